@@ -1,0 +1,73 @@
+/*
+Who may import whom: the table of the layers, as rules. A folder may import what its rule does not forbid.
+*/
+const source = (folders) => `^source/(${folders})`;
+
+/**
+Forbids everything in source/ but `allowed` to the files at `from`.
+@param name
+@param from
+@param allowed
+*/
+const only = (name, from, allowed) => ({
+	name,
+	severity: 'error',
+	from: {path: from},
+	to: {path: '^source/', pathNot: `^source/(${allowed})`},
+});
+
+module.exports = {
+	forbidden: [
+		{
+			name: 'no-cycles',
+			severity: 'error',
+			from: {},
+			to: {circular: true, viaOnly: {dependencyTypesNot: ['type-only']}},
+		},
+		{name: 'no-unresolved', severity: 'error', from: {}, to: {couldNotResolve: true, pathNot: String.raw`\.lua$`}},
+		only('core-is-pure', '^source/core/', String.raw`core/|errors\.ts`),
+		{
+			name: 'core-does-no-io',
+			severity: 'error',
+			from: {path: '^source/core/'},
+			to: {dependencyTypes: ['core', 'npm', 'npm-dev']},
+		},
+		only('format-knows-core-types', '^source/format/', String.raw`format/|core/|errors\.ts`),
+		only('store-stands-alone', '^source/store/', String.raw`store/|core/(types|ports|plan)\.ts|errors\.ts`),
+		only('gpu-stands-alone', '^source/gpu/', String.raw`gpu/|core/(types|ports)\.ts|errors\.ts`),
+		only('host-stands-alone', '^source/host/', String.raw`host/|core/(types|ports)\.ts|errors\.ts`),
+		only('faces-use-the-core', source('tui|web'), String.raw`tui/|web/|core/|format/|errors\.ts`),
+		only('tui-and-web-are-apart', '^source/tui/', String.raw`tui/|core/|format/|errors\.ts`),
+		only(
+			'commands-do-not-choose-adapters',
+			'^source/commands/',
+			String.raw`commands/|core/|format/|tui/|web/|errors\.ts|config`,
+		),
+		{
+			name: 'faces-load-lazily',
+			severity: 'error',
+			from: {path: String.raw`^source/(commands/|main\.ts|cli\.ts|app\.ts)`},
+			to: {path: source('tui|web'), dependencyTypesNot: ['dynamic-import', 'type-only']},
+		},
+		only(
+			'app-composes',
+			String.raw`^source/app\.ts`,
+			String.raw`core/|store/|gpu/|host/|format/|config|errors\.ts|app\.ts`,
+		),
+		only(
+			'main-is-on-top',
+			String.raw`^source/(cli|main)\.ts`,
+			String.raw`commands/|config|errors\.ts|app\.ts|main\.ts|format/|core/types\.ts`,
+		),
+	],
+	options: {
+		doNotFollow: {path: 'node_modules'},
+		tsConfig: {fileName: 'tsconfig.json'},
+		tsPreCompilationDeps: 'specify',
+		enhancedResolveOptions: {
+			exportsFields: ['exports'],
+			conditionNames: ['import', 'node', 'default'],
+			extensions: ['.ts', '.tsx', '.js'],
+		},
+	},
+};

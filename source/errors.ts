@@ -1,0 +1,72 @@
+/**
+What went wrong, as a word a script may test for. Each belongs to one exit code, listed in {@link exitCodes}.
+*/
+export type ErrorCode =
+	| 'usage'
+	| 'config'
+	| 'unavailable'
+	| 'impossible'
+	| 'not-found'
+	| 'not-owner'
+	| 'no-pool'
+	| 'pool-exists'
+	| 'pool-garbage'
+	| 'wrong-machine'
+	| 'store-unreachable'
+	| 'store-refused'
+	| 'busy'
+	| 'provider'
+	| 'failed';
+
+/**
+Exit codes of every verb: 1 failed, 2 wrong usage, 3 GPUs not available, 4 store unreachable or no pool.
+*/
+export const exitCodes: Readonly<Record<ErrorCode, number>> = {
+	usage: 2,
+	config: 2,
+	impossible: 2,
+	unavailable: 3,
+	'no-pool': 4,
+	'pool-garbage': 4,
+	'wrong-machine': 4,
+	'store-unreachable': 4,
+	'store-refused': 4,
+	'not-found': 1,
+	'not-owner': 1,
+	'pool-exists': 1,
+	busy: 1,
+	provider: 1,
+	failed: 1,
+};
+
+type Options = {
+	/**
+	One line that tells the user what to do about it.
+	*/
+	readonly hint?: string;
+	readonly cause?: unknown;
+	/**
+	Facts for a face that words the refusal itself.
+	*/
+	readonly details?: unknown;
+};
+
+/**
+Every failure a user can meet. It is printed once, at the top, as `Error: message` and its hint, without a stack; any other
+error that reaches the top is a bug and keeps its stack.
+*/
+export class CanhazgpuError extends Error {
+	override readonly name = 'CanhazgpuError';
+	readonly code: ErrorCode;
+	readonly exitCode: number;
+	readonly hint: string | undefined;
+	readonly details: unknown;
+
+	constructor(code: ErrorCode, message: string, {hint, cause, details}: Options = {}) {
+		super(message, cause === undefined ? undefined : {cause});
+		this.code = code;
+		this.exitCode = exitCodes[code];
+		this.hint = hint;
+		this.details = details;
+	}
+}
