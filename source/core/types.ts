@@ -18,6 +18,10 @@ export type ProcessIdentity = {
 	Start time in clock ticks since boot, field 22 of /proc/PID/stat.
 	*/
 	readonly startTicks?: number;
+	/**
+	Which pid namespace the pid counts in, such as `4026531836`. A container's pid says nothing about ours of the same number.
+	*/
+	readonly namespace?: string;
 };
 
 /**
