@@ -11,6 +11,17 @@ const config = [
 			// `undefined` is the value of an unknown reading here, and is said aloud.
 			'unicorn/no-useless-undefined': 'off',
 			'unicorn/no-null': 'off',
+			// One step waits for the one before it: that is what the loops here are for.
+			'no-await-in-loop': 'off',
+			// A doc comment says what the signature does not; it need not repeat every parameter.
+			'jsdoc/require-description': 'off',
+			'jsdoc/require-param': 'off',
+			'jsdoc/require-param-description': 'off',
+			'jsdoc/require-returns': 'off',
+			// Verbs such as `owns` and `force` (a flag that users type) read better than `shouldForce`.
+			'unicorn/consistent-boolean-name': 'off',
+			'unicorn/no-declarations-before-early-exit': 'off',
+			'@stylistic/no-mixed-operators': 'off',
 		},
 	},
 ];

@@ -1,0 +1,81 @@
+/**
+The verb `admin`: makes the pool, or remakes it by force.
+*/
+import {CanhazgpuError} from '../errors.js';
+import {isLeased} from './lifecycle.js';
+import {checkPoolSize, planPool, planPoolReset} from './pool.js';
+import type {Plan} from './plan.js';
+import type {World} from './ports.js';
+import type {Pool, ProviderName, Snapshot} from './types.js';
+
+export type PoolRequest = {
+	readonly gpuCount: number;
+	readonly provider: ProviderName;
+	/**
+	Replaces a pool that is there, ending its leases.
+	*/
+	readonly force: boolean;
+};
+
+export type PoolMade = {readonly pool: Pool; readonly droppedLeases: number};
+
+type Makers = Pick<World, 'store' | 'host' | 'clock'>;
+
+/**
+Reads; a pool whose own keys are garbage is overwritten first when that was asked for.
+*/
+async function readEvenGarbage({store}: Makers, pool: Pool, force: boolean): Promise<Snapshot> {
+	try {
+		return await store.read();
+	} catch (error) {
+		if (!(force && error instanceof CanhazgpuError && error.code === 'pool-garbage')) {
+			throw error;
+		}
+
+		// Only the size and provider are mended here. The leases are read next and end with their records.
+		await store.commit({
+			expect: [],
+			writes: [{kind: 'pool', pool}],
+			usage: [],
+			event: undefined,
+			grants: false,
+		});
+		return store.read();
+	}
+}
+
+/**
+@throws CanhazgpuError `pool-exists` when there is a pool and `force` is not set.
+*/
+export async function makePool(makers: Makers, request: PoolRequest): Promise<PoolMade> {
+	checkPoolSize(request.gpuCount);
+	const {store, host, clock} = makers;
+	const pool: Pool = {
+		gpuCount: request.gpuCount,
+		provider: request.provider,
+		machine: {id: host.machineId, bootId: host.bootId},
+	};
+	const tries = 100;
+	for (let attempt = 0; attempt < tries; attempt++) {
+		const snapshot = await readEvenGarbage(makers, pool, request.force);
+		if (snapshot.pool !== undefined && !request.force) {
+			throw new CanhazgpuError(
+				'pool-exists',
+				`There is a pool of ${snapshot.pool.gpuCount} GPU(s) already in ${store.location}`,
+				{
+					hint: 'Nothing was changed. --force replaces it and ends all its reservations.',
+				},
+			);
+		}
+
+		const plan: Plan = snapshot.pool === undefined ? planPool(pool) : planPoolReset(snapshot, pool);
+		if ((await store.commit(plan)) === 'done') {
+			const dropped = snapshot.gpus.filter(isLeased);
+			return {pool, droppedLeases: dropped.length};
+		}
+
+		await clock.sleep(5 + 20 * clock.random());
+	}
+
+	throw new CanhazgpuError('busy', 'The pool kept changing while it was being made', {hint: 'Try again.'});
+}

@@ -1,0 +1,176 @@
+/**
+Who gets which GPU: (snapshot, observation, request) -> Plan, or a refusal that carries its reasons. Design section 6.
+*/
+import {ownerOf} from './ownership.js';
+import type {Plan} from './plan.js';
+import {claimsOf} from './queue.js';
+import type {Wanted} from './request.js';
+import {mostRecentUserFirst} from './strategies/most-recent-user-first.js';
+import type {Strategy} from './strategies/strategy.js';
+import type {GpuRecord, Lease, Observation, QueueEntry, Snapshot} from './types.js';
+import {useOf, usersOf} from './use.js';
+
+/**
+Why a GPU cannot be handed out now.
+*/
+export type Block =
+	| {readonly kind: 'leased'; readonly lease: Lease}
+	| {readonly kind: 'garbage'; readonly problem: string}
+	/**
+	In use by somebody without a lease; the users that are known.
+	*/
+	| {readonly kind: 'unreserved'; readonly users: readonly string[]; readonly memoryUsedMiB: number}
+	| {readonly kind: 'unknown-use'; readonly why: string}
+	| {readonly kind: 'failed'; readonly why: string}
+	/**
+	The scan as a whole failed.
+	*/
+	| {readonly kind: 'not-scanned'; readonly why: string}
+	/**
+	Kept for somebody who waits.
+	*/
+	| {readonly kind: 'queued'; readonly entry: QueueEntry};
+
+export type BlockedGpu = {readonly index: number; readonly block: Block};
+
+/**
+Not enough GPUs now. Counts for people, reasons for each GPU that was considered and not free.
+*/
+export type Refusal = {
+	readonly kind: 'refused';
+	readonly wanted: Wanted;
+	/**
+	How many of those considered are free.
+	*/
+	readonly available: number;
+	readonly blocked: readonly BlockedGpu[];
+};
+
+export type Allocation = {readonly kind: 'allocated'; readonly plan: Plan; readonly gpus: readonly number[]};
+
+export type AllocationRequest = {
+	readonly wanted: Wanted;
+	/**
+	The lease that each GPU gets.
+	*/
+	readonly lease: Lease;
+	/**
+	Hands out GPUs in spite of unreserved use, unknown readings and failures. Never somebody's lease or place in line.
+	*/
+	readonly force: boolean;
+	readonly memoryThresholdMiB: number;
+	readonly isAwake: (entry: QueueEntry) => boolean;
+};
+
+/**
+Unreserved, unknown or broken: what `--force` ignores.
+*/
+function blockOfUse(index: number, observation: Observation, memoryThresholdMiB: number): Block | undefined {
+	if (observation.failure !== undefined) {
+		return {kind: 'not-scanned', why: observation.failure.message};
+	}
+
+	const reading = observation.gpus.find((gpu) => gpu.index === index);
+	const use = useOf(reading, memoryThresholdMiB);
+	switch (use.kind) {
+		case 'idle': {
+			return undefined;
+		}
+
+		case 'used': {
+			return {kind: 'unreserved', users: usersOf(reading?.processes ?? []), memoryUsedMiB: use.memoryUsedMiB};
+		}
+
+		case 'unknown': {
+			return {kind: 'unknown-use', why: use.why};
+		}
+
+		case 'failed': {
+			return {kind: 'failed', why: use.why};
+		}
+	}
+}
+
+function blockOf(
+	record: GpuRecord,
+	observation: Observation,
+	request: AllocationRequest,
+	claims: ReadonlyMap<number, QueueEntry>,
+): Block | undefined {
+	if (record.kind === 'leased') {
+		return {kind: 'leased', lease: record.lease};
+	}
+
+	if (record.kind === 'garbage') {
+		return {kind: 'garbage', problem: record.problem};
+	}
+
+	const use = request.force ? undefined : blockOfUse(record.index, observation, request.memoryThresholdMiB);
+	if (use !== undefined) {
+		return use;
+	}
+
+	const entry = claims.get(record.index);
+	return entry && {kind: 'queued', entry};
+}
+
+/**
+Plans a newcomer's grant: all that is wanted, or nothing. The plan expects the chosen GPUs and the whole line as they were
+read, so nobody who joined or took meanwhile is overtaken.
+
+@param snapshot - Without the dead: see lifecycle.ts.
+@param observation
+@param request
+@param strategy
+*/
+export function allocate(
+	snapshot: Snapshot,
+	observation: Observation,
+	request: AllocationRequest,
+	strategy: Strategy = mostRecentUserFirst,
+): Allocation | Refusal {
+	const {wanted, lease} = request;
+	const claims = claimsOf(snapshot.queue, snapshot.gpus.length, request.isAwake);
+	const considered = wanted.ids === undefined ? snapshot.gpus : wanted.ids.map((id) => snapshot.gpus[id]!);
+	const free: GpuRecord[] = [];
+	const blocked: BlockedGpu[] = [];
+	for (const record of considered) {
+		const block = blockOf(record, observation, request, claims);
+		if (block === undefined) {
+			free.push(record);
+		} else {
+			blocked.push({index: record.index, block});
+		}
+	}
+
+	if (free.length < wanted.count) {
+		return {kind: 'refused', wanted, available: free.length, blocked};
+	}
+
+	const ranked = strategy(
+		free.map((record) => ({
+			index: record.index,
+			lastReleased: record.kind === 'free' ? record.lastReleased : undefined,
+			lastUsedByRequester: snapshot.lastUsed.get(record.index),
+		})),
+	);
+	const gpus = ranked
+		.slice(0, wanted.count)
+		.map(({index}) => index)
+		.toSorted((a, b) => a - b);
+	return {
+		kind: 'allocated',
+		gpus,
+		plan: {
+			expect: [
+				{kind: 'pool', gpuCount: snapshot.gpus.length},
+				{kind: 'queue', extent: 'whole', ids: snapshot.queue.map(({id}) => id)},
+				...gpus.map((index) => ({kind: 'gpu', index, raw: snapshot.gpus[index]!.raw}) as const),
+			],
+			writes: gpus.map((index) => ({kind: 'lease', index, lease}) as const),
+			usage: [],
+			event: {kind: 'granted', gpus, user: ownerOf(lease)},
+			grants: true,
+		},
+	};
+}

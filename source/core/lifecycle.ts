@@ -1,0 +1,127 @@
+/**
+How a lease lives and ends: expire, release, extend, heartbeat. Each makes a Plan that names exactly the records it read, so
+that a late change can never touch somebody else's lease.
+*/
+import {usageOf} from './history.js';
+import {endingOf, isEntryDead, type Ending} from './liveness.js';
+import {emptyPlan, type Expectation, type Plan, type Write} from './plan.js';
+import type {Host} from './ports.js';
+import type {GpuRecord, Lease, PoolEvent, QueueRecord, Snapshot, UsageRecord} from './types.js';
+
+export type LeasedRecord = Extract<GpuRecord, {kind: 'leased'}>;
+
+export const isLeased = (record: GpuRecord): record is LeasedRecord => record.kind === 'leased';
+
+const expectation = ({index, raw}: GpuRecord): Expectation => ({kind: 'gpu', index, raw});
+
+/**
+Ends leases as they were read: the GPUs become free, and each hold gets its usage record.
+*/
+export function planEnd(
+	ended: ReadonlyArray<{readonly record: LeasedRecord; readonly ending: Ending}>,
+	event: PoolEvent,
+): Plan {
+	const writes: Write[] = [];
+	const usage: UsageRecord[] = [];
+	for (const {record, ending} of ended) {
+		const entry = usageOf(record.index, record.lease, ending);
+		usage.push(entry);
+		writes.push({kind: 'free', index: record.index, lastReleased: entry.endTime});
+	}
+
+	return {expect: ended.map(({record}) => expectation(record)), writes, usage, event, grants: false};
+}
+
+/**
+The queue without whoever is gone: what to expect and what to write.
+*/
+function dropFromQueue(gone: readonly QueueRecord[]): Pick<Plan, 'expect' | 'writes'> {
+	return {
+		expect: gone.map((record) => ({
+			kind: 'entry',
+			id: record.id,
+			raw: record.kind === 'orphan' ? undefined : record.raw,
+		})),
+		writes: gone.map(({id}) => ({kind: 'leave', id})),
+	};
+}
+
+/**
+Plans away all that is dead: leases whose time or process ended, entries whose process is gone with what they held, ids in the
+line without an entry. Every verb does this first.
+*/
+export function planExpiry(snapshot: Snapshot, host: Host): Plan {
+	const gone = snapshot.queue.filter(
+		(record) => record.kind === 'orphan' || (record.kind === 'entry' && isEntryDead(record.entry, snapshot, host)),
+	);
+	const staying: Snapshot = {...snapshot, queue: snapshot.queue.filter((record) => !gone.includes(record))};
+	const ended = snapshot.gpus.filter(isLeased).flatMap((record) => {
+		const ending = endingOf(record.lease, staying, host);
+		return ending === undefined ? [] : [{record, ending}];
+	});
+	if (gone.length === 0 && ended.length === 0) {
+		return emptyPlan;
+	}
+
+	const ends = planEnd(ended, {kind: 'expired', gpus: ended.map(({record}) => record.index)});
+	const drops = dropFromQueue(gone);
+	// A partial holding ends because its entry is gone: were the entry to appear meanwhile, it would not.
+	const orphaned = new Set(
+		ended
+			.map(({record}) => record.lease.partialQueueId)
+			.filter((id) => id !== undefined && gone.every((entry) => entry.id !== id)),
+	) as ReadonlySet<string>;
+	return {
+		...ends,
+		expect: [
+			...ends.expect,
+			...drops.expect,
+			...[...orphaned].map((id) => ({kind: 'entry', id, raw: undefined}) as const),
+		],
+		writes: [...ends.writes, ...drops.writes],
+	};
+}
+
+/**
+Gives back these leases now.
+*/
+export const planRelease = (records: readonly LeasedRecord[], snapshot: Snapshot, user: string): Plan =>
+	planEnd(
+		records.map((record) => ({record, ending: {reason: 'released', endTime: snapshot.now}})),
+		{kind: 'released', gpus: records.map(({index}) => index), user},
+	);
+
+/**
+Rewrites leases in place, each as it was read.
+*/
+export const planChange = (
+	records: readonly LeasedRecord[],
+	change: (lease: Lease) => Lease,
+	event: PoolEvent | undefined,
+): Plan => ({
+	expect: records.map((record) => expectation(record)),
+	writes: records.map(({index, lease}) => ({kind: 'lease', index, lease: change(lease)})),
+	usage: [],
+	event,
+	grants: false,
+});
+
+/**
+Moves the end of manual leases; `expiryOf` says where to, in seconds on the store's clock.
+*/
+export const planExtend = (records: readonly LeasedRecord[], expiryOf: (lease: Lease) => number, user: string): Plan =>
+	planChange(records, (lease) => ({...lease, expiryTime: expiryOf(lease)}), {
+		kind: 'extended',
+		gpus: records.map(({index}) => index),
+		user,
+	});
+
+/**
+Says that the holder of this lease lives. Acts on the records that still bear its id, and on nothing else.
+*/
+export const planHeartbeat = (snapshot: Snapshot, leaseId: string): Plan =>
+	planChange(
+		snapshot.gpus.filter(isLeased).filter(({lease}) => lease.leaseId === leaseId),
+		(lease) => ({...lease, lastHeartbeat: snapshot.now}),
+		undefined,
+	);

@@ -1,0 +1,103 @@
+/**
+Who is alive: design section 5. A process that can be judged is judged by itself; any other by its heartbeat.
+*/
+import type {Host} from './ports.js';
+import type {EndReason, Lease, Liveness, ProcessIdentity, QueueEntry, Snapshot} from './types.js';
+
+/**
+A `run` lease that cannot be judged by its process ends this long after its last heartbeat.
+*/
+export const leaseHeartbeatTimeoutSeconds = 15 * 60;
+
+/**
+A queue entry that cannot be judged by its process is dropped this long after its last heartbeat.
+*/
+export const entryHeartbeatTimeoutSeconds = 2 * 60;
+
+type Held = {
+	readonly machine?: string;
+	readonly bootId?: string;
+	readonly holder?: ProcessIdentity;
+	readonly job?: ProcessIdentity;
+};
+
+/**
+`rebooted`: it ran on this machine, before its last start.
+*/
+export type Verdict = Liveness | 'rebooted';
+
+/**
+Judges the processes behind a lease or an entry: one that lives keeps it; one that cannot be seen leaves it open.
+*/
+export function judge(held: Held, host: Host): Verdict {
+	if (held.machine === undefined || held.machine !== host.machineId || held.bootId === undefined) {
+		return 'unknown';
+	}
+
+	if (held.bootId !== host.bootId) {
+		return 'rebooted';
+	}
+
+	const processes = [held.holder, held.job].filter((process) => process !== undefined);
+	if (processes.length === 0) {
+		return 'unknown';
+	}
+
+	const answers = host.liveness(processes);
+	return (['alive', 'stopped', 'unknown'] as const).find((answer) => answers.includes(answer)) ?? 'dead';
+}
+
+export type Ending = {readonly reason: EndReason; readonly endTime: number};
+
+function endOfRun(lease: Lease, snapshot: Snapshot, host: Host): Ending | undefined {
+	const lastSign = lease.lastHeartbeat ?? lease.startTime;
+	switch (judge(lease, host)) {
+		case 'alive':
+		case 'stopped': {
+			return undefined;
+		}
+
+		case 'dead': {
+			return {reason: 'holder-died', endTime: snapshot.now};
+		}
+
+		case 'rebooted': {
+			return {reason: 'reboot', endTime: lastSign};
+		}
+
+		case 'unknown': {
+			// A store that was down could hear no heartbeat, so the silence counts only once it has been up that long.
+			const silentSeconds = Math.min(snapshot.now - lastSign, snapshot.storeUptimeSeconds);
+			return silentSeconds > leaseHeartbeatTimeoutSeconds ? {reason: 'heartbeat-lost', endTime: lastSign} : undefined;
+		}
+	}
+}
+
+/**
+When and why a lease ended, or undefined while it holds. A partial holding lives with its queue entry alone: see
+{@link isEntryDead}.
+*/
+export function endingOf(lease: Lease, snapshot: Snapshot, host: Host): Ending | undefined {
+	if (lease.partialQueueId !== undefined) {
+		const isWaits = snapshot.queue.some((record) => record.id === lease.partialQueueId && record.kind !== 'orphan');
+		return isWaits ? undefined : {reason: 'queue-left', endTime: snapshot.now};
+	}
+
+	if (lease.type === 'manual') {
+		return lease.expiryTime !== undefined && lease.expiryTime <= snapshot.now
+			? {reason: 'expired', endTime: lease.expiryTime}
+			: undefined;
+	}
+
+	return endOfRun(lease, snapshot, host);
+}
+
+/**
+True when whoever waits behind this entry is gone.
+*/
+export function isEntryDead(entry: QueueEntry, snapshot: Snapshot, host: Host): boolean {
+	const verdict = judge(entry, host);
+	return verdict === 'unknown'
+		? Math.min(snapshot.now - entry.lastHeartbeat, snapshot.storeUptimeSeconds) > entryHeartbeatTimeoutSeconds
+		: verdict === 'dead' || verdict === 'rebooted';
+}

@@ -1,0 +1,76 @@
+/**
+Making and remaking the pool.
+*/
+import {CanhazgpuError} from '../errors.js';
+import {isLeased, planEnd} from './lifecycle.js';
+import type {Plan, Write} from './plan.js';
+import type {Host} from './ports.js';
+import type {Pool, Snapshot} from './types.js';
+
+/**
+More than any box holds; a larger number is a slip of the finger.
+*/
+export const mostGpus = 1024;
+
+/**
+@throws CanhazgpuError `usage` unless it is a number of GPUs that a box may have.
+*/
+export function checkPoolSize(gpuCount: number): void {
+	if (!Number.isSafeInteger(gpuCount) || gpuCount < 1 || gpuCount > mostGpus) {
+		throw new CanhazgpuError('usage', `A pool cannot have ${gpuCount} GPUs`, {hint: `Choose 1 to ${mostGpus}.`});
+	}
+}
+
+/**
+Plans a pool where there is none.
+*/
+export const planPool = (pool: Pool): Plan => ({
+	expect: [{kind: 'pool', gpuCount: undefined}],
+	writes: [{kind: 'pool', pool}],
+	usage: [],
+	event: {kind: 'pool', gpus: []},
+	grants: false,
+});
+
+/**
+Plans a pool in the place of another: every lease ends with its record, garbage is thrown away, the line stays.
+*/
+export function planPoolReset(snapshot: Snapshot, pool: Pool): Plan {
+	const leased = snapshot.gpus.filter(isLeased);
+	const ends = planEnd(
+		leased.map((record) => ({record, ending: {reason: 'pool-reset', endTime: snapshot.now}})),
+		{kind: 'pool', gpus: leased.map(({index}) => index)},
+	);
+	const clean = snapshot.gpus
+		.filter((record) => record.kind === 'garbage' || record.index >= pool.gpuCount)
+		.map(({index}): Write => ({kind: 'free', index, lastReleased: undefined}));
+	return {
+		...ends,
+		expect: [{kind: 'pool', gpuCount: snapshot.pool?.gpuCount}, ...ends.expect],
+		writes: [{kind: 'pool', pool}, ...ends.writes, ...clean],
+	};
+}
+
+/**
+@throws CanhazgpuError `no-pool`, or `wrong-machine` when the pool belongs to another box.
+*/
+export function requirePool(snapshot: Snapshot, host: Host, location: string): Pool {
+	const {pool} = snapshot;
+	if (pool === undefined) {
+		throw new CanhazgpuError('no-pool', `There is no GPU pool in ${location}`, {
+			hint: 'Make one with: canhazgpu admin --gpus N',
+		});
+	}
+
+	if (pool.machine && pool.machine.id !== host.machineId && pool.machine.bootId !== host.bootId) {
+		throw new CanhazgpuError(
+			'wrong-machine',
+			`The pool in ${location} belongs to another machine (${pool.machine.id})`,
+			{
+				hint: `This is ${host.hostname} (${host.machineId}). Use that machine, or another store: --redis-host, --redis-db.`,
+			},
+		);
+	}
+
+	return pool;
+}

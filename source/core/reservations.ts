@@ -1,0 +1,253 @@
+/**
+The verbs. A key press, a subcommand and a web request call these, and nothing else changes the pool.
+*/
+import {CanhazgpuError} from '../errors.js';
+import {allocate, type Refusal} from './allocation.js';
+import {isLeased, planExtend, planRelease, type LeasedRecord} from './lifecycle.js';
+import {labelOf, mayChange, owns} from './ownership.js';
+import {emptyPlan} from './plan.js';
+import {requirePool} from './pool.js';
+import type {World} from './ports.js';
+import {checkIds, checkWanted} from './request.js';
+import {judge} from './liveness.js';
+import {statusRows, type View} from './status.js';
+import {readLiving, transact} from './transaction.js';
+import type {Lease, Observation, Requester, Snapshot} from './types.js';
+
+/**
+A scan older than this is repeated before GPUs are handed out on its word.
+*/
+const freshMs = 2000;
+
+/**
+Scans and reads, planning away the dead: what `status` shows.
+*/
+export async function look(world: World): Promise<View> {
+	const [observation, snapshot] = await Promise.all([world.gpus.observe(), readLiving(world)]);
+	return {
+		pool: requirePool(snapshot, world.host, world.store.location),
+		snapshot,
+		observation,
+		rows: statusRows(snapshot, observation, world.memoryThresholdMiB),
+	};
+}
+
+export type ReserveRequest = {
+	readonly requester: Requester;
+	/**
+	Ignored when `ids` are given.
+	*/
+	readonly count: number;
+	readonly ids?: readonly number[];
+	readonly durationSeconds: number;
+	readonly note?: string;
+	/**
+	Takes GPUs in spite of unreserved use or an unknown reading.
+	*/
+	readonly force?: boolean;
+};
+
+export type Grant = {
+	readonly kind: 'granted';
+	/**
+	Sorted.
+	*/
+	readonly gpus: readonly number[];
+	readonly leaseId: string;
+	/**
+	On the store's clock.
+	*/
+	readonly expiryTime: number;
+};
+
+/**
+Reserves GPUs for a time, now or not at all.
+
+@throws CanhazgpuError `impossible` when the pool could never give it; `busy`, `store-unreachable`, ...
+*/
+export async function reserve(world: World, request: ReserveRequest): Promise<Grant | Refusal> {
+	const {requester, durationSeconds, note} = request;
+	const leaseId = world.clock.uuid();
+	let observation: Observation = await world.gpus.observe();
+	return transact<Grant | Refusal>(world, {
+		user: requester.label,
+		async attempt(snapshot) {
+			const wanted = checkWanted(request, snapshot.gpus.length);
+			if (world.clock.monotonicMs() - observation.takenAtMs > freshMs) {
+				observation = await world.gpus.observe();
+			}
+
+			const expiryTime = Math.ceil(snapshot.now + durationSeconds);
+			const lease: Lease = {
+				user: requester.label,
+				actualUser: requester.account,
+				type: 'manual',
+				startTime: Math.floor(snapshot.now),
+				lastHeartbeat: Math.floor(snapshot.now),
+				expiryTime,
+				note,
+				leaseId,
+			};
+			const answer = allocate(snapshot, observation, {
+				wanted,
+				lease,
+				force: request.force ?? false,
+				memoryThresholdMiB: world.memoryThresholdMiB,
+				isAwake: (entry) => judge(entry, world.host) !== 'stopped',
+			});
+			return answer.kind === 'refused'
+				? {plan: emptyPlan, result: answer}
+				: {plan: answer.plan, result: {kind: 'granted', gpus: answer.gpus, leaseId, expiryTime}};
+		},
+		happened: (snapshot) => snapshot.gpus.some((record) => isLeased(record) && record.lease.leaseId === leaseId),
+	});
+}
+
+/**
+Which leases are meant. A face that showed a row names its lease, so that a row which changed meanwhile is not hit.
+*/
+export type Selection =
+	/**
+	Manual leases under this label, or without one when it equals the account.
+	*/
+	| {readonly by: 'label'; readonly label: string}
+	/**
+	Whatever is held on these GPUs; with `label`, only what bears it.
+	*/
+	| {readonly by: 'gpus'; readonly ids: readonly number[]; readonly label?: string}
+	/**
+	This very lease, on these GPUs or on all it holds.
+	*/
+	| {readonly by: 'lease'; readonly leaseId: string; readonly ids?: readonly number[]};
+
+export type NotYours = {readonly index: number; readonly lease: Lease};
+
+type Selected = {
+	/**
+	Those that may be changed.
+	*/
+	readonly records: readonly LeasedRecord[];
+	/**
+	Those that were named and belong to others.
+	*/
+	readonly notYours: readonly NotYours[];
+};
+
+function bearsLabel(lease: Lease, requester: Requester, label: string): boolean {
+	// Root names people by their label or account; for anybody else only their own leases count at all.
+	return label === requester.account && requester.uid !== 0 ? labelOf(lease) === undefined : lease.user === label;
+}
+
+function select(snapshot: Snapshot, requester: Requester, selection: Selection): Selected {
+	// What a waiter holds while it waits for the rest belongs to its place in the line.
+	const leased = snapshot.gpus.filter(isLeased).filter(({lease}) => lease.partialQueueId === undefined);
+	if (selection.by === 'label') {
+		const records = leased.filter(
+			({lease}) =>
+				lease.type === 'manual' &&
+				bearsLabel(lease, requester, selection.label) &&
+				(owns(requester, lease) || (requester.uid === 0 && selection.label !== requester.account)),
+		);
+		return {records, notYours: []};
+	}
+
+	if (selection.by === 'gpus') {
+		checkIds(selection.ids, snapshot.gpus.length);
+	}
+
+	const named = leased.filter((record) =>
+		selection.by === 'gpus'
+			? selection.ids.includes(record.index)
+			: record.lease.leaseId === selection.leaseId && (selection.ids?.includes(record.index) ?? true),
+	);
+	const label = selection.by === 'gpus' ? selection.label : undefined;
+	const isMeant = ({lease}: LeasedRecord): boolean =>
+		mayChange(requester, lease) && (label === undefined || bearsLabel(lease, requester, label));
+	return {
+		records: named.filter((record) => isMeant(record)),
+		notYours: named.filter((record) => !isMeant(record)),
+	};
+}
+
+const isGone = (snapshot: Snapshot, records: readonly LeasedRecord[]): boolean =>
+	records.every(({index, raw}) => snapshot.gpus[index]?.raw !== raw);
+
+export type ReleaseResult = {
+	/**
+	Sorted by GPU.
+	*/
+	readonly released: readonly LeasedRecord[];
+	/**
+	Named, but somebody else's: then nothing at all was released.
+	*/
+	readonly notYours: readonly NotYours[];
+};
+
+/**
+Gives GPUs back at once: all that were named, or none.
+*/
+export const release = async (world: World, requester: Requester, selection: Selection): Promise<ReleaseResult> =>
+	transact<ReleaseResult>(world, {
+		attempt(snapshot) {
+			const {records, notYours} = select(snapshot, requester, selection);
+			return notYours.length > 0 || records.length === 0
+				? {plan: emptyPlan, result: {released: [], notYours}}
+				: {plan: planRelease(records, snapshot, requester.label), result: {released: records, notYours}};
+		},
+		happened: (snapshot, {released}) => isGone(snapshot, released),
+	});
+
+/**
+`by` adds to each lease's own end; `until` sets it, in seconds since the epoch on the store's clock.
+*/
+export type NewEnd = {readonly by: number} | {readonly until: number};
+
+export type ExtendResult = {
+	readonly extended: ReadonlyArray<{readonly index: number; readonly expiryTime: number}>;
+	readonly notYours: readonly NotYours[];
+	/**
+	Named and yours, but they end with their job and not at a time.
+	*/
+	readonly notTimed: readonly number[];
+};
+
+/**
+Moves the end of manual reservations: of all that were named, or of none.
+
+@throws CanhazgpuError `usage` when the new end lies in the past.
+*/
+export const extend = async (
+	world: World,
+	requester: Requester,
+	selection: Selection,
+	end: NewEnd,
+): Promise<ExtendResult> =>
+	transact<ExtendResult>(world, {
+		attempt(snapshot) {
+			const {records, notYours} = select(snapshot, requester, selection);
+			const notTimed = records.filter(({lease}) => lease.expiryTime === undefined).map(({index}) => index);
+			if (notYours.length > 0 || notTimed.length > 0 || records.length === 0) {
+				return {plan: emptyPlan, result: {extended: [], notYours, notTimed}};
+			}
+
+			const expiryOf = ({expiryTime = snapshot.now}: Lease): number =>
+				Math.ceil('by' in end ? expiryTime + end.by : end.until);
+			if ('until' in end && end.until <= snapshot.now) {
+				throw new CanhazgpuError('usage', 'The new end lies in the past', {hint: 'To end it now, release it.'});
+			}
+
+			return {
+				plan: planExtend(records, expiryOf, requester.label),
+				result: {
+					extended: records.map(({index, lease}) => ({index, expiryTime: expiryOf(lease)})),
+					notYours,
+					notTimed,
+				},
+			};
+		},
+		happened: (snapshot, {extended}) =>
+			extended.every(({index, expiryTime}) => {
+				const record = snapshot.gpus[index];
+				return record !== undefined && isLeased(record) && record.lease.expiryTime === expiryTime;
+			}),
+	});

@@ -1,0 +1,145 @@
+/**
+What every face shows: snapshot x observation -> one row a GPU.
+*/
+import {labelOf, ownerOf} from './ownership.js';
+import type {GpuProcess, GpuReading, GpuRecord, Lease, Observation, Pool, Snapshot} from './types.js';
+import {useOf, usersOf, type Use} from './use.js';
+
+export type GpuState = 'available' | 'in-use' | 'unreserved' | 'error';
+
+export type StatusRow = {
+	readonly index: number;
+	readonly state: GpuState;
+	readonly lease?: Lease;
+	/**
+	OS account that owns the lease.
+	*/
+	readonly owner?: string;
+	/**
+	The lease's label, when that is not the account.
+	*/
+	readonly label?: string;
+	/**
+	How long the lease has been held.
+	*/
+	readonly heldSeconds?: number;
+	readonly heartbeatAgeSeconds?: number;
+	/**
+	Manual leases: until they end.
+	*/
+	readonly remainingSeconds?: number;
+	/**
+	Free GPUs that were used before.
+	*/
+	readonly freeSeconds?: number;
+	readonly lastReleased?: number;
+	/**
+	Undefined when the tool said nothing of this GPU.
+	*/
+	readonly reading?: GpuReading;
+	readonly use: Use;
+	/**
+	Empty when there are none or they are unknown; `reading.processes` tells which.
+	*/
+	readonly processes: readonly GpuProcess[];
+	/**
+	Accounts using it without a lease. Empty for a use whose users are unknown.
+	*/
+	readonly unreservedUsers: readonly string[];
+	/**
+	Processes of others on somebody's lease.
+	*/
+	readonly squatters: readonly GpuProcess[];
+	/**
+	What is wrong with it: the record, the GPU or the scan.
+	*/
+	readonly problem?: string;
+};
+
+type Seen = Pick<StatusRow, 'index' | 'reading' | 'use' | 'processes'>;
+
+function leasedRow(seen: Seen, lease: Lease, snapshot: Snapshot): StatusRow {
+	const owner = ownerOf(lease);
+	return {
+		...seen,
+		state: 'in-use',
+		lease,
+		owner,
+		label: labelOf(lease),
+		heldSeconds: Math.max(0, snapshot.now - lease.startTime),
+		heartbeatAgeSeconds:
+			lease.type === 'run' && lease.lastHeartbeat !== undefined
+				? Math.max(0, snapshot.now - lease.lastHeartbeat)
+				: undefined,
+		remainingSeconds: lease.expiryTime === undefined ? undefined : Math.max(0, lease.expiryTime - snapshot.now),
+		unreservedUsers: [],
+		// A process whose user is unknown may be the holder's own (a container): it accuses nobody.
+		squatters: seen.processes.filter(({user}) => user !== undefined && user !== owner),
+		problem: seen.use.kind === 'failed' && seen.reading !== undefined ? seen.use.why : undefined,
+	};
+}
+
+function unleasedRow(seen: Seen, lastReleased: number | undefined, snapshot: Snapshot): StatusRow {
+	const row = {
+		...seen,
+		lastReleased,
+		freeSeconds: lastReleased === undefined ? undefined : Math.max(0, snapshot.now - lastReleased),
+		unreservedUsers: [],
+		squatters: [],
+	};
+	switch (seen.use.kind) {
+		case 'idle': {
+			return {...row, state: 'available'};
+		}
+
+		case 'used': {
+			return {...row, state: 'unreserved', unreservedUsers: usersOf(seen.processes)};
+		}
+
+		case 'unknown':
+		case 'failed': {
+			return {...row, state: 'error', problem: seen.use.why};
+		}
+	}
+}
+
+function rowOf(record: GpuRecord, snapshot: Snapshot, observation: Observation, memoryThresholdMiB: number): StatusRow {
+	const reading = observation.gpus.find((gpu) => gpu.index === record.index);
+	const use: Use =
+		observation.failure === undefined
+			? useOf(reading, memoryThresholdMiB)
+			: {kind: 'unknown', why: observation.failure.message};
+	const seen: Seen = {index: record.index, reading, use, processes: reading?.processes ?? []};
+	switch (record.kind) {
+		case 'leased': {
+			return leasedRow(seen, record.lease, snapshot);
+		}
+
+		case 'free': {
+			return unleasedRow(seen, record.lastReleased, snapshot);
+		}
+
+		case 'garbage': {
+			return {...seen, state: 'error', unreservedUsers: [], squatters: [], problem: record.problem};
+		}
+	}
+}
+
+/**
+One row a GPU of the pool, by index.
+*/
+export const statusRows = (
+	snapshot: Snapshot,
+	observation: Observation,
+	memoryThresholdMiB: number,
+): readonly StatusRow[] => snapshot.gpus.map((record) => rowOf(record, snapshot, observation, memoryThresholdMiB));
+
+/**
+Everything a face needs to draw itself.
+*/
+export type View = {
+	readonly pool: Pool;
+	readonly snapshot: Snapshot;
+	readonly observation: Observation;
+	readonly rows: readonly StatusRow[];
+};

@@ -1,0 +1,58 @@
+/**
+Whether a GPU is really in use, judged from what the tool said. Unknown is not free.
+*/
+import type {GpuProcess, GpuReading} from './types.js';
+
+export type Use =
+	| {readonly kind: 'idle'}
+	| {readonly kind: 'used'; readonly memoryUsedMiB: number}
+	/**
+	`why` is in the tool's words where it gave any.
+	*/
+	| {readonly kind: 'unknown'; readonly why: string}
+	| {readonly kind: 'failed'; readonly why: string};
+
+/**
+Words by which a tool says that it has no such reading at all, rather than that it failed to take it.
+*/
+const hasNoSuchReading = new Set(['[N/A]', 'N/A', '[Not Supported]', 'Not Supported']);
+
+/**
+@param reading - Undefined when the tool did not mention this GPU.
+@param memoryThresholdMiB - Up to this much is taken for the driver's own.
+*/
+export function useOf(reading: GpuReading | undefined, memoryThresholdMiB: number): Use {
+	if (reading === undefined) {
+		return {kind: 'failed', why: 'not seen by the GPU tool'};
+	}
+
+	if (reading.failure !== undefined) {
+		return {kind: 'failed', why: reading.failure};
+	}
+
+	if (reading.memoryUsedMiB !== undefined) {
+		return reading.memoryUsedMiB > memoryThresholdMiB
+			? {kind: 'used', memoryUsedMiB: reading.memoryUsedMiB}
+			: {kind: 'idle'};
+	}
+
+	const marker = reading.unknown['memoryUsedMiB'];
+	if (marker !== undefined && hasNoSuchReading.has(marker)) {
+		if (reading.processes === undefined) {
+			return {kind: 'unknown', why: 'neither memory nor processes can be read'};
+		}
+
+		// Where memory cannot be had (unified memory), the processes alone tell.
+		return reading.processes.length === 0
+			? {kind: 'idle'}
+			: {kind: 'used', memoryUsedMiB: reading.processes.reduce((sum, {memoryUsedMiB = 0}) => sum + memoryUsedMiB, 0)};
+	}
+
+	return {kind: 'unknown', why: `memory in use is unknown${marker === undefined ? '' : `: ${marker}`}`};
+}
+
+/**
+The accounts behind these processes, each once, sorted. Those that are unknown are left out.
+*/
+export const usersOf = (processes: readonly GpuProcess[]): readonly string[] =>
+	[...new Set(processes.map(({user}) => user).filter((user) => user !== undefined))].toSorted();
