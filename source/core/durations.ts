@@ -30,8 +30,8 @@ export function parseDuration(text: string, what: string): number {
 
 	let seconds = 0;
 	let previousUnit = Infinity;
-	for (const [, amount, unit] of trimmed.matchAll(/(\d+(?:\.\d+)?)([dhms])/gv)) {
-		const unitSeconds = secondsPerUnit[unit!]!;
+	for (const part of trimmed.match(/[\d.]+[dhms]/gv) ?? []) {
+		const unitSeconds = secondsPerUnit[part.at(-1)!]!;
 		if (unitSeconds >= previousUnit) {
 			throw new CanhazgpuError('usage', `${what}: "${trimmed}" repeats a unit or has them out of order`, {hint});
 		}
