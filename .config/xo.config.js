@@ -19,6 +19,7 @@ const config = [
 			'jsdoc/require-param-description': 'off',
 			'jsdoc/require-returns': 'off',
 			'jsdoc/multiline-blocks': 'off',
+			'unicorn/single-line-block-comment-style': 'off',
 			// Verbs such as `owns` and `force` (a flag that users type) read better than `shouldForce`.
 			'unicorn/consistent-boolean-name': 'off',
 			'unicorn/no-declarations-before-early-exit': 'off',

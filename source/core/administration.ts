@@ -1,6 +1,4 @@
-/**
-The verb `admin`: makes the pool, or remakes it by force.
-*/
+/** The verb `admin`: makes the pool, or remakes it by force. */
 import {CanhazgpuError} from '../errors.js';
 import {isLeased} from './lifecycle.js';
 import {checkPoolSize, planPool, planPoolReset} from './pool.js';
@@ -11,9 +9,7 @@ import type {Pool, ProviderName, Snapshot} from './types.js';
 export type PoolRequest = {
 	readonly gpuCount: number;
 	readonly provider: ProviderName;
-	/**
-	Replaces a pool that is there, ending its leases.
-	*/
+	/** Replaces a pool that is there, ending its leases. */
 	readonly force: boolean;
 };
 
@@ -21,9 +17,7 @@ export type PoolMade = {readonly pool: Pool; readonly droppedLeases: number};
 
 type Makers = Pick<World, 'store' | 'host' | 'clock'>;
 
-/**
-Reads; a pool whose own keys are garbage is overwritten first when that was asked for.
-*/
+/** Reads; a pool whose own keys are garbage is overwritten first when that was asked for. */
 async function readEvenGarbage({store}: Makers, pool: Pool, force: boolean): Promise<Snapshot> {
 	try {
 		return await store.read();

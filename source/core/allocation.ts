@@ -10,38 +10,26 @@ import type {Strategy} from './strategies/strategy.js';
 import type {GpuRecord, Lease, Observation, QueueEntry, Snapshot} from './types.js';
 import {useOf, usersOf} from './use.js';
 
-/**
-Why a GPU cannot be handed out now.
-*/
+/** Why a GPU cannot be handed out now. */
 export type Block =
 	| {readonly kind: 'leased'; readonly lease: Lease}
 	| {readonly kind: 'garbage'; readonly problem: string}
-	/**
-	In use by somebody without a lease; the users that are known.
-	*/
+	/** In use by somebody without a lease; the users that are known. */
 	| {readonly kind: 'unreserved'; readonly users: readonly string[]; readonly memoryUsedMiB: number}
 	| {readonly kind: 'unknown-use'; readonly why: string}
 	| {readonly kind: 'failed'; readonly why: string}
-	/**
-	The scan as a whole failed.
-	*/
+	/** The scan as a whole failed. */
 	| {readonly kind: 'not-scanned'; readonly why: string}
-	/**
-	Kept for somebody who waits.
-	*/
+	/** Kept for somebody who waits. */
 	| {readonly kind: 'queued'; readonly entry: QueueEntry};
 
 export type BlockedGpu = {readonly index: number; readonly block: Block};
 
-/**
-Not enough GPUs now. Counts for people, reasons for each GPU that was considered and not free.
-*/
+/** Not enough GPUs now. Counts for people, reasons for each GPU that was considered and not free. */
 export type Refusal = {
 	readonly kind: 'refused';
 	readonly wanted: Wanted;
-	/**
-	How many of those considered are free.
-	*/
+	/** How many of those considered are free. */
 	readonly available: number;
 	readonly blocked: readonly BlockedGpu[];
 };
@@ -50,9 +38,7 @@ export type Allocation = {readonly kind: 'allocated'; readonly plan: Plan; reado
 
 export type AllocationRequest = {
 	readonly wanted: Wanted;
-	/**
-	The lease that each GPU gets.
-	*/
+	/** The lease that each GPU gets. */
 	readonly lease: Lease;
 	/**
 	Hands out GPUs in spite of unreserved use, unknown readings and failures. Never somebody's lease or place in line.
@@ -62,9 +48,7 @@ export type AllocationRequest = {
 	readonly isAwake: (entry: QueueEntry) => boolean;
 };
 
-/**
-Unreserved, unknown or broken: what `--force` ignores.
-*/
+/** Unreserved, unknown or broken: what `--force` ignores. */
 function blockOfUse(index: number, observation: Observation, memoryThresholdMiB: number): Block | undefined {
 	if (observation.failure !== undefined) {
 		return {kind: 'not-scanned', why: observation.failure.message};

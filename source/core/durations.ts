@@ -2,9 +2,7 @@ import {CanhazgpuError} from '../errors.js';
 
 const secondsPerUnit: Readonly<Record<string, number>> = {s: 1, m: 60, h: 3600, d: 86_400};
 
-/**
-A hundred years: whatever is longer is a slip of the finger, and would not fit the peer's nanoseconds.
-*/
+/** A hundred years: whatever is longer is a slip of the finger, and would not fit the peer's nanoseconds. */
 const longestSeconds = 100 * 365 * 86_400;
 
 /**

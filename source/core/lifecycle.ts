@@ -14,9 +14,7 @@ export const isLeased = (record: GpuRecord): record is LeasedRecord => record.ki
 
 const expectation = ({index, raw}: GpuRecord): Expectation => ({kind: 'gpu', index, raw});
 
-/**
-Ends leases as they were read: the GPUs become free, and each hold gets its usage record.
-*/
+/** Ends leases as they were read: the GPUs become free, and each hold gets its usage record. */
 export function planEnd(
 	ended: ReadonlyArray<{readonly record: LeasedRecord; readonly ending: Ending}>,
 	event: PoolEvent,
@@ -32,9 +30,7 @@ export function planEnd(
 	return {expect: ended.map(({record}) => expectation(record)), writes, usage, event, grants: false};
 }
 
-/**
-The queue without whoever is gone: what to expect and what to write.
-*/
+/** The queue without whoever is gone: what to expect and what to write. */
 function dropFromQueue(gone: readonly QueueRecord[]): Pick<Plan, 'expect' | 'writes'> {
 	return {
 		expect: gone.map((record) => ({
@@ -82,18 +78,14 @@ export function planExpiry(snapshot: Snapshot, host: Host): Plan {
 	};
 }
 
-/**
-Gives back these leases now.
-*/
+/** Gives back these leases now. */
 export const planRelease = (records: readonly LeasedRecord[], snapshot: Snapshot, user: string): Plan =>
 	planEnd(
 		records.map((record) => ({record, ending: {reason: 'released', endTime: snapshot.now}})),
 		{kind: 'released', gpus: records.map(({index}) => index), user},
 	);
 
-/**
-Rewrites leases in place, each as it was read.
-*/
+/** Rewrites leases in place, each as it was read. */
 export const planChange = (
 	records: readonly LeasedRecord[],
 	change: (lease: Lease) => Lease,
@@ -106,9 +98,7 @@ export const planChange = (
 	grants: false,
 });
 
-/**
-Moves the end of manual leases; `expiryOf` says where to, in seconds on the store's clock.
-*/
+/** Moves the end of manual leases; `expiryOf` says where to, in seconds on the store's clock. */
 export const planExtend = (records: readonly LeasedRecord[], expiryOf: (lease: Lease) => number, user: string): Plan =>
 	planChange(records, (lease) => ({...lease, expiryTime: expiryOf(lease)}), {
 		kind: 'extended',
@@ -116,9 +106,7 @@ export const planExtend = (records: readonly LeasedRecord[], expiryOf: (lease: L
 		user,
 	});
 
-/**
-Says that the holder of this lease lives. Acts on the records that still bear its id, and on nothing else.
-*/
+/** Says that the holder of this lease lives. Acts on the records that still bear its id, and on nothing else. */
 export const planHeartbeat = (snapshot: Snapshot, leaseId: string): Plan =>
 	planChange(
 		snapshot.gpus.filter(isLeased).filter(({lease}) => lease.leaseId === leaseId),

@@ -1,17 +1,11 @@
-/**
-Who is alive: design section 5. A process that can be judged is judged by itself; any other by its heartbeat.
-*/
+/** Who is alive: design section 5. A process that can be judged is judged by itself; any other by its heartbeat. */
 import type {Host} from './ports.js';
 import type {EndReason, Lease, Liveness, ProcessIdentity, QueueEntry, Snapshot} from './types.js';
 
-/**
-A `run` lease that cannot be judged by its process ends this long after its last heartbeat.
-*/
+/** A `run` lease that cannot be judged by its process ends this long after its last heartbeat. */
 export const leaseHeartbeatTimeoutSeconds = 15 * 60;
 
-/**
-A queue entry that cannot be judged by its process is dropped this long after its last heartbeat.
-*/
+/** A queue entry that cannot be judged by its process is dropped this long after its last heartbeat. */
 export const entryHeartbeatTimeoutSeconds = 2 * 60;
 
 type Held = {
@@ -21,14 +15,10 @@ type Held = {
 	readonly job?: ProcessIdentity;
 };
 
-/**
-`rebooted`: it ran on this machine, before its last start.
-*/
+/** `rebooted`: it ran on this machine, before its last start. */
 export type Verdict = Liveness | 'rebooted';
 
-/**
-Judges the processes behind a lease or an entry: one that lives keeps it; one that cannot be seen leaves it open.
-*/
+/** Judges the processes behind a lease or an entry: one that lives keeps it; one that cannot be seen leaves it open. */
 export function judge(held: Held, host: Host): Verdict {
 	if (held.machine === undefined || held.machine !== host.machineId || held.bootId === undefined) {
 		return 'unknown';
@@ -92,9 +82,7 @@ export function endingOf(lease: Lease, snapshot: Snapshot, host: Host): Ending |
 	return endOfRun(lease, snapshot, host);
 }
 
-/**
-True when whoever waits behind this entry is gone.
-*/
+/** True when whoever waits behind this entry is gone. */
 export function isEntryDead(entry: QueueEntry, snapshot: Snapshot, host: Host): boolean {
 	const verdict = judge(entry, host);
 	return verdict === 'unknown'

@@ -1,69 +1,41 @@
 import type {Lease, Pool, PoolEvent, QueueEntry, UsageRecord} from './types.js';
 
-/**
-What a commit compares with the store, byte for byte, before it writes anything.
-*/
+/** What a commit compares with the store, byte for byte, before it writes anything. */
 export type Expectation =
-	/**
-	`raw` undefined: the key must be absent.
-	*/
+	/** `raw` undefined: the key must be absent. */
 	| {readonly kind: 'gpu'; readonly index: number; readonly raw: string | undefined}
 	| {readonly kind: 'entry'; readonly id: string; readonly raw: string | undefined}
-	/**
-	The line must be exactly these ids (`whole`), or begin with them (`prefix`).
-	*/
+	/** The line must be exactly these ids (`whole`), or begin with them (`prefix`). */
 	| {readonly kind: 'queue'; readonly ids: readonly string[]; readonly extent: 'whole' | 'prefix'}
-	/**
-	There must be a pool of this size, or none (undefined).
-	*/
+	/** There must be a pool of this size, or none (undefined). */
 	| {readonly kind: 'pool'; readonly gpuCount: number | undefined};
 
 export type Write =
 	| {readonly kind: 'lease'; readonly index: number; readonly lease: Lease}
-	/**
-	Makes the GPU free. `lastReleased` undefined: as if never used; the key is removed.
-	*/
+	/** Makes the GPU free. `lastReleased` undefined: as if never used; the key is removed. */
 	| {readonly kind: 'free'; readonly index: number; readonly lastReleased: number | undefined}
-	/**
-	Makes or replaces the pool. GPU records are written apart.
-	*/
+	/** Makes or replaces the pool. GPU records are written apart. */
 	| {readonly kind: 'pool'; readonly pool: Pool}
-	/**
-	Appends to the end of the line; the commit gives it its place.
-	*/
+	/** Appends to the end of the line; the commit gives it its place. */
 	| {readonly kind: 'join'; readonly entry: QueueEntry}
-	/**
-	Replaces the entry of somebody who stands in the line.
-	*/
+	/** Replaces the entry of somebody who stands in the line. */
 	| {readonly kind: 'entry'; readonly entry: QueueEntry}
-	/**
-	Removes the id from the line and its entry.
-	*/
+	/** Removes the id from the line and its entry. */
 	| {readonly kind: 'leave'; readonly id: string};
 
-/**
-All of it happens, or none of it.
-*/
+/** All of it happens, or none of it. */
 export type Plan = {
 	readonly expect: readonly Expectation[];
 	readonly writes: readonly Write[];
-	/**
-	Appended to the history.
-	*/
+	/** Appended to the history. */
 	readonly usage: readonly UsageRecord[];
-	/**
-	Published after the writes.
-	*/
+	/** Published after the writes. */
 	readonly event: PoolEvent | undefined;
-	/**
-	True when a free GPU becomes a lease: then the commit waits for the peer's allocation lock.
-	*/
+	/** True when a free GPU becomes a lease: then the commit waits for the peer's allocation lock. */
 	readonly grants: boolean;
 };
 
 export const emptyPlan: Plan = {expect: [], writes: [], usage: [], event: undefined, grants: false};
 
-/**
-True when committing it would change nothing.
-*/
+/** True when committing it would change nothing. */
 export const isEmpty = (plan: Plan): boolean => plan.writes.length === 0 && plan.usage.length === 0;

@@ -1,15 +1,11 @@
-/**
-Making and remaking the pool.
-*/
+/** Making and remaking the pool. */
 import {CanhazgpuError} from '../errors.js';
 import {isLeased, planEnd} from './lifecycle.js';
 import type {Plan, Write} from './plan.js';
 import type {Host} from './ports.js';
 import type {Pool, Snapshot} from './types.js';
 
-/**
-More than any box holds; a larger number is a slip of the finger.
-*/
+/** More than any box holds; a larger number is a slip of the finger. */
 export const mostGpus = 1024;
 
 /**
@@ -21,9 +17,7 @@ export function checkPoolSize(gpuCount: number): void {
 	}
 }
 
-/**
-Plans a pool where there is none.
-*/
+/** Plans a pool where there is none. */
 export const planPool = (pool: Pool): Plan => ({
 	expect: [{kind: 'pool', gpuCount: undefined}],
 	writes: [{kind: 'pool', pool}],
@@ -32,9 +26,7 @@ export const planPool = (pool: Pool): Plan => ({
 	grants: false,
 });
 
-/**
-Plans a pool in the place of another: every lease ends with its record, garbage is thrown away, the line stays.
-*/
+/** Plans a pool in the place of another: every lease ends with its record, garbage is thrown away, the line stays. */
 export function planPoolReset(snapshot: Snapshot, pool: Pool): Plan {
 	const leased = snapshot.gpus.filter(isLeased);
 	const ends = planEnd(

@@ -1,6 +1,4 @@
-/**
-What the core needs from the world. Adapters implement these; `app.ts` alone chooses them.
-*/
+/** What the core needs from the world. Adapters implement these; `app.ts` alone chooses them. */
 import type {Plan} from './plan.js';
 import type {Liveness, Observation, PoolEvent, ProcessIdentity, ProviderName, Snapshot, UsageRecord} from './types.js';
 
@@ -11,17 +9,11 @@ import type {Liveness, Observation, PoolEvent, ProcessIdentity, ProviderName, Sn
 export type CommitOutcome = 'done' | 'conflict' | 'locked';
 
 export type StoreListener = {
-	/**
-	Something changed: a hint to read again. Undefined when the store can only say that, not what.
-	*/
+	/** Something changed: a hint to read again. Undefined when the store can only say that, not what. */
 	readonly changed: (event: PoolEvent | undefined) => void;
-	/**
-	The connection was lost; `reason` is for the user. Nothing is heard until `restored`.
-	*/
+	/** The connection was lost; `reason` is for the user. Nothing is heard until `restored`. */
 	readonly lost?: (reason: string) => void;
-	/**
-	It is back: whatever happened meanwhile was missed, so read everything.
-	*/
+	/** It is back: whatever happened meanwhile was missed, so read everything. */
 	readonly restored?: () => void;
 };
 
@@ -32,18 +24,12 @@ a refusal such as out of memory or read-only, `pool-garbage` when the pool's own
 */
 export type Store = {
 	readonly kind: 'redis' | 'embedded' | 'memory';
-	/**
-	Where it is, for people: `redis localhost:6379/0` or a path. Never holds a password.
-	*/
+	/** Where it is, for people: `redis localhost:6379/0` or a path. Never holds a password. */
 	readonly location: string;
-	/**
-	One atomic read. With `user` (a label), `lastUsed` is filled in for it.
-	*/
+	/** One atomic read. With `user` (a label), `lastUsed` is filled in for it. */
 	readonly read: (options?: {readonly user?: string}) => Promise<Snapshot>;
 	readonly commit: (plan: Plan) => Promise<CommitOutcome>;
-	/**
-	Resolves once listening, so that nothing after a following read is missed. Returns the way to stop.
-	*/
+	/** Resolves once listening, so that nothing after a following read is missed. Returns the way to stop. */
 	readonly subscribe: (listener: StoreListener) => Promise<() => Promise<void>>;
 	/**
 	Usage records whose end lies in [fromTime, toTime], oldest first, streamed. Records that do not parse are skipped.
@@ -55,68 +41,44 @@ export type Store = {
 export type GpuProvider = {
 	readonly name: ProviderName;
 	readonly simulated: boolean;
-	/**
-	How many GPUs there are. Rejects with `provider` when that cannot be told.
-	*/
+	/** How many GPUs there are. Rejects with `provider` when that cannot be told. */
 	readonly count: () => Promise<number>;
-	/**
-	Never rejects and never runs twice at once: a failed scan is an Observation with `failure`.
-	*/
+	/** Never rejects and never runs twice at once: a failed scan is an Observation with `failure`. */
 	readonly observe: () => Promise<Observation>;
-	/**
-	Stops whatever it keeps running.
-	*/
+	/** Stops whatever it keeps running. */
 	readonly close?: () => Promise<void>;
 };
 
-/**
-This machine and its processes.
-*/
+/** This machine and its processes. */
 export type Host = {
 	readonly hostname: string;
 	readonly machineId: string;
 	readonly bootId: string;
-	/**
-	This very process, for the leases it takes.
-	*/
+	/** This very process, for the leases it takes. */
 	readonly self: ProcessIdentity;
-	/**
-	The account that runs us, from the user database by uid, never from `$USER`.
-	*/
+	/** The account that runs us, from the user database by uid, never from `$USER`. */
 	readonly account: {readonly name: string; readonly uid: number};
-	/**
-	One answer a process, in order.
-	*/
+	/** One answer a process, in order. */
 	readonly liveness: (processes: readonly ProcessIdentity[]) => readonly Liveness[];
 };
 
 export type Clock = {
-	/**
-	Milliseconds that only ever grow; for measuring, not for dates.
-	*/
+	/** Milliseconds that only ever grow; for measuring, not for dates. */
 	readonly monotonicMs: () => number;
 	readonly sleep: (milliseconds: number, signal?: AbortSignal) => Promise<void>;
-	/**
-	In [0, 1).
-	*/
+	/** In [0, 1). */
 	readonly random: () => number;
-	/**
-	A new unique id for a lease or a queue entry.
-	*/
+	/** A new unique id for a lease or a queue entry. */
 	readonly uuid: () => string;
 };
 
-/**
-All that the verbs of the core are given.
-*/
+/** All that the verbs of the core are given. */
 export type World = {
 	readonly store: Store;
 	readonly gpus: GpuProvider;
 	readonly host: Host;
 	readonly clock: Clock;
-	/**
-	GPUs with more memory in use than this, in MiB, and no lease, are in unreserved use.
-	*/
+	/** GPUs with more memory in use than this, in MiB, and no lease, are in unreserved use. */
 	readonly memoryThresholdMiB: number;
 };
 

@@ -5,9 +5,7 @@ The rule "nobody overtakes" is {@link claimsOf}: a GPU that somebody earlier in 
 */
 import type {QueueEntry, QueueRecord} from './types.js';
 
-/**
-True when this pool could serve it some day. The peer makes entries that it cannot; they claim nothing.
-*/
+/** True when this pool could serve it some day. The peer makes entries that it cannot; they claim nothing. */
 export const isPossible = (entry: QueueEntry, gpuCount: number): boolean =>
 	entry.requestedIds.length > 0
 		? new Set(entry.requestedIds).size === entry.requestedIds.length &&

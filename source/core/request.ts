@@ -5,9 +5,7 @@ import {CanhazgpuError} from '../errors.js';
 
 export type Wanted = {
 	readonly count: number;
-	/**
-	Sorted. Undefined: any will do.
-	*/
+	/** Sorted. Undefined: any will do. */
 	readonly ids?: readonly number[];
 };
 

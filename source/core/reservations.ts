@@ -1,27 +1,21 @@
-/**
-The verbs. A key press, a subcommand and a web request call these, and nothing else changes the pool.
-*/
+/** The verbs. A key press, a subcommand and a web request call these, and nothing else changes the pool. */
 import {CanhazgpuError} from '../errors.js';
 import {allocate, type Refusal} from './allocation.js';
 import {isLeased, planExtend, planRelease, type LeasedRecord} from './lifecycle.js';
-import {labelOf, mayChange, owns} from './ownership.js';
 import {emptyPlan} from './plan.js';
 import {requirePool} from './pool.js';
 import type {World} from './ports.js';
-import {checkIds, checkWanted} from './request.js';
+import {checkWanted} from './request.js';
 import {judge} from './liveness.js';
+import {select, type NotYours, type Selection} from './selection.js';
 import {statusRows, type View} from './status.js';
 import {readLiving, transact} from './transaction.js';
 import type {Lease, Observation, Requester, Snapshot} from './types.js';
 
-/**
-A scan older than this is repeated before GPUs are handed out on its word.
-*/
+/** A scan older than this is repeated before GPUs are handed out on its word. */
 const freshMs = 2000;
 
-/**
-Scans and reads, planning away the dead: what `status` shows.
-*/
+/** Scans and reads, planning away the dead: what `status` shows. */
 export async function look(world: World): Promise<View> {
 	const [observation, snapshot] = await Promise.all([world.gpus.observe(), readLiving(world)]);
 	return {
@@ -34,29 +28,21 @@ export async function look(world: World): Promise<View> {
 
 export type ReserveRequest = {
 	readonly requester: Requester;
-	/**
-	Ignored when `ids` are given.
-	*/
+	/** Ignored when `ids` are given. */
 	readonly count: number;
 	readonly ids?: readonly number[];
 	readonly durationSeconds: number;
 	readonly note?: string;
-	/**
-	Takes GPUs in spite of unreserved use or an unknown reading.
-	*/
+	/** Takes GPUs in spite of unreserved use or an unknown reading. */
 	readonly force?: boolean;
 };
 
 export type Grant = {
 	readonly kind: 'granted';
-	/**
-	Sorted.
-	*/
+	/** Sorted. */
 	readonly gpus: readonly number[];
 	readonly leaseId: string;
-	/**
-	On the store's clock.
-	*/
+	/** On the store's clock. */
 	readonly expiryTime: number;
 };
 
@@ -103,89 +89,17 @@ export async function reserve(world: World, request: ReserveRequest): Promise<Gr
 	});
 }
 
-/**
-Which leases are meant. A face that showed a row names its lease, so that a row which changed meanwhile is not hit.
-*/
-export type Selection =
-	/**
-	Manual leases under this label, or without one when it equals the account.
-	*/
-	| {readonly by: 'label'; readonly label: string}
-	/**
-	Whatever is held on these GPUs; with `label`, only what bears it.
-	*/
-	| {readonly by: 'gpus'; readonly ids: readonly number[]; readonly label?: string}
-	/**
-	This very lease, on these GPUs or on all it holds.
-	*/
-	| {readonly by: 'lease'; readonly leaseId: string; readonly ids?: readonly number[]};
-
-export type NotYours = {readonly index: number; readonly lease: Lease};
-
-type Selected = {
-	/**
-	Those that may be changed.
-	*/
-	readonly records: readonly LeasedRecord[];
-	/**
-	Those that were named and belong to others.
-	*/
-	readonly notYours: readonly NotYours[];
-};
-
-function bearsLabel(lease: Lease, requester: Requester, label: string): boolean {
-	// Root names people by their label or account; for anybody else only their own leases count at all.
-	return label === requester.account && requester.uid !== 0 ? labelOf(lease) === undefined : lease.user === label;
-}
-
-function select(snapshot: Snapshot, requester: Requester, selection: Selection): Selected {
-	// What a waiter holds while it waits for the rest belongs to its place in the line.
-	const leased = snapshot.gpus.filter(isLeased).filter(({lease}) => lease.partialQueueId === undefined);
-	if (selection.by === 'label') {
-		const records = leased.filter(
-			({lease}) =>
-				lease.type === 'manual' &&
-				bearsLabel(lease, requester, selection.label) &&
-				(owns(requester, lease) || (requester.uid === 0 && selection.label !== requester.account)),
-		);
-		return {records, notYours: []};
-	}
-
-	if (selection.by === 'gpus') {
-		checkIds(selection.ids, snapshot.gpus.length);
-	}
-
-	const named = leased.filter((record) =>
-		selection.by === 'gpus'
-			? selection.ids.includes(record.index)
-			: record.lease.leaseId === selection.leaseId && (selection.ids?.includes(record.index) ?? true),
-	);
-	const label = selection.by === 'gpus' ? selection.label : undefined;
-	const isMeant = ({lease}: LeasedRecord): boolean =>
-		mayChange(requester, lease) && (label === undefined || bearsLabel(lease, requester, label));
-	return {
-		records: named.filter((record) => isMeant(record)),
-		notYours: named.filter((record) => !isMeant(record)),
-	};
-}
-
 const isGone = (snapshot: Snapshot, records: readonly LeasedRecord[]): boolean =>
 	records.every(({index, raw}) => snapshot.gpus[index]?.raw !== raw);
 
 export type ReleaseResult = {
-	/**
-	Sorted by GPU.
-	*/
+	/** Sorted by GPU. */
 	readonly released: readonly LeasedRecord[];
-	/**
-	Named, but somebody else's: then nothing at all was released.
-	*/
+	/** Named, but somebody else's: then nothing at all was released. */
 	readonly notYours: readonly NotYours[];
 };
 
-/**
-Gives GPUs back at once: all that were named, or none.
-*/
+/** Gives GPUs back at once: all that were named, or none. */
 export const release = async (world: World, requester: Requester, selection: Selection): Promise<ReleaseResult> =>
 	transact<ReleaseResult>(world, {
 		attempt(snapshot) {
@@ -197,17 +111,13 @@ export const release = async (world: World, requester: Requester, selection: Sel
 		happened: (snapshot, {released}) => isGone(snapshot, released),
 	});
 
-/**
-`by` adds to each lease's own end; `until` sets it, in seconds since the epoch on the store's clock.
-*/
+/** `by` adds to each lease's own end; `until` sets it, in seconds since the epoch on the store's clock. */
 export type NewEnd = {readonly by: number} | {readonly until: number};
 
 export type ExtendResult = {
 	readonly extended: ReadonlyArray<{readonly index: number; readonly expiryTime: number}>;
 	readonly notYours: readonly NotYours[];
-	/**
-	Named and yours, but they end with their job and not at a time.
-	*/
+	/** Named and yours, but they end with their job and not at a time. */
 	readonly notTimed: readonly number[];
 };
 

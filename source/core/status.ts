@@ -1,6 +1,4 @@
-/**
-What every face shows: snapshot x observation -> one row a GPU.
-*/
+/** What every face shows: snapshot x observation -> one row a GPU. */
 import {labelOf, ownerOf} from './ownership.js';
 import type {GpuProcess, GpuReading, GpuRecord, Lease, Observation, Pool, Snapshot} from './types.js';
 import {useOf, usersOf, type Use} from './use.js';
@@ -11,48 +9,28 @@ export type StatusRow = {
 	readonly index: number;
 	readonly state: GpuState;
 	readonly lease?: Lease;
-	/**
-	OS account that owns the lease.
-	*/
+	/** OS account that owns the lease. */
 	readonly owner?: string;
-	/**
-	The lease's label, when that is not the account.
-	*/
+	/** The lease's label, when that is not the account. */
 	readonly label?: string;
-	/**
-	How long the lease has been held.
-	*/
+	/** How long the lease has been held. */
 	readonly heldSeconds?: number;
 	readonly heartbeatAgeSeconds?: number;
-	/**
-	Manual leases: until they end.
-	*/
+	/** Manual leases: until they end. */
 	readonly remainingSeconds?: number;
-	/**
-	Free GPUs that were used before.
-	*/
+	/** Free GPUs that were used before. */
 	readonly freeSeconds?: number;
 	readonly lastReleased?: number;
-	/**
-	Undefined when the tool said nothing of this GPU.
-	*/
+	/** Undefined when the tool said nothing of this GPU. */
 	readonly reading?: GpuReading;
 	readonly use: Use;
-	/**
-	Empty when there are none or they are unknown; `reading.processes` tells which.
-	*/
+	/** Empty when there are none or they are unknown; `reading.processes` tells which. */
 	readonly processes: readonly GpuProcess[];
-	/**
-	Accounts using it without a lease. Empty for a use whose users are unknown.
-	*/
+	/** Accounts using it without a lease. Empty for a use whose users are unknown. */
 	readonly unreservedUsers: readonly string[];
-	/**
-	Processes of others on somebody's lease.
-	*/
+	/** Processes of others on somebody's lease. */
 	readonly squatters: readonly GpuProcess[];
-	/**
-	What is wrong with it: the record, the GPU or the scan.
-	*/
+	/** What is wrong with it: the record, the GPU or the scan. */
 	readonly problem?: string;
 };
 
@@ -125,18 +103,14 @@ function rowOf(record: GpuRecord, snapshot: Snapshot, observation: Observation, 
 	}
 }
 
-/**
-One row a GPU of the pool, by index.
-*/
+/** One row a GPU of the pool, by index. */
 export const statusRows = (
 	snapshot: Snapshot,
 	observation: Observation,
 	memoryThresholdMiB: number,
 ): readonly StatusRow[] => snapshot.gpus.map((record) => rowOf(record, snapshot, observation, memoryThresholdMiB));
 
-/**
-Everything a face needs to draw itself.
-*/
+/** Everything a face needs to draw itself. */
 export type View = {
 	readonly pool: Pool;
 	readonly snapshot: Snapshot;

@@ -1,6 +1,4 @@
-/**
-Read -> plan -> commit -> again on conflict: the one way in which anything changes. Design section 3.
-*/
+/** Read -> plan -> commit -> again on conflict: the one way in which anything changes. Design section 3. */
 import {CanhazgpuError} from '../errors.js';
 import {planExpiry} from './lifecycle.js';
 import {isEmpty, type Plan} from './plan.js';
@@ -8,13 +6,9 @@ import {requirePool} from './pool.js';
 import type {World} from './ports.js';
 import type {Snapshot} from './types.js';
 
-/**
-After this long a conflict is reported as "busy".
-*/
+/** After this long a conflict is reported as "busy". */
 const patienceMs = 10_000;
-/**
-After this long without a store, a change is given up. Verbs promise an answer within 6 s.
-*/
+/** After this long without a store, a change is given up. Verbs promise an answer within 6 s. */
 const outageMs = 5000;
 const lockedWaitMs = 20;
 const shortestWaitMs = 2;
@@ -23,32 +17,24 @@ const longestWaitMs = 250;
 export type Attempt<Result> = {readonly plan: Plan; readonly result: Result};
 
 export type Transaction<Result> = {
-	/**
-	Label for which `snapshot.lastUsed` is filled in.
-	*/
+	/** Label for which `snapshot.lastUsed` is filled in. */
 	readonly user?: string;
 	/**
 	Makes the plan from what was read. It is called again after a conflict. An empty plan ends it without a commit.
 	*/
 	readonly attempt: (snapshot: Snapshot) => Attempt<Result> | Promise<Attempt<Result>>;
-	/**
-	Whether what `attempt` planned is there: asked when the answer to a commit was lost.
-	*/
+	/** Whether what `attempt` planned is there: asked when the answer to a commit was lost. */
 	readonly happened: (snapshot: Snapshot, result: Result) => boolean;
 };
 
 const isUnreachable = (error: unknown): boolean =>
 	error instanceof CanhazgpuError && error.code === 'store-unreachable';
 
-/**
-Doubles from 2 ms to 250 ms, each a random share of it: so that many who collide spread out.
-*/
+/** Doubles from 2 ms to 250 ms, each a random share of it: so that many who collide spread out. */
 const backoffMs = (tries: number, random: number): number =>
 	Math.min(longestWaitMs, shortestWaitMs * 2 ** Math.min(tries, 10)) * (0.25 + 0.75 * random);
 
-/**
-Reads, planning away whatever is dead until nothing is.
-*/
+/** Reads, planning away whatever is dead until nothing is. */
 export async function readLiving(world: World, user?: string): Promise<Snapshot> {
 	const {store, host, clock} = world;
 	const until = clock.monotonicMs() + patienceMs;
@@ -77,9 +63,7 @@ const busy = (): CanhazgpuError =>
 		hint: 'Nothing was changed. Try again.',
 	});
 
-/**
-Reads until the store answers, for at most 5 s; then the first error stands.
-*/
+/** Reads until the store answers, for at most 5 s; then the first error stands. */
 async function readAfterOutage(world: World, user: string | undefined, error: unknown): Promise<Snapshot> {
 	const until = world.clock.monotonicMs() + outageMs;
 	for (let tries = 4; world.clock.monotonicMs() < until; tries++) {

@@ -9,14 +9,10 @@ export type ProviderName = 'nvidia' | 'amd' | 'fake';
 
 export type LeaseType = 'run' | 'manual';
 
-/**
-A process of one machine, told apart from a later one with the same pid by its start time.
-*/
+/** A process of one machine, told apart from a later one with the same pid by its start time. */
 export type ProcessIdentity = {
 	readonly pid: number;
-	/**
-	Start time in clock ticks since boot, field 22 of /proc/PID/stat.
-	*/
+	/** Start time in clock ticks since boot, field 22 of /proc/PID/stat. */
 	readonly startTicks?: number;
 	/**
 	Which pid namespace the pid counts in, such as `4026531836`. A container's pid says nothing about ours of the same number.
@@ -24,50 +20,30 @@ export type ProcessIdentity = {
 	readonly namespace?: string;
 };
 
-/**
-A promise that a GPU is held, with an owner.
-*/
+/** A promise that a GPU is held, with an owner. */
 export type Lease = {
-	/**
-	The label under which it is shown: the account, or what `--user` said.
-	*/
+	/** The label under which it is shown: the account, or what `--user` said. */
 	readonly user: string;
-	/**
-	The OS account that owns it. Absent in very old records: then `user` owns it.
-	*/
+	/** The OS account that owns it. Absent in very old records: then `user` owns it. */
 	readonly actualUser?: string;
 	readonly type: LeaseType;
 	readonly startTime: number;
 	readonly lastHeartbeat?: number;
-	/**
-	Manual leases only.
-	*/
+	/** Manual leases only. */
 	readonly expiryTime?: number;
 	readonly note?: string;
-	/**
-	Set while a queue entry holds this GPU and waits for the rest.
-	*/
+	/** Set while a queue entry holds this GPU and waits for the rest. */
 	readonly partialQueueId?: string;
-	/**
-	Fences every later change. Absent in the peer's records. One id covers all GPUs of one grant.
-	*/
+	/** Fences every later change. Absent in the peer's records. One id covers all GPUs of one grant. */
 	readonly leaseId?: string;
-	/**
-	Machine-id of the box the holder runs on.
-	*/
+	/** Machine-id of the box the holder runs on. */
 	readonly machine?: string;
 	readonly bootId?: string;
-	/**
-	The wrapper of a `run` lease.
-	*/
+	/** The wrapper of a `run` lease. */
 	readonly holder?: ProcessIdentity;
-	/**
-	The job of a `run` lease, or an adopted process.
-	*/
+	/** The job of a `run` lease, or an adopted process. */
 	readonly job?: ProcessIdentity;
-	/**
-	Fields of the stored record that this version does not know; written back as they were.
-	*/
+	/** Fields of the stored record that this version does not know; written back as they were. */
 	readonly unknownFields?: Readonly<Record<string, unknown>>;
 };
 
@@ -79,52 +55,36 @@ export type GpuRecord =
 			readonly kind: 'free';
 			readonly index: number;
 			readonly raw: string | undefined;
-			/**
-			Absent: never used.
-			*/
+			/** Absent: never used. */
 			readonly lastReleased?: number;
 	  }
 	| {readonly kind: 'leased'; readonly index: number; readonly raw: string; readonly lease: Lease}
 	| {
 			readonly kind: 'garbage';
 			readonly index: number;
-			/**
-			Undefined when the key is not even a string.
-			*/
+			/** Undefined when the key is not even a string. */
 			readonly raw: string | undefined;
-			/**
-			What is wrong with it, in words for the user.
-			*/
+			/** What is wrong with it, in words for the user. */
 			readonly problem: string;
 	  };
 
-/**
-Somebody who waits in line.
-*/
+/** Somebody who waits in line. */
 export type QueueEntry = {
 	readonly id: string;
 	readonly user: string;
 	readonly actualUser?: string;
 	readonly requestedCount: number;
-	/**
-	Empty: any GPUs will do.
-	*/
+	/** Empty: any GPUs will do. */
 	readonly requestedIds: readonly number[];
-	/**
-	A copy; `partialQueueId` of the leases is the truth.
-	*/
+	/** A copy; `partialQueueId` of the leases is the truth. */
 	readonly allocatedGpus: readonly number[];
 	readonly reservationType: LeaseType;
-	/**
-	Manual reservations only.
-	*/
+	/** Manual reservations only. */
 	readonly expirySeconds?: number;
 	readonly note?: string;
 	readonly enqueueTime: number;
 	readonly lastHeartbeat: number;
-	/**
-	When it gives up, absolute.
-	*/
+	/** When it gives up, absolute. */
 	readonly waitTimeout?: number;
 	readonly machine?: string;
 	readonly bootId?: string;
@@ -132,50 +92,32 @@ export type QueueEntry = {
 	readonly unknownFields?: Readonly<Record<string, unknown>>;
 };
 
-/**
-One place in the line, in the line's order.
-*/
+/** One place in the line, in the line's order. */
 export type QueueRecord =
 	| {readonly kind: 'entry'; readonly id: string; readonly raw: string; readonly entry: QueueEntry}
-	/**
-	The id stands in the line but its entry is gone.
-	*/
+	/** The id stands in the line but its entry is gone. */
 	| {readonly kind: 'orphan'; readonly id: string}
 	| {readonly kind: 'garbage'; readonly id: string; readonly raw: string | undefined; readonly problem: string};
 
 export type Pool = {
 	readonly gpuCount: number;
 	readonly provider: ProviderName;
-	/**
-	The box the pool belongs to. Absent when the peer made the pool.
-	*/
+	/** The box the pool belongs to. Absent when the peer made the pool. */
 	readonly machine?: {readonly id: string; readonly bootId: string};
 };
 
-/**
-One atomic read of the store.
-*/
+/** One atomic read of the store. */
 export type Snapshot = {
-	/**
-	The store's clock at the read.
-	*/
+	/** The store's clock at the read. */
 	readonly now: number;
-	/**
-	How long the store itself has been up; `Infinity` when it needs no process.
-	*/
+	/** How long the store itself has been up; `Infinity` when it needs no process. */
 	readonly storeUptimeSeconds: number;
-	/**
-	Undefined: there is no pool here.
-	*/
+	/** Undefined: there is no pool here. */
 	readonly pool: Pool | undefined;
-	/**
-	One record a GPU, by index, `pool.gpuCount` of them.
-	*/
+	/** One record a GPU, by index, `pool.gpuCount` of them. */
 	readonly gpus: readonly GpuRecord[];
 	readonly queue: readonly QueueRecord[];
-	/**
-	When the asking user last gave back each GPU, from the newest 100 usage records; empty when nobody was named.
-	*/
+	/** When the asking user last gave back each GPU, from the newest 100 usage records; empty when nobody was named. */
 	readonly lastUsed: ReadonlyMap<number, number>;
 };
 
@@ -191,9 +133,7 @@ export type EndReason =
 	| 'pool-reset'
 	| 'queue-left';
 
-/**
-One GPU held once, from grant to end.
-*/
+/** One GPU held once, from grant to end. */
 export type UsageRecord = {
 	readonly user: string;
 	readonly actualUser?: string;
@@ -207,49 +147,35 @@ export type UsageRecord = {
 	readonly endReason?: EndReason;
 };
 
-/**
-A hint that something changed; the truth is always read again.
-*/
+/** A hint that something changed; the truth is always read again. */
 export type PoolEvent = {
 	readonly kind: 'granted' | 'released' | 'expired' | 'extended' | 'heartbeat' | 'queue' | 'pool';
 	readonly gpus: readonly number[];
-	/**
-	The label of whoever did it.
-	*/
+	/** The label of whoever did it. */
 	readonly user?: string;
 };
 
-/**
-Which reading a tool refused to give, and the word it used, such as `[N/A]`.
-*/
+/** Which reading a tool refused to give, and the word it used, such as `[N/A]`. */
 export type UnknownReadings = Readonly<Record<string, string>>;
 
 export type GpuProcess = {
 	readonly pid: number;
 	readonly startTicks?: number;
-	/**
-	OS account. Undefined when it cannot be found out.
-	*/
+	/** OS account. Undefined when it cannot be found out. */
 	readonly user?: string;
-	/**
-	Short name, such as `python3`.
-	*/
+	/** Short name, such as `python3`. */
 	readonly name?: string;
 	readonly commandLine?: string;
 	readonly memoryUsedMiB?: number;
 	readonly kind?: 'compute' | 'graphics' | 'both';
 };
 
-/**
-What the tool saw on one GPU.
-*/
+/** What the tool saw on one GPU. */
 export type GpuReading = {
 	readonly index: number;
 	readonly uuid?: string;
 	readonly pciBusId?: string;
-	/**
-	Model, such as `NVIDIA H100 80GB HBM3`.
-	*/
+	/** Model, such as `NVIDIA H100 80GB HBM3`. */
 	readonly name?: string;
 	readonly memoryUsedMiB?: number;
 	readonly memoryTotalMiB?: number;
@@ -257,55 +183,35 @@ export type GpuReading = {
 	readonly temperatureCelsius?: number;
 	readonly powerWatts?: number;
 	readonly powerLimitWatts?: number;
-	/**
-	Undefined when processes could not be asked for; empty when the tool said there are none.
-	*/
+	/** Undefined when processes could not be asked for; empty when the tool said there are none. */
 	readonly processes: readonly GpuProcess[] | undefined;
-	/**
-	Set when the GPU is broken, in the tool's words.
-	*/
+	/** Set when the GPU is broken, in the tool's words. */
 	readonly failure?: string;
-	/**
-	Field name of this type -> the tool's own word for not knowing it.
-	*/
+	/** Field name of this type -> the tool's own word for not knowing it. */
 	readonly unknown: UnknownReadings;
 };
 
-/**
-One scan of the real GPUs.
-*/
+/** One scan of the real GPUs. */
 export type Observation = {
 	readonly provider: ProviderName;
-	/**
-	Milliseconds on the monotonic clock of this process when the scan ended.
-	*/
+	/** Milliseconds on the monotonic clock of this process when the scan ended. */
 	readonly takenAtMs: number;
-	/**
-	True for simulated GPUs: every face says so.
-	*/
+	/** True for simulated GPUs: every face says so. */
 	readonly simulated: boolean;
 	readonly driverVersion?: string;
 	readonly gpus: readonly GpuReading[];
-	/**
-	Set when the scan as a whole failed; then `gpus` is empty and nothing may be handed out on its word.
-	*/
+	/** Set when the scan as a whole failed; then `gpus` is empty and nothing may be handed out on its word. */
 	readonly failure?: {readonly message: string; readonly hint?: string};
-	/**
-	Lines worth showing that do not spoil the readings.
-	*/
+	/** Lines worth showing that do not spoil the readings. */
 	readonly warnings: readonly string[];
 };
 
 export type Liveness = 'alive' | 'stopped' | 'dead' | 'unknown';
 
-/**
-Who asks: the OS account, and the label the reservation shall bear.
-*/
+/** Who asks: the OS account, and the label the reservation shall bear. */
 export type Requester = {
 	readonly account: string;
 	readonly uid: number;
-	/**
-	Equal to `account` unless `--user` said otherwise.
-	*/
+	/** Equal to `account` unless `--user` said otherwise. */
 	readonly label: string;
 };

@@ -1,20 +1,14 @@
-/**
-Whether a GPU is really in use, judged from what the tool said. Unknown is not free.
-*/
+/** Whether a GPU is really in use, judged from what the tool said. Unknown is not free. */
 import type {GpuProcess, GpuReading} from './types.js';
 
 export type Use =
 	| {readonly kind: 'idle'}
 	| {readonly kind: 'used'; readonly memoryUsedMiB: number}
-	/**
-	`why` is in the tool's words where it gave any.
-	*/
+	/** `why` is in the tool's words where it gave any. */
 	| {readonly kind: 'unknown'; readonly why: string}
 	| {readonly kind: 'failed'; readonly why: string};
 
-/**
-Words by which a tool says that it has no such reading at all, rather than that it failed to take it.
-*/
+/** Words by which a tool says that it has no such reading at all, rather than that it failed to take it. */
 const hasNoSuchReading = new Set(['[N/A]', 'N/A', '[Not Supported]', 'Not Supported']);
 
 /**
@@ -51,8 +45,6 @@ export function useOf(reading: GpuReading | undefined, memoryThresholdMiB: numbe
 	return {kind: 'unknown', why: `memory in use is unknown${marker === undefined ? '' : `: ${marker}`}`};
 }
 
-/**
-The accounts behind these processes, each once, sorted. Those that are unknown are left out.
-*/
+/** The accounts behind these processes, each once, sorted. Those that are unknown are left out. */
 export const usersOf = (processes: readonly GpuProcess[]): readonly string[] =>
 	[...new Set(processes.map(({user}) => user).filter((user) => user !== undefined))].toSorted();
