@@ -28,7 +28,7 @@ export function parseDuration(text: string, what: string): number {
 
 	let seconds = 0;
 	let previousUnit = Infinity;
-	for (const part of trimmed.match(/[\d.]+[dhms]/gv) ?? []) {
+	for (const part of trimmed.split(/(?<=[dhms])/v)) {
 		const unitSeconds = secondsPerUnit[part.at(-1)!]!;
 		if (unitSeconds >= previousUnit) {
 			throw new CanhazgpuError('usage', `${what}: "${trimmed}" repeats a unit or has them out of order`, {hint});

@@ -31,7 +31,11 @@ function bearsLabel(lease: Lease, requester: Requester, label: string): boolean 
 	return label === requester.account && requester.uid !== 0 ? labelOf(lease) === undefined : lease.user === label;
 }
 
-/** Finds them in what was read. @throws CanhazgpuError `impossible` for an id that is not in the pool. */
+/**
+Finds them in what was read.
+
+@throws CanhazgpuError `impossible` for an id that is not in the pool.
+*/
 export function select(snapshot: Snapshot, requester: Requester, selection: Selection): Selected {
 	// What a waiter holds while it waits for the rest belongs to its place in the line.
 	const leased = snapshot.gpus.filter(isLeased).filter(({lease}) => lease.partialQueueId === undefined);

@@ -1,0 +1,47 @@
+/**
+Durations and times for people. Input is in seconds.
+*/
+
+/** The command line's form, which scripts know from the peer: `1h 2m 15s`, `0h 0m 5s`. */
+export function longDuration(seconds: number): string {
+	const whole = Math.max(0, Math.floor(seconds));
+	return `${Math.floor(whole / 3600)}h ${Math.floor((whole % 3600) / 60)}m ${whole % 60}s`;
+}
+
+/** The monitor's form, at most six columns: `45s`, `12m`, `1h12m`, `3d04h`. */
+export function shortDuration(seconds: number): string {
+	const whole = Math.max(0, Math.floor(seconds));
+	const pad = (value: number): string => String(value).padStart(2, '0');
+	if (whole < 60) {
+		return `${whole}s`;
+	}
+
+	if (whole < 3600) {
+		return `${Math.floor(whole / 60)}m`;
+	}
+
+	return whole < 100 * 3600
+		? `${Math.floor(whole / 3600)}h${pad(Math.floor((whole % 3600) / 60))}m`
+		: `${Math.floor(whole / 86_400)}d${pad(Math.floor((whole % 86_400) / 3600))}h`;
+}
+
+/** How a duration is typed: the shortest exact form, such as `8h`, `1h30m` or `45s`. */
+export function typedDuration(seconds: number): string {
+	let rest = Math.max(1, Math.round(seconds));
+	let text = '';
+	for (const [unit, size] of [
+		['d', 86_400],
+		['h', 3600],
+		['m', 60],
+		['s', 1],
+	] as const) {
+		const amount = Math.floor(rest / size);
+		rest -= amount * size;
+		text += amount > 0 ? `${amount}${unit}` : '';
+	}
+
+	return text;
+}
+
+/** RFC 3339 in UTC, with milliseconds only where there are any. */
+export const timestamp = (seconds: number): string => new Date(seconds * 1000).toISOString().replace('.000Z', 'Z');
