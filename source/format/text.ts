@@ -5,11 +5,10 @@ through here before it prints it, so that it can do nothing to a terminal or a p
 import {stripVTControlCharacters} from 'node:util';
 
 /**
-Characters that act instead of being seen: C0 and C1 controls, DEL, zero-width and bidirectional marks, embeddings, overrides and
-isolates, line and paragraph separators, the byte order mark, and lone surrogates. The joiner U+200D stays: emoji need it.
+Characters that act instead of being seen: controls, formats (bidirectional overrides, zero-width marks, byte order mark), lone
+surrogates, line and paragraph separators. The joiner U+200D stays: emoji need it.
 */
-const acting =
-	/[\u{0}-\u{1F}\u{7F}-\u{9F}\u{AD}\u{61C}\u{180E}\u{200B}\u{200C}\u{200E}\u{200F}\u{2028}-\u{202E}\u{2060}-\u{206F}\u{D800}-\u{DFFF}\u{FEFF}\u{FFF9}-\u{FFFB}]+/gv;
+const acting = /[[\p{Control}\p{Format}\p{Line_Separator}\p{Paragraph_Separator}\p{Surrogate}]--\u{200D}]+/gv;
 
 /** More than any face shows; what is longer is cut before it costs time. */
 const longest = 4096;
