@@ -1,0 +1,22 @@
+import {randomUUID} from 'node:crypto';
+import {performance} from 'node:perf_hooks';
+import {setTimeout as delay} from 'node:timers/promises';
+import type {Clock} from '../core/ports.js';
+
+/**
+The longest a timer can wait; more would wrap around to no wait at all.
+*/
+const longestSleepMs = 2 ** 31 - 1;
+
+/**
+The clock and the dice of this process. `sleep` rejects with an `AbortError` when its signal fires; it wakes after 24.8 days at
+the latest.
+*/
+export const createClock = (): Clock => ({
+	monotonicMs: () => performance.now(),
+	async sleep(milliseconds, signal) {
+		await delay(Math.min(longestSleepMs, Math.max(0, milliseconds)), undefined, {signal});
+	},
+	random: () => Math.random(),
+	uuid: () => randomUUID(),
+});

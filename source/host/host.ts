@@ -1,0 +1,21 @@
+import os from 'node:os';
+import type {Host} from '../core/ports.js';
+import {readBootId, readMachineId} from './machine.js';
+import {liveness, ownIdentity} from './processes.js';
+import {createUsers, ownUid} from './users.js';
+
+/**
+This machine, read once; costs a few file reads, and a call of `getent` when our account is not in /etc/passwd.
+*/
+export const createHost = (users = createUsers()): Host => {
+	const machineId = readMachineId();
+	const uid = ownUid();
+	return {
+		hostname: os.hostname(),
+		machineId,
+		bootId: readBootId(machineId),
+		self: ownIdentity(),
+		account: uid === undefined ? {name: os.userInfo().username, uid: -1} : {name: users.nameOfSync(uid), uid},
+		liveness: (processes) => liveness(processes),
+	};
+};

@@ -1,0 +1,54 @@
+import {spawnSync} from 'node:child_process';
+import {createHash} from 'node:crypto';
+import {readFileSync} from 'node:fs';
+import os from 'node:os';
+import process from 'node:process';
+
+/**
+An id of this installation that outlives reboots: 32 hex digits from machine-id(5), or, where there is none (some containers,
+other systems), a digest of the host name, which changes only with that name.
+*/
+export const readMachineId = (
+	files: readonly string[] = ['/etc/machine-id', '/var/lib/dbus/machine-id'],
+	hostname = os.hostname(),
+): string => {
+	for (const file of files) {
+		// An image not yet booted holds the word `uninitialized`.
+		const id = readLine(file);
+		if (id !== undefined && /^[\da-f]{32}$/v.test(id) && !/^0+$/v.test(id)) {
+			return id;
+		}
+	}
+
+	return createHash('sha256').update(`canhazgpu machine ${hostname}`).digest('hex').slice(0, 32);
+};
+
+/**
+An id of this run of the kernel. Where no system source gives one, it is a constant of the machine: a reboot then goes
+unnoticed, which only delays things, while an id computed from the wall clock would change whenever that clock is corrected and
+so declare every running job dead.
+*/
+export const readBootId = (machineId: string, file = '/proc/sys/kernel/random/boot_id'): string =>
+	readLine(file) ?? readBootSession() ?? `no-boot-id-${machineId}`;
+
+const readBootSession = (): string | undefined => {
+	if (process.platform !== 'darwin') {
+		return undefined;
+	}
+
+	const {status, stdout} = spawnSync('sysctl', ['-n', 'kern.bootsessionuuid'], {encoding: 'utf8', timeout: 2000});
+	return status === 0 ? nonEmpty(stdout) : undefined;
+};
+
+const readLine = (file: string): string | undefined => {
+	try {
+		return nonEmpty(readFileSync(file, 'utf8'));
+	} catch {
+		return undefined;
+	}
+};
+
+const nonEmpty = (text: string): string | undefined => {
+	const trimmed = text.trim();
+	return trimmed === '' ? undefined : trimmed;
+};

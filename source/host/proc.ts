@@ -1,0 +1,70 @@
+import {readFileSync} from 'node:fs';
+
+/**
+What /proc/PID/stat says of one process (proc_pid_stat(5)).
+*/
+export type ProcessStat = {
+	/**
+	The kernel's short name, at most 15 bytes.
+	*/
+	readonly comm: string;
+	/**
+	One letter: `R`, `S`, `D`, `T`, `t`, `Z`, `X`, ...
+	*/
+	readonly state: string;
+	readonly parentPid: number;
+	readonly threads: number;
+	/**
+	Start time in clock ticks since boot.
+	*/
+	readonly startTicks: number;
+};
+
+/**
+Reads the text of /proc/PID/stat. Undefined when it is not of that form.
+
+The second field is the program's name in parentheses, and a name may itself hold spaces and parentheses: only what follows the
+last `)` can be split.
+*/
+export const parseStat = (text: string): ProcessStat | undefined => {
+	const open = text.indexOf('(');
+	const close = text.lastIndexOf(')');
+	if (open === -1 || close < open) {
+		return undefined;
+	}
+
+	// Field 3 of the man page is the first here.
+	const fields = text
+		.slice(close + 1)
+		.trim()
+		.split(' ');
+	const [state, parentPid] = fields;
+	const threads = fields[17];
+	const startTicks = fields[19];
+	if (state === undefined || state === '' || !isCount(parentPid) || !isCount(threads) || !isCount(startTicks)) {
+		return undefined;
+	}
+
+	return {
+		comm: text.slice(open + 1, close),
+		state,
+		parentPid: Number(parentPid),
+		threads: Number(threads),
+		startTicks: Number(startTicks),
+	};
+};
+
+const isCount = (text: string | undefined): text is string => text !== undefined && /^\d+$/v.test(text);
+
+/**
+The stat of a process, `missing` when there is no such entry, `unreadable` when it exists but tells us nothing.
+*/
+export const readStat = (pid: number | 'self', directory = '/proc'): ProcessStat | 'missing' | 'unreadable' => {
+	try {
+		return parseStat(readFileSync(`${directory}/${pid}/stat`, 'latin1')) ?? 'unreadable';
+	} catch (error) {
+		const {code} = error as NodeJS.ErrnoException;
+		// ESRCH: it ended between the opening and the reading.
+		return code === 'ENOENT' || code === 'ESRCH' ? 'missing' : 'unreadable';
+	}
+};

@@ -1,0 +1,101 @@
+import {readlinkSync} from 'node:fs';
+import process from 'node:process';
+import type {Liveness, ProcessIdentity} from '../core/types.js';
+import {type ProcessStat, readStat} from './proc.js';
+
+/**
+Tells whether processes still live, one answer each, in order. Never throws and never waits: a file read each.
+
+- `dead`: no such process, or another one bears that pid now (other start time), or it has ended and is only not yet reaped.
+- `stopped`: by a signal or a debugger.
+- `unknown`: it cannot be told, because the process is hidden from us (hidepid), counts in another pid namespace, or because the
+  identity makes no sense.
+
+Without /proc only presence can be told, since there is no start time to compare.
+*/
+export const liveness = (processes: readonly ProcessIdentity[], procDirectory = '/proc'): readonly Liveness[] => {
+	const proc = typeof readStat('self', procDirectory) === 'object';
+	const namespace = proc ? pidNamespace(procDirectory) : undefined;
+	return processes.map((identity) => {
+		if (
+			!isPid(identity.pid) ||
+			(identity.namespace !== undefined && namespace !== undefined && identity.namespace !== namespace)
+		) {
+			return 'unknown';
+		}
+
+		return proc ? judgeByProc(identity, procDirectory) : judgeBySignal(identity.pid);
+	});
+};
+
+const judgeByProc = ({pid, startTicks}: ProcessIdentity, procDirectory: string): Liveness => {
+	const stat = readStat(pid, procDirectory);
+	if (stat === 'unreadable') {
+		return 'unknown';
+	}
+
+	if (stat === 'missing') {
+		// Under hidepid=2 the processes of others look absent, yet the kernel still refuses to signal them.
+		return signalAnswer(pid) === 'ESRCH' ? 'dead' : 'unknown';
+	}
+
+	if (startTicks !== undefined && stat.startTicks !== startTicks) {
+		return 'dead';
+	}
+
+	return hasEnded(stat) ? 'dead' : /^t$/iv.test(stat.state) ? 'stopped' : 'alive';
+};
+
+/**
+A process whose first thread has left (pthread_exit) reads as a zombie while its other threads work on.
+*/
+const hasEnded = ({state, threads}: ProcessStat) => /^x$/iv.test(state) || (state === 'Z' && threads <= 1);
+
+const judgeBySignal = (pid: number): Liveness => {
+	const answer = signalAnswer(pid);
+	return answer === 'ESRCH' ? 'dead' : answer === 'there' || answer === 'EPERM' ? 'alive' : 'unknown';
+};
+
+const signalAnswer = (pid: number): string => {
+	try {
+		process.kill(pid, 0);
+		return 'there';
+	} catch (error) {
+		return (error as NodeJS.ErrnoException).code ?? 'failed';
+	}
+};
+
+/**
+Pids come out of a shared store: 0 and negative numbers would mean process groups, larger ones nothing.
+*/
+const isPid = (pid: number) => Number.isSafeInteger(pid) && pid > 0 && pid <= 0x7f_ff_ff_ff;
+
+/**
+This process, with its start time and pid namespace where the system tells them.
+*/
+export const ownIdentity = (): ProcessIdentity => {
+	const stat = readStat('self');
+	return {
+		pid: process.pid,
+		startTicks: typeof stat === 'object' ? stat.startTicks : undefined,
+		namespace: pidNamespace(),
+	};
+};
+
+/**
+The identity of a running process, for a lease that shall follow it. Undefined when there is none or it hides.
+*/
+export const identityOf = (pid: number): ProcessIdentity | undefined => {
+	const stat = readStat(pid);
+	return typeof stat === 'object' && !hasEnded(stat)
+		? {pid, startTicks: stat.startTicks, namespace: pidNamespace()}
+		: undefined;
+};
+
+const pidNamespace = (procDirectory = '/proc'): string | undefined => {
+	try {
+		return /^pid:\[(\d+)\]$/.exec(readlinkSync(`${procDirectory}/self/ns/pid`))?.[1];
+	} catch {
+		return undefined;
+	}
+};
