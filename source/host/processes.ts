@@ -15,16 +15,15 @@ Without /proc only presence can be told, since there is no start time to compare
 */
 export const liveness = (processes: readonly ProcessIdentity[], procDirectory = '/proc'): readonly Liveness[] => {
 	const proc = typeof readStat('self', procDirectory) === 'object';
-	const namespace = proc ? pidNamespace(procDirectory) : undefined;
+	const ownNamespace = proc ? pidNamespace(procDirectory) : undefined;
 	return processes.map((identity) => {
-		if (
-			!isPid(identity.pid) ||
-			(identity.namespace !== undefined && namespace !== undefined && identity.namespace !== namespace)
-		) {
+		const {pid, namespace = ownNamespace} = identity;
+		const isForeign = ownNamespace !== undefined && namespace !== ownNamespace;
+		if (isForeign || !isPid(pid)) {
 			return 'unknown';
 		}
 
-		return proc ? judgeByProc(identity, procDirectory) : judgeBySignal(identity.pid);
+		return proc ? judgeByProc(identity, procDirectory) : judgeBySignal(pid);
 	});
 };
 
@@ -94,7 +93,7 @@ export const identityOf = (pid: number): ProcessIdentity | undefined => {
 
 const pidNamespace = (procDirectory = '/proc'): string | undefined => {
 	try {
-		return /^pid:\[(\d+)\]$/.exec(readlinkSync(`${procDirectory}/self/ns/pid`))?.[1];
+		return /\d+/v.exec(readlinkSync(`${procDirectory}/self/ns/pid`))?.[0];
 	} catch {
 		return undefined;
 	}

@@ -113,6 +113,8 @@ export const createUsers = ({
 	};
 };
 
+const isMissing = (error: Error | undefined) => error !== undefined && 'code' in error && error.code === 'ENOENT';
+
 const blocking: SpawnSyncOptionsWithStringEncoding = {
 	encoding: 'utf8',
 	killSignal: 'SIGKILL',
