@@ -1,0 +1,122 @@
+/**
+Reads the fields of a stored JSON object, strictly, and says in words what is wrong with one.
+*/
+import {parseTime} from './time.js';
+
+/** Why a record cannot be read; caught by {@link readRecord}. */
+class RecordProblem extends Error {
+	override readonly name = 'RecordProblem';
+}
+
+/** Fields we do not know are written back, so they must not be deeper than JSON.stringify can follow. */
+const deepest = 32;
+
+const describe = (value: unknown): string => {
+	const text = JSON.stringify(value) ?? String(value);
+	return text.length > 40 ? `${text.slice(0, 40)}...` : text;
+};
+
+const isDeeperThan = (value: unknown, depth: number): boolean =>
+	typeof value === 'object' &&
+	value !== null &&
+	(depth === 0 || Object.values(value).some((inner) => isDeeperThan(inner, depth - 1)));
+
+/** A JSON object, asked field by field. `null`, an empty string and absence all mean "not set". */
+export class Fields {
+	readonly #object: Readonly<Record<string, unknown>>;
+	readonly #asked = new Set<string>();
+
+	constructor(object: Readonly<Record<string, unknown>>) {
+		this.#object = object;
+	}
+
+	#take(name: string): unknown {
+		this.#asked.add(name);
+		const value = Object.hasOwn(this.#object, name) ? this.#object[name] : undefined;
+		return value === null || value === '' ? undefined : value;
+	}
+
+	#fail(name: string, value: unknown, wanted: string): never {
+		throw new RecordProblem(
+			value === undefined ? `${name} is missing` : `${name} is ${describe(value)}, which is not ${wanted}`,
+		);
+	}
+
+	text(name: string): string | undefined {
+		const value = this.#take(name);
+		return value === undefined || typeof value === 'string' ? value : this.#fail(name, value, 'a string');
+	}
+
+	/** Seconds since the epoch. */
+	time(name: string): number | undefined {
+		const value = this.#take(name);
+		const time = parseTime(value);
+		return time === 'invalid' ? this.#fail(name, value, 'a time') : time;
+	}
+
+	/** Finite and not negative. */
+	quantity(name: string): number | undefined {
+		const value = this.#take(name);
+		const isQuantity = typeof value === 'number' && Number.isFinite(value) && value >= 0;
+		return value === undefined || isQuantity ? value : this.#fail(name, value, 'a number');
+	}
+
+	whole(name: string): number | undefined {
+		const value = this.quantity(name);
+		return value === undefined || Number.isSafeInteger(value) ? value : this.#fail(name, value, 'a whole number');
+	}
+
+	integers(name: string): readonly number[] {
+		const value = this.#take(name) ?? [];
+		return Array.isArray(value) && value.every((item) => Number.isSafeInteger(item))
+			? (value as number[])
+			: this.#fail(name, value, 'a list of whole numbers');
+	}
+
+	choice<Choice extends string>(name: string, choices: readonly Choice[]): Choice {
+		const value = this.#take(name);
+		return choices.find((choice) => choice === value) ?? this.#fail(name, value, choices.join(' or '));
+	}
+
+	/** Turns an unset field into a problem. */
+	required<Value>(name: string, value: Value | undefined): Value {
+		return value ?? this.#fail(name, undefined, 'set');
+	}
+
+	/** Fields that nobody asked for. */
+	rest(): Readonly<Record<string, unknown>> | undefined {
+		const entries = Object.entries(this.#object).filter(([name]) => !this.#asked.has(name));
+		if (entries.some(([, value]) => isDeeperThan(value, deepest))) {
+			throw new RecordProblem('it is nested too deeply');
+		}
+
+		// Not by assignment: a field named __proto__ would become the prototype.
+		return entries.length === 0 ? undefined : Object.fromEntries(entries);
+	}
+}
+
+type Read<Value> = {readonly value: Value} | {readonly problem: string};
+
+/** Reads one record. Never throws for what is stored: whatever is wrong comes back as `problem`. */
+export function readRecord<Value>(text: string, read: (fields: Fields) => Value): Read<Value> {
+	let object: unknown;
+	try {
+		object = JSON.parse(text);
+	} catch {
+		return {problem: 'it is not JSON'};
+	}
+
+	if (typeof object !== 'object' || object === null || Array.isArray(object)) {
+		return {problem: 'it is not a JSON object'};
+	}
+
+	try {
+		return {value: read(new Fields(object as Record<string, unknown>))};
+	} catch (error) {
+		if (error instanceof RecordProblem) {
+			return {problem: error.message};
+		}
+
+		throw error;
+	}
+}

@@ -1,0 +1,85 @@
+import type {GpuRecord, Lease, LeaseType} from '../../core/types.js';
+import {readRecord, type Fields} from './fields.js';
+import {readProcess} from './process.js';
+import {textOf} from './raw.js';
+import {formatRfc3339, wholePast, wholePromise} from './time.js';
+import {optionalText, requiredText, writeRecord} from './write.js';
+
+export const leaseTypes: readonly LeaseType[] = ['run', 'manual'];
+
+function readLease(fields: Fields, user: string): Lease {
+	const lease: Lease = {
+		user,
+		actualUser: fields.text('actual_user'),
+		type: fields.choice('type', leaseTypes),
+		startTime: fields.required('start_time', fields.time('start_time')),
+		lastHeartbeat: fields.time('last_heartbeat'),
+		expiryTime: fields.time('expiry_time'),
+		note: fields.text('note'),
+		partialQueueId: fields.text('partial_queue_id'),
+		leaseId: fields.text('lease_id'),
+		machine: fields.text('machine'),
+		bootId: fields.text('boot_id'),
+		holder: readProcess(fields, 'pid', 'pid_start'),
+		job: readProcess(fields, 'job_pid', 'job_pid_start'),
+	};
+	// The peer writes this field into leases too, where it says nothing.
+	fields.time('last_released');
+	const unknownFields = fields.rest();
+	return unknownFields === undefined ? lease : {...lease, unknownFields};
+}
+
+/**
+Reads what is stored for one GPU. Never throws: a record that cannot be read is `garbage`, with the reason in words.
+
+@param index - Of the GPU.
+@param raw - Undefined when nothing is stored.
+*/
+export function decodeGpu(index: number, raw: string | undefined): GpuRecord {
+	if (raw === undefined || raw === '') {
+		return {kind: 'free', index, raw};
+	}
+
+	const result = readRecord(textOf(raw), (fields): GpuRecord => {
+		const user = fields.text('user');
+		if (user !== undefined) {
+			return {kind: 'leased', index, raw, lease: readLease(fields, user)};
+		}
+
+		const lastReleased = fields.time('last_released');
+		return lastReleased === undefined ? {kind: 'free', index, raw} : {kind: 'free', index, raw, lastReleased};
+	});
+	return 'problem' in result ? {kind: 'garbage', index, raw, problem: result.problem} : result.value;
+}
+
+/**
+The stored form of a lease. Its start and heartbeat are rounded down to whole seconds, its expiry up: nothing is said to
+have happened before it did, and no promise is shortened.
+
+@throws TypeError for an empty label, RangeError for an impossible time: bugs of the caller.
+*/
+export const encodeLease = (lease: Lease): string =>
+	writeRecord(
+		[
+			['user', requiredText(lease.user, 'The label of a lease')],
+			['actual_user', optionalText(lease.actualUser)],
+			['start_time', wholePast(lease.startTime)],
+			['last_heartbeat', lease.lastHeartbeat === undefined ? undefined : wholePast(lease.lastHeartbeat)],
+			['expiry_time', lease.expiryTime === undefined ? undefined : wholePromise(lease.expiryTime)],
+			['type', lease.type],
+			['note', optionalText(lease.note)],
+			['partial_queue_id', optionalText(lease.partialQueueId)],
+			['lease_id', optionalText(lease.leaseId)],
+			['machine', optionalText(lease.machine)],
+			['boot_id', optionalText(lease.bootId)],
+			['pid', lease.holder?.pid],
+			['pid_start', lease.holder?.startTicks],
+			['job_pid', lease.job?.pid],
+			['job_pid_start', lease.job?.startTicks],
+		],
+		lease.unknownFields,
+	);
+
+/** The stored form of a free GPU; undefined: nothing is stored for it. */
+export const encodeFree = (lastReleased: number | undefined): string | undefined =>
+	lastReleased === undefined ? undefined : writeRecord([['last_released', formatRfc3339(lastReleased)]]);

@@ -1,0 +1,74 @@
+import {CanhazgpuError} from '../../errors.js';
+import type {Pool, ProviderName} from '../../core/types.js';
+import {readRecord} from './fields.js';
+import {textOf} from './raw.js';
+import {requiredText, writeRecord} from './write.js';
+
+/** No box has more: a larger number stored is garbage, and must not make a store look for that many records. */
+export const mostGpus = 1024;
+
+const providers: readonly ProviderName[] = ['nvidia', 'amd', 'fake'];
+
+/** The three values that describe a pool, as they are stored. */
+export type RawPool = {
+	readonly gpuCount: string | undefined;
+	readonly provider: string | undefined;
+	readonly machine: string | undefined;
+};
+
+/** @returns The error for a pool whose own values make no sense. */
+export const poolGarbage = (problem: string): CanhazgpuError =>
+	new CanhazgpuError('pool-garbage', `The GPU pool is damaged: ${problem}`, {
+		hint: 'Make it anew with: canhazgpu admin --gpus N --force',
+	});
+
+const quote = (raw: string): string => JSON.stringify(textOf(raw).slice(0, 40));
+
+/**
+Reads what describes the pool.
+
+@returns Undefined when there is no pool.
+@throws CanhazgpuError `pool-garbage` when the values make no sense.
+*/
+export function decodePool(raw: RawPool): Pool | undefined {
+	if (raw.gpuCount === undefined) {
+		return undefined;
+	}
+
+	const gpuCount = /^[1-9]\d{0,3}$/v.test(raw.gpuCount) ? Number(raw.gpuCount) : 0;
+	if (gpuCount < 1 || gpuCount > mostGpus) {
+		throw poolGarbage(`gpu_count is ${quote(raw.gpuCount)}, which is not a number from 1 to ${mostGpus}`);
+	}
+
+	// The peer's early pools have no provider: they were all nvidia.
+	const provider = providers.find((name) => name === (raw.provider ?? 'nvidia'));
+	if (provider === undefined) {
+		throw poolGarbage(`provider is ${quote(raw.provider!)}, which is not ${providers.join(', ')}`);
+	}
+
+	if (raw.machine === undefined) {
+		return {gpuCount, provider};
+	}
+
+	const machine = readRecord(textOf(raw.machine), (fields) => ({
+		id: fields.required('machine_id', fields.text('machine_id')),
+		bootId: fields.required('boot_id', fields.text('boot_id')),
+	}));
+	if ('problem' in machine) {
+		throw poolGarbage(`the record of its machine: ${machine.problem}`);
+	}
+
+	return {gpuCount, provider, machine: machine.value};
+}
+
+/** The stored form of a pool. */
+export const encodePool = ({gpuCount, provider, machine}: Pool): RawPool => ({
+	gpuCount: String(gpuCount),
+	provider,
+	machine:
+		machine &&
+		writeRecord([
+			['machine_id', requiredText(machine.id, 'The machine of a pool')],
+			['boot_id', requiredText(machine.bootId, 'The boot id of a pool')],
+		]),
+});

@@ -1,0 +1,87 @@
+import type {QueueEntry, QueueRecord} from '../../core/types.js';
+import {readRecord, type Fields} from './fields.js';
+import {leaseTypes} from './lease.js';
+import {readProcess} from './process.js';
+import {textOf} from './raw.js';
+import {formatRfc3339} from './time.js';
+import {optionalText, requiredText, writeRecord} from './write.js';
+
+const nanosecondsPerSecond = 1e9;
+
+/** Undefined for none; the peer takes a zero for none too. */
+const nanoseconds = (seconds: number | undefined): number | undefined =>
+	seconds === undefined ? undefined : Math.round(seconds * nanosecondsPerSecond);
+
+function readEntry(fields: Fields, id: string): QueueEntry {
+	// The place in the line names the entry; what the entry says of itself is a copy.
+	fields.text('id');
+	const lastHeartbeat = fields.time('last_heartbeat');
+	const enqueueTime = fields.time('enqueue_time') ?? lastHeartbeat;
+	const requestedIds = fields.integers('requested_ids');
+	// Zero is how the peer says that there is none.
+	const expiryNanoseconds = fields.quantity('expiry_duration') ?? 0;
+	const entry: QueueEntry = {
+		id,
+		user: fields.required('user', fields.text('user')),
+		actualUser: fields.text('actual_user'),
+		requestedCount: fields.whole('requested_count') ?? requestedIds.length,
+		requestedIds,
+		allocatedGpus: fields.integers('allocated_gpus'),
+		reservationType: fields.choice('reservation_type', leaseTypes),
+		expirySeconds: expiryNanoseconds === 0 ? undefined : expiryNanoseconds / nanosecondsPerSecond,
+		note: fields.text('note'),
+		enqueueTime: fields.required('enqueue_time', enqueueTime),
+		lastHeartbeat: fields.required('last_heartbeat', lastHeartbeat ?? enqueueTime),
+		waitTimeout: fields.time('wait_timeout'),
+		machine: fields.text('machine'),
+		bootId: fields.text('boot_id'),
+		holder: readProcess(fields, 'pid', 'pid_start'),
+	};
+	const unknownFields = fields.rest();
+	return unknownFields === undefined ? entry : {...entry, unknownFields};
+}
+
+/**
+Reads one place of the line. Never throws.
+
+@param id - Of the place.
+@param raw - Undefined when the id has no entry.
+*/
+export function decodeQueueEntry(id: string, raw: string | undefined): QueueRecord {
+	if (raw === undefined) {
+		return {kind: 'orphan', id};
+	}
+
+	const result = readRecord(textOf(raw), (fields) => readEntry(fields, id));
+	return 'problem' in result
+		? {kind: 'garbage', id, raw, problem: result.problem}
+		: {kind: 'entry', id, raw, entry: result.value};
+}
+
+/**
+The stored form of a queue entry.
+
+@throws TypeError for an empty label or id, RangeError for an impossible time: bugs of the caller.
+*/
+export const encodeQueueEntry = (entry: QueueEntry): string =>
+	writeRecord(
+		[
+			['id', requiredText(entry.id, 'The id of a queue entry')],
+			['user', requiredText(entry.user, 'The label of a queue entry')],
+			['actual_user', optionalText(entry.actualUser)],
+			['requested_count', entry.requestedCount],
+			['requested_ids', entry.requestedIds],
+			['allocated_gpus', entry.allocatedGpus],
+			['reservation_type', entry.reservationType],
+			['expiry_duration', nanoseconds(entry.expirySeconds)],
+			['note', optionalText(entry.note)],
+			['enqueue_time', formatRfc3339(entry.enqueueTime)],
+			['last_heartbeat', formatRfc3339(entry.lastHeartbeat)],
+			['wait_timeout', entry.waitTimeout === undefined ? undefined : formatRfc3339(entry.waitTimeout)],
+			['machine', optionalText(entry.machine)],
+			['boot_id', optionalText(entry.bootId)],
+			['pid', entry.holder?.pid],
+			['pid_start', entry.holder?.startTicks],
+		],
+		entry.unknownFields,
+	);

@@ -1,0 +1,92 @@
+/**
+Times as they are stored: Unix seconds, or RFC 3339 as Go prints it.
+*/
+
+/** The last second of the year 9999, the last that RFC 3339 can say. */
+const latest = 253_402_300_799;
+
+/** Go's zero time, which it prints for "not set": the first second of the year 1. */
+const goZeroTime = -62_135_596_800;
+
+const rfc3339Pattern =
+	/^(?<date>\d{4}-\d\d-\d\d)[ t](?<time>\d\d:\d\d:\d\d)(?:[,.](?<fraction>\d+))?(?<offset>z|[+\-]\d\d:?\d\d)$/iv;
+
+function parseRfc3339(text: string): number | undefined {
+	const {date, time, fraction, offset} = rfc3339Pattern.exec(text)?.groups ?? {};
+	if (date === undefined || time === undefined || offset === undefined) {
+		return undefined;
+	}
+
+	// A leap second is the last second of its minute, told twice.
+	const midnight = Date.parse(`${date}T00:00:00Z`);
+	const utc = Date.parse(`${date}T${time.replace(/:60$/v, ':59')}Z`);
+	// JavaScript takes the 30th of February for the 2nd of March, and 24:00 for the next day.
+	if (Number.isNaN(utc) || !new Date(utc).toISOString().startsWith(date) || Number.isNaN(midnight)) {
+		return undefined;
+	}
+
+	let offsetSeconds = 0;
+	if (offset.length > 1) {
+		const hours = Number(offset.slice(1, 3));
+		const minutes = Number(offset.slice(-2));
+		if (hours > 23 || minutes > 59) {
+			return undefined;
+		}
+
+		offsetSeconds = (offset.startsWith('-') ? -1 : 1) * (hours * 3600 + minutes * 60);
+	}
+
+	return utc / 1000 - offsetSeconds + Number(`0.${fraction ?? 0}`);
+}
+
+/**
+Reads a stored time: seconds, as a number or its text, or RFC 3339 with any fraction and offset.
+
+@returns Seconds; undefined when it is unset (`null`, an empty string, Go's zero time); `'invalid'` for anything else.
+*/
+export function parseTime(value: unknown): number | undefined | 'invalid' {
+	if ([undefined, null, ''].includes(value as undefined)) {
+		return undefined;
+	}
+
+	let seconds: number | undefined;
+	if (typeof value === 'number') {
+		seconds = value;
+	} else if (typeof value === 'string') {
+		seconds = /^\d+(?:\.\d+)?$/v.test(value) ? Number(value) : parseRfc3339(value);
+	}
+
+	if (seconds === goZeroTime) {
+		return undefined;
+	}
+
+	return seconds !== undefined && seconds >= 0 && seconds <= latest ? seconds : 'invalid';
+}
+
+function checkTime(seconds: number): void {
+	if (!(seconds >= 0 && seconds <= latest)) {
+		throw new RangeError(`A time to be stored is ${seconds}`);
+	}
+}
+
+/** RFC 3339 in UTC, to the microsecond, without needless zeros: what Go prints and reads. */
+export function formatRfc3339(seconds: number): string {
+	checkTime(seconds);
+	const microseconds = Math.round(seconds * 1e6);
+	const date = new Date(Math.floor(microseconds / 1e6) * 1000).toISOString().slice(0, 19);
+	const fraction = microseconds % 1e6;
+	// The fraction as JavaScript prints it has no needless zeros: 0.25 is `.25`.
+	return `${date}${fraction === 0 ? '' : String(fraction / 1e6).slice(1)}Z`;
+}
+
+/** Whole seconds for something that has happened: never later than it did. */
+export function wholePast(seconds: number): number {
+	checkTime(seconds);
+	return Math.floor(seconds);
+}
+
+/** Whole seconds for the end of a promise: never earlier than was promised. */
+export function wholePromise(seconds: number): number {
+	checkTime(seconds);
+	return Math.ceil(seconds);
+}

@@ -1,0 +1,77 @@
+import type {EndReason, UsageRecord} from '../../core/types.js';
+import {readRecord, type Fields} from './fields.js';
+import {leaseTypes} from './lease.js';
+import {textOf} from './raw.js';
+import {formatRfc3339} from './time.js';
+import {optionalText, requiredText, writeRecord} from './write.js';
+
+const endReasons: ReadonlySet<string> = new Set<EndReason>([
+	'released',
+	'expired',
+	'exited',
+	'signalled',
+	'timeout',
+	'holder-died',
+	'heartbeat-lost',
+	'reboot',
+	'pool-reset',
+	'queue-left',
+]);
+
+function readUsage(fields: Fields): UsageRecord {
+	const endTime = fields.required('end_time', fields.time('end_time'));
+	const duration = fields.quantity('duration_seconds');
+	const startTime = fields.time('start_time') ?? (duration === undefined ? undefined : Math.max(0, endTime - duration));
+	const endReason = fields.text('end_reason');
+	return {
+		user: fields.required('user', fields.text('user')),
+		actualUser: fields.text('actual_user'),
+		gpuId: fields.required('gpu_id', fields.whole('gpu_id')),
+		startTime: fields.required('start_time', startTime),
+		endTime,
+		durationSeconds: duration ?? Math.max(0, endTime - fields.required('start_time', startTime)),
+		reservationType: fields.choice('reservation_type', leaseTypes),
+		leaseId: fields.text('lease_id'),
+		note: fields.text('note'),
+		// A reason that a later version made up is no reason to lose the record.
+		endReason: endReason !== undefined && endReasons.has(endReason) ? (endReason as EndReason) : undefined,
+	};
+}
+
+/** Reads a usage record; undefined for one that does not parse. */
+export function decodeUsage(raw: string): UsageRecord | undefined {
+	const result = readRecord(textOf(raw), readUsage);
+	return 'problem' in result ? undefined : result.value;
+}
+
+/**
+The stored form of a usage record.
+
+@throws TypeError for an empty label, RangeError for an impossible time: bugs of the caller.
+*/
+export const encodeUsage = (usage: UsageRecord): string =>
+	writeRecord([
+		['user', requiredText(usage.user, 'The label of a usage record')],
+		['actual_user', optionalText(usage.actualUser)],
+		['gpu_id', usage.gpuId],
+		['start_time', formatRfc3339(usage.startTime)],
+		['end_time', formatRfc3339(usage.endTime)],
+		['duration_seconds', usage.durationSeconds],
+		['reservation_type', usage.reservationType],
+		['lease_id', optionalText(usage.leaseId)],
+		['note', optionalText(usage.note)],
+		['end_reason', usage.endReason],
+	]);
+
+/**
+The texts that a stored record of this user holds: as we write the label, and as Go does, which escapes what HTML would mind.
+They cannot occur inside a string of the record, where quotes are escaped.
+*/
+export function usageNeedles(user: string): readonly string[] {
+	const ours = `"user":${JSON.stringify(user.toWellFormed())}`;
+	const peers = ours.replaceAll(
+		/[&<>\u{2028}\u{2029}]/gv,
+		(character) => String.raw`\u` + character.codePointAt(0)!.toString(16).padStart(4, '0'),
+	);
+	return peers === ours ? [ours] : [ours, peers];
+}

@@ -1,0 +1,36 @@
+/**
+Writes records as canonical JSON: fields in the order given, nothing for what is unset, well-formed Unicode throughout.
+*/
+
+/**
+@param known - Fields of the record, in their order; undefined ones are left out.
+@param unknown - Fields that this version does not know, kept as they were; none of them can replace a known one.
+*/
+export function writeRecord(
+	known: ReadonlyArray<readonly [name: string, value: unknown]>,
+	unknown: Readonly<Record<string, unknown>> = {},
+): string {
+	const kept = Object.entries(unknown).filter(([name]) => known.every(([knownName]) => knownName !== name));
+	const text = JSON.stringify(Object.fromEntries([...known, ...kept]));
+	// JSON.stringify writes a lone surrogate as an escape, which stops the peer's Lua. The other escapes are passed over
+	// whole, so that an escaped backslash before "ud800" is not taken for one.
+	return text.includes(String.raw`\ud`)
+		? text.replaceAll(/\\(?:ud[89a-f][0-9a-f]{2}|.)/gv, (escape) => (escape.length === 6 ? '\u{FFFD}' : escape))
+		: text;
+}
+
+/** An optional text: an empty one is not set. */
+export const optionalText = (text: string | undefined): string | undefined => (text === '' ? undefined : text);
+
+/**
+A label, which is never empty: to the peer an empty one means that the GPU is free.
+
+@throws TypeError when it is; that is a bug of the caller.
+*/
+export function requiredText(text: string, what: string): string {
+	if (text === '') {
+		throw new TypeError(`${what} to be stored is empty`);
+	}
+
+	return text;
+}

@@ -1,0 +1,80 @@
+/**
+What one atomic read of a store brings, before it is decoded.
+*/
+import type {GpuRecord, QueueRecord, Snapshot} from '../core/types.js';
+import {decodeGpu, decodePool, decodeQueueEntry, decodeUsage, poolGarbage, type RawPool} from './codec.js';
+
+/** A stored value; undefined when there is none, its type when it is not even a string. */
+export type RawValue = string | undefined | {readonly wrongType: string};
+
+export type RawSnapshot = {
+	readonly now: number;
+	readonly storeUptimeSeconds: number;
+	readonly pool: {readonly [Key in keyof RawPool]: RawValue};
+	/**
+	By index; at least as many as the pool has GPUs.
+	*/
+	readonly gpus: readonly RawValue[];
+	/**
+	In the order of the line.
+	*/
+	readonly queue: ReadonlyArray<readonly [id: string, entry: RawValue]>;
+	/**
+	The usage records among which to look for those of `user`, newest first.
+	*/
+	readonly recentUsage: readonly string[];
+};
+
+const problemOf = ({wrongType}: {readonly wrongType: string}): string => `it is a ${wrongType}, not a string`;
+
+function poolValue(name: string, value: RawValue): string | undefined {
+	if (typeof value === 'object') {
+		throw poolGarbage(`${name}: ${problemOf(value)}`);
+	}
+
+	return value;
+}
+
+const gpuRecord = (value: RawValue, index: number): GpuRecord =>
+	typeof value === 'object'
+		? {kind: 'garbage', index, raw: undefined, problem: problemOf(value)}
+		: decodeGpu(index, value);
+
+const queueRecord = (id: string, value: RawValue): QueueRecord =>
+	typeof value === 'object'
+		? {kind: 'garbage', id, raw: undefined, problem: problemOf(value)}
+		: decodeQueueEntry(id, value);
+
+function lastUsedBy(user: string, newestFirst: readonly string[]): ReadonlyMap<number, number> {
+	const label = user.toWellFormed();
+	const lastUsed = new Map<number, number>();
+	for (const raw of newestFirst) {
+		const usage = decodeUsage(raw);
+		if (usage?.user === label && !lastUsed.has(usage.gpuId)) {
+			lastUsed.set(usage.gpuId, usage.endTime);
+		}
+	}
+
+	return lastUsed;
+}
+
+/**
+@param raw - What was read.
+@param user - The label whose last uses are wanted.
+@throws CanhazgpuError `pool-garbage` when the pool's own values make no sense.
+*/
+export function decodeSnapshot(raw: RawSnapshot, user: string | undefined): Snapshot {
+	const pool = decodePool({
+		gpuCount: poolValue('gpu_count', raw.pool.gpuCount),
+		provider: poolValue('provider', raw.pool.provider),
+		machine: poolValue('machine', raw.pool.machine),
+	});
+	return {
+		now: raw.now,
+		storeUptimeSeconds: raw.storeUptimeSeconds,
+		pool,
+		gpus: raw.gpus.slice(0, pool?.gpuCount ?? 0).map((value, index) => gpuRecord(value, index)),
+		queue: raw.queue.map(([id, value]) => queueRecord(id, value)),
+		lastUsed: user === undefined ? new Map() : lastUsedBy(user, raw.recentUsage),
+	};
+}
