@@ -103,7 +103,7 @@ export const createUsers = ({
 
 			for (const {command, argsFor, parse} of lookups) {
 				const {stdout, error} = spawnSync(command, argsFor(uid), {...blocking, timeout: timeoutMs});
-				if (error?.code !== 'ENOENT') {
+				if (!isMissing(error)) {
 					return learn(uid, parse(stdout, uid));
 				}
 			}

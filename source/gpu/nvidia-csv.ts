@@ -1,0 +1,95 @@
+/**
+The CSV of `nvidia-smi --format=csv,nounits`: a header line, then a row a line, cells parted by a comma and a blank, nothing quoted.
+Warnings and errors stand between the rows as plain sentences.
+*/
+export type CsvLine =
+	{readonly kind: 'row'; readonly cells: ReadonlyMap<string, string>} | {readonly kind: 'other'; readonly text: string};
+
+type Options = {
+	/**
+	The header is the first line that holds all of these columns.
+	*/
+	readonly required: readonly string[];
+	/**
+	The column whose text may itself hold commas.
+	*/
+	readonly freeText: string;
+};
+
+/**
+Splits the text into rows, by the columns its header names, in whatever order they come. Lines that are no row are kept as `other`.
+Undefined when there is no header: then none of it is a table.
+*/
+export const parseCsv = (text: string, {required, freeText}: Options): readonly CsvLine[] | undefined => {
+	let columns: readonly string[] | undefined;
+	const lines: CsvLine[] = [];
+	for (const raw of text.split('\n')) {
+		const line = raw.trim();
+		if (line === '') {
+			continue;
+		}
+
+		if (columns === undefined) {
+			const names = line.split(',').map((cell) => columnName(cell));
+			if (required.every((name) => names.includes(name))) {
+				columns = names;
+				continue;
+			}
+		}
+
+		const cells = columns && splitRow(line, columns, freeText);
+		lines.push(cells ? {kind: 'row', cells} : {kind: 'other', text: line});
+	}
+
+	return columns && lines;
+};
+
+/**
+`memory.used [MiB]` -> `memory.used`. Drivers name some columns otherwise than they are asked for.
+*/
+const columnName = (cell: string): string => {
+	const [name = ''] = cell.split('[', 1);
+	const plain = name.trim().toLowerCase();
+	return plain === 'used_gpu_memory' ? 'used_memory' : plain;
+};
+
+/**
+Undefined when the line has too few cells, or too many and no column to hold the surplus.
+*/
+const splitRow = (
+	line: string,
+	columns: readonly string[],
+	freeText: string,
+): ReadonlyMap<string, string> | undefined => {
+	const cells = line.split(',');
+	const surplus = cells.length - columns.length;
+	const at = columns.indexOf(freeText);
+	if (surplus < 0 || (at === -1 && surplus > 0)) {
+		return undefined;
+	}
+
+	if (surplus > 0) {
+		cells.splice(at, surplus + 1, cells.slice(at, at + surplus + 1).join(','));
+	}
+
+	return new Map(columns.map((name, position) => [name, (cells[position] ?? '').trim()]));
+};
+
+/**
+Reads a number, with or without its unit. Undefined for everything else (`[N/A]`, `[Unknown Error]`, `ERR!`, nothing at all): a
+number is never made up.
+*/
+export const readNumber = (text: string): number | undefined => {
+	const number = /^(?<number>\d{1,12}(?:\.\d{1,6})?)(?:\s*(?:MiB|[%CW]))?$/v.exec(text)?.groups?.['number'];
+	return number === undefined ? undefined : Number(number);
+};
+
+/**
+Whether the cell holds a word for not knowing instead of a text, such as `[Not Found]` or `N/A`.
+*/
+export const isMarker = (text: string): boolean => /^\[.*\]$|^n\/a$|^err!$|^$/iv.test(text);
+
+/**
+Cuts absurdly long text, without leaving half a character.
+*/
+export const cap = (text: string, length: number): string => text.slice(0, length).replace(/\p{Surrogate}$/v, '');

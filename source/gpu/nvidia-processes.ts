@@ -1,0 +1,155 @@
+import type {GpuProcess, GpuReading} from '../core/types.js';
+import {cap, isMarker, parseCsv, readNumber} from './nvidia-csv.js';
+import type {BareReading} from './nvidia-gpus.js';
+import type {DescribeProcesses} from './tool.js';
+
+/**
+What is asked of every process (`nvidia-smi --help-query-compute-apps`). The name comes last, as it may hold commas.
+*/
+export const processFields = ['gpu_uuid', 'pid', 'used_memory', 'process_name'] as const;
+
+type ProcessRow = {
+	readonly pid: number;
+	readonly memoryUsedMiB?: number;
+	/**
+	A path or a whole command line, as the tool saw it.
+	*/
+	readonly program?: string;
+};
+
+export type ProcessTable = {
+	/**
+	By the UUID of the GPU, which for MIG is the one of the whole GPU.
+	*/
+	readonly byGpu: ReadonlyMap<string, readonly ProcessRow[]>;
+	/**
+	GPUs with processes of which not even the pid is told, and the tool's word for that.
+	*/
+	readonly hidden: ReadonlyMap<string, string>;
+	/**
+	Lines that tell of no process.
+	*/
+	readonly remarks: readonly string[];
+};
+
+/**
+Stands for the GPU of a process that the tool does not tell.
+*/
+const noGpu = '';
+
+const longestProgram = 4096;
+
+/**
+Reads what `--query-compute-apps` printed. Undefined when it holds no table: then it is not known whether there are processes. A
+table without rows says that there are none.
+*/
+export const parseProcessTable = (stdout: string): ProcessTable | undefined => {
+	const lines = parseCsv(stdout, {required: ['gpu_uuid', 'pid'], freeText: 'process_name'});
+	if (lines === undefined) {
+		return undefined;
+	}
+
+	const byGpu = new Map<string, ProcessRow[]>();
+	const hidden = new Map<string, string>();
+	const remarks: string[] = [];
+	for (const line of lines) {
+		if (line.kind === 'other') {
+			remarks.push(line.text);
+			continue;
+		}
+
+		const uuid = line.cells.get('gpu_uuid') ?? noGpu;
+		const gpu = isMarker(uuid) ? noGpu : uuid;
+		const row = readRow(line.cells);
+		if (row === undefined) {
+			hidden.set(gpu, cap(line.cells.get('pid') ?? '', 100));
+		} else {
+			byGpu.set(gpu, [...(byGpu.get(gpu) ?? []), row]);
+		}
+	}
+
+	return {byGpu, hidden, remarks};
+};
+
+const readRow = (cells: ReadonlyMap<string, string>): ProcessRow | undefined => {
+	const pid = cells.get('pid') ?? '';
+	if (!/^[1-9]\d{0,9}$/v.test(pid)) {
+		return undefined;
+	}
+
+	const program = cells.get('process_name') ?? '';
+	return {
+		pid: Number(pid),
+		memoryUsedMiB: readNumber(cells.get('used_memory') ?? ''),
+		program: isMarker(program) ? undefined : cap(program, longestProgram),
+	};
+};
+
+/**
+Gives every GPU its processes, with their owners. A list is undefined, not empty, wherever processes may be that were not told of.
+Also counts the processes on GPUs that are not among `gpus`.
+*/
+export const attachProcesses = async (
+	gpus: readonly BareReading[],
+	table: ProcessTable | undefined,
+	describe: DescribeProcesses,
+): Promise<{readonly gpus: readonly GpuReading[]; readonly strays: number}> => {
+	if (table === undefined) {
+		return {gpus: gpus.map((gpu) => ({...gpu, processes: undefined})), strays: 0};
+	}
+
+	const listed = new Set(gpus.map(({uuid}) => uuid));
+	const strayGpus = [...table.byGpu.keys(), ...table.hidden.keys()].filter((uuid) => !listed.has(uuid));
+	const strays = new Set(strayGpus).size;
+	const pids = Array.from(table.byGpu.values(), (rows) => rows.map(({pid}) => pid)).flat();
+	const details = await describe(pids);
+
+	const complete = (row: ProcessRow): GpuProcess => {
+		const {name, commandLine, ...rest} = details.get(row.pid) ?? {};
+		return {
+			pid: row.pid,
+			...rest,
+			name: name ?? baseName(row.program),
+			commandLine: commandLine ?? row.program,
+			memoryUsedMiB: row.memoryUsedMiB,
+			kind: 'compute',
+		};
+	};
+
+	return {
+		strays,
+		gpus: gpus.map((gpu) => {
+			const uuid = gpu.failure === undefined ? gpu.uuid : undefined;
+			if (uuid === undefined) {
+				return {...gpu, processes: undefined};
+			}
+
+			const rows = mergeByPid(table.byGpu.get(uuid) ?? []);
+			const hidden = table.hidden.get(uuid);
+			const mayHideSome = hidden !== undefined || strays > 0;
+			return {
+				...gpu,
+				processes: mayHideSome && rows.length === 0 ? undefined : rows.map((row) => complete(row)),
+				unknown: hidden === undefined ? gpu.unknown : {...gpu.unknown, processes: hidden},
+			};
+		}),
+	};
+};
+
+/**
+On a GPU split by MIG a process has one row for each part it uses: its memory is their sum, unknown when one of them is.
+*/
+const mergeByPid = (rows: readonly ProcessRow[]): readonly ProcessRow[] => {
+	const merged = new Map<number, ProcessRow>();
+	for (const row of rows) {
+		const earlier = merged.get(row.pid);
+		merged.set(row.pid, earlier ? {...earlier, memoryUsedMiB: sum(earlier.memoryUsedMiB, row.memoryUsedMiB)} : row);
+	}
+
+	return [...merged.values()];
+};
+
+const sum = (a: number | undefined, b: number | undefined): number | undefined =>
+	a === undefined || b === undefined ? undefined : a + b;
+
+const baseName = (program: string | undefined): string | undefined => program?.split(/\s/v, 1)[0]?.split('/').pop();

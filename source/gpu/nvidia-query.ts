@@ -1,0 +1,65 @@
+import type {RunTool, ToolOutcome} from './tool.js';
+
+type Options = {
+	readonly run: RunTool;
+	readonly command: string;
+	/**
+	`--query-gpu` or `--query-compute-apps`.
+	*/
+	readonly option: string;
+	readonly fields: readonly string[];
+	/**
+	Fields without which the answer is of no use.
+	*/
+	readonly essential: readonly string[];
+	/**
+	For all attempts together.
+	*/
+	readonly timeoutMs: number;
+	readonly monotonicMs: () => number;
+	readonly signal?: AbortSignal;
+};
+
+/**
+Far more than the table of the largest machine, and little enough to hold.
+*/
+const maxBytes = 4 * 1024 * 1024;
+
+/**
+Makes a query that asks without the fields which this nvidia-smi turns out not to know, and remembers them.
+*/
+export const createQuery = ({
+	run,
+	command,
+	option,
+	fields,
+	essential,
+	timeoutMs,
+	monotonicMs,
+	signal,
+}: Options): (() => Promise<ToolOutcome>) => {
+	const refused = new Set<string>();
+
+	return async () => {
+		const startedAtMs = monotonicMs();
+		for (;;) {
+			const wanted = fields.filter((field) => !refused.has(field));
+			const leftMs = Math.max(1, timeoutMs - (monotonicMs() - startedAtMs));
+			const args = [`${option}=${wanted.join(',')}`, '--format=csv,nounits'];
+
+			const outcome = await run(command, args, {timeoutMs: leftMs, maxBytes, signal});
+			const field = refusedField(outcome);
+			if (field === undefined || !wanted.includes(field) || essential.includes(field)) {
+				return outcome;
+			}
+
+			refused.add(field);
+		}
+	};
+};
+
+/**
+`Field "power.limit" is not a valid field to query.`, on either stream, and nothing else is printed.
+*/
+const refusedField = ({stdout, stderr}: ToolOutcome): string | undefined =>
+	/^field "(?<field>[^"]+)" is not a valid field to query/imv.exec(`${stdout}\n${stderr}`)?.groups?.['field'];

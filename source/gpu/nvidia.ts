@@ -1,0 +1,138 @@
+import type {GpuProvider} from '../core/ports.js';
+import type {Observation} from '../core/types.js';
+import {CanhazgpuError} from '../errors.js';
+import {cap} from './nvidia-csv.js';
+import {countDriverGpus, driverGpusDirectory} from './nvidia-driver.js';
+import {explainFailure, explainHang} from './nvidia-failures.js';
+import {gpuFields, parseGpuTable} from './nvidia-gpus.js';
+import {attachProcesses, parseProcessTable, processFields} from './nvidia-processes.js';
+import {createQuery} from './nvidia-query.js';
+import {singleFlight} from './single-flight.js';
+import type {DescribeProcesses, RunTool, ToolOutcome} from './tool.js';
+
+type Options = {
+	readonly run: RunTool;
+	readonly describeProcesses: DescribeProcesses;
+	readonly monotonicMs: () => number;
+	/**
+	For one scan. Eight GPUs without persistence mode may take many seconds.
+	*/
+	readonly timeoutMs?: number;
+	readonly command?: string;
+	/**
+	Where the driver lists its GPUs.
+	*/
+	readonly gpusDirectory?: string;
+};
+
+const mostWarnings = 20;
+
+/**
+NVIDIA GPUs by way of nvidia-smi. GPUs and processes are asked for at the same time, by two runs of the tool.
+*/
+export const createNvidiaProvider = ({
+	run,
+	describeProcesses,
+	monotonicMs,
+	timeoutMs = 10_000,
+	command = 'nvidia-smi',
+	gpusDirectory = driverGpusDirectory,
+}: Options): GpuProvider => {
+	const closing = new AbortController();
+	const common = {run, command, timeoutMs, monotonicMs, signal: closing.signal};
+	const askGpus = createQuery({...common, option: '--query-gpu', fields: gpuFields, essential: ['index']});
+	const askProcesses = createQuery({
+		...common,
+		option: '--query-compute-apps',
+		fields: processFields,
+		essential: ['gpu_uuid', 'pid'],
+	});
+
+	/**
+	Runs of the tool that outlived SIGKILL. A driver that hangs is not helped by more callers, who would hang as well.
+	*/
+	const hanging = new Set<Promise<void>>();
+	let hangingSinceMs = 0;
+
+	const keepTrack = async ({ended}: ToolOutcome, startedAtMs: number) => {
+		if (ended === undefined) {
+			return;
+		}
+
+		hangingSinceMs = hanging.size === 0 ? startedAtMs : hangingSinceMs;
+		hanging.add(ended);
+		await ended;
+		hanging.delete(ended);
+	};
+
+	const report = (seen: Pick<Observation, 'gpus' | 'failure' | 'driverVersion' | 'warnings'>): Observation => ({
+		provider: 'nvidia',
+		simulated: false,
+		takenAtMs: monotonicMs(),
+		...seen,
+		warnings: [...new Set(seen.warnings)].slice(0, mostWarnings).map((warning) => cap(warning, 300)),
+	});
+
+	const scan = async (): Promise<Observation> => {
+		const startedAtMs = monotonicMs();
+		if (hanging.size > 0) {
+			return report({gpus: [], failure: explainHang(command, startedAtMs - hangingSinceMs), warnings: []});
+		}
+
+		const [gpuOutcome, processOutcome] = await Promise.all([askGpus(), askProcesses()]);
+		void keepTrack(gpuOutcome, startedAtMs);
+		void keepTrack(processOutcome, startedAtMs);
+
+		const gpuTable = isComplete(gpuOutcome) ? parseGpuTable(gpuOutcome.stdout, gpuOutcome.stderr) : undefined;
+		if (gpuTable === undefined || gpuTable.gpus.length === 0) {
+			return report({gpus: [], failure: explainFailure(gpuOutcome, command, timeoutMs), warnings: []});
+		}
+
+		const processTable = isComplete(processOutcome) ? parseProcessTable(processOutcome.stdout) : undefined;
+		const {gpus, strays} = await attachProcesses(gpuTable.gpus, processTable, describeProcesses);
+		const warnings = [...gpuTable.remarks];
+		if (gpuOutcome.exitCode !== 0 && warnings.length === 0 && gpus.every(({failure}) => failure === undefined)) {
+			warnings.push(`${command} exited with ${gpuOutcome.exitCode}, after a complete table.`);
+		}
+
+		if (processTable === undefined) {
+			const {message} = explainFailure(processOutcome, command, timeoutMs);
+			warnings.push(`Processes could not be asked for: ${message}`);
+		}
+
+		if (strays > 0) {
+			warnings.push('Processes run on a GPU that is not listed, so no GPU can be said to have none.');
+		}
+
+		return report({gpus, driverVersion: gpuTable.driverVersion, warnings});
+	};
+
+	const observe = singleFlight(scan);
+
+	return {
+		name: 'nvidia',
+		simulated: false,
+		observe,
+		async count() {
+			const listed = await countDriverGpus(gpusDirectory);
+			if (listed !== undefined && listed > 0) {
+				return listed;
+			}
+
+			const {gpus, failure} = await observe();
+			if (failure !== undefined) {
+				throw new CanhazgpuError('provider', failure.message, {hint: failure.hint});
+			}
+
+			return gpus.length;
+		},
+		async close() {
+			closing.abort();
+		},
+	};
+};
+
+/**
+A run that was cut short may have been cut amid a number.
+*/
+const isComplete = ({failure, exitCode}: ToolOutcome): boolean => failure === undefined && exitCode !== undefined;

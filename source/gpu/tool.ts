@@ -1,0 +1,34 @@
+import type {GpuProcess} from '../core/types.js';
+
+/**
+What came of running a tool. `exitCode` is undefined when a signal ended it.
+*/
+export type ToolOutcome = {
+	readonly stdout: string;
+	readonly stderr: string;
+	readonly exitCode?: number;
+	readonly signal?: string;
+	readonly failure?: 'not-found' | 'not-executable' | 'timed-out' | 'too-much-output' | 'aborted' | 'failed';
+	readonly detail?: string;
+	/**
+	Set when the tool outlived its killing: resolves once it has really ended.
+	*/
+	readonly ended?: Promise<void>;
+};
+
+/**
+Runs a tool of the driver. It never rejects, and it answers within the timeout, give or take the time to kill.
+*/
+export type RunTool = (
+	command: string,
+	args: readonly string[],
+	options: {readonly timeoutMs: number; readonly maxBytes?: number; readonly signal?: AbortSignal},
+) => Promise<ToolOutcome>;
+
+/**
+Tells what the machine knows of processes: owner, name, command line, start. A process it knows nothing of may be absent. It never
+rejects.
+*/
+export type DescribeProcesses = (
+	pids: Iterable<number>,
+) => Promise<ReadonlyMap<number, Pick<GpuProcess, 'startTicks' | 'user' | 'name' | 'commandLine'>>>;
