@@ -77,7 +77,7 @@ export const placeBroken = (
 		});
 	}
 
-	return [...gpus.values()].toSorted((a, b) => a.index - b.index);
+	return [...gpus].map(([, gpu]) => gpu).toSorted((a, b) => a.index - b.index);
 };
 
 /**

@@ -38,7 +38,7 @@ export const parseCsv = (text: string, {required, freeText}: Options): readonly 
 		}
 
 		const cells = columns && splitRow(line, columns, freeText);
-		lines.push(cells ? {kind: 'row', cells} : {kind: 'other', text: line});
+		lines.push(cells ? {kind: 'row', text: line, cells} : {kind: 'other', text: line});
 	}
 
 	return columns && lines;

@@ -54,48 +54,44 @@ export const parseGpuTable = (stdout: string, stderr: string): GpuTable | undefi
 	}
 
 	const gpus = new Map<number, BareReading>();
-	const handleFailures = new Map<string, BrokenGpu>();
-	const brokenRows: BrokenGpu[] = [];
-	const remarks: string[] = [];
+	const handles: BrokenGpu[] = [];
+	const rows: BrokenGpu[] = [];
+	const remarks = new Set<string>();
 	let driverVersion: string | undefined;
 	let previousIndex = -1;
 
 	const remark = (text: string) => {
-		const broken = parseHandleFailure(text, previousIndex);
-		if (broken === undefined) {
-			remarks.push(text);
-		} else {
-			handleFailures.set(text, broken);
+		const broken = remarks.has(text) ? undefined : parseHandleFailure(text, previousIndex);
+		remarks.add(text);
+		if (broken !== undefined) {
+			handles.push(broken);
 		}
 	};
 
 	for (const line of lines) {
-		if (line.kind === 'other') {
+		const index = line.kind === 'row' ? readIndex(line.cells) : undefined;
+		if (line.kind === 'other' || (index !== undefined && gpus.has(index))) {
 			remark(line.text);
-			continue;
-		}
-
-		const {cells} = line;
-		const index = readIndex(cells);
-		if (index !== undefined && !gpus.has(index)) {
-			gpus.set(index, readGpu(index, cells));
-			driverVersion ??= readText(cells.get('driver_version'));
+		} else if (index !== undefined) {
+			gpus.set(index, readGpu(index, line));
+			driverVersion ??= readText(line.cells.get('driver_version'));
 			previousIndex = index;
-		} else if (index === undefined && isMarker(cells.get('index') ?? '')) {
-			brokenRows.push({words: withoutBrackets(cells.get('index') ?? ''), previousIndex});
+		} else if (isMarker(line.cells.get('index') ?? '')) {
+			rows.push({words: withoutBrackets(line.cells.get('index') ?? ''), previousIndex});
 		} else {
-			remark([...cells.values()].join(', '));
+			remark(line.text);
 		}
 	}
 
 	previousIndex = -1;
-	for (const text of stderr.split('\n')) {
-		if (text.trim() !== '') {
-			remark(text.trim());
+	for (const line of stderr.split('\n')) {
+		const text = line.trim();
+		if (text !== '') {
+			remark(text);
 		}
 	}
 
-	return {gpus: placeBroken(gpus, [...handleFailures.values()], brokenRows), driverVersion, remarks};
+	return {gpus: placeBroken(gpus, handles, rows), driverVersion, remarks: [...remarks]};
 };
 
 const readIndex = (cells: Cells): number | undefined => {
@@ -106,7 +102,7 @@ const readIndex = (cells: Cells): number | undefined => {
 const readText = (text: string | undefined): string | undefined =>
 	text === undefined || isMarker(text) ? undefined : cap(text, 200);
 
-const readGpu = (index: number, cells: Cells): BareReading => {
+const readGpu = (index: number, {cells, text: line}: {readonly cells: Cells; readonly text: string}): BareReading => {
 	const unknown: Record<string, string> = {};
 
 	const text = (column: string, field: keyof GpuReading): string | undefined => {
@@ -145,7 +141,7 @@ const readGpu = (index: number, cells: Cells): BareReading => {
 		temperatureCelsius: number('temperature.gpu', 'temperatureCelsius'),
 		powerWatts: number('power.draw', 'powerWatts'),
 		powerLimitWatts: number('power.limit', 'powerLimitWatts'),
-		failure: findFailure(cells),
+		failure: findFailure(line, cells),
 		unknown,
 	};
 };
@@ -154,8 +150,8 @@ const readGpu = (index: number, cells: Cells): BareReading => {
 A GPU is broken when any cell says so, or when not even its identity or its memory could be read. A lone `[Unknown Error]`
 elsewhere is a sensor that does not answer. Broken GPUs were seen to report 0 MiB in use: what they say must not count as free.
 */
-const findFailure = (cells: Cells): string | undefined => {
-	const broken = [...cells.values()].find((cell) => /^\[.*(?:requires reset|reset required|is lost).*\]$/iv.test(cell));
+const findFailure = (line: string, cells: Cells): string | undefined => {
+	const broken = /\[[^,\[\]]*(?:requires reset|reset required|is lost)[^,\[\]]*\]/iv.exec(line)?.[0];
 	const silent = ['uuid', 'memory.used']
 		.map((column) => cells.get(column) ?? '')
 		.find((cell) => /^\[unknown error\]$|^err!$/iv.test(cell));

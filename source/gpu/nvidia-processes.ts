@@ -146,7 +146,7 @@ const mergeByPid = (rows: readonly ProcessRow[]): readonly ProcessRow[] => {
 		merged.set(row.pid, earlier ? {...earlier, memoryUsedMiB: sum(earlier.memoryUsedMiB, row.memoryUsedMiB)} : row);
 	}
 
-	return [...merged.values()];
+	return [...merged].map(([, row]) => row);
 };
 
 const sum = (a: number | undefined, b: number | undefined): number | undefined =>
