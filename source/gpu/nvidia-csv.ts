@@ -2,8 +2,19 @@
 The CSV of `nvidia-smi --format=csv,nounits`: a header line, then a row a line, cells parted by a comma and a blank, nothing quoted.
 Warnings and errors stand between the rows as plain sentences.
 */
-export type CsvLine =
-	{readonly kind: 'row'; readonly cells: ReadonlyMap<string, string>} | {readonly kind: 'other'; readonly text: string};
+export type CsvLine = CsvRow | {readonly kind: 'other'; readonly text: string};
+
+export type CsvRow = {
+	readonly kind: 'row';
+	/**
+	The whole line.
+	*/
+	readonly text: string;
+	/**
+	By column name, without the blanks around them.
+	*/
+	readonly cells: ReadonlyMap<string, string>;
+};
 
 type Options = {
 	/**

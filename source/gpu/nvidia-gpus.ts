@@ -1,5 +1,5 @@
 import type {GpuReading} from '../core/types.js';
-import {cap, isMarker, parseCsv, readNumber} from './nvidia-csv.js';
+import {cap, type CsvRow, isMarker, parseCsv, readNumber} from './nvidia-csv.js';
 import {type BrokenGpu, parseHandleFailure, placeBroken} from './nvidia-broken.js';
 import {normalizePciBusId} from './pci.js';
 
@@ -56,14 +56,17 @@ export const parseGpuTable = (stdout: string, stderr: string): GpuTable | undefi
 	const gpus = new Map<number, BareReading>();
 	const handles: BrokenGpu[] = [];
 	const rows: BrokenGpu[] = [];
-	const remarks = new Set<string>();
+	const remarks: string[] = [];
+	const heard = new Set<string>();
 	let driverVersion: string | undefined;
 	let previousIndex = -1;
 
 	const remark = (text: string) => {
-		const broken = remarks.has(text) ? undefined : parseHandleFailure(text, previousIndex);
-		remarks.add(text);
-		if (broken !== undefined) {
+		const broken = parseHandleFailure(text, previousIndex);
+		if (broken === undefined) {
+			remarks.push(text);
+		} else if (!heard.has(text)) {
+			heard.add(text);
 			handles.push(broken);
 		}
 	};
@@ -91,7 +94,7 @@ export const parseGpuTable = (stdout: string, stderr: string): GpuTable | undefi
 		}
 	}
 
-	return {gpus: placeBroken(gpus, handles, rows), driverVersion, remarks: [...remarks]};
+	return {gpus: placeBroken(gpus, handles, rows), driverVersion, remarks};
 };
 
 const readIndex = (cells: Cells): number | undefined => {
@@ -102,7 +105,7 @@ const readIndex = (cells: Cells): number | undefined => {
 const readText = (text: string | undefined): string | undefined =>
 	text === undefined || isMarker(text) ? undefined : cap(text, 200);
 
-const readGpu = (index: number, {cells, text: line}: {readonly cells: Cells; readonly text: string}): BareReading => {
+const readGpu = (index: number, {cells, text: line}: CsvRow): BareReading => {
 	const unknown: Record<string, string> = {};
 
 	const text = (column: string, field: keyof GpuReading): string | undefined => {
