@@ -41,23 +41,23 @@ module.exports = {
 		only(
 			'commands-do-not-choose-adapters',
 			'^source/commands/',
-			String.raw`commands/|core/|format/|tui/|web/|errors\.ts|config`,
+			String.raw`commands/|core/|format/|tui/|web/|errors\.ts|config|application\.ts`,
 		),
 		{
 			name: 'faces-load-lazily',
 			severity: 'error',
-			from: {path: String.raw`^source/(commands/|main\.ts|cli\.ts|app\.ts)`},
+			from: {path: String.raw`^source/(commands/|main\.ts|cli\.ts|app)`},
 			to: {path: source('tui|web'), dependencyTypesNot: ['dynamic-import', 'type-only']},
 		},
 		only(
 			'app-composes',
-			String.raw`^source/app\.ts`,
-			String.raw`core/|store/|gpu/|host/|format/|config|errors\.ts|app\.ts`,
+			String.raw`^source/app`,
+			String.raw`core/|store/|gpu/|host/|format/|config|errors\.ts|app`,
 		),
 		only(
 			'main-is-on-top',
 			String.raw`^source/(cli|main)\.ts`,
-			String.raw`commands/|config|errors\.ts|app\.ts|main\.ts|format/|core/types\.ts`,
+			String.raw`commands/|config|errors\.ts|app|main\.ts|arguments\.ts|help\.ts|format/|core/types\.ts`,
 		),
 	],
 	options: {

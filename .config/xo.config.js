@@ -17,6 +17,7 @@ const config = [
 			'jsdoc/require-description': 'off',
 			'jsdoc/require-param': 'off',
 			'jsdoc/require-param-description': 'off',
+			'jsdoc/check-param-names': 'off',
 			'jsdoc/require-returns': 'off',
 			'jsdoc/multiline-blocks': 'off',
 			'unicorn/single-line-block-comment-style': 'off',
@@ -24,6 +25,12 @@ const config = [
 			'unicorn/consistent-boolean-name': 'off',
 			'unicorn/no-declarations-before-early-exit': 'off',
 			'@stylistic/no-mixed-operators': 'off',
+			'unicorn/max-nested-calls': 'off',
+			'unicorn/no-await-expression-member': 'off',
+			'unicorn/prefer-simple-condition-first': 'off',
+			'unicorn/prefer-minimal-ternary': 'off',
+			// Stored and printed keys are the peer's.
+			'@typescript-eslint/naming-convention': 'off',
 		},
 	},
 ];

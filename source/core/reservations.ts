@@ -119,6 +119,8 @@ export type ExtendResult = {
 	readonly notYours: readonly NotYours[];
 	/** Named and yours, but they end with their job and not at a time. */
 	readonly notTimed: readonly number[];
+	/** The store's clock, to say how long is left. */
+	readonly now: number;
 };
 
 /**
@@ -137,7 +139,7 @@ export const extend = async (
 			const {records, notYours} = select(snapshot, requester, selection);
 			const notTimed = records.filter(({lease}) => lease.expiryTime === undefined).map(({index}) => index);
 			if (notYours.length > 0 || notTimed.length > 0 || records.length === 0) {
-				return {plan: emptyPlan, result: {extended: [], notYours, notTimed}};
+				return {plan: emptyPlan, result: {extended: [], notYours, notTimed, now: snapshot.now}};
 			}
 
 			const expiryOf = ({expiryTime = snapshot.now}: Lease): number =>
@@ -152,6 +154,7 @@ export const extend = async (
 					extended: records.map(({index, lease}) => ({index, expiryTime: expiryOf(lease)})),
 					notYours,
 					notTimed,
+					now: snapshot.now,
 				},
 			};
 		},

@@ -215,3 +215,8 @@ export type Requester = {
 	/** Equal to `account` unless `--user` said otherwise. */
 	readonly label: string;
 };
+
+/** The record that `admin` leaves for everybody on this machine, or that a user's own visits leave for that user. */
+export type PoolRecord =
+	| {readonly store: 'redis'; readonly host: string; readonly port: number; readonly db: number}
+	| {readonly store: 'embedded'; readonly directory: string};

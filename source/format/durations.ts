@@ -1,6 +1,4 @@
-/**
-Durations and times for people. Input is in seconds.
-*/
+/** Durations and times for people. Input is in seconds. */
 
 /** The command line's form, which scripts know from the peer: `1h 2m 15s`, `0h 0m 5s`. */
 export function longDuration(seconds: number): string {

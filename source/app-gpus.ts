@@ -1,0 +1,76 @@
+/**
+Chooses the GPU provider.
+*/
+import process from 'node:process';
+import type {Clock, GpuProvider, Store} from './core/ports.js';
+import {isLeased} from './core/lifecycle.js';
+import {ownerOf} from './core/ownership.js';
+import type {ProviderName} from './core/types.js';
+import {CanhazgpuError} from './errors.js';
+import {detectProvider} from './gpu/detect.js';
+import {createNvidiaProvider} from './gpu/nvidia.js';
+import {createSimulatedProvider} from './gpu/simulated.js';
+import {createProcessDescriber} from './host/process-details.js';
+import {runTool} from './host/spawn.js';
+import {createUsers} from './host/users.js';
+
+/** How many GPUs a simulated box has when nobody says. */
+export const simulatedCount = 8;
+
+const createNvidia = (clock: Clock): GpuProvider =>
+	createNvidiaProvider({
+		run: runTool,
+		describeProcesses: createProcessDescriber({users: createUsers(), run: runTool}),
+		monotonicMs: clock.monotonicMs,
+	});
+
+/** Load appears where the pool's leases are. */
+const createSimulated = (clock: Clock, store: Store | undefined): GpuProvider =>
+	createSimulatedProvider({
+		monotonicMs: clock.monotonicMs,
+		nowSeconds: () => Date.now() / 1000,
+		async gpuCount() {
+			const snapshot = await store?.read();
+			return snapshot?.pool?.gpuCount ?? simulatedCount;
+		},
+		async leases() {
+			const snapshot = await store?.read();
+			return (snapshot?.gpus ?? []).filter(isLeased).map(({index, lease}) => ({
+				index,
+				user: ownerOf(lease),
+				type: lease.type,
+				pid: lease.job?.pid ?? lease.holder?.pid,
+				startTime: lease.startTime,
+			}));
+		},
+	});
+
+/** @throws CanhazgpuError `provider` for one that this version does not know how to ask. */
+export function createProvider(name: ProviderName, clock: Clock, store?: Store): GpuProvider {
+	switch (name) {
+		case 'nvidia': {
+			return createNvidia(clock);
+		}
+
+		case 'fake': {
+			return createSimulated(clock, store);
+		}
+
+		case 'amd': {
+			throw new CanhazgpuError('provider', 'This pool has AMD GPUs, which this version cannot read', {
+				hint: 'Use a version of canhazgpu that supports AMD.',
+			});
+		}
+	}
+}
+
+export type Detected = {readonly provider: ProviderName; readonly gpuCount: number};
+
+/**
+@param wanted - Undefined: whatever is here.
+@returns Undefined when nothing was asked for by name and there are no GPUs.
+*/
+export async function detectGpus(wanted: ProviderName | undefined, clock: Clock): Promise<Detected | undefined> {
+	const found = wanted ?? (await detectProvider({run: runTool, searchPath: process.env['PATH'] ?? ''})).provider;
+	return found === undefined ? undefined : {provider: found, gpuCount: await createProvider(found, clock).count()};
+}

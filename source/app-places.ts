@@ -1,0 +1,98 @@
+/**
+Where pools may be on this machine, and what is there: the facts from which core/store-choice.ts decides.
+*/
+import {accessSync, constants, existsSync} from 'node:fs';
+import {homedir} from 'node:os';
+import path from 'node:path';
+import process from 'node:process';
+import type {Config} from './config.js';
+import type {SettingPath} from './config-schema.js';
+import type {Host} from './core/ports.js';
+import type {StoreFacts} from './core/store-choice.js';
+import type {PoolRecord} from './core/types.js';
+import {readPoolRecord, writePoolRecord} from './store/pool-records.js';
+
+const databaseName = 'pool.sqlite';
+
+const redisSettings: readonly SettingPath[] = ['redis.host', 'redis.port', 'redis.db', 'redis.url', 'redis.socket'];
+
+export type Places = {
+	/** Database of the pool that everybody on the machine shares. */
+	readonly sharedDirectory: string;
+	readonly databaseIn: (directory: string) => string;
+	/** Directory of this user's own pool. */
+	readonly privateDirectory: string;
+	/** Says on every face that a pool is private. */
+	readonly privateLabel: string;
+	readonly facts: () => StoreFacts;
+	/** For this user: the next time, its absence is an error. */
+	readonly remember: (record: PoolRecord) => void;
+	/** For everybody on the machine. False when this account may not. */
+	readonly announce: (record: PoolRecord) => boolean;
+	/** True when this account may make the shared pool. */
+	readonly canMakeShared: () => boolean;
+	/** The configured Redis, as a record. */
+	readonly redisRecord: () => PoolRecord & {readonly store: 'redis'};
+};
+
+function isWritable(directory: string): boolean {
+	try {
+		accessSync(directory, constants.W_OK);
+		return true;
+	} catch {
+		return false;
+	}
+}
+
+/** Runs it; a failure of the file system means no. */
+function attempt(work: () => void): boolean {
+	try {
+		work();
+		return true;
+	} catch {
+		return false;
+	}
+}
+
+export function createPlaces(config: Config, host: Host): Places {
+	const sharedDirectory = path.resolve(config.get('pool.directory')!);
+	const stateHome = process.env['XDG_STATE_HOME'];
+	const stateDirectory =
+		stateHome !== undefined && path.isAbsolute(stateHome) ? stateHome : path.join(homedir(), '.local', 'state');
+	// One a machine: a home directory may be on many.
+	const privateDirectory = path.join(stateDirectory, 'canhazgpu', host.machineId);
+	const announcement = path.join(sharedDirectory, 'pool.json');
+	const memory = path.join(privateDirectory, 'found.json');
+	return {
+		sharedDirectory,
+		databaseIn: (directory) => path.join(directory, databaseName),
+		privateDirectory,
+		privateLabel: `PRIVATE pool of ${host.account.name}: nobody else sees these reservations. For everybody: canhazgpu admin`,
+		facts: () => ({
+			asked: config.get('store'),
+			isRedisGiven: redisSettings.some((setting) => config.isGiven(setting)),
+			recorded: readPoolRecord(announcement),
+			remembered: readPoolRecord(memory),
+			hasPrivatePool: existsSync(path.join(privateDirectory, databaseName)),
+		}),
+		remember(record) {
+			// Only a help for the next time: a home that cannot be written is no reason to fail.
+			attempt(() => {
+				if (JSON.stringify(readPoolRecord(memory)) !== JSON.stringify(record)) {
+					writePoolRecord(memory, record, 0o600);
+				}
+			});
+		},
+		announce: (record) =>
+			attempt(() => {
+				writePoolRecord(announcement, record, 0o644);
+			}),
+		canMakeShared: () => host.account.uid === 0 || isWritable(sharedDirectory),
+		redisRecord: () => ({
+			store: 'redis',
+			host: config.get('redis.host')!,
+			port: config.get('redis.port')!,
+			db: config.get('redis.db')!,
+		}),
+	};
+}

@@ -1,0 +1,69 @@
+/**
+The composition root: the only place, with the app-*.ts beside it, that chooses adapters.
+*/
+import process from 'node:process';
+import {createProvider, detectGpus} from './app-gpus.js';
+import {createPlaces} from './app-places.js';
+import {openPoolPlace, openStore} from './app-stores.js';
+import type {App, OpenOptions, OpenWorld} from './application.js';
+import type {Config} from './config.js';
+import type {Store} from './core/ports.js';
+import type {ProviderName} from './core/types.js';
+import {createPaint} from './format/paint.js';
+import {createClock} from './host/clock.js';
+import {createHost} from './host/host.js';
+
+export function createApp(config: Config, hasColor: boolean): App {
+	const host = createHost();
+	const clock = createClock();
+	const context = {config, host, clock, places: createPlaces(config, host)};
+
+	const worldOf = (store: Store, provider: ProviderName): OpenWorld => {
+		const gpus = createProvider(provider, clock, store);
+		return {
+			store,
+			gpus,
+			host,
+			clock,
+			memoryThresholdMiB: config.get('memory.threshold')!,
+			async close() {
+				await gpus.close?.();
+				await store.close();
+			},
+		};
+	};
+
+	const open = async (options: OpenOptions = {}): Promise<OpenWorld> => {
+		if (options.isDemo) {
+			const {createDemoStore} = await import('./app-demo.js');
+			return worldOf(await createDemoStore({host, clock}), 'fake');
+		}
+
+		const {store, ...labels} = await openStore(context, options, async () => detectGpus(undefined, clock));
+		try {
+			const {pool} = await store.read();
+			// Without a pool any provider will do: the first verb says that there is none.
+			return {...worldOf(store, pool?.provider ?? 'fake'), ...labels};
+		} catch (error) {
+			await store.close();
+			throw error;
+		}
+	};
+
+	return {
+		host,
+		clock,
+		requester: (label) => ({account: host.account.name, uid: host.account.uid, label: label ?? host.account.name}),
+		open,
+		openPoolPlace: async () => openPoolPlace(context),
+		detect: async (provider) => detectGpus(provider, clock),
+		paint: createPaint(hasColor, process.env),
+		print(text) {
+			process.stdout.write(`${text}\n`);
+		},
+		remark(text) {
+			process.stderr.write(`${text}\n`);
+		},
+		isTerminal: process.stdin.isTTY && process.stdout.isTTY,
+	};
+}

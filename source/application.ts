@@ -1,0 +1,53 @@
+/**
+What the composition root gives to commands: they ask for an open pool and never choose how it is kept.
+*/
+import type {PoolMade, PoolRequest} from './core/administration.js';
+import type {Clock, Host, World} from './core/ports.js';
+import type {ProviderName, Requester} from './core/types.js';
+import type {Paint} from './format/paint.js';
+
+/** A pool that is open, with everything the core's verbs need. */
+export type OpenWorld = World & {
+	/** Set when only this user sees the pool: every face says so. */
+	readonly privateLabel?: string;
+	/** Set when the pool was just made on the way. */
+	readonly notice?: string;
+	readonly close: () => Promise<void>;
+};
+
+export type OpenOptions = {
+	/** Stays through outages of the store instead of failing: for what runs long. */
+	readonly isPatient?: boolean;
+	/** Makes a private pool where there is none at all. */
+	readonly canMakePrivate?: boolean;
+	/** A pool in memory with simulated GPUs, for looking around. */
+	readonly isDemo?: boolean;
+};
+
+export type PoolPlace = {
+	/** Where `admin` makes the pool. */
+	readonly location: string;
+	readonly privateLabel?: string;
+	readonly make: (request: PoolRequest) => Promise<PoolMade>;
+	readonly close: () => Promise<void>;
+};
+
+/** What the composition root gives to commands. */
+export type App = {
+	readonly host: Host;
+	readonly clock: Clock;
+	readonly requester: (label: string | undefined) => Requester;
+	readonly open: (options?: OpenOptions) => Promise<OpenWorld>;
+	/** Where a new pool would be made, by configuration. */
+	readonly openPoolPlace: () => Promise<PoolPlace>;
+	/** The provider of this box and its GPUs; `fake` is never found by itself. */
+	readonly detect: (
+		provider: ProviderName | undefined,
+	) => Promise<{readonly provider: ProviderName; readonly gpuCount: number} | undefined>;
+	readonly paint: Paint;
+	/** Prints lines on stdout: only what was asked for. */
+	readonly print: (text: string) => void;
+	/** Prints lines on stderr: remarks. */
+	readonly remark: (text: string) => void;
+	readonly isTerminal: boolean;
+};

@@ -1,0 +1,58 @@
+import {CanhazgpuError} from '../errors.js';
+import type {Command} from './command.js';
+
+export const admin: Command = {
+	name: 'admin',
+	summary: 'Make the pool of GPUs that everybody shares',
+	usage: '[--gpus N] [--provider NAME] [--store STORE] [--force]',
+	examples: [
+		['canhazgpu admin', 'a pool of the GPUs that are there'],
+		['canhazgpu admin --gpus 8 --provider fake', 'eight simulated GPUs'],
+		['sudo canhazgpu admin --store embedded', 'for a box without Redis'],
+	],
+	flags: {
+		gpus: {short: 'g', value: 'N', summary: 'how many GPUs (counted, where they can be)', setting: 'admin.gpus'},
+		provider: {short: 'p', value: 'NAME', summary: 'nvidia or fake (detected)', setting: 'admin.provider'},
+		group: {value: 'NAME', summary: 'embedded: only members of this group may use the pool', setting: 'admin.group'},
+		force: {summary: 'replace the pool that is there; ends all its reservations'},
+	},
+	async run(app, input) {
+		const given = input.config.get('admin.gpus');
+		const wantedProvider = input.config.get('admin.provider');
+		const detected = await app.detect(wantedProvider);
+		const gpuCount = given ?? detected?.gpuCount;
+		if (gpuCount === undefined) {
+			throw new CanhazgpuError('provider', 'No GPUs were found here, so their number must be given', {
+				hint: 'For example: canhazgpu admin --gpus 8, with --provider fake for simulated ones.',
+			});
+		}
+
+		const provider = wantedProvider ?? detected?.provider ?? 'fake';
+		if (provider === 'amd') {
+			throw new CanhazgpuError('provider', 'AMD GPUs are not supported yet', {hint: 'Providers: nvidia, fake.'});
+		}
+
+		const place = await app.openPoolPlace();
+		try {
+			const {pool, droppedLeases} = await place.make({gpuCount, provider, force: input.has('force')});
+			app.print(`Made a pool of ${pool.gpuCount} GPU(s) (${pool.provider}) in ${place.location}`);
+			if (droppedLeases > 0) {
+				app.print(`Ended ${droppedLeases} reservation(s) of the pool before it`);
+			}
+
+			if (provider === 'fake' && wantedProvider === undefined) {
+				app.remark('No GPUs were found here: these are SIMULATED. With real ones, run admin again with --force.');
+			} else if (detected !== undefined && given !== undefined && given !== detected.gpuCount && provider !== 'fake') {
+				app.remark(`Warning: this machine has ${detected.gpuCount} GPU(s), the pool ${given}.`);
+			}
+
+			if (place.privateLabel !== undefined) {
+				app.remark(place.privateLabel);
+			}
+
+			return 0;
+		} finally {
+			await place.close();
+		}
+	},
+};

@@ -1,0 +1,46 @@
+/**
+What a command is: a name, a summary, flags, and what it does. One file each; the help and the parser are built from it.
+*/
+import type {App} from '../application.js';
+import type {Config} from '../config.js';
+import type {SettingPath} from '../config-schema.js';
+
+export type Flag = {
+	/** One letter. */
+	readonly short?: string;
+	/** Placeholder of its value in the help, such as `N`. Without one it is a switch. */
+	readonly value?: string;
+	readonly summary: string;
+	/** The setting that it overrides. */
+	readonly setting?: SettingPath;
+};
+
+export type Flags = Readonly<Record<string, Flag>>;
+
+/** What the user typed after the verb, parsed but not judged. */
+export type Input = {
+	/** Whether the flag, a switch or another, was typed. */
+	readonly has: (flag: string) => boolean;
+	/** The value of a flag without a setting, as it was typed. */
+	readonly text: (flag: string) => string | undefined;
+	/** Words that are no flags. */
+	readonly words: readonly string[];
+	/** What followed `--`; undefined when there was none. */
+	readonly rest: readonly string[] | undefined;
+	readonly config: Config;
+};
+
+export type Command = {
+	readonly name: string;
+	readonly summary: string;
+	/** How it is typed, after the verb. */
+	readonly usage: string;
+	readonly examples: ReadonlyArray<readonly [command: string, what: string]>;
+	readonly flags: Flags;
+	/** True for one that takes words besides flags. */
+	readonly takesWords?: boolean;
+	/** True for one that runs what follows `--`. */
+	readonly takesRest?: boolean;
+	/** Returns the exit code. */
+	readonly run: (app: App, input: Input) => Promise<number>;
+};

@@ -1,0 +1,90 @@
+import {extend as extendLeases, type NewEnd} from '../core/reservations.js';
+import {CanhazgpuError} from '../errors.js';
+import {longDuration} from '../format/durations.js';
+import {notYoursError} from '../format/not-yours.js';
+import {parseMoment} from './moment.js';
+import type {Command, Input} from './command.js';
+import {checkLabel, idsFlag, idsOf} from './flags.js';
+
+function newEndOf(input: Input): NewEnd {
+	const until = input.text('until');
+	const by = input.config.get('extend.duration');
+	if (until !== undefined && input.has('duration')) {
+		throw new CanhazgpuError('usage', 'Give --duration or --until, not both');
+	}
+
+	if (until !== undefined) {
+		return {until: parseMoment(until)};
+	}
+
+	if (by === undefined) {
+		throw new CanhazgpuError('usage', 'How long? extend needs --duration or --until', {
+			hint: 'For example: canhazgpu extend --duration 2h',
+		});
+	}
+
+	return {by};
+}
+
+export const extend: Command = {
+	name: 'extend',
+	summary: 'Move the end of your manual reservations',
+	usage: '[--gpu-ids IDS] (--duration TIME | --until WHEN)',
+	examples: [
+		['canhazgpu extend --duration 2h', 'two hours more for all of them'],
+		['canhazgpu extend --gpu-ids 1 --until 18:30', 'this one until half past six'],
+	],
+	flags: {
+		'gpu-ids': idsFlag,
+		duration: {short: 'd', value: 'TIME', summary: 'by how much: 30m, 2h, 1d', setting: 'extend.duration'},
+		until: {value: 'WHEN', summary: 'to this time: 18:30, or 2026-05-01T18:30'},
+		user: {short: 'u', value: 'NAME', summary: 'those under this name, where people share an account'},
+	},
+	async run(app, input) {
+		const ids = idsOf(input);
+		const label = checkLabel(input.text('user'));
+		const requester = app.requester(label);
+		const end = newEndOf(input);
+		const world = await app.open();
+		try {
+			const {extended, notYours, notTimed, now} = await extendLeases(
+				world,
+				requester,
+				ids === undefined ? {by: 'label', label: requester.label} : {by: 'gpus', ids, label},
+				end,
+			);
+			if (notYours.length > 0) {
+				throw notYoursError('extend', notYours);
+			}
+
+			if (notTimed.length > 0) {
+				throw new CanhazgpuError(
+					'failed',
+					`GPU ${notTimed.join(', ')}: held by a running job, which has no end to move`,
+					{
+						hint: 'It is given back when its job ends.',
+					},
+				);
+			}
+
+			if (extended.length === 0) {
+				throw new CanhazgpuError(
+					'not-found',
+					ids === undefined
+						? 'No manually reserved GPUs found for current user'
+						: `No reservations found for current user on GPU(s): [${ids.join(' ')}]`,
+					{hint: 'See who holds what: canhazgpu status'},
+				);
+			}
+
+			app.print(`Extended ${extended.length} GPU(s): [${extended.map(({index}) => index).join(' ')}]`);
+			for (const {index, expiryTime} of extended) {
+				app.print(`GPU ${index} expires in ${longDuration(expiryTime - now)}`);
+			}
+
+			return 0;
+		} finally {
+			await world.close();
+		}
+	},
+};

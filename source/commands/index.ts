@@ -1,0 +1,13 @@
+/** The verbs, in the order of the help. Each loads only when it is used. */
+import type {Command} from './command.js';
+
+type Loader = () => Promise<Command>;
+
+export const commands: Readonly<Record<string, Loader>> = {
+	top: async () => (await import('./top.js')).top,
+	status: async () => (await import('./status.js')).status,
+	reserve: async () => (await import('./reserve.js')).reserve,
+	extend: async () => (await import('./extend.js')).extend,
+	release: async () => (await import('./release.js')).release,
+	admin: async () => (await import('./admin.js')).admin,
+};

@@ -1,0 +1,48 @@
+import {release as releaseGpus} from '../core/reservations.js';
+import {notYoursError} from '../format/not-yours.js';
+import type {Command} from './command.js';
+import {checkLabel, idsFlag, idsOf} from './flags.js';
+
+export const release: Command = {
+	name: 'release',
+	summary: 'Give back what you reserved',
+	usage: '[--gpu-ids IDS] [--user NAME]',
+	examples: [
+		['canhazgpu release', 'all your manual reservations'],
+		['canhazgpu release --gpu-ids 1,3', 'only these; also those of your running jobs'],
+	],
+	flags: {
+		'gpu-ids': idsFlag,
+		user: {short: 'u', value: 'NAME', summary: 'those under this name, where people share an account'},
+	},
+	async run(app, input) {
+		const ids = idsOf(input);
+		const label = checkLabel(input.text('user'));
+		const requester = app.requester(label);
+		const world = await app.open();
+		try {
+			const {released, notYours} = await releaseGpus(
+				world,
+				requester,
+				ids === undefined ? {by: 'label', label: requester.label} : {by: 'gpus', ids, label},
+			);
+			if (notYours.length > 0) {
+				throw notYoursError('release', notYours);
+			}
+
+			if (released.length > 0) {
+				app.print(`Released ${released.length} GPU(s): [${released.map(({index}) => index).join(' ')}]`);
+			} else {
+				app.print(
+					ids === undefined
+						? 'No manually reserved GPUs found for current user'
+						: `No reservations found for current user on GPU(s): [${ids.join(' ')}]`,
+				);
+			}
+
+			return 0;
+		} finally {
+			await world.close();
+		}
+	},
+};

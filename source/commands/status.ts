@@ -1,0 +1,51 @@
+import {look} from '../core/reservations.js';
+import {statusJson} from '../format/status-json.js';
+import {statusTable} from '../format/status-table.js';
+import {summaryTable} from '../format/summary-table.js';
+import type {Command} from './command.js';
+import {jsonFlag} from './flags.js';
+
+export const status: Command = {
+	name: 'status',
+	summary: 'Show every GPU: who holds it, and what really runs on it',
+	usage: '[--json | --summary]',
+	examples: [
+		['canhazgpu status', 'the table'],
+		['canhazgpu status --json', 'the same for scripts'],
+	],
+	flags: {
+		json: jsonFlag,
+		summary: {short: 's', summary: 'one line for the whole machine'},
+	},
+	async run(app, input) {
+		const world = await app.open();
+		try {
+			const view = await look(world);
+			if (input.has('json')) {
+				app.print(JSON.stringify(statusJson(view.rows, view.observation), undefined, 2));
+			} else if (input.has('summary')) {
+				app.print(summaryTable([{host: world.host.hostname, rows: view.rows}], app.paint));
+			} else {
+				app.print(statusTable(view.rows, app.paint));
+			}
+
+			const {failure, warnings, simulated} = view.observation;
+			const remarks = [
+				failure &&
+					`Warning: the GPUs could not be read: ${failure.message}${failure.hint === undefined ? '' : `. ${failure.hint}`}`,
+				...warnings.map((warning) => `Warning: ${warning}`),
+				simulated ? 'SIMULATED GPUs: no real hardware is behind this pool.' : undefined,
+				world.privateLabel,
+			];
+			for (const remark of remarks) {
+				if (remark !== undefined && !input.has('json')) {
+					app.remark(remark);
+				}
+			}
+
+			return 0;
+		} finally {
+			await world.close();
+		}
+	},
+};

@@ -1,0 +1,50 @@
+import process from 'node:process';
+import {CanhazgpuError} from '../errors.js';
+import type {Command} from './command.js';
+import {status} from './status.js';
+
+export const top: Command = {
+	name: 'top',
+	summary: 'The monitor: every GPU live, full screen, with keys to reserve and release',
+	usage: '[--demo] [--readonly] [--interval TIME]',
+	examples: [
+		['canhazgpu top', 'press ? for the keys'],
+		['canhazgpu top --demo', 'look around on simulated GPUs; nothing is kept'],
+	],
+	flags: {
+		demo: {summary: 'simulated GPUs in memory; nothing is kept'},
+		readonly: {summary: 'look, but change nothing'},
+		interval: {value: 'TIME', summary: 'between two scans of the GPUs (2s)', setting: 'top.interval'},
+		ascii: {summary: 'draw with plain characters'},
+		once: {summary: 'print the status once and leave'},
+	},
+	async run(app, input) {
+		const scanIntervalSeconds = input.config.get('top.interval')!;
+		if (scanIntervalSeconds < 0.5) {
+			throw new CanhazgpuError('usage', '--interval must be 0.5s or more', {hint: 'Each scan costs the machine time.'});
+		}
+
+		if (input.has('once') || !app.isTerminal) {
+			return status.run(app, {...input, has: () => false});
+		}
+
+		// The screen's libraries load while the store is being opened.
+		const monitor = import('../tui/index.js');
+		const world = await app.open({isPatient: true, canMakePrivate: true, isDemo: input.has('demo')});
+		try {
+			const {runMonitor} = await monitor;
+			return await runMonitor({
+				world,
+				requester: app.requester(undefined),
+				hostname: world.host.hostname,
+				poolLabel: world.privateLabel === undefined ? undefined : 'PRIVATE pool',
+				notice: world.notice,
+				isReadonly: input.has('readonly'),
+				scanIntervalMs: scanIntervalSeconds * 1000,
+				isAscii: input.has('ascii') || process.env['TERM'] === 'dumb',
+			});
+		} finally {
+			await world.close();
+		}
+	},
+};

@@ -1,0 +1,120 @@
+/**
+Every setting, once: its type, its bounds, its default. A setting's path is its place in a config file (`redis.port`) and its
+name in the environment (`CANHAZGPU_REDIS_PORT`).
+*/
+import * as v from 'valibot';
+import {parseDuration} from './core/durations.js';
+import {mostGpus} from './core/pool.js';
+import {CanhazgpuError} from './errors.js';
+
+/** What to expect, in words; used as the message of every failed check. */
+const text = (what = 'a text that is not empty') => v.pipe(v.string(what), v.trim(), v.minLength(1, what));
+
+const integer = (minimum: number, maximum: number) => {
+	const what = `a whole number from ${minimum} to ${maximum}`;
+	return v.pipe(v.number(what), v.safeInteger(what), v.minValue(minimum, what), v.maxValue(maximum, what));
+};
+
+const flag = () => v.boolean('true or false');
+
+const choice = <const Options extends readonly string[]>(options: Options) =>
+	v.picklist(options, `one of ${options.join(', ')}`);
+
+/** Text such as `1h30m`; becomes seconds. */
+const duration = () =>
+	v.pipe(
+		v.string('a duration such as 30m, 2h or 1h30m'),
+		v.rawTransform(({dataset, addIssue, NEVER}) => {
+			try {
+				return parseDuration(dataset.value, '');
+			} catch (error) {
+				const hint = error instanceof CanhazgpuError && error.hint !== undefined ? ` (${error.hint})` : '';
+				addIssue({message: `a duration more than zero, such as 30m, 2h or 1h30m${hint}`});
+				return NEVER;
+			}
+		}),
+	);
+
+/** Host names and addresses go to other programs: nothing that such a program could take for an option. */
+const host = () => {
+	const what = 'a host name or address';
+	return v.pipe(v.string(what), v.regex(/^[\p{Letter}\p{Number}:_][\p{Letter}\p{Number}%\-.:_]*$/v, what));
+};
+
+const setting = <Schema extends v.GenericSchema>(schema: Schema, fallback?: v.InferInput<Schema>) => ({
+	schema,
+	fallback,
+});
+
+export const settings = {
+	store: setting(choice(['redis', 'embedded'])),
+	'redis.host': setting(host(), 'localhost'),
+	'redis.port': setting(integer(1, 65_535), 6379),
+	'redis.db': setting(integer(0, 65_535), 0),
+	'redis.url': setting(text('an address such as redis://host:6379/0')),
+	'redis.username': setting(text()),
+	'redis.password': setting(text()),
+	'redis.password_file': setting(text('the path of a file')),
+	'redis.tls': setting(flag(), false),
+	'redis.socket': setting(text('the path of a socket')),
+	'memory.threshold': setting(integer(0, 10_000_000), 1024),
+	'pool.directory': setting(text('the path of a directory'), '/var/lib/canhazgpu'),
+	remote_hosts: setting(v.array(host(), 'a list of host names'), []),
+	'admin.gpus': setting(integer(1, mostGpus)),
+	'admin.provider': setting(choice(['nvidia', 'amd', 'fake'])),
+	'admin.group': setting(text('the name of a group')),
+	'reserve.gpus': setting(integer(1, mostGpus)),
+	'reserve.duration': setting(duration(), '8h'),
+	'reserve.note': setting(text()),
+	'reserve.user': setting(text()),
+	'extend.duration': setting(duration()),
+	'top.interval': setting(duration(), '2s'),
+} as const;
+
+export type SettingPath = keyof typeof settings;
+
+type SchemaOf<Path extends SettingPath> = (typeof settings)[Path]['schema'];
+
+/** The value of a setting; durations in seconds. Undefined only where there is no default. */
+export type SettingValue<Path extends SettingPath> = v.InferOutput<SchemaOf<Path>>;
+
+export const settingPaths = Object.keys(settings) as readonly SettingPath[];
+
+export const isSettingPath = (path: string): path is SettingPath => Object.hasOwn(settings, path);
+
+export type Checked<Value> = {readonly value: Value} | {readonly expected: string};
+
+/** Checks a value from a file against its setting. */
+export function checkSetting<Path extends SettingPath>(path: Path, raw: unknown): Checked<SettingValue<Path>> {
+	const result = v.safeParse(settings[path].schema, raw);
+	return result.success ? {value: result.output} : {expected: result.issues[0]?.message ?? 'something else'};
+}
+
+/** Checks text, from a flag or the environment, against its setting. */
+export function checkText<Path extends SettingPath>(path: Path, raw: string): Checked<SettingValue<Path>> {
+	const {type} = settings[path].schema as {type: string};
+	const trimmed = raw.trim();
+	switch (type) {
+		case 'number': {
+			return checkSetting(path, /^[+\-]?\d+(?:\.\d+)?$/v.test(trimmed) ? Number(trimmed) : trimmed);
+		}
+
+		case 'boolean': {
+			return checkSetting(path, {true: true, '1': true, false: false, '0': false}[trimmed.toLowerCase()] ?? trimmed);
+		}
+
+		case 'array': {
+			return checkSetting(
+				path,
+				trimmed
+					.split(',')
+					.map((part) => part.trim())
+					.filter((part) => part !== ''),
+			);
+		}
+
+		default: {
+			return checkSetting(path, raw);
+		}
+	}
+}

@@ -1,0 +1,21 @@
+import {CanhazgpuError} from '../errors.js';
+import {labelOf, ownerOf} from '../core/ownership.js';
+import type {NotYours} from '../core/selection.js';
+import {sanitize} from './text.js';
+
+/** What to say when somebody names GPUs that others hold. */
+export function notYoursError(verb: 'release' | 'extend', notYours: readonly NotYours[]): CanhazgpuError {
+	const held = notYours.map(({index, lease}) => {
+		const label = labelOf(lease);
+		const owner = sanitize(ownerOf(lease));
+		return `GPU ${index} is held by ${label === undefined ? owner : `${owner} (${sanitize(label)})`}`;
+	});
+	return new CanhazgpuError(
+		'not-owner',
+		`No reservations found for current user on GPU(s): [${notYours.map(({index}) => index).join(' ')}]`,
+		{
+			hint: `${held.join(', ')}. Nothing was changed: only the holder's account or root may ${verb} it.`,
+			details: notYours,
+		},
+	);
+}

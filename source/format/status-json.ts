@@ -1,0 +1,54 @@
+/**
+`status --json`: the peer's keys with the peer's meaning, and ours beside them. What is unknown or empty is absent.
+*/
+import type {StatusRow} from '../core/status.js';
+import type {GpuProcess, Observation} from '../core/types.js';
+import {longDuration, timestamp} from './durations.js';
+import {detailWords, stateWords, unreservedWords, userWords, validationWords} from './status-words.js';
+
+const time = (seconds: number | undefined): string | undefined =>
+	seconds === undefined ? undefined : timestamp(seconds);
+
+const absentWhenBlank = (text: string): string | undefined => (text === '' ? undefined : text);
+
+const absentWhenEmpty = <Item>(list: readonly Item[]): readonly Item[] | undefined =>
+	list.length > 0 ? list : undefined;
+
+const processJson = ({pid, user, name, commandLine, memoryUsedMiB}: GpuProcess) => ({
+	pid,
+	user,
+	name,
+	command: commandLine,
+	memory_used_mb: memoryUsedMiB,
+});
+
+const rowJson = (row: StatusRow, {simulated}: Observation) => ({
+	gpu_id: row.index,
+	status: stateWords[row.state],
+	user: row.owner === undefined && row.state !== 'unreserved' ? undefined : userWords(row),
+	duration: row.heldSeconds === undefined ? undefined : longDuration(row.heldSeconds),
+	type: row.lease?.type.toUpperCase(),
+	note: row.lease?.note,
+	details: absentWhenBlank(detailWords(row)),
+	validation: validationWords(row) === '-' ? undefined : validationWords(row),
+	gpu_model: row.reading?.name,
+	last_released: time(row.lastReleased),
+	last_heartbeat: time(row.lease?.lastHeartbeat),
+	expiry_time: time(row.lease?.expiryTime),
+	unreserved_users: absentWhenEmpty(row.unreservedUsers),
+	process_info: unreservedWords(row),
+	error: row.problem,
+	uuid: row.reading?.uuid,
+	memory_used_mb: row.reading?.memoryUsedMiB,
+	memory_total_mb: row.reading?.memoryTotalMiB,
+	utilization: row.reading?.utilizationPercent,
+	temperature: row.reading?.temperatureCelsius,
+	power_w: row.reading?.powerWatts,
+	lease_id: row.lease?.leaseId,
+	processes: absentWhenEmpty(row.processes.map((process) => processJson(process))),
+	simulated: simulated || undefined,
+});
+
+/** One object a GPU, by index. */
+export const statusJson = (rows: readonly StatusRow[], observation: Observation) =>
+	rows.map((row) => rowJson(row, observation));

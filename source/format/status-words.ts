@@ -1,0 +1,106 @@
+/** A status row in words: what the table, the JSON and the page say in the same way. */
+import type {StatusRow} from '../core/status.js';
+import type {GpuProcess} from '../core/types.js';
+import {mebibytes} from './numbers.js';
+import {longDuration} from './durations.js';
+import {sanitize, shorten} from './text.js';
+
+/** Processes named before the rest are only counted. */
+const namedProcesses = 2;
+
+const processWords = ({pid, name}: GpuProcess): string =>
+	`PID ${pid} (${name === undefined ? 'unknown process' : shorten(sanitize(name), 32)})`;
+
+/** `PID 12345 (python3), PID 67890 (jupyter) and 2 more`. */
+export function processList(processes: readonly GpuProcess[]): string {
+	const named = processes.slice(0, namedProcesses).map((process) => processWords(process));
+	const rest = processes.length - named.length;
+	return named.join(', ') + (rest > 0 ? ` and ${rest} more` : '');
+}
+
+/** `8452MB used by PID 12345 (python3)`, or undefined for a GPU that is not in unreserved use. */
+export function unreservedWords(row: StatusRow): string | undefined {
+	if (row.state !== 'unreserved' || row.use.kind !== 'used') {
+		return undefined;
+	}
+
+	const by = row.processes.length > 0 ? `by ${processList(row.processes)}` : 'by a process that cannot be seen';
+	return `${mebibytes(row.use.memoryUsedMiB)} used ${by}`;
+}
+
+/** The column USER: `account`, `account (label)`, or all who use it without a reservation. */
+export function userWords(row: StatusRow): string {
+	if (row.owner !== undefined) {
+		const owner = sanitize(row.owner);
+		return row.label === undefined ? owner : `${owner} (${sanitize(row.label)})`;
+	}
+
+	if (row.state !== 'unreserved') {
+		return '-';
+	}
+
+	return row.unreservedUsers.length > 0 ? row.unreservedUsers.map((user) => sanitize(user)).join(',') : 'unknown';
+}
+
+/** The column DETAILS. */
+export function detailWords(row: StatusRow): string {
+	switch (row.state) {
+		case 'available': {
+			return row.freeSeconds === undefined ? 'never used' : `free for ${longDuration(row.freeSeconds)}`;
+		}
+
+		case 'unreserved': {
+			return unreservedWords(row) ?? '';
+		}
+
+		case 'error': {
+			return sanitize(row.problem ?? 'unknown error');
+		}
+
+		case 'in-use': {
+			if (row.lease?.partialQueueId !== undefined) {
+				return 'held for a waiter in the queue';
+			}
+
+			if (row.remainingSeconds !== undefined) {
+				return `expires in ${longDuration(row.remainingSeconds)}`;
+			}
+
+			return row.heartbeatAgeSeconds === undefined ? '' : `heartbeat ${longDuration(row.heartbeatAgeSeconds)} ago`;
+		}
+	}
+}
+
+/** The column VALIDATION: what the GPU itself says of the state. */
+export function validationWords(row: StatusRow): string {
+	if (row.state === 'unreserved' || row.state === 'error') {
+		return '-';
+	}
+
+	const memory = row.reading?.memoryUsedMiB;
+	switch (row.use.kind) {
+		case 'failed':
+		case 'unknown': {
+			return `unknown: ${sanitize(row.use.why)}`;
+		}
+
+		case 'idle': {
+			return row.state === 'available' && memory !== undefined ? `${mebibytes(memory)} used` : 'no usage detected';
+		}
+
+		case 'used': {
+			const count = row.reading?.processes === undefined ? '' : `, ${row.processes.length} processes`;
+			const users = [...new Set(row.squatters.map(({user}) => sanitize(user ?? 'unknown')))].join(',');
+			const squatters = users === '' ? '' : `, ALSO ${users} without a reservation: ${processList(row.squatters)}`;
+			return `${mebibytes(row.use.memoryUsedMiB)}${count}${squatters}`;
+		}
+	}
+}
+
+/** The state as scripts know it. */
+export const stateWords = {
+	available: 'AVAILABLE',
+	'in-use': 'IN_USE',
+	unreserved: 'UNRESERVED',
+	error: 'ERROR',
+} as const;

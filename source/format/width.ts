@@ -1,0 +1,41 @@
+/** Text in terminal columns: wide characters and emoji count two, marks that combine count none. */
+import stringWidth from 'string-width';
+
+const plain = /^[ -~]*$/v;
+
+/** How many columns it takes. */
+export const widthOf = (text: string): number => (plain.test(text) ? text.length : stringWidth(text));
+
+const segmenter = new Intl.Segmenter();
+
+/** The longest beginning of the text that takes at most `columns`, never half of a wide character. */
+function beginning(text: string, columns: number): string {
+	let taken = '';
+	let width = 0;
+	for (const {segment} of segmenter.segment(text)) {
+		width += widthOf(segment);
+		if (width > columns) {
+			break;
+		}
+
+		taken += segment;
+	}
+
+	return taken;
+}
+
+/** At most `columns` wide, the last of them an ellipsis when something was cut. */
+export function truncate(text: string, columns: number, ellipsis = '…'): string {
+	if (widthOf(text) <= columns) {
+		return text;
+	}
+
+	return columns < 1 ? '' : beginning(text, columns - widthOf(ellipsis)).trimEnd() + ellipsis;
+}
+
+/** Exactly `columns` wide: cut or filled with spaces, which stand before the text when it is aligned to the end. */
+export function fit(text: string, columns: number, align: 'start' | 'end' = 'start', ellipsis = '…'): string {
+	const cut = truncate(text, columns, ellipsis);
+	const space = ' '.repeat(Math.max(0, columns - widthOf(cut)));
+	return align === 'start' ? cut + space : space + cut;
+}

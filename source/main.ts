@@ -1,0 +1,95 @@
+/**
+Global flags, config, choose the command, print an error once, exit code.
+*/
+import process from 'node:process';
+import packageJson from '../package.json' with {type: 'json'};
+import {CanhazgpuError} from './errors.js';
+import {sanitize} from './format/text.js';
+
+/** Oldest Node that runs it: `node:sqlite` without a flag. */
+const oldestNode = [22, 13] as const;
+
+function checkNode(): void {
+	const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+	if (major < oldestNode[0] || (major === oldestNode[0] && minor < oldestNode[1])) {
+		throw new CanhazgpuError(
+			'failed',
+			`canhazgpu needs Node.js ${oldestNode.join('.')} or newer, and this is ${process.versions.node}`,
+			{
+				hint: 'Install a newer Node.js: https://nodejs.org',
+			},
+		);
+	}
+}
+
+function printError(error: unknown): number {
+	if (error instanceof CanhazgpuError) {
+		process.stderr.write(`Error: ${sanitize(error.message)}\n`);
+		if (error.hint !== undefined) {
+			process.stderr.write(`${sanitize(error.hint)}\n`);
+		}
+
+		return error.exitCode;
+	}
+
+	// Whatever else arrives here is a bug: the stack is for whoever mends it.
+	process.stderr.write(`Error: this is a bug in canhazgpu\n${error instanceof Error ? error.stack : String(error)}\n`);
+	return 1;
+}
+
+async function dispatch(argv: readonly string[]): Promise<number> {
+	checkNode();
+	const {splitArguments, findCommand, parseInput} = await import('./arguments.js');
+	const split = splitArguments(argv);
+	if (split.verb === undefined || split.verb === 'help') {
+		const named = split.verb === 'help' ? split.words.find((word) => !word.startsWith('-')) : undefined;
+		if (split.words.includes('--version')) {
+			process.stdout.write(`${packageJson.version}\n`);
+			return 0;
+		}
+
+		const {mainHelp, commandHelp} = await import('./help.js');
+		process.stdout.write(`${named === undefined ? await mainHelp() : commandHelp(await findCommand(named))}\n`);
+		return 0;
+	}
+
+	const command = await findCommand(split.verb);
+	const {overrides, ...parsed} = parseInput(command, split);
+	if (parsed.has('help')) {
+		const {commandHelp} = await import('./help.js');
+		process.stdout.write(`${commandHelp(command)}\n`);
+		return 0;
+	}
+
+	if (parsed.has('version')) {
+		process.stdout.write(`${packageJson.version}\n`);
+		return 0;
+	}
+
+	if (parsed.rest !== undefined && command.takesRest !== true) {
+		throw new CanhazgpuError('usage', `${command.name} runs no command, so nothing may follow --`);
+	}
+
+	const {loadConfig} = await import('./config.js');
+	const config = await loadConfig({flags: overrides, environment: process.env, file: parsed.text('config')});
+	for (const warning of config.warnings) {
+		process.stderr.write(`Warning: ${sanitize(warning)}\n`);
+	}
+
+	const {createApp} = await import('./app.js');
+	return command.run(createApp(config, !parsed.has('no-color')), {...parsed, config});
+}
+
+/** Runs the program on its arguments; returns the exit code and never throws. */
+export async function main(argv: readonly string[]): Promise<number> {
+	// `canhazgpu status | head -1` closes our stdout early: that is no error.
+	process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+		// eslint-disable-next-line unicorn/no-process-exit -- nobody is left to read a word
+		process.exit(error.code === 'EPIPE' ? 0 : 1);
+	});
+	try {
+		return await dispatch(argv);
+	} catch (error) {
+		return printError(error);
+	}
+}
