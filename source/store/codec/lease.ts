@@ -32,7 +32,7 @@ function readLease(fields: Fields, user: string): Lease {
 /**
 Reads what is stored for one GPU. Never throws: a record that cannot be read is `garbage`, with the reason in words.
 
-@param index - Of the GPU.
+@param index - Which GPU, from 0.
 @param raw - Undefined when nothing is stored.
 */
 export function decodeGpu(index: number, raw: string | undefined): GpuRecord {

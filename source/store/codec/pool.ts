@@ -16,11 +16,11 @@ export type RawPool = {
 	readonly machine: string | undefined;
 };
 
-/** @returns The error for a pool whose own values make no sense. */
-export const poolGarbage = (problem: string): CanhazgpuError =>
-	new CanhazgpuError('pool-garbage', `The GPU pool is damaged: ${problem}`, {
-		hint: 'Make it anew with: canhazgpu admin --gpus N --force',
-	});
+/** @returns The error for a pool whose own values make no sense, with the way out. */
+export const poolGarbage = (
+	problem: string,
+	hint = 'Make it anew with: canhazgpu admin --gpus N --force',
+): CanhazgpuError => new CanhazgpuError('pool-garbage', `The GPU pool is damaged: ${problem}`, {hint});
 
 const quote = (raw: string): string => JSON.stringify(textOf(raw).slice(0, 40));
 

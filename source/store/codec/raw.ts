@@ -6,15 +6,15 @@ import {Buffer, isUtf8} from 'node:buffer';
 
 const byteMark = '\0';
 
-const decoder = new TextDecoder('utf8', {ignoreBOM: true});
+const viewOf = (bytes: Uint8Array) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
 /** The raw form of stored bytes. */
 export const rawOf = (bytes: Uint8Array): string =>
-	isUtf8(bytes) && bytes[0] !== 0 ? decoder.decode(bytes) : byteMark + Buffer.from(bytes).toString('latin1');
+	isUtf8(bytes) && bytes[0] !== 0 ? viewOf(bytes).toString() : byteMark + viewOf(bytes).toString('latin1');
 
 /** The stored bytes of a raw form: what a store compares. */
 export const bytesOf = (raw: string): Uint8Array =>
 	raw.startsWith(byteMark) ? Buffer.from(raw.slice(1), 'latin1') : Buffer.from(raw);
 
 /** The text to read, with U+FFFD for what is not UTF-8. */
-export const textOf = (raw: string): string => (raw.startsWith(byteMark) ? decoder.decode(bytesOf(raw)) : raw);
+export const textOf = (raw: string): string => (raw.startsWith(byteMark) ? viewOf(bytesOf(raw)).toString() : raw);

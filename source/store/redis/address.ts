@@ -1,0 +1,94 @@
+/**
+Where a Redis is and how to get in, from what the user configured.
+*/
+import type {ConnectionOptions} from 'node:tls';
+import type {RedisOptions} from 'ioredis';
+import {CanhazgpuError} from '../../errors.js';
+
+export type RedisAddress = {
+	readonly host: string;
+	readonly port: number;
+	readonly db: number;
+	/**
+	`redis://` or `rediss://`; what it says goes before the other fields.
+	*/
+	readonly url?: string;
+	readonly username?: string;
+	readonly password?: string;
+	/**
+	Path of a Unix socket, instead of host and port.
+	*/
+	readonly socket?: string;
+	readonly tls?: boolean | ConnectionOptions;
+};
+
+export type Endpoint = {
+	/**
+	For error messages: `Redis at localhost:6379`.
+	*/
+	readonly name: string;
+	/**
+	For every face: `redis localhost:6379/0`.
+	*/
+	readonly location: string;
+	readonly db: number;
+	readonly options: RedisOptions;
+};
+
+/** The message never holds the address itself: there may be a password in it. */
+const badUrl = (problem: string): CanhazgpuError =>
+	new CanhazgpuError('config', `redis.url ${problem}`, {hint: 'Write redis://[user:password@]host[:port][/db]'});
+
+function withUrl(address: RedisAddress): RedisAddress {
+	if (address.url === undefined) {
+		return address;
+	}
+
+	const url = URL.parse(address.url);
+	if (url === null) {
+		throw badUrl('is not an address');
+	}
+
+	if (url.protocol !== 'redis:' && url.protocol !== 'rediss:') {
+		throw badUrl('begins with neither redis:// nor rediss://');
+	}
+
+	if (!/^\/?\d*$/v.test(url.pathname)) {
+		throw badUrl('has a database that is not a number');
+	}
+
+	const part = (text: string): string | undefined => (text === '' ? undefined : decodeURIComponent(text));
+	try {
+		return {
+			host: part(url.hostname.replaceAll(/[\[\]]/gv, '')) ?? address.host,
+			port: Number(part(url.port) ?? address.port),
+			db: Number(part(url.pathname.slice(1)) ?? address.db),
+			username: part(url.username) ?? address.username,
+			password: part(url.password) ?? address.password,
+			tls: url.protocol === 'rediss:' ? (typeof address.tls === 'object' ? address.tls : true) : address.tls,
+		};
+	} catch {
+		throw badUrl('has a % that is no escape');
+	}
+}
+
+/**
+@returns The endpoint, and the options of ioredis that lead to it.
+@throws CanhazgpuError `config` for a url that is none.
+*/
+export function endpointOf(given: RedisAddress): Endpoint {
+	const {host, port, db, username, password, socket, tls} = withUrl(given);
+	const place = socket ?? `${host.includes(':') ? `[${host}]` : host}:${port}`;
+	return {
+		name: `Redis at ${place}`,
+		location: `redis ${place}/${db}`,
+		db,
+		options: {
+			...(socket === undefined ? {host, port} : {path: socket}),
+			db,
+			username,
+			password,
+			tls: tls === true ? {servername: host} : tls === false ? undefined : tls,
+		},
+	};
+}

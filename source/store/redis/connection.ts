@@ -1,0 +1,242 @@
+/**
+One connection to Redis that says clearly when it is down. ioredis reconnects; this decides who waits for that, and how long.
+*/
+import {once, setMaxListeners} from 'node:events';
+import {setTimeout as sleep} from 'node:timers/promises';
+import type {Redis} from 'ioredis';
+import type {CanhazgpuError} from '../../errors.js';
+import type {Endpoint} from './address.js';
+import {createClient} from './client.js';
+import {isReply, lostAnswer, reasonOf, refusal, retryOf, unreachable} from './failures.js';
+
+/** The longest that one operation tries, and that opening takes. */
+const patienceMs = 5000;
+
+/** How long after a loss an operation still waits for the connection to come back; later it fails at once. */
+const graceMs = 1500;
+
+const longestRetryMs = 2000;
+const shortPauseMs = 100;
+
+export type ConnectionHooks = {
+	/**
+	Keep reconnecting for ever; else give up soon after a loss.
+	*/
+	readonly patient: boolean;
+	/**
+	Runs on each new connection.
+	*/
+	readonly prepare: (client: Redis) => Promise<unknown>;
+	/**
+	Whether even the first connection waits for `prepare`; later ones always do.
+	*/
+	readonly preparesFirst: boolean;
+	readonly lost?: (reason: string) => void;
+	readonly restored?: () => void;
+};
+
+export class Connection {
+	readonly #endpoint: Endpoint;
+	readonly #hooks: ConnectionHooks;
+	readonly #changes = new EventTarget();
+	#isClosed = false;
+	#isUp = false;
+	#wasUp = false;
+	#downSince = 0;
+	#lastError: unknown;
+	/** The server's own word for why this connection is of no use. */
+	#refusal: CanhazgpuError | undefined;
+	readonly client: Redis;
+
+	constructor(endpoint: Endpoint, hooks: ConnectionHooks) {
+		this.#endpoint = endpoint;
+		this.#hooks = hooks;
+		setMaxListeners(0, this.#changes);
+		this.client = createClient(endpoint, (times) => this.#retryDelay(times));
+		this.client.on('connect', () => {
+			this.#refusal = undefined;
+		});
+		this.client.on('error', (error: unknown) => {
+			this.#noteError(error);
+		});
+		this.client.on('ready', () => {
+			void this.#becomeUp();
+		});
+		this.client.on('close', () => {
+			this.#becomeDown();
+		});
+		this.client.on('end', () => {
+			this.#changes.dispatchEvent(new Event('change'));
+		});
+	}
+
+	/** The server did not answer: decides whether to go on trying. */
+	#afterSilence(
+		error: unknown,
+		stream: Redis['stream'],
+		{isRepeatable, isLate}: {readonly isRepeatable: boolean; readonly isLate: boolean},
+	): void {
+		const reason = reasonOf(error);
+		const hasTimedOut = error instanceof Error && /timed out/iv.test(error.message);
+		if (hasTimedOut) {
+			// A connection that is silent for so long may be dead without a word.
+			this.#lastError = error;
+			this.#reconnect(stream);
+		}
+
+		if (!isRepeatable) {
+			throw lostAnswer(this.#endpoint, reason);
+		}
+
+		if (hasTimedOut || isLate) {
+			throw unreachable(this.#endpoint, reason);
+		}
+	}
+
+	/** Leaves this stream for a new one, unless another command has done so already. */
+	#reconnect(stream: Redis['stream']): void {
+		if (this.client.stream !== stream) {
+			return;
+		}
+
+		this.#becomeDown();
+		this.client.disconnect(true);
+	}
+
+	#retryDelay(times: number): number | undefined {
+		const isOver = !this.#hooks.patient && performance.now() - this.#downSince > graceMs;
+		return this.#isClosed || !this.#wasUp || isOver
+			? undefined
+			: Math.min(longestRetryMs, 20 * 2 ** times) * (0.5 + Math.random() / 2);
+	}
+
+	#noteError(error: unknown): void {
+		this.#lastError = error;
+		if (!(isReply(error) && retryOf(error) === undefined)) {
+			return;
+		}
+
+		this.#refusal = refusal(error, this.#endpoint);
+		// Without this, ioredis would go on in database 0 when it cannot select another.
+		this.client.disconnect(this.#wasUp);
+	}
+
+	async #becomeUp(): Promise<void> {
+		const {stream} = this.client;
+		const prepared = this.#hooks.prepare(this.client);
+		if (this.#wasUp || this.#hooks.preparesFirst) {
+			try {
+				await prepared;
+			} catch (error) {
+				this.#noteError(error);
+				this.client.disconnect(this.#wasUp);
+				return;
+			}
+		} else {
+			prepared.catch(() => undefined);
+		}
+
+		if (this.#refusal !== undefined || this.client.status !== 'ready' || this.client.stream !== stream) {
+			return;
+		}
+
+		const isBack = this.#wasUp;
+		this.#isUp = true;
+		this.#wasUp = true;
+		this.#lastError = undefined;
+		this.#changes.dispatchEvent(new Event('change'));
+		if (isBack) {
+			this.#hooks.restored?.();
+		}
+	}
+
+	#becomeDown(): void {
+		if (!this.#isUp) {
+			return;
+		}
+
+		this.#isUp = false;
+		this.#downSince = performance.now();
+		if (!this.#isClosed) {
+			this.#hooks.lost?.(reasonOf(this.#lastError));
+		}
+	}
+
+	async #untilUp(deadline: number): Promise<void> {
+		while (!this.#isUp) {
+			const patience = this.#wasUp ? this.#downSince + graceMs : Infinity;
+			const remaining = Math.min(deadline, patience, performance.now() + patienceMs) - performance.now();
+			if (remaining <= 0 || this.#isClosed || this.client.status === 'end') {
+				throw this.#failure();
+			}
+
+			try {
+				await once(this.#changes, 'change', {signal: AbortSignal.timeout(Math.ceil(remaining))});
+			} catch {}
+		}
+	}
+
+	#failure(): CanhazgpuError {
+		return this.#refusal ?? unreachable(this.#endpoint, reasonOf(this.#lastError));
+	}
+
+	/** Connects, once. Rejects with a CanhazgpuError within about 5 s. */
+	async open(): Promise<void> {
+		const timer = setTimeout(() => {
+			this.#lastError = new Error('Opening timed out');
+			this.client.disconnect();
+		}, patienceMs);
+		try {
+			await this.client.connect();
+			await this.#untilUp(Infinity);
+		} catch {
+			this.close();
+			throw this.#failure();
+		} finally {
+			clearTimeout(timer);
+		}
+	}
+
+	/**
+	Sends a command and sees it through: short losses of the connection, a server that is loading, a failover.
+
+	@param send - Sends it. It may be called again after an answer that says that nothing was done.
+	@param options - What may be done about a lost answer.
+	@param options.isRepeatable - True when doing it twice does no harm, so that a lost answer is asked for again.
+	*/
+	async run<Result>(
+		send: (client: Redis) => Promise<Result>,
+		{isRepeatable}: {readonly isRepeatable: boolean},
+	): Promise<Result> {
+		const deadline = performance.now() + patienceMs;
+		for (;;) {
+			await this.#untilUp(deadline);
+			const {stream} = this.client;
+			try {
+				return await send(this.client);
+			} catch (error) {
+				const retry = retryOf(error);
+				const isLate = performance.now() + shortPauseMs > deadline;
+				if (isReply(error) && (retry === undefined || isLate)) {
+					throw refusal(error, this.#endpoint);
+				}
+
+				if (retry === 'elsewhere') {
+					this.#reconnect(stream);
+				} else if (retry === undefined) {
+					const wasSent = !(error as Error).message.includes('writeable');
+					this.#afterSilence(error, stream, {isRepeatable: isRepeatable || !wasSent, isLate});
+				}
+
+				await sleep(shortPauseMs);
+			}
+		}
+	}
+
+	/** Gives the connection up. Whatever is under way is rejected. */
+	close(): void {
+		this.#isClosed = true;
+		this.client.disconnect();
+		this.#changes.dispatchEvent(new Event('change'));
+	}
+}

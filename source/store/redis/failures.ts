@@ -1,0 +1,166 @@
+/**
+What went wrong with Redis, in words for the user. The original error is not kept as the cause: ioredis hangs the command on
+it, and the command may be AUTH with the password.
+*/
+import {CanhazgpuError} from '../../errors.js';
+import {poolGarbage} from '../codec.js';
+import type {Endpoint} from './address.js';
+import {keys} from './keys.js';
+
+/** Replies that will be another in a moment; nothing was done. */
+const passing = new Set(['LOADING', 'BUSY', 'MASTERDOWN', 'TRYAGAIN']);
+
+const replyWords =
+	/(?:^|[ \-])(?<word>LOADING|BUSY|MASTERDOWN|TRYAGAIN|READONLY|OOM|MISCONF|NOREPLICAS|NOPERM|NOAUTH|WRONGPASS|DENIED|WRONGKEY|WRONGTYPE)\b/v;
+
+/** True for an answer of Redis, false for the lack of one. */
+export const isReply = (error: unknown): error is Error => error instanceof Error && error.name === 'ReplyError';
+
+/** The word by which Redis names an error. Redis before 7 wraps the errors of scripts in other words. */
+function wordOf(error: Error): string {
+	if (/invalid password|AUTH/v.test(error.message)) {
+		return 'WRONGPASS';
+	}
+
+	return error.message.includes('DB index') ? 'DBINDEX' : (replyWords.exec(error.message)?.groups?.['word'] ?? 'ERR');
+}
+
+/** `again`: ask again in a moment. `elsewhere`: this server has become a replica; connect anew. Neither did anything. */
+export function retryOf(error: unknown): 'again' | 'elsewhere' | undefined {
+	if (!isReply(error)) {
+		return undefined;
+	}
+
+	const word = wordOf(error);
+	return passing.has(word) ? 'again' : word === 'READONLY' ? 'elsewhere' : undefined;
+}
+
+const reasons: ReadonlyMap<string, string> = new Map([
+	['ECONNREFUSED', 'connection refused'],
+	['ECONNRESET', 'the connection was cut'],
+	['EPIPE', 'the connection was cut'],
+	['ETIMEDOUT', 'no answer'],
+	['EHOSTUNREACH', 'no route to that host'],
+	['ENETUNREACH', 'no route to that network'],
+	['ENOTFOUND', 'there is no host of that name'],
+	['EAI_AGAIN', 'the name could not be looked up'],
+	['ENOENT', 'there is no such socket'],
+	['EACCES', 'permission denied'],
+]);
+
+/** Why there is no connection. */
+export function reasonOf(error: unknown): string {
+	if (!(error instanceof Error)) {
+		return 'the connection was cut';
+	}
+
+	const {code} = error as NodeJS.ErrnoException;
+	const reason = code === undefined ? undefined : reasons.get(code);
+	if (reason !== undefined) {
+		return reason;
+	}
+
+	if (error.name === 'ParserError') {
+		return 'what answers there is not Redis';
+	}
+
+	if (/timed out/iv.test(error.message)) {
+		return 'no answer in time';
+	}
+
+	return /closed|writeable|retries/iv.test(error.message) ? 'the connection was cut' : error.message;
+}
+
+/** No connection, or none that answers. */
+export const unreachable = ({name}: Endpoint, reason: string): CanhazgpuError =>
+	new CanhazgpuError('store-unreachable', `Cannot reach ${name}: ${reason}`, {
+		hint: 'Is redis-server running there? Name another with --redis-host and --redis-port.',
+	});
+
+/** The connection was lost between a command and its answer. */
+export const lostAnswer = ({name}: Endpoint, reason: string): CanhazgpuError =>
+	new CanhazgpuError('store-unreachable', `${name} did not say whether it was done: ${reason}`, {
+		hint: 'Look with: canhazgpu status',
+	});
+
+/** The user's error for an answer that is an error. */
+export function refusal(error: Error, {name, db}: Endpoint): CanhazgpuError {
+	const unreachableFor = (problem: string, hint: string) =>
+		new CanhazgpuError('store-unreachable', `${name} ${problem}`, {hint});
+	const refusedFor = (problem: string, hint: string) =>
+		new CanhazgpuError('store-refused', `${name} ${problem}`, {hint});
+	switch (wordOf(error)) {
+		case 'WRONGPASS': {
+			return unreachableFor('refused the password', 'Check redis.password or redis.password_file, and redis.username.');
+		}
+
+		case 'NOAUTH': {
+			return unreachableFor('wants a password', 'Set redis.password or redis.password_file.');
+		}
+
+		case 'DENIED': {
+			return unreachableFor('is in protected mode and lets nobody in', 'Set a password there, or use its own machine.');
+		}
+
+		case 'LOADING': {
+			return unreachableFor('is still loading its data', 'Try again in a moment.');
+		}
+
+		case 'BUSY':
+		case 'MASTERDOWN':
+		case 'TRYAGAIN': {
+			return unreachableFor('is busy', 'Try again in a moment.');
+		}
+
+		case 'DBINDEX': {
+			return refusedFor(`has no database ${db}`, 'Check --redis-db; redis-server has 16, numbered from 0, by default.');
+		}
+
+		case 'OOM': {
+			return refusedFor('is out of memory', 'Raise its maxmemory, or free some. Releasing still works.');
+		}
+
+		case 'READONLY': {
+			return refusedFor('is a read-only replica', 'Use its primary: --redis-host and --redis-port.');
+		}
+
+		case 'MISCONF': {
+			return refusedFor(
+				'cannot save to its disk and takes no changes',
+				'See the log of redis-server; is the disk full?',
+			);
+		}
+
+		case 'NOREPLICAS': {
+			return refusedFor('has too few replicas and takes no changes', 'See min-replicas-to-write in its configuration.');
+		}
+
+		case 'NOPERM': {
+			return refusedFor(
+				'does not allow this account what is needed',
+				'Its ACL must allow ~canhazgpu:* &canhazgpu:* and the commands of canhazgpu.',
+			);
+		}
+
+		case 'WRONGKEY': {
+			const {key, type} = /WRONGKEY (?<key>\S+) (?<type>\S+)/v.exec(error.message)?.groups ?? {};
+			return wrongKey(key ?? 'a key', type ?? 'key of another type');
+		}
+
+		// The scripts look at the types themselves; the history is also read without one.
+		case 'WRONGTYPE': {
+			return wrongKey(keys.history, 'key of another type');
+		}
+
+		default: {
+			return refusedFor(`refused: ${error.message.slice(0, 200)}`, 'See the log of redis-server.');
+		}
+	}
+}
+
+/** A key that is not the sorted set it should be. */
+export const wrongKey = (key: string, type: string): CanhazgpuError =>
+	poolGarbage(
+		`${key} is a ${type}, not a sorted set`,
+		`Move it out of the way: redis-cli RENAME ${key} ${key}.damaged`,
+	);

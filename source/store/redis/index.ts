@@ -1,0 +1,88 @@
+/**
+The pool in Redis, where the Go peer may use it too. Reading is one script and one round trip, so is committing.
+*/
+import type {Redis} from 'ioredis';
+import type {CommitOutcome, Store} from '../../core/ports.js';
+import {decodeUsage, rawOf} from '../codec.js';
+import {encodePlan} from '../raw-plan.js';
+import {decodeSnapshot} from '../raw-snapshot.js';
+import {endpointOf, type RedisAddress} from './address.js';
+import {commitArguments} from './commit-arguments.js';
+import {Connection} from './connection.js';
+import {readHistory} from './history.js';
+import commitLua from './lua/commit.lua';
+import readLua from './lua/read.lua';
+import {parseReadReply, readArguments} from './read-reply.js';
+import {subscribe} from './subscription.js';
+import {Uptime} from './uptime.js';
+
+export type RedisStoreOptions = RedisAddress & {
+	/**
+	Reconnect for ever, for a monitor or a running job; else give up soon, for a command that somebody waits for.
+	*/
+	readonly patient: boolean;
+};
+
+type Scripted = Redis & {
+	readonly readPoolBuffer: (...values: ReadonlyArray<string | number>) => Promise<unknown>;
+	readonly commitPlan: (...values: ReadonlyArray<string | number | Uint8Array>) => Promise<CommitOutcome>;
+};
+
+/**
+Connects to a pool in Redis.
+
+@param options - Where it is, and how long to bear with it.
+@throws CanhazgpuError within about 5 s: `store-unreachable`, `store-refused` for a database that does not exist, `config` for a
+url that is none.
+*/
+export async function openRedisStore({patient, ...address}: RedisStoreOptions): Promise<Store> {
+	const endpoint = endpointOf(address);
+	const uptime = new Uptime();
+	const connection = new Connection(endpoint, {
+		patient,
+		prepare: async (client) => uptime.ask(client),
+		preparesFirst: false,
+	});
+	connection.client.defineCommand('readPool', {lua: readLua});
+	connection.client.defineCommand('commitPlan', {lua: commitLua});
+	await connection.open();
+	const subscriptions = new Set<() => Promise<void>>();
+
+	return {
+		kind: 'redis',
+		location: endpoint.location,
+		async read({user} = {}) {
+			const reply = await connection.run(
+				async (client) => (client as Scripted).readPoolBuffer(...readArguments(user)),
+				{isRepeatable: true},
+			);
+			return decodeSnapshot({...parseReadReply(reply), storeUptimeSeconds: uptime.seconds()}, user);
+		},
+		async commit(plan) {
+			const {keys, values} = commitArguments(encodePlan(plan));
+			return connection.run(async (client) => (client as Scripted).commitPlan(keys.length, ...keys, ...values), {
+				isRepeatable: false,
+			});
+		},
+		async subscribe(listener) {
+			const stop = await subscribe(endpoint, {listener, patient});
+			subscriptions.add(stop);
+			return async () => {
+				subscriptions.delete(stop);
+				await stop();
+			};
+		},
+		async *history(fromTime, toTime) {
+			for await (const record of readHistory(connection, fromTime, toTime)) {
+				const usage = decodeUsage(rawOf(record));
+				if (usage && usage.endTime >= fromTime && usage.endTime <= toTime) {
+					yield usage;
+				}
+			}
+		},
+		async close() {
+			await Promise.all([...subscriptions].map(async (stop) => stop()));
+			connection.close();
+		},
+	};
+}

@@ -1,0 +1,31 @@
+/**
+The keys in Redis. Those without a comment are shared with the Go peer.
+*/
+export const keys = {
+	gpuCount: 'canhazgpu:gpu_count',
+	provider: 'canhazgpu:provider',
+	/**
+	Ours: which machine the pool belongs to.
+	*/
+	machine: 'canhazgpu:machine',
+	queue: 'canhazgpu:queue',
+	history: 'canhazgpu:usage_history_sorted',
+	/**
+	The peer's: held while it hands out GPUs.
+	*/
+	allocationLock: 'canhazgpu:allocation_lock',
+	/**
+	Never written: commands that change nothing are aimed at it.
+	*/
+	nothing: 'canhazgpu:nothing',
+} as const;
+
+/** Ours: where changes are announced. */
+export const eventChannel = 'canhazgpu:events';
+
+export const gpuKeyPrefix = 'canhazgpu:gpu:';
+export const entryKeyPrefix = 'canhazgpu:queue:entry:';
+
+/** The keys that every script is given first, in this order. */
+export const readKeys: readonly string[] = [keys.gpuCount, keys.provider, keys.machine, keys.queue, keys.history];
+export const commitKeys: readonly string[] = [...readKeys, keys.allocationLock, keys.nothing];

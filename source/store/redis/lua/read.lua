@@ -1,0 +1,64 @@
+--[[
+One atomic read of everything. Decodes no JSON.
+
+KEYS  1 gpu_count  2 provider  3 machine  4 queue  5 usage history
+ARGV  1 prefix of the GPU keys  2 prefix of the entry keys  3 most GPUs a pool may have
+      4 how many of the newest usage records to look at  5... texts that a usage record of the asking user holds one of
+
+The GPU and entry keys depend on what is read, so they cannot be declared: this is for one server, not for a cluster.
+
+Result  { seconds, microseconds, gpu_count, provider, machine, { GPU... }, { id... }, { entry... }, { usage record... } }
+A value is "v" and the string; false when there is none; "t" and the name of its type when it is no string.
+In place of the ids stands "t" and a type when the queue is no sorted set.
+The usage records are the user's newest of each GPU, newest first.
+]]
+
+local function value(key)
+  local found = redis.pcall('GET', key)
+  if type(found) == 'table' then
+    return 't' .. redis.call('TYPE', key).ok
+  end
+  return found and 'v' .. found
+end
+
+local time = redis.call('TIME')
+local count = value(KEYS[1])
+
+local gpus = {}
+local size = count and tonumber(string.match(count, '^v(%d+)$')) or 0
+if size <= tonumber(ARGV[3]) then
+  for index = 0, size - 1 do
+    gpus[index + 1] = value(ARGV[1] .. index)
+  end
+end
+
+local ids = redis.pcall('ZRANGE', KEYS[4], 0, -1)
+local entries = {}
+if ids.err then
+  ids = 't' .. redis.call('TYPE', KEYS[4]).ok
+else
+  for place, id in ipairs(ids) do
+    entries[place] = value(ARGV[2] .. id)
+  end
+end
+
+local usage = {}
+if #ARGV > 4 then
+  local records = redis.pcall('ZREVRANGE', KEYS[5], 0, tonumber(ARGV[4]) - 1)
+  local seen = {}
+  -- A history of another type is an error reply, which has no items: then there is simply no last use to tell.
+  for _, record in ipairs(records) do
+    for needle = 5, #ARGV do
+      if string.find(record, ARGV[needle], 1, true) then
+        local gpu = string.match(record, '"gpu_id":(%d+)')
+        if gpu and not seen[gpu] then
+          seen[gpu] = true
+          usage[#usage + 1] = record
+        end
+        break
+      end
+    end
+  end
+end
+
+return { tonumber(time[1]), tonumber(time[2]), count, value(KEYS[2]), value(KEYS[3]), gpus, ids, entries, usage }

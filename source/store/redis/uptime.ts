@@ -1,0 +1,26 @@
+import type {Redis} from 'ioredis';
+
+/** How long the server has been up. Asked once a connection; the rest is counted here. */
+export class Uptime {
+	/** When the server started, in ms on our monotonic clock. Until it is asked: it has been up as long as we know of it. */
+	#startedAt = performance.now();
+
+	/** Never rejects because the server will not say: then it has been up since this connection, at least. */
+	async ask(client: Redis): Promise<void> {
+		const asked = performance.now();
+		this.#startedAt = asked;
+		const information = await client.info('server').catch((error: unknown) => {
+			if (error instanceof Error && error.name === 'ReplyError') {
+				return '';
+			}
+
+			throw error;
+		});
+		const seconds = /^uptime_in_seconds:(?<seconds>\d+)/mv.exec(information)?.groups?.['seconds'];
+		this.#startedAt = asked - Number(seconds ?? 0) * 1000;
+	}
+
+	seconds(): number {
+		return (performance.now() - this.#startedAt) / 1000;
+	}
+}
