@@ -53,6 +53,11 @@ export const parseHandleFailure = (line: string, previousIndex: number): BrokenG
 };
 
 /**
+A flood of such lines is no longer about GPUs.
+*/
+const mostBroken = 256;
+
+/**
 Puts the broken GPUs among the good ones, by index. A line about a handle and a row of `[Unknown Error]` are two tellings of one
 failure, and they come in the same order, on the same stream or on two.
 */
@@ -62,7 +67,8 @@ export const placeBroken = (
 	rows: readonly BrokenGpu[],
 ): readonly BareReading[] => {
 	const gpus = new Map(good);
-	for (let position = 0; position < Math.max(handles.length, rows.length); position++) {
+	const count = Math.min(mostBroken, Math.max(handles.length, rows.length));
+	for (let position = 0; position < count; position++) {
 		const handle = handles[position];
 		const row = rows[position];
 		const broken = {...row, ...handle, previousIndex: row?.previousIndex ?? handle?.previousIndex ?? -1};

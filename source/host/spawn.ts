@@ -1,7 +1,7 @@
-import {Buffer} from 'node:buffer';
 import {type ChildProcess, spawn} from 'node:child_process';
 import path from 'node:path';
 import process from 'node:process';
+import {supervise} from './supervise.js';
 
 /**
 Why a tool gave no complete answer. `too-much-output`: it was stopped after `maxBytes`. `failed`: it could not be started for
@@ -33,7 +33,7 @@ export type ToolOutcome = {
 
 export type ToolOptions = {
 	/**
-	The outcome comes at most this long, and twice {@link killGraceMs}, after the start.
+	The tool is ended after this. The outcome comes then, or, if it does not let itself be ended, half a second later.
 	*/
 	readonly timeoutMs: number;
 	/**
@@ -45,13 +45,6 @@ export type ToolOptions = {
 	*/
 	readonly signal?: AbortSignal;
 };
-
-/**
-Between SIGTERM and SIGKILL, and between SIGKILL and giving up.
-*/
-export const killGraceMs = 250;
-
-const defaultMaxBytes = 16 * 1024 * 1024;
 
 const startFailures: ReadonlyMap<string | undefined, ToolFailure> = new Map([
 	['ENOENT', 'not-found'],
@@ -74,6 +67,10 @@ not cut its answer short, and so that a script is ended together with what it st
 It starts in `/`: our own directory may have been deleted, or lie on a file system that hangs.
 */
 export const runTool = async (command: string, args: readonly string[], options: ToolOptions): Promise<ToolOutcome> => {
+	if (options.signal?.aborted === true) {
+		return {stdout: '', stderr: '', failure: 'aborted'};
+	}
+
 	let child: ChildProcess;
 	try {
 		child = spawn(command.includes('/') ? path.resolve(command) : command, args, {
@@ -87,7 +84,17 @@ export const runTool = async (command: string, args: readonly string[], options:
 	}
 
 	return new Promise((resolve) => {
-		watch(child, options, resolve);
+		child.once('spawn', () => {
+			resolve(
+				supervise(child, options, (signal) => {
+					killGroup(child, signal);
+				}),
+			);
+		});
+		// Not `once`: a signal that may not be sent is told here, too.
+		child.on('error', (error) => {
+			resolve({stdout: '', stderr: '', ...startFailure(error)});
+		});
 	});
 };
 
@@ -97,96 +104,7 @@ Messages are matched by their English words, and numbers are read with a point.
 const environment = (): NodeJS.ProcessEnv =>
 	Object.fromEntries<string | undefined>([...Object.entries(process.env), ['LC_ALL', 'C']]);
 
-const watch = (child: ChildProcess, options: ToolOptions, resolve: (outcome: ToolOutcome) => void) => {
-	const {timeoutMs, maxBytes = defaultMaxBytes, signal} = options;
-	const output = {stdout: [] as Uint8Array[], stderr: [] as Uint8Array[]};
-	let bytes = 0;
-	let failure: Pick<ToolOutcome, 'failure' | 'detail'> = {};
-	let timer: NodeJS.Timeout | undefined;
-
-	const ended = new Promise<void>((endedResolve) => {
-		child.once('exit', () => {
-			endedResolve();
-		});
-	});
-
-	const settle = (end: Pick<ToolOutcome, 'exitCode' | 'signal' | 'ended'>) => {
-		clearTimeout(timer);
-		signal?.removeEventListener('abort', abort);
-		child.stdout?.destroy();
-		child.stderr?.destroy();
-		resolve({
-			stdout: Buffer.concat(output.stdout).toString('utf8'),
-			stderr: Buffer.concat(output.stderr).toString('utf8'),
-			...end,
-			...failure,
-		});
-	};
-
-	const settleAsEnded = () => {
-		settle({exitCode: child.exitCode ?? undefined, signal: child.signalCode ?? undefined});
-	};
-
-	const stop = (why: ToolFailure) => {
-		if (failure.failure !== undefined) {
-			return;
-		}
-
-		failure = {failure: why};
-		clearTimeout(timer);
-		kill(child, 'SIGTERM');
-		timer = setTimeout(() => {
-			kill(child, 'SIGKILL');
-			timer = setTimeout(() => {
-				child.unref();
-				settle({ended});
-			}, killGraceMs);
-		}, killGraceMs);
-	};
-
-	const abort = () => {
-		stop('aborted');
-	};
-
-	const collect = (into: Uint8Array[]) => (chunk: Uint8Array) => {
-		const room = maxBytes - bytes;
-		bytes += chunk.length;
-		into.push(chunk.subarray(0, Math.max(0, room)));
-		if (bytes > maxBytes) {
-			stop('too-much-output');
-		}
-	};
-
-	child.stdout?.on('data', collect(output.stdout));
-	child.stderr?.on('data', collect(output.stderr));
-	child.once('error', (error) => {
-		// It never started; a failed kill is not reported here.
-		if (child.pid !== undefined) {
-			return;
-		}
-
-		failure = startFailure(error);
-		settle({});
-	});
-	child.once('exit', () => {
-		// A grandchild may hold the pipes open long after: what has been printed by then is all there is to read.
-		clearTimeout(timer);
-		timer = setTimeout(settleAsEnded, killGraceMs);
-	});
-	child.once('close', () => {
-		if (child.pid !== undefined) {
-			settleAsEnded();
-		}
-	});
-	timer = setTimeout(stop, timeoutMs, 'timed-out');
-	if (signal?.aborted) {
-		abort();
-	} else {
-		signal?.addEventListener('abort', abort);
-	}
-};
-
-const kill = (child: ChildProcess, signal: NodeJS.Signals) => {
+const killGroup = (child: ChildProcess, signal: NodeJS.Signals) => {
 	if (child.pid === undefined) {
 		return;
 	}
@@ -194,7 +112,7 @@ const kill = (child: ChildProcess, signal: NodeJS.Signals) => {
 	try {
 		process.kill(-child.pid, signal);
 	} catch {
-		// Gone already, or it gave itself another group or account.
+		// It gave itself another group, or another account.
 		child.kill(signal);
 	}
 };

@@ -1,0 +1,97 @@
+import {Buffer} from 'node:buffer';
+import type {ChildProcess} from 'node:child_process';
+import type {ToolFailure, ToolOptions, ToolOutcome} from './spawn.js';
+
+/**
+Between SIGTERM and SIGKILL, and between SIGKILL and giving up.
+*/
+export const killGraceMs = 250;
+
+const defaultMaxBytes = 16 * 1024 * 1024;
+
+/**
+Follows a child that has just been spawned, with its two outputs piped, to its end or to the end of our patience. `kill` sends it a
+signal; when even SIGKILL does not end it, it is abandoned: its pipes are closed, and it no longer keeps our process from ending.
+*/
+export const supervise = async (
+	child: ChildProcess,
+	{timeoutMs, maxBytes = defaultMaxBytes, signal}: ToolOptions,
+	kill: (signal: 'SIGTERM' | 'SIGKILL') => void,
+): Promise<ToolOutcome> =>
+	new Promise((resolve) => {
+		const stdout: Uint8Array[] = [];
+		const stderr: Uint8Array[] = [];
+		let bytes = 0;
+		let failure: ToolFailure | undefined;
+
+		const ended = new Promise<void>((resolveEnded) => {
+			child.once('exit', () => {
+				resolveEnded();
+			});
+		});
+
+		const settle = (end: Pick<ToolOutcome, 'exitCode' | 'signal' | 'ended'>) => {
+			clearTimeout(timer);
+			signal?.removeEventListener('abort', abort);
+			child.stdout?.destroy();
+			child.stderr?.destroy();
+			resolve({
+				stdout: Buffer.concat(stdout).toString('utf8'),
+				stderr: Buffer.concat(stderr).toString('utf8'),
+				failure,
+				...end,
+			});
+		};
+
+		const settleAsEnded = () => {
+			settle({exitCode: child.exitCode ?? undefined, signal: child.signalCode ?? undefined});
+		};
+
+		const hasEnded = () => child.exitCode !== null || child.signalCode !== null;
+
+		const stop = (why: ToolFailure) => {
+			if (failure !== undefined) {
+				return;
+			}
+
+			failure = why;
+			if (hasEnded()) {
+				// Its pid may be somebody else's by now.
+				return;
+			}
+
+			clearTimeout(timer);
+			kill('SIGTERM');
+			timer = setTimeout(() => {
+				kill('SIGKILL');
+				timer = setTimeout(() => {
+					child.unref();
+					settle({ended});
+				}, killGraceMs);
+			}, killGraceMs);
+		};
+
+		const abort = () => {
+			stop('aborted');
+		};
+
+		const collect = (into: Uint8Array[]) => (chunk: Uint8Array) => {
+			const room = Math.max(0, maxBytes - bytes);
+			bytes += chunk.length;
+			into.push(chunk.subarray(0, room));
+			if (bytes > maxBytes) {
+				stop('too-much-output');
+			}
+		};
+
+		child.stdout?.on('data', collect(stdout));
+		child.stderr?.on('data', collect(stderr));
+		child.once('exit', () => {
+			// What it started may hold the pipes open long after, but all that it had to say is in them.
+			clearTimeout(timer);
+			timer = setTimeout(settleAsEnded, killGraceMs);
+		});
+		child.once('close', settleAsEnded);
+		let timer = setTimeout(stop, timeoutMs, 'timed-out');
+		signal?.addEventListener('abort', abort);
+	});

@@ -1,0 +1,65 @@
+import {chmod, mkdir, mkdtemp, writeFile} from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import {expect, test, vi} from 'vitest';
+import {detectProvider} from '../../source/gpu/detect.js';
+import type {RunTool} from '../../source/gpu/tool.js';
+import {runTool} from '../../source/host/spawn.js';
+import {fixture} from './fixture.js';
+import {createStub, type Stub} from './stub-nvidia-smi.js';
+
+const nowhere = '/no/such/directory';
+
+/**
+Runs the stub instead of what PATH holds.
+*/
+const runIn =
+	({command}: Stub): RunTool =>
+	async (_name, args, options) =>
+		runTool(command, args, options);
+
+test('without the tool nothing is found and nothing is started', async () => {
+	const run = vi.fn<RunTool>();
+	const directory = await mkdtemp(path.join(os.tmpdir(), 'path-'));
+	await mkdir(path.join(directory, 'nvidia-smi'));
+	const searchPath = `${directory}::relative:${nowhere}`;
+	expect(await detectProvider({run, searchPath, gpusDirectory: nowhere})).toEqual({
+		provider: undefined,
+		reason: 'nvidia-smi is not in PATH.',
+	});
+	expect(run).not.toHaveBeenCalled();
+});
+
+test('a tool that may not be executed is no tool', async () => {
+	const run = vi.fn<RunTool>();
+	const directory = await mkdtemp(path.join(os.tmpdir(), 'path-'));
+	await writeFile(path.join(directory, 'nvidia-smi'), '');
+	await chmod(path.join(directory, 'nvidia-smi'), 0o644);
+	expect(await detectProvider({run, searchPath: directory, gpusDirectory: nowhere})).toMatchObject({
+		provider: undefined,
+	});
+	expect(run).not.toHaveBeenCalled();
+});
+
+test('a driver that lists GPUs is believed without asking the tool', async () => {
+	const run = vi.fn<RunTool>();
+	const stub = await createStub({});
+	const gpusDirectory = path.join(stub.directory, 'gpus');
+	await mkdir(path.join(gpusDirectory, '0000:02:00.0'), {recursive: true});
+	expect(await detectProvider({run, searchPath: `${nowhere}:${stub.directory}`, gpusDirectory})).toEqual({
+		provider: 'nvidia',
+	});
+	expect(run).not.toHaveBeenCalled();
+});
+
+test('where the driver keeps no list the tool is asked', async () => {
+	const stub = await createStub({gpus: {stdout: fixture('gpus.one.csv')}});
+	const found = await detectProvider({run: runIn(stub), searchPath: stub.directory, gpusDirectory: nowhere});
+	expect(found).toEqual({provider: 'nvidia'});
+});
+
+test('a tool without GPUs is not enough, and says why', async () => {
+	const stub = await createStub({gpus: {stdout: 'No devices were found\n', exitCode: 6}});
+	const found = await detectProvider({run: runIn(stub), searchPath: stub.directory, gpusDirectory: nowhere});
+	expect(found).toEqual({provider: undefined, reason: 'The NVIDIA driver finds no GPU.'});
+});
