@@ -1,0 +1,27 @@
+import {memo, type ReactElement} from 'react';
+import {Text} from 'ink';
+import {styleOf} from '../theme.js';
+import type {Line as LineOfSpans} from '../view/spans.js';
+
+type Properties = {readonly line: LineOfSpans; readonly hasColor: boolean};
+
+const isSame = (before: Properties, after: Properties): boolean =>
+	before.hasColor === after.hasColor &&
+	before.line.length === after.line.length &&
+	before.line.every(({text, tone}, position) => text === after.line[position]!.text && tone === after.line[position]!.tone);
+
+/** One line of the screen. It is drawn again only when its text or its tones differ. */
+export const Line = memo(
+	({line, hasColor}: Properties): ReactElement => (
+		<Text wrap="truncate">
+			{line.map(({text, tone}, position) => (
+				// A piece has no identity but its place.
+				// eslint-disable-next-line react/no-array-index-key
+				<Text key={position} {...styleOf(tone, hasColor)}>
+					{text}
+				</Text>
+			))}
+		</Text>
+	),
+	isSame,
+);

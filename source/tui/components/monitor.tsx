@@ -1,0 +1,61 @@
+import {useEffect, useMemo, useSyncExternalStore, type ReactElement} from 'react';
+import {useInput, usePaste, useWindowSize} from 'ink';
+import type {World} from '../../core/ports.js';
+import type {Snapshot} from '../../core/types.js';
+import {createController} from '../controller.js';
+import type {StateStore} from '../state-store.js';
+import {useScan, useStoreFeed, useTick} from '../use-feeds.js';
+import {useSuspend} from '../use-suspend.js';
+import {Screen} from './screen.js';
+
+type Properties = {
+	readonly world: World;
+	readonly store: StateStore;
+	readonly scanIntervalMs: number;
+	readonly quit: () => void;
+	/** Called with a bug; the monitor ends. */
+	readonly broken: (error: unknown) => void;
+};
+
+/** Changes when a GPU changes hands, and not with every heartbeat. */
+const holdersOf = (snapshot: Snapshot | undefined): string =>
+	(snapshot?.gpus ?? [])
+		.map((record) => (record.kind === 'leased' ? (record.lease.leaseId ?? record.lease.startTime) : record.kind))
+		.join();
+
+/** The monitor: the state on the screen, keys and news into the state. */
+export function Monitor({world, store, scanIntervalMs, quit, broken}: Properties): ReactElement {
+	const {dispatch} = store;
+	const state = useSyncExternalStore(store.subscribe, store.getState);
+	const feed = useStoreFeed(world, dispatch, broken);
+	const scanner = useScan(
+		world,
+		{intervalMs: scanIntervalMs, holders: holdersOf(state.snapshot)},
+		dispatch,
+		broken,
+	);
+	useTick(world, dispatch);
+
+	const {columns, rows} = useWindowSize();
+	useEffect(() => {
+		dispatch({kind: 'resized', size: {columns, rows}});
+	}, [dispatch, columns, rows]);
+
+	const suspend = useSuspend();
+	const controller = useMemo(
+		() =>
+			createController(world, store, {
+				quit,
+				suspend,
+				refresh() {
+					feed.current?.refresh();
+					scanner.current?.poke();
+				},
+				broken,
+			}),
+		[world, store, quit, suspend, feed, scanner, broken],
+	);
+	useInput(controller.press);
+	usePaste(controller.paste);
+	return <Screen state={state} />;
+}

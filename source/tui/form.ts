@@ -1,0 +1,71 @@
+/** How the keys change a dialog that is being filled in. */
+import type {Form, FormField} from './dialogs.js';
+import type {Action} from './reducer.js';
+import {edit, fieldOf, insert, type TextField} from './text-field.js';
+
+const focusedField = (form: Form): FormField => form.fields[form.focused]!;
+
+/** Whatever is typed answers the complaint, so it goes. */
+const withField = (form: Form, field: TextField): Form => ({
+	...form,
+	complaint: undefined,
+	fields: form.fields.with(form.focused, {...focusedField(form), field}),
+});
+
+const focusBy = (form: Form, step: number): Form => ({
+	...form,
+	focused: (form.focused + step + form.fields.length) % form.fields.length,
+});
+
+/** Up and down count GPUs; in any other field they go to its neighbours. */
+function step(form: Form, by: 1 | -1): Form {
+	const {name, field} = focusedField(form);
+	if (name !== 'count' || form.purpose.verb !== 'reserve') {
+		return focusBy(form, -by);
+	}
+
+	const count = Number.parseInt(field.value, 10) || 0;
+	return withField(form, fieldOf(String(Math.min(form.purpose.gpuCount, Math.max(1, count + by)))));
+}
+
+/** A count is made of digits; anything else typed there is left out. */
+const allowed = ({name}: FormField, text: string): string => (name === 'count' ? text.replaceAll(/\D/gv, '') : text);
+
+export function changeForm(form: Form, action: Action): Form {
+	switch (action.kind) {
+		case 'typed': {
+			const text = allowed(focusedField(form), action.text);
+			return text === '' ? form : withField(form, insert(focusedField(form).field, text));
+		}
+
+		case 'delete-before':
+		case 'delete-after':
+		case 'clear-field':
+		case 'caret-left':
+		case 'caret-right':
+		case 'caret-start':
+		case 'caret-end': {
+			return withField(form, edit(focusedField(form).field, action.kind));
+		}
+
+		case 'focus-next-field': {
+			return focusBy(form, 1);
+		}
+
+		case 'focus-previous-field': {
+			return focusBy(form, -1);
+		}
+
+		case 'increase': {
+			return step(form, 1);
+		}
+
+		case 'decrease': {
+			return step(form, -1);
+		}
+
+		default: {
+			return form;
+		}
+	}
+}

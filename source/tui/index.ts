@@ -1,0 +1,37 @@
+/** `canhazgpu top`. Nothing of Ink or React is loaded before {@link runMonitor} is called. */
+import process from 'node:process';
+import type {World} from '../core/ports.js';
+import type {Requester} from '../core/types.js';
+
+export type MonitorOptions = {
+	readonly world: World;
+	readonly requester: Requester;
+	readonly hostname: string;
+	/** Shown in the header, such as `PRIVATE pool`. */
+	readonly poolLabel?: string;
+	/** Shown once, at the start. */
+	readonly notice?: string;
+	readonly isReadonly: boolean;
+	/** From the end of one scan to the next. 2000 unless said otherwise. */
+	readonly scanIntervalMs?: number;
+	readonly isAscii: boolean;
+	readonly noColor?: boolean;
+	/** A time of day from seconds since the epoch; the local time unless said otherwise. */
+	readonly formatTime?: (seconds: number) => string;
+	readonly stdout?: NodeJS.WriteStream;
+	readonly stdin?: NodeJS.ReadStream;
+	readonly stderr?: NodeJS.WriteStream;
+};
+
+/**
+Shows the monitor until it is quit.
+
+@returns The exit code: 0 when it was quit, 128+n when a signal n ended it.
+@throws Whatever broke it, once the terminal is restored.
+*/
+export async function runMonitor(options: MonitorOptions): Promise<number> {
+	// React decides when it is loaded whether it is a development build, which is slow and keeps every render.
+	Object.assign(process.env, {NODE_ENV: 'production'}); // eslint-disable-line @typescript-eslint/naming-convention
+	const {mountMonitor} = await import('./mount.js');
+	return mountMonitor(options);
+}

@@ -1,0 +1,5 @@
+import type {Mode} from './keys.js';
+import type {State} from './state.js';
+
+/** Which keys count now. */
+export const modeOf = ({dialog}: State): Mode => dialog?.kind ?? 'table';

@@ -1,0 +1,92 @@
+/** Puts the monitor on the terminal, and gives the terminal back on every way out. */
+import process from 'node:process';
+import {constants} from 'node:os';
+import {render} from 'ink';
+import {Monitor} from './components/monitor.js';
+import type {MonitorOptions} from './index.js';
+import {initialState} from './state.js';
+import {createStateStore} from './state-store.js';
+import {flashMs} from './reducer.js';
+
+const endingSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/** Exit code, or the error that ended it. */
+type End = {readonly code: number} | {readonly error: unknown};
+
+const localTime = new Intl.DateTimeFormat('en-GB', {hour: '2-digit', minute: '2-digit', second: '2-digit'});
+
+export async function mountMonitor(options: MonitorOptions): Promise<number> {
+	const {world, scanIntervalMs = 2000, stdout = process.stdout, stdin = process.stdin, stderr = process.stderr} = options;
+	const nowMs = world.clock.monotonicMs();
+	const store = createStateStore(
+		initialState(
+			{
+				requester: options.requester,
+				hostname: options.hostname,
+				poolLabel: options.poolLabel,
+				storeLocation: world.store.location,
+				isReadonly: options.isReadonly,
+				isAscii: options.isAscii,
+				hasColor: !(options.noColor ?? false),
+				memoryThresholdMiB: world.memoryThresholdMiB,
+				formatTime: options.formatTime ?? ((seconds) => localTime.format(new Date(seconds * 1000))),
+			},
+			{columns: stdout.columns, rows: stdout.rows},
+			nowMs,
+			options.notice === undefined
+				? undefined
+				: {level: 'warning', text: options.notice, untilMs: nowMs + 2 * flashMs},
+		),
+	);
+	const {promise: ended, resolve: end} = Promise.withResolvers<End>();
+	const broken = (error: unknown): void => {
+		end({error});
+	};
+
+	const quit = (): void => {
+		end({code: 0});
+	};
+
+	const onSignal = (signal: NodeJS.Signals): void => {
+		end({code: 128 + constants.signals[signal]});
+	};
+
+	for (const signal of endingSignals) {
+		process.on(signal, onSignal);
+	}
+
+	process.on('uncaughtException', broken);
+	process.on('unhandledRejection', broken);
+	const instance = render(
+		<Monitor world={world} store={store} scanIntervalMs={scanIntervalMs} quit={quit} broken={broken} />,
+		{
+			stdout,
+			stdin,
+			stderr,
+			alternateScreen: true,
+			incrementalRendering: true,
+			maxFps: 60,
+			patchConsole: false,
+			exitOnCtrlC: false,
+			interactive: true,
+		},
+	);
+	// Ink itself exits when a component throws.
+	instance.waitUntilExit().then(quit, broken);
+
+	const outcome = await ended;
+	// The terminal first: whatever is printed about the end must be readable.
+	instance.unmount();
+	await instance.waitUntilExit().catch(() => undefined);
+	for (const signal of endingSignals) {
+		process.off(signal, onSignal);
+	}
+
+	process.off('uncaughtException', broken);
+	process.off('unhandledRejection', broken);
+	if ('error' in outcome) {
+		throw outcome.error;
+	}
+
+	return outcome.code;
+}

@@ -1,0 +1,96 @@
+/** What the monitor knows, and the simple questions about it. Readonly values; reducer.ts makes the next one. */
+import {statusRows, type StatusRow} from '../core/status.js';
+import type {Observation, Requester, Snapshot} from '../core/types.js';
+import type {Dialog} from './dialogs.js';
+
+/** What does not change while the monitor runs. */
+export type Settings = {
+	readonly requester: Requester;
+	readonly hostname: string;
+	/** Such as `PRIVATE pool`. */
+	readonly poolLabel?: string;
+	/** Where the store is, for people. */
+	readonly storeLocation: string;
+	readonly isReadonly: boolean;
+	readonly isAscii: boolean;
+	readonly hasColor: boolean;
+	readonly memoryThresholdMiB: number;
+	/** A time of day from seconds since the epoch: `14:32:07`. */
+	readonly formatTime: (seconds: number) => string;
+};
+
+export type Size = {readonly columns: number; readonly rows: number};
+
+export type Connection =
+	| {readonly kind: 'connecting'}
+	| {readonly kind: 'live'}
+	| {readonly kind: 'lost'; readonly reason: string; readonly sinceMs: number};
+
+/** One message to the user. */
+export type Flash = {
+	readonly level: 'ok' | 'warning' | 'error';
+	readonly text: string;
+	/** A command that says the same, or what to type next. */
+	readonly command?: string;
+	/** Monotonic. Undefined: it stays until a key is pressed. */
+	readonly untilMs?: number;
+};
+
+export type State = {
+	readonly settings: Settings;
+	readonly size: Size;
+	/** The monotonic clock at the last tick or arrival. */
+	readonly nowMs: number;
+	readonly connection: Connection;
+	/** The last one that was read; it stays when the store is lost. */
+	readonly snapshot?: Snapshot;
+	readonly snapshotAtMs: number;
+	/** The last scan that succeeded; it stays when a later one fails. */
+	readonly observation?: Observation;
+	readonly scanFailure?: {readonly message: string; readonly hint?: string; readonly sinceMs: number};
+	/** The selection follows the GPU, not the line it stands in. */
+	readonly selectedGpu: number;
+	/** First GPU shown in the table. */
+	readonly firstRow: number;
+	readonly dialog?: Dialog;
+	readonly flash?: Flash;
+};
+
+export const initialState = (settings: Settings, size: Size, nowMs: number, flash?: Flash): State => ({
+	settings,
+	size,
+	nowMs,
+	connection: {kind: 'connecting'},
+	snapshotAtMs: nowMs,
+	selectedGpu: 0,
+	firstRow: 0,
+	flash,
+});
+
+/** The store's clock now, carried on from the last read. Undefined before the first. */
+export const storeNow = ({snapshot, nowMs, snapshotAtMs}: State): number | undefined =>
+	snapshot && snapshot.now + Math.max(0, nowMs - snapshotAtMs) / 1000;
+
+export const gpuCountOf = ({snapshot}: State): number => snapshot?.gpus.length ?? 0;
+
+/** Stands in for a scan until one has succeeded. */
+const notScanned = (message: string): Observation => ({
+	provider: 'fake',
+	takenAtMs: 0,
+	simulated: false,
+	gpus: [],
+	failure: {message},
+	warnings: [],
+});
+
+/** One row a GPU as of now: held and remaining times go on between reads. */
+export function rowsOf(state: State): readonly StatusRow[] {
+	const {snapshot, observation, scanFailure, settings} = state;
+	return snapshot === undefined
+		? []
+		: statusRows(
+				{...snapshot, now: storeNow(state)!},
+				observation ?? notScanned(scanFailure?.message ?? 'not scanned yet'),
+				settings.memoryThresholdMiB,
+			);
+}

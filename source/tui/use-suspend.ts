@@ -1,0 +1,57 @@
+/** Ctrl-Z and `fg`: the terminal is given back to the shell and taken again. */
+import process from 'node:process';
+import {useCallback, useEffect, useRef} from 'react';
+import {useApp} from 'ink';
+
+const sleep = async (milliseconds: number): Promise<void> =>
+	new Promise((resolve) => {
+		setTimeout(resolve, milliseconds);
+	});
+
+/** Stopped processes miss a resize; Ink hears of it this way, and needs a moment to take it in. */
+async function catchUpWithSize(): Promise<void> {
+	process.kill(process.pid, 'SIGWINCH');
+	await sleep(5);
+}
+
+/** Returns what Ctrl-Z does. */
+export function useSuspend(): () => void {
+	const {suspendTerminal} = useApp();
+	const isSuspended = useRef(false);
+	const suspend = useCallback(async () => {
+		if (isSuspended.current) {
+			return;
+		}
+
+		isSuspended.current = true;
+		try {
+			await suspendTerminal(async () => {
+				// To the whole group, as the terminal would: npm and the shell script around us stop too.
+				process.kill(0, 'SIGTSTP');
+				// Runs on only after `fg`, or at once where there is no shell to come back from.
+				await sleep(50);
+				await catchUpWithSize();
+			});
+		} finally {
+			isSuspended.current = false;
+		}
+	}, [suspendTerminal]);
+	useEffect(() => {
+		// Stopped from outside, the terminal may have been in other hands meanwhile: take it again and draw everything.
+		const onContinue = async (): Promise<void> => {
+			if (!isSuspended.current) {
+				isSuspended.current = true;
+				await suspendTerminal(catchUpWithSize);
+				isSuspended.current = false;
+			}
+		};
+
+		process.on('SIGCONT', onContinue);
+		return () => {
+			process.off('SIGCONT', onContinue);
+		};
+	}, [suspendTerminal]);
+	return useCallback(() => {
+		void suspend();
+	}, [suspend]);
+}

@@ -1,0 +1,125 @@
+/** Dialogs, as the lines inside their frames. */
+import {sanitize} from '../../format/text.js';
+import {shortDuration} from '../../format/durations.js';
+import {fit} from '../../format/width.js';
+import type {Confirmation, Dialog, FieldName, Form, FormField, Target} from '../dialogs.js';
+import {storeNow, type State} from '../state.js';
+import {equivalentCommand} from '../submission.js';
+import type {Glyphs} from './glyphs.js';
+import {helpLines} from './help.js';
+import {span, type Line} from './spans.js';
+
+export type DialogView = {readonly title: string; readonly lines: readonly Line[]; readonly width: number};
+
+const labels: Readonly<Record<FieldName, string>> = {count: 'GPUs', duration: 'Duration', note: 'Note'};
+
+function hintOf({name}: FormField, {purpose}: Form): string {
+	switch (name) {
+		case 'count': {
+			return purpose.verb === 'reserve' ? `1 to ${purpose.gpuCount}, or up and down` : '';
+		}
+
+		case 'duration': {
+			return purpose.verb === 'extend' ? 'added to its end: 30m, 2h, 1d' : '30m, 2h, 1d, 1h30m';
+		}
+
+		case 'note': {
+			return 'what it is for';
+		}
+	}
+}
+
+/** The value with its caret, no wider than `width`: the end of a long one is shown. */
+function valueSpans({field}: FormField, isFocused: boolean, width: number, glyphs: Glyphs): Line {
+	const points = [...field.value];
+	if (!isFocused) {
+		return [span(fit(field.value, width, 'start', glyphs.ellipsis))];
+	}
+
+	if (field.isPreset && points.length > 0) {
+		return [span(field.value, 'marked'), span(fit('', Math.max(0, width - points.length)))];
+	}
+
+	const start = Math.max(0, field.caret - width + 1);
+	const before = points.slice(start, field.caret).join('');
+	const at = points[field.caret];
+	const after = points.slice(field.caret + 1).join('');
+	return [span(before), at === undefined ? span(glyphs.caret) : span(at, 'marked'), span(after)];
+}
+
+function fieldLines(form: Form, glyphs: Glyphs): readonly Line[] {
+	return form.fields.map((formField, position): Line => {
+		const isFocused = position === form.focused;
+		const isLong = formField.name === 'note';
+		return [
+			span(isFocused ? '> ' : '  ', 'key'),
+			span(fit(labels[formField.name], 10), isFocused ? 'strong' : 'plain'),
+			...valueSpans(formField, isFocused, isLong ? 40 : 10, glyphs),
+			...(isLong && formField.field.value !== '' ? [] : [span(`  ${hintOf(formField, form)}`, 'dim')]),
+		];
+	});
+}
+
+/** `carol, MANUAL, held 6h40m, ends in 12m`. */
+function holdingWords({lease}: Target, state: State): string {
+	const now = storeNow(state) ?? lease.startTime;
+	return [
+		sanitize(lease.user),
+		lease.type === 'run' ? 'RUN' : 'MANUAL',
+		`held ${shortDuration(now - lease.startTime)}`,
+		lease.expiryTime === undefined ? 'ends with its job' : `ends in ${shortDuration(lease.expiryTime - now)}`,
+	].join(', ');
+}
+
+const commandLine = (dialog: Exclude<Dialog, {kind: 'help'}>, state: State): Line => [
+	span('$ ', 'dim'),
+	span(sanitize(equivalentCommand(dialog, state.settings.requester)), 'key'),
+];
+
+function formView(form: Form, state: State, glyphs: Glyphs): DialogView {
+	const {purpose, complaint, isBusy} = form;
+	const title =
+		purpose.verb === 'extend'
+			? `Extend GPU ${purpose.target.gpu}`
+			: purpose.ids === undefined
+				? 'Reserve GPUs'
+				: `Reserve GPU ${purpose.ids.join(',')}`;
+	const about: readonly Line[] = purpose.verb === 'extend' ? [[span(holdingWords(purpose.target, state), 'dim')], []] : [];
+	const answer: readonly Line[] = isBusy
+		? [[span('asking the pool', 'dim')], []]
+		: [[span(complaint?.message ?? '', 'error')], [span(complaint?.hint ?? '', 'dim')]];
+	return {title, width: 72, lines: [...about, ...fieldLines(form, glyphs), [], commandLine(form, state), ...answer]};
+}
+
+function confirmationView(dialog: Confirmation, state: State): DialogView {
+	const {target, isBusy} = dialog;
+	const warning =
+		target.lease.type === 'run' ? [span('Its job goes on running, on a GPU that others may then get.', 'warning')] : [];
+	return {
+		title: `Release GPU ${target.gpu}`,
+		width: 64,
+		lines: [
+			[span(holdingWords(target, state), 'dim')],
+			warning,
+			isBusy ? [span('asking the pool', 'dim')] : [span(`Release GPU ${target.gpu} now? `, 'strong'), span('y/N', 'warning')],
+			[],
+			commandLine(dialog, state),
+		],
+	};
+}
+
+export function dialogView(dialog: Dialog, state: State, glyphs: Glyphs): DialogView {
+	switch (dialog.kind) {
+		case 'help': {
+			return {title: 'Keys', width: 58, lines: helpLines(state.size.rows - 2)};
+		}
+
+		case 'form': {
+			return formView(dialog, state, glyphs);
+		}
+
+		case 'confirmation': {
+			return confirmationView(dialog, state);
+		}
+	}
+}

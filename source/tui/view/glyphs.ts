@@ -1,0 +1,58 @@
+/** The characters that things are drawn with. */
+
+export type Glyphs = {
+	readonly horizontal: string;
+	readonly vertical: string;
+	readonly topLeft: string;
+	readonly topRight: string;
+	readonly bottomLeft: string;
+	readonly bottomRight: string;
+	/** Where a panel's top edge meets the sides of the panel above it. */
+	readonly leftJoint: string;
+	readonly rightJoint: string;
+	readonly ellipsis: string;
+	readonly caret: string;
+};
+
+const blocks: Glyphs = {
+	horizontal: '─',
+	vertical: '│',
+	topLeft: '┌',
+	topRight: '┐',
+	bottomLeft: '└',
+	bottomRight: '┘',
+	leftJoint: '├',
+	rightJoint: '┤',
+	ellipsis: '…',
+	caret: '█',
+};
+
+const ascii: Glyphs = {
+	horizontal: '-',
+	vertical: '|',
+	topLeft: '+',
+	topRight: '+',
+	bottomLeft: '+',
+	bottomRight: '+',
+	leftJoint: '+',
+	rightJoint: '+',
+	ellipsis: '~',
+	caret: '_',
+};
+
+export const glyphsOf = (isAscii: boolean): Glyphs => (isAscii ? ascii : blocks);
+
+/**
+A bar of exactly `columns`. A share above nothing shows at least a trace, and one below all never looks full.
+
+@param share - 0 to 1.
+*/
+export function bar(share: number, columns: number, isAscii: boolean): {filled: string; rest: string} {
+	const inside = isAscii ? columns - 2 : columns;
+	const clamped = Math.min(1, Math.max(0, share));
+	const rounded = Math.round(clamped * inside);
+	const length = clamped === 0 || clamped === 1 ? rounded : Math.min(inside - 1, Math.max(1, rounded));
+	return isAscii
+		? {filled: `[${'#'.repeat(length)}`, rest: `${'.'.repeat(inside - length)}]`}
+		: {filled: '█'.repeat(length), rest: '░'.repeat(inside - length)};
+}

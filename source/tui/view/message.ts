@@ -1,0 +1,50 @@
+/** The message line: what just happened, or what is wrong. */
+import {shortDuration} from '../../format/durations.js';
+import type {Flash, State} from '../state.js';
+import {fitLine, span, spread, type Line, type Tone} from './spans.js';
+
+const words: Readonly<Record<Flash['level'], readonly [string, Tone]>> = {
+	ok: ['OK', 'success'],
+	warning: ['WARN', 'warning'],
+	error: ['ERR', 'error'],
+};
+
+/** What is wrong for as long as it is, where no message stands. */
+function standing(state: State): Flash | undefined {
+	const {connection, snapshot, snapshotAtMs, scanFailure, nowMs, settings} = state;
+	if (connection.kind === 'lost') {
+		// It was up to date until the moment it was lost.
+		const values =
+			snapshot &&
+			`values from ${settings.formatTime(snapshot.now + Math.max(0, connection.sinceMs - snapshotAtMs) / 1000)}`;
+		return {
+			level: 'warning',
+			text: [`${connection.reason}:`, values ?? 'nothing was read yet', '- changes are disabled'].join(' '),
+		};
+	}
+
+	if (scanFailure !== undefined) {
+		const age = shortDuration((nowMs - scanFailure.sinceMs) / 1000);
+		return {
+			level: 'warning',
+			text: [`GPU scans fail since ${age}: ${scanFailure.message}`, scanFailure.hint].filter(Boolean).join('. '),
+		};
+	}
+
+	return connection.kind === 'connecting'
+		? {level: 'ok', text: `reading the pool in ${settings.storeLocation}`}
+		: undefined;
+}
+
+export function messageLine(state: State, ellipsis: string): Line {
+	const {columns} = state.size;
+	const flash = state.flash ?? standing(state);
+	if (flash === undefined) {
+		return fitLine([], columns);
+	}
+
+	const [word, tone] = words[flash.level];
+	const left = [span(` ${word} `, tone), span(flash.text)];
+	const right = flash.command === undefined ? [] : [span('  $ ', 'dim'), span(flash.command, 'key'), span(' ')];
+	return spread(left, right, columns, ellipsis);
+}

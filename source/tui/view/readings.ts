@@ -1,0 +1,45 @@
+/** Readings in few characters. Unknown is `N/A` or `-`, never 0. */
+import {sanitize} from '../../format/text.js';
+import type {GpuProcess, GpuReading} from '../../core/types.js';
+
+/** `61G`, `9.5G`, `0G`. */
+export function gibibytes(mebibytes: number): string {
+	const amount = mebibytes / 1024;
+	return amount >= 9.95 || amount < 0.05 ? `${Math.round(amount)}G` : `${amount.toFixed(1)}G`;
+}
+
+/** The size of each GPU's memory, when they are all alike. */
+export function commonMemory(readings: readonly GpuReading[]): number | undefined {
+	const sizes = new Set(readings.map(({memoryTotalMiB}) => memoryTotalMiB));
+	return sizes.size === 1 ? [...sizes][0] : undefined;
+}
+
+/** Words of a GPU's name that tell people nothing they look for. */
+const noise = /\b(?:NVIDIA|AMD|GeForce|Instinct|Tesla|Quadro|Radeon|Graphics|Generation|PCIe|HBM\w*|SXM\d*|\d+GB)\b/giv;
+
+/** `NVIDIA H100 80GB HBM3` -> `H100`. */
+export const shortModel = (name: string): string =>
+	sanitize(name).replaceAll(noise, ' ').trim().split(/\s+/v).join('-') || sanitize(name);
+
+/** `8xH100`, and the memory of each in its own piece: `80G`. Undefined while nothing is known. */
+export function inventory(
+	gpuCount: number,
+	readings: readonly GpuReading[],
+): {readonly model: string; readonly memory?: string} {
+	const models = new Set(readings.map(({name}) => name));
+	const [model] = models;
+	const memory = commonMemory(readings);
+	return models.size === 1 && model !== undefined
+		? {model: `${gpuCount}x${shortModel(model)}`, memory: memory === undefined ? undefined : gibibytes(memory)}
+		: {model: `${gpuCount} GPU${gpuCount === 1 ? '' : 's'}`};
+}
+
+/** What runs, in the words of its command line: without the path of the program. */
+export function processWords({commandLine, name, pid}: GpuProcess): string {
+	const command = sanitize(commandLine ?? '').replace(/^\S*\/(?=\S)/v, '');
+	return command || sanitize(name ?? '') || `PID ${pid}`;
+}
+
+/** Largest memory first; of equals, the lowest pid: so that lines do not jump. */
+export const byMemory = (processes: readonly GpuProcess[]): readonly GpuProcess[] =>
+	processes.toSorted((a, b) => (b.memoryUsedMiB ?? -1) - (a.memoryUsedMiB ?? -1) || a.pid - b.pid);

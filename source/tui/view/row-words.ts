@@ -1,0 +1,83 @@
+/** One GPU of the table in words: what state it is in and who has it. */
+import {owns} from '../../core/ownership.js';
+import type {StatusRow} from '../../core/status.js';
+import type {Requester} from '../../core/types.js';
+import {shortDuration} from '../../format/durations.js';
+import {sanitize} from '../../format/text.js';
+import {span, type Span} from './spans.js';
+
+/** An end nearer than this is marked. */
+const soonSeconds = 15 * 60;
+/** A reservation may take this long to get going before it is called idle. */
+const graceSeconds = 10 * 60;
+/** Hotter than this is marked. */
+export const hotCelsius = 80;
+
+export const isMine = (row: StatusRow, requester: Requester): boolean =>
+	row.lease !== undefined && owns(requester, row.lease);
+
+/** Held for a while, and nothing runs on it. */
+export const isIdle = ({lease, use, heldSeconds = 0, processes}: StatusRow): boolean =>
+	lease?.type === 'manual' && use.kind === 'idle' && processes.length === 0 && heldSeconds >= graceSeconds;
+
+export function stateWord(row: StatusRow, requester: Requester, isScanned: boolean): Span {
+	switch (row.state) {
+		case 'available': {
+			return span('FREE', 'free');
+		}
+
+		case 'unreserved': {
+			return span('UNRESERVED', 'warning');
+		}
+
+		case 'error': {
+			return isScanned ? span('ERROR', 'error') : span('unknown', 'dim');
+		}
+
+		case 'in-use': {
+			if (row.lease?.partialQueueId !== undefined) {
+				return span('waiting', 'others');
+			}
+
+			if (isMine(row, requester)) {
+				return span('mine', 'mine');
+			}
+
+			return isIdle(row) ? span('IDLE', 'warning') : span('reserved', 'others');
+		}
+	}
+}
+
+export function ownerWords(row: StatusRow, requester: Requester): Span {
+	if (row.owner !== undefined) {
+		const owner = sanitize(row.owner);
+		const words = row.label === undefined ? owner : `${owner} (${sanitize(row.label)})`;
+		return span(words, isMine(row, requester) ? 'mine' : 'plain');
+	}
+
+	if (row.state === 'unreserved') {
+		// The question mark: they use it, and nothing says that they may.
+		return span(`${row.unreservedUsers.map((user) => sanitize(user)).join(',')}?`, 'warning');
+	}
+
+	return span('-', 'dim');
+}
+
+/** When it ends: a time, or with its job. */
+export function endWords({lease, remainingSeconds}: StatusRow): Span {
+	if (lease === undefined) {
+		return span('-', 'dim');
+	}
+
+	if (lease.partialQueueId !== undefined) {
+		return span('queued');
+	}
+
+	if (remainingSeconds === undefined) {
+		return span(lease.type === 'run' ? 'on-exit' : 'never');
+	}
+
+	return remainingSeconds < soonSeconds
+		? span(`!${shortDuration(remainingSeconds)}`, 'warning')
+		: span(shortDuration(remainingSeconds));
+}

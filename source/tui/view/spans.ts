@@ -1,0 +1,62 @@
+/** Lines of styled text, before anything is drawn: what the view is made of and what tests read. */
+import {truncate, widthOf} from '../../format/width.js';
+
+/** What a piece of text says about itself; theme.ts gives it a look. */
+export type Tone =
+	| 'plain'
+	| 'strong'
+	| 'dim'
+	| 'frame'
+	| 'heading'
+	| 'free'
+	| 'mine'
+	| 'others'
+	| 'warning'
+	| 'error'
+	| 'success'
+	| 'key'
+	| 'marked';
+
+export type Span = {readonly text: string; readonly tone: Tone};
+
+/** One line of the screen. */
+export type Line = readonly Span[];
+
+export const span = (text: string, tone: Tone = 'plain'): Span => ({text, tone});
+
+export const lineText = (line: Line): string => line.map(({text}) => text).join('');
+
+export const lineWidth = (line: Line): number => line.reduce((sum, {text}) => sum + widthOf(text), 0);
+
+/** Exactly `columns` wide: cut at its end, or filled up with spaces. */
+export function fitLine(line: Line, columns: number, ellipsis = '…'): Line {
+	const fitted: Span[] = [];
+	let room = columns;
+	for (const {text, tone} of line) {
+		const cut = truncate(text, room, ellipsis);
+		fitted.push({text: cut, tone});
+		room -= widthOf(cut);
+		if (cut !== text) {
+			break;
+		}
+	}
+
+	return room > 0 ? [...fitted, span(' '.repeat(room))] : fitted;
+}
+
+/** `left` and `right` at the ends of a line; the left one gives way. */
+export function spread(left: Line, right: Line, columns: number, ellipsis?: string): Line {
+	const rightWidth = lineWidth(right);
+	return rightWidth >= columns
+		? fitLine(right, columns, ellipsis)
+		: [...fitLine(left, columns - rightWidth, ellipsis), ...right];
+}
+
+/** The same text in one tone: for what is out of date. */
+export const inTone = (line: Line, tone: Tone): Line => line.map(({text}) => ({text, tone}));
+
+/** Puts a separator between pieces that are not empty. */
+export const joined = (pieces: readonly Line[], separator = '  '): Line =>
+	pieces
+		.filter((piece) => piece.length > 0)
+		.flatMap((piece, position) => (position === 0 ? piece : [span(separator), ...piece]));

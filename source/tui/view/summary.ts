@@ -1,0 +1,81 @@
+/** The second line: how many GPUs are what, and what they do together. */
+import type {StatusRow} from '../../core/status.js';
+import {fit} from '../../format/width.js';
+import type {State} from '../state.js';
+import {bar} from './glyphs.js';
+import {gibibytes} from './readings.js';
+import {isMine} from './row-words.js';
+import {joined, lineWidth, span, spread, type Line, type Tone} from './spans.js';
+
+/** What there is none of stays grey. */
+const counted = (word: string, count: number, tone: Tone): Line => [
+	span(`${word} ${count}`, count > 0 ? tone : 'dim'),
+];
+
+function countsOf(rows: readonly StatusRow[], state: State, isShort: boolean): Line {
+	const {requester} = state.settings;
+	const count = (isMeant: (row: StatusRow) => boolean): number => rows.filter((row) => isMeant(row)).length;
+	const mine = count((row) => isMine(row, requester));
+	const errors = count((row) => row.state === 'error');
+	return joined([
+		[],
+		counted(' Free', count(({state: kind}) => kind === 'available'), 'free'),
+		counted('Mine', mine, 'mine'),
+		counted('Others', count(({state: kind}) => kind === 'in-use') - mine, 'others'),
+		counted(isShort ? 'UNRES' : 'UNRESERVED', count(({state: kind}) => kind === 'unreserved'), 'warning'),
+		state.observation === undefined
+			? counted('Unknown', errors, 'plain')
+			: counted(isShort ? 'Err' : 'Error', errors, 'error'),
+	]);
+}
+
+const sum = (values: ReadonlyArray<number | undefined>): number =>
+	values.reduce<number>((total, value) => total + (value ?? 0), 0);
+
+const hasAny = (values: ReadonlyArray<number | undefined>): boolean => values.some((value) => value !== undefined);
+
+/** Means and sums over the GPUs that gave the reading; a piece for each that any gave. */
+function loadOf(state: State, level: number): readonly Line[] {
+	const gpus = state.observation?.gpus ?? [];
+	const tone: Tone = state.scanFailure === undefined ? 'plain' : 'dim';
+	const percents = gpus.map(({utilizationPercent}) => utilizationPercent);
+	const memory = gpus.map(({memoryUsedMiB}) => memoryUsedMiB);
+	const power = gpus.map(({powerWatts}) => powerWatts);
+	const pieces: Line[] = [];
+	if (level < 5 && hasAny(percents)) {
+		const mean = sum(percents) / percents.filter((value) => value !== undefined).length;
+		const {filled, rest} = bar(mean / 100, 12, state.settings.isAscii);
+		const number = fit(`${Math.round(mean)}%`, 4, 'end');
+		pieces.push(
+			level < 3
+				? [span('Util ', tone), span(filled, tone), span(rest, 'dim'), span(` ${number}`, tone)]
+				: [span(`Util ${number.trim()}`, tone)],
+		);
+	}
+
+	if (level < 2 && hasAny(memory)) {
+		const total = sum(gpus.map(({memoryTotalMiB}) => memoryTotalMiB));
+		pieces.push([span(`Mem ${gibibytes(sum(memory)).slice(0, -1)}/${gibibytes(total)}`, tone)]);
+	}
+
+	if (level < 1 && hasAny(power)) {
+		const limit = sum(gpus.map(({powerLimitWatts}) => powerLimitWatts));
+		const kilowatts = (watts: number): string => (watts / 1000).toFixed(1);
+		pieces.push([span(`Power ${kilowatts(sum(power))}${limit > 0 ? `/${kilowatts(limit)}` : ''}kW`, tone)]);
+	}
+
+	return pieces;
+}
+
+/** The second line, with as much as fits. */
+export function summaryLine(rows: readonly StatusRow[], state: State, ellipsis: string): Line {
+	const {columns} = state.size;
+	const queue = counted('Queue', state.snapshot?.queue.length ?? 0, 'strong');
+	for (let level = 0; ; level++) {
+		const left = countsOf(rows, state, level >= 4);
+		const right = joined([...loadOf(state, level), queue, [span('')]], '  ').slice(0, -1);
+		if (lineWidth(left) + lineWidth(right) <= columns || level === 5) {
+			return spread(left, right, columns, ellipsis);
+		}
+	}
+}

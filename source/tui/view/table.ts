@@ -1,0 +1,174 @@
+/** The live table: one line a GPU. */
+import type {StatusRow} from '../../core/status.js';
+import {shortDuration} from '../../format/durations.js';
+import {fit, widthOf} from '../../format/width.js';
+import {sanitize} from '../../format/text.js';
+import type {State} from '../state.js';
+import {columnsFor, markerWidth, type Column} from './columns.js';
+import {bar} from './glyphs.js';
+import {byMemory, commonMemory, gibibytes, processWords} from './readings.js';
+import {endWords, hotCelsius, ownerWords, stateWord} from './row-words.js';
+import {inTone, lineWidth, span, type Line, type Span} from './spans.js';
+
+const nothing = span('-', 'dim');
+const unavailable = span('N/A', 'dim');
+
+/** A bar with its number; the bar shows a load and so has no colour. */
+function barCell(share: number, number: string, {barWidth}: Column, isAscii: boolean): Line {
+	if (barWidth === undefined) {
+		return [span(number)];
+	}
+
+	const {filled, rest} = bar(share, barWidth, isAscii);
+	return [span(filled), span(rest, 'dim'), span(fit(number, 5, 'end'))];
+}
+
+function utilizationCell({reading}: StatusRow, column: Column, isAscii: boolean): Line {
+	const percent = reading?.utilizationPercent;
+	return percent === undefined ? [unavailable] : barCell(percent / 100, `${Math.round(percent)}%`, column, isAscii);
+}
+
+function memoryCell({reading}: StatusRow, column: Column, isAscii: boolean): Line {
+	const {memoryUsedMiB: used, memoryTotalMiB: total} = reading ?? {};
+	if (used === undefined) {
+		return [unavailable];
+	}
+
+	if (column.barWidth === undefined || total === undefined) {
+		return [span(total === undefined ? gibibytes(used) : `${gibibytes(used).slice(0, -1)}/${gibibytes(total)}`)];
+	}
+
+	return barCell(used / total, gibibytes(used), column, isAscii);
+}
+
+function temperatureCell({reading}: StatusRow): Span {
+	const celsius = reading?.temperatureCelsius;
+	if (celsius === undefined) {
+		return nothing;
+	}
+
+	return celsius >= hotCelsius ? span(`${Math.round(celsius)}C!`, 'warning') : span(`${Math.round(celsius)}C `);
+}
+
+/** The largest process, how many more there are, and before them whatever is wrong. */
+function processCell(row: StatusRow, isScanned: boolean): Span {
+	if (row.problem !== undefined && isScanned) {
+		return span(sanitize(row.problem), 'error');
+	}
+
+	const [squatter] = byMemory(row.squatters);
+	if (squatter !== undefined) {
+		return span(`! ${sanitize(squatter.user ?? '')}: ${processWords(squatter)}`, 'warning');
+	}
+
+	const [first, ...others] = byMemory(row.processes);
+	if (first === undefined) {
+		return nothing;
+	}
+
+	return span(processWords(first) + (others.length > 0 ? ` +${others.length}` : ''));
+}
+
+function cell(row: StatusRow, column: Column, state: State): Line {
+	const {requester, isAscii} = state.settings;
+	const isScanned = state.observation !== undefined;
+	switch (column.name) {
+		case 'gpu': {
+			return [span(String(row.index), 'strong')];
+		}
+
+		case 'state': {
+			return [stateWord(row, requester, isScanned)];
+		}
+
+		case 'owner': {
+			return [ownerWords(row, requester)];
+		}
+
+		case 'kind': {
+			return [row.lease ? span(row.lease.type === 'run' ? 'RUN' : 'MANUAL') : nothing];
+		}
+
+		case 'held': {
+			return [row.heldSeconds === undefined ? nothing : span(shortDuration(row.heldSeconds))];
+		}
+
+		case 'ends': {
+			return [endWords(row)];
+		}
+
+		case 'utilization': {
+			return utilizationCell(row, column, isAscii);
+		}
+
+		case 'memory': {
+			return memoryCell(row, column, isAscii);
+		}
+
+		case 'temperature': {
+			return [temperatureCell(row)];
+		}
+
+		case 'power': {
+			const watts = row.reading?.powerWatts;
+			return [watts === undefined ? nothing : span(`${Math.round(watts)}W`)];
+		}
+
+		case 'process': {
+			return [processCell(row, isScanned)];
+		}
+	}
+}
+
+/** Exactly as wide as its column. Only cells of a single piece can be too long. */
+function fitCell(line: Line, {width, align}: Column, ellipsis: string): Line {
+	const [first] = line;
+	if (line.length === 1 && first !== undefined) {
+		return [span(fit(first.text, width, align, ellipsis), first.tone)];
+	}
+
+	return [...line, span(' '.repeat(Math.max(0, width - lineWidth(line))))];
+}
+
+const titles = {
+	gpu: 'GPU',
+	state: 'STATE',
+	owner: 'OWNER',
+	kind: 'KIND',
+	held: 'HELD',
+	ends: 'ENDS',
+	utilization: 'UTIL',
+	memory: 'MEM',
+	temperature: 'TEMP ',
+	power: 'PWR',
+	process: 'PROCESS',
+} as const;
+
+/** The line of titles above the table. */
+export function tableHead(state: State, width: number): Line {
+	const memory = commonMemory(state.observation?.gpus ?? []);
+	const text = columnsFor(width).map(({name, width: columnWidth, align, barWidth}) => {
+		const isCommon = name === 'memory' && barWidth !== undefined && memory !== undefined;
+		return fit(isCommon ? `${titles.memory}/${gibibytes(memory)}` : titles[name], columnWidth, align);
+	});
+	return [span(fit(' '.repeat(markerWidth) + text.join(' '), width), 'heading')];
+}
+
+/** What the store says goes dim when it is lost, what the tool says when scans fail. */
+const fromStore = new Set<Column['name']>(['state', 'owner', 'kind', 'held', 'ends']);
+
+export function tableRow(row: StatusRow, state: State, width: number, ellipsis: string): Line {
+	const isSelected = row.index === state.selectedGpu;
+	const isStale = state.connection.kind === 'lost';
+	const cells = columnsFor(width).map((column) => {
+		const fitted = fitCell(cell(row, column, state), column, ellipsis);
+		const isOld = fromStore.has(column.name) ? isStale : column.name !== 'gpu' && state.scanFailure !== undefined;
+		return isOld ? inTone(fitted, 'dim') : fitted;
+	});
+	const line = [
+		isSelected ? span('> ', 'key') : span('  '),
+		...cells.flatMap((fitted, position) => (position === 0 ? fitted : [span(' '), ...fitted])),
+	];
+	const spare = width - line.reduce((sum, {text}) => sum + widthOf(text), 0);
+	return spare > 0 ? [...line, span(' '.repeat(spare))] : line;
+}
