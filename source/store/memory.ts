@@ -71,12 +71,9 @@ function holds(state: State, expectation: Expectation): boolean {
 }
 
 /** Joining twice would move somebody to the end; an entry without a place would never be found again. */
-const isPossible = (state: State, write: RawWrite): boolean =>
-	write.kind === 'join'
-		? !state.line.includes(write.id)
-		: write.kind === 'entry'
-			? state.line.includes(write.id)
-			: true;
+function isPossible({line}: State, write: RawWrite): boolean {
+	return (write.kind !== 'join' && write.kind !== 'entry') || line.includes(write.id) === (write.kind === 'entry');
+}
 
 function carryOut(state: State, write: RawWrite): void {
 	switch (write.kind) {

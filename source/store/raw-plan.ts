@@ -28,7 +28,6 @@ export type RawUsage = {
 	*/
 	readonly endSecond: number;
 	readonly user: string;
-	readonly gpuId: number;
 	readonly raw: string;
 };
 
@@ -81,7 +80,6 @@ export const encodePlan = (plan: Plan): RawPlan => ({
 	usage: plan.usage.map((usage) => ({
 		endSecond: Math.floor(usage.endTime),
 		user: usage.user.toWellFormed(),
-		gpuId: usage.gpuId,
 		raw: encodeUsage(usage),
 	})),
 	event: plan.event && encodeEvent(plan.event),
