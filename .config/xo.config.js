@@ -33,6 +33,15 @@ const config = [
 			'@typescript-eslint/naming-convention': 'off',
 		},
 	},
+	{
+		files: ['test/**'],
+		rules: {
+			// These tests run under Vitest.
+			'node-test/no-import-test-files': 'off',
+			'unicorn/no-duplicate-loops': 'off',
+			'@typescript-eslint/require-array-sort-compare': 'off',
+		},
+	},
 ];
 
 export default config;

@@ -1,0 +1,122 @@
+/** A world for tests of the core: the reference store, and a clock, GPUs and processes that the test moves. */
+import type {Clock, GpuProvider, Host, Store, World} from '../../source/core/ports.js';
+import {makePool} from '../../source/core/administration.js';
+import type {GpuReading, Liveness, Observation, Requester} from '../../source/core/types.js';
+import {createMemoryStore, type MemoryStore} from '../../source/store/memory.js';
+
+export const startTime = 1_800_000_000;
+
+export const person = (account: string, label = account, uid = 1000): Requester => ({account, uid, label});
+
+export const idleReading = (index: number): GpuReading => ({
+	index,
+	uuid: `GPU-${index}`,
+	name: 'Test GPU',
+	memoryUsedMiB: 3,
+	memoryTotalMiB: 81_559,
+	utilizationPercent: 0,
+	processes: [],
+	unknown: {},
+});
+
+export const observationOf = (gpus: readonly GpuReading[], changes: Partial<Observation> = {}): Observation => ({
+	provider: 'fake',
+	takenAtMs: 0,
+	simulated: false,
+	gpus,
+	warnings: [],
+	...changes,
+});
+
+export type TestWorld = World & {
+	readonly memory: MemoryStore;
+	/** Moves the store's clock. */
+	readonly pass: (seconds: number) => void;
+	readonly now: () => number;
+	/** What the next scans see; by default every GPU idle. */
+	readonly see: (observe: () => Observation) => void;
+	readonly scans: () => number;
+	/** Pids that are not alive; by default every process lives. */
+	readonly processes: Map<number, Liveness>;
+};
+
+type Options = {
+	readonly gpuCount?: number;
+	/** Wraps the store, to make it fail. */
+	readonly wrap?: (store: Store) => Store;
+	readonly seed?: number;
+};
+
+/** The generator of Park and Miller, with a seed, so that a failure can be seen again. */
+function randomFrom(seed: number): () => number {
+	let state = seed;
+	return () => {
+		state = (state * 48_271) % 2_147_483_647;
+		return state / 2_147_483_647;
+	};
+}
+
+export async function createTestWorld({
+	gpuCount = 4,
+	wrap = (store) => store,
+	seed = 1,
+}: Options = {}): Promise<TestWorld> {
+	let seconds = startTime;
+	let milliseconds = 0;
+	let ids = 0;
+	let scans = 0;
+	let observe = () => observationOf(Array.from({length: gpuCount}, (_, index) => idleReading(index)));
+	const processes = new Map<number, Liveness>();
+	const memory = createMemoryStore({now: () => seconds});
+	const clock: Clock = {
+		monotonicMs: () => milliseconds,
+		async sleep(wait) {
+			milliseconds += wait;
+			seconds += wait / 1000;
+		},
+		random: randomFrom(seed),
+		uuid: () => `id-${++ids}`,
+	};
+	const host: Host = {
+		hostname: 'box',
+		machineId: 'machine-1',
+		bootId: 'boot-1',
+		self: {pid: 1},
+		account: {name: 'alice', uid: 1000},
+		liveness: (list) => list.map(({pid}) => processes.get(pid) ?? 'alive'),
+	};
+	const gpus: GpuProvider = {
+		name: 'fake',
+		simulated: false,
+		count: async () => gpuCount,
+		async observe() {
+			scans++;
+			return {...observe(), takenAtMs: milliseconds};
+		},
+	};
+	await makePool({store: memory, host, clock}, {gpuCount, provider: 'fake', force: false});
+	return {
+		store: wrap(memory),
+		memory,
+		gpus,
+		host,
+		clock,
+		memoryThresholdMiB: 1024,
+		pass(more) {
+			seconds += more;
+			milliseconds += more * 1000;
+		},
+		now: () => seconds,
+		see(next) {
+			observe = next;
+		},
+		scans: () => scans,
+		processes,
+	};
+}
+
+export async function historyOf(store: Store) {
+	const records = await Array.fromAsync(store.history(0, 4_000_000_000));
+
+	return records;
+}

@@ -1,0 +1,73 @@
+import {expect, test} from 'vitest';
+import {makePool} from '../../source/core/administration.js';
+import {look, reserve} from '../../source/core/reservations.js';
+import type {CommitOutcome} from '../../source/core/ports.js';
+import {createTestWorld, historyOf, person} from '../_helpers/world.js';
+
+const request = {requester: person('alice'), count: 2, durationSeconds: 3600};
+
+test('makes a pool that names its machine', async () => {
+	const world = await createTestWorld({gpuCount: 3});
+	expect((await look(world)).pool).toEqual({
+		gpuCount: 3,
+		provider: 'fake',
+		machine: {id: 'machine-1', bootId: 'boot-1'},
+	});
+});
+
+test('leaves a pool that is there alone', async () => {
+	const world = await createTestWorld();
+	await expect(makePool(world, {gpuCount: 8, provider: 'nvidia', force: false})).rejects.toMatchObject({
+		code: 'pool-exists',
+		exitCode: 1,
+	});
+	expect((await look(world)).pool.gpuCount).toBe(4);
+});
+
+test('by force ends every lease with its record, throws away garbage and counts', async () => {
+	const world = await createTestWorld();
+	await reserve(world, request);
+	world.memory.state.gpus.set(3, 'garbage');
+	world.pass(60);
+	expect(await makePool(world, {gpuCount: 2, provider: 'fake', force: true})).toMatchObject({
+		pool: {gpuCount: 2},
+		droppedLeases: 2,
+	});
+	expect(await historyOf(world.store)).toMatchObject([
+		{gpuId: 0, endReason: 'pool-reset', durationSeconds: 60},
+		{gpuId: 1, endReason: 'pool-reset'},
+	]);
+	expect((await look(world)).rows.map(({state}) => state)).toEqual(['available', 'available']);
+	expect(world.memory.state.gpus.keys().toArray()).toEqual([0, 1]);
+});
+
+test('by force mends a pool whose own keys are garbage, and still ends its leases with records', async () => {
+	const world = await createTestWorld();
+	await reserve(world, request);
+	world.memory.state.pool = {...world.memory.state.pool, gpuCount: 'many'};
+	await expect(makePool(world, {gpuCount: 4, provider: 'fake', force: false})).rejects.toMatchObject({
+		code: 'pool-garbage',
+	});
+	expect(await makePool(world, {gpuCount: 4, provider: 'fake', force: true})).toMatchObject({droppedLeases: 2});
+	expect(await historyOf(world.store)).toHaveLength(2);
+});
+
+test.each([0, -1, 1.5, NaN, 1025])('a pool cannot have %d GPUs', async (gpuCount) => {
+	const world = await createTestWorld();
+	await expect(makePool(world, {gpuCount, provider: 'fake', force: true})).rejects.toMatchObject({exitCode: 2});
+});
+
+test('tries again when others change it meanwhile, but not for ever', async () => {
+	const world = await createTestWorld();
+	const answers: CommitOutcome[] = ['conflict', 'conflict'];
+	const store = {
+		...world.store,
+		commit: async (plan: Parameters<typeof world.store.commit>[0]) => answers.shift() ?? world.store.commit(plan),
+	};
+	await makePool({...world, store}, {gpuCount: 5, provider: 'fake', force: true});
+	expect((await look(world)).pool.gpuCount).toBe(5);
+	const never = {...world.store, commit: async () => 'conflict' as const};
+	await expect(makePool({...world, store: never}, {gpuCount: 6, provider: 'fake', force: true})).rejects.toMatchObject({
+		code: 'busy',
+	});
+});

@@ -1,0 +1,162 @@
+/**
+Random histories of people who reserve, release, extend, die and wait, on the reference store. After every step the invariants
+hold: one live lease a GPU, every ended lease exactly one record, nothing dead holds a GPU, nobody touches another's lease.
+*/
+import fc from 'fast-check';
+import {expect, test} from 'vitest';
+import {isLeased, planHeartbeat} from '../../source/core/lifecycle.js';
+import {ownerOf} from '../../source/core/ownership.js';
+import {extend, look, release, reserve} from '../../source/core/reservations.js';
+import type {Lease} from '../../source/core/types.js';
+import {createTestWorld, historyOf, person, type TestWorld} from '../_helpers/world.js';
+
+const people = ['alice', 'bob', 'carol'].map((name, place) => person(name, name, 1000 + place));
+const gpuCount = 4;
+
+type Step =
+	| {readonly do: 'reserve'; readonly who: number; readonly count: number; readonly minutes: number}
+	| {readonly do: 'reserve-ids'; readonly who: number; readonly ids: readonly number[]; readonly minutes: number}
+	| {readonly do: 'release' | 'extend'; readonly who: number; readonly ids?: readonly number[]}
+	| {readonly do: 'pass'; readonly minutes: number}
+	| {readonly do: 'run'; readonly who: number; readonly id: number; readonly pid: number}
+	| {readonly do: 'die'; readonly pid: number}
+	| {readonly do: 'beat'};
+
+const who = fc.integer({min: 0, max: 2});
+const ids = fc.uniqueArray(fc.integer({min: 0, max: gpuCount - 1}), {minLength: 1, maxLength: gpuCount});
+const minutes = fc.integer({min: 1, max: 90});
+const anyStep: fc.Arbitrary<Step> = fc.oneof(
+	fc.record({do: fc.constant('reserve' as const), who, count: fc.integer({min: 1, max: gpuCount}), minutes}),
+	fc.record({do: fc.constant('reserve-ids' as const), who, ids, minutes}),
+	fc.record({do: fc.constantFrom('release' as const, 'extend' as const), who, ids: fc.option(ids, {nil: undefined})}),
+	fc.record({do: fc.constant('pass' as const), minutes: fc.integer({min: 0, max: 60})}),
+	fc.record({
+		do: fc.constant('run' as const),
+		who,
+		id: fc.integer({min: 0, max: gpuCount - 1}),
+		pid: fc.integer({min: 10, max: 13}),
+	}),
+	fc.record({do: fc.constant('die' as const), pid: fc.integer({min: 10, max: 13})}),
+	fc.record({do: fc.constant('beat' as const)}),
+);
+
+/** A `run` lease with a living process, as the wrapper writes it. */
+async function startRun(
+	world: TestWorld,
+	{who: place, id, pid}: Extract<Step, {do: 'run'}>,
+	leaseId: string,
+): Promise<boolean> {
+	const {snapshot} = await look(world);
+	const record = snapshot.gpus[id]!;
+	if (record.kind !== 'free') {
+		return false;
+	}
+
+	world.processes.set(pid, 'alive');
+	const lease: Lease = {
+		user: people[place]!.account,
+		type: 'run',
+		startTime: snapshot.now,
+		lastHeartbeat: snapshot.now,
+		leaseId,
+		machine: world.host.machineId,
+		bootId: world.host.bootId,
+		holder: {pid},
+	};
+	return (
+		(await world.store.commit({
+			expect: [{kind: 'gpu', index: id, raw: record.raw}],
+			writes: [{kind: 'lease', index: id, lease}],
+			usage: [],
+			event: undefined,
+			grants: true,
+		})) === 'done'
+	);
+}
+
+type Hold = `${string}/${number}`;
+
+/** Carries out one step; returns the holds that it began. */
+async function act(world: TestWorld, step: Step, leaseId: string): Promise<readonly Hold[]> {
+	const requester = 'who' in step ? people[step.who]! : people[0]!;
+	const selection =
+		'ids' in step && step.ids ? {by: 'gpus' as const, ids: step.ids} : {by: 'label' as const, label: requester.label};
+	switch (step.do) {
+		case 'reserve':
+		case 'reserve-ids': {
+			const answer = await reserve(world, {
+				requester,
+				count: step.do === 'reserve' ? step.count : 1,
+				ids: step.do === 'reserve-ids' ? step.ids : undefined,
+				durationSeconds: step.minutes * 60,
+			});
+			return answer.kind === 'granted' ? answer.gpus.map((index): Hold => `${answer.leaseId}/${index}`) : [];
+		}
+
+		case 'release': {
+			await release(world, requester, selection);
+			return [];
+		}
+
+		case 'extend': {
+			await extend(world, requester, selection, {by: 600});
+			return [];
+		}
+
+		case 'pass': {
+			world.pass(step.minutes * 60);
+			return [];
+		}
+
+		case 'run': {
+			return (await startRun(world, step, leaseId)) ? [`${leaseId}/${step.id}`] : [];
+		}
+
+		case 'die': {
+			world.processes.set(step.pid, 'dead');
+			return [];
+		}
+
+		case 'beat': {
+			const {snapshot} = await look(world);
+			const plan = planHeartbeat(snapshot, snapshot.gpus.find((record) => isLeased(record))?.lease.leaseId ?? 'nobody');
+			expect(await world.store.commit(plan)).toBe('done');
+			return [];
+		}
+	}
+}
+
+test('the invariants hold after every step of every history', async () => {
+	await fc.assert(
+		fc.asyncProperty(fc.array(anyStep, {minLength: 1, maxLength: 40}), async (steps) => {
+			const world = await createTestWorld({gpuCount});
+			const begun = new Set<Hold>();
+			for (const [place, current] of steps.entries()) {
+				const before = (await look(world)).snapshot.gpus;
+				for (const hold of await act(world, current, `run-${place}`)) {
+					expect(before[Number(hold.split('/', 2)[1])]!.kind).toBe('free');
+					begun.add(hold);
+				}
+
+				const {snapshot} = await look(world);
+				const live = snapshot.gpus.filter((record) => isLeased(record));
+				// I2: what changed belonged to whoever acted.
+				const others = before
+					.filter((record) => isLeased(record))
+					.filter(({lease}) => 'who' in current && ownerOf(lease) !== people[current.who]!.account);
+				expect(others.map(({index}) => snapshot.gpus[index])).toEqual(others);
+				// I5: nothing dead holds a GPU after a look.
+				for (const {lease} of live) {
+					expect(lease.holder && world.processes.get(lease.holder.pid)).not.toBe('dead');
+					expect(lease.expiryTime ?? Infinity).toBeGreaterThan(snapshot.now);
+				}
+
+				// I1 and I3: each hold there ever was is live once, or has one record.
+				const held = live.map(({index, lease}) => `${lease.leaseId}/${index}`);
+				const ended = (await historyOf(world.store)).map(({leaseId, gpuId}) => `${leaseId}/${gpuId}`);
+				expect([...held, ...ended].toSorted()).toEqual([...begun].toSorted());
+			}
+		}),
+		{numRuns: 150},
+	);
+});
