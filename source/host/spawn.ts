@@ -83,19 +83,18 @@ export const runTool = async (command: string, args: readonly string[], options:
 		return {stdout: '', stderr: '', ...startFailure(error)};
 	}
 
-	return new Promise((resolve) => {
-		child.once('spawn', () => {
-			resolve(
-				supervise(child, options, (signal) => {
-					killGroup(child, signal);
-				}),
-			);
-		});
-		// Not `once`: a signal that may not be sent is told here, too.
+	const failedToStart = new Promise<ToolOutcome>((resolve) => {
+		// It stays to listen: a signal that may not be sent is told here, too.
 		child.on('error', (error) => {
 			resolve({stdout: '', stderr: '', ...startFailure(error)});
 		});
 	});
+
+	return child.pid === undefined
+		? failedToStart
+		: supervise(child, options, (signal) => {
+				killGroup(child, signal);
+			});
 };
 
 /**

@@ -1,0 +1,121 @@
+import {existsSync, readdirSync, readFileSync} from 'node:fs';
+import path from 'node:path';
+import {fileURLToPath} from 'node:url';
+import {describe, expect, test} from 'vitest';
+import {explainFailure} from '../../source/gpu/nvidia-failures.js';
+import {parseGpuTable} from '../../source/gpu/nvidia-gpus.js';
+import {parseProcessTable} from '../../source/gpu/nvidia-processes.js';
+
+/*
+Real outputs of nvidia-smi are kept beside the repository, not in it. Where they are missing these tests are reported as skipped.
+*/
+const folder = fileURLToPath(new URL('../../../shared/fixtures/nvidia/', import.meta.url));
+const isHere = existsSync(folder);
+const files = isHere
+	? readdirSync(folder, {recursive: true, withFileTypes: true})
+			.filter((entry) => entry.isFile())
+			.map((entry) => path.relative(folder, path.join(entry.parentPath, entry.name)))
+			.toSorted()
+	: [];
+const read = (file: string) => readFileSync(path.join(folder, file), 'utf8');
+
+if (!isHere) {
+	console.warn('No recorded outputs of nvidia-smi beside this repository: the tests over them are skipped.');
+}
+
+/**
+The records whose header was left out, with the fields they were asked for.
+*/
+const headers: Readonly<Record<string, string>> = {
+	'errors/query-gpu.one-gpu-failing.csv':
+		'index, uuid, name, temperature.gpu, clocks.sm, clocks.mem, utilization.gpu, utilization.memory, pstate, power.limit',
+	'errors/query-gpu.some-fields-unknown.csv':
+		'index, name, uuid, temperature.gpu, utilization.gpu, power.draw, power.limit, memory.used, memory.total',
+	'errors/query-compute-apps.insufficient-permissions.csv': 'gpu_uuid, pid, process_name, used_memory',
+};
+
+const withHeader = (file: string) => `${headers[file]}\n${read(file)}`;
+
+/**
+`81559 MiB` -> 81559; undefined for `[N/A]`.
+*/
+const readCell = (cell: string) => (cell.startsWith('[') ? undefined : Number(cell.split(' ', 1)[0]));
+
+describe.skipIf(!isHere)('recorded outputs', () => {
+	test.each(files)('%s is read without a stumble', (file) => {
+		const text = read(file);
+		parseGpuTable(text, text);
+		parseProcessTable(text);
+		expect(explainFailure({stdout: text, stderr: ''}, 'nvidia-smi', 1000).message).not.toBe('');
+	});
+
+	test.each(files.filter((file) => file.includes('query-gpu-all')))('%s: every column lands in its field', (file) => {
+		const [header = '', ...rows] = read(file).trim().split('\n');
+		const columns = header.split(', ');
+		const cells = rows.map((row) => row.split(', '));
+		const cellOf = (row: number, column: string) =>
+			cells[row]?.[columns.findIndex((name) => name.split(' ', 1)[0] === column)] ?? '';
+		const {gpus = [], driverVersion} = parseGpuTable(read(file), '') ?? {};
+		expect(gpus).toHaveLength(rows.length);
+		for (const [row, gpu] of gpus.entries()) {
+			const number = (column: string) => readCell(cellOf(row, column));
+			expect(driverVersion).toBe(cellOf(row, 'driver_version'));
+			expect(gpu).toMatchObject({
+				index: number('index'),
+				uuid: cellOf(row, 'uuid'),
+				pciBusId: cellOf(row, 'pci.bus_id'),
+				name: cellOf(row, 'name'),
+				memoryUsedMiB: number('memory.used'),
+				memoryTotalMiB: number('memory.total'),
+				utilizationPercent: number('utilization.gpu'),
+				temperatureCelsius: number('temperature.gpu'),
+				powerWatts: number('power.draw'),
+				powerLimitWatts: number('power.limit'),
+				failure: undefined,
+			});
+		}
+	});
+
+	test.each(files.filter((file) => file.includes('query-compute-apps') && file.startsWith('captures/')))(
+		'%s: a process a row',
+		(file) => {
+			const rows = read(file).trim().split('\n').slice(1);
+			const table = parseProcessTable(read(file));
+			const processes = [...(table?.byGpu ?? [])].flatMap(([, list]) => list);
+			expect(processes).toHaveLength(rows.length);
+			expect(table).toMatchObject({hidden: new Map(), remarks: []});
+			expect(processes.every(({memoryUsedMiB = 0, program}) => memoryUsedMiB > 0 && program !== undefined)).toBe(true);
+		},
+	);
+
+	test('one failing GPU stands between two good ones', () => {
+		const {gpus = []} = parseGpuTable(withHeader('errors/query-gpu.one-gpu-failing.csv'), '') ?? {};
+		expect(gpus.map(({index, failure}) => [index, failure])).toEqual([
+			[0, undefined],
+			[1, 'Unknown Error'],
+			[2, undefined],
+		]);
+	});
+
+	test('sensors that do not answer break no GPU', () => {
+		const {gpus = []} = parseGpuTable(withHeader('errors/query-gpu.some-fields-unknown.csv'), '') ?? {};
+		expect(
+			gpus.map(({memoryUsedMiB, temperatureCelsius, failure}) => [memoryUsedMiB, temperatureCelsius, failure]),
+		).toEqual([
+			[6, undefined, undefined],
+			[6, 32, undefined],
+			[6, undefined, undefined],
+		]);
+	});
+
+	test('a GPU that needs a reset is broken', () => {
+		const {gpus} = parseGpuTable(read('errors/query-gpu.requires-reset.csv'), '') ?? {};
+		expect(gpus).toMatchObject([{index: 0, memoryUsedMiB: 0, failure: 'GPU requires reset'}]);
+	});
+
+	test('a row without permission hides processes of its GPU alone', () => {
+		const table = parseProcessTable(withHeader('errors/query-compute-apps.insufficient-permissions.csv'));
+		expect(table?.byGpu.get('GPU-abc')).toMatchObject([{pid: 41}, {pid: 43}]);
+		expect([...(table?.hidden.values() ?? [])]).toEqual(['[Insufficient Permissions]']);
+	});
+});

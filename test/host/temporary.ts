@@ -1,0 +1,18 @@
+import {chmod, mkdir, mkdtemp, writeFile} from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+
+/**
+A new directory with these files in it; those whose text begins with `#!` are made executable.
+*/
+export const createFiles = async (files: Readonly<Record<string, string>>): Promise<string> => {
+	const directory = await mkdtemp(path.join(os.tmpdir(), 'host-'));
+	for (const [name, text] of Object.entries(files)) {
+		const file = path.join(directory, name);
+		await mkdir(path.dirname(file), {recursive: true});
+		await writeFile(file, text);
+		await chmod(file, text.startsWith('#!') ? 0o755 : 0o644);
+	}
+
+	return directory;
+};
