@@ -1,0 +1,25 @@
+import {setTimeout as sleep} from 'node:timers/promises';
+
+/**
+Waits until a condition holds, looking every few milliseconds.
+
+@param condition - May reject or throw until it holds.
+@param timeoutMs - Fails after this long, with what the condition threw last.
+*/
+export async function eventually(condition: () => unknown, timeoutMs = 10_000): Promise<void> {
+	const deadline = performance.now() + timeoutMs;
+	let problem: unknown = new Error('The condition never held');
+	while (performance.now() < deadline) {
+		try {
+			if ((await condition()) !== false) {
+				return;
+			}
+		} catch (error) {
+			problem = error;
+		}
+
+		await sleep(5);
+	}
+
+	throw problem;
+}

@@ -1,0 +1,162 @@
+/**
+A real redis-server of a test's own.
+*/
+import {spawn, type ChildProcess} from 'node:child_process';
+import {once} from 'node:events';
+import {mkdtempSync, rmSync} from 'node:fs';
+import {connect, createServer, type AddressInfo} from 'node:net';
+import {tmpdir} from 'node:os';
+import path from 'node:path';
+import process from 'node:process';
+import {setTimeout as sleep} from 'node:timers/promises';
+import {findRedis} from './find-redis.js';
+
+export type RedisServer = {
+	readonly host: '127.0.0.1';
+	readonly port: number;
+	/**
+	Path of its Unix socket.
+	*/
+	readonly socket: string;
+	/**
+	Where it keeps its data; removed by `stop`.
+	*/
+	readonly directory: string;
+	readonly pid: () => number;
+	/**
+	SIGKILL, as if it crashed. The data on disk stays.
+	*/
+	readonly kill: () => Promise<void>;
+	/**
+	Starts it again on the same port with the data it has on disk, after `kill` or instead of the one that runs.
+	*/
+	readonly restart: () => Promise<void>;
+	/**
+	Ends it and removes its data.
+	*/
+	readonly stop: () => Promise<void>;
+};
+
+type Options = {
+	/**
+	More settings, such as `['--requirepass', 'x']`.
+	*/
+	readonly settings?: readonly string[];
+	/**
+	Write everything to disk at once, so that a kill loses nothing.
+	*/
+	readonly isDurable?: boolean;
+};
+
+const startTimeoutMs = 20_000;
+
+/** A port that nobody listens on, now. */
+export async function freePort(): Promise<number> {
+	const server = createServer().listen(0, '127.0.0.1');
+	await once(server, 'listening');
+	const {port} = server.address() as AddressInfo;
+	server.close();
+	await once(server, 'close');
+	return port;
+}
+
+/** True once it answers at all; an answer may be that it wants a password. */
+async function answers(port: number): Promise<boolean> {
+	const connection = connect(port, '127.0.0.1');
+	try {
+		await once(connection, 'connect');
+		connection.write('PING\r\n');
+		const [answer] = (await once(connection, 'data', {signal: AbortSignal.timeout(1000)})) as [Uint8Array];
+		return !new TextDecoder().decode(answer).includes('LOADING');
+	} catch {
+		return false;
+	} finally {
+		connection.destroy();
+	}
+}
+
+/** Starts a redis-server on a free port, with its data in a new directory. */
+export async function startRedis({settings = [], isDurable = false}: Options = {}): Promise<RedisServer> {
+	const program = findRedis();
+	if (program === undefined) {
+		throw new Error('There is no redis-server: run the tests through vitest, which gets one');
+	}
+
+	const directory = mkdtempSync(path.join(tmpdir(), 'chg-redis-'));
+	const socket = path.join(directory, 'socket');
+	let port = await freePort();
+	let child: ChildProcess | undefined;
+
+	const start = async (): Promise<void> => {
+		const server = spawn(
+			program.command,
+			[
+				'--port',
+				String(port),
+				'--bind',
+				'127.0.0.1',
+				'--unixsocket',
+				socket,
+				'--dir',
+				directory,
+				'--save',
+				'',
+				'--appendonly',
+				isDurable ? 'yes' : 'no',
+				'--appendfsync',
+				'always',
+				'--loglevel',
+				'warning',
+				...settings,
+			],
+			{env: program.environment, stdio: 'ignore'},
+		);
+		child = server;
+		const deadline = performance.now() + startTimeoutMs;
+		while (!(await answers(port))) {
+			if (server.exitCode !== null || performance.now() > deadline) {
+				throw new Error(`redis-server on port ${port} did not start (exit code ${server.exitCode})`);
+			}
+
+			await sleep(10);
+		}
+	};
+
+	const kill = async (): Promise<void> => {
+		if (!(child?.exitCode === null && child.signalCode === null)) {
+			return;
+		}
+
+		child.kill('SIGKILL');
+		await once(child, 'exit');
+	};
+
+	process.once('exit', () => {
+		child?.kill('SIGKILL');
+	});
+	try {
+		await start();
+	} catch {
+		// Somebody may have taken the port meanwhile.
+		await kill();
+		port = await freePort();
+		await start();
+	}
+
+	return {
+		host: '127.0.0.1',
+		port,
+		socket,
+		directory,
+		pid: () => child!.pid!,
+		kill,
+		async restart() {
+			await kill();
+			await start();
+		},
+		async stop() {
+			await kill();
+			rmSync(directory, {recursive: true, force: true});
+		},
+	};
+}
