@@ -116,7 +116,10 @@ export function parseInput(command: Command, {words, rest}: Pick<Split, 'words' 
 			throw new CanhazgpuError('usage', `--${name} is given twice: ${values.join(' and ')}`, {hint: 'Give it once.'});
 		}
 
-		if (values[0] === '') {
+		const isTyped = words.some(
+			(word) => word === `--${name}` || (flag.short !== undefined && word === `-${flag.short}`),
+		);
+		if (values[0] === '' || (values.length === 0 && isTyped)) {
 			throw new CanhazgpuError('usage', `--${name} needs a value`, {hint: `Write --${name} ${flag.value}`});
 		}
 

@@ -5,7 +5,7 @@ name in the environment (`CANHAZGPU_REDIS_PORT`).
 import * as v from 'valibot';
 import {parseDuration} from './core/durations.js';
 import {mostGpus} from './core/pool.js';
-import {CanhazgpuError} from './errors.js';
+import {type CanhazgpuError} from './errors.js';
 
 /** What to expect, in words; used as the message of every failed check. */
 const text = (what = 'a text that is not empty') => v.pipe(v.string(what), v.trim(), v.minLength(1, what));
@@ -21,19 +21,23 @@ const choice = <const Options extends readonly string[]>(options: Options) =>
 	v.picklist(options, `one of ${options.join(', ')}`);
 
 /** Text such as `1h30m`; becomes seconds. */
-const duration = () =>
-	v.pipe(
-		v.string('a duration such as 30m, 2h or 1h30m'),
-		v.rawTransform(({dataset, addIssue, NEVER}) => {
-			try {
-				return parseDuration(dataset.value, '');
-			} catch (error) {
-				const hint = error instanceof CanhazgpuError && error.hint !== undefined ? ` (${error.hint})` : '';
-				addIssue({message: `a duration more than zero, such as 30m, 2h or 1h30m${hint}`});
-				return NEVER;
-			}
-		}),
+const duration = () => {
+	const what = 'a duration such as 30m, 2h or 1h30m';
+	return v.pipe(
+		v.string(what),
+		v.check((typed) => durationProblem(typed) === undefined, what),
+		v.transform((typed) => parseDuration(typed, '')),
 	);
+};
+
+function durationProblem(raw: unknown): CanhazgpuError | undefined {
+	try {
+		parseDuration(String(raw), 'it');
+		return undefined;
+	} catch (error) {
+		return error as CanhazgpuError;
+	}
+}
 
 /** Host names and addresses go to other programs: nothing that such a program could take for an option. */
 const host = () => {
@@ -82,7 +86,7 @@ export const settingPaths = Object.keys(settings) as readonly SettingPath[];
 
 export const isSettingPath = (path: string): path is SettingPath => Object.hasOwn(settings, path);
 
-export type Checked<Value> = {readonly value: Value} | {readonly expected: string};
+export type Checked<Value> = {readonly value: Value} | {readonly expected: string; readonly hint?: string};
 
 /** Checks a value from a file against its setting. */
 export function checkSetting<Path extends SettingPath>(path: Path, raw: unknown): Checked<SettingValue<Path>> {

@@ -95,7 +95,7 @@ function readFile({file, content}: ConfigFile, values: Map<SettingPath, unknown>
 			throw new CanhazgpuError(
 				'config',
 				`${file}: ${path} must be ${checked.expected}${isSecret(path) ? '' : `, not ${show(raw)}`}`,
-				{hint: 'Mend the file, or name another with --config.'},
+				{hint: checked.hint ?? 'Mend the file, or name another with --config.'},
 			);
 		}
 
@@ -121,7 +121,7 @@ export async function loadConfig({flags, environment, file}: ConfigSources): Pro
 		const checked = checkText(path, text);
 		if ('expected' in checked) {
 			const given = isSecret(path) ? '' : `, not ${JSON.stringify(text)}`;
-			throw new CanhazgpuError(code, `${name} must be ${checked.expected}${given}`);
+			throw new CanhazgpuError(code, `${name} must be ${checked.expected}${given}`, {hint: checked.hint});
 		}
 
 		values.set(path, checked.value);

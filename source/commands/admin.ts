@@ -19,6 +19,10 @@ export const admin: Command = {
 	async run(app, input) {
 		const given = input.config.get('admin.gpus');
 		const wantedProvider = input.config.get('admin.provider');
+		if (wantedProvider === 'amd') {
+			throw new CanhazgpuError('provider', 'AMD GPUs are not supported yet', {hint: 'Providers: nvidia, fake.'});
+		}
+
 		const detected = await app.detect(wantedProvider);
 		const gpuCount = given ?? detected?.gpuCount;
 		if (gpuCount === undefined) {
@@ -28,10 +32,6 @@ export const admin: Command = {
 		}
 
 		const provider = wantedProvider ?? detected?.provider ?? 'fake';
-		if (provider === 'amd') {
-			throw new CanhazgpuError('provider', 'AMD GPUs are not supported yet', {hint: 'Providers: nvidia, fake.'});
-		}
-
 		const place = await app.openPoolPlace();
 		try {
 			const {pool, droppedLeases} = await place.make({gpuCount, provider, force: input.has('force')});

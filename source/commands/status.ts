@@ -34,6 +34,9 @@ export const status: Command = {
 				failure &&
 					`Warning: the GPUs could not be read: ${failure.message}${failure.hint === undefined ? '' : `. ${failure.hint}`}`,
 				...warnings.map((warning) => `Warning: ${warning}`),
+				view.rows.some(({problem}) => problem?.startsWith('unreadable record'))
+					? 'Warning: a GPU whose record cannot be read stays out of use. Mend the record, or: canhazgpu admin --force'
+					: undefined,
 				simulated ? 'SIMULATED GPUs: no real hardware is behind this pool.' : undefined,
 				world.privateLabel,
 			];

@@ -32,6 +32,8 @@ export type Refusal = {
 	/** How many of those considered are free. */
 	readonly available: number;
 	readonly blocked: readonly BlockedGpu[];
+	/** The store's clock, to say how long others still hold theirs. */
+	readonly now: number;
 };
 
 export type Allocation = {readonly kind: 'allocated'; readonly plan: Plan; readonly gpus: readonly number[]};
@@ -128,7 +130,7 @@ export function allocate(
 	}
 
 	if (free.length < wanted.count) {
-		return {kind: 'refused', wanted, available: free.length, blocked};
+		return {kind: 'refused', wanted, available: free.length, blocked, now: snapshot.now};
 	}
 
 	const ranked = strategy(

@@ -98,7 +98,13 @@ function rowOf(record: GpuRecord, snapshot: Snapshot, observation: Observation, 
 		}
 
 		case 'garbage': {
-			return {...seen, state: 'error', unreservedUsers: [], squatters: [], problem: record.problem};
+			return {
+				...seen,
+				state: 'error',
+				unreservedUsers: [],
+				squatters: [],
+				problem: `unreadable record: ${record.problem}`,
+			};
 		}
 	}
 }

@@ -1,40 +1,82 @@
-/** A refusal in words. The first line is the peer's, which scripts may look for. */
-import type {Block, Refusal} from '../core/allocation.js';
+/**
+A refusal in words. The first line is the peer's, which scripts may look for.
+*/
+import type {Block, BlockedGpu, Refusal} from '../core/allocation.js';
+import {ownerOf} from '../core/ownership.js';
+import {longDuration} from './durations.js';
 import {counted} from './numbers.js';
+import {sanitize} from './text.js';
 
 export type RefusalMessage = {readonly message: string; readonly hint?: string};
 
 const countOf = ({blocked}: Refusal, ...kinds: ReadonlyArray<Block['kind']>): number =>
 	blocked.filter(({block}) => kinds.includes(block.kind)).length;
 
-/** What to do about the most telling reason. */
+/** GPUs named one by one before the rest are only counted. */
+const namedGpus = 4;
+
+/** Why one GPU is not to be had, after its number: `is held by bob`. */
+export function blockWords(block: Block, now: number): string {
+	switch (block.kind) {
+		case 'leased': {
+			const {expiryTime} = block.lease;
+			const left = expiryTime === undefined ? '' : ` for another ${longDuration(expiryTime - now)}`;
+			return `is held by ${sanitize(ownerOf(block.lease))}${left}`;
+		}
+
+		case 'garbage': {
+			return `has an unreadable record: ${sanitize(block.problem)}`;
+		}
+
+		case 'unreserved': {
+			return `is used without a reservation by ${block.users.length > 0 ? sanitize(block.users.join(', ')) : 'somebody unknown'}`;
+		}
+
+		case 'unknown-use':
+		case 'failed':
+		case 'not-scanned': {
+			return `cannot be judged: ${sanitize(block.why)}`;
+		}
+
+		case 'queued': {
+			return `is kept for ${sanitize(ownerOf(block.entry))}, who waits in the queue`;
+		}
+	}
+}
+
+const gpuWords = ({blocked, now}: Refusal): string => {
+	const named = blocked
+		.slice(0, namedGpus)
+		.map(({index, block}: BlockedGpu) => `GPU ${index} ${blockWords(block, now)}`);
+	return `${named.join(', ')}${blocked.length > namedGpus ? ` and ${blocked.length - namedGpus} more` : ''}.`;
+};
+
+/** What to know or to do about the most telling reason. */
 function hintOf(refusal: Refusal): string {
-	const [first] = refusal.blocked.flatMap(({block}) => (block.kind === 'not-scanned' ? [block.why] : []));
-	if (first !== undefined) {
-		return `The GPUs could not be read, and nothing is handed out blind: ${first}. --force does it all the same.`;
+	const unscanned = refusal.blocked.find(({block}) => block.kind === 'not-scanned')?.block;
+	if (unscanned?.kind === 'not-scanned') {
+		return `The GPUs could not be read, and nothing is handed out blind: ${sanitize(unscanned.why)} --force does it all the same.`;
 	}
 
-	return countOf(refusal, 'unreserved', 'unknown-use', 'failed') > 0
-		? 'See who uses them: canhazgpu status. --force takes them all the same.'
-		: 'See who holds them, and until when: canhazgpu status';
+	const force =
+		countOf(refusal, 'unreserved', 'unknown-use', 'failed') > 0 ? ' --force ignores use without a reservation.' : '';
+	return refusal.wanted.ids === undefined
+		? `See who holds them, and until when: canhazgpu status.${force}`
+		: `${gpuWords(refusal)}${force}`;
 }
 
 export function refusalMessage(refusal: Refusal): RefusalMessage {
 	const {wanted, available} = refusal;
 	const reasons = [
-		[countOf(refusal, 'unreserved'), 'GPU', 'in use without reservation'],
-		[countOf(refusal, 'queued'), 'GPU', 'kept for those who wait in the queue'],
-		[countOf(refusal, 'failed', 'garbage'), 'GPU', 'out of order'],
-		[countOf(refusal, 'unknown-use', 'not-scanned'), 'GPU', 'whose use is unknown'],
+		[countOf(refusal, 'unreserved'), 'in use without reservation'],
+		[countOf(refusal, 'queued'), 'kept for the queue'],
+		[countOf(refusal, 'failed', 'garbage'), 'out of order'],
+		[countOf(refusal, 'unknown-use', 'not-scanned'), 'of unknown use'],
 	] as const;
-	const told = reasons.filter(([count]) => count > 0).map(([count, noun, what]) => `${counted(count, noun)} ${what}`);
+	const told = reasons.filter(([count]) => count > 0).map(([count, what]) => `${counted(count, 'GPU')} ${what}`);
 	const why = told.length === 0 ? '' : ` (${told.join(', ')} - run 'canhazgpu status' for details)`;
-	const which =
-		wanted.ids === undefined
-			? ''
-			: ` GPU(s) [${wanted.ids.join(' ')}] asked for: not free are [${refusal.blocked.map(({index}) => index).join(' ')}].`;
 	return {
-		message: `Not enough GPUs available.${which} Requested: ${wanted.count}, Available: ${available}${why}`,
+		message: `Not enough GPUs available. Requested: ${wanted.count}, Available: ${available}${why}`,
 		hint: hintOf(refusal),
 	};
 }

@@ -68,7 +68,7 @@ test('what is unknown or broken is never available', () => {
 	expect(rowOf(leased({}), {failure: 'GPU is lost'})).toMatchObject({state: 'in-use', problem: 'GPU is lost'});
 	expect(rowOf({kind: 'garbage', index: 0, raw: '!', problem: 'not JSON'})).toMatchObject({
 		state: 'error',
-		problem: 'not JSON',
+		problem: 'unreadable record: not JSON',
 	});
 	const [row] = statusRows(snapshotOf(free), observationOf([], {failure: {message: 'no driver'}}), 1024);
 	expect(row).toMatchObject({state: 'error', problem: 'no driver', reading: undefined});
