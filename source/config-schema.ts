@@ -91,7 +91,12 @@ export type Checked<Value> = {readonly value: Value} | {readonly expected: strin
 /** Checks a value from a file against its setting. */
 export function checkSetting<Path extends SettingPath>(path: Path, raw: unknown): Checked<SettingValue<Path>> {
 	const result = v.safeParse(settings[path].schema, raw);
-	return result.success ? {value: result.output} : {expected: result.issues[0]?.message ?? 'something else'};
+	if (result.success) {
+		return {value: result.output};
+	}
+
+	const expected = result.issues[0].message;
+	return {expected, hint: expected.startsWith('a duration') ? durationProblem(raw)?.hint : undefined};
 }
 
 /** Checks text, from a flag or the environment, against its setting. */
