@@ -1,8 +1,8 @@
 import {Buffer} from 'node:buffer';
-import {readFile} from 'node:fs/promises';
+import {readFileSync} from 'node:fs';
 import {performance} from 'node:perf_hooks';
-import {setTimeout as delay} from 'node:timers/promises';
 import type {GpuProcess} from '../core/types.js';
+import {createCommandLineReader} from './command-lines.js';
 import {parseStat} from './proc.js';
 import type {runTool} from './spawn.js';
 import type {Users} from './users.js';
@@ -26,18 +26,12 @@ In UTF-16 units; a command line may be megabytes long.
 */
 const longestCommandLine = 4096;
 
-/**
-Reading the command line of a process waits for that process's memory lock. A process that hangs in a driver may hold it for
-ever, so its reading is given up after this, and not begun anew while it hangs.
-*/
-const commandLineTimeoutMs = 300;
-
 const ownerTimeoutMs = 2000;
 const retryOwnerAfterMs = 60_000;
 
 /**
-Makes the look-up of process owners, names and command lines. It asks for all processes in parallel, for each of them once a call,
-and never rejects.
+Makes the look-up of process owners, names and command lines. It asks for each process once a call, for all of them in parallel, and
+never rejects.
 */
 export const createProcessDescriber = ({
 	users,
@@ -45,34 +39,18 @@ export const createProcessDescriber = ({
 	procDirectory = '/proc',
 	monotonicMs = () => performance.now(),
 }: Options): DescribeProcesses => {
-	const hangingReads = new Set<number>();
+	const readCommandLines = createCommandLineReader({run, procDirectory, monotonicMs});
 	const hiddenOwners = new Map<number, {readonly askedAt: number; readonly uid: Promise<number | undefined>}>();
 
-	const readText = async (pid: number, file: string): Promise<string | undefined> => {
+	/**
+	Blocks, but only for microseconds: unlike the command line, these two need no lock of the process.
+	*/
+	const read = (pid: number, file: 'stat' | 'status'): string => {
 		try {
-			return await readFile(`${procDirectory}/${pid}/${file}`, 'utf8');
+			return readFileSync(`${procDirectory}/${pid}/${file}`, 'utf8');
 		} catch {
-			return undefined;
+			return '';
 		}
-	};
-
-	const readCommandLine = async (pid: number): Promise<string | undefined> => {
-		if (hangingReads.has(pid)) {
-			return undefined;
-		}
-
-		const read = async () => {
-			hangingReads.add(pid);
-			const text = await readText(pid, 'cmdline');
-			hangingReads.delete(pid);
-			return text;
-		};
-
-		const enough = new AbortController();
-		const patience = delay(commandLineTimeoutMs, undefined, {signal: enough.signal}).catch(() => undefined);
-		const text = await Promise.race([read(), patience]);
-		enough.abort();
-		return text === '' ? undefined : text;
 	};
 
 	/**
@@ -89,31 +67,39 @@ export const createProcessDescriber = ({
 		return uid;
 	};
 
-	const describe = async (pid: number): Promise<ProcessDetails> => {
-		const [stat, status, commandLine] = await Promise.all([
-			readText(pid, 'stat'),
-			readText(pid, 'status'),
-			readCommandLine(pid),
-		]);
-		const {comm, startTicks} = parseStat(stat ?? '') ?? {};
-		const uid = parseUid(status ?? '') ?? (await askOwner(pid));
-		return {
-			startTicks,
-			user: uid === undefined ? undefined : await users.nameOf(uid),
-			name: shortName(comm, commandLine),
-			commandLine: commandLine === undefined ? undefined : flatten(commandLine),
-		};
+	const findOwner = async (pid: number): Promise<string | undefined> => {
+		const uid = parseUid(read(pid, 'status')) ?? (await askOwner(pid));
+		return uid === undefined ? undefined : users.nameOf(uid);
 	};
 
 	return async (pids) => {
-		const unique = [...new Set(pids)];
+		const unique = new Set(pids);
 		for (const pid of hiddenOwners.keys()) {
-			if (!unique.includes(pid)) {
+			if (!unique.has(pid)) {
 				hiddenOwners.delete(pid);
 			}
 		}
 
-		return new Map(await Promise.all(unique.map(async (pid) => [pid, await describe(pid)] as const)));
+		const stats = new Map([...unique].map((pid) => [pid, parseStat(read(pid, 'stat'))]));
+		// One that waits in the kernel may be the one that hangs.
+		const readable = [...stats].flatMap(([pid, stat]) =>
+			stat === undefined || stat.state === 'D' ? [] : [{pid, startTicks: stat.startTicks}],
+		);
+		const [commandLines, ...owners] = await Promise.all([
+			readCommandLines(readable),
+			...[...unique].map(async (pid) => findOwner(pid)),
+		]);
+		return new Map(
+			[...stats].map(([pid, stat], position) => [
+				pid,
+				{
+					startTicks: stat?.startTicks,
+					user: owners[position],
+					name: shortName(stat?.comm, commandLines.get(pid)),
+					commandLine: flatten(commandLines.get(pid) ?? ''),
+				},
+			]),
+		);
 	};
 };
 
@@ -134,8 +120,8 @@ const askPs = async (run: typeof runTool, pid: number): Promise<number | undefin
 /**
 The kernel's name, unless it is cut off at 15 bytes and the first argument tells the rest.
 */
-const shortName = (comm: string | undefined, commandLine: string | undefined): string | undefined => {
-	const program = commandLine?.split('\0', 1).at(0)?.split('/').pop() ?? '';
+const shortName = (comm: string | undefined, commandLine = ''): string | undefined => {
+	const program = commandLine.split('\0', 1).at(0)?.split('/').pop() ?? '';
 	if (comm !== undefined && (Buffer.byteLength(comm) < 15 || !program.startsWith(comm))) {
 		return comm;
 	}

@@ -5,7 +5,7 @@ import path from 'node:path';
 import {performance} from 'node:perf_hooks';
 import process from 'node:process';
 import {build} from 'esbuild';
-import {expect, test, vi} from 'vitest';
+import {expect, onTestFinished, test, vi} from 'vitest';
 import {liveness} from '../../source/host/processes.js';
 import {runTool} from '../../source/host/spawn.js';
 import {supervise} from '../../source/host/supervise.js';
@@ -89,6 +89,9 @@ test('a program that will not hear is killed', async () => {
 
 test('a program that not even SIGKILL ends is abandoned, and its end is told later', async () => {
 	const child = spawn('sleep', ['600'], {stdio: ['ignore', 'pipe', 'pipe']});
+	onTestFinished(() => {
+		child.kill('SIGKILL');
+	});
 	const signals: string[] = [];
 	const startedAt = performance.now();
 	const {ended, ...outcome} = await supervise(child, {timeoutMs: 100}, (signal) => {

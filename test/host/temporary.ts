@@ -7,12 +7,15 @@ A new directory with these files in it; those whose text begins with `#!` are ma
 */
 export const createFiles = async (files: Readonly<Record<string, string>>): Promise<string> => {
 	const directory = await mkdtemp(path.join(os.tmpdir(), 'host-'));
+	await createFilesIn(directory, files);
+	return directory;
+};
+
+export const createFilesIn = async (directory: string, files: Readonly<Record<string, string>>): Promise<void> => {
 	for (const [name, text] of Object.entries(files)) {
 		const file = path.join(directory, name);
 		await mkdir(path.dirname(file), {recursive: true});
 		await writeFile(file, text);
 		await chmod(file, text.startsWith('#!') ? 0o755 : 0o644);
 	}
-
-	return directory;
 };

@@ -1,0 +1,192 @@
+import {type ChildProcess, spawn} from 'node:child_process';
+import process from 'node:process';
+import {afterEach, expect, test, vi} from 'vitest';
+import {createProcessDescriber} from '../../source/host/process-details.js';
+import {runTool} from '../../source/host/spawn.js';
+import {createUsers} from '../../source/host/users.js';
+import {createFiles, createFilesIn} from './temporary.js';
+
+const users = createUsers();
+const account = users.nameOfSync(process.getuid?.() ?? 0);
+const describe = createProcessDescriber({users, run: runTool});
+
+const own = 'Uid:\t0\t0\t0\t0\n';
+
+/**
+The text of /proc/5/stat, in short.
+*/
+const stat = (comm: string, state = 'S', startTicks = 0) =>
+	`5 (${comm}) ${state} ${'0 '.repeat(18)}${startTicks} 0 0\n`;
+
+const children: ChildProcess[] = [];
+
+afterEach(() => {
+	for (const child of children.splice(0)) {
+		child.kill('SIGKILL');
+	}
+});
+
+const start = (command: string, args: string[], argv0?: string): number => {
+	const child = spawn(command, args, {stdio: 'ignore', argv0});
+	children.push(child);
+	return child.pid ?? 0;
+};
+
+test('tells owner, name, command line and start of a process', async () => {
+	const pid = start('sleep', ['600', '601']);
+	// Until then it is still a copy of us.
+	await vi.waitFor(async () => {
+		const details = await describe([pid]);
+		expect(details.get(pid)).toEqual({
+			startTicks: expect.any(Number) as number,
+			user: account,
+			name: 'sleep',
+			commandLine: 'sleep 600 601',
+		});
+	});
+});
+
+test('a name that the kernel cuts off is told whole', async () => {
+	const directory = await createFiles({
+		'5/stat': stat('a-rather-long-n'),
+		'5/status': 'Name:\ta\nUid:\t0\t1\t2\t3\n',
+		'5/cmdline': '/usr/bin/a-rather-long-name\0--x\0\0\0',
+		'6/stat': stat('shorter'),
+		'6/status': own,
+		'6/cmdline': 'another title\0',
+		'7/stat': stat('kthread'),
+		'7/status': own,
+		'7/cmdline': '',
+	});
+	const details = await createProcessDescriber({users, run: runTool, procDirectory: directory})([5, 6, 7]);
+	expect(details.get(5)).toMatchObject({
+		user: 'root',
+		name: 'a-rather-long-name',
+		commandLine: '/usr/bin/a-rather-long-name --x',
+	});
+	expect(details.get(6)).toMatchObject({name: 'shorter', commandLine: 'another title'});
+	expect(details.get(7)).toMatchObject({name: 'kthread', commandLine: undefined});
+});
+
+test('an endless command line is cut, between two characters', async () => {
+	const directory = await createFiles({'5/stat': stat('x'), '5/status': own, '5/cmdline': `x${'😀'.repeat(10_000)}\0`});
+	const details = await createProcessDescriber({users, run: runTool, procDirectory: directory})([5]);
+	const {commandLine = ''} = details.get(5) ?? {};
+	expect(commandLine).toBe(`x${'😀'.repeat(2047)}`);
+});
+
+test('a process that is gone or hidden is told of by nothing', async () => {
+	expect(await describe([3_999_999])).toEqual(
+		new Map([[3_999_999, {startTicks: undefined, user: undefined, name: undefined, commandLine: undefined}]]),
+	);
+});
+
+test('asks for every process once a scan, and for hidden ones only now and then', async () => {
+	const directory = await createFiles({});
+	const run = vi.fn<typeof runTool>(async (_command, args) => ({stdout: args.includes('8') ? ' 0\n' : '', stderr: ''}));
+	let now = 0;
+	const ask = createProcessDescriber({users, run, procDirectory: directory, monotonicMs: () => now});
+
+	const details = await ask([7, 8, 7, 8]);
+	expect([...details].map(([pid, {user}]) => [pid, user])).toEqual([
+		[7, undefined],
+		[8, 'root'],
+	]);
+	expect(run.mock.calls.map(([command, args]) => [command, ...args])).toEqual([
+		['ps', '-o', 'uid=', '-p', '7'],
+		['ps', '-o', 'uid=', '-p', '8'],
+	]);
+
+	now = 59_000;
+	await ask([7, 8]);
+	expect(run).toHaveBeenCalledTimes(2);
+	now = 61_000;
+	await ask([7, 8]);
+	expect(run).toHaveBeenCalledTimes(4);
+	await ask([]);
+	await ask([7]);
+	expect(run).toHaveBeenCalledTimes(5);
+});
+
+test('a command line whose reading hangs holds nobody up for long, and is not read again meanwhile', async () => {
+	const directory = await createFiles({'5/status': own, '5/stat': stat('stuck')});
+	// A pipe that nobody writes to: the opening hangs.
+	await runTool('mkfifo', [`${directory}/5/cmdline`], {timeoutMs: 5000});
+	const run = vi.fn(runTool);
+	let now = 0;
+	const ask = createProcessDescriber({users, run, procDirectory: directory, monotonicMs: () => now});
+
+	const startedAt = performance.now();
+	for (let round = 0; round < 10; round++) {
+		const details = await ask([5]);
+		expect(details.get(5)).toMatchObject({user: 'root', name: 'stuck', commandLine: undefined});
+	}
+
+	expect(performance.now() - startedAt).toBeLessThan(3000);
+	expect(run).toHaveBeenCalledTimes(1);
+
+	await createFilesIn(directory, {'6/status': own, '6/stat': stat('fine'), '6/cmdline': 'fine\0'});
+	await runTool('rm', [`${directory}/5/cmdline`], {timeoutMs: 5000});
+	now = 60_000;
+	const later = await ask([5, 6]);
+	expect(later.get(6)).toMatchObject({commandLine: 'fine'});
+});
+
+test('while the reader cannot even be killed, no other is started', async () => {
+	const {promise: ended, resolve: release} = Promise.withResolvers<void>();
+	const run = vi.fn<typeof runTool>(async () => ({stdout: '', stderr: '', failure: 'timed-out', ended}));
+	const directory = await createFiles({'5/stat': stat('a'), '6/stat': stat('b'), '5/status': own, '6/status': own});
+	const ask = createProcessDescriber({users, run, procDirectory: directory});
+	await ask([5]);
+	await ask([5, 6]);
+	expect(run).toHaveBeenCalledTimes(1);
+
+	release();
+	await ended;
+	await ask([5, 6]);
+	expect(run).toHaveBeenCalledTimes(2);
+});
+
+test('a process that waits in the kernel is not read', async () => {
+	const run = vi.fn(runTool);
+	const directory = await createFiles({'5/stat': stat('a', 'D'), '5/status': own, '5/cmdline': 'a\0'});
+	const details = await createProcessDescriber({users, run, procDirectory: directory})([5]);
+	expect(details.get(5)).toMatchObject({user: 'root', name: 'a', commandLine: undefined});
+	expect(run).not.toHaveBeenCalled();
+});
+
+test('command lines are read once, until a minute is over or the pid is another process', async () => {
+	const directory = await createFiles({'5/stat': stat('a'), '5/status': own, '5/cmdline': 'a\0'});
+	const run = vi.fn(runTool);
+	let now = 0;
+	const ask = createProcessDescriber({users, run, procDirectory: directory, monotonicMs: () => now});
+	const read = async () => {
+		const details = await ask([5]);
+		return details.get(5)?.commandLine;
+	};
+
+	expect(await read()).toBe('a');
+	await createFilesIn(directory, {'5/cmdline': 'b\0'});
+	now = 59_000;
+	expect(await read()).toBe('a');
+	now = 60_000;
+	expect(await read()).toBe('b');
+	await createFilesIn(directory, {'5/cmdline': 'c\0', '5/stat': stat('a', 'S', 77)});
+	expect(await read()).toBe('c');
+	expect(run).toHaveBeenCalledTimes(3);
+});
+
+test('no argument passes for the command line of another process', async () => {
+	const directory = await createFiles({});
+	const lie = `x\n${directory}/6/cmdline\0evil\0`;
+	await createFilesIn(directory, {
+		'5/stat': stat('a'),
+		'5/status': own,
+		'5/cmdline': lie,
+		'6/stat': stat('b'),
+		'6/status': own,
+	});
+	const details = await createProcessDescriber({users, run: runTool, procDirectory: directory})([5, 6]);
+	expect(details.get(5)?.commandLine).toBe(`x\n${directory}/6/cmdline evil`);
+	expect(details.get(6)?.commandLine).toBeUndefined();
+});
