@@ -5,7 +5,8 @@ through the codec as it does elsewhere. For tests and demonstrations.
 import {Buffer} from 'node:buffer';
 import type {Expectation} from '../core/plan.js';
 import type {Store, StoreListener} from '../core/ports.js';
-import {decodeEvent, decodeUsage, mostGpus, type RawPool} from './codec.js';
+import {decodeEvent, mostGpus, type RawPool} from './codec.js';
+import {decodeHistory} from './decode-history.js';
 import {
 	encodePlan,
 	historySeconds,
@@ -198,13 +199,8 @@ export function createMemoryStore({now = () => Date.now() / 1000}: Options = {})
 				listeners.delete(subscription);
 			};
 		},
-		async *history(fromTime, toTime) {
-			for (const {raw} of state.history) {
-				const usage = decodeUsage(raw);
-				if (usage && usage.endTime >= fromTime && usage.endTime <= toTime) {
-					yield usage;
-				}
-			}
+		history(fromTime, toTime) {
+			return decodeHistory([state.history.map(({raw}) => raw)], fromTime, toTime);
 		},
 		async close() {
 			listeners.clear();

@@ -3,13 +3,13 @@ The pool in Redis, where the Go peer may use it too. Reading is one script and o
 */
 import type {Redis} from 'ioredis';
 import type {CommitOutcome, Store} from '../../core/ports.js';
-import {decodeUsage, rawOf} from '../codec.js';
+import {decodeHistory} from '../decode-history.js';
 import {encodePlan} from '../raw-plan.js';
 import {decodeSnapshot} from '../raw-snapshot.js';
 import {endpointOf, type RedisAddress} from './address.js';
 import {commitArguments} from './commit-arguments.js';
 import {Connection} from './connection.js';
-import {readHistory} from './history.js';
+import {readPages} from './history.js';
 import commitLua from './lua/commit.lua';
 import readLua from './lua/read.lua';
 import {parseReadReply, readArguments} from './read-reply.js';
@@ -72,13 +72,8 @@ export async function openRedisStore({patient, ...address}: RedisStoreOptions): 
 				await stop();
 			};
 		},
-		async *history(fromTime, toTime) {
-			for await (const record of readHistory(connection, fromTime, toTime)) {
-				const usage = decodeUsage(rawOf(record));
-				if (usage && usage.endTime >= fromTime && usage.endTime <= toTime) {
-					yield usage;
-				}
-			}
+		history(fromTime, toTime) {
+			return decodeHistory(readPages(connection, fromTime, toTime), fromTime, toTime);
 		},
 		async close() {
 			await Promise.all([...subscriptions].map(async (stop) => stop()));

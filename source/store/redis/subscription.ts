@@ -31,8 +31,10 @@ export async function subscribe(
 			listener.restored?.();
 		},
 	});
+	let isStopped = false;
 	connection.client.on('message', (channel: string, message: string) => {
-		if (channel === eventChannel) {
+		// What was on its way when listening ended is not told.
+		if (channel === eventChannel && !isStopped) {
 			listener.changed(decodeEvent(message));
 		}
 	});
@@ -42,6 +44,7 @@ export async function subscribe(
 		connection.run(async (client) => client.ping(), {isRepeatable: false}).catch(() => undefined);
 	}, pingIntervalMs);
 	return async () => {
+		isStopped = true;
 		clearInterval(timer);
 		connection.close();
 	};

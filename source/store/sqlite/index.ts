@@ -2,7 +2,8 @@
 The pool in one file, without a server.
 */
 import type {Store} from '../../core/ports.js';
-import {decodeEvent, decodeUsage, mostGpus} from '../codec.js';
+import {decodeEvent, mostGpus} from '../codec.js';
+import {decodeHistory} from '../decode-history.js';
 import {encodePlan, recentCount} from '../raw-plan.js';
 import {decodeSnapshot, type RawSnapshot} from '../raw-snapshot.js';
 import {applyPlan} from './commit.js';
@@ -45,8 +46,6 @@ export type SqliteStoreOptions = {
 
 type Row = Readonly<Record<string, string>>;
 
-type UsageRow = {readonly endSecond: number; readonly raw: string};
-
 function readAll(statements: Statements, user: string | undefined): Omit<RawSnapshot, 'now' | 'storeUptimeSeconds'> {
 	const pool = new Map((statements.pool.all() as Row[]).map(({name, raw}) => [name, raw]));
 	const gpus = new Map(statements.gpus.all().map(({gpu, raw}) => [gpu as number, raw as string]));
@@ -58,6 +57,34 @@ function readAll(statements: Statements, user: string | undefined): Omit<RawSnap
 		queue: (statements.queue.all() as Row[]).map(({id, raw}) => [id!, raw] as const),
 		recentUsage: (usage as Row[]).map(({raw}) => raw!),
 	};
+}
+
+type UsageRow = {readonly endSecond: number; readonly raw: string};
+
+/**
+Streams the stored usage records of the given seconds, oldest first. Each page is a transaction of its own: a long report
+holds up nobody.
+
+@yields Pages of records.
+*/
+async function* readPages(
+	database: Database,
+	statements: Statements,
+	fromTime: number,
+	toTime: number,
+): AsyncGenerator<readonly string[]> {
+	let after: UsageRow = {endSecond: Math.floor(fromTime), raw: ''};
+	let isLast = false;
+	while (!isLast) {
+		const {endSecond, raw} = after;
+		const page = await database.transaction('DEFERRED', () => ({
+			isKept: true,
+			result: statements.usagePage.all(endSecond, raw, Math.floor(toTime), pageSize) as UsageRow[],
+		}));
+		yield page.map((row) => row.raw);
+		isLast = page.length < pageSize;
+		after = page.at(-1) ?? after;
+	}
 }
 
 /**
@@ -108,25 +135,8 @@ export async function openSqliteStore({
 				throw explain(error, path);
 			}
 		},
-		async *history(fromTime, toTime) {
-			const readPage = async ({endSecond, raw}: UsageRow) =>
-				database.transaction('DEFERRED', () => ({
-					isKept: true,
-					result: statements.usagePage.all(endSecond, raw, Math.floor(toTime), pageSize) as UsageRow[],
-				}));
-			let after: UsageRow = {endSecond: Math.floor(fromTime), raw: ''};
-			let isLast = false;
-			while (!isLast) {
-				const page = await readPage(after);
-				isLast = page.length < pageSize;
-				after = page.at(-1) ?? after;
-				for (const {raw} of page) {
-					const usage = decodeUsage(raw);
-					if (usage && usage.endTime >= fromTime && usage.endTime <= toTime) {
-						yield usage;
-					}
-				}
-			}
+		history(fromTime, toTime) {
+			return decodeHistory(readPages(database, statements, fromTime, toTime), fromTime, toTime);
 		},
 		async close() {
 			watch.stop();

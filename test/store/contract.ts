@@ -1,0 +1,45 @@
+/**
+What every store must do. One suite, every store.
+*/
+import {afterAll, beforeAll, beforeEach, describe} from 'vitest';
+import type {Store} from '../../source/core/ports.js';
+import {crowdContract} from './contract/crowd.js';
+import {eventContract} from './contract/events.js';
+import {garbageContract} from './contract/garbage.js';
+import {historyContract} from './contract/history.js';
+import {queueContract} from './contract/queue.js';
+import {recordContract} from './contract/records.js';
+import type {Harness} from './harness.js';
+
+export type Subject = {
+	readonly harness: () => Harness;
+	/**
+	A store on an empty pool, the same for all tests.
+	*/
+	readonly store: () => Store;
+};
+
+export function contract(name: string, makeHarness: () => Promise<Harness>): void {
+	describe(`the ${name} store`, () => {
+		let harness: Harness;
+		let store: Store;
+		beforeAll(async () => {
+			harness = await makeHarness();
+			store = await harness.open();
+		});
+		beforeEach(async () => {
+			await harness.clear();
+		});
+		afterAll(async () => {
+			await harness.close();
+		});
+
+		const subject: Subject = {harness: () => harness, store: () => store};
+		recordContract(subject);
+		queueContract(subject);
+		historyContract(subject);
+		eventContract(subject);
+		garbageContract(subject);
+		crowdContract(subject);
+	});
+}

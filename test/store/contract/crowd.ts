@@ -1,0 +1,101 @@
+import {setTimeout as sleep} from 'node:timers/promises';
+import {describe, expect, test} from 'vitest';
+import type {Plan} from '../../../source/core/plan.js';
+import type {Store} from '../../../source/core/ports.js';
+import type {Snapshot} from '../../../source/core/types.js';
+import type {Subject} from '../contract.js';
+import {leaseOn, leaseWrite, plan, poolWrite, write} from '../samples.js';
+
+const clients = 50;
+
+/** What the core does: read, plan, commit, again after a conflict. Undefined: nothing left to plan. */
+async function change(store: Store, planFor: (snapshot: Snapshot) => Plan | undefined): Promise<boolean> {
+	for (let attempt = 0; ; attempt++) {
+		const next = planFor(await store.read());
+		if (next === undefined) {
+			return false;
+		}
+
+		if ((await store.commit(next)) === 'done') {
+			return true;
+		}
+
+		await sleep(Math.random() * Math.min(50, 2 ** attempt));
+	}
+}
+
+export function crowdContract({store, harness}: Subject): void {
+	describe('many at once', () => {
+		const openAll = async () => Promise.all(Array.from({length: clients}, async () => harness().open()));
+
+		test('50 clients for 8 GPUs: each GPU has one winner, and knows it', async () => {
+			const stores = await openAll();
+			await write(store(), poolWrite(8));
+			const winners = await Promise.all(
+				stores.map(async (other, who) => {
+					const isGranted = await change(other, ({gpus}) => {
+						const free = gpus.find((record) => record.kind === 'free');
+						return (
+							free &&
+							plan({
+								expect: [{kind: 'gpu', index: free.index, raw: free.raw}],
+								writes: [leaseWrite(free.index, {leaseId: `client-${who}`})],
+								grants: true,
+							})
+						);
+					});
+					return isGranted ? `client-${who}` : undefined;
+				}),
+			);
+			const snapshot = await store().read();
+			const holders = snapshot.gpus.map(({index}) => leaseOn(snapshot, index).leaseId);
+			expect(new Set(holders).size).toBe(8);
+			expect(winners.filter((id) => id !== undefined).toSorted()).toEqual(holders.toSorted());
+		});
+
+		test('50 clients counting: no count is lost', async () => {
+			const stores = await openAll();
+			await write(store(), poolWrite(1), leaseWrite(0, {note: '0'}));
+			await Promise.all(
+				stores.map(async (other) => {
+					for (let round = 0; round < 4; round++) {
+						await change(other, (snapshot) =>
+							plan({
+								expect: [{kind: 'gpu', index: 0, raw: snapshot.gpus[0]?.raw}],
+								writes: [leaseWrite(0, {note: String(Number(leaseOn(snapshot, 0).note) + 1)})],
+							}),
+						);
+					}
+				}),
+			);
+			expect(leaseOn(await store().read(), 0).note).toBe(String(clients * 4));
+		});
+
+		test('whoever reads while others write sees one state, never a mixture', async () => {
+			const [reader, ...writers] = await Promise.all(Array.from({length: 5}, async () => harness().open()));
+			await write(store(), poolWrite(8), ...Array.from({length: 8}, (_, index) => leaseWrite(index, {note: 'none'})));
+			const over = new AbortController();
+			const writing = Promise.all(
+				writers.map(async (writer, who) => {
+					for (let round = 0; !over.signal.aborted; round++) {
+						const note = `${who}-${round}`;
+						await write(writer, ...Array.from({length: 8}, (_, index) => leaseWrite(index, {note})));
+						await sleep(0);
+					}
+				}),
+			);
+			const notes = new Set<string | undefined>();
+			for (let look = 0; look < 200; look++) {
+				const snapshot = await reader!.read();
+				const seen = new Set(snapshot.gpus.map(({index}) => leaseOn(snapshot, index).note));
+				expect(seen.size).toBe(1);
+				notes.add([...seen][0]);
+				await sleep(0);
+			}
+
+			over.abort();
+			await writing;
+			expect(notes.size).toBeGreaterThan(5);
+		});
+	});
+}

@@ -1,0 +1,116 @@
+import {describe, expect, test} from 'vitest';
+import type {Subject} from '../contract.js';
+import {collect, plan, usage} from '../samples.js';
+
+const day = 86_400;
+
+export function historyContract({store}: Subject): void {
+	const append = async (...records: ReadonlyArray<Parameters<typeof usage>[0]>) =>
+		store().commit(plan({usage: records.map((record) => usage(record))}));
+	const recent = Math.floor(Date.now() / 1000) - 10 * day;
+	const ends = async (from: number, to: number) =>
+		(await collect(store().history(from, to))).map(({endTime}) => endTime - recent);
+
+	describe('history', () => {
+		test('a record is read back as it was written', async () => {
+			const record = usage({
+				actualUser: 'alice',
+				gpuId: 3,
+				startTime: recent - 12.25,
+				endTime: recent + 0.5,
+				durationSeconds: 12.75,
+				reservationType: 'manual',
+				leaseId: 'lease-1',
+				note: 'done',
+				endReason: 'expired',
+			});
+			await append(record);
+			expect(await collect(store().history(recent, recent + 1))).toEqual([record]);
+		});
+
+		test('comes oldest first, whatever the order of the commits', async () => {
+			await append({endTime: recent + 30, gpuId: 1}, {endTime: recent + 10, gpuId: 2});
+			await append({endTime: recent + 20, gpuId: 3});
+			expect(await ends(recent, recent + 100)).toEqual([10, 20, 30]);
+		});
+
+		test('holds those that ended in the time asked for, both ends included', async () => {
+			await append(...[0, 10, 10.5, 20, 20.5, 30].map((offset) => ({endTime: recent + offset})));
+			expect(await ends(recent + 10, recent + 20)).toEqual([10, 10.5, 20]);
+			expect(await ends(recent + 10.25, recent + 20.5)).toEqual([10.5, 20, 20.5]);
+			expect(await ends(recent + 31, recent + 40)).toEqual([]);
+			expect(await ends(recent + 20, recent + 10)).toEqual([]);
+		});
+
+		test('many records of one second, and more than a page of them, come once each', async () => {
+			const records = Array.from({length: 2500}, (_, index) => ({
+				gpuId: index,
+				endTime: recent + (index < 1500 ? 5 : 6 + (index % 7)),
+			}));
+			await append(...records);
+			const found = await collect(store().history(recent, recent + 100));
+			expect(found.map(({gpuId}) => gpuId).toSorted((a, b) => a - b)).toEqual(records.map(({gpuId}) => gpuId));
+			const seconds = found.map(({endTime}) => endTime);
+			expect(seconds).toEqual(seconds.toSorted((a, b) => a - b));
+		});
+
+		test('the same record is kept once', async () => {
+			await append({endTime: recent});
+			await append({endTime: recent});
+			expect(await ends(recent, recent)).toEqual([0]);
+		});
+
+		test('each append removes at most a hundred records older than 90 days', async () => {
+			const now = Math.floor(Date.now() / 1000);
+			const old = Array.from({length: 250}, (_, index) => ({endTime: now - 100 * day + index}));
+			await append(...old, {endTime: now - 89 * day});
+			const count = async () => (await collect(store().history(0, now))).length;
+			expect(await count()).toBe(151);
+			await append({endTime: now - 2});
+			expect(await count()).toBe(52);
+			const [oldest] = await collect(store().history(0, now));
+			expect(oldest?.endTime).toBe(now - 100 * day + 200);
+			await append({endTime: now - 1});
+			await append({endTime: now});
+			expect((await collect(store().history(0, now))).map(({endTime}) => now - endTime)).toEqual([89 * day, 2, 1, 0]);
+		});
+	});
+
+	describe('last use', () => {
+		const lastUsed = async (user: string) => [...(await store().read({user})).lastUsed].toSorted(([a], [b]) => a - b);
+
+		test('is when the asking user last gave back each GPU', async () => {
+			await append(
+				{gpuId: 0, endTime: recent},
+				{gpuId: 0, endTime: recent + 20.5},
+				{gpuId: 0, endTime: recent + 10},
+				{gpuId: 12, endTime: recent + 5},
+				{gpuId: 2, endTime: recent + 30, user: 'bob'},
+				{gpuId: 3, endTime: recent + 30, user: 'bob', actualUser: 'alice'},
+				{gpuId: 4, endTime: recent + 30, user: 'bob', note: '"user":"alice","gpu_id":4'},
+			);
+			expect(await lastUsed('alice')).toEqual([
+				[0, recent + 20.5],
+				[12, recent + 5],
+			]);
+			expect((await store().read()).lastUsed.size).toBe(0);
+			expect(await lastUsed('nobody')).toEqual([]);
+		});
+
+		test.each(['<b>&amp;', '"', '\\', '%d+ .*', ' \u{2028}', '日本', '\u{0}'])(
+			'is told for the label %j',
+			async (user) => {
+				await append({user, gpuId: 5, endTime: recent}, {user: `${user}x`, gpuId: 6, endTime: recent});
+				expect(await lastUsed(user)).toEqual([[5, recent]]);
+			},
+		);
+
+		test('looks at the newest hundred records only', async () => {
+			await append({user: 'carol', gpuId: 1, endTime: recent});
+			await append(...Array.from({length: 99}, (_, index) => ({endTime: recent + 1 + index})));
+			expect(await lastUsed('carol')).toEqual([[1, recent]]);
+			await append({endTime: recent + 200});
+			expect(await lastUsed('carol')).toEqual([]);
+		});
+	});
+}

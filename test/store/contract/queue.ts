@@ -1,0 +1,89 @@
+import {describe, expect, test} from 'vitest';
+import type {Subject} from '../contract.js';
+import {entry, join, lineOf, poolWrite, start, stateOf, write} from '../samples.js';
+
+export function queueContract({store, harness}: Subject): void {
+	describe('the line', () => {
+		test('keeps the order in which people came, within one commit too', async () => {
+			await write(store(), join('b'), join('a'));
+			await write(store(), join('0'));
+			await write(store(), join('c'));
+			expect(lineOf(await store().read())).toEqual(['b', 'a', '0', 'c']);
+		});
+
+		test('keeps the order in which many came at once', async () => {
+			const stores = await Promise.all(Array.from({length: 5}, async () => harness().open()));
+			const done: string[] = [];
+			await Promise.all(
+				stores.map(async (other, who) => {
+					for (let round = 0; round < 10; round++) {
+						const id = `${who}-${round}`;
+						await write(other, join(id));
+						done.push(id);
+					}
+				}),
+			);
+			const line = lineOf(await store().read());
+			expect(line.toSorted()).toEqual(done.toSorted());
+			for (const who of stores.keys()) {
+				const own = line.filter((id) => id.startsWith(`${who}-`));
+				expect(own).toEqual(Array.from({length: 10}, (_, round) => `${who}-${round}`));
+			}
+		});
+
+		test('an entry is read back as it was written', async () => {
+			const waiting = entry('q', {
+				requestedCount: 2,
+				requestedIds: [3, 1],
+				allocatedGpus: [1],
+				reservationType: 'manual',
+				expirySeconds: 5400,
+				note: 'soon',
+				enqueueTime: start + 0.125,
+				lastHeartbeat: start + 30.5,
+				waitTimeout: start + 600,
+				machine: 'machine-1',
+				bootId: 'boot-1',
+				holder: {pid: 7, startTicks: 8},
+				unknownFields: {colour: {deep: [1, null, 'x']}},
+			});
+			await write(store(), {kind: 'join', entry: waiting});
+			expect((await store().read()).queue).toMatchObject([{kind: 'entry', id: 'q', entry: waiting}]);
+		});
+
+		test('an entry is replaced in its place', async () => {
+			await write(store(), join('a'), join('b'));
+			expect(await write(store(), {kind: 'entry', entry: entry('a', {note: 'still here'})})).toBe('done');
+			const {queue} = await store().read();
+			expect(queue).toMatchObject([{id: 'a', entry: {note: 'still here'}}, {id: 'b'}]);
+		});
+
+		test('who stands in the line cannot join again, and keeps the place', async () => {
+			await write(store(), join('a'), join('b'));
+			const before = stateOf(await store().read());
+			expect(await write(store(), poolWrite(1), join('a'))).toBe('conflict');
+			expect(stateOf(await store().read())).toEqual(before);
+		});
+
+		test('who does not stand in the line has no entry to replace', async () => {
+			expect(await write(store(), poolWrite(1), {kind: 'entry', entry: entry('a')})).toBe('conflict');
+			expect(stateOf(await store().read())).toEqual({pool: undefined, gpus: [], queue: []});
+		});
+
+		test('leaving takes the place and the entry, and may be said twice', async () => {
+			await write(store(), join('a'), join('b'), join('c'));
+			expect(await write(store(), {kind: 'leave', id: 'b'})).toBe('done');
+			expect(await write(store(), {kind: 'leave', id: 'b'})).toBe('done');
+			expect(lineOf(await store().read())).toEqual(['a', 'c']);
+			await write(store(), join('b'));
+			expect(lineOf(await store().read())).toEqual(['a', 'c', 'b']);
+		});
+
+		test('the last to leave does not confuse the order', async () => {
+			await write(store(), join('a'), join('b'));
+			await write(store(), {kind: 'leave', id: 'b'});
+			await write(store(), join('d'), join('c'));
+			expect(lineOf(await store().read())).toEqual(['a', 'd', 'c']);
+		});
+	});
+}

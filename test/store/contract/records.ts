@@ -1,0 +1,196 @@
+import {describe, expect, test} from 'vitest';
+import type {Expectation, Write} from '../../../source/core/plan.js';
+import type {Subject} from '../contract.js';
+import {
+	collect,
+	entry,
+	join,
+	lease,
+	leaseOn,
+	leaseWrite,
+	plan,
+	poolWrite,
+	rawOn,
+	start,
+	stateOf,
+	usage,
+	write,
+} from '../samples.js';
+
+export function recordContract({store, harness}: Subject): void {
+	describe('records', () => {
+		test('an empty store has no pool', async () => {
+			const before = Date.now() / 1000;
+			const snapshot = await store().read();
+			expect(stateOf(snapshot)).toEqual({pool: undefined, gpus: [], queue: []});
+			expect(snapshot.lastUsed.size).toBe(0);
+			expect(Math.abs(snapshot.now - before)).toBeLessThan(5);
+			expect(snapshot.storeUptimeSeconds).toBeGreaterThanOrEqual(0);
+		});
+
+		test('a pool is made, and made anew without what it had', async () => {
+			expect(await write(store(), poolWrite(2))).toBe('done');
+			const made = await store().read();
+			expect(made.pool).toEqual({gpuCount: 2, provider: 'fake', machine: {id: 'machine-1', bootId: 'boot-1'}});
+			expect(made.gpus).toEqual([
+				{kind: 'free', index: 0, raw: undefined},
+				{kind: 'free', index: 1, raw: undefined},
+			]);
+			await write(store(), {kind: 'pool', pool: {gpuCount: 1, provider: 'nvidia'}});
+			expect((await store().read()).pool).toEqual({gpuCount: 1, provider: 'nvidia'});
+		});
+
+		test('a lease is read back as it was written, by others too', async () => {
+			const held = lease({
+				type: 'run',
+				lastHeartbeat: start + 1,
+				note: 'training',
+				partialQueueId: 'q',
+				machine: 'machine-1',
+				bootId: 'boot-1',
+				holder: {pid: 10, startTicks: 20},
+				job: {pid: 11, startTicks: 21},
+			});
+			await write(store(), poolWrite(2), {kind: 'lease', index: 1, lease: held});
+			const other = await (await harness().open()).read();
+			expect(leaseOn(other, 1)).toEqual(held);
+			expect(other.gpus[0]?.kind).toBe('free');
+		});
+
+		test('times of a lease are whole seconds, and no promise is shortened', async () => {
+			await write(
+				store(),
+				poolWrite(1),
+				leaseWrite(0, {startTime: start + 0.9, lastHeartbeat: start + 1.9, expiryTime: start + 2.1}),
+			);
+			expect(leaseOn(await store().read(), 0)).toMatchObject({
+				startTime: start,
+				lastHeartbeat: start + 1,
+				expiryTime: start + 3,
+			});
+		});
+
+		test('a freed GPU remembers when, or nothing at all', async () => {
+			await write(store(), poolWrite(2), leaseWrite(0), leaseWrite(1));
+			await write(
+				store(),
+				{kind: 'free', index: 0, lastReleased: start + 0.25},
+				{kind: 'free', index: 1, lastReleased: undefined},
+			);
+			const {gpus} = await store().read();
+			expect(gpus[0]).toMatchObject({kind: 'free', lastReleased: start + 0.25});
+			expect(gpus[1]).toEqual({kind: 'free', index: 1, raw: undefined});
+		});
+
+		const hostile = [
+			'\u{1B}[31mred\u{1B}[0m\r\n\u{7}\u{0}',
+			'‮evil‬ 🤖 日本語 \u{2028} \u{FEFF}',
+			String.raw`"}],\"user\":\"root\" \ud800 \\ud800`,
+			"'; DROP TABLE gpus; -- %s {} $1",
+			'__proto__',
+		];
+		test.each(hostile)('the text %j is kept as it is', async (text) => {
+			await write(store(), poolWrite(1), leaseWrite(0, {note: text, user: text}), join('q', {note: text, user: text}));
+			const snapshot = await store().read({user: text});
+			expect(leaseOn(snapshot, 0)).toMatchObject({note: text, user: text});
+			expect(snapshot.queue[0]).toMatchObject({kind: 'entry', entry: {note: text, user: text}});
+			const raw = rawOn(snapshot, 0);
+			expect(await store().commit(plan({expect: [{kind: 'gpu', index: 0, raw}]}))).toBe('done');
+		});
+
+		test('a lone surrogate is replaced, in our fields and in unknown ones', async () => {
+			const unknownFields = {'\u{DC00}': ['\u{D800}x', String.raw`\ud800`]};
+			await write(store(), poolWrite(1), leaseWrite(0, {note: 'a\u{D800}b', unknownFields}));
+			const snapshot = await store().read();
+			expect(leaseOn(snapshot, 0).note).toBe('a\u{FFFD}b');
+			expect(leaseOn(snapshot, 0).unknownFields).toEqual({'\u{FFFD}': ['\u{FFFD}x', String.raw`\ud800`]});
+			expect(rawOn(snapshot, 0)).not.toMatch(/[^\\]\\ud/v);
+		});
+
+		test('a note of a megabyte is kept', async () => {
+			const note = 'x'.repeat(1_000_000);
+			await write(store(), poolWrite(1), leaseWrite(0, {note}));
+			expect(leaseOn(await store().read(), 0).note).toBe(note);
+		});
+
+		test('an empty label is a bug of the caller, and nothing happens', async () => {
+			await write(store(), poolWrite(1));
+			const before = stateOf(await store().read());
+			await expect(write(store(), join('q'), leaseWrite(0, {user: ''}))).rejects.toThrow(TypeError);
+			await expect(write(store(), join('q'), leaseWrite(0, {startTime: NaN}))).rejects.toThrow(RangeError);
+			expect(stateOf(await store().read())).toEqual(before);
+		});
+
+		test('a plan that changes nothing is done', async () => {
+			expect(await store().commit(plan({}))).toBe('done');
+		});
+	});
+
+	describe('expectations', () => {
+		const wrong: ReadonlyArray<readonly [string, Expectation]> = [
+			['a lease where another is', {kind: 'gpu', index: 0, raw: '{}'}],
+			['a free GPU where a lease is', {kind: 'gpu', index: 0, raw: undefined}],
+			['a lease where none is', {kind: 'gpu', index: 1, raw: '{}'}],
+			['an entry that reads otherwise', {kind: 'entry', id: 'first', raw: '{}'}],
+			['no entry where one is', {kind: 'entry', id: 'first', raw: undefined}],
+			['an entry where none is', {kind: 'entry', id: 'nobody', raw: '{}'}],
+			['a shorter line', {kind: 'queue', ids: ['first'], extent: 'whole'}],
+			['an empty line', {kind: 'queue', ids: [], extent: 'whole'}],
+			['a longer line', {kind: 'queue', ids: ['first', 'second', 'third'], extent: 'whole'}],
+			['a longer beginning', {kind: 'queue', ids: ['first', 'second', 'third'], extent: 'prefix'}],
+			['another order', {kind: 'queue', ids: ['second', 'first'], extent: 'whole'}],
+			['another beginning', {kind: 'queue', ids: ['second'], extent: 'prefix'}],
+			['another size', {kind: 'pool', gpuCount: 3}],
+			['no pool', {kind: 'pool', gpuCount: undefined}],
+		];
+		test.each(wrong)('expecting %s is a conflict, and nothing happens', async (_, expectation) => {
+			await write(store(), poolWrite(2), leaseWrite(0), join('first'), join('second'));
+			const before = stateOf(await store().read());
+			const writes: readonly Write[] = [
+				poolWrite(7),
+				{kind: 'free', index: 0, lastReleased: start},
+				leaseWrite(1),
+				join('third'),
+				{kind: 'entry', entry: entry('first', {note: 'changed'})},
+				{kind: 'leave', id: 'second'},
+			];
+			const outcome = await store().commit(plan({expect: [expectation], writes, usage: [usage()], grants: true}));
+			expect(outcome).toBe('conflict');
+			expect(stateOf(await store().read())).toEqual(before);
+			expect(await collect(store().history(0, start * 2))).toEqual([]);
+		});
+
+		test('what was read holds until somebody changes it', async () => {
+			await write(store(), poolWrite(2), leaseWrite(0), join('first'), join('second'));
+			const {gpus, queue} = await store().read();
+			const expectations: readonly Expectation[] = [
+				...gpus.map(({index, raw}) => ({kind: 'gpu', index, raw}) as const),
+				...queue.map(
+					(record) => ({kind: 'entry', id: record.id, raw: 'raw' in record ? record.raw : undefined}) as const,
+				),
+				{kind: 'entry', id: 'nobody', raw: undefined},
+				{kind: 'queue', ids: ['first', 'second'], extent: 'whole'},
+				{kind: 'queue', ids: ['first', 'second'], extent: 'prefix'},
+				{kind: 'queue', ids: ['first'], extent: 'prefix'},
+				{kind: 'queue', ids: [], extent: 'prefix'},
+				{kind: 'pool', gpuCount: 2},
+			];
+			expect(await store().commit(plan({expect: expectations}))).toBe('done');
+			const change = plan({expect: expectations, writes: [leaseWrite(0, {note: 'mine'})]});
+			expect(await store().commit(change)).toBe('done');
+			expect(await store().commit(change)).toBe('conflict');
+		});
+
+		test('no pool and no line can be expected', async () => {
+			const making = plan({
+				expect: [
+					{kind: 'pool', gpuCount: undefined},
+					{kind: 'queue', ids: [], extent: 'whole'},
+				],
+				writes: [poolWrite(2)],
+			});
+			expect(await store().commit(making)).toBe('done');
+			expect(await store().commit(making)).toBe('conflict');
+		});
+	});
+}

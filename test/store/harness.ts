@@ -1,0 +1,137 @@
+/**
+Every store, in one form for the tests that all must pass.
+*/
+import {mkdtempSync, rmSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import path from 'node:path';
+import {DatabaseSync} from 'node:sqlite';
+import {Redis} from 'ioredis';
+import type {Store} from '../../source/core/ports.js';
+import {createMemoryStore} from '../../source/store/memory.js';
+import {openRedisStore} from '../../source/store/redis/index.js';
+import {openSqliteStore} from '../../source/store/sqlite/index.js';
+import {startRedis} from '../_helpers/redis-server.js';
+
+export type Harness = {
+	/**
+	Opens the pool once more, as another process would.
+	*/
+	readonly open: () => Promise<Store>;
+	/**
+	Puts a string where the record of a GPU is kept.
+	*/
+	readonly setGpu: (index: number, raw: string) => Promise<void>;
+	/**
+	Puts a string where a queue entry is kept.
+	*/
+	readonly setEntry: (id: string, raw: string) => Promise<void>;
+	/**
+	Puts strings where the pool is described.
+	*/
+	readonly setPool: (gpuCount: string, provider?: string, machine?: string) => Promise<void>;
+	/**
+	Empties the store.
+	*/
+	readonly clear: () => Promise<void>;
+	readonly close: () => Promise<void>;
+};
+
+export async function memoryHarness(): Promise<Harness> {
+	const store = createMemoryStore();
+	const {state} = store;
+	return {
+		open: async () => store,
+		async setGpu(index, raw) {
+			state.gpus.set(index, raw);
+		},
+		async setEntry(id, raw) {
+			state.entries.set(id, raw);
+		},
+		async setPool(gpuCount, provider, machine) {
+			state.pool = {gpuCount, provider, machine};
+		},
+		async clear() {
+			state.pool = {gpuCount: undefined, provider: undefined, machine: undefined};
+			state.gpus.clear();
+			state.entries.clear();
+			state.line.length = 0;
+			state.history.length = 0;
+		},
+		close: async () => store.close(),
+	};
+}
+
+export async function sqliteHarness(): Promise<Harness> {
+	const directory = mkdtempSync(path.join(tmpdir(), 'chg-sqlite-'));
+	const file = path.join(directory, 'pool.db');
+	const first = await openSqliteStore({path: file, create: true});
+	const database = new DatabaseSync(file);
+	const stores: Store[] = [first];
+	return {
+		async open() {
+			const store = await openSqliteStore({path: file, create: false});
+			stores.push(store);
+			return store;
+		},
+		async setGpu(index, raw) {
+			database.prepare('INSERT OR REPLACE INTO gpus (gpu, raw) VALUES (?, ?)').run(index, raw);
+		},
+		async setEntry(id, raw) {
+			database.prepare('UPDATE queue SET raw = ? WHERE id = ?').run(raw, id);
+		},
+		async setPool(...values) {
+			database.exec('DELETE FROM pool');
+			for (const [place, name] of ['gpuCount', 'provider', 'machine'].entries()) {
+				if (values[place] !== undefined) {
+					database.prepare('INSERT INTO pool (name, raw) VALUES (?, ?)').run(name, values[place]);
+				}
+			}
+		},
+		async clear() {
+			database.exec('DELETE FROM pool; DELETE FROM gpus; DELETE FROM queue; DELETE FROM history');
+		},
+		async close() {
+			await Promise.all(stores.map(async (store) => store.close()));
+			database.close();
+			rmSync(directory, {recursive: true});
+		},
+	};
+}
+
+export async function redisHarness(): Promise<Harness> {
+	const server = await startRedis();
+	const client = new Redis({host: server.host, port: server.port});
+	const stores: Store[] = [];
+	return {
+		async open() {
+			const store = await openRedisStore({host: server.host, port: server.port, db: 0, patient: false});
+			stores.push(store);
+			return store;
+		},
+		async setGpu(index, raw) {
+			await client.set(`canhazgpu:gpu:${index}`, raw);
+		},
+		async setEntry(id, raw) {
+			await client.set(`canhazgpu:queue:entry:${id}`, raw);
+		},
+		async setPool(gpuCount, provider, machine) {
+			await client.del('canhazgpu:provider', 'canhazgpu:machine');
+			await client.set('canhazgpu:gpu_count', gpuCount);
+			if (provider !== undefined) {
+				await client.set('canhazgpu:provider', provider);
+			}
+
+			if (machine !== undefined) {
+				await client.set('canhazgpu:machine', machine);
+			}
+		},
+		async clear() {
+			await client.flushall();
+		},
+		async close() {
+			await Promise.all(stores.map(async (store) => store.close()));
+			client.disconnect();
+			await server.stop();
+		},
+	};
+}
