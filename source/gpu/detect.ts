@@ -1,7 +1,7 @@
 import {access, constants, stat} from 'node:fs/promises';
 import path from 'node:path';
 import type {ProviderName} from '../core/types.js';
-import {countDriverGpus, driverGpusDirectory} from './nvidia-driver.js';
+import {driverGpusDirectory, listDriverGpus} from './nvidia-driver.js';
 import {explainFailure} from './nvidia-failures.js';
 import {parseGpuTable} from './nvidia-gpus.js';
 import type {RunTool} from './tool.js';
@@ -36,7 +36,8 @@ export const detectProvider = async ({
 		return {provider: undefined, reason: `${command} is not in PATH.`};
 	}
 
-	if (((await countDriverGpus(gpusDirectory)) ?? 0) > 0) {
+	const listed = await listDriverGpus(gpusDirectory);
+	if (listed.length > 0) {
 		return {provider: 'nvidia'};
 	}
 

@@ -1,5 +1,6 @@
-import {readdir, readFile} from 'node:fs/promises';
+import {readdir} from 'node:fs/promises';
 import path from 'node:path';
+import type {RunTool} from './tool.js';
 
 /**
 Where the driver lists its GPUs, one directory a PCI address. Not there under WSL.
@@ -7,24 +8,31 @@ Where the driver lists its GPUs, one directory a PCI address. Not there under WS
 export const driverGpusDirectory = '/proc/driver/nvidia/gpus';
 
 /**
-How many GPUs the driver has, without asking them anything, so it answers at once even while one of them hangs. GPUs that an
-administrator excluded are in the list but no tool shows them. Undefined when the driver keeps no such list.
+The directories of that list; none when the driver keeps no such list. Asks the GPUs nothing, so it answers at once even while one
+of them hangs.
 */
-export const countDriverGpus = async (directory = driverGpusDirectory): Promise<number | undefined> => {
+export const listDriverGpus = async (directory: string): Promise<readonly string[]> => {
 	try {
-		const entries = await readdir(directory);
-		const visible = await Promise.all(entries.map(async (entry) => !(await isExcluded(path.join(directory, entry)))));
-		return visible.filter(Boolean).length;
+		const names = await readdir(directory);
+		return names.map((name) => path.join(directory, name));
 	} catch {
-		return undefined;
+		return [];
 	}
 };
 
-const isExcluded = async (directory: string): Promise<boolean> => {
-	try {
-		const information = await readFile(path.join(directory, 'information'), 'utf8');
-		return /^gpu excluded:\s*yes\b/imv.test(information);
-	} catch {
-		return false;
+/**
+How many GPUs the driver lists, without those that an administrator excluded, which no tool shows either; 0 when it keeps no list.
+
+Whether one is excluded stands in a file that the driver writes while it is read, and may hang over: so a child reads it. One that
+does not answer in time counts as not excluded.
+*/
+export const countDriverGpus = async (run: RunTool, directory: string): Promise<number> => {
+	const gpus = await listDriverGpus(directory);
+	if (gpus.length === 0) {
+		return 0;
 	}
+
+	const files = gpus.map((gpu) => path.join(gpu, 'information'));
+	const {stdout} = await run('grep', ['-il', '^gpu excluded:[[:space:]]*yes', ...files], {timeoutMs: 1000});
+	return gpus.length - stdout.split('\n').filter((file) => file !== '').length;
 };

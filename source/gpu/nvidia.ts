@@ -114,8 +114,8 @@ export const createNvidiaProvider = ({
 		simulated: false,
 		observe,
 		async count() {
-			const listed = await countDriverGpus(gpusDirectory);
-			if (listed !== undefined && listed > 0) {
+			const listed = await countDriverGpus(run, gpusDirectory);
+			if (listed > 0) {
 				return listed;
 			}
 

@@ -1,4 +1,3 @@
-import {Buffer} from 'node:buffer';
 import {readFileSync} from 'node:fs';
 import {performance} from 'node:perf_hooks';
 import type {GpuProcess} from '../core/types.js';
@@ -118,15 +117,16 @@ const askPs = async (run: typeof runTool, pid: number): Promise<number | undefin
 };
 
 /**
-The kernel's name, unless it is cut off at 15 bytes and the first argument tells the rest.
+The program by its first argument, or else by the kernel's name for it, which is cut at 15 bytes and which many change: every Node
+program is called `MainThread`, every PyTorch one `pt_main_thread`. A first argument that is no path may be a title, such as
+`sshd: ada@pts/0`.
 */
 const shortName = (comm: string | undefined, commandLine = ''): string | undefined => {
-	const program = commandLine.split('\0', 1).at(0)?.split('/').pop() ?? '';
-	if (comm !== undefined && (Buffer.byteLength(comm) < 15 || !program.startsWith(comm))) {
-		return comm;
-	}
-
-	return program === '' ? comm : cap(program);
+	const first = commandLine.split('\0', 1).at(0) ?? '';
+	const word = first.startsWith('/') ? first : (first.split(/\s/v, 1).at(0) ?? '');
+	const program = word.split('/').pop() ?? '';
+	const name = cap(program.replaceAll(/^-|:$/gv, ''));
+	return name === '' ? comm : name;
 };
 
 /**

@@ -262,7 +262,7 @@ test('counts the rows of the table where the driver keeps no list', async () => 
 	expect(await provider.count()).toBe(2);
 });
 
-test('counts what the driver lists, without the excluded, without asking the tool', async () => {
+test('counts what the driver lists, without the excluded, without asking nvidia-smi', async () => {
 	const directory = await mkdtemp(path.join(os.tmpdir(), 'gpus-'));
 	for (const [address, information] of [
 		['0000:02:00.0', 'Model: \t NVIDIA L4\nGPU Excluded:\t No\n'],
@@ -275,10 +275,10 @@ test('counts what the driver lists, without the excluded, without asking the too
 		}
 	}
 
-	const run = vi.fn<RunTool>();
+	const run = vi.fn<RunTool>(runTool);
 	const provider = createNvidiaProvider({run, describeProcesses, monotonicMs, gpusDirectory: directory});
 	expect(await provider.count()).toBe(2);
-	expect(run).not.toHaveBeenCalled();
+	expect(run.mock.calls.map(([command]) => command)).toEqual(['grep']);
 });
 
 test('says why it cannot count', async () => {

@@ -46,26 +46,23 @@ test('tells owner, name, command line and start of a process', async () => {
 	});
 });
 
-test('a name that the kernel cuts off is told whole', async () => {
-	const directory = await createFiles({
-		'5/stat': stat('a-rather-long-n'),
-		'5/status': 'Name:\ta\nUid:\t0\t1\t2\t3\n',
-		'5/cmdline': '/usr/bin/a-rather-long-name\0--x\0\0\0',
-		'6/stat': stat('shorter'),
-		'6/status': own,
-		'6/cmdline': 'another title\0',
-		'7/stat': stat('kthread'),
-		'7/status': own,
-		'7/cmdline': '',
-	});
-	const details = await createProcessDescriber({users, run: runTool, procDirectory: directory})([5, 6, 7]);
-	expect(details.get(5)).toMatchObject({
-		user: 'root',
-		name: 'a-rather-long-name',
-		commandLine: '/usr/bin/a-rather-long-name --x',
-	});
-	expect(details.get(6)).toMatchObject({name: 'shorter', commandLine: 'another title'});
-	expect(details.get(7)).toMatchObject({name: 'kthread', commandLine: undefined});
+test.each([
+	[
+		'a-rather-long-n',
+		'/usr/bin/a-rather-long-name\0--x\0\0\0',
+		'a-rather-long-name',
+		'/usr/bin/a-rather-long-name --x',
+	],
+	['MainThread', 'node\0server.js\0', 'node', 'node server.js'],
+	['my tool', '/opt/my tools/my tool\0', 'my tool', '/opt/my tools/my tool'],
+	['sshd', 'sshd: ada@pts/0\0\0\0', 'sshd', 'sshd: ada@pts/0'],
+	['bash', '-bash\0', 'bash', '-bash'],
+	['kthread', '', 'kthread', undefined],
+	['odd', '\0x\0', 'odd', 'x'],
+])('%s with the arguments %j is called %s', async (comm, text, name, commandLine) => {
+	const directory = await createFiles({'5/stat': stat(comm), '5/status': 'Uid:\t0\t1\t2\t3\n', '5/cmdline': text});
+	const details = await createProcessDescriber({users, run: runTool, procDirectory: directory})([5]);
+	expect(details.get(5)).toEqual({startTicks: 0, user: 'root', name, commandLine});
 });
 
 test('an endless command line is cut, between two characters', async () => {
