@@ -61,6 +61,27 @@ const meowFlags = (flags: Flags) =>
 		]),
 	);
 
+/**
+Words that parsers take for something else: `--no-color`, to them the negation of `--color`, is a switch of its own here, and the
+value in `--duration -1h` is a value, to be refused by name, and no flag.
+*/
+function unambiguous(words: readonly string[], flags: Flags): readonly string[] {
+	const takesValue = new Set(
+		Object.entries(flags)
+			.filter(([, {value}]) => value !== undefined)
+			.flatMap(([name, {short}]) => [`--${name}`, `-${short ?? '-'}`]),
+	);
+	return words.flatMap((word, place) => {
+		if (/^-\d/v.test(word) && takesValue.has(words[place - 1] ?? '')) {
+			return [];
+		}
+
+		const next = words[place + 1] ?? '';
+		const joined = takesValue.has(word) && /^-\d/v.test(next) ? `${word}=${next}` : word;
+		return [joined === '--no-color' ? '--noColor' : joined];
+	});
+}
+
 const camelCase = (name: string): string =>
 	name.replaceAll(/-(?<letter>[a-z])/gv, (_, letter: string) => letter.toUpperCase());
 
@@ -81,8 +102,7 @@ export type ParsedInput = Omit<Input, 'config'> & {readonly overrides: ConfigSou
 */
 export function parseInput(command: Command, {words, rest}: Pick<Split, 'words' | 'rest'>): ParsedInput {
 	const flags: Flags = {...globalFlags, ...command.flags};
-	// `--no-color` is the negation of `--color` to every parser; here it is a switch of its own.
-	const argv = words.map((word) => (word === '--no-color' ? '--noColor' : word));
+	const argv = unambiguous(words, flags);
 	const parsed = meow({
 		importMeta: import.meta,
 		argv,

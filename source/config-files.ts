@@ -62,8 +62,8 @@ async function parse(file: string, text: string): Promise<unknown> {
 			}
 
 			default: {
-				const {parse: parseYaml} = await import('yaml');
-				return parseYaml(text, {logLevel: 'silent'}) as unknown;
+				const {parse: parseYaml} = await import('./config-yaml.js');
+				return parseYaml(text, {logLevel: 'error'}) as unknown;
 			}
 		}
 	} catch (error) {

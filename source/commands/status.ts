@@ -1,4 +1,5 @@
 import {look} from '../core/reservations.js';
+import {harmlessJson} from '../format/json.js';
 import {statusJson} from '../format/status-json.js';
 import {statusTable} from '../format/status-table.js';
 import {summaryTable} from '../format/summary-table.js';
@@ -22,7 +23,7 @@ export const status: Command = {
 		try {
 			const view = await look(world);
 			if (input.has('json')) {
-				app.print(JSON.stringify(statusJson(view.rows, view.observation), undefined, 2));
+				app.print(harmlessJson(statusJson(view.rows, view.observation)));
 			} else if (input.has('summary')) {
 				app.print(summaryTable([{host: world.host.hostname, rows: view.rows}], app.paint));
 			} else {

@@ -5,15 +5,15 @@ through here before it prints it, so that it can do nothing to a terminal or a p
 import {stripVTControlCharacters} from 'node:util';
 
 /**
-Characters that act instead of being seen: controls, formats (bidirectional overrides, zero-width marks, byte order mark), lone
+Characters that act instead of being seen, with the blanks around them: controls, formats (bidirectional overrides, zero-width marks, byte order mark), lone
 surrogates, line and paragraph separators. The joiner U+200D stays: emoji need it.
 */
-const acting = /[[\p{Control}\p{Format}\p{Line_Separator}\p{Paragraph_Separator}\p{Surrogate}]--\u{200D}]+/gv;
+const acting = /[[\p{Control}\p{Format}\p{Separator}\p{Surrogate}]--\u{200D}]+/gv;
 
 /** More than any face shows; what is longer is cut before it costs time. */
 const longest = 4096;
 
-/** One harmless line: escape sequences removed, runs of acting characters turned into one space, ends trimmed. */
+/** One harmless line: escape sequences removed, runs of acting characters and blanks turned into one space, ends trimmed. */
 export const sanitize = (text: string): string =>
 	stripVTControlCharacters(text.slice(0, longest)).replaceAll(acting, ' ').trim();
 

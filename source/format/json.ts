@@ -1,0 +1,14 @@
+/** Characters that JSON leaves as they are and a terminal may act on: C1 controls, bidirectional marks, line separators. */
+const acting = /[[\p{Control}\p{Format}\p{Line_Separator}\p{Paragraph_Separator}]--\n]/gv;
+
+/** By UTF-16 units, as JSON escapes. */
+const escaped = (character: string): string =>
+	Array.from({length: character.length}, (_, unit) => {
+		// eslint-disable-next-line unicorn/prefer-code-point
+		const code = character.charCodeAt(unit);
+		return String.raw`\u${code.toString(16).padStart(4, '0')}`;
+	}).join('');
+
+/** JSON for people and programs: indented, and whatever text it holds can do nothing to a terminal. No data is lost. */
+export const harmlessJson = (value: unknown): string =>
+	JSON.stringify(value, undefined, 2).replaceAll(acting, (character) => escaped(character));

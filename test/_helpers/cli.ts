@@ -1,0 +1,83 @@
+/**
+Runs the built program as a user would, in a home of its own that knows no pool.
+*/
+import {spawn} from 'node:child_process';
+import {once} from 'node:events';
+import {mkdtempSync, rmSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import path from 'node:path';
+import process from 'node:process';
+import {text} from 'node:stream/consumers';
+import {fileURLToPath} from 'node:url';
+
+export const program = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
+
+export type Ran = {readonly exitCode: number | undefined; readonly stdout: string; readonly stderr: string};
+
+export type Box = {
+	/** Its home directory, also the working directory. */
+	readonly home: string;
+	/** Where a shared pool would be. */
+	readonly poolDirectory: string;
+	readonly environment: Readonly<Record<string, string>>;
+	/** `box.run('reserve --gpus 2')`; an array where words hold blanks. */
+	readonly run: (words: string | readonly string[], environment?: Readonly<Record<string, string>>) => Promise<Ran>;
+	readonly remove: () => void;
+};
+
+/** A Redis port that nobody listens on: the tests' boxes never see the machine's own Redis. */
+const nobodyListens = '1';
+
+export function createBox(environment: Readonly<Record<string, string>> = {}): Box {
+	const home = mkdtempSync(path.join(tmpdir(), 'canhazgpu-box-'));
+	const poolDirectory = path.join(home, 'shared');
+	const own: Readonly<Record<string, string>> = {
+		PATH: process.env['PATH'] ?? '',
+		HOME: home,
+		TERM: 'xterm-256color',
+		TZ: 'UTC',
+		CANHAZGPU_POOL_DIRECTORY: poolDirectory,
+		...environment,
+	};
+	return {
+		home,
+		poolDirectory,
+		environment: own,
+		async run(words, more = {}) {
+			const child = spawn(process.execPath, [program, ...(typeof words === 'string' ? words.split(' ') : words)], {
+				cwd: home,
+				env: {...own, ...more},
+				stdio: ['ignore', 'pipe', 'pipe'],
+			});
+			const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+			return {exitCode: child.exitCode ?? undefined, stdout, stderr};
+		},
+		remove() {
+			rmSync(home, {recursive: true, force: true});
+		},
+	};
+}
+
+/** A box whose pool is embedded and shared: eight simulated GPUs, or as many as said. */
+export async function createEmbeddedBox(gpuCount = 8): Promise<Box> {
+	const box = createBox({CANHAZGPU_STORE: 'embedded'});
+	const made = await box.run(`admin --gpus ${gpuCount} --provider fake`);
+	if (made.exitCode !== 0) {
+		throw new Error(made.stderr);
+	}
+
+	return box;
+}
+
+/** A box whose pool is in this Redis. */
+export async function createRedisBox(port: number, gpuCount = 8): Promise<Box> {
+	const box = createBox({CANHAZGPU_REDIS_HOST: '127.0.0.1', CANHAZGPU_REDIS_PORT: String(port)});
+	const made = await box.run(`admin --gpus ${gpuCount} --provider fake --force`);
+	if (made.exitCode !== 0) {
+		throw new Error(made.stderr);
+	}
+
+	return box;
+}
+
+export const withoutRedis = {CANHAZGPU_REDIS_PORT: nobodyListens};

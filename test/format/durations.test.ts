@@ -1,0 +1,30 @@
+import {expect, test} from 'vitest';
+import {longDuration, shortDuration, timestamp, typedDuration} from '../../source/format/durations.js';
+
+test.each([
+	[0, '0h 0m 0s', '0s'],
+	[5.9, '0h 0m 5s', '5s'],
+	[-3, '0h 0m 0s', '0s'],
+	[60, '0h 1m 0s', '1m'],
+	[3735, '1h 2m 15s', '1h02m'],
+	[86_400, '24h 0m 0s', '24h00m'],
+	[360_000, '100h 0m 0s', '4d04h'],
+])('%d seconds', (seconds, long, short) => {
+	expect(longDuration(seconds)).toBe(long);
+	expect(shortDuration(seconds)).toBe(short);
+});
+
+test('as they are typed', () => {
+	expect([1, 59, 5400, 28_800, 93_784].map((seconds) => typedDuration(seconds))).toEqual([
+		'1s',
+		'59s',
+		'1h30m',
+		'8h',
+		'1d2h3m4s',
+	]);
+});
+
+test('times in UTC', () => {
+	expect(timestamp(1_800_000_000)).toBe('2027-01-15T08:00:00Z');
+	expect(timestamp(1_800_000_000.25)).toBe('2027-01-15T08:00:00.250Z');
+});

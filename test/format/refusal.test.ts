@@ -1,0 +1,70 @@
+import {expect, test} from 'vitest';
+import type {Block, Refusal} from '../../source/core/allocation.js';
+import type {QueueEntry} from '../../source/core/types.js';
+import {refusalMessage} from '../../source/format/refusal.js';
+
+const refusal = (blocks: readonly Block[], changes: Partial<Refusal> = {}): Refusal => ({
+	kind: 'refused',
+	wanted: {count: 3},
+	available: 1,
+	blocked: blocks.map((block, index) => ({index, block})),
+	now: 1000,
+	...changes,
+});
+
+const unreserved: Block = {kind: 'unreserved', users: ['dave'], memoryUsedMiB: 8000};
+const held: Block = {kind: 'leased', lease: {user: 'bob', type: 'manual', startTime: 0, expiryTime: 4600}};
+const erin: QueueEntry = {
+	id: 'q',
+	user: 'erin',
+	requestedCount: 1,
+	requestedIds: [],
+	allocatedGpus: [],
+	reservationType: 'run',
+	enqueueTime: 0,
+	lastHeartbeat: 0,
+};
+const queued: Block = {kind: 'queued', entry: erin};
+
+test("in the peer's words", () => {
+	expect(refusalMessage(refusal([unreserved, unreserved]))).toEqual({
+		message:
+			"Not enough GPUs available. Requested: 3, Available: 1 (2 GPUs in use without reservation - run 'canhazgpu status' for details)",
+		hint: 'See who holds them, and until when: canhazgpu status. --force ignores use without a reservation.',
+	});
+	expect(refusalMessage(refusal([held])).message).toBe('Not enough GPUs available. Requested: 3, Available: 1');
+});
+
+test('with all that is in the way counted', () => {
+	expect(
+		refusalMessage(
+			refusal([
+				unreserved,
+				queued,
+				{kind: 'failed', why: 'lost'},
+				{kind: 'garbage', problem: '?'},
+				{kind: 'unknown-use', why: '?'},
+			]),
+		).message,
+	).toBe(
+		"Not enough GPUs available. Requested: 3, Available: 1 (1 GPU in use without reservation, 1 GPU kept for the queue, 2 GPUs out of order, 1 GPU of unknown use - run 'canhazgpu status' for details)",
+	);
+});
+
+test('names each GPU that was asked for by id', () => {
+	expect(
+		refusalMessage(
+			refusal([held, unreserved, queued, {kind: 'failed', why: 'GPU is lost'}, held, held], {
+				wanted: {count: 6, ids: []},
+			}),
+		).hint,
+	).toBe(
+		'GPU 0 is held by bob for another 1h 0m 0s, GPU 1 is used without a reservation by dave, GPU 2 is kept for erin, who waits in the queue, GPU 3 cannot be judged: GPU is lost and 2 more. --force ignores use without a reservation.',
+	);
+});
+
+test('a failed scan is said first', () => {
+	expect(refusalMessage(refusal([{kind: 'not-scanned', why: 'nvidia-smi timed out.'}])).hint).toBe(
+		'The GPUs could not be read, and nothing is handed out blind: nvidia-smi timed out. --force does it all the same.',
+	);
+});
