@@ -1,0 +1,66 @@
+/**
+What a reserve and a release cost through the core on a local Redis, in bare PINGs of the same client library, side by side.
+*/
+import {Redis} from 'ioredis';
+import {makePool} from '../../source/core/administration.js';
+import type {World} from '../../source/core/ports.js';
+import {release, reserve} from '../../source/core/reservations.js';
+import {createClock} from '../../source/host/clock.js';
+import {createHost} from '../../source/host/host.js';
+import {openRedisStore} from '../../source/store/redis/index.js';
+import {startRedis} from '../_helpers/redis-server.js';
+import {idleReading, observationOf, person} from '../_helpers/world.js';
+import {median, report, tell, timed} from './_measure.js';
+
+const warmRounds = 300;
+const rounds = 2000;
+const gpuCount = 8;
+
+const redis = await startRedis();
+const client = new Redis(redis.port);
+const store = await openRedisStore({host: redis.host, port: redis.port, db: 0, patient: false});
+const clock = createClock();
+const readings = Array.from({length: gpuCount}, (_, index) => idleReading(index));
+const world: World = {
+	store,
+	clock,
+	host: createHost(),
+	memoryThresholdMiB: 1024,
+	// GPUs that answer at once: the tool's own time is not what is measured.
+	gpus: {
+		name: 'fake',
+		simulated: false,
+		count: async () => gpuCount,
+		observe: async () => observationOf(readings, {takenAtMs: clock.monotonicMs()}),
+	},
+};
+await makePool(world, {gpuCount, provider: 'fake', force: false});
+const requester = person('alice');
+
+const pair = async (): Promise<void> => {
+	const answer = await reserve(world, {requester, count: 1, durationSeconds: 3600});
+	const {released} = await release(world, requester, {by: 'label', label: 'alice'});
+	if (answer.kind !== 'granted' || released.length !== 1) {
+		throw new Error('The pair did not do what it should');
+	}
+};
+
+const pings: number[] = [];
+const pairs: number[] = [];
+for (let round = -warmRounds; round < rounds; round++) {
+	const ping = await timed(async () => client.ping());
+	const both = await timed(pair);
+	if (!(round >= 0)) {
+		continue;
+	}
+
+	pings.push(ping);
+	pairs.push(both);
+}
+
+tell('median PING', median(pings), 'ms');
+tell('median reserve + release', median(pairs), 'ms');
+report('reserve + release on Redis', median(pairs) / median(pings), {limit: 15, unit: 'PINGs'});
+await store.close();
+client.disconnect();
+await redis.stop();

@@ -1,0 +1,35 @@
+/**
+`npm run bench [name...]`: bundles each benchmark as the program is bundled and runs it in a process of its own, since a test runner
+would be measured with it. Exits 1 when one misses its target.
+*/
+import {spawnSync} from 'node:child_process';
+import {readdirSync} from 'node:fs';
+import process from 'node:process';
+import {fileURLToPath} from 'node:url';
+import {build} from 'esbuild';
+
+const folder = fileURLToPath(new URL('.', import.meta.url));
+const output = fileURLToPath(new URL('../../node_modules/.cache/bench/', import.meta.url));
+const wanted = process.argv.slice(2);
+const names = readdirSync(folder)
+	.filter((file) => file.endsWith('.bench.ts'))
+	.map((file) => file.replace('.bench.ts', ''))
+	.filter((name) => wanted.length === 0 || wanted.includes(name));
+
+await build({
+	entryPoints: names.map((name) => `${folder}${name}.bench.ts`),
+	outdir: output,
+	outExtension: {'.js': '.mjs'},
+	bundle: true,
+	platform: 'node',
+	format: 'esm',
+	packages: 'external',
+	loader: {'.lua': 'text'},
+	logLevel: 'warning',
+});
+
+const failed = names.filter(
+	(name) => spawnSync(process.execPath, [`${output}${name}.bench.mjs`], {stdio: 'inherit'}).status !== 0,
+);
+process.stdout.write(failed.length === 0 ? 'All targets met.\n' : `Missed: ${failed.join(', ')}\n`);
+process.exitCode = failed.length === 0 ? 0 : 1;
