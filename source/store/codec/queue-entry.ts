@@ -8,9 +8,11 @@ import {optionalText, requiredText, writeRecord} from './write.js';
 
 const nanosecondsPerSecond = 1e9;
 
-/** Undefined for none; the peer takes a zero for none too. */
+/** Whole seconds and the rest apart: their product as one would be off by a few nanoseconds. */
 const nanoseconds = (seconds: number | undefined): number | undefined =>
-	seconds === undefined ? undefined : Math.round(seconds * nanosecondsPerSecond);
+	seconds === undefined
+		? undefined
+		: Math.floor(seconds) * nanosecondsPerSecond + Math.round((seconds % 1) * nanosecondsPerSecond);
 
 function readEntry(fields: Fields, id: string): QueueEntry {
 	// The place in the line names the entry; what the entry says of itself is a copy.

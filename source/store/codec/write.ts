@@ -5,11 +5,18 @@ Writes records as canonical JSON: fields in the order given, nothing for what is
 /**
 @param known - Fields of the record, in their order; undefined ones are left out.
 @param unknown - Fields that this version does not know, kept as they were; none of them can replace a known one.
+@throws RangeError for a number that JSON does not have; that is a bug of the caller.
 */
 export function writeRecord(
 	known: ReadonlyArray<readonly [name: string, value: unknown]>,
 	unknown: Readonly<Record<string, unknown>> = {},
 ): string {
+	for (const [name, value] of known) {
+		if (typeof value === 'number' && !Number.isFinite(value)) {
+			throw new RangeError(`${name} to be stored is ${value}`);
+		}
+	}
+
 	const kept = Object.entries(unknown).filter(([name]) => known.every(([knownName]) => knownName !== name));
 	const text = JSON.stringify(Object.fromEntries([...known, ...kept]));
 	// JSON.stringify writes a lone surrogate as an escape, which stops the peer's Lua. The other escapes are passed over

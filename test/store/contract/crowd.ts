@@ -24,6 +24,18 @@ async function change(store: Store, planFor: (snapshot: Snapshot) => Plan | unde
 	}
 }
 
+function planForFirstFree({gpus}: Snapshot, leaseId: string): Plan | undefined {
+	const free = gpus.find(({kind}) => kind === 'free');
+	return (
+		free &&
+		plan({
+			expect: [{kind: 'gpu', index: free.index, raw: free.raw}],
+			writes: [leaseWrite(free.index, {leaseId})],
+			grants: true,
+		})
+	);
+}
+
 export function crowdContract({store, harness}: Subject): void {
 	describe('many at once', () => {
 		const openAll = async () => Promise.all(Array.from({length: clients}, async () => harness().open()));
@@ -33,18 +45,8 @@ export function crowdContract({store, harness}: Subject): void {
 			await write(store(), poolWrite(8));
 			const winners = await Promise.all(
 				stores.map(async (other, who) => {
-					const isGranted = await change(other, ({gpus}) => {
-						const free = gpus.find((record) => record.kind === 'free');
-						return (
-							free &&
-							plan({
-								expect: [{kind: 'gpu', index: free.index, raw: free.raw}],
-								writes: [leaseWrite(free.index, {leaseId: `client-${who}`})],
-								grants: true,
-							})
-						);
-					});
-					return isGranted ? `client-${who}` : undefined;
+					const leaseId = `client-${who}`;
+					return (await change(other, (snapshot) => planForFirstFree(snapshot, leaseId))) ? leaseId : undefined;
 				}),
 			);
 			const snapshot = await store().read();

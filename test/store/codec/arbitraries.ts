@@ -1,0 +1,110 @@
+/**
+Random records, in the precision in which they are stored.
+*/
+import fc from 'fast-check';
+import type {
+	EndReason,
+	Lease,
+	PoolEvent,
+	ProcessIdentity,
+	QueueEntry,
+	UsageRecord,
+} from '../../../source/core/types.js';
+
+const text = fc.oneof(fc.string({unit: 'binary', minLength: 1}), fc.string({unit: 'grapheme', minLength: 1}));
+const optionalText = fc.option(text, {nil: undefined});
+
+const wholeTime = fc.integer({min: 0, max: 4_000_000_000});
+
+/** To the microsecond. */
+const time = fc
+	.tuple(wholeTime, fc.oneof(fc.constant(0), fc.integer({min: 0, max: 999_999})))
+	.map(([seconds, microseconds]) => seconds + microseconds / 1e6);
+
+const optional = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, {nil: undefined});
+
+const process: fc.Arbitrary<ProcessIdentity> = fc.oneof(
+	fc.record({pid: fc.integer({min: 1, max: 4_194_304})}),
+	fc.record({pid: fc.integer({min: 1, max: 4_194_304}), startTicks: fc.nat()}),
+);
+
+const type = fc.constantFrom('run', 'manual');
+
+const parse = (json: string): Record<string, unknown> => JSON.parse(json) as Record<string, unknown>;
+
+/** Fields of a later version; their names cannot be known ones. */
+const unknownFields = optional(
+	fc
+		.dictionary(
+			text.map((name) => `x-${name}`),
+			fc.jsonValue({noUnicodeString: false}),
+			{minKeys: 1, maxKeys: 3},
+		)
+		// JSON has no -0.
+		.map((fields) => parse(JSON.stringify(fields))),
+);
+
+export const anyLease: fc.Arbitrary<Lease> = fc.record({
+	user: text,
+	actualUser: optionalText,
+	type,
+	startTime: wholeTime,
+	lastHeartbeat: optional(wholeTime),
+	expiryTime: optional(wholeTime),
+	note: optionalText,
+	partialQueueId: optionalText,
+	leaseId: optionalText,
+	machine: optionalText,
+	bootId: optionalText,
+	holder: optional(process),
+	job: optional(process),
+	unknownFields,
+});
+
+/** Fractions of a second in nanoseconds are exact up to 104 days. */
+const nanosecondExact = fc.oneof(
+	fc.integer({min: 1, max: 9_000_000_000}).map((milliseconds) => milliseconds / 1000),
+	fc.integer({min: 1, max: 3_153_600_000}),
+);
+
+export const anyEntry: fc.Arbitrary<QueueEntry> = fc.record({
+	id: text,
+	user: text,
+	actualUser: optionalText,
+	requestedCount: fc.nat(),
+	requestedIds: fc.array(fc.nat()),
+	allocatedGpus: fc.array(fc.nat()),
+	reservationType: type,
+	expirySeconds: optional(nanosecondExact),
+	note: optionalText,
+	enqueueTime: time,
+	lastHeartbeat: time,
+	waitTimeout: optional(time),
+	machine: optionalText,
+	bootId: optionalText,
+	holder: optional(process),
+	unknownFields,
+});
+
+const endReason = fc.constantFrom<EndReason>('released', 'expired', 'exited', 'holder-died', 'reboot', 'queue-left');
+
+export const anyUsage: fc.Arbitrary<UsageRecord> = fc.record({
+	user: text,
+	actualUser: optionalText,
+	gpuId: fc.nat(1023),
+	startTime: time,
+	endTime: time,
+	durationSeconds: fc.double({min: 0, max: 1e9, noNaN: true}).map((seconds) => (seconds === 0 ? 0 : seconds)),
+	reservationType: type,
+	leaseId: optionalText,
+	note: optionalText,
+	endReason: optional(endReason),
+});
+
+export const anyEvent: fc.Arbitrary<PoolEvent> = fc.record({
+	kind: fc.constantFrom('granted', 'released', 'expired', 'extended', 'heartbeat', 'queue', 'pool'),
+	gpus: fc.array(fc.nat()),
+	user: optionalText,
+});
+
+export const anyTime = time;

@@ -1,0 +1,224 @@
+import {describe, expect, test} from 'vitest';
+import {decodeEvent, decodeGpu, decodeQueueEntry, decodeUsage, rawOf} from '../../../source/store/codec.js';
+
+const read = (fields: Record<string, unknown>) =>
+	decodeGpu(0, JSON.stringify({user: 'eve', type: 'run', start_time: 1_751_301_278, ...fields}));
+
+describe('times', () => {
+	const moment = 1_751_301_278;
+	test.each([
+		[moment, moment],
+		[moment + 0.5, moment + 0.5],
+		['1751301278', moment],
+		['1751301278.25', moment + 0.25],
+		['2025-06-30T16:34:38Z', moment],
+		['2025-06-30T16:34:38.372177993Z', moment + 0.372177993],
+		['2025-06-30T18:34:38+02:00', moment],
+		['2025-06-30T11:04:38.5-05:30', moment + 0.5],
+		['2025-06-30t16:34:38z', moment],
+		['2024-02-29T00:00:00Z', 1_709_164_800],
+		['2016-12-31T23:59:60Z', 1_483_228_799],
+		[0, 0],
+	])('%j is %d', (stored, seconds) => {
+		expect(read({start_time: stored})).toMatchObject({kind: 'leased', lease: {startTime: seconds}});
+	});
+
+	test.each([null, '', '0001-01-01T00:00:00Z'])('%j is not set', (stored) => {
+		expect(read({expiry_time: stored})).toMatchObject({kind: 'leased', lease: {expiryTime: undefined}});
+		expect(read({start_time: stored})).toMatchObject({kind: 'garbage', problem: 'start_time is missing'});
+	});
+
+	test.each([
+		true,
+		-1,
+		1e300,
+		[],
+		{},
+		'noon',
+		'2025-02-30T00:00:00Z',
+		'2025-13-01T00:00:00Z',
+		'2025-06-30T24:00:01Z',
+		'2025-06-30T16:34:38',
+		'2025-06-30T16:34:38+99:00',
+		'1e9',
+		'Infinity',
+	])('%j is no time', (stored) => {
+		expect(read({expiry_time: stored})).toMatchObject({
+			kind: 'garbage',
+			problem: `expiry_time is ${JSON.stringify(stored)}, which is not a time`,
+		});
+	});
+
+	test('a number that JSON reads as infinite is no time', () => {
+		const raw = '{"user":"eve","type":"run","start_time":1e999}';
+		expect(decodeGpu(0, raw)).toMatchObject({kind: 'garbage', problem: 'start_time is null, which is not a time'});
+	});
+});
+
+describe('a free GPU', () => {
+	test.each([
+		undefined,
+		'',
+		'{}',
+		'{"user":""}',
+		'{"user":null,"last_released":null}',
+		'{"last_released":""}',
+		'{"last_released":"0001-01-01T00:00:00Z","start_time":null}',
+	])('%s was never used', (raw) => {
+		expect(decodeGpu(4, raw)).toEqual({kind: 'free', index: 4, raw});
+	});
+
+	test.each([
+		['{"last_released":1751301278}', 1_751_301_278],
+		['{"last_released":1751301278.75}', 1_751_301_278.75],
+		['{"last_released":"2025-06-30T16:34:38.5Z","user":"","colour":1}', 1_751_301_278.5],
+	])('%s was used', (raw, lastReleased) => {
+		expect(decodeGpu(4, raw)).toEqual({kind: 'free', index: 4, raw, lastReleased});
+	});
+
+	test('is not taken for free when it cannot be read', () => {
+		expect(decodeGpu(4, '{"last_released":{}}').kind).toBe('garbage');
+	});
+});
+
+describe('a lease', () => {
+	test('as the peer writes it, and as the peer rewrites it', () => {
+		const fresh = '{"start_time":1751301278,"type":"run","user":"eve","actual_user":"eve","last_heartbeat":1751301300}';
+		const rewritten =
+			'{"user":"eve","actual_user":"eve","start_time":"2025-06-30T16:34:38Z","last_heartbeat":"2025-06-30T16:35:00.123456789Z",' +
+			'"type":"run","expiry_time":null,"last_released":null}';
+		const lease = {user: 'eve', actualUser: 'eve', type: 'run', startTime: 1_751_301_278, lastHeartbeat: 1_751_301_300};
+		expect(decodeGpu(0, fresh)).toEqual({kind: 'leased', index: 0, raw: fresh, lease});
+		expect(decodeGpu(0, rewritten)).toEqual({
+			kind: 'leased',
+			index: 0,
+			raw: rewritten,
+			lease: {...lease, lastHeartbeat: 1_751_301_300 + 0.123456789},
+		});
+	});
+
+	test.each([
+		[{type: undefined}, 'type is missing'],
+		[{type: 'borrowed'}, 'type is "borrowed", which is not run or manual'],
+		[{type: 5}, 'type is 5, which is not run or manual'],
+		[{user: ['eve']}, 'user is ["eve"], which is not a string'],
+		[{note: {}}, 'note is {}, which is not a string'],
+		[{pid: '12'}, 'pid is "12", which is not a number'],
+		[{pid: 1.5}, 'pid is 1.5, which is not a whole number'],
+		[{job_pid_start: -1}, 'job_pid_start is -1, which is not a number'],
+		[{lease_id: 'x'.repeat(99), machine: true}, 'machine is true, which is not a string'],
+	])('%j is garbage, and says why', (fields, problem) => {
+		expect(read(fields)).toMatchObject({kind: 'garbage', problem});
+	});
+
+	test('keeps what it does not know, and no prototype is touched', () => {
+		const raw = '{"user":"eve","type":"run","start_time":1,"__proto__":{"polluted":true},"later":[{"a":1}]}';
+		const record = decodeGpu(0, raw);
+		if (record.kind !== 'leased') {
+			throw new Error(record.kind);
+		}
+
+		expect(Object.entries(record.lease.unknownFields!)).toEqual([
+			['__proto__', {polluted: true}],
+			['later', [{a: 1}]],
+		]);
+		expect(Reflect.get({}, 'polluted')).toBeUndefined();
+		expect(Object.getPrototypeOf(record.lease)).toBe(Object.prototype);
+		expect(Reflect.get(record.lease, 'polluted')).toBeUndefined();
+	});
+
+	test('with bytes that are not UTF-8 is a lease all the same', () => {
+		const bytes = new Uint8Array([
+			...new TextEncoder().encode('{"user":"eve","type":"run","start_time":1,"note":"'),
+			0xff,
+		]);
+		const raw = rawOf(new Uint8Array([...bytes, ...new TextEncoder().encode('"}')]));
+		expect(decodeGpu(0, raw)).toMatchObject({kind: 'leased', raw, lease: {note: '\u{FFFD}'}});
+	});
+});
+
+describe('a queue entry', () => {
+	test('as the peer writes it', () => {
+		const raw =
+			'{"id":"q","user":"eve","actual_user":"eve","requested_count":2,"allocated_gpus":null,"reservation_type":"manual",' +
+			'"expiry_duration":28800000000000,"enqueue_time":"2025-06-30T16:34:38.5Z","last_heartbeat":"2025-06-30T16:34:38.5Z",' +
+			'"wait_timeout":"2025-06-30T17:34:38Z"}';
+		expect(decodeQueueEntry('q', raw)).toEqual({
+			kind: 'entry',
+			id: 'q',
+			raw,
+			entry: {
+				id: 'q',
+				user: 'eve',
+				actualUser: 'eve',
+				requestedCount: 2,
+				requestedIds: [],
+				allocatedGpus: [],
+				reservationType: 'manual',
+				expirySeconds: 28_800,
+				enqueueTime: 1_751_301_278.5,
+				lastHeartbeat: 1_751_301_278.5,
+				waitTimeout: 1_751_304_878,
+			},
+		});
+	});
+
+	const least = {user: 'eve', reservation_type: 'run', enqueue_time: 5};
+	test('what is missing is filled in where it can be', () => {
+		expect(decodeQueueEntry('q', JSON.stringify({...least, requested_ids: [1, 2]}))).toMatchObject({
+			kind: 'entry',
+			entry: {id: 'q', requestedCount: 2, lastHeartbeat: 5, enqueueTime: 5},
+		});
+		expect(decodeQueueEntry('q', undefined)).toEqual({kind: 'orphan', id: 'q'});
+	});
+
+	test.each([
+		[{user: ''}, 'user is missing'],
+		[{reservation_type: 'x'}, 'reservation_type is "x", which is not run or manual'],
+		[{enqueue_time: null}, 'enqueue_time is missing'],
+		[{requested_ids: ['1']}, 'requested_ids is ["1"], which is not a list of whole numbers'],
+		[{allocated_gpus: {}}, 'allocated_gpus is {}, which is not a list of whole numbers'],
+		[{requested_count: -2}, 'requested_count is -2, which is not a number'],
+	])('%j is garbage, and says why', (fields, problem) => {
+		expect(decodeQueueEntry('q', JSON.stringify({...least, ...fields}))).toMatchObject({kind: 'garbage', problem});
+	});
+});
+
+describe('a usage record', () => {
+	test('as the peer writes it', () => {
+		const raw =
+			'{"user":"eve","gpu_id":0,"start_time":"2025-06-30T16:34:38Z","end_time":"2025-06-30T16:35:38.5Z",' +
+			'"duration_seconds":60.5,"reservation_type":"run"}';
+		expect(decodeUsage(raw)).toEqual({
+			user: 'eve',
+			gpuId: 0,
+			startTime: 1_751_301_278,
+			endTime: 1_751_301_338.5,
+			durationSeconds: 60.5,
+			reservationType: 'run',
+		});
+	});
+
+	test('a reason of a later version is left out, not the record', () => {
+		const raw =
+			'{"user":"e","gpu_id":0,"start_time":1,"end_time":2,"reservation_type":"run","end_reason":"teleported"}';
+		expect(decodeUsage(raw)).toEqual({
+			user: 'e',
+			gpuId: 0,
+			startTime: 1,
+			endTime: 2,
+			durationSeconds: 1,
+			reservationType: 'run',
+		});
+	});
+
+	test.each(['', 'x', '{}', '{"user":"e","gpu_id":0,"start_time":1,"reservation_type":"run"}'])('%s is none', (raw) => {
+		expect(decodeUsage(raw)).toBeUndefined();
+	});
+});
+
+test('an event that makes no sense is none', () => {
+	for (const raw of ['', '1', '{}', '{"kind":"party","gpus":[]}', '{"kind":"pool","gpus":"0"}']) {
+		expect(decodeEvent(raw)).toBeUndefined();
+	}
+});

@@ -1,0 +1,143 @@
+import {Buffer} from 'node:buffer';
+import fc from 'fast-check';
+import {describe, expect, test} from 'vitest';
+import {
+	bytesOf,
+	decodeEvent,
+	decodeGpu,
+	decodePool,
+	decodeQueueEntry,
+	decodeUsage,
+	encodeEvent,
+	encodeFree,
+	encodeLease,
+	encodePool,
+	encodeQueueEntry,
+	encodeUsage,
+	rawOf,
+} from '../../../source/store/codec.js';
+import {anyEntry, anyEvent, anyLease, anyTime, anyUsage} from './arbitraries.js';
+
+/** The stored form holds no lone surrogate, so neither does what is read back. */
+const wellFormed = <Value>(value: Value): Value => {
+	if (typeof value === 'string') {
+		return value.toWellFormed() as Value;
+	}
+
+	if (Array.isArray(value)) {
+		return value.map((item: unknown) => wellFormed(item)) as Value;
+	}
+
+	return typeof value === 'object' && value !== null
+		? (Object.fromEntries(
+				Object.entries(value).map(([name, inner]) => [name.toWellFormed(), wellFormed(inner as unknown)]),
+			) as Value)
+		: value;
+};
+
+/** Nothing stored is null for "unset", and every string is well-formed. */
+const isStrict = (raw: string): boolean => !raw.includes(':null') && raw.isWellFormed() && !/[^\\]\\ud/v.test(raw);
+
+describe('what was written is read back, and writes the same again', () => {
+	test('lease', () => {
+		fc.assert(
+			fc.property(anyLease, (lease) => {
+				const raw = encodeLease(lease);
+				const record = decodeGpu(3, raw);
+				expect(record).toEqual({kind: 'leased', index: 3, raw, lease: wellFormed(lease)});
+				expect(record.kind === 'leased' && encodeLease(record.lease)).toBe(raw);
+				expect(lease.unknownFields !== undefined || isStrict(raw)).toBe(true);
+			}),
+		);
+	});
+
+	test('free GPU', () => {
+		fc.assert(
+			fc.property(anyTime, (lastReleased) => {
+				const raw = encodeFree(lastReleased);
+				expect(decodeGpu(0, raw)).toEqual({kind: 'free', index: 0, raw, lastReleased});
+			}),
+		);
+		expect(encodeFree(undefined)).toBeUndefined();
+	});
+
+	test('queue entry', () => {
+		fc.assert(
+			fc.property(anyEntry, (entry) => {
+				const raw = encodeQueueEntry(entry);
+				const record = decodeQueueEntry(entry.id.toWellFormed(), raw);
+				expect(record).toEqual({kind: 'entry', id: record.id, raw, entry: wellFormed(entry)});
+				expect(record.kind === 'entry' && encodeQueueEntry(record.entry)).toBe(raw);
+				expect(entry.unknownFields !== undefined || isStrict(raw)).toBe(true);
+			}),
+		);
+	});
+
+	test('usage record', () => {
+		fc.assert(
+			fc.property(anyUsage, (usage) => {
+				const raw = encodeUsage(usage);
+				expect(decodeUsage(raw)).toEqual(wellFormed(usage));
+				expect(encodeUsage(decodeUsage(raw)!)).toBe(raw);
+				expect(isStrict(raw)).toBe(true);
+			}),
+		);
+	});
+
+	test('event', () => {
+		fc.assert(
+			fc.property(anyEvent, (event) => {
+				expect(decodeEvent(encodeEvent(event))).toEqual(wellFormed(event));
+			}),
+		);
+	});
+
+	test('pool', () => {
+		const pool = {gpuCount: 8, provider: 'amd', machine: {id: 'm', bootId: 'b'}} as const;
+		expect(decodePool(encodePool(pool))).toEqual(pool);
+		expect(encodePool(pool).machine).toBe('{"machine_id":"m","boot_id":"b"}');
+	});
+
+	test('bytes that are not text', () => {
+		fc.assert(
+			fc.property(fc.uint8Array(), (bytes) => {
+				expect(Buffer.compare(Buffer.from(bytesOf(rawOf(bytes))), Buffer.from(bytes))).toBe(0);
+			}),
+		);
+	});
+});
+
+describe('reading never throws', () => {
+	const anyText = fc.oneof(
+		fc.string({unit: 'binary'}),
+		fc.json(),
+		fc
+			.dictionary(
+				fc.constantFrom('user', 'type', 'start_time', 'last_released', 'pid', 'gpu_id', 'end_time', 'id', '__proto__'),
+				fc.jsonValue(),
+			)
+			.map((fields) => JSON.stringify(fields)),
+	);
+
+	test('whatever is stored', () => {
+		fc.assert(
+			fc.property(anyText, (raw) => {
+				expect(['free', 'leased', 'garbage']).toContain(decodeGpu(0, raw).kind);
+				expect(['entry', 'garbage']).toContain(decodeQueueEntry('q', raw).kind);
+				decodeUsage(raw);
+				decodeEvent(raw);
+				decodeGpu(0, rawOf(Buffer.from(raw, 'latin1')));
+			}),
+			{numRuns: 1000},
+		);
+		expect(Object.keys(Object.prototype)).toEqual([]);
+	});
+
+	test('however deep it is', () => {
+		for (const depth of [10, 100, 100_000]) {
+			const deep = '['.repeat(depth) + ']'.repeat(depth);
+			const record = decodeGpu(0, `{"user":"a","type":"run","start_time":1,"x":${deep}}`);
+			expect(record.kind).toBe(depth === 10 ? 'leased' : 'garbage');
+		}
+	});
+});

@@ -1,0 +1,88 @@
+import {expect, test} from 'vitest';
+import {encodeFree, encodeLease, encodeQueueEntry, encodeUsage} from '../../../source/store/codec.js';
+import {entry, lease, start, usage} from '../samples.js';
+
+test('a lease, field by field', () => {
+	expect(
+		encodeLease({
+			user: 'team',
+			actualUser: 'alice',
+			type: 'run',
+			startTime: start + 0.9,
+			lastHeartbeat: start + 60.9,
+			expiryTime: start + 100.1,
+			note: 'n',
+			partialQueueId: 'q',
+			leaseId: 'l',
+			machine: 'm',
+			bootId: 'b',
+			holder: {pid: 1, startTicks: 2},
+			job: {pid: 3, startTicks: 4},
+			unknownFields: {later: null, user: 'mallory'},
+		}),
+	).toBe(
+		'{"user":"team","actual_user":"alice","start_time":1760000000,"last_heartbeat":1760000060,"expiry_time":1760000101,' +
+			'"type":"run","note":"n","partial_queue_id":"q","lease_id":"l","machine":"m","boot_id":"b",' +
+			'"pid":1,"pid_start":2,"job_pid":3,"job_pid_start":4,"later":null}',
+	);
+});
+
+test('what is not set is absent', () => {
+	expect(encodeLease({user: 'a', type: 'manual', startTime: 5, note: '', actualUser: ''})).toBe(
+		'{"user":"a","start_time":5,"type":"manual"}',
+	);
+});
+
+test('when a GPU was freed', () => {
+	expect(encodeFree(start)).toBe('{"last_released":"2025-10-09T08:53:20Z"}');
+	expect(encodeFree(start + 0.25)).toBe('{"last_released":"2025-10-09T08:53:20.25Z"}');
+	expect(encodeFree(start + 0.000001)).toBe('{"last_released":"2025-10-09T08:53:20.000001Z"}');
+	expect(encodeFree(start + 0.9999999)).toBe('{"last_released":"2025-10-09T08:53:21Z"}');
+});
+
+test('a queue entry, field by field', () => {
+	expect(
+		encodeQueueEntry(
+			entry('q', {
+				actualUser: 'alice',
+				requestedIds: [2],
+				reservationType: 'manual',
+				expirySeconds: 5400.5,
+				note: 'n',
+				waitTimeout: start + 60,
+				machine: 'm',
+				bootId: 'b',
+				holder: {pid: 1, startTicks: 2},
+			}),
+		),
+	).toBe(
+		'{"id":"q","user":"bob","actual_user":"alice","requested_count":1,"requested_ids":[2],"allocated_gpus":[],' +
+			'"reservation_type":"manual","expiry_duration":5400500000000,"note":"n","enqueue_time":"2025-10-09T08:53:20Z",' +
+			'"last_heartbeat":"2025-10-09T08:53:20Z","wait_timeout":"2025-10-09T08:54:20Z","machine":"m","boot_id":"b",' +
+			'"pid":1,"pid_start":2}',
+	);
+	expect(encodeQueueEntry(entry('q', {expirySeconds: 3_153_600_000}))).toContain(
+		'"expiry_duration":3153600000000000000,',
+	);
+});
+
+test('a usage record, field by field', () => {
+	expect(encodeUsage(usage({actualUser: 'b', leaseId: 'l', note: 'n', endReason: 'expired'}))).toBe(
+		'{"user":"alice","actual_user":"b","gpu_id":0,"start_time":"2025-10-09T08:52:20Z","end_time":"2025-10-09T08:53:20Z",' +
+			'"duration_seconds":60,"reservation_type":"run","lease_id":"l","note":"n","end_reason":"expired"}',
+	);
+});
+
+test('what cannot be stored is a bug of the caller', () => {
+	expect(() => encodeLease(lease({user: ''}))).toThrow(TypeError);
+	expect(() => encodeQueueEntry(entry(''))).toThrow(TypeError);
+	expect(() => encodeQueueEntry(entry('q', {user: ''}))).toThrow(TypeError);
+	expect(() => encodeUsage(usage({user: ''}))).toThrow(TypeError);
+	for (const time of [NaN, Infinity, -1, 1e15]) {
+		expect(() => encodeLease(lease({expiryTime: time}))).toThrow(RangeError);
+		expect(() => encodeFree(time)).toThrow(RangeError);
+		expect(() => encodeUsage(usage({endTime: time}))).toThrow(RangeError);
+	}
+
+	expect(() => encodeUsage(usage({durationSeconds: NaN}))).toThrow(RangeError);
+});

@@ -1,0 +1,135 @@
+/**
+Random plans, carried out by a real store and by the reference store: whatever the one answers, the other must, and hold the same.
+*/
+import fc from 'fast-check';
+import {afterAll, beforeAll, describe, expect, test} from 'vitest';
+import type {Expectation, Plan, Write} from '../../source/core/plan.js';
+import type {Store} from '../../source/core/ports.js';
+import type {Snapshot} from '../../source/core/types.js';
+import {createMemoryStore} from '../../source/store/memory.js';
+import {anyEntry, anyLease, anyUsage} from './codec/arbitraries.js';
+import {redisHarness, sqliteHarness, type Harness} from './harness.js';
+import {collect, lineOf, plan, pool} from './samples.js';
+
+const histories = 400;
+const longest = 30;
+
+const gpu = fc.nat(3);
+const id = fc.constantFrom('a', 'b', 'c', 'd');
+
+/** What to expect, to be worked out from what is there: the truth, or something else. */
+type Guess = {
+	readonly what: 'gpu' | 'entry' | 'whole' | 'prefix' | 'pool';
+	readonly isTrue: boolean;
+	readonly index: number;
+	readonly id: string;
+};
+
+const anyGuess: fc.Arbitrary<Guess> = fc.record({
+	what: fc.constantFrom('gpu', 'entry', 'whole', 'prefix', 'pool'),
+	isTrue: fc.oneof({arbitrary: fc.constant(true), weight: 6}, {arbitrary: fc.constant(false), weight: 1}),
+	index: gpu,
+	id,
+});
+
+const anyWrite: fc.Arbitrary<Write> = fc.oneof(
+	fc.record({kind: fc.constant('lease' as const), index: gpu, lease: anyLease}),
+	fc.record({
+		kind: fc.constant('free' as const),
+		index: gpu,
+		lastReleased: fc.option(fc.integer({min: 1, max: 2_000_000_000}), {nil: undefined}),
+	}),
+	fc.record({kind: fc.constant('pool' as const), pool: fc.integer({min: 1, max: 4}).map((count) => pool(count))}),
+	fc.tuple(id, anyEntry).map(([own, entry]) => ({kind: 'join' as const, entry: {...entry, id: own}})),
+	fc.tuple(id, anyEntry).map(([own, entry]) => ({kind: 'entry' as const, entry: {...entry, id: own}})),
+	fc.record({kind: fc.constant('leave' as const), id}),
+);
+
+/** A plan of the core does one thing to one place of the line. */
+const subjectOf = (write: Write): unknown =>
+	'entry' in write ? write.entry.id : 'id' in write ? write.id : 'index' in write ? write.index : write.kind;
+
+const recent = Math.floor(Date.now() / 1000) - 86_400;
+const old = recent - 200 * 86_400;
+const anyStep = fc.record({
+	guesses: fc.array(anyGuess, {maxLength: 3}),
+	writes: fc.uniqueArray(anyWrite, {maxLength: 4, selector: subjectOf}),
+	usage: fc.array(
+		fc
+			.tuple(anyUsage, fc.constantFrom('a', 'b'), fc.constantFrom(recent, recent + 1.5, recent + 2, old, old + 1))
+			.map(([usage, user, endTime]) => ({...usage, user, endTime})),
+		{maxLength: 3},
+	),
+});
+
+type Step = typeof anyStep extends fc.Arbitrary<infer Value> ? Value : never;
+
+function expectationFor({what, isTrue, index, id: entryId}: Guess, snapshot: Snapshot): Expectation {
+	switch (what) {
+		case 'gpu': {
+			const raw = snapshot.gpus[index]?.raw;
+			return {kind: 'gpu', index, raw: isTrue ? raw : raw === undefined ? '{}' : undefined};
+		}
+
+		case 'entry': {
+			const record = snapshot.queue.find((waiting) => waiting.id === entryId);
+			const raw = record?.kind === 'entry' ? record.raw : undefined;
+			return {kind: 'entry', id: entryId, raw: isTrue ? raw : `${raw} `};
+		}
+
+		case 'whole':
+		case 'prefix': {
+			const ids = lineOf(snapshot).slice(0, what === 'prefix' ? index : undefined);
+			return {kind: 'queue', ids: isTrue ? ids : [...ids, 'nobody'], extent: what};
+		}
+
+		case 'pool': {
+			const gpuCount = snapshot.pool?.gpuCount;
+			return {kind: 'pool', gpuCount: isTrue ? gpuCount : (gpuCount ?? 0) + 1};
+		}
+	}
+}
+
+const planFor = ({guesses, writes, usage}: Step, snapshot: Snapshot): Plan =>
+	plan({expect: guesses.map((guess) => expectationFor(guess, snapshot)), writes, usage});
+
+const stateOf = async (store: Store) => {
+	const {now: _, storeUptimeSeconds: __, ...state} = await store.read({user: 'a'});
+	return {...state, history: await collect(store.history(0, 4_000_000_000))};
+};
+
+describe.each([
+	['embedded', sqliteHarness],
+	['redis', redisHarness],
+])('the %s store', (_, makeHarness) => {
+	let harness: Harness;
+	let store: Store;
+	beforeAll(async () => {
+		harness = await makeHarness();
+		store = await harness.open();
+	});
+	afterAll(async () => {
+		await harness.close();
+	});
+
+	test('answers and holds what the reference store does', async () => {
+		const outcomes = new Map<string, number>();
+		await fc.assert(
+			fc.asyncProperty(fc.array(anyStep, {minLength: 1, maxLength: longest, size: 'max'}), async (steps) => {
+				await harness.clear();
+				const model = createMemoryStore();
+				for (const step of steps) {
+					const next = planFor(step, await model.read());
+					const outcome = await model.commit(next);
+					outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+					expect(await store.commit(next)).toBe(outcome);
+					expect(await stateOf(store)).toEqual(await stateOf(model));
+				}
+			}),
+			{numRuns: histories},
+		);
+		// A test whose every commit conflicts would show nothing.
+		expect(outcomes.get('done')).toBeGreaterThan(histories);
+		expect(outcomes.get('conflict')).toBeGreaterThan(histories / 2);
+	});
+});
