@@ -39,3 +39,22 @@ export function fit(text: string, columns: number, align: 'start' | 'end' = 'sta
 	const space = ' '.repeat(Math.max(0, columns - widthOf(cut)));
 	return align === 'start' ? cut + space : space + cut;
 }
+
+/** Lines of at most `columns`, broken between words; a word that is too long is cut. At most `most` lines. */
+export function wrap(text: string, columns: number, most: number, ellipsis = '…'): readonly string[] {
+	const lines: string[] = [];
+	let rest = text.trim();
+	while (rest !== '' && lines.length < most - 1 && widthOf(rest) > columns) {
+		const start = beginning(rest, columns + 1);
+		const space = start.lastIndexOf(' ');
+		const line = space > 0 ? start.slice(0, space) : beginning(rest, columns);
+		if (line === '') {
+			break;
+		}
+
+		lines.push(line.trimEnd());
+		rest = rest.slice(line.length).trimStart();
+	}
+
+	return rest === '' ? lines : [...lines, truncate(rest, columns, ellipsis)];
+}

@@ -53,19 +53,26 @@ export function createController(world: World, store: StateStore, effects: Effec
 	}
 
 	function act(intent: Intent): void {
+		// eslint-disable-next-line @typescript-eslint/switch-exhaustiveness-check -- All the others are the reducer's.
 		switch (intent) {
 			case 'submit': {
-				submit().catch((error: unknown) => {
-					effects.broken(error);
-				});
-				break;
+				submit().catch(effects.broken);
+				return;
 			}
 
-			case 'quit':
-			case 'suspend':
+			case 'quit': {
+				effects.quit();
+				return;
+			}
+
+			case 'suspend': {
+				effects.suspend();
+				return;
+			}
+
 			case 'refresh': {
-				effects[intent]();
-				break;
+				effects.refresh();
+				return;
 			}
 
 			default: {

@@ -65,8 +65,5 @@ export const extendForm = (target: Target): Form => form({verb: 'extend', target
 export const targetOf = (gpu: number, lease: Lease): Target => ({
 	gpu,
 	lease,
-	selection:
-		lease.leaseId === undefined
-			? {by: 'gpus', ids: [gpu]}
-			: {by: 'lease', leaseId: lease.leaseId, ids: [gpu]},
+	selection: lease.leaseId === undefined ? {by: 'gpus', ids: [gpu]} : {by: 'lease', leaseId: lease.leaseId, ids: [gpu]},
 });

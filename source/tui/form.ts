@@ -1,7 +1,28 @@
 /** How the keys change a dialog that is being filled in. */
 import type {Form, FormField} from './dialogs.js';
-import type {Action} from './reducer.js';
+import type {FormIntent} from './keys.js';
 import {edit, fieldOf, insert, type TextField} from './text-field.js';
+
+export type FormAction = {readonly kind: FormIntent} | {readonly kind: 'typed'; readonly text: string};
+
+const kinds: Readonly<Record<FormAction['kind'], true>> = {
+	typed: true,
+	increase: true,
+	decrease: true,
+	'focus-next-field': true,
+	'focus-previous-field': true,
+	'delete-before': true,
+	'delete-after': true,
+	'clear-field': true,
+	'caret-left': true,
+	'caret-right': true,
+	'caret-start': true,
+	'caret-end': true,
+};
+
+/** Tells the keys of a dialog from everything else that happens. */
+export const isFormAction = (action: {readonly kind: string}): action is FormAction =>
+	Object.hasOwn(kinds, action.kind);
 
 const focusedField = (form: Form): FormField => form.fields[form.focused]!;
 
@@ -12,9 +33,9 @@ const withField = (form: Form, field: TextField): Form => ({
 	fields: form.fields.with(form.focused, {...focusedField(form), field}),
 });
 
-const focusBy = (form: Form, step: number): Form => ({
+const focusBy = (form: Form, by: number): Form => ({
 	...form,
-	focused: (form.focused + step + form.fields.length) % form.fields.length,
+	focused: (form.focused + by + form.fields.length) % form.fields.length,
 });
 
 /** Up and down count GPUs; in any other field they go to its neighbours. */
@@ -24,14 +45,14 @@ function step(form: Form, by: 1 | -1): Form {
 		return focusBy(form, -by);
 	}
 
-	const count = Number.parseInt(field.value, 10) || 0;
+	const count = Number(field.value);
 	return withField(form, fieldOf(String(Math.min(form.purpose.gpuCount, Math.max(1, count + by)))));
 }
 
 /** A count is made of digits; anything else typed there is left out. */
 const allowed = ({name}: FormField, text: string): string => (name === 'count' ? text.replaceAll(/\D/gv, '') : text);
 
-export function changeForm(form: Form, action: Action): Form {
+export function changeForm(form: Form, action: FormAction): Form {
 	switch (action.kind) {
 		case 'typed': {
 			const text = allowed(focusedField(form), action.text);
@@ -62,10 +83,6 @@ export function changeForm(form: Form, action: Action): Form {
 
 		case 'decrease': {
 			return step(form, -1);
-		}
-
-		default: {
-			return form;
 		}
 	}
 }

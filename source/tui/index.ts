@@ -31,7 +31,7 @@ Shows the monitor until it is quit.
 */
 export async function runMonitor(options: MonitorOptions): Promise<number> {
 	// React decides when it is loaded whether it is a development build, which is slow and keeps every render.
-	Object.assign(process.env, {NODE_ENV: 'production'}); // eslint-disable-line @typescript-eslint/naming-convention
+	Object.assign(process.env, {NODE_ENV: 'production'});
 	const {mountMonitor} = await import('./mount.js');
 	return mountMonitor(options);
 }

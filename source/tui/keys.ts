@@ -1,11 +1,9 @@
 /** Every key of the monitor. The help and the footer are built from this table, so they cannot say anything else. */
 import type {Key} from 'ink';
+import type {Edit} from './text-field.js';
 
-/** What the user wants. Most are also actions of the reducer under the same name. */
-export type Intent =
-	| 'quit'
-	| 'suspend'
-	| 'refresh'
+/** Moves about the table, and opens and closes what stands over it. */
+export type TableIntent =
 	| 'open-help'
 	| 'close-dialog'
 	| 'focus-next-gpu'
@@ -17,19 +15,16 @@ export type Intent =
 	| 'open-reserve'
 	| 'open-reserve-these'
 	| 'open-release'
-	| 'open-extend'
-	| 'submit'
-	| 'focus-next-field'
-	| 'focus-previous-field'
-	| 'increase'
-	| 'decrease'
-	| 'delete-before'
-	| 'delete-after'
-	| 'clear-field'
-	| 'caret-left'
-	| 'caret-right'
-	| 'caret-start'
-	| 'caret-end';
+	| 'open-extend';
+
+/** Changes what is being filled in. */
+export type FormIntent = Edit | 'focus-next-field' | 'focus-previous-field' | 'increase' | 'decrease';
+
+/** What the user wants of the monitor's own state; the reducer knows it by the same name. */
+export type StateIntent = TableIntent | FormIntent;
+
+/** What the user wants. */
+export type Intent = StateIntent | 'quit' | 'suspend' | 'refresh' | 'submit';
 
 /** Which keys count: those of the table, of a dialog to fill in, of a question, of the help. */
 export type Mode = 'table' | 'form' | 'confirmation' | 'help';

@@ -3,10 +3,9 @@ import process from 'node:process';
 import {constants} from 'node:os';
 import {render} from 'ink';
 import {Monitor} from './components/monitor.js';
-import type {MonitorOptions} from './index.js';
-import {initialState} from './state.js';
+import {flashMs, initialState} from './state.js';
 import {createStateStore} from './state-store.js';
-import {flashMs} from './reducer.js';
+import type {MonitorOptions} from './index.js';
 
 const endingSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
@@ -16,7 +15,13 @@ type End = {readonly code: number} | {readonly error: unknown};
 const localTime = new Intl.DateTimeFormat('en-GB', {hour: '2-digit', minute: '2-digit', second: '2-digit'});
 
 export async function mountMonitor(options: MonitorOptions): Promise<number> {
-	const {world, scanIntervalMs = 2000, stdout = process.stdout, stdin = process.stdin, stderr = process.stderr} = options;
+	const {
+		world,
+		scanIntervalMs = 2000,
+		stdout = process.stdout,
+		stdin = process.stdin,
+		stderr = process.stderr,
+	} = options;
 	const nowMs = world.clock.monotonicMs();
 	const store = createStateStore(
 		initialState(
@@ -33,9 +38,7 @@ export async function mountMonitor(options: MonitorOptions): Promise<number> {
 			},
 			{columns: stdout.columns, rows: stdout.rows},
 			nowMs,
-			options.notice === undefined
-				? undefined
-				: {level: 'warning', text: options.notice, untilMs: nowMs + 2 * flashMs},
+			options.notice === undefined ? undefined : {level: 'warning', text: options.notice, untilMs: nowMs + 2 * flashMs},
 		),
 	);
 	const {promise: ended, resolve: end} = Promise.withResolvers<End>();
@@ -72,7 +75,7 @@ export async function mountMonitor(options: MonitorOptions): Promise<number> {
 		},
 	);
 	// Ink itself exits when a component throws.
-	instance.waitUntilExit().then(quit, broken);
+	void instance.waitUntilExit().then(quit).catch(broken);
 
 	const outcome = await ended;
 	// The terminal first: whatever is printed about the end must be readable.

@@ -72,7 +72,7 @@ export async function perform(world: World, requester: Requester, submission: Su
 		return await carryOut(world, requester, submission);
 	} catch (error) {
 		if (error instanceof CanhazgpuError) {
-			return {complaint: {message: sanitize(error.message), hint: error.hint && sanitize(error.hint)}};
+			return {complaint: {message: sanitize(error.message), hint: sanitize(error.hint ?? '')}};
 		}
 
 		throw error;

@@ -25,7 +25,11 @@ export function startScanner(
 
 	const scanIn = (milliseconds: number): void => {
 		clearTimeout(timer);
-		timer = isStopped ? undefined : setTimeout(scan, milliseconds);
+		timer = isStopped
+			? undefined
+			: setTimeout(() => {
+					void scan();
+				}, milliseconds);
 	};
 
 	async function scan(): Promise<void> {

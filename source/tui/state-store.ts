@@ -1,5 +1,6 @@
 /** Holds the state outside React, so that keys typed in one burst and answers that arrive between frames see the newest. */
-import {reduce, type Action} from './reducer.js';
+import type {Action} from './actions.js';
+import {reduce} from './reducer.js';
 import type {State} from './state.js';
 
 export type Dispatch = (action: Action) => void;

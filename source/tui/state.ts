@@ -3,6 +3,9 @@ import {statusRows, type StatusRow} from '../core/status.js';
 import type {Observation, Requester, Snapshot} from '../core/types.js';
 import type {Dialog} from './dialogs.js';
 
+/** How long a success, or a reason why not, is shown. */
+export const flashMs = 4000;
+
 /** What does not change while the monitor runs. */
 export type Settings = {
 	readonly requester: Requester;

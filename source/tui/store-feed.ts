@@ -135,7 +135,11 @@ export function startStoreFeed(world: World, listener: FeedListener): Feed {
 			refresh();
 		} catch (error) {
 			fail(error);
-			resubscribe = isStopped ? undefined : setTimeout(subscribe, retryMs(failures));
+			resubscribe = isStopped
+				? undefined
+				: setTimeout(() => {
+						void subscribe();
+					}, retryMs(failures));
 		}
 	}
 

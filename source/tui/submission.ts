@@ -25,7 +25,7 @@ function countOf(form: Form): number {
 		throw new CanhazgpuError('usage', 'How many GPUs?', {hint: 'Type a number.'});
 	}
 
-	return Number.parseInt(text, 10);
+	return Number(text);
 }
 
 /**
@@ -39,6 +39,7 @@ export function submissionOf(dialog: Exclude<Dialog, {kind: 'help'}>): Submissio
 	const {purpose} = dialog;
 	// In the order of the fields, so that the complaint is about the first that is wrong.
 	const count = purpose.verb === 'reserve' ? (purpose.ids?.length ?? countOf(dialog)) : 0;
+	const note = valueOf(dialog, 'note');
 	const seconds = parseDuration(valueOf(dialog, 'duration'), 'Duration');
 	return purpose.verb === 'extend'
 		? {verb: 'extend', target: purpose.target, bySeconds: seconds}
@@ -47,7 +48,7 @@ export function submissionOf(dialog: Exclude<Dialog, {kind: 'help'}>): Submissio
 				count,
 				ids: purpose.ids,
 				durationSeconds: seconds,
-				note: valueOf(dialog, 'note') || undefined,
+				note: note === '' ? undefined : note,
 			};
 }
 

@@ -28,13 +28,7 @@ export function insert(field: TextField, text: string): TextField {
 }
 
 export type Edit =
-	| 'delete-before'
-	| 'delete-after'
-	| 'clear-field'
-	| 'caret-left'
-	| 'caret-right'
-	| 'caret-start'
-	| 'caret-end';
+	'delete-before' | 'delete-after' | 'clear-field' | 'caret-left' | 'caret-right' | 'caret-start' | 'caret-end';
 
 export function edit(field: TextField, change: Edit): TextField {
 	const points = [...field.value];

@@ -38,11 +38,15 @@ export function useSuspend(): () => void {
 	}, [suspendTerminal]);
 	useEffect(() => {
 		// Stopped from outside, the terminal may have been in other hands meanwhile: take it again and draw everything.
-		const onContinue = async (): Promise<void> => {
+		const takeBack = async (): Promise<void> => {
+			isSuspended.current = true;
+			await suspendTerminal(catchUpWithSize);
+			isSuspended.current = false;
+		};
+
+		const onContinue = (): void => {
 			if (!isSuspended.current) {
-				isSuspended.current = true;
-				await suspendTerminal(catchUpWithSize);
-				isSuspended.current = false;
+				void takeBack();
 			}
 		};
 

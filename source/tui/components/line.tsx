@@ -8,7 +8,9 @@ type Properties = {readonly line: LineOfSpans; readonly hasColor: boolean};
 const isSame = (before: Properties, after: Properties): boolean =>
 	before.hasColor === after.hasColor &&
 	before.line.length === after.line.length &&
-	before.line.every(({text, tone}, position) => text === after.line[position]!.text && tone === after.line[position]!.tone);
+	before.line.every(
+		({text, tone}, position) => text === after.line[position]!.text && tone === after.line[position]!.tone,
+	);
 
 /** One line of the screen. It is drawn again only when its text or its tones differ. */
 export const Line = memo(
@@ -16,7 +18,6 @@ export const Line = memo(
 		<Text wrap="truncate">
 			{line.map(({text, tone}, position) => (
 				// A piece has no identity but its place.
-				// eslint-disable-next-line react/no-array-index-key
 				<Text key={position} {...styleOf(tone, hasColor)}>
 					{text}
 				</Text>

@@ -21,19 +21,14 @@ type Properties = {
 const holdersOf = (snapshot: Snapshot | undefined): string =>
 	(snapshot?.gpus ?? [])
 		.map((record) => (record.kind === 'leased' ? (record.lease.leaseId ?? record.lease.startTime) : record.kind))
-		.join();
+		.join(',');
 
 /** The monitor: the state on the screen, keys and news into the state. */
 export function Monitor({world, store, scanIntervalMs, quit, broken}: Properties): ReactElement {
 	const {dispatch} = store;
 	const state = useSyncExternalStore(store.subscribe, store.getState);
 	const feed = useStoreFeed(world, dispatch, broken);
-	const scanner = useScan(
-		world,
-		{intervalMs: scanIntervalMs, holders: holdersOf(state.snapshot)},
-		dispatch,
-		broken,
-	);
+	const scanner = useScan(world, {intervalMs: scanIntervalMs, holders: holdersOf(state.snapshot)}, dispatch, broken);
 	useTick(world, dispatch);
 
 	const {columns, rows} = useWindowSize();

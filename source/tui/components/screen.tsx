@@ -9,7 +9,6 @@ type LinesProperties = {readonly lines: readonly LineOfSpans[]; readonly hasColo
 
 function Lines({lines, hasColor}: LinesProperties): ReactElement[] {
 	// A line of the screen is its place: what stands in it changes.
-	// eslint-disable-next-line react/no-array-index-key
 	return lines.map((line, row) => <Line key={row} line={line} hasColor={hasColor} />);
 }
 

@@ -1,17 +1,7 @@
 /** Which columns the table has at a width, and how wide each is. */
 
 export type ColumnName =
-	| 'gpu'
-	| 'state'
-	| 'owner'
-	| 'kind'
-	| 'held'
-	| 'ends'
-	| 'utilization'
-	| 'memory'
-	| 'temperature'
-	| 'power'
-	| 'process';
+	'gpu' | 'state' | 'owner' | 'kind' | 'held' | 'ends' | 'utilization' | 'memory' | 'temperature' | 'power' | 'process';
 
 export type Column = {
 	readonly name: ColumnName;

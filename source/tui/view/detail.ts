@@ -5,9 +5,10 @@ import {shortDuration} from '../../format/durations.js';
 import {sanitize} from '../../format/text.js';
 import {fit} from '../../format/width.js';
 import {storeNow, type State} from '../state.js';
+import {ellipsisOf} from './glyphs.js';
 import {byMemory, gibibytes, processWords} from './readings.js';
 import {isMine, ownerWords} from './row-words.js';
-import {fitLine, joined, span, type Line} from './spans.js';
+import {joined, span, type Line} from './spans.js';
 
 const noteOf = ({lease}: StatusRow): Line =>
 	lease?.note === undefined || sanitize(lease.note) === '' ? [] : [span('note '), span(sanitize(lease.note), 'strong')];
@@ -19,21 +20,21 @@ function endOf(row: StatusRow, state: State): Line {
 	}
 
 	if (remainingSeconds !== undefined) {
-		const at = state.settings.formatTime(storeNow(state)! + remainingSeconds).slice(0, 5);
-		return [span(`ends in ${shortDuration(remainingSeconds)}${remainingSeconds < 86_400 ? ` at ${at}` : ''}`)];
+		// A time of day says enough only within the day, and only such a time surely is one.
+		const at =
+			remainingSeconds < 86_400
+				? ` at ${state.settings.formatTime(storeNow(state)! + remainingSeconds).slice(0, 5)}`
+				: '';
+		return [span(`ends in ${shortDuration(remainingSeconds)}${at}`)];
 	}
 
 	const pid = lease?.job?.pid ?? lease?.holder?.pid;
 	const heartbeat = heartbeatAgeSeconds === undefined ? '' : `  heartbeat ${shortDuration(heartbeatAgeSeconds)} ago`;
-	return [span(`ends when ${pid === undefined ? 'its job' : pid} exits${heartbeat}`)];
+	return [span(`ends when ${pid ?? 'its job'} exits${heartbeat}`)];
 }
 
 /** Who has it, until when, and what they say about it. */
 function holdingLine(row: StatusRow, state: State): Line {
-	if (row.problem !== undefined && state.observation !== undefined) {
-		return [span(sanitize(row.problem), 'error')];
-	}
-
 	switch (row.state) {
 		case 'available': {
 			return [
@@ -47,37 +48,42 @@ function holdingLine(row: StatusRow, state: State): Line {
 		}
 
 		case 'error': {
-			return [span('not scanned yet', 'dim')];
+			return [span(sanitize(row.problem ?? ''), state.observation === undefined ? 'dim' : 'error')];
 		}
 
 		case 'in-use': {
 			return joined([
-				[span(ownerWords(row, state.settings.requester).text, isMine(row, state.settings.requester) ? 'mine' : 'others')],
+				[
+					span(
+						ownerWords(row, state.settings.requester).text,
+						isMine(row, state.settings.requester) ? 'mine' : 'others',
+					),
+				],
 				[span(row.lease!.type === 'run' ? 'RUN' : 'MANUAL')],
 				[span(`held ${shortDuration(row.heldSeconds ?? 0)}`)],
+				row.problem === undefined || state.observation === undefined ? [] : [span(sanitize(row.problem), 'error')],
 				endOf(row, state),
-				noteOf(row),
 			]);
 		}
 	}
 }
 
-const processColumns = (pid: string, user: string, memory: string, command: string, ellipsis: string): string =>
-	[fit(pid, 8), fit(user, 10, 'start', ellipsis), fit(memory, 6, 'end'), command].join('  ');
+type ProcessCells = readonly [pid: string, user: string, memory: string, command: string];
 
-function processLine(process: GpuProcess, row: StatusRow, ellipsis: string): Line {
+const joinCells = ([pid, user, memory, command]: ProcessCells, state: State): string =>
+	[fit(pid, 8), fit(user, 10, 'start', ellipsisOf(state)), fit(memory, 6, 'end'), command].join('  ');
+
+function processLine(process: GpuProcess, row: StatusRow, state: State): Line {
 	const isSquatter = row.squatters.includes(process);
-	const text = processColumns(
-		String(process.pid),
-		sanitize(process.user ?? '?'),
-		process.memoryUsedMiB === undefined ? 'N/A' : gibibytes(process.memoryUsedMiB),
-		processWords(process),
-		ellipsis,
-	);
-	return [span(text, isSquatter ? 'warning' : 'plain'), ...(isSquatter ? [span('  not the holder', 'warning')] : [])];
+	const memory = process.memoryUsedMiB === undefined ? 'N/A' : gibibytes(process.memoryUsedMiB);
+	const cells: ProcessCells = [String(process.pid), sanitize(process.user ?? '?'), memory, processWords(process)];
+	return [
+		span(joinCells(cells, state), isSquatter ? 'warning' : 'plain'),
+		...(isSquatter ? [span('  not the holder', 'warning')] : []),
+	];
 }
 
-function processLines(row: StatusRow, rows: number, ellipsis: string): readonly Line[] {
+function processLines(row: StatusRow, state: State, rows: number): readonly Line[] {
 	const processes = byMemory(row.processes);
 	if (rows < 2 || processes.length === 0) {
 		return [];
@@ -87,27 +93,28 @@ function processLines(row: StatusRow, rows: number, ellipsis: string): readonly 
 	const shown = processes.length > room ? room - 1 : processes.length;
 	const more = processes.length - shown;
 	return [
-		[span(processColumns('PID', 'USER', 'MEM', 'COMMAND', ellipsis), 'heading')],
-		...processes.slice(0, shown).map((process) => processLine(process, row, ellipsis)),
+		[span(joinCells(['PID', 'USER', 'MEM', 'COMMAND'], state), 'heading')],
+		...processes.slice(0, shown).map((process) => processLine(process, row, state)),
 		...(more > 0 ? [[span(`and ${more} more`, 'dim')]] : []),
 	];
 }
 
 /** At most `rows` lines: the holding, the model, the processes. */
-export function detailLines(row: StatusRow | undefined, state: State, width: number, rows: number, ellipsis: string): readonly Line[] {
+export function detailLines(row: StatusRow | undefined, state: State, rows: number): readonly Line[] {
 	if (row === undefined) {
 		return [];
 	}
 
+	// With room, what is said at length gets lines of its own.
+	const isRoomy = rows > 6;
 	const {name, uuid} = row.reading ?? {};
-	const model = [name, uuid].filter((part) => part !== undefined).map((part) => sanitize(part)).join('  ');
-	const processes = processLines(row, rows - (rows > 5 ? 3 : 1), ellipsis);
-	const lines: readonly Line[] = [
-		holdingLine(row, state),
-		...(rows > 5 ? [[span(model, 'dim')], []] : []),
-		...processes,
-	];
-	return lines.slice(0, rows).map((line) => fitLine([span(' '), ...line], width, ellipsis));
+	const model = [name, uuid].filter((part) => part !== undefined).map((part) => sanitize(part));
+	const note = noteOf(row);
+	const about: readonly Line[] = isRoomy
+		? [holdingLine(row, state), ...(note.length > 0 ? [note] : []), [span(model.join('  '), 'dim')], []]
+		: [joined([holdingLine(row, state), note])];
+	const lines = [...about, ...processLines(row, state, rows - about.length)];
+	return lines.slice(0, rows).map((line) => [span(' '), ...line]);
 }
 
 /** The shortest form, for a rule: the largest process, or else the holding. */

@@ -1,7 +1,7 @@
 /** Dialogs, as the lines inside their frames. */
 import {sanitize} from '../../format/text.js';
 import {shortDuration} from '../../format/durations.js';
-import {fit} from '../../format/width.js';
+import {fit, wrap} from '../../format/width.js';
 import type {Confirmation, Dialog, FieldName, Form, FormField, Target} from '../dialogs.js';
 import {storeNow, type State} from '../state.js';
 import {equivalentCommand} from '../submission.js';
@@ -50,12 +50,12 @@ function valueSpans({field}: FormField, isFocused: boolean, width: number, glyph
 function fieldLines(form: Form, glyphs: Glyphs): readonly Line[] {
 	return form.fields.map((formField, position): Line => {
 		const isFocused = position === form.focused;
-		const isLong = formField.name === 'note';
+		const isLong = formField.name === 'note' && formField.field.value !== '';
 		return [
 			span(isFocused ? '> ' : '  ', 'key'),
 			span(fit(labels[formField.name], 10), isFocused ? 'strong' : 'plain'),
 			...valueSpans(formField, isFocused, isLong ? 40 : 10, glyphs),
-			...(isLong && formField.field.value !== '' ? [] : [span(`  ${hintOf(formField, form)}`, 'dim')]),
+			...(isLong ? [] : [span(`  ${hintOf(formField, form)}`, 'dim')]),
 		];
 	});
 }
@@ -84,7 +84,8 @@ function formView(form: Form, state: State, glyphs: Glyphs): DialogView {
 			: purpose.ids === undefined
 				? 'Reserve GPUs'
 				: `Reserve GPU ${purpose.ids.join(',')}`;
-	const about: readonly Line[] = purpose.verb === 'extend' ? [[span(holdingWords(purpose.target, state), 'dim')], []] : [];
+	const about: readonly Line[] =
+		purpose.verb === 'extend' ? [[span(holdingWords(purpose.target, state), 'dim')], []] : [];
 	const answer: readonly Line[] = isBusy
 		? [[span('asking the pool', 'dim')], []]
 		: [[span(complaint?.message ?? '', 'error')], [span(complaint?.hint ?? '', 'dim')]];
@@ -94,14 +95,16 @@ function formView(form: Form, state: State, glyphs: Glyphs): DialogView {
 function confirmationView(dialog: Confirmation, state: State): DialogView {
 	const {target, isBusy} = dialog;
 	const warning =
-		target.lease.type === 'run' ? [span('Its job goes on running, on a GPU that others may then get.', 'warning')] : [];
+		target.lease.type === 'run' ? [span('Its job goes on, on a GPU that others may then get.', 'warning')] : [];
 	return {
 		title: `Release GPU ${target.gpu}`,
 		width: 64,
 		lines: [
 			[span(holdingWords(target, state), 'dim')],
 			warning,
-			isBusy ? [span('asking the pool', 'dim')] : [span(`Release GPU ${target.gpu} now? `, 'strong'), span('y/N', 'warning')],
+			isBusy
+				? [span('asking the pool', 'dim')]
+				: [span(`Release GPU ${target.gpu} now? `, 'strong'), span('y/N', 'warning')],
 			[],
 			commandLine(dialog, state),
 		],

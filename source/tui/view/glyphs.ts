@@ -1,4 +1,5 @@
 /** The characters that things are drawn with. */
+import type {State} from '../state.js';
 
 export type Glyphs = {
 	readonly horizontal: string;
@@ -40,7 +41,10 @@ const ascii: Glyphs = {
 	caret: '_',
 };
 
-export const glyphsOf = (isAscii: boolean): Glyphs => (isAscii ? ascii : blocks);
+export const glyphsOf = ({settings}: Pick<State, 'settings'>): Glyphs => (settings.isAscii ? ascii : blocks);
+
+/** What stands for the rest of a text that was cut. */
+export const ellipsisOf = (state: Pick<State, 'settings'>): string => glyphsOf(state).ellipsis;
 
 /**
 A bar of exactly `columns`. A share above nothing shows at least a trace, and one below all never looks full.

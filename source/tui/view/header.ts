@@ -3,6 +3,7 @@ import {sanitize} from '../../format/text.js';
 import {truncate} from '../../format/width.js';
 import {gpuCountOf, storeNow, type State} from '../state.js';
 import {shortDuration} from '../../format/durations.js';
+import {ellipsisOf} from './glyphs.js';
 import {inventory} from './readings.js';
 import {fitLine, joined, lineWidth, span, spread, type Line} from './spans.js';
 
@@ -32,19 +33,17 @@ function freshness({connection, scanFailure, observation, nowMs}: State): Line {
 	}
 
 	const age = (sinceMs: number): string => shortDuration(Math.max(0, nowMs - sinceMs) / 1000);
-	if (scanFailure !== undefined) {
-		return [span(`scan FAILED ${age(scanFailure.sinceMs)}: ${scanFailure.message}`, 'warning')];
-	}
-
-	return [span(observation === undefined ? 'scanning' : `scan ${age(observation.takenAtMs)} ago`, 'dim')];
+	return scanFailure === undefined
+		? [span(observation === undefined ? 'scanning' : `scan ${age(observation.takenAtMs)} ago`, 'dim')]
+		: [span(`scan FAILED ${age(scanFailure.sinceMs)} ago: ${scanFailure.message}`, 'warning')];
 }
 
-function leftOf(state: State, level: number, ellipsis: string): Line {
+function leftOf(state: State, level: number): Line {
 	const {settings, observation} = state;
 	const {model, memory} = inventory(gpuCountOf(state), observation?.gpus ?? []);
 	return joined([
 		[span(level < 1 ? ' canhazgpu top' : ' canhazgpu', 'strong')],
-		[span(truncate(sanitize(settings.hostname), level < 6 ? 24 : 12, ellipsis))],
+		[span(truncate(sanitize(settings.hostname), level < 6 ? 24 : 12, ellipsisOf(state)))],
 		level < 5 && gpuCountOf(state) > 0 ? [span(level < 2 && memory !== undefined ? `${model}-${memory}` : model)] : [],
 		badge(state),
 		observation?.simulated ? [span('SIMULATED', 'warning')] : [],
@@ -68,19 +67,24 @@ function rightOf(state: State, level: number): Line {
 const leastTrouble = 28;
 
 /** The first line, with as much as fits. */
-export function headerLine(state: State, ellipsis: string): Line {
+export function headerLine(state: State): Line {
 	const {columns} = state.size;
 	const detail = freshness(state);
 	const detailWidth = lineWidth(detail);
 	const isTrouble = state.connection.kind === 'lost' || state.scanFailure !== undefined;
 	for (let level = 0; ; level++) {
-		const left = leftOf(state, level, ellipsis);
+		const left = leftOf(state, level);
 		const right = rightOf(state, level);
 		const room = columns - lineWidth(left) - lineWidth(right) - 4;
 		const needed = isTrouble ? Math.min(detailWidth, leastTrouble) : level < 3 ? detailWidth : 0;
 		if (room >= needed || level === mostLeftOut) {
 			const isShown = needed > 0 && room > 0;
-			return spread(isShown ? joined([left, fitLine(detail, Math.min(room, detailWidth), ellipsis)]) : left, right, columns, ellipsis);
+			return spread(
+				isShown ? joined([left, fitLine(detail, Math.min(room, detailWidth), ellipsisOf(state))]) : left,
+				right,
+				columns,
+				ellipsisOf(state),
+			);
 		}
 	}
 }

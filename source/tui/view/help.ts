@@ -13,15 +13,12 @@ const written: Readonly<Record<string, string>> = {
 };
 
 const keyWords = (key: string): string =>
-	written[key] ?? key.replace(/^ctrl-(.)$/v, (_match, letter: string) => `Ctrl-${letter.toUpperCase()}`);
+	written[key] ?? key.replace(/^ctrl-.$/v, (match) => `Ctrl-${match.slice(-1).toUpperCase()}`);
 
 /** At most `rows` lines, in two columns when they do not fit into one. */
 export function helpLines(rows: number): readonly Line[] {
 	const entries = bindings
 		.filter(({help}) => help !== undefined)
-		.map(({keys, help = ''}): Line => [
-			span(fit(keys.map((key) => keyWords(key)).join(' '), 10), 'key'),
-			span(help),
-		]);
+		.map(({keys, help = ''}): Line => [span(fit(keys.map((key) => keyWords(key)).join(' '), 10), 'key'), span(help)]);
 	return entries.slice(0, rows);
 }

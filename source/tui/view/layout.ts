@@ -34,15 +34,17 @@ function framed(body: number, {gpus}: Counts): Layout {
 }
 
 function ruled(body: number, {gpus, waiting}: Counts): Layout {
-	// The rules above the table, the detail and the message, and the table's head.
-	const shared = body - 4;
-	const spare = Math.max(0, shared - gpus);
+	// The rules above the table and the detail, and the table's head.
+	const shared = body - 3;
+	// What stands below the detail's rule needs a rule of its own to end it.
+	const spare = Math.max(0, shared - gpus - 1);
 	const queueLines = waiting > 0 && spare >= 2 ? Math.min(spare, waiting + 1, 5) : 0;
 	const detailRows = Math.min(spare - queueLines, 5);
+	const below = queueLines + detailRows;
 	return {
 		isTooSmall: false,
 		isFramed: false,
-		tableRows: shared - queueLines - detailRows,
+		tableRows: shared - below - (below > 0 ? 1 : 0),
 		detailRows,
 		queueRows: queueLines === 0 ? undefined : queueLines - 1,
 	};

@@ -1,6 +1,7 @@
 /** The message line: what just happened, or what is wrong. */
 import {shortDuration} from '../../format/durations.js';
 import type {Flash, State} from '../state.js';
+import {ellipsisOf} from './glyphs.js';
 import {fitLine, span, spread, type Line, type Tone} from './spans.js';
 
 const words: Readonly<Record<Flash['level'], readonly [string, Tone]>> = {
@@ -11,7 +12,7 @@ const words: Readonly<Record<Flash['level'], readonly [string, Tone]>> = {
 
 /** What is wrong for as long as it is, where no message stands. */
 function standing(state: State): Flash | undefined {
-	const {connection, snapshot, snapshotAtMs, scanFailure, nowMs, settings} = state;
+	const {connection, snapshot, snapshotAtMs, observation, scanFailure, nowMs, settings} = state;
 	if (connection.kind === 'lost') {
 		// It was up to date until the moment it was lost.
 		const values =
@@ -24,10 +25,13 @@ function standing(state: State): Flash | undefined {
 	}
 
 	if (scanFailure !== undefined) {
-		const age = shortDuration((nowMs - scanFailure.sinceMs) / 1000);
+		const readings =
+			observation === undefined
+				? 'no readings yet'
+				: `readings are ${shortDuration((nowMs - observation.takenAtMs) / 1000)} old`;
 		return {
 			level: 'warning',
-			text: [`GPU scans fail since ${age}: ${scanFailure.message}`, scanFailure.hint].filter(Boolean).join('. '),
+			text: [`GPU scan failed: ${scanFailure.message} (${readings})`, scanFailure.hint].filter(Boolean).join('. '),
 		};
 	}
 
@@ -36,7 +40,7 @@ function standing(state: State): Flash | undefined {
 		: undefined;
 }
 
-export function messageLine(state: State, ellipsis: string): Line {
+export function messageLine(state: State): Line {
 	const {columns} = state.size;
 	const flash = state.flash ?? standing(state);
 	if (flash === undefined) {
@@ -46,5 +50,5 @@ export function messageLine(state: State, ellipsis: string): Line {
 	const [word, tone] = words[flash.level];
 	const left = [span(` ${word} `, tone), span(flash.text)];
 	const right = flash.command === undefined ? [] : [span('  $ ', 'dim'), span(flash.command, 'key'), span(' ')];
-	return spread(left, right, columns, ellipsis);
+	return spread(left, right, columns, ellipsisOf(state));
 }

@@ -2,11 +2,9 @@
 import type {Glyphs} from './glyphs.js';
 import {fitLine, lineWidth, span, type Line} from './spans.js';
 
-/** Exactly `rows` lines: the rest is empty. */
-export const padded = (lines: readonly Line[], rows: number, width: number): readonly Line[] => [
-	...lines.slice(0, rows),
-	...Array.from({length: Math.max(0, rows - lines.length)}, () => [span(' '.repeat(width))]),
-];
+/** Exactly `rows` lines of exactly `width`: what is too long is cut, what is missing is empty. */
+export const block = (lines: readonly Line[], rows: number, width: number, ellipsis?: string): readonly Line[] =>
+	Array.from({length: rows}, (_, row) => fitLine(lines[row] ?? [], width, ellipsis));
 
 /** A horizontal line with words in it: `-- title ------ end --`. */
 export function rule(width: number, glyphs: Glyphs, title: Line = [], end = ''): Line {
@@ -53,8 +51,8 @@ type Panel = {readonly title: string; readonly lines: readonly Line[]; readonly 
 
 /** Two panels side by side, joined to the frame above them. */
 export function beside(left: Panel, right: Panel, rows: number, glyphs: Glyphs): readonly Line[] {
-	const leftLines = padded(left.lines, rows, left.width - 2);
-	const rightLines = padded(right.lines, rows, right.width - 2);
+	const leftLines = block(left.lines, rows, left.width - 2, glyphs.ellipsis);
+	const rightLines = block(right.lines, rows, right.width - 2, glyphs.ellipsis);
 	const title = ({title: words}: Panel): Line => [span(words, 'strong')];
 	return [
 		[
@@ -62,9 +60,6 @@ export function beside(left: Panel, right: Panel, rows: number, glyphs: Glyphs):
 			...edge(right.width, glyphs, {title: title(right), corners: 'right joined'}),
 		],
 		...leftLines.map((line, row) => [...inFrame(line, glyphs), ...inFrame(rightLines[row]!, glyphs)]),
-		[
-			...edge(left.width, glyphs, {corners: 'bottom'}),
-			...edge(right.width, glyphs, {corners: 'bottom'}),
-		],
+		[...edge(left.width, glyphs, {corners: 'bottom'}), ...edge(right.width, glyphs, {corners: 'bottom'})],
 	];
 }

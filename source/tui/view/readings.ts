@@ -15,11 +15,13 @@ export function commonMemory(readings: readonly GpuReading[]): number | undefine
 }
 
 /** Words of a GPU's name that tell people nothing they look for. */
-const noise = /\b(?:NVIDIA|AMD|GeForce|Instinct|Tesla|Quadro|Radeon|Graphics|Generation|PCIe|HBM\w*|SXM\d*|\d+GB)\b/giv;
+const noise = /\b(?:nvidia|amd|geforce|instinct|tesla|quadro|radeon|graphics|generation|pcie|hbm\w*|sxm\d*|\d+gb)\b/giv;
 
 /** `NVIDIA H100 80GB HBM3` -> `H100`. */
-export const shortModel = (name: string): string =>
-	sanitize(name).replaceAll(noise, ' ').trim().split(/\s+/v).join('-') || sanitize(name);
+export function shortModel(name: string): string {
+	const short = sanitize(name).replaceAll(noise, ' ').trim().replaceAll(/\s+/gv, '-');
+	return short === '' ? sanitize(name) : short;
+}
 
 /** `8xH100`, and the memory of each in its own piece: `80G`. Undefined while nothing is known. */
 export function inventory(
@@ -36,10 +38,13 @@ export function inventory(
 
 /** What runs, in the words of its command line: without the path of the program. */
 export function processWords({commandLine, name, pid}: GpuProcess): string {
-	const command = sanitize(commandLine ?? '').replace(/^\S*\/(?=\S)/v, '');
-	return command || sanitize(name ?? '') || `PID ${pid}`;
+	const words = [sanitize(commandLine ?? '').replace(/^\S*\/(?=\S)/v, ''), sanitize(name ?? '')];
+	return words.find((word) => word !== '') ?? `PID ${pid}`;
 }
 
 /** Largest memory first; of equals, the lowest pid: so that lines do not jump. */
 export const byMemory = (processes: readonly GpuProcess[]): readonly GpuProcess[] =>
-	processes.toSorted((a, b) => (b.memoryUsedMiB ?? -1) - (a.memoryUsedMiB ?? -1) || a.pid - b.pid);
+	processes.toSorted((a, b) => {
+		const more = (b.memoryUsedMiB ?? -1) - (a.memoryUsedMiB ?? -1);
+		return more === 0 ? a.pid - b.pid : more;
+	});

@@ -55,12 +55,10 @@ export function ownerWords(row: StatusRow, requester: Requester): Span {
 		return span(words, isMine(row, requester) ? 'mine' : 'plain');
 	}
 
-	if (row.state === 'unreserved') {
-		// The question mark: they use it, and nothing says that they may.
-		return span(`${row.unreservedUsers.map((user) => sanitize(user)).join(',')}?`, 'warning');
-	}
-
-	return span('-', 'dim');
+	// The question mark: they use it, and nothing says that they may.
+	return row.state === 'unreserved'
+		? span(`${row.unreservedUsers.map((user) => sanitize(user)).join(',')}?`, 'warning')
+		: span('-', 'dim');
 }
 
 /** When it ends: a time, or with its job. */

@@ -2,15 +2,13 @@
 import type {StatusRow} from '../../core/status.js';
 import {fit} from '../../format/width.js';
 import type {State} from '../state.js';
-import {bar} from './glyphs.js';
+import {bar, ellipsisOf} from './glyphs.js';
 import {gibibytes} from './readings.js';
 import {isMine} from './row-words.js';
 import {joined, lineWidth, span, spread, type Line, type Tone} from './spans.js';
 
 /** What there is none of stays grey. */
-const counted = (word: string, count: number, tone: Tone): Line => [
-	span(`${word} ${count}`, count > 0 ? tone : 'dim'),
-];
+const counted = (word: string, count: number, tone: Tone): Line => [span(`${word} ${count}`, count > 0 ? tone : 'dim')];
 
 function countsOf(rows: readonly StatusRow[], state: State, isShort: boolean): Line {
 	const {requester} = state.settings;
@@ -19,10 +17,18 @@ function countsOf(rows: readonly StatusRow[], state: State, isShort: boolean): L
 	const errors = count((row) => row.state === 'error');
 	return joined([
 		[],
-		counted(' Free', count(({state: kind}) => kind === 'available'), 'free'),
+		counted(
+			' Free',
+			count(({state: kind}) => kind === 'available'),
+			'free',
+		),
 		counted('Mine', mine, 'mine'),
 		counted('Others', count(({state: kind}) => kind === 'in-use') - mine, 'others'),
-		counted(isShort ? 'UNRES' : 'UNRESERVED', count(({state: kind}) => kind === 'unreserved'), 'warning'),
+		counted(
+			isShort ? 'UNRES' : 'UNRESERVED',
+			count(({state: kind}) => kind === 'unreserved'),
+			'warning',
+		),
 		state.observation === undefined
 			? counted('Unknown', errors, 'plain')
 			: counted(isShort ? 'Err' : 'Error', errors, 'error'),
@@ -68,14 +74,14 @@ function loadOf(state: State, level: number): readonly Line[] {
 }
 
 /** The second line, with as much as fits. */
-export function summaryLine(rows: readonly StatusRow[], state: State, ellipsis: string): Line {
+export function summaryLine(rows: readonly StatusRow[], state: State): Line {
 	const {columns} = state.size;
 	const queue = counted('Queue', state.snapshot?.queue.length ?? 0, 'strong');
 	for (let level = 0; ; level++) {
 		const left = countsOf(rows, state, level >= 4);
-		const right = joined([...loadOf(state, level), queue, [span('')]], '  ').slice(0, -1);
-		if (lineWidth(left) + lineWidth(right) <= columns || level === 5) {
-			return spread(left, right, columns, ellipsis);
+		const right = [...joined([...loadOf(state, level), queue]), span(' ')];
+		if (lineWidth(left) + lineWidth(right) + 2 <= columns || level === 5) {
+			return spread(left, right, columns, ellipsisOf(state));
 		}
 	}
 }

@@ -5,10 +5,10 @@ import {fit, widthOf} from '../../format/width.js';
 import {sanitize} from '../../format/text.js';
 import type {State} from '../state.js';
 import {columnsFor, markerWidth, type Column} from './columns.js';
-import {bar} from './glyphs.js';
+import {bar, ellipsisOf} from './glyphs.js';
 import {byMemory, commonMemory, gibibytes, processWords} from './readings.js';
 import {endWords, hotCelsius, ownerWords, stateWord} from './row-words.js';
-import {inTone, lineWidth, span, type Line, type Span} from './spans.js';
+import {inTone, lineText, lineWidth, span, type Line, type Span} from './spans.js';
 
 const nothing = span('-', 'dim');
 const unavailable = span('N/A', 'dim');
@@ -34,11 +34,9 @@ function memoryCell({reading}: StatusRow, column: Column, isAscii: boolean): Lin
 		return [unavailable];
 	}
 
-	if (column.barWidth === undefined || total === undefined) {
-		return [span(total === undefined ? gibibytes(used) : `${gibibytes(used).slice(0, -1)}/${gibibytes(total)}`)];
-	}
-
-	return barCell(used / total, gibibytes(used), column, isAscii);
+	return column.barWidth === undefined || total === undefined
+		? [span(total === undefined ? gibibytes(used) : `${gibibytes(used).slice(0, -1)}/${gibibytes(total)}`)]
+		: barCell(used / total, gibibytes(used), column, isAscii);
 }
 
 function temperatureCell({reading}: StatusRow): Span {
@@ -62,11 +60,7 @@ function processCell(row: StatusRow, isScanned: boolean): Span {
 	}
 
 	const [first, ...others] = byMemory(row.processes);
-	if (first === undefined) {
-		return nothing;
-	}
-
-	return span(processWords(first) + (others.length > 0 ? ` +${others.length}` : ''));
+	return first === undefined ? nothing : span(processWords(first) + (others.length > 0 ? ` +${others.length}` : ''));
 }
 
 function cell(row: StatusRow, column: Column, state: State): Line {
@@ -123,11 +117,9 @@ function cell(row: StatusRow, column: Column, state: State): Line {
 /** Exactly as wide as its column. Only cells of a single piece can be too long. */
 function fitCell(line: Line, {width, align}: Column, ellipsis: string): Line {
 	const [first] = line;
-	if (line.length === 1 && first !== undefined) {
-		return [span(fit(first.text, width, align, ellipsis), first.tone)];
-	}
-
-	return [...line, span(' '.repeat(Math.max(0, width - lineWidth(line))))];
+	return line.length === 1 && first !== undefined
+		? [span(fit(first.text, width, align, ellipsis), first.tone)]
+		: [...line, span(' '.repeat(Math.max(0, width - lineWidth(line))))];
 }
 
 const titles = {
@@ -154,21 +146,25 @@ export function tableHead(state: State, width: number): Line {
 	return [span(fit(' '.repeat(markerWidth) + text.join(' '), width), 'heading')];
 }
 
+/** The selected line stands out, beside its mark. */
+const inBold = (line: Line): Line => line.map(({text, tone}) => ({text, tone: tone === 'plain' ? 'strong' : tone}));
+
 /** What the store says goes dim when it is lost, what the tool says when scans fail. */
 const fromStore = new Set<Column['name']>(['state', 'owner', 'kind', 'held', 'ends']);
 
-export function tableRow(row: StatusRow, state: State, width: number, ellipsis: string): Line {
+export function tableRow(row: StatusRow, state: State, width: number): Line {
 	const isSelected = row.index === state.selectedGpu;
 	const isStale = state.connection.kind === 'lost';
 	const cells = columnsFor(width).map((column) => {
-		const fitted = fitCell(cell(row, column, state), column, ellipsis);
+		const fitted = fitCell(cell(row, column, state), column, ellipsisOf(state));
 		const isOld = fromStore.has(column.name) ? isStale : column.name !== 'gpu' && state.scanFailure !== undefined;
 		return isOld ? inTone(fitted, 'dim') : fitted;
 	});
-	const line = [
-		isSelected ? span('> ', 'key') : span('  '),
-		...cells.flatMap((fitted, position) => (position === 0 ? fitted : [span(' '), ...fitted])),
-	];
+	const [first, ...rest] = cells;
+	const following = rest.flatMap((fitted) => [span(' '), ...fitted]);
+	const line = isSelected
+		? [span(`> ${lineText(first!)}`, 'marked'), ...inBold(following)]
+		: [span('  '), ...first!, ...following];
 	const spare = width - line.reduce((sum, {text}) => sum + widthOf(text), 0);
 	return spare > 0 ? [...line, span(' '.repeat(spare))] : line;
 }

@@ -4,11 +4,11 @@ import {gpuCountOf, rowsOf, type State} from '../state.js';
 import {detailLines, detailTitle} from './detail.js';
 import {dialogView} from './dialog.js';
 import {footerLine} from './footer.js';
-import {glyphsOf, type Glyphs} from './glyphs.js';
+import {ellipsisOf, glyphsOf} from './glyphs.js';
 import {headerLine} from './header.js';
 import {layoutOf, smallest, type Layout} from './layout.js';
 import {messageLine} from './message.js';
-import {beside, edge, inFrame, padded, rule} from './panels.js';
+import {beside, block, edge, inFrame, rule} from './panels.js';
 import {queueHead, queueLines} from './queue.js';
 import {fitLine, span, type Line} from './spans.js';
 import {summaryLine} from './summary.js';
@@ -26,79 +26,80 @@ function rangeOf(state: State, {tableRows}: Layout): string {
 	return count > tableRows ? `${firstRow + 1}-${Math.min(count, firstRow + tableRows)} of ${count}` : '';
 }
 
-function tableLines(rows: readonly StatusRow[], state: State, layout: Layout, width: number, glyphs: Glyphs): readonly Line[] {
-	const shown = rows
-		.slice(state.firstRow, state.firstRow + layout.tableRows)
-		.map((row) => tableRow(row, state, width, glyphs.ellipsis));
-	return [tableHead(state, width), ...padded(shown, layout.tableRows, width)];
+function tableLines(rows: readonly StatusRow[], state: State, layout: Layout, width: number): readonly Line[] {
+	const shown = rows.slice(state.firstRow, state.firstRow + layout.tableRows).map((row) => tableRow(row, state, width));
+	return [tableHead(state, width), ...block(shown, layout.tableRows, width)];
 }
 
-function framedBody(rows: readonly StatusRow[], state: State, layout: Layout, glyphs: Glyphs): readonly Line[] {
+function framedBody(rows: readonly StatusRow[], state: State, layout: Layout): readonly Line[] {
 	const {columns} = state.size;
-	const table = tableLines(rows, state, layout, columns - 2, glyphs);
-	const top = edge(columns, glyphs, {title: [span('GPUs', 'strong')], end: rangeOf(state, layout)});
-	const framedTable = table.map((line) => inFrame(line, glyphs));
-	if (layout.queueRows === undefined) {
-		return [top, ...framedTable, edge(columns, glyphs, {corners: 'bottom'})];
+	const glyphs = glyphsOf(state);
+	const table = [
+		edge(columns, glyphs, {title: [span('GPUs', 'strong')], end: rangeOf(state, layout)}),
+		...tableLines(rows, state, layout, columns - 2).map((line) => inFrame(line, glyphs)),
+	];
+	const {queueRows, detailRows} = layout;
+	if (queueRows === undefined) {
+		return [...table, edge(columns, glyphs, {corners: 'bottom'})];
 	}
 
 	const queueWidth = Math.max(45, Math.floor(columns * 0.36));
-	const detailWidth = columns - queueWidth;
-	const queue = [
-		queueHead(queueWidth - 2, glyphs.ellipsis),
-		...queueLines(state, queueWidth - 2, layout.queueRows - 1, glyphs.ellipsis),
-	];
 	const selected = rows[state.selectedGpu];
-	const detail = detailLines(selected, state, detailWidth - 2, layout.detailRows, glyphs.ellipsis);
 	return [
-		top,
-		...framedTable,
+		...table,
 		...beside(
-			{title: 'Queue', lines: queue, width: queueWidth},
-			{title: selected === undefined ? 'Detail' : `Detail GPU ${selected.index}`, lines: detail, width: detailWidth},
-			layout.queueRows,
+			{title: 'Queue', lines: [queueHead(state), ...queueLines(state, queueRows - 1)], width: queueWidth},
+			{
+				title: selected === undefined ? 'Detail' : `Detail GPU ${selected.index}`,
+				lines: detailLines(selected, state, detailRows),
+				width: columns - queueWidth,
+			},
+			queueRows,
 			glyphs,
 		),
 	];
 }
 
-function ruledBody(rows: readonly StatusRow[], state: State, layout: Layout, glyphs: Glyphs): readonly Line[] {
+function ruledBody(rows: readonly StatusRow[], state: State, layout: Layout): readonly Line[] {
 	const {columns} = state.size;
+	const {queueRows, detailRows} = layout;
+	const glyphs = glyphsOf(state);
 	const selected = rows[state.selectedGpu];
+	const blockOf = (lines: readonly Line[], height: number): readonly Line[] =>
+		block(lines, height, columns, glyphs.ellipsis);
+	const title =
+		detailRows > 1 && selected !== undefined ? [span(`GPU ${selected.index}`, 'strong')] : detailTitle(selected, state);
 	const queue =
-		layout.queueRows === undefined
+		queueRows === undefined
 			? []
-			: [
-					rule(columns, glyphs, [span('Queue', 'strong')]),
-					...padded(queueLines(state, columns, layout.queueRows, glyphs.ellipsis), layout.queueRows, columns),
-				];
+			: [rule(columns, glyphs, [span('Queue', 'strong')]), ...blockOf(queueLines(state, queueRows), queueRows)];
+	const below = [...blockOf(detailLines(selected, state, detailRows), detailRows), ...queue];
 	return [
 		rule(columns, glyphs, [], rangeOf(state, layout)),
-		...tableLines(rows, state, layout, columns, glyphs),
-		rule(columns, glyphs, layout.detailRows > 1 && selected ? [span(`GPU ${selected.index}`, 'strong')] : detailTitle(selected, state)),
-		...padded(
-			detailLines(selected, state, columns, layout.detailRows, glyphs.ellipsis),
-			layout.detailRows,
-			columns,
-		),
-		...queue,
-		rule(columns, glyphs),
+		...tableLines(rows, state, layout, columns),
+		rule(columns, glyphs, title),
+		...below,
+		// Where nothing stands below it, one rule is enough.
+		...(below.length > 0 ? [rule(columns, glyphs)] : []),
 	];
 }
 
-function overlayOf(state: State, glyphs: Glyphs): Overlay | undefined {
+function overlayOf(state: State): Overlay | undefined {
 	const {dialog, size} = state;
 	if (dialog === undefined) {
 		return undefined;
 	}
 
+	const glyphs = glyphsOf(state);
 	const {title, lines, width: wantedWidth} = dialogView(dialog, state, glyphs);
 	const width = Math.min(wantedWidth, size.columns - 2);
 	const framed = [
 		edge(width, glyphs, {title: [span(title, 'strong')]}),
 		...lines.map((line) => inFrame(fitLine([span(' '), ...line], width - 2, glyphs.ellipsis), glyphs)),
 		edge(width, glyphs, {corners: 'bottom'}),
-	].slice(0, size.rows);
+	]
+		.slice(0, size.rows)
+		.map((line) => line.map((piece) => (piece.tone === 'frame' ? span(piece.text, 'heading') : piece)));
 	return {
 		top: Math.max(0, Math.floor((size.rows - framed.length) / 2) - (size.rows > 18 ? 1 : 0)),
 		left: Math.floor((size.columns - width) / 2),
@@ -107,33 +108,29 @@ function overlayOf(state: State, glyphs: Glyphs): Overlay | undefined {
 }
 
 /** What is left when there is no room for more. */
-function smallView(rows: readonly StatusRow[], state: State, glyphs: Glyphs): View {
+function smallView(rows: readonly StatusRow[], state: State): View {
 	const {columns, rows: height} = state.size;
 	const need = `need ${smallest.columns}x${smallest.rows}, have ${columns}x${height}`;
-	const lines = [
-		summaryLine(rows, state, glyphs.ellipsis),
-		fitLine([span(' '), span(need, 'warning'), span('   '), span('q', 'key'), span(' Quit')], columns, glyphs.ellipsis),
-	];
-	return {lines: padded(height < 2 ? lines.slice(1) : lines, height, columns)};
+	const words = [span(' '), span(need, 'warning'), span(' '.repeat(3)), span('q', 'key'), span(' Quit')];
+	const lines = height < 2 ? [words] : [summaryLine(rows, state), words];
+	return {lines: block(lines, height, columns, ellipsisOf(state))};
 }
 
 export function viewOf(state: State): View {
 	const layout = layoutOf(state);
-	const glyphs = glyphsOf(state.settings.isAscii);
 	const rows = rowsOf(state);
 	if (layout.isTooSmall) {
-		return smallView(rows, state, glyphs);
+		return smallView(rows, state);
 	}
 
-	const body = layout.isFramed ? framedBody(rows, state, layout, glyphs) : ruledBody(rows, state, layout, glyphs);
 	return {
 		lines: [
-			headerLine(state, glyphs.ellipsis),
-			summaryLine(rows, state, glyphs.ellipsis),
-			...body,
-			messageLine(state, glyphs.ellipsis),
+			headerLine(state),
+			summaryLine(rows, state),
+			...(layout.isFramed ? framedBody(rows, state, layout) : ruledBody(rows, state, layout)),
+			messageLine(state),
 			footerLine(state),
 		],
-		overlay: overlayOf(state, glyphs),
+		overlay: overlayOf(state),
 	};
 }

@@ -1,0 +1,222 @@
+/** A terminal that is none: the monitor on fake streams of any size, the screen read back as lines. */
+import {EventEmitter} from 'node:events';
+import {stripVTControlCharacters} from 'node:util';
+import {render, renderToString} from 'ink';
+import xterm from '@xterm/headless';
+import {expect, vi} from 'vitest';
+import {Monitor} from '../../source/tui/components/monitor.js';
+import {Screen} from '../../source/tui/components/screen.js';
+import type {Action} from '../../source/tui/actions.js';
+import {reduce} from '../../source/tui/reducer.js';
+import {initialState, type Settings, type Size, type State} from '../../source/tui/state.js';
+import {createStateStore, type StateStore} from '../../source/tui/state-store.js';
+import {readLiving} from '../../source/core/transaction.js';
+import {alice, utcTime, type Box} from './_world.js';
+
+export const settingsFor = (box: Box, more: Partial<Settings> = {}): Settings => ({
+	requester: alice,
+	hostname: 'gpu-box-3',
+	storeLocation: box.store.location,
+	isReadonly: false,
+	isAscii: false,
+	hasColor: false,
+	memoryThresholdMiB: box.world.memoryThresholdMiB,
+	formatTime: utcTime,
+	...more,
+});
+
+/** The state after one read and one scan, and whatever else happened. Its clock stands at 1000 ms. */
+export async function stateOf(
+	box: Box,
+	size: Size,
+	more: Partial<Settings> = {},
+	actions: readonly Action[] = [],
+): Promise<State> {
+	const snapshot = await readLiving(box.world);
+	const observation = await box.world.gpus.observe();
+	const news: readonly Action[] = [
+		{kind: 'snapshot-arrived', snapshot, nowMs: 1000},
+		{kind: 'scan-arrived', observation: {...observation, takenAtMs: 1000}, nowMs: 1000},
+	];
+	let state = initialState(settingsFor(box, more), size, 1000);
+	for (const action of [...news, ...actions]) {
+		state = reduce(state, action);
+	}
+
+	return state;
+}
+
+/** What Ink draws for a state, as lines without their trailing spaces. */
+export const frameOf = (state: State): string =>
+	stripVTControlCharacters(renderToString(<Screen state={state} />, {columns: state.size.columns}))
+		.split('\n')
+		.map((line) => line.trimEnd())
+		.join('\n');
+
+const nothing = (): undefined => undefined;
+
+/* eslint-disable unicorn/prefer-event-target, @typescript-eslint/class-literal-property-style -- Streams are emitters. */
+class FakeStdout extends EventEmitter {
+	readonly #terminal: xterm.Terminal;
+	readonly isTTY: boolean = true;
+	columns: number;
+	rows: number;
+
+	constructor({columns, rows}: Size) {
+		super();
+		this.columns = columns;
+		this.rows = rows;
+		this.#terminal = new xterm.Terminal({cols: columns, rows, allowProposedApi: true, convertEol: true});
+	}
+
+	write(text: string, written?: () => void): boolean {
+		this.#terminal.write(text, written);
+		return true;
+	}
+
+	resize({columns, rows}: Size): void {
+		this.columns = columns;
+		this.rows = rows;
+		this.#terminal.resize(columns, rows);
+		this.emit('resize');
+	}
+
+	screen(): readonly string[] {
+		const {active} = this.#terminal.buffer;
+		return Array.from(
+			{length: this.rows},
+			(_, row) => active.getLine(active.baseY + row)?.translateToString(true) ?? '',
+		);
+	}
+}
+
+class FakeStdin extends EventEmitter {
+	readonly #chunks: string[] = [];
+	readonly isTTY: boolean = true;
+	setEncoding = nothing;
+	setRawMode = nothing;
+	ref = nothing;
+	unref = nothing;
+	resume = nothing;
+	pause = nothing;
+
+	type(chunk: string): void {
+		this.#chunks.push(chunk);
+		this.emit('readable');
+	}
+
+	read(): unknown {
+		return this.#chunks.shift() ?? null;
+	}
+}
+/* eslint-enable unicorn/prefer-event-target, @typescript-eslint/class-literal-property-style */
+
+export const keys = {
+	enter: '\r',
+	escape: '\u{1B}',
+	tab: '\t',
+	shiftTab: '\u{1B}[Z',
+	up: '\u{1B}[A',
+	down: '\u{1B}[B',
+	pageUp: '\u{1B}[5~',
+	pageDown: '\u{1B}[6~',
+	home: '\u{1B}[H',
+	end: '\u{1B}[F',
+	backspace: '\u{7F}',
+	controlC: '\u{3}',
+	controlR: '\u{12}',
+} as const;
+
+export type Session = {
+	readonly store: StateStore;
+	/** Types one chunk after another, each once the one before was taken in. */
+	readonly press: (...chunks: readonly string[]) => Promise<void>;
+	readonly paste: (text: string) => Promise<void>;
+	readonly resize: (size: Size) => void;
+	readonly screen: () => string;
+	/** Waits until the screen shows it. */
+	readonly shows: (text: string | RegExp) => Promise<void>;
+	readonly line: (beginning: string | RegExp) => string;
+	/** How often it was quit. */
+	readonly quits: () => number;
+	readonly errors: readonly unknown[];
+	readonly unmount: () => void;
+};
+
+/** Starts the monitor on the box. */
+export function startMonitor(
+	box: Box,
+	{
+		size = {columns: 80, rows: 24},
+		scanIntervalMs = 2000,
+		...more
+	}: Partial<Settings> & {size?: Size; scanIntervalMs?: number} = {},
+): Session {
+	const stdout = new FakeStdout(size);
+	const stdin = new FakeStdin();
+	const store = createStateStore(initialState(settingsFor(box, more), size, box.world.clock.monotonicMs()));
+	const errors: unknown[] = [];
+	let quits = 0;
+	const instance = render(
+		<Monitor
+			world={box.world}
+			store={store}
+			scanIntervalMs={scanIntervalMs}
+			quit={() => {
+				quits++;
+			}}
+			broken={(error) => {
+				errors.push(error);
+			}}
+		/>,
+		{
+			stdout: stdout as unknown as NodeJS.WriteStream,
+			stdin: stdin as unknown as NodeJS.ReadStream,
+			alternateScreen: true,
+			incrementalRendering: true,
+			maxFps: 60,
+			patchConsole: false,
+			exitOnCtrlC: false,
+			interactive: true,
+		},
+	);
+	const screen = (): string => stdout.screen().join('\n');
+	const settle = async (): Promise<void> => {
+		// Ink holds a lone escape back for 20 ms: it might begin a sequence.
+		await new Promise((resolve) => {
+			setTimeout(resolve, 30);
+		});
+	};
+
+	return {
+		store,
+		async press(...chunks) {
+			for (const chunk of chunks) {
+				stdin.type(chunk);
+				await settle();
+			}
+		},
+		async paste(text) {
+			stdin.type(`\u{1B}[200~${text}\u{1B}[201~`);
+			await settle();
+		},
+		resize(newSize) {
+			stdout.resize(newSize);
+		},
+		screen,
+		async shows(text) {
+			await vi.waitFor(
+				() => {
+					expect(screen()).toMatch(text);
+				},
+				{timeout: 5000, interval: 10},
+			);
+		},
+		line: (beginning) => stdout.screen().find((line) => line.search(beginning) !== -1) ?? '',
+		quits: () => quits,
+		errors,
+		unmount() {
+			instance.unmount();
+		},
+	};
+}

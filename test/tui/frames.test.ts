@@ -1,0 +1,95 @@
+import {expect, test} from 'vitest';
+import type {Size, Settings} from '../../source/tui/state.js';
+import type {Action} from '../../source/tui/actions.js';
+import {frameOf, stateOf} from './_harness.js';
+import {createBox, createScene, lease} from './_world.js';
+
+const frame = async (size: Size, more: Partial<Settings> = {}, actions: readonly Action[] = []): Promise<string> =>
+	`\n${frameOf(await stateOf(await createScene(), size, more, actions))}\n`;
+
+const sizes = ['60x15', '80x24', '120x32', '200x50'] as const;
+
+for (const name of sizes) {
+	const [columns = 0, rows = 0] = name.split('x').map(Number);
+	test(`the whole screen at ${name}`, async () => {
+		await expect(await frame({columns, rows})).toMatchFileSnapshot(`frames/${name}.txt`);
+	});
+
+	test(`the whole screen at ${name} in ASCII`, async () => {
+		const text = await frame({columns, rows}, {isAscii: true});
+		expect(text).toMatch(/^[\n\u{20}-\u{7E}]*$/v);
+		await expect(text).toMatchFileSnapshot(`frames/${name}-ascii.txt`);
+	});
+}
+
+test('too small: what matters, and what is needed', async () => {
+	expect(await frame({columns: 59, rows: 5})).toMatchInlineSnapshot(`
+		"
+		 Free 2  Mine 1  Others 3  UNRES 1  Err 1          Queue 2
+		 need 60x15, have 59x5   q Quit
+
+
+
+		"
+	`);
+});
+
+test('the store is lost', async () => {
+	const lost: readonly Action[] = [
+		{kind: 'store-lost', reason: 'Redis unreachable', nowMs: 4000},
+		{kind: 'ticked', nowMs: 18_000},
+	];
+	const text = await frame({columns: 80, rows: 24}, {isReadonly: true, poolLabel: 'PRIVATE pool'}, lost);
+	await expect(text).toMatchFileSnapshot('frames/80x24-lost.txt');
+});
+
+test('more GPUs than lines', async () => {
+	const box = await createBox(64, {leases: {40: lease('bob')}});
+	box.isSimulated = true;
+	const down: readonly Action[] = [{kind: 'focus-next-page'}, {kind: 'focus-next-page'}, {kind: 'focus-next-page'}];
+	const state = await stateOf(box, {columns: 80, rows: 24}, {}, down);
+	await expect(`\n${frameOf(state)}\n`).toMatchFileSnapshot('frames/80x24-many.txt');
+});
+
+test('the dialogs', async () => {
+	const size = {columns: 80, rows: 24};
+	await expect(await frame(size, {}, [{kind: 'open-reserve'}])).toMatchFileSnapshot('frames/80x24-reserve.txt');
+	await expect(await frame(size, {}, [{kind: 'open-release'}])).toMatchFileSnapshot('frames/80x24-release.txt');
+	await expect(await frame(size, {}, [{kind: 'open-help'}])).toMatchFileSnapshot('frames/80x24-help.txt');
+});
+
+test('before the first read', async () => {
+	const state = await stateOf(await createBox(2), {columns: 60, rows: 15});
+	const before = {...state, snapshot: undefined, observation: undefined, connection: {kind: 'connecting'} as const};
+	expect(`\n${frameOf(before)}\n`).toMatchInlineSnapshot(`
+		"
+		 canhazgpu  gpu-box-3  [CONNECTING]  scanning    rw  alice
+		 Free 0  Mine 0  Others 0  UNRESERVED 0  Unknown 0  Queue 0
+		────────────────────────────────────────────────────────────
+		  GPU  STATE      OWNER             ENDS UTIL      MEM TEMP
+
+
+		────────────────────────────────────────────────────────────
+
+
+
+
+
+		────────────────────────────────────────────────────────────
+		 OK reading the pool in memory
+		 r Reserve  R This one  x Release  e Extend  ? Help  q Quit
+		"
+	`);
+});
+
+test('the flash of a success names what to type next', async () => {
+	const flash: Action = {
+		kind: 'done',
+		dialog: {kind: 'help'},
+		flash: {level: 'ok', text: 'reserved GPUs 1,2 for 4h 0m 0s', command: 'export CUDA_VISIBLE_DEVICES=1,2'},
+	};
+	const text = await frame({columns: 80, rows: 24}, {}, [flash]);
+	expect(text.split('\n').at(-3)).toMatchInlineSnapshot(
+		'" OK reserved GPUs 1,2 for 4h 0m 0s            $ export CUDA_VISIBLE_DEVICES=1,2"',
+	);
+});

@@ -1,0 +1,253 @@
+import {afterEach, expect, test} from 'vitest';
+import {CanhazgpuError} from '../../source/errors.js';
+import {keys, startMonitor, type Session} from './_harness.js';
+import {createBox, createScene, gpuReading, lease, run, sceneTime, waiter} from './_world.js';
+
+let session: Session | undefined;
+
+afterEach(() => {
+	expect(session?.errors ?? []).toEqual([]);
+	session?.unmount();
+	session = undefined;
+});
+
+test('reserves GPUs by keys, and their rows change', async () => {
+	const box = await createBox(4);
+	session = startMonitor(box);
+	await session.shows(/> 0 +FREE/v);
+	await session.press('r', '2', keys.tab, '4h', keys.tab, "bob's run");
+	await session.shows(String.raw`$ canhazgpu reserve --gpus 2 --duration 4h --note 'bob'\''s run'`);
+	await session.press(keys.enter);
+	await session.shows('OK reserved GPUs 0,1 for 4h 0m 0s');
+	await session.shows(/0 +mine +alice +4h00m/v);
+	expect(session.line(/^ +1 /v)).toMatch(/mine +alice +4h00m/v);
+	expect(session.line(/^ +2 /v)).toMatch(/FREE/v);
+	expect(session.screen()).toContain('export CUDA_VISIBLE_DEVICES=0,1');
+	const {gpus} = await box.store.read();
+	expect(gpus[0]).toMatchObject({lease: {user: 'alice', note: "bob's run", expiryTime: sceneTime + 4 * 3600}});
+});
+
+test('a change of hands is followed by a scan at once', async () => {
+	const box = await createBox(2);
+	session = startMonitor(box, {scanIntervalMs: 60_000});
+	await session.shows(/> 0 +FREE/v);
+	const {scans} = box;
+	await box.write({kind: 'lease', index: 0, lease: lease('bob')});
+	await session.shows(/> 0 +reserved/v);
+	await expect.poll(() => box.scans).toBeGreaterThan(scans);
+});
+
+test('says in the dialog why there are too few, and takes a smaller number', async () => {
+	const box = await createBox(3, {leases: {0: lease('bob'), 1: lease('bob')}});
+	session = startMonitor(box, {size: {columns: 100, rows: 24}});
+	await session.shows(/> 0 +reserved/v);
+	await session.press('r', keys.up, keys.enter);
+	await session.shows('Not enough GPUs available. Requested: 2, Available: 1');
+	await session.press(keys.down, keys.enter);
+	await session.shows('OK reserved GPU 2');
+});
+
+test('complains about a duration inside the dialog', async () => {
+	const box = await createBox(1);
+	session = startMonitor(box);
+	await session.shows(/> 0 +FREE/v);
+	await session.press('r', keys.tab, '90', keys.enter);
+	await session.shows('Duration: "90" has no unit');
+	await session.shows('Did you mean 90m (minutes) or 90h (hours)?');
+	await session.press('m', keys.enter);
+	await session.shows('OK reserved GPU 0 for 1h 30m 0s');
+});
+
+test('R reserves the selected GPU', async () => {
+	const box = await createBox(3);
+	session = startMonitor(box);
+	await session.shows(/> 0 +FREE/v);
+	await session.press(keys.down, 'R');
+	await session.shows('$ canhazgpu reserve --gpu-ids 1 --duration 8h');
+	await session.press(keys.enter);
+	await session.shows(/> 1 +mine/v);
+});
+
+test('releases after a y, and only after a y', async () => {
+	const box = await createBox(2, {leases: {1: lease('alice')}});
+	session = startMonitor(box);
+	await session.shows(/1 +mine/v);
+	await session.press(keys.end, 'x');
+	await session.shows('Release GPU 1 now? y/N');
+	await session.shows('$ canhazgpu release --gpu-ids 1');
+	await session.press(keys.enter);
+	expect(session.screen()).not.toContain('y/N');
+	expect((await box.store.read()).gpus[1]!.kind).toBe('leased');
+	await session.press('x', 'y');
+	await session.shows('OK released GPU 1');
+	await session.shows(/> 1 +FREE/v);
+});
+
+test('a y in one burst with the x is no answer', async () => {
+	const box = await createBox(1, {leases: {0: lease('alice')}});
+	session = startMonitor(box);
+	await session.shows(/> 0 +mine/v);
+	await session.press('xy');
+	await session.shows('Release GPU 0 now? y/N');
+	expect((await box.store.read()).gpus[0]!.kind).toBe('leased');
+});
+
+test('extends by the selected reservation', async () => {
+	const box = await createBox(1, {leases: {0: lease('alice')}});
+	session = startMonitor(box);
+	await session.shows(/> 0 +mine +alice +4h00m/v);
+	await session.press('e', '2h');
+	await session.shows('$ canhazgpu extend --gpu-ids 0 --duration 2h');
+	await session.press(keys.enter);
+	await session.shows('OK extended GPU 0 by 2h');
+	await session.shows(/> 0 +mine +alice +6h00m/v);
+});
+
+test('a run cannot be extended', async () => {
+	session = startMonitor(await createBox(1, {leases: {0: run('alice')}}));
+	await session.shows(/> 0 +mine/v);
+	await session.press('e');
+	await session.shows('WARN GPU 0 is held by a run: it ends when its job does');
+});
+
+test("other people's reservations are refused with the reason", async () => {
+	const box = await createBox(1, {leases: {0: lease('bob')}});
+	session = startMonitor(box);
+	await session.shows(/> 0 +reserved +bob/v);
+	await session.press('x');
+	await session.shows('WARN GPU 0 is held by bob: only the holder can release it');
+	await session.press('e');
+	await session.shows('WARN GPU 0 is held by bob: only the holder can extend it');
+	await session.press('y');
+	expect((await box.store.read()).gpus[0]).toMatchObject({lease: {user: 'bob'}});
+});
+
+test('read-only: every change is refused with the reason', async () => {
+	const box = await createBox(1, {leases: {0: lease('alice')}});
+	session = startMonitor(box, {isReadonly: true});
+	await session.shows(/> 0 +mine/v);
+	for (const key of ['r', 'R', 'x', 'e']) {
+		await session.press(key);
+		await session.shows('WARN This monitor is read-only');
+		expect(session.store.getState().dialog).toBeUndefined();
+		session.store.dispatch({kind: 'ticked', nowMs: box.world.clock.monotonicMs() + 60_000});
+	}
+});
+
+test('a row that changed hands between the key and the answer is not hit', async () => {
+	const box = await createBox(1, {leases: {0: lease('alice')}});
+	session = startMonitor(box);
+	await session.shows(/> 0 +mine/v);
+	await session.press('x');
+	await box.write({kind: 'lease', index: 0, lease: lease('alice', {leaseId: 'another'})});
+	await session.press('y');
+	await session.shows('ERR Nothing released: that reservation of GPU 0 has ended meanwhile');
+	expect((await box.store.read()).gpus[0]).toMatchObject({lease: {leaseId: 'another'}});
+	// An error stays until a key is pressed.
+	session.store.dispatch({kind: 'ticked', nowMs: box.world.clock.monotonicMs() + 60_000});
+	await session.shows('ERR Nothing released');
+	await session.press(keys.down);
+	await expect.poll(session.screen).not.toContain('ERR');
+});
+
+test('a place in the queue is not released as if it were a reservation', async () => {
+	const box = await createBox(2, {
+		leases: {0: run('alice', {partialQueueId: 'entry-alice'})},
+		waiting: [waiter('alice', {requestedCount: 2})],
+	});
+	session = startMonitor(box);
+	await session.shows(/> 0 +waiting +alice/v);
+	await session.press('x');
+	await session.shows('WARN GPU 0 is held for a place in the queue');
+});
+
+test('pasted text goes into a field and never becomes keys', async () => {
+	const box = await createBox(1, {leases: {0: lease('alice')}});
+	session = startMonitor(box);
+	await session.shows(/> 0 +mine/v);
+	await session.paste('xyq\r');
+	expect(session.quits()).toBe(0);
+	expect(session.store.getState().dialog).toBeUndefined();
+	await session.press('r', keys.shiftTab);
+	await session.paste('eval\n70B \u{1B}[31mred');
+	await session.shows("--note 'eval 70B red'");
+});
+
+test('the table scrolls and the selection stays in view', async () => {
+	session = startMonitor(await createBox(64));
+	await session.shows('1-17 of 64');
+	await session.press(keys.pageDown);
+	await session.shows('> 17');
+	await session.press(keys.end);
+	await session.shows('48-64 of 64');
+	await session.press('k', keys.home);
+	await session.shows('1-17 of 64');
+});
+
+test('resizes, and below the smallest size says so', async () => {
+	session = startMonitor(await createScene());
+	await session.shows(/> 0 +mine/v);
+	session.resize({columns: 120, rows: 32});
+	await session.shows('Detail GPU 0');
+	session.resize({columns: 40, rows: 10});
+	await session.shows('need 60x15, have 40x10');
+	await session.press('q');
+	expect(session.quits()).toBe(1);
+	session.resize({columns: 80, rows: 24});
+	await session.shows(/> 0 +mine/v);
+});
+
+test('the help lists the keys, and q and Ctrl-C quit', async () => {
+	session = startMonitor(await createScene());
+	await session.shows(/> 0 +mine/v);
+	await session.press('?');
+	await session.shows('extend its reservation');
+	await session.press('q');
+	expect(session.quits()).toBe(0);
+	await session.press('r', keys.controlC);
+	expect(session.quits()).toBe(1);
+	await session.press(keys.escape, 'q');
+	expect(session.quits()).toBe(2);
+});
+
+test('a store that is lost stops changes, ages, and is read again when it is back', async () => {
+	const box = await createBox(1, {leases: {0: lease('alice')}});
+	const {read} = box.store;
+	session = startMonitor(box);
+	await session.shows(/> 0 +mine/v);
+	Object.assign(box.store, {
+		async read() {
+			throw new CanhazgpuError('store-unreachable', 'Redis does not answer');
+		},
+	});
+	await session.press(keys.controlR);
+	await session.shows(/\[STALE \d+s\]/v);
+	await session.shows('WARN Redis does not answer: values from 14:32:07 - changes are disabled');
+	await session.shows(/> 0 +mine/v);
+	await session.press('x');
+	await session.shows('The store is unreachable: nothing can be changed');
+	Object.assign(box.store, {read});
+	await session.shows('OK The store is back');
+	await session.shows('[LIVE]');
+});
+
+test('a scan that fails keeps the last readings and says why', async () => {
+	const box = await createBox(1, {readings: [gpuReading(0, {utilizationPercent: 33})]});
+	session = startMonitor(box, {scanIntervalMs: 20});
+	await session.shows('33%');
+	box.failure = 'nvidia-smi timed out after 5 s';
+	await session.shows('WARN GPU scan failed: nvidia-smi timed out after 5 s');
+	await session.shows('scan FAILED');
+	expect(session.screen()).toContain('33%');
+	box.failure = undefined;
+	await session.shows(/scan \d+s ago/v);
+});
+
+test('an expired reservation goes without an event', async () => {
+	let now = sceneTime;
+	const box = await createBox(1, {leases: {0: lease('bob', {expiryTime: sceneTime + 1})}, now: () => now});
+	session = startMonitor(box);
+	await session.shows(/> 0 +reserved/v);
+	now += 2;
+	await session.shows(/> 0 +FREE/v);
+});
