@@ -31,6 +31,8 @@ export type Lease = {
 	readonly lastHeartbeat?: number;
 	/** Manual leases only. */
 	readonly expiryTime?: number;
+	/** Run leases with a time limit: when the job is stopped at the latest. Says nothing of who is alive. */
+	readonly endsBy?: number;
 	readonly note?: string;
 	/** Set while a queue entry holds this GPU and waits for the rest. */
 	readonly partialQueueId?: string;
@@ -81,6 +83,8 @@ export type QueueEntry = {
 	readonly reservationType: LeaseType;
 	/** Manual reservations only. */
 	readonly expirySeconds?: number;
+	/** Jobs with a time limit. */
+	readonly timeLimitSeconds?: number;
 	readonly note?: string;
 	readonly enqueueTime: number;
 	readonly lastHeartbeat: number;

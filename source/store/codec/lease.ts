@@ -1,6 +1,6 @@
 import type {GpuRecord, Lease, LeaseType} from '../../core/types.js';
 import {readRecord, type Fields} from './fields.js';
-import {readProcess} from './process.js';
+import {processFields, readProcess} from './process.js';
 import {textOf} from './raw.js';
 import {formatRfc3339, wholePast, wholePromise} from './time.js';
 import {optionalText, requiredText, writeRecord} from './write.js';
@@ -15,13 +15,14 @@ function readLease(fields: Fields, user: string): Lease {
 		startTime: fields.required('start_time', fields.time('start_time')),
 		lastHeartbeat: fields.time('last_heartbeat'),
 		expiryTime: fields.time('expiry_time'),
+		endsBy: fields.time('ends_by'),
 		note: fields.text('note'),
 		partialQueueId: fields.text('partial_queue_id'),
 		leaseId: fields.text('lease_id'),
 		machine: fields.text('machine'),
 		bootId: fields.text('boot_id'),
-		holder: readProcess(fields, 'pid', 'pid_start'),
-		job: readProcess(fields, 'job_pid', 'job_pid_start'),
+		holder: readProcess(fields, 'pid'),
+		job: readProcess(fields, 'job_pid'),
 	};
 	// The peer writes this field into leases too, where it says nothing.
 	fields.time('last_released');
@@ -72,10 +73,9 @@ export const encodeLease = (lease: Lease): string =>
 			['lease_id', optionalText(lease.leaseId)],
 			['machine', optionalText(lease.machine)],
 			['boot_id', optionalText(lease.bootId)],
-			['pid', lease.holder?.pid],
-			['pid_start', lease.holder?.startTicks],
-			['job_pid', lease.job?.pid],
-			['job_pid_start', lease.job?.startTicks],
+			...processFields('pid', lease.holder),
+			...processFields('job_pid', lease.job),
+			['ends_by', lease.endsBy === undefined ? undefined : wholePromise(lease.endsBy)],
 		],
 		lease.unknownFields,
 	);

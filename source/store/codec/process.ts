@@ -1,9 +1,29 @@
 import type {ProcessIdentity} from '../../core/types.js';
 import type {Fields} from './fields.js';
 
-/** Reads a process from the two fields that hold its pid and its start time. */
-export function readProcess(fields: Fields, pidName: string, startName: string): ProcessIdentity | undefined {
-	const pid = fields.whole(pidName);
-	const startTicks = fields.whole(startName);
-	return pid === undefined ? undefined : startTicks === undefined ? {pid} : {pid, startTicks};
+/** The fields that hold a process begin so. */
+export type ProcessPrefix = 'pid' | 'job_pid';
+
+/** Reads a process from the fields of its pid, start time and pid namespace. */
+export function readProcess(fields: Fields, prefix: ProcessPrefix): ProcessIdentity | undefined {
+	const pid = fields.whole(prefix);
+	const startTicks = fields.whole(`${prefix}_start`);
+	const namespace = fields.text(`${prefix}_ns`);
+	return pid === undefined
+		? undefined
+		: {
+				pid,
+				...(startTicks === undefined ? undefined : {startTicks}),
+				...(namespace === undefined ? undefined : {namespace}),
+			};
 }
+
+/** The same fields, to be written. */
+export const processFields = (
+	prefix: ProcessPrefix,
+	process: ProcessIdentity | undefined,
+): ReadonlyArray<readonly [name: string, value: number | string | undefined]> => [
+	[prefix, process?.pid],
+	[`${prefix}_start`, process?.startTicks],
+	[`${prefix}_ns`, process?.namespace],
+];

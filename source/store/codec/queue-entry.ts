@@ -1,7 +1,7 @@
 import type {QueueEntry, QueueRecord} from '../../core/types.js';
 import {readRecord, type Fields} from './fields.js';
 import {leaseTypes} from './lease.js';
-import {readProcess} from './process.js';
+import {processFields, readProcess} from './process.js';
 import {textOf} from './raw.js';
 import {formatRfc3339} from './time.js';
 import {optionalText, requiredText, writeRecord} from './write.js';
@@ -31,13 +31,14 @@ function readEntry(fields: Fields, id: string): QueueEntry {
 		allocatedGpus: fields.integers('allocated_gpus'),
 		reservationType: fields.choice('reservation_type', leaseTypes),
 		expirySeconds: expiryNanoseconds === 0 ? undefined : expiryNanoseconds / nanosecondsPerSecond,
+		timeLimitSeconds: fields.quantity('time_limit'),
 		note: fields.text('note'),
 		enqueueTime: fields.required('enqueue_time', enqueueTime),
 		lastHeartbeat: fields.required('last_heartbeat', lastHeartbeat ?? enqueueTime),
 		waitTimeout: fields.time('wait_timeout'),
 		machine: fields.text('machine'),
 		bootId: fields.text('boot_id'),
-		holder: readProcess(fields, 'pid', 'pid_start'),
+		holder: readProcess(fields, 'pid'),
 	};
 	const unknownFields = fields.rest();
 	return unknownFields === undefined ? entry : {...entry, unknownFields};
@@ -82,8 +83,8 @@ export const encodeQueueEntry = (entry: QueueEntry): string =>
 			['wait_timeout', entry.waitTimeout === undefined ? undefined : formatRfc3339(entry.waitTimeout)],
 			['machine', optionalText(entry.machine)],
 			['boot_id', optionalText(entry.bootId)],
-			['pid', entry.holder?.pid],
-			['pid_start', entry.holder?.startTicks],
+			...processFields('pid', entry.holder),
+			['time_limit', entry.timeLimitSeconds],
 		],
 		entry.unknownFields,
 	);

@@ -26,6 +26,7 @@ const optional = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, {nil: u
 const process: fc.Arbitrary<ProcessIdentity> = fc.oneof(
 	fc.record({pid: fc.integer({min: 1, max: 4_194_304})}),
 	fc.record({pid: fc.integer({min: 1, max: 4_194_304}), startTicks: fc.nat()}),
+	fc.record({pid: fc.integer({min: 1, max: 4_194_304}), startTicks: fc.nat(), namespace: fc.constant('4026531836')}),
 );
 
 const type = fc.constantFrom('run', 'manual');
@@ -51,6 +52,7 @@ export const anyLease: fc.Arbitrary<Lease> = fc.record({
 	startTime: wholeTime,
 	lastHeartbeat: optional(wholeTime),
 	expiryTime: optional(wholeTime),
+	endsBy: optional(wholeTime),
 	note: optionalText,
 	partialQueueId: optionalText,
 	leaseId: optionalText,
@@ -76,6 +78,7 @@ export const anyEntry: fc.Arbitrary<QueueEntry> = fc.record({
 	allocatedGpus: fc.array(fc.nat()),
 	reservationType: type,
 	expirySeconds: optional(nanosecondExact),
+	timeLimitSeconds: optional(fc.nat()),
 	note: optionalText,
 	enqueueTime: time,
 	lastHeartbeat: time,
