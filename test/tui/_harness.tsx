@@ -56,11 +56,13 @@ export const frameOf = (state: State): string =>
 const nothing = (): undefined => undefined;
 
 /* eslint-disable unicorn/prefer-event-target, @typescript-eslint/class-literal-property-style -- Streams are emitters. */
-class FakeStdout extends EventEmitter {
+export class FakeStdout extends EventEmitter {
 	readonly #terminal: xterm.Terminal;
 	readonly isTTY: boolean = true;
 	columns: number;
 	rows: number;
+	/** All that was ever written. */
+	written = '';
 
 	constructor({columns, rows}: Size) {
 		super();
@@ -70,6 +72,7 @@ class FakeStdout extends EventEmitter {
 	}
 
 	write(text: string, written?: () => void): boolean {
+		this.written += text;
 		this.#terminal.write(text, written);
 		return true;
 	}
@@ -90,7 +93,7 @@ class FakeStdout extends EventEmitter {
 	}
 }
 
-class FakeStdin extends EventEmitter {
+export class FakeStdin extends EventEmitter {
 	readonly #chunks: string[] = [];
 	readonly isTTY: boolean = true;
 	setEncoding = nothing;

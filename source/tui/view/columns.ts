@@ -54,7 +54,7 @@ const widen = (columns: readonly Column[], name: ColumnName, by: number): readon
 /** Hands out what is left over: to the owner a little, to the process the rest. */
 function stretch(columns: readonly Column[], spare: number): readonly Column[] {
 	const hasProcess = columns.some(({name}) => name === 'process');
-	const forOwner = Math.min(mostOwner - leastOwner, hasProcess ? Math.floor(spare / 4) : spare);
+	const forOwner = hasProcess ? Math.min(mostOwner - leastOwner, Math.floor(spare / 4)) : spare;
 	const wider = widen(columns, 'owner', forOwner);
 	return hasProcess ? widen(wider, 'process', spare - forOwner) : wider;
 }

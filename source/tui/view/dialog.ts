@@ -7,7 +7,7 @@ import {storeNow, type State} from '../state.js';
 import {equivalentCommand} from '../submission.js';
 import type {Glyphs} from './glyphs.js';
 import {helpLines} from './help.js';
-import {span, type Line} from './spans.js';
+import {span, type Line, type Tone} from './spans.js';
 
 export type DialogView = {readonly title: string; readonly lines: readonly Line[]; readonly width: number};
 
@@ -71,28 +71,52 @@ function holdingWords({lease}: Target, state: State): string {
 	].join(', ');
 }
 
-const commandLine = (dialog: Exclude<Dialog, {kind: 'help'}>, state: State): Line => [
-	span('$ ', 'dim'),
-	span(sanitize(equivalentCommand(dialog, state.settings.requester)), 'key'),
-];
+const widest = 84;
+/** The sides of the frame, and a space at each. */
+const sides = 4;
+
+const dialogWidth = ({size}: State): number => Math.min(widest, size.columns - 2);
+
+/** Text that may need several lines. */
+const paragraph = (text: string, tone: Tone, state: State, glyphs: Glyphs): readonly Line[] =>
+	wrap(text, dialogWidth(state) - sides, 4, glyphs.ellipsis).map((line) => [span(line, tone)]);
+
+const commandLines = (dialog: Exclude<Dialog, {kind: 'help'}>, state: State, glyphs: Glyphs): readonly Line[] =>
+	paragraph(`$ ${sanitize(equivalentCommand(dialog, state.settings.requester))}`, 'key', state, glyphs);
+
+function titleOf({purpose}: Form): string {
+	if (purpose.verb === 'extend') {
+		return `Extend GPU ${purpose.target.gpu}`;
+	}
+
+	return purpose.ids === undefined ? 'Reserve GPUs' : `Reserve GPU ${purpose.ids.join(',')}`;
+}
 
 function formView(form: Form, state: State, glyphs: Glyphs): DialogView {
 	const {purpose, complaint, isBusy} = form;
-	const title =
-		purpose.verb === 'extend'
-			? `Extend GPU ${purpose.target.gpu}`
-			: purpose.ids === undefined
-				? 'Reserve GPUs'
-				: `Reserve GPU ${purpose.ids.join(',')}`;
 	const about: readonly Line[] =
 		purpose.verb === 'extend' ? [[span(holdingWords(purpose.target, state), 'dim')], []] : [];
 	const answer: readonly Line[] = isBusy
-		? [[span('asking the pool', 'dim')], []]
-		: [[span(complaint?.message ?? '', 'error')], [span(complaint?.hint ?? '', 'dim')]];
-	return {title, width: 72, lines: [...about, ...fieldLines(form, glyphs), [], commandLine(form, state), ...answer]};
+		? [[span('asking the pool', 'dim')]]
+		: [
+				...paragraph(complaint?.message ?? '', 'error', state, glyphs),
+				...paragraph(complaint?.hint ?? '', 'plain', state, glyphs),
+			];
+	return {
+		title: titleOf(form),
+		width: dialogWidth(state),
+		lines: [
+			...about,
+			...fieldLines(form, glyphs),
+			[],
+			...commandLines(form, state, glyphs),
+			// A place for the answer is kept, so that the dialog does not jump.
+			...(answer.length > 0 ? answer : [[]]),
+		],
+	};
 }
 
-function confirmationView(dialog: Confirmation, state: State): DialogView {
+function confirmationView(dialog: Confirmation, state: State, glyphs: Glyphs): DialogView {
 	const {target, isBusy} = dialog;
 	const warning =
 		target.lease.type === 'run' ? [span('Its job goes on, on a GPU that others may then get.', 'warning')] : [];
@@ -106,7 +130,7 @@ function confirmationView(dialog: Confirmation, state: State): DialogView {
 				? [span('asking the pool', 'dim')]
 				: [span(`Release GPU ${target.gpu} now? `, 'strong'), span('y/N', 'warning')],
 			[],
-			commandLine(dialog, state),
+			...commandLines(dialog, state, glyphs),
 		],
 	};
 }
@@ -122,7 +146,7 @@ export function dialogView(dialog: Dialog, state: State, glyphs: Glyphs): Dialog
 		}
 
 		case 'confirmation': {
-			return confirmationView(dialog, state);
+			return confirmationView(dialog, state, glyphs);
 		}
 	}
 }

@@ -1,0 +1,226 @@
+/** Whatever the box and the terminal are like, a frame is exactly as large as the terminal and holds no control characters. */
+import fc from 'fast-check';
+import {renderToString} from 'ink';
+import stringWidth from 'string-width';
+import {expect, test} from 'vitest';
+import type {GpuReading, Lease, Observation, QueueRecord, Snapshot} from '../../source/core/types.js';
+import type {Action} from '../../source/tui/actions.js';
+import {Screen} from '../../source/tui/components/screen.js';
+import {reduce} from '../../source/tui/reducer.js';
+import {initialState, type Settings, type State} from '../../source/tui/state.js';
+import {lineText, lineWidth} from '../../source/tui/view/spans.js';
+import {viewOf} from '../../source/tui/view/view.js';
+import {alice, sceneTime, utcTime} from './_world.js';
+
+const hostile = fc.oneof(
+	fc.string({unit: 'binary', maxLength: 80}),
+	fc.string({unit: 'grapheme', maxLength: 40}),
+	fc.constantFrom(
+		'\u{1B}[31mred\u{1B}[0m',
+		'a\nb\r\tc',
+		'\u{202E}evil',
+		'訓練訓練訓練訓練訓練訓練訓練',
+		'👩‍👩‍👧‍👦👩‍👩‍👧‍👦👩‍👩‍👧‍👦',
+		'🇩🇪🇩🇪🇩🇪',
+		'Z̸̧̛͍a̷l̷g̷o̷',
+		'\u{9B}2J\u{7}',
+		'x'.repeat(500),
+		'',
+	),
+);
+
+const maybe = <Value,>(arbitrary: fc.Arbitrary<Value>): fc.Arbitrary<Value | undefined> =>
+	fc.option(arbitrary, {nil: undefined});
+
+const lease: fc.Arbitrary<Lease> = fc.record({
+	user: hostile,
+	actualUser: fc.oneof(fc.constant('alice'), hostile),
+	type: fc.constantFrom('run', 'manual'),
+	startTime: fc.integer({min: sceneTime - 1e7, max: sceneTime + 10}),
+	lastHeartbeat: maybe(fc.constant(sceneTime)),
+	expiryTime: maybe(fc.integer({min: sceneTime, max: sceneTime + 1e9})),
+	note: maybe(hostile),
+	partialQueueId: maybe(fc.constant('entry')),
+	leaseId: maybe(fc.string()),
+});
+
+const reading = (index: number): fc.Arbitrary<GpuReading> =>
+	fc.record({
+		index: fc.constant(index),
+		uuid: maybe(hostile),
+		name: maybe(hostile),
+		memoryUsedMiB: maybe(fc.nat(1e6)),
+		memoryTotalMiB: maybe(fc.nat(1e6)),
+		utilizationPercent: maybe(fc.nat(100)),
+		temperatureCelsius: maybe(fc.nat(120)),
+		powerWatts: maybe(fc.nat(2000)),
+		powerLimitWatts: maybe(fc.nat(2000)),
+		processes: maybe(
+			fc.array(
+				fc.record({
+					pid: fc.nat(4_000_000),
+					user: maybe(hostile),
+					name: maybe(hostile),
+					commandLine: maybe(hostile),
+					memoryUsedMiB: maybe(fc.nat(100_000)),
+				}),
+				{maxLength: 8},
+			),
+		),
+		failure: maybe(hostile),
+		unknown: fc.constant({}),
+	});
+
+const queued: fc.Arbitrary<QueueRecord> = fc.oneof(
+	fc.record({
+		kind: fc.constant('entry'),
+		id: fc.constant('entry'),
+		raw: fc.constant(''),
+		entry: fc.record({
+			id: fc.constant('entry'),
+			user: hostile,
+			requestedCount: fc.nat(99),
+			requestedIds: fc.array(fc.nat(9999), {maxLength: 20}),
+			allocatedGpus: fc.constant([]),
+			reservationType: fc.constantFrom('run', 'manual'),
+			enqueueTime: fc.integer({min: sceneTime - 1e7, max: sceneTime + 10}),
+			lastHeartbeat: fc.constant(sceneTime),
+		}),
+	}),
+	fc.record({kind: fc.constant('orphan'), id: hostile}),
+	fc.record({kind: fc.constant('garbage'), id: hostile, raw: hostile, problem: hostile}),
+);
+
+const box = fc.integer({min: 0, max: 80}).chain((gpuCount) =>
+	fc.record({
+		gpus: fc.tuple(
+			...Array.from({length: gpuCount}, (_, index) =>
+				fc.oneof(
+					fc.constant({kind: 'free', index, raw: undefined} as const),
+					lease.map((held) => ({kind: 'leased', index, raw: '', lease: held}) as const),
+					hostile.map((problem) => ({kind: 'garbage', index, raw: '', problem}) as const),
+				),
+			),
+		),
+		readings: fc.tuple(...Array.from({length: gpuCount}, (_, index) => reading(index))),
+		queue: fc.array(queued, {maxLength: 12}),
+	}),
+);
+
+const settings: fc.Arbitrary<Settings> = fc.record({
+	requester: fc.constant(alice),
+	hostname: hostile,
+	poolLabel: maybe(hostile),
+	storeLocation: hostile,
+	isReadonly: fc.boolean(),
+	isAscii: fc.boolean(),
+	hasColor: fc.boolean(),
+	memoryThresholdMiB: fc.constant(1024),
+	formatTime: fc.constant(utcTime),
+});
+
+const action: fc.Arbitrary<Action> = fc.oneof(
+	fc.constantFrom<Action>(
+		{kind: 'focus-next-gpu'},
+		{kind: 'focus-next-page'},
+		{kind: 'focus-last-gpu'},
+		{kind: 'open-help'},
+		{kind: 'open-reserve'},
+		{kind: 'open-release'},
+		{kind: 'open-extend'},
+		{kind: 'focus-next-field'},
+		{kind: 'focus-previous-field'},
+		{kind: 'increase'},
+		{kind: 'delete-before'},
+		{kind: 'caret-left'},
+		{kind: 'close-dialog'},
+		{kind: 'submitted'},
+		{kind: 'ticked', nowMs: 90_000},
+	),
+	hostile.map((reason): Action => ({kind: 'store-lost', reason, nowMs: 2000})),
+	hostile.map((message): Action => ({
+		kind: 'scan-arrived',
+		nowMs: 3000,
+		observation: {...emptyScan, failure: {message, hint: message}},
+	})),
+	// What a person types has no control characters: the keys hold them back.
+	fc.string({unit: 'grapheme', maxLength: 60}).map((text): Action => ({kind: 'typed', text})),
+);
+
+const emptyScan: Observation = {provider: 'nvidia', takenAtMs: 0, simulated: true, gpus: [], warnings: []};
+
+const anyState: fc.Arbitrary<State> = fc
+	.record({
+		box,
+		settings,
+		size: fc.record({columns: fc.integer({min: 1, max: 220}), rows: fc.integer({min: 1, max: 60})}),
+		actions: fc.array(action, {maxLength: 8}),
+	})
+	.map(({box: {gpus, readings, queue}, settings: someSettings, size, actions}) => {
+		const snapshot: Snapshot = {
+			now: sceneTime,
+			storeUptimeSeconds: Infinity,
+			pool: {gpuCount: gpus.length, provider: 'nvidia'},
+			gpus,
+			queue,
+			lastUsed: new Map(),
+		};
+		let state = initialState(someSettings, size, 0);
+		for (const each of [
+			{kind: 'snapshot-arrived', snapshot, nowMs: 1000} as const,
+			{kind: 'scan-arrived', observation: {...emptyScan, gpus: readings}, nowMs: 1000} as const,
+			...actions,
+		]) {
+			state = reduce(state, each);
+		}
+
+		return state;
+	});
+
+const control = /[\p{Bidi_Control}\p{Control}]/v;
+
+test('every line of the view is exactly as wide as the terminal', () => {
+	fc.assert(
+		fc.property(anyState, (state) => {
+			const {lines, overlay} = viewOf(state);
+			expect(lines).toHaveLength(state.size.rows);
+			for (const line of lines) {
+				expect(lineText(line)).not.toMatch(control);
+				expect(lineWidth(line)).toBe(state.size.columns);
+			}
+
+			for (const line of overlay?.lines ?? []) {
+				expect(lineText(line)).not.toMatch(control);
+				expect(lineWidth(line)).toBe(lineWidth(overlay!.lines[0]!));
+				expect(overlay!.left + lineWidth(line)).toBeLessThanOrEqual(state.size.columns);
+			}
+		}),
+		{numRuns: 300},
+	);
+});
+
+test('Ink draws it in exactly as many lines, none wider', () => {
+	fc.assert(
+		fc.property(anyState, (state) => {
+			const lines = renderToString(<Screen state={{...state, settings: {...state.settings, hasColor: false}}} />, {
+				columns: state.size.columns,
+			}).split('\n');
+			expect(lines).toHaveLength(state.size.rows);
+			for (const line of lines) {
+				expect(stringWidth(line)).toBeLessThanOrEqual(state.size.columns);
+			}
+		}),
+		{numRuns: 60},
+	);
+});
+
+test('the selection is always a GPU in view', () => {
+	fc.assert(
+		fc.property(anyState, (state) => {
+			const count = state.snapshot!.gpus.length;
+			expect(state.selectedGpu).toBeLessThan(Math.max(1, count));
+			expect(state.selectedGpu).toBeGreaterThanOrEqual(0);
+			expect(state.firstRow).toBeLessThanOrEqual(state.selectedGpu);
+		}),
+	);
+});
