@@ -63,7 +63,8 @@ export function startStoreFeed(world: World, listener: FeedListener): Feed {
 		nextRead = isStopped ? undefined : setTimeout(refresh, milliseconds);
 	};
 
-	const fail = (error: unknown): void => {
+	/** Says what is wrong, and tries again later unless it is a bug. */
+	const fail = (error: unknown, tryAgain: (milliseconds: number) => void): void => {
 		if (isStopped) {
 			return;
 		}
@@ -74,7 +75,7 @@ export function startStoreFeed(world: World, listener: FeedListener): Feed {
 		}
 
 		listener.lost(error.message);
-		readIn(retryMs(failures));
+		tryAgain(retryMs(failures));
 		failures++;
 	};
 
@@ -94,7 +95,7 @@ export function startStoreFeed(world: World, listener: FeedListener): Feed {
 				readIn(retryMs(failures));
 			}
 		} catch (error) {
-			fail(error);
+			fail(error, readIn);
 		}
 	}
 
@@ -134,12 +135,11 @@ export function startStoreFeed(world: World, listener: FeedListener): Feed {
 			unsubscribe = stopListening;
 			refresh();
 		} catch (error) {
-			fail(error);
-			resubscribe = isStopped
-				? undefined
-				: setTimeout(() => {
-						void subscribe();
-					}, retryMs(failures));
+			fail(error, (milliseconds) => {
+				resubscribe = setTimeout(() => {
+					void subscribe();
+				}, milliseconds);
+			});
 		}
 	}
 

@@ -41,8 +41,7 @@ export const busy = (
 	index: number,
 	user: string,
 	commandLine: string,
-	gibibytes: number,
-	percent: number,
+	{gibibytes, percent}: {readonly gibibytes: number; readonly percent: number},
 ): GpuReading =>
 	gpuReading(index, {
 		memoryUsedMiB: gibibytes * 1024,
@@ -171,7 +170,7 @@ export const createScene = async (): Promise<Box> =>
 		},
 		readings: [
 			{
-				...busy(0, 'alice', '/opt/venv/bin/vllm serve Llama-3-70B', 60.2, 84),
+				...busy(0, 'alice', '/opt/venv/bin/vllm serve Llama-3-70B', {gibibytes: 60.2, percent: 84}),
 				processes: [
 					{pid: 81_234, user: 'alice', commandLine: '/opt/venv/bin/vllm serve Llama-3-70B', memoryUsedMiB: 61_645},
 					{pid: 81_377, user: 'alice', name: 'ray::Worker', memoryUsedMiB: 410},
@@ -180,9 +179,9 @@ export const createScene = async (): Promise<Box> =>
 			gpuReading(1),
 			gpuReading(2),
 			gpuReading(3),
-			busy(4, 'carol', 'python train.py --config big.yaml', 74, 97),
-			busy(5, 'carol', 'python train.py --config big.yaml', 74, 95),
-			busy(6, 'dave', '/usr/bin/jupyter-lab', 19, 41),
+			busy(4, 'carol', 'python train.py --config big.yaml', {gibibytes: 74, percent: 97}),
+			busy(5, 'carol', 'python train.py --config big.yaml', {gibibytes: 74, percent: 95}),
+			busy(6, 'dave', '/usr/bin/jupyter-lab', {gibibytes: 19, percent: 41}),
 			gpuReading(7, {
 				failure: 'GPU is lost',
 				memoryUsedMiB: undefined,

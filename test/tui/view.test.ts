@@ -68,7 +68,7 @@ const toneOf = (state: State, text: string): Tone | undefined =>
 test('what the store said goes dim when it is lost, what the tool said when scans fail', async () => {
 	const box = await createBox(2, {
 		leases: {1: lease('bob')},
-		readings: [gpuReading(0), busy(1, 'bob', 'train', 10, 50)],
+		readings: [gpuReading(0), busy(1, 'bob', 'train', {gibibytes: 10, percent: 50})],
 	});
 	const size = {columns: 120, rows: 32};
 	const live = await stateOf(box, size);
@@ -102,12 +102,12 @@ test('each state of a GPU in words', async () => {
 	expect(await rowOf(1, {leases: {0: lease('bob')}})).toMatch(/^> 0 reserved bob/v);
 	expect(await rowOf(1, {leases: {0: lease('alice', {user: 'eval'})}})).toMatch(/^> 0 mine alice \(eval\)/v);
 	expect(await rowOf(1, {leases: {0: run('bob', {partialQueueId: 'nobody'})}})).toMatch(/^> 0 FREE/v);
-	expect(await rowOf(1, {readings: [busy(0, 'dave', 'jupyter-lab', 4, 1)]})).toMatch(
+	expect(await rowOf(1, {readings: [busy(0, 'dave', 'jupyter-lab', {gibibytes: 4, percent: 1})]})).toMatch(
 		/^> 0 UNRESERVED dave\?.* jupyter-lab$/v,
 	);
-	expect(await rowOf(1, {leases: {0: run('bob')}, readings: [busy(0, 'dave', 'miner', 4, 1)]})).toMatch(
-		/! dave: miner$/v,
-	);
+	expect(
+		await rowOf(1, {leases: {0: run('bob')}, readings: [busy(0, 'dave', 'miner', {gibibytes: 4, percent: 1})]}),
+	).toMatch(/! dave: miner$/v);
 	expect(await rowOf(1, {readings: []})).toMatch(/^> 0 ERROR .* not seen by the GPU tool$/v);
 	const unmeasured = {memoryUsedMiB: undefined, utilizationPercent: undefined, processes: []};
 	expect(await rowOf(1, {readings: [gpuReading(0, {...unmeasured, unknown: {memoryUsedMiB: '[N/A]'}})]})).toMatch(

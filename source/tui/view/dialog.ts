@@ -7,7 +7,7 @@ import {storeNow, type State} from '../state.js';
 import {equivalentCommand} from '../submission.js';
 import type {Glyphs} from './glyphs.js';
 import {helpLines} from './help.js';
-import {span, type Line, type Tone} from './spans.js';
+import {fitLine, span, type Line, type Tone} from './spans.js';
 
 export type DialogView = {readonly title: string; readonly lines: readonly Line[]; readonly width: number};
 
@@ -37,14 +37,15 @@ function valueSpans({field}: FormField, isFocused: boolean, width: number, glyph
 	}
 
 	if (field.isPreset && points.length > 0) {
-		return [span(field.value, 'marked'), span(fit('', Math.max(0, width - points.length)))];
+		return fitLine([span(field.value, 'marked')], width, glyphs.ellipsis);
 	}
 
 	const start = Math.max(0, field.caret - width + 1);
 	const before = points.slice(start, field.caret).join('');
 	const at = points[field.caret];
 	const after = points.slice(field.caret + 1).join('');
-	return [span(before), at === undefined ? span(glyphs.caret) : span(at, 'marked'), span(after)];
+	const shown = [span(before), at === undefined ? span(glyphs.caret) : span(at, 'marked'), span(after)];
+	return fitLine(shown, width, glyphs.ellipsis);
 }
 
 function fieldLines(form: Form, glyphs: Glyphs): readonly Line[] {

@@ -1,0 +1,43 @@
+import fc from 'fast-check';
+import {expect, test} from 'vitest';
+import {shellCommand, shellQuote} from '../../source/format/shell.js';
+import {fit, truncate, widthOf, wrap} from '../../source/format/width.js';
+
+const text = fc.oneof(fc.string(), fc.string({unit: 'grapheme'}));
+
+test('wide characters are never cut in half', () => {
+	expect(truncate('訓練訓練', 8)).toBe('訓練訓練');
+	expect(truncate('訓練訓練', 6)).toBe('訓練…');
+	expect(fit('訓練', 6)).toBe('訓練  ');
+	expect(fit('7', 3, 'end')).toBe('  7');
+	expect(truncate('abc', 0)).toBe('');
+});
+
+test('a fitted text is exactly as wide as asked', () => {
+	fc.assert(
+		fc.property(text, fc.nat(60), (words, columns) => {
+			expect(widthOf(fit(words, columns))).toBe(columns);
+		}),
+	);
+});
+
+test('wrapped lines are never too wide, nor too many, and lose nothing when there is room', () => {
+	expect(wrap('Not enough GPUs available', 12, 4)).toEqual(['Not enough', 'GPUs', 'available']);
+	expect(wrap('one two three', 5, 2)).toEqual(['one', 'two…']);
+	fc.assert(
+		fc.property(text, fc.integer({min: 2, max: 40}), fc.integer({min: 1, max: 5}), (words, columns, most) => {
+			const lines = wrap(words, columns, most);
+			expect(lines.length).toBeLessThanOrEqual(most);
+			for (const line of lines) {
+				expect(widthOf(line)).toBeLessThanOrEqual(columns);
+			}
+		}),
+	);
+});
+
+test('arguments are quoted only where a shell would read them differently', () => {
+	expect(shellCommand(['canhazgpu', 'run', '--gpu-ids', '0,1', '--note', "it's $HOME"])).toBe(
+		String.raw`canhazgpu run --gpu-ids 0,1 --note 'it'\''s $HOME'`,
+	);
+	expect(shellQuote('')).toBe("''");
+});

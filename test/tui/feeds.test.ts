@@ -1,0 +1,167 @@
+import {setTimeout as sleep} from 'node:timers/promises';
+import {expect, test} from 'vitest';
+import {CanhazgpuError} from '../../source/errors.js';
+import type {StoreListener} from '../../source/core/ports.js';
+import type {Snapshot} from '../../source/core/types.js';
+import {startScanner} from '../../source/tui/scanner.js';
+import {startStoreFeed} from '../../source/tui/store-feed.js';
+import {createBox, lease, type Box} from './_world.js';
+
+const unreachable = new CanhazgpuError('store-unreachable', 'Redis does not answer');
+
+/** A feed on the box, with everything it said and how often it read. */
+function follow(box: Box) {
+	const {store} = box;
+	const news: string[] = [];
+	const counts = {reads: 0};
+	let last: Snapshot | undefined;
+	const {read} = store;
+	Object.assign(store, {
+		async read() {
+			counts.reads++;
+			return read();
+		},
+	});
+	const feed = startStoreFeed(box.world, {
+		arrived(snapshot) {
+			last = snapshot;
+			news.push('arrived');
+		},
+		lost(reason) {
+			news.push(`lost: ${reason}`);
+		},
+		broken(error) {
+			news.push(`broken: ${String(error)}`);
+		},
+	});
+	return {feed, news, counts, last: () => last};
+}
+
+test('a burst of events costs one read at once and then one in 50 ms', async () => {
+	const box = await createBox(2);
+	const {feed, counts, last} = follow(box);
+	await expect.poll(() => counts.reads).toBe(1);
+	await sleep(60);
+	const begun = performance.now();
+	for (let round = 0; round < 100; round++) {
+		await box.write({kind: 'lease', index: 0, lease: lease('bob', {note: String(round)})});
+		await sleep(2);
+	}
+
+	const elapsed = performance.now() - begun;
+	await expect.poll(() => last()?.gpus[0]).toMatchObject({lease: {note: '99'}});
+	expect(counts.reads).toBeLessThanOrEqual(elapsed / 50 + 4);
+	feed.stop();
+});
+
+test('once stopped it reads no more', async () => {
+	const box = await createBox(1);
+	const {feed, counts} = follow(box);
+	await expect.poll(() => counts.reads).toBe(1);
+	feed.stop();
+	feed.refresh();
+	await box.write({kind: 'lease', index: 0, lease: lease('bob')});
+	await sleep(80);
+	expect(counts.reads).toBe(1);
+});
+
+test('it subscribes before it reads, and tries again until it can', async () => {
+	const box = await createBox(1);
+	const {subscribe} = box.store;
+	let tries = 0;
+	Object.assign(box.store, {
+		async subscribe(listener: StoreListener) {
+			tries++;
+			if (tries === 1) {
+				throw unreachable;
+			}
+
+			return subscribe(listener);
+		},
+	});
+	const {feed, news} = follow(box);
+	await expect.poll(() => news, {timeout: 3000}).toContain('arrived');
+	expect(news[0]).toBe('lost: Redis does not answer');
+	expect(tries).toBe(2);
+	feed.stop();
+});
+
+test('what a read brings that began before the loss is not news', async () => {
+	const box = await createBox(1);
+	const {subscribe, read} = box.store;
+	let listener: StoreListener | undefined;
+	const {promise: held, resolve: letGo} = Promise.withResolvers<undefined>();
+	let reads = 0;
+	Object.assign(box.store, {
+		async subscribe(given: StoreListener) {
+			listener = given;
+			return subscribe(given);
+		},
+		async read() {
+			reads++;
+			const snapshot = await read();
+			if (reads === 1) {
+				await held;
+			}
+
+			return snapshot;
+		},
+	});
+	const {feed, news} = follow(box);
+	await expect.poll(() => reads).toBe(1);
+	listener!.lost!('connection closed');
+	letGo(undefined);
+	await sleep(20);
+	expect(news).toEqual(['lost: connection closed']);
+	listener!.restored!();
+	await expect.poll(() => news).toEqual(['lost: connection closed', 'arrived']);
+	feed.stop();
+});
+
+test('a bug is told apart from an outage', async () => {
+	const box = await createBox(1);
+	Object.assign(box.store, {
+		async read() {
+			throw new TypeError('a bug');
+		},
+	});
+	const {feed, news} = follow(box);
+	await expect.poll(() => news).toEqual(['broken: TypeError: a bug']);
+	feed.stop();
+});
+
+test('one scan at a time, however often it is asked for', async () => {
+	const box = await createBox(1);
+	const {gpus} = box.world;
+	let running = 0;
+	let most = 0;
+	let scans = 0;
+	const slow = {
+		...gpus,
+		async observe() {
+			running++;
+			scans++;
+			most = Math.max(most, running);
+			await sleep(30);
+			running--;
+			return gpus.observe();
+		},
+	};
+	const scanner = startScanner(
+		{...box.world, gpus: slow},
+		20,
+		() => undefined,
+		() => undefined,
+	);
+	for (let round = 0; round < 30; round++) {
+		scanner.poke();
+		await sleep(10);
+	}
+
+	scanner.stop();
+	expect(most).toBe(1);
+	expect(scans).toBeGreaterThan(1);
+	const before = scans;
+	await sleep(80);
+	expect(scans).toBe(before);
+});
