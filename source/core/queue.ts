@@ -3,7 +3,12 @@ The line: first come, first served, without holding up those it need not. Design
 
 The rule "nobody overtakes" is {@link claimsOf}: a GPU that somebody earlier in the line could use is not free for anybody later.
 */
-import type {QueueEntry, QueueRecord} from './types.js';
+import type {AcquireRequest} from './acquisition.js';
+import {isLeased, planChange, planEnd} from './lifecycle.js';
+import type {Plan} from './plan.js';
+import type {Host} from './ports.js';
+import type {Wanted} from './request.js';
+import type {QueueEntry, QueueRecord, Snapshot} from './types.js';
 
 /** True when this pool could serve it some day. The peer makes entries that it cannot; they claim nothing. */
 export const isPossible = (entry: QueueEntry, gpuCount: number): boolean =>
@@ -41,4 +46,87 @@ export function claimsOf(
 	}
 
 	return claims;
+}
+
+export type EntryOptions = Pick<AcquireRequest, 'requester' | 'tenure' | 'note'> & {
+	readonly id: string;
+	readonly wanted: Wanted;
+	/** Undefined: for as long as it takes. */
+	readonly waitSeconds: number | undefined;
+};
+
+/** The entry of this very process. */
+export const entryFor = (
+	{id, requester, wanted, tenure, note, waitSeconds}: EntryOptions,
+	host: Host,
+	now: number,
+): QueueEntry => ({
+	id,
+	user: requester.label,
+	actualUser: requester.account,
+	requestedCount: wanted.count,
+	requestedIds: wanted.ids ?? [],
+	allocatedGpus: [],
+	reservationType: tenure.type,
+	expirySeconds: tenure.type === 'manual' ? tenure.durationSeconds : undefined,
+	timeLimitSeconds: tenure.type === 'run' ? tenure.timeLimitSeconds : undefined,
+	note,
+	enqueueTime: now,
+	lastHeartbeat: now,
+	waitTimeout: waitSeconds === undefined ? undefined : now + waitSeconds,
+	machine: host.machineId,
+	bootId: host.bootId,
+	holder: host.self,
+});
+
+/** Joins the end of the line. It expects nothing: the commit gives the place. */
+export const planJoin = (entry: QueueEntry): Plan => ({
+	expect: [],
+	writes: [{kind: 'join', entry}],
+	usage: [],
+	event: {kind: 'queue', gpus: [], user: entry.actualUser ?? entry.user},
+	grants: false,
+});
+
+/** Leaves the line and gives back what was held meanwhile, with its records. */
+export function planLeave(snapshot: Snapshot, record: QueueRecord, user: string): Plan {
+	const held = snapshot.gpus.filter(isLeased).filter(({lease}) => lease.partialQueueId === record.id);
+	const ends = planEnd(
+		held.map((gpu) => ({record: gpu, ending: {reason: 'queue-left', endTime: snapshot.now}})),
+		{kind: 'queue', gpus: held.map(({index}) => index), user},
+	);
+	return {
+		...ends,
+		expect: [...ends.expect, {kind: 'entry', id: record.id, raw: record.kind === 'orphan' ? undefined : record.raw}],
+		writes: [...ends.writes, {kind: 'leave', id: record.id}],
+	};
+}
+
+/** Says that whoever waits lives, for itself and for what it holds meanwhile. */
+export function planEntryHeartbeat(snapshot: Snapshot, {id, raw, entry}: Extract<QueueRecord, {kind: 'entry'}>): Plan {
+	const held = snapshot.gpus.filter(isLeased).filter(({lease}) => lease.partialQueueId === id);
+	const beats = planChange(held, (lease) => ({...lease, lastHeartbeat: snapshot.now}), undefined);
+	return {
+		...beats,
+		expect: [...beats.expect, {kind: 'entry', id, raw}],
+		writes: [...beats.writes, {kind: 'entry', entry: {...entry, lastHeartbeat: snapshot.now}}],
+	};
+}
+
+/**
+How many earlier in the line could use one of these GPUs (all of them when none is named): a release wakes the first few at once
+and the others in their own time.
+*/
+export function rankFor(queue: readonly QueueRecord[], id: string, gpus: readonly number[], gpuCount: number): number {
+	const place = queue.findIndex((record) => record.id === id);
+	return queue
+		.slice(0, place === -1 ? queue.length : place)
+		.filter(
+			(record) =>
+				record.kind === 'entry' &&
+				isPossible(record.entry, gpuCount) &&
+				(gpus.length === 0 ||
+					record.entry.requestedIds.length === 0 ||
+					gpus.some((index) => record.entry.requestedIds.includes(index))),
+		).length;
 }

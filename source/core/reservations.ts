@@ -1,19 +1,15 @@
 /** The verbs. A key press, a subcommand and a web request call these, and nothing else changes the pool. */
 import {CanhazgpuError} from '../errors.js';
-import {allocate, type Refusal} from './allocation.js';
+import {acquireNow, type AcquireRequest, type Grant} from './acquisition.js';
+import type {Refusal} from './allocation.js';
 import {isLeased, planExtend, planRelease, type LeasedRecord} from './lifecycle.js';
 import {emptyPlan} from './plan.js';
 import {requirePool} from './pool.js';
 import type {World} from './ports.js';
-import {checkWanted} from './request.js';
-import {judge} from './liveness.js';
 import {select, type NotYours, type Selection} from './selection.js';
 import {statusRows, type View} from './status.js';
 import {readLiving, transact} from './transaction.js';
-import type {Lease, Observation, Requester, Snapshot} from './types.js';
-
-/** A scan older than this is repeated before GPUs are handed out on its word. */
-const freshMs = 2000;
+import type {Lease, Requester, Snapshot} from './types.js';
 
 /** Scans and reads, planning away the dead: what `status` shows. */
 export async function look(world: World): Promise<View> {
@@ -26,68 +22,15 @@ export async function look(world: World): Promise<View> {
 	};
 }
 
-export type ReserveRequest = {
-	readonly requester: Requester;
-	/** Ignored when `ids` are given. */
-	readonly count: number;
-	readonly ids?: readonly number[];
-	readonly durationSeconds: number;
-	readonly note?: string;
-	/** Takes GPUs in spite of unreserved use or an unknown reading. */
-	readonly force?: boolean;
-};
-
-export type Grant = {
-	readonly kind: 'granted';
-	/** Sorted. */
-	readonly gpus: readonly number[];
-	readonly leaseId: string;
-	/** On the store's clock. */
-	readonly expiryTime: number;
-};
+export type ReserveRequest = Omit<AcquireRequest, 'tenure'> & {readonly durationSeconds: number};
 
 /**
 Reserves GPUs for a time, now or not at all.
 
 @throws CanhazgpuError `impossible` when the pool could never give it; `busy`, `store-unreachable`, ...
 */
-export async function reserve(world: World, request: ReserveRequest): Promise<Grant | Refusal> {
-	const {requester, durationSeconds, note} = request;
-	const leaseId = world.clock.uuid();
-	let observation: Observation = await world.gpus.observe();
-	return transact<Grant | Refusal>(world, {
-		user: requester.label,
-		async attempt(snapshot) {
-			const wanted = checkWanted(request, snapshot.gpus.length);
-			if (world.clock.monotonicMs() - observation.takenAtMs > freshMs) {
-				observation = await world.gpus.observe();
-			}
-
-			const expiryTime = Math.ceil(snapshot.now + durationSeconds);
-			const lease: Lease = {
-				user: requester.label,
-				actualUser: requester.account,
-				type: 'manual',
-				startTime: Math.floor(snapshot.now),
-				lastHeartbeat: Math.floor(snapshot.now),
-				expiryTime,
-				note,
-				leaseId,
-			};
-			const answer = allocate(snapshot, observation, {
-				wanted,
-				lease,
-				force: request.force ?? false,
-				memoryThresholdMiB: world.memoryThresholdMiB,
-				isAwake: (entry) => judge(entry, world.host) !== 'stopped',
-			});
-			return answer.kind === 'refused'
-				? {plan: emptyPlan, result: answer}
-				: {plan: answer.plan, result: {kind: 'granted', gpus: answer.gpus, leaseId, expiryTime}};
-		},
-		happened: (snapshot) => snapshot.gpus.some((record) => isLeased(record) && record.lease.leaseId === leaseId),
-	});
-}
+export const reserve = async (world: World, {durationSeconds, ...request}: ReserveRequest): Promise<Grant | Refusal> =>
+	acquireNow(world, {...request, tenure: {type: 'manual', durationSeconds}}, world.clock.uuid());
 
 const isGone = (snapshot: Snapshot, records: readonly LeasedRecord[]): boolean =>
 	records.every(({index, raw}) => snapshot.gpus[index]?.raw !== raw);

@@ -1,6 +1,4 @@
-/**
-Which leases a verb is about, and whether whoever asks may change them.
-*/
+/** Which leases a verb is about, and whether whoever asks may change them. */
 import {isLeased, type LeasedRecord} from './lifecycle.js';
 import {labelOf, mayChange, owns} from './ownership.js';
 import {checkIds} from './request.js';

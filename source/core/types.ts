@@ -135,7 +135,9 @@ export type EndReason =
 	| 'heartbeat-lost'
 	| 'reboot'
 	| 'pool-reset'
-	| 'queue-left';
+	| 'queue-left'
+	/** Held while waiting, and taken over by somebody earlier in the line. */
+	| 'taken-by-earlier';
 
 /** One GPU held once, from grant to end. */
 export type UsageRecord = {

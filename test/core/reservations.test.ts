@@ -1,5 +1,6 @@
 import {describe, expect, test} from 'vitest';
-import {extend, look, release, reserve, type Grant} from '../../source/core/reservations.js';
+import type {Grant} from '../../source/core/acquisition.js';
+import {extend, look, release, reserve} from '../../source/core/reservations.js';
 import type {Refusal} from '../../source/core/allocation.js';
 import type {GpuReading} from '../../source/core/types.js';
 import {

@@ -1,0 +1,128 @@
+/**
+What the one who waits may take now: (snapshot, its entry) -> Plan. Nobody earlier in the line could use what it takes, and what
+somebody later holds while waiting is taken over in the same commit, so two entries never block each other. Design section 7.
+*/
+import {usageOf} from './history.js';
+import {isLeased, type LeasedRecord} from './lifecycle.js';
+import type {Expectation, Plan, Write} from './plan.js';
+import {claimsOf} from './queue.js';
+import {mostRecentUserFirst} from './strategies/most-recent-user-first.js';
+import type {Strategy} from './strategies/strategy.js';
+import type {GpuRecord, Lease, QueueEntry, QueueRecord, Snapshot} from './types.js';
+
+export type EntryRecord = Extract<QueueRecord, {kind: 'entry'}>;
+
+export type AdvanceOptions = {
+	/** The lease that each GPU gets once there are enough. */
+	readonly lease: Lease;
+	/** False for a GPU whose use, as the tool saw it, forbids handing it out. */
+	readonly isUsable: (index: number) => boolean;
+	readonly isAwake: (entry: QueueEntry) => boolean;
+	readonly strategy?: Strategy;
+};
+
+export type Advance =
+	/** Everything is there: it leaves the line with its GPUs. */
+	| {readonly kind: 'complete'; readonly plan: Plan; readonly gpus: readonly number[]}
+	/** Something more, not all: it is held until the rest comes. */
+	| {readonly kind: 'partial'; readonly plan: Plan; readonly gpus: readonly number[]}
+	| {readonly kind: 'nothing'; readonly gpus: readonly number[]};
+
+/** What the entry holds while it waits. */
+export const holdingsOf = (snapshot: Snapshot, id: string): readonly LeasedRecord[] =>
+	snapshot.gpus.filter(isLeased).filter(({lease}) => lease.partialQueueId === id);
+
+/** GPUs it could take, best first: free ones by the strategy, then what later entries hold, the last in line first. */
+function candidates(
+	snapshot: Snapshot,
+	place: number,
+	{isUsable, isAwake, strategy = mostRecentUserFirst}: AdvanceOptions,
+): readonly GpuRecord[] {
+	const {queue, gpus, lastUsed} = snapshot;
+	const {entry} = queue[place] as EntryRecord;
+	const claims = claimsOf(queue.slice(0, place), gpus.length, isAwake);
+	const allowed = gpus.filter(
+		({index}) =>
+			!claims.has(index) && isUsable(index) && (entry.requestedIds.length === 0 || entry.requestedIds.includes(index)),
+	);
+	const free = strategy(
+		allowed
+			.filter((record) => record.kind === 'free')
+			.map(({index, lastReleased}) => ({index, lastReleased, lastUsedByRequester: lastUsed.get(index)})),
+	).map(({index}) => gpus[index]!);
+	const placeOf = ({lease}: LeasedRecord): number => queue.findIndex(({id}) => id === lease.partialQueueId);
+	const heldByLater = allowed
+		.filter(isLeased)
+		.filter((record) => record.lease.partialQueueId !== undefined && placeOf(record) > place)
+		.toSorted((a, b) => placeOf(b) - placeOf(a));
+	return [...free, ...heldByLater];
+}
+
+const expectationsOf = (snapshot: Snapshot, place: number, records: readonly GpuRecord[]): readonly Expectation[] => {
+	const own = snapshot.queue[place] as EntryRecord;
+	return [
+		{kind: 'pool', gpuCount: snapshot.gpus.length},
+		{kind: 'queue', extent: 'prefix', ids: snapshot.queue.slice(0, place + 1).map(({id}) => id)},
+		{kind: 'entry', id: own.id, raw: own.raw},
+		...records.map(({index, raw}): Expectation => ({kind: 'gpu', index, raw})),
+	];
+};
+
+/**
+@param snapshot - Without the dead.
+@param id - Of an entry in the line.
+*/
+export function planAdvance(snapshot: Snapshot, id: string, options: AdvanceOptions): Advance {
+	const place = snapshot.queue.findIndex((record) => record.id === id && record.kind === 'entry');
+	if (place === -1) {
+		return {kind: 'nothing', gpus: []};
+	}
+
+	const {entry} = snapshot.queue[place] as EntryRecord;
+	const {lease} = options;
+	const held = holdingsOf(snapshot, id);
+	const wanted = entry.requestedIds.length > 0 ? entry.requestedIds.length : entry.requestedCount;
+	const missing = Math.max(0, wanted - held.length);
+	const taken = candidates(snapshot, place, options).slice(0, missing);
+	const gpus = [...held, ...taken].map(({index}) => index).toSorted((a, b) => a - b);
+	const isComplete = taken.length === missing;
+	if (!isComplete && taken.length === 0) {
+		return {kind: 'nothing', gpus};
+	}
+
+	const usage = taken
+		.filter(isLeased)
+		.map(({index, lease: other}) => usageOf(index, other, {reason: 'taken-by-earlier', endTime: snapshot.now}));
+	const event = {kind: isComplete ? 'granted' : 'queue', gpus, user: lease.actualUser ?? lease.user} as const;
+	const fresh = {...lease, startTime: Math.floor(snapshot.now), lastHeartbeat: Math.floor(snapshot.now)};
+	if (isComplete) {
+		const writes: Write[] = [
+			// A hold that began while waiting keeps its beginning: the GPU was not free since then.
+			...held.map(({index, lease: {startTime}}): Write => ({kind: 'lease', index, lease: {...fresh, startTime}})),
+			...taken.map(({index}): Write => ({kind: 'lease', index, lease: fresh})),
+			{kind: 'leave', id},
+		];
+		return {
+			kind: 'complete',
+			gpus,
+			plan: {expect: expectationsOf(snapshot, place, [...held, ...taken]), writes, usage, event, grants: true},
+		};
+	}
+
+	// No end and no limit yet: a partial holding lives with its entry.
+	const partial: Lease = {...fresh, expiryTime: undefined, endsBy: undefined, partialQueueId: id};
+	return {
+		kind: 'partial',
+		gpus,
+		plan: {
+			expect: expectationsOf(snapshot, place, taken),
+			writes: [
+				...taken.map(({index}): Write => ({kind: 'lease', index, lease: partial})),
+				{kind: 'entry', entry: {...entry, allocatedGpus: gpus}},
+			],
+			usage,
+			event,
+			grants: true,
+		},
+	};
+}

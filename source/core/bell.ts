@@ -1,0 +1,36 @@
+import type {Clock} from './ports.js';
+
+export type Bell = {
+	/** Wakes whoever waits, or the next who will. */
+	readonly ring: () => void;
+	/** Returns when it rings, when the time is over, or when the signal is aborted. */
+	readonly wait: (clock: Clock, milliseconds: number, signal: AbortSignal) => Promise<void>;
+};
+
+/** A wait that can be cut short. A ring while nobody waits is kept, so that none is lost between a look and the wait after it. */
+export function createBell(): Bell {
+	let hasRung = false;
+	let waiting: AbortController | undefined;
+	return {
+		ring() {
+			hasRung = true;
+			waiting?.abort();
+		},
+		async wait(clock, milliseconds, signal) {
+			if (!hasRung && !signal.aborted && milliseconds > 0) {
+				waiting = new AbortController();
+				try {
+					await clock.sleep(milliseconds, AbortSignal.any([signal, waiting.signal]));
+				} catch (error) {
+					if (!signal.aborted && !waiting.signal.aborted) {
+						throw error;
+					}
+				} finally {
+					waiting = undefined;
+				}
+			}
+
+			hasRung = false;
+		},
+	};
+}

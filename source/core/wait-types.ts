@@ -1,0 +1,32 @@
+import type {Wanted} from './request.js';
+
+export type Progress =
+	| {
+			readonly kind: 'waiting';
+			/** In the line, from 1. */
+			readonly position: number;
+			readonly waiting: number;
+			readonly wanted: Wanted;
+			/** GPUs that are held until the rest comes. */
+			readonly held: readonly number[];
+			/** Undefined: nobody can know, it depends on when a job ends. */
+			readonly estimateSeconds: number | undefined;
+	  }
+	/** The store cannot be asked now; the place in line is kept. */
+	| {readonly kind: 'store-lost'; readonly reason: string}
+	/** The place was lost, with the store's data or while stopped for long: now at the end. */
+	| {readonly kind: 'rejoined'};
+
+export type GaveUp = {
+	readonly kind: 'gave-up';
+	/** `removed`: somebody took us out of the line. */
+	readonly reason: 'timeout' | 'aborted' | 'removed';
+};
+
+export type WaitOptions = {
+	/** 0: do not wait. Undefined: for as long as it takes. */
+	readonly waitSeconds: number | undefined;
+	/** Aborted: leave the line, giving back what is held. */
+	readonly signal: AbortSignal;
+	readonly onProgress: (progress: Progress) => void;
+};

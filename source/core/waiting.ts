@@ -1,0 +1,34 @@
+/** Getting GPUs, now or in line: what `run` and `reserve` call. */
+import {acquireNow, createFreshLook, type AcquireRequest, type Grant} from './acquisition.js';
+import type {Refusal} from './allocation.js';
+import type {World} from './ports.js';
+import {release} from './reservations.js';
+import {Waiter} from './waiter.js';
+import type {GaveUp, WaitOptions} from './wait-types.js';
+
+/**
+Takes GPUs now, or waits in line for them.
+
+@returns A refusal only when waiting was not wanted.
+@throws CanhazgpuError `impossible` when the pool can never give it, ...
+*/
+export async function acquire(
+	world: World,
+	request: AcquireRequest,
+	options: WaitOptions,
+): Promise<Grant | Refusal | GaveUp> {
+	const leaseId = world.clock.uuid();
+	const look = createFreshLook(world);
+	const first = await acquireNow(world, request, leaseId, look);
+	const answer =
+		first.kind === 'granted' || options.waitSeconds === 0
+			? first
+			: await new Waiter({world, request, options, leaseId, look}).wait();
+	if (answer.kind === 'granted' && options.signal.aborted) {
+		// Granted in the very moment in which it was called off.
+		await release(world, request.requester, {by: 'lease', leaseId});
+		return {kind: 'gave-up', reason: 'aborted'};
+	}
+
+	return answer;
+}
