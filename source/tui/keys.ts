@@ -34,7 +34,7 @@ export type Binding = {
 	/** Names as {@link keyNames} gives them. */
 	readonly keys: readonly string[];
 	readonly intent: Intent;
-	/** For the help. Without one the binding is not listed there. */
+	/** For the help, where bindings of the same words share a line. Without any it is not listed there. */
 	readonly help?: string;
 	/** For the footer: how the key is written, and one word. */
 	readonly footer?: readonly [key: string, word: string];
@@ -69,12 +69,12 @@ export const bindings: readonly Binding[] = [
 		help: 'extend its reservation',
 		footer: ['e', 'Extend'],
 	},
-	{modes: ['table'], keys: ['up', 'k'], intent: 'focus-previous-gpu', help: 'the GPU above'},
-	{modes: ['table'], keys: ['down', 'j'], intent: 'focus-next-gpu', help: 'the GPU below'},
-	{modes: ['table'], keys: ['pageup'], intent: 'focus-previous-page', help: 'a page up'},
-	{modes: ['table'], keys: ['pagedown'], intent: 'focus-next-page', help: 'a page down'},
-	{modes: ['table'], keys: ['home'], intent: 'focus-first-gpu', help: 'the first GPU'},
-	{modes: ['table'], keys: ['end'], intent: 'focus-last-gpu', help: 'the last GPU'},
+	{modes: ['table'], keys: ['up', 'k'], intent: 'focus-previous-gpu', help: 'one GPU up, one down'},
+	{modes: ['table'], keys: ['down', 'j'], intent: 'focus-next-gpu', help: 'one GPU up, one down'},
+	{modes: ['table'], keys: ['pageup'], intent: 'focus-previous-page', help: 'a page up, a page down'},
+	{modes: ['table'], keys: ['pagedown'], intent: 'focus-next-page', help: 'a page up, a page down'},
+	{modes: ['table'], keys: ['home'], intent: 'focus-first-gpu', help: 'the first GPU, the last'},
+	{modes: ['table'], keys: ['end'], intent: 'focus-last-gpu', help: 'the first GPU, the last'},
 	{modes: ['table'], keys: ['ctrl-r'], intent: 'refresh', help: 'read and scan again now'},
 	{modes: ['table'], keys: ['ctrl-z'], intent: 'suspend', help: 'to the shell; fg comes back'},
 	{modes: ['table'], keys: ['?', 'h'], intent: 'open-help', help: 'this help', footer: ['?', 'Help']},

@@ -1,7 +1,6 @@
 import {afterEach, expect, test} from 'vitest';
-import {CanhazgpuError} from '../../source/errors.js';
 import {keys, startMonitor, type Session} from './_harness.js';
-import {createBox, createScene, gpuReading, lease, run, sceneTime, waiter} from './_world.js';
+import {createBox, createScene, lease, run, sceneTime, waiter} from './_world.js';
 
 let session: Session | undefined;
 
@@ -210,44 +209,9 @@ test('the help lists the keys, and q and Ctrl-C quit', async () => {
 	expect(session.quits()).toBe(2);
 });
 
-test('a store that is lost stops changes, ages, and is read again when it is back', async () => {
-	const box = await createBox(1, {leases: {0: lease('alice')}});
-	const {read} = box.store;
-	session = startMonitor(box);
+test('the whole help fits the smallest screen', async () => {
+	session = startMonitor(await createScene(), {size: {columns: 60, rows: 15}});
 	await session.shows(/> 0 +mine/v);
-	Object.assign(box.store, {
-		async read() {
-			throw new CanhazgpuError('store-unreachable', 'Redis does not answer');
-		},
-	});
-	await session.press(keys.controlR);
-	await session.shows(/\[STALE \d+s\]/v);
-	await session.shows('WARN Redis does not answer: values from 14:32:07 - changes are disabled');
-	await session.shows(/> 0 +mine/v);
-	await session.press('x');
-	await session.shows('The store is unreachable: nothing can be changed');
-	Object.assign(box.store, {read});
-	await session.shows('OK The store is back');
-	await session.shows('[LIVE]');
-});
-
-test('a scan that fails keeps the last readings and says why', async () => {
-	const box = await createBox(1, {readings: [gpuReading(0, {utilizationPercent: 33})]});
-	session = startMonitor(box, {scanIntervalMs: 20});
-	await session.shows('33%');
-	box.failure = 'nvidia-smi timed out after 5 s';
-	await session.shows('WARN GPU scan failed: nvidia-smi timed out after 5 s');
-	await session.shows('scan FAILED');
-	expect(session.screen()).toContain('33%');
-	box.failure = undefined;
-	await session.shows(/scan \d+s ago/v);
-});
-
-test('an expired reservation goes without an event', async () => {
-	let now = sceneTime;
-	const box = await createBox(1, {leases: {0: lease('bob', {expiryTime: sceneTime + 1})}, now: () => now});
-	session = startMonitor(box);
-	await session.shows(/> 0 +reserved/v);
-	now += 2;
-	await session.shows(/> 0 +FREE/v);
+	await session.press('?');
+	await session.shows(/q +quit/v);
 });

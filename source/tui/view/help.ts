@@ -3,7 +3,7 @@ import {bindings} from '../keys.js';
 import {fit} from '../../format/width.js';
 import {span, type Line} from './spans.js';
 
-const written: Readonly<Record<string, string>> = {
+const names: Readonly<Record<string, string>> = {
 	up: 'Up',
 	down: 'Down',
 	pageup: 'PgUp',
@@ -13,12 +13,20 @@ const written: Readonly<Record<string, string>> = {
 };
 
 const keyWords = (key: string): string =>
-	written[key] ?? key.replace(/^ctrl-.$/v, (match) => `Ctrl-${match.slice(-1).toUpperCase()}`);
+	names[key] ?? key.replace(/^ctrl-.$/v, (match) => `Ctrl-${match.slice(-1).toUpperCase()}`);
 
-/** At most `rows` lines, in two columns when they do not fit into one. */
+/** At most `rows` lines. */
 export function helpLines(rows: number): readonly Line[] {
-	const entries = bindings
-		.filter(({help}) => help !== undefined)
-		.map(({keys, help = ''}): Line => [span(fit(keys.map((key) => keyWords(key)).join(' '), 10), 'key'), span(help)]);
-	return entries.slice(0, rows);
+	const keysOf = new Map<string, string>();
+	for (const {help, keys} of bindings) {
+		if (help === undefined) {
+			continue;
+		}
+
+		const written = keys.map((key) => keyWords(key)).join(' ');
+		const before = keysOf.get(help);
+		keysOf.set(help, before === undefined ? written : `${before} ${written}`);
+	}
+
+	return [...keysOf].slice(0, rows).map(([help, keys]): Line => [span(fit(keys, 13), 'key'), span(help)]);
 }
