@@ -28,9 +28,13 @@ export type RedisServer = {
 	*/
 	readonly kill: () => Promise<void>;
 	/**
-	Starts it again on the same port with the data it has on disk, after `kill` or instead of the one that runs.
+	Starts it again on the same port with the data it has on disk, after `kill` or instead of the one that runs. While it loads
+	them it answers already, but only that; `settings` are more settings for this time.
 	*/
-	readonly restart: () => Promise<void>;
+	readonly restart: (options?: {
+		readonly settings?: readonly string[];
+		readonly isLoadingEnough?: boolean;
+	}) => Promise<void>;
 	/**
 	Ends it and removes its data.
 	*/
@@ -60,16 +64,16 @@ export async function freePort(): Promise<number> {
 	return port;
 }
 
-/** True once it answers at all; an answer may be that it wants a password. */
-async function answers(port: number): Promise<boolean> {
+/** What it answers, which may be that it wants a password; undefined when it does not. */
+async function answerOf(port: number): Promise<string | undefined> {
 	const connection = connect(port, '127.0.0.1');
 	try {
 		await once(connection, 'connect');
 		connection.write('PING\r\n');
 		const [answer] = (await once(connection, 'data', {signal: AbortSignal.timeout(1000)})) as [Uint8Array];
-		return !new TextDecoder().decode(answer).includes('LOADING');
+		return new TextDecoder().decode(answer);
 	} catch {
-		return false;
+		return undefined;
 	} finally {
 		connection.destroy();
 	}
@@ -87,7 +91,9 @@ export async function startRedis({settings = [], isDurable = false}: Options = {
 	let port = await freePort();
 	let child: ChildProcess | undefined;
 
-	const start = async (): Promise<void> => {
+	const start = async (more: readonly string[] = [], isLoadingEnough = false): Promise<void> => {
+		const isUp = (answer: string | undefined) =>
+			answer !== undefined && (isLoadingEnough || !answer.includes('LOADING'));
 		const server = spawn(
 			program.command,
 			[
@@ -108,12 +114,13 @@ export async function startRedis({settings = [], isDurable = false}: Options = {
 				'--loglevel',
 				'warning',
 				...settings,
+				...more,
 			],
 			{env: program.environment, stdio: 'ignore'},
 		);
 		child = server;
 		const deadline = performance.now() + startTimeoutMs;
-		while (!(await answers(port))) {
+		while (!isUp(await answerOf(port))) {
 			if (server.exitCode !== null || performance.now() > deadline) {
 				throw new Error(`redis-server on port ${port} did not start (exit code ${server.exitCode})`);
 			}
@@ -150,9 +157,9 @@ export async function startRedis({settings = [], isDurable = false}: Options = {
 		directory,
 		pid: () => child!.pid!,
 		kill,
-		async restart() {
+		async restart({settings: more, isLoadingEnough} = {}) {
 			await kill();
-			await start();
+			await start(more, isLoadingEnough);
 		},
 		async stop() {
 			await kill();

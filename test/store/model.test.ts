@@ -11,7 +11,7 @@ import {anyEntry, anyLease, anyUsage} from './codec/arbitraries.js';
 import {redisHarness, sqliteHarness, type Harness} from './harness.js';
 import {collect, lineOf, plan, pool} from './samples.js';
 
-const histories = 400;
+const histories = 250;
 const longest = 30;
 
 const gpu = fc.nat(3);

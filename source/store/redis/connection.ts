@@ -112,13 +112,14 @@ export class Connection {
 
 	#noteError(error: unknown): void {
 		this.#lastError = error;
-		if (!(isReply(error) && retryOf(error) === undefined)) {
-			return;
+		if (isReply(error) && retryOf(error) === undefined) {
+			this.#refusal = refusal(error, this.#endpoint);
 		}
 
-		this.#refusal = refusal(error, this.#endpoint);
 		// Without this, ioredis would go on in database 0 when it cannot select another.
-		this.client.disconnect(this.#wasUp);
+		if (this.#refusal !== undefined || this.client.status === 'connect') {
+			this.client.disconnect(this.#wasUp);
+		}
 	}
 
 	async #becomeUp(): Promise<void> {
@@ -127,6 +128,7 @@ export class Connection {
 		if (this.#wasUp || this.#hooks.preparesFirst) {
 			try {
 				await prepared;
+				this.#lastError = undefined;
 			} catch (error) {
 				this.#noteError(error);
 				this.client.disconnect(this.#wasUp);
@@ -143,7 +145,6 @@ export class Connection {
 		const isBack = this.#wasUp;
 		this.#isUp = true;
 		this.#wasUp = true;
-		this.#lastError = undefined;
 		this.#changes.dispatchEvent(new Event('change'));
 		if (isBack) {
 			this.#hooks.restored?.();
@@ -213,7 +214,9 @@ export class Connection {
 			await this.#untilUp(deadline);
 			const {stream} = this.client;
 			try {
-				return await send(this.client);
+				const result = await send(this.client);
+				this.#lastError = undefined;
+				return result;
 			} catch (error) {
 				const retry = retryOf(error);
 				const isLate = performance.now() + shortPauseMs > deadline;

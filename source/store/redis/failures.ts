@@ -13,16 +13,20 @@ const passing = new Set(['LOADING', 'BUSY', 'MASTERDOWN', 'TRYAGAIN']);
 const replyWords =
 	/(?:^|[ \-])(?<word>LOADING|BUSY|MASTERDOWN|TRYAGAIN|READONLY|OOM|MISCONF|NOREPLICAS|NOPERM|NOAUTH|WRONGPASS|DENIED|WRONGKEY|WRONGTYPE)\b/v;
 
+/** Errors without a word of their own. Redis takes only short commands from whoever has not said the password. */
+const otherWords: ReadonlyArray<readonly [word: string, pattern: RegExp]> = [
+	['NOAUTH', /NOAUTH|unauthenticated/v],
+	['WRONGPASS', /invalid password|AUTH/v],
+	['DBINDEX', /DB index/v],
+];
+
 /** True for an answer of Redis, false for the lack of one. */
 export const isReply = (error: unknown): error is Error => error instanceof Error && error.name === 'ReplyError';
 
 /** The word by which Redis names an error. Redis before 7 wraps the errors of scripts in other words. */
 function wordOf(error: Error): string {
-	if (/invalid password|AUTH/v.test(error.message)) {
-		return 'WRONGPASS';
-	}
-
-	return error.message.includes('DB index') ? 'DBINDEX' : (replyWords.exec(error.message)?.groups?.['word'] ?? 'ERR');
+	const [word] = otherWords.find(([, pattern]) => pattern.test(error.message)) ?? [];
+	return word ?? replyWords.exec(error.message)?.groups?.['word'] ?? 'ERR';
 }
 
 /** `again`: ask again in a moment. `elsewhere`: this server has become a replica; connect anew. Neither did anything. */
@@ -60,7 +64,7 @@ export function reasonOf(error: unknown): string {
 		return reason;
 	}
 
-	if (error.name === 'ParserError') {
+	if (error.message.includes('RESP')) {
 		return 'what answers there is not Redis';
 	}
 

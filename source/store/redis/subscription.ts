@@ -9,7 +9,7 @@ import {Connection} from './connection.js';
 import {eventChannel} from './keys.js';
 
 /** A connection that died without a word is noticed this late, at most, plus the time of one command. */
-const pingIntervalMs = 5000;
+const pingIntervalMs = 3000;
 
 /**
 Listens until told to stop.

@@ -1,0 +1,98 @@
+/**
+No Redis where one should be.
+*/
+import {once} from 'node:events';
+import {createServer, type AddressInfo, type Server, type Socket} from 'node:net';
+import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import {openRedisStore} from '../../../source/store/redis/index.js';
+import {freePort} from '../../_helpers/redis-server.js';
+import {timed} from '../../_helpers/timed.js';
+
+const host = '127.0.0.1';
+
+describe('no Redis there', () => {
+	const openAndRead = async (port: number, more: Record<string, unknown> = {}) => {
+		const store = await openRedisStore({host, port, db: 0, patient: false, ...more});
+		try {
+			await store.read();
+		} finally {
+			await store.close();
+		}
+	};
+
+	test.each([false, true])('a refused connection is said at once (patient: %j)', async (patient) => {
+		const port = await freePort();
+		const {seconds, error} = await timed(openAndRead(port, {patient}));
+		expect(error).toMatchObject({
+			code: 'store-unreachable',
+			exitCode: 4,
+			message: `Cannot reach Redis at 127.0.0.1:${port}: connection refused`,
+			hint: 'Is redis-server running there? Name another with --redis-host and --redis-port.',
+		});
+		expect(seconds).toBeLessThan(1);
+	});
+
+	test('so is a host without an address, and a socket that is not there', async () => {
+		const unknown = await timed(openAndRead(6379, {host: 'no-such-host.invalid'}));
+		expect(unknown.error).toMatchObject({code: 'store-unreachable'});
+		expect(unknown.seconds).toBeLessThan(6);
+		const {error} = await timed(openAndRead(0, {socket: '/nonexistent/redis.sock'}));
+		expect(error).toMatchObject({
+			code: 'store-unreachable',
+			message: 'Cannot reach Redis at /nonexistent/redis.sock: there is no such socket',
+		});
+	});
+
+	describe('but something else', () => {
+		let server: Server;
+		let port: number;
+		const sockets = new Set<Socket>();
+		beforeEach(async () => {
+			server = createServer((socket) => {
+				sockets.add(socket);
+			}).listen(0, host);
+			await once(server, 'listening');
+			({port} = server.address() as AddressInfo);
+		});
+		afterEach(() => {
+			for (const socket of sockets) {
+				socket.destroy();
+			}
+
+			sockets.clear();
+			server.close();
+		});
+
+		test('one that accepts and never answers is given up within 6 s', async () => {
+			const ways = [{}, {password: 'x'}, {db: 3}, {password: 'x', db: 3, patient: true}];
+			for (const {seconds, error} of await Promise.all(ways.map(async (way) => timed(openAndRead(port, way))))) {
+				expect(error).toMatchObject({
+					code: 'store-unreachable',
+					message: `Cannot reach Redis at 127.0.0.1:${port}: no answer in time`,
+				});
+				expect(seconds).toBeLessThan(6);
+			}
+		});
+
+		test('one that is not Redis is known for that', async () => {
+			server.on('connection', (socket) => {
+				socket.write('HTTP/1.1 400 Bad Request\r\n\r\n');
+			});
+			const {seconds, error} = await timed(openAndRead(port));
+			expect(error).toMatchObject({
+				code: 'store-unreachable',
+				message: `Cannot reach Redis at 127.0.0.1:${port}: what answers there is not Redis`,
+			});
+			expect(seconds).toBeLessThan(6);
+		});
+
+		test('one that hangs up at once is given up', async () => {
+			server.on('connection', (socket) => {
+				socket.destroy();
+			});
+			const {seconds, error} = await timed(openAndRead(port));
+			expect(error).toMatchObject({code: 'store-unreachable'});
+			expect(seconds).toBeLessThan(6);
+		});
+	});
+});

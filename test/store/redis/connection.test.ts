@@ -1,0 +1,196 @@
+/**
+A Redis that comes and goes.
+*/
+import process from 'node:process';
+import {setTimeout as sleep} from 'node:timers/promises';
+import {Redis} from 'ioredis';
+import {afterAll, afterEach, beforeAll, beforeEach, describe, expect, test} from 'vitest';
+import type {Store} from '../../../source/core/ports.js';
+import type {PoolEvent} from '../../../source/core/types.js';
+import {openRedisStore} from '../../../source/store/redis/index.js';
+import {eventually} from '../../_helpers/eventually.js';
+import {startRedis, type RedisServer} from '../../_helpers/redis-server.js';
+import {timed} from '../../_helpers/timed.js';
+import {leaseOn, leaseWrite, plan, poolWrite, write} from '../samples.js';
+
+const host = '127.0.0.1';
+describe('a Redis', () => {
+	let server: RedisServer;
+	let client: Redis;
+	let store: Store;
+	beforeAll(async () => {
+		server = await startRedis({isDurable: true, settings: ['--busy-reply-threshold', '50']});
+	});
+	beforeEach(async () => {
+		await server.restart();
+		client = new Redis({host, port: server.port, retryStrategy: () => 20});
+		client.on('error', () => undefined);
+		await client.flushall();
+		store = await openRedisStore({host, port: server.port, db: 0, patient: true});
+	});
+	afterEach(async () => {
+		await store.close();
+		client.disconnect();
+	});
+	afterAll(async () => {
+		await server.stop();
+	});
+
+	const listen = async () => {
+		const heard: Array<PoolEvent | string | undefined> = [];
+		const stop = await store.subscribe({
+			changed(event) {
+				heard.push(event);
+			},
+			lost(reason) {
+				heard.push(`lost: ${reason}`);
+			},
+			restored() {
+				heard.push('restored');
+			},
+		});
+		return {heard, stop};
+	};
+
+	test('forgets its scripts, and nobody notices', async () => {
+		await write(store, poolWrite(1));
+		for (let round = 0; round < 5; round++) {
+			await client.script('FLUSH');
+			expect(await write(store, leaseWrite(0, {note: String(round)}))).toBe('done');
+			await client.script('FLUSH');
+			expect(leaseOn(await store.read(), 0).note).toBe(String(round));
+		}
+	});
+
+	test('cuts the connection, and whoever asks next does not notice', async () => {
+		await write(store, poolWrite(1));
+		for (let round = 0; round < 5; round++) {
+			await client.call('CLIENT', 'KILL', 'SKIPME', 'yes');
+			expect((await store.read()).pool?.gpuCount).toBe(1);
+			await client.call('CLIENT', 'KILL', 'SKIPME', 'yes');
+			await sleep(20);
+			expect(await write(store, leaseWrite(0, {note: String(round)}))).toBe('done');
+		}
+	});
+
+	test('cuts the connection under a commit, which is done once or not at all, and said to be unsure', async () => {
+		await write(store, poolWrite(1), leaseWrite(0, {note: '0'}));
+		let unsure = 0;
+		for (let round = 1; round <= 30; round++) {
+			const {gpus} = await store.read();
+			const next = plan({
+				expect: [{kind: 'gpu', index: 0, raw: gpus[0]?.raw}],
+				writes: [leaseWrite(0, {note: String(round)})],
+			});
+			const [outcome] = await Promise.all([
+				store.commit(next).catch((error: unknown) => error),
+				client.call('CLIENT', 'KILL', 'SKIPME', 'yes'),
+			]);
+			const {note} = leaseOn(await store.read(), 0);
+			if (outcome === 'done') {
+				expect(note).toBe(String(round));
+			} else {
+				unsure++;
+				expect(outcome).toMatchObject({code: 'store-unreachable'});
+				expect(note === String(round) || gpus[0]?.raw === (await store.read()).gpus[0]?.raw).toBe(true);
+			}
+		}
+
+		expect(unsure).toBeLessThanOrEqual(30);
+	});
+
+	test('is killed and starts again with its data: listeners are told, and hear on', async () => {
+		await write(store, poolWrite(1), leaseWrite(0));
+		const before = await store.read();
+		const {heard, stop} = await listen();
+		await server.restart();
+		await eventually(() => heard.includes('restored'));
+		expect(heard).toEqual(['lost: the connection was cut', 'restored']);
+		const after = await store.read();
+		expect(after.gpus).toEqual(before.gpus);
+		expect(after.storeUptimeSeconds).toBeLessThan(5);
+		await store.commit(plan({writes: [leaseWrite(0)], event: {kind: 'extended', gpus: [0]}}));
+		await eventually(() => heard.length > 2);
+		expect(heard[2]).toEqual({kind: 'extended', gpus: [0]});
+		await stop();
+	});
+
+	test('is away: commands fail soon, then at once, and work again when it is back', async () => {
+		await write(store, poolWrite(1));
+		await server.kill();
+		const first = await timed(store.read());
+		expect(first.error).toMatchObject({
+			code: 'store-unreachable',
+			message: expect.stringContaining('refused') as string,
+		});
+		expect(first.seconds).toBeLessThan(3);
+		const second = await timed(write(store, poolWrite(2)));
+		expect(second.error).toMatchObject({code: 'store-unreachable'});
+		expect(second.seconds).toBeLessThan(0.5);
+		await server.restart();
+		await eventually(async () => (await store.read()).pool?.gpuCount === 1);
+	});
+
+	test('is away for good: a command that somebody waits for gives up', async () => {
+		const hasty = await openRedisStore({host, port: server.port, db: 0, patient: false});
+		await server.kill();
+		const {seconds, error} = await timed(hasty.read());
+		expect(error).toMatchObject({code: 'store-unreachable'});
+		expect(seconds).toBeLessThan(6);
+		await hasty.close();
+	});
+
+	test('stands still: nobody hangs, the listener is told, and all goes on after', async () => {
+		await write(store, poolWrite(1));
+		const {heard, stop} = await listen();
+		process.kill(server.pid(), 'SIGSTOP');
+		try {
+			const [reading, committing] = await Promise.all([timed(store.read()), timed(write(store, leaseWrite(0)))]);
+			expect(reading.error).toMatchObject({
+				code: 'store-unreachable',
+				message: `Cannot reach Redis at 127.0.0.1:${server.port}: no answer in time`,
+			});
+			expect(reading.seconds).toBeLessThan(6);
+			expect(committing.error).toMatchObject({code: 'store-unreachable'});
+			expect(committing.seconds).toBeLessThan(6);
+			await eventually(() => heard.includes('lost: no answer in time'), 12_000);
+		} finally {
+			process.kill(server.pid(), 'SIGCONT');
+		}
+
+		await eventually(() => heard.includes('restored'));
+		await eventually(async () => (await store.read()).pool?.gpuCount === 1);
+		await stop();
+	});
+
+	test('is loading its data: whoever asks waits for it', async () => {
+		await write(store, poolWrite(3));
+		await client.eval('for i = 1, 4000 do redis.call("SET", "filler:" .. i, string.rep("x", 100)) end', 0);
+		await client.config('SET', 'aof-use-rdb-preamble', 'yes');
+		await client.bgrewriteaof();
+		await eventually(async () => (await client.info('persistence')).includes('aof_rewrite_in_progress:0'));
+		await server.restart({
+			settings: ['--key-load-delay', '300', '--loading-process-events-interval-bytes', '1024'],
+			isLoadingEnough: true,
+		});
+		expect(await client.info('persistence')).toContain('loading:1');
+		const late = await openRedisStore({host, port: server.port, db: 0, patient: false});
+		expect((await late.read()).pool?.gpuCount).toBe(3);
+		await late.close();
+	});
+
+	test('is busy with a script of somebody else: whoever asks waits for it', async () => {
+		await write(store, poolWrite(3));
+		const other = client.duplicate();
+		const endless = other.eval('while true do end', 0).catch(String);
+		await eventually(async () => (await client.get('x').catch(String))?.includes('BUSY'));
+		const reading = store.read();
+		const committing = write(store, leaseWrite(0));
+		await sleep(300);
+		await client.script('KILL');
+		expect((await reading).pool?.gpuCount).toBe(3);
+		expect(await committing).toBe('done');
+		expect(await endless).toContain('killed');
+		other.disconnect();
+	});
+});

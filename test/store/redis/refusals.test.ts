@@ -1,0 +1,193 @@
+/**
+A Redis that answers, but will not.
+*/
+import {inspect} from 'node:util';
+import {Redis} from 'ioredis';
+import {afterAll, beforeAll, beforeEach, describe, expect, test, vi} from 'vitest';
+import {CanhazgpuError} from '../../../source/errors.js';
+import {openRedisStore} from '../../../source/store/redis/index.js';
+import {startRedis, type RedisServer} from '../../_helpers/redis-server.js';
+import {collect, join, leaseWrite, plan, poolWrite, start, stateOf, usage, write} from '../samples.js';
+
+const secret = 'very-secret-4711';
+
+describe('a server without a password', () => {
+	let server: RedisServer;
+	let client: Redis;
+	beforeAll(async () => {
+		server = await startRedis();
+		client = new Redis({port: server.port});
+	});
+	beforeEach(async () => {
+		await client.config('SET', 'maxmemory', 0);
+		await client.flushall();
+	});
+	afterAll(async () => {
+		client.disconnect();
+		await server.stop();
+	});
+
+	test('out of memory, refuses what asks for more, and takes what gives back', async () => {
+		const store = await openRedisStore({host: server.host, port: server.port, db: 0, patient: false});
+		await write(store, poolWrite(4), leaseWrite(0), leaseWrite(1), join('a'));
+		const before = stateOf(await store.read());
+		await client.config('SET', 'maxmemory-policy', 'noeviction');
+		await client.config('SET', 'maxmemory', 1);
+		const refused = [
+			plan({writes: [{kind: 'free', index: 1, lastReleased: undefined}, leaseWrite(2), leaseWrite(3)], grants: true}),
+			plan({writes: [leaseWrite(0), join('b')]}),
+			plan({writes: [poolWrite(2)]}),
+		];
+		for (const asking of refused) {
+			await expect(store.commit(asking)).rejects.toMatchObject({
+				code: 'store-refused',
+				message: `Redis at 127.0.0.1:${server.port} is out of memory`,
+				hint: 'Raise its maxmemory, or free some. Releasing still works.',
+			});
+			expect(stateOf(await store.read())).toEqual(before);
+		}
+
+		const beat = plan({writes: [leaseWrite(0, {note: 'still here'})], event: {kind: 'heartbeat', gpus: [0]}});
+		expect(await store.commit(beat)).toBe('done');
+		const release = plan({
+			writes: [
+				{kind: 'free', index: 1, lastReleased: start},
+				{kind: 'leave', id: 'a'},
+			],
+			usage: [usage({endTime: start})],
+		});
+		expect(await store.commit(release)).toBe('done');
+		const {gpus, queue} = await store.read();
+		expect(gpus.map(({kind}) => kind)).toEqual(['leased', 'free', 'free', 'free']);
+		expect(queue).toEqual([]);
+		await store.close();
+	});
+
+	test('a database that does not exist is refused, not taken for database 0', async () => {
+		const opening = openRedisStore({host: server.host, port: server.port, db: 99, patient: true});
+		await expect(opening).rejects.toMatchObject({
+			code: 'store-refused',
+			message: `Redis at 127.0.0.1:${server.port} has no database 99`,
+		});
+		const store = await openRedisStore({host: server.host, port: server.port, db: 3, patient: false});
+		expect(store.location).toBe(`redis 127.0.0.1:${server.port}/3`);
+		await write(store, poolWrite(1));
+		expect(await client.dbsize()).toBe(0);
+		await store.close();
+	});
+
+	test('a socket and a url lead there too', async () => {
+		const first = await openRedisStore({host: 'x', port: 1, db: 0, socket: server.socket, patient: false});
+		expect(first.location).toBe(`redis ${server.socket}/0`);
+		await write(first, poolWrite(7));
+		const url = `redis://127.0.0.1:${server.port}/0`;
+		const second = await openRedisStore({host: 'x', port: 1, db: 5, url, patient: false});
+		expect(second.location).toBe(`redis 127.0.0.1:${server.port}/0`);
+		expect((await second.read()).pool?.gpuCount).toBe(7);
+		await Promise.all([first.close(), second.close()]);
+	});
+
+	test.each(['nonsense', 'http://x', 'redis://x/db', `redis://:${secret}%zz@x`])(
+		'the url %s is refused without being shown',
+		async (url) => {
+			const error: unknown = await openRedisStore({host: 'x', port: 1, db: 0, url, patient: false}).catch(
+				(error_: unknown) => error_,
+			);
+			expect(error).toMatchObject({code: 'config'});
+			expect(inspect(error)).not.toContain(secret);
+		},
+	);
+
+	test('a replica takes no changes; the moment it is promoted, it does', async () => {
+		const store = await openRedisStore({host: server.host, port: server.port, db: 0, patient: false});
+		await write(store, poolWrite(1));
+		await client.replicaof('127.0.0.1', 1);
+		try {
+			await expect(write(store, leaseWrite(0))).rejects.toMatchObject({
+				code: 'store-refused',
+				message: `Redis at 127.0.0.1:${server.port} is a read-only replica`,
+			});
+			const waiting = write(store, leaseWrite(0));
+			await client.replicaof('NO', 'ONE');
+			expect(await waiting).toBe('done');
+		} finally {
+			await client.replicaof('NO', 'ONE');
+			await store.close();
+		}
+	});
+
+	test('an account without a right is refused before anything is written', async () => {
+		await client.call('ACL', 'SETUSER', 'limited', 'on', `>${secret}`, '~*', '&*', '+@all', '-zadd', '-config');
+		const store = await openRedisStore({
+			host: server.host,
+			port: server.port,
+			db: 0,
+			username: 'limited',
+			password: secret,
+			patient: false,
+		});
+		await write(store, poolWrite(1), leaseWrite(0));
+		const release = plan({writes: [{kind: 'free', index: 0, lastReleased: start}], usage: [usage()]});
+		await expect(store.commit(release)).rejects.toMatchObject({code: 'store-refused'});
+		expect((await store.read()).gpus[0]?.kind).toBe('leased');
+		expect(await collect(store.history(0, start))).toEqual([]);
+		await store.close();
+	});
+});
+
+describe('a server with a password', () => {
+	let server: RedisServer;
+	beforeAll(async () => {
+		server = await startRedis({settings: ['--requirepass', secret]});
+	});
+	afterAll(async () => {
+		await server.stop();
+	});
+
+	test('lets in whoever knows it, and nobody sees it', async () => {
+		const store = await openRedisStore({host: server.host, port: server.port, db: 2, password: secret, patient: false});
+		expect(await write(store, poolWrite(1))).toBe('done');
+		expect(inspect(store, {depth: 9})).not.toContain(secret);
+		expect(store.location).toBe(`redis 127.0.0.1:${server.port}/2`);
+		const url = `redis://:${secret}@127.0.0.1:${server.port}/2`;
+		const other = await openRedisStore({host: 'x', port: 1, db: 0, url, patient: true});
+		expect((await other.read()).pool?.gpuCount).toBe(1);
+		expect(other.location).toBe(store.location);
+		await Promise.all([store.close(), other.close()]);
+	});
+
+	test.each([
+		['a wrong password', `wrong-${secret}`, 'refused the password'],
+		['no password', undefined, 'wants a password'],
+	])('%s is said, and never shown', async (_, password, problem) => {
+		const output: string[] = [];
+		for (const name of ['log', 'warn', 'error'] as const) {
+			vi.spyOn(console, name).mockImplementation((...values: unknown[]) => {
+				output.push(inspect(values));
+			});
+		}
+
+		const attempt = async (patient: boolean) => {
+			const store = await openRedisStore({host: server.host, port: server.port, db: 0, password, patient});
+			try {
+				return await store.read();
+			} finally {
+				await store.close();
+			}
+		};
+
+		for (const patient of [false, true]) {
+			const error: unknown = await attempt(patient).catch((error_: unknown) => error_);
+			expect(error).toBeInstanceOf(CanhazgpuError);
+			expect(error).toMatchObject({
+				code: 'store-unreachable',
+				message: `Redis at 127.0.0.1:${server.port} ${problem}`,
+				hint: expect.stringContaining('redis.password') as string,
+			});
+			expect(inspect(error, {depth: 9, showHidden: true})).not.toContain(secret);
+		}
+
+		expect(output.join('\n')).not.toContain(secret);
+		vi.restoreAllMocks();
+	});
+});
