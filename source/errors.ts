@@ -16,10 +16,13 @@ export type ErrorCode =
 	| 'store-refused'
 	| 'busy'
 	| 'provider'
+	| 'command-not-executable'
+	| 'command-not-found'
 	| 'failed';
 
 /**
-Exit codes of every verb: 1 failed, 2 wrong usage, 3 GPUs not available, 4 store unreachable or no pool.
+Exit codes of every verb: 1 failed, 2 wrong usage, 3 GPUs not available, 4 store unreachable or no pool; of `run` also 126 and 127,
+which shells use for a command that cannot be started and for one that is not there.
 */
 export const exitCodes: Readonly<Record<ErrorCode, number>> = {
 	usage: 2,
@@ -37,6 +40,8 @@ export const exitCodes: Readonly<Record<ErrorCode, number>> = {
 	busy: 1,
 	provider: 1,
 	failed: 1,
+	'command-not-executable': 126,
+	'command-not-found': 127,
 };
 
 type Options = {

@@ -13,6 +13,16 @@ export type ProcessStat = {
 	*/
 	readonly state: string;
 	readonly parentPid: number;
+	readonly processGroup: number;
+	readonly session: number;
+	/**
+	Device number of the controlling terminal, 0 when there is none (any more).
+	*/
+	readonly terminal: number;
+	/**
+	The process group that the terminal's keys signal, -1 when there is no terminal.
+	*/
+	readonly foregroundGroup: number;
 	readonly threads: number;
 	/**
 	Start time in clock ticks since boot.
@@ -38,7 +48,8 @@ export const parseStat = (text: string): ProcessStat | undefined => {
 		.slice(close + 1)
 		.trim()
 		.split(' ');
-	const [state, parentPid] = fields;
+	const [state, parentPid, ...terminal] = fields;
+	const [processGroup, session, device, foregroundGroup] = terminal.slice(0, 4).map(Number);
 	const threads = fields[17];
 	const startTicks = fields[19];
 	if (state === undefined || state === '' || !isCount(parentPid) || !isCount(threads) || !isCount(startTicks)) {
@@ -49,6 +60,10 @@ export const parseStat = (text: string): ProcessStat | undefined => {
 		comm: text.slice(open + 1, close),
 		state,
 		parentPid: Number(parentPid),
+		processGroup: processGroup ?? 0,
+		session: session ?? 0,
+		terminal: device ?? 0,
+		foregroundGroup: foregroundGroup ?? -1,
 		threads: Number(threads),
 		startTicks: Number(startTicks),
 	};
@@ -68,3 +83,10 @@ export const readStat = (pid: number | 'self', directory = '/proc'): ProcessStat
 		return code === 'ENOENT' || code === 'ESRCH' ? 'missing' : 'unreadable';
 	}
 };
+
+/**
+Whether nothing of the process runs any more. One whose first thread has left (pthread_exit) reads as a zombie while its other
+threads work on.
+*/
+export const hasEnded = ({state, threads}: Pick<ProcessStat, 'state' | 'threads'>) =>
+	/^x$/iv.test(state) || (state === 'Z' && threads <= 1);

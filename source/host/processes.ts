@@ -1,7 +1,7 @@
 import {readlinkSync} from 'node:fs';
 import process from 'node:process';
 import type {Liveness, ProcessIdentity} from '../core/types.js';
-import {type ProcessStat, readStat} from './proc.js';
+import {hasEnded, readStat} from './proc.js';
 
 /**
 Tells whether processes still live, one answer each, in order. Never throws and never waits: a file read each.
@@ -45,11 +45,6 @@ const judgeByProc = ({pid, startTicks}: ProcessIdentity, procDirectory: string):
 	return hasEnded(stat) ? 'dead' : /^t$/iv.test(stat.state) ? 'stopped' : 'alive';
 };
 
-/**
-A process whose first thread has left (pthread_exit) reads as a zombie while its other threads work on.
-*/
-const hasEnded = ({state, threads}: ProcessStat) => /^x$/iv.test(state) || (state === 'Z' && threads <= 1);
-
 const judgeBySignal = (pid: number): Liveness => {
 	const answer = signalAnswer(pid);
 	return answer === 'ESRCH' ? 'dead' : answer === 'there' || answer === 'EPERM' ? 'alive' : 'unknown';
@@ -73,12 +68,8 @@ const isPid = (pid: number) => Number.isSafeInteger(pid) && pid > 0 && pid <= 0x
 This process, with its start time and pid namespace where the system tells them.
 */
 export const ownIdentity = (): ProcessIdentity => {
-	const stat = readStat('self');
-	return {
-		pid: process.pid,
-		startTicks: typeof stat === 'object' ? stat.startTicks : undefined,
-		namespace: pidNamespace(),
-	};
+	const {pid} = process;
+	return childIdentity(pid);
 };
 
 /**
@@ -89,6 +80,14 @@ export const identityOf = (pid: number): ProcessIdentity | undefined => {
 	return typeof stat === 'object' && !hasEnded(stat)
 		? {pid, startTicks: stat.startTicks, namespace: pidNamespace()}
 		: undefined;
+};
+
+/**
+The identity of a child that we have not reaped yet: it may have ended already, but its pid is still its own.
+*/
+export const childIdentity = (pid: number): ProcessIdentity => {
+	const stat = readStat(pid);
+	return {pid, startTicks: typeof stat === 'object' ? stat.startTicks : undefined, namespace: pidNamespace()};
 };
 
 const pidNamespace = (procDirectory = '/proc'): string | undefined => {

@@ -165,11 +165,15 @@ test('a program cannot disguise its state by its name', () => {
 			fc.nat(),
 			fc.nat(),
 			(comm, state, parentPid, startTicks) => {
-				const fields = [state, parentPid, ...Array.from({length: 15}, () => 0), 3, 0, startTicks, 0, 0];
+				const fields = [state, parentPid, 7, 8, 34_816, -1, ...Array.from({length: 11}, () => 0), 3, 0, startTicks, 0];
 				expect(parseStat(`42 (${comm}) ${fields.join(' ')}\n`)).toEqual({
 					comm,
 					state,
 					parentPid,
+					processGroup: 7,
+					session: 8,
+					terminal: 34_816,
+					foregroundGroup: -1,
 					threads: 3,
 					startTicks,
 				});

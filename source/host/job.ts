@@ -1,0 +1,153 @@
+import {randomUUID} from 'node:crypto';
+import type {ChildProcess} from 'node:child_process';
+import os from 'node:os';
+import process from 'node:process';
+import type {ProcessIdentity} from '../core/types.js';
+import type {Environment} from './command.js';
+import {isHangUpIgnored} from './hang-up.js';
+import {afterSeconds, endJob} from './job-limit.js';
+import {relaySignals, type SignalRelay} from './job-signals.js';
+import {spawnJob} from './job-spawn.js';
+import {readStat} from './proc.js';
+import {childIdentity} from './processes.js';
+import {spareTerminalOfOthers, surviveLostOutput} from './terminal.js';
+
+export type JobOptions = {
+	readonly command: string;
+	readonly args: readonly string[];
+	/**
+	Complete environment of the job. `CANHAZGPU_JOB` is added to it, by which the job's descendants are known.
+	*/
+	readonly environment: Environment;
+	/**
+	Time limit for the job and for all it started; more than 0. Counted while stopped by Ctrl-Z, too.
+	*/
+	readonly timeoutSeconds?: number;
+	/**
+	Between the time limit's SIGINT and its SIGKILL. 30 unless told.
+	*/
+	readonly graceSeconds?: number;
+	/**
+	Called once as the time limit is reached, before anything is signalled.
+	*/
+	readonly onTimeout?: () => void;
+};
+
+export type JobEnd = {
+	/**
+	What `run` exits with: the command's own code, 128 + n when signal n ended it, 124 after the time limit.
+	*/
+	readonly exitCode: number;
+	readonly reason: 'exited' | 'signalled' | 'timeout';
+	/**
+	What ended the job itself, after the time limit too.
+	*/
+	readonly signal?: NodeJS.Signals;
+};
+
+export type Job = {
+	readonly process: ProcessIdentity;
+	/**
+	Resolves when the job itself has ended, whatever it left running; after the time limit, when that has ended, too. Never rejects.
+	*/
+	readonly ended: Promise<JobEnd>;
+	/**
+	Signals act on this process again. Until then, also after the end, those that would end it are held off, so that the GPUs can be
+	given back in peace: call it when they are.
+	*/
+	readonly letGo: () => void;
+};
+
+const timedOutExitCode = 124;
+const markVariable = 'CANHAZGPU_JOB';
+
+/**
+Starts a command as if it had been typed into the shell instead of us: it shares our terminal, its foreground group, stdin, stdout and
+stderr. From then on this process outlives the loss of its terminal and whatever signal can be caught, and passes on to the job those
+that the job has not been sent (see `job-signals.ts`).
+
+Never touch `process.stdin` when a job is to be started: Node would read what is meant for the job.
+
+@throws CanhazgpuError `command-not-found`, `command-not-executable`, or `failed` when there is no room for a process.
+*/
+export const startJob = async ({
+	command,
+	args,
+	environment,
+	timeoutSeconds,
+	graceSeconds = 30,
+	onTimeout,
+}: JobOptions): Promise<Job> => {
+	surviveLostOutput();
+	const mark = randomUUID();
+	const ignoresHangUp = isHangUpIgnored();
+	const relay = relaySignals({ignoresHangUp});
+	const child = await spawnOrClose(relay, {
+		command,
+		args,
+		ignoresHangUp,
+		// A job within a job bears the marks of both.
+		environment: {...environment, [markVariable]: [environment[markVariable], mark].filter(Boolean).join(',')},
+	});
+	const {pid} = child;
+	const identity = childIdentity(pid);
+	relay.connect({
+		pid,
+		kill(signal) {
+			child.kill(signal);
+		},
+	});
+	spareTerminalOfOthers();
+
+	let stopping: Promise<void> | undefined;
+	const callOff =
+		timeoutSeconds === undefined
+			? undefined
+			: afterSeconds(timeoutSeconds, () => {
+					onTimeout?.();
+					stopping = endJob({job: {pid, startTicks: identity.startTicks ?? 0}, mark, graceSeconds});
+				});
+
+	const follow = async (): Promise<JobEnd> => {
+		const end = await endOf(child);
+		callOff?.();
+		await stopping;
+		return stopping === undefined ? end : {...end, exitCode: timedOutExitCode, reason: 'timeout'};
+	};
+
+	return {process: identity, ended: follow(), letGo: relay.close};
+};
+
+const spawnOrClose = async (relay: SignalRelay, options: Parameters<typeof spawnJob>[0]) => {
+	try {
+		return await spawnJob(options);
+	} catch (error) {
+		relay.close();
+		throw error;
+	}
+};
+
+const endOf = async (child: ChildProcess): Promise<JobEnd> =>
+	new Promise((resolve) => {
+		child.once('exit', (code, signal) => {
+			resolve(
+				signal === null
+					? {exitCode: code ?? 1, reason: 'exited'}
+					: {exitCode: 128 + os.constants.signals[signal], reason: 'signalled', signal},
+			);
+		});
+	});
+
+/**
+Ends this process as the job has ended. After a Ctrl-C that means to die of it as well: a shell that runs a loop or a script ends that
+only when it sees its command die of SIGINT, and takes exit code 130 for an answer.
+*/
+export const exitLike = ({exitCode, signal}: JobEnd): void => {
+	const own = readStat('self');
+	const isForeground = typeof own === 'object' && own.terminal !== 0 && own.processGroup === own.foregroundGroup;
+	if (signal === 'SIGINT' && isForeground) {
+		process.kill(process.pid, signal);
+	}
+
+	process.exitCode = exitCode;
+};
