@@ -26,6 +26,7 @@ const config = [
 			'unicorn/no-declarations-before-early-exit': 'off',
 			'@stylistic/no-mixed-operators': 'off',
 			'unicorn/max-nested-calls': 'off',
+			'unicorn/consistent-class-member-order': 'off',
 			'unicorn/no-await-expression-member': 'off',
 			'unicorn/prefer-simple-condition-first': 'off',
 			'unicorn/prefer-minimal-ternary': 'off',
@@ -39,6 +40,7 @@ const config = [
 			// These tests run under Vitest.
 			'node-test/no-import-test-files': 'off',
 			'unicorn/no-duplicate-loops': 'off',
+			'unicorn/no-break-in-nested-loop': 'off',
 			'@typescript-eslint/require-array-sort-compare': 'off',
 		},
 	},

@@ -12,6 +12,7 @@ import type {ProviderName} from './core/types.js';
 import {createPaint} from './format/paint.js';
 import {createClock} from './host/clock.js';
 import {createHost} from './host/host.js';
+import {listenForInterruption} from './host/interruption.js';
 
 export function createApp(config: Config, hasColor: boolean): App {
 	const host = createHost();
@@ -65,5 +66,19 @@ export function createApp(config: Config, hasColor: boolean): App {
 			process.stderr.write(`${text}\n`);
 		},
 		isTerminal: process.stdin.isTTY && process.stdout.isTTY,
+		liveErrors:
+			process.stderr.isTTY && process.env['TERM'] !== 'dumb'
+				? {write: (text) => process.stderr.write(text), columns: () => process.stderr.columns}
+				: undefined,
+		environment: process.env,
+		interruption: listenForInterruption,
+		async checkCommand(command) {
+			const {checkCommand} = await import('./host/command.js');
+			checkCommand(command, process.env);
+		},
+		async startJob(options) {
+			const {startJob} = await import('./host/job.js');
+			return startJob(options);
+		},
 	};
 }

@@ -3,7 +3,7 @@ What the composition root gives to commands: they ask for an open pool and never
 */
 import type {PoolMade, PoolRequest} from './core/administration.js';
 import type {Clock, Host, World} from './core/ports.js';
-import type {ProviderName, Requester} from './core/types.js';
+import type {ProcessIdentity, ProviderName, Requester} from './core/types.js';
 import type {Paint} from './format/paint.js';
 
 /** A pool that is open, with everything the core's verbs need. */
@@ -32,6 +32,29 @@ export type PoolPlace = {
 	readonly close: () => Promise<void>;
 };
 
+/** Ctrl-C, SIGTERM and SIGHUP while something is waited for. Until its end they do not kill this process. */
+export type Interruption = {
+	/** Aborted by the first of them. */
+	readonly signal: AbortSignal;
+	/** 128 and the number of the signal that came. */
+	readonly exitCode: () => number;
+	readonly end: () => void;
+};
+
+/** A job of `run`, in the terminal's foreground. */
+export type Job = {
+	readonly process: ProcessIdentity;
+	readonly ended: Promise<{readonly exitCode: number; readonly reason: 'exited' | 'signalled' | 'timeout'}>;
+};
+
+export type JobOptions = {
+	readonly command: string;
+	readonly args: readonly string[];
+	readonly environment: Readonly<Record<string, string | undefined>>;
+	readonly timeoutSeconds?: number;
+	readonly onTimeout?: () => void;
+};
+
 /** What the composition root gives to commands. */
 export type App = {
 	readonly host: Host;
@@ -50,4 +73,11 @@ export type App = {
 	/** Prints lines on stderr: remarks. */
 	readonly remark: (text: string) => void;
 	readonly isTerminal: boolean;
+	/** Stderr, when it is a terminal on which a line may be redrawn. */
+	readonly liveErrors: {readonly write: (text: string) => void; readonly columns: () => number} | undefined;
+	readonly environment: Readonly<Record<string, string | undefined>>;
+	readonly interruption: () => Interruption;
+	/** Rejects with a CanhazgpuError of exit code 127 or 126 when there is no such command to run. */
+	readonly checkCommand: (command: string) => Promise<void>;
+	readonly startJob: (options: JobOptions) => Promise<Job>;
 };

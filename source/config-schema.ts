@@ -71,6 +71,12 @@ export const settings = {
 	'reserve.duration': setting(duration(), '8h'),
 	'reserve.note': setting(text()),
 	'reserve.user': setting(text()),
+	'reserve.wait': setting(duration()),
+	'run.gpus': setting(integer(1, mostGpus)),
+	'run.timeout': setting(duration()),
+	'run.note': setting(text()),
+	'run.user': setting(text()),
+	'run.wait': setting(duration()),
 	'extend.duration': setting(duration()),
 	'top.interval': setting(duration(), '2s'),
 } as const;

@@ -6,8 +6,10 @@ type Loader = () => Promise<Command>;
 export const commands: Readonly<Record<string, Loader>> = {
 	top: async () => (await import('./top.js')).top,
 	status: async () => (await import('./status.js')).status,
+	run: async () => (await import('./run.js')).run,
 	reserve: async () => (await import('./reserve.js')).reserve,
 	extend: async () => (await import('./extend.js')).extend,
 	release: async () => (await import('./release.js')).release,
+	queue: async () => (await import('./queue.js')).queue,
 	admin: async () => (await import('./admin.js')).admin,
 };

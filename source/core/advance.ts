@@ -93,7 +93,12 @@ export function planAdvance(snapshot: Snapshot, id: string, options: AdvanceOpti
 	const usage = taken
 		.filter(isLeased)
 		.map(({index, lease: other}) => usageOf(index, other, {reason: 'taken-by-earlier', endTime: snapshot.now}));
-	const event = {kind: isComplete ? 'granted' : 'queue', gpus, user: lease.actualUser ?? lease.user} as const;
+	const event = {
+		kind: isComplete ? 'granted' : 'queue',
+		gpus,
+		user: lease.actualUser ?? lease.user,
+		left: isComplete ? [id] : undefined,
+	} as const;
 	const fresh = {...lease, startTime: Math.floor(snapshot.now), lastHeartbeat: Math.floor(snapshot.now)};
 	if (isComplete) {
 		const writes: Write[] = [

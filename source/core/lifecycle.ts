@@ -59,7 +59,11 @@ export function planExpiry(snapshot: Snapshot, host: Host): Plan {
 		return emptyPlan;
 	}
 
-	const ends = planEnd(ended, {kind: 'expired', gpus: ended.map(({record}) => record.index)});
+	const ends = planEnd(ended, {
+		kind: 'expired',
+		gpus: ended.map(({record}) => record.index),
+		left: gone.map(({id}) => id),
+	});
 	const drops = dropFromQueue(gone);
 	// A partial holding ends because its entry is gone: were the entry to appear meanwhile, it would not.
 	const orphaned = new Set(

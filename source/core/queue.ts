@@ -93,7 +93,7 @@ export function planLeave(snapshot: Snapshot, record: QueueRecord, user: string)
 	const held = snapshot.gpus.filter(isLeased).filter(({lease}) => lease.partialQueueId === record.id);
 	const ends = planEnd(
 		held.map((gpu) => ({record: gpu, ending: {reason: 'queue-left', endTime: snapshot.now}})),
-		{kind: 'queue', gpus: held.map(({index}) => index), user},
+		{kind: 'queue', gpus: held.map(({index}) => index), user, left: [record.id]},
 	);
 	return {
 		...ends,

@@ -159,6 +159,8 @@ export type PoolEvent = {
 	readonly gpus: readonly number[];
 	/** The label of whoever did it. */
 	readonly user?: string;
+	/** Entries that left the line: those behind them move up without having to read. */
+	readonly left?: readonly string[];
 };
 
 /** Which reading a tool refused to give, and the word it used, such as `[N/A]`. */

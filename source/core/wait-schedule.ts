@@ -15,6 +15,10 @@ const wokenAtOnce = 3;
 /** With so many ahead the tick is twice as long. */
 const ticksLengthenEvery = 12;
 
+/** The line as it is after the event, so that those behind know their rank without a read. */
+export const withoutLeavers = (seen: Snapshot, event: PoolEvent | undefined): Snapshot =>
+	event?.left === undefined ? seen : {...seen, queue: seen.queue.filter(({id}) => !event.left?.includes(id))};
+
 /** Whether an event is worth a look at once. Without a snapshot nothing is known, so it is. */
 export function isWokenBy(event: PoolEvent | undefined, seen: Snapshot | undefined, entryId: string): boolean {
 	if (event?.kind === 'heartbeat' || event?.kind === 'extended') {

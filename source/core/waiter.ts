@@ -16,7 +16,7 @@ import {checkWanted} from './request.js';
 import {readLiving, transact} from './transaction.js';
 import type {Observation, Snapshot} from './types.js';
 import {useOf} from './use.js';
-import {heartbeatSeconds, isWokenBy, nextLookMs} from './wait-schedule.js';
+import {heartbeatSeconds, isWokenBy, nextLookMs, withoutLeavers} from './wait-schedule.js';
 import type {GaveUp, Progress, WaitOptions} from './wait-types.js';
 
 const conflictWaitMs = 20;
@@ -69,6 +69,7 @@ export class Waiter {
 		// Listening first: whatever happens after the read that follows rings.
 		const unsubscribe = await store.subscribe({
 			changed: (event) => {
+				this.#seen &&= withoutLeavers(this.#seen, event);
 				if (isWokenBy(event, this.#seen, this.#entryId)) {
 					this.#bell.ring();
 				}

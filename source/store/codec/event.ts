@@ -16,15 +16,21 @@ const kinds: ReadonlyArray<PoolEvent['kind']> = [
 export function decodeEvent(raw: string): PoolEvent | undefined {
 	const result = readRecord(raw, (fields): PoolEvent => {
 		const user = fields.text('user');
-		const event = {kind: fields.choice('kind', kinds), gpus: fields.integers('gpus')};
-		return user === undefined ? event : {...event, user};
+		const left = fields.texts('left');
+		return {
+			kind: fields.choice('kind', kinds),
+			gpus: fields.integers('gpus'),
+			...(user !== undefined && {user}),
+			...(left.length > 0 && {left}),
+		};
 	});
 	return 'problem' in result ? undefined : result.value;
 }
 
-export const encodeEvent = ({kind, gpus, user}: PoolEvent): string =>
+export const encodeEvent = ({kind, gpus, user, left = []}: PoolEvent): string =>
 	writeRecord([
 		['kind', kind],
 		['gpus', gpus],
 		['user', optionalText(user)],
+		['left', left.length === 0 ? undefined : left],
 	]);

@@ -73,6 +73,13 @@ export class Fields {
 			: this.#fail(name, value, 'a list of whole numbers');
 	}
 
+	texts(name: string): readonly string[] {
+		const value = this.#take(name) ?? [];
+		return Array.isArray(value) && value.every((item) => typeof item === 'string')
+			? value
+			: this.#fail(name, value, 'a list of strings');
+	}
+
 	choice<Choice extends string>(name: string, choices: readonly Choice[]): Choice {
 		const value = this.#take(name);
 		return choices.find((choice) => choice === value) ?? this.#fail(name, value, choices.join(' or '));

@@ -13,8 +13,8 @@ export function readProcess(fields: Fields, prefix: ProcessPrefix): ProcessIdent
 		? undefined
 		: {
 				pid,
-				...(startTicks === undefined ? undefined : {startTicks}),
-				...(namespace === undefined ? undefined : {namespace}),
+				...(startTicks !== undefined && {startTicks}),
+				...(namespace !== undefined && {namespace}),
 			};
 }
 

@@ -16,6 +16,7 @@ const endReasons: ReadonlySet<string> = new Set<EndReason>([
 	'reboot',
 	'pool-reset',
 	'queue-left',
+	'taken-by-earlier',
 ]);
 
 function readUsage(fields: Fields): UsageRecord {

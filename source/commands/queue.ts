@@ -1,0 +1,74 @@
+import {leaveLine, lineRows} from '../core/line.js';
+import {ownerOf} from '../core/ownership.js';
+import {readLiving} from '../core/transaction.js';
+import {CanhazgpuError} from '../errors.js';
+import {harmlessJson} from '../format/json.js';
+import {lineJson, lineTable} from '../format/line-table.js';
+import {sanitize} from '../format/text.js';
+import type {App, OpenWorld} from '../application.js';
+import type {Command} from './command.js';
+import {jsonFlag} from './flags.js';
+
+async function leave(app: App, world: OpenWorld, id: string): Promise<void> {
+	const result = await leaveLine(world, app.requester(undefined), id);
+	switch (result.kind) {
+		case 'left': {
+			const freed = result.freed.length === 0 ? '' : `, giving back GPU(s): [${result.freed.join(' ')}]`;
+			app.print(`Left the queue${freed}`);
+			return;
+		}
+
+		case 'not-found': {
+			throw new CanhazgpuError('not-found', `Nobody waits under the id ${JSON.stringify(id)}`, {
+				hint: 'See who waits: canhazgpu queue',
+			});
+		}
+
+		case 'ambiguous': {
+			throw new CanhazgpuError('usage', `Several ids begin with ${JSON.stringify(id)}: ${result.ids.join(', ')}`, {
+				hint: 'Write more of it.',
+			});
+		}
+
+		case 'not-yours': {
+			throw new CanhazgpuError('not-owner', `That place in the queue belongs to ${sanitize(ownerOf(result.entry))}`, {
+				hint: 'Only its account or root may give it up.',
+			});
+		}
+	}
+}
+
+export const queue: Command = {
+	name: 'queue',
+	summary: 'Show who waits for GPUs, in their order',
+	usage: '[--json | --leave ID]',
+	examples: [
+		['canhazgpu queue', 'the line'],
+		['canhazgpu queue --leave 3f2a', 'give up a place of yours'],
+	],
+	flags: {
+		json: jsonFlag,
+		leave: {value: 'ID', summary: 'give up this place, by its id or the beginning of it'},
+	},
+	async run(app, input) {
+		const world = await app.open();
+		try {
+			const id = input.text('leave');
+			if (id !== undefined) {
+				await leave(app, world, id);
+				return 0;
+			}
+
+			const rows = lineRows(await readLiving(world));
+			if (input.has('json')) {
+				app.print(harmlessJson(lineJson(rows)));
+			} else {
+				app.print(rows.length === 0 ? 'Nobody waits' : lineTable(rows, app.paint));
+			}
+
+			return 0;
+		} finally {
+			await world.close();
+		}
+	},
+};

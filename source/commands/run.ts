@@ -1,0 +1,121 @@
+import {findHold, finish, type Hold} from '../core/holding.js';
+import {CanhazgpuError} from '../errors.js';
+import {shellCommand} from '../format/shell.js';
+import {longDuration} from '../format/durations.js';
+import type {App, OpenWorld} from '../application.js';
+import {acquireShown, countOf, waitSecondsOf, wantFlags} from './acquire.js';
+import type {Command, Input} from './command.js';
+import {checkLabel, idsOf} from './flags.js';
+import {keepHold} from './keep-hold.js';
+
+/** @throws CanhazgpuError `usage` that shows what to type. */
+function commandOf({rest, words}: Input): readonly [command: string, ...args: readonly string[]] {
+	if (rest === undefined && words.length > 0) {
+		throw new CanhazgpuError('usage', `run needs -- before the command ${JSON.stringify(words[0])}`, {
+			hint: `Write: canhazgpu run [flags] -- ${shellCommand(words)}`,
+		});
+	}
+
+	const [command, ...args] = rest ?? [];
+	if (command === undefined || command === '') {
+		throw new CanhazgpuError('usage', 'run needs a command to run', {
+			hint: 'For example: canhazgpu run --gpus 2 -- python train.py',
+		});
+	}
+
+	if (words.length > 0) {
+		throw new CanhazgpuError('usage', `run does not know what to do with ${JSON.stringify(words[0])} before the --`);
+	}
+
+	return [command, ...args];
+}
+
+/** What tells the job its GPUs. Whatever the caller's environment said of GPUs is replaced. */
+export const gpuEnvironment = (gpus: readonly number[]): Readonly<Record<string, string>> => {
+	const list = gpus.join(',');
+	return {
+		CUDA_VISIBLE_DEVICES: list,
+		// Ids here count in PCI order; CUDA's own order is fastest first.
+		CUDA_DEVICE_ORDER: 'PCI_BUS_ID',
+		NVIDIA_VISIBLE_DEVICES: list,
+	};
+};
+
+async function runHeld(
+	app: App,
+	world: OpenWorld,
+	hold: Hold,
+	words: readonly [string, ...(readonly string[])],
+	timeoutSeconds: number | undefined,
+): Promise<number> {
+	const [command, ...args] = words;
+	const forAmd = world.gpus.name === 'amd' ? {HIP_VISIBLE_DEVICES: hold.gpus.join(',')} : {};
+	const job = await app.startJob({
+		command,
+		args,
+		environment: {...app.environment, ...gpuEnvironment(hold.gpus), ...forAmd},
+		timeoutSeconds,
+		onTimeout() {
+			app.remark(`canhazgpu: the time limit of ${longDuration(timeoutSeconds ?? 0)} is over: stopping the command`);
+		},
+	});
+	const keeper = keepHold(app, world, hold, job.process);
+	const {exitCode, reason} = await job.ended;
+	await keeper.end(reason);
+	return exitCode;
+}
+
+export const run: Command = {
+	name: 'run',
+	summary: 'Wait in line for GPUs, run a command on them, give them back',
+	usage: '[--gpus N | --gpu-ids IDS] [--timeout TIME] -- COMMAND...',
+	examples: [
+		['canhazgpu run -- python train.py', 'on one GPU'],
+		['canhazgpu run --gpus 2 --timeout 12h -- torchrun train.py', 'on two, stopped after twelve hours'],
+		['canhazgpu run --nonblock -- make bench || echo busy', 'now or not at all'],
+	],
+	flags: {
+		...wantFlags('run'),
+		timeout: {short: 't', value: 'TIME', summary: 'stop the command after this long', setting: 'run.timeout'},
+	},
+	takesWords: true,
+	takesRest: true,
+	async run(app, input) {
+		const words = commandOf(input);
+		const ids = idsOf(input);
+		const count = countOf(input, 'run.gpus', ids);
+		const waitSeconds = waitSecondsOf(input, 'run.wait');
+		const requester = app.requester(checkLabel(input.config.get('run.user')));
+		const timeoutSeconds = input.config.get('run.timeout');
+		// Before waiting for hours: a command that cannot be run is told at once.
+		await app.checkCommand(words[0]);
+		const world = await app.open({isPatient: true});
+		try {
+			const answer = await acquireShown(
+				app,
+				world,
+				{
+					requester,
+					count,
+					ids,
+					tenure: {type: 'run', timeLimitSeconds: timeoutSeconds},
+					note: input.config.get('run.note'),
+				},
+				waitSeconds,
+			);
+			if (answer.kind === 'interrupted') {
+				return answer.exitCode;
+			}
+
+			const hold = await findHold(world, answer.leaseId);
+			try {
+				return await runHeld(app, world, hold, words, timeoutSeconds);
+			} catch (error) {
+				await finish(world, hold, 'released');
+				throw error;
+			}
+		} finally {
+			await world.close();
+		}
+	},
+};

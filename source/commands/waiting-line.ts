@@ -1,0 +1,59 @@
+/**
+Shows on stderr that somebody waits: a live line with a spinner on a terminal, one line a change elsewhere. stdout stays clean.
+*/
+import {progressWords} from '../format/waiting.js';
+import {longDuration} from '../format/durations.js';
+import type {App} from '../application.js';
+import type {Progress} from '../core/wait-types.js';
+
+const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
+const frameMs = 120;
+const clearLine = '\r\u{1B}[K';
+
+export type WaitingLine = {
+	readonly show: (progress: Progress) => void;
+	/** Removes the live line; nothing is shown after it. */
+	readonly end: () => void;
+};
+
+export function createWaitingLine({
+	remark,
+	liveErrors,
+	clock,
+}: Pick<App, 'remark' | 'liveErrors' | 'clock'>): WaitingLine {
+	const startedMs = clock.monotonicMs();
+	let words = '';
+	let timer: NodeJS.Timeout | undefined;
+	let frame = 0;
+	const draw = (): void => {
+		if (liveErrors === undefined) {
+			return;
+		}
+
+		const waited = longDuration((clock.monotonicMs() - startedMs) / 1000);
+		const line = `${frames[frame++ % frames.length]} ${words} · ${waited}`;
+		liveErrors.write(`${clearLine}${line.slice(0, Math.max(10, liveErrors.columns() - 1))}`);
+	};
+
+	return {
+		show(progress) {
+			words = progressWords(progress);
+			if (liveErrors === undefined) {
+				remark(words);
+				return;
+			}
+
+			draw();
+			timer ??= setInterval(draw, frameMs);
+		},
+		end() {
+			clearInterval(timer);
+			if (timer === undefined) {
+				return;
+			}
+
+			timer = undefined;
+			liveErrors?.write(clearLine);
+		},
+	};
+}

@@ -1,0 +1,90 @@
+import type {LineRow} from '../core/line.js';
+import {labelOf, ownerOf} from '../core/ownership.js';
+import type {QueueEntry} from '../core/types.js';
+import {longDuration, timestamp} from './durations.js';
+import type {Paint} from './paint.js';
+import {ruledTable} from './table.js';
+import {sanitize, shorten} from './text.js';
+import {wantedWords} from './waiting.js';
+
+const wantedBy = ({requestedIds, requestedCount}: QueueEntry) =>
+	requestedIds.length > 0 ? {count: requestedIds.length, ids: requestedIds} : {count: requestedCount};
+
+function userWords(entry: QueueEntry): string {
+	const label = labelOf(entry);
+	const owner = sanitize(ownerOf(entry));
+	return label === undefined ? owner : `${owner} (${sanitize(label)})`;
+}
+
+function estimateWords({isPossible, estimateSeconds}: LineRow): string {
+	if (!isPossible) {
+		return 'never: not in this pool';
+	}
+
+	return estimateSeconds === undefined ? 'when its job ends' : `in about ${longDuration(estimateSeconds)}`;
+}
+
+/** The table of `canhazgpu queue`. */
+export const lineTable = (rows: readonly LineRow[], paint: Paint): string =>
+	ruledTable(
+		['#', 'ID', 'USER', 'WANTS', 'GOT', 'TYPE', 'WAITED', 'ESTIMATE', 'NOTE'],
+		rows.map((row) => {
+			const {entry} = row;
+			const id = shorten(sanitize(row.id), 13);
+			if (entry === undefined) {
+				return [String(row.position), id, '-', 'unreadable entry', '-', '-', '-', '-', '-'];
+			}
+
+			const wanted = wantedBy(entry);
+			return [
+				String(row.position),
+				id,
+				userWords(entry),
+				wantedWords(wanted),
+				`${row.held.length}/${wanted.count}`,
+				entry.reservationType.toUpperCase(),
+				longDuration(row.waitedSeconds),
+				estimateWords(row),
+				entry.note === undefined ? '-' : shorten(sanitize(entry.note), 60),
+			];
+		}),
+		paint,
+	);
+
+const nanosecondsPerSecond = 1e9;
+
+/** `queue --json`, with the peer's keys and ours (position, wait_seconds, estimate in seconds) beside them. */
+export function lineJson(rows: readonly LineRow[]) {
+	const entries = rows.flatMap(({entry, position, held, waitedSeconds, estimateSeconds}) =>
+		entry === undefined
+			? []
+			: [
+					{
+						id: entry.id,
+						user: entry.user,
+						actual_user: entry.actualUser,
+						requested_count: entry.requestedCount,
+						requested_ids: entry.requestedIds,
+						allocated_gpus: held,
+						reservation_type: entry.reservationType,
+						expiry_duration: entry.expirySeconds === undefined ? undefined : entry.expirySeconds * nanosecondsPerSecond,
+						note: entry.note,
+						enqueue_time: timestamp(entry.enqueueTime),
+						last_heartbeat: timestamp(entry.lastHeartbeat),
+						wait_timeout: entry.waitTimeout === undefined ? undefined : timestamp(entry.waitTimeout),
+						position,
+						wait_seconds: Math.floor(waitedSeconds),
+						estimate: estimateSeconds === undefined ? undefined : Math.ceil(estimateSeconds),
+					},
+				],
+	);
+	return {
+		entries,
+		total_waiting: entries.length,
+		total_gpus_requested: entries.reduce(
+			(sum, entry) => sum + Math.max(entry.requested_count, entry.requested_ids.length),
+			0,
+		),
+		total_gpus_allocated: entries.reduce((sum, entry) => sum + entry.allocated_gpus.length, 0),
+	};
+}

@@ -1,0 +1,33 @@
+/**
+Waiting in words, for stderr.
+*/
+import type {Progress} from '../core/wait-types.js';
+import type {Wanted} from '../core/request.js';
+import {longDuration} from './durations.js';
+import {sanitize} from './text.js';
+
+/** `2 GPUs`, `GPU 3`, `GPUs 4 5`. */
+export const wantedWords = ({count, ids}: Wanted): string =>
+	ids === undefined
+		? `${count} ${count === 1 ? 'GPU' : 'GPUs'}`
+		: `${ids.length === 1 ? 'GPU' : 'GPUs'} ${ids.join(' ')}`;
+
+/** One line, without its end. `estimateSeconds` is not in it: it would make each second a new line. */
+export function progressWords(progress: Progress): string {
+	switch (progress.kind) {
+		case 'waiting': {
+			const {position, waiting, wanted, held, estimateSeconds} = progress;
+			const got = held.length === 0 ? `0/${wanted.count}` : `${held.length}/${wanted.count} [${held.join(' ')}]`;
+			const when = estimateSeconds === undefined ? 'when a job ends' : `in about ${longDuration(estimateSeconds)}`;
+			return `Waiting for ${wantedWords(wanted)}: ${position} of ${waiting} in line, got ${got}, ${when}`;
+		}
+
+		case 'store-lost': {
+			return `Waiting goes on, the place in line is kept: ${sanitize(progress.reason)}`;
+		}
+
+		case 'rejoined': {
+			return 'The place in line was lost: joined again, at the end';
+		}
+	}
+}

@@ -1,0 +1,61 @@
+/**
+A world in real time, for tests of those who wait: the reference store, a real clock, idle GPUs unless a test says otherwise.
+*/
+import {makePool} from '../../source/core/administration.js';
+import type {Host, World} from '../../source/core/ports.js';
+import type {Liveness, Observation, ProcessIdentity} from '../../source/core/types.js';
+import {createClock} from '../../source/host/clock.js';
+import {createMemoryStore, type MemoryStore} from '../../source/store/memory.js';
+import {idleReading, observationOf} from './world.js';
+
+export type LiveWorld = World & {
+	readonly memory: MemoryStore;
+	/** Pids whose state is not `alive`. */
+	readonly processes: Map<number, Liveness>;
+	/** The same pool seen by another process. */
+	readonly as: (pid: number) => World;
+	readonly see: (observe: () => Observation) => void;
+	readonly scans: () => number;
+};
+
+export async function createLiveWorld(gpuCount = 4): Promise<LiveWorld> {
+	const memory = createMemoryStore();
+	const clock = createClock();
+	const processes = new Map<number, Liveness>();
+	let scans = 0;
+	let observe = (): Observation => observationOf(Array.from({length: gpuCount}, (_, index) => idleReading(index)));
+	const hostOf = (self: ProcessIdentity): Host => ({
+		hostname: 'box',
+		machineId: 'machine-1',
+		bootId: 'boot-1',
+		self,
+		account: {name: 'alice', uid: 1000},
+		liveness: (list) => list.map(({pid}) => processes.get(pid) ?? 'alive'),
+	});
+	const world: World = {
+		store: memory,
+		clock,
+		host: hostOf({pid: 1}),
+		memoryThresholdMiB: 1024,
+		gpus: {
+			name: 'fake',
+			simulated: false,
+			count: async () => gpuCount,
+			async observe() {
+				scans++;
+				return {...observe(), takenAtMs: clock.monotonicMs()};
+			},
+		},
+	};
+	await makePool(world, {gpuCount, provider: 'fake', force: false});
+	return {
+		...world,
+		memory,
+		processes,
+		as: (pid) => ({...world, host: hostOf({pid})}),
+		see(next) {
+			observe = next;
+		},
+		scans: () => scans,
+	};
+}
