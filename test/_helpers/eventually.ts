@@ -3,15 +3,18 @@ import {setTimeout as sleep} from 'node:timers/promises';
 /**
 Waits until a condition holds, looking every few milliseconds.
 
-@param condition - May reject or throw until it holds.
+@param condition - Holds when it is true. May reject or throw until then.
 @param timeoutMs - Fails after this long, with what the condition threw last.
 */
-export async function eventually(condition: () => unknown, timeoutMs = 10_000): Promise<void> {
+export async function eventually(
+	condition: () => boolean | undefined | Promise<boolean | undefined>,
+	timeoutMs = 10_000,
+): Promise<void> {
 	const deadline = performance.now() + timeoutMs;
 	let problem: unknown = new Error('The condition never held');
 	while (performance.now() < deadline) {
 		try {
-			if ((await condition()) !== false) {
+			if ((await condition()) === true) {
 				return;
 			}
 		} catch (error) {

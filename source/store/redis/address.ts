@@ -88,7 +88,7 @@ export function endpointOf(given: RedisAddress): Endpoint {
 			db,
 			username,
 			password,
-			tls: tls === true ? {servername: host} : tls === false ? undefined : tls,
+			tls: tls === true ? {} : tls === false ? undefined : tls,
 		},
 	};
 }

@@ -18,6 +18,7 @@ const otherWords: ReadonlyArray<readonly [word: string, pattern: RegExp]> = [
 	['NOAUTH', /NOAUTH|unauthenticated/v],
 	['WRONGPASS', /invalid password|AUTH/v],
 	['DBINDEX', /DB index/v],
+	['CLIENTS', /max number of clients/v],
 ];
 
 /** True for an answer of Redis, false for the lack of one. */
@@ -64,6 +65,14 @@ export function reasonOf(error: unknown): string {
 		return reason;
 	}
 
+	if (code?.startsWith('ERR_SSL') === true) {
+		return 'it does not speak TLS';
+	}
+
+	if (code !== undefined && /CERT|VERIFY/v.test(code)) {
+		return `its certificate is not trusted (${code})`;
+	}
+
 	if (error.message.includes('RESP')) {
 		return 'what answers there is not Redis';
 	}
@@ -87,79 +96,66 @@ export const lostAnswer = ({name}: Endpoint, reason: string): CanhazgpuError =>
 		hint: 'Look with: canhazgpu status',
 	});
 
+type Wording = readonly [code: 'store-unreachable' | 'store-refused', problem: string, hint: string];
+
+const wordings: ReadonlyMap<string, Wording> = new Map<string, Wording>([
+	[
+		'WRONGPASS',
+		['store-unreachable', 'refused the password', 'Check redis.password or redis.password_file, and redis.username.'],
+	],
+	['NOAUTH', ['store-unreachable', 'wants a password', 'Set redis.password or redis.password_file.']],
+	[
+		'DENIED',
+		['store-unreachable', 'is in protected mode and lets nobody in', 'Set a password there, or use its own machine.'],
+	],
+	[
+		'CLIENTS',
+		['store-unreachable', 'has too many clients', 'Raise its maxclients, or see who they are: redis-cli CLIENT LIST'],
+	],
+	['LOADING', ['store-unreachable', 'is still loading its data', 'Try again in a moment.']],
+	['BUSY', ['store-unreachable', 'is busy with a script', 'Try again in a moment.']],
+	['MASTERDOWN', ['store-unreachable', 'has lost its primary', 'Try again in a moment.']],
+	['TRYAGAIN', ['store-unreachable', 'is busy', 'Try again in a moment.']],
+	[
+		'DBINDEX',
+		['store-refused', 'has no database {db}', 'Check --redis-db; redis-server has 16, numbered from 0, by default.'],
+	],
+	['OOM', ['store-refused', 'is out of memory', 'Raise its maxmemory, or free some. Releasing still works.']],
+	['READONLY', ['store-refused', 'is a read-only replica', 'Use its primary: --redis-host and --redis-port.']],
+	[
+		'MISCONF',
+		['store-refused', 'cannot save to its disk and takes no changes', 'See the log of redis-server; is the disk full?'],
+	],
+	[
+		'NOREPLICAS',
+		['store-refused', 'has too few replicas and takes no changes', 'See min-replicas-to-write in its configuration.'],
+	],
+	[
+		'NOPERM',
+		[
+			'store-refused',
+			'does not allow this account what is needed',
+			'Its ACL must allow ~canhazgpu:* &canhazgpu:* and the commands of canhazgpu.',
+		],
+	],
+]);
+
 /** The user's error for an answer that is an error. */
 export function refusal(error: Error, {name, db}: Endpoint): CanhazgpuError {
-	const unreachableFor = (problem: string, hint: string) =>
-		new CanhazgpuError('store-unreachable', `${name} ${problem}`, {hint});
-	const refusedFor = (problem: string, hint: string) =>
-		new CanhazgpuError('store-refused', `${name} ${problem}`, {hint});
-	switch (wordOf(error)) {
-		case 'WRONGPASS': {
-			return unreachableFor('refused the password', 'Check redis.password or redis.password_file, and redis.username.');
-		}
-
-		case 'NOAUTH': {
-			return unreachableFor('wants a password', 'Set redis.password or redis.password_file.');
-		}
-
-		case 'DENIED': {
-			return unreachableFor('is in protected mode and lets nobody in', 'Set a password there, or use its own machine.');
-		}
-
-		case 'LOADING': {
-			return unreachableFor('is still loading its data', 'Try again in a moment.');
-		}
-
-		case 'BUSY':
-		case 'MASTERDOWN':
-		case 'TRYAGAIN': {
-			return unreachableFor('is busy', 'Try again in a moment.');
-		}
-
-		case 'DBINDEX': {
-			return refusedFor(`has no database ${db}`, 'Check --redis-db; redis-server has 16, numbered from 0, by default.');
-		}
-
-		case 'OOM': {
-			return refusedFor('is out of memory', 'Raise its maxmemory, or free some. Releasing still works.');
-		}
-
-		case 'READONLY': {
-			return refusedFor('is a read-only replica', 'Use its primary: --redis-host and --redis-port.');
-		}
-
-		case 'MISCONF': {
-			return refusedFor(
-				'cannot save to its disk and takes no changes',
-				'See the log of redis-server; is the disk full?',
-			);
-		}
-
-		case 'NOREPLICAS': {
-			return refusedFor('has too few replicas and takes no changes', 'See min-replicas-to-write in its configuration.');
-		}
-
-		case 'NOPERM': {
-			return refusedFor(
-				'does not allow this account what is needed',
-				'Its ACL must allow ~canhazgpu:* &canhazgpu:* and the commands of canhazgpu.',
-			);
-		}
-
-		case 'WRONGKEY': {
-			const {key, type} = /WRONGKEY (?<key>\S+) (?<type>\S+)/v.exec(error.message)?.groups ?? {};
-			return wrongKey(key ?? 'a key', type ?? 'key of another type');
-		}
-
-		// The scripts look at the types themselves; the history is also read without one.
-		case 'WRONGTYPE': {
-			return wrongKey(keys.history, 'key of another type');
-		}
-
-		default: {
-			return refusedFor(`refused: ${error.message.slice(0, 200)}`, 'See the log of redis-server.');
-		}
+	const word = wordOf(error);
+	if (word === 'WRONGKEY') {
+		const {key, type} = /WRONGKEY (?<key>\S+) (?<type>\S+)/v.exec(error.message)?.groups ?? {};
+		return wrongKey(key ?? 'a key', type ?? 'key of another type');
 	}
+
+	// The scripts look at the types themselves; the history is also read without one.
+	if (word === 'WRONGTYPE') {
+		return wrongKey(keys.history, 'key of another type');
+	}
+
+	const unknown = ['store-refused', `refused: ${error.message.slice(0, 200)}`, 'See the log of redis-server.'] as const;
+	const [code, problem, hint] = wordings.get(word) ?? unknown;
+	return new CanhazgpuError(code, `${name} ${problem.replace('{db}', () => String(db))}`, {hint});
 }
 
 /** A key that is not the sorted set it should be. */

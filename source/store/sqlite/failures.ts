@@ -25,6 +25,7 @@ const systemProblems: ReadonlyMap<string, readonly [problem: string, hint: strin
 	['EROFS', ['is on a read-only file system', 'Use another directory.']],
 	['ENOSPC', ['cannot be written: the disk is full', 'Free some space. Nothing was changed.']],
 	['EDQUOT', ['cannot be written: your disk quota is used up', 'Free some space. Nothing was changed.']],
+	['EEXIST', ['cannot be made: its directory is a file', 'Move that file away.']],
 	['ENOTDIR', ['cannot be made: its directory is a file', 'Move that file away.']],
 	['EISDIR', ['is a directory', 'Move it away.']],
 ]);

@@ -101,7 +101,10 @@ export async function openSqliteStore({
 	typeOf = fileSystemType,
 }: SqliteStoreOptions): Promise<Store> {
 	const database = await Database.open({path, create, directoryMode, fileMode, typeOf});
-	const statements = prepareStatements(database.handle);
+	const statements = await database.transaction('DEFERRED', () => ({
+		isKept: true,
+		result: prepareStatements(database.handle),
+	}));
 	const watch = new Watch(database, path);
 
 	return {

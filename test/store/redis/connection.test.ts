@@ -52,6 +52,39 @@ describe('a Redis', () => {
 		return {heard, stop};
 	};
 
+	test('is asked once for a read, once for a commit', async () => {
+		await client.config('RESETSTAT');
+		const fresh = await openRedisStore({host, port: server.port, db: 0, patient: false});
+		await fresh.read({user: 'alice'});
+		await write(fresh, poolWrite(1));
+		await fresh.read();
+		await write(fresh, poolWrite(1), leaseWrite(0));
+		const statistics = await client.info('commandstats');
+		const calls = (command: string) =>
+			new RegExp(String.raw`^cmdstat_${command}:calls=(?<calls>\d+)`, 'mv').exec(statistics)?.groups?.['calls'];
+		expect([calls('info'), calls('eval'), calls('evalsha')]).toEqual(['1', '2', '2']);
+		await fresh.close();
+	});
+
+	test('lets in no more clients, and says so', async () => {
+		await client.config('SET', 'maxclients', 2);
+		const more = async () => {
+			const crowded = await openRedisStore({host, port: server.port, db: 0, patient: false});
+			try {
+				return await crowded.read();
+			} finally {
+				await crowded.close();
+			}
+		};
+
+		const {seconds, error} = await timed(more());
+		expect(error).toMatchObject({
+			code: 'store-unreachable',
+			message: `Redis at 127.0.0.1:${server.port} has too many clients`,
+		});
+		expect(seconds).toBeLessThan(6);
+	});
+
 	test('forgets its scripts, and nobody notices', async () => {
 		await write(store, poolWrite(1));
 		for (let round = 0; round < 5; round++) {

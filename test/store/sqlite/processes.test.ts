@@ -1,0 +1,218 @@
+/**
+Several processes, and several users, on one file.
+*/
+import {once} from 'node:events';
+import {chmodSync, mkdirSync, statSync} from 'node:fs';
+import process from 'node:process';
+import {setTimeout as sleep} from 'node:timers/promises';
+import {afterAll, beforeAll, describe, expect, test} from 'vitest';
+import {openSqliteStore} from '../../../source/store/sqlite/index.js';
+import {eventually} from '../../_helpers/eventually.js';
+import {leaseOn, leaseWrite, poolWrite, write} from '../samples.js';
+import {makeWorkshop, type Workshop} from './child.js';
+
+let workshop: Workshop;
+beforeAll(async () => {
+	workshop = await makeWorkshop();
+});
+afterAll(() => {
+	workshop.remove();
+});
+
+let count = 0;
+/** A path of its own for each test, in a directory that does not exist yet. */
+const newFile = (): string => `${workshop.directory}/pool-${count++}/pool.db`;
+const modeOf = (file: string): string => (statSync(file).mode % 0o1_0000).toString(8);
+
+test('four processes count together, and lose nothing', async () => {
+	const file = newFile();
+	const store = await openSqliteStore({path: file, create: true});
+	await write(store, poolWrite(1), leaseWrite(0, {note: '0'}));
+	const counting = `
+		const store = await openSqliteStore({path: file, create: false});
+		for (let done = 0; done < 50; ) {
+			const {gpus: [gpu]} = await store.read();
+			const next = plan({
+				expect: [{kind: 'gpu', index: 0, raw: gpu.raw}],
+				writes: [lease(0, String(Number(gpu.lease.note) + 1))],
+			});
+			if ((await store.commit(next)) === 'done') {
+				done++;
+			}
+		}
+		await store.close();
+		say('done');`;
+	const ends = await Promise.all(Array.from({length: 4}, async () => workshop.run(counting, {file})));
+	expect(ends).toEqual(Array.from({length: 4}, () => ({said: ['done'], stderr: ''})));
+	expect(leaseOn(await store.read(), 0).note).toBe('200');
+	await store.close();
+});
+
+test('a process that is killed leaves nothing half done', async () => {
+	const file = newFile();
+	const store = await openSqliteStore({path: file, create: true});
+	await write(store, poolWrite(8));
+	for (let round = 0; round < 8; round++) {
+		const child = workshop.start(
+			`const store = await openSqliteStore({path: file, create: false});
+			for (let i = 0; ; i++) {
+				await store.commit(plan({writes: Array.from({length: 8}, (_, index) => lease(index, '${round}-' + i))}));
+			}`,
+			{file},
+		);
+		await eventually(async () => leaseOn(await store.read(), 0).note?.startsWith(`${round}-`));
+		await sleep(Math.random() * 20);
+		child.kill('SIGKILL');
+		await once(child, 'exit');
+		const snapshot = await store.read();
+		expect(new Set(snapshot.gpus.map(({index}) => leaseOn(snapshot, index).note)).size).toBe(1);
+		expect(await write(store, leaseWrite(0))).toBe('done');
+	}
+
+	await store.close();
+});
+
+test('many make it at once: there is one', async () => {
+	const file = newFile();
+	const ends = await Promise.all(
+		Array.from({length: 6}, async () =>
+			workshop.run(
+				`const stores = await Promise.all(Array.from({length: 5}, () => openSqliteStore({path: file, create: true})));
+				const making = plan({expect: [{kind: 'pool', gpuCount: undefined}], writes: [pool(2)]});
+				say(await Promise.all(stores.map((store) => store.commit(making))));`,
+				{file},
+			),
+		),
+	);
+	const outcomes = ends.flatMap(({said}) => said.flat());
+	expect(outcomes.filter((outcome) => outcome === 'done')).toHaveLength(1);
+	expect(outcomes.filter((outcome) => outcome === 'conflict')).toHaveLength(29);
+});
+
+test('SQLite is loaded without its warning, and no other is lost', async () => {
+	const {said, stderr} = await workshop.run(
+		`const store = await openSqliteStore({path: file, create: true});
+		process.emitWarning('of another thing', 'ExperimentalWarning');
+		say((await store.read()).gpus);`,
+		{file: newFile()},
+	);
+	expect(said).toEqual([[]]);
+	expect(stderr).toContain('of another thing');
+	expect(stderr).not.toContain('SQLite');
+});
+
+test('listening alone keeps no process alive', async () => {
+	const {said} = await workshop.run(
+		`const store = await openSqliteStore({path: file, create: true});
+		await store.subscribe({changed() {}});
+		say('end');`,
+		{file: newFile()},
+	);
+	expect(said).toEqual(['end']);
+});
+
+describe('permissions', () => {
+	const lookAndWrite = `
+		say(embeddedPoolExists(file));
+		const store = await openSqliteStore({path: file, create: false});
+		say((await store.read()).pool.gpuCount);
+		say(await store.commit(plan({writes: [lease(0, 'mine')]})));
+		await store.close();`;
+
+	test('a shared pool is for everybody, whatever the umask, its journal too', async () => {
+		const file = newFile();
+		const {said} = await workshop.run(
+			`const store = await openSqliteStore({path: file, create: true, directoryMode: 0o777, fileMode: 0o666});
+			say(await store.commit(plan({writes: [pool(2)]})));
+			process.kill(process.pid, 'SIGKILL');`,
+			{file, umask: 0o077},
+		);
+		expect(said).toEqual(['done']);
+		expect(modeOf(file)).toBe('666');
+		expect(modeOf(`${file}-wal`)).toBe('666');
+		expect(modeOf(`${file}-shm`)).toBe('666');
+		expect(modeOf(file.replace('/pool.db', ''))).toBe('777');
+		const stranger = await workshop.run(lookAndWrite, {file, isStranger: true, umask: 0o077});
+		expect(stranger).toEqual({said: [true, 2, 'done'], stderr: ''});
+		const owner = await workshop.run(lookAndWrite, {file, umask: 0o077});
+		expect(owner.said).toEqual([true, 2, 'done']);
+	});
+
+	test('a pool of a group, and a private one', async () => {
+		const [group, own] = [newFile(), newFile()];
+		await workshop.run('await openSqliteStore({path: file, create: true, directoryMode: 0o2770, fileMode: 0o660})', {
+			file: group,
+			umask: 0o077,
+		});
+		expect([modeOf(group), modeOf(group.replace('/pool.db', ''))]).toEqual(['660', '2770']);
+		await workshop.run('await openSqliteStore({path: file, create: true})', {file: own, umask: 0});
+		expect([modeOf(own), modeOf(own.replace('/pool.db', ''))]).toEqual(['600', '700']);
+	});
+
+	/** Takes a pool's files away from everybody but root, and lets a stranger try. */
+	const tryAsStranger = async (fileMode: number, directoryMode: number) => {
+		const file = newFile();
+		const directory = file.replace('/pool.db', '');
+		const store = await openSqliteStore({path: file, create: true, directoryMode: 0o755, fileMode: 0o644});
+		await write(store, poolWrite(2));
+		await store.close();
+		chmodSync(file, fileMode);
+		chmodSync(directory, directoryMode);
+		const {said, stderr} = await workshop.run(lookAndWrite, {file, isStranger: true});
+		chmodSync(directory, 0o755);
+		return {file, said, stderr};
+	};
+
+	test('a pool that may not be written is an error, not a stack', async () => {
+		const {file, said, stderr} = await tryAsStranger(0o444, 0o555);
+		expect(stderr).toBe('');
+		expect(said.at(-1)).toMatchObject({
+			name: 'CanhazgpuError',
+			code: 'store-unreachable',
+			hint: expect.any(String) as string,
+		});
+		expect((said.at(-1) as Error).message).toMatch(
+			new RegExp(`^The GPU pool ${file} (?:is read-only for you|cannot be opened)`, 'v'),
+		);
+	});
+
+	test('so is one that may not be read, and a directory that may not be entered', async () => {
+		const unreadable = await tryAsStranger(0o000, 0o755);
+		expect(unreadable.said).toMatchObject([true, {code: 'store-unreachable'}]);
+		const closed = await tryAsStranger(0o644, 0o000);
+		expect(closed.said).toMatchObject([
+			{code: 'store-unreachable', message: `The GPU pool ${closed.file} may not be opened: permission denied`},
+		]);
+	});
+
+	test('so is a directory where nothing may be made', async () => {
+		const directory = `${workshop.directory}/closed`;
+		mkdirSync(directory, {mode: 0o555});
+		const {said} = await workshop.run('await openSqliteStore({path: file, create: true})', {
+			file: `${directory}/deeper/pool.db`,
+			isStranger: true,
+		});
+		expect(said).toMatchObject([{code: 'store-unreachable'}]);
+	});
+});
+
+test('a disk that takes no more is an error, and nothing is half written', async () => {
+	const file = newFile();
+	const store = await openSqliteStore({path: file, create: true});
+	await write(store, poolWrite(2), leaseWrite(0, {note: 'before'}), leaseWrite(1, {note: 'before'}));
+	const {said, stderr} = await workshop.run(
+		`const store = await openSqliteStore({path: file, create: false});
+		const big = 'x'.repeat(2_000_000);
+		await store.commit(plan({writes: [lease(0, 'after'), lease(1, big)]}));`,
+		{file, largestFileKiB: 500},
+	);
+	expect(stderr).toBe('');
+	expect(said).toMatchObject([
+		{code: 'store-unreachable', message: `The GPU pool ${file} cannot be read or written: disk error`},
+	]);
+	const snapshot = await store.read();
+	expect([0, 1].map((index) => leaseOn(snapshot, index).note)).toEqual(['before', 'before']);
+	expect(await write(store, leaseWrite(0))).toBe('done');
+	await store.close();
+	expect(process.exitCode).toBeUndefined();
+});
