@@ -14,6 +14,23 @@ type End = {readonly code: number} | {readonly error: unknown};
 
 const localTime = new Intl.DateTimeFormat('en-GB', {hour: '2-digit', minute: '2-digit', second: '2-digit'});
 
+/**
+A terminal that was closed refuses every word, before its SIGHUP is heard or after: either way the monitor comes to its ordered end.
+
+@returns The way to give the errors of this stream back to whoever minded them before.
+*/
+function mindErrors(stdout: NodeJS.WriteStream, closed: () => void): () => void {
+	const others = stdout.listeners('error') as Array<(error: Error) => void>;
+	stdout.removeAllListeners('error');
+	stdout.on('error', closed);
+	return () => {
+		stdout.off('error', closed);
+		for (const listener of others) {
+			stdout.on('error', listener);
+		}
+	};
+}
+
 export async function mountMonitor(options: MonitorOptions): Promise<number> {
 	const {
 		world,
@@ -58,6 +75,9 @@ export async function mountMonitor(options: MonitorOptions): Promise<number> {
 		process.on(signal, onSignal);
 	}
 
+	const leaveErrors = mindErrors(stdout, () => {
+		onSignal('SIGHUP');
+	});
 	process.on('uncaughtException', broken);
 	process.on('unhandledRejection', broken);
 	const instance = render(
@@ -81,6 +101,7 @@ export async function mountMonitor(options: MonitorOptions): Promise<number> {
 	// The terminal first: whatever is printed about the end must be readable.
 	instance.unmount();
 	await instance.waitUntilExit().catch(() => undefined);
+	leaveErrors();
 	for (const signal of endingSignals) {
 		process.off(signal, onSignal);
 	}

@@ -1,0 +1,180 @@
+/**
+A program on a terminal of its own: a real one for the program (a pty), whose screen the test reads back through an emulator.
+*/
+import process from 'node:process';
+import {spawn} from '@lydell/node-pty';
+import xterm from '@xterm/headless';
+
+export type Size = {readonly columns: number; readonly rows: number};
+
+export type Exit = {readonly exitCode: number; readonly signal: number | undefined};
+
+export type Terminal = {
+	readonly pid: number;
+	/** What the user types. */
+	readonly write: (keys: string) => void;
+	readonly resize: (size: Size) => void;
+	/** The visible lines, without their trailing blanks. */
+	readonly screen: () => readonly string[];
+	/**
+	Waits until the screen matches.
+
+	@throws With the screen as it is, when the time is over or the program has ended without it.
+	*/
+	readonly waitFor: (
+		condition: RegExp | string | ((screen: string) => boolean),
+		timeoutMs?: number,
+	) => Promise<readonly string[]>;
+	/** Settles when the program has ended and its last word is on the screen. */
+	readonly exit: Promise<Exit>;
+	readonly kill: (signal?: NodeJS.Signals) => void;
+	/** Closes the terminal, as when a window is closed or a connection breaks. */
+	readonly hangUp: () => void;
+	/** Everything written until now, in characters: a place to read on from. */
+	readonly mark: () => number;
+	/** What was written since then, as it was sent. */
+	readonly rawSince: (mark: number) => string;
+	/** Told of everything that is written, as it arrives and before the emulator has drawn it. */
+	readonly onData: (listener: (text: string) => void) => void;
+	/** True while the program has the alternate screen. */
+	readonly isAlternate: () => boolean;
+	readonly isCursorShown: () => boolean;
+	/** The emulator itself, for the colours of its cells. */
+	readonly emulator: xterm.Terminal;
+	/** Ends the program if it still runs, and lets go of everything. */
+	readonly close: () => Promise<void>;
+};
+
+type Options = Partial<Size> & {
+	/** The whole environment of the program. */
+	readonly environment?: Readonly<Record<string, string>>;
+	readonly cwd?: string;
+};
+
+const patienceMs = 10_000;
+
+export function openTerminal(
+	command: string,
+	parameters: readonly string[],
+	{columns = 120, rows = 32, environment = process.env as Record<string, string>, cwd = process.cwd()}: Options = {},
+): Terminal {
+	const emulator = new xterm.Terminal({cols: columns, rows, allowProposedApi: true, scrollback: 1000});
+	const pty = spawn(command, [...parameters], {name: 'xterm-256color', cols: columns, rows, cwd, env: {...environment}});
+	let written = '';
+	let hasEnded = false;
+	/** Those who wait look again after everything that happens. */
+	const watchers = new Set<() => void>();
+	const listeners: Array<(text: string) => void> = [];
+	const look = (): void => {
+		for (const watcher of watchers) {
+			watcher();
+		}
+	};
+
+	// Programs may ask the terminal something, and wait for its answer.
+	emulator.onData((answer) => {
+		pty.write(answer);
+	});
+	pty.onData((text) => {
+		written += text;
+		for (const listener of listeners) {
+			listener(text);
+		}
+
+		emulator.write(text, look);
+	});
+	const exit = new Promise<Exit>((resolve) => {
+		pty.onExit(({exitCode, signal}) => {
+			// Behind all that was written before.
+			emulator.write('', () => {
+				hasEnded = true;
+				look();
+				resolve({exitCode, signal: signal === 0 ? undefined : signal});
+			});
+		});
+	});
+
+	const screen = (): readonly string[] => {
+		const {active} = emulator.buffer;
+		return Array.from(
+			{length: emulator.rows},
+			(_, row) => active.getLine(active.viewportY + row)?.translateToString(true) ?? '',
+		);
+	};
+
+	return {
+		pid: pty.pid,
+		write(keys) {
+			pty.write(keys);
+		},
+		resize({columns: newColumns, rows: newRows}) {
+			emulator.resize(newColumns, newRows);
+			pty.resize(newColumns, newRows);
+		},
+		screen,
+		async waitFor(condition, timeoutMs = patienceMs) {
+			const isMet = (text: string): boolean =>
+				typeof condition === 'function'
+					? condition(text)
+					: typeof condition === 'string'
+						? text.includes(condition)
+						: text.search(condition) !== -1;
+			return new Promise((resolve, reject) => {
+				const settle = (finish: () => void): void => {
+					watchers.delete(watcher);
+					clearTimeout(timer);
+					finish();
+				};
+
+				const fail = (why: string): void => {
+					settle(() => {
+						reject(new Error(`${why}: ${String(condition)}\n${screen().join('\n')}`));
+					});
+				};
+
+				const watcher = (): void => {
+					// A frame that is only half drawn is nothing that a user would see.
+					if (emulator.modes.synchronizedOutputMode && !hasEnded) {
+						return;
+					}
+
+					const lines = screen();
+					if (isMet(lines.join('\n'))) {
+						settle(() => {
+							resolve(lines);
+						});
+					} else if (hasEnded) {
+						fail('The program ended without showing this');
+					}
+				};
+
+				const timer = setTimeout(fail, timeoutMs, `The terminal did not show this in ${timeoutMs} ms`);
+				watchers.add(watcher);
+				watcher();
+			});
+		},
+		exit,
+		kill(signal) {
+			pty.kill(signal);
+		},
+		hangUp() {
+			(pty as unknown as {destroy: () => void}).destroy();
+		},
+		mark: () => written.length,
+		rawSince: (mark) => written.slice(mark),
+		onData(listener) {
+			listeners.push(listener);
+		},
+		isAlternate: () => emulator.buffer.active.type === 'alternate',
+		isCursorShown: () => written.lastIndexOf('\u{1B}[?25h') >= written.lastIndexOf('\u{1B}[?25l'),
+		emulator,
+		async close() {
+			if (!hasEnded) {
+				pty.kill('SIGKILL');
+				await exit;
+			}
+
+			emulator.dispose();
+		},
+	};
+}
