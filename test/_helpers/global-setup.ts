@@ -1,14 +1,26 @@
 import {execFileSync} from 'node:child_process';
-import {existsSync} from 'node:fs';
+import {existsSync, mkdtempSync, rmSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import path from 'node:path';
+import process from 'node:process';
 import {fileURLToPath} from 'node:url';
 import {ensureRedis} from './find-redis.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Runs once, before all tests: they need a real redis-server, and the built program. */
-export default function setUp(): void {
+/**
+Runs once, before all tests: they need a real redis-server, the built program, and a place for temporary files, all of which are
+removed in the end.
+*/
+export default function setUp(): () => void {
 	ensureRedis();
 	if (!existsSync(`${root}/dist/cli.js`)) {
 		execFileSync('npm', ['run', '--silent', 'build'], {cwd: root, stdio: 'inherit'});
 	}
+
+	const temporary = mkdtempSync(path.join(tmpdir(), 'canhazgpu-tests-'));
+	process.env['TMPDIR'] = temporary;
+	return () => {
+		rmSync(temporary, {recursive: true, force: true});
+	};
 }
