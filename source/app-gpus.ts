@@ -64,13 +64,23 @@ export function createProvider(name: ProviderName, clock: Clock, store?: Store):
 	}
 }
 
-export type Detected = {readonly provider: ProviderName; readonly gpuCount: number};
+/** What is here, or why nothing was found. */
+export type Detected =
+	| {readonly provider: ProviderName; readonly gpuCount: number}
+	| {readonly provider: undefined; readonly reason: string};
 
 /**
+Counts the GPUs of this box.
+
 @param wanted - Undefined: whatever is here.
-@returns Undefined when nothing was asked for by name and there are no GPUs.
+@throws CanhazgpuError `provider` when what was asked for by name cannot be counted.
 */
-export async function detectGpus(wanted: ProviderName | undefined, clock: Clock): Promise<Detected | undefined> {
-	const found = wanted ?? (await detectProvider({run: runTool, searchPath: process.env['PATH'] ?? ''})).provider;
-	return found === undefined ? undefined : {provider: found, gpuCount: await createProvider(found, clock).count()};
+export async function detectGpus(wanted: ProviderName | undefined, clock: Clock): Promise<Detected> {
+	const found =
+		wanted === undefined
+			? await detectProvider({run: runTool, searchPath: process.env['PATH'] ?? ''})
+			: {provider: wanted};
+	return found.provider === undefined
+		? found
+		: {provider: found.provider, gpuCount: await createProvider(found.provider, clock).count()};
 }

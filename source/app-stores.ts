@@ -86,9 +86,10 @@ const privateRefused = (because: PoolRecord | 'redis', {redisRecord}: Places): C
 	);
 };
 
-async function makePrivate(context: Context, detected: Detected | undefined): Promise<OpenStore> {
+async function makePrivate(context: Context, detected: Detected): Promise<OpenStore> {
 	const store = await openPrivate(context, true);
-	const {provider, gpuCount} = detected ?? {provider: 'fake', gpuCount: simulatedCount};
+	const {provider, gpuCount} =
+		detected.provider === undefined ? {provider: 'fake' as const, gpuCount: simulatedCount} : detected;
 	try {
 		await makePool({...context, store}, {provider, gpuCount, force: false});
 	} catch (error) {
@@ -114,7 +115,7 @@ Opens the store that holds the pool.
 export async function openStore(
 	context: Context,
 	{isPatient = false, canMakePrivate = false}: OpenOptions,
-	detect: () => Promise<Detected | undefined>,
+	detect: () => Promise<Detected>,
 ): Promise<OpenStore> {
 	const {choice, opened} = await choose(context, isPatient);
 	switch (choice.kind) {

@@ -45,6 +45,8 @@ export type Interruption = {
 export type Job = {
 	readonly process: ProcessIdentity;
 	readonly ended: Promise<{readonly exitCode: number; readonly reason: 'exited' | 'signalled' | 'timeout'}>;
+	/** Until then no signal ends this process, so that the GPUs are given back in peace. */
+	readonly letGo: () => void;
 };
 
 export type JobOptions = {
@@ -63,10 +65,13 @@ export type App = {
 	readonly open: (options?: OpenOptions) => Promise<OpenWorld>;
 	/** Where a new pool would be made, by configuration. */
 	readonly openPoolPlace: () => Promise<PoolPlace>;
-	/** The provider of this box and its GPUs; `fake` is never found by itself. */
+	/** The provider of this box and its GPUs, or why none was found; `fake` is never found by itself. */
 	readonly detect: (
-		provider: ProviderName | undefined,
-	) => Promise<{readonly provider: ProviderName; readonly gpuCount: number} | undefined>;
+		wanted: ProviderName | undefined,
+	) => Promise<
+		| {readonly provider: ProviderName; readonly gpuCount: number}
+		| {readonly provider: undefined; readonly reason: string}
+	>;
 	readonly paint: Paint;
 	/** Prints lines on stdout: only what was asked for. */
 	readonly print: (text: string) => void;

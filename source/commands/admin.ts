@@ -24,14 +24,15 @@ export const admin: Command = {
 		}
 
 		const detected = await app.detect(wantedProvider);
-		const gpuCount = given ?? detected?.gpuCount;
+		const gpuCount = given ?? (detected.provider === undefined ? undefined : detected.gpuCount);
 		if (gpuCount === undefined) {
-			throw new CanhazgpuError('provider', 'No GPUs were found here, so their number must be given', {
-				hint: 'For example: canhazgpu admin --gpus 8, with --provider fake for simulated ones.',
+			const reason = detected.provider === undefined ? `: ${detected.reason}` : '';
+			throw new CanhazgpuError('provider', `No GPUs were found here${reason}`, {
+				hint: 'Mend that, or say how many to simulate: canhazgpu admin --gpus 8 --provider fake',
 			});
 		}
 
-		const provider = wantedProvider ?? detected?.provider ?? 'fake';
+		const provider = wantedProvider ?? detected.provider ?? 'fake';
 		const place = await app.openPoolPlace();
 		try {
 			const {pool, droppedLeases} = await place.make({gpuCount, provider, force: input.has('force')});
@@ -42,7 +43,12 @@ export const admin: Command = {
 
 			if (provider === 'fake' && wantedProvider === undefined) {
 				app.remark('No GPUs were found here: these are SIMULATED. With real ones, run admin again with --force.');
-			} else if (detected !== undefined && given !== undefined && given !== detected.gpuCount && provider !== 'fake') {
+			} else if (
+				detected.provider !== undefined &&
+				given !== undefined &&
+				given !== detected.gpuCount &&
+				provider !== 'fake'
+			) {
 				app.remark(`Warning: this machine has ${detected.gpuCount} GPU(s), the pool ${given}.`);
 			}
 

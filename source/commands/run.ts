@@ -62,6 +62,7 @@ async function runHeld(
 	const keeper = keepHold(app, world, hold, job.process);
 	const {exitCode, reason} = await job.ended;
 	await keeper.end(reason);
+	job.letGo();
 	return exitCode;
 }
 
