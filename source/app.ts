@@ -2,6 +2,7 @@
 The composition root: the only place, with the app-*.ts beside it, that chooses adapters.
 */
 import process from 'node:process';
+import {isatty} from 'node:tty';
 import {createProvider, detectGpus} from './app-gpus.js';
 import {createPlaces} from './app-places.js';
 import {openPoolPlace, openStore} from './app-stores.js';
@@ -65,10 +66,16 @@ export function createApp(config: Config, hasColor: boolean): App {
 		remark(text) {
 			process.stderr.write(`${text}\n`);
 		},
-		isTerminal: process.stdin.isTTY && process.stdout.isTTY,
+		// Not by process.stdin: merely touching it begins to read what is meant for a job.
+		isTerminal: isatty(0) && isatty(1),
 		liveErrors:
 			process.stderr.isTTY && process.env['TERM'] !== 'dumb'
-				? {write: (text) => process.stderr.write(text), columns: () => process.stderr.columns}
+				? {
+						write(text) {
+							process.stderr.write(text);
+						},
+						columns: () => process.stderr.columns,
+					}
 				: undefined,
 		environment: process.env,
 		interruption: listenForInterruption,
