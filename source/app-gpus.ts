@@ -1,11 +1,13 @@
 /**
 Chooses the GPU provider.
 */
+import {existsSync} from 'node:fs';
+import path from 'node:path';
 import process from 'node:process';
 import type {Clock, GpuProvider, Store} from './core/ports.js';
 import {isLeased} from './core/lifecycle.js';
 import {ownerOf} from './core/ownership.js';
-import type {ProviderName} from './core/types.js';
+import type {Observation, ProviderName} from './core/types.js';
 import {CanhazgpuError} from './errors.js';
 import {detectProvider} from './gpu/detect.js';
 import {createNvidiaProvider} from './gpu/nvidia.js';
@@ -23,6 +25,30 @@ const createNvidia = (clock: Clock): GpuProvider =>
 		describeProcesses: createProcessDescriber({users: createUsers(), run: runTool}),
 		monotonicMs: clock.monotonicMs,
 	});
+
+/**
+Begins to look at NVIDIA GPUs before anything else is loaded or connected: the tool is the slowest part of most verbs, and nearly
+every pool on a box that has it is its own. Undefined where the tool is not installed.
+*/
+export function lookEarly(clock: Clock): GpuProvider | undefined {
+	const isInstalled = (process.env['PATH'] ?? '')
+		.split(path.delimiter)
+		.some((directory) => path.isAbsolute(directory) && existsSync(path.join(directory, 'nvidia-smi')));
+	if (!isInstalled) {
+		return undefined;
+	}
+
+	const provider = createNvidia(clock);
+	let early: Promise<Observation> | undefined = provider.observe();
+	return {
+		...provider,
+		async observe() {
+			const observation = early ?? provider.observe();
+			early = undefined;
+			return observation;
+		},
+	};
+}
 
 /** Load appears where the pool's leases are. */
 const createSimulated = (clock: Clock, store: Store | undefined): GpuProvider =>

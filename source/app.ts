@@ -3,12 +3,12 @@ The composition root: the only place, with the app-*.ts beside it, that chooses 
 */
 import process from 'node:process';
 import {isatty} from 'node:tty';
-import {createProvider, detectGpus} from './app-gpus.js';
+import {createProvider, detectGpus, lookEarly} from './app-gpus.js';
 import {createPlaces} from './app-places.js';
 import {openPoolPlace, openStore} from './app-stores.js';
 import type {App, OpenOptions, OpenWorld} from './application.js';
 import type {Config} from './config.js';
-import type {Store} from './core/ports.js';
+import type {GpuProvider, Store} from './core/ports.js';
 import type {ProviderName} from './core/types.js';
 import {createPaint} from './format/paint.js';
 import {createClock} from './host/clock.js';
@@ -20,8 +20,8 @@ export function createApp(config: Config, hasColor: boolean): App {
 	const clock = createClock();
 	const context = {config, host, clock, places: createPlaces(config, host)};
 
-	const worldOf = (store: Store, provider: ProviderName): OpenWorld => {
-		const gpus = createProvider(provider, clock, store);
+	const worldOf = (store: Store, provider: ProviderName, early?: GpuProvider): OpenWorld => {
+		const gpus = early?.name === provider ? early : createProvider(provider, clock, store);
 		return {
 			store,
 			gpus,
@@ -41,13 +41,21 @@ export function createApp(config: Config, hasColor: boolean): App {
 			return worldOf(await createDemoStore({host, clock}), 'fake');
 		}
 
-		const {store, ...labels} = await openStore(context, options, async () => detectGpus(undefined, clock));
+		const early = options.willScan === true ? lookEarly(clock) : undefined;
+		let store: Store | undefined;
 		try {
+			const opened = await openStore(context, options, async () => detectGpus(undefined, clock));
+			({store} = opened);
 			const {pool} = await store.read();
+			if (early?.name !== pool?.provider) {
+				await early?.close?.();
+			}
+
 			// Without a pool any provider will do: the first verb says that there is none.
-			return {...worldOf(store, pool?.provider ?? 'fake'), ...labels};
+			return {...opened, ...worldOf(store, pool?.provider ?? 'fake', early)};
 		} catch (error) {
-			await store.close();
+			await early?.close?.();
+			await store?.close();
 			throw error;
 		}
 	};

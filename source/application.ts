@@ -16,6 +16,8 @@ export type OpenWorld = World & {
 };
 
 export type OpenOptions = {
+	/** The verb will look at the GPUs: the look begins at once, beside everything else. */
+	readonly willScan?: boolean;
 	/** Stays through outages of the store instead of failing: for what runs long. */
 	readonly isPatient?: boolean;
 	/** Makes a private pool where there is none at all. */

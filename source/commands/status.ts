@@ -19,7 +19,7 @@ export const status: Command = {
 		summary: {short: 's', summary: 'one line for the whole machine'},
 	},
 	async run(app, input) {
-		const world = await app.open();
+		const world = await app.open({willScan: true});
 		try {
 			const view = await look(world);
 			if (input.has('json')) {
@@ -32,8 +32,7 @@ export const status: Command = {
 
 			const {failure, warnings, simulated} = view.observation;
 			const remarks = [
-				failure &&
-					`Warning: the GPUs could not be read: ${failure.message}${failure.hint === undefined ? '' : `. ${failure.hint}`}`,
+				failure && `Warning: the GPUs could not be read: ${failure.message} ${failure.hint ?? ''}`.trimEnd(),
 				...warnings.map((warning) => `Warning: ${warning}`),
 				view.rows.some(({problem}) => problem?.startsWith('unreadable record'))
 					? 'Warning: a GPU whose record cannot be read stays out of use. Mend the record, or: canhazgpu admin --force'

@@ -30,7 +30,7 @@ export const top: Command = {
 
 		// The screen's libraries load while the store is being opened.
 		const monitor = import('../tui/index.js');
-		const world = await app.open({isPatient: true, canMakePrivate: true, isDemo: input.has('demo')});
+		const world = await app.open({willScan: true, isPatient: true, canMakePrivate: true, isDemo: input.has('demo')});
 		try {
 			const {runMonitor} = await monitor;
 			return await runMonitor({
