@@ -5,7 +5,7 @@ import type {AcquireRequest, Grant} from '../core/acquisition.js';
 import {acquire} from '../core/waiting.js';
 import {CanhazgpuError} from '../errors.js';
 import {refusalMessage} from '../format/refusal.js';
-import type {App, OpenWorld} from '../application.js';
+import type {App, Interruption, OpenWorld} from '../application.js';
 import type {SettingPath} from '../config-schema.js';
 import type {Flags, Input} from './command.js';
 import {idsFlag} from './flags.js';
@@ -59,15 +59,15 @@ export type Acquired =
 /**
 Gets the GPUs, showing on stderr how the waiting goes.
 
+@param interruption - Of the caller, who ends it: a signal must find somebody until the GPUs are in good hands.
 @throws CanhazgpuError `unavailable` when there were not enough in time, or somebody took us out of the line.
 */
 export async function acquireShown(
 	app: App,
 	world: OpenWorld,
 	request: AcquireRequest,
-	waitSeconds: number | undefined,
+	{waitSeconds, interruption}: {readonly waitSeconds: number | undefined; readonly interruption: Interruption},
 ): Promise<Acquired> {
-	const interruption = app.interruption();
 	const line = createWaitingLine(app);
 	try {
 		const answer = await acquire(world, request, {
@@ -107,6 +107,5 @@ export async function acquireShown(
 		}
 	} finally {
 		line.end();
-		interruption.end();
 	}
 }

@@ -1,8 +1,8 @@
 /**
 Keeps the lease of a running job: its heart beats every minute, its loss is said at once, and it ends once.
 */
-import {setTimeout as delay} from 'node:timers/promises';
-import {beat, finish, leaseHeartbeatMs, nameJob, type Beat, type Hold} from '../core/holding.js';
+import {createBell} from '../core/bell.js';
+import {beat, finish, withJob, type Beat, type Hold} from '../core/holding.js';
 import {ownerOf} from '../core/ownership.js';
 import {CanhazgpuError} from '../errors.js';
 import {sanitize} from '../format/text.js';
@@ -17,6 +17,9 @@ export type Keeper = {
 /** After the job's end the store may be away; the GPUs come back anyway, since the job is dead. */
 const patienceMs = 10_000;
 
+/** The Go peer tells nobody what it changes, so a lease that it took is only seen by looking. */
+const lookMs = 5000;
+
 type Lost = Extract<Beat, {kind: 'lost'}>['gpus'];
 
 const lossWords = (lost: Lost): string =>
@@ -28,46 +31,30 @@ const lossWords = (lost: Lost): string =>
 		.join(', ');
 
 export function keepHold(app: App, world: OpenWorld, granted: Hold, job: ProcessIdentity): Keeper {
-	let hold: Hold = {...granted, lease: {...granted.lease, job}};
+	let hold = withJob(granted, job);
 	const ended = new AbortController();
-	let isChecking = false;
-	let isAgain = false;
+	const bell = createBell();
 
 	const check = async (): Promise<void> => {
-		if (isChecking) {
-			isAgain = true;
-			return;
-		}
-
-		isChecking = true;
 		try {
-			do {
-				isAgain = false;
-				const answer = await beat(world, hold);
-				if (answer.kind === 'lost' && !ended.signal.aborted) {
-					app.remark(`canhazgpu: WARNING: the command goes on without its reservation: ${lossWords(answer.gpus)}`);
-					// Said once: from now on only the rest is held.
-					const lost = new Set(answer.gpus.map(({index}) => index));
-					hold = {...hold, gpus: hold.gpus.filter((index) => !lost.has(index))};
-				}
-			} while (isAgain && !ended.signal.aborted);
+			const answer = await beat(world, hold);
+			// From now on only the rest is held, so a loss is said once.
+			hold = answer.hold;
+			if (answer.kind === 'lost' && !ended.signal.aborted) {
+				app.remark(`canhazgpu: WARNING: the command goes on without its reservation: ${lossWords(answer.gpus)}`);
+			}
 		} catch (error) {
 			// A store that is away is heard of again; the job goes on.
 			if (!(error instanceof CanhazgpuError)) {
 				throw error;
 			}
-		} finally {
-			isChecking = false;
 		}
 	};
 
 	const beats = (async () => {
-		await nameJob(world, hold, job).catch(() => undefined);
 		while (!ended.signal.aborted && hold.gpus.length > 0) {
-			await delay(leaseHeartbeatMs, undefined, {signal: ended.signal}).catch(() => undefined);
-			if (!ended.signal.aborted) {
-				await check();
-			}
+			await check();
+			await bell.wait(world.clock, lookMs, ended.signal);
 		}
 	})();
 	const listening = world.store
@@ -75,12 +62,12 @@ export function keepHold(app: App, world: OpenWorld, granted: Hold, job: Process
 			changed(event) {
 				const isOurs =
 					event === undefined || event.kind === 'pool' || event.gpus.some((index) => hold.gpus.includes(index));
-				if (isOurs && event?.kind !== 'granted') {
-					void check();
+				if (isOurs) {
+					bell.ring();
 				}
 			},
 			restored() {
-				void check();
+				bell.ring();
 			},
 		})
 		.catch(() => undefined);
@@ -92,11 +79,16 @@ export function keepHold(app: App, world: OpenWorld, granted: Hold, job: Process
 			const unsubscribe = await listening;
 			await unsubscribe?.();
 			const untilMs = app.clock.monotonicMs() + patienceMs;
-			for (;;) {
+			while (hold.gpus.length > 0) {
 				try {
 					await finish(world, hold, reason);
 					return;
 				} catch (error) {
+					if (error instanceof CanhazgpuError && error.code === 'no-pool') {
+						// Lost with all its data: nothing is left to give back.
+						return;
+					}
+
 					if (app.clock.monotonicMs() > untilMs) {
 						const why = error instanceof Error ? sanitize(error.message) : 'unknown error';
 						app.remark(`canhazgpu: the GPUs could not be given back now, they will be at anybody's next look: ${why}`);

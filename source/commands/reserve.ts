@@ -24,7 +24,8 @@ export const reserve: Command = {
 		const waitSeconds = waitSecondsOf(input, 'reserve.wait');
 		const requester = app.requester(checkLabel(input.config.get('reserve.user')));
 		const durationSeconds = input.config.get('reserve.duration')!;
-		const world = await app.open({isPatient: waitSeconds !== 0});
+		const world = await app.open({willScan: true, isPatient: waitSeconds !== 0});
+		const interruption = app.interruption();
 		try {
 			const answer = await acquireShown(
 				app,
@@ -37,7 +38,7 @@ export const reserve: Command = {
 					note: input.config.get('reserve.note'),
 					force: input.has('force'),
 				},
-				waitSeconds,
+				{waitSeconds, interruption},
 			);
 			if (answer.kind === 'interrupted') {
 				return answer.exitCode;
@@ -59,6 +60,7 @@ export const reserve: Command = {
 
 			return 0;
 		} finally {
+			interruption.end();
 			await world.close();
 		}
 	},

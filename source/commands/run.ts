@@ -2,7 +2,7 @@ import {findHold, finish, type Hold} from '../core/holding.js';
 import {CanhazgpuError} from '../errors.js';
 import {shellCommand} from '../format/shell.js';
 import {longDuration} from '../format/durations.js';
-import type {App, OpenWorld} from '../application.js';
+import type {App, Interruption, OpenWorld} from '../application.js';
 import {acquireShown, countOf, waitSecondsOf, wantFlags} from './acquire.js';
 import type {Command, Input} from './command.js';
 import {checkLabel, idsOf} from './flags.js';
@@ -41,13 +41,15 @@ export const gpuEnvironment = (gpus: readonly number[]): Readonly<Record<string,
 	};
 };
 
-async function runHeld(
-	app: App,
-	world: OpenWorld,
-	hold: Hold,
-	words: readonly [string, ...(readonly string[])],
-	timeoutSeconds: number | undefined,
-): Promise<number> {
+type Held = {
+	readonly world: OpenWorld;
+	readonly hold: Hold;
+	readonly words: readonly [string, ...(readonly string[])];
+	readonly timeoutSeconds: number | undefined;
+	readonly interruption: Interruption;
+};
+
+async function runHeld(app: App, {world, hold, words, timeoutSeconds, interruption}: Held): Promise<number> {
 	const [command, ...args] = words;
 	const forAmd = world.gpus.name === 'amd' ? {HIP_VISIBLE_DEVICES: hold.gpus.join(',')} : {};
 	const job = await app.startJob({
@@ -59,6 +61,8 @@ async function runHeld(
 			app.remark(`canhazgpu: the time limit of ${longDuration(timeoutSeconds ?? 0)} is over: stopping the command`);
 		},
 	});
+	// From here on signals are the job's.
+	interruption.end();
 	const keeper = keepHold(app, world, hold, job.process);
 	const {exitCode, reason} = await job.ended;
 	await keeper.end(reason);
@@ -90,7 +94,8 @@ export const run: Command = {
 		const timeoutSeconds = input.config.get('run.timeout');
 		// Before waiting for hours: a command that cannot be run is told at once.
 		await app.checkCommand(words[0]);
-		const world = await app.open({isPatient: true});
+		const world = await app.open({willScan: true, isPatient: true});
+		const interruption = app.interruption();
 		try {
 			const answer = await acquireShown(
 				app,
@@ -102,20 +107,26 @@ export const run: Command = {
 					tenure: {type: 'run', timeLimitSeconds: timeoutSeconds},
 					note: input.config.get('run.note'),
 				},
-				waitSeconds,
+				{waitSeconds, interruption},
 			);
 			if (answer.kind === 'interrupted') {
 				return answer.exitCode;
 			}
 
 			const hold = await findHold(world, answer.leaseId);
+			if (interruption.signal.aborted) {
+				await finish(world, hold, 'released');
+				return interruption.exitCode();
+			}
+
 			try {
-				return await runHeld(app, world, hold, words, timeoutSeconds);
+				return await runHeld(app, {world, hold, words, timeoutSeconds, interruption});
 			} catch (error) {
 				await finish(world, hold, 'released');
 				throw error;
 			}
 		} finally {
+			interruption.end();
 			await world.close();
 		}
 	},

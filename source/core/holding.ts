@@ -3,26 +3,25 @@ Holding a `run` lease: its job is named in it, its holder's life is told to the 
 */
 import {CanhazgpuError} from '../errors.js';
 import {isLeased, planChange, planEnd, type LeasedRecord} from './lifecycle.js';
-import {emptyPlan, type Plan} from './plan.js';
+import {emptyPlan, isEmpty, type Plan} from './plan.js';
 import type {World} from './ports.js';
 import {readLiving, transact} from './transaction.js';
 import type {EndReason, Lease, Pool, ProcessIdentity, Snapshot} from './types.js';
 
 /** Between two heartbeats of a lease. */
-export const leaseHeartbeatMs = 60_000;
+export const leaseHeartbeatSeconds = 60;
 
 /** What a wrapper knows of its own lease: enough to know it again, and to put it back. */
 export type Hold = {
 	readonly leaseId: string;
 	/** Sorted. */
 	readonly gpus: readonly number[];
-	/** As it was granted, with the job since it runs. */
-	readonly lease: Lease;
+	/** Each GPU's lease, since those held while waiting began earlier than the last; with the job since it runs. */
+	readonly leases: ReadonlyMap<number, Lease>;
 	readonly pool: Pool;
+	/** On the store's clock: when it was last seen to be there. */
+	readonly seenAt: number;
 };
-
-const bearing = (snapshot: Snapshot, leaseId: string): readonly LeasedRecord[] =>
-	snapshot.gpus.filter(isLeased).filter(({lease}) => lease.leaseId === leaseId);
 
 /**
 The lease as the store has it now, right after it was granted.
@@ -30,33 +29,38 @@ The lease as the store has it now, right after it was granted.
 @throws CanhazgpuError `failed` when it is gone already.
 */
 export async function findHold(world: World, leaseId: string): Promise<Hold> {
-	const snapshot = await readLiving(world);
-	const records = bearing(snapshot, leaseId);
-	if (records.length === 0 || snapshot.pool === undefined) {
+	const {pool, gpus, now} = await readLiving(world);
+	const records = gpus.filter(isLeased).filter(({lease}) => lease.leaseId === leaseId);
+	if (records.length === 0 || pool === undefined) {
 		throw new CanhazgpuError('failed', 'The GPUs were taken away again before the command could start', {
 			hint: 'Somebody released them, or remade the pool. Try again.',
 		});
 	}
 
-	return {leaseId, gpus: records.map(({index}) => index), lease: records[0]!.lease, pool: snapshot.pool};
+	const leases = new Map(records.map(({index, lease}) => [index, lease]));
+	return {leaseId, gpus: [...leases.keys()], leases, pool, seenAt: now};
 }
 
-/** Writes down the job, so that the lease stays with it even if the wrapper is killed. */
-export async function nameJob(world: World, hold: Hold, job: ProcessIdentity): Promise<Hold> {
-	await transact(world, {
-		attempt: (snapshot) => ({
-			plan: planChange(bearing(snapshot, hold.leaseId), (lease) => ({...lease, job}), undefined),
-			result: undefined,
-		}),
-		happened: (snapshot) => bearing(snapshot, hold.leaseId).every(({lease}) => lease.job?.pid === job.pid),
-	});
-	return {...hold, lease: {...hold.lease, job}};
-}
+/** The same with its job, so that the lease stays with that even if the wrapper is killed. The next beat writes it down. */
+export const withJob = (hold: Hold, job: ProcessIdentity): Hold => ({
+	...hold,
+	leases: new Map(hold.gpus.map((index) => [index, {...hold.leases.get(index)!, job}])),
+});
+
+/** What is left when some are lost. */
+const without = (hold: Hold, lost: readonly number[]): Hold => ({
+	...hold,
+	gpus: hold.gpus.filter((index) => !lost.includes(index)),
+});
 
 export type Beat =
-	| {readonly kind: 'held'}
-	/** Some or all of its GPUs are not ours any more; `holder` has them now, if anybody. */
-	| {readonly kind: 'lost'; readonly gpus: ReadonlyArray<{readonly index: number; readonly holder: Lease | undefined}>};
+	| {readonly kind: 'held'; readonly hold: Hold}
+	/** Some or all of its GPUs are not ours any more; `holder` has them now, if anybody. `hold` is the rest. */
+	| {
+			readonly kind: 'lost';
+			readonly hold: Hold;
+			readonly gpus: ReadonlyArray<{readonly index: number; readonly holder: Lease | undefined}>;
+	  };
 
 /** The peer rewrites records and drops the fields it does not know: same user, type and start, and no id. */
 const isRewritten = (lease: Lease, own: Lease): boolean =>
@@ -65,80 +69,117 @@ const isRewritten = (lease: Lease, own: Lease): boolean =>
 	lease.type === own.type &&
 	Math.floor(lease.startTime) === Math.floor(own.startTime);
 
-/** After a store that lost its data: the lease and the pool are put back only if both are gone. */
-const planRestore = ({gpus, lease, pool}: Hold, now: number): Plan => ({
-	expect: [
-		{kind: 'pool', gpuCount: undefined},
-		...gpus.map((index) => ({kind: 'gpu', index, raw: undefined}) as const),
-	],
-	writes: [
-		{kind: 'pool', pool},
-		...gpus.map((index) => ({kind: 'lease', index, lease: {...lease, lastHeartbeat: now}}) as const),
-	],
-	usage: [],
-	event: {kind: 'pool', gpus},
-	grants: false,
-});
+const ownRecords = (snapshot: Snapshot, {leaseId, gpus, leases}: Hold): readonly LeasedRecord[] =>
+	snapshot.gpus
+		.filter(isLeased)
+		.filter(
+			({index, lease}) => gpus.includes(index) && (lease.leaseId === leaseId || isRewritten(lease, leases.get(index)!)),
+		);
+
+/** What the record has to say now: all of ours where the peer dropped it, else only that the holder lives. */
+function beaten(lease: Lease, own: Lease, now: number): Lease {
+	const {job, unknownFields} = own;
+	return lease.leaseId === undefined
+		? {...own, unknownFields: lease.unknownFields ?? unknownFields, lastHeartbeat: now}
+		: {...lease, job, lastHeartbeat: now};
+}
+
+const isDue = (lease: Lease, own: Lease, now: number): boolean =>
+	lease.leaseId === undefined ||
+	lease.job?.pid !== own.job?.pid ||
+	now - (lease.lastHeartbeat ?? lease.startTime) >= leaseHeartbeatSeconds;
 
 /**
-Says that the lease's holder lives, and finds out whether it still is the holder.
+After a store that lost its data, the lease is put back, and with it the pool, unless somebody has made that anew. A key that is gone
+while the store ran on, or a record in its place, is somebody's doing, and stays.
+*/
+function planRestore(snapshot: Snapshot, {gpus, leases, pool, seenAt}: Hold): Plan | undefined {
+	const isPoolGone = snapshot.pool === undefined;
+	const hasRestarted = snapshot.now - snapshot.storeUptimeSeconds > seenAt;
+	const areKeysGone = gpus.every((index) => {
+		const record = snapshot.gpus[index];
+		return record?.kind === 'free' && record.raw === undefined;
+	});
+	if (gpus.length === 0 || !(isPoolGone || (hasRestarted && areKeysGone))) {
+		return undefined;
+	}
+
+	const lastHeartbeat = snapshot.now;
+	return {
+		expect: [
+			{kind: 'pool', gpuCount: snapshot.pool?.gpuCount},
+			...gpus.map((index) => ({kind: 'gpu', index, raw: undefined}) as const),
+		],
+		writes: [
+			...(isPoolGone ? [{kind: 'pool', pool} as const] : []),
+			...gpus.map((index) => ({kind: 'lease', index, lease: {...leases.get(index)!, lastHeartbeat}}) as const),
+		],
+		usage: [],
+		event: {kind: 'pool', gpus},
+		grants: false,
+	};
+}
+
+/**
+Finds out whether we still are the holder, and says that we live where that is due. It writes nothing else, so that it may be called as
+often as something happens.
 
 @throws CanhazgpuError `store-unreachable`, ... : then nothing is known, and the lease stays for a quarter of an hour.
 */
 export async function beat(world: World, hold: Hold): Promise<Beat> {
 	const {store, clock} = world;
-	for (;;) {
+	for (let tries = 0; tries < 20; tries++) {
 		const snapshot = await store.read();
-		if (snapshot.pool === undefined) {
-			const outcome = await store.commit(planRestore(hold, snapshot.now));
-			if (outcome === 'done') {
-				return {kind: 'held'};
+		const {now} = snapshot;
+		const own = ownRecords(snapshot, hold);
+		const due = own.filter(({index, lease}) => isDue(lease, hold.leases.get(index)!, now));
+		const plan =
+			planRestore(snapshot, hold) ??
+			planChange(due, (lease, index) => beaten(lease, hold.leases.get(index)!, now), undefined);
+		if (!isEmpty(plan)) {
+			if ((await store.commit(plan)) !== 'done') {
+				await clock.sleep(20 * clock.random());
 			}
 
-			await clock.sleep(20 * clock.random());
 			continue;
 		}
 
-		const own = hold.gpus
-			.map((index) => snapshot.gpus[index])
-			.filter((record) => record !== undefined && isLeased(record))
-			.filter(({lease}) => lease.leaseId === hold.leaseId || isRewritten(lease, hold.lease));
 		const lost = hold.gpus.filter((index) => own.every((record) => record.index !== index));
-		if (own.length > 0) {
-			const plan = planChange(own, () => ({...hold.lease, lastHeartbeat: snapshot.now}), undefined);
-			if ((await store.commit(plan)) !== 'done') {
-				await clock.sleep(20 * clock.random());
-				continue;
-			}
-		}
-
+		const rest = {...without(hold, lost), seenAt: now};
 		return lost.length === 0
-			? {kind: 'held'}
+			? {kind: 'held', hold: rest}
 			: {
 					kind: 'lost',
+					hold: rest,
 					gpus: lost.map((index) => {
 						const record = snapshot.gpus[index];
 						return {index, holder: record !== undefined && isLeased(record) ? record.lease : undefined};
 					}),
 				};
 	}
+
+	throw new CanhazgpuError('busy', 'The lease could not be told from its changes');
 }
 
-/** Ends the lease on all GPUs that still bear it. Returns which; those that were lost before are not touched. */
-export const finish = async (world: World, {leaseId}: Hold, reason: EndReason): Promise<readonly number[]> =>
+/** Ends the lease on all GPUs that still are ours. Returns which; those that were lost before are not touched. */
+export const finish = async (world: World, hold: Hold, reason: EndReason): Promise<readonly number[]> =>
 	transact<readonly number[]>(world, {
 		attempt(snapshot) {
-			const records = bearing(snapshot, leaseId);
+			const records = ownRecords(snapshot, hold);
 			const gpus = records.map(({index}) => index);
 			return records.length === 0
 				? {plan: emptyPlan, result: []}
 				: {
 						plan: planEnd(
-							records.map((record) => ({record, ending: {reason, endTime: snapshot.now}})),
+							records.map(({index, lease, ...record}) => ({
+								// What the peer dropped from the record is not missing in its history.
+								record: {...record, index, lease: lease.leaseId === undefined ? hold.leases.get(index)! : lease},
+								ending: {reason, endTime: snapshot.now},
+							})),
 							{kind: 'released', gpus, user: records[0]!.lease.user},
 						),
 						result: gpus,
 					};
 		},
-		happened: (snapshot) => bearing(snapshot, leaseId).length === 0,
+		happened: (snapshot) => ownRecords(snapshot, hold).length === 0,
 	});

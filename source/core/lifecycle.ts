@@ -92,11 +92,11 @@ export const planRelease = (records: readonly LeasedRecord[], snapshot: Snapshot
 /** Rewrites leases in place, each as it was read. */
 export const planChange = (
 	records: readonly LeasedRecord[],
-	change: (lease: Lease) => Lease,
+	change: (lease: Lease, index: number) => Lease,
 	event: PoolEvent | undefined,
 ): Plan => ({
 	expect: records.map((record) => expectation(record)),
-	writes: records.map(({index, lease}) => ({kind: 'lease', index, lease: change(lease)})),
+	writes: records.map(({index, lease}) => ({kind: 'lease', index, lease: change(lease, index)})),
 	usage: [],
 	event,
 	grants: false,

@@ -1,9 +1,14 @@
 import os from 'node:os';
 import process from 'node:process';
+import {isHangUpIgnored, keepNohup} from './hang-up.js';
+import {surviveLostOutput} from './terminal.js';
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** Ctrl-C, SIGTERM and SIGHUP as an AbortSignal. Until `end` they do not kill this process. */
+/**
+Ctrl-C, SIGTERM and SIGHUP as an AbortSignal. Until `end` they do not kill this process, and neither does a terminal that is gone: its
+SIGHUP comes in order. Under nohup a SIGHUP is nothing.
+*/
 export function listenForInterruption() {
 	const controller = new AbortController();
 	let exitCode = 130;
@@ -16,7 +21,10 @@ export function listenForInterruption() {
 		controller.abort();
 	};
 
-	for (const name of signals) {
+	surviveLostOutput();
+	const leaveNohup = keepNohup();
+	const heard = signals.filter((name) => name !== 'SIGHUP' || !isHangUpIgnored());
+	for (const name of heard) {
 		process.on(name, listener);
 	}
 
@@ -24,7 +32,8 @@ export function listenForInterruption() {
 		signal: controller.signal,
 		exitCode: () => exitCode,
 		end() {
-			for (const name of signals) {
+			leaveNohup();
+			for (const name of heard) {
 				process.removeListener(name, listener);
 			}
 		},

@@ -1,0 +1,31 @@
+/**
+An interactive shell on a terminal, in a box, in which `canhazgpu` can be typed.
+*/
+import {chmodSync, mkdirSync, writeFileSync} from 'node:fs';
+import path from 'node:path';
+import process from 'node:process';
+import {onTestFinished} from 'vitest';
+import {program, type Box} from './cli.js';
+import {openTerminal, type Terminal} from './terminal.js';
+
+export async function openShell(box: Box): Promise<Terminal> {
+	const directory = path.join(box.home, 'bin');
+	const command = path.join(directory, 'canhazgpu');
+	mkdirSync(directory, {recursive: true});
+	writeFileSync(command, `#!/bin/sh\nexec '${process.execPath}' '${program}' "$@"\n`);
+	chmodSync(command, 0o755);
+	const shell = openTerminal('bash', ['--norc', '--noprofile', '-i'], {
+		cwd: box.home,
+		columns: 160,
+		environment: {
+			...box.environment,
+			PATH: `${directory}${path.delimiter}${box.environment['PATH'] ?? ''}`,
+			PS1: 'shell> ',
+			HISTFILE: '',
+			LC_ALL: 'C.UTF-8',
+		},
+	});
+	onTestFinished(async () => shell.close());
+	await shell.waitFor('shell>');
+	return shell;
+}
