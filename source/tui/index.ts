@@ -15,6 +15,7 @@ export type MonitorOptions = {
 	/** From the end of one scan to the next. 2000 unless said otherwise. */
 	readonly scanIntervalMs?: number;
 	readonly isAscii: boolean;
+	/** As NO_COLOR in the environment says, unless given. */
 	readonly noColor?: boolean;
 	/** A time of day from seconds since the epoch; the local time unless said otherwise. */
 	readonly formatTime?: (seconds: number) => string;

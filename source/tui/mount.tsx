@@ -5,9 +5,13 @@ import {render} from 'ink';
 import {Monitor} from './components/monitor.js';
 import {flashMs, initialState} from './state.js';
 import {createStateStore} from './state-store.js';
+import {stopWrapping, wrapAgain} from './wrapping.js';
 import type {MonitorOptions} from './index.js';
 
 const endingSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/** Ink does not mind https://no-color.org itself. */
+const isColorRefused = (): boolean => (process.env['NO_COLOR'] ?? '') !== '';
 
 /** Exit code, or the error that ended it. */
 type End = {readonly code: number} | {readonly error: unknown};
@@ -49,7 +53,7 @@ export async function mountMonitor(options: MonitorOptions): Promise<number> {
 				storeLocation: world.store.location,
 				isReadonly: options.isReadonly,
 				isAscii: options.isAscii,
-				hasColor: !(options.noColor ?? false),
+				hasColor: !(options.noColor ?? isColorRefused()),
 				memoryThresholdMiB: world.memoryThresholdMiB,
 				formatTime: options.formatTime ?? ((seconds) => localTime.format(new Date(seconds * 1000))),
 			},
@@ -80,6 +84,7 @@ export async function mountMonitor(options: MonitorOptions): Promise<number> {
 	});
 	process.on('uncaughtException', broken);
 	process.on('unhandledRejection', broken);
+	stdout.write(stopWrapping);
 	const instance = render(
 		<Monitor world={world} store={store} scanIntervalMs={scanIntervalMs} quit={quit} broken={broken} />,
 		{
@@ -101,6 +106,12 @@ export async function mountMonitor(options: MonitorOptions): Promise<number> {
 	// The terminal first: whatever is printed about the end must be readable.
 	instance.unmount();
 	await instance.waitUntilExit().catch(() => undefined);
+	await new Promise((resolve) => {
+		// Writing errors are told a little after the answer to the write.
+		stdout.write(wrapAgain, () => {
+			setImmediate(resolve);
+		});
+	});
 	leaveErrors();
 	for (const signal of endingSignals) {
 		process.off(signal, onSignal);

@@ -1,7 +1,8 @@
 /** Ctrl-Z and `fg`: the terminal is given back to the shell and taken again. */
 import process from 'node:process';
 import {useCallback, useEffect, useRef} from 'react';
-import {useApp} from 'ink';
+import {useApp, useStdout} from 'ink';
+import {stopWrapping, wrapAgain} from './wrapping.js';
 
 const sleep = async (milliseconds: number): Promise<void> =>
 	new Promise((resolve) => {
@@ -17,6 +18,7 @@ async function catchUpWithSize(): Promise<void> {
 /** Returns what Ctrl-Z does. */
 export function useSuspend(): () => void {
 	const {suspendTerminal} = useApp();
+	const {stdout} = useStdout();
 	const isSuspended = useRef(false);
 	const suspend = useCallback(async () => {
 		if (isSuspended.current) {
@@ -26,21 +28,24 @@ export function useSuspend(): () => void {
 		isSuspended.current = true;
 		try {
 			await suspendTerminal(async () => {
+				stdout.write(wrapAgain);
 				// To the whole group, as the terminal would: npm and the shell script around us stop too.
 				process.kill(0, 'SIGTSTP');
 				// Runs on only after `fg`, or at once where there is no shell to come back from.
 				await sleep(50);
 				await catchUpWithSize();
+				stdout.write(stopWrapping);
 			});
 		} finally {
 			isSuspended.current = false;
 		}
-	}, [suspendTerminal]);
+	}, [suspendTerminal, stdout]);
 	useEffect(() => {
 		// Stopped from outside, the terminal may have been in other hands meanwhile: take it again and draw everything.
 		const takeBack = async (): Promise<void> => {
 			isSuspended.current = true;
 			await suspendTerminal(catchUpWithSize);
+			stdout.write(stopWrapping);
 			isSuspended.current = false;
 		};
 
@@ -54,7 +59,7 @@ export function useSuspend(): () => void {
 		return () => {
 			process.off('SIGCONT', onContinue);
 		};
-	}, [suspendTerminal]);
+	}, [suspendTerminal, stdout]);
 	return useCallback(() => {
 		void suspend();
 	}, [suspend]);

@@ -59,7 +59,13 @@ export function openTerminal(
 	{columns = 120, rows = 32, environment = process.env as Record<string, string>, cwd = process.cwd()}: Options = {},
 ): Terminal {
 	const emulator = new xterm.Terminal({cols: columns, rows, allowProposedApi: true, scrollback: 1000});
-	const pty = spawn(command, [...parameters], {name: 'xterm-256color', cols: columns, rows, cwd, env: {...environment}});
+	const pty = spawn(command, [...parameters], {
+		name: 'xterm-256color',
+		cols: columns,
+		rows,
+		cwd,
+		env: {...environment},
+	});
 	let written = '';
 	let hasEnded = false;
 	/** Those who wait look again after everything that happens. */
@@ -98,7 +104,11 @@ export function openTerminal(
 		const {active} = emulator.buffer;
 		return Array.from(
 			{length: emulator.rows},
-			(_, row) => active.getLine(active.viewportY + row)?.translateToString(true) ?? '',
+			(_, row) =>
+				active
+					.getLine(active.viewportY + row)
+					?.translateToString(true, 0, emulator.cols)
+					.trimEnd() ?? '',
 		);
 	};
 
@@ -118,7 +128,7 @@ export function openTerminal(
 					? condition(text)
 					: typeof condition === 'string'
 						? text.includes(condition)
-						: text.search(condition) !== -1;
+						: condition.test(text);
 			return new Promise((resolve, reject) => {
 				const settle = (finish: () => void): void => {
 					watchers.delete(watcher);

@@ -1,5 +1,5 @@
 /** The built monitor on a terminal of its own. */
-import {chmodSync, cpSync} from 'node:fs';
+import {chmodSync, cpSync, mkdtempSync, rmSync} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
 import {onTestFinished} from 'vitest';
@@ -31,16 +31,30 @@ const nobody = 65_534;
 /** Gives up all rights before the program is loaded. */
 const giveUpRights = `data:text/javascript,process.setgroups([]);process.setgid(${nobody});process.setuid(${nobody});`;
 
-/** What starts it as an ordinary account: as root, a copy of it that everybody may read. */
-function ordinaryCommand(box: Box): readonly string[] {
+type Start = {
+	readonly command: readonly string[];
+	/** Its home and working directory. */
+	readonly home: string;
+	readonly environment: Readonly<Record<string, string>>;
+};
+
+/** Starts it as an ordinary account: as root, a copy of it that everybody may read, in a place where everybody may go. */
+function ordinaryStart(start: Start): Start {
 	if (process.getuid?.() !== 0) {
-		return [process.execPath, program];
+		return start;
 	}
 
-	const copy = path.join(box.home, 'dist');
-	cpSync(path.dirname(program), copy, {recursive: true});
-	chmodSync(box.home, 0o777);
-	return [process.execPath, '--import', giveUpRights, path.join(copy, 'cli.js')];
+	const home = mkdtempSync('/tmp/canhazgpu-nobody-');
+	onTestFinished(() => {
+		rmSync(home, {recursive: true, force: true});
+	});
+	chmodSync(home, 0o777);
+	cpSync(path.dirname(program), path.join(home, 'dist'), {recursive: true});
+	return {
+		command: [process.execPath, '--import', giveUpRights, path.join(home, 'dist/cli.js')],
+		home,
+		environment: {...start.environment, HOME: home, CANHAZGPU_POOL_DIRECTORY: path.join(home, 'shared')},
+	};
 }
 
 /** Opens it; it is closed when the test ends. */
@@ -48,13 +62,14 @@ export function startTop(
 	box: Box,
 	{flags = [], size = {columns: 120, rows: 32}, environment = {}, isOrdinary = false, shell}: Options = {},
 ): Terminal {
-	const command = isOrdinary ? ordinaryCommand(box) : [process.execPath, program];
-	const words = [...command, 'top', ...flags];
+	const own = {command: [process.execPath, program], home: box.home, environment: box.environment};
+	const start = isOrdinary ? ordinaryStart(own) : own;
+	const words = [...start.command, 'top', ...flags];
 	const [file, ...parameters] = shell === undefined ? words : ['/bin/sh', '-c', shell, 'sh', ...words];
 	const terminal = openTerminal(file!, parameters, {
 		...size,
-		cwd: box.home,
-		environment: {...box.environment, ...environment},
+		cwd: start.home,
+		environment: {...start.environment, ...environment},
 	});
 	onTestFinished(async () => terminal.close());
 	return terminal;
@@ -68,7 +83,7 @@ export const isShown =
 
 /** The line of one GPU. */
 export const rowOf = (screen: readonly string[], gpu: number): string =>
-	screen.find((line) => line.search(new RegExp(String.raw`^\W*${gpu} +[A-Za-z]`, 'v')) !== -1) ?? '';
+	screen.find((line) => new RegExp(String.raw`^\W*${gpu} +[A-Za-z]`, 'v').test(line)) ?? '';
 
 /** What `status --json` says of each GPU. */
 export async function statusOf(box: Box): Promise<ReadonlyArray<Readonly<Record<string, unknown>>>> {
@@ -84,8 +99,12 @@ export type Faults = {
 /** Watches every frame from now on. */
 export function watchFrames({emulator, isAlternate}: Terminal): Faults {
 	const overflows: string[] = [];
+	let wasAlternate = isAlternate();
 	emulator.onScroll(() => {
-		if (isAlternate()) {
+		// Going from one screen to the other is told as scrolling too.
+		const isSwitch = wasAlternate !== isAlternate();
+		wasAlternate = isAlternate();
+		if (wasAlternate && !isSwitch) {
 			overflows.push('scrolled');
 		}
 	});
@@ -94,12 +113,15 @@ export function watchFrames({emulator, isAlternate}: Terminal): Faults {
 		for (let row = 0; isAlternate() && row < emulator.rows; row++) {
 			const line = active.getLine(row);
 			if (line?.isWrapped) {
-				overflows.push(line.translateToString(true));
+				overflows.push(line.translateToString(true, 0, emulator.cols));
 			}
 		}
 	});
 	return {overflows: () => overflows};
 }
 
-/** Sequences that empty the screen or a part of it, so that it is seen empty for a moment. */
-export const clears = /\u{1B}\[[0-3]?J/v;
+/** Raw output with its escapes spelled, for regular expressions to be read. */
+export const spelled = (raw: string): string => raw.replaceAll('\u{1B}', '␛');
+
+/** Sequences that empty the screen or a part of it, so that it is seen empty for a moment. Spelled. */
+export const clears = /␛\[[0-3]?J/v;

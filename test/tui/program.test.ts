@@ -1,6 +1,7 @@
 /**
 The built program on a real terminal: what a user sees and types.
 */
+import {Redis} from 'ioredis';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {createBox, createEmbeddedBox, createRedisBox, type Box} from '../_helpers/cli.js';
 import {startRedis, type RedisServer} from '../_helpers/redis-server.js';
@@ -16,8 +17,22 @@ afterAll(async () => {
 	await redis.stop();
 });
 
+/** The pool that a program without any configuration would find: not one for tests to play with. */
+async function hasOwnPool(): Promise<boolean> {
+	const client = new Redis({lazyConnect: true, maxRetriesPerRequest: 0, retryStrategy: () => null});
+	client.on('error', () => undefined);
+	try {
+		await client.connect();
+		return (await client.exists('canhazgpu:gpu_count')) > 0;
+	} catch {
+		return false;
+	} finally {
+		client.disconnect();
+	}
+}
+
 test('a first run shows simulated GPUs of its own, follows the verbs, and leaves no trace', async (context) => {
-	context.skip(false, 'this machine has a GPU pool: a first run would show that');
+	context.skip(await hasOwnPool(), 'This machine has a GPU pool, and a first run would show that');
 	const box = createBox();
 	context.onTestFinished(() => {
 		box.remove();
@@ -26,8 +41,10 @@ test('a first run shows simulated GPUs of its own, follows the verbs, and leaves
 	const opened = await top.waitFor(isShown(8), 5000);
 	expect(top.isAlternate()).toBe(true);
 	expect(top.isCursorShown()).toBe(false);
-	expect(opened[0]).toMatch(/^ canhazgpu top .* 8x\S*H100\S*  \[LIVE\]  SIMULATED  PRIVATE pool  scan \d+s ago /v);
-	expect(opened[1]).toMatch(/^ Free 8  Mine 0  Others 0 /v);
+	expect(opened[0]).toMatch(
+		/^ canhazgpu top .* 8x\S*H100\S* {2}\[LIVE\] {2}SIMULATED {2}PRIVATE pool {2}scan \d+s ago /v,
+	);
+	expect(opened[1]).toMatch(/^ Free 8 {2}Mine 0 {2}Others 0 /v);
 	expect(opened.at(-2)).toBe(
 		' WARN There was no pool: made a private one. For everybody on this machine: canhazgpu admin',
 	);
@@ -51,7 +68,7 @@ test('a first run shows simulated GPUs of its own, follows the verbs, and leaves
 	expect(top.emulator.modes.bracketedPasteMode).toBe(false);
 	expect(top.screen().slice(0, 2)).toEqual(['before', 'after 0']);
 	// What is typed is echoed and edited by the terminal again.
-	expect(top.screen().join('\n')).toMatch(/(?<!-)\bicanon\b[^]*(?<!-)\becho\b/v);
+	expect(top.screen().join('\n')).toMatch(/ icanon [\s\S]* echo /v);
 });
 
 describe.each([
@@ -81,10 +98,10 @@ describe.each([
 		top.write(`${keys.tab}eval, "70B"`);
 		// In the middle of it the window becomes smaller, and larger again.
 		top.resize({columns: 70, rows: 18});
-		await top.waitFor((screen) => screen.split('\n')[17]?.includes('Enter Do it') ?? false);
+		await top.waitFor((screen) => screen.split('\n', 18)[17]?.includes('Enter Do it') ?? false);
 		await top.waitFor(/Note +eval, "70B"/v);
 		top.resize({columns: 110, rows: 30});
-		await top.waitFor(`$ canhazgpu reserve --gpus 3 --duration 2h --note 'eval, "70B"'`);
+		await top.waitFor('$ canhazgpu reserve --gpus 3 --duration 2h --note \'eval, "70B"\'');
 		top.write(keys.enter);
 		const reserved = await top.waitFor(' OK reserved GPUs 0,1,2 for ');
 		expect(reserved.join('\n')).toContain('$ export CUDA_VISIBLE_DEVICES=0,1,2');
@@ -119,7 +136,12 @@ describe.each([
 		await top.waitFor(' OK released GPU 1');
 		await top.waitFor('Free 6  Mine 2');
 		const left = await statusOf(box);
-		expect(left.map(({status}) => status === 'IN_USE')).toEqual([true, false, true, ...Array.from({length: 5}, () => false)]);
+		expect(left.map(({status}) => status === 'IN_USE')).toEqual([
+			true,
+			false,
+			true,
+			...Array.from({length: 5}, () => false),
+		]);
 		top.write('q');
 		expect(await top.exit).toMatchObject({exitCode: 0});
 	});

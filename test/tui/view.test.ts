@@ -37,6 +37,7 @@ test('the columns fill every width that has room for them', () => {
 test('a bar shows a trace of anything above nothing, and is full only when all is used', () => {
 	expect(bar(0, 10, true)).toEqual({filled: '[', rest: '........]'});
 	expect(bar(0.01, 10, true).filled).toBe('[#');
+	expect(bar(4 / 81_559, 12, false)).toEqual({filled: '', rest: '░'.repeat(12)});
 	expect(bar(0.99, 10, true).rest).toBe('.]');
 	expect(bar(1, 4, false)).toEqual({filled: '████', rest: ''});
 });

@@ -47,7 +47,8 @@ export const glyphsOf = ({settings}: Pick<State, 'settings'>): Glyphs => (settin
 export const ellipsisOf = (state: Pick<State, 'settings'>): string => glyphsOf(state).ellipsis;
 
 /**
-A bar of exactly `columns`. A share above nothing shows at least a trace, and one below all never looks full.
+A bar of exactly `columns`. One per cent shows at least a trace, what a driver keeps for itself does not, and what is below all
+never looks full.
 
 @param share - 0 to 1.
 */
@@ -55,7 +56,8 @@ export function bar(share: number, columns: number, isAscii: boolean): {filled: 
 	const inside = isAscii ? columns - 2 : columns;
 	const clamped = Math.min(1, Math.max(0, share));
 	const rounded = Math.round(clamped * inside);
-	const length = clamped === 0 || clamped === 1 ? rounded : Math.min(inside - 1, Math.max(1, rounded));
+	const least = clamped < 0.01 ? 0 : 1;
+	const length = clamped === 1 ? inside : Math.min(inside - 1, Math.max(least, rounded));
 	return isAscii
 		? {filled: `[${'#'.repeat(length)}`, rest: `${'.'.repeat(inside - length)}]`}
 		: {filled: '█'.repeat(length), rest: '░'.repeat(inside - length)};
