@@ -12,11 +12,15 @@ const longestTimerMs = 2 ** 31 - 1;
 Calls back after so many seconds, never earlier, on the clock of the machine: time in which this process is stopped (Ctrl-Z) counts,
 and a limit that is passed meanwhile is met as soon as it goes on. Keeps the process alive. Gives back the way to call it off.
 */
-export const afterSeconds = (seconds: number, callback: () => void): (() => void) => {
-	const deadlineMs = performance.now() + seconds * 1000;
+export const afterSeconds = (
+	seconds: number,
+	callback: () => void,
+	monotonicMs = () => performance.now(),
+): (() => void) => {
+	const deadlineMs = monotonicMs() + seconds * 1000;
 	let timer: NodeJS.Timeout;
 	const wait = () => {
-		const leftMs = deadlineMs - performance.now();
+		const leftMs = deadlineMs - monotonicMs();
 		if (leftMs <= 0) {
 			callback();
 		} else {

@@ -68,7 +68,7 @@ const hasPid = (child: ChildProcess): child is ChildProcess & {readonly pid: num
 type Stdio = 'inherit' | 'ignore' | number;
 
 /**
-Node closes every other descriptor in its children. Those which an argument names are passed on, or else the `<(...)` of the shells
+Node closes most other descriptors in its children. Those which an argument names are passed on, or else the `<(...)` of some shells
 would name nothing.
 */
 const stdioFor = (args: readonly string[]): Stdio[] => {

@@ -142,10 +142,10 @@ const endOf = async (child: ChildProcess): Promise<JobEnd> =>
 Ends this process as the job has ended. After a Ctrl-C that means to die of it as well: a shell that runs a loop or a script ends that
 only when it sees its command die of SIGINT, and takes exit code 130 for an answer.
 */
-export const exitLike = ({exitCode, signal}: JobEnd): void => {
+export const exitLike = ({exitCode, reason, signal}: JobEnd): void => {
 	const own = readStat('self');
 	const isForeground = typeof own === 'object' && own.terminal !== 0 && own.processGroup === own.foregroundGroup;
-	if (signal === 'SIGINT' && isForeground) {
+	if (reason === 'signalled' && signal === 'SIGINT' && isForeground) {
 		process.kill(process.pid, signal);
 	}
 

@@ -59,8 +59,8 @@ setInterval(() => {
 }, 10);
 `;
 
-const chg = `#!/bin/sh
-exec ${process.execPath} --enable-source-maps "$(dirname "$0")/driver.mjs" "$@"
+const chg = `#!${process.execPath}
+import './driver.mjs';
 `;
 
 const readLines = (file: string): readonly string[] =>
@@ -83,6 +83,13 @@ export const createStage = async (files: Readonly<Record<string, string>> = {}) 
 		STOP: in_('stop'),
 		RELEASE: in_('release'),
 	};
+	const spawnHere = (command: string, words: readonly string[], more: Readonly<Record<string, string>>) =>
+		spawn(command === 'chg' ? in_('chg') : command, words, {
+			cwd: directory,
+			env: {...environment, ...more},
+			stdio: ['ignore', 'pipe', 'pipe'],
+			detached: true,
+		});
 	const reports = () => readLines(in_('report')).map((line) => JSON.parse(line) as Report);
 	const when = async (event: Report['event'], timeoutMs = 10_000): Promise<Report> =>
 		vi.waitFor(
@@ -147,22 +154,30 @@ export const createStage = async (files: Readonly<Record<string, string>> = {}) 
 				{timeout: 10_000, interval: 10},
 			);
 		},
+		async heard(name: string) {
+			await vi.waitFor(
+				() => {
+					if (!signals().includes(name)) {
+						throw new Error(`The job was sent: ${signals().join(' ')}`);
+					}
+				},
+				{timeout: 10_000, interval: 10},
+			);
+		},
 		stop(exitCode = 0) {
 			writeFileSync(in_('stop'), String(exitCode));
 		},
 		/**
 		Without a terminal, in a session of its own, as a service manager would.
 		*/
-		spawn(words: readonly string[], more: Readonly<Record<string, string>> = {}) {
-			return spawn(in_('chg'), words, {
-				cwd: directory,
-				env: {...environment, ...more},
-				stdio: ['ignore', 'pipe', 'pipe'],
-				detached: true,
-			});
-		},
+		spawn: (words: readonly string[], more: Readonly<Record<string, string>> = {}) => spawnHere('chg', words, more),
+		/**
+		The same for a shell script in which there is a `chg`.
+		*/
+		script: (commands: string, more: Readonly<Record<string, string>> = {}) =>
+			spawnHere('bash', ['-c', commands], more),
 		async run(words: readonly string[], more: Readonly<Record<string, string>> = {}) {
-			const child = this.spawn(words, more);
+			const child = spawnHere('chg', words, more);
 			const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
 			return {stdout, stderr, exitCode: child.exitCode, signal: child.signalCode};
 		},
