@@ -1,4 +1,5 @@
 /** What every face shows: snapshot x observation -> one row a GPU. */
+import {modelOf, type Model} from './model.js';
 import {labelOf, ownerOf} from './ownership.js';
 import type {GpuProcess, GpuReading, GpuRecord, Lease, Observation, Pool, Snapshot} from './types.js';
 import {useOf, usersOf, type Use} from './use.js';
@@ -26,6 +27,8 @@ export type StatusRow = {
 	readonly use: Use;
 	/** Empty when there are none or they are unknown; `reading.processes` tells which. */
 	readonly processes: readonly GpuProcess[];
+	/** What is served or trained on it, where a command line says so. */
+	readonly model?: Model;
 	/** Accounts using it without a lease. Empty for a use whose users are unknown. */
 	readonly unreservedUsers: readonly string[];
 	/** Processes of others on somebody's lease. */
@@ -34,7 +37,7 @@ export type StatusRow = {
 	readonly problem?: string;
 };
 
-type Seen = Pick<StatusRow, 'index' | 'reading' | 'use' | 'processes'>;
+type Seen = Pick<StatusRow, 'index' | 'reading' | 'use' | 'processes' | 'model'>;
 
 function leasedRow(seen: Seen, lease: Lease, snapshot: Snapshot): StatusRow {
 	const owner = ownerOf(lease);
@@ -87,7 +90,8 @@ function rowOf(record: GpuRecord, snapshot: Snapshot, observation: Observation, 
 		observation.failure === undefined
 			? useOf(reading, memoryThresholdMiB)
 			: {kind: 'unknown', why: observation.failure.message};
-	const seen: Seen = {index: record.index, reading, use, processes: reading?.processes ?? []};
+	const processes = reading?.processes ?? [];
+	const seen: Seen = {index: record.index, reading, use, processes, model: modelOf(processes)};
 	switch (record.kind) {
 		case 'leased': {
 			return leasedRow(seen, record.lease, snapshot);

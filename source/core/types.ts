@@ -137,7 +137,9 @@ export type EndReason =
 	| 'pool-reset'
 	| 'queue-left'
 	/** Held while waiting, and taken over by somebody earlier in the line. */
-	| 'taken-by-earlier';
+	| 'taken-by-earlier'
+	/** Held while waiting, and taken over because whoever waited was stopped. */
+	| 'holder-stopped';
 
 /** One GPU held once, from grant to end. */
 export type UsageRecord = {
@@ -174,6 +176,8 @@ export type GpuProcess = {
 	/** Short name, such as `python3`. */
 	readonly name?: string;
 	readonly commandLine?: string;
+	/** Command lines of its parent and of up to two before it, nearest first. */
+	readonly ancestors?: readonly string[];
 	readonly memoryUsedMiB?: number;
 	readonly kind?: 'compute' | 'graphics' | 'both';
 };

@@ -31,6 +31,7 @@ const rowJson = (row: StatusRow, {simulated}: Observation) => ({
 	note: row.lease?.note,
 	details: absentWhenBlank(detailWords(row)),
 	validation: validationWords(row) === '-' ? undefined : validationWords(row),
+	model: row.model && {provider: row.model.provider, model: row.model.model},
 	gpu_model: row.reading?.name,
 	last_released: time(row.lastReleased),
 	last_heartbeat: time(row.lease?.lastHeartbeat),

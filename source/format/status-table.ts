@@ -28,10 +28,16 @@ function stateCell({state}: StatusRow, paint: Paint): string {
 	}
 }
 
-/** The table of `canhazgpu status`, in the peer's columns. */
-export const statusTable = (rows: readonly StatusRow[], paint: Paint): string =>
-	ruledTable(
-		['GPU', 'STATUS', 'USER', 'DURATION', 'TYPE', 'DETAILS', 'VALIDATION', 'NOTE'],
+const longestModel = 50;
+
+const modelCell = ({model}: StatusRow): string =>
+	model === undefined ? '-' : shorten(sanitize(model.model), longestModel);
+
+/** The table of `canhazgpu status`, in the peer's columns. MODEL is there only when some GPU has one. */
+export function statusTable(rows: readonly StatusRow[], paint: Paint): string {
+	const hasModels = rows.some(({model}) => model !== undefined);
+	return ruledTable(
+		['GPU', 'STATUS', 'USER', 'DURATION', 'TYPE', 'DETAILS', 'VALIDATION', ...(hasModels ? ['MODEL'] : []), 'NOTE'],
 		rows.map((row) => [
 			String(row.index),
 			stateCell(row, paint),
@@ -40,7 +46,9 @@ export const statusTable = (rows: readonly StatusRow[], paint: Paint): string =>
 			row.lease?.type.toUpperCase() ?? '-',
 			shorten(detailWords(row), longestDetail),
 			shorten(validationWords(row), longestDetail),
+			...(hasModels ? [modelCell(row)] : []),
 			row.lease?.note === undefined ? '-' : shorten(sanitize(row.lease.note), longestNote),
 		]),
 		paint,
 	);
+}

@@ -31,4 +31,4 @@ rejects.
 */
 export type DescribeProcesses = (
 	pids: Iterable<number>,
-) => Promise<ReadonlyMap<number, Pick<GpuProcess, 'startTicks' | 'user' | 'name' | 'commandLine'>>>;
+) => Promise<ReadonlyMap<number, Pick<GpuProcess, 'startTicks' | 'user' | 'name' | 'commandLine' | 'ancestors'>>>;

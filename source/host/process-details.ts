@@ -2,14 +2,14 @@ import {readFileSync} from 'node:fs';
 import {performance} from 'node:perf_hooks';
 import type {GpuProcess} from '../core/types.js';
 import {createCommandLineReader} from './command-lines.js';
-import {parseStat} from './proc.js';
+import {parseStat, type ProcessStat} from './proc.js';
 import type {runTool} from './spawn.js';
 import type {Users} from './users.js';
 
 /**
 What this machine knows of a process. All undefined when it is hidden from us or has ended.
 */
-export type ProcessDetails = Pick<GpuProcess, 'startTicks' | 'user' | 'name' | 'commandLine'>;
+export type ProcessDetails = Pick<GpuProcess, 'startTicks' | 'user' | 'name' | 'commandLine' | 'ancestors'>;
 
 export type DescribeProcesses = (pids: Iterable<number>) => Promise<ReadonlyMap<number, ProcessDetails>>;
 
@@ -80,8 +80,18 @@ export const createProcessDescriber = ({
 		}
 
 		const stats = new Map([...unique].map((pid) => [pid, parseStat(read(pid, 'stat'))]));
+		const parents = new Map<number, ProcessStat | undefined>();
+		const parentStat = (pid: number): ProcessStat | undefined => {
+			if (!parents.has(pid)) {
+				parents.set(pid, stats.get(pid) ?? parseStat(read(pid, 'stat')));
+			}
+
+			return parents.get(pid);
+		};
+
+		const ancestors = new Map([...stats].map(([pid, stat]) => [pid, ancestorsOf(stat, parentStat)]));
 		// One that waits in the kernel may be the one that hangs.
-		const readable = [...stats].flatMap(([pid, stat]) =>
+		const readable = [...new Map([...parents, ...stats])].flatMap(([pid, stat]) =>
 			stat === undefined || stat.state === 'D' ? [] : [{pid, startTicks: stat.startTicks}],
 		);
 		const [commandLines, ...owners] = await Promise.all([
@@ -96,10 +106,34 @@ export const createProcessDescriber = ({
 					user: owners[position],
 					name: shortName(stat?.comm, commandLines.get(pid)),
 					commandLine: flatten(commandLines.get(pid) ?? ''),
+					ancestors: undefinedWhenEmpty(
+						(ancestors.get(pid) ?? []).flatMap((parent) => flatten(commandLines.get(parent) ?? '') ?? []),
+					),
 				},
 			]),
 		);
 	};
+};
+
+const undefinedWhenEmpty = <Item>(list: readonly Item[]): readonly Item[] | undefined =>
+	list.length === 0 ? undefined : list;
+
+/** A worker says less of what it does than the program that started it. */
+const mostAncestors = 3;
+
+/** Pids, nearest first. The first process of all (pid 1) says nothing of a job. */
+const ancestorsOf = (
+	stat: ProcessStat | undefined,
+	statOf: (pid: number) => ProcessStat | undefined,
+): readonly number[] => {
+	const pids: number[] = [];
+	let parent = stat?.parentPid ?? 0;
+	while (parent > 1 && pids.length < mostAncestors && !pids.includes(parent)) {
+		pids.push(parent);
+		parent = statOf(parent)?.parentPid ?? 0;
+	}
+
+	return pids;
 };
 
 /**

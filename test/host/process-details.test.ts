@@ -40,7 +40,24 @@ test('tells owner, name, command line and start of a process', async () => {
 		user: account,
 		name: 'sleep',
 		commandLine: 'sleep 600 601',
+		ancestors: expect.arrayContaining([expect.stringContaining('vitest')]) as string[],
 	});
+});
+
+test('names up to three parents, the nearest first', async () => {
+	const statLine = (pid: number, parent: number): string =>
+		`${pid} (x) S ${parent} 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 ${pid} 0 0\n`;
+	const files = Object.fromEntries(
+		[6, 5, 4, 3, 2].flatMap((pid) => [
+			[`${pid}/stat`, statLine(pid, pid - 1)],
+			[`${pid}/status`, 'Uid:\t0\t0\t0\t0\n'],
+			[`${pid}/cmdline`, `program\0${pid}\0`],
+		]),
+	);
+	const directory = await createFiles(files);
+	const details = await createProcessDescriber({users, run: runTool, procDirectory: directory})([6, 2]);
+	expect(details.get(6)?.ancestors).toEqual(['program 5', 'program 4', 'program 3']);
+	expect(details.get(2)?.ancestors).toBeUndefined();
 });
 
 test.each([
