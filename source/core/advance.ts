@@ -1,6 +1,7 @@
 /**
 What the one who waits may take now: (snapshot, its entry) -> Plan. Nobody earlier in the line could use what it takes, and what
-somebody later holds while waiting is taken over in the same commit, so two entries never block each other. Design section 7.
+somebody later holds while waiting, or somebody stopped, is taken over in the same commit, so two entries never block each other.
+Design section 7.
 */
 import {usageOf} from './history.js';
 import {isLeased, type LeasedRecord} from './lifecycle.js';
@@ -32,7 +33,13 @@ export type Advance =
 export const holdingsOf = (snapshot: Snapshot, id: string): readonly LeasedRecord[] =>
 	snapshot.gpus.filter(isLeased).filter(({lease}) => lease.partialQueueId === id);
 
-/** GPUs it could take, best first: free ones by the strategy, then what later entries hold, the last in line first. */
+const placeOf = (queue: Snapshot['queue'], {lease}: LeasedRecord): number =>
+	queue.findIndex(({id}) => id === lease.partialQueueId);
+
+/**
+GPUs it could take, best first: free ones by the strategy, then what others hold while they wait, the last in line first: those behind
+it, and those before it that are stopped.
+*/
 function candidates(
 	snapshot: Snapshot,
 	place: number,
@@ -50,12 +57,19 @@ function candidates(
 			.filter((record) => record.kind === 'free')
 			.map(({index, lastReleased}) => ({index, lastReleased, lastUsedByRequester: lastUsed.get(index)})),
 	).map(({index}) => gpus[index]!);
-	const placeOf = ({lease}: LeasedRecord): number => queue.findIndex(({id}) => id === lease.partialQueueId);
-	const heldByLater = allowed
+	const heldByOthers = allowed
 		.filter(isLeased)
-		.filter((record) => record.lease.partialQueueId !== undefined && placeOf(record) > place)
-		.toSorted((a, b) => placeOf(b) - placeOf(a));
-	return [...free, ...heldByLater];
+		.filter((record) => {
+			const other = queue[placeOf(queue, record)];
+			return (
+				record.lease.partialQueueId !== undefined &&
+				other?.kind === 'entry' &&
+				other.id !== entry.id &&
+				(placeOf(queue, record) > place || !isAwake(other.entry))
+			);
+		})
+		.toSorted((a, b) => placeOf(queue, b) - placeOf(queue, a));
+	return [...free, ...heldByOthers];
 }
 
 const expectationsOf = (snapshot: Snapshot, place: number, records: readonly GpuRecord[]): readonly Expectation[] => {
@@ -90,9 +104,12 @@ export function planAdvance(snapshot: Snapshot, id: string, options: AdvanceOpti
 		return {kind: 'nothing', gpus};
 	}
 
-	const usage = taken
-		.filter(isLeased)
-		.map(({index, lease: other}) => usageOf(index, other, {reason: 'taken-by-earlier', endTime: snapshot.now}));
+	const usage = taken.filter(isLeased).map((record) =>
+		usageOf(record.index, record.lease, {
+			reason: placeOf(snapshot.queue, record) > place ? 'taken-by-earlier' : 'holder-stopped',
+			endTime: snapshot.now,
+		}),
+	);
 	const event = {
 		kind: isComplete ? 'granted' : 'queue',
 		gpus,

@@ -38,7 +38,7 @@ export async function findHold(world: World, leaseId: string): Promise<Hold> {
 	}
 
 	const leases = new Map(records.map(({index, lease}) => [index, lease]));
-	return {leaseId, gpus: [...leases.keys()], leases, pool, seenAt: now};
+	return {leaseId, gpus: leases.keys().toArray(), leases, pool, seenAt: now};
 }
 
 /** The same with its job, so that the lease stays with that even if the wrapper is killed. The next beat writes it down. */

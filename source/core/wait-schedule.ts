@@ -4,7 +4,7 @@ the same moment.
 */
 import {isLeased} from './lifecycle.js';
 import {rankFor} from './queue.js';
-import type {PoolEvent, Snapshot} from './types.js';
+import type {GpuRecord, Lease, PoolEvent, Snapshot} from './types.js';
 
 export const heartbeatSeconds = 30;
 
@@ -15,19 +15,68 @@ const wokenAtOnce = 3;
 /** With so many ahead the tick is twice as long. */
 const ticksLengthenEvery = 12;
 
-/** The line as it is after the event, so that those behind know their rank without a read. */
-export const withoutLeavers = (seen: Snapshot, event: PoolEvent | undefined): Snapshot =>
-	event?.left === undefined ? seen : {...seen, queue: seen.queue.filter(({id}) => !event.left?.includes(id))};
+/** What is not known of whoever was just granted a GPU. */
+const somebody: Lease = {user: '?', type: 'run', startTime: 0};
 
-/** Whether an event is worth a look at once. Without a snapshot nothing is known, so it is. */
-export function isWokenBy(event: PoolEvent | undefined, seen: Snapshot | undefined, entryId: string): boolean {
-	if (event?.kind === 'heartbeat' || event?.kind === 'extended') {
-		return false;
+/** GPUs that an event sets free; what a waiter held goes with its leaving. */
+const freedBy = (event: PoolEvent): readonly number[] =>
+	event.kind === 'released' || event.kind === 'expired' || (event.kind === 'queue' && event.left !== undefined)
+		? event.gpus
+		: [];
+
+const takenBy = (event: PoolEvent): readonly number[] =>
+	event.kind === 'granted' || (event.kind === 'queue' && event.left === undefined) ? event.gpus : [];
+
+/**
+What was read, with what an event says drawn in: good enough to tell whether a read is worth it, and never a base for a plan.
+*/
+export function pictureAfter(picture: Snapshot | undefined, event: PoolEvent | undefined): Snapshot | undefined {
+	if (picture === undefined || event === undefined) {
+		return picture;
 	}
 
-	// Whoever leaves the line lets go of claims on GPUs that the event does not name.
-	const gpus = event === undefined || event.kind === 'queue' || event.kind === 'granted' ? [] : event.gpus;
-	return seen === undefined || rankFor(seen.queue, entryId, gpus, seen.gpus.length) < wokenAtOnce;
+	const freed = freedBy(event);
+	const taken = takenBy(event);
+	return {
+		...picture,
+		queue: picture.queue.filter(({id}) => event.left?.includes(id) !== true),
+		gpus: picture.gpus.map((record): GpuRecord => {
+			const {index} = record;
+			return freed.includes(index)
+				? {kind: 'free', index, raw: undefined}
+				: taken.includes(index)
+					? {kind: 'leased', index, raw: '', lease: somebody}
+					: record;
+		}),
+	};
+}
+
+/**
+Whether an event is worth a look at once: it freed something, or somebody left the line and with that the claim to it, and we are among
+the first who could use it.
+
+@param picture - With the event in it.
+*/
+export function isWokenBy(event: PoolEvent | undefined, picture: Snapshot | undefined, entryId: string): boolean {
+	if (picture === undefined) {
+		return true;
+	}
+
+	const {queue, gpus} = picture;
+	if (event === undefined || event.kind === 'pool') {
+		return rankFor(queue, entryId, [], gpus.length) < wokenAtOnce;
+	}
+
+	const own = queue.find(({id}) => id === entryId);
+	const {requestedIds = []} = own?.kind === 'entry' ? own.entry : {};
+	const usable = gpus
+		.filter(({kind, index}) => kind === 'free' && (requestedIds.length === 0 || requestedIds.includes(index)))
+		.map(({index}) => index);
+	const isNews = event.left !== undefined || freedBy(event).some((index) => usable.includes(index));
+	// Taken out of the line by somebody: that is to be seen, too.
+	return (
+		own === undefined || (isNews && usable.length > 0 && rankFor(queue, entryId, usable, gpus.length) < wokenAtOnce)
+	);
 }
 
 /**

@@ -2,30 +2,22 @@
 One who waits in line. Woken by events, with a slow tick in case one was missed; looks at the GPUs only when there is something
 to take. Design section 7.
 */
-import {CanhazgpuError} from '../errors.js';
-import {isAwakeOn, leaseFor, type AcquireRequest, type Grant} from './acquisition.js';
-import {holdingsOf, planAdvance, type Advance, type EntryRecord} from './advance.js';
+import {leaseFor, type AcquireRequest, type Grant} from './acquisition.js';
+import {holdingsOf, type EntryRecord} from './advance.js';
 import {createBell} from './bell.js';
 import {estimateWaits} from './estimates.js';
-import {isLeased} from './lifecycle.js';
 import {entryHeartbeatTimeoutSeconds} from './liveness.js';
-import {emptyPlan} from './plan.js';
 import type {World} from './ports.js';
-import {entryFor, planEntryHeartbeat, planJoin, planLeave} from './queue.js';
+import {planEntryHeartbeat} from './queue.js';
 import {checkWanted} from './request.js';
-import {readLiving, transact} from './transaction.js';
-import type {Observation, Snapshot} from './types.js';
-import {useOf} from './use.js';
-import {heartbeatSeconds, isWokenBy, nextLookMs, withoutLeavers} from './wait-schedule.js';
+import {readLiving} from './transaction.js';
+import type {Observation, PoolEvent, Snapshot} from './types.js';
+import {grantIn, isPassing, joinLine, quitLine} from './wait-place.js';
+import {planWithLook} from './wait-plan.js';
+import {heartbeatSeconds, isWokenBy, nextLookMs, pictureAfter} from './wait-schedule.js';
 import type {GaveUp, Progress, WaitOptions} from './wait-types.js';
 
 const conflictWaitMs = 20;
-
-/** What can pass while one waits. Anything else ends the waiting. */
-const passing = new Set(['store-unreachable', 'store-refused', 'no-pool', 'pool-garbage', 'busy']);
-
-const isPassing = (error: unknown): error is CanhazgpuError =>
-	error instanceof CanhazgpuError && passing.has(error.code);
 
 export type WaiterOptions = {
 	readonly world: World;
@@ -48,9 +40,9 @@ export class Waiter {
 	#entryId: string;
 	#lastBeat = 0;
 	#hadOutage = false;
-	/** What the next wait goes by. */
-	#seen: Snapshot | undefined;
-	#lastNews = '';
+	/** What the next wait goes by: the last read, and the events since. */
+	#picture: Snapshot | undefined;
+	#lastNews: Progress | undefined;
 
 	constructor({world, request, options, leaseId, look}: WaiterOptions) {
 		this.#world = world;
@@ -69,10 +61,7 @@ export class Waiter {
 		// Listening first: whatever happens after the read that follows rings.
 		const unsubscribe = await store.subscribe({
 			changed: (event) => {
-				this.#seen &&= withoutLeavers(this.#seen, event);
-				if (isWokenBy(event, this.#seen, this.#entryId)) {
-					this.#bell.ring();
-				}
+				this.#hear(event);
 			},
 			restored: () => {
 				this.#bell.ring();
@@ -95,7 +84,7 @@ export class Waiter {
 					return {kind: 'gave-up', reason: 'timeout'};
 				}
 
-				const untilLookMs = nextLookMs(this.#seen, this.#entryId, this.#lastBeat, clock.random());
+				const untilLookMs = nextLookMs(this.#picture, this.#entryId, this.#lastBeat, clock.random());
 				await this.#bell.wait(clock, Math.min(untilLookMs, deadlineMs - clock.monotonicMs()), signal);
 			}
 
@@ -110,18 +99,27 @@ export class Waiter {
 	}
 
 	async #join(): Promise<void> {
-		const id = this.#entryId;
-		const {requester, tenure, note} = this.#request;
-		await transact(this.#world, {
-			attempt: (snapshot) => {
-				const wanted = checkWanted(this.#request, snapshot.gpus.length);
-				this.#lastBeat = snapshot.now;
-				const {waitSeconds} = this.#options;
-				const entry = entryFor({id, requester, wanted, tenure, note, waitSeconds}, this.#world.host, snapshot.now);
-				return {plan: planJoin(entry), result: undefined};
-			},
-			happened: (snapshot) => snapshot.queue.some((record) => record.id === id),
+		this.#lastBeat = await joinLine(this.#world, {
+			id: this.#entryId,
+			request: this.#request,
+			waitSeconds: this.#options.waitSeconds,
 		});
+	}
+
+	readonly #leave = async (): Promise<void> => quitLine(this.#world, this.#entryId, this.#request.requester.account);
+
+	/** Draws the event into the picture. Whoever moves up in the line says so without a read. */
+	#hear(event: PoolEvent | undefined): void {
+		this.#picture = pictureAfter(this.#picture, event);
+		if (isWokenBy(event, this.#picture, this.#entryId)) {
+			this.#bell.ring();
+			return;
+		}
+
+		const place = this.#picture?.queue.findIndex(({id}) => id === this.#entryId) ?? -1;
+		if (event?.left !== undefined && place !== -1 && this.#lastNews?.kind === 'waiting') {
+			this.#tell({...this.#lastNews, position: place + 1, waiting: this.#picture!.queue.length});
+		}
 	}
 
 	/** A store that is away is waited for: the place in line is kept. */
@@ -134,7 +132,7 @@ export class Waiter {
 			}
 
 			this.#hadOutage = true;
-			this.#seen = undefined;
+			this.#picture = undefined;
 			this.#tell({kind: 'store-lost', reason: error.message});
 			return undefined;
 		}
@@ -147,7 +145,7 @@ export class Waiter {
 			const snapshot = await readLiving(this.#world, this.#request.requester.label);
 			// A pool that was made smaller may have become too small for ever.
 			const wanted = checkWanted(this.#request, snapshot.gpus.length);
-			this.#seen = snapshot;
+			this.#picture = snapshot;
 			const own = snapshot.queue.find(
 				(record): record is EntryRecord => record.kind === 'entry' && record.id === this.#entryId,
 			);
@@ -168,7 +166,12 @@ export class Waiter {
 				continue;
 			}
 
-			const advance = await this.#plan(snapshot);
+			const advance = await planWithLook(this.#world, snapshot, {
+				request: this.#request,
+				leaseId: this.#leaseId,
+				entryId: this.#entryId,
+				look: this.#look,
+			});
 			if (advance === 'read again') {
 				continue;
 			}
@@ -197,49 +200,11 @@ export class Waiter {
 		}
 	}
 
-	async #plan(snapshot: Snapshot): Promise<Advance | 'read again'> {
-		const {host, clock, memoryThresholdMiB} = this.#world;
-		const options = {
-			lease: leaseFor(this.#request, this.#leaseId, host, snapshot.now),
-			isAwake: isAwakeOn(host),
-		};
-		const blind = planAdvance(snapshot, this.#entryId, {...options, isUsable: () => true});
-		if (blind.kind === 'nothing' || this.#request.force === true) {
-			return blind;
-		}
-
-		const readAtMs = clock.monotonicMs();
-		const {takenAtMs, failure, gpus} = await this.#look();
-		if (takenAtMs > readAtMs) {
-			// Scan, then read, then commit.
-			return 'read again';
-		}
-
-		const isIdle = (index: number): boolean =>
-			useOf(
-				gpus.find((gpu) => gpu.index === index),
-				memoryThresholdMiB,
-			).kind === 'idle';
-		return planAdvance(snapshot, this.#entryId, {
-			...options,
-			isUsable: (index) => failure === undefined && isIdle(index),
-		});
-	}
-
 	/** Our entry is gone from the line. Undefined: joined again. */
 	async #missing(snapshot: Snapshot): Promise<Grant | GaveUp | undefined> {
-		const mine = snapshot.gpus
-			.filter(isLeased)
-			.filter(({lease}) => lease.leaseId === this.#leaseId && lease.partialQueueId === undefined);
-		if (mine.length > 0) {
-			// The answer to our last commit was lost, not the commit.
-			const [{lease}] = mine as [(typeof mine)[0]];
-			return {
-				kind: 'granted',
-				gpus: mine.map(({index}) => index),
-				leaseId: this.#leaseId,
-				expiryTime: lease.expiryTime,
-			};
+		const grant = grantIn(snapshot, this.#leaseId);
+		if (grant !== undefined) {
+			return grant;
 		}
 
 		if (!this.#hadOutage && snapshot.now - this.#lastBeat < entryHeartbeatTimeoutSeconds) {
@@ -253,32 +218,14 @@ export class Waiter {
 		return undefined;
 	}
 
-	async #leave(): Promise<void> {
-		const user = this.#request.requester.account;
-		try {
-			await transact(this.#world, {
-				attempt: (snapshot) => {
-					const own = snapshot.queue.find(({id}) => id === this.#entryId);
-					return {plan: own === undefined ? emptyPlan : planLeave(snapshot, own, user), result: undefined};
-				},
-				happened: (snapshot) => snapshot.queue.every(({id}) => id !== this.#entryId),
-			});
-		} catch (error) {
-			// Nobody can be told now. The entry is dropped at the next look, for this process will be gone.
-			if (!isPassing(error)) {
-				throw error;
-			}
-		}
-	}
-
 	/** Each news once. The estimate alone is none: it changes with every second. */
 	#tell(progress: Progress): void {
-		const news = JSON.stringify({...progress, estimateSeconds: undefined});
-		if (news === this.#lastNews) {
-			return;
+		const isSame = JSON.stringify(unestimated(this.#lastNews)) === JSON.stringify(unestimated(progress));
+		this.#lastNews = progress;
+		if (!isSame) {
+			this.#options.onProgress(progress);
 		}
-
-		this.#lastNews = news;
-		this.#options.onProgress(progress);
 	}
 }
+
+const unestimated = (progress: Progress | undefined) => progress && {...progress, estimateSeconds: undefined};

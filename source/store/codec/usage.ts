@@ -17,6 +17,7 @@ const endReasons: ReadonlySet<string> = new Set<EndReason>([
 	'pool-reset',
 	'queue-left',
 	'taken-by-earlier',
+	'holder-stopped',
 ]);
 
 function readUsage(fields: Fields): UsageRecord {

@@ -1,0 +1,70 @@
+/** A place in the line: taking it, giving it up, and what it means that it is gone. */
+import {CanhazgpuError} from '../errors.js';
+import type {AcquireRequest, Grant} from './acquisition.js';
+import {isLeased} from './lifecycle.js';
+import {emptyPlan} from './plan.js';
+import type {World} from './ports.js';
+import {entryFor, planJoin, planLeave} from './queue.js';
+import {checkWanted} from './request.js';
+import {transact} from './transaction.js';
+import type {Snapshot} from './types.js';
+
+/** What can pass while one waits. Anything else ends the waiting. */
+const passing = new Set(['store-unreachable', 'store-refused', 'no-pool', 'pool-garbage', 'busy']);
+
+export const isPassing = (error: unknown): error is CanhazgpuError =>
+	error instanceof CanhazgpuError && passing.has(error.code);
+
+type JoinOptions = {
+	readonly id: string;
+	readonly request: AcquireRequest;
+	/** Undefined: for as long as it takes. */
+	readonly waitSeconds: number | undefined;
+};
+
+/** Joins the end of the line. Returns when, on the store's clock. */
+export const joinLine = async (world: World, {id, request, waitSeconds}: JoinOptions): Promise<number> => {
+	const {requester, tenure, note} = request;
+	return transact(world, {
+		attempt(snapshot) {
+			const wanted = checkWanted(request, snapshot.gpus.length);
+			const entry = entryFor({id, requester, wanted, tenure, note, waitSeconds}, world.host, snapshot.now);
+			return {plan: planJoin(entry), result: snapshot.now};
+		},
+		happened: (snapshot) => snapshot.queue.some((record) => record.id === id),
+	});
+};
+
+/** Leaves it, giving back what was held meanwhile. */
+export async function quitLine(world: World, id: string, user: string): Promise<void> {
+	try {
+		await transact(world, {
+			attempt(snapshot) {
+				const own = snapshot.queue.find((record) => record.id === id);
+				return {plan: own === undefined ? emptyPlan : planLeave(snapshot, own, user), result: undefined};
+			},
+			happened: (snapshot) => snapshot.queue.every((record) => record.id !== id),
+		});
+	} catch (error) {
+		// Nobody can be told now. The entry is dropped at the next look, for this process will be gone.
+		if (!isPassing(error)) {
+			throw error;
+		}
+	}
+}
+
+/** The grant that was made although its answer was lost. */
+export function grantIn(snapshot: Snapshot, leaseId: string): Grant | undefined {
+	const mine = snapshot.gpus
+		.filter(isLeased)
+		.filter(({lease}) => lease.leaseId === leaseId && lease.partialQueueId === undefined);
+	const [first] = mine;
+	return (
+		first && {
+			kind: 'granted',
+			gpus: mine.map(({index}) => index),
+			leaseId,
+			expiryTime: first.lease.expiryTime,
+		}
+	);
+}
