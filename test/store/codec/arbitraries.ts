@@ -23,10 +23,9 @@ const time = fc
 
 const optional = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, {nil: undefined});
 
-const process: fc.Arbitrary<ProcessIdentity> = fc.oneof(
-	fc.record({pid: fc.integer({min: 1, max: 4_194_304})}),
-	fc.record({pid: fc.integer({min: 1, max: 4_194_304}), startTicks: fc.nat()}),
-	fc.record({pid: fc.integer({min: 1, max: 4_194_304}), startTicks: fc.nat(), namespace: fc.constant('4026531836')}),
+const process: fc.Arbitrary<ProcessIdentity> = fc.record(
+	{pid: fc.integer({min: 1, max: 4_194_304}), startTicks: fc.nat(), namespace: text},
+	{requiredKeys: ['pid']},
 );
 
 const type = fc.constantFrom('run', 'manual');
@@ -104,10 +103,14 @@ export const anyUsage: fc.Arbitrary<UsageRecord> = fc.record({
 	endReason: optional(endReason),
 });
 
-export const anyEvent: fc.Arbitrary<PoolEvent> = fc.record({
-	kind: fc.constantFrom('granted', 'released', 'expired', 'extended', 'heartbeat', 'queue', 'pool'),
-	gpus: fc.array(fc.nat()),
-	user: optionalText,
-});
+export const anyEvent: fc.Arbitrary<PoolEvent> = fc.record(
+	{
+		kind: fc.constantFrom('granted', 'released', 'expired', 'extended', 'heartbeat', 'queue', 'pool'),
+		gpus: fc.array(fc.nat()),
+		user: text,
+		left: fc.array(text, {minLength: 1}),
+	},
+	{requiredKeys: ['kind', 'gpus']},
+);
 
 export const anyTime = time;
