@@ -10,6 +10,8 @@ import type {MonitorOptions} from './index.js';
 
 const endingSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
+const exitCodeOf = (signal: NodeJS.Signals): number => 128 + constants.signals[signal];
+
 /** Ink does not mind https://no-color.org itself. */
 const isColorRefused = (): boolean => (process.env['NO_COLOR'] ?? '') !== '';
 
@@ -72,7 +74,7 @@ export async function mountMonitor(options: MonitorOptions): Promise<number> {
 	};
 
 	const onSignal = (signal: NodeJS.Signals): void => {
-		end({code: 128 + constants.signals[signal]});
+		end({code: exitCodeOf(signal)});
 	};
 
 	for (const signal of endingSignals) {
@@ -106,13 +108,12 @@ export async function mountMonitor(options: MonitorOptions): Promise<number> {
 	// The terminal first: whatever is printed about the end must be readable.
 	instance.unmount();
 	await instance.waitUntilExit().catch(() => undefined);
-	await new Promise((resolve) => {
-		// Writing errors are told a little after the answer to the write.
-		stdout.write(wrapAgain, () => {
-			setImmediate(resolve);
-		});
-	});
-	leaveErrors();
+	stdout.write(wrapAgain);
+	// Of a terminal that is gone there may be more errors to come, a little later than the writes.
+	if (!('code' in outcome && outcome.code === exitCodeOf('SIGHUP'))) {
+		leaveErrors();
+	}
+
 	for (const signal of endingSignals) {
 		process.off(signal, onSignal);
 	}
