@@ -10,13 +10,6 @@ const held = ['SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'] as
 
 type Held = (typeof held)[number];
 
-type Options = {
-	/**
-	Whether SIGHUP is to be ignored by us, as it is by the job.
-	*/
-	readonly ignoresHangUp: boolean;
-};
-
 type Target = {readonly pid: number; readonly kill: (signal: Held) => void};
 
 export type SignalRelay = {
@@ -41,12 +34,13 @@ Takes in the signals that are sent to this process and passes each on to the job
 
 - The keys Ctrl-C and Ctrl-\ signal the whole foreground group of the terminal, the job included. SIGINT and SIGQUIT are therefore
   passed on only when we are not in the foreground, or the job has left our group: then it was `kill` that sent them to us alone.
-- When the terminal hangs up, the kernel and the shells send SIGHUP to whole groups. Only a session leader gets it alone.
+- When the terminal hangs up, the kernel and the shells send SIGHUP to whole groups. Only a session leader gets it alone. Under nohup the
+  job ignores it, however it comes.
 
 SIGTERM and the others come from `kill`. When somebody signals the whole group by that, the job is sent it twice: who sent a signal,
 and to whom, Node does not tell. SIGTSTP is not taken in: it stops us as it stops the job, and SIGCONT wakes both.
 */
-export const relaySignals = ({ignoresHangUp}: Options): SignalRelay => {
+export const relaySignals = (): SignalRelay => {
 	const hadTerminal = hasTerminal(readStat('self'));
 	let target: Target | undefined;
 	let lostAtMs: number | undefined;
@@ -73,8 +67,7 @@ export const relaySignals = ({ignoresHangUp}: Options): SignalRelay => {
 	};
 
 	const take = (signal: Held) => {
-		const isIgnored = signal === 'SIGHUP' && ignoresHangUp;
-		if (target !== undefined && !isIgnored && !jobHasIt(signal, target.pid)) {
+		if (target !== undefined && !jobHasIt(signal, target.pid)) {
 			target.kill(signal);
 		}
 	};

@@ -80,12 +80,11 @@ export const startJob = async ({
 }: JobOptions): Promise<Job> => {
 	surviveLostOutput();
 	const mark = randomUUID();
-	const ignoresHangUp = isHangUpIgnored();
-	const relay = relaySignals({ignoresHangUp});
+	const relay = relaySignals();
 	const child = await spawnOrClose(relay, {
 		command,
 		args,
-		ignoresHangUp,
+		ignoresHangUp: isHangUpIgnored(),
 		// A job within a job bears the marks of both.
 		environment: {...environment, [markVariable]: [environment[markVariable], mark].filter(Boolean).join(',')},
 	});
@@ -112,7 +111,15 @@ export const startJob = async ({
 		const end = await endOf(child);
 		callOff?.();
 		await stopping;
-		return stopping === undefined ? end : {...end, exitCode: timedOutExitCode, reason: 'timeout'};
+		if (stopping !== undefined) {
+			return {...end, exitCode: timedOutExitCode, reason: 'timeout'};
+		}
+
+		if (end.signal === 'SIGINT') {
+			dieOf(end.signal, end.exitCode);
+		}
+
+		return end;
 	};
 
 	return {process: identity, ended: follow(), letGo: relay.close};
@@ -139,15 +146,15 @@ const endOf = async (child: ChildProcess): Promise<JobEnd> =>
 	});
 
 /**
-Ends this process as the job has ended. After a Ctrl-C that means to die of it as well: a shell that runs a loop or a script ends that
-only when it sees its command die of SIGINT, and takes exit code 130 for an answer.
+A shell that runs a loop or a script ends that after a Ctrl-C only when it sees its command die of SIGINT; exit code 130 it takes for an
+answer. So this process dies as the job did, once all else is done and `letGo` has been called: the shell shows 130 in any case.
 */
-export const exitLike = ({exitCode, reason, signal}: JobEnd): void => {
-	const own = readStat('self');
-	const isForeground = typeof own === 'object' && own.terminal !== 0 && own.processGroup === own.foregroundGroup;
-	if (reason === 'signalled' && signal === 'SIGINT' && isForeground) {
-		process.kill(process.pid, signal);
-	}
-
-	process.exitCode = exitCode;
+const dieOf = (signal: 'SIGINT', exitCode: number) => {
+	process.once('exit', (code) => {
+		const own = readStat('self');
+		const isForeground = typeof own === 'object' && own.terminal !== 0 && own.processGroup === own.foregroundGroup;
+		if (isForeground && code === exitCode) {
+			process.kill(process.pid, signal);
+		}
+	});
 };

@@ -6,7 +6,7 @@ import {appendFileSync, existsSync, readFileSync} from 'node:fs';
 import process from 'node:process';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {CanhazgpuError} from '../../source/errors.js';
-import {exitLike, startJob} from '../../source/host/job.js';
+import {startJob} from '../../source/host/job.js';
 
 const report = (event: string, facts: Readonly<Record<string, unknown>> = {}) => {
 	appendFileSync(process.env['REPORT'] ?? '/dev/null', `${JSON.stringify({event, ...facts})}\n`);
@@ -49,7 +49,7 @@ try {
 
 	report('released', {children: readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8').trim()});
 	job.letGo();
-	exitLike(ended);
+	process.exitCode = ended.exitCode;
 } catch (error) {
 	if (!(error instanceof CanhazgpuError)) {
 		throw error;

@@ -1,6 +1,6 @@
 import {spawn} from 'node:child_process';
 import {once} from 'node:events';
-import {existsSync, readFileSync, realpathSync, writeFileSync} from 'node:fs';
+import {existsSync, readFileSync, realpathSync, renameSync, writeFileSync} from 'node:fs';
 import {rm} from 'node:fs/promises';
 import path from 'node:path';
 import process from 'node:process';
@@ -165,7 +165,9 @@ export const createStage = async (files: Readonly<Record<string, string>> = {}) 
 			);
 		},
 		stop(exitCode = 0) {
-			writeFileSync(in_('stop'), String(exitCode));
+			// In one step: those who wait for it read it as soon as it is there.
+			writeFileSync(in_('stop.new'), String(exitCode));
+			renameSync(in_('stop.new'), in_('stop'));
 		},
 		/**
 		Without a terminal, in a session of its own, as a service manager would.

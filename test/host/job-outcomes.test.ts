@@ -1,12 +1,13 @@
 import {once} from 'node:events';
-import {chmodSync} from 'node:fs';
+import {chmodSync, readFileSync} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
 import {text} from 'node:stream/consumers';
-import {expect, test} from 'vitest';
+import {expect, test, vi} from 'vitest';
 import type {CanhazgpuError} from '../../source/errors.js';
 import {checkCommand, findCommand} from '../../source/host/command.js';
 import {spawnJob} from '../../source/host/job-spawn.js';
+import {readStat} from '../../source/host/proc.js';
 import {liveness, ownIdentity} from '../../source/host/processes.js';
 import {createStage, gone} from './_job-stage.js';
 import {createFiles} from './temporary.js';
@@ -95,17 +96,26 @@ test('descriptors that an argument names are passed on, for <(...) of the shells
 	expect(await text(child.stdout)).toBe('one\ntwo\n');
 });
 
-test('a full pipe makes the job wait, also while we speak into it', async () => {
-	// It would fail with EAGAIN if we had switched the pipe, which we share, to not waiting.
+test('a full pipe makes the job wait, also after we have spoken into it', async () => {
+	// Its write would fail with EAGAIN if we had switched the pipe, which we share, to not waiting.
 	const stage = await createStage({
-		'writer.sh': '#!/bin/sh\ntrap "" INT\nhead -c 300000 /dev/zero || exit 9\nhead -c 300000 /dev/zero || exit 9\n',
+		'writer.sh': 'trap "head -c 300000 /dev/zero & echo \\$! >pid; wait; exit" INT; while :; do sleep 0.01; done\n',
 	});
 	const reader = '(until [ -e "$STOP" ]; do sleep 0.01; done; wc -c)';
-	const child = stage.script(`chg timeout 0.3 grace 600 -- ./writer.sh 2>&1 | ${reader}`);
+	const child = stage.script(`chg timeout 0.2 grace 20 -- sh ./writer.sh 2>&1 | ${reader}`);
+	const counted = text(child.stdout);
 	await stage.when('timeout');
+	await vi.waitFor(
+		() => {
+			const head = Number(stage.lines('pid')[0]);
+			expect(readStat(head)).toMatchObject({comm: 'head', state: 'S'});
+			expect(readFileSync(`/proc/${head}/wchan`, 'utf8')).toMatch(/pipe/v);
+		},
+		{timeout: 10_000, interval: 10},
+	);
 	stage.stop();
 	// With our own two lines.
-	expect(await text(child.stdout)).toBe('600030\n');
+	expect(await counted).toBe('300030\n');
 	expect(await stage.when('ended')).toMatchObject({end: {exitCode: 124, reason: 'timeout'}});
 });
 

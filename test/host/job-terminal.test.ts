@@ -56,7 +56,7 @@ test.each([
 	await terminal.shows('shell> ');
 	terminal.type('echo over\r');
 	await terminal.shows('\r\nover\r\n');
-	expect(stage.reports().map(({event}) => event)).toEqual(['started', 'ended', 'released']);
+	expect(stage.reports().map(({event}) => event)).toEqual(['started', 'ended', 'released', 'exit']);
 });
 
 test('Ctrl-Z stops wrapper and job, fg resumes both', async () => {
@@ -160,8 +160,8 @@ test('a shell as the job keeps its own job control and gives the terminal back',
 	await terminal.shows('shell> ');
 	terminal.type('PS1="inner> " chg -- bash --norc --noprofile -i\r');
 	await terminal.shows('\r\ninner> ');
-	terminal.type('sleep 600\r');
-	await terminal.shows('\r\n');
+	terminal.type('sh -c "echo asleep; exec sleep 600"\r');
+	await terminal.shows('\r\nasleep');
 	terminal.type(controlC);
 	await terminal.shows('\r\ninner> ');
 	terminal.type('exit 4\r');
