@@ -1,5 +1,5 @@
 import {execFileSync} from 'node:child_process';
-import {existsSync, mkdtempSync, rmSync} from 'node:fs';
+import {chmodSync, existsSync, mkdtempSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
@@ -19,6 +19,8 @@ export default function setUp(): () => void {
 	}
 
 	const temporary = mkdtempSync(path.join(tmpdir(), 'canhazgpu-tests-'));
+	// Some tests are other users, who must be able to enter.
+	chmodSync(temporary, 0o755);
 	process.env['TMPDIR'] = temporary;
 	return () => {
 		rmSync(temporary, {recursive: true, force: true});
