@@ -78,6 +78,7 @@ export const settings = {
 	'run.user': setting(text()),
 	'run.wait': setting(duration()),
 	'extend.duration': setting(duration()),
+	'report.days': setting(integer(1, 90), 30),
 	'top.interval': setting(duration(), '2s'),
 } as const;
 

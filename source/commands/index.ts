@@ -11,5 +11,6 @@ export const commands: Readonly<Record<string, Loader>> = {
 	extend: async () => (await import('./extend.js')).extend,
 	release: async () => (await import('./release.js')).release,
 	queue: async () => (await import('./queue.js')).queue,
+	report: async () => (await import('./report.js')).report,
 	admin: async () => (await import('./admin.js')).admin,
 };

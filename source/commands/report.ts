@@ -1,0 +1,81 @@
+import {byDay, byGpu, byUser, liveUsage, makeReport, type Split} from '../core/report.js';
+import {readLiving} from '../core/transaction.js';
+import {CanhazgpuError} from '../errors.js';
+import {harmlessJson} from '../format/json.js';
+import {reportCsv, reportJson, reportTable} from '../format/report.js';
+import type {Command, Input} from './command.js';
+import {jsonFlag} from './flags.js';
+
+const secondsPerDay = 86_400;
+
+/** Days of this machine's time zone. */
+function localDay(time: number): {readonly key: string; readonly next: number} {
+	const date = new Date(time * 1000);
+	const pad = (value: number): string => String(value).padStart(2, '0');
+	const key = `${date.getFullYear()}-${pad(date.getMonth() + 1)}-${pad(date.getDate())}`;
+	return {key, next: new Date(date.getFullYear(), date.getMonth(), date.getDate() + 1).getTime() / 1000};
+}
+
+const splits: Readonly<Record<string, Split>> = {user: byUser, gpu: byGpu, day: byDay(localDay)};
+
+function splitOf(input: Input): {readonly by: string; readonly split: Split} {
+	const by = input.text('by') ?? 'user';
+	const split = Object.hasOwn(splits, by) ? splits[by] : undefined;
+	if (split === undefined) {
+		throw new CanhazgpuError(
+			'usage',
+			`--by must be one of ${Object.keys(splits).join(', ')}, not ${JSON.stringify(by)}`,
+		);
+	}
+
+	return {by, split};
+}
+
+export const report: Command = {
+	name: 'report',
+	summary: 'Show who used how many GPU hours',
+	usage: '[--days N] [--by user|gpu|day] [--json]',
+	examples: [
+		['canhazgpu report --days 7', 'the last week, by user'],
+		['canhazgpu report --by day --user alice', 'day by day, of one'],
+	],
+	flags: {
+		days: {short: 'd', value: 'N', summary: 'how far back (30; the history goes back 90)', setting: 'report.days'},
+		by: {value: 'WHAT', summary: 'user, gpu or day (user)'},
+		user: {short: 'u', value: 'NAME', summary: 'only this one'},
+		json: jsonFlag,
+		format: {value: 'FORM', summary: 'table or csv (table)'},
+	},
+	async run(app, input) {
+		const {by, split} = splitOf(input);
+		const form = input.text('format') ?? 'table';
+		if (form !== 'table' && form !== 'csv') {
+			throw new CanhazgpuError('usage', `--format must be one of table, csv, not ${JSON.stringify(form)}`);
+		}
+
+		const days = input.config.get('report.days')!;
+		const world = await app.open();
+		try {
+			const snapshot = await readLiving(world);
+			const window = {from: snapshot.now - days * secondsPerDay, to: snapshot.now};
+			const made = await makeReport(world.store.history(window.from, window.to), liveUsage(snapshot), {
+				window,
+				split,
+				user: input.text('user'),
+			});
+			const inOrder =
+				by === 'day' ? {...made, rows: made.rows.toSorted((a, b) => a.key.localeCompare(b.key, 'en'))} : made;
+			if (input.has('json')) {
+				app.print(harmlessJson(reportJson(inOrder, days)));
+			} else if (form === 'csv') {
+				app.print(reportCsv(inOrder, by));
+			} else {
+				app.print(reportTable(inOrder, {by, days, hasBars: app.isTerminal}, app.paint));
+			}
+
+			return 0;
+		} finally {
+			await world.close();
+		}
+	},
+};
