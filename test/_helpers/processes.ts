@@ -116,11 +116,12 @@ export async function peek(box: Box): Promise<Snapshot> {
 	return snapshot;
 }
 
+/** In the order in which they ended; the stores keep no order within a second. */
 export async function recordsOf(box: Box): Promise<readonly UsageRecord[]> {
 	const store = await openStoreOf(box);
 	const records = await Array.fromAsync(store.history(0, 4_000_000_000));
 	await store.close();
-	return records;
+	return records.toSorted((a, b) => a.endTime - b.endTime);
 }
 
 /** Who holds what, after the look that a user would take: `0:alice 1:- ...`. */
