@@ -205,10 +205,12 @@ describe('a Redis', () => {
 		await client.bgrewriteaof();
 		await eventually(async () => (await client.info('persistence')).includes('aof_rewrite_in_progress:0'));
 		await server.restart({
-			settings: ['--key-load-delay', '300', '--loading-process-events-interval-bytes', '1024'],
+			settings: ['--key-load-delay', '500', '--loading-process-events-interval-bytes', '1024'],
 			isLoadingEnough: true,
 		});
-		expect(await client.info('persistence')).toContain('loading:1');
+		const early = client.duplicate({enableReadyCheck: false});
+		expect(await early.info('persistence')).toContain('loading:1');
+		early.disconnect();
 		const late = await openRedisStore({host, port: server.port, db: 0, patient: false});
 		expect((await late.read()).pool?.gpuCount).toBe(3);
 		await late.close();
