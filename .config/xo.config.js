@@ -42,6 +42,7 @@ const config = [
 			'unicorn/no-duplicate-loops': 'off',
 			'unicorn/no-break-in-nested-loop': 'off',
 			'@typescript-eslint/require-array-sort-compare': 'off',
+			'max-params': 'off',
 		},
 	},
 ];

@@ -5,20 +5,21 @@ import {textOf} from './raw.js';
 import {formatRfc3339} from './time.js';
 import {optionalText, requiredText, writeRecord} from './write.js';
 
-const endReasons: ReadonlySet<string> = new Set<EndReason>([
-	'released',
-	'expired',
-	'exited',
-	'signalled',
-	'timeout',
-	'holder-died',
-	'heartbeat-lost',
-	'reboot',
-	'pool-reset',
-	'queue-left',
-	'taken-by-earlier',
-	'holder-stopped',
-]);
+/** A record, so that a reason that is missing here does not compile. */
+const endReasons: Readonly<Record<EndReason, true>> = {
+	released: true,
+	expired: true,
+	exited: true,
+	signalled: true,
+	timeout: true,
+	'holder-died': true,
+	'heartbeat-lost': true,
+	reboot: true,
+	'pool-reset': true,
+	'queue-left': true,
+	'taken-by-earlier': true,
+	'holder-stopped': true,
+};
 
 function readUsage(fields: Fields): UsageRecord {
 	const endTime = fields.required('end_time', fields.time('end_time'));
@@ -36,7 +37,7 @@ function readUsage(fields: Fields): UsageRecord {
 		leaseId: fields.text('lease_id'),
 		note: fields.text('note'),
 		// A reason that a later version made up is no reason to lose the record.
-		endReason: endReason !== undefined && endReasons.has(endReason) ? (endReason as EndReason) : undefined,
+		endReason: endReason !== undefined && Object.hasOwn(endReasons, endReason) ? (endReason as EndReason) : undefined,
 	};
 }
 
