@@ -12,6 +12,9 @@ const shortestTickMs = 2000;
 const longestTickMs = 5000;
 /** So many read at once when something changed; the others follow at their tick. */
 const wokenAtOnce = 3;
+/** The first of the others follows after this long, where nobody can tell who left the line; and each next after a turn. */
+const herdMs = 250;
+const turnMs = 20;
 /** With so many ahead the tick is twice as long. */
 const ticksLengthenEvery = 12;
 
@@ -52,31 +55,40 @@ export function pictureAfter(picture: Snapshot | undefined, event: PoolEvent | u
 }
 
 /**
-Whether an event is worth a look at once: it freed something, or somebody left the line and with that the claim to it, and we are among
-the first who could use it.
+In how many milliseconds an event is worth a look: at once when it freed something, or somebody left the line and with that the claim to
+it, and we are among the first who could use it. Undefined: not before the tick.
+
+A store that cannot say what happened leaves everybody in the dark about the line, so those further back look one after the other.
 
 @param picture - With the event in it.
 */
-export function isWokenBy(event: PoolEvent | undefined, picture: Snapshot | undefined, entryId: string): boolean {
+export function lookAfterMs(
+	event: PoolEvent | undefined,
+	picture: Snapshot | undefined,
+	entryId: string,
+): number | undefined {
 	if (picture === undefined) {
-		return true;
+		return 0;
 	}
 
 	const {queue, gpus} = picture;
 	if (event === undefined || event.kind === 'pool') {
-		return rankFor(queue, entryId, [], gpus.length) < wokenAtOnce;
+		const rank = rankFor(queue, entryId, [], gpus.length);
+		return rank < wokenAtOnce ? 0 : herdMs + turnMs * (rank - wokenAtOnce);
 	}
 
 	const own = queue.find(({id}) => id === entryId);
-	const {requestedIds = []} = own?.kind === 'entry' ? own.entry : {};
+	if (own === undefined) {
+		// Taken out of the line by somebody: that is to be seen, too.
+		return 0;
+	}
+
+	const {requestedIds = []} = own.kind === 'entry' ? own.entry : {};
 	const usable = gpus
 		.filter(({kind, index}) => kind === 'free' && (requestedIds.length === 0 || requestedIds.includes(index)))
 		.map(({index}) => index);
 	const isNews = event.left !== undefined || freedBy(event).some((index) => usable.includes(index));
-	// Taken out of the line by somebody: that is to be seen, too.
-	return (
-		own === undefined || (isNews && usable.length > 0 && rankFor(queue, entryId, usable, gpus.length) < wokenAtOnce)
-	);
+	return isNews && usable.length > 0 && rankFor(queue, entryId, usable, gpus.length) < wokenAtOnce ? 0 : undefined;
 }
 
 /**

@@ -14,7 +14,7 @@ import {readLiving} from './transaction.js';
 import type {Observation, PoolEvent, Snapshot} from './types.js';
 import {grantIn, isPassing, joinLine, quitLine} from './wait-place.js';
 import {planWithLook} from './wait-plan.js';
-import {heartbeatSeconds, isWokenBy, nextLookMs, pictureAfter} from './wait-schedule.js';
+import {heartbeatSeconds, lookAfterMs, nextLookMs, pictureAfter} from './wait-schedule.js';
 import type {GaveUp, Progress, WaitOptions} from './wait-types.js';
 
 const conflictWaitMs = 20;
@@ -37,6 +37,7 @@ export class Waiter {
 	readonly #leaseId: string;
 	readonly #look: () => Promise<Observation>;
 	readonly #bell = createBell();
+	readonly #ended = new AbortController();
 	#entryId: string;
 	#lastBeat = 0;
 	#hadOutage = false;
@@ -94,6 +95,7 @@ export class Waiter {
 			await this.#leave();
 			throw error;
 		} finally {
+			this.#ended.abort();
 			await unsubscribe();
 		}
 	}
@@ -111,9 +113,14 @@ export class Waiter {
 	/** Draws the event into the picture. Whoever moves up in the line says so without a read. */
 	#hear(event: PoolEvent | undefined): void {
 		this.#picture = pictureAfter(this.#picture, event);
-		if (isWokenBy(event, this.#picture, this.#entryId)) {
+		const afterMs = lookAfterMs(event, this.#picture, this.#entryId);
+		if (afterMs === 0) {
 			this.#bell.ring();
 			return;
+		}
+
+		if (afterMs !== undefined) {
+			void this.#bell.ringAfter(this.#world.clock, afterMs, this.#ended.signal);
 		}
 
 		const place = this.#picture?.queue.findIndex(({id}) => id === this.#entryId) ?? -1;
