@@ -91,7 +91,7 @@ test('a window of any size is filled exactly, and one that is too small says so'
 		const isFilled = (screen: string): boolean => {
 			const lines = screen.split('\n');
 			return isLarge
-				? isShown(8)(screen) && lines.at(-1)!.endsWith(' q Quit') && /\d:\d\d$/v.test(lines[0]!)
+				? isShown(8)(screen) && lines.at(-1)!.endsWith(' q Quit') && / rw\b/v.test(lines[0]!)
 				: screen.includes(`have ${size.columns}x${size.rows}`) || screen.includes('need 60x15');
 		};
 
