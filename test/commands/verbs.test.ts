@@ -164,8 +164,8 @@ test('a garbage record takes its GPU out of use, visibly, and nothing overwrites
 	const status = await box.run('status');
 	expect(status.stdout).toMatch(/ 0 +│ ✗ ERROR +│ - +│ - +│ - +│ unreadable record: /v);
 	expect(status.stderr).toContain('Warning: a GPU whose record cannot be read stays out of use.');
-	expect((await box.run('reserve -g 2')).exitCode).toBe(3);
-	expect((await box.run('reserve -G 0 --force')).exitCode).toBe(3);
+	expect((await box.run('reserve -g 2 --nonblock')).exitCode).toBe(3);
+	expect((await box.run('reserve -G 0 --force --nonblock')).exitCode).toBe(3);
 	expect((await box.run('reserve -g 1 --short')).stdout).toBe('1\n');
 	expect((await box.run('release -G 0')).exitCode).toBe(0);
 	expect(await client.get('canhazgpu:gpu:0')).toBe('{"user": 7}');

@@ -69,7 +69,7 @@ describe('on the command line', () => {
 		['reserve --duration', 2, '--duration needs a value\nWrite --duration TIME'],
 		['reserve 3', 2, 'reserve does not know what to do with "3"\nSee how it is typed: canhazgpu reserve --help'],
 		['reserve -- python', 2, 'reserve runs no command, so nothing may follow --'],
-		['reserve --gpu-ids 7', 3, 'Not enough GPUs available. Requested: 1, Available: 0\nGPU 7 is held by'],
+		['reserve --gpu-ids 7 --nonblock', 3, 'Not enough GPUs available. Requested: 1, Available: 0\nGPU 7 is held by'],
 		['release --gpu-ids 99', 2, 'No GPU 99 in this pool\nThe pool has 8 GPU(s): ids are 0 to 7.'],
 		['extend', 2, 'How long? extend needs --duration or --until\nFor example: canhazgpu extend --duration 2h'],
 		['extend --duration 1h --until 18:00', 2, 'Give --duration or --until, not both'],
