@@ -11,7 +11,7 @@ export type Running = {readonly pid: number; readonly startTicks: number};
 export type ProcessRow = Running & {readonly parentPid: number};
 
 /**
-Every process that runs now and that we may see, by pid; those that have ended are left out. One pass over /proc: about 20 µs each.
+Every process that runs now and that we may see, by pid; those that have ended are left out. One pass over /proc: about 50 µs each.
 Empty where there is no /proc.
 */
 export const listProcesses = (): ReadonlyMap<number, ProcessRow> => {

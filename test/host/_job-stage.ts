@@ -6,13 +6,12 @@ import path from 'node:path';
 import process from 'node:process';
 import {text} from 'node:stream/consumers';
 import {fileURLToPath} from 'node:url';
-import {stripVTControlCharacters} from 'node:util';
-import {type IPty, spawn as spawnInTerminal} from '@lydell/node-pty';
 import {build} from 'esbuild';
 import {onTestFinished, vi} from 'vitest';
 import type {Liveness, ProcessIdentity} from '../../source/core/types.js';
 import type {JobEnd} from '../../source/host/job.js';
 import {liveness} from '../../source/host/processes.js';
+import {openTerminal} from './_job-terminal.js';
 import {createFiles, createFilesIn} from './temporary.js';
 
 /**
@@ -198,84 +197,6 @@ export const createStage = async (files: Readonly<Record<string, string>> = {}) 
 };
 
 export type Stage = Awaited<ReturnType<typeof createStage>>;
-
-type TerminalOptions = {
-	readonly command: string;
-	readonly args: readonly string[];
-	readonly directory: string;
-	readonly environment: Readonly<Record<string, string>>;
-};
-
-const openTerminal = ({command, args, directory, environment}: TerminalOptions) => {
-	const pty: IPty = spawnInTerminal(command, [...args], {cwd: directory, env: {...environment}, cols: 200, rows: 50});
-	let output = '';
-	let read = 0;
-	let exitCode: number | undefined;
-	pty.onData((data) => {
-		output += data;
-	});
-	pty.onExit((exit) => {
-		exitCode = exit.exitCode;
-	});
-	const close = () => {
-		(pty as unknown as {destroy: () => void}).destroy();
-	};
-
-	onTestFinished(close);
-	return {
-		pid: pty.pid,
-		resize(columns: number, rows: number) {
-			pty.resize(columns, rows);
-		},
-		type(keys: string) {
-			pty.write(keys);
-		},
-		/**
-		Waits until the terminal shows this, after what was waited for before. Gives back all that was shown up to it.
-		*/
-		async shows(expected: string, timeoutMs = 10_000): Promise<string> {
-			return vi.waitFor(
-				() => {
-					const shown = stripVTControlCharacters(output);
-					const at = shown.indexOf(expected, read);
-					if (at === -1) {
-						throw new Error(`No ${JSON.stringify(expected)} in ${JSON.stringify(shown.slice(read))}`);
-					}
-
-					const part = shown.slice(read, at + expected.length);
-					read = at + expected.length;
-					return part;
-				},
-				{timeout: timeoutMs, interval: 10},
-			);
-		},
-		/**
-		What was shown since.
-		*/
-		rest: () => stripVTControlCharacters(output).slice(read),
-		async exits(): Promise<number> {
-			return vi.waitFor(
-				() => {
-					if (exitCode === undefined) {
-						throw new Error('It still runs');
-					}
-
-					return exitCode;
-				},
-				{timeout: 10_000, interval: 10},
-			);
-		},
-		/**
-		The connection is cut: the kernel tells the session leader, and only the kernel tells anybody anything.
-		*/
-		hangUp() {
-			pty.kill = () => undefined;
-			close();
-		},
-	};
-};
-
-export type Terminal = ReturnType<typeof openTerminal>;
 
 /**
 Waits until all of these processes are in this state.

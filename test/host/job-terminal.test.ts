@@ -28,6 +28,19 @@ test.each([
 	await terminal.shows('code 5');
 });
 
+test('a job that has left our group is sent the Ctrl-C by us, once', async () => {
+	const stage = await createStage();
+	const terminal = stage.terminal('bash', '-c', 'chg -- setsid ./counter.mjs; echo code $?');
+	const {wrapper} = await stage.started();
+	await stage.counted();
+	terminal.type(controlC);
+	await stage.counted('INT');
+	process.kill(wrapper, 'SIGUSR2');
+	await stage.counted('INT', 'USR2');
+	stage.stop(5);
+	await terminal.shows('code 5');
+});
+
 test('a job that does not handle Ctrl-C dies of it', async () => {
 	const stage = await createStage();
 	const terminal = stage.shell();
