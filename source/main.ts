@@ -82,10 +82,10 @@ async function dispatch(argv: readonly string[]): Promise<number> {
 
 /** Runs the program on its arguments; returns the exit code and never throws. */
 export async function main(argv: readonly string[]): Promise<number> {
-	// `canhazgpu status | head -1` closes our stdout early: that is no error.
+	// `canhazgpu status | head -1` closes our stdout early: that is no error. A terminal that is gone gives EIO.
 	process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 		// eslint-disable-next-line unicorn/no-process-exit -- nobody is left to read a word
-		process.exit(error.code === 'EPIPE' ? 0 : 1);
+		process.exit(error.code === 'EPIPE' ? 0 : error.code === 'EIO' ? 129 : 1);
 	});
 	try {
 		return await dispatch(argv);

@@ -41,7 +41,7 @@ export function checkWanted({count, ids}: Wanted, gpuCount: number): Wanted {
 	}
 
 	if (!Number.isSafeInteger(count) || count < 1) {
-		throw new CanhazgpuError('impossible', `Cannot reserve ${count} GPUs`, {hint: 'Ask for 1 or more.'});
+		throw new CanhazgpuError('impossible', `Cannot reserve ${count} GPUs`, {hint: `Ask for 1 to ${gpuCount}.`});
 	}
 
 	if (count > gpuCount) {

@@ -1,7 +1,7 @@
 /** Text in terminal columns: wide characters and emoji count two, marks that combine count none. */
 import stringWidth from 'string-width';
 
-const plain = /^[\u{20}-\u{7E}]*$/v;
+const plain = /^[\u{20}-\u{7E}\u{2026}\u{2500}-\u{259F}]*$/v;
 
 /** How many columns it takes. */
 export const widthOf = (text: string): number => (plain.test(text) ? text.length : stringWidth(text));
