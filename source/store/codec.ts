@@ -6,5 +6,5 @@ export {decodeEvent, encodeEvent} from './codec/event.js';
 export {decodeGpu, encodeFree, encodeLease} from './codec/lease.js';
 export {decodePool, encodePool, mostGpus, poolGarbage, type RawPool} from './codec/pool.js';
 export {decodeQueueEntry, encodeQueueEntry} from './codec/queue-entry.js';
-export {bytesOf, rawOf} from './codec/raw.js';
+export {bytesOf, rawOf, wireOf} from './codec/raw.js';
 export {decodeUsage, encodeUsage, usageNeedles} from './codec/usage.js';

@@ -16,5 +16,8 @@ export const rawOf = (bytes: Uint8Array): string =>
 export const bytesOf = (raw: string): Uint8Array =>
 	raw.startsWith(byteMark) ? Buffer.from(raw.slice(1), 'latin1') : Buffer.from(raw);
 
+/** The same to send: a text where it is one, since the client writes a command of texts alone at once and not piece by piece. */
+export const wireOf = (raw: string): string | Uint8Array => (raw.startsWith(byteMark) ? bytesOf(raw) : raw);
+
 /** The text to read, with U+FFFD for what is not UTF-8. */
 export const textOf = (raw: string): string => (raw.startsWith(byteMark) ? viewOf(bytesOf(raw)).toString() : raw);

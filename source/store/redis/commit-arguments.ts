@@ -3,7 +3,7 @@ Puts a plan into the KEYS and ARGV of commit.lua.
 */
 import {Buffer} from 'node:buffer';
 import type {Expectation} from '../../core/plan.js';
-import {bytesOf} from '../codec.js';
+import {wireOf} from '../codec.js';
 import {historySeconds, trimCount, type RawPlan, type RawWrite} from '../raw-plan.js';
 import {commitKeys, entryKeyPrefix, eventChannel, gpuKeyPrefix} from './keys.js';
 
@@ -13,6 +13,12 @@ type Arguments = {
 	readonly keys: readonly Argument[];
 	readonly values: readonly Argument[];
 };
+
+/** The key of an entry, whose id may be bytes that are no text. */
+function entryKeyOf(id: string): Argument {
+	const wire = wireOf(id);
+	return typeof wire === 'string' ? `${entryKeyPrefix}${wire}` : Buffer.concat([Buffer.from(entryKeyPrefix), wire]);
+}
 
 /** Hands each key its place among KEYS, once. */
 class Places {
@@ -35,7 +41,7 @@ class Places {
 	}
 
 	entry(id: string): number {
-		return this.#place(`${entryKeyPrefix}${id}`, () => Buffer.concat([Buffer.from(entryKeyPrefix), bytesOf(id)]));
+		return this.#place(`${entryKeyPrefix}${id}`, () => entryKeyOf(id));
 	}
 }
 
@@ -44,12 +50,12 @@ function expectationSteps(expectation: Expectation, places: Places): readonly Ar
 		case 'gpu':
 		case 'entry': {
 			const place = expectation.kind === 'gpu' ? places.gpu(expectation.index) : places.entry(expectation.id);
-			return expectation.raw === undefined ? ['absent', place] : ['same', place, bytesOf(expectation.raw)];
+			return expectation.raw === undefined ? ['absent', place] : ['same', place, wireOf(expectation.raw)];
 		}
 
 		case 'queue': {
 			const {ids, extent} = expectation;
-			return ['line', extent, ids.length, ...ids.map((id) => bytesOf(id))];
+			return ['line', extent, ids.length, ...ids.map((id) => wireOf(id))];
 		}
 
 		case 'pool': {
@@ -72,11 +78,11 @@ function writeSteps(write: RawWrite, places: Places): readonly Argument[] {
 
 		case 'join':
 		case 'entry': {
-			return [write.kind, places.entry(write.id), bytesOf(write.id), write.raw];
+			return [write.kind, places.entry(write.id), wireOf(write.id), write.raw];
 		}
 
 		case 'leave': {
-			return ['leave', places.entry(write.id), bytesOf(write.id)];
+			return ['leave', places.entry(write.id), wireOf(write.id)];
 		}
 	}
 }

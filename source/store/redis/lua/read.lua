@@ -49,8 +49,10 @@ if #ARGV > 4 then
   -- A history of another type is an error reply, which has no items: then there is simply no last use to tell.
   for _, record in ipairs(records) do
     for needle = 5, #ARGV do
-      if string.find(record, ARGV[needle], 1, true) then
-        local gpu = string.match(record, '"gpu_id":(%d+)')
+      local _, last = string.find(record, ARGV[needle], 1, true)
+      if last then
+        -- It follows the user in every record that is written; the search from there is the shorter one.
+        local gpu = string.match(record, '"gpu_id":(%d+)', last) or string.match(record, '"gpu_id":(%d+)')
         if gpu and not seen[gpu] then
           seen[gpu] = true
           usage[#usage + 1] = record
