@@ -1,0 +1,89 @@
+/**
+From a release, once the store has answered it, to the command of whoever waited running: real processes, GPUs that answer at once.
+*/
+import {spawn} from 'node:child_process';
+import {once} from 'node:events';
+import path from 'node:path';
+import process from 'node:process';
+import {acquireNow} from '../../source/core/acquisition.js';
+import type {Store, World} from '../../source/core/ports.js';
+import {release} from '../../source/core/reservations.js';
+import {createClock} from '../../source/host/clock.js';
+import {createHost} from '../../source/host/host.js';
+import {openRedisStore} from '../../source/store/redis/index.js';
+import {openSqliteStore} from '../../source/store/sqlite/index.js';
+import {createEmbeddedBox, createRedisBox, program, type Box} from '../_helpers/cli.js';
+import {startRedis} from '../_helpers/redis-server.js';
+import {idleReading, observationOf, person} from '../_helpers/world.js';
+import {median, percentile, report, tell} from './_measure.js';
+
+const rounds = 30;
+const clock = createClock();
+const host = createHost();
+const boss = person(host.account.name, undefined, host.account.uid);
+
+/** Milliseconds of each round. */
+async function wakes(box: Box, store: Store): Promise<readonly number[]> {
+	const world: World = {
+		store,
+		clock,
+		host,
+		memoryThresholdMiB: 1024,
+		gpus: {
+			name: 'fake',
+			simulated: true,
+			count: async () => 1,
+			observe: async () => observationOf([idleReading(0)], {takenAtMs: clock.monotonicMs()}),
+		},
+	};
+	const figures: number[] = [];
+	for (let round = -2; round < rounds; round++) {
+		const leaseId = clock.uuid();
+		const request = {requester: boss, count: 1, tenure: {type: 'manual', durationSeconds: 3600}} as const;
+		const held = await acquireNow(world, request, leaseId);
+		if (held.kind !== 'granted') {
+			throw new Error('The GPU is not free at the beginning of a round');
+		}
+
+		const waiter = spawn(process.execPath, [program, 'run', '--', 'echo', 'running'], {
+			cwd: box.home,
+			env: {...box.environment},
+			stdio: ['ignore', 'pipe', 'pipe'],
+		});
+		const ended = once(waiter, 'exit');
+		// It says that it waits once it stands in the line.
+		await once(waiter.stderr, 'data');
+		// Not in step with the store's own looks.
+		await clock.sleep(Math.random() * 300);
+		// The command writes to it itself, and nobody else does.
+		const runs = once(waiter.stdout, 'data');
+		await release(world, boss, {by: 'lease', leaseId});
+		const released = performance.now();
+		await runs;
+		const figure = performance.now() - released;
+		await ended;
+		if (round >= 0) {
+			figures.push(figure);
+		}
+	}
+
+	return figures;
+}
+
+const redis = await startRedis();
+const redisBox = await createRedisBox(redis.port, 1);
+const redisStore = await openRedisStore({host: redis.host, port: redis.port, db: 0, patient: false});
+const onRedis = await wakes(redisBox, redisStore);
+report('release to the waiter running, Redis, median', median(onRedis), {limit: 150, unit: 'ms'});
+tell('release to the waiter running, Redis, p90', percentile(onRedis, 0.9), 'ms');
+await redisStore.close();
+redisBox.remove();
+await redis.stop();
+
+const embeddedBox = await createEmbeddedBox(1);
+const embeddedStore = await openSqliteStore({path: path.join(embeddedBox.poolDirectory, 'pool.sqlite'), create: false});
+const onEmbedded = await wakes(embeddedBox, embeddedStore);
+tell('release to the waiter running, embedded, median', median(onEmbedded), 'ms');
+tell('release to the waiter running, embedded, p90', percentile(onEmbedded, 0.9), 'ms');
+await embeddedStore.close();
+embeddedBox.remove();
