@@ -133,4 +133,21 @@ export const endJob = async ({job, mark, graceSeconds}: Options): Promise<void> 
 	} while (living().length > 0 && performance.now() < giveUpAtMs);
 };
 
+/**
+The same for a job of which no more is known than that it is our child: where there is no /proc, or it hides. What it started is left
+alone.
+*/
+export const endChild = async (
+	child: {readonly kill: (signal: 'SIGINT' | 'SIGKILL') => unknown},
+	ended: Promise<unknown>,
+	graceSeconds: number,
+): Promise<void> => {
+	child.kill('SIGINT');
+	const callOff = afterSeconds(graceSeconds, () => {
+		child.kill('SIGKILL');
+	});
+	await ended;
+	callOff();
+};
+
 const keyOf = ({pid, startTicks}: Running) => `${pid} ${startTicks}`;

@@ -5,7 +5,7 @@ import process from 'node:process';
 import type {ProcessIdentity} from '../core/types.js';
 import type {Environment} from './command.js';
 import {isHangUpIgnored} from './hang-up.js';
-import {afterSeconds, endJob} from './job-limit.js';
+import {afterSeconds, endChild, endJob} from './job-limit.js';
 import {relaySignals, type SignalRelay} from './job-signals.js';
 import {spawnJob} from './job-spawn.js';
 import {readStat} from './proc.js';
@@ -66,7 +66,7 @@ Starts a command as if it had been typed into the shell instead of us: it shares
 stderr. From then on this process outlives the loss of its terminal and whatever signal can be caught, and passes on to the job those
 that the job has not been sent (see `job-signals.ts`).
 
-Never touch `process.stdin` when a job is to be started: Node would read what is meant for the job.
+Never touch `process.stdin` when a job is to be started: Node may switch it, for all who share it, to not waiting, or read from it.
 
 @throws CanhazgpuError `command-not-found`, `command-not-executable`, or `failed` when there is no room for a process.
 */
@@ -89,7 +89,9 @@ export const startJob = async ({
 		environment: {...environment, [markVariable]: [environment[markVariable], mark].filter(Boolean).join(',')},
 	});
 	const {pid} = child;
+	const childEnd = endOf(child);
 	const identity = childIdentity(pid);
+	const {startTicks} = identity;
 	relay.connect({
 		pid,
 		kill(signal) {
@@ -104,11 +106,14 @@ export const startJob = async ({
 			? undefined
 			: afterSeconds(timeoutSeconds, () => {
 					onTimeout?.();
-					stopping = endJob({job: {pid, startTicks: identity.startTicks ?? 0}, mark, graceSeconds});
+					stopping =
+						startTicks === undefined
+							? endChild(child, childEnd, graceSeconds)
+							: endJob({job: {pid, startTicks}, mark, graceSeconds});
 				});
 
 	const follow = async (): Promise<JobEnd> => {
-		const end = await endOf(child);
+		const end = await childEnd;
 		callOff?.();
 		await stopping;
 		if (stopping !== undefined) {

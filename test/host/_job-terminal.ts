@@ -80,4 +80,3 @@ export const openTerminal = ({command, args, directory, environment}: TerminalOp
 		},
 	};
 };
-

@@ -1,8 +1,10 @@
+import {spawn} from 'node:child_process';
 import {once} from 'node:events';
 import process from 'node:process';
+import {text} from 'node:stream/consumers';
 import {expect, test, vi} from 'vitest';
 import {bearersOf, isRunning, listProcesses, signalOne} from '../../source/host/descendants.js';
-import {afterSeconds} from '../../source/host/job-limit.js';
+import {afterSeconds, endChild} from '../../source/host/job-limit.js';
 import {identityOf, liveness} from '../../source/host/processes.js';
 import {runTool} from '../../source/host/spawn.js';
 import {becomes, createStage, gone} from './_job-stage.js';
@@ -152,6 +154,17 @@ test('a job that ends in time is not touched by the limit', async () => {
 	const stage = await createStage();
 	const {exitCode, stderr} = await stage.run(['timeout', '600', '--', 'sh', '-c', 'exit 3']);
 	expect({exitCode, stderr}).toEqual({exitCode: 3, stderr: 'chg: released\n'});
+});
+
+test('a job that cannot be looked at is interrupted, and killed after the grace', async () => {
+	const child = spawn('sh', ['-c', 'trap "echo heard" INT; echo ready; while :; do sleep 0.01; done'], {
+		stdio: ['ignore', 'pipe', 'inherit'],
+	});
+	const said = text(child.stdout);
+	await once(child.stdout, 'data');
+	await endChild(child, once(child, 'exit'), 0.3);
+	expect(child.signalCode).toBe('SIGKILL');
+	expect(await said).toBe('ready\nheard\n');
 });
 
 test('a limit of months is not reached at once, which is what a timer of months does', () => {
