@@ -1,15 +1,17 @@
 import {longDuration} from '../format/durations.js';
 import {acquireShown, countOf, waitSecondsOf, wantFlags} from './acquire.js';
+import {reserveForProcess} from './adopt.js';
 import type {Command} from './command.js';
 import {checkLabel, idsOf} from './flags.js';
 
 export const reserve: Command = {
 	name: 'reserve',
 	summary: 'Reserve GPUs for a time, waiting in line for them',
-	usage: '[--gpus N | --gpu-ids IDS] [--duration TIME]',
+	usage: '[--gpus N | --gpu-ids IDS] [--duration TIME] | --pid PID',
 	examples: [
 		['canhazgpu reserve --gpus 2 --duration 4h', 'any two GPUs for four hours'],
 		['canhazgpu reserve --gpu-ids 1,3 --note "debugging"', 'these two, with a word to the others'],
+		['canhazgpu reserve --pid 12345', 'what this process uses already, until it ends'],
 		['export CUDA_VISIBLE_DEVICES=$(canhazgpu reserve --short)', 'one GPU, for this shell'],
 	],
 	flags: {
@@ -17,8 +19,13 @@ export const reserve: Command = {
 		duration: {short: 'd', value: 'TIME', summary: 'for how long: 30m, 2h, 1d (8h)', setting: 'reserve.duration'},
 		force: {short: 'f', summary: 'also GPUs in use without a reservation, or that cannot be read'},
 		short: {short: 's', summary: 'print the ids alone: 0,5'},
+		pid: {value: 'PID', summary: 'the GPUs of this running process, until it ends; for its owner or root'},
 	},
 	async run(app, input) {
+		if (input.has('pid')) {
+			return reserveForProcess(app, input);
+		}
+
 		const ids = idsOf(input);
 		const count = countOf(input, 'reserve.gpus', ids);
 		const waitSeconds = waitSecondsOf(input, 'reserve.wait');

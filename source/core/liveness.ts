@@ -56,6 +56,11 @@ function endOfRun(lease: Lease, snapshot: Snapshot, host: Host): Ending | undefi
 		}
 
 		case 'unknown': {
+			if (lease.lastHeartbeat === undefined && lease.job !== undefined) {
+				// An adopted process: nobody ever said that it lives, so silence says nothing.
+				return undefined;
+			}
+
 			// A store that was down could hear no heartbeat, so the silence counts only once it has been up that long.
 			const silentSeconds = Math.min(snapshot.now - lastSign, snapshot.storeUptimeSeconds);
 			return silentSeconds > leaseHeartbeatTimeoutSeconds ? {reason: 'heartbeat-lost', endTime: lastSign} : undefined;

@@ -66,7 +66,11 @@ export function detailWords(row: StatusRow): string {
 				return `expires in ${longDuration(row.remainingSeconds)}`;
 			}
 
-			return row.heartbeatAgeSeconds === undefined ? '' : `heartbeat ${longDuration(row.heartbeatAgeSeconds)} ago`;
+			if (row.heartbeatAgeSeconds !== undefined) {
+				return `heartbeat ${longDuration(row.heartbeatAgeSeconds)} ago`;
+			}
+
+			return row.lease?.job === undefined ? '' : `until PID ${row.lease.job.pid} ends`;
 		}
 	}
 }

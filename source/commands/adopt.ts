@@ -1,0 +1,57 @@
+/** `reserve --pid`: a reservation for a process that runs already. */
+import {adopt} from '../core/adopt.js';
+import {CanhazgpuError} from '../errors.js';
+import {sanitize} from '../format/text.js';
+import type {App} from '../application.js';
+import type {Input} from './command.js';
+import {checkLabel} from './flags.js';
+
+/** The process says by itself which GPUs, and until when. */
+const conflicting = ['gpus', 'gpu-ids', 'duration', 'force', 'nonblock', 'wait'];
+
+function pidOf(input: Input): number {
+	const given = conflicting.find((flag) => input.has(flag));
+	if (given !== undefined) {
+		throw new CanhazgpuError('usage', `--pid and --${given} cannot be used together`, {
+			hint: 'The process is given the GPUs that it uses, at once, until it ends.',
+		});
+	}
+
+	const text = input.text('pid') ?? '';
+	if (!/^[1-9]\d{0,9}$/v.test(text)) {
+		throw new CanhazgpuError('usage', `--pid: ${JSON.stringify(text)} is not a process id`, {
+			hint: 'For example: canhazgpu reserve --pid 12345',
+		});
+	}
+
+	return Number(text);
+}
+
+export async function reserveForProcess(app: App, input: Input): Promise<number> {
+	const pid = pidOf(input);
+	const label = checkLabel(input.config.get('reserve.user'));
+	const world = await app.open();
+	try {
+		const {gpus, owner, name} = await adopt(world, {
+			requester: app.requester(undefined),
+			pid,
+			label,
+			note: input.config.get('reserve.note'),
+		});
+		if (input.has('short')) {
+			app.print(gpus.join(','));
+		} else {
+			const whose = owner === app.host.account.name ? '' : ` of ${sanitize(owner)}`;
+			const what = name === undefined ? '' : ` (${sanitize(name)})`;
+			app.print(`Reserved ${gpus.length} GPU(s): [${gpus.join(' ')}] for process ${pid}${what}${whose} until it ends`);
+		}
+
+		if (world.privateLabel !== undefined) {
+			app.remark(world.privateLabel);
+		}
+
+		return 0;
+	} finally {
+		await world.close();
+	}
+}

@@ -1,0 +1,91 @@
+/**
+`reserve --pid` with a real process, and an nvidia-smi that says that it is on a GPU.
+*/
+import {spawn} from 'node:child_process';
+import {once} from 'node:events';
+import {rmSync} from 'node:fs';
+import {userInfo} from 'node:os';
+import path from 'node:path';
+import process from 'node:process';
+import {expect, onTestFinished, test} from 'vitest';
+import {createBox, type Box} from '../_helpers/cli.js';
+import {holders, peek, recordsOf} from '../_helpers/processes.js';
+import {fixture} from '../gpu/fixture.js';
+import {createStub, type Stub} from '../gpu/stub-nvidia-smi.js';
+
+const second = 'GPU-0a0a0a0a-1111-2222-3333-000000000001';
+
+/** A box with two GPUs, of which the second is in use by a process that holds no lease. */
+async function createUsedBox(): Promise<{box: Box; stub: Stub; job: ReturnType<typeof spawn>}> {
+	const job = spawn('sleep', ['600'], {stdio: 'ignore'});
+	await once(job, 'spawn');
+	const stub = await createStub({
+		gpus: {stdout: fixture('gpus.two.csv')},
+		processes: {
+			stdout: `gpu_uuid, pid, used_gpu_memory [MiB], process_name\n${second}, ${job.pid}, 19800, sleep\n`,
+		},
+	});
+	const box = createBox({
+		CANHAZGPU_STORE: 'embedded',
+		PATH: `${stub.directory}${path.delimiter}${process.env['PATH'] ?? ''}`,
+	});
+	onTestFinished(() => {
+		job.kill('SIGKILL');
+		box.remove();
+		rmSync(stub.directory, {recursive: true, force: true});
+	});
+	expect(await box.run('admin --gpus 2 --provider nvidia')).toMatchObject({exitCode: 0});
+	return {box, stub, job};
+}
+
+test('a running process is adopted, and gives its GPU back by ending', async () => {
+	const {box, stub, job} = await createUsedBox();
+	expect((await box.run('status')).stdout).toMatch(/ 1 +│ ⚠ UNRESERVED/v);
+	expect(await box.run(['reserve', '--pid', String(job.pid), '--note', 'was there'])).toEqual({
+		exitCode: 0,
+		stdout: `Reserved 1 GPU(s): [1] for process ${job.pid} (sleep) until it ends\n`,
+		stderr: '',
+	});
+	const {stdout} = await box.run('status');
+	expect(stdout).toMatch(
+		new RegExp(
+			String.raw` 1 +│ ● IN_USE +│ ${userInfo().username} +│ \dh \d+m \d+s +│ RUN +│ until PID ${job.pid} ends .*│ was there`,
+			'v',
+		),
+	);
+	expect((await peek(box)).gpus[1]).toMatchObject({lease: {job: {pid: job.pid}}});
+	job.kill('SIGKILL');
+	await once(job, 'exit');
+	await stub.answer({gpus: {stdout: fixture('gpus.two.csv')}, processes: {stdout: fixture('processes.none.csv')}});
+	expect(await holders(box)).toBe('0:- 1:-');
+	expect(await recordsOf(box)).toMatchObject([{gpuId: 1, endReason: 'holder-died', note: 'was there'}]);
+});
+
+test('--short prints the ids; what makes no sense is refused', async () => {
+	const {box, job} = await createUsedBox();
+	const pid = String(job.pid);
+	for (const [words, exitCode, error] of [
+		[['--pid', 'abc'], 2, '--pid: "abc" is not a process id\nFor example: canhazgpu reserve --pid 12345'],
+		[['--pid', '0'], 2, '--pid: "0" is not a process id'],
+		[['--pid', '4194305'], 1, 'There is no process 4194305'],
+		[
+			['--pid', String(process.pid)],
+			1,
+			`Process ${process.pid} is not seen on any GPU\nSee which are: canhazgpu status`,
+		],
+		[['--pid', pid, '--gpus', '1'], 2, '--pid and --gpus cannot be used together'],
+		[['--pid', pid, '--gpu-ids', '1'], 2, '--pid and --gpu-ids cannot be used together'],
+		[['--pid', pid, '--duration', '1h'], 2, '--pid and --duration cannot be used together'],
+		[['--pid', pid, '--wait', '1h'], 2, '--pid and --wait cannot be used together'],
+		[['--pid', pid, '--force'], 2, '--pid and --force cannot be used together'],
+	] as const) {
+		const ran = await box.run(['reserve', ...words]);
+		expect(ran, words.join(' ')).toMatchObject({exitCode, stdout: ''});
+		expect(ran.stderr).toContain(`Error: ${error}`);
+	}
+
+	expect(await box.run(['reserve', '--pid', pid, '--short'])).toEqual({exitCode: 0, stdout: '1\n', stderr: ''});
+	const again = await box.run(['reserve', '--pid', pid]);
+	expect(again).toMatchObject({exitCode: 3, stdout: ''});
+	expect(again.stderr).toContain(`Error: GPU 1 is already held by ${userInfo().username}\n`);
+});
