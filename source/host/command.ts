@@ -44,7 +44,8 @@ export const lookUpCommand = (command: string, environment: Environment): Comman
 			return judged;
 		}
 
-		if (judged.kind === 'not-executable' && refused.kind === 'not-found' && !isDirectory(file)) {
+		// A directory that may not be searched tells nothing of what is in it.
+		if (judged.kind === 'not-executable' && refused.kind === 'not-found' && kindOf(file) === 'file') {
 			refused = judged;
 		}
 	}
@@ -109,5 +110,12 @@ const judge = (file: string): CommandLookup => {
 	}
 };
 
-const isDirectory = (file: string): boolean =>
-	statSync(path.resolve(file), {throwIfNoEntry: false})?.isDirectory() ?? false;
+const kindOf = (file: string): 'directory' | 'file' | 'unknown' => {
+	try {
+		return statSync(path.resolve(file)).isDirectory() ? 'directory' : 'file';
+	} catch {
+		return 'unknown';
+	}
+};
+
+const isDirectory = (file: string): boolean => kindOf(file) === 'directory';

@@ -3,7 +3,7 @@ Runs the built program as a user would, in a home of its own that knows no pool.
 */
 import {spawn} from 'node:child_process';
 import {once} from 'node:events';
-import {mkdtempSync, rmSync} from 'node:fs';
+import {mkdirSync, mkdtempSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
@@ -61,6 +61,8 @@ export function createBox(environment: Readonly<Record<string, string>> = {}): B
 /** A box whose pool is embedded and shared: eight simulated GPUs, or as many as said. */
 export async function createEmbeddedBox(gpuCount = 8): Promise<Box> {
 	const box = createBox({CANHAZGPU_STORE: 'embedded'});
+	// Whoever may write there shares it; anybody but root would get a private pool otherwise.
+	mkdirSync(box.poolDirectory);
 	const made = await box.run(`admin --gpus ${gpuCount} --provider fake`);
 	if (made.exitCode !== 0) {
 		throw new Error(made.stderr);

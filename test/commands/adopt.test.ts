@@ -3,7 +3,7 @@
 */
 import {spawn} from 'node:child_process';
 import {once} from 'node:events';
-import {rmSync} from 'node:fs';
+import {mkdirSync, rmSync} from 'node:fs';
 import {userInfo} from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
@@ -29,6 +29,7 @@ async function createUsedBox(): Promise<{box: Box; stub: Stub; job: ReturnType<t
 		CANHAZGPU_STORE: 'embedded',
 		PATH: `${stub.directory}${path.delimiter}${process.env['PATH'] ?? ''}`,
 	});
+	mkdirSync(box.poolDirectory);
 	onTestFinished(() => {
 		job.kill('SIGKILL');
 		box.remove();

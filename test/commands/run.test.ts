@@ -1,7 +1,7 @@
 /**
 `run` with real processes: what it exits with, what the job is told, and that its GPUs come back on every path out.
 */
-import {mkdirSync, rmSync, writeFileSync} from 'node:fs';
+import {mkdirSync, rmdirSync, rmSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
 import {Redis} from 'ioredis';
@@ -147,6 +147,16 @@ describe.each([
 			{gpuId: 1, endReason: 'released'},
 			{gpuId: 0, endReason: 'signalled'},
 		]);
+	});
+
+	test('a directory of PATH that may not be searched is passed over', async () => {
+		const box = await create();
+		const closed = path.join(box.home, 'closed');
+		mkdirSync(closed, {mode: 0o000});
+		const environment = {PATH: `${closed}/inside:${closed}:${box.environment['PATH'] ?? ''}`};
+		expect(await box.run('run -- true', environment)).toMatchObject({exitCode: 0, stderr: ''});
+		expect(await box.run('run -- no-such-command', environment)).toMatchObject({exitCode: 127});
+		rmdirSync(closed);
 	});
 
 	test('wrong input is told at once, and takes and queues nothing', async () => {
