@@ -86,6 +86,10 @@ export function createApp(config: Config, hasColor: boolean): App {
 					}
 				: undefined,
 		environment: process.env,
+		async remoteStatus(name) {
+			const {remoteStatus} = await import('./host/ssh.js');
+			return remoteStatus(name);
+		},
 		interruption: listenForInterruption,
 		async checkCommand(command) {
 			const {checkCommand} = await import('./host/command.js');

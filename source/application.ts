@@ -83,6 +83,8 @@ export type App = {
 	/** Stderr, when it is a terminal on which a line may be redrawn. */
 	readonly liveErrors: {readonly write: (text: string) => void; readonly columns: () => number} | undefined;
 	readonly environment: Readonly<Record<string, string | undefined>>;
+	/** The rows of another host's `status --json`, within 10 s; rejects with a CanhazgpuError in words. */
+	readonly remoteStatus: (host: string) => Promise<ReadonlyArray<Readonly<Record<string, unknown>>>>;
 	readonly interruption: () => Interruption;
 	/** Rejects with a CanhazgpuError of exit code 127 or 126 when there is no such command to run. */
 	readonly checkCommand: (command: string) => Promise<void>;

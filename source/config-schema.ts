@@ -45,6 +45,12 @@ const host = () => {
 	return v.pipe(v.string(what), v.regex(/^[\p{Letter}\p{Number}:_][\p{Letter}\p{Number}%\-.:_]*$/v, what));
 };
 
+/** What ssh is told to connect to: `host` or `user@host`. */
+const remoteHost = () => {
+	const what = 'a host name, or user@host';
+	return v.pipe(v.string(what), v.regex(/^(?:[A-Z_a-z][\w\-.]*@)?[\dA-Za-z][\w\-.:]*$/v, what));
+};
+
 const setting = <Schema extends v.GenericSchema>(schema: Schema, fallback?: v.InferInput<Schema>) => ({
 	schema,
 	fallback,
@@ -63,7 +69,7 @@ export const settings = {
 	'redis.socket': setting(text('the path of a socket')),
 	'memory.threshold': setting(integer(0, 10_000_000), 1024),
 	'pool.directory': setting(text('the path of a directory'), '/var/lib/canhazgpu'),
-	remote_hosts: setting(v.array(host(), 'a list of host names'), []),
+	remote_hosts: setting(v.array(remoteHost(), 'a list of host names'), []),
 	'admin.gpus': setting(integer(1, mostGpus)),
 	'admin.provider': setting(choice(['nvidia', 'amd', 'fake'])),
 	'admin.group': setting(text('the name of a group')),

@@ -2,30 +2,52 @@ import {look} from '../core/reservations.js';
 import {harmlessJson} from '../format/json.js';
 import {statusJson} from '../format/status-json.js';
 import {statusTable} from '../format/status-table.js';
-import {summaryTable} from '../format/summary-table.js';
+import {summaryTable} from '../format/host-tables.js';
+import {CanhazgpuError} from '../errors.js';
 import type {Command} from './command.js';
 import {jsonFlag} from './flags.js';
+import {showAll, showRemote} from './status-hosts.js';
 
 export const status: Command = {
 	name: 'status',
 	summary: 'Show every GPU: who holds it, and what really runs on it',
-	usage: '[--json | --summary]',
+	usage: '[--json | --summary] [--remote HOST | --all]',
 	examples: [
 		['canhazgpu status', 'the table'],
 		['canhazgpu status --json', 'the same for scripts'],
+		['canhazgpu status --all --summary', 'a line for each host of remote_hosts'],
 	],
 	flags: {
 		json: jsonFlag,
 		summary: {short: 's', summary: 'one line for the whole machine'},
+		remote: {short: 'r', value: 'HOST', summary: 'of another host, by ssh'},
+		all: {summary: 'of this host and of those in remote_hosts'},
 	},
 	async run(app, input) {
+		const remote = input.text('remote');
+		if (remote !== undefined && input.has('all')) {
+			throw new CanhazgpuError('usage', '--remote is one host and --all is every host', {
+				hint: 'Leave out one of them.',
+			});
+		}
+
+		if (remote !== undefined) {
+			return showRemote(app, input, remote);
+		}
+
+		if (input.has('all')) {
+			return showAll(app, input);
+		}
+
 		const world = await app.open({willScan: true});
 		try {
 			const view = await look(world);
 			if (input.has('json')) {
 				app.print(harmlessJson(statusJson(view.rows, view.observation)));
 			} else if (input.has('summary')) {
-				app.print(summaryTable([{host: world.host.hostname, rows: view.rows}], app.paint));
+				app.print(
+					summaryTable([{host: world.host.hostname, rows: statusJson(view.rows, view.observation)}], app.paint),
+				);
 			} else {
 				app.print(statusTable(view.rows, app.paint));
 			}

@@ -25,7 +25,7 @@ export const top: Command = {
 		}
 
 		if (input.has('once') || !app.isTerminal) {
-			return status.run(app, {...input, has: () => false});
+			return status.run(app, {...input, has: () => false, text: () => undefined});
 		}
 
 		// The screen's libraries load while the store is being opened.

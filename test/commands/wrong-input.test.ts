@@ -86,6 +86,10 @@ describe('on the command line', () => {
 		['admin --provider nvidia', 1, 'nvidia-smi was not found.'],
 		['admin --store', 2, '--store needs a value'],
 		['status --store sqlite', 2, '--store must be one of redis, embedded, not "sqlite"'],
+		['status --remote -oProxyCommand=x', 2, '--remote needs a value'],
+		['status --remote=-oProxyCommand=x', 2, '"-oProxyCommand=x" is not a host name'],
+		['status --remote=$(id)', 2, '"$(id)" is not a host name'],
+		['status --remote a --all', 2, '--remote is one host and --all is every host'],
 		['status --redis-port 0', 2, '--redis-port must be a whole number from 1 to 65535, not "0"'],
 		['status --redis-host -oProxyCommand=x', 2, '--redis-host'],
 		['status --memory-threshold lots', 2, '--memory-threshold must be a whole number from 0 to 10000000, not "lots"'],
@@ -127,7 +131,7 @@ describe('in a config file', () => {
 		['l.toml', 'redis = [', 'Cannot read the config file'],
 		['m.yaml', 'redis: {port: 1', 'Cannot read the config file'],
 		['n.yaml', 'redis:\n  password: [secret, words]', 'redis.password must be a text that is not empty\n'],
-		['o.yaml', 'remote_hosts: ["-oProxyCommand=x"]', 'remote_hosts must be a host name or address'],
+		['o.yaml', 'remote_hosts: ["-oProxyCommand=x"]', 'remote_hosts must be a host name, or user@host'],
 	])('%s', async (name, content, error) => {
 		const file = path.join(box.home, name);
 		writeFileSync(file, content);

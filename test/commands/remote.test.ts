@@ -1,0 +1,116 @@
+/**
+`status` of other hosts, through a stub of ssh that plays the hosts.
+*/
+import {chmodSync, mkdirSync, readFileSync, writeFileSync} from 'node:fs';
+import path from 'node:path';
+import {afterAll, beforeAll, expect, test} from 'vitest';
+import {createEmbeddedBox, type Box} from '../_helpers/cli.js';
+
+let box: Box;
+let environment: Record<string, string>;
+
+/** As the Go peer prints it. */
+const peerStatus = JSON.stringify([
+	{
+		gpu_id: 0,
+		status: 'IN_USE',
+		user: 'carol',
+		duration: '1h 0m 0s',
+		type: 'RUN',
+		details: 'heartbeat 0h 0m 5s ago',
+		gpu_model: 'H100',
+	},
+	{
+		gpu_id: 1,
+		status: 'AVAILABLE',
+		details: 'never used',
+		validation: '4MB used',
+		gpu_model: 'H100',
+		expiry_time: '0001-01-01T00:00:00Z',
+	},
+	{gpu_id: 2, status: 'UNRESERVED', user: 'x\u{1B}[31m', details: 'a\u{202E}b', gpu_model: 'H100'},
+]);
+
+const stub = String.raw`#!/bin/sh
+printf '%s\n' "$@" > "$HOME/ssh-arguments"
+for word do if [ "$host" = next ]; then host="$word"; fi; if [ "$word" = -- ]; then host=next; fi; done
+case "$host" in
+good) echo 'Welcome!'; cat "$HOME/peer.json";;
+noisy) echo '<html>';;
+lost) echo 'ssh: connect to host lost port 22: No route to host' >&2; exit 255;;
+bare) exit 127;;
+slow) sleep 600;;
+esac
+`;
+
+beforeAll(async () => {
+	box = await createEmbeddedBox(2);
+	const bin = path.join(box.home, 'bin');
+	mkdirSync(bin);
+	writeFileSync(path.join(bin, 'ssh'), stub);
+	chmodSync(path.join(bin, 'ssh'), 0o755);
+	writeFileSync(path.join(box.home, 'peer.json'), peerStatus);
+	environment = {PATH: `${bin}:${box.environment['PATH']!}`, CANHAZGPU_REMOTE_HOSTS: 'good,lost,noisy,bare'};
+});
+
+afterAll(() => {
+	box.remove();
+});
+
+test('of one host: the table, whatever it prints before, and nothing of it acts on the terminal', async () => {
+	const {stdout, exitCode} = await box.run('status --remote good', environment);
+	expect(exitCode).toBe(0);
+	expect(stdout).toMatch(/ 0 +│ ● IN_USE +│ carol │ 1h 0m 0s │ RUN +│ heartbeat 0h 0m 5s ago/v);
+	expect(stdout).toMatch(/ 2 +│ ⚠ UNRESERVED │ x +│ - +│ - +│ a b /v);
+	expect(stdout.replaceAll('\n', '')).not.toMatch(/[\p{Control}\u{202E}]/v);
+	expect(readFileSync(path.join(box.home, 'ssh-arguments'), 'utf8').split('\n')).toEqual([
+		'-o',
+		'BatchMode=yes',
+		'-o',
+		'ConnectTimeout=5',
+		'--',
+		'good',
+		'canhazgpu',
+		'status',
+		'--json',
+		'',
+	]);
+	expect(JSON.parse((await box.run('status --remote good --json', environment)).stdout)).toEqual(
+		JSON.parse(peerStatus),
+	);
+});
+
+test('of all: those that fail are rows of their own', async () => {
+	const summary = await box.run('status --all --summary', environment);
+	expect(summary.exitCode).toBe(0);
+	expect(summary.stdout).toMatch(/│ 2 +│ 2x Simulated H100 80GB +│ ✓ 2 +│ 0/v);
+	expect(summary.stdout).toMatch(/ good +│ 3 +│ 3x H100 +│ ✓ 1 +│ 2/v);
+	expect(summary.stdout).toContain('lost: ssh: connect to host lost port 22: No route to host');
+	const json = JSON.parse((await box.run('status --all --json', environment)).stdout) as Record<string, unknown>;
+	expect(json).toMatchObject({
+		good: [{gpu_id: 0}, {gpu_id: 1}, {gpu_id: 2}],
+		lost: {error: 'lost: ssh: connect to host lost port 22: No route to host'},
+		noisy: {error: 'noisy: its answer is not the JSON of a status'},
+		bare: {error: 'bare: canhazgpu is not installed there'},
+	});
+	expect(Object.values(json)[0]).toHaveLength(2);
+	const tables = await box.run('status --all', environment);
+	expect(tables.stdout).toContain('good\n GPU │ STATUS');
+	expect(tables.stdout).toContain('lost\n✗ lost: ssh: connect to host lost port 22: No route to host');
+});
+
+test('one that never answers is given up after 10 s and delays nobody', {timeout: 40_000}, async () => {
+	const started = performance.now();
+	const {stdout} = await box.run('status --all --summary', {...environment, CANHAZGPU_REMOTE_HOSTS: 'slow,good'});
+	expect(stdout).toContain('slow: no answer within 10 s');
+	expect(stdout).toMatch(/ good +│ 3 /v);
+	expect(performance.now() - started).toBeLessThan(15_000);
+});
+
+test('a host that fails is an error when it was asked for alone', async () => {
+	expect(await box.run('status --remote lost', environment)).toMatchObject({
+		exitCode: 1,
+		stdout: '',
+		stderr: 'Error: lost: ssh: connect to host lost port 22: No route to host\n',
+	});
+});
