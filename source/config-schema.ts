@@ -85,6 +85,9 @@ export const settings = {
 	'run.wait': setting(duration()),
 	'extend.duration': setting(duration()),
 	'report.days': setting(integer(1, 90), 30),
+	// Of the peer's dashboard: known, so that its config files are read without a warning.
+	'web.port': setting(integer(1, 65_535)),
+	'web.host': setting(host()),
 	'top.interval': setting(duration(), '2s'),
 } as const;
 
