@@ -33,9 +33,9 @@ module.exports = {
 			to: {dependencyTypes: ['core', 'npm', 'npm-dev']},
 		},
 		only('format-knows-core-types', '^source/format/', String.raw`format/|core/|errors\.ts`),
-		only('store-stands-alone', '^source/store/', String.raw`store/|core/(types|ports|plan)\.ts|errors\.ts`),
-		only('gpu-stands-alone', '^source/gpu/', String.raw`gpu/|core/(types|ports)\.ts|errors\.ts`),
-		only('host-stands-alone', '^source/host/', String.raw`host/|core/(types|ports)\.ts|errors\.ts`),
+		only('store-stands-alone', '^source/store/', String.raw`store/|core/(types|ports|plan|observation)\.ts|errors\.ts`),
+		only('gpu-stands-alone', '^source/gpu/', String.raw`gpu/|core/(types|ports|observation)\.ts|errors\.ts`),
+		only('host-stands-alone', '^source/host/', String.raw`host/|core/(types|ports|observation)\.ts|errors\.ts`),
 		only('faces-use-the-core', source('tui|web'), String.raw`tui/|web/|core/|format/|errors\.ts`),
 		only('tui-and-web-are-apart', '^source/tui/', String.raw`tui/|core/|format/|errors\.ts`),
 		only(

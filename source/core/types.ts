@@ -5,7 +5,17 @@ Times are seconds since the Unix epoch (fractions allowed) on the store's clock 
 value is `undefined`, never 0.
 */
 
-export type ProviderName = 'nvidia' | 'amd' | 'fake';
+import type {ProviderName} from './observation.js';
+
+export type {
+	GpuProcess,
+	GpuReading,
+	HealthProblem,
+	MigInstance,
+	Observation,
+	ProviderName,
+	UnknownReadings,
+} from './observation.js';
 
 export type LeaseType = 'run' | 'manual';
 
@@ -163,59 +173,6 @@ export type PoolEvent = {
 	readonly user?: string;
 	/** Entries that left the line: those behind them move up without having to read. */
 	readonly left?: readonly string[];
-};
-
-/** Which reading a tool refused to give, and the word it used, such as `[N/A]`. */
-export type UnknownReadings = Readonly<Record<string, string>>;
-
-export type GpuProcess = {
-	readonly pid: number;
-	readonly startTicks?: number;
-	/** OS account. Undefined when it cannot be found out. */
-	readonly user?: string;
-	/** Short name, such as `python3`. */
-	readonly name?: string;
-	readonly commandLine?: string;
-	/** Command lines of its parent and of up to two before it, nearest first. */
-	readonly ancestors?: readonly string[];
-	readonly memoryUsedMiB?: number;
-	readonly kind?: 'compute' | 'graphics' | 'both';
-};
-
-/** What the tool saw on one GPU. */
-export type GpuReading = {
-	readonly index: number;
-	readonly uuid?: string;
-	readonly pciBusId?: string;
-	/** Model, such as `NVIDIA H100 80GB HBM3`. */
-	readonly name?: string;
-	readonly memoryUsedMiB?: number;
-	readonly memoryTotalMiB?: number;
-	readonly utilizationPercent?: number;
-	readonly temperatureCelsius?: number;
-	readonly powerWatts?: number;
-	readonly powerLimitWatts?: number;
-	/** Undefined when processes could not be asked for; empty when the tool said there are none. */
-	readonly processes: readonly GpuProcess[] | undefined;
-	/** Set when the GPU is broken, in the tool's words. */
-	readonly failure?: string;
-	/** Field name of this type -> the tool's own word for not knowing it. */
-	readonly unknown: UnknownReadings;
-};
-
-/** One scan of the real GPUs. */
-export type Observation = {
-	readonly provider: ProviderName;
-	/** Milliseconds on the monotonic clock of this process when the scan ended. */
-	readonly takenAtMs: number;
-	/** True for simulated GPUs: every face says so. */
-	readonly simulated: boolean;
-	readonly driverVersion?: string;
-	readonly gpus: readonly GpuReading[];
-	/** Set when the scan as a whole failed; then `gpus` is empty and nothing may be handed out on its word. */
-	readonly failure?: {readonly message: string; readonly hint?: string};
-	/** Lines worth showing that do not spoil the readings. */
-	readonly warnings: readonly string[];
 };
 
 export type Liveness = 'alive' | 'stopped' | 'dead' | 'unknown';

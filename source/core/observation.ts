@@ -1,0 +1,108 @@
+/**
+What a GPU tool saw. Every reading may be unknown: unknown is `undefined`, never 0.
+*/
+
+export type ProviderName = 'nvidia' | 'amd' | 'fake';
+
+/** Field name of {@link GpuReading} -> the word a tool used instead of a reading, such as `[N/A]`. */
+export type UnknownReadings = Readonly<Record<string, string>>;
+
+export type GpuProcess = {
+	readonly pid: number;
+	readonly startTicks?: number;
+	/** Unix seconds. */
+	readonly startTime?: number;
+	/** The process that started it. */
+	readonly parentPid?: number;
+	/** OS account. Undefined when it cannot be found out. */
+	readonly user?: string;
+	/** Short name, such as `python3`. */
+	readonly name?: string;
+	readonly commandLine?: string;
+	/** Command lines of its parent and of up to two before it, nearest first. */
+	readonly ancestors?: readonly string[];
+	/** Of GPU memory. */
+	readonly memoryUsedMiB?: number;
+	/** Of the GPU's processors. */
+	readonly utilizationPercent?: number;
+	/** Of one core: 312 is a little more than three cores. */
+	readonly cpuPercent?: number;
+	/** Resident memory of the host. */
+	readonly hostMemoryMiB?: number;
+	/** Of the container it runs in, the first 12 characters. */
+	readonly containerId?: string;
+	readonly kind?: 'compute' | 'graphics' | 'both';
+};
+
+/** Something that makes a GPU unfit to be handed out, though it may still answer. */
+export type HealthProblem = {
+	readonly kind: 'ecc' | 'xid' | 'needs-reset' | 'fell-off-the-bus' | 'temperature';
+	/** For people, such as `Xid 79: GPU has fallen off the bus`. */
+	readonly words: string;
+};
+
+/** A part of a GPU that MIG has split off. */
+export type MigInstance = {
+	/** Such as `1g.10gb`. */
+	readonly profile?: string;
+	readonly gpuInstanceId?: number;
+	readonly computeInstanceId?: number;
+	readonly uuid?: string;
+	readonly memoryUsedMiB?: number;
+	readonly memoryTotalMiB?: number;
+};
+
+/** What the tool saw on one GPU. */
+export type GpuReading = {
+	readonly index: number;
+	readonly uuid?: string;
+	readonly pciBusId?: string;
+	/** Model, such as `NVIDIA H100 80GB HBM3`. */
+	readonly name?: string;
+	readonly memoryUsedMiB?: number;
+	readonly memoryTotalMiB?: number;
+	/** Kept by the driver for itself; no part of `memoryUsedMiB`. */
+	readonly memoryReservedMiB?: number;
+	readonly utilizationPercent?: number;
+	readonly memoryUtilizationPercent?: number;
+	readonly temperatureCelsius?: number;
+	/** From here on the GPU slows itself down. */
+	readonly temperatureLimitCelsius?: number;
+	readonly powerWatts?: number;
+	readonly powerLimitWatts?: number;
+	readonly fanPercent?: number;
+	readonly smClockMHz?: number;
+	readonly memoryClockMHz?: number;
+	/** Why the clocks are lower than they could be, in words; empty when nothing holds them down but idleness. */
+	readonly throttleReasons?: readonly string[];
+	/** Memory errors that could not be corrected, since the driver was loaded. */
+	readonly eccUncorrectedErrors?: number;
+	readonly isMigEnabled?: boolean;
+	readonly migInstances?: readonly MigInstance[];
+	/** The driver's compute mode, such as `Default` or `Exclusive_Process`. */
+	readonly computeMode?: string;
+	/** Such as `9.0`. */
+	readonly computeCapability?: string;
+	/** Undefined when processes could not be asked for; empty when the tool said there are none. */
+	readonly processes: readonly GpuProcess[] | undefined;
+	/** Absent or empty: nothing is known to be wrong. Such a GPU is shown with the reason and not handed out. */
+	readonly health?: readonly HealthProblem[];
+	/** Set when the GPU is broken, in the tool's words: no reading of it can be had. */
+	readonly failure?: string;
+	readonly unknown: UnknownReadings;
+};
+
+/** One scan of the real GPUs. */
+export type Observation = {
+	readonly provider: ProviderName;
+	/** Milliseconds on the monotonic clock of this process when the scan ended. */
+	readonly takenAtMs: number;
+	/** True for simulated GPUs: every face says so. */
+	readonly simulated: boolean;
+	readonly driverVersion?: string;
+	readonly gpus: readonly GpuReading[];
+	/** Set when the scan as a whole failed; then `gpus` is empty and nothing may be handed out on its word. */
+	readonly failure?: {readonly message: string; readonly hint?: string};
+	/** Lines worth showing that do not spoil the readings. */
+	readonly warnings: readonly string[];
+};
