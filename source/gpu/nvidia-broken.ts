@@ -1,6 +1,6 @@
 import type {BareReading} from './nvidia-gpus.js';
-import {cap} from './nvidia-csv.js';
 import {normalizePciBusId} from './pci.js';
+import {cap} from './text.js';
 
 /**
 A GPU that nvidia-smi lists but cannot ask.

@@ -99,8 +99,3 @@ export const readNumber = (text: string): number | undefined => {
 Whether the cell holds a word for not knowing instead of a text, such as `[Not Found]` or `N/A`.
 */
 export const isMarker = (text: string): boolean => /^\[.*\]$|^n\/a$|^err!$|^$/iv.test(text);
-
-/**
-Cuts absurdly long text, without leaving half a character.
-*/
-export const cap = (text: string, length: number): string => text.slice(0, length).replace(/\p{Surrogate}$/v, '');

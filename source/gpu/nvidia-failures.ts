@@ -1,22 +1,8 @@
-import type {Observation} from '../core/types.js';
-import {cap} from './nvidia-csv.js';
+import {explainHanging, explainRun, type DriverWords, type Failure, type KnownFailure} from './tool-failures.js';
 import type {ToolOutcome} from './tool.js';
 
-type Failure = NonNullable<Observation['failure']>;
-
-type KnownFailure = {
-	/**
-	The exit code, a return code of NVML (nvidia-smi(1), RETURN VALUE).
-	*/
-	readonly exitCode?: number;
-	readonly words: RegExp;
-	readonly message: string;
-	readonly hint: string;
-};
-
 /**
-How nvidia-smi fails as a whole. Its words are looked at before its exit code: they are more exact, and the code of a wrapper
-script or of an old driver may be anything.
+How nvidia-smi fails as a whole. Its exit codes are return codes of NVML (nvidia-smi(1), RETURN VALUE).
 */
 const knownFailures: readonly KnownFailure[] = [
 	{
@@ -73,77 +59,19 @@ const knownFailures: readonly KnownFailure[] = [
 	},
 ];
 
-const hangHint = 'The driver may hang; see `sudo dmesg | grep -i -E "nvrm|xid"`.';
+const driver: DriverWords = {
+	known: knownFailures,
+	missingHint: 'Is the NVIDIA driver installed, and its directory in PATH?',
+	hangHint: 'The driver may hang; see `sudo dmesg | grep -i -E "nvrm|xid"`.',
+};
 
 /**
 Says why a run of nvidia-smi gave no readings, in words for the user.
 */
-export const explainFailure = (outcome: ToolOutcome, command: string, timeoutMs: number): Failure => {
-	const {failure, detail, exitCode, signal} = outcome;
-	switch (failure) {
-		case 'not-found': {
-			return {
-				message: `${command} was not found.`,
-				hint: 'Is the NVIDIA driver installed, and its directory in PATH?',
-			};
-		}
-
-		case 'not-executable': {
-			return {message: `${command} cannot be executed.`, hint: detail};
-		}
-
-		case 'timed-out': {
-			return {message: `${command} did not answer within ${seconds(timeoutMs)}.`, hint: hangHint};
-		}
-
-		case 'too-much-output': {
-			return {message: `${command} printed far more than a table of GPUs.`, hint: firstLine(outcome)};
-		}
-
-		case 'aborted': {
-			return {message: `${command} was stopped because the scan was no longer wanted.`};
-		}
-
-		case 'failed': {
-			return {message: `${command} could not be started: ${detail ?? 'no reason given'}.`};
-		}
-
-		case undefined: {
-			break;
-		}
-	}
-
-	const said = firstLine(outcome);
-	const known =
-		knownFailures.find(({words}) => words.test(outcome.stdout) || words.test(outcome.stderr)) ??
-		knownFailures.find((one) => one.exitCode !== undefined && one.exitCode === exitCode);
-	if (known !== undefined) {
-		return {message: known.message, hint: known.hint};
-	}
-
-	if (exitCode === 0) {
-		return {message: `${command} printed no table of GPUs.`, hint: said};
-	}
-
-	const end = signal === undefined ? `exited with ${exitCode ?? 'no code'}` : `was ended by ${signal}`;
-	return {message: `${command} ${end}.`, hint: said};
-};
+export const explainFailure = (outcome: ToolOutcome, command: string, timeoutMs: number): Failure =>
+	explainRun(outcome, command, timeoutMs, driver);
 
 /**
-While a run of the tool cannot even be killed, no other is started beside it.
+While a run of nvidia-smi cannot even be killed, no other is started beside it.
 */
-export const explainHang = (command: string, sinceMs: number): Failure => ({
-	message: `${command} has hung for ${seconds(sinceMs)} and cannot be ended, so the GPUs are not asked again.`,
-	hint: hangHint,
-});
-
-const seconds = (milliseconds: number): string =>
-	milliseconds < 10_000 ? `${Math.round(milliseconds / 100) / 10} s` : `${Math.round(milliseconds / 1000)} s`;
-
-const firstLine = ({stdout, stderr}: ToolOutcome): string | undefined => {
-	const line = `${stderr}\n${stdout}`
-		.split('\n')
-		.map((text) => text.trim())
-		.find((text) => text !== '');
-	return line === undefined ? undefined : `It said: ${cap(line, 300)}`;
-};
+export const explainHang = (command: string, sinceMs: number): Failure => explainHanging(command, sinceMs, driver);

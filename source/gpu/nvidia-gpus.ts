@@ -1,7 +1,8 @@
 import type {GpuReading} from '../core/types.js';
-import {cap, type CsvRow, isMarker, parseCsv, readNumber} from './nvidia-csv.js';
+import {type CsvRow, isMarker, parseCsv, readNumber} from './nvidia-csv.js';
 import {type BrokenGpu, parseHandleFailure, placeBroken} from './nvidia-broken.js';
 import {normalizePciBusId} from './pci.js';
+import {cap} from './text.js';
 
 /**
 What is asked of every GPU (`nvidia-smi --help-query-gpu`), in this order.

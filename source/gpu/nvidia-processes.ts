@@ -1,21 +1,14 @@
-import type {GpuProcess, GpuReading} from '../core/types.js';
-import {cap, isMarker, parseCsv, readNumber} from './nvidia-csv.js';
+import type {GpuReading} from '../core/types.js';
+import {isMarker, parseCsv, readNumber} from './nvidia-csv.js';
 import type {BareReading} from './nvidia-gpus.js';
+import {joinDetails, type ProcessRow} from './process-rows.js';
+import {cap} from './text.js';
 import type {DescribeProcesses} from './tool.js';
 
 /**
 What is asked of every process (`nvidia-smi --help-query-compute-apps`). The name comes last, as it may hold commas.
 */
 export const processFields = ['gpu_uuid', 'pid', 'used_memory', 'process_name'] as const;
-
-type ProcessRow = {
-	readonly pid: number;
-	readonly memoryUsedMiB?: number;
-	/**
-	A path or a whole command line, as the tool saw it.
-	*/
-	readonly program?: string;
-};
 
 export type ProcessTable = {
 	/**
@@ -104,18 +97,6 @@ export const attachProcesses = async (
 	const pids = Array.from(table.byGpu.values(), (rows) => rows.map(({pid}) => pid)).flat();
 	const details = await describe(pids);
 
-	const complete = (row: ProcessRow): GpuProcess => {
-		const {name, commandLine, ...rest} = details.get(row.pid) ?? {};
-		return {
-			pid: row.pid,
-			...rest,
-			name: name ?? baseName(row.program),
-			commandLine: commandLine ?? row.program,
-			memoryUsedMiB: row.memoryUsedMiB,
-			kind: 'compute',
-		};
-	};
-
 	return {
 		strays,
 		gpus: gpus.map((gpu) => {
@@ -129,7 +110,10 @@ export const attachProcesses = async (
 			const mayHideSome = hidden !== undefined || strays > 0;
 			return {
 				...gpu,
-				processes: mayHideSome && rows.length === 0 ? undefined : rows.map((row) => complete(row)),
+				processes:
+					mayHideSome && rows.length === 0
+						? undefined
+						: rows.map((row) => ({...joinDetails(row, details.get(row.pid)), kind: 'compute'})),
 				unknown: hidden === undefined ? gpu.unknown : {...gpu.unknown, processes: hidden},
 			};
 		}),
@@ -151,5 +135,3 @@ const mergeByPid = (rows: readonly ProcessRow[]): readonly ProcessRow[] => {
 
 const sum = (a: number | undefined, b: number | undefined): number | undefined =>
 	a === undefined || b === undefined ? undefined : a + b;
-
-const baseName = (program: string | undefined): string | undefined => program?.split(/\s/v, 1)[0]?.split('/').pop();

@@ -1,14 +1,15 @@
 import type {GpuProvider} from '../core/ports.js';
 import type {Observation} from '../core/types.js';
 import {CanhazgpuError} from '../errors.js';
-import {cap} from './nvidia-csv.js';
+import {createHangWatch} from './hang-watch.js';
 import {countDriverGpus, driverGpusDirectory} from './nvidia-driver.js';
 import {explainFailure, explainHang} from './nvidia-failures.js';
 import {gpuFields, parseGpuTable} from './nvidia-gpus.js';
 import {attachProcesses, parseProcessTable, processFields} from './nvidia-processes.js';
 import {createQuery} from './nvidia-query.js';
 import {singleFlight} from './single-flight.js';
-import type {DescribeProcesses, RunTool, ToolOutcome} from './tool.js';
+import {tidyWarnings} from './tool-failures.js';
+import {isComplete, type DescribeProcesses, type RunTool} from './tool.js';
 
 type Options = {
 	readonly run: RunTool;
@@ -24,8 +25,6 @@ type Options = {
 	*/
 	readonly gpusDirectory?: string;
 };
-
-const mostWarnings = 20;
 
 /**
 NVIDIA GPUs by way of nvidia-smi. GPUs and processes are asked for at the same time, by two runs of the tool.
@@ -48,40 +47,26 @@ export const createNvidiaProvider = ({
 		essential: ['gpu_uuid', 'pid'],
 	});
 
-	/**
-	Runs of the tool that outlived SIGKILL. A driver that hangs is not helped by more callers, who would hang as well.
-	*/
-	const hanging = new Set<Promise<void>>();
-	let hangingSinceMs = 0;
-
-	const keepTrack = async ({ended}: ToolOutcome, startedAtMs: number) => {
-		if (ended === undefined) {
-			return;
-		}
-
-		hangingSinceMs = hanging.size === 0 ? startedAtMs : hangingSinceMs;
-		hanging.add(ended);
-		await ended;
-		hanging.delete(ended);
-	};
+	const hangs = createHangWatch();
 
 	const report = (seen: Pick<Observation, 'gpus' | 'failure' | 'driverVersion' | 'warnings'>): Observation => ({
 		provider: 'nvidia',
 		simulated: false,
 		takenAtMs: monotonicMs(),
 		...seen,
-		warnings: [...new Set(seen.warnings)].slice(0, mostWarnings).map((warning) => cap(warning, 300)),
+		warnings: tidyWarnings(seen.warnings),
 	});
 
 	const scan = async (): Promise<Observation> => {
 		const startedAtMs = monotonicMs();
-		if (hanging.size > 0) {
+		const hangingSinceMs = hangs.sinceMs();
+		if (hangingSinceMs !== undefined) {
 			return report({gpus: [], failure: explainHang(command, startedAtMs - hangingSinceMs), warnings: []});
 		}
 
 		const [gpuOutcome, processOutcome] = await Promise.all([askGpus(), askProcesses()]);
-		void keepTrack(gpuOutcome, startedAtMs);
-		void keepTrack(processOutcome, startedAtMs);
+		hangs.note(gpuOutcome, startedAtMs);
+		hangs.note(processOutcome, startedAtMs);
 
 		const gpuTable = isComplete(gpuOutcome) ? parseGpuTable(gpuOutcome.stdout, gpuOutcome.stderr) : undefined;
 		if (gpuTable === undefined || gpuTable.gpus.length === 0) {
@@ -131,8 +116,3 @@ export const createNvidiaProvider = ({
 		},
 	};
 };
-
-/**
-A run that was cut short may have been cut amid a number.
-*/
-const isComplete = ({failure, exitCode}: ToolOutcome): boolean => failure === undefined && exitCode !== undefined;

@@ -17,6 +17,12 @@ export type ToolOutcome = {
 };
 
 /**
+Whether it ran to its end: a run that was cut short may have been cut amid a number.
+*/
+export const isComplete = ({failure, exitCode}: ToolOutcome): boolean =>
+	failure === undefined && exitCode !== undefined;
+
+/**
 Runs a tool of the driver. It never rejects, and it answers within the timeout, give or take the time to kill.
 */
 export type RunTool = (
@@ -26,9 +32,12 @@ export type RunTool = (
 ) => Promise<ToolOutcome>;
 
 /**
+What the machine, not the GPU, knows of a process.
+*/
+export type HostDetails = Omit<GpuProcess, 'pid' | 'memoryUsedMiB' | 'utilizationPercent' | 'kind'>;
+
+/**
 Tells what the machine knows of processes: owner, name, command line, start. A process it knows nothing of may be absent. It never
 rejects.
 */
-export type DescribeProcesses = (
-	pids: Iterable<number>,
-) => Promise<ReadonlyMap<number, Pick<GpuProcess, 'startTicks' | 'user' | 'name' | 'commandLine' | 'ancestors'>>>;
+export type DescribeProcesses = (pids: Iterable<number>) => Promise<ReadonlyMap<number, HostDetails>>;
