@@ -2,8 +2,10 @@
 import type {Observation, Snapshot} from '../core/types.js';
 import type {Complaint, Dialog} from './dialogs.js';
 import type {FormAction} from './form.js';
-import type {TableIntent} from './keys.js';
+import type {DialogIntent} from './keys.js';
+import type {PanelIntent} from './panels/intents.js';
 import type {Flash, Size} from './state.js';
+import type {TableIntent} from './table/intents.js';
 
 /** Time, the terminal, the store and the GPUs have their say. `nowMs` is monotonic. */
 export type News =
@@ -19,4 +21,5 @@ export type Answer =
 	| {readonly kind: 'refused'; readonly complaint: Complaint; readonly dialog: Dialog}
 	| {readonly kind: 'done'; readonly flash: Flash; readonly dialog: Dialog};
 
-export type Action = News | Answer | FormAction | {readonly kind: TableIntent | 'key-pressed'};
+export type Action =
+	News | Answer | FormAction | {readonly kind: DialogIntent | TableIntent | PanelIntent | 'key-pressed'};

@@ -3,7 +3,9 @@ import type {Key} from 'ink';
 import type {World} from '../core/ports.js';
 import {sanitize} from '../format/text.js';
 import {CanhazgpuError} from '../errors.js';
-import {intentOf, isCharacter, keyNames, type Intent} from './keys.js';
+import type {Action} from './actions.js';
+import {isCharacter, keyNames} from './key-names.js';
+import {intentOf, type Intent} from './keys.js';
 import {modeOf} from './mode.js';
 import {perform} from './perform.js';
 import type {StateStore} from './state-store.js';
@@ -76,7 +78,8 @@ export function createController(world: World, store: StateStore, effects: Effec
 			}
 
 			default: {
-				dispatch({kind: intent});
+				// The intents are too many for the compiler to see that each is an action.
+				dispatch({kind: intent} as Action);
 			}
 		}
 	}
@@ -93,7 +96,7 @@ export function createController(world: World, store: StateStore, effects: Effec
 			}
 		} else if (intent !== undefined) {
 			act(intent);
-		} else if (mode === 'form' && isCharacter(key)) {
+		} else if ((mode === 'form' || mode === 'filter') && isCharacter(key)) {
 			dispatch({kind: 'typed', text: key});
 		}
 	}

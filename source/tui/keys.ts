@@ -1,33 +1,29 @@
 /** Every key of the monitor. The help and the footer are built from this table, so they cannot say anything else. */
-import type {Key} from 'ink';
+import type {PanelIntent} from './panels/intents.js';
+import type {TableIntent} from './table/intents.js';
 import type {Edit} from './text-field.js';
 
-/** Moves about the table, and opens and closes what stands over it. */
-export type TableIntent =
-	| 'open-help'
-	| 'close-dialog'
-	| 'focus-next-gpu'
-	| 'focus-previous-gpu'
-	| 'focus-next-page'
-	| 'focus-previous-page'
-	| 'focus-first-gpu'
-	| 'focus-last-gpu'
-	| 'open-reserve'
-	| 'open-reserve-these'
-	| 'open-release'
-	| 'open-extend';
+/** Opens and closes what stands over the panels. */
+export type DialogIntent =
+	'open-help' | 'close-dialog' | 'open-reserve' | 'open-reserve-these' | 'open-release' | 'open-extend';
 
 /** Changes what is being filled in. */
 export type FormIntent = Edit | 'focus-next-field' | 'focus-previous-field' | 'increase' | 'decrease';
 
 /** What the user wants of the monitor's own state; the reducer knows it by the same name. */
-export type StateIntent = TableIntent | FormIntent;
+export type StateIntent = DialogIntent | TableIntent | PanelIntent | FormIntent;
 
 /** What the user wants. */
 export type Intent = StateIntent | 'quit' | 'suspend' | 'refresh' | 'submit';
 
-/** Which keys count: those of the table, of a dialog to fill in, of a question, of the help. */
-export type Mode = 'table' | 'form' | 'confirmation' | 'help';
+/** Which keys count: those of the panel that has the focus, of a filter being typed, or of what stands over them. */
+export type Mode = 'table' | 'detail' | 'queue' | 'report' | 'events' | 'filter' | 'form' | 'confirmation' | 'help';
+
+/** Any panel has the focus. */
+export const panelModes = ['table', 'detail', 'queue', 'report', 'events'] as const satisfies readonly Mode[];
+
+/** Panels whose lines the keys move over. */
+const lineModes = ['detail', 'queue', 'report', 'events'] as const satisfies readonly Mode[];
 
 export type Binding = {
 	readonly modes: readonly Mode[];
@@ -36,8 +32,8 @@ export type Binding = {
 	readonly intent: Intent;
 	/** For the help, where bindings of the same words share a line. Without any it is not listed there. */
 	readonly help?: string;
-	/** For the footer: how the key is written, and one word. */
-	readonly footer?: readonly [key: string, word: string];
+	/** For the footer: how the key is written, one word, and how soon it is left out where there is no room: never, unless given. */
+	readonly footer?: readonly [key: string, word: string, soon?: number];
 };
 
 export const bindings: readonly Binding[] = [
@@ -53,7 +49,7 @@ export const bindings: readonly Binding[] = [
 		keys: ['R'],
 		intent: 'open-reserve-these',
 		help: 'reserve the selected GPU',
-		footer: ['R', 'This one'],
+		footer: ['R', 'These', 3],
 	},
 	{
 		modes: ['table'],
@@ -69,30 +65,63 @@ export const bindings: readonly Binding[] = [
 		help: 'extend its reservation',
 		footer: ['e', 'Extend'],
 	},
-	{modes: ['table'], keys: ['up', 'k'], intent: 'focus-previous-gpu', help: 'one GPU up, one down'},
-	{modes: ['table'], keys: ['down', 'j'], intent: 'focus-next-gpu', help: 'one GPU up, one down'},
+	{modes: ['table'], keys: [' '], intent: 'toggle-tag', help: 'tag a GPU', footer: ['Space', 'Tag', 4]},
+	{modes: ['table'], keys: ['up', 'k'], intent: 'focus-previous-gpu', help: 'one line up, one down'},
+	{modes: ['table'], keys: ['down', 'j'], intent: 'focus-next-gpu', help: 'one line up, one down'},
 	{modes: ['table'], keys: ['pageup'], intent: 'focus-previous-page', help: 'a page up, a page down'},
 	{modes: ['table'], keys: ['pagedown'], intent: 'focus-next-page', help: 'a page up, a page down'},
-	{modes: ['table'], keys: ['home'], intent: 'focus-first-gpu', help: 'the first GPU, the last'},
-	{modes: ['table'], keys: ['end'], intent: 'focus-last-gpu', help: 'the first GPU, the last'},
-	{modes: ['table'], keys: ['ctrl-r'], intent: 'refresh', help: 'read and scan again now'},
-	{modes: ['table'], keys: ['ctrl-z'], intent: 'suspend', help: 'to the shell; fg comes back'},
-	{modes: ['table'], keys: ['?', 'h'], intent: 'open-help', help: 'this help', footer: ['?', 'Help']},
-	{modes: ['table'], keys: ['q'], intent: 'quit', help: 'quit', footer: ['q', 'Quit']},
-	{modes: ['table', 'form', 'confirmation', 'help'], keys: ['ctrl-c'], intent: 'quit'},
+	{modes: ['table'], keys: ['home'], intent: 'focus-first-gpu', help: 'the first line, the last'},
+	{modes: ['table'], keys: ['end'], intent: 'focus-last-gpu', help: 'the first line, the last'},
+	{modes: lineModes, keys: ['up', 'k'], intent: 'line-up'},
+	{modes: lineModes, keys: ['down', 'j'], intent: 'line-down'},
+	{modes: lineModes, keys: ['pageup'], intent: 'page-up'},
+	{modes: lineModes, keys: ['pagedown', ' '], intent: 'page-down'},
+	{modes: lineModes, keys: ['home'], intent: 'first-line'},
+	{modes: lineModes, keys: ['end'], intent: 'last-line'},
+	{modes: ['table'], keys: ['enter'], intent: 'focus-detail', help: 'its processes', footer: ['Enter', 'Detail', 1]},
+	{modes: ['table', 'detail'], keys: ['t'], intent: 'toggle-tree', help: 'processes as a tree'},
+	{modes: ['table'], keys: ['/'], intent: 'open-filter', help: 'filter by words', footer: ['/', 'Filter', 2]},
+	{modes: ['table'], keys: ['u'], intent: 'filter-user', help: 'only the GPUs of the selected user'},
+	{modes: ['table'], keys: ['m'], intent: 'filter-mine', help: 'only my GPUs'},
+	{modes: ['table'], keys: ['<'], intent: 'sort-previous', help: 'sort by another column'},
+	{modes: ['table'], keys: ['>'], intent: 'sort-next', help: 'sort by another column'},
+	{modes: ['table'], keys: ['I'], intent: 'invert-sort', help: 'sort the other way round'},
+	{modes: ['table'], keys: ['escape'], intent: 'clear-marks', help: 'no tags, then no filter'},
+	{modes: ['report'], keys: ['<'], intent: 'report-previous', footer: ['< >', 'By'], help: 'report by user, GPU, day'},
+	{modes: ['report'], keys: ['>'], intent: 'report-next', help: 'report by user, GPU, day'},
+	{modes: panelModes, keys: ['1'], intent: 'focus-table', help: 'GPUs, detail, queue, report, events'},
+	{modes: panelModes, keys: ['2'], intent: 'focus-detail', help: 'GPUs, detail, queue, report, events'},
+	{modes: panelModes, keys: ['3'], intent: 'focus-queue', help: 'GPUs, detail, queue, report, events'},
+	{modes: panelModes, keys: ['4'], intent: 'focus-report', help: 'GPUs, detail, queue, report, events'},
+	{modes: panelModes, keys: ['5'], intent: 'focus-events', help: 'GPUs, detail, queue, report, events'},
+	{modes: panelModes, keys: ['tab'], intent: 'focus-next-panel', help: 'the next panel'},
+	{modes: panelModes, keys: ['shift-tab'], intent: 'focus-previous-panel'},
+	{modes: panelModes, keys: ['+', '='], intent: 'zoom', help: 'this panel alone, all again'},
+	{modes: panelModes, keys: ['_', '-'], intent: 'unzoom', help: 'this panel alone, all again'},
+	{modes: lineModes, keys: ['escape'], intent: 'leave-panel', footer: ['Esc', 'Back']},
+	{modes: panelModes, keys: ['ctrl-r'], intent: 'refresh', help: 'read and scan again now'},
+	{modes: panelModes, keys: ['ctrl-z'], intent: 'suspend', help: 'to the shell; fg comes back'},
+	{modes: panelModes, keys: ['?', 'h'], intent: 'open-help', help: 'this help', footer: ['?', 'Help']},
+	{modes: panelModes, keys: ['q'], intent: 'quit', help: 'quit', footer: ['q', 'Quit']},
+	{modes: [...panelModes, 'filter', 'form', 'confirmation', 'help'], keys: ['ctrl-c'], intent: 'quit'},
+
+	{modes: ['filter'], keys: ['enter'], intent: 'keep-filter', footer: ['Enter', 'Keep']},
+	{modes: ['filter'], keys: ['escape'], intent: 'drop-filter', footer: ['Esc', 'As before']},
+	{modes: ['filter'], keys: ['up'], intent: 'focus-previous-gpu'},
+	{modes: ['filter'], keys: ['down'], intent: 'focus-next-gpu'},
 
 	{modes: ['form'], keys: ['enter'], intent: 'submit', footer: ['Enter', 'Do it']},
 	{modes: ['form'], keys: ['tab'], intent: 'focus-next-field', footer: ['Tab', 'Next field']},
 	{modes: ['form'], keys: ['shift-tab'], intent: 'focus-previous-field'},
 	{modes: ['form'], keys: ['up'], intent: 'increase'},
 	{modes: ['form'], keys: ['down'], intent: 'decrease'},
-	{modes: ['form'], keys: ['backspace'], intent: 'delete-before'},
-	{modes: ['form'], keys: ['delete'], intent: 'delete-after'},
-	{modes: ['form'], keys: ['ctrl-u'], intent: 'clear-field'},
-	{modes: ['form'], keys: ['left'], intent: 'caret-left'},
-	{modes: ['form'], keys: ['right'], intent: 'caret-right'},
-	{modes: ['form'], keys: ['home', 'ctrl-a'], intent: 'caret-start'},
-	{modes: ['form'], keys: ['end', 'ctrl-e'], intent: 'caret-end'},
+	{modes: ['form', 'filter'], keys: ['backspace'], intent: 'delete-before'},
+	{modes: ['form', 'filter'], keys: ['delete'], intent: 'delete-after'},
+	{modes: ['form', 'filter'], keys: ['ctrl-u'], intent: 'clear-field'},
+	{modes: ['form', 'filter'], keys: ['left'], intent: 'caret-left'},
+	{modes: ['form', 'filter'], keys: ['right'], intent: 'caret-right'},
+	{modes: ['form', 'filter'], keys: ['home', 'ctrl-a'], intent: 'caret-start'},
+	{modes: ['form', 'filter'], keys: ['end', 'ctrl-e'], intent: 'caret-end'},
 	{modes: ['form'], keys: ['escape'], intent: 'close-dialog', footer: ['Esc', 'Cancel']},
 
 	{modes: ['confirmation'], keys: ['y'], intent: 'submit', footer: ['y', 'Yes']},
@@ -103,48 +132,3 @@ export const bindings: readonly Binding[] = [
 
 export const intentOf = (mode: Mode, key: string): Intent | undefined =>
 	bindings.find((binding) => binding.modes.includes(mode) && binding.keys.includes(key))?.intent;
-
-const named = [
-	['upArrow', 'up'],
-	['downArrow', 'down'],
-	['leftArrow', 'left'],
-	['rightArrow', 'right'],
-	['pageUp', 'pageup'],
-	['pageDown', 'pagedown'],
-	['home', 'home'],
-	['end', 'end'],
-	['return', 'enter'],
-	['escape', 'escape'],
-	['backspace', 'backspace'],
-	['delete', 'delete'],
-] as const satisfies ReadonlyArray<readonly [keyof Key, string]>;
-
-/** Enter and Tab inside a burst of typing arrive as themselves. */
-const typed: Readonly<Record<string, string>> = {'\r': 'enter', '\n': 'enter', '\t': 'tab'};
-
-/**
-The names of the keys behind one event of Ink. Fast typing over a slow line arrives as one event of several characters.
-*/
-export function keyNames(input: string, key: Key): readonly string[] {
-	if (key.eventType === 'release') {
-		return [];
-	}
-
-	if (key.tab) {
-		return [key.shift ? 'shift-tab' : 'tab'];
-	}
-
-	const found = named.find(([flag]) => key[flag]);
-	if (found !== undefined) {
-		return [found[1]];
-	}
-
-	if (key.ctrl) {
-		return [`ctrl-${input}`];
-	}
-
-	return key.meta ? [] : [...input].map((character) => typed[character] ?? character);
-}
-
-/** True for a key that stands for the character it writes. */
-export const isCharacter = (key: string): boolean => [...key].length === 1 && !/[\p{Control}\p{Surrogate}]/v.test(key);

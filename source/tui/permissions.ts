@@ -8,7 +8,7 @@ export type Verb = 'reserve' | 'reserve-these' | 'release' | 'extend';
 
 /** The lease on the selected GPU. */
 export function selectedLease({snapshot, selectedGpu}: State): Lease | undefined {
-	const record = snapshot?.gpus[selectedGpu];
+	const record = selectedGpu === undefined ? undefined : snapshot?.gpus[selectedGpu];
 	return record?.kind === 'leased' ? record.lease : undefined;
 }
 
@@ -57,6 +57,10 @@ export function reasonAgainst(state: State, verb: Verb): string | undefined {
 	const reason = reasonAgainstChange(state);
 	if (reason !== undefined || verb === 'reserve') {
 		return reason;
+	}
+
+	if (state.selectedGpu === undefined) {
+		return 'No GPU is shown: Esc takes the filter away';
 	}
 
 	if (verb === 'release' || verb === 'extend') {

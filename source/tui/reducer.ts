@@ -2,25 +2,15 @@
 import type {Action, Answer, News} from './actions.js';
 import {extendForm, reserveForm, targetOf, type Confirmation, type Dialog, type Target} from './dialogs.js';
 import {changeForm, isFormAction} from './form.js';
-import type {TableIntent} from './keys.js';
+import type {DialogIntent} from './keys.js';
 import {afterNews} from './news.js';
+import {settledQueue} from './panels/queue-selection.js';
+import {panelIntents} from './panels/reduce.js';
 import {reasonAgainst, selectedLease, type Verb} from './permissions.js';
 import {flashMs, gpuCountOf, type Flash, type State} from './state.js';
-import {tableRowsOf} from './view/layout.js';
-
-/** Keeps the selection on a GPU that exists, and in view. */
-function inView(state: State): State {
-	const count = gpuCountOf(state);
-	const shown = tableRowsOf(state);
-	const selectedGpu = Math.max(0, Math.min(state.selectedGpu, count - 1));
-	const lastFirst = Math.max(0, count - shown);
-	const firstRow = Math.min(lastFirst, Math.max(0, Math.min(state.firstRow, selectedGpu), selectedGpu - shown + 1));
-	return selectedGpu === state.selectedGpu && firstRow === state.firstRow ? state : {...state, selectedGpu, firstRow};
-}
-
-const focus = (state: State, selectedGpu: number): State => ({...state, selectedGpu});
-
-const focusBy = (state: State, by: number): State => focus(state, state.selectedGpu + by);
+import {changeFilter, tableIntents} from './table/reduce.js';
+import {settled} from './table/settle.js';
+import {isEdit} from './text-field.js';
 
 /** Opens it, or says why not. */
 function open(state: State, verb: Verb, dialog: () => Dialog): State {
@@ -31,7 +21,7 @@ function open(state: State, verb: Verb, dialog: () => Dialog): State {
 }
 
 /** The lease on the selected GPU, which {@link reasonAgainst} has made sure of. */
-const target = (state: State): Target => targetOf(state.selectedGpu, selectedLease(state)!);
+const target = (state: State): Target => targetOf(state.selectedGpu!, selectedLease(state)!);
 
 const releaseQuestion = (state: State): Confirmation => ({
 	kind: 'confirmation',
@@ -40,22 +30,18 @@ const releaseQuestion = (state: State): Confirmation => ({
 	isBusy: false,
 });
 
-const intents: Readonly<Record<TableIntent | 'key-pressed', (state: State) => State>> = {
+const dialogIntents: Readonly<Record<DialogIntent | 'key-pressed', (state: State) => State>> = {
 	'key-pressed': (state) => (state.flash?.level === 'error' ? {...state, flash: undefined} : state),
-	'focus-next-gpu': (state) => focusBy(state, 1),
-	'focus-previous-gpu': (state) => focusBy(state, -1),
-	'focus-next-page': (state) => focusBy(state, tableRowsOf(state)),
-	'focus-previous-page': (state) => focusBy(state, -tableRowsOf(state)),
-	'focus-first-gpu': (state) => focus(state, 0),
-	'focus-last-gpu': (state) => focus(state, gpuCountOf(state) - 1),
 	'open-help': (state) => ({...state, dialog: {kind: 'help'}}),
 	'open-reserve': (state) => open(state, 'reserve', () => reserveForm(gpuCountOf(state))),
 	'open-reserve-these': (state) =>
-		open(state, 'reserve-these', () => reserveForm(gpuCountOf(state), [state.selectedGpu])),
+		open(state, 'reserve-these', () => reserveForm(gpuCountOf(state), [state.selectedGpu!])),
 	'open-extend': (state) => open(state, 'extend', () => extendForm(target(state))),
 	'open-release': (state) => open(state, 'release', () => releaseQuestion(state)),
 	'close-dialog': (state) => ({...state, dialog: undefined}),
 };
+
+const intents = {...dialogIntents, ...tableIntents, ...panelIntents};
 
 /** A success goes by itself; an error stays until a key is pressed. */
 const withTime = (flash: Flash, nowMs: number): Flash =>
@@ -89,11 +75,19 @@ const isAnswer = (action: News | Answer): action is Answer => ['submitted', 'ref
 function next(state: State, action: Exclude<Action, {kind: keyof typeof intents}>): State {
 	if (isFormAction(action)) {
 		const {dialog} = state;
-		return dialog?.kind === 'form' && !dialog.isBusy ? {...state, dialog: changeForm(dialog, action)} : state;
+		if (dialog === undefined) {
+			return action.kind === 'typed'
+				? changeFilter(state, action)
+				: isEdit(action.kind)
+					? changeFilter(state, action.kind)
+					: state;
+		}
+
+		return dialog.kind === 'form' && !dialog.isBusy ? {...state, dialog: changeForm(dialog, action)} : state;
 	}
 
 	return isAnswer(action) ? afterAnswer(state, action) : afterNews(state, action);
 }
 
 export const reduce = (state: State, action: Action): State =>
-	inView(isIntent(action) ? intents[action.kind](state) : next(state, action));
+	settledQueue(settled(isIntent(action) ? intents[action.kind](state) : next(state, action)));

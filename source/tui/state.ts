@@ -2,6 +2,9 @@
 import {statusRows, type StatusRow} from '../core/status.js';
 import type {Observation, Requester, Snapshot} from '../core/types.js';
 import type {Dialog} from './dialogs.js';
+import {remembering} from './memo.js';
+import {initialPanels, type PanelsState} from './panels/state.js';
+import {initialTable, type TableState} from './table/state.js';
 
 /** How long a success, or a reason why not, is shown. */
 export const flashMs = 4000;
@@ -51,10 +54,12 @@ export type State = {
 	/** The last scan that succeeded; it stays when a later one fails. */
 	readonly observation?: Observation;
 	readonly scanFailure?: {readonly message: string; readonly hint?: string; readonly sinceMs: number};
-	/** The selection follows the GPU, not the line it stands in. */
-	readonly selectedGpu: number;
-	/** First GPU shown in the table. */
+	/** Index of the selected GPU as it is now; the selection follows the GPU. Undefined when none is shown. */
+	readonly selectedGpu?: number;
+	/** First row shown of the table. */
 	readonly firstRow: number;
+	readonly table: TableState;
+	readonly panels: PanelsState;
 	readonly dialog?: Dialog;
 	readonly flash?: Flash;
 };
@@ -67,6 +72,8 @@ export const initialState = (settings: Settings, size: Size, nowMs: number, flas
 	snapshotAtMs: nowMs,
 	selectedGpu: 0,
 	firstRow: 0,
+	table: initialTable,
+	panels: initialPanels,
 	flash,
 });
 
@@ -86,14 +93,24 @@ const notScanned = (message: string): Observation => ({
 	warnings: [],
 });
 
-/** One row a GPU as of now: held and remaining times go on between reads. */
-export function rowsOf(state: State): readonly StatusRow[] {
-	const {snapshot, observation, scanFailure, settings} = state;
-	return snapshot === undefined
-		? []
-		: statusRows(
-				{...snapshot, now: storeNow(state)!},
-				observation ?? notScanned(scanFailure?.message ?? 'not scanned yet'),
-				settings.memoryThresholdMiB,
-			);
-}
+/** One row a GPU as of now, by index: held and remaining times go on between reads. */
+export const rowsOf = remembering(
+	({snapshot, snapshotAtMs, observation, scanFailure, settings, nowMs}: State) => [
+		snapshot,
+		snapshotAtMs,
+		observation,
+		scanFailure,
+		settings,
+		nowMs,
+	],
+	(state): readonly StatusRow[] => {
+		const {snapshot, observation, scanFailure, settings} = state;
+		return snapshot === undefined
+			? []
+			: statusRows(
+					{...snapshot, now: storeNow(state)!},
+					observation ?? notScanned(scanFailure?.message ?? 'not scanned yet'),
+					settings.memoryThresholdMiB,
+				);
+	},
+);

@@ -30,6 +30,10 @@ export function insert(field: TextField, text: string): TextField {
 export type Edit =
 	'delete-before' | 'delete-after' | 'clear-field' | 'caret-left' | 'caret-right' | 'caret-start' | 'caret-end';
 
+/** Tells the edits from other intents. */
+export const isEdit = (kind: string): kind is Edit =>
+	kind.startsWith('caret-') || kind.startsWith('delete-') || kind === 'clear-field';
+
 export function edit(field: TextField, change: Edit): TextField {
 	const points = [...field.value];
 	const {caret} = field;

@@ -1,6 +1,7 @@
 import type {Key} from 'ink';
 import {expect, test} from 'vitest';
-import {bindings, intentOf, keyNames} from '../../source/tui/keys.js';
+import {keyNames} from '../../source/tui/key-names.js';
+import {bindings, intentOf, panelModes} from '../../source/tui/keys.js';
 
 const plain = Object.fromEntries(
 	[
@@ -28,7 +29,7 @@ const plain = Object.fromEntries(
 ) as unknown as Key;
 
 test('a key means one thing in one mode', () => {
-	for (const mode of ['table', 'form', 'confirmation', 'help'] as const) {
+	for (const mode of [...panelModes, 'filter', 'form', 'confirmation', 'help'] as const) {
 		const used = bindings.filter(({modes}) => modes.includes(mode)).flatMap(({keys}) => keys);
 		expect(used).toEqual([...new Set(used)]);
 	}

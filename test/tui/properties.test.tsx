@@ -8,6 +8,8 @@ import type {Action} from '../../source/tui/actions.js';
 import {Screen} from '../../source/tui/components/screen.js';
 import {reduce} from '../../source/tui/reducer.js';
 import {initialState, type Settings, type State} from '../../source/tui/state.js';
+import {visibleRows} from '../../source/tui/table/rows.js';
+import {tableRowsOf} from '../../source/tui/view/layout.js';
 import {lineText, lineWidth} from '../../source/tui/view/spans.js';
 import {viewOf} from '../../source/tui/view/view.js';
 import {alice, sceneTime, utcTime} from './_world.js';
@@ -124,6 +126,23 @@ const action: fc.Arbitrary<Action> = fc.oneof(
 		{kind: 'focus-next-gpu'},
 		{kind: 'focus-next-page'},
 		{kind: 'focus-last-gpu'},
+		{kind: 'sort-next'},
+		{kind: 'sort-previous'},
+		{kind: 'invert-sort'},
+		{kind: 'toggle-tag'},
+		{kind: 'open-filter'},
+		{kind: 'keep-filter'},
+		{kind: 'drop-filter'},
+		{kind: 'filter-user'},
+		{kind: 'filter-mine'},
+		{kind: 'focus-next-panel'},
+		{kind: 'focus-report'},
+		{kind: 'focus-events'},
+		{kind: 'zoom'},
+		{kind: 'line-down'},
+		{kind: 'page-down'},
+		{kind: 'last-line'},
+		{kind: 'toggle-tree'},
 		{kind: 'open-help'},
 		{kind: 'open-reserve'},
 		{kind: 'open-release'},
@@ -218,9 +237,12 @@ test('the selection is always a GPU in view', () => {
 	fc.assert(
 		fc.property(anyState, (state) => {
 			const count = state.snapshot!.gpus.length;
-			expect(state.selectedGpu).toBeLessThan(Math.max(1, count));
-			expect(state.selectedGpu).toBeGreaterThanOrEqual(0);
-			expect(state.firstRow).toBeLessThanOrEqual(state.selectedGpu);
+			const rows = visibleRows(state);
+			const place = rows.findIndex(({index}) => index === state.selectedGpu);
+			expect(place === -1).toBe(rows.length === 0);
+			expect(state.selectedGpu ?? 0).toBeLessThan(Math.max(1, count));
+			expect(state.firstRow).toBeLessThanOrEqual(Math.max(0, place));
+			expect(place).toBeLessThan(state.firstRow + tableRowsOf(state));
 		}),
 	);
 });

@@ -5,9 +5,10 @@ import {fit, wrap} from '../../format/width.js';
 import type {Confirmation, Dialog, FieldName, Form, FormField, Target} from '../dialogs.js';
 import {storeNow, type State} from '../state.js';
 import {equivalentCommand} from '../submission.js';
+import {fieldSpans} from './field.js';
 import type {Glyphs} from './glyphs.js';
-import {helpLines} from './help.js';
-import {fitLine, span, type Line, type Tone} from './spans.js';
+import {helpView} from './help.js';
+import {span, type Line, type Tone} from './spans.js';
 
 export type DialogView = {readonly title: string; readonly lines: readonly Line[]; readonly width: number};
 
@@ -29,25 +30,6 @@ function hintOf({name}: FormField, {purpose}: Form): string {
 	}
 }
 
-/** The value with its caret, no wider than `width`: the end of a long one is shown. */
-function valueSpans({field}: FormField, isFocused: boolean, width: number, glyphs: Glyphs): Line {
-	const points = [...field.value];
-	if (!isFocused) {
-		return [span(fit(field.value, width, 'start', glyphs.ellipsis))];
-	}
-
-	if (field.isPreset && points.length > 0) {
-		return fitLine([span(field.value, 'marked')], width, glyphs.ellipsis);
-	}
-
-	const start = Math.max(0, field.caret - width + 1);
-	const before = points.slice(start, field.caret).join('');
-	const at = points[field.caret];
-	const after = points.slice(field.caret + 1).join('');
-	const shown = [span(before), at === undefined ? span(glyphs.caret) : span(at, 'marked'), span(after)];
-	return fitLine(shown, width, glyphs.ellipsis);
-}
-
 function fieldLines(form: Form, glyphs: Glyphs): readonly Line[] {
 	return form.fields.map((formField, position): Line => {
 		const isFocused = position === form.focused;
@@ -55,7 +37,9 @@ function fieldLines(form: Form, glyphs: Glyphs): readonly Line[] {
 		return [
 			span(isFocused ? '> ' : '  ', 'key'),
 			span(fit(labels[formField.name], 10), isFocused ? 'strong' : 'plain'),
-			...valueSpans(formField, isFocused, isLong ? 40 : 10, glyphs),
+			...(isFocused
+				? fieldSpans(formField.field, isLong ? 40 : 10, glyphs)
+				: [span(fit(formField.field.value, isLong ? 40 : 10, 'start', glyphs.ellipsis))]),
 			...(isLong ? [] : [span(`  ${hintOf(formField, form)}`, 'dim')]),
 		];
 	});
@@ -139,7 +123,8 @@ function confirmationView(dialog: Confirmation, state: State, glyphs: Glyphs): D
 export function dialogView(dialog: Dialog, state: State, glyphs: Glyphs): DialogView {
 	switch (dialog.kind) {
 		case 'help': {
-			return {title: 'Keys', width: 58, lines: helpLines(state.size.rows - 2)};
+			const {lines, width} = helpView(state.size.rows - 2, state.size.columns - 2 - sides);
+			return {title: 'Keys', width: width + sides, lines};
 		}
 
 		case 'form': {

@@ -3,7 +3,8 @@ import {bindings, type Binding, type Intent} from '../keys.js';
 import {modeOf} from '../mode.js';
 import {reasonAgainst, type Verb} from '../permissions.js';
 import type {State} from '../state.js';
-import {fitLine, joined, span, type Line} from './spans.js';
+import {ellipsisOf} from './glyphs.js';
+import {fitLine, joined, lineWidth, span, type Line} from './spans.js';
 
 const verbs: Readonly<Partial<Record<Intent, Verb>>> = {
 	'open-reserve': 'reserve',
@@ -29,7 +30,19 @@ function hint({footer, intent}: Binding, state: State): Line {
 			[span(`${key} ${word}`, 'dim')];
 }
 
+/** As many as fit: those that can be done without go first. */
 export function footerLine(state: State): Line {
-	const hints = bindings.filter(({modes}) => modes.includes(modeOf(state))).map((binding) => hint(binding, state));
-	return fitLine([span(' '), ...joined(hints)], state.size.columns);
+	const {columns} = state.size;
+	const mode = modeOf(state);
+	const offered = bindings.filter(({modes, footer}) => footer !== undefined && modes.includes(mode));
+	const ranks = [...new Set(offered.map(({footer}) => footer![2] ?? 0))].toSorted((a, b) => b - a);
+	for (const most of ranks) {
+		const hints = offered.filter(({footer}) => (footer![2] ?? 0) <= most).map((binding) => hint(binding, state));
+		const line = [span(' '), ...joined(hints)];
+		if (lineWidth(line) <= columns || most === ranks.at(-1)) {
+			return fitLine(line, columns, ellipsisOf(state));
+		}
+	}
+
+	return fitLine([], columns);
 }

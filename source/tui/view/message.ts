@@ -1,7 +1,10 @@
 /** The message line: what just happened, or what is wrong. */
 import {shortDuration} from '../../format/durations.js';
-import type {Flash, State} from '../state.js';
-import {ellipsisOf} from './glyphs.js';
+import {gpuCountOf, type Flash, type State} from '../state.js';
+import {visibleRows} from '../table/rows.js';
+import type {FilterPrompt} from '../table/state.js';
+import {fieldSpans} from './field.js';
+import {ellipsisOf, glyphsOf} from './glyphs.js';
 import {fitLine, span, spread, type Line, type Tone} from './spans.js';
 
 const words: Readonly<Record<Flash['level'], readonly [string, Tone]>> = {
@@ -40,8 +43,21 @@ function standing(state: State): Flash | undefined {
 		: undefined;
 }
 
+/** The filter being typed, and how much it leaves. */
+function promptLine(state: State, {field}: FilterPrompt): Line {
+	const {columns} = state.size;
+	const glyphs = glyphsOf(state);
+	const count = `${visibleRows(state).length} of ${gpuCountOf(state)} GPUs `;
+	const value = fieldSpans(field, Math.max(8, columns - count.length - 12), glyphs);
+	return spread([span(' Filter ', 'key'), ...value], [span(count, 'dim')], columns, glyphs.ellipsis);
+}
+
 export function messageLine(state: State): Line {
 	const {columns} = state.size;
+	if (state.table.prompt !== undefined) {
+		return promptLine(state, state.table.prompt);
+	}
+
 	const flash = state.flash ?? standing(state);
 	if (flash === undefined) {
 		return fitLine([], columns);

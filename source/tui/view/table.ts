@@ -3,6 +3,8 @@ import type {StatusRow} from '../../core/status.js';
 import {shortDuration} from '../../format/durations.js';
 import {fit, widthOf} from '../../format/width.js';
 import {sanitize} from '../../format/text.js';
+import {tagOf} from '../table/rows.js';
+import type {SortKey} from '../table/state.js';
 import type {State} from '../state.js';
 import {columnsFor, markerWidth, type Column} from './columns.js';
 import {bar, ellipsisOf} from './glyphs.js';
@@ -136,6 +138,9 @@ const titles = {
 	process: 'PROCESS',
 } as const;
 
+/** The title of a column, as the frame names the order. */
+export const sortTitle = (name: SortKey): string => titles[name].trim();
+
 /** The line of titles above the table. */
 export function tableHead(state: State, width: number): Line {
 	const memory = commonMemory(state.observation?.gpus ?? []);
@@ -162,9 +167,10 @@ export function tableRow(row: StatusRow, state: State, width: number): Line {
 	});
 	const [first, ...rest] = cells;
 	const following = rest.flatMap((fitted) => [span(' '), ...fitted]);
+	const marks = `${isSelected ? '>' : ' '}${state.table.tags.has(tagOf(row)) ? '*' : ' '}`;
 	const line = isSelected
-		? [span(`> ${lineText(first!)}`, 'marked'), ...inBold(following)]
-		: [span('  '), ...first!, ...following];
+		? [span(`${marks}${lineText(first!)}`, 'marked'), ...inBold(following)]
+		: [span(marks, 'key'), ...first!, ...following];
 	const spare = width - line.reduce((sum, {text}) => sum + widthOf(text), 0);
 	return spare > 0 ? [...line, span(' '.repeat(spare))] : line;
 }

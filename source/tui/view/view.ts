@@ -1,6 +1,9 @@
 /** The whole screen as lines, purely: exactly as many as there are rows, each exactly as wide as the terminal. */
 import type {StatusRow} from '../../core/status.js';
-import {gpuCountOf, rowsOf, type State} from '../state.js';
+import {sanitize} from '../../format/text.js';
+import {selectedRow, taggedGpus, visibleRows} from '../table/rows.js';
+import {isFiltered} from '../table/state.js';
+import {rowsOf, type State} from '../state.js';
 import {detailLines, detailTitle} from './detail.js';
 import {dialogView} from './dialog.js';
 import {footerLine} from './footer.js';
@@ -10,9 +13,9 @@ import {layoutOf, smallest, type Layout} from './layout.js';
 import {messageLine} from './message.js';
 import {beside, block, edge, inFrame, rule} from './panels.js';
 import {queueHead, queueLines} from './queue.js';
-import {fitLine, span, type Line} from './spans.js';
+import {fitLine, joined, span, type Line} from './spans.js';
 import {summaryLine} from './summary.js';
-import {tableHead, tableRow} from './table.js';
+import {sortTitle, tableHead, tableRow} from './table.js';
 
 /** A dialog over the lines. */
 export type Overlay = {readonly top: number; readonly left: number; readonly lines: readonly Line[]};
@@ -21,22 +24,37 @@ export type View = {readonly lines: readonly Line[]; readonly overlay?: Overlay}
 
 /** `1-24 of 64`, when not all are in view. */
 function rangeOf(state: State, {tableRows}: Layout): string {
-	const count = gpuCountOf(state);
+	const count = visibleRows(state).length;
 	const {firstRow} = state;
 	return count > tableRows ? `${firstRow + 1}-${Math.min(count, firstRow + tableRows)} of ${count}` : '';
 }
 
-function tableLines(rows: readonly StatusRow[], state: State, layout: Layout, width: number): readonly Line[] {
-	const shown = rows.slice(state.firstRow, state.firstRow + layout.tableRows).map((row) => tableRow(row, state, width));
+function tableLines(state: State, layout: Layout, width: number): readonly Line[] {
+	const shown = visibleRows(state)
+		.slice(state.firstRow, state.firstRow + layout.tableRows)
+		.map((row) => tableRow(row, state, width));
 	return [tableHead(state, width), ...block(shown, layout.tableRows, width)];
 }
 
-function framedBody(rows: readonly StatusRow[], state: State, layout: Layout): readonly Line[] {
+/** `1:GPUs  sort GPU^  filter -`. */
+function tableTitle(state: State): Line {
+	const {sort, filter} = state.table;
+	const words = [filter.user, filter.isMine ? 'mine' : undefined, filter.text.trim()].filter(Boolean).join(' ');
+	const tagged = taggedGpus(state).length;
+	return joined([
+		[span('1:GPUs', 'strong')],
+		[span('sort '), span(`${sortTitle(sort.by)}${sort.isInverted ? 'v' : '^'}`, 'key')],
+		[span('filter '), span(isFiltered(filter) ? sanitize(words) : '-', isFiltered(filter) ? 'warning' : 'plain')],
+		tagged > 0 ? [span(`tagged ${tagged}`, 'key')] : [],
+	]);
+}
+
+function framedBody(state: State, layout: Layout): readonly Line[] {
 	const {columns} = state.size;
 	const glyphs = glyphsOf(state);
 	const table = [
-		edge(columns, glyphs, {title: [span('GPUs', 'strong')], end: rangeOf(state, layout)}),
-		...tableLines(rows, state, layout, columns - 2).map((line) => inFrame(line, glyphs)),
+		edge(columns, glyphs, {title: tableTitle(state), end: rangeOf(state, layout)}),
+		...tableLines(state, layout, columns - 2).map((line) => inFrame(line, glyphs)),
 	];
 	const {queueRows, detailRows} = layout;
 	if (queueRows === undefined) {
@@ -44,7 +62,7 @@ function framedBody(rows: readonly StatusRow[], state: State, layout: Layout): r
 	}
 
 	const queueWidth = Math.max(45, Math.floor(columns * 0.36));
-	const selected = rows[state.selectedGpu];
+	const selected = selectedRow(state);
 	return [
 		...table,
 		...beside(
@@ -60,11 +78,15 @@ function framedBody(rows: readonly StatusRow[], state: State, layout: Layout): r
 	];
 }
 
-function ruledBody(rows: readonly StatusRow[], state: State, layout: Layout): readonly Line[] {
+/** Nothing about the order or the choice of rows needs to be told. */
+const isPlain = ({table}: State): boolean =>
+	table.sort.by === 'gpu' && !table.sort.isInverted && !isFiltered(table.filter) && table.tags.size === 0;
+
+function ruledBody(state: State, layout: Layout): readonly Line[] {
 	const {columns} = state.size;
 	const {queueRows, detailRows} = layout;
 	const glyphs = glyphsOf(state);
-	const selected = rows[state.selectedGpu];
+	const selected = selectedRow(state);
 	const blockOf = (lines: readonly Line[], height: number): readonly Line[] =>
 		block(lines, height, columns, glyphs.ellipsis);
 	const title =
@@ -75,8 +97,8 @@ function ruledBody(rows: readonly StatusRow[], state: State, layout: Layout): re
 			: [rule(columns, glyphs, [span('Queue', 'strong')]), ...blockOf(queueLines(state, queueRows), queueRows)];
 	const below = [...blockOf(detailLines(selected, state, detailRows), detailRows), ...queue];
 	return [
-		rule(columns, glyphs, [], rangeOf(state, layout)),
-		...tableLines(rows, state, layout, columns),
+		rule(columns, glyphs, isPlain(state) ? [] : tableTitle(state), rangeOf(state, layout)),
+		...tableLines(state, layout, columns),
 		rule(columns, glyphs, title),
 		...below,
 		// Where nothing stands below it, one rule is enough.
@@ -127,7 +149,7 @@ export function viewOf(state: State): View {
 		lines: [
 			headerLine(state),
 			summaryLine(rows, state),
-			...(layout.isFramed ? framedBody(rows, state, layout) : ruledBody(rows, state, layout)),
+			...(layout.isFramed ? framedBody(state, layout) : ruledBody(state, layout)),
 			messageLine(state),
 			footerLine(state),
 		],

@@ -1,0 +1,47 @@
+/** What a key is called, whatever the terminal sent for it. */
+import type {Key} from 'ink';
+
+const named = [
+	['upArrow', 'up'],
+	['downArrow', 'down'],
+	['leftArrow', 'left'],
+	['rightArrow', 'right'],
+	['pageUp', 'pageup'],
+	['pageDown', 'pagedown'],
+	['home', 'home'],
+	['end', 'end'],
+	['return', 'enter'],
+	['escape', 'escape'],
+	['backspace', 'backspace'],
+	['delete', 'delete'],
+] as const satisfies ReadonlyArray<readonly [keyof Key, string]>;
+
+/** Enter and Tab inside a burst of typing arrive as themselves. */
+const typed: Readonly<Record<string, string>> = {'\r': 'enter', '\n': 'enter', '\t': 'tab'};
+
+/**
+The names of the keys behind one event of Ink. Fast typing over a slow line arrives as one event of several characters.
+*/
+export function keyNames(input: string, key: Key): readonly string[] {
+	if (key.eventType === 'release') {
+		return [];
+	}
+
+	if (key.tab) {
+		return [key.shift ? 'shift-tab' : 'tab'];
+	}
+
+	const found = named.find(([flag]) => key[flag]);
+	if (found !== undefined) {
+		return [found[1]];
+	}
+
+	if (key.ctrl) {
+		return [`ctrl-${input}`];
+	}
+
+	return key.meta ? [] : [...input].map((character) => typed[character] ?? character);
+}
+
+/** True for a key that stands for the character it writes. */
+export const isCharacter = (key: string): boolean => [...key].length === 1 && !/[\p{Control}\p{Surrogate}]/v.test(key);

@@ -1,0 +1,21 @@
+/** What a user may want of the panels; the reducer knows it by the same name. */
+export type PanelIntent =
+	| 'focus-table'
+	| 'focus-detail'
+	| 'focus-queue'
+	| 'focus-report'
+	| 'focus-events'
+	| 'focus-next-panel'
+	| 'focus-previous-panel'
+	| 'leave-panel'
+	| 'zoom'
+	| 'unzoom'
+	| 'line-up'
+	| 'line-down'
+	| 'page-up'
+	| 'page-down'
+	| 'first-line'
+	| 'last-line'
+	| 'toggle-tree'
+	| 'report-next'
+	| 'report-previous';

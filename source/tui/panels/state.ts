@@ -1,0 +1,34 @@
+/** Which panel the keys speak to, and how each is looked at. */
+
+export const panelNames = ['table', 'detail', 'queue', 'report', 'events'] as const;
+
+export type PanelName = (typeof panelNames)[number];
+
+/** Panels that scroll by lines; the table and the queue follow their selection. */
+export type ScrollingPanel = Extract<PanelName, 'detail' | 'report' | 'events'>;
+
+export const reportKinds = ['user', 'gpu', 'day'] as const;
+
+export type ReportKind = (typeof reportKinds)[number];
+
+export type PanelsState = {
+	readonly focus: PanelName;
+	/** The panel with the focus has the screen to itself. */
+	readonly isZoomed: boolean;
+	/** First line shown. */
+	readonly scroll: Readonly<Record<ScrollingPanel, number>>;
+	/** The place in the line that is selected: the entry itself, and where it stood when it was last seen. */
+	readonly queue: {readonly selectedId?: string; readonly place: number};
+	/** Processes as a tree: each below the one that started it. */
+	readonly isTree: boolean;
+	readonly reportBy: ReportKind;
+};
+
+export const initialPanels: PanelsState = {
+	focus: 'table',
+	isZoomed: false,
+	scroll: {detail: 0, report: 0, events: 0},
+	queue: {place: 0},
+	isTree: false,
+	reportBy: 'user',
+};
