@@ -22,6 +22,6 @@ export async function createDemoStore({host, clock}: {readonly host: Host; reado
 		const leaseId = clock.uuid();
 		return gpus.map((index): Write => ({kind: 'lease', index, lease: {...lease, leaseId}}));
 	});
-	await store.commit({expect: [], writes, usage: [], event: undefined, grants: false});
+	await store.commit({expect: [], writes, usage: [], audit: [], event: undefined, grants: false});
 	return store;
 }

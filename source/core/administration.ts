@@ -31,6 +31,7 @@ async function readEvenGarbage({store}: Makers, pool: Pool, force: boolean): Pro
 			expect: [],
 			writes: [{kind: 'pool', pool}],
 			usage: [],
+			audit: [],
 			event: undefined,
 			grants: false,
 		});

@@ -120,6 +120,7 @@ export async function adopt(world: World, {requester, pid, label, note}: AdoptRe
 					],
 					writes: gpus.map((index) => ({kind: 'lease', index, lease}) as const),
 					usage: [],
+					audit: [],
 					event: {kind: 'granted', gpus, user: owner},
 					grants: true,
 				},

@@ -127,7 +127,14 @@ export function planAdvance(snapshot: Snapshot, id: string, options: AdvanceOpti
 		return {
 			kind: 'complete',
 			gpus,
-			plan: {expect: expectationsOf(snapshot, place, [...held, ...taken]), writes, usage, event, grants: true},
+			plan: {
+				expect: expectationsOf(snapshot, place, [...held, ...taken]),
+				writes,
+				usage,
+				audit: [],
+				event,
+				grants: true,
+			},
 		};
 	}
 
@@ -143,6 +150,7 @@ export function planAdvance(snapshot: Snapshot, id: string, options: AdvanceOpti
 				{kind: 'entry', entry: {...entry, allocatedGpus: gpus}},
 			],
 			usage,
+			audit: [],
 			event,
 			grants: true,
 		},

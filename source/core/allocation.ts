@@ -155,6 +155,7 @@ export function allocate(
 			],
 			writes: gpus.map((index) => ({kind: 'lease', index, lease}) as const),
 			usage: [],
+			audit: [],
 			event: {kind: 'granted', gpus, user: ownerOf(lease)},
 			grants: true,
 		},

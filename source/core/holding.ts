@@ -115,6 +115,7 @@ function planRestore(snapshot: Snapshot, {gpus, leases, pool, seenAt}: Hold): Pl
 			...gpus.map((index) => ({kind: 'lease', index, lease: {...leases.get(index)!, lastHeartbeat}}) as const),
 		],
 		usage: [],
+		audit: [],
 		event: {kind: 'pool', gpus},
 		grants: false,
 	};

@@ -27,7 +27,7 @@ export function planEnd(
 		writes.push({kind: 'free', index: record.index, lastReleased: entry.endTime});
 	}
 
-	return {expect: ended.map(({record}) => expectation(record)), writes, usage, event, grants: false};
+	return {expect: ended.map(({record}) => expectation(record)), writes, usage, audit: [], event, grants: false};
 }
 
 /** The queue without whoever is gone: what to expect and what to write. */
@@ -98,6 +98,7 @@ export const planChange = (
 	expect: records.map((record) => expectation(record)),
 	writes: records.map(({index, lease}) => ({kind: 'lease', index, lease: change(lease, index)})),
 	usage: [],
+	audit: [],
 	event,
 	grants: false,
 });

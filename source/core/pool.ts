@@ -22,6 +22,7 @@ export const planPool = (pool: Pool): Plan => ({
 	expect: [{kind: 'pool', gpuCount: undefined}],
 	writes: [{kind: 'pool', pool}],
 	usage: [],
+	audit: [],
 	event: {kind: 'pool', gpus: []},
 	grants: false,
 });

@@ -1,6 +1,16 @@
 /** What the core needs from the world. Adapters implement these; `app.ts` alone chooses them. */
 import type {Plan} from './plan.js';
-import type {Liveness, Observation, PoolEvent, ProcessIdentity, ProviderName, Snapshot, UsageRecord} from './types.js';
+import type {
+	AuditEntry,
+	AuditQuery,
+	Liveness,
+	Observation,
+	PoolEvent,
+	ProcessIdentity,
+	ProviderName,
+	Snapshot,
+	UsageRecord,
+} from './types.js';
 
 /**
 `conflict`: an expectation no longer holds, nothing happened; read and plan again.
@@ -35,6 +45,11 @@ export type Store = {
 	Usage records whose end lies in [fromTime, toTime], oldest first, streamed. Records that do not parse are skipped.
 	*/
 	readonly history: (fromTime: number, toTime: number) => AsyncIterable<UsageRecord>;
+	/**
+	The audit trail, oldest first. It holds about the newest 10,000 records; those that do not parse are skipped. Rejects with
+	`store-refused` where the store keeps none: a Redis before 5, or an account that may not.
+	*/
+	readonly audit: (query?: AuditQuery) => Promise<readonly AuditEntry[]>;
 	readonly close: () => Promise<void>;
 };
 

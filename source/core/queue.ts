@@ -84,6 +84,7 @@ export const planJoin = (entry: QueueEntry): Plan => ({
 	expect: [],
 	writes: [{kind: 'join', entry}],
 	usage: [],
+	audit: [],
 	event: {kind: 'queue', gpus: [], user: entry.actualUser ?? entry.user},
 	grants: false,
 });

@@ -1,7 +1,17 @@
 /** What every face shows: snapshot x observation -> one row a GPU. */
 import {modelOf, type Model} from './model.js';
 import {labelOf, ownerOf} from './ownership.js';
-import type {GpuProcess, GpuReading, GpuRecord, Lease, Observation, Pool, Snapshot} from './types.js';
+import type {
+	Drain,
+	GpuProcess,
+	GpuReading,
+	GpuRecord,
+	HealthProblem,
+	Lease,
+	Observation,
+	Pool,
+	Snapshot,
+} from './types.js';
 import {useOf, usersOf, type Use} from './use.js';
 
 export type GpuState = 'available' | 'in-use' | 'unreserved' | 'error';
@@ -33,11 +43,15 @@ export type StatusRow = {
 	readonly unreservedUsers: readonly string[];
 	/** Processes of others on somebody's lease. */
 	readonly squatters: readonly GpuProcess[];
+	/** Taken out of service by hand: nobody new gets it. */
+	readonly drain?: Drain;
+	/** Why it is unfit to be handed out. Empty: nothing is known to be wrong. */
+	readonly health: readonly HealthProblem[];
 	/** What is wrong with it: the record, the GPU or the scan. */
 	readonly problem?: string;
 };
 
-type Seen = Pick<StatusRow, 'index' | 'reading' | 'use' | 'processes' | 'model'>;
+type Seen = Pick<StatusRow, 'index' | 'reading' | 'use' | 'processes' | 'model' | 'drain' | 'health'>;
 
 function leasedRow(seen: Seen, lease: Lease, snapshot: Snapshot): StatusRow {
 	const owner = ownerOf(lease);
@@ -91,7 +105,15 @@ function rowOf(record: GpuRecord, snapshot: Snapshot, observation: Observation, 
 			? useOf(reading, memoryThresholdMiB)
 			: {kind: 'unknown', why: observation.failure.message};
 	const processes = reading?.processes ?? [];
-	const seen: Seen = {index: record.index, reading, use, processes, model: modelOf(processes)};
+	const seen: Seen = {
+		index: record.index,
+		reading,
+		use,
+		processes,
+		model: modelOf(processes),
+		drain: snapshot.drains.get(record.index),
+		health: reading?.health ?? [],
+	};
 	switch (record.kind) {
 		case 'leased': {
 			return leasedRow(seen, record.lease, snapshot);

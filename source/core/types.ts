@@ -5,8 +5,11 @@ Times are seconds since the Unix epoch (fractions allowed) on the store's clock 
 value is `undefined`, never 0.
 */
 
+import type {Notice} from './notices.js';
 import type {ProviderName} from './observation.js';
 
+export type {AuditEntry, AuditKind, AuditQuery, AuditRecord} from './audit.js';
+export type {Notice} from './notices.js';
 export type {
 	GpuProcess,
 	GpuReading,
@@ -120,6 +123,14 @@ export type Pool = {
 	readonly machine?: {readonly id: string; readonly bootId: string};
 };
 
+/** A GPU taken out of service by hand: whoever has it keeps it, and nobody new gets it. */
+export type Drain = {
+	readonly reason?: string;
+	/** OS account that did it. */
+	readonly by?: string;
+	readonly since: number;
+};
+
 /** One atomic read of the store. */
 export type Snapshot = {
 	/** The store's clock at the read. */
@@ -131,6 +142,14 @@ export type Snapshot = {
 	/** One record a GPU, by index, `pool.gpuCount` of them. */
 	readonly gpus: readonly GpuRecord[];
 	readonly queue: readonly QueueRecord[];
+	/** By GPU. When their record cannot be read, every GPU of the pool: unknown is not free. */
+	readonly drains: ReadonlyMap<number, Drain>;
+	/** Why their record cannot be read. */
+	readonly drainProblem?: string;
+	/** What was told and still stands. */
+	readonly notices: readonly Notice[];
+	/** The stored forms, which a commit compares; undefined when there are none. */
+	readonly stored: {readonly drains: string | undefined; readonly notices: string | undefined};
 	/** When the asking user last gave back each GPU, from the newest 100 usage records; empty when nobody was named. */
 	readonly lastUsed: ReadonlyMap<number, number>;
 };
@@ -167,7 +186,7 @@ export type UsageRecord = {
 
 /** A hint that something changed; the truth is always read again. */
 export type PoolEvent = {
-	readonly kind: 'granted' | 'released' | 'expired' | 'extended' | 'heartbeat' | 'queue' | 'pool';
+	readonly kind: 'granted' | 'released' | 'expired' | 'extended' | 'heartbeat' | 'queue' | 'pool' | 'drain' | 'notice';
 	readonly gpus: readonly number[];
 	/** The label of whoever did it. */
 	readonly user?: string;

@@ -4,9 +4,12 @@ cannot be stored stops the commit before anything happened.
 */
 import type {Expectation, Plan, Write} from '../core/plan.js';
 import {
+	encodeAudit,
+	encodeDrains,
 	encodeEvent,
 	encodeFree,
 	encodeLease,
+	encodeNotices,
 	encodePool,
 	encodeQueueEntry,
 	encodeUsage,
@@ -20,7 +23,11 @@ export type RawWrite =
 	| {readonly kind: 'gpu'; readonly index: number; readonly raw: string | undefined}
 	| {readonly kind: 'pool'; readonly pool: RawPool}
 	| {readonly kind: 'join' | 'entry'; readonly id: string; readonly raw: string}
-	| {readonly kind: 'leave'; readonly id: string};
+	| {readonly kind: 'leave'; readonly id: string}
+	/**
+	`raw` undefined: the value is removed.
+	*/
+	| {readonly kind: 'drains' | 'notices'; readonly raw: string | undefined};
 
 export type RawUsage = {
 	/**
@@ -35,6 +42,10 @@ export type RawPlan = {
 	readonly expect: readonly Expectation[];
 	readonly writes: readonly RawWrite[];
 	readonly usage: readonly RawUsage[];
+	/**
+	Records to append to the trail.
+	*/
+	readonly audit: readonly string[];
 	readonly event: string | undefined;
 	readonly grants: boolean;
 };
@@ -70,6 +81,14 @@ function encodeWrite(write: Write): RawWrite {
 		case 'leave': {
 			return write;
 		}
+
+		case 'drains': {
+			return {kind: 'drains', raw: encodeDrains(write.drains)};
+		}
+
+		case 'notices': {
+			return {kind: 'notices', raw: encodeNotices(write.notices)};
+		}
 	}
 }
 
@@ -82,6 +101,7 @@ export const encodePlan = (plan: Plan): RawPlan => ({
 		user: usage.user.toWellFormed(),
 		raw: encodeUsage(usage),
 	})),
+	audit: plan.audit.map((record) => encodeAudit(record)),
 	event: plan.event && encodeEvent(plan.event),
 	grants: plan.grants,
 });

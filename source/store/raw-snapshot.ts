@@ -2,7 +2,16 @@
 What one atomic read of a store brings, before it is decoded.
 */
 import type {GpuRecord, QueueRecord, Snapshot} from '../core/types.js';
-import {decodeGpu, decodePool, decodeQueueEntry, decodeUsage, poolGarbage, type RawPool} from './codec.js';
+import {
+	decodeDrains,
+	decodeGpu,
+	decodeNotices,
+	decodePool,
+	decodeQueueEntry,
+	decodeUsage,
+	poolGarbage,
+	type RawPool,
+} from './codec.js';
 
 /** A stored value; undefined when there is none, its type when it is not even a string. */
 export type RawValue = string | undefined | {readonly wrongType: string};
@@ -11,6 +20,8 @@ export type RawSnapshot = {
 	readonly now: number;
 	readonly storeUptimeSeconds: number;
 	readonly pool: {readonly [Key in keyof RawPool]: RawValue};
+	readonly drains: RawValue;
+	readonly notices: RawValue;
 	/**
 	By index; at least as many as the pool has GPUs.
 	*/
@@ -45,6 +56,22 @@ const queueRecord = (id: string, value: RawValue): QueueRecord =>
 		? {kind: 'garbage', id, raw: undefined, problem: problemOf(value)}
 		: decodeQueueEntry(id, value);
 
+/** Which GPUs are out of service: all of them, when that cannot be read. */
+function drainsOf(value: RawValue, gpuCount: number, now: number): Pick<Snapshot, 'drains' | 'drainProblem'> {
+	const decoded = typeof value === 'object' ? {problem: problemOf(value)} : decodeDrains(value);
+	if ('drains' in decoded) {
+		return decoded;
+	}
+
+	const drain = {reason: `the record of drained GPUs cannot be read: ${decoded.problem}`, since: now};
+	return {
+		drains: new Map(Array.from({length: gpuCount}, (_, index) => [index, drain] as const)),
+		drainProblem: decoded.problem,
+	};
+}
+
+const storedOf = (value: RawValue): string | undefined => (typeof value === 'object' ? undefined : value);
+
 function lastUsedBy(user: string, newestFirst: readonly string[]): ReadonlyMap<number, number> {
 	const label = user.toWellFormed();
 	const lastUsed = new Map<number, number>();
@@ -75,6 +102,9 @@ export function decodeSnapshot(raw: RawSnapshot, user: string | undefined): Snap
 		pool,
 		gpus: raw.gpus.slice(0, pool?.gpuCount ?? 0).map((value, index) => gpuRecord(value, index)),
 		queue: raw.queue.map(([id, value]) => queueRecord(id, value)),
+		...drainsOf(raw.drains, pool?.gpuCount ?? 0, raw.now),
+		notices: decodeNotices(storedOf(raw.notices)),
+		stored: {drains: storedOf(raw.drains), notices: storedOf(raw.notices)},
 		lastUsed: user === undefined ? new Map() : lastUsedBy(user, raw.recentUsage),
 	};
 }

@@ -68,6 +68,7 @@ async function startRun(
 			expect: [{kind: 'gpu', index: id, raw: record.raw}],
 			writes: [{kind: 'lease', index: id, lease}],
 			usage: [],
+			audit: [],
 			event: undefined,
 			grants: true,
 		})) === 'done'

@@ -18,6 +18,9 @@ const snapshot = (changes: Partial<Snapshot> = {}): Snapshot => ({
 	pool: {gpuCount: 1, provider: 'fake'},
 	gpus: [],
 	queue: [],
+	drains: new Map(),
+	notices: [],
+	stored: {drains: undefined, notices: undefined},
 	lastUsed: new Map(),
 	...changes,
 });

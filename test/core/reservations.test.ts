@@ -161,6 +161,7 @@ describe('reserve', () => {
 					},
 				],
 				usage: [],
+				audit: [],
 				event: undefined,
 				grants: false,
 			});

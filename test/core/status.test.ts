@@ -9,6 +9,9 @@ const snapshotOf = (...gpus: readonly GpuRecord[]): Snapshot => ({
 	pool: {gpuCount: gpus.length, provider: 'fake'},
 	gpus,
 	queue: [],
+	drains: new Map(),
+	notices: [],
+	stored: {drains: undefined, notices: undefined},
 	lastUsed: new Map(),
 });
 const leased = (lease: Partial<Lease>): GpuRecord => ({

@@ -4,11 +4,13 @@ What every store must do. One suite, every store.
 import {afterAll, beforeAll, beforeEach, describe} from 'vitest';
 import type {Store} from '../../source/core/ports.js';
 import {crowdContract} from './contract/crowd.js';
+import {drainContract} from './contract/drains.js';
 import {eventContract} from './contract/events.js';
 import {garbageContract} from './contract/garbage.js';
 import {historyContract} from './contract/history.js';
 import {queueContract} from './contract/queue.js';
 import {recordContract} from './contract/records.js';
+import {trailContract} from './contract/trail.js';
 import type {Harness} from './harness.js';
 
 export type Subject = {
@@ -38,6 +40,8 @@ export function contract(name: string, makeHarness: () => Promise<Harness>): voi
 		recordContract(subject);
 		queueContract(subject);
 		historyContract(subject);
+		trailContract(subject);
+		drainContract(subject);
 		eventContract(subject);
 		garbageContract(subject);
 		crowdContract(subject);

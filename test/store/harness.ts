@@ -30,6 +30,14 @@ export type Harness = {
 	*/
 	readonly setPool: (gpuCount: string, provider?: string, machine?: string) => Promise<void>;
 	/**
+	Puts a string where the drains or the notices are kept.
+	*/
+	readonly setValue: (name: 'drains' | 'notices', raw: string) => Promise<void>;
+	/**
+	Appends a string to the trail.
+	*/
+	readonly addAudit: (raw: string) => Promise<void>;
+	/**
 	Empties the store.
 	*/
 	readonly clear: () => Promise<void>;
@@ -50,12 +58,21 @@ export async function memoryHarness(): Promise<Harness> {
 		async setPool(gpuCount, provider, machine) {
 			state.pool = {gpuCount, provider, machine};
 		},
+		async setValue(name, raw) {
+			state[name] = raw;
+		},
+		async addAudit(raw) {
+			state.trail.push({id: String(Number(state.trail.at(-1)?.id ?? 0) + 1), raw});
+		},
 		async clear() {
 			state.pool = {gpuCount: undefined, provider: undefined, machine: undefined};
 			state.gpus.clear();
 			state.entries.clear();
 			state.line.length = 0;
 			state.history.length = 0;
+			state.trail.length = 0;
+			state.drains = undefined;
+			state.notices = undefined;
 		},
 		close: async () => store.close(),
 	};
@@ -87,8 +104,14 @@ export async function sqliteHarness(): Promise<Harness> {
 				}
 			}
 		},
+		async setValue(name, raw) {
+			database.prepare('INSERT OR REPLACE INTO pool (name, raw) VALUES (?, ?)').run(name, raw);
+		},
+		async addAudit(raw) {
+			database.prepare('INSERT INTO trail (raw) VALUES (?)').run(raw);
+		},
 		async clear() {
-			database.exec('DELETE FROM pool; DELETE FROM gpus; DELETE FROM queue; DELETE FROM history');
+			database.exec('DELETE FROM pool; DELETE FROM gpus; DELETE FROM queue; DELETE FROM history; DELETE FROM trail');
 		},
 		async close() {
 			await Promise.all(stores.map(async (store) => store.close()));
@@ -124,6 +147,12 @@ export async function redisHarness(): Promise<Harness> {
 			if (machine !== undefined) {
 				await client.set('canhazgpu:machine', machine);
 			}
+		},
+		async setValue(name, raw) {
+			await client.set(name === 'drains' ? 'canhazgpu:drain' : 'canhazgpu:notices', raw);
+		},
+		async addAudit(raw) {
+			await client.xadd('canhazgpu:trail', '*', 'record', raw);
 		},
 		async clear() {
 			await client.flushall();

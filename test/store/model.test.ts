@@ -7,7 +7,7 @@ import type {Expectation, Plan, Write} from '../../source/core/plan.js';
 import type {Store} from '../../source/core/ports.js';
 import type {Snapshot} from '../../source/core/types.js';
 import {createMemoryStore} from '../../source/store/memory.js';
-import {anyEntry, anyLease, anyUsage} from './codec/arbitraries.js';
+import {anyAudit, anyDrains, anyEntry, anyLease, anyNotices, anyUsage} from './codec/arbitraries.js';
 import {redisHarness, sqliteHarness, type Harness} from './harness.js';
 import {collect, lineOf, plan, pool} from './samples.js';
 
@@ -19,14 +19,14 @@ const id = fc.constantFrom('a', 'b', 'c', 'd');
 
 /** What to expect, to be worked out from what is there: the truth, or something else. */
 type Guess = {
-	readonly what: 'gpu' | 'entry' | 'whole' | 'prefix' | 'pool';
+	readonly what: 'gpu' | 'entry' | 'whole' | 'prefix' | 'pool' | 'drains' | 'notices';
 	readonly isTrue: boolean;
 	readonly index: number;
 	readonly id: string;
 };
 
 const anyGuess: fc.Arbitrary<Guess> = fc.record({
-	what: fc.constantFrom('gpu', 'entry', 'whole', 'prefix', 'pool'),
+	what: fc.constantFrom('gpu', 'entry', 'whole', 'prefix', 'pool', 'drains', 'notices'),
 	isTrue: fc.oneof({arbitrary: fc.constant(true), weight: 6}, {arbitrary: fc.constant(false), weight: 1}),
 	index: gpu,
 	id,
@@ -43,6 +43,8 @@ const anyWrite: fc.Arbitrary<Write> = fc.oneof(
 	fc.tuple(id, anyEntry).map(([own, entry]) => ({kind: 'join' as const, entry: {...entry, id: own}})),
 	fc.tuple(id, anyEntry).map(([own, entry]) => ({kind: 'entry' as const, entry: {...entry, id: own}})),
 	fc.record({kind: fc.constant('leave' as const), id}),
+	fc.record({kind: fc.constant('drains' as const), drains: anyDrains}),
+	fc.record({kind: fc.constant('notices' as const), notices: anyNotices}),
 );
 
 /** A plan of the core does one thing to one place of the line. */
@@ -60,6 +62,7 @@ const anyStep = fc.record({
 			.map(([usage, user, endTime]) => ({...usage, user, endTime})),
 		{maxLength: 3},
 	),
+	audit: fc.array(anyAudit, {maxLength: 2}),
 });
 
 type Step = typeof anyStep extends fc.Arbitrary<infer Value> ? Value : never;
@@ -87,15 +90,26 @@ function expectationFor({what, isTrue, index, id: entryId}: Guess, snapshot: Sna
 			const gpuCount = snapshot.pool?.gpuCount;
 			return {kind: 'pool', gpuCount: isTrue ? gpuCount : (gpuCount ?? 0) + 1};
 		}
+
+		case 'drains':
+		case 'notices': {
+			const raw = snapshot.stored[what];
+			return {kind: what, raw: isTrue ? raw : `${raw} `};
+		}
 	}
 }
 
-const planFor = ({guesses, writes, usage}: Step, snapshot: Snapshot): Plan =>
-	plan({expect: guesses.map((guess) => expectationFor(guess, snapshot)), writes, usage});
+const planFor = ({guesses, writes, usage, audit}: Step, snapshot: Snapshot): Plan =>
+	plan({expect: guesses.map((guess) => expectationFor(guess, snapshot)), writes, usage, audit});
 
 const stateOf = async (store: Store) => {
 	const {now: _, storeUptimeSeconds: __, ...state} = await store.read({user: 'a'});
-	return {...state, history: await collect(store.history(0, 4_000_000_000))};
+	const trail = await store.audit();
+	return {
+		...state,
+		history: await collect(store.history(0, 4_000_000_000)),
+		trail: trail.map((told) => ({...told, id: undefined})),
+	};
 };
 
 describe.each([

@@ -3,7 +3,7 @@ Plans and records to test with.
 */
 import {emptyPlan, type Plan, type Write} from '../../source/core/plan.js';
 import type {Store} from '../../source/core/ports.js';
-import type {Lease, Pool, QueueEntry, Snapshot, UsageRecord} from '../../source/core/types.js';
+import type {AuditRecord, Lease, Pool, QueueEntry, Snapshot, UsageRecord} from '../../source/core/types.js';
 
 export const start = 1_760_000_000;
 
@@ -39,6 +39,13 @@ export const usage = (part: Partial<UsageRecord> = {}): UsageRecord => ({
 	endTime: start,
 	durationSeconds: 60,
 	reservationType: 'run',
+	...part,
+});
+
+export const audit = (part: Partial<AuditRecord> = {}): AuditRecord => ({
+	time: start,
+	kind: 'granted',
+	gpus: [0],
 	...part,
 });
 

@@ -114,7 +114,7 @@ export async function createBox(gpuCount: number, options: Options = {}): Promis
 		isSimulated: false,
 		scans: 0,
 		async write(...writes) {
-			await store.commit({expect: [], writes, usage: [], event: {kind: 'pool', gpus: []}, grants: false});
+			await store.commit({expect: [], writes, usage: [], audit: [], event: {kind: 'pool', gpus: []}, grants: false});
 		},
 		world: {
 			store,

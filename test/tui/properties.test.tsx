@@ -182,6 +182,9 @@ const anyState: fc.Arbitrary<State> = fc
 			pool: {gpuCount: gpus.length, provider: 'nvidia'},
 			gpus,
 			queue,
+			drains: new Map(),
+			notices: [],
+			stored: {drains: undefined, notices: undefined},
 			lastUsed: new Map(),
 		};
 		let state = initialState(someSettings, size, 0);

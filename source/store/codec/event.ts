@@ -10,6 +10,8 @@ const kinds: ReadonlyArray<PoolEvent['kind']> = [
 	'heartbeat',
 	'queue',
 	'pool',
+	'drain',
+	'notice',
 ];
 
 /** Reads an event; undefined for one that makes no sense, which still says that something changed. */

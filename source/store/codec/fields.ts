@@ -16,6 +16,9 @@ const describe = (value: unknown): string => {
 	return text.length > 40 ? `${text.slice(0, 40)}...` : text;
 };
 
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+	typeof value === 'object' && value !== null && !Array.isArray(value);
+
 const isDeeperThan = (value: unknown, depth: number): boolean =>
 	typeof value === 'object' &&
 	value !== null &&
@@ -80,6 +83,14 @@ export class Fields {
 			: this.#fail(name, value, 'a list of strings');
 	}
 
+	/** A list of JSON objects, each asked field by field in its turn. */
+	records<Value>(name: string, read: (fields: Fields) => Value): readonly Value[] {
+		const value = this.#take(name) ?? [];
+		return Array.isArray(value) && value.every((item) => isObject(item))
+			? value.map((item) => read(new Fields(item)))
+			: this.#fail(name, value, 'a list of JSON objects');
+	}
+
 	choice<Choice extends string>(name: string, choices: readonly Choice[]): Choice {
 		const value = this.#take(name);
 		return choices.find((choice) => choice === value) ?? this.#fail(name, value, choices.join(' or '));
@@ -113,12 +124,12 @@ export function readRecord<Value>(text: string, read: (fields: Fields) => Value)
 		return {problem: 'it is not JSON'};
 	}
 
-	if (typeof object !== 'object' || object === null || Array.isArray(object)) {
+	if (!isObject(object)) {
 		return {problem: 'it is not a JSON object'};
 	}
 
 	try {
-		return {value: read(new Fields(object as Record<string, unknown>))};
+		return {value: read(new Fields(object))};
 	} catch (error) {
 		if (error instanceof RecordProblem) {
 			return {problem: error.message};

@@ -5,7 +5,8 @@ import {Buffer} from 'node:buffer';
 import type {Expectation} from '../../core/plan.js';
 import {wireOf} from '../codec.js';
 import {historySeconds, trimCount, type RawPlan, type RawWrite} from '../raw-plan.js';
-import {commitKeys, entryKeyPrefix, eventChannel, gpuKeyPrefix} from './keys.js';
+import {auditCap} from '../decode-audit.js';
+import {commitKeys, entryKeyPrefix, eventChannel, gpuKeyPrefix, keys} from './keys.js';
 
 type Argument = string | number | Uint8Array;
 
@@ -36,6 +37,11 @@ class Places {
 		return place;
 	}
 
+	/** Of a key that every script is given. */
+	value(name: 'drains' | 'notices'): number {
+		return commitKeys.indexOf(keys[name]) + 1;
+	}
+
 	gpu(index: number): number {
 		return this.#place(`${gpuKeyPrefix}${index}`, () => `${gpuKeyPrefix}${index}`);
 	}
@@ -45,12 +51,19 @@ class Places {
 	}
 }
 
+/** One step with a value, or another without one. */
+const valueSteps = (
+	[withValue, without]: readonly [withValue: string, without: string],
+	place: number,
+	raw: string | undefined,
+): readonly Argument[] => (raw === undefined ? [without, place] : [withValue, place, wireOf(raw)]);
+
 function expectationSteps(expectation: Expectation, places: Places): readonly Argument[] {
 	switch (expectation.kind) {
 		case 'gpu':
 		case 'entry': {
 			const place = expectation.kind === 'gpu' ? places.gpu(expectation.index) : places.entry(expectation.id);
-			return expectation.raw === undefined ? ['absent', place] : ['same', place, wireOf(expectation.raw)];
+			return valueSteps(['same', 'absent'], place, expectation.raw);
 		}
 
 		case 'queue': {
@@ -61,14 +74,18 @@ function expectationSteps(expectation: Expectation, places: Places): readonly Ar
 		case 'pool': {
 			return ['size', expectation.gpuCount ?? ''];
 		}
+
+		case 'drains':
+		case 'notices': {
+			return valueSteps(['same', 'absent'], places.value(expectation.kind), expectation.raw);
+		}
 	}
 }
 
 function writeSteps(write: RawWrite, places: Places): readonly Argument[] {
 	switch (write.kind) {
 		case 'gpu': {
-			const place = places.gpu(write.index);
-			return write.raw === undefined ? ['delete', place] : ['set', place, write.raw];
+			return valueSteps(['set', 'delete'], places.gpu(write.index), write.raw);
 		}
 
 		case 'pool': {
@@ -84,6 +101,11 @@ function writeSteps(write: RawWrite, places: Places): readonly Argument[] {
 		case 'leave': {
 			return ['leave', places.entry(write.id), wireOf(write.id)];
 		}
+
+		case 'drains':
+		case 'notices': {
+			return valueSteps(['set', 'delete'], places.value(write.kind), write.raw);
+		}
 	}
 }
 
@@ -91,8 +113,10 @@ function writeSteps(write: RawWrite, places: Places): readonly Argument[] {
 True for a plan that asks the store for something new. Those are refused when its memory is full; what gives back, or keeps what
 is held, is not.
 */
-const asksForMore = ({grants, writes}: RawPlan): boolean =>
-	grants || writes.some(({kind}) => kind === 'join' || kind === 'pool');
+const asksForMore = ({grants, writes, usage}: RawPlan): boolean =>
+	grants ||
+	writes.some(({kind}) => ['join', 'pool', 'drains', 'notices'].includes(kind)) ||
+	(writes.length === 0 && usage.length === 0);
 
 export function commitArguments(plan: RawPlan): Arguments {
 	const places = new Places();
@@ -100,6 +124,7 @@ export function commitArguments(plan: RawPlan): Arguments {
 		...plan.expect.flatMap((expectation) => expectationSteps(expectation, places)),
 		...plan.writes.flatMap((write) => writeSteps(write, places)),
 		...plan.usage.flatMap(({endSecond, raw}) => ['usage', endSecond, raw]),
+		...plan.audit.flatMap((raw) => ['audit', raw]),
 	];
 	const values = [
 		plan.grants ? '1' : '0',
@@ -108,6 +133,7 @@ export function commitArguments(plan: RawPlan): Arguments {
 		plan.event ?? '',
 		historySeconds,
 		trimCount,
+		auditCap,
 		...steps,
 	];
 	return {keys: places.keys, values};

@@ -18,6 +18,7 @@ const otherWords: ReadonlyArray<readonly [word: string, pattern: RegExp]> = [
 	['NOAUTH', /NOAUTH|unauthenticated/v],
 	['WRONGPASS', /invalid password|AUTH/v],
 	['DBINDEX', /DB index/v],
+	['NOCOMMAND', /unknown (?:redis )?command/iv],
 	['CLIENTS', /max number of clients/v],
 ];
 
@@ -131,6 +132,14 @@ const wordings: ReadonlyMap<string, Wording> = new Map<string, Wording>([
 		['store-refused', 'has too few replicas and takes no changes', 'See min-replicas-to-write in its configuration.'],
 	],
 	[
+		'NOCOMMAND',
+		[
+			'store-refused',
+			'lacks a command that is needed',
+			'The audit trail needs Redis 5 or later, with no command renamed.',
+		],
+	],
+	[
 		'NOPERM',
 		[
 			'store-refused',
@@ -148,9 +157,10 @@ export function refusal(error: Error, {name, db}: Endpoint): CanhazgpuError {
 		return wrongKey(key ?? 'a key', type ?? 'key of another type');
 	}
 
-	// The scripts look at the types themselves; the history is also read without one.
+	// The scripts look at the types themselves; the history and the trail are also read without one.
 	if (word === 'WRONGTYPE') {
-		return wrongKey(keys.history, 'key of another type');
+		const isTrail = ((error as {readonly command?: {readonly name?: string}}).command?.name ?? '').startsWith('x');
+		return wrongKey(isTrail ? keys.trail : keys.history, 'key of another type', isTrail ? 'stream' : 'sorted set');
 	}
 
 	const unknown = ['store-refused', `refused: ${error.message.slice(0, 200)}`, 'See the log of redis-server.'] as const;
@@ -158,9 +168,6 @@ export function refusal(error: Error, {name, db}: Endpoint): CanhazgpuError {
 	return new CanhazgpuError(code, `${name} ${problem.replace('{db}', () => String(db))}`, {hint});
 }
 
-/** A key that is not the sorted set it should be. */
-export const wrongKey = (key: string, type: string): CanhazgpuError =>
-	poolGarbage(
-		`${key} is a ${type}, not a sorted set`,
-		`Move it out of the way: redis-cli RENAME ${key} ${key}.damaged`,
-	);
+/** A key that is not what it should be. */
+export const wrongKey = (key: string, type: string, wanted = 'sorted set'): CanhazgpuError =>
+	poolGarbage(`${key} is a ${type}, not a ${wanted}`, `Move it out of the way: redis-cli RENAME ${key} ${key}.damaged`);

@@ -10,6 +10,7 @@ import {endpointOf, type RedisAddress} from './address.js';
 import {commitArguments} from './commit-arguments.js';
 import {Connection} from './connection.js';
 import {readPages} from './history.js';
+import {readTrail} from './trail.js';
 import commitLua from './lua/commit.lua';
 import readLua from './lua/read.lua';
 import {parseReadReply, readArguments} from './read-reply.js';
@@ -74,6 +75,9 @@ export async function openRedisStore({patient, ...address}: RedisStoreOptions): 
 		},
 		history(fromTime, toTime) {
 			return decodeHistory(readPages(connection, fromTime, toTime), fromTime, toTime);
+		},
+		async audit(query = {}) {
+			return readTrail(connection, query);
 		},
 		async close() {
 			await Promise.all([...subscriptions].map(async (stop) => stop()));

@@ -11,6 +11,18 @@ export const keys = {
 	queue: 'canhazgpu:queue',
 	history: 'canhazgpu:usage_history_sorted',
 	/**
+	Ours: GPUs out of service.
+	*/
+	drains: 'canhazgpu:drain',
+	/**
+	Ours: what was told and still stands.
+	*/
+	notices: 'canhazgpu:notices',
+	/**
+	Ours: the audit trail, a stream.
+	*/
+	trail: 'canhazgpu:trail',
+	/**
 	The peer's: held while it hands out GPUs.
 	*/
 	allocationLock: 'canhazgpu:allocation_lock',
@@ -27,5 +39,13 @@ export const gpuKeyPrefix = 'canhazgpu:gpu:';
 export const entryKeyPrefix = 'canhazgpu:queue:entry:';
 
 /** The keys that every script is given first, in this order. */
-export const readKeys: readonly string[] = [keys.gpuCount, keys.provider, keys.machine, keys.queue, keys.history];
-export const commitKeys: readonly string[] = [...readKeys, keys.allocationLock, keys.nothing];
+export const readKeys: readonly string[] = [
+	keys.gpuCount,
+	keys.provider,
+	keys.machine,
+	keys.queue,
+	keys.history,
+	keys.drains,
+	keys.notices,
+];
+export const commitKeys: readonly string[] = [...readKeys, keys.allocationLock, keys.nothing, keys.trail];

@@ -20,6 +20,8 @@ type Reply = readonly [
 	ids: readonly Uint8Array[] | Uint8Array,
 	entries: readonly Marked[],
 	usage: readonly Uint8Array[],
+	drains: Marked,
+	notices: Marked,
 ];
 
 /** What read.lua is given, number of keys first. */
@@ -44,7 +46,8 @@ function valueOf(marked: Marked | undefined): RawValue {
 
 /** @throws CanhazgpuError `pool-garbage` when the queue is not a queue. */
 export function parseReadReply(reply: unknown): Omit<RawSnapshot, 'storeUptimeSeconds'> {
-	const [seconds, microseconds, gpuCount, provider, machine, gpus, ids, entries, usage] = reply as Reply;
+	const [seconds, microseconds, gpuCount, provider, machine, gpus, ids, entries, usage, drains, notices] =
+		reply as Reply;
 	if (ids instanceof Uint8Array) {
 		throw wrongKey(keys.queue, rawOf(ids.subarray(1)));
 	}
@@ -54,6 +57,8 @@ export function parseReadReply(reply: unknown): Omit<RawSnapshot, 'storeUptimeSe
 		pool: {gpuCount: valueOf(gpuCount), provider: valueOf(provider), machine: valueOf(machine)},
 		gpus: gpus.map((gpu) => valueOf(gpu)),
 		queue: ids.map((id, place) => [rawOf(id), valueOf(entries[place])] as const),
+		drains: valueOf(drains),
+		notices: valueOf(notices),
 		recentUsage: usage.map((record) => rawOf(record)),
 	};
 }

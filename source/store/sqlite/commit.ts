@@ -3,6 +3,7 @@ Carries out a plan inside one transaction.
 */
 import type {StatementSync} from 'node:sqlite';
 import type {Expectation} from '../../core/plan.js';
+import {auditCap} from '../decode-audit.js';
 import {historySeconds, trimCount, type RawPlan, type RawWrite} from '../raw-plan.js';
 import type {Statements} from './statements.js';
 
@@ -30,6 +31,11 @@ function holds(statements: Statements, expectation: Expectation): boolean {
 		case 'pool': {
 			return rawAt(statements.poolValue, 'gpuCount') === expectation.gpuCount?.toString();
 		}
+
+		case 'drains':
+		case 'notices': {
+			return rawAt(statements.poolValue, expectation.kind) === expectation.raw;
+		}
 	}
 }
 
@@ -41,6 +47,14 @@ function isPossible(statements: Statements, write: RawWrite): boolean {
 
 	const isInLine = rawAt(statements.entry, write.id) !== undefined;
 	return isInLine === (write.kind === 'entry');
+}
+
+function setPoolValue(statements: Statements, name: string, raw: string | undefined): void {
+	if (raw === undefined) {
+		statements.deletePoolValue.run(name);
+	} else {
+		statements.setPoolValue.run(name, raw);
+	}
 }
 
 function carryOut(statements: Statements, write: RawWrite): void {
@@ -57,11 +71,7 @@ function carryOut(statements: Statements, write: RawWrite): void {
 
 		case 'pool': {
 			for (const [name, raw] of Object.entries(write.pool)) {
-				if (raw === undefined) {
-					statements.deletePoolValue.run(name);
-				} else {
-					statements.setPoolValue.run(name, raw);
-				}
+				setPoolValue(statements, name, raw);
 			}
 
 			break;
@@ -79,6 +89,12 @@ function carryOut(statements: Statements, write: RawWrite): void {
 
 		case 'leave': {
 			statements.leave.run(write.id);
+			break;
+		}
+
+		case 'drains':
+		case 'notices': {
+			setPoolValue(statements, write.kind, write.raw);
 		}
 	}
 }
@@ -91,7 +107,7 @@ Compares and writes, inside a transaction that the caller keeps or takes back.
 @param now - The store's clock, in seconds.
 @returns False for a conflict.
 */
-export function applyPlan(statements: Statements, {expect, writes, usage}: RawPlan, now: number): boolean {
+export function applyPlan(statements: Statements, {expect, writes, usage, audit}: RawPlan, now: number): boolean {
 	const isFree =
 		expect.every((expectation) => holds(statements, expectation)) &&
 		writes.every((write) => isPossible(statements, write));
@@ -109,6 +125,14 @@ export function applyPlan(statements: Statements, {expect, writes, usage}: RawPl
 
 	if (usage.length > 0) {
 		statements.trimUsage.run(Math.floor(now) - historySeconds, trimCount);
+	}
+
+	for (const raw of audit) {
+		statements.addAudit.run(raw);
+	}
+
+	if (audit.length > 0) {
+		statements.trimAudit.run(auditCap);
 	}
 
 	return true;

@@ -3,6 +3,7 @@ The pool in one file, without a server.
 */
 import type {Store} from '../../core/ports.js';
 import {decodeEvent, mostGpus} from '../codec.js';
+import {decodeAuditRows, placeOf} from '../decode-audit.js';
 import {decodeHistory} from '../decode-history.js';
 import {encodePlan, recentCount} from '../raw-plan.js';
 import {decodeSnapshot, type RawSnapshot} from '../raw-snapshot.js';
@@ -55,9 +56,13 @@ function readAll(statements: Statements, user: string | undefined): Omit<RawSnap
 		pool: {gpuCount: pool.get('gpuCount'), provider: pool.get('provider'), machine: pool.get('machine')},
 		gpus: Array.from({length: size}, (_, index) => gpus.get(index)),
 		queue: (statements.queue.all() as Row[]).map(({id, raw}) => [id!, raw] as const),
+		drains: pool.get('drains'),
+		notices: pool.get('notices'),
 		recentUsage: (usage as Row[]).map(({raw}) => raw!),
 	};
 }
+
+type TrailRow = {readonly id: number; readonly raw: string};
 
 type UsageRow = {readonly endSecond: number; readonly raw: string};
 
@@ -140,6 +145,16 @@ export async function openSqliteStore({
 		},
 		history(fromTime, toTime) {
 			return decodeHistory(readPages(database, statements, fromTime, toTime), fromTime, toTime);
+		},
+		async audit(query = {}) {
+			const rows = await database.transaction('DEFERRED', () => ({
+				isKept: true,
+				result: statements.trail.all(placeOf(query.afterId)) as TrailRow[],
+			}));
+			return decodeAuditRows(
+				rows.map(({id, raw}) => ({id: String(id), raw})),
+				query,
+			);
 		},
 		async close() {
 			watch.stop();

@@ -7,7 +7,7 @@ import {databaseProblem} from './failures.js';
 /** `chgp`: says whose database this is. */
 const appId = 0x63_68_67_70;
 
-const schemaVersion = 1;
+const schemaVersion = 2;
 
 const tables = `
 	CREATE TABLE pool (name TEXT PRIMARY KEY, raw TEXT NOT NULL) STRICT, WITHOUT ROWID;
@@ -20,6 +20,11 @@ const tables = `
 		PRIMARY KEY (end_second, raw)
 	) STRICT, WITHOUT ROWID;
 	PRAGMA application_id = ${appId};
+`;
+
+/** What the second form has more than the first. */
+const moreTables = `
+	CREATE TABLE trail (id INTEGER PRIMARY KEY, raw TEXT NOT NULL) STRICT;
 	PRAGMA user_version = ${schemaVersion};
 `;
 
@@ -27,12 +32,12 @@ const numberOf = (database: DatabaseSync, query: string): number =>
 	Number(Object.values(database.prepare(query).get() ?? {})[0]);
 
 /**
-Makes the tables in a new database, and checks those of another.
+Makes the tables in a new database, adds what one of an earlier version lacks, and checks those of another.
 
 @throws CanhazgpuError `store-unreachable` for the database of another program or of a later version; what SQLite says.
 */
 export function prepareSchema(database: DatabaseSync, path: string): void {
-	const isOurs = () => {
+	const versionOfOurs = () => {
 		const version = numberOf(database, 'PRAGMA user_version');
 		const owner = numberOf(database, 'PRAGMA application_id');
 		const isEmpty = numberOf(database, 'SELECT count(*) FROM sqlite_schema') === 0;
@@ -47,15 +52,20 @@ export function prepareSchema(database: DatabaseSync, path: string): void {
 			]);
 		}
 
-		return version === schemaVersion;
+		return version;
 	};
 
-	if (!isOurs()) {
+	if (versionOfOurs() < schemaVersion) {
 		database.exec('PRAGMA journal_mode = WAL');
 		database.exec('BEGIN IMMEDIATE');
 		// Somebody may have made them while we waited for the lock.
-		if (!isOurs()) {
+		const version = versionOfOurs();
+		if (version < 1) {
 			database.exec(tables);
+		}
+
+		if (version < 2) {
+			database.exec(moreTables);
 		}
 
 		database.exec('COMMIT');

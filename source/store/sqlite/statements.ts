@@ -30,6 +30,10 @@ export const prepareStatements = (database: DatabaseSync) => ({
 		WHERE (end_second, raw) > (?1, ?2) AND end_second <= ?3 ORDER BY end_second, raw LIMIT ?4
 	`),
 	addUsage: database.prepare('INSERT OR IGNORE INTO history (end_second, raw, user) VALUES (?, ?, ?)'),
+	trail: database.prepare('SELECT id, raw FROM trail WHERE id > ? ORDER BY id'),
+	addAudit: database.prepare('INSERT INTO trail (raw) VALUES (?)'),
+	trimAudit: database.prepare('DELETE FROM trail WHERE id <= (SELECT max(id) FROM trail) - ?'),
+
 	trimUsage: database.prepare(`
 		DELETE FROM history WHERE (end_second, raw) IN
 			(SELECT end_second, raw FROM history WHERE end_second < ?1 ORDER BY end_second, raw LIMIT ?2)

@@ -3,8 +3,12 @@ Random records, in the precision in which they are stored.
 */
 import fc from 'fast-check';
 import type {
+	AuditKind,
+	AuditRecord,
+	Drain,
 	EndReason,
 	Lease,
+	Notice,
 	PoolEvent,
 	ProcessIdentity,
 	QueueEntry,
@@ -105,12 +109,79 @@ export const anyUsage: fc.Arbitrary<UsageRecord> = fc.record({
 
 export const anyEvent: fc.Arbitrary<PoolEvent> = fc.record(
 	{
-		kind: fc.constantFrom('granted', 'released', 'expired', 'extended', 'heartbeat', 'queue', 'pool'),
+		kind: fc.constantFrom(
+			'granted',
+			'released',
+			'expired',
+			'extended',
+			'heartbeat',
+			'queue',
+			'pool',
+			'drain',
+			'notice',
+		),
 		gpus: fc.array(fc.nat()),
 		user: text,
 		left: fc.array(text, {minLength: 1}),
 	},
 	{requiredKeys: ['kind', 'gpus']},
+);
+
+/** As long as the trail keeps it whole. */
+const shortText = optional(fc.string({unit: 'grapheme-ascii', minLength: 1, maxLength: 40}));
+
+const auditKinds: readonly AuditKind[] = [
+	'granted',
+	'held',
+	'released',
+	'extended',
+	'expired',
+	'ended',
+	'refused',
+	'joined',
+	'left',
+	'drained',
+	'undrained',
+	'pool',
+	'unreserved',
+	'squatter',
+	'health',
+	'notice',
+];
+
+export const anyAudit: fc.Arbitrary<AuditRecord> = fc.record({
+	time,
+	kind: fc.constantFrom(...auditKinds),
+	account: shortText,
+	label: shortText,
+	owner: shortText,
+	host: shortText,
+	gpus: fc.array(fc.nat(1023)),
+	count: optional(fc.nat(1024)),
+	leaseId: shortText,
+	entryId: shortText,
+	forced: fc.constantFrom(true, undefined),
+	until: optional(time),
+	reason: shortText,
+	note: shortText,
+});
+
+export const anyDrains: fc.Arbitrary<ReadonlyMap<number, Drain>> = fc
+	.uniqueArray(fc.tuple(fc.nat(3), fc.record({reason: optionalText, by: optionalText, since: time})), {
+		selector: ([gpu]) => gpu,
+	})
+	.map((drains) => new Map(drains));
+
+export const anyNotices: fc.Arbitrary<readonly Notice[]> = fc.array(
+	fc.record({
+		kind: fc.constantFrom('unreserved', 'squatter', 'health'),
+		gpu: fc.nat(3),
+		account: optionalText,
+		owner: optionalText,
+		problem: optional(fc.constantFrom('ecc', 'xid', 'needs-reset', 'fell-off-the-bus', 'temperature')),
+		since: time,
+	}),
+	{maxLength: 3},
 );
 
 export const anyTime = time;

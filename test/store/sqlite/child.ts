@@ -71,7 +71,7 @@ export async function makeWorkshop(): Promise<Workshop> {
 			process.umask(${umask});
 			const file = ${JSON.stringify(file)};
 			const say = (value) => process.stdout.write(JSON.stringify(value) + '\n');
-			const plan = (part) => ({expect: [], writes: [], usage: [], event: undefined, grants: false, ...part});
+			const plan = (part) => ({expect: [], writes: [], usage: [], audit: [], event: undefined, grants: false, ...part});
 			const lease = (index, note) => ({kind: 'lease', index, lease: {user: 'a', type: 'run', startTime: 1, note}});
 			const pool = (gpuCount) => ({kind: 'pool', pool: {gpuCount, provider: 'fake'}});
 			try {

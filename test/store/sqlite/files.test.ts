@@ -100,10 +100,10 @@ describe('refused', () => {
 	test('one from a later version', async () => {
 		await makePool();
 		const database = new DatabaseSync(file);
-		database.exec('PRAGMA user_version = 2');
+		database.exec('PRAGMA user_version = 3');
 		database.close();
 		await expect(open()).rejects.toMatchObject(
-			refusal('was made by a later version of canhazgpu (its form is 2, this version knows 1)'),
+			refusal('was made by a later version of canhazgpu (its form is 3, this version knows 2)'),
 		);
 	});
 

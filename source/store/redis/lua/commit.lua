@@ -1,22 +1,25 @@
 --[[
 Compares every expectation, then writes all or nothing. Decodes no JSON.
 
-KEYS  1 gpu_count  2 provider  3 machine  4 queue  5 usage history  6 the peer's allocation lock  7 a key that never exists
-      8... GPU records and queue entries, which the steps name by their place here
+KEYS  1 gpu_count  2 provider  3 machine  4 queue  5 usage history  6 drains  7 notices  8 the peer's allocation lock
+      9 a key that never exists  10 the audit trail
+      11... GPU records and queue entries, which the steps name by their place here, as they do 6 and 7
 ARGV  1 "1" when a free GPU becomes a lease: then the peer's lock is respected
       2 "1" when it must be refused while memory is full
       3 channel  4 event, or ""  5 age in seconds at which usage records go  6 how many of them may go at once
-      7... steps, each a word and its operands:
+      7 how many records the trail keeps, about
+      8... steps, each a word and its operands:
         same KEY VALUE | absent KEY | line whole-or-prefix N ID... | size COUNT-or-empty
         set KEY VALUE | delete KEY | join KEY ID VALUE | entry KEY ID VALUE | leave KEY ID
-        pool COUNT PROVIDER MACHINE-or-empty | usage SECOND RECORD
+        pool COUNT PROVIDER MACHINE-or-empty | usage SECOND RECORD | audit RECORD
 
 Result  "done", or "conflict" or "locked" when nothing happened. Errors, before anything happened:
         WRONGKEY KEY TYPE when a key is not of its type, NOPERM when a command is not allowed.
 ]]
 
-local first_step = 7
+local first_step = 8
 local commands = {}
+local trail = {}
 local time = redis.call('TIME')
 local last_score
 
@@ -121,18 +124,22 @@ local steps = {
     run_later('ZADD', KEYS[5], ARGV[at], ARGV[at + 1])
     return at + 2
   end,
+  audit = function(at)
+    trail[#trail + 1] = ARGV[at]
+    return at + 1
+  end,
 }
 
-if ARGV[1] == '1' and redis.call('EXISTS', KEYS[6]) == 1 then
+if ARGV[1] == '1' and redis.call('EXISTS', KEYS[8]) == 1 then
   return 'locked'
 end
 
 -- Redis refuses commands that need memory only until a script has written. A grant asks for memory first, and is refused
 -- whole; anything else begins with a deletion of nothing, so that a release or a heartbeat goes through with memory full.
 if ARGV[2] == '1' then
-  run_later('SETRANGE', KEYS[7], 0, '')
+  run_later('SETRANGE', KEYS[9], 0, '')
 else
-  run_later('DEL', KEYS[7])
+  run_later('DEL', KEYS[9])
 end
 
 local at = first_step
@@ -174,6 +181,10 @@ if has_usage then
   if type(old) == 'number' and old > 0 then
     redis.pcall('ZREMRANGEBYRANK', KEYS[5], 0, math.min(old, tonumber(ARGV[6])) - 1)
   end
+end
+-- A Redis before 5, an account that may not, a key of another type: the trail is not kept, and GPUs are handed out all the same.
+for _, record in ipairs(trail) do
+  redis.pcall('XADD', KEYS[10], 'MAXLEN', '~', ARGV[7], '*', 'record', record)
 end
 if ARGV[4] ~= '' then
   redis.pcall('PUBLISH', ARGV[3], ARGV[4])

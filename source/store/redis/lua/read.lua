@@ -1,13 +1,14 @@
 --[[
 One atomic read of everything. Decodes no JSON.
 
-KEYS  1 gpu_count  2 provider  3 machine  4 queue  5 usage history
+KEYS  1 gpu_count  2 provider  3 machine  4 queue  5 usage history  6 drains  7 notices
 ARGV  1 prefix of the GPU keys  2 prefix of the entry keys  3 most GPUs a pool may have
       4 how many of the newest usage records to look at  5... texts that a usage record of the asking user holds one of
 
 The GPU and entry keys depend on what is read, so they cannot be declared: this is for one server, not for a cluster.
 
-Result  { seconds, microseconds, gpu_count, provider, machine, { GPU... }, { id... }, { entry... }, { usage record... } }
+Result  { seconds, microseconds, gpu_count, provider, machine, { GPU... }, { id... }, { entry... }, { usage record... },
+          drains, notices }
 A value is "v" and the string; false when there is none; "t" and the name of its type when it is no string.
 In place of the ids stands "t" and a type when the queue is no sorted set.
 The usage records are the user's newest of each GPU, newest first.
@@ -63,4 +64,7 @@ if #ARGV > 4 then
   end
 end
 
-return { tonumber(time[1]), tonumber(time[2]), count, value(KEYS[2]), value(KEYS[3]), gpus, ids, entries, usage }
+return {
+  tonumber(time[1]), tonumber(time[2]), count, value(KEYS[2]), value(KEYS[3]), gpus, ids, entries, usage,
+  value(KEYS[6]), value(KEYS[7])
+}

@@ -1,0 +1,74 @@
+/**
+The audit trail: what happened to the pool, by whom. Appended in the same commit as the change that it tells of, so that neither is
+there without the other. Heartbeats are not told.
+*/
+
+export type AuditKind =
+	/** GPUs became somebody's. */
+	| 'granted'
+	/** GPUs are held for somebody who waits for more of them. */
+	| 'held'
+	| 'released'
+	| 'extended'
+	/** The time of a manual reservation was over. */
+	| 'expired'
+	/** Ended for another reason: see `reason`. */
+	| 'ended'
+	/** Somebody asked and got nothing, at once or when the time to wait was over. */
+	| 'refused'
+	| 'joined'
+	/** Left the line without having been served. */
+	| 'left'
+	| 'drained'
+	| 'undrained'
+	/** The pool was made or remade. */
+	| 'pool'
+	/** Somebody uses a GPU that nobody reserved. */
+	| 'unreserved'
+	/** Somebody uses a GPU that another has reserved. */
+	| 'squatter'
+	/** A GPU became unfit to be handed out, or fit again. */
+	| 'health'
+	/** Anything else worth knowing, in words. */
+	| 'notice';
+
+export type AuditRecord = {
+	/** On the store's clock: when it happened or, for what happens by itself, when it was noticed. */
+	readonly time: number;
+	readonly kind: AuditKind;
+	/** OS account that did it; of what happens by itself: whose it was. */
+	readonly account?: string;
+	/** The label, when that is not simply the account. */
+	readonly label?: string;
+	/** OS account it was done to, when that is another. */
+	readonly owner?: string;
+	/** Name of the host on which it was done or noticed. */
+	readonly host?: string;
+	/** Sorted. What was asked for by id, where nothing was got. */
+	readonly gpus: readonly number[];
+	/** How many were asked for, where nothing was got. */
+	readonly count?: number;
+	readonly leaseId?: string;
+	/** Of the place in line. */
+	readonly entryId?: string;
+	/** In spite of use without a reservation or an unknown reading. */
+	readonly forced?: boolean;
+	/** When the lease ends; of one that ended: when it did. */
+	readonly until?: number;
+	/** An EndReason, or words. */
+	readonly reason?: string;
+	/** What the reservation is for. */
+	readonly note?: string;
+};
+
+/** A record as it stands in the trail. The id says where, and nothing else. */
+export type AuditEntry = AuditRecord & {readonly id: string};
+
+export type AuditQuery = {
+	/** Only what was told at this time or later. */
+	readonly fromTime?: number;
+	/** Only what stands behind this entry. An id that is none of this store's is passed over. */
+	readonly afterId?: string;
+	/** At most so many, the newest. */
+	readonly newest?: number;
+};
