@@ -8,7 +8,7 @@ import type {Clock, GpuProvider, Store} from './core/ports.js';
 import {isLeased} from './core/lifecycle.js';
 import {ownerOf} from './core/ownership.js';
 import type {Observation, ProviderName} from './core/types.js';
-import {CanhazgpuError} from './errors.js';
+import {createAmdProvider} from './gpu/amd.js';
 import {detectProvider} from './gpu/detect.js';
 import {createNvidiaProvider} from './gpu/nvidia.js';
 import {createSimulatedProvider} from './gpu/simulated.js';
@@ -19,26 +19,33 @@ import {createUsers} from './host/users.js';
 /** How many GPUs a simulated box has when nobody says. */
 export const simulatedCount = 8;
 
-const createNvidia = (clock: Clock): GpuProvider =>
-	createNvidiaProvider({
-		run: runTool,
-		describeProcesses: createProcessDescriber({users: createUsers(), run: runTool}),
-		monotonicMs: clock.monotonicMs,
-	});
+/** What every provider of real GPUs is given. */
+const realWorld = (clock: Clock) => ({
+	run: runTool,
+	describeProcesses: createProcessDescriber({users: createUsers(), run: runTool}),
+	monotonicMs: clock.monotonicMs,
+});
+
+const createNvidia = (clock: Clock): GpuProvider => createNvidiaProvider(realWorld(clock));
+
+const createAmd = (clock: Clock): GpuProvider => createAmdProvider(realWorld(clock));
+
+const isInstalled = (command: string): boolean =>
+	(process.env['PATH'] ?? '')
+		.split(path.delimiter)
+		.some((directory) => path.isAbsolute(directory) && existsSync(path.join(directory, command)));
 
 /**
-Begins to look at NVIDIA GPUs before anything else is loaded or connected: the tool is the slowest part of most verbs, and nearly
-every pool on a box that has it is its own. Undefined where the tool is not installed.
+Begins to look at the GPUs before anything else is loaded or connected: the tool is the slowest part of most verbs, and nearly every
+pool on a box that has it is its own. Undefined where no tool is installed.
 */
 export function lookEarly(clock: Clock): GpuProvider | undefined {
-	const isInstalled = (process.env['PATH'] ?? '')
-		.split(path.delimiter)
-		.some((directory) => path.isAbsolute(directory) && existsSync(path.join(directory, 'nvidia-smi')));
-	if (!isInstalled) {
+	const create = isInstalled('nvidia-smi') ? createNvidia : isInstalled('amd-smi') ? createAmd : undefined;
+	if (create === undefined) {
 		return undefined;
 	}
 
-	const provider = createNvidia(clock);
+	const provider = create(clock);
 	let early: Promise<Observation> | undefined = provider.observe();
 	return {
 		...provider,
@@ -71,7 +78,6 @@ const createSimulated = (clock: Clock, store: Store | undefined): GpuProvider =>
 		},
 	});
 
-/** @throws CanhazgpuError `provider` for one that this version does not know how to ask. */
 export function createProvider(name: ProviderName, clock: Clock, store?: Store): GpuProvider {
 	switch (name) {
 		case 'nvidia': {
@@ -83,9 +89,7 @@ export function createProvider(name: ProviderName, clock: Clock, store?: Store):
 		}
 
 		case 'amd': {
-			throw new CanhazgpuError('provider', 'This pool has AMD GPUs, which this version cannot read', {
-				hint: 'Use a version of canhazgpu that supports AMD.',
-			});
+			return createAmd(clock);
 		}
 	}
 }

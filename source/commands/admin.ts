@@ -12,17 +12,13 @@ export const admin: Command = {
 	],
 	flags: {
 		gpus: {short: 'g', value: 'N', summary: 'how many GPUs (counted, where they can be)', setting: 'admin.gpus'},
-		provider: {short: 'p', value: 'NAME', summary: 'nvidia or fake (detected)', setting: 'admin.provider'},
+		provider: {short: 'p', value: 'NAME', summary: 'nvidia, amd or fake (detected)', setting: 'admin.provider'},
 		group: {value: 'NAME', summary: 'embedded: only members of this group may use the pool', setting: 'admin.group'},
 		force: {summary: 'replace the pool that is there; ends all its reservations'},
 	},
 	async run(app, input) {
 		const given = input.config.get('admin.gpus');
 		const wantedProvider = input.config.get('admin.provider');
-		if (wantedProvider === 'amd') {
-			throw new CanhazgpuError('provider', 'AMD GPUs are not supported yet', {hint: 'Providers: nvidia, fake.'});
-		}
-
 		const detected = await app.detect(wantedProvider);
 		const gpuCount = given ?? (detected.provider === undefined ? undefined : detected.gpuCount);
 		if (gpuCount === undefined) {

@@ -1,10 +1,12 @@
 import {access, constants, stat} from 'node:fs/promises';
 import path from 'node:path';
+import {performance} from 'node:perf_hooks';
 import type {ProviderName} from '../core/types.js';
+import {createAmdProvider} from './amd.js';
 import {driverGpusDirectory, listDriverGpus} from './nvidia-driver.js';
 import {explainFailure} from './nvidia-failures.js';
 import {parseGpuTable} from './nvidia-gpus.js';
-import type {RunTool} from './tool.js';
+import type {DescribeProcesses, RunTool} from './tool.js';
 
 type Options = {
 	readonly run: RunTool;
@@ -22,30 +24,69 @@ type Options = {
 export type Detection = {readonly provider: ProviderName} | {readonly provider: undefined; readonly reason: string};
 
 /**
-Finds out what kind of GPUs this machine has. Where the tool is missing it starts nothing; where the driver lists its GPUs it
-starts nothing either; else it asks the tool once.
+Finds out what kind of GPUs this machine has. Where no tool is installed it starts nothing; where the driver lists its GPUs it
+starts nothing either; else it asks the tools once, NVIDIA's first.
 */
-export const detectProvider = async ({
+export const detectProvider = async (options: Options): Promise<Detection> => {
+	const [nvidia, ...amd] = await Promise.all(
+		['nvidia-smi', 'amd-smi', 'rocm-smi'].map(async (command) => isOnPath(command, options.searchPath)),
+	);
+	const reasons: string[] = [];
+	if (nvidia === true) {
+		const reason = await missesNvidia(options);
+		if (reason === undefined) {
+			return {provider: 'nvidia'};
+		}
+
+		reasons.push(reason);
+	}
+
+	if (amd.includes(true)) {
+		const reason = await missesAmd(options);
+		if (reason === undefined) {
+			return {provider: 'amd'};
+		}
+
+		reasons.push(reason);
+	}
+
+	return {
+		provider: undefined,
+		reason: reasons.length === 0 ? 'None of nvidia-smi, amd-smi and rocm-smi is in PATH.' : reasons.join(' '),
+	};
+};
+
+/**
+Undefined when there are NVIDIA GPUs, else why not.
+*/
+const missesNvidia = async ({
 	run,
-	searchPath,
 	timeoutMs = 10_000,
 	gpusDirectory = driverGpusDirectory,
-}: Options): Promise<Detection> => {
-	const command = 'nvidia-smi';
-	if (!(await isOnPath(command, searchPath))) {
-		return {provider: undefined, reason: `${command} is not in PATH.`};
-	}
-
+}: Options): Promise<string | undefined> => {
 	const listed = await listDriverGpus(gpusDirectory);
 	if (listed.length > 0) {
-		return {provider: 'nvidia'};
+		return undefined;
 	}
 
+	const command = 'nvidia-smi';
 	const outcome = await run(command, ['--query-gpu=index', '--format=csv,nounits'], {timeoutMs});
 	const gpus = outcome.failure === undefined ? parseGpuTable(outcome.stdout, outcome.stderr)?.gpus : undefined;
-	return gpus !== undefined && gpus.length > 0
-		? {provider: 'nvidia'}
-		: {provider: undefined, reason: explainFailure(outcome, command, timeoutMs).message};
+	return gpus !== undefined && gpus.length > 0 ? undefined : explainFailure(outcome, command, timeoutMs).message;
+};
+
+/**
+Undefined when there are AMD GPUs, else why not.
+*/
+const missesAmd = async ({run, timeoutMs = 10_000}: Options): Promise<string | undefined> => {
+	const describeProcesses: DescribeProcesses = async () => new Map();
+	const {failure} = await createAmdProvider({
+		run,
+		timeoutMs,
+		describeProcesses,
+		monotonicMs: () => performance.now(),
+	}).observe();
+	return failure?.message;
 };
 
 const isOnPath = async (command: string, searchPath: string): Promise<boolean> => {

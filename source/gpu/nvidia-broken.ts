@@ -1,4 +1,4 @@
-import type {BareReading} from './nvidia-gpus.js';
+import type {BareReading} from './reading.js';
 import {normalizePciBusId} from './pci.js';
 import {cap} from './text.js';
 

@@ -2,6 +2,7 @@ import type {GpuReading} from '../core/types.js';
 import {type CsvRow, isMarker, parseCsv, readNumber} from './nvidia-csv.js';
 import {type BrokenGpu, parseHandleFailure, placeBroken} from './nvidia-broken.js';
 import {normalizePciBusId} from './pci.js';
+import type {BareReading} from './reading.js';
 import {cap} from './text.js';
 
 /**
@@ -20,11 +21,6 @@ export const gpuFields = [
 	'power.limit',
 	'driver_version',
 ] as const;
-
-/**
-A GPU as its own table tells it: the processes stand in another one.
-*/
-export type BareReading = Omit<GpuReading, 'processes'>;
 
 export type GpuTable = {
 	/**

@@ -1,6 +1,6 @@
 import type {GpuReading} from '../core/types.js';
 import {isMarker, parseCsv, readNumber} from './nvidia-csv.js';
-import type {BareReading} from './nvidia-gpus.js';
+import type {BareReading} from './reading.js';
 import {joinDetails, type ProcessRow} from './process-rows.js';
 import {cap} from './text.js';
 import type {DescribeProcesses} from './tool.js';

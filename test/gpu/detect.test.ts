@@ -5,6 +5,7 @@ import {expect, test, vi} from 'vitest';
 import {detectProvider} from '../../source/gpu/detect.js';
 import type {RunTool} from '../../source/gpu/tool.js';
 import {runTool} from '../../source/host/spawn.js';
+import {createStub as createAmdStub, goodAnswers} from './amd-set-up.js';
 import {fixture} from './fixture.js';
 import {createStub, type Stub} from './stub-nvidia-smi.js';
 
@@ -25,7 +26,7 @@ test('without the tool nothing is found and nothing is started', async () => {
 	const searchPath = `${directory}::relative:${nowhere}`;
 	expect(await detectProvider({run, searchPath, gpusDirectory: nowhere})).toEqual({
 		provider: undefined,
-		reason: 'nvidia-smi is not in PATH.',
+		reason: 'None of nvidia-smi, amd-smi and rocm-smi is in PATH.',
 	});
 	expect(run).not.toHaveBeenCalled();
 });
@@ -62,4 +63,26 @@ test('a tool without GPUs is not enough, and says why', async () => {
 	const stub = await createStub({gpus: {stdout: 'No devices were found\n', exitCode: 6}});
 	const found = await detectProvider({run: runIn(stub), searchPath: stub.directory, gpusDirectory: nowhere});
 	expect(found).toEqual({provider: undefined, reason: 'The NVIDIA driver finds no GPU.'});
+});
+
+test('AMD GPUs are found by amd-smi, where there is no NVIDIA tool', async () => {
+	const {directory, command} = await createAmdStub('amd-smi', goodAnswers);
+	const run: RunTool = async (_name, args, options) => runTool(command, args, options);
+	expect(await detectProvider({run, searchPath: directory, gpusDirectory: nowhere})).toEqual({provider: 'amd'});
+});
+
+test('an NVIDIA tool without GPUs does not hide AMD GPUs; tools of both without GPUs both say why', async () => {
+	const nvidia = await createStub({gpus: {stdout: 'No devices were found\n', exitCode: 6}});
+	const amd = await createAmdStub('amd-smi', goodAnswers);
+	const none = await createAmdStub('amd-smi', {metric: {stderr: 'amdgpu not found\n', exitCode: 1}});
+	const both =
+		(amdCommand: string): RunTool =>
+		async (name, args, options) =>
+			runTool(name === 'nvidia-smi' ? nvidia.command : amdCommand, args, options);
+	const searchPath = `${nvidia.directory}:${amd.directory}`;
+	expect(await detectProvider({run: both(amd.command), searchPath, gpusDirectory: nowhere})).toEqual({provider: 'amd'});
+	expect(await detectProvider({run: both(none.command), searchPath, gpusDirectory: nowhere})).toEqual({
+		provider: undefined,
+		reason: 'The NVIDIA driver finds no GPU. The AMD GPU driver (amdgpu) is not loaded.',
+	});
 });

@@ -72,7 +72,9 @@ test('no text makes the table of GPUs throw, and no reading is made up', () => {
 				expect(numbers.has(index) || failure !== undefined).toBe(true);
 				for (const [field, value] of Object.entries(readings)) {
 					const isTold =
-						typeof value === 'number' ? numbers.has(value) : field === 'pciBusId' || stdout.includes(String(value ?? ''));
+						typeof value === 'number'
+							? numbers.has(value)
+							: field === 'pciBusId' || stdout.includes(String(value ?? ''));
 					expect(isTold, `${field} ${value}`).toBe(true);
 				}
 

@@ -1,0 +1,161 @@
+import {explainAmdFailure, errorWords} from './amd-failures.js';
+import {readDriverVersion, readGpus} from './amd-gpus.js';
+import {entriesByGpu, type JsonObject} from './amd-json.js';
+import {placeProcesses, type ProcessesByGpu, readProcesses} from './amd-processes.js';
+import type {Answer, Ask} from './amd-query.js';
+import type {BareReading} from './reading.js';
+import type {Failure} from './tool-failures.js';
+import {isComplete, type ToolOutcome} from './tool.js';
+
+/**
+What one of AMD's tools saw.
+*/
+export type AmdScan =
+	| {
+			readonly gpus: readonly BareReading[];
+			/**
+			Undefined when processes could not be asked for.
+			*/
+			readonly processes: ProcessesByGpu | undefined;
+			readonly driverVersion?: string;
+			readonly warnings: readonly string[];
+	  }
+	| {readonly failure: Failure; readonly isMissing: boolean};
+
+type Options = {
+	readonly command: string;
+	/**
+	Makes a question of several wordings.
+	*/
+	readonly question: (...wordings: ReadonlyArray<readonly string[]>) => Ask;
+	readonly monotonicMs: () => number;
+	readonly timeoutMs: number;
+};
+
+/**
+What was learned of the GPUs themselves is asked for again after this: one may have been replaced, or have come back.
+*/
+const refreshAfterMs = 10 * 60_000;
+
+const missingGroups = /missing the following required groups/iv;
+
+/**
+Makes the scan by amd-smi. Measurements and processes are asked for at each scan, names and limits only now and then, all at once.
+*/
+export const createAmdSmi = ({command, question, monotonicMs, timeoutMs}: Options) => {
+	const measured = ['--usage', '--mem-usage', '--power', '--clock', '--temperature', '--ecc', '--fan'];
+	const askMetric = question(
+		['metric', ...measured, '--json'],
+		// ROCm 5.7 calls the memory otherwise, and a virtual machine has fewer sensors.
+		['metric', '--json'],
+	);
+	const askProcesses = question(['process', '--json']);
+	const askStatic = question(
+		['static', '--asic', '--bus', '--limit', '--driver', '--vram', '--json'],
+		['static', '--json'],
+	);
+	const askList = question(['list', '--json']);
+	let known: {readonly atMs: number; readonly fixed: Answer; readonly list: Answer} | undefined;
+
+	/**
+	When one broken GPU spoils the answer for all, each is asked alone.
+	*/
+	const askEach = async (indices: Iterable<number>, deadlineMs: number) => {
+		const metric = new Map<number, JsonObject>();
+		const failures = new Map<number, string>();
+		await Promise.all(
+			[...indices].map(async (index) => {
+				const answer = await question(['metric', '--gpu', String(index), '--json'])(deadlineMs);
+				const entry = entriesOf(answer)?.get(index);
+				if (entry === undefined) {
+					failures.set(
+						index,
+						errorWords(answer.outcome) ?? explainAmdFailure(answer.outcome, command, timeoutMs).message,
+					);
+				} else {
+					metric.set(index, entry);
+				}
+			}),
+		);
+		return {metric, failures};
+	};
+
+	/**
+	What is asked for only now and then.
+	*/
+	const askFixed = async (nowMs: number, deadlineMs: number) => {
+		if (known === undefined || nowMs - known.atMs >= refreshAfterMs) {
+			const [fixed, list] = await Promise.all([askStatic(deadlineMs), askList(deadlineMs)]);
+			const isWhole = entriesOf(fixed) !== undefined && entriesOf(list) !== undefined;
+			known = isWhole ? {atMs: nowMs, fixed, list} : undefined;
+			return {fixed: entriesOf(fixed) ?? none, list: entriesOf(list) ?? none};
+		}
+
+		return {fixed: entriesOf(known.fixed) ?? none, list: entriesOf(known.list) ?? none};
+	};
+
+	return async (): Promise<AmdScan> => {
+		const startedAtMs = monotonicMs();
+		const deadlineMs = startedAtMs + timeoutMs;
+		const [metricAnswer, processAnswer, {fixed, list}] = await Promise.all([
+			askMetric(deadlineMs),
+			askProcesses(deadlineMs),
+			askFixed(startedAtMs, deadlineMs),
+		]);
+		const all = entriesOf(metricAnswer) ?? none;
+		const isSpoiled = all.size === 0 && isComplete(metricAnswer.outcome) && list.size > 1;
+		const {metric, failures} = isSpoiled ? await askEach(list.keys(), deadlineMs) : {metric: all, failures: undefined};
+		if (metric.size === 0) {
+			const {failure} = metricAnswer.outcome;
+			return {failure: explainAmdFailure(metricAnswer.outcome, command, timeoutMs), isMissing: failure === 'not-found'};
+		}
+
+		const gpus = readGpus({metric, fixed, list, failures});
+		if (metric.keys().some((index) => !list.has(index))) {
+			// A GPU came back: its name is to be asked for.
+			known = undefined;
+		}
+
+		const {processes, warnings} = readProcessAnswer(processAnswer, command, timeoutMs);
+		return {
+			gpus,
+			driverVersion: readDriverVersion(fixed),
+			processes: processes && placeProcesses(gpus, processes),
+			warnings: [
+				...(metricAnswer.json?.remarks ?? []),
+				...linesOf(metricAnswer.outcome.stderr),
+				...remarkOnEnd(metricAnswer.outcome, command, gpus),
+				...warnings,
+			],
+		};
+	};
+};
+
+const none: ReadonlyMap<number, JsonObject> = new Map();
+
+const readProcessAnswer = (answer: Answer, command: string, timeoutMs: number) => {
+	const remarks = answer.json?.remarks ?? [];
+	const entries = entriesOf(answer);
+	const doubt = [...remarks, ...linesOf(answer.outcome.stderr)].find((line) => missingGroups.test(line));
+	return entries === undefined
+		? {
+				processes: undefined,
+				warnings: [
+					`Processes could not be asked for: ${explainAmdFailure(answer.outcome, command, timeoutMs).message}`,
+				],
+			}
+		: {processes: readProcesses(entries, doubt), warnings: remarks};
+};
+
+const entriesOf = ({json}: Answer) => entriesByGpu(json?.value);
+
+const linesOf = (text: string): readonly string[] =>
+	text
+		.split('\n')
+		.map((line) => line.trim())
+		.filter((line) => line !== '');
+
+const remarkOnEnd = ({exitCode}: ToolOutcome, command: string, gpus: readonly BareReading[]): readonly string[] =>
+	exitCode === 0 || gpus.some(({failure}) => failure !== undefined)
+		? []
+		: [`${command} exited with ${exitCode}, after a complete answer.`];

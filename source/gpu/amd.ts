@@ -1,0 +1,102 @@
+import type {GpuProvider} from '../core/ports.js';
+import type {Observation} from '../core/types.js';
+import {CanhazgpuError} from '../errors.js';
+import {amdDriver} from './amd-failures.js';
+import {attachProcesses} from './amd-processes.js';
+import {createQuestion} from './amd-query.js';
+import {createAmdSmi} from './amd-smi.js';
+import {createHangWatch} from './hang-watch.js';
+import {createRocmSmi} from './rocm-smi.js';
+import {singleFlight} from './single-flight.js';
+import {explainHanging, tidyWarnings} from './tool-failures.js';
+import type {DescribeProcesses, RunTool} from './tool.js';
+
+type Options = {
+	readonly run: RunTool;
+	readonly describeProcesses: DescribeProcesses;
+	readonly monotonicMs: () => number;
+	/**
+	For one scan.
+	*/
+	readonly timeoutMs?: number;
+	readonly command?: string;
+	/**
+	Asked where `command` is not installed.
+	*/
+	readonly oldCommand?: string;
+};
+
+/**
+AMD GPUs by way of amd-smi, or of rocm-smi where that is all there is. All is asked for at the same time, by several runs of the tool.
+*/
+export const createAmdProvider = ({
+	run,
+	describeProcesses,
+	monotonicMs,
+	timeoutMs = 10_000,
+	command = 'amd-smi',
+	oldCommand = 'rocm-smi',
+}: Options): GpuProvider => {
+	const closing = new AbortController();
+	const hangs = createHangWatch();
+	const optionsFor = (name: string) => {
+		const common = {run, command: name, monotonicMs, signal: closing.signal, hangs};
+		return {
+			command: name,
+			monotonicMs,
+			timeoutMs,
+			question: (...wordings: ReadonlyArray<readonly string[]>) => createQuestion(common, wordings),
+		};
+	};
+
+	const scanNew = createAmdSmi(optionsFor(command));
+	const scanOld = createRocmSmi(optionsFor(oldCommand));
+
+	const report = (seen: Pick<Observation, 'gpus' | 'failure' | 'driverVersion' | 'warnings'>): Observation => ({
+		provider: 'amd',
+		simulated: false,
+		takenAtMs: monotonicMs(),
+		...seen,
+		warnings: tidyWarnings(seen.warnings),
+	});
+
+	const scan = async (): Promise<Observation> => {
+		const hangingSinceMs = hangs.sinceMs();
+		if (hangingSinceMs !== undefined) {
+			const failure = explainHanging(command, monotonicMs() - hangingSinceMs, amdDriver);
+			return report({gpus: [], failure, warnings: []});
+		}
+
+		let seen = await scanNew();
+		if ('failure' in seen && seen.isMissing) {
+			const old = await scanOld();
+			seen = 'failure' in old && old.isMissing ? seen : old;
+		}
+
+		if ('failure' in seen) {
+			return report({gpus: [], failure: seen.failure, warnings: []});
+		}
+
+		const {processes, driverVersion, warnings} = seen;
+		return report({gpus: await attachProcesses(seen.gpus, processes, describeProcesses), driverVersion, warnings});
+	};
+
+	const observe = singleFlight(scan);
+
+	return {
+		name: 'amd',
+		simulated: false,
+		observe,
+		async count() {
+			const {gpus, failure} = await observe();
+			if (failure !== undefined) {
+				throw new CanhazgpuError('provider', failure.message, {hint: failure.hint});
+			}
+
+			return gpus.length;
+		},
+		async close() {
+			closing.abort();
+		},
+	};
+};
