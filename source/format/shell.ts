@@ -1,4 +1,5 @@
 /** Commands as a person would type them. */
+import {CanhazgpuError} from '../errors.js';
 
 const safe = /^[\w%+,\-.\/:=@]+$/v;
 
@@ -8,3 +9,32 @@ export const shellQuote = (argument: string): string =>
 
 /** A whole command line. */
 export const shellCommand = (argv: readonly string[]): string => argv.map((argument) => shellQuote(argument)).join(' ');
+
+const piece = /(?<blank>\s+)|'(?<single>[^']*)'|"(?<double>(?:[^"\\]|\\.)*)"|\\(?<escaped>.)|(?<plain>[^\s"'\\]+)/gsvy;
+
+/**
+The words of a line as a POSIX shell would take them apart: quotes and backslashes are minded, and nothing is ever expanded.
+
+@throws CanhazgpuError `usage` for a quote without its other half.
+*/
+export function shellWords(line: string): readonly string[] {
+	const words: string[] = [];
+	let word: string | undefined;
+	let end = 0;
+	for (const match of line.matchAll(piece)) {
+		end = match.index + match[0].length;
+		const {blank, single, double, escaped, plain} = match.groups!;
+		if (blank === undefined) {
+			word = (word ?? '') + (single ?? double?.replaceAll(/\\(?<sign>["$\\`])/gv, '$<sign>') ?? escaped ?? plain ?? '');
+		} else if (word !== undefined) {
+			words.push(word);
+			word = undefined;
+		}
+	}
+
+	if (end < line.length) {
+		throw new CanhazgpuError('usage', `A quote or a backslash has no other half: ${line.slice(end)}`);
+	}
+
+	return word === undefined ? words : [...words, word];
+}

@@ -1,0 +1,24 @@
+import * as fc from 'fast-check';
+import {expect, test} from 'vitest';
+import {shellCommand, shellWords} from '../../source/format/shell.js';
+
+test('a command that was written is read as the same words', () => {
+	fc.assert(
+		fc.property(fc.array(fc.string({unit: 'binary'})), (words) => {
+			expect(shellWords(shellCommand(words))).toEqual(words);
+		}),
+	);
+});
+
+test.each([
+	[String.raw`reserve -g 2  --note "a \"b\" c"d`, ['reserve', '-g', '2', '--note', 'a "b" cd']],
+	[String.raw`a\ b '' 'it'\''s' "\n"`, ['a b', '', "it's", String.raw`\n`]],
+	['$(rm -rf ~) `x` $HOME *', ['$(rm', '-rf', '~)', '`x`', '$HOME', '*']],
+	['  ', []],
+])('%s', (line, words) => {
+	expect(shellWords(line)).toEqual(words);
+});
+
+test.each(["reserve --note 'half", 'reserve --note "half', 'reserve \\'])('%s lacks something', (line) => {
+	expect(() => shellWords(line)).toThrow('no other half');
+});
