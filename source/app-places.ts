@@ -22,6 +22,8 @@ export type Places = {
 	readonly databaseIn: (directory: string) => string;
 	/** Directory of this user's own pool. */
 	readonly privateDirectory: string;
+	/** What this user typed into the monitor. */
+	readonly lineHistory: string;
 	/** Says on every face that a pool is private. */
 	readonly privateLabel: string;
 	readonly facts: () => StoreFacts;
@@ -67,6 +69,7 @@ export function createPlaces(config: Config, host: Host): Places {
 		sharedDirectory,
 		databaseIn: (directory) => path.join(directory, databaseName),
 		privateDirectory,
+		lineHistory: path.join(stateDirectory, 'canhazgpu', 'history'),
 		privateLabel: `PRIVATE pool of ${host.account.name}: nobody else sees these reservations. For everybody: canhazgpu admin`,
 		facts: () => ({
 			asked: config.get('store'),

@@ -3,6 +3,7 @@ The composition root: the only place, with the app-*.ts beside it, that chooses 
 */
 import process from 'node:process';
 import {isatty} from 'node:tty';
+import {createLineHistory} from './app-history.js';
 import {createProvider, detectGpus, lookEarly} from './app-gpus.js';
 import {createPlaces} from './app-places.js';
 import {openPoolPlace, openStore} from './app-stores.js';
@@ -14,6 +15,7 @@ import {createPaint} from './format/paint.js';
 import {createClock} from './host/clock.js';
 import {createHost} from './host/host.js';
 import {listenForInterruption} from './host/interruption.js';
+import {sendSignal} from './host/send-signal.js';
 
 export function createApp(config: Config, hasColor: boolean): App {
 	const host = createHost();
@@ -91,6 +93,8 @@ export function createApp(config: Config, hasColor: boolean): App {
 			return remoteStatus(name);
 		},
 		interruption: listenForInterruption,
+		sendSignal,
+		lineHistory: createLineHistory(context.places.lineHistory),
 		async checkCommand(command) {
 			const {checkCommand} = await import('./host/command.js');
 			checkCommand(command, process.env);

@@ -86,6 +86,13 @@ export type App = {
 	/** The rows of another host's `status --json`, within 10 s; rejects with a CanhazgpuError in words. */
 	readonly remoteStatus: (host: string) => Promise<ReadonlyArray<Readonly<Record<string, unknown>>>>;
 	readonly interruption: () => Interruption;
+	/** To a process of this very account, as it was seen, and to no other. */
+	readonly sendSignal: (
+		process: ProcessIdentity,
+		signal: 'SIGTERM' | 'SIGINT' | 'SIGKILL',
+	) => 'sent' | 'gone' | 'not-yours' | 'unknown';
+	/** What this user typed into the monitor's command line, newest last. Never fails. */
+	readonly lineHistory: {readonly load: () => readonly string[]; readonly add: (line: string) => void};
 	/** Rejects with a CanhazgpuError of exit code 127 or 126 when there is no such command to run. */
 	readonly checkCommand: (command: string) => Promise<void>;
 	readonly startJob: (options: JobOptions) => Promise<Job>;

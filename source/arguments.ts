@@ -31,6 +31,9 @@ export function splitArguments(argv: readonly string[]): Split {
 	return {verb: before[position], words: before.filter((_, index) => index !== position), rest};
 }
 
+/** In the order of the help. */
+export const verbs: readonly string[] = Object.keys(commands);
+
 /** A suggestion only where it is likely meant: few letters differ. */
 const nearest = (word: string, words: readonly string[]): string | undefined => {
 	const guess = closest(word, [...words]);
@@ -41,7 +44,7 @@ const nearest = (word: string, words: readonly string[]): string | undefined => 
 export async function findCommand(verb: string): Promise<Command> {
 	const load = Object.hasOwn(commands, verb) ? commands[verb] : undefined;
 	if (load === undefined) {
-		const guess = nearest(verb, Object.keys(commands));
+		const guess = nearest(verb, verbs);
 		throw new CanhazgpuError('usage', `There is no verb ${JSON.stringify(verb)}`, {
 			hint: guess === undefined ? 'See all of them: canhazgpu --help' : `Did you mean: canhazgpu ${guess}`,
 		});
@@ -95,7 +98,7 @@ const unknownFlag = (name: string, command: Command, flags: Flags): CanhazgpuErr
 	});
 };
 
-export type ParsedInput = Omit<Input, 'config'> & {readonly overrides: ConfigSources['flags']};
+export type ParsedInput = Omit<Input, 'config' | 'grammar'> & {readonly overrides: ConfigSources['flags']};
 
 /**
 @throws CanhazgpuError `usage` for an unknown flag (with the nearest), a flag without its value or given twice, a stray word.

@@ -3,6 +3,7 @@ Global flags, config, choose the command, print an error once, exit code.
 */
 import process from 'node:process';
 import packageJson from '../package.json' with {type: 'json'};
+import type {Understood} from './commands/command.js';
 import {CanhazgpuError} from './errors.js';
 import {sanitize} from './format/text.js';
 
@@ -37,33 +38,32 @@ function printError(error: unknown): number {
 	return 1;
 }
 
-async function dispatch(argv: readonly string[]): Promise<number> {
-	checkNode();
-	const {splitArguments, findCommand, parseInput} = await import('./arguments.js');
+/** `verb --help` and `help verb`, or of all verbs. */
+async function help(verb?: string): Promise<string> {
+	const [{findCommand}, {mainHelp, commandHelp}] = await Promise.all([import('./arguments.js'), import('./help.js')]);
+	return verb === undefined ? mainHelp() : commandHelp(await findCommand(verb));
+}
+
+/**
+@param argv
+@param outerFile - The config file of the command within which this one is typed.
+*/
+export async function understand(argv: readonly string[], outerFile?: string): Promise<Understood> {
+	const {splitArguments, findCommand, parseInput, verbs} = await import('./arguments.js');
 	const split = splitArguments(argv);
 	if (split.verb === undefined || split.verb === 'help') {
 		const named = split.verb === 'help' ? split.words.find((word) => !word.startsWith('-')) : undefined;
-		if (split.words.includes('--version')) {
-			process.stdout.write(`${packageJson.version}\n`);
-			return 0;
-		}
-
-		const {mainHelp, commandHelp} = await import('./help.js');
-		process.stdout.write(`${named === undefined ? await mainHelp() : commandHelp(await findCommand(named))}\n`);
-		return 0;
+		return {text: split.words.includes('--version') ? packageJson.version : await help(named)};
 	}
 
 	const command = await findCommand(split.verb);
 	const {overrides, ...parsed} = parseInput(command, split);
 	if (parsed.has('help')) {
-		const {commandHelp} = await import('./help.js');
-		process.stdout.write(`${commandHelp(command)}\n`);
-		return 0;
+		return {text: await help(command.name)};
 	}
 
 	if (parsed.has('version')) {
-		process.stdout.write(`${packageJson.version}\n`);
-		return 0;
+		return {text: packageJson.version};
 	}
 
 	if (parsed.rest !== undefined && command.takesRest !== true) {
@@ -71,13 +71,27 @@ async function dispatch(argv: readonly string[]): Promise<number> {
 	}
 
 	const {loadConfig} = await import('./config.js');
-	const config = await loadConfig({flags: overrides, environment: process.env, file: parsed.text('config')});
-	for (const warning of config.warnings) {
+	const file = parsed.text('config') ?? outerFile;
+	const config = await loadConfig({flags: overrides, environment: process.env, file});
+	const grammar = {verbs, find: findCommand, understand: async (inner: readonly string[]) => understand(inner, file)};
+	return {command, input: {...parsed, config, grammar}};
+}
+
+async function dispatch(argv: readonly string[]): Promise<number> {
+	checkNode();
+	const understood = await understand(argv);
+	if ('text' in understood) {
+		process.stdout.write(`${understood.text}\n`);
+		return 0;
+	}
+
+	const {command, input} = understood;
+	for (const warning of input.config.warnings) {
 		process.stderr.write(`Warning: ${sanitize(warning)}\n`);
 	}
 
 	const {createApp} = await import('./app.js');
-	return command.run(createApp(config, !parsed.has('no-color')), {...parsed, config});
+	return command.run(createApp(input.config, !input.has('no-color')), input);
 }
 
 /** Runs the program on its arguments; returns the exit code and never throws. */

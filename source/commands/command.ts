@@ -28,6 +28,20 @@ export type Input = {
 	/** What followed `--`; undefined when there was none. */
 	readonly rest: readonly string[] | undefined;
 	readonly config: Config;
+	readonly grammar: Grammar;
+};
+
+/** What was typed, understood: a verb with its input, or a text that was asked for, such as a help. */
+export type Understood = {readonly command: Command; readonly input: Input} | {readonly text: string};
+
+/** The grammar of the command line itself, for a face that takes commands, too. */
+export type Grammar = {
+	/** The verbs, in the order of the help. */
+	readonly verbs: readonly string[];
+	/** @throws CanhazgpuError `usage` with the nearest verb. */
+	readonly find: (verb: string) => Promise<Command>;
+	/** @throws CanhazgpuError `usage`, `config`, as when it is typed in a shell. */
+	readonly understand: (argv: readonly string[]) => Promise<Understood>;
 };
 
 export type Command = {

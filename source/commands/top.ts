@@ -1,6 +1,7 @@
 import process from 'node:process';
 import {CanhazgpuError} from '../errors.js';
 import type {Command} from './command.js';
+import {createCommandLine} from './monitor-line.js';
 import {status} from './status.js';
 
 export const top: Command = {
@@ -28,6 +29,7 @@ export const top: Command = {
 			return status.run(app, {...input, has: () => false, text: () => undefined});
 		}
 
+		const isReadonly = input.has('readonly');
 		// The screen's libraries load while the store is being opened.
 		const monitor = import('../tui/index.js');
 		const world = await app.open({willScan: true, isPatient: true, canMakePrivate: true, isDemo: input.has('demo')});
@@ -39,7 +41,12 @@ export const top: Command = {
 				hostname: world.host.hostname,
 				poolLabel: world.privateLabel === undefined ? undefined : 'PRIVATE pool',
 				notice: world.notice,
-				isReadonly: input.has('readonly'),
+				isReadonly,
+				ports: {
+					sendSignal: app.sendSignal,
+					lineHistory: app.lineHistory,
+					commandLine: createCommandLine({app, world, grammar: input.grammar, isReadonly}),
+				},
 				scanIntervalMs: scanIntervalSeconds * 1000,
 				isAscii: input.has('ascii') || process.env['TERM'] === 'dumb',
 			});

@@ -2,6 +2,7 @@
 import process from 'node:process';
 import type {World} from '../core/ports.js';
 import type {Requester} from '../core/types.js';
+import type {MonitorPorts} from './ports.js';
 
 export type MonitorOptions = {
 	readonly world: World;
@@ -12,6 +13,7 @@ export type MonitorOptions = {
 	/** Shown once, at the start. */
 	readonly notice?: string;
 	readonly isReadonly: boolean;
+	readonly ports?: MonitorPorts;
 	/** From the end of one scan to the next. 2000 unless said otherwise. */
 	readonly scanIntervalMs?: number;
 	readonly isAscii: boolean;

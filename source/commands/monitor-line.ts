@@ -1,0 +1,86 @@
+/** Verbs typed into the monitor: the same grammar, the same verbs and the same words, on the pool that the monitor shows. */
+import {CanhazgpuError} from '../errors.js';
+import {createPaint} from '../format/paint.js';
+import {shellWords} from '../format/shell.js';
+import type {App, OpenWorld} from '../application.js';
+import type {CommandLine, LineOptions} from '../tui/ports.js';
+import type {Grammar, Input} from './command.js';
+import {completeLine} from './complete-line.js';
+import {globalFlags} from './flags.js';
+
+/** The verbs that make sense there. All others need a terminal, or are no matter of a moment. */
+const manners: Readonly<Record<string, 'reads' | 'changes'>> = {
+	status: 'reads',
+	reserve: 'changes',
+	extend: 'changes',
+	release: 'changes',
+	queue: 'reads',
+	report: 'reads',
+	events: 'reads',
+	doctor: 'reads',
+	host: 'reads',
+};
+
+const programs = new Set(['canhazgpu', 'chg']);
+
+function checkVerb(verb: string, input: Input, isReadonly: boolean): void {
+	const manner = Object.hasOwn(manners, verb) ? manners[verb] : undefined;
+	if (manner === undefined) {
+		throw new CanhazgpuError('usage', `${verb} cannot be used inside the monitor`, {
+			hint: `Type it in a shell: canhazgpu ${verb}`,
+		});
+	}
+
+	const given = Object.keys(globalFlags).find((flag) => flag !== 'no-color' && input.has(flag));
+	if (given !== undefined) {
+		throw new CanhazgpuError('usage', `--${given} was settled when the monitor started`, {hint: 'Leave it out.'});
+	}
+
+	if (isReadonly && (manner === 'changes' || (verb === 'queue' && input.has('leave')))) {
+		throw new CanhazgpuError('failed', 'This monitor is read-only: it was started with --readonly');
+	}
+}
+
+/** The program as a verb inside the monitor sees it: what it prints is collected, and the pool is open already and stays so. */
+function innerApp(app: App, world: OpenWorld, {signal, onRemark}: LineOptions, printed: string[]): App {
+	const print = (text: string): void => {
+		printed.push(...text.split('\n'));
+	};
+
+	return {
+		...app,
+		open: async () => ({...world, close: async () => undefined}),
+		paint: createPaint(false, {}),
+		print,
+		remark(text) {
+			onRemark(text);
+			print(text);
+		},
+		isTerminal: false,
+		liveErrors: undefined,
+		interruption: () => ({signal, exitCode: () => 130, end: () => undefined}),
+	};
+}
+
+type Options = {readonly app: App; readonly world: OpenWorld; readonly grammar: Grammar; readonly isReadonly: boolean};
+
+export const createCommandLine = ({app, world, grammar, isReadonly}: Options): CommandLine => ({
+	async run(line, options) {
+		const typed = shellWords(line);
+		const words = programs.has(typed[0] ?? '') ? typed.slice(1) : typed;
+		const understood = await grammar.understand(words);
+		if ('text' in understood) {
+			return understood.text.split('\n');
+		}
+
+		const {command, input} = understood;
+		checkVerb(command.name, input, isReadonly);
+		const printed: string[] = [];
+		await command.run(innerApp(app, world, options, printed), input);
+		return printed;
+	},
+	async complete(line, gpuCount) {
+		const verbs = grammar.verbs.filter((verb) => Object.hasOwn(manners, verb));
+		return completeLine(line, {verbs: [...verbs, 'help'], find: grammar.find, gpuCount});
+	},
+});

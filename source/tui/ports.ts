@@ -1,0 +1,43 @@
+/** What the monitor needs beside the world of the core. The composition gives it; a monitor without one of them says that it cannot. */
+import type {ProcessIdentity} from '../core/types.js';
+
+export type SignalName = 'SIGTERM' | 'SIGINT' | 'SIGKILL';
+
+/** Sends a signal to a process of this account, as it was seen, and to no other. */
+export type SendSignal = (process: ProcessIdentity, signal: SignalName) => 'sent' | 'gone' | 'not-yours' | 'unknown';
+
+export type LineOptions = {
+	/** Aborted: leave the queue, if that is where it is. */
+	readonly signal: AbortSignal;
+	/** Told while it goes on, such as how the waiting in line does. */
+	readonly onRemark: (text: string) => void;
+};
+
+/** What can stand in the place of the last word of a line. */
+export type Completion = {
+	/** Where that word begins. */
+	readonly start: number;
+	readonly candidates: readonly string[];
+};
+
+/** The grammar of the program's own command line. */
+export type CommandLine = {
+	/**
+	Runs a line such as `reserve -g 2 -d 4h`.
+
+	@returns What it printed, in lines.
+	@throws CanhazgpuError with the words that the command line would use.
+	*/
+	readonly run: (line: string, options: LineOptions) => Promise<readonly string[]>;
+	/** Of a line that ends at the caret. */
+	readonly complete: (line: string, gpuCount: number) => Promise<Completion>;
+};
+
+/** Lines that were typed before, newest last. Never fails. */
+export type LineHistory = {readonly load: () => readonly string[]; readonly add: (line: string) => void};
+
+export type MonitorPorts = {
+	readonly sendSignal?: SendSignal;
+	readonly commandLine?: CommandLine;
+	readonly lineHistory?: LineHistory;
+};

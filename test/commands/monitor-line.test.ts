@@ -1,0 +1,125 @@
+/** The verbs as they are typed into the monitor: the program's own grammar on a pool that is open already. */
+import {beforeEach, expect, test} from 'vitest';
+import {createApp} from '../../source/app.js';
+import {createCommandLine} from '../../source/commands/monitor-line.js';
+import {understand} from '../../source/main.js';
+import {readLiving} from '../../source/core/transaction.js';
+import {eventually} from '../_helpers/eventually.js';
+import {createLiveWorld, type LiveWorld} from '../_helpers/live-world.js';
+
+let world: LiveWorld;
+
+beforeEach(async () => {
+	world = await createLiveWorld(4);
+});
+
+async function open({isReadonly = false} = {}) {
+	const understood = await understand(['top']);
+	if ('text' in understood) {
+		throw new Error('top has no text');
+	}
+
+	const {input} = understood;
+	const close = async (): Promise<void> => {
+		throw new Error('the pool is the monitor’s to close');
+	};
+
+	return createCommandLine({
+		app: createApp(input.config, false),
+		world: {...world, close},
+		grammar: input.grammar,
+		isReadonly,
+	});
+}
+
+const still = {signal: new AbortController().signal, onRemark: () => undefined};
+
+const owners = async (): Promise<ReadonlyArray<string | undefined>> => {
+	const {gpus} = await readLiving(world);
+	return gpus.map((record) => (record.kind === 'leased' ? record.lease.note : undefined));
+};
+
+test('verbs print what they print in a shell', async () => {
+	const line = await open();
+	expect(await line.run('reserve -g 2 -d 4h --note "big run"', still)).toEqual([
+		'Reserved 2 GPU(s): [0 1] for 4h 0m 0s',
+		'',
+		'To use them here:',
+		'  export CUDA_VISIBLE_DEVICES=0,1',
+	]);
+	expect(await owners()).toEqual(['big run', 'big run', undefined, undefined]);
+	// As it would be pasted from a script.
+	expect(await line.run('canhazgpu release --gpu-ids 1', still)).toEqual(['Released 1 GPU(s): [1]']);
+	expect(await owners()).toEqual(['big run', undefined, undefined, undefined]);
+	expect((await line.run('status', still))[0]).toMatch(/GPU +│ STATUS/v);
+	expect((await line.run('help extend', still)).join('\n')).toContain('Usage: canhazgpu extend');
+	expect((await line.run('extend --help', still)).join('\n')).toContain('Usage: canhazgpu extend');
+});
+
+test.each([
+	['reserv -g 2', 'There is no verb "reserv"', 'Did you mean: canhazgpu reserve'],
+	['reserve --gpu 2', 'reserve has no flag --gpu', 'Did you mean --gpus?'],
+	[
+		'reserve -g 2 -d 4',
+		'--duration must be a duration such as 30m, 2h or 1h30m, not "4"',
+		'Did you mean 4m (minutes) or 4h (hours)?',
+	],
+	['reserve -G 9', 'No GPU 9 in this pool', 'The pool has 4 GPU(s): ids are 0 to 3.'],
+	["reserve --note 'half", "A quote or a backslash has no other half: 'half", undefined],
+	['run -- python train.py', 'run cannot be used inside the monitor', 'Type it in a shell: canhazgpu run'],
+	['top', 'top cannot be used inside the monitor', 'Type it in a shell: canhazgpu top'],
+	['admin --force', 'admin cannot be used inside the monitor', 'Type it in a shell: canhazgpu admin'],
+	['status --redis-port 1', '--redis-port was settled when the monitor started', 'Leave it out.'],
+])('%s is refused in the words of the command line', async (typed, message, hint) => {
+	const line = await open();
+	await expect(line.run(typed, still)).rejects.toMatchObject({message, hint});
+	expect(await owners()).toEqual([undefined, undefined, undefined, undefined]);
+});
+
+test('read-only looks, and changes nothing', async () => {
+	const line = await open({isReadonly: true});
+	for (const typed of ['reserve', 'release', 'extend -d 1h', 'queue --leave 1']) {
+		await expect(line.run(typed, still)).rejects.toThrow('read-only');
+	}
+
+	expect(await line.run('queue', still)).toEqual(['Nobody waits']);
+});
+
+test('a reservation waits in line, says so, and leaves it when it is called off', async () => {
+	const line = await open();
+	await line.run('reserve -g 4', still);
+	const controller = new AbortController();
+	const remarks: string[] = [];
+	const waiting = line.run('reserve -g 1', {
+		signal: controller.signal,
+		onRemark(text) {
+			remarks.push(text);
+		},
+	});
+	await eventually(() => remarks.length > 0);
+	expect(remarks[0]).toContain('Waiting for 1 GPU: 1 of 1 in line');
+	controller.abort();
+	expect(await waiting).toContain('Left the queue');
+	expect((await readLiving(world)).queue).toEqual([]);
+});
+
+test.each([
+	['', 0, ['status', 'reserve', 'extend', 'release', 'queue', 'report', 'help']],
+	['re', 0, ['reserve', 'release', 'report']],
+	['help ex', 5, ['extend']],
+	['release --', 8, ['--gpu-ids', '--user']],
+	['extend --gpu-ids 1 --d', 19, ['--duration']],
+	['release -G ', 11, ['0', '1', '2', '3']],
+	['release --gpu-ids 1,', 18, ['1,0', '1,2', '1,3']],
+	['reserve -d 1', 11, ['1h', '12h', '1d']],
+	['reserve --note ', 15, []],
+	['run -', 4, []],
+])('Tab after %j', async (typed, start, candidates) => {
+	const line = await open();
+	const completion = await line.complete(typed, 4);
+	expect(completion.start).toBe(start);
+	// Verbs and flags that come later do no harm.
+	expect(completion.candidates).toEqual(expect.arrayContaining([...candidates]));
+	expect(completion.candidates.every((candidate) => candidate.startsWith(typed.slice(start)))).toBe(true);
+	expect(candidates.length > 0 || completion.candidates.length === 0).toBe(true);
+});
