@@ -24,14 +24,30 @@ export function createApp(config: Config, hasColor: boolean): App {
 
 	const worldOf = (store: Store, provider: ProviderName, early?: GpuProvider): OpenWorld => {
 		const gpus = early?.name === provider ? early : createProvider(provider, clock, store);
+		const memoryThresholdMiB = config.get('memory.threshold')!;
+		const watching: GpuProvider[] = [];
 		return {
 			store,
 			gpus,
 			host,
 			clock,
-			memoryThresholdMiB: config.get('memory.threshold')!,
+			memoryThresholdMiB,
+			async watchGpus(intervalMs) {
+				const {createSharedGpus} = await import('./core/shared-gpus.js');
+				const watched = createSharedGpus({
+					store,
+					host,
+					clock,
+					name: provider,
+					memoryThresholdMiB,
+					intervalMs,
+					createScanner: () => createProvider(provider, clock, store),
+				});
+				watching.push(watched);
+				return watched;
+			},
 			async close() {
-				await gpus.close?.();
+				await Promise.all([gpus, ...watching].map(async (each) => each.close?.()));
 				await store.close();
 			},
 		};

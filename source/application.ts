@@ -2,7 +2,7 @@
 What the composition root gives to commands: they ask for an open pool and never choose how it is kept.
 */
 import type {PoolMade, PoolRequest} from './core/administration.js';
-import type {Clock, Host, World} from './core/ports.js';
+import type {Clock, GpuProvider, Host, World} from './core/ports.js';
 import type {ProcessIdentity, ProviderName, Requester} from './core/types.js';
 import type {Paint} from './format/paint.js';
 
@@ -12,6 +12,11 @@ export type OpenWorld = World & {
 	readonly privateLabel?: string;
 	/** Set when the pool was just made on the way. */
 	readonly notice?: string;
+	/**
+	The GPUs for a face that looks at them all the time, this long from look to look: of all such faces one scans, for the others too.
+	`gpus` scans for those who act.
+	*/
+	readonly watchGpus: (intervalMs: number) => Promise<GpuProvider>;
 	readonly close: () => Promise<void>;
 };
 

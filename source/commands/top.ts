@@ -32,11 +32,12 @@ export const top: Command = {
 		const isReadonly = input.has('readonly');
 		// The screen's libraries load while the store is being opened.
 		const monitor = import('../tui/index.js');
-		const world = await app.open({willScan: true, isPatient: true, canMakePrivate: true, isDemo: input.has('demo')});
+		const world = await app.open({isPatient: true, canMakePrivate: true, isDemo: input.has('demo')});
 		try {
 			const {runMonitor} = await monitor;
 			return await runMonitor({
 				world,
+				watchedGpus: await world.watchGpus(scanIntervalSeconds * 1000),
 				requester: app.requester(undefined),
 				hostname: world.host.hostname,
 				poolLabel: world.privateLabel === undefined ? undefined : 'PRIVATE pool',

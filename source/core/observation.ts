@@ -92,6 +92,19 @@ export type GpuReading = {
 	readonly unknown: UnknownReadings;
 };
 
+/** How long a lease's GPU has been seen idle. Kept between scans by idle.ts. */
+export type IdleSpan = {
+	/** Lease id, or what tells an old lease apart. */
+	readonly lease: string;
+	readonly index: number;
+	/** Of the GPU, where it has one: another GPU under the same index is another span. */
+	readonly uuid?: string;
+	/** Of idleness that was seen; what nobody saw does not count. */
+	readonly seconds: number;
+	/** The scan up to which it was idle, on the store's clock. Absent while the GPU cannot be read. */
+	readonly until?: number;
+};
+
 /** One scan of the real GPUs. */
 export type Observation = {
 	readonly provider: ProviderName;
@@ -105,4 +118,6 @@ export type Observation = {
 	readonly failure?: {readonly message: string; readonly hint?: string};
 	/** Lines worth showing that do not spoil the readings. */
 	readonly warnings: readonly string[];
+	/** Of a scan that was shared: how long leases have been idle. */
+	readonly idle?: readonly IdleSpan[];
 };

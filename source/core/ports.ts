@@ -27,6 +27,38 @@ export type StoreListener = {
 	readonly restored?: () => void;
 };
 
+/** Who scans for everybody. */
+export type ScannerRole = {
+	/** A new id for each viewer. */
+	readonly owner: string;
+	/** From one scan to the next. Whoever scans more often may take the role over. */
+	readonly intervalMs: number;
+};
+
+/** The newest scan that was posted. Anything may be in it: it is to be looked at, and nothing is handed out on its word. */
+export type PostedScan = {
+	readonly text: string;
+	/** When it was posted, on the store's clock: tells it from the one before. */
+	readonly time: number;
+	readonly ageSeconds: number;
+};
+
+/** Where one viewer shares what it saw with the others. Every method rejects as those of {@link Store} do. */
+export type ScanBoard = {
+	/** Takes the role for so many seconds, or keeps it. False while somebody else has it. */
+	readonly claim: (role: ScannerRole, seconds: number) => Promise<boolean>;
+	/** Gives the role up, if it is held. */
+	readonly resign: (owner: string) => Promise<void>;
+	/** Replaces the scan, at most {@link longestScan} characters of it. False when the role is somebody else's by now. */
+	readonly post: (owner: string, text: string) => Promise<boolean>;
+	readonly latest: () => Promise<PostedScan | undefined>;
+	/** Resolves once listening; `posted` is a hint to look. Returns the way to stop. */
+	readonly subscribe: (posted: () => void) => Promise<() => Promise<void>>;
+};
+
+/** Characters of a posted scan; a longer one is nobody's of us. */
+export const longestScan = 2 ** 20;
+
 /**
 Keeps the pool. Every method rejects with a CanhazgpuError: `store-unreachable` when the store cannot be reached (a
 commit that rejects so may or may not have happened: read and look for your own ids), `store-refused` when it answers with
@@ -50,6 +82,7 @@ export type Store = {
 	`store-refused` where the store keeps none: a Redis before 5, or an account that may not.
 	*/
 	readonly audit: (query?: AuditQuery) => Promise<readonly AuditEntry[]>;
+	readonly scans: ScanBoard;
 	readonly close: () => Promise<void>;
 };
 

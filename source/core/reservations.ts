@@ -7,13 +7,30 @@ import {emptyPlan} from './plan.js';
 import {requirePool} from './pool.js';
 import type {World} from './ports.js';
 import {select, type NotYours, type Selection} from './selection.js';
+import {decodeSharedScan} from './shared-scan.js';
 import {statusRows, type View} from './status.js';
 import {readLiving, transact} from './transaction.js';
-import type {Lease, Requester, Snapshot} from './types.js';
+import type {Lease, Observation, Requester, Snapshot} from './types.js';
+
+/** What those who watch have found out about idleness; nothing when that cannot be had. */
+async function watchedIdle({store}: World): Promise<Pick<Observation, 'idle'>> {
+	try {
+		const posted = await store.scans.latest();
+		return {idle: posted && decodeSharedScan(posted.text)?.idle};
+	} catch (error) {
+		// Not worth a word: whatever is wrong with the store is told by the read beside this.
+		if (error instanceof CanhazgpuError) {
+			return {};
+		}
+
+		throw error;
+	}
+}
 
 /** Scans and reads, planning away the dead: what `status` shows. */
 export async function look(world: World): Promise<View> {
-	const [observation, snapshot] = await Promise.all([world.gpus.observe(), readLiving(world)]);
+	const [seen, snapshot, watched] = await Promise.all([world.gpus.observe(), readLiving(world), watchedIdle(world)]);
+	const observation = {...seen, ...watched};
 	return {
 		pool: requirePool(snapshot, world.host, world.store.location),
 		snapshot,

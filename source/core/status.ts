@@ -1,4 +1,5 @@
 /** What every face shows: snapshot x observation -> one row a GPU. */
+import {idleSecondsOf} from './idle.js';
 import {modelOf, type Model} from './model.js';
 import {labelOf, ownerOf} from './ownership.js';
 import type {
@@ -29,6 +30,8 @@ export type StatusRow = {
 	readonly heartbeatAgeSeconds?: number;
 	/** Manual leases: until they end. */
 	readonly remainingSeconds?: number;
+	/** How long nothing has run on a held GPU, as far as anybody watched. Absent when something does, or when that is unknown. */
+	readonly idleSeconds?: number;
 	/** Free GPUs that were used before. */
 	readonly freeSeconds?: number;
 	readonly lastReleased?: number;
@@ -53,7 +56,7 @@ export type StatusRow = {
 
 type Seen = Pick<StatusRow, 'index' | 'reading' | 'use' | 'processes' | 'model' | 'drain' | 'health'>;
 
-function leasedRow(seen: Seen, lease: Lease, snapshot: Snapshot): StatusRow {
+function leasedRow(seen: Seen, lease: Lease, snapshot: Snapshot, idleSeconds: number | undefined): StatusRow {
 	const owner = ownerOf(lease);
 	return {
 		...seen,
@@ -67,6 +70,7 @@ function leasedRow(seen: Seen, lease: Lease, snapshot: Snapshot): StatusRow {
 				? Math.max(0, snapshot.now - lease.lastHeartbeat)
 				: undefined,
 		remainingSeconds: lease.expiryTime === undefined ? undefined : Math.max(0, lease.expiryTime - snapshot.now),
+		idleSeconds,
 		unreservedUsers: [],
 		// A process whose user is unknown may be the holder's own (a container): it accuses nobody.
 		squatters: seen.processes.filter(({user}) => user !== undefined && user !== owner),
@@ -116,7 +120,8 @@ function rowOf(record: GpuRecord, snapshot: Snapshot, observation: Observation, 
 	};
 	switch (record.kind) {
 		case 'leased': {
-			return leasedRow(seen, record.lease, snapshot);
+			const known = {reading, now: snapshot.now, memoryThresholdMiB};
+			return leasedRow(seen, record.lease, snapshot, idleSecondsOf(observation, record, known));
 		}
 
 		case 'free': {

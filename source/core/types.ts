@@ -14,6 +14,7 @@ export type {
 	GpuProcess,
 	GpuReading,
 	HealthProblem,
+	IdleSpan,
 	MigInstance,
 	Observation,
 	ProviderName,

@@ -23,6 +23,20 @@ export function shortDuration(seconds: number): string {
 		: `${Math.floor(whole / 86_400)}d${pad(Math.floor((whole % 86_400) / 3600))}h`;
 }
 
+/** One unit alone, at most four columns: `45s`, `12m`, `47h`, `3d`. */
+export function roughDuration(seconds: number): string {
+	const whole = Math.max(0, Math.floor(seconds));
+	if (whole < 60) {
+		return `${whole}s`;
+	}
+
+	if (whole < 3600) {
+		return `${Math.floor(whole / 60)}m`;
+	}
+
+	return whole < 48 * 3600 ? `${Math.floor(whole / 3600)}h` : `${Math.floor(whole / 86_400)}d`;
+}
+
 /** How a duration is typed: the shortest exact form, such as `8h`, `1h30m` or `45s`. */
 export function typedDuration(seconds: number): string {
 	let rest = Math.max(1, Math.round(seconds));

@@ -46,6 +46,7 @@ const rowJson = (row: StatusRow, {simulated}: Observation) => ({
 	temperature: row.reading?.temperatureCelsius,
 	power_w: row.reading?.powerWatts,
 	lease_id: row.lease?.leaseId,
+	idle_seconds: row.idleSeconds === undefined ? undefined : Math.floor(row.idleSeconds),
 	processes: absentWhenEmpty(row.processes.map((process) => processJson(process))),
 	simulated: simulated || undefined,
 });

@@ -8,6 +8,7 @@ import {decodeAuditRows, placeOf} from './decode-audit.js';
 import {decodeHistory} from './decode-history.js';
 import {applyToState, emptyState, type State} from './memory-state.js';
 import {encodePlan, recentCount} from './raw-plan.js';
+import {createMemoryScanBoard, type MemoryScanBoard} from './memory-scan-board.js';
 import {decodeSnapshot} from './raw-snapshot.js';
 
 export type MemoryStore = Store & {
@@ -15,6 +16,7 @@ export type MemoryStore = Store & {
 	The stored strings themselves, for tests that spoil them.
 	*/
 	readonly state: State;
+	readonly scans: MemoryScanBoard;
 	/**
 	Stands in for the lock that the Go peer takes in Redis.
 	*/
@@ -99,6 +101,7 @@ export function createMemoryStore({now = () => Date.now() / 1000}: Options = {})
 				query,
 			);
 		},
+		scans: createMemoryScanBoard(now),
 		async close() {
 			listeners.clear();
 		},

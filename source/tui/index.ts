@@ -1,11 +1,13 @@
 /** `canhazgpu top`. Nothing of Ink or React is loaded before {@link runMonitor} is called. */
 import process from 'node:process';
-import type {World} from '../core/ports.js';
+import type {GpuProvider, World} from '../core/ports.js';
 import type {Requester} from '../core/types.js';
 import type {MonitorPorts} from './ports.js';
 
 export type MonitorOptions = {
 	readonly world: World;
+	/** What is shown; the world's own GPUs unless given. Whoever acts always looks at those. */
+	readonly watchedGpus?: GpuProvider;
 	readonly requester: Requester;
 	readonly hostname: string;
 	/** Shown in the header, such as `PRIVATE pool`. */

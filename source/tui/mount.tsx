@@ -88,7 +88,14 @@ export async function mountMonitor(options: MonitorOptions): Promise<number> {
 	process.on('unhandledRejection', broken);
 	stdout.write(stopWrapping);
 	const instance = render(
-		<Monitor world={world} store={store} scanIntervalMs={scanIntervalMs} quit={quit} broken={broken} />,
+		<Monitor
+			world={world}
+			watched={{gpus: options.watchedGpus ?? world.gpus, clock: world.clock}}
+			store={store}
+			scanIntervalMs={scanIntervalMs}
+			quit={quit}
+			broken={broken}
+		/>,
 		{
 			stdout,
 			stdin,

@@ -2,6 +2,9 @@
 import type {World} from '../core/ports.js';
 import type {Observation} from '../core/types.js';
 
+/** What is scanned, and by whose clock. */
+export type Watched = Pick<World, 'gpus' | 'clock'>;
+
 export type Scanner = {
 	/** Scans now, or as soon as the scan under way is done. */
 	readonly poke: () => void;
@@ -12,7 +15,7 @@ export type Scanner = {
 const restMs = 250;
 
 export function startScanner(
-	world: World,
+	{gpus, clock}: Watched,
 	intervalMs: number,
 	arrived: (observation: Observation) => void,
 	broken: (error: unknown) => void,
@@ -36,7 +39,7 @@ export function startScanner(
 		isScanning = true;
 		isPoked = false;
 		try {
-			const observation = await world.gpus.observe();
+			const observation = await gpus.observe();
 			if (!isStopped) {
 				arrived(observation);
 			}
@@ -46,7 +49,7 @@ export function startScanner(
 		}
 
 		isScanning = false;
-		restUntilMs = world.clock.monotonicMs() + restMs;
+		restUntilMs = clock.monotonicMs() + restMs;
 		scanIn(isPoked ? restMs : intervalMs);
 	}
 
@@ -55,7 +58,7 @@ export function startScanner(
 		poke() {
 			isPoked = true;
 			if (!isScanning) {
-				scanIn(Math.max(0, restUntilMs - world.clock.monotonicMs()));
+				scanIn(Math.max(0, restUntilMs - clock.monotonicMs()));
 			}
 		},
 		stop() {

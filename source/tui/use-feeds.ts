@@ -1,7 +1,7 @@
 /** Hooks that keep the state up to date for as long as the monitor is shown. */
 import {useEffect, useRef, type RefObject} from 'react';
 import type {World} from '../core/ports.js';
-import {startScanner, type Scanner} from './scanner.js';
+import {startScanner, type Scanner, type Watched} from './scanner.js';
 import {startStoreFeed, type Feed} from './store-feed.js';
 import type {Dispatch} from './state-store.js';
 
@@ -32,7 +32,7 @@ export function useStoreFeed(world: World, dispatch: Dispatch, broken: Broken): 
 Scans the GPUs, and again at once when `holders` changes: whoever got or gave back a GPU wants to see it.
 */
 export function useScan(
-	world: World,
+	watched: Watched,
 	{intervalMs, holders}: {readonly intervalMs: number; readonly holders: string},
 	dispatch: Dispatch,
 	broken: Broken,
@@ -40,17 +40,17 @@ export function useScan(
 	const scanner = useRef<Scanner>(undefined);
 	useEffect(() => {
 		scanner.current = startScanner(
-			world,
+			watched,
 			intervalMs,
 			(observation) => {
-				dispatch({kind: 'scan-arrived', observation, nowMs: world.clock.monotonicMs()});
+				dispatch({kind: 'scan-arrived', observation, nowMs: watched.clock.monotonicMs()});
 			},
 			broken,
 		);
 		return () => {
 			scanner.current?.stop();
 		};
-	}, [world, intervalMs, dispatch, broken]);
+	}, [watched, intervalMs, dispatch, broken]);
 	useEffect(() => {
 		if (holders !== '') {
 			scanner.current?.poke();

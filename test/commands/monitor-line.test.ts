@@ -26,7 +26,7 @@ async function open({isReadonly = false} = {}) {
 
 	return createCommandLine({
 		app: createApp(input.config, false),
-		world: {...world, close},
+		world: {...world, close, watchGpus: async () => world.gpus},
 		grammar: input.grammar,
 		isReadonly,
 	});

@@ -11,6 +11,7 @@ import {historyContract} from './contract/history.js';
 import {queueContract} from './contract/queue.js';
 import {recordContract} from './contract/records.js';
 import {trailContract} from './contract/trail.js';
+import {scanContract} from './contract/scans.js';
 import type {Harness} from './harness.js';
 
 export type Subject = {
@@ -44,6 +45,7 @@ export function contract(name: string, makeHarness: () => Promise<Harness>): voi
 		drainContract(subject);
 		eventContract(subject);
 		garbageContract(subject);
+		scanContract(subject);
 		crowdContract(subject);
 	});
 }

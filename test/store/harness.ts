@@ -38,6 +38,10 @@ export type Harness = {
 	*/
 	readonly addAudit: (raw: string) => Promise<void>;
 	/**
+	Puts a text where the shared scan is kept.
+	*/
+	readonly setScan: (text: string) => Promise<void>;
+	/**
 	Empties the store.
 	*/
 	readonly clear: () => Promise<void>;
@@ -64,6 +68,9 @@ export async function memoryHarness(): Promise<Harness> {
 		async addAudit(raw) {
 			state.trail.push({id: String(Number(state.trail.at(-1)?.id ?? 0) + 1), raw});
 		},
+		async setScan(text) {
+			store.scans.spoil(text);
+		},
 		async clear() {
 			state.pool = {gpuCount: undefined, provider: undefined, machine: undefined};
 			state.gpus.clear();
@@ -73,6 +80,7 @@ export async function memoryHarness(): Promise<Harness> {
 			state.trail.length = 0;
 			state.drains = undefined;
 			state.notices = undefined;
+			store.scans.clear();
 		},
 		close: async () => store.close(),
 	};
@@ -84,6 +92,9 @@ export async function sqliteHarness(): Promise<Harness> {
 	const first = await openSqliteStore({path: file, create: true});
 	const database = new DatabaseSync(file);
 	const stores: Store[] = [first];
+	// The board is made by whoever looks at it first.
+	await first.scans.claim({owner: 'nobody', intervalMs: 1}, 0);
+	const board = new DatabaseSync(path.join(directory, 'scans.sqlite'));
 	return {
 		async open() {
 			const store = await openSqliteStore({path: file, create: false});
@@ -110,12 +121,17 @@ export async function sqliteHarness(): Promise<Harness> {
 		async addAudit(raw) {
 			database.prepare('INSERT INTO trail (raw) VALUES (?)').run(raw);
 		},
+		async setScan(text) {
+			board.prepare('INSERT OR REPLACE INTO scan (id, time, text) VALUES (0, ?, ?)').run(Date.now() / 1000, text);
+		},
 		async clear() {
 			database.exec('DELETE FROM pool; DELETE FROM gpus; DELETE FROM queue; DELETE FROM history; DELETE FROM trail');
+			board.exec('DELETE FROM scanner; DELETE FROM scan');
 		},
 		async close() {
 			await Promise.all(stores.map(async (store) => store.close()));
 			database.close();
+			board.close();
 			rmSync(directory, {recursive: true});
 		},
 	};
@@ -153,6 +169,9 @@ export async function redisHarness(): Promise<Harness> {
 		},
 		async addAudit(raw) {
 			await client.xadd('canhazgpu:trail', '*', 'record', raw);
+		},
+		async setScan(text) {
+			await client.set('canhazgpu:scan', `${Math.floor(Date.now() / 1000)} ${text}`);
 		},
 		async clear() {
 			await client.flushall();

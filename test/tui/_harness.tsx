@@ -163,6 +163,7 @@ export function startMonitor(
 	const instance = render(
 		<Monitor
 			world={box.world}
+			watched={box.world}
 			store={store}
 			scanIntervalMs={scanIntervalMs}
 			quit={() => {

@@ -3,6 +3,7 @@ The pool in Redis, where the Go peer may use it too. Reading is one script and o
 */
 import type {Redis} from 'ioredis';
 import type {CommitOutcome, Store} from '../../core/ports.js';
+import {decodeEvent} from '../codec.js';
 import {decodeHistory} from '../decode-history.js';
 import {encodePlan} from '../raw-plan.js';
 import {decodeSnapshot} from '../raw-snapshot.js';
@@ -11,10 +12,12 @@ import {commitArguments} from './commit-arguments.js';
 import {Connection} from './connection.js';
 import {readPages} from './history.js';
 import {readTrail} from './trail.js';
+import {eventChannel} from './keys.js';
 import commitLua from './lua/commit.lua';
 import readLua from './lua/read.lua';
 import {parseReadReply, readArguments} from './read-reply.js';
-import {subscribe} from './subscription.js';
+import {createScanBoard} from './scan-board.js';
+import {subscribe, type ChannelListener} from './subscription.js';
 import {Uptime} from './uptime.js';
 
 export type RedisStoreOptions = RedisAddress & {
@@ -48,6 +51,14 @@ export async function openRedisStore({patient, ...address}: RedisStoreOptions): 
 	connection.client.defineCommand('commitPlan', {lua: commitLua});
 	await connection.open();
 	const subscriptions = new Set<() => Promise<void>>();
+	const listen = async (channel: string, listener: ChannelListener): Promise<() => Promise<void>> => {
+		const stop = await subscribe(endpoint, {channel, listener, patient});
+		subscriptions.add(stop);
+		return async () => {
+			subscriptions.delete(stop);
+			await stop();
+		};
+	};
 
 	return {
 		kind: 'redis',
@@ -66,12 +77,12 @@ export async function openRedisStore({patient, ...address}: RedisStoreOptions): 
 			});
 		},
 		async subscribe(listener) {
-			const stop = await subscribe(endpoint, {listener, patient});
-			subscriptions.add(stop);
-			return async () => {
-				subscriptions.delete(stop);
-				await stop();
-			};
+			return listen(eventChannel, {
+				...listener,
+				heard(message) {
+					listener.changed(decodeEvent(message));
+				},
+			});
 		},
 		history(fromTime, toTime) {
 			return decodeHistory(readPages(connection, fromTime, toTime), fromTime, toTime);
@@ -79,6 +90,7 @@ export async function openRedisStore({patient, ...address}: RedisStoreOptions): 
 		async audit(query = {}) {
 			return readTrail(connection, query);
 		},
+		scans: createScanBoard(connection, listen),
 		async close() {
 			await Promise.all([...subscriptions].map(async (stop) => stop()));
 			connection.close();

@@ -27,6 +27,14 @@ export const keys = {
 	*/
 	allocationLock: 'canhazgpu:allocation_lock',
 	/**
+	Ours: who scans for everybody, `INTERVAL_MS OWNER`, for a few seconds.
+	*/
+	scanner: 'canhazgpu:scanner',
+	/**
+	Ours: what was seen last, `SECONDS JSON`.
+	*/
+	scan: 'canhazgpu:scan',
+	/**
 	Never written: commands that change nothing are aimed at it.
 	*/
 	nothing: 'canhazgpu:nothing',
@@ -34,6 +42,9 @@ export const keys = {
 
 /** Ours: where changes are announced. */
 export const eventChannel = 'canhazgpu:events';
+
+/** Ours: where a new scan is announced, apart from the changes of the pool, so that nobody reads that for it. */
+export const scanChannel = 'canhazgpu:scans';
 
 export const gpuKeyPrefix = 'canhazgpu:gpu:';
 export const entryKeyPrefix = 'canhazgpu:queue:entry:';

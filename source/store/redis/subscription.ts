@@ -2,27 +2,32 @@
 Hears what others change, on a connection of its own.
 */
 import type {Redis} from 'ioredis';
-import type {StoreListener} from '../../core/ports.js';
-import {decodeEvent} from '../codec.js';
 import type {Endpoint} from './address.js';
 import {Connection} from './connection.js';
-import {eventChannel} from './keys.js';
 
 /** A connection that died without a word is noticed this late, at most, plus the time of one command. */
 const pingIntervalMs = 3000;
 
+export type ChannelListener = {
+	readonly heard: (message: string) => void;
+	readonly lost?: (reason: string) => void;
+	readonly restored?: () => void;
+};
+
+type Listening = {readonly channel: string; readonly listener: ChannelListener; readonly patient: boolean};
+
 /**
-Listens until told to stop.
+Listens to a channel until told to stop.
 
 @returns The way to stop, once listening.
 */
 export async function subscribe(
 	endpoint: Endpoint,
-	{listener, patient}: {readonly listener: StoreListener; readonly patient: boolean},
+	{channel, listener, patient}: Listening,
 ): Promise<() => Promise<void>> {
 	const connection = new Connection(endpoint, {
 		patient,
-		prepare: async (client: Redis) => client.subscribe(eventChannel),
+		prepare: async (client: Redis) => client.subscribe(channel),
 		preparesFirst: true,
 		lost(reason) {
 			listener.lost?.(reason);
@@ -32,10 +37,10 @@ export async function subscribe(
 		},
 	});
 	let isStopped = false;
-	connection.client.on('message', (channel: string, message: string) => {
+	connection.client.on('message', (from: string, message: string) => {
 		// What was on its way when listening ended is not told.
-		if (channel === eventChannel && !isStopped) {
-			listener.changed(decodeEvent(message));
+		if (from === channel && !isStopped) {
+			listener.heard(message);
 		}
 	});
 	await connection.open();

@@ -21,11 +21,15 @@ export type OpenOptions = Modes & {
 	readonly path: string;
 	readonly create: boolean;
 	readonly typeOf: (directory: string) => number;
+	/**
+	Makes the tables, or checks them; those of a pool unless given.
+	*/
+	readonly prepare?: (database: DatabaseSync, path: string) => void;
 };
 
 export class Database {
 	/** Opens, or makes, the database. Rejects with a CanhazgpuError. */
-	static async open({path, create, typeOf, ...modes}: OpenOptions): Promise<Database> {
+	static async open({path, create, typeOf, prepare = prepareSchema, ...modes}: OpenOptions): Promise<Database> {
 		try {
 			if (create) {
 				createFile(path, modes);
@@ -45,7 +49,7 @@ export class Database {
 			const database = new DatabaseSync(path);
 			try {
 				database.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
-				prepareSchema(database, path);
+				prepare(database, path);
 				return new Database(database, path);
 			} catch (error) {
 				database.close();

@@ -11,6 +11,7 @@ import {applyPlan} from './commit.js';
 import {Database} from './database.js';
 import {explain} from './failures.js';
 import {fileSystemType} from './files.js';
+import {createScanBoard} from './scan-board.js';
 import {prepareStatements, type Statements} from './statements.js';
 import {Watch} from './watch.js';
 
@@ -111,6 +112,7 @@ export async function openSqliteStore({
 		result: prepareStatements(database.handle),
 	}));
 	const watch = new Watch(database, path);
+	const {close: closeScans, ...scans} = createScanBoard({path, now, typeOf});
 
 	return {
 		kind: 'embedded',
@@ -156,8 +158,10 @@ export async function openSqliteStore({
 				query,
 			);
 		},
+		scans,
 		async close() {
 			watch.stop();
+			closeScans();
 			if (database.handle.isOpen) {
 				database.handle.close();
 			}

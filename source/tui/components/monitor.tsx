@@ -4,12 +4,15 @@ import type {World} from '../../core/ports.js';
 import type {Snapshot} from '../../core/types.js';
 import {createController} from '../controller.js';
 import type {StateStore} from '../state-store.js';
+import type {Watched} from '../scanner.js';
 import {useScan, useStoreFeed, useTick} from '../use-feeds.js';
 import {useSuspend} from '../use-suspend.js';
 import {Screen} from './screen.js';
 
 type Properties = {
 	readonly world: World;
+	/** What is shown of the GPUs. */
+	readonly watched: Watched;
 	readonly store: StateStore;
 	readonly scanIntervalMs: number;
 	readonly quit: () => void;
@@ -24,11 +27,11 @@ const holdersOf = (snapshot: Snapshot | undefined): string =>
 		.join(',');
 
 /** The monitor: the state on the screen, keys and news into the state. */
-export function Monitor({world, store, scanIntervalMs, quit, broken}: Properties): ReactElement {
+export function Monitor({world, watched, store, scanIntervalMs, quit, broken}: Properties): ReactElement {
 	const {dispatch} = store;
 	const state = useSyncExternalStore(store.subscribe, store.getState);
 	const feed = useStoreFeed(world, dispatch, broken);
-	const scanner = useScan(world, {intervalMs: scanIntervalMs, holders: holdersOf(state.snapshot)}, dispatch, broken);
+	const scanner = useScan(watched, {intervalMs: scanIntervalMs, holders: holdersOf(state.snapshot)}, dispatch, broken);
 	useTick(world, dispatch);
 
 	const {columns, rows} = useWindowSize();

@@ -2,7 +2,7 @@
 import {owns} from '../../core/ownership.js';
 import type {StatusRow} from '../../core/status.js';
 import type {Requester} from '../../core/types.js';
-import {shortDuration} from '../../format/durations.js';
+import {roughDuration, shortDuration} from '../../format/durations.js';
 import {sanitize} from '../../format/text.js';
 import {span, type Span} from './spans.js';
 
@@ -16,9 +16,15 @@ export const hotCelsius = 80;
 export const isMine = (row: StatusRow, requester: Requester): boolean =>
 	row.lease !== undefined && owns(requester, row.lease);
 
-/** Held for a while, and nothing runs on it. */
-export const isIdle = ({lease, use, heldSeconds = 0, processes}: StatusRow): boolean =>
-	lease?.type === 'manual' && use.kind === 'idle' && processes.length === 0 && heldSeconds >= graceSeconds;
+/** Held for a while, and nothing runs on it: manual leases as soon as that is seen, jobs once they have been watched doing nothing. */
+export const isIdle = ({lease, use, heldSeconds = 0, processes, idleSeconds = 0}: StatusRow): boolean =>
+	lease?.type === 'manual'
+		? use.kind === 'idle' && processes.length === 0 && heldSeconds >= graceSeconds
+		: idleSeconds >= graceSeconds;
+
+/** `IDLE-6h`; `IDLE` while nobody has watched it for long enough to say how long. */
+const idleWord = ({idleSeconds = 0}: StatusRow): string =>
+	idleSeconds < graceSeconds ? 'IDLE' : `IDLE-${roughDuration(idleSeconds)}`;
 
 export function stateWord(row: StatusRow, requester: Requester, isScanned: boolean): Span {
 	switch (row.state) {
@@ -43,7 +49,7 @@ export function stateWord(row: StatusRow, requester: Requester, isScanned: boole
 				return span('mine', 'mine');
 			}
 
-			return isIdle(row) ? span('IDLE', 'warning') : span('reserved', 'others');
+			return isIdle(row) ? span(idleWord(row), 'warning') : span('reserved', 'others');
 		}
 	}
 }

@@ -1,0 +1,10 @@
+--[[
+KEYS  1 scan: "SECONDS TEXT"
+ARGV  1 the most bytes of it
+
+Result  { seconds, microseconds, the scan or false }
+]]
+
+local time = redis.call('TIME')
+local posted = redis.pcall('GETRANGE', KEYS[1], 0, ARGV[1])
+return { tonumber(time[1]), tonumber(time[2]), type(posted) == 'string' and posted }

@@ -1,0 +1,69 @@
+/**
+The scan that viewers share, in two keys of ours.
+*/
+import type {Redis} from 'ioredis';
+import {longestScan, type ScanBoard} from '../../core/ports.js';
+import {rawOf, textOf} from '../codec/raw.js';
+import {parsePosted} from '../posted-scan.js';
+import type {Connection} from './connection.js';
+import {keys, scanChannel} from './keys.js';
+import claimLua from './lua/claim-scanner.lua';
+import latestLua from './lua/latest-scan.lua';
+import postLua from './lua/post-scan.lua';
+import resignLua from './lua/resign-scanner.lua';
+import type {ChannelListener} from './subscription.js';
+
+/** What nobody renews is forgotten: old news are of no use. */
+const keptSeconds = 86_400;
+
+type Scripted = Redis & {
+	readonly claimScanner: (...values: ReadonlyArray<string | number>) => Promise<number>;
+	readonly resignScanner: (...values: readonly string[]) => Promise<number>;
+	readonly postScan: (...values: ReadonlyArray<string | number>) => Promise<number>;
+	readonly latestScanBuffer: (...values: ReadonlyArray<string | number>) => Promise<unknown>;
+};
+
+type LatestReply = readonly [seconds: number, microseconds: number, posted: Uint8Array | undefined];
+
+type Listen = (channel: string, listener: ChannelListener) => Promise<() => Promise<void>>;
+
+export function createScanBoard(connection: Connection, listen: Listen): ScanBoard {
+	const {client} = connection;
+	client.defineCommand('claimScanner', {lua: claimLua, numberOfKeys: 1});
+	client.defineCommand('resignScanner', {lua: resignLua, numberOfKeys: 1});
+	client.defineCommand('postScan', {lua: postLua, numberOfKeys: 2});
+	client.defineCommand('latestScan', {lua: latestLua, numberOfKeys: 1});
+	const run = async <Result>(send: (scripted: Scripted) => Promise<Result>): Promise<Result> =>
+		connection.run(async (redis) => send(redis as Scripted), {isRepeatable: true});
+
+	return {
+		async claim({owner, intervalMs}, seconds) {
+			const milliseconds = Math.ceil(seconds * 1000);
+			return (await run(async (redis) => redis.claimScanner(keys.scanner, owner, intervalMs, milliseconds))) === 1;
+		},
+		async resign(owner) {
+			await run(async (redis) => redis.resignScanner(keys.scanner, owner));
+		},
+		async post(owner, text) {
+			return (
+				(await run(async (redis) => redis.postScan(keys.scanner, keys.scan, owner, text, keptSeconds, scanChannel))) ===
+				1
+			);
+		},
+		async latest() {
+			// Room for the time before it; one that is longer than all that is cut, and makes no sense.
+			const reply = await run(async (redis) => redis.latestScanBuffer(keys.scan, 4 * longestScan));
+			const [seconds, microseconds, posted] = reply as LatestReply;
+			return parsePosted(posted ? textOf(rawOf(posted)) : undefined, seconds + microseconds / 1e6);
+		},
+		subscribe: async (posted) =>
+			listen(scanChannel, {
+				heard() {
+					posted();
+				},
+				restored() {
+					posted();
+				},
+			}),
+	};
+}

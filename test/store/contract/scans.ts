@@ -1,0 +1,98 @@
+import {describe, expect, test} from 'vitest';
+import {longestScan} from '../../../source/core/ports.js';
+import {eventually} from '../../_helpers/eventually.js';
+import type {Subject} from '../contract.js';
+import {plan, poolWrite} from '../samples.js';
+
+const ada = {owner: 'ada', intervalMs: 2000};
+const bob = {owner: 'bob', intervalMs: 2000};
+
+export function scanContract({store, harness}: Subject): void {
+	describe('the shared scan', () => {
+		test('one has the role, keeps it, and gives it up', async () => {
+			const {scans} = await harness().open();
+			expect(await scans.claim(ada, 30)).toBe(true);
+			expect(await store().scans.claim(bob, 30)).toBe(false);
+			expect(await scans.claim(ada, 30)).toBe(true);
+			await store().scans.resign('bob');
+			expect(await store().scans.claim(bob, 30)).toBe(false);
+			await scans.resign('ada');
+			expect(await store().scans.claim(bob, 30)).toBe(true);
+		});
+
+		test('of many who ask at once, one gets it', async () => {
+			const owners = Array.from({length: 20}, (_, place) => ({owner: `owner-${place}`, intervalMs: 2000}));
+			const answers = await Promise.all(owners.map(async (role) => store().scans.claim(role, 30)));
+			expect(answers.filter(Boolean)).toHaveLength(1);
+		});
+
+		test('a role that is not renewed ends, and with it the right to post', async () => {
+			const {scans} = store();
+			await scans.claim(ada, 0.05);
+			await eventually(async () => scans.claim(bob, 30));
+			expect(await scans.post('ada', 'late')).toBe(false);
+			expect(await scans.latest()).toBeUndefined();
+			expect(await scans.post('bob', 'mine')).toBe(true);
+			expect(await scans.latest()).toMatchObject({text: 'mine'});
+		});
+
+		test('whoever scans more often takes the role over', async () => {
+			const {scans} = store();
+			await scans.claim(ada, 30);
+			expect(await scans.claim({...bob, intervalMs: 500}, 30)).toBe(true);
+			expect(await scans.post('ada', 'slow')).toBe(false);
+			expect(await scans.claim(ada, 30)).toBe(false);
+		});
+
+		test('nobody posts without the role', async () => {
+			expect(await store().scans.post('ada', 'text')).toBe(false);
+			expect(await store().scans.latest()).toBeUndefined();
+		});
+
+		test('what is posted is seen by all, with its age on the clock of the store', async () => {
+			const {scans} = await harness().open();
+			await scans.claim(ada, 30);
+			const text = `{"a": "日本\\u0000"}\n${'x'.repeat(100_000)}`;
+			await scans.post('ada', text);
+			const first = await store().scans.latest();
+			expect(first).toMatchObject({text});
+			expect(first?.ageSeconds).toBeLessThan(5);
+			await eventually(async () => {
+				await scans.post('ada', 'second');
+				const latest = await store().scans.latest();
+				return latest!.time > first!.time;
+			});
+		});
+
+		test('those who listen are told of it; those who listen to the pool are not, and the reverse', async () => {
+			const other = await harness().open();
+			let posts = 0;
+			let changes = 0;
+			const stop = await store().scans.subscribe(() => {
+				posts++;
+			});
+			const stopPool = await store().subscribe({
+				changed() {
+					changes++;
+				},
+			});
+			await other.scans.claim(ada, 30);
+			await other.scans.post('ada', 'seen');
+			await eventually(() => posts > 0);
+			const postsBefore = posts;
+			await other.commit(plan({writes: [poolWrite(1)], event: {kind: 'pool', gpus: []}}));
+			await eventually(() => changes > 0);
+			expect(changes).toBe(1);
+			expect(posts).toBe(postsBefore);
+			await stop();
+			await stopPool();
+		});
+
+		test('what is too long is nobody of ours', async () => {
+			await harness().setScan('x'.repeat(longestScan));
+			expect((await store().scans.latest())?.text).toHaveLength(longestScan);
+			await harness().setScan('x'.repeat(longestScan + 1));
+			expect(await store().scans.latest()).toBeUndefined();
+		});
+	});
+}

@@ -1,0 +1,48 @@
+/**
+The file beside the pool in which viewers share what they see.
+*/
+import {existsSync, mkdtempSync, rmSync, statSync, writeFileSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import path from 'node:path';
+import {expect, onTestFinished, test} from 'vitest';
+import {openSqliteStore} from '../../../source/store/sqlite/index.js';
+
+const ada = {owner: 'ada', intervalMs: 2000};
+
+async function openPool(fileMode = 0o660) {
+	const directory = mkdtempSync(path.join(tmpdir(), 'chg-board-'));
+	const store = await openSqliteStore({path: path.join(directory, 'pool.sqlite'), create: true, fileMode});
+	onTestFinished(async () => {
+		await store.close();
+		rmSync(directory, {recursive: true});
+	});
+	return {store, file: path.join(directory, 'scans.sqlite')};
+}
+
+test.each([0o600, 0o660, 0o666])('whoever may use the pool may use it: %o', async (mode) => {
+	const {store, file} = await openPool(mode);
+	expect(await store.scans.claim(ada, 10)).toBe(true);
+	expect(statSync(file).mode % 0o1000).toBe(mode);
+});
+
+test('merely looking makes no file', async () => {
+	const {store, file} = await openPool();
+	expect(await store.scans.latest()).toBeUndefined();
+	expect(existsSync(file)).toBe(false);
+});
+
+test('one that was removed is made anew; one that is no database is said, and the pool goes on', async () => {
+	const {store, file} = await openPool();
+	await store.scans.claim(ada, 10);
+	rmSync(file);
+	await expect(store.scans.claim(ada, 10)).rejects.toMatchObject({code: 'store-unreachable'});
+	expect(await store.scans.claim(ada, 10)).toBe(true);
+	for (const suffix of ['', '-wal', '-shm']) {
+		rmSync(`${file}${suffix}`, {force: true});
+	}
+
+	writeFileSync(file, 'x'.repeat(4096));
+	await expect(store.scans.claim(ada, 10)).rejects.toMatchObject({code: 'store-unreachable'});
+	await expect(store.scans.claim(ada, 10)).rejects.toMatchObject({code: 'store-unreachable'});
+	expect((await store.read()).gpus).toEqual([]);
+});
