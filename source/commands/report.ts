@@ -1,20 +1,13 @@
 import {byDay, byGpu, byUser, liveUsage, makeReport, type Split} from '../core/report.js';
 import {readLiving} from '../core/transaction.js';
 import {CanhazgpuError} from '../errors.js';
+import {localDay} from '../format/days.js';
 import {harmlessJson} from '../format/json.js';
 import {reportCsv, reportJson, reportTable} from '../format/report.js';
 import type {Command, Input} from './command.js';
 import {jsonFlag} from './flags.js';
 
 const secondsPerDay = 86_400;
-
-/** Days of this machine's time zone. */
-function localDay(time: number): {readonly key: string; readonly next: number} {
-	const date = new Date(time * 1000);
-	const pad = (value: number): string => String(value).padStart(2, '0');
-	const key = `${date.getFullYear()}-${pad(date.getMonth() + 1)}-${pad(date.getDate())}`;
-	return {key, next: new Date(date.getFullYear(), date.getMonth(), date.getDate() + 1).getTime() / 1000};
-}
 
 const splits: Readonly<Record<string, Split>> = {user: byUser, gpu: byGpu, day: byDay(localDay)};
 

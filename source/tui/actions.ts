@@ -4,11 +4,15 @@ import type {Complaint, Dialog} from './dialogs.js';
 import type {FormAction} from './form.js';
 import type {DialogIntent} from './keys.js';
 import type {PanelIntent} from './panels/intents.js';
+import type {ReportNews} from './report-feed.js';
 import type {Flash, Size} from './state.js';
 import type {TableIntent} from './table/intents.js';
+import type {TrailNews} from './trail.js';
 
 /** Time, the terminal, the store and the GPUs have their say. `nowMs` is monotonic. */
 export type News =
+	| TrailNews
+	| ReportNews
 	| {readonly kind: 'ticked'; readonly nowMs: number}
 	| {readonly kind: 'resized'; readonly size: Size}
 	| {readonly kind: 'snapshot-arrived'; readonly snapshot: Snapshot; readonly nowMs: number}

@@ -57,6 +57,7 @@ export async function mountMonitor(options: MonitorOptions): Promise<number> {
 				isAscii: options.isAscii,
 				hasColor: !(options.noColor ?? isColorRefused()),
 				memoryThresholdMiB: world.memoryThresholdMiB,
+				scanIntervalMs,
 				formatTime: options.formatTime ?? ((seconds) => localTime.format(new Date(seconds * 1000))),
 			},
 			{columns: stdout.columns, rows: stdout.rows},

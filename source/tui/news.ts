@@ -2,7 +2,9 @@
 import type {Observation, Snapshot} from '../core/types.js';
 import {sanitize} from '../format/text.js';
 import type {News} from './actions.js';
+import {recorded} from './history.js';
 import {flashMs, type State} from './state.js';
+import {withTrailNews} from './trail.js';
 
 function withSnapshot(state: State, snapshot: Snapshot, nowMs: number): State {
 	const wasLost = state.connection.kind === 'lost' && state.snapshot !== undefined;
@@ -22,7 +24,13 @@ function withSnapshot(state: State, snapshot: Snapshot, nowMs: number): State {
 function withScan(state: State, observation: Observation, nowMs: number): State {
 	const {failure} = observation;
 	if (failure === undefined) {
-		return {...state, nowMs, observation, scanFailure: undefined};
+		return {
+			...state,
+			nowMs,
+			observation,
+			scanFailure: undefined,
+			history: recorded(state.history, observation),
+		};
 	}
 
 	const sinceMs = state.scanFailure?.sinceMs ?? nowMs;
@@ -51,6 +59,15 @@ export function afterNews(state: State, news: News): State {
 		case 'store-lost': {
 			const sinceMs = state.connection.kind === 'lost' ? state.connection.sinceMs : news.nowMs;
 			return {...state, nowMs: news.nowMs, connection: {kind: 'lost', reason: sanitize(news.reason), sinceMs}};
+		}
+
+		case 'events-arrived':
+		case 'events-lost': {
+			return {...state, trail: withTrailNews(state.trail, news)};
+		}
+
+		case 'report-arrived': {
+			return {...state, report: news.report};
 		}
 
 		case 'scan-arrived': {

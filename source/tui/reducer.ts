@@ -4,6 +4,7 @@ import {extendForm, reserveForm, targetOf, type Confirmation, type Dialog, type 
 import {changeForm, isFormAction} from './form.js';
 import type {DialogIntent} from './keys.js';
 import {afterNews} from './news.js';
+import {withOwnError} from './own-errors.js';
 import {settledQueue} from './panels/queue-selection.js';
 import {panelIntents} from './panels/reduce.js';
 import {reasonAgainst, selectedLease, type Verb} from './permissions.js';
@@ -89,5 +90,7 @@ function next(state: State, action: Exclude<Action, {kind: keyof typeof intents}
 	return isAnswer(action) ? afterAnswer(state, action) : afterNews(state, action);
 }
 
-export const reduce = (state: State, action: Action): State =>
-	settledQueue(settled(isIntent(action) ? intents[action.kind](state) : next(state, action)));
+export function reduce(state: State, action: Action): State {
+	const after = isIntent(action) ? intents[action.kind](state) : next(state, action);
+	return settledQueue(settled(withOwnError(state, after)));
+}

@@ -2,9 +2,12 @@
 import {statusRows, type StatusRow} from '../core/status.js';
 import type {Observation, Requester, Snapshot} from '../core/types.js';
 import type {Dialog} from './dialogs.js';
+import {emptyHistory, type History} from './history.js';
 import {remembering} from './memo.js';
 import {initialPanels, type PanelsState} from './panels/state.js';
+import type {ShownReport} from './report-feed.js';
 import {initialTable, type TableState} from './table/state.js';
+import {emptyTrail, type Trail} from './trail.js';
 
 /** How long a success, or a reason why not, is shown. */
 export const flashMs = 4000;
@@ -21,6 +24,7 @@ export type Settings = {
 	readonly isAscii: boolean;
 	readonly hasColor: boolean;
 	readonly memoryThresholdMiB: number;
+	readonly scanIntervalMs: number;
 	/** A time of day from seconds since the epoch: `14:32:07`. */
 	readonly formatTime: (seconds: number) => string;
 };
@@ -60,6 +64,11 @@ export type State = {
 	readonly firstRow: number;
 	readonly table: TableState;
 	readonly panels: PanelsState;
+	/** What the graphs are drawn from. */
+	readonly history: History;
+	readonly trail: Trail;
+	/** The last one that was asked for. */
+	readonly report?: ShownReport;
 	readonly dialog?: Dialog;
 	readonly flash?: Flash;
 };
@@ -74,6 +83,8 @@ export const initialState = (settings: Settings, size: Size, nowMs: number, flas
 	firstRow: 0,
 	table: initialTable,
 	panels: initialPanels,
+	history: emptyHistory(settings.scanIntervalMs),
+	trail: emptyTrail,
 	flash,
 });
 

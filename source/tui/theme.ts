@@ -9,6 +9,7 @@ const styles: Readonly<Record<Tone, Style>> = {
 	strong: {bold: true},
 	dim: {dimColor: true},
 	frame: {dimColor: true},
+	focus: {color: 'cyan'},
 	heading: {color: 'cyan'},
 	free: {color: 'green', bold: true},
 	mine: {color: 'cyan', bold: true},

@@ -21,6 +21,7 @@ export const settingsFor = (box: Box, more: Partial<Settings> = {}): Settings =>
 	isAscii: false,
 	hasColor: false,
 	memoryThresholdMiB: box.world.memoryThresholdMiB,
+	scanIntervalMs: 2000,
 	formatTime: utcTime,
 	...more,
 });

@@ -65,11 +65,11 @@ test('before the first read', async () => {
 		"
 		 canhazgpu  gpu-box-3  [CONNECTING]  scanning    rw  alice
 		 Free 0  Mine 0  Others 0  UNRESERVED 0  Unknown 0  Queue 0
-		────────────────────────────────────────────────────────────
-		  GPU  STATE      OWNER             ENDS UTIL      MEM TEMP
+		── 1:GPUs  sort GPU^  filter - ─────────────────────────────
+		  GPU STATE      OWNER           ENDS    UTIL      MEM TEMP
 
 
-		────────────────────────────────────────────────────────────
+
 
 
 

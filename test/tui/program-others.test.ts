@@ -104,7 +104,7 @@ test.each([
 	await hold({note, user: '\u{1B}[31m模型\u{202E}', actual_user: 'ma\u{1B}[5mllory'});
 	const shown = await top.waitFor(/ 2 +reserved +mallory/v);
 	top.write('jj');
-	const detailed = await top.waitFor(/GPU 2 ─+/v);
+	const detailed = await top.waitFor(/2:Detail GPU 2 /v);
 	top.write('x');
 	await top.waitFor(/Release GPU 2 now|only the holder/v);
 	const raw = spelled(top.rawSince(mark));

@@ -3,7 +3,8 @@ import fc from 'fast-check';
 import {renderToString} from 'ink';
 import stringWidth from 'string-width';
 import {expect, test} from 'vitest';
-import type {GpuReading, Lease, Observation, QueueRecord, Snapshot} from '../../source/core/types.js';
+import type {Report} from '../../source/core/report.js';
+import type {AuditEntry, GpuReading, Lease, Observation, QueueRecord, Snapshot} from '../../source/core/types.js';
 import type {Action} from '../../source/tui/actions.js';
 import {Screen} from '../../source/tui/components/screen.js';
 import {reduce} from '../../source/tui/reducer.js';
@@ -60,15 +61,23 @@ const reading = (index: number): fc.Arbitrary<GpuReading> =>
 		processes: maybe(
 			fc.array(
 				fc.record({
-					pid: fc.nat(4_000_000),
+					pid: fc.oneof(fc.nat(20), fc.nat(4_000_000)),
 					user: maybe(hostile),
 					name: maybe(hostile),
 					commandLine: maybe(hostile),
 					memoryUsedMiB: maybe(fc.nat(100_000)),
+					parentPid: maybe(fc.nat(20)),
+					cpuPercent: maybe(fc.nat(9999)),
+					utilizationPercent: maybe(fc.nat(100)),
+					startTime: maybe(fc.nat(sceneTime)),
+					containerId: maybe(hostile),
 				}),
 				{maxLength: 8},
 			),
 		),
+		throttleReasons: maybe(fc.array(hostile, {maxLength: 2})),
+		isMigEnabled: maybe(fc.boolean()),
+		migInstances: maybe(fc.array(fc.record({profile: maybe(hostile), uuid: maybe(hostile)}), {maxLength: 7})),
 		failure: maybe(hostile),
 		unknown: fc.constant({}),
 	});
@@ -118,7 +127,29 @@ const settings: fc.Arbitrary<Settings> = fc.record({
 	isAscii: fc.boolean(),
 	hasColor: fc.boolean(),
 	memoryThresholdMiB: fc.constant(1024),
+	scanIntervalMs: fc.constant(2000),
 	formatTime: fc.constant(utcTime),
+});
+
+const told: fc.Arbitrary<AuditEntry> = fc.record({
+	id: fc.string(),
+	time: fc.integer({min: sceneTime - 1e7, max: sceneTime}),
+	kind: fc.constantFrom('granted', 'refused', 'joined', 'drained', 'squatter', 'health', 'notice'),
+	account: maybe(hostile),
+	label: maybe(hostile),
+	host: maybe(hostile),
+	gpus: fc.array(fc.nat(999), {maxLength: 5}),
+	count: maybe(fc.nat(9)),
+	reason: maybe(hostile),
+	note: maybe(hostile),
+});
+
+const reportOf = (users: readonly string[]): Report => ({
+	rows: users.map((key, place) => ({key, gpuHours: place * 1e4, percentage: place, runCount: place, manualCount: 0})),
+	totalGpuHours: 1e6,
+	totalReservations: 7,
+	uniqueUsers: users.length,
+	window: {from: 0, to: sceneTime},
 });
 
 const action: fc.Arbitrary<Action> = fc.oneof(
@@ -138,6 +169,8 @@ const action: fc.Arbitrary<Action> = fc.oneof(
 		{kind: 'focus-next-panel'},
 		{kind: 'focus-report'},
 		{kind: 'focus-events'},
+		{kind: 'focus-queue'},
+		{kind: 'report-next'},
 		{kind: 'zoom'},
 		{kind: 'line-down'},
 		{kind: 'page-down'},
@@ -157,6 +190,13 @@ const action: fc.Arbitrary<Action> = fc.oneof(
 		{kind: 'ticked', nowMs: 90_000},
 	),
 	hostile.map((reason): Action => ({kind: 'store-lost', reason, nowMs: 2000})),
+	fc.array(told, {maxLength: 30}).map((entries): Action => ({kind: 'events-arrived', entries, isWhole: true})),
+	hostile.map((reason): Action => ({kind: 'events-lost', reason})),
+	fc.array(hostile, {maxLength: 20}).map((users): Action => ({
+		kind: 'report-arrived',
+		report: {kind: 'made', by: 'user', report: reportOf(users)},
+	})),
+	hostile.map((reason): Action => ({kind: 'report-arrived', report: {kind: 'failed', by: 'gpu', reason}})),
 	hostile.map((message): Action => ({
 		kind: 'scan-arrived',
 		nowMs: 3000,
@@ -173,7 +213,7 @@ const anyState: fc.Arbitrary<State> = fc
 		box,
 		settings,
 		size: fc.record({columns: fc.integer({min: 1, max: 220}), rows: fc.integer({min: 1, max: 60})}),
-		actions: fc.array(action, {maxLength: 8}),
+		actions: fc.array(action, {maxLength: 12}),
 	})
 	.map(({box: {gpus, readings, queue}, settings: someSettings, size, actions}) => {
 		const snapshot: Snapshot = {

@@ -17,7 +17,7 @@ const names = (width: number): string =>
 test('narrowing drops columns in the order of their worth', () => {
 	expect([118, 95, 90, 83, 76, 66, 58].map((width) => names(width))).toMatchInlineSnapshot(`
 		[
-		  "gpu state owner kind held ends utilization+ memory+ temperature power process",
+		  "gpu state owner kind held ends utilization+ memory+ temperature power history process",
 		  "gpu state owner held ends utilization+ memory+ temperature process",
 		  "gpu state owner ends utilization+ memory+ temperature process",
 		  "gpu state owner ends utilization+ memory temperature process",

@@ -5,7 +5,9 @@ import type {Snapshot} from '../../core/types.js';
 import {createController} from '../controller.js';
 import type {StateStore} from '../state-store.js';
 import type {Watched} from '../scanner.js';
+import {useReport} from '../report-feed.js';
 import {useScan, useStoreFeed, useTick} from '../use-feeds.js';
+import {useTrail} from '../use-trail.js';
 import {useSuspend} from '../use-suspend.js';
 import {Screen} from './screen.js';
 
@@ -33,6 +35,8 @@ export function Monitor({world, watched, store, scanIntervalMs, quit, broken}: P
 	const feed = useStoreFeed(world, dispatch, broken);
 	const scanner = useScan(watched, {intervalMs: scanIntervalMs, holders: holdersOf(state.snapshot)}, dispatch, broken);
 	useTick(world, dispatch);
+	useTrail(world, state, dispatch, broken);
+	useReport(world, state, dispatch, broken);
 
 	const {columns, rows} = useWindowSize();
 	useEffect(() => {

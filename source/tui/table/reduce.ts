@@ -5,7 +5,8 @@ import {edit, fieldOf, insert, type Edit} from '../text-field.js';
 import {tableRowsOf} from '../view/layout.js';
 import {userOfRow} from './filter.js';
 import type {TableIntent} from './intents.js';
-import {selectedRow, tagOf, visibleRows} from './rows.js';
+import {selectedRow, visibleRows} from './rows.js';
+import {tagOf} from './tags.js';
 import {noFilter, sortKeys, type Filter, type TableState} from './state.js';
 
 const withTable = (state: State, more: Partial<TableState>): State => ({...state, table: {...state.table, ...more}});
@@ -37,8 +38,8 @@ function toggleTag(state: State): State {
 	}
 
 	const tags = new Set(state.table.tags);
-	if (!tags.delete(tagOf(row))) {
-		tags.add(tagOf(row));
+	if (!tags.delete(tagOf(row.index, row.reading))) {
+		tags.add(tagOf(row.index, row.reading));
 	}
 
 	return focusBy(withTable(state, {tags}), 1);

@@ -4,9 +4,7 @@ import {remembering} from '../memo.js';
 import {rowsOf, type State} from '../state.js';
 import {isShown} from './filter.js';
 import {sorted} from './sort.js';
-
-/** What a tag clings to: the GPU itself, or its index while the GPU has not told who it is. */
-export const tagOf = ({index, reading}: Pick<StatusRow, 'index' | 'reading'>): string => reading?.uuid ?? `#${index}`;
+import {tagOf} from './tags.js';
 
 /** Filtered and in order. */
 export const visibleRows = remembering(
@@ -26,7 +24,7 @@ export const selectedRow = (state: State): StatusRow | undefined =>
 /** The indices of the tagged GPUs as they are now, in order; whatever the filter hides. */
 export const taggedGpus = (state: State): readonly number[] =>
 	rowsOf(state)
-		.filter((row) => state.table.tags.has(tagOf(row)))
+		.filter((row) => state.table.tags.has(tagOf(row.index, row.reading)))
 		.map(({index}) => index);
 
 /** What an action is about: the tagged GPUs, or else the selected one. */

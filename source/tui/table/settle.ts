@@ -2,7 +2,8 @@
 import type {StatusRow} from '../../core/status.js';
 import {rowsOf, type State} from '../state.js';
 import {tableRowsOf} from '../view/layout.js';
-import {tagOf, visibleRows} from './rows.js';
+import {visibleRows} from './rows.js';
+import {tagOf} from './tags.js';
 
 /** Where the GPU is now that was selected. Two that claim one uuid are told apart by their index. */
 function meantGpu({selectedGpu, table: {selectedUuid}}: State, rows: readonly StatusRow[]): number | undefined {
@@ -27,7 +28,7 @@ function settledTags(tags: ReadonlySet<string>, rows: readonly StatusRow[]): Rea
 	const late = new Set(rows.filter((row) => isLate(row)));
 	return new Set([
 		...[...tags].filter((tag) => [...late].every(({index}) => tag !== `#${index}`)),
-		...[...late].map((row) => tagOf(row)),
+		...[...late].map((row) => tagOf(row.index, row.reading)),
 	]);
 }
 

@@ -1,14 +1,19 @@
 /** What is known about the selected GPU, beyond its line in the table. */
 import type {StatusRow} from '../../core/status.js';
-import type {GpuProcess} from '../../core/types.js';
+import type {MigInstance} from '../../core/types.js';
 import {shortDuration} from '../../format/durations.js';
 import {sanitize} from '../../format/text.js';
-import {fit} from '../../format/width.js';
+import {seriesOf} from '../history.js';
+import {selectedRow} from '../table/rows.js';
+import {tagOf} from '../table/tags.js';
 import {storeNow, type State} from '../state.js';
-import {ellipsisOf} from './glyphs.js';
+import {graphLines, graphMargin} from './graph.js';
+import {processLines} from './processes.js';
 import {byMemory, gibibytes, processWords} from './readings.js';
 import {isMine, ownerWords} from './row-words.js';
-import {joined, span, type Line} from './spans.js';
+import type {Room} from './inside.js';
+import {layoutOf} from './layout.js';
+import {joined, lineWidth, span, type Line} from './spans.js';
 
 const noteOf = ({lease}: StatusRow): Line =>
 	lease?.note === undefined || sanitize(lease.note) === '' ? [] : [span('note '), span(sanitize(lease.note), 'strong')];
@@ -29,12 +34,13 @@ function endOf(row: StatusRow, state: State): Line {
 	}
 
 	const pid = lease?.job?.pid ?? lease?.holder?.pid;
-	const heartbeat = heartbeatAgeSeconds === undefined ? '' : `  heartbeat ${shortDuration(heartbeatAgeSeconds)} ago`;
+	const heartbeat = heartbeatAgeSeconds === undefined ? '' : `  heartbeat ${shortDuration(heartbeatAgeSeconds)}`;
 	return [span(`ends when ${pid ?? 'its job'} exits${heartbeat}`)];
 }
 
 /** Who has it, until when, and what they say about it. */
 function holdingLine(row: StatusRow, state: State): Line {
+	const {requester} = state.settings;
 	switch (row.state) {
 		case 'available': {
 			return [
@@ -44,7 +50,7 @@ function holdingLine(row: StatusRow, state: State): Line {
 		}
 
 		case 'unreserved': {
-			return [ownerWords(row, state.settings.requester), span('  uses it without a reservation')];
+			return [ownerWords(row, requester), span('  uses it without a reservation')];
 		}
 
 		case 'error': {
@@ -53,14 +59,10 @@ function holdingLine(row: StatusRow, state: State): Line {
 
 		case 'in-use': {
 			return joined([
-				[
-					span(
-						ownerWords(row, state.settings.requester).text,
-						isMine(row, state.settings.requester) ? 'mine' : 'others',
-					),
-				],
+				[span(ownerWords(row, requester).text, isMine(row, requester) ? 'mine' : 'others')],
 				[span(row.lease!.type === 'run' ? 'RUN' : 'MANUAL')],
-				[span(`held ${shortDuration(row.heldSeconds ?? 0)}`)],
+				// Where there is room, the table tells it.
+				layoutOf(state).isFramed ? [] : [span(`held ${shortDuration(row.heldSeconds ?? 0)}`)],
 				row.problem === undefined || state.observation === undefined ? [] : [span(sanitize(row.problem), 'error')],
 				endOf(row, state),
 			]);
@@ -68,53 +70,97 @@ function holdingLine(row: StatusRow, state: State): Line {
 	}
 }
 
-type ProcessCells = readonly [pid: string, user: string, memory: string, command: string];
-
-const joinCells = ([pid, user, memory, command]: ProcessCells, state: State): string =>
-	[fit(pid, 8), fit(user, 10, 'start', ellipsisOf(state)), fit(memory, 6, 'end'), command].join('  ');
-
-function processLine(process: GpuProcess, row: StatusRow, state: State): Line {
-	const isSquatter = row.squatters.includes(process);
-	const memory = process.memoryUsedMiB === undefined ? 'N/A' : gibibytes(process.memoryUsedMiB);
-	const cells: ProcessCells = [String(process.pid), sanitize(process.user ?? '?'), memory, processWords(process)];
-	return [
-		span(joinCells(cells, state), isSquatter ? 'warning' : 'plain'),
-		...(isSquatter ? [span('  not the holder', 'warning')] : []),
-	];
-}
-
-function processLines(row: StatusRow, state: State, rows: number): readonly Line[] {
-	const processes = byMemory(row.processes);
-	if (rows < 2 || processes.length === 0) {
+/** What slows it down, and facts that hardly ever change. */
+function factLines({reading}: StatusRow, state: State): readonly Line[] {
+	if (reading === undefined) {
 		return [];
 	}
 
-	const room = rows - 1;
-	const shown = processes.length > room ? room - 1 : processes.length;
-	const more = processes.length - shown;
+	const {throttleReasons = [], eccUncorrectedErrors, smClockMHz, memoryClockMHz, fanPercent, uuid, pciBusId} = reading;
+	const driverVersion = state.observation?.driverVersion;
+	const amount = (word: string, value: number | undefined, unit: string): string | undefined =>
+		value === undefined ? undefined : `${word} ${Math.round(value)}${unit}`;
+	const facts = [
+		amount('SM', smClockMHz, 'MHz'),
+		amount('memory', memoryClockMHz, 'MHz'),
+		amount('fan', fanPercent, '%'),
+		eccUncorrectedErrors === undefined || eccUncorrectedErrors === 0 ? undefined : `ECC errors ${eccUncorrectedErrors}`,
+		reading.computeMode === 'Default' ? undefined : reading.computeMode,
+		uuid,
+		pciBusId,
+		driverVersion === undefined ? undefined : `driver ${driverVersion}`,
+	];
+	const known = facts.filter((fact) => fact !== undefined && fact !== '').map((fact) => sanitize(fact!));
 	return [
-		[span(joinCells(['PID', 'USER', 'MEM', 'COMMAND'], state), 'heading')],
-		...processes.slice(0, shown).map((process) => processLine(process, row, state)),
-		...(more > 0 ? [[span(`and ${more} more`, 'dim')]] : []),
+		...(throttleReasons.length > 0
+			? [[span('slowed down: ', 'warning'), span(sanitize(throttleReasons.join(', ')), 'warning')]]
+			: []),
+		...(known.length > 0 ? [[span(known.join('  '), 'dim')]] : []),
 	];
 }
 
-/** At most `rows` lines: the holding, the model, the processes. */
-export function detailLines(row: StatusRow | undefined, state: State, rows: number): readonly Line[] {
+function migLine({profile, gpuInstanceId, memoryUsedMiB, memoryTotalMiB, uuid}: MigInstance): Line {
+	const used = memoryUsedMiB === undefined ? 'N/A' : gibibytes(memoryUsedMiB);
+	const memory = memoryTotalMiB === undefined ? used : `${used}/${gibibytes(memoryTotalMiB)}`;
+	const words = [`MIG ${gpuInstanceId ?? '?'}`, sanitize(profile ?? ''), memory];
+	return [span(words.filter(Boolean).join('  ')), span(uuid === undefined ? '' : `  ${sanitize(uuid)}`, 'dim')];
+}
+
+/** All there is to say, however long. Few rows have none to spare for titles. */
+export function detailLines(state: State, {rows, width}: Room): readonly Line[] {
+	const row = selectedRow(state);
 	if (row === undefined) {
+		return [[span(' no GPU is shown', 'dim')]];
+	}
+
+	const {migInstances = [], isMigEnabled} = row.reading ?? {};
+	const mig: readonly Line[] =
+		isMigEnabled === true && migInstances.length === 0
+			? [[span('MIG is on, without an instance', 'dim')]]
+			: migInstances.map((instance) => migLine(instance));
+	const holding = holdingLine(row, state);
+	const note = noteOf(row);
+	const both = joined([holding, note]);
+	const about = note.length === 0 || lineWidth(both) < width ? [both] : [holding, note];
+	return [
+		...about,
+		...processLines(row, state, {width: width - 1, hasHead: rows > 4}),
+		...mig,
+		...factLines(row, state),
+	].map((line) => [span(' '), ...line]);
+}
+
+/** Lines of the graphs in a panel of so many, their times included. */
+export function graphRowsOf(rows: number): number {
+	return rows < 9 ? 0 : rows < 16 ? 5 : rows < 24 ? 7 : 9;
+}
+
+const gap = 2;
+
+/** Utilisation and memory of the last five minutes, side by side where there is room. */
+export function graphsOf(state: State, rows: number, width: number): readonly Line[] {
+	const height = graphRowsOf(rows) - 1;
+	const row = selectedRow(state);
+	if (height < 1 || row === undefined) {
 		return [];
 	}
 
-	// With room, what is said at length gets lines of its own.
-	const isRoomy = rows > 6;
-	const {name, uuid} = row.reading ?? {};
-	const model = [name, uuid].filter((part) => part !== undefined).map((part) => sanitize(part));
-	const note = noteOf(row);
-	const about: readonly Line[] = isRoomy
-		? [holdingLine(row, state), ...(note.length > 0 ? [note] : []), [span(model.join('  '), 'dim')], []]
-		: [joined([holdingLine(row, state), note])];
-	const lines = [...about, ...processLines(row, state, rows - about.length)];
-	return lines.slice(0, rows).map((line) => [span(' '), ...line]);
+	const tag = tagOf(row.index, row.reading);
+	const count = width >= 64 ? 2 : 1;
+	const columns = Math.floor((width - gap * count) / count) - graphMargin;
+	const series = (reading: 'utilization' | 'memory') =>
+		seriesOf(state.history, tag, reading, {columns, nowMs: state.nowMs});
+	const {isAscii} = state.settings;
+	const total = row.reading?.memoryTotalMiB;
+	const utilization = graphLines({top: 'util 100%', bottom: '0%', values: series('utilization')}, height, isAscii);
+	const memory = graphLines(
+		{top: total === undefined ? 'mem' : `mem ${gibibytes(total)}`, bottom: '0G', values: series('memory')},
+		height,
+		isAscii,
+	);
+	return count === 1
+		? utilization
+		: utilization.map((line, place) => [...line, span(' '.repeat(gap)), ...memory[place]!]);
 }
 
 /** The shortest form, for a rule: the largest process, or else the holding. */

@@ -11,6 +11,7 @@ export type Glyphs = {
 	/** Where a panel's top edge meets the sides of the panel above it. */
 	readonly leftJoint: string;
 	readonly rightJoint: string;
+	readonly branch: string;
 	readonly ellipsis: string;
 	readonly caret: string;
 };
@@ -24,6 +25,7 @@ const blocks: Glyphs = {
 	bottomRight: '┘',
 	leftJoint: '├',
 	rightJoint: '┤',
+	branch: '└─',
 	ellipsis: '…',
 	caret: '█',
 };
@@ -37,6 +39,7 @@ const ascii: Glyphs = {
 	bottomRight: '+',
 	leftJoint: '+',
 	rightJoint: '+',
+	branch: '`-',
 	ellipsis: '~',
 	caret: '_',
 };

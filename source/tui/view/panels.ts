@@ -30,36 +30,61 @@ type Edge = {
 	readonly end?: string;
 	/** `joined`: to the sides of the panel above. */
 	readonly corners?: keyof ReturnType<typeof cornersOf>;
+	/** The keys speak to what is inside. */
+	readonly isFocused?: boolean;
 };
 
 /** The top or bottom of a frame. */
-export function edge(width: number, glyphs: Glyphs, {title = [], end, corners = 'top'}: Edge): Line {
+export function edge(width: number, glyphs: Glyphs, {title = [], end, corners = 'top', isFocused = false}: Edge): Line {
 	const [left, right] = cornersOf(glyphs)[corners];
 	const [first, ...rest] = rule(width - 1, glyphs, title, end);
-	const line = [span(left + first!.text.slice(1), first!.tone), ...rest];
-	return fitLine([...line, span(right, 'frame')], width);
+	const line = fitLine([span(left + first!.text.slice(1), first!.tone), ...rest, span(right, 'frame')], width);
+	return isFocused ? line.map((piece) => (piece.tone === 'frame' ? span(piece.text, 'focus') : piece)) : line;
 }
 
 /** A line between the sides of a frame. */
-export const inFrame = (line: Line, {vertical}: Glyphs): Line => [
-	span(vertical, 'frame'),
-	...line,
-	span(vertical, 'frame'),
-];
+export function inFrame(line: Line, {vertical}: Glyphs, isFocused = false): Line {
+	const side = span(vertical, isFocused ? 'focus' : 'frame');
+	return [side, ...line, side];
+}
 
-type Panel = {readonly title: string; readonly lines: readonly Line[]; readonly width: number};
+export type Panel = {
+	readonly title: Line;
+	/** At the other end of the title. */
+	readonly end?: string;
+	readonly lines: readonly Line[];
+	readonly isFocused: boolean;
+};
+
+type Place = {readonly width: number; readonly rows: number; readonly corners?: Edge['corners']};
+
+/** A panel's top edge and its lines between its sides. */
+export function framedPanel(
+	{title, end, lines, isFocused}: Panel,
+	{width, rows, corners}: Place,
+	glyphs: Glyphs,
+): readonly Line[] {
+	return [
+		edge(width, glyphs, {title, end, corners, isFocused}),
+		...block(lines, rows, width - 2, glyphs.ellipsis).map((line) => inFrame(line, glyphs, isFocused)),
+	];
+}
 
 /** Two panels side by side, joined to the frame above them. */
-export function beside(left: Panel, right: Panel, rows: number, glyphs: Glyphs): readonly Line[] {
-	const leftLines = block(left.lines, rows, left.width - 2, glyphs.ellipsis);
-	const rightLines = block(right.lines, rows, right.width - 2, glyphs.ellipsis);
-	const title = ({title: words}: Panel): Line => [span(words, 'strong')];
+export function beside(
+	left: Panel,
+	right: Panel,
+	{width, leftWidth, rows}: {readonly width: number; readonly leftWidth: number; readonly rows: number},
+	glyphs: Glyphs,
+): readonly Line[] {
+	const rightWidth = width - leftWidth;
+	const leftLines = framedPanel(left, {width: leftWidth, rows, corners: 'left joined'}, glyphs);
+	const rightLines = framedPanel(right, {width: rightWidth, rows, corners: 'right joined'}, glyphs);
 	return [
+		...leftLines.map((line, row) => [...line, ...rightLines[row]!]),
 		[
-			...edge(left.width, glyphs, {title: title(left), corners: 'left joined'}),
-			...edge(right.width, glyphs, {title: title(right), corners: 'right joined'}),
+			...edge(leftWidth, glyphs, {corners: 'bottom', isFocused: left.isFocused}),
+			...edge(rightWidth, glyphs, {corners: 'bottom', isFocused: right.isFocused}),
 		],
-		...leftLines.map((line, row) => [...inFrame(line, glyphs), ...inFrame(rightLines[row]!, glyphs)]),
-		[...edge(left.width, glyphs, {corners: 'bottom'}), ...edge(right.width, glyphs, {corners: 'bottom'})],
 	];
 }

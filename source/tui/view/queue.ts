@@ -1,14 +1,15 @@
-/** Who waits in line. To read only. */
+/** Who waits in line. */
+import {lineRows, type LineRow} from '../../core/line.js';
 import {ownerOf, owns} from '../../core/ownership.js';
-import type {QueueEntry, QueueRecord} from '../../core/types.js';
+import type {QueueEntry} from '../../core/types.js';
 import {shortDuration} from '../../format/durations.js';
 import {sanitize} from '../../format/text.js';
 import {fit} from '../../format/width.js';
+import {remembering} from '../memo.js';
+import {selectedPlace} from '../panels/queue-selection.js';
 import {storeNow, type State} from '../state.js';
 import {ellipsisOf} from './glyphs.js';
-import {span, type Line} from './spans.js';
-
-const widths = {place: 2, user: 10, want: 10, got: 5, waited: 6} as const;
+import {lineText, span, type Line} from './spans.js';
 
 type Cells = {
 	readonly place: string;
@@ -16,57 +17,106 @@ type Cells = {
 	readonly want: string;
 	readonly got: string;
 	readonly waited: string;
+	readonly estimate: string;
 };
 
-const joinCells = ({place, user, want, got, waited}: Cells, state: State): string =>
-	[
-		fit(place, widths.place, 'end'),
-		fit(user, widths.user, 'start', ellipsisOf(state)),
-		fit(want, widths.want, 'start', ellipsisOf(state)),
-		fit(got, widths.got, 'end'),
-		fit(waited, widths.waited, 'end'),
-	].join('  ');
+/** Exactly `width`: what is left over goes to the names and the wishes. */
+function joinCells({place, user, want, got, waited, estimate}: Cells, state: State, width: number): string {
+	const gap = width < 46 ? 1 : 2;
+	const spare = Math.max(0, width - (2 + 4 + 6 + 8) - 5 * gap);
+	const userWidth = Math.max(4, Math.min(16, Math.floor(spare / 2)));
+	const ellipsis = ellipsisOf(state);
+	return [
+		fit(place, 2, 'end'),
+		fit(user, userWidth, 'start', ellipsis),
+		fit(want, Math.max(4, Math.min(16, spare - userWidth)), 'start', ellipsis),
+		fit(got, 4, 'end'),
+		fit(waited, 6, 'end'),
+		fit(estimate, 8),
+	].join(' '.repeat(gap));
+}
 
-const titles: Cells = {place: '#', user: 'USER', want: 'WANT', got: 'GOT', waited: 'WAITED'};
+const titles: Cells = {place: '#', user: 'USER', want: 'WANT', got: 'GOT', waited: 'WAITED', estimate: 'ESTIMATE'};
 
-export const queueHead = (state: State): Line => [span(joinCells(titles, state), 'heading')];
+const markWidth = 2;
+
+export const queueHead = (state: State, width: number): Line => [
+	span(' '.repeat(markWidth)),
+	span(joinCells(titles, state, width - markWidth), 'heading'),
+];
 
 /** `GPU 4,5` for these very ones, `2 GPUs` for any. */
 const wantOf = ({requestedIds, requestedCount}: QueueEntry): string =>
 	requestedIds.length > 0 ? `GPU ${requestedIds.join(',')}` : `${requestedCount} GPU${requestedCount === 1 ? '' : 's'}`;
 
-function queueRow(record: QueueRecord, place: string, state: State): Line {
-	if (record.kind !== 'entry') {
-		const problem = record.kind === 'garbage' ? sanitize(record.problem) : 'its entry is gone';
-		return [span(`${fit(place, widths.place, 'end')}  ${problem}`, 'error')];
+/** When it is served: a time, or when a job ends. */
+function estimateOf({estimateSeconds, isPossible}: LineRow): string {
+	if (!isPossible) {
+		return 'never';
 	}
 
-	const {entry} = record;
-	const got = state.snapshot!.gpus.filter((gpu) => gpu.kind === 'leased' && gpu.lease.partialQueueId === entry.id);
-	const wanted = entry.requestedIds.length > 0 ? entry.requestedIds.length : entry.requestedCount;
+	return estimateSeconds === undefined ? 'on-exit' : estimateSeconds < 1 ? 'now' : `~${shortDuration(estimateSeconds)}`;
+}
+
+/** What is wrong with a place that nobody can be served on. */
+function problemOf({position}: LineRow, {snapshot}: State): string {
+	const record = snapshot?.queue[position - 1];
+	return record?.kind === 'garbage' ? sanitize(record.problem) : 'its entry is gone';
+}
+
+function queueRow(row: LineRow, state: State, width: number): Line {
+	const {entry, position} = row;
+	if (entry === undefined) {
+		return [span(`${fit(String(position), 2, 'end')}  ${problemOf(row, state)}`, 'error')];
+	}
+
 	const text = joinCells(
 		{
-			place,
+			place: String(position),
 			user: sanitize(ownerOf(entry)),
 			want: wantOf(entry),
-			got: `${got.length}/${wanted}`,
-			waited: shortDuration((storeNow(state) ?? 0) - entry.enqueueTime),
+			got: `${row.held.length}/${entry.requestedIds.length > 0 ? entry.requestedIds.length : entry.requestedCount}`,
+			waited: shortDuration(row.waitedSeconds),
+			estimate: estimateOf(row),
 		},
 		state,
+		width,
 	);
 	const tone = state.connection.kind === 'lost' ? 'dim' : owns(state.settings.requester, entry) ? 'mine' : 'plain';
 	return [span(text, tone)];
 }
 
-/** At most `rows` lines, the last of which tells how many more there are. */
-export function queueLines(state: State, rows: number): readonly Line[] {
-	const queue = state.snapshot?.queue ?? [];
-	if (queue.length === 0) {
-		return rows > 0 ? [[span(' nobody waits', 'dim')]] : [];
+export type QueueView = {
+	readonly lines: readonly Line[];
+	/** First place shown, from 0. */
+	readonly first: number;
+	readonly total: number;
+};
+
+/** Estimates of a long line take a while. */
+const waitingOf = remembering(
+	({snapshot, nowMs, snapshotAtMs}: State) => [snapshot, nowMs, snapshotAtMs],
+	(state): readonly LineRow[] => {
+		const {snapshot} = state;
+		return snapshot === undefined ? [] : lineRows({...snapshot, now: storeNow(state)!});
+	},
+);
+
+/** At most `rows` places, those around the selected one. */
+export function queueView(state: State, rows: number, width: number): QueueView {
+	const waiting = waitingOf(state);
+	if (waiting.length === 0) {
+		return {lines: rows > 0 ? [[span('  nobody waits', 'dim')]] : [], first: 0, total: 0};
 	}
 
-	const shown = queue.length > rows ? Math.max(0, rows - 1) : queue.length;
-	const lines = queue.slice(0, shown).map((record, position) => queueRow(record, String(position + 1), state));
-	const more = queue.length - shown;
-	return more > 0 && rows > 0 ? [...lines, [span(`    and ${more} more`, 'dim')]] : lines;
+	const selected = selectedPlace(state) ?? 0;
+	const first = Math.max(0, Math.min(selected - Math.floor(rows / 2), waiting.length - rows));
+	const isFocused = state.panels.focus === 'queue';
+	const lines = waiting.slice(first, first + rows).map((row): Line => {
+		const line = queueRow(row, state, width - markWidth);
+		return isFocused && row.position === selected + 1
+			? [span('> ', 'marked'), span(lineText(line), 'marked')]
+			: [span(' '.repeat(markWidth)), ...line];
+	});
+	return {lines, first, total: waiting.length};
 }

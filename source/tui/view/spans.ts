@@ -7,6 +7,8 @@ export type Tone =
 	| 'strong'
 	| 'dim'
 	| 'frame'
+	/** The frame of the panel that the keys speak to. */
+	| 'focus'
 	| 'heading'
 	| 'free'
 	| 'mine'

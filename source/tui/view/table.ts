@@ -3,10 +3,12 @@ import type {StatusRow} from '../../core/status.js';
 import {shortDuration} from '../../format/durations.js';
 import {fit, widthOf} from '../../format/width.js';
 import {sanitize} from '../../format/text.js';
-import {tagOf} from '../table/rows.js';
+import {seriesOf} from '../history.js';
+import {tagOf} from '../table/tags.js';
 import type {SortKey} from '../table/state.js';
 import type {State} from '../state.js';
 import {columnsFor, markerWidth, type Column} from './columns.js';
+import {sparkline} from './graph.js';
 import {bar, ellipsisOf} from './glyphs.js';
 import {byMemory, commonMemory, gibibytes, processWords} from './readings.js';
 import {endWords, hotCelsius, ownerWords, stateWord} from './row-words.js';
@@ -107,7 +109,12 @@ function cell(row: StatusRow, column: Column, state: State): Line {
 
 		case 'power': {
 			const watts = row.reading?.powerWatts;
-			return [watts === undefined ? nothing : span(`${Math.round(watts)}W`)];
+			return [watts === undefined ? nothing : span(String(Math.round(watts)))];
+		}
+
+		case 'history': {
+			const when = {columns: column.width, nowMs: state.nowMs};
+			return [span(sparkline(seriesOf(state.history, tagOf(row.index, row.reading), 'utilization', when), isAscii))];
 		}
 
 		case 'process': {
@@ -135,6 +142,7 @@ const titles = {
 	memory: 'MEM',
 	temperature: 'TEMP ',
 	power: 'PWR',
+	history: '5-MIN',
 	process: 'PROCESS',
 } as const;
 
@@ -167,7 +175,7 @@ export function tableRow(row: StatusRow, state: State, width: number): Line {
 	});
 	const [first, ...rest] = cells;
 	const following = rest.flatMap((fitted) => [span(' '), ...fitted]);
-	const marks = `${isSelected ? '>' : ' '}${state.table.tags.has(tagOf(row)) ? '*' : ' '}`;
+	const marks = `${isSelected ? '>' : ' '}${state.table.tags.has(tagOf(row.index, row.reading)) ? '*' : ' '}`;
 	const line = isSelected
 		? [span(`${marks}${lineText(first!)}`, 'marked'), ...inBold(following)]
 		: [span(marks, 'key'), ...first!, ...following];

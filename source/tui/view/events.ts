@@ -1,0 +1,60 @@
+/** The newest events first. */
+import type {AuditEntry} from '../../core/types.js';
+import {sanitize} from '../../format/text.js';
+import {remembering} from '../memo.js';
+import type {State} from '../state.js';
+import {eventWords} from './event-words.js';
+import {span, type Line, type Tone} from './spans.js';
+import {rangeWords, windowOf} from './window.js';
+
+type Told = {readonly time: number; readonly words: string; readonly tone: Tone};
+
+const alarming: ReadonlySet<AuditEntry['kind']> = new Set(['unreserved', 'squatter', 'health']);
+
+/** Those of the pool and those of this monitor together, by time. */
+const told = remembering(
+	({trail}: State) => [trail],
+	({trail}): readonly Told[] =>
+		[
+			...trail.entries.map((entry): Told => ({
+				time: entry.time,
+				words: sanitize(eventWords(entry)),
+				tone: alarming.has(entry.kind) ? 'warning' : 'plain',
+			})),
+			...trail.errors.map(({time, text}): Told => ({time, words: sanitize(text), tone: 'error'})),
+		].toSorted((a, b) => b.time - a.time),
+);
+
+/** How many lines there are to show. */
+export const eventCount = (state: State): number => told(state).length;
+
+const marks: Readonly<Partial<Record<Tone, string>>> = {warning: 'WARN ', error: 'ERR '};
+
+const secondsPerDay = 86_400;
+
+/** A time of day; of another day, how many days ago as well. */
+function timeWords(time: number, state: State): string {
+	const days = Math.floor(((state.snapshot?.now ?? time) - time) / secondsPerDay);
+	return state.settings.formatTime(time) + (days > 0 ? ` -${days}d` : '');
+}
+
+export type EventsView = {readonly lines: readonly Line[]; readonly end: string};
+
+export function eventsView(state: State, rows: number): EventsView {
+	const all = told(state);
+	const {problem} = state.trail;
+	const {from, to} = windowOf(state.panels.scroll.events, {total: all.length, shown: rows});
+	const lines = all
+		.slice(from, to)
+		.map(({time, words, tone}): Line => [
+			span(` ${timeWords(time, state)} `, 'dim'),
+			span(marks[tone] ?? '', tone),
+			span(words),
+		]);
+	const reason: readonly Line[] = problem === undefined ? [] : [[span(` ${sanitize(problem)}`, 'warning')]];
+	const nothing: readonly Line[] = [[span(' nothing happened yet', 'dim')]];
+	return {
+		lines: lines.length > 0 ? lines : reason.length > 0 ? reason : nothing,
+		end: rangeWords(from, to, all.length),
+	};
+}

@@ -1,0 +1,85 @@
+/** Who used how much, as lines; where there is a screen to draw on, ink-table draws the same rows. */
+import type {ReportRow} from '../../core/report.js';
+import {counted} from '../../format/numbers.js';
+import {sanitize} from '../../format/text.js';
+import {fit} from '../../format/width.js';
+import {reportDays} from '../report-feed.js';
+import type {State} from '../state.js';
+import {bar} from './glyphs.js';
+import {span, type Line} from './spans.js';
+import {rangeWords, windowOf, type Extent} from './window.js';
+
+/** The head of the table, and below it an empty line and the sums. */
+const otherRows = 3;
+
+/** The report that is asked for; undefined while it is being made. */
+export const currentReport = ({report, panels}: State): State['report'] =>
+	report?.by === panels.reportBy ? report : undefined;
+
+export function reportExtent(state: State, rows: number): Extent {
+	const report = currentReport(state);
+	return {total: report?.kind === 'made' ? report.report.rows.length : 0, shown: Math.max(0, rows - otherRows)};
+}
+
+const barWidth = 24;
+
+function rowLine(
+	{key, gpuHours, percentage, runCount, manualCount}: ReportRow,
+	largest: number,
+	state: State,
+	keyWidth: number,
+): Line {
+	const {filled, rest} = bar(largest > 0 ? percentage / largest : 0, barWidth, state.settings.isAscii);
+	return [
+		span(` ${fit(sanitize(key), keyWidth)}`, 'strong'),
+		span(fit(gpuHours.toFixed(2), 11, 'end')),
+		span(fit(`${percentage.toFixed(1)}%`, 8, 'end')),
+		span(fit(String(runCount), 6, 'end')),
+		span(fit(String(manualCount), 8, 'end')),
+		span(`  ${filled}`),
+		span(rest, 'dim'),
+	];
+}
+
+export type ReportView = {readonly lines: readonly Line[]; readonly end: string};
+
+export function reportView(state: State, rows: number, width: number): ReportView {
+	const report = currentReport(state);
+	if (report === undefined) {
+		return {lines: [[span(' adding up', 'dim')]], end: ''};
+	}
+
+	if (report.kind === 'failed') {
+		return {lines: [[span(` ${sanitize(report.reason)}`, 'warning')]], end: ''};
+	}
+
+	const {rows: all, totalGpuHours, totalReservations, uniqueUsers} = report.report;
+	if (all.length === 0) {
+		return {lines: [[span(` Nothing was used in the last ${counted(reportDays, 'day')}`, 'dim')]], end: ''};
+	}
+
+	const keyWidth = Math.min(30, Math.max(10, width - barWidth - 36));
+	const {from, to} = windowOf(state.panels.scroll.report, reportExtent(state, rows));
+	const largest = Math.max(...all.map(({percentage}) => percentage));
+	const head = [
+		` ${fit(report.by.toUpperCase(), keyWidth)}`,
+		fit('GPU HOURS', 11, 'end'),
+		fit('SHARE', 8, 'end'),
+		fit('RUN', 6, 'end'),
+		fit('MANUAL', 8, 'end'),
+	].join('');
+	return {
+		lines: [
+			[span(head, 'heading')],
+			...all.slice(from, to).map((row) => rowLine(row, largest, state, keyWidth)),
+			[],
+			[
+				span(` ${totalGpuHours.toFixed(2)} GPU hours`, 'strong'),
+				span(
+					`, ${counted(totalReservations, 'reservation')} by ${counted(uniqueUsers, 'user')} in the last ${counted(reportDays, 'day')}`,
+				),
+			],
+		],
+		end: rangeWords(from, to, all.length),
+	};
+}
