@@ -14,12 +14,18 @@ const absentWhenBlank = (text: string): string | undefined => (text === '' ? und
 const absentWhenEmpty = <Item>(list: readonly Item[]): readonly Item[] | undefined =>
 	list.length > 0 ? list : undefined;
 
-const processJson = ({pid, user, name, commandLine, memoryUsedMiB}: GpuProcess) => ({
-	pid,
-	user,
-	name,
-	command: commandLine,
-	memory_used_mb: memoryUsedMiB,
+const processJson = (process: GpuProcess) => ({
+	pid: process.pid,
+	user: process.user,
+	name: process.name,
+	command: process.commandLine,
+	memory_used_mb: process.memoryUsedMiB,
+	utilization: process.utilizationPercent,
+	start_time: time(process.startTime),
+	parent_pid: process.parentPid,
+	cpu_percent: process.cpuPercent,
+	host_memory_mb: process.hostMemoryMiB,
+	container_id: process.containerId,
 });
 
 const rowJson = (row: StatusRow, {simulated}: Observation) => ({

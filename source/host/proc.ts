@@ -25,6 +25,10 @@ export type ProcessStat = {
 	readonly foregroundGroup: number;
 	readonly threads: number;
 	/**
+	Time on processors so far, its own and the kernel's for it, in clock ticks.
+	*/
+	readonly cpuTicks: number;
+	/**
 	Start time in clock ticks since boot.
 	*/
 	readonly startTicks: number;
@@ -50,6 +54,7 @@ export const parseStat = (text: string): ProcessStat | undefined => {
 		.split(' ');
 	const [state, parentPid, ...terminal] = fields;
 	const [processGroup, session, device, foregroundGroup] = terminal.slice(0, 4).map(Number);
+	const [userTicks, kernelTicks] = fields.slice(11, 13).map(Number);
 	const threads = fields[17];
 	const startTicks = fields[19];
 	if (state === undefined || state === '' || !isCount(parentPid) || !isCount(threads) || !isCount(startTicks)) {
@@ -65,6 +70,7 @@ export const parseStat = (text: string): ProcessStat | undefined => {
 		terminal: device ?? 0,
 		foregroundGroup: foregroundGroup ?? -1,
 		threads: Number(threads),
+		cpuTicks: (userTicks ?? 0) + (kernelTicks ?? 0),
 		startTicks: Number(startTicks),
 	};
 };

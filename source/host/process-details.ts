@@ -1,15 +1,17 @@
-import {readFileSync} from 'node:fs';
 import {performance} from 'node:perf_hooks';
 import type {GpuProcess} from '../core/types.js';
 import {createCommandLineReader} from './command-lines.js';
-import {parseStat, type ProcessStat} from './proc.js';
+import {createCpuMeter} from './cpu-meter.js';
+import type {ProcessStat} from './proc.js';
+import {createProcessFiles, secondsPerTick} from './process-files.js';
+import {createOwnerFinder} from './process-owners.js';
 import type {runTool} from './spawn.js';
 import type {Users} from './users.js';
 
 /**
-What this machine knows of a process. All undefined when it is hidden from us or has ended.
+What this machine knows of a process. All undefined when it is hidden from us or has ended, as with those of other containers.
 */
-export type ProcessDetails = Pick<GpuProcess, 'startTicks' | 'user' | 'name' | 'commandLine' | 'ancestors'>;
+export type ProcessDetails = Omit<GpuProcess, 'pid' | 'memoryUsedMiB' | 'utilizationPercent' | 'kind'>;
 
 export type DescribeProcesses = (pids: Iterable<number>) => Promise<ReadonlyMap<number, ProcessDetails>>;
 
@@ -25,12 +27,12 @@ In UTF-16 units; a command line may be megabytes long.
 */
 const longestCommandLine = 4096;
 
-const ownerTimeoutMs = 2000;
-const retryOwnerAfterMs = 60_000;
-
 /**
-Makes the look-up of process owners, names and command lines. It asks for each process once a call, for all of them in parallel, and
-never rejects.
+Makes the look-up of what runs on a GPU: owner, name, command line, parents, start, use of processors and memory, container. It asks
+for each process once a call, for all of them in parallel, and never rejects.
+
+The use of processors is the one since the call before. The first call, and so whatever looks only once, does not know it: an average
+over the whole life of a process would say little of what it does now.
 */
 export const createProcessDescriber = ({
 	users,
@@ -38,52 +40,19 @@ export const createProcessDescriber = ({
 	procDirectory = '/proc',
 	monotonicMs = () => performance.now(),
 }: Options): DescribeProcesses => {
+	const files = createProcessFiles(procDirectory);
 	const readCommandLines = createCommandLineReader({run, procDirectory, monotonicMs});
-	const hiddenOwners = new Map<number, {readonly askedAt: number; readonly uid: Promise<number | undefined>}>();
-
-	/**
-	Blocks, but only for microseconds: unlike the command line, these two need no lock of the process.
-	*/
-	const read = (pid: number, file: 'stat' | 'status'): string => {
-		try {
-			return readFileSync(`${procDirectory}/${pid}/${file}`, 'utf8');
-		} catch {
-			return '';
-		}
-	};
-
-	/**
-	Where /proc does not tell, `ps` may, but a process that hides from both is asked for only now and then.
-	*/
-	const askOwner = async (pid: number): Promise<number | undefined> => {
-		const earlier = hiddenOwners.get(pid);
-		if (earlier && monotonicMs() - earlier.askedAt < retryOwnerAfterMs) {
-			return earlier.uid;
-		}
-
-		const uid = askPs(run, pid);
-		hiddenOwners.set(pid, {askedAt: monotonicMs(), uid});
-		return uid;
-	};
-
-	const findOwner = async (pid: number): Promise<string | undefined> => {
-		const uid = parseUid(read(pid, 'status')) ?? (await askOwner(pid));
-		return uid === undefined ? undefined : users.nameOf(uid);
-	};
+	const findOwners = createOwnerFinder({users, run, monotonicMs});
+	const measureCpu = createCpuMeter(monotonicMs);
 
 	return async (pids) => {
-		const unique = new Set(pids);
-		for (const pid of hiddenOwners.keys()) {
-			if (!unique.has(pid)) {
-				hiddenOwners.delete(pid);
-			}
-		}
-
-		const stats = new Map([...unique].map((pid) => [pid, parseStat(read(pid, 'stat'))]));
+		const unique = [...new Set(pids)];
+		const stats = new Map(unique.map((pid) => [pid, files.statOf(pid)]));
+		const cpu = measureCpu(stats);
 		const parents = new Map<number, ProcessStat | undefined>();
 		const parentStat = (pid: number): ProcessStat | undefined => {
 			if (!parents.has(pid)) {
-				parents.set(pid, stats.get(pid) ?? parseStat(read(pid, 'stat')));
+				parents.set(pid, stats.get(pid) ?? files.statOf(pid));
 			}
 
 			return parents.get(pid);
@@ -94,26 +63,36 @@ export const createProcessDescriber = ({
 		const readable = [...new Map([...parents, ...stats])].flatMap(([pid, stat]) =>
 			stat === undefined || stat.state === 'D' ? [] : [{pid, startTicks: stat.startTicks}],
 		);
-		const [commandLines, ...owners] = await Promise.all([
-			readCommandLines(readable),
-			...[...unique].map(async (pid) => findOwner(pid)),
-		]);
+		const reading = readCommandLines(readable);
+		// While the command lines are on their way.
+		const statuses = new Map(unique.map((pid) => [pid, files.statusOf(pid)]));
+		const containers = files.containersOf(stats);
+		const uids = new Map([...statuses].map(([pid, {uid}]) => [pid, uid]));
+		const [commandLines, owners] = await Promise.all([reading, findOwners(uids)]);
 		return new Map(
-			[...stats].map(([pid, stat], position) => [
+			[...stats].map(([pid, stat]) => [
 				pid,
 				{
 					startTicks: stat?.startTicks,
-					user: owners[position],
+					startTime: startTimeOf(stat, files.bootTime()),
+					parentPid: stat === undefined || stat.parentPid === 0 ? undefined : stat.parentPid,
+					user: owners.get(pid),
 					name: shortName(stat?.comm, commandLines.get(pid)),
 					commandLine: flatten(commandLines.get(pid) ?? ''),
 					ancestors: undefinedWhenEmpty(
 						(ancestors.get(pid) ?? []).flatMap((parent) => flatten(commandLines.get(parent) ?? '') ?? []),
 					),
+					cpuPercent: cpu.get(pid),
+					hostMemoryMiB: statuses.get(pid)?.residentMiB,
+					containerId: containers.get(pid),
 				},
 			]),
 		);
 	};
 };
+
+const startTimeOf = (stat: ProcessStat | undefined, bootTime: number | undefined): number | undefined =>
+	stat === undefined || bootTime === undefined ? undefined : bootTime + stat.startTicks * secondsPerTick;
 
 const undefinedWhenEmpty = <Item>(list: readonly Item[]): readonly Item[] | undefined =>
 	list.length === 0 ? undefined : list;
@@ -134,20 +113,6 @@ const ancestorsOf = (
 	}
 
 	return pids;
-};
-
-/**
-The real uid: of four numbers after `Uid:` in /proc/PID/status the first (proc_pid_status(5)).
-*/
-const parseUid = (status: string): number | undefined => {
-	const uid = /^Uid:\s+(?<real>\d+)/mv.exec(status)?.groups?.['real'];
-	return uid === undefined ? undefined : Number(uid);
-};
-
-const askPs = async (run: typeof runTool, pid: number): Promise<number | undefined> => {
-	const {stdout} = await run('ps', ['-o', 'uid=', '-p', String(pid)], {timeoutMs: ownerTimeoutMs, maxBytes: 4096});
-	const uid = stdout.trim();
-	return /^\d+$/v.test(uid) ? Number(uid) : undefined;
 };
 
 /**

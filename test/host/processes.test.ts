@@ -165,7 +165,7 @@ test('a program cannot disguise its state by its name', () => {
 			fc.nat(),
 			fc.nat(),
 			(comm, state, parentPid, startTicks) => {
-				const fields = [state, parentPid, 7, 8, 34_816, -1, ...Array.from({length: 11}, () => 0), 3, 0, startTicks, 0];
+				const fields = [state, parentPid, 7, 8, 34_816, -1, 0, 0, 0, 0, 0, 40, 2, 0, 0, 0, 0, 3, 0, startTicks, 0];
 				expect(parseStat(`42 (${comm}) ${fields.join(' ')}\n`)).toEqual({
 					comm,
 					state,
@@ -175,6 +175,7 @@ test('a program cannot disguise its state by its name', () => {
 					terminal: 34_816,
 					foregroundGroup: -1,
 					threads: 3,
+					cpuTicks: 42,
 					startTicks,
 				});
 			},

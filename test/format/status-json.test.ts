@@ -1,0 +1,58 @@
+import {expect, test} from 'vitest';
+import type {StatusRow} from '../../source/core/status.js';
+import type {GpuProcess, Observation} from '../../source/core/types.js';
+import {harmlessJson} from '../../source/format/json.js';
+import {statusJson} from '../../source/format/status-json.js';
+
+const observation: Observation = {provider: 'nvidia', simulated: false, takenAtMs: 0, gpus: [], warnings: []};
+
+const processesOf = (...processes: readonly GpuProcess[]) => {
+	const row: StatusRow = {
+		index: 0,
+		state: 'available',
+		use: {kind: 'idle'},
+		health: [],
+		unreservedUsers: [],
+		processes,
+		squatters: [],
+	};
+	const [json] = JSON.parse(harmlessJson(statusJson([row], observation))) as Array<{processes?: unknown}>;
+	return json?.processes;
+};
+
+test('a process is told with all that is known of it', () => {
+	const known: GpuProcess = {
+		pid: 4711,
+		startTicks: 1,
+		startTime: 1_700_000_000,
+		parentPid: 4000,
+		user: 'ada',
+		name: 'python3',
+		commandLine: 'python3 train.py',
+		memoryUsedMiB: 2048,
+		utilizationPercent: 84,
+		cpuPercent: 312,
+		hostMemoryMiB: 900,
+		containerId: '0123456789ab',
+	};
+	expect(processesOf(known)).toEqual([
+		{
+			pid: 4711,
+			user: 'ada',
+			name: 'python3',
+			command: 'python3 train.py',
+			memory_used_mb: 2048,
+			utilization: 84,
+			start_time: '2023-11-14T22:13:20Z',
+			parent_pid: 4000,
+			cpu_percent: 312,
+			host_memory_mb: 900,
+			container_id: '0123456789ab',
+		},
+	]);
+});
+
+test('what is not known of a process is absent', () => {
+	expect(processesOf({pid: 4711})).toEqual([{pid: 4711}]);
+	expect(processesOf()).toBeUndefined();
+});
