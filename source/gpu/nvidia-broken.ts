@@ -1,3 +1,4 @@
+import {judgeHealth} from './nvidia-health.js';
 import type {BareReading} from './reading.js';
 import {normalizePciBusId} from './pci.js';
 import {cap} from './text.js';
@@ -74,11 +75,13 @@ export const placeBroken = (
 		const broken = {...row, ...handle, previousIndex: row?.previousIndex ?? handle?.previousIndex ?? -1};
 		const index = broken.index ?? freeIndex(gpus, broken);
 		const words = broken.words ?? '';
+		const health = judgeHealth({failure: words});
 		gpus.set(index, {
 			pciBusId: broken.pciBusId,
 			unknown: {},
 			...gpus.get(index),
 			index,
+			...(health.length > 0 && {health}),
 			failure: words === '' ? 'no answer' : words,
 		});
 	}

@@ -91,7 +91,7 @@ Reads a number, with or without its unit. Undefined for everything else (`[N/A]`
 number is never made up.
 */
 export const readNumber = (text: string): number | undefined => {
-	const number = /^(?<number>\d{1,12}(?:\.\d{1,6})?)(?:\s*(?:MiB|[%CW]))?$/v.exec(text)?.groups?.['number'];
+	const number = /^(?<number>\d{1,12}(?:\.\d{1,6})?)(?:\s*(?:MiB|MHz|[%CW]))?$/v.exec(text)?.groups?.['number'];
 	return number === undefined ? undefined : Number(number);
 };
 

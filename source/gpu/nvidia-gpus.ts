@@ -1,26 +1,7 @@
-import type {GpuReading} from '../core/types.js';
-import {type CsvRow, isMarker, parseCsv, readNumber} from './nvidia-csv.js';
+import {isMarker, parseCsv} from './nvidia-csv.js';
 import {type BrokenGpu, parseHandleFailure, placeBroken} from './nvidia-broken.js';
-import {normalizePciBusId} from './pci.js';
+import {readGpu, readText, withoutBrackets} from './nvidia-reading.js';
 import type {BareReading} from './reading.js';
-import {cap} from './text.js';
-
-/**
-What is asked of every GPU (`nvidia-smi --help-query-gpu`), in this order.
-*/
-export const gpuFields = [
-	'index',
-	'uuid',
-	'pci.bus_id',
-	'name',
-	'memory.total',
-	'memory.used',
-	'utilization.gpu',
-	'temperature.gpu',
-	'power.draw',
-	'power.limit',
-	'driver_version',
-] as const;
 
 export type GpuTable = {
 	/**
@@ -98,65 +79,3 @@ const readIndex = (cells: Cells): number | undefined => {
 	const text = cells.get('index') ?? '';
 	return /^\d{1,4}$/v.test(text) && Number(text) <= largestIndex ? Number(text) : undefined;
 };
-
-const readText = (text: string | undefined): string | undefined =>
-	text === undefined || isMarker(text) ? undefined : cap(text, 200);
-
-const readGpu = (index: number, {cells, text: line}: CsvRow): BareReading => {
-	const unknown: Record<string, string> = {};
-
-	const text = (column: string, field: keyof GpuReading): string | undefined => {
-		const cell = cells.get(column);
-		const value = readText(cell);
-		if (cell !== undefined && value === undefined) {
-			unknown[field] = cell;
-		}
-
-		return value;
-	};
-
-	const number = (column: string, field: keyof GpuReading): number | undefined => {
-		const cell = cells.get(column);
-		if (cell === undefined) {
-			return undefined;
-		}
-
-		const value = readNumber(cell);
-		if (value === undefined) {
-			unknown[field] = cap(cell, 100);
-		}
-
-		return value;
-	};
-
-	const busId = text('pci.bus_id', 'pciBusId');
-	return {
-		index,
-		uuid: text('uuid', 'uuid'),
-		pciBusId: normalizePciBusId(busId ?? '') ?? busId,
-		name: text('name', 'name'),
-		memoryUsedMiB: number('memory.used', 'memoryUsedMiB'),
-		memoryTotalMiB: number('memory.total', 'memoryTotalMiB'),
-		utilizationPercent: number('utilization.gpu', 'utilizationPercent'),
-		temperatureCelsius: number('temperature.gpu', 'temperatureCelsius'),
-		powerWatts: number('power.draw', 'powerWatts'),
-		powerLimitWatts: number('power.limit', 'powerLimitWatts'),
-		failure: findFailure(line, cells),
-		unknown,
-	};
-};
-
-/**
-A GPU is broken when any cell says so, or when not even its identity or its memory could be read. A lone `[Unknown Error]`
-elsewhere is a sensor that does not answer. Broken GPUs were seen to report 0 MiB in use: what they say must not count as free.
-*/
-const findFailure = (line: string, cells: Cells): string | undefined => {
-	const broken = /\[[^,\[\]]*(?:requires reset|reset required|is lost)[^,\[\]]*\]/iv.exec(line)?.[0];
-	const silent = ['uuid', 'memory.used']
-		.map((column) => cells.get(column) ?? '')
-		.find((cell) => /^\[unknown error\]$|^err!$/iv.test(cell));
-	const words = broken ?? silent;
-	return words === undefined ? undefined : withoutBrackets(words);
-};
-
-const withoutBrackets = (marker: string): string => cap(marker.replace(/^\[(?<words>.*)\]$/v, '$<words>'), 200);

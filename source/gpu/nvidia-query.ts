@@ -1,13 +1,15 @@
 import type {RunTool, ToolOutcome} from './tool.js';
 
+type Query = '--query-gpu' | '--query-compute-apps';
+
 type Options = {
 	readonly run: RunTool;
 	readonly command: string;
+	readonly option: Query;
 	/**
-	`--query-gpu` or `--query-compute-apps`.
+	What to ask for, in this order, when the tool has refused these.
 	*/
-	readonly option: string;
-	readonly fields: readonly string[];
+	readonly fields: (refused: ReadonlySet<string>) => readonly string[];
 	/**
 	Fields without which the answer is of no use.
 	*/
@@ -24,6 +26,11 @@ type Options = {
 Far more than the table of the largest machine, and little enough to hold.
 */
 const maxBytes = 4 * 1024 * 1024;
+
+export const queryArguments = (option: Query, fields: readonly string[]): readonly string[] => [
+	`${option}=${fields.join(',')}`,
+	'--format=csv,nounits',
+];
 
 /**
 Makes a query that asks without the fields which this nvidia-smi turns out not to know, and remembers them.
@@ -43,10 +50,9 @@ export const createQuery = ({
 	return async () => {
 		const startedAtMs = monotonicMs();
 		for (;;) {
-			const wanted = fields.filter((field) => !refused.has(field));
+			const wanted = fields(refused);
 			const leftMs = Math.max(1, timeoutMs - (monotonicMs() - startedAtMs));
-			const args = [`${option}=${wanted.join(',')}`, '--format=csv,nounits'];
-
+			const args = queryArguments(option, wanted);
 			const outcome = await run(command, args, {timeoutMs: leftMs, maxBytes, signal});
 			const field = refusedField(outcome);
 			if (field === undefined || !wanted.includes(field) || essential.includes(field)) {
@@ -61,5 +67,5 @@ export const createQuery = ({
 /**
 `Field "power.limit" is not a valid field to query.`, on either stream, and nothing else is printed.
 */
-const refusedField = ({stdout, stderr}: ToolOutcome): string | undefined =>
+export const refusedField = ({stdout, stderr}: ToolOutcome): string | undefined =>
 	/^field "(?<field>[^"]+)" is not a valid field to query/imv.exec(`${stdout}\n${stderr}`)?.groups?.['field'];

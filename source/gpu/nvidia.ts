@@ -4,7 +4,8 @@ import {CanhazgpuError} from '../errors.js';
 import {createHangWatch} from './hang-watch.js';
 import {countDriverGpus, driverGpusDirectory} from './nvidia-driver.js';
 import {explainFailure, explainHang} from './nvidia-failures.js';
-import {gpuFields, parseGpuTable} from './nvidia-gpus.js';
+import {gpuFields, readDriverMajor} from './nvidia-fields.js';
+import {parseGpuTable} from './nvidia-gpus.js';
 import {attachProcesses, parseProcessTable, processFields} from './nvidia-processes.js';
 import {createQuery} from './nvidia-query.js';
 import {singleFlight} from './single-flight.js';
@@ -39,11 +40,17 @@ export const createNvidiaProvider = ({
 }: Options): GpuProvider => {
 	const closing = new AbortController();
 	const common = {run, command, timeoutMs, monotonicMs, signal: closing.signal};
-	const askGpus = createQuery({...common, option: '--query-gpu', fields: gpuFields, essential: ['index']});
+	const driverMajor = readDriverMajor();
+	const askGpus = createQuery({
+		...common,
+		option: '--query-gpu',
+		fields: (refused) => gpuFields(refused, driverMajor),
+		essential: ['index'],
+	});
 	const askProcesses = createQuery({
 		...common,
 		option: '--query-compute-apps',
-		fields: processFields,
+		fields: (refused) => processFields.filter((field) => !refused.has(field)),
 		essential: ['gpu_uuid', 'pid'],
 	});
 

@@ -57,7 +57,7 @@ test('takes columns by their names, in any order, with their units', () => {
 			powerWatts: 110.23,
 			powerLimitWatts: 350,
 			failure: undefined,
-			unknown: {},
+			unknown: {fanPercent: '[N/A]'},
 		},
 	]);
 });

@@ -1,7 +1,8 @@
 import * as fc from 'fast-check';
 import {expect, test} from 'vitest';
 import {explainFailure} from '../../source/gpu/nvidia-failures.js';
-import {gpuFields, parseGpuTable} from '../../source/gpu/nvidia-gpus.js';
+import {gpuFields} from '../../source/gpu/nvidia-fields.js';
+import {parseGpuTable} from '../../source/gpu/nvidia-gpus.js';
 import {attachProcesses, parseProcessTable, processFields} from '../../source/gpu/nvidia-processes.js';
 
 const markers = ['[N/A]', '[Not Supported]', '[Unknown Error]', '[GPU requires reset]', 'N/A', 'ERR!', '', '[]', '['];
@@ -18,6 +19,11 @@ const cell = fc.oneof(
 		'-4',
 		'0x10',
 		'12 MiB',
+		'Enabled',
+		'0x0000000000000044',
+		'-3',
+		'Drain and Reset',
+		'9.0',
 		'9 %',
 		'1,5',
 		'٣',
@@ -63,27 +69,39 @@ const isSurrogateFree = (value: unknown): boolean => JSON.stringify(value).isWel
 
 test('no text makes the table of GPUs throw, and no reading is made up', () => {
 	fc.assert(
-		fc.property(fc.oneof(nearTable(gpuFields), fc.string()), sentence, (stdout, stderr) => {
-			const {gpus = []} = parseGpuTable(stdout, stderr) ?? {};
-			const numbers = numbersIn(stdout);
-			const indices = gpus.map(({index}) => index);
-			expect(indices).toEqual([...new Set(indices)].toSorted((a, b) => a - b));
-			for (const {index, failure, unknown, ...readings} of gpus) {
-				expect(numbers.has(index) || failure !== undefined).toBe(true);
-				for (const [field, value] of Object.entries(readings)) {
-					const isTold =
-						typeof value === 'number'
-							? numbers.has(value)
-							: field === 'pciBusId' || stdout.includes(String(value ?? ''));
-					expect(isTold, `${field} ${value}`).toBe(true);
-				}
+		fc.property(
+			fc.oneof(nearTable([...gpuFields(new Set()), ...gpuFields(new Set(), 400)]), fc.string()),
+			sentence,
+			(stdout, stderr) => {
+				const {gpus = []} = parseGpuTable(stdout, stderr) ?? {};
+				const numbers = numbersIn(stdout);
+				const indices = gpus.map(({index}) => index);
+				expect(indices).toEqual([...new Set(indices)].toSorted((a, b) => a - b));
+				for (const {index, failure, unknown, health, throttleReasons, isMigEnabled, ...plain} of gpus) {
+					expect(numbers.has(index) || failure !== undefined).toBe(true);
+					expect(isMigEnabled === undefined || /enabled|disabled/iv.test(stdout)).toBe(true);
+					expect(throttleReasons === undefined || stdout.includes('0x')).toBe(true);
+					expect(health === undefined || health.length > 0).toBe(true);
+					const {temperatureCelsius = NaN, temperatureLimitCelsius = NaN} = plain;
+					// Told as a distance from the temperature.
+					const margin = temperatureLimitCelsius - temperatureCelsius;
+					expect(Number.isNaN(margin) || numbers.has(Math.abs(margin))).toBe(true);
+					const readings = {...plain, isMigEnabled, throttleReasons, temperatureLimitCelsius: undefined};
+					for (const [field, value] of Object.entries(plain).filter(([name]) => name !== 'temperatureLimitCelsius')) {
+						const isTold =
+							typeof value === 'number'
+								? numbers.has(value)
+								: field === 'pciBusId' || stdout.includes(String(value ?? ''));
+						expect(isTold, `${field} ${value}`).toBe(true);
+					}
 
-				for (const [field, marker] of Object.entries(unknown)) {
-					expect(readings).toHaveProperty(field, undefined);
-					expect(stdout).toContain(marker);
+					for (const [field, marker] of Object.entries(unknown)) {
+						expect(readings).toHaveProperty(field, undefined);
+						expect(stdout).toContain(marker);
+					}
 				}
-			}
-		}),
+			},
+		),
 		{numRuns: 2000},
 	);
 });

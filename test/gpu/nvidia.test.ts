@@ -4,6 +4,7 @@ import path from 'node:path';
 import {performance} from 'node:perf_hooks';
 import process from 'node:process';
 import {expect, test, vi} from 'vitest';
+import {gpuFields, readDriverMajor} from '../../source/gpu/nvidia-fields.js';
 import {createNvidiaProvider} from '../../source/gpu/nvidia.js';
 import type {RunTool} from '../../source/gpu/tool.js';
 import {runTool} from '../../source/host/spawn.js';
@@ -31,7 +32,7 @@ test('asks for GPUs and processes at the same time', async () => {
 	const calls = await stub.calls();
 	expect(calls.toSorted()).toEqual([
 		'--query-compute-apps=gpu_uuid,pid,used_memory,process_name --format=csv,nounits',
-		'--query-gpu=index,uuid,pci.bus_id,name,memory.total,memory.used,utilization.gpu,temperature.gpu,power.draw,power.limit,driver_version --format=csv,nounits',
+		`--query-gpu=${gpuFields(new Set(), readDriverMajor()).join(',')} --format=csv,nounits`,
 	]);
 });
 

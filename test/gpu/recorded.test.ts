@@ -71,6 +71,17 @@ describe.skipIf(!isHere)('recorded outputs', () => {
 				temperatureCelsius: number('temperature.gpu'),
 				powerWatts: number('power.draw'),
 				powerLimitWatts: number('power.limit'),
+				memoryReservedMiB: number('memory.reserved'),
+				memoryUtilizationPercent: number('utilization.memory'),
+				fanPercent: number('fan.speed'),
+				smClockMHz: number('clocks.current.sm'),
+				memoryClockMHz: number('clocks.current.memory'),
+				eccUncorrectedErrors: number('ecc.errors.uncorrected.volatile.total'),
+				computeCapability: cellOf(row, 'compute_cap'),
+				computeMode: cellOf(row, 'compute_mode'),
+				isMigEnabled: {Enabled: true, Disabled: false}[cellOf(row, 'mig.mode.current')],
+				temperatureLimitCelsius: (number('temperature.gpu') ?? NaN) + (number('temperature.gpu.tlimit') ?? NaN),
+				throttleReasons: [],
 				failure: undefined,
 			});
 		}

@@ -1,0 +1,72 @@
+import {readFileSync} from 'node:fs';
+
+/**
+What every driver in use knows.
+*/
+const basicFields = [
+	'index',
+	'uuid',
+	'pci.bus_id',
+	'name',
+	'memory.total',
+	'memory.used',
+	'utilization.gpu',
+	'utilization.memory',
+	'temperature.gpu',
+	'power.draw',
+	'power.limit',
+	'fan.speed',
+	'clocks.current.sm',
+	'clocks.current.memory',
+	'compute_mode',
+	'ecc.errors.uncorrected.volatile.total',
+	'driver_version',
+] as const;
+
+/**
+What later drivers added, oldest first: the tool complains of the first field that it does not know.
+*/
+const laterFields: ReadonlyArray<{readonly since: number; readonly fields: readonly string[]}> = [
+	{since: 450, fields: ['mig.mode.current']},
+	{since: 510, fields: ['memory.reserved', 'compute_cap']},
+	{since: 535, fields: ['clocks_event_reasons.active', 'temperature.gpu.tlimit']},
+	{since: 565, fields: ['gpu_recovery_action']},
+];
+
+/**
+What `clocks_event_reasons.active` was called before.
+*/
+const olderReasons = 'clocks_throttle_reasons.active';
+
+/**
+What is asked of every GPU (`nvidia-smi --help-query-gpu`), in this order.
+
+A field that turns out to be unknown says that the driver is older than the field, so all that are as new or newer are left out with it:
+else an old tool would have to be run once for each of them.
+
+@param driverMajor - 550 for 550.54.14. Undefined: everything is tried.
+*/
+export const gpuFields = (refused: ReadonlySet<string>, driverMajor = Infinity): readonly string[] => {
+	const refusing = laterFields.find(({fields}) => fields.some((field) => refused.has(field)));
+	const known = laterFields.filter(({since}) => since <= driverMajor && since < (refusing?.since ?? Infinity));
+	const later = known.flatMap(({fields}) => fields);
+	const reasons = later.includes('clocks_event_reasons.active') ? [] : [olderReasons];
+	return [...basicFields, ...later, ...reasons].filter((field) => !refused.has(field));
+};
+
+/**
+The kernel's own note of the version of a loaded module. No code of the driver runs when it is read, so it cannot hang.
+*/
+const moduleVersionFile = '/sys/module/nvidia/version';
+
+/**
+The first number of the driver's version. Undefined where the kernel does not tell, as under WSL.
+*/
+export const readDriverMajor = (file = moduleVersionFile): number | undefined => {
+	try {
+		const major = /^(?<major>\d{2,4})\./v.exec(readFileSync(file, 'utf8'))?.groups?.['major'];
+		return major === undefined ? undefined : Number(major);
+	} catch {
+		return undefined;
+	}
+};

@@ -1,0 +1,75 @@
+import type {HealthProblem} from '../core/observation.js';
+import {cap} from './text.js';
+
+/**
+What tells whether a GPU is fit for work. Whatever is unknown says nothing.
+*/
+export type Symptoms = {
+	/**
+	In the tool's words, when the GPU could not be asked.
+	*/
+	readonly failure?: string;
+	/**
+	What the driver wants to be done, such as `None` or `Drain and Reset`.
+	*/
+	readonly recoveryAction?: string;
+	readonly eccUncorrectedErrors?: number;
+	readonly temperatureCelsius?: number;
+	readonly temperatureLimitCelsius?: number;
+	readonly isBrakingForHeat?: boolean;
+};
+
+/**
+The reasons not to hand a GPU out, the gravest first.
+*/
+export const judgeHealth = (symptoms: Symptoms): readonly HealthProblem[] =>
+	[
+		lostProblem(symptoms.failure),
+		resetProblem(symptoms.failure, symptoms.recoveryAction),
+		eccProblem(symptoms.eccUncorrectedErrors),
+		heatProblem(symptoms),
+	].filter((problem) => problem !== undefined);
+
+const lostProblem = (failure = ''): HealthProblem | undefined =>
+	/is lost|fallen off the bus/iv.test(failure)
+		? {kind: 'fell-off-the-bus', words: `Fell off the bus: ${cap(failure, 200)}`}
+		: undefined;
+
+const resetProblem = (failure = '', recoveryAction = ''): HealthProblem | undefined => {
+	if (/requires reset|reset required/iv.test(failure)) {
+		return {kind: 'needs-reset', words: cap(failure, 200)};
+	}
+
+	return /reset|reboot|drain/iv.test(recoveryAction)
+		? {kind: 'needs-reset', words: `The driver asks for: ${cap(recoveryAction, 100)}`}
+		: undefined;
+};
+
+const eccProblem = (errors = 0): HealthProblem | undefined =>
+	errors > 0
+		? {kind: 'ecc', words: `${errors} memory error${errors === 1 ? '' : 's'} that could not be corrected (ECC)`}
+		: undefined;
+
+const heatProblem = ({
+	temperatureCelsius,
+	temperatureLimitCelsius,
+	isBrakingForHeat,
+}: Symptoms): HealthProblem | undefined => {
+	if (
+		temperatureCelsius !== undefined &&
+		temperatureLimitCelsius !== undefined &&
+		temperatureCelsius >= temperatureLimitCelsius
+	) {
+		return {
+			kind: 'temperature',
+			words: `${temperatureCelsius} °C, and it slows down from ${temperatureLimitCelsius} °C on`,
+		};
+	}
+
+	return isBrakingForHeat === true
+		? {
+				kind: 'temperature',
+				words: `It slows itself down for heat${temperatureCelsius === undefined ? '' : ` at ${temperatureCelsius} °C`}`,
+			}
+		: undefined;
+};

@@ -1,0 +1,115 @@
+import {mkdtemp, writeFile} from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import * as fc from 'fast-check';
+import {expect, test} from 'vitest';
+import {gpuFields, readDriverMajor} from '../../source/gpu/nvidia-fields.js';
+import {parseGpuTable} from '../../source/gpu/nvidia-gpus.js';
+import {fixture} from './fixture.js';
+import {good, setUp} from './nvidia-set-up.js';
+
+const gpusOf = (text: string) => parseGpuTable(text, '')?.gpus ?? [];
+
+test('every reading lands in its field, and what is unknown stays unknown', () => {
+	const [working, , hot] = gpusOf(fixture('gpus.all-readings.csv'));
+	expect(working).toEqual({
+		index: 0,
+		uuid: 'GPU-0a0a0a0a-1111-2222-3333-000000000000',
+		pciBusId: '00000000:02:00.0',
+		name: 'NVIDIA H100 80GB HBM3',
+		memoryUsedMiB: 40_123,
+		memoryTotalMiB: 81_559,
+		memoryReservedMiB: 612,
+		utilizationPercent: 98,
+		memoryUtilizationPercent: 41,
+		temperatureCelsius: 61,
+		temperatureLimitCelsius: 87,
+		powerWatts: 640.5,
+		powerLimitWatts: 700,
+		fanPercent: undefined,
+		smClockMHz: 1755,
+		memoryClockMHz: 2619,
+		throttleReasons: ['power cap'],
+		eccUncorrectedErrors: 0,
+		isMigEnabled: false,
+		computeMode: 'Default',
+		computeCapability: '9.0',
+		failure: undefined,
+		unknown: {fanPercent: '[N/A]'},
+	});
+	expect(hot).toMatchObject({
+		computeMode: undefined,
+		eccUncorrectedErrors: undefined,
+		isMigEnabled: undefined,
+		throttleReasons: ['hardware slowdown', 'software thermal slowdown', 'hardware thermal slowdown'],
+		unknown: {computeMode: '[Unknown Error]', eccUncorrectedErrors: '[N/A]', isMigEnabled: '[N/A]'},
+	});
+});
+
+test('what makes a GPU unfit is told, and nothing else', () => {
+	expect(gpusOf(fixture('gpus.all-readings.csv')).map(({health}) => health)).toEqual([
+		undefined,
+		[
+			{kind: 'needs-reset', words: 'The driver asks for: Drain and Reset'},
+			{kind: 'ecc', words: '2 memory errors that could not be corrected (ECC)'},
+		],
+		[{kind: 'temperature', words: '93 °C, and it slows down from 93 °C on'}],
+		[{kind: 'temperature', words: '90 °C, and it slows down from 88 °C on'}],
+	]);
+	expect(gpusOf(fixture('gpus.one-requires-reset.csv')).map(({health}) => health)).toEqual([
+		[{kind: 'needs-reset', words: 'GPU requires reset'}],
+		undefined,
+	]);
+});
+
+test('a GPU that is lost has fallen off the bus, in whatever line it is told', () => {
+	const line = 'Unable to determine the device handle for GPU1: 0000:04:00.0: GPU is lost.  Reboot the system';
+	expect(parseGpuTable(fixture('gpus.gap.csv'), line)?.gpus[1]?.health).toMatchObject([{kind: 'fell-off-the-bus'}]);
+});
+
+test('a driver that calls the reasons by their older name is understood', () => {
+	const text = 'index, clocks_throttle_reasons.active\n0, 0x0000000000000042\n1, 0x0000000000000000\n2, Active';
+	expect(gpusOf(text).map(({throttleReasons, health}) => [throttleReasons, health?.[0]?.kind])).toEqual([
+		[['application clocks', 'hardware thermal slowdown'], 'temperature'],
+		[[], undefined],
+		[undefined, undefined],
+	]);
+});
+
+test('a driver is asked for what it knows: none is asked for the reasons twice', () => {
+	fc.assert(
+		fc.property(fc.integer({min: 300, max: 700}), (major) => {
+			const fields = gpuFields(new Set(), major);
+			expect(fields.filter((field) => field.includes('reasons.active'))).toEqual([
+				major < 535 ? 'clocks_throttle_reasons.active' : 'clocks_event_reasons.active',
+			]);
+			expect(fields.includes('memory.reserved')).toBe(major >= 510);
+			expect(fields).toHaveLength(new Set(fields).size);
+		}),
+	);
+});
+
+test('the version is the one that the kernel notes for the module', async () => {
+	const file = path.join(await mkdtemp(path.join(os.tmpdir(), 'driver-')), 'version');
+	expect(readDriverMajor(file)).toBeUndefined();
+	await writeFile(file, '550.54.14\n');
+	expect(readDriverMajor(file)).toBe(550);
+	await writeFile(file, 'unknown\n');
+	expect(readDriverMajor(file)).toBeUndefined();
+});
+
+test('an old tool that knows none of the later fields is run once more, and not once for each of them', async () => {
+	const known = gpuFields(new Set(), 440);
+	const before = String.raw`
+		for field in $(echo "$1" | cut -d= -f2 | tr , ' '); do
+			case " ${known.join(' ')} " in
+				*" $field "*) ;;
+				*) echo "Field \"$field\" is not a valid field to query."; exit 2;;
+			esac
+		done`;
+	const {provider, stub} = await setUp({...good, gpus: {...good.gpus, before}});
+	expect(await provider.observe()).toMatchObject({gpus: [{index: 0}, {index: 1}]});
+	const asked = (await stub.calls()).filter((call) => call.startsWith('--query-gpu'));
+	expect(asked).toHaveLength(2);
+	expect(asked[1]).toBe(`--query-gpu=${known.join(',')} --format=csv,nounits`);
+});
