@@ -4,12 +4,14 @@ Chooses the GPU provider.
 import {existsSync} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
+import type {Config} from './config.js';
 import type {Clock, GpuProvider, Store} from './core/ports.js';
 import {isLeased} from './core/lifecycle.js';
 import {ownerOf} from './core/ownership.js';
 import type {Observation, ProviderName} from './core/types.js';
 import {createAmdProvider} from './gpu/amd.js';
 import {detectProvider} from './gpu/detect.js';
+import type {EarlyRuns} from './gpu/early-tool.js';
 import {createNvidiaProvider} from './gpu/nvidia.js';
 import {createSimulatedProvider} from './gpu/simulated.js';
 import {createProcessDescriber} from './host/process-details.js';
@@ -19,16 +21,29 @@ import {createUsers} from './host/users.js';
 /** How many GPUs a simulated box has when nobody says. */
 export const simulatedCount = 8;
 
+/** What a provider is made of. */
+export type ProviderContext = {
+	readonly clock: Clock;
+	readonly config: Config;
+	/** Where simulated GPUs find the leases to show load for. */
+	readonly store?: Store;
+	/** Runs of the tool that are under way already. */
+	readonly early?: EarlyRuns;
+};
+
+const timeoutMsOf = (config: Config): number => config.get('gpu.timeout')! * 1000;
+
 /** What every provider of real GPUs is given. */
-const realWorld = (clock: Clock) => ({
-	run: runTool,
+const realWorld = ({clock, config, early}: ProviderContext) => ({
+	run: early?.run ?? runTool,
 	describeProcesses: createProcessDescriber({users: createUsers(), run: runTool}),
 	monotonicMs: clock.monotonicMs,
+	timeoutMs: timeoutMsOf(config),
 });
 
-const createNvidia = (clock: Clock): GpuProvider => createNvidiaProvider(realWorld(clock));
+const createNvidia = (context: ProviderContext): GpuProvider => createNvidiaProvider(realWorld(context));
 
-const createAmd = (clock: Clock): GpuProvider => createAmdProvider(realWorld(clock));
+const createAmd = (context: ProviderContext): GpuProvider => createAmdProvider(realWorld(context));
 
 const isInstalled = (command: string): boolean =>
 	(process.env['PATH'] ?? '')
@@ -39,13 +54,13 @@ const isInstalled = (command: string): boolean =>
 Begins to look at the GPUs before anything else is loaded or connected: the tool is the slowest part of most verbs, and nearly every
 pool on a box that has it is its own. Undefined where no tool is installed.
 */
-export function lookEarly(clock: Clock): GpuProvider | undefined {
+export function lookEarly(context: ProviderContext): GpuProvider | undefined {
 	const create = isInstalled('nvidia-smi') ? createNvidia : isInstalled('amd-smi') ? createAmd : undefined;
 	if (create === undefined) {
 		return undefined;
 	}
 
-	const provider = create(clock);
+	const provider = create(context);
 	let early: Promise<Observation> | undefined = provider.observe();
 	return {
 		...provider,
@@ -58,7 +73,7 @@ export function lookEarly(clock: Clock): GpuProvider | undefined {
 }
 
 /** Load appears where the pool's leases are. */
-const createSimulated = (clock: Clock, store: Store | undefined): GpuProvider =>
+const createSimulated = ({clock, store}: ProviderContext): GpuProvider =>
 	createSimulatedProvider({
 		monotonicMs: clock.monotonicMs,
 		nowSeconds: () => Date.now() / 1000,
@@ -78,18 +93,18 @@ const createSimulated = (clock: Clock, store: Store | undefined): GpuProvider =>
 		},
 	});
 
-export function createProvider(name: ProviderName, clock: Clock, store?: Store): GpuProvider {
+export function createProvider(name: ProviderName, context: ProviderContext): GpuProvider {
 	switch (name) {
 		case 'nvidia': {
-			return createNvidia(clock);
+			return createNvidia(context);
 		}
 
 		case 'fake': {
-			return createSimulated(clock, store);
+			return createSimulated(context);
 		}
 
 		case 'amd': {
-			return createAmd(clock);
+			return createAmd(context);
 		}
 	}
 }
@@ -105,12 +120,16 @@ Counts the GPUs of this box.
 @param wanted - Undefined: whatever is here.
 @throws CanhazgpuError `provider` when what was asked for by name cannot be counted.
 */
-export async function detectGpus(wanted: ProviderName | undefined, clock: Clock): Promise<Detected> {
+export async function detectGpus(wanted: ProviderName | undefined, context: ProviderContext): Promise<Detected> {
 	const found =
 		wanted === undefined
-			? await detectProvider({run: runTool, searchPath: process.env['PATH'] ?? ''})
+			? await detectProvider({
+					run: runTool,
+					searchPath: process.env['PATH'] ?? '',
+					timeoutMs: timeoutMsOf(context.config),
+				})
 			: {provider: wanted};
 	return found.provider === undefined
 		? found
-		: {provider: found.provider, gpuCount: await createProvider(found.provider, clock).count()};
+		: {provider: found.provider, gpuCount: await createProvider(found.provider, context).count()};
 }

@@ -11,19 +11,27 @@ import type {App, OpenOptions, OpenWorld} from './application.js';
 import type {Config} from './config.js';
 import type {GpuProvider, Store} from './core/ports.js';
 import type {ProviderName} from './core/types.js';
+import type {EarlyRuns} from './gpu/early-tool.js';
 import {createPaint} from './format/paint.js';
 import {createClock} from './host/clock.js';
 import {createHost} from './host/host.js';
 import {listenForInterruption} from './host/interruption.js';
 import {sendSignal} from './host/send-signal.js';
 
-export function createApp(config: Config, hasColor: boolean): App {
+export type AppOptions = {
+	readonly config: Config;
+	readonly hasColor: boolean;
+	/** A look at the GPUs that is under way already. */
+	readonly early?: EarlyRuns;
+};
+
+export function createApp({config, hasColor, early: runs}: AppOptions): App {
 	const host = createHost();
 	const clock = createClock();
-	const context = {config, host, clock, places: createPlaces(config, host)};
+	const context = {config, host, clock, places: createPlaces(config, host), early: runs};
 
 	const worldOf = (store: Store, provider: ProviderName, early?: GpuProvider): OpenWorld => {
-		const gpus = early?.name === provider ? early : createProvider(provider, clock, store);
+		const gpus = early?.name === provider ? early : createProvider(provider, {...context, store});
 		const memoryThresholdMiB = config.get('memory.threshold')!;
 		const watching: GpuProvider[] = [];
 		return {
@@ -41,7 +49,7 @@ export function createApp(config: Config, hasColor: boolean): App {
 					name: provider,
 					memoryThresholdMiB,
 					intervalMs,
-					createScanner: () => createProvider(provider, clock, store),
+					createScanner: () => createProvider(provider, {...context, store}),
 				});
 				watching.push(watched);
 				return watched;
@@ -59,10 +67,10 @@ export function createApp(config: Config, hasColor: boolean): App {
 			return worldOf(await createDemoStore({host, clock}), 'fake');
 		}
 
-		const early = options.willScan === true ? lookEarly(clock) : undefined;
+		const early = options.willScan === true ? lookEarly(context) : undefined;
 		let store: Store | undefined;
 		try {
-			const opened = await openStore(context, options, async () => detectGpus(undefined, clock));
+			const opened = await openStore(context, options, async () => detectGpus(undefined, context));
 			({store} = opened);
 			const {pool} = await store.read();
 			if (early?.name !== pool?.provider) {
@@ -84,7 +92,7 @@ export function createApp(config: Config, hasColor: boolean): App {
 		requester: (label) => ({account: host.account.name, uid: host.account.uid, label: label ?? host.account.name}),
 		open,
 		openPoolPlace: async () => openPoolPlace(context),
-		detect: async (provider) => detectGpus(provider, clock),
+		detect: async (provider) => detectGpus(provider, context),
 		paint: createPaint(hasColor, process.env),
 		print(text) {
 			process.stdout.write(`${text}\n`);

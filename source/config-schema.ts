@@ -30,6 +30,12 @@ const duration = () => {
 	);
 };
 
+/** A duration within bounds, in seconds. */
+const boundedDuration = (minimumSeconds: number, maximumSeconds: number) => {
+	const what = `a duration from ${minimumSeconds} to ${maximumSeconds} seconds, such as 10s`;
+	return v.pipe(duration(), v.minValue(minimumSeconds, what), v.maxValue(maximumSeconds, what));
+};
+
 function durationProblem(raw: unknown): CanhazgpuError | undefined {
 	try {
 		parseDuration(String(raw), 'it');
@@ -67,6 +73,7 @@ export const settings = {
 	'redis.password_file': setting(text('the path of a file')),
 	'redis.tls': setting(flag(), false),
 	'redis.socket': setting(text('the path of a socket')),
+	'gpu.timeout': setting(boundedDuration(1, 300), '10s'),
 	'memory.threshold': setting(integer(0, 10_000_000), 1024),
 	'pool.directory': setting(text('the path of a directory'), '/var/lib/canhazgpu'),
 	remote_hosts: setting(v.array(remoteHost(), 'a list of host names'), []),

@@ -3,6 +3,7 @@ Global flags, config, choose the command, print an error once, exit code.
 */
 import process from 'node:process';
 import packageJson from '../package.json' with {type: 'json'};
+import type {EarlyRuns} from './app-early.js';
 import type {Understood} from './commands/command.js';
 import {CanhazgpuError} from './errors.js';
 import {sanitize} from './format/text.js';
@@ -57,7 +58,7 @@ export async function understand(argv: readonly string[], outerFile?: string): P
 	}
 
 	const command = await findCommand(split.verb);
-	const {overrides, ...parsed} = parseInput(command, split);
+	const {overrides, ...parsed} = await parseInput(command, split);
 	if (parsed.has('help')) {
 		return {text: await help(command.name)};
 	}
@@ -77,8 +78,24 @@ export async function understand(argv: readonly string[], outerFile?: string): P
 	return {command, input: {...parsed, config, grammar}};
 }
 
+/** Before anything else is loaded. */
+async function startLooking(argv: readonly string[]): Promise<EarlyRuns | undefined> {
+	const {mayScan, startTools} = await import('./app-early.js');
+	return mayScan(argv) ? startTools() : undefined;
+}
+
 async function dispatch(argv: readonly string[]): Promise<number> {
 	checkNode();
+	const early = await startLooking(argv);
+	try {
+		return await perform(argv, early);
+	} finally {
+		// Nobody may have wanted it.
+		early?.stop();
+	}
+}
+
+async function perform(argv: readonly string[], early: EarlyRuns | undefined): Promise<number> {
 	const understood = await understand(argv);
 	if ('text' in understood) {
 		process.stdout.write(`${understood.text}\n`);
@@ -91,7 +108,7 @@ async function dispatch(argv: readonly string[]): Promise<number> {
 	}
 
 	const {createApp} = await import('./app.js');
-	return command.run(createApp(input.config, !input.has('no-color')), input);
+	return command.run(createApp({config: input.config, hasColor: !input.has('no-color'), early}), input);
 }
 
 /** Runs the program on its arguments; returns the exit code and never throws. */

@@ -1,4 +1,5 @@
 import {readFileSync} from 'node:fs';
+import type {ToolCall} from './early-tool.js';
 
 /**
 What every driver in use knows.
@@ -53,6 +54,26 @@ export const gpuFields = (refused: ReadonlySet<string>, driverMajor = Infinity):
 	const reasons = later.includes('clocks_event_reasons.active') ? [] : [olderReasons];
 	return [...basicFields, ...later, ...reasons].filter((field) => !refused.has(field));
 };
+
+/**
+What is asked of every process (`nvidia-smi --help-query-compute-apps`). The name comes last, as it may hold commas.
+*/
+export const processFields = ['gpu_uuid', 'pid', 'used_memory', 'process_name'] as const;
+
+export type Query = '--query-gpu' | '--query-compute-apps';
+
+export const queryArguments = (query: Query, fields: readonly string[]): readonly string[] => [
+	`${query}=${fields.join(',')}`,
+	'--format=csv,nounits',
+];
+
+/**
+The two queries with which a scan begins.
+*/
+export const firstQueries = (command: string): readonly ToolCall[] => [
+	{command, args: queryArguments('--query-gpu', gpuFields(new Set(), readDriverMajor()))},
+	{command, args: queryArguments('--query-compute-apps', processFields)},
+];
 
 /**
 The kernel's own note of the version of a loaded module. No code of the driver runs when it is read, so it cannot hang.

@@ -5,11 +5,6 @@ import {joinDetails, type ProcessRow} from './process-rows.js';
 import {cap} from './text.js';
 import type {DescribeProcesses} from './tool.js';
 
-/**
-What is asked of every process (`nvidia-smi --help-query-compute-apps`). The name comes last, as it may hold commas.
-*/
-export const processFields = ['gpu_uuid', 'pid', 'used_memory', 'process_name'] as const;
-
 export type ProcessTable = {
 	/**
 	By the UUID of the GPU, which for MIG is the one of the whole GPU.

@@ -1,6 +1,5 @@
+import {queryArguments, type Query} from './nvidia-fields.js';
 import type {RunTool, ToolOutcome} from './tool.js';
-
-type Query = '--query-gpu' | '--query-compute-apps';
 
 type Options = {
 	readonly run: RunTool;
@@ -26,11 +25,6 @@ type Options = {
 Far more than the table of the largest machine, and little enough to hold.
 */
 const maxBytes = 4 * 1024 * 1024;
-
-export const queryArguments = (option: Query, fields: readonly string[]): readonly string[] => [
-	`${option}=${fields.join(',')}`,
-	'--format=csv,nounits',
-];
 
 /**
 Makes a query that asks without the fields which this nvidia-smi turns out not to know, and remembers them.

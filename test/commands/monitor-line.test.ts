@@ -25,7 +25,7 @@ async function open({isReadonly = false} = {}) {
 	};
 
 	return createCommandLine({
-		app: createApp(input.config, false),
+		app: createApp({config: input.config, hasColor: false}),
 		world: {...world, close, watchGpus: async () => world.gpus},
 		grammar: input.grammar,
 		isReadonly,

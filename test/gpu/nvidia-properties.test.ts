@@ -1,9 +1,9 @@
 import * as fc from 'fast-check';
 import {expect, test} from 'vitest';
 import {explainFailure} from '../../source/gpu/nvidia-failures.js';
-import {gpuFields} from '../../source/gpu/nvidia-fields.js';
+import {gpuFields, processFields} from '../../source/gpu/nvidia-fields.js';
 import {parseGpuTable} from '../../source/gpu/nvidia-gpus.js';
-import {attachProcesses, parseProcessTable, processFields} from '../../source/gpu/nvidia-processes.js';
+import {attachProcesses, parseProcessTable} from '../../source/gpu/nvidia-processes.js';
 
 const markers = ['[N/A]', '[Not Supported]', '[Unknown Error]', '[GPU requires reset]', 'N/A', 'ERR!', '', '[]', '['];
 
@@ -77,9 +77,10 @@ test('no text makes the table of GPUs throw, and no reading is made up', () => {
 				const numbers = numbersIn(stdout);
 				const indices = gpus.map(({index}) => index);
 				expect(indices).toEqual([...new Set(indices)].toSorted((a, b) => a - b));
-				for (const {index, failure, unknown, health, throttleReasons, isMigEnabled, ...plain} of gpus) {
+				for (const {index, failure, unknown, health, throttleReasons, isMigEnabled, migInstances, ...plain} of gpus) {
 					expect(numbers.has(index) || failure !== undefined).toBe(true);
 					expect(isMigEnabled === undefined || /enabled|disabled/iv.test(stdout)).toBe(true);
+					expect(migInstances).toBeUndefined();
 					expect(throttleReasons === undefined || stdout.includes('0x')).toBe(true);
 					expect(health === undefined || health.length > 0).toBe(true);
 					const {temperatureCelsius = NaN, temperatureLimitCelsius = NaN} = plain;
@@ -89,9 +90,7 @@ test('no text makes the table of GPUs throw, and no reading is made up', () => {
 					const readings = {...plain, isMigEnabled, throttleReasons, temperatureLimitCelsius: undefined};
 					for (const [field, value] of Object.entries(plain).filter(([name]) => name !== 'temperatureLimitCelsius')) {
 						const isTold =
-							typeof value === 'number'
-								? numbers.has(value)
-								: field === 'pciBusId' || stdout.includes(String(value ?? ''));
+							typeof value === 'number' ? numbers.has(value) : field === 'pciBusId' || stdout.includes(value ?? '');
 						expect(isTold, `${field} ${value}`).toBe(true);
 					}
 

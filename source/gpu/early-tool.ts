@@ -1,0 +1,96 @@
+import type {RunTool, ToolOutcome} from './tool.js';
+
+/**
+A run of a tool, as somebody will ask for it.
+*/
+export type ToolCall = {readonly command: string; readonly args: readonly string[]};
+
+export type EarlyRuns = {
+	/**
+	Runs a tool, or takes over the run that was started early for the very same call, once.
+	*/
+	readonly run: RunTool;
+	/**
+	Ends what nobody took over.
+	*/
+	readonly stop: () => void;
+};
+
+type Early = {
+	readonly outcome: Promise<ToolOutcome>;
+	readonly stop: AbortController;
+	endedAtMs?: number;
+};
+
+/**
+Nobody may have to wait longer than this for somebody to take a run over.
+*/
+const longestWaitMs = 60_000;
+
+/**
+What was seen longer ago than this is looked at again.
+*/
+const stalestMs = 1000;
+
+const maxBytes = 4 * 1024 * 1024;
+
+/**
+Starts tools before it is known how long they may take, or whether they are needed: they are the slowest part of most verbs.
+*/
+export const startEarly = (run: RunTool, calls: readonly ToolCall[], monotonicMs: () => number): EarlyRuns => {
+	const pending = new Map(
+		calls.map(({command, args}) => {
+			const stop = new AbortController();
+			const outcome = run(command, args, {timeoutMs: longestWaitMs, maxBytes, signal: stop.signal});
+			const early: Early = {outcome, stop};
+			void outcome.then(() => {
+				early.endedAtMs = monotonicMs();
+			});
+			return [nameOf({command, args}), early];
+		}),
+	);
+
+	return {
+		async run(command, args, options) {
+			const name = nameOf({command, args});
+			const early = pending.get(name);
+			pending.delete(name);
+			return early === undefined || monotonicMs() - (early.endedAtMs ?? Infinity) > stalestMs
+				? run(command, args, options)
+				: takeOver(early, options);
+		},
+		stop() {
+			for (const {stop} of pending.values()) {
+				stop.abort();
+			}
+
+			pending.clear();
+		},
+	};
+};
+
+const nameOf = ({command, args}: ToolCall): string => JSON.stringify([command, ...args]);
+
+const takeOver = async ({outcome, stop}: Early, {timeoutMs, signal}: Parameters<RunTool>[2]): Promise<ToolOutcome> => {
+	let isLate = false;
+	const timer = setTimeout(() => {
+		isLate = true;
+		stop.abort();
+	}, timeoutMs);
+	const abort = () => {
+		stop.abort();
+	};
+
+	signal?.addEventListener('abort', abort);
+	if (signal?.aborted === true) {
+		abort();
+	}
+
+	try {
+		const seen = await outcome;
+		return isLate && seen.failure === 'aborted' ? {...seen, failure: 'timed-out'} : seen;
+	} finally {
+		clearTimeout(timer);
+		signal?.removeEventListener('abort', abort);
+	}
+};
