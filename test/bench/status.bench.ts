@@ -1,0 +1,113 @@
+/**
+`status` beside a bare start of the runtime and the tool alone, in turns: nvidia-smi takes 50 ms, 8 GPUs, 40 processes. Then 64 GPUs
+with 500 processes, from the tool's answers to the rows.
+*/
+import {spawn, spawnSync} from 'node:child_process';
+import {once} from 'node:events';
+import {text} from 'node:stream/consumers';
+import process from 'node:process';
+import {statusRows} from '../../source/core/status.js';
+import {createNvidiaProvider} from '../../source/gpu/nvidia.js';
+import {createProcessDescriber} from '../../source/host/process-details.js';
+import {runTool} from '../../source/host/spawn.js';
+import {createUsers} from '../../source/host/users.js';
+import {createBox, program} from '../_helpers/cli.js';
+import {startRedis} from '../_helpers/redis-server.js';
+import {stubTool} from '../_helpers/stub-tool.js';
+import {createTestWorld} from '../_helpers/world.js';
+import {median, report, tell} from './_measure.js';
+import {answerOf, tables} from './_nvidia-tables.js';
+
+const rounds = 31;
+
+/** Milliseconds from the start of a process to its end. */
+function run(command: string, args: readonly string[], environment: Readonly<Record<string, string>>): number {
+	const started = performance.now();
+	const {status, stderr} = spawnSync(command, args, {env: {...environment}, encoding: 'utf8'});
+	const took = performance.now() - started;
+	if (status !== 0) {
+		throw new Error(`${command} failed: ${stderr}`);
+	}
+
+	return took;
+}
+
+/** Processes that do nothing; they end with the one that started them. */
+function startJobs(count: number) {
+	const shell = spawn(
+		'sh',
+		['-c', `for i in $(seq ${count}); do sleep 600 >/dev/null & echo $!; done; exec 1>&-; wait`],
+		{
+			stdio: ['ignore', 'pipe', 'ignore'],
+			detached: true,
+		},
+	);
+	return {
+		pids: text(shell.stdout).then((lines) => lines.trim().split('\n').map(Number)),
+		async end() {
+			process.kill(-shell.pid!, 'SIGKILL');
+			await once(shell, 'exit');
+		},
+	};
+}
+
+const redis = await startRedis();
+const box = createBox({CANHAZGPU_REDIS_HOST: '127.0.0.1', CANHAZGPU_REDIS_PORT: String(redis.port)});
+const jobs = startJobs(500);
+const pids = await jobs.pids;
+const stub = stubTool(box, 'nvidia-smi', `sleep 0.05\n${answerOf(box.home, {gpuCount: 8, pids: pids.slice(0, 40)})}`);
+const environment = {...box.environment, PATH: stub.searchPath};
+run(process.execPath, [program, 'admin', '--gpus', '8', '--provider', 'nvidia'], environment);
+
+const figures = {bare: [] as number[], tool: [] as number[], status: [] as number[]};
+for (let round = -3; round < rounds; round++) {
+	const bare = run(process.execPath, ['-e', '0'], environment);
+	const tool = run('nvidia-smi', ['--query-gpu=index'], environment);
+	const status = run(process.execPath, [program, 'status'], environment);
+	if (!(round >= 0)) {
+		continue;
+	}
+
+	figures.bare.push(bare);
+	figures.tool.push(tool);
+	figures.status.push(status);
+}
+
+tell('bare start of the runtime, median', median(figures.bare), 'ms');
+tell('the tool alone, median', median(figures.tool), 'ms');
+tell('status, median', median(figures.status), 'ms');
+report('status over a bare start and the tool', median(figures.status) - median(figures.bare) - median(figures.tool), {
+	limit: 60,
+	unit: 'ms',
+});
+
+const large = tables({gpuCount: 64, pids});
+const {store} = await createTestWorld({gpuCount: 64});
+const snapshot = await store.read();
+const answered: number[] = [];
+const createProvider = () =>
+	createNvidiaProvider({
+		async run(command, args, options) {
+			const table = args[0]?.startsWith('--query-gpu') ? large.gpus : large.processes;
+			answered.push(performance.now());
+			return command === 'nvidia-smi' ? {stdout: table, stderr: '', exitCode: 0} : runTool(command, args, options);
+		},
+		describeProcesses: createProcessDescriber({users: createUsers(), run: runTool}),
+		monotonicMs: () => performance.now(),
+	});
+const scans: number[] = [];
+for (let round = 0; round < rounds; round++) {
+	answered.length = 0;
+	// A new one each time: nothing is known of the processes yet.
+	const observation = await createProvider().observe();
+	const rows = statusRows(snapshot, observation, 1024);
+	scans.push(performance.now() - answered[1]!);
+	if (rows.length !== 64 || rows.flatMap(({processes}) => processes).length !== 500) {
+		throw new Error('The scan is not whole');
+	}
+}
+
+report('64 GPUs, 500 processes: from the answers to the rows, median', median(scans), {limit: 30, unit: 'ms'});
+await jobs.end();
+box.remove();
+await redis.stop();

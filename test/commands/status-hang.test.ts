@@ -1,0 +1,53 @@
+import {mkdirSync} from 'node:fs';
+import {afterAll, beforeAll, expect, test} from 'vitest';
+import {createBox, type Box} from '../_helpers/cli.js';
+import {stubTool} from '../_helpers/stub-tool.js';
+import {eventually} from '../_helpers/eventually.js';
+
+let box: Box;
+
+beforeAll(async () => {
+	box = createBox({CANHAZGPU_STORE: 'embedded'});
+	mkdirSync(box.poolDirectory);
+	const {searchPath} = stubTool(box, 'nvidia-smi', "printf 'index\\n0\\n1\\n'");
+	expect(await box.run('admin --gpus 2 --provider nvidia', {PATH: searchPath})).toMatchObject({exitCode: 0});
+});
+
+afterAll(() => {
+	box.remove();
+});
+
+test('a tool that hangs and heeds no signal but the last: an answer in the bound, no second call, nothing left', async () => {
+	const stub = stubTool(box, 'nvidia-smi', "trap '' TERM\nwhile :; do sleep 1; done");
+	const started = performance.now();
+	const status = await box.run('status', {PATH: stub.searchPath, CANHAZGPU_GPU_TIMEOUT: '2s'});
+	const took = performance.now() - started;
+	expect(status).toMatchObject({exitCode: 0});
+	expect(status.stderr).toContain('nvidia-smi did not answer within 2 s');
+	expect(status.stdout.split('\n').filter((line) => line.includes('│'))).toHaveLength(3);
+	expect(took).toBeGreaterThan(2000);
+	expect(took).toBeLessThan(6000);
+	expect(stub.calls().toSorted()).toEqual([
+		expect.stringMatching(/^--query-compute-apps=/v),
+		expect.stringMatching(/^--query-gpu=/v),
+	]);
+	await eventually(() => stub.running().length === 0);
+});
+
+test('a bound that makes no sense is refused', async () => {
+	expect(await box.run('status', {CANHAZGPU_GPU_TIMEOUT: '10ms'})).toMatchObject({
+		exitCode: 2,
+		stderr: expect.stringContaining('CANHAZGPU_GPU_TIMEOUT must be a duration') as string,
+	});
+	expect(await box.run('status', {CANHAZGPU_GPU_TIMEOUT: '1h'})).toMatchObject({
+		exitCode: 2,
+		stderr: expect.stringContaining('from 1 to 300 seconds') as string,
+	});
+});
+
+test('a verb that turns out to need no look ends the one that was begun', async () => {
+	const stub = stubTool(box, 'nvidia-smi', 'exec sleep 600');
+	const status = await box.run('status --no-such-flag', {PATH: stub.searchPath});
+	expect(status.exitCode).toBe(2);
+	await eventually(() => stub.running().length === 0);
+});
