@@ -44,7 +44,7 @@ export type StatusRow = {
 	readonly model?: Model;
 	/** Accounts using it without a lease. Empty for a use whose users are unknown. */
 	readonly unreservedUsers: readonly string[];
-	/** Processes of others on somebody's lease. */
+	/** Processes of others on somebody's lease, whatever memory they use. */
 	readonly squatters: readonly GpuProcess[];
 	/** Taken out of service by hand: nobody new gets it. */
 	readonly drain?: Drain;
@@ -72,8 +72,8 @@ function leasedRow(seen: Seen, lease: Lease, snapshot: Snapshot, idleSeconds: nu
 		remainingSeconds: lease.expiryTime === undefined ? undefined : Math.max(0, lease.expiryTime - snapshot.now),
 		idleSeconds,
 		unreservedUsers: [],
-		// A process whose user is unknown may be the holder's own (a container): it accuses nobody.
-		squatters: seen.processes.filter(({user}) => user !== undefined && user !== owner),
+		// A process whose user is unknown may be the holder's own (a container), and a desktop is nobody's job: neither accuses.
+		squatters: seen.processes.filter(({user, kind}) => user !== undefined && user !== owner && kind !== 'graphics'),
 		problem: seen.use.kind === 'failed' && seen.reading !== undefined ? seen.use.why : undefined,
 	};
 }

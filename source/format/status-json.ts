@@ -4,7 +4,7 @@
 import type {StatusRow} from '../core/status.js';
 import type {GpuProcess, Observation} from '../core/types.js';
 import {longDuration, timestamp} from './durations.js';
-import {detailWords, stateWords, unreservedWords, userWords, validationWords} from './status-words.js';
+import {detailWords, stateWords, unreservedNames, unreservedWords, userWords, validationWords} from './status-words.js';
 
 const time = (seconds: number | undefined): string | undefined =>
 	seconds === undefined ? undefined : timestamp(seconds);
@@ -42,7 +42,7 @@ const rowJson = (row: StatusRow, {simulated}: Observation) => ({
 	last_released: time(row.lastReleased),
 	last_heartbeat: time(row.lease?.lastHeartbeat),
 	expiry_time: time(row.lease?.expiryTime),
-	unreserved_users: absentWhenEmpty(row.unreservedUsers),
+	unreserved_users: absentWhenEmpty(unreservedNames(row)),
 	process_info: unreservedWords(row),
 	error: row.problem,
 	uuid: row.reading?.uuid,

@@ -28,6 +28,12 @@ export function unreservedWords(row: StatusRow): string | undefined {
 	return `${mebibytes(row.use.memoryUsedMiB)} used ${by}`;
 }
 
+/** All who use it without a reservation, each once; `unknown` for those who cannot be told. */
+export function unreservedNames({state, unreservedUsers, processes}: StatusRow): readonly string[] {
+	const hasUnknown = processes.length === 0 || processes.some(({user}) => user === undefined);
+	return state === 'unreserved' ? [...unreservedUsers, ...(hasUnknown ? ['unknown'] : [])] : [];
+}
+
 /** The column USER: `account`, `account (label)`, or all who use it without a reservation. */
 export function userWords(row: StatusRow): string {
 	if (row.owner !== undefined) {
@@ -39,7 +45,9 @@ export function userWords(row: StatusRow): string {
 		return '-';
 	}
 
-	return row.unreservedUsers.length > 0 ? row.unreservedUsers.map((user) => sanitize(user)).join(',') : 'unknown';
+	return unreservedNames(row)
+		.map((user) => sanitize(user))
+		.join(',');
 }
 
 /** The column DETAILS. */
@@ -75,6 +83,20 @@ export function detailWords(row: StatusRow): string {
 	}
 }
 
+/** `8452MB, 2 processes`, and who of them is not the holder. */
+function useWords(row: StatusRow, memoryUsedMiB: number | undefined): string {
+	const {processes, squatters, reading} = row;
+	const names = [...new Set(squatters.map(({user}) => sanitize(user ?? 'unknown')))].join(',');
+	const unknown = processes.filter(({user}) => user === undefined).length;
+	const words = [
+		memoryUsedMiB === undefined ? undefined : mebibytes(memoryUsedMiB),
+		reading?.processes === undefined ? undefined : `${processes.length} processes`,
+		unknown === 0 ? undefined : `${unknown} of an unknown user`,
+		names === '' ? undefined : `ALSO ${names} without a reservation: ${processList(squatters)}`,
+	];
+	return words.filter((word) => word !== undefined).join(', ');
+}
+
 /** The column VALIDATION: what the GPU itself says of the state. */
 export function validationWords(row: StatusRow): string {
 	if (row.state === 'unreserved' || row.state === 'error') {
@@ -85,18 +107,22 @@ export function validationWords(row: StatusRow): string {
 	switch (row.use.kind) {
 		case 'failed':
 		case 'unknown': {
-			return `unknown: ${sanitize(row.use.why)}`;
+			// Memory may be hidden where processes are seen.
+			return [`unknown: ${sanitize(row.use.why)}`, row.processes.length > 0 ? useWords(row, undefined) : '']
+				.filter((word) => word !== '')
+				.join(', ');
 		}
 
 		case 'idle': {
+			if (row.processes.length > 0) {
+				return useWords(row, memory);
+			}
+
 			return row.state === 'available' && memory !== undefined ? `${mebibytes(memory)} used` : 'no usage detected';
 		}
 
 		case 'used': {
-			const count = row.reading?.processes === undefined ? '' : `, ${row.processes.length} processes`;
-			const users = [...new Set(row.squatters.map(({user}) => sanitize(user ?? 'unknown')))].join(',');
-			const squatters = users === '' ? '' : `, ALSO ${users} without a reservation: ${processList(row.squatters)}`;
-			return `${mebibytes(row.use.memoryUsedMiB)}${count}${squatters}`;
+			return useWords(row, row.use.memoryUsedMiB);
 		}
 	}
 }

@@ -3,7 +3,7 @@ import {owns} from '../../core/ownership.js';
 import type {StatusRow} from '../../core/status.js';
 import type {Requester} from '../../core/types.js';
 import {roughDuration, shortDuration} from '../../format/durations.js';
-import {sanitize} from '../../format/text.js';
+import {userWords} from '../../format/status-words.js';
 import {span, type Span} from './spans.js';
 
 /** An end nearer than this is marked. */
@@ -56,15 +56,11 @@ export function stateWord(row: StatusRow, requester: Requester, isScanned: boole
 
 export function ownerWords(row: StatusRow, requester: Requester): Span {
 	if (row.owner !== undefined) {
-		const owner = sanitize(row.owner);
-		const words = row.label === undefined ? owner : `${owner} (${sanitize(row.label)})`;
-		return span(words, isMine(row, requester) ? 'mine' : 'plain');
+		return span(userWords(row), isMine(row, requester) ? 'mine' : 'plain');
 	}
 
 	// The question mark: they use it, and nothing says that they may.
-	return row.state === 'unreserved'
-		? span(`${row.unreservedUsers.map((user) => sanitize(user)).join(',')}?`, 'warning')
-		: span('-', 'dim');
+	return row.state === 'unreserved' ? span(`${userWords(row)}?`, 'warning') : span('-', 'dim');
 }
 
 /** When it ends: a time, or with its job. */

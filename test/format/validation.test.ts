@@ -1,0 +1,183 @@
+/** What each face says of a GPU: who uses it, by what right, and what is not known. */
+import fc from 'fast-check';
+import {describe, expect, test} from 'vitest';
+import {statusRows} from '../../source/core/status.js';
+import type {GpuProcess, GpuReading, GpuRecord, Lease, Snapshot} from '../../source/core/types.js';
+import {detailWords, userWords, validationWords} from '../../source/format/status-words.js';
+import {statusJson} from '../../source/format/status-json.js';
+import {idleReading, observationOf} from '../_helpers/world.js';
+
+const free: GpuRecord = {kind: 'free', index: 0, raw: undefined};
+const alices = (lease: Partial<Lease> = {}): GpuRecord => ({
+	kind: 'leased',
+	index: 0,
+	raw: '{}',
+	lease: {user: 'alice', actualUser: 'alice', type: 'manual', startTime: 9000, expiryTime: 20_000, ...lease},
+});
+
+function rowOf(record: GpuRecord, reading: Partial<GpuReading>, threshold = 1024) {
+	const snapshot: Snapshot = {
+		now: 10_000,
+		storeUptimeSeconds: Infinity,
+		pool: {gpuCount: 1, provider: 'nvidia'},
+		gpus: [record],
+		queue: [],
+		lastUsed: new Map(),
+		drains: new Map(),
+		notices: [],
+		stored: {drains: undefined, notices: undefined},
+	};
+	const observation = observationOf([{...idleReading(0), ...reading}]);
+	const [row] = statusRows(snapshot, observation, threshold);
+	return {row: row!, json: statusJson([row!], observation)[0]!};
+}
+
+const python = (pid: number, user: string | undefined, more: Partial<GpuProcess> = {}): GpuProcess => ({
+	pid,
+	user,
+	name: 'python3',
+	memoryUsedMiB: 4000,
+	...more,
+});
+
+type Case = readonly [
+	what: string,
+	record: GpuRecord,
+	reading: Partial<GpuReading>,
+	said: {readonly user: string; readonly details?: string; readonly validation: string},
+];
+
+test.each<Case>([
+	['free and quiet', free, {memoryUsedMiB: 45}, {user: '-', details: 'never used', validation: '45MB used'}],
+	[
+		'free, with a small process on it',
+		free,
+		{memoryUsedMiB: 300, processes: [python(7, 'bob')]},
+		{user: '-', details: 'never used', validation: '300MB, 1 processes'},
+	],
+	[
+		'reserved and used by its holder',
+		alices(),
+		{memoryUsedMiB: 8452, processes: [python(7, 'alice')]},
+		{user: 'alice', validation: '8452MB, 1 processes'},
+	],
+	['reserved and not used', alices(), {}, {user: 'alice', validation: 'no usage detected'}],
+	[
+		'reserved, used a little',
+		alices(),
+		{memoryUsedMiB: 300, processes: [python(7, 'alice')]},
+		{user: 'alice', validation: '300MB, 1 processes'},
+	],
+	[
+		'reserved by one, used by others',
+		alices(),
+		{memoryUsedMiB: 9000, processes: [python(7, 'alice'), python(8, 'bob'), python(9, 'carol'), python(10, 'bob')]},
+		{
+			user: 'alice',
+			validation:
+				'9000MB, 4 processes, ALSO bob,carol without a reservation: PID 8 (python3), PID 9 (python3) and 1 more',
+		},
+	],
+	[
+		'a squatter with little memory',
+		alices(),
+		{memoryUsedMiB: 200, processes: [python(8, 'bob')]},
+		{user: 'alice', validation: '200MB, 1 processes, ALSO bob without a reservation: PID 8 (python3)'},
+	],
+	[
+		'a label does not make its holder a squatter',
+		alices({user: 'team'}),
+		{memoryUsedMiB: 9000, processes: [python(7, 'alice')]},
+		{user: 'alice (team)', validation: '9000MB, 1 processes'},
+	],
+	[
+		'a process of nobody knows whom accuses nobody',
+		alices(),
+		{memoryUsedMiB: 9000, processes: [python(7, 'alice'), python(8, undefined)]},
+		{user: 'alice', validation: '9000MB, 2 processes, 1 of an unknown user'},
+	],
+	[
+		'nor does a desktop',
+		alices(),
+		{memoryUsedMiB: 90, processes: [python(7, 'gdm', {name: 'Xorg', kind: 'graphics'})]},
+		{user: 'alice', validation: '90MB, 1 processes'},
+	],
+	[
+		'memory that cannot be read, with processes that can',
+		alices(),
+		{memoryUsedMiB: undefined, processes: [python(8, 'bob')]},
+		{
+			user: 'alice',
+			validation: 'unknown: memory in use is unknown, 1 processes, ALSO bob without a reservation: PID 8 (python3)',
+		},
+	],
+	[
+		'used without a reservation',
+		free,
+		{memoryUsedMiB: 1025, processes: [python(12_345, 'bob')]},
+		{user: 'bob', details: '1025MB used by PID 12345 (python3)', validation: '-'},
+	],
+	[
+		'by several',
+		free,
+		{memoryUsedMiB: 9000, processes: [python(1, 'carol'), python(2, 'bob'), python(3, 'alice'), python(4, 'bob')]},
+		{
+			user: 'alice,bob,carol',
+			details: '9000MB used by PID 1 (python3), PID 2 (python3) and 2 more',
+			validation: '-',
+		},
+	],
+	[
+		'by one, and by somebody unknown',
+		free,
+		{memoryUsedMiB: 9000, processes: [python(1, 'bob'), python(2, undefined, {name: undefined})]},
+		{user: 'bob,unknown', details: '9000MB used by PID 1 (python3), PID 2 (unknown process)', validation: '-'},
+	],
+	[
+		'by what cannot be seen',
+		free,
+		{memoryUsedMiB: 9000, processes: undefined},
+		{user: 'unknown', details: '9000MB used by a process that cannot be seen', validation: '-'},
+	],
+])('%s', (_, record, reading, {user, details, validation}) => {
+	const {row, json} = rowOf(record, reading);
+	expect({user: userWords(row), validation: validationWords(row)}).toEqual({user, validation});
+	expect(detailWords(row)).toBe(details ?? 'expires in 2h 46m 40s');
+	expect(json.validation).toBe(validation === '-' ? undefined : validation);
+	expect(json.user).toBe(user === '-' ? undefined : user);
+	expect(json.unreserved_users).toEqual(row.state === 'unreserved' ? user.split(',') : undefined);
+});
+
+test('the threshold decides what is in use', () => {
+	expect(rowOf(free, {memoryUsedMiB: 500}, 500).row.state).toBe('available');
+	expect(rowOf(free, {memoryUsedMiB: 501}, 500).row.state).toBe('unreserved');
+	expect(rowOf(free, {memoryUsedMiB: 1}, 0).row.state).toBe('unreserved');
+});
+
+describe('whatever runs on it', () => {
+	const anyProcess = fc
+		.tuple(fc.nat(), fc.option(fc.constantFrom('alice', 'bob', 'carol'), {nil: undefined}))
+		.map(([pid, user]) => python(pid, user));
+	const anyReading = fc.record({
+		memoryUsedMiB: fc.option(fc.nat({max: 3000}), {nil: undefined}),
+		processes: fc.option(fc.array(anyProcess, {maxLength: 6}), {nil: undefined}),
+	});
+
+	test('every user is named once, nobody is accused on his own lease, and the unknown is not called free', () => {
+		fc.assert(
+			fc.property(anyReading, fc.boolean(), (reading, isHeld) => {
+				const {row} = rowOf(isHeld ? alices() : free, reading);
+				const users = new Set((reading.processes ?? []).map(({user}) => user ?? 'unknown'));
+				if (isHeld) {
+					const others = ['bob', 'carol'].filter((user) => users.has(user));
+					const accused = /ALSO (?<names>[,a-z]+) without/v.exec(validationWords(row))?.groups?.['names'] ?? '';
+					expect(accused.split(',').filter(Boolean).toSorted()).toEqual(others);
+				} else if (row.state === 'unreserved') {
+					expect(userWords(row).split(',')).toEqual(users.size === 0 ? ['unknown'] : [...users].toSorted());
+				} else {
+					expect(row.state).toBe(reading.memoryUsedMiB === undefined ? 'error' : 'available');
+				}
+			}),
+		);
+	});
+});
