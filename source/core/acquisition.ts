@@ -1,4 +1,5 @@
 /** Getting GPUs now or not at all; what `reserve` and `run` have in common. */
+import {CanhazgpuError} from '../errors.js';
 import {allocate, type Refusal} from './allocation.js';
 import {isLeased} from './lifecycle.js';
 import {judge} from './liveness.js';
@@ -103,6 +104,7 @@ export async function acquireNow(
 				force: request.force ?? false,
 				memoryThresholdMiB: world.memoryThresholdMiB,
 				isAwake: isAwakeOn(world.host),
+				host: world.host.hostname,
 			});
 			return answer.kind === 'refused'
 				? {plan: emptyPlan, result: answer}
@@ -113,4 +115,47 @@ export async function acquireNow(
 		},
 		happened: (snapshot) => snapshot.gpus.some((record) => isLeased(record) && record.lease.leaseId === leaseId),
 	});
+}
+
+/** Acquires now, and tells the trail when somebody gets nothing: the refusal is the answer. */
+export async function acquireOrRefuse(
+	world: World,
+	request: AcquireRequest,
+	leaseId: string,
+	look?: () => Promise<Observation>,
+): Promise<Grant | Refusal> {
+	const answer = await acquireNow(world, request, leaseId, look);
+	if (answer.kind === 'granted') {
+		return answer;
+	}
+
+	const {wanted, available, now} = answer;
+	const {account, label} = request.requester;
+	try {
+		await world.store.commit({
+			...emptyPlan,
+			audit: [
+				{
+					time: now,
+					kind: 'refused',
+					account,
+					label: label === account ? undefined : label,
+					host: world.host.hostname,
+					gpus: wanted.ids ?? [],
+					count: wanted.count,
+					forced: request.force === true ? true : undefined,
+					reason: `${available} available`,
+					note: request.note,
+				},
+			],
+			event: {kind: 'notice', gpus: []},
+		});
+	} catch (error) {
+		// A store that went away, or takes nothing more, changes nothing for whoever was refused.
+		if (!(error instanceof CanhazgpuError)) {
+			throw error;
+		}
+	}
+
+	return answer;
 }

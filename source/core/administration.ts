@@ -63,7 +63,8 @@ export async function makePool(makers: Makers, request: PoolRequest): Promise<Po
 			);
 		}
 
-		const plan: Plan = snapshot.pool === undefined ? planPool(pool) : planPoolReset(snapshot, pool);
+		const occasion = {now: snapshot.now, host: host.hostname, account: host.account.name};
+		const plan: Plan = snapshot.pool === undefined ? planPool(pool, occasion) : planPoolReset(snapshot, pool, occasion);
 		if ((await store.commit(plan)) === 'done') {
 			const dropped = snapshot.gpus.filter(isLeased);
 			return {pool, droppedLeases: dropped.length};

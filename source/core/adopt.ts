@@ -4,6 +4,7 @@ import {createFreshLook} from './acquisition.js';
 import {isLeased} from './lifecycle.js';
 import {ownerOf} from './ownership.js';
 import type {World} from './ports.js';
+import {tellGrant} from './telling.js';
 import {transact} from './transaction.js';
 import type {GpuProcess, GpuRecord, Lease, Observation, Requester} from './types.js';
 
@@ -120,7 +121,14 @@ export async function adopt(world: World, {requester, pid, label, note}: AdoptRe
 					],
 					writes: gpus.map((index) => ({kind: 'lease', index, lease}) as const),
 					usage: [],
-					audit: [],
+					audit: [
+						tellGrant(
+							lease,
+							gpus,
+							{now: snapshot.now, host: host.hostname, account: requester.account},
+							{reason: `process ${pid}`},
+						),
+					],
 					event: {kind: 'granted', gpus, user: owner},
 					grants: true,
 				},

@@ -9,6 +9,7 @@ import type {Expectation, Plan, Write} from './plan.js';
 import {claimsOf} from './queue.js';
 import {mostRecentUserFirst} from './strategies/most-recent-user-first.js';
 import type {Strategy} from './strategies/strategy.js';
+import {tellEndings, tellGrant, type Occasion} from './telling.js';
 import type {GpuRecord, Lease, QueueEntry, QueueRecord, Snapshot} from './types.js';
 
 export type EntryRecord = Extract<QueueRecord, {kind: 'entry'}>;
@@ -19,6 +20,10 @@ export type AdvanceOptions = {
 	/** False for a GPU whose use, as the tool saw it, forbids handing it out. */
 	readonly isUsable: (index: number) => boolean;
 	readonly isAwake: (entry: QueueEntry) => boolean;
+	/** Name of this host. */
+	readonly host: string;
+	/** In spite of use without a reservation. */
+	readonly force?: boolean;
 	readonly strategy?: Strategy;
 };
 
@@ -32,6 +37,9 @@ export type Advance =
 /** What the entry holds while it waits. */
 export const holdingsOf = (snapshot: Snapshot, id: string): readonly LeasedRecord[] =>
 	snapshot.gpus.filter(isLeased).filter(({lease}) => lease.partialQueueId === id);
+
+const indexesOf = (records: readonly GpuRecord[]): readonly number[] =>
+	records.map(({index}) => index).toSorted((a, b) => a - b);
 
 const placeOf = (queue: Snapshot['queue'], {lease}: LeasedRecord): number =>
 	queue.findIndex(({id}) => id === lease.partialQueueId);
@@ -98,18 +106,23 @@ export function planAdvance(snapshot: Snapshot, id: string, options: AdvanceOpti
 	const wanted = entry.requestedIds.length > 0 ? entry.requestedIds.length : entry.requestedCount;
 	const missing = Math.max(0, wanted - held.length);
 	const taken = candidates(snapshot, place, options).slice(0, missing);
-	const gpus = [...held, ...taken].map(({index}) => index).toSorted((a, b) => a - b);
+	const gpus = indexesOf([...held, ...taken]);
 	const isComplete = taken.length === missing;
 	if (!isComplete && taken.length === 0) {
 		return {kind: 'nothing', gpus};
 	}
 
-	const usage = taken.filter(isLeased).map((record) =>
-		usageOf(record.index, record.lease, {
+	const ended = taken.filter(isLeased).map((record) => ({
+		...record,
+		ending: {
 			reason: placeOf(snapshot.queue, record) > place ? 'taken-by-earlier' : 'holder-stopped',
 			endTime: snapshot.now,
-		}),
-	);
+		} as const,
+	}));
+	const usage = ended.map(({index, lease: its, ending}) => usageOf(index, its, ending));
+	const occasion: Occasion = {now: snapshot.now, host: options.host};
+	const takeovers = tellEndings(ended, occasion);
+	const told = {entryId: id, forced: options.force};
 	const event = {
 		kind: isComplete ? 'granted' : 'queue',
 		gpus,
@@ -131,7 +144,7 @@ export function planAdvance(snapshot: Snapshot, id: string, options: AdvanceOpti
 				expect: expectationsOf(snapshot, place, [...held, ...taken]),
 				writes,
 				usage,
-				audit: [],
+				audit: [...takeovers, tellGrant(fresh, gpus, occasion, told)],
 				event,
 				grants: true,
 			},
@@ -150,7 +163,7 @@ export function planAdvance(snapshot: Snapshot, id: string, options: AdvanceOpti
 				{kind: 'entry', entry: {...entry, allocatedGpus: gpus}},
 			],
 			usage,
-			audit: [],
+			audit: [...takeovers, tellGrant(partial, indexesOf(taken), occasion, {...told, kind: 'held'})],
 			event,
 			grants: true,
 		},

@@ -5,6 +5,7 @@ import {CanhazgpuError} from '../errors.js';
 import {isLeased, planChange, planEnd, type LeasedRecord} from './lifecycle.js';
 import {emptyPlan, isEmpty, type Plan} from './plan.js';
 import type {World} from './ports.js';
+import {tellGrant} from './telling.js';
 import {readLiving, transact} from './transaction.js';
 import type {EndReason, Lease, Pool, ProcessIdentity, Snapshot} from './types.js';
 
@@ -93,7 +94,7 @@ const isDue = (lease: Lease, own: Lease, now: number): boolean =>
 After a store that lost its data, the lease is put back, and with it the pool, unless somebody has made that anew. A key that is gone
 while the store ran on, or a record in its place, is somebody's doing, and stays.
 */
-function planRestore(snapshot: Snapshot, {gpus, leases, pool, seenAt}: Hold): Plan | undefined {
+function planRestore(snapshot: Snapshot, {gpus, leases, pool, seenAt}: Hold, host: string): Plan | undefined {
 	const isPoolGone = snapshot.pool === undefined;
 	const hasRestarted = snapshot.now - snapshot.storeUptimeSeconds > seenAt;
 	const areKeysGone = gpus.every((index) => {
@@ -115,7 +116,7 @@ function planRestore(snapshot: Snapshot, {gpus, leases, pool, seenAt}: Hold): Pl
 			...gpus.map((index) => ({kind: 'lease', index, lease: {...leases.get(index)!, lastHeartbeat}}) as const),
 		],
 		usage: [],
-		audit: [],
+		audit: [tellGrant(leases.get(gpus[0]!)!, gpus, {now: snapshot.now, host}, {reason: 'restored'})],
 		event: {kind: 'pool', gpus},
 		grants: false,
 	};
@@ -135,7 +136,7 @@ export async function beat(world: World, hold: Hold): Promise<Beat> {
 		const own = ownRecords(snapshot, hold);
 		const due = own.filter(({index, lease}) => isDue(lease, hold.leases.get(index)!, now));
 		const plan =
-			planRestore(snapshot, hold) ??
+			planRestore(snapshot, hold, world.host.hostname) ??
 			planChange(due, (lease, index) => beaten(lease, hold.leases.get(index)!, now), undefined);
 		if (!isEmpty(plan)) {
 			if ((await store.commit(plan)) !== 'done') {
@@ -178,6 +179,7 @@ export const finish = async (world: World, hold: Hold, reason: EndReason): Promi
 								ending: {reason, endTime: snapshot.now},
 							})),
 							{kind: 'released', gpus, user: records[0]!.lease.user},
+							{now: snapshot.now, host: world.host.hostname},
 						),
 						result: gpus,
 					};

@@ -3,9 +3,10 @@ How a lease lives and ends: expire, release, extend, heartbeat. Each makes a Pla
 that a late change can never touch somebody else's lease.
 */
 import {usageOf} from './history.js';
-import {endingOf, isEntryDead, type Ending} from './liveness.js';
+import {endingOf, endingOfEntry, type Ending} from './liveness.js';
 import {emptyPlan, type Expectation, type Plan, type Write} from './plan.js';
 import type {Host} from './ports.js';
+import {tellEndings, tellExtensions, tellPlace, type Occasion} from './telling.js';
 import type {GpuRecord, Lease, PoolEvent, QueueRecord, Snapshot, UsageRecord} from './types.js';
 
 export type LeasedRecord = Extract<GpuRecord, {kind: 'leased'}>;
@@ -18,6 +19,7 @@ const expectation = ({index, raw}: GpuRecord): Expectation => ({kind: 'gpu', ind
 export function planEnd(
 	ended: ReadonlyArray<{readonly record: LeasedRecord; readonly ending: Ending}>,
 	event: PoolEvent,
+	occasion: Occasion,
 ): Plan {
 	const writes: Write[] = [];
 	const usage: UsageRecord[] = [];
@@ -27,7 +29,17 @@ export function planEnd(
 		writes.push({kind: 'free', index: record.index, lastReleased: entry.endTime});
 	}
 
-	return {expect: ended.map(({record}) => expectation(record)), writes, usage, audit: [], event, grants: false};
+	return {
+		expect: ended.map(({record}) => expectation(record)),
+		writes,
+		usage,
+		audit: tellEndings(
+			ended.map(({record: {index, lease}, ending}) => ({index, lease, ending})),
+			occasion,
+		),
+		event,
+		grants: false,
+	};
 }
 
 /** The queue without whoever is gone: what to expect and what to write. */
@@ -47,9 +59,13 @@ Plans away all that is dead: leases whose time or process ended, entries whose p
 line without an entry. Every verb does this first.
 */
 export function planExpiry(snapshot: Snapshot, host: Host): Plan {
-	const gone = snapshot.queue.filter(
-		(record) => record.kind === 'orphan' || (record.kind === 'entry' && isEntryDead(record.entry, snapshot, host)),
+	const reasons = new Map(
+		snapshot.queue.map((record) => [
+			record,
+			record.kind === 'entry' ? endingOfEntry(record.entry, snapshot, host) : undefined,
+		]),
 	);
+	const gone = snapshot.queue.filter((record) => record.kind === 'orphan' || reasons.get(record) !== undefined);
 	const staying: Snapshot = {...snapshot, queue: snapshot.queue.filter((record) => !gone.includes(record))};
 	const ended = snapshot.gpus.filter(isLeased).flatMap((record) => {
 		const ending = endingOf(record.lease, staying, host);
@@ -59,11 +75,12 @@ export function planExpiry(snapshot: Snapshot, host: Host): Plan {
 		return emptyPlan;
 	}
 
-	const ends = planEnd(ended, {
-		kind: 'expired',
-		gpus: ended.map(({record}) => record.index),
-		left: gone.map(({id}) => id),
-	});
+	const occasion: Occasion = {now: snapshot.now, host: host.hostname};
+	const ends = planEnd(
+		ended,
+		{kind: 'expired', gpus: ended.map(({record}) => record.index), left: gone.map(({id}) => id)},
+		occasion,
+	);
 	const drops = dropFromQueue(gone);
 	// A partial holding ends because its entry is gone: were the entry to appear meanwhile, it would not.
 	const orphaned = new Set(
@@ -79,14 +96,21 @@ export function planExpiry(snapshot: Snapshot, host: Host): Plan {
 			...[...orphaned].map((id) => ({kind: 'entry', id, raw: undefined}) as const),
 		],
 		writes: [...ends.writes, ...drops.writes],
+		audit: [
+			...ends.audit,
+			...gone
+				.filter((record) => record.kind === 'entry')
+				.map((record) => tellPlace('left', record.entry, occasion, reasons.get(record))),
+		],
 	};
 }
 
 /** Gives back these leases now. */
-export const planRelease = (records: readonly LeasedRecord[], snapshot: Snapshot, user: string): Plan =>
+export const planRelease = (records: readonly LeasedRecord[], user: string, occasion: Occasion): Plan =>
 	planEnd(
-		records.map((record) => ({record, ending: {reason: 'released', endTime: snapshot.now}})),
+		records.map((record) => ({record, ending: {reason: 'released', endTime: occasion.now}})),
 		{kind: 'released', gpus: records.map(({index}) => index), user},
+		occasion,
 	);
 
 /** Rewrites leases in place, each as it was read. */
@@ -104,12 +128,21 @@ export const planChange = (
 });
 
 /** Moves the end of manual leases; `expiryOf` says where to, in seconds on the store's clock. */
-export const planExtend = (records: readonly LeasedRecord[], expiryOf: (lease: Lease) => number, user: string): Plan =>
-	planChange(records, (lease) => ({...lease, expiryTime: expiryOf(lease)}), {
-		kind: 'extended',
-		gpus: records.map(({index}) => index),
-		user,
-	});
+export function planExtend(
+	records: readonly LeasedRecord[],
+	expiryOf: (lease: Lease) => number,
+	user: string,
+	occasion: Occasion,
+): Plan {
+	const extend = (lease: Lease): Lease => ({...lease, expiryTime: expiryOf(lease)});
+	return {
+		...planChange(records, extend, {kind: 'extended', gpus: records.map(({index}) => index), user}),
+		audit: tellExtensions(
+			records.map(({index, lease}) => ({index, lease: extend(lease)})),
+			occasion,
+		),
+	};
+}
 
 /** Says that the holder of this lease lives. Acts on the records that still bear its id, and on nothing else. */
 export const planHeartbeat = (snapshot: Snapshot, leaseId: string): Plan =>

@@ -70,7 +70,7 @@ export const leaveLine = async (world: World, requester: Requester, id: string):
 			}
 
 			return {
-				plan: planLeave(snapshot, record, requester.account),
+				plan: planLeave(snapshot, record, {now: snapshot.now, host: world.host.hostname, account: requester.account}),
 				result: {kind: 'left', id: record.id, freed: holdingsOf(snapshot, record.id).map(({index}) => index)},
 			};
 		},

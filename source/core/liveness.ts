@@ -70,7 +70,7 @@ function endOfRun(lease: Lease, snapshot: Snapshot, host: Host): Ending | undefi
 
 /**
 When and why a lease ended, or undefined while it holds. A partial holding lives with its queue entry alone: see
-{@link isEntryDead}.
+{@link endingOfEntry}.
 */
 export function endingOf(lease: Lease, snapshot: Snapshot, host: Host): Ending | undefined {
 	if (lease.partialQueueId !== undefined) {
@@ -87,10 +87,25 @@ export function endingOf(lease: Lease, snapshot: Snapshot, host: Host): Ending |
 	return endOfRun(lease, snapshot, host);
 }
 
-/** True when whoever waits behind this entry is gone. */
-export function isEntryDead(entry: QueueEntry, snapshot: Snapshot, host: Host): boolean {
-	const verdict = judge(entry, host);
-	return verdict === 'unknown'
-		? Math.min(snapshot.now - entry.lastHeartbeat, snapshot.storeUptimeSeconds) > entryHeartbeatTimeoutSeconds
-		: verdict === 'dead' || verdict === 'rebooted';
+/** Why whoever waits behind this entry is gone, or undefined while somebody may be there. */
+export function endingOfEntry(entry: QueueEntry, snapshot: Snapshot, host: Host): EndReason | undefined {
+	switch (judge(entry, host)) {
+		case 'alive':
+		case 'stopped': {
+			return undefined;
+		}
+
+		case 'dead': {
+			return 'holder-died';
+		}
+
+		case 'rebooted': {
+			return 'reboot';
+		}
+
+		case 'unknown': {
+			const silentSeconds = Math.min(snapshot.now - entry.lastHeartbeat, snapshot.storeUptimeSeconds);
+			return silentSeconds > entryHeartbeatTimeoutSeconds ? 'heartbeat-lost' : undefined;
+		}
+	}
 }

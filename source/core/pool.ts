@@ -3,7 +3,8 @@ import {CanhazgpuError} from '../errors.js';
 import {isLeased, planEnd} from './lifecycle.js';
 import type {Plan, Write} from './plan.js';
 import type {Host} from './ports.js';
-import type {Pool, Snapshot} from './types.js';
+import type {Occasion} from './telling.js';
+import type {AuditRecord, Pool, Snapshot} from './types.js';
 
 /** More than any box holds; a larger number is a slip of the finger. */
 export const mostGpus = 1024;
@@ -17,22 +18,34 @@ export function checkPoolSize(gpuCount: number): void {
 	}
 }
 
+const tellPool = (pool: Pool, {now, host, account}: Occasion, reason: 'made' | 'remade'): AuditRecord => ({
+	time: now,
+	kind: 'pool',
+	account,
+	host,
+	gpus: [],
+	count: pool.gpuCount,
+	reason,
+	note: pool.provider,
+});
+
 /** Plans a pool where there is none. */
-export const planPool = (pool: Pool): Plan => ({
+export const planPool = (pool: Pool, occasion: Occasion): Plan => ({
 	expect: [{kind: 'pool', gpuCount: undefined}],
 	writes: [{kind: 'pool', pool}],
 	usage: [],
-	audit: [],
+	audit: [tellPool(pool, occasion, 'made')],
 	event: {kind: 'pool', gpus: []},
 	grants: false,
 });
 
 /** Plans a pool in the place of another: every lease ends with its record, garbage is thrown away, the line stays. */
-export function planPoolReset(snapshot: Snapshot, pool: Pool): Plan {
+export function planPoolReset(snapshot: Snapshot, pool: Pool, occasion: Occasion): Plan {
 	const leased = snapshot.gpus.filter(isLeased);
 	const ends = planEnd(
 		leased.map((record) => ({record, ending: {reason: 'pool-reset', endTime: snapshot.now}})),
 		{kind: 'pool', gpus: leased.map(({index}) => index)},
+		occasion,
 	);
 	const clean = snapshot.gpus
 		.filter((record) => record.kind === 'garbage' || record.index >= pool.gpuCount)
@@ -41,6 +54,7 @@ export function planPoolReset(snapshot: Snapshot, pool: Pool): Plan {
 		...ends,
 		expect: [{kind: 'pool', gpuCount: snapshot.pool?.gpuCount}, ...ends.expect],
 		writes: [{kind: 'pool', pool}, ...ends.writes, ...clean],
+		audit: [tellPool(pool, occasion, 'remade'), ...ends.audit],
 	};
 }
 

@@ -8,6 +8,7 @@ import {isLeased, planChange, planEnd} from './lifecycle.js';
 import type {Plan} from './plan.js';
 import type {Host} from './ports.js';
 import type {Wanted} from './request.js';
+import {tellPlace, type Occasion} from './telling.js';
 import type {QueueEntry, QueueRecord, Snapshot} from './types.js';
 
 /** True when this pool could serve it some day. The peer makes entries that it cannot; they claim nothing. */
@@ -80,26 +81,42 @@ export const entryFor = (
 });
 
 /** Joins the end of the line. It expects nothing: the commit gives the place. */
-export const planJoin = (entry: QueueEntry): Plan => ({
+export const planJoin = (entry: QueueEntry, host: string): Plan => ({
 	expect: [],
 	writes: [{kind: 'join', entry}],
 	usage: [],
-	audit: [],
+	audit: [tellPlace('joined', entry, {now: entry.enqueueTime, host})],
 	event: {kind: 'queue', gpus: [], user: entry.actualUser ?? entry.user},
 	grants: false,
 });
 
-/** Leaves the line and gives back what was held meanwhile, with its records. */
-export function planLeave(snapshot: Snapshot, record: QueueRecord, user: string): Plan {
+/**
+Leaves the line and gives back what was held meanwhile, with its records.
+
+@param snapshot - What was read.
+@param record - Of the place in line.
+@param occasion - Who takes it out.
+@param hasWaitedInVain - The time to wait was over: nobody left, somebody got nothing.
+*/
+export function planLeave(
+	snapshot: Snapshot,
+	record: QueueRecord,
+	occasion: Occasion & {readonly account: string},
+	hasWaitedInVain = false,
+): Plan {
+	const tellEnd = (entry: QueueEntry) =>
+		hasWaitedInVain ? tellPlace('refused', entry, occasion, 'waited in vain') : tellPlace('left', entry, occasion);
 	const held = snapshot.gpus.filter(isLeased).filter(({lease}) => lease.partialQueueId === record.id);
 	const ends = planEnd(
 		held.map((gpu) => ({record: gpu, ending: {reason: 'queue-left', endTime: snapshot.now}})),
-		{kind: 'queue', gpus: held.map(({index}) => index), user, left: [record.id]},
+		{kind: 'queue', gpus: held.map(({index}) => index), user: occasion.account, left: [record.id]},
+		occasion,
 	);
 	return {
 		...ends,
 		expect: [...ends.expect, {kind: 'entry', id: record.id, raw: record.kind === 'orphan' ? undefined : record.raw}],
 		writes: [...ends.writes, {kind: 'leave', id: record.id}],
+		audit: [...ends.audit, ...(record.kind === 'entry' ? [tellEnd(record.entry)] : [])],
 	};
 }
 

@@ -1,6 +1,6 @@
 /** The verbs. A key press, a subcommand and a web request call these, and nothing else changes the pool. */
 import {CanhazgpuError} from '../errors.js';
-import {acquireNow, type AcquireRequest, type Grant} from './acquisition.js';
+import {acquireOrRefuse, type AcquireRequest, type Grant} from './acquisition.js';
 import type {Refusal} from './allocation.js';
 import {isLeased, planExtend, planRelease, type LeasedRecord} from './lifecycle.js';
 import {emptyPlan} from './plan.js';
@@ -9,6 +9,7 @@ import type {World} from './ports.js';
 import {select, type NotYours, type Selection} from './selection.js';
 import {decodeSharedScan} from './shared-scan.js';
 import {statusRows, type View} from './status.js';
+import type {Occasion} from './telling.js';
 import {readLiving, transact} from './transaction.js';
 import type {Lease, Observation, Requester, Snapshot} from './types.js';
 
@@ -47,7 +48,13 @@ Reserves GPUs for a time, now or not at all.
 @throws CanhazgpuError `impossible` when the pool could never give it; `busy`, `store-unreachable`, ...
 */
 export const reserve = async (world: World, {durationSeconds, ...request}: ReserveRequest): Promise<Grant | Refusal> =>
-	acquireNow(world, {...request, tenure: {type: 'manual', durationSeconds}}, world.clock.uuid());
+	acquireOrRefuse(world, {...request, tenure: {type: 'manual', durationSeconds}}, world.clock.uuid());
+
+const occasionOf = ({host}: World, {account}: Requester, {now}: Snapshot): Occasion => ({
+	now,
+	host: host.hostname,
+	account,
+});
 
 const isGone = (snapshot: Snapshot, records: readonly LeasedRecord[]): boolean =>
 	records.every(({index, raw}) => snapshot.gpus[index]?.raw !== raw);
@@ -66,7 +73,10 @@ export const release = async (world: World, requester: Requester, selection: Sel
 			const {records, notYours} = select(snapshot, requester, selection);
 			return notYours.length > 0 || records.length === 0
 				? {plan: emptyPlan, result: {released: [], notYours}}
-				: {plan: planRelease(records, snapshot, requester.label), result: {released: records, notYours}};
+				: {
+						plan: planRelease(records, requester.label, occasionOf(world, requester, snapshot)),
+						result: {released: records, notYours},
+					};
 		},
 		happened: (snapshot, {released}) => isGone(snapshot, released),
 	});
@@ -109,7 +119,7 @@ export const extend = async (
 			}
 
 			return {
-				plan: planExtend(records, expiryOf, requester.label),
+				plan: planExtend(records, expiryOf, requester.label, occasionOf(world, requester, snapshot)),
 				result: {
 					extended: records.map(({index, lease}) => ({index, expiryTime: expiryOf(lease)})),
 					notYours,

@@ -29,19 +29,30 @@ export const joinLine = async (world: World, {id, request, waitSeconds}: JoinOpt
 		attempt(snapshot) {
 			const wanted = checkWanted(request, snapshot.gpus.length);
 			const entry = entryFor({id, requester, wanted, tenure, note, waitSeconds}, world.host, snapshot.now);
-			return {plan: planJoin(entry), result: snapshot.now};
+			return {plan: planJoin(entry, world.host.hostname), result: snapshot.now};
 		},
 		happened: (snapshot) => snapshot.queue.some((record) => record.id === id),
 	});
 };
 
+type QuitOptions = {
+	readonly id: string;
+	readonly account: string;
+	/** The time to wait was over. */
+	readonly hasWaitedInVain: boolean;
+};
+
 /** Leaves it, giving back what was held meanwhile. */
-export async function quitLine(world: World, id: string, user: string): Promise<void> {
+export async function quitLine(world: World, {id, account, hasWaitedInVain}: QuitOptions): Promise<void> {
 	try {
 		await transact(world, {
 			attempt(snapshot) {
 				const own = snapshot.queue.find((record) => record.id === id);
-				return {plan: own === undefined ? emptyPlan : planLeave(snapshot, own, user), result: undefined};
+				const occasion = {now: snapshot.now, host: world.host.hostname, account};
+				return {
+					plan: own === undefined ? emptyPlan : planLeave(snapshot, own, occasion, hasWaitedInVain),
+					result: undefined,
+				};
 			},
 			happened: (snapshot) => snapshot.queue.every((record) => record.id !== id),
 		});

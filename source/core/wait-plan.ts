@@ -22,7 +22,12 @@ export async function planWithLook(
 	snapshot: Snapshot,
 	{request, leaseId, entryId, look}: Options,
 ): Promise<Advance | 'read again'> {
-	const options = {lease: leaseFor(request, leaseId, host, snapshot.now), isAwake: isAwakeOn(host)};
+	const options = {
+		lease: leaseFor(request, leaseId, host, snapshot.now),
+		isAwake: isAwakeOn(host),
+		host: host.hostname,
+		force: request.force,
+	};
 	const blind = planAdvance(snapshot, entryId, {...options, isUsable: () => true});
 	if (blind.kind === 'nothing' || request.force === true) {
 		return blind;

@@ -81,7 +81,7 @@ export class Waiter {
 				}
 
 				if (isLast) {
-					await this.#leave();
+					await this.#leave(true);
 					return {kind: 'gave-up', reason: 'timeout'};
 				}
 
@@ -108,7 +108,10 @@ export class Waiter {
 		});
 	}
 
-	readonly #leave = async (): Promise<void> => quitLine(this.#world, this.#entryId, this.#request.requester.account);
+	async #leave(hasWaitedInVain = false): Promise<void> {
+		const {account} = this.#request.requester;
+		await quitLine(this.#world, {id: this.#entryId, account, hasWaitedInVain});
+	}
 
 	/** Draws the event into the picture. Whoever moves up in the line says so without a read. */
 	#hear(event: PoolEvent | undefined): void {

@@ -1,5 +1,5 @@
 /** Getting GPUs, now or in line: what `run` and `reserve` call. */
-import {acquireNow, createFreshLook, type AcquireRequest, type Grant} from './acquisition.js';
+import {acquireNow, acquireOrRefuse, createFreshLook, type AcquireRequest, type Grant} from './acquisition.js';
 import type {Refusal} from './allocation.js';
 import type {World} from './ports.js';
 import {release} from './reservations.js';
@@ -19,9 +19,10 @@ export async function acquire(
 ): Promise<Grant | Refusal | GaveUp> {
 	const leaseId = world.clock.uuid();
 	const look = createFreshLook(world);
-	const first = await acquireNow(world, request, leaseId, look);
+	const isNowOrNever = options.waitSeconds === 0;
+	const first = await (isNowOrNever ? acquireOrRefuse : acquireNow)(world, request, leaseId, look);
 	const answer =
-		first.kind === 'granted' || options.waitSeconds === 0
+		first.kind === 'granted' || isNowOrNever
 			? first
 			: await new Waiter({world, request, options, leaseId, look}).wait();
 	if (answer.kind === 'granted' && options.signal.aborted) {

@@ -4,10 +4,11 @@ hold: one live lease a GPU, every ended lease exactly one record, nothing dead h
 */
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
+import {acquireNow} from '../../source/core/acquisition.js';
 import {isLeased, planHeartbeat} from '../../source/core/lifecycle.js';
 import {ownerOf} from '../../source/core/ownership.js';
 import {extend, look, release, reserve} from '../../source/core/reservations.js';
-import type {Lease} from '../../source/core/types.js';
+import {checkTrail} from '../_helpers/trail.js';
 import {createTestWorld, historyOf, person, type TestWorld} from '../_helpers/world.js';
 
 const people = ['alice', 'bob', 'carol'].map((name, place) => person(name, name, 1000 + place));
@@ -40,39 +41,20 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
 	fc.record({do: fc.constant('beat' as const)}),
 );
 
-/** A `run` lease with a living process, as the wrapper writes it. */
-async function startRun(
-	world: TestWorld,
-	{who: place, id, pid}: Extract<Step, {do: 'run'}>,
-	leaseId: string,
-): Promise<boolean> {
+/** A `run` lease with a living process, as the wrapper takes it. */
+async function startRun(world: TestWorld, {who: place, id, pid}: Extract<Step, {do: 'run'}>, leaseId: string) {
 	const {snapshot} = await look(world);
-	const record = snapshot.gpus[id]!;
-	if (record.kind !== 'free') {
+	if (snapshot.gpus[id]!.kind !== 'free') {
 		return false;
 	}
 
 	world.processes.set(pid, 'alive');
-	const lease: Lease = {
-		user: people[place]!.account,
-		type: 'run',
-		startTime: snapshot.now,
-		lastHeartbeat: snapshot.now,
+	const answer = await acquireNow(
+		{...world, host: {...world.host, self: {pid}}},
+		{requester: people[place]!, count: 1, ids: [id], tenure: {type: 'run'}},
 		leaseId,
-		machine: world.host.machineId,
-		bootId: world.host.bootId,
-		holder: {pid},
-	};
-	return (
-		(await world.store.commit({
-			expect: [{kind: 'gpu', index: id, raw: record.raw}],
-			writes: [{kind: 'lease', index: id, lease}],
-			usage: [],
-			audit: [],
-			event: undefined,
-			grants: true,
-		})) === 'done'
 	);
+	return answer.kind === 'granted';
 }
 
 type Hold = `${string}/${number}`;
@@ -156,6 +138,7 @@ test('the invariants hold after every step of every history', async () => {
 				const held = live.map(({index, lease}) => `${lease.leaseId}/${index}`);
 				const ended = (await historyOf(world.store)).map(({leaseId, gpuId}) => `${leaseId}/${gpuId}`);
 				expect([...held, ...ended].toSorted()).toEqual([...begun].toSorted());
+				await checkTrail(world, snapshot);
 			}
 		}),
 		{numRuns: 150},

@@ -12,6 +12,7 @@ import {readLiving} from '../../source/core/transaction.js';
 import {lineRows} from '../../source/core/line.js';
 import {estimateWaits} from '../../source/core/estimates.js';
 import type {Lease} from '../../source/core/types.js';
+import {checkTrail} from '../_helpers/trail.js';
 import {createTestWorld, historyOf, person, type TestWorld} from '../_helpers/world.js';
 
 const gpuCount = 4;
@@ -58,6 +59,7 @@ async function settle(world: TestWorld): Promise<readonly string[]> {
 				lease,
 				isUsable: () => true,
 				isAwake: isAwakeIn(world),
+				host: 'box',
 			});
 			if (advance.kind === 'nothing') {
 				continue;
@@ -92,7 +94,7 @@ async function act(world: TestWorld, step: Step, place: number): Promise<void> {
 				world.now(),
 			);
 			world.processes.delete(100 + (place % 10));
-			await world.store.commit(planJoin(entry));
+			await world.store.commit(planJoin(entry, 'box'));
 			return;
 		}
 
@@ -176,6 +178,7 @@ test('nobody overtakes, nobody is held up by one who wants something else, nothi
 				expect(lineRows(snapshot).map(({held, id}) => held.length === holdingsOf(snapshot, id).length)).not.toContain(
 					false,
 				);
+				await checkTrail(world, snapshot);
 				for (const wait of estimateWaits(snapshot).values()) {
 					expect(wait).toBeGreaterThanOrEqual(0);
 				}
@@ -199,6 +202,7 @@ test('estimates come from the ends of reservations and limits of jobs, in the or
 					world.host,
 					world.now(),
 				),
+				'box',
 			),
 		);
 	await join('a', {count: 1, ids: [0]}, 100);

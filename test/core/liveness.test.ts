@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import {endingOf, isEntryDead, judge} from '../../source/core/liveness.js';
+import {endingOf, endingOfEntry, judge} from '../../source/core/liveness.js';
 import type {Host} from '../../source/core/ports.js';
 import type {Lease, Liveness, QueueEntry, Snapshot} from '../../source/core/types.js';
 
@@ -98,10 +98,10 @@ test('an entry lives with its process, stopped or not; unjudged, for two minutes
 		...changes,
 	});
 	const waiting = entry({...here, holder: {pid: 10}});
-	expect(isEntryDead(waiting, snapshot(), host({10: 'stopped'}))).toBe(false);
-	expect(isEntryDead(waiting, snapshot(), host())).toBe(true);
-	expect(isEntryDead(entry({machine: 'm', bootId: 'before'}), snapshot(), host())).toBe(true);
-	expect(isEntryDead(entry({lastHeartbeat: 99_880}), snapshot(), host())).toBe(false);
-	expect(isEntryDead(entry({lastHeartbeat: 99_879}), snapshot(), host())).toBe(true);
-	expect(isEntryDead(entry({lastHeartbeat: 0}), snapshot({storeUptimeSeconds: 30}), host())).toBe(false);
+	expect(endingOfEntry(waiting, snapshot(), host({10: 'stopped'}))).toBeUndefined();
+	expect(endingOfEntry(waiting, snapshot(), host())).toBe('holder-died');
+	expect(endingOfEntry(entry({machine: 'm', bootId: 'before'}), snapshot(), host())).toBe('reboot');
+	expect(endingOfEntry(entry({lastHeartbeat: 99_880}), snapshot(), host())).toBeUndefined();
+	expect(endingOfEntry(entry({lastHeartbeat: 99_879}), snapshot(), host())).toBe('heartbeat-lost');
+	expect(endingOfEntry(entry({lastHeartbeat: 0}), snapshot({storeUptimeSeconds: 30}), host())).toBeUndefined();
 });

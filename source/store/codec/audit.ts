@@ -1,7 +1,7 @@
 import type {AuditKind, AuditRecord} from '../../core/types.js';
 import {readRecord} from './fields.js';
 import {textOf} from './raw.js';
-import {formatRfc3339} from './time.js';
+import {checkTime} from './time.js';
 import {optionalText, writeRecord} from './write.js';
 
 /** A record, so that a kind that is missing here does not compile. */
@@ -60,7 +60,7 @@ The stored form of a record of the trail. Long texts are cut.
 */
 export const encodeAudit = (record: AuditRecord): string =>
 	writeRecord([
-		['time', formatRfc3339(record.time)],
+		['time', checkTime(record.time)],
 		['kind', record.kind],
 		['account', shortText(record.account)],
 		['label', shortText(record.label)],
@@ -71,7 +71,7 @@ export const encodeAudit = (record: AuditRecord): string =>
 		['lease_id', shortText(record.leaseId)],
 		['entry_id', shortText(record.entryId)],
 		['forced', record.forced === true ? 1 : undefined],
-		['until', record.until === undefined ? undefined : formatRfc3339(record.until)],
+		['until', record.until === undefined ? undefined : checkTime(record.until)],
 		['reason', shortText(record.reason)],
 		['note', shortText(record.note)],
 	]);

@@ -18,10 +18,9 @@ function parseRfc3339(text: string): number | undefined {
 	}
 
 	// A leap second is the last second of its minute, told twice.
-	const midnight = Date.parse(`${date}T00:00:00Z`);
-	const utc = Date.parse(`${date}T${time.replace(/:60$/v, ':59')}Z`);
+	const utc = Date.parse(`${date}T${time.endsWith(':60') ? time.replace(/:60$/v, ':59') : time}Z`);
 	// JavaScript takes the 30th of February for the 2nd of March, and 24:00 for the next day.
-	if (Number.isNaN(utc) || !new Date(utc).toISOString().startsWith(date) || Number.isNaN(midnight)) {
+	if (new Date(utc).getUTCDate() !== Number(date.slice(-2))) {
 		return undefined;
 	}
 
@@ -63,10 +62,16 @@ export function parseTime(value: unknown): number | undefined | 'invalid' {
 	return seconds !== undefined && seconds >= 0 && seconds <= latest ? seconds : 'invalid';
 }
 
-function checkTime(seconds: number): void {
+/**
+@returns The same time.
+@throws RangeError for one that cannot be stored: a bug of the caller.
+*/
+export function checkTime(seconds: number): number {
 	if (!(seconds >= 0 && seconds <= latest)) {
 		throw new RangeError(`A time to be stored is ${seconds}`);
 	}
+
+	return seconds;
 }
 
 /** RFC 3339 in UTC, to the microsecond, without needless zeros: what Go prints and reads. */

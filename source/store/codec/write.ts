@@ -11,14 +11,20 @@ export function writeRecord(
 	known: ReadonlyArray<readonly [name: string, value: unknown]>,
 	unknown: Readonly<Record<string, unknown>> = {},
 ): string {
+	const record: Record<string, unknown> = {};
 	for (const [name, value] of known) {
 		if (typeof value === 'number' && !Number.isFinite(value)) {
 			throw new RangeError(`${name} to be stored is ${value}`);
 		}
+
+		if (value !== undefined) {
+			record[name] = value;
+		}
 	}
 
 	const kept = Object.entries(unknown).filter(([name]) => known.every(([knownName]) => knownName !== name));
-	const text = JSON.stringify(Object.fromEntries([...known, ...kept]));
+	// Not by assignment: a field named __proto__ would become the prototype.
+	const text = JSON.stringify(kept.length === 0 ? record : Object.fromEntries([...Object.entries(record), ...kept]));
 	// JSON.stringify writes a lone surrogate as an escape, which stops the peer's Lua. The other escapes are passed over
 	// whole, so that an escaped backslash before "ud800" is not taken for one.
 	return text.includes(String.raw`\ud`)
