@@ -104,7 +104,7 @@ export async function acquireNow(
 				force: request.force ?? false,
 				memoryThresholdMiB: world.memoryThresholdMiB,
 				isAwake: isAwakeOn(world.host),
-				host: world.host.hostname,
+				told: {host: world.host.hostname, forced: request.force},
 			});
 			return answer.kind === 'refused'
 				? {plan: emptyPlan, result: answer}

@@ -7,7 +7,7 @@ import {claimsOf} from './queue.js';
 import type {Wanted} from './request.js';
 import {mostRecentUserFirst} from './strategies/most-recent-user-first.js';
 import type {Strategy} from './strategies/strategy.js';
-import {tellGrant} from './telling.js';
+import {tellGrant, type GrantOptions, type Occasion} from './telling.js';
 import type {GpuRecord, Lease, Observation, QueueEntry, Snapshot} from './types.js';
 import {useOf, usersOf} from './use.js';
 
@@ -49,8 +49,8 @@ export type AllocationRequest = {
 	readonly force: boolean;
 	readonly memoryThresholdMiB: number;
 	readonly isAwake: (entry: QueueEntry) => boolean;
-	/** Name of this host. */
-	readonly host: string;
+	/** What the trail says of it. */
+	readonly told: Omit<Occasion, 'now'> & Pick<GrantOptions, 'forced' | 'reason'>;
 };
 
 /** Unreserved, unknown or broken: what `--force` ignores. */
@@ -118,7 +118,7 @@ export function allocate(
 	request: AllocationRequest,
 	strategy: Strategy = mostRecentUserFirst,
 ): Allocation | Refusal {
-	const {wanted, lease, force, host} = request;
+	const {wanted, lease, told} = request;
 	const claims = claimsOf(snapshot.queue, snapshot.gpus.length, request.isAwake);
 	const considered = wanted.ids === undefined ? snapshot.gpus : wanted.ids.map((id) => snapshot.gpus[id]!);
 	const free: GpuRecord[] = [];
@@ -158,7 +158,7 @@ export function allocate(
 			],
 			writes: gpus.map((index) => ({kind: 'lease', index, lease}) as const),
 			usage: [],
-			audit: [tellGrant(lease, gpus, {now: snapshot.now, host}, {forced: force})],
+			audit: [tellGrant(lease, gpus, {...told, now: snapshot.now}, told)],
 			event: {kind: 'granted', gpus, user: ownerOf(lease)},
 			grants: true,
 		},

@@ -28,7 +28,7 @@ function partiesOf(
 	};
 }
 
-type GrantOptions = {
+export type GrantOptions = {
 	readonly kind?: 'granted' | 'held';
 	/** Of the place in line that it was got by. */
 	readonly entryId?: string;

@@ -62,6 +62,7 @@ export async function undoRelease(world: World, requester: Requester, {gpus, lea
 				force: true,
 				memoryThresholdMiB: world.memoryThresholdMiB,
 				isAwake: isAwakeOn(world.host),
+				told: {host: world.host.hostname, account: requester.account, reason: 'undone'},
 			});
 			return answer.kind === 'refused'
 				? {plan: emptyPlan, result: answer}

@@ -18,9 +18,7 @@ function playHold(kind: AuditKind, hold: string, {holds, ended}: Told): void {
 	if (kind === 'held') {
 		expect(holds.has(hold), hold).toBe(false);
 		holds.set(hold, kind);
-	}
-
-	if (kind === 'granted') {
+	} else if (kind === 'granted') {
 		expect(holds.get(hold), hold).not.toBe(kind);
 		holds.set(hold, kind);
 	}

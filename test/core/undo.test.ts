@@ -68,7 +68,7 @@ test('nobody in the line is overtaken', async () => {
 	const released = await givenBack(world);
 	const tenure = {type: 'manual', durationSeconds: 60} as const;
 	const options = {id: 'entry', requester: bob, wanted: {count: 1, ids: [1]}, tenure, waitSeconds: undefined};
-	await world.store.commit(planJoin(entryFor(options, world.host, world.now())));
+	await world.store.commit(planJoin(entryFor(options, world.host, world.now()), 'box'));
 	expect(await undoRelease(world, alice, released)).toMatchObject({
 		kind: 'refused',
 		blocked: [{index: 1, block: {kind: 'queued'}}],
