@@ -96,6 +96,7 @@ export const settings = {
 	'web.port': setting(integer(1, 65_535)),
 	'web.host': setting(host()),
 	'top.interval': setting(duration(), '2s'),
+	'top.theme': setting(choice(['auto', 'dark', 'light']), 'auto'),
 } as const;
 
 export type SettingPath = keyof typeof settings;

@@ -49,6 +49,7 @@ export const top: Command = {
 					commandLine: createCommandLine({app, world, grammar: input.grammar, isReadonly}),
 				},
 				scanIntervalMs: scanIntervalSeconds * 1000,
+				theme: input.config.get('top.theme'),
 				isAscii: input.has('ascii') || process.env['TERM'] === 'dumb',
 			});
 		} finally {

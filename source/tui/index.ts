@@ -19,6 +19,8 @@ export type MonitorOptions = {
 	/** From the end of one scan to the next. 2000 unless said otherwise. */
 	readonly scanIntervalMs?: number;
 	readonly isAscii: boolean;
+	/** `auto`: as the terminal says in COLORFGBG, else dark. */
+	readonly theme?: 'auto' | 'dark' | 'light';
 	/** As NO_COLOR in the environment says, unless given. */
 	readonly noColor?: boolean;
 	/** A time of day from seconds since the epoch; the local time unless said otherwise. */

@@ -5,6 +5,7 @@ import {render} from 'ink';
 import {Monitor} from './components/monitor.js';
 import {flashMs, initialState} from './state.js';
 import {createStateStore} from './state-store.js';
+import {isLight} from './theme.js';
 import {stopWrapping, wrapAgain} from './wrapping.js';
 import type {MonitorOptions} from './index.js';
 
@@ -45,6 +46,8 @@ export async function mountMonitor(options: MonitorOptions): Promise<number> {
 		stdin = process.stdin,
 		stderr = process.stderr,
 	} = options;
+	// The name that Ink gives it.
+	const isLinear = process.env['INK_SCREEN_READER'] === 'true';
 	const nowMs = world.clock.monotonicMs();
 	const store = createStateStore(
 		initialState(
@@ -56,6 +59,8 @@ export async function mountMonitor(options: MonitorOptions): Promise<number> {
 				isReadonly: options.isReadonly,
 				isAscii: options.isAscii,
 				hasColor: !(options.noColor ?? isColorRefused()),
+				isLight: isLight(options.theme, process.env['COLORFGBG']),
+				isLinear,
 				memoryThresholdMiB: world.memoryThresholdMiB,
 				scanIntervalMs,
 				formatTime: options.formatTime ?? ((seconds) => localTime.format(new Date(seconds * 1000))),
@@ -101,7 +106,8 @@ export async function mountMonitor(options: MonitorOptions): Promise<number> {
 			stdout,
 			stdin,
 			stderr,
-			alternateScreen: true,
+			// A screen reader reads on from where it is: the lines stay among the others.
+			alternateScreen: !isLinear,
 			incrementalRendering: true,
 			maxFps: 60,
 			patchConsole: false,

@@ -23,6 +23,10 @@ export type Settings = {
 	readonly isReadonly: boolean;
 	readonly isAscii: boolean;
 	readonly hasColor: boolean;
+	/** Dark letters on a light ground. */
+	readonly isLight: boolean;
+	/** For a screen reader: sentences, line by line, nothing side by side. */
+	readonly isLinear: boolean;
 	readonly memoryThresholdMiB: number;
 	readonly scanIntervalMs: number;
 	/** A time of day from seconds since the epoch: `14:32:07`. */

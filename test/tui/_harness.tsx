@@ -19,6 +19,8 @@ export const settingsFor = (box: Box, more: Partial<Settings> = {}): Settings =>
 	storeLocation: box.store.location,
 	isReadonly: false,
 	isAscii: false,
+	isLight: false,
+	isLinear: false,
 	hasColor: false,
 	memoryThresholdMiB: box.world.memoryThresholdMiB,
 	scanIntervalMs: 2000,

@@ -126,6 +126,8 @@ const settings: fc.Arbitrary<Settings> = fc.record({
 	isReadonly: fc.boolean(),
 	isAscii: fc.boolean(),
 	hasColor: fc.boolean(),
+	isLight: fc.boolean(),
+	isLinear: fc.constant(false),
 	memoryThresholdMiB: fc.constant(1024),
 	scanIntervalMs: fc.constant(2000),
 	formatTime: fc.constant(utcTime),

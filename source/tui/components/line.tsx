@@ -1,12 +1,12 @@
 import {memo, type ReactElement} from 'react';
 import {Text} from 'ink';
-import {styleOf} from '../theme.js';
+import {styleOf, type Look} from '../theme.js';
 import type {Line as LineOfSpans} from '../view/spans.js';
 
-type Properties = {readonly line: LineOfSpans; readonly hasColor: boolean};
+type Properties = {readonly line: LineOfSpans; readonly look: Look};
 
 const isSame = (before: Properties, after: Properties): boolean =>
-	before.hasColor === after.hasColor &&
+	before.look === after.look &&
 	before.line.length === after.line.length &&
 	before.line.every(
 		({text, tone}, position) => text === after.line[position]!.text && tone === after.line[position]!.tone,
@@ -14,11 +14,11 @@ const isSame = (before: Properties, after: Properties): boolean =>
 
 /** One line of the screen. It is drawn again only when its text or its tones differ. */
 export const Line = memo(
-	({line, hasColor}: Properties): ReactElement => (
+	({line, look}: Properties): ReactElement => (
 		<Text wrap="truncate">
 			{line.map(({text, tone}, position) => (
 				// A piece has no identity but its place.
-				<Text key={position} {...styleOf(tone, hasColor)}>
+				<Text key={position} {...styleOf(tone, look)}>
 					{text}
 				</Text>
 			))}

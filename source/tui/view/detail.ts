@@ -10,7 +10,7 @@ import {storeNow, type State} from '../state.js';
 import {graphLines, graphMargin} from './graph.js';
 import {processLines} from './processes.js';
 import {byMemory, gibibytes, processWords} from './readings.js';
-import {isMine, ownerWords} from './row-words.js';
+import {isMine, ownerWords, serviceWords, stateWord} from './row-words.js';
 import type {Room} from './inside.js';
 import {layoutOf} from './layout.js';
 import {joined, lineWidth, span, type Line} from './spans.js';
@@ -44,7 +44,7 @@ function holdingLine(row: StatusRow, state: State): Line {
 	switch (row.state) {
 		case 'available': {
 			return [
-				span('FREE', 'free'),
+				stateWord(row, requester, true),
 				span(row.freeSeconds === undefined ? '  never used' : `  for ${shortDuration(row.freeSeconds)}`),
 			];
 		}
@@ -68,6 +68,16 @@ function holdingLine(row: StatusRow, state: State): Line {
 			]);
 		}
 	}
+}
+
+/** Why nobody new gets it: everything that is wrong with it, and since when it is drained. */
+function serviceLines(row: StatusRow, state: State): readonly Line[] {
+	const {drain, health} = row;
+	const since = drain && shortDuration(Math.max(0, (storeNow(state) ?? drain.since) - drain.since));
+	return [
+		...health.map(({words}): Line => [span(sanitize(words), 'error')]),
+		...(drain === undefined ? [] : [[serviceWords({drain, health: []})!, span(`, ${since} ago`)]]),
+	];
 }
 
 /** What slows it down, and facts that hardly ever change. */
@@ -124,6 +134,7 @@ export function detailLines(state: State, {rows, width}: Room): readonly Line[] 
 	const about = note.length === 0 || lineWidth(both) < width ? [both] : [holding, note];
 	return [
 		...about,
+		...serviceLines(row, state),
 		...processLines(row, state, {width: width - 1, hasHead: rows > 4}),
 		...mig,
 		...factLines(row, state),
@@ -132,7 +143,7 @@ export function detailLines(state: State, {rows, width}: Room): readonly Line[] 
 
 /** Lines of the graphs in a panel of so many, their times included. */
 export function graphRowsOf(rows: number): number {
-	return rows < 9 ? 0 : rows < 16 ? 5 : rows < 24 ? 7 : 9;
+	return rows < 9 ? 0 : Math.min(13, Math.max(5, Math.floor(rows / 2)));
 }
 
 const gap = 2;

@@ -26,10 +26,33 @@ export const isIdle = ({lease, use, heldSeconds = 0, processes, idleSeconds = 0}
 const idleWord = ({idleSeconds = 0}: StatusRow): string =>
 	idleSeconds < graceSeconds ? 'IDLE' : `IDLE-${roughDuration(idleSeconds)}`;
 
+/** Nobody new gets it: drained by hand, or unfit. */
+export const isOutOfService = ({drain, health}: Pick<StatusRow, 'drain' | 'health'>): boolean =>
+	drain !== undefined || health.length > 0;
+
+/** What is wrong with a GPU that still answers, or why it was taken out of service. */
+export function serviceWords({drain, health}: Pick<StatusRow, 'drain' | 'health'>): Span | undefined {
+	const [problem] = health;
+	if (problem !== undefined) {
+		return span(sanitize(problem.words), 'error');
+	}
+
+	if (drain === undefined) {
+		return undefined;
+	}
+
+	const by = drain.by === undefined ? '' : ` by ${sanitize(drain.by)}`;
+	return span(`drained${by}${drain.reason === undefined ? '' : `: ${sanitize(drain.reason)}`}`, 'warning');
+}
+
 export function stateWord(row: StatusRow, requester: Requester, isScanned: boolean): Span {
 	switch (row.state) {
 		case 'available': {
-			return span('FREE', 'free');
+			return row.health.length > 0
+				? span('UNFIT', 'error')
+				: row.drain === undefined
+					? span('FREE', 'free')
+					: span('DRAINED', 'warning');
 		}
 
 		case 'unreserved': {

@@ -4,7 +4,7 @@ import {fit} from '../../format/width.js';
 import type {State} from '../state.js';
 import {bar, ellipsisOf} from './glyphs.js';
 import {gibibytes} from './readings.js';
-import {isMine} from './row-words.js';
+import {isMine, isOutOfService} from './row-words.js';
 import {joined, lineWidth, span, spread, type Line, type Tone} from './spans.js';
 
 /** What there is none of stays grey. */
@@ -14,16 +14,18 @@ function countsOf(rows: readonly StatusRow[], state: State, isShort: boolean): L
 	const {requester} = state.settings;
 	const count = (isMeant: (row: StatusRow) => boolean): number => rows.filter((row) => isMeant(row)).length;
 	const mine = count((row) => isMine(row, requester));
+	const out = count((row) => row.state === 'available' && isOutOfService(row));
 	const errors = count((row) => row.state === 'error');
 	return joined([
 		[],
 		counted(
 			' Free',
-			count(({state: kind}) => kind === 'available'),
+			count((row) => row.state === 'available' && !isOutOfService(row)),
 			'free',
 		),
 		counted('Mine', mine, 'mine'),
 		counted('Others', count(({state: kind}) => kind === 'in-use') - mine, 'others'),
+		out > 0 ? counted(isShort ? 'Out' : 'Out of service', out, 'warning') : [],
 		counted(
 			isShort ? 'UNRES' : 'UNRESERVED',
 			count(({state: kind}) => kind === 'unreserved'),

@@ -11,7 +11,7 @@ import {columnsFor, markerWidth, type Column} from './columns.js';
 import {sparkline} from './graph.js';
 import {bar, ellipsisOf} from './glyphs.js';
 import {byMemory, commonMemory, gibibytes, processWords} from './readings.js';
-import {endWords, hotCelsius, ownerWords, stateWord} from './row-words.js';
+import {endWords, hotCelsius, ownerWords, serviceWords, stateWord} from './row-words.js';
 import {inTone, lineText, lineWidth, span, type Line, type Span} from './spans.js';
 
 const nothing = span('-', 'dim');
@@ -56,6 +56,11 @@ function temperatureCell({reading}: StatusRow): Span {
 function processCell(row: StatusRow, isScanned: boolean): Span {
 	if (row.problem !== undefined && isScanned) {
 		return span(sanitize(row.problem), 'error');
+	}
+
+	const service = serviceWords(row);
+	if (service !== undefined && (row.processes.length === 0 || row.health.length > 0)) {
+		return service;
 	}
 
 	const [squatter] = byMemory(row.squatters);
