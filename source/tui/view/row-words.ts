@@ -4,6 +4,7 @@ import type {StatusRow} from '../../core/status.js';
 import type {Requester} from '../../core/types.js';
 import {roughDuration, shortDuration} from '../../format/durations.js';
 import {userWords} from '../../format/status-words.js';
+import {sanitize} from '../../format/text.js';
 import {span, type Span} from './spans.js';
 
 /** An end nearer than this is marked. */
