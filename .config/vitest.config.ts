@@ -3,18 +3,21 @@ import {fileURLToPath} from 'node:url';
 import {defineConfig, type Plugin} from 'vitest/config';
 
 /**
-Gives `.lua` files to the tests as text, as the bundler does for the program.
+Gives these files to the tests as text, as the bundler does for the program.
 */
-const luaAsText: Plugin = {
-	name: 'lua-as-text',
+const filesAsText: Plugin = {
+	name: 'files-as-text',
 	enforce: 'pre',
-	load: (id) => (id.endsWith('.lua') ? `export default ${JSON.stringify(readFileSync(id, 'utf8'))};` : undefined),
+	load: (id) =>
+		/\.(?:lua|html|css|svg|page\.js|esm\.js)$/v.test(id) ? `export default ${JSON.stringify(readFileSync(id, 'utf8'))};` : undefined,
 };
 
 export default defineConfig({
-	plugins: [luaAsText],
+	plugins: [filesAsText],
 	root: fileURLToPath(new URL('..', import.meta.url)),
 	test: {
+		// What the page is given as text must come by the plugin above.
+		server: {deps: {inline: ['uplot']}},
 		include: ['test/**/*.test.{ts,tsx}'],
 		globalSetup: ['test/_helpers/global-setup.ts'],
 		testTimeout: 30_000,

@@ -1,3 +1,18 @@
+/** What the page uses of the browser. */
+const browserNames = [
+	'addEventListener',
+	'dispatchEvent',
+	'document',
+	'getComputedStyle',
+	'localStorage',
+	'location',
+	'matchMedia',
+	'removeEventListener',
+	'scrollTo',
+	'EventSource',
+	'ResizeObserver',
+];
+
 /**
 @type {import('xo').FlatXoConfig}
 */
@@ -32,6 +47,24 @@ const config = [
 			'unicorn/prefer-minimal-ternary': 'off',
 			// Stored and printed keys are the peer's.
 			'@typescript-eslint/naming-convention': 'off',
+		},
+	},
+	{
+		// These files run in a browser, as they are.
+		files: ['source/web/page/**/*.js'],
+		languageOptions: {globals: Object.fromEntries(browserNames.map((name) => [name, 'readonly']))},
+		rules: {
+			// As in TypeScript: nobody waits for it, and that is meant.
+			'no-void': 'off',
+			// Types are for the files in TypeScript.
+			'jsdoc/require-param-type': 'off',
+		},
+	},
+	{
+		files: ['**/*.html'],
+		rules: {
+			// A dashboard of one machine is not shared on social networks.
+			'@html-eslint/require-open-graph-protocol': 'off',
 		},
 	},
 	{

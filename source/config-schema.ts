@@ -92,9 +92,10 @@ export const settings = {
 	'run.wait': setting(duration()),
 	'extend.duration': setting(duration()),
 	'report.days': setting(integer(1, 90), 30),
-	// Of the peer's dashboard: known, so that its config files are read without a warning.
-	'web.port': setting(integer(1, 65_535)),
-	'web.host': setting(host()),
+	// 0 is any that is free.
+	'web.port': setting(integer(0, 65_535), 8080),
+	'web.host': setting(host(), '127.0.0.1'),
+	'web.allowed_hosts': setting(v.array(host(), 'a list of host names'), []),
 	'top.interval': setting(duration(), '2s'),
 	'top.theme': setting(choice(['auto', 'dark', 'light']), 'auto'),
 } as const;

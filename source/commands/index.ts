@@ -12,5 +12,6 @@ export const commands: Readonly<Record<string, Loader>> = {
 	release: async () => (await import('./release.js')).release,
 	queue: async () => (await import('./queue.js')).queue,
 	report: async () => (await import('./report.js')).report,
+	web: async () => (await import('./web.js')).web,
 	admin: async () => (await import('./admin.js')).admin,
 };

@@ -1,18 +1,18 @@
-import {byDay, byGpu, byUser, liveUsage, makeReport, type Split} from '../core/report.js';
+import type {World} from '../core/ports.js';
+import {byDay, byGpu, byUser, liveUsage, makeReport, type Report, type Split} from '../core/report.js';
 import {readLiving} from '../core/transaction.js';
 import {CanhazgpuError} from '../errors.js';
 import {localDay} from '../format/days.js';
 import {harmlessJson} from '../format/json.js';
 import {reportCsv, reportJson, reportTable} from '../format/report.js';
-import type {Command, Input} from './command.js';
+import type {Command} from './command.js';
 import {jsonFlag} from './flags.js';
 
 const secondsPerDay = 86_400;
 
 const splits: Readonly<Record<string, Split>> = {user: byUser, gpu: byGpu, day: byDay(localDay)};
 
-function splitOf(input: Input): {readonly by: string; readonly split: Split} {
-	const by = input.text('by') ?? 'user';
+function splitOf(by: string): Split {
 	const split = Object.hasOwn(splits, by) ? splits[by] : undefined;
 	if (split === undefined) {
 		throw new CanhazgpuError(
@@ -21,7 +21,26 @@ function splitOf(input: Input): {readonly by: string; readonly split: Split} {
 		);
 	}
 
-	return {by, split};
+	return split;
+}
+
+export type ReportQuestion = {readonly days: number; readonly by: string; readonly user?: string};
+
+/**
+The report of the last days; by day in their order, else most hours first.
+
+@throws CanhazgpuError `usage` for a `by` that there is not.
+*/
+export async function reportFor(world: World, {days, by, user}: ReportQuestion): Promise<Report> {
+	const split = splitOf(by);
+	const snapshot = await readLiving(world);
+	const window = {from: snapshot.now - days * secondsPerDay, to: snapshot.now};
+	const made = await makeReport(world.store.history(window.from, window.to), liveUsage(snapshot), {
+		window,
+		split,
+		user,
+	});
+	return by === 'day' ? {...made, rows: made.rows.toSorted((a, b) => a.key.localeCompare(b.key, 'en'))} : made;
 }
 
 export const report: Command = {
@@ -40,7 +59,9 @@ export const report: Command = {
 		format: {value: 'FORM', summary: 'table or csv (table)'},
 	},
 	async run(app, input) {
-		const {by, split} = splitOf(input);
+		const by = input.text('by') ?? 'user';
+		// Before anything is opened.
+		splitOf(by);
 		const form = input.text('format') ?? 'table';
 		if (form !== 'table' && form !== 'csv') {
 			throw new CanhazgpuError('usage', `--format must be one of table, csv, not ${JSON.stringify(form)}`);
@@ -49,21 +70,13 @@ export const report: Command = {
 		const days = input.config.get('report.days')!;
 		const world = await app.open();
 		try {
-			const snapshot = await readLiving(world);
-			const window = {from: snapshot.now - days * secondsPerDay, to: snapshot.now};
-			const made = await makeReport(world.store.history(window.from, window.to), liveUsage(snapshot), {
-				window,
-				split,
-				user: input.text('user'),
-			});
-			const inOrder =
-				by === 'day' ? {...made, rows: made.rows.toSorted((a, b) => a.key.localeCompare(b.key, 'en'))} : made;
+			const made = await reportFor(world, {days, by, user: input.text('user')});
 			if (input.has('json')) {
-				app.print(harmlessJson(reportJson(inOrder, days)));
+				app.print(harmlessJson(reportJson(made, days)));
 			} else if (form === 'csv') {
-				app.print(reportCsv(inOrder, by));
+				app.print(reportCsv(made, by));
 			} else {
-				app.print(reportTable(inOrder, {by, days, hasBars: app.isTerminal}, app.paint));
+				app.print(reportTable(made, {by, days, hasBars: app.isTerminal}, app.paint));
 			}
 
 			return 0;

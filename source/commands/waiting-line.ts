@@ -19,9 +19,8 @@ export type WaitingLine = {
 export function createWaitingLine({
 	remark,
 	liveErrors,
-	tellWaiting,
 	clock,
-}: Pick<App, 'remark' | 'liveErrors' | 'tellWaiting' | 'clock'>): WaitingLine {
+}: Pick<App, 'remark' | 'liveErrors' | 'clock'>): WaitingLine {
 	const startedMs = clock.monotonicMs();
 	let words = '';
 	let timer: NodeJS.Timeout | undefined;
@@ -39,11 +38,6 @@ export function createWaitingLine({
 	return {
 		show(progress) {
 			words = progressWords(progress);
-			if (tellWaiting !== undefined) {
-				tellWaiting(words);
-				return;
-			}
-
 			if (liveErrors === undefined) {
 				remark(words);
 				return;

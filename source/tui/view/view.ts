@@ -19,16 +19,15 @@ export type View = {readonly lines: readonly Line[]; readonly overlay?: Overlay}
 
 function overlayOf(state: State): Overlay | undefined {
 	const {dialog, size} = state;
-	const glyphs = glyphsOf(state);
-	const view = dialog && dialogView(dialog, state, glyphs);
-	if (view === undefined) {
+	if (dialog === undefined) {
 		return undefined;
 	}
 
-	const {title, lines, end, width: wantedWidth} = view;
+	const glyphs = glyphsOf(state);
+	const {title, lines, width: wantedWidth} = dialogView(dialog, state, glyphs);
 	const width = Math.min(wantedWidth, size.columns - 2);
 	const framed = [
-		edge(width, glyphs, {title: [span(title, 'strong')], end}),
+		edge(width, glyphs, {title: [span(title, 'strong')]}),
 		...lines.map((line) => inFrame(fitLine([span(' '), ...line], width - 2, glyphs.ellipsis), glyphs)),
 		edge(width, glyphs, {corners: 'bottom'}),
 	]

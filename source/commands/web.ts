@@ -1,0 +1,58 @@
+import packageJson from '../../package.json' with {type: 'json'};
+import {reportJson} from '../format/report.js';
+import type {Command} from './command.js';
+import {reportFor} from './report.js';
+
+const isLoopback = (host: string): boolean => /^(?:localhost|127\.|::1$)/v.test(host);
+
+export const web: Command = {
+	name: 'web',
+	summary: 'The same in a browser, to look at: a dashboard, an API and metrics',
+	usage: '[--port N] [--host HOST] [--demo]',
+	examples: [
+		['canhazgpu web', 'open the address that it prints'],
+		['canhazgpu web --host 0.0.0.0', 'for everybody who can reach this machine'],
+		['canhazgpu web --demo', 'look around on simulated GPUs; nothing is kept'],
+	],
+	flags: {
+		port: {short: 'p', value: 'N', summary: 'port to listen on (8080); 0 is any that is free', setting: 'web.port'},
+		host: {value: 'HOST', summary: 'address to listen on (127.0.0.1: this machine alone)', setting: 'web.host'},
+		demo: {summary: 'simulated GPUs in memory; nothing is kept'},
+	},
+	async run(app, input) {
+		const {runWeb, watchedMs} = await import('../web/index.js');
+		const address = {host: input.config.get('web.host')!, port: input.config.get('web.port')!};
+		const isDemo = input.has('demo');
+		const interruption = app.interruption();
+		try {
+			await runWeb({
+				async open() {
+					const world = await app.open({isPatient: true, isDemo});
+					return {...world, gpus: await world.watchGpus(watchedMs)};
+				},
+				address,
+				allowedHosts: input.config.get('web.allowed_hosts')!,
+				hostname: app.host.hostname,
+				version: packageJson.version,
+				isDemo,
+				remoteHosts: input.config.get('remote_hosts')!,
+				remoteStatus: app.remoteStatus,
+				report: async (world, days, by) => reportJson(await reportFor(world, {days, by}), days),
+				signal: interruption.signal,
+				listening(url) {
+					app.print(`Dashboard: ${url}`);
+					if (!isLoopback(address.host)) {
+						app.remark('Everybody who can reach this machine can look at it. It changes nothing.');
+					}
+				},
+				complain(error) {
+					app.remark(`A request met a bug: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+				},
+			});
+			// To be told to end is how it ends.
+			return 0;
+		} finally {
+			interruption.end();
+		}
+	},
+};

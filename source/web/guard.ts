@@ -1,0 +1,88 @@
+/** Who may ask what: the doors that every request goes through before anything is answered. */
+import type {HttpBindings} from '@hono/node-server';
+import type {MiddlewareHandler} from 'hono';
+
+export type Bindings = {Bindings: HttpBindings};
+
+const methods = 'GET, HEAD';
+
+/**
+Nothing but this server's own files, no inline script or style, no frame around it, and no way from text to markup in the page.
+*/
+const securityHeaders: Readonly<Record<string, string>> = {
+	'content-security-policy': [
+		"default-src 'none'",
+		"script-src 'self'",
+		"style-src 'self'",
+		"img-src 'self'",
+		"connect-src 'self'",
+		"base-uri 'none'",
+		"form-action 'none'",
+		"frame-ancestors 'none'",
+		"require-trusted-types-for 'script'",
+		"trusted-types 'none'",
+	].join('; '),
+	'x-content-type-options': 'nosniff',
+	'x-frame-options': 'DENY',
+	'referrer-policy': 'no-referrer',
+	'cross-origin-resource-policy': 'same-origin',
+	'cross-origin-opener-policy': 'same-origin',
+	'permissions-policy': 'camera=(), geolocation=(), microphone=()',
+};
+
+/** Of `name:port`, `[::1]:port` or `name`, lower case. Undefined for what is no host. */
+export function hostnameOf(header: string | undefined): string | undefined {
+	const {bracketed, plain} =
+		/^(?:\[(?<bracketed>[\d:a-f]+)\]|(?<plain>[\w\-.]+))(?::\d{1,5})?$/v.exec((header ?? '').toLowerCase())?.groups ??
+		{};
+	return bracketed ?? plain?.replace(/\.$/v, '');
+}
+
+/** `::ffff:10.0.0.1` is how a socket for both families names an address of the old one. */
+const plainAddress = (address: string | undefined): string | undefined =>
+	address?.toLowerCase().replace(/^::ffff:(?=\d+\.)/v, '');
+
+/**
+A page of somebody else whose name is made to point here (DNS rebinding) sends its own name: only ours are answered. Ours are the
+names given, and the address at which this very connection arrived.
+*/
+export function isOurs(
+	header: string | undefined,
+	names: ReadonlySet<string>,
+	localAddress: string | undefined,
+): boolean {
+	const hostname = hostnameOf(header);
+	return hostname !== undefined && (names.has(hostname) || hostname === plainAddress(localAddress));
+}
+
+/** A request for data has no body; one that announces one is refused before it is sent. */
+const hasBody = (headers: Readonly<Record<string, string | string[] | undefined>>): boolean =>
+	headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) !== 0;
+
+export const guard =
+	(names: ReadonlySet<string>): MiddlewareHandler<Bindings> =>
+	async (context, next) => {
+		const {incoming} = context.env;
+		for (const [name, value] of Object.entries(securityHeaders)) {
+			context.header(name, value);
+		}
+
+		context.header('cache-control', 'no-cache');
+		if (!isOurs(incoming.headers.host, names, incoming.socket.localAddress)) {
+			return context.text(
+				"This host name is not one of this server's. Allow it: web.allowed_hosts in the config\n",
+				403,
+			);
+		}
+
+		if (incoming.method !== 'GET' && incoming.method !== 'HEAD') {
+			return context.text('Only GET and HEAD\n', 405, {allow: methods, connection: 'close'});
+		}
+
+		if (hasBody(incoming.headers)) {
+			return context.text('No body, please\n', 413, {connection: 'close'});
+		}
+
+		// What only becomes a known path by being decoded or tidied up is none.
+		return (incoming.url ?? '').split('?', 1)[0] === context.req.path ? next() : context.text('Not found\n', 404);
+	};

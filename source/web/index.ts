@@ -1,0 +1,99 @@
+/** `canhazgpu web`: the picture of the pool in a browser, read-only. */
+import type {World} from '../core/ports.js';
+import {createRemoteHosts} from './hosts.js';
+import {createMetrics} from './metrics.js';
+import {startPicture} from './picture.js';
+import {createReports, type Reports} from './reports.js';
+import {createRoutes} from './routes.js';
+import {startServer} from './server.js';
+import {createStreams} from './stream.js';
+import {createUseHistory} from './use-history.js';
+
+export {watchedMs} from './scanning.js';
+
+export type WebOptions = {
+	/** Asked for once the port is had. Its GPUs may be seen through the eyes of other viewers. */
+	readonly open: () => Promise<World & {readonly privateLabel?: string; readonly close: () => Promise<void>}>;
+	readonly address: {readonly host: string; readonly port: number};
+	/** More names under which this server is reached. */
+	readonly allowedHosts: readonly string[];
+	readonly hostname: string;
+	readonly version: string;
+	readonly isDemo: boolean;
+	readonly remoteHosts: readonly string[];
+	readonly remoteStatus: (host: string) => Promise<ReadonlyArray<Readonly<Record<string, unknown>>>>;
+	readonly report: (world: World, days: number, by: string) => Promise<Record<string, unknown>>;
+	/** Aborted when it shall end. */
+	readonly signal: AbortSignal;
+	readonly listening: (url: string) => void;
+	/** Told of a bug that only one request met. */
+	readonly complain: (error: unknown) => void;
+};
+
+/** Addresses that stand for all of a machine's. */
+const anyAddress = new Set(['0.0.0.0', '::']);
+
+const urlOf = (host: string, hostname: string, port: number): string => {
+	const shown = anyAddress.has(host) ? hostname : host;
+	return `http://${shown.includes(':') ? `[${shown}]` : shown}:${port}/`;
+};
+
+const namesOf = ({address, hostname, allowedHosts}: WebOptions): ReadonlySet<string> =>
+	new Set(
+		['localhost', '127.0.0.1', '::1', hostname, hostname.split('.', 1)[0]!, address.host, ...allowedHosts]
+			.filter((name) => !anyAddress.has(name))
+			.map((name) => name.toLowerCase()),
+	);
+
+/** Serves until it is told to end. Rejects with whatever broke it. */
+export async function runWeb(options: WebOptions): Promise<void> {
+	const routes = Promise.withResolvers<ReturnType<typeof createRoutes>>();
+	const server = await startServer(options.address, routes.promise);
+	const ends: Array<() => unknown> = [async () => server.close()];
+	try {
+		const world = await options.open();
+		ends.unshift(async () => world.close());
+		const ended = Promise.withResolvers<void>();
+		const picture = startPicture(world, ended.reject);
+		ends.unshift(picture.stop);
+		const use = createUseHistory();
+		picture.subscribe(use.add);
+		const hosts = createRemoteHosts(options.remoteHosts, options.remoteStatus, world.clock.monotonicMs);
+		const streams = createStreams(picture, {
+			host: options.hostname,
+			version: options.version,
+			location: world.store.location,
+			privateLabel: world.privateLabel,
+			isDemo: options.isDemo,
+			hosts: [options.hostname, ...hosts.names],
+		});
+		ends.unshift(streams.close);
+		const make: Reports['report'] = async (days, by) => options.report(world, days, by);
+		routes.resolve(
+			createRoutes({
+				names: namesOf(options),
+				hostname: options.hostname,
+				picture,
+				streams,
+				reports: createReports(make, world.clock.monotonicMs),
+				hosts,
+				metrics: createMetrics(picture, streams.count),
+				use,
+				broken: options.complain,
+			}),
+		);
+		options.listening(urlOf(options.address.host, options.hostname, server.port));
+		if (options.signal.aborted) {
+			return;
+		}
+
+		options.signal.addEventListener('abort', () => {
+			ended.resolve();
+		});
+		await ended.promise;
+	} finally {
+		for (const end of ends) {
+			await end();
+		}
+	}
+}

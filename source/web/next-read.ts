@@ -1,0 +1,22 @@
+/**
+Shares reads among all who ask: each is given one that began after they asked, and there is one at a time.
+*/
+export function createNextRead<Value>(read: () => Promise<Value>): () => Promise<Value> {
+	let running: Promise<unknown> = Promise.resolve();
+	let next: Promise<Value> | undefined;
+
+	const begin = async (): Promise<Value> => {
+		const before = running;
+		// Whether that one failed is for those who wait for it.
+		await before.catch(() => undefined);
+		next = undefined;
+		const own = read();
+		running = own;
+		return own;
+	};
+
+	return async () => {
+		next ??= begin();
+		return next;
+	};
+}

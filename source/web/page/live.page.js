@@ -1,0 +1,90 @@
+/** The stream of events, and coming back to it: soon at first, then less and less often. */
+
+const shortestRetryMs = 500;
+const longestRetryMs = 15_000;
+/** The server says something every 10 s; when it is silent for longer, the connection is dead though nobody said so. */
+const silenceMs = 25_000;
+
+/**
+@param heard - Called with the kind (`state`, `change`) and its data.
+@param turned - Called with `live`, or `lost` and when the next try is.
+*/
+export function listen(heard, turned) {
+	let source;
+	let failures = 0;
+	let retry;
+	let watchdog;
+
+	const heardSomething = () => {
+		clearTimeout(watchdog);
+		watchdog = setTimeout(lose, silenceMs);
+	};
+
+	function lose() {
+		source?.close();
+		source = undefined;
+		clearTimeout(watchdog);
+		clearTimeout(retry);
+		const waitMs = Math.min(longestRetryMs, shortestRetryMs * 2 ** failures) * (0.75 + Math.random() / 2);
+		failures++;
+		turned({kind: 'lost', nextTryMs: Date.now() + waitMs});
+		retry = setTimeout(open, waitMs);
+	}
+
+	function open() {
+		clearTimeout(retry);
+		const own = new EventSource('/api/events');
+		source = own;
+		for (const kind of ['state', 'change', 'beat']) {
+			own.addEventListener(kind, (event) => {
+				if (source !== own) {
+					return;
+				}
+
+				heardSomething();
+				if (kind === 'state') {
+					failures = 0;
+					turned({kind: 'live'});
+				}
+
+				if (kind !== 'beat') {
+					heard(kind, JSON.parse(event.data));
+				}
+			});
+		}
+
+		own.addEventListener('error', () => {
+			if (source === own) {
+				lose();
+			}
+		});
+		heardSomething();
+	}
+
+	const retryNow = () => {
+		if (source !== undefined) {
+			return;
+		}
+
+		failures = 0;
+		open();
+	};
+
+	addEventListener('online', retryNow);
+	document.addEventListener('visibilitychange', () => {
+		if (!document.hidden) {
+			retryNow();
+		}
+	});
+	// A page that is left lets go at once, and one that comes back from the browser's cache begins anew.
+	addEventListener('pagehide', () => {
+		source?.close();
+		source = undefined;
+	});
+	addEventListener('pageshow', (event) => {
+		if (event.persisted) {
+			retryNow();
+		}
+	});
+	open();
+}

@@ -1,0 +1,95 @@
+/**
+`/api/events`: one feed for all who listen. Each change is encoded once, whoever cannot keep up is dropped and comes back by itself.
+*/
+import type {ServerResponse} from 'node:http';
+import {createEncoder, type About} from './live-json.js';
+import type {LivePicture} from './picture.js';
+
+export type EventStreams = {
+	/** Sends everything, then every change. False when there are too many already. */
+	readonly open: (outgoing: ServerResponse) => boolean;
+	readonly count: () => number;
+	readonly close: () => void;
+};
+
+export type StreamLimits = {
+	readonly mostStreams?: number;
+	/** Who has so much unread is dropped. */
+	readonly mostUnreadBytes?: number;
+	readonly beatMs?: number;
+};
+
+/** A browser whose connection broke tries again after this long. */
+const retryMs = 1000;
+
+export function createStreams(
+	picture: LivePicture,
+	about: About,
+	{mostStreams = 1000, mostUnreadBytes = 1_000_000, beatMs = 10_000}: StreamLimits = {},
+): EventStreams {
+	const open = new Map<ServerResponse, () => void>();
+	const encoder = createEncoder(picture.current(), about);
+	/** Ids go on over a restart of the server, so that they never repeat. */
+	let id = Date.now();
+	let whole: Uint8Array | undefined;
+
+	const message = (event: string, data: string): Uint8Array =>
+		new TextEncoder().encode(`id: ${id}\nevent: ${event}\ndata: ${data}\n\n`);
+
+	const send = (bytes: Uint8Array): void => {
+		for (const outgoing of open.keys()) {
+			if (outgoing.writableLength > mostUnreadBytes) {
+				outgoing.destroy();
+			} else {
+				outgoing.write(bytes);
+			}
+		}
+	};
+
+	const unsubscribe = picture.subscribe((next) => {
+		const change = encoder.change(next);
+		if (change === undefined) {
+			return;
+		}
+
+		id++;
+		whole = undefined;
+		send(message('change', change));
+	});
+	const beat = setInterval(() => {
+		send(message('beat', '{}'));
+	}, beatMs);
+	beat.unref();
+
+	return {
+		open(outgoing) {
+			if (open.size >= mostStreams) {
+				return false;
+			}
+
+			outgoing.writeHead(200, {
+				'content-type': 'text/event-stream; charset=utf-8',
+				'cache-control': 'no-store, no-transform',
+				// For proxies that would gather events before they pass them on.
+				'x-accel-buffering': 'no',
+			});
+			outgoing.write(`retry: ${retryMs}\n\n`);
+			whole ??= message('state', encoder.whole());
+			outgoing.write(whole);
+			open.set(outgoing, picture.watch());
+			outgoing.once('close', () => {
+				open.get(outgoing)?.();
+				open.delete(outgoing);
+			});
+			return true;
+		},
+		count: () => open.size,
+		close() {
+			unsubscribe();
+			clearInterval(beat);
+			for (const outgoing of open.keys()) {
+				outgoing.destroy();
+			}
+		},
+	};
+}

@@ -1,0 +1,154 @@
+/**
+`canhazgpu web` in a box, and what is asked of it.
+*/
+import {spawn} from 'node:child_process';
+import {once} from 'node:events';
+import {request, type IncomingHttpHeaders, type IncomingMessage} from 'node:http';
+import {connect} from 'node:net';
+import process from 'node:process';
+import {text} from 'node:stream/consumers';
+import {program, type Box} from '../_helpers/cli.js';
+import {eventually} from '../_helpers/eventually.js';
+
+export type Web = {
+	readonly url: string;
+	readonly port: number;
+	readonly pid: number;
+	readonly stdout: () => string;
+	readonly stderr: () => string;
+	/** Its exit code, or the signal that ended it, and after how many milliseconds. */
+	readonly end: (
+		signal: NodeJS.Signals,
+	) => Promise<{readonly end: number | NodeJS.Signals | undefined; readonly ms: number}>;
+};
+
+export async function startWeb(
+	box: Box,
+	words: readonly string[] = [],
+	environment: Readonly<Record<string, string>> = {},
+): Promise<Web> {
+	const child = spawn(process.execPath, [program, 'web', '--port', '0', ...words], {
+		cwd: box.home,
+		env: {...box.environment, ...environment},
+		stdio: ['ignore', 'pipe', 'pipe'],
+	});
+	let stdout = '';
+	let stderr = '';
+	child.stdout.setEncoding('utf8').on('data', (data: string) => {
+		stdout += data;
+	});
+	child.stderr.setEncoding('utf8').on('data', (data: string) => {
+		stderr += data;
+	});
+	process.once('exit', () => {
+		child.kill('SIGKILL');
+	});
+	await eventually(() => {
+		if (child.exitCode !== null) {
+			throw new Error(stderr);
+		}
+
+		return stdout.includes('\n');
+	});
+	const url = /http:\S+/v.exec(stdout)![0];
+	return {
+		url,
+		port: Number(new URL(url).port),
+		pid: child.pid!,
+		stdout: () => stdout,
+		stderr: () => stderr,
+		async end(signal) {
+			const started = performance.now();
+			if (child.exitCode === null && child.signalCode === null) {
+				child.kill(signal);
+				await once(child, 'exit');
+			}
+
+			return {end: child.exitCode ?? child.signalCode ?? undefined, ms: performance.now() - started};
+		},
+	};
+}
+
+export type Answer = {readonly status: number; readonly headers: IncomingHttpHeaders; readonly body: string};
+
+/** A request with its path and headers sent as they are, which fetch would not do. */
+export async function ask(
+	port: number,
+	path: string,
+	{method = 'GET', headers = {}}: {readonly method?: string; readonly headers?: Readonly<Record<string, string>>} = {},
+): Promise<Answer> {
+	const sent = request({host: '127.0.0.1', port, path, method, headers, agent: false});
+	sent.end();
+	const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+	return {status: answer.statusCode!, headers: answer.headers, body: await text(answer)};
+}
+
+export const askJson = async <Value>(port: number, path: string): Promise<Value> =>
+	JSON.parse((await ask(port, path)).body) as Value;
+
+/** Sends these bytes and reads until the other side closes. */
+export async function rawExchange(
+	port: number,
+	bytes: string,
+): Promise<{readonly answer: string; readonly ms: number}> {
+	const started = performance.now();
+	const socket = connect(port, '127.0.0.1');
+	socket.on('error', () => undefined);
+	let answer = '';
+	socket.setEncoding('utf8').on('data', (data: string) => {
+		answer += data;
+	});
+	const {promise: closed, resolve: close} = Promise.withResolvers<void>();
+	socket.on('close', () => {
+		close();
+	});
+	socket.write(bytes);
+	await closed;
+	return {answer, ms: performance.now() - started};
+}
+
+export type StreamMessage = {
+	readonly id: number;
+	readonly event: string;
+	readonly data: Readonly<Record<string, unknown>>;
+};
+
+/** Listens to `/api/events`. */
+export function listenTo(port: number): {
+	readonly messages: readonly StreamMessage[];
+	readonly closed: Promise<unknown>;
+	readonly close: () => void;
+} {
+	const messages: StreamMessage[] = [];
+	const {promise: closed, resolve: close} = Promise.withResolvers<unknown>();
+	const sent = request({host: '127.0.0.1', port, path: '/api/events', agent: false});
+	let rest = '';
+	sent.on('response', (answer) => {
+		answer.setEncoding('utf8').on('data', (data: string) => {
+			const blocks = (rest + data).split('\n\n');
+			rest = blocks.pop()!;
+			for (const block of blocks) {
+				const fields = Object.fromEntries(
+					block.split('\n').map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 2)]),
+				) as Record<string, string>;
+				if (fields['event'] !== undefined) {
+					messages.push({
+						id: Number(fields['id']),
+						event: fields['event'],
+						data: JSON.parse(fields['data']!) as Readonly<Record<string, unknown>>,
+					});
+				}
+			}
+		});
+		answer.on('close', close);
+	});
+	sent.on('error', close);
+	sent.end();
+	return {
+		messages,
+		closed,
+		close() {
+			sent.destroy();
+		},
+	};
+}

@@ -1,0 +1,178 @@
+/**
+The API of `canhazgpu web`, from the built program.
+*/
+import {afterAll, beforeAll, expect, onTestFinished, test} from 'vitest';
+import {createEmbeddedBox, type Box} from '../_helpers/cli.js';
+import {eventually} from '../_helpers/eventually.js';
+import {start} from '../_helpers/processes.js';
+import {ask, askJson, listenTo, startWeb, type Web} from './_server.js';
+
+type Row = Readonly<Record<string, unknown>>;
+
+let box: Box;
+let web: Web;
+
+beforeAll(async () => {
+	box = await createEmbeddedBox(4);
+	web = await startWeb(box);
+	await box.run(['reserve', '--gpu-ids', '1', '--duration', '1h', '--note', 'try\u{1B}[31m', '--user', 'team']);
+});
+
+afterAll(async () => {
+	await web.end('SIGKILL');
+	box.remove();
+});
+
+test('prints one line on stdout: where it is, which is this machine alone', () => {
+	expect(web.stdout()).toMatch(/^Dashboard: http:\/\/127\.0\.0\.1:\d+\/\n$/v);
+	expect(web.stderr()).toBe('');
+});
+
+test("status: the web's own keys of the peer, and times of day", async () => {
+	const rows = await askJson<readonly Row[]>(web.port, '/api/status');
+	expect(rows).toHaveLength(4);
+	expect(rows[0]).toMatchObject({gpu_id: 0, status: 'AVAILABLE', provider: 'fake', gpu_model: 'Simulated H100 80GB'});
+	expect(rows[0]).not.toHaveProperty('user');
+	expect(rows[1]).toMatchObject({gpu_id: 1, status: 'IN_USE', reservation_type: 'manual', note: 'try'});
+	expect(rows[1]!['user']).toMatch(/ \(team\)$/v);
+	// In nanoseconds.
+	expect(Number(rows[1]!['duration']) % 1e9).toBe(0);
+	expect(Date.parse(String(rows[1]!['expiry_time'])) - Date.now()).toBeGreaterThan(3_500_000);
+	expect(rows[1]).not.toHaveProperty('type');
+	expect(rows[1]).not.toHaveProperty('details');
+});
+
+test('queue: who waits, for what, and for how long', async () => {
+	expect(await askJson(web.port, '/api/queue')).toEqual({
+		entries: [],
+		total_waiting: 0,
+		total_gpus_requested: 0,
+		total_gpus_allocated: 0,
+	});
+	start(box, 'reserve --gpus 4 --wait 1h --note more');
+	await eventually(async () => {
+		const {entries} = await askJson<{entries: readonly Row[]}>(web.port, '/api/queue');
+		expect(entries).toMatchObject([
+			{
+				requested_count: 4,
+				requested_ids: [],
+				allocated_gpus: [0, 2, 3],
+				allocated_count: 3,
+				reservation_type: 'manual',
+				note: 'more',
+				position: 1,
+			},
+		]);
+		expect(entries[0]!['wait_time']).toMatch(/^0h 0m \d+s$/v);
+		expect(entries[0]!['wait_time_seconds']).toBeTypeOf('number');
+		return true;
+	});
+});
+
+test('report: as `report --json`, for 1 to 90 days, and by GPU', async () => {
+	const byUser = await askJson<{users: readonly Row[]}>(web.port, '/api/report?days=7');
+	expect(byUser).toMatchObject({days: 7});
+	expect(byUser.users.find(({name}) => name === 'team')).toMatchObject({manual_count: 1, run_count: 0});
+	expect(await askJson(web.port, '/api/report')).toMatchObject({days: 30});
+	const byGpu = await askJson<{users: readonly Row[]}>(web.port, '/api/report?by=gpu');
+	expect(byGpu.users.map(({name}) => name)).toContain('GPU 1');
+	for (const query of ['days=0', 'days=91', 'days=x', 'days=-1', 'days=1e1', 'by=moon']) {
+		const {status, body} = await ask(web.port, `/api/report?${query}`);
+		expect([query, status]).toEqual([query, 400]);
+		expect(JSON.parse(body)).toHaveProperty('error');
+	}
+});
+
+test('hosts: this one is the first, and another is not found', async () => {
+	const hosts = await askJson<ReadonlyArray<{name: string; is_local: boolean}>>(web.port, '/api/hosts');
+	expect(hosts).toMatchObject([{is_local: true}]);
+	expect(await askJson(web.port, `/api/hosts/status?host=${hosts[0]!.name}`)).toHaveLength(4);
+	expect(Object.keys(await askJson<Record<string, unknown>>(web.port, '/api/hosts/status'))).toEqual([hosts[0]!.name]);
+	expect(await ask(web.port, '/api/hosts/status?host=elsewhere')).toMatchObject({status: 404});
+});
+
+test('ETag, 304, gzip and HEAD', async () => {
+	const whole = await ask(web.port, '/page/base.css');
+	const {etag} = whole.headers;
+	expect(etag).toBeDefined();
+	const again = await ask(web.port, '/page/base.css', {headers: {'if-none-match': etag!}});
+	expect(again).toMatchObject({status: 304, body: ''});
+	const squeezed = await fetch(`${web.url}page/base.css`, {headers: {'accept-encoding': 'gzip'}});
+	expect(squeezed.headers.get('content-encoding')).toBe('gzip');
+	expect(await squeezed.text()).toBe(whole.body);
+	const plain = await fetch(`${web.url}api/status`, {headers: {'accept-encoding': 'gzip'}});
+	expect(plain.headers.get('content-encoding')).toBe('gzip');
+	for (const path of ['/', '/api/status', '/api/events', '/metrics', '/healthz']) {
+		const head = await ask(web.port, path, {method: 'HEAD'});
+		expect([path, head.status, head.body]).toEqual([path, 200, '']);
+	}
+});
+
+test('metrics of every GPU, of the line, and of what happened', async () => {
+	start(box, 'reserve --gpus 4 --wait 1h');
+	await eventually(async () => {
+		const {body, headers} = await ask(web.port, '/metrics');
+		expect(headers['content-type']).toContain('text/plain');
+		for (const line of [
+			'canhazgpu_store_up 1',
+			'canhazgpu_scan_up 1',
+			'canhazgpu_gpu_state{gpu="1",state="in-use"} 1',
+			'canhazgpu_gpu_state{gpu="1",state="available"} 0',
+			'canhazgpu_gpu_memory_total_bytes{gpu="0"} 85520809984',
+			'canhazgpu_queue_length 1',
+		]) {
+			expect(body.split('\n')).toContain(line);
+		}
+
+		expect(body).toMatch(/^canhazgpu_gpu_lease_info\{gpu="1",user="\w+",label="team",type="manual"\} 1$/mv);
+		expect(body).toMatch(/^canhazgpu_gpu_temperature_celsius\{gpu="3"\} \d+$/mv);
+		expect(body).toMatch(/^canhazgpu_gpu_power_watts\{gpu="3"\} [\d.]+$/mv);
+		expect(body).toMatch(/^canhazgpu_gpu_utilization_ratio\{gpu="3"\} [\d.]+$/mv);
+		expect(body).toMatch(/^canhazgpu_queue_wait_seconds\{position="1"\} [\d.]+$/mv);
+		expect(body).toMatch(/^canhazgpu_grants_total \d+$/mv);
+		return true;
+	});
+	expect(await askJson(web.port, '/healthz')).toEqual({status: 'ok'});
+});
+
+test('events: everything at once, then what changes, at once, with growing ids', async () => {
+	const stream = listenTo(web.port);
+	onTestFinished(stream.close);
+	await eventually(() => stream.messages.length > 0);
+	const [first] = stream.messages;
+	expect(first).toMatchObject({
+		event: 'state',
+		data: {gpu_count: 4, store: {live: true}, about: {hosts: [expect.anything()]}},
+	});
+	expect(first!.data['gpus']).toHaveLength(4);
+	const released = performance.now();
+	await box.run('release --user team');
+	await eventually(() =>
+		stream.messages.some(
+			({event, data}) =>
+				event === 'change' &&
+				(data['gpus'] as readonly Row[]).some(({gpu_id: id, user}) => id === 1 && !String(user).includes('team')),
+		),
+	);
+	expect(performance.now() - released).toBeLessThan(5000);
+	const ids = stream.messages.map(({id}) => id);
+	expect(ids.toSorted((a, b) => a - b)).toEqual(ids);
+	expect(new Set(ids).size).toBe(ids.length);
+});
+
+test('use over time: means of ten seconds, of one GPU or of all', async () => {
+	await eventually(async () => {
+		const all = await askJson<{
+			step_seconds: number;
+			gpus: Record<string, {utilization: ReadonlyArray<number | undefined>}>;
+		}>(web.port, '/api/use?minutes=15');
+		expect(all.step_seconds).toBe(10);
+		expect(all.gpus['1']!.utilization).toHaveLength(90);
+		expect(all.gpus['1']!.utilization.at(-1)).toBeTypeOf('number');
+		return true;
+	});
+	expect(
+		Object.keys((await askJson<{gpus: Record<string, unknown>}>(web.port, '/api/use?gpu=2&minutes=60')).gpus),
+	).toEqual(['2']);
+	expect(await ask(web.port, '/api/use?minutes=9999')).toMatchObject({status: 400});
+});

@@ -1,0 +1,135 @@
+/**
+How `canhazgpu web` begins, goes through trouble, and ends.
+*/
+import {afterAll, beforeAll, expect, onTestFinished, test} from 'vitest';
+import {createBox, withoutRedis} from '../_helpers/cli.js';
+import {eventually} from '../_helpers/eventually.js';
+import {freshEmbeddedBox} from '../_helpers/processes.js';
+import {startRedis, type RedisServer} from '../_helpers/redis-server.js';
+import {ask, askJson, listenTo, startWeb} from './_server.js';
+
+const password = 'correct-horse-battery-staple';
+let redis: RedisServer;
+
+beforeAll(async () => {
+	redis = await startRedis({settings: ['--requirepass', password], isDurable: true});
+});
+
+afterAll(async () => {
+	await redis.stop();
+});
+
+test('a port in use is said, with the way out', async () => {
+	const box = await freshEmbeddedBox(1);
+	const web = await startWeb(box);
+	onTestFinished(async () => {
+		await web.end('SIGKILL');
+	});
+	expect(await box.run(`web --port ${web.port}`)).toEqual({
+		exitCode: 1,
+		stdout: '',
+		stderr: `Error: Port ${web.port} of 127.0.0.1 is in use by another program\nChoose another: canhazgpu web --port 8081, or any that is free: --port 0\n`,
+	});
+});
+
+test('without a store it ends at once and says why', async () => {
+	const box = createBox(withoutRedis);
+	onTestFinished(box.remove);
+	const ran = await box.run('web --port 0');
+	expect(ran).toMatchObject({exitCode: 4, stdout: ''});
+	expect(ran.stderr).toContain('Error: Cannot reach Redis');
+});
+
+test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s ends it at once, with streams open', async (signal) => {
+	const box = await freshEmbeddedBox(1);
+	const web = await startWeb(box);
+	const streams = [listenTo(web.port), listenTo(web.port)];
+	await eventually(() => streams.every(({messages}) => messages.length > 0));
+	const {end, ms} = await web.end(signal);
+	expect(end).toBe(0);
+	expect(ms).toBeLessThan(1500);
+	await Promise.all(streams.map(async ({closed}) => closed));
+	expect(web.stderr()).toBe('');
+});
+
+test('--demo needs no pool and keeps nothing', async () => {
+	const box = createBox(withoutRedis);
+	onTestFinished(box.remove);
+	const web = await startWeb(box, ['--demo']);
+	expect((await askJson<readonly unknown[]>(web.port, '/api/status')).length).toBeGreaterThan(3);
+	expect((await web.end('SIGTERM')).end).toBe(0);
+	const after = await box.run('status');
+	expect(after.exitCode).toBe(4);
+});
+
+test('open to the network it says so', async () => {
+	const box = await freshEmbeddedBox(1);
+	const web = await startWeb(box, ['--host', '0.0.0.0']);
+	expect(web.stderr()).toContain('Everybody who can reach this machine can look at it');
+	await web.end('SIGTERM');
+});
+
+test('without Redis it says since when it knows nothing new, and is back by itself', async () => {
+	const credentials = {CANHAZGPU_REDIS_PASSWORD: password};
+	const made = createBox({CANHAZGPU_REDIS_HOST: '127.0.0.1', CANHAZGPU_REDIS_PORT: String(redis.port), ...credentials});
+	onTestFinished(made.remove);
+	expect((await made.run('admin --gpus 2 --provider fake')).exitCode).toBe(0);
+	const web = await startWeb(made);
+	onTestFinished(async () => {
+		await web.end('SIGKILL');
+	});
+	const stream = listenTo(web.port);
+	onTestFinished(stream.close);
+	await eventually(() => stream.messages.length > 0);
+	await redis.kill();
+	await eventually(async () => (await ask(web.port, '/healthz')).status === 503);
+	const seen = [
+		await ask(web.port, '/healthz'),
+		await ask(web.port, '/api/status'),
+		await ask(web.port, '/api/report'),
+	];
+	for (const {status, body} of seen) {
+		expect(status).toBe(503);
+		expect(body).toMatch(/Redis|connection/v);
+		expect(body).not.toContain(password);
+		expect(body).not.toMatch(/\.js:\d|\bat .*\(/v);
+	}
+
+	expect((await ask(web.port, '/metrics')).body).toContain('canhazgpu_store_up 0');
+	await eventually(() =>
+		stream.messages.some(({data}) => (data['store'] as {live?: boolean} | undefined)?.live === false),
+	);
+	await redis.restart({settings: ['--requirepass', password]});
+	await eventually(async () => (await ask(web.port, '/healthz')).status === 200, 20_000);
+	await eventually(
+		() =>
+			stream.messages.findLast(({data}) => data['store'] !== undefined)?.data['store'] !== undefined &&
+			(stream.messages.findLast(({data}) => data['store'] !== undefined)!.data['store'] as {live: boolean}).live,
+	);
+	await made.run('reserve --gpu-ids 1');
+	expect(await askJson(web.port, '/api/status')).toMatchObject([{status: 'AVAILABLE'}, {status: 'IN_USE'}]);
+	expect(web.stdout() + web.stderr()).not.toContain(password);
+	expect((await web.end('SIGTERM')).ms).toBeLessThan(1500);
+});
+
+test('it ends at once even while Redis is away', async () => {
+	const box = await createRedisBoxWithPassword();
+	const web = await startWeb(box);
+	await redis.kill();
+	await eventually(async () => (await ask(web.port, '/healthz')).status === 503);
+	const {end, ms} = await web.end('SIGTERM');
+	expect(end).toBe(0);
+	expect(ms).toBeLessThan(3000);
+	await redis.restart();
+});
+
+async function createRedisBoxWithPassword() {
+	const box = createBox({
+		CANHAZGPU_REDIS_HOST: '127.0.0.1',
+		CANHAZGPU_REDIS_PORT: String(redis.port),
+		CANHAZGPU_REDIS_PASSWORD: password,
+	});
+	onTestFinished(box.remove);
+	await box.run('admin --gpus 2 --provider fake --force');
+	return box;
+}

@@ -1,0 +1,223 @@
+/**
+What a stranger on the network, or a page of somebody else in a browser here, cannot do.
+*/
+import {readdirSync} from 'node:fs';
+import {hostname} from 'node:os';
+import {connect} from 'node:net';
+import {once} from 'node:events';
+import {Hono} from 'hono';
+import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vitest';
+import {CanhazgpuError} from '../../source/errors.js';
+import {hostnameOf, type Bindings} from '../../source/web/guard.js';
+import {startServer} from '../../source/web/server.js';
+import {createEmbeddedBox, type Box} from '../_helpers/cli.js';
+import {ask, rawExchange, startWeb, type Web} from './_server.js';
+
+let box: Box;
+let web: Web;
+
+beforeAll(async () => {
+	box = await createEmbeddedBox(2);
+	web = await startWeb(box, [], {CANHAZGPU_WEB_ALLOWED_HOSTS: 'gpus.example.org'});
+});
+
+afterAll(async () => {
+	await web.end('SIGKILL');
+	box.remove();
+});
+
+const statusFor = async (host: string): Promise<number> =>
+	(await ask(web.port, '/api/status', {headers: {host}})).status;
+
+test('only our own names are answered (DNS rebinding)', async () => {
+	for (const ours of [
+		'localhost',
+		'LOCALHOST:8080',
+		'127.0.0.1',
+		`127.0.0.1:${web.port}`,
+		'[::1]:80',
+		hostname(),
+		'gpus.example.org',
+		'localhost.',
+	]) {
+		expect([ours, await statusFor(ours)]).toEqual([ours, 200]);
+	}
+
+	for (const theirs of [
+		'evil.example',
+		'localhost.evil.example',
+		'127.0.0.1.evil.example',
+		'10.0.0.1',
+		'[::2]',
+		'0.0.0.0',
+		'a b',
+		'localhost@evil.example',
+		'127.1',
+		'evil.example#localhost',
+	]) {
+		expect([theirs, [400, 403].includes(await statusFor(theirs))]).toEqual([theirs, true]);
+	}
+
+	for (const header of ['', 'host:\r\n']) {
+		const {answer} = await rawExchange(web.port, `GET / HTTP/1.1\r\n${header}connection: close\r\n\r\n`);
+		expect(answer).toMatch(/^HTTP\/1\.1 400 /v);
+	}
+
+	const absolute = await rawExchange(
+		web.port,
+		'GET https://evil.example/ HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n',
+	);
+	expect(absolute.answer).toMatch(/^HTTP\/1\.1 4\d\d /v);
+});
+
+test('host names out of their header', () => {
+	expect(hostnameOf('Box:80')).toBe('box');
+	expect(hostnameOf('[::1]:80')).toBe('::1');
+	expect(hostnameOf('box:80:80')).toBeUndefined();
+	expect(hostnameOf(undefined)).toBeUndefined();
+});
+
+test.each(['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE', 'PROPFIND'])('%s is refused', async (method) => {
+	for (const path of ['/', '/api/status', '/nowhere']) {
+		const {status, headers} = await ask(web.port, path, {method});
+		expect([path, status, headers.allow]).toEqual([path, 405, 'GET, HEAD']);
+	}
+});
+
+test('CONNECT and upgrades to other protocols are cut off', async () => {
+	expect((await rawExchange(web.port, 'CONNECT evil.example:80 HTTP/1.1\r\nhost: localhost\r\n\r\n')).answer).toBe('');
+	const upgrade = 'GET /api/events HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n';
+	expect((await rawExchange(web.port, upgrade)).answer).toBe('');
+});
+
+test('no other origin is given anything, and the page runs only what is its own', async () => {
+	for (const path of ['/', '/api/status', '/api/events', '/metrics', '/nowhere', '/page/app.page.js']) {
+		const method = path === '/api/events' ? 'HEAD' : 'GET';
+		const {headers} = await ask(web.port, path, {method, headers: {origin: 'https://evil.example'}});
+		const cors = Object.keys(headers).filter((name) => name.startsWith('access-control'));
+		expect(cors).toEqual([]);
+		const policy = headers['content-security-policy'];
+		expect(policy).toContain("default-src 'none'");
+		expect(policy).toContain("frame-ancestors 'none'");
+		expect(policy).toContain("require-trusted-types-for 'script'");
+		expect(policy).not.toMatch(/unsafe|\*|data:|http/v);
+		expect(headers).toMatchObject({
+			'x-content-type-options': 'nosniff',
+			'referrer-policy': 'no-referrer',
+			'cross-origin-resource-policy': 'same-origin',
+		});
+		expect(headers).not.toHaveProperty('x-powered-by');
+		expect(headers).not.toHaveProperty('server');
+	}
+});
+
+test('the page has no inline script or style, and asks nobody else for anything', async () => {
+	const {body} = await ask(web.port, '/');
+	expect(body).not.toMatch(/<style|style=|<script>|\son\w+=|javascript:|\/\/[a-z]/v);
+	const own = body
+		.matchAll(/(?:href|src)="(?<path>\/[^"]*)"/gv)
+		.toArray()
+		.map((match) => match.groups!['path']!);
+	expect(own.length).toBeGreaterThan(8);
+	for (const path of own) {
+		expect([path, (await ask(web.port, path)).status]).toEqual([path, 200]);
+	}
+
+	for (const file of readdirSync(new URL('../../source/web/page/', import.meta.url))) {
+		const path = file === 'index.html' ? '/' : file === 'icon.svg' ? '/icon.svg' : `/page/${file}`;
+		expect([path, (await ask(web.port, path)).status]).toEqual([path, 200]);
+	}
+});
+
+test('paths out of the tree and unknown paths are not found', async () => {
+	for (const path of [
+		'/..%2f..%2fetc/passwd',
+		'/../../etc/passwd',
+		'/page/../../package.json',
+		'/page/%2e%2e/%2e%2e/package.json',
+		'/page/base.css%00',
+		'/%00',
+		'/page/base.css%00.html',
+		'//api/status',
+		'/api//status',
+		'/api/status/',
+		'/page/',
+		'/page',
+		'/API/status',
+		'/%61pi/status',
+		'/./api/status',
+		'/.git/config',
+		'/favicon.ico',
+		'/api/status;x',
+		'/__proto__',
+		'/constructor',
+	]) {
+		expect([path, (await ask(web.port, path)).status]).toEqual([path, 404]);
+	}
+
+	expect((await ask(web.port, String.raw`/page\base.css`)).status).toBe(400);
+});
+
+test('what is too large is cut off', async () => {
+	const long = await ask(web.port, `/api/status?x=${'a'.repeat(20_000)}`).catch((error: unknown) => ({
+		status: String(error),
+	}));
+	expect(String(long.status)).toMatch(/431|ECONNRESET|EPIPE/v);
+	const many = `GET / HTTP/1.1\r\nhost: localhost\r\n${'x-y: z\r\n'.repeat(3000)}\r\n`;
+	expect((await rawExchange(web.port, many)).answer).toMatch(/^(?:HTTP\/1\.1 431 .*)?/sv);
+	const body = await rawExchange(web.port, 'GET / HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1000000000\r\n\r\n');
+	expect(body.answer).toMatch(/^HTTP\/1\.1 413 /v);
+	const chunked = await rawExchange(
+		web.port,
+		'GET / HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\n',
+	);
+	expect(chunked.answer).toMatch(/^HTTP\/1\.1 413 /v);
+	expect((await rawExchange(web.port, '\u{0}\u{1}\u{2}\r\n\r\n')).answer).toMatch(/^HTTP\/1\.1 400 /v);
+	expect(await statusFor('localhost')).toBe(200);
+});
+
+describe('a server of its own', () => {
+	const serve = async (limits: Parameters<typeof startServer>[2]) => {
+		const routes = new Hono<Bindings>();
+		routes.get('/', (context) => context.text('hello'));
+		const server = await startServer({host: '127.0.0.1', port: 0}, Promise.resolve(routes), limits);
+		onTestFinished(async () => server.close());
+		return server;
+	};
+
+	test('who is slow to ask is cut off', async () => {
+		const {port} = await serve({headersMs: 200});
+		const dribble = await rawExchange(port, 'GET / HTTP/1.1\r\nhost: localhost\r\nx-slow: ');
+		expect(dribble.answer).toMatch(/^HTTP\/1\.1 408 /v);
+		expect(dribble.ms).toBeLessThan(5000);
+		const silent = await rawExchange(port, '');
+		expect(silent.ms).toBeLessThan(5000);
+	});
+
+	test('there is an end to connections, and room again when one goes', async () => {
+		const {port} = await serve({mostConnections: 3});
+		const sockets = await Promise.all(
+			[1, 2, 3].map(async () => {
+				const socket = connect(port, '127.0.0.1');
+				await once(socket, 'connect');
+				return socket;
+			}),
+		);
+		expect((await rawExchange(port, 'GET / HTTP/1.1\r\nhost: localhost\r\n\r\n')).answer).toBe('');
+		for (const socket of sockets) {
+			socket.destroy();
+		}
+
+		await expect.poll(async () => (await ask(port, '/').catch(() => undefined))?.body).toBe('hello');
+	});
+
+	test('nothing listens where it cannot', async () => {
+		const {port} = await serve({});
+		await expect(startServer({host: '127.0.0.1', port}, Promise.resolve(new Hono<Bindings>()))).rejects.toThrow(
+			CanhazgpuError,
+		);
+		await expect(startServer({host: '203.0.113.7', port: 0}, Promise.resolve(new Hono<Bindings>()))).rejects.toThrow(
+			'203.0.113.7 is not an address of this machine',
+		);
+	});
+});
