@@ -13,5 +13,6 @@ export const commands: Readonly<Record<string, Loader>> = {
 	queue: async () => (await import('./queue.js')).queue,
 	report: async () => (await import('./report.js')).report,
 	web: async () => (await import('./web.js')).web,
+	events: async () => (await import('./events.js')).events,
 	admin: async () => (await import('./admin.js')).admin,
 };

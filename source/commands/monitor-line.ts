@@ -31,6 +31,12 @@ function checkVerb(verb: string, input: Input, isReadonly: boolean): void {
 		});
 	}
 
+	if (verb === 'events' && input.has('follow')) {
+		throw new CanhazgpuError('usage', 'events --follow cannot be used inside the monitor', {
+			hint: 'It shows the events anyway. Or leave out --follow.',
+		});
+	}
+
 	const given = Object.keys(globalFlags).find((flag) => flag !== 'no-color' && input.has(flag));
 	if (given !== undefined) {
 		throw new CanhazgpuError('usage', `--${given} was settled when the monitor started`, {hint: 'Leave it out.'});

@@ -8,7 +8,7 @@ import {isLeased, planChange, planEnd} from './lifecycle.js';
 import type {Plan} from './plan.js';
 import type {Host} from './ports.js';
 import type {Wanted} from './request.js';
-import {tellPlace, type Occasion} from './telling.js';
+import {inVain, tellPlace, type Occasion} from './telling.js';
 import type {QueueEntry, QueueRecord, Snapshot} from './types.js';
 
 /** True when this pool could serve it some day. The peer makes entries that it cannot; they claim nothing. */
@@ -105,7 +105,7 @@ export function planLeave(
 	hasWaitedInVain = false,
 ): Plan {
 	const tellEnd = (entry: QueueEntry) =>
-		hasWaitedInVain ? tellPlace('refused', entry, occasion, 'waited in vain') : tellPlace('left', entry, occasion);
+		hasWaitedInVain ? tellPlace('refused', entry, occasion, inVain) : tellPlace('left', entry, occasion);
 	const held = snapshot.gpus.filter(isLeased).filter(({lease}) => lease.partialQueueId === record.id);
 	const ends = planEnd(
 		held.map((gpu) => ({record: gpu, ending: {reason: 'queue-left', endTime: snapshot.now}})),

@@ -99,6 +99,9 @@ export function tellExtensions(
 	});
 }
 
+/** Why somebody is refused who waited for as long as they would. */
+export const inVain = 'waited in vain';
+
 /** Somebody took a place in line, or lost it without having been served. `refused`: the time to wait was over. */
 export const tellPlace = (
 	kind: 'joined' | 'left' | 'refused',

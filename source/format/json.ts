@@ -9,6 +9,10 @@ const escaped = (character: string): string =>
 		return String.raw`\u${code.toString(16).padStart(4, '0')}`;
 	}).join('');
 
+const harmless = (json: string): string => json.replaceAll(acting, (character) => escaped(character));
+
 /** JSON for people and programs: indented, and whatever text it holds can do nothing to a terminal. No data is lost. */
-export const harmlessJson = (value: unknown): string =>
-	JSON.stringify(value, undefined, 2).replaceAll(acting, (character) => escaped(character));
+export const harmlessJson = (value: unknown): string => harmless(JSON.stringify(value, undefined, 2));
+
+/** The same on one line. */
+export const harmlessJsonLine = (value: unknown): string => harmless(JSON.stringify(value));

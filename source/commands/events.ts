@@ -1,0 +1,133 @@
+import {createBell} from '../core/bell.js';
+import {parseDuration} from '../core/durations.js';
+import {readLiving} from '../core/transaction.js';
+import type {AuditEntry} from '../core/types.js';
+import {isPassing} from '../core/wait-place.js';
+import {eventJson, eventLine} from '../format/events.js';
+import {harmlessJson, harmlessJsonLine} from '../format/json.js';
+import {sanitize} from '../format/text.js';
+import type {App, OpenWorld} from '../application.js';
+import type {Command} from './command.js';
+import {jsonFlag} from './flags.js';
+
+/** Without --since: so many, the newest. */
+const mostShown = 50;
+
+/** Whoever follows notices within so long what ends by itself, and what an event did not tell. */
+const tickMs = 5000;
+
+type Followed = {
+	readonly app: App;
+	readonly world: OpenWorld;
+	/** Rings when something happened. */
+	readonly bell: ReturnType<typeof createBell>;
+	readonly afterId: string | undefined;
+	readonly show: (entries: readonly AuditEntry[]) => void;
+};
+
+/** Shows whatever comes, through outages of the store, until this process is ended. */
+async function follow({app, world, bell, afterId, show}: Followed): Promise<never> {
+	const {store, clock} = world;
+	const {signal} = new AbortController();
+	let lastId = afterId;
+	let lookedAtMs = clock.monotonicMs();
+	let isAway = false;
+	for (;;) {
+		await bell.wait(clock, tickMs, signal);
+		try {
+			if (isAway || clock.monotonicMs() - lookedAtMs >= tickMs) {
+				lookedAtMs = clock.monotonicMs();
+				await readLiving(world);
+			}
+
+			const entries = await store.audit({afterId: lastId});
+			lastId = entries.at(-1)?.id ?? lastId;
+			isAway = false;
+			show(entries);
+		} catch (error) {
+			if (!isPassing(error)) {
+				throw error;
+			}
+
+			if (!isAway) {
+				app.remark(`${sanitize(error.message)}. Still trying.`);
+			}
+
+			isAway = true;
+		}
+	}
+}
+
+export const events: Command = {
+	name: 'events',
+	summary: 'Show what happened to the pool, and who did it',
+	usage: '[--follow] [--since TIME] [--user NAME] [--json]',
+	examples: [
+		['canhazgpu events', `the newest ${mostShown}`],
+		['canhazgpu events --since 2h --user alice', 'of the last two hours, of one'],
+		['canhazgpu events --follow --json', 'one JSON object a line, as it happens'],
+	],
+	flags: {
+		follow: {short: 'f', summary: 'go on as things happen, until Ctrl-C'},
+		since: {value: 'TIME', summary: 'no further back than this, such as 2h'},
+		user: {short: 'u', value: 'NAME', summary: 'only of this account or label'},
+		json: jsonFlag,
+	},
+	async run(app, input) {
+		const since = input.text('since');
+		const sinceSeconds = since === undefined ? undefined : parseDuration(since, '--since');
+		const user = input.text('user');
+		const isFollowing = input.has('follow');
+		const isMeant = ({account, label, owner}: AuditEntry): boolean =>
+			user === undefined || [account, label, owner].includes(user);
+		const world = await app.open({isPatient: isFollowing});
+		try {
+			const bell = createBell();
+			if (isFollowing) {
+				// Listening before the first look: whatever happens after it rings.
+				await world.store.subscribe({changed: bell.ring, restored: bell.ring});
+			}
+
+			const {now} = await readLiving(world);
+			const known = await world.store.audit(
+				sinceSeconds === undefined
+					? {newest: user === undefined ? mostShown : undefined}
+					: {fromTime: now - sinceSeconds},
+			);
+			const wanted = known.filter((entry) => isMeant(entry)).slice(sinceSeconds === undefined ? -mostShown : 0);
+			if (input.has('json') && !isFollowing) {
+				app.print(harmlessJson(wanted.map((entry) => eventJson(entry))));
+				return 0;
+			}
+
+			const show = (entries: readonly AuditEntry[]): void => {
+				for (const entry of entries) {
+					app.print(
+						input.has('json')
+							? harmlessJsonLine(eventJson(entry))
+							: eventLine(entry, Math.max(now, entries.at(-1)!.time)),
+					);
+				}
+			};
+
+			if (wanted.length === 0 && !isFollowing) {
+				app.remark('Nothing happened that is known of');
+			}
+
+			show(wanted);
+			return isFollowing
+				? await follow({
+						app,
+						world,
+						bell,
+						afterId: known.at(-1)?.id,
+						show(entries) {
+							show(entries.filter((entry) => isMeant(entry)));
+						},
+					})
+				: 0;
+		} finally {
+			await world.close();
+		}
+	},
+};

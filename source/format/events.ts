@@ -1,0 +1,150 @@
+/** What happened, in words for people and as JSON: a record of the audit trail as every face shows it. */
+import {inVain} from '../core/telling.js';
+import type {AuditEntry, AuditKind, AuditRecord} from '../core/types.js';
+import {localDay} from './days.js';
+import {roughDuration, timestamp, typedDuration} from './durations.js';
+import {counted} from './numbers.js';
+import {sanitize, shorten} from './text.js';
+
+const longestText = 80;
+
+const harmless = (text: string): string => shorten(sanitize(text), longestText);
+
+/** `GPU 2`, `GPUs 0, 5`. */
+const gpuWords = (gpus: readonly number[]): string => `GPU${gpus.length === 1 ? '' : 's'} ${gpus.join(', ')}`;
+
+const nameWords = (name: string | undefined): string => (name === undefined ? 'somebody unknown' : harmless(name));
+
+/** `alice (team)`; whoever did it to another bears no label of theirs. */
+const whoWords = ({account, label, owner}: AuditRecord): string =>
+	nameWords(account) + (label === undefined || owner !== undefined ? '' : ` (${harmless(label)})`);
+
+const ofOwner = ({owner}: AuditRecord): string => (owner === undefined ? '' : ` of ${harmless(owner)}`);
+
+const wantedWords = ({gpus, count = gpus.length}: AuditRecord): string =>
+	gpus.length > 0 ? gpuWords(gpus) : counted(count, 'GPU');
+
+const leftWords = ({until, time}: AuditRecord): string | undefined =>
+	until === undefined || until - time < 1 ? undefined : typedDuration(Math.floor(until - time));
+
+function grantWords(record: AuditRecord): string {
+	const {owner, gpus, reason, forced} = record;
+	const left = leftWords(record);
+	const why =
+		reason === 'restored'
+			? ' back after the store had lost them'
+			: reason === 'undone'
+				? ' back'
+				: reason === undefined
+					? ''
+					: `, for ${harmless(reason)}`;
+	return [
+		`${whoWords(record)} got ${gpuWords(gpus)}`,
+		owner === undefined ? '' : ` for ${harmless(owner)}`,
+		why,
+		left === undefined ? '' : ` for ${left}`,
+		forced === true ? ', by force' : '',
+	].join('');
+}
+
+/** Why a lease ended that nobody gave back. */
+const endings: Readonly<Record<string, string>> = {
+	exited: 'the job ended',
+	signalled: 'the job was ended by a signal',
+	timeout: 'the job was stopped at its time limit',
+	'holder-died': 'the process was gone',
+	'heartbeat-lost': 'there was no sign of life any more',
+	reboot: 'the machine was restarted',
+	'pool-reset': 'the pool was made anew',
+	'queue-left': 'they were held while waiting in line, and the wait is over',
+	'taken-by-earlier': 'one earlier in the line took what was held while waiting',
+	'holder-stopped': 'whoever waited was stopped, and another took what was held',
+};
+
+/** How long before it was noticed. */
+const agoWords = ({time, until}: AuditRecord): string =>
+	until === undefined || time - until < 60 ? '' : ` ${roughDuration(time - until)} ago`;
+
+const endingWords = (reason: string): string =>
+	(Object.hasOwn(endings, reason) ? endings[reason] : undefined) ?? harmless(reason);
+
+const endWords = (record: AuditRecord): string =>
+	`${whoWords(record)} no longer has ${gpuWords(record.gpus)}: ${endingWords(record.reason ?? '')}${agoWords(record)}`;
+
+function leaveWords(record: AuditRecord): string {
+	const {owner, reason} = record;
+	if (owner !== undefined) {
+		return `${nameWords(record.account)} took ${harmless(owner)} out of the line`;
+	}
+
+	const why = reason === undefined ? '' : `: ${endingWords(reason)}`;
+	return `${whoWords(record)} left the line${why}`;
+}
+
+const afterColon = (text: string | undefined): string => (text === undefined ? '' : `: ${harmless(text)}`);
+
+const facts: Readonly<Record<AuditKind, (record: AuditRecord) => string>> = {
+	granted: grantWords,
+	held: (record) => `${whoWords(record)} holds ${gpuWords(record.gpus)} while waiting for more`,
+	released: (record) => `${whoWords(record)} released ${gpuWords(record.gpus)}${ofOwner(record)}`,
+	extended: (record) =>
+		`${whoWords(record)} extended ${gpuWords(record.gpus)}${ofOwner(record)}: ${leftWords(record) ?? 'no time'} left`,
+	expired: (record) => `the time of ${whoWords(record)} on ${gpuWords(record.gpus)} was over${agoWords(record)}`,
+	ended: endWords,
+	refused: (record) =>
+		record.reason === inVain
+			? `${whoWords(record)} waited in vain for ${wantedWords(record)}`
+			: `${whoWords(record)} asked for ${wantedWords(record)} and got nothing${afterColon(record.reason)}`,
+	joined: (record) => `${whoWords(record)} waits in line for ${wantedWords(record)}`,
+	left: leaveWords,
+	drained: (record) => `${whoWords(record)} took ${gpuWords(record.gpus)} out of service${afterColon(record.reason)}`,
+	undrained: (record) => `${whoWords(record)} put ${gpuWords(record.gpus)} back into service`,
+	pool: (record) =>
+		`${whoWords(record)} ${record.reason === 'remade' ? 'remade' : 'made'} the pool: ${counted(record.count ?? 0, 'GPU')}`,
+	unreserved: (record) => `${nameWords(record.account)} uses ${gpuWords(record.gpus)} without a reservation`,
+	squatter: (record) =>
+		`${nameWords(record.account)} uses ${gpuWords(record.gpus)}, which ${nameWords(record.owner)} has reserved`,
+	health: ({gpus, reason}) =>
+		reason === undefined
+			? `${gpuWords(gpus)} is fit again`
+			: `${gpuWords(gpus)} is unfit to be handed out: ${harmless(reason)}`,
+	notice: ({reason}) => harmless(reason ?? 'something happened'),
+};
+
+/** `alice released GPU 2`, with what it was for. Harmless to print. */
+export const eventWords = (record: AuditRecord): string =>
+	facts[record.kind](record) + (record.note === undefined ? '' : ` · ${harmless(record.note)}`);
+
+/** `14:32:05`, or with its date when that is not today, in this machine's time zone. */
+export function eventTime(time: number, now: number): string {
+	const date = new Date(time * 1000);
+	const clock = [date.getHours(), date.getMinutes(), date.getSeconds()]
+		.map((part) => String(part).padStart(2, '0'))
+		.join(':');
+	const {key} = localDay(time);
+	return key === localDay(now).key ? clock : `${key} ${clock}`;
+}
+
+/** One line of `canhazgpu events`. */
+export const eventLine = (record: AuditRecord, now: number): string =>
+	`${eventTime(record.time, now)} ${eventWords(record)}`;
+
+/** One object of `canhazgpu events --json`. What is unset is absent. */
+export const eventJson = (entry: AuditEntry) => ({
+	id: entry.id,
+	time: timestamp(entry.time),
+	kind: entry.kind,
+	account: entry.account,
+	label: entry.label,
+	owner: entry.owner,
+	host: entry.host,
+	gpus: entry.gpus,
+	count: entry.count,
+	lease_id: entry.leaseId,
+	entry_id: entry.entryId,
+	forced: entry.forced,
+	until: entry.until === undefined ? undefined : timestamp(entry.until),
+	reason: entry.reason,
+	note: entry.note,
+	words: eventWords(entry),
+});

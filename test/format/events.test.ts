@@ -1,0 +1,79 @@
+import fc from 'fast-check';
+import {describe, expect, test} from 'vitest';
+import type {AuditRecord} from '../../source/core/types.js';
+import {eventJson, eventLine, eventTime, eventWords} from '../../source/format/events.js';
+import {anyAudit} from '../store/codec/arbitraries.js';
+
+const words = (part: Partial<AuditRecord>): string =>
+	eventWords({time: 1000, kind: 'granted', account: 'alice', gpus: [2], ...part});
+
+describe('an event in words', () => {
+	test.each<[Partial<AuditRecord>, string]>([
+		[{}, 'alice got GPU 2'],
+		[{gpus: [0, 5], label: 'team', until: 6400.4, note: 'train'}, 'alice (team) got GPUs 0, 5 for 1h30m · train'],
+		[{forced: true}, 'alice got GPU 2, by force'],
+		[{account: 'root', owner: 'bob', label: 'team', reason: 'process 7'}, 'root got GPU 2 for bob, for process 7'],
+		[{reason: 'restored'}, 'alice got GPU 2 back after the store had lost them'],
+		[{reason: 'undone', until: 1060}, 'alice got GPU 2 back for 1m'],
+		[{kind: 'held'}, 'alice holds GPU 2 while waiting for more'],
+		[{kind: 'released'}, 'alice released GPU 2'],
+		[{kind: 'released', account: 'root', owner: 'alice'}, 'root released GPU 2 of alice'],
+		[{kind: 'extended', until: 4600}, 'alice extended GPU 2: 1h left'],
+		[{kind: 'expired'}, 'the time of alice on GPU 2 was over'],
+		[{kind: 'expired', time: 10_000, until: 2000}, 'the time of alice on GPU 2 was over 2h ago'],
+		[{kind: 'ended', reason: 'holder-died'}, 'alice no longer has GPU 2: the process was gone'],
+		[{kind: 'ended', reason: 'a later version'}, 'alice no longer has GPU 2: a later version'],
+		[{kind: 'ended', reason: 'toString'}, 'alice no longer has GPU 2: toString'],
+		[
+			{kind: 'refused', gpus: [], count: 3, reason: '1 available'},
+			'alice asked for 3 GPUs and got nothing: 1 available',
+		],
+		[{kind: 'refused', reason: 'waited in vain'}, 'alice waited in vain for GPU 2'],
+		[{kind: 'joined', gpus: [], count: 1}, 'alice waits in line for 1 GPU'],
+		[{kind: 'left'}, 'alice left the line'],
+		[{kind: 'left', reason: 'holder-died'}, 'alice left the line: the process was gone'],
+		[{kind: 'left', account: 'root', owner: 'bob'}, 'root took bob out of the line'],
+		[{kind: 'drained', reason: 'fan'}, 'alice took GPU 2 out of service: fan'],
+		[{kind: 'undrained'}, 'alice put GPU 2 back into service'],
+		[{kind: 'pool', gpus: [], count: 8, reason: 'remade', note: 'fake'}, 'alice remade the pool: 8 GPUs · fake'],
+		[{kind: 'unreserved', account: undefined}, 'somebody unknown uses GPU 2 without a reservation'],
+		[{kind: 'squatter', account: 'eve', owner: 'bob'}, 'eve uses GPU 2, which bob has reserved'],
+		[{kind: 'health', reason: 'Xid 79'}, 'GPU 2 is unfit to be handed out: Xid 79'],
+		[{kind: 'health'}, 'GPU 2 is fit again'],
+		[{kind: 'notice', reason: 'hello'}, 'hello'],
+	])('%j is "%s"', (part, expected) => {
+		expect(words(part)).toBe(expected);
+	});
+
+	test('whatever a record holds, a line is one line and harmless', () => {
+		fc.assert(
+			fc.property(
+				anyAudit,
+				fc.string({unit: 'binary', maxLength: 300}),
+				fc.constantFrom('account', 'label', 'owner', 'reason', 'note'),
+				(record, text, field) => {
+					const line = eventLine({...record, [field]: text}, record.time);
+					expect(line).not.toMatch(
+						/[\p{Control}\p{Line_Separator}\p{Paragraph_Separator}\u{202A}-\u{202E}\u{2066}-\u{2069}]/v,
+					);
+				},
+			),
+		);
+	});
+
+	test('its time bears a date when it is not of today', () => {
+		const time = new Date(2026, 4, 1, 23, 59, 58).getTime() / 1000;
+		expect(eventTime(time, time + 1)).toBe('23:59:58');
+		expect(eventTime(time, time + 2)).toBe('2026-05-01 23:59:58');
+	});
+
+	test('as JSON it has what is known, and its words', () => {
+		expect(eventJson({id: '7-0', time: 1000.5, kind: 'released', gpus: [1]})).toEqual({
+			id: '7-0',
+			time: '1970-01-01T00:16:40.500Z',
+			kind: 'released',
+			gpus: [1],
+			words: 'somebody unknown released GPU 1',
+		});
+	});
+});
