@@ -2,6 +2,7 @@
 Chooses the GPU provider.
 */
 import {existsSync} from 'node:fs';
+import {uptime} from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
 import type {Config} from './config.js';
@@ -107,6 +108,22 @@ export function createProvider(name: ProviderName, context: ProviderContext): Gp
 			return createAmd(context);
 		}
 	}
+}
+
+/** Makes providers for a face that looks again and again, every `intervalMs`. */
+export async function watchingProvider(
+	name: ProviderName,
+	context: ProviderContext,
+	intervalMs: number,
+): Promise<() => GpuProvider> {
+	if (name !== 'nvidia') {
+		return () => createProvider(name, context);
+	}
+
+	const {createLiveSources} = await import('./gpu/nvidia-live.js');
+	const world = realWorld(context);
+	const createSources = createLiveSources({...world, intervalMs, uptimeSeconds: uptime});
+	return () => createNvidiaProvider({...world, createSources});
 }
 
 /** What is here, or why nothing was found. */

@@ -4,7 +4,7 @@ The composition root: the only place, with the app-*.ts beside it, that chooses 
 import process from 'node:process';
 import {isatty} from 'node:tty';
 import {createLineHistory} from './app-history.js';
-import {createProvider, detectGpus, lookEarly} from './app-gpus.js';
+import {createProvider, detectGpus, lookEarly, watchingProvider} from './app-gpus.js';
 import {createPlaces} from './app-places.js';
 import {openPoolPlace, openStore} from './app-stores.js';
 import type {App, OpenOptions, OpenWorld} from './application.js';
@@ -49,7 +49,7 @@ export function createApp({config, hasColor, early: runs}: AppOptions): App {
 					name: provider,
 					memoryThresholdMiB,
 					intervalMs,
-					createScanner: () => createProvider(provider, {...context, store}),
+					createScanner: await watchingProvider(provider, {...context, store}, intervalMs),
 				});
 				watching.push(watched);
 				return watched;

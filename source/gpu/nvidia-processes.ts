@@ -1,9 +1,9 @@
-import type {GpuReading} from '../core/types.js';
+import type {GpuProcess, GpuReading} from '../core/types.js';
 import {isMarker, parseCsv, readNumber} from './nvidia-csv.js';
 import type {BareReading} from './reading.js';
 import {joinDetails, type ProcessRow} from './process-rows.js';
 import {cap} from './text.js';
-import type {DescribeProcesses} from './tool.js';
+import type {DescribeProcesses, HostDetails} from './tool.js';
 
 export type ProcessTable = {
 	/**
@@ -106,14 +106,21 @@ export const attachProcesses = async (
 			return {
 				...gpu,
 				processes:
-					mayHideSome && rows.length === 0
-						? undefined
-						: rows.map((row) => ({...joinDetails(row, details.get(row.pid)), kind: 'compute'})),
+					mayHideSome && rows.length === 0 ? undefined : rows.map((row) => complete(row, details.get(row.pid))),
 				unknown: hidden === undefined ? gpu.unknown : {...gpu.unknown, processes: hidden},
 			};
 		}),
 	};
 };
+
+/**
+The table of the tool has only processes that compute.
+*/
+const complete = (row: ProcessRow, details: HostDetails | undefined): GpuProcess => ({
+	...joinDetails(row, details),
+	...(row.utilizationPercent !== undefined && {utilizationPercent: row.utilizationPercent}),
+	kind: row.kind ?? 'compute',
+});
 
 /**
 On a GPU split by MIG a process has one row for each part it uses: its memory is their sum, unknown when one of them is.

@@ -26,6 +26,14 @@ Far more than the table of the largest machine, and little enough to hold.
 */
 const maxBytes = 4 * 1024 * 1024;
 
+export type ToolQuery = {
+	readonly ask: () => Promise<ToolOutcome>;
+	/**
+	Without the fields that this tool is known to refuse.
+	*/
+	readonly args: () => readonly string[];
+};
+
 /**
 Makes a query that asks without the fields which this nvidia-smi turns out not to know, and remembers them.
 */
@@ -38,15 +46,16 @@ export const createQuery = ({
 	timeoutMs,
 	monotonicMs,
 	signal,
-}: Options): (() => Promise<ToolOutcome>) => {
+}: Options): ToolQuery => {
 	const refused = new Set<string>();
+	const currentArguments = () => queryArguments(option, fields(refused));
 
-	return async () => {
+	const ask = async () => {
 		const startedAtMs = monotonicMs();
 		for (;;) {
 			const wanted = fields(refused);
 			const leftMs = Math.max(1, timeoutMs - (monotonicMs() - startedAtMs));
-			const args = queryArguments(option, wanted);
+			const args = currentArguments();
 			const outcome = await run(command, args, {timeoutMs: leftMs, maxBytes, signal});
 			const field = refusedField(outcome);
 			if (field === undefined || !wanted.includes(field) || essential.includes(field)) {
@@ -56,6 +65,8 @@ export const createQuery = ({
 			refused.add(field);
 		}
 	};
+
+	return {ask, args: currentArguments};
 };
 
 /**

@@ -5,9 +5,10 @@ import {createHangWatch} from './hang-watch.js';
 import {countDriverGpus, driverGpusDirectory} from './nvidia-driver.js';
 import {explainFailure, explainHang} from './nvidia-failures.js';
 import {gpuFields, processFields, readDriverMajor} from './nvidia-fields.js';
-import {parseGpuTable} from './nvidia-gpus.js';
+import {parseGpuTable, type GpuTable} from './nvidia-gpus.js';
 import {attachProcesses, parseProcessTable} from './nvidia-processes.js';
 import {createQuery} from './nvidia-query.js';
+import type {CreateSources} from './nvidia-sources.js';
 import {singleFlight} from './single-flight.js';
 import {tidyWarnings} from './tool-failures.js';
 import {isComplete, type DescribeProcesses, type RunTool} from './tool.js';
@@ -25,7 +26,18 @@ type Options = {
 	Where the driver lists its GPUs.
 	*/
 	readonly gpusDirectory?: string;
+	/**
+	For one that looks again and again.
+	*/
+	readonly createSources?: CreateSources;
 };
+
+type Seen = Pick<Observation, 'gpus' | 'failure' | 'driverVersion' | 'warnings'> &
+	Partial<Pick<Observation, 'takenAtMs'>>;
+
+type SeenTable =
+	| {readonly table: GpuTable; readonly exitCode?: number; readonly takenAtMs?: number}
+	| {readonly failure: Observation['failure']};
 
 /**
 NVIDIA GPUs by way of nvidia-smi. GPUs and processes are asked for at the same time, by two runs of the tool.
@@ -37,54 +49,98 @@ export const createNvidiaProvider = ({
 	timeoutMs = 10_000,
 	command = 'nvidia-smi',
 	gpusDirectory = driverGpusDirectory,
+	createSources,
 }: Options): GpuProvider => {
 	const closing = new AbortController();
 	const common = {run, command, timeoutMs, monotonicMs, signal: closing.signal};
+	const hangs = createHangWatch();
 	const driverMajor = readDriverMajor();
-	const askGpus = createQuery({
+	const gpuQuery = createQuery({
 		...common,
 		option: '--query-gpu',
 		fields: (refused) => gpuFields(refused, driverMajor),
 		essential: ['index'],
 	});
-	const askProcesses = createQuery({
+	const processQuery = createQuery({
 		...common,
 		option: '--query-compute-apps',
 		fields: (refused) => processFields.filter((field) => !refused.has(field)),
 		essential: ['gpu_uuid', 'pid'],
 	});
+	let gpuCount: number | undefined;
+	const sources = createSources?.({command, hangs, tableArguments: gpuQuery.args, gpuCount: () => gpuCount});
 
-	const hangs = createHangWatch();
-
-	const report = (seen: Pick<Observation, 'gpus' | 'failure' | 'driverVersion' | 'warnings'>): Observation => ({
+	const report = (seen: Seen): Observation => ({
 		provider: 'nvidia',
 		simulated: false,
 		takenAtMs: monotonicMs(),
 		...seen,
+		gpus: sources?.enrich(seen.gpus) ?? seen.gpus,
 		warnings: tidyWarnings(seen.warnings),
 	});
 
-	const scan = async (): Promise<Observation> => {
+	const refuse = (failure: Observation['failure']): Observation => report({gpus: [], failure, warnings: []});
+
+	const explainHanging = (): Observation['failure'] => {
+		const sinceMs = hangs.sinceMs();
+		return sinceMs === undefined ? undefined : explainHang(command, monotonicMs() - sinceMs);
+	};
+
+	/**
+	From the stream where there is one, else by a run of the tool.
+	*/
+	const seeGpus = async (): Promise<SeenTable> => {
+		const streamed = await sources?.table?.latest();
+		if (streamed !== undefined) {
+			return {table: streamed.block, takenAtMs: streamed.takenAtMs};
+		}
+
+		const hanging = explainHanging();
+		if (hanging !== undefined) {
+			return {failure: hanging};
+		}
+
 		const startedAtMs = monotonicMs();
-		const hangingSinceMs = hangs.sinceMs();
-		if (hangingSinceMs !== undefined) {
-			return report({gpus: [], failure: explainHang(command, startedAtMs - hangingSinceMs), warnings: []});
+		const outcome = await gpuQuery.ask();
+		hangs.note(outcome, startedAtMs);
+		const table = isComplete(outcome) ? parseGpuTable(outcome.stdout, outcome.stderr) : undefined;
+		gpuCount = table?.gpus.length;
+		return table === undefined || table.gpus.length === 0
+			? {failure: explainFailure(outcome, command, timeoutMs)}
+			: {table, exitCode: outcome.exitCode};
+	};
+
+	const seeProcesses = async () => {
+		const startedAtMs = monotonicMs();
+		const outcome = await processQuery.ask();
+		hangs.note(outcome, startedAtMs);
+		return outcome;
+	};
+
+	const scan = async (): Promise<Observation> => {
+		const whole = hangs.sinceMs() === undefined ? await sources?.whole?.latest() : undefined;
+		if (whole !== undefined) {
+			const {gpus, processes, driverVersion} = whole.block;
+			const attached = await attachProcesses(gpus, processes, describeProcesses);
+			return report({gpus: attached.gpus, driverVersion, warnings: [], takenAtMs: whole.takenAtMs});
 		}
 
-		const [gpuOutcome, processOutcome] = await Promise.all([askGpus(), askProcesses()]);
-		hangs.note(gpuOutcome, startedAtMs);
-		hangs.note(processOutcome, startedAtMs);
-
-		const gpuTable = isComplete(gpuOutcome) ? parseGpuTable(gpuOutcome.stdout, gpuOutcome.stderr) : undefined;
-		if (gpuTable === undefined || gpuTable.gpus.length === 0) {
-			return report({gpus: [], failure: explainFailure(gpuOutcome, command, timeoutMs), warnings: []});
+		const hanging = explainHanging();
+		if (hanging !== undefined) {
+			return refuse(hanging);
 		}
 
+		const [seen, processOutcome] = await Promise.all([seeGpus(), seeProcesses()]);
+		if ('failure' in seen) {
+			return refuse(seen.failure);
+		}
+
+		const {table, exitCode = 0, takenAtMs} = seen;
 		const processTable = isComplete(processOutcome) ? parseProcessTable(processOutcome.stdout) : undefined;
-		const {gpus, strays} = await attachProcesses(gpuTable.gpus, processTable, describeProcesses);
-		const warnings = [...gpuTable.remarks];
-		if (gpuOutcome.exitCode !== 0 && warnings.length === 0 && gpus.every(({failure}) => failure === undefined)) {
-			warnings.push(`${command} exited with ${gpuOutcome.exitCode}, after a complete table.`);
+		const {gpus, strays} = await attachProcesses(table.gpus, processTable, describeProcesses);
+		const warnings = [...table.remarks];
+		if (exitCode !== 0 && warnings.length === 0 && gpus.every(({failure}) => failure === undefined)) {
+			warnings.push(`${command} exited with ${exitCode}, after a complete table.`);
 		}
 
 		if (processTable === undefined) {
@@ -96,7 +152,12 @@ export const createNvidiaProvider = ({
 			warnings.push('Processes run on a GPU that is not listed, so no GPU can be said to have none.');
 		}
 
-		return report({gpus, driverVersion: gpuTable.driverVersion, warnings});
+		return report({
+			gpus,
+			driverVersion: table.driverVersion,
+			warnings,
+			...(takenAtMs !== undefined && {takenAtMs}),
+		});
 	};
 
 	const observe = singleFlight(scan);
@@ -120,6 +181,7 @@ export const createNvidiaProvider = ({
 		},
 		async close() {
 			closing.abort();
+			await sources?.close();
 		},
 	};
 };

@@ -11,6 +11,8 @@ export type ProcessRow = {
 	A path or a whole command line, as the tool saw it.
 	*/
 	readonly program?: string;
+	readonly utilizationPercent?: number;
+	readonly kind?: GpuProcess['kind'];
 };
 
 /**

@@ -28,7 +28,14 @@ Runs a tool of the driver. It never rejects, and it answers within the timeout, 
 export type RunTool = (
 	command: string,
 	args: readonly string[],
-	options: {readonly timeoutMs: number; readonly maxBytes?: number; readonly signal?: AbortSignal},
+	options: {
+		/** Infinite for a tool that goes on until the signal. */
+		readonly timeoutMs: number;
+		readonly maxBytes?: number;
+		readonly signal?: AbortSignal;
+		/** Is given stdout as it comes; then none of it is in the outcome. */
+		readonly onText?: (text: string) => void;
+	},
 ) => Promise<ToolOutcome>;
 
 /**

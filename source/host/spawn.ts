@@ -33,7 +33,7 @@ export type ToolOutcome = {
 
 export type ToolOptions = {
 	/**
-	The tool is ended after this. The outcome comes then, or, if it does not let itself be ended, half a second later.
+	The tool is ended after this, never if infinite. The outcome comes then, or, if it does not let itself be ended, half a second later.
 	*/
 	readonly timeoutMs: number;
 	/**
@@ -44,6 +44,10 @@ export type ToolOptions = {
 	Ends the tool early, with the failure `aborted`.
 	*/
 	readonly signal?: AbortSignal;
+	/**
+	For a tool that goes on and on: its stdout is handed on as it comes, and not kept.
+	*/
+	readonly onText?: (text: string) => void;
 };
 
 const startFailures: ReadonlyMap<string | undefined, ToolFailure> = new Map([

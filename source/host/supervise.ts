@@ -15,7 +15,7 @@ signal; when even SIGKILL does not end it, it is abandoned: its pipes are closed
 */
 export const supervise = async (
 	child: ChildProcess,
-	{timeoutMs, maxBytes = defaultMaxBytes, signal}: ToolOptions,
+	{timeoutMs, maxBytes = defaultMaxBytes, signal, onText}: ToolOptions,
 	kill: (signal: 'SIGTERM' | 'SIGKILL') => void,
 ): Promise<ToolOutcome> =>
 	new Promise((resolve) => {
@@ -84,7 +84,12 @@ export const supervise = async (
 			}
 		};
 
-		child.stdout?.on('data', collect(stdout));
+		if (onText === undefined) {
+			child.stdout?.on('data', collect(stdout));
+		} else {
+			child.stdout?.setEncoding('utf8').on('data', onText);
+		}
+
 		child.stderr?.on('data', collect(stderr));
 		child.once('exit', () => {
 			// What it started may hold the pipes open long after, but all that it had to say is in them.
@@ -92,6 +97,7 @@ export const supervise = async (
 			timer = setTimeout(settleAsEnded, killGraceMs);
 		});
 		child.once('close', settleAsEnded);
-		let timer = setTimeout(stop, timeoutMs, 'timed-out');
+		// A timer of infinite length would fire at once.
+		let timer = timeoutMs === Infinity ? undefined : setTimeout(stop, timeoutMs, 'timed-out');
 		signal?.addEventListener('abort', abort);
 	});

@@ -1,0 +1,107 @@
+import type {GpuReading, HealthProblem} from '../core/observation.js';
+import {readKernelLog} from './kernel-log.js';
+import {askDetails, attachParts} from './nvidia-details.js';
+import type {CreateSources} from './nvidia-sources.js';
+import {tableReader} from './nvidia-stream.js';
+import {judgeXids, parseXids} from './nvidia-xids.js';
+import {createRefreshed} from './refreshed.js';
+import type {RunTool} from './tool.js';
+import {createToolStream} from './tool-stream.js';
+
+type Options = {
+	readonly run: RunTool;
+	readonly monotonicMs: () => number;
+	/**
+	Of one look at the GPUs.
+	*/
+	readonly timeoutMs: number;
+	/**
+	Between two looks.
+	*/
+	readonly intervalMs: number;
+	/**
+	Since the start of the machine, as the kernel's log counts.
+	*/
+	readonly uptimeSeconds: () => number;
+};
+
+const minuteMs = 60_000;
+
+/**
+Who may not read the kernel's log will hardly be allowed to soon.
+*/
+const forbiddenLogMs = 10 * minuteMs;
+
+/**
+The log does not tell when a GPU was repaired.
+*/
+const longestAgoSeconds = 24 * 3600;
+
+/**
+For one that looks at NVIDIA GPUs again and again: one run of nvidia-smi that goes on, and now and then a look at what changes rarely.
+*/
+export const createLiveSources =
+	({run, monotonicMs, timeoutMs, intervalMs, uptimeSeconds}: Options): CreateSources =>
+	({command, hangs, tableArguments, gpuCount}) => {
+		const closing = new AbortController();
+		const {signal} = closing;
+		const periodSeconds = Math.max(1, Math.floor(intervalMs / 1000));
+		const table = createToolStream({
+			run,
+			command,
+			args: () => [...tableArguments(), '-l', String(periodSeconds)],
+			createReader: tableReader(gpuCount),
+			periodMs: periodSeconds * 1000,
+			monotonicMs,
+			hangs,
+		});
+
+		const runNoted: RunTool = async (...call) => {
+			const startedAtMs = monotonicMs();
+			const outcome = await run(...call);
+			hangs.note(outcome, startedAtMs);
+			return outcome;
+		};
+
+		const details = createRefreshed({
+			async ask() {
+				return hangs.sinceMs() === undefined ? askDetails({run: runNoted, command, timeoutMs, signal}) : undefined;
+			},
+			everyMs: minuteMs,
+			retryMs: minuteMs,
+			monotonicMs,
+		});
+		const xids = createRefreshed({
+			async ask() {
+				const log = await readKernelLog({run, signal});
+				return log === undefined ? undefined : judgeXids(parseXids(log), uptimeSeconds(), longestAgoSeconds);
+			},
+			everyMs: minuteMs,
+			retryMs: forbiddenLogMs,
+			monotonicMs,
+		});
+
+		return {
+			table,
+			enrich(gpus) {
+				const hasUnknownParts = gpus.some((gpu) => gpu.isMigEnabled === true && gpu.migInstances === undefined);
+				const problems = xids.current();
+				return attachParts(gpus, hasUnknownParts ? details.current() : undefined).map((gpu) =>
+					addProblems(gpu, problems?.get(gpu.pciBusId ?? '')),
+				);
+			},
+			async close() {
+				closing.abort();
+				await table.close();
+			},
+		};
+	};
+
+/**
+Each kind once: what the GPU says now comes before what the log says it said.
+*/
+const addProblems = (gpu: GpuReading, logged: readonly HealthProblem[] = []): GpuReading => {
+	const known = gpu.health ?? [];
+	const more = logged.filter(({kind}) => kind === 'xid' || known.every((problem) => problem.kind !== kind));
+	return more.length === 0 ? gpu : {...gpu, health: [...known, ...more]};
+};

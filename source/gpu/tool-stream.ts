@@ -1,0 +1,180 @@
+import type {HangWatch} from './hang-watch.js';
+import type {RunTool} from './tool.js';
+
+/**
+Makes readings of text as it comes. `garbage` says that the stream is of no use.
+*/
+export type StreamReader<Block> = (hear: {
+	readonly block: (block: Block) => void;
+	readonly garbage: () => void;
+}) => (text: string) => void;
+
+type Options<Block> = {
+	readonly run: RunTool;
+	readonly command: string;
+	/**
+	Asked at each start.
+	*/
+	readonly args: () => readonly string[];
+	readonly createReader: StreamReader<Block>;
+	/**
+	Between two readings.
+	*/
+	readonly periodMs: number;
+	readonly monotonicMs: () => number;
+	readonly hangs: HangWatch;
+};
+
+export type ToolStream<Block> = {
+	/**
+	A fresh reading, and when it came. Undefined when the stream is not in use: then something else must be asked. The first call only
+	notes that readings are wanted; the tool runs from the second on.
+	*/
+	readonly latest: () => Promise<{readonly block: Block; readonly takenAtMs: number} | undefined>;
+	readonly close: () => Promise<void>;
+};
+
+/**
+Beyond its period a tool may be silent for so long.
+*/
+const patienceMs = 3000;
+
+/**
+An older reading is not given out: the next is waited for.
+*/
+const freshMs = 1000;
+
+/**
+After it went bad a stream is left alone for so long, and longer each time.
+*/
+const firstRestMs = 60_000;
+const longestRestMs = 3_600_000;
+
+type Session<Block> = {
+	readonly stop: AbortController;
+	readonly ended: Promise<void>;
+	lastSignMs: number;
+	latest?: {readonly block: Block; readonly takenAtMs: number};
+};
+
+/**
+Keeps one run of a tool that prints a reading now and then, instead of a run for each.
+*/
+export const createToolStream = <Block>({
+	run,
+	command,
+	args,
+	createReader,
+	periodMs,
+	monotonicMs,
+	hangs,
+}: Options<Block>): ToolStream<Block> => {
+	let isWanted = false;
+	let isClosed = false;
+	let session: Session<Block> | undefined;
+	let restUntilMs = -Infinity;
+	let restMs = firstRestMs;
+	let news = Promise.withResolvers<void>();
+
+	const tell = () => {
+		news.resolve();
+		news = Promise.withResolvers();
+	};
+
+	/**
+	Ends the run, if it is still this one. Once this resolves, the run has ended or is known to hang.
+	*/
+	const leave = async (left: Session<Block>): Promise<void> => {
+		if (session === left) {
+			session = undefined;
+			restUntilMs = monotonicMs() + restMs;
+			restMs = Math.min(longestRestMs, restMs * 4);
+			left.stop.abort();
+			tell();
+		}
+
+		await left.ended;
+	};
+
+	const start = (): Session<Block> => {
+		const startedAtMs = monotonicMs();
+		const stop = new AbortController();
+		const read = createReader({
+			block(block) {
+				if (session !== opened) {
+					return;
+				}
+
+				opened.latest = {block, takenAtMs: monotonicMs()};
+				opened.lastSignMs = monotonicMs();
+				tell();
+			},
+			garbage() {
+				void leave(opened);
+			},
+		});
+		const follow = async () => {
+			const outcome = await run(command, args(), {
+				timeoutMs: Infinity,
+				signal: stop.signal,
+				maxBytes: 65_536,
+				onText: read,
+			});
+			hangs.note(outcome, startedAtMs);
+		};
+
+		const ended = follow();
+		const opened: Session<Block> = {stop, lastSignMs: startedAtMs, ended};
+		void ended.then(async () => leave(opened));
+		return opened;
+	};
+
+	/**
+	Until there is news, or it has been silent for too long.
+	*/
+	const wait = async (current: Session<Block>): Promise<void> => {
+		const {promise} = news;
+		const silence = Promise.withResolvers<void>();
+		const leftMs = current.lastSignMs + periodMs + patienceMs - monotonicMs();
+		const timer = setTimeout(silence.resolve, Math.max(0, leftMs));
+		await Promise.race([promise, silence.promise]);
+		clearTimeout(timer);
+	};
+
+	return {
+		async latest() {
+			if (!isWanted || isClosed || (session === undefined && monotonicMs() < restUntilMs)) {
+				isWanted = true;
+				return undefined;
+			}
+
+			session ??= start();
+			const current = session;
+			for (;;) {
+				const nowMs = monotonicMs();
+				if (session !== current) {
+					await current.ended;
+					return undefined;
+				}
+
+				if (current.latest !== undefined && nowMs - current.latest.takenAtMs <= freshMs) {
+					restMs = firstRestMs;
+					return current.latest;
+				}
+
+				if (nowMs - current.lastSignMs >= periodMs + patienceMs) {
+					await leave(current);
+					return undefined;
+				}
+
+				await wait(current);
+			}
+		},
+		async close() {
+			isClosed = true;
+			if (session !== undefined) {
+				await leave(session);
+			}
+		},
+	};
+};

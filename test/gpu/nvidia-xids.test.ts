@@ -1,0 +1,93 @@
+import {existsSync, readdirSync, readFileSync} from 'node:fs';
+import path from 'node:path';
+import {fileURLToPath} from 'node:url';
+import * as fc from 'fast-check';
+import {describe, expect, test} from 'vitest';
+import {judgeXids, parseXids} from '../../source/gpu/nvidia-xids.js';
+
+const folder = fileURLToPath(new URL('../../../shared/fixtures/nvidia/dmesg/', import.meta.url));
+const isHere = existsSync(folder);
+if (!isHere) {
+	console.warn('No recorded kernel logs beside this repository: the tests over them are skipped.');
+}
+
+const line = (number: number, words: string, {at = 100, gpu = '02'} = {}) =>
+	`[${String(at).padStart(6)}.000001] NVRM: Xid (PCI:0000:${gpu}:00): ${number}, pid='<unknown>', name=<unknown>, ${words}`;
+
+const judge = (...lines: readonly string[]) => [...judgeXids(parseXids(lines.join('\n')), 200, 1000)];
+
+test('a GPU that is at fault is named, with the number and the words of the log', () => {
+	expect(judge(line(79, 'GPU has fallen off the bus.'), line(48, 'DBE', {gpu: '0b'}))).toEqual([
+		['00000000:02:00.0', [{kind: 'fell-off-the-bus', words: 'Xid 79: GPU has fallen off the bus.'}]],
+		['00000000:0B:00.0', [{kind: 'ecc', words: 'Xid 48: DBE'}]],
+	]);
+	expect(judge('[  1.5] NVRM: GPU at 0000:02:00.0 has fallen off the bus.')).toEqual([
+		['00000000:02:00.0', [{kind: 'fell-off-the-bus', words: 'fallen off the bus'}]],
+	]);
+});
+
+test.each([13, 31, 43, 45, 63, 92, 94])('Xid %i is the doing of a program, or was kept to one', (number) => {
+	expect(judge(line(number, 'Fatal?'))).toEqual([]);
+});
+
+test('an error of NVLink counts where it says that it is fatal', () => {
+	expect(
+		judge(line(149, 'NETIR_LINK_EVT  Fatal   XC0'), line(145, 'RLW_RXPIPE Nonfatal XC0', {gpu: '04'})),
+	).toMatchObject([['00000000:02:00.0', [{kind: 'xid'}]]]);
+});
+
+test('the last word on recovery counts, and none needed takes all back', () => {
+	const ask = line(154, 'GPU recovery action changed from 0x0 (None) to 0x4 (Drain and Reset)');
+	const cured = line(154, 'GPU recovery action changed from 0x4 (Drain and Reset) to 0x0 (None)');
+	expect(judge(line(95, 'Uncontained'), ask)).toMatchObject([
+		[
+			'00000000:02:00.0',
+			[{kind: 'ecc'}, {kind: 'needs-reset', words: expect.stringContaining('Drain and Reset') as string}],
+		],
+	]);
+	expect(judge(line(95, 'Uncontained'), ask, cured)).toEqual([]);
+	expect(judge(cured, line(95, 'Uncontained'))).toMatchObject([['00000000:02:00.0', [{kind: 'ecc'}]]]);
+});
+
+test('the same number is told once, in its last words; what is old is not told', () => {
+	expect(judge(line(119, 'first'), line(119, 'second'))).toMatchObject([
+		[expect.anything(), [{words: 'Xid 119: second'}]],
+	]);
+	expect([...judgeXids(parseXids(line(119, 'old', {at: 100})), 5000, 1000)]).toEqual([]);
+});
+
+test('no text makes the parser throw, and no GPU is made up', () => {
+	const pieces = fc.constantFrom(
+		'NVRM: ',
+		'Xid (PCI:0000:02:00): ',
+		'79',
+		', ',
+		"pid='<unknown>', name=<unknown>, ",
+		'\n',
+		'[1.0] ',
+		' Fatal',
+		'154',
+		'to 0x0',
+	);
+	fc.assert(
+		fc.property(fc.array(fc.oneof(pieces, fc.string()), {maxLength: 30}), (parts) => {
+			const text = parts.join('');
+			const judged = judgeXids(parseXids(text), 10, 100);
+			expect(judged.keys().every((gpu) => gpu === '00000000:02:00.0' || text.includes('NVRM:'))).toBe(true);
+		}),
+		{numRuns: 1000},
+	);
+});
+
+describe.skipIf(!isHere)('recorded logs', () => {
+	test.each(isHere ? readdirSync(folder) : [])('%s', (file) => {
+		const text = readFileSync(path.join(folder, file), 'utf8');
+		const xids = parseXids(text);
+		expect(xids).toHaveLength(text.match(/NVRM: (?:Xid|GPU at)/gv)?.length ?? NaN);
+		expect(xids.some(({words}) => words.includes('pid='))).toBe(false);
+		const judged = judgeXids(xids, 1e9, 1e9);
+		expect(judged.has('00000000:38:00.0')).toBe(false);
+		expect(judged.get('00000000:03:00.0')).toMatchObject([{kind: 'fell-off-the-bus'}]);
+		expect(judged.get('00000000:3B:00.0')?.map(({words}) => words.slice(0, 7))).toEqual(['Xid 120', 'Xid 119']);
+	});
+});
