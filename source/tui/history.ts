@@ -80,7 +80,11 @@ export function seriesOf(
 		}
 
 		values[columnOf(atMs)]?.push(value);
-		// Narrow columns may fall between two readings.
+		// Only narrow columns may fall between two readings.
+		if (columnMs >= coverMs) {
+			continue;
+		}
+
 		for (let column = Math.max(0, columnOf(atMs - coverMs / 2)); column <= columnOf(atMs + coverMs / 2); column++) {
 			if (column < columns) {
 				covers[column] ??= value;

@@ -34,11 +34,13 @@ export async function stateOf(
 	size: Size,
 	more: Partial<Settings> = {},
 	actions: readonly Action[] = [],
+	past: readonly Action[] = [],
 ): Promise<State> {
 	const snapshot = await readLiving(box.world);
 	const observation = await box.world.gpus.observe();
 	const news: readonly Action[] = [
 		{kind: 'snapshot-arrived', snapshot, nowMs: 1000},
+		...past,
 		{kind: 'scan-arrived', observation: {...observation, takenAtMs: 1000}, nowMs: 1000},
 	];
 	let state = initialState(settingsFor(box, more), size, 1000);

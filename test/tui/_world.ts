@@ -172,8 +172,25 @@ export const createScene = async (): Promise<Box> =>
 			{
 				...busy(0, 'alice', '/opt/venv/bin/vllm serve Llama-3-70B', {gibibytes: 60.2, percent: 84}),
 				processes: [
-					{pid: 81_234, user: 'alice', commandLine: '/opt/venv/bin/vllm serve Llama-3-70B', memoryUsedMiB: 61_645},
-					{pid: 81_377, user: 'alice', name: 'ray::Worker', memoryUsedMiB: 410},
+					{
+						pid: 81_234,
+						user: 'alice',
+						commandLine: '/opt/venv/bin/vllm serve Llama-3-70B',
+						memoryUsedMiB: 61_645,
+						utilizationPercent: 84,
+						cpuPercent: 312,
+						startTime: sceneTime - 4330,
+					},
+					{
+						pid: 81_377,
+						parentPid: 81_234,
+						user: 'alice',
+						name: 'ray::Worker',
+						memoryUsedMiB: 410,
+						utilizationPercent: 0,
+						cpuPercent: 3,
+						startTime: sceneTime - 4270,
+					},
 				],
 			},
 			gpuReading(1),

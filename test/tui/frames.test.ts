@@ -1,11 +1,16 @@
 import {expect, test} from 'vitest';
 import type {Size, Settings} from '../../source/tui/state.js';
 import type {Action} from '../../source/tui/actions.js';
+import type {PanelIntent} from '../../source/tui/panels/intents.js';
+import type {TableIntent} from '../../source/tui/table/intents.js';
 import {frameOf, stateOf} from './_harness.js';
+import {pastOf, reported, told} from './_scene.js';
 import {createBox, createScene, lease} from './_world.js';
 
-const frame = async (size: Size, more: Partial<Settings> = {}, actions: readonly Action[] = []): Promise<string> =>
-	`\n${frameOf(await stateOf(await createScene(), size, more, actions))}\n`;
+async function frame(size: Size, more: Partial<Settings> = {}, actions: readonly Action[] = []): Promise<string> {
+	const box = await createScene();
+	return `\n${frameOf(await stateOf(box, size, more, [told, ...actions], pastOf(box)))}\n`;
+}
 
 const sizes = ['60x15', '80x24', '120x32', '200x50'] as const;
 
@@ -21,6 +26,36 @@ for (const name of sizes) {
 		await expect(text).toMatchFileSnapshot(`frames/${name}-ascii.txt`);
 	});
 }
+
+const intents = (...kinds: ReadonlyArray<PanelIntent | TableIntent>): readonly Action[] =>
+	kinds.map((kind) => ({kind}));
+
+const middle = {columns: 120, rows: 32};
+const small = {columns: 80, rows: 24};
+
+test('each panel alone', async () => {
+	await expect(await frame(middle, {}, intents('focus-detail', 'zoom', 'toggle-tree'))).toMatchFileSnapshot(
+		'frames/120x32-detail.txt',
+	);
+	await expect(await frame(small, {}, intents('focus-queue', 'zoom', 'line-down'))).toMatchFileSnapshot(
+		'frames/80x24-queue.txt',
+	);
+	await expect(await frame(small, {}, intents('focus-events'))).toMatchFileSnapshot('frames/80x24-events.txt');
+	await expect(await frame(small, {isAscii: true}, [reported, ...intents('focus-report')])).toMatchFileSnapshot(
+		'frames/80x24-report-ascii.txt',
+	);
+});
+
+test('sorted by memory, filtered, tagged', async () => {
+	const sorting = ['sort-next', 'sort-next', 'sort-next', 'sort-next', 'sort-next', 'sort-next'] as const;
+	const actions = [...intents('toggle-tag', ...sorting, 'focus-next-gpu', 'toggle-tag', 'open-filter')];
+	const typed: Action = {kind: 'typed', text: 'carol'};
+	await expect(await frame(middle, {}, [...actions, typed])).toMatchFileSnapshot('frames/120x32-filter.txt');
+});
+
+test('for a screen reader', async () => {
+	await expect(await frame(small, {isLinear: true})).toMatchFileSnapshot('frames/80x24-linear.txt');
+});
 
 test('too small: what matters, and what is needed', async () => {
 	expect(await frame({columns: 59, rows: 5})).toMatchInlineSnapshot(`

@@ -84,9 +84,11 @@ function ruled(body: number, {gpus, waiting}: Counts): Shares {
 	spare -= Math.min(spare, gpus - least);
 	const graphs = spare >= 5 ? 5 : 0;
 	spare -= graphs;
-	const eventRows = spare >= 3 ? Math.min(spare - 1, 8) : 0;
-	spare -= eventRows > 0 ? eventRows + 1 : 0;
-	const detailRows = words + graphs + (words > 0 ? Math.min(spare, 12) : 0);
+	const leastEvents = spare >= 3 ? Math.min(spare - 1, 8) : 0;
+	spare -= leastEvents > 0 ? leastEvents + 1 : 0;
+	const moreDetail = words > 0 ? Math.min(spare, 12) : 0;
+	const detailRows = words + graphs + moreDetail;
+	const eventRows = leastEvents > 0 ? leastEvents + spare - moreDetail : 0;
 	const below = detailRows + (queueRows > 0 ? queueRows + 1 : 0) + (eventRows > 0 ? eventRows + 1 : 0);
 	return {tableRows: body - 3 - (below > 0 ? below + 1 : 0), detailRows, queueRows, eventRows};
 }
