@@ -1,15 +1,17 @@
 /** The newest events first. */
 import type {AuditEntry} from '../../core/types.js';
+import {eventWords} from '../../format/events.js';
 import {sanitize} from '../../format/text.js';
 import {remembering} from '../memo.js';
 import type {State} from '../state.js';
-import {eventWords} from './event-words.js';
 import {span, type Line, type Tone} from './spans.js';
 import {rangeWords, windowOf} from './window.js';
 
 type Told = {readonly time: number; readonly words: string; readonly tone: Tone};
 
-const alarming: ReadonlySet<AuditEntry['kind']> = new Set(['unreserved', 'squatter', 'health']);
+/** Somebody ought to do something about it. */
+const isAlarming = ({kind, reason}: AuditEntry): boolean =>
+	kind === 'unreserved' || kind === 'squatter' || (kind === 'health' && reason !== undefined);
 
 /** Those of the pool and those of this monitor together, by time. */
 const told = remembering(
@@ -18,8 +20,8 @@ const told = remembering(
 		[
 			...trail.entries.map((entry): Told => ({
 				time: entry.time,
-				words: sanitize(eventWords(entry)),
-				tone: alarming.has(entry.kind) ? 'warning' : 'plain',
+				words: eventWords(entry),
+				tone: isAlarming(entry) ? 'warning' : 'plain',
 			})),
 			...trail.errors.map(({time, text}): Told => ({time, words: sanitize(text), tone: 'error'})),
 		].toSorted((a, b) => b.time - a.time),
@@ -49,7 +51,7 @@ export function eventsView(state: State, rows: number): EventsView {
 		.map(({time, words, tone}): Line => [
 			span(` ${timeWords(time, state)} `, 'dim'),
 			span(marks[tone] ?? '', tone),
-			span(words),
+			span(state.settings.isAscii ? words.replaceAll(' · ', ' - ') : words),
 		]);
 	const reason: readonly Line[] = problem === undefined ? [] : [[span(` ${sanitize(problem)}`, 'warning')]];
 	const nothing: readonly Line[] = [[span(' nothing happened yet', 'dim')]];
