@@ -4,16 +4,18 @@ import {tmpdir} from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
 import {fileURLToPath} from 'node:url';
+import {ensureChromium} from './find-chromium.js';
 import {ensureRedis} from './find-redis.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /**
-Runs once, before all tests: they need a real redis-server, the built program, and a place for temporary files, all of which are
+Runs once, before all tests: they need a real redis-server, a browser, the built program, and a place for temporary files, all of which are
 removed in the end.
 */
 export default function setUp(): () => void {
 	ensureRedis();
+	ensureChromium();
 	if (!existsSync(`${root}/dist/cli.js`)) {
 		execFileSync('npm', ['run', '--silent', 'build'], {cwd: root, stdio: 'inherit'});
 	}

@@ -27,11 +27,15 @@ export async function startWeb(
 	words: readonly string[] = [],
 	environment: Readonly<Record<string, string>> = {},
 ): Promise<Web> {
-	const child = spawn(process.execPath, [program, 'web', '--port', '0', ...words], {
-		cwd: box.home,
-		env: {...box.environment, ...environment},
-		stdio: ['ignore', 'pipe', 'pipe'],
-	});
+	const child = spawn(
+		process.execPath,
+		[program, 'web', ...(words.includes('--port') ? [] : ['--port', '0']), ...words],
+		{
+			cwd: box.home,
+			env: {...box.environment, ...environment},
+			stdio: ['ignore', 'pipe', 'pipe'],
+		},
+	);
 	let stdout = '';
 	let stderr = '';
 	child.stdout.setEncoding('utf8').on('data', (data: string) => {

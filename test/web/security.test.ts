@@ -116,8 +116,8 @@ test('the page has no inline script or style, and asks nobody else for anything'
 	expect(body).not.toMatch(/<style|style=|<script>|\son\w+=|javascript:|\/\/[a-z]/v);
 	const own = body
 		.matchAll(/(?:href|src)="(?<path>\/[^"]*)"/gv)
-		.toArray()
-		.map((match) => match.groups!['path']!);
+		.map((match) => match.groups!['path']!)
+		.toArray();
 	expect(own.length).toBeGreaterThan(8);
 	for (const path of own) {
 		expect([path, (await ask(web.port, path)).status]).toEqual([path, 200]);

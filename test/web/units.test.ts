@@ -1,0 +1,238 @@
+/** The parts of the server that are worth looking at one by one. */
+import {createServer, request, type ServerResponse} from 'node:http';
+import type {AddressInfo} from 'node:net';
+import {once} from 'node:events';
+import {setImmediate as nextTurn} from 'node:timers/promises';
+import {expect, onTestFinished, test} from 'vitest';
+import {CanhazgpuError} from '../../source/errors.js';
+import {createRemoteHosts} from '../../source/web/hosts.js';
+import {createNextRead} from '../../source/web/next-read.js';
+import {startPicture, type LivePicture, type Picture} from '../../source/web/picture.js';
+import {fromCommandRow, harmless, secondsOf} from '../../source/web/remote-json.js';
+import {createReports} from '../../source/web/reports.js';
+import {createStreams} from '../../source/web/stream.js';
+import {createUseHistory} from '../../source/web/use-history.js';
+import {eventually} from '../_helpers/eventually.js';
+import {createLiveWorld} from '../_helpers/live-world.js';
+import {idleReading, observationOf, person} from '../_helpers/world.js';
+import {reserve} from '../../source/core/reservations.js';
+
+const about = {host: 'box', version: '1', location: 'memory', privateLabel: undefined, isDemo: false, hosts: ['box']};
+
+const fail = (error: unknown): void => {
+	throw error;
+};
+
+async function livePicture(): Promise<{picture: LivePicture; world: Awaited<ReturnType<typeof createLiveWorld>>}> {
+	const world = await createLiveWorld(2);
+	const picture = startPicture(world, fail);
+	onTestFinished(picture.stop);
+	await eventually(() => picture.current().rows.length === 2);
+	return {picture, world};
+}
+
+test('many who ask at once cost one scan, and each sees what was committed before it asked', async () => {
+	const {picture, world} = await livePicture();
+	const before = world.scans();
+	await Promise.all(Array.from({length: 50}, async () => picture.fresh()));
+	expect(world.scans() - before).toBeLessThanOrEqual(1);
+	await reserve(world, {requester: person('alice'), count: 1, durationSeconds: 60});
+	const {rows} = await picture.fresh();
+	expect(rows.map(({state}) => state)).toContain('in-use');
+});
+
+test('reads are shared by those who asked before they began', async () => {
+	let reads = 0;
+	const finish: Array<() => void> = [];
+	const next = createNextRead(async () => {
+		const own = ++reads;
+		await new Promise<void>((resolve) => {
+			finish.push(resolve);
+		});
+		return own;
+	});
+	const first = next();
+	await eventually(() => finish.length === 1);
+	const others = [next(), next(), next()];
+	finish[0]!();
+	await eventually(() => finish.length === 2);
+	finish[1]!();
+	expect([await first, ...(await Promise.all(others))]).toEqual([1, 2, 2, 2]);
+});
+
+test('a scan that fails takes nothing away, and is told of', async () => {
+	const {picture, world} = await livePicture();
+	world.see(() => observationOf([], {failure: {message: 'nvidia-smi hangs'}}));
+	const unwatch = picture.watch();
+	await eventually(() => picture.current().blind !== undefined);
+	expect(picture.current()).toMatchObject({
+		blind: {reason: 'nvidia-smi hangs'},
+		rows: [{state: 'available'}, {state: 'available'}],
+	});
+	world.see(() => observationOf([0, 1].map((index) => idleReading(index))));
+	await eventually(() => picture.current().blind === undefined);
+	unwatch();
+});
+
+test('who does not read is dropped; the others are not held up; there is an end to streams', async () => {
+	const {picture} = await livePicture();
+	const [row] = picture.current().rows;
+	let changed: (picture: Picture) => void = () => undefined;
+	const busy: LivePicture = {
+		...picture,
+		subscribe(listener) {
+			changed = listener;
+			return () => undefined;
+		},
+	};
+	const streams = createStreams(busy, about, {mostStreams: 2, mostUnreadBytes: 100_000});
+	onTestFinished(streams.close);
+	const outgoing: ServerResponse[] = [];
+	const opened: boolean[] = [];
+	const server = createServer((_, response) => {
+		outgoing.push(response);
+		opened.push(streams.open(response));
+	}).listen(0, '127.0.0.1');
+	await once(server, 'listening');
+	onTestFinished(() => {
+		server.closeAllConnections();
+		server.close();
+	});
+	const {port} = server.address() as AddressInfo;
+	const open = async (isReading: boolean) => {
+		const sent = request({port, agent: false}).end();
+		sent.on('error', () => undefined);
+		if (isReading) {
+			const [answer] = (await once(sent, 'response')) as [NodeJS.ReadableStream];
+			answer.resume();
+		}
+
+		return sent;
+	};
+
+	await open(true);
+	const slow = await open(false);
+	await eventually(() => streams.count() === 2);
+	await open(false);
+	await eventually(() => opened.length === 3);
+	expect(opened).toEqual([true, true, false]);
+	slow.socket!.pause();
+	// Everything is news again and again, until no buffer on the way holds more of it.
+	for (let round = 0; round < 100 && streams.count() === 2; round++) {
+		const rows = Array.from({length: 200}, (_, index) => ({
+			...row!,
+			index,
+			problem: `${round} ${'long '.repeat(800)}`,
+		}));
+		changed({...picture.current(), rows});
+		await nextTurn();
+	}
+
+	await eventually(() => streams.count() === 1);
+	expect([outgoing[0]!.destroyed, outgoing[1]!.destroyed]).toEqual([false, true]);
+});
+
+test('a host is asked once for all who want to know, and again after a while; a dead one is an answer too', async () => {
+	let nowMs = 0;
+	const asked: string[] = [];
+	const hosts = createRemoteHosts(
+		['good', 'dead'],
+		async (host) => {
+			asked.push(host);
+			if (host === 'dead') {
+				throw new CanhazgpuError('failed', 'dead: no route\u{1B}[31m');
+			}
+
+			return [{gpu_id: 0, status: 'AVAILABLE', details: 'free for 1h 0m 0s'}];
+		},
+		() => nowMs,
+	);
+	const many = await Promise.all(Array.from({length: 100}, async () => hosts.status('good')));
+	expect(asked).toEqual(['good']);
+	expect(many[99]).toMatchObject([{gpu_id: 0, status: 'AVAILABLE'}]);
+	expect(await hosts.status('dead')).toEqual({error: 'dead: no route'});
+	expect(await hosts.status('other')).toBeUndefined();
+	expect(await hosts.status('__proto__')).toBeUndefined();
+	nowMs = 6000;
+	await hosts.status('good');
+	expect(asked).toEqual(['good', 'dead', 'good']);
+});
+
+test("the rows of another host in this API's words, and their texts harmless", () => {
+	const row = fromCommandRow(
+		{
+			gpu_id: 1,
+			status: 'IN_USE',
+			type: 'RUN',
+			duration: '1h 0m 5s',
+			model: {model: 'a\u{202E}b'},
+			expiry_time: '0001-01-01T00:00:00Z',
+			note: '\u{1B}]0;x\u{7}hi',
+		},
+		1_800_000_000,
+	);
+	expect(row).toMatchObject({
+		gpu_id: 1,
+		reservation_type: 'run',
+		duration: 3605e9,
+		start_time: '2027-01-15T06:59:55Z',
+		model_info: {model: 'a b'},
+		note: 'hi',
+	});
+	expect(row['expiry_time']).toBeUndefined();
+	expect(secondsOf('90')).toBeUndefined();
+	expect(harmless([[[[[['deep']]]]]])).toEqual([[[[[undefined]]]]]);
+});
+
+test('reports are made once for all who ask at the same time', async () => {
+	let made = 0;
+	let nowMs = 0;
+	const reports = createReports(
+		async (days) => {
+			made++;
+			if (days === 2) {
+				throw new CanhazgpuError('usage', 'no');
+			}
+
+			return {days};
+		},
+		() => nowMs,
+	);
+	const answers = await Promise.all(Array.from({length: 20}, async () => reports.report(7, 'user')));
+	expect([made, answers[19]]).toEqual([1, {days: 7}]);
+	nowMs = 5000;
+	await reports.report(7, 'user');
+	expect(made).toBe(2);
+	await expect(reports.report(2, 'user')).rejects.toThrow('no');
+	await expect(reports.report(2, 'user')).rejects.toThrow('no');
+	expect(made).toBe(4);
+});
+
+test('use over time: means of ten seconds, gaps where nothing was seen, six hours at most', async () => {
+	const {picture} = await livePicture();
+	const use = createUseHistory();
+	const at = (now: number, utilizationPercent: number | undefined) => {
+		use.add({
+			...picture.current(),
+			now,
+			observation: observationOf([{...idleReading(0), utilizationPercent, memoryUsedMiB: 40_779.5}]),
+		});
+	};
+
+	at(1000, 10);
+	at(1004, 20);
+	at(1031, undefined);
+	expect(use.last(1)).toEqual({
+		step_seconds: 10,
+		end_ms: 1_030_000,
+		gpus: {
+			0: {
+				utilization: [undefined, undefined, 15, undefined, undefined, undefined],
+				memory: [undefined, undefined, 50, undefined, undefined, 50],
+			},
+		},
+	});
+	at(1000 + 7 * 3600, 99);
+	const {utilization} = use.last(360, 0).gpus['0']!;
+	expect([utilization.length, utilization.filter((value) => value !== undefined)]).toEqual([2160, [99]]);
+});
