@@ -1,22 +1,32 @@
 import {CanhazgpuError} from '../errors.js';
+import {changeDrains, isAboutDrains} from './admin-drain.js';
 import type {Command} from './command.js';
 
 export const admin: Command = {
 	name: 'admin',
-	summary: 'Make the pool of GPUs that everybody shares',
-	usage: '[--gpus N] [--provider NAME] [--store STORE] [--force]',
+	summary: 'Make the pool of GPUs that everybody shares, or take GPUs out of service',
+	usage: '[--gpus N] [--provider NAME] [--store STORE] [--force] | --drain IDS [--reason TEXT] | --undrain IDS',
 	examples: [
 		['canhazgpu admin', 'a pool of the GPUs that are there'],
 		['canhazgpu admin --gpus 8 --provider fake', 'eight simulated GPUs'],
 		['sudo canhazgpu admin --store embedded', 'for a box without Redis'],
+		['canhazgpu admin --drain 3 --reason "fan is dead"', 'nobody new gets GPU 3'],
+		['canhazgpu admin --undrain 3', 'and they may again'],
 	],
 	flags: {
 		gpus: {short: 'g', value: 'N', summary: 'how many GPUs (counted, where they can be)', setting: 'admin.gpus'},
 		provider: {short: 'p', value: 'NAME', summary: 'nvidia, amd or fake (detected)', setting: 'admin.provider'},
 		group: {value: 'NAME', summary: 'embedded: only members of this group may use the pool', setting: 'admin.group'},
 		force: {summary: 'replace the pool that is there; ends all its reservations'},
+		drain: {value: 'IDS', summary: 'take these GPUs out of service; whoever has one keeps it'},
+		undrain: {value: 'IDS', summary: 'put these GPUs back into service'},
+		reason: {value: 'TEXT', summary: 'why; everybody sees it'},
 	},
 	async run(app, input) {
+		if (isAboutDrains(input)) {
+			return changeDrains(app, input);
+		}
+
 		const given = input.config.get('admin.gpus');
 		const wantedProvider = input.config.get('admin.provider');
 		const detected = await app.detect(wantedProvider);

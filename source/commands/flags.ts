@@ -34,7 +34,7 @@ export function idsOf(input: Input, flag = 'gpu-ids'): readonly number[] | undef
 		const trimmed = part.trim();
 		if (!/^\d{1,9}$/v.test(trimmed)) {
 			throw new CanhazgpuError('usage', `--${flag}: ${JSON.stringify(trimmed)} is not a GPU id`, {
-				hint: 'Write ids with commas between them: --gpu-ids 1,3',
+				hint: `Write ids with commas between them: --${flag} 1,3`,
 			});
 		}
 

@@ -6,7 +6,7 @@ import {ownerOf} from './ownership.js';
 import type {World} from './ports.js';
 import {tellGrant} from './telling.js';
 import {transact} from './transaction.js';
-import type {GpuProcess, GpuRecord, Lease, Observation, Requester} from './types.js';
+import type {Drain, GpuProcess, GpuRecord, Lease, Observation, Requester} from './types.js';
 
 export type AdoptRequest = {
 	readonly requester: Requester;
@@ -64,7 +64,7 @@ function ownerAllowed({pid, user, startTicks}: GpuProcess, requester: Requester)
 	return user;
 }
 
-function checkFree(record: GpuRecord | undefined, index: number): GpuRecord {
+function checkFree(record: GpuRecord | undefined, index: number, drain: Drain | undefined): GpuRecord {
 	if (record === undefined) {
 		throw new CanhazgpuError('unavailable', `GPU ${index} is not in this pool`);
 	}
@@ -77,6 +77,13 @@ function checkFree(record: GpuRecord | undefined, index: number): GpuRecord {
 
 	if (record.kind === 'garbage') {
 		throw new CanhazgpuError('unavailable', `GPU ${index} has an unreadable record: ${record.problem}`);
+	}
+
+	if (drain !== undefined) {
+		throw new CanhazgpuError(
+			'unavailable',
+			`GPU ${index} is out of service${drain.reason === undefined ? '' : `: ${drain.reason}`}`,
+		);
 	}
 
 	return record;
@@ -101,7 +108,7 @@ export async function adopt(world: World, {requester, pid, label, note}: AdoptRe
 		async attempt(snapshot) {
 			const {process, gpus} = find(await look(), pid);
 			const owner = ownerAllowed(process, requester);
-			const records = gpus.map((index) => checkFree(snapshot.gpus[index], index));
+			const records = gpus.map((index) => checkFree(snapshot.gpus[index], index, snapshot.drains.get(index)));
 			const lease: Lease = {
 				user: label ?? owner,
 				actualUser: owner,
@@ -117,6 +124,7 @@ export async function adopt(world: World, {requester, pid, label, note}: AdoptRe
 				plan: {
 					expect: [
 						{kind: 'pool', gpuCount: snapshot.gpus.length},
+						{kind: 'drains', raw: snapshot.stored.drains},
 						...records.map(({index, raw}) => ({kind: 'gpu', index, raw}) as const),
 					],
 					writes: gpus.map((index) => ({kind: 'lease', index, lease}) as const),

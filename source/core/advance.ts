@@ -6,11 +6,11 @@ Design section 7.
 import {usageOf} from './history.js';
 import {isLeased, type LeasedRecord} from './lifecycle.js';
 import type {Expectation, Plan, Write} from './plan.js';
-import {claimsOf} from './queue.js';
+import {claimsOf, isServable} from './queue.js';
 import {mostRecentUserFirst} from './strategies/most-recent-user-first.js';
 import type {Strategy} from './strategies/strategy.js';
 import {tellEndings, tellGrant, type Occasion} from './telling.js';
-import type {GpuRecord, Lease, QueueEntry, QueueRecord, Snapshot} from './types.js';
+import type {EndReason, GpuRecord, Lease, QueueEntry, QueueRecord, Snapshot} from './types.js';
 
 export type EntryRecord = Extract<QueueRecord, {kind: 'entry'}>;
 
@@ -46,7 +46,7 @@ const placeOf = (queue: Snapshot['queue'], {lease}: LeasedRecord): number =>
 
 /**
 GPUs it could take, best first: free ones by the strategy, then what others hold while they wait, the last in line first: those behind
-it, and those before it that are stopped.
+it, and those before it that are stopped or wait for what is out of service.
 */
 function candidates(
 	snapshot: Snapshot,
@@ -55,10 +55,14 @@ function candidates(
 ): readonly GpuRecord[] {
 	const {queue, gpus, lastUsed} = snapshot;
 	const {entry} = queue[place] as EntryRecord;
-	const claims = claimsOf(queue.slice(0, place), gpus.length, isAwake);
+	const mayClaim = (waiting: QueueEntry): boolean => isAwake(waiting) && isServable(waiting, snapshot);
+	const claims = claimsOf(queue.slice(0, place), gpus.length, mayClaim);
 	const allowed = gpus.filter(
 		({index}) =>
-			!claims.has(index) && isUsable(index) && (entry.requestedIds.length === 0 || entry.requestedIds.includes(index)),
+			!claims.has(index) &&
+			!snapshot.drains.has(index) &&
+			isUsable(index) &&
+			(entry.requestedIds.length === 0 || entry.requestedIds.includes(index)),
 	);
 	const free = strategy(
 		allowed
@@ -73,7 +77,7 @@ function candidates(
 				record.lease.partialQueueId !== undefined &&
 				other?.kind === 'entry' &&
 				other.id !== entry.id &&
-				(placeOf(queue, record) > place || !isAwake(other.entry))
+				(placeOf(queue, record) > place || !mayClaim(other.entry))
 			);
 		})
 		.toSorted((a, b) => placeOf(queue, b) - placeOf(queue, a));
@@ -84,6 +88,7 @@ const expectationsOf = (snapshot: Snapshot, place: number, records: readonly Gpu
 	const own = snapshot.queue[place] as EntryRecord;
 	return [
 		{kind: 'pool', gpuCount: snapshot.gpus.length},
+		{kind: 'drains', raw: snapshot.stored.drains},
 		{kind: 'queue', extent: 'prefix', ids: snapshot.queue.slice(0, place + 1).map(({id}) => id)},
 		{kind: 'entry', id: own.id, raw: own.raw},
 		...records.map(({index, raw}): Expectation => ({kind: 'gpu', index, raw})),
@@ -101,6 +106,10 @@ export function planAdvance(snapshot: Snapshot, id: string, options: AdvanceOpti
 	}
 
 	const {entry} = snapshot.queue[place] as EntryRecord;
+	if (!isServable(entry, snapshot)) {
+		return {kind: 'nothing', gpus: indexesOf(holdingsOf(snapshot, id))};
+	}
+
 	const {lease} = options;
 	const held = holdingsOf(snapshot, id);
 	const wanted = entry.requestedIds.length > 0 ? entry.requestedIds.length : entry.requestedCount;
@@ -112,13 +121,18 @@ export function planAdvance(snapshot: Snapshot, id: string, options: AdvanceOpti
 		return {kind: 'nothing', gpus};
 	}
 
-	const ended = taken.filter(isLeased).map((record) => ({
-		...record,
-		ending: {
-			reason: placeOf(snapshot.queue, record) > place ? 'taken-by-earlier' : 'holder-stopped',
-			endTime: snapshot.now,
-		} as const,
-	}));
+	const reasonOf = (record: LeasedRecord): EndReason => {
+		const itsPlace = placeOf(snapshot.queue, record);
+		return itsPlace > place
+			? 'taken-by-earlier'
+			: options.isAwake((snapshot.queue[itsPlace] as EntryRecord).entry)
+				? 'drained'
+				: 'holder-stopped';
+	};
+
+	const ended = taken
+		.filter(isLeased)
+		.map((record) => ({...record, ending: {reason: reasonOf(record), endTime: snapshot.now}}));
 	const usage = ended.map(({index, lease: its, ending}) => usageOf(index, its, ending));
 	const occasion: Occasion = {now: snapshot.now, host: options.host};
 	const takeovers = tellEndings(ended, occasion);

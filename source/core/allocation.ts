@@ -3,12 +3,12 @@ Who gets which GPU: (snapshot, observation, request) -> Plan, or a refusal that 
 */
 import {ownerOf} from './ownership.js';
 import type {Plan} from './plan.js';
-import {claimsOf} from './queue.js';
+import {claimsOf, isServable} from './queue.js';
 import type {Wanted} from './request.js';
 import {mostRecentUserFirst} from './strategies/most-recent-user-first.js';
 import type {Strategy} from './strategies/strategy.js';
 import {tellGrant, type GrantOptions, type Occasion} from './telling.js';
-import type {GpuRecord, Lease, Observation, QueueEntry, Snapshot} from './types.js';
+import type {Drain, GpuRecord, HealthProblem, Lease, Observation, QueueEntry, Snapshot} from './types.js';
 import {useOf, usersOf} from './use.js';
 
 /** Why a GPU cannot be handed out now. */
@@ -19,6 +19,10 @@ export type Block =
 	| {readonly kind: 'unreserved'; readonly users: readonly string[]; readonly memoryUsedMiB: number}
 	| {readonly kind: 'unknown-use'; readonly why: string}
 	| {readonly kind: 'failed'; readonly why: string}
+	/** It says of itself that something is wrong with it. */
+	| {readonly kind: 'unfit'; readonly problems: readonly HealthProblem[]}
+	/** Out of service: not even by force. */
+	| {readonly kind: 'drained'; readonly drain: Drain}
 	/** The scan as a whole failed. */
 	| {readonly kind: 'not-scanned'; readonly why: string}
 	/** Kept for somebody who waits. */
@@ -44,7 +48,8 @@ export type AllocationRequest = {
 	/** The lease that each GPU gets. */
 	readonly lease: Lease;
 	/**
-	Hands out GPUs in spite of unreserved use, unknown readings and failures. Never somebody's lease or place in line.
+	Hands out GPUs in spite of unreserved use, unknown readings and failures. Never somebody's lease or place in line, nor what an
+	administrator took out of service.
 	*/
 	readonly force: boolean;
 	readonly memoryThresholdMiB: number;
@@ -53,14 +58,19 @@ export type AllocationRequest = {
 	readonly told: Omit<Occasion, 'now'> & Pick<GrantOptions, 'forced' | 'reason'>;
 };
 
-/** Unreserved, unknown or broken: what `--force` ignores. */
-function blockOfUse(index: number, observation: Observation, memoryThresholdMiB: number): Block | undefined {
+/** Unreserved, unknown, unfit or broken: what `--force` ignores. */
+export function blockOfUse(index: number, observation: Observation, memoryThresholdMiB: number): Block | undefined {
 	if (observation.failure !== undefined) {
 		return {kind: 'not-scanned', why: observation.failure.message};
 	}
 
 	const reading = observation.gpus.find((gpu) => gpu.index === index);
 	const use = useOf(reading, memoryThresholdMiB);
+	const {health = []} = reading ?? {};
+	if (use.kind !== 'failed' && health.length > 0) {
+		return {kind: 'unfit', problems: health};
+	}
+
 	switch (use.kind) {
 		case 'idle': {
 			return undefined;
@@ -84,7 +94,7 @@ function blockOf(
 	record: GpuRecord,
 	observation: Observation,
 	request: AllocationRequest,
-	claims: ReadonlyMap<number, QueueEntry>,
+	{claims, drains}: {readonly claims: ReadonlyMap<number, QueueEntry>; readonly drains: Snapshot['drains']},
 ): Block | undefined {
 	if (record.kind === 'leased') {
 		return {kind: 'leased', lease: record.lease};
@@ -92,6 +102,11 @@ function blockOf(
 
 	if (record.kind === 'garbage') {
 		return {kind: 'garbage', problem: record.problem};
+	}
+
+	const drain = drains.get(record.index);
+	if (drain !== undefined) {
+		return {kind: 'drained', drain};
 	}
 
 	const use = request.force ? undefined : blockOfUse(record.index, observation, request.memoryThresholdMiB);
@@ -119,12 +134,17 @@ export function allocate(
 	strategy: Strategy = mostRecentUserFirst,
 ): Allocation | Refusal {
 	const {wanted, lease, told} = request;
-	const claims = claimsOf(snapshot.queue, snapshot.gpus.length, request.isAwake);
+	const {drains} = snapshot;
+	const claims = claimsOf(
+		snapshot.queue,
+		snapshot.gpus.length,
+		(entry) => request.isAwake(entry) && isServable(entry, snapshot),
+	);
 	const considered = wanted.ids === undefined ? snapshot.gpus : wanted.ids.map((id) => snapshot.gpus[id]!);
 	const free: GpuRecord[] = [];
 	const blocked: BlockedGpu[] = [];
 	for (const record of considered) {
-		const block = blockOf(record, observation, request, claims);
+		const block = blockOf(record, observation, request, {claims, drains});
 		if (block === undefined) {
 			free.push(record);
 		} else {
@@ -153,6 +173,7 @@ export function allocate(
 		plan: {
 			expect: [
 				{kind: 'pool', gpuCount: snapshot.gpus.length},
+				{kind: 'drains', raw: snapshot.stored.drains},
 				{kind: 'queue', extent: 'whole', ids: snapshot.queue.map(({id}) => id)},
 				...gpus.map((index) => ({kind: 'gpu', index, raw: snapshot.gpus[index]!.raw}) as const),
 			],

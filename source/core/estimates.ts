@@ -6,7 +6,11 @@ import {isPossible} from './queue.js';
 import type {GpuRecord, QueueEntry, Snapshot} from './types.js';
 
 /** When the GPU is free at the latest, in seconds on the store's clock; Infinity when nobody knows. */
-function freeAt(record: GpuRecord, now: number): number {
+function freeAt(record: GpuRecord, {now, drains}: Snapshot): number {
+	if (drains.has(record.index)) {
+		return Infinity;
+	}
+
 	switch (record.kind) {
 		case 'free': {
 			return now;
@@ -33,7 +37,7 @@ const holdSeconds = ({expirySeconds, timeLimitSeconds}: QueueEntry): number =>
 */
 export function estimateWaits(snapshot: Snapshot): ReadonlyMap<string, number> {
 	const {gpus, queue, now} = snapshot;
-	const ends = gpus.map((record) => freeAt(record, now));
+	const ends = gpus.map((record) => freeAt(record, snapshot));
 	const waits = new Map<string, number>();
 	for (const record of queue) {
 		if (record.kind !== 'entry' || !isPossible(record.entry, gpus.length)) {

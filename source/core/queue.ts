@@ -9,7 +9,7 @@ import type {Plan} from './plan.js';
 import type {Host} from './ports.js';
 import type {Wanted} from './request.js';
 import {inVain, tellPlace, type Occasion} from './telling.js';
-import type {QueueEntry, QueueRecord, Snapshot} from './types.js';
+import type {GpuRecord, QueueEntry, QueueRecord, Snapshot} from './types.js';
 
 /** True when this pool could serve it some day. The peer makes entries that it cannot; they claim nothing. */
 export const isPossible = (entry: QueueEntry, gpuCount: number): boolean =>
@@ -19,21 +19,37 @@ export const isPossible = (entry: QueueEntry, gpuCount: number): boolean =>
 		: Number.isSafeInteger(entry.requestedCount) && entry.requestedCount >= 1 && entry.requestedCount <= gpuCount;
 
 /**
+False while it waits for GPUs that are out of service. It keeps its place, and claims nothing that others could use meanwhile.
+*/
+export function isServable(entry: QueueEntry, {gpus, drains}: Pick<Snapshot, 'gpus' | 'drains'>): boolean {
+	if (drains.size === 0) {
+		return true;
+	}
+
+	const canHave = ({index, ...record}: GpuRecord): boolean =>
+		!drains.has(index) || (record.kind === 'leased' && record.lease.partialQueueId === entry.id);
+	return entry.requestedIds.length > 0
+		? entry.requestedIds.every((id) => gpus[id] !== undefined && canHave(gpus[id]))
+		: gpus.filter((record) => canHave(record)).length >= entry.requestedCount;
+}
+
+/**
 For each GPU, the first entry of the line that could claim it.
 
 @param queue - The line, or the part of it before whoever asks.
 @param gpuCount - Size of the pool.
-@param isAwake - False for an entry whose process is stopped: it keeps its place and claims nothing until it wakes.
+@param mayClaim - False for an entry whose process is stopped, or that {@link isServable} is false of: it keeps its place and claims
+nothing for now.
 @returns GPU index -> the entry that it is kept for.
 */
 export function claimsOf(
 	queue: readonly QueueRecord[],
 	gpuCount: number,
-	isAwake: (entry: QueueEntry) => boolean = () => true,
+	mayClaim: (entry: QueueEntry) => boolean = () => true,
 ): ReadonlyMap<number, QueueEntry> {
 	const claims = new Map<number, QueueEntry>();
 	for (const record of queue) {
-		if (record.kind !== 'entry' || !isPossible(record.entry, gpuCount) || !isAwake(record.entry)) {
+		if (record.kind !== 'entry' || !isPossible(record.entry, gpuCount) || !mayClaim(record.entry)) {
 			continue;
 		}
 

@@ -56,6 +56,13 @@ export type StatusRow = {
 
 type Seen = Pick<StatusRow, 'index' | 'reading' | 'use' | 'processes' | 'model' | 'drain' | 'health'>;
 
+/** Why nobody new gets it, though it may well work: `drained: fan`, `Xid 79`. */
+export function cautionOf({drain, health}: Pick<StatusRow, 'drain' | 'health'>): string | undefined {
+	const drained = drain && (drain.reason === undefined ? 'drained' : `drained: ${drain.reason}`);
+	const words = [drained, ...health.map((problem) => problem.words)].filter((word) => word !== undefined);
+	return words.length === 0 ? undefined : words.join('; ');
+}
+
 function leasedRow(seen: Seen, lease: Lease, snapshot: Snapshot, idleSeconds: number | undefined): StatusRow {
 	const owner = ownerOf(lease);
 	return {
@@ -74,7 +81,7 @@ function leasedRow(seen: Seen, lease: Lease, snapshot: Snapshot, idleSeconds: nu
 		unreservedUsers: [],
 		// A process whose user is unknown may be the holder's own (a container), and a desktop is nobody's job: neither accuses.
 		squatters: seen.processes.filter(({user, kind}) => user !== undefined && user !== owner && kind !== 'graphics'),
-		problem: seen.use.kind === 'failed' && seen.reading !== undefined ? seen.use.why : undefined,
+		problem: seen.use.kind === 'failed' && seen.reading !== undefined ? seen.use.why : cautionOf(seen),
 	};
 }
 
@@ -86,18 +93,19 @@ function unleasedRow(seen: Seen, lastReleased: number | undefined, snapshot: Sna
 		unreservedUsers: [],
 		squatters: [],
 	};
+	const caution = cautionOf(seen);
 	switch (seen.use.kind) {
 		case 'idle': {
-			return {...row, state: 'available'};
+			return caution === undefined ? {...row, state: 'available'} : {...row, state: 'error', problem: caution};
 		}
 
 		case 'used': {
-			return {...row, state: 'unreserved', unreservedUsers: usersOf(seen.processes)};
+			return {...row, state: 'unreserved', unreservedUsers: usersOf(seen.processes), problem: caution};
 		}
 
 		case 'unknown':
 		case 'failed': {
-			return {...row, state: 'error', problem: seen.use.why};
+			return {...row, state: 'error', problem: [caution, seen.use.why].filter((why) => why !== undefined).join('; ')};
 		}
 	}
 }

@@ -169,7 +169,9 @@ export type EndReason =
 	/** Held while waiting, and taken over by somebody earlier in the line. */
 	| 'taken-by-earlier'
 	/** Held while waiting, and taken over because whoever waited was stopped. */
-	| 'holder-stopped';
+	| 'holder-stopped'
+	/** Held while waiting for GPUs that are out of service, and taken over. */
+	| 'drained';
 
 /** One GPU held once, from grant to end. */
 export type UsageRecord = {

@@ -1,8 +1,8 @@
 import {isAwakeOn, leaseFor, type AcquireRequest} from './acquisition.js';
+import {blockOfUse} from './allocation.js';
 import {planAdvance, type Advance} from './advance.js';
 import type {World} from './ports.js';
 import type {Observation, Snapshot} from './types.js';
-import {useOf} from './use.js';
 
 type Options = {
 	readonly request: AcquireRequest;
@@ -34,15 +34,11 @@ export async function planWithLook(
 	}
 
 	const readAtMs = clock.monotonicMs();
-	const {takenAtMs, failure, gpus} = await look();
-	if (takenAtMs > readAtMs) {
+	const observation = await look();
+	if (observation.takenAtMs > readAtMs) {
 		return 'read again';
 	}
 
-	const isIdle = (index: number): boolean =>
-		useOf(
-			gpus.find((gpu) => gpu.index === index),
-			memoryThresholdMiB,
-		).kind === 'idle';
-	return planAdvance(snapshot, entryId, {...options, isUsable: (index) => failure === undefined && isIdle(index)});
+	const isUsable = (index: number): boolean => blockOfUse(index, observation, memoryThresholdMiB) === undefined;
+	return planAdvance(snapshot, entryId, {...options, isUsable});
 }

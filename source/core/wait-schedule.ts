@@ -71,8 +71,8 @@ export function lookAfterMs(
 		return 0;
 	}
 
-	const {queue, gpus} = picture;
-	if (event === undefined || event.kind === 'pool') {
+	const {queue, gpus, drains} = picture;
+	if (event === undefined || event.kind === 'pool' || event.kind === 'drain') {
 		const rank = rankFor(queue, entryId, [], gpus.length);
 		return rank < wokenAtOnce ? 0 : herdMs + turnMs * (rank - wokenAtOnce);
 	}
@@ -85,7 +85,10 @@ export function lookAfterMs(
 
 	const {requestedIds = []} = own.kind === 'entry' ? own.entry : {};
 	const usable = gpus
-		.filter(({kind, index}) => kind === 'free' && (requestedIds.length === 0 || requestedIds.includes(index)))
+		.filter(
+			({kind, index}) =>
+				kind === 'free' && !drains.has(index) && (requestedIds.length === 0 || requestedIds.includes(index)),
+		)
 		.map(({index}) => index);
 	const isNews = event.left !== undefined || freedBy(event).some((index) => usable.includes(index));
 	return isNews && usable.length > 0 && rankFor(queue, entryId, usable, gpus.length) < wokenAtOnce ? 0 : undefined;

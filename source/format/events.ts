@@ -59,6 +59,7 @@ const endings: Readonly<Record<string, string>> = {
 	'queue-left': 'they were held while waiting in line, and the wait is over',
 	'taken-by-earlier': 'one earlier in the line took what was held while waiting',
 	'holder-stopped': 'whoever waited was stopped, and another took what was held',
+	drained: 'what else was waited for is out of service, and another took what was held',
 };
 
 /** How long before it was noticed. */

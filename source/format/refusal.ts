@@ -38,6 +38,15 @@ export function blockWords(block: Block, now: number): string {
 			return `cannot be judged: ${sanitize(block.why)}`;
 		}
 
+		case 'unfit': {
+			return `is unfit: ${sanitize(block.problems.map(({words}) => words).join('; '))}`;
+		}
+
+		case 'drained': {
+			const {reason} = block.drain;
+			return `is out of service${reason === undefined ? '' : `: ${sanitize(reason)}`}`;
+		}
+
 		case 'queued': {
 			return `is kept for ${sanitize(ownerOf(block.entry))}, who waits in the queue`;
 		}
@@ -58,8 +67,11 @@ function hintOf(refusal: Refusal): string {
 		return `The GPUs could not be read, and nothing is handed out blind: ${sanitize(unscanned.why)} --force does it all the same.`;
 	}
 
+	const more = countOf(refusal, 'unfit') > 0 ? ' and what is wrong with a GPU' : '';
 	const force =
-		countOf(refusal, 'unreserved', 'unknown-use', 'failed') > 0 ? ' --force ignores use without a reservation.' : '';
+		countOf(refusal, 'unreserved', 'unknown-use', 'failed', 'unfit') > 0
+			? ` --force ignores use without a reservation${more}.`
+			: '';
 	return refusal.wanted.ids === undefined
 		? `See who holds them, and until when: canhazgpu status.${force}`
 		: `${gpuWords(refusal)}${force}`;
@@ -70,7 +82,8 @@ export function refusalMessage(refusal: Refusal): RefusalMessage {
 	const reasons = [
 		[countOf(refusal, 'unreserved'), 'in use without reservation'],
 		[countOf(refusal, 'queued'), 'kept for the queue'],
-		[countOf(refusal, 'failed', 'garbage'), 'out of order'],
+		[countOf(refusal, 'drained'), 'out of service'],
+		[countOf(refusal, 'failed', 'garbage', 'unfit'), 'out of order'],
 		[countOf(refusal, 'unknown-use', 'not-scanned'), 'of unknown use'],
 	] as const;
 	const told = reasons.filter(([count]) => count > 0).map(([count, what]) => `${counted(count, 'GPU')} ${what}`);

@@ -28,6 +28,8 @@ const processJson = (process: GpuProcess) => ({
 	container_id: process.containerId,
 });
 
+const drainJson = ({drain}: StatusRow) => drain && {reason: drain.reason, by: drain.by, since: time(drain.since)};
+
 const rowJson = (row: StatusRow, {simulated}: Observation) => ({
 	gpu_id: row.index,
 	status: stateWords[row.state],
@@ -52,6 +54,8 @@ const rowJson = (row: StatusRow, {simulated}: Observation) => ({
 	temperature: row.reading?.temperatureCelsius,
 	power_w: row.reading?.powerWatts,
 	lease_id: row.lease?.leaseId,
+	drained: drainJson(row),
+	health: absentWhenEmpty(row.health.map(({words}) => words)),
 	idle_seconds: row.idleSeconds === undefined ? undefined : Math.floor(row.idleSeconds),
 	processes: absentWhenEmpty(row.processes.map((process) => processJson(process))),
 	simulated: simulated || undefined,

@@ -1,5 +1,5 @@
 /** A status row in words: what the table, the JSON and the page say in the same way. */
-import type {StatusRow} from '../core/status.js';
+import {cautionOf, type StatusRow} from '../core/status.js';
 import type {GpuProcess} from '../core/types.js';
 import {mebibytes} from './numbers.js';
 import {longDuration} from './durations.js';
@@ -52,6 +52,11 @@ export function userWords(row: StatusRow): string {
 
 /** The column DETAILS. */
 export function detailWords(row: StatusRow): string {
+	const caution = row.state === 'in-use' || row.state === 'unreserved' ? cautionOf(row) : undefined;
+	return [stateDetails(row), caution === undefined ? '' : sanitize(caution)].filter((part) => part !== '').join(', ');
+}
+
+function stateDetails(row: StatusRow): string {
 	switch (row.state) {
 		case 'available': {
 			return row.freeSeconds === undefined ? 'never used' : `free for ${longDuration(row.freeSeconds)}`;

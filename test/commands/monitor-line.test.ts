@@ -104,7 +104,7 @@ test('a reservation waits in line, says so, and leaves it when it is called off'
 });
 
 test.each([
-	['', 0, ['status', 'reserve', 'extend', 'release', 'queue', 'report', 'help']],
+	['', 0, ['status', 'reserve', 'extend', 'release', 'queue', 'report', 'events', 'help']],
 	['re', 0, ['reserve', 'release', 'report']],
 	['help ex', 5, ['extend']],
 	['release --', 8, ['--gpu-ids', '--user']],

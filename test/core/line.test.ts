@@ -5,13 +5,14 @@ one who wants something else, nobody is overtaken, and nothing is left behind.
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
 import {holdingsOf, planAdvance} from '../../source/core/advance.js';
-import {entryFor, isPossible, planJoin} from '../../source/core/queue.js';
+import {drain, undrain} from '../../source/core/drains.js';
+import {entryFor, isPossible, isServable, planJoin} from '../../source/core/queue.js';
 import {isLeased} from '../../source/core/lifecycle.js';
 import {release, reserve} from '../../source/core/reservations.js';
 import {readLiving} from '../../source/core/transaction.js';
 import {lineRows} from '../../source/core/line.js';
 import {estimateWaits} from '../../source/core/estimates.js';
-import type {Lease} from '../../source/core/types.js';
+import type {Lease, Snapshot} from '../../source/core/types.js';
 import {checkTrail} from '../_helpers/trail.js';
 import {createTestWorld, historyOf, person, type TestWorld} from '../_helpers/world.js';
 
@@ -22,6 +23,7 @@ type Step =
 	| {readonly do: 'join'; readonly count: number; readonly ids?: readonly number[]}
 	| {readonly do: 'free'; readonly id: number}
 	| {readonly do: 'newcomer'; readonly count: number}
+	| {readonly do: 'drain' | 'undrain'; readonly id: number}
 	| {readonly do: 'die' | 'sleep' | 'wake'; readonly who: number};
 
 const who = fc.nat({max: 9});
@@ -34,6 +36,7 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
 	}),
 	fc.record({do: fc.constant('free' as const), id: fc.nat({max: gpuCount - 1})}),
 	fc.record({do: fc.constant('newcomer' as const), count: fc.integer({min: 1, max: gpuCount})}),
+	fc.record({do: fc.constantFrom('drain' as const, 'undrain' as const), id: fc.nat({max: gpuCount - 1})}),
 	fc.record({do: fc.constantFrom('die' as const, 'sleep' as const, 'wake' as const), who}),
 );
 
@@ -103,15 +106,28 @@ async function act(world: TestWorld, step: Step, place: number): Promise<void> {
 			return;
 		}
 
+		case 'drain': {
+			await drain(world, boss, [step.id], 'fan');
+			return;
+		}
+
+		case 'undrain': {
+			await undrain(world, boss, [step.id]);
+			return;
+		}
+
 		case 'newcomer': {
 			const before = await readLiving(world);
 			const answer = await reserve(world, {requester: person('new'), count: step.count, durationSeconds: 3600});
 			if (answer.kind === 'granted') {
-				// Nobody who waits and is awake could have used what the newcomer got.
+				expect(answer.gpus.filter((index) => before.drains.has(index))).toEqual([]);
+				// Nobody who waits, is awake and could be served, could have used what the newcomer got.
 				for (const {entry} of before.queue.filter((record) => record.kind === 'entry')) {
 					const wantsAny = entry.requestedIds.length === 0;
 					expect(
-						isAwakeIn(world)(entry) && (wantsAny || entry.requestedIds.some((id) => answer.gpus.includes(id))),
+						isAwakeIn(world)(entry) &&
+							isServable(entry, before) &&
+							(wantsAny || entry.requestedIds.some((id) => answer.gpus.includes(id))),
 					).toBe(false);
 				}
 			}
@@ -137,18 +153,32 @@ async function act(world: TestWorld, step: Step, place: number): Promise<void> {
 	}
 }
 
+const onDrained = ({gpus, drains}: Snapshot): readonly string[] =>
+	gpus
+		.filter((record) => isLeased(record))
+		.filter(({index}) => drains.has(index))
+		.map(({index, lease}) => `${lease.leaseId}/${index}`);
+
 test('nobody overtakes, nobody is held up by one who wants something else, nothing is left behind', async () => {
 	await fc.assert(
 		fc.asyncProperty(fc.array(anyStep, {minLength: 1, maxLength: 30}), async (steps) => {
 			const world = await createTestWorld({gpuCount});
 			for (const [place, step] of steps.entries()) {
 				await act(world, step, place);
-				const before = (await readLiving(world)).queue;
+				const rested = await readLiving(world);
+				const before = rested.queue;
 				const served = await settle(world);
 				const snapshot = await readLiving(world);
+				// Nobody new gets what is out of service.
+				expect(onDrained(snapshot).filter((hold) => !onDrained(rested).includes(hold))).toEqual([]);
 				// Whoever is awake and wants any was not overtaken by one behind it who wants no more.
 				for (const record of snapshot.queue) {
-					if (record.kind !== 'entry' || !isAwakeIn(world)(record.entry) || record.entry.requestedIds.length > 0) {
+					if (
+						record.kind !== 'entry' ||
+						!isAwakeIn(world)(record.entry) ||
+						!isServable(record.entry, snapshot) ||
+						record.entry.requestedIds.length > 0
+					) {
 						continue;
 					}
 
@@ -157,9 +187,16 @@ test('nobody overtakes, nobody is held up by one who wants something else, nothi
 				}
 
 				// Nothing is free that somebody awake could use.
-				const idle = snapshot.gpus.filter((gpu) => gpu.kind === 'free').map(({index}) => index);
+				const idle = snapshot.gpus
+					.filter((gpu) => gpu.kind === 'free' && !snapshot.drains.has(gpu.index))
+					.map(({index}) => index);
 				for (const record of snapshot.queue) {
-					if (!(record.kind === 'entry' && isAwakeIn(world)(record.entry) && isPossible(record.entry, gpuCount))) {
+					if (!(
+						record.kind === 'entry' &&
+						isAwakeIn(world)(record.entry) &&
+						isPossible(record.entry, gpuCount) &&
+						isServable(record.entry, snapshot)
+					)) {
 						continue;
 					}
 
@@ -189,31 +226,4 @@ test('nobody overtakes, nobody is held up by one who wants something else, nothi
 		}),
 		{numRuns: 200},
 	);
-});
-
-test('estimates come from the ends of reservations and limits of jobs, in the order of the line', async () => {
-	const world = await createTestWorld({gpuCount: 2});
-	await reserve(world, {requester: boss, count: 1, ids: [0], durationSeconds: 600});
-	const join = async (id: string, wants: {count: number; ids?: readonly number[]}, timeLimitSeconds?: number) =>
-		world.store.commit(
-			planJoin(
-				entryFor(
-					{id, requester: boss, wanted: wants, tenure: {type: 'run', timeLimitSeconds}, waitSeconds: undefined},
-					world.host,
-					world.now(),
-				),
-				'box',
-			),
-		);
-	await join('a', {count: 1, ids: [0]}, 100);
-	await join('b', {count: 1, ids: [0]});
-	await join('c', {count: 1, ids: [0]});
-	await join('d', {count: 5});
-	expect(estimateWaits(await readLiving(world))).toEqual(
-		new Map([
-			['a', 600],
-			['b', 700],
-		]),
-	);
-	expect(lineRows(await readLiving(world)).map((row) => row.isPossible)).toEqual([true, true, true, false]);
 });

@@ -19,6 +19,7 @@ const endReasons: Readonly<Record<EndReason, true>> = {
 	'queue-left': true,
 	'taken-by-earlier': true,
 	'holder-stopped': true,
+	drained: true,
 };
 
 function readUsage(fields: Fields): UsageRecord {

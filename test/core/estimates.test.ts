@@ -1,0 +1,40 @@
+import {expect, test} from 'vitest';
+import {drain} from '../../source/core/drains.js';
+import {estimateWaits} from '../../source/core/estimates.js';
+import {lineRows} from '../../source/core/line.js';
+import {entryFor, planJoin} from '../../source/core/queue.js';
+import {reserve} from '../../source/core/reservations.js';
+import {readLiving} from '../../source/core/transaction.js';
+import {createTestWorld, person} from '../_helpers/world.js';
+
+const boss = person('root', 'root', 0);
+
+test('estimates come from the ends of reservations and limits of jobs, in the order of the line', async () => {
+	const world = await createTestWorld({gpuCount: 2});
+	await reserve(world, {requester: boss, count: 1, ids: [0], durationSeconds: 600});
+	const join = async (id: string, wants: {count: number; ids?: readonly number[]}, timeLimitSeconds?: number) =>
+		world.store.commit(
+			planJoin(
+				entryFor(
+					{id, requester: boss, wanted: wants, tenure: {type: 'run', timeLimitSeconds}, waitSeconds: undefined},
+					world.host,
+					world.now(),
+				),
+				'box',
+			),
+		);
+	await join('a', {count: 1, ids: [0]}, 100);
+	await join('b', {count: 1, ids: [0]});
+	await join('c', {count: 1, ids: [0]});
+	await join('d', {count: 5});
+	expect(estimateWaits(await readLiving(world))).toEqual(
+		new Map([
+			['a', 600],
+			['b', 700],
+		]),
+	);
+	expect(lineRows(await readLiving(world)).map((row) => row.isPossible)).toEqual([true, true, true, false]);
+	// Of what is out of service nobody knows when it is back.
+	await drain(world, boss, [0], undefined);
+	expect(estimateWaits(await readLiving(world)).size).toBe(0);
+});
