@@ -1,4 +1,4 @@
-import type {ReactElement} from 'react';
+import {lazy, Suspense, type ReactElement} from 'react';
 import {Box, Text} from 'ink';
 import type {State} from '../state.js';
 import {lookOf, type Look} from '../theme.js';
@@ -6,6 +6,8 @@ import {linearLines} from '../view/linear.js';
 import {viewOf} from '../view/view.js';
 import type {Line as LineOfSpans} from '../view/spans.js';
 import {Line} from './line.js';
+
+const ReportTable = lazy(async () => import('./report-table.js'));
 
 type LinesProperties = {readonly lines: readonly LineOfSpans[]; readonly look: Look};
 
@@ -28,11 +30,18 @@ function LinearScreen({state}: {readonly state: State}): ReactElement {
 /** The whole screen: never taller or wider than the terminal, or Ink would clear and repaint it. */
 function FullScreen({state}: {readonly state: State}): ReactElement {
 	const {size, settings} = state;
-	const {lines, overlay} = viewOf(state);
+	const {lines, overlay, table} = viewOf(state);
 	const look = lookOf(settings);
 	return (
 		<Box flexDirection="column" width={size.columns} height={size.rows} overflow="hidden">
 			<Lines lines={lines} look={look} />
+			{table && (
+				<Box position="absolute" flexDirection="column" top={table.top} left={table.left}>
+					<Suspense fallback={undefined}>
+						<ReportTable rows={table.rows} look={look} />
+					</Suspense>
+				</Box>
+			)}
 			{overlay && (
 				<Box position="absolute" flexDirection="column" top={overlay.top} left={overlay.left}>
 					<Lines lines={overlay.lines} look={look} />

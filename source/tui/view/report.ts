@@ -6,6 +6,7 @@ import {fit} from '../../format/width.js';
 import {reportDays} from '../report-feed.js';
 import type {State} from '../state.js';
 import {bar} from './glyphs.js';
+import {reportCells, rowsWithin, type ReportCells} from './report-cells.js';
 import {span, type Line} from './spans.js';
 import {rangeWords, windowOf, type Extent} from './window.js';
 
@@ -16,9 +17,28 @@ const otherRows = 3;
 export const currentReport = ({report, panels}: State): State['report'] =>
 	report?.by === panels.reportBy ? report : undefined;
 
+/** Where plain characters are wanted, and for a screen reader, its frames would be in the way. */
+const hasTable = ({settings}: State): boolean => !settings.isAscii && !settings.isLinear;
+
 export function reportExtent(state: State, rows: number): Extent {
 	const report = currentReport(state);
-	return {total: report?.kind === 'made' ? report.report.rows.length : 0, shown: Math.max(0, rows - otherRows)};
+	return {
+		total: report?.kind === 'made' ? report.report.rows.length : 0,
+		shown: hasTable(state) ? rowsWithin(rows - 1) : Math.max(0, rows - otherRows),
+	};
+}
+
+/** The rows for the table below the first line of its panel. Undefined: there is none to draw. */
+export function reportTable(state: State, rows: number, width: number): readonly ReportCells[] | undefined {
+	const report = currentReport(state);
+	if (!hasTable(state) || report?.kind !== 'made') {
+		return undefined;
+	}
+
+	const all = report.report.rows;
+	const {from, to} = windowOf(state.panels.scroll.report, reportExtent(state, rows));
+	const largest = Math.max(...all.map(({percentage}) => percentage));
+	return to > from ? reportCells(all.slice(from, to), {by: report.by, largest, width}) : undefined;
 }
 
 const barWidth = 24;
@@ -58,8 +78,19 @@ export function reportView(state: State, rows: number, width: number): ReportVie
 		return {lines: [[span(` Nothing was used in the last ${counted(reportDays, 'day')}`, 'dim')]], end: ''};
 	}
 
-	const keyWidth = Math.min(30, Math.max(10, width - barWidth - 36));
+	const sums: Line = [
+		span(` ${totalGpuHours.toFixed(2)} GPU hours`, 'strong'),
+		span(
+			`, ${counted(totalReservations, 'reservation')} by ${counted(uniqueUsers, 'user')} in the last ${counted(reportDays, 'day')}`,
+		),
+	];
 	const {from, to} = windowOf(state.panels.scroll.report, reportExtent(state, rows));
+	const end = rangeWords(from, to, all.length);
+	if (hasTable(state)) {
+		return {lines: [sums], end};
+	}
+
+	const keyWidth = Math.min(30, Math.max(10, width - barWidth - 36));
 	const largest = Math.max(...all.map(({percentage}) => percentage));
 	const head = [
 		` ${fit(report.by.toUpperCase(), keyWidth)}`,
@@ -73,13 +104,8 @@ export function reportView(state: State, rows: number, width: number): ReportVie
 			[span(head, 'heading')],
 			...all.slice(from, to).map((row) => rowLine(row, largest, state, keyWidth)),
 			[],
-			[
-				span(` ${totalGpuHours.toFixed(2)} GPU hours`, 'strong'),
-				span(
-					`, ${counted(totalReservations, 'reservation')} by ${counted(uniqueUsers, 'user')} in the last ${counted(reportDays, 'day')}`,
-				),
-			],
+			sums,
 		],
-		end: rangeWords(from, to, all.length),
+		end,
 	};
 }

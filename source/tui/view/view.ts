@@ -5,6 +5,9 @@ import {bodyLines} from './body.js';
 import {dialogView} from './dialog.js';
 import {footerLine} from './footer.js';
 import {ellipsisOf, glyphsOf} from './glyphs.js';
+import {roomOf} from './inside.js';
+import {reportTable} from './report.js';
+import type {ReportCells} from './report-cells.js';
 import {headerLine} from './header.js';
 import {layoutOf, smallest} from './layout.js';
 import {messageLine} from './message.js';
@@ -15,7 +18,24 @@ import {summaryLine} from './summary.js';
 /** A dialog over the lines. */
 export type Overlay = {readonly top: number; readonly left: number; readonly lines: readonly Line[]};
 
-export type View = {readonly lines: readonly Line[]; readonly overlay?: Overlay};
+/** A table of its own kind over the lines. */
+export type TableView = {readonly top: number; readonly left: number; readonly rows: readonly ReportCells[]};
+
+export type View = {readonly lines: readonly Line[]; readonly overlay?: Overlay; readonly table?: TableView};
+
+/** Below the header, the summary, the panel's edge and its first line. */
+const tableTop = 4;
+
+function tableOf(state: State): TableView | undefined {
+	const {alone, isFramed} = layoutOf(state);
+	if (alone !== 'report') {
+		return undefined;
+	}
+
+	const {rows: height, width} = roomOf(state, 'report');
+	const rows = reportTable(state, height, width - 1);
+	return rows && {top: tableTop, left: isFramed ? 2 : 1, rows};
+}
 
 function overlayOf(state: State): Overlay | undefined {
 	const {dialog, size} = state;
@@ -65,5 +85,6 @@ export function viewOf(state: State): View {
 			footerLine(state),
 		],
 		overlay: overlayOf(state),
+		table: tableOf(state),
 	};
 }
