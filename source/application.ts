@@ -87,6 +87,8 @@ export type App = {
 	readonly isTerminal: boolean;
 	/** Stderr, when it is a terminal on which a line may be redrawn. */
 	readonly liveErrors: {readonly write: (text: string) => void; readonly columns: () => number} | undefined;
+	/** Told how a waiting in line goes, where that is not shown on stderr. */
+	readonly tellWaiting?: (words: string) => void;
 	readonly environment: Readonly<Record<string, string | undefined>>;
 	/** The rows of another host's `status --json`, within 10 s; rejects with a CanhazgpuError in words. */
 	readonly remoteStatus: (host: string) => Promise<ReadonlyArray<Readonly<Record<string, unknown>>>>;

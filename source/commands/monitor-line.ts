@@ -48,7 +48,7 @@ function checkVerb(verb: string, input: Input, isReadonly: boolean): void {
 }
 
 /** The program as a verb inside the monitor sees it: what it prints is collected, and the pool is open already and stays so. */
-function innerApp(app: App, world: OpenWorld, {signal, onRemark}: LineOptions, printed: string[]): App {
+function innerApp(app: App, world: OpenWorld, {signal, onWaiting}: LineOptions, printed: string[]): App {
 	const print = (text: string): void => {
 		printed.push(...text.split('\n'));
 	};
@@ -58,12 +58,10 @@ function innerApp(app: App, world: OpenWorld, {signal, onRemark}: LineOptions, p
 		open: async () => ({...world, close: async () => undefined}),
 		paint: createPaint(false, {}),
 		print,
-		remark(text) {
-			onRemark(text);
-			print(text);
-		},
+		remark: print,
 		isTerminal: false,
 		liveErrors: undefined,
+		tellWaiting: onWaiting,
 		interruption: () => ({signal, exitCode: () => 130, end: () => undefined}),
 	};
 }

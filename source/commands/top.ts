@@ -46,6 +46,7 @@ export const top: Command = {
 				ports: {
 					sendSignal: app.sendSignal,
 					lineHistory: app.lineHistory,
+					isInTmux: app.environment['TMUX'] !== undefined,
 					commandLine: createCommandLine({app, world, grammar: input.grammar, isReadonly}),
 				},
 				scanIntervalMs: scanIntervalSeconds * 1000,

@@ -19,8 +19,9 @@ export type WaitingLine = {
 export function createWaitingLine({
 	remark,
 	liveErrors,
+	tellWaiting,
 	clock,
-}: Pick<App, 'remark' | 'liveErrors' | 'clock'>): WaitingLine {
+}: Pick<App, 'remark' | 'liveErrors' | 'tellWaiting' | 'clock'>): WaitingLine {
 	const startedMs = clock.monotonicMs();
 	let words = '';
 	let timer: NodeJS.Timeout | undefined;
@@ -38,6 +39,11 @@ export function createWaitingLine({
 	return {
 		show(progress) {
 			words = progressWords(progress);
+			if (tellWaiting !== undefined) {
+				tellWaiting(words);
+				return;
+			}
+
 			if (liveErrors === undefined) {
 				remark(words);
 				return;

@@ -11,6 +11,8 @@ import type {Drain, GpuProcess, GpuRecord, Lease, Observation, Requester} from '
 export type AdoptRequest = {
 	readonly requester: Requester;
 	readonly pid: number;
+	/** When it began, where that was seen: a later process with the same pid is not meant. */
+	readonly startTicks?: number;
 	/** The name to show instead of the owner's account. */
 	readonly label?: string;
 	readonly note?: string;
@@ -29,7 +31,7 @@ export type Adopted = {
 type Seen = {readonly process: GpuProcess; readonly gpus: readonly number[]};
 
 /** Where the process is on GPUs. */
-function find({gpus, failure}: Observation, pid: number): Seen {
+function find({gpus, failure}: Observation, {pid, startTicks}: AdoptRequest): Seen {
 	if (failure !== undefined) {
 		throw new CanhazgpuError('provider', `The GPUs cannot be looked at: ${failure.message}`, {hint: failure.hint});
 	}
@@ -42,6 +44,10 @@ function find({gpus, failure}: Observation, pid: number): Seen {
 				? 'The GPU tool does not tell which processes are on some of them.'
 				: 'See which are: canhazgpu status',
 		});
+	}
+
+	if (startTicks !== undefined && process.startTicks !== undefined && process.startTicks !== startTicks) {
+		throw new CanhazgpuError('not-found', `Process ${pid} has ended, and another has its number by now`);
 	}
 
 	return {process, gpus: on.map(({index}) => index)};
@@ -95,7 +101,8 @@ alone. Whoever waits in line cannot have these GPUs anyway, so the line does not
 
 @throws CanhazgpuError `not-found`, `not-owner`, `unavailable`, `provider`, ...
 */
-export async function adopt(world: World, {requester, pid, label, note}: AdoptRequest): Promise<Adopted> {
+export async function adopt(world: World, request: AdoptRequest): Promise<Adopted> {
+	const {requester, pid, label, note} = request;
 	const {host, clock} = world;
 	if (host.liveness([{pid}])[0] === 'dead') {
 		throw new CanhazgpuError('not-found', `There is no process ${pid}`);
@@ -106,7 +113,7 @@ export async function adopt(world: World, {requester, pid, label, note}: AdoptRe
 	const leaseId = clock.uuid();
 	return transact<Adopted>(world, {
 		async attempt(snapshot) {
-			const {process, gpus} = find(await look(), pid);
+			const {process, gpus} = find(await look(), request);
 			const owner = ownerAllowed(process, requester);
 			const records = gpus.map((index) => checkFree(snapshot.gpus[index], index, snapshot.drains.get(index)));
 			const lease: Lease = {

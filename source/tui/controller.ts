@@ -1,15 +1,12 @@
 /** From keys to intents, and from intents to the state or to the world. */
 import type {Key} from 'ink';
-import type {World} from '../core/ports.js';
 import {sanitize} from '../format/text.js';
-import {CanhazgpuError} from '../errors.js';
 import type {Action} from './actions.js';
 import {isCharacter, keyNames} from './key-names.js';
-import {intentOf, type Intent} from './keys.js';
+import {intentOf, type Intent, type Mode} from './keys.js';
 import {modeOf} from './mode.js';
-import {perform} from './perform.js';
 import type {StateStore} from './state-store.js';
-import {submissionOf, type Submission} from './submission.js';
+import type {Doings} from './verbs/doings.js';
 
 export type Effects = {
 	readonly quit: () => void;
@@ -26,43 +23,48 @@ export type Controller = {
 	readonly paste: (text: string) => void;
 };
 
-export function createController(world: World, store: StateStore, effects: Effects): Controller {
-	const {getState, dispatch} = store;
+/** Questions that take `y` for yes, and most other keys for no. */
+const questions: ReadonlySet<Mode> = new Set(['confirmation', 'signal']);
 
-	async function submit(): Promise<void> {
-		const {dialog: asked, settings} = getState();
-		if (asked === undefined || asked.kind === 'help' || asked.isBusy) {
-			return;
-		}
+/** Where a character is text. */
+const texts: ReadonlySet<Mode> = new Set(['form', 'refusal', 'filter', 'command']);
 
-		let submission: Submission;
-		try {
-			submission = submissionOf(asked);
-		} catch (error) {
-			if (!(error instanceof CanhazgpuError)) {
-				throw error;
-			}
-
-			dispatch({kind: 'refused', complaint: {message: error.message, hint: error.hint}, dialog: asked});
-			return;
-		}
-
-		dispatch({kind: 'submitted'});
-		const dialog = getState().dialog!;
-		const outcome = await perform(world, settings.requester, submission);
-		dispatch('flash' in outcome ? {kind: 'done', dialog, ...outcome} : {kind: 'refused', dialog, ...outcome});
-		effects.refresh();
-	}
-
+export function createController({getState, dispatch}: StateStore, doings: Doings, effects: Effects): Controller {
 	function act(intent: Intent): void {
 		// eslint-disable-next-line @typescript-eslint/switch-exhaustiveness-check -- All the others are the reducer's.
 		switch (intent) {
-			case 'submit': {
-				submit().catch(effects.broken);
+			case 'submit':
+			case 'submit-patiently': {
+				doings.submit(intent === 'submit-patiently').catch(effects.broken);
+				return;
+			}
+
+			case 'undo': {
+				doings.undo().catch(effects.broken);
+				return;
+			}
+
+			case 'complete': {
+				doings.complete().catch(effects.broken);
+				return;
+			}
+
+			case 'copy': {
+				doings.copy();
+				return;
+			}
+
+			case 'open-command': {
+				doings.openCommand();
 				return;
 			}
 
 			case 'quit': {
+				doings.quit();
+				return;
+			}
+
+			case 'quit-now': {
 				effects.quit();
 				return;
 			}
@@ -87,7 +89,7 @@ export function createController(world: World, store: StateStore, effects: Effec
 	function pressOne(key: string, isAlone: boolean): void {
 		const mode = modeOf(getState());
 		const intent = intentOf(mode, key);
-		if (mode === 'confirmation') {
+		if (questions.has(mode)) {
 			// A `y` in the middle of a burst was not an answer to this question.
 			if (intent !== 'submit') {
 				act(intent ?? 'close-dialog');
@@ -96,7 +98,7 @@ export function createController(world: World, store: StateStore, effects: Effec
 			}
 		} else if (intent !== undefined) {
 			act(intent);
-		} else if ((mode === 'form' || mode === 'filter') && isCharacter(key)) {
+		} else if (texts.has(mode) && isCharacter(key)) {
 			dispatch({kind: 'typed', text: key});
 		}
 	}

@@ -1,6 +1,8 @@
 /** What a dialog holds while it is open. What it will act on is captured when it opens: a lease, never a line of the table. */
 import type {Selection} from '../core/selection.js';
-import type {Lease} from '../core/types.js';
+import type {GpuProcess, Lease, QueueEntry} from '../core/types.js';
+import type {CommandPrompt, Output} from './command-line/state.js';
+import type {SignalName} from './ports.js';
 import {presetField, type TextField} from './text-field.js';
 
 /** One GPU of a lease, as it was when the dialog opened. */
@@ -10,16 +12,31 @@ export type Target = {
 	readonly selection: Selection;
 };
 
-export type FieldName = 'count' | 'duration' | 'note';
+/** A GPU as it was when the dialog opened: its index may be another GPU's when it is acted on. */
+export type NamedGpu = {readonly index: number; readonly uuid: string | undefined};
+
+export type FieldName = 'count' | 'duration' | 'note' | 'force';
 
 export type FormField = {readonly name: FieldName; readonly field: TextField};
 
 export type FormPurpose =
-	| {readonly verb: 'reserve'; readonly gpuCount: number; readonly ids?: readonly number[]}
+	| {
+			readonly verb: 'reserve';
+			readonly gpuCount: number;
+			/** These very ones; undefined: any. */
+			readonly gpus?: readonly NamedGpu[];
+			/** Stand in line for them when they are not free. */
+			readonly isPatient: boolean;
+	  }
 	| {readonly verb: 'extend'; readonly target: Target};
 
 /** A refusal shown inside the dialog, so that what was typed can be mended. */
-export type Complaint = {readonly message: string; readonly hint?: string};
+export type Complaint = {
+	readonly message: string;
+	readonly hint?: string;
+	/** Others have the GPUs now: one can stand in line for them. */
+	readonly canWait?: boolean;
+};
 
 export type Form = {
 	readonly kind: 'form';
@@ -31,15 +48,37 @@ export type Form = {
 	readonly isBusy: boolean;
 };
 
+/** What is asked, and about what. */
+export type Question =
+	| {readonly verb: 'release'; readonly target: Target}
+	| {readonly verb: 'leave'; readonly entry: QueueEntry; readonly held: readonly number[]}
+	| {readonly verb: 'adopt'; readonly process: GpuProcess; readonly gpu: number}
+	/** Whoever waits from here leaves the line with the monitor. */
+	| {readonly verb: 'quit'; readonly waiting: number};
+
 /** Takes `y`, and nothing else, for yes. */
-export type Confirmation = {
-	readonly kind: 'confirmation';
-	readonly verb: 'release';
-	readonly target: Target;
+export type Confirmation = Question & {readonly kind: 'confirmation'; readonly isBusy: boolean};
+
+export const signals = ['SIGTERM', 'SIGINT', 'SIGKILL'] as const satisfies readonly SignalName[];
+
+/** Which signal, and to which of the asker's processes on a GPU. Takes `y`, and nothing else, for yes. */
+export type SignalChoice = {
+	readonly kind: 'signal';
+	readonly gpu: number;
+	readonly processes: readonly GpuProcess[];
+	readonly chosen: number;
+	readonly signal: SignalName;
 	readonly isBusy: boolean;
 };
 
-export type Dialog = Form | Confirmation | {readonly kind: 'help'};
+/** Those that ask for something to be done. */
+export type AskingDialog = Form | Confirmation | SignalChoice | CommandPrompt;
+
+export type Dialog = AskingDialog | Output | {readonly kind: 'help'};
+
+/** Narrows to those that ask for something to be done. */
+export const isAsking = (dialog: Dialog | undefined): dialog is AskingDialog =>
+	dialog !== undefined && dialog.kind !== 'help' && dialog.kind !== 'output';
 
 const form = (purpose: FormPurpose, fields: readonly FormField[]): Form => ({
 	kind: 'form',
@@ -51,15 +90,18 @@ const form = (purpose: FormPurpose, fields: readonly FormField[]): Form => ({
 
 const field = (name: FieldName, preset: string): FormField => ({name, field: presetField(preset)});
 
-/** Reserve `count` of any GPUs, or these ids. */
-export const reserveForm = (gpuCount: number, ids?: readonly number[]): Form =>
-	form({verb: 'reserve', gpuCount, ids}, [
-		...(ids === undefined ? [field('count', '1')] : []),
+/** Reserve some number of any GPUs, or these; now, or as soon as they are free. */
+export const reserveForm = (purpose: Omit<Extract<FormPurpose, {verb: 'reserve'}>, 'verb'>): Form =>
+	form({verb: 'reserve', ...purpose}, [
+		...(purpose.gpus === undefined ? [field('count', '1')] : []),
 		field('duration', '8h'),
 		field('note', ''),
+		field('force', ''),
 	]);
 
 export const extendForm = (target: Target): Form => form({verb: 'extend', target}, [field('duration', '1h')]);
+
+export const ask = (question: Question): Confirmation => ({...question, kind: 'confirmation', isBusy: false});
 
 /** The lease on this GPU. The peer's records bear no id: then the GPU itself must do. */
 export const targetOf = (gpu: number, lease: Lease): Target => ({

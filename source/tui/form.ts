@@ -1,7 +1,7 @@
 /** How the keys change a dialog that is being filled in. */
 import type {Form, FormField} from './dialogs.js';
 import type {FormIntent} from './keys.js';
-import {edit, fieldOf, insert, type TextField} from './text-field.js';
+import {edit, fieldOf, insert, isEdit, type TextField} from './text-field.js';
 
 export type FormAction = {readonly kind: FormIntent} | {readonly kind: 'typed'; readonly text: string};
 
@@ -52,7 +52,14 @@ function step(form: Form, by: 1 | -1): Form {
 /** A count is made of digits; anything else typed there is left out. */
 const allowed = ({name}: FormField, text: string): string => (name === 'count' ? text.replaceAll(/\D/gv, '') : text);
 
+/** A box is ticked by whatever is typed into it, and its mark taken away by the same. */
+const toggled = (form: Form): Form => withField(form, fieldOf(focusedField(form).field.value === '' ? 'yes' : ''));
+
 export function changeForm(form: Form, action: FormAction): Form {
+	if (focusedField(form).name === 'force' && (action.kind === 'typed' || isEdit(action.kind))) {
+		return action.kind === 'typed' && action.text.length === 1 ? toggled(form) : form;
+	}
+
 	switch (action.kind) {
 		case 'typed': {
 			const text = allowed(focusedField(form), action.text);

@@ -1,11 +1,13 @@
 /** Every key of the monitor. The help and the footer are built from this table, so they cannot say anything else. */
 import type {PanelIntent} from './panels/intents.js';
 import type {TableIntent} from './table/intents.js';
+import type {CommandLineIntent} from './command-line/intents.js';
+import {dialogBindings} from './dialog-keys.js';
 import type {Edit} from './text-field.js';
+import type {OutwardIntent, VerbIntent} from './verbs/intents.js';
 
 /** Opens and closes what stands over the panels. */
-export type DialogIntent =
-	'open-help' | 'close-dialog' | 'open-reserve' | 'open-reserve-these' | 'open-release' | 'open-extend';
+export type DialogIntent = 'open-help' | 'close-dialog' | VerbIntent | CommandLineIntent;
 
 /** Changes what is being filled in. */
 export type FormIntent = Edit | 'focus-next-field' | 'focus-previous-field' | 'increase' | 'decrease';
@@ -14,10 +16,24 @@ export type FormIntent = Edit | 'focus-next-field' | 'focus-previous-field' | 'i
 export type StateIntent = DialogIntent | TableIntent | PanelIntent | FormIntent;
 
 /** What the user wants. */
-export type Intent = StateIntent | 'quit' | 'suspend' | 'refresh' | 'submit';
+export type Intent = StateIntent | OutwardIntent;
 
 /** Which keys count: those of the panel that has the focus, of a filter being typed, or of what stands over them. */
-export type Mode = 'table' | 'detail' | 'queue' | 'report' | 'events' | 'filter' | 'form' | 'confirmation' | 'help';
+export type Mode =
+	| 'table'
+	| 'detail'
+	| 'queue'
+	| 'report'
+	| 'events'
+	| 'filter'
+	| 'form'
+	/** A form whose request was refused because others have the GPUs. */
+	| 'refusal'
+	| 'confirmation'
+	| 'signal'
+	| 'command'
+	| 'output'
+	| 'help';
 
 /** Any panel has the focus. */
 export const panelModes = ['table', 'detail', 'queue', 'report', 'events'] as const satisfies readonly Mode[];
@@ -36,9 +52,9 @@ export type Binding = {
 	readonly footer?: readonly [key: string, word: string, soon?: number];
 };
 
-export const bindings: readonly Binding[] = [
+const panelBindings: readonly Binding[] = [
 	{
-		modes: ['table'],
+		modes: ['table', 'queue'],
 		keys: ['r'],
 		intent: 'open-reserve',
 		help: 'reserve GPUs for a time',
@@ -48,14 +64,14 @@ export const bindings: readonly Binding[] = [
 		modes: ['table'],
 		keys: ['R'],
 		intent: 'open-reserve-these',
-		help: 'reserve the selected GPU',
+		help: 'reserve these GPUs, or adopt',
 		footer: ['R', 'These', 3],
 	},
 	{
 		modes: ['table'],
 		keys: ['x', 'ctrl-d'],
 		intent: 'open-release',
-		help: 'release the selected GPU',
+		help: 'release the GPU',
 		footer: ['x', 'Release'],
 	},
 	{
@@ -64,6 +80,20 @@ export const bindings: readonly Binding[] = [
 		intent: 'open-extend',
 		help: 'extend its reservation',
 		footer: ['e', 'Extend'],
+	},
+	{
+		modes: ['queue'],
+		keys: ['x', 'ctrl-d'],
+		intent: 'open-leave',
+		help: 'in the queue: leave it',
+		footer: ['x', 'Leave'],
+	},
+	{
+		modes: ['table', 'queue'],
+		keys: ['w'],
+		intent: 'open-wait',
+		help: 'wait for GPUs in line',
+		footer: ['w', 'Wait'],
 	},
 	{modes: ['table'], keys: [' '], intent: 'toggle-tag', help: 'tag a GPU', footer: ['Space', 'Tag', 4]},
 	{modes: ['table'], keys: ['up', 'k'], intent: 'focus-previous-gpu', help: 'one line up, one down'},
@@ -79,8 +109,19 @@ export const bindings: readonly Binding[] = [
 	{modes: lineModes, keys: ['home'], intent: 'first-line'},
 	{modes: lineModes, keys: ['end'], intent: 'last-line'},
 	{modes: ['table'], keys: ['enter'], intent: 'focus-detail', help: 'its processes', footer: ['Enter', 'Detail', 1]},
+	{
+		modes: ['table', 'detail'],
+		keys: ['K'],
+		intent: 'open-signal',
+		help: 'signal your process',
+		footer: ['K', 'Kill', 5],
+	},
 	{modes: ['table', 'detail'], keys: ['t'], intent: 'toggle-tree', help: 'processes as a tree'},
 	{modes: ['table'], keys: ['/'], intent: 'open-filter', help: 'filter by words', footer: ['/', 'Filter', 2]},
+	{modes: panelModes, keys: [':'], intent: 'open-command', help: 'type a command', footer: [':', 'Command', 1]},
+	{modes: panelModes, keys: ['z'], intent: 'undo', help: 'undo a release (10 s)'},
+	{modes: ['table', 'detail'], keys: ['y'], intent: 'copy', help: 'copy the export line'},
+	{modes: panelModes, keys: ['Z'], intent: 'toggle-pause', help: 'pause what is shown'},
 	{modes: ['table'], keys: ['u'], intent: 'filter-user', help: 'only the GPUs of the selected user'},
 	{modes: ['table'], keys: ['m'], intent: 'filter-mine', help: 'only my GPUs'},
 	{modes: ['table'], keys: ['<'], intent: 'sort-previous', help: 'sort by another column'},
@@ -103,32 +144,14 @@ export const bindings: readonly Binding[] = [
 	{modes: panelModes, keys: ['ctrl-z'], intent: 'suspend', help: 'to the shell; fg comes back'},
 	{modes: panelModes, keys: ['?', 'h'], intent: 'open-help', help: 'this help', footer: ['?', 'Help']},
 	{modes: panelModes, keys: ['q'], intent: 'quit', help: 'quit', footer: ['q', 'Quit']},
-	{modes: [...panelModes, 'filter', 'form', 'confirmation', 'help'], keys: ['ctrl-c'], intent: 'quit'},
 
 	{modes: ['filter'], keys: ['enter'], intent: 'keep-filter', footer: ['Enter', 'Keep']},
 	{modes: ['filter'], keys: ['escape'], intent: 'drop-filter', footer: ['Esc', 'As before']},
 	{modes: ['filter'], keys: ['up'], intent: 'focus-previous-gpu'},
 	{modes: ['filter'], keys: ['down'], intent: 'focus-next-gpu'},
-
-	{modes: ['form'], keys: ['enter'], intent: 'submit', footer: ['Enter', 'Do it']},
-	{modes: ['form'], keys: ['tab'], intent: 'focus-next-field', footer: ['Tab', 'Next field']},
-	{modes: ['form'], keys: ['shift-tab'], intent: 'focus-previous-field'},
-	{modes: ['form'], keys: ['up'], intent: 'increase'},
-	{modes: ['form'], keys: ['down'], intent: 'decrease'},
-	{modes: ['form', 'filter'], keys: ['backspace'], intent: 'delete-before'},
-	{modes: ['form', 'filter'], keys: ['delete'], intent: 'delete-after'},
-	{modes: ['form', 'filter'], keys: ['ctrl-u'], intent: 'clear-field'},
-	{modes: ['form', 'filter'], keys: ['left'], intent: 'caret-left'},
-	{modes: ['form', 'filter'], keys: ['right'], intent: 'caret-right'},
-	{modes: ['form', 'filter'], keys: ['home', 'ctrl-a'], intent: 'caret-start'},
-	{modes: ['form', 'filter'], keys: ['end', 'ctrl-e'], intent: 'caret-end'},
-	{modes: ['form'], keys: ['escape'], intent: 'close-dialog', footer: ['Esc', 'Cancel']},
-
-	{modes: ['confirmation'], keys: ['y'], intent: 'submit', footer: ['y', 'Yes']},
-	{modes: ['confirmation'], keys: ['n', 'N', 'escape'], intent: 'close-dialog', footer: ['any other key', 'No']},
-
-	{modes: ['help'], keys: ['escape', 'enter', '?', 'h', 'q'], intent: 'close-dialog', footer: ['Esc', 'Close']},
 ];
+
+export const bindings: readonly Binding[] = [...panelBindings, ...dialogBindings];
 
 export const intentOf = (mode: Mode, key: string): Intent | undefined =>
 	bindings.find((binding) => binding.modes.includes(mode) && binding.keys.includes(key))?.intent;

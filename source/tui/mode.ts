@@ -2,5 +2,12 @@ import type {Mode} from './keys.js';
 import type {State} from './state.js';
 
 /** Which keys count now. */
-export const modeOf = ({dialog, table, panels}: State): Mode =>
-	dialog?.kind ?? (table.prompt === undefined ? panels.focus : 'filter');
+export function modeOf({dialog, table, panels}: State): Mode {
+	if (dialog === undefined) {
+		return table.prompt === undefined ? panels.focus : 'filter';
+	}
+
+	const canWait =
+		dialog.kind === 'form' && dialog.complaint?.canWait === true && dialog.fields[dialog.focused]?.name !== 'note';
+	return canWait ? 'refusal' : dialog.kind;
+}

@@ -7,7 +7,11 @@ import {flashMs, initialState} from './state.js';
 import {createStateStore} from './state-store.js';
 import {isLight} from './theme.js';
 import {stopWrapping, wrapAgain} from './wrapping.js';
+import type {MonitorPorts} from './ports.js';
+import {createWaits} from './verbs/waiting.js';
 import type {MonitorOptions} from './index.js';
+
+const noPorts: MonitorPorts = {};
 
 const endingSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
@@ -75,6 +79,7 @@ export async function mountMonitor(options: MonitorOptions): Promise<number> {
 		end({error});
 	};
 
+	const waits = createWaits(store.dispatch, broken);
 	const quit = (): void => {
 		end({code: 0});
 	};
@@ -98,6 +103,8 @@ export async function mountMonitor(options: MonitorOptions): Promise<number> {
 			world={world}
 			watched={{gpus: options.watchedGpus ?? world.gpus, clock: world.clock}}
 			store={store}
+			ports={options.ports ?? noPorts}
+			waits={waits}
 			scanIntervalMs={scanIntervalMs}
 			quit={quit}
 			broken={broken}
@@ -123,6 +130,8 @@ export async function mountMonitor(options: MonitorOptions): Promise<number> {
 	instance.unmount();
 	await instance.waitUntilExit().catch(() => undefined);
 	stdout.write(wrapAgain);
+	// Whoever waits from here leaves the line: nobody would take what they are given.
+	await waits.leaveAll();
 	// Of a terminal that is gone there may be more errors to come, a little later than the writes.
 	if (!('code' in outcome && outcome.code === exitCodeOf('SIGHUP'))) {
 		leaveErrors();

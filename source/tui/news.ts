@@ -45,7 +45,13 @@ export function afterNews(state: State, news: News): State {
 	switch (news.kind) {
 		case 'ticked': {
 			const isOver = state.flash?.untilMs !== undefined && state.flash.untilMs <= news.nowMs;
-			return {...state, nowMs: news.nowMs, flash: isOver ? undefined : state.flash};
+			const isTooLate = state.undo !== undefined && state.undo.untilMs <= news.nowMs;
+			return {
+				...state,
+				nowMs: news.nowMs,
+				flash: isOver ? undefined : state.flash,
+				undo: isTooLate ? undefined : state.undo,
+			};
 		}
 
 		case 'resized': {

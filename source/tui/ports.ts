@@ -9,8 +9,8 @@ export type SendSignal = (process: ProcessIdentity, signal: SignalName) => 'sent
 export type LineOptions = {
 	/** Aborted: leave the queue, if that is where it is. */
 	readonly signal: AbortSignal;
-	/** Told while it goes on, such as how the waiting in line does. */
-	readonly onRemark: (text: string) => void;
+	/** Told when it stands in line, and how that goes. */
+	readonly onWaiting: (words: string) => void;
 };
 
 /** What can stand in the place of the last word of a line. */
@@ -40,4 +40,6 @@ export type MonitorPorts = {
 	readonly sendSignal?: SendSignal;
 	readonly commandLine?: CommandLine;
 	readonly lineHistory?: LineHistory;
+	/** The terminal is tmux, which keeps what is meant for the one around it. */
+	readonly isInTmux?: boolean;
 };

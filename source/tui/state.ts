@@ -1,6 +1,7 @@
 /** What the monitor knows, and the simple questions about it. Readonly values; reducer.ts makes the next one. */
 import {statusRows, type StatusRow} from '../core/status.js';
 import type {Observation, Requester, Snapshot} from '../core/types.js';
+import type {Released} from '../core/undo.js';
 import type {Dialog} from './dialogs.js';
 import {emptyHistory, type History} from './history.js';
 import {remembering} from './memo.js';
@@ -8,6 +9,10 @@ import {initialPanels, type PanelsState} from './panels/state.js';
 import type {ShownReport} from './report-feed.js';
 import {initialTable, type TableState} from './table/state.js';
 import {emptyTrail, type Trail} from './trail.js';
+import type {Waiting} from './verbs/waiting.js';
+
+/** How long a release can be undone. */
+export const undoMs = 10_000;
 
 /** How long a success, or a reason why not, is shown. */
 export const flashMs = 4000;
@@ -75,7 +80,19 @@ export type State = {
 	readonly report?: ShownReport;
 	readonly dialog?: Dialog;
 	readonly flash?: Flash;
+	/** What `z` would take back, and until when on the monotonic clock. */
+	readonly undo?: {readonly released: Released; readonly untilMs: number};
+	/** What stands in the queue from this monitor. */
+	readonly waits: readonly Waiting[];
+	/** What is shown stands still since then; what came meanwhile is kept for later. */
+	readonly pause?: Pause;
 };
+
+/** What stands still during a pause. */
+export type Shown = Pick<State, 'snapshot' | 'snapshotAtMs' | 'observation' | 'scanFailure'>;
+
+/** What is shown is of `sinceMs`; `latest` is what would be shown otherwise. */
+export type Pause = {readonly sinceMs: number; readonly latest: Shown};
 
 export const initialState = (settings: Settings, size: Size, nowMs: number, flash?: Flash): State => ({
 	settings,
@@ -89,12 +106,16 @@ export const initialState = (settings: Settings, size: Size, nowMs: number, flas
 	panels: initialPanels,
 	history: emptyHistory(settings.scanIntervalMs),
 	trail: emptyTrail,
+	waits: [],
 	flash,
 });
 
-/** The store's clock now, carried on from the last read. Undefined before the first. */
-export const storeNow = ({snapshot, nowMs, snapshotAtMs}: State): number | undefined =>
-	snapshot && snapshot.now + Math.max(0, nowMs - snapshotAtMs) / 1000;
+/** The moment that is shown: now, or when the pause began. */
+const shownMs = ({nowMs, pause}: State): number => pause?.sinceMs ?? nowMs;
+
+/** The store's clock at the moment that is shown, carried on from the last read. Undefined before the first. */
+export const storeNow = (state: State): number | undefined =>
+	state.snapshot && state.snapshot.now + Math.max(0, shownMs(state) - state.snapshotAtMs) / 1000;
 
 export const gpuCountOf = ({snapshot}: State): number => snapshot?.gpus.length ?? 0;
 
@@ -110,13 +131,13 @@ const notScanned = (message: string): Observation => ({
 
 /** One row a GPU as of now, by index: held and remaining times go on between reads. */
 export const rowsOf = remembering(
-	({snapshot, snapshotAtMs, observation, scanFailure, settings, nowMs}: State) => [
-		snapshot,
-		snapshotAtMs,
-		observation,
-		scanFailure,
-		settings,
-		nowMs,
+	(state: State) => [
+		state.snapshot,
+		state.snapshotAtMs,
+		state.observation,
+		state.scanFailure,
+		state.settings,
+		shownMs(state),
 	],
 	(state): readonly StatusRow[] => {
 		const {snapshot, observation, scanFailure, settings} = state;

@@ -1,20 +1,33 @@
 /** What a dialog asks for, and the command that asks for the same. */
 import {CanhazgpuError} from '../errors.js';
 import {parseDuration} from '../core/durations.js';
-import type {Requester} from '../core/types.js';
+import type {Released} from '../core/undo.js';
+import type {GpuProcess, QueueEntry, Requester} from '../core/types.js';
 import {shellCommand} from '../format/shell.js';
-import type {Dialog, FieldName, Form, Target} from './dialogs.js';
+import type {AskingDialog, Confirmation, FieldName, Form, NamedGpu, SignalChoice, Target} from './dialogs.js';
+import type {SignalName} from './ports.js';
+
+export type ReserveSubmission = {
+	readonly verb: 'reserve';
+	readonly count: number;
+	readonly gpus?: readonly NamedGpu[];
+	readonly durationSeconds: number;
+	readonly note?: string;
+	readonly force: boolean;
+	/** Stand in line for them when they are not free. */
+	readonly isPatient: boolean;
+};
 
 export type Submission =
-	| {
-			readonly verb: 'reserve';
-			readonly count: number;
-			readonly ids?: readonly number[];
-			readonly durationSeconds: number;
-			readonly note?: string;
-	  }
+	| ReserveSubmission
 	| {readonly verb: 'extend'; readonly target: Target; readonly bySeconds: number}
-	| {readonly verb: 'release'; readonly target: Target};
+	| {readonly verb: 'release'; readonly target: Target}
+	| {readonly verb: 'undo'; readonly released: Released}
+	| {readonly verb: 'leave'; readonly entry: QueueEntry}
+	| {readonly verb: 'adopt'; readonly process: GpuProcess}
+	| {readonly verb: 'signal'; readonly process: GpuProcess; readonly signal: SignalName}
+	| {readonly verb: 'command'; readonly line: string}
+	| {readonly verb: 'quit'};
 
 const valueOf = (form: Form, name: FieldName): string =>
 	form.fields.find((field) => field.name === name)?.field.value.trim() ?? '';
@@ -28,51 +41,112 @@ function countOf(form: Form): number {
 	return Number(text);
 }
 
-/**
-@throws CanhazgpuError `usage` when a field makes no sense.
-*/
-export function submissionOf(dialog: Exclude<Dialog, {kind: 'help'}>): Submission {
-	if (dialog.kind === 'confirmation') {
-		return {verb: dialog.verb, target: dialog.target};
-	}
-
-	const {purpose} = dialog;
+function ofForm(form: Form): Submission {
+	const {purpose} = form;
 	// In the order of the fields, so that the complaint is about the first that is wrong.
-	const count = purpose.verb === 'reserve' ? (purpose.ids?.length ?? countOf(dialog)) : 0;
-	const note = valueOf(dialog, 'note');
-	const seconds = parseDuration(valueOf(dialog, 'duration'), 'Duration');
+	const count = purpose.verb === 'reserve' ? (purpose.gpus?.length ?? countOf(form)) : 0;
+	const note = valueOf(form, 'note');
+	const seconds = parseDuration(valueOf(form, 'duration'), 'Duration');
 	return purpose.verb === 'extend'
 		? {verb: 'extend', target: purpose.target, bySeconds: seconds}
 		: {
 				verb: 'reserve',
 				count,
-				ids: purpose.ids,
+				gpus: purpose.gpus,
 				durationSeconds: seconds,
 				note: note === '' ? undefined : note,
+				force: valueOf(form, 'force') !== '',
+				isPatient: purpose.isPatient,
 			};
 }
 
-/** The dialog as a command, with whatever its fields hold by now. */
-export function equivalentCommand(dialog: Exclude<Dialog, {kind: 'help'}>, requester: Requester): string {
-	const program = 'canhazgpu';
-	if (dialog.kind === 'confirmation') {
-		return shellCommand([program, 'release', '--gpu-ids', String(dialog.target.gpu)]);
-	}
+export const chosenProcess = ({processes, chosen}: SignalChoice): GpuProcess => processes[chosen]!;
 
-	const {purpose} = dialog;
-	const duration = ['--duration', valueOf(dialog, 'duration')];
+/**
+@throws CanhazgpuError `usage` when a field makes no sense.
+*/
+export function submissionOf(dialog: AskingDialog): Submission {
+	switch (dialog.kind) {
+		case 'form': {
+			return ofForm(dialog);
+		}
+
+		case 'confirmation': {
+			return dialog;
+		}
+
+		case 'signal': {
+			return {verb: 'signal', process: chosenProcess(dialog), signal: dialog.signal};
+		}
+
+		case 'command': {
+			return {verb: 'command', line: dialog.field.value.trim()};
+		}
+	}
+}
+
+const program = 'canhazgpu';
+
+function commandOfQuestion(question: Confirmation): string {
+	switch (question.verb) {
+		case 'release': {
+			return shellCommand([program, 'release', '--gpu-ids', String(question.target.gpu)]);
+		}
+
+		case 'leave': {
+			return shellCommand([program, 'queue', '--leave', question.entry.id]);
+		}
+
+		case 'adopt': {
+			return shellCommand([program, 'reserve', '--pid', String(question.process.pid)]);
+		}
+
+		case 'quit': {
+			return shellCommand([program, 'queue']);
+		}
+	}
+}
+
+function commandOfForm(form: Form, requester: Requester): string {
+	const {purpose} = form;
+	const duration = ['--duration', valueOf(form, 'duration')];
 	if (purpose.verb === 'extend') {
 		return shellCommand([program, 'extend', '--gpu-ids', String(purpose.target.gpu), ...duration]);
 	}
 
-	const which = purpose.ids === undefined ? ['--gpus', valueOf(dialog, 'count')] : ['--gpu-ids', purpose.ids.join(',')];
-	const note = valueOf(dialog, 'note');
+	const which =
+		purpose.gpus === undefined
+			? ['--gpus', valueOf(form, 'count')]
+			: ['--gpu-ids', purpose.gpus.map(({index}) => index).join(',')];
+	const note = valueOf(form, 'note');
 	return shellCommand([
 		program,
 		'reserve',
 		...which,
 		...duration,
 		...(note === '' ? [] : ['--note', note]),
+		...(valueOf(form, 'force') === '' ? [] : ['--force']),
 		...(requester.label === requester.account ? [] : ['--user', requester.label]),
 	]);
+}
+
+/** The dialog as a command, with whatever its fields hold by now. */
+export function equivalentCommand(dialog: AskingDialog, requester: Requester): string {
+	switch (dialog.kind) {
+		case 'form': {
+			return commandOfForm(dialog, requester);
+		}
+
+		case 'confirmation': {
+			return commandOfQuestion(dialog);
+		}
+
+		case 'signal': {
+			return shellCommand(['kill', `-${dialog.signal.slice(3)}`, String(chosenProcess(dialog).pid)]);
+		}
+
+		case 'command': {
+			return `${program} ${dialog.field.value}`.trim();
+		}
+	}
 }

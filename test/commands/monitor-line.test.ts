@@ -32,7 +32,7 @@ async function open({isReadonly = false} = {}) {
 	});
 }
 
-const still = {signal: new AbortController().signal, onRemark: () => undefined};
+const still = {signal: new AbortController().signal, onWaiting: () => undefined};
 
 const owners = async (): Promise<ReadonlyArray<string | undefined>> => {
 	const {gpus} = await readLiving(world);
@@ -89,15 +89,15 @@ test('a reservation waits in line, says so, and leaves it when it is called off'
 	const line = await open();
 	await line.run('reserve -g 4', still);
 	const controller = new AbortController();
-	const remarks: string[] = [];
+	const told: string[] = [];
 	const waiting = line.run('reserve -g 1', {
 		signal: controller.signal,
-		onRemark(text) {
-			remarks.push(text);
+		onWaiting(text) {
+			told.push(text);
 		},
 	});
-	await eventually(() => remarks.length > 0);
-	expect(remarks[0]).toContain('Waiting for 1 GPU: 1 of 1 in line');
+	await eventually(() => told.length > 0);
+	expect(told[0]).toContain('Waiting for 1 GPU: 1 of 1 in line');
 	controller.abort();
 	expect(await waiting).toContain('Left the queue');
 	expect((await readLiving(world)).queue).toEqual([]);

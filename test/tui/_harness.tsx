@@ -7,9 +7,11 @@ import {expect, vi} from 'vitest';
 import {Monitor} from '../../source/tui/components/monitor.js';
 import {Screen} from '../../source/tui/components/screen.js';
 import type {Action} from '../../source/tui/actions.js';
+import type {MonitorPorts} from '../../source/tui/ports.js';
 import {reduce} from '../../source/tui/reducer.js';
 import {initialState, type Settings, type Size, type State} from '../../source/tui/state.js';
 import {createStateStore, type StateStore} from '../../source/tui/state-store.js';
+import {createWaits} from '../../source/tui/verbs/waiting.js';
 import {readLiving} from '../../source/core/transaction.js';
 import {alice, utcTime, type Box} from './_world.js';
 
@@ -148,6 +150,10 @@ export type Session = {
 	/** How often it was quit. */
 	readonly quits: () => number;
 	readonly errors: readonly unknown[];
+	/** As at the end of the program. */
+	readonly leaveAll: () => Promise<void>;
+	/** All that was written to the terminal. */
+	readonly written: () => string;
 	readonly unmount: () => void;
 };
 
@@ -157,26 +163,32 @@ export function startMonitor(
 	{
 		size = {columns: 80, rows: 24},
 		scanIntervalMs = 2000,
+		ports = {},
 		...more
-	}: Partial<Settings> & {size?: Size; scanIntervalMs?: number} = {},
+	}: Partial<Settings> & {size?: Size; scanIntervalMs?: number; ports?: MonitorPorts} = {},
 ): Session {
 	const stdout = new FakeStdout(size);
 	const stdin = new FakeStdin();
 	const store = createStateStore(initialState(settingsFor(box, more), size, box.world.clock.monotonicMs()));
 	const errors: unknown[] = [];
 	let quits = 0;
+	const broken = (error: unknown): void => {
+		errors.push(error);
+	};
+
+	const waits = createWaits(store.dispatch, broken);
 	const instance = render(
 		<Monitor
 			world={box.world}
 			watched={box.world}
 			store={store}
+			ports={ports}
+			waits={waits}
 			scanIntervalMs={scanIntervalMs}
 			quit={() => {
 				quits++;
 			}}
-			broken={(error) => {
-				errors.push(error);
-			}}
+			broken={broken}
 		/>,
 		{
 			stdout: stdout as unknown as NodeJS.WriteStream,
@@ -224,6 +236,8 @@ export function startMonitor(
 		line: (beginning) => stdout.screen().find((line) => line.search(beginning) !== -1) ?? '',
 		quits: () => quits,
 		errors,
+		leaveAll: waits.leaveAll,
+		written: () => stdout.written,
 		unmount() {
 			instance.unmount();
 		},

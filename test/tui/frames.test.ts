@@ -112,7 +112,7 @@ test('before the first read', async () => {
 
 		────────────────────────────────────────────────────────────
 		 OK reading the pool in memory
-		 r Reserve  x Release  e Extend  ? Help  q Quit
+		 r Reserve  x Release  e Extend  w Wait  ? Help  q Quit
 		"
 	`);
 });

@@ -5,7 +5,9 @@ import stringWidth from 'string-width';
 import {expect, test} from 'vitest';
 import type {Report} from '../../source/core/report.js';
 import type {AuditEntry, GpuReading, Lease, Observation, QueueRecord, Snapshot} from '../../source/core/types.js';
+import {sanitize} from '../../source/format/text.js';
 import type {Action} from '../../source/tui/actions.js';
+import {commandPrompt, outputOf} from '../../source/tui/command-line/state.js';
 import {Screen} from '../../source/tui/components/screen.js';
 import {reduce} from '../../source/tui/reducer.js';
 import {initialState, type Settings, type State} from '../../source/tui/state.js';
@@ -189,8 +191,21 @@ const action: fc.Arbitrary<Action> = fc.oneof(
 		{kind: 'caret-left'},
 		{kind: 'close-dialog'},
 		{kind: 'submitted'},
+		{kind: 'open-reserve-these'},
+		{kind: 'open-wait'},
+		{kind: 'open-leave'},
+		{kind: 'open-signal'},
+		{kind: 'choose-next-process'},
+		{kind: 'choose-previous-signal'},
+		{kind: 'toggle-pause'},
+		{kind: 'opened', dialog: commandPrompt(['status', 'reserve -g 2'])},
+		{kind: 'history-before'},
+		{kind: 'output-last'},
+		{kind: 'output-right'},
 		{kind: 'ticked', nowMs: 90_000},
 	),
+	hostile.map((text): Action => ({kind: 'opened', dialog: outputOf(text, [text, 'x'])})),
+	hostile.map((words): Action => ({kind: 'wait-went-on', id: 1, words: sanitize(words)})),
 	hostile.map((reason): Action => ({kind: 'store-lost', reason, nowMs: 2000})),
 	fc.array(told, {maxLength: 30}).map((entries): Action => ({kind: 'events-arrived', entries, isWhole: true})),
 	hostile.map((reason): Action => ({kind: 'events-lost', reason})),

@@ -85,9 +85,11 @@ test('typing replaces what was suggested, and a count takes digits only', async 
 	expect(dialog?.kind === 'form' && submissionOf(dialog)).toEqual({
 		verb: 'reserve',
 		count: 3,
-		ids: undefined,
+		gpus: undefined,
 		durationSeconds: 86_400,
 		note: undefined,
+		force: false,
+		isPatient: false,
 	});
 });
 
@@ -104,11 +106,13 @@ test('the equivalent command quotes what a shell would read differently, and nam
 		await stateWith(),
 		{kind: 'open-reserve'},
 		{kind: 'focus-previous-field'},
+		{kind: 'typed', text: ' '},
+		{kind: 'focus-previous-field'},
 		{kind: 'typed', text: '$(rm -rf ~) "it\'s"'},
 	);
 	const {dialog} = open;
 	expect(dialog?.kind === 'form' && equivalentCommand(dialog, {account: 'alice', uid: 1, label: 'team a'})).toBe(
-		String.raw`canhazgpu reserve --gpus 1 --duration 8h --note '$(rm -rf ~) "it'\''s"' --user 'team a'`,
+		String.raw`canhazgpu reserve --gpus 1 --duration 8h --note '$(rm -rf ~) "it'\''s"' --force --user 'team a'`,
 	);
 });
 

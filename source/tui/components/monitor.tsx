@@ -1,14 +1,16 @@
-import {useEffect, useMemo, useSyncExternalStore, type ReactElement} from 'react';
+import {useEffect, useSyncExternalStore, type ReactElement} from 'react';
 import {useInput, usePaste, useWindowSize} from 'ink';
 import type {World} from '../../core/ports.js';
 import type {Snapshot} from '../../core/types.js';
-import {createController} from '../controller.js';
+import type {MonitorPorts} from '../ports.js';
 import type {StateStore} from '../state-store.js';
 import type {Watched} from '../scanner.js';
 import {useReport} from '../report-feed.js';
+import {useController} from '../use-doings.js';
 import {useScan, useStoreFeed, useTick} from '../use-feeds.js';
 import {useTrail} from '../use-trail.js';
 import {useSuspend} from '../use-suspend.js';
+import type {Waits} from '../verbs/waiting.js';
 import {Screen} from './screen.js';
 
 type Properties = {
@@ -16,6 +18,8 @@ type Properties = {
 	/** What is shown of the GPUs. */
 	readonly watched: Watched;
 	readonly store: StateStore;
+	readonly ports: MonitorPorts;
+	readonly waits: Waits;
 	readonly scanIntervalMs: number;
 	readonly quit: () => void;
 	/** Called with a bug; the monitor ends. */
@@ -29,7 +33,7 @@ const holdersOf = (snapshot: Snapshot | undefined): string =>
 		.join(',');
 
 /** The monitor: the state on the screen, keys and news into the state. */
-export function Monitor({world, watched, store, scanIntervalMs, quit, broken}: Properties): ReactElement {
+export function Monitor({world, watched, store, ports, waits, scanIntervalMs, quit, broken}: Properties): ReactElement {
 	const {dispatch} = store;
 	const state = useSyncExternalStore(store.subscribe, store.getState);
 	const feed = useStoreFeed(world, dispatch, broken);
@@ -44,19 +48,7 @@ export function Monitor({world, watched, store, scanIntervalMs, quit, broken}: P
 	}, [dispatch, columns, rows]);
 
 	const suspend = useSuspend();
-	const controller = useMemo(
-		() =>
-			createController(world, store, {
-				quit,
-				suspend,
-				refresh() {
-					feed.current?.refresh();
-					scanner.current?.poke();
-				},
-				broken,
-			}),
-		[world, store, quit, suspend, feed, scanner, broken],
-	);
+	const controller = useController({world, store, ports, waits, feed, scanner, suspend, quit, broken});
 	useInput(controller.press);
 	usePaste(controller.paste);
 	return <Screen state={state} />;

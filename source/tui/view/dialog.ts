@@ -1,18 +1,22 @@
 /** Dialogs, as the lines inside their frames. */
 import {sanitize} from '../../format/text.js';
-import {shortDuration} from '../../format/durations.js';
-import {fit, wrap} from '../../format/width.js';
-import type {Confirmation, Dialog, FieldName, Form, FormField, Target} from '../dialogs.js';
-import {storeNow, type State} from '../state.js';
-import {equivalentCommand} from '../submission.js';
+import {fit} from '../../format/width.js';
+import type {Dialog, FieldName, Form, FormField} from '../dialogs.js';
+import type {State} from '../state.js';
+import {outputLines} from './command-line.js';
+import {asking, commandLines, dialogWidth, paragraph, sides, type DialogView} from './dialog-parts.js';
 import {fieldSpans} from './field.js';
 import type {Glyphs} from './glyphs.js';
 import {helpView} from './help.js';
-import {span, type Line, type Tone} from './spans.js';
+import {confirmationView, holdingWords, signalView} from './question.js';
+import {span, type Line} from './spans.js';
 
-export type DialogView = {readonly title: string; readonly lines: readonly Line[]; readonly width: number};
-
-const labels: Readonly<Record<FieldName, string>> = {count: 'GPUs', duration: 'Duration', note: 'Note'};
+const labels: Readonly<Record<FieldName, string>> = {
+	count: 'GPUs',
+	duration: 'Duration',
+	note: 'Note',
+	force: 'Force',
+};
 
 function hintOf({name}: FormField, {purpose}: Form): string {
 	switch (name) {
@@ -27,7 +31,20 @@ function hintOf({name}: FormField, {purpose}: Form): string {
 		case 'note': {
 			return 'what it is for';
 		}
+
+		case 'force': {
+			return 'Space: also GPUs in use without a reservation';
+		}
 	}
+}
+
+function valueSpans({name, field}: FormField, isFocused: boolean, width: number, glyphs: Glyphs): Line {
+	if (name === 'force') {
+		const box = field.value === '' ? '[ ]' : '[x]';
+		return [span(box, isFocused ? 'marked' : 'plain'), span(' '.repeat(width - box.length))];
+	}
+
+	return isFocused ? fieldSpans(field, width, glyphs) : [span(fit(field.value, width, 'start', glyphs.ellipsis))];
 }
 
 function fieldLines(form: Form, glyphs: Glyphs): readonly Line[] {
@@ -37,61 +54,45 @@ function fieldLines(form: Form, glyphs: Glyphs): readonly Line[] {
 		return [
 			span(isFocused ? '> ' : '  ', 'key'),
 			span(fit(labels[formField.name], 10), isFocused ? 'strong' : 'plain'),
-			...(isFocused
-				? fieldSpans(formField.field, isLong ? 40 : 10, glyphs)
-				: [span(fit(formField.field.value, isLong ? 40 : 10, 'start', glyphs.ellipsis))]),
+			...valueSpans(formField, isFocused, isLong ? 40 : 10, glyphs),
 			...(isLong ? [] : [span(`  ${hintOf(formField, form)}`, 'dim')]),
 		];
 	});
 }
-
-/** `carol, MANUAL, held 6h40m, ends in 12m`. */
-function holdingWords({lease}: Target, state: State): string {
-	const now = storeNow(state) ?? lease.startTime;
-	return [
-		sanitize(lease.user),
-		lease.type === 'run' ? 'RUN' : 'MANUAL',
-		`held ${shortDuration(now - lease.startTime)}`,
-		lease.expiryTime === undefined ? 'ends with its job' : `ends in ${shortDuration(lease.expiryTime - now)}`,
-	].join(', ');
-}
-
-const widest = 84;
-/** The sides of the frame, and a space at each. */
-const sides = 4;
-
-const dialogWidth = ({size}: State): number => Math.min(widest, size.columns - 2);
-
-/** Text that may need several lines. */
-const paragraph = (text: string, tone: Tone, state: State, glyphs: Glyphs): readonly Line[] =>
-	wrap(text, dialogWidth(state) - sides, 4, glyphs.ellipsis).map((line) => [span(line, tone)]);
-
-const commandLines = (dialog: Exclude<Dialog, {kind: 'help'}>, state: State, glyphs: Glyphs): readonly Line[] =>
-	paragraph(`$ ${sanitize(equivalentCommand(dialog, state.settings.requester))}`, 'key', state, glyphs);
 
 function titleOf({purpose}: Form): string {
 	if (purpose.verb === 'extend') {
 		return `Extend GPU ${purpose.target.gpu}`;
 	}
 
-	return purpose.ids === undefined ? 'Reserve GPUs' : `Reserve GPU ${purpose.ids.join(',')}`;
+	const verb = purpose.isPatient ? 'Wait for' : 'Reserve';
+	return purpose.gpus === undefined ? `${verb} GPUs` : `${verb} GPU ${purpose.gpus.map(({index}) => index).join(',')}`;
+}
+
+function aboutLines({purpose}: Form, state: State): readonly Line[] {
+	if (purpose.verb === 'extend') {
+		return [[span(holdingWords(purpose.target, state), 'dim')], []];
+	}
+
+	return purpose.isPatient
+		? [[span('Taken at once when they are free, else in line while this monitor runs.', 'dim')], []]
+		: [];
 }
 
 function formView(form: Form, state: State, glyphs: Glyphs): DialogView {
-	const {purpose, complaint, isBusy} = form;
-	const about: readonly Line[] =
-		purpose.verb === 'extend' ? [[span(holdingWords(purpose.target, state), 'dim')], []] : [];
+	const {complaint, isBusy} = form;
 	const answer: readonly Line[] = isBusy
-		? [[span('asking the pool', 'dim')]]
+		? [asking]
 		: [
 				...paragraph(complaint?.message ?? '', 'error', state, glyphs),
 				...paragraph(complaint?.hint ?? '', 'plain', state, glyphs),
+				...(complaint?.canWait === true ? [[span('w', 'key'), span(' waits for them in the queue')]] : []),
 			];
 	return {
 		title: titleOf(form),
 		width: dialogWidth(state),
 		lines: [
-			...about,
+			...aboutLines(form, state),
 			...fieldLines(form, glyphs),
 			[],
 			...commandLines(form, state, glyphs),
@@ -101,26 +102,8 @@ function formView(form: Form, state: State, glyphs: Glyphs): DialogView {
 	};
 }
 
-function confirmationView(dialog: Confirmation, state: State, glyphs: Glyphs): DialogView {
-	const {target, isBusy} = dialog;
-	const warning =
-		target.lease.type === 'run' ? [span('Its job goes on, on a GPU that others may then get.', 'warning')] : [];
-	return {
-		title: `Release GPU ${target.gpu}`,
-		width: 64,
-		lines: [
-			[span(holdingWords(target, state), 'dim')],
-			warning,
-			isBusy
-				? [span('asking the pool', 'dim')]
-				: [span(`Release GPU ${target.gpu} now? `, 'strong'), span('y/N', 'warning')],
-			[],
-			...commandLines(dialog, state, glyphs),
-		],
-	};
-}
-
-export function dialogView(dialog: Dialog, state: State, glyphs: Glyphs): DialogView {
+/** Undefined for the command line, which stands at the foot of the screen. */
+export function dialogView(dialog: Dialog, state: State, glyphs: Glyphs): DialogView | undefined {
 	switch (dialog.kind) {
 		case 'help': {
 			const {lines, width} = helpView(state.size.rows - 2, state.size.columns - 2 - sides);
@@ -133,6 +116,19 @@ export function dialogView(dialog: Dialog, state: State, glyphs: Glyphs): Dialog
 
 		case 'confirmation': {
 			return confirmationView(dialog, state, glyphs);
+		}
+
+		case 'signal': {
+			return signalView(dialog, state, glyphs);
+		}
+
+		case 'output': {
+			const {lines, place} = outputLines(dialog, state);
+			return {title: sanitize(dialog.title), width: state.size.columns - 2, lines, end: place};
+		}
+
+		case 'command': {
+			return undefined;
 		}
 	}
 }

@@ -1,22 +1,11 @@
 /** The last line: the keys that count now. Built from the table of keys. */
-import {bindings, type Binding, type Intent} from '../keys.js';
+import {bindings, type Binding} from '../keys.js';
 import {modeOf} from '../mode.js';
-import {reasonAgainst, type Verb} from '../permissions.js';
+import {isOffered} from '../permissions.js';
 import type {State} from '../state.js';
+import {underPrompt} from './command-line.js';
 import {ellipsisOf} from './glyphs.js';
 import {fitLine, joined, lineWidth, span, type Line} from './spans.js';
-
-const verbs: Readonly<Partial<Record<Intent, Verb>>> = {
-	'open-reserve': 'reserve',
-	'open-reserve-these': 'reserve-these',
-	'open-release': 'release',
-	'open-extend': 'extend',
-};
-
-const isOffered = (state: State, intent: Intent): boolean => {
-	const verb = verbs[intent];
-	return verb === undefined || reasonAgainst(state, verb) === undefined;
-};
 
 function hint({footer, intent}: Binding, state: State): Line {
 	if (footer === undefined) {
@@ -33,6 +22,11 @@ function hint({footer, intent}: Binding, state: State): Line {
 /** As many as fit: those that can be done without go first. */
 export function footerLine(state: State): Line {
 	const {columns} = state.size;
+	const told = state.dialog?.kind === 'command' ? underPrompt(state.dialog, state) : undefined;
+	if (told !== undefined) {
+		return told;
+	}
+
 	const mode = modeOf(state);
 	const offered = bindings.filter(({modes, footer}) => footer !== undefined && modes.includes(mode));
 	const ranks = [...new Set(offered.map(({footer}) => footer![2] ?? 0))].toSorted((a, b) => b - a);

@@ -26,6 +26,10 @@ function badge({connection, nowMs}: State): Line {
 	}
 }
 
+/** How long the picture has stood still. */
+const pauseBadge = ({pause, nowMs}: State): Line =>
+	pause === undefined ? [] : [span(`[PAUSED ${shortDuration((nowMs - pause.sinceMs) / 1000)}]`, 'warning')];
+
 /** Why it is stale, or how old the scan is. */
 function freshness({connection, scanFailure, observation, nowMs}: State): Line {
 	if (connection.kind === 'lost') {
@@ -46,6 +50,7 @@ function leftOf(state: State, level: number): Line {
 		[span(truncate(sanitize(settings.hostname), level < 6 ? 24 : 12, ellipsisOf(state)))],
 		level < 5 && gpuCountOf(state) > 0 ? [span(level < 2 && memory !== undefined ? `${model}-${memory}` : model)] : [],
 		badge(state),
+		pauseBadge(state),
 		observation?.simulated ? [span('SIMULATED', 'warning')] : [],
 		settings.poolLabel === undefined ? [] : [span(sanitize(settings.poolLabel), 'warning')],
 	]);

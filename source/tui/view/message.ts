@@ -3,18 +3,22 @@ import {shortDuration} from '../../format/durations.js';
 import {gpuCountOf, type Flash, type State} from '../state.js';
 import {visibleRows} from '../table/rows.js';
 import type {FilterPrompt} from '../table/state.js';
+import {promptLine as commandPromptLine} from './command-line.js';
 import {fieldSpans} from './field.js';
 import {ellipsisOf, glyphsOf} from './glyphs.js';
-import {fitLine, span, spread, type Line, type Tone} from './spans.js';
+import {span, spread, type Line, type Tone} from './spans.js';
 
-const words: Readonly<Record<Flash['level'], readonly [string, Tone]>> = {
+type Message = Omit<Flash, 'level'> & {readonly level: Flash['level'] | 'waiting'};
+
+const words: Readonly<Record<Message['level'], readonly [string, Tone]>> = {
 	ok: ['OK', 'success'],
 	warning: ['WARN', 'warning'],
 	error: ['ERR', 'error'],
+	waiting: ['WAIT', 'mine'],
 };
 
 /** What is wrong for as long as it is, where no message stands. */
-function standing(state: State): Flash | undefined {
+function standing(state: State): Message | undefined {
 	const {connection, snapshot, snapshotAtMs, observation, scanFailure, nowMs, settings} = state;
 	if (connection.kind === 'lost') {
 		// It was up to date until the moment it was lost.
@@ -38,9 +42,18 @@ function standing(state: State): Flash | undefined {
 		};
 	}
 
-	return connection.kind === 'connecting'
-		? {level: 'ok', text: `reading the pool in ${settings.storeLocation}`}
-		: undefined;
+	if (connection.kind === 'connecting') {
+		return {level: 'ok', text: `reading the pool in ${settings.storeLocation}`};
+	}
+
+	const [wait, ...others] = state.waits;
+	return wait && {level: 'waiting', text: wait.words + (others.length > 0 ? ` (and ${others.length} more)` : '')};
+}
+
+/** `z Undo (8s)`, for as long as it can be done. */
+function undoSpans({undo, nowMs}: State): Line {
+	const seconds = undo === undefined ? 0 : Math.ceil((undo.untilMs - nowMs) / 1000);
+	return seconds > 0 ? [span(' '), span('z', 'key'), span(` Undo (${seconds}s) `)] : [];
 }
 
 /** The filter being typed, and how much it leaves. */
@@ -58,13 +71,13 @@ export function messageLine(state: State): Line {
 		return promptLine(state, state.table.prompt);
 	}
 
-	const flash = state.flash ?? standing(state);
-	if (flash === undefined) {
-		return fitLine([], columns);
+	if (state.dialog?.kind === 'command') {
+		return commandPromptLine(state.dialog, state.size, glyphsOf(state));
 	}
 
-	const [word, tone] = words[flash.level];
-	const left = [span(` ${word} `, tone), span(flash.text)];
-	const right = flash.command === undefined ? [] : [span('  $ ', 'dim'), span(flash.command, 'key'), span(' ')];
-	return spread(left, right, columns, ellipsisOf(state));
+	const flash: Message | undefined = state.flash ?? standing(state);
+	const [word, tone] = flash === undefined ? ['', 'plain' as const] : words[flash.level];
+	const left = flash === undefined ? [] : [span(` ${word} `, tone), span(flash.text)];
+	const command = flash?.command === undefined ? [] : [span('  $ ', 'dim'), span(flash.command, 'key'), span(' ')];
+	return spread(left, [...command, ...undoSpans(state)], columns, ellipsisOf(state));
 }

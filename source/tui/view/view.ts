@@ -39,15 +39,16 @@ function tableOf(state: State): TableView | undefined {
 
 function overlayOf(state: State): Overlay | undefined {
 	const {dialog, size} = state;
-	if (dialog === undefined) {
+	const glyphs = glyphsOf(state);
+	const view = dialog && dialogView(dialog, state, glyphs);
+	if (view === undefined) {
 		return undefined;
 	}
 
-	const glyphs = glyphsOf(state);
-	const {title, lines, width: wantedWidth} = dialogView(dialog, state, glyphs);
+	const {title, lines, end, width: wantedWidth} = view;
 	const width = Math.min(wantedWidth, size.columns - 2);
 	const framed = [
-		edge(width, glyphs, {title: [span(title, 'strong')]}),
+		edge(width, glyphs, {title: [span(title, 'strong')], end}),
 		...lines.map((line) => inFrame(fitLine([span(' '), ...line], width - 2, glyphs.ellipsis), glyphs)),
 		edge(width, glyphs, {corners: 'bottom'}),
 	]

@@ -1,0 +1,94 @@
+/** How the keys change the command line, and what is shown of what it printed. */
+import type {Completion} from '../ports.js';
+import type {State} from '../state.js';
+import {fieldOf, type TextField} from '../text-field.js';
+import type {CommandLineIntent} from './intents.js';
+import {beforeCaret, type CommandPrompt, type Output} from './state.js';
+
+/** Whatever is typed answers the complaint, so it goes. */
+export const withText = (prompt: CommandPrompt, field: TextField): CommandPrompt => ({
+	...prompt,
+	field,
+	candidates: [],
+	complaint: undefined,
+});
+
+/** One line back in the history, or forward again to what was being typed. */
+function lookBack(prompt: CommandPrompt, by: 1 | -1): CommandPrompt {
+	const {history, place = history.length, field} = prompt;
+	const next = place + by;
+	if (next < 0 || next > history.length) {
+		return prompt;
+	}
+
+	const draft = place === history.length ? field.value : prompt.draft;
+	const isNewest = next === history.length;
+	return {
+		...withText(prompt, fieldOf(isNewest ? draft : history[next]!)),
+		place: isNewest ? undefined : next,
+		draft,
+	};
+}
+
+const commonStart = (words: readonly string[]): string => {
+	const [first = ''] = words;
+	const differs = [...first].findIndex((_, place) => words.some((word) => !word.startsWith(first.slice(0, place + 1))));
+	return differs === -1 ? first : first.slice(0, differs);
+};
+
+/** As far as all candidates agree; a single one with the blank behind it. */
+export function completed(prompt: CommandPrompt, {start, candidates}: Completion): CommandPrompt {
+	const before = beforeCaret(prompt.field);
+	const after = prompt.field.value.slice(before.length);
+	const agreed = commonStart(candidates);
+	if (candidates.length === 0) {
+		return {...prompt, candidates: []};
+	}
+
+	const word = candidates.length === 1 ? `${agreed} ` : agreed;
+	const text = before.slice(0, start) + word;
+	return {
+		...prompt,
+		field: {value: text + after, caret: [...text].length, isPreset: false},
+		candidates: candidates.length === 1 ? [] : candidates,
+		complaint: undefined,
+	};
+}
+
+/** How many lines of a command's output are shown at once: all but the frame, and a line above and below. */
+export const outputRowsOf = ({size}: Pick<State, 'size'>): number => Math.max(1, size.rows - 4);
+
+const columnStep = 20;
+
+function scrolled(output: Output, state: State, by: number): Output {
+	const top = Math.max(0, Math.min(output.top + by, output.lines.length - outputRowsOf(state)));
+	return {...output, top};
+}
+
+function shifted(output: Output, by: number): Output {
+	const widest = Math.max(0, ...output.lines.map((line) => line.length));
+	return {...output, left: Math.max(0, Math.min(output.left + by, widest - columnStep))};
+}
+
+const onPrompt =
+	(change: (prompt: CommandPrompt) => CommandPrompt) =>
+	(state: State): State =>
+		state.dialog?.kind === 'command' && !state.dialog.isBusy ? {...state, dialog: change(state.dialog)} : state;
+
+const onOutput =
+	(change: (output: Output, state: State) => Output) =>
+	(state: State): State =>
+		state.dialog?.kind === 'output' ? {...state, dialog: change(state.dialog, state)} : state;
+
+export const commandLineIntents: Readonly<Record<CommandLineIntent, (state: State) => State>> = {
+	'history-before': onPrompt((prompt) => lookBack(prompt, -1)),
+	'history-after': onPrompt((prompt) => lookBack(prompt, 1)),
+	'output-up': onOutput((output, state) => scrolled(output, state, -1)),
+	'output-down': onOutput((output, state) => scrolled(output, state, 1)),
+	'output-page-up': onOutput((output, state) => scrolled(output, state, -outputRowsOf(state))),
+	'output-page-down': onOutput((output, state) => scrolled(output, state, outputRowsOf(state))),
+	'output-first': onOutput((output, state) => scrolled(output, state, -Infinity)),
+	'output-last': onOutput((output, state) => scrolled(output, state, Infinity)),
+	'output-left': onOutput((output) => shifted(output, -columnStep)),
+	'output-right': onOutput((output) => shifted(output, columnStep)),
+};

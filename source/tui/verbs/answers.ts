@@ -1,0 +1,122 @@
+/** What becomes of the state when something that was asked for is answered. */
+import type {Released} from '../../core/undo.js';
+import {completed} from '../command-line/reduce.js';
+import {outputOf} from '../command-line/state.js';
+import {isAsking, type Complaint, type Dialog} from '../dialogs.js';
+import type {Completion} from '../ports.js';
+import {flashMs, undoMs, type Flash, type State} from '../state.js';
+import type {WaitingNews} from './waiting.js';
+
+/** What became of a dialog. An answer names the one that asked, so that a late one touches no other. */
+export type Answer =
+	| WaitingNews
+	| {readonly kind: 'opened'; readonly dialog: Dialog}
+	| {readonly kind: 'submitted'}
+	| {readonly kind: 'refused'; readonly complaint: Complaint; readonly dialog: Dialog | undefined}
+	| {readonly kind: 'done'; readonly flash: Flash; readonly dialog?: Dialog; readonly undo?: Released}
+	/** It waits in the queue from now on. */
+	| {readonly kind: 'waits'; readonly dialog: Dialog}
+	| {readonly kind: 'printed'; readonly title: string; readonly lines: readonly string[]; readonly dialog: Dialog}
+	| {readonly kind: 'completed'; readonly completion: Completion; readonly dialog: Dialog}
+	| {readonly kind: 'undo-began'};
+
+const kinds: Readonly<Record<Answer['kind'], true>> = {
+	opened: true,
+	submitted: true,
+	refused: true,
+	done: true,
+	waits: true,
+	printed: true,
+	completed: true,
+	'undo-began': true,
+	'wait-went-on': true,
+	'wait-ended': true,
+};
+
+/** Tells answers from everything else that happens. */
+export const isAnswer = (action: {readonly kind: string}): action is Answer => Object.hasOwn(kinds, action.kind);
+
+/** A success goes by itself; an error stays until a key is pressed. */
+const withFlash = (state: State, flash: Flash): State => ({
+	...state,
+	flash: flash.level === 'error' ? flash : {...flash, untilMs: state.nowMs + flashMs},
+});
+
+function afterRefusal(state: State, {complaint, dialog: asker}: Extract<Answer, {kind: 'refused'}>): State {
+	const {dialog} = state;
+	const isOpen = asker !== undefined && dialog === asker;
+	// What can be mended stays open, and where one can wait the focus goes to where a letter is no text.
+	if (isOpen && dialog.kind === 'form') {
+		const focused = complaint.canWait === true ? 0 : dialog.focused;
+		return {...state, dialog: {...dialog, isBusy: false, complaint, focused}};
+	}
+
+	if (isOpen && dialog.kind === 'command') {
+		return {...state, dialog: {...dialog, isBusy: false, complaint, candidates: []}};
+	}
+
+	const text = [complaint.message, complaint.hint ?? ''].filter((part) => part !== '').join('. ');
+	return withFlash({...state, dialog: isOpen ? undefined : dialog}, {level: 'error', text});
+}
+
+/** A line or two fit the message line; more has a panel of its own, unless whoever asked has gone on to something else. */
+function afterPrinting(state: State, {title, lines, dialog: asker}: Extract<Answer, {kind: 'printed'}>): State {
+	const told = lines.map((line) => line.trim()).filter((line) => line !== '');
+	const isOpen = state.dialog === asker;
+	return told.length > 1 && isOpen
+		? {...state, dialog: outputOf(title, lines)}
+		: withFlash({...state, dialog: isOpen ? undefined : state.dialog}, {level: 'ok', text: told[0] ?? 'done'});
+}
+
+function afterWaitingNews(state: State, news: WaitingNews): State {
+	const others = state.waits.filter(({id}) => id !== news.id);
+	return news.kind === 'wait-ended'
+		? withFlash({...state, waits: others}, news.flash)
+		: {...state, waits: [...others, {id: news.id, words: news.words}].toSorted((a, b) => a.id - b.id)};
+}
+
+export function afterAnswer(state: State, answer: Answer): State {
+	const {dialog} = state;
+	switch (answer.kind) {
+		case 'opened': {
+			return {...state, dialog: answer.dialog, flash: undefined};
+		}
+
+		case 'submitted': {
+			return isAsking(dialog) ? {...state, dialog: {...dialog, isBusy: true}} : state;
+		}
+
+		case 'refused': {
+			return afterRefusal(state, answer);
+		}
+
+		case 'done': {
+			const undo = answer.undo && {released: answer.undo, untilMs: state.nowMs + undoMs};
+			const isOpen = answer.dialog !== undefined && dialog === answer.dialog;
+			return withFlash({...state, dialog: isOpen ? undefined : dialog, undo: undo ?? state.undo}, answer.flash);
+		}
+
+		case 'waits': {
+			return dialog === answer.dialog ? {...state, dialog: undefined} : state;
+		}
+
+		case 'printed': {
+			return afterPrinting(state, answer);
+		}
+
+		case 'completed': {
+			return dialog?.kind === 'command' && dialog === answer.dialog
+				? {...state, dialog: completed(dialog, answer.completion)}
+				: state;
+		}
+
+		case 'undo-began': {
+			return {...state, undo: undefined};
+		}
+
+		case 'wait-went-on':
+		case 'wait-ended': {
+			return afterWaitingNews(state, answer);
+		}
+	}
+}

@@ -1,0 +1,223 @@
+/** What reaches out of the state: into the pool, to processes, to the clipboard. */
+import {acquire} from '../../core/waiting.js';
+import type {World} from '../../core/ports.js';
+import {progressWords} from '../../format/waiting.js';
+import {CanhazgpuError} from '../../errors.js';
+import {beforeCaret, commandPrompt} from '../command-line/state.js';
+import {ask, isAsking, type AskingDialog} from '../dialogs.js';
+import {complaintOf, grantedFlash, perform, type Outcome} from '../perform.js';
+import {exportedGpus, reasonAgainst} from '../permissions.js';
+import type {MonitorPorts} from '../ports.js';
+import type {StateStore} from '../state-store.js';
+import {gpuCountOf, type Flash} from '../state.js';
+import {submissionOf, type ReserveSubmission, type Submission} from '../submission.js';
+import {clipboardSequence, exportLine} from './export-line.js';
+import {latestOf} from './pause.js';
+import type {Waits} from './waiting.js';
+
+export type Surroundings = {
+	readonly world: World;
+	readonly store: StateStore;
+	readonly ports: MonitorPorts;
+	readonly waits: Waits;
+	/** Read and scan again. */
+	readonly refresh: () => void;
+	readonly quit: () => void;
+	/** Straight to the terminal, beside what is drawn. */
+	readonly tellTerminal: (text: string) => void;
+};
+
+export type Doings = {
+	/** What the open dialog asks for; patiently, it stands in line when there are not enough. */
+	readonly submit: (isPatient: boolean) => Promise<void>;
+	readonly undo: () => Promise<void>;
+	readonly copy: () => void;
+	readonly openCommand: () => void;
+	readonly complete: () => Promise<void>;
+	/** Asks first when something waits in the queue. */
+	readonly quit: () => void;
+};
+
+/** The indices that were meant are those of other GPUs by now, as after a restart of the driver. */
+function checkSameGpus({gpus = []}: ReserveSubmission, store: StateStore): void {
+	const readings = latestOf(store.getState()).observation?.gpus ?? [];
+	const other = gpus.find(({index, uuid}) => {
+		const now = readings.find((reading) => reading.index === index)?.uuid;
+		return uuid !== undefined && now !== undefined && now !== uuid;
+	});
+	if (other !== undefined) {
+		throw new CanhazgpuError('unavailable', `GPU ${other.index} is another one by now`, {
+			hint: 'The GPUs were numbered anew meanwhile. Choose again.',
+		});
+	}
+}
+
+const endOfWait = (answer: Awaited<ReturnType<typeof acquire>>, {durationSeconds}: ReserveSubmission): Flash =>
+	answer.kind === 'granted'
+		? grantedFlash(answer.gpus, durationSeconds)
+		: {level: 'warning', text: 'left the queue: nothing is held'};
+
+export function createDoings({world, store, ports, waits, refresh, quit, tellTerminal}: Surroundings): Doings {
+	const {getState, dispatch} = store;
+
+	const warn = (text: string): void => {
+		dispatch({kind: 'done', flash: {level: 'warning', text}});
+	};
+
+	/** Gets them now, or goes into the line. */
+	async function takeOrWait(submission: ReserveSubmission, dialog: AskingDialog): Promise<void> {
+		const {requester} = getState().settings;
+		const {count, gpus, durationSeconds, note, force} = submission;
+		const begun = await waits.begin(
+			async ({signal, onWaiting}) =>
+				acquire(
+					world,
+					{
+						requester,
+						count,
+						ids: gpus?.map(({index}) => index),
+						tenure: {type: 'manual', durationSeconds},
+						note,
+						force,
+					},
+					{
+						waitSeconds: undefined,
+						signal,
+						onProgress(progress) {
+							onWaiting(progressWords(progress));
+						},
+					},
+				),
+			(answer) => endOfWait(answer, submission),
+		);
+		dispatch(
+			begun.kind === 'waiting'
+				? {kind: 'waits', dialog}
+				: {kind: 'done', dialog, flash: endOfWait(begun.result, submission)},
+		);
+	}
+
+	async function runLine(line: string, dialog: AskingDialog): Promise<void> {
+		const {commandLine, lineHistory} = ports;
+		if (line === '' || commandLine === undefined) {
+			dispatch({kind: 'waits', dialog});
+			return;
+		}
+
+		lineHistory?.add(line);
+		const begun = await waits.begin(
+			async ({signal, onWaiting}) => commandLine.run(line, {signal, onWaiting}),
+			(lines): Flash => ({
+				level: 'ok',
+				text: lines.findLast((text) => text.startsWith('Reserved')) ?? lines.at(-1) ?? 'done',
+			}),
+		);
+		dispatch(
+			begun.kind === 'waiting'
+				? {kind: 'waits', dialog}
+				: {kind: 'printed', title: `$ canhazgpu ${line}`, lines: begun.result, dialog},
+		);
+	}
+
+	async function carryOut(submission: Submission, dialog: AskingDialog): Promise<void> {
+		if (submission.verb === 'quit') {
+			quit();
+			return;
+		}
+
+		if (submission.verb === 'command') {
+			await runLine(submission.line, dialog);
+			return;
+		}
+
+		if (submission.verb === 'reserve') {
+			checkSameGpus(submission, store);
+			if (submission.isPatient) {
+				await takeOrWait(submission, dialog);
+				return;
+			}
+		}
+
+		const outcome: Outcome = await perform(world, getState().settings.requester, submission, ports.sendSignal);
+		dispatch('flash' in outcome ? {kind: 'done', dialog, ...outcome} : {kind: 'refused', dialog, ...outcome});
+	}
+
+	return {
+		async submit(isPatient) {
+			const {dialog: asked} = getState();
+			if (!isAsking(asked) || asked.isBusy) {
+				return;
+			}
+
+			dispatch({kind: 'submitted'});
+			const dialog = getState().dialog as AskingDialog;
+			try {
+				const submission = submissionOf(asked);
+				await carryOut(submission.verb === 'reserve' && isPatient ? {...submission, isPatient} : submission, dialog);
+			} catch (error) {
+				if (!(error instanceof CanhazgpuError)) {
+					throw error;
+				}
+
+				dispatch({kind: 'refused', complaint: complaintOf(error), dialog});
+			}
+
+			refresh();
+		},
+		async undo() {
+			const {undo, settings} = getState();
+			const reason = reasonAgainst(getState(), 'undo');
+			if (undo === undefined || reason !== undefined) {
+				warn(reason ?? '');
+				return;
+			}
+
+			// Once only, however often the key is pressed.
+			dispatch({kind: 'undo-began'});
+			const outcome = await perform(world, settings.requester, {verb: 'undo', released: undo.released});
+			dispatch('flash' in outcome ? {kind: 'done', ...outcome} : {kind: 'refused', dialog: undefined, ...outcome});
+			refresh();
+		},
+		copy() {
+			const state = getState();
+			const reason = reasonAgainst(state, 'copy');
+			if (reason !== undefined) {
+				warn(reason);
+				return;
+			}
+
+			const line = exportLine(exportedGpus(state));
+			tellTerminal(clipboardSequence(line, ports.isInTmux ?? false));
+			dispatch({
+				kind: 'done',
+				flash: {level: 'ok', text: 'sent to the clipboard, where this terminal allows it', command: line},
+			});
+		},
+		openCommand() {
+			if (ports.commandLine === undefined) {
+				warn('This monitor has no command line');
+				return;
+			}
+
+			dispatch({kind: 'opened', dialog: commandPrompt(ports.lineHistory?.load() ?? [])});
+		},
+		async complete() {
+			const {dialog} = getState();
+			if (dialog?.kind !== 'command' || dialog.isBusy || ports.commandLine === undefined) {
+				return;
+			}
+
+			const completion = await ports.commandLine.complete(beforeCaret(dialog.field), gpuCountOf(getState()));
+			dispatch({kind: 'completed', completion, dialog});
+		},
+		quit() {
+			const {waits: pending} = getState();
+			if (pending.length === 0) {
+				quit();
+				return;
+			}
+
+			dispatch({kind: 'opened', dialog: ask({verb: 'quit', waiting: pending.length})});
+		},
+	};
+}

@@ -1,0 +1,28 @@
+/** What a user may want done; the reducer opens a dialog for it, or says why not. */
+export type VerbIntent =
+	| 'open-reserve'
+	| 'open-reserve-these'
+	| 'open-wait'
+	| 'open-release'
+	| 'open-extend'
+	| 'open-leave'
+	| 'open-signal'
+	| 'toggle-pause'
+	| 'choose-next-process'
+	| 'choose-previous-process'
+	| 'choose-next-signal'
+	| 'choose-previous-signal';
+
+/** What reaches out of the state: the controller sees to it. */
+export type OutwardIntent =
+	| 'quit'
+	| 'quit-now'
+	| 'suspend'
+	| 'refresh'
+	| 'submit'
+	/** The same, standing in line when there are not enough. */
+	| 'submit-patiently'
+	| 'undo'
+	| 'copy'
+	| 'open-command'
+	| 'complete';

@@ -1,0 +1,29 @@
+/** A pause: what is shown stands still, while everything behind it goes on. */
+import type {Shown, State} from '../state.js';
+
+const shownOf = ({snapshot, snapshotAtMs, observation, scanFailure}: State): Shown => ({
+	snapshot,
+	snapshotAtMs,
+	observation,
+	scanFailure,
+});
+
+/** Begins one, or ends it and shows the newest. */
+export const togglePause = (state: State): State =>
+	state.pause === undefined
+		? {...state, pause: {sinceMs: state.nowMs, latest: shownOf(state)}}
+		: {...state, ...state.pause.latest, pause: undefined};
+
+/** What the world says now, whatever is shown. */
+export const latestOf = (state: State): Shown => state.pause?.latest ?? state;
+
+/** Lets news in behind the picture. */
+export function behindPause(state: State, change: (state: State) => State): State {
+	const {pause} = state;
+	if (pause === undefined) {
+		return change(state);
+	}
+
+	const next = change({...state, ...pause.latest, pause: undefined});
+	return {...next, ...shownOf(state), pause: {...pause, latest: shownOf(next)}};
+}

@@ -1,0 +1,95 @@
+/** What stands in line from this monitor, for as long as it runs. */
+import {CanhazgpuError} from '../../errors.js';
+import {sanitize} from '../../format/text.js';
+import type {Dispatch} from '../state-store.js';
+import type {Flash} from '../state.js';
+
+/** One request of this monitor that waits in the queue. */
+export type Waiting = {
+	readonly id: number;
+	/** How it goes: its place in the line, what it waits for. */
+	readonly words: string;
+};
+
+export type WaitingNews =
+	| {readonly kind: 'wait-went-on'; readonly id: number; readonly words: string}
+	| {readonly kind: 'wait-ended'; readonly id: number; readonly flash: Flash};
+
+type Work<Result> = (options: {
+	readonly signal: AbortSignal;
+	/** To be called when it turns out that it has to wait, and whenever that goes on. */
+	readonly onWaiting: (words: string) => void;
+}) => Promise<Result>;
+
+export type Waits = {
+	/**
+	Starts what may have to stand in line.
+
+	@param flashOf - Words the end of a wait. Undefined: nothing needs to be told.
+	@returns Its result, unless it has to wait: then `waiting`, and the end is told to the state.
+	*/
+	readonly begin: <Result>(
+		work: Work<Result>,
+		flashOf: (result: Result) => Flash,
+	) => Promise<{readonly kind: 'ended'; readonly result: Result} | {readonly kind: 'waiting'}>;
+	/** Leaves the line everywhere. Resolves when that is done, or when it takes too long. */
+	readonly leaveAll: () => Promise<void>;
+};
+
+/** The store may be away: nobody is kept at the end of the program for longer than this. */
+const leavingMs = 2000;
+
+const failureFlash = ({message, hint}: CanhazgpuError): Flash => ({
+	level: 'error',
+	text: sanitize([message, hint ?? ''].filter((part) => part !== '').join('. ')),
+});
+
+export function createWaits(dispatch: Dispatch, broken: (error: unknown) => void): Waits {
+	const controller = new AbortController();
+	const pending = new Set<Promise<unknown>>();
+	let ids = 0;
+	return {
+		async begin(work, flashOf) {
+			const id = ++ids;
+			const {promise: hasToWait, resolve: wait} = Promise.withResolvers<{readonly kind: 'waiting'}>();
+			let isWaiting = false;
+			const working = work({
+				signal: controller.signal,
+				onWaiting(words) {
+					isWaiting = true;
+					dispatch({kind: 'wait-went-on', id, words: sanitize(words)});
+					wait({kind: 'waiting'});
+				},
+			});
+			const ended = (async () => {
+				try {
+					const result = await working;
+					if (isWaiting) {
+						dispatch({kind: 'wait-ended', id, flash: flashOf(result)});
+					}
+				} catch (error) {
+					// Before it had to wait, whoever began it hears of it.
+					if (isWaiting && error instanceof CanhazgpuError) {
+						dispatch({kind: 'wait-ended', id, flash: failureFlash(error)});
+					} else if (isWaiting) {
+						broken(error);
+					}
+				}
+			})();
+			pending.add(ended);
+			void ended.finally(() => {
+				pending.delete(ended);
+			});
+			return Promise.race([hasToWait, working.then((result) => ({kind: 'ended', result}) as const)]);
+		},
+		async leaveAll() {
+			controller.abort();
+			let timer: NodeJS.Timeout | undefined;
+			const patience = new Promise((resolve) => {
+				timer = setTimeout(resolve, leavingMs);
+			});
+			await Promise.race([Promise.all(pending), patience]);
+			clearTimeout(timer);
+		},
+	};
+}

@@ -1,0 +1,38 @@
+/** The command line at the foot of the screen, and what a command printed. */
+import {outputRowsOf} from '../command-line/reduce.js';
+import type {CommandPrompt, Output} from '../command-line/state.js';
+import type {State} from '../state.js';
+import {fieldSpans} from './field.js';
+import {ellipsisOf, type Glyphs} from './glyphs.js';
+import {fitLine, span, type Line} from './spans.js';
+
+/** `:reserve -g 2`, with its caret. */
+export const promptLine = ({field}: CommandPrompt, {columns}: State['size'], glyphs: Glyphs): Line =>
+	fitLine([span(' :', 'key'), ...fieldSpans(field, Math.max(8, columns - 3), glyphs)], columns, glyphs.ellipsis);
+
+/** What there is to say about it: that it was wrong, or what could stand there. Undefined: nothing but the keys. */
+export function underPrompt({complaint, candidates, isBusy}: CommandPrompt, state: State): Line | undefined {
+	const {columns} = state.size;
+	const line = (...spans: Line): Line => fitLine([span(' '), ...spans], columns, ellipsisOf(state));
+	if (isBusy) {
+		return line(span('asking the pool', 'dim'));
+	}
+
+	if (complaint !== undefined) {
+		const hint = (complaint.hint ?? '') === '' ? '' : `  ${complaint.hint}`;
+		return line(span('ERR ', 'error'), span(complaint.message), span(hint, 'dim'));
+	}
+
+	return candidates.length === 0 ? undefined : line(span(candidates.join('  '), 'dim'));
+}
+
+/** The part of the output that is scrolled to, and where that is. */
+export function outputLines(output: Output, state: State): {readonly lines: readonly Line[]; readonly place: string} {
+	const {top, left, lines} = output;
+	const rows = outputRowsOf(state);
+	// What verbs print has passed the boundary for text; a character that acts would still spoil the frame.
+	const harmless = (text: string): string => text.replaceAll(/[\p{Bidi_Control}\p{Control}]/gv, '');
+	const shown = lines.slice(top, top + rows).map((text): Line => [span([...harmless(text)].slice(left).join(''))]);
+	const place = lines.length > rows ? `${top + 1}-${Math.min(lines.length, top + rows)} of ${lines.length}` : '';
+	return {lines: shown, place};
+}
