@@ -38,12 +38,12 @@ export function createWaitingLine({
 
 	return {
 		show(progress) {
-			words = progressWords(progress);
 			if (tellWaiting !== undefined) {
-				tellWaiting(words);
+				tellWaiting(progressWords(progress, false));
 				return;
 			}
 
+			words = progressWords(progress);
 			if (liveErrors === undefined) {
 				remark(words);
 				return;

@@ -12,14 +12,20 @@ export const wantedWords = ({count, ids}: Wanted): string =>
 		? `${count} ${count === 1 ? 'GPU' : 'GPUs'}`
 		: `${ids.length === 1 ? 'GPU' : 'GPUs'} ${ids.join(' ')}`;
 
-/** One line, without its end. `estimateSeconds` is not in it: it would make each second a new line. */
-export function progressWords(progress: Progress): string {
+/**
+One line, without its end.
+
+@param progress
+@param hasEstimate - False for a line that stays for long: the estimate would soon be wrong.
+*/
+export function progressWords(progress: Progress, hasEstimate = true): string {
 	switch (progress.kind) {
 		case 'waiting': {
 			const {position, waiting, wanted, held, estimateSeconds} = progress;
 			const got = held.length === 0 ? `0/${wanted.count}` : `${held.length}/${wanted.count} [${held.join(' ')}]`;
 			const when = estimateSeconds === undefined ? 'when a job ends' : `in about ${longDuration(estimateSeconds)}`;
-			return `Waiting for ${wantedWords(wanted)}: ${position} of ${waiting} in line, got ${got}, ${when}`;
+			const words = `Waiting for ${wantedWords(wanted)}: ${position} of ${waiting} in line, got ${got}`;
+			return hasEstimate ? `${words}, ${when}` : words;
 		}
 
 		case 'store-lost': {

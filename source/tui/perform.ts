@@ -80,7 +80,7 @@ async function performRelease(world: World, requester: Requester, target: Target
 async function performUndo(world: World, requester: Requester, released: Released): Promise<Outcome> {
 	const answer = await undoRelease(world, requester, released);
 	if (answer.kind === 'undone') {
-		return succeeded(`${gpuList(answer.gpus)} is yours again, until its old end`);
+		return succeeded(`reserved ${gpuList(answer.gpus)} again, until the same time as before`);
 	}
 
 	const words = answer.blocked.map(({index, block}) => `GPU ${index} ${blockWords(block, answer.now)}`);
@@ -108,7 +108,7 @@ async function performLeave(world: World, requester: Requester, id: string): Pro
 async function performAdopt(world: World, requester: Requester, {pid, startTicks}: GpuProcess): Promise<Outcome> {
 	const {gpus, name} = await adopt(world, {requester, pid, startTicks});
 	return succeeded(
-		`${gpuList(gpus)} held for process ${pid}${name === undefined ? '' : ` (${sanitize(name)})`} until it ends`,
+		`adopted process ${pid}${name === undefined ? '' : ` (${sanitize(name)})`} on ${gpuList(gpus)}`,
 		`canhazgpu reserve --pid ${pid}`,
 	);
 }

@@ -121,9 +121,13 @@ export async function createBox(gpuCount: number, options: Options = {}): Promis
 			host,
 			clock: {
 				monotonicMs: () => performance.now(),
-				async sleep(milliseconds) {
+				async sleep(milliseconds, signal) {
 					await new Promise((resolve) => {
-						setTimeout(resolve, milliseconds);
+						const timer = setTimeout(resolve, milliseconds);
+						signal?.addEventListener('abort', () => {
+							clearTimeout(timer);
+							resolve(undefined);
+						});
 					});
 				},
 				random: () => 0.5,

@@ -84,7 +84,7 @@ export function createDoings({world, store, ports, waits, refresh, quit, tellTer
 						waitSeconds: undefined,
 						signal,
 						onProgress(progress) {
-							onWaiting(progressWords(progress));
+							onWaiting(progressWords(progress, false));
 						},
 					},
 				),

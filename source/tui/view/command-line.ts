@@ -26,13 +26,31 @@ export function underPrompt({complaint, candidates, isBusy}: CommandPrompt, stat
 	return candidates.length === 0 ? undefined : line(span(candidates.join('  '), 'dim'));
 }
 
+/** What the tables of the command line are drawn with, for terminals that know only ASCII. */
+const plainly: Readonly<Record<string, string>> = {
+	'│': '|',
+	'─': '-',
+	'┼': '+',
+	'●': '*',
+	'⚠': '!',
+	'✓': '+',
+	'✗': 'x',
+	'█': '#',
+	'…': '~',
+};
+
+const inAscii = (text: string): string => text.replaceAll(/\P{ASCII}/gv, (sign) => plainly[sign] ?? sign);
+
 /** The part of the output that is scrolled to, and where that is. */
 export function outputLines(output: Output, state: State): {readonly lines: readonly Line[]; readonly place: string} {
 	const {top, left, lines} = output;
 	const rows = outputRowsOf(state);
 	// What verbs print has passed the boundary for text; a character that acts would still spoil the frame.
 	const harmless = (text: string): string => text.replaceAll(/[\p{Bidi_Control}\p{Control}]/gv, '');
-	const shown = lines.slice(top, top + rows).map((text): Line => [span([...harmless(text)].slice(left).join(''))]);
+	const shown = lines.slice(top, top + rows).map((text): Line => {
+		const part = [...harmless(text)].slice(left).join('');
+		return [span(state.settings.isAscii ? inAscii(part) : part)];
+	});
 	const place = lines.length > rows ? `${top + 1}-${Math.min(lines.length, top + rows)} of ${lines.length}` : '';
 	return {lines: shown, place};
 }

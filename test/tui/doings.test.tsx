@@ -1,0 +1,247 @@
+/** What the keys do beyond reserving and releasing: wait, undo, adopt, signal, copy, pause. */
+import {Buffer} from 'node:buffer';
+import {afterEach, expect, test} from 'vitest';
+import {keys, startMonitor, type Session} from './_harness.js';
+import {busy, createBox, gpuReading, lease, waiter, type Box} from './_world.js';
+
+let session: Session | undefined;
+
+afterEach(async () => {
+	await session?.leaveAll();
+	expect(session?.errors ?? []).toEqual([]);
+	session?.unmount();
+	session = undefined;
+});
+
+const held = async (box: Box) =>
+	(await box.store.read()).gpus.map((record) => (record.kind === 'leased' ? record.lease : undefined));
+
+const lineOf = async (box: Box) => (await box.store.read()).queue.map(({id}) => id);
+
+const release = async (box: Box, index: number): Promise<void> => {
+	await box.write({kind: 'free', index, lastReleased: undefined});
+};
+
+test('w waits in the queue, is served, and says so', async () => {
+	const box = await createBox(2, {leases: {0: lease('bob'), 1: lease('bob')}});
+	session = startMonitor(box, {size: {columns: 120, rows: 32}});
+	await session.shows(/> 0 +reserved/v);
+	await session.press('w', keys.tab, '2h');
+	await session.shows('$ canhazgpu reserve --gpus 1 --duration 2h');
+	await session.press(keys.enter);
+	await session.shows('WAIT Waiting for 1 GPU: 1 of 1 in line, got 0/1');
+	await session.shows('Queue 1');
+	expect(session.store.getState().dialog).toBeUndefined();
+	await release(box, 1);
+	await session.shows('OK reserved GPU 1 for 2h 0m 0s');
+	expect(session.screen()).toContain('$ export CUDA_VISIBLE_DEVICES=1');
+	expect((await held(box))[1]).toMatchObject({user: 'alice', type: 'manual'});
+	expect(await lineOf(box)).toEqual([]);
+	expect(session.store.getState().waits).toEqual([]);
+});
+
+test('w takes at once what is free', async () => {
+	const box = await createBox(2);
+	session = startMonitor(box);
+	await session.shows(/> 0 +FREE/v);
+	await session.press('w', keys.enter);
+	await session.shows('OK reserved GPU 0');
+	expect(await lineOf(box)).toEqual([]);
+});
+
+test('a refusal offers the queue, and x on the place there gives it up', async () => {
+	const box = await createBox(2, {leases: {0: lease('bob'), 1: lease('bob')}});
+	session = startMonitor(box, {size: {columns: 120, rows: 32}});
+	await session.shows(/> 0 +reserved/v);
+	// From the note, where a w is a letter: after the refusal it is none.
+	await session.press('r', keys.tab, keys.tab, 'wow', keys.enter);
+	await session.shows('w waits for them in the queue');
+	await session.press('w');
+	await session.shows('WAIT Waiting for 1 GPU: 1 of 1 in line');
+	const [id] = await lineOf(box);
+	await session.press('3', 'x');
+	await session.shows(`$ canhazgpu queue --leave ${id}`);
+	await session.press('j');
+	expect(session.store.getState().dialog).toBeUndefined();
+	expect(await lineOf(box)).toEqual([id]);
+	await session.press('x', 'y');
+	await session.shows(/left the queue/v);
+	expect(await lineOf(box)).toEqual([]);
+	await expect.poll(() => session!.store.getState().waits).toEqual([]);
+});
+
+test('quitting while something waits asks, and takes it out of the line', async () => {
+	const box = await createBox(1, {leases: {0: lease('bob')}});
+	session = startMonitor(box);
+	await session.shows(/> 0 +reserved/v);
+	await session.press('w', keys.enter);
+	await session.shows('WAIT');
+	await session.press('q');
+	await session.shows('1 request waits in the queue from this monitor');
+	await session.press('n');
+	expect(session.quits()).toBe(0);
+	await session.press('q', 'y');
+	expect(session.quits()).toBe(1);
+	await session.leaveAll();
+	expect(await lineOf(box)).toEqual([]);
+});
+
+test('another’s place in the line cannot be given up', async () => {
+	const box = await createBox(1, {leases: {0: lease('bob')}, waiting: [waiter('erin')]});
+	session = startMonitor(box);
+	await session.shows('Queue 1');
+	await session.press('3', 'x');
+	await session.shows("WARN That place is erin's: only who waits can give it up");
+	expect(await lineOf(box)).toEqual(['entry-erin']);
+});
+
+test('z takes a release back while it can, and only once', async () => {
+	const box = await createBox(1, {leases: {0: lease('alice', {note: 'eval', user: 'team'})}});
+	session = startMonitor(box);
+	await session.shows(/> 0 +mine/v);
+	const [before] = await held(box);
+	await session.press('z');
+	await session.shows('WARN No release of the last seconds can be undone');
+	await session.press('x', 'y');
+	await session.shows(/OK released GPU 0 .* z Undo \((?:10|9)s\)/v);
+	await session.press('zz');
+	await session.shows('OK reserved GPU 0 again, until the same time as before');
+	const [after] = await held(box);
+	expect(after).toMatchObject({user: 'team', actualUser: 'alice', note: 'eval', expiryTime: before!.expiryTime});
+	expect(after!.leaseId).not.toBe(before!.leaseId);
+	expect(session.screen()).not.toContain('Undo (');
+});
+
+test('z says who was faster', async () => {
+	const box = await createBox(1, {leases: {0: lease('alice')}});
+	session = startMonitor(box);
+	await session.shows(/> 0 +mine/v);
+	await session.press('x', 'y');
+	await session.shows('z Undo');
+	await box.write({kind: 'lease', index: 0, lease: lease('bob', {expiryTime: undefined})});
+	await session.press('z');
+	await session.shows('ERR Not undone: GPU 0 is held by bob');
+	expect((await held(box))[0]).toMatchObject({user: 'bob'});
+});
+
+const squatted = async (): Promise<Box> => {
+	const box = await createBox(2, {
+		readings: [busy(0, 'alice', 'python train.py', {gibibytes: 10, percent: 50}), gpuReading(1)],
+	});
+	const [first, second] = box.readings;
+	box.readings = [{...first!, processes: first!.processes!.map((each) => ({...each, startTicks: 777}))}, second!];
+	return box;
+};
+
+test('R adopts a process of one’s own', async () => {
+	const box = await squatted();
+	session = startMonitor(box);
+	await session.shows(/> 0 +UNRESERVED/v);
+	await session.press('R');
+	await session.shows('$ canhazgpu reserve --pid 81234');
+	await session.press('y');
+	await session.shows('OK adopted process 81234 (python3) on GPU 0');
+	expect((await held(box))[0]).toMatchObject({type: 'run', job: {pid: 81_234, startTicks: 777}});
+});
+
+test('K sends the signal that was chosen to the process that was chosen, and only after a y', async () => {
+	const box = await squatted();
+	const [first, second] = box.readings;
+	const another = {pid: 99, startTicks: 5, user: 'alice', name: 'ray', memoryUsedMiB: 3};
+	const others = {pid: 98, startTicks: 5, user: 'bob', name: 'bash', memoryUsedMiB: 4};
+	box.readings = [{...first!, processes: [another, others, ...first!.processes!]}, second!];
+	const sent: unknown[] = [];
+	session = startMonitor(box, {
+		ports: {
+			sendSignal(...words) {
+				sent.push(words);
+				return 'sent';
+			},
+		},
+	});
+	await session.shows(/> 0 +UNRESERVED/v);
+	await session.press('k');
+	expect(session.store.getState().dialog).toBeUndefined();
+	await session.press('K');
+	await session.shows('$ kill -TERM 81234');
+	expect(session.screen()).not.toContain('bash');
+	await session.press('Y');
+	expect(session.store.getState().dialog).toBeUndefined();
+	await session.press('K', keys.enter, 'K', 'yy');
+	expect(sent).toEqual([]);
+	await session.press(keys.escape, 'K', keys.down, keys.tab);
+	await session.shows('$ kill -INT 99');
+	await session.press('y');
+	await session.shows('OK sent SIGINT to process 99');
+	expect(sent).toEqual([[{pid: 99, startTicks: 5}, 'SIGINT']]);
+});
+
+test('K has nothing to say to the processes of others', async () => {
+	session = startMonitor(
+		await createBox(1, {readings: [busy(0, 'dave', 'jupyter-lab', {gibibytes: 19, percent: 41})]}),
+	);
+	await session.shows(/> 0 +UNRESERVED/v);
+	await session.press('K');
+	await session.shows('WARN No process of yours is on GPU 0, only of dave');
+});
+
+test.each([false, true])('y hands the line to the terminal (in tmux: %s)', async (isInTmux) => {
+	const shared = {leaseId: 'both'};
+	const leases = {
+		0: lease('alice', shared),
+		1: lease('bob'),
+		2: lease('alice', shared),
+		3: lease('alice', {leaseId: 'x'}),
+	};
+	session = startMonitor(await createBox(4, {leases}), {ports: {isInTmux}});
+	await session.shows(/> 0 +mine/v);
+	await session.press('y');
+	await session.shows(/OK sent to the clipboard.*\$ export CUDA_VISIBLE_DEVICES=0,2/v);
+	const plain = `\u{1B}]52;c;${Buffer.from('export CUDA_VISIBLE_DEVICES=0,2').toString('base64')}\u{7}`;
+	expect(session.written()).toContain(plain);
+	expect(session.written().includes(`\u{1B}Ptmux;\u{1B}${plain}\u{1B}\\`)).toBe(isInTmux);
+	await session.press('j', 'y');
+	await session.shows('WARN GPU 1 is not yours');
+});
+
+test('Z holds the picture still, and what is done in it is judged by what is true', async () => {
+	const box = await createBox(2, {leases: {0: lease('alice')}});
+	session = startMonitor(box, {size: {columns: 120, rows: 32}, scanIntervalMs: 50});
+	await session.shows(/> 0 +mine/v);
+	await session.press('Z');
+	await session.shows(/\[PAUSED \ds\]/v);
+	await box.write({kind: 'lease', index: 0, lease: lease('bob')}, {kind: 'lease', index: 1, lease: lease('bob')});
+	await expect.poll(() => session!.store.getState().pause?.latest.snapshot?.gpus[1]?.kind).toBe('leased');
+	expect(session.line('> 0 ')).toContain('mine');
+	expect(session.screen()).toContain('Free 1  Mine 1');
+	await session.press('x', 'y');
+	await session.shows('ERR Nothing released: that reservation of GPU 0 has ended meanwhile');
+	await session.press('Z');
+	await session.shows('Free 0  Mine 0  Others 2');
+	expect(session.screen()).not.toContain('PAUSED');
+});
+
+test('force takes a GPU in spite of its use', async () => {
+	const box = await createBox(1, {readings: [busy(0, 'dave', 'jupyter-lab', {gibibytes: 19, percent: 41})]});
+	session = startMonitor(box);
+	await session.shows(/> 0 +UNRESERVED/v);
+	await session.press('r', keys.enter);
+	await session.shows('Not enough GPUs available');
+	await session.press(keys.shiftTab, ' ');
+	await session.shows('--duration 8h --force');
+	await session.press(keys.enter);
+	await session.shows('OK reserved GPU 0');
+});
+
+test('a read-only monitor tells so at every key that does something', async () => {
+	const box = await squatted();
+	session = startMonitor(box, {isReadonly: true});
+	await session.shows(/> 0 +UNRESERVED/v);
+	for (const key of ['r', 'R', 'w', 'x', 'e', 'K', 'z']) {
+		await session.press(key);
+		await session.shows('WARN This monitor is read-only: it was started with --readonly');
+		expect(session.store.getState().dialog).toBeUndefined();
+		await session.press('?', keys.escape);
+		session.store.dispatch({kind: 'ticked', nowMs: box.world.clock.monotonicMs() + 5000});
+	}
+});
