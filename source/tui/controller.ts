@@ -30,6 +30,20 @@ const questions: ReadonlySet<Mode> = new Set(['confirmation', 'signal']);
 const texts: ReadonlySet<Mode> = new Set(['form', 'refusal', 'filter', 'command']);
 
 export function createController({getState, dispatch}: StateStore, doings: Doings, effects: Effects): Controller {
+	/** Keys that came while Tab was being answered: they belong behind its answer. */
+	let held: string[] | undefined;
+
+	async function complete(): Promise<void> {
+		held = [];
+		try {
+			await doings.complete();
+		} finally {
+			const keys = held;
+			held = undefined;
+			pressAll(keys, false);
+		}
+	}
+
 	function act(intent: Intent): void {
 		// eslint-disable-next-line @typescript-eslint/switch-exhaustiveness-check -- All the others are the reducer's.
 		switch (intent) {
@@ -45,7 +59,7 @@ export function createController({getState, dispatch}: StateStore, doings: Doing
 			}
 
 			case 'complete': {
-				doings.complete().catch(effects.broken);
+				complete().catch(effects.broken);
 				return;
 			}
 
@@ -103,13 +117,21 @@ export function createController({getState, dispatch}: StateStore, doings: Doing
 		}
 	}
 
+	function pressAll(names: readonly string[], isAlone: boolean): void {
+		for (const name of names) {
+			if (held === undefined) {
+				pressOne(name, isAlone);
+			} else {
+				held.push(name);
+			}
+		}
+	}
+
 	return {
 		press(input, key) {
 			const names = keyNames(input, key);
 			dispatch({kind: 'key-pressed'});
-			for (const name of names) {
-				pressOne(name, names.length === 1);
-			}
+			pressAll(names, names.length === 1);
 		},
 		paste(text) {
 			dispatch({kind: 'typed', text: sanitize(text)});

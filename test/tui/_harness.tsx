@@ -126,6 +126,8 @@ export const keys = {
 	escape: '\u{1B}',
 	tab: '\t',
 	shiftTab: '\u{1B}[Z',
+	left: '\u{1B}[D',
+	right: '\u{1B}[C',
 	up: '\u{1B}[A',
 	down: '\u{1B}[B',
 	pageUp: '\u{1B}[5~',
