@@ -30,8 +30,15 @@ const lossWords = (lost: Lost): string =>
 		)
 		.join(', ');
 
-export function keepHold(app: App, world: OpenWorld, granted: Hold, job: ProcessIdentity): Keeper {
-	let hold = withJob(granted, job);
+export type Kept = {
+	readonly granted: Hold;
+	readonly job: ProcessIdentity;
+	/** The model that the command names, if it does. */
+	readonly model: string | undefined;
+};
+
+export function keepHold(app: App, world: OpenWorld, {granted, job, model}: Kept): Keeper {
+	let hold = withJob(granted, job, model);
 	const ended = new AbortController();
 	const bell = createBell();
 

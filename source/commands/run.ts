@@ -1,3 +1,4 @@
+import {modelOfCommand} from '../core/model.js';
 import {findHold, finish, type Hold} from '../core/holding.js';
 import {CanhazgpuError} from '../errors.js';
 import {shellCommand} from '../format/shell.js';
@@ -63,7 +64,11 @@ async function runHeld(app: App, {world, hold, words, timeoutSeconds, interrupti
 	});
 	// From here on signals are the job's.
 	interruption.end();
-	const keeper = keepHold(app, world, hold, job.process);
+	const keeper = keepHold(app, world, {
+		granted: hold,
+		job: job.process,
+		model: modelOfCommand(words.join(' '))?.model,
+	});
 	const {exitCode, reason} = await job.ended;
 	await keeper.end(reason);
 	job.letGo();

@@ -15,6 +15,7 @@ export function usageOf(index: number, lease: Lease, {reason, endTime}: Ending):
 		reservationType: lease.type,
 		leaseId: lease.leaseId,
 		note: lease.note,
+		model: lease.model,
 		endReason: reason,
 	};
 }

@@ -42,10 +42,13 @@ export async function findHold(world: World, leaseId: string): Promise<Hold> {
 	return {leaseId, gpus: leases.keys().toArray(), leases, pool, seenAt: now};
 }
 
-/** The same with its job, so that the lease stays with that even if the wrapper is killed. The next beat writes it down. */
-export const withJob = (hold: Hold, job: ProcessIdentity): Hold => ({
+/**
+The same with its job, so that the lease stays with that even if the wrapper is killed, and with the model that its command names. The
+next beat writes both down.
+*/
+export const withJob = (hold: Hold, job: ProcessIdentity, model?: string): Hold => ({
 	...hold,
-	leases: new Map(hold.gpus.map((index) => [index, {...hold.leases.get(index)!, job}])),
+	leases: new Map(hold.gpus.map((index) => [index, {...hold.leases.get(index)!, job, model}])),
 });
 
 /** What is left when some are lost. */
@@ -79,10 +82,10 @@ const ownRecords = (snapshot: Snapshot, {leaseId, gpus, leases}: Hold): readonly
 
 /** What the record has to say now: all of ours where the peer dropped it, else only that the holder lives. */
 function beaten(lease: Lease, own: Lease, now: number): Lease {
-	const {job, unknownFields} = own;
+	const {job, model, unknownFields} = own;
 	return lease.leaseId === undefined
 		? {...own, unknownFields: lease.unknownFields ?? unknownFields, lastHeartbeat: now}
-		: {...lease, job, lastHeartbeat: now};
+		: {...lease, job, model: lease.model ?? model, lastHeartbeat: now};
 }
 
 const isDue = (lease: Lease, own: Lease, now: number): boolean =>

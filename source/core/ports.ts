@@ -59,6 +59,11 @@ export type ScanBoard = {
 /** Characters of a posted scan; a longer one is nobody's of us. */
 export const longestScan = 2 ** 20;
 
+/** Usage records one by one; or in pages, for whoever reads a million of them. */
+export type UsageHistory = AsyncIterable<UsageRecord> & {
+	readonly pages: () => AsyncIterable<readonly UsageRecord[]>;
+};
+
 /**
 Keeps the pool. Every method rejects with a CanhazgpuError: `store-unreachable` when the store cannot be reached (a
 commit that rejects so may or may not have happened: read and look for your own ids), `store-refused` when it answers with
@@ -76,7 +81,7 @@ export type Store = {
 	/**
 	Usage records whose end lies in [fromTime, toTime], oldest first, streamed. Records that do not parse are skipped.
 	*/
-	readonly history: (fromTime: number, toTime: number) => AsyncIterable<UsageRecord>;
+	readonly history: (fromTime: number, toTime: number) => UsageHistory;
 	/**
 	The audit trail, oldest first. It holds about the newest 10,000 records; those that do not parse are skipped. Rejects with
 	`store-refused` where the store keeps none: a Redis before 5, or an account that may not.

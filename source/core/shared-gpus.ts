@@ -6,8 +6,10 @@ itself.
 import {CanhazgpuError} from '../errors.js';
 import {createBell} from './bell.js';
 import {nextIdle} from './idle.js';
+import {isEmpty} from './plan.js';
 import {requirePool} from './pool.js';
 import type {Clock, GpuProvider, Host, PostedScan, Store} from './ports.js';
+import {planSeenModels} from './seen-models.js';
 import {decodeSharedScan, encodeSharedScan, type SharedScan} from './shared-scan.js';
 import type {IdleSpan, Observation, ProviderName} from './types.js';
 
@@ -235,12 +237,19 @@ class SharedGpus {
 		const {store, memoryThresholdMiB} = this.#options;
 		const seen = await this.#scan();
 		try {
-			const {gpus: records, now} = await store.read();
+			const snapshot = await store.read();
+			const {gpus: records, now} = snapshot;
 			this.#idle = nextIdle(seen, {before: this.#idle, records, now, memoryThresholdMiB});
 			const observation = {...seen, idle: this.#idle};
 			const posted = encodeSharedScan(observation);
 			if (posted !== undefined) {
 				await store.scans.post(this.#owner, posted);
+			}
+
+			const models = planSeenModels(snapshot, seen);
+			if (!isEmpty(models)) {
+				// After a conflict the next scan tries again.
+				await store.commit(models);
 			}
 
 			return observation;

@@ -48,6 +48,8 @@ export type Lease = {
 	/** Run leases with a time limit: when the job is stopped at the latest. Says nothing of who is alive. */
 	readonly endsBy?: number;
 	readonly note?: string;
+	/** The model that its processes serve or train, the first that was seen. Absent: nobody has seen one. */
+	readonly model?: string;
 	/** Set while a queue entry holds this GPU and waits for the rest. */
 	readonly partialQueueId?: string;
 	/** Fences every later change. Absent in the peer's records. One id covers all GPUs of one grant. */
@@ -184,6 +186,8 @@ export type UsageRecord = {
 	readonly reservationType: LeaseType;
 	readonly leaseId?: string;
 	readonly note?: string;
+	/** As its lease had it. */
+	readonly model?: string;
 	readonly endReason?: EndReason;
 };
 

@@ -1,37 +1,46 @@
+import type {UsageHistory} from '../core/ports.js';
 import type {UsageRecord} from '../core/types.js';
 import {decodeUsage} from './codec.js';
+
+type Pages = AsyncIterable<readonly string[]> | Iterable<readonly string[]>;
 
 /**
 Decodes stored usage records and puts them in order. A store keeps them by the whole second; within a second they are sorted here.
 
-@param pages - Records as they are stored, seconds ascending. Those that do not parse are skipped.
+@param readPages - Records as they are stored, seconds ascending. Those that do not parse are skipped.
 @param fromTime - The first end that is wanted.
 @param toTime - The last one.
-@yields Records, oldest end first.
 */
-export async function* decodeHistory(
-	pages: AsyncIterable<readonly string[]> | Iterable<readonly string[]>,
-	fromTime: number,
-	toTime: number,
-): AsyncGenerator<UsageRecord> {
-	let sameSecond: UsageRecord[] = [];
-	for await (const page of pages) {
-		const records = page
-			.map((raw) => decodeUsage(raw))
-			.filter((usage) => usage !== undefined && usage.endTime >= fromTime && usage.endTime <= toTime);
-		for (const usage of records as UsageRecord[]) {
-			const [first = usage] = sameSecond;
-			if (Math.floor(usage.endTime) !== Math.floor(first.endTime)) {
-				yield* inOrder(sameSecond);
-				sameSecond = [];
+export function decodeHistory(readPages: () => Pages, fromTime: number, toTime: number): UsageHistory {
+	const pages = (): AsyncGenerator<readonly UsageRecord[]> => decodePages(readPages(), fromTime, toTime);
+	return {
+		pages,
+		async *[Symbol.asyncIterator]() {
+			for await (const page of pages()) {
+				yield* page;
 			}
-
-			sameSecond.push(usage);
-		}
-	}
-
-	yield* inOrder(sameSecond);
+		},
+	};
 }
 
-const inOrder = (records: readonly UsageRecord[]): readonly UsageRecord[] =>
-	records.toSorted((a, b) => a.endTime - b.endTime);
+async function* decodePages(pages: Pages, fromTime: number, toTime: number): AsyncGenerator<readonly UsageRecord[]> {
+	let rest: readonly UsageRecord[] = [];
+	for await (const page of pages) {
+		const records = [...rest];
+		for (const raw of page) {
+			const usage = decodeUsage(raw);
+			if (usage !== undefined && usage.endTime >= fromTime && usage.endTime <= toTime) {
+				records.push(usage);
+			}
+		}
+
+		records.sort((a, b) => a.endTime - b.endTime);
+		// The last second may go on in the next page.
+		const lastSecond = Math.floor(records.at(-1)?.endTime ?? 0);
+		const restLength = records.length - records.findLastIndex(({endTime}) => endTime < lastSecond) - 1;
+		rest = records.splice(records.length - restLength);
+		yield records;
+	}
+
+	yield rest;
+}

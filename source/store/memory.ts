@@ -92,7 +92,7 @@ export function createMemoryStore({now = () => Date.now() / 1000}: Options = {})
 			};
 		},
 		history(fromTime, toTime) {
-			return decodeHistory([state.history.map(({raw}) => raw)], fromTime, toTime);
+			return decodeHistory(() => [state.history.map(({raw}) => raw)], fromTime, toTime);
 		},
 		async audit(query = {}) {
 			const after = placeOf(query.afterId);

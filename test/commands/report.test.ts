@@ -73,10 +73,20 @@ test('by GPU, of one user, and live reservations count', async () => {
 	await box.run('release --user team');
 });
 
+test('by model: what a command names, and unknown for the rest', async () => {
+	await box.run(['run', '--', 'true', '--model', 'meta-llama/Llama-3-70B', '--port=1']);
+	await box.run(['run', '--', 'sleep', '0.01']);
+	const {users} = JSON.parse((await box.run('report --by model --days 1 --json')).stdout) as {
+		users: ReadonlyArray<{name: string; run_count: number}>;
+	};
+	expect(users).toContainEqual(expect.objectContaining({name: 'meta-llama/Llama-3-70B', run_count: 1}));
+	expect(users).toContainEqual(expect.objectContaining({name: 'unknown', run_count: 2}));
+});
+
 test.each([
 	['report --days 0', '--days must be a whole number from 1 to 90, not "0"'],
 	['report --days 91', '--days must be a whole number from 1 to 90, not "91"'],
-	['report --by moon', '--by must be one of user, gpu, day, not "moon"'],
+	['report --by moon', '--by must be one of user, gpu, day, model, not "moon"'],
 	['report --format pdf', '--format must be one of table, csv, not "pdf"'],
 ])('%s', async (typed, error) => {
 	const ran = await box.run(typed);

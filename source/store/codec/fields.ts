@@ -27,14 +27,15 @@ const isDeeperThan = (value: unknown, depth: number): boolean =>
 /** A JSON object, asked field by field. `null`, an empty string and absence all mean "not set". */
 export class Fields {
 	readonly #object: Readonly<Record<string, unknown>>;
-	readonly #asked = new Set<string>();
+	/** Few: a list is several times as fast as a set, and a report reads a million records. */
+	readonly #asked: string[] = [];
 
 	constructor(object: Readonly<Record<string, unknown>>) {
 		this.#object = object;
 	}
 
 	#take(name: string): unknown {
-		this.#asked.add(name);
+		this.#asked.push(name);
 		const value = Object.hasOwn(this.#object, name) ? this.#object[name] : undefined;
 		return value === null || value === '' ? undefined : value;
 	}
@@ -103,7 +104,7 @@ export class Fields {
 
 	/** Fields that nobody asked for. */
 	rest(): Readonly<Record<string, unknown>> | undefined {
-		const entries = Object.entries(this.#object).filter(([name]) => !this.#asked.has(name));
+		const entries = Object.entries(this.#object).filter(([name]) => !this.#asked.includes(name));
 		if (entries.some(([, value]) => isDeeperThan(value, deepest))) {
 			throw new RecordProblem('it is nested too deeply');
 		}

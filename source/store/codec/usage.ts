@@ -37,6 +37,7 @@ function readUsage(fields: Fields): UsageRecord {
 		reservationType: fields.choice('reservation_type', leaseTypes),
 		leaseId: fields.text('lease_id'),
 		note: fields.text('note'),
+		model: fields.text('model'),
 		// A reason that a later version made up is no reason to lose the record.
 		endReason: endReason !== undefined && Object.hasOwn(endReasons, endReason) ? (endReason as EndReason) : undefined,
 	};
@@ -64,6 +65,7 @@ export const encodeUsage = (usage: UsageRecord): string =>
 		['reservation_type', usage.reservationType],
 		['lease_id', optionalText(usage.leaseId)],
 		['note', optionalText(usage.note)],
+		['model', optionalText(usage.model)],
 		['end_reason', usage.endReason],
 	]);
 

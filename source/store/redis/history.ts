@@ -1,48 +1,57 @@
-import {rawOf} from '../codec.js';
+import type {Redis} from 'ioredis';
 import type {Connection} from './connection.js';
 import {keys} from './keys.js';
+import historyPageLua from './lua/history-page.lua';
 
+/** Redis reads so many in about a millisecond, and nobody else meanwhile. */
 const pageSize = 1000;
 
-/**
-Streams the stored usage records whose whole second lies in the given time, oldest first, a page at a time.
+type Scripted = Redis & {
+	readonly historyPage: (key: string, ...values: ReadonlyArray<string | number>) => Promise<Reply>;
+};
 
-Each page begins at the score where the last one ended and passes over the records of that score: an offset into the whole
-would make Redis walk further for every page.
+/** Empty, or the score of the last record, how many of that have been read, and the records. */
+type Reply = readonly [lastScore?: string, readOfIt?: number, records?: string];
 
-@yields Pages of records.
-*/
-export async function* readPages(
-	connection: Connection,
-	fromTime: number,
-	toTime: number,
-): AsyncGenerator<readonly string[]> {
-	let from = Math.floor(fromTime);
-	let atFrom = new Set<string>();
-	let isLast = false;
-	while (!isLast) {
-		const page = await readPage(connection, {from, to: Math.floor(toTime), offset: atFrom.size});
-		const seen = atFrom;
-		// One that was added meanwhile may have pushed another into this page.
-		yield page.map(([record]) => record).filter((record) => !seen.has(record));
-		isLast = page.length < pageSize;
-		const end = page.at(-1)?.[1] ?? from;
-		const atEnd = page.filter(([, score]) => score === end).map(([record]) => record);
-		atFrom = new Set([...(end === from ? seen : []), ...atEnd]);
-		from = end;
-	}
-}
+/** Where a page begins: at a score, past the records of it that were read. */
+type Place = {readonly score: string | number; readonly passed: number};
 
-async function readPage(
-	connection: Connection,
-	{from, to, offset}: {readonly from: number; readonly to: number; readonly offset: number},
-): Promise<ReadonlyArray<readonly [record: string, score: number]>> {
-	const reply = await connection.run(
-		async (client) => client.zrangebyscoreBuffer(keys.history, from, to, 'WITHSCORES', 'LIMIT', offset, pageSize),
-		{isRepeatable: true},
-	);
-	return Array.from(
-		{length: reply.length / 2},
-		(_, row) => [rawOf(reply[2 * row]!), Number(reply[2 * row + 1])] as const,
-	);
+const without = (page: readonly string[], seen: ReadonlySet<string>): readonly string[] =>
+	page.filter((record) => !seen.has(record));
+
+/** Reads the usage history of one connection. */
+export function createHistoryReader(connection: Connection) {
+	connection.client.defineCommand('historyPage', {lua: historyPageLua, numberOfKeys: 1});
+	const readPage = async ({score, passed}: Place, toTime: number): Promise<Reply> =>
+		connection.run(
+			async (client) => (client as Scripted).historyPage(keys.history, score, Math.floor(toTime), passed, pageSize),
+			{isRepeatable: true},
+		);
+
+	/**
+	Streams the stored usage records whose whole second lies in the given time, oldest first, a page at a time.
+
+	Each page begins at the score where the last one ended and passes over the records of that score: an offset into the whole
+	would make Redis walk further for every page. While one page is being looked at, the next is on its way.
+
+	@yields Pages of records.
+	*/
+	return async function* (fromTime: number, toTime: number): AsyncGenerator<readonly string[]> {
+		let next = readPage({score: Math.floor(fromTime), passed: 0}, toTime);
+		let seen: ReadonlySet<string> = new Set();
+		for (;;) {
+			const [lastScore, readOfIt = 0, joined = ''] = await next;
+			if (lastScore === undefined) {
+				return;
+			}
+
+			next = readPage({score: lastScore, passed: readOfIt}, toTime);
+			// Whoever reads no further does not care why the next page cannot be read.
+			next.catch(() => undefined);
+			const page = joined.split('\0');
+			// One that was added meanwhile may have pushed another into this page.
+			yield without(page, seen);
+			seen = new Set(page.slice(-readOfIt));
+		}
+	};
 }

@@ -10,7 +10,7 @@ import {decodeSnapshot} from '../raw-snapshot.js';
 import {endpointOf, type RedisAddress} from './address.js';
 import {commitArguments} from './commit-arguments.js';
 import {Connection} from './connection.js';
-import {readPages} from './history.js';
+import {createHistoryReader} from './history.js';
 import {readTrail} from './trail.js';
 import {eventChannel} from './keys.js';
 import commitLua from './lua/commit.lua';
@@ -50,6 +50,7 @@ export async function openRedisStore({patient, ...address}: RedisStoreOptions): 
 	connection.client.defineCommand('readPool', {lua: readLua});
 	connection.client.defineCommand('commitPlan', {lua: commitLua});
 	await connection.open();
+	const readHistory = createHistoryReader(connection);
 	const subscriptions = new Set<() => Promise<void>>();
 	const listen = async (channel: string, listener: ChannelListener): Promise<() => Promise<void>> => {
 		const stop = await subscribe(endpoint, {channel, listener, patient});
@@ -85,7 +86,7 @@ export async function openRedisStore({patient, ...address}: RedisStoreOptions): 
 			});
 		},
 		history(fromTime, toTime) {
-			return decodeHistory(readPages(connection, fromTime, toTime), fromTime, toTime);
+			return decodeHistory(() => readHistory(fromTime, toTime), fromTime, toTime);
 		},
 		async audit(query = {}) {
 			return readTrail(connection, query);

@@ -146,7 +146,7 @@ export async function openSqliteStore({
 			}
 		},
 		history(fromTime, toTime) {
-			return decodeHistory(readPages(database, statements, fromTime, toTime), fromTime, toTime);
+			return decodeHistory(() => readPages(database, statements, fromTime, toTime), fromTime, toTime);
 		},
 		async audit(query = {}) {
 			const rows = await database.transaction('DEFERRED', () => ({

@@ -57,6 +57,7 @@ export const anyLease: fc.Arbitrary<Lease> = fc.record({
 	expiryTime: optional(wholeTime),
 	endsBy: optional(wholeTime),
 	note: optionalText,
+	model: optionalText,
 	partialQueueId: optionalText,
 	leaseId: optionalText,
 	machine: optionalText,
@@ -104,6 +105,7 @@ export const anyUsage: fc.Arbitrary<UsageRecord> = fc.record({
 	reservationType: type,
 	leaseId: optionalText,
 	note: optionalText,
+	model: optionalText,
 	endReason: optional(endReason),
 });
 

@@ -1,0 +1,117 @@
+/**
+`report` over a million usage records: how long it takes, how much memory, and how long Redis is held up at a time.
+*/
+import {spawn} from 'node:child_process';
+import {once} from 'node:events';
+import {readFileSync} from 'node:fs';
+import path from 'node:path';
+import process from 'node:process';
+import {DatabaseSync} from 'node:sqlite';
+import {text} from 'node:stream/consumers';
+import {Redis} from 'ioredis';
+import {encodeUsage} from '../../source/store/codec.js';
+import {createEmbeddedBox, createRedisBox, program, type Box} from '../_helpers/cli.js';
+import {startRedis} from '../_helpers/redis-server.js';
+import {report, tell} from './_measure.js';
+
+const recordCount = 1_000_000;
+const batchSize = 10_000;
+const now = Math.floor(Date.now() / 1000);
+const days = 89;
+
+type Stored = {readonly endSecond: number; readonly user: string; readonly raw: string};
+
+/** As many people share a busy box: a record every few seconds, some of them of one second. */
+function stored(place: number): Stored {
+	const endTime = now - days * 86_400 + Math.floor((place / recordCount) * days * 86_400) + (place % 4) / 8;
+	const durationSeconds = 60 + ((place * 7919) % 40_000) + 0.25;
+	const user = `user-${place % 53}`;
+	const raw = encodeUsage({
+		user,
+		actualUser: user,
+		gpuId: place % 8,
+		startTime: endTime - durationSeconds,
+		endTime,
+		durationSeconds,
+		reservationType: place % 3 === 0 ? 'manual' : 'run',
+		leaseId: `00000000-0000-4000-8000-${String(place).padStart(12, '0')}`,
+		note: place % 5 === 0 ? 'eval 70B, sweep 4' : undefined,
+		model: place % 2 === 0 ? `lab/model-${place % 11}` : undefined,
+		endReason: 'exited',
+	});
+	return {endSecond: Math.floor(endTime), user, raw};
+}
+
+async function fill(write: (batch: readonly Stored[]) => Promise<void>): Promise<void> {
+	for (let first = 0; first < recordCount; first += batchSize) {
+		await write(Array.from({length: batchSize}, (_, offset) => stored(first + offset)));
+	}
+}
+
+/** The most memory that a process has had so far, in MiB; undefined once it is gone. */
+function peakMemory(pid: number): number | undefined {
+	try {
+		const {kib} = /VmHWM:\s+(?<kib>\d+)/v.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.groups ?? {};
+		return kib === undefined ? undefined : Number(kib) / 1024;
+	} catch {
+		return undefined;
+	}
+}
+
+async function measure(name: string, box: Box): Promise<void> {
+	for (const by of ['user', 'day', 'model']) {
+		const began = performance.now();
+		const child = spawn(process.execPath, [program, 'report', '--days', '90', '--by', by, '--json'], {
+			cwd: box.home,
+			env: box.environment,
+			stdio: ['ignore', 'pipe', 'inherit'],
+		});
+		let peak = 0;
+		const watch = setInterval(() => {
+			peak = Math.max(peak, peakMemory(child.pid!) ?? 0);
+		}, 10);
+		const [said] = await Promise.all([text(child.stdout), once(child, 'close')]);
+		clearInterval(watch);
+		const {total_reservations: counted} = JSON.parse(said) as {readonly total_reservations: number};
+		if (counted !== recordCount) {
+			throw new Error(`${name}: ${counted} of ${recordCount} records were counted`);
+		}
+
+		report(`${name}, by ${by}: a million records`, (performance.now() - began) / 1000, {limit: 3, unit: 's'});
+		report(`${name}, by ${by}: memory`, peak, {limit: 200, unit: 'MiB'});
+	}
+}
+
+const redis = await startRedis();
+const redisBox = await createRedisBox(redis.port, 8);
+const client = new Redis(redis.port);
+await fill(async (batch) => {
+	await client.zadd('canhazgpu:usage_history_sorted', ...batch.flatMap(({endSecond, raw}) => [endSecond, raw]));
+});
+await client.config('SET', 'slowlog-log-slower-than', '0', 'slowlog-max-len', '100000');
+await client.slowlog('RESET');
+await measure('Redis', redisBox);
+const slow = (await client.slowlog('GET', 100_000)) as ReadonlyArray<
+	readonly [number, number, number, readonly string[]]
+>;
+const [longest = 0] = slow.map((command) => command[2]).toSorted((a, b) => b - a);
+report('Redis: the longest that one command held it up', longest / 1000, {limit: 5, unit: 'ms'});
+tell('commands of three reports', slow.length, '');
+client.disconnect();
+await redis.stop();
+redisBox.remove();
+
+const embeddedBox = await createEmbeddedBox(8);
+const database = new DatabaseSync(path.join(embeddedBox.poolDirectory, 'pool.sqlite'));
+const insert = database.prepare('INSERT OR IGNORE INTO history (end_second, raw, user) VALUES (?, ?, ?)');
+await fill(async (batch) => {
+	database.exec('BEGIN');
+	for (const {endSecond, raw, user} of batch) {
+		insert.run(endSecond, raw, user);
+	}
+
+	database.exec('COMMIT');
+});
+database.close();
+await measure('embedded', embeddedBox);
+embeddedBox.remove();
