@@ -89,7 +89,7 @@ export type State = {
 };
 
 /** What stands still during a pause. */
-export type Shown = Pick<State, 'snapshot' | 'snapshotAtMs' | 'observation' | 'scanFailure'>;
+export type Shown = Pick<State, 'snapshot' | 'snapshotAtMs' | 'observation' | 'scanFailure' | 'history'>;
 
 /** What is shown is of `sinceMs`; `latest` is what would be shown otherwise. */
 export type Pause = {readonly sinceMs: number; readonly latest: Shown};

@@ -1,11 +1,12 @@
 /** A pause: what is shown stands still, while everything behind it goes on. */
 import type {Shown, State} from '../state.js';
 
-const shownOf = ({snapshot, snapshotAtMs, observation, scanFailure}: State): Shown => ({
+const shownOf = ({snapshot, snapshotAtMs, observation, scanFailure, history}: State): Shown => ({
 	snapshot,
 	snapshotAtMs,
 	observation,
 	scanFailure,
+	history,
 });
 
 /** Begins one, or ends it and shows the newest. */

@@ -73,6 +73,7 @@ function headSentence(state: State): string {
 		`canhazgpu on ${sanitize(settings.hostname)}`,
 		model,
 		connections[connection.kind],
+		state.pause === undefined ? undefined : 'PAUSED',
 		scanFailure === undefined ? undefined : 'GPU scan failed',
 		observation?.simulated ? 'simulated' : undefined,
 		sanitize(settings.poolLabel ?? ''),

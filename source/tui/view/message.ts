@@ -51,9 +51,11 @@ function standing(state: State): Message | undefined {
 }
 
 /** `z Undo (8s)`, for as long as it can be done. */
-function undoSpans({undo, nowMs}: State): Line {
+function undoSpans({undo, nowMs, settings}: State): Line {
 	const seconds = undo === undefined ? 0 : Math.ceil((undo.untilMs - nowMs) / 1000);
-	return seconds > 0 ? [span(' '), span('z', 'key'), span(` Undo (${seconds}s) `)] : [];
+	// Read aloud, a countdown would never end.
+	const left = settings.isLinear ? '' : `(${seconds}s) `;
+	return seconds > 0 ? [span(' '), span('z', 'key'), span(` Undo ${left}`)] : [];
 }
 
 /** The filter being typed, and how much it leaves. */
