@@ -67,5 +67,7 @@ export const dialogBindings: readonly Binding[] = [
 	{modes: ['output'], keys: ['left'], intent: 'output-left'},
 	{modes: ['output'], keys: ['right'], intent: 'output-right'},
 
+	{modes: ['help'], keys: [' ', 'pagedown', 'down', 'j', 'right'], intent: 'help-next', footer: ['Space', 'Next page']},
+	{modes: ['help'], keys: ['pageup', 'up', 'k', 'left'], intent: 'help-previous'},
 	{modes: ['help'], keys: ['escape', 'enter', '?', 'h', 'q'], intent: 'close-dialog', footer: ['Esc', 'Close']},
 ];

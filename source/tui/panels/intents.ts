@@ -18,4 +18,6 @@ export type PanelIntent =
 	| 'last-line'
 	| 'toggle-tree'
 	| 'report-next'
-	| 'report-previous';
+	| 'report-previous'
+	| 'help-next'
+	| 'help-previous';

@@ -67,4 +67,6 @@ export const panelIntents: Readonly<Record<PanelIntent, (state: State) => State>
 	'toggle-tree': (state) => withPanels(state, {isTree: !state.panels.isTree}),
 	'report-next': (state) => report(state, 1),
 	'report-previous': (state) => report(state, -1),
+	'help-next': (state) => withPanels(state, {helpPage: state.panels.helpPage + 1}),
+	'help-previous': (state) => withPanels(state, {helpPage: state.panels.helpPage - 1}),
 };

@@ -22,6 +22,8 @@ export type PanelsState = {
 	/** Processes as a tree: each below the one that started it. */
 	readonly isTree: boolean;
 	readonly reportBy: ReportKind;
+	/** Any whole number: they go round and round. */
+	readonly helpPage: number;
 };
 
 export const initialPanels: PanelsState = {
@@ -31,4 +33,5 @@ export const initialPanels: PanelsState = {
 	queue: {place: 0},
 	isTree: false,
 	reportBy: 'user',
+	helpPage: 0,
 };

@@ -106,8 +106,9 @@ function formView(form: Form, state: State, glyphs: Glyphs): DialogView {
 export function dialogView(dialog: Dialog, state: State, glyphs: Glyphs): DialogView | undefined {
 	switch (dialog.kind) {
 		case 'help': {
-			const {lines, width} = helpView(state.size.rows - 2, state.size.columns - 2 - sides);
-			return {title: 'Keys', width: width + sides, lines};
+			const room = {rows: state.size.rows - 2, columns: state.size.columns - 2 - sides};
+			const {lines, width, page, pages} = helpView(room, state.panels.helpPage);
+			return {title: pages > 1 ? `Keys, page ${page + 1} of ${pages}` : 'Keys', width: width + sides, lines};
 		}
 
 		case 'form': {

@@ -21,7 +21,7 @@ const keyWords = (key: string): string =>
 	names[key] ?? key.replace(/^ctrl-.$/v, (match) => `Ctrl-${match.slice(-1).toUpperCase()}`);
 
 /** The keys of each line of the help, with what they do. */
-function entries(): ReadonlyArray<readonly [help: string, keys: string]> {
+function entries(): readonly Entry[] {
 	const keysOf = new Map<string, string>();
 	for (const {help, keys} of bindings) {
 		if (help === undefined) {
@@ -38,37 +38,41 @@ function entries(): ReadonlyArray<readonly [help: string, keys: string]> {
 
 const gap = 2;
 
-export type HelpView = {readonly lines: readonly Line[]; readonly width: number};
+export type HelpView = {
+	readonly lines: readonly Line[];
+	readonly width: number;
+	readonly page: number;
+	readonly pages: number;
+};
 
-/** At most `rows` lines of at most `columns`: keys first, and shorter words rather than none. */
-export function helpView(rows: number, columns: number): HelpView {
+type Entry = readonly [help: string, keys: string];
+
+const widest = (texts: readonly string[]): number => Math.max(0, ...texts.map((text) => widthOf(text)));
+
+/** One column: the keys, and what they do. */
+const columnOf = (entriesOfIt: readonly Entry[], keysWidth: number): readonly Line[] =>
+	entriesOfIt.map(([help, keys]) => [span(fit(keys, keysWidth), 'key'), span(help)]);
+
+/** A page of lines, at most `rows` of at most `columns` each, in as many columns as fit. */
+export function helpView({rows, columns}: {readonly rows: number; readonly columns: number}, page: number): HelpView {
 	const all = entries();
-	const most = Math.max(1, Math.min(rows, all.length));
-	// Columns of even height.
-	const height = Math.ceil(all.length / Math.ceil(all.length / most));
-	const parts = Array.from({length: Math.ceil(all.length / height)}, (_, part) =>
-		all.slice(part * height, (part + 1) * height),
-	);
-	const keysWidths = parts.map((part) => Math.max(...part.map(([, keys]) => widthOf(keys))) + gap);
-	const wholeWidths = parts.map((part, place) => keysWidths[place]! + Math.max(...part.map(([help]) => widthOf(help))));
-	const whole = wholeWidths.reduce((sum, width) => sum + width + gap, -gap);
-	const even = Math.floor((columns + gap) / parts.length) - gap;
-	const widths = whole <= columns ? wholeWidths : wholeWidths.map((width) => Math.min(width, even));
-	const blocks = parts.map((part, place) =>
-		block(
-			part.map(([help, keys]): Line => [span(fit(keys, keysWidths[place]!), 'key'), span(help)]),
-			height,
-			widths[place]!,
-		),
-	);
+	const keysWidth = widest(all.map(([, keys]) => keys)) + gap;
+	const width = Math.min(columns, keysWidth + widest(all.map(([help]) => help)));
+	const across = Math.max(1, Math.floor((columns + gap) / (width + gap)));
+	const least = Math.max(1, rows);
+	const pages = Math.ceil(all.length / (across * least));
+	const perPage = Math.ceil(all.length / pages);
+	// No more columns than are needed, of even height.
+	const used = Math.ceil(perPage / least);
+	const height = Math.ceil(perPage / used);
+	const shown = ((page % pages) + pages) % pages;
+	const first = shown * height * used;
+	const blocks = Array.from({length: used}, (_, column) => {
+		const start = first + column * height;
+		return block(columnOf(all.slice(start, start + height), keysWidth), height, width);
+	});
 	const lines = Array.from({length: height}, (_, row) =>
 		blocks.flatMap((column, place) => (place === 0 ? column[row]! : [span(' '.repeat(gap)), ...column[row]!])),
 	);
-	return {
-		lines,
-		width: Math.min(
-			columns,
-			widths.reduce((sum, width) => sum + width + gap, -gap),
-		),
-	};
+	return {lines, width: used * (width + gap) - gap, page: shown, pages};
 }
