@@ -87,6 +87,11 @@ export type Store = {
 	`store-refused` where the store keeps none: a Redis before 5, or an account that may not.
 	*/
 	readonly audit: (query?: AuditQuery) => Promise<readonly AuditEntry[]>;
+	/**
+	Takes what an older version kept elsewhere into the history, once, and tells how many records that were. It may be stopped at any
+	point and begun again. Absent where there is no older version.
+	*/
+	readonly takeOverHistory?: () => Promise<number>;
 	readonly scans: ScanBoard;
 	readonly close: () => Promise<void>;
 };

@@ -15,6 +15,7 @@ import {readTrail} from './trail.js';
 import {eventChannel} from './keys.js';
 import commitLua from './lua/commit.lua';
 import readLua from './lua/read.lua';
+import {createOldHistoryMover} from './old-history.js';
 import {parseReadReply, readArguments} from './read-reply.js';
 import {createScanBoard} from './scan-board.js';
 import {subscribe, type ChannelListener} from './subscription.js';
@@ -91,6 +92,7 @@ export async function openRedisStore({patient, ...address}: RedisStoreOptions): 
 		async audit(query = {}) {
 			return readTrail(connection, query);
 		},
+		takeOverHistory: createOldHistoryMover(connection),
 		scans: createScanBoard(connection, listen),
 		async close() {
 			await Promise.all([...subscriptions].map(async (stop) => stop()));

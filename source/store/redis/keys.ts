@@ -27,6 +27,10 @@ export const keys = {
 	*/
 	allocationLock: 'canhazgpu:allocation_lock',
 	/**
+	Ours: set when nothing is left of the history that the peer kept at first.
+	*/
+	oldHistoryMoved: 'canhazgpu:old_history_moved',
+	/**
 	Ours: who scans for everybody, `INTERVAL_MS OWNER`, for a few seconds.
 	*/
 	scanner: 'canhazgpu:scanner',
