@@ -4,6 +4,7 @@ Chooses the GPU provider.
 import {existsSync} from 'node:fs';
 import {uptime} from 'node:os';
 import path from 'node:path';
+import {performance} from 'node:perf_hooks';
 import process from 'node:process';
 import type {Config} from './config.js';
 import type {Clock, GpuProvider, Store} from './core/ports.js';
@@ -14,6 +15,7 @@ import {createAmdProvider} from './gpu/amd.js';
 import {detectProvider} from './gpu/detect.js';
 import type {EarlyRuns} from './gpu/early-tool.js';
 import {createNvidiaProvider} from './gpu/nvidia.js';
+import type {Scenario} from './gpu/scenario.js';
 import {createSimulatedProvider} from './gpu/simulated.js';
 import {createProcessDescriber} from './host/process-details.js';
 import {runTool} from './host/spawn.js';
@@ -28,6 +30,8 @@ export type ProviderContext = {
 	readonly config: Config;
 	/** Where simulated GPUs find the leases to show load for. */
 	readonly store?: Store;
+	/** What they show besides. */
+	readonly scenario?: Scenario;
 	/** Runs of the tool that are under way already. */
 	readonly early?: EarlyRuns;
 };
@@ -74,10 +78,13 @@ export function lookEarly(context: ProviderContext): GpuProvider | undefined {
 }
 
 /** Load appears where the pool's leases are. */
-const createSimulated = ({clock, store}: ProviderContext): GpuProvider =>
+const createSimulated = ({clock, store, scenario}: ProviderContext): GpuProvider =>
 	createSimulatedProvider({
 		monotonicMs: clock.monotonicMs,
 		nowSeconds: () => Date.now() / 1000,
+		scenario,
+		// With this process.
+		startedAtSeconds: performance.timeOrigin / 1000,
 		async gpuCount() {
 			const snapshot = await store?.read();
 			return snapshot?.pool?.gpuCount ?? simulatedCount;

@@ -12,6 +12,7 @@ import type {Config} from './config.js';
 import type {GpuProvider, Store} from './core/ports.js';
 import type {ProviderName} from './core/types.js';
 import type {EarlyRuns} from './gpu/early-tool.js';
+import type {Scenario} from './gpu/scenario.js';
 import {createPaint} from './format/paint.js';
 import {createClock} from './host/clock.js';
 import {createHost} from './host/host.js';
@@ -30,9 +31,28 @@ export function createApp({config, hasColor, early: runs}: AppOptions): App {
 	const clock = createClock();
 	const context = {config, host, clock, places: createPlaces(config, host), early: runs};
 
-	const worldOf = (store: Store, provider: ProviderName, early?: GpuProvider): OpenWorld => {
-		const gpus = early?.name === provider ? early : createProvider(provider, {...context, store});
-		const memoryThresholdMiB = config.get('memory.threshold')!;
+	const memoryThresholdMiB = config.get('memory.threshold')!;
+
+	/** Simulated GPUs alone have one. */
+	const scenarioFor = async (provider: ProviderName): Promise<Scenario | undefined> => {
+		const file = provider === 'fake' ? config.get('simulated.scenario') : undefined;
+		if (file === undefined) {
+			return undefined;
+		}
+
+		const {loadScenario} = await import('./app-scenario.js');
+		return loadScenario(file);
+	};
+
+	type WorldOptions = {
+		readonly store: Store;
+		readonly provider: ProviderName;
+		readonly scenario: Scenario | undefined;
+		readonly early?: GpuProvider;
+	};
+
+	const worldOf = ({store, provider, scenario, early}: WorldOptions): OpenWorld => {
+		const gpus = early?.name === provider ? early : createProvider(provider, {...context, store, scenario});
 		const watching: GpuProvider[] = [];
 		return {
 			store,
@@ -49,7 +69,7 @@ export function createApp({config, hasColor, early: runs}: AppOptions): App {
 					name: provider,
 					memoryThresholdMiB,
 					intervalMs,
-					createScanner: await watchingProvider(provider, {...context, store}, intervalMs),
+					createScanner: await watchingProvider(provider, {...context, store, scenario}, intervalMs),
 				});
 				watching.push(watched);
 				return watched;
@@ -61,10 +81,33 @@ export function createApp({config, hasColor, early: runs}: AppOptions): App {
 		};
 	};
 
+	const openDemo = async (): Promise<OpenWorld> => {
+		const [{createDemo}, {demoScenario}] = await Promise.all([
+			import('./app-demo.js'),
+			import('./app-demo-scenario.js'),
+		]);
+		const scenario = (await scenarioFor('fake')) ?? demoScenario;
+		const demo = await createDemo({
+			host,
+			clock,
+			scenario,
+			now: () => Date.now() / 1000,
+			gpusOver: (store) => createProvider('fake', {...context, store, scenario}),
+			memoryThresholdMiB,
+		});
+		const world = worldOf({store: demo.store, provider: 'fake', scenario});
+		return {
+			...world,
+			async close() {
+				await demo.close();
+				await world.close();
+			},
+		};
+	};
+
 	const open = async (options: OpenOptions = {}): Promise<OpenWorld> => {
 		if (options.isDemo) {
-			const {createDemoStore} = await import('./app-demo.js');
-			return worldOf(await createDemoStore({host, clock}), 'fake');
+			return openDemo();
 		}
 
 		const early = options.willScan === true ? lookEarly(context) : undefined;
@@ -78,7 +121,8 @@ export function createApp({config, hasColor, early: runs}: AppOptions): App {
 			}
 
 			// Without a pool any provider will do: the first verb says that there is none.
-			return {...opened, ...worldOf(store, pool?.provider ?? 'fake', early)};
+			const provider = pool?.provider ?? 'fake';
+			return {...opened, ...worldOf({store, provider, early, scenario: await scenarioFor(provider)})};
 		} catch (error) {
 			await early?.close?.();
 			await store?.close();

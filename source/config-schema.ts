@@ -98,6 +98,7 @@ export const settings = {
 	'web.allowed_hosts': setting(v.array(host(), 'a list of host names'), []),
 	'top.interval': setting(duration(), '2s'),
 	'top.theme': setting(choice(['auto', 'dark', 'light']), 'auto'),
+	'simulated.scenario': setting(text('the path of a file')),
 } as const;
 
 export type SettingPath = keyof typeof settings;

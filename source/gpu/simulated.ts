@@ -1,5 +1,6 @@
 import type {GpuProvider} from '../core/ports.js';
-import type {LeaseType, Observation} from '../core/types.js';
+import type {GpuReading, LeaseType, Observation} from '../core/types.js';
+import {isNow, type Scenario, sceneOf} from './scenario.js';
 import {simulateGpu} from './simulation.js';
 import {singleFlight} from './single-flight.js';
 
@@ -21,6 +22,10 @@ export type SimulatedLease = {
 	Unix seconds. Known, the load grows from here on, and a manual lease falls silent after a while.
 	*/
 	readonly startTime?: number;
+	/**
+	Its command line; else one is made up.
+	*/
+	readonly command?: string;
 };
 
 type Options = {
@@ -32,6 +37,11 @@ type Options = {
 	*/
 	readonly nowSeconds: () => number;
 	readonly seed?: number;
+	readonly scenario?: Scenario;
+	/**
+	When the scenario began, in Unix seconds.
+	*/
+	readonly startedAtSeconds?: number;
 };
 
 /**
@@ -42,8 +52,12 @@ export const createSimulatedProvider = ({
 	leases,
 	monotonicMs,
 	nowSeconds,
-	seed = 1,
+	scenario = {},
+	seed = scenario.seed ?? 1,
+	startedAtSeconds = 0,
 }: Options): GpuProvider => {
+	const warm = createThermals();
+
 	const report = (seen: Pick<Observation, 'gpus' | 'failure' | 'warnings'>): Observation => ({
 		provider: 'fake',
 		simulated: true,
@@ -62,11 +76,28 @@ export const createSimulatedProvider = ({
 		}
 
 		const seconds = nowSeconds();
+		const elapsedSeconds = seconds - startedAtSeconds;
+		const outage = scenario.scans?.find((span) => isNow(span, elapsedSeconds));
+		if (outage !== undefined) {
+			return report({gpus: [], failure: {message: outage.failure}, warnings: []});
+		}
+
 		const current = held.status === 'fulfilled' ? held.value : [];
+		const commandOf = (account: string) => scenario.people?.find(({user}) => user === account)?.command;
+		const gpus = Array.from({length: count.value}, (_, index) => {
+			const lease = current.find((one) => one.index === index);
+			return simulateGpu({
+				seed,
+				index,
+				seconds,
+				lease: lease && {...lease, command: lease.command ?? commandOf(lease.user)},
+				scene: sceneOf(scenario, index, elapsedSeconds),
+				model: scenario.model,
+				memoryTotalMiB: scenario.memory,
+			});
+		});
 		return report({
-			gpus: Array.from({length: count.value}, (_, index) =>
-				simulateGpu({seed, index, seconds, lease: current.find((lease) => lease.index === index)}),
-			),
+			gpus: warm(gpus, seconds),
 			warnings: held.status === 'rejected' ? [`Simulated without load: ${reasonOf(held)}`] : [],
 		});
 	};
@@ -76,3 +107,31 @@ export const createSimulatedProvider = ({
 
 const reasonOf = ({reason}: PromiseRejectedResult): string =>
 	reason instanceof Error ? reason.message : String(reason);
+
+/**
+In seconds: how long metal takes to warm up or cool down by two thirds.
+*/
+const inertiaSeconds = 12;
+
+/**
+Lets temperatures follow the work slowly, as they do. Who looks once sees where they tend to.
+*/
+const createThermals = () => {
+	let earlier: ReadonlyMap<number, number> = new Map();
+	let earlierSeconds = 0;
+
+	return (gpus: readonly GpuReading[], seconds: number): readonly GpuReading[] => {
+		const share = 1 - Math.exp(-Math.max(0, seconds - earlierSeconds) / inertiaSeconds);
+		earlier = new Map(
+			gpus.flatMap(({index, temperatureCelsius: target}) => {
+				const from = earlier.get(index) ?? target;
+				return target === undefined || from === undefined ? [] : [[index, from + (target - from) * share] as const];
+			}),
+		);
+		earlierSeconds = seconds;
+		return gpus.map((gpu) => {
+			const celsius = earlier.get(gpu.index);
+			return celsius === undefined ? gpu : {...gpu, temperatureCelsius: Math.round(celsius)};
+		});
+	};
+};

@@ -1,4 +1,5 @@
-import type {GpuReading} from '../core/types.js';
+import type {GpuProcess, GpuReading} from '../core/types.js';
+import type {Scene} from './scenario.js';
 import type {SimulatedLease} from './simulated.js';
 
 type Input = {
@@ -9,9 +10,14 @@ type Input = {
 	*/
 	readonly seconds: number;
 	readonly lease?: SimulatedLease;
+	/**
+	What goes on besides.
+	*/
+	readonly scene?: Scene;
+	readonly model?: string;
+	readonly memoryTotalMiB?: number;
 };
 
-const memoryTotalMiB = 81_559;
 const powerLimitWatts = 700;
 
 /**
@@ -25,30 +31,79 @@ const noLoad: Load = {work: 0, memory: 0};
 One simulated GPU at one moment, modelled on an H100. The same input gives the same reading, and readings a second apart differ by
 little.
 */
-export const simulateGpu = ({seed, index, seconds, lease}: Input): GpuReading => {
+export const simulateGpu = ({
+	seed,
+	index,
+	seconds,
+	lease,
+	scene = {processes: [], change: (reading) => reading},
+	model = 'Simulated H100 80GB',
+	memoryTotalMiB = 81_559,
+}: Input): GpuReading => {
 	const dice = (salt: number) => fraction(seed, index, salt);
 	const sway = (periodSeconds: number, salt: number) => Math.sin(2 * Math.PI * (seconds / periodSeconds + dice(salt)));
 
-	const {work, memory} = lease === undefined ? noLoad : loadOf(lease, seconds, dice, sway);
+	const load = lease === undefined ? noLoad : loadOf(lease, seconds, dice, sway);
 	const idleMemoryMiB = 3 + Math.floor(dice(1) * 4);
-	const processMemoryMiB = Math.round(memory * (memoryTotalMiB - 1500));
+	const processMemoryMiB = Math.round(load.memory * (memoryTotalMiB - 1500));
+	const others = scene.processes.map((process, position) => {
+		const warmth = smoothStep(process.startedSecondsAgo / 20);
+		const work = (warmth * (process.utilization ?? 0) * (0.95 + 0.05 * sway(23, 30 + position))) / 100;
+		return {...process, work, memoryMiB: Math.round(warmth * process.memory)};
+	});
+	const othersMiB = others.reduce((sum, {memoryMiB}) => sum + memoryMiB, 0);
+	const work = Math.min(1, load.work + others.reduce((sum, other) => sum + other.work, 0));
 	const heat = work * (0.92 + 0.08 * sway(140, 2));
+	const own = lease === undefined || load.memory === 0 ? [] : [describeProcess(lease, index, processMemoryMiB, dice)];
 
-	return {
+	return scene.change({
 		index,
 		uuid: `SIM-00000000-0000-0000-0000-${index.toString(16).padStart(12, '0')}`,
 		pciBusId: `00000000:${(index + 1).toString(16).padStart(2, '0').toUpperCase()}:00.0`,
-		name: 'Simulated H100 80GB',
-		memoryUsedMiB: idleMemoryMiB + processMemoryMiB,
+		name: model,
+		memoryUsedMiB: Math.min(memoryTotalMiB, idleMemoryMiB + processMemoryMiB + othersMiB),
 		memoryTotalMiB,
 		utilizationPercent: Math.round(100 * work),
+		memoryUtilizationPercent: Math.round(60 * work),
 		temperatureCelsius: Math.round(31 + sway(300, 3) + 38 * heat),
+		temperatureLimitCelsius: 87,
 		powerWatts: Math.round(10 * (70 + 2 * sway(45, 4) + 560 * heat)) / 10,
 		powerLimitWatts,
-		processes: lease === undefined || memory === 0 ? [] : [describeProcess(lease, index, processMemoryMiB, dice)],
+		smClockMHz: work === 0 ? 345 : Math.round(1980 - 120 * heat),
+		memoryClockMHz: 2619,
+		throttleReasons: [],
+		processes: [
+			...own.map((process) => ({
+				...process,
+				utilizationPercent: Math.round(100 * load.work),
+				cpuPercent: Math.round(load.work * (140 + 300 * dice(22)) * (1 + 0.1 * sway(17, 23))),
+				hostMemoryMiB: Math.round(900 + 6000 * dice(24)),
+				startTime: lease?.startTime,
+			})),
+			...others.map(({pid, user, command, memoryMiB, work: share, startedSecondsAgo, container}, position) => ({
+				pid: pid ?? madeUpPid(index, 900 + position),
+				user,
+				name: programOf(command),
+				commandLine: command,
+				memoryUsedMiB: memoryMiB,
+				utilizationPercent: Math.round(100 * share),
+				cpuPercent: Math.round(120 * share),
+				hostMemoryMiB: Math.round(700 + 2000 * fraction(seed, index, 40 + position)),
+				startTime: Math.round(seconds - startedSecondsAgo),
+				containerId: container,
+				kind: 'compute' as const,
+			})),
+		],
 		unknown: {},
-	};
+	});
 };
+
+/**
+Beyond the largest pid of the kernel, so that nobody signals a real process by it.
+*/
+const madeUpPid = (index: number, position: number): number => 2 ** 22 + 1 + index * 1000 + position;
+
+const programOf = (command: string): string => (command.split(' ', 1)[0] ?? '').split('/').pop() ?? '';
 
 type Dice = (salt: number) => number;
 type Sway = (periodSeconds: number, salt: number) => number;
@@ -81,17 +136,26 @@ const programs = [
 
 const notebook = ['python3', 'python3 -m ipykernel_launcher -f kernel.json'] as const;
 
-const describeProcess = ({user, type, pid}: SimulatedLease, index: number, memoryUsedMiB: number, dice: Dice) => {
+const describeProcess = (
+	{user, type, pid, command}: SimulatedLease,
+	index: number,
+	memoryUsedMiB: number,
+	dice: Dice,
+): GpuProcess => {
 	const [name, commandLine] =
-		type === 'manual' ? notebook : (programs[Math.floor(dice(20) * programs.length)] ?? notebook);
+		command === undefined
+			? type === 'manual'
+				? notebook
+				: (programs[Math.floor(dice(20) * programs.length)] ?? notebook)
+			: [programOf(command), command];
 	return {
-		pid: pid ?? 400_000 + index * 1000 + Math.floor(dice(21) * 1000),
+		pid: pid ?? madeUpPid(index, Math.floor(dice(21) * 900)),
 		user,
 		name,
 		commandLine,
 		memoryUsedMiB,
 		kind: 'compute',
-	} as const;
+	};
 };
 
 /**

@@ -1,0 +1,132 @@
+import {expect, onTestFinished, test} from 'vitest';
+import {createDemo} from '../../source/app-demo.js';
+import {demoScenario} from '../../source/app-demo-scenario.js';
+import {estimateWaits} from '../../source/core/estimates.js';
+import {isLeased} from '../../source/core/lifecycle.js';
+import {ownerOf} from '../../source/core/ownership.js';
+import {look} from '../../source/core/reservations.js';
+import type {Host, World} from '../../source/core/ports.js';
+import type {AuditRecord} from '../../source/core/types.js';
+import type {Scenario} from '../../source/gpu/scenario.js';
+import {createSimulatedProvider} from '../../source/gpu/simulated.js';
+import {createVirtualClock} from '../_helpers/virtual-clock.js';
+
+const host: Host = {
+	hostname: 'box',
+	machineId: 'machine-1',
+	bootId: 'boot-1',
+	self: {pid: 1},
+	account: {name: 'viewer', uid: 1000},
+	liveness: (list) => list.map(() => 'unknown'),
+};
+
+const open = async (scenario: Scenario = demoScenario) => {
+	const clock = createVirtualClock();
+	const startedAtSeconds = clock.now();
+	const options = {host, clock, scenario, now: clock.now, memoryThresholdMiB: 1024};
+	const gpusOver: Parameters<typeof createDemo>[0]['gpusOver'] = (store) =>
+		createSimulatedProvider({
+			scenario,
+			startedAtSeconds,
+			nowSeconds: clock.now,
+			monotonicMs: clock.monotonicMs,
+			gpuCount: async () => scenario.gpus ?? 8,
+			async leases() {
+				const {gpus} = await store.read();
+				return gpus.filter(isLeased).map(({index, lease}) => ({
+					index,
+					user: ownerOf(lease),
+					type: lease.type,
+					startTime: lease.startTime,
+				}));
+			},
+		});
+	const demo = await createDemo({...options, gpusOver});
+	onTestFinished(demo.close);
+	const world: World = {...options, store: demo.store, gpus: gpusOver(demo.store)};
+	return {demo, clock, world};
+};
+
+test('the first look shows all that can happen on a shared box', async () => {
+	const {world} = await open();
+	const {rows, snapshot} = await look(world);
+	expect(rows.map(({state, owner, unreservedUsers}) => [state, owner ?? unreservedUsers[0]])).toEqual([
+		['in-use', 'ada'],
+		['in-use', 'ada'],
+		['in-use', 'grace'],
+		['in-use', 'alan'],
+		['in-use', 'katherine'],
+		['available', undefined],
+		['unreserved', 'dave'],
+		['error', undefined],
+	]);
+	// A notebook that was left lying, and a model that is served.
+	expect(rows[2]).toMatchObject({processes: [], lease: {type: 'manual'}});
+	expect(rows[2]?.heldSeconds).toBeCloseTo(6.6 * 3600, -2);
+	expect(rows[0]?.model).toMatchObject({provider: 'meta-llama'});
+	expect(rows[5]?.reading).toMatchObject({isMigEnabled: true, migInstances: [{profile: '3g.40gb'}, {}, {}]});
+	const waiting = snapshot.queue.map((record) => (record.kind === 'entry' ? record.entry.user : record.kind));
+	expect(waiting).toEqual(['erin', 'frank']);
+	expect(Array.from(estimateWaits(snapshot).values(), (seconds) => Math.round(seconds / 60))).toEqual([12, 2]);
+	const [first] = snapshot.queue;
+	expect(first?.kind === 'entry' && snapshot.now - first.entry.enqueueTime).toBeCloseTo(22 * 60, -1);
+});
+
+test('there is a past to report on', async () => {
+	const {demo, clock} = await open();
+	const usage = await Array.fromAsync(demo.store.history(clock.now() - 30 * 86_400, clock.now()));
+	expect(usage.length).toBeGreaterThan(60);
+	expect(usage.every(({startTime, endTime}) => startTime < endTime && endTime <= clock.now())).toBe(true);
+});
+
+const livesOf = async (minutes: number) => {
+	const {demo, clock, world} = await open();
+	for (let minute = 0; minute < minutes; minute++) {
+		await clock.pass(60);
+		// Somebody looks.
+		await look(world);
+	}
+
+	const trail = await demo.store.audit();
+	return {demo, clock, world, trail};
+};
+
+const grantsOf = (trail: readonly AuditRecord[]) => trail.filter(({kind}) => kind === 'granted');
+
+test('people come, wait, are served and leave, and nobody gets what is broken or in use', async () => {
+	const {trail, world} = await livesOf(40);
+	const served = new Set(grantsOf(trail).map(({account}) => account));
+	expect([...served].toSorted()).toEqual(
+		['ada', 'alan', 'barbara', 'erin', 'frank', 'grace', 'katherine', 'linus'].toSorted(),
+	);
+	expect(grantsOf(trail).length).toBeGreaterThan(40);
+	const given = new Set(grantsOf(trail).flatMap(({gpus}) => gpus));
+	expect(given.has(6) || given.has(7)).toBe(false);
+	// Those with the long job still have it.
+	const {rows} = await look(world);
+	expect(rows.slice(0, 2).map(({owner}) => owner)).toEqual(['ada', 'ada']);
+});
+
+test('with the same seed everybody comes and goes alike', async () => {
+	const outline = ({trail}: {trail: readonly AuditRecord[]}) =>
+		trail.map(({time, kind, account, gpus}) => [Math.round(time), kind, account, gpus]);
+	const [first, second] = [await livesOf(10), await livesOf(10)];
+	expect(outline(second)).toEqual(outline(first));
+	expect(outline(first).length).toBeGreaterThan(10);
+});
+
+test('once it is closed nobody stirs', async () => {
+	const {demo, clock} = await open();
+	await clock.pass(120);
+	await demo.close();
+	const before = await demo.store.audit();
+	await clock.pass(3600);
+	expect(await demo.store.audit()).toEqual(before);
+});
+
+test('one who wants more than there is is refused in words', async () => {
+	await expect(open({gpus: 2, people: [{user: 'ada', gpus: 3}]})).rejects.toMatchObject({
+		code: 'impossible',
+		message: 'Cannot reserve 3 GPUs: the pool has 2',
+	});
+});
