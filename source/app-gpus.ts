@@ -6,6 +6,7 @@ import {uptime} from 'node:os';
 import path from 'node:path';
 import {performance} from 'node:perf_hooks';
 import process from 'node:process';
+import {libraryVerb} from './app-names.js';
 import type {Config} from './config.js';
 import type {Clock, GpuProvider, Store} from './core/ports.js';
 import {isLeased} from './core/lifecycle.js';
@@ -129,7 +130,16 @@ export async function watchingProvider(
 
 	const {createLiveSources} = await import('./gpu/nvidia-live.js');
 	const world = realWorld(context);
-	const createSources = createLiveSources({...world, intervalMs, uptimeSeconds: uptime});
+	const createSources = createLiveSources({
+		...world,
+		intervalMs,
+		uptimeSeconds: uptime,
+		library: {
+			command: process.execPath,
+			// Little memory: it keeps nothing.
+			args: ['--max-semi-space-size=1', '--max-old-space-size=64', process.argv[1] ?? '', libraryVerb],
+		},
+	});
 	return () => createNvidiaProvider({...world, createSources});
 }
 

@@ -4,6 +4,7 @@ Global flags, config, choose the command, print an error once, exit code.
 import process from 'node:process';
 import packageJson from '../package.json' with {type: 'json'};
 import type {EarlyRuns} from './app-early.js';
+import {libraryVerb} from './app-names.js';
 import type {Understood} from './commands/command.js';
 import {CanhazgpuError} from './errors.js';
 import {sanitize} from './format/text.js';
@@ -119,6 +120,11 @@ export async function main(argv: readonly string[]): Promise<number> {
 		process.exit(error.code === 'EPIPE' ? 0 : error.code === 'EIO' ? 129 : 1);
 	});
 	try {
+		if (argv[0] === libraryVerb) {
+			const {printScans} = await import('./app-nvml.js');
+			return await printScans(Number(argv[1]));
+		}
+
 		return await dispatch(argv);
 	} catch (error) {
 		return printError(error);

@@ -1,8 +1,10 @@
 import type {GpuReading, HealthProblem} from '../core/observation.js';
+import type {ToolCall} from './early-tool.js';
 import {readKernelLog} from './kernel-log.js';
 import {askDetails, attachParts} from './nvidia-details.js';
 import type {CreateSources} from './nvidia-sources.js';
 import {tableReader} from './nvidia-stream.js';
+import {readScans} from './nvml/lines.js';
 import {judgeXids, parseXids} from './nvidia-xids.js';
 import {createRefreshed} from './refreshed.js';
 import type {RunTool} from './tool.js';
@@ -23,6 +25,10 @@ type Options = {
 	Since the start of the machine, as the kernel's log counts.
 	*/
 	readonly uptimeSeconds: () => number;
+	/**
+	What prints scans by way of the driver's library, a line each; the milliseconds between two are the last argument.
+	*/
+	readonly library?: ToolCall;
 };
 
 const minuteMs = 60_000;
@@ -41,7 +47,7 @@ const longestAgoSeconds = 24 * 3600;
 For one that looks at NVIDIA GPUs again and again: one run of nvidia-smi that goes on, and now and then a look at what changes rarely.
 */
 export const createLiveSources =
-	({run, monotonicMs, timeoutMs, intervalMs, uptimeSeconds}: Options): CreateSources =>
+	({run, monotonicMs, timeoutMs, intervalMs, uptimeSeconds, library}: Options): CreateSources =>
 	({command, hangs, tableArguments, gpuCount}) => {
 		const closing = new AbortController();
 		const {signal} = closing;
@@ -63,6 +69,18 @@ export const createLiveSources =
 			return outcome;
 		};
 
+		const whole =
+			library &&
+			createToolStream({
+				run,
+				command: library.command,
+				args: () => [...library.args, String(intervalMs)],
+				createReader: readScans,
+				periodMs: intervalMs,
+				monotonicMs,
+				hangs,
+			});
+
 		const details = createRefreshed({
 			async ask() {
 				return hangs.sinceMs() === undefined ? askDetails({run: runNoted, command, timeoutMs, signal}) : undefined;
@@ -82,6 +100,7 @@ export const createLiveSources =
 		});
 
 		return {
+			whole,
 			table,
 			enrich(gpus) {
 				const hasUnknownParts = gpus.some((gpu) => gpu.isMigEnabled === true && gpu.migInstances === undefined);
@@ -92,7 +111,7 @@ export const createLiveSources =
 			},
 			async close() {
 				closing.abort();
-				await table.close();
+				await Promise.all([whole?.close(), table.close()]);
 			},
 		};
 	};

@@ -1,0 +1,130 @@
+/**
+Calls of NVML, by its public header nvml.h: what goes in, what comes out, and how it says no.
+*/
+import type {Argument, NativeFunction, NativeLibrary, Parameter} from './library.js';
+
+/** What came of a call: its value, or why there is none. */
+export type Told<Value> = {readonly value: Value} | {readonly no: Refusal};
+
+/** A code of `nvmlReturn_t`, or that there is no such function in this library. */
+export type Refusal = number | 'missing';
+
+/** Codes of `nvmlReturn_t`. */
+export const codes = {
+	success: 0,
+	notSupported: 3,
+	noPermission: 4,
+	notFound: 6,
+	insufficientSize: 7,
+	functionNotFound: 13,
+	gpuIsLost: 15,
+	resetRequired: 16,
+	unknown: 999,
+} as const;
+
+export type Calls = {
+	/** Calls the first of the functions that the library has. */
+	readonly call: (names: readonly string[], parameters: readonly Parameter[], ...given: readonly Argument[]) => Refusal;
+};
+
+export const createCalls = (library: NativeLibrary): Calls => {
+	const found = new Map<string, NativeFunction | undefined>();
+	const find = (name: string, parameters: readonly Parameter[]): NativeFunction | undefined => {
+		if (!found.has(name)) {
+			found.set(name, library.find(name, parameters));
+		}
+
+		return found.get(name);
+	};
+
+	return {
+		call(names, parameters, ...given) {
+			for (const name of names) {
+				const code = find(name, parameters)?.(...given);
+				// A newer library may know a function that the driver does not.
+				if (code !== undefined && code !== codes.functionNotFound) {
+					return code;
+				}
+			}
+
+			return 'missing';
+		},
+	};
+};
+
+type Question = {
+	readonly handle?: bigint;
+	readonly numbers?: readonly number[];
+	/** Of the memory that is written to, in bytes. */
+	readonly size?: number;
+};
+
+/** A function that writes to one piece of memory, after a handle and some numbers. */
+export const ask = <Value>(
+	calls: Calls,
+	names: readonly string[],
+	{handle, numbers = [], size = 4}: Question,
+	read: (memory: DataView) => Value,
+): Told<Value> => {
+	const memory = new Uint8Array(size);
+	const own = handle === undefined ? [] : [handle];
+	const code = calls.call(
+		names,
+		[...own.map(() => 'handle' as const), ...numbers.map(() => 'number' as const), 'memory'],
+		...own,
+		...numbers,
+		memory,
+	);
+	return code === codes.success ? {value: read(new DataView(memory.buffer))} : {no: code};
+};
+
+/** A function that writes a text. */
+export const askText = (calls: Calls, name: string, handle?: bigint): Told<string> => {
+	const memory = new Uint8Array(256);
+	const own = handle === undefined ? [] : [handle];
+	const code = calls.call(
+		[name],
+		[...own.map(() => 'handle' as const), 'memory', 'number'],
+		...own,
+		memory,
+		memory.length,
+	);
+	return code === codes.success ? {value: textIn(memory)} : {no: code};
+};
+
+/** Up to the first NUL. */
+export const textIn = (memory: Uint8Array): string => {
+	const end = memory.indexOf(0);
+	return new TextDecoder().decode(memory.subarray(0, end === -1 ? memory.length : end));
+};
+
+/** The numbers of C: 32 bits, and 64. */
+export const integerAt = (memory: DataView, offset = 0): number => memory.getUint32(offset, true);
+export const longAt = (memory: DataView, offset = 0): bigint => memory.getBigUint64(offset, true);
+
+/** The word of nvidia-smi for it. */
+export const wordOf = (no: Refusal): string => {
+	switch (no) {
+		case 'missing':
+		case codes.notSupported:
+		case codes.functionNotFound: {
+			return '[Not Supported]';
+		}
+
+		case codes.noPermission: {
+			return '[Insufficient Permissions]';
+		}
+
+		case codes.gpuIsLost: {
+			return '[GPU is lost]';
+		}
+
+		case codes.resetRequired: {
+			return '[GPU requires reset]';
+		}
+
+		default: {
+			return '[Unknown Error]';
+		}
+	}
+};

@@ -1,0 +1,30 @@
+/** The stand-in for NVIDIA's library, compiled. */
+import {execFileSync} from 'node:child_process';
+import {mkdtempSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import path from 'node:path';
+import {fileURLToPath} from 'node:url';
+
+const source = fileURLToPath(new URL('nvml-stub.c', import.meta.url));
+
+const canCompile = (): boolean => {
+	try {
+		execFileSync('cc', ['--version'], {stdio: 'ignore'});
+		return true;
+	} catch {
+		return false;
+	}
+};
+
+/** Without a C compiler the tests of the library are skipped, and say so. */
+export const hasCompiler = canCompile();
+if (!hasCompiler) {
+	console.warn('No C compiler (cc): the tests of NVML over a stand-in for its library are skipped.');
+}
+
+/** @returns The directory of a `libnvidia-ml.so.1`. */
+export function compileNvml(...flags: readonly string[]): string {
+	const directory = mkdtempSync(path.join(tmpdir(), 'nvml-'));
+	execFileSync('cc', ['-shared', '-fPIC', '-w', ...flags, '-o', path.join(directory, 'libnvidia-ml.so.1'), source]);
+	return directory;
+}
