@@ -84,7 +84,7 @@ function reasonAgainstLease(state: State, verb: 'release' | 'extend'): string | 
 	}
 
 	if (lease.partialQueueId !== undefined) {
-		return `${gpu} is held for a place in the queue until the rest is free`;
+		return `${gpu} is held for a place in the queue: 3 and then x gives that up`;
 	}
 
 	return verb === 'extend' && lease.expiryTime === undefined

@@ -139,6 +139,15 @@ test('a process of one’s own is adopted, and then asked to end', async () => {
 	await top.waitFor(`OK sent SIGINT to process ${job.pid}`);
 	// Its lease went with it.
 	await top.waitFor(/ 1 +UNRESERVED/v);
+
+	// The tool that is asked for the GPUs gets a SIGKILL.
+	await stub.answer({gpus: {before: 'kill -9 $$'}, processes: {before: 'kill -9 $$'}});
+	const failed = await top.waitFor('scan FAILED', 15_000);
+	expect(failed.at(-1)).toMatch(/ q Quit$/v);
+	await stub.answer({gpus: {stdout: fixture('gpus.two.csv')}, processes: {stdout: fixture('processes.none.csv')}});
+	await top.waitFor((screen) => !screen.includes('FAILED'), 15_000);
 	top.write('q');
 	expect(await top.exit).toMatchObject({exitCode: 0});
+	expect(top.isAlternate()).toBe(false);
+	expect(top.isCursorShown()).toBe(true);
 });

@@ -59,6 +59,23 @@ test('Ctrl-C quits, in the table and in a dialog', async () => {
 	expectSane(top, 0);
 });
 
+test('an error that nobody caught is told on a terminal that is as before', async () => {
+	const thrower = encodeURIComponent("process.on('SIGUSR2',()=>{throw new Error('out of the blue')})");
+	const top = startTop(box, {
+		shell: `trap : USR2; ${shell}`,
+		environment: {NODE_OPTIONS: `--import data:text/javascript,${thrower}`},
+	});
+	await top.waitFor(isShown(4));
+	process.kill(-top.pid, 'SIGUSR2');
+	await top.exit;
+	expect(top.isAlternate()).toBe(false);
+	expect(top.isCursorShown()).toBe(true);
+	expect(top.emulator.modes.bracketedPasteMode).toBe(false);
+	const screen = top.screen().join('\n');
+	expect(screen).toMatch(/^before\nError: this is a bug in canhazgpu\nError: out of the blue\n/v);
+	expect(screen).toMatch(/after 1\n[\s\S]* icanon [\s\S]* echo /v);
+});
+
 test('a terminal that is closed ends it', async () => {
 	const top = startTop(box);
 	await top.waitFor(isShown(4));

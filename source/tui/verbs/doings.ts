@@ -52,6 +52,9 @@ function checkSameGpus({gpus = []}: ReserveSubmission, store: StateStore): void 
 	}
 }
 
+/** What people type there out of habit. */
+const quitting: ReadonlySet<string> = new Set(['q', 'quit', 'exit']);
+
 const endOfWait = (answer: Awaited<ReturnType<typeof acquire>>, {durationSeconds}: ReserveSubmission): Flash =>
 	answer.kind === 'granted'
 		? grantedFlash(answer.gpus, durationSeconds)
@@ -101,6 +104,11 @@ export function createDoings({world, store, ports, waits, refresh, quit, tellTer
 		const {commandLine, lineHistory} = ports;
 		if (line === '' || commandLine === undefined) {
 			dispatch({kind: 'waits', dialog});
+			return;
+		}
+
+		if (quitting.has(line)) {
+			quit();
 			return;
 		}
 
