@@ -1,3 +1,4 @@
+import {createNoticeTeller} from '../core/notice-teller.js';
 import {look} from '../core/reservations.js';
 import {harmlessJson} from '../format/json.js';
 import {statusJson} from '../format/status-json.js';
@@ -68,6 +69,8 @@ export const status: Command = {
 				}
 			}
 
+			// After all that was asked for: it delays nothing, and fails nothing.
+			await createNoticeTeller(world)(view.snapshot, view.observation);
 			return 0;
 		} finally {
 			await world.close();

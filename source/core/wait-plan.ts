@@ -9,6 +9,8 @@ type Options = {
 	readonly leaseId: string;
 	readonly entryId: string;
 	readonly look: () => Promise<Observation>;
+	/** Told of what was seen, when it goes with what was read. */
+	readonly seen?: (observation: Observation) => void;
 };
 
 /**
@@ -20,7 +22,7 @@ and not a herd.
 export async function planWithLook(
 	{host, clock, memoryThresholdMiB}: World,
 	snapshot: Snapshot,
-	{request, leaseId, entryId, look}: Options,
+	{request, leaseId, entryId, look, seen}: Options,
 ): Promise<Advance | 'read again'> {
 	const options = {
 		lease: leaseFor(request, leaseId, host, snapshot.now),
@@ -38,6 +40,8 @@ export async function planWithLook(
 	if (observation.takenAtMs > readAtMs) {
 		return 'read again';
 	}
+
+	seen?.(observation);
 
 	const isUsable = (index: number): boolean => blockOfUse(index, observation, memoryThresholdMiB) === undefined;
 	return planAdvance(snapshot, entryId, {...options, isUsable});

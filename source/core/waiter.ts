@@ -7,6 +7,7 @@ import {holdingsOf, type EntryRecord} from './advance.js';
 import {createBell} from './bell.js';
 import {estimateWaits} from './estimates.js';
 import {entryHeartbeatTimeoutSeconds} from './liveness.js';
+import {createNoticeTeller, type NoticeTeller} from './notice-teller.js';
 import type {World} from './ports.js';
 import {planEntryHeartbeat} from './queue.js';
 import {checkWanted} from './request.js';
@@ -37,6 +38,8 @@ export class Waiter {
 	readonly #leaseId: string;
 	readonly #look: () => Promise<Observation>;
 	readonly #bell = createBell();
+	readonly #tellNotices: NoticeTeller;
+	#telling: Promise<void> | undefined;
 	readonly #ended = new AbortController();
 	#entryId: string;
 	#lastBeat = 0;
@@ -52,6 +55,7 @@ export class Waiter {
 		this.#leaseId = leaseId;
 		this.#look = look;
 		this.#entryId = world.clock.uuid();
+		this.#tellNotices = createNoticeTeller(world);
 	}
 
 	/** Joins the end of the line and waits there. Whatever ends it, nothing is left behind. */
@@ -96,7 +100,7 @@ export class Waiter {
 			throw error;
 		} finally {
 			this.#ended.abort();
-			await unsubscribe();
+			await Promise.all([unsubscribe(), this.#telling]);
 		}
 	}
 
@@ -181,6 +185,9 @@ export class Waiter {
 				leaseId: this.#leaseId,
 				entryId: this.#entryId,
 				look: this.#look,
+				seen: (observation) => {
+					this.#telling = this.#tellNotices(snapshot, observation);
+				},
 			});
 			if (advance === 'read again') {
 				continue;

@@ -3,6 +3,7 @@ The one live picture of the pool that every browser and every request is shown: 
 */
 import {CanhazgpuError} from '../errors.js';
 import {isLeased} from '../core/lifecycle.js';
+import {createNoticeTeller} from '../core/notice-teller.js';
 import {lineRows, type LineRow} from '../core/line.js';
 import type {World} from '../core/ports.js';
 import {statusRows, type StatusRow} from '../core/status.js';
@@ -103,6 +104,7 @@ export function startPicture(world: World, broken: (error: unknown) => void): Li
 		}
 	}
 
+	const tellNotices = createNoticeTeller(world);
 	const readNext = createNextRead(async () => readLiving(world));
 	const scanning = startScanning(
 		world,
@@ -111,6 +113,10 @@ export function startPicture(world: World, broken: (error: unknown) => void): Li
 			const {failure} = observation;
 			if (failure === undefined) {
 				readings = observation;
+				const {snapshot, lost} = picture;
+				if (snapshot !== undefined && lost === undefined) {
+					tellNotices({...snapshot, now: systemSeconds() + aheadSeconds}, observation).catch(broken);
+				}
 			}
 
 			change({

@@ -9,6 +9,7 @@ import {useReport} from '../report-feed.js';
 import {useController} from '../use-doings.js';
 import {useScan, useStoreFeed, useTick} from '../use-feeds.js';
 import {useTrail} from '../use-trail.js';
+import {useNotices} from '../use-notices.js';
 import {useSuspend} from '../use-suspend.js';
 import type {Waits} from '../verbs/waiting.js';
 import {Screen} from './screen.js';
@@ -40,6 +41,7 @@ export function Monitor({world, watched, store, ports, waits, scanIntervalMs, qu
 	const scanner = useScan(watched, {intervalMs: scanIntervalMs, holders: holdersOf(state.snapshot)}, dispatch, broken);
 	useTick(world, dispatch);
 	useTrail(world, state, dispatch, broken);
+	useNotices(world, state, broken);
 	useReport(world, state, dispatch, broken);
 
 	const {columns, rows} = useWindowSize();
