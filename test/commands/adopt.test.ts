@@ -90,3 +90,14 @@ test('--short prints the ids; what makes no sense is refused', async () => {
 	expect(again).toMatchObject({exitCode: 3, stdout: ''});
 	expect(again.stderr).toContain(`Error: GPU 1 is already held by ${userInfo().username}\n`);
 });
+
+test('use without a reservation is told once, however often it is looked at', async () => {
+	const {box} = await createUsedBox();
+	await box.run('status');
+	await box.run('status --json');
+	await box.run('status');
+	const {stdout} = await box.run('events --json');
+	expect((JSON.parse(stdout) as ReadonlyArray<Record<string, unknown>>).slice(1)).toMatchObject([
+		{kind: 'unreserved', account: userInfo().username, gpus: [1]},
+	]);
+});
