@@ -17,8 +17,6 @@ const manners: Readonly<Record<string, 'reads' | 'changes'>> = {
 	queue: 'reads',
 	report: 'reads',
 	events: 'reads',
-	doctor: 'reads',
-	host: 'reads',
 };
 
 const programs = new Set(['canhazgpu', 'chg']);
@@ -47,10 +45,17 @@ function checkVerb(verb: string, input: Input, isReadonly: boolean): void {
 	}
 }
 
+/** More than anybody scrolls through: of a longer output the end is kept. */
+const mostLines = 5000;
+
 /** The program as a verb inside the monitor sees it: what it prints is collected, and the pool is open already and stays so. */
 function innerApp(app: App, world: OpenWorld, {signal, onWaiting}: LineOptions, printed: string[]): App {
 	const print = (text: string): void => {
-		printed.push(...text.split('\n'));
+		for (const line of text.split('\n')) {
+			printed.push(line);
+		}
+
+		printed.splice(0, printed.length - mostLines);
 	};
 
 	return {

@@ -4,7 +4,7 @@ Redis goes and comes back under a monitor that stays.
 import {afterAll, beforeAll, expect, test} from 'vitest';
 import {createRedisBox, type Box} from '../_helpers/cli.js';
 import {startRedis, type RedisServer} from '../_helpers/redis-server.js';
-import {isShown, rowOf, startTop} from './_program.js';
+import {isShown, keys, rowOf, startTop} from './_program.js';
 
 let redis: RedisServer;
 let box: Box;
@@ -19,11 +19,15 @@ afterAll(async () => {
 	box.remove();
 });
 
-test('a monitor without its Redis says so, changes nothing, and is right again when Redis is back', async () => {
-	expect(await box.run('reserve --gpu-ids 1,3 --note kept')).toMatchObject({exitCode: 0});
+test('a monitor without its Redis says so, changes nothing, keeps its place in the line, and is right again afterwards', async () => {
+	expect(await box.run('reserve --gpus 4 --note kept')).toMatchObject({exitCode: 0});
 	const top = startTop(box);
 	await top.waitFor(isShown(4));
-	const before = await top.waitFor('Free 2  Mine 2');
+	top.write('w');
+	await top.waitFor('Wait for GPUs');
+	top.write(keys.enter);
+	await top.waitFor(' WAIT Waiting for 1 GPU: 1 of 1 in line');
+	const before = await top.waitFor('Free 0  Mine 4');
 
 	await redis.kill();
 	const lost = await top.waitFor(/\[STALE \d+s\]/v);
@@ -47,6 +51,8 @@ test('a monitor without its Redis says so, changes nothing, and is right again w
 
 	// What is changed from now on is seen as before.
 	expect(await box.run('release --gpu-ids 3')).toMatchObject({exitCode: 0});
+	await top.waitFor(' OK reserved GPU 3 for 8h 0m 0s');
+	expect(await box.run('release --gpu-ids 0,2,3')).toMatchObject({exitCode: 0});
 	await top.waitFor('Free 3  Mine 1');
 	top.write('x');
 	await top.waitFor('Release GPU 1 now? y/N');
