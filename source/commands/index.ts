@@ -14,5 +14,6 @@ export const commands: Readonly<Record<string, Loader>> = {
 	report: async () => (await import('./report.js')).report,
 	web: async () => (await import('./web.js')).web,
 	events: async () => (await import('./events.js')).events,
+	doctor: async () => (await import('./doctor.js')).doctor,
 	admin: async () => (await import('./admin.js')).admin,
 };

@@ -59,6 +59,18 @@ export type ScanBoard = {
 /** Characters of a posted scan; a longer one is nobody's of us. */
 export const longestScan = 2 ** 20;
 
+/** What a store says of itself. Unknown is undefined. */
+export type StoreCondition = {
+	/** Such as `Redis 7.2.4`. */
+	readonly version?: string;
+	/** Whether what was committed outlives a crash of the store. */
+	readonly isDurable?: boolean;
+	/** Whether it throws records away when it is full. */
+	readonly evicts?: boolean;
+	/** What is broken in its files. */
+	readonly damage?: string;
+};
+
 /** Usage records one by one; or in pages, for whoever reads a million of them. */
 export type UsageHistory = AsyncIterable<UsageRecord> & {
 	readonly pages: () => AsyncIterable<readonly UsageRecord[]>;
@@ -92,6 +104,8 @@ export type Store = {
 	point and begun again. Absent where there is no older version.
 	*/
 	readonly takeOverHistory?: () => Promise<number>;
+	/** For `doctor`. Absent where there is nothing to say. */
+	readonly inspect?: () => Promise<StoreCondition>;
 	readonly scans: ScanBoard;
 	readonly close: () => Promise<void>;
 };

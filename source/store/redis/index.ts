@@ -9,6 +9,7 @@ import {encodePlan} from '../raw-plan.js';
 import {decodeSnapshot} from '../raw-snapshot.js';
 import {endpointOf, type RedisAddress} from './address.js';
 import {commitArguments} from './commit-arguments.js';
+import {readCondition} from './condition.js';
 import {Connection} from './connection.js';
 import {createHistoryReader} from './history.js';
 import {readTrail} from './trail.js';
@@ -93,6 +94,7 @@ export async function openRedisStore({patient, ...address}: RedisStoreOptions): 
 			return readTrail(connection, query);
 		},
 		takeOverHistory: createOldHistoryMover(connection),
+		inspect: async () => readCondition(connection),
 		scans: createScanBoard(connection, listen),
 		async close() {
 			await Promise.all([...subscriptions].map(async (stop) => stop()));

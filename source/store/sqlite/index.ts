@@ -158,6 +158,15 @@ export async function openSqliteStore({
 				query,
 			);
 		},
+		async inspect() {
+			const [version, check] = await database.transaction('DEFERRED', () => ({
+				isKept: true,
+				result: ['SELECT sqlite_version()', 'PRAGMA quick_check(1)'].map((question) =>
+					Object.values(database.handle.prepare(question).get() ?? {}).join(''),
+				),
+			}));
+			return {version: `SQLite ${version}`, isDurable: true, evicts: false, damage: check === 'ok' ? undefined : check};
+		},
 		scans,
 		async close() {
 			watch.stop();

@@ -1,0 +1,119 @@
+import process from 'node:process';
+import packageJson from '../../package.json' with {type: 'json'};
+import {judgeClock, judgeScan, judgeStore, judgeVersions, type Finding} from '../core/diagnosis.js';
+import {emptyPlan} from '../core/plan.js';
+import {requirePool} from '../core/pool.js';
+import type {Pool} from '../core/types.js';
+import {CanhazgpuError} from '../errors.js';
+import {diagnosisText} from '../format/diagnosis.js';
+import {harmlessJson} from '../format/json.js';
+import type {App, OpenWorld} from '../application.js';
+import type {Command} from './command.js';
+import {jsonFlag} from './flags.js';
+
+/** A refusal is a finding; anything else is a bug. */
+function findingOf(check: Finding['check'], error: unknown): Finding {
+	if (!(error instanceof CanhazgpuError)) {
+		throw error;
+	}
+
+	return {check, level: 'error', words: error.message, mend: error.hint};
+}
+
+/** Whether this account may commit: a commit that changes nothing asks for the same rights as any other. */
+async function tryCommit({store}: OpenWorld, gpuCount: number | undefined): Promise<Finding> {
+	try {
+		await store.commit({...emptyPlan, expect: [{kind: 'pool', gpuCount}]});
+		return {check: 'permissions', level: 'ok', words: 'this account may use the store'};
+	} catch (error) {
+		return findingOf('permissions', error);
+	}
+}
+
+async function examine(world: OpenWorld): Promise<readonly Finding[]> {
+	const {store, host, clock, gpus} = world;
+	const scan = gpus.observe();
+	const beforeMs = clock.monotonicMs();
+	const snapshot = await store.read();
+	const roundTripMs = clock.monotonicMs() - beforeMs;
+	const ownSeconds = Date.now() / 1000;
+	const condition = (await store.inspect?.()) ?? {};
+	let pool: Pool | undefined;
+	let poolFinding: Finding;
+	try {
+		pool = requirePool(snapshot, host, store.location);
+		poolFinding = {check: 'pool', level: 'ok', words: `${pool.gpuCount} GPU(s), ${pool.provider}`};
+	} catch (error) {
+		poolFinding = findingOf('pool', error);
+	}
+
+	const garbage = snapshot.gpus.flatMap((record): readonly Finding[] =>
+		record.kind === 'garbage'
+			? [
+					{
+						check: 'pool',
+						level: 'error',
+						words: `The record of GPU ${record.index} makes no sense: ${record.problem}`,
+						mend: 'canhazgpu admin --force makes the pool anew, and ends all reservations.',
+					},
+				]
+			: [],
+	);
+	const commit = await tryCommit(world, snapshot.pool?.gpuCount);
+	const seen = await scan;
+	return [
+		...judgeStore(store.location, roundTripMs, condition),
+		...(world.privateLabel === undefined
+			? []
+			: [{check: 'store', level: 'warning', words: world.privateLabel} as const]),
+		poolFinding,
+		...garbage,
+		...judgeScan(seen, pool),
+		commit,
+		judgeClock(snapshot.now, ownSeconds, roundTripMs),
+		...judgeVersions(packageJson.version, `Node ${process.versions.node}`, condition.version),
+	];
+}
+
+/** Without a store there is still a machine to look at. */
+async function examineMachine(app: App, error: unknown): Promise<readonly Finding[]> {
+	const findings = [findingOf('store', error)];
+	const detected = await app.detect(undefined);
+	return [
+		...findings,
+		detected.provider === undefined
+			? {check: 'provider', level: 'warning', words: `No GPUs were found here: ${detected.reason}`}
+			: {check: 'provider', level: 'ok', words: `${detected.provider}: ${detected.gpuCount} GPU(s)`},
+		...judgeVersions(packageJson.version, `Node ${process.versions.node}`, undefined),
+	];
+}
+
+async function examineAll(app: App): Promise<readonly Finding[]> {
+	let world: OpenWorld;
+	try {
+		world = await app.open({willScan: true});
+	} catch (error) {
+		return examineMachine(app, error);
+	}
+
+	try {
+		return await examine(world);
+	} catch (error) {
+		return await examineMachine(app, error);
+	} finally {
+		await world.close();
+	}
+}
+
+export const doctor: Command = {
+	name: 'doctor',
+	summary: 'Check the store, the GPUs and this account, and say how to mend what is wrong',
+	usage: '[--json]',
+	examples: [['canhazgpu doctor', 'exit code 1 when something is wrong']],
+	flags: {json: jsonFlag},
+	async run(app, input) {
+		const findings = await examineAll(app);
+		app.print(input.has('json') ? harmlessJson({findings}) : diagnosisText(findings, app.paint));
+		return findings.some(({level}) => level === 'error') ? 1 : 0;
+	},
+};

@@ -1,0 +1,149 @@
+/** What `doctor` finds: each fact judged on its own, with the way to mend it. Facts that could not be had are not judged. */
+import type {StoreCondition} from './ports.js';
+import type {GpuReading, Observation, Pool} from './types.js';
+
+export type Finding = {
+	readonly check: 'store' | 'pool' | 'provider' | 'gpus' | 'permissions' | 'clock' | 'versions';
+	readonly level: 'ok' | 'warning' | 'error';
+	readonly words: string;
+	/** What to do about it. */
+	readonly mend?: string;
+};
+
+/** A store that loses data, or throws some of it away, hands out GPUs twice. */
+const judgeCondition = ({isDurable, evicts, damage}: StoreCondition): readonly Finding[] => [
+	...(isDurable === false
+		? [
+				{
+					check: 'store',
+					level: 'warning',
+					words: 'appendonly is off: a crash of Redis takes the newest reservations with it',
+					mend: 'redis-cli config set appendonly yes, and the same in redis.conf',
+				} as const,
+			]
+		: []),
+	...(evicts === true
+		? [
+				{
+					check: 'store',
+					level: 'warning',
+					words: 'Redis throws keys away when its memory is full, reservations among them',
+					mend: 'redis-cli config set maxmemory-policy noeviction, and the same in redis.conf',
+				} as const,
+			]
+		: []),
+	...(damage === undefined
+		? []
+		: [
+				{
+					check: 'store',
+					level: 'error',
+					words: `The database is damaged: ${damage}`,
+					mend: 'Move the file away and make the pool anew: canhazgpu admin --force',
+				} as const,
+			]),
+];
+
+export function judgeStore(location: string, roundTripMs: number, condition: StoreCondition): readonly Finding[] {
+	const isSlow = roundTripMs > 100;
+	return [
+		{
+			check: 'store',
+			level: isSlow ? 'warning' : 'ok',
+			words: `${location} answers in ${Math.max(1, Math.round(roundTripMs))} ms`,
+			mend: isSlow
+				? 'Every verb waits for it several times: use one nearer by, or find out what keeps it busy.'
+				: undefined,
+		},
+		...judgeCondition(condition),
+	];
+}
+
+const judgeGpu = ({index, failure, health = []}: GpuReading): readonly Finding[] =>
+	[...(failure === undefined ? [] : [failure]), ...health.map(({words}) => words)].map((words) => ({
+		check: 'gpus',
+		level: 'error',
+		words: `GPU ${index}: ${words}`,
+		mend: `It is not handed out meanwhile. For the record: canhazgpu admin --drain ${index} --reason TEXT`,
+	}));
+
+/** @param pool - Undefined when it could not be read. */
+export function judgeScan(observation: Observation, pool: Pool | undefined): readonly Finding[] {
+	const {gpus, failure, warnings, provider, simulated, driverVersion} = observation;
+	if (failure !== undefined) {
+		return [{check: 'provider', level: 'error', words: failure.message, mend: failure.hint}];
+	}
+
+	const driver = driverVersion === undefined ? '' : `, driver ${driverVersion}`;
+	const hidden = gpus.filter((gpu) => gpu.failure === undefined && gpu.processes === undefined).map(({index}) => index);
+	const unowned = gpus.flatMap(({processes = []}) => processes).filter(({user}) => user === undefined);
+	return [
+		{check: 'provider', level: 'ok', words: `${simulated ? 'simulated' : provider}: ${gpus.length} GPU(s)${driver}`},
+		...warnings.map((words): Finding => ({check: 'provider', level: 'warning', words})),
+		...(pool !== undefined && pool.gpuCount !== gpus.length
+			? [
+					{
+						check: 'pool',
+						level: 'warning',
+						words: `The pool has ${pool.gpuCount} GPU(s), this machine ${gpus.length}`,
+						mend: 'Once everybody has released theirs: canhazgpu admin --force',
+					} as const,
+				]
+			: []),
+		...gpus.flatMap((gpu) => judgeGpu(gpu)),
+		...(hidden.length > 0
+			? [
+					{
+						check: 'permissions',
+						level: 'warning',
+						words: `The processes on GPU ${hidden.join(', ')} cannot be seen`,
+						mend: 'In a container, share the pid namespace of the host (docker run --pid=host); else see what the tool says as root.',
+					} as const,
+				]
+			: []),
+		...(unowned.length > 0
+			? [
+					{
+						check: 'permissions',
+						level: 'warning',
+						words: `${unowned.length} process(es) have an owner who cannot be told`,
+						mend: 'Is /proc mounted with hidepid? Then join its group (mount option gid=), or run canhazgpu as root.',
+					} as const,
+				]
+			: []),
+	];
+}
+
+/** Reservations end by the store's clock, and are shown by ours. */
+export function judgeClock(storeSeconds: number, ownSeconds: number, roundTripMs: number): Finding {
+	const difference = Math.abs(storeSeconds - ownSeconds);
+	const isOff = difference > 2 + roundTripMs / 1000;
+	return {
+		check: 'clock',
+		level: isOff ? 'warning' : 'ok',
+		words: isOff
+			? `The clocks of this machine and of the store differ by ${Math.round(difference)} s`
+			: 'agrees with the clock of the store',
+		mend: isOff ? 'Let both follow a time server: timedatectl set-ntp true' : undefined,
+	};
+}
+
+/** The audit trail needs Redis 5, and nothing else needs more. */
+const oldestRedis = 5;
+
+export function judgeVersions(program: string, runtime: string, store: string | undefined): readonly Finding[] {
+	const isOld = store?.startsWith('Redis ') === true && Number(store.slice(6).split('.', 1)[0]) < oldestRedis;
+	return [
+		{check: 'versions', level: 'ok', words: [`canhazgpu ${program}`, runtime, store].filter(Boolean).join(', ')},
+		...(isOld
+			? [
+					{
+						check: 'versions',
+						level: 'warning',
+						words: `${store} keeps no audit trail: canhazgpu events shows nothing`,
+						mend: `Use Redis ${oldestRedis} or newer.`,
+					} as const,
+				]
+			: []),
+	];
+}

@@ -1,0 +1,17 @@
+/** What `doctor` prints. */
+import type {Finding} from '../core/diagnosis.js';
+import type {Paint} from './paint.js';
+import {sanitize} from './text.js';
+
+const marks = {ok: '✓', warning: '⚠', error: '✗'} as const;
+
+/** One line a finding, and under it what to do. */
+export function diagnosisText(findings: readonly Finding[], paint: Paint): string {
+	const paints = {ok: paint.available, warning: paint.unreserved, error: paint.error};
+	return findings
+		.flatMap(({check, level, words, mend}) => [
+			`${paints[level](marks[level])} ${check.padEnd(11)} ${sanitize(words)}`,
+			...(mend === undefined ? [] : [`${' '.repeat(14)}${paint.dim(sanitize(mend))}`]),
+		])
+		.join('\n');
+}
