@@ -85,7 +85,7 @@ export const events: Command = {
 			const bell = createBell();
 			if (isFollowing) {
 				// Listening before the first look: whatever happens after it rings.
-				await world.store.subscribe({changed: bell.ring, restored: bell.ring});
+				await world.store.subscribe({changed: bell.ring, lost: bell.ring, restored: bell.ring});
 			}
 
 			const {now} = await readLiving(world);

@@ -6,7 +6,7 @@ import {estimateWaits} from './estimates.js';
 import {mayChange} from './ownership.js';
 import {emptyPlan} from './plan.js';
 import type {World} from './ports.js';
-import {isPossible, planLeave} from './queue.js';
+import {isPossible, outOfServiceFor, planLeave} from './queue.js';
 import {transact} from './transaction.js';
 import type {QueueEntry, Requester, Snapshot} from './types.js';
 
@@ -21,6 +21,8 @@ export type LineRow = {
 	readonly waitedSeconds: number;
 	/** Undefined: it depends on when a job ends. */
 	readonly estimateSeconds: number | undefined;
+	/** GPUs that it waits for to be put back into service. */
+	readonly outOfService: readonly number[];
 	/** False for one that this pool can never serve. */
 	readonly isPossible: boolean;
 };
@@ -36,6 +38,7 @@ export function lineRows(snapshot: Snapshot): readonly LineRow[] {
 			held: holdingsOf(snapshot, record.id).map(({index}) => index),
 			waitedSeconds: entry === undefined ? 0 : Math.max(0, snapshot.now - entry.enqueueTime),
 			estimateSeconds: estimates.get(record.id),
+			outOfService: entry === undefined ? [] : outOfServiceFor(entry, snapshot),
 			isPossible: entry !== undefined && isPossible(entry, snapshot.gpus.length),
 		};
 	});

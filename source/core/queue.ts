@@ -18,20 +18,26 @@ export const isPossible = (entry: QueueEntry, gpuCount: number): boolean =>
 			entry.requestedIds.every((id) => Number.isSafeInteger(id) && id >= 0 && id < gpuCount)
 		: Number.isSafeInteger(entry.requestedCount) && entry.requestedCount >= 1 && entry.requestedCount <= gpuCount;
 
-/**
-False while it waits for GPUs that are out of service. It keeps its place, and claims nothing that others could use meanwhile.
-*/
-export function isServable(entry: QueueEntry, {gpus, drains}: Pick<Snapshot, 'gpus' | 'drains'>): boolean {
+/** GPUs out of service without which the entry cannot be served; none when it can. What it holds already it keeps. */
+export function outOfServiceFor(
+	entry: QueueEntry,
+	{gpus, drains}: Pick<Snapshot, 'gpus' | 'drains'>,
+): readonly number[] {
 	if (drains.size === 0) {
-		return true;
+		return [];
 	}
 
-	const canHave = ({index, ...record}: GpuRecord): boolean =>
-		!drains.has(index) || (record.kind === 'leased' && record.lease.partialQueueId === entry.id);
-	return entry.requestedIds.length > 0
-		? entry.requestedIds.every((id) => gpus[id] !== undefined && canHave(gpus[id]))
-		: gpus.filter((record) => canHave(record)).length >= entry.requestedCount;
+	const isOut = (record: GpuRecord): boolean =>
+		drains.has(record.index) && !(record.kind === 'leased' && record.lease.partialQueueId === entry.id);
+	const wanted = entry.requestedIds.length > 0 ? gpus.filter(({index}) => entry.requestedIds.includes(index)) : gpus;
+	const out = wanted.filter((record) => isOut(record)).map(({index}) => index);
+	const needed = entry.requestedIds.length > 0 ? wanted.length : entry.requestedCount;
+	return wanted.length - out.length >= needed ? [] : out;
 }
+
+/** False while it waits for what is out of service. It keeps its place, and claims nothing that others could use meanwhile. */
+export const isServable = (entry: QueueEntry, snapshot: Pick<Snapshot, 'gpus' | 'drains'>): boolean =>
+	outOfServiceFor(entry, snapshot).length === 0;
 
 /**
 For each GPU, the first entry of the line that could claim it.

@@ -9,6 +9,8 @@ export type Progress =
 			readonly wanted: Wanted;
 			/** GPUs that are held until the rest comes. */
 			readonly held: readonly number[];
+			/** GPUs that have to be put back into service first. */
+			readonly outOfService: readonly number[];
 			/** Undefined: nobody can know, it depends on when a job ends. */
 			readonly estimateSeconds: number | undefined;
 	  }

@@ -9,7 +9,7 @@ import {estimateWaits} from './estimates.js';
 import {entryHeartbeatTimeoutSeconds} from './liveness.js';
 import {createNoticeTeller, type NoticeTeller} from './notice-teller.js';
 import type {World} from './ports.js';
-import {planEntryHeartbeat} from './queue.js';
+import {outOfServiceFor, planEntryHeartbeat} from './queue.js';
 import {checkWanted} from './request.js';
 import {readLiving} from './transaction.js';
 import type {Observation, PoolEvent, Snapshot} from './types.js';
@@ -200,6 +200,7 @@ export class Waiter {
 					waiting: snapshot.queue.length,
 					wanted,
 					held: holdingsOf(snapshot, own.id).map(({index}) => index),
+					outOfService: outOfServiceFor(own.entry, snapshot),
 					estimateSeconds: estimateWaits(snapshot).get(own.id),
 				});
 				return undefined;

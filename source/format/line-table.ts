@@ -5,7 +5,7 @@ import {longDuration, timestamp} from './durations.js';
 import type {Paint} from './paint.js';
 import {ruledTable} from './table.js';
 import {sanitize, shorten} from './text.js';
-import {wantedWords} from './waiting.js';
+import {outOfServiceWords, wantedWords} from './waiting.js';
 
 const wantedBy = ({requestedIds, requestedCount}: QueueEntry) =>
 	requestedIds.length > 0 ? {count: requestedIds.length, ids: requestedIds} : {count: requestedCount};
@@ -16,12 +16,15 @@ function userWords(entry: QueueEntry): string {
 	return label === undefined ? owner : `${owner} (${sanitize(label)})`;
 }
 
-function estimateWords({isPossible, estimateSeconds}: LineRow): string {
+function estimateWords({isPossible, outOfService, estimateSeconds}: LineRow): string {
 	if (!isPossible) {
 		return 'never: not in this pool';
 	}
 
-	return estimateSeconds === undefined ? 'when its job ends' : `in about ${longDuration(estimateSeconds)}`;
+	return (
+		outOfServiceWords(outOfService) ??
+		(estimateSeconds === undefined ? 'when its job ends' : `in about ${longDuration(estimateSeconds)}`)
+	);
 }
 
 /** The table of `canhazgpu queue`. */
@@ -55,7 +58,7 @@ const nanosecondsPerSecond = 1e9;
 
 /** `queue --json`, with the peer's keys and ours (position, wait_seconds, estimate in seconds) beside them. */
 export function lineJson(rows: readonly LineRow[]) {
-	const entries = rows.flatMap(({entry, position, held, waitedSeconds, estimateSeconds}) =>
+	const entries = rows.flatMap(({entry, position, held, waitedSeconds, outOfService, estimateSeconds}) =>
 		entry === undefined
 			? []
 			: [
@@ -74,6 +77,7 @@ export function lineJson(rows: readonly LineRow[]) {
 						wait_timeout: entry.waitTimeout === undefined ? undefined : timestamp(entry.waitTimeout),
 						position,
 						wait_seconds: Math.floor(waitedSeconds),
+						out_of_service: outOfService.length === 0 ? undefined : outOfService,
 						estimate: estimateSeconds === undefined ? undefined : Math.ceil(estimateSeconds),
 					},
 				],

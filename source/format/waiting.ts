@@ -12,6 +12,12 @@ export const wantedWords = ({count, ids}: Wanted): string =>
 		? `${count} ${count === 1 ? 'GPU' : 'GPUs'}`
 		: `${ids.length === 1 ? 'GPU' : 'GPUs'} ${ids.join(' ')}`;
 
+/** What has to happen first; undefined when nothing is out of service. */
+export const outOfServiceWords = (gpus: readonly number[]): string | undefined =>
+	gpus.length === 0
+		? undefined
+		: `when ${wantedWords({count: gpus.length, ids: gpus})} ${gpus.length === 1 ? 'is' : 'are'} back in service`;
+
 /**
 One line, without its end.
 
@@ -21,9 +27,11 @@ One line, without its end.
 export function progressWords(progress: Progress, hasEstimate = true): string {
 	switch (progress.kind) {
 		case 'waiting': {
-			const {position, waiting, wanted, held, estimateSeconds} = progress;
+			const {position, waiting, wanted, held, outOfService, estimateSeconds} = progress;
 			const got = held.length === 0 ? `0/${wanted.count}` : `${held.length}/${wanted.count} [${held.join(' ')}]`;
-			const when = estimateSeconds === undefined ? 'when a job ends' : `in about ${longDuration(estimateSeconds)}`;
+			const when =
+				outOfServiceWords(outOfService) ??
+				(estimateSeconds === undefined ? 'when a job ends' : `in about ${longDuration(estimateSeconds)}`);
 			const words = `Waiting for ${wantedWords(wanted)}: ${position} of ${waiting} in line, got ${got}`;
 			return hasEstimate ? `${words}, ${when}` : words;
 		}

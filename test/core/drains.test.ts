@@ -3,12 +3,15 @@ import {expect, test} from 'vitest';
 import {acquireNow} from '../../source/core/acquisition.js';
 import {adopt} from '../../source/core/adopt.js';
 import {drain, undrain} from '../../source/core/drains.js';
+import {lineRows} from '../../source/core/line.js';
 import {entryFor, planJoin} from '../../source/core/queue.js';
 import {look, release, reserve} from '../../source/core/reservations.js';
 import {readLiving} from '../../source/core/transaction.js';
 import {acquire} from '../../source/core/waiting.js';
 import type {Store} from '../../source/core/ports.js';
 import type {GpuReading} from '../../source/core/types.js';
+import {lineTable} from '../../source/format/line-table.js';
+import {createPaint} from '../../source/format/paint.js';
 import {createTestWorld, idleReading, observationOf, person, type TestWorld} from '../_helpers/world.js';
 
 const root = person('root', 'root', 0);
@@ -85,6 +88,12 @@ test('who waits for what is out of service holds up nobody, whatever it wants be
 	await joinAs(world, 'ids', {count: 2, ids: [0, 2]});
 	await joinAs(world, 'many', {count: 2});
 	expect(await ask(world)).toMatchObject({kind: 'granted', gpus: [2]});
+	const {snapshot} = await look(world);
+	expect(lineRows(snapshot)).toMatchObject([
+		{isPossible: true, outOfService: [0]},
+		{isPossible: true, outOfService: [0, 1]},
+	]);
+	expect(lineTable(lineRows(snapshot), createPaint(false, {}))).toContain('when GPUs 0 1 are back in service');
 	await undrain(world, root, [0, 1]);
 	expect(await ask(world)).toMatchObject({kind: 'refused', blocked: [{block: {kind: 'queued'}}, {}, {}]});
 });

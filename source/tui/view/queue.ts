@@ -50,9 +50,13 @@ const wantOf = ({requestedIds, requestedCount}: QueueEntry): string =>
 	requestedIds.length > 0 ? `GPU ${requestedIds.join(',')}` : `${requestedCount} GPU${requestedCount === 1 ? '' : 's'}`;
 
 /** When it is served: a time, or when a job ends. */
-function estimateOf({estimateSeconds, isPossible}: LineRow): string {
+function estimateOf({estimateSeconds, isPossible, outOfService}: LineRow): string {
 	if (!isPossible) {
 		return 'never';
+	}
+
+	if (outOfService.length > 0) {
+		return 'drained';
 	}
 
 	return estimateSeconds === undefined ? 'on-exit' : estimateSeconds < 1 ? 'now' : `~${shortDuration(estimateSeconds)}`;

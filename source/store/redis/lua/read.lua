@@ -22,15 +22,36 @@ local function value(key)
   return found and 'v' .. found
 end
 
+-- All at once, where none is of another type, which looks like an absent one to MGET.
+local function values(keys)
+  local found = redis.call('MGET', unpack(keys))
+  local present = 0
+  for place = 1, #keys do
+    if found[place] then
+      present = present + 1
+      found[place] = 'v' .. found[place]
+    end
+  end
+  if redis.call('EXISTS', unpack(keys)) ~= present then
+    for place, key in ipairs(keys) do
+      found[place] = value(key)
+    end
+  end
+  return found
+end
+
 local time = redis.call('TIME')
-local count = value(KEYS[1])
+local fixed = values({ KEYS[1], KEYS[2], KEYS[3], KEYS[6], KEYS[7] })
+local count = fixed[1]
 
 local gpus = {}
 local size = count and tonumber(string.match(count, '^v(%d+)$')) or 0
-if size <= tonumber(ARGV[3]) then
+if size > 0 and size <= tonumber(ARGV[3]) then
+  local keys = {}
   for index = 0, size - 1 do
-    gpus[index + 1] = value(ARGV[1] .. index)
+    keys[index + 1] = ARGV[1] .. index
   end
+  gpus = values(keys)
 end
 
 local ids = redis.pcall('ZRANGE', KEYS[4], 0, -1)
@@ -65,6 +86,5 @@ if #ARGV > 4 then
 end
 
 return {
-  tonumber(time[1]), tonumber(time[2]), count, value(KEYS[2]), value(KEYS[3]), gpus, ids, entries, usage,
-  value(KEYS[6]), value(KEYS[7])
+  tonumber(time[1]), tonumber(time[2]), count, fixed[2], fixed[3], gpus, ids, entries, usage, fixed[4], fixed[5]
 }
