@@ -1,4 +1,5 @@
 /** What open pages are sent: everything once, then only the parts that changed, each encoded once for all of them. */
+import {eventWords} from '../format/events.js';
 import {sanitize} from '../format/text.js';
 import type {AuditEntry} from '../core/types.js';
 import type {Picture} from './picture.js';
@@ -25,21 +26,13 @@ export type Encoder = {
 
 const milliseconds = (seconds: number): number => Math.round(seconds * 1000);
 
-const word = (text: string | undefined): string | undefined => (text === undefined ? undefined : sanitize(text));
-
-const eventJson = (event: AuditEntry) => ({
+/** In the words of `canhazgpu events`; what it was for stands apart. */
+const eventJson = ({note, ...event}: AuditEntry) => ({
 	id: event.id,
 	time_ms: milliseconds(event.time),
 	kind: event.kind,
-	user: word(event.account),
-	label: word(event.label),
-	owner: word(event.owner),
-	gpus: event.gpus,
-	count: event.count,
-	forced: event.forced,
-	until_ms: event.until === undefined ? undefined : milliseconds(event.until),
-	reason: word(event.reason),
-	note: word(event.note),
+	words: eventWords(event),
+	note: note === undefined ? undefined : sanitize(note),
 });
 
 const eventsPart = (events: readonly AuditEntry[]): [name: string, json: string] => [
