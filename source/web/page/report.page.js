@@ -7,6 +7,7 @@ const splits = [
 	['user', 'User'],
 	['gpu', 'GPU'],
 	['day', 'Day'],
+	['model', 'Model'],
 ];
 
 const hours = (value) => value.toLocaleString(undefined, {minimumFractionDigits: 2, maximumFractionDigits: 2});
