@@ -16,6 +16,9 @@ const mostShown = 50;
 /** Whoever follows notices within so long what ends by itself, and what an event did not tell. */
 const tickMs = 5000;
 
+/** So often is a store asked that is away. */
+const awayTickMs = 500;
+
 type Followed = {
 	readonly app: App;
 	readonly world: OpenWorld;
@@ -33,7 +36,7 @@ async function follow({app, world, bell, afterId, show}: Followed): Promise<neve
 	let lookedAtMs = clock.monotonicMs();
 	let isAway = false;
 	for (;;) {
-		await bell.wait(clock, tickMs, signal);
+		await bell.wait(clock, isAway ? awayTickMs : tickMs, signal);
 		try {
 			if (isAway || clock.monotonicMs() - lookedAtMs >= tickMs) {
 				lookedAtMs = clock.monotonicMs();
