@@ -1,5 +1,6 @@
 import type {GpuReading} from '../core/types.js';
 import {isObject, type JsonObject, type Quantity, readQuantity, readText, valueAt} from './amd-json.js';
+import {judgeHealth} from './health.js';
 import {normalizePciBusId} from './pci.js';
 import type {BareReading} from './reading.js';
 
@@ -128,13 +129,15 @@ const readGpu = (index: number, {metric, fixed, list, failures}: Required<AmdAns
 		powerLimitWatts: powerLimit(still, measured),
 		throttleReasons: throttleReasons(measured),
 	};
+	const failure = failures.get(index) ?? failureOf(metric.get(index), readings, unknown);
 	return {
 		index,
 		uuid: readText(valueAt(listed, 'uuid')),
 		pciBusId: normalizePciBusId(busId ?? '') ?? busId,
 		name: readText(valueAt(still, 'asic.market_name')) ?? readText(valueAt(still, 'board.product_name')),
 		...readings,
-		failure: failures.get(index) ?? failureOf(metric.get(index), readings, unknown),
+		health: judgeHealth({...readings, failure}),
+		failure,
 		unknown,
 	};
 };

@@ -1,4 +1,4 @@
-import {judgeHealth} from './nvidia-health.js';
+import {judgeHealth} from './health.js';
 import type {BareReading} from './reading.js';
 import {normalizePciBusId} from './pci.js';
 import {cap} from './text.js';

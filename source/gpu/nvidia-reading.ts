@@ -1,6 +1,6 @@
 import type {GpuReading} from '../core/types.js';
 import {type CsvRow, isMarker, readNumber} from './nvidia-csv.js';
-import {judgeHealth} from './nvidia-health.js';
+import {judgeHealth} from './health.js';
 import {isBrakingForHeat, readReasonBits, throttleWords} from './nvidia-throttle.js';
 import {normalizePciBusId} from './pci.js';
 import type {BareReading} from './reading.js';

@@ -30,6 +30,7 @@ test('every reading of two GPUs, asked for at the same time', async () => {
 		memoryClockMHz: 1300,
 		throttleReasons: [],
 		eccUncorrectedErrors: 0,
+		health: [],
 		failure: undefined,
 		processes: [{pid: 2 ** 22 + 7, name: 'python3', commandLine: 'python3', memoryUsedMiB: 38_000}],
 		unknown: {fanPercent: 'N/A'},
@@ -202,4 +203,14 @@ test('what is fixed is asked for again once an unlisted GPU appears', async () =
 	expect(await provider.observe()).toMatchObject({gpus: [{uuid: 'uuid-0'}, {uuid: undefined, memoryUsedMiB: 40_000}]});
 	await provider.observe();
 	expect(await stub.calls()).toHaveLength(8);
+});
+
+test('memory errors and heat make a GPU unfit, with the reason', async () => {
+	const hot = {...metricOf(0), temperature: {edge: 'N/A', hotspot: {value: 101, unit: 'C'}}};
+	const worn = {...metricOf(1), ecc: {total_uncorrectable_count: 2}};
+	const {gpus} = await observe({metric: json([hot, worn])});
+	expect(gpus.map(({health}) => health)).toEqual([
+		[{kind: 'temperature', words: '101 °C, and it slows down from 100 °C on'}],
+		[{kind: 'ecc', words: '2 memory errors that could not be corrected (ECC)'}],
+	]);
 });

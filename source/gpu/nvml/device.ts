@@ -1,5 +1,5 @@
 import type {GpuReading, MigInstance} from '../../core/observation.js';
-import {judgeHealth} from '../nvidia-health.js';
+import {judgeHealth} from '../health.js';
 import {isBrakingForHeat, throttleWords} from '../nvidia-throttle.js';
 import {normalizePciBusId} from '../pci.js';
 import type {BareReading} from '../reading.js';
