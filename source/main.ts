@@ -3,7 +3,7 @@ Global flags, config, choose the command, print an error once, exit code.
 */
 import process from 'node:process';
 import packageJson from '../package.json' with {type: 'json'};
-import type {EarlyRuns} from './app-early.js';
+import {mayScan, startTools, type EarlyRuns} from './app-early.js';
 import {libraryVerb} from './app-names.js';
 import type {Understood} from './commands/command.js';
 import {CanhazgpuError} from './errors.js';
@@ -79,15 +79,10 @@ export async function understand(argv: readonly string[], outerFile?: string): P
 	return {command, input: {...parsed, config, grammar}};
 }
 
-/** Before anything else is loaded. */
-async function startLooking(argv: readonly string[]): Promise<EarlyRuns | undefined> {
-	const {mayScan, startTools} = await import('./app-early.js');
-	return mayScan(argv) ? startTools() : undefined;
-}
-
 async function dispatch(argv: readonly string[]): Promise<number> {
 	checkNode();
-	const early = await startLooking(argv);
+	// Before anything else is loaded.
+	const early = mayScan(argv) ? startTools() : undefined;
 	try {
 		return await perform(argv, early);
 	} finally {

@@ -14,7 +14,7 @@ export const readText = (text: string | undefined): string | undefined =>
 /**
 Reads the cells of one GPU. What the tool does not tell is noted in `unknown`, in its own word.
 */
-export const readGpu = (index: number, {cells, text: line}: CsvRow): BareReading => {
+export const readGpu = (index: number, {cells}: CsvRow): BareReading => {
 	const unknown: Record<string, string> = {};
 
 	const read = <Value>(
@@ -35,7 +35,7 @@ export const readGpu = (index: number, {cells, text: line}: CsvRow): BareReading
 	const number = (column: string, field: keyof GpuReading) => read(column, field, readNumber);
 
 	const busId = text('pci.bus_id', 'pciBusId');
-	const failure = findFailure(line, cells);
+	const failure = findFailure(cells);
 	const temperatureCelsius = number('temperature.gpu', 'temperatureCelsius');
 	const marginCelsius = read('temperature.gpu.tlimit', 'temperatureLimitCelsius', readMargin);
 	const temperatureLimitCelsius =
@@ -95,13 +95,16 @@ const readVersion = (text: string): string | undefined => (/^\d{1,3}\.\d{1,3}$/v
 A GPU is broken when any cell says so, or when not even its identity or its memory could be read. A lone `[Unknown Error]`
 elsewhere is a sensor that does not answer. Broken GPUs were seen to report 0 MiB in use: what they say must not count as free.
 */
-const findFailure = (line: string, cells: Cells): string | undefined => {
-	const broken = /\[[^,\[\]]*(?:requires reset|reset required|is lost)[^,\[\]]*\]/iv.exec(line)?.[0];
+const findFailure = (cells: Cells): string | undefined => {
+	const broken = cells.values().find((cell) => cell.startsWith('[') && brokenWords.test(cell));
 	const silent = ['uuid', 'memory.used']
 		.map((column) => cells.get(column) ?? '')
-		.find((cell) => /^\[unknown error\]$|^err!$/iv.test(cell));
+		.find((cell) => silentWords.has(cell.toLowerCase()));
 	const words = broken ?? silent;
 	return words === undefined ? undefined : withoutBrackets(words);
 };
+
+const brokenWords = /[Rr]equires [Rr]eset|[Rr]eset [Rr]equired|[Ii]s [Ll]ost/v;
+const silentWords = new Set(['[unknown error]', 'err!']);
 
 export const withoutBrackets = (marker: string): string => cap(marker.replace(/^\[(?<words>.*)\]$/v, '$<words>'), 200);
