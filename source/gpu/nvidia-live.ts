@@ -31,6 +31,11 @@ type Options = {
 	readonly library?: ToolCall;
 };
 
+/**
+Who asks out of turn waits for the next reading.
+*/
+const longestPeriodMs = 2000;
+
 const minuteMs = 60_000;
 
 /**
@@ -51,7 +56,8 @@ export const createLiveSources =
 	({command, hangs, tableArguments, gpuCount}) => {
 		const closing = new AbortController();
 		const {signal} = closing;
-		const periodSeconds = Math.max(1, Math.floor(intervalMs / 1000));
+		const periodMs = Math.min(intervalMs, longestPeriodMs);
+		const periodSeconds = Math.max(1, Math.floor(periodMs / 1000));
 		const table = createToolStream({
 			run,
 			command,
@@ -74,9 +80,9 @@ export const createLiveSources =
 			createToolStream({
 				run,
 				command: library.command,
-				args: () => [...library.args, String(intervalMs)],
+				args: () => [...library.args, String(periodMs)],
 				createReader: readScans,
-				periodMs: intervalMs,
+				periodMs,
 				monotonicMs,
 				hangs,
 			});
