@@ -160,6 +160,11 @@ export function createApp({config, hasColor, early: runs}: AppOptions): App {
 			const {remoteStatus} = await import('./host/ssh.js');
 			return remoteStatus(name);
 		},
+		async notify(notice) {
+			const {notifyBy} = await import('./app-notify.js');
+			return notifyBy(config, host, notice);
+		},
+		notifiesAll: config.isGiven('notify.command') || config.isGiven('notify.webhook'),
 		interruption: listenForInterruption,
 		sendSignal,
 		lineHistory: createLineHistory(context.places.lineHistory),

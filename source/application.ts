@@ -3,6 +3,7 @@ What the composition root gives to commands: they ask for an open pool and never
 */
 import type {PoolMade, PoolRequest} from './core/administration.js';
 import type {Clock, GpuProvider, Host, World} from './core/ports.js';
+import type {PersonalNotice} from './core/reminders.js';
 import type {ProcessIdentity, ProviderName, Requester} from './core/types.js';
 import type {Paint} from './format/paint.js';
 
@@ -100,6 +101,12 @@ export type App = {
 	) => 'sent' | 'gone' | 'not-yours' | 'unknown';
 	/** What this user typed into the monitor's command line, newest last. Never fails. */
 	readonly lineHistory: {readonly load: () => readonly string[]; readonly add: (line: string) => void};
+	/**
+	Tells an account something, on its terminals and by what the config names. Never rejects; answers within seconds what went wrong, in words.
+	*/
+	readonly notify: (notice: PersonalNotice) => Promise<readonly string[]>;
+	/** Whether the config names a way to tell anybody, and not only those whose terminals are ours. */
+	readonly notifiesAll: boolean;
 	/** Rejects with a CanhazgpuError of exit code 127 or 126 when there is no such command to run. */
 	readonly checkCommand: (command: string) => Promise<void>;
 	readonly startJob: (options: JobOptions) => Promise<Job>;

@@ -6,7 +6,12 @@ import {homedir} from 'node:os';
 import path from 'node:path';
 import {CanhazgpuError} from './errors.js';
 
-export type ConfigFile = {readonly file: string; readonly content: unknown};
+export type ConfigFile = {
+	readonly file: string;
+	readonly content: unknown;
+	/** Of the directory one happens to be in, which may be anybody's: it must not name programs to run. */
+	readonly isForeign: boolean;
+};
 
 /** Far more than any config needs; keeps a wrong path (a log, a device) from being read whole. */
 const longestBytes = 1_000_000;
@@ -72,10 +77,13 @@ async function parse(file: string, text: string): Promise<unknown> {
 }
 
 /** Each inner list: the first that exists counts. Later lists override earlier ones. */
-const usualPlaces = (): ReadonlyArray<readonly string[]> => [
-	['/etc/canhazgpu.yaml'],
-	['yaml', 'yml', 'json', 'toml'].map((extension) => path.join(homedir(), `.canhazgpu.${extension}`)),
-	[path.resolve('.canhazgpu.yaml')],
+const usualPlaces = (): ReadonlyArray<{readonly files: readonly string[]; readonly isForeign: boolean}> => [
+	{files: ['/etc/canhazgpu.yaml'], isForeign: false},
+	{
+		files: ['yaml', 'yml', 'json', 'toml'].map((extension) => path.join(homedir(), `.canhazgpu.${extension}`)),
+		isForeign: false,
+	},
+	{files: [path.resolve('.canhazgpu.yaml')], isForeign: true},
 ];
 
 function firstOf(files: readonly string[]): {readonly file: string; readonly text: string} | undefined {
@@ -101,15 +109,15 @@ export async function readConfigFiles(named: string | undefined): Promise<readon
 			throw refuse(named, 'there is no such file');
 		}
 
-		return [{file: named, content: await parse(named, text)}];
+		return [{file: named, content: await parse(named, text), isForeign: false}];
 	}
 
 	const found: ConfigFile[] = [];
-	for (const alternatives of usualPlaces()) {
-		const first = firstOf(alternatives);
+	for (const {files, isForeign} of usualPlaces()) {
+		const first = firstOf(files);
 		// Run in the home directory, the last place is the one before it.
 		if (first !== undefined && found.every(({file}) => file !== first.file)) {
-			found.push({file: first.file, content: await parse(first.file, first.text)});
+			found.push({file: first.file, content: await parse(first.file, first.text), isForeign});
 		}
 	}
 

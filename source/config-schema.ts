@@ -57,6 +57,14 @@ const remoteHost = () => {
 	return v.pipe(v.string(what), v.regex(/^(?:[A-Z_a-z][\w\-.]*@)?[\dA-Za-z][\w\-.:]*$/v, what));
 };
 
+/** A program and its arguments, as they are given to it. */
+const words = (what: string) => v.pipe(v.array(v.string(what), what), v.minLength(1, what));
+
+const webAddress = () => {
+	const what = 'an address that begins with http:// or https://';
+	return v.pipe(v.string(what), v.url(what), v.regex(/^https?:\/\//v, what));
+};
+
 const setting = <Schema extends v.GenericSchema>(schema: Schema, fallback?: v.InferInput<Schema>) => ({
 	schema,
 	fallback,
@@ -96,6 +104,9 @@ export const settings = {
 	'web.port': setting(integer(0, 65_535), 8080),
 	'web.host': setting(host(), '127.0.0.1'),
 	'web.allowed_hosts': setting(v.array(host(), 'a list of host names'), []),
+	'notify.terminals': setting(flag(), true),
+	'notify.command': setting(words('a list of a program and its arguments')),
+	'notify.webhook': setting(webAddress()),
 	'top.interval': setting(duration(), '2s'),
 	'top.theme': setting(choice(['auto', 'dark', 'light']), 'auto'),
 	'simulated.scenario': setting(text('the path of a file')),

@@ -63,7 +63,10 @@ function* leavesOf(value: Record<string, unknown>, file: string, prefix = ''): G
 	}
 }
 
-function readFile({file, content}: ConfigFile, values: Map<SettingPath, unknown>, warnings: string[]): void {
+/** Settings by which programs are run, or addresses told what goes on here. */
+const isFarReaching = (path: SettingPath): boolean => path === 'notify.command' || path === 'notify.webhook';
+
+function readFile({file, content, isForeign}: ConfigFile, values: Map<SettingPath, unknown>, warnings: string[]): void {
 	// An empty file, or one of comments alone.
 	if (content === null || content === undefined) {
 		return;
@@ -82,6 +85,11 @@ function readFile({file, content}: ConfigFile, values: Map<SettingPath, unknown>
 	for (const [path, raw] of leavesOf(content, file)) {
 		if (!isSettingPath(path)) {
 			warnings.push(`${file}: unknown setting ${path}. Did you mean ${closest(path, settingPaths)}?`);
+			continue;
+		}
+
+		if (isForeign && isFarReaching(path)) {
+			warnings.push(`${file}: ${path} counts only in your own config file or in /etc/canhazgpu.yaml`);
 			continue;
 		}
 

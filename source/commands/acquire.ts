@@ -4,11 +4,13 @@ What `run` and `reserve` have in common: how many, how long to wait, and how wai
 import type {AcquireRequest, Grant} from '../core/acquisition.js';
 import {acquire} from '../core/waiting.js';
 import {CanhazgpuError} from '../errors.js';
+import {sanitize} from '../format/text.js';
 import {refusalMessage} from '../format/refusal.js';
 import type {App, Interruption, OpenWorld} from '../application.js';
 import type {SettingPath} from '../config-schema.js';
 import type {Flags, Input} from './command.js';
 import {idsFlag} from './flags.js';
+import {keepReminding} from './reminding.js';
 import {createWaitingLine} from './waiting-line.js';
 
 /** The flags by which both say what they want. */
@@ -56,6 +58,22 @@ export type Acquired =
 	/** Called off by a signal: exit with 128 and its number. */
 	| {readonly kind: 'interrupted'; readonly exitCode: number};
 
+/** Whoever has waited for long may look elsewhere by now. */
+async function tellServed(app: App, {requester, note}: AcquireRequest, {gpus, leaseId}: Grant): Promise<void> {
+	const {account, label} = requester;
+	const problems = await app.notify({
+		kind: 'served',
+		account,
+		label: label === account ? undefined : label,
+		gpus,
+		leaseId,
+		note,
+	});
+	for (const problem of problems) {
+		app.remark(`canhazgpu: ${sanitize(problem)}`);
+	}
+}
+
 /**
 Gets the GPUs, showing on stderr how the waiting goes.
 
@@ -69,16 +87,24 @@ export async function acquireShown(
 	{waitSeconds, interruption}: {readonly waitSeconds: number | undefined; readonly interruption: Interruption},
 ): Promise<Acquired> {
 	const line = createWaitingLine(app);
+	const stopReminding = keepReminding(app, world, app.remark);
+	let hasWaited = false;
 	try {
 		const answer = await acquire(world, request, {
 			waitSeconds,
 			signal: interruption.signal,
 			onProgress(progress) {
+				hasWaited = true;
 				line.show(progress);
 			},
 		});
 		line.end();
 		if (answer.kind === 'granted') {
+			if (hasWaited) {
+				// Whoever is told need not be waited for.
+				void tellServed(app, request, answer);
+			}
+
 			return answer;
 		}
 
@@ -107,5 +133,6 @@ export async function acquireShown(
 		}
 	} finally {
 		line.end();
+		await stopReminding();
 	}
 }

@@ -8,6 +8,7 @@ import {CanhazgpuError} from '../errors.js';
 import {sanitize} from '../format/text.js';
 import type {App, OpenWorld} from '../application.js';
 import type {EndReason, ProcessIdentity} from '../core/types.js';
+import {keepReminding} from './reminding.js';
 
 export type Keeper = {
 	/** Gives the GPUs back, with the reason in their record. Never throws: the job's own exit code counts more. */
@@ -64,6 +65,7 @@ export function keepHold(app: App, world: OpenWorld, {granted, job, model}: Kept
 			await bell.wait(world.clock, lookMs, ended.signal);
 		}
 	})();
+	const stopReminding = keepReminding(app, world, app.remark);
 	const listening = world.store
 		.subscribe({
 			changed(event) {
@@ -82,6 +84,7 @@ export function keepHold(app: App, world: OpenWorld, {granted, job, model}: Kept
 	return {
 		async end(reason) {
 			ended.abort();
+			await stopReminding();
 			await beats;
 			const unsubscribe = await listening;
 			await unsubscribe?.();

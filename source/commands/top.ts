@@ -2,6 +2,7 @@ import process from 'node:process';
 import {CanhazgpuError} from '../errors.js';
 import type {Command} from './command.js';
 import {createCommandLine} from './monitor-line.js';
+import {keepReminding} from './reminding.js';
 import {status} from './status.js';
 
 export const top: Command = {
@@ -33,6 +34,8 @@ export const top: Command = {
 		// The screen's libraries load while the store is being opened.
 		const monitor = import('../tui/index.js');
 		const world = await app.open({isPatient: true, canMakePrivate: true, isDemo: input.has('demo')});
+		// What could not be sent is nothing to put on a screen that is the monitor's.
+		const stopReminding = isReadonly || input.has('demo') ? undefined : keepReminding(app, world, () => undefined);
 		try {
 			const {runMonitor} = await monitor;
 			return await runMonitor({
@@ -54,6 +57,7 @@ export const top: Command = {
 				isAscii: input.has('ascii') || process.env['TERM'] === 'dumb',
 			});
 		} finally {
+			await stopReminding?.();
 			await world.close();
 		}
 	},

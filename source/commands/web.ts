@@ -1,6 +1,7 @@
 import packageJson from '../../package.json' with {type: 'json'};
 import {reportJson} from '../format/report.js';
 import type {Command} from './command.js';
+import {keepReminding} from './reminding.js';
 import {reportFor} from './report.js';
 
 const isLoopback = (host: string): boolean => /^(?:localhost|127\.|::1$)/v.test(host);
@@ -28,7 +29,15 @@ export const web: Command = {
 			await runWeb({
 				async open() {
 					const world = await app.open({isPatient: true, isDemo});
-					return {...world, gpus: await world.watchGpus(watchedMs)};
+					const stopReminding = isDemo ? undefined : keepReminding(app, world, app.remark);
+					return {
+						...world,
+						gpus: await world.watchGpus(watchedMs),
+						async close() {
+							await stopReminding?.();
+							await world.close();
+						},
+					};
 				},
 				address,
 				allowedHosts: input.config.get('web.allowed_hosts')!,

@@ -45,6 +45,8 @@ export type Lease = {
 	readonly lastHeartbeat?: number;
 	/** Manual leases only. */
 	readonly expiryTime?: number;
+	/** The end that its holder was reminded of; another end wants another reminder. */
+	readonly remindedOf?: number;
 	/** Run leases with a time limit: when the job is stopped at the latest. Says nothing of who is alive. */
 	readonly endsBy?: number;
 	readonly note?: string;

@@ -3,6 +3,7 @@ import type {Observation, Snapshot} from '../core/types.js';
 import {sanitize} from '../format/text.js';
 import type {News} from './actions.js';
 import {recorded} from './history.js';
+import {reminderFlash} from './reminder.js';
 import {flashMs, type State} from './state.js';
 import {withTrailNews} from './trail.js';
 
@@ -16,7 +17,7 @@ function withSnapshot(state: State, snapshot: Snapshot, nowMs: number): State {
 		connection: {kind: 'live'},
 		flash: wasLost
 			? {level: 'ok', text: 'The store is back: everything was read again', untilMs: nowMs + flashMs}
-			: state.flash,
+			: (reminderFlash(state.snapshot, snapshot, state.settings.requester) ?? state.flash),
 	};
 }
 

@@ -36,6 +36,8 @@ export function createBox(environment: Readonly<Record<string, string>> = {}): B
 		HOME: home,
 		TERM: 'xterm-256color',
 		TZ: 'UTC',
+		// Whoever runs the tests is not told of what they do.
+		CANHAZGPU_NOTIFY_TERMINALS: 'false',
 		CANHAZGPU_POOL_DIRECTORY: poolDirectory,
 		...environment,
 	};

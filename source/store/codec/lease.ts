@@ -16,6 +16,7 @@ function readLease(fields: Fields, user: string): Lease {
 		lastHeartbeat: fields.time('last_heartbeat'),
 		expiryTime: fields.time('expiry_time'),
 		endsBy: fields.time('ends_by'),
+		remindedOf: fields.time('reminded_of'),
 		note: fields.text('note'),
 		model: fields.text('model'),
 		partialQueueId: fields.text('partial_queue_id'),
@@ -78,6 +79,7 @@ export const encodeLease = (lease: Lease): string =>
 			...processFields('pid', lease.holder),
 			...processFields('job_pid', lease.job),
 			['ends_by', lease.endsBy === undefined ? undefined : wholePromise(lease.endsBy)],
+			['reminded_of', lease.remindedOf === undefined ? undefined : wholePromise(lease.remindedOf)],
 		],
 		lease.unknownFields,
 	);

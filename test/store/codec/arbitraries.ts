@@ -56,6 +56,7 @@ export const anyLease: fc.Arbitrary<Lease> = fc.record({
 	lastHeartbeat: optional(wholeTime),
 	expiryTime: optional(wholeTime),
 	endsBy: optional(wholeTime),
+	remindedOf: optional(wholeTime),
 	note: optionalText,
 	model: optionalText,
 	partialQueueId: optionalText,

@@ -1,0 +1,38 @@
+/**
+Tells people what concerns them, in words and by the ways that the config allows.
+*/
+import type {Config} from './config.js';
+import type {Host} from './core/ports.js';
+import type {PersonalNotice} from './core/reminders.js';
+import {noticeWords} from './format/notice-words.js';
+import {createNotifier} from './host/notify.js';
+import {runTool} from './host/spawn.js';
+import {createUsers} from './host/users.js';
+
+/** Answers what went wrong, in words; never rejects. */
+export async function notifyBy(config: Config, {hostname}: Host, notice: PersonalNotice): Promise<readonly string[]> {
+	const {kind, account, label, gpus, leaseId, remainingSeconds, note} = notice;
+	const text = noticeWords(notice, hostname);
+	const notify = createNotifier({
+		usesTerminals: config.get('notify.terminals')!,
+		command: config.get('notify.command'),
+		webhook: config.get('notify.webhook'),
+		run: runTool,
+		users: createUsers(),
+	});
+	return notify({
+		account,
+		text,
+		data: {
+			kind,
+			account,
+			label,
+			host: hostname,
+			gpu_ids: gpus,
+			lease_id: leaseId,
+			remaining_seconds: remainingSeconds === undefined ? undefined : Math.round(remainingSeconds),
+			note,
+			text,
+		},
+	});
+}

@@ -1,0 +1,57 @@
+/** Reminds people of reservations that end soon, for as long as something of ours runs anyway. */
+import {createBell} from '../core/bell.js';
+import {claimReminders} from '../core/reminders.js';
+import {CanhazgpuError} from '../errors.js';
+import {sanitize} from '../format/text.js';
+import type {App, OpenWorld} from '../application.js';
+
+const firstLookMs = 1000;
+/** A reservation that was made or moved meanwhile is noticed this late, at most. */
+const longestWaitMs = 30_000;
+
+/**
+Begins to look after reminders.
+
+@param complain - Told in words what could not be sent.
+@returns The way to stop; what is being told is told to its end.
+*/
+export function keepReminding(app: App, world: OpenWorld, complain: (words: string) => void): () => Promise<void> {
+	const ended = new AbortController();
+	const bell = createBell();
+	const {name: account, uid} = app.host.account;
+
+	const look = async (): Promise<number> => {
+		try {
+			const {notices, nextSeconds} = await claimReminders(world, {account, uid, reachesAll: app.notifiesAll});
+			for (const problem of (await Promise.all(notices.map(async (notice) => app.notify(notice)))).flat()) {
+				complain(`canhazgpu: a reminder could not be sent: ${sanitize(problem)}`);
+			}
+
+			return Math.min(longestWaitMs, nextSeconds * 1000);
+		} catch (error) {
+			// A store that is away is asked again later.
+			if (!(error instanceof CanhazgpuError)) {
+				throw error;
+			}
+
+			return longestWaitMs;
+		}
+	};
+
+	const looking = (async () => {
+		let waitMs = firstLookMs;
+		for (;;) {
+			// Not all at the same moment.
+			await bell.wait(world.clock, waitMs + 500 * world.clock.random(), ended.signal);
+			if (ended.signal.aborted) {
+				return;
+			}
+
+			waitMs = await look();
+		}
+	})();
+	return async () => {
+		ended.abort();
+		await looking;
+	};
+}
