@@ -33,9 +33,19 @@ type Options = {
 };
 
 /**
-What was learned of the GPUs themselves is asked for again after this: one may have been replaced, or have come back.
+What was learned of the GPUs themselves is asked for again after this: one may have been replaced. What was not to be had sooner.
 */
 const refreshAfterMs = 10 * 60_000;
+const retryAfterMs = 60_000;
+
+type Fixed = {
+	readonly fixed: ReadonlyMap<number, JsonObject>;
+	readonly list: ReadonlyMap<number, JsonObject>;
+	/**
+	When to ask again.
+	*/
+	readonly staleAtMs: number;
+};
 
 const missingGroups = /missing the following required groups/iv;
 
@@ -55,7 +65,7 @@ export const createAmdSmi = ({command, question, monotonicMs, timeoutMs}: Option
 		['static', '--json'],
 	);
 	const askList = question(['list', '--json']);
-	let known: {readonly atMs: number; readonly fixed: Answer; readonly list: Answer} | undefined;
+	let known: Fixed | undefined;
 
 	/**
 	When one broken GPU spoils the answer for all, each is asked alone.
@@ -83,15 +93,19 @@ export const createAmdSmi = ({command, question, monotonicMs, timeoutMs}: Option
 	/**
 	What is asked for only now and then.
 	*/
-	const askFixed = async (nowMs: number, deadlineMs: number) => {
-		if (known === undefined || nowMs - known.atMs >= refreshAfterMs) {
-			const [fixed, list] = await Promise.all([askStatic(deadlineMs), askList(deadlineMs)]);
-			const isWhole = entriesOf(fixed) !== undefined && entriesOf(list) !== undefined;
-			known = isWhole ? {atMs: nowMs, fixed, list} : undefined;
-			return {fixed: entriesOf(fixed) ?? none, list: entriesOf(list) ?? none};
+	const askFixed = async (nowMs: number, deadlineMs: number): Promise<Fixed> => {
+		if (known !== undefined && nowMs < known.staleAtMs) {
+			return known;
 		}
 
-		return {fixed: entriesOf(known.fixed) ?? none, list: entriesOf(known.list) ?? none};
+		const [fixed, list] = await Promise.all([askStatic(deadlineMs), askList(deadlineMs)]);
+		const isWhole = entriesOf(fixed) !== undefined && entriesOf(list) !== undefined;
+		known = {
+			fixed: entriesOf(fixed) ?? none,
+			list: entriesOf(list) ?? none,
+			staleAtMs: nowMs + (isWhole ? refreshAfterMs : retryAfterMs),
+		};
+		return known;
 	};
 
 	return async (): Promise<AmdScan> => {
@@ -111,9 +125,9 @@ export const createAmdSmi = ({command, question, monotonicMs, timeoutMs}: Option
 		}
 
 		const gpus = readGpus({metric, fixed, list, failures});
-		if (metric.keys().some((index) => !list.has(index))) {
-			// A GPU came back: its name is to be asked for.
-			known = undefined;
+		if (known !== undefined && metric.keys().some((index) => !list.has(index))) {
+			// A GPU came back: its name is to be asked for soon.
+			known = {...known, staleAtMs: Math.min(known.staleAtMs, startedAtMs + retryAfterMs)};
 		}
 
 		const {processes, warnings} = readProcessAnswer(processAnswer, command, timeoutMs);

@@ -196,13 +196,32 @@ test('without any tool the count fails in words', async () => {
 	await expect(nothing.count()).rejects.toMatchObject({message: 'amd-smi was not found.'});
 });
 
-test('what is fixed is asked for again once an unlisted GPU appears', async () => {
-	const {provider, stub} = await setUp({
-		answers: {...goodAnswers, list: json([listOf(0)]), static: json([staticOf(0)])},
-	});
-	expect(await provider.observe()).toMatchObject({gpus: [{uuid: 'uuid-0'}, {uuid: undefined, memoryUsedMiB: 40_000}]});
+test('what is fixed, and was not whole, is asked for again after a minute', async () => {
+	let nowMs = 0;
+	const asked: string[] = [];
+	const run: RunTool = async (_command, [verb = '']) => {
+		asked.push(verb);
+		const isLater = nowMs > 0;
+		const answers = {
+			metric: json([metricOf(0), metricOf(1)]),
+			process: json([idle(0), idle(1)]),
+			static: isLater ? json([staticOf(0), staticOf(1)]) : {stdout: 'Traceback'},
+			list: json([listOf(0), ...(isLater ? [listOf(1)] : [])]),
+		};
+		return {stderr: '', stdout: '', exitCode: 0, ...answers[verb as keyof typeof answers]};
+	};
+
+	const provider = createAmdProvider({run, describeProcesses, monotonicMs: () => nowMs});
+	expect(await provider.observe()).toMatchObject({gpus: [{uuid: 'uuid-0', name: undefined}, {uuid: undefined}]});
 	await provider.observe();
-	expect(await stub.calls()).toHaveLength(8);
+	expect(asked.filter((verb) => verb === 'list' || verb === 'static')).toHaveLength(2);
+	nowMs = 60_000;
+	expect(await provider.observe()).toMatchObject({
+		gpus: [{name: 'AMD Instinct MI300X'}, {uuid: 'uuid-1', name: 'AMD Instinct MI300X'}],
+	});
+	nowMs = 600_000;
+	await provider.observe();
+	expect(asked.filter((verb) => verb === 'list' || verb === 'static')).toHaveLength(4);
 });
 
 test('memory errors and heat make a GPU unfit, with the reason', async () => {
