@@ -63,7 +63,9 @@ for (let number = 0; number < seconds * requestsPerSecond; number++) {
 	await sleep(Math.max(0, started + (number * 1000) / requestsPerSecond - performance.now()));
 	const asked = askOnce();
 	pending.add(asked);
-	void asked.finally(() => pending.delete(asked));
+	void asked.finally(() => {
+		pending.delete(asked);
+	});
 	if (number % requestsPerSecond === 0) {
 		mostMiB = Math.max(mostMiB, residentMiB(web.pid));
 	}

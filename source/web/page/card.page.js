@@ -100,7 +100,14 @@ export function gpuCard(first, {use, nowMs, prefix = 'gpu'}) {
 				owner,
 				gpu.user ?? (gpu.status === 'AVAILABLE' ? 'Free' : gpu.status === 'ERROR' ? 'Out of use' : 'Unknown user'),
 			);
-			setText(note, gpu.note ?? gpu.model_info?.model ?? gpu.processes?.[0]?.command ?? '');
+			setText(
+				note,
+				(gpu.status === 'ERROR' ? gpu.error : undefined) ??
+					gpu.note ??
+					gpu.model_info?.model ??
+					gpu.processes?.[0]?.command ??
+					'',
+			);
 			setText(flags, problemsOf(gpu).join(' · '));
 			setText(model, gpu.gpu_model ?? '');
 			setText(

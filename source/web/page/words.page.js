@@ -64,5 +64,5 @@ export function timeWords(gpu, nowMs) {
 		return gpu.last_released === undefined ? 'never used' : `free for ${sinceWords(gpu.last_released, nowMs)}`;
 	}
 
-	return gpu.status === 'UNRESERVED' ? 'no reservation' : (gpu.error ?? 'unknown error');
+	return gpu.status === 'UNRESERVED' ? 'no reservation' : '';
 }
