@@ -72,5 +72,5 @@ export const createQuery = ({
 /**
 `Field "power.limit" is not a valid field to query.`, on either stream, and nothing else is printed.
 */
-export const refusedField = ({stdout, stderr}: ToolOutcome): string | undefined =>
+const refusedField = ({stdout, stderr}: ToolOutcome): string | undefined =>
 	/^field "(?<field>[^"]+)" is not a valid field to query/imv.exec(`${stdout}\n${stderr}`)?.groups?.['field'];
