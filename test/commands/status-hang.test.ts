@@ -9,7 +9,7 @@ let box: Box;
 beforeAll(async () => {
 	box = createBox({CANHAZGPU_STORE: 'embedded'});
 	mkdirSync(box.poolDirectory);
-	const {searchPath} = stubTool(box, 'nvidia-smi', "printf 'index\\n0\\n1\\n'");
+	const {searchPath} = stubTool(box, 'nvidia-smi', String.raw`printf 'index\n0\n1\n'`);
 	expect(await box.run('admin --gpus 2 --provider nvidia', {PATH: searchPath})).toMatchObject({exitCode: 0});
 });
 
