@@ -25,9 +25,9 @@ const texts: readonly Mode[] = [...forms, 'filter', 'command'];
 export const dialogBindings: readonly Binding[] = [
 	{modes: everywhere, keys: ['ctrl-c'], intent: 'quit-now'},
 
-	{modes: ['refusal'], keys: ['w'], intent: 'submit-patiently', footer: ['w', 'Wait in the queue']},
+	{modes: ['refusal'], keys: ['w'], intent: 'submit-patiently', footer: ['w', 'Wait']},
 	{modes: ['form'], keys: ['enter'], intent: 'submit', footer: ['Enter', 'Do it']},
-	{modes: ['refusal'], keys: ['enter'], intent: 'submit', footer: ['Enter', 'Try again']},
+	{modes: ['refusal'], keys: ['enter'], intent: 'submit', footer: ['Enter', 'Again']},
 	{modes: forms, keys: ['tab'], intent: 'focus-next-field', footer: ['Tab', 'Next field']},
 	{modes: forms, keys: ['shift-tab'], intent: 'focus-previous-field'},
 	{modes: forms, keys: ['up'], intent: 'increase'},
@@ -45,7 +45,7 @@ export const dialogBindings: readonly Binding[] = [
 	{modes: ['confirmation'], keys: ['n', 'N', 'escape'], intent: 'close-dialog', footer: ['any other key', 'No']},
 
 	{modes: ['signal'], keys: ['y'], intent: 'submit', footer: ['y', 'Send it']},
-	{modes: ['signal'], keys: ['right', 'tab'], intent: 'choose-next-signal', footer: ['Left Right', 'Signal']},
+	{modes: ['signal'], keys: ['right', 'tab'], intent: 'choose-next-signal', footer: ['Tab', 'Signal']},
 	{modes: ['signal'], keys: ['left', 'shift-tab'], intent: 'choose-previous-signal'},
 	{modes: ['signal'], keys: ['down'], intent: 'choose-next-process', footer: ['Up Down', 'Process']},
 	{modes: ['signal'], keys: ['up'], intent: 'choose-previous-process'},

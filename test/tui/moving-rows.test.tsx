@@ -148,16 +148,33 @@ test('an undo brings back what was released, though the cursor stands on another
 	expect(gpus.map((record) => record.kind === 'leased' && record.lease.user)).toEqual([alice.account, 'bob']);
 });
 
-test('rows that change places take the cursor with them', async () => {
-	const box = await createBox(3, {leases: {1: lease('alice')}, readings: [0, 1, 2].map((index) => gpuReading(index))});
-	session = startMonitor(box, {scanIntervalMs: 30});
-	await session.shows(/> 0 +FREE/v);
-	await session.press('j');
-	await session.shows(/> 1 +mine/v);
-	await session.press('x');
+test('rows that change places while a question is asked take nothing with them', async () => {
+	const loads = (...percents: readonly number[]) =>
+		percents.map((percent, index) => busy(index, 'carol', 'train', {gibibytes: 40, percent}));
+	const leases = {
+		0: lease('alice', {leaseId: 'a'}),
+		1: lease('alice', {leaseId: 'b'}),
+		2: lease('alice', {leaseId: 'c'}),
+	};
+	const box = await createBox(3, {leases, readings: loads(10, 50, 90)});
+	session = startMonitor(box, {scanIntervalMs: 30, size: {columns: 120, rows: 32}});
+	await session.shows(/> 0 +mine/v);
+	while (!session.screen().includes('sort UTIL')) {
+		await session.press('>');
+	}
+
+	const order = (): readonly string[] => session!.screen().match(/(?<=^│[ >] )\d(?= +mine)/gmv) ?? [];
+	const before = order();
+	await session.press('/', 'gpu1', keys.enter, 'x');
 	await session.shows('Release GPU 1 now?');
-	await session.press('n', 'I');
-	await session.shows(/> 1 +mine/v);
-	await session.press('x', 'y');
+	box.readings = loads(90, 10, 50);
+	await expect.poll(() => session!.store.getState().observation?.gpus[1]?.utilizationPercent).toBe(10);
+	await session.press('y');
 	await session.shows('OK released GPU 1');
+	const {gpus} = await box.store.read();
+	expect(gpus.map((record) => record.kind === 'leased' && record.lease.leaseId)).toEqual(['a', false, 'c']);
+	await session.press(keys.escape);
+	await session.shows('filter -');
+	expect(before).toHaveLength(3);
+	expect(order()).not.toEqual(before.filter((gpu) => gpu !== '1'));
 });

@@ -33,7 +33,7 @@ function hintOf({name}: FormField, {purpose}: Form): string {
 		}
 
 		case 'force': {
-			return 'Space: also GPUs in use without a reservation';
+			return 'Space: also GPUs used unreserved';
 		}
 	}
 }
