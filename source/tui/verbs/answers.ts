@@ -14,8 +14,8 @@ export type Answer =
 	| {readonly kind: 'submitted'}
 	| {readonly kind: 'refused'; readonly complaint: Complaint; readonly dialog: Dialog | undefined}
 	| {readonly kind: 'done'; readonly flash: Flash; readonly dialog?: Dialog; readonly undo?: Released}
-	/** It waits in the queue from now on. */
-	| {readonly kind: 'waits'; readonly dialog: Dialog}
+	/** It waits in the queue from now on, or there was nothing to do. */
+	| {readonly kind: 'put-away'; readonly dialog: Dialog}
 	| {readonly kind: 'printed'; readonly title: string; readonly lines: readonly string[]; readonly dialog: Dialog}
 	| {readonly kind: 'completed'; readonly completion: Completion; readonly dialog: Dialog}
 	| {readonly kind: 'undo-began'};
@@ -25,7 +25,7 @@ const kinds: Readonly<Record<Answer['kind'], true>> = {
 	submitted: true,
 	refused: true,
 	done: true,
-	waits: true,
+	'put-away': true,
 	printed: true,
 	completed: true,
 	'undo-began': true,
@@ -96,7 +96,7 @@ export function afterAnswer(state: State, answer: Answer): State {
 			return withFlash({...state, dialog: isOpen ? undefined : dialog, undo: undo ?? state.undo}, answer.flash);
 		}
 
-		case 'waits': {
+		case 'put-away': {
 			return dialog === answer.dialog ? {...state, dialog: undefined} : state;
 		}
 

@@ -95,7 +95,7 @@ export function createDoings({world, store, ports, waits, refresh, quit, tellTer
 		);
 		dispatch(
 			begun.kind === 'waiting'
-				? {kind: 'waits', dialog}
+				? {kind: 'put-away', dialog}
 				: {kind: 'done', dialog, flash: endOfWait(begun.result, submission)},
 		);
 	}
@@ -103,7 +103,7 @@ export function createDoings({world, store, ports, waits, refresh, quit, tellTer
 	async function runLine(line: string, dialog: AskingDialog): Promise<void> {
 		const {commandLine, lineHistory} = ports;
 		if (line === '' || commandLine === undefined) {
-			dispatch({kind: 'waits', dialog});
+			dispatch({kind: 'put-away', dialog});
 			return;
 		}
 
@@ -122,7 +122,7 @@ export function createDoings({world, store, ports, waits, refresh, quit, tellTer
 		);
 		dispatch(
 			begun.kind === 'waiting'
-				? {kind: 'waits', dialog}
+				? {kind: 'put-away', dialog}
 				: {kind: 'printed', title: `$ canhazgpu ${line}`, lines: begun.result, dialog},
 		);
 	}
