@@ -44,7 +44,7 @@ test('it does not grow for ever, and a file of another kind does no harm', () =>
 test('a place that cannot be written, or is a directory, fails nobody', () => {
 	const file = createFile();
 	mkdirSync(file, {recursive: true});
-	for (const place of [file, '/proc/nothing/history']) {
+	for (const place of [file, '/dev/null/history']) {
 		const history = createLineHistory(place);
 		history.add('status');
 		expect(history.load()).toEqual([]);

@@ -5,27 +5,16 @@ of jobs. A job without a limit ends when it ends, and then nothing is said.
 import {isPossible} from './queue.js';
 import type {GpuRecord, QueueEntry, Snapshot} from './types.js';
 
-/** When the GPU is free at the latest, in seconds on the store's clock; Infinity when nobody knows. */
+/** When the line can have the GPU at the latest, in seconds on the store's clock; Infinity when nobody knows. */
 function freeAt(record: GpuRecord, {now, drains}: Snapshot): number {
-	if (drains.has(record.index)) {
+	// Whoever waits takes a GPU the moment it can be had. One that lies there all the same is in use without a reservation, or broken.
+	if (record.kind !== 'leased' || drains.has(record.index)) {
 		return Infinity;
 	}
 
-	switch (record.kind) {
-		case 'free': {
-			return now;
-		}
-
-		case 'garbage': {
-			return Infinity;
-		}
-
-		case 'leased': {
-			const {expiryTime, endsBy, partialQueueId} = record.lease;
-			// What a waiter holds is at the disposal of the line.
-			return partialQueueId === undefined ? Math.max(now, expiryTime ?? endsBy ?? Infinity) : now;
-		}
-	}
+	const {expiryTime, endsBy, partialQueueId} = record.lease;
+	// What a waiter holds is at the disposal of the line.
+	return partialQueueId === undefined ? Math.max(now, expiryTime ?? endsBy ?? Infinity) : now;
 }
 
 /** How long it keeps the GPUs once it has them. */

@@ -27,13 +27,15 @@ test('estimates come from the ends of reservations and limits of jobs, in the or
 	await join('b', {count: 1, ids: [0]});
 	await join('c', {count: 1, ids: [0]});
 	await join('d', {count: 5});
+	// GPU 1 is free, and the line does not take it: so it is not to be counted on.
+	await join('e', {count: 1, ids: [1]});
 	expect(estimateWaits(await readLiving(world))).toEqual(
 		new Map([
 			['a', 600],
 			['b', 700],
 		]),
 	);
-	expect(lineRows(await readLiving(world)).map((row) => row.isPossible)).toEqual([true, true, true, false]);
+	expect(lineRows(await readLiving(world)).map((row) => row.isPossible)).toEqual([true, true, true, false, true]);
 	// Of what is out of service nobody knows when it is back.
 	await drain(world, boss, [0], undefined);
 	expect(estimateWaits(await readLiving(world)).size).toBe(0);
