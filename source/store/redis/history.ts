@@ -1,57 +1,97 @@
+import {setImmediate} from 'node:timers/promises';
 import type {Redis} from 'ioredis';
 import type {Connection} from './connection.js';
 import {keys} from './keys.js';
-import historyPageLua from './lua/history-page.lua';
 
-/** Redis reads so many in about a millisecond, and nobody else meanwhile. */
+/** Redis reads so many in a fraction of a millisecond; a script would take ten times as long. */
 const pageSize = 1000;
 
-type Scripted = Redis & {
-	readonly historyPage: (key: string, ...values: ReadonlyArray<string | number>) => Promise<Reply>;
+type Page = {
+	/** How many records lie before the time asked for. */
+	readonly before: number;
+	readonly records: readonly string[];
 };
 
-/** Empty, or the score of the last record, how many of that have been read, and the records. */
-type Reply = readonly [lastScore?: string, readOfIt?: number, records?: string];
+type Replies = Awaited<ReturnType<ReturnType<Redis['multi']>['exec']>>;
 
-/** Where a page begins: at a score, past the records of it that were read. */
-type Place = {readonly score: string | number; readonly passed: number};
+/** What one transaction answered. Of one that was refused, the refusal itself is thrown, and not that there was one. */
+async function resultsOf(transaction: Promise<Replies>): Promise<readonly unknown[]> {
+	let replies: Replies;
+	try {
+		replies = await transaction;
+	} catch (error) {
+		const {previousErrors = []} = error as {previousErrors?: readonly unknown[]};
+		throw previousErrors[0] instanceof Error ? previousErrors[0] : error;
+	}
 
-const without = (page: readonly string[], seen: ReadonlySet<string>): readonly string[] =>
-	page.filter((record) => !seen.has(record));
-
-/** Reads the usage history of one connection. */
-export function createHistoryReader(connection: Connection) {
-	connection.client.defineCommand('historyPage', {lua: historyPageLua, numberOfKeys: 1});
-	const readPage = async ({score, passed}: Place, toTime: number): Promise<Reply> =>
-		connection.run(
-			async (client) => (client as Scripted).historyPage(keys.history, score, Math.floor(toTime), passed, pageSize),
-			{isRepeatable: true},
-		);
-
-	/**
-	Streams the stored usage records whose whole second lies in the given time, oldest first, a page at a time.
-
-	Each page begins at the score where the last one ended and passes over the records of that score: an offset into the whole
-	would make Redis walk further for every page. While one page is being looked at, the next is on its way.
-
-	@yields Pages of records.
-	*/
-	return async function* (fromTime: number, toTime: number): AsyncGenerator<readonly string[]> {
-		let next = readPage({score: Math.floor(fromTime), passed: 0}, toTime);
-		let seen: ReadonlySet<string> = new Set();
-		for (;;) {
-			const [lastScore, readOfIt = 0, joined = ''] = await next;
-			if (lastScore === undefined) {
-				return;
-			}
-
-			next = readPage({score: lastScore, passed: readOfIt}, toTime);
-			// Whoever reads no further does not care why the next page cannot be read.
-			next.catch(() => undefined);
-			const page = joined.split('\0');
-			// One that was added meanwhile may have pushed another into this page.
-			yield without(page, seen);
-			seen = new Set(page.slice(-readOfIt));
+	return (replies ?? []).map(([error, result]) => {
+		if (error) {
+			throw error;
 		}
-	};
+
+		return result;
+	});
 }
+
+/** The records from this rank on, and where the time asked for begins and ends, all of one moment. */
+async function readPage(connection: Connection, rank: number, [from, to]: readonly [number, number]): Promise<Page> {
+	return connection.run(
+		async (client) => {
+			const transaction = client
+				.multi()
+				.zcount(keys.history, '-inf', `(${from}`)
+				.zcount(keys.history, '-inf', String(to))
+				.zrange(keys.history, String(rank), String(rank + pageSize - 1))
+				.exec();
+			const [before, end, records] = (await resultsOf(transaction)) as [number, number, string[]];
+			return {before, records: records.slice(0, Math.max(0, end - rank))};
+		},
+		{isRepeatable: true},
+	);
+}
+
+/**
+Streams the stored usage records whose whole second lies in the given time, oldest first, a page at a time.
+
+Pages go by rank: an offset into a time would make Redis walk further for every page. Old records that are removed meanwhile lie before that
+time: the ranks move, and the page is read again. While one page is being looked at, the next is on its way.
+
+@yields Pages of records.
+*/
+export async function* readPages(
+	connection: Connection,
+	fromTime: number,
+	toTime: number,
+): AsyncGenerator<readonly string[]> {
+	const time = [Math.floor(fromTime), Math.floor(toTime)] as const;
+	let before = 0;
+	let done = 0;
+	let seen: ReadonlySet<string> = new Set();
+	let next = readPage(connection, 0, time);
+	for (;;) {
+		const page = await next;
+		if (page.before !== before) {
+			({before} = page);
+			next = readPage(connection, before + done, time);
+			continue;
+		}
+
+		const {records} = page;
+		if (records.length === 0) {
+			return;
+		}
+
+		done += records.length;
+		next = readPage(connection, before + done, time);
+		// Whoever reads no further does not care why the next page cannot be read.
+		next.catch(() => undefined);
+		// It goes out before this page is looked at, which takes as long as reading the next.
+		await setImmediate();
+		// One that was added meanwhile has pushed others on, into this page.
+		yield without(records, seen);
+		seen = new Set(records);
+	}
+}
+
+const without = (records: readonly string[], seen: ReadonlySet<string>): readonly string[] =>
+	records.filter((record) => !seen.has(record));

@@ -11,7 +11,7 @@ import {endpointOf, type RedisAddress} from './address.js';
 import {commitArguments} from './commit-arguments.js';
 import {readCondition} from './condition.js';
 import {Connection} from './connection.js';
-import {createHistoryReader} from './history.js';
+import {readPages} from './history.js';
 import {readTrail} from './trail.js';
 import {eventChannel} from './keys.js';
 import commitLua from './lua/commit.lua';
@@ -52,7 +52,6 @@ export async function openRedisStore({patient, ...address}: RedisStoreOptions): 
 	connection.client.defineCommand('readPool', {lua: readLua});
 	connection.client.defineCommand('commitPlan', {lua: commitLua});
 	await connection.open();
-	const readHistory = createHistoryReader(connection);
 	const subscriptions = new Set<() => Promise<void>>();
 	const listen = async (channel: string, listener: ChannelListener): Promise<() => Promise<void>> => {
 		const stop = await subscribe(endpoint, {channel, listener, patient});
@@ -88,7 +87,7 @@ export async function openRedisStore({patient, ...address}: RedisStoreOptions): 
 			});
 		},
 		history(fromTime, toTime) {
-			return decodeHistory(() => readHistory(fromTime, toTime), fromTime, toTime);
+			return decodeHistory(() => readPages(connection, fromTime, toTime), fromTime, toTime);
 		},
 		async audit(query = {}) {
 			return readTrail(connection, query);

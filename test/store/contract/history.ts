@@ -54,6 +54,25 @@ export function historyContract({store}: Subject): void {
 			expect(seconds).toEqual(seconds.toSorted((a, b) => a - b));
 		});
 
+		test('what is removed or added while it is read changes nothing of the rest', async () => {
+			const now = Math.floor(Date.now() / 1000);
+			const old = Array.from({length: 150}, (_, index) => ({endTime: now - 100 * day + index}));
+			await append(...old);
+			await append(...Array.from({length: 3500}, (_, index) => ({gpuId: index, endTime: recent + index})));
+			const seen: number[] = [];
+			for await (const {gpuId} of store().history(recent, recent + 100_000)) {
+				if (seen.length % 1000 === 500) {
+					// Removes a hundred old ones, and comes before what has been read.
+					await append({gpuId: 9000 + seen.length, endTime: recent + 1});
+				}
+
+				seen.push(gpuId);
+			}
+
+			const first = seen.filter((gpuId) => gpuId < 9000);
+			expect(first).toEqual(Array.from({length: 3500}, (_, index) => index));
+		});
+
 		test('the same record is kept once', async () => {
 			await append({endTime: recent});
 			await append({endTime: recent});

@@ -131,6 +131,11 @@ describe('a server without a password', () => {
 		await expect(store.commit(release)).rejects.toMatchObject({code: 'store-refused'});
 		expect((await store.read()).gpus[0]?.kind).toBe('leased');
 		expect(await collect(store.history(0, start))).toEqual([]);
+		await client.call('ACL', 'SETUSER', 'limited', '-zcount');
+		await expect(collect(store.history(0, start))).rejects.toMatchObject({
+			code: 'store-refused',
+			message: `Redis at 127.0.0.1:${server.port} does not allow this account what is needed`,
+		});
 		await store.close();
 	});
 });
