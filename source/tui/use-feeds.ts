@@ -59,8 +59,8 @@ export function useScan(
 	return scanner;
 }
 
-/** Lets times go on between reads. */
-export function useTick(world: World, dispatch: Dispatch): void {
+/** Lets times go on where nothing else does: whatever comes in brings its time with it. */
+export function useTick(world: World, nowMs: number, dispatch: Dispatch): void {
 	useEffect(() => {
 		const timer = setInterval(() => {
 			dispatch({kind: 'ticked', nowMs: world.clock.monotonicMs()});
@@ -68,5 +68,5 @@ export function useTick(world: World, dispatch: Dispatch): void {
 		return () => {
 			clearInterval(timer);
 		};
-	}, [world, dispatch]);
+	}, [world, nowMs, dispatch]);
 }

@@ -1,7 +1,7 @@
 import {memo, type ReactElement} from 'react';
 import {Text} from 'ink';
 import {styleOf, type Look} from '../theme.js';
-import type {Line as LineOfSpans} from '../view/spans.js';
+import {merged, type Line as LineOfSpans} from '../view/spans.js';
 
 type Properties = {readonly line: LineOfSpans; readonly look: Look};
 
@@ -16,7 +16,7 @@ const isSame = (before: Properties, after: Properties): boolean =>
 export const Line = memo(
 	({line, look}: Properties): ReactElement => (
 		<Text wrap="truncate">
-			{line.map(({text, tone}, position) => (
+			{merged(line).map(({text, tone}, position) => (
 				// A piece has no identity but its place.
 				<Text key={position} {...styleOf(tone, look)}>
 					{text}

@@ -39,7 +39,7 @@ export function Monitor({world, watched, store, ports, waits, scanIntervalMs, qu
 	const state = useSyncExternalStore(store.subscribe, store.getState);
 	const feed = useStoreFeed(world, dispatch, broken);
 	const scanner = useScan(watched, {intervalMs: scanIntervalMs, holders: holdersOf(state.snapshot)}, dispatch, broken);
-	useTick(world, dispatch);
+	useTick(world, state.nowMs, dispatch);
 	useTrail(world, state, dispatch, broken);
 	useNotices(world, state, broken);
 	useReport(world, state, dispatch, broken);

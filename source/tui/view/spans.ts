@@ -62,3 +62,19 @@ export const joined = (pieces: readonly Line[], separator = '  '): Line =>
 	pieces
 		.filter((piece) => piece.length > 0)
 		.flatMap((piece, position) => (position === 0 ? piece : [span(separator), ...piece]));
+
+/** What looks the same in fewer pieces, each of which costs time to draw. Space has no letters to be coloured. */
+export function merged(line: Line): Line {
+	const pieces: Span[] = [];
+	for (const piece of line) {
+		const last = pieces.at(-1);
+		const isSpace = piece.tone !== 'marked' && last?.tone !== 'marked' && /^ *$/v.test(piece.text);
+		if (last !== undefined && (last.tone === piece.tone || isSpace)) {
+			pieces[pieces.length - 1] = span(last.text + piece.text, last.tone);
+		} else {
+			pieces.push(piece);
+		}
+	}
+
+	return pieces;
+}
