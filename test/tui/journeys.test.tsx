@@ -211,9 +211,13 @@ test('the help lists the keys, and q and Ctrl-C quit', async () => {
 	expect(session.quits()).toBe(2);
 });
 
-test('the whole help fits the smallest screen', async () => {
+test('the whole help can be read on the smallest screen, page by page', async () => {
 	session = startMonitor(await createScene(), {size: {columns: 60, rows: 15}});
 	await session.shows(/> 0 +mine/v);
 	await session.press('?');
+	await session.shows('page 1 of 3');
+	await session.press(' ', ' ');
 	await session.shows(/q +quit/v);
+	await session.press(' ');
+	await session.shows('page 1 of 3');
 });

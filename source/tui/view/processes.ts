@@ -3,7 +3,7 @@ import type {StatusRow} from '../../core/status.js';
 import type {GpuProcess} from '../../core/types.js';
 import {shortDuration} from '../../format/durations.js';
 import {sanitize} from '../../format/text.js';
-import {fit} from '../../format/width.js';
+import {fit, truncate} from '../../format/width.js';
 import {storeNow, type State} from '../state.js';
 import {ellipsisOf, glyphsOf} from './glyphs.js';
 import {byMemory, gibibytes, processWords} from './readings.js';
@@ -88,7 +88,9 @@ function processLine({process, depth}: Placed, row: StatusRow, state: State, wid
 		...(branch === '' ? [] : [span(branch, 'dim')]),
 		...(isSquatter ? [span('not the holder: ', 'warning')] : []),
 		span(processWords(process), isSquatter ? 'warning' : 'plain'),
-		...(containerId === undefined ? [] : [span(`  in ${sanitize(containerId).slice(0, 12)}`, 'dim')]),
+		...(containerId === undefined
+			? []
+			: [span(`  in ${truncate(sanitize(containerId), 12, ellipsisOf(state))}`, 'dim')]),
 	];
 }
 
