@@ -49,7 +49,20 @@ function partsOf(picture: Picture, about: About): ReadonlyMap<string, string> {
 	const {snapshot, observation, rows, lost, blind} = picture;
 	const provider = snapshot?.pool?.provider;
 	const parts: Array<readonly [string, unknown]> = [
-		['about', {...about, provider, simulated: observation?.simulated, driver: observation?.driverVersion}],
+		[
+			'about',
+			{
+				host: about.host,
+				version: about.version,
+				location: about.location,
+				private_label: about.privateLabel,
+				demo: about.isDemo,
+				hosts: about.hosts,
+				provider,
+				simulated: observation?.simulated,
+				driver: observation?.driverVersion,
+			},
+		],
 		[
 			'store',
 			lost === undefined

@@ -27,13 +27,15 @@ export type OpenOptions = {
 	readonly height?: number;
 	readonly theme?: 'dark' | 'light';
 	readonly isMotionReduced?: boolean;
+	/** Then the test moves the page's time. */
+	readonly hasOwnClock?: boolean;
 };
 
 /** Opens the page and waits until it is live. It is closed when the test ends. */
 export async function openPage(
 	browser: Browser,
 	url: string,
-	{width = 1280, height = 900, theme = 'dark', isMotionReduced = false}: OpenOptions = {},
+	{width = 1280, height = 900, theme = 'dark', isMotionReduced = false, hasOwnClock = false}: OpenOptions = {},
 ): Promise<Opened> {
 	const context = await browser.newContext({
 		viewport: {width, height},
@@ -43,6 +45,10 @@ export async function openPage(
 	onTestFinished(async () => context.close());
 	const page = await context.newPage();
 	page.setDefaultTimeout(12_000);
+	if (hasOwnClock) {
+		await page.clock.install();
+	}
+
 	const problems: string[] = [];
 	const strangers: string[] = [];
 	page.on('pageerror', (error) => {

@@ -10,7 +10,7 @@ import {createEmbeddedBox} from '../_helpers/cli.js';
 import {freshEmbeddedBox, freshRedisBox, openStoreOf} from '../_helpers/processes.js';
 import {startRedis} from '../_helpers/redis-server.js';
 import {chromiumProgram, cardOf, openBrowser, openPage} from './_browser.js';
-import {startWeb} from './_server.js';
+import {ask, startWeb} from './_server.js';
 
 const hostileCount = 1000;
 /** So many at a time. */
@@ -143,6 +143,28 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		expect(await page.evaluate('window.marker')).toBe('same page');
 		expect(await cardOf(page, 0).locator('.card-body').isVisible()).toBe(true);
 		expect(problems).toEqual([]);
+	});
+
+	test('a page that nobody looks at lets go of its connection, and takes it up again', async () => {
+		const box = await freshEmbeddedBox(1);
+		const web = await startWeb(box);
+		onTestFinished(async () => {
+			await web.end('SIGKILL');
+		});
+		const {page} = await openPage(browser, web.url, {hasOwnClock: true});
+		const turn = async (isHidden: boolean) =>
+			page.evaluate(`
+				Object.defineProperty(document, 'hidden', {configurable: true, get: () => ${isHidden}});
+				document.dispatchEvent(new Event('visibilitychange'));
+			`);
+		const streams = async () => /streams (?<count>\d+)/v.exec((await ask(web.port, '/metrics')).body)!.groups!['count'];
+		expect(await streams()).toBe('1');
+		await turn(true);
+		await page.clock.fastForward(301_000);
+		await expect.poll(streams).toBe('0');
+		await turn(false);
+		await page.locator('#pill[data-kind="live"]').waitFor();
+		expect(await streams()).toBe('1');
 	});
 
 	test('while Redis is away the page says how old it is, and then goes on', async () => {

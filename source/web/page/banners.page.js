@@ -60,9 +60,9 @@ export function createBadges(container) {
 	});
 	return (about) => {
 		const badges = [
-			about.isDemo && {text: 'Demo', title: 'Made-up GPUs in memory: nothing is kept'},
-			!about.isDemo && about.simulated && {text: 'Simulated', title: 'No real hardware is behind this pool'},
-			about.privateLabel !== undefined && {text: 'Private pool', title: about.privateLabel},
+			about.demo && {text: 'Demo', title: 'Made-up GPUs in memory: nothing is kept'},
+			!about.demo && about.simulated && {text: 'Simulated', title: 'No real hardware is behind this pool'},
+			about.private_label !== undefined && {text: 'Private pool', title: about.private_label},
 		];
 		list.update(badges.filter(Boolean), ({text}) => text);
 	};

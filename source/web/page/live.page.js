@@ -4,6 +4,8 @@ const shortestRetryMs = 500;
 const longestRetryMs = 15_000;
 /** The server says something every 10 s; when it is silent for longer, the connection is dead though nobody said so. */
 const silenceMs = 25_000;
+/** A page that nobody has looked at for so long lets go: a browser has only a few connections for all pages of one server. */
+const unseenMs = 300_000;
 
 /**
 @param heard - Called with the kind (`state`, `change`) and its data.
@@ -61,6 +63,14 @@ export function listen(heard, turned) {
 		heardSomething();
 	}
 
+	const letGo = () => {
+		source?.close();
+		source = undefined;
+		clearTimeout(watchdog);
+		clearTimeout(retry);
+		turned({kind: 'connecting'});
+	};
+
 	const retryNow = () => {
 		if (source !== undefined) {
 			return;
@@ -71,16 +81,17 @@ export function listen(heard, turned) {
 	};
 
 	addEventListener('online', retryNow);
+	let rest;
 	document.addEventListener('visibilitychange', () => {
-		if (!document.hidden) {
+		clearTimeout(rest);
+		if (document.hidden) {
+			rest = setTimeout(letGo, unseenMs);
+		} else {
 			retryNow();
 		}
 	});
 	// A page that is left lets go at once, and one that comes back from the browser's cache begins anew.
-	addEventListener('pagehide', () => {
-		source?.close();
-		source = undefined;
-	});
+	addEventListener('pagehide', letGo);
 	addEventListener('pageshow', (event) => {
 		if (event.persisted) {
 			retryNow();
