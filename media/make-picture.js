@@ -1,15 +1,16 @@
 /**
-`npm run picture`: runs the built monitor on a terminal, reserves GPUs by keys, and draws what the terminal then shows as media/top.svg.
+`npm run picture`: runs the built monitor on a terminal and draws what it shows as media/top.svg; then a reservation made by keys, as
+media/reserve.svg. Five minutes pass for the monitor in a quarter of one, so that its graphs have something to show.
 Frames and bars are drawn as shapes and every word has its place and its width, so it looks the same in any font.
 */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import process from "node:process";
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { openTerminal } from "../test/_helpers/terminal.ts";
 
-const target = fileURLToPath(new URL("top.svg", import.meta.url));
 const program = fileURLToPath(new URL("../dist/cli.js", import.meta.url));
 
 const size = { columns: 120, rows: 32 };
@@ -20,7 +21,10 @@ const foreground = "#d5dae1";
 /** The colours of the terminal's palette that the monitor uses, by number. */
 const palette = { 1: "#ff7b72", 2: "#6bd968", 3: "#f2c14b", 4: "#7cb7ff", 6: "#5cd6dd" };
 
-/** Runs before the program: a machine and an account that are nobody's. */
+/** So many times as fast does time go by for the monitor, for so many milliseconds. */
+const haste = { factor: 20, lasts: 16_000 };
+
+/** Runs before the program: a hurried clock, and a machine and an account that are nobody's. */
 const neutral = `data:text/javascript,
 import fs from 'node:fs';
 import os from 'node:os';
@@ -33,9 +37,22 @@ process.geteuid = () => uid;
 os.hostname = () => 'gpu-box';
 fs.readFileSync = (file, ...options) =>
 	file === '/etc/passwd' ? 'alice:x:' + uid + ':' + uid + '::/home/alice:/bin/sh\\n' : read(file, ...options);
-syncBuiltinESMExports();`;
+syncBuiltinESMExports();
+const factor = ${haste.factor};
+const real = performance.now.bind(performance);
+const begin = real();
+const passed = () => real() - begin;
+const gone = () => passed() + (factor - 1) * Math.min(passed(), ${haste.lasts});
+const start = Date.now();
+performance.now = () => begin + gone();
+Date.now = () => start + gone();
+for (const name of ['setTimeout', 'setInterval']) {
+	const plain = globalThis[name];
+	globalThis[name] = (callback, delay, ...rest) =>
+		plain(callback, passed() < ${haste.lasts} ? delay / factor : delay, ...rest);
+}`;
 
-/** The monitor after a reservation by keys, on the demonstration's GPUs. */
+/** The demonstration's GPUs, and then a reservation by keys. Only mine and all again: that leaves the own row selected. */
 async function play() {
 	const home = mkdtempSync(path.join(tmpdir(), "canhazgpu-picture-"));
 	const terminal = openTerminal(
@@ -44,14 +61,21 @@ async function play() {
 		{ ...size, cwd: home, environment: { PATH: process.env.PATH, HOME: home, TERM: "xterm-256color", TZ: "UTC" } },
 	);
 	try {
-		await terminal.waitFor(/Free 4 {2}Mine 0[\s\S]*> 0 +reserved/v);
+		await terminal.waitFor(/> 0 +reserved/v);
+		// Until the haste is over, and a little more: the last quick scans are followed by those at the usual pace.
+		await sleep(haste.lasts + 3000);
+		const top = cellsOf(terminal.emulator);
 		terminal.write("r");
 		await terminal.waitFor("Reserve GPUs");
-		terminal.write("2\t4h\teval 70B");
-		await terminal.waitFor(`--gpus 2 --duration 4h --note 'eval 70B'`);
+		terminal.write("1\t4h\teval 70B");
+		await terminal.waitFor(`--gpus 1 --duration 4h --note 'eval 70B'`);
 		terminal.write("\r");
-		await terminal.waitFor(/Free 2 {2}Mine 2[\s\S]* OK reserved GPUs/v);
-		return cellsOf(terminal.emulator);
+		await terminal.waitFor(/Mine 1[\s\S]* OK reserved GPU/v);
+		terminal.write("m");
+		await terminal.waitFor("filter mine");
+		terminal.write("m");
+		await terminal.waitFor("filter -");
+		return { top, reserve: cellsOf(terminal.emulator) };
 	} finally {
 		await terminal.close();
 		rmSync(home, { recursive: true, force: true });
@@ -131,17 +155,33 @@ function runsOf(rows, keyOf) {
 const rectangle = ({ row, from, to }, fill, inset = 0) =>
 	`<rect x="${round(left(from))}" y="${round(top(row) + inset)}" width="${round((to - from) * cell.width)}" height="${round(cell.height - 2 * inset)}" fill="${fill}"/>`;
 
-function bars(rows) {
-	const runs = runsOf(rows, ({ text, fill }) => (blocks[text] === undefined ? undefined : `${text} ${fill}`));
-	return runs.map((run) => rectangle(run, mix(background, run.cell.fill, blocks[run.text[0]]), 3));
+/** Eighths of a cell, from its bottom: the columns of graphs. */
+const heights = [..."▁▂▃▄▅▆▇"];
+
+function columns(rows) {
+	const runs = runsOf(rows, ({ text, fill }) => (heights.includes(text) ? `${text} ${fill}` : undefined));
+	return runs.map(({ row, from, to, text, cell: { fill } }) => {
+		const height = ((heights.indexOf(text[0]) + 1) / 8) * cell.height;
+		return `<rect x="${round(left(from))}" y="${round(top(row) + cell.height - height)}" width="${round((to - from) * cell.width)}" height="${round(height)}" fill="${mix(background, fill, blocks["█"])}"/>`;
+	});
 }
 
-/** All the frames as one path: horizontal and vertical strokes through the middle of their cells. */
-function frames(rows) {
+function bars(rows) {
+	const runs = runsOf(rows, ({ text, fill }) => (blocks[text] === undefined ? undefined : `${text} ${fill}`));
+	const text = rows.map((cells) => cells.map((it) => it.text).join(""));
+	const below = text.findIndex((line) => line.startsWith("├"));
+	const history = Math.max(...text.map((line) => line.indexOf("5-MIN")));
+	// Bars stand apart from those above and below them; the columns of graphs go on from one row to the next.
+	const inset = ({ row, from }) => (row > below || from >= history ? 0 : 3);
+	return runs.map((run) => rectangle(run, mix(background, run.cell.fill, blocks[run.text[0]]), inset(run)));
+}
+
+/** The frames as one path for each colour: horizontal and vertical strokes through the middle of their cells. */
+function frames(rows, color) {
 	const reaches =
 		(side) =>
-		({ text }) =>
-			arms[text]?.includes(side) ? "yes" : undefined;
+		({ text, fill }) =>
+			fill === color && arms[text]?.includes(side) ? "yes" : undefined;
 	const middle = { x: cell.width / 2, y: cell.height / 2 };
 	const strokes = [
 		...["l", "r"].flatMap((side) =>
@@ -160,13 +200,12 @@ function frames(rows) {
 			),
 		),
 	];
-	const color = rows.flat().find(({ text }) => arms[text] !== undefined)?.fill ?? foreground;
 	return `<path d="${strokes.join("")}" stroke="${color}" fill="none"/>`;
 }
 
 /** Words, each at its place: blanks inside a text are as wide as a viewer likes, so there is one text for each word. */
 function words(rows) {
-	const isDrawn = (text) => text === " " || arms[text] !== undefined || blocks[text] !== undefined;
+	const isDrawn = (text) => text === " " || arms[text] !== undefined || blocks[text] !== undefined || heights.includes(text);
 	const runs = runsOf(rows, ({ text, fill, bold }) => (isDrawn(text) ? undefined : `${fill} ${bold}`));
 	const groups = Map.groupBy(runs, ({ key }) => key);
 	return [...groups.values()].flatMap((group) => {
@@ -183,19 +222,22 @@ function words(rows) {
 	});
 }
 
-function draw(rows) {
+function draw(rows, title) {
 	const width = round(size.columns * cell.width + 2 * margin.x);
 	const height = round(size.rows * cell.height + margin.top + margin.bottom);
 	const lights = ["#ff5f57", "#febc2e", "#28c840"];
 	const inverse = runsOf(rows, ({ back }) => back);
+	const edges = rows.flat().filter(({ text }) => arms[text] !== undefined);
+	const frameColors = [...new Set(edges.map(({ fill }) => fill))];
 	return [
 		`<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img">`,
-		"<title>canhazgpu top: eight GPUs, who holds each of them, and a reservation just made by keys</title>",
+		`<title>${title}</title>`,
 		`<rect x="0.5" y="0.5" width="${width - 1}" height="${height - 1}" rx="10" fill="${background}" stroke="#2f3742"/>`,
 		...lights.map((fill, index) => `<circle cx="${26 + 20 * index}" cy="24" r="6" fill="${fill}"/>`),
 		...bars(rows),
+		...columns(rows),
 		...inverse.map((run) => rectangle(run, run.cell.back)),
-		frames(rows),
+		...frameColors.map((color) => frames(rows, color)),
 		'<g font-family="ui-monospace,SFMono-Regular,Menlo,Consolas,DejaVu Sans Mono,Liberation Mono,monospace" font-size="14">',
 		...words(rows),
 		"</g>",
@@ -204,6 +246,12 @@ function draw(rows) {
 	].join("\n");
 }
 
-const picture = draw(await play());
-writeFileSync(target, picture);
-process.stdout.write(`media/top.svg: ${Math.round(picture.length / 1024)} KiB\n`);
+const titles = {
+	top: "canhazgpu top: eight GPUs, who holds each of them, what runs there, who waits, what happened",
+	reserve: "canhazgpu top: a reservation just made by keys",
+};
+for (const [name, cells] of Object.entries(await play())) {
+	const picture = draw(cells, titles[name]);
+	writeFileSync(fileURLToPath(new URL(`${name}.svg`, import.meta.url)), picture);
+	process.stdout.write(`media/${name}.svg: ${Math.round(picture.length / 1024)} KiB\n`);
+}
