@@ -80,11 +80,15 @@ export function waiterItem({duration, sinceWords, nowMs}) {
 		let waiter = first;
 		const tick = () => {
 			const {served_at: servedAt, enqueue_time: since, impossible} = waiter;
+			// A time that is over: what is free is not fit to be handed out, or others use it.
+			const leftMs = servedAt === undefined ? undefined : Date.parse(servedAt) - nowMs();
 			const when = impossible
 				? 'never: not in this pool'
-				: servedAt === undefined
+				: leftMs === undefined
 					? 'when a job ends'
-					: `in about ${duration(Date.parse(servedAt) - nowMs())}`;
+					: leftMs < 1000
+						? 'as soon as one is free'
+						: `in about ${duration(leftMs)}`;
 			setText(time, `waited ${sinceWords(since, nowMs())} · ${when}`);
 		};
 
