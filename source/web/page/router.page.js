@@ -17,6 +17,11 @@ function read() {
 export function startRouter(views) {
 	let shown;
 	const go = () => {
+		// A place within the view, such as that of the link which skips to it.
+		if (shown !== undefined && /^#[^\/]/v.test(location.hash)) {
+			return;
+		}
+
 		const {view: asked, rest} = read();
 		const view = document.querySelector(`#view-${asked}`) === null ? 'overview' : asked;
 		for (const section of document.querySelectorAll('.view')) {
