@@ -41,18 +41,43 @@ export const byGpu: Split = ({gpuId}, {from, to}) => [{key: `GPU ${gpuId}`, seco
 /** By the model that was served or trained; what nobody saw is `unknown`. */
 export const byModel: Split = ({model}, {from, to}) => [{key: model ?? 'unknown', seconds: to - from}];
 
+type Day = {readonly key: string; readonly next: number};
+
+/** No clock on earth begins a day within a quarter of an hour. */
+const quarterSeconds = 900;
+const mostQuarters = 20_000;
+
+/** To find the day of a time takes longer than all the rest; a history has few quarters of an hour, compared with its records. */
+function byQuarter(dayAt: (time: number) => Day): (time: number) => Day {
+	const days = new Map<number, Day>();
+	return (time) => {
+		const quarter = Math.floor(time / quarterSeconds);
+		let day = days.get(quarter);
+		if (day === undefined) {
+			if (days.size >= mostQuarters) {
+				days.clear();
+			}
+
+			day = dayAt(time);
+			days.set(quarter, day);
+		}
+
+		return day;
+	};
+}
+
 /**
 Days, each from its own midnight to the next, however long that is.
 
 @param dayAt - The name of the day of a time, and when the next begins.
 */
-export const byDay =
-	(dayAt: (time: number) => {readonly key: string; readonly next: number}): Split =>
-	(_, {from, to}) => {
+export function byDay(dayAt: (time: number) => Day): Split {
+	const dayOf = byQuarter(dayAt);
+	return (_, {from, to}) => {
 		const shares: Share[] = [];
 		let start = from;
 		do {
-			const {key, next} = dayAt(start);
+			const {key, next} = dayOf(start);
 			const end = Math.min(to, Math.max(next, start + 1));
 			shares.push({key, seconds: end - start});
 			start = end;
@@ -60,6 +85,7 @@ export const byDay =
 
 		return shares;
 	};
+}
 
 /** Tenths of a percent that add up to 100.0: the largest remainders are rounded up. */
 function percentages(hours: readonly number[], total: number): readonly number[] {

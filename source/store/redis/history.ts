@@ -66,7 +66,7 @@ export async function* readPages(
 	const time = [Math.floor(fromTime), Math.floor(toTime)] as const;
 	let before = 0;
 	let done = 0;
-	let seen: ReadonlySet<string> = new Set();
+	let last: readonly string[] = [];
 	let next = readPage(connection, 0, time);
 	for (;;) {
 		const page = await next;
@@ -87,11 +87,13 @@ export async function* readPages(
 		next.catch(() => undefined);
 		// It goes out before this page is looked at, which takes as long as reading the next.
 		await setImmediate();
-		// One that was added meanwhile has pushed others on, into this page.
-		yield without(records, seen);
-		seen = new Set(records);
+		yield withoutRepeated(records, last);
+		last = records;
 	}
 }
 
-const without = (records: readonly string[], seen: ReadonlySet<string>): readonly string[] =>
-	records.filter((record) => !seen.has(record));
+/** Records that were added meanwhile have pushed the end of the last page on, into this one. */
+function withoutRepeated(records: readonly string[], last: readonly string[]): readonly string[] {
+	const place = last.indexOf(records[0]!);
+	return place === -1 ? records : records.slice(last.length - place);
+}
