@@ -44,7 +44,7 @@ test.each([
 	const firstFrame = top.mark();
 	for (const [typed, shown] of [
 		['jjj', /> 3 /v],
-		['?', /this help/v],
+		['?', /reserve GPUs for a time/v],
 		[keys.escape, /q Quit$/v],
 		['r', /Reserve GPUs/v],
 		['9'.repeat(70), /Enter Do it/v],
@@ -125,7 +125,7 @@ test('NO_COLOR leaves out colours, and --ascii everything but ASCII', async () =
 	plain.write(keys.escape);
 	await plain.waitFor(/q Quit$/v);
 	plain.write('?');
-	await plain.waitFor('this help');
+	await plain.waitFor('reserve GPUs for a time');
 	expect(spelled(plain.rawSince(0))).not.toMatch(colour);
 	expect(plain.rawSince(0)).not.toMatch(/\P{ASCII}/v);
 	// The selection is still seen.
