@@ -10,8 +10,8 @@ import {startEarly, type EarlyRuns} from './gpu/early-tool.js';
 import {firstQueries} from './gpu/nvidia-fields.js';
 import {runTool} from './host/spawn.js';
 
-/** Verbs that look at the GPUs of this machine, ... */
-const scanningVerbs = new Set(['status', 'top', 'run', 'reserve']);
+/** Verbs that look at the GPUs of this machine, ... Not `top`: of many monitors one looks, for all. */
+const scanningVerbs = new Set(['status', 'run', 'reserve']);
 
 /** ... unless one of these is among their words. Only a hint: a look that nobody wants is ended. */
 const otherwise = new Set(['--help', '--version', '--demo', '--remote', '-r']);
