@@ -37,8 +37,9 @@ module.exports = {
 		only('store-stands-alone', '^source/store/', String.raw`store/|core/(types|ports|plan|observation)\.ts|errors\.ts`),
 		only('gpu-stands-alone', '^source/gpu/', String.raw`gpu/|core/(types|ports|observation)\.ts|errors\.ts`),
 		only('host-stands-alone', '^source/host/', String.raw`host/|core/(types|ports|observation)\.ts|errors\.ts`),
-		only('faces-use-the-core', source('tui|web'), String.raw`tui/|web/|core/|format/|errors\.ts`),
-		only('tui-and-web-are-apart', '^source/tui/', String.raw`tui/|core/|format/|errors\.ts`),
+		only('tui-uses-the-core', '^source/tui/', String.raw`tui/|feed/|core/|format/|errors\.ts`),
+		only('web-uses-the-core', '^source/web/', String.raw`web/|feed/|core/|format/|errors\.ts`),
+		only('feed-is-for-every-face', '^source/feed/', String.raw`feed/|core/|errors\.ts`),
 		only(
 			'commands-do-not-choose-adapters',
 			'^source/commands/',

@@ -1,15 +1,13 @@
 import {setFlagsFromString} from 'node:v8';
 import type {World} from '../core/ports.js';
-import {byDay, byGpu, byModel, byUser, liveUsage, makeReport, type Report, type Split} from '../core/report.js';
-import {readLiving} from '../core/transaction.js';
+import {byDay, byGpu, byModel, byUser, type Report, type Split} from '../core/report.js';
+import {reportOf, type ReportQuestion} from '../core/report-of.js';
 import {CanhazgpuError} from '../errors.js';
 import {localDay} from '../format/days.js';
 import {harmlessJson} from '../format/json.js';
 import {reportCsv, reportJson, reportTable} from '../format/report.js';
 import type {Command} from './command.js';
 import {jsonFlag} from './flags.js';
-
-const secondsPerDay = 86_400;
 
 const splits: Readonly<Record<string, Split>> = {user: byUser, gpu: byGpu, day: byDay(localDay), model: byModel};
 
@@ -25,34 +23,16 @@ function splitOf(by: string): Split {
 	return split;
 }
 
-export type ReportQuestion = {readonly days: number; readonly by: string; readonly user?: string};
-
-/** An account that may not search the store reports what is in the history. */
-async function takeOverHistory({store}: World): Promise<void> {
-	try {
-		await store.takeOverHistory?.();
-	} catch (error) {
-		if (!(error instanceof CanhazgpuError && error.code === 'store-refused')) {
-			throw error;
-		}
-	}
-}
-
 /**
 The report of the last days; by day in their order, else most hours first.
 
 @throws CanhazgpuError `usage` for a `by` that there is not.
 */
-export async function reportFor(world: World, {days, by, user}: ReportQuestion): Promise<Report> {
-	const split = splitOf(by);
-	const snapshot = await readLiving(world);
-	await takeOverHistory(world);
-	const window = {from: snapshot.now - days * secondsPerDay, to: snapshot.now};
-	const made = await makeReport(world.store.history(window.from, window.to), liveUsage(snapshot), {
-		window,
-		split,
-		user,
-	});
+export async function reportBy(
+	world: World,
+	{by, ...question}: Omit<ReportQuestion, 'split'> & {readonly by: string},
+): Promise<Report> {
+	const made = await reportOf(world, {...question, split: splitOf(by)});
 	return by === 'day' ? {...made, rows: made.rows.toSorted((a, b) => a.key.localeCompare(b.key, 'en'))} : made;
 }
 
@@ -85,7 +65,7 @@ export const report: Command = {
 		setFlagsFromString('--semi-space-growth-factor=1');
 		const world = await app.open();
 		try {
-			const made = await reportFor(world, {days, by, user: input.text('user')});
+			const made = await reportBy(world, {days, by, user: input.text('user')});
 			if (input.has('json')) {
 				app.print(harmlessJson(reportJson(made, days)));
 			} else if (form === 'csv') {

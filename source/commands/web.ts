@@ -2,7 +2,7 @@ import packageJson from '../../package.json' with {type: 'json'};
 import {reportJson} from '../format/report.js';
 import type {Command} from './command.js';
 import {keepReminding} from './reminding.js';
-import {reportFor} from './report.js';
+import {reportBy} from './report.js';
 
 const isLoopback = (host: string): boolean => /^(?:localhost|127\.|::1$)/v.test(host);
 
@@ -46,7 +46,7 @@ export const web: Command = {
 				isDemo,
 				remoteHosts: input.config.get('remote_hosts')!,
 				remoteStatus: app.remoteStatus,
-				report: async (world, days, by) => reportJson(await reportFor(world, {days, by}), days),
+				report: async (world, days, by) => reportJson(await reportBy(world, {days, by}), days),
 				signal: interruption.signal,
 				listening(url) {
 					app.print(`Dashboard: ${url}`);

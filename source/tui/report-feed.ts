@@ -2,19 +2,18 @@
 import {useEffect} from 'react';
 import {CanhazgpuError} from '../errors.js';
 import type {World} from '../core/ports.js';
-import {byDay, byGpu, byUser, liveUsage, makeReport, type Report, type Split} from '../core/report.js';
-import {readLiving} from '../core/transaction.js';
+import {byDay, byGpu, byModel, byUser, type Report, type Split} from '../core/report.js';
+import {reportOf} from '../core/report-of.js';
 import {localDay} from '../format/days.js';
 import type {ReportKind} from './panels/state.js';
 import type {Dispatch} from './state-store.js';
 import type {State} from './state.js';
 
 export const reportDays = 30;
-const secondsPerDay = 86_400;
 /** Old enough to be made again while it is looked at. */
 const freshMs = 60_000;
 
-const splits: Readonly<Record<ReportKind, Split>> = {user: byUser, gpu: byGpu, day: byDay(localDay)};
+const splits: Readonly<Record<ReportKind, Split>> = {user: byUser, gpu: byGpu, day: byDay(localDay), model: byModel};
 
 /** A report that was made, or why it could not be. */
 export type ShownReport =
@@ -23,14 +22,9 @@ export type ShownReport =
 
 export type ReportNews = {readonly kind: 'report-arrived'; readonly report: ShownReport};
 
-/** As `canhazgpu report` computes it; days stand in their own order. */
-async function reportOf(world: World, by: ReportKind): Promise<Report> {
-	const snapshot = await readLiving(world);
-	const window = {from: snapshot.now - reportDays * secondsPerDay, to: snapshot.now};
-	const made = await makeReport(world.store.history(window.from, window.to), liveUsage(snapshot), {
-		window,
-		split: splits[by],
-	});
+/** Days stand in their own order, the newest first. */
+async function shownReport(world: World, by: ReportKind): Promise<Report> {
+	const made = await reportOf(world, {days: reportDays, split: splits[by]});
 	return by === 'day' ? {...made, rows: made.rows.toSorted((a, b) => b.key.localeCompare(a.key, 'en'))} : made;
 }
 
@@ -47,7 +41,7 @@ export function useReport(world: World, {panels}: State, dispatch: Dispatch, bro
 		let timer: NodeJS.Timeout | undefined;
 		const make = async (): Promise<void> => {
 			try {
-				const report = await reportOf(world, by);
+				const report = await shownReport(world, by);
 				if (!isOver) {
 					dispatch({kind: 'report-arrived', report: {kind: 'made', by, report}});
 				}

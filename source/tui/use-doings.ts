@@ -6,7 +6,7 @@ import {createController, type Controller} from './controller.js';
 import type {MonitorPorts} from './ports.js';
 import type {Scanner} from './scanner.js';
 import type {StateStore} from './state-store.js';
-import type {Feed} from './store-feed.js';
+import type {Feed} from '../feed/store-feed.js';
 import {createDoings} from './verbs/doings.js';
 import type {Waits} from './verbs/waiting.js';
 

@@ -2,7 +2,7 @@
 import {useEffect, useRef, type RefObject} from 'react';
 import type {World} from '../core/ports.js';
 import {startScanner, type Scanner, type Watched} from './scanner.js';
-import {startStoreFeed, type Feed} from './store-feed.js';
+import {startStoreFeed, type Feed} from '../feed/store-feed.js';
 import type {Dispatch} from './state-store.js';
 
 type Broken = (error: unknown) => void;

@@ -9,7 +9,7 @@ import type {World} from '../core/ports.js';
 import {statusRows, type StatusRow} from '../core/status.js';
 import type {AuditEntry, AuditKind, Observation, Snapshot} from '../core/types.js';
 import {readLiving} from '../core/transaction.js';
-import {startStoreFeed} from '../tui/store-feed.js';
+import {startStoreFeed} from '../feed/store-feed.js';
 import {startScanning} from './scanning.js';
 import {createNextRead} from './next-read.js';
 import {followTrail} from './trail.js';

@@ -4,7 +4,7 @@ import {CanhazgpuError} from '../../source/errors.js';
 import type {StoreListener} from '../../source/core/ports.js';
 import type {Snapshot} from '../../source/core/types.js';
 import {startScanner} from '../../source/tui/scanner.js';
-import {startStoreFeed} from '../../source/tui/store-feed.js';
+import {startStoreFeed} from '../../source/feed/store-feed.js';
 import {createBox, lease, type Box} from './_world.js';
 
 const unreachable = new CanhazgpuError('store-unreachable', 'Redis does not answer');

@@ -7,7 +7,7 @@ export type PanelName = (typeof panelNames)[number];
 /** Panels that scroll by lines; the table and the queue follow their selection. */
 export type ScrollingPanel = Extract<PanelName, 'detail' | 'report' | 'events'>;
 
-export const reportKinds = ['user', 'gpu', 'day'] as const;
+export const reportKinds = ['user', 'gpu', 'day', 'model'] as const;
 
 export type ReportKind = (typeof reportKinds)[number];
 

@@ -1,5 +1,5 @@
 /**
-Keeps the monitor's picture of the pool up to date: subscribe, then read; then read again whenever something may have changed.
+Keeps a face's picture of the pool up to date: subscribe, then read; then read again whenever something may have changed.
 */
 import {CanhazgpuError} from '../errors.js';
 import {isLeased} from '../core/lifecycle.js';
