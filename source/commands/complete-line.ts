@@ -7,6 +7,8 @@ const durations = ['30m', '1h', '2h', '4h', '8h', '12h', '1d', '2d'];
 type Options = {
 	/** Those that can be used here. */
 	readonly verbs: readonly string[];
+	/** Words that stand in the place of a verb, and the names of which one may follow it. */
+	readonly names: Readonly<Record<string, readonly string[]>>;
 	readonly find: (verb: string) => Promise<Command>;
 	readonly gpuCount: number;
 };
@@ -33,7 +35,15 @@ function valuesOf({value}: Flag, word: string, gpuCount: number): readonly strin
 
 async function wordsFor(before: readonly string[], word: string, options: Options): Promise<readonly string[]> {
 	const [verb] = before;
-	if (verb === undefined || (verb === 'help' && before.length === 1)) {
+	if (verb === undefined) {
+		return [...options.verbs, ...Object.keys(options.names)];
+	}
+
+	if (Object.hasOwn(options.names, verb)) {
+		return before.length === 1 ? options.names[verb]! : [];
+	}
+
+	if (verb === 'help' && before.length === 1) {
 		return options.verbs;
 	}
 

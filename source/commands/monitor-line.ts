@@ -17,7 +17,25 @@ const manners: Readonly<Record<string, 'reads' | 'changes'>> = {
 	queue: 'reads',
 	report: 'reads',
 	events: 'reads',
+	doctor: 'reads',
 };
+
+/** A word of the monitor's own, for what `status` does with flags: `host` tells of all hosts, `host NAME` of that one. */
+const hostWord = 'host';
+
+function withoutHostWord(words: readonly string[]): readonly string[] {
+	const [first, name, ...others] = words;
+	if (first !== hostWord) {
+		return words;
+	}
+
+	if (others.length > 0) {
+		throw new CanhazgpuError('usage', 'host takes the name of one host', {hint: 'Type host alone for all of them.'});
+	}
+
+	// As a value of its flag, so that a name which begins with a dash is refused as a name.
+	return name === undefined ? ['status', '--all', '--summary'] : ['status', `--remote=${name}`];
+}
 
 const programs = new Set(['canhazgpu', 'chg']);
 
@@ -71,12 +89,19 @@ function innerApp(app: App, world: OpenWorld, {signal, onWaiting}: LineOptions, 
 	};
 }
 
-type Options = {readonly app: App; readonly world: OpenWorld; readonly grammar: Grammar; readonly isReadonly: boolean};
+type Options = {
+	readonly app: App;
+	readonly world: OpenWorld;
+	readonly grammar: Grammar;
+	readonly isReadonly: boolean;
+	/** The other hosts, for completion. */
+	readonly hosts: readonly string[];
+};
 
-export const createCommandLine = ({app, world, grammar, isReadonly}: Options): CommandLine => ({
+export const createCommandLine = ({app, world, grammar, isReadonly, hosts}: Options): CommandLine => ({
 	async run(line, options) {
 		const typed = shellWords(line);
-		const words = programs.has(typed[0] ?? '') ? typed.slice(1) : typed;
+		const words = withoutHostWord(programs.has(typed[0] ?? '') ? typed.slice(1) : typed);
 		const understood = await grammar.understand(words);
 		if ('text' in understood) {
 			return understood.text.split('\n');
@@ -90,6 +115,11 @@ export const createCommandLine = ({app, world, grammar, isReadonly}: Options): C
 	},
 	async complete(line, gpuCount) {
 		const verbs = grammar.verbs.filter((verb) => Object.hasOwn(manners, verb));
-		return completeLine(line, {verbs: [...verbs, 'help'], find: grammar.find, gpuCount});
+		return completeLine(line, {
+			verbs: [...verbs, 'help'],
+			names: {[hostWord]: hosts},
+			find: grammar.find,
+			gpuCount,
+		});
 	},
 });

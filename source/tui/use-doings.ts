@@ -2,11 +2,11 @@
 import {useMemo, type RefObject} from 'react';
 import {useStdout} from 'ink';
 import type {World} from '../core/ports.js';
+import type {Feed} from '../feed/store-feed.js';
 import {createController, type Controller} from './controller.js';
 import type {MonitorPorts} from './ports.js';
 import type {Scanner} from './scanner.js';
 import type {StateStore} from './state-store.js';
-import type {Feed} from '../feed/store-feed.js';
 import {createDoings} from './verbs/doings.js';
 import type {Waits} from './verbs/waiting.js';
 

@@ -29,6 +29,7 @@ async function open({isReadonly = false} = {}) {
 		world: {...world, close, watchGpus: async () => world.gpus},
 		grammar: input.grammar,
 		isReadonly,
+		hosts: ['gpu-box-2', 'gpu-box-3'],
 	});
 }
 
@@ -69,6 +70,12 @@ test.each([
 	['run -- python train.py', 'run cannot be used inside the monitor', 'Type it in a shell: canhazgpu run'],
 	['top', 'top cannot be used inside the monitor', 'Type it in a shell: canhazgpu top'],
 	['admin --force', 'admin cannot be used inside the monitor', 'Type it in a shell: canhazgpu admin'],
+	['host gpu-box-2 3', 'host takes the name of one host', 'Type host alone for all of them.'],
+	[
+		'host -oProxyCommand=x',
+		'"-oProxyCommand=x" is not a host name',
+		'Write a name such as gpu-box-2 or alice@gpu-box-2.',
+	],
 	['status --redis-port 1', '--redis-port was settled when the monitor started', 'Leave it out.'],
 ])('%s is refused in the words of the command line', async (typed, message, hint) => {
 	const line = await open();
@@ -113,6 +120,9 @@ test.each([
 	['release --gpu-ids 1,', 18, ['1,0', '1,2', '1,3']],
 	['reserve -d 1', 11, ['1h', '12h', '1d']],
 	['reserve --note ', 15, []],
+	['ho', 0, ['host']],
+	['host ', 5, ['gpu-box-2', 'gpu-box-3']],
+	['host gpu-box-2 ', 15, []],
 	['run -', 4, []],
 ])('Tab after %j', async (typed, start, candidates) => {
 	const line = await open();

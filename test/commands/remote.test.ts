@@ -5,6 +5,7 @@ import {chmodSync, mkdirSync, readFileSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {afterAll, beforeAll, expect, test} from 'vitest';
 import {createEmbeddedBox, type Box} from '../_helpers/cli.js';
+import {isShown, keys, startTop} from '../tui/_program.js';
 
 let box: Box;
 let environment: Record<string, string>;
@@ -113,4 +114,15 @@ test('a host that fails is an error when it was asked for alone', async () => {
 		stdout: '',
 		stderr: 'Error: lost: ssh: connect to host lost port 22: No route to host\n',
 	});
+});
+
+test('in the monitor: `:host` tells of all of them, `:host NAME` of one', async () => {
+	const top = startTop(box, {environment});
+	await top.waitFor(isShown(2));
+	top.write(`:host${keys.enter}`);
+	await top.waitFor(/good +│ +3 /v);
+	top.write(`${keys.enter}:host good${keys.enter}`);
+	await top.waitFor(/0 +│ +● IN_USE +│ carol/v);
+	top.write(`${keys.enter}:host lost${keys.enter}`);
+	await top.waitFor('No route to host');
 });
