@@ -28,11 +28,18 @@ type Options = {
 };
 
 /**
+Cells are parted by a comma with a blank, which is cut off where the last cell is empty: so `1,5` of another language stays one cell, and
+is no number. Where the header has no blanks, they were taken out.
+*/
+const separatorOf = (header: string): RegExp => (header.includes(', ') ? /,(?:\s+|$)/v : /,/v);
+
+/**
 Splits the text into rows, by the columns its header names, in whatever order they come. Lines that are no row are kept as `other`.
 Undefined when there is no header: then none of it is a table.
 */
 export const parseCsv = (text: string, {required, freeText}: Options): readonly CsvLine[] | undefined => {
 	let columns: readonly string[] | undefined;
+	let separator = /,/v;
 	const lines: CsvLine[] = [];
 	for (const raw of text.split('\n')) {
 		const line = raw.trim();
@@ -44,11 +51,12 @@ export const parseCsv = (text: string, {required, freeText}: Options): readonly 
 			const names = line.split(',').map((cell) => columnName(cell));
 			if (required.every((name) => names.includes(name))) {
 				columns = names;
+				separator = separatorOf(line);
 				continue;
 			}
 		}
 
-		const cells = columns && splitRow(line, columns, freeText);
+		const cells = columns && splitRow(line.split(separator), columns, freeText);
 		lines.push(cells ? {kind: 'row', text: line, cells} : {kind: 'other', text: line});
 	}
 
@@ -68,11 +76,11 @@ const columnName = (cell: string): string => {
 Undefined when the line has too few cells, or too many and no column to hold the surplus.
 */
 const splitRow = (
-	line: string,
+	pieces: readonly string[],
 	columns: readonly string[],
 	freeText: string,
 ): ReadonlyMap<string, string> | undefined => {
-	const cells = line.split(',');
+	const cells = [...pieces];
 	const surplus = cells.length - columns.length;
 	const at = columns.indexOf(freeText);
 	if (surplus < 0 || (at === -1 && surplus > 0)) {
@@ -80,7 +88,7 @@ const splitRow = (
 	}
 
 	if (surplus > 0) {
-		cells.splice(at, surplus + 1, cells.slice(at, at + surplus + 1).join(','));
+		cells.splice(at, surplus + 1, cells.slice(at, at + surplus + 1).join(', '));
 	}
 
 	return new Map(columns.map((name, position) => [name, (cells[position] ?? '').trim()]));

@@ -1,4 +1,4 @@
-import {isMarker, parseCsv} from './nvidia-csv.js';
+import {isMarker, parseCsv, readNumber} from './nvidia-csv.js';
 import {type BrokenGpu, parseHandleFailure, placeBroken} from './nvidia-broken.js';
 import {readGpu, readText, withoutBrackets} from './nvidia-reading.js';
 import type {BareReading} from './reading.js';
@@ -50,14 +50,18 @@ export const parseGpuTable = (stdout: string, stderr: string): GpuTable | undefi
 	};
 
 	for (const line of lines) {
-		const index = line.kind === 'row' ? readIndex(line.cells) : undefined;
-		if (line.kind === 'other' || (index !== undefined && gpus.has(index))) {
+		const index = line.kind === 'row' && !isShifted(line.cells) ? readIndex(line.cells) : undefined;
+		const earlier = index === undefined ? undefined : gpus.get(index);
+		if (line.kind === 'other' || earlier !== undefined) {
 			remark(line.text);
+			if (line.kind === 'row' && earlier !== undefined && earlier.uuid !== readText(line.cells.get('uuid'))) {
+				gpus.set(earlier.index, {...earlier, failure: 'two GPUs are listed under this index'});
+			}
 		} else if (index !== undefined) {
 			gpus.set(index, readGpu(index, line));
 			driverVersion ??= readText(line.cells.get('driver_version'));
 			previousIndex = index;
-		} else if (isMarker(line.cells.get('index') ?? '')) {
+		} else if (!isShifted(line.cells) && isMarker(line.cells.get('index') ?? '')) {
 			rows.push({words: withoutBrackets(line.cells.get('index') ?? ''), previousIndex});
 		} else {
 			remark(line.text);
@@ -73,6 +77,14 @@ export const parseGpuTable = (stdout: string, stderr: string): GpuTable | undefi
 	}
 
 	return {gpus: placeBroken(gpus, handles, rows), driverVersion, remarks};
+};
+
+/**
+A comma too many was not in the name but elsewhere when the name has taken in a reading: then every cell behind it is another one's.
+*/
+const isShifted = (cells: Cells): boolean => {
+	const pieces = (cells.get('name') ?? '').split(',').slice(1);
+	return pieces.some((piece) => isMarker(piece.trim()) || readNumber(piece.trim()) !== undefined);
 };
 
 const readIndex = (cells: Cells): number | undefined => {

@@ -28,6 +28,11 @@ const noGpu = '';
 const longestProgram = 4096;
 
 /**
+What begins as a row does and is none tells of a process all the same.
+*/
+const damagedRow = /^(?<uuid>(?:GPU|MIG)-[^\s,]{0,100})(?:,|$)/v;
+
+/**
 Reads what `--query-compute-apps` printed. Undefined when it holds no table: then it is not known whether there are processes. A
 table without rows says that there are none.
 */
@@ -42,7 +47,13 @@ export const parseProcessTable = (stdout: string): ProcessTable | undefined => {
 	const remarks: string[] = [];
 	for (const line of lines) {
 		if (line.kind === 'other') {
-			remarks.push(line.text);
+			const gpu = damagedRow.exec(line.text)?.groups?.['uuid'];
+			if (gpu === undefined) {
+				remarks.push(line.text);
+			} else {
+				hidden.set(gpu, 'a row that makes no sense');
+			}
+
 			continue;
 		}
 
