@@ -16,6 +16,7 @@ import {createAmdProvider} from './gpu/amd.js';
 import {detectProvider} from './gpu/detect.js';
 import type {EarlyRuns} from './gpu/early-tool.js';
 import {createNvidiaProvider} from './gpu/nvidia.js';
+import {createExtras, type WantedDetails} from './gpu/nvidia-extras.js';
 import type {Scenario} from './gpu/scenario.js';
 import {createSimulatedProvider} from './gpu/simulated.js';
 import {createProcessDescriber} from './host/process-details.js';
@@ -35,6 +36,8 @@ export type ProviderContext = {
 	readonly scenario?: Scenario;
 	/** Runs of the tool that are under way already. */
 	readonly early?: EarlyRuns;
+	/** What to ask the GPUs for besides; nothing when left out. */
+	readonly details?: WantedDetails;
 };
 
 const timeoutMsOf = (config: Config): number => config.get('gpu.timeout')! * 1000;
@@ -47,7 +50,11 @@ const realWorld = ({clock, config, early}: ProviderContext) => ({
 	timeoutMs: timeoutMsOf(config),
 });
 
-const createNvidia = (context: ProviderContext): GpuProvider => createNvidiaProvider(realWorld(context));
+const createNvidia = (context: ProviderContext): GpuProvider => {
+	const world = realWorld(context);
+	const {details = 'none'} = context;
+	return createNvidiaProvider({...world, extras: createExtras({...world, uptimeSeconds: uptime, details})});
+};
 
 const createAmd = (context: ProviderContext): GpuProvider => createAmdProvider(realWorld(context));
 

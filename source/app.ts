@@ -49,10 +49,11 @@ export function createApp({config, hasColor, early: runs}: AppOptions): App {
 		readonly provider: ProviderName;
 		readonly scenario: Scenario | undefined;
 		readonly early?: GpuProvider;
+		readonly details?: OpenOptions['details'];
 	};
 
-	const worldOf = ({store, provider, scenario, early}: WorldOptions): OpenWorld => {
-		const gpus = early?.name === provider ? early : createProvider(provider, {...context, store, scenario});
+	const worldOf = ({store, provider, scenario, early, details}: WorldOptions): OpenWorld => {
+		const gpus = early?.name === provider ? early : createProvider(provider, {...context, store, scenario, details});
 		const watching: GpuProvider[] = [];
 		return {
 			store,
@@ -110,7 +111,8 @@ export function createApp({config, hasColor, early: runs}: AppOptions): App {
 			return openDemo();
 		}
 
-		const early = options.willScan === true ? lookEarly(context) : undefined;
+		const {details} = options;
+		const early = options.willScan === true ? lookEarly({...context, details}) : undefined;
 		let store: Store | undefined;
 		try {
 			const opened = await openStore(context, options, async () => detectGpus(undefined, context));
@@ -122,7 +124,7 @@ export function createApp({config, hasColor, early: runs}: AppOptions): App {
 
 			// Without a pool any provider will do: the first verb says that there is none.
 			const provider = pool?.provider ?? 'fake';
-			return {...opened, ...worldOf({store, provider, early, scenario: await scenarioFor(provider)})};
+			return {...opened, ...worldOf({store, provider, early, details, scenario: await scenarioFor(provider)})};
 		} catch (error) {
 			await early?.close?.();
 			await store?.close();

@@ -24,6 +24,8 @@ export type OpenWorld = World & {
 export type OpenOptions = {
 	/** The verb will look at the GPUs: the look begins at once, beside everything else. */
 	readonly willScan?: boolean;
+	/** What the GPUs are asked for besides, which may take long: their parts, where MIG has split them; or all that the tool knows. */
+	readonly details?: 'parts' | 'all';
 	/** Stays through outages of the store instead of failing: for what runs long. */
 	readonly isPatient?: boolean;
 	/** Makes a private pool where there is none at all. */

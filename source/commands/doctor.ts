@@ -91,7 +91,7 @@ async function examineMachine(app: App, error: unknown): Promise<readonly Findin
 async function examineAll(app: App): Promise<readonly Finding[]> {
 	let world: OpenWorld;
 	try {
-		world = await app.open({willScan: true});
+		world = await app.open({willScan: true, details: 'all'});
 	} catch (error) {
 		return examineMachine(app, error);
 	}

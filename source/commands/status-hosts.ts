@@ -21,7 +21,7 @@ const errorWords = (error: unknown): string => {
 async function localAnswer(app: App): Promise<HostAnswer> {
 	const host = app.host.hostname;
 	try {
-		const world = await app.open({willScan: true});
+		const world = await app.open({willScan: true, details: 'parts'});
 		try {
 			const {rows, observation} = await look(world);
 			return {host, rows: statusJson(rows, observation)};

@@ -40,7 +40,7 @@ export const status: Command = {
 			return showAll(app, input);
 		}
 
-		const world = await app.open({willScan: true});
+		const world = await app.open({willScan: true, details: 'parts'});
 		try {
 			const view = await look(world);
 			if (input.has('json')) {

@@ -2,7 +2,7 @@
 `status --json`: the peer's keys with the peer's meaning, and ours beside them. What is unknown or empty is absent.
 */
 import type {StatusRow} from '../core/status.js';
-import type {GpuProcess, Observation} from '../core/types.js';
+import type {GpuProcess, MigInstance, Observation} from '../core/types.js';
 import {longDuration, timestamp} from './durations.js';
 import {detailWords, stateWords, unreservedNames, unreservedWords, userWords, validationWords} from './status-words.js';
 
@@ -27,6 +27,18 @@ const processJson = (process: GpuProcess) => ({
 	host_memory_mb: process.hostMemoryMiB,
 	container_id: process.containerId,
 });
+
+const partJson = (part: MigInstance) => ({
+	profile: part.profile,
+	gpu_instance_id: part.gpuInstanceId,
+	compute_instance_id: part.computeInstanceId,
+	uuid: part.uuid,
+	memory_used_mb: part.memoryUsedMiB,
+	memory_total_mb: part.memoryTotalMiB,
+});
+
+const partsJson = ({reading}: StatusRow) =>
+	absentWhenEmpty((reading?.migInstances ?? []).map((part) => partJson(part)));
 
 const drainJson = ({drain}: StatusRow) => drain && {reason: drain.reason, by: drain.by, since: time(drain.since)};
 
@@ -53,6 +65,7 @@ const rowJson = (row: StatusRow, {simulated}: Observation) => ({
 	utilization: row.reading?.utilizationPercent,
 	temperature: row.reading?.temperatureCelsius,
 	power_w: row.reading?.powerWatts,
+	mig_instances: partsJson(row),
 	lease_id: row.lease?.leaseId,
 	drained: drainJson(row),
 	health: absentWhenEmpty(row.health.map(({words}) => words)),

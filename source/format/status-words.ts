@@ -53,7 +53,19 @@ export function userWords(row: StatusRow): string {
 /** The column DETAILS. */
 export function detailWords(row: StatusRow): string {
 	const caution = row.state === 'in-use' || row.state === 'unreserved' ? cautionOf(row) : undefined;
-	return [stateDetails(row), caution === undefined ? '' : sanitize(caution)].filter((part) => part !== '').join(', ');
+	return [stateDetails(row), caution === undefined ? '' : sanitize(caution), partWords(row)]
+		.filter((part) => part !== '')
+		.join(', ');
+}
+
+/** `MIG 3g.40gb 2x1g.10gb`. */
+function partWords({reading}: StatusRow): string {
+	const profiles = (reading?.migInstances ?? []).map(({profile}) => sanitize(profile ?? '?'));
+	const counted = [...new Set(profiles)].map((profile) => {
+		const count = profiles.filter((one) => one === profile).length;
+		return count === 1 ? profile : `${count}x${profile}`;
+	});
+	return counted.length === 0 ? '' : `MIG ${counted.join(' ')}`;
 }
 
 function stateDetails(row: StatusRow): string {

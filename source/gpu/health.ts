@@ -1,4 +1,4 @@
-import type {HealthProblem} from '../core/observation.js';
+import type {GpuReading, HealthProblem} from '../core/observation.js';
 import {cap} from './text.js';
 
 /**
@@ -72,4 +72,13 @@ const heatProblem = ({
 				words: `It slows itself down for heat${temperatureCelsius === undefined ? '' : ` at ${temperatureCelsius} °C`}`,
 			}
 		: undefined;
+};
+
+/**
+Each kind once: what the GPU says now comes before what somebody else says of it, such as the kernel's log of the past.
+*/
+export const addProblems = (gpu: GpuReading, told: readonly HealthProblem[] = []): GpuReading => {
+	const known = gpu.health ?? [];
+	const more = told.filter(({kind}) => kind === 'xid' || known.every((problem) => problem.kind !== kind));
+	return more.length === 0 ? gpu : {...gpu, health: [...known, ...more]};
 };

@@ -1,4 +1,5 @@
 import type {GpuReading, MigInstance} from '../core/observation.js';
+import {addProblems, judgeHealth} from './health.js';
 import {parseList, type ListedGpu} from './nvidia-list.js';
 import type {Details, GpuDetails} from './nvidia-xml.js';
 import {isComplete, type RunTool} from './tool.js';
@@ -57,6 +58,16 @@ export const attachParts = (gpus: readonly GpuReading[], details: Details | unde
 					? {...gpu, migInstances: found.migInstances.map((instance) => withoutDevice(instance))}
 					: gpu;
 			});
+
+/**
+Adds what the driver wants to be done, and the heat, of which older versions of the table say nothing.
+*/
+export const addDetailedHealth = (gpus: readonly GpuReading[], details: Details): readonly GpuReading[] =>
+	gpus.map((gpu) => {
+		const {recoveryAction, temperatureLimitCelsius} = details.gpus.find((one) => isSame(one, gpu)) ?? {};
+		const {temperatureCelsius} = gpu;
+		return addProblems(gpu, judgeHealth({recoveryAction, temperatureCelsius, temperatureLimitCelsius}));
+	});
 
 const isSame = (details: GpuDetails, gpu: GpuReading): boolean =>
 	details.uuid === undefined

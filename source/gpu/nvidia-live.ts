@@ -1,11 +1,10 @@
-import type {GpuReading, HealthProblem} from '../core/observation.js';
 import type {ToolCall} from './early-tool.js';
-import {readKernelLog} from './kernel-log.js';
+import {addProblems} from './health.js';
+import {readLoggedProblems} from './kernel-log.js';
 import {askDetails, attachParts} from './nvidia-details.js';
 import type {CreateSources} from './nvidia-sources.js';
 import {tableReader} from './nvidia-stream.js';
 import {readScans} from './nvml/lines.js';
-import {judgeXids, parseXids} from './nvidia-xids.js';
 import {createRefreshed} from './refreshed.js';
 import type {RunTool} from './tool.js';
 import {createToolStream} from './tool-stream.js';
@@ -42,11 +41,6 @@ const minuteMs = 60_000;
 Who may not read the kernel's log will hardly be allowed to soon.
 */
 const forbiddenLogMs = 10 * minuteMs;
-
-/**
-The log does not tell when a GPU was repaired.
-*/
-const longestAgoSeconds = 24 * 3600;
 
 /**
 For one that looks at NVIDIA GPUs again and again: one run of nvidia-smi that goes on, and now and then a look at what changes rarely.
@@ -97,8 +91,7 @@ export const createLiveSources =
 		});
 		const xids = createRefreshed({
 			async ask() {
-				const log = await readKernelLog({run, signal});
-				return log === undefined ? undefined : judgeXids(parseXids(log), uptimeSeconds(), longestAgoSeconds);
+				return readLoggedProblems({run, signal}, uptimeSeconds);
 			},
 			everyMs: minuteMs,
 			retryMs: forbiddenLogMs,
@@ -121,12 +114,3 @@ export const createLiveSources =
 			},
 		};
 	};
-
-/**
-Each kind once: what the GPU says now comes before what the log says it said.
-*/
-const addProblems = (gpu: GpuReading, logged: readonly HealthProblem[] = []): GpuReading => {
-	const known = gpu.health ?? [];
-	const more = logged.filter(({kind}) => kind === 'xid' || known.every((problem) => problem.kind !== kind));
-	return more.length === 0 ? gpu : {...gpu, health: [...known, ...more]};
-};

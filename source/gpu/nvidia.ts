@@ -4,6 +4,7 @@ import {CanhazgpuError} from '../errors.js';
 import {createHangWatch} from './hang-watch.js';
 import {countDriverGpus, driverGpusDirectory} from './nvidia-driver.js';
 import {explainFailure, explainHang} from './nvidia-failures.js';
+import type {Extras} from './nvidia-extras.js';
 import {gpuFields, processFields, readDriverMajor} from './nvidia-fields.js';
 import {parseGpuTable, type GpuTable} from './nvidia-gpus.js';
 import {attachProcesses, parseProcessTable} from './nvidia-processes.js';
@@ -30,6 +31,10 @@ type Options = {
 	For one that looks again and again.
 	*/
 	readonly createSources?: CreateSources;
+	/**
+	For one that looks once.
+	*/
+	readonly extras?: Extras;
 };
 
 type Seen = Pick<Observation, 'gpus' | 'failure' | 'driverVersion' | 'warnings'> &
@@ -50,6 +55,7 @@ export const createNvidiaProvider = ({
 	command = 'nvidia-smi',
 	gpusDirectory = driverGpusDirectory,
 	createSources,
+	extras,
 }: Options): GpuProvider => {
 	const closing = new AbortController();
 	const common = {run, command, timeoutMs, monotonicMs, signal: closing.signal};
@@ -130,6 +136,8 @@ export const createNvidiaProvider = ({
 			return refuse(hanging);
 		}
 
+		const isHanging = () => hangs.sinceMs() !== undefined;
+		const addExtras = extras?.begin({command, signal: closing.signal, isHanging});
 		const [seen, processOutcome] = await Promise.all([seeGpus(), seeProcesses()]);
 		if ('failure' in seen) {
 			return refuse(seen.failure);
@@ -153,7 +161,7 @@ export const createNvidiaProvider = ({
 		}
 
 		return report({
-			gpus,
+			gpus: (await addExtras?.(gpus)) ?? gpus,
 			driverVersion: table.driverVersion,
 			warnings,
 			...(takenAtMs !== undefined && {takenAtMs}),
