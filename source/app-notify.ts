@@ -9,8 +9,13 @@ import {createNotifier} from './host/notify.js';
 import {runTool} from './host/spawn.js';
 import {createUsers} from './host/users.js';
 
-/** Answers what went wrong, in words; never rejects. */
-export async function notifyBy(config: Config, {hostname}: Host, notice: PersonalNotice): Promise<readonly string[]> {
+/** Answers what went wrong, in words; never rejects. Given up when `signal` is aborted. */
+export async function notifyBy(
+	config: Config,
+	{hostname}: Host,
+	notice: PersonalNotice,
+	signal?: AbortSignal,
+): Promise<readonly string[]> {
 	const {kind, account, label, gpus, leaseId, remainingSeconds, note} = notice;
 	const text = noticeWords(notice, hostname);
 	const notify = createNotifier({
@@ -20,7 +25,7 @@ export async function notifyBy(config: Config, {hostname}: Host, notice: Persona
 		run: runTool,
 		users: createUsers(),
 	});
-	return notify({
+	const message = {
 		account,
 		text,
 		data: {
@@ -34,5 +39,6 @@ export async function notifyBy(config: Config, {hostname}: Host, notice: Persona
 			note,
 			text,
 		},
-	});
+	};
+	return notify(message, signal);
 }

@@ -162,9 +162,9 @@ export function createApp({config, hasColor, early: runs}: AppOptions): App {
 			const {remoteStatus} = await import('./host/ssh.js');
 			return remoteStatus(name);
 		},
-		async notify(notice) {
+		async notify(notice, signal) {
 			const {notifyBy} = await import('./app-notify.js');
-			return notifyBy(config, host, notice);
+			return notifyBy(config, host, notice, signal);
 		},
 		notifiesAll: config.isGiven('notify.command') || config.isGiven('notify.webhook'),
 		interruption: listenForInterruption,

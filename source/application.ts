@@ -105,8 +105,9 @@ export type App = {
 	readonly lineHistory: {readonly load: () => readonly string[]; readonly add: (line: string) => void};
 	/**
 	Tells an account something, on its terminals and by what the config names. Never rejects; answers within seconds what went wrong, in words.
+	Given up when `signal` is aborted.
 	*/
-	readonly notify: (notice: PersonalNotice) => Promise<readonly string[]>;
+	readonly notify: (notice: PersonalNotice, signal?: AbortSignal) => Promise<readonly string[]>;
 	/** Whether the config names a way to tell anybody, and not only those whose terminals are ours. */
 	readonly notifiesAll: boolean;
 	/** Rejects with a CanhazgpuError of exit code 127 or 126 when there is no such command to run. */

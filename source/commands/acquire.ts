@@ -58,17 +58,23 @@ export type Acquired =
 	/** Called off by a signal: exit with 128 and its number. */
 	| {readonly kind: 'interrupted'; readonly exitCode: number};
 
+/** What hangs keeps nobody's shell for longer. */
+const servedMs = 2000;
+
 /** Whoever has waited for long may look elsewhere by now. */
 async function tellServed(app: App, {requester, note}: AcquireRequest, {gpus, leaseId}: Grant): Promise<void> {
 	const {account, label} = requester;
-	const problems = await app.notify({
-		kind: 'served',
-		account,
-		label: label === account ? undefined : label,
-		gpus,
-		leaseId,
-		note,
-	});
+	const problems = await app.notify(
+		{
+			kind: 'served',
+			account,
+			label: label === account ? undefined : label,
+			gpus,
+			leaseId,
+			note,
+		},
+		AbortSignal.timeout(servedMs),
+	);
 	for (const problem of problems) {
 		app.remark(`canhazgpu: ${sanitize(problem)}`);
 	}

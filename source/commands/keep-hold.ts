@@ -81,33 +81,40 @@ export function keepHold(app: App, world: OpenWorld, {granted, job, model}: Kept
 		})
 		.catch(() => undefined);
 
+	/** Until it is done, or is left to the next who looks. */
+	const giveBack = async (reason: EndReason): Promise<void> => {
+		const untilMs = app.clock.monotonicMs() + patienceMs;
+		while (hold.gpus.length > 0) {
+			try {
+				await finish(world, hold, reason);
+				return;
+			} catch (error) {
+				if (error instanceof CanhazgpuError && error.code === 'no-pool') {
+					// Lost with all its data: nothing is left to give back.
+					return;
+				}
+
+				if (app.clock.monotonicMs() > untilMs) {
+					const why = error instanceof Error ? sanitize(error.message) : 'unknown error';
+					app.remark(`canhazgpu: the GPUs could not be given back now, they will be at anybody's next look: ${why}`);
+					return;
+				}
+			}
+
+			await app.clock.sleep(250);
+		}
+	};
+
 	return {
 		async end(reason) {
 			ended.abort();
-			await stopReminding();
+			// Its last words may take a second; the GPUs do not wait for them.
+			const reminding = stopReminding();
 			await beats;
 			const unsubscribe = await listening;
 			await unsubscribe?.();
-			const untilMs = app.clock.monotonicMs() + patienceMs;
-			while (hold.gpus.length > 0) {
-				try {
-					await finish(world, hold, reason);
-					return;
-				} catch (error) {
-					if (error instanceof CanhazgpuError && error.code === 'no-pool') {
-						// Lost with all its data: nothing is left to give back.
-						return;
-					}
-
-					if (app.clock.monotonicMs() > untilMs) {
-						const why = error instanceof Error ? sanitize(error.message) : 'unknown error';
-						app.remark(`canhazgpu: the GPUs could not be given back now, they will be at anybody's next look: ${why}`);
-						return;
-					}
-				}
-
-				await app.clock.sleep(250);
-			}
+			await giveBack(reason);
+			await reminding;
 		},
 	};
 }

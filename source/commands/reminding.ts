@@ -8,22 +8,27 @@ import type {App, OpenWorld} from '../application.js';
 const firstLookMs = 1000;
 /** A reservation that was made or moved meanwhile is noticed this late, at most. */
 const longestWaitMs = 30_000;
+/** Who is done waits no longer for what hangs than this. */
+const graceMs = 1000;
 
 /**
 Begins to look after reminders.
 
 @param complain - Told in words what could not be sent.
-@returns The way to stop; what is being told is told to its end.
+@returns The way to stop; what is being told is told to its end, unless that hangs.
 */
 export function keepReminding(app: App, world: OpenWorld, complain: (words: string) => void): () => Promise<void> {
 	const ended = new AbortController();
+	const givenUp = new AbortController();
 	const bell = createBell();
 	const {name: account, uid} = app.host.account;
 
 	const look = async (): Promise<number> => {
 		try {
 			const {notices, nextSeconds} = await claimReminders(world, {account, uid, reachesAll: app.notifiesAll});
-			for (const problem of (await Promise.all(notices.map(async (notice) => app.notify(notice)))).flat()) {
+			for (const problem of (
+				await Promise.all(notices.map(async (notice) => app.notify(notice, givenUp.signal)))
+			).flat()) {
 				complain(`canhazgpu: a reminder could not be sent: ${sanitize(problem)}`);
 			}
 
@@ -52,6 +57,10 @@ export function keepReminding(app: App, world: OpenWorld, complain: (words: stri
 	})();
 	return async () => {
 		ended.abort();
+		const grace = setTimeout(() => {
+			givenUp.abort();
+		}, graceMs);
 		await looking;
+		clearTimeout(grace);
 	};
 }

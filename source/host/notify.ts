@@ -2,6 +2,7 @@
 Telling an account something: on its terminals, where they let messages in, and by whatever the config names. Nothing here waits for long, and
 nothing that goes wrong stops anybody.
 */
+import {Buffer} from 'node:buffer';
 import {spawn} from 'node:child_process';
 import {closeSync, constants, fstatSync, openSync, writeSync} from 'node:fs';
 import path from 'node:path';
@@ -79,16 +80,29 @@ async function tellTerminals(message: Message, {run, users, devices = '/dev'}: N
 	);
 }
 
+/** The reason in words, of whatever was thrown. */
+const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** Together with what it started. */
+function endGroup(pid: number): void {
+	try {
+		process.kill(-pid, 'SIGKILL');
+	} catch {
+		// It is gone, or was given another group.
+	}
+}
+
 /** @returns What went wrong. */
 async function runCommand(
 	[command, ...args]: readonly string[],
 	{account, text, data}: Message,
+	signal: AbortSignal,
 ): Promise<string | undefined> {
-	const {promise, resolve} = Promise.withResolvers<string | undefined>();
+	signal.throwIfAborted();
+	// What the system does not even try to start is thrown here: texts with a NUL or too long, a path through a file.
 	const child = spawn(command!, args, {
 		stdio: ['pipe', 'ignore', 'ignore'],
-		timeout: patienceMs,
-		killSignal: 'SIGKILL',
+		detached: true,
 		// Not the whole environment: there may be a password in it.
 		env: {
 			PATH: process.env['PATH'],
@@ -98,47 +112,87 @@ async function runCommand(
 			CANHAZGPU_NOTICE_TEXT: text,
 		},
 	});
+	const {promise, resolve} = Promise.withResolvers<string | undefined>();
+	const stop = (): void => {
+		if (child.pid !== undefined) {
+			endGroup(child.pid);
+		}
+	};
+
+	signal.addEventListener('abort', stop);
 	child.once('error', (error) => {
 		resolve(error.message);
 	});
-	child.once('exit', (code, signal) => {
-		resolve(code === 0 ? undefined : `it ended with ${signal ?? code}`);
+	child.once('exit', (code, killedBy) => {
+		resolve(code === 0 ? undefined : `it ended with ${killedBy ?? code}`);
 	});
 	// A command need not read what it is told.
 	child.stdin.on('error', () => undefined);
 	child.stdin.end(`${JSON.stringify(data)}\n`);
-	return promise;
+	try {
+		return await promise;
+	} finally {
+		signal.removeEventListener('abort', stop);
+		// What it left behind may hold the other end, and never read.
+		child.stdin.destroy();
+	}
 }
 
-async function callWebhook(url: string, {data}: Message): Promise<string | undefined> {
+/** The address without a name and password, which fetch takes in a header alone, and would tell in its complaint. */
+function addressOf(webhook: string): {readonly url: string; readonly headers: Readonly<Record<string, string>>} {
+	const url = new URL(webhook);
+	const {username, password} = url;
+	url.username = '';
+	url.password = '';
+	const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+	return {
+		url: url.href,
+		headers: pair === ':' ? {} : {authorization: `Basic ${Buffer.from(pair).toString('base64')}`},
+	};
+}
+
+async function callWebhook(webhook: string, {data}: Message, signal: AbortSignal): Promise<string | undefined> {
+	const {url, headers} = addressOf(webhook);
 	try {
 		const response = await fetch(url, {
 			method: 'POST',
-			headers: {'content-type': 'application/json'},
+			headers: {'content-type': 'application/json', ...headers},
 			body: JSON.stringify(data),
 			redirect: 'error',
-			signal: AbortSignal.timeout(patienceMs),
+			signal,
 		});
 		await response.body?.cancel();
 		return response.ok ? undefined : `it answered ${response.status}`;
 	} catch (error) {
-		const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-		return cause instanceof Error ? cause.message : String(cause);
+		// The cause tells what happened; "fetch failed" does not.
+		throw error instanceof Error && error.cause instanceof Error ? error.cause : error;
 	}
 }
 
-/** @returns Tells an account, within seconds; never rejects, and answers what went wrong, in words. */
+/** @returns What went wrong, whatever it was. */
+async function problemOf(name: string, work: Promise<string | undefined> | undefined): Promise<readonly string[]> {
+	try {
+		const problem = await work;
+		return problem === undefined ? [] : [`${name}: ${problem}`];
+	} catch (error) {
+		return [`${name}: ${wordsOf(error)}`];
+	}
+}
+
+/**
+@returns Tells an account, within seconds, and no longer than until `signal` is aborted; never rejects, and answers what went wrong, in
+words.
+*/
 export const createNotifier =
-	(options: NotifyOptions): ((message: Message) => Promise<readonly string[]>) =>
-	async (message) => {
+	(options: NotifyOptions): ((message: Message, signal?: AbortSignal) => Promise<readonly string[]>) =>
+	async (message, signal) => {
 		const {command, webhook, usesTerminals} = options;
-		const [, commandProblem, webhookProblem] = await Promise.all([
+		const patience = AbortSignal.timeout(patienceMs);
+		const ended = signal === undefined ? patience : AbortSignal.any([patience, signal]);
+		const [, ...problems] = await Promise.all([
 			usesTerminals ? tellTerminals(message, options) : undefined,
-			command === undefined ? undefined : runCommand(command, message),
-			webhook === undefined ? undefined : callWebhook(webhook, message),
+			problemOf('notify.command', command && runCommand(command, message, ended)),
+			problemOf('notify.webhook', webhook === undefined ? undefined : callWebhook(webhook, message, ended)),
 		]);
-		return [
-			...(commandProblem === undefined ? [] : [`notify.command: ${commandProblem}`]),
-			...(webhookProblem === undefined ? [] : [`notify.webhook: ${webhookProblem}`]),
-		];
+		return problems.flat();
 	};

@@ -1,5 +1,6 @@
 /** Telling an account: on a real terminal, by a real program, to a real web server. */
-import {chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
+import {Buffer} from 'node:buffer';
+import {chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {createServer} from 'node:http';
 import type {AddressInfo} from 'node:net';
 import {tmpdir} from 'node:os';
@@ -9,6 +10,7 @@ import {json} from 'node:stream/consumers';
 import {expect, onTestFinished, test} from 'vitest';
 import {createNotifier, linesOf, type NotifyOptions} from '../../source/host/notify.js';
 import {createUsers} from '../../source/host/users.js';
+import {eventually} from '../_helpers/eventually.js';
 import {openTerminal} from '../_helpers/terminal.js';
 
 const users = createUsers();
@@ -138,4 +140,72 @@ test('a web address is sent the data; a refusal or a detour is told', async () =
 	expect(await tell('/refused')).toEqual(['notify.webhook: it answered 500']);
 	expect(await tell('/away')).toHaveLength(1);
 	expect(heard).toHaveLength(3);
+});
+
+test('what cannot even be started is told, too', async () => {
+	const command = ['/bin/true'];
+	for (const [options, said] of [
+		[{...message, account: 'a\0b'}, /null bytes/v],
+		[{...message, account: 'a'.repeat(300_000)}, /E2BIG/v],
+	] as const) {
+		const [problem] = await notifier({command})(options);
+		expect(problem).toMatch(said);
+	}
+
+	expect(await notifier({command: ['/etc/passwd/x']})(message)).toEqual([
+		expect.stringMatching(/^notify\.command: .*ENOTDIR/v),
+	]);
+	expect(await notifier({command: ['']})(message)).toHaveLength(1);
+});
+
+test('the name and password of an address go into a header, and into no complaint', async () => {
+	const heard: unknown[] = [];
+	const server = createServer((request, response) => {
+		heard.push(request.headers.authorization, request.url);
+		response.end();
+	}).listen(0, '127.0.0.1');
+	onTestFinished(() => {
+		server.closeAllConnections();
+		server.close();
+	});
+	await new Promise((resolve) => {
+		server.once('listening', resolve);
+	});
+	const {port} = server.address() as AddressInfo;
+	expect(await notifier({webhook: `http://us%40er:hunter2@127.0.0.1:${port}/a?b`})(message)).toEqual([]);
+	expect(heard).toEqual([`Basic ${Buffer.from('us@er:hunter2').toString('base64')}`, '/a?b']);
+	const [problem] = await notifier({webhook: 'http://user:hunter2@127.0.0.1:1/token'})(message);
+	expect(problem).toMatch(/^notify\.webhook: /v);
+	expect(problem).not.toMatch(/hunter2|token/v);
+});
+
+test('what hangs is given up when whoever tells it is done, with all it started', async () => {
+	const pids = path.join(directory(), 'pids');
+	const ended = new AbortController();
+	const silent = createServer(() => undefined).listen(0, '127.0.0.1');
+	onTestFinished(() => {
+		silent.closeAllConnections();
+		silent.close();
+	});
+	await new Promise((resolve) => {
+		silent.once('listening', resolve);
+	});
+	const {port} = silent.address() as AddressInfo;
+	const telling = notifier({
+		command: ['/bin/sh', '-c', 'sleep 60 & echo $$ $! > "$1"; wait', 'sh', pids],
+		webhook: `http://127.0.0.1:${port}/`,
+	})(message, ended.signal);
+	let started: readonly string[] = [];
+	await eventually(() => {
+		started = readFileSync(pids, 'utf8').trim().split(' ');
+		return started.length === 2;
+	});
+	ended.abort();
+	expect(await telling).toEqual([
+		'notify.command: it ended with SIGKILL',
+		expect.stringMatching(/^notify\.webhook: .*abort/v),
+	]);
+	const isGone = (pid: string) =>
+		!existsSync(`/proc/${pid}`) || /^State:\s+Z/mv.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+	await eventually(() => started.every((pid) => isGone(pid)));
 });
