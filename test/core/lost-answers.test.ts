@@ -101,6 +101,8 @@ const fates: readonly Fate[] = ['never arrives', 'is done, and its answer lost']
 test.each(verbs.flatMap((verb) => fates.map((fate) => ({...verb, fate}))))(
 	'$name: any message $fate',
 	async ({arrange, act, kind, fate}) => {
+		const undisturbed = await createTestWorld();
+		const right = await act(undisturbed, await arrange(undisturbed));
 		for (let lost = 1; ; lost++) {
 			const {world, begin, sent} = await createLossyWorld(lost, fate);
 			const arranged = await arrange(world);
@@ -108,8 +110,9 @@ test.each(verbs.flatMap((verb) => fates.map((fate) => ({...verb, fate}))))(
 			const usageBefore = await historyOf(world.store);
 			begin();
 			let error: unknown;
+			let answer: unknown;
 			try {
-				await act(world, arranged);
+				answer = await act(world, arranged);
 			} catch (error_) {
 				error = error_;
 			}
@@ -118,6 +121,7 @@ test.each(verbs.flatMap((verb) => fates.map((fate) => ({...verb, fate}))))(
 			const told = (await world.store.audit()).slice(before.length).map((record) => record.kind);
 			if (error === undefined) {
 				expect(told).toEqual([kind]);
+				expect(answer).toEqual(right);
 			} else {
 				// The first read fails before anything is done, and says so.
 				expect(error).toMatchObject({code: 'store-unreachable'});

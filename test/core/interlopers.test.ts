@@ -1,0 +1,129 @@
+/** Somebody changes something between the read of a verb and its commit: nothing is overwritten, overtaken or doubled. */
+import {expect, test} from 'vitest';
+import {makePool} from '../../source/core/administration.js';
+import {drain, undrain} from '../../source/core/drains.js';
+import {emptyPlan} from '../../source/core/plan.js';
+import {entryFor, planJoin} from '../../source/core/queue.js';
+import {release, reserve} from '../../source/core/reservations.js';
+import {readLiving} from '../../source/core/transaction.js';
+import {undoRelease} from '../../source/core/undo.js';
+import {checkTrail} from '../_helpers/trail.js';
+import {createTestWorld, historyOf, person, type TestWorld} from '../_helpers/world.js';
+
+const alice = person('alice');
+const bob = person('bob', 'bob', 1001);
+
+type Interlude = (world: TestWorld, others: TestWorld) => Promise<unknown>;
+
+/** The next commit is held up until the interlude, in which others use the same store, is over. */
+async function createInterruptedWorld(gpuCount = 4) {
+	let interlude: Interlude | undefined;
+	const world: TestWorld = await createTestWorld({
+		gpuCount,
+		wrap: (store) => ({
+			...store,
+			async commit(plan) {
+				const due = interlude;
+				interlude = undefined;
+				await due?.(world, {...world, store});
+				return store.commit(plan);
+			},
+		}),
+	});
+	return {
+		world,
+		before(next: Interlude) {
+			interlude = next;
+		},
+	};
+}
+
+const bobWaits: Interlude = async (_, others) => {
+	const tenure = {type: 'manual', durationSeconds: 60} as const;
+	const options = {id: 'bob-waits', requester: bob, wanted: {count: 1}, tenure, waitSeconds: undefined};
+	await others.store.commit(planJoin(entryFor(options, others.host, others.now()), 'box'));
+};
+
+const poolOfTwo: Interlude = async (_, others) => makePool(others, {gpuCount: 2, provider: 'fake', force: true});
+
+const reserveId = async (world: TestWorld, id: number, requester = alice) =>
+	reserve(world, {requester, count: 1, ids: [id], durationSeconds: 3600});
+
+test('who joined the line while a newcomer asked is not overtaken', async () => {
+	const {world, before} = await createInterruptedWorld(1);
+	before(bobWaits);
+	expect(await reserveId(world, 0)).toMatchObject({kind: 'refused', blocked: [{block: {kind: 'queued'}}]});
+});
+
+test('nor by a release that is undone', async () => {
+	const {world, before} = await createInterruptedWorld(1);
+	await reserveId(world, 0);
+	const {released} = await release(world, alice, {by: 'label', label: 'alice'});
+	before(bobWaits);
+	expect(await undoRelease(world, alice, {gpus: [0], lease: released[0]!.lease})).toMatchObject({
+		kind: 'refused',
+		blocked: [{block: {kind: 'queued'}}],
+	});
+});
+
+test('a pool that was made smaller gives nothing that is no longer there', async () => {
+	const {world, before} = await createInterruptedWorld();
+	before(poolOfTwo);
+	await expect(reserveId(world, 3)).rejects.toMatchObject({code: 'impossible'});
+	expect(world.memory.state.gpus.has(3)).toBe(false);
+});
+
+test('nor is what is no longer there taken out of service', async () => {
+	const {world, before} = await createInterruptedWorld();
+	before(poolOfTwo);
+	await expect(drain(world, alice, [3], undefined)).rejects.toMatchObject({code: 'impossible'});
+	expect((await readLiving(world)).drains.size).toBe(0);
+});
+
+test('two who take GPUs out of service at once, and put them back, do not undo each other’s', async () => {
+	const {world, before} = await createInterruptedWorld();
+	before(async (_, others) => drain(others, bob, [1], 'bob’s'));
+	await drain(world, alice, [0], 'alice’s');
+	const drained = async () => {
+		const {drains} = await readLiving(world);
+		return drains
+			.keys()
+			.toArray()
+			.toSorted((a, b) => a - b);
+	};
+
+	expect(await drained()).toEqual([0, 1]);
+	before(async (_, others) => drain(others, bob, [2], undefined));
+	await undrain(world, alice, [0]);
+	expect(await drained()).toEqual([1, 2]);
+});
+
+test('a late release ends nothing of whoever has the GPU by now, and leaves no second record', async () => {
+	const {world, before} = await createInterruptedWorld();
+	await reserveId(world, 0);
+	before(async (_, others) => {
+		await release(others, alice, {by: 'label', label: 'alice'});
+		others.pass(5);
+		await reserveId(others, 0, bob);
+	});
+	expect(await release(world, alice, {by: 'label', label: 'alice'})).toMatchObject({released: []});
+	const snapshot = await readLiving(world);
+	expect(snapshot.gpus[0]).toMatchObject({lease: {user: 'bob'}});
+	expect(await historyOf(world.store)).toHaveLength(1);
+	await checkTrail(world, snapshot);
+});
+
+test('what is held for a place in line stays when that place appears before it is taken for gone', async () => {
+	const {world, before} = await createInterruptedWorld();
+	const lease = {
+		user: 'bob',
+		type: 'manual' as const,
+		startTime: world.now(),
+		partialQueueId: 'bob-waits',
+		leaseId: 'l',
+	};
+	await world.memory.commit({...emptyPlan, writes: [{kind: 'lease', index: 0, lease}]});
+	before(bobWaits);
+	expect((await readLiving(world)).gpus[0]).toMatchObject({kind: 'leased', lease: {leaseId: 'l'}});
+	expect(await historyOf(world.store)).toEqual([]);
+});
