@@ -1,8 +1,11 @@
 /** Reminders as people get them: from whatever of ours runs, once. */
 import {existsSync, mkdirSync, readFileSync, writeFileSync} from 'node:fs';
+import {once} from 'node:events';
+import {createServer} from 'node:http';
+import type {AddressInfo} from 'node:net';
 import path from 'node:path';
 import process from 'node:process';
-import {afterAll, beforeAll, expect, test} from 'vitest';
+import {afterAll, beforeAll, expect, onTestFinished, test} from 'vitest';
 import {createHost} from '../../source/host/host.js';
 import {emptyPlan} from '../../source/core/plan.js';
 import {eventually} from '../_helpers/eventually.js';
@@ -111,4 +114,34 @@ test('a program named by whatever directory one is in is not run', async () => {
 	expect(stderr).toContain('notify.command counts only in your own config file or in /etc/canhazgpu.yaml');
 	await eventually(() => notices().length === 1);
 	expect(existsSync(trap)).toBe(false);
+});
+
+test('an address that never answers keeps neither the GPUs nor the shell', async () => {
+	const box = await freshRedisBox(redis.port, 2);
+	const asked = Promise.withResolvers<void>();
+	const silent = createServer(() => {
+		asked.resolve();
+	}).listen(0, '127.0.0.1');
+	await once(silent, 'listening');
+	onTestFinished(() => {
+		silent.closeAllConnections();
+		silent.close();
+	});
+	const {port} = silent.address() as AddressInfo;
+	writeFileSync(
+		path.join(box.home, '.canhazgpu.yaml'),
+		JSON.stringify({notify: {webhook: `http://user:hunter2@127.0.0.1:${port}/`}}),
+	);
+	await holdEnding(box, 1);
+	const done = path.join(box.home, 'done');
+	const job = start(box, ['run', '--', 'sh', '-c', `until [ -e ${done} ]; do sleep 0.05; done`]);
+	await asked.promise;
+	writeFileSync(done, '');
+	const beganMs = performance.now();
+	const {exitCode, stderr} = await job.ended;
+	// The call would be given up after five seconds.
+	expect(performance.now() - beganMs).toBeLessThan(3500);
+	expect(exitCode).toBe(0);
+	expect(stderr).toMatch(/^canhazgpu: a reminder could not be sent: notify\.webhook: .*abort.*\n$/v);
+	expect((await peek(box)).gpus[0]).toMatchObject({kind: 'free'});
 });
