@@ -33,12 +33,16 @@ export type MonitorOptions = {
 
 /**
 A monitor runs for days, and nearly all that it allocates is garbage after a frame. The space for the young may double and double
-again, to what a server would want; here it stays as it is, which keeps tens of megabytes. Other engines have no such space.
+again, and the rest of the heap is let grow for the sake of speed, as a server would want. Here both stay small: after the events of
+ten hours that is 110 MiB instead of 170 (`npm run bench -- monitor-events`). Other engines have no such flags.
 */
-export function boundYoungGeneration(): void {
-	if (process.versions['bun'] === undefined) {
-		setFlagsFromString('--semi-space-growth-factor=1');
+export function keepHeapSmall(): void {
+	if (process.versions['bun'] !== undefined) {
+		return;
 	}
+
+	setFlagsFromString('--semi-space-growth-factor=1');
+	setFlagsFromString('--optimize-for-size');
 }
 
 /**
@@ -51,6 +55,6 @@ export async function runMonitor(options: MonitorOptions): Promise<number> {
 	// React decides when it is loaded whether it is a development build, which is slow and keeps every render.
 	Object.assign(process.env, {NODE_ENV: 'production'});
 	const {mountMonitor} = await import('./mount.js');
-	boundYoungGeneration();
+	keepHeapSmall();
 	return mountMonitor(options);
 }

@@ -5,17 +5,16 @@ costs while nothing happens.
 import {readdirSync} from 'node:fs';
 import path from 'node:path';
 import {setTimeout as sleep} from 'node:timers/promises';
-import type {Store, World} from '../../source/core/ports.js';
+import type {Store} from '../../source/core/ports.js';
 import {release, reserve} from '../../source/core/reservations.js';
-import {createClock} from '../../source/host/clock.js';
-import {createHost} from '../../source/host/host.js';
 import {openRedisStore} from '../../source/store/redis/index.js';
 import {openSqliteStore} from '../../source/store/sqlite/index.js';
 import {createEmbeddedBox, createRedisBox, type Box} from '../_helpers/cli.js';
 import {startRedis} from '../_helpers/redis-server.js';
-import {idleReading, observationOf, person} from '../_helpers/world.js';
+import {person} from '../_helpers/world.js';
 import {median, percentile, report, tell} from './_measure.js';
 import {cpuSeconds, openMonitor, residentMiB, shownAt} from './_monitor.js';
+import {createBenchWorld} from './_world.js';
 
 const rounds = 80;
 const keyPresses = 200;
@@ -28,10 +27,8 @@ const pause = async (): Promise<void> => sleep(150 + 250 * Math.random());
 /** Milliseconds from the answer to the commit until the frame was out. */
 async function commitsToFrames(box: Box, store: Store): Promise<readonly number[]> {
 	let committedAt = 0;
-	const clock = createClock();
-	const readings = Array.from({length: gpuCount}, (_, index) => idleReading(index));
-	const world: World = {
-		store: {
+	const world = createBenchWorld(
+		{
 			...store,
 			async commit(plan) {
 				const outcome = await store.commit(plan);
@@ -39,16 +36,8 @@ async function commitsToFrames(box: Box, store: Store): Promise<readonly number[
 				return outcome;
 			},
 		},
-		clock,
-		host: createHost(),
-		memoryThresholdMiB: 1024,
-		gpus: {
-			name: 'fake',
-			simulated: false,
-			count: async () => gpuCount,
-			observe: async () => observationOf(readings, {takenAtMs: clock.monotonicMs()}),
-		},
-	};
+		gpuCount,
+	);
 	const requester = person('alice');
 	const monitor = openMonitor(box);
 	await monitor.waitFor('Free 8');

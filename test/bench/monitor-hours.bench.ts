@@ -8,7 +8,7 @@ import process from 'node:process';
 import {setFlagsFromString} from 'node:v8';
 import {runInNewContext} from 'node:vm';
 import type {GpuReading, Snapshot} from '../../source/core/types.js';
-import {boundYoungGeneration} from '../../source/tui/index.js';
+import {keepHeapSmall} from '../../source/tui/index.js';
 import {readLiving} from '../../source/core/transaction.js';
 import {busy, createBox, lease, utcTime} from '../tui/_world.js';
 import {report, tell} from './_measure.js';
@@ -19,7 +19,7 @@ const {render} = await import('ink');
 const {Screen} = await import('../../source/tui/components/screen.js');
 const {createStateStore} = await import('../../source/tui/state-store.js');
 const {initialState} = await import('../../source/tui/state.js');
-boundYoungGeneration();
+keepHeapSmall();
 
 const gpuCount = 8;
 const stepSeconds = 2;

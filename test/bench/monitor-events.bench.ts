@@ -1,0 +1,52 @@
+/**
+What the built monitor keeps after the events of ten hours: somebody reserves or releases every ten seconds of them, which are played
+one after another. What ten hours of scans and frames leave behind is told by monitor-hours.
+*/
+import {setTimeout as sleep} from 'node:timers/promises';
+import {release, reserve} from '../../source/core/reservations.js';
+import {openRedisStore} from '../../source/store/redis/index.js';
+import {createRedisBox} from '../_helpers/cli.js';
+import {startRedis} from '../_helpers/redis-server.js';
+import {person} from '../_helpers/world.js';
+import {report, tell} from './_measure.js';
+import {openMonitor, residentMiB} from './_monitor.js';
+import {createBenchWorld} from './_world.js';
+
+const gpuCount = 8;
+const hours = 10;
+const rounds = (hours * 3600) / 20;
+/** Slower than the monitor can read, so that each is drawn. */
+const betweenMs = 25;
+
+const redis = await startRedis();
+const box = await createRedisBox(redis.port, gpuCount);
+const store = await openRedisStore({host: redis.host, port: redis.port, db: 0, patient: false});
+const world = createBenchWorld(store, gpuCount);
+const monitor = openMonitor(box);
+await monitor.waitFor('Free 8');
+tell('RSS after start', residentMiB(monitor), 'MiB');
+
+let afterFirstHours = 0;
+for (let round = 0; round < rounds; round++) {
+	const requester = person(`user${round % 7}`);
+	await reserve(world, {requester, count: 1 + (round % 3), durationSeconds: 3600, note: `run ${round}`});
+	await sleep(betweenMs);
+	await release(world, requester, {by: 'label', label: requester.label});
+	await sleep(betweenMs);
+	if (round !== Math.floor(rounds / 5)) {
+		continue;
+	}
+
+	afterFirstHours = residentMiB(monitor);
+	tell('RSS after the first two hours', afterFirstHours, 'MiB');
+}
+
+await monitor.waitFor('Free 8');
+const last = residentMiB(monitor);
+report('RSS after ten hours of events', last, {limit: 150, unit: 'MiB'});
+report('of which grown in the last eight', last - afterFirstHours, {limit: 15, unit: 'MiB'});
+monitor.write('q');
+await monitor.exit;
+await store.close();
+box.remove();
+await redis.stop();
