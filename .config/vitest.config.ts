@@ -20,6 +20,8 @@ export default defineConfig({
 		server: {deps: {inline: ['uplot']}},
 		include: ['test/**/*.test.{ts,tsx}'],
 		globalSetup: ['test/_helpers/global-setup.ts'],
+		// Most of the time is spent in waiting for processes: two at once, also where there are two processors.
+		maxWorkers: 2,
 		testTimeout: 30_000,
 		hookTimeout: 60_000,
 		coverage: {
