@@ -51,7 +51,7 @@ export const parseStat = (text: string): ProcessStat | undefined => {
 	const fields = text
 		.slice(close + 1)
 		.trim()
-		.split(' ');
+		.split(' ', 20);
 	const [state, parentPid, ...terminal] = fields;
 	const [processGroup, session, device, foregroundGroup] = terminal.slice(0, 4).map(Number);
 	const [userTicks, kernelTicks] = fields.slice(11, 13).map(Number);

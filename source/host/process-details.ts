@@ -46,7 +46,7 @@ export const createProcessDescriber = ({
 	const measureCpu = createCpuMeter(monotonicMs);
 
 	return async (pids) => {
-		const unique = [...new Set(pids)];
+		const unique = [...new Set(pids)].filter((pid) => !files.isAbsent(pid));
 		const stats = new Map(unique.map((pid) => [pid, files.statOf(pid)]));
 		const cpu = measureCpu(stats);
 		const parents = new Map<number, ProcessStat | undefined>();

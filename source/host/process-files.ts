@@ -1,4 +1,4 @@
-import {readFileSync} from 'node:fs';
+import {readFileSync, statSync} from 'node:fs';
 import {parseStat, type ProcessStat} from './proc.js';
 
 /**
@@ -6,6 +6,10 @@ What the small files of /proc/PID tell. Unlike the command line, none of them ne
 blocks for microseconds only.
 */
 export type ProcessFiles = {
+	/**
+	Whether there is no such process to be seen here, as with those of other containers. False where there is no /proc at all.
+	*/
+	readonly isAbsent: (pid: number) => boolean;
 	readonly statOf: (pid: number) => ProcessStat | undefined;
 	readonly statusOf: (pid: number) => ProcessStatus;
 	/**
@@ -47,11 +51,38 @@ export const createProcessFiles = (procDirectory: string): ProcessFiles => {
 		}
 	};
 
+	// A look whether a directory is there costs a small part of a file that is not.
+	const exists = (name: string): boolean => {
+		try {
+			return statSync(`${procDirectory}/${name}`, {throwIfNoEntry: false}) !== undefined;
+		} catch {
+			// It may be there, and closed to us.
+			return true;
+		}
+	};
+
+	let hasProc: boolean | undefined;
+	const isAbsent = (pid: number): boolean => {
+		hasProc ??= exists('self');
+		return hasProc && !exists(String(pid));
+	};
+
 	return {
+		isAbsent,
 		statOf: (pid) => parseStat(read(`${pid}/stat`)),
 		statusOf: (pid) => parseStatus(read(`${pid}/status`)),
 		containersOf(processes) {
 			const found = new Map<number, Contained>();
+			// Most processes share theirs.
+			const ids = new Map<string, string | undefined>();
+			const idOf = (cgroup: string): string | undefined => {
+				if (!ids.has(cgroup)) {
+					ids.set(cgroup, parseContainerId(cgroup));
+				}
+
+				return ids.get(cgroup);
+			};
+
 			for (const [pid, stat] of processes) {
 				if (stat === undefined) {
 					continue;
@@ -60,7 +91,7 @@ export const createProcessFiles = (procDirectory: string): ProcessFiles => {
 				const {startTicks} = stat;
 				const earlier = contained.get(pid);
 				const isKnown = earlier?.startTicks === startTicks;
-				found.set(pid, isKnown ? earlier : {startTicks, id: parseContainerId(read(`${pid}/cgroup`))});
+				found.set(pid, isKnown ? earlier : {startTicks, id: idOf(read(`${pid}/cgroup`))});
 			}
 
 			contained = found;
