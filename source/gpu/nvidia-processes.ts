@@ -63,7 +63,9 @@ export const parseProcessTable = (stdout: string): ProcessTable | undefined => {
 		if (row === undefined) {
 			hidden.set(gpu, cap(line.cells.get('pid') ?? '', 100));
 		} else {
-			byGpu.set(gpu, [...(byGpu.get(gpu) ?? []), row]);
+			const rows = byGpu.get(gpu) ?? [];
+			byGpu.set(gpu, rows);
+			rows.push(row);
 		}
 	}
 

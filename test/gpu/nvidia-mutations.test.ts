@@ -86,3 +86,40 @@ test('a row of a process that is cut short hides a process', async () => {
 		expect(attached.gpus[1]?.processes, text.slice(0, length)).not.toEqual([]);
 	}
 });
+
+test('a flood of rows takes no longer than its length', () => {
+	const rows = Array.from({length: 150_000}, (_, pid) => `GPU-1, ${pid + 1}, 1, x`);
+	const started = performance.now();
+	const table = parseProcessTable(['gpu_uuid, pid, used_memory, process_name', ...rows].join('\n'));
+	expect(table?.byGpu.get('GPU-1')).toHaveLength(150_000);
+	// Ten times that where each row copies those before it.
+	expect(performance.now() - started).toBeLessThan(3000);
+});
+
+describe('machines of other kinds', () => {
+	const columns =
+		'index, uuid, pci.bus_id, name, memory.total, memory.used, utilization.gpu, temperature.gpu, power.draw, mig.mode.current';
+	const processHeader = 'gpu_uuid, pid, used_memory, process_name';
+	const use = async (row: string, processes: readonly string[] | undefined) => {
+		const {gpus = []} = parseGpuTable(`${columns}\n${row}\n`, '') ?? {};
+		const table = processes && parseProcessTable([processHeader, ...processes].join('\n'));
+		const attached = await attachProcesses(gpus, table, async () => new Map());
+		return useOf(attached.gpus[0], threshold);
+	};
+
+	const spark = '0, GPU-1, 0000000F:01:00.0, NVIDIA GB10, [N/A], [N/A], 0, 41, 4.38, [N/A]';
+	const wsl = '0, GPU-1, 00000000:01:00.0, NVIDIA GeForce RTX 4090, 24564, 9120, 12, 44, 31.00, [N/A]';
+
+	test.each<[what: string, row: string, processes: readonly string[] | undefined, kind: string]>([
+		['memory of its own is not to be had, and nobody is there', spark, [], 'idle'],
+		['the same, and somebody is', spark, ['GPU-1, 77, 300, python3'], 'used'],
+		['the same, and who is there is not told', spark, ['GPU-1, [N/A], [N/A], [N/A]'], 'unknown'],
+		['the same, and the question failed', spark, undefined, 'unknown'],
+		['Windows hides the pids', wsl, ['GPU-1, [N/A], [N/A], [Insufficient Permissions]'], 'used'],
+		['Windows hides the memory', wsl.replace('9120', '[GPU access blocked by the operating system]'), [], 'unknown'],
+		['nothing of it can be read', '0, [N/A], [N/A], [N/A], [N/A], [N/A], [N/A], [N/A], [N/A], [N/A]', [], 'unknown'],
+		['only root may see the memory of parts', wsl.replace('9120', '[Insufficient Permissions]'), [], 'unknown'],
+	])('%s', async (_what, row, processes, kind) => {
+		expect(await use(row, processes)).toMatchObject({kind});
+	});
+});
