@@ -12,13 +12,17 @@ const filesAsText: Plugin = {
 		/\.(?:lua|html|css|svg|page\.js|esm\.js)$/v.test(id) ? `export default ${JSON.stringify(readFileSync(id, 'utf8'))};` : undefined,
 };
 
-export default defineConfig({
+/** What takes longer than people wait: `--mode long`. */
+const longTests = 'test/long/**/*.test.{ts,tsx}';
+
+export default defineConfig(({mode}) => ({
 	plugins: [filesAsText],
 	root: fileURLToPath(new URL('..', import.meta.url)),
 	test: {
 		// What the page is given as text must come by the plugin above.
 		server: {deps: {inline: ['uplot']}},
-		include: ['test/**/*.test.{ts,tsx}'],
+		include: [mode === 'long' ? longTests : 'test/**/*.test.{ts,tsx}'],
+		exclude: ['**/node_modules/**', ...(mode === 'long' ? [] : [longTests])],
 		globalSetup: ['test/_helpers/global-setup.ts'],
 		// Most of the time is spent in waiting for processes: two at once, also where there are two processors.
 		maxWorkers: 2,
@@ -31,4 +35,4 @@ export default defineConfig({
 			thresholds: {lines: 95},
 		},
 	},
-});
+}));

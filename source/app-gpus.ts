@@ -6,6 +6,7 @@ import {uptime} from 'node:os';
 import path from 'node:path';
 import {performance} from 'node:perf_hooks';
 import process from 'node:process';
+import {itself} from './app-itself.js';
 import {libraryVerb} from './app-names.js';
 import type {Config} from './config.js';
 import type {Clock, GpuProvider, Store} from './core/ports.js';
@@ -141,11 +142,7 @@ export async function watchingProvider(
 		...world,
 		intervalMs,
 		uptimeSeconds: uptime,
-		library: {
-			command: process.execPath,
-			// Little memory: it keeps nothing.
-			args: ['--max-semi-space-size=1', '--max-old-space-size=64', process.argv[1] ?? '', libraryVerb],
-		},
+		library: itself(libraryVerb),
 	});
 	return () => createNvidiaProvider({...world, createSources});
 }

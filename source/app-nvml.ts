@@ -4,11 +4,14 @@ a library that is not what it should be may take its process with it. So this is
 */
 import process from 'node:process';
 import {encodeScan} from './gpu/nvml/lines.js';
-import {openLibrary} from './gpu/nvml/library.js';
 import {openScanner} from './gpu/nvml/scan.js';
 
 /** The library's name to the system's loader. */
 const libraryName = 'libnvidia-ml.so.1';
+
+/** Neither loads what belongs to the other. */
+const loadOpener = async () =>
+	process.versions['bun'] === undefined ? import('./gpu/nvml/library.js') : import('./gpu/nvml/library-bun.js');
 
 /**
 Prints a scan as a line of JSON every so often, until nobody listens.
@@ -21,6 +24,9 @@ export async function printScans(periodMs: number): Promise<number> {
 		process.exit(0);
 	});
 	try {
+		const {openLibrary} = await loadOpener();
+		// Nobody's directory but the system's may hold the library.
+		process.chdir('/');
 		const scanner = openScanner(openLibrary(libraryName));
 		for (;;) {
 			process.stdout.write(`${encodeScan(scanner.scan())}\n`);

@@ -17,6 +17,11 @@ function isOurs(directory: string): boolean {
 
 /** For everything that is loaded from now on. */
 export function keepCompiledCode(): void {
+	if (process.versions['bun'] !== undefined) {
+		// A binary holds it.
+		return;
+	}
+
 	const given = process.env['XDG_CACHE_HOME'];
 	const isGiven = given !== undefined && path.isAbsolute(given);
 	try {

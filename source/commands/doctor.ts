@@ -71,8 +71,14 @@ async function examine(world: OpenWorld): Promise<readonly Finding[]> {
 		...judgeScan(seen, pool),
 		commit,
 		judgeClock(snapshot.now, ownSeconds, roundTripMs),
-		...judgeVersions(packageJson.version, `Node ${process.versions.node}`, condition.version),
+		...judgeVersions(packageJson.version, runtime(), condition.version),
 	];
+}
+
+/** What runs the program. */
+function runtime(): string {
+	const {bun, node} = process.versions;
+	return bun === undefined ? `Node ${node}` : `Bun ${bun}`;
 }
 
 /** Without a store there is still a machine to look at. */
@@ -84,7 +90,7 @@ async function examineMachine(app: App, error: unknown): Promise<readonly Findin
 		detected.provider === undefined
 			? {check: 'provider', level: 'warning', words: `No GPUs were found here: ${detected.reason}`}
 			: {check: 'provider', level: 'ok', words: `${detected.provider}: ${detected.gpuCount} GPU(s)`},
-		...judgeVersions(packageJson.version, `Node ${process.versions.node}`, undefined),
+		...judgeVersions(packageJson.version, runtime(), undefined),
 	];
 }
 

@@ -32,7 +32,8 @@ export const spawnJob = async ({
 	const file = checkCommand(command, environment);
 	const prefix = ignoresHangUp && findCommand(nohupPrefix[0] ?? '', environment) === 'found' ? nohupPrefix : [];
 	try {
-		return await start([...prefix, command, ...args], environment);
+		// Not every runtime finds it where we did: in an empty entry of PATH, say.
+		return await start([...prefix, command, ...args], environment, prefix.length === 0 ? file : undefined);
 	} catch (error) {
 		// A script without `#!`: POSIX wants it run by sh, and not every C library does so by itself.
 		if (codeOf(error) !== 'ENOEXEC') {
@@ -50,8 +51,9 @@ export const spawnJob = async ({
 const start = async (
 	[command = '', ...args]: readonly string[],
 	environment: Environment,
+	file = command,
 ): Promise<ChildProcess & {readonly pid: number}> => {
-	const child = spawn(command, args, {env: {...environment}, stdio: stdioFor(args), detached: false});
+	const child = spawn(file, args, {argv0: command, env: {...environment}, stdio: stdioFor(args), detached: false});
 	if (hasPid(child)) {
 		// A signal that may not be sent is told here, and must not end us.
 		child.on('error', () => undefined);

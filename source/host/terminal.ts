@@ -32,7 +32,7 @@ export const spareTerminalOfOthers = (): void => {
 
 /**
 Node passes over a descriptor that is not the file it was. /dev/tty is another file, yet the same terminal, so that what is said
-last is still seen.
+last is still seen. Bun sets any terminal that it finds in that place: there, it finds none.
 */
 const letGoOfTerminal = () => {
 	const own = readStat('self');
@@ -45,7 +45,7 @@ const letGoOfTerminal = () => {
 		closeSync(descriptor);
 		// The lowest free number is given out, which is this one.
 		try {
-			openSync('/dev/tty', 'r+');
+			openSync(process.versions['bun'] === undefined ? '/dev/tty' : '/dev/null', 'r+');
 		} catch {
 			openSync('/dev/null', 'r+');
 		}

@@ -12,6 +12,12 @@ import {fileURLToPath} from 'node:url';
 
 export const program = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
 
+const binary = process.env['CANHAZGPU_TEST_BINARY'];
+
+/** What starts the program, before its own words: the built one, or that in the binary which the tests were told to run. */
+export const [starter, ...starterWords]: readonly [string, ...string[]] =
+	binary === undefined ? [process.execPath, program] : [path.resolve(binary)];
+
 export type Ran = {readonly exitCode: number | undefined; readonly stdout: string; readonly stderr: string};
 
 export type Box = {
@@ -46,7 +52,7 @@ export function createBox(environment: Readonly<Record<string, string>> = {}): B
 		poolDirectory,
 		environment: own,
 		async run(words, more = {}) {
-			const child = spawn(process.execPath, [program, ...(typeof words === 'string' ? words.split(' ') : words)], {
+			const child = spawn(starter, [...starterWords, ...(typeof words === 'string' ? words.split(' ') : words)], {
 				cwd: home,
 				env: {...own, ...more},
 				stdio: ['ignore', 'pipe', 'pipe'],

@@ -5,7 +5,6 @@ import {spawn, type ChildProcess} from 'node:child_process';
 import {once} from 'node:events';
 import {existsSync, readFileSync} from 'node:fs';
 import path from 'node:path';
-import process from 'node:process';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {Redis} from 'ioredis';
 import {onTestFinished} from 'vitest';
@@ -13,7 +12,7 @@ import type {Store} from '../../source/core/ports.js';
 import type {Snapshot, UsageRecord} from '../../source/core/types.js';
 import {openRedisStore} from '../../source/store/redis/index.js';
 import {openSqliteStore} from '../../source/store/sqlite/index.js';
-import {createEmbeddedBox, createRedisBox, program, type Box, type Ran} from './cli.js';
+import {createEmbeddedBox, createRedisBox, starter, starterWords, type Box, type Ran} from './cli.js';
 import {eventually} from './eventually.js';
 
 export type Started = {
@@ -33,7 +32,7 @@ export function start(
 	words: string | readonly string[],
 	environment: Readonly<Record<string, string>> = {},
 ): Started {
-	const child = spawn(process.execPath, [program, ...(typeof words === 'string' ? words.split(' ') : words)], {
+	const child = spawn(starter, [...starterWords, ...(typeof words === 'string' ? words.split(' ') : words)], {
 		cwd: box.home,
 		env: {...box.environment, ...environment},
 		stdio: ['ignore', 'pipe', 'pipe'],

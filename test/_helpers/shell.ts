@@ -3,16 +3,16 @@ An interactive shell on a terminal, in a box, in which `canhazgpu` can be typed.
 */
 import {chmodSync, mkdirSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
-import process from 'node:process';
 import {onTestFinished} from 'vitest';
-import {program, type Box} from './cli.js';
+import {starter, starterWords, type Box} from './cli.js';
 import {openTerminal, type Terminal} from './terminal.js';
 
 export async function openShell(box: Box): Promise<Terminal> {
 	const directory = path.join(box.home, 'bin');
 	const command = path.join(directory, 'canhazgpu');
 	mkdirSync(directory, {recursive: true});
-	writeFileSync(command, `#!/bin/sh\nexec '${process.execPath}' '${program}' "$@"\n`);
+	const words = [starter, ...starterWords].map((word) => `'${word}'`).join(' ');
+	writeFileSync(command, `#!/bin/sh\nexec ${words} "$@"\n`);
 	chmodSync(command, 0o755);
 	const shell = openTerminal('bash', ['--norc', '--noprofile', '-i'], {
 		cwd: box.home,

@@ -29,7 +29,7 @@ test('a Redis that would forget is a warning, and no failure', async () => {
 	expect(lines[1]).toBe('⚠ store       appendonly is off: a crash of Redis takes the newest reservations with it');
 	expect(lines[2]).toBe('              redis-cli config set appendonly yes, and the same in redis.conf');
 	expect(stdout).toContain('✓ pool        2 GPU(s), fake\n✓ provider    simulated: 2 GPU(s)\n✓ permissions ');
-	expect(stdout).toMatch(/✓ versions {4}canhazgpu \S+, Node \S+, Redis \d+\.\d+/v);
+	expect(stdout).toMatch(/✓ versions {4}canhazgpu \S+, (?:Node|Bun) \S+, Redis \d+\.\d+/v);
 });
 
 test('as JSON, of a database in a file', async () => {

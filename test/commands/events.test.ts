@@ -3,9 +3,8 @@
 */
 import {spawn, type ChildProcess} from 'node:child_process';
 import {once} from 'node:events';
-import process from 'node:process';
 import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vitest';
-import {createEmbeddedBox, createRedisBox, program, type Box} from '../_helpers/cli.js';
+import {createEmbeddedBox, createRedisBox, starter, starterWords, type Box} from '../_helpers/cli.js';
 import {eventually} from '../_helpers/eventually.js';
 import {startRedis, type RedisServer} from '../_helpers/redis-server.js';
 
@@ -27,7 +26,7 @@ const still = (output: string): readonly string[] =>
 type Follower = {readonly child: ChildProcess; readonly output: () => string; readonly errors: () => string};
 
 function follow(box: Box, ...flags: readonly string[]): Follower {
-	const child = spawn(process.execPath, [program, 'events', '--follow', ...flags], {
+	const child = spawn(starter, [...starterWords, 'events', '--follow', ...flags], {
 		cwd: box.home,
 		env: box.environment,
 		stdio: ['ignore', 'pipe', 'pipe'],

@@ -5,7 +5,7 @@ import {createNvidiaProvider} from '../../source/gpu/nvidia.js';
 import {createLiveSources} from '../../source/gpu/nvidia-live.js';
 import {libraryVerb} from '../../source/app-names.js';
 import {runTool} from '../../source/host/spawn.js';
-import {program} from '../_helpers/cli.js';
+import {starter, starterWords} from '../_helpers/cli.js';
 import {eventually} from '../_helpers/eventually.js';
 import {compileNvml, hasCompiler} from '../_helpers/nvml-stub.js';
 import {describeProcesses, good, monotonicMs} from './nvidia-set-up.js';
@@ -37,7 +37,7 @@ const setUp = async (words: string, library = directory) => {
 	const readers: Array<Promise<unknown>> = [];
 	const run: typeof runTool = async (command, ...rest) => {
 		const outcome = runTool(command, ...rest);
-		if (command === process.execPath) {
+		if (command === starter) {
 			readers.push(outcome);
 		}
 
@@ -53,14 +53,14 @@ const setUp = async (words: string, library = directory) => {
 		gpusDirectory: path.join(stub.directory, 'none'),
 		createSources: createLiveSources({
 			run: async (command, ...rest) =>
-				command === stub.command || command === process.execPath
+				command === stub.command || command === starter
 					? run(command, ...rest)
 					: {stdout: '', stderr: '', failure: 'not-found'},
 			monotonicMs,
 			timeoutMs: 3000,
 			intervalMs: 500,
 			uptimeSeconds: () => 0,
-			library: {command: process.execPath, args: [program, libraryVerb]},
+			library: {command: starter, args: [...starterWords, libraryVerb]},
 		}),
 	});
 	onTestFinished(async () => provider.close?.());

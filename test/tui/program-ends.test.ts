@@ -1,9 +1,11 @@
 /**
 Every way out of the monitor, and out of its sight: the terminal is as it was before.
 */
+import {writeFileSync} from 'node:fs';
+import path from 'node:path';
 import process from 'node:process';
 import {afterAll, beforeAll, expect, test} from 'vitest';
-import {createEmbeddedBox, type Box, program} from '../_helpers/cli.js';
+import {createEmbeddedBox, starter, starterWords, type Box} from '../_helpers/cli.js';
 import {eventually} from '../_helpers/eventually.js';
 import {openTerminal, type Terminal} from '../_helpers/terminal.js';
 import {isShown, keys, startTop} from './_program.js';
@@ -60,10 +62,11 @@ test('Ctrl-C quits, in the table and in a dialog', async () => {
 });
 
 test('an error that nobody caught is told on a terminal that is as before', async () => {
-	const thrower = encodeURIComponent("process.on('SIGUSR2',()=>{throw new Error('out of the blue')})");
+	const thrower = path.join(box.home, 'thrower.mjs');
+	writeFileSync(thrower, "process.on('SIGUSR2', () => { throw new Error('out of the blue'); });");
 	const top = startTop(box, {
 		shell: `trap : USR2; ${shell}`,
-		environment: {NODE_OPTIONS: `--import data:text/javascript,${thrower}`},
+		environment: {NODE_OPTIONS: `--import ${thrower}`, BUN_OPTIONS: `--preload=${thrower}`},
 	});
 	await top.waitFor(isShown(4));
 	process.kill(-top.pid, 'SIGUSR2');
@@ -97,11 +100,11 @@ test('Ctrl-Z gives the terminal to the shell, and fg takes it again at the size 
 		columns: 120,
 		rows: 32,
 		cwd: box.home,
-		environment: {...box.environment, PS1: 'prompt> ', NODE: process.execPath, CLI: program},
+		environment: {...box.environment, PS1: 'prompt> ', TOP: [starter, ...starterWords, 'top'].join(' ')},
 	});
 	context.onTestFinished(async () => top.close());
 	await top.waitFor('prompt>');
-	top.write('"$NODE" "$CLI" top\r');
+	top.write('$TOP\r');
 	await top.waitFor(isShown(4));
 	top.write(keys.controlZ);
 	await top.waitFor(/Stopped[\s\S]*prompt>\s*$/v);

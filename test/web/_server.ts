@@ -7,7 +7,7 @@ import {request, type IncomingHttpHeaders, type IncomingMessage} from 'node:http
 import {connect} from 'node:net';
 import process from 'node:process';
 import {text} from 'node:stream/consumers';
-import {program, type Box} from '../_helpers/cli.js';
+import {starter, starterWords, type Box} from '../_helpers/cli.js';
 import {eventually} from '../_helpers/eventually.js';
 
 export type Web = {
@@ -28,8 +28,8 @@ export async function startWeb(
 	environment: Readonly<Record<string, string>> = {},
 ): Promise<Web> {
 	const child = spawn(
-		process.execPath,
-		[program, 'web', ...(words.includes('--port') ? [] : ['--port', '0']), ...words],
+		starter,
+		[...starterWords, 'web', ...(words.includes('--port') ? [] : ['--port', '0']), ...words],
 		{
 			cwd: box.home,
 			env: {...box.environment, ...environment},

@@ -1,6 +1,6 @@
 /**
-The one place where code of others is loaded into our process. Elsewhere than on Node another loader may stand in for this file: all it
-has to do is to call functions by name with numbers and memory.
+The one place where code of others is loaded into our process: functions by name, called with numbers and memory. In Bun
+`library-bun.ts` stands in for this file.
 */
 import koffi from 'koffi';
 

@@ -1,0 +1,85 @@
+/*
+Makes dist/canhazgpu-PLATFORM of the built program: one file that runs where there is no Node. The runtime in it is Bun, out of its npm
+package, of a version whose contents are written down here; it is fetched once and kept in node_modules/.cache. Exit code 2: Bun is not to
+be had.
+*/
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
+import path from "node:path";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+
+const version = "1.4.5";
+
+/** By platform: the package, and the SHA-512 of its file. */
+const packages = {
+	"linux-x64": [
+		"@oven/bun-linux-x64",
+		"IWX9BELoGHAUtMonkeSaNaZwXzRk+oDw6Mk+HBFXd3KHYIBNBsIGRupMZPcgNoDbJpLu6gAJjIoIVPZtt1aJ1g==",
+	],
+	"linux-arm64": [
+		"@oven/bun-linux-aarch64",
+		"4BXmsSKnjOrlGWqZV4x/oWa7AVoR+B6lCXddMzOAXBIm3t50eslg9wb66gmtW1AamEQ1l1CDvmmruysEhqOWMg==",
+	],
+};
+
+const platform = `${process.platform}-${process.arch}`;
+const root = fileURLToPath(new URL("..", import.meta.url));
+const cache = path.join(root, "node_modules/.cache/bun", `${version}-${platform}`);
+const bun = path.join(cache, "package/bin/bun");
+
+const run = (command, ...words) => execFileSync(command, words, { cwd: root, stdio: ["ignore", "pipe", "inherit"] });
+
+function fetchBun([name, sha512]) {
+	const work = `${cache}.${process.pid}`;
+	mkdirSync(work, { recursive: true });
+	try {
+		run("npm", "pack", "--silent", `--pack-destination=${work}`, `${name}@${version}`);
+		const file = path.join(work, readdirSync(work)[0]);
+		if (createHash("sha512").update(readFileSync(file)).digest("base64") !== sha512) {
+			throw new Error(`${name}@${version} is not what it was: its SHA-512 differs`);
+		}
+
+		run("tar", "-xzf", file, "-C", work);
+		rmSync(file);
+		rmSync(cache, { recursive: true, force: true });
+		renameSync(work, cache);
+	} finally {
+		rmSync(work, { recursive: true, force: true });
+	}
+}
+
+const known = packages[platform];
+if (known === undefined) {
+	process.stderr.write(`Binaries are made for ${Object.keys(packages).join(" and ")}, and this is ${platform}\n`);
+	process.exit(2);
+}
+
+if (!existsSync(bun)) {
+	try {
+		fetchBun(known);
+	} catch (error) {
+		process.stderr.write(`Bun is not to be had: ${error.message}\n`);
+		process.exit(2);
+	}
+}
+
+const binary = path.join("dist", `canhazgpu-${platform}`);
+run(
+	bun,
+	"build",
+	"--compile",
+	"--format=esm",
+	// Each verb loads what it needs, compiled beforehand.
+	"--splitting",
+	"--bytecode",
+	// A directory that somebody happens to be in has no say.
+	"--no-compile-autoload-dotenv",
+	"--no-compile-autoload-bunfig",
+	// Of Node alone.
+	"--external=koffi",
+	`--outfile=${binary}`,
+	"dist/cli.js",
+);
+process.stdout.write(`${binary}: ${Math.round(statSync(path.join(root, binary)).size / 1024 / 1024)} MiB\n`);

@@ -1,0 +1,12 @@
+/** What we use of Bun's foreign functions; `ptr` takes memory. */
+declare module 'bun:ffi' {
+	type ForeignFunction = {readonly args: readonly string[]; readonly returns: 'i32'};
+
+	/**
+	@throws TypeError when the library lacks one of the functions, another Error when it cannot be loaded.
+	*/
+	export const dlopen: <Name extends string>(
+		file: string,
+		functions: Readonly<Record<Name, ForeignFunction>>,
+	) => {readonly symbols: Readonly<Record<Name, (...given: ReadonlyArray<bigint | number | Uint8Array>) => number>>};
+}
