@@ -246,25 +246,3 @@ describe('a record of ours that the peer rewrote', () => {
 		expect(left).toEqual({last_released: expect.stringMatching(/^\d{4}-.*Z$/v) as unknown});
 	});
 });
-
-describe("the peer's allocation lock", () => {
-	test('delays grants, and nothing else', async () => {
-		await box.run('reserve --gpus 2 --duration 1h');
-		await client.set('canhazgpu:allocation_lock', 'somebody', 'EX', 60);
-		expect(await box.run('extend --duration 1h')).toMatchObject({exitCode: 0});
-		const waiter = start(box, 'reserve --gpus 2 --short');
-		await waiter.says(/1 of 1 in line/v);
-		expect((await box.run('release')).stdout).toBe('Released 2 GPU(s): [0 1]\n');
-		// It is awake and tries; whatever others do meanwhile takes longer than a grant would.
-		expect(await holders(box)).toBe('0:- 1:-');
-		expect((await peek(box)).queue).toHaveLength(1);
-		expect(waiter.stdout()).toBe('');
-		await client.del('canhazgpu:allocation_lock');
-		expect(await waiter.ended).toMatchObject({exitCode: 0, stdout: '0,1\n'});
-		await box.run('release');
-
-		await client.set('canhazgpu:allocation_lock', 'somebody', 'PX', 300);
-		expect(await box.run('reserve --nonblock --short')).toMatchObject({exitCode: 0, stdout: '0\n'});
-		expect(await client.exists('canhazgpu:allocation_lock')).toBe(0);
-	});
-});

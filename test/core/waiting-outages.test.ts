@@ -3,7 +3,6 @@ One who waits while the store is away, forgets, or loses an answer. Time is the 
 */
 import {expect, test} from 'vitest';
 import type {AcquireRequest} from '../../source/core/acquisition.js';
-import {leaveLine} from '../../source/core/line.js';
 import type {CommitOutcome, Store} from '../../source/core/ports.js';
 import {extend, look, release, reserve} from '../../source/core/reservations.js';
 import type {Progress} from '../../source/core/wait-types.js';
@@ -236,35 +235,4 @@ test('a lost answer to an extension is settled by reading', async () => {
 	// Once, not twice.
 	expect((await look(world)).rows[0]!.remainingSeconds).toBeLessThanOrEqual(660);
 	await release(world, alice, {by: 'label', label: 'alice'});
-});
-
-test('leaving by id: ambiguous beginnings and what cannot be read', async () => {
-	const world = await createTestWorld();
-	world.memory.state.line.push('abc-1', 'abc-2', 'garbage');
-	world.memory.state.entries.set('garbage', '!');
-	for (const id of ['abc-1', 'abc-2']) {
-		world.memory.state.entries.set(
-			id,
-			JSON.stringify({
-				id,
-				user: 'alice',
-				requested_count: 1,
-				requested_ids: [],
-				allocated_gpus: [],
-				reservation_type: 'run',
-				enqueue_time: world.now(),
-				last_heartbeat: world.now(),
-			}),
-		);
-	}
-
-	expect(await leaveLine(world, alice, 'abc')).toEqual({kind: 'ambiguous', ids: ['abc-1', 'abc-2']});
-	expect(await leaveLine(world, alice, 'garbage')).toEqual({kind: 'not-found'});
-	expect(await leaveLine(world, person('root', 'root', 0), 'garbage')).toEqual({
-		kind: 'left',
-		id: 'garbage',
-		freed: [],
-	});
-	expect(await leaveLine(world, alice, 'abc-1')).toEqual({kind: 'left', id: 'abc-1', freed: []});
-	expect(world.memory.state.line).toEqual(['abc-2']);
 });

@@ -1,6 +1,6 @@
 import {describe, expect, test} from 'vitest';
 import type {AcquireRequest} from '../../source/core/acquisition.js';
-import {lineRows, leaveLine} from '../../source/core/line.js';
+import {lineRows} from '../../source/core/line.js';
 import type {World} from '../../source/core/ports.js';
 import {look, release, reserve} from '../../source/core/reservations.js';
 import type {Progress, WaitOptions} from '../../source/core/wait-types.js';
@@ -252,19 +252,5 @@ describe('the order', () => {
 		expect(served).toEqual(Array.from({length: 20}, (_, place) => place));
 		expect(world.memory.state.line).toEqual([]);
 		expect(world.memory.state.gpus.values().toArray()).toEqual([expect.stringContaining('last_released')]);
-	});
-});
-
-describe('queue --leave', () => {
-	test('takes an own entry out, by the beginning of its id, and its waiter says so', async () => {
-		const world = await createLiveWorld(1);
-		await hold(world, [0]);
-		const waiter = start(world, wants());
-		await waiter.waits();
-		const [id] = world.memory.state.line;
-		expect(await leaveLine(world, alice, id!)).toMatchObject({kind: 'not-yours'});
-		expect(await leaveLine(world, bob, 'nobody')).toEqual({kind: 'not-found'});
-		expect(await leaveLine(world, bob, id!.slice(0, 8))).toEqual({kind: 'left', id, freed: []});
-		expect(await waiter.answer).toEqual({kind: 'gave-up', reason: 'removed'});
 	});
 });

@@ -12,39 +12,39 @@ type Page = {
 	readonly records: readonly string[];
 };
 
-type Replies = Awaited<ReturnType<ReturnType<Redis['multi']>['exec']>>;
+type Replies = Awaited<ReturnType<ReturnType<Redis['pipeline']>['exec']>>;
 
-/** What one transaction answered. Of one that was refused, the refusal itself is thrown, and not that there was one. */
-async function resultsOf(transaction: Promise<Replies>): Promise<readonly unknown[]> {
-	let replies: Replies;
-	try {
-		replies = await transaction;
-	} catch (error) {
-		const {previousErrors = []} = error as {previousErrors?: readonly unknown[]};
-		throw previousErrors[0] instanceof Error ? previousErrors[0] : error;
-	}
-
-	return (replies ?? []).map(([error, result]) => {
+/** What the commands answered, or the first refusal. */
+const resultsOf = (replies: Replies): readonly unknown[] =>
+	(replies ?? []).map(([error, result]) => {
 		if (error) {
 			throw error;
 		}
 
 		return result;
 	});
-}
 
-/** The records from this rank on, and where the time asked for begins and ends, all of one moment. */
+/**
+The records from this rank on, and where the time asked for begins and ends. Not in a transaction, which a Redis whose memory is full
+refuses even for reading: that no rank has moved meanwhile is seen by counting before and after. What is added behind the counted end
+comes with the next page.
+*/
 async function readPage(connection: Connection, rank: number, [from, to]: readonly [number, number]): Promise<Page> {
 	return connection.run(
 		async (client) => {
-			const transaction = client
-				.multi()
-				.zcount(keys.history, '-inf', `(${from}`)
-				.zcount(keys.history, '-inf', String(to))
-				.zrange(keys.history, String(rank), String(rank + pageSize - 1))
-				.exec();
-			const [before, end, records] = (await resultsOf(transaction)) as [number, number, string[]];
-			return {before, records: records.slice(0, Math.max(0, end - rank))};
+			for (;;) {
+				const replies = await client
+					.pipeline()
+					.zcount(keys.history, '-inf', `(${from}`)
+					.zcount(keys.history, '-inf', String(to))
+					.zrange(keys.history, String(rank), String(rank + pageSize - 1))
+					.zcount(keys.history, '-inf', `(${from}`)
+					.exec();
+				const [before, end, records, after] = resultsOf(replies) as [number, number, string[], number];
+				if (before === after) {
+					return {before, records: records.slice(0, Math.max(0, end - rank))};
+				}
+			}
 		},
 		{isRepeatable: true},
 	);

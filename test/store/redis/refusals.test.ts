@@ -54,12 +54,15 @@ describe('a server without a password', () => {
 				{kind: 'free', index: 1, lastReleased: start},
 				{kind: 'leave', id: 'a'},
 			],
-			usage: [usage({endTime: start})],
+			usage: [usage({endTime: Math.floor(Date.now() / 1000)})],
 		});
 		expect(await store.commit(release)).toBe('done');
 		const {gpus, queue} = await store.read();
 		expect(gpus.map(({kind}) => kind)).toEqual(['leased', 'free', 'free', 'free']);
 		expect(queue).toEqual([]);
+		// Reading works to the end: the history, and the trail.
+		expect(await Array.fromAsync(store.history(0, Infinity))).toHaveLength(1);
+		expect(await store.audit()).toEqual([]);
 		await store.close();
 	});
 
