@@ -34,9 +34,18 @@ Far more than a line of the kernel's.
 const longestLine = 2000;
 
 /**
-Reads `dmesg` or `journalctl -k`. Lines of everybody else are passed over.
+A driver that is loaded begins anew with every GPU. The open modules and the others go on differently.
 */
-export const parseXids = (text: string): readonly Xid[] => text.split('\n').flatMap((line) => readLine(line));
+const driverLoaded = 'NVRM: loading NVIDIA UNIX';
+
+/**
+Reads `dmesg` or `journalctl -k`, since the driver was last loaded. Lines of everybody else are passed over.
+*/
+export const parseXids = (text: string): readonly Xid[] =>
+	text
+		.slice(Math.max(0, text.lastIndexOf(driverLoaded)))
+		.split('\n')
+		.flatMap((line) => readLine(line));
 
 const readLine = (raw: string): readonly Xid[] => {
 	const start = raw.indexOf('NVRM:');

@@ -49,6 +49,15 @@ test('the last word on recovery counts, and none needed takes all back', () => {
 	expect(judge(cured, line(95, 'Uncontained'))).toMatchObject([['00000000:02:00.0', [{kind: 'ecc'}]]]);
 });
 
+test.each([
+	'NVRM: loading NVIDIA UNIX x86_64 Kernel Module  550.54.15  Tue Mar  5 22:23:56 UTC 2024',
+	'NVRM: loading NVIDIA UNIX Open Kernel Module for x86_64  590.48.01  Release Build',
+])('a driver that was loaded since begins anew: %s', (loaded) => {
+	const start = `[   150.000001] ${loaded}`;
+	expect(judge(line(79, 'GPU has fallen off the bus.'), start)).toEqual([]);
+	expect(judge(line(79, 'lost'), start, line(48, 'DBE'))).toMatchObject([['00000000:02:00.0', [{kind: 'ecc'}]]]);
+});
+
 test('the same number is told once, in its last words; what is old is not told', () => {
 	expect(judge(line(119, 'first'), line(119, 'second'))).toMatchObject([
 		[expect.anything(), [{words: 'Xid 119: second'}]],
