@@ -31,38 +31,39 @@ const bun = path.join(cache, "package/bin/bun");
 
 const run = (command, ...words) => execFileSync(command, words, { cwd: root, stdio: ["ignore", "pipe", "inherit"] });
 
+function giveUp(words) {
+	process.stderr.write(`${words}\n`);
+	process.exit(2);
+}
+
 function fetchBun([name, sha512]) {
 	const work = `${cache}.${process.pid}`;
 	mkdirSync(work, { recursive: true });
+	process.once("exit", () => rmSync(work, { recursive: true, force: true }));
 	try {
 		run("npm", "pack", "--silent", `--pack-destination=${work}`, `${name}@${version}`);
-		const file = path.join(work, readdirSync(work)[0]);
-		if (createHash("sha512").update(readFileSync(file)).digest("base64") !== sha512) {
-			throw new Error(`${name}@${version} is not what it was: its SHA-512 differs`);
-		}
-
-		run("tar", "-xzf", file, "-C", work);
-		rmSync(file);
-		rmSync(cache, { recursive: true, force: true });
-		renameSync(work, cache);
-	} finally {
-		rmSync(work, { recursive: true, force: true });
+	} catch (error) {
+		giveUp(`${name}@${version} is not to be had: ${error.message}`);
 	}
+
+	const file = path.join(work, readdirSync(work)[0]);
+	if (createHash("sha512").update(readFileSync(file)).digest("base64") !== sha512) {
+		throw new Error(`${name}@${version} is not what it was: its SHA-512 differs`);
+	}
+
+	run("tar", "-xzf", file, "-C", work);
+	rmSync(file);
+	rmSync(cache, { recursive: true, force: true });
+	renameSync(work, cache);
 }
 
 const known = packages[platform];
 if (known === undefined) {
-	process.stderr.write(`Binaries are made for ${Object.keys(packages).join(" and ")}, and this is ${platform}\n`);
-	process.exit(2);
+	giveUp(`Binaries are made for ${Object.keys(packages).join(" and ")}, and this is ${platform}`);
 }
 
 if (!existsSync(bun)) {
-	try {
-		fetchBun(known);
-	} catch (error) {
-		process.stderr.write(`Bun is not to be had: ${error.message}\n`);
-		process.exit(2);
-	}
+	fetchBun(known);
 }
 
 const binary = path.join("dist", `canhazgpu-${platform}`);

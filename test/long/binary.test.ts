@@ -1,0 +1,207 @@
+/** What a user sees of the binary: the verbs, the ways out, the monitor, the dashboard, and NVIDIA's library. */
+import {execFileSync, spawn, spawnSync} from 'node:child_process';
+import {chmodSync, copyFileSync, readFileSync, writeFileSync} from 'node:fs';
+import path from 'node:path';
+import process from 'node:process';
+import {createInterface} from 'node:readline';
+import {text} from 'node:stream/consumers';
+import {afterAll, beforeAll, describe, expect, test, vi} from 'vitest';
+import packageJson from '../../package.json' with {type: 'json'};
+import {libraryVerb} from '../../source/app-names.js';
+import {program, type Box} from '../_helpers/cli.js';
+import {eventually} from '../_helpers/eventually.js';
+import {compileNvml, hasCompiler} from '../_helpers/nvml-stub.js';
+import {freshEmbeddedBox, freshRedisBox, holders, isAlive, start} from '../_helpers/processes.js';
+import {startRedis, type RedisServer} from '../_helpers/redis-server.js';
+import {fixture} from '../gpu/fixture.js';
+import {createStub} from '../gpu/stub-nvidia-smi.js';
+import {isShown, rowOf, startTop} from '../tui/_program.js';
+import {askJson, startWeb} from '../web/_server.js';
+
+/** Before the helpers are loaded, which read what they are to start. */
+const binary = await vi.hoisted(async () => (await import('./_binary.js')).makeBinary());
+
+let redis: RedisServer;
+
+beforeAll(async () => {
+	redis = await startRedis();
+});
+
+afterAll(async () => {
+	await redis.stop();
+});
+
+/** By the ordinary program, on the same pool. */
+const byNode = (box: Box, ...words: readonly string[]) =>
+	spawnSync(process.execPath, [program, ...words], {cwd: box.home, env: box.environment, encoding: 'utf8'});
+
+describe.skipIf(binary === undefined).each([
+	['redis', async () => freshRedisBox(redis.port, 2)],
+	['embedded', async () => freshEmbeddedBox(2)],
+])('the binary on %s', (_, create) => {
+	test('reserves, tells and gives back, side by side with Node, for the account and never for $USER', async () => {
+		const box = await create();
+		expect(await box.run('--version')).toEqual({exitCode: 0, stdout: `${packageJson.version}\n`, stderr: ''});
+		const mallory = {USER: 'mallory', LOGNAME: 'mallory'};
+		expect(await box.run('reserve --gpus 1 --short', mallory)).toMatchObject({exitCode: 0, stdout: '0\n'});
+		expect(byNode(box, 'reserve', '--short')).toMatchObject({status: 0, stdout: '1\n'});
+		const account = execFileSync('id', ['-un'], {encoding: 'utf8'}).trim();
+		const rows = JSON.parse((await box.run('status --json', mallory)).stdout) as unknown;
+		expect(rows).toMatchObject([
+			{gpu_id: 0, user: account, type: 'MANUAL'},
+			{gpu_id: 1, user: account, type: 'MANUAL'},
+		]);
+		expect(await box.run('run --nonblock -- true')).toMatchObject({exitCode: 3});
+		expect(await box.run('queue')).toMatchObject({exitCode: 0, stdout: 'Nobody waits\n'});
+		expect(await box.run('release')).toMatchObject({exitCode: 0});
+		expect(byNode(box, 'status', '--summary').stdout).toMatch(/✓ 2 +│ 0\n/v);
+		expect((await box.run('events --json')).stdout.trim().split('\n')).not.toHaveLength(0);
+		expect((await box.run('report')).stdout).toContain(account);
+		expect((await box.run('doctor')).stdout).toMatch(/canhazgpu \S+, Bun \d/v);
+	});
+
+	test('a job’s exit code is its own, and its GPUs come back', async () => {
+		const box = await create();
+		writeFileSync(path.join(box.home, 'script'), 'echo "$1"; exit 9\n', {mode: 0o755});
+		const codes: ReadonlyArray<readonly [number, readonly string[]]> = [
+			[0, ['true']],
+			[7, ['sh', '-c', 'exit 7']],
+			[9, ['./script', 'a b']],
+			[126, ['/etc/passwd']],
+			[127, ['nowhere']],
+			[137, ['sh', '-c', 'kill -KILL $$']],
+		];
+		for (const [exitCode, words] of codes) {
+			const ran = await box.run(['run', '--', ...words]);
+			expect(ran, words.join(' ')).toMatchObject({exitCode});
+			expect(ran.stderr).not.toMatch(/^ +at /mv);
+		}
+
+		expect(await box.run(['run', '--timeout', '1s', '--', 'sleep', '60'])).toMatchObject({exitCode: 124});
+		const job = start(box, 'run -- sleep 60');
+		await eventually(async () => (await holders(box)).includes('RUN'));
+		job.kill('SIGTERM');
+		expect(await job.ended).toMatchObject({exitCode: 143});
+		expect(await holders(box)).toBe('0:- 1:-');
+	});
+
+	test('the monitor takes keys, and leaves the terminal as it was', async () => {
+		const box = await create();
+		const top = startTop(box, {shell: 'echo before; "$@"; echo "after $?"; stty -a'});
+		await top.waitFor(isShown(2));
+		await box.run('reserve --gpus 1');
+		await top.waitFor((screen) => rowOf(screen.split('\n'), 0).includes('mine'));
+		top.write('x');
+		await top.waitFor(/ y/v);
+		top.write('y');
+		await top.waitFor((screen) => rowOf(screen.split('\n'), 0).includes('FREE'));
+		expect(await holders(box)).toBe('0:- 1:-');
+		top.write('q');
+		await top.exit;
+		expect(top.isAlternate()).toBe(false);
+		expect(top.isCursorShown()).toBe(true);
+		expect(top.screen().join('\n')).toMatch(/^before\nafter 0\n[\s\S]* icanon [\s\S]* echo /v);
+	});
+
+	test('the dashboard answers, and ends on SIGTERM', async () => {
+		const box = await create();
+		const web = await startWeb(box);
+		expect(await askJson(web.port, '/api/status')).toMatchObject([{gpu_id: 0}, {gpu_id: 1}]);
+		expect((await fetch(new URL('/page/app.page.js', web.url))).status).toBe(200);
+		expect((await web.end('SIGTERM')).end).toBe(0);
+	});
+});
+
+describe.skipIf(binary === undefined)('the binary', () => {
+	test('errors are words, with the exit codes of every form', async () => {
+		const box = await freshEmbeddedBox(1);
+		const wrong = await box.run('statsu');
+		expect(wrong).toMatchObject({exitCode: 2, stdout: ''});
+		expect(wrong.stderr).toBe(byNode(box, 'statsu').stderr);
+		const gone = await box.run('status --store redis --redis-port 1');
+		expect(gone).toMatchObject({exitCode: 4, stdout: ''});
+		expect(gone.stderr).toMatch(/^Error: Cannot reach Redis at [^\n]*\n[^\n]+\n$/v);
+	});
+
+	test('files of the directory that one is in have no say', async () => {
+		const box = await freshEmbeddedBox(1);
+		writeFileSync(path.join(box.home, '.env'), 'CANHAZGPU_STORE=redis\nPLANTED=1\n');
+		writeFileSync(path.join(box.home, 'bunfig.toml'), 'preload = ["./planted.js"]\n');
+		writeFileSync(path.join(box.home, 'planted.js'), 'console.log("planted");\n');
+		const ran = await box.run('run -- env', {CANHAZGPU_STORE: 'embedded'});
+		expect(ran).toMatchObject({exitCode: 0});
+		expect(ran.stdout).not.toMatch(/planted/iv);
+		expect((await box.run('status --store embedded')).stdout).not.toMatch(/planted/iv);
+	});
+});
+
+/** The child that reads the library, once there is one. */
+async function readerOf(parent: number): Promise<number> {
+	const isReader = (pid: number) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(libraryVerb);
+	let found: number | undefined;
+	await eventually(() => {
+		const children = readFileSync(`/proc/${parent}/task/${parent}/children`, 'utf8').trim();
+		found = children
+			.split(' ')
+			.filter(Boolean)
+			.map(Number)
+			.find((pid) => isReader(pid));
+		return found !== undefined;
+	});
+	return found!;
+}
+
+describe.skipIf(binary === undefined || !hasCompiler)('NVIDIA’s library in the binary', () => {
+	/** The first scan, by the program that these words start; or what it says instead, at its end. */
+	const scan = async (words: readonly string[], environment: Readonly<Record<string, string>>, cwd = '/') => {
+		const [command, ...rest] = [...words, libraryVerb, '60000'];
+		const child = spawn(command, rest, {cwd, env: environment, stdio: ['ignore', 'pipe', 'pipe']});
+		const said = text(child.stderr);
+		const {value: line} = await createInterface({input: child.stdout})[Symbol.asyncIterator]().next();
+		child.kill('SIGKILL');
+		return {line, said: await said};
+	};
+
+	test.each(['', 'crowd', 'lost', 'no-memory', 'hot ecc', 'init-fails'])(
+		'is read as by Node (%s)',
+		async (NVML_STUB) => {
+			for (const flags of [[], ['-DOLD']]) {
+				const environment = {LD_LIBRARY_PATH: compileNvml(...flags), NVML_STUB};
+				const told = await scan([binary!], environment);
+				expect(told).toEqual(await scan([process.execPath, program], environment));
+				expect(told.line?.startsWith('{"gpus":[{"index":0,') ?? false).toBe(NVML_STUB !== 'init-fails');
+			}
+		},
+	);
+
+	test('is not taken from the directory that one is in', async () => {
+		const {line, said} = await scan([binary!], {}, compileNvml());
+		expect(line).toBeUndefined();
+		expect(said).toMatch(/^Error: Failed to open library [^\n]+\n$/v);
+	});
+
+	test('is read by a process of its own that the binary starts, wherever it lies', async () => {
+		const box = await freshEmbeddedBox(2);
+		const copy = path.join(box.home, 'chg copy');
+		copyFileSync(binary!, copy);
+		chmodSync(copy, 0o755);
+		const stub = await createStub({
+			gpus: {stdout: fixture('gpus.two.csv')},
+			processes: {stdout: fixture('processes.none.csv')},
+		});
+		const environment = {
+			...box.environment,
+			PATH: `${stub.directory}:${box.environment['PATH']}`,
+			LD_LIBRARY_PATH: compileNvml(),
+		};
+		execFileSync(copy, ['admin', '--force', '--gpus', '2', '--provider', 'nvidia'], {env: environment, cwd: box.home});
+		const top = startTop(box, {shell: `exec "${copy}" top`, environment});
+		const reader = await readerOf(top.pid);
+		expect(readFileSync(`/proc/${reader}/cmdline`, 'utf8').split('\0')).toEqual([copy, libraryVerb, '2000', '']);
+		// What only the stand-in tells.
+		await top.waitFor('PID 100');
+		top.write('q');
+		expect(await top.exit).toMatchObject({exitCode: 0});
+		await eventually(() => !isAlive(reader));
+	});
+});
