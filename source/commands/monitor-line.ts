@@ -1,7 +1,7 @@
 /** Verbs typed into the monitor: the same grammar, the same verbs and the same words, on the pool that the monitor shows. */
 import {CanhazgpuError} from '../errors.js';
 import {createPaint} from '../format/paint.js';
-import {shellWords} from '../format/shell.js';
+import {shellCommand, shellWords} from '../format/shell.js';
 import type {App, OpenWorld} from '../application.js';
 import type {CommandLine, LineOptions} from '../tui/ports.js';
 import type {Grammar, Input} from './command.js';
@@ -98,11 +98,14 @@ type Options = {
 	readonly hosts: readonly string[];
 };
 
+function wordsOf(line: string): readonly string[] {
+	const typed = shellWords(line);
+	return withoutHostWord(programs.has(typed[0] ?? '') ? typed.slice(1) : typed);
+}
+
 export const createCommandLine = ({app, world, grammar, isReadonly, hosts}: Options): CommandLine => ({
 	async run(line, options) {
-		const typed = shellWords(line);
-		const words = withoutHostWord(programs.has(typed[0] ?? '') ? typed.slice(1) : typed);
-		const understood = await grammar.understand(words);
+		const understood = await grammar.understand(wordsOf(line));
 		if ('text' in understood) {
 			return understood.text.split('\n');
 		}
@@ -113,6 +116,7 @@ export const createCommandLine = ({app, world, grammar, isReadonly, hosts}: Opti
 		await command.run(innerApp(app, world, options, printed), input);
 		return printed;
 	},
+	inShell: (line) => shellCommand(['canhazgpu', ...wordsOf(line)]),
 	async complete(line, gpuCount) {
 		const verbs = grammar.verbs.filter((verb) => Object.hasOwn(manners, verb));
 		return completeLine(line, {

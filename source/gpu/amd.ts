@@ -1,6 +1,6 @@
 import type {GpuProvider} from '../core/ports.js';
 import type {Observation} from '../core/types.js';
-import {CanhazgpuError} from '../errors.js';
+import {countSeen} from './count.js';
 import {amdDriver} from './amd-failures.js';
 import {attachProcesses} from './amd-processes.js';
 import {createQuestion} from './amd-query.js';
@@ -88,12 +88,7 @@ export const createAmdProvider = ({
 		simulated: false,
 		observe,
 		async count() {
-			const {gpus, failure} = await observe();
-			if (failure !== undefined) {
-				throw new CanhazgpuError('provider', failure.message, {hint: failure.hint});
-			}
-
-			return gpus.length;
+			return countSeen(await observe());
 		},
 		async close() {
 			closing.abort();

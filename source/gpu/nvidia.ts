@@ -1,6 +1,6 @@
 import type {GpuProvider} from '../core/ports.js';
 import type {Observation} from '../core/types.js';
-import {CanhazgpuError} from '../errors.js';
+import {countSeen} from './count.js';
 import {createHangWatch} from './hang-watch.js';
 import {countDriverGpus, driverGpusDirectory} from './nvidia-driver.js';
 import {explainFailure, explainHang} from './nvidia-failures.js';
@@ -176,16 +176,7 @@ export const createNvidiaProvider = ({
 		observe,
 		async count() {
 			const listed = await countDriverGpus(run, gpusDirectory);
-			if (listed > 0) {
-				return listed;
-			}
-
-			const {gpus, failure} = await observe();
-			if (failure !== undefined) {
-				throw new CanhazgpuError('provider', failure.message, {hint: failure.hint});
-			}
-
-			return gpus.length;
+			return listed > 0 ? listed : countSeen(await observe());
 		},
 		async close() {
 			closing.abort();

@@ -29,6 +29,8 @@ export type CommandLine = {
 	@throws CanhazgpuError with the words that the command line would use.
 	*/
 	readonly run: (line: string, options: LineOptions) => Promise<readonly string[]>;
+	/** What a shell would be told for the same, such as `canhazgpu reserve -g 2`. Of a line that was understood. */
+	readonly inShell: (line: string) => string;
 	/** Of a line that ends at the caret. */
 	readonly complete: (line: string, gpuCount: number) => Promise<Completion>;
 };

@@ -3,14 +3,12 @@ What a reserve and a release cost through the core on a local Redis, in bare PIN
 */
 import {Redis} from 'ioredis';
 import {makePool} from '../../source/core/administration.js';
-import type {World} from '../../source/core/ports.js';
 import {release, reserve} from '../../source/core/reservations.js';
-import {createClock} from '../../source/host/clock.js';
-import {createHost} from '../../source/host/host.js';
 import {openRedisStore} from '../../source/store/redis/index.js';
 import {startRedis} from '../_helpers/redis-server.js';
-import {idleReading, observationOf, person} from '../_helpers/world.js';
+import {person} from '../_helpers/world.js';
 import {median, report, tell, timed} from './_measure.js';
+import {createBenchWorld} from './_world.js';
 
 const warmRounds = 300;
 const rounds = 2000;
@@ -19,21 +17,8 @@ const gpuCount = 8;
 const redis = await startRedis();
 const client = new Redis(redis.port);
 const store = await openRedisStore({host: redis.host, port: redis.port, db: 0, patient: false});
-const clock = createClock();
-const readings = Array.from({length: gpuCount}, (_, index) => idleReading(index));
-const world: World = {
-	store,
-	clock,
-	host: createHost(),
-	memoryThresholdMiB: 1024,
-	// GPUs that answer at once: the tool's own time is not what is measured.
-	gpus: {
-		name: 'fake',
-		simulated: false,
-		count: async () => gpuCount,
-		observe: async () => observationOf(readings, {takenAtMs: clock.monotonicMs()}),
-	},
-};
+// GPUs that answer at once: the tool's own time is not what is measured.
+const world = createBenchWorld(store, gpuCount);
 await makePool(world, {gpuCount, provider: 'fake', force: false});
 const requester = person('alice');
 

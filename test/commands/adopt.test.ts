@@ -1,43 +1,13 @@
 /**
 `reserve --pid` with a real process, and an nvidia-smi that says that it is on a GPU.
 */
-import {spawn} from 'node:child_process';
 import {once} from 'node:events';
-import {mkdirSync, rmSync} from 'node:fs';
 import {userInfo} from 'node:os';
-import path from 'node:path';
 import process from 'node:process';
-import {expect, onTestFinished, test} from 'vitest';
-import {createBox, type Box} from '../_helpers/cli.js';
+import {expect, test} from 'vitest';
+import {createUsedBox} from '../_helpers/used-box.js';
 import {holders, peek, recordsOf} from '../_helpers/processes.js';
 import {fixture} from '../gpu/fixture.js';
-import {createStub, type Stub} from '../gpu/stub-nvidia-smi.js';
-
-const second = 'GPU-0a0a0a0a-1111-2222-3333-000000000001';
-
-/** A box with two GPUs, of which the second is in use by a process that holds no lease. */
-async function createUsedBox(): Promise<{box: Box; stub: Stub; job: ReturnType<typeof spawn>}> {
-	const job = spawn('sleep', ['600'], {stdio: 'ignore'});
-	await once(job, 'spawn');
-	const stub = await createStub({
-		gpus: {stdout: fixture('gpus.two.csv')},
-		processes: {
-			stdout: `gpu_uuid, pid, used_gpu_memory [MiB], process_name\n${second}, ${job.pid}, 19800, sleep\n`,
-		},
-	});
-	const box = createBox({
-		CANHAZGPU_STORE: 'embedded',
-		PATH: `${stub.directory}${path.delimiter}${process.env['PATH'] ?? ''}`,
-	});
-	mkdirSync(box.poolDirectory);
-	onTestFinished(() => {
-		job.kill('SIGKILL');
-		box.remove();
-		rmSync(stub.directory, {recursive: true, force: true});
-	});
-	expect(await box.run('admin --gpus 2 --provider nvidia')).toMatchObject({exitCode: 0});
-	return {box, stub, job};
-}
 
 test('a running process is adopted, and gives its GPU back by ending', async () => {
 	const {box, stub, job} = await createUsedBox();

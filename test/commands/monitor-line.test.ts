@@ -83,6 +83,16 @@ test.each([
 	expect(await owners()).toEqual([undefined, undefined, undefined, undefined]);
 });
 
+test.each([
+	['host', 'canhazgpu status --all --summary'],
+	['host gpu-box-2', 'canhazgpu status --remote=gpu-box-2'],
+	['canhazgpu queue', 'canhazgpu queue'],
+	['reserve --note "big run"', "canhazgpu reserve --note 'big run'"],
+])('%s is, in a shell, %s', async (typed, shell) => {
+	const line = await open();
+	expect(line.inShell(typed)).toBe(shell);
+});
+
 test('read-only looks, and changes nothing', async () => {
 	const line = await open({isReadonly: true});
 	for (const typed of ['reserve', 'release', 'extend -d 1h', 'queue --leave 1']) {

@@ -1,32 +1,14 @@
-import {existsSync, readdirSync, readFileSync} from 'node:fs';
-import path from 'node:path';
-import {fileURLToPath} from 'node:url';
 import {describe, expect, test} from 'vitest';
 import {explainAmdFailure} from '../../source/gpu/amd-failures.js';
 import {readDriverVersion, readGpus} from '../../source/gpu/amd-gpus.js';
 import {entriesByGpu, parseToolJson} from '../../source/gpu/amd-json.js';
 import {readProcesses} from '../../source/gpu/amd-processes.js';
 import {readCards, readPids} from '../../source/gpu/rocm-smi.js';
+import {openRecordings} from './recordings.js';
 
-/*
-Real outputs of amd-smi and rocm-smi are kept beside the repository, not in it. Where they are missing these tests are reported as
-skipped.
-*/
-const folder = fileURLToPath(new URL('../../../shared/fixtures/amd/', import.meta.url));
-const isHere = existsSync(folder);
-const files = isHere
-	? readdirSync(folder, {recursive: true, withFileTypes: true})
-			.filter((entry) => entry.isFile())
-			.map((entry) => path.relative(folder, path.join(entry.parentPath, entry.name)))
-			.toSorted()
-	: [];
-const read = (file: string) => readFileSync(path.join(folder, file), 'utf8');
+const {isHere, files, read} = openRecordings('amd');
 const entriesOf = (file: string) => entriesByGpu(parseToolJson(read(file))?.value) ?? new Map();
 const nothing = new Map();
-
-if (!isHere) {
-	console.warn('No recorded outputs of amd-smi beside this repository: the tests over them are skipped.');
-}
 
 describe.skipIf(!isHere)('recorded outputs', () => {
 	test.each(files)('%s is read without a stumble', (file) => {

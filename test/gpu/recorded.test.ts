@@ -1,27 +1,10 @@
-import {existsSync, readdirSync, readFileSync} from 'node:fs';
-import path from 'node:path';
-import {fileURLToPath} from 'node:url';
 import {describe, expect, test} from 'vitest';
 import {explainFailure} from '../../source/gpu/nvidia-failures.js';
 import {parseGpuTable} from '../../source/gpu/nvidia-gpus.js';
 import {parseProcessTable} from '../../source/gpu/nvidia-processes.js';
+import {openRecordings} from './recordings.js';
 
-/*
-Real outputs of nvidia-smi are kept beside the repository, not in it. Where they are missing these tests are reported as skipped.
-*/
-const folder = fileURLToPath(new URL('../../../shared/fixtures/nvidia/', import.meta.url));
-const isHere = existsSync(folder);
-const files = isHere
-	? readdirSync(folder, {recursive: true, withFileTypes: true})
-			.filter((entry) => entry.isFile())
-			.map((entry) => path.relative(folder, path.join(entry.parentPath, entry.name)))
-			.toSorted()
-	: [];
-const read = (file: string) => readFileSync(path.join(folder, file), 'utf8');
-
-if (!isHere) {
-	console.warn('No recorded outputs of nvidia-smi beside this repository: the tests over them are skipped.');
-}
+const {isHere, files, read} = openRecordings('nvidia');
 
 /**
 The records whose header was left out, with the fields they were asked for.

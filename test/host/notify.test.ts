@@ -1,7 +1,8 @@
 /** Telling an account: on a real terminal, by a real program, to a real web server. */
 import {Buffer} from 'node:buffer';
 import {chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
-import {createServer} from 'node:http';
+import {once} from 'node:events';
+import {createServer, type Server} from 'node:http';
 import type {AddressInfo} from 'node:net';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
@@ -33,6 +34,17 @@ function directory(): string {
 		rmSync(made, {recursive: true});
 	});
 	return made;
+}
+
+/** Has it listen until the test ends. */
+async function portOf(server: Server): Promise<number> {
+	server.listen(0, '127.0.0.1');
+	onTestFinished(() => {
+		server.closeAllConnections();
+		server.close();
+	});
+	await once(server, 'listening');
+	return (server.address() as AddressInfo).port;
 }
 
 test('the lines of an account, and nothing that is no terminal', () => {
@@ -125,15 +137,8 @@ test('a web address is sent the data; a refusal or a detour is told', async () =
 			response.writeHead(request.url === '/ok' ? 204 : request.url === '/away' ? 302 : 500, {location: '/ok'});
 			response.end();
 		})();
-	}).listen(0, '127.0.0.1');
-	onTestFinished(() => {
-		server.closeAllConnections();
-		server.close();
 	});
-	await new Promise((resolve) => {
-		server.once('listening', resolve);
-	});
-	const {port} = server.address() as AddressInfo;
+	const port = await portOf(server);
 	const tell = async (place: string) => notifier({webhook: `http://127.0.0.1:${port}${place}`})(message);
 	expect(await tell('/ok')).toEqual([]);
 	expect(heard).toEqual([['POST', 'application/json', message.data]]);
@@ -163,15 +168,8 @@ test('the name and password of an address go into a header, and into no complain
 	const server = createServer((request, response) => {
 		heard.push(request.headers.authorization, request.url);
 		response.end();
-	}).listen(0, '127.0.0.1');
-	onTestFinished(() => {
-		server.closeAllConnections();
-		server.close();
 	});
-	await new Promise((resolve) => {
-		server.once('listening', resolve);
-	});
-	const {port} = server.address() as AddressInfo;
+	const port = await portOf(server);
 	expect(await notifier({webhook: `http://us%40er:hunter2@127.0.0.1:${port}/a?b`})(message)).toEqual([]);
 	expect(heard).toEqual([`Basic ${Buffer.from('us@er:hunter2').toString('base64')}`, '/a?b']);
 	const [problem] = await notifier({webhook: 'http://user:hunter2@127.0.0.1:1/token'})(message);
@@ -182,15 +180,7 @@ test('the name and password of an address go into a header, and into no complain
 test('what hangs is given up when whoever tells it is done, with all it started', async () => {
 	const pids = path.join(directory(), 'pids');
 	const ended = new AbortController();
-	const silent = createServer(() => undefined).listen(0, '127.0.0.1');
-	onTestFinished(() => {
-		silent.closeAllConnections();
-		silent.close();
-	});
-	await new Promise((resolve) => {
-		silent.once('listening', resolve);
-	});
-	const {port} = silent.address() as AddressInfo;
+	const port = await portOf(createServer(() => undefined));
 	const telling = notifier({
 		command: ['/bin/sh', '-c', 'sleep 60 & echo $$ $! > "$1"; wait', 'sh', pids],
 		webhook: `http://127.0.0.1:${port}/`,

@@ -21,6 +21,7 @@ async function open(run: CommandLine['run'], lines: string[] = []): Promise<Sess
 	const ports: MonitorPorts = {
 		commandLine: {
 			run,
+			inShell: (line) => `canhazgpu ${line}`,
 			complete: async (line) => ({start: line.lastIndexOf(' ') + 1, candidates: ['reserve', 'release']}),
 		},
 		lineHistory: {

@@ -196,7 +196,7 @@ test.each([false, true])('y hands the line to the terminal (in tmux: %s)', async
 	session = startMonitor(await createBox(4, {leases}), {ports: {isInTmux}});
 	await session.shows(/> 0 +mine/v);
 	await session.press('y');
-	await session.shows(/OK sent to the clipboard.*\$ export CUDA_VISIBLE_DEVICES=0,2/v);
+	await session.shows(/OK copied, where this terminal allows it.*\$ export CUDA_VISIBLE_DEVICES=0,2/v);
 	const plain = `\u{1B}]52;c;${Buffer.from('export CUDA_VISIBLE_DEVICES=0,2').toString('base64')}\u{7}`;
 	expect(session.written()).toContain(plain);
 	expect(session.written().includes(`\u{1B}Ptmux;\u{1B}${plain}\u{1B}\\`)).toBe(isInTmux);

@@ -1,17 +1,16 @@
 /**
 The built monitor at work beside other programs: in the queue, on processes, on its command line.
 */
-import {spawn} from 'node:child_process';
 import {once} from 'node:events';
-import {mkdirSync, readFileSync, rmSync} from 'node:fs';
+import {readFileSync} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
 import {afterAll, beforeAll, expect, onTestFinished, test} from 'vitest';
-import {createBox, createEmbeddedBox, createRedisBox, type Box} from '../_helpers/cli.js';
+import {createEmbeddedBox, createRedisBox, type Box} from '../_helpers/cli.js';
 import {eventually} from '../_helpers/eventually.js';
 import {startRedis, type RedisServer} from '../_helpers/redis-server.js';
+import {createUsedBox} from '../_helpers/used-box.js';
 import {fixture} from '../gpu/fixture.js';
-import {createStub} from '../gpu/stub-nvidia-smi.js';
 import {isShown, keys, startTop, statusOf} from './_program.js';
 
 let redis: RedisServer;
@@ -97,26 +96,8 @@ test('a monitor that is killed with SIGKILL leaves no place in the line for long
 	await eventually(async () => (await queueOf(box)).length === 0);
 });
 
-const second = 'GPU-0a0a0a0a-1111-2222-3333-000000000001';
-
 test('a process of one’s own is adopted, and then asked to end', async () => {
-	const job = spawn('sleep', ['600'], {stdio: 'ignore'});
-	await once(job, 'spawn');
-	const stub = await createStub({
-		gpus: {stdout: fixture('gpus.two.csv')},
-		processes: {stdout: `gpu_uuid, pid, used_gpu_memory [MiB], process_name\n${second}, ${job.pid}, 19800, sleep\n`},
-	});
-	const box = createBox({
-		CANHAZGPU_STORE: 'embedded',
-		PATH: `${stub.directory}${path.delimiter}${process.env['PATH'] ?? ''}`,
-	});
-	mkdirSync(box.poolDirectory);
-	onTestFinished(() => {
-		job.kill('SIGKILL');
-		box.remove();
-		rmSync(stub.directory, {recursive: true, force: true});
-	});
-	expect(await box.run('admin --gpus 2 --provider nvidia')).toMatchObject({exitCode: 0});
+	const {box, stub, job} = await createUsedBox();
 	const top = startTop(box);
 	await top.waitFor(/ 1 +UNRESERVED/v);
 	top.write('j');

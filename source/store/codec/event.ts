@@ -2,17 +2,21 @@ import type {PoolEvent} from '../../core/types.js';
 import {readRecord} from './fields.js';
 import {optionalText, writeRecord} from './write.js';
 
-const kinds: ReadonlyArray<PoolEvent['kind']> = [
-	'granted',
-	'released',
-	'expired',
-	'extended',
-	'heartbeat',
-	'queue',
-	'pool',
-	'drain',
-	'notice',
-];
+/** A record, so that a kind that is missing here does not compile. */
+const kinds: Readonly<Record<PoolEvent['kind'], true>> = {
+	granted: true,
+	released: true,
+	expired: true,
+	extended: true,
+	heartbeat: true,
+	queue: true,
+	pool: true,
+	drain: true,
+	notice: true,
+};
+
+/** What an event can be. */
+export const eventKinds = Object.keys(kinds) as ReadonlyArray<PoolEvent['kind']>;
 
 /** Reads an event; undefined for one that makes no sense, which still says that something changed. */
 export function decodeEvent(raw: string): PoolEvent | undefined {
@@ -20,7 +24,7 @@ export function decodeEvent(raw: string): PoolEvent | undefined {
 		const user = fields.text('user');
 		const left = fields.texts('left');
 		return {
-			kind: fields.choice('kind', kinds),
+			kind: fields.choice('kind', eventKinds),
 			gpus: fields.integers('gpus'),
 			...(user !== undefined && {user}),
 			...(left.length > 0 && {left}),

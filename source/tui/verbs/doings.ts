@@ -123,7 +123,7 @@ export function createDoings({world, store, ports, waits, refresh, quit, tellTer
 		dispatch(
 			begun.kind === 'waiting'
 				? {kind: 'put-away', dialog}
-				: {kind: 'printed', title: `$ canhazgpu ${line}`, lines: begun.result, dialog},
+				: {kind: 'printed', title: `$ ${commandLine.inShell(line)}`, lines: begun.result, dialog},
 		);
 	}
 
@@ -198,7 +198,7 @@ export function createDoings({world, store, ports, waits, refresh, quit, tellTer
 			tellTerminal(clipboardSequence(line, ports.isInTmux ?? false));
 			dispatch({
 				kind: 'done',
-				flash: {level: 'ok', text: 'sent to the clipboard, where this terminal allows it', command: line},
+				flash: {level: 'ok', text: 'copied, where this terminal allows it', command: line},
 			});
 		},
 		openCommand() {

@@ -14,6 +14,7 @@ import type {
 	QueueEntry,
 	UsageRecord,
 } from '../../../source/core/types.js';
+import {eventKinds} from '../../../source/store/codec/event.js';
 
 const text = fc.oneof(fc.string({unit: 'binary', minLength: 1}), fc.string({unit: 'grapheme', minLength: 1}));
 const optionalText = fc.option(text, {nil: undefined});
@@ -112,17 +113,7 @@ export const anyUsage: fc.Arbitrary<UsageRecord> = fc.record({
 
 export const anyEvent: fc.Arbitrary<PoolEvent> = fc.record(
 	{
-		kind: fc.constantFrom(
-			'granted',
-			'released',
-			'expired',
-			'extended',
-			'heartbeat',
-			'queue',
-			'pool',
-			'drain',
-			'notice',
-		),
+		kind: fc.constantFrom(...eventKinds),
 		gpus: fc.array(fc.nat()),
 		user: text,
 		left: fc.array(text, {minLength: 1}),
