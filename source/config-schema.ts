@@ -30,6 +30,12 @@ const duration = () => {
 	);
 };
 
+/** For reservations: their times are whole seconds in the store. */
+const wholeDuration = () => {
+	const what = 'a second or more, such as 30m, 2h or 1h30m';
+	return v.pipe(duration(), v.minValue(1, what));
+};
+
 /** A duration within bounds, in seconds. */
 const boundedDuration = (minimumSeconds: number, maximumSeconds: number) => {
 	const what = `a duration from ${minimumSeconds} to ${maximumSeconds} seconds, such as 10s`;
@@ -89,7 +95,7 @@ export const settings = {
 	'admin.provider': setting(choice(['nvidia', 'amd', 'fake'])),
 	'admin.group': setting(text('the name of a group')),
 	'reserve.gpus': setting(integer(1, mostGpus)),
-	'reserve.duration': setting(duration(), '8h'),
+	'reserve.duration': setting(wholeDuration(), '8h'),
 	'reserve.note': setting(text()),
 	'reserve.user': setting(text()),
 	'reserve.wait': setting(duration()),
@@ -98,7 +104,7 @@ export const settings = {
 	'run.note': setting(text()),
 	'run.user': setting(text()),
 	'run.wait': setting(duration()),
-	'extend.duration': setting(duration()),
+	'extend.duration': setting(wholeDuration()),
 	'report.days': setting(integer(1, 90), 30),
 	// 0 is any that is free.
 	'web.port': setting(integer(0, 65_535), 8080),

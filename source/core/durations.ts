@@ -3,7 +3,7 @@ import {CanhazgpuError} from '../errors.js';
 const secondsPerUnit: Readonly<Record<string, number>> = {s: 1, m: 60, h: 3600, d: 86_400};
 
 /** A hundred years: whatever is longer is a slip of the finger, and would not fit the peer's nanoseconds. */
-const longestSeconds = 100 * 365 * 86_400;
+export const longestSeconds = 100 * 365 * 86_400;
 
 /**
 Reads a duration such as `30s`, `30m`, `2h`, `1d`, `0.5h` or `1h30m`.
@@ -31,7 +31,9 @@ export function parseDuration(text: string, what: string): number {
 	for (const part of trimmed.split(/(?<=[dhms])/v)) {
 		const unitSeconds = secondsPerUnit[part.at(-1)!]!;
 		if (unitSeconds >= previousUnit) {
-			throw new CanhazgpuError('usage', `${what}: "${trimmed}" repeats a unit or has them out of order`, {hint});
+			throw new CanhazgpuError('usage', `${what}: "${trimmed}" repeats a unit or has them out of order`, {
+				hint: 'Write each unit once, the largest first: 1d12h30m.',
+			});
 		}
 
 		previousUnit = unitSeconds;
@@ -39,11 +41,15 @@ export function parseDuration(text: string, what: string): number {
 	}
 
 	if (!(seconds > 0)) {
-		throw new CanhazgpuError('usage', `${what} must be more than zero, not "${trimmed}"`, {hint});
+		throw new CanhazgpuError('usage', `${what} must be more than zero, not "${trimmed}"`, {
+			hint: 'Zero is no duration. Write 30s, 30m, 2h, 1d, 0.5h or 1h30m.',
+		});
 	}
 
 	if (seconds > longestSeconds) {
-		throw new CanhazgpuError('usage', `${what}: "${trimmed}" is longer than a hundred years`, {hint});
+		throw new CanhazgpuError('usage', `${what}: "${trimmed}" is longer than a hundred years`, {
+			hint: 'The longest is 36500d.',
+		});
 	}
 
 	return seconds;

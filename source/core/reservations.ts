@@ -3,6 +3,7 @@ import {CanhazgpuError} from '../errors.js';
 import {acquireOrRefuse, type AcquireRequest, type Grant} from './acquisition.js';
 import type {Refusal} from './allocation.js';
 import {isLeased, planExtend, planRelease, type LeasedRecord} from './lifecycle.js';
+import {longestSeconds} from './durations.js';
 import {emptyPlan} from './plan.js';
 import {requirePool} from './pool.js';
 import type {World} from './ports.js';
@@ -96,7 +97,7 @@ export type ExtendResult = {
 /**
 Moves the end of manual reservations: of all that were named, or of none.
 
-@throws CanhazgpuError `usage` when the new end lies in the past.
+@throws CanhazgpuError `usage` when the new end lies in the past, or farther ahead than any duration.
 */
 export const extend = async (
 	world: World,
@@ -116,6 +117,12 @@ export const extend = async (
 				Math.ceil('by' in end ? expiryTime + end.by : end.until);
 			if ('until' in end && end.until <= snapshot.now) {
 				throw new CanhazgpuError('usage', 'The new end lies in the past', {hint: 'To end it now, release it.'});
+			}
+
+			if (records.some(({lease}) => expiryOf(lease) > snapshot.now + longestSeconds)) {
+				throw new CanhazgpuError('usage', 'The new end lies more than a hundred years ahead', {
+					hint: 'Nothing was changed.',
+				});
 			}
 
 			return {
