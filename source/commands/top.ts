@@ -1,5 +1,6 @@
 import process from 'node:process';
 import {CanhazgpuError} from '../errors.js';
+import type {App} from '../application.js';
 import type {Command} from './command.js';
 import {createCommandLine} from './monitor-line.js';
 import {keepReminding} from './reminding.js';
@@ -27,7 +28,9 @@ export const top: Command = {
 		}
 
 		if (input.has('once') || !app.isTerminal) {
-			return status.run(app, {...input, has: () => false, text: () => undefined});
+			const isDemo = input.has('demo');
+			const shown: App = {...app, open: async (options) => app.open({...options, isDemo})};
+			return status.run(shown, {...input, has: () => false, text: () => undefined});
 		}
 
 		const isReadonly = input.has('readonly');

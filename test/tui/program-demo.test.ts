@@ -27,6 +27,10 @@ test('top --demo shows a lived-in box and leaves nothing behind', async () => {
 	top.write('q');
 	expect(await top.exit).toMatchObject({exitCode: 0});
 	expect(existsSync(`${box.home}/.local/state/canhazgpu/pool.sqlite`)).toBe(false);
+	// Without a terminal, too.
+	const printed = await box.run('top --demo');
+	expect(printed).toMatchObject({exitCode: 0, stderr: 'SIMULATED GPUs: no real hardware is behind this pool.\n'});
+	expect(printed.stdout).toMatch(/ 2 +│ ● IN_USE +│ grace/v);
 	// There still is no pool for anybody else.
 	const {exitCode} = await box.run('status');
 	expect(exitCode).toBe(4);
