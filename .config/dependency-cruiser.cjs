@@ -59,7 +59,7 @@ module.exports = {
 		only(
 			'main-is-on-top',
 			String.raw`^source/(cli|main)\.ts`,
-			String.raw`commands/|compile-cache\.ts|config|errors\.ts|app|main\.ts|arguments\.ts|help\.ts|format/|core/types\.ts`,
+			String.raw`commands/|compile-cache\.ts|config|errors\.ts|app|main\.ts|arguments|suggestions\.ts|help\.ts|format/|core/types\.ts`,
 		),
 	],
 	options: {

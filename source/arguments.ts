@@ -1,12 +1,14 @@
 /**
 From words on the command line to a verb and its input.
 */
-import {closest, distance} from 'fastest-levenshtein';
 import type {Command, Flags, Input} from './commands/command.js';
 import {globalFlags} from './commands/flags.js';
 import {commands} from './commands/index.js';
 import type {ConfigSources} from './config.js';
 import {CanhazgpuError} from './errors.js';
+import {shellCommand} from './format/shell.js';
+import {flagName, refuseCommandWithoutDashes, settleSwitches, unambiguous, unknownFlag} from './arguments-words.js';
+import {nearest, otherNameOf} from './suggestions.js';
 
 export type Split = {
 	readonly verb: string | undefined;
@@ -33,17 +35,35 @@ export function splitArguments(argv: readonly string[]): Split {
 /** In the order of the help. */
 export const verbs: readonly string[] = Object.keys(commands);
 
-/** A suggestion only where it is likely meant: few letters differ. */
-const nearest = (word: string, words: readonly string[]): string | undefined => {
-	const guess = closest(word, [...words]);
-	return distance(word, guess) <= Math.max(2, Math.floor(word.length / 2)) ? guess : undefined;
-};
+/**
+What is asked for where no verb is typed.
+
+@throws CanhazgpuError `usage` for flags that mean nothing by themselves.
+*/
+export function askedAlone(words: readonly string[]): 'help' | 'version' {
+	if (words.includes('--version')) {
+		return 'version';
+	}
+
+	if (words.length === 0 || words.includes('--help') || words.includes('-h')) {
+		return 'help';
+	}
+
+	const unknown = words.find((word) => word.startsWith('-') && !Object.hasOwn(globalFlags, flagName(word)));
+	if (unknown !== undefined) {
+		throw unknownFlag(flagName(unknown), 'canhazgpu', globalFlags);
+	}
+
+	throw new CanhazgpuError('usage', `Which verb? There is none in: ${shellCommand(words)}`, {
+		hint: 'For example: canhazgpu status. See all of them: canhazgpu --help',
+	});
+}
 
 /** @throws CanhazgpuError `usage` with the nearest verb. */
 export async function findCommand(verb: string): Promise<Command> {
 	const load = Object.hasOwn(commands, verb) ? commands[verb] : undefined;
 	if (load === undefined) {
-		const guess = nearest(verb, verbs);
+		const guess = otherNameOf(verb) ?? nearest(verb, verbs);
 		throw new CanhazgpuError('usage', `There is no verb ${JSON.stringify(verb)}`, {
 			hint: guess === undefined ? 'See all of them: canhazgpu --help' : `Did you mean: canhazgpu ${guess}`,
 		});
@@ -63,39 +83,10 @@ const meowFlags = (flags: Flags) =>
 		]),
 	);
 
-/**
-Words that parsers take for something else: `--no-color`, to them the negation of `--color`, is a switch of its own here, and the
-value in `--duration -1h` is a value, to be refused by name, and no flag.
-*/
-function unambiguous(words: readonly string[], flags: Flags): readonly string[] {
-	const takesValue = new Set(
-		Object.entries(flags)
-			.filter(([, {value}]) => value !== undefined)
-			.flatMap(([name, {short}]) => [`--${name}`, `-${short ?? '-'}`]),
-	);
-	return words.flatMap((word, place) => {
-		if (/^-\d/v.test(word) && takesValue.has(words[place - 1] ?? '')) {
-			return [];
-		}
-
-		const next = words[place + 1] ?? '';
-		const joined = takesValue.has(word) && /^-\d/v.test(next) ? `${word}=${next}` : word;
-		return [joined === '--no-color' ? '--noColor' : joined];
-	});
-}
-
 const camelCase = (name: string): string =>
 	name.replaceAll(/-(?<letter>[a-z])/gv, (_, letter: string) => letter.toUpperCase());
 
 const kebabCase = (name: string): string => name.replaceAll(/[A-Z]/gv, (letter) => `-${letter.toLowerCase()}`);
-
-const unknownFlag = (name: string, command: Command, flags: Flags): CanhazgpuError => {
-	const typed = `${name.length === 1 ? '-' : '--'}${name}`;
-	const guess = nearest(name, Object.keys(flags));
-	return new CanhazgpuError('usage', `${command.name} has no flag ${typed}`, {
-		hint: guess === undefined ? `See its flags: canhazgpu ${command.name} --help` : `Did you mean --${guess}?`,
-	});
-};
 
 type Parsed = {readonly input: readonly string[]; readonly flags: Readonly<Record<string, unknown>>};
 
@@ -129,8 +120,16 @@ export type ParsedInput = Omit<Input, 'config' | 'grammar'> & {readonly override
 /**
 @throws CanhazgpuError `usage` for an unknown flag (with the nearest), a flag without its value or given twice, a stray word.
 */
-export async function parseInput(command: Command, {words, rest}: Pick<Split, 'words' | 'rest'>): Promise<ParsedInput> {
+export async function parseInput(
+	command: Command,
+	{words: typed, rest}: Pick<Split, 'words' | 'rest'>,
+): Promise<ParsedInput> {
 	const flags: Flags = {...globalFlags, ...command.flags};
+	const words = settleSwitches(typed, command, flags);
+	if (command.takesRest === true && rest === undefined) {
+		refuseCommandWithoutDashes(words, command, flags);
+	}
+
 	const parsed = parseSwitches(words, flags) ?? (await parseWords(words, flags));
 	const switches = new Set<string>();
 	const texts = new Map<string, string>();
@@ -138,7 +137,7 @@ export async function parseInput(command: Command, {words, rest}: Pick<Split, 'w
 		const name = kebabCase(key);
 		const flag = Object.hasOwn(flags, name) ? flags[name] : undefined;
 		if (flag === undefined) {
-			throw unknownFlag(name, command, flags);
+			throw unknownFlag(name, command.name, flags);
 		}
 
 		if (flag.value === undefined) {

@@ -51,11 +51,14 @@ async function help(verb?: string): Promise<string> {
 @param outerFile - The config file of the command within which this one is typed.
 */
 export async function understand(argv: readonly string[], outerFile?: string): Promise<Understood> {
-	const {splitArguments, findCommand, parseInput, verbs} = await import('./arguments.js');
+	const {askedAlone, splitArguments, findCommand, parseInput, verbs} = await import('./arguments.js');
 	const split = splitArguments(argv);
-	if (split.verb === undefined || split.verb === 'help') {
-		const named = split.verb === 'help' ? split.words.find((word) => !word.startsWith('-')) : undefined;
-		return {text: split.words.includes('--version') ? packageJson.version : await help(named)};
+	if (split.verb === undefined) {
+		return {text: askedAlone(split.words) === 'version' ? packageJson.version : await help()};
+	}
+
+	if (split.verb === 'help') {
+		return {text: await help(split.words.find((word) => !word.startsWith('-')))};
 	}
 
 	const command = await findCommand(split.verb);
@@ -107,10 +110,31 @@ async function perform(argv: readonly string[], early: EarlyRuns | undefined): P
 	return command.run(createApp({config: input.config, hasColor: !input.has('no-color'), early}), input);
 }
 
+/** Of nobody who reads any more. */
+const quietFailures = new Set(['EPIPE', 'EIO']);
+
+/**
+Whoever redirects the output to a disk that is full must learn that it is not there.
+
+@returns Whether that was so.
+*/
+function tellLostOutput(): boolean {
+	const {errored} = process.stdout;
+	const code = errored instanceof Error && 'code' in errored ? String(errored.code) : '';
+	if (!errored || quietFailures.has(code)) {
+		return false;
+	}
+
+	const why = code === 'ENOSPC' ? 'the disk is full' : errored.message;
+	process.stderr.write(`Error: The output could not be written: ${sanitize(why)}\n`);
+	return true;
+}
+
 /** Runs the program on its arguments; returns the exit code and never throws. */
 export async function main(argv: readonly string[]): Promise<number> {
 	// `canhazgpu status | head -1` closes our stdout early: that is no error. A terminal that is gone gives EIO.
 	process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+		tellLostOutput();
 		// eslint-disable-next-line unicorn/no-process-exit -- nobody is left to read a word
 		process.exit(error.code === 'EPIPE' ? 0 : error.code === 'EIO' ? 129 : 1);
 	});
@@ -120,7 +144,9 @@ export async function main(argv: readonly string[]): Promise<number> {
 			return await printScans(Number(argv[1]));
 		}
 
-		return await dispatch(argv);
+		const exitCode = await dispatch(argv);
+		// The verbs that hold GPUs go on without an output.
+		return exitCode === 0 && tellLostOutput() ? 1 : exitCode;
 	} catch (error) {
 		return printError(error);
 	}

@@ -1,7 +1,6 @@
 import {modelOfCommand} from '../core/model.js';
 import {findHold, finish, type Hold} from '../core/holding.js';
 import {CanhazgpuError} from '../errors.js';
-import {shellCommand} from '../format/shell.js';
 import {longDuration} from '../format/durations.js';
 import type {App, Interruption, OpenWorld} from '../application.js';
 import {acquireShown, countOf, waitSecondsOf, wantFlags} from './acquire.js';
@@ -11,12 +10,6 @@ import {keepHold} from './keep-hold.js';
 
 /** @throws CanhazgpuError `usage` that shows what to type. */
 function commandOf({rest, words}: Input): readonly [command: string, ...args: readonly string[]] {
-	if (rest === undefined && words.length > 0) {
-		throw new CanhazgpuError('usage', `run needs -- before the command ${JSON.stringify(words[0])}`, {
-			hint: `Write: canhazgpu run [flags] -- ${shellCommand(words)}`,
-		});
-	}
-
 	const [command, ...args] = rest ?? [];
 	if (command === undefined || command === '') {
 		throw new CanhazgpuError('usage', 'run needs a command to run', {

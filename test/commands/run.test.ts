@@ -172,7 +172,7 @@ describe.each([
 			[
 				['run', 'python', 'a b.py'],
 				2,
-				'run needs -- before the command "python"\nWrite: canhazgpu run [flags] -- python \'a b.py\'',
+				'run needs -- before the command "python"\nWrite: canhazgpu run -- python \'a b.py\'',
 			],
 			[['run', 'python', '--', 'x'], 2, 'run does not know what to do with "python" before the --'],
 			[['run', '--', 'no-such-command'], 127, ''],

@@ -32,6 +32,24 @@ describe('on the command line', () => {
 		['xyzzy', 2, 'There is no verb "xyzzy"\nSee all of them: canhazgpu --help'],
 		['constructor', 2, 'There is no verb "constructor"\nSee all of them: canhazgpu --help'],
 		['help reserv', 2, 'There is no verb "reserv"\nDid you mean: canhazgpu reserve'],
+		['squeue', 2, 'There is no verb "squeue"\nDid you mean: canhazgpu queue'],
+		['version', 2, 'There is no verb "version"\nDid you mean: canhazgpu --version'],
+		['-v', 2, 'canhazgpu has no flag -v\nSee its flags: canhazgpu --help'],
+		['--josn', 2, 'canhazgpu has no flag --josn\n'],
+		['--redis-port status', 2, 'Which verb? There is none in: --redis-port status\nFor example: canhazgpu status.'],
+		['status --json=yes', 2, '--json takes no value, and is given "yes"\nWrite --json alone, or leave it out.'],
+		['status --no-json', 2, 'status has no flag --no-json\nDid you mean --json?'],
+		[
+			'run -g 2 python --lr 0.1',
+			2,
+			'run needs -- before the command "python"\nWrite: canhazgpu run -g 2 -- python --lr 0.1',
+		],
+		[
+			'run python -n 4 --help',
+			2,
+			'run needs -- before the command "python"\nWrite: canhazgpu run -- python -n 4 --help',
+		],
+		['run --gpuz 2 python', 2, 'run has no flag --gpuz\nDid you mean --gpus?'],
 		['status --jsn', 2, 'status has no flag --jsn\nDid you mean --json?'],
 		['status -x', 2, 'status has no flag -x\nSee its flags: canhazgpu status --help'],
 		['status --constructor', 2, 'status has no flag --constructor\nSee its flags: canhazgpu status --help'],
@@ -66,6 +84,17 @@ describe('on the command line', () => {
 			2,
 			'--duration must be a duration such as 30m, 2h or 1h30m, not "-1h"\nWrite a number and a unit: 30s, 30m, 2h, 1d, 0.5h or 1h30m.',
 		],
+		[
+			'reserve --duration 0h',
+			2,
+			'--duration must be a duration such as 30m, 2h or 1h30m, not "0h"\nZero is no duration.',
+		],
+		[
+			'reserve --duration 99999d',
+			2,
+			'--duration must be a duration such as 30m, 2h or 1h30m, not "99999d"\nThe longest is 36500d.',
+		],
+		['reserve --duration 0.5s', 2, '--duration must be a second or more, such as 30m, 2h or 1h30m, not "0.5s"'],
 		['reserve --duration', 2, '--duration needs a value\nWrite --duration TIME'],
 		['reserve 3', 2, 'reserve does not know what to do with "3"\nSee how it is typed: canhazgpu reserve --help'],
 		['reserve -- python', 2, 'reserve runs no command, so nothing may follow --'],
@@ -73,6 +102,7 @@ describe('on the command line', () => {
 		['release --gpu-ids 99', 2, 'No GPU 99 in this pool\nThe pool has 8 GPU(s): ids are 0 to 7.'],
 		['extend', 2, 'How long? extend needs --duration or --until\nFor example: canhazgpu extend --duration 2h'],
 		['extend --duration 1h --until 18:00', 2, 'Give --duration or --until, not both'],
+		['extend --until 9999-12-31', 2, 'The new end lies more than a hundred years ahead\nNothing was changed.'],
 		['extend --until yesterday', 2, '--until: "yesterday" is not a time\nWrite 18:30, 2026-05-01 or 2026-05-01T18:30.'],
 		['extend --until 2020-01-01', 2, 'The new end lies in the past\nTo end it now, release it.'],
 		[
@@ -100,6 +130,11 @@ describe('on the command line', () => {
 		expect(ran.stderr).toContain(`Error: ${error}`);
 		expect(ran.stderr).not.toMatch(/\n *at /v);
 		expect(ran).toMatchObject({exitCode, stdout: ''});
+	});
+
+	test("switches may be given yes or no, as the Go program's", async () => {
+		expect((await box.run('status --json=true')).stdout).toMatch(/^\[/v);
+		expect((await box.run('status --json=false')).stdout).toMatch(/^ GPU /v);
 	});
 
 	test('labels that are no names', async () => {

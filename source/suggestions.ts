@@ -1,0 +1,29 @@
+/** What somebody may have meant by a word that is none of ours. */
+import {closest, distance} from 'fastest-levenshtein';
+
+/** Only where it is likely meant: few letters differ. */
+export const nearest = (word: string, words: readonly string[]): string | undefined => {
+	const guess = closest(word, [...words]);
+	return distance(word, guess) <= Math.max(2, Math.floor(word.length / 2)) ? guess : undefined;
+};
+
+/** What the same is called elsewhere: by Slurm, by other monitors, by other habits. */
+const otherNames: Readonly<Record<string, readonly string[]>> = {
+	'--version': ['version'],
+	top: ['gpustat', 'monitor', 'nvitop', 'nvtop', 'tui', 'ui', 'watch'],
+	status: ['free', 'gpus', 'info', 'list', 'ls', 'nvidia-smi', 'ps', 'show', 'sinfo', 'smi', 'who'],
+	run: ['exec', 'sbatch', 'srun', 'start', 'submit'],
+	reserve: ['alloc', 'allocate', 'acquire', 'book', 'claim', 'get', 'lock', 'salloc', 'take'],
+	extend: ['prolong', 'renew'],
+	release: ['cancel', 'drop', 'give-back', 'return', 'scancel', 'unlock', 'unreserve'],
+	queue: ['line', 'squeue', 'wait', 'waiting'],
+	report: ['history', 'sacct', 'sreport', 'stats', 'usage'],
+	web: ['dashboard', 'serve', 'server'],
+	events: ['audit', 'log', 'logs'],
+	doctor: ['check', 'diagnose'],
+	admin: ['create', 'drain', 'init', 'setup', 'undrain'],
+};
+
+/** `squeue` -> `queue`. */
+export const otherNameOf = (word: string): string | undefined =>
+	Object.entries(otherNames).find(([, names]) => names.includes(word.toLowerCase()))?.[0];
