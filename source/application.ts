@@ -2,6 +2,7 @@
 What the composition root gives to commands: they ask for an open pool and never choose how it is kept.
 */
 import type {PoolMade, PoolRequest} from './core/administration.js';
+import type {LeasedRecord} from './core/lifecycle.js';
 import type {Clock, GpuProvider, Host, World} from './core/ports.js';
 import type {PersonalNotice} from './core/reminders.js';
 import type {ProcessIdentity, ProviderName, Requester} from './core/types.js';
@@ -92,6 +93,8 @@ export type App = {
 	readonly liveErrors: {readonly write: (text: string) => void; readonly columns: () => number} | undefined;
 	/** Told how a waiting in line goes, where that is not shown on stderr. */
 	readonly tellWaiting?: (words: string) => void;
+	/** Told what was given back, where that can be taken back for a while. */
+	readonly tellReleased?: (released: readonly LeasedRecord[]) => void;
 	readonly environment: Readonly<Record<string, string | undefined>>;
 	/** The rows of another host's `status --json`, within 10 s; rejects with a CanhazgpuError in words. */
 	readonly remoteStatus: (host: string) => Promise<ReadonlyArray<Readonly<Record<string, unknown>>>>;

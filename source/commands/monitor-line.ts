@@ -67,7 +67,7 @@ function checkVerb(verb: string, input: Input, isReadonly: boolean): void {
 const mostLines = 5000;
 
 /** The program as a verb inside the monitor sees it: what it prints is collected, and the pool is open already and stays so. */
-function innerApp(app: App, world: OpenWorld, {signal, onWaiting}: LineOptions, printed: string[]): App {
+function innerApp(app: App, world: OpenWorld, {signal, onWaiting, onReleased}: LineOptions, printed: string[]): App {
 	const print = (text: string): void => {
 		for (const line of text.split('\n')) {
 			printed.push(line);
@@ -85,6 +85,7 @@ function innerApp(app: App, world: OpenWorld, {signal, onWaiting}: LineOptions, 
 		isTerminal: false,
 		liveErrors: undefined,
 		tellWaiting: onWaiting,
+		tellReleased: onReleased,
 		interruption: () => ({signal, exitCode: () => 130, end: () => undefined}),
 	};
 }

@@ -30,6 +30,7 @@ export const release: Command = {
 				throw notYoursError('release', notYours);
 			}
 
+			app.tellReleased?.(released);
 			if (released.length > 0) {
 				app.print(`Released ${released.length} GPU(s): [${released.map(({index}) => index).join(' ')}]`);
 			} else {

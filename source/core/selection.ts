@@ -1,6 +1,6 @@
 /** Which leases a verb is about, and whether whoever asks may change them. */
 import {isLeased, type LeasedRecord} from './lifecycle.js';
-import {labelOf, mayChange, owns} from './ownership.js';
+import {labelOf, mayChange, ownerOf, owns} from './ownership.js';
 import {checkIds} from './request.js';
 import type {Lease, Requester, Snapshot} from './types.js';
 
@@ -13,9 +13,14 @@ export type Selection =
 	/** Whatever is held on these GPUs; with `label`, only what bears it. */
 	| {readonly by: 'gpus'; readonly ids: readonly number[]; readonly label?: string}
 	/** This very lease, on these GPUs or on all it holds. */
-	| {readonly by: 'lease'; readonly leaseId: string; readonly ids?: readonly number[]};
+	| {readonly by: 'lease'; readonly leaseId: string; readonly ids?: readonly number[]}
+	/** These very leases, each on the GPU that it was seen on. */
+	| {readonly by: 'leases'; readonly leases: readonly HeldGpu[]};
 
-export type NotYours = {readonly index: number; readonly lease: Lease};
+/** One GPU of a lease, as it was read. */
+export type HeldGpu = {readonly index: number; readonly lease: Lease};
+
+export type NotYours = HeldGpu;
 
 export type Selected = {
 	/** Those that may be changed. */
@@ -27,6 +32,28 @@ export type Selected = {
 function bearsLabel(lease: Lease, requester: Requester, label: string): boolean {
 	// Root names people by their label or account; for anybody else only their own leases count at all.
 	return label === requester.account && requester.uid !== 0 ? labelOf(lease) === undefined : lease.user === label;
+}
+
+/** The peer's leases bear no id: then whose it is, and since when, must do. */
+const isSame = (a: Lease, b: Lease): boolean =>
+	a.leaseId === b.leaseId &&
+	(a.leaseId !== undefined || (ownerOf(a) === ownerOf(b) && a.type === b.type && a.startTime === b.startTime));
+
+/** Whether the record is among those that were named. */
+function isNamed({index, lease}: LeasedRecord, selection: Exclude<Selection, {by: 'label'}>): boolean {
+	switch (selection.by) {
+		case 'gpus': {
+			return selection.ids.includes(index);
+		}
+
+		case 'lease': {
+			return lease.leaseId === selection.leaseId && (selection.ids?.includes(index) ?? true);
+		}
+
+		case 'leases': {
+			return selection.leases.some((held) => held.index === index && isSame(held.lease, lease));
+		}
+	}
 }
 
 /**
@@ -51,11 +78,7 @@ export function select(snapshot: Snapshot, requester: Requester, selection: Sele
 		checkIds(selection.ids, snapshot.gpus.length);
 	}
 
-	const named = leased.filter((record) =>
-		selection.by === 'gpus'
-			? selection.ids.includes(record.index)
-			: record.lease.leaseId === selection.leaseId && (selection.ids?.includes(record.index) ?? true),
-	);
+	const named = leased.filter((record) => isNamed(record, selection));
 	const label = selection.by === 'gpus' ? selection.label : undefined;
 	const isMeant = ({lease}: LeasedRecord): boolean =>
 		mayChange(requester, lease) && (label === undefined || bearsLabel(lease, requester, label));

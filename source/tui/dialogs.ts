@@ -1,16 +1,15 @@
 /** What a dialog holds while it is open. What it will act on is captured when it opens: a lease, never a line of the table. */
-import type {Selection} from '../core/selection.js';
-import type {GpuProcess, Lease, QueueEntry} from '../core/types.js';
+import type {HeldGpu} from '../core/selection.js';
+import type {GpuProcess, QueueEntry} from '../core/types.js';
 import type {CommandPrompt, Output} from './command-line/state.js';
 import type {SignalName} from './ports.js';
 import {presetField, type TextField} from './text-field.js';
 
-/** One GPU of a lease, as it was when the dialog opened. */
-export type Target = {
-	readonly gpu: number;
-	readonly lease: Lease;
-	readonly selection: Selection;
-};
+/** A GPU that was chosen and is nothing to act on. `reason` comes after its number: `held by bob`. */
+export type LeftOut = {readonly index: number; readonly reason: string};
+
+/** What is acted on, as it was when the dialog opened; never nothing. And what was chosen beside it. */
+export type Targets = {readonly targets: readonly HeldGpu[]; readonly leftOut: readonly LeftOut[]};
 
 /** A GPU as it was when the dialog opened: its index may be another GPU's when it is acted on. */
 export type NamedGpu = {readonly index: number; readonly uuid: string | undefined};
@@ -28,7 +27,7 @@ export type FormPurpose =
 			/** Stand in line for them when they are not free. */
 			readonly isPatient: boolean;
 	  }
-	| {readonly verb: 'extend'; readonly target: Target};
+	| ({readonly verb: 'extend'} & Targets);
 
 /** A refusal shown inside the dialog, so that what was typed can be mended. */
 export type Complaint = {
@@ -50,7 +49,7 @@ export type Form = {
 
 /** What is asked, and about what. */
 export type Question =
-	| {readonly verb: 'release'; readonly target: Target}
+	| ({readonly verb: 'release'} & Targets)
 	| {readonly verb: 'leave'; readonly entry: QueueEntry; readonly held: readonly number[]}
 	| {readonly verb: 'adopt'; readonly process: GpuProcess; readonly gpu: number}
 	/** Whoever waits from here leaves the line with the monitor. */
@@ -99,13 +98,6 @@ export const reserveForm = (purpose: Omit<Extract<FormPurpose, {verb: 'reserve'}
 		field('force', ''),
 	]);
 
-export const extendForm = (target: Target): Form => form({verb: 'extend', target}, [field('duration', '1h')]);
+export const extendForm = (targets: Targets): Form => form({verb: 'extend', ...targets}, [field('duration', '1h')]);
 
 export const ask = (question: Question): Confirmation => ({...question, kind: 'confirmation', isBusy: false});
-
-/** The lease on this GPU. The peer's records bear no id: then the GPU itself must do. */
-export const targetOf = (gpu: number, lease: Lease): Target => ({
-	gpu,
-	lease,
-	selection: lease.leaseId === undefined ? {by: 'gpus', ids: [gpu]} : {by: 'lease', leaseId: lease.leaseId, ids: [gpu]},
-});

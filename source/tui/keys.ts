@@ -71,14 +71,14 @@ const panelBindings: readonly Binding[] = [
 		modes: ['table'],
 		keys: ['x', 'ctrl-d'],
 		intent: 'open-release',
-		help: 'release the GPU',
+		help: 'release GPUs',
 		footer: ['x', 'Release'],
 	},
 	{
 		modes: ['table'],
 		keys: ['e'],
 		intent: 'open-extend',
-		help: 'extend its reservation',
+		help: 'extend reservations',
 		footer: ['e', 'Extend'],
 	},
 	{

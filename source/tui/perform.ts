@@ -4,14 +4,15 @@ import {adopt} from '../core/adopt.js';
 import {leaveLine} from '../core/line.js';
 import type {World} from '../core/ports.js';
 import {extend, release, reserve} from '../core/reservations.js';
-import {reasonAgainstUndo, undoRelease, type Released} from '../core/undo.js';
+import {undoableOf, undoRelease, type Released} from '../core/undo.js';
 import {ownerOf} from '../core/ownership.js';
-import type {NotYours} from '../core/selection.js';
+import type {HeldGpu, NotYours} from '../core/selection.js';
 import type {GpuProcess, Requester} from '../core/types.js';
-import {longDuration} from '../format/durations.js';
+import {longDuration, typedDuration} from '../format/durations.js';
+import {gpuList} from '../format/gpu-list.js';
 import {blockWords, refusalMessage} from '../format/refusal.js';
 import {sanitize} from '../format/text.js';
-import type {Complaint, Target} from './dialogs.js';
+import type {Complaint} from './dialogs.js';
 import type {SendSignal} from './ports.js';
 import type {Flash} from './state.js';
 import type {ReserveSubmission, Submission} from './submission.js';
@@ -19,7 +20,7 @@ import type {ReserveSubmission, Submission} from './submission.js';
 export type Done = {
 	readonly flash: Flash;
 	/** A release that can be undone for a while. */
-	readonly undo?: Released;
+	readonly undo?: readonly Released[];
 };
 
 export type Outcome = Done | {readonly complaint: Complaint};
@@ -27,9 +28,10 @@ export type Outcome = Done | {readonly complaint: Complaint};
 /** What neither the command line nor the leaving of the monitor has a part in. */
 export type CoreSubmission = Exclude<Submission, {verb: 'command' | 'quit'}>;
 
-const gpuList = (gpus: readonly number[]): string => `${gpus.length === 1 ? 'GPU' : 'GPUs'} ${gpus.join(',')}`;
-
 const succeeded = (text: string, command?: string): Done => ({flash: {level: 'ok', text, command}});
+
+/** Done, but not to all that it was about. */
+const halfDone = (text: string, command?: string): Done => ({flash: {level: 'warning', text, command}});
 
 const failed = (text: string): Done => ({flash: {level: 'error', text}});
 
@@ -45,14 +47,30 @@ export const grantedFlash = (gpus: readonly number[], durationSeconds: number): 
 	command: `export CUDA_VISIBLE_DEVICES=${gpus.join(',')}`,
 });
 
-/** The lease that was shown is no longer there, or no longer the asker's. Nothing was done. */
-function missed({gpu}: Target, verb: 'released' | 'extended', notYours: readonly NotYours[]): Outcome {
-	const holder = notYours.find(({index}) => index === gpu);
-	return failed(
+type Targeted = {
+	readonly verb: 'released' | 'extended';
+	readonly targets: readonly HeldGpu[];
+	/** Those that it was done to. */
+	readonly done: readonly number[];
+	readonly notYours: readonly NotYours[];
+};
+
+/** What became of the leases that were shown: some may be gone, or no longer the asker's, and to those nothing was done. */
+function told({verb, targets, done, notYours}: Targeted, addition: string, command: string): Done {
+	const missed = targets.map(({index}) => index).filter((index) => !done.includes(index));
+	const [holder] = notYours;
+	const reason =
 		holder === undefined
-			? `Nothing ${verb}: that reservation of GPU ${gpu} has ended meanwhile`
-			: `Nothing ${verb}: GPU ${gpu} is held by ${sanitize(ownerOf(holder.lease))}`,
-	);
+			? missed.length === 1
+				? `that reservation of ${gpuList(missed)} has ended meanwhile`
+				: `those reservations of ${gpuList(missed)} have ended meanwhile`
+			: `GPU ${holder.index} is held by ${sanitize(ownerOf(holder.lease))}`;
+	if (done.length === 0) {
+		return failed(`Nothing ${verb}: ${reason}`);
+	}
+
+	const text = `${verb} ${gpuList(done)}${addition}`;
+	return missed.length === 0 ? succeeded(text, command) : halfDone(`${text}, but ${reason}`, command);
 }
 
 async function performReserve(world: World, requester: Requester, submission: ReserveSubmission): Promise<Outcome> {
@@ -63,28 +81,47 @@ async function performReserve(world: World, requester: Requester, submission: Re
 		: {flash: grantedFlash(answer.gpus, durationSeconds)};
 }
 
-async function performRelease(world: World, requester: Requester, target: Target): Promise<Outcome> {
-	const {released, notYours} = await release(world, requester, target.selection);
-	const [first] = released;
-	if (first === undefined) {
-		return missed(target, 'released', notYours);
-	}
-
-	const canUndo = reasonAgainstUndo(first.lease) === undefined;
+async function performRelease(world: World, requester: Requester, targets: readonly HeldGpu[]): Promise<Outcome> {
+	const {released, notYours} = await release(world, requester, {by: 'leases', leases: targets});
+	const done = released.map(({index}) => index);
 	return {
-		...succeeded(`released GPU ${target.gpu}`, `canhazgpu release --gpu-ids ${target.gpu}`),
-		undo: canUndo ? {gpus: released.map(({index}) => index), lease: first.lease} : undefined,
+		...told({verb: 'released', targets, done, notYours}, '', `canhazgpu release --gpu-ids ${done.join(',')}`),
+		undo: undoableOf(released),
 	};
 }
 
-async function performUndo(world: World, requester: Requester, released: Released): Promise<Outcome> {
-	const answer = await undoRelease(world, requester, released);
-	if (answer.kind === 'undone') {
-		return succeeded(`reserved ${gpuList(answer.gpus)} again, until the same time as before`);
+async function performExtend(
+	world: World,
+	requester: Requester,
+	{targets, bySeconds}: Extract<Submission, {verb: 'extend'}>,
+): Promise<Outcome> {
+	const selection = {by: 'leases', leases: targets} as const;
+	const {extended, notYours, notTimed} = await extend(world, requester, selection, {by: bySeconds});
+	if (notTimed.length > 0) {
+		return failed(`Nothing extended: ${gpuList(notTimed)} held by a run, which ends with its job`);
 	}
 
-	const words = answer.blocked.map(({index, block}) => `GPU ${index} ${blockWords(block, answer.now)}`);
-	return failed(`Not undone: ${words.join(', ')}`);
+	const done = extended.map(({index}) => index);
+	return told(
+		{verb: 'extended', targets, done, notYours},
+		` by ${longDuration(bySeconds)}`,
+		`canhazgpu extend --gpu-ids ${done.join(',')} --duration ${typedDuration(bySeconds)}`,
+	);
+}
+
+async function performUndo(world: World, requester: Requester, released: readonly Released[]): Promise<Outcome> {
+	const {undone, refused, over} = await undoRelease(world, requester, released);
+	const back = undone.flatMap(({gpus}) => gpus).toSorted((a, b) => a - b);
+	const reasons = [
+		...refused.flatMap(({blocked, now}) => blocked.map(({index, block}) => `GPU ${index} ${blockWords(block, now)}`)),
+		...(over.length > 0 ? [`the time of ${gpuList(over)} is over`] : []),
+	].join(', ');
+	if (back.length === 0) {
+		return failed(`Not undone: ${reasons}`);
+	}
+
+	const text = `reserved ${gpuList(back)} again, until the same time as before`;
+	return reasons === '' ? succeeded(text) : halfDone(`${text}, but ${reasons}`);
 }
 
 async function performLeave(world: World, requester: Requester, id: string): Promise<Outcome> {
@@ -151,19 +188,11 @@ async function carryOut(
 		}
 
 		case 'extend': {
-			const {target, bySeconds} = submission;
-			const {extended, notYours, notTimed} = await extend(world, requester, target.selection, {by: bySeconds});
-			if (notTimed.length > 0) {
-				return failed(`Nothing extended: GPU ${target.gpu} is held by a run, which ends with its job`);
-			}
-
-			return extended.length === 0
-				? missed(target, 'extended', notYours)
-				: succeeded(`extended GPU ${target.gpu} by ${longDuration(bySeconds)}`);
+			return performExtend(world, requester, submission);
 		}
 
 		case 'release': {
-			return performRelease(world, requester, submission.target);
+			return performRelease(world, requester, submission.targets);
 		}
 
 		case 'undo': {

@@ -6,6 +6,7 @@ import type {Intent} from './keys.js';
 import {selectedEntry} from './panels/queue-selection.js';
 import type {State} from './state.js';
 import {chosenGpus, selectedRow, taggedGpus} from './table/rows.js';
+import {leaseOn, reasonAgainstLeases} from './targets.js';
 import {byMemory} from './view/readings.js';
 
 export type Verb = 'reserve' | 'wait' | 'reserve-these' | 'release' | 'extend' | 'leave' | 'signal' | 'undo' | 'copy';
@@ -22,13 +23,8 @@ const verbs: Readonly<Partial<Record<Intent, Verb>>> = {
 	copy: 'copy',
 };
 
-function leaseOn({snapshot}: State, gpu: number | undefined): Lease | undefined {
-	const record = gpu === undefined ? undefined : snapshot?.gpus[gpu];
-	return record?.kind === 'leased' ? record.lease : undefined;
-}
-
 /** The lease on the selected GPU. */
-export const selectedLease = (state: State): Lease | undefined => leaseOn(state, state.selectedGpu);
+const selectedLease = (state: State): Lease | undefined => leaseOn(state, state.selectedGpu);
 
 /** The asker's own processes on the selected GPU, the largest first. */
 export function ownProcesses(state: State): readonly GpuProcess[] {
@@ -70,26 +66,6 @@ function reasonAgainstChange({connection}: State): string | undefined {
 			return undefined;
 		}
 	}
-}
-
-function reasonAgainstLease(state: State, verb: 'release' | 'extend'): string | undefined {
-	const gpu = `GPU ${state.selectedGpu}`;
-	const lease = selectedLease(state);
-	if (lease === undefined) {
-		return `${gpu} is not reserved: there is nothing to ${verb}`;
-	}
-
-	if (!mayChange(state.settings.requester, lease)) {
-		return `${gpu} is held by ${sanitize(ownerOf(lease))}: only the holder can ${verb} it`;
-	}
-
-	if (lease.partialQueueId !== undefined) {
-		return `${gpu} is held for a place in the queue: 3 and then x gives that up`;
-	}
-
-	return verb === 'extend' && lease.expiryTime === undefined
-		? `${gpu} is held by a run: it ends when its job does, not at a time`
-		: undefined;
 }
 
 function reasonAgainstLeaving(state: State): string | undefined {
@@ -152,9 +128,9 @@ const reasons: Readonly<Record<Verb, readonly Reason[]>> = {
 		reasonAgainstDoing,
 		reasonAgainstChange,
 		reasonAgainstGpus,
-		(state) => reasonAgainstLease(state, 'release'),
+		(state) => reasonAgainstLeases(state, 'release'),
 	],
-	extend: [reasonAgainstDoing, reasonAgainstChange, reasonAgainstGpus, (state) => reasonAgainstLease(state, 'extend')],
+	extend: [reasonAgainstDoing, reasonAgainstChange, reasonAgainstGpus, (state) => reasonAgainstLeases(state, 'extend')],
 	leave: [reasonAgainstDoing, reasonAgainstChange, reasonAgainstLeaving],
 	// The pool has no say in it.
 	signal: [reasonAgainstDoing, reasonAgainstGpus, reasonAgainstSignal],

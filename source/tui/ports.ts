@@ -1,4 +1,5 @@
 /** What the monitor needs beside the world of the core. The composition gives it; a monitor without one of them says that it cannot. */
+import type {LeasedRecord} from '../core/lifecycle.js';
 import type {ProcessIdentity} from '../core/types.js';
 
 export type SignalName = 'SIGTERM' | 'SIGINT' | 'SIGKILL';
@@ -11,6 +12,8 @@ export type LineOptions = {
 	readonly signal: AbortSignal;
 	/** Told when it stands in line, and how that goes. */
 	readonly onWaiting: (words: string) => void;
+	/** Told what it gave back. */
+	readonly onReleased?: (released: readonly LeasedRecord[]) => void;
 };
 
 /** What can stand in the place of the last word of a line. */

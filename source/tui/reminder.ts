@@ -3,6 +3,7 @@ import {isLeased} from '../core/lifecycle.js';
 import {owns} from '../core/ownership.js';
 import type {Requester, Snapshot} from '../core/types.js';
 import {shortDuration} from '../format/durations.js';
+import {gpuList} from '../format/gpu-list.js';
 import type {Flash} from './state.js';
 
 /** GPUs of this account by the end that was reminded of. */
@@ -27,7 +28,7 @@ export function reminderFlash(before: Snapshot | undefined, now: Snapshot, reque
 	const left = Math.min(...fresh.map(([, end]) => end)) - now.now;
 	return {
 		level: 'warning',
-		text: `your reservation of ${gpus.length === 1 ? 'GPU' : 'GPUs'} ${gpus.join(',')} ends in ${shortDuration(left)}`,
+		text: `your reservation of ${gpuList(gpus)} ends in ${shortDuration(left)}`,
 		command: `canhazgpu extend --gpu-ids ${gpus.join(',')} --duration 1h`,
 	};
 }

@@ -81,7 +81,7 @@ export type State = {
 	readonly dialog?: Dialog;
 	readonly flash?: Flash;
 	/** What `z` would take back, and until when on the monotonic clock. */
-	readonly undo?: {readonly released: Released; readonly untilMs: number};
+	readonly undo?: {readonly released: readonly Released[]; readonly untilMs: number};
 	/** What stands in the queue from this monitor. */
 	readonly waits: readonly Waiting[];
 	/** What is shown stands still since then; what came meanwhile is kept for later. */

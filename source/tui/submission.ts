@@ -4,7 +4,8 @@ import {parseDuration} from '../core/durations.js';
 import type {Released} from '../core/undo.js';
 import type {GpuProcess, QueueEntry, Requester} from '../core/types.js';
 import {shellCommand} from '../format/shell.js';
-import type {AskingDialog, Confirmation, FieldName, Form, NamedGpu, SignalChoice, Target} from './dialogs.js';
+import type {HeldGpu} from '../core/selection.js';
+import type {AskingDialog, Confirmation, FieldName, Form, NamedGpu, SignalChoice} from './dialogs.js';
 import type {SignalName} from './ports.js';
 
 export type ReserveSubmission = {
@@ -20,9 +21,9 @@ export type ReserveSubmission = {
 
 export type Submission =
 	| ReserveSubmission
-	| {readonly verb: 'extend'; readonly target: Target; readonly bySeconds: number}
-	| {readonly verb: 'release'; readonly target: Target}
-	| {readonly verb: 'undo'; readonly released: Released}
+	| {readonly verb: 'extend'; readonly targets: readonly HeldGpu[]; readonly bySeconds: number}
+	| {readonly verb: 'release'; readonly targets: readonly HeldGpu[]}
+	| {readonly verb: 'undo'; readonly released: readonly Released[]}
 	| {readonly verb: 'leave'; readonly entry: QueueEntry}
 	| {readonly verb: 'adopt'; readonly process: GpuProcess}
 	| {readonly verb: 'signal'; readonly process: GpuProcess; readonly signal: SignalName}
@@ -48,7 +49,7 @@ function ofForm(form: Form): Submission {
 	const note = valueOf(form, 'note');
 	const seconds = parseDuration(valueOf(form, 'duration'), 'Duration');
 	return purpose.verb === 'extend'
-		? {verb: 'extend', target: purpose.target, bySeconds: seconds}
+		? {verb: 'extend', targets: purpose.targets, bySeconds: seconds}
 		: {
 				verb: 'reserve',
 				count,
@@ -87,10 +88,15 @@ export function submissionOf(dialog: AskingDialog): Submission {
 
 const program = 'canhazgpu';
 
+const idsOf = (gpus: ReadonlyArray<{readonly index: number}>): readonly string[] => [
+	'--gpu-ids',
+	gpus.map(({index}) => index).join(','),
+];
+
 function commandOfQuestion(question: Confirmation): string {
 	switch (question.verb) {
 		case 'release': {
-			return shellCommand([program, 'release', '--gpu-ids', String(question.target.gpu)]);
+			return shellCommand([program, 'release', ...idsOf(question.targets)]);
 		}
 
 		case 'leave': {
@@ -111,13 +117,10 @@ function commandOfForm(form: Form, requester: Requester): string {
 	const {purpose} = form;
 	const duration = ['--duration', valueOf(form, 'duration')];
 	if (purpose.verb === 'extend') {
-		return shellCommand([program, 'extend', '--gpu-ids', String(purpose.target.gpu), ...duration]);
+		return shellCommand([program, 'extend', ...idsOf(purpose.targets), ...duration]);
 	}
 
-	const which =
-		purpose.gpus === undefined
-			? ['--gpus', valueOf(form, 'count')]
-			: ['--gpu-ids', purpose.gpus.map(({index}) => index).join(',')];
+	const which = purpose.gpus === undefined ? ['--gpus', valueOf(form, 'count')] : idsOf(purpose.gpus);
 	const note = valueOf(form, 'note');
 	return shellCommand([
 		program,

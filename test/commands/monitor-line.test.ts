@@ -57,6 +57,19 @@ test('verbs print what they print in a shell', async () => {
 	expect((await line.run('extend --help', still)).join('\n')).toContain('Usage: canhazgpu extend');
 });
 
+test('it tells what was released, so that it can be taken back', async () => {
+	const line = await open();
+	await line.run('reserve -g 2 --note mine', still);
+	const told: unknown[] = [];
+	const onReleased = (released: ReadonlyArray<{index: number; lease: {note?: string}}>): void => {
+		told.push(released.map(({index, lease}) => [index, lease.note]));
+	};
+
+	await line.run('release -G 0', {...still, onReleased});
+	await line.run('release', {...still, onReleased});
+	expect(told).toEqual([[[0, 'mine']], [[1, 'mine']]]);
+});
+
 test.each([
 	['reserv -g 2', 'There is no verb "reserv"', 'Did you mean: canhazgpu reserve'],
 	['reserve --gpu 2', 'reserve has no flag --gpu', 'Did you mean --gpus?'],

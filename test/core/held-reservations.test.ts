@@ -1,4 +1,6 @@
 import {describe, expect, test} from 'vitest';
+import {isLeased} from '../../source/core/lifecycle.js';
+import type {Plan} from '../../source/core/plan.js';
 import {extend, look, release} from '../../source/core/reservations.js';
 import {createTestWorld, historyOf, person, startTime} from '../_helpers/world.js';
 import {alice, bob, hour, owners, take} from './_reservations.js';
@@ -61,6 +63,43 @@ describe('release', () => {
 		await release(world, alice, {by: 'lease', leaseId, ids: [1]});
 		expect(await owners(world)).toEqual(['alice', undefined, undefined, undefined]);
 	});
+
+	test('by several leases gives back those that are still what was seen, in one commit', async () => {
+		const world = await createTestWorld();
+		await take(world, alice, [0, 1]);
+		await take(world, alice, [2]);
+		world.memory.state.gpus.set(3, JSON.stringify({user: 'alice', type: 'manual', start_time: 5, expiry_time: 4e9}));
+		const seen = (await look(world)).snapshot.gpus.filter(isLeased);
+		await release(world, alice, {by: 'gpus', ids: [2]});
+		await take(world, alice, [2]);
+		let commits = 0;
+		const counting = {
+			...world,
+			store: {
+				...world.store,
+				async commit(plan: Plan) {
+					commits++;
+					return world.store.commit(plan);
+				},
+			},
+		};
+		const {released} = await release(counting, alice, {by: 'leases', leases: seen});
+		expect(released.map(({index}) => index)).toEqual([0, 1, 3]);
+		expect(commits).toBe(1);
+		expect(await owners(world)).toEqual([undefined, undefined, 'alice', undefined]);
+	});
+
+	test.each([{start_time: 6}, {type: 'run', expiry_time: undefined}, {user: 'bob'}])(
+		'by a lease without an id leaves one that began as another: %j',
+		async (other) => {
+			const world = await createTestWorld();
+			const record = {user: 'alice', type: 'manual', start_time: 5, expiry_time: 4e9, last_heartbeat: startTime};
+			world.memory.state.gpus.set(3, JSON.stringify(record));
+			const seen = (await look(world)).snapshot.gpus.filter(isLeased);
+			world.memory.state.gpus.set(3, JSON.stringify({...record, ...other}));
+			expect(await release(world, alice, {by: 'leases', leases: seen})).toEqual({released: [], notYours: []});
+		},
+	);
 
 	test('of a GPU that is not there is refused; of a free one does nothing', async () => {
 		const world = await createTestWorld();

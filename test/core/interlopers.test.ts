@@ -6,7 +6,7 @@ import {emptyPlan} from '../../source/core/plan.js';
 import {entryFor, planJoin} from '../../source/core/queue.js';
 import {release, reserve} from '../../source/core/reservations.js';
 import {readLiving} from '../../source/core/transaction.js';
-import {undoRelease} from '../../source/core/undo.js';
+import {undoableOf, undoRelease} from '../../source/core/undo.js';
 import {checkTrail} from '../_helpers/trail.js';
 import {createTestWorld, historyOf, person, type TestWorld} from '../_helpers/world.js';
 
@@ -60,10 +60,25 @@ test('nor by a release that is undone', async () => {
 	await reserveId(world, 0);
 	const {released} = await release(world, alice, {by: 'label', label: 'alice'});
 	before(bobWaits);
-	expect(await undoRelease(world, alice, {gpus: [0], lease: released[0]!.lease})).toMatchObject({
-		kind: 'refused',
-		blocked: [{block: {kind: 'queued'}}],
+	expect(await undoRelease(world, alice, undoableOf(released))).toMatchObject({
+		undone: [],
+		refused: [{blocked: [{block: {kind: 'queued'}}]}],
 	});
+});
+
+test('an undo of several reservations leaves what somebody takes just before it, and brings back the others', async () => {
+	const {world, before} = await createInterruptedWorld();
+	await reserveId(world, 0);
+	await reserveId(world, 1);
+	const {released} = await release(world, alice, {by: 'label', label: 'alice'});
+	before(async (_, others) => reserveId(others, 0, bob));
+	expect(await undoRelease(world, alice, undoableOf(released))).toMatchObject({
+		undone: [{gpus: [1]}],
+		refused: [{blocked: [{index: 0, block: {kind: 'leased', lease: {user: 'bob'}}}]}],
+	});
+	const {gpus} = await readLiving(world);
+	expect(gpus.map((record) => record.kind === 'leased' && record.lease.user)).toEqual(['bob', 'alice', false, false]);
+	await checkTrail(world, await readLiving(world));
 });
 
 test('a pool that was made smaller gives nothing that is no longer there', async () => {

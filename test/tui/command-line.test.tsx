@@ -5,8 +5,9 @@ import {completed} from '../../source/tui/command-line/reduce.js';
 import {commandPrompt} from '../../source/tui/command-line/state.js';
 import type {CommandLine, MonitorPorts} from '../../source/tui/ports.js';
 import {fieldOf} from '../../source/tui/text-field.js';
+import {isLeased} from '../../source/core/lifecycle.js';
 import {keys, startMonitor, type Session} from './_harness.js';
-import {createBox} from './_world.js';
+import {createBox, lease} from './_world.js';
 
 let session: Session | undefined;
 
@@ -126,6 +127,28 @@ test('what has to wait gives the keys back, and tells its end later', async () =
 	await shows('OK Reserved 2 GPU(s): [0 1] for 8h 0m 0s');
 	// It takes nothing away from whatever is open by then.
 	expect(store.getState()).toMatchObject({dialog: {kind: 'help'}, waits: []});
+});
+
+test('z takes back what a line released', async () => {
+	const box = await createBox(2, {leases: {1: lease('alice', {note: 'eval'})}});
+	const run: CommandLine['run'] = async (_, {onReleased}) => {
+		const {gpus} = await box.store.read();
+		onReleased?.(gpus.filter(isLeased));
+		await box.write({kind: 'free', index: 1, lastReleased: undefined});
+		return ['Released 1 GPU(s): [1]'];
+	};
+
+	session = startMonitor(box, {
+		ports: {
+			commandLine: {run, inShell: (line) => line, complete: async () => ({start: 0, candidates: []})},
+		},
+	});
+	await session.shows(/ 1 +mine/v);
+	await session.press(':', 'release', keys.enter);
+	await session.shows(/OK Released 1 GPU\(s\): \[1\] .*z Undo \((?:9|10)s\)/v);
+	await session.press('z');
+	await session.shows('OK reserved GPU 1 again, until the same time as before');
+	expect((await box.store.read()).gpus[1]).toMatchObject({lease: {note: 'eval'}});
 });
 
 test('a paste is text, and runs nothing', async () => {

@@ -202,7 +202,7 @@ test('the help lists the keys, and q and Ctrl-C quit', async () => {
 	session = startMonitor(await createScene());
 	await session.shows(/> 0 +mine/v);
 	await session.press('?');
-	await session.shows('extend its reservation');
+	await session.shows('extend reservations');
 	await session.press('q');
 	expect(session.quits()).toBe(0);
 	await session.press('r', keys.controlC);

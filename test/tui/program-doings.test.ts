@@ -59,6 +59,17 @@ test('it waits in the queue, is served, takes a release back, and leaves nothing
 	const after = (await statusOf(box))[0]!;
 	expect(after).toMatchObject({status: 'IN_USE', note: 'first', expiry_time: before['expiry_time']});
 
+	// The same of what is released by a line, and of two at once.
+	top.write(':release\r');
+	await top.waitFor(/OK Released 2 GPU\(s\): \[0 1\] .* z Undo \(\d+s\)/v);
+	top.write('z');
+	await top.waitFor(' OK reserved GPUs 0,1 again');
+	expect((await statusOf(box)).map(({expiry_time: end}) => end)).toEqual([before['expiry_time'], expect.any(String)]);
+	top.write('  x');
+	await top.waitFor('Release GPUs 0,1 now? y/N');
+	top.write('n');
+	await top.waitFor((screen) => !screen.includes('y/N'));
+
 	// The command line: what is wrong stays, what has to wait gives the keys back.
 	top.write(':reserve --gpu 1\r');
 	await top.waitFor('ERR reserve has no flag --gpu  Did you mean --gpus?');
@@ -66,7 +77,9 @@ test('it waits in the queue, is served, takes a release back, and leaves nothing
 	await top.waitFor(/q Quit$/v);
 	top.write(':rese\t-g 2\r');
 	await top.waitFor(' WAIT Waiting for 2 GPUs: 1 of 1 in line');
-	expect(readFileSync(path.join(box.home, 'state/canhazgpu/history'), 'utf8')).toBe('reserve --gpu 1\nreserve -g 2\n');
+	expect(readFileSync(path.join(box.home, 'state/canhazgpu/history'), 'utf8')).toBe(
+		'release\nreserve --gpu 1\nreserve -g 2\n',
+	);
 	top.write('q');
 	await top.waitFor('1 request waits in the queue from this monitor');
 	top.write('n');

@@ -42,12 +42,7 @@ test('a dialog remembers the lease it opened on', async () => {
 	const state = after(await stateWith(['alice']), {kind: 'open-release'});
 	const {snapshot} = await stateWith(['alice', {leaseId: 'another'}]);
 	const {dialog} = after(state, {kind: 'snapshot-arrived', snapshot: snapshot!, nowMs: 0});
-	expect(dialog).toMatchObject({target: {selection: {by: 'lease', leaseId: 'lease-alice', ids: [0]}}});
-});
-
-test('a record without a lease id is named by its GPU', async () => {
-	const state = after(await stateWith(['alice', {leaseId: undefined}]), {kind: 'open-release'});
-	expect(state.dialog).toMatchObject({target: {selection: {by: 'gpus', ids: [0]}}});
+	expect(dialog).toMatchObject({targets: [{index: 0, lease: {leaseId: 'lease-alice'}}], leftOut: []});
 });
 
 test('an answer touches only the dialog that asked', async () => {

@@ -13,10 +13,16 @@ export type Answer =
 	| {readonly kind: 'opened'; readonly dialog: Dialog}
 	| {readonly kind: 'submitted'}
 	| {readonly kind: 'refused'; readonly complaint: Complaint; readonly dialog: Dialog | undefined}
-	| {readonly kind: 'done'; readonly flash: Flash; readonly dialog?: Dialog; readonly undo?: Released}
+	| {readonly kind: 'done'; readonly flash: Flash; readonly dialog?: Dialog; readonly undo?: readonly Released[]}
 	/** It waits in the queue from now on, or there was nothing to do. */
 	| {readonly kind: 'put-away'; readonly dialog: Dialog}
-	| {readonly kind: 'printed'; readonly title: string; readonly lines: readonly string[]; readonly dialog: Dialog}
+	| {
+			readonly kind: 'printed';
+			readonly title: string;
+			readonly lines: readonly string[];
+			readonly undo?: readonly Released[];
+			readonly dialog: Dialog;
+	  }
 	| {readonly kind: 'completed'; readonly completion: Completion; readonly dialog: Dialog}
 	| {readonly kind: 'undo-began'};
 
@@ -68,6 +74,10 @@ function afterPrinting(state: State, {title, lines, dialog: asker}: Extract<Answ
 		: withFlash({...state, dialog: isOpen ? undefined : state.dialog}, {level: 'ok', text: told[0] ?? 'done'});
 }
 
+/** What can be undone from now on; an answer that released nothing leaves what was there. */
+const withUndo = (state: State, released: readonly Released[] = []): State =>
+	released.length === 0 ? state : {...state, undo: {released, untilMs: state.nowMs + undoMs}};
+
 function afterWaitingNews(state: State, news: WaitingNews): State {
 	const others = state.waits.filter(({id}) => id !== news.id);
 	return news.kind === 'wait-ended'
@@ -91,9 +101,8 @@ export function afterAnswer(state: State, answer: Answer): State {
 		}
 
 		case 'done': {
-			const undo = answer.undo && {released: answer.undo, untilMs: state.nowMs + undoMs};
 			const isOpen = answer.dialog !== undefined && dialog === answer.dialog;
-			return withFlash({...state, dialog: isOpen ? undefined : dialog, undo: undo ?? state.undo}, answer.flash);
+			return withFlash(withUndo({...state, dialog: isOpen ? undefined : dialog}, answer.undo), answer.flash);
 		}
 
 		case 'put-away': {
@@ -101,7 +110,7 @@ export function afterAnswer(state: State, answer: Answer): State {
 		}
 
 		case 'printed': {
-			return afterPrinting(state, answer);
+			return afterPrinting(withUndo(state, answer.undo), answer);
 		}
 
 		case 'completed': {

@@ -1,6 +1,8 @@
 /** What reaches out of the state: into the pool, to processes, to the clipboard. */
 import {acquire} from '../../core/waiting.js';
+import type {LeasedRecord} from '../../core/lifecycle.js';
 import type {World} from '../../core/ports.js';
+import {undoableOf, type Released} from '../../core/undo.js';
 import {progressWords} from '../../format/waiting.js';
 import {CanhazgpuError} from '../../errors.js';
 import {beforeCaret, commandPrompt} from '../command-line/state.js';
@@ -113,8 +115,13 @@ export function createDoings({world, store, ports, waits, refresh, quit, tellTer
 		}
 
 		lineHistory?.add(line);
+		let undo: readonly Released[] = [];
+		const onReleased = (released: readonly LeasedRecord[]): void => {
+			undo = undoableOf(released);
+		};
+
 		const begun = await waits.begin(
-			async ({signal, onWaiting}) => commandLine.run(line, {signal, onWaiting}),
+			async ({signal, onWaiting}) => commandLine.run(line, {signal, onWaiting, onReleased}),
 			(lines): Flash => ({
 				level: 'ok',
 				text: lines.findLast((text) => text.startsWith('Reserved')) ?? lines.at(-1) ?? 'done',
@@ -123,7 +130,7 @@ export function createDoings({world, store, ports, waits, refresh, quit, tellTer
 		dispatch(
 			begun.kind === 'waiting'
 				? {kind: 'put-away', dialog}
-				: {kind: 'printed', title: `$ ${commandLine.inShell(line)}`, lines: begun.result, dialog},
+				: {kind: 'printed', title: `$ ${commandLine.inShell(line)}`, lines: begun.result, undo, dialog},
 		);
 	}
 

@@ -5,15 +5,14 @@ import {
 	extendForm,
 	reserveForm,
 	signals,
-	targetOf,
 	type Dialog,
 	type Form,
 	type NamedGpu,
 	type SignalChoice,
-	type Target,
 } from '../dialogs.js';
 import {selectedEntry} from '../panels/queue-selection.js';
-import {adoptable, ownProcesses, reasonAgainst, selectedLease, type Verb} from '../permissions.js';
+import {adoptable, ownProcesses, reasonAgainst, type Verb} from '../permissions.js';
+import {targetsOf} from '../targets.js';
 import {flashMs, gpuCountOf, rowsOf, type State} from '../state.js';
 import {chosenGpus, taggedGpus} from '../table/rows.js';
 import type {VerbIntent} from './intents.js';
@@ -30,9 +29,6 @@ function open(state: State, verb: Verb, dialog: () => Dialog): State {
 	const reason = reasonAgainst(state, verb);
 	return reason === undefined ? {...state, dialog: dialog(), flash: undefined} : warned(state, reason);
 }
-
-/** The lease on the selected GPU, which {@link reasonAgainst} has made sure of. */
-const target = (state: State): Target => targetOf(state.selectedGpu!, selectedLease(state)!);
 
 const named = (state: State, gpus: readonly number[]): readonly NamedGpu[] =>
 	gpus.map((index) => ({index, uuid: rowsOf(state)[index]?.reading?.uuid}));
@@ -94,8 +90,8 @@ export const verbIntents: Readonly<Record<VerbIntent, (state: State) => State>> 
 	'open-reserve': (state) => open(state, 'reserve', () => reserveForm({gpuCount: gpuCountOf(state), isPatient: false})),
 	'open-reserve-these': (state) => open(state, 'reserve-these', () => reserveTheseOrAdopt(state)),
 	'open-wait': (state) => open(state, 'wait', () => waitForm(state)),
-	'open-release': (state) => open(state, 'release', () => ask({verb: 'release', target: target(state)})),
-	'open-extend': (state) => open(state, 'extend', () => extendForm(target(state))),
+	'open-release': (state) => open(state, 'release', () => ask({verb: 'release', ...targetsOf(state, 'release')})),
+	'open-extend': (state) => open(state, 'extend', () => extendForm(targetsOf(state, 'extend'))),
 	'open-leave': (state) => open(state, 'leave', () => leaveQuestion(state)),
 	'open-signal': (state) => open(state, 'signal', () => signalChoice(state)),
 	'toggle-pause': togglePause,

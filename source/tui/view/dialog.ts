@@ -8,8 +8,9 @@ import {asking, commandLines, dialogWidth, paragraph, sides, type DialogView} fr
 import {fieldSpans} from './field.js';
 import type {Glyphs} from './glyphs.js';
 import {helpView} from './help.js';
-import {confirmationView, holdingWords, signalView} from './question.js';
+import {confirmationView, signalView} from './question.js';
 import {span, type Line} from './spans.js';
+import {targetLines, targetNames} from './targets.js';
 
 const labels: Readonly<Record<FieldName, string>> = {
 	count: 'GPUs',
@@ -25,7 +26,11 @@ function hintOf({name}: FormField, {purpose}: Form): string {
 		}
 
 		case 'duration': {
-			return purpose.verb === 'extend' ? 'added to its end: 30m, 2h, 1d' : '30m, 2h, 1d, 1h30m';
+			return purpose.verb === 'extend'
+				? purpose.targets.length === 1
+					? 'added to its end: 30m, 2h, 1d'
+					: 'added to each end: 30m, 2h, 1d'
+				: '30m, 2h, 1d, 1h30m';
 		}
 
 		case 'note': {
@@ -62,16 +67,16 @@ function fieldLines(form: Form, glyphs: Glyphs): readonly Line[] {
 
 function titleOf({purpose}: Form): string {
 	if (purpose.verb === 'extend') {
-		return `Extend GPU ${purpose.target.gpu}`;
+		return `Extend ${targetNames(purpose.targets)}`;
 	}
 
 	const verb = purpose.isPatient ? 'Wait for' : 'Reserve';
 	return purpose.gpus === undefined ? `${verb} GPUs` : `${verb} GPU ${purpose.gpus.map(({index}) => index).join(',')}`;
 }
 
-function aboutLines({purpose}: Form, state: State): readonly Line[] {
+function aboutLines({purpose}: Form, state: State, glyphs: Glyphs): readonly Line[] {
 	if (purpose.verb === 'extend') {
-		return [[span(holdingWords(purpose.target, state), 'dim')], []];
+		return [...targetLines(purpose, state, glyphs), []];
 	}
 
 	return purpose.isPatient
@@ -92,7 +97,7 @@ function formView(form: Form, state: State, glyphs: Glyphs): DialogView {
 		title: titleOf(form),
 		width: dialogWidth(state),
 		lines: [
-			...aboutLines(form, state),
+			...aboutLines(form, state, glyphs),
 			...fieldLines(form, glyphs),
 			[],
 			...commandLines(form, state, glyphs),

@@ -5,23 +5,14 @@ import type {GpuProcess} from '../../core/types.js';
 import {shortDuration} from '../../format/durations.js';
 import {sanitize} from '../../format/text.js';
 import {wantedWords} from '../../format/waiting.js';
-import {signals, type Confirmation, type SignalChoice, type Target} from '../dialogs.js';
+import {wrap} from '../../format/width.js';
+import {signals, type Confirmation, type SignalChoice, type Targets} from '../dialogs.js';
 import {storeNow, type State} from '../state.js';
-import {asking, commandLines, dialogWidth, type DialogView} from './dialog-parts.js';
+import {asking, commandLines, dialogWidth, sides, type DialogView} from './dialog-parts.js';
 import type {Glyphs} from './glyphs.js';
 import {gibibytes, processWords} from './readings.js';
 import {joined, span, type Line} from './spans.js';
-
-/** `carol, MANUAL, held 6h40m, ends in 12m`. */
-export function holdingWords({lease}: Target, state: State): string {
-	const now = storeNow(state) ?? lease.startTime;
-	return [
-		sanitize(lease.user),
-		lease.type === 'run' ? 'RUN' : 'MANUAL',
-		`held ${shortDuration(now - lease.startTime)}`,
-		lease.expiryTime === undefined ? 'ends with its job' : `ends in ${shortDuration(lease.expiryTime - now)}`,
-	].join(', ');
-}
+import {targetLines, targetNames} from './targets.js';
 
 /** `81234  60G  vllm serve Llama-3-70B`. */
 const wordsOfProcess = (process: GpuProcess): string =>
@@ -34,24 +25,36 @@ const wordsOfProcess = (process: GpuProcess): string =>
 type Words = {
 	readonly title: string;
 	/** What it is about. */
-	readonly about: string;
+	readonly about?: string;
 	/** What to mind. */
 	readonly warning?: string;
 	readonly question: string;
 };
 
+/** What a release of running jobs means. */
+function jobWarning({targets, leftOut}: Targets): string | undefined {
+	const jobs = targets.filter(({lease}) => reasonAgainstUndo(lease) !== undefined);
+	if (jobs.length === 0) {
+		return undefined;
+	}
+
+	if (targets.length + leftOut.length === 1) {
+		return 'Its job goes on, on a GPU that others get. Not to be undone.';
+	}
+
+	return jobs.length === 1
+		? `The job on ${targetNames(jobs)} goes on, on a GPU that others get. Not to be undone.`
+		: `The jobs on ${targetNames(jobs)} go on, on GPUs that others get. Not to be undone.`;
+}
+
 function wordsOf(dialog: Confirmation, state: State): Words {
 	switch (dialog.verb) {
 		case 'release': {
-			const {gpu, lease} = dialog.target;
+			const names = targetNames(dialog.targets);
 			return {
-				title: `Release GPU ${gpu}`,
-				about: holdingWords(dialog.target, state),
-				warning:
-					reasonAgainstUndo(lease) === undefined
-						? undefined
-						: 'Its job goes on, on a GPU that others get. Not to be undone.',
-				question: `Release GPU ${gpu} now?`,
+				title: `Release ${names}`,
+				warning: jobWarning(dialog),
+				question: `Release ${names} now?`,
 			};
 		}
 
@@ -92,14 +95,21 @@ function wordsOf(dialog: Confirmation, state: State): Words {
 
 const questionLine = (question: string): Line => [span(`${question} `, 'strong'), span('y/N', 'warning')];
 
+/** More than one line about what it is about. */
+const isLong = (dialog: Confirmation): boolean =>
+	dialog.verb === 'release' && dialog.targets.length + dialog.leftOut.length > 1;
+
 export function confirmationView(dialog: Confirmation, state: State, glyphs: Glyphs): DialogView {
-	const {title, about, warning, question} = wordsOf(dialog, state);
+	const {title, about = '', warning, question} = wordsOf(dialog, state);
+	const width = isLong(dialog) ? dialogWidth(state) : Math.min(66, dialogWidth(state));
 	return {
 		title,
-		width: Math.min(66, dialogWidth(state)),
+		width,
 		lines: [
-			[span(about, 'dim')],
-			warning === undefined ? [] : [span(warning, 'warning')],
+			...(dialog.verb === 'release' ? targetLines(dialog, state, glyphs) : [[span(about, 'dim')]]),
+			...(warning === undefined
+				? [[]]
+				: wrap(warning, width - sides, 2, glyphs.ellipsis).map((line) => [span(line, 'warning')])),
 			dialog.isBusy ? asking : questionLine(question),
 			[],
 			...(dialog.verb === 'quit' ? [] : commandLines(dialog, state, glyphs)),
