@@ -1,5 +1,6 @@
-import {isObject, parseToolJson, readText} from './amd-json.js';
+import {isObject, readText} from './amd-json.js';
 import {type DriverWords, explainRun, type Failure} from './tool-failures.js';
+import {parseToolJson} from './tool-json.js';
 import type {ToolOutcome} from './tool.js';
 
 export const amdDriver: DriverWords = {
@@ -22,7 +23,7 @@ export const amdDriver: DriverWords = {
 		},
 		{
 			words:
-				/can ?not find a device|cannot be found on the system|no (?:amd )?gpus? (?:were |was )?(?:found|detected|available)/iv,
+				/can ?not find a device|cannot be found on the system|no (?:amd )?gpus? (?:were |was )?(?:found|detected|available|specified)|^\s*(?:\{\s*"gpu_data":\s*)?\[\s*\]\s*(?:\}\s*)?$/iv,
 			message: 'The AMD GPU driver finds no GPU.',
 			hint: 'See `sudo dmesg | grep -i amdgpu` for why; in a container, check that /dev/kfd and /dev/dri were passed to it.',
 		},
@@ -35,9 +36,8 @@ export const amdDriver: DriverWords = {
 The words of an answer such as `{"error": "...", "code": -3}`.
 */
 export const errorWords = ({stdout, stderr}: ToolOutcome): string | undefined => {
-	for (const text of [stdout, stderr]) {
-		const value = parseToolJson(text)?.value;
-		const one: unknown = Array.isArray(value) ? value[0] : value;
+	for (const document of [stdout, stderr].flatMap((text) => parseToolJson(text)?.documents ?? [])) {
+		const one: unknown = Array.isArray(document) ? document[0] : document;
 		const words = isObject(one) ? readText(one['error']) : undefined;
 		if (words !== undefined) {
 			return words;

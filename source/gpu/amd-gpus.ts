@@ -54,9 +54,9 @@ Sensors, the first that answers counts, each with its own limit.
 const sensors = ['edge', 'hotspot', 'mem'] as const;
 
 /**
-A GPU without a reading of any of these does not answer at all.
+A GPU of which neither any of these was measured nor a temperature does not answer at all.
 */
-const vital = ['memoryUsedMiB', 'memoryTotalMiB', 'utilizationPercent', 'temperatureCelsius', 'powerWatts'] as const;
+const vital = ['memoryUsedMiB', 'memoryTotalMiB', 'utilizationPercent', 'powerWatts'] as const;
 
 /**
 Puts the answers together, by index. A GPU that is only listed, or of which not one reading was to be had, bears its `failure`.
@@ -129,7 +129,8 @@ const readGpu = (index: number, {metric, fixed, list, failures}: Required<AmdAns
 		powerLimitWatts: powerLimit(still, measured),
 		throttleReasons: throttleReasons(measured),
 	};
-	const failure = failures.get(index) ?? failureOf(metric.get(index), readings, unknown);
+	const vitals = [...vital.map((field) => taken.get(field)), ...temperatures];
+	const failure = failures.get(index) ?? failureOf(metric.get(index), vitals);
 	return {
 		index,
 		uuid: readText(valueAt(listed, 'uuid')),
@@ -191,20 +192,17 @@ const throttleReasons = (measured: JsonObject): readonly string[] | undefined =>
 	return word === 'UNTHROTTLED' ? [] : word === 'THROTTLED' ? ['throttled'] : undefined;
 };
 
-const failureOf = (
-	entry: JsonObject | undefined,
-	readings: Partial<GpuReading>,
-	unknown: Readonly<Record<string, string>>,
-): string | undefined => {
+const failureOf = (entry: JsonObject | undefined, vitals: readonly Taken[]): string | undefined => {
 	if (entry === undefined) {
 		return 'listed, but without readings';
 	}
 
-	if (vital.some((field) => readings[field] !== undefined)) {
+	const told = vitals.filter((taken) => taken !== undefined);
+	if (told.some((taken) => 'value' in taken)) {
 		return undefined;
 	}
 
 	const error = readText(valueAt(entry, 'error'));
-	const words = [...new Set(vital.flatMap((field) => unknown[field] ?? []))];
+	const words = [...new Set(told.flatMap((taken) => ('word' in taken ? [taken.word] : [])))];
 	return error ?? (words.length === 0 ? 'no readings' : `no readings (${words.slice(0, 3).join(', ')})`);
 };

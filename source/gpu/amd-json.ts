@@ -6,54 +6,6 @@ import {cap} from './text.js';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-export type ToolJson = {
-	readonly value: unknown;
-	/**
-	Lines around the JSON, such as warnings.
-	*/
-	readonly remarks: readonly string[];
-};
-
-/**
-No text has more places where JSON may begin than this, unless it is none.
-*/
-const mostAttempts = 20;
-
-/**
-Finds the JSON in what a tool printed: warnings may stand before and after it. Undefined when there is none.
-*/
-export const parseToolJson = (text: string): ToolJson | undefined => {
-	const lines = text.split('\n');
-	const starts = placesOf(lines, /^\s*[\[\{]/v);
-	const ends = placesOf(lines, /[\]\}]\s*$/v).toReversed();
-	for (const start of starts) {
-		for (const end of ends.slice(0, 3)) {
-			const value = end < start ? undefined : parseOrUndefined(lines.slice(start, end + 1).join('\n'));
-			// A line of a warning may be JSON, too: `[drm] ...` is none, `[0]` would be.
-			if (typeof value === 'object' && value !== null) {
-				return {value, remarks: [...lines.slice(0, start), ...lines.slice(end + 1)].flatMap((line) => trimmed(line))};
-			}
-		}
-	}
-
-	return undefined;
-};
-
-const placesOf = (lines: readonly string[], form: RegExp): readonly number[] =>
-	lines
-		.flatMap((line, index) => (form.test(line) ? [index] : []))
-		.slice(0, form.source.startsWith('^') ? mostAttempts : undefined);
-
-const trimmed = (line: string): readonly string[] => (line.trim() === '' ? [] : [line.trim()]);
-
-const parseOrUndefined = (text: string): unknown => {
-	try {
-		return JSON.parse(text) as unknown;
-	} catch {
-		return undefined;
-	}
-};
-
 export const isObject = (value: unknown): value is JsonObject =>
 	typeof value === 'object' && value !== null && !Array.isArray(value);
 
@@ -110,7 +62,7 @@ export const readQuantity = (raw: unknown, quantity: Quantity, plainUnit = ''): 
 
 	const {value, unit} = isObject(raw) ? raw : {value: raw, unit: undefined};
 	const [number, writtenUnit] = splitUnit(value);
-	const word: Told = {kind: 'word', word: cap(typeof value === 'string' ? value : (JSON.stringify(raw) ?? ''), 100)};
+	const word: Told = {kind: 'word', word: cap(wordsFor(value, unit), 100)};
 	if (number === undefined) {
 		return word;
 	}
@@ -119,6 +71,14 @@ export const readQuantity = (raw: unknown, quantity: Quantity, plainUnit = ''): 
 	const factor = name === '' ? 1 : (units[quantity] as Readonly<Record<string, number>>)[name];
 	const amount = factor === undefined ? undefined : number * factor;
 	return amount === undefined || amount > largest[quantity] ? word : {kind: 'number', value: tidy(amount, quantity)};
+};
+
+/**
+What is no reading, as it was told: `-1 MB`.
+*/
+const wordsFor = (value: unknown, unit: unknown): string => {
+	const told = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
+	return typeof unit === 'string' && typeof value === 'number' ? `${told} ${unit}` : told;
 };
 
 const splitUnit = (value: unknown): readonly [number: number | undefined, unit: string] => {
@@ -177,21 +137,17 @@ export const readIndex = (raw: unknown): number | undefined => {
 
 /**
 The entries of amd-smi's answer, by GPU: a bare list in ROCm 5 and 6, `{"gpu_data": [...]}` in ROCm 7, one lone object when one GPU
-was asked for. The first entry of a GPU counts. Undefined when it is no such answer.
+was asked for. The first entry of a GPU counts: some versions print the answer twice, or one for processors before the one for GPUs.
+Undefined when it is no such answer.
 */
-export const entriesByGpu = (value: unknown): ReadonlyMap<number, JsonObject> | undefined => {
-	const inner = isObject(value) && Object.hasOwn(value, 'gpu_data') ? value['gpu_data'] : value;
-	const list: unknown[] | undefined = Array.isArray(inner)
-		? inner
-		: isObject(inner) && Object.hasOwn(inner, 'gpu')
-			? [inner]
-			: undefined;
-	if (list === undefined) {
+export const entriesByGpu = (documents: readonly unknown[] = []): ReadonlyMap<number, JsonObject> | undefined => {
+	const lists = documents.flatMap((document) => listIn(document));
+	if (lists.length === 0) {
 		return undefined;
 	}
 
 	const entries = new Map<number, JsonObject>();
-	for (const entry of list) {
+	for (const entry of lists.flat()) {
 		const index = isObject(entry) ? readIndex(entry['gpu']) : undefined;
 		if (index !== undefined && !entries.has(index)) {
 			entries.set(index, entry as JsonObject);
@@ -199,4 +155,16 @@ export const entriesByGpu = (value: unknown): ReadonlyMap<number, JsonObject> | 
 	}
 
 	return entries;
+};
+
+/**
+The list of entries in a document, in a list; nothing when there is none.
+*/
+const listIn = (document: unknown): ReadonlyArray<readonly unknown[]> => {
+	const inner = isObject(document) && Object.hasOwn(document, 'gpu_data') ? document['gpu_data'] : document;
+	if (Array.isArray(inner)) {
+		return [inner];
+	}
+
+	return isObject(inner) && Object.hasOwn(inner, 'gpu') ? [[inner]] : [];
 };

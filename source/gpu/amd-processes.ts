@@ -56,13 +56,14 @@ const readRow = (info: JsonObject): ProcessRow | undefined => {
 };
 
 /**
-Some versions tell 0 in `mem_usage` of a process that holds gigabytes, and only `vram_mem` is right.
+Many versions tell 0 in `mem_usage` of a process that holds gigabytes: of a 0 only `vram_mem` is believed.
 */
 const memoryOf = (info: JsonObject): number | undefined => {
-	const told = ['memory_usage.vram_mem', 'mem_usage', 'mem']
-		.map((path) => readQuantity(valueAt(info, path), 'memory', 'B'))
-		.flatMap((one) => (one?.kind === 'number' ? [one.value] : []));
-	return told.find((memory) => memory > 0) ?? told[0];
+	const [vram, ...others] = ['memory_usage.vram_mem', 'mem_usage', 'mem'].map((path) => {
+		const told = readQuantity(valueAt(info, path), 'memory', 'B');
+		return told?.kind === 'number' ? told.value : undefined;
+	});
+	return [vram, ...others].find((memory = 0) => memory > 0) ?? vram;
 };
 
 /**
@@ -100,6 +101,9 @@ export const placeProcesses = (gpus: readonly BareReading[], listed: ProcessesBy
 
 /**
 Gives every GPU its processes, with their owners. A list is undefined, not empty, wherever processes may be that were not told of.
+
+Many versions of the tools say that there are none where they only may not look at those of others: so that counts only beside a known
+amount of memory in use.
 */
 export const attachProcesses = async (
 	gpus: readonly BareReading[],
@@ -118,7 +122,7 @@ export const attachProcesses = async (
 		return {
 			...gpu,
 			processes:
-				hidden !== undefined && rows.length === 0
+				rows.length === 0 && (hidden !== undefined || gpu.memoryUsedMiB === undefined)
 					? undefined
 					: rows.map((row) => joinDetails(row, details.get(row.pid))),
 			unknown: hidden === undefined ? gpu.unknown : {...gpu.unknown, processes: hidden},

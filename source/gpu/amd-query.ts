@@ -1,4 +1,4 @@
-import {parseToolJson, type ToolJson} from './amd-json.js';
+import {parseToolJson, type ToolJson} from './tool-json.js';
 import type {HangWatch} from './hang-watch.js';
 import {isComplete, type RunTool, type ToolOutcome} from './tool.js';
 

@@ -161,7 +161,7 @@ const readProcessAnswer = (answer: Answer, command: string, timeoutMs: number) =
 		: {processes: readProcesses(entries, doubt), warnings: remarks};
 };
 
-const entriesOf = ({json}: Answer) => entriesByGpu(json?.value);
+const entriesOf = ({json}: Answer) => entriesByGpu(json?.documents);
 
 const linesOf = (text: string): readonly string[] =>
 	text

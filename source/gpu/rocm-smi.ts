@@ -9,6 +9,7 @@ import type {ProcessesByGpu} from './amd-processes.js';
 import type {Ask} from './amd-query.js';
 import type {AmdScan} from './amd-smi.js';
 import type {ProcessRow} from './process-rows.js';
+import type {ToolJson} from './tool-json.js';
 import {isComplete} from './tool.js';
 
 type Options = {
@@ -52,7 +53,7 @@ export const createRocmSmi = ({command, question, monotonicMs, timeoutMs}: Optio
 			askPids(deadlineMs),
 			askGpusOfPids(deadlineMs),
 		]);
-		const found = readCards(cards.json?.value);
+		const found = readCards(firstObject(cards.json));
 		if (found.metric.size === 0) {
 			return {
 				failure: explainAmdFailure(cards.outcome, command, timeoutMs),
@@ -61,7 +62,7 @@ export const createRocmSmi = ({command, question, monotonicMs, timeoutMs}: Optio
 		}
 
 		const processes = isComplete(pids.outcome)
-			? readPids(pids.json?.value, pids.outcome.stdout, gpusOfPids.outcome.stdout, found.metric.keys().toArray())
+			? readPids(firstObject(pids.json), pids.outcome.stdout, gpusOfPids.outcome.stdout, found.metric.keys().toArray())
 			: undefined;
 		return {
 			gpus: readGpus({...found, fixed: found.metric, list: found.metric}),
@@ -76,6 +77,8 @@ export const createRocmSmi = ({command, question, monotonicMs, timeoutMs}: Optio
 		};
 	};
 };
+
+const firstObject = (json: ToolJson | undefined): unknown => json?.documents.find((document) => isObject(document));
 
 /**
 Rewrites each card as amd-smi would tell it, so that readings are taken in one place only.
@@ -102,7 +105,7 @@ const rewrite = (card: JsonObject): JsonObject => {
 	const byName = new Map(Object.entries(card).map(([name, told]) => [name.toLowerCase(), told]));
 	const find = (...names: readonly string[]): unknown =>
 		names.map((name) => byName.get(name)).find((told) => told !== undefined);
-	const bytes = (name: string) => ({value: find(name), unit: 'B'});
+	const bytes = (name: string) => (find(name) === undefined ? undefined : {value: find(name), unit: 'B'});
 	const inBrackets = (name: string) => readText(find(name))?.replaceAll(/[\(\)]/gv, '');
 	return {
 		usage: {gfx_activity: find('gpu use (%)'), umc_activity: find('gpu memory read/write activity (%)')},

@@ -2,9 +2,10 @@ import * as fc from 'fast-check';
 import {expect, test} from 'vitest';
 import {explainAmdFailure} from '../../source/gpu/amd-failures.js';
 import {readGpus} from '../../source/gpu/amd-gpus.js';
-import {entriesByGpu, parseToolJson, readQuantity} from '../../source/gpu/amd-json.js';
+import {entriesByGpu, readQuantity} from '../../source/gpu/amd-json.js';
 import {attachProcesses, readProcesses} from '../../source/gpu/amd-processes.js';
 import {readCards, readPids} from '../../source/gpu/rocm-smi.js';
+import {parseToolJson} from '../../source/gpu/tool-json.js';
 
 const number = fc.oneof(
 	fc.nat(200_000),
@@ -66,6 +67,7 @@ const text = fc.oneof(
 	{arbitrary: answer, weight: 5},
 	fc.string(),
 	answer.map((json) => `WARNING: [drm] odd\n${json}\nbye }`),
+	fc.tuple(answer, answer).map(([first, second]) => `${first}\n[drm] odd\n${second}\n`),
 );
 
 /**
@@ -87,8 +89,8 @@ const numbersIn = (json: string): ReadonlySet<number> =>
 test('no answer makes the readings throw, and none is made up', async () => {
 	await fc.assert(
 		fc.asyncProperty(text, text, async (metricText, otherText) => {
-			const metric = entriesByGpu(parseToolJson(metricText)?.value) ?? new Map();
-			const other = entriesByGpu(parseToolJson(otherText)?.value) ?? new Map();
+			const metric = entriesByGpu(parseToolJson(metricText)?.documents) ?? new Map();
+			const other = entriesByGpu(parseToolJson(otherText)?.documents) ?? new Map();
 			const gpus = readGpus({metric, fixed: other, list: other});
 			const numbers = numbersIn(`${metricText} ${otherText}`);
 			const indices = gpus.map(({index}) => index);

@@ -1,20 +1,22 @@
 import {describe, expect, test} from 'vitest';
 import {explainAmdFailure} from '../../source/gpu/amd-failures.js';
 import {readDriverVersion, readGpus} from '../../source/gpu/amd-gpus.js';
-import {entriesByGpu, parseToolJson} from '../../source/gpu/amd-json.js';
+import {entriesByGpu} from '../../source/gpu/amd-json.js';
 import {readProcesses} from '../../source/gpu/amd-processes.js';
 import {readCards, readPids} from '../../source/gpu/rocm-smi.js';
+import {parseToolJson} from '../../source/gpu/tool-json.js';
 import {openRecordings} from './recordings.js';
 
 const {isHere, files, read} = openRecordings('amd');
-const entriesOf = (file: string) => entriesByGpu(parseToolJson(read(file))?.value) ?? new Map();
+const entriesOf = (file: string) => entriesByGpu(parseToolJson(read(file))?.documents) ?? new Map();
 const nothing = new Map();
 
 describe.skipIf(!isHere)('recorded outputs', () => {
 	test.each(files)('%s is read without a stumble', (file) => {
 		const text = read(file);
-		const value = parseToolJson(text)?.value;
-		const metric = entriesByGpu(value) ?? nothing;
+		const documents = parseToolJson(text)?.documents;
+		const metric = entriesByGpu(documents) ?? nothing;
+		const [value] = documents ?? [];
 		readGpus({metric, fixed: metric, list: metric});
 		readProcesses(metric);
 		readPids(value, text, text, readCards(value).metric.keys().toArray());
@@ -74,13 +76,13 @@ describe.skipIf(!isHere)('recorded outputs', () => {
 			{pid: 420_315, program: 'rvs'},
 		]);
 		expect(parseToolJson(read('amd-smi/groups-warning-before-json.txt'))).toMatchObject({
-			value: [{gpu: 0}],
+			documents: [[{gpu: 0}]],
 			remarks: [expect.stringContaining('missing the following required groups')],
 		});
 	});
 
 	test('a card of rocm-smi', () => {
-		const {metric, driverVersion} = readCards(parseToolJson(read('rocm-smi/rx6700xt.rocm6.1.2.json'))?.value);
+		const {metric, driverVersion} = readCards(parseToolJson(read('rocm-smi/rx6700xt.rocm6.1.2.json'))?.documents[0]);
 		expect(driverVersion).toBe('6.3.6');
 		expect(readGpus({metric, fixed: metric, list: metric})).toMatchObject([
 			{

@@ -1,0 +1,92 @@
+/**
+What a tool printed with `--json`: one document or several in a row, with lines of warnings before, between and after them.
+*/
+export type ToolJson = {
+	/**
+	At least one.
+	*/
+	readonly documents: readonly unknown[];
+	/**
+	The lines around them.
+	*/
+	readonly remarks: readonly string[];
+};
+
+/**
+No text has more places where JSON seems to begin than this, unless it is none.
+*/
+const mostAttempts = 20;
+
+/**
+Finds the JSON in what a tool printed. Undefined when there is none: parts of a document that was cut short are none.
+*/
+export const parseToolJson = (text: string): ToolJson | undefined => {
+	// A document begins a line, and goes on with a text or a bracket, or in the next line. A warning such as `[drm] ...` does not.
+	const beginning = /^[\t ]*[\[\{][\t\r ]*(?=["\[\]\{\}]|$)/gmv;
+	const documents: unknown[] = [];
+	const remarks: string[] = [];
+	let readUpTo = 0;
+	for (let attempt = 0; attempt < mostAttempts; attempt++) {
+		const start = beginning.exec(text)?.index;
+		const end = start === undefined ? undefined : endOf(text, start);
+		if (start === undefined || end === undefined) {
+			break;
+		}
+
+		const document = parseOrUndefined(text.slice(start, end));
+		if (document !== undefined) {
+			documents.push(document);
+			remarks.push(...linesOf(text.slice(readUpTo, start)));
+			readUpTo = end;
+		}
+
+		beginning.lastIndex = end;
+	}
+
+	return documents.length === 0 ? undefined : {documents, remarks: [...remarks, ...linesOf(text.slice(readUpTo))]};
+};
+
+/**
+Behind the bracket that closes the first one. Undefined when none does.
+*/
+const endOf = (text: string, start: number): number | undefined => {
+	const step = /\\.|["\[\]\{\}]/gsv;
+	step.lastIndex = start;
+	let depth = 0;
+	let isInString = false;
+	for (let token = step.exec(text)?.[0]; token !== undefined; token = step.exec(text)?.[0]) {
+		if (token === '"') {
+			isInString = !isInString;
+		} else if (!isInString && token.length === 1) {
+			depth += token === '[' || token === '{' ? 1 : -1;
+			if (depth === 0) {
+				return step.lastIndex;
+			}
+		}
+	}
+
+	return undefined;
+};
+
+/**
+What Python writes for a number that is none, and JSON does not know.
+*/
+const noNumber = /-?\b(?:NaN|Infinity)\b/gv;
+
+const parseOrUndefined = (text: string): unknown => {
+	for (const wording of [text, text.replaceAll(noNumber, 'null')]) {
+		try {
+			return JSON.parse(wording) as unknown;
+		} catch {
+			// Then the other wording, or none of it.
+		}
+	}
+
+	return undefined;
+};
+
+const linesOf = (text: string): readonly string[] =>
+	text
+		.split('\n')
+		.map((line) => line.trim())
+		.filter((line) => line !== '');
