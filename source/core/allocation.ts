@@ -16,7 +16,7 @@ export type Block =
 	| {readonly kind: 'leased'; readonly lease: Lease}
 	| {readonly kind: 'garbage'; readonly problem: string}
 	/** In use by somebody without a lease; the users that are known. */
-	| {readonly kind: 'unreserved'; readonly users: readonly string[]; readonly memoryUsedMiB: number}
+	| {readonly kind: 'unreserved'; readonly users: readonly string[]; readonly memoryUsedMiB?: number}
 	| {readonly kind: 'unknown-use'; readonly why: string}
 	| {readonly kind: 'failed'; readonly why: string}
 	/** It says of itself that something is wrong with it. */

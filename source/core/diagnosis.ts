@@ -1,6 +1,7 @@
 /** What `doctor` finds: each fact judged on its own, with the way to mend it. Facts that could not be had are not judged. */
 import type {StoreCondition} from './ports.js';
 import type {GpuReading, Observation, Pool} from './types.js';
+import {useOf, wordsOnce} from './use.js';
 
 export type Finding = {
 	readonly check: 'store' | 'pool' | 'provider' | 'gpus' | 'permissions' | 'clock' | 'versions';
@@ -59,13 +60,30 @@ export function judgeStore(location: string, roundTripMs: number, condition: Sto
 	];
 }
 
-const judgeGpu = ({index, failure, health = []}: GpuReading): readonly Finding[] =>
-	[...(failure === undefined ? [] : [failure]), ...health.map(({words}) => words)].map((words) => ({
-		check: 'gpus',
-		level: 'error',
-		words: `GPU ${index}: ${words}`,
-		mend: `It is not handed out meanwhile. For the record: canhazgpu admin --drain ${index} --reason TEXT`,
-	}));
+const judgeGpu = (gpu: GpuReading): readonly Finding[] => {
+	const {index, failure, health = []} = gpu;
+	const use = useOf(gpu, 0);
+	return [
+		...wordsOnce([...(failure === undefined ? [] : [failure]), ...health.map(({words}) => words)]).map(
+			(words): Finding => ({
+				check: 'gpus',
+				level: 'error',
+				words: `GPU ${index}: ${words}`,
+				mend: `It is not handed out meanwhile. For the record: canhazgpu admin --drain ${index} --reason TEXT`,
+			}),
+		),
+		...(use.kind === 'unknown'
+			? [
+					{
+						check: 'gpus',
+						level: 'warning',
+						words: `GPU ${index}: ${use.why}`,
+						mend: 'Unknown is not free: it is handed out by --force alone.',
+					} as const,
+				]
+			: []),
+	];
+};
 
 /** @param pool - Undefined when it could not be read. */
 export function judgeScan(observation: Observation, pool: Pool | undefined): readonly Finding[] {

@@ -13,7 +13,7 @@ import type {
 	Pool,
 	Snapshot,
 } from './types.js';
-import {useOf, usersOf, type Use} from './use.js';
+import {useOf, usersOf, wordsOnce, type Use} from './use.js';
 
 export type GpuState = 'available' | 'in-use' | 'unreserved' | 'error';
 
@@ -105,7 +105,8 @@ function unleasedRow(seen: Seen, lastReleased: number | undefined, snapshot: Sna
 
 		case 'unknown':
 		case 'failed': {
-			return {...row, state: 'error', problem: [caution, seen.use.why].filter((why) => why !== undefined).join('; ')};
+			const why = [caution, seen.use.why].filter((words) => words !== undefined);
+			return {...row, state: 'error', problem: wordsOnce(why).join('; ')};
 		}
 	}
 }

@@ -3,7 +3,8 @@ import type {GpuProcess, GpuReading} from './types.js';
 
 export type Use =
 	| {readonly kind: 'idle'}
-	| {readonly kind: 'used'; readonly memoryUsedMiB: number}
+	/** The memory is unknown where not even the processes tell it. */
+	| {readonly kind: 'used'; readonly memoryUsedMiB?: number}
 	/** `why` is in the tool's words where it gave any. */
 	| {readonly kind: 'unknown'; readonly why: string}
 	| {readonly kind: 'failed'; readonly why: string};
@@ -37,13 +38,36 @@ export function useOf(reading: GpuReading | undefined, memoryThresholdMiB: numbe
 		}
 
 		// Where memory cannot be had (unified memory), the processes alone tell.
-		return reading.processes.length === 0
-			? {kind: 'idle'}
-			: {kind: 'used', memoryUsedMiB: reading.processes.reduce((sum, {memoryUsedMiB = 0}) => sum + memoryUsedMiB, 0)};
+		return reading.processes.length === 0 ? {kind: 'idle'} : {kind: 'used', memoryUsedMiB: memoryOf(reading.processes)};
 	}
 
-	return {kind: 'unknown', why: `memory in use is unknown${marker === undefined ? '' : `: ${marker}`}`};
+	return {
+		kind: 'unknown',
+		why: `memory in use is unknown${marker === undefined || marker === '' ? '' : `: ${marker}`}`,
+	};
 }
+
+/** Undefined when that of one of them is. */
+function memoryOf(processes: readonly GpuProcess[]): number | undefined {
+	let sum = 0;
+	for (const {memoryUsedMiB} of processes) {
+		if (memoryUsedMiB === undefined) {
+			return undefined;
+		}
+
+		sum += memoryUsedMiB;
+	}
+
+	return sum;
+}
+
+/** Without what another of them says already: a failure of a GPU is often told as a problem of its health, too. */
+export const wordsOnce = (words: readonly string[]): readonly string[] =>
+	words.filter((word, position) =>
+		words.every(
+			(other, place) => !(place !== position && other.includes(word) && (other !== word || place < position)),
+		),
+	);
 
 /** The accounts behind these processes, each once, sorted. Those that are unknown are left out. */
 export const usersOf = (processes: readonly GpuProcess[]): readonly string[] =>

@@ -18,14 +18,15 @@ export function processList(processes: readonly GpuProcess[]): string {
 	return named.join(', ') + (rest > 0 ? ` and ${rest} more` : '');
 }
 
-/** `8452MB used by PID 12345 (python3)`, or undefined for a GPU that is not in unreserved use. */
+/** `8452MB used by PID 12345 (python3)`, `used by ...` where nobody knows how much, or undefined for a GPU that is not in unreserved use. */
 export function unreservedWords(row: StatusRow): string | undefined {
 	if (row.state !== 'unreserved' || row.use.kind !== 'used') {
 		return undefined;
 	}
 
 	const by = row.processes.length > 0 ? `by ${processList(row.processes)}` : 'by a process that cannot be seen';
-	return `${mebibytes(row.use.memoryUsedMiB)} used ${by}`;
+	const {memoryUsedMiB} = row.use;
+	return `${memoryUsedMiB === undefined ? '' : `${mebibytes(memoryUsedMiB)} `}used ${by}`;
 }
 
 /** All who use it without a reservation, each once; `unknown` for those who cannot be told. */

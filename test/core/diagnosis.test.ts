@@ -25,9 +25,15 @@ test('a healthy box has nothing to mend', () => {
 
 test('everything that can be wrong is said, with the way to mend it', () => {
 	const broken = [
-		{...idleReading(0), failure: 'GPU is lost', processes: undefined},
+		{
+			...idleReading(0),
+			failure: 'GPU is lost',
+			health: [{kind: 'fell-off-the-bus', words: 'Fell off the bus: GPU is lost'} as const],
+			processes: undefined,
+		},
 		{...idleReading(1), health: [{kind: 'xid', words: 'Xid 79'} as const], processes: [{pid: 5}]},
 		{...idleReading(2), processes: undefined},
+		{...idleReading(3), memoryUsedMiB: undefined, unknown: {memoryUsedMiB: '[Insufficient Permissions]'}},
 	];
 	const findings = [
 		...judgeStore('redis', 300, {isDurable: false, evicts: true, damage: 'row 3 missing'}),
@@ -41,9 +47,10 @@ test('everything that can be wrong is said, with the way to mend it', () => {
 		'Redis throws keys away when its memory is full, reservations among them',
 		'The database is damaged: row 3 missing',
 		'infoROM is corrupted',
-		'The pool has 2 GPU(s), this machine 3',
-		'GPU 0: GPU is lost',
+		'The pool has 2 GPU(s), this machine 4',
+		'GPU 0: Fell off the bus: GPU is lost',
 		'GPU 1: Xid 79',
+		'GPU 3: memory in use is unknown: [Insufficient Permissions]',
 		'The processes on GPU 2 cannot be seen',
 		'1 process(es) have an owner who cannot be told',
 		'The clocks of this machine and of the store differ by 100 s',

@@ -1,6 +1,6 @@
 import {expect, test} from 'vitest';
 import type {GpuReading} from '../../source/core/types.js';
-import {useOf, usersOf} from '../../source/core/use.js';
+import {useOf, usersOf, wordsOnce} from '../../source/core/use.js';
 import {idleReading} from '../_helpers/world.js';
 
 const reading = (changes: Partial<GpuReading>): GpuReading => ({...idleReading(0), ...changes});
@@ -23,16 +23,25 @@ test('unknown memory is not free', () => {
 		kind: 'unknown',
 		why: 'memory in use is unknown: [Unknown Error]',
 	});
-	expect(useOf(reading({memoryUsedMiB: undefined}), 1024)).toEqual({kind: 'unknown', why: 'memory in use is unknown'});
+	const notTold: ReadonlyArray<Readonly<Record<string, string>>> = [{}, {memoryUsedMiB: ''}];
+	for (const unknown of notTold) {
+		expect(useOf(reading({memoryUsedMiB: undefined, unknown}), 1024)).toEqual({
+			kind: 'unknown',
+			why: 'memory in use is unknown',
+		});
+	}
 });
 
 test.each(['[N/A]', '[Not Supported]', 'N/A'])('where memory is %s by nature, the processes tell', (marker) => {
 	const without = {memoryUsedMiB: undefined, unknown: {memoryUsedMiB: marker}};
 	expect(useOf(reading({...without, processes: []}), 1024)).toEqual({kind: 'idle'});
-	expect(useOf(reading({...without, processes: [{pid: 7, memoryUsedMiB: 5}, {pid: 8}]}), 1024)).toEqual({
-		kind: 'used',
-		memoryUsedMiB: 5,
-	});
+	const processes = [
+		{pid: 7, memoryUsedMiB: 5},
+		{pid: 8, memoryUsedMiB: 6},
+	];
+	expect(useOf(reading({...without, processes}), 1024)).toEqual({kind: 'used', memoryUsedMiB: 11});
+	// A sum without one of them would be made up.
+	expect(useOf(reading({...without, processes: [...processes, {pid: 9}]}), 1024)).toEqual({kind: 'used'});
 	expect(useOf(reading({...without, processes: undefined}), 1024)).toEqual({
 		kind: 'unknown',
 		why: 'neither memory nor processes can be read',
@@ -44,4 +53,10 @@ test('users are named once, in order, without the unknown', () => {
 		'alice',
 		'bob',
 	]);
+});
+
+test('what one says already is not said again', () => {
+	expect(wordsOnce(['Fell off the bus: GPU is lost', 'GPU is lost'])).toEqual(['Fell off the bus: GPU is lost']);
+	expect(wordsOnce(['GPU is lost', 'Xid 79', 'GPU is lost'])).toEqual(['GPU is lost', 'Xid 79']);
+	expect(wordsOnce([])).toEqual([]);
 });

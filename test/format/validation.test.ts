@@ -134,6 +134,16 @@ test.each<Case>([
 		{user: 'bob,unknown', details: '9000MB used by PID 1 (python3), PID 2 (unknown process)', validation: '-'},
 	],
 	[
+		'by a process of unknown size, where memory is not told by nature',
+		free,
+		{
+			memoryUsedMiB: undefined,
+			unknown: {memoryUsedMiB: '[N/A]'},
+			processes: [python(1, 'bob', {memoryUsedMiB: undefined})],
+		},
+		{user: 'bob', details: 'used by PID 1 (python3)', validation: '-'},
+	],
+	[
 		'by what cannot be seen',
 		free,
 		{memoryUsedMiB: 9000, processes: undefined},
