@@ -36,7 +36,7 @@ module.exports = {
 		only('format-knows-core-types', '^source/format/', String.raw`format/|core/|errors\.ts`),
 		only('store-stands-alone', '^source/store/', String.raw`store/|core/(types|ports|plan|observation)\.ts|errors\.ts`),
 		only('gpu-stands-alone', '^source/gpu/', String.raw`gpu/|core/(types|ports|observation)\.ts|errors\.ts`),
-		only('host-stands-alone', '^source/host/', String.raw`host/|core/(types|ports|observation)\.ts|errors\.ts`),
+		only('host-stands-alone', '^source/host/', String.raw`host/|core/(types|ports|observation|other-hosts)\.ts|errors\.ts`),
 		only('tui-uses-the-core', '^source/tui/', String.raw`tui/|feed/|core/|format/|errors\.ts`),
 		only('web-uses-the-core', '^source/web/', String.raw`web/|feed/|core/|format/|errors\.ts`),
 		only('feed-is-for-every-face', '^source/feed/', String.raw`feed/|core/|errors\.ts`),

@@ -158,9 +158,9 @@ export function createApp({config, hasColor, early: runs}: AppOptions): App {
 					}
 				: undefined,
 		environment: process.env,
-		async remoteStatus(name) {
+		async remoteStatus(name, signal) {
 			const {remoteStatus} = await import('./host/ssh.js');
-			return remoteStatus(name);
+			return remoteStatus(name, signal);
 		},
 		async notify(notice, signal) {
 			const {notifyBy} = await import('./app-notify.js');

@@ -96,8 +96,11 @@ export type App = {
 	/** Told what was given back, where that can be taken back for a while. */
 	readonly tellReleased?: (released: readonly LeasedRecord[]) => void;
 	readonly environment: Readonly<Record<string, string | undefined>>;
-	/** The rows of another host's `status --json`, within 10 s; rejects with a CanhazgpuError in words. */
-	readonly remoteStatus: (host: string) => Promise<ReadonlyArray<Readonly<Record<string, unknown>>>>;
+	/** The rows of another host's `status --json`, within 10 s or until `signal` is aborted; rejects with a CanhazgpuError in words. */
+	readonly remoteStatus: (
+		host: string,
+		signal?: AbortSignal,
+	) => Promise<ReadonlyArray<Readonly<Record<string, unknown>>>>;
 	readonly interruption: () => Interruption;
 	/** To a process of this very account, as it was seen, and to no other. */
 	readonly sendSignal: (

@@ -4,6 +4,7 @@ name in the environment (`CANHAZGPU_REDIS_PORT`).
 */
 import * as v from 'valibot';
 import {parseDuration} from './core/durations.js';
+import {isRemoteHost} from './core/other-hosts.js';
 import {mostGpus} from './core/pool.js';
 import {type CanhazgpuError} from './errors.js';
 
@@ -60,7 +61,7 @@ const host = () => {
 /** What ssh is told to connect to: `host` or `user@host`. */
 const remoteHost = () => {
 	const what = 'a host name, or user@host';
-	return v.pipe(v.string(what), v.regex(/^(?:[A-Z_a-z][\w\-.]*@)?[\dA-Za-z][\w\-.:]*$/v, what));
+	return v.pipe(v.string(what), v.check(isRemoteHost, what));
 };
 
 /** A program and its arguments, as they are given to it. */
@@ -110,6 +111,7 @@ export const settings = {
 	'web.port': setting(integer(0, 65_535), 8080),
 	'web.host': setting(host(), '127.0.0.1'),
 	'web.allowed_hosts': setting(v.array(host(), 'a list of host names'), []),
+	'web.hosts_interval': setting(boundedDuration(1, 3600), '10s'),
 	'notify.terminals': setting(flag(), true),
 	'notify.command': setting(words('a list of a program and its arguments')),
 	'notify.webhook': setting(webAddress()),

@@ -1,6 +1,7 @@
 /**
 `status` of other hosts: all are asked at once, each is shown as it answers, and a dead one delays nobody.
 */
+import {otherHosts} from '../core/other-hosts.js';
 import {look} from '../core/reservations.js';
 import {CanhazgpuError} from '../errors.js';
 import {hostsJson, hostTable, summaryTable, type HostAnswer} from '../format/host-tables.js';
@@ -33,47 +34,67 @@ async function localAnswer(app: App): Promise<HostAnswer> {
 	}
 }
 
-async function remoteAnswer(app: App, host: string): Promise<HostAnswer> {
+async function remoteAnswer(app: App, host: string, signal: AbortSignal): Promise<HostAnswer> {
 	try {
-		return {host, rows: await app.remoteStatus(host)};
+		return {host, rows: await app.remoteStatus(host, signal)};
 	} catch (error) {
 		return {host, error: errorWords(error)};
 	}
 }
 
-/** `status --remote HOST`. */
-export async function showRemote(app: App, input: Input, host: string): Promise<number> {
-	const rows = await app.remoteStatus(host);
-	if (input.has('json')) {
-		app.print(harmlessJson(rows));
-	} else {
-		app.print(input.has('summary') ? summaryTable([{host, rows}], app.paint) : hostTable(rows, app.paint));
-	}
+/** Whoever is asked when Ctrl-C comes is asked no longer: nothing is left running, and nothing is shown. */
+async function untilInterrupted(app: App, show: (signal: AbortSignal) => Promise<void>): Promise<number> {
+	const interruption = app.interruption();
+	const {signal} = interruption;
+	try {
+		await show(signal);
+		return signal.aborted ? interruption.exitCode() : 0;
+	} catch (error) {
+		if (signal.aborted) {
+			return interruption.exitCode();
+		}
 
-	return 0;
+		throw error;
+	} finally {
+		interruption.end();
+	}
 }
+
+/** `status --remote HOST`. */
+export const showRemote = async (app: App, input: Input, host: string): Promise<number> =>
+	untilInterrupted(app, async (signal) => {
+		const rows = await app.remoteStatus(host, signal);
+		if (input.has('json')) {
+			app.print(harmlessJson(rows));
+		} else {
+			app.print(input.has('summary') ? summaryTable([{host, rows}], app.paint) : hostTable(rows, app.paint));
+		}
+	});
 
 /** `status --all`: this host and those of `remote_hosts`. */
-export async function showAll(app: App, input: Input): Promise<number> {
-	const hosts = input.config.get('remote_hosts') ?? [];
-	const showsAsTheyCome = !input.has('json') && !input.has('summary');
-	const answers = await Promise.all(
-		[localAnswer(app), ...hosts.map(async (host) => remoteAnswer(app, host))].map(async (pending) => {
-			const answer = await pending;
-			if (showsAsTheyCome) {
-				const body =
-					'error' in answer ? app.paint.error(`✗ ${sanitize(answer.error)}`) : hostTable(answer.rows, app.paint);
-				app.print(`${app.paint.bold(sanitize(answer.host))}\n${body}\n`);
-			}
+export const showAll = async (app: App, input: Input): Promise<number> =>
+	untilInterrupted(app, async (signal) => {
+		const hosts = otherHosts(input.config.get('remote_hosts')!, app.host.hostname);
+		const showsAsTheyCome = !input.has('json') && !input.has('summary');
+		const answers = await Promise.all(
+			[localAnswer(app), ...hosts.map(async (host) => remoteAnswer(app, host, signal))].map(async (pending) => {
+				const answer = await pending;
+				if (showsAsTheyCome && !signal.aborted) {
+					const body =
+						'error' in answer ? app.paint.error(`✗ ${sanitize(answer.error)}`) : hostTable(answer.rows, app.paint);
+					app.print(`${app.paint.bold(sanitize(answer.host))}\n${body}\n`);
+				}
 
-			return answer;
-		}),
-	);
-	if (input.has('json')) {
-		app.print(harmlessJson(hostsJson(answers)));
-	} else if (input.has('summary')) {
-		app.print(summaryTable(answers, app.paint));
-	}
+				return answer;
+			}),
+		);
+		if (signal.aborted) {
+			return;
+		}
 
-	return 0;
-}
+		if (input.has('json')) {
+			app.print(harmlessJson(hostsJson(answers)));
+		} else if (input.has('summary')) {
+			app.print(summaryTable(answers, app.paint));
+		}
+	});

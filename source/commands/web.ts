@@ -1,4 +1,5 @@
 import packageJson from '../../package.json' with {type: 'json'};
+import {otherHosts} from '../core/other-hosts.js';
 import {reportJson} from '../format/report.js';
 import type {Command} from './command.js';
 import {keepReminding} from './reminding.js';
@@ -44,8 +45,9 @@ export const web: Command = {
 				hostname: app.host.hostname,
 				version: packageJson.version,
 				isDemo,
-				remoteHosts: input.config.get('remote_hosts')!,
+				remoteHosts: otherHosts(input.config.get('remote_hosts')!, app.host.hostname),
 				remoteStatus: app.remoteStatus,
+				hostsIntervalMs: input.config.get('web.hosts_interval')! * 1000,
 				report: async (world, days, by) => reportJson(await reportBy(world, {days, by}), days),
 				signal: interruption.signal,
 				listening(url) {

@@ -1,6 +1,6 @@
 /** `canhazgpu web`: the picture of the pool in a browser, read-only. */
 import type {World} from '../core/ports.js';
-import {createRemoteHosts} from './hosts.js';
+import {createRemoteHosts, type HostOptions} from './hosts.js';
 import {createMetrics} from './metrics.js';
 import {startPicture} from './picture.js';
 import {createReports, type Reports} from './reports.js';
@@ -21,7 +21,9 @@ export type WebOptions = {
 	readonly version: string;
 	readonly isDemo: boolean;
 	readonly remoteHosts: readonly string[];
-	readonly remoteStatus: (host: string) => Promise<ReadonlyArray<Readonly<Record<string, unknown>>>>;
+	readonly remoteStatus: HostOptions['ask'];
+	/** How often the other hosts are asked while somebody looks at them. */
+	readonly hostsIntervalMs: number;
 	readonly report: (world: World, days: number, by: string) => Promise<Record<string, unknown>>;
 	/** Aborted when it shall end. */
 	readonly signal: AbortSignal;
@@ -58,14 +60,26 @@ export async function runWeb(options: WebOptions): Promise<void> {
 		ends.unshift(picture.stop);
 		const use = createUseHistory();
 		picture.subscribe(use.add);
-		const hosts = createRemoteHosts(options.remoteHosts, options.remoteStatus, world.clock.monotonicMs);
-		const streams = createStreams(picture, {
-			host: options.hostname,
-			version: options.version,
-			location: world.store.location,
-			privateLabel: world.privateLabel,
-			isDemo: options.isDemo,
-			hosts: [options.hostname, ...hosts.names],
+		const hosts = createRemoteHosts({
+			names: options.remoteHosts,
+			ask: options.remoteStatus,
+			clock: world.clock,
+			roundMs: options.hostsIntervalMs,
+			broken: options.complain,
+		});
+		ends.unshift(hosts.stop);
+		const streams = createStreams({
+			picture,
+			hosts,
+			about: {
+				host: options.hostname,
+				version: options.version,
+				location: world.store.location,
+				privateLabel: world.privateLabel,
+				isDemo: options.isDemo,
+				hosts: [options.hostname, ...hosts.names],
+			},
+			monotonicMs: world.clock.monotonicMs,
 		});
 		ends.unshift(streams.close);
 		const make: Reports['report'] = async (days, by) => options.report(world, days, by);

@@ -95,7 +95,7 @@ function addApi(app: Hono<Bindings>, parts: Parts): void {
 			outgoing.setHeader(name, value);
 		}
 
-		return streams.open(outgoing)
+		return streams.open(outgoing, {withHosts: context.req.query('hosts') !== undefined})
 			? RESPONSE_ALREADY_SENT
 			: context.text('Too many listen already\n', 503, {'retry-after': '30'});
 	});

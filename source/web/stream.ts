@@ -2,12 +2,14 @@
 `/api/events`: one feed for all who listen. Each change is encoded once, whoever cannot keep up is dropped and comes back by itself.
 */
 import type {ServerResponse} from 'node:http';
+import {createHostStreams} from './host-streams.js';
+import type {RemoteHosts} from './hosts.js';
 import {createEncoder, type About} from './live-json.js';
 import type {LivePicture} from './picture.js';
 
 export type EventStreams = {
 	/** Sends everything, then every change. False when there are too many already. */
-	readonly open: (outgoing: ServerResponse) => boolean;
+	readonly open: (outgoing: ServerResponse, options: {readonly withHosts: boolean}) => boolean;
 	readonly count: () => number;
 	readonly close: () => void;
 };
@@ -22,12 +24,18 @@ export type StreamLimits = {
 /** A browser whose connection broke tries again after this long. */
 const retryMs = 1000;
 
+export type StreamSources = {
+	readonly picture: LivePicture;
+	readonly hosts: Pick<RemoteHosts, 'known' | 'look'>;
+	readonly about: About;
+	readonly monotonicMs: () => number;
+};
+
 export function createStreams(
-	picture: LivePicture,
-	about: About,
+	{picture, hosts, about, monotonicMs}: StreamSources,
 	{mostStreams = 1000, mostUnreadBytes = 1_000_000, beatMs = 10_000}: StreamLimits = {},
 ): EventStreams {
-	const open = new Map<ServerResponse, () => void>();
+	const open = new Set<ServerResponse>();
 	const encoder = createEncoder(picture.current(), about);
 	/** Ids go on over a restart of the server, so that they never repeat. */
 	let id = Date.now();
@@ -36,8 +44,8 @@ export function createStreams(
 	const message = (event: string, data: string): Uint8Array =>
 		new TextEncoder().encode(`id: ${id}\nevent: ${event}\ndata: ${data}\n\n`);
 
-	const send = (bytes: Uint8Array): void => {
-		for (const outgoing of open.keys()) {
+	const send = (to: Iterable<ServerResponse>, bytes: Uint8Array): void => {
+		for (const outgoing of to) {
 			if (outgoing.writableLength > mostUnreadBytes) {
 				outgoing.destroy();
 			} else {
@@ -54,15 +62,18 @@ export function createStreams(
 
 		id++;
 		whole = undefined;
-		send(message('change', change));
+		send(open, message('change', change));
+	});
+	const hostStreams = createHostStreams<ServerResponse>(hosts, monotonicMs, (to, json) => {
+		send(to, message('hosts', json));
 	});
 	const beat = setInterval(() => {
-		send(message('beat', '{}'));
+		send(open, message('beat', '{}'));
 	}, beatMs);
 	beat.unref();
 
 	return {
-		open(outgoing) {
+		open(outgoing, {withHosts}) {
 			if (open.size >= mostStreams) {
 				return false;
 			}
@@ -76,18 +87,22 @@ export function createStreams(
 			outgoing.write(`retry: ${retryMs}\n\n`);
 			whole ??= message('state', encoder.whole());
 			outgoing.write(whole);
-			open.set(outgoing, picture.watch());
+			open.add(outgoing);
+			const ends = [picture.watch(), ...(withHosts ? [hostStreams.open(outgoing)] : [])];
 			outgoing.once('close', () => {
-				open.get(outgoing)?.();
 				open.delete(outgoing);
+				for (const end of ends) {
+					end();
+				}
 			});
 			return true;
 		},
 		count: () => open.size,
 		close() {
 			unsubscribe();
+			hostStreams.close();
 			clearInterval(beat);
-			for (const outgoing of open.keys()) {
+			for (const outgoing of open) {
 				outgoing.destroy();
 			}
 		},

@@ -1,10 +1,12 @@
 /**
 `status` of other hosts, through a stub of ssh that plays the hosts.
 */
-import {chmodSync, mkdirSync, readFileSync, writeFileSync} from 'node:fs';
+import {chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {afterAll, beforeAll, expect, test} from 'vitest';
 import {createEmbeddedBox, type Box} from '../_helpers/cli.js';
+import {eventually} from '../_helpers/eventually.js';
+import {isAlive, start} from '../_helpers/processes.js';
 import {isShown, keys, startTop} from '../tui/_program.js';
 
 let box: Box;
@@ -36,11 +38,14 @@ const stub = String.raw`#!/bin/sh
 printf '%s\n' "$@" > "$HOME/ssh-arguments"
 for word do if [ "$host" = next ]; then host="$word"; fi; if [ "$word" = -- ]; then host=next; fi; done
 case "$host" in
-good) echo 'Welcome!'; cat "$HOME/peer.json";;
+good) echo 'Welcome!'; echo '[!] Reboot on Friday'; cat "$HOME/peer.json";;
 noisy) echo '<html>';;
 lost) echo 'ssh: connect to host lost port 22: No route to host' >&2; exit 255;;
 bare) exit 127;;
-slow) sleep 600;;
+down) printf 'Error: Cannot reach Redis at localhost:6379\nIs it running? systemctl status redis\n' >&2; exit 4;;
+deep) printf '[{"gpu_id":0,"status":"AVAILABLE","note":'; head -c 1000000 /dev/zero | tr '\0' '['; head -c 1000000 /dev/zero | tr '\0' ']'; echo '}]';;
+slow) echo $$ > "$HOME/asking.new"; mv "$HOME/asking.new" "$HOME/asking"; exec sleep 600;;
+drip) while :; do printf '['; sleep 0.05; done;;
 esac
 `;
 
@@ -65,10 +70,15 @@ test('of one host: the table, whatever it prints before, and nothing of it acts 
 	expect(stdout).toMatch(/ 2 +│ ⚠ UNRESERVED │ x +│ - +│ - +│ a b /v);
 	expect(stdout.replaceAll('\n', '')).not.toMatch(/[\p{Control}\u{202E}]/v);
 	expect(readFileSync(path.join(box.home, 'ssh-arguments'), 'utf8').split('\n')).toEqual([
+		'-aTx',
 		'-o',
 		'BatchMode=yes',
 		'-o',
 		'ConnectTimeout=5',
+		'-o',
+		'ClearAllForwardings=yes',
+		'-o',
+		'RemoteCommand=none',
 		'--',
 		'good',
 		'canhazgpu',
@@ -102,18 +112,35 @@ test('of all: those that fail are rows of their own', async () => {
 
 test('one that never answers is given up after 10 s and delays nobody', {timeout: 40_000}, async () => {
 	const started = performance.now();
-	const {stdout} = await box.run('status --all --summary', {...environment, CANHAZGPU_REMOTE_HOSTS: 'slow,good'});
+	const {stdout} = await box.run('status --all --summary', {...environment, CANHAZGPU_REMOTE_HOSTS: 'slow,drip,good'});
 	expect(stdout).toContain('slow: no answer within 10 s');
+	expect(stdout).toContain('drip: no answer within 10 s');
 	expect(stdout).toMatch(/ good +│ 3 /v);
 	expect(performance.now() - started).toBeLessThan(15_000);
 });
 
-test('a host that fails is an error when it was asked for alone', async () => {
-	expect(await box.run('status --remote lost', environment)).toMatchObject({
+test.each([
+	['lost', [], 'ssh: connect to host lost port 22: No route to host'],
+	// The error of canhazgpu there, and not its hint.
+	['down', ['--summary'], 'Cannot reach Redis at localhost:6379'],
+	['deep', ['--json'], 'its answer is not a list of GPUs'],
+])('a host that fails is an error when it was asked for alone: %s', async (host, flags, words) => {
+	expect(await box.run(['status', '--remote', host, ...flags], environment)).toEqual({
 		exitCode: 1,
 		stdout: '',
-		stderr: 'Error: lost: ssh: connect to host lost port 22: No route to host\n',
+		stderr: `Error: ${host}: ${words}\n`,
 	});
+});
+
+test.each(['status --remote slow', 'status --all --json'])('Ctrl-C during %s leaves no ssh behind', async (words) => {
+	const note = path.join(box.home, 'asking');
+	rmSync(note, {force: true});
+	const asking = start(box, words, {...environment, CANHAZGPU_REMOTE_HOSTS: 'slow'});
+	await eventually(() => existsSync(note));
+	const pid = Number(readFileSync(note, 'utf8'));
+	asking.kill('SIGINT');
+	expect(await asking.ended).toMatchObject({exitCode: 130, stdout: ''});
+	await eventually(() => !isAlive(pid));
 });
 
 test('in the monitor: `:host` tells of all of them, `:host NAME` of one', async () => {

@@ -117,15 +117,18 @@ export type StreamMessage = {
 	readonly data: Readonly<Record<string, unknown>>;
 };
 
-/** Listens to `/api/events`. */
-export function listenTo(port: number): {
+/** Listens to `/api/events`, as a page that shows the hosts does if so told. */
+export function listenTo(
+	port: number,
+	query: '' | '?hosts' = '',
+): {
 	readonly messages: readonly StreamMessage[];
 	readonly closed: Promise<unknown>;
 	readonly close: () => void;
 } {
 	const messages: StreamMessage[] = [];
 	const {promise: closed, resolve: close} = Promise.withResolvers<unknown>();
-	const sent = request({host: '127.0.0.1', port, path: '/api/events', agent: false});
+	const sent = request({host: '127.0.0.1', port, path: `/api/events${query}`, agent: false});
 	let rest = '';
 	sent.on('response', (answer) => {
 		answer.setEncoding('utf8').on('data', (data: string) => {

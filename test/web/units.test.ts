@@ -5,10 +5,8 @@ import {once} from 'node:events';
 import {setImmediate as nextTurn} from 'node:timers/promises';
 import {expect, onTestFinished, test} from 'vitest';
 import {CanhazgpuError} from '../../source/errors.js';
-import {createRemoteHosts} from '../../source/web/hosts.js';
 import {createNextRead} from '../../source/web/next-read.js';
 import {startPicture, type LivePicture, type Picture} from '../../source/web/picture.js';
-import {fromCommandRow, harmless, secondsOf} from '../../source/web/remote-json.js';
 import {createReports} from '../../source/web/reports.js';
 import {createStreams} from '../../source/web/stream.js';
 import {createUseHistory} from '../../source/web/use-history.js';
@@ -85,13 +83,17 @@ test('who does not read is dropped; the others are not held up; there is an end 
 			return () => undefined;
 		},
 	};
-	const streams = createStreams(busy, about, {mostStreams: 2, mostUnreadBytes: 100_000});
+	const hosts = {known: () => [], look: () => () => undefined};
+	const streams = createStreams(
+		{picture: busy, hosts, about, monotonicMs: () => performance.now()},
+		{mostStreams: 2, mostUnreadBytes: 100_000},
+	);
 	onTestFinished(streams.close);
 	const outgoing: ServerResponse[] = [];
 	const opened: boolean[] = [];
 	const server = createServer((_, response) => {
 		outgoing.push(response);
-		opened.push(streams.open(response));
+		opened.push(streams.open(response, {withHosts: false}));
 	}).listen(0, '127.0.0.1');
 	await once(server, 'listening');
 	onTestFinished(() => {
@@ -130,58 +132,6 @@ test('who does not read is dropped; the others are not held up; there is an end 
 
 	await eventually(() => streams.count() === 1);
 	expect([outgoing[0]!.destroyed, outgoing[1]!.destroyed]).toEqual([false, true]);
-});
-
-test('a host is asked once for all who want to know, and again after a while; a dead one is an answer too', async () => {
-	let nowMs = 0;
-	const asked: string[] = [];
-	const hosts = createRemoteHosts(
-		['good', 'dead'],
-		async (host) => {
-			asked.push(host);
-			if (host === 'dead') {
-				throw new CanhazgpuError('failed', 'dead: no route\u{1B}[31m');
-			}
-
-			return [{gpu_id: 0, status: 'AVAILABLE', details: 'free for 1h 0m 0s'}];
-		},
-		() => nowMs,
-	);
-	const many = await Promise.all(Array.from({length: 100}, async () => hosts.status('good')));
-	expect(asked).toEqual(['good']);
-	expect(many[99]).toMatchObject([{gpu_id: 0, status: 'AVAILABLE'}]);
-	expect(await hosts.status('dead')).toEqual({error: 'dead: no route'});
-	expect(await hosts.status('other')).toBeUndefined();
-	expect(await hosts.status('__proto__')).toBeUndefined();
-	nowMs = 6000;
-	await hosts.status('good');
-	expect(asked).toEqual(['good', 'dead', 'good']);
-});
-
-test("the rows of another host in this API's words, and their texts harmless", () => {
-	const row = fromCommandRow(
-		{
-			gpu_id: 1,
-			status: 'IN_USE',
-			type: 'RUN',
-			duration: '1h 0m 5s',
-			model: {model: 'a\u{202E}b'},
-			expiry_time: '0001-01-01T00:00:00Z',
-			note: '\u{1B}]0;x\u{7}hi',
-		},
-		1_800_000_000,
-	);
-	expect(row).toMatchObject({
-		gpu_id: 1,
-		reservation_type: 'run',
-		duration: 3605e9,
-		start_time: '2027-01-15T06:59:55Z',
-		model_info: {model: 'a b'},
-		note: 'hi',
-	});
-	expect(row['expiry_time']).toBeUndefined();
-	expect(secondsOf('90')).toBeUndefined();
-	expect(harmless([[[[[['deep']]]]]])).toEqual([[[[[undefined]]]]]);
 });
 
 test('reports are made once for all who ask at the same time', async () => {

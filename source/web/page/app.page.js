@@ -40,7 +40,13 @@ const queueList = byId('queue');
 const queue = keyedList(queueList, waiterItem({duration, sinceWords, nowMs}));
 const nobody = make('li', {class: 'quiet'}, 'Nobody waits.');
 const report = createReport(byId('view-report'));
-const hosts = createHosts(byId('view-hosts'), nowMs);
+let followHosts = () => undefined;
+const hosts = createHosts(byId('view-hosts'), {
+	nowMs,
+	changed() {
+		followHosts();
+	},
+});
 const drawEvents = createEvents(byId('recent'), byId('view-events'));
 startRouter({report, hosts});
 startThemes(byId('theme'));
@@ -73,6 +79,7 @@ function tick() {
 		waiter.tick();
 	}
 
+	hosts.tick();
 	drawBanners(state, nowMs());
 	drawPill();
 }
@@ -99,7 +106,7 @@ function draw() {
 		nobody.remove();
 	}
 
-	hosts.setNames(about.hosts);
+	hosts.setLocal(about.hosts, gpus);
 	tick();
 }
 
@@ -116,10 +123,9 @@ function changesIn(gpus) {
 /** Those that are new are sent alone. */
 const mostEvents = 200;
 
-function take(kind, {now_ms: serverMs, gpu_count: gpuCount, gpus, events, ...parts}) {
+function take({isWhole, now_ms: serverMs, gpu_count: gpuCount, gpus, events, ...parts}) {
 	heardMs = Date.now();
 	aheadMs = serverMs - heardMs;
-	const isWhole = kind === 'state';
 	const changes = changesIn(gpus);
 	if (parts.queue !== undefined && parts.queue.length !== state.queue.length && !isWhole) {
 		changes.push(parts.queue.length === 0 ? 'Nobody waits any more' : `${parts.queue.length} in the queue`);
@@ -155,7 +161,15 @@ function take(kind, {now_ms: serverMs, gpu_count: gpuCount, gpus, events, ...par
 	}
 }
 
-listen(take, (link) => {
+function hear(kind, data) {
+	if (kind === 'hosts') {
+		hosts.take(data.hosts);
+	} else {
+		take({...data, isWhole: kind === 'state'});
+	}
+}
+
+function turn(link) {
 	const wasLost = state.link.kind === 'lost';
 	state.link = link.kind === 'lost' ? {...link, sinceMs: (heardMs ?? Date.now()) + aheadMs} : link;
 	if (link.kind === 'lost' ? !wasLost : wasLost) {
@@ -163,5 +177,7 @@ listen(take, (link) => {
 	}
 
 	tick();
-});
+}
+
+followHosts = listen(hear, turn, hosts.isShown);
 setInterval(tick, 1000);

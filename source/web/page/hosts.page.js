@@ -1,10 +1,10 @@
-/** All boxes at a glance, and each of them in full. */
+/** All boxes at a glance, and each of them in full. This one is live; the others are asked by the server while they are looked at. */
 import {gpuCard} from './card.page.js';
 import {keyedList, make, setAttribute, setText} from './dom.page.js';
 import {counted, duration, stateName} from './words.page.js';
 
-/** Other hosts tell nothing by themselves: while they are looked at they are asked now and then. */
-const askAgainMs = 15_000;
+/** Whoever is asked regularly is not said to be old. */
+const freshMs = 30_000;
 
 const modelsOf = (gpus) => {
 	const counts = new Map();
@@ -17,30 +17,43 @@ const modelsOf = (gpus) => {
 	return [...counts].map(([model, count]) => `${count} × ${model}`).join(', ');
 };
 
+/** How old what is shown of a host is; undefined where there is nothing, or it is live. */
+const ageOf = ({atMs} = {}) => (atMs === undefined ? undefined : Date.now() - atMs);
+
+const availableWords = (gpus) =>
+	`${gpus.filter(({status}) => status === 'AVAILABLE').length} of ${counted(gpus.length, 'GPU')} available`;
+
 function hostCard({name}) {
 	const title = make('a', {class: 'host-name', href: `#/hosts/${encodeURIComponent(name)}`}, name);
 	const words = make('span', {class: 'time'});
+	const age = make('span', {class: 'time host-age'});
 	const models = make('span', {class: 'model'});
 	const squares = make('span', {class: 'squares', role: 'img'});
 	const element = make(
 		'li',
-		{class: 'card host-card'},
+		{class: 'card host-card', 'data-host': name},
 		make('span', {class: 'card-title'}, title),
 		words,
 		squares,
 		models,
+		age,
 	);
+	let host;
+	const tick = () => {
+		const ageMs = ageOf(host);
+		const isOld = ageMs !== undefined && (ageMs > freshMs || host.error !== undefined);
+		setAttribute(element, 'data-old', isOld);
+		setText(age, isOld ? `as it was ${duration(ageMs)} ago` : '');
+	};
+
 	return {
 		element,
-		update({answer}) {
-			const problem = answer?.error;
-			const gpus = Array.isArray(answer) ? answer : [];
-			setAttribute(element, 'data-state', problem === undefined ? undefined : 'ERROR');
-			const free = gpus.filter(({status}) => status === 'AVAILABLE').length;
-			setText(
-				words,
-				answer === undefined ? 'Asking…' : (problem ?? `${free} of ${counted(gpus.length, 'GPU')} available`),
-			);
+		tick,
+		update({known}) {
+			host = known;
+			const gpus = known?.gpus ?? [];
+			setAttribute(element, 'data-state', known?.error === undefined ? undefined : 'ERROR');
+			setText(words, known === undefined ? 'Asking…' : (known.error ?? availableWords(gpus)));
 			setText(models, modelsOf(gpus));
 			setAttribute(
 				squares,
@@ -48,17 +61,24 @@ function hostCard({name}) {
 				gpus.map(({gpu_id: id, status}) => `GPU ${id} ${stateName(status)}`).join(', ') || 'No GPUs are known',
 			);
 			squares.replaceChildren(...gpus.map(({status}) => make('span', {class: 'square', 'data-state': status})));
+			tick();
 		},
 	};
 }
 
-export function createHosts(container, nowMs) {
+/** What the server tells of a host: of one that fails now, what it said before. */
+function knownOf({gpus, error, age_ms: ageMs, before}) {
+	return before === undefined ? {error, gpus, atMs: gpus && Date.now() - ageMs} : {...knownOf(before), error};
+}
+
+/**
+@param changed - Called when it is shown or hidden.
+*/
+export function createHosts(container, {nowMs, changed}) {
 	let names = [];
 	let chosen = '';
 	let isShown = false;
-	let timer;
-	const answers = new Map();
-	const times = new Map();
+	const hosts = new Map();
 	const title = make('h1', {id: 'hosts-title', tabindex: '-1'}, 'Hosts');
 	const age = make('span', {class: 'time'});
 	const back = make('a', {class: 'text-button', href: '#/hosts'}, '← All hosts');
@@ -70,79 +90,78 @@ export function createHosts(container, nowMs) {
 	const gpus = keyedList(drill, (gpu) => gpuCard(gpu, {nowMs, prefix: 'host'}));
 	container.append(make('div', {class: 'section-head'}, title, back, age), problem, overview, drill, hint);
 
+	function problemWords(known) {
+		if (names.length > 0 && !names.includes(chosen)) {
+			return 'There is no such host here.';
+		}
+
+		return known === undefined ? undefined : known.error;
+	}
+
+	function tick() {
+		const ageMs = chosen === '' ? undefined : ageOf(hosts.get(chosen));
+		setText(age, ageMs === undefined ? '' : `as it was ${duration(ageMs)} ago`);
+		for (const {tick: tickOne} of [...cards.parts.values(), ...gpus.parts.values()]) {
+			tickOne();
+		}
+	}
+
 	function draw() {
+		if (!isShown) {
+			return;
+		}
+
 		const isOne = chosen !== '';
-		const answer = answers.get(chosen);
+		const known = hosts.get(chosen);
+		const words = isOne ? problemWords(known) : undefined;
 		setText(title, isOne ? chosen : 'Hosts');
 		back.hidden = !isOne;
 		overview.hidden = isOne;
 		drill.hidden = !isOne;
 		hint.hidden = isOne || names.length > 1;
-		const words = isOne && !names.includes(chosen) && names.length > 0 ? 'There is no such host here.' : answer?.error;
 		problem.hidden = words === undefined;
 		setText(problem, words);
-		cards.update(
-			names.map((name) => ({name, answer: answers.get(name)})),
-			({name}) => name,
-		);
-		gpus.update(isOne && Array.isArray(answer) ? answer : [], ({gpu_id: id}) => id);
-		drawAge();
+		setAttribute(drill, 'data-old', words !== undefined);
+		cards.update(isOne ? [] : names.map((name) => ({name, known: hosts.get(name)})), ({name}) => name);
+		gpus.update(isOne ? (known?.gpus ?? []) : [], ({gpu_id: id}) => id);
+		tick();
 	}
 
-	function drawAge() {
-		const oldest = Math.min(...(chosen === '' ? names : [chosen]).map((name) => times.get(name) ?? Infinity));
-		setText(age, Number.isFinite(oldest) ? `asked ${duration(Date.now() - oldest)} ago` : '');
-	}
-
-	async function ask(name) {
-		try {
-			const answer = await fetch(`/api/hosts/status?host=${encodeURIComponent(name)}`);
-			answers.set(name, await answer.json());
-			times.set(name, Date.now());
-		} catch {
-			// The page's own server is away, and the page says so; the last answers stay, with their age.
-		}
-
-		if (isShown) {
-			draw();
-		}
-	}
-
-	async function askAll() {
-		clearTimeout(timer);
-		draw();
-		// Each is drawn as it answers: a dead one delays nobody.
-		await Promise.all((chosen === '' ? names : [chosen]).map(async (name) => ask(name)));
-		clearTimeout(timer);
-		if (isShown) {
-			timer = setTimeout(askAll, askAgainMs);
-		}
-	}
-
-	setInterval(() => {
-		if (isShown) {
-			drawAge();
-		}
-	}, 1000);
 	return {
+		isShown: () => isShown,
+		tick() {
+			if (isShown) {
+				tick();
+			}
+		},
 		show(rest) {
+			if (rest !== chosen) {
+				// GPUs of the same number on another host are other GPUs.
+				gpus.update([], undefined);
+			}
+
 			chosen = rest;
 			isShown = true;
-			void askAll();
+			draw();
+			changed();
 		},
 		hide() {
 			isShown = false;
-			clearTimeout(timer);
+			changed();
 		},
-		setNames(next) {
-			if (next.join('\n') === names.join('\n')) {
-				return;
+		/** This host as the page knows it anyway, and the names of all, this one first. */
+		setLocal(all, own) {
+			names = all;
+			hosts.set(names[0], {gpus: own});
+			draw();
+		},
+		/** Answers of other hosts. */
+		take(told) {
+			for (const host of told) {
+				hosts.set(host.name, knownOf(host));
 			}
 
-			names = next;
-			if (isShown) {
-				void askAll();
-			}
+			draw();
 		},
 	};
 }

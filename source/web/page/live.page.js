@@ -8,14 +8,18 @@ const silenceMs = 25_000;
 const unseenMs = 300_000;
 
 /**
-@param heard - Called with the kind (`state`, `change`) and its data.
+@param heard - Called with the kind (`state`, `change`, `hosts`) and its data.
 @param turned - Called with `live`, or `lost` and when the next try is.
+@param showsHosts - Whether the page shows the other hosts: they are asked, and told of, for as long as somebody looks.
 */
-export function listen(heard, turned) {
+export function listen(heard, turned, showsHosts) {
 	let source;
+	let address;
 	let failures = 0;
 	let retry;
 	let watchdog;
+
+	const addressNow = () => (showsHosts() && !document.hidden ? '/api/events?hosts' : '/api/events');
 
 	const heardSomething = () => {
 		clearTimeout(watchdog);
@@ -35,9 +39,10 @@ export function listen(heard, turned) {
 
 	function open() {
 		clearTimeout(retry);
-		const own = new EventSource('/api/events');
+		address = addressNow();
+		const own = new EventSource(address);
 		source = own;
-		for (const kind of ['state', 'change', 'beat']) {
+		for (const kind of ['state', 'change', 'hosts', 'beat']) {
 			own.addEventListener(kind, (event) => {
 				if (source !== own) {
 					return;
@@ -80,10 +85,21 @@ export function listen(heard, turned) {
 		open();
 	};
 
+	/** What is listened to changes with what is shown. */
+	const follow = () => {
+		if (source === undefined || address === addressNow()) {
+			return;
+		}
+
+		source.close();
+		open();
+	};
+
 	addEventListener('online', retryNow);
 	let rest;
 	document.addEventListener('visibilitychange', () => {
 		clearTimeout(rest);
+		follow();
 		if (document.hidden) {
 			rest = setTimeout(letGo, unseenMs);
 		} else {
@@ -98,4 +114,5 @@ export function listen(heard, turned) {
 		}
 	});
 	open();
+	return follow;
 }

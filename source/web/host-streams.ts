@@ -1,0 +1,58 @@
+/** What the pages that show the other hosts are sent besides: all that is known at once, then each answer as it comes. */
+import type {KnownHost, RemoteHosts} from './hosts.js';
+
+export type HostStreams<Page> = {
+	/** The page shows the hosts, until the returned function is called. */
+	readonly open: (page: Page) => () => void;
+	readonly close: () => void;
+};
+
+const dated = ({answer, answeredMs}: Pick<KnownHost, 'answer' | 'answeredMs'>, nowMs: number) => ({
+	age_ms: Math.max(0, Math.round(nowMs - answeredMs)),
+	...('error' in answer ? {error: answer.error} : {gpus: answer}),
+});
+
+const hostJson = (host: KnownHost, nowMs: number) => ({
+	name: host.name,
+	...dated(host, nowMs),
+	before: host.before && dated(host.before, nowMs),
+});
+
+/**
+@param send - Gives pages one message; encoded once for all of them.
+*/
+export function createHostStreams<Page>(
+	hosts: Pick<RemoteHosts, 'known' | 'look'>,
+	monotonicMs: () => number,
+	send: (pages: Iterable<Page>, json: string) => void,
+): HostStreams<Page> {
+	const pages = new Set<Page>();
+	let lookAway: (() => void) | undefined;
+
+	const tell = (to: Iterable<Page>, known: readonly KnownHost[]): void => {
+		send(to, JSON.stringify({hosts: known.map((host) => hostJson(host, monotonicMs()))}));
+	};
+
+	return {
+		open(page) {
+			pages.add(page);
+			tell([page], hosts.known());
+			lookAway ??= hosts.look((host) => {
+				tell(pages, [host]);
+			});
+			return () => {
+				pages.delete(page);
+				if (pages.size > 0) {
+					return;
+				}
+
+				lookAway?.();
+				lookAway = undefined;
+			};
+		},
+		close() {
+			lookAway?.();
+			pages.clear();
+		},
+	};
+}

@@ -1,0 +1,259 @@
+/** The other hosts as the server asks them: who is asked, when, and what becomes of their answers. */
+import {expect, test} from 'vitest';
+import {CanhazgpuError} from '../../source/errors.js';
+import {createRemoteHosts, type KnownHost} from '../../source/web/hosts.js';
+import {createHostStreams} from '../../source/web/host-streams.js';
+import {fromCommandRow, fromCommandRows, secondsOf} from '../../source/web/remote-json.js';
+import {createVirtualClock} from '../_helpers/virtual-clock.js';
+
+type Row = Readonly<Record<string, unknown>>;
+
+const fail = (error: unknown): void => {
+	throw error;
+};
+
+/** Hosts that answer after so many seconds, or not within the 10 that they get. */
+function createWorld(secondsOfHosts: Readonly<Record<string, number>>) {
+	const clock = createVirtualClock();
+	const asked: Array<readonly [host: string, atSeconds: number]> = [];
+	const under = new Map<string, number>();
+	let mostAtOnce = 0;
+	let isDead = false;
+	const hosts = createRemoteHosts({
+		names: Object.keys(secondsOfHosts),
+		clock,
+		roundMs: 10_000,
+		broken: fail,
+		async ask(name): Promise<readonly Row[]> {
+			asked.push([name, clock.monotonicMs() / 1000]);
+			under.set(name, (under.get(name) ?? 0) + 1);
+			mostAtOnce = Math.max(mostAtOnce, ...under.values());
+			await clock.sleep(Math.min(10, secondsOfHosts[name]!) * 1000);
+			under.set(name, under.get(name)! - 1);
+			if (isDead || secondsOfHosts[name]! > 10) {
+				throw new CanhazgpuError('failed', `${name}: no answer\u{1B}[31m`);
+			}
+
+			return [{gpu_id: 0, status: 'AVAILABLE', details: 'free for 1h 0m 0s'}];
+		},
+	});
+	return {
+		clock,
+		asked,
+		hosts,
+		mostAtOnce: () => mostAtOnce,
+		die() {
+			isDead = true;
+		},
+	};
+}
+
+/** Somebody who looks, and when they were told of whom. */
+function lookOn({clock, hosts}: ReturnType<typeof createWorld>) {
+	const told: Array<readonly [host: string, atSeconds: number]> = [];
+	const last = new Map<string, KnownHost>();
+	const lookAway = hosts.look((host) => {
+		told.push([host.name, clock.monotonicMs() / 1000]);
+		last.set(host.name, host);
+	});
+	return {told, last, lookAway};
+}
+
+test('nobody is asked while nobody looks; of many who look, each host is asked once a round', async () => {
+	const world = createWorld({a: 1, b: 2});
+	await world.clock.pass(60);
+	expect(world.asked).toEqual([]);
+	const lookers = Array.from({length: 100}, () => lookOn(world));
+	await world.clock.pass(25);
+	expect(world.asked).toEqual(
+		[60, 70, 80].flatMap((at) => [
+			['a', at],
+			['b', at],
+		]),
+	);
+	expect(lookers.map(({told}) => told.length)).toEqual(Array.from({length: 100}, () => 6));
+	for (const {lookAway} of lookers.slice(1)) {
+		lookAway();
+	}
+
+	await world.clock.pass(10);
+	expect(world.asked).toHaveLength(8);
+	lookers[0]!.lookAway();
+	await world.clock.pass(600);
+	expect(world.asked).toHaveLength(8);
+	lookOn(world);
+	await world.clock.pass(1);
+	expect(world.asked.slice(8)).toEqual([
+		['a', 695],
+		['b', 695],
+	]);
+});
+
+test('each answer is told when it comes: a dead host delays nobody, also not the next round', async () => {
+	const world = createWorld({dead: 1000, quick: 1});
+	const {told} = lookOn(world);
+	await world.clock.pass(32);
+	expect(told).toEqual([
+		['quick', 1],
+		['dead', 10],
+		['quick', 11],
+		// It was left in peace for a round.
+		['quick', 21],
+		['dead', 30],
+		['quick', 31],
+	]);
+});
+
+test('whoever comes and goes, and asks besides, never makes it two at a time', async () => {
+	const world = createWorld({a: 3});
+	for (let moment = 0; moment < 40; moment++) {
+		const {lookAway} = lookOn(world);
+		void world.hosts.status('a');
+		await world.clock.pass(0.5);
+		lookAway();
+	}
+
+	expect(world.mostAtOnce()).toBe(1);
+	// An answer is good for 5 s.
+	expect(world.asked.map(([, at]) => at)).toEqual([0, 8, 16]);
+});
+
+test('one that fails now keeps what it said before, with its age', async () => {
+	const world = createWorld({a: 1});
+	const {last, lookAway} = lookOn(world);
+	await world.clock.pass(2);
+	expect(last.get('a')).toMatchObject({answer: [{gpu_id: 0, status: 'AVAILABLE'}], answeredMs: 1000});
+	expect(last.get('a')!.before).toBeUndefined();
+	world.die();
+	await world.clock.pass(20);
+	const failed = {
+		answer: {error: 'a: no answer'},
+		answeredMs: 21_000,
+		before: {answer: [{gpu_id: 0}], answeredMs: 1000},
+	};
+	expect(last.get('a')).toMatchObject(failed);
+	lookAway();
+	await world.clock.pass(3600);
+	expect(world.hosts.known()).toMatchObject([failed]);
+});
+
+test('pages are sent what is known with its age at once, and then each answer alone', async () => {
+	const world = createWorld({a: 1, b: 2});
+	const sent: Array<{to: readonly string[]; hosts: readonly Row[]}> = [];
+	const streams = createHostStreams<string>(world.hosts, world.clock.monotonicMs, (pages, json) => {
+		sent.push({to: [...pages], ...(JSON.parse(json) as {hosts: readonly Row[]})});
+	});
+	const close = streams.open('first');
+	await world.clock.pass(9);
+	streams.open('second');
+	await world.clock.pass(2);
+	expect(sent).toMatchObject([
+		{to: ['first'], hosts: []},
+		{to: ['first'], hosts: [{name: 'a', age_ms: 0, gpus: [{gpu_id: 0}]}]},
+		{to: ['first'], hosts: [{name: 'b', age_ms: 0}]},
+		{
+			to: ['second'],
+			hosts: [
+				{name: 'a', age_ms: 8000},
+				{name: 'b', age_ms: 7000},
+			],
+		},
+		{to: ['first', 'second'], hosts: [{name: 'a', age_ms: 0}]},
+	]);
+	expect(sent).toHaveLength(5);
+	close();
+	await world.clock.pass(10);
+	expect(world.asked).toHaveLength(6);
+	streams.close();
+	await world.clock.pass(100);
+	expect(world.asked).toHaveLength(6);
+});
+
+test('for scripts: one answer for all who ask, again after a while; a dead one is an answer too', async () => {
+	const world = createWorld({good: 1, dead: 1000});
+	const {hosts, clock, asked} = world;
+	const many = Promise.all(Array.from({length: 100}, async () => hosts.status('good')));
+	const dead = hosts.status('dead');
+	await clock.pass(10);
+	expect((await many)[99]).toMatchObject([{gpu_id: 0, status: 'AVAILABLE'}]);
+	expect(await dead).toEqual({error: 'dead: no answer'});
+	expect(asked.map(([name]) => name)).toEqual(['good', 'dead']);
+	expect(await hosts.status('other')).toBeUndefined();
+	expect(await hosts.status('__proto__')).toBeUndefined();
+	void hosts.status('good');
+	void hosts.status('dead');
+	expect(asked.map(([name]) => name)).toEqual(['good', 'dead', 'good']);
+	await clock.pass(10);
+});
+
+test("the rows of another host in this API's words, and their texts harmless", () => {
+	const row = fromCommandRow(
+		{
+			gpu_id: 1,
+			status: 'IN_USE',
+			type: 'RUN',
+			duration: '1h 0m 5s',
+			model: {model: 'a\u{202E}b'},
+			expiry_time: '0001-01-01T00:00:00Z',
+			note: '\u{1B}]0;x\u{7}hi',
+			drained: {by: 'root'},
+			idle_seconds: 5,
+		},
+		1_800_000_000,
+	)!;
+	expect(row).toMatchObject({
+		gpu_id: 1,
+		reservation_type: 'run',
+		duration: 3605e9,
+		start_time: '2027-01-15T06:59:55Z',
+		idle_since: '2027-01-15T07:59:55Z',
+		model_info: {model: 'a b'},
+		note: 'hi',
+		drain: {by: 'root'},
+	});
+	expect(row['expiry_time']).toBeUndefined();
+	expect(secondsOf('90')).toBeUndefined();
+});
+
+test('values of another kind than they should be are unknown, and unknown keys are left out', () => {
+	const texts = ['user', 'note', 'type', 'error', 'processes', 'health', 'unreserved_users', 'drained', 'model'];
+	const hostile = {
+		...Object.fromEntries(texts.map((key) => [key, 7])),
+		gpu_id: 0,
+		status: '<img>',
+		temperature: 'hot',
+		utilization: null,
+		power_w: [1],
+		expiry_time: 'soon',
+		last_released: {},
+		idle_seconds: -1e300,
+		duration: '9999999h 0m 0s',
+		'<script>': 'x',
+	};
+	expect(fromCommandRow(hostile, 1_800_000_000)).toEqual({
+		gpu_id: 0,
+		status: 'ERROR',
+		duration: 9_999_999 * 3600e9,
+	});
+	expect(fromCommandRow({gpu_id: '0', status: 'IN_USE'}, 0)).toBeUndefined();
+	expect(fromCommandRows([hostile, {...hostile, status: 'IN_USE'}], 0)).toMatchObject([{status: 'IN_USE'}]);
+});
+
+test('of too much the processes are left out, and of far too much nothing is shown', () => {
+	const process = {pid: 1, command: 'x'.repeat(10_000)};
+	const busy = Array.from({length: 64}, (_, gpu_id) => ({
+		gpu_id,
+		status: 'IN_USE',
+		processes: Array.from({length: 1000}, (__, pid) => ({...process, pid})),
+	}));
+	expect(fromCommandRows(busy.slice(0, 4), 0)![3]!['processes']).toHaveLength(64);
+	const bare = fromCommandRows(busy, 0)!;
+	expect([bare.length, bare[0]!['processes']]).toEqual([64, undefined]);
+	const endless = Array.from({length: 1024}, (_, gpu_id) => ({
+		gpu_id,
+		status: 'IN_USE',
+		note: 'x'.repeat(1000),
+		uuid: 'y'.repeat(1000),
+	}));
+	expect(fromCommandRows(endless, 0)).toBeUndefined();
+});
