@@ -63,12 +63,12 @@ export function modelOfCommand(commandLine: string): Model | undefined {
 
 /** The first model that these processes, or up to three parents of each, name: workers often do not, and their parent does. */
 export function modelOf(processes: readonly GpuProcess[]): Model | undefined {
-	for (const {commandLine, ancestors} of processes) {
-		for (const line of [commandLine, ...(ancestors ?? [])]) {
-			const model = line === undefined ? undefined : modelOfCommand(line);
-			if (model !== undefined) {
-				return model;
-			}
+	// Workers of one job share their parents, and often what they were started with.
+	const lines = new Set(processes.flatMap(({commandLine, ancestors}) => [commandLine, ...(ancestors ?? [])]));
+	for (const line of lines) {
+		const model = line === undefined ? undefined : modelOfCommand(line);
+		if (model !== undefined) {
+			return model;
 		}
 	}
 

@@ -32,6 +32,10 @@ export type ProcessStat = {
 	Start time in clock ticks since boot.
 	*/
 	readonly startTicks: number;
+	/**
+	Memory that is in RAM, in pages of the machine. 0 for a kernel thread, which has none of its own, and where it is not told.
+	*/
+	readonly residentPages: number;
 };
 
 /**
@@ -51,12 +55,13 @@ export const parseStat = (text: string): ProcessStat | undefined => {
 	const fields = text
 		.slice(close + 1)
 		.trim()
-		.split(' ', 20);
+		.split(' ', 22);
 	const [state, parentPid, ...terminal] = fields;
 	const [processGroup, session, device, foregroundGroup] = terminal.slice(0, 4).map(Number);
 	const [userTicks, kernelTicks] = fields.slice(11, 13).map(Number);
 	const threads = fields[17];
 	const startTicks = fields[19];
+	const residentPages = fields[21];
 	if (state === undefined || state === '' || !isCount(parentPid) || !isCount(threads) || !isCount(startTicks)) {
 		return undefined;
 	}
@@ -72,6 +77,7 @@ export const parseStat = (text: string): ProcessStat | undefined => {
 		threads: Number(threads),
 		cpuTicks: (userTicks ?? 0) + (kernelTicks ?? 0),
 		startTicks: Number(startTicks),
+		residentPages: isCount(residentPages) ? Number(residentPages) : 0,
 	};
 };
 

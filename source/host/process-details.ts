@@ -3,7 +3,7 @@ import type {GpuProcess} from '../core/types.js';
 import {createCommandLineReader} from './command-lines.js';
 import {createCpuMeter} from './cpu-meter.js';
 import type {ProcessStat} from './proc.js';
-import {createProcessFiles, secondsPerTick} from './process-files.js';
+import {createProcessFiles, type FileOwner, secondsPerTick} from './process-files.js';
 import {createOwnerFinder} from './process-owners.js';
 import type {runTool} from './spawn.js';
 import type {Users} from './users.js';
@@ -19,6 +19,7 @@ type Options = {
 	readonly users: Pick<Users, 'nameOf'>;
 	readonly run: typeof runTool;
 	readonly procDirectory?: string;
+	readonly ownerOf?: FileOwner;
 	readonly monotonicMs?: () => number;
 };
 
@@ -38,16 +39,18 @@ export const createProcessDescriber = ({
 	users,
 	run,
 	procDirectory = '/proc',
+	ownerOf,
 	monotonicMs = () => performance.now(),
 }: Options): DescribeProcesses => {
-	const files = createProcessFiles(procDirectory);
+	const files = createProcessFiles(procDirectory, ownerOf);
 	const readCommandLines = createCommandLineReader({run, procDirectory, monotonicMs});
 	const findOwners = createOwnerFinder({users, run, monotonicMs});
 	const measureCpu = createCpuMeter(monotonicMs);
 
 	return async (pids) => {
-		const unique = [...new Set(pids)].filter((pid) => !files.isAbsent(pid));
-		const stats = new Map(unique.map((pid) => [pid, files.statOf(pid)]));
+		const effectiveUids = new Map([...new Set(pids)].map((pid) => [pid, files.effectiveUidOf(pid)]));
+		const present = [...effectiveUids].flatMap(([pid, uid]) => (uid === 'absent' ? [] : [[pid, uid] as const]));
+		const stats = new Map(present.map(([pid]) => [pid, files.statOf(pid)]));
 		const cpu = measureCpu(stats);
 		const parents = new Map<number, ProcessStat | undefined>();
 		const parentStat = (pid: number): ProcessStat | undefined => {
@@ -65,9 +68,8 @@ export const createProcessDescriber = ({
 		);
 		const reading = readCommandLines(readable);
 		// While the command lines are on their way.
-		const statuses = new Map(unique.map((pid) => [pid, files.statusOf(pid)]));
+		const uids = new Map(present.map(([pid, uid]) => [pid, isPlainAccount(uid) ? uid : files.realUidOf(pid)]));
 		const containers = files.containersOf(stats);
-		const uids = new Map([...statuses].map(([pid, {uid}]) => [pid, uid]));
 		const [commandLines, owners] = await Promise.all([reading, findOwners(uids)]);
 		return new Map(
 			[...stats].map(([pid, stat]) => [
@@ -83,13 +85,25 @@ export const createProcessDescriber = ({
 						(ancestors.get(pid) ?? []).flatMap((parent) => flatten(commandLines.get(parent) ?? '') ?? []),
 					),
 					cpuPercent: cpu.get(pid),
-					hostMemoryMiB: statuses.get(pid)?.residentMiB,
+					hostMemoryMiB: residentMiB(stat, files.pageBytes()),
 					containerId: containers.get(pid),
 				},
 			]),
 		);
 	};
 };
+
+/**
+Whether the account that a process acts as is the one that started it. Only a program that is given root's rights (setuid) may have
+been started by another account than it acts as.
+*/
+const isPlainAccount = (effectiveUid: number | undefined): effectiveUid is number =>
+	effectiveUid !== undefined && effectiveUid !== 0;
+
+const residentMiB = (stat: ProcessStat | undefined, pageBytes: number | undefined): number | undefined =>
+	stat === undefined || stat.residentPages === 0 || pageBytes === undefined
+		? undefined
+		: Math.round((stat.residentPages * pageBytes) / 1024 ** 2);
 
 const startTimeOf = (stat: ProcessStat | undefined, bootTime: number | undefined): number | undefined =>
 	stat === undefined || bootTime === undefined ? undefined : bootTime + stat.startTicks * secondsPerTick;

@@ -1,4 +1,6 @@
-import {readFileSync, statSync} from 'node:fs';
+import {Buffer} from 'node:buffer';
+import {closeSync, openSync, readFileSync, readSync, statSync} from 'node:fs';
+import {parseContainerId} from './container-id.js';
 import {parseStat, type ProcessStat} from './proc.js';
 
 /**
@@ -7,11 +9,15 @@ blocks for microseconds only.
 */
 export type ProcessFiles = {
 	/**
-	Whether there is no such process to be seen here, as with those of other containers. False where there is no /proc at all.
+	The effective uid. `absent` when there is no such process to be seen here, as with those of other containers. Undefined where it
+	cannot be seen, and where there is no /proc at all.
 	*/
-	readonly isAbsent: (pid: number) => boolean;
+	readonly effectiveUidOf: (pid: number) => number | 'absent' | undefined;
 	readonly statOf: (pid: number) => ProcessStat | undefined;
-	readonly statusOf: (pid: number) => ProcessStatus;
+	/**
+	The real uid. It costs more than all the rest together.
+	*/
+	readonly realUidOf: (pid: number) => number | undefined;
 	/**
 	See {@link parseContainerId}. A process stays in its container, so each is looked up once.
 	*/
@@ -22,14 +28,10 @@ export type ProcessFiles = {
 	Unix seconds at which the kernel was started. Undefined where it does not tell.
 	*/
 	readonly bootTime: () => number | undefined;
-};
-
-export type ProcessStatus = {
 	/**
-	The real uid.
+	Undefined where the kernel does not tell.
 	*/
-	readonly uid?: number;
-	readonly residentMiB?: number;
+	readonly pageBytes: () => number | undefined;
 };
 
 /**
@@ -39,38 +41,59 @@ export const secondsPerTick = 0.01;
 
 type Contained = {readonly startTicks: number; readonly id?: string};
 
-export const createProcessFiles = (procDirectory: string): ProcessFiles => {
-	let bootTime: {readonly seconds?: number} | undefined;
+/**
+Who a file belongs to: a uid, or undefined when there is none.
+*/
+export type FileOwner = (file: string) => number | undefined;
+
+const ownerOfFile: FileOwner = (file) => statSync(file, {throwIfNoEntry: false})?.uid;
+
+export const createProcessFiles = (procDirectory: string, ownerOf: FileOwner = ownerOfFile): ProcessFiles => {
 	let contained: ReadonlyMap<number, Contained> = new Map();
+	// One for all: they are many, and small.
+	const buffer = Buffer.allocUnsafe(64 * 1024);
 
 	const read = (file: string): string => {
 		try {
-			return readFileSync(`${procDirectory}/${file}`, 'utf8');
+			const descriptor = openSync(`${procDirectory}/${file}`, 'r');
+			try {
+				// The kernel gives such a file whole, where it has the room.
+				return buffer.toString('utf8', 0, readSync(descriptor, buffer));
+			} finally {
+				closeSync(descriptor);
+			}
 		} catch {
 			return '';
 		}
 	};
 
-	// A look whether a directory is there costs a small part of a file that is not.
-	const exists = (name: string): boolean => {
+	const readWhole = (file: string): Uint8Array => {
 		try {
-			return statSync(`${procDirectory}/${name}`, {throwIfNoEntry: false}) !== undefined;
+			return readFileSync(`${procDirectory}/${file}`);
 		} catch {
-			// It may be there, and closed to us.
-			return true;
+			return new Uint8Array();
 		}
 	};
 
-	let hasProc: boolean | undefined;
-	const isAbsent = (pid: number): boolean => {
-		hasProc ??= exists('self');
-		return hasProc && !exists(String(pid));
+	// A look at the directory costs a small part of a file.
+	const uidOf = (name: string): number | 'absent' | undefined => {
+		try {
+			return ownerOf(`${procDirectory}/${name}`) ?? 'absent';
+		} catch {
+			// It may be there, and closed to us.
+			return undefined;
+		}
 	};
 
+	const hasProc = once(() => uidOf('self') !== 'absent');
+
 	return {
-		isAbsent,
+		effectiveUidOf(pid) {
+			const uid = uidOf(String(pid));
+			return uid === 'absent' && !hasProc() ? undefined : uid;
+		},
 		statOf: (pid) => parseStat(read(`${pid}/stat`)),
-		statusOf: (pid) => parseStatus(read(`${pid}/status`)),
+		realUidOf: (pid) => numberAfter(/^Uid:\s+(?<number>\d+)/mv, read(`${pid}/status`)),
 		containersOf(processes) {
 			const found = new Map<number, Contained>();
 			// Most processes share theirs.
@@ -97,11 +120,17 @@ export const createProcessFiles = (procDirectory: string): ProcessFiles => {
 			contained = found;
 			return new Map([...found].map(([pid, {id}]) => [pid, id]));
 		},
-		bootTime() {
-			// Read once: on large machines this file takes a while.
-			bootTime ??= {seconds: numberAfter(/^btime (?<number>\d+)/mv, read('stat'))};
-			return bootTime.seconds;
-		},
+		// On large machines this file takes a while.
+		bootTime: once(() => numberAfter(/^btime (?<number>\d+)/mv, new TextDecoder().decode(readWhole('stat')))),
+		pageBytes: once(() => parsePageBytes(readWhole('self/auxv'))),
+	};
+};
+
+const once = <Value>(find: () => Value): (() => Value) => {
+	let found: {readonly value: Value} | undefined;
+	return () => {
+		found ??= {value: find()};
+		return found.value;
 	};
 };
 
@@ -111,40 +140,15 @@ const numberAfter = (form: RegExp, text: string): number | undefined => {
 };
 
 /**
-Lines of proc_pid_status(5). Of the four uids the first is the real one. A kernel thread has no memory of its own.
+AT_PAGESZ of the auxiliary vector (getauxval(3)): pairs of a type and a value, each of 64 bits, the least byte first. ARM machines have
+pages of 4, 16 or 64 KiB.
 */
-const parseStatus = (text: string): ProcessStatus => {
-	const residentKiB = numberAfter(/^VmRSS:\s+(?<number>\d+) kB/mv, text);
-	return {
-		uid: numberAfter(/^Uid:\s+(?<number>\d+)/mv, text),
-		residentMiB: residentKiB === undefined ? undefined : Math.round(residentKiB / 1024),
-	};
-};
-
-/**
-The first 12 characters of the id of the container that a process runs in, as `docker ps` shows them, from its control groups
-(cgroups(7), both versions). Docker, containerd, Podman, CRI-O and Kubernetes each write the path otherwise, but all end it in the id:
-
-    12:memory:/docker/<id>
-    0::/system.slice/docker-<id>.scope
-    0::/user.slice/user-1000.slice/user@1000.service/user.slice/libpod-<id>.scope/container
-    1:name=systemd:/kubepods/burstable/pod<uuid>/<id>
-    0::/kubepods.slice/kubepods-pod<uuid>.slice/cri-containerd-<id>.scope
-    0::/system.slice/containerd.service/kubepods-besteffort-pod<uuid>.slice:cri-containerd:<id>
-
-The innermost counts. Undefined outside of containers.
-*/
-export const parseContainerId = (cgroup: string): string | undefined => {
-	for (const line of cgroup.split('\n')) {
-		const path = line.split(':').slice(2);
-		const ids = path
-			.join(':')
-			.matchAll(/(?:^|[\-\/:])(?<prefix>conmon-)?(?<id>[\da-f]{64})(?=[.\/]|$)/gv)
-			.filter(({groups}) => groups?.['prefix'] === undefined)
-			.toArray();
-		const id = ids.at(-1)?.groups?.['id'];
-		if (id !== undefined) {
-			return id.slice(0, 12);
+const parsePageBytes = (vector: Uint8Array): number | undefined => {
+	const pageSizeType = 6n;
+	const words = new DataView(vector.buffer, vector.byteOffset, vector.byteLength);
+	for (let offset = 0; offset + 16 <= words.byteLength; offset += 16) {
+		if (words.getBigUint64(offset, true) === pageSizeType) {
+			return Number(words.getBigUint64(offset + 8, true));
 		}
 	}
 

@@ -4,11 +4,17 @@ import {afterEach, expect, test, vi} from 'vitest';
 import {createProcessDescriber} from '../../source/host/process-details.js';
 import {runTool} from '../../source/host/spawn.js';
 import {createUsers} from '../../source/host/users.js';
-import {createFiles, createFilesIn} from './temporary.js';
+import {createFiles, createFilesIn, everythingIsOf} from './temporary.js';
 
 const users = createUsers();
 const account = users.nameOfSync(process.getuid?.() ?? 0);
 const describe = createProcessDescriber({users, run: runTool});
+
+/**
+Over files of ours that are to look like the kernel's: root acts in all of these processes.
+*/
+const describeIn = (procDirectory: string, options: Partial<Parameters<typeof createProcessDescriber>[0]> = {}) =>
+	createProcessDescriber({users, run: runTool, procDirectory, ownerOf: everythingIsOf(0), ...options});
 
 const own = 'Uid:\t0\t0\t0\t0\n';
 
@@ -58,7 +64,7 @@ test('names up to three parents, the nearest first', async () => {
 		]),
 	);
 	const directory = await createFiles(files);
-	const details = await createProcessDescriber({users, run: runTool, procDirectory: directory})([6, 2]);
+	const details = await describeIn(directory)([6, 2]);
 	expect(details.get(6)?.ancestors).toEqual(['program 5', 'program 4', 'program 3']);
 	expect(details.get(2)?.ancestors).toBeUndefined();
 });
@@ -78,15 +84,29 @@ test.each([
 	['odd', '\0x\0', 'odd', 'x'],
 ])('%s with the arguments %j is called %s', async (comm, text, name, commandLine) => {
 	const directory = await createFiles({'5/stat': stat(comm), '5/status': 'Uid:\t0\t1\t2\t3\n', '5/cmdline': text});
-	const details = await createProcessDescriber({users, run: runTool, procDirectory: directory})([5]);
+	const details = await describeIn(directory)([5]);
 	expect(details.get(5)).toMatchObject({startTicks: 0, user: 'root', name, commandLine});
 });
 
 test('an endless command line is cut, between two characters', async () => {
 	const directory = await createFiles({'5/stat': stat('x'), '5/status': own, '5/cmdline': `x${'😀'.repeat(10_000)}\0`});
-	const details = await createProcessDescriber({users, run: runTool, procDirectory: directory})([5]);
+	const details = await describeIn(directory)([5]);
 	const {commandLine = ''} = details.get(5) ?? {};
 	expect(commandLine).toBe(`x${'😀'.repeat(2047)}`);
+});
+
+test('the owner is who started it, whoever it acts as', async () => {
+	const directory = await createFiles({
+		'5/stat': stat('setuid'),
+		'5/status': 'Uid:\t1\t0\t0\t0\n',
+		'6/stat': stat('job'),
+	});
+	const numbered = {nameOf: async (uid: number) => `user${uid}`};
+	const asRoot = await describeIn(directory, {users: numbered})([5]);
+	expect(asRoot.get(5)?.user).toBe('user1');
+	// An account other than root acts for itself: no more is read.
+	const asAda = await describeIn(directory, {users: numbered, ownerOf: everythingIsOf(1000)})([6]);
+	expect(asAda.get(6)?.user).toBe('user1000');
 });
 
 test('a process that is gone or hidden is told of by nothing', async () => {
@@ -103,7 +123,7 @@ test('asks for every process once a scan, and for hidden ones only now and then'
 		stderr: '',
 	}));
 	let now = 0;
-	const ask = createProcessDescriber({users, run, procDirectory: directory, monotonicMs: () => now});
+	const ask = describeIn(directory, {run, monotonicMs: () => now});
 
 	const details = await ask([7, 8, 7, 8]);
 	expect([...details].map(([pid, {user}]) => [pid, user])).toEqual([
@@ -131,7 +151,7 @@ test('a command line whose reading hangs holds nobody up for long, and is not re
 	await runTool('mkfifo', [`${directory}/5/cmdline`], {timeoutMs: 5000});
 	const run = vi.fn(runTool);
 	let now = 0;
-	const ask = createProcessDescriber({users, run, procDirectory: directory, monotonicMs: () => now});
+	const ask = describeIn(directory, {run, monotonicMs: () => now});
 
 	const startedAt = performance.now();
 	for (let round = 0; round < 10; round++) {
@@ -153,7 +173,7 @@ test('while the reader cannot even be killed, no other is started', async () => 
 	const {promise: ended, resolve: release} = Promise.withResolvers<void>();
 	const run = vi.fn<typeof runTool>(async () => ({stdout: '', stderr: '', failure: 'timed-out', ended}));
 	const directory = await createFiles({'5/stat': stat('a'), '6/stat': stat('b'), '5/status': own, '6/status': own});
-	const ask = createProcessDescriber({users, run, procDirectory: directory});
+	const ask = describeIn(directory, {run});
 	await ask([5]);
 	await ask([5, 6]);
 	expect(run).toHaveBeenCalledTimes(1);
@@ -167,7 +187,7 @@ test('while the reader cannot even be killed, no other is started', async () => 
 test('a process that waits in the kernel is not read', async () => {
 	const run = vi.fn(runTool);
 	const directory = await createFiles({'5/stat': stat('a', 'D'), '5/status': own, '5/cmdline': 'a\0'});
-	const details = await createProcessDescriber({users, run, procDirectory: directory})([5]);
+	const details = await describeIn(directory, {run})([5]);
 	expect(details.get(5)).toMatchObject({user: 'root', name: 'a', commandLine: undefined});
 	expect(run).not.toHaveBeenCalled();
 });
@@ -176,7 +196,7 @@ test('command lines are read once, until a minute is over or the pid is another 
 	const directory = await createFiles({'5/stat': stat('a'), '5/status': own, '5/cmdline': 'a\0'});
 	const run = vi.fn(runTool);
 	let now = 0;
-	const ask = createProcessDescriber({users, run, procDirectory: directory, monotonicMs: () => now});
+	const ask = describeIn(directory, {run, monotonicMs: () => now});
 	const read = async () => {
 		const details = await ask([5]);
 		return details.get(5)?.commandLine;
@@ -203,7 +223,7 @@ test('no argument passes for the command line of another process', async () => {
 		'6/stat': stat('b'),
 		'6/status': own,
 	});
-	const details = await createProcessDescriber({users, run: runTool, procDirectory: directory})([5, 6]);
+	const details = await describeIn(directory)([5, 6]);
 	expect(details.get(5)?.commandLine).toBe(`x\n${directory}/6/cmdline evil`);
 	expect(details.get(6)?.commandLine).toBeUndefined();
 });

@@ -1,28 +1,40 @@
 import {spawn} from 'node:child_process';
+import process from 'node:process';
 import * as fc from 'fast-check';
 import {expect, onTestFinished, test, vi} from 'vitest';
 import {createProcessDescriber} from '../../source/host/process-details.js';
-import {parseContainerId} from '../../source/host/process-files.js';
+import {parseContainerId} from '../../source/host/container-id.js';
 import {runTool} from '../../source/host/spawn.js';
 import {createUsers} from '../../source/host/users.js';
 import {eventually} from '../_helpers/eventually.js';
-import {createFiles, createFilesIn} from './temporary.js';
+import {createFiles, createFilesIn, everythingIsOf} from './temporary.js';
 
 const users = createUsers();
 const id = '0123456789ab'.padEnd(64, 'c');
 const other = 'f'.repeat(64);
 
-const stat = ({ticks = 0, startTicks = 500, parent = 1} = {}) =>
-	`5 (x) S ${parent} 1 1 0 -1 0 0 0 0 0 ${ticks} 0 0 0 20 0 1 0 ${startTicks} 0 0\n`;
+const stat = ({ticks = 0, startTicks = 500, parent = 1, pages = 0} = {}) =>
+	`5 (x) S ${parent} 1 1 0 -1 0 0 0 0 0 ${ticks} 0 0 0 20 0 1 0 ${startTicks} 999999 ${pages} 18446744073709551615\n`;
+
+/**
+The auxiliary vector: 64 bits a word, the least byte first. The page size is of type 6, and type 0 ends it.
+*/
+const vector = (...words: readonly number[]) => words.map((word) => String.fromCodePoint(...bytesOf(word))).join('');
+
+const bytesOf = (word: number) => Array.from({length: 8}, (_, place) => Math.floor(word / 256 ** place) % 256);
 
 test('start, parent, memory and container, from the files of the kernel', async () => {
 	const procDirectory = await createFiles({
 		stat: 'cpu  1 2 3\nintr 5\nbtime 1700000000\nprocesses 9\n',
-		'5/stat': stat({parent: 4}),
-		'5/status': 'Name:\tx\nUid:\t0\t1\t1\t1\nVmHWM:\t  999999 kB\nVmRSS:\t  204800 kB\n',
+		// ARM's largest pages.
+		'self/auxv': vector(33, 4096, 6, 65_536, 0, 0),
+		'5/stat': stat({parent: 4, pages: 3200}),
+		'5/status': 'Name:\tx\nUid:\t0\t1\t1\t1\n',
 		'5/cgroup': `0::/system.slice/docker-${id}.scope\n`,
 	});
-	const details = await createProcessDescriber({users, run: runTool, procDirectory})([5, 3_999_999]);
+	const details = await createProcessDescriber({users, run: runTool, procDirectory, ownerOf: everythingIsOf(0)})([
+		5, 3_999_999,
+	]);
 	expect(details.get(5)).toMatchObject({
 		startTicks: 500,
 		startTime: 1_700_000_005,
@@ -32,20 +44,33 @@ test('start, parent, memory and container, from the files of the kernel', async 
 		containerId: '0123456789ab',
 	});
 	// Of a hidden one nothing is known, which is no error.
-	expect(Object.values(details.get(3_999_999) ?? {}).every((value) => value === undefined)).toBe(true);
+	expect(details.has(3_999_999)).toBe(false);
 });
 
 test('the first of a process in a namespace has no parent, and a kernel thread no memory', async () => {
 	const procDirectory = await createFiles({'5/stat': stat({parent: 0}), '5/status': 'Uid:\t0\t0\t0\t0\n'});
-	const details = await createProcessDescriber({users, run: runTool, procDirectory})([5]);
+	const details = await createProcessDescriber({users, run: runTool, procDirectory, ownerOf: everythingIsOf(0)})([5]);
 	expect(details.get(5)).toMatchObject({parentPid: undefined, hostMemoryMiB: undefined, startTime: undefined});
+});
+
+test('memory is unknown where the size of a page is', async () => {
+	for (const auxv of ['', vector(33, 4096, 0, 0), vector(6, 4096).slice(0, 15)]) {
+		const procDirectory = await createFiles({'self/auxv': auxv, '5/stat': stat({pages: 3200}), '5/status': ''});
+		const details = await createProcessDescriber({users, run: runTool, procDirectory, ownerOf: everythingIsOf(1)})([5]);
+		expect(details.get(5)).toMatchObject({startTicks: 500, hostMemoryMiB: undefined});
+	}
+});
+
+test('our own memory is told as the kernel tells it', async () => {
+	const details = await createProcessDescriber({users, run: runTool})([process.pid]);
+	expect(details.get(process.pid)?.hostMemoryMiB).toBeCloseTo(process.memoryUsage.rss() / 1024 ** 2, -2);
 });
 
 test('use of processors is the one since the call before, and unknown at first sight', async () => {
 	const procDirectory = await createFiles({'5/stat': stat(), '5/status': ''});
 	let now = 0;
 	const run = async () => ({stdout: '', stderr: ''});
-	const ask = createProcessDescriber({users, run, procDirectory, monotonicMs: () => now});
+	const ask = createProcessDescriber({users, run, procDirectory, ownerOf: everythingIsOf(0), monotonicMs: () => now});
 	const cpuAt = async (atMs: number, text: string) => {
 		now = atMs;
 		await createFilesIn(procDirectory, {'5/stat': text});
@@ -131,7 +156,7 @@ test('500 processes cost one command, and each account is asked for once', async
 	const procDirectory = await createFiles({...files, '7/stat': stat({parent: 1}), '7/cmdline': 'shell\0'});
 	const run = vi.fn(runTool);
 	const nameOf = vi.fn(async (uid: number) => `user${uid}`);
-	const ask = createProcessDescriber({users: {nameOf}, run, procDirectory});
+	const ask = createProcessDescriber({users: {nameOf}, run, procDirectory, ownerOf: everythingIsOf(0)});
 	const pids = Array.from({length: 1000}, (_, index) => 1000 + (index % 500));
 	const details = await ask(pids);
 	expect(details.size).toBe(500);

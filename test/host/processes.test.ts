@@ -165,7 +165,31 @@ test('a program cannot disguise its state by its name', () => {
 			fc.nat(),
 			fc.nat(),
 			(comm, state, parentPid, startTicks) => {
-				const fields = [state, parentPid, 7, 8, 34_816, -1, 0, 0, 0, 0, 0, 40, 2, 0, 0, 0, 0, 3, 0, startTicks, 0];
+				const fields = [
+					state,
+					parentPid,
+					7,
+					8,
+					34_816,
+					-1,
+					0,
+					0,
+					0,
+					0,
+					0,
+					40,
+					2,
+					0,
+					0,
+					0,
+					0,
+					3,
+					0,
+					startTicks,
+					0,
+					55,
+					9,
+				];
 				expect(parseStat(`42 (${comm}) ${fields.join(' ')}\n`)).toEqual({
 					comm,
 					state,
@@ -177,6 +201,7 @@ test('a program cannot disguise its state by its name', () => {
 					threads: 3,
 					cpuTicks: 42,
 					startTicks,
+					residentPages: 55,
 				});
 			},
 		),
@@ -192,7 +217,7 @@ test('no text makes the parser throw', () => {
 			),
 			(text) => {
 				const stat = parseStat(text);
-				expect(stat === undefined || Number.isFinite(stat.startTicks)).toBe(true);
+				expect(stat === undefined || Number.isFinite(stat.startTicks + stat.residentPages)).toBe(true);
 			},
 		),
 	);

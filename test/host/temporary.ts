@@ -1,3 +1,4 @@
+import {existsSync} from 'node:fs';
 import {chmod, mkdir, mkdtemp, writeFile} from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
@@ -19,3 +20,8 @@ export const createFilesIn = async (directory: string, files: Readonly<Record<st
 		await chmod(file, text.startsWith('#!') ? 0o755 : 0o644);
 	}
 };
+
+/**
+Whatever is there belongs to this account, as far as the reader of /proc can see.
+*/
+export const everythingIsOf = (uid: number) => (file: string) => (existsSync(file) ? uid : undefined);
