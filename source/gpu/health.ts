@@ -14,6 +14,15 @@ export type Symptoms = {
 	*/
 	readonly recoveryAction?: string;
 	readonly eccUncorrectedErrors?: number;
+	/**
+	A faulty row of memory could not be replaced by a spare one: the GPU is to be exchanged. Rows that only wait to be replaced do not
+	hinder new work (NVIDIA GPU Memory Error Management, "Error Recovery and Response Flags").
+	*/
+	readonly hasFailedRemapping?: boolean;
+	/**
+	Faulty pages of memory wait for a reset to be taken out of use, and are handed to programs until then. Of GPUs before Ampere.
+	*/
+	readonly hasPendingPages?: boolean;
 	readonly temperatureCelsius?: number;
 	readonly temperatureLimitCelsius?: number;
 	readonly isBrakingForHeat?: boolean;
@@ -23,32 +32,38 @@ export type Symptoms = {
 The reasons not to hand a GPU out, the gravest first.
 */
 export const judgeHealth = (symptoms: Symptoms): readonly HealthProblem[] =>
-	[
-		lostProblem(symptoms.failure),
-		resetProblem(symptoms.failure, symptoms.recoveryAction),
-		eccProblem(symptoms.eccUncorrectedErrors),
-		heatProblem(symptoms),
-	].filter((problem) => problem !== undefined);
+	[lostProblem(symptoms.failure), resetProblem(symptoms), eccProblem(symptoms), heatProblem(symptoms)].filter(
+		(problem) => problem !== undefined,
+	);
 
 const lostProblem = (failure = ''): HealthProblem | undefined =>
 	/is lost|fallen off the bus/iv.test(failure)
 		? {kind: 'fell-off-the-bus', words: `Fell off the bus: ${cap(failure, 200)}`}
 		: undefined;
 
-const resetProblem = (failure = '', recoveryAction = ''): HealthProblem | undefined => {
+const resetProblem = ({failure = '', recoveryAction = '', hasPendingPages}: Symptoms): HealthProblem | undefined => {
 	if (/requires reset|reset required/iv.test(failure)) {
 		return {kind: 'needs-reset', words: cap(failure, 200)};
 	}
 
-	return /reset|reboot|drain/iv.test(recoveryAction)
-		? {kind: 'needs-reset', words: `The driver asks for: ${cap(recoveryAction, 100)}`}
+	if (/reset|reboot|drain/iv.test(recoveryAction)) {
+		return {kind: 'needs-reset', words: `The driver asks for: ${cap(recoveryAction, 100)}`};
+	}
+
+	return hasPendingPages === true
+		? {kind: 'needs-reset', words: 'Faulty memory pages are in use until the GPU is reset (retired pages pending)'}
 		: undefined;
 };
 
-const eccProblem = (errors = 0): HealthProblem | undefined =>
-	errors > 0
+const eccProblem = ({eccUncorrectedErrors: errors = 0, hasFailedRemapping}: Symptoms): HealthProblem | undefined => {
+	if (hasFailedRemapping === true) {
+		return {kind: 'ecc', words: 'Faulty memory could not be replaced (row remapping failed): the GPU needs exchanging'};
+	}
+
+	return errors > 0
 		? {kind: 'ecc', words: `${errors} memory error${errors === 1 ? '' : 's'} that could not be corrected (ECC)`}
 		: undefined;
+};
 
 const heatProblem = ({
 	temperatureCelsius,

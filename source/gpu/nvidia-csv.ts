@@ -107,3 +107,8 @@ export const readNumber = (text: string): number | undefined => {
 Whether the cell holds a word for not knowing instead of a text, such as `[Not Found]` or `N/A`.
 */
 export const isMarker = (text: string): boolean => /^\[.*\]$|^n\/a$|^err!$|^$/iv.test(text);
+
+/**
+`Yes` or `No`. Undefined for everything else.
+*/
+export const readAnswer = (text: string): boolean | undefined => ({yes: true, no: false})[text.toLowerCase()];

@@ -60,13 +60,15 @@ export const attachParts = (gpus: readonly GpuReading[], details: Details | unde
 			});
 
 /**
-Adds what the driver wants to be done, and the heat, of which older versions of the table say nothing.
+Adds what the driver wants to be done, failed repairs and the heat, of which older versions of the table say nothing.
 */
 export const addDetailedHealth = (gpus: readonly GpuReading[], details: Details): readonly GpuReading[] =>
 	gpus.map((gpu) => {
-		const {recoveryAction, temperatureLimitCelsius} = details.gpus.find((one) => isSame(one, gpu)) ?? {};
+		const {recoveryAction, temperatureLimitCelsius, hasFailedRemapping, hasPendingPages} =
+			details.gpus.find((one) => isSame(one, gpu)) ?? {};
 		const {temperatureCelsius} = gpu;
-		return addProblems(gpu, judgeHealth({recoveryAction, temperatureCelsius, temperatureLimitCelsius}));
+		const symptoms = {recoveryAction, hasFailedRemapping, hasPendingPages, temperatureCelsius, temperatureLimitCelsius};
+		return addProblems(gpu, judgeHealth(symptoms));
 	});
 
 const isSame = (details: GpuDetails, gpu: GpuReading): boolean =>

@@ -21,6 +21,7 @@ const basicFields = [
 	'clocks.current.memory',
 	'compute_mode',
 	'ecc.errors.uncorrected.volatile.total',
+	'retired_pages.pending',
 	'driver_version',
 ] as const;
 
@@ -32,6 +33,7 @@ const laterFields: ReadonlyArray<{readonly since: number; readonly fields: reado
 	{since: 510, fields: ['memory.reserved', 'compute_cap']},
 	{since: 535, fields: ['clocks_event_reasons.active', 'temperature.gpu.tlimit']},
 	{since: 565, fields: ['gpu_recovery_action']},
+	{since: 580, fields: ['remapped_rows.failure']},
 ];
 
 /**

@@ -1,5 +1,5 @@
 import type {GpuReading} from '../core/types.js';
-import {type CsvRow, isMarker, readNumber} from './nvidia-csv.js';
+import {type CsvRow, isMarker, readAnswer, readNumber} from './nvidia-csv.js';
 import {judgeHealth} from './health.js';
 import {isBrakingForHeat, readReasonBits, throttleWords} from './nvidia-throttle.js';
 import {normalizePciBusId} from './pci.js';
@@ -50,6 +50,8 @@ export const readGpu = (index: number, {cells}: CsvRow): BareReading => {
 		failure,
 		recoveryAction: readText(cells.get('gpu_recovery_action')),
 		eccUncorrectedErrors,
+		hasFailedRemapping: readAnswer(cells.get('remapped_rows.failure') ?? ''),
+		hasPendingPages: readAnswer(cells.get('retired_pages.pending') ?? ''),
 		temperatureCelsius,
 		temperatureLimitCelsius,
 		isBrakingForHeat: reasonBits !== undefined && isBrakingForHeat(reasonBits),

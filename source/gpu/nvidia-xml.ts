@@ -1,6 +1,6 @@
 import {XMLParser} from 'fast-xml-parser';
 import type {GpuProcess, MigInstance} from '../core/observation.js';
-import {isMarker, readNumber} from './nvidia-csv.js';
+import {isMarker, readAnswer, readNumber} from './nvidia-csv.js';
 import {normalizePciBusId} from './pci.js';
 import {cap} from './text.js';
 
@@ -20,6 +20,8 @@ export type GpuDetails = {
 	*/
 	readonly recoveryAction?: string;
 	readonly temperatureLimitCelsius?: number;
+	readonly hasFailedRemapping?: boolean;
+	readonly hasPendingPages?: boolean;
 	/**
 	With those that only draw. Undefined when they could not be told.
 	*/
@@ -80,6 +82,10 @@ const readGpu = (gpu: unknown): GpuDetails => {
 		migInstances: parts === undefined ? undefined : list(parts, 'mig_device').map((part) => readPart(part)),
 		recoveryAction: textOf(gpu, 'gpu_recovery_action'),
 		temperatureLimitCelsius: numberOf(child(gpu, 'temperature'), 'gpu_temp_slow_threshold'),
+		hasFailedRemapping:
+			answerOf(child(gpu, 'ecc_errors'), 'unrepairable_memory') === true ||
+			answerOf(child(gpu, 'remapped_rows'), 'remapped_row_failure'),
+		hasPendingPages: answerOf(child(gpu, 'retired_pages'), 'pending_retirement'),
 		processes:
 			processes === undefined || isUnknown(processes)
 				? undefined
@@ -138,3 +144,5 @@ const textOf = (value: unknown, name: string): string | undefined => {
 };
 
 const numberOf = (value: unknown, name: string): number | undefined => readNumber(textOf(value, name) ?? '');
+
+const answerOf = (value: unknown, name: string): boolean | undefined => readAnswer(textOf(value, name) ?? '');

@@ -17,6 +17,7 @@ typedef struct { unsigned long long total, free, used; } memory_v1;
 typedef struct { unsigned version; unsigned long long total, reserved, free, used; } memory_v2;
 typedef struct { unsigned pid; unsigned long long used; } process_v1;
 typedef struct { unsigned pid; unsigned long long used; unsigned gpuInstanceId, computeInstanceId; } process_v2;
+typedef struct { unsigned fieldId, scopeId; long long timestamp, latency; int valueType, code; unsigned long long value; } field;
 typedef struct { unsigned pid; unsigned long long time; unsigned sm, memory, encoder, decoder; } sample;
 
 static const unsigned long long MiB = 1024 * 1024;
@@ -121,6 +122,24 @@ int nvmlDeviceGetTotalEccErrors(device *gpu, int corrected, int counter, unsigne
 	*into = corrected == 1 && counter == 0 ? (told("ecc") ? 3 : 0) : 99;
 	return OK;
 }
+int nvmlDeviceGetRetiredPagesPendingStatus(device *gpu, int *into) {
+	*into = 1;
+	return gpu->index == 1 && told("pages") ? OK : NOT_SUPPORTED;
+}
+#ifndef OLD
+int nvmlDeviceGetRemappedRows(device *gpu, unsigned *corrected, unsigned *uncorrected, unsigned *pending, unsigned *failed) {
+	*corrected = *uncorrected = 1;
+	*pending = told("pending") || told("rows");
+	*failed = gpu->index == 0 && told("rows");
+	return OK;
+}
+int nvmlDeviceGetFieldValues(device *gpu, int count, field *into) {
+	if (count != 1 || into->fieldId != 230) return 2;
+	into->code = told("no-recovery") ? NOT_SUPPORTED : OK;
+	into->value = told("drain") ? 4 : told("imex") ? 6 : 0;
+	return OK;
+}
+#endif
 int nvmlDeviceGetComputeMode(device *gpu, int *into) { *into = gpu->index == 0 ? 0 : 3; return OK; }
 int nvmlDeviceGetCudaComputeCapability(device *gpu, int *major, int *minor) { *major = 9; *minor = 0; return OK; }
 

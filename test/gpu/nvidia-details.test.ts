@@ -3,7 +3,7 @@ import path from 'node:path';
 import {fileURLToPath} from 'node:url';
 import * as fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
-import {askDetails, attachParts} from '../../source/gpu/nvidia-details.js';
+import {addDetailedHealth, askDetails, attachParts} from '../../source/gpu/nvidia-details.js';
 import {parseList} from '../../source/gpu/nvidia-list.js';
 import {parseDetails} from '../../source/gpu/nvidia-xml.js';
 import type {RunTool} from '../../source/gpu/tool.js';
@@ -33,6 +33,8 @@ const document = `<?xml version="1.0" ?>
 				<fb_memory_usage><total>N/A</total><used>[Unknown Error]</used></fb_memory_usage></mig_device>
 		</mig_devices>
 		<gpu_recovery_action>Drain and Reset</gpu_recovery_action>
+		<retired_pages><pending_blacklist>Yes</pending_blacklist><pending_retirement>Yes</pending_retirement></retired_pages>
+		<remapped_rows>N/A</remapped_rows>
 		<temperature><gpu_temp_slow_threshold>89 C</gpu_temp_slow_threshold></temperature>
 		<processes>N/A</processes>
 	</gpu>
@@ -41,6 +43,8 @@ const document = `<?xml version="1.0" ?>
 		<mig_mode><current_mig>N/A</current_mig></mig_mode>
 		<mig_devices>None</mig_devices>
 		<gpu_recovery_action>None</gpu_recovery_action>
+		<ecc_errors><unrepairable_memory>No</unrepairable_memory></ecc_errors>
+		<remapped_rows><remapped_row_pending>Yes</remapped_row_pending><remapped_row_failure>No</remapped_row_failure></remapped_rows>
 		<processes>
 			<process_info><pid>77</pid><type>G</type><process_name>/usr/bin/X &lol; a, b</process_name><used_memory>40 MiB</used_memory></process_info>
 			<process_info><pid>N/A</pid><type>C</type><used_memory>40 MiB</used_memory></process_info>
@@ -70,6 +74,8 @@ test('reads what the tables lack', () => {
 				],
 				recoveryAction: 'Drain and Reset',
 				temperatureLimitCelsius: 89,
+				hasFailedRemapping: undefined,
+				hasPendingPages: true,
 				processes: undefined,
 			},
 			{
@@ -79,6 +85,8 @@ test('reads what the tables lack', () => {
 				migInstances: [],
 				recoveryAction: 'None',
 				temperatureLimitCelsius: undefined,
+				hasFailedRemapping: false,
+				hasPendingPages: undefined,
 				processes: [
 					{pid: 77, kind: 'graphics', memoryUsedMiB: 40},
 					{pid: 78, kind: 'both', memoryUsedMiB: undefined},
@@ -197,4 +205,18 @@ describe.skipIf(!isHere)('recorded outputs', () => {
 	test.each(filesLike(/\.(?:txt|csv|tsv|xml)$/v))('%s makes neither stumble', (file) => {
 		expect(() => [parseDetails(read(file)), parseList(read(file))]).not.toThrow();
 	});
+});
+
+test('of repairs that failed only the details of an old driver tell', () => {
+	const gpus = ['GPU-1', 'GPU-2', 'GPU-3'].map((uuid, index) => ({index, uuid, unknown: {}, processes: []}));
+	const told = parseDetails(`<?xml version="1.0" ?><nvidia_smi_log>
+		<gpu><uuid>GPU-1</uuid><remapped_rows><remapped_row_failure>Yes</remapped_row_failure></remapped_rows></gpu>
+		<gpu><uuid>GPU-2</uuid><ecc_errors><unrepairable_memory>Yes</unrepairable_memory></ecc_errors></gpu>
+		<gpu><uuid>GPU-3</uuid><remapped_rows><remapped_row_pending>Yes</remapped_row_pending></remapped_rows></gpu>
+	</nvidia_smi_log>`);
+	expect(addDetailedHealth(gpus, told ?? {gpus: []}).map(({health}) => health?.map(({kind}) => kind))).toEqual([
+		['ecc'],
+		['ecc'],
+		undefined,
+	]);
 });

@@ -62,6 +62,20 @@ test('what makes a GPU unfit is told, and nothing else', () => {
 	]);
 });
 
+test('memory that could not be repaired makes a GPU unfit; rows that wait for a reset do not', () => {
+	const text = `index, remapped_rows.pending, remapped_rows.failure, retired_pages.pending
+0, Yes, No, [N/A]
+1, Yes, Yes, [N/A]
+2, [N/A], [N/A], Yes
+3, [N/A], [Unknown Error], [Not Supported]`;
+	expect(gpusOf(text).map(({health}) => health)).toEqual([
+		undefined,
+		[{kind: 'ecc', words: 'Faulty memory could not be replaced (row remapping failed): the GPU needs exchanging'}],
+		[{kind: 'needs-reset', words: 'Faulty memory pages are in use until the GPU is reset (retired pages pending)'}],
+		undefined,
+	]);
+});
+
 test('a GPU that is lost has fallen off the bus, in whatever line it is told', () => {
 	const line = 'Unable to determine the device handle for GPU1: 0000:04:00.0: GPU is lost.  Reboot the system';
 	expect(parseGpuTable(fixture('gpus.gap.csv'), line)?.gpus[1]?.health).toMatchObject([{kind: 'fell-off-the-bus'}]);
@@ -84,6 +98,7 @@ test('a driver is asked for what it knows: none is asked for the reasons twice',
 				major < 535 ? 'clocks_throttle_reasons.active' : 'clocks_event_reasons.active',
 			]);
 			expect(fields.includes('memory.reserved')).toBe(major >= 510);
+			expect(fields.includes('remapped_rows.failure')).toBe(major >= 580);
 			expect(fields).toHaveLength(new Set(fields).size);
 		}),
 	);

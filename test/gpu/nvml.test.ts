@@ -137,6 +137,17 @@ describe.skipIf(!hasCompiler)('over a stand-in for the library', () => {
 		]);
 	});
 
+	test.each([
+		['rows', [['ecc'], undefined]],
+		['pending', [undefined, undefined]],
+		['pages', [undefined, ['needs-reset']]],
+		['drain', [['needs-reset'], ['needs-reset']]],
+		['drain no-recovery', [undefined, undefined]],
+		['imex', [undefined, undefined]],
+	])('what the driver says of repairs: %s', (words, kinds) => {
+		expect(scanWith(words).gpus.map(({health}) => health?.map(({kind}) => kind))).toEqual(kinds);
+	});
+
 	test('processes that may not be seen are hidden, not absent', () => {
 		const {gpus, processes} = scanWith('no-processes no-power');
 		expect(processes.hidden).toEqual(new Map([['GPU-0', '[Insufficient Permissions]']]));

@@ -3,6 +3,7 @@ import {judgeHealth} from '../health.js';
 import {isBrakingForHeat, throttleWords} from '../nvidia-throttle.js';
 import {normalizePciBusId} from '../pci.js';
 import type {BareReading} from '../reading.js';
+import {readRepairs} from './repairs.js';
 import {ask, askText, codes, integerAt, longAt, textIn, wordOf, type Calls, type Refusal, type Told} from './calls.js';
 
 const bytesPerMiB = 1024 * 1024;
@@ -154,6 +155,7 @@ export const readDevice = (calls: Calls, handle: bigint, index: number): BareRea
 	const failure = broken === undefined ? undefined : wordOf(broken).slice(1, -1);
 	const health = judgeHealth({
 		failure,
+		...readRepairs(calls, handle),
 		eccUncorrectedErrors,
 		temperatureCelsius,
 		temperatureLimitCelsius,
