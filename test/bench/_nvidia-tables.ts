@@ -26,6 +26,7 @@ const cells: Readonly<Record<string, string>> = {
 	'clocks_event_reasons.active': '0x0000000000000004',
 	'temperature.gpu.tlimit': '26',
 	gpu_recovery_action: 'None',
+	'remapped_rows.failure': 'No',
 };
 
 /**
