@@ -2,14 +2,18 @@ import {writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {gpuFields, processFields} from '../../source/gpu/nvidia-fields.js';
 
-type Size = {readonly gpuCount: number; readonly pids: readonly number[]};
+type Size = {
+	readonly gpuCount: number;
+	readonly pids: readonly number[];
+	/** On each GPU, in MiB. */
+	readonly memoryUsed?: number;
+};
 
 const uuidOf = (index: number): string => `GPU-00000000-0000-0000-0000-${String(index).padStart(12, '0')}`;
 
 const cells: Readonly<Record<string, string>> = {
 	name: 'NVIDIA H100 80GB HBM3',
 	'memory.total': '81559',
-	'memory.used': '40123',
 	'utilization.gpu': '97',
 	'utilization.memory': '41',
 	'temperature.gpu': '61',
@@ -32,11 +36,16 @@ const cells: Readonly<Record<string, string>> = {
 /**
 What nvidia-smi prints for so many GPUs, with these processes dealt out to them.
 */
-export const tables = ({gpuCount, pids}: Size): {readonly gpus: string; readonly processes: string} => {
+export const tables = ({
+	gpuCount,
+	pids,
+	memoryUsed = 40_123,
+}: Size): {readonly gpus: string; readonly processes: string} => {
 	const fields = gpuFields(new Set());
 	const gpus = Array.from({length: gpuCount}, (_, index) => {
 		const own: Readonly<Record<string, string>> = {
 			index: String(index),
+			'memory.used': String(memoryUsed),
 			uuid: uuidOf(index),
 			'pci.bus_id': `00000000:${index.toString(16).padStart(2, '0')}:00.0`,
 		};

@@ -1,0 +1,195 @@
+/**
+Many browsers and requests at once on `canhazgpu web`, over an nvidia-smi that notes when it begins and ends: what that costs, and how
+often the GPUs were looked at.
+*/
+import {existsSync, readFileSync} from 'node:fs';
+import path from 'node:path';
+import {setTimeout as sleep} from 'node:timers/promises';
+import {answerOf} from '../bench/_nvidia-tables.js';
+import type {Box} from '../_helpers/cli.js';
+import {eventually} from '../_helpers/eventually.js';
+import {stubTool} from '../_helpers/stub-tool.js';
+import {ask, listenTo, startWeb} from './_server.js';
+
+/** What nvidia-smi is run for: the readings of GPUs, their processes, or readings that go on; anything else is asked rarely. */
+type Kind = 'gpus' | 'processes' | 'stream' | 'other';
+
+type Tool = {
+	readonly searchPath: string;
+	/** Of the runs that one process started, in the order in which they began and ended. */
+	readonly noted: (parent: number) => ReadonlyArray<{readonly word: 'begin' | 'end' | 'reading'; readonly kind: Kind}>;
+};
+
+/** As slow as a real one. What it is not asked for in a table it does not know. */
+function notingTool(box: Box, gpuCount: number): Tool {
+	const log = path.join(box.home, 'looks');
+	const lines = `
+case "$*" in
+--query-gpu=*' -l '*) kind=stream;;
+--query-gpu=*) kind=gpus;;
+--query-compute-apps=*) kind=processes;;
+*) kind=other;;
+esac
+note() { echo "$PPID $1 $kind" >> '${log}'; }
+answer() { ${answerOf(box.home, {gpuCount, pids: [], memoryUsed: 4})}
+}
+trap 'note end; exit 143' TERM
+note begin
+case $kind in
+stream) while :; do answer "$@"; note reading; sleep 2 & wait $!; done;;
+other) note end; exit 2;;
+*) sleep 0.05; answer "$@"; note end;;
+esac
+`;
+	const {searchPath} = stubTool(box, 'nvidia-smi', lines);
+	return {
+		searchPath,
+		noted: (parent) =>
+			(existsSync(log) ? readFileSync(log, 'utf8') : '')
+				.split('\n')
+				.map((line) => line.split(' ') as [string, 'begin' | 'end' | 'reading', Kind])
+				.filter(([pid]) => pid === String(parent))
+				.map(([, word, kind]) => ({word, kind})),
+	};
+}
+
+/** How many of these ran at the same time, at most. */
+function mostAtOnce(noted: ReturnType<Tool['noted']>, kinds: readonly Kind[]): number {
+	let running = 0;
+	let most = 0;
+	for (const {word, kind} of noted) {
+		if (!kinds.includes(kind) || word === 'reading') {
+			continue;
+		}
+
+		running += word === 'begin' ? 1 : -1;
+		most = Math.max(most, running);
+	}
+
+	return most;
+}
+
+export type Load = {
+	readonly seconds: number;
+	readonly streamCount: number;
+	readonly requestsPerSecond: number;
+	readonly gpuCount: number;
+};
+
+export type Borne = {
+	/** Milliseconds that each request took. */
+	readonly took: readonly number[];
+	/** Of requests that were not answered as they should be. */
+	readonly failed: readonly number[];
+	readonly mostMiB: number;
+	readonly processorSeconds: number;
+	/** How many events each browser heard of those that all of them could hear. */
+	readonly events: readonly number[];
+	/** How often the GPUs were looked at by a run of the tool for the server; each is a query or two of different kinds, started together. */
+	readonly scans: number;
+	/** At the same time, at most. */
+	readonly scansAtOnce: number;
+	/** Of the run of the tool that goes on. */
+	readonly streamsAtOnce: number;
+	readonly readings: number;
+	/** How often the pool was changed meanwhile, each of which is worth a look. */
+	readonly changes: number;
+};
+
+/** Resident memory in MiB. */
+const residentMiB = (pid: number): number =>
+	Number(/^VmRSS:\s*(?<kib>\d+)/mv.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))!.groups!['kib']) / 1024;
+
+/** Seconds of processor time so far. */
+function processorSeconds(pid: number): number {
+	const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ', 2)[1]!.split(' ');
+	return (Number(fields[11]) + Number(fields[12])) / 100;
+}
+
+/** @param box - With a store and without a pool. */
+export async function bearLoad(box: Box, {seconds, streamCount, requestsPerSecond, gpuCount}: Load): Promise<Borne> {
+	const tool = notingTool(box, gpuCount);
+	const environment = {PATH: tool.searchPath};
+	const made = await box.run(`admin --gpus ${gpuCount} --provider nvidia --force`, environment);
+	if (made.exitCode !== 0) {
+		throw new Error(made.stderr);
+	}
+
+	const web = await startWeb(box, [], environment);
+	const streams = Array.from({length: streamCount}, () => listenTo(web.port));
+	await eventually(() => streams.every(({messages}) => messages.length > 0), 60_000);
+	const took: number[] = [];
+	const failed: number[] = [];
+	const pending = new Set<Promise<void>>();
+	let mostMiB = 0;
+	let changes = 0;
+	const processorBefore = processorSeconds(web.pid);
+	const notedBefore = tool.noted(web.pid).length;
+
+	async function askOnce(): Promise<void> {
+		const started = performance.now();
+		const {status, body} = await ask(web.port, '/api/status');
+		took.push(performance.now() - started);
+		if (status !== 200 || !body.includes('NVIDIA H100')) {
+			failed.push(status);
+		}
+	}
+
+	const untilMs = performance.now() + seconds * 1000;
+	/** Somebody gets and gives back GPUs all the while. */
+	const busy = (async () => {
+		while (performance.now() < untilMs) {
+			for (const words of ['reserve --gpus 2', 'release']) {
+				const {exitCode, stderr} = await box.run(words, environment);
+				if (exitCode !== 0) {
+					throw new Error(stderr);
+				}
+
+				changes++;
+				await sleep(1000);
+			}
+		}
+	})();
+
+	const started = performance.now();
+	for (let number = 0; number < seconds * requestsPerSecond; number++) {
+		await sleep(Math.max(0, started + (number * 1000) / requestsPerSecond - performance.now()));
+		const asked = askOnce();
+		pending.add(asked);
+		void asked.finally(() => {
+			pending.delete(asked);
+		});
+		if (number % requestsPerSecond === 0) {
+			mostMiB = Math.max(mostMiB, residentMiB(web.pid));
+		}
+	}
+
+	await Promise.all(pending);
+	await busy;
+	const noted = tool.noted(web.pid);
+	const duringLoad = noted.slice(notedBefore).map(({word, kind}) => `${word} ${kind}`);
+	const countOf = (what: string): number => duringLoad.filter((note) => note === what).length;
+	const spent = processorSeconds(web.pid) - processorBefore;
+	// Those that all of them could hear.
+	const lastFirst = Math.max(...streams.map(({messages}) => messages[0]!.id));
+	const lastCommon = Math.min(...streams.map(({messages}) => messages.at(-1)!.id));
+	for (const stream of streams) {
+		stream.close();
+	}
+
+	await web.end('SIGTERM');
+	return {
+		took,
+		failed,
+		mostMiB,
+		processorSeconds: spent,
+		events: streams.map(
+			({messages}) => messages.filter(({event, id}) => event === 'change' && id > lastFirst && id <= lastCommon).length,
+		),
+		scans: Math.max(countOf('begin gpus'), countOf('begin processes')),
+		scansAtOnce: Math.max(mostAtOnce(noted, ['gpus']), mostAtOnce(noted, ['processes'])),
+		streamsAtOnce: mostAtOnce(noted, ['stream']),
+		readings: countOf('reading stream'),
+		changes,
+	};
+}

@@ -1,0 +1,23 @@
+/** The benchmark of the dashboard, in small: `npm run bench -- web` is the real one. */
+import {mkdirSync} from 'node:fs';
+import {expect, onTestFinished, test} from 'vitest';
+import {createBox} from '../_helpers/cli.js';
+import {bearLoad} from './_load.js';
+
+test('many browsers and requests cost one scan at a time, one every two seconds and one a change', async () => {
+	const box = createBox({CANHAZGPU_STORE: 'embedded'});
+	onTestFinished(box.remove);
+	mkdirSync(box.poolDirectory);
+	const seconds = 4;
+	const borne = await bearLoad(box, {seconds, streamCount: 50, requestsPerSecond: 50, gpuCount: 4});
+	expect(borne).toMatchObject({failed: [], scansAtOnce: 1, streamsAtOnce: 1});
+	expect(borne.took).toHaveLength(200);
+	expect(borne.changes).toBeGreaterThan(1);
+	// Its last second is that of the last change.
+	expect(borne.scans).toBeGreaterThan(1);
+	expect(borne.scans).toBeLessThanOrEqual((seconds + 1) / 2 + borne.changes + 2);
+	expect(borne.readings).toBeGreaterThan(0);
+	expect(Math.min(...borne.events)).toBe(Math.max(...borne.events));
+	expect(Math.min(...borne.events)).toBeGreaterThan(2);
+	expect(borne.mostMiB).toBeLessThan(200);
+});
