@@ -1,5 +1,6 @@
 import {modelOfCommand} from '../core/model.js';
 import {findHold, finish, type Hold} from '../core/holding.js';
+import type {ProviderName} from '../core/types.js';
 import {CanhazgpuError} from '../errors.js';
 import {longDuration} from '../format/durations.js';
 import type {App, Interruption, OpenWorld} from '../application.js';
@@ -25,13 +26,22 @@ function commandOf({rest, words}: Input): readonly [command: string, ...args: re
 }
 
 /** What tells the job its GPUs. Whatever the caller's environment said of GPUs is replaced. */
-export const gpuEnvironment = (gpus: readonly number[]): Readonly<Record<string, string>> => {
+export const gpuEnvironment = (
+	gpus: readonly number[],
+	provider: ProviderName,
+): Readonly<Record<string, string | undefined>> => {
 	const list = gpus.join(',');
 	return {
 		CUDA_VISIBLE_DEVICES: list,
 		// Ids here count in PCI order; CUDA's own order is fastest first.
 		CUDA_DEVICE_ORDER: 'PCI_BUS_ID',
 		NVIDIA_VISIBLE_DEVICES: list,
+		...(provider === 'amd' && {
+			HIP_VISIBLE_DEVICES: list,
+			// Of the layers below and beside HIP: what these leave out HIP would no longer count.
+			ROCR_VISIBLE_DEVICES: undefined,
+			GPU_DEVICE_ORDINAL: undefined,
+		}),
 	};
 };
 
@@ -45,11 +55,10 @@ type Held = {
 
 async function runHeld(app: App, {world, hold, words, timeoutSeconds, interruption}: Held): Promise<number> {
 	const [command, ...args] = words;
-	const forAmd = world.gpus.name === 'amd' ? {HIP_VISIBLE_DEVICES: hold.gpus.join(',')} : {};
 	const job = await app.startJob({
 		command,
 		args,
-		environment: {...app.environment, ...gpuEnvironment(hold.gpus), ...forAmd},
+		environment: {...app.environment, ...gpuEnvironment(hold.gpus, world.gpus.name)},
 		timeoutSeconds,
 		onTimeout() {
 			app.remark(`canhazgpu: the time limit of ${longDuration(timeoutSeconds ?? 0)} is over: stopping the command`);

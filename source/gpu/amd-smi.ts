@@ -1,6 +1,7 @@
 import {explainAmdFailure, errorWords} from './amd-failures.js';
 import {readDriverVersion, readGpus} from './amd-gpus.js';
 import {entriesByGpu, type JsonObject} from './amd-json.js';
+import {numbersForPrograms} from './amd-order.js';
 import {placeProcesses, type ProcessesByGpu, readProcesses} from './amd-processes.js';
 import type {Answer, Ask} from './amd-query.js';
 import type {BareReading} from './reading.js';
@@ -17,6 +18,10 @@ export type AmdScan =
 			Undefined when processes could not be asked for.
 			*/
 			readonly processes: ProcessesByGpu | undefined;
+			/**
+			By which programs know the GPUs, by the tool's own numbers.
+			*/
+			readonly numbers: ReadonlyMap<number, number>;
 			readonly driverVersion?: string;
 			readonly warnings: readonly string[];
 	  }
@@ -135,6 +140,10 @@ export const createAmdSmi = ({command, question, monotonicMs, timeoutMs}: Option
 			gpus,
 			driverVersion: readDriverVersion(fixed),
 			processes: processes && placeProcesses(gpus, processes),
+			numbers: numbersForPrograms(
+				gpus.map(({index}) => index),
+				list,
+			),
 			warnings: [
 				...(metricAnswer.json?.remarks ?? []),
 				...linesOf(metricAnswer.outcome.stderr),

@@ -2,6 +2,7 @@ import type {GpuProvider} from '../core/ports.js';
 import type {Observation} from '../core/types.js';
 import {countSeen} from './count.js';
 import {amdDriver} from './amd-failures.js';
+import {inOrderOfPrograms} from './amd-order.js';
 import {attachProcesses} from './amd-processes.js';
 import {createQuestion} from './amd-query.js';
 import {createAmdSmi} from './amd-smi.js';
@@ -77,8 +78,9 @@ export const createAmdProvider = ({
 			return report({gpus: [], failure: seen.failure, warnings: []});
 		}
 
-		const {processes, driverVersion, warnings} = seen;
-		return report({gpus: await attachProcesses(seen.gpus, processes, describeProcesses), driverVersion, warnings});
+		const {processes, numbers, driverVersion, warnings} = seen;
+		const gpus = await attachProcesses(seen.gpus, processes, describeProcesses);
+		return report({gpus: inOrderOfPrograms(gpus, numbers), driverVersion, warnings});
 	};
 
 	const observe = singleFlight(scan);

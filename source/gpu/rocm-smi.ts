@@ -5,6 +5,7 @@ texts.
 import {explainAmdFailure} from './amd-failures.js';
 import {readGpus} from './amd-gpus.js';
 import {isObject, type JsonObject, readIndex, readQuantity, readText, valueAt} from './amd-json.js';
+import {numbersForPrograms} from './amd-order.js';
 import type {ProcessesByGpu} from './amd-processes.js';
 import type {Ask} from './amd-query.js';
 import type {AmdScan} from './amd-smi.js';
@@ -66,6 +67,7 @@ export const createRocmSmi = ({command, question, monotonicMs, timeoutMs}: Optio
 			: undefined;
 		return {
 			gpus: readGpus({...found, fixed: found.metric, list: found.metric}),
+			numbers: numbersForPrograms(found.metric.keys().toArray(), found.metric),
 			driverVersion: found.driverVersion,
 			processes,
 			warnings: [
@@ -124,6 +126,7 @@ const rewrite = (card: JsonObject): JsonObject => {
 		asic: {market_name: find('card series', 'device name', 'card model')},
 		bdf: find('pci bus'),
 		uuid: find('unique id'),
+		node_id: find('node id'),
 	};
 };
 
