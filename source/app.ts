@@ -148,6 +148,8 @@ export function createApp({config, hasColor, early: runs}: AppOptions): App {
 		},
 		// Not by process.stdin: merely touching it begins to read what is meant for a job.
 		isTerminal: isatty(0) && isatty(1),
+		// A terminal that does not know its width says 0.
+		columns: process.stdout.isTTY && process.stdout.columns > 0 ? process.stdout.columns : undefined,
 		liveErrors:
 			process.stderr.isTTY && process.env['TERM'] !== 'dumb'
 				? {

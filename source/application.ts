@@ -89,6 +89,8 @@ export type App = {
 	/** Prints lines on stderr: remarks. */
 	readonly remark: (text: string) => void;
 	readonly isTerminal: boolean;
+	/** How wide stdout is; undefined where it is no terminal. */
+	readonly columns: number | undefined;
 	/** Stderr, when it is a terminal on which a line may be redrawn. */
 	readonly liveErrors: {readonly write: (text: string) => void; readonly columns: () => number} | undefined;
 	/** Told how a waiting in line goes, where that is not shown on stderr. */

@@ -83,6 +83,7 @@ function innerApp(app: App, world: OpenWorld, {signal, onWaiting, onReleased}: L
 		print,
 		remark: print,
 		isTerminal: false,
+		columns: undefined,
 		liveErrors: undefined,
 		tellWaiting: onWaiting,
 		tellReleased: onReleased,

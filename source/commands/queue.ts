@@ -53,7 +53,8 @@ export const queue: Command = {
 	async run(app, input) {
 		const world = await app.open();
 		try {
-			const id = input.text('leave');
+			// The table shows an id with an ellipsis: copied whole it is the beginning of one all the same.
+			const id = input.text('leave')?.replace(/(?<=.)…$/v, '');
 			if (id !== undefined) {
 				await leave(app, world, id);
 				return 0;
@@ -63,7 +64,7 @@ export const queue: Command = {
 			if (input.has('json')) {
 				app.print(harmlessJson(lineJson(rows)));
 			} else {
-				app.print(rows.length === 0 ? 'Nobody waits' : lineTable(rows, app.paint));
+				app.print(rows.length === 0 ? 'Nobody waits' : lineTable(rows, app.paint, app.columns));
 			}
 
 			return 0;

@@ -71,7 +71,7 @@ export const report: Command = {
 			} else if (form === 'csv') {
 				app.print(reportCsv(made, by));
 			} else {
-				app.print(reportTable(made, {by, days, hasBars: app.isTerminal}, app.paint));
+				app.print(reportTable(made, {by, days, hasBars: app.columns !== undefined, width: app.columns}, app.paint));
 			}
 
 			return 0;

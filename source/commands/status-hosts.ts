@@ -67,7 +67,11 @@ export const showRemote = async (app: App, input: Input, host: string): Promise<
 		if (input.has('json')) {
 			app.print(harmlessJson(rows));
 		} else {
-			app.print(input.has('summary') ? summaryTable([{host, rows}], app.paint) : hostTable(rows, app.paint));
+			app.print(
+				input.has('summary')
+					? summaryTable([{host, rows}], app.paint, app.columns)
+					: hostTable(rows, app.paint, app.columns),
+			);
 		}
 	});
 
@@ -81,7 +85,9 @@ export const showAll = async (app: App, input: Input): Promise<number> =>
 				const answer = await pending;
 				if (showsAsTheyCome && !signal.aborted) {
 					const body =
-						'error' in answer ? app.paint.error(`✗ ${sanitize(answer.error)}`) : hostTable(answer.rows, app.paint);
+						'error' in answer
+							? app.paint.error(`✗ ${sanitize(answer.error)}`)
+							: hostTable(answer.rows, app.paint, app.columns);
 					app.print(`${app.paint.bold(sanitize(answer.host))}\n${body}\n`);
 				}
 
@@ -95,6 +101,6 @@ export const showAll = async (app: App, input: Input): Promise<number> =>
 		if (input.has('json')) {
 			app.print(harmlessJson(hostsJson(answers)));
 		} else if (input.has('summary')) {
-			app.print(summaryTable(answers, app.paint));
+			app.print(summaryTable(answers, app.paint, app.columns));
 		}
 	});

@@ -47,10 +47,14 @@ export const status: Command = {
 				app.print(harmlessJson(statusJson(view.rows, view.observation)));
 			} else if (input.has('summary')) {
 				app.print(
-					summaryTable([{host: world.host.hostname, rows: statusJson(view.rows, view.observation)}], app.paint),
+					summaryTable(
+						[{host: world.host.hostname, rows: statusJson(view.rows, view.observation)}],
+						app.paint,
+						app.columns,
+					),
 				);
 			} else {
-				app.print(statusTable(view.rows, app.paint));
+				app.print(statusTable(view.rows, app.paint, app.columns));
 			}
 
 			const {failure, warnings, simulated} = view.observation;

@@ -3,7 +3,8 @@ Tables of hosts, from the rows that `status --json` prints: so ours and others',
 */
 import {counted} from './numbers.js';
 import type {Paint} from './paint.js';
-import {ruledTable} from './table.js';
+import {statusSacrifices} from './status-table.js';
+import {ruledTable, type Cell} from './table.js';
 import {sanitize, shorten} from './text.js';
 
 export type JsonRow = Readonly<Record<string, unknown>>;
@@ -20,22 +21,22 @@ const text = (value: unknown): string => {
 	return words === '' ? '-' : words;
 };
 
-function stateCell(status: string, paint: Paint): string {
+function stateCell(status: string, paint: Paint): Cell {
 	switch (status) {
 		case 'AVAILABLE': {
-			return paint.available('● AVAILABLE');
+			return {text: '● AVAILABLE', paint: paint.available};
 		}
 
 		case 'IN_USE': {
-			return paint.inUse('● IN_USE');
+			return {text: '● IN_USE', paint: paint.inUse};
 		}
 
 		case 'UNRESERVED': {
-			return paint.unreserved('⚠ UNRESERVED');
+			return {text: '⚠ UNRESERVED', paint: paint.unreserved};
 		}
 
 		default: {
-			return paint.error(`✗ ${status}`);
+			return {text: `✗ ${status}`, paint: paint.error};
 		}
 	}
 }
@@ -44,7 +45,7 @@ const modelOf = ({model}: JsonRow): unknown =>
 	typeof model === 'object' && model !== null ? (model as JsonRow)['model'] : undefined;
 
 /** The table of one host. */
-export function hostTable(rows: readonly JsonRow[], paint: Paint): string {
+export function hostTable(rows: readonly JsonRow[], paint: Paint, width?: number): string {
 	const hasModels = rows.some((row) => modelOf(row) !== undefined);
 	return ruledTable(
 		['GPU', 'STATUS', 'USER', 'DURATION', 'TYPE', 'DETAILS', 'VALIDATION', ...(hasModels ? ['MODEL'] : []), 'NOTE'],
@@ -60,6 +61,7 @@ export function hostTable(rows: readonly JsonRow[], paint: Paint): string {
 			text(row['note']),
 		]),
 		paint,
+		{width, sacrifices: statusSacrifices},
 	);
 }
 
@@ -76,9 +78,9 @@ function models(rows: readonly JsonRow[]): string {
 	return counts.size > 0 ? [...counts].map(([name, count]) => `${count}x ${name}`).join(', ') : 'unknown';
 }
 
-function summaryCells(answer: HostAnswer, paint: Paint): readonly string[] {
+function summaryCells(answer: HostAnswer, paint: Paint): readonly Cell[] {
 	if ('error' in answer) {
-		return [text(answer.host), '-', paint.error(text(answer.error)), '-', '-'];
+		return [text(answer.host), '-', {text: text(answer.error), paint: paint.error}, '-', '-'];
 	}
 
 	const {rows} = answer;
@@ -90,17 +92,24 @@ function summaryCells(answer: HostAnswer, paint: Paint): readonly string[] {
 		text(answer.host),
 		String(rows.length),
 		models(rows),
-		available > 0 ? paint.available(`✓ ${available}`) : paint.error('✗ 0'),
+		available > 0 ? {text: `✓ ${available}`, paint: paint.available} : {text: '✗ 0', paint: paint.error},
 		errors > 0 ? `${inUse} (${counted(errors, 'error')})` : String(inUse),
 	];
 }
 
 /** One line a host: `status --summary`. */
-export const summaryTable = (answers: readonly HostAnswer[], paint: Paint): string =>
+export const summaryTable = (answers: readonly HostAnswer[], paint: Paint, width?: number): string =>
 	ruledTable(
 		['HOST', 'TOTAL', 'GPU MODELS', 'AVAILABLE', 'IN USE'],
 		answers.map((answer) => summaryCells(answer, paint)),
 		paint,
+		{
+			width,
+			sacrifices: [
+				['GPU MODELS', 16],
+				['HOST', 12],
+			],
+		},
 	);
 
 /** `--all --json`: an object host -> array, or `{"error": ...}`. */

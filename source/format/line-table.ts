@@ -3,7 +3,7 @@ import {labelOf, ownerOf} from '../core/ownership.js';
 import type {QueueEntry} from '../core/types.js';
 import {longDuration, timestamp} from './durations.js';
 import type {Paint} from './paint.js';
-import {ruledTable} from './table.js';
+import {ruledTable, type Sacrifices} from './table.js';
 import {sanitize, shorten} from './text.js';
 import {outOfServiceWords, wantedWords} from './waiting.js';
 
@@ -27,8 +27,25 @@ function estimateWords({isPossible, outOfService, estimateSeconds}: LineRow): st
 	);
 }
 
-/** The table of `canhazgpu queue`. */
-export const lineTable = (rows: readonly LineRow[], paint: Paint): string =>
+const sacrifices: Sacrifices = [
+	['NOTE', 20],
+	['TYPE', 0],
+	['NOTE', 8],
+	['USER', 10],
+	['ID', 9],
+	['WAITED', 0],
+	['NOTE', 0],
+	['WANTS', 10],
+	['ESTIMATE', 10],
+	['ID', 0],
+];
+
+/**
+The table of `canhazgpu queue`.
+
+@param width - Of the terminal; without one nothing is left out.
+*/
+export const lineTable = (rows: readonly LineRow[], paint: Paint, width?: number): string =>
 	ruledTable(
 		['#', 'ID', 'USER', 'WANTS', 'GOT', 'TYPE', 'WAITED', 'ESTIMATE', 'NOTE'],
 		rows.map((row) => {
@@ -52,6 +69,7 @@ export const lineTable = (rows: readonly LineRow[], paint: Paint): string =>
 			];
 		}),
 		paint,
+		{width, sacrifices},
 	);
 
 const nanosecondsPerSecond = 1e9;

@@ -13,11 +13,17 @@ const barWidth = 20;
 const bar = (percentage: number, largest: number): string =>
 	'█'.repeat(largest > 0 ? Math.max(percentage > 0 ? 1 : 0, Math.round((percentage / largest) * barWidth)) : 0);
 
-export type ReportTableOptions = {readonly by: string; readonly days: number; readonly hasBars: boolean};
+export type ReportTableOptions = {
+	readonly by: string;
+	readonly days: number;
+	readonly hasBars: boolean;
+	/** Of the terminal; without one nothing is left out. */
+	readonly width?: number;
+};
 
 export function reportTable(
 	{rows, totalGpuHours, totalReservations, uniqueUsers}: Report,
-	{by, days, hasBars}: ReportTableOptions,
+	{by, days, hasBars, width}: ReportTableOptions,
 	paint: Paint,
 ): string {
 	if (rows.length === 0) {
@@ -33,9 +39,18 @@ export function reportTable(
 			`${percentage.toFixed(1)}%`.padStart(6),
 			String(runCount).padStart(3),
 			String(manualCount).padStart(6),
-			...(hasBars ? [paint.inUse(bar(percentage, largest))] : []),
+			...(hasBars ? [{text: bar(percentage, largest), paint: paint.inUse}] : []),
 		]),
 		paint,
+		{
+			width,
+			sacrifices: [
+				['', 0],
+				[by.toUpperCase(), 12],
+				['MANUAL', 0],
+				['RUN', 0],
+			],
+		},
 	);
 	return `${table}\n\n${totalGpuHours.toFixed(2)} GPU hours, ${counted(totalReservations, 'reservation')} by ${counted(uniqueUsers, 'user')} in the last ${counted(days, 'day')}`;
 }

@@ -2,28 +2,28 @@ import type {StatusRow} from '../core/status.js';
 import {longDuration} from './durations.js';
 import type {Paint} from './paint.js';
 import {detailWords, stateWords, userWords, validationWords} from './status-words.js';
-import {ruledTable} from './table.js';
+import {ruledTable, type Cell, type Sacrifices} from './table.js';
 import {sanitize, shorten} from './text.js';
 
 const longestNote = 60;
 const longestDetail = 100;
 
-function stateCell({state}: StatusRow, paint: Paint): string {
+function stateCell({state}: StatusRow, paint: Paint): Cell {
 	switch (state) {
 		case 'available': {
-			return paint.available(`● ${stateWords[state]}`);
+			return {text: `● ${stateWords[state]}`, paint: paint.available};
 		}
 
 		case 'in-use': {
-			return paint.inUse(`● ${stateWords[state]}`);
+			return {text: `● ${stateWords[state]}`, paint: paint.inUse};
 		}
 
 		case 'unreserved': {
-			return paint.unreserved(`⚠ ${stateWords[state]}`);
+			return {text: `⚠ ${stateWords[state]}`, paint: paint.unreserved};
 		}
 
 		case 'error': {
-			return paint.error(`✗ ${stateWords[state]}`);
+			return {text: `✗ ${stateWords[state]}`, paint: paint.error};
 		}
 	}
 }
@@ -33,8 +33,28 @@ const longestModel = 50;
 const modelCell = ({model}: StatusRow): string =>
 	model === undefined ? '-' : shorten(sanitize(model.model), longestModel);
 
-/** The table of `canhazgpu status`, in the peer's columns. MODEL is there only when some GPU has one. */
-export function statusTable(rows: readonly StatusRow[], paint: Paint): string {
+/** As the monitor narrows: what a reservation is comes after who has it and until when. */
+export const statusSacrifices: Sacrifices = [
+	['NOTE', 20],
+	['TYPE', 0],
+	['DURATION', 0],
+	['MODEL', 16],
+	['VALIDATION', 10],
+	['DETAILS', 21],
+	['NOTE', 6],
+	['USER', 10],
+	['MODEL', 0],
+	['VALIDATION', 0],
+	['NOTE', 0],
+	['DETAILS', 8],
+];
+
+/**
+The table of `canhazgpu status`, in the peer's columns. MODEL is there only when some GPU has one.
+
+@param width - Of the terminal; without one nothing is left out.
+*/
+export function statusTable(rows: readonly StatusRow[], paint: Paint, width?: number): string {
 	const hasModels = rows.some(({model}) => model !== undefined);
 	return ruledTable(
 		['GPU', 'STATUS', 'USER', 'DURATION', 'TYPE', 'DETAILS', 'VALIDATION', ...(hasModels ? ['MODEL'] : []), 'NOTE'],
@@ -50,5 +70,6 @@ export function statusTable(rows: readonly StatusRow[], paint: Paint): string {
 			row.lease?.note === undefined ? '-' : shorten(sanitize(row.lease.note), longestNote),
 		]),
 		paint,
+		{width, sacrifices: statusSacrifices},
 	);
 }

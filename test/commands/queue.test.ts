@@ -181,7 +181,7 @@ describe.each([
 
 		const id = json.entries[0]!['id'] as string;
 		expect(await box.run('queue --leave nobody')).toMatchObject({exitCode: 1, stdout: ''});
-		expect(await box.run(['queue', '--leave', id.slice(0, 13)])).toEqual({
+		expect(await box.run(['queue', '--leave', `${id.slice(0, 12)}…`])).toEqual({
 			exitCode: 0,
 			stdout: 'Left the queue, giving back GPU(s): [1]\n',
 			stderr: '',
