@@ -11,6 +11,7 @@ import type {Host} from './core/ports.js';
 import type {StoreFacts} from './core/store-choice.js';
 import type {PoolRecord} from './core/types.js';
 import {readPoolRecord, writePoolRecord} from './store/pool-records.js';
+import {placeOf} from './store/redis/address.js';
 
 const databaseName = 'pool.sqlite';
 
@@ -93,9 +94,13 @@ export function createPlaces(config: Config, host: Host): Places {
 		canMakeShared: () => host.account.uid === 0 || isWritable(sharedDirectory),
 		redisRecord: () => ({
 			store: 'redis',
-			host: config.get('redis.host')!,
-			port: config.get('redis.port')!,
-			db: config.get('redis.db')!,
+			...placeOf({
+				host: config.get('redis.host')!,
+				port: config.get('redis.port')!,
+				db: config.get('redis.db')!,
+				url: config.get('redis.url'),
+				socket: config.get('redis.socket'),
+			}),
 		}),
 	};
 }

@@ -12,6 +12,7 @@ import {CanhazgpuError} from './errors.js';
 import {simulatedCount, type Detected} from './app-gpus.js';
 import type {Places} from './app-places.js';
 import {groupId} from './host/groups.js';
+import {locationOf} from './store/redis/address.js';
 
 type Context = {readonly config: Config; readonly host: Host; readonly clock: Clock; readonly places: Places};
 
@@ -29,7 +30,7 @@ async function openRedis({config}: Context, isPatient: boolean, record?: RedisRe
 		port: record?.port ?? config.get('redis.port')!,
 		db: record?.db ?? config.get('redis.db')!,
 		url: record === undefined ? config.get('redis.url') : undefined,
-		socket: record === undefined ? config.get('redis.socket') : undefined,
+		socket: record === undefined ? config.get('redis.socket') : record.socket,
 		username: config.get('redis.username'),
 		password: passwordFile === undefined ? config.get('redis.password') : readPasswordFile(passwordFile),
 		tls: config.get('redis.tls')!,
@@ -72,14 +73,16 @@ async function choose(context: Context, isPatient: boolean): Promise<{choice: St
 
 const noPool = (): CanhazgpuError =>
 	new CanhazgpuError('no-pool', 'There is no GPU pool on this machine yet', {
-		hint: 'Make one with Redis: canhazgpu admin --gpus 8 · without Redis: canhazgpu admin --gpus 8 --store embedded',
+		hint: 'Make one with Redis: canhazgpu admin · without Redis: sudo canhazgpu admin --store embedded · to look around: canhazgpu top --demo',
 	});
 
+const recordWords = (record: PoolRecord): string => (record.store === 'redis' ? locationOf(record) : record.directory);
+
 const privateRefused = (because: PoolRecord | 'redis', {redisRecord}: Places): CanhazgpuError => {
-	const {host, port, db} = because !== 'redis' && because.store === 'redis' ? because : redisRecord();
+	const record = because === 'redis' ? redisRecord() : because;
 	return new CanhazgpuError(
 		'usage',
-		`This machine's GPU pool is in redis ${host}:${port}/${db}: a private one beside it would hand out its GPUs twice`,
+		`This machine's GPU pool is in ${recordWords(record)}: a private one beside it would hand out its GPUs twice`,
 		{
 			hint: 'Leave out --store embedded.',
 		},
@@ -184,12 +187,18 @@ async function openShared(context: Context): Promise<NewPlace> {
 
 /** Where `admin` makes the pool: as asked; else where it is already; else in Redis. */
 async function newPlace(context: Context): Promise<NewPlace> {
-	const {places} = context;
+	const {places, config} = context;
 	const {asked, isRedisGiven, recorded} = places.facts();
 	if (asked === 'embedded' || (asked === undefined && !isRedisGiven && recorded?.store === 'embedded')) {
 		return places.canMakeShared()
 			? openShared(context)
 			: {store: await openPrivate(context, true), privateLabel: places.privateLabel};
+	}
+
+	if (config.isGiven('admin.group')) {
+		throw new CanhazgpuError('usage', '--group is for a pool without Redis: Redis has users and passwords', {
+			hint: 'For example: sudo canhazgpu admin --store embedded --group NAME',
+		});
 	}
 
 	const isRecorded = asked === undefined && !isRedisGiven && recorded?.store === 'redis';
@@ -221,7 +230,7 @@ export async function openPoolPlace(context: Context): Promise<PoolPlace> {
 			if (recorded !== undefined && (record === undefined || !isSame(recorded, record)) && !request.force) {
 				throw new CanhazgpuError(
 					'pool-exists',
-					`This machine's GPU pool is somewhere else already: ${JSON.stringify(recorded)}`,
+					`This machine's GPU pool is somewhere else already: in ${recordWords(recorded)}`,
 					{
 						hint: 'Nothing was changed. --force makes another and sends everybody there.',
 					},

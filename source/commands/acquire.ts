@@ -115,7 +115,7 @@ export async function acquireShown(
 		}
 
 		if (answer.kind === 'refused') {
-			const {message, hint} = refusalMessage(answer);
+			const {message, hint} = refusalMessage(answer, request.tenure.type === 'manual');
 			throw new CanhazgpuError('unavailable', message, {hint, details: answer});
 		}
 

@@ -30,7 +30,14 @@ async function tryCommit({store}: OpenWorld, gpuCount: number | undefined): Prom
 	}
 }
 
-async function examine(world: OpenWorld): Promise<readonly Finding[]> {
+async function detectedFinding(app: App): Promise<Finding> {
+	const detected = await app.detect(undefined);
+	return detected.provider === undefined
+		? {check: 'provider', level: 'warning', words: `No GPUs were found here: ${detected.reason}`}
+		: {check: 'provider', level: 'ok', words: `${detected.provider}: ${detected.gpuCount} GPU(s)`};
+}
+
+async function examine(app: App, world: OpenWorld): Promise<readonly Finding[]> {
 	const {store, host, clock, gpus} = world;
 	const scan = gpus.observe();
 	const beforeMs = clock.monotonicMs();
@@ -61,6 +68,8 @@ async function examine(world: OpenWorld): Promise<readonly Finding[]> {
 	);
 	const commit = await tryCommit(world, snapshot.pool?.gpuCount);
 	const seen = await scan;
+	// Without a pool nobody has said whose GPUs to ask for: the machine is asked what it has.
+	const scanned = snapshot.pool === undefined ? [await detectedFinding(app)] : judgeScan(seen, pool);
 	return [
 		...judgeStore(store.location, roundTripMs, condition),
 		...(world.privateLabel === undefined
@@ -68,7 +77,7 @@ async function examine(world: OpenWorld): Promise<readonly Finding[]> {
 			: [{check: 'store', level: 'warning', words: world.privateLabel} as const]),
 		poolFinding,
 		...garbage,
-		...judgeScan(seen, pool),
+		...scanned,
 		commit,
 		judgeClock(snapshot.now, ownSeconds, roundTripMs),
 		...judgeVersions(packageJson.version, runtime(), condition.version),
@@ -83,13 +92,9 @@ function runtime(): string {
 
 /** Without a store there is still a machine to look at. */
 async function examineMachine(app: App, error: unknown): Promise<readonly Finding[]> {
-	const findings = [findingOf('store', error)];
-	const detected = await app.detect(undefined);
 	return [
-		...findings,
-		detected.provider === undefined
-			? {check: 'provider', level: 'warning', words: `No GPUs were found here: ${detected.reason}`}
-			: {check: 'provider', level: 'ok', words: `${detected.provider}: ${detected.gpuCount} GPU(s)`},
+		findingOf('store', error),
+		await detectedFinding(app),
 		...judgeVersions(packageJson.version, runtime(), undefined),
 	];
 }
@@ -103,7 +108,7 @@ async function examineAll(app: App): Promise<readonly Finding[]> {
 	}
 
 	try {
-		return await examine(world);
+		return await examine(app, world);
 	} catch (error) {
 		return await examineMachine(app, error);
 	} finally {

@@ -51,6 +51,10 @@ export const queue: Command = {
 		leave: {value: 'ID', summary: 'give up this place, by its id or the beginning of it'},
 	},
 	async run(app, input) {
+		if (input.has('json') && input.has('leave')) {
+			throw new CanhazgpuError('usage', 'Give --json or --leave, not both');
+		}
+
 		const world = await app.open();
 		try {
 			// The table shows an id with an ellipsis: copied whole it is the beginning of one all the same.

@@ -32,7 +32,12 @@ export const release: Command = {
 
 			app.tellReleased?.(released);
 			if (released.length > 0) {
-				app.print(`Released ${released.length} GPU(s): [${released.map(({index}) => index).join(' ')}]`);
+				const indexes = released.map(({index}) => index);
+				const others = (ids ?? []).filter((id) => !indexes.includes(id));
+				app.print(`Released ${released.length} GPU(s): [${indexes.join(' ')}]`);
+				if (others.length > 0) {
+					app.remark(`No reservations found for current user on GPU(s): [${others.join(' ')}]`);
+				}
 			} else {
 				app.print(
 					ids === undefined

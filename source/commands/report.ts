@@ -60,6 +60,10 @@ export const report: Command = {
 			throw new CanhazgpuError('usage', `--format must be one of table, csv, not ${JSON.stringify(form)}`);
 		}
 
+		if (input.has('json') && input.has('format')) {
+			throw new CanhazgpuError('usage', 'Give --json or --format, not both');
+		}
+
 		const days = input.config.get('report.days')!;
 		// The objects of a long history live for a moment; without this, room for 200 MiB of them would be made, to no use.
 		setFlagsFromString('--semi-space-growth-factor=1');
@@ -71,7 +75,13 @@ export const report: Command = {
 			} else if (form === 'csv') {
 				app.print(reportCsv(made, by));
 			} else {
-				app.print(reportTable(made, {by, days, hasBars: app.columns !== undefined, width: app.columns}, app.paint));
+				app.print(
+					reportTable(
+						made,
+						{by, days, user: input.text('user'), hasBars: app.columns !== undefined, width: app.columns},
+						app.paint,
+					),
+				);
 			}
 
 			return 0;

@@ -65,7 +65,7 @@ export function requirePool(snapshot: Snapshot, host: Host, location: string): P
 	const {pool} = snapshot;
 	if (pool === undefined) {
 		throw new CanhazgpuError('no-pool', `There is no GPU pool in ${location}`, {
-			hint: 'Make one with: canhazgpu admin --gpus N',
+			hint: 'Make one with: canhazgpu admin',
 		});
 	}
 

@@ -215,5 +215,12 @@ export type Requester = {
 
 /** The record that `admin` leaves for everybody on this machine, or that a user's own visits leave for that user. */
 export type PoolRecord =
-	| {readonly store: 'redis'; readonly host: string; readonly port: number; readonly db: number}
+	| {
+			readonly store: 'redis';
+			readonly host: string;
+			readonly port: number;
+			readonly db: number;
+			/** Path of a Unix socket, instead of host and port. */
+			readonly socket?: string;
+	  }
 	| {readonly store: 'embedded'; readonly directory: string};

@@ -61,15 +61,15 @@ const gpuWords = ({blocked, now}: Refusal): string => {
 };
 
 /** What to know or to do about the most telling reason. */
-function hintOf(refusal: Refusal): string {
+function hintOf(refusal: Refusal, canForce: boolean): string {
 	const unscanned = refusal.blocked.find(({block}) => block.kind === 'not-scanned')?.block;
 	if (unscanned?.kind === 'not-scanned') {
-		return `The GPUs could not be read, and nothing is handed out blind: ${sanitize(unscanned.why)} --force does it all the same.`;
+		return `The GPUs could not be read, and nothing is handed out blind: ${sanitize(unscanned.why)}${canForce ? ' --force does it all the same.' : ''}`;
 	}
 
 	const more = countOf(refusal, 'unfit') > 0 ? ' and what is wrong with a GPU' : '';
 	const force =
-		countOf(refusal, 'unreserved', 'unknown-use', 'failed', 'unfit') > 0
+		canForce && countOf(refusal, 'unreserved', 'unknown-use', 'failed', 'unfit') > 0
 			? ` --force ignores use without a reservation${more}.`
 			: '';
 	return refusal.wanted.ids === undefined
@@ -77,7 +77,8 @@ function hintOf(refusal: Refusal): string {
 		: `${gpuWords(refusal)}${force}`;
 }
 
-export function refusalMessage(refusal: Refusal): RefusalMessage {
+/** @param canForce - Whether whoever asked may ask again with `--force`. */
+export function refusalMessage(refusal: Refusal, canForce = true): RefusalMessage {
 	const {wanted, available} = refusal;
 	const reasons = [
 		[countOf(refusal, 'unreserved'), 'in use without reservation'],
@@ -90,6 +91,6 @@ export function refusalMessage(refusal: Refusal): RefusalMessage {
 	const why = told.length === 0 ? '' : ` (${told.join(', ')} - run 'canhazgpu status' for details)`;
 	return {
 		message: `Not enough GPUs available. Requested: ${wanted.count}, Available: ${available}${why}`,
-		hint: hintOf(refusal),
+		hint: hintOf(refusal, canForce),
 	};
 }

@@ -16,6 +16,8 @@ const bar = (percentage: number, largest: number): string =>
 export type ReportTableOptions = {
 	readonly by: string;
 	readonly days: number;
+	/** The only one asked for. */
+	readonly user?: string;
 	readonly hasBars: boolean;
 	/** Of the terminal; without one nothing is left out. */
 	readonly width?: number;
@@ -23,11 +25,12 @@ export type ReportTableOptions = {
 
 export function reportTable(
 	{rows, totalGpuHours, totalReservations, uniqueUsers}: Report,
-	{by, days, hasBars, width}: ReportTableOptions,
+	{by, days, user, hasBars, width}: ReportTableOptions,
 	paint: Paint,
 ): string {
 	if (rows.length === 0) {
-		return `Nothing was used in the last ${counted(days, 'day')}`;
+		const whose = user === undefined ? '' : ` by ${sanitize(user)}`;
+		return `Nothing was used${whose} in the last ${counted(days, 'day')}`;
 	}
 
 	const largest = Math.max(...rows.map(({percentage}) => percentage));

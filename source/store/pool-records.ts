@@ -15,6 +15,7 @@ const schema = v.variant('store', [
 		host: v.pipe(v.string(), v.minLength(1)),
 		port: v.pipe(v.number(), v.safeInteger(), v.minValue(1), v.maxValue(65_535)),
 		db: v.pipe(v.number(), v.safeInteger(), v.minValue(0)),
+		socket: v.optional(v.pipe(v.string(), v.startsWith('/'))),
 	}),
 	v.object({store: v.literal('embedded'), directory: v.pipe(v.string(), v.startsWith('/'))}),
 ]);

@@ -32,6 +32,16 @@ test('a Redis that would forget is a warning, and no failure', async () => {
 	expect(stdout).toMatch(/✓ versions {4}canhazgpu \S+, (?:Node|Bun) \S+, Redis \d+\.\d+/v);
 });
 
+test('a Redis without a pool: how to make one, and what GPUs there are', async () => {
+	const box = createBox({CANHAZGPU_REDIS_PORT: String(redis.port), CANHAZGPU_REDIS_DB: '7', PATH: '/nowhere'});
+	onTestFinished(box.remove);
+	const {stdout, exitCode} = await box.run('doctor');
+	expect(exitCode).toBe(1);
+	expect(stdout).toMatch(/^✗ pool {8}There is no GPU pool in redis \S+\n +Make one with: canhazgpu admin$/mv);
+	expect(stdout).toContain('⚠ provider    No GPUs were found here: ');
+	expect(stdout).not.toContain('simulated');
+});
+
 test('as JSON, of a database in a file', async () => {
 	const box = await freshEmbeddedBox(3);
 	const {stdout, exitCode} = await box.run('doctor --json');

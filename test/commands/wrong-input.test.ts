@@ -99,6 +99,8 @@ describe('on the command line', () => {
 		['reserve 3', 2, 'reserve does not know what to do with "3"\nSee how it is typed: canhazgpu reserve --help'],
 		['reserve -- python', 2, 'reserve runs no command, so nothing may follow --'],
 		['reserve --gpu-ids 7 --nonblock', 3, 'Not enough GPUs available. Requested: 1, Available: 0\nGPU 7 is held by'],
+		['report --json --format csv', 2, 'Give --json or --format, not both'],
+		['queue --json --leave x', 2, 'Give --json or --leave, not both'],
 		['release --gpu-ids 99', 2, 'No GPU 99 in this pool\nThe pool has 8 GPU(s): ids are 0 to 7.'],
 		['extend', 2, 'How long? extend needs --duration or --until\nFor example: canhazgpu extend --duration 2h'],
 		['extend --duration 1h --until 18:00', 2, 'Give --duration or --until, not both'],
@@ -114,6 +116,7 @@ describe('on the command line', () => {
 		['admin --gpus 0 --force', 2, '--gpus must be a whole number from 1 to 1024, not "0"'],
 		['admin --provider intel', 2, '--provider must be one of nvidia, amd, fake, not "intel"'],
 		['admin --provider nvidia', 1, 'nvidia-smi was not found.'],
+		['admin --store redis --gpus 2 --provider fake --group x', 2, '--group is for a pool without Redis'],
 		['admin --store', 2, '--store needs a value'],
 		['status --store sqlite', 2, '--store must be one of redis, embedded, not "sqlite"'],
 		['status --remote -oProxyCommand=x', 2, '--remote needs a value'],
@@ -207,7 +210,7 @@ describe('without a pool', () => {
 		const chosen = await empty.run('reserve --store embedded');
 		expect(chosen).toMatchObject({exitCode: 4, stdout: ''});
 		expect(chosen.stderr).toBe(
-			'Error: There is no GPU pool on this machine yet\nMake one with Redis: canhazgpu admin --gpus 8 · without Redis: canhazgpu admin --gpus 8 --store embedded\n',
+			'Error: There is no GPU pool on this machine yet\nMake one with Redis: canhazgpu admin · without Redis: sudo canhazgpu admin --store embedded · to look around: canhazgpu top --demo\n',
 		);
 		const admin = await empty.run('admin --gpus 8', withoutRedis);
 		expect(admin).toMatchObject({exitCode: 4, stdout: ''});

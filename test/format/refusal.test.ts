@@ -63,6 +63,15 @@ test('names each GPU that was asked for by id', () => {
 	);
 });
 
+test('nobody is told to force who cannot', () => {
+	expect(refusalMessage(refusal([unreserved]), false).hint).toBe(
+		'See who holds them, and until when: canhazgpu status.',
+	);
+	expect(refusalMessage(refusal([{kind: 'not-scanned', why: 'nvidia-smi timed out.'}]), false).hint).toBe(
+		'The GPUs could not be read, and nothing is handed out blind: nvidia-smi timed out.',
+	);
+});
+
 test('a failed scan is said first', () => {
 	expect(refusalMessage(refusal([{kind: 'not-scanned', why: 'nvidia-smi timed out.'}])).hint).toBe(
 		'The GPUs could not be read, and nothing is handed out blind: nvidia-smi timed out. --force does it all the same.',

@@ -17,10 +17,8 @@ export type RawPool = {
 };
 
 /** @returns The error for a pool whose own values make no sense, with the way out. */
-export const poolGarbage = (
-	problem: string,
-	hint = 'Make it anew with: canhazgpu admin --gpus N --force',
-): CanhazgpuError => new CanhazgpuError('pool-garbage', `The GPU pool is damaged: ${problem}`, {hint});
+export const poolGarbage = (problem: string, hint = 'Make it anew with: canhazgpu admin --force'): CanhazgpuError =>
+	new CanhazgpuError('pool-garbage', `The GPU pool is damaged: ${problem}`, {hint});
 
 const quote = (raw: string): string => JSON.stringify(textOf(raw).slice(0, 40));
 

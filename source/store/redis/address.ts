@@ -72,16 +72,29 @@ function withUrl(address: RedisAddress): RedisAddress {
 	}
 }
 
+/** Where it is, and nothing of how to get in. */
+export function placeOf(given: RedisAddress): Pick<RedisAddress, 'host' | 'port' | 'db' | 'socket'> {
+	const {host, port, db, socket} = withUrl(given);
+	return {host, port, db, socket};
+}
+
+/** For every face: `redis localhost:6379/0`. */
+export function locationOf({host, port, db, socket}: Pick<RedisAddress, 'host' | 'port' | 'db' | 'socket'>): string {
+	return `redis ${nameOf({host, port, socket})}/${db}`;
+}
+
+const nameOf = ({host, port, socket}: Pick<RedisAddress, 'host' | 'port' | 'socket'>): string =>
+	socket ?? `${host.includes(':') ? `[${host}]` : host}:${port}`;
+
 /**
 @returns The endpoint, and the options of ioredis that lead to it.
 @throws CanhazgpuError `config` for a url that is none.
 */
 export function endpointOf(given: RedisAddress): Endpoint {
 	const {host, port, db, username, password, socket, tls} = withUrl(given);
-	const place = socket ?? `${host.includes(':') ? `[${host}]` : host}:${port}`;
 	return {
-		name: `Redis at ${place}`,
-		location: `redis ${place}/${db}`,
+		name: `Redis at ${nameOf({host, port, socket})}`,
+		location: locationOf({host, port, db, socket}),
 		db,
 		options: {
 			...(socket === undefined ? {host, port} : {path: socket}),

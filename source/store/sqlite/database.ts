@@ -35,7 +35,7 @@ export class Database {
 				createFile(path, modes);
 			} else if (!embeddedPoolExists(path)) {
 				throw new CanhazgpuError('no-pool', `There is no GPU pool at ${path}`, {
-					hint: 'Make one with: canhazgpu admin --gpus N --store embedded',
+					hint: 'Make one with: canhazgpu admin --store embedded',
 				});
 			}
 

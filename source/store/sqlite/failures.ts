@@ -12,11 +12,11 @@ const problems: ReadonlyMap<number, readonly [problem: string, hint: string]> = 
 	[6, ['is locked by another program', 'Try again. To see which has it open: fuser -v FILE']],
 	[8, ['is read-only for you', ask]],
 	[10, ['cannot be read or written: disk error', 'Look at the disk, and at dmesg.']],
-	[11, ['is damaged', 'Move it away, and make a new pool: canhazgpu admin --gpus N']],
+	[11, ['is damaged', 'Move it away, and make a new pool: canhazgpu admin --store embedded']],
 	[13, ['cannot be written: the disk is full', 'Free some space. Nothing was changed.']],
 	[14, ['cannot be opened', ask]],
 	[23, ['may not be opened: permission denied', ask]],
-	[26, ['is not a database', 'Move it away, and make a new pool: canhazgpu admin --gpus N']],
+	[26, ['is not a database', 'Move it away, and make a new pool: canhazgpu admin --store embedded']],
 ]);
 
 const systemProblems: ReadonlyMap<string, readonly [problem: string, hint: string]> = new Map([

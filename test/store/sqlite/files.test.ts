@@ -48,7 +48,7 @@ test('looking for a pool makes nothing', async () => {
 	await expect(open()).rejects.toMatchObject({
 		code: 'no-pool',
 		message: `There is no GPU pool at ${file}`,
-		hint: 'Make one with: canhazgpu admin --gpus N --store embedded',
+		hint: 'Make one with: canhazgpu admin --store embedded',
 	});
 	expect(readdirSync(directory)).toEqual([]);
 	await makePool();
