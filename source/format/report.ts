@@ -29,7 +29,7 @@ export function reportTable(
 	paint: Paint,
 ): string {
 	if (rows.length === 0) {
-		const whose = user === undefined ? '' : ` by ${sanitize(user)}`;
+		const whose = user === undefined ? '' : ` by ${JSON.stringify(sanitize(user))}`;
 		return `Nothing was used${whose} in the last ${counted(days, 'day')}`;
 	}
 

@@ -95,5 +95,5 @@ test.each([
 });
 
 test('nothing used is said', async () => {
-	expect((await box.run('report --user nobody')).stdout).toBe('Nothing was used in the last 30 days\n');
+	expect((await box.run('report --user nobody')).stdout).toBe('Nothing was used by "nobody" in the last 30 days\n');
 });
