@@ -18,12 +18,21 @@ export type ProcessRow = {
 /**
 Puts what the tool and what the machine know of a process together. The machine knows names better.
 */
-export const joinDetails = ({pid, memoryUsedMiB, program}: ProcessRow, details: HostDetails = {}): GpuProcess => ({
-	pid,
-	...details,
-	name: details.name ?? baseName(program),
-	commandLine: details.commandLine ?? program,
-	memoryUsedMiB,
-});
+export const joinDetails = ({pid, memoryUsedMiB, program}: ProcessRow, found: HostDetails = {}): GpuProcess => {
+	const details = isOfKernel(found) ? {} : found;
+	return {
+		pid,
+		...details,
+		name: details.name ?? baseName(program),
+		commandLine: details.commandLine ?? program,
+		memoryUsedMiB,
+	};
+};
+
+/**
+A thread of the kernel's own uses no GPU: the tool counts the processes of another system, as under WSL.
+*/
+const isOfKernel = ({parentPid, commandLine, hostMemoryMiB}: HostDetails): boolean =>
+	parentPid === 2 && commandLine === undefined && hostMemoryMiB === undefined;
 
 const baseName = (program: string | undefined): string | undefined => program?.split(/\s/v, 1)[0]?.split('/').pop();

@@ -103,7 +103,7 @@ const firstLine = ({stdout, stderr}: ToolOutcome): string | undefined => {
 const mostWarnings = 20;
 
 /**
-Each warning once, and no flood of them.
+Each warning once, and no flood of them. That it is one every face says itself.
 */
 export const tidyWarnings = (warnings: readonly string[]): readonly string[] =>
-	[...new Set(warnings)].slice(0, mostWarnings).map((warning) => cap(warning, 300));
+	[...new Set(warnings.map((warning) => cap(warning.replace(/^warning:\s*/iv, ''), 300)))].slice(0, mostWarnings);

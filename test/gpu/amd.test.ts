@@ -120,7 +120,7 @@ test('an account outside the groups sees no processes: then none are known', asy
 	});
 	expect(gpus[0]).toMatchObject({processes: undefined, unknown: {processes: warning}});
 	expect(gpus[1]?.processes).toHaveLength(1);
-	expect(warnings).toEqual([warning]);
+	expect(warnings).toEqual([warning.slice('WARNING: '.length)]);
 });
 
 test('a process that ROCm 7.2 lists under every GPU stands where memory is in use', async () => {

@@ -2,6 +2,7 @@ import {expect, test} from 'vitest';
 import {parseGpuTable} from '../../source/gpu/nvidia-gpus.js';
 import {attachProcesses, parseProcessTable} from '../../source/gpu/nvidia-processes.js';
 import type {DescribeProcesses} from '../../source/gpu/tool.js';
+import {joinDetails} from '../../source/gpu/process-rows.js';
 import {fixture} from './fixture.js';
 
 const knowsNobody: DescribeProcesses = async () => new Map();
@@ -106,4 +107,12 @@ test('what the machine knows of a process goes before what the tool says', async
 test('an endless name is cut', async () => {
 	const table = parseProcessTable(`gpu_uuid, pid, used_memory, process_name\nGPU-1, 5, 6, ${'x'.repeat(100_000)}\n`);
 	expect(table?.byGpu.get('GPU-1')?.[0]?.program).toHaveLength(4096);
+});
+
+test('a thread of the kernel is not taken for the process of another system that has its number', () => {
+	const row = {pid: 29, program: '/Xwayland'};
+	const thread = {parentPid: 2, user: 'root', name: 'rcu_tasks', startTicks: 1};
+	expect(joinDetails(row, thread)).toEqual({pid: 29, name: 'Xwayland', commandLine: '/Xwayland'});
+	expect(joinDetails(row, {...thread, commandLine: 'sleep 1'})).toMatchObject({user: 'root', name: 'rcu_tasks'});
+	expect(joinDetails(row, {...thread, parentPid: 1})).toMatchObject({user: 'root'});
 });

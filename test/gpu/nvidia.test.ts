@@ -58,7 +58,7 @@ test('a warning after a usable table is a warning', async () => {
 	const seen = await observe({...good, gpus: {stdout: fixture('gpus.inforom-warning.csv'), exitCode: 14}});
 	expect(seen).toMatchObject({
 		gpus: [{index: 0, failure: undefined, processes: []}],
-		warnings: ['WARNING: infoROM is corrupted at gpu 0000:02:00.0'],
+		warnings: ['infoROM is corrupted at gpu 0000:02:00.0'],
 	});
 });
 
