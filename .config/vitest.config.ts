@@ -1,4 +1,5 @@
 import {readFileSync} from 'node:fs';
+import {availableParallelism} from 'node:os';
 import {fileURLToPath} from 'node:url';
 import {defineConfig, type Plugin} from 'vitest/config';
 
@@ -24,9 +25,10 @@ export default defineConfig(({mode}) => ({
 		include: [mode === 'long' ? longTests : 'test/**/*.test.{ts,tsx}'],
 		exclude: ['**/node_modules/**', ...(mode === 'long' ? [] : [longTests])],
 		globalSetup: ['test/_helpers/global-setup.ts'],
-		// Most of the time is spent in waiting for processes: two at once, also where there are two processors.
-		maxWorkers: 2,
-		testTimeout: 30_000,
+		// Much of the time is spent in waiting for processes: one file more at once than there are processors.
+		maxWorkers: Math.max(2, Math.min(availableParallelism() + 1, 8)),
+		// Only what hangs takes as long.
+		testTimeout: 60_000,
 		hookTimeout: 60_000,
 		coverage: {
 			provider: 'v8',

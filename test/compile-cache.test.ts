@@ -5,7 +5,7 @@ import {expect, onTestFinished, test} from 'vitest';
 import {createBox} from './_helpers/cli.js';
 
 const setUp = () => {
-	const box = createBox();
+	const box = createBox({XDG_CACHE_HOME: ''});
 	onTestFinished(() => {
 		box.remove();
 	});

@@ -35,8 +35,10 @@ const backoffMs = (tries: number, random: number): number =>
 	Math.min(longestWaitMs, shortestWaitMs * 2 ** Math.min(tries, 10)) * (0.25 + 0.75 * random);
 
 /** Reads, planning away whatever is dead until nothing is. */
-export async function readLiving(world: World, user?: string): Promise<Snapshot> {
-	const {store, host, clock} = world;
+export async function readLiving(
+	{store, host, clock}: Pick<World, 'store' | 'host' | 'clock'>,
+	user?: string,
+): Promise<Snapshot> {
 	const until = clock.monotonicMs() + patienceMs;
 	for (let tries = 0; ; tries++) {
 		const snapshot = await store.read({user});

@@ -8,8 +8,12 @@ import path from 'node:path';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {Redis} from 'ioredis';
 import {onTestFinished} from 'vitest';
+import {isLeased} from '../../source/core/lifecycle.js';
 import type {Store} from '../../source/core/ports.js';
+import {readLiving} from '../../source/core/transaction.js';
 import type {Snapshot, UsageRecord} from '../../source/core/types.js';
+import {createClock} from '../../source/host/clock.js';
+import {createHost} from '../../source/host/host.js';
 import {openRedisStore} from '../../source/store/redis/index.js';
 import {openSqliteStore} from '../../source/store/sqlite/index.js';
 import {createEmbeddedBox, createRedisBox, starter, starterWords, type Box, type Ran} from './cli.js';
@@ -123,11 +127,12 @@ export async function recordsOf(box: Box): Promise<readonly UsageRecord[]> {
 	return records.toSorted((a, b) => a.endTime - b.endTime);
 }
 
-/** Who holds what, after the look that a user would take: `0:alice 1:- ...`. */
+/** Who holds what, after the look that whoever comes next takes: `0:RUN 1:- ...`. */
 export async function holders(box: Box): Promise<string> {
-	const {stdout} = await box.run('status --json');
-	const rows = JSON.parse(stdout) as ReadonlyArray<{gpu_id: number; user?: string; type?: string}>;
-	return rows.map(({gpu_id: id, type}) => `${id}:${type ?? '-'}`).join(' ');
+	const store = await openStoreOf(box);
+	const {gpus} = await readLiving({store, host: createHost(), clock: createClock()});
+	await store.close();
+	return gpus.map((record) => `${record.index}:${isLeased(record) ? record.lease.type.toUpperCase() : '-'}`).join(' ');
 }
 
 /** The lines of a file that a job writes to, once there is one. */

@@ -51,7 +51,7 @@ type Options = Partial<Size> & {
 	readonly cwd?: string;
 };
 
-const patienceMs = 10_000;
+const patienceMs = 20_000;
 
 export function openTerminal(
 	command: string,
