@@ -28,7 +28,7 @@ export default defineConfig(({mode}) => ({
 		// Much of the time is spent in waiting for processes: one file more at once than there are processors.
 		maxWorkers: Math.max(2, Math.min(availableParallelism() + 1, 8)),
 		// Only what hangs takes as long.
-		testTimeout: 60_000,
+		testTimeout: 90_000,
 		hookTimeout: 60_000,
 		coverage: {
 			provider: 'v8',

@@ -48,6 +48,9 @@ function sharedCache(): string {
 	return directory;
 }
 
+/** Whatever is run to its end has ended by then, or never will. */
+const patienceMs = 60_000;
+
 export function createBox(environment: Readonly<Record<string, string>> = {}): Box {
 	const home = mkdtempSync(path.join(tmpdir(), 'canhazgpu-box-'));
 	const poolDirectory = path.join(home, 'shared');
@@ -68,12 +71,21 @@ export function createBox(environment: Readonly<Record<string, string>> = {}): B
 		poolDirectory,
 		environment: own,
 		async run(words, more = {}) {
+			const began = performance.now();
 			const child = spawn(starter, [...starterWords, ...(typeof words === 'string' ? words.split(' ') : words)], {
 				cwd: home,
 				env: {...own, ...more},
 				stdio: ['ignore', 'pipe', 'pipe'],
 			});
+			const limit = setTimeout(() => {
+				child.kill('SIGKILL');
+			}, patienceMs);
 			const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+			clearTimeout(limit);
+			if (performance.now() - began > patienceMs) {
+				throw new Error(`canhazgpu ${words.toString()} did not end in ${patienceMs} ms. It said: ${stdout}${stderr}`);
+			}
+
 			return {exitCode: child.exitCode ?? undefined, stdout, stderr};
 		},
 		remove() {

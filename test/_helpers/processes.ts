@@ -5,9 +5,10 @@ import {spawn, type ChildProcess} from 'node:child_process';
 import {once} from 'node:events';
 import {existsSync, readFileSync} from 'node:fs';
 import path from 'node:path';
+import process from 'node:process';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {Redis} from 'ioredis';
-import {onTestFinished} from 'vitest';
+import {onTestFailed, onTestFinished} from 'vitest';
 import {isLeased} from '../../source/core/lifecycle.js';
 import type {Store} from '../../source/core/ports.js';
 import {readLiving} from '../../source/core/transaction.js';
@@ -48,6 +49,10 @@ export function start(
 	});
 	child.stderr.setEncoding('utf8').on('data', (text: string) => {
 		stderr += text;
+	});
+	onTestFailed(() => {
+		const end = child.exitCode ?? child.signalCode ?? 'it runs';
+		process.stderr.write(`canhazgpu ${words.toString()} (${end}) said:\n${stdout}${stderr}\n`);
 	});
 	onTestFinished(() => {
 		child.kill('SIGKILL');

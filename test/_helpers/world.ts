@@ -48,7 +48,7 @@ type Options = {
 };
 
 /** The generator of Park and Miller, with a seed, so that a failure can be seen again. */
-function randomFrom(seed: number): () => number {
+export function randomFrom(seed: number): () => number {
 	let state = seed;
 	return () => {
 		state = (state * 48_271) % 2_147_483_647;

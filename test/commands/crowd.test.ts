@@ -1,5 +1,5 @@
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
-import {createEmbeddedBox, createRedisBox} from '../_helpers/cli.js';
+import {createEmbeddedBox, createRedisBox, type Box, type Ran} from '../_helpers/cli.js';
 import {startRedis, type RedisServer} from '../_helpers/redis-server.js';
 
 let redis: RedisServer;
@@ -12,20 +12,29 @@ afterAll(async () => {
 	await redis.stop();
 });
 
+/** On a machine that is busy enough, somebody may be told to try again, and does. */
+async function reserve(box: Box): Promise<Ran> {
+	const ran = await box.run('reserve --nonblock --short');
+	return ran.stderr.startsWith('Error: The GPU pool is too busy') ? reserve(box) : ran;
+}
+
 describe.each([
-	['redis', async () => createRedisBox(redis.port, 64)],
-	['embedded', async () => createEmbeddedBox(64)],
-])('on %s', (_, create) => {
+	{store: 'redis', processes: 100, gpuCount: 64, create: async (count: number) => createRedisBox(redis.port, count)},
+	{store: 'embedded', processes: 50, gpuCount: 32, create: createEmbeddedBox},
+])('on $store', ({processes, gpuCount, create}) => {
 	test(
-		'of 100 processes at once that want one of 64 GPUs, exactly 64 get one, each its own',
-		{timeout: 120_000},
+		`of ${processes} processes at once that want one of ${gpuCount} GPUs, exactly ${gpuCount} get one, each its own`,
+		{timeout: 180_000},
 		async () => {
-			const box = await create();
-			const ran = await Promise.all(Array.from({length: 100}, async () => box.run('reserve --nonblock --short')));
+			const box = await create(gpuCount);
+			// Once before, so that they need not all compile the program.
+			expect(await box.run('reserve')).toMatchObject({exitCode: 0});
+			expect(await box.run('release')).toMatchObject({exitCode: 0});
+			const ran = await Promise.all(Array.from({length: processes}, async () => reserve(box)));
 			const granted = ran.filter(({exitCode}) => exitCode === 0).map(({stdout}) => Number(stdout));
-			expect(granted.toSorted((a, b) => a - b)).toEqual(Array.from({length: 64}, (__, index) => index));
+			expect(granted.toSorted((a, b) => a - b)).toEqual(Array.from({length: gpuCount}, (_, index) => index));
 			const refused = ran.filter(({exitCode}) => exitCode !== 0);
-			expect(refused.map(({exitCode}) => exitCode)).toEqual(Array.from({length: 36}, () => 3));
+			expect(refused.map(({exitCode}) => exitCode)).toEqual(Array.from({length: processes - gpuCount}, () => 3));
 			expect(
 				refused.every(({stdout, stderr}) => stdout === '' && stderr.startsWith('Error: Not enough GPUs available.')),
 			).toBe(true);

@@ -5,15 +5,16 @@ tells nobody what it does.
 import {randomUUID} from 'node:crypto';
 import process from 'node:process';
 import {Redis} from 'ioredis';
-import {afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test} from 'vitest';
+import {afterAll, beforeAll, beforeEach, describe, expect, test} from 'vitest';
 import {lineRows} from '../../source/core/line.js';
 import type {Store} from '../../source/core/ports.js';
 import {readLiving} from '../../source/core/transaction.js';
 import type {Box} from '../_helpers/cli.js';
 import {eventually} from '../_helpers/eventually.js';
-import {fileIn, freshRedisBox, holders, isAlive, openStoreOf, peek, recordsOf, start} from '../_helpers/processes.js';
+import {freshRedisBox, holders, openStoreOf, peek, recordsOf, start} from '../_helpers/processes.js';
 import {startRedis, type RedisServer} from '../_helpers/redis-server.js';
 import {createTestWorld} from '../_helpers/world.js';
+import {startSleeper} from './_sleeper.js';
 
 let redis: RedisServer;
 let client: Redis;
@@ -86,18 +87,6 @@ async function rewriteAsPeer(index: number): Promise<void> {
 		partial_queue_id,
 	};
 	await client.set(`canhazgpu:gpu:${index}`, JSON.stringify(rewritten));
-}
-
-async function startSleeper(flags: readonly string[] = []) {
-	const wrapper = start(box, ['run', ...flags, '--', 'sh', '-c', 'echo $$ > pid; exec sleep 600']);
-	const pid = Number(await fileIn(box, 'pid'));
-	onTestFinished(() => {
-		if (isAlive(pid)) {
-			process.kill(pid, 'SIGKILL');
-		}
-	});
-	await eventually(async () => (await read('gpu:0'))['job_pid'] === pid);
-	return {wrapper, pid};
 }
 
 /** The store as if it had been up for long: silence counts only then. */
@@ -201,7 +190,7 @@ describe('one line', () => {
 
 describe('a record of ours that the peer rewrote', () => {
 	test('is known by the wrapper, and stamped again', async () => {
-		const {wrapper, pid} = await startSleeper(['--note', 'mine']);
+		const {wrapper, pid} = await startSleeper(box, ['--note', 'mine']);
 		const {lease_id: leaseId, pid: holder} = await read('gpu:0');
 		expect(leaseId).toEqual(expect.any(String));
 		await rewriteAsPeer(0);
@@ -216,7 +205,7 @@ describe('a record of ours that the peer rewrote', () => {
 	});
 
 	test('is given back even when it was rewritten a moment before the end', async () => {
-		const {wrapper, pid} = await startSleeper();
+		const {wrapper, pid} = await startSleeper(box);
 		const {lease_id: leaseId} = await read('gpu:0');
 		await rewriteAsPeer(0);
 		process.kill(pid, 'SIGTERM');

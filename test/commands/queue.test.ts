@@ -1,10 +1,8 @@
 /**
-Waiting in line, as processes: what is shown, who is served, and that whoever leaves leaves nothing behind.
+Waiting in line, as processes: what is shown, and who is served.
 */
 import {userInfo} from 'node:os';
 import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vitest';
-import type {Box} from '../_helpers/cli.js';
-import {eventually} from '../_helpers/eventually.js';
 import {freshEmbeddedBox, freshRedisBox, holders, peek, recordsOf, start} from '../_helpers/processes.js';
 import {startRedis, type RedisServer} from '../_helpers/redis-server.js';
 import {openShell} from '../_helpers/shell.js';
@@ -20,10 +18,6 @@ afterAll(async () => {
 });
 
 const account = userInfo().username;
-
-const held = async (box: Box): Promise<number> =>
-	(await peek(box)).gpus.filter((record) => record.kind === 'leased' && record.lease.partialQueueId !== undefined)
-		.length;
 
 describe.each([
 	['redis', async () => freshRedisBox(redis.port, 2)],
@@ -64,49 +58,6 @@ describe.each([
 		await box.run('release');
 		await shell.waitFor('got <0,1>');
 		expect(shell.screen().join('\n')).not.toContain('Waiting');
-	});
-
-	test.each([
-		['SIGINT', 130],
-		['SIGTERM', 143],
-		['SIGHUP', 129],
-	] as const)('%s while waiting leaves the line and frees what was held', async (signal, exitCode) => {
-		const box = await create();
-		await box.run('reserve --gpu-ids 0');
-		const waiter = start(box, 'run --gpus 2 -- true');
-		await waiter.says(/got 1\/2 \[1\]/v);
-		expect(await held(box)).toBe(1);
-		waiter.kill(signal);
-		const ran = await waiter.ended;
-		expect(ran).toMatchObject({exitCode, stdout: ''});
-		expect(ran.stderr).toMatch(/\nLeft the queue\n$/v);
-		const {queue, gpus} = await peek(box);
-		expect(queue).toEqual([]);
-		expect(gpus.map(({kind}) => kind)).toEqual(['leased', 'free']);
-		expect(await recordsOf(box)).toMatchObject([{gpuId: 1, endReason: 'queue-left'}]);
-	});
-
-	test('a closed terminal leaves the line, too', async () => {
-		const box = await create();
-		await box.run('reserve --gpu-ids 0');
-		const shell = await openShell(box);
-		shell.write('canhazgpu reserve --gpus 2\r');
-		await shell.waitFor(/got 1\/2 \[1\]/v);
-		shell.hangUp();
-		await eventually(async () => (await peek(box)).queue.length === 0);
-		expect((await peek(box)).gpus.map(({kind}) => kind)).toEqual(['leased', 'free']);
-		expect(await recordsOf(box)).toMatchObject([{gpuId: 1, endReason: 'queue-left'}]);
-	});
-
-	test('when --wait runs out it is exit 3, and nothing is left', async () => {
-		const box = await create();
-		await box.run('reserve --gpu-ids 0');
-		const ran = await start(box, 'reserve --gpus 2 --wait 0.3s').ended;
-		expect(ran).toMatchObject({exitCode: 3, stdout: ''});
-		expect(ran.stderr).toMatch(/\nError: The GPUs did not become free in time\n/v);
-		const {queue, gpus} = await peek(box);
-		expect(queue).toEqual([]);
-		expect(gpus.map(({kind}) => kind)).toEqual(['leased', 'free']);
 	});
 
 	test('queue shows the line, and --leave takes a place out of it', async () => {
@@ -240,17 +191,5 @@ describe.each([
 		sleeper.kill('SIGCONT');
 		await box.run('release --gpu-ids 0');
 		expect(await sleeper.ended).toMatchObject({exitCode: 0, stdout: '0,1\n'});
-	});
-
-	test('who is killed in line is dropped at the next look, with what it held', async () => {
-		const box = await create();
-		await box.run('reserve --gpu-ids 0');
-		const waiter = start(box, 'reserve --gpus 2');
-		await waiter.says(/got 1\/2 \[1\]/v);
-		waiter.kill('SIGKILL');
-		await waiter.ended;
-		expect(await box.run('reserve --nonblock --short')).toEqual({exitCode: 0, stdout: '1\n', stderr: ''});
-		expect((await peek(box)).queue).toEqual([]);
-		expect(await recordsOf(box)).toMatchObject([{gpuId: 1, endReason: 'queue-left'}]);
 	});
 });

@@ -1,92 +1,32 @@
 /**
 Many who wait at once: all are served, in order, and nothing is left of them.
 */
-import {mkdtempSync, rmSync} from 'node:fs';
-import {tmpdir} from 'node:os';
-import path from 'node:path';
 import process from 'node:process';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {Redis} from 'ioredis';
-import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vitest';
+import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {release} from '../../source/core/reservations.js';
 import {readLiving} from '../../source/core/transaction.js';
 import {acquire} from '../../source/core/waiting.js';
-import {openRedisStore} from '../../source/store/redis/index.js';
-import {openSqliteStore} from '../../source/store/sqlite/index.js';
-import {createCrowd, type Crowd, type Person} from '../_helpers/crowd.js';
 import {eventually} from '../_helpers/eventually.js';
-import {freshEmbeddedBox, freshRedisBox, holders, peek, recordsOf, start} from '../_helpers/processes.js';
 import {startRedis, type RedisServer} from '../_helpers/redis-server.js';
-import {historyOf, person as personNamed} from '../_helpers/world.js';
+import {historyOf, randomFrom} from '../_helpers/world.js';
+import {crowdOnFile, crowdOnRedis, forEver, gpuCount, holdAll, request, requesterOf} from './_waiters.js';
 
 let redis: RedisServer;
-let client: Redis;
 
 beforeAll(async () => {
 	redis = await startRedis();
-	client = new Redis(redis.port);
 });
 
 afterAll(async () => {
-	client.disconnect();
 	await redis.stop();
 });
 
-const gpuCount = 8;
-
-/** The generator of Park and Miller: a failure can be seen again. */
-function randomFrom(seed: number): () => number {
-	let state = seed;
-	return () => {
-		state = (state * 48_271) % 2_147_483_647;
-		return state / 2_147_483_647;
-	};
-}
-
-const kinds = {
-	async redis() {
-		await client.flushall();
-		return async () => openRedisStore({host: redis.host, port: redis.port, db: 0, patient: true});
-	},
-	async embedded() {
-		const directory = mkdtempSync(path.join(tmpdir(), 'canhazgpu-crowd-'));
-		onTestFinished(() => {
-			rmSync(directory, {recursive: true, force: true});
-		});
-		return async () => openSqliteStore({path: path.join(directory, 'pool.sqlite'), create: true});
-	},
-} as const;
-
-async function crowdOn(kind: keyof typeof kinds, random?: () => number): Promise<Crowd> {
-	const crowd = await createCrowd({open: await kinds[kind](), gpuCount, random});
-	onTestFinished(async () => crowd.close());
-	return crowd;
-}
-
-const requesterOf = ({world}: Person) => personNamed(world.host.account.name, undefined, world.host.account.uid);
-
-const request = (person: Person, wanted: {count: number; ids?: readonly number[]}) => ({
-	requester: requesterOf(person),
-	...wanted,
-	tenure: {type: 'run'} as const,
-});
-
-const forEver = (onProgress: () => void = () => undefined, signal = new AbortController().signal) => ({
-	waitSeconds: undefined,
-	signal,
-	onProgress,
-});
-
-/** Everything is held by one, until told. */
-async function holdAll(crowd: Crowd): Promise<(ids: readonly number[]) => Promise<void>> {
-	const boss = await crowd.enter();
-	await acquire(boss.world, request(boss, {count: gpuCount}), forEver());
-	return async (ids) => {
-		await release(boss.world, requesterOf(boss), {by: 'gpus', ids});
-	};
-}
-
-describe.each(['redis', 'embedded'] as const)('on %s', (kind) => {
+describe.each([
+	['redis', async () => crowdOnRedis(redis)],
+	['embedded', async () => crowdOnFile()],
+] as const)('on %s', (kind, create) => {
 	test('50 who wait, with random wants, releases, kills and withdrawals', {timeout: 120_000}, async () => {
 		const warnings: Error[] = [];
 		const onWarning = (warning: Error): void => {
@@ -96,7 +36,7 @@ describe.each(['redis', 'embedded'] as const)('on %s', (kind) => {
 		process.on('warning', onWarning);
 		const random = randomFrom(7);
 		const upTo = (limit: number): number => Math.floor(random() * limit);
-		const crowd = await crowdOn(kind);
+		const crowd = await create();
 		const free = await holdAll(crowd);
 		const granted = new Set<string>();
 		const ends = new Map<string, number>();
@@ -167,51 +107,22 @@ describe.each(['redis', 'embedded'] as const)('on %s', (kind) => {
 		}
 
 		if (kind === 'redis') {
+			const client = new Redis(redis.port);
 			expect(await client.keys('canhazgpu:queue*')).toEqual([]);
 			const [, listening] = (await client.pubsub('NUMSUB', 'canhazgpu:events')) as [string, number];
 			// Only those who were killed had no time to stop listening.
 			expect(listening).toBeLessThanOrEqual(ends.get('killed') ?? 0);
+			client.disconnect();
 		}
 
 		process.off('warning', onWarning);
 		expect(warnings).toEqual([]);
 	});
-
-	test('ten processes on two GPUs, some of them killed', {timeout: 60_000}, async () => {
-		const box = kind === 'redis' ? await freshRedisBox(redis.port, 2) : await freshEmbeddedBox(2);
-		await box.run('reserve --gpus 2');
-		const processes = Array.from({length: 10}, (_, place) =>
-			start(box, ['run', '--gpus', String(1 + (place % 2)), '--', 'sleep', String((place % 5) * 0.05)]),
-		);
-		await eventually(async () => (await peek(box)).queue.length === 10, 20_000);
-		for (const place of [0, 5, 8]) {
-			processes[place]!.kill('SIGKILL');
-		}
-
-		await box.run('release');
-		const ran = await Promise.all(processes.map(async ({ended}) => ended));
-		expect(ran.map(({exitCode, signal}) => exitCode ?? signal)).toEqual([
-			'SIGKILL',
-			0,
-			0,
-			0,
-			0,
-			'SIGKILL',
-			0,
-			0,
-			'SIGKILL',
-			0,
-		]);
-		expect(await holders(box)).toBe('0:- 1:-');
-		expect((await peek(box)).queue).toEqual([]);
-		const ends = (await recordsOf(box)).map(({endReason}) => endReason);
-		expect(ends.filter((reason) => reason === 'exited')).toHaveLength(11);
-	});
 });
 
 test('of 200 who wait one release wakes three, of whom one looks at the GPUs', {timeout: 60_000}, async () => {
 	// The longest ticks there are: whoever reads in the moment of the release was woken by it.
-	const crowd = await crowdOn('redis', () => 0.999);
+	const crowd = await crowdOnRedis(redis, () => 0.999);
 	const free = await holdAll(crowd);
 	const controller = new AbortController();
 	let waiting = 0;
