@@ -23,7 +23,18 @@ const commands = [
 	['dmesg', []],
 	[
 		'journalctl',
-		['-k', '-b', '-q', '--no-pager', '-o', 'short-monotonic', '-n', '2000', '--grep', 'NVRM: (Xid|GPU at)'],
+		[
+			'-k',
+			'-b',
+			'-q',
+			'--no-pager',
+			'-o',
+			'short-monotonic',
+			'-n',
+			'2000',
+			'--grep',
+			'NVRM: (Xid|GPU at|The NVIDIA GPU)',
+		],
 	],
 ] as const;
 

@@ -64,12 +64,21 @@ export const parseCsv = (text: string, {required, freeText}: Options): readonly 
 };
 
 /**
-`memory.used [MiB]` -> `memory.used`. Drivers name some columns otherwise than they are asked for.
+Second names of columns (`nvidia-smi --help-query-gpu`): the tool writes the first, others write what was asked for.
+*/
+const firstNames: ReadonlyMap<string, string> = new Map([
+	['used_memory', 'used_gpu_memory'],
+	['clocks.sm', 'clocks.current.sm'],
+	['clocks.mem', 'clocks.current.memory'],
+]);
+
+/**
+`memory.used [MiB]` -> `memory.used`.
 */
 const columnName = (cell: string): string => {
 	const [name = ''] = cell.split('[', 1);
 	const plain = name.trim().toLowerCase();
-	return plain === 'used_gpu_memory' ? 'used_memory' : plain;
+	return firstNames.get(plain) ?? plain;
 };
 
 /**

@@ -60,7 +60,7 @@ export const gpuFields = (refused: ReadonlySet<string>, driverMajor = Infinity):
 /**
 What is asked of every process (`nvidia-smi --help-query-compute-apps`). The name comes last, as it may hold commas.
 */
-export const processFields = ['gpu_uuid', 'pid', 'used_memory', 'process_name'] as const;
+export const processFields = ['gpu_uuid', 'pid', 'used_gpu_memory', 'process_name'] as const;
 
 export type Query = '--query-gpu' | '--query-compute-apps';
 

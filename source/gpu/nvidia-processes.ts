@@ -81,7 +81,7 @@ const readRow = (cells: ReadonlyMap<string, string>): ProcessRow | undefined => 
 	const program = cells.get('process_name') ?? '';
 	return {
 		pid: Number(pid),
-		memoryUsedMiB: readNumber(cells.get('used_memory') ?? ''),
+		memoryUsedMiB: readNumber(cells.get('used_gpu_memory') ?? ''),
 		program: isMarker(program) ? undefined : cap(program, longestProgram),
 	};
 };

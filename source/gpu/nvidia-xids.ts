@@ -20,12 +20,18 @@ export type Xid = {
 
 /*
 [ 5107.644336] NVRM: Xid (PCI:0000:03:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus.
+[ 5107.644336] NVRM: Xid (PCI:0000:03:00 GPU-I:05 GPU-CI:00): 43, pid=7194, name=python3, Ch 00000008
 kernel: [  269.516977] NVRM: GPU at 0000:01:00.0 has fallen off the bus.
+[ 1843.308145] NVRM: The NVIDIA GPU 0000:b3:00.0
+               NVRM: (PCI ID: 10de:26b5) installed in this system has
+               NVRM: fallen off the bus and is not responding to commands.
 */
 const xidForm =
-	/nvrm: xid \((?:pci:)?(?<address>[\da-f]{4,8}:[\da-f]{2}:[\da-f]{2})(?:\.[\da-f])?\): (?<number>\d{1,4})(?:,(?<words>.*))?$/iv;
+	/nvrm: xid \((?:pci:)?(?<address>[\da-f]{4,8}:[\da-f]{2}:[\da-f]{2})(?:\.[\da-f])?(?: gpu-[^\)]{0,40})?\): (?<number>\d{1,4})(?:,(?<words>.*))?$/iv;
 const lostForm =
-	/nvrm: gpu at (?:pci:)?(?<address>[\da-f]{4,8}:[\da-f]{2}:[\da-f]{2})\.[\da-f] has fallen off the bus/iv;
+	/nvrm: (?:the nvidia )?gpu (?:at )?(?:pci:)?(?<address>[\da-f]{4,8}:[\da-f]{2}:[\da-f]{2})\.[\da-f] .*fallen off the bus/iv;
+const longFormLines = 3;
+const longForm = 'NVRM: The NVIDIA GPU ';
 const timeForm = /\[\s*(?<seconds>\d{1,12}\.\d{1,9})\]/v;
 
 /**
@@ -45,7 +51,9 @@ export const parseXids = (text: string): readonly Xid[] =>
 	text
 		.slice(Math.max(0, text.lastIndexOf(driverLoaded)))
 		.split('\n')
-		.flatMap((line) => readLine(line));
+		.flatMap((line, place, lines) =>
+			readLine(line.includes(longForm) ? lines.slice(place, place + longFormLines).join(' ') : line),
+		);
 
 const readLine = (raw: string): readonly Xid[] => {
 	const start = raw.indexOf('NVRM:');
@@ -101,6 +109,11 @@ The driver asks for another action than before.
 const recoveryChanged = 154;
 
 /**
+A memory error that was kept to one program: the line says whether the GPU needs a reset all the same.
+*/
+const containedError = 94;
+
+/**
 What the log says against each GPU, by PCI address. What is older than `longestAgoSeconds` counts no more: the log tells of no repair.
 */
 export const judgeXids = (
@@ -133,7 +146,7 @@ const describe = (number: number | undefined, words: string): string => {
 };
 
 const kindOf = (number: number, words: string): HealthProblem['kind'] | undefined => {
-	if (number === recoveryChanged) {
+	if (number === recoveryChanged || (number === containedError && /\brst: yes\b/iv.test(words))) {
 		return 'needs-reset';
 	}
 

@@ -26,6 +26,35 @@ test('a GPU that is at fault is named, with the number and the words of the log'
 	]);
 });
 
+test.each(['GPU-I:05', 'GPU-I:03 GPU-CI:00'])('a GPU that MIG has split is named with its part: %s', (part) => {
+	expect(
+		judge(`[  1.5] NVRM: Xid (PCI:0000:02:00 ${part}): 95, pid=7194, Uncontained: LTC TAG (0x2,0x0). RST: Yes`),
+	).toEqual([
+		['00000000:02:00.0', [{kind: 'ecc', words: 'Xid 95: pid=7194, Uncontained: LTC TAG (0x2,0x0). RST: Yes'}]],
+	]);
+});
+
+test('a GPU that is off the bus may be told in three lines, without a number', () => {
+	const told = `[ 1843.3] NVRM: The NVIDIA GPU 0000:b3:00.0
+               NVRM: (PCI ID: 10de:26b5) installed in this system has
+               NVRM: fallen off the bus and is not responding to commands.`;
+	const words = 'fallen off the bus';
+	expect(judge(told)).toEqual([['00000000:B3:00.0', [{kind: 'fell-off-the-bus', words}]]]);
+	expect(judge(told.replaceAll(/^ {15}/gmv, '[ 1843.3] '))).toHaveLength(1);
+	expect(judge(told.replace('fallen off the bus', 'something else'))).toEqual([]);
+	expect(judge(told.split('\n', 1)[0]!, line(13, 'x'), line(13, 'x'), 'NVRM: fallen off the bus and is gone')).toEqual(
+		[],
+	);
+});
+
+test.each([
+	['RST: No, D-RST: No', undefined],
+	['RST: Yes, D-RST: No', 'needs-reset'],
+	['RST: No, D-RST: Yes', 'needs-reset'],
+])('an error that was kept to one program, %s', (reset, kind) => {
+	expect(judge(line(94, `Contained: SM (0x1). ${reset}`))[0]?.[1][0]?.kind).toBe(kind);
+});
+
 test.each([13, 31, 43, 45, 63, 92, 94])('Xid %i is the doing of a program, or was kept to one', (number) => {
 	expect(judge(line(number, 'Fatal?'))).toEqual([]);
 });

@@ -31,7 +31,7 @@ test('asks for GPUs and processes at the same time', async () => {
 	expect(seen.takenAtMs).toBeGreaterThan(before);
 	const calls = await stub.calls();
 	expect(calls.toSorted()).toEqual([
-		'--query-compute-apps=gpu_uuid,pid,used_memory,process_name --format=csv,nounits',
+		'--query-compute-apps=gpu_uuid,pid,used_gpu_memory,process_name --format=csv,nounits',
 		`--query-gpu=${gpuFields(new Set(), readDriverMajor()).join(',')} --format=csv,nounits`,
 	]);
 });
