@@ -8,13 +8,8 @@ class RecordProblem extends Error {
 	override readonly name = 'RecordProblem';
 }
 
-/** Fields we do not know are written back, so they must not be deeper than JSON.stringify can follow. */
+/** Fields we do not know are written back, and wrong ones are shown, so they must not be deeper than JSON.stringify can follow. */
 const deepest = 32;
-
-const describe = (value: unknown): string => {
-	const text = JSON.stringify(value) ?? String(value);
-	return text.length > 40 ? `${text.slice(0, 40)}...` : text;
-};
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
 	typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -23,6 +18,12 @@ const isDeeperThan = (value: unknown, depth: number): boolean =>
 	typeof value === 'object' &&
 	value !== null &&
 	(depth === 0 || Object.values(value).some((inner) => isDeeperThan(inner, depth - 1)));
+
+function describe(value: unknown): string {
+	// What JSON.parse can follow, JSON.stringify cannot always.
+	const text = isDeeperThan(value, deepest) ? 'nested too deeply' : (JSON.stringify(value) ?? String(value));
+	return text.length > 40 ? `${text.slice(0, 40)}...` : text;
+}
 
 /** A JSON object, asked field by field. `null`, an empty string and absence all mean "not set". */
 export class Fields {

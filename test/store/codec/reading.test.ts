@@ -55,6 +55,17 @@ describe('times', () => {
 	});
 });
 
+test('what is nested too deeply to be shown is wrong all the same', () => {
+	const deep = '['.repeat(200_000) + ']'.repeat(200_000);
+	expect(decodeGpu(0, `{"user":"eve","type":"run","start_time":1,"note":${deep}}`)).toMatchObject({
+		kind: 'garbage',
+		problem: 'note is nested too deeply, which is not a string',
+	});
+	expect(decodeQueueEntry('id', `{"user":"eve","requested_ids":${deep}}`)).toMatchObject({kind: 'garbage'});
+	expect(decodeUsage(`{"user":${deep}}`)).toBeUndefined();
+	expect(decodeEvent(`{"kind":"granted","gpus":[],"user":${deep}}`)).toBeUndefined();
+});
+
 describe('a free GPU', () => {
 	test.each([
 		undefined,
