@@ -4,6 +4,7 @@ Holding a `run` lease: its job is named in it, its holder's life is told to the 
 import {CanhazgpuError} from '../errors.js';
 import {isLeased, planChange, planEnd, type LeasedRecord} from './lifecycle.js';
 import {emptyPlan, isEmpty, type Plan} from './plan.js';
+import {isSameLease} from './ownership.js';
 import type {World} from './ports.js';
 import {tellGrant} from './telling.js';
 import {readLiving, transact} from './transaction.js';
@@ -66,19 +67,10 @@ export type Beat =
 			readonly gpus: ReadonlyArray<{readonly index: number; readonly holder: Lease | undefined}>;
 	  };
 
-/** The peer rewrites records and drops the fields it does not know: same user, type and start, and no id. */
-const isRewritten = (lease: Lease, own: Lease): boolean =>
-	lease.leaseId === undefined &&
-	lease.user === own.user &&
-	lease.type === own.type &&
-	Math.floor(lease.startTime) === Math.floor(own.startTime);
-
-const ownRecords = (snapshot: Snapshot, {leaseId, gpus, leases}: Hold): readonly LeasedRecord[] =>
+const ownRecords = (snapshot: Snapshot, {gpus, leases}: Hold): readonly LeasedRecord[] =>
 	snapshot.gpus
 		.filter(isLeased)
-		.filter(
-			({index, lease}) => gpus.includes(index) && (lease.leaseId === leaseId || isRewritten(lease, leases.get(index)!)),
-		);
+		.filter(({index, lease}) => gpus.includes(index) && isSameLease(lease, leases.get(index)!));
 
 /** What the record has to say now: all of ours where the peer dropped it, else only that the holder lives. */
 function beaten(lease: Lease, own: Lease, now: number): Lease {

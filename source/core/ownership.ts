@@ -10,6 +10,15 @@ export const ownerOf = (held: Lease | QueueEntry): string => held.actualUser ?? 
 export const labelOf = (held: Lease | QueueEntry): string | undefined =>
 	held.user === ownerOf(held) ? undefined : held.user;
 
+/**
+Whether two records tell of one lease. The peer's bear no id, and what the peer rewrites loses its own: then whose it is, and since when, must
+do.
+*/
+export const isSameLease = (a: Lease, b: Lease): boolean =>
+	a.leaseId === undefined || b.leaseId === undefined
+		? a.user === b.user && a.type === b.type && Math.floor(a.startTime) === Math.floor(b.startTime)
+		: a.leaseId === b.leaseId;
+
 /** True when the account holds it itself. */
 export const owns = (requester: Requester, held: Lease | QueueEntry): boolean => ownerOf(held) === requester.account;
 

@@ -4,6 +4,7 @@ import {acquireOrRefuse, type AcquireRequest, type Grant} from './acquisition.js
 import type {Refusal} from './allocation.js';
 import {isLeased, planExtend, planRelease, type LeasedRecord} from './lifecycle.js';
 import {longestSeconds} from './durations.js';
+import {isSameLease} from './ownership.js';
 import {emptyPlan} from './plan.js';
 import {requirePool} from './pool.js';
 import type {World} from './ports.js';
@@ -57,8 +58,12 @@ const occasionOf = ({host}: World, {account}: Requester, {now}: Snapshot): Occas
 	account,
 });
 
+/** By the lease, and not by the record: a heartbeat rewrites that, too. */
 const isGone = (snapshot: Snapshot, records: readonly LeasedRecord[]): boolean =>
-	records.every(({index, raw}) => snapshot.gpus[index]?.raw !== raw);
+	records.every(({index, lease}) => {
+		const record = snapshot.gpus[index];
+		return record === undefined || !isLeased(record) || !isSameLease(record.lease, lease);
+	});
 
 export type ReleaseResult = {
 	/** Sorted by GPU. */

@@ -1,6 +1,6 @@
 /** Which leases a verb is about, and whether whoever asks may change them. */
 import {isLeased, type LeasedRecord} from './lifecycle.js';
-import {labelOf, mayChange, ownerOf, owns} from './ownership.js';
+import {isSameLease, labelOf, mayChange, owns} from './ownership.js';
 import {checkIds} from './request.js';
 import type {Lease, Requester, Snapshot} from './types.js';
 
@@ -34,11 +34,6 @@ function bearsLabel(lease: Lease, requester: Requester, label: string): boolean 
 	return label === requester.account && requester.uid !== 0 ? labelOf(lease) === undefined : lease.user === label;
 }
 
-/** The peer's leases bear no id: then whose it is, and since when, must do. */
-const isSame = (a: Lease, b: Lease): boolean =>
-	a.leaseId === b.leaseId &&
-	(a.leaseId !== undefined || (ownerOf(a) === ownerOf(b) && a.type === b.type && a.startTime === b.startTime));
-
 /** Whether the record is among those that were named. */
 function isNamed({index, lease}: LeasedRecord, selection: Exclude<Selection, {by: 'label'}>): boolean {
 	switch (selection.by) {
@@ -51,7 +46,7 @@ function isNamed({index, lease}: LeasedRecord, selection: Exclude<Selection, {by
 		}
 
 		case 'leases': {
-			return selection.leases.some((held) => held.index === index && isSame(held.lease, lease));
+			return selection.leases.some((held) => held.index === index && isSameLease(held.lease, lease));
 		}
 	}
 }

@@ -55,7 +55,7 @@ const verbs: readonly Verb[] = [
 		async arrange(world) {
 			await hold(world);
 			const {released} = await release(world, alice, {by: 'label', label: 'alice'});
-			return {gpus: released.map(({index}) => index), lease: released[0]!.lease};
+			return [{gpus: released.map(({index}) => index), lease: released[0]!.lease}];
 		},
 		act: async (world, released) => undoRelease(world, alice, released as Parameters<typeof undoRelease>[2]),
 	},
@@ -139,3 +139,24 @@ test.each(verbs.flatMap((verb) => fates.map((fate) => ({...verb, fate}))))(
 		}
 	},
 );
+
+test('release: a heartbeat after the lost message is not taken for its answer', async () => {
+	let lost = 0;
+	const world = await createTestWorld({
+		wrap: (store) => ({
+			...store,
+			async commit(plan) {
+				if (plan.event?.kind === 'released' && lost++ === 0) {
+					const {gpus} = world.memory.state;
+					gpus.set(0, gpus.get(0)!.replace(/"last_heartbeat":\d+/v, '"last_heartbeat":1800000060'));
+					throw new CanhazgpuError('store-unreachable', 'The message was lost');
+				}
+
+				return store.commit(plan);
+			},
+		}),
+	});
+	await reserve(world, {requester: alice, count: 1, ids: [0], durationSeconds: 3600});
+	expect((await release(world, alice, {by: 'gpus', ids: [0]})).released).toMatchObject([{index: 0}]);
+	expect((await world.memory.read()).gpus[0]).toMatchObject({kind: 'free'});
+});
