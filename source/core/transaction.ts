@@ -91,7 +91,8 @@ Carries out one change of state, atomically against what was read.
 */
 export async function transact<Result>(world: World, transaction: Transaction<Result>): Promise<Result> {
 	const {store, clock} = world;
-	const until = clock.monotonicMs() + patienceMs;
+	const startMs = clock.monotonicMs();
+	let lostAnswers = 0;
 	let snapshot = await readLiving(world, transaction.user);
 	for (let tries = 0; ; tries++) {
 		const {plan, result} = await transaction.attempt(snapshot);
@@ -105,7 +106,7 @@ export async function transact<Result>(world: World, transaction: Transaction<Re
 				return result;
 			}
 
-			if (clock.monotonicMs() > until) {
+			if (clock.monotonicMs() - startMs > patienceMs) {
 				throw busy();
 			}
 
@@ -123,6 +124,14 @@ export async function transact<Result>(world: World, transaction: Transaction<Re
 			if (transaction.happened(snapshot, result)) {
 				return result;
 			}
+
+			// A store that can be read and takes no changes is as good as away.
+			lostAnswers++;
+			if (lostAnswers > 1 && clock.monotonicMs() - startMs > outageMs) {
+				throw error;
+			}
+
+			await clock.sleep(backoffMs(lostAnswers, clock.random()));
 		}
 	}
 }

@@ -116,3 +116,22 @@ test('any other error is passed on as it is, also from the read after an outage'
 	});
 	await expect(reserve(spoilt, request)).rejects.toMatchObject({code: 'pool-garbage'});
 });
+
+test('a store that is read and never says that it made a change is given up, too', async () => {
+	const lose = async () => {
+		throw unreachable();
+	};
+
+	const world = await createTestWorld({wrap: withCommit(lose)});
+	await expect(reserve(world, request)).rejects.toMatchObject({code: 'store-unreachable'});
+	expect(world.clock.monotonicMs()).toBeLessThan(6000);
+	// One whose every answer takes its time is not asked for long either.
+	const slow = await createTestWorld({
+		wrap: withCommit(async () => {
+			slow.pass(3);
+			throw unreachable();
+		}),
+	});
+	await expect(reserve(slow, request)).rejects.toMatchObject({code: 'store-unreachable'});
+	expect(slow.clock.monotonicMs()).toBeLessThan(7000);
+});
