@@ -1,7 +1,7 @@
 /** Making and remaking the pool. */
 import {CanhazgpuError} from '../errors.js';
 import {isLeased, planEnd} from './lifecycle.js';
-import type {Plan, Write} from './plan.js';
+import type {Expectation, Plan, Write} from './plan.js';
 import type {Host} from './ports.js';
 import type {Occasion} from './telling.js';
 import type {AuditRecord, Pool, Snapshot} from './types.js';
@@ -47,13 +47,22 @@ export function planPoolReset(snapshot: Snapshot, pool: Pool, occasion: Occasion
 		{kind: 'pool', gpus: leased.map(({index}) => index)},
 		occasion,
 	);
-	const clean = snapshot.gpus
-		.filter((record) => record.kind === 'garbage' || record.index >= pool.gpuCount)
-		.map(({index}): Write => ({kind: 'free', index, lastReleased: undefined}));
+	const cleaned = snapshot.gpus.filter((record) => record.kind === 'garbage' || record.index >= pool.gpuCount);
 	return {
 		...ends,
-		expect: [{kind: 'pool', gpuCount: snapshot.pool?.gpuCount}, ...ends.expect],
-		writes: [{kind: 'pool', pool}, ...ends.writes, ...clean],
+		expect: [
+			{kind: 'pool', gpuCount: snapshot.pool?.gpuCount},
+			...ends.expect,
+			// Whoever got one meanwhile gets a record. A value that is not even a string cannot be compared.
+			...cleaned
+				.filter((record) => record.kind === 'free' || (record.kind === 'garbage' && record.raw !== undefined))
+				.map(({index, raw}): Expectation => ({kind: 'gpu', index, raw})),
+		],
+		writes: [
+			{kind: 'pool', pool},
+			...ends.writes,
+			...cleaned.map(({index}): Write => ({kind: 'free', index, lastReleased: undefined})),
+		],
 		audit: [tellPool(pool, occasion, 'remade'), ...ends.audit],
 	};
 }

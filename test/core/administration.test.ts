@@ -71,3 +71,23 @@ test('tries again when others change it meanwhile, but not for ever', async () =
 		code: 'busy',
 	});
 });
+
+test('a smaller pool ends also the lease that somebody got between its read and its commit', async () => {
+	let isLate = false;
+	const world = await createTestWorld({
+		wrap: (store) => ({
+			...store,
+			async commit(plan) {
+				if (plan.writes.some(({kind}) => kind === 'pool') && !isLate) {
+					isLate = true;
+					await reserve({...world, store}, {...request, count: 1, ids: [3]});
+				}
+
+				return store.commit(plan);
+			},
+		}),
+	});
+	expect(await makePool(world, {gpuCount: 2, provider: 'fake', force: true})).toMatchObject({droppedLeases: 1});
+	expect(await historyOf(world.store)).toMatchObject([{gpuId: 3, endReason: 'pool-reset'}]);
+	expect(world.memory.state.gpus.size).toBe(0);
+});
