@@ -2,6 +2,7 @@
 When each of those who wait is likely to be served, as far as it can be known: from the ends of reservations and the time limits
 of jobs. A job without a limit ends when it ends, and then nothing is said.
 */
+import {timedEndOf} from './liveness.js';
 import {isPossible} from './queue.js';
 import type {GpuRecord, QueueEntry, Snapshot} from './types.js';
 
@@ -12,9 +13,9 @@ function freeAt(record: GpuRecord, {now, drains}: Snapshot): number {
 		return Infinity;
 	}
 
-	const {expiryTime, endsBy, partialQueueId} = record.lease;
+	const {endsBy, partialQueueId} = record.lease;
 	// What a waiter holds is at the disposal of the line.
-	return partialQueueId === undefined ? Math.max(now, expiryTime ?? endsBy ?? Infinity) : now;
+	return partialQueueId === undefined ? Math.max(now, timedEndOf(record.lease) ?? endsBy ?? Infinity) : now;
 }
 
 /** How long it keeps the GPUs once it has them. */

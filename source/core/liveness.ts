@@ -69,6 +69,13 @@ function endOfRun(lease: Lease, snapshot: Snapshot, host: Host): Ending | undefi
 }
 
 /**
+When the lease ends by the clock alone, on the store's. A job ends when it ends, and a partial holding with its entry, whatever time the
+peer has written beside them.
+*/
+export const timedEndOf = ({type, partialQueueId, expiryTime}: Lease): number | undefined =>
+	type === 'manual' && partialQueueId === undefined ? expiryTime : undefined;
+
+/**
 When and why a lease ended, or undefined while it holds. A partial holding lives with its queue entry alone: see
 {@link endingOfEntry}.
 */
@@ -79,9 +86,8 @@ export function endingOf(lease: Lease, snapshot: Snapshot, host: Host): Ending |
 	}
 
 	if (lease.type === 'manual') {
-		return lease.expiryTime !== undefined && lease.expiryTime <= snapshot.now
-			? {reason: 'expired', endTime: lease.expiryTime}
-			: undefined;
+		const end = timedEndOf(lease);
+		return end !== undefined && end <= snapshot.now ? {reason: 'expired', endTime: end} : undefined;
 	}
 
 	return endOfRun(lease, snapshot, host);

@@ -3,6 +3,7 @@ When the one who waits looks again. A release wakes the first few at once and no
 the same moment.
 */
 import {isLeased} from './lifecycle.js';
+import {timedEndOf} from './liveness.js';
 import {rankFor} from './queue.js';
 import type {GpuRecord, Lease, PoolEvent, Snapshot} from './types.js';
 
@@ -107,7 +108,7 @@ export function nextLookMs(seen: Snapshot | undefined, entryId: string, lastBeat
 
 	const rank = rankFor(seen.queue, entryId, [], seen.gpus.length);
 	const beatMs = (lastBeat + heartbeatSeconds - seen.now) * 1000;
-	const expiries = seen.gpus.filter(isLeased).map(({lease}) => lease.expiryTime ?? Infinity);
+	const expiries = seen.gpus.filter(isLeased).map(({lease}) => timedEndOf(lease) ?? Infinity);
 	const expiryMs = rank < wokenAtOnce ? (Math.min(...expiries) - seen.now) * 1000 + 1 : Infinity;
 	return Math.max(1, Math.min(tickMs * (1 + rank / ticksLengthenEvery), beatMs, expiryMs));
 }
