@@ -61,6 +61,10 @@ export type Acquired =
 /** What hangs keeps nobody's shell for longer. */
 const servedMs = 2000;
 
+/** The store was away as the waiting ended. */
+const unsureWords =
+	'The store is away: this place in the queue is dropped once it is back. What was got in the last moment shows: canhazgpu status';
+
 /** Whoever has waited for long may look elsewhere by now. */
 async function tellServed(app: App, {requester, note}: AcquireRequest, {gpus, leaseId}: Grant): Promise<void> {
 	const {account, label} = requester;
@@ -121,13 +125,16 @@ export async function acquireShown(
 
 		switch (answer.reason) {
 			case 'aborted': {
-				app.remark('Left the queue');
+				app.remark(answer.isUnsure === true ? unsureWords : 'Left the queue');
 				return {kind: 'interrupted', exitCode: interruption.exitCode()};
 			}
 
 			case 'timeout': {
 				throw new CanhazgpuError('unavailable', 'The GPUs did not become free in time', {
-					hint: 'Left the queue. To wait for longer, give --wait more time or leave it out.',
+					hint:
+						answer.isUnsure === true
+							? unsureWords
+							: 'Left the queue. To wait for longer, give --wait more time or leave it out.',
 				});
 			}
 

@@ -1,13 +1,16 @@
 /** A place in the line: taking it, giving it up, and what it means that it is gone. */
 import {CanhazgpuError} from '../errors.js';
 import type {AcquireRequest, Grant} from './acquisition.js';
+import {holdingsOf, type EntryRecord} from './advance.js';
+import {estimateWaits} from './estimates.js';
 import {isLeased} from './lifecycle.js';
 import {emptyPlan} from './plan.js';
 import type {World} from './ports.js';
-import {entryFor, planJoin, planLeave} from './queue.js';
-import {checkWanted} from './request.js';
+import {entryFor, outOfServiceFor, planJoin, planLeave} from './queue.js';
+import {checkWanted, type Wanted} from './request.js';
 import {transact} from './transaction.js';
 import type {Snapshot} from './types.js';
+import type {GaveUp, Progress} from './wait-types.js';
 
 /** What can pass while one waits. Anything else ends the waiting. */
 const passing = new Set(['store-unreachable', 'store-refused', 'no-pool', 'pool-garbage', 'busy']);
@@ -37,32 +40,46 @@ export const joinLine = async (world: World, {id, request, waitSeconds}: JoinOpt
 
 type QuitOptions = {
 	readonly id: string;
+	/** That it would have got. */
+	readonly leaseId: string;
 	readonly account: string;
-	/** The time to wait was over. */
-	readonly hasWaitedInVain: boolean;
+	readonly reason: GaveUp['reason'];
 };
 
-/** Leaves it, giving back what was held meanwhile. */
-export async function quitLine(world: World, {id, account, hasWaitedInVain}: QuitOptions): Promise<void> {
+/** Leaves it, giving back what was held meanwhile; unless all was granted in the last moment, and the answer was lost. */
+export async function quitLine(world: World, {id, leaseId, account, reason}: QuitOptions): Promise<Grant | GaveUp> {
+	const gaveUp = {kind: 'gave-up', reason} as const;
 	try {
-		await transact(world, {
+		return await transact<Grant | GaveUp>(world, {
 			attempt(snapshot) {
 				const own = snapshot.queue.find((record) => record.id === id);
 				const occasion = {now: snapshot.now, host: world.host.hostname, account};
-				return {
-					plan: own === undefined ? emptyPlan : planLeave(snapshot, own, occasion, hasWaitedInVain),
-					result: undefined,
-				};
+				return own === undefined
+					? {plan: emptyPlan, result: grantIn(snapshot, leaseId) ?? gaveUp}
+					: {plan: planLeave(snapshot, own, occasion, reason === 'timeout'), result: gaveUp};
 			},
 			happened: (snapshot) => snapshot.queue.every((record) => record.id !== id),
 		});
 	} catch (error) {
-		// Nobody can be told now. The entry is dropped at the next look, for this process will be gone.
 		if (!isPassing(error)) {
 			throw error;
 		}
+
+		// Nobody can be told now. The entry is dropped at the next look, for this process will be gone.
+		return {...gaveUp, isUnsure: true};
 	}
 }
+
+/** How it stands with whoever waits there. */
+export const waitingNews = (snapshot: Snapshot, own: EntryRecord, wanted: Wanted): Progress => ({
+	kind: 'waiting',
+	position: snapshot.queue.indexOf(own) + 1,
+	waiting: snapshot.queue.length,
+	wanted,
+	held: holdingsOf(snapshot, own.id).map(({index}) => index),
+	outOfService: outOfServiceFor(own.entry, snapshot),
+	estimateSeconds: estimateWaits(snapshot).get(own.id),
+});
 
 /** The grant that was made although its answer was lost. */
 export function grantIn(snapshot: Snapshot, leaseId: string): Grant | undefined {

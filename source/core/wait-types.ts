@@ -23,6 +23,8 @@ export type GaveUp = {
 	readonly kind: 'gave-up';
 	/** `removed`: somebody took us out of the line. */
 	readonly reason: 'timeout' | 'aborted' | 'removed';
+	/** The store could not be told, nor asked whether something was granted in the last moment. */
+	readonly isUnsure?: boolean;
 };
 
 export type WaitOptions = {

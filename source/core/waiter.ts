@@ -3,17 +3,16 @@ One who waits in line. Woken by events, with a slow tick in case one was missed;
 to take. Design section 7.
 */
 import {leaseFor, type AcquireRequest, type Grant} from './acquisition.js';
-import {holdingsOf, type EntryRecord} from './advance.js';
+import type {EntryRecord} from './advance.js';
 import {createBell} from './bell.js';
-import {estimateWaits} from './estimates.js';
 import {entryHeartbeatTimeoutSeconds} from './liveness.js';
 import {createNoticeTeller, type NoticeTeller} from './notice-teller.js';
 import type {World} from './ports.js';
-import {outOfServiceFor, planEntryHeartbeat} from './queue.js';
+import {planEntryHeartbeat} from './queue.js';
 import {checkWanted} from './request.js';
 import {readLiving} from './transaction.js';
 import type {Observation, PoolEvent, Snapshot} from './types.js';
-import {grantIn, isPassing, joinLine, quitLine} from './wait-place.js';
+import {grantIn, isPassing, joinLine, quitLine, waitingNews} from './wait-place.js';
 import {planWithLook} from './wait-plan.js';
 import {heartbeatSeconds, lookAfterMs, nextLookMs, pictureAfter} from './wait-schedule.js';
 import type {GaveUp, Progress, WaitOptions} from './wait-types.js';
@@ -42,6 +41,7 @@ export class Waiter {
 	#telling: Promise<void> | undefined;
 	readonly #ended = new AbortController();
 	#entryId: string;
+	#deadlineMs = Infinity;
 	#lastBeat = 0;
 	#hadOutage = false;
 	/** What the next wait goes by: the last read, and the events since. */
@@ -62,7 +62,7 @@ export class Waiter {
 	async wait(): Promise<Grant | GaveUp> {
 		const {store, clock} = this.#world;
 		const {waitSeconds = Infinity, signal} = this.#options;
-		const deadlineMs = clock.monotonicMs() + waitSeconds * 1000;
+		this.#deadlineMs = clock.monotonicMs() + waitSeconds * 1000;
 		// Listening first: whatever happens after the read that follows rings.
 		const unsubscribe = await store.subscribe({
 			changed: (event) => {
@@ -78,25 +78,23 @@ export class Waiter {
 		try {
 			await this.#join();
 			while (!signal.aborted) {
-				const isLast = clock.monotonicMs() >= deadlineMs;
+				const isLast = clock.monotonicMs() >= this.#deadlineMs;
 				const end = await this.#tryUnlessAway();
 				if (end !== undefined) {
 					return end;
 				}
 
 				if (isLast) {
-					await this.#leave(true);
-					return {kind: 'gave-up', reason: 'timeout'};
+					return await this.#leave('timeout');
 				}
 
-				const untilLookMs = nextLookMs(this.#picture, this.#entryId, this.#lastBeat, clock.random());
-				await this.#bell.wait(clock, Math.min(untilLookMs, deadlineMs - clock.monotonicMs()), signal);
+				const lookMs = nextLookMs(this.#picture, this.#entryId, this.#lastBeat, clock.random());
+				await this.#bell.wait(clock, Math.min(lookMs, this.#deadlineMs - clock.monotonicMs()), signal);
 			}
 
-			await this.#leave();
-			return {kind: 'gave-up', reason: 'aborted'};
+			return await this.#leave('aborted');
 		} catch (error) {
-			await this.#leave();
+			await this.#leave('aborted');
 			throw error;
 		} finally {
 			this.#ended.abort();
@@ -112,9 +110,9 @@ export class Waiter {
 		});
 	}
 
-	async #leave(hasWaitedInVain = false): Promise<void> {
+	async #leave(reason: GaveUp['reason']): Promise<Grant | GaveUp> {
 		const {account} = this.#request.requester;
-		await quitLine(this.#world, {id: this.#entryId, account, hasWaitedInVain});
+		return quitLine(this.#world, {id: this.#entryId, leaseId: this.#leaseId, account, reason});
 	}
 
 	/** Draws the event into the picture. Whoever moves up in the line says so without a read. */
@@ -194,15 +192,7 @@ export class Waiter {
 			}
 
 			if (advance.kind === 'nothing') {
-				this.#tell({
-					kind: 'waiting',
-					position: snapshot.queue.indexOf(own) + 1,
-					waiting: snapshot.queue.length,
-					wanted,
-					held: holdingsOf(snapshot, own.id).map(({index}) => index),
-					outOfService: outOfServiceFor(own.entry, snapshot),
-					estimateSeconds: estimateWaits(snapshot).get(own.id),
-				});
+				this.#tell(waitingNews(snapshot, own, wanted));
 				return undefined;
 			}
 
@@ -212,8 +202,18 @@ export class Waiter {
 				return {kind: 'granted', gpus: advance.gpus, leaseId: this.#leaseId, expiryTime};
 			}
 
-			if (outcome !== 'done') {
-				await clock.sleep(conflictWaitMs * (0.25 + clock.random()));
+			if (outcome === 'done') {
+				continue;
+			}
+
+			if (outcome === 'locked') {
+				this.#tell(waitingNews(snapshot, own, wanted));
+			}
+
+			await clock.sleep(conflictWaitMs * (0.25 + clock.random()));
+			// Others may be in the way for ever, such as a peer that died with its lock.
+			if (this.#options.signal.aborted || clock.monotonicMs() >= this.#deadlineMs) {
+				return undefined;
 			}
 		}
 	}
