@@ -7,6 +7,7 @@ import type {CommandLine, LineOptions} from '../tui/ports.js';
 import type {Grammar, Input} from './command.js';
 import {completeLine} from './complete-line.js';
 import {globalFlags} from './flags.js';
+import type {HostLooks} from './monitor-hosts.js';
 
 /** The verbs that make sense there. All others need a terminal, or are no matter of a moment. */
 const manners: Readonly<Record<string, 'reads' | 'changes'>> = {
@@ -20,21 +21,43 @@ const manners: Readonly<Record<string, 'reads' | 'changes'>> = {
 	doctor: 'reads',
 };
 
-/** A word of the monitor's own, for what `status` does with flags: `host` tells of all hosts, `host NAME` of that one. */
+/** A word of the monitor's own: `host` tells of all hosts, `host NAME` of that one. */
 const hostWord = 'host';
+const hostWords = new Set([hostWord, 'hosts']);
 
-function withoutHostWord(words: readonly string[]): readonly string[] {
-	const [first, name, ...others] = words;
-	if (first !== hostWord) {
-		return words;
+/** The name behind `host`, empty for all of them; undefined for another line. */
+function hostOf([first = '', name = '', ...others]: readonly string[]): string | undefined {
+	if (!hostWords.has(first)) {
+		return undefined;
 	}
 
 	if (others.length > 0) {
 		throw new CanhazgpuError('usage', 'host takes the name of one host', {hint: 'Type host alone for all of them.'});
 	}
 
-	// As a value of its flag, so that a name which begins with a dash is refused as a name.
-	return name === undefined ? ['status', '--all', '--summary'] : ['status', `--remote=${name}`];
+	return name;
+}
+
+/** What a shell is told for the same. */
+function withoutHostWord(words: readonly string[], own: string | undefined): readonly string[] {
+	const name = hostOf(words);
+	switch (name) {
+		case undefined: {
+			return words;
+		}
+
+		case '': {
+			return ['status', '--all', '--summary'];
+		}
+
+		case own: {
+			return ['status'];
+		}
+
+		default: {
+			return ['status', `--remote=${name}`];
+		}
+	}
 }
 
 const programs = new Set(['canhazgpu', 'chg']);
@@ -96,13 +119,12 @@ type Options = {
 	readonly world: OpenWorld;
 	readonly grammar: Grammar;
 	readonly isReadonly: boolean;
-	/** The other hosts, for completion. */
-	readonly hosts: readonly string[];
+	readonly hosts: HostLooks;
 };
 
 function wordsOf(line: string): readonly string[] {
 	const typed = shellWords(line);
-	return withoutHostWord(programs.has(typed[0] ?? '') ? typed.slice(1) : typed);
+	return programs.has(typed[0] ?? '') ? typed.slice(1) : typed;
 }
 
 export const createCommandLine = ({app, world, grammar, isReadonly, hosts}: Options): CommandLine => ({
@@ -118,12 +140,16 @@ export const createCommandLine = ({app, world, grammar, isReadonly, hosts}: Opti
 		await command.run(innerApp(app, world, options, printed), input);
 		return printed;
 	},
-	inShell: (line) => shellCommand(['canhazgpu', ...wordsOf(line)]),
+	lookOf(line) {
+		const name = hostOf(wordsOf(line));
+		return name === undefined ? undefined : name === '' ? hosts.all : hosts.one(name);
+	},
+	inShell: (line) => shellCommand(['canhazgpu', ...withoutHostWord(wordsOf(line), hosts.names[0])]),
 	async complete(line, gpuCount) {
 		const verbs = grammar.verbs.filter((verb) => Object.hasOwn(manners, verb));
 		return completeLine(line, {
 			verbs: [...verbs, 'help'],
-			names: {[hostWord]: hosts},
+			names: {[hostWord]: hosts.names},
 			find: grammar.find,
 			gpuCount,
 		});

@@ -2,9 +2,10 @@
 `status` of other hosts: all are asked at once, each is shown as it answers, and a dead one delays nobody.
 */
 import {otherHosts} from '../core/other-hosts.js';
+import type {World} from '../core/ports.js';
 import {look} from '../core/reservations.js';
 import {CanhazgpuError} from '../errors.js';
-import {hostsJson, hostTable, summaryTable, type HostAnswer} from '../format/host-tables.js';
+import {hostsJson, hostTable, summaryTable, type HostAnswer, type JsonRow} from '../format/host-tables.js';
 import {harmlessJson} from '../format/json.js';
 import {statusJson} from '../format/status-json.js';
 import {sanitize} from '../format/text.js';
@@ -19,13 +20,18 @@ const errorWords = (error: unknown): string => {
 	return error.message;
 };
 
+/** This host's own rows, as it would tell them to another. */
+export async function localRows(world: World): Promise<readonly JsonRow[]> {
+	const {rows, observation} = await look(world);
+	return statusJson(rows, observation);
+}
+
 async function localAnswer(app: App): Promise<HostAnswer> {
 	const host = app.host.hostname;
 	try {
 		const world = await app.open({willScan: true, details: 'parts'});
 		try {
-			const {rows, observation} = await look(world);
-			return {host, rows: statusJson(rows, observation)};
+			return {host, rows: await localRows(world)};
 		} finally {
 			await world.close();
 		}

@@ -1,7 +1,9 @@
 import process from 'node:process';
+import {otherHosts} from '../core/other-hosts.js';
 import {CanhazgpuError} from '../errors.js';
 import type {App} from '../application.js';
 import type {Command} from './command.js';
+import {createHostLooks} from './monitor-hosts.js';
 import {createCommandLine} from './monitor-line.js';
 import {keepReminding} from './reminding.js';
 import {status} from './status.js';
@@ -39,6 +41,15 @@ export const top: Command = {
 		const world = await app.open({isPatient: true, canMakePrivate: true, isDemo: input.has('demo')});
 		// What could not be sent is nothing to put on a screen that is the monitor's.
 		const stopReminding = isReadonly || input.has('demo') ? undefined : keepReminding(app, world, () => undefined);
+		const hosts = createHostLooks({
+			app,
+			world,
+			others: otherHosts(input.config.get('remote_hosts')!, app.host.hostname),
+			broken(error) {
+				// In the background of the monitor, which comes to its ordered end by it.
+				throw error;
+			},
+		});
 		try {
 			const {runMonitor} = await monitor;
 			return await runMonitor({
@@ -58,7 +69,7 @@ export const top: Command = {
 						world,
 						grammar: input.grammar,
 						isReadonly,
-						hosts: input.config.get('remote_hosts') ?? [],
+						hosts,
 					}),
 				},
 				scanIntervalMs: scanIntervalSeconds * 1000,
@@ -66,6 +77,7 @@ export const top: Command = {
 				isAscii: input.has('ascii') || process.env['TERM'] === 'dumb',
 			});
 		} finally {
+			hosts.stop();
 			await stopReminding?.();
 			await world.close();
 		}

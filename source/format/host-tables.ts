@@ -78,23 +78,25 @@ function models(rows: readonly JsonRow[]): string {
 	return counts.size > 0 ? [...counts].map(([name, count]) => `${count}x ${name}`).join(', ') : 'unknown';
 }
 
+/** Of one host: how many GPUs are available, how many in use. */
+function countCells(rows: readonly JsonRow[], paint: Paint): readonly [available: Cell, inUse: Cell] {
+	const of = (status: string): number => rows.filter((row) => row['status'] === status).length;
+	const available = of('AVAILABLE');
+	const errors = of('ERROR');
+	const inUse = rows.length - available - errors;
+	return [
+		available > 0 ? {text: `✓ ${available}`, paint: paint.available} : {text: '✗ 0', paint: paint.error},
+		errors > 0 ? `${inUse} (${counted(errors, 'error')})` : String(inUse),
+	];
+}
+
 function summaryCells(answer: HostAnswer, paint: Paint): readonly Cell[] {
 	if ('error' in answer) {
 		return [text(answer.host), '-', {text: text(answer.error), paint: paint.error}, '-', '-'];
 	}
 
 	const {rows} = answer;
-	const of = (status: string): number => rows.filter((row) => row['status'] === status).length;
-	const available = of('AVAILABLE');
-	const errors = of('ERROR');
-	const inUse = rows.length - available - errors;
-	return [
-		text(answer.host),
-		String(rows.length),
-		models(rows),
-		available > 0 ? {text: `✓ ${available}`, paint: paint.available} : {text: '✗ 0', paint: paint.error},
-		errors > 0 ? `${inUse} (${counted(errors, 'error')})` : String(inUse),
-	];
+	return [text(answer.host), String(rows.length), models(rows), ...countCells(rows, paint)];
 }
 
 /** One line a host: `status --summary`. */
@@ -110,6 +112,35 @@ export const summaryTable = (answers: readonly HostAnswer[], paint: Paint, width
 				['HOST', 12],
 			],
 		},
+	);
+
+/** Whose error it is stands beside it. */
+const withoutName = (error: string, host: string): string =>
+	error.startsWith(`${host}: `) ? error.slice(host.length + 2) : error;
+
+function listCells({host, answer}: ListedHost, paint: Paint): readonly Cell[] {
+	if (answer === undefined || 'error' in answer) {
+		const words: Cell =
+			answer === undefined ? 'asking…' : {text: `✗ ${text(withoutName(answer.error, host))}`, paint: paint.error};
+		return [text(host), '-', '-', '-', words];
+	}
+
+	const {status} = answer;
+	return [text(host), ...countCells(status, paint), String(status.length), models(status)];
+}
+
+/** One host of a list that is shown while they are still being asked. */
+export type ListedHost = {
+	readonly host: string;
+	readonly answer: {readonly status: readonly JsonRow[]} | {readonly error: string} | undefined;
+};
+
+/** One line a host, what is long at its end. */
+export const hostList = (hosts: readonly ListedHost[], paint: Paint): string =>
+	ruledTable(
+		['HOST', 'AVAILABLE', 'IN USE', 'TOTAL', 'GPU MODELS'],
+		hosts.map((host) => listCells(host, paint)),
+		paint,
 	);
 
 /** `--all --json`: an object host -> array, or `{"error": ...}`. */

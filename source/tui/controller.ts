@@ -73,6 +73,11 @@ export function createController({getState, dispatch}: StateStore, doings: Doing
 				return;
 			}
 
+			case 'open-line': {
+				doings.openLine();
+				return;
+			}
+
 			case 'quit': {
 				doings.quit();
 				return;

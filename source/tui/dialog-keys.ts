@@ -14,10 +14,13 @@ const everywhere: readonly Mode[] = [
 	'signal',
 	'command',
 	'output',
+	'list',
 	'help',
 ];
 
 const forms: readonly Mode[] = ['form', 'refusal'];
+
+const outputs: readonly Mode[] = ['output', 'list'];
 
 /** Where text is typed. */
 const texts: readonly Mode[] = [...forms, 'filter', 'command'];
@@ -57,15 +60,18 @@ export const dialogBindings: readonly Binding[] = [
 	{modes: ['command'], keys: ['down'], intent: 'history-after'},
 	{modes: ['command'], keys: ['escape'], intent: 'close-dialog', footer: ['Esc', 'Cancel']},
 
-	{modes: ['output'], keys: ['escape', 'enter', 'q'], intent: 'close-dialog', footer: ['Esc', 'Close']},
+	{modes: ['list'], keys: ['enter'], intent: 'open-line', footer: ['Enter', 'Open']},
+	{modes: outputs, keys: ['escape', 'q'], intent: 'close-dialog', footer: ['Esc', 'Close']},
+	{modes: ['output'], keys: ['enter'], intent: 'close-dialog'},
 	{modes: ['output'], keys: ['up', 'k'], intent: 'output-up', footer: ['arrows', 'Scroll']},
-	{modes: ['output'], keys: ['down', 'j'], intent: 'output-down'},
-	{modes: ['output'], keys: ['pageup'], intent: 'output-page-up'},
-	{modes: ['output'], keys: ['pagedown', ' '], intent: 'output-page-down'},
-	{modes: ['output'], keys: ['home'], intent: 'output-first'},
-	{modes: ['output'], keys: ['end'], intent: 'output-last'},
-	{modes: ['output'], keys: ['left'], intent: 'output-left'},
-	{modes: ['output'], keys: ['right'], intent: 'output-right'},
+	{modes: ['list'], keys: ['up', 'k'], intent: 'output-up', footer: ['Up Down', 'Choose']},
+	{modes: outputs, keys: ['down', 'j'], intent: 'output-down'},
+	{modes: outputs, keys: ['pageup'], intent: 'output-page-up'},
+	{modes: outputs, keys: ['pagedown', ' '], intent: 'output-page-down'},
+	{modes: outputs, keys: ['home'], intent: 'output-first'},
+	{modes: outputs, keys: ['end'], intent: 'output-last'},
+	{modes: outputs, keys: ['left'], intent: 'output-left'},
+	{modes: outputs, keys: ['right'], intent: 'output-right'},
 
 	{modes: ['help'], keys: [' ', 'pagedown', 'down', 'j', 'right'], intent: 'help-next', footer: ['Space', 'Next page']},
 	{modes: ['help'], keys: ['pageup', 'up', 'k', 'left'], intent: 'help-previous'},

@@ -33,6 +33,8 @@ export type Mode =
 	| 'signal'
 	| 'command'
 	| 'output'
+	/** An output with lines to open. */
+	| 'list'
 	| 'help';
 
 /** Any panel has the focus. */

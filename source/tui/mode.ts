@@ -7,6 +7,10 @@ export function modeOf({dialog, table, panels}: State): Mode {
 		return table.prompt === undefined ? panels.focus : 'filter';
 	}
 
+	if (dialog.kind === 'output' && dialog.chosen !== undefined) {
+		return 'list';
+	}
+
 	const canWait =
 		dialog.kind === 'form' && dialog.complaint?.canWait === true && dialog.fields[dialog.focused]?.name !== 'note';
 	return canWait ? 'refusal' : dialog.kind;

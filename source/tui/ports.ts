@@ -23,6 +23,16 @@ export type Completion = {
 	readonly candidates: readonly string[];
 };
 
+/** What is shown of something that goes on. */
+export type LookPage = {
+	readonly lines: readonly string[];
+	/** By line: what Enter types there. */
+	readonly opens?: ReadonlyMap<number, string>;
+};
+
+/** Something that goes on: it is shown at once, and anew whenever there is news, until the returned function is called. */
+export type Look = {readonly begin: (show: (page: LookPage) => void) => () => void};
+
 /** The grammar of the program's own command line. */
 export type CommandLine = {
 	/**
@@ -32,6 +42,12 @@ export type CommandLine = {
 	@throws CanhazgpuError with the words that the command line would use.
 	*/
 	readonly run: (line: string, options: LineOptions) => Promise<readonly string[]>;
+	/**
+	What a line shows that goes on. Undefined for a line to be run.
+
+	@throws CanhazgpuError for a line that is neither.
+	*/
+	readonly lookOf?: (line: string) => Look | undefined;
 	/** What a shell would be told for the same, such as `canhazgpu reserve -g 2`. Of a line that was understood. */
 	readonly inShell: (line: string) => string;
 	/** Of a line that ends at the caret. */

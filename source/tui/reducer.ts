@@ -19,7 +19,7 @@ import {verbIntents} from './verbs/reduce.js';
 const dialogIntents: Readonly<Record<DialogIntent | 'key-pressed', (state: State) => State>> = {
 	'key-pressed': (state) => (state.flash?.level === 'error' ? {...state, flash: undefined} : state),
 	'open-help': (state) => ({...state, dialog: {kind: 'help'}, panels: {...state.panels, helpPage: 0}}),
-	'close-dialog': (state) => ({...state, dialog: undefined}),
+	'close-dialog': (state) => ({...state, dialog: state.dialog?.kind === 'output' ? state.dialog.from : undefined}),
 	...verbIntents,
 	...commandLineIntents,
 };

@@ -1,5 +1,9 @@
 /** What the pages that show the other hosts are sent besides: all that is known at once, then each answer as it comes. */
-import type {KnownHost, RemoteHosts} from './hosts.js';
+import type {KnownHost} from '../core/host-watch.js';
+import {errorJson, type RemoteHosts} from './hosts.js';
+import type {RemoteGpu} from './remote-json.js';
+
+type Known = KnownHost<readonly RemoteGpu[]>;
 
 export type HostStreams<Page> = {
 	/** The page shows the hosts, until the returned function is called. */
@@ -7,12 +11,12 @@ export type HostStreams<Page> = {
 	readonly close: () => void;
 };
 
-const dated = ({answer, answeredMs}: Pick<KnownHost, 'answer' | 'answeredMs'>, nowMs: number) => ({
+const dated = ({answer, answeredMs}: Pick<Known, 'answer' | 'answeredMs'>, nowMs: number) => ({
 	age_ms: Math.max(0, Math.round(nowMs - answeredMs)),
-	...('error' in answer ? {error: answer.error} : {gpus: answer}),
+	...('error' in answer ? errorJson(answer.error) : {gpus: answer.status}),
 });
 
-const hostJson = (host: KnownHost, nowMs: number) => ({
+const hostJson = (host: Known, nowMs: number) => ({
 	name: host.name,
 	...dated(host, nowMs),
 	before: host.before && dated(host.before, nowMs),
@@ -29,7 +33,7 @@ export function createHostStreams<Page>(
 	const pages = new Set<Page>();
 	let lookAway: (() => void) | undefined;
 
-	const tell = (to: Iterable<Page>, known: readonly KnownHost[]): void => {
+	const tell = (to: Iterable<Page>, known: readonly Known[]): void => {
 		send(to, JSON.stringify({hosts: known.map((host) => hostJson(host, monotonicMs()))}));
 	};
 

@@ -7,7 +7,7 @@ import {CanhazgpuError} from '../errors.js';
 import {sanitize} from '../format/text.js';
 import {pageFiles} from './assets.js';
 import {guard, type Bindings} from './guard.js';
-import type {HostAnswer, RemoteHosts} from './hosts.js';
+import {errorJson, type RemoteHosts} from './hosts.js';
 import type {Metrics} from './metrics.js';
 import type {LivePicture} from './picture.js';
 import type {Reports} from './reports.js';
@@ -43,20 +43,25 @@ function numberOf(context: Context, name: string, fallback: number, [least, most
 }
 
 /** The rows of this host, or why there are none. */
-async function localRows({picture}: Parts): Promise<HostAnswer> {
+async function localRows({picture}: Parts) {
 	try {
 		return statusJson(await picture.fresh());
 	} catch (error) {
 		if (error instanceof CanhazgpuError) {
-			return {error: sanitize(error.message)};
+			return errorJson(error.message);
 		}
 
 		throw error;
 	}
 }
 
-const statusOf = async (parts: Parts, host: string): Promise<HostAnswer | undefined> =>
-	host === parts.hostname ? localRows(parts) : parts.hosts.status(host);
+async function remoteRows({hosts}: Parts, host: string) {
+	const answer = await hosts.answer(host);
+	return answer && ('error' in answer ? errorJson(answer.error) : answer.status);
+}
+
+const statusOf = async (parts: Parts, host: string) =>
+	host === parts.hostname ? localRows(parts) : remoteRows(parts, host);
 
 function addHosts(app: Hono<Bindings>, parts: Parts): void {
 	const names = [parts.hostname, ...parts.hosts.names];
@@ -128,7 +133,7 @@ export function createRoutes(parts: Parts): Hono<Bindings> {
 	app.notFound((context) => context.text('Not found\n', 404));
 	app.onError((error, context) => {
 		if (error instanceof CanhazgpuError) {
-			return context.json({error: sanitize(error.message)}, error.code === 'usage' ? 400 : 503);
+			return context.json(errorJson(error.message), error.code === 'usage' ? 400 : 503);
 		}
 
 		parts.broken(error);

@@ -1,15 +1,20 @@
 /** The verbs as they are typed into the monitor: the program's own grammar on a pool that is open already. */
-import {beforeEach, expect, test} from 'vitest';
+import {beforeEach, expect, onTestFinished, test} from 'vitest';
 import {createApp} from '../../source/app.js';
+import {createHostLooks} from '../../source/commands/monitor-hosts.js';
 import {createCommandLine} from '../../source/commands/monitor-line.js';
+import {CanhazgpuError} from '../../source/errors.js';
+import type {LookPage} from '../../source/tui/ports.js';
 import {understand} from '../../source/main.js';
 import {readLiving} from '../../source/core/transaction.js';
 import {eventually} from '../_helpers/eventually.js';
 import {createLiveWorld, type LiveWorld} from '../_helpers/live-world.js';
 
 let world: LiveWorld;
+let third: PromiseWithResolvers<void>;
 
 beforeEach(async () => {
+	third = Promise.withResolvers();
 	world = await createLiveWorld(4);
 });
 
@@ -24,13 +29,25 @@ async function open({isReadonly = false} = {}) {
 		throw new Error('the pool is the monitor’s to close');
 	};
 
-	return createCommandLine({
-		app: createApp({config: input.config, hasColor: false}),
-		world: {...world, close, watchGpus: async () => world.gpus},
-		grammar: input.grammar,
-		isReadonly,
-		hosts: ['gpu-box-2', 'gpu-box-3'],
-	});
+	const app = {...createApp({config: input.config, hasColor: false}), host: world.host, remoteStatus};
+	const inside = {...world, close, watchGpus: async () => world.gpus};
+	const hosts = createHostLooks({app, world: inside, others: ['gpu-box-2', 'gpu-box-3'], broken: fail});
+	onTestFinished(hosts.stop);
+	return createCommandLine({app, world: inside, grammar: input.grammar, isReadonly, hosts});
+}
+
+const fail = (error: unknown): void => {
+	throw error;
+};
+
+/** One of the other hosts answers, and the other when it is told to fail. */
+async function remoteStatus(name: string) {
+	if (name === 'gpu-box-3') {
+		await third.promise;
+		throw new CanhazgpuError('failed', 'gpu-box-3: No route\u{1B}[31m to host');
+	}
+
+	return [{gpu_id: 0, status: 'IN_USE', user: 'carol', gpu_model: 'H100'}];
 }
 
 const still = {signal: new AbortController().signal, onWaiting: () => undefined};
@@ -83,12 +100,6 @@ test.each([
 	['run -- python train.py', 'run cannot be used inside the monitor', 'Type it in a shell: canhazgpu run'],
 	['top', 'top cannot be used inside the monitor', 'Type it in a shell: canhazgpu top'],
 	['admin --force', 'admin cannot be used inside the monitor', 'Type it in a shell: canhazgpu admin'],
-	['host gpu-box-2 3', 'host takes the name of one host', 'Type host alone for all of them.'],
-	[
-		'host -oProxyCommand=x',
-		'"-oProxyCommand=x" is not a host name',
-		'Write a name such as gpu-box-2 or alice@gpu-box-2.',
-	],
 	['status --redis-port 1', '--redis-port was settled when the monitor started', 'Leave it out.'],
 ])('%s is refused in the words of the command line', async (typed, message, hint) => {
 	const line = await open();
@@ -99,11 +110,69 @@ test.each([
 test.each([
 	['host', 'canhazgpu status --all --summary'],
 	['host gpu-box-2', 'canhazgpu status --remote=gpu-box-2'],
+	['hosts', 'canhazgpu status --all --summary'],
+	['host box', 'canhazgpu status'],
 	['canhazgpu queue', 'canhazgpu queue'],
 	['reserve --note "big run"', "canhazgpu reserve --note 'big run'"],
 ])('%s is, in a shell, %s', async (typed, shell) => {
 	const line = await open();
 	expect(line.inShell(typed)).toBe(shell);
+});
+
+test.each([
+	['host gpu-box-2 3', 'host takes the name of one host', 'Type host alone for all of them.'],
+	['host -oProxyCommand=x', '"-oProxyCommand=x" is not a host name', 'Type host alone for all of them.'],
+	[
+		'host gpu-box-4',
+		'There is no host gpu-box-4 in the setting remote_hosts',
+		'Type host alone for all of them, or: status --remote gpu-box-4',
+	],
+])('%s is refused before anybody is asked', async (typed, message, hint) => {
+	const line = await open();
+	expect(() => line.lookOf!(typed)).toThrow(expect.objectContaining({message, hint}));
+});
+
+/** What a line shows now, and until the test ends. */
+function lookAt(line: Awaited<ReturnType<typeof open>>, typed: string): () => LookPage {
+	let page: LookPage = {lines: []};
+	onTestFinished(
+		line.lookOf!(typed)!.begin((next) => {
+			page = next;
+		}),
+	);
+	return () => page;
+}
+
+test('host: all hosts as they answer, each line leads to its own', async () => {
+	const line = await open();
+	expect(line.lookOf!('status')).toBeUndefined();
+	const list = lookAt(line, 'host');
+	expect(list().lines.slice(2)).toEqual([
+		expect.stringMatching(/^ box +│ - +│ - +│ - +│ asking…$/v),
+		expect.stringMatching(/^ gpu-box-2 │ .* asking…$/v),
+		expect.stringMatching(/^ gpu-box-3 │ .* asking…$/v),
+	]);
+	await eventually(() => list().lines.filter((text) => text.includes('asking')).length === 1);
+	expect(list().lines).toMatchObject([
+		expect.stringMatching(/^ HOST +│ AVAILABLE │ IN USE │ TOTAL │ GPU MODELS$/v),
+		expect.any(String),
+		expect.stringMatching(/^ box +│ ✓ 4 +│ 0 +│ 4 +│ /v),
+		expect.stringMatching(/^ gpu-box-2 │ ✗ 0 +│ 1 +│ 1 +│ 1x H100$/v),
+		expect.stringMatching(/^ gpu-box-3 │ .* asking…$/v),
+	]);
+	third.resolve();
+	await eventually(() => list().lines[4]!.endsWith('│ ✗ No route to host'));
+	expect(list().opens).toEqual(
+		new Map([
+			[2, 'host box'],
+			[3, 'host gpu-box-2'],
+			[4, 'host gpu-box-3'],
+		]),
+	);
+	// What was asked just now is shown at once.
+	expect(lookAt(line, 'host gpu-box-2')().lines[2]).toMatch(/ 0 +│ ● IN_USE │ carol/v);
+	expect(lookAt(line, 'canhazgpu host gpu-box-3')().lines).toEqual(['✗ gpu-box-3: No route to host']);
+	expect(lookAt(line, 'host box')().lines).toHaveLength(6);
 });
 
 test('read-only looks, and changes nothing', async () => {
@@ -144,7 +213,8 @@ test.each([
 	['reserve -d 1', 11, ['1h', '12h', '1d']],
 	['reserve --note ', 15, []],
 	['ho', 0, ['host']],
-	['host ', 5, ['gpu-box-2', 'gpu-box-3']],
+	['host ', 5, ['box', 'gpu-box-2', 'gpu-box-3']],
+	['host gpu-', 5, ['gpu-box-2', 'gpu-box-3']],
 	['host gpu-box-2 ', 15, []],
 	['run -', 4, []],
 ])('Tab after %j', async (typed, start, candidates) => {

@@ -143,13 +143,22 @@ test.each(['status --remote slow', 'status --all --json'])('Ctrl-C during %s lea
 	await eventually(() => !isAlive(pid));
 });
 
-test('in the monitor: `:host` tells of all of them, `:host NAME` of one', async () => {
-	const top = startTop(box, {environment});
+test('in the monitor: `:host` lists all as they answer, Enter opens one and Esc leads back', async () => {
+	const hosts = {...environment, CANHAZGPU_REMOTE_HOSTS: 'good,lost,slow'};
+	const top = startTop(box, {environment: hosts});
 	await top.waitFor(isShown(2));
 	top.write(`:host${keys.enter}`);
-	await top.waitFor(/good +│ +3 /v);
-	top.write(`${keys.enter}:host good${keys.enter}`);
-	await top.waitFor(/0 +│ +● IN_USE +│ carol/v);
-	top.write(`${keys.enter}:host lost${keys.enter}`);
-	await top.waitFor('No route to host');
+	await top.waitFor(/good +│ ✓ 1 +│ 2 +│ 3 /v);
+	await top.waitFor(/lost +│ - .*✗ ssh: connect to host lost port 22: No route to host/v);
+	await top.waitFor(/slow +│ - .*asking…/v);
+	top.write('j');
+	await top.waitFor(/> good/v);
+	top.write(keys.enter);
+	await top.waitFor(/0 +│ ● IN_USE +│ carol/v);
+	top.write(keys.escape);
+	await top.waitFor(/> good/v);
+	top.write(keys.escape);
+	await top.waitFor('Enter Detail');
+	top.write(`:host lots${keys.enter}`);
+	await top.waitFor('There is no host lots in the setting remote_hosts');
 });

@@ -1,9 +1,10 @@
 /** The other hosts as the server asks them: who is asked, when, and what becomes of their answers. */
 import {expect, test} from 'vitest';
 import {CanhazgpuError} from '../../source/errors.js';
-import {createRemoteHosts, type KnownHost} from '../../source/web/hosts.js';
+import type {KnownHost} from '../../source/core/host-watch.js';
+import {createRemoteHosts} from '../../source/web/hosts.js';
 import {createHostStreams} from '../../source/web/host-streams.js';
-import {fromCommandRow, fromCommandRows, secondsOf} from '../../source/web/remote-json.js';
+import {fromCommandRow, fromCommandRows, secondsOf, type RemoteGpu} from '../../source/web/remote-json.js';
 import {createVirtualClock} from '../_helpers/virtual-clock.js';
 
 type Row = Readonly<Record<string, unknown>>;
@@ -51,7 +52,7 @@ function createWorld(secondsOfHosts: Readonly<Record<string, number>>) {
 /** Somebody who looks, and when they were told of whom. */
 function lookOn({clock, hosts}: ReturnType<typeof createWorld>) {
 	const told: Array<readonly [host: string, atSeconds: number]> = [];
-	const last = new Map<string, KnownHost>();
+	const last = new Map<string, KnownHost<readonly RemoteGpu[]>>();
 	const lookAway = hosts.look((host) => {
 		told.push([host.name, clock.monotonicMs() / 1000]);
 		last.set(host.name, host);
@@ -59,34 +60,38 @@ function lookOn({clock, hosts}: ReturnType<typeof createWorld>) {
 	return {told, last, lookAway};
 }
 
-test('nobody is asked while nobody looks; of many who look, each host is asked once a round', async () => {
+test('nobody is asked while nobody looks; for many pages that look, each host is asked once a round', async () => {
 	const world = createWorld({a: 1, b: 2});
-	await world.clock.pass(60);
-	expect(world.asked).toEqual([]);
-	const lookers = Array.from({length: 100}, () => lookOn(world));
-	await world.clock.pass(25);
-	expect(world.asked).toEqual(
-		[60, 70, 80].flatMap((at) => [
+	const bothAt = (...seconds: readonly number[]) =>
+		seconds.flatMap((at) => [
 			['a', at],
 			['b', at],
-		]),
-	);
-	expect(lookers.map(({told}) => told.length)).toEqual(Array.from({length: 100}, () => 6));
-	for (const {lookAway} of lookers.slice(1)) {
-		lookAway();
+		]);
+	const sent = new Map<number, number>();
+	const streams = createHostStreams<number>(world.hosts, world.clock.monotonicMs, (pages) => {
+		for (const page of pages) {
+			sent.set(page, (sent.get(page) ?? 0) + 1);
+		}
+	});
+	await world.clock.pass(60);
+	expect(world.asked).toEqual([]);
+	const [closeFirst, ...closes] = Array.from({length: 100}, (_, page) => streams.open(page));
+	await world.clock.pass(25);
+	expect(world.asked).toEqual(bothAt(60, 70, 80));
+	// What was known at first, which was nothing, and each answer.
+	expect(sent.values().toArray()).toEqual(Array.from({length: 100}, () => 7));
+	for (const close of closes) {
+		close();
 	}
 
 	await world.clock.pass(10);
 	expect(world.asked).toHaveLength(8);
-	lookers[0]!.lookAway();
+	closeFirst!();
 	await world.clock.pass(600);
 	expect(world.asked).toHaveLength(8);
-	lookOn(world);
+	streams.open(0);
 	await world.clock.pass(1);
-	expect(world.asked.slice(8)).toEqual([
-		['a', 695],
-		['b', 695],
-	]);
+	expect(world.asked.slice(8)).toEqual(bothAt(695));
 });
 
 test('each answer is told when it comes: a dead host delays nobody, also not the next round', async () => {
@@ -108,7 +113,7 @@ test('whoever comes and goes, and asks besides, never makes it two at a time', a
 	const world = createWorld({a: 3});
 	for (let moment = 0; moment < 40; moment++) {
 		const {lookAway} = lookOn(world);
-		void world.hosts.status('a');
+		void world.hosts.answer('a');
 		await world.clock.pass(0.5);
 		lookAway();
 	}
@@ -122,14 +127,14 @@ test('one that fails now keeps what it said before, with its age', async () => {
 	const world = createWorld({a: 1});
 	const {last, lookAway} = lookOn(world);
 	await world.clock.pass(2);
-	expect(last.get('a')).toMatchObject({answer: [{gpu_id: 0, status: 'AVAILABLE'}], answeredMs: 1000});
+	expect(last.get('a')).toMatchObject({answer: {status: [{gpu_id: 0, status: 'AVAILABLE'}]}, answeredMs: 1000});
 	expect(last.get('a')!.before).toBeUndefined();
 	world.die();
 	await world.clock.pass(20);
 	const failed = {
-		answer: {error: 'a: no answer'},
+		answer: {error: 'a: no answer\u{1B}[31m'},
 		answeredMs: 21_000,
-		before: {answer: [{gpu_id: 0}], answeredMs: 1000},
+		before: {answer: {status: [{gpu_id: 0}]}, answeredMs: 1000},
 	};
 	expect(last.get('a')).toMatchObject(failed);
 	lookAway();
@@ -161,8 +166,11 @@ test('pages are sent what is known with its age at once, and then each answer al
 		{to: ['first', 'second'], hosts: [{name: 'a', age_ms: 0}]},
 	]);
 	expect(sent).toHaveLength(5);
+	world.die();
+	await world.clock.pass(1);
+	expect(sent.at(-1)).toMatchObject({hosts: [{name: 'b', age_ms: 0, error: 'b: no answer', before: {age_ms: 10_000}}]});
 	close();
-	await world.clock.pass(10);
+	await world.clock.pass(9);
 	expect(world.asked).toHaveLength(6);
 	streams.close();
 	await world.clock.pass(100);
@@ -172,16 +180,16 @@ test('pages are sent what is known with its age at once, and then each answer al
 test('for scripts: one answer for all who ask, again after a while; a dead one is an answer too', async () => {
 	const world = createWorld({good: 1, dead: 1000});
 	const {hosts, clock, asked} = world;
-	const many = Promise.all(Array.from({length: 100}, async () => hosts.status('good')));
-	const dead = hosts.status('dead');
+	const many = Promise.all(Array.from({length: 100}, async () => hosts.answer('good')));
+	const dead = hosts.answer('dead');
 	await clock.pass(10);
-	expect((await many)[99]).toMatchObject([{gpu_id: 0, status: 'AVAILABLE'}]);
-	expect(await dead).toEqual({error: 'dead: no answer'});
+	expect((await many)[99]).toMatchObject({status: [{gpu_id: 0, status: 'AVAILABLE'}]});
+	expect(await dead).toEqual({error: 'dead: no answer\u{1B}[31m'});
 	expect(asked.map(([name]) => name)).toEqual(['good', 'dead']);
-	expect(await hosts.status('other')).toBeUndefined();
-	expect(await hosts.status('__proto__')).toBeUndefined();
-	void hosts.status('good');
-	void hosts.status('dead');
+	expect(await hosts.answer('other')).toBeUndefined();
+	expect(await hosts.answer('__proto__')).toBeUndefined();
+	void hosts.answer('good');
+	void hosts.answer('dead');
 	expect(asked.map(([name]) => name)).toEqual(['good', 'dead', 'good']);
 	await clock.pass(10);
 });

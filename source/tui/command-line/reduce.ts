@@ -60,7 +60,22 @@ export const outputRowsOf = ({size}: Pick<State, 'size'>): number => Math.max(1,
 
 const columnStep = 20;
 
+/** The choice moves, and what is shown with it. */
+function chosenBy(output: Output, state: State, by: number): Output {
+	const places = output.opens.keys().toArray();
+	const place = Math.max(0, Math.min(places.indexOf(output.chosen!) + by, places.length - 1));
+	const chosen = places[place]!;
+	const rows = outputRowsOf(state);
+	// From the first choice on, what stands above it is shown, too.
+	const top = place === 0 ? 0 : Math.max(chosen - rows + 1, Math.min(output.top, chosen));
+	return {...output, chosen, top};
+}
+
 function scrolled(output: Output, state: State, by: number): Output {
+	if (output.chosen !== undefined) {
+		return chosenBy(output, state, by);
+	}
+
 	const top = Math.max(0, Math.min(output.top + by, output.lines.length - outputRowsOf(state)));
 	return {...output, top};
 }

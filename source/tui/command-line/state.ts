@@ -1,5 +1,6 @@
 /** The command line at the foot of the screen, and the panel with what a command printed. */
 import type {Complaint} from '../dialogs.js';
+import type {Look, LookPage} from '../ports.js';
 import {fieldOf, type TextField} from '../text-field.js';
 
 export type CommandPrompt = {
@@ -25,6 +26,14 @@ export type Output = {
 	/** First line and first column shown. */
 	readonly top: number;
 	readonly left: number;
+	/** What is shown goes on. */
+	readonly look?: Look;
+	/** By line: what Enter types there. */
+	readonly opens: ReadonlyMap<number, string>;
+	/** The line whose turn it is, where there are lines to open. */
+	readonly chosen?: number;
+	/** Whence it was opened, and where its end leads. */
+	readonly from?: Output;
 };
 
 export const commandPrompt = (history: readonly string[]): CommandPrompt => ({
@@ -42,7 +51,23 @@ export const outputOf = (title: string, lines: readonly string[]): Output => ({
 	lines,
 	top: 0,
 	left: 0,
+	opens: new Map(),
 });
+
+/** Shows what goes on; its lines come by {@link withPage}. */
+export const outputOfLook = (title: string, look: Look, from: Output | undefined): Output => ({
+	...outputOf(title, []),
+	look,
+	from,
+});
+
+/** What is shown now: the choice stays on the line that opens the same. */
+export function withPage(output: Output, {lines, opens = new Map()}: LookPage): Output {
+	const before = output.chosen === undefined ? undefined : output.opens.get(output.chosen);
+	const places = opens.keys().toArray();
+	const chosen = places.find((place) => opens.get(place) === before) ?? places[0];
+	return {...output, lines, opens, chosen, top: Math.max(0, Math.min(output.top, lines.length - 1))};
+}
 
 /** The part of the line that Tab completes. */
 export const beforeCaret = ({value, caret}: TextField): string => [...value].slice(0, caret).join('');

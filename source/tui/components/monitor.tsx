@@ -8,6 +8,7 @@ import type {Watched} from '../scanner.js';
 import {useReport} from '../report-feed.js';
 import {useController} from '../use-doings.js';
 import {useScan, useStoreFeed, useTick} from '../use-feeds.js';
+import {useLook} from '../use-look.js';
 import {useTrail} from '../use-trail.js';
 import {useNotices} from '../use-notices.js';
 import {useSuspend} from '../use-suspend.js';
@@ -43,6 +44,7 @@ export function Monitor({world, watched, store, ports, waits, scanIntervalMs, qu
 	useTrail(world, state, dispatch, broken);
 	useNotices(world, state, broken);
 	useReport(world, state, dispatch, broken);
+	useLook(state, dispatch);
 
 	const {columns, rows} = useWindowSize();
 	useEffect(() => {

@@ -1,9 +1,9 @@
 /** What becomes of the state when something that was asked for is answered. */
 import type {Released} from '../../core/undo.js';
 import {completed} from '../command-line/reduce.js';
-import {outputOf} from '../command-line/state.js';
+import {outputOf, withPage} from '../command-line/state.js';
 import {isAsking, type Complaint, type Dialog} from '../dialogs.js';
-import type {Completion} from '../ports.js';
+import type {Completion, Look, LookPage} from '../ports.js';
 import {flashMs, undoMs, type Flash, type State} from '../state.js';
 import type {WaitingNews} from './waiting.js';
 
@@ -23,6 +23,8 @@ export type Answer =
 			readonly undo?: readonly Released[];
 			readonly dialog: Dialog;
 	  }
+	/** News of what goes on. */
+	| {readonly kind: 'looked'; readonly look: Look; readonly page: LookPage}
 	| {readonly kind: 'completed'; readonly completion: Completion; readonly dialog: Dialog}
 	| {readonly kind: 'undo-began'};
 
@@ -33,6 +35,7 @@ const kinds: Readonly<Record<Answer['kind'], true>> = {
 	done: true,
 	'put-away': true,
 	printed: true,
+	looked: true,
 	completed: true,
 	'undo-began': true,
 	'wait-went-on': true,
@@ -85,6 +88,12 @@ function afterWaitingNews(state: State, news: WaitingNews): State {
 		: {...state, waits: [...others, {id: news.id, words: news.words}].toSorted((a, b) => a.id - b.id)};
 }
 
+/** Of what is shown no longer, nothing is kept. */
+const afterLook = (state: State, {look, page}: Extract<Answer, {kind: 'looked'}>): State =>
+	state.dialog?.kind === 'output' && state.dialog.look === look
+		? {...state, dialog: withPage(state.dialog, page)}
+		: state;
+
 export function afterAnswer(state: State, answer: Answer): State {
 	const {dialog} = state;
 	switch (answer.kind) {
@@ -111,6 +120,10 @@ export function afterAnswer(state: State, answer: Answer): State {
 
 		case 'printed': {
 			return afterPrinting(withUndo(state, answer.undo), answer);
+		}
+
+		case 'looked': {
+			return afterLook(state, answer);
 		}
 
 		case 'completed': {

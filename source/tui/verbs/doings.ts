@@ -1,8 +1,6 @@
 /** What reaches out of the state: into the pool, to processes, to the clipboard. */
 import {acquire} from '../../core/waiting.js';
-import type {LeasedRecord} from '../../core/lifecycle.js';
 import type {World} from '../../core/ports.js';
-import {undoableOf, type Released} from '../../core/undo.js';
 import {progressWords} from '../../format/waiting.js';
 import {CanhazgpuError} from '../../errors.js';
 import {beforeCaret, commandPrompt} from '../command-line/state.js';
@@ -14,6 +12,7 @@ import type {StateStore} from '../state-store.js';
 import {gpuCountOf, type Flash} from '../state.js';
 import {submissionOf, type ReserveSubmission, type Submission} from '../submission.js';
 import {clipboardSequence, exportLine} from './export-line.js';
+import {createLines} from './lines.js';
 import {latestOf} from './pause.js';
 import type {Waits} from './waiting.js';
 
@@ -35,6 +34,7 @@ export type Doings = {
 	readonly undo: () => Promise<void>;
 	readonly copy: () => void;
 	readonly openCommand: () => void;
+	readonly openLine: () => void;
 	readonly complete: () => Promise<void>;
 	/** Asks first when something waits in the queue. */
 	readonly quit: () => void;
@@ -54,9 +54,6 @@ function checkSameGpus({gpus = []}: ReserveSubmission, store: StateStore): void 
 	}
 }
 
-/** What people type there out of habit. */
-const quitting: ReadonlySet<string> = new Set(['q', 'quit', 'exit']);
-
 const endOfWait = (answer: Awaited<ReturnType<typeof acquire>>, {durationSeconds}: ReserveSubmission): Flash =>
 	answer.kind === 'granted'
 		? grantedFlash(answer.gpus, durationSeconds)
@@ -64,6 +61,7 @@ const endOfWait = (answer: Awaited<ReturnType<typeof acquire>>, {durationSeconds
 
 export function createDoings({world, store, ports, waits, refresh, quit, tellTerminal}: Surroundings): Doings {
 	const {getState, dispatch} = store;
+	const lines = createLines({store, ports, waits, quit});
 
 	const warn = (text: string): void => {
 		dispatch({kind: 'done', flash: {level: 'warning', text}});
@@ -102,38 +100,6 @@ export function createDoings({world, store, ports, waits, refresh, quit, tellTer
 		);
 	}
 
-	async function runLine(line: string, dialog: AskingDialog): Promise<void> {
-		const {commandLine, lineHistory} = ports;
-		if (line === '' || commandLine === undefined) {
-			dispatch({kind: 'put-away', dialog});
-			return;
-		}
-
-		if (quitting.has(line)) {
-			quit();
-			return;
-		}
-
-		lineHistory?.add(line);
-		let undo: readonly Released[] = [];
-		const onReleased = (released: readonly LeasedRecord[]): void => {
-			undo = undoableOf(released);
-		};
-
-		const begun = await waits.begin(
-			async ({signal, onWaiting}) => commandLine.run(line, {signal, onWaiting, onReleased}),
-			(lines): Flash => ({
-				level: 'ok',
-				text: lines.findLast((text) => text.startsWith('Reserved')) ?? lines.at(-1) ?? 'done',
-			}),
-		);
-		dispatch(
-			begun.kind === 'waiting'
-				? {kind: 'put-away', dialog}
-				: {kind: 'printed', title: `$ ${commandLine.inShell(line)}`, lines: begun.result, undo, dialog},
-		);
-	}
-
 	async function carryOut(submission: Submission, dialog: AskingDialog): Promise<void> {
 		if (submission.verb === 'quit') {
 			quit();
@@ -141,7 +107,7 @@ export function createDoings({world, store, ports, waits, refresh, quit, tellTer
 		}
 
 		if (submission.verb === 'command') {
-			await runLine(submission.line, dialog);
+			await lines.run(submission.line, dialog);
 			return;
 		}
 
@@ -216,6 +182,7 @@ export function createDoings({world, store, ports, waits, refresh, quit, tellTer
 
 			dispatch({kind: 'opened', dialog: commandPrompt(ports.lineHistory?.load() ?? [])});
 		},
+		openLine: lines.openChosen,
 		async complete() {
 			const {dialog} = getState();
 			if (dialog?.kind !== 'command' || dialog.isBusy || ports.commandLine === undefined) {

@@ -25,4 +25,6 @@ export type OutwardIntent =
 	| 'undo'
 	| 'copy'
 	| 'open-command'
+	/** What the chosen line of an output leads to. */
+	| 'open-line'
 	| 'complete';

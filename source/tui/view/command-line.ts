@@ -43,13 +43,18 @@ const inAscii = (text: string): string => text.replaceAll(/\P{ASCII}/gv, (sign) 
 
 /** The part of the output that is scrolled to, and where that is. */
 export function outputLines(output: Output, state: State): {readonly lines: readonly Line[]; readonly place: string} {
-	const {top, left, lines} = output;
+	const {top, left, lines, chosen} = output;
 	const rows = outputRowsOf(state);
 	// What verbs print has passed the boundary for text; a character that acts would still spoil the frame.
 	const harmless = (text: string): string => text.replaceAll(/[\p{Bidi_Control}\p{Control}]/gv, '');
-	const shown = lines.slice(top, top + rows).map((text): Line => {
+	const shown = lines.slice(top, top + rows).map((text, row): Line => {
 		const part = [...harmless(text)].slice(left).join('');
-		return [span(state.settings.isAscii ? inAscii(part) : part)];
+		const words = state.settings.isAscii ? inAscii(part) : part;
+		return chosen === undefined
+			? [span(words)]
+			: top + row === chosen
+				? [span('>', 'key'), span(words, 'strong')]
+				: [span(' '), span(words)];
 	});
 	const place = lines.length > rows ? `${top + 1}-${Math.min(lines.length, top + rows)} of ${lines.length}` : '';
 	return {lines: shown, place};
