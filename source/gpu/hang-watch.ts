@@ -1,4 +1,4 @@
-import type {ToolOutcome} from './tool.js';
+import type {RunTool, ToolOutcome} from './tool.js';
 
 /**
 Keeps count of runs of a tool that outlived SIGKILL. A driver that hangs is not helped by more callers, who would hang as well.
@@ -34,3 +34,15 @@ export const createHangWatch = (): HangWatch => {
 		sinceMs: () => (hanging.size === 0 ? undefined : firstStartedAtMs),
 	};
 };
+
+/**
+Runs tools, and notes those that hang.
+*/
+export const watchRuns =
+	(run: RunTool, hangs: HangWatch, monotonicMs: () => number): RunTool =>
+	async (...call) => {
+		const startedAtMs = monotonicMs();
+		const outcome = await run(...call);
+		hangs.note(outcome, startedAtMs);
+		return outcome;
+	};

@@ -30,7 +30,7 @@ The line comes in several forms:
     Unable to determine the device handle for GPU3: 0000:04:00.0: Unknown Error
     Unable to determine the device handle for GPU2: Unknown Error
 */
-const opening = 'unable to determine the device handle for gpu';
+export const opening = 'unable to determine the device handle for gpu';
 
 /**
 Reads such a line, which stood after the row of `previousIndex`. Undefined for any other line.

@@ -1,6 +1,7 @@
 import type {ToolCall} from './early-tool.js';
 import {addProblems} from './health.js';
 import {readLoggedProblems} from './kernel-log.js';
+import {watchRuns} from './hang-watch.js';
 import {askDetails, attachParts} from './nvidia-details.js';
 import type {CreateSources} from './nvidia-sources.js';
 import {tableReader} from './nvidia-stream.js';
@@ -62,12 +63,7 @@ export const createLiveSources =
 			hangs,
 		});
 
-		const runNoted: RunTool = async (...call) => {
-			const startedAtMs = monotonicMs();
-			const outcome = await run(...call);
-			hangs.note(outcome, startedAtMs);
-			return outcome;
-		};
+		const runNoted = watchRuns(run, hangs, monotonicMs);
 
 		const whole =
 			library &&

@@ -1,7 +1,7 @@
 import type {GpuProvider} from '../core/ports.js';
 import type {Observation} from '../core/types.js';
 import {countSeen} from './count.js';
-import {createHangWatch} from './hang-watch.js';
+import {createHangWatch, watchRuns} from './hang-watch.js';
 import {countDriverGpus, driverGpusDirectory} from './nvidia-driver.js';
 import {explainFailure, explainHang} from './nvidia-failures.js';
 import type {Extras} from './nvidia-extras.js';
@@ -10,6 +10,7 @@ import {parseGpuTable, type GpuTable} from './nvidia-gpus.js';
 import {attachProcesses, parseProcessTable} from './nvidia-processes.js';
 import {createQuery} from './nvidia-query.js';
 import type {CreateSources} from './nvidia-sources.js';
+import {createSurvivors, type AskSurvivors} from './nvidia-survivors.js';
 import {singleFlight} from './single-flight.js';
 import {tidyWarnings} from './tool-failures.js';
 import {isComplete, type DescribeProcesses, type RunTool} from './tool.js';
@@ -58,8 +59,14 @@ export const createNvidiaProvider = ({
 	extras,
 }: Options): GpuProvider => {
 	const closing = new AbortController();
-	const common = {run, command, timeoutMs, monotonicMs, signal: closing.signal};
 	const hangs = createHangWatch();
+	const common = {
+		run: watchRuns(run, hangs, monotonicMs),
+		command,
+		timeoutMs,
+		monotonicMs,
+		signal: closing.signal,
+	};
 	const driverMajor = readDriverMajor();
 	const gpuQuery = createQuery({
 		...common,
@@ -95,7 +102,7 @@ export const createNvidiaProvider = ({
 	/**
 	From the stream where there is one, else by a run of the tool.
 	*/
-	const seeGpus = async (): Promise<SeenTable> => {
+	const seeGpus = async (askSurvivors: AskSurvivors): Promise<SeenTable> => {
 		const streamed = await sources?.table?.latest();
 		if (streamed !== undefined) {
 			return {table: streamed.block, takenAtMs: streamed.takenAtMs};
@@ -106,9 +113,11 @@ export const createNvidiaProvider = ({
 			return {failure: hanging};
 		}
 
-		const startedAtMs = monotonicMs();
-		const outcome = await gpuQuery.ask();
-		hangs.note(outcome, startedAtMs);
+		const outcome = await askSurvivors(
+			await gpuQuery.ask(),
+			gpuQuery.args(),
+			(stdout) => parseGpuTable(stdout, '') !== undefined,
+		);
 		const table = isComplete(outcome) ? parseGpuTable(outcome.stdout, outcome.stderr) : undefined;
 		gpuCount = table?.gpus.length;
 		return table === undefined || table.gpus.length === 0
@@ -116,12 +125,8 @@ export const createNvidiaProvider = ({
 			: {table, exitCode: outcome.exitCode};
 	};
 
-	const seeProcesses = async () => {
-		const startedAtMs = monotonicMs();
-		const outcome = await processQuery.ask();
-		hangs.note(outcome, startedAtMs);
-		return outcome;
-	};
+	const seeProcesses = async (askSurvivors: AskSurvivors) =>
+		askSurvivors(await processQuery.ask(), processQuery.args(), (stdout) => parseProcessTable(stdout) !== undefined);
 
 	const scan = async (): Promise<Observation> => {
 		const whole = hangs.sinceMs() === undefined ? await sources?.whole?.latest() : undefined;
@@ -138,7 +143,8 @@ export const createNvidiaProvider = ({
 
 		const isHanging = () => hangs.sinceMs() !== undefined;
 		const addExtras = extras?.begin({command, signal: closing.signal, isHanging});
-		const [seen, processOutcome] = await Promise.all([seeGpus(), seeProcesses()]);
+		const askSurvivors = createSurvivors({...common, deadlineMs: monotonicMs() + timeoutMs});
+		const [seen, processOutcome] = await Promise.all([seeGpus(askSurvivors), seeProcesses(askSurvivors)]);
 		if ('failure' in seen) {
 			return refuse(seen.failure);
 		}
