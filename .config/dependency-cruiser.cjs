@@ -58,8 +58,8 @@ module.exports = {
 		),
 		only(
 			'main-is-on-top',
-			String.raw`^source/(cli|main)\.ts`,
-			String.raw`commands/|compile-cache\.ts|config|errors\.ts|app|main\.ts|arguments|suggestions\.ts|help\.ts|format/|core/types\.ts`,
+			String.raw`^source/(cli|main|complete)\.ts`,
+			String.raw`commands/|compile-cache\.ts|config|errors\.ts|app|main\.ts|complete\.ts|arguments|suggestions\.ts|help\.ts|format/|core/types\.ts`,
 		),
 	],
 	options: {

@@ -2,7 +2,7 @@
 From words on the command line to a verb and its input.
 */
 import type {Command, Flags, Input} from './commands/command.js';
-import {globalFlags} from './commands/flags.js';
+import {globalFlags, verbPlace} from './commands/flags.js';
 import {commands} from './commands/index.js';
 import type {ConfigSources} from './config.js';
 import {CanhazgpuError} from './errors.js';
@@ -18,17 +18,11 @@ export type Split = {
 	readonly rest: readonly string[] | undefined;
 };
 
-/** Finds the verb: the first word that is neither a flag nor the value of a global one. */
 export function splitArguments(argv: readonly string[]): Split {
 	const separator = argv.indexOf('--');
 	const before = separator === -1 ? argv : argv.slice(0, separator);
 	const rest = separator === -1 ? undefined : argv.slice(separator + 1);
-	let position = 0;
-	while (position < before.length && before[position]!.startsWith('-')) {
-		const flag = globalFlags[before[position]!.slice(2)];
-		position += flag?.value === undefined ? 1 : 2;
-	}
-
+	const position = verbPlace(before);
 	return {verb: before[position], words: before.filter((_, index) => index !== position), rest};
 }
 

@@ -131,6 +131,12 @@ export const settingPaths = Object.keys(settings) as readonly SettingPath[];
 
 export const isSettingPath = (path: string): path is SettingPath => Object.hasOwn(settings, path);
 
+/** The words of a setting that is a choice. */
+export function choicesOf(path: SettingPath): readonly string[] {
+	const {schema} = settings[path];
+	return schema.type === 'picklist' ? schema.options : [];
+}
+
 export type Checked<Value> = {readonly value: Value} | {readonly expected: string; readonly hint?: string};
 
 /** Checks a value from a file against its setting. */

@@ -5,7 +5,7 @@ import process from 'node:process';
 import {setFlagsFromString} from 'node:v8';
 import packageJson from '../package.json' with {type: 'json'};
 import {mayScan, startTools, type EarlyRuns} from './app-early.js';
-import {libraryVerb} from './app-names.js';
+import {completionVerb, libraryVerb} from './app-names.js';
 import type {Understood} from './commands/command.js';
 import {CanhazgpuError} from './errors.js';
 import {sanitize} from './format/text.js';
@@ -148,6 +148,13 @@ export async function main(argv: readonly string[]): Promise<number> {
 		if (argv[0] === libraryVerb) {
 			const {printScans} = await import('./app-nvml.js');
 			return await printScans(Number(argv[1]));
+		}
+
+		if (argv[0] === completionVerb) {
+			const {printCompletion} = await import('./complete.js');
+			await printCompletion(argv.slice(1));
+			// A store that is away would keep us.
+			process.exit(0); // eslint-disable-line unicorn/no-process-exit
 		}
 
 		const exitCode = await dispatch(argv);

@@ -9,23 +9,30 @@ import {refusalMessage} from '../format/refusal.js';
 import type {App, Interruption, OpenWorld} from '../application.js';
 import type {SettingPath} from '../config-schema.js';
 import type {Flags, Input} from './command.js';
-import {idsFlag} from './flags.js';
+import {idsFlag, usualDurations} from './flags.js';
 import {keepReminding} from './reminding.js';
 import {createWaitingLine} from './waiting-line.js';
 
 /** The flags by which both say what they want. */
 export const wantFlags = (verb: 'run' | 'reserve'): Flags => ({
 	gpus: {short: 'g', value: 'N', summary: 'how many GPUs (1)', setting: `${verb}.gpus`},
-	'gpu-ids': idsFlag,
+	'gpu-ids': idsFlag('gpus'),
 	note: {short: 'n', value: 'TEXT', summary: 'what for; everybody sees it', setting: `${verb}.note`},
 	user: {
 		short: 'u',
 		value: 'NAME',
 		summary: 'the name to show, where people share an account',
 		setting: `${verb}.user`,
+		completes: 'labels',
 	},
 	nonblock: {summary: 'do not wait in line: exit 3 at once when there are not enough'},
-	wait: {short: 'w', value: 'TIME', summary: 'wait in line for at most so long, then exit 3', setting: `${verb}.wait`},
+	wait: {
+		short: 'w',
+		value: 'TIME',
+		summary: 'wait in line for at most so long, then exit 3',
+		setting: `${verb}.wait`,
+		completes: usualDurations,
+	},
 });
 
 /** `--gpus` with `--gpu-ids` is fine when it is 1, the usual default of scripts, or equals their count. */

@@ -18,8 +18,8 @@ export const admin: Command = {
 		provider: {short: 'p', value: 'NAME', summary: 'nvidia, amd or fake (detected)', setting: 'admin.provider'},
 		group: {value: 'NAME', summary: 'embedded: only members of this group may use the pool', setting: 'admin.group'},
 		force: {summary: 'replace the pool that is there; ends all its reservations'},
-		drain: {value: 'IDS', summary: 'take these GPUs out of service; whoever has one keeps it'},
-		undrain: {value: 'IDS', summary: 'put these GPUs back into service'},
+		drain: {value: 'IDS', summary: 'take these GPUs out of service; whoever has one keeps it', completes: 'gpus'},
+		undrain: {value: 'IDS', summary: 'put these GPUs back into service', completes: 'drained-gpus'},
 		reason: {value: 'TEXT', summary: 'why; everybody sees it'},
 	},
 	async run(app, input) {

@@ -5,6 +5,23 @@ import type {App} from '../application.js';
 import type {Config} from '../config.js';
 import type {SettingPath} from '../config-schema.js';
 
+/** What only the pool or the config knows. */
+export type KnownKind =
+	| 'gpus'
+	/** Those whose reservation the asker may release ... */
+	| 'own-gpus'
+	/** ... or extend. */
+	| 'timed-gpus'
+	| 'drained-gpus'
+	/** Accounts and labels. */
+	| 'users'
+	/** Labels of the asker's own account. */
+	| 'labels'
+	/** The other hosts. */
+	| 'hosts'
+	/** The asker's own places in the queue. */
+	| 'places';
+
 export type Flag = {
 	/** One letter. */
 	readonly short?: string;
@@ -13,6 +30,8 @@ export type Flag = {
 	readonly summary: string;
 	/** The setting that it overrides. */
 	readonly setting?: SettingPath;
+	/** What can stand as its value, for completion. Those of a setting that is a choice need not be named. */
+	readonly completes?: KnownKind | 'files' | readonly string[];
 };
 
 export type Flags = Readonly<Record<string, Flag>>;
@@ -53,6 +72,8 @@ export type Command = {
 	readonly flags: Flags;
 	/** True for one that takes words besides flags. */
 	readonly takesWords?: boolean;
+	/** The words that one of them can be, for completion. */
+	readonly words?: readonly string[];
 	/** True for one that runs what follows `--`. */
 	readonly takesRest?: boolean;
 	/** Returns the exit code. */

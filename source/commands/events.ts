@@ -8,7 +8,7 @@ import {harmlessJson, harmlessJsonLine} from '../format/json.js';
 import {sanitize} from '../format/text.js';
 import type {App, OpenWorld} from '../application.js';
 import type {Command} from './command.js';
-import {jsonFlag} from './flags.js';
+import {jsonFlag, usualDurations} from './flags.js';
 
 /** Without --since: so many, the newest. */
 const mostShown = 50;
@@ -72,8 +72,8 @@ export const events: Command = {
 	],
 	flags: {
 		follow: {short: 'f', summary: 'go on as things happen, until Ctrl-C'},
-		since: {value: 'TIME', summary: 'no further back than this, such as 2h'},
-		user: {short: 'u', value: 'NAME', summary: 'only of this account or label'},
+		since: {value: 'TIME', summary: 'no further back than this, such as 2h', completes: usualDurations},
+		user: {short: 'u', value: 'NAME', summary: 'only of this account or label', completes: 'users'},
 		json: jsonFlag,
 	},
 	async run(app, input) {

@@ -4,7 +4,7 @@ import {longDuration} from '../format/durations.js';
 import {notYoursError} from '../format/not-yours.js';
 import {parseMoment} from './moment.js';
 import type {Command, Input} from './command.js';
-import {checkLabel, idsFlag, idsOf} from './flags.js';
+import {checkLabel, idsFlag, idsOf, usualDurations} from './flags.js';
 
 function newEndOf(input: Input): NewEnd {
 	const until = input.text('until');
@@ -35,10 +35,21 @@ export const extend: Command = {
 		['canhazgpu extend --gpu-ids 1 --until 18:30', 'this one until half past six'],
 	],
 	flags: {
-		'gpu-ids': idsFlag,
-		duration: {short: 'd', value: 'TIME', summary: 'by how much: 30m, 2h, 1d', setting: 'extend.duration'},
+		'gpu-ids': idsFlag('timed-gpus'),
+		duration: {
+			short: 'd',
+			value: 'TIME',
+			summary: 'by how much: 30m, 2h, 1d',
+			setting: 'extend.duration',
+			completes: usualDurations,
+		},
 		until: {value: 'WHEN', summary: 'to this time: 18:30, or 2026-05-01T18:30'},
-		user: {short: 'u', value: 'NAME', summary: 'those under this name, where people share an account'},
+		user: {
+			short: 'u',
+			value: 'NAME',
+			summary: 'those under this name, where people share an account',
+			completes: 'labels',
+		},
 	},
 	async run(app, input) {
 		const ids = idsOf(input);

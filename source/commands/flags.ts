@@ -1,11 +1,11 @@
 /** Reading the values of flags that are no settings, and the flags that several verbs share. */
 import {CanhazgpuError} from '../errors.js';
 import {sanitize} from '../format/text.js';
-import type {Flag, Flags, Input} from './command.js';
+import type {Flag, Flags, Input, KnownKind} from './command.js';
 
 /** Those of every verb. */
 export const globalFlags: Flags = {
-	config: {value: 'FILE', summary: 'read this config file and no other'},
+	config: {value: 'FILE', summary: 'read this config file and no other', completes: 'files'},
 	'redis-host': {value: 'HOST', summary: 'Redis host (localhost)', setting: 'redis.host'},
 	'redis-port': {value: 'PORT', summary: 'Redis port (6379)', setting: 'redis.port'},
 	'redis-db': {value: 'N', summary: 'Redis database (0)', setting: 'redis.db'},
@@ -22,7 +22,28 @@ export const globalFlags: Flags = {
 
 export const jsonFlag: Flag = {short: 'j', summary: 'print JSON'};
 
-export const idsFlag: Flag = {short: 'G', value: 'IDS', summary: 'these GPUs, such as 1,3'};
+/** @param completes - Which GPUs it is likely about. */
+export const idsFlag = (completes: KnownKind): Flag => ({
+	short: 'G',
+	value: 'IDS',
+	summary: 'these GPUs, such as 1,3',
+	completes,
+});
+
+/** What people often type for a time; any other will do as well. */
+export const usualDurations: readonly string[] = ['30m', '1h', '2h', '4h', '8h', '12h', '1d', '2d'];
+
+/** Where the verb stands: at the first word that is neither a flag nor the value of one. Behind all words, when there is none. */
+export function verbPlace(words: readonly string[]): number {
+	let place = 0;
+	while (place < words.length && words[place]!.startsWith('-')) {
+		const name = words[place]!.slice(2);
+		const flag = Object.hasOwn(globalFlags, name) ? globalFlags[name] : undefined;
+		place += flag?.value === undefined ? 1 : 2;
+	}
+
+	return Math.min(place, words.length);
+}
 
 /**
 @returns GPU ids such as `1,3`, in the order they were typed.

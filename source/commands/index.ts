@@ -15,5 +15,6 @@ export const commands: Readonly<Record<string, Loader>> = {
 	web: async () => (await import('./web.js')).web,
 	events: async () => (await import('./events.js')).events,
 	doctor: async () => (await import('./doctor.js')).doctor,
+	completion: async () => (await import('./completion.js')).completion,
 	admin: async () => (await import('./admin.js')).admin,
 };

@@ -5,6 +5,7 @@ import {shellCommand, shellWords} from '../format/shell.js';
 import type {App, OpenWorld} from '../application.js';
 import type {CommandLine, LineOptions} from '../tui/ports.js';
 import type {Grammar, Input} from './command.js';
+import {candidatesOf} from './complete-known.js';
 import {completeLine} from './complete-line.js';
 import {globalFlags} from './flags.js';
 import type {HostLooks} from './monitor-hosts.js';
@@ -145,13 +146,16 @@ export const createCommandLine = ({app, world, grammar, isReadonly, hosts}: Opti
 		return name === undefined ? undefined : name === '' ? hosts.all : hosts.one(name);
 	},
 	inShell: (line) => shellCommand(['canhazgpu', ...withoutHostWord(wordsOf(line), hosts.names[0])]),
-	async complete(line, gpuCount) {
+	async complete(line, seen) {
 		const verbs = grammar.verbs.filter((verb) => Object.hasOwn(manners, verb));
 		return completeLine(line, {
-			verbs: [...verbs, 'help'],
+			verbs,
 			names: {[hostWord]: hosts.names},
 			find: grammar.find,
-			gpuCount,
+			// Those were settled when the monitor started.
+			globals: {},
+			isDescribed: false,
+			know: async (kind) => candidatesOf(kind, {...seen, requester: app.requester(undefined), hosts: hosts.names}),
 		});
 	},
 });

@@ -48,7 +48,7 @@ export const queue: Command = {
 	],
 	flags: {
 		json: jsonFlag,
-		leave: {value: 'ID', summary: 'give up this place, by its id or the beginning of it'},
+		leave: {value: 'ID', summary: 'give up this place, by its id or the beginning of it', completes: 'places'},
 	},
 	async run(app, input) {
 		if (input.has('json') && input.has('leave')) {

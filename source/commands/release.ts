@@ -12,8 +12,13 @@ export const release: Command = {
 		['canhazgpu release --gpu-ids 1,3', 'only these; also those of your running jobs'],
 	],
 	flags: {
-		'gpu-ids': idsFlag,
-		user: {short: 'u', value: 'NAME', summary: 'those under this name, where people share an account'},
+		'gpu-ids': idsFlag('own-gpus'),
+		user: {
+			short: 'u',
+			value: 'NAME',
+			summary: 'those under this name, where people share an account',
+			completes: 'labels',
+		},
 	},
 	async run(app, input) {
 		const ids = idsOf(input);

@@ -36,6 +36,8 @@ export async function reportBy(
 	return by === 'day' ? {...made, rows: made.rows.toSorted((a, b) => a.key.localeCompare(b.key, 'en'))} : made;
 }
 
+const forms: readonly string[] = ['table', 'csv'];
+
 export const report: Command = {
 	name: 'report',
 	summary: 'Show who used how many GPU hours',
@@ -46,18 +48,18 @@ export const report: Command = {
 	],
 	flags: {
 		days: {short: 'd', value: 'N', summary: 'how far back (30; the history goes back 90)', setting: 'report.days'},
-		by: {value: 'WHAT', summary: 'user, gpu, day or model (user)'},
-		user: {short: 'u', value: 'NAME', summary: 'only this one'},
+		by: {value: 'WHAT', summary: 'user, gpu, day or model (user)', completes: Object.keys(splits)},
+		user: {short: 'u', value: 'NAME', summary: 'only this one', completes: 'users'},
 		json: jsonFlag,
-		format: {value: 'FORM', summary: 'table or csv (table)'},
+		format: {value: 'FORM', summary: 'table or csv (table)', completes: forms},
 	},
 	async run(app, input) {
 		const by = input.text('by') ?? 'user';
 		// Before anything is opened.
 		splitOf(by);
 		const form = input.text('format') ?? 'table';
-		if (form !== 'table' && form !== 'csv') {
-			throw new CanhazgpuError('usage', `--format must be one of table, csv, not ${JSON.stringify(form)}`);
+		if (!forms.includes(form)) {
+			throw new CanhazgpuError('usage', `--format must be one of ${forms.join(', ')}, not ${JSON.stringify(form)}`);
 		}
 
 		if (input.has('json') && input.has('format')) {

@@ -2,7 +2,7 @@ import {longDuration} from '../format/durations.js';
 import {acquireShown, countOf, waitSecondsOf, wantFlags} from './acquire.js';
 import {reserveForProcess} from './adopt.js';
 import type {Command} from './command.js';
-import {checkLabel, idsOf} from './flags.js';
+import {checkLabel, idsOf, usualDurations} from './flags.js';
 
 export const reserve: Command = {
 	name: 'reserve',
@@ -16,7 +16,13 @@ export const reserve: Command = {
 	],
 	flags: {
 		...wantFlags('reserve'),
-		duration: {short: 'd', value: 'TIME', summary: 'for how long: 30m, 2h, 1d (8h)', setting: 'reserve.duration'},
+		duration: {
+			short: 'd',
+			value: 'TIME',
+			summary: 'for how long: 30m, 2h, 1d (8h)',
+			setting: 'reserve.duration',
+			completes: usualDurations,
+		},
 		force: {short: 'f', summary: 'also GPUs in use without a reservation, or that cannot be read'},
 		short: {short: 's', summary: 'print the ids alone: 0,5'},
 		pid: {value: 'PID', summary: 'the GPUs of this running process, until it ends; for its owner or root'},

@@ -6,7 +6,7 @@ import {longDuration} from '../format/durations.js';
 import type {App, Interruption, OpenWorld} from '../application.js';
 import {acquireShown, countOf, waitSecondsOf, wantFlags} from './acquire.js';
 import type {Command, Input} from './command.js';
-import {checkLabel, idsOf} from './flags.js';
+import {checkLabel, idsOf, usualDurations} from './flags.js';
 import {keepHold} from './keep-hold.js';
 
 /** @throws CanhazgpuError `usage` that shows what to type. */
@@ -88,7 +88,13 @@ export const run: Command = {
 	],
 	flags: {
 		...wantFlags('run'),
-		timeout: {short: 't', value: 'TIME', summary: 'stop the command after this long', setting: 'run.timeout'},
+		timeout: {
+			short: 't',
+			value: 'TIME',
+			summary: 'stop the command after this long',
+			setting: 'run.timeout',
+			completes: usualDurations,
+		},
 	},
 	takesWords: true,
 	takesRest: true,

@@ -21,7 +21,7 @@ export const status: Command = {
 	flags: {
 		json: jsonFlag,
 		summary: {short: 's', summary: 'one line for the whole machine'},
-		remote: {short: 'r', value: 'HOST', summary: 'of another host, by ssh'},
+		remote: {short: 'r', value: 'HOST', summary: 'of another host, by ssh', completes: 'hosts'},
 		all: {summary: 'of this host and of those in remote_hosts'},
 	},
 	async run(app, input) {

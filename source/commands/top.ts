@@ -19,7 +19,12 @@ export const top: Command = {
 	flags: {
 		demo: {summary: 'simulated GPUs in memory; nothing is kept'},
 		readonly: {summary: 'look, but change nothing'},
-		interval: {value: 'TIME', summary: 'between two scans of the GPUs (2s)', setting: 'top.interval'},
+		interval: {
+			value: 'TIME',
+			summary: 'between two scans of the GPUs (2s)',
+			setting: 'top.interval',
+			completes: ['1s', '2s', '5s', '10s'],
+		},
 		ascii: {summary: 'draw with plain characters'},
 		once: {summary: 'print the status once and leave'},
 	},

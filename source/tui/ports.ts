@@ -1,6 +1,6 @@
 /** What the monitor needs beside the world of the core. The composition gives it; a monitor without one of them says that it cannot. */
 import type {LeasedRecord} from '../core/lifecycle.js';
-import type {ProcessIdentity} from '../core/types.js';
+import type {AuditEntry, ProcessIdentity, Snapshot} from '../core/types.js';
 
 export type SignalName = 'SIGTERM' | 'SIGINT' | 'SIGKILL';
 
@@ -50,8 +50,11 @@ export type CommandLine = {
 	readonly lookOf?: (line: string) => Look | undefined;
 	/** What a shell would be told for the same, such as `canhazgpu reserve -g 2`. Of a line that was understood. */
 	readonly inShell: (line: string) => string;
-	/** Of a line that ends at the caret. */
-	readonly complete: (line: string, gpuCount: number) => Promise<Completion>;
+	/** Of a line that ends at the caret; out of what is known of the pool. */
+	readonly complete: (
+		line: string,
+		seen: {readonly snapshot: Snapshot | undefined; readonly told: readonly AuditEntry[]},
+	) => Promise<Completion>;
 };
 
 /** Lines that were typed before, newest last. Never fails. */

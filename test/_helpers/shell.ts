@@ -7,14 +7,22 @@ import {onTestFinished} from 'vitest';
 import {starter, starterWords, type Box} from './cli.js';
 import {openTerminal, type Terminal} from './terminal.js';
 
-export async function openShell(box: Box): Promise<Terminal> {
+export type Shell = {
+	readonly command: string;
+	/** Such that it reads nobody's settings. */
+	readonly parameters: readonly string[];
+};
+
+const bash: Shell = {command: 'bash', parameters: ['--norc', '--noprofile', '-i']};
+
+export async function openShell(box: Box, {command: program, parameters} = bash): Promise<Terminal> {
 	const directory = path.join(box.home, 'bin');
 	const command = path.join(directory, 'canhazgpu');
 	mkdirSync(directory, {recursive: true});
 	const words = [starter, ...starterWords].map((word) => `'${word}'`).join(' ');
 	writeFileSync(command, `#!/bin/sh\nexec ${words} "$@"\n`);
 	chmodSync(command, 0o755);
-	const shell = openTerminal('bash', ['--norc', '--noprofile', '-i'], {
+	const shell = openTerminal(program, parameters, {
 		cwd: box.home,
 		columns: 160,
 		environment: {

@@ -208,8 +208,10 @@ test.each([
 	['help ex', 5, ['extend']],
 	['release --', 8, ['--gpu-ids', '--user']],
 	['extend --gpu-ids 1 --d', 19, ['--duration']],
-	['release -G ', 11, ['0', '1', '2', '3']],
-	['release --gpu-ids 1,', 18, ['1,0', '1,2', '1,3']],
+	['reserve -G ', 11, ['0', '1', '2', '3']],
+	['reserve --gpu-ids 1,', 18, ['1,0', '1,2', '1,3']],
+	['release -G ', 11, ['1', '3']],
+	['release --gpu-ids=3,', 8, ['--gpu-ids=3,1']],
 	['reserve -d 1', 11, ['1h', '12h', '1d']],
 	['reserve --note ', 15, []],
 	['ho', 0, ['host']],
@@ -219,7 +221,8 @@ test.each([
 	['run -', 4, []],
 ])('Tab after %j', async (typed, start, candidates) => {
 	const line = await open();
-	const completion = await line.complete(typed, 4);
+	await line.run('reserve -G 1,3', still);
+	const completion = await line.complete(typed, {snapshot: await readLiving(world), told: []});
 	expect(completion.start).toBe(start);
 	// Verbs and flags that come later do no harm.
 	expect(completion.candidates).toEqual(expect.arrayContaining([...candidates]));

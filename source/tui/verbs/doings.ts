@@ -9,7 +9,7 @@ import {complaintOf, grantedFlash, perform, type Outcome} from '../perform.js';
 import {exportedGpus, reasonAgainst} from '../permissions.js';
 import type {MonitorPorts} from '../ports.js';
 import type {StateStore} from '../state-store.js';
-import {gpuCountOf, type Flash} from '../state.js';
+import type {Flash} from '../state.js';
 import {submissionOf, type ReserveSubmission, type Submission} from '../submission.js';
 import {clipboardSequence, exportLine} from './export-line.js';
 import {createLines} from './lines.js';
@@ -189,7 +189,9 @@ export function createDoings({world, store, ports, waits, refresh, quit, tellTer
 				return;
 			}
 
-			const completion = await ports.commandLine.complete(beforeCaret(dialog.field), gpuCountOf(getState()));
+			const {trail} = getState();
+			const {snapshot} = latestOf(getState());
+			const completion = await ports.commandLine.complete(beforeCaret(dialog.field), {snapshot, told: trail.entries});
 			dispatch({kind: 'completed', completion, dialog});
 		},
 		quit() {

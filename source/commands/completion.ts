@@ -1,0 +1,63 @@
+import path from 'node:path';
+import {CanhazgpuError} from '../errors.js';
+import bash from './completion/canhazgpu.bash';
+import fish from './completion/canhazgpu.fish';
+import zsh from './completion/canhazgpu.zsh';
+import type {Command, Input} from './command.js';
+
+const scripts: Readonly<Record<string, string>> = {bash, zsh, fish};
+
+const names = Object.keys(scripts);
+
+const hint = `There is one for ${new Intl.ListFormat('en').format(names)}: canhazgpu completion bash`;
+
+/**
+The script for the shell that is named, or else for that of the account.
+
+@throws CanhazgpuError `usage` when there is none for it.
+*/
+function scriptFor({words}: Input, shellPath: string | undefined): {readonly shell: string; readonly script: string} {
+	const [named, ...others] = words;
+	if (others.length > 0) {
+		throw new CanhazgpuError('usage', `completion takes one shell, and is given ${words.length}: ${words.join(' ')}`, {
+			hint,
+		});
+	}
+
+	const shell = named ?? (shellPath === undefined ? undefined : path.basename(shellPath));
+	const script = shell !== undefined && Object.hasOwn(scripts, shell) ? scripts[shell] : undefined;
+	if (shell !== undefined && script !== undefined) {
+		return {shell, script};
+	}
+
+	throw new CanhazgpuError(
+		'usage',
+		named === undefined
+			? `Which shell? ${shell === undefined ? 'SHELL names none' : `SHELL names ${JSON.stringify(shell)}`}`
+			: `There is no completion for ${JSON.stringify(named)}`,
+		{hint},
+	);
+}
+
+export const completion: Command = {
+	name: 'completion',
+	summary: 'Print what makes Tab complete verbs, flags, GPU ids and more in your shell',
+	usage: `[${names.join('|')}]`,
+	examples: [
+		['eval "$(canhazgpu completion bash)"', 'in ~/.bashrc; with zsh in ~/.zshrc'],
+		['canhazgpu completion fish | source', 'in ~/.config/fish/config.fish'],
+	],
+	flags: {},
+	takesWords: true,
+	words: names,
+	async run(app, input) {
+		const {shell, script} = scriptFor(input, app.environment['SHELL']);
+		app.print(script.trimEnd());
+		if (app.isTerminal) {
+			const use = shell === 'fish' ? 'canhazgpu completion fish | source' : `eval "$(canhazgpu completion ${shell})"`;
+			app.remark(`\nThis is for ${shell} to read, not for you: ${use}`);
+		}
+
+		return 0;
+	},
+};

@@ -1,0 +1,47 @@
+#compdef canhazgpu chg
+# Completion of canhazgpu for zsh.
+#   in this shell:   eval "$(canhazgpu completion zsh)"
+#   in every shell:  that line, in ~/.zshrc; or this text as a file _canhazgpu in a directory of $fpath
+# What can stand at the caret the program knows itself, and is asked.
+
+_canhazgpu() {
+	local program=${(Q)words[1]} kind candidate about tab=$'\t'
+	local -a answer described
+	# A name that the shell would have to expand first.
+	[[ -n ${commands[$program]} || -x $program ]] || program=canhazgpu
+	answer=("${(@f)$("$program" --complete zsh "${(@Q)words[2,CURRENT-1]}" "${(Q)PREFIX}" 2>/dev/null </dev/null)}")
+	kind=$answer[1]
+	shift answer
+	case $kind in
+		words)
+			for candidate in "${(@)answer}"; do
+				about=${candidate#*$tab}
+				candidate=${${candidate%%$tab*}//:/\\:}
+				described+=("$candidate${about:+:$about}")
+			done
+			_describe -V canhazgpu described
+			;;
+		files)
+			compset -P '--*='
+			_files
+			;;
+		command)
+			# What follows -- is completed as if it stood there alone.
+			local -i place=${words[(i)--]}
+			shift $place words
+			((CURRENT -= place))
+			_normal
+			;;
+	esac
+}
+
+if [[ ${funcstack[1]} == _canhazgpu ]]; then
+	_canhazgpu "$@"
+else
+	if ((! $+functions[compdef])); then
+		autoload -Uz compinit
+		compinit -i
+	fi
+
+	compdef _canhazgpu canhazgpu chg
+fi

@@ -1,0 +1,191 @@
+/** What is told to a shell that asks, and the scripts by which it does. */
+import {execFileSync} from 'node:child_process';
+import {writeFileSync} from 'node:fs';
+import path from 'node:path';
+import {afterAll, beforeAll, describe, expect, test} from 'vitest';
+import {findCommand, verbs} from '../../source/arguments.js';
+import {candidatesOf} from '../../source/commands/complete-known.js';
+import {completeWords} from '../../source/commands/complete-words.js';
+import {globalFlags} from '../../source/commands/flags.js';
+import {createBox, createRedisBox, type Box} from '../_helpers/cli.js';
+import {start} from '../_helpers/processes.js';
+import {startRedis, type RedisServer} from '../_helpers/redis-server.js';
+
+let redis: RedisServer;
+let box: Box;
+
+beforeAll(async () => {
+	redis = await startRedis();
+	box = await createRedisBox(redis.port, 4);
+	await box.run(['reserve', '--gpu-ids', '1', '--note', 'a\tnote', '--user', 'team']);
+	await box.run(['admin', '--drain', '3', '--reason', 'fan is dead']);
+	writeFileSync(path.join(box.home, 'hosts.yaml'), 'remote_hosts: [gpu-box-2, alice@gpu-box-3]\n');
+});
+
+afterAll(async () => {
+	box.remove();
+	await redis.stop();
+});
+
+/** The lines of the answer. */
+async function answer(...words: readonly string[]): Promise<readonly string[]> {
+	const {stdout, stderr, exitCode} = await box.run(['--complete', ...words]);
+	expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
+	return stdout.trimEnd().split('\n');
+}
+
+test('what only the pool and the config know, with what it means', async () => {
+	const [kind, ...gpus] = await answer('zsh', 'reserve', '--gpu-ids', '');
+	const account = gpus[1]?.split('held by ', 2)[1];
+	expect([kind, ...gpus]).toEqual([
+		'words',
+		'0\tnot reserved',
+		`1\theld by ${account}`,
+		'2\tnot reserved',
+		'3\tout of service',
+	]);
+	expect(await answer('fish', 'release', '-G', '')).toEqual([
+		'words',
+		expect.stringMatching(/^1\tends in (?:7h59m|8h00m), a note$/v),
+	]);
+	expect(await answer('zsh', 'admin', '--undrain', '')).toEqual(['words', '3\tfan is dead']);
+	expect(await answer('bash', 'release', '--user', '')).toEqual(['words', 'team']);
+	expect(await answer('bash', 'events', '-u', '')).toEqual(['words', account, 'team']);
+	expect(await answer('bash', '--config', 'hosts.yaml', 'status', '-r', '')).toEqual([
+		'words',
+		'gpu-box-2',
+		'alice@gpu-box-3',
+	]);
+});
+
+test('one’s own places in the queue', async () => {
+	const waiting = start(box, 'reserve --gpu-ids 1,2');
+	await waiting.says(/Waiting/v);
+	const {stdout} = await box.run('queue --json');
+	const {entries} = JSON.parse(stdout) as {readonly entries: ReadonlyArray<{readonly id: string}>};
+	const [kind, ...places] = await answer('zsh', 'queue', '--leave', '');
+	expect(kind).toBe('words');
+	expect(places).toEqual([expect.stringMatching(/^\S+\tfor GPUs 1 2, waiting for \d+s$/v)]);
+	expect(places[0]!.split('\t', 1)).toEqual([entries[0]!.id]);
+	waiting.kill('SIGINT');
+	await waiting.ended;
+});
+
+test.each([
+	[['--complete', 'bash', 'release', '--redis-port', '1', '-G', ''], 'words\n'],
+	[['--complete', 'bash', 'release', '--config', 'none.yaml', '-G', ''], 'words\n'],
+	[['--complete', 'bash', 'release', '--no-such', '-G', ''], 'words\n'],
+	[['--complete', 'bash', 'no-such-verb', ''], 'words\n'],
+	[['--complete'], /^words\ntop\t/v],
+	[['--complete', 'bash', 'run', '--', 'git', ''], 'command\n'],
+	[['--complete', 'bash', 'status', '--config='], 'files\n'],
+])('%j is answered with %j, and without a word of complaint', async (words, told) => {
+	const {stdout, stderr, exitCode} = await box.run(words);
+	expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
+	expect(stdout).toEqual(typeof told === 'string' ? told : expect.stringMatching(told));
+});
+
+describe('completion', () => {
+	test.each([
+		['bash', ['bash', '-n']],
+		['zsh', undefined],
+		['fish', undefined],
+	] as const)('prints the script for %s, by name or by SHELL', async (shell, check) => {
+		const byName = await box.run(`completion ${shell}`, {SHELL: '/bin/other'});
+		expect(byName).toMatchObject({exitCode: 0, stderr: ''});
+		expect(byName.stdout).toContain(` --complete ${shell} `);
+		expect(await box.run('completion', {SHELL: `/usr/bin/${shell}`})).toEqual(byName);
+		if (check !== undefined) {
+			execFileSync(check[0], check.slice(1), {input: byName.stdout});
+		}
+	});
+
+	test.each([
+		['completion tcsh', '/bin/bash', 'There is no completion for "tcsh"'],
+		['completion bash zsh', '/bin/bash', 'completion takes one shell, and is given 2: bash zsh'],
+		['completion', '/bin/tcsh', 'Which shell? SHELL names "tcsh"'],
+		['completion', undefined, 'Which shell? SHELL names none'],
+		['completion constructor', '/bin/bash', 'There is no completion for "constructor"'],
+	])('%s with SHELL=%s is wrong usage', async (typed, shell, message) => {
+		expect(await box.run(typed, shell === undefined ? {} : {SHELL: shell})).toEqual({
+			exitCode: 2,
+			stdout: '',
+			stderr: `Error: ${message}\nThere is one for bash, zsh, and fish: canhazgpu completion bash\n`,
+		});
+	});
+
+	test('needs no pool', async () => {
+		const empty = createBox({CANHAZGPU_REDIS_PORT: '1'});
+		expect(await empty.run('completion bash')).toMatchObject({exitCode: 0, stderr: ''});
+		empty.remove();
+	});
+});
+
+const options = {verbs, find: findCommand, globals: globalFlags, isDescribed: true, know: async () => []};
+
+const offered = async (before: readonly string[], word: string): Promise<readonly string[]> => {
+	const completed = await completeWords(before, word, options);
+	return completed.kind === 'words' ? completed.candidates.map((candidate) => candidate.word) : [completed.kind];
+};
+
+test('every verb and every flag is offered, once', async () => {
+	expect(await offered([], '')).toEqual([...verbs, 'help']);
+	for (const verb of verbs) {
+		const {flags, takesRest} = await findCommand(verb);
+		const names = [...Object.keys(flags), ...Object.keys(globalFlags)].map((name) => `--${name}`);
+		expect(await offered([verb], '-')).toEqual([...names, ...(takesRest === true ? ['--'] : [])]);
+	}
+});
+
+test.each<[before: readonly string[], word: string, words: readonly string[]]>([
+	[['--redis-port', '1'], 'rel', ['release']],
+	[['--redis-port'], '', []],
+	[['--store'], '', ['redis', 'embedded']],
+	[[], '--store=e', ['--store=embedded']],
+	[['--config'], 'x', ['files']],
+	[['reserve', '--note', '--gpus'], '--du', ['--duration']],
+	[['reserve', '-d', '1h'], '--du', []],
+	[['reserve', '--duration=1h'], '--du', []],
+	[['reserve', '--force=', '-d'], '12', ['12h']],
+	[['report', '--by'], '', ['user', 'gpu', 'day', 'model']],
+	[['report', '--format'], '', ['table', 'csv']],
+	[['admin', '-p'], '', ['nvidia', 'amd', 'fake']],
+	[['top', '--interval'], '', ['1s', '2s', '5s', '10s']],
+	[['reserve', '--force=x'], '--nonb', ['--nonblock']],
+	[['completion'], '', ['bash', 'zsh', 'fish']],
+	[['completion', 'bash'], '', []],
+	[['help'], 'ex', ['extend']],
+	[['help', 'extend'], '', []],
+	[['run', '-g', '2'], '--n', ['--note', '--nonblock', '--no-color']],
+	[['run', '--', '--'], '', ['command']],
+	[['--'], '', []],
+	[['status', '--'], '', []],
+	[['constructor'], '', []],
+	[['status', '--__proto__'], '--js', ['--json']],
+])('after %j, %j can be %j', async (before, word, words) => {
+	expect(await offered(before, word)).toEqual(words);
+});
+
+test.each([
+	'-oProxyCommand=x',
+	'$(reboot)',
+	'a b',
+	"it's",
+	'x;y',
+	'~root',
+	'*',
+	'a\nb',
+	'\u{1B}[31m',
+	'',
+	'`id`',
+	'!!',
+	'#',
+])('a name such as %j is nothing to put into somebody’s command line', (name) => {
+	const requester = {account: 'alice', uid: 1, label: 'alice'};
+	const told = [{id: '1', time: 0, kind: 'granted', gpus: [], account: 'alice', label: name}] as const;
+	const snapshot = {now: 0, gpus: [], queue: [], drains: new Map(), notices: [], lastUsed: new Map()};
+	const known = {requester, told, hosts: [name], snapshot: snapshot as never};
+	expect(candidatesOf('labels', known)).toEqual([]);
+	expect(candidatesOf('hosts', known)).toEqual([]);
+	expect(candidatesOf('users', known)).toEqual([{word: 'alice', about: undefined}]);
+});
