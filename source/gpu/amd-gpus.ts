@@ -2,7 +2,7 @@ import type {GpuReading} from '../core/types.js';
 import {isObject, type JsonObject, type Quantity, readQuantity, readText, valueAt} from './amd-json.js';
 import {judgeHealth} from './health.js';
 import {normalizePciBusId} from './pci.js';
-import type {BareReading} from './reading.js';
+import {type BareReading, withoutVoidMemory} from './reading.js';
 
 /**
 What `amd-smi metric`, `static` and `list` say, by GPU.
@@ -131,7 +131,7 @@ const readGpu = (index: number, {metric, fixed, list, failures}: Required<AmdAns
 	};
 	const vitals = [...vital.map((field) => taken.get(field)), ...temperatures];
 	const failure = failures.get(index) ?? failureOf(metric.get(index), vitals);
-	return {
+	return withoutVoidMemory({
 		index,
 		uuid: readText(valueAt(listed, 'uuid')),
 		pciBusId: normalizePciBusId(busId ?? '') ?? busId,
@@ -140,7 +140,7 @@ const readGpu = (index: number, {metric, fixed, list, failures}: Required<AmdAns
 		health: judgeHealth({...readings, failure}),
 		failure,
 		unknown,
-	};
+	});
 };
 
 /**

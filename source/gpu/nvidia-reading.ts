@@ -3,7 +3,7 @@ import {type CsvRow, isMarker, readAnswer, readNumber} from './nvidia-csv.js';
 import {judgeHealth} from './health.js';
 import {isBrakingForHeat, readReasonBits, throttleWords} from './nvidia-throttle.js';
 import {normalizePciBusId} from './pci.js';
-import type {BareReading} from './reading.js';
+import {type BareReading, withoutVoidMemory} from './reading.js';
 import {cap} from './text.js';
 
 type Cells = ReadonlyMap<string, string>;
@@ -56,7 +56,7 @@ export const readGpu = (index: number, {cells}: CsvRow): BareReading => {
 		temperatureLimitCelsius,
 		isBrakingForHeat: reasonBits !== undefined && isBrakingForHeat(reasonBits),
 	});
-	return {
+	return withoutVoidMemory({
 		index,
 		uuid: text('uuid', 'uuid'),
 		pciBusId: normalizePciBusId(busId ?? '') ?? busId,
@@ -81,7 +81,7 @@ export const readGpu = (index: number, {cells}: CsvRow): BareReading => {
 		...(health.length > 0 && {health}),
 		failure,
 		unknown,
-	};
+	});
 };
 
 /**

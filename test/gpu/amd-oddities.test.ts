@@ -53,6 +53,15 @@ test('a GPU that measures nothing is an ERROR, though its size is known', async 
 	expect(gpus[1]).toMatchObject({failure: 'no readings (N/A)', memoryTotalMiB: 196_608, processes: undefined});
 });
 
+test('0 of 0 MB is no reading of memory', async () => {
+	const nothing = {value: 0, unit: 'MB'};
+	const {gpus} = await observe({
+		metric: json([{...metricOf(0), mem_usage: {used_vram: nothing, total_vram: nothing}}]),
+		process: json([idle(0)]),
+	});
+	expect(gpus[0]).toMatchObject({memoryUsedMiB: undefined, memoryTotalMiB: undefined, processes: undefined});
+});
+
 test('no processes, and nobody knows how much memory is in use: that is not idleness', async () => {
 	const unknown = {...metricOf(1), mem_usage: {used_vram: 'N/A', total_vram: 'N/A'}};
 	const metric = json([{...unknown, gpu: 0}, unknown]);

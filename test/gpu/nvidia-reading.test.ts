@@ -76,6 +76,12 @@ test('memory that could not be repaired makes a GPU unfit; rows that wait for a 
 	]);
 });
 
+test('0 of 0 MiB is no reading of memory', () => {
+	const [shared, empty] = gpusOf('index, memory.total [MiB], memory.used [MiB]\n0, 0 MiB, 0 MiB\n1, 8192 MiB, 0 MiB');
+	expect(shared).toMatchObject({memoryUsedMiB: undefined, unknown: {memoryUsedMiB: '[N/A]'}});
+	expect(empty).toMatchObject({memoryTotalMiB: 8192, memoryUsedMiB: 0, unknown: {}});
+});
+
 test('a GPU that is lost has fallen off the bus, in whatever line it is told', () => {
 	const line = 'Unable to determine the device handle for GPU1: 0000:04:00.0: GPU is lost.  Reboot the system';
 	expect(parseGpuTable(fixture('gpus.gap.csv'), line)?.gpus[1]?.health).toMatchObject([{kind: 'fell-off-the-bus'}]);

@@ -2,7 +2,7 @@ import type {GpuReading, MigInstance} from '../../core/observation.js';
 import {judgeHealth} from '../health.js';
 import {isBrakingForHeat, throttleWords} from '../nvidia-throttle.js';
 import {normalizePciBusId} from '../pci.js';
-import type {BareReading} from '../reading.js';
+import {type BareReading, withoutVoidMemory} from '../reading.js';
 import {readRepairs} from './repairs.js';
 import {ask, askText, codes, integerAt, longAt, textIn, wordOf, type Calls, type Refusal, type Told} from './calls.js';
 
@@ -161,7 +161,7 @@ export const readDevice = (calls: Calls, handle: bigint, index: number): BareRea
 		temperatureLimitCelsius,
 		isBrakingForHeat: reasons !== undefined && isBrakingForHeat(reasons),
 	});
-	return {...reading, ...(health.length > 0 && {health}), failure, unknown};
+	return withoutVoidMemory({...reading, ...(health.length > 0 && {health}), failure, unknown});
 };
 
 const readMigMode = (calls: Calls, handle: bigint): Told<boolean> => {
