@@ -11,7 +11,7 @@ const problems: ReadonlyMap<number, readonly [problem: string, hint: string]> = 
 	[5, ['is locked by another program', 'Try again. To see which has it open: fuser -v FILE']],
 	[6, ['is locked by another program', 'Try again. To see which has it open: fuser -v FILE']],
 	[8, ['is read-only for you', ask]],
-	[10, ['cannot be read or written: disk error', 'Look at the disk, and at dmesg.']],
+	[10, ['cannot be read or written: disk error', 'Is the disk full (df FILE)? If not, see what dmesg says.']],
 	[11, ['is damaged', 'Move it away, and make a new pool: canhazgpu admin --store embedded']],
 	[13, ['cannot be written: the disk is full', 'Free some space. Nothing was changed.']],
 	[14, ['cannot be opened', ask]],
