@@ -3,7 +3,8 @@ Spares every start the compiling of our own code: Node keeps the result in a dir
 be kept, nothing is said.
 */
 import {mkdirSync, statSync} from 'node:fs';
-import {enableCompileCache} from 'node:module';
+// Not by name: a Node without it must come as far as to say that it is too old.
+import module from 'node:module';
 import {homedir} from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
@@ -33,7 +34,7 @@ export function keepCompiledCode(): void {
 		const directory = path.join(isGiven ? given : path.join(homedir(), '.cache'), 'canhazgpu');
 		mkdirSync(directory, {recursive: true, mode: 0o700});
 		if (isOurs(directory)) {
-			enableCompileCache(directory);
+			module.enableCompileCache(directory);
 		}
 	} catch {}
 }

@@ -1,0 +1,25 @@
+/** On a Node that is too old: one line that says so. Only where the machine has such a one. */
+import {spawnSync} from 'node:child_process';
+import path from 'node:path';
+import process from 'node:process';
+import {expect, test} from 'vitest';
+import {program} from './_helpers/cli.js';
+
+const isTooOld = (node: string): boolean => {
+	const {stdout, status} = spawnSync(node, ['--version'], {encoding: 'utf8'});
+	const [major = 0, minor = 0] = (stdout ?? '').slice(1).split('.').map(Number);
+	// Before 20 its grammar is not understood.
+	return status === 0 && major >= 20 && (major < 22 || (major === 22 && minor < 13));
+};
+
+const oldNode = [...(process.env['PATH'] ?? '').split(path.delimiter), '/usr/bin', '/usr/local/bin']
+	.map((directory) => path.join(directory, 'node'))
+	.find((node) => isTooOld(node));
+
+test.skipIf(oldNode === undefined)(`is told, and no stack is shown (an old Node: ${oldNode ?? 'none'})`, () => {
+	const {status, stdout, stderr} = spawnSync(oldNode!, [program, 'status'], {encoding: 'utf8'});
+	expect({status, stdout}).toEqual({status: 1, stdout: ''});
+	expect(stderr).toMatch(
+		/^Error: canhazgpu needs Node\.js 22\.13 or newer, and this is \S+\nInstall a newer Node\.js: https:\/\/nodejs\.org\n$/v,
+	);
+});
