@@ -5,7 +5,14 @@ import type {DatabaseSync} from 'node:sqlite';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {CanhazgpuError} from '../../errors.js';
 import {databaseProblem, explain, isBusy} from './failures.js';
-import {createFile, embeddedPoolExists, fileIdentity, refuseNetworkFileSystem, type Modes} from './files.js';
+import {
+	createDirectory,
+	createFile,
+	embeddedPoolExists,
+	fileIdentity,
+	refuseNetworkFileSystem,
+	type Modes,
+} from './files.js';
 import {loadSqlite} from './load.js';
 import {prepareSchema} from './schema.js';
 
@@ -29,10 +36,17 @@ export type OpenOptions = Modes & {
 
 export class Database {
 	/** Opens, or makes, the database. Rejects with a CanhazgpuError. */
-	static async open({path, create, typeOf, prepare = prepareSchema, ...modes}: OpenOptions): Promise<Database> {
+	static async open({
+		path,
+		create,
+		typeOf,
+		prepare = prepareSchema,
+		directoryMode,
+		fileMode,
+	}: OpenOptions): Promise<Database> {
 		try {
 			if (create) {
-				createFile(path, modes);
+				createDirectory(path, directoryMode);
 			} else if (!embeddedPoolExists(path)) {
 				throw new CanhazgpuError('no-pool', `There is no GPU pool at ${path}`, {
 					hint: 'Make one with: canhazgpu admin --store embedded',
@@ -40,6 +54,9 @@ export class Database {
 			}
 
 			refuseNetworkFileSystem(path, typeOf);
+			if (create) {
+				createFile(path, fileMode);
+			}
 		} catch (error) {
 			throw explain(error, path);
 		}

@@ -35,13 +35,16 @@ export function embeddedPoolExists(path: string): boolean {
 	}
 }
 
-/** Makes an empty database with exactly these permissions, whatever the umask, unless there is one. */
-export function createFile(path: string, {directoryMode, fileMode}: Modes): void {
+/** Makes the directory of a database with exactly these permissions, whatever the umask, unless there is one. */
+export function createDirectory(path: string, mode: number): void {
 	const directory = dirname(path);
-	if (mkdirSync(directory, {recursive: true, mode: directoryMode}) !== undefined) {
-		chmodSync(directory, directoryMode);
+	if (mkdirSync(directory, {recursive: true, mode}) !== undefined) {
+		chmodSync(directory, mode);
 	}
+}
 
+/** The same for an empty database in it. */
+export function createFile(path: string, fileMode: number): void {
 	let file: number;
 	try {
 		file = openSync(path, 'wx', fileMode);

@@ -127,6 +127,11 @@ describe('refused', () => {
 			hint: 'Keep it on a disk of this machine, or use Redis: --store redis',
 		});
 	});
+
+	test('a network file system is left as it was: no file in it looks like a pool', async () => {
+		await expect(open({create: true, typeOf: () => 0x69_69})).rejects.toMatchObject({code: 'store-unreachable'});
+		expect(embeddedPoolExists(file)).toBe(false);
+	});
 });
 
 test('a full disk is said', () => {
