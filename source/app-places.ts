@@ -83,13 +83,13 @@ export function createPlaces(config: Config, host: Host): Places {
 			// Only a help for the next time: a home that cannot be written is no reason to fail.
 			attempt(() => {
 				if (JSON.stringify(readPoolRecord(memory)) !== JSON.stringify(record)) {
-					writePoolRecord(memory, record, 0o600);
+					writePoolRecord(memory, record, {directoryMode: 0o700, fileMode: 0o600});
 				}
 			});
 		},
 		announce: (record) =>
 			attempt(() => {
-				writePoolRecord(announcement, record, 0o644);
+				writePoolRecord(announcement, record, {directoryMode: 0o755, fileMode: 0o644});
 			}),
 		canMakeShared: () => host.account.uid === 0 || isWritable(sharedDirectory),
 		redisRecord: () => ({

@@ -2,9 +2,19 @@
 Small files that say where a pool is: `pool.json`, which `admin` leaves for everybody on the machine, and `found.json`, which a
 user's own visits leave for that user. They hold no secrets.
 */
-import {mkdirSync, readFileSync, renameSync, writeFileSync} from 'node:fs';
+import {randomUUID} from 'node:crypto';
+import {
+	chmodSync,
+	closeSync,
+	fchmodSync,
+	mkdirSync,
+	openSync,
+	readFileSync,
+	renameSync,
+	rmSync,
+	writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
-import process from 'node:process';
 import * as v from 'valibot';
 import type {PoolRecord} from '../core/types.js';
 import {CanhazgpuError} from '../errors.js';
@@ -55,17 +65,42 @@ export function readPoolRecord(file: string): PoolRecord | undefined {
 	const result = v.safeParse(schema, parse(text));
 	if (!result.success) {
 		throw new CanhazgpuError('store-unreachable', `${file} should say where the GPU pool is, and makes no sense`, {
-			hint: 'Make it anew with canhazgpu admin --force, or remove it.',
+			hint: 'Remove it. Where a pool was made for everybody, make that anew as it was: canhazgpu admin --force',
 		});
 	}
 
 	return result.output;
 }
 
-/** Written whole or not at all. Throws what the file system says. */
-export function writePoolRecord(file: string, record: PoolRecord, mode: number): void {
-	mkdirSync(path.dirname(file), {recursive: true});
-	const temporary = `${file}.${process.pid}`;
-	writeFileSync(temporary, `${JSON.stringify(record)}\n`, {mode});
-	renameSync(temporary, file);
+export type RecordModes = {
+	/**
+	Permissions of the directory, when it is made here.
+	*/
+	readonly directoryMode: number;
+	readonly fileMode: number;
+};
+
+/** Written whole or not at all, with exactly these permissions, whatever the umask. Throws what the file system says. */
+export function writePoolRecord(file: string, record: PoolRecord, {directoryMode, fileMode}: RecordModes): void {
+	const directory = path.dirname(file);
+	if (mkdirSync(directory, {recursive: true, mode: directoryMode}) !== undefined) {
+		chmodSync(directory, directoryMode);
+	}
+
+	// Of a name that nobody foresees: others may write in that directory, and have put a link in its place.
+	const temporary = `${file}.${randomUUID()}`;
+	const descriptor = openSync(temporary, 'wx', fileMode);
+	try {
+		try {
+			fchmodSync(descriptor, fileMode);
+			writeFileSync(descriptor, `${JSON.stringify(record)}\n`);
+		} finally {
+			closeSync(descriptor);
+		}
+
+		renameSync(temporary, file);
+	} catch (error) {
+		rmSync(temporary, {force: true});
+		throw error;
+	}
 }

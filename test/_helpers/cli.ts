@@ -98,7 +98,7 @@ export function createBox(environment: Readonly<Record<string, string>> = {}): B
 async function makePoolIn(box: Box, store: Store, gpuCount: number, record: PoolRecord): Promise<void> {
 	await makePool({store, host: createHost(), clock: createClock()}, {gpuCount, provider: 'fake', force: true});
 	await store.close();
-	writePoolRecord(path.join(box.poolDirectory, 'pool.json'), record, 0o644);
+	writePoolRecord(path.join(box.poolDirectory, 'pool.json'), record, {directoryMode: 0o755, fileMode: 0o644});
 }
 
 /** A box whose pool is embedded and shared: eight simulated GPUs, or as many as said. */
