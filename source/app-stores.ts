@@ -8,45 +8,20 @@ import {chooseStore, type StoreChoice} from './core/store-choice.js';
 import type {PoolRecord} from './core/types.js';
 import type {OpenOptions, PoolPlace} from './application.js';
 import type {Config} from './config.js';
+import type {SettingPath} from './config-schema.js';
 import {CanhazgpuError} from './errors.js';
 import {simulatedCount, type Detected} from './app-gpus.js';
+import {openEmbedded, openPrivate, openRedis} from './app-openers.js';
 import type {Places} from './app-places.js';
 import {groupId} from './host/groups.js';
 import {locationOf} from './store/redis/address.js';
 
 type Context = {readonly config: Config; readonly host: Host; readonly clock: Clock; readonly places: Places};
 
-type RedisRecord = Extract<PoolRecord, {store: 'redis'}>;
-
 export type OpenStore = {readonly store: Store; readonly privateLabel?: string; readonly notice?: string};
 
-/** The configured Redis, or the recorded one with the configured credentials. */
-async function openRedis({config}: Context, isPatient: boolean, record?: RedisRecord): Promise<Store> {
-	const {openRedisStore} = await import('./store/redis/index.js');
-	const {readPasswordFile} = await import('./store/redis/password-file.js');
-	const passwordFile = config.get('redis.password_file');
-	return openRedisStore({
-		host: record?.host ?? config.get('redis.host')!,
-		port: record?.port ?? config.get('redis.port')!,
-		db: record?.db ?? config.get('redis.db')!,
-		url: record === undefined ? config.get('redis.url') : undefined,
-		socket: record === undefined ? config.get('redis.socket') : record.socket,
-		username: config.get('redis.username'),
-		password: passwordFile === undefined ? config.get('redis.password') : readPasswordFile(passwordFile),
-		tls: config.get('redis.tls')!,
-		patient: isPatient,
-	});
-}
-
-type EmbeddedOptions = {readonly create?: boolean; readonly directoryMode?: number; readonly fileMode?: number};
-
-async function openEmbedded({places}: Context, directory: string, options: EmbeddedOptions = {}): Promise<Store> {
-	const {openSqliteStore} = await import('./store/sqlite/index.js');
-	return openSqliteStore({path: places.databaseIn(directory), create: false, ...options});
-}
-
-const openPrivate = async (context: Context, create: boolean): Promise<Store> =>
-	openEmbedded(context, context.places.privateDirectory, {create, directoryMode: 0o700, fileMode: 0o600});
+/** Whoever gives one of these means a Redis, wherever it is. */
+const credentials: readonly SettingPath[] = ['redis.username', 'redis.password', 'redis.password_file'];
 
 /** The choice, and the store itself when asking for the facts has opened it already. */
 async function choose(context: Context, isPatient: boolean): Promise<{choice: StoreChoice; opened?: Store}> {
@@ -59,8 +34,17 @@ async function choose(context: Context, isPatient: boolean): Promise<{choice: St
 			return pool === undefined ? 'no-pool' : 'pool';
 		} catch (error) {
 			// A pool that cannot be read is a pool all the same.
-			const isGarbage = error instanceof CanhazgpuError && error.code === 'pool-garbage';
-			return isGarbage ? 'pool' : 'no-answer';
+			if (error instanceof CanhazgpuError && error.code === 'pool-garbage') {
+				return 'pool';
+			}
+
+			const {config} = context;
+			if (config.get('store') === undefined && credentials.some((setting) => config.isGiven(setting))) {
+				await opened?.close();
+				throw error;
+			}
+
+			return 'no-answer';
 		}
 	});
 	if (opened !== undefined && choice.kind !== 'redis') {

@@ -1,7 +1,7 @@
 /**
 Whatever is typed wrong: a clear error that names it, the right exit code, no stack, and nothing changed.
 */
-import {readFileSync, writeFileSync} from 'node:fs';
+import {readFileSync, rmSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {createBox, createEmbeddedBox, withoutRedis, type Box} from '../_helpers/cli.js';
@@ -218,6 +218,16 @@ describe('without a pool', () => {
 		empty.remove();
 	});
 
+	test('a password that cannot be read is said, and not that there is no pool', async () => {
+		const empty = createBox();
+		const file = path.join(empty.home, 'password');
+		writeFileSync(file, 'secret', {mode: 0o644});
+		const ran = await empty.run('status', {CANHAZGPU_REDIS_PASSWORD_FILE: file});
+		expect(ran).toMatchObject({exitCode: 2, stdout: ''});
+		expect(ran.stderr).toContain(`redis.password_file: ${file} can be read by others`);
+		empty.remove();
+	});
+
 	test('a record of the pool that makes no sense stops everything', async () => {
 		const empty = createBox();
 		await empty.run('admin --gpus 2 --provider fake --store embedded');
@@ -226,7 +236,13 @@ describe('without a pool', () => {
 		writeFileSync(file, '{"store": "moon"}');
 		const ran = await empty.run('status');
 		expect(ran).toMatchObject({exitCode: 4, stdout: ''});
-		expect(ran.stderr).toContain(`${file} should say where the GPU pool is, and makes no sense`);
+		expect(ran.stderr).toBe(
+			`Error: ${file} should say where the GPU pool is, and makes no sense\nRemove it. Where a pool was made for everybody, make that anew as it was: canhazgpu admin --force\n`,
+		);
+		rmSync(file);
+		const anew = await empty.run('admin --gpus 2 --provider fake --store embedded --force');
+		expect(anew).toMatchObject({exitCode: 0, stderr: ''});
+		expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({store: 'embedded', directory: empty.poolDirectory});
 		empty.remove();
 	});
 });
