@@ -6,7 +6,7 @@ import {placeProcesses, type ProcessesByGpu, readProcesses} from './amd-processe
 import type {Answer, Ask} from './amd-query.js';
 import type {BareReading} from './reading.js';
 import type {Failure} from './tool-failures.js';
-import {isComplete, type ToolOutcome} from './tool.js';
+import {isComplete} from './tool.js';
 
 /**
 What one of AMD's tools saw.
@@ -145,9 +145,8 @@ export const createAmdSmi = ({command, question, monotonicMs, timeoutMs}: Option
 				list,
 			),
 			warnings: [
-				...(metricAnswer.json?.remarks ?? []),
-				...linesOf(metricAnswer.outcome.stderr),
-				...remarkOnEnd(metricAnswer.outcome, command, gpus),
+				// What spoiled the answer stands at the GPU that did.
+				...(isSpoiled ? [] : remarksOf(metricAnswer, command, gpus)),
 				...warnings,
 			],
 		};
@@ -178,7 +177,10 @@ const linesOf = (text: string): readonly string[] =>
 		.map((line) => line.trim())
 		.filter((line) => line !== '');
 
-const remarkOnEnd = ({exitCode}: ToolOutcome, command: string, gpus: readonly BareReading[]): readonly string[] =>
-	exitCode === 0 || gpus.some(({failure}) => failure !== undefined)
+const remarksOf = ({json, outcome}: Answer, command: string, gpus: readonly BareReading[]): readonly string[] => [
+	...(json?.remarks ?? []),
+	...linesOf(outcome.stderr),
+	...(outcome.exitCode === 0 || gpus.some(({failure}) => failure !== undefined)
 		? []
-		: [`${command} exited with ${exitCode}, after a complete answer.`];
+		: [`${command} exited with ${outcome.exitCode}, after a complete answer.`]),
+];

@@ -3,6 +3,7 @@ import path from 'node:path';
 import {performance} from 'node:perf_hooks';
 import type {ProviderName} from '../core/types.js';
 import {createAmdProvider} from './amd.js';
+import {opening} from './nvidia-broken.js';
 import {driverGpusDirectory, listDriverGpus} from './nvidia-driver.js';
 import {explainFailure} from './nvidia-failures.js';
 import {parseGpuTable} from './nvidia-gpus.js';
@@ -72,7 +73,9 @@ const missesNvidia = async ({
 	const command = 'nvidia-smi';
 	const outcome = await run(command, ['--query-gpu=index', '--format=csv,nounits'], {timeoutMs});
 	const gpus = outcome.failure === undefined ? parseGpuTable(outcome.stdout, outcome.stderr)?.gpus : undefined;
-	return gpus !== undefined && gpus.length > 0 ? undefined : explainFailure(outcome, command, timeoutMs).message;
+	// A GPU that cannot be reached is one.
+	const isThere = (gpus !== undefined && gpus.length > 0) || outcome.stdout.toLowerCase().includes(opening);
+	return isThere ? undefined : explainFailure(outcome, command, timeoutMs).message;
 };
 
 /**

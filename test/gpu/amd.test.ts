@@ -70,8 +70,8 @@ test('one wording that an old version refuses is never used again', async () => 
 
 test('one GPU that spoils the answer for all is an ERROR, the others stay', async () => {
 	const error = json({error: "AMDSMI has returned error '-1028' - 'I/O Error'", code: -1028});
-	const {failure, gpus} = await observe({
-		metric: {...error, exitCode: 28},
+	const {failure, gpus, warnings} = await observe({
+		metric: {...error, exitCode: 28, stderr: 'Traceback (most recent call last):\n'},
 		'metric --gpu 0': json([metricOf(0)]),
 		'metric --gpu 1': {...error, exitCode: 28},
 	});
@@ -81,6 +81,7 @@ test('one GPU that spoils the answer for all is an ERROR, the others stay', asyn
 		{index: 1, failure: "AMDSMI has returned error '-1028' - 'I/O Error'", processes: undefined},
 	]);
 	expect(gpus[1]?.memoryUsedMiB).toBeUndefined();
+	expect(warnings).toEqual([]);
 });
 
 test('a GPU that is listed, but not measured, is an ERROR', async () => {

@@ -59,6 +59,13 @@ test('where the driver keeps no list the tool is asked', async () => {
 	expect(found).toEqual({provider: 'nvidia'});
 });
 
+test('a GPU that cannot be reached is one all the same', async () => {
+	const stdout = 'Unable to determine the device handle for GPU 0000:02:00.0: GPU is lost.  Reboot the system\n';
+	const stub = await createStub({gpus: {stdout, exitCode: 15}});
+	const found = await detectProvider({run: runIn(stub), searchPath: stub.directory, gpusDirectory: nowhere});
+	expect(found).toEqual({provider: 'nvidia'});
+});
+
 test('a tool without GPUs is not enough, and says why', async () => {
 	const stub = await createStub({gpus: {stdout: 'No devices were found\n', exitCode: 6}});
 	const found = await detectProvider({run: runIn(stub), searchPath: stub.directory, gpusDirectory: nowhere});
