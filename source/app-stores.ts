@@ -211,17 +211,17 @@ export async function openPoolPlace(context: Context): Promise<PoolPlace> {
 		privateLabel,
 		async make(request) {
 			const {recorded} = places.facts();
-			if (recorded !== undefined && (record === undefined || !isSame(recorded, record)) && !request.force) {
-				throw new CanhazgpuError(
-					'pool-exists',
-					`This machine's GPU pool is somewhere else already: in ${recordWords(recorded)}`,
-					{
-						hint: 'Nothing was changed. --force makes another and sends everybody there.',
-					},
-				);
+			const elsewhere =
+				recorded !== undefined && (record === undefined || !isSame(recorded, record))
+					? recordWords(recorded)
+					: undefined;
+			if (elsewhere !== undefined && !request.force) {
+				throw new CanhazgpuError('pool-exists', `This machine's GPU pool is somewhere else already: in ${elsewhere}`, {
+					hint: 'Nothing was changed. --force makes another and sends everybody there.',
+				});
 			}
 
-			const made = await makePool({...context, store}, request);
+			const made = await makePool({...context, store}, {...request, movedFrom: elsewhere});
 			if (record !== undefined && !places.announce(record) && record.store === 'redis') {
 				places.remember(record);
 			}

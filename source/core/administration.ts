@@ -11,22 +11,32 @@ export type PoolRequest = {
 	readonly provider: ProviderName;
 	/** Replaces a pool that is there, ending its leases. */
 	readonly force: boolean;
+	/** Where the pool was, when that is another store: for the trail. */
+	readonly movedFrom?: string;
 };
 
 export type PoolMade = {readonly pool: Pool; readonly droppedLeases: number};
 
 type Makers = Pick<World, 'store' | 'host' | 'clock'>;
 
-/** Reads; a pool whose own keys are garbage is overwritten first when that was asked for. */
-async function readEvenGarbage({store}: Makers, pool: Pool, force: boolean): Promise<Snapshot> {
+/**
+Reads; a pool whose own keys are garbage is overwritten first when that was asked for.
+
+@returns Also whether it was.
+*/
+async function readEvenGarbage(
+	{store}: Makers,
+	pool: Pool,
+	force: boolean,
+): Promise<{readonly snapshot: Snapshot; readonly wasGarbage: boolean}> {
 	try {
-		return await store.read();
+		return {snapshot: await store.read(), wasGarbage: false};
 	} catch (error) {
 		if (!(force && error instanceof CanhazgpuError && error.code === 'pool-garbage')) {
 			throw error;
 		}
 
-		// Only the size and provider are mended here. The leases are read next and end with their records.
+		// Only the size and provider are mended here. The leases are read next and end with their records, and it is told with them.
 		await store.commit({
 			expect: [],
 			writes: [{kind: 'pool', pool}],
@@ -35,7 +45,7 @@ async function readEvenGarbage({store}: Makers, pool: Pool, force: boolean): Pro
 			event: undefined,
 			grants: false,
 		});
-		return store.read();
+		return {snapshot: await store.read(), wasGarbage: true};
 	}
 }
 
@@ -50,9 +60,13 @@ export async function makePool(makers: Makers, request: PoolRequest): Promise<Po
 		provider: request.provider,
 		machine: {id: host.machineId, bootId: host.bootId},
 	};
+	const {movedFrom: location} = request;
 	const tries = 100;
+	let isUnknown = false;
 	for (let attempt = 0; attempt < tries; attempt++) {
-		const snapshot = await readEvenGarbage(makers, pool, request.force);
+		const {snapshot, wasGarbage} = await readEvenGarbage(makers, pool, request.force);
+		// Until it has been told.
+		isUnknown ||= wasGarbage;
 		if (snapshot.pool !== undefined && !request.force) {
 			throw new CanhazgpuError(
 				'pool-exists',
@@ -64,7 +78,13 @@ export async function makePool(makers: Makers, request: PoolRequest): Promise<Po
 		}
 
 		const occasion = {now: snapshot.now, host: host.hostname, account: host.account.name};
-		const plan: Plan = snapshot.pool === undefined ? planPool(pool, occasion) : planPoolReset(snapshot, pool, occasion);
+		const plan: Plan =
+			snapshot.pool === undefined
+				? planPool(pool, occasion, location)
+				: planPoolReset(snapshot, pool, occasion, {
+						...(!isUnknown && {count: snapshot.pool.gpuCount, provider: snapshot.pool.provider}),
+						location,
+					});
 		if ((await store.commit(plan)) === 'done') {
 			const dropped = snapshot.gpus.filter(isLeased);
 			return {pool, droppedLeases: dropped.length};

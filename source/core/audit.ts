@@ -21,7 +21,7 @@ export type AuditKind =
 	| 'left'
 	| 'drained'
 	| 'undrained'
-	/** The pool was made or remade. */
+	/** The pool was made, remade, or put back after the store had lost it: see `reason`. */
 	| 'pool'
 	/** Somebody uses a GPU that nobody reserved. */
 	| 'unreserved'
@@ -31,6 +31,15 @@ export type AuditKind =
 	| 'health'
 	/** Anything else worth knowing, in words. */
 	| 'notice';
+
+export type AuditBefore = {
+	readonly count?: number;
+	readonly provider?: string;
+	/** Where the pool was, when that is another store. */
+	readonly location?: string;
+	/** Why GPUs were out of service. */
+	readonly reason?: string;
+};
 
 export type AuditRecord = {
 	/** On the store's clock: when it happened or, for what happens by itself, when it was noticed. */
@@ -46,8 +55,12 @@ export type AuditRecord = {
 	readonly host?: string;
 	/** Sorted. What was asked for by id, where nothing was got. */
 	readonly gpus: readonly number[];
-	/** How many were asked for, where nothing was got. */
+	/** How many were asked for, where nothing was got; of a pool: how many it has. */
 	readonly count?: number;
+	/** Of a pool. */
+	readonly provider?: string;
+	/** What a change of the configuration has replaced. */
+	readonly before?: AuditBefore;
 	readonly leaseId?: string;
 	/** Of the place in line. */
 	readonly entryId?: string;

@@ -22,6 +22,7 @@ function planDrains(snapshot: Snapshot, {world, requester, gpus, kind, drains, r
 		});
 	}
 
+	const reasons = new Set(gpus.flatMap((gpu) => snapshot.drains.get(gpu)?.reason ?? []));
 	const told: AuditRecord = {
 		time: snapshot.now,
 		kind,
@@ -29,6 +30,7 @@ function planDrains(snapshot: Snapshot, {world, requester, gpus, kind, drains, r
 		host: world.host.hostname,
 		gpus,
 		reason,
+		before: reasons.size === 0 ? undefined : {reason: [...reasons].join('; ')},
 	};
 	return {
 		...emptyPlan,

@@ -4,7 +4,8 @@ Holding a `run` lease: its job is named in it, its holder's life is told to the 
 import {CanhazgpuError} from '../errors.js';
 import {isLeased, planChange, planEnd, type LeasedRecord} from './lifecycle.js';
 import {emptyPlan, isEmpty, type Plan} from './plan.js';
-import {isSameLease} from './ownership.js';
+import {isSameLease, ownerOf} from './ownership.js';
+import {tellPool} from './pool.js';
 import type {World} from './ports.js';
 import {tellGrant} from './telling.js';
 import {readLiving, transact} from './transaction.js';
@@ -101,6 +102,8 @@ function planRestore(snapshot: Snapshot, {gpus, leases, pool, seenAt}: Hold, hos
 	}
 
 	const lastHeartbeat = snapshot.now;
+	const lease = leases.get(gpus[0]!)!;
+	const occasion = {now: snapshot.now, host};
 	return {
 		expect: [
 			{kind: 'pool', gpuCount: snapshot.pool?.gpuCount},
@@ -111,7 +114,10 @@ function planRestore(snapshot: Snapshot, {gpus, leases, pool, seenAt}: Hold, hos
 			...gpus.map((index) => ({kind: 'lease', index, lease: {...leases.get(index)!, lastHeartbeat}}) as const),
 		],
 		usage: [],
-		audit: [tellGrant(leases.get(gpus[0]!)!, gpus, {now: snapshot.now, host}, {reason: 'restored'})],
+		audit: [
+			...(isPoolGone ? [tellPool(pool, {...occasion, account: ownerOf(lease)}, {reason: 'restored'})] : []),
+			tellGrant(lease, gpus, occasion, {reason: 'restored'}),
+		],
 		event: {kind: 'pool', gpus},
 		grants: false,
 	};

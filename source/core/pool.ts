@@ -4,7 +4,7 @@ import {isLeased, planEnd} from './lifecycle.js';
 import type {Expectation, Plan, Write} from './plan.js';
 import type {Host} from './ports.js';
 import type {Occasion} from './telling.js';
-import type {AuditRecord, Pool, Snapshot} from './types.js';
+import type {AuditBefore, AuditRecord, Pool, Snapshot} from './types.js';
 
 /** More than any box holds; a larger number is a slip of the finger. */
 export const mostGpus = 1024;
@@ -18,29 +18,46 @@ export function checkPoolSize(gpuCount: number): void {
 	}
 }
 
-const tellPool = (pool: Pool, {now, host, account}: Occasion, reason: 'made' | 'remade'): AuditRecord => ({
+/** What a new pool takes the place of. */
+export type PoolChange = {
+	readonly reason: 'made' | 'remade' | 'restored';
+	readonly before?: AuditBefore;
+};
+
+/** The pool as it is from now on, and as it was. */
+export const tellPool = (pool: Pool, {now, host, account}: Occasion, {reason, before}: PoolChange): AuditRecord => ({
 	time: now,
 	kind: 'pool',
 	account,
 	host,
 	gpus: [],
 	count: pool.gpuCount,
+	provider: pool.provider,
 	reason,
-	note: pool.provider,
+	before,
 });
 
-/** Plans a pool where there is none. */
-export const planPool = (pool: Pool, occasion: Occasion): Plan => ({
+/**
+Plans a pool where there is none.
+
+@param movedFrom - Where it was, when that is another store.
+*/
+export const planPool = (pool: Pool, occasion: Occasion, movedFrom?: string): Plan => ({
 	expect: [{kind: 'pool', gpuCount: undefined}],
 	writes: [{kind: 'pool', pool}],
 	usage: [],
-	audit: [tellPool(pool, occasion, 'made')],
+	audit: [
+		tellPool(pool, occasion, {
+			reason: 'made',
+			before: movedFrom === undefined ? undefined : {location: movedFrom},
+		}),
+	],
 	event: {kind: 'pool', gpus: []},
 	grants: false,
 });
 
 /** Plans a pool in the place of another: every lease ends with its record, garbage is thrown away, the line stays. */
-export function planPoolReset(snapshot: Snapshot, pool: Pool, occasion: Occasion): Plan {
+export function planPoolReset(snapshot: Snapshot, pool: Pool, occasion: Occasion, before?: AuditBefore): Plan {
 	const leased = snapshot.gpus.filter(isLeased);
 	const ends = planEnd(
 		leased.map((record) => ({record, ending: {reason: 'pool-reset', endTime: snapshot.now}})),
@@ -63,7 +80,7 @@ export function planPoolReset(snapshot: Snapshot, pool: Pool, occasion: Occasion
 			...ends.writes,
 			...cleaned.map(({index}): Write => ({kind: 'free', index, lastReleased: undefined})),
 		],
-		audit: [tellPool(pool, occasion, 'remade'), ...ends.audit],
+		audit: [tellPool(pool, occasion, {reason: 'remade', before}), ...ends.audit],
 	};
 }
 

@@ -8,7 +8,7 @@ value is `undefined`, never 0.
 import type {Notice} from './notices.js';
 import type {ProviderName} from './observation.js';
 
-export type {AuditEntry, AuditKind, AuditQuery, AuditRecord} from './audit.js';
+export type {AuditBefore, AuditEntry, AuditKind, AuditQuery, AuditRecord} from './audit.js';
 export type {Notice} from './notices.js';
 export type {
 	GpuProcess,

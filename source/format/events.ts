@@ -84,6 +84,32 @@ function leaveWords(record: AuditRecord): string {
 
 const afterColon = (text: string | undefined): string => (text === undefined ? '' : `: ${harmless(text)}`);
 
+/** Why they were out of service, where that has changed. */
+const formerReason = ({reason, before}: AuditRecord): string =>
+	before?.reason === undefined || before.reason === reason ? '' : `, out before that for: ${harmless(before.reason)}`;
+
+/** `8 GPUs (nvidia)`. */
+const poolWords = ({count, provider}: Pick<AuditRecord, 'count' | 'provider'>): string =>
+	[
+		count === undefined ? undefined : counted(count, 'GPU'),
+		provider === undefined ? undefined : `(${harmless(provider)})`,
+	]
+		.filter((part) => part !== undefined)
+		.join(' ');
+
+function changedPoolWords(record: AuditRecord): string {
+	const {reason, before = {}} = record;
+	const now = poolWords(record);
+	if (reason === 'restored') {
+		return `${whoWords(record)} put the pool back after the store had lost it: ${now}`;
+	}
+
+	const was = poolWords(before);
+	const moved = before.location === undefined ? '' : `, which was in ${harmless(before.location)}`;
+	const change = was === '' ? now : was === now ? `${now}, as before` : `from ${was} to ${now}`;
+	return `${whoWords(record)} ${reason === 'remade' ? 'remade' : 'made'} the pool${moved}: ${change}`;
+}
+
 const facts: Readonly<Record<AuditKind, (record: AuditRecord) => string>> = {
 	granted: grantWords,
 	held: (record) => `${whoWords(record)} holds ${gpuWords(record.gpus)} while waiting for more`,
@@ -98,10 +124,10 @@ const facts: Readonly<Record<AuditKind, (record: AuditRecord) => string>> = {
 			: `${whoWords(record)} asked for ${wantedWords(record)} and got nothing${afterColon(record.reason)}`,
 	joined: (record) => `${whoWords(record)} waits in line for ${wantedWords(record)}`,
 	left: leaveWords,
-	drained: (record) => `${whoWords(record)} took ${gpuWords(record.gpus)} out of service${afterColon(record.reason)}`,
-	undrained: (record) => `${whoWords(record)} put ${gpuWords(record.gpus)} back into service`,
-	pool: (record) =>
-		`${whoWords(record)} ${record.reason === 'remade' ? 'remade' : 'made'} the pool: ${counted(record.count ?? 0, 'GPU')}`,
+	drained: (record) =>
+		`${whoWords(record)} took ${gpuWords(record.gpus)} out of service${afterColon(record.reason)}${formerReason(record)}`,
+	undrained: (record) => `${whoWords(record)} put ${gpuWords(record.gpus)} back into service${formerReason(record)}`,
+	pool: changedPoolWords,
 	unreserved: (record) => `${nameWords(record.account)} uses ${gpuWords(record.gpus)} without a reservation`,
 	squatter: (record) =>
 		`${nameWords(record.account)} uses ${gpuWords(record.gpus)}, which ${nameWords(record.owner)} has reserved`,
@@ -141,6 +167,8 @@ export const eventJson = (entry: AuditEntry) => ({
 	host: entry.host,
 	gpus: entry.gpus,
 	count: entry.count,
+	provider: entry.provider,
+	before: entry.before,
 	lease_id: entry.leaseId,
 	entry_id: entry.entryId,
 	forced: entry.forced,

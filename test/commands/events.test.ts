@@ -67,7 +67,7 @@ describe.each([
 		const {stdout, exitCode} = await box.run('events');
 		expect(exitCode).toBe(0);
 		expect(still(stdout)).toEqual([
-			'made the pool: 2 GPUs · fake',
+			'made the pool: 2 GPUs (fake)',
 			'got GPUs 0, 1 for 1h30m · train',
 			'asked for 1 GPU and got nothing: 0 available',
 			'waits in line for GPU 1',
@@ -94,6 +94,34 @@ describe.each([
 			stdout: '',
 			stderr: 'Nothing happened that is known of\n',
 		});
+	});
+
+	test('a change of the configuration tells what was before', async () => {
+		const own = await create();
+		onTestFinished(own.remove);
+		await own.run(['admin', '--drain', '0,1', '--reason', 'fan']);
+		await own.run(['admin', '--drain', '1', '--reason', 'dust']);
+		await own.run(['admin', '--undrain', '0,1']);
+		await own.run('admin --gpus 3 --provider fake --force');
+		await own.run('admin --gpus 3 --provider fake --force');
+		// The pool may have been somebody's before.
+		const changes = 5;
+		expect(still((await own.run('events')).stdout).slice(-changes)).toEqual([
+			'took GPUs 0, 1 out of service: fan',
+			'took GPU 1 out of service: dust, out before that for: fan',
+			'put GPUs 0, 1 back into service, out before that for: fan; dust',
+			'remade the pool: from 2 GPUs (fake) to 3 GPUs (fake)',
+			'remade the pool: 3 GPUs (fake), as before',
+		]);
+		const told = JSON.parse((await own.run('events --json')).stdout) as ReadonlyArray<Record<string, unknown>>;
+		expect(told.slice(-changes)).toMatchObject([
+			{kind: 'drained', reason: 'fan'},
+			{kind: 'drained', reason: 'dust', before: {reason: 'fan'}},
+			{kind: 'undrained', before: {reason: 'fan; dust'}},
+			{kind: 'pool', reason: 'remade', count: 3, provider: 'fake', before: {count: 2, provider: 'fake'}},
+			{kind: 'pool', before: {count: 3, provider: 'fake'}},
+		]);
+		expect('before' in told.at(-changes)!).toBe(false);
 	});
 
 	test('--follow tells what happens as it happens, what ends by itself too', async () => {
@@ -161,4 +189,13 @@ test('what is typed wrong, and a Redis that is gone, are said at once', async ()
 	expect(performance.now() - began).toBeLessThan(8000);
 	await server.stop();
 	box.remove();
+});
+
+test('a pool that is made in another store tells where it was', async () => {
+	const box = await createEmbeddedBox(2);
+	onTestFinished(box.remove);
+	const elsewhere = {CANHAZGPU_STORE: 'redis', CANHAZGPU_REDIS_PORT: String(redis.port), CANHAZGPU_REDIS_DB: '3'};
+	expect(await box.run('admin --gpus 2 --provider fake --force', elsewhere)).toMatchObject({exitCode: 0});
+	const {stdout} = await box.run('events', elsewhere);
+	expect(still(stdout)).toEqual([`made the pool, which was in ${box.poolDirectory}: 2 GPUs (fake)`]);
 });

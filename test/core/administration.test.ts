@@ -50,6 +50,18 @@ test('by force mends a pool whose own keys are garbage, and still ends its lease
 	});
 	expect(await makePool(world, {gpuCount: 4, provider: 'fake', force: true})).toMatchObject({droppedLeases: 2});
 	expect(await historyOf(world.store)).toHaveLength(2);
+	// What it was before could not be read.
+	const told = (await world.store.audit()).filter(({kind}) => kind === 'pool');
+	expect(told.map(({reason, count, before}) => [reason, count, before?.count])).toEqual([
+		['made', 4, undefined],
+		['remade', 4, undefined],
+	]);
+	await makePool(world, {gpuCount: 3, provider: 'amd', force: true});
+	expect((await world.store.audit()).findLast(({kind}) => kind === 'pool')).toMatchObject({
+		count: 3,
+		provider: 'amd',
+		before: {count: 4, provider: 'fake'},
+	});
 });
 
 test.each([0, -1, 1.5, NaN, 1025])('a pool cannot have %d GPUs', async (gpuCount) => {

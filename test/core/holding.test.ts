@@ -113,6 +113,10 @@ describe('after the store lost its data', () => {
 		const {rows, pool} = await look(world);
 		expect(pool.gpuCount).toBe(4);
 		expect(rows.map(({lease}) => lease?.leaseId)).toEqual(['lease-a', 'lease-a', undefined, undefined]);
+		expect((await world.store.audit()).slice(-2)).toMatchObject([
+			{kind: 'pool', account: 'alice', reason: 'restored', count: 4, provider: 'fake'},
+			{kind: 'granted', account: 'alice', reason: 'restored', gpus: [0, 1]},
+		]);
 	});
 
 	test('nothing is put back where a record tells that the GPU was released or taken', async () => {

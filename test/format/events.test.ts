@@ -35,7 +35,23 @@ describe('an event in words', () => {
 		[{kind: 'left', account: 'root', owner: 'bob'}, 'root took bob out of the line'],
 		[{kind: 'drained', reason: 'fan'}, 'alice took GPU 2 out of service: fan'],
 		[{kind: 'undrained'}, 'alice put GPU 2 back into service'],
+		// As it was written before it told what was before.
 		[{kind: 'pool', gpus: [], count: 8, reason: 'remade', note: 'fake'}, 'alice remade the pool: 8 GPUs · fake'],
+		[
+			{
+				kind: 'pool',
+				gpus: [],
+				count: 1,
+				provider: 'amd',
+				reason: 'remade',
+				before: {location: '/pool', count: 2, provider: 'fake'},
+			},
+			'alice remade the pool, which was in /pool: from 2 GPUs (fake) to 1 GPU (amd)',
+		],
+		[
+			{kind: 'pool', gpus: [], count: 8, provider: 'fake', reason: 'restored'},
+			'alice put the pool back after the store had lost it: 8 GPUs (fake)',
+		],
 		[{kind: 'unreserved', account: undefined}, 'somebody unknown uses GPU 2 without a reservation'],
 		[{kind: 'squatter', account: 'eve', owner: 'bob'}, 'eve uses GPU 2, which bob has reserved'],
 		[{kind: 'health', reason: 'Xid 79'}, 'GPU 2 is unfit to be handed out: Xid 79'],

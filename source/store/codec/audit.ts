@@ -1,5 +1,5 @@
-import type {AuditKind, AuditRecord} from '../../core/types.js';
-import {readRecord} from './fields.js';
+import type {AuditBefore, AuditKind, AuditRecord} from '../../core/types.js';
+import {readRecord, type Fields} from './fields.js';
 import {textOf} from './raw.js';
 import {checkTime} from './time.js';
 import {optionalText, writeRecord} from './write.js';
@@ -27,6 +27,17 @@ const kinds: Readonly<Record<AuditKind, true>> = {
 /** The trail keeps ten thousand records, and a note may be a megabyte long. */
 const longestText = 200;
 
+/** Undefined when there was nothing before. */
+function decodeBefore(fields: Fields): AuditBefore | undefined {
+	const before = {
+		count: fields.whole('count_before'),
+		provider: fields.text('provider_before'),
+		location: fields.text('location_before'),
+		reason: fields.text('reason_before'),
+	};
+	return Object.values(before).every((value) => value === undefined) ? undefined : before;
+}
+
 /** Reads a record of the trail; undefined for one that does not parse. */
 export function decodeAudit(raw: string): AuditRecord | undefined {
 	const result = readRecord(textOf(raw), (fields): AuditRecord => {
@@ -40,6 +51,8 @@ export function decodeAudit(raw: string): AuditRecord | undefined {
 			host: fields.text('host'),
 			gpus: fields.integers('gpus'),
 			count: fields.whole('count'),
+			provider: fields.text('provider'),
+			before: decodeBefore(fields),
 			leaseId: fields.text('lease_id'),
 			entryId: fields.text('entry_id'),
 			until: fields.time('until'),
@@ -68,6 +81,11 @@ export const encodeAudit = (record: AuditRecord): string =>
 		['host', shortText(record.host)],
 		['gpus', record.gpus],
 		['count', record.count],
+		['provider', shortText(record.provider)],
+		['count_before', record.before?.count],
+		['provider_before', shortText(record.before?.provider)],
+		['location_before', shortText(record.before?.location)],
+		['reason_before', shortText(record.before?.reason)],
 		['lease_id', shortText(record.leaseId)],
 		['entry_id', shortText(record.entryId)],
 		['forced', record.forced === true ? 1 : undefined],

@@ -152,6 +152,12 @@ export const anyAudit: fc.Arbitrary<AuditRecord> = fc.record({
 	host: shortText,
 	gpus: fc.array(fc.nat(1023)),
 	count: optional(fc.nat(1024)),
+	provider: shortText,
+	before: optional(
+		fc
+			.record({count: optional(fc.nat(1024)), provider: shortText, location: shortText, reason: shortText})
+			.filter((before) => Object.values(before).some((value) => value !== undefined)),
+	),
 	leaseId: shortText,
 	entryId: shortText,
 	forced: fc.constantFrom(true, undefined),
