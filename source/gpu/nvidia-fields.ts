@@ -42,6 +42,11 @@ What `clocks_event_reasons.active` was called before.
 const olderReasons = 'clocks_throttle_reasons.active';
 
 /**
+What `driver_version` is called since then; it is to go (nvidia-smi -q of 610: "will be removed in CUDA 14.0").
+*/
+const newerVersion = {since: 610, field: 'kmd_version'} as const;
+
+/**
 What is asked of every GPU (`nvidia-smi --help-query-gpu`), in this order.
 
 A field that turns out to be unknown says that the driver is older than the field, so all that are as new or newer are left out with it:
@@ -54,7 +59,10 @@ export const gpuFields = (refused: ReadonlySet<string>, driverMajor = Infinity):
 	const known = laterFields.filter(({since}) => since <= driverMajor && since < (refusing?.since ?? Infinity));
 	const later = known.flatMap(({fields}) => fields);
 	const reasons = later.includes('clocks_event_reasons.active') ? [] : [olderReasons];
-	return [...basicFields, ...later, ...reasons].filter((field) => !refused.has(field));
+	// Only where it is known to be there: else most would have to be run once more for it.
+	const hasNewVersion = driverMajor !== Infinity && driverMajor >= newerVersion.since;
+	const basic = basicFields.map((field) => (field === 'driver_version' && hasNewVersion ? newerVersion.field : field));
+	return [...basic, ...later, ...reasons].filter((field) => !refused.has(field));
 };
 
 /**

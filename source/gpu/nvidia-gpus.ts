@@ -59,7 +59,7 @@ export const parseGpuTable = (stdout: string, stderr: string): GpuTable | undefi
 			}
 		} else if (index !== undefined) {
 			gpus.set(index, readGpu(index, line));
-			driverVersion ??= readText(line.cells.get('driver_version'));
+			driverVersion ??= readText(line.cells.get('driver_version')) ?? readText(line.cells.get('kmd_version'));
 			previousIndex = index;
 		} else if (!isShifted(line.cells) && isMarker(line.cells.get('index') ?? '')) {
 			rows.push({words: withoutBrackets(line.cells.get('index') ?? ''), previousIndex});

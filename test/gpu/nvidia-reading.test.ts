@@ -105,9 +105,19 @@ test('a driver is asked for what it knows: none is asked for the reasons twice',
 			]);
 			expect(fields.includes('memory.reserved')).toBe(major >= 510);
 			expect(fields.includes('remapped_rows.failure')).toBe(major >= 580);
+			expect(fields.filter((field) => /^(?:driver|kmd)_version$/v.test(field))).toEqual([
+				major < 610 ? 'driver_version' : 'kmd_version',
+			]);
 			expect(fields).toHaveLength(new Set(fields).size);
 		}),
 	);
+	// Of an unknown age: the name that most know.
+	expect(gpuFields(new Set())).toContain('driver_version');
+});
+
+test('the version of the driver is told under either name', () => {
+	expect(parseGpuTable('index, driver_version\n0, 595.80', '')?.driverVersion).toBe('595.80');
+	expect(parseGpuTable('index, kmd_version\n0, 610.43.02', '')?.driverVersion).toBe('610.43.02');
 });
 
 test('the version is the one that the kernel notes for the module', async () => {
