@@ -16,8 +16,20 @@ const named = [
 	['delete', 'delete'],
 ] as const satisfies ReadonlyArray<readonly [keyof Key, string]>;
 
-/** Enter and Tab inside a burst of typing arrive as themselves. */
-const typed: Readonly<Record<string, string>> = {'\r': 'enter', '\n': 'enter', '\t': 'tab'};
+/** Inside a burst of typing these arrive as themselves. */
+const typed: Readonly<Record<string, string>> = {
+	'\r': 'enter',
+	'\n': 'enter',
+	'\t': 'tab',
+	'\b': 'backspace',
+	'\u{7F}': 'backspace',
+};
+
+/** And so does Ctrl with a letter, as the place of that in the alphabet. */
+function typedName(character: string): string {
+	const code = character.codePointAt(0)!;
+	return typed[character] ?? (code <= 26 ? `ctrl-${String.fromCodePoint(code + 96)}` : character);
+}
 
 /**
 The names of the keys behind one event of Ink. Fast typing over a slow line arrives as one event of several characters.
@@ -40,7 +52,7 @@ export function keyNames(input: string, key: Key): readonly string[] {
 		return [`ctrl-${input}`];
 	}
 
-	return key.meta ? [] : [...input].map((character) => typed[character] ?? character);
+	return key.meta ? [] : [...input].map((character) => typedName(character));
 }
 
 /** True for a key that stands for the character it writes. */

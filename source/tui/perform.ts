@@ -44,7 +44,7 @@ export const complaintOf = ({message, hint}: CanhazgpuError): Complaint => ({
 export const grantedFlash = (gpus: readonly number[], durationSeconds: number): Flash => ({
 	level: 'ok',
 	text: `reserved ${gpuList(gpus)} for ${longDuration(durationSeconds)}`,
-	command: `export CUDA_VISIBLE_DEVICES=${gpus.join(',')}`,
+	next: `export CUDA_VISIBLE_DEVICES=${gpus.join(',')}`,
 });
 
 type Targeted = {

@@ -29,6 +29,6 @@ export function reminderFlash(before: Snapshot | undefined, now: Snapshot, reque
 	return {
 		level: 'warning',
 		text: `your reservation of ${gpuList(gpus)} ends in ${shortDuration(left)}`,
-		command: `canhazgpu extend --gpu-ids ${gpus.join(',')} --duration 1h`,
+		next: `canhazgpu extend --gpu-ids ${gpus.join(',')} --duration 1h`,
 	};
 }

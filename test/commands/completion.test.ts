@@ -2,12 +2,14 @@
 import {execFileSync} from 'node:child_process';
 import {writeFileSync} from 'node:fs';
 import path from 'node:path';
-import {afterAll, beforeAll, describe, expect, test} from 'vitest';
+import {afterAll, beforeAll, expect, test} from 'vitest';
+import type {App} from '../../source/application.js';
 import {findCommand, verbs} from '../../source/arguments.js';
 import {candidatesOf} from '../../source/commands/complete-known.js';
 import {completeWords} from '../../source/commands/complete-words.js';
 import {globalFlags} from '../../source/commands/flags.js';
-import {createBox, createRedisBox, type Box} from '../_helpers/cli.js';
+import {understand} from '../../source/main.js';
+import {createRedisBox, type Box} from '../_helpers/cli.js';
 import {start} from '../_helpers/processes.js';
 import {startRedis, type RedisServer} from '../_helpers/redis-server.js';
 
@@ -85,40 +87,57 @@ test.each([
 	expect(stdout).toEqual(typeof told === 'string' ? told : expect.stringMatching(told));
 });
 
-describe('completion', () => {
-	test.each([
-		['bash', ['bash', '-n']],
-		['zsh', undefined],
-		['fish', undefined],
-	] as const)('prints the script for %s, by name or by SHELL', async (shell, check) => {
-		const byName = await box.run(`completion ${shell}`, {SHELL: '/bin/other'});
-		expect(byName).toMatchObject({exitCode: 0, stderr: ''});
-		expect(byName.stdout).toContain(` --complete ${shell} `);
-		expect(await box.run('completion', {SHELL: `/usr/bin/${shell}`})).toEqual(byName);
-		if (check !== undefined) {
-			execFileSync(check[0], check.slice(1), {input: byName.stdout});
-		}
-	});
+/** Runs the verb without a process. */
+async function completionOf(typed: string, shell: string | undefined, isTerminal = false) {
+	const understood = await understand(['completion', ...typed.split(' ').filter(Boolean)]);
+	if ('text' in understood) {
+		throw new TypeError(understood.text);
+	}
 
-	test.each([
-		['completion tcsh', '/bin/bash', 'There is no completion for "tcsh"'],
-		['completion bash zsh', '/bin/bash', 'completion takes one shell, and is given 2: bash zsh'],
-		['completion', '/bin/tcsh', 'Which shell? SHELL names "tcsh"'],
-		['completion', undefined, 'Which shell? SHELL names none'],
-		['completion constructor', '/bin/bash', 'There is no completion for "constructor"'],
-	])('%s with SHELL=%s is wrong usage', async (typed, shell, message) => {
-		expect(await box.run(typed, shell === undefined ? {} : {SHELL: shell})).toEqual({
-			exitCode: 2,
-			stdout: '',
-			stderr: `Error: ${message}\nThere is one for bash, zsh, and fish: canhazgpu completion bash\n`,
-		});
-	});
+	const printed: string[] = [];
+	const remarks: string[] = [];
+	const app = {
+		environment: {SHELL: shell},
+		isTerminal,
+		print(text: string) {
+			printed.push(text);
+		},
+		remark(text: string) {
+			remarks.push(text);
+		},
+	};
+	expect(await understood.command.run(app as unknown as App, understood.input)).toBe(0);
+	return {script: printed.join('\n'), remarks};
+}
 
-	test('needs no pool', async () => {
-		const empty = createBox({CANHAZGPU_REDIS_PORT: '1'});
-		expect(await empty.run('completion bash')).toMatchObject({exitCode: 0, stderr: ''});
-		empty.remove();
-	});
+test.each(['bash', 'zsh', 'fish'])('the script for %s, by name or by SHELL', async (shell) => {
+	const byName = await completionOf(shell, '/bin/other');
+	expect(byName.script).toContain(` --complete ${shell} `);
+	expect(byName.remarks).toEqual([]);
+	expect(await completionOf('', `/usr/bin/${shell}`)).toEqual(byName);
+	// Somebody who looks at it is told what it is for.
+	const {remarks} = await completionOf(shell, undefined, true);
+	expect(remarks).toEqual([expect.stringContaining(`canhazgpu completion ${shell}`)]);
+	if (shell === 'bash') {
+		execFileSync('bash', ['-n'], {input: byName.script});
+	}
+});
+
+test.each([
+	['tcsh', '/bin/bash', 'There is no completion for "tcsh"'],
+	['bash zsh', '/bin/bash', 'completion takes one shell, and is given 2: bash zsh'],
+	['', '/bin/tcsh', 'Which shell? SHELL names "tcsh"'],
+	['', undefined, 'Which shell? SHELL names none'],
+	['constructor', '/bin/bash', 'There is no completion for "constructor"'],
+])('completion %s with SHELL=%s is wrong usage', async (typed, shell, message) => {
+	const hint = 'There is one for bash, zsh, and fish: canhazgpu completion bash';
+	await expect(completionOf(typed, shell)).rejects.toMatchObject({exitCode: 2, message, hint});
+});
+
+test('completion needs no pool', async () => {
+	const {stdout, ...ran} = await box.run('completion', {SHELL: '/bin/zsh', CANHAZGPU_REDIS_PORT: '1'});
+	expect(ran).toEqual({exitCode: 0, stderr: ''});
+	expect(stdout).toMatch(/^#compdef canhazgpu chg\n/v);
 });
 
 const options = {verbs, find: findCommand, globals: globalFlags, isDescribed: true, know: async () => []};

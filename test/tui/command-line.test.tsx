@@ -78,6 +78,16 @@ test('Up and Down go through what was typed before, and back to what is being ty
 	expect(store.getState().dialog).toBeUndefined();
 });
 
+test('control keys count inside a burst of typing, too', async () => {
+	const ran: string[] = [];
+	const {press} = await open(async (line) => {
+		ran.push(line);
+		return [];
+	});
+	await press(':', 'reserve -g 2\u{15}quee\u{7F}ue\r');
+	expect(ran).toEqual(['queue']);
+});
+
 test('Tab goes as far as the candidates agree, and shows them', async () => {
 	const {press, shows, store} = await open(async () => []);
 	await press(':', 'r', keys.tab);

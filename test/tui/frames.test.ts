@@ -121,7 +121,7 @@ test('the flash of a success names what to type next', async () => {
 	const flash: Action = {
 		kind: 'done',
 		dialog: {kind: 'help'},
-		flash: {level: 'ok', text: 'reserved GPUs 1,2 for 4h 0m 0s', command: 'export CUDA_VISIBLE_DEVICES=1,2'},
+		flash: {level: 'ok', text: 'reserved GPUs 1,2 for 4h 0m 0s', next: 'export CUDA_VISIBLE_DEVICES=1,2'},
 	};
 	const text = await frame({columns: 80, rows: 24}, {}, [flash]);
 	expect(text.split('\n').at(-3)).toMatchInlineSnapshot(

@@ -22,7 +22,7 @@ test('the holder’s monitor says that a reservation ends soon, and how to keep 
 	expect(await flashAfter([quiet, quiet], [told, told])).toEqual({
 		level: 'warning',
 		text: 'your reservation of GPUs 0,1 ends in 9m',
-		command: 'canhazgpu extend --gpu-ids 0,1 --duration 1h',
+		next: 'canhazgpu extend --gpu-ids 0,1 --duration 1h',
 	});
 });
 

@@ -171,7 +171,7 @@ export function createDoings({world, store, ports, waits, refresh, quit, tellTer
 			tellTerminal(clipboardSequence(line, ports.isInTmux ?? false));
 			dispatch({
 				kind: 'done',
-				flash: {level: 'ok', text: 'copied, where this terminal allows it', command: line},
+				flash: {level: 'ok', text: 'copied, where this terminal allows it', next: line},
 			});
 		},
 		openCommand() {

@@ -6,7 +6,7 @@ import type {FilterPrompt} from '../table/state.js';
 import {promptLine as commandPromptLine} from './command-line.js';
 import {fieldSpans} from './field.js';
 import {ellipsisOf, glyphsOf} from './glyphs.js';
-import {span, spread, type Line, type Tone} from './spans.js';
+import {lineWidth, span, spread, type Line, type Tone} from './spans.js';
 
 type Message = Omit<Flash, 'level'> & {readonly level: Flash['level'] | 'waiting'};
 
@@ -67,6 +67,9 @@ function promptLine(state: State, {field}: FilterPrompt): Line {
 	return spread([span(' Filter ', 'key'), ...value], [span(count, 'dim')], columns, glyphs.ellipsis);
 }
 
+const commandSpans = (command: string | undefined): Line =>
+	command === undefined ? [] : [span('  $ ', 'dim'), span(command, 'key'), span(' ')];
+
 export function messageLine(state: State): Line {
 	const {columns} = state.size;
 	if (state.table.prompt !== undefined) {
@@ -80,6 +83,9 @@ export function messageLine(state: State): Line {
 	const flash: Message | undefined = state.flash ?? standing(state);
 	const [word, tone] = flash === undefined ? ['', 'plain' as const] : words[flash.level];
 	const left = flash === undefined ? [] : [span(` ${word} `, tone), span(flash.text)];
-	const command = flash?.command === undefined ? [] : [span('  $ ', 'dim'), span(flash.command, 'key'), span(' ')];
-	return spread(left, [...command, ...undoSpans(state)], columns, ellipsisOf(state));
+	const undo = undoSpans(state);
+	const next = commandSpans(flash?.next);
+	const command = commandSpans(flash?.command);
+	const isRoomy = lineWidth(left) + lineWidth(command) + lineWidth(undo) <= columns;
+	return spread(left, [...next, ...(isRoomy ? command : []), ...undo], columns, ellipsisOf(state));
 }
