@@ -29,7 +29,8 @@ export default defineConfig(({mode}) => ({
 		maxWorkers: Math.max(2, Math.min(availableParallelism() + 1, 8)),
 		// Only what hangs takes as long.
 		testTimeout: 90_000,
-		hookTimeout: 60_000,
+		hookTimeout: 90_000,
+		expect: {poll: {timeout: 20_000}},
 		coverage: {
 			provider: 'v8',
 			include: ['source/core/**'],

@@ -2,9 +2,10 @@
 A real redis-server of a test's own.
 */
 import {spawn, type ChildProcess} from 'node:child_process';
+import {randomInt} from 'node:crypto';
 import {once} from 'node:events';
 import {mkdtempSync, rmSync} from 'node:fs';
-import {connect, createServer, type AddressInfo} from 'node:net';
+import {connect, createServer} from 'node:net';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
@@ -54,19 +55,30 @@ type Options = {
 
 const startTimeoutMs = 20_000;
 
+/** Below those from which the system takes a port for whoever connects: one that is free stays so while its server is away. */
+const ports = {from: 12_000, to: 32_000};
+
 /** A port that nobody listens on, now. */
 export async function freePort(): Promise<number> {
-	const server = createServer().listen(0, '127.0.0.1');
-	await once(server, 'listening');
-	const {port} = server.address() as AddressInfo;
-	server.close();
-	await once(server, 'close');
-	return port;
+	for (;;) {
+		const port = randomInt(ports.from, ports.to);
+		const server = createServer();
+		try {
+			await once(server.listen(port, '127.0.0.1'), 'listening');
+		} catch {
+			// Somebody has it.
+			continue;
+		}
+
+		server.close();
+		await once(server, 'close');
+		return port;
+	}
 }
 
-/** What it answers, which may be that it wants a password; undefined when it does not. */
-async function answerOf(port: number): Promise<string | undefined> {
-	const connection = connect(port, '127.0.0.1');
+/** What it answers, which may be that it wants a password; undefined when it does not. At its socket nobody else can answer. */
+async function answerOf(socket: string): Promise<string | undefined> {
+	const connection = connect(socket);
 	try {
 		await once(connection, 'connect');
 		connection.write('PING\r\n');
@@ -120,8 +132,8 @@ export async function startRedis({settings = [], isDurable = false}: Options = {
 		);
 		child = server;
 		const deadline = performance.now() + startTimeoutMs;
-		while (!isUp(await answerOf(port))) {
-			if (server.exitCode !== null || performance.now() > deadline) {
+		while (!isUp(await answerOf(socket))) {
+			if (server.exitCode !== null || server.signalCode !== null || performance.now() > deadline) {
 				throw new Error(`redis-server on port ${port} did not start (exit code ${server.exitCode})`);
 			}
 
@@ -144,7 +156,7 @@ export async function startRedis({settings = [], isDurable = false}: Options = {
 	try {
 		await start();
 	} catch {
-		// Somebody may have taken the port meanwhile.
+		// Somebody may have taken the port in between.
 		await kill();
 		port = await freePort();
 		await start();

@@ -90,7 +90,7 @@ export const createStage = async (files: Readonly<Record<string, string>> = {}) 
 			detached: true,
 		});
 	const reports = () => readLines(in_('report')).map((line) => JSON.parse(line) as Report);
-	const when = async (event: Report['event'], timeoutMs = 10_000): Promise<Report> =>
+	const when = async (event: Report['event'], timeoutMs = 20_000): Promise<Report> =>
 		vi.waitFor(
 			() => {
 				const found = reports().find((report) => report.event === event);
@@ -150,7 +150,7 @@ export const createStage = async (files: Readonly<Record<string, string>> = {}) 
 						throw new Error(`The job was sent: ${signals().join(' ')}`);
 					}
 				},
-				{timeout: 10_000, interval: 10},
+				{timeout: 20_000, interval: 10},
 			);
 		},
 		async heard(name: string) {
@@ -160,7 +160,7 @@ export const createStage = async (files: Readonly<Record<string, string>> = {}) 
 						throw new Error(`The job was sent: ${signals().join(' ')}`);
 					}
 				},
-				{timeout: 10_000, interval: 10},
+				{timeout: 20_000, interval: 10},
 			);
 		},
 		stop(exitCode = 0) {
@@ -209,7 +209,7 @@ export const becomes = async (state: Liveness, ...identities: readonly ProcessId
 				throw new Error(`They are: ${states.join(' ')}`);
 			}
 		},
-		{timeout: 10_000, interval: 10},
+		{timeout: 20_000, interval: 10},
 	);
 };
 

@@ -39,7 +39,7 @@ export const openTerminal = ({command, args, directory, environment}: TerminalOp
 		/**
 		Waits until the terminal shows this, after what was waited for before. Gives back all that was shown up to it.
 		*/
-		async shows(expected: string, timeoutMs = 10_000): Promise<string> {
+		async shows(expected: string, timeoutMs = 20_000): Promise<string> {
 			return vi.waitFor(
 				() => {
 					const shown = stripVTControlCharacters(output);
@@ -68,7 +68,7 @@ export const openTerminal = ({command, args, directory, environment}: TerminalOp
 
 					return exitCode;
 				},
-				{timeout: 10_000, interval: 10},
+				{timeout: 20_000, interval: 10},
 			);
 		},
 		/**

@@ -111,7 +111,7 @@ test('a full pipe makes the job wait, also after we have spoken into it', async 
 			expect(readStat(head)).toMatchObject({comm: 'head', state: 'S'});
 			expect(readFileSync(`/proc/${head}/wchan`, 'utf8')).toMatch(/pipe/v);
 		},
-		{timeout: 10_000, interval: 10},
+		{timeout: 20_000, interval: 10},
 	);
 	stage.stop();
 	// With our own two lines.

@@ -8,6 +8,7 @@ import {afterEach, expect, test, vi} from 'vitest';
 import type {ProcessIdentity} from '../../source/core/types.js';
 import {parseStat, readStat} from '../../source/host/proc.js';
 import {identityOf, liveness, ownIdentity} from '../../source/host/processes.js';
+import {cpuMsOf} from '../_helpers/timed.js';
 import {createFiles} from './temporary.js';
 
 const children: ChildProcess[] = [];
@@ -34,7 +35,7 @@ const becomes = async (identity: ProcessIdentity, expected: string) =>
 		() => {
 			expect(liveness([identity])).toEqual([expected]);
 		},
-		{timeout: 5000, interval: 10},
+		{timeout: 20_000, interval: 10},
 	);
 
 /**
@@ -47,7 +48,7 @@ const childOf = async (pid: number): Promise<number> =>
 			expect(text).not.toBe('');
 			return Number(text.split(' ', 1)[0]);
 		},
-		{timeout: 5000, interval: 10},
+		{timeout: 20_000, interval: 10},
 	);
 
 test('we are alive ourselves', () => {
@@ -152,9 +153,7 @@ test('without /proc presence is all there is to tell', async () => {
 test('a hundred answers take a moment', () => {
 	const self = ownIdentity();
 	const many = Array.from({length: 100}, () => self);
-	const startedAt = performance.now();
-	liveness(many);
-	expect(performance.now() - startedAt).toBeLessThan(1000);
+	expect(cpuMsOf(() => liveness(many))).toBeLessThan(1000);
 });
 
 test('a program cannot disguise its state by its name', () => {

@@ -126,7 +126,7 @@ describe.each([
 		await harness.close();
 	});
 
-	test('answers and holds what the reference store does', async () => {
+	test('answers and holds what the reference store does', {timeout: 240_000}, async () => {
 		const outcomes = new Map<string, number>();
 		await fc.assert(
 			fc.asyncProperty(fc.array(anyStep, {minLength: 1, maxLength: longest, size: 'max'}), async (steps) => {

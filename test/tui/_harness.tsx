@@ -232,7 +232,7 @@ export function startMonitor(
 				() => {
 					expect(screen()).toMatch(text);
 				},
-				{timeout: 5000, interval: 10},
+				{timeout: 20_000, interval: 10},
 			);
 		},
 		line: (beginning) => stdout.screen().find((line) => line.search(beginning) !== -1) ?? '',

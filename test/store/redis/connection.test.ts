@@ -79,12 +79,14 @@ describe('a Redis', () => {
 			}
 		};
 
-		const {seconds, error} = await timed(more());
-		expect(error).toMatchObject({
-			code: 'store-unreachable',
-			message: `Redis at 127.0.0.1:${server.port} has too many clients`,
-		});
-		expect(seconds).toBeLessThan(6);
+		const {ownSeconds, error} = await timed(more());
+		const name = `Redis at 127.0.0.1:${server.port}`;
+		expect(error).toMatchObject({code: 'store-unreachable'});
+		// A server that hangs up before it has read what was sent to it cuts off its own word, too: so it is where it is slow.
+		expect([`${name} has too many clients`, `Cannot reach ${name}: the connection was cut`]).toContain(
+			(error as Error).message,
+		);
+		expect(ownSeconds).toBeLessThan(6);
 	});
 
 	test('forgets its scripts, and nobody notices', async () => {
@@ -158,10 +160,10 @@ describe('a Redis', () => {
 			code: 'store-unreachable',
 			message: expect.stringContaining('refused') as string,
 		});
-		expect(first.seconds).toBeLessThan(3);
+		expect(first.ownSeconds).toBeLessThan(3);
 		const second = await timed(write(store, poolWrite(2)));
 		expect(second.error).toMatchObject({code: 'store-unreachable'});
-		expect(second.seconds).toBeLessThan(0.5);
+		expect(second.ownSeconds).toBeLessThan(0.5);
 		await server.restart();
 		await eventually(async () => (await store.read()).pool?.gpuCount === 1);
 	});
@@ -169,9 +171,9 @@ describe('a Redis', () => {
 	test('is away for good: a command that somebody waits for gives up', async () => {
 		const hasty = await openRedisStore({host, port: server.port, db: 0, patient: false});
 		await server.kill();
-		const {seconds, error} = await timed(hasty.read());
+		const {ownSeconds, error} = await timed(hasty.read());
 		expect(error).toMatchObject({code: 'store-unreachable'});
-		expect(seconds).toBeLessThan(6);
+		expect(ownSeconds).toBeLessThan(6);
 		await hasty.close();
 	});
 
@@ -185,9 +187,9 @@ describe('a Redis', () => {
 				code: 'store-unreachable',
 				message: `Cannot reach Redis at 127.0.0.1:${server.port}: no answer in time`,
 			});
-			expect(reading.seconds).toBeLessThan(6);
+			expect(reading.ownSeconds).toBeLessThan(6);
 			expect(committing.error).toMatchObject({code: 'store-unreachable'});
-			expect(committing.seconds).toBeLessThan(6);
+			expect(committing.ownSeconds).toBeLessThan(6);
 			await eventually(() => heard.includes('lost: no answer in time'), 12_000);
 		} finally {
 			process.kill(server.pid(), 'SIGCONT');
@@ -204,15 +206,20 @@ describe('a Redis', () => {
 		await client.config('SET', 'aof-use-rdb-preamble', 'yes');
 		await client.bgrewriteaof();
 		await eventually(async () => (await client.info('persistence')).includes('aof_rewrite_in_progress:0'));
+		// It would take a minute, if it were not told to hurry.
 		await server.restart({
-			settings: ['--key-load-delay', '500', '--loading-process-events-interval-bytes', '1024'],
+			settings: ['--key-load-delay', '15000', '--loading-process-events-interval-bytes', '1024'],
 			isLoadingEnough: true,
 		});
 		const early = client.duplicate({enableReadyCheck: false});
 		expect(await early.info('persistence')).toContain('loading:1');
-		early.disconnect();
 		const late = await openRedisStore({host, port: server.port, db: 0, patient: false});
-		expect((await late.read()).pool?.gpuCount).toBe(3);
+		const reading = late.read();
+		await sleep(300);
+		expect(await early.info('persistence')).toContain('loading:1');
+		await early.config('SET', 'key-load-delay', 0);
+		expect((await reading).pool?.gpuCount).toBe(3);
+		early.disconnect();
 		await late.close();
 	});
 
