@@ -41,8 +41,9 @@ export const admin: Command = {
 		const provider = wantedProvider ?? detected.provider ?? 'fake';
 		const place = await app.openPoolPlace();
 		try {
-			const {pool, droppedLeases} = await place.make({gpuCount, provider, force: input.has('force')});
-			app.print(`Made a pool of ${pool.gpuCount} GPU(s) (${pool.provider}) in ${place.location}`);
+			const {pool, droppedLeases, wasThere} = await place.make({gpuCount, provider, force: input.has('force')});
+			const what = `pool of ${pool.gpuCount} GPU(s) (${pool.provider}) in ${place.location}`;
+			app.print(wasThere ? `The ${what} was there already; everybody on this machine finds it now` : `Made a ${what}`);
 			if (droppedLeases > 0) {
 				app.print(`Ended ${droppedLeases} reservation(s) of the pool before it`);
 			}

@@ -15,7 +15,12 @@ export type PoolRequest = {
 	readonly movedFrom?: string;
 };
 
-export type PoolMade = {readonly pool: Pool; readonly droppedLeases: number};
+export type PoolMade = {
+	readonly pool: Pool;
+	readonly droppedLeases: number;
+	/** It was there, as asked for, and only nobody had been told where. */
+	readonly wasThere?: boolean;
+};
 
 type Makers = Pick<World, 'store' | 'host' | 'clock'>;
 
@@ -50,7 +55,7 @@ async function readEvenGarbage(
 }
 
 /**
-@throws CanhazgpuError `pool-exists` when there is a pool and `force` is not set.
+@throws CanhazgpuError `pool-exists`, with the pool as its details, when there is one and `force` is not set.
 */
 export async function makePool(makers: Makers, request: PoolRequest): Promise<PoolMade> {
 	checkPoolSize(request.gpuCount);
@@ -73,6 +78,7 @@ export async function makePool(makers: Makers, request: PoolRequest): Promise<Po
 				`There is a pool of ${snapshot.pool.gpuCount} GPU(s) already in ${store.location}`,
 				{
 					hint: 'Nothing was changed. --force replaces it and ends all its reservations.',
+					details: snapshot.pool,
 				},
 			);
 		}

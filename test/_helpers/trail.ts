@@ -45,7 +45,7 @@ function play({kind, gpus, leaseId, entryId}: AuditRecord, told: Told): void {
 }
 
 /** Plays the whole trail and compares what comes of it with what the store holds. */
-export async function checkTrail(world: TestWorld, snapshot: Snapshot): Promise<void> {
+export async function checkTrail(world: Pick<TestWorld, 'store'>, snapshot: Snapshot): Promise<void> {
 	const told: Told = {holds: new Map(), ended: [], line: new Set()};
 	const entries = await world.store.audit();
 	for (const record of entries) {

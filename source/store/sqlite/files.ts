@@ -3,6 +3,7 @@ The files of the database: making them for the right people, and refusing places
 */
 import {chmodSync, closeSync, fchmodSync, mkdirSync, openSync, statfsSync, statSync} from 'node:fs';
 import {dirname} from 'node:path';
+import process from 'node:process';
 import {databaseProblem, explain} from './failures.js';
 
 export type Modes = {
@@ -50,6 +51,7 @@ export function createFile(path: string, fileMode: number): void {
 		file = openSync(path, 'wx', fileMode);
 	} catch (error) {
 		if ((error as NodeJS.ErrnoException).code === 'EEXIST') {
+			completeFile(path, fileMode);
 			return;
 		}
 
@@ -60,6 +62,14 @@ export function createFile(path: string, fileMode: number): void {
 		fchmodSync(file, fileMode);
 	} finally {
 		closeSync(file);
+	}
+}
+
+/** One that is empty still was left by somebody who was stopped before it had its permissions. */
+function completeFile(path: string, fileMode: number): void {
+	const {size, uid} = statSync(path);
+	if (size === 0 && uid === process.getuid?.()) {
+		chmodSync(path, fileMode);
 	}
 }
 

@@ -1,0 +1,129 @@
+/**
+Where `admin` makes the pool, and how everybody is told.
+*/
+import {chmodSync, chownSync, mkdirSync} from 'node:fs';
+import {makePool, type PoolMade, type PoolRequest} from './core/administration.js';
+import type {Store} from './core/ports.js';
+import type {Pool, PoolRecord} from './core/types.js';
+import type {PoolPlace} from './application.js';
+import {openEmbedded, openPrivate, openRedis} from './app-openers.js';
+import {recordWords, type Context} from './app-stores.js';
+import {CanhazgpuError} from './errors.js';
+import {groupId} from './host/groups.js';
+
+type NewPlace = {readonly store: Store; readonly record?: PoolRecord; readonly privateLabel?: string};
+
+/** The shared directory: for one group, or for everybody. Never sticky: others must be able to open the journal. */
+async function openShared(context: Context): Promise<NewPlace> {
+	const {places, config} = context;
+	const group = config.get('admin.group');
+	const gid = group === undefined ? undefined : await groupId(group);
+	const [directoryMode, fileMode] = gid === undefined ? [0o777, 0o666] : [0o2770, 0o660];
+	try {
+		mkdirSync(places.sharedDirectory, {recursive: true});
+		if (gid !== undefined) {
+			chownSync(places.sharedDirectory, -1, gid);
+		}
+
+		chmodSync(places.sharedDirectory, directoryMode);
+	} catch (error) {
+		throw new CanhazgpuError(
+			'store-unreachable',
+			`Cannot make ${places.sharedDirectory}: ${(error as NodeJS.ErrnoException).code}`,
+			{
+				hint: 'Run it as root: sudo canhazgpu admin --store embedded',
+				cause: error,
+			},
+		);
+	}
+
+	return {
+		store: await openEmbedded(context, places.sharedDirectory, {create: true, directoryMode, fileMode}),
+		record: {store: 'embedded', directory: places.sharedDirectory},
+	};
+}
+
+/** Where `admin` makes the pool: as asked; else where it is already; else in Redis. */
+async function newPlace(context: Context): Promise<NewPlace> {
+	const {places, config} = context;
+	const {asked, isRedisGiven, recorded} = places.facts();
+	if (asked === 'embedded' || (asked === undefined && !isRedisGiven && recorded?.store === 'embedded')) {
+		return places.canMakeShared()
+			? openShared(context)
+			: {store: await openPrivate(context, true), privateLabel: places.privateLabel};
+	}
+
+	if (config.isGiven('admin.group')) {
+		throw new CanhazgpuError('usage', '--group is for a pool without Redis: Redis has users and passwords', {
+			hint: 'For example: sudo canhazgpu admin --store embedded --group NAME',
+		});
+	}
+
+	const isRecorded = asked === undefined && !isRedisGiven && recorded?.store === 'redis';
+	const record = isRecorded ? recorded : places.redisRecord();
+	try {
+		return {store: await openRedis(context, false, isRecorded ? recorded : undefined), record};
+	} catch (error) {
+		if (error instanceof CanhazgpuError && error.code === 'store-unreachable') {
+			throw new CanhazgpuError(error.code, error.message, {
+				hint: `${error.hint ?? ''} Or keep the pool without Redis: canhazgpu admin --store embedded`.trim(),
+				cause: error,
+			});
+		}
+
+		throw error;
+	}
+}
+
+const isSame = (a: PoolRecord, b: PoolRecord): boolean => JSON.stringify(a) === JSON.stringify(b);
+
+/** The pool that was in the way, if it is just what was asked for. */
+function poolAsked(error: unknown, {gpuCount, provider}: PoolRequest): Pool | undefined {
+	if (!(error instanceof CanhazgpuError && error.code === 'pool-exists')) {
+		return undefined;
+	}
+
+	const pool = error.details as Pool;
+	return pool.gpuCount === gpuCount && pool.provider === provider ? pool : undefined;
+}
+
+export async function openPoolPlace(context: Context): Promise<PoolPlace> {
+	const {places} = context;
+	const {store, record, privateLabel} = await newPlace(context);
+	return {
+		location: store.location,
+		privateLabel,
+		async make(request) {
+			const {recorded} = places.facts();
+			const elsewhere =
+				recorded !== undefined && (record === undefined || !isSame(recorded, record))
+					? recordWords(recorded)
+					: undefined;
+			if (elsewhere !== undefined && !request.force) {
+				throw new CanhazgpuError('pool-exists', `This machine's GPU pool is somewhere else already: in ${elsewhere}`, {
+					hint: 'Nothing was changed. --force makes another and sends everybody there.',
+				});
+			}
+
+			let made: PoolMade;
+			try {
+				made = await makePool({...context, store}, {...request, movedFrom: elsewhere});
+			} catch (error) {
+				// Whoever made it was stopped before anybody was told where it is.
+				const pool = recorded === undefined ? poolAsked(error, request) : undefined;
+				if (pool === undefined || record === undefined || !places.announce(record)) {
+					throw error;
+				}
+
+				return {pool, droppedLeases: 0, wasThere: true};
+			}
+
+			if (record !== undefined && !places.announce(record) && record.store === 'redis') {
+				places.remember(record);
+			}
+
+			return made;
+		},
+		close: async () => store.close(),
+	};
+}

@@ -1,0 +1,58 @@
+/** Kill -9 at some points of some verbs; test/long goes through all. */
+import {rmSync} from 'node:fs';
+import path from 'node:path';
+import fc from 'fast-check';
+import {describe, expect, test} from 'vitest';
+import {embeddedGround, redisGround} from '../_helpers/kill-grounds.js';
+import {createSweep} from '../_helpers/kill-stage.js';
+import {killedVerbs} from '../_helpers/killed-verbs.js';
+import {freshEmbeddedBox} from '../_helpers/processes.js';
+
+const anyVerb = fc.constantFrom(...killedVerbs);
+
+describe.each([
+	['redis', redisGround, 12],
+	['embedded', async () => embeddedGround, 40],
+] as const)('a verb on %s that is killed', (_, makeGround, points) => {
+	test('has done all of it or nothing of it, and the next look is right', {timeout: 120_000}, async () => {
+		const sweep = createSweep(await makeGround());
+		let kills = 0;
+		await fc.assert(
+			fc.asyncProperty(anyVerb, fc.integer({min: 1, max: points}), async (verb, at) => {
+				kills += (await sweep.kill(verb, at)) ? 1 : 0;
+			}),
+			{numRuns: 6, endOnFailure: true},
+		);
+		expect(kills).toBeGreaterThan(0);
+	});
+});
+
+test(
+	'a Redis that is killed under a verb, and comes back with its data: done once or not at all, and said',
+	{timeout: 120_000},
+	async () => {
+		const sweep = createSweep(await redisGround('server'));
+		await fc.assert(
+			fc.asyncProperty(anyVerb, fc.integer({min: 1, max: 12}), async (verb, at) => {
+				await sweep.killServer(verb, at);
+			}),
+			{numRuns: 4, endOnFailure: true},
+		);
+	},
+);
+
+test('a set-up that nobody was told of any more is completed by saying it again', async () => {
+	const box = await freshEmbeddedBox(2);
+	await box.run('reserve');
+	rmSync(path.join(box.poolDirectory, 'pool.json'));
+	expect(await box.run('status')).toMatchObject({exitCode: 4});
+	expect(await box.run('admin --gpus 3 --provider fake')).toMatchObject({exitCode: 1, stdout: ''});
+	expect(await box.run('status')).toMatchObject({exitCode: 4});
+	expect(await box.run('admin --gpus 2 --provider fake')).toEqual({
+		exitCode: 0,
+		stdout: `The pool of 2 GPU(s) (fake) in ${box.poolDirectory}/pool.sqlite was there already; everybody on this machine finds it now\n`,
+		stderr: '',
+	});
+	expect((await box.run('status --json')).stdout).toContain('"type": "MANUAL"');
+	expect(await box.run('admin --gpus 2 --provider fake')).toMatchObject({exitCode: 1});
+});
