@@ -6,7 +6,11 @@ import type {Command} from './command.js';
 import {createHostLooks} from './monitor-hosts.js';
 import {createCommandLine} from './monitor-line.js';
 import {keepReminding} from './reminding.js';
-import {status} from './status.js';
+
+async function loadMonitor() {
+	const {prepareMonitor} = await import('../tui/index.js');
+	return prepareMonitor();
+}
 
 export const top: Command = {
 	name: 'top',
@@ -35,6 +39,7 @@ export const top: Command = {
 		}
 
 		if (input.has('once') || !app.isTerminal) {
+			const {status} = await import('./status.js');
 			const isDemo = input.has('demo');
 			const shown: App = {...app, open: async (options) => app.open({...options, isDemo})};
 			return status.run(shown, {...input, has: () => false, text: () => undefined});
@@ -42,10 +47,10 @@ export const top: Command = {
 
 		const isReadonly = input.has('readonly');
 		// The screen's libraries load while the store is being opened.
-		const monitor = import('../tui/index.js');
+		const loading = loadMonitor();
+		// Whoever fails before it is needed has another error to tell.
+		loading.catch(() => undefined);
 		const world = await app.open({isPatient: true, canMakePrivate: true, isDemo: input.has('demo')});
-		// What could not be sent is nothing to put on a screen that is the monitor's.
-		const stopReminding = isReadonly || input.has('demo') ? undefined : keepReminding(app, world, () => undefined);
 		const hosts = createHostLooks({
 			app,
 			world,
@@ -55,8 +60,11 @@ export const top: Command = {
 				throw error;
 			},
 		});
+		let stopReminding: (() => Promise<void>) | undefined;
 		try {
-			const {runMonitor} = await monitor;
+			const runMonitor = await loading;
+			// What could not be sent is nothing to put on a screen that is the monitor's.
+			stopReminding = isReadonly || input.has('demo') ? undefined : keepReminding(app, world, () => undefined);
 			return await runMonitor({
 				world,
 				watchedGpus: await world.watchGpus(scanIntervalSeconds * 1000),
