@@ -1,6 +1,6 @@
 import process from 'node:process';
 import packageJson from '../../package.json' with {type: 'json'};
-import {judgeClock, judgeScan, judgeStore, judgeVersions, type Finding} from '../core/diagnosis.js';
+import {judgeClock, judgeRecords, judgeScan, judgeStore, judgeVersions, type Finding} from '../core/diagnosis.js';
 import {emptyPlan} from '../core/plan.js';
 import {requirePool} from '../core/pool.js';
 import type {Pool} from '../core/types.js';
@@ -37,6 +37,28 @@ async function detectedFinding(app: App): Promise<Finding> {
 		: {check: 'provider', level: 'ok', words: `${detected.provider}: ${detected.gpuCount} GPU(s)`};
 }
 
+/** Whether the history and the trail can be read: without the one nothing can be given back, without the other nothing is told. */
+async function tryKept({store}: OpenWorld, now: number): Promise<readonly Finding[]> {
+	const reads = [
+		[async () => store.history(now, now).pages()[Symbol.asyncIterator]().next(), 'error'],
+		[async () => store.audit({newest: 1}), 'warning'],
+	] as const;
+	const findings: Finding[] = [];
+	for (const [read, level] of reads) {
+		try {
+			await read();
+		} catch (error) {
+			const finding = findingOf('store', error);
+			// What a Redis cannot do or does not allow is told of elsewhere.
+			if ((error as CanhazgpuError).code === 'pool-garbage') {
+				findings.push({...finding, level});
+			}
+		}
+	}
+
+	return findings;
+}
+
 async function examine(app: App, world: OpenWorld): Promise<readonly Finding[]> {
 	const {store, host, clock, gpus} = world;
 	const scan = gpus.observe();
@@ -54,18 +76,7 @@ async function examine(app: App, world: OpenWorld): Promise<readonly Finding[]> 
 		poolFinding = findingOf('pool', error);
 	}
 
-	const garbage = snapshot.gpus.flatMap((record): readonly Finding[] =>
-		record.kind === 'garbage'
-			? [
-					{
-						check: 'pool',
-						level: 'error',
-						words: `The record of GPU ${record.index} makes no sense: ${record.problem}`,
-						mend: 'canhazgpu admin --force makes the pool anew, and ends all reservations.',
-					},
-				]
-			: [],
-	);
+	const kept = await tryKept(world, snapshot.now);
 	const commit = await tryCommit(world, snapshot.pool?.gpuCount);
 	const seen = await scan;
 	// Without a pool nobody has said whose GPUs to ask for: the machine is asked what it has.
@@ -76,7 +87,8 @@ async function examine(app: App, world: OpenWorld): Promise<readonly Finding[]> 
 			? []
 			: [{check: 'store', level: 'warning', words: world.privateLabel} as const]),
 		poolFinding,
-		...garbage,
+		...judgeRecords(snapshot),
+		...kept,
 		...scanned,
 		commit,
 		judgeClock(snapshot.now, ownSeconds, roundTripMs),

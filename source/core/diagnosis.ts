@@ -1,6 +1,6 @@
 /** What `doctor` finds: each fact judged on its own, with the way to mend it. Facts that could not be had are not judged. */
 import type {StoreCondition} from './ports.js';
-import type {GpuReading, Observation, Pool} from './types.js';
+import type {GpuReading, Observation, Pool, Snapshot} from './types.js';
 import {useOf, wordsOnce} from './use.js';
 
 export type Finding = {
@@ -59,6 +59,41 @@ export function judgeStore(location: string, roundTripMs: number, condition: Sto
 		...judgeCondition(condition),
 	];
 }
+
+const moveAway = (key: string): string => `Move it out of the way: redis-cli RENAME ${key} ${key}.damaged`;
+
+/** Why every GPU is out of service, and the way to mend it. */
+export const unreadableDrains = (problem: string): {readonly words: string; readonly mend: string} => ({
+	words: `The record of drained GPUs cannot be read: ${problem}`,
+	mend: moveAway('canhazgpu:drain'),
+});
+
+/** Records of the pool that make no sense. */
+export const judgeRecords = ({gpus, drainProblem, noticesProblem}: Snapshot): readonly Finding[] => [
+	...gpus.flatMap((record): readonly Finding[] =>
+		record.kind === 'garbage'
+			? [
+					{
+						check: 'pool',
+						level: 'error',
+						words: `The record of GPU ${record.index} makes no sense: ${record.problem}`,
+						mend: 'canhazgpu admin --force makes the pool anew, and ends all reservations.',
+					},
+				]
+			: [],
+	),
+	...(drainProblem === undefined ? [] : [{check: 'store', level: 'error', ...unreadableDrains(drainProblem)} as const]),
+	...(noticesProblem === undefined
+		? []
+		: [
+				{
+					check: 'store',
+					level: 'warning',
+					words: `The record of notices cannot be read, and nothing more is told of use without a reservation: ${noticesProblem}`,
+					mend: moveAway('canhazgpu:notices'),
+				} as const,
+			]),
+];
 
 const judgeGpu = (gpu: GpuReading): readonly Finding[] => {
 	const {index, failure, health = []} = gpu;

@@ -1,5 +1,6 @@
 /** Taking GPUs out of service by hand, and putting them back: whoever has one keeps it, and nobody new gets it, not even by force. */
 import {CanhazgpuError} from '../errors.js';
+import {unreadableDrains} from './diagnosis.js';
 import {emptyPlan, type Plan} from './plan.js';
 import type {World} from './ports.js';
 import {checkIds} from './request.js';
@@ -17,9 +18,8 @@ type Change = {
 
 function planDrains(snapshot: Snapshot, {world, requester, gpus, kind, drains, reason}: Change): Plan {
 	if (snapshot.drainProblem !== undefined && snapshot.stored.drains === undefined) {
-		throw new CanhazgpuError('pool-garbage', `The record of drained GPUs cannot be read: ${snapshot.drainProblem}`, {
-			hint: 'Move it out of the way: redis-cli RENAME canhazgpu:drain canhazgpu:drain.damaged',
-		});
+		const {words, mend} = unreadableDrains(snapshot.drainProblem);
+		throw new CanhazgpuError('pool-garbage', words, {hint: mend});
 	}
 
 	const reasons = new Set(gpus.flatMap((gpu) => snapshot.drains.get(gpu)?.reason ?? []));

@@ -153,6 +153,8 @@ export type Snapshot = {
 	readonly drainProblem?: string;
 	/** What was told and still stands. */
 	readonly notices: readonly Notice[];
+	/** Why their record can neither be read nor replaced: nothing more is told. */
+	readonly noticesProblem?: string;
 	/** The stored forms, which a commit compares; undefined when there are none. */
 	readonly stored: {readonly drains: string | undefined; readonly notices: string | undefined};
 	/** When the asking user last gave back each GPU, from the newest 100 usage records; empty when nobody was named. */

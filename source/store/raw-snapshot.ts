@@ -104,6 +104,7 @@ export function decodeSnapshot(raw: RawSnapshot, user: string | undefined): Snap
 		queue: raw.queue.map(([id, value]) => queueRecord(id, value)),
 		...drainsOf(raw.drains, pool?.gpuCount ?? 0, raw.now),
 		notices: decodeNotices(storedOf(raw.notices)),
+		noticesProblem: typeof raw.notices === 'object' ? problemOf(raw.notices) : undefined,
 		stored: {drains: storedOf(raw.drains), notices: storedOf(raw.notices)},
 		lastUsed: user === undefined ? new Map() : lastUsedBy(user, raw.recentUsage),
 	};

@@ -3,6 +3,7 @@ What the doctor says of real stores.
 */
 import {Buffer} from 'node:buffer';
 import {open, writeFile} from 'node:fs/promises';
+import {Redis} from 'ioredis';
 import {afterAll, beforeAll, expect, onTestFinished, test} from 'vitest';
 import {createBox} from '../_helpers/cli.js';
 import {freshEmbeddedBox, freshRedisBox} from '../_helpers/processes.js';
@@ -40,6 +41,25 @@ test('a Redis without a pool: how to make one, and what GPUs there are', async (
 	expect(stdout).toMatch(/^✗ pool {8}There is no GPU pool in redis \S+\n +Make one with: canhazgpu admin$/mv);
 	expect(stdout).toContain('⚠ provider    No GPUs were found here: ');
 	expect(stdout).not.toContain('simulated');
+});
+
+test.each([
+	['canhazgpu:notices', 'The record of notices cannot be read', 0],
+	['canhazgpu:drain', 'The record of drained GPUs cannot be read', 1],
+	['canhazgpu:trail', 'The GPU pool is damaged: canhazgpu:trail', 0],
+	['canhazgpu:usage_history_sorted', 'The GPU pool is damaged: canhazgpu:usage_history_sorted', 1],
+])('%s of another type is told', async (key, words, exitCode) => {
+	const box = await freshRedisBox(redis.port, 2);
+	const client = new Redis(redis.port);
+	await client.del(key);
+	await client.hset(key, 'a', 1);
+	client.disconnect();
+	const {stdout, ...ran} = await box.run('doctor');
+	expect(ran).toEqual({stderr: '', exitCode});
+	expect(stdout).toMatch(new RegExp(`^${exitCode === 0 ? '⚠' : '✗'} store +${words}.*, not a `, 'mv'));
+	expect(stdout).toContain(`redis-cli RENAME ${key} ${key}.damaged`);
+	// Nothing is overwritten.
+	expect((await box.run('doctor')).stdout).toContain('.damaged');
 });
 
 test('as JSON, of a database in a file', async () => {

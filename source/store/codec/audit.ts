@@ -1,5 +1,6 @@
 import type {AuditBefore, AuditKind, AuditRecord} from '../../core/types.js';
 import {readRecord, type Fields} from './fields.js';
+import {mostGpus} from './pool.js';
 import {textOf} from './raw.js';
 import {checkTime} from './time.js';
 import {optionalText, writeRecord} from './write.js';
@@ -27,13 +28,18 @@ const kinds: Readonly<Record<AuditKind, true>> = {
 /** The trail keeps ten thousand records, and a note may be a megabyte long. */
 const longestText = 200;
 
+const shortText = (text: string | undefined): string | undefined => optionalText(text?.slice(0, longestText) ?? '');
+
+/** A text of a record, of a stranger's no more than we write. */
+const textFrom = (fields: Fields, name: string): string | undefined => shortText(fields.text(name))?.toWellFormed();
+
 /** Undefined when there was nothing before. */
 function decodeBefore(fields: Fields): AuditBefore | undefined {
 	const before = {
 		count: fields.whole('count_before'),
-		provider: fields.text('provider_before'),
-		location: fields.text('location_before'),
-		reason: fields.text('reason_before'),
+		provider: textFrom(fields, 'provider_before'),
+		location: textFrom(fields, 'location_before'),
+		reason: textFrom(fields, 'reason_before'),
 	};
 	return Object.values(before).every((value) => value === undefined) ? undefined : before;
 }
@@ -42,29 +48,28 @@ function decodeBefore(fields: Fields): AuditBefore | undefined {
 export function decodeAudit(raw: string): AuditRecord | undefined {
 	const result = readRecord(textOf(raw), (fields): AuditRecord => {
 		const forced = fields.whole('forced') === 1;
+		const text = (name: string) => textFrom(fields, name);
 		const record = {
 			time: fields.required('time', fields.time('time')),
 			kind: fields.choice('kind', Object.keys(kinds) as AuditKind[]),
-			account: fields.text('account'),
-			label: fields.text('label'),
-			owner: fields.text('owner'),
-			host: fields.text('host'),
-			gpus: fields.integers('gpus'),
+			account: text('account'),
+			label: text('label'),
+			owner: text('owner'),
+			host: text('host'),
+			gpus: fields.integers('gpus').slice(0, mostGpus),
 			count: fields.whole('count'),
-			provider: fields.text('provider'),
+			provider: text('provider'),
 			before: decodeBefore(fields),
-			leaseId: fields.text('lease_id'),
-			entryId: fields.text('entry_id'),
+			leaseId: text('lease_id'),
+			entryId: text('entry_id'),
 			until: fields.time('until'),
-			reason: fields.text('reason'),
-			note: fields.text('note'),
+			reason: text('reason'),
+			note: text('note'),
 		};
 		return forced ? {...record, forced} : record;
 	});
 	return 'problem' in result ? undefined : result.value;
 }
-
-const shortText = (text: string | undefined): string | undefined => optionalText(text?.slice(0, longestText) ?? '');
 
 /**
 The stored form of a record of the trail. Long texts are cut.

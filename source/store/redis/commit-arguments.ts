@@ -109,14 +109,35 @@ function writeSteps(write: RawWrite, places: Places): readonly Argument[] {
 	}
 }
 
+/** Whether a write asks for more memory than what it replaces. */
+function isMore(write: RawWrite, expect: RawPlan['expect']): boolean {
+	switch (write.kind) {
+		case 'join':
+		case 'pool': {
+			return true;
+		}
+
+		case 'drains':
+		case 'notices': {
+			const before = expect.find(({kind}) => kind === write.kind);
+			const length = before !== undefined && 'raw' in before ? (before.raw?.length ?? 0) : 0;
+			return (write.raw?.length ?? 0) > length;
+		}
+
+		case 'gpu':
+		case 'entry':
+		case 'leave': {
+			return false;
+		}
+	}
+}
+
 /**
 True for a plan that asks the store for something new. Those are refused when its memory is full; what gives back, or keeps what
 is held, is not.
 */
-const asksForMore = ({grants, writes, usage}: RawPlan): boolean =>
-	grants ||
-	writes.some(({kind}) => ['join', 'pool', 'drains', 'notices'].includes(kind)) ||
-	(writes.length === 0 && usage.length === 0);
+const asksForMore = ({grants, expect, writes, usage}: RawPlan): boolean =>
+	grants || writes.some((write) => isMore(write, expect)) || (writes.length === 0 && usage.length === 0);
 
 export function commitArguments(plan: RawPlan): Arguments {
 	const places = new Places();

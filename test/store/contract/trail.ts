@@ -76,6 +76,26 @@ export function trailContract({store, harness}: Subject): void {
 			expect((await store().audit({newest: 2})).map(({time}) => time)).toEqual([start + last - 2, start + last - 1]);
 		});
 
+		test('a record of a stranger that is too long comes cut', async () => {
+			await append(audit({note: 'x', gpus: [3]}));
+			const [{id: _, ...own}] = (await store().audit()) as [AuditEntry];
+			const long = 'y'.repeat(100_000);
+			const fields = {
+				account: long,
+				label: long,
+				owner: long,
+				host: long,
+				lease_id: long,
+				entry_id: long,
+				reason: long,
+			};
+			const gpus = Array.from({length: 5000}, (__, index) => index);
+			await harness().addAudit(JSON.stringify({time: own.time, kind: own.kind, note: long, gpus, ...fields}));
+			const [, stranger] = await store().audit();
+			expect(stranger).toMatchObject({time: own.time, kind: own.kind, note: 'y'.repeat(200)});
+			expect(JSON.stringify(stranger).length).toBeLessThan(8000);
+		});
+
 		test('passes over what is no record', async () => {
 			await append(audit({time: start}));
 			for (const raw of ['', 'not json', '[]', '{"kind":"granted"}', '{"kind":"danced","time":1}', '{"time":"x"}']) {

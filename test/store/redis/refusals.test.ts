@@ -29,8 +29,10 @@ describe('a server without a password', () => {
 
 	test('out of memory, refuses what asks for more, and takes what gives back', async () => {
 		const store = await openRedisStore({host: server.host, port: server.port, db: 0, patient: false});
-		await write(store, poolWrite(4), leaseWrite(0), leaseWrite(1), join('a'));
+		const two = new Map([0, 1].map((id) => [id, {since: start}]));
+		await write(store, poolWrite(4), leaseWrite(0), leaseWrite(1), join('a'), {kind: 'drains', drains: two});
 		const before = stateOf(await store.read());
+		const {drains: drained} = (await store.read()).stored;
 		await client.config('SET', 'maxmemory-policy', 'noeviction');
 		await client.config('SET', 'maxmemory', 1);
 		const refused = [
@@ -57,7 +59,15 @@ describe('a server without a password', () => {
 			usage: [usage({endTime: Math.floor(Date.now() / 1000)})],
 		});
 		expect(await store.commit(release)).toBe('done');
-		const {gpus, queue} = await store.read();
+		// One of several is put back into service; one more is not taken out.
+		const drainWrite = (ids: readonly number[]) =>
+			({kind: 'drains', drains: new Map(ids.map((id) => [id, {since: start}]))}) as const;
+		const more = plan({expect: [{kind: 'drains', raw: drained}], writes: [drainWrite([0, 1, 2])]});
+		await expect(store.commit(more)).rejects.toMatchObject({code: 'store-refused'});
+		const fewer = plan({expect: [{kind: 'drains', raw: drained}], writes: [drainWrite([1])]});
+		expect(await store.commit(fewer)).toBe('done');
+		const {gpus, queue, drains} = await store.read();
+		expect(drains.keys().toArray()).toEqual([1]);
 		expect(gpus.map(({kind}) => kind)).toEqual(['leased', 'free', 'free', 'free']);
 		expect(queue).toEqual([]);
 		// Reading works to the end: the history, and the trail.
