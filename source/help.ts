@@ -30,6 +30,10 @@ export async function mainHelp(): Promise<string> {
 		columns(flagRows(globalFlags)),
 		'',
 		'More on one verb: canhazgpu VERB --help',
+		'To look around:   canhazgpu top --demo',
+		'',
+		'Exit codes: 0 done, 1 failed, 2 wrong usage, 3 GPUs not available, 4 store unreachable or no pool;',
+		"of run: the command's own, 124 when its time was over.",
 	].join('\n');
 }
 
@@ -42,6 +46,7 @@ export const commandHelp = (command: Command): string =>
 		'',
 		columns(flagRows(command.flags)),
 		'',
+		...(command.notes === undefined ? [] : [...command.notes, '']),
 		'Flags of every verb:',
 		columns(flagRows(globalFlags)),
 		'',

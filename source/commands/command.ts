@@ -68,6 +68,8 @@ export type Command = {
 	readonly summary: string;
 	/** How it is typed, after the verb. */
 	readonly usage: string;
+	/** Lines of the help under the flags: what they cannot say. */
+	readonly notes?: readonly string[];
 	readonly examples: ReadonlyArray<readonly [command: string, what: string]>;
 	readonly flags: Flags;
 	/** True for one that takes words besides flags. */

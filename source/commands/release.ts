@@ -20,6 +20,7 @@ export const release: Command = {
 			completes: 'labels',
 		},
 	},
+	notes: ['What was reserved with --user NAME is given back by the same flag, or by its ids.'],
 	async run(app, input) {
 		const ids = idsOf(input);
 		const label = checkLabel(input.text('user'));

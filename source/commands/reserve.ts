@@ -27,6 +27,9 @@ export const reserve: Command = {
 		short: {short: 's', summary: 'print the ids alone: 0,5'},
 		pid: {value: 'PID', summary: 'the GPUs of this running process, until it ends; for its owner or root'},
 	},
+	notes: [
+		'TIME is such as 30m, 2h, 1d or 1h30m. Without --nonblock and --wait it waits in line for as long as it takes.',
+	],
 	async run(app, input) {
 		if (input.has('pid')) {
 			return reserveForProcess(app, input);
