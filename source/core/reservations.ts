@@ -4,6 +4,7 @@ import {acquireOrRefuse, type AcquireRequest, type Grant} from './acquisition.js
 import type {Refusal} from './allocation.js';
 import {isLeased, planExtend, planRelease, type LeasedRecord} from './lifecycle.js';
 import {longestSeconds} from './durations.js';
+import {timedEndOf} from './liveness.js';
 import {isSameLease} from './ownership.js';
 import {emptyPlan} from './plan.js';
 import {requirePool} from './pool.js';
@@ -113,7 +114,7 @@ export const extend = async (
 	transact<ExtendResult>(world, {
 		attempt(snapshot) {
 			const {records, notYours} = select(snapshot, requester, selection);
-			const notTimed = records.filter(({lease}) => lease.expiryTime === undefined).map(({index}) => index);
+			const notTimed = records.filter(({lease}) => timedEndOf(lease) === undefined).map(({index}) => index);
 			if (notYours.length > 0 || notTimed.length > 0 || records.length === 0) {
 				return {plan: emptyPlan, result: {extended: [], notYours, notTimed, now: snapshot.now}};
 			}

@@ -1,5 +1,6 @@
 /** What every face shows: snapshot x observation -> one row a GPU. */
 import {idleSecondsOf} from './idle.js';
+import {timedEndOf} from './liveness.js';
 import {modelOf, type Model} from './model.js';
 import {labelOf, ownerOf} from './ownership.js';
 import type {
@@ -65,6 +66,7 @@ export function cautionOf({drain, health}: Pick<StatusRow, 'drain' | 'health'>):
 
 function leasedRow(seen: Seen, lease: Lease, snapshot: Snapshot, idleSeconds: number | undefined): StatusRow {
 	const owner = ownerOf(lease);
+	const end = timedEndOf(lease);
 	return {
 		...seen,
 		state: 'in-use',
@@ -76,7 +78,7 @@ function leasedRow(seen: Seen, lease: Lease, snapshot: Snapshot, idleSeconds: nu
 			lease.type === 'run' && lease.lastHeartbeat !== undefined
 				? Math.max(0, snapshot.now - lease.lastHeartbeat)
 				: undefined,
-		remainingSeconds: lease.expiryTime === undefined ? undefined : Math.max(0, lease.expiryTime - snapshot.now),
+		remainingSeconds: end === undefined ? undefined : Math.max(0, end - snapshot.now),
 		idleSeconds,
 		unreservedUsers: [],
 		// A process whose user is unknown may be the holder's own (a container), and a desktop is nobody's job: neither accuses.

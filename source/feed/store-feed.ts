@@ -3,6 +3,7 @@ Keeps a face's picture of the pool up to date: subscribe, then read; then read a
 */
 import {CanhazgpuError} from '../errors.js';
 import {isLeased} from '../core/lifecycle.js';
+import {timedEndOf} from '../core/liveness.js';
 import type {World} from '../core/ports.js';
 import {readLiving} from '../core/transaction.js';
 import type {Snapshot} from '../core/types.js';
@@ -31,7 +32,7 @@ const longestRetryMs = 5000;
 function nextReadMs(snapshot: Snapshot): number {
 	const expiries = snapshot.gpus
 		.filter(isLeased)
-		.map(({lease}) => lease.expiryTime)
+		.map(({lease}) => timedEndOf(lease))
 		.filter((time) => time !== undefined);
 	// A little late, so that the lease has ended when it is read.
 	const untilExpiryMs = (Math.min(...expiries) - snapshot.now) * 1000 + 20;

@@ -46,6 +46,8 @@ test('a lease tells owner, label, age and end; clocks that disagree give no nega
 		heartbeatAgeSeconds: undefined,
 		remainingSeconds: 60,
 	});
+	// The peer may write a time beside a job: it is no end.
+	expect(rowOf(leased({type: 'run', expiryTime: 10_060}))?.remainingSeconds).toBeUndefined();
 	expect(rowOf(leased({startTime: 10_005, lastHeartbeat: 10_005}))).toMatchObject({
 		heldSeconds: 0,
 		heartbeatAgeSeconds: 0,

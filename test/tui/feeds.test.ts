@@ -54,6 +54,16 @@ test('a burst of events costs one read at once and then one in 50 ms', async () 
 	feed.stop();
 });
 
+test('a time that is over, written beside a job, is no reason to read', async () => {
+	const box = await createBox(1);
+	await box.write({kind: 'lease', index: 0, lease: lease('bob', {type: 'run', expiryTime: 1})});
+	const {feed, counts, last} = follow(box);
+	await expect.poll(last).toBeDefined();
+	await sleep(300);
+	feed.stop();
+	expect(counts.reads).toBeLessThanOrEqual(2);
+});
+
 test('once stopped it reads no more', async () => {
 	const box = await createBox(1);
 	const {feed, counts} = follow(box);
