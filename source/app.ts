@@ -173,13 +173,10 @@ export function createApp({config, hasColor, early: runs}: AppOptions): App {
 		interruption: listenForInterruption,
 		sendSignal,
 		lineHistory: createLineHistory(context.places.lineHistory),
-		async checkCommand(command) {
-			const {checkCommand} = await import('./host/command.js');
+		async prepareJob(command) {
+			const [{checkCommand}, {startJob}] = await Promise.all([import('./host/command.js'), import('./host/job.js')]);
 			checkCommand(command, process.env);
-		},
-		async startJob(options) {
-			const {startJob} = await import('./host/job.js');
-			return startJob(options);
+			return startJob;
 		},
 	};
 }

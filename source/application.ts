@@ -118,7 +118,9 @@ export type App = {
 	readonly notify: (notice: PersonalNotice, signal?: AbortSignal) => Promise<readonly string[]>;
 	/** Whether the config names a way to tell anybody, and not only those whose terminals are ours. */
 	readonly notifiesAll: boolean;
-	/** Rejects with a CanhazgpuError of exit code 127 or 126 when there is no such command to run. */
-	readonly checkCommand: (command: string) => Promise<void>;
-	readonly startJob: (options: JobOptions) => Promise<Job>;
+	/**
+	Gives what starts such a command later, at once: between a look for signals and the start no signal can come. Rejects with a CanhazgpuError of
+	exit code 127 or 126 when there is no such command to run.
+	*/
+	readonly prepareJob: (command: string) => Promise<(options: JobOptions) => Promise<Job>>;
 };

@@ -51,11 +51,12 @@ type Held = {
 	readonly words: readonly [string, ...(readonly string[])];
 	readonly timeoutSeconds: number | undefined;
 	readonly interruption: Interruption;
+	readonly startJob: Awaited<ReturnType<App['prepareJob']>>;
 };
 
-async function runHeld(app: App, {world, hold, words, timeoutSeconds, interruption}: Held): Promise<number> {
+async function runHeld(app: App, {world, hold, words, timeoutSeconds, interruption, startJob}: Held): Promise<number> {
 	const [command, ...args] = words;
-	const job = await app.startJob({
+	const job = await startJob({
 		command,
 		args,
 		environment: {...app.environment, ...gpuEnvironment(hold.gpus, world.gpus.name)},
@@ -75,6 +76,17 @@ async function runHeld(app: App, {world, hold, words, timeoutSeconds, interrupti
 	await keeper.end(reason);
 	job.letGo();
 	return exitCode;
+}
+
+/** Nothing runs. Where the store cannot be told, it is seen at anybody's next look that this process is gone. */
+async function giveBackUnused(world: OpenWorld, hold: Hold): Promise<void> {
+	try {
+		await finish(world, hold, 'released');
+	} catch (error) {
+		if (!(error instanceof CanhazgpuError)) {
+			throw error;
+		}
+	}
 }
 
 export const run: Command = {
@@ -111,7 +123,7 @@ export const run: Command = {
 		const requester = app.requester(checkLabel(input.config.get('run.user')));
 		const timeoutSeconds = input.config.get('run.timeout');
 		// Before waiting for hours: a command that cannot be run is told at once.
-		await app.checkCommand(words[0]);
+		const startJob = await app.prepareJob(words[0]);
 		const world = await app.open({willScan: true, isPatient: true});
 		const interruption = app.interruption();
 		try {
@@ -133,14 +145,14 @@ export const run: Command = {
 
 			const hold = await findHold(world, answer.leaseId);
 			if (interruption.signal.aborted) {
-				await finish(world, hold, 'released');
+				await giveBackUnused(world, hold);
 				return interruption.exitCode();
 			}
 
 			try {
-				return await runHeld(app, {world, hold, words, timeoutSeconds, interruption});
+				return await runHeld(app, {world, hold, words, timeoutSeconds, interruption, startJob});
 			} catch (error) {
-				await finish(world, hold, 'released');
+				await giveBackUnused(world, hold);
 				throw error;
 			}
 		} finally {
