@@ -75,7 +75,9 @@ function models(rows: readonly JsonRow[]): string {
 		}
 	}
 
-	return counts.size > 0 ? [...counts].map(([name, count]) => `${count}x ${name}`).join(', ') : 'unknown';
+	return counts.size > 0
+		? shorten([...counts].map(([name, count]) => `${count}x ${name}`).join(', '), longestCell)
+		: 'unknown';
 }
 
 /** Of one host: how many GPUs are available, how many in use. */

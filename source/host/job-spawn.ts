@@ -3,12 +3,13 @@ import {fstatSync} from 'node:fs';
 import {CanhazgpuError} from '../errors.js';
 import {type Environment, findCommand, checkCommand} from './command.js';
 import {nohupPrefix} from './hang-up.js';
+import {withoutSecrets} from './secrets.js';
 
 type Options = {
 	readonly command: string;
 	readonly args: readonly string[];
 	/**
-	Complete environment of the child.
+	Complete environment of the child, which is not given what is secret in it.
 	*/
 	readonly environment: Environment;
 	/**
@@ -53,7 +54,12 @@ const start = async (
 	environment: Environment,
 	file = command,
 ): Promise<ChildProcess & {readonly pid: number}> => {
-	const child = spawn(file, args, {argv0: command, env: {...environment}, stdio: stdioFor(args), detached: false});
+	const child = spawn(file, args, {
+		argv0: command,
+		env: withoutSecrets(environment),
+		stdio: stdioFor(args),
+		detached: false,
+	});
 	if (hasPid(child)) {
 		// A signal that may not be sent is told here, and must not end us.
 		child.on('error', () => undefined);

@@ -1,6 +1,7 @@
 import {type ChildProcess, spawn} from 'node:child_process';
 import path from 'node:path';
 import process from 'node:process';
+import {withoutSecrets} from './secrets.js';
 import {supervise} from './supervise.js';
 
 /**
@@ -104,8 +105,7 @@ export const runTool = async (command: string, args: readonly string[], options:
 /**
 Messages are matched by their English words, and numbers are read with a point.
 */
-const environment = (): NodeJS.ProcessEnv =>
-	Object.fromEntries<string | undefined>([...Object.entries(process.env), ['LC_ALL', 'C']]);
+const environment = (): NodeJS.ProcessEnv => withoutSecrets({...process.env, LC_ALL: 'C'});
 
 const killGroup = (child: ChildProcess, signal: NodeJS.Signals) => {
 	if (child.pid === undefined) {

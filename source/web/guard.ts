@@ -59,6 +59,16 @@ export function isOurs(
 const hasBody = (headers: Readonly<Record<string, string | string[] | undefined>>): boolean =>
 	headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) !== 0;
 
+/**
+Where a browser says that the page of another site asks, nothing is done for it: it could not read the answer, but have other hosts asked, or
+take up streams. A link from there is followed.
+*/
+function isOfOtherSite(headers: Readonly<Record<string, string | string[] | undefined>>): boolean {
+	const site = headers['sec-fetch-site'] ?? 'none';
+	const isLink = headers['sec-fetch-mode'] === 'navigate' && headers['sec-fetch-dest'] === 'document';
+	return site !== 'same-origin' && site !== 'none' && !isLink;
+}
+
 export const guard =
 	(names: ReadonlySet<string>): MiddlewareHandler<Bindings> =>
 	async (context, next) => {
@@ -73,6 +83,10 @@ export const guard =
 				"This host name is not one of this server's. Allow it: web.allowed_hosts in the config\n",
 				403,
 			);
+		}
+
+		if (isOfOtherSite(incoming.headers)) {
+			return context.text('Only for its own page\n', 403);
 		}
 
 		if (incoming.method !== 'GET' && incoming.method !== 'HEAD') {

@@ -125,8 +125,8 @@ export function fromCommandRow(row: Row, now: number): RemoteGpu | undefined {
 	};
 }
 
-/** More than a box of 64 GPUs with their processes has to say. */
-const mostCharacters = 500_000;
+/** More than a box of 64 GPUs has to say, and little enough for many hosts on one stream. */
+const mostCharacters = 100_000;
 
 /**
 All of a host, each GPU once, and no more than can be sent to every page now and then: of too much, the processes are left out first.

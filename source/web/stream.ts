@@ -78,6 +78,11 @@ export function createStreams(
 				return false;
 			}
 
+			// Whoever has left already would never be seen to leave.
+			if (outgoing.destroyed) {
+				return true;
+			}
+
 			outgoing.writeHead(200, {
 				'content-type': 'text/event-stream; charset=utf-8',
 				'cache-control': 'no-store, no-transform',

@@ -111,6 +111,26 @@ test('no other origin is given anything, and the page runs only what is its own'
 	}
 });
 
+test('nothing is done for the pages of other sites, but their links are followed', async () => {
+	const statusOf = async (path: string, site: string, mode: string, dest: string): Promise<number> => {
+		const headers = {'sec-fetch-site': site, 'sec-fetch-mode': mode, 'sec-fetch-dest': dest};
+		return (await ask(web.port, path, {headers})).status;
+	};
+
+	for (const site of ['cross-site', 'same-site']) {
+		for (const path of ['/', '/api/hosts/status', '/api/events?hosts', '/metrics', '/page/app.page.js']) {
+			expect(await statusOf(path, site, 'no-cors', 'image')).toBe(403);
+			expect(await statusOf(path, site, 'cors', 'empty')).toBe(403);
+			expect(await statusOf(path, site, 'navigate', 'iframe')).toBe(403);
+		}
+
+		expect(await statusOf('/', site, 'navigate', 'document')).toBe(200);
+	}
+
+	expect(await statusOf('/api/status', 'same-origin', 'cors', 'empty')).toBe(200);
+	expect(await statusOf('/api/status', 'none', 'navigate', 'document')).toBe(200);
+});
+
 test('the page has no inline script or style, and asks nobody else for anything', async () => {
 	const {body} = await ask(web.port, '/');
 	expect(body).not.toMatch(/<style|style=|<script>|\son\w+=|javascript:|\/\/[a-z]/v);

@@ -83,7 +83,14 @@ test('who does not read is dropped; the others are not held up; there is an end 
 			return () => undefined;
 		},
 	};
-	const hosts = {known: () => [], look: () => () => undefined};
+	let looks = 0;
+	const hosts = {
+		known: () => [],
+		look() {
+			looks++;
+			return () => undefined;
+		},
+	};
 	const streams = createStreams(
 		{picture: busy, hosts, about, monotonicMs: () => performance.now()},
 		{mostStreams: 2, mostUnreadBytes: 100_000},
@@ -132,6 +139,9 @@ test('who does not read is dropped; the others are not held up; there is an end 
 
 	await eventually(() => streams.count() === 1);
 	expect([outgoing[0]!.destroyed, outgoing[1]!.destroyed]).toEqual([false, true]);
+	// One who has left before it was opened.
+	expect(streams.open(outgoing[1]!, {withHosts: true})).toBe(true);
+	expect([streams.count(), looks]).toEqual([1, 0]);
 });
 
 test('reports are made once for all who ask at the same time', async () => {
@@ -156,6 +166,32 @@ test('reports are made once for all who ask at the same time', async () => {
 	await expect(reports.report(2, 'user')).rejects.toThrow('no');
 	await expect(reports.report(2, 'user')).rejects.toThrow('no');
 	expect(made).toBe(4);
+});
+
+test('different reports are made one at a time, not too many of them, and are not kept', async () => {
+	let making = 0;
+	let mostMaking = 0;
+	const reports = createReports(
+		async (days) => {
+			making++;
+			mostMaking = Math.max(mostMaking, making);
+			await nextTurn();
+			making--;
+			if (days === 5) {
+				throw new CanhazgpuError('failed', 'no');
+			}
+
+			return {days};
+		},
+		() => 0,
+	);
+	const asked = await Promise.allSettled(Array.from({length: 20}, async (_, days) => reports.report(days, 'user')));
+	expect(mostMaking).toBe(1);
+	expect(asked.map(({status}) => status === 'fulfilled')).toEqual(
+		Array.from({length: 20}, (_, days) => days !== 5 && days < 16),
+	);
+	expect(asked[19]).toMatchObject({reason: {code: 'busy'}});
+	expect(await reports.report(19, 'user')).toEqual({days: 19});
 });
 
 test('use over time: means of ten seconds, gaps where nothing was seen, six hours at most', async () => {
