@@ -55,6 +55,17 @@ const resetProblem = ({failure = '', recoveryAction = '', hasPendingPages}: Symp
 		: undefined;
 };
 
+/**
+What drivers before 565 say instead of a recovery action: two answers.
+*/
+export const olderRecoveryAction = (isResetRequired?: boolean, isDrainRecommended?: boolean): string | undefined => {
+	if (isResetRequired === true) {
+		return 'Reset';
+	}
+
+	return isDrainRecommended === true ? 'Drain and Reset' : undefined;
+};
+
 const eccProblem = ({eccUncorrectedErrors: errors = 0, hasFailedRemapping}: Symptoms): HealthProblem | undefined => {
 	if (hasFailedRemapping === true) {
 		return {kind: 'ecc', words: 'Faulty memory could not be replaced (row remapping failed): the GPU needs exchanging'};

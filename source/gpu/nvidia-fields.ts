@@ -42,6 +42,15 @@ What `clocks_event_reasons.active` was called before.
 const olderReasons = 'clocks_throttle_reasons.active';
 
 /**
+What told of `gpu_recovery_action` before that was there.
+*/
+const resetStatus = {
+	since: 535,
+	until: 'gpu_recovery_action',
+	fields: ['reset_status.reset_required', 'reset_status.drain_and_reset_recommended'],
+} as const;
+
+/**
 What `driver_version` is called since then; it is to go (nvidia-smi -q of 610: "will be removed in CUDA 14.0").
 */
 const newerVersion = {since: 610, field: 'kmd_version'} as const;
@@ -59,10 +68,12 @@ export const gpuFields = (refused: ReadonlySet<string>, driverMajor = Infinity):
 	const known = laterFields.filter(({since}) => since <= driverMajor && since < (refusing?.since ?? Infinity));
 	const later = known.flatMap(({fields}) => fields);
 	const reasons = later.includes('clocks_event_reasons.active') ? [] : [olderReasons];
+	const isBetween = known.some(({since}) => since >= resetStatus.since) && !later.includes(resetStatus.until);
+	const status = isBetween ? resetStatus.fields : [];
 	// Only where it is known to be there: else most would have to be run once more for it.
 	const hasNewVersion = driverMajor !== Infinity && driverMajor >= newerVersion.since;
 	const basic = basicFields.map((field) => (field === 'driver_version' && hasNewVersion ? newerVersion.field : field));
-	return [...basic, ...later, ...reasons].filter((field) => !refused.has(field));
+	return [...basic, ...later, ...reasons, ...status].filter((field) => !refused.has(field));
 };
 
 /**

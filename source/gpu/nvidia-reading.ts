@@ -1,6 +1,6 @@
 import type {GpuReading} from '../core/types.js';
 import {type CsvRow, isMarker, readAnswer, readNumber} from './nvidia-csv.js';
-import {judgeHealth} from './health.js';
+import {judgeHealth, olderRecoveryAction} from './health.js';
 import {isBrakingForHeat, readReasonBits, throttleWords} from './nvidia-throttle.js';
 import {normalizePciBusId} from './pci.js';
 import {type BareReading, withoutVoidMemory} from './reading.js';
@@ -33,6 +33,7 @@ export const readGpu = (index: number, {cells}: CsvRow): BareReading => {
 
 	const text = (column: string, field: keyof GpuReading) => read(column, field, readText);
 	const number = (column: string, field: keyof GpuReading) => read(column, field, readNumber);
+	const answer = (column: string) => readAnswer(cells.get(column) ?? '');
 
 	const busId = text('pci.bus_id', 'pciBusId');
 	const failure = findFailure(cells);
@@ -48,10 +49,12 @@ export const readGpu = (index: number, {cells}: CsvRow): BareReading => {
 	const eccUncorrectedErrors = number('ecc.errors.uncorrected.volatile.total', 'eccUncorrectedErrors');
 	const health = judgeHealth({
 		failure,
-		recoveryAction: readText(cells.get('gpu_recovery_action')),
+		recoveryAction:
+			readText(cells.get('gpu_recovery_action')) ??
+			olderRecoveryAction(answer('reset_status.reset_required'), answer('reset_status.drain_and_reset_recommended')),
 		eccUncorrectedErrors,
-		hasFailedRemapping: readAnswer(cells.get('remapped_rows.failure') ?? ''),
-		hasPendingPages: readAnswer(cells.get('retired_pages.pending') ?? ''),
+		hasFailedRemapping: answer('remapped_rows.failure'),
+		hasPendingPages: answer('retired_pages.pending'),
 		temperatureCelsius,
 		temperatureLimitCelsius,
 		isBrakingForHeat: reasonBits !== undefined && isBrakingForHeat(reasonBits),

@@ -1,5 +1,6 @@
 import {XMLParser} from 'fast-xml-parser';
 import type {GpuProcess, MigInstance} from '../core/observation.js';
+import {olderRecoveryAction} from './health.js';
 import {isMarker, readAnswer, readNumber} from './nvidia-csv.js';
 import {normalizePciBusId} from './pci.js';
 import {cap} from './text.js';
@@ -75,12 +76,18 @@ const readGpu = (gpu: unknown): GpuDetails => {
 	const mig = textOf(child(gpu, 'mig_mode'), 'current_mig')?.toLowerCase();
 	const parts = child(gpu, 'mig_devices');
 	const processes = child(gpu, 'processes');
+	const resetStatus = child(gpu, 'gpu_reset_status');
 	return {
 		pciBusId: normalizePciBusId(textOf(gpu, '@id') ?? ''),
 		uuid: textOf(gpu, 'uuid'),
 		isMigEnabled: mig === 'enabled' ? true : mig === 'disabled' ? false : undefined,
 		migInstances: parts === undefined ? undefined : list(parts, 'mig_device').map((part) => readPart(part)),
-		recoveryAction: textOf(gpu, 'gpu_recovery_action'),
+		recoveryAction:
+			textOf(gpu, 'gpu_recovery_action') ??
+			olderRecoveryAction(
+				answerOf(resetStatus, 'reset_required'),
+				answerOf(resetStatus, 'drain_and_reset_recommended'),
+			),
 		temperatureLimitCelsius: numberOf(child(gpu, 'temperature'), 'gpu_temp_slow_threshold'),
 		hasFailedRemapping:
 			answerOf(child(gpu, 'ecc_errors'), 'unrepairable_memory') === true ||

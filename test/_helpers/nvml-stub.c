@@ -134,9 +134,10 @@ int nvmlDeviceGetRemappedRows(device *gpu, unsigned *corrected, unsigned *uncorr
 	return OK;
 }
 int nvmlDeviceGetFieldValues(device *gpu, int count, field *into) {
-	if (count != 1 || into->fieldId != 230) return 2;
-	into->code = told("no-recovery") ? NOT_SUPPORTED : OK;
-	into->value = told("drain") ? 4 : told("imex") ? 6 : 0;
+	if (count != 1) return 2;
+	into->code = told("no-recovery") && into->fieldId == 230 ? NOT_SUPPORTED : OK;
+	into->value = into->fieldId == 230 ? (told("drain") ? 4 : told("imex") ? 6 : 0)
+		: told("status") && into->fieldId == 226 + gpu->index;
 	return OK;
 }
 #endif

@@ -8,6 +8,17 @@ import {parseGpuTable} from '../../source/gpu/nvidia-gpus.js';
 import {fixture} from './fixture.js';
 import {good, setUp} from './nvidia-set-up.js';
 
+/**
+Shell lines of a tool that knows no other fields.
+*/
+const refuseAllBut = (known: readonly string[]) => String.raw`
+	for field in $(echo "$1" | cut -d= -f2 | tr , ' '); do
+		case " ${known.join(' ')} " in
+			*" $field "*) ;;
+			*) echo "Field \"$field\" is not a valid field to query."; exit 2;;
+		esac
+	done`;
+
 const gpusOf = (text: string) => parseGpuTable(text, '')?.gpus ?? [];
 
 test('every reading lands in its field, and what is unknown stays unknown', () => {
@@ -76,6 +87,30 @@ test('memory that could not be repaired makes a GPU unfit; rows that wait for a 
 	]);
 });
 
+test('drivers before the recovery action say whether a reset is needed', () => {
+	const text = `index, reset_status.reset_required, reset_status.drain_and_reset_recommended
+0, No, No
+1, Yes, No
+2, No, Yes
+3, [N/A], [Not Supported]`;
+	expect(gpusOf(text).map(({health}) => health?.map(({words}) => words))).toEqual([
+		undefined,
+		['The driver asks for: Reset'],
+		['The driver asks for: Drain and Reset'],
+		undefined,
+	]);
+});
+
+test('a driver of 550 of unknown age is asked twice, and tells of a reset', async () => {
+	const known = gpuFields(new Set(), 550);
+	const {provider, stub} = await setUp({...good, gpus: {...good.gpus, before: refuseAllBut(known)}});
+	await provider.observe();
+	const asked = (await stub.calls()).filter((call) => call.startsWith('--query-gpu'));
+	expect(asked).toHaveLength(2);
+	expect(asked[1]).toBe(`--query-gpu=${known.join(',')} --format=csv,nounits`);
+	expect(known).toContain('reset_status.reset_required');
+});
+
 test('0 of 0 MiB is no reading of memory', () => {
 	const [shared, empty] = gpusOf('index, memory.total [MiB], memory.used [MiB]\n0, 0 MiB, 0 MiB\n1, 8192 MiB, 0 MiB');
 	expect(shared).toMatchObject({memoryUsedMiB: undefined, unknown: {memoryUsedMiB: '[N/A]'}});
@@ -105,6 +140,8 @@ test('a driver is asked for what it knows: none is asked for the reasons twice',
 			]);
 			expect(fields.includes('memory.reserved')).toBe(major >= 510);
 			expect(fields.includes('remapped_rows.failure')).toBe(major >= 580);
+			expect(fields.includes('gpu_recovery_action')).toBe(major >= 565);
+			expect(fields.includes('reset_status.reset_required')).toBe(major >= 535 && major < 565);
 			expect(fields.filter((field) => /^(?:driver|kmd)_version$/v.test(field))).toEqual([
 				major < 610 ? 'driver_version' : 'kmd_version',
 			]);
@@ -131,13 +168,7 @@ test('the version is the one that the kernel notes for the module', async () => 
 
 test('an old tool that knows none of the later fields is run once more, and not once for each of them', async () => {
 	const known = gpuFields(new Set(), 440);
-	const before = String.raw`
-		for field in $(echo "$1" | cut -d= -f2 | tr , ' '); do
-			case " ${known.join(' ')} " in
-				*" $field "*) ;;
-				*) echo "Field \"$field\" is not a valid field to query."; exit 2;;
-			esac
-		done`;
+	const before = refuseAllBut(known);
 	const {provider, stub} = await setUp({...good, gpus: {...good.gpus, before}});
 	expect(await provider.observe()).toMatchObject({gpus: [{index: 0}, {index: 1}]});
 	const asked = (await stub.calls()).filter((call) => call.startsWith('--query-gpu'));

@@ -144,6 +144,9 @@ describe.skipIf(!hasCompiler)('over a stand-in for the library', () => {
 		['drain', [['needs-reset'], ['needs-reset']]],
 		['drain no-recovery', [undefined, undefined]],
 		['imex', [undefined, undefined]],
+		// Of the first that it needs a reset, of the second that work be drained before.
+		['no-recovery status', [['needs-reset'], ['needs-reset']]],
+		['status', [undefined, undefined]],
 	])('what the driver says of repairs: %s', (words, kinds) => {
 		expect(scanWith(words).gpus.map(({health}) => health?.map(({kind}) => kind))).toEqual(kinds);
 	});

@@ -1,4 +1,4 @@
-import type {Symptoms} from '../health.js';
+import {olderRecoveryAction, type Symptoms} from '../health.js';
 import {codes, integerAt, type Calls} from './calls.js';
 
 /** What is known of failing memory, and of what the driver wants to be done. Absent where this GPU or library does not tell. */
@@ -7,20 +7,30 @@ export type Repairs = Pick<Symptoms, 'recoveryAction' | 'hasFailedRemapping' | '
 /** `nvmlDeviceGpuRecoveryAction_t`, as nvidia-smi says it. One that is not here asks for nothing of this GPU. */
 const recoveryActions = ['None', 'Reset', 'Reboot', 'Drain P2P', 'Drain and Reset', 'Reset (bus)'] as const;
 
-/** `NVML_FI_DEV_GET_GPU_RECOVERY_ACTION`. */
-const recoveryField = 230;
+/** Ids of fields, `NVML_FI_DEV_...`: what the driver wants done, and what older ones say instead. */
+const fields = {recoveryAction: 230, isResetRequired: 226, isDrainRecommended: 227} as const;
 
-/** Of `nvmlFieldValue_t`, and where in it stand the code and the value. */
-const field = {size: 40, code: 28, value: 32} as const;
+/** The size of `nvmlFieldValue_t`, and where in it stand the code and the value. */
+const layout = {size: 40, code: 28, value: 32} as const;
+
+const readField = (calls: Calls, handle: bigint, id: number): number | undefined => {
+	const memory = new Uint8Array(layout.size);
+	const view = new DataView(memory.buffer);
+	view.setUint32(0, id, true);
+	const code = calls.call(['nvmlDeviceGetFieldValues'], ['handle', 'number', 'memory'], handle, 1, memory);
+	return code === codes.success && integerAt(view, layout.code) === codes.success
+		? integerAt(view, layout.value)
+		: undefined;
+};
 
 const readRecovery = (calls: Calls, handle: bigint): string | undefined => {
-	const memory = new Uint8Array(field.size);
-	const view = new DataView(memory.buffer);
-	view.setUint32(0, recoveryField, true);
-	const code = calls.call(['nvmlDeviceGetFieldValues'], ['handle', 'number', 'memory'], handle, 1, memory);
-	return code === codes.success && integerAt(view, field.code) === codes.success
-		? recoveryActions[integerAt(view, field.value)]
-		: undefined;
+	const action = readField(calls, handle, fields.recoveryAction);
+	return action === undefined
+		? olderRecoveryAction(
+				readField(calls, handle, fields.isResetRequired) === 1,
+				readField(calls, handle, fields.isDrainRecommended) === 1,
+			)
+		: recoveryActions[action];
 };
 
 /** The last of the numbers that the function writes, as yes or no. */
