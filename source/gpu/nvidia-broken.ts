@@ -33,6 +33,11 @@ The line comes in several forms:
 export const opening = 'unable to determine the device handle for gpu';
 
 /**
+Words that alone would leave the reader guessing.
+*/
+const sayingLittle = /^(?:unknown error|not found)$/iv;
+
+/**
 Reads such a line, which stood after the row of `previousIndex`. Undefined for any other line.
 */
 export const parseHandleFailure = (line: string, previousIndex: number): BrokenGpu | undefined => {
@@ -48,7 +53,7 @@ export const parseHandleFailure = (line: string, previousIndex: number): BrokenG
 	return {
 		index: isIndex ? Number(first) : undefined,
 		pciBusId,
-		words: cap(words, 200),
+		words: cap(sayingLittle.test(words) ? `Unable to determine the device handle: ${words}` : words, 200),
 		previousIndex,
 	};
 };

@@ -23,6 +23,8 @@ const healthy = {
 
 const uuid = (last: number) => `GPU-0a0a0a0a-1111-2222-3333-00000000000${last}`;
 
+const noHandle = 'Unable to determine the device handle';
+
 test('reads every column of every row', () => {
 	expect(parse('gpus.two.csv')).toEqual({
 		gpus: [
@@ -98,7 +100,7 @@ test('a GPU without a handle is told once, in its place, and leaves the others a
 	expect(remarks).toEqual([]);
 	expect(gpus).toEqual([
 		{...healthy, index: 0, uuid: uuid(0)},
-		{index: 1, pciBusId: '00000000:04:00.0', failure: 'Unknown Error', unknown: {}},
+		{index: 1, pciBusId: '00000000:04:00.0', failure: `${noHandle}: Unknown Error`, unknown: {}},
 		{...healthy, index: 2, uuid: uuid(2), pciBusId: '00000000:06:00.0'},
 	]);
 });
@@ -107,16 +109,16 @@ test('the line about the handle may come on stderr, with the index in it', () =>
 	const {gpus} = parse('gpus.gap.csv', fixture('gpus.gap.stderr.txt'));
 	expect(gpus.map(({index, failure}) => [index, failure])).toEqual([
 		[0, undefined],
-		[1, 'Unknown Error'],
+		[1, `${noHandle}: Unknown Error`],
 		[2, undefined],
 	]);
 });
 
 test.each([
-	['gpu 0000:04:00.0: Not Found', {index: 1, pciBusId: '00000000:04:00.0', failure: 'Not Found'}],
-	['GPU0000:03:00.0: Unknown Error', {index: 1, pciBusId: '00000000:03:00.0', failure: 'Unknown Error'}],
-	['GPU 0000:0B:00.0: Unknown Error', {index: 3, pciBusId: '00000000:0B:00.0', failure: 'Unknown Error'}],
-	['GPU1: Unknown Error', {index: 1, pciBusId: undefined, failure: 'Unknown Error'}],
+	['gpu 0000:04:00.0: Not Found', {index: 1, pciBusId: '00000000:04:00.0', failure: `${noHandle}: Not Found`}],
+	['GPU0000:03:00.0: Unknown Error', {index: 1, pciBusId: '00000000:03:00.0', failure: `${noHandle}: Unknown Error`}],
+	['GPU 0000:0B:00.0: Unknown Error', {index: 3, pciBusId: '00000000:0B:00.0', failure: `${noHandle}: Unknown Error`}],
+	['GPU1: Unknown Error', {index: 1, pciBusId: undefined, failure: `${noHandle}: Unknown Error`}],
 	['GPU1: 0000:04:00.0: GPU is lost.  Reboot the system to recover this GPU', {index: 1, pciBusId: '00000000:04:00.0'}],
 	['GPU', {index: 1, failure: 'no answer'}],
 ])('a GPU is placed by what is known of it: %s', (words, expected) => {
@@ -127,7 +129,7 @@ test.each([
 
 test('a line about a handle marks the row of that GPU, if it has one', () => {
 	const {gpus} = parse('gpus.one.csv', 'Unable to determine the device handle for GPU0: 0000:02:00.0: Unknown Error');
-	expect(gpus).toMatchObject([{index: 0, uuid: uuid(0), failure: 'Unknown Error'}]);
+	expect(gpus).toMatchObject([{index: 0, uuid: uuid(0), failure: `${noHandle}: Unknown Error`}]);
 });
 
 test('a GPU that needs a reset is broken, although it says 0 MiB', () => {

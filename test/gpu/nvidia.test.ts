@@ -77,7 +77,7 @@ test('one broken GPU spoils neither the others nor their processes', async () =>
 	expect(warnings).toEqual([]);
 	expect(gpus).toMatchObject([
 		{index: 0, failure: undefined, processes: []},
-		{index: 1, failure: 'Unknown Error', processes: undefined},
+		{index: 1, failure: 'Unable to determine the device handle: Unknown Error', processes: undefined},
 		{index: 2, failure: undefined, processes: []},
 	]);
 });

@@ -86,7 +86,7 @@ describe.skipIf(!isHere)('recorded outputs', () => {
 		const {gpus = []} = parseGpuTable(withHeader('errors/query-gpu.one-gpu-failing.csv'), '') ?? {};
 		expect(gpus.map(({index, failure}) => [index, failure])).toEqual([
 			[0, undefined],
-			[1, 'Unknown Error'],
+			[1, 'Unable to determine the device handle: Unknown Error'],
 			[2, undefined],
 		]);
 	});
