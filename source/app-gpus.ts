@@ -7,7 +7,7 @@ import path from 'node:path';
 import {performance} from 'node:perf_hooks';
 import process from 'node:process';
 import {itself} from './app-itself.js';
-import {libraryVerb} from './app-names.js';
+import {libraryVerb, simulatedCount} from './app-names.js';
 import type {Config} from './config.js';
 import type {Clock, GpuProvider, Store} from './core/ports.js';
 import {isLeased} from './core/lifecycle.js';
@@ -23,9 +23,6 @@ import {createSimulatedProvider} from './gpu/simulated.js';
 import {createProcessDescriber} from './host/process-details.js';
 import {runTool} from './host/spawn.js';
 import {createUsers} from './host/users.js';
-
-/** How many GPUs a simulated box has when nobody says. */
-export const simulatedCount = 8;
 
 /** What a provider is made of. */
 export type ProviderContext = {

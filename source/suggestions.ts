@@ -21,6 +21,7 @@ const otherNames: Readonly<Record<string, readonly string[]>> = {
 	web: ['dashboard', 'serve', 'server'],
 	events: ['audit', 'log', 'logs'],
 	doctor: ['check', 'diagnose'],
+	completion: ['autocomplete', 'completions'],
 	admin: ['create', 'drain', 'init', 'setup', 'undrain'],
 };
 

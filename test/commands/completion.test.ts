@@ -2,12 +2,13 @@
 import {execFileSync} from 'node:child_process';
 import {writeFileSync} from 'node:fs';
 import path from 'node:path';
+import fc from 'fast-check';
 import {afterAll, beforeAll, expect, test} from 'vitest';
 import type {App} from '../../source/application.js';
 import {findCommand, verbs} from '../../source/arguments.js';
 import {candidatesOf} from '../../source/commands/complete-known.js';
 import {completeWords} from '../../source/commands/complete-words.js';
-import {globalFlags} from '../../source/commands/flags.js';
+import {globalFlags, verbPlace} from '../../source/commands/flags.js';
 import {understand} from '../../source/main.js';
 import {createRedisBox, type Box} from '../_helpers/cli.js';
 import {start} from '../_helpers/processes.js';
@@ -154,6 +155,35 @@ test('every verb and every flag is offered, once', async () => {
 		const names = [...Object.keys(flags), ...Object.keys(globalFlags)].map((name) => `--${name}`);
 		expect(await offered([verb], '-')).toEqual([...names, ...(takesRest === true ? ['--'] : [])]);
 	}
+});
+
+test('whatever is typed, only what goes on from it is offered', async () => {
+	const vocabulary = [
+		...verbs,
+		'help',
+		'--',
+		'-G',
+		'--gpu-ids',
+		'--gpu-ids=',
+		'--by=',
+		'--config',
+		'--no-color',
+		'1,',
+		'',
+	];
+	const word = fc.oneof(fc.constantFrom(...vocabulary), fc.string({unit: 'binary', maxLength: 6}));
+	const know = async () => [{word: '0'}, {word: 'x', about: 'y'}];
+	await fc.assert(
+		fc.asyncProperty(fc.array(word, {maxLength: 6}), word, async (before, last) => {
+			const completed = await completeWords(before, last, {...options, know});
+			const found = completed.kind === 'words' ? completed.candidates.map((candidate) => candidate.word) : [];
+			expect(found.filter((candidate) => !candidate.startsWith(last))).toEqual([]);
+			expect(found).toEqual([...new Set(found)]);
+			const own = before.slice(0, before.indexOf('--'));
+			expect(completed.kind === 'command').toBe(before.includes('--') && own[verbPlace(own)] === 'run');
+		}),
+		{numRuns: 200},
+	);
 });
 
 test.each<[before: readonly string[], word: string, words: readonly string[]]>([
