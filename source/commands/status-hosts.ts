@@ -10,6 +10,7 @@ import {harmlessJson} from '../format/json.js';
 import {statusJson} from '../format/status-json.js';
 import {sanitize} from '../format/text.js';
 import type {App} from '../application.js';
+import {createAskingLine} from './asking-line.js';
 import type {Input} from './command.js';
 
 const errorWords = (error: unknown): string => {
@@ -85,21 +86,31 @@ export const showRemote = async (app: App, input: Input, host: string): Promise<
 export const showAll = async (app: App, input: Input): Promise<number> =>
 	untilInterrupted(app, async (signal) => {
 		const hosts = otherHosts(input.config.get('remote_hosts')!, app.host.hostname);
+		const asking = createAskingLine(app, hosts);
+		const tell = (answer: HostAnswer): void => {
+			const body =
+				'error' in answer
+					? app.paint.error(`✗ ${sanitize(answer.error)}`)
+					: hostTable(answer.rows, app.paint, app.columns);
+			app.print(`${app.paint.bold(sanitize(answer.host))}\n${body}\n`);
+		};
+
 		const showsAsTheyCome = !input.has('json') && !input.has('summary');
 		const answers = await Promise.all(
 			[localAnswer(app), ...hosts.map(async (host) => remoteAnswer(app, host, signal))].map(async (pending) => {
 				const answer = await pending;
-				if (showsAsTheyCome && !signal.aborted) {
-					const body =
-						'error' in answer
-							? app.paint.error(`✗ ${sanitize(answer.error)}`)
-							: hostTable(answer.rows, app.paint, app.columns);
-					app.print(`${app.paint.bold(sanitize(answer.host))}\n${body}\n`);
+				if (!signal.aborted) {
+					asking.answered(answer.host, () => {
+						if (showsAsTheyCome) {
+							tell(answer);
+						}
+					});
 				}
 
 				return answer;
 			}),
 		);
+		asking.end();
 		if (signal.aborted) {
 			return;
 		}

@@ -3,10 +3,11 @@
 */
 import {chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
-import {afterAll, beforeAll, expect, test} from 'vitest';
-import {createEmbeddedBox, type Box} from '../_helpers/cli.js';
+import {afterAll, beforeAll, expect, onTestFinished, test} from 'vitest';
+import {createEmbeddedBox, starter, starterWords, type Box} from '../_helpers/cli.js';
 import {eventually} from '../_helpers/eventually.js';
 import {isAlive, start} from '../_helpers/processes.js';
+import {openTerminal} from '../_helpers/terminal.js';
 import {isShown, keys, startTop} from '../tui/_program.js';
 
 let box: Box;
@@ -45,6 +46,7 @@ bare) exit 127;;
 down) printf 'Error: Cannot reach Redis at localhost:6379\nIs it running? systemctl status redis\n' >&2; exit 4;;
 deep) printf '[{"gpu_id":0,"status":"AVAILABLE","note":'; head -c 1000000 /dev/zero | tr '\0' '['; head -c 1000000 /dev/zero | tr '\0' ']'; echo '}]';;
 slow) echo $$ > "$HOME/asking.new"; mv "$HOME/asking.new" "$HOME/asking"; exec sleep 600;;
+late) while [ ! -e "$HOME/now" ]; do sleep 0.05; done; echo '[]';;
 drip) while :; do printf '['; sleep 0.05; done;;
 esac
 `;
@@ -108,6 +110,20 @@ test('of all: those that fail are rows of their own', async () => {
 	const tables = await box.run('status --all', environment);
 	expect(tables.stdout).toContain('good\n GPU │ STATUS');
 	expect(tables.stdout).toContain('lost\n✗ lost: ssh: connect to host lost port 22: No route to host');
+});
+
+test('on a terminal it is said who is still being asked', async () => {
+	const terminal = openTerminal(starter, [...starterWords, 'status', '--all', '--summary'], {
+		columns: 120,
+		rows: 20,
+		cwd: box.home,
+		environment: {...box.environment, ...environment, CANHAZGPU_REMOTE_HOSTS: 'good,late'},
+	});
+	onTestFinished(async () => terminal.close());
+	await terminal.waitFor(/^Asking late\s*$/mv);
+	writeFileSync(path.join(box.home, 'now'), '');
+	await terminal.waitFor(/ late +│ 0 /v);
+	expect(terminal.screen().join('\n')).not.toContain('Asking');
 });
 
 test('one that never answers is given up after 10 s and delays nobody', {timeout: 40_000}, async () => {

@@ -66,9 +66,14 @@ function hostCard({name}) {
 	};
 }
 
+/** Whose error it is stands above it. */
+const withoutName = (error, name) => (error?.startsWith(`${name}: `) ? error.slice(name.length + 2) : error);
+
 /** What the server tells of a host: of one that fails now, what it said before. */
-function knownOf({gpus, error, age_ms: ageMs, before}) {
-	return before === undefined ? {error, gpus, atMs: gpus && Date.now() - ageMs} : {...knownOf(before), error};
+function knownOf({name, gpus, error, age_ms: ageMs, before}) {
+	return before === undefined
+		? {error: withoutName(error, name), gpus, atMs: gpus && Date.now() - ageMs}
+		: {...knownOf(before), error: withoutName(error, name)};
 }
 
 /**
