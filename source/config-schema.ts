@@ -3,7 +3,7 @@ Every setting, once: its type, its bounds, its default. A setting's path is its 
 name in the environment (`CANHAZGPU_REDIS_PORT`).
 */
 import * as v from 'valibot';
-import {parseDuration} from './core/durations.js';
+import {parseDuration, shortestHoldSeconds} from './core/durations.js';
 import {isRemoteHost} from './core/other-hosts.js';
 import {mostGpus} from './core/pool.js';
 import {type CanhazgpuError} from './errors.js';
@@ -31,10 +31,10 @@ const duration = () => {
 	);
 };
 
-/** For reservations: their times are whole seconds in the store. */
+/** For reservations. */
 const wholeDuration = () => {
 	const what = 'a second or more, such as 30m, 2h or 1h30m';
-	return v.pipe(duration(), v.minValue(1, what));
+	return v.pipe(duration(), v.minValue(shortestHoldSeconds, what));
 };
 
 /** A duration within bounds, in seconds. */

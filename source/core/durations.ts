@@ -5,6 +5,9 @@ const secondsPerUnit: Readonly<Record<string, number>> = {s: 1, m: 60, h: 3600, 
 /** A hundred years: whatever is longer is a slip of the finger, and would not fit the peer's nanoseconds. */
 export const longestSeconds = 100 * 365 * 86_400;
 
+/** Times of reservations are whole seconds in the store. */
+export const shortestHoldSeconds = 1;
+
 /**
 Reads a duration such as `30s`, `30m`, `2h`, `1d`, `0.5h` or `1h30m`.
 

@@ -1,6 +1,6 @@
 /** What a dialog asks for, and the command that asks for the same. */
 import {CanhazgpuError} from '../errors.js';
-import {parseDuration} from '../core/durations.js';
+import {parseDuration, shortestHoldSeconds} from '../core/durations.js';
 import type {Released} from '../core/undo.js';
 import type {GpuProcess, QueueEntry, Requester} from '../core/types.js';
 import {shellCommand} from '../format/shell.js';
@@ -48,6 +48,10 @@ function ofForm(form: Form): Submission {
 	const count = purpose.verb === 'reserve' ? (purpose.gpus?.length ?? countOf(form)) : 0;
 	const note = valueOf(form, 'note');
 	const seconds = parseDuration(valueOf(form, 'duration'), 'Duration');
+	if (seconds < shortestHoldSeconds) {
+		throw new CanhazgpuError('usage', 'Duration: less than a second', {hint: 'Write 30m, 2h, 1d or 1h30m.'});
+	}
+
 	return purpose.verb === 'extend'
 		? {verb: 'extend', targets: purpose.targets, bySeconds: seconds}
 		: {

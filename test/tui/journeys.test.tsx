@@ -50,7 +50,9 @@ test('complains about a duration inside the dialog', async () => {
 	const box = await createBox(1);
 	session = startMonitor(box);
 	await session.shows(/> 0 +FREE/v);
-	await session.press('r', keys.tab, '90', keys.enter);
+	await session.press('r', keys.tab, '0.5s', keys.enter);
+	await session.shows('Duration: less than a second');
+	await session.press(...Array.from({length: 4}, () => keys.backspace), '90', keys.enter);
 	await session.shows('Duration: "90" has no unit');
 	await session.shows('Did you mean 90m (minutes) or 90h (hours)?');
 	await session.press('m', keys.enter);
@@ -216,6 +218,7 @@ test('the whole help can be read on the smallest screen, page by page', async ()
 	await session.shows(/> 0 +mine/v);
 	await session.press('?');
 	await session.shows('page 1 of 3');
+	await session.shows('Space Next page');
 	await session.press(' ', ' ');
 	await session.shows(/q +quit/v);
 	await session.press(' ');

@@ -7,7 +7,7 @@ import {outputLines} from './command-line.js';
 import {asking, commandLines, dialogWidth, paragraph, sides, type DialogView} from './dialog-parts.js';
 import {fieldSpans} from './field.js';
 import type {Glyphs} from './glyphs.js';
-import {helpView} from './help.js';
+import {helpOf} from './help.js';
 import {confirmationView, signalView} from './question.js';
 import {span, type Line} from './spans.js';
 import {targetLines, targetNames} from './targets.js';
@@ -111,8 +111,7 @@ function formView(form: Form, state: State, glyphs: Glyphs): DialogView {
 export function dialogView(dialog: Dialog, state: State, glyphs: Glyphs): DialogView | undefined {
 	switch (dialog.kind) {
 		case 'help': {
-			const room = {rows: state.size.rows - 2, columns: state.size.columns - 2 - sides};
-			const {lines, width, page, pages} = helpView(room, state.panels.helpPage);
+			const {lines, width, page, pages} = helpOf(state);
 			return {title: pages > 1 ? `Keys, page ${page + 1} of ${pages}` : 'Keys', width: width + sides, lines};
 		}
 

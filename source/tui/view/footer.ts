@@ -5,6 +5,7 @@ import {isOffered} from '../permissions.js';
 import type {State} from '../state.js';
 import {underPrompt} from './command-line.js';
 import {ellipsisOf} from './glyphs.js';
+import {helpOf} from './help.js';
 import {fitLine, joined, lineWidth, span, type Line} from './spans.js';
 
 function hint({footer, intent}: Binding, state: State): Line {
@@ -28,7 +29,10 @@ export function footerLine(state: State): Line {
 	}
 
 	const mode = modeOf(state);
-	const offered = bindings.filter(({modes, footer}) => footer !== undefined && modes.includes(mode));
+	const isOnePage = mode === 'help' && helpOf(state).pages === 1;
+	const offered = bindings.filter(
+		({modes, footer, intent}) => footer !== undefined && modes.includes(mode) && !(isOnePage && intent === 'help-next'),
+	);
 	const ranks = [...new Set(offered.map(({footer}) => footer![2] ?? 0))].toSorted((a, b) => b - a);
 	for (const most of ranks) {
 		const hints = offered.filter(({footer}) => (footer![2] ?? 0) <= most).map((binding) => hint(binding, state));

@@ -1,8 +1,10 @@
 /** The help, built from the table of keys: in as many columns as are needed. */
 import {bindings} from '../keys.js';
 import {fit, widthOf} from '../../format/width.js';
+import type {State} from '../state.js';
 import {block} from './panels.js';
 import {span, type Line} from './spans.js';
+import {sides} from './dialog-parts.js';
 
 const names: Readonly<Record<string, string>> = {
 	up: 'Up',
@@ -54,7 +56,7 @@ const columnOf = (entriesOfIt: readonly Entry[], keysWidth: number): readonly Li
 	entriesOfIt.map(([help, keys]) => [span(fit(keys, keysWidth), 'key'), span(help)]);
 
 /** A page of lines, at most `rows` of at most `columns` each, in as many columns as fit. */
-export function helpView({rows, columns}: {readonly rows: number; readonly columns: number}, page: number): HelpView {
+function helpView({rows, columns}: {readonly rows: number; readonly columns: number}, page: number): HelpView {
 	const all = entries();
 	const keysWidth = widest(all.map(([, keys]) => keys)) + gap;
 	const width = Math.min(columns, keysWidth + widest(all.map(([help]) => help)));
@@ -76,3 +78,7 @@ export function helpView({rows, columns}: {readonly rows: number; readonly colum
 	);
 	return {lines, width: used * (width + gap) - gap, page: shown, pages};
 }
+
+/** The page that is open, as it fits the screen. */
+export const helpOf = ({size, panels}: State): HelpView =>
+	helpView({rows: size.rows - 2, columns: size.columns - 2 - sides}, panels.helpPage);
