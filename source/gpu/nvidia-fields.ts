@@ -58,20 +58,21 @@ const newerVersion = {since: 610, field: 'kmd_version'} as const;
 /**
 What is asked of every GPU (`nvidia-smi --help-query-gpu`), in this order.
 
-A field that turns out to be unknown says that the driver is older than the field, so all that are as new or newer are left out with it:
-else an old tool would have to be run once for each of them.
+Where the driver's age is not known, a field that turns out to be unknown says that the driver is older than the field, so all that are as
+new or newer are left out with it: else an old tool would have to be run once for each of them. Where it is known, the field is gone.
 
 @param driverMajor - 550 for 550.54.14. Undefined: everything is tried.
 */
 export const gpuFields = (refused: ReadonlySet<string>, driverMajor = Infinity): readonly string[] => {
-	const refusing = laterFields.find(({fields}) => fields.some((field) => refused.has(field)));
+	const isAgeKnown = driverMajor !== Infinity;
+	const refusing = isAgeKnown ? undefined : laterFields.find(({fields}) => fields.some((field) => refused.has(field)));
 	const known = laterFields.filter(({since}) => since <= driverMajor && since < (refusing?.since ?? Infinity));
-	const later = known.flatMap(({fields}) => fields);
+	const later = known.flatMap(({fields}) => fields).filter((field) => !refused.has(field));
 	const reasons = later.includes('clocks_event_reasons.active') ? [] : [olderReasons];
 	const isBetween = known.some(({since}) => since >= resetStatus.since) && !later.includes(resetStatus.until);
 	const status = isBetween ? resetStatus.fields : [];
 	// Only where it is known to be there: else most would have to be run once more for it.
-	const hasNewVersion = driverMajor !== Infinity && driverMajor >= newerVersion.since;
+	const hasNewVersion = isAgeKnown && driverMajor >= newerVersion.since;
 	const basic = basicFields.map((field) => (field === 'driver_version' && hasNewVersion ? newerVersion.field : field));
 	return [...basic, ...later, ...reasons, ...status].filter((field) => !refused.has(field));
 };

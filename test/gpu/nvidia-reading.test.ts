@@ -152,6 +152,13 @@ test('a driver is asked for what it knows: none is asked for the reasons twice',
 	expect(gpuFields(new Set())).toContain('driver_version');
 });
 
+test('a field that a later driver no longer has takes none with it; that of a driver of unknown age does', () => {
+	const gone = new Set(['temperature.gpu.tlimit']);
+	expect(gpuFields(gone, 650)).toEqual(gpuFields(new Set(), 650).filter((field) => !gone.has(field)));
+	expect(gpuFields(gone)).not.toContain('gpu_recovery_action');
+	expect(gpuFields(new Set(['clocks_event_reasons.active']), 650)).toContain('clocks_throttle_reasons.active');
+});
+
 test('the version of the driver is told under either name', () => {
 	expect(parseGpuTable('index, driver_version\n0, 595.80', '')?.driverVersion).toBe('595.80');
 	expect(parseGpuTable('index, kmd_version\n0, 610.43.02', '')?.driverVersion).toBe('610.43.02');
