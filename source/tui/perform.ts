@@ -1,6 +1,7 @@
 /** Carries out what a dialog asks for, by the verbs of the core, and words the answer. */
 import {CanhazgpuError} from '../errors.js';
 import {adopt} from '../core/adopt.js';
+import type {Refusal} from '../core/allocation.js';
 import {leaveLine} from '../core/line.js';
 import type {World} from '../core/ports.js';
 import {extend, release, reserve} from '../core/reservations.js';
@@ -109,13 +110,23 @@ async function performExtend(
 	);
 }
 
+/** `GPU 0,1 is held by bob`, once for all of which the same is to be said. */
+function blockedWords(refused: readonly Refusal[]): readonly string[] {
+	const blocked = refused.flatMap(({blocked: gpus, now}) =>
+		gpus.map(({index, block}) => ({index, words: blockWords(block, now)})),
+	);
+	return Array.from(
+		Map.groupBy(blocked, ({words}) => words),
+		([words, gpus]) => `GPU ${gpus.map(({index}) => index).join(',')} ${words}`,
+	);
+}
+
 async function performUndo(world: World, requester: Requester, released: readonly Released[]): Promise<Outcome> {
 	const {undone, refused, over} = await undoRelease(world, requester, released);
 	const back = undone.flatMap(({gpus}) => gpus).toSorted((a, b) => a - b);
-	const reasons = [
-		...refused.flatMap(({blocked, now}) => blocked.map(({index, block}) => `GPU ${index} ${blockWords(block, now)}`)),
-		...(over.length > 0 ? [`the time of ${gpuList(over)} is over`] : []),
-	].join(', ');
+	const reasons = [...blockedWords(refused), ...(over.length > 0 ? [`the time of ${gpuList(over)} is over`] : [])].join(
+		', ',
+	);
 	if (back.length === 0) {
 		return failed(`Not undone: ${reasons}`);
 	}

@@ -120,10 +120,17 @@ test('z brings back what is still free, and tells of the rest', async () => {
 	await session.shows(/> 0 +mine/v);
 	await session.press(' ', ' ', 'j', 'j', ' ', 'x', 'y');
 	await session.shows('OK released GPUs 0,1,4');
-	await box.write({kind: 'lease', index: 4, lease: lease('bob', {leaseId: 'faster', expiryTime: undefined})});
+	const faster = lease('bob', {leaseId: 'faster', expiryTime: undefined});
+	await box.write({kind: 'lease', index: 4, lease: faster});
 	await session.press('z');
 	await session.shows('WARN reserved GPUs 0,1 again, until the same time as before, but GPU 4 is held by bob');
 	expect((await owners(box))[4]).toBe('faster');
+	// The tags are still there.
+	await session.press('x', 'y');
+	await session.shows('OK released GPUs 0,1');
+	await box.write({kind: 'lease', index: 0, lease: faster}, {kind: 'lease', index: 1, lease: faster});
+	await session.press('z');
+	await session.shows('ERR Not undone: GPU 0,1 is held by bob');
 });
 
 test('e moves the ends of all tagged ones that have one', async () => {
