@@ -27,8 +27,8 @@ export type Ground = {
 	readonly startKilled: (box: Box, words: readonly string[], at: number) => Started;
 };
 
-/** The process; or the server, which is started again with its data. */
-type Killed = 'process' | 'server';
+/** The process; or the server, which is started again, with its data or empty. */
+type Killed = 'process' | 'server' | 'server and data';
 
 /** A Redis, which processes reach by a way that stops at a message, of either direction. */
 export async function redisGround(killed: Killed = 'process'): Promise<Ground> {

@@ -70,6 +70,8 @@ export type Outcome = {
 	readonly isKilled: boolean;
 	readonly exitCode: number | undefined;
 	readonly stderr: string;
+	/** Its job began. */
+	readonly hasRun: boolean;
 	/** The state before it was started, and at the next look. */
 	readonly before: Picture;
 	readonly left: Picture;
@@ -92,7 +94,7 @@ export async function killAt(ground: Ground, verb: KilledVerb, at: number): Prom
 		const others = stage && verb.meanwhile?.(stage, watch(started)).catch(() => undefined);
 		const {signal, exitCode, stderr} = await started.ended;
 		await others;
-		await jobEnded(box);
+		const hasRun = await jobEnded(box);
 		const left = await nextLook(ground, box);
 		if (verb.again !== undefined) {
 			const again = await box.run(verb.again.words);
@@ -104,7 +106,7 @@ export async function killAt(ground: Ground, verb: KilledVerb, at: number): Prom
 			}
 		}
 
-		return {isKilled: signal === 'SIGKILL', exitCode, stderr, before, left};
+		return {isKilled: signal === 'SIGKILL', exitCode, stderr, hasRun, before, left};
 	} finally {
 		await store?.close();
 		box.remove();
@@ -116,6 +118,8 @@ export type Sweep = {
 	readonly kill: (verb: KilledVerb, at: number) => Promise<boolean>;
 	/** Has the server killed there, and checks what is left and what is said. */
 	readonly killServer: (verb: KilledVerb, at: number) => Promise<void>;
+	/** The same, and it forgets everything. */
+	readonly killData: (verb: KilledVerb, at: number) => Promise<void>;
 };
 
 export function createSweep(ground: Ground): Sweep {
@@ -134,6 +138,14 @@ export function createSweep(ground: Ground): Sweep {
 		return {whole, outcome};
 	};
 
+	const checkWords = ({exitCode, stderr}: Outcome, whole: Outcome): void => {
+		expect([whole.exitCode, 4]).toContain(exitCode);
+		expect(stderr).not.toMatch(/^ +at /mv);
+		if (exitCode === 4) {
+			expect(stderr).toMatch(/^Error: .+\n.+\n$/v);
+		}
+	};
+
 	return {
 		async kill(verb, at) {
 			const {whole, outcome} = await check(verb, at);
@@ -145,14 +157,19 @@ export function createSweep(ground: Ground): Sweep {
 		},
 		async killServer(verb, at) {
 			const {whole, outcome} = await check(verb, at);
-			expect([whole.exitCode, 4]).toContain(outcome.exitCode);
-			expect(outcome.stderr).not.toMatch(/^ +at /mv);
-			if (outcome.exitCode === 4) {
-				expect(outcome.stderr).toMatch(/^Error: .+\n.+\n$/v);
-			} else {
+			checkWords(outcome, whole);
+			if (outcome.exitCode !== 4) {
 				// It said that it was done.
 				expect(outcome.left).toBe(whole.left);
 			}
+		},
+		async killData(verb, at) {
+			const whole = await wholeOf(verb);
+			const outcome = await killAt(ground, {...verb, again: undefined}, at);
+			checkWords(outcome, whole);
+			// A job that had begun ran to its end, and nobody holds anything after it.
+			expect([noPool, whole.left]).toContain(outcome.left);
+			expect(outcome.exitCode).toBe(outcome.hasRun ? whole.exitCode : outcome.exitCode);
 		},
 	};
 }

@@ -69,10 +69,12 @@ const hold = async (stage: Stage, count: number) => {
 	}
 };
 
-/** Waits until the job that a killed wrapper left behind has ended, if it had begun. */
-export async function jobEnded(box: Box): Promise<void> {
+/** Waits until the job that a killed wrapper left behind has ended. False when it had not even begun. */
+export async function jobEnded(box: Box): Promise<boolean> {
 	const file = path.join(box.home, 'job');
-	await eventually(() => !(existsSync(file) && isAlive(Number(readFileSync(file, 'utf8')))));
+	const hasBegun = (): boolean => existsSync(file) && readFileSync(file, 'utf8') !== '';
+	await eventually(() => !(hasBegun() && isAlive(Number(readFileSync(file, 'utf8')))));
+	return hasBegun();
 }
 
 const releaseGpu = async ({world, me}: Stage, id: number) => release(world, me, {by: 'gpus', ids: [id]});

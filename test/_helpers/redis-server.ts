@@ -51,6 +51,10 @@ type Options = {
 	Write everything to disk at once, so that a kill loses nothing.
 	*/
 	readonly isDurable?: boolean;
+	/**
+	More variables of its environment.
+	*/
+	readonly environment?: Readonly<Record<string, string>>;
 };
 
 const startTimeoutMs = 20_000;
@@ -92,7 +96,11 @@ async function answerOf(socket: string): Promise<string | undefined> {
 }
 
 /** Starts a redis-server on a free port, with its data in a new directory. */
-export async function startRedis({settings = [], isDurable = false}: Options = {}): Promise<RedisServer> {
+export async function startRedis({
+	settings = [],
+	isDurable = false,
+	environment = {},
+}: Options = {}): Promise<RedisServer> {
 	const program = findRedis();
 	if (program === undefined) {
 		throw new Error('There is no redis-server: run the tests through vitest, which gets one');
@@ -128,7 +136,7 @@ export async function startRedis({settings = [], isDurable = false}: Options = {
 				...settings,
 				...more,
 			],
-			{env: program.environment, stdio: 'ignore'},
+			{env: {...program.environment, ...environment}, stdio: 'ignore'},
 		);
 		child = server;
 		const deadline = performance.now() + startTimeoutMs;

@@ -34,3 +34,14 @@ test.each(killedVerbs)(
 		}
 	},
 );
+
+test.each(killedVerbs.filter(({name}) => ['run', 'reserve', 'release', 'admin --drain'].includes(name)))(
+	'the Redis of $name is killed, and has forgotten everything',
+	{timeout: 900_000},
+	async (verb) => {
+		const sweep = createSweep(await redisGround('server and data'));
+		for (let at = 1; at <= 24; at++) {
+			await sweep.killData(verb, at);
+		}
+	},
+);

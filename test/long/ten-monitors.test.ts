@@ -1,0 +1,129 @@
+/** Ten people watch one box: what that costs, and what becomes of it when the one who scans for all is killed. */
+import {chmodSync, mkdirSync, readFileSync, writeFileSync} from 'node:fs';
+import path from 'node:path';
+import process from 'node:process';
+import {setTimeout as sleep} from 'node:timers/promises';
+import {expect, onTestFinished, test} from 'vitest';
+import {createBox, type Box} from '../_helpers/cli.js';
+import {eventually} from '../_helpers/eventually.js';
+import {startRedis} from '../_helpers/redis-server.js';
+import {fixture} from '../gpu/fixture.js';
+import {startTop} from '../tui/_program.js';
+
+const monitorCount = 10;
+const watchedSeconds = 30;
+const intervalSeconds = 2;
+
+type Scan = {readonly asker: number; readonly ms: number};
+
+/** An nvidia-smi that gets a degree hotter with each look, and notes down who asked, and when. */
+function countingTool(box: Box): {readonly searchPath: string; readonly scans: () => readonly Scan[]} {
+	const directory = path.join(box.home, 'tools');
+	const log = path.join(directory, 'scans');
+	const tool = path.join(directory, 'nvidia-smi');
+	mkdirSync(directory);
+	writeFileSync(log, '');
+	const script = `#!/bin/sh
+case "$1" in
+--query-gpu=*)
+	echo "$PPID $(date +%s%3N)" >> '${log}'
+	sed "s/, 31, 69.85/, $((20 + $(wc -l < '${log}') % 60)), 69.85/" <<'EOF'
+${fixture('gpus.two.csv')}EOF
+	exit 0;;
+--query-compute-apps=*)
+	cat <<'EOF'
+${fixture('processes.none.csv')}EOF
+	exit 0;;
+esac
+exit 2
+`;
+	writeFileSync(tool, script);
+	chmodSync(tool, 0o755);
+	return {
+		searchPath: `${directory}:${box.environment['PATH'] ?? ''}`,
+		scans: () =>
+			readFileSync(log, 'utf8')
+				.trim()
+				.split('\n')
+				.map((line) => line.split(' ').map(Number) as [number, number])
+				.map(([asker, ms]) => ({asker, ms})),
+	};
+}
+
+/** Seconds of processor time of a process and of the children it has waited for, and its memory in use. */
+function costOf(pid: number): {readonly cpuSeconds: number; readonly residentMiB: number} {
+	const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+	// The third field is the first after the name, which may hold anything.
+	const fields = stat
+		.slice(stat.lastIndexOf(')') + 2)
+		.split(' ')
+		.map(Number);
+	const residentKiB = /^VmRSS:\s+(?<kib>\d+)/mv.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.groups?.['kib'];
+	return {
+		cpuSeconds: [14, 15, 16, 17].reduce((sum, field) => sum + fields[field - 3]!, 0) / 100,
+		residentMiB: Number(residentKiB) / 1024,
+	};
+}
+
+const askersSince = (scans: readonly Scan[], sinceMs: number): ReadonlySet<number> =>
+	new Set(scans.filter(({ms}) => ms >= sinceMs).map(({asker}) => asker));
+
+test(
+	'ten monitors cost one scan in two seconds, also when the one who scans is killed',
+	{timeout: 300_000},
+	async () => {
+		const server = await startRedis();
+		onTestFinished(async () => server.stop());
+		const box = createBox({CANHAZGPU_REDIS_HOST: '127.0.0.1', CANHAZGPU_REDIS_PORT: String(server.port)});
+		onTestFinished(box.remove);
+		const {searchPath, scans} = countingTool(box);
+		const environment = {PATH: searchPath};
+		expect(await box.run('admin --gpus 2 --provider nvidia', environment)).toMatchObject({exitCode: 0});
+		const monitors = Array.from({length: monitorCount}, () => startTop(box, {environment}));
+		await Promise.all(monitors.map(async (monitor) => monitor.waitFor(/ 0 +FREE .* \d+C/v, 60_000)));
+		// Those who came first looked for themselves, until they knew of each other.
+		await sleep(3 * intervalSeconds * 1000);
+
+		const costs = () => monitors.map(({pid}) => costOf(pid));
+		const before = costs();
+		const began = Date.now();
+		await sleep(watchedSeconds * 1000);
+		const after = costs();
+		const watched = scans().filter(({ms}) => ms >= began);
+		const cpu = after.map(({cpuSeconds}, place) => (100 * (cpuSeconds - before[place]!.cpuSeconds)) / watchedSeconds);
+		const memory = after.map(({residentMiB}) => residentMiB);
+		const sum = (numbers: readonly number[]): number => numbers.reduce((a, b) => a + b, 0);
+		console.log(
+			`${monitorCount} monitors, ${watchedSeconds} s: ${watched.length} scans, CPU ${sum(cpu).toFixed(1)} % in all ` +
+				`(${Math.min(...cpu).toFixed(1)} to ${Math.max(...cpu).toFixed(1)} each, with their tools), ` +
+				`memory ${Math.round(sum(memory))} MiB in all (${Math.round(Math.max(...memory))} at most)`,
+		);
+		expect(new Set(watched.map(({asker}) => asker)).size).toBe(1);
+		expect(watched.length).toBeLessThanOrEqual(watchedSeconds / intervalSeconds + 1);
+		// A machine that is busy may be late, and not by half.
+		expect(watched.length).toBeGreaterThan(watchedSeconds / intervalSeconds / 2);
+
+		const living = new Set(monitors);
+		for (let round = 0; round < 4; round++) {
+			const scanner = scans().at(-1)!.asker;
+			const killed = [...living].find(({pid}) => pid === scanner)!;
+			living.delete(killed);
+			process.kill(scanner, 'SIGKILL');
+			const killedAt = Date.now();
+			await eventually(() => askersSince(scans(), killedAt).size > 0, 20_000);
+			console.log(`the next scan came ${scans().at(-1)!.ms - killedAt} ms after the kill`);
+			await sleep(3 * intervalSeconds * 1000);
+			const next = scans().filter(({ms}) => ms >= killedAt);
+			expect(new Set(next.map(({asker}) => asker)).size).toBe(1);
+			// All of them are shown what it saw.
+			await Promise.all(
+				[...living].map(async (monitor) =>
+					monitor.waitFor((screen) => {
+						const degrees = Number(/ 0 +FREE .* (?<degrees>\d+)C/v.exec(screen)?.groups?.['degrees']);
+						return [0, 1, 2].some((late) => degrees === 20 + ((scans().length - late) % 60));
+					}),
+				),
+			);
+		}
+	},
+);
