@@ -2,6 +2,7 @@ import {spawnSync, type SpawnSyncOptionsWithStringEncoding} from 'node:child_pro
 import {readFileSync} from 'node:fs';
 import {performance} from 'node:perf_hooks';
 import process from 'node:process';
+import {withoutSecrets} from './secrets.js';
 import {runTool} from './spawn.js';
 
 export type Users = {
@@ -102,7 +103,11 @@ export const createUsers = ({
 			}
 
 			for (const {command, argsFor, parse} of lookups) {
-				const {stdout, error} = spawnSync(command, argsFor(uid), {...blocking, timeout: timeoutMs});
+				const {stdout, error} = spawnSync(command, argsFor(uid), {
+					...blocking,
+					env: withoutSecrets(process.env),
+					timeout: timeoutMs,
+				});
 				if (!isMissing(error)) {
 					return learn(uid, parse(stdout, uid));
 				}

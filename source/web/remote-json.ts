@@ -18,7 +18,8 @@ const optional = <Schema extends v.GenericSchema>(schema: Schema) => v.fallback(
 
 const plain = v.pipe(
 	v.string(),
-	v.transform((words) => sanitize(words).slice(0, longestText)),
+	// Cut first: what is long must not cost time.
+	v.transform((words) => sanitize(words.slice(0, longestText))),
 );
 const text = () => optional(plain);
 const number = () => optional(v.pipe(v.number(), v.finite()));
@@ -33,12 +34,18 @@ const time = () =>
 		),
 	);
 
+/** Of its items those that are as they should be; an empty list is none. */
 const list = <Schema extends v.GenericSchema>(item: Schema) =>
 	optional(
 		v.pipe(
 			v.array(v.unknown()),
-			v.transform((items) => items.slice(0, mostItems)),
-			v.array(item),
+			v.transform((items) => {
+				const sound = items.slice(0, mostItems).flatMap((value) => {
+					const result = v.safeParse(item, value);
+					return result.success ? [result.output] : [];
+				});
+				return sound.length === 0 ? undefined : sound;
+			}),
 		),
 	);
 

@@ -79,3 +79,10 @@ export const cardOf = (page: Page, gpu: number) => page.locator(`#cards [data-gp
 /** How many pixels the page is wider than its window. */
 export const overflow = async (page: Page): Promise<number> =>
 	page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+
+/** Another tab is looked at, or this one again. */
+export const turn = async (page: Page, isHidden: boolean): Promise<unknown> =>
+	page.evaluate(`
+		Object.defineProperty(document, 'hidden', {configurable: true, get: () => ${isHidden}});
+		document.dispatchEvent(new Event('visibilitychange'));
+	`);

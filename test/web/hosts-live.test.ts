@@ -5,7 +5,7 @@ import type {Browser} from 'playwright-core';
 import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vitest';
 import {eventually} from '../_helpers/eventually.js';
 import {freshEmbeddedBox} from '../_helpers/processes.js';
-import {chromiumProgram, openBrowser, openPage} from './_browser.js';
+import {chromiumProgram, openBrowser, openPage, turn} from './_browser.js';
 import {playHosts} from './_hosts.js';
 import {askJson, listenTo, startWeb, type StreamMessage} from './_server.js';
 
@@ -124,14 +124,16 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		await other.page.locator('#view-hosts [data-gpu="0"]', {hasText: 'erin'}).waitFor();
 		expect(requests).toEqual([]);
 		expect(others.mostAtOnce('good')).toBe(1);
-		// Nobody looks at the hosts any more, though the pages are open.
+		// Nobody looks at the hosts any more, though the pages are open: one shows its GPUs, the other is behind another tab.
 		await page.locator('.tabs a[data-view="overview"]').click();
-		await other.page.locator('.tabs a[data-view="report"]').click();
-		await other.page.locator('#view-report').waitFor();
+		await turn(other.page, true);
 		await sleep(500);
 		const asked = others.asked('good');
 		await sleep(aRoundMs);
 		expect(others.asked('good')).toBe(asked);
+		await turn(other.page, false);
+		others.say('frank');
+		await other.page.locator('#view-hosts [data-gpu="0"]', {hasText: 'frank'}).waitFor();
 		expect(requests.filter((url) => url.includes('/api/hosts'))).toEqual([]);
 		expect([...problems, ...other.problems]).toEqual([]);
 	});

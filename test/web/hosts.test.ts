@@ -243,6 +243,13 @@ test('values of another kind than they should be are unknown, and unknown keys a
 		status: 'ERROR',
 		duration: 9_999_999 * 3600e9,
 	});
+	const sound = {pid: 1, user: 'alice'};
+	expect(
+		fromCommandRow(
+			{gpu_id: 0, status: 'IN_USE', processes: [{pid: 'x'}, sound, 7], health: [], unreserved_users: [1]},
+			0,
+		),
+	).toEqual({gpu_id: 0, status: 'IN_USE', processes: [sound]});
 	expect(fromCommandRow({gpu_id: '0', status: 'IN_USE'}, 0)).toBeUndefined();
 	expect(fromCommandRows([hostile, {...hostile, status: 'IN_USE'}], 0)).toMatchObject([{status: 'IN_USE'}]);
 });

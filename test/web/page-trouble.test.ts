@@ -9,7 +9,7 @@ import {sanitize} from '../../source/format/text.js';
 import {createEmbeddedBox} from '../_helpers/cli.js';
 import {freshEmbeddedBox, freshRedisBox, openStoreOf} from '../_helpers/processes.js';
 import {startRedis} from '../_helpers/redis-server.js';
-import {chromiumProgram, cardOf, openBrowser, openPage} from './_browser.js';
+import {chromiumProgram, cardOf, openBrowser, openPage, turn} from './_browser.js';
 import {ask, startWeb} from './_server.js';
 
 const hostileCount = 1000;
@@ -152,17 +152,12 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 			await web.end('SIGKILL');
 		});
 		const {page} = await openPage(browser, web.url, {hasOwnClock: true});
-		const turn = async (isHidden: boolean) =>
-			page.evaluate(`
-				Object.defineProperty(document, 'hidden', {configurable: true, get: () => ${isHidden}});
-				document.dispatchEvent(new Event('visibilitychange'));
-			`);
 		const streams = async () => /streams (?<count>\d+)/v.exec((await ask(web.port, '/metrics')).body)!.groups!['count'];
 		expect(await streams()).toBe('1');
-		await turn(true);
+		await turn(page, true);
 		await page.clock.fastForward(301_000);
 		await expect.poll(streams).toBe('0');
-		await turn(false);
+		await turn(page, false);
 		await page.locator('#pill[data-kind="live"]').waitFor();
 		expect(await streams()).toBe('1');
 	});
