@@ -7,6 +7,11 @@ ARGV  1 owner  2 its interval in ms  3 for how many ms
 Result  1, or 0 while somebody else has it who scans as often
 ]]
 
+-- A Redis before 5 takes no change from a script that was told the time, or how much is left of it, unless it passes on each change and not the script.
+if redis.replicate_commands then
+  redis.replicate_commands()
+end
+
 local held = redis.pcall('GET', KEYS[1])
 -- What is no role, or would never end, is nobody's.
 if type(held) == 'string' and redis.call('PTTL', KEYS[1]) >= 0 then

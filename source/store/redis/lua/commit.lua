@@ -17,6 +17,11 @@ Result  "done", or "conflict" or "locked" when nothing happened. Errors, before 
         WRONGKEY KEY TYPE when a key is not of its type, NOPERM when a command is not allowed.
 ]]
 
+-- A Redis before 5 takes no change from a script that was told the time, unless it passes on each change and not the script.
+if redis.replicate_commands then
+  redis.replicate_commands()
+end
+
 local first_step = 8
 local commands = {}
 local trail = {}

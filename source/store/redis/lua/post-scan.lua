@@ -7,6 +7,11 @@ ARGV  1 owner  2 text  3 for how many seconds it is kept  4 channel
 Result  1, or 0 when the role is somebody else's
 ]]
 
+-- A Redis before 5 takes no change from a script that was told the time, unless it passes on each change and not the script.
+if redis.replicate_commands then
+  redis.replicate_commands()
+end
+
 local held = redis.pcall('GET', KEYS[1])
 if type(held) ~= 'string' or string.match(held, '^%d+ (.+)$') ~= ARGV[1] then
   return 0
