@@ -75,11 +75,16 @@ describe('a beat', () => {
 		await beat(world, hold);
 		world.memory.state.gpus.set(
 			1,
-			JSON.stringify({user: 'alice', type: 'run', start_time: new Date((startTime - 500) * 1000).toISOString()}),
+			JSON.stringify({
+				user: 'alice',
+				type: 'run',
+				start_time: new Date((startTime - 500) * 1000).toISOString(),
+				later: {version: 2},
+			}),
 		);
 		expect(await beat(world, hold)).toMatchObject({kind: 'held'});
 		expect([stored(0)!['start_time'], stored(1)!['start_time']]).toEqual([startTime, startTime - 500]);
-		expect(stored(1)).toMatchObject({lease_id: 'lease-a', job_pid: 2, note: 'n'});
+		expect(stored(1)).toMatchObject({lease_id: 'lease-a', job_pid: 2, note: 'n', later: {version: 2}});
 	});
 
 	test('says once which GPUs are lost, to whom, and goes on with the rest', async () => {

@@ -8,35 +8,11 @@ import {release, reserve} from '../../source/core/reservations.js';
 import {readLiving} from '../../source/core/transaction.js';
 import {undoableOf, undoRelease} from '../../source/core/undo.js';
 import {checkTrail} from '../_helpers/trail.js';
-import {createTestWorld, historyOf, person, type TestWorld} from '../_helpers/world.js';
+import {historyOf, person, type TestWorld} from '../_helpers/world.js';
+import {createInterruptedWorld, type Interlude} from './_interrupted.js';
 
 const alice = person('alice');
 const bob = person('bob', 'bob', 1001);
-
-type Interlude = (world: TestWorld, others: TestWorld) => Promise<unknown>;
-
-/** The next commit is held up until the interlude, in which others use the same store, is over. */
-async function createInterruptedWorld(gpuCount = 4) {
-	let interlude: Interlude | undefined;
-	const world: TestWorld = await createTestWorld({
-		gpuCount,
-		wrap: (store) => ({
-			...store,
-			async commit(plan) {
-				const due = interlude;
-				interlude = undefined;
-				await due?.(world, {...world, store});
-				return store.commit(plan);
-			},
-		}),
-	});
-	return {
-		world,
-		before(next: Interlude) {
-			interlude = next;
-		},
-	};
-}
 
 const bobWaits: Interlude = async (_, others) => {
 	const tenure = {type: 'manual', durationSeconds: 60} as const;
@@ -66,20 +42,24 @@ test('nor by a release that is undone', async () => {
 	});
 });
 
-test('an undo of several reservations leaves what somebody takes just before it, and brings back the others', async () => {
-	const {world, before} = await createInterruptedWorld();
-	await reserveId(world, 0);
-	await reserveId(world, 1);
-	const {released} = await release(world, alice, {by: 'label', label: 'alice'});
-	before(async (_, others) => reserveId(others, 0, bob));
-	expect(await undoRelease(world, alice, undoableOf(released))).toMatchObject({
-		undone: [{gpus: [1]}],
-		refused: [{blocked: [{index: 0, block: {kind: 'leased', lease: {user: 'bob'}}}]}],
-	});
-	const {gpus} = await readLiving(world);
-	expect(gpus.map((record) => record.kind === 'leased' && record.lease.user)).toEqual(['bob', 'alice', false, false]);
-	await checkTrail(world, await readLiving(world));
-});
+test.each([0, 1])(
+	'an undo of several reservations leaves GPU %d, which somebody takes just before it',
+	async (taken) => {
+		const {world, before} = await createInterruptedWorld();
+		await reserveId(world, 0);
+		await reserveId(world, 1);
+		const {released} = await release(world, alice, {by: 'label', label: 'alice'});
+		before(async (_, others) => reserveId(others, taken, bob));
+		expect(await undoRelease(world, alice, undoableOf(released))).toMatchObject({
+			undone: [{gpus: [1 - taken]}],
+			refused: [{blocked: [{index: taken, block: {kind: 'leased', lease: {user: 'bob'}}}]}],
+		});
+		const {gpus} = await readLiving(world);
+		const users = gpus.map((record) => record.kind === 'leased' && record.lease.user);
+		expect(users).toEqual([taken === 0 ? 'bob' : 'alice', taken === 0 ? 'alice' : 'bob', false, false]);
+		await checkTrail(world, await readLiving(world));
+	},
+);
 
 test('a pool that was made smaller gives nothing that is no longer there', async () => {
 	const {world, before} = await createInterruptedWorld();
@@ -141,4 +121,13 @@ test('what is held for a place in line stays when that place appears before it i
 	before(bobWaits);
 	expect((await readLiving(world)).gpus[0]).toMatchObject({kind: 'leased', lease: {leaseId: 'l'}});
 	expect(await historyOf(world.store)).toEqual([]);
+});
+
+test('what somebody gives back as the pool is made anew has one record', async () => {
+	const {world, before} = await createInterruptedWorld();
+	await reserveId(world, 0);
+	await reserveId(world, 1);
+	before(async (_, others) => release(others, alice, {by: 'gpus', ids: [0]}));
+	expect(await makePool(world, {gpuCount: 4, provider: 'fake', force: true})).toMatchObject({droppedLeases: 1});
+	expect((await historyOf(world.store)).map(({gpuId}) => gpuId)).toEqual([0, 1]);
 });
