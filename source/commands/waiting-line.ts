@@ -3,6 +3,7 @@ Shows on stderr that somebody waits: a live line with a spinner on a terminal, o
 */
 import {progressWords} from '../format/waiting.js';
 import {longDuration} from '../format/durations.js';
+import {truncate} from '../format/width.js';
 import type {App} from '../application.js';
 import type {Progress} from '../core/wait-types.js';
 
@@ -31,9 +32,11 @@ export function createWaitingLine({
 			return;
 		}
 
-		const waited = longDuration((clock.monotonicMs() - startedMs) / 1000);
-		const line = `${frames[frame++ % frames.length]} ${words} · ${waited}`;
-		liveErrors.write(`${clearLine}${line.slice(0, Math.max(10, liveErrors.columns() - 1))}`);
+		const before = `${frames[frame++ % frames.length]} `;
+		const after = ` · ${longDuration((clock.monotonicMs() - startedMs) / 1000)}`;
+		// A line that reaches the edge would break, and could not be cleared.
+		const room = Math.max(10, liveErrors.columns() - 1 - before.length - after.length);
+		liveErrors.write(`${clearLine}${before}${truncate(words, room)}${after}`);
 	};
 
 	return {

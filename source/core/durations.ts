@@ -19,7 +19,7 @@ Reads a duration such as `30s`, `30m`, `2h`, `1d`, `0.5h` or `1h30m`.
 export function parseDuration(text: string, what: string): number {
 	const hint = 'Write a number and a unit: 30s, 30m, 2h, 1d, 0.5h or 1h30m.';
 	const trimmed = text.trim();
-	if (/^\d+(?:\.\d+)?$/v.test(trimmed)) {
+	if (/^\d+(?:\.\d+)?$/v.test(trimmed) && Number(trimmed) > 0) {
 		throw new CanhazgpuError('usage', `${what}: "${trimmed}" has no unit`, {
 			hint: `Did you mean ${trimmed}m (minutes) or ${trimmed}h (hours)?`,
 		});

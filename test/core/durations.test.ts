@@ -20,6 +20,7 @@ describe('parseDuration', () => {
 
 	test.each([
 		['90', '--duration: "90" has no unit'],
+		['0', '--duration: "0" is not a duration'],
 		['', '--duration: "" is not a duration'],
 		['abc', '--duration: "abc" is not a duration'],
 		['-1h', '--duration: "-1h" is not a duration'],
