@@ -25,12 +25,14 @@ async function known(kind: KnownKind, verb: Command, words: readonly string[]): 
 	}
 
 	const {readPool} = await import('./app-complete.js');
-	return candidatesOf(kind, {hosts, ...(await readPool(config, kind === 'users' || kind === 'labels'))});
+	const reading = readPool(config, kind === 'users' || kind === 'labels');
+	const pool = await Promise.race([reading, sleep(patienceMs, undefined)]);
+	return pool === undefined ? [] : candidatesOf(kind, {hosts, ...pool});
 }
 
-async function knownInTime(...asked: Parameters<typeof known>): Promise<readonly Candidate[]> {
+async function knownOrNothing(...asked: Parameters<typeof known>): Promise<readonly Candidate[]> {
 	try {
-		return await Promise.race([known(...asked), sleep(patienceMs, [])]);
+		return await known(...asked);
 	} catch (error) {
 		// No pool, a line that is wrong already: then there is nothing to offer.
 		if (error instanceof CanhazgpuError) {
@@ -61,7 +63,7 @@ export async function printCompletion([shell, ...words]: readonly string[]): Pro
 			globals: globalFlags,
 			// Bash shows words alone.
 			isDescribed: shell !== 'bash',
-			know: knownInTime,
+			know: knownOrNothing,
 		},
 	);
 	const lines = completed.kind === 'words' ? completed.candidates : [];

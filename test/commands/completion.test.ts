@@ -30,11 +30,16 @@ afterAll(async () => {
 	await redis.stop();
 });
 
-/** The lines of the answer. */
+/** The lines of the answer. Asked again for one that is empty: on a machine that is busy enough, the store is not waited for. */
 async function answer(...words: readonly string[]): Promise<readonly string[]> {
-	const {stdout, stderr, exitCode} = await box.run(['--complete', ...words]);
-	expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
-	return stdout.trimEnd().split('\n');
+	let lines: readonly string[] = [];
+	for (let tries = 0; tries < 3 && lines.length < 2; tries++) {
+		const {stdout, stderr, exitCode} = await box.run(['--complete', ...words]);
+		expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
+		lines = stdout.trimEnd().split('\n');
+	}
+
+	return lines;
 }
 
 test('what only the pool and the config know, with what it means', async () => {
