@@ -53,17 +53,41 @@ esac
 	};
 }
 
-/** How many of these ran at the same time, at most. */
-function mostAtOnce(noted: ReturnType<Tool['noted']>, kinds: readonly Kind[]): number {
+/** How many runs that go on there were at the same time, at most. */
+function mostStreams(noted: ReturnType<Tool['noted']>): number {
 	let running = 0;
 	let most = 0;
 	for (const {word, kind} of noted) {
-		if (!kinds.includes(kind) || word === 'reading') {
+		if (kind !== 'stream' || word === 'reading') {
 			continue;
 		}
 
 		running += word === 'begin' ? 1 : -1;
 		most = Math.max(most, running);
+	}
+
+	return most;
+}
+
+/**
+How many scans overlapped, at most. One is a query or two of different kinds: a kind that begins again before everything has ended is of
+another scan.
+*/
+function mostScans(noted: ReturnType<Tool['noted']>): number {
+	const begun = new Map<Kind, number>();
+	let running = 0;
+	let most = 0;
+	for (const {word, kind} of noted.filter((note) => note.kind === 'gpus' || note.kind === 'processes')) {
+		if (running === 0) {
+			begun.clear();
+		}
+
+		running += word === 'begin' ? 1 : -1;
+		if (word === 'begin') {
+			begun.set(kind, (begun.get(kind) ?? 0) + 1);
+		}
+
+		most = Math.max(most, ...begun.values());
 	}
 
 	return most;
@@ -187,8 +211,8 @@ export async function bearLoad(box: Box, {seconds, streamCount, requestsPerSecon
 			({messages}) => messages.filter(({event, id}) => event === 'change' && id > lastFirst && id <= lastCommon).length,
 		),
 		scans: Math.max(countOf('begin gpus'), countOf('begin processes')),
-		scansAtOnce: Math.max(mostAtOnce(noted, ['gpus']), mostAtOnce(noted, ['processes'])),
-		streamsAtOnce: mostAtOnce(noted, ['stream']),
+		scansAtOnce: mostScans(noted),
+		streamsAtOnce: mostStreams(noted),
 		readings: countOf('reading stream'),
 		changes,
 	};
