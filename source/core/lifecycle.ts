@@ -1,5 +1,5 @@
 /**
-How a lease lives and ends: expire, release, extend, heartbeat. Each makes a Plan that names exactly the records it read, so
+How a lease lives and ends: expire, release, extend. Each makes a Plan that names exactly the records it read, so
 that a late change can never touch somebody else's lease.
 */
 import {usageOf} from './history.js';
@@ -143,11 +143,3 @@ export function planExtend(
 		),
 	};
 }
-
-/** Says that the holder of this lease lives. Acts on the records that still bear its id, and on nothing else. */
-export const planHeartbeat = (snapshot: Snapshot, leaseId: string): Plan =>
-	planChange(
-		snapshot.gpus.filter(isLeased).filter(({lease}) => lease.leaseId === leaseId),
-		(lease) => ({...lease, lastHeartbeat: snapshot.now}),
-		undefined,
-	);
