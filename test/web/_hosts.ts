@@ -11,7 +11,7 @@ echo "begin $host" >> "$HOME/asked"
 case "$host" in
 good) sleep 0.2; cat "$HOME/good.json";;
 lost) echo 'No route to host' >&2; exit 255;;
-slow) sleep 600;;
+slow) sleep 20;;
 huge) echo '['; while :; do echo '{"gpu_id":0,"status":"AVAILABLE","note":"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"},'; done;;
 deep) printf '[{"gpu_id":0,"status":"AVAILABLE","note":'; head -c 1000000 /dev/zero | tr '\0' '['; head -c 1000000 /dev/zero | tr '\0' ']'; echo '}]';;
 many) echo '['; yes '{"gpu_id":1,"status":"IN_USE"},' | head -n 50000; echo '{"gpu_id":2,"status":"IN_USE"}]';;

@@ -19,7 +19,7 @@ echo "$host" >> "$HOME/asked"
 case "$host" in
 good) echo '[{"gpu_id":0,"status":"IN_USE","user":"carol","duration":"1h 0m 0s","type":"RUN","gpu_model":"H100"},{"gpu_id":1,"status":"AVAILABLE","details":"free for 2h 0m 0s","gpu_model":"H100"}]';;
 lost) echo 'No route to host' >&2; exit 255;;
-slow) sleep 600;;
+slow) sleep 20;;
 esac
 `;
 
