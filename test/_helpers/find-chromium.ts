@@ -1,13 +1,12 @@
 /**
 Finds a Chromium for the tests of the page, and gets one where that takes no more than a package.
 */
-import {execFileSync} from 'node:child_process';
-import {accessSync, constants, existsSync} from 'node:fs';
+import {accessSync, constants} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
+import {installPackage} from './apt.js';
 
 const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome'];
-const installMs = 240_000;
 
 const isProgram = (file: string): boolean => {
 	try {
@@ -30,29 +29,17 @@ export function findChromium(): string | undefined {
 		.find((file) => isProgram(file));
 }
 
-const apt = (...parameters: readonly string[]): void => {
-	execFileSync('apt-get', parameters, {
-		stdio: ['ignore', 'ignore', 'pipe'],
-		timeout: installMs,
-		env: {...process.env, DEBIAN_FRONTEND: 'noninteractive'},
-	});
-};
-
 /** Installs one where that may be done. What is said when there is none is said loudly: its tests are then left out. */
 export function ensureChromium(): void {
 	if (findChromium() !== undefined) {
 		return;
 	}
 
-	const install = ['install', '-y', '--no-install-recommends', 'chromium'];
-	let reason = 'only root may install it';
-	if (process.getuid?.() === 0 && !existsSync('/run/systemd/system')) {
-		try {
-			apt('update');
-			apt(...install);
-		} catch (error) {
-			reason = error instanceof Error ? error.message.split('\n', 1)[0]! : String(error);
-		}
+	let reason = 'it was installed, and yet is not there';
+	try {
+		installPackage('chromium');
+	} catch (error) {
+		reason = (error as Error).message;
 	}
 
 	if (findChromium() === undefined) {

@@ -1,11 +1,12 @@
 /**
 Finds a redis-server (or valkey-server), and gets one when there is none.
 */
-import {execFileSync} from 'node:child_process';
-import {accessSync, constants, existsSync, globSync, mkdirSync, renameSync, rmSync} from 'node:fs';
+import {accessSync, constants, globSync, mkdirSync, mkdtempSync, renameSync, rmSync} from 'node:fs';
+import {tmpdir} from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
 import {fileURLToPath} from 'node:url';
+import {installPackage, runTool} from './apt.js';
 
 export type RedisProgram = {
 	readonly command: string;
@@ -46,43 +47,19 @@ function inCache(): RedisProgram | undefined {
 /** Looks, and fetches nothing. */
 export const findRedis = (): RedisProgram | undefined => onPath() ?? inCache();
 
-const run = (command: string, parameters: readonly string[], directory?: string): string =>
-	execFileSync(command, parameters, {
-		cwd: directory,
-		encoding: 'utf8',
-		stdio: ['ignore', 'pipe', 'pipe'],
-		maxBuffer: 64 * 1024 * 1024,
-		// No question, and no service started by the package.
-		env: {...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1'},
-	});
-
-function install(): void {
-	// Where systemd runs, the package would start its service.
-	if (process.getuid?.() !== 0 || existsSync('/run/systemd/system')) {
-		return;
-	}
-
-	try {
-		run('apt-get', ['install', '-y', '--no-install-recommends', 'redis-server']);
-	} catch {
-		run('apt-get', ['update']);
-		run('apt-get', ['install', '-y', '--no-install-recommends', 'redis-server']);
-	}
-}
-
 /** Unpacks the package and the libraries it needs into node_modules/.cache, which takes no rights and changes no system. */
 export function unpack(): void {
-	const work = `${cache}.${process.pid}`;
-	const apt = path.join(work, 'apt');
-	const root = path.join(work, 'root');
-	mkdirSync(path.join(apt, 'lists/partial'), {recursive: true});
-	mkdirSync(path.join(apt, 'cache/archives/partial'), {recursive: true});
-	mkdirSync(root, {recursive: true});
+	// A path of apt may hold no blanks, and that of the repository may.
+	const apt = mkdtempSync(path.join(tmpdir(), 'canhazgpu-apt-'));
+	const root = `${cache}.${process.pid}`;
 	// Lists of our own: those of the system may be missing, and only root may fetch them.
 	const own = ['-o', `Dir::State::lists=${apt}/lists`, '-o', `Dir::Cache=${apt}/cache`, '-o', 'Debug::NoLocking=1'];
 	try {
-		run('apt-get', [...own, 'update']);
-		const needed = run('apt-cache', [
+		mkdirSync(path.join(apt, 'lists/partial'), {recursive: true});
+		mkdirSync(path.join(apt, 'cache/archives/partial'), {recursive: true});
+		mkdirSync(root, {recursive: true});
+		runTool('apt-get', [...own, 'update']);
+		const needed = runTool('apt-cache', [
 			...own,
 			'depends',
 			'--recurse',
@@ -96,15 +73,16 @@ export function unpack(): void {
 			.filter(
 				(line) => /^(?:redis|lib|lua)[\w+\-.]*$/v.test(line) && !/^(?:libc6|libc-bin|libgcc|libcrypt)/v.test(line),
 			);
-		run('apt-get', [...own, 'download', ...packages], work);
-		for (const file of globSync(`${work}/*.deb`)) {
-			run('dpkg-deb', ['-x', file, root]);
+		runTool('apt-get', [...own, 'download', ...packages], apt);
+		for (const file of globSync(`${apt}/*.deb`)) {
+			runTool('dpkg-deb', ['-x', file, root]);
 		}
 
 		rmSync(cache, {recursive: true, force: true});
 		renameSync(root, cache);
 	} finally {
-		rmSync(work, {recursive: true, force: true});
+		rmSync(apt, {recursive: true, force: true});
+		rmSync(root, {recursive: true, force: true});
 	}
 }
 
@@ -115,7 +93,13 @@ Makes sure that there is one.
 */
 export function ensureRedis(): RedisProgram {
 	const causes: unknown[] = [];
-	for (const get of [() => undefined, install, unpack]) {
+	for (const get of [
+		() => undefined,
+		() => {
+			installPackage('redis-server');
+		},
+		unpack,
+	]) {
 		try {
 			get();
 		} catch (error) {
@@ -128,8 +112,9 @@ export function ensureRedis(): RedisProgram {
 		}
 	}
 
+	const reasons = causes.map((cause) => (cause instanceof Error ? cause.message : String(cause)));
 	throw new AggregateError(
 		causes,
-		'The tests need redis-server. Install it: apt-get install redis-server, or: brew install redis',
+		`The tests need redis-server, which could not be fetched (${reasons.join('; ')}).\nInstall it: apt-get install redis-server, or: brew install redis`,
 	);
 }

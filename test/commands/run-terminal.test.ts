@@ -22,7 +22,7 @@ afterAll(async () => {
 });
 
 /** Writes down its pid and each SIGINT, and some time after the first dies of one, as most programs do at once. */
-const counter = String.raw`#!${process.execPath}
+const counter = String.raw`#!/usr/bin/env node
 import {appendFileSync, writeFileSync} from 'node:fs';
 process.on('SIGINT', () => {
 	appendFileSync('signals', 'INT\n');

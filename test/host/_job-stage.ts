@@ -46,7 +46,7 @@ const driver = source('_job-driver.ts');
 /**
 A job that writes each signal it is sent to a file, and lives on until the file `stop` holds its exit code.
 */
-const counter = String.raw`#!${process.execPath}
+const counter = String.raw`#!/usr/bin/env node
 import {appendFileSync, existsSync, readFileSync} from 'node:fs';
 const say = (word) => appendFileSync(process.env.SIGNALS, word + '\n');
 for (const name of ['INT', 'QUIT', 'TERM', 'HUP', 'USR1', 'USR2', 'WINCH', 'CONT']) process.on('SIG' + name, () => say(name));
@@ -58,7 +58,7 @@ setInterval(() => {
 }, 10);
 `;
 
-const chg = `#!${process.execPath}
+const chg = `#!/usr/bin/env node
 import './driver.mjs';
 `;
 
@@ -73,7 +73,7 @@ export const createStage = async (files: Readonly<Record<string, string>> = {}) 
 	await createFilesIn(directory, files);
 	const in_ = (name: string) => path.join(directory, name);
 	const environment: Readonly<Record<string, string>> = {
-		PATH: `${directory}:${process.env['PATH'] ?? ''}`,
+		PATH: [directory, path.dirname(process.execPath), process.env['PATH']].join(':'),
 		HOME: directory,
 		TERM: 'dumb',
 		LC_ALL: 'C.UTF-8',

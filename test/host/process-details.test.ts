@@ -4,6 +4,7 @@ import {afterEach, expect, test, vi} from 'vitest';
 import {createProcessDescriber} from '../../source/host/process-details.js';
 import {runTool} from '../../source/host/spawn.js';
 import {createUsers} from '../../source/host/users.js';
+import {eventually} from '../_helpers/eventually.js';
 import {createFiles, createFilesIn, everythingIsOf} from './temporary.js';
 
 const users = createUsers();
@@ -40,6 +41,8 @@ const start = (command: string, args: string[], argv0?: string): number => {
 
 test('tells owner, name, command line and start of a process', async () => {
 	const pid = start('sleep', ['600', '601']);
+	// In its very first moments none of its memory is there yet.
+	await eventually(async () => (await describe([pid])).get(pid)?.hostMemoryMiB !== undefined);
 	const details = await describe([pid]);
 	expect(details.get(pid)).toEqual({
 		startTicks: expect.any(Number) as number,
