@@ -126,4 +126,7 @@ export async function createRedisBox(port: number, gpuCount = 8): Promise<Box> {
 	return box;
 }
 
+/** Who runs the tests, as the program names it: an account may have no entry that tells a name. */
+export const account = createHost().account.name;
+
 export const withoutRedis = {CANHAZGPU_REDIS_PORT: nobodyListens};

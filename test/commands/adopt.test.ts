@@ -2,12 +2,12 @@
 `reserve --pid` with a real process, and an nvidia-smi that says that it is on a GPU.
 */
 import {once} from 'node:events';
-import {userInfo} from 'node:os';
 import process from 'node:process';
 import {expect, test} from 'vitest';
 import {createUsedBox} from '../_helpers/used-box.js';
 import {holders, peek, recordsOf} from '../_helpers/processes.js';
 import {fixture} from '../gpu/fixture.js';
+import {account} from '../_helpers/cli.js';
 
 test('a running process is adopted, and gives its GPU back by ending', async () => {
 	const {box, stub, job} = await createUsedBox();
@@ -20,7 +20,7 @@ test('a running process is adopted, and gives its GPU back by ending', async () 
 	const {stdout} = await box.run('status');
 	expect(stdout).toMatch(
 		new RegExp(
-			String.raw` 1 +│ ● IN_USE +│ ${userInfo().username} +│ \dh \d+m \d+s +│ RUN +│ until PID ${job.pid} ends .*│ was there`,
+			String.raw` 1 +│ ● IN_USE +│ ${account} +│ \dh \d+m \d+s +│ RUN +│ until PID ${job.pid} ends .*│ was there`,
 			'v',
 		),
 	);
@@ -58,7 +58,7 @@ test('--short prints the ids; what makes no sense is refused', async () => {
 	expect(await box.run(['reserve', '--pid', pid, '--short'])).toEqual({exitCode: 0, stdout: '1\n', stderr: ''});
 	const again = await box.run(['reserve', '--pid', pid]);
 	expect(again).toMatchObject({exitCode: 3, stdout: ''});
-	expect(again.stderr).toContain(`Error: GPU 1 is already held by ${userInfo().username}\n`);
+	expect(again.stderr).toContain(`Error: GPU 1 is already held by ${account}\n`);
 });
 
 test('use without a reservation is told once, however often it is looked at', async () => {
@@ -68,6 +68,6 @@ test('use without a reservation is told once, however often it is looked at', as
 	await box.run('status');
 	const {stdout} = await box.run('events --json');
 	expect((JSON.parse(stdout) as ReadonlyArray<Record<string, unknown>>).slice(1)).toMatchObject([
-		{kind: 'unreserved', account: userInfo().username, gpus: [1]},
+		{kind: 'unreserved', account, gpus: [1]},
 	]);
 });

@@ -1,11 +1,11 @@
 /**
 Waiting in line, as processes: what is shown, and who is served.
 */
-import {userInfo} from 'node:os';
 import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vitest';
 import {freshEmbeddedBox, freshRedisBox, holders, peek, recordsOf, start} from '../_helpers/processes.js';
 import {startRedis, type RedisServer} from '../_helpers/redis-server.js';
 import {openShell} from '../_helpers/shell.js';
+import {account} from '../_helpers/cli.js';
 
 let redis: RedisServer;
 
@@ -16,8 +16,6 @@ beforeAll(async () => {
 afterAll(async () => {
 	await redis.stop();
 });
-
-const account = userInfo().username;
 
 describe.each([
 	['redis', async () => freshRedisBox(redis.port, 2)],

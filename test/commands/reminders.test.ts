@@ -10,7 +10,7 @@ import {createHost} from '../../source/host/host.js';
 import {emptyPlan} from '../../source/core/plan.js';
 import {eventually} from '../_helpers/eventually.js';
 import {freshRedisBox, openStoreOf, peek, start} from '../_helpers/processes.js';
-import type {Box} from '../_helpers/cli.js';
+import {account, type Box} from '../_helpers/cli.js';
 import {startRedis, type RedisServer} from '../_helpers/redis-server.js';
 
 let redis: RedisServer;
@@ -18,8 +18,6 @@ beforeAll(async () => {
 	redis = await startRedis();
 });
 afterAll(async () => redis.stop());
-
-const account = createHost().account.name;
 
 /** A box whose notices go into a file, a line each. */
 async function boxWithNotices(gpuCount: number) {

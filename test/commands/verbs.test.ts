@@ -1,9 +1,8 @@
 /**
 The verbs as a user types them, on each kind of store.
 */
-import {userInfo} from 'node:os';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
-import {createBox, createEmbeddedBox, createRedisBox, type Box} from '../_helpers/cli.js';
+import {account, createBox, createEmbeddedBox, createRedisBox, type Box} from '../_helpers/cli.js';
 import {startRedis, type RedisServer} from '../_helpers/redis-server.js';
 
 let redis: RedisServer;
@@ -16,7 +15,6 @@ afterAll(async () => {
 	await redis.stop();
 });
 
-const account = userInfo().username;
 const simulated = 'SIMULATED GPUs: no real hardware is behind this pool.\n';
 
 /** The table without what moves: ages, the simulated load, the widths that follow from names. */

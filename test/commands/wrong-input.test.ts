@@ -1,7 +1,7 @@
 /**
 Whatever is typed wrong: a clear error that names it, the right exit code, no stack, and nothing changed.
 */
-import {readFileSync, rmSync, writeFileSync} from 'node:fs';
+import {chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {createBox, createEmbeddedBox, withoutRedis, type Box} from '../_helpers/cli.js';
@@ -221,7 +221,8 @@ describe('without a pool', () => {
 	test('a password that cannot be read is said, and not that there is no pool', async () => {
 		const empty = createBox();
 		const file = path.join(empty.home, 'password');
-		writeFileSync(file, 'secret', {mode: 0o644});
+		writeFileSync(file, 'secret');
+		chmodSync(file, 0o644);
 		const ran = await empty.run('status', {CANHAZGPU_REDIS_PASSWORD_FILE: file});
 		expect(ran).toMatchObject({exitCode: 2, stdout: ''});
 		expect(ran.stderr).toContain(`redis.password_file: ${file} can be read by others`);
@@ -230,6 +231,7 @@ describe('without a pool', () => {
 
 	test('a record of the pool that makes no sense stops everything', async () => {
 		const empty = createBox();
+		mkdirSync(empty.poolDirectory);
 		await empty.run('admin --gpus 2 --provider fake --store embedded');
 		const file = path.join(empty.poolDirectory, 'pool.json');
 		expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({store: 'embedded', directory: empty.poolDirectory});

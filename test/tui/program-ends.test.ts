@@ -100,11 +100,15 @@ test('Ctrl-Z gives the terminal to the shell, and fg takes it again at the size 
 		columns: 120,
 		rows: 32,
 		cwd: box.home,
-		environment: {...box.environment, PS1: 'prompt> ', TOP: [starter, ...starterWords, 'top'].join(' ')},
+		environment: {
+			...box.environment,
+			PS1: 'prompt> ',
+			TOP: [starter, ...starterWords, 'top'].map((word) => `'${word}'`).join(' '),
+		},
 	});
 	context.onTestFinished(async () => top.close());
 	await top.waitFor('prompt>');
-	top.write('$TOP\r');
+	top.write('eval "$TOP"\r');
 	await top.waitFor(isShown(4));
 	top.write(keys.controlZ);
 	await top.waitFor(/Stopped[\s\S]*prompt>\s*$/v);
