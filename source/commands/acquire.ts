@@ -126,7 +126,10 @@ export async function acquireShown(
 		}
 
 		if (answer.kind === 'refused') {
-			const {message, hint} = refusalMessage(answer, request.tenure.type === 'manual');
+			const {message, hint} = refusalMessage(answer, {
+				canForce: request.tenure.type === 'manual',
+				account: request.requester.account,
+			});
 			throw new CanhazgpuError('unavailable', message, {hint, details: answer});
 		}
 

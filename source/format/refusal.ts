@@ -61,7 +61,14 @@ const gpuWords = ({blocked, now}: Refusal): string => {
 };
 
 /** What to know or to do about the most telling reason. */
-function hintOf(refusal: Refusal, canForce: boolean): string {
+/** Who asked, and how: what may be advised. */
+export type Asker = {
+	/** False where there is no `--force` to ask again with. */
+	readonly canForce?: boolean;
+	readonly account?: string;
+};
+
+function hintOf(refusal: Refusal, {canForce = true, account}: Asker): string {
 	const unscanned = refusal.blocked.find(({block}) => block.kind === 'not-scanned')?.block;
 	if (unscanned?.kind === 'not-scanned') {
 		return `The GPUs could not be read, and nothing is handed out blind: ${sanitize(unscanned.why)}${canForce ? ' --force does it all the same.' : ''}`;
@@ -72,13 +79,16 @@ function hintOf(refusal: Refusal, canForce: boolean): string {
 		canForce && countOf(refusal, 'unreserved', 'unknown-use', 'failed', 'unfit') > 0
 			? ` --force ignores use without a reservation${more}.`
 			: '';
+	const isOwnUse = refusal.blocked.some(
+		({block}) => block.kind === 'unreserved' && account !== undefined && block.users.includes(account),
+	);
+	const own = isOwnUse ? ' What you run there already is yours by: canhazgpu reserve --pid PID.' : '';
 	return refusal.wanted.ids === undefined
-		? `See who holds them, and until when: canhazgpu status.${force}`
-		: `${gpuWords(refusal)}${force}`;
+		? `See who holds them, and until when: canhazgpu status.${force}${own}`
+		: `${gpuWords(refusal)}${force}${own}`;
 }
 
-/** @param canForce - Whether whoever asked may ask again with `--force`. */
-export function refusalMessage(refusal: Refusal, canForce = true): RefusalMessage {
+export function refusalMessage(refusal: Refusal, asker: Asker = {}): RefusalMessage {
 	const {wanted, available} = refusal;
 	const reasons = [
 		[countOf(refusal, 'unreserved'), 'in use without reservation'],
@@ -91,6 +101,6 @@ export function refusalMessage(refusal: Refusal, canForce = true): RefusalMessag
 	const why = told.length === 0 ? '' : ` (${told.join(', ')} - run 'canhazgpu status' for details)`;
 	return {
 		message: `Not enough GPUs available. Requested: ${wanted.count}, Available: ${available}${why}`,
-		hint: hintOf(refusal, canForce),
+		hint: hintOf(refusal, asker),
 	};
 }

@@ -64,12 +64,20 @@ test('names each GPU that was asked for by id', () => {
 });
 
 test('nobody is told to force who cannot', () => {
-	expect(refusalMessage(refusal([unreserved]), false).hint).toBe(
+	expect(refusalMessage(refusal([unreserved]), {canForce: false}).hint).toBe(
 		'See who holds them, and until when: canhazgpu status.',
 	);
-	expect(refusalMessage(refusal([{kind: 'not-scanned', why: 'nvidia-smi timed out.'}]), false).hint).toBe(
+	expect(refusalMessage(refusal([{kind: 'not-scanned', why: 'nvidia-smi timed out.'}]), {canForce: false}).hint).toBe(
 		'The GPUs could not be read, and nothing is handed out blind: nvidia-smi timed out.',
 	);
+});
+
+test('who runs there already is told how to keep it', () => {
+	const asked = refusal([unreserved], {wanted: {count: 1, ids: [0]}});
+	expect(refusalMessage(asked, {account: 'dave'}).hint).toBe(
+		'GPU 0 is used without a reservation by dave. --force ignores use without a reservation. What you run there already is yours by: canhazgpu reserve --pid PID.',
+	);
+	expect(refusalMessage(asked, {account: 'erin'}).hint).not.toContain('--pid');
 });
 
 test('a failed scan is said first', () => {
