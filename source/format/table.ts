@@ -73,23 +73,26 @@ export function ruledTable(
 	const table = new Table({
 		head: header.filter((title, column) => isShown(title, column)).map((title) => paint.header(title)),
 		style: {head: [], border: []},
-		chars: {...outerBorder, mid: paint.dim('─'), 'mid-mid': paint.dim('┼'), middle: paint.dim('│')},
+		chars: {...outerBorder, mid: '─', 'mid-mid': '┼', middle: paint.dim('│')},
 	});
 	table.push(
 		...rows.map((row) =>
 			row
 				.map((cell, column) => {
 					const text = truncate(textOf(cell), widths[column]!);
-					return typeof cell === 'string' ? text : cell.paint(text);
+					return typeof cell === 'string' ? (text === '-' ? paint.dim(text) : text) : cell.paint(text);
 				})
 				.filter((cell, column) => isShown(cell, column)),
 		),
 	);
 	// The library rules a line between all rows; only the one under the header stays.
-	return table
-		.toString()
-		.split('\n')
-		.filter((_, line) => line < 2 || line % 2 === 0)
-		.map((line) => line.trimEnd())
-		.join('\n');
+	return (
+		table
+			.toString()
+			.split('\n')
+			.filter((_, line) => line < 2 || line % 2 === 0)
+			// The second is the rule: dimmed as a whole, not sign by sign.
+			.map((line, place) => (place === 1 ? paint.dim(line.trimEnd()) : line.trimEnd()))
+			.join('\n')
+	);
 }

@@ -42,6 +42,15 @@ describe('a table', () => {
 		]);
 	});
 
+	test('dims what is not there', () => {
+		const dimming = {...paint, dim: (text: string) => (text === '-' ? '(-)' : text)};
+		expect(
+			ruledTable(['A', 'B'], [['-', 'b']], dimming)
+				.split('\n')
+				.at(-1),
+		).toMatch(/^ \(-\) +│ b$/v);
+	});
+
 	test('paints what is left of a cell', () => {
 		expect(
 			ruledTable(['A'], [[{text: 'a long error', paint: red}]], paint, {width: 8, sacrifices: [['A', 3]]})
