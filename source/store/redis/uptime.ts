@@ -1,6 +1,6 @@
 import type {Redis} from 'ioredis';
 
-/** How long the server has been up. Asked once a connection; the rest is counted here. */
+/** How long the server has been up, at least. Asked once a connection; the rest is counted here. */
 export class Uptime {
 	/** When the server started, in ms on our monotonic clock. Until it is asked: it has been up as long as we know of it. */
 	#startedAt = performance.now();
@@ -17,7 +17,8 @@ export class Uptime {
 			throw error;
 		});
 		const seconds = /^uptime_in_seconds:(?<seconds>\d+)/mv.exec(information)?.groups?.['seconds'];
-		this.#startedAt = asked - Number(seconds ?? 0) * 1000;
+		// The difference of two times that were cut to whole seconds: the server may have been up for almost a second less.
+		this.#startedAt = asked - Math.max(0, Number(seconds ?? 0) - 1) * 1000;
 	}
 
 	seconds(): number {

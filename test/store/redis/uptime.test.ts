@@ -1,0 +1,20 @@
+import {expect, onTestFinished, test} from 'vitest';
+import {openRedisStore} from '../../../source/store/redis/index.js';
+import {eventually} from '../../_helpers/eventually.js';
+import {startRedis} from '../../_helpers/redis-server.js';
+
+test('a server is never said to have been up for longer than it was', async () => {
+	const server = await startRedis();
+	onTestFinished(async () => server.stop());
+	for (let round = 0; round < 3; round++) {
+		// It starts late in one second and is asked early in the next: what it tells in whole seconds is off by most then.
+		await eventually(() => Date.now() % 1000 > 800);
+		const before = Date.now() / 1000;
+		await server.restart();
+		await eventually(() => Date.now() % 1000 > 150 && Date.now() % 1000 < 600);
+		const store = await openRedisStore({host: server.host, port: server.port, db: 0, patient: false});
+		const {now, storeUptimeSeconds} = await store.read();
+		expect(now - storeUptimeSeconds).toBeGreaterThan(before);
+		await store.close();
+	}
+});
