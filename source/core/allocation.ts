@@ -11,24 +11,30 @@ import {tellGrant, type GrantOptions, type Occasion} from './telling.js';
 import type {Drain, GpuRecord, HealthProblem, Lease, Observation, QueueEntry, Snapshot} from './types.js';
 import {useOf, usersOf} from './use.js';
 
-/** Why a GPU cannot be handed out now. */
-export type Block =
-	| {readonly kind: 'leased'; readonly lease: Lease}
-	| {readonly kind: 'garbage'; readonly problem: string}
+/** Why a GPU that nobody holds cannot be handed out by what is seen of it. */
+export type UseBlock =
 	/** In use by somebody without a lease; the users that are known. */
 	| {readonly kind: 'unreserved'; readonly users: readonly string[]; readonly memoryUsedMiB?: number}
 	| {readonly kind: 'unknown-use'; readonly why: string}
 	| {readonly kind: 'failed'; readonly why: string}
 	/** It says of itself that something is wrong with it. */
 	| {readonly kind: 'unfit'; readonly problems: readonly HealthProblem[]}
+	/** The scan as a whole failed. */
+	| {readonly kind: 'not-scanned'; readonly why: string};
+
+/** Why a GPU cannot be handed out now. */
+export type Block =
+	| UseBlock
+	| {readonly kind: 'leased'; readonly lease: Lease}
+	| {readonly kind: 'garbage'; readonly problem: string}
 	/** Out of service: not even by force. */
 	| {readonly kind: 'drained'; readonly drain: Drain}
-	/** The scan as a whole failed. */
-	| {readonly kind: 'not-scanned'; readonly why: string}
 	/** Kept for somebody who waits. */
 	| {readonly kind: 'queued'; readonly entry: QueueEntry};
 
 export type BlockedGpu = {readonly index: number; readonly block: Block};
+
+export type UnusableGpu = {readonly index: number; readonly block: UseBlock};
 
 /** Not enough GPUs now. Counts for people, reasons for each GPU that was considered and not free. */
 export type Refusal = {
@@ -59,7 +65,7 @@ export type AllocationRequest = {
 };
 
 /** Unreserved, unknown, unfit or broken: what `--force` ignores. */
-export function blockOfUse(index: number, observation: Observation, memoryThresholdMiB: number): Block | undefined {
+export function blockOfUse(index: number, observation: Observation, memoryThresholdMiB: number): UseBlock | undefined {
 	if (observation.failure !== undefined) {
 		return {kind: 'not-scanned', why: observation.failure.message};
 	}

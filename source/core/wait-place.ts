@@ -1,6 +1,7 @@
 /** A place in the line: taking it, giving it up, and what it means that it is gone. */
 import {CanhazgpuError} from '../errors.js';
 import type {AcquireRequest, Grant} from './acquisition.js';
+import type {UnusableGpu} from './allocation.js';
 import {holdingsOf, type EntryRecord} from './advance.js';
 import {estimateWaits} from './estimates.js';
 import {isLeased} from './lifecycle.js';
@@ -71,13 +72,19 @@ export async function quitLine(world: World, {id, leaseId, account, reason}: Qui
 }
 
 /** How it stands with whoever waits there. */
-export const waitingNews = (snapshot: Snapshot, own: EntryRecord, wanted: Wanted): Progress => ({
+export const waitingNews = (
+	snapshot: Snapshot,
+	own: EntryRecord,
+	wanted: Wanted,
+	unusable: readonly UnusableGpu[] = [],
+): Progress => ({
 	kind: 'waiting',
 	position: snapshot.queue.indexOf(own) + 1,
 	waiting: snapshot.queue.length,
 	wanted,
 	held: holdingsOf(snapshot, own.id).map(({index}) => index),
 	outOfService: outOfServiceFor(own.entry, snapshot),
+	unusable,
 	estimateSeconds: estimateWaits(snapshot).get(own.id),
 });
 

@@ -1,3 +1,4 @@
+import type {UnusableGpu} from './allocation.js';
 import type {Wanted} from './request.js';
 
 export type Progress =
@@ -11,6 +12,8 @@ export type Progress =
 			readonly held: readonly number[];
 			/** GPUs that have to be put back into service first. */
 			readonly outOfService: readonly number[];
+			/** GPUs that nobody holds, and that are not to be had as long as they are used or unfit. */
+			readonly unusable: readonly UnusableGpu[];
 			/** Undefined: nobody can know, it depends on when a job ends. */
 			readonly estimateSeconds: number | undefined;
 	  }

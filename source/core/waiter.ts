@@ -192,7 +192,7 @@ export class Waiter {
 			}
 
 			if (advance.kind === 'nothing') {
-				this.#tell(waitingNews(snapshot, own, wanted));
+				this.#tell(waitingNews(snapshot, own, wanted, advance.unusable));
 				return undefined;
 			}
 

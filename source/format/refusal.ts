@@ -1,7 +1,7 @@
 /**
 A refusal in words. The first line is the peer's, which scripts may look for.
 */
-import type {Block, BlockedGpu, Refusal} from '../core/allocation.js';
+import type {Block, Refusal, UnusableGpu, UseBlock} from '../core/allocation.js';
 import {ownerOf} from '../core/ownership.js';
 import {longDuration} from './durations.js';
 import {counted} from './numbers.js';
@@ -14,6 +14,25 @@ const countOf = ({blocked}: Refusal, ...kinds: ReadonlyArray<Block['kind']>): nu
 
 /** GPUs named one by one before the rest are only counted. */
 const namedGpus = 4;
+
+/** Why a GPU that nobody holds is not to be had, after its number: `cannot be judged: ...`. */
+function useWords(block: UseBlock): string {
+	switch (block.kind) {
+		case 'unreserved': {
+			return `is used without a reservation by ${block.users.length > 0 ? sanitize(block.users.join(', ')) : 'somebody unknown'}`;
+		}
+
+		case 'unknown-use':
+		case 'failed':
+		case 'not-scanned': {
+			return `cannot be judged: ${sanitize(block.why)}`;
+		}
+
+		case 'unfit': {
+			return `is unfit: ${sanitize(block.problems.map(({words}) => words).join('; '))}`;
+		}
+	}
+}
 
 /** Why one GPU is not to be had, after its number: `is held by bob`. */
 export function blockWords(block: Block, now: number): string {
@@ -28,20 +47,6 @@ export function blockWords(block: Block, now: number): string {
 			return `has an unreadable record: ${sanitize(block.problem)}`;
 		}
 
-		case 'unreserved': {
-			return `is used without a reservation by ${block.users.length > 0 ? sanitize(block.users.join(', ')) : 'somebody unknown'}`;
-		}
-
-		case 'unknown-use':
-		case 'failed':
-		case 'not-scanned': {
-			return `cannot be judged: ${sanitize(block.why)}`;
-		}
-
-		case 'unfit': {
-			return `is unfit: ${sanitize(block.problems.map(({words}) => words).join('; '))}`;
-		}
-
 		case 'drained': {
 			const {reason} = block.drain;
 			return `is out of service${reason === undefined ? '' : `: ${sanitize(reason)}`}`;
@@ -50,15 +55,28 @@ export function blockWords(block: Block, now: number): string {
 		case 'queued': {
 			return `is kept for ${sanitize(ownerOf(block.entry))}, who waits in the queue`;
 		}
+
+		case 'unreserved':
+		case 'unknown-use':
+		case 'failed':
+		case 'not-scanned':
+		case 'unfit': {
+			return useWords(block);
+		}
 	}
 }
 
-const gpuWords = ({blocked, now}: Refusal): string => {
-	const named = blocked
-		.slice(0, namedGpus)
-		.map(({index, block}: BlockedGpu) => `GPU ${index} ${blockWords(block, now)}`);
-	return `${named.join(', ')}${blocked.length > namedGpus ? ` and ${blocked.length - namedGpus} more` : ''}.`;
-};
+/** Some by name, the rest by their number. */
+function listed<Gpu extends {readonly index: number}>(gpus: readonly Gpu[], wordsOf: (gpu: Gpu) => string): string {
+	const named = gpus.slice(0, namedGpus).map((gpu) => `GPU ${gpu.index} ${wordsOf(gpu)}`);
+	return `${named.join(', ')}${gpus.length > namedGpus ? ` and ${gpus.length - namedGpus} more` : ''}`;
+}
+
+const gpuWords = ({blocked, now}: Refusal): string => `${listed(blocked, ({block}) => blockWords(block, now))}.`;
+
+/** `GPU 1 cannot be judged: ..., GPU 3 is unfit: ...`. */
+export const unusableWords = (unusable: readonly UnusableGpu[]): string =>
+	listed(unusable, ({block}) => useWords(block));
 
 /** What to know or to do about the most telling reason. */
 /** Who asked, and how: what may be advised. */

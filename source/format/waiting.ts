@@ -4,6 +4,7 @@ Waiting in words, for stderr.
 import type {Progress} from '../core/wait-types.js';
 import type {Wanted} from '../core/request.js';
 import {longDuration} from './durations.js';
+import {unusableWords} from './refusal.js';
 import {sanitize} from './text.js';
 
 /** `2 GPUs`, `GPU 3`, `GPUs 4 5`. */
@@ -27,11 +28,12 @@ One line, without its end.
 export function progressWords(progress: Progress, hasEstimate = true): string {
 	switch (progress.kind) {
 		case 'waiting': {
-			const {position, waiting, wanted, held, outOfService, estimateSeconds} = progress;
+			const {position, waiting, wanted, held, outOfService, unusable, estimateSeconds} = progress;
 			const got = held.length === 0 ? `0/${wanted.count}` : `${held.length}/${wanted.count} [${held.join(' ')}]`;
-			const when =
-				outOfServiceWords(outOfService) ??
-				(estimateSeconds === undefined ? 'when a job ends' : `in about ${longDuration(estimateSeconds)}`);
+			const until = estimateSeconds === undefined ? undefined : `in about ${longDuration(estimateSeconds)}`;
+			// That nobody holds it and it is not given out is what one would not expect.
+			const why = unusable.length === 0 ? undefined : `since ${unusableWords(unusable)}`;
+			const when = outOfServiceWords(outOfService) ?? until ?? why ?? 'when a job ends';
 			const words = `Waiting for ${wantedWords(wanted)}: ${position} of ${waiting} in line, got ${got}`;
 			return hasEstimate ? `${words}, ${when}` : words;
 		}

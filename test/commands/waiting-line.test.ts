@@ -11,6 +11,7 @@ const progress: Progress = {
 	wanted: {count: 2},
 	held: [],
 	outOfService: [],
+	unusable: [],
 	estimateSeconds: 117,
 };
 

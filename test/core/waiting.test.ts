@@ -1,6 +1,7 @@
 import {describe, expect, test} from 'vitest';
 import {lineRows} from '../../source/core/line.js';
 import {look, release} from '../../source/core/reservations.js';
+import {progressWords} from '../../source/format/waiting.js';
 import {eventually} from '../_helpers/eventually.js';
 import {createLiveWorld} from '../_helpers/live-world.js';
 import {historyOf, idleReading, observationOf} from '../_helpers/world.js';
@@ -91,6 +92,26 @@ describe('one who waits', () => {
 		await waiter.waits();
 		await free(world, 0);
 		expect(await waiter.answer).toEqual({kind: 'gave-up', reason: 'timeout'});
+		const unusable = [{index: 0, block: {kind: 'unreserved', users: [], memoryUsedMiB: 9000}}];
+		expect(waiter.news).toMatchObject([{unusable: []}, {kind: 'waiting', held: [], unusable}]);
+	});
+
+	test('is told why what nobody holds is not to be had, of what it waits for', async () => {
+		const world = await createLiveWorld(3);
+		const broken = {...idleReading(1), failure: 'GPU requires reset'};
+		world.see(() => observationOf([idleReading(0), broken, {...broken, index: 2}]));
+		const waiter = start(world, wants({ids: [0, 1]}));
+		await eventually(() => waiter.news.some((news) => news.kind === 'waiting' && news.held.length === 1));
+		const news = waiter.news.at(-1)!;
+		expect(news).toMatchObject({
+			held: [0],
+			unusable: [{index: 1, block: {kind: 'failed', why: 'GPU requires reset'}}],
+		});
+		expect(progressWords(news)).toBe(
+			'Waiting for GPUs 0 1: 1 of 1 in line, got 1/2 [0], since GPU 1 cannot be judged: GPU requires reset',
+		);
+		waiter.abort();
+		await waiter.answer;
 	});
 
 	test('fails at once for what can never be, and never queues', async () => {
