@@ -69,6 +69,8 @@ async function settle(world: TestWorld): Promise<readonly string[]> {
 			}
 
 			expect(await world.store.commit(advance.plan)).toBe('done');
+			// Nothing is taken, lost and taken again in one moment.
+			world.pass(0.001);
 			hasChanged = true;
 			if (advance.kind === 'complete') {
 				served.push(record.id);
@@ -161,7 +163,7 @@ const onDrained = ({gpus, drains}: Snapshot): readonly string[] =>
 
 test('nobody overtakes, nobody is held up by one who wants something else, nothing is left behind', async () => {
 	await fc.assert(
-		fc.asyncProperty(fc.array(anyStep, {minLength: 1, maxLength: 30}), async (steps) => {
+		fc.asyncProperty(fc.array(anyStep, {minLength: 1, maxLength: 30, size: 'max'}), async (steps) => {
 			const world = await createTestWorld({gpuCount});
 			for (const [place, step] of steps.entries()) {
 				await act(world, step, place);

@@ -139,7 +139,7 @@ const anyHealth = fc.array(
 test('whatever is seen, nothing is told twice while it stands, and what stands was told', async () => {
 	await fc.assert(
 		fc.asyncProperty(
-			fc.array(fc.record({users: anyUsers, health: anyHealth, seconds: fc.nat(400)}), {maxLength: 25}),
+			fc.array(fc.record({users: anyUsers, health: anyHealth, seconds: fc.nat(400)}), {maxLength: 25, size: 'max'}),
 			async (scans) => {
 				const world = await createTestWorld({gpuCount: 2});
 				const tell = createNoticeTeller(world);

@@ -179,7 +179,7 @@ test('whatever is done, what is chosen is a GPU that is there', async () => {
 			.map((places) => scan(places.map((place, index) => ({...gpuReading(place), index})))),
 	);
 	fc.assert(
-		fc.property(fc.array(step, {maxLength: 25}), (steps) => {
+		fc.property(fc.array(step, {maxLength: 25, size: 'max'}), (steps) => {
 			let before = state;
 			for (const each of steps) {
 				const next = after(before, each as Action);
