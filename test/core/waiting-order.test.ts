@@ -1,5 +1,6 @@
 /** Who is served before whom. */
 import {expect, test} from 'vitest';
+import {entryFor, planJoin} from '../../source/core/queue.js';
 import {look, release} from '../../source/core/reservations.js';
 import {eventually} from '../_helpers/eventually.js';
 import {createLiveWorld} from '../_helpers/live-world.js';
@@ -37,18 +38,15 @@ test('one who waits for GPU 0 does not hold up one who can use GPU 1', async () 
 test('a stopped waiter claims nothing until it wakes', async () => {
 	const world = await createLiveWorld(1);
 	await hold(world, [0]);
-	const sleeper = start(world.as(11), wants());
-	await sleeper.waits();
-	const other = start(world.as(12), wants({requester: alice}));
-	await other.waits();
+	// Its place alone: nobody looks for it.
+	const asleep = {id: 'asleep', requester: bob, wanted: {count: 1}, tenure: wants().tenure, waitSeconds: undefined};
+	const {host, now} = {host: world.as(11).host, now: (await world.store.read()).now};
+	await world.store.commit(planJoin(entryFor(asleep, host, now), 'box'));
+	const second = start(world.as(12), wants({requester: alice}), {waitSeconds: 8});
+	await second.waits();
 	world.processes.set(11, 'stopped');
 	await free(world, 0);
-	// The sleeper here is only said to be stopped, so it may be served as well: but never before the other could be.
-	const winner = await Promise.race([other.answer, sleeper.answer]);
-	expect(winner).toMatchObject({kind: 'granted', gpus: [0]});
-	sleeper.abort();
-	other.abort();
-	await Promise.all([sleeper.answer, other.answer]);
+	expect(await second.answer).toMatchObject({kind: 'granted', gpus: [0]});
 });
 
 test('an earlier entry takes over what a later one holds', async () => {
