@@ -1,6 +1,6 @@
 import {createBell} from '../core/bell.js';
 import {parseDuration} from '../core/durations.js';
-import {readLiving} from '../core/transaction.js';
+import {readToShow} from '../core/transaction.js';
 import type {AuditEntry} from '../core/types.js';
 import {isPassing} from '../core/wait-place.js';
 import {eventJson, eventLine} from '../format/events.js';
@@ -40,7 +40,7 @@ async function follow({app, world, bell, afterId, show}: Followed): Promise<neve
 		try {
 			if (isAway || clock.monotonicMs() - lookedAtMs >= tickMs) {
 				lookedAtMs = clock.monotonicMs();
-				await readLiving(world);
+				await readToShow(world);
 			}
 
 			const entries = await store.audit({afterId: lastId});
@@ -91,7 +91,7 @@ export const events: Command = {
 				await world.store.subscribe({changed: bell.ring, lost: bell.ring, restored: bell.ring});
 			}
 
-			const {now} = await readLiving(world);
+			const {now} = await readToShow(world);
 			const known = await world.store.audit(
 				sinceSeconds === undefined
 					? {newest: user === undefined ? mostShown : undefined}

@@ -1,6 +1,6 @@
 import {leaveLine, lineRows} from '../core/line.js';
 import {ownerOf} from '../core/ownership.js';
-import {readLiving} from '../core/transaction.js';
+import {readToShow} from '../core/transaction.js';
 import {CanhazgpuError} from '../errors.js';
 import {harmlessJson} from '../format/json.js';
 import {lineJson, lineTable} from '../format/line-table.js';
@@ -64,7 +64,7 @@ export const queue: Command = {
 				return 0;
 			}
 
-			const rows = lineRows(await readLiving(world));
+			const rows = lineRows(await readToShow(world));
 			if (input.has('json')) {
 				app.print(harmlessJson(lineJson(rows)));
 			} else {

@@ -2,7 +2,7 @@
 import {CanhazgpuError} from '../errors.js';
 import type {World} from './ports.js';
 import {liveUsage, makeReport, type Report, type Split} from './report.js';
-import {readLiving} from './transaction.js';
+import {readToShow} from './transaction.js';
 
 const secondsPerDay = 86_400;
 
@@ -27,7 +27,7 @@ async function takeOverHistory({store}: World): Promise<void> {
 
 /** Most hours first. Rejects with a CanhazgpuError where the store does. */
 export async function reportOf(world: World, {days, split, user}: ReportQuestion): Promise<Report> {
-	const snapshot = await readLiving(world);
+	const snapshot = await readToShow(world);
 	await takeOverHistory(world);
 	const window = {from: snapshot.now - days * secondsPerDay, to: snapshot.now};
 	return makeReport(world.store.history(window.from, window.to), liveUsage(snapshot), {window, split, user});

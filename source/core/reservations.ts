@@ -13,7 +13,7 @@ import {select, type NotYours, type Selection} from './selection.js';
 import {decodeSharedScan} from './shared-scan.js';
 import {statusRows, type View} from './status.js';
 import type {Occasion} from './telling.js';
-import {readLiving, transact} from './transaction.js';
+import {readToShow, transact} from './transaction.js';
 import type {Lease, Observation, Requester, Snapshot} from './types.js';
 
 /** What those who watch have found out about idleness; nothing when that cannot be had. */
@@ -33,7 +33,7 @@ async function watchedIdle({store}: World): Promise<Pick<Observation, 'idle'>> {
 
 /** Scans and reads, planning away the dead: what `status` shows. */
 export async function look(world: World): Promise<View> {
-	const [seen, snapshot, watched] = await Promise.all([world.gpus.observe(), readLiving(world), watchedIdle(world)]);
+	const [seen, snapshot, watched] = await Promise.all([world.gpus.observe(), readToShow(world), watchedIdle(world)]);
 	const observation = {...seen, ...watched};
 	return {
 		pool: requirePool(snapshot, world.host, world.store.location),

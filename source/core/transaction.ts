@@ -60,6 +60,21 @@ export async function readLiving(
 	}
 }
 
+/**
+Reads for those who only look: a store that takes no changes now, for its disk is full or it is a replica, can still be shown, with the dead.
+*/
+export async function readToShow(world: World): Promise<Snapshot> {
+	try {
+		return await readLiving(world);
+	} catch (error) {
+		if (error instanceof CanhazgpuError && error.code === 'store-refused') {
+			return world.store.read();
+		}
+
+		throw error;
+	}
+}
+
 const busy = (): CanhazgpuError =>
 	new CanhazgpuError('busy', 'The GPU pool is too busy: others kept changing it for 10 seconds', {
 		hint: 'Nothing was changed. Try again.',

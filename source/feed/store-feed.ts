@@ -5,7 +5,7 @@ import {CanhazgpuError} from '../errors.js';
 import {isLeased} from '../core/lifecycle.js';
 import {timedEndOf} from '../core/liveness.js';
 import type {World} from '../core/ports.js';
-import {readLiving} from '../core/transaction.js';
+import {readToShow} from '../core/transaction.js';
 import type {Snapshot} from '../core/types.js';
 
 export type FeedListener = {
@@ -30,10 +30,11 @@ const longestRetryMs = 5000;
 
 /** When to read again if nothing happens: at the next expiry, and in any case soon. */
 function nextReadMs(snapshot: Snapshot): number {
+	// What is over already and still there is in a store that takes no changes.
 	const expiries = snapshot.gpus
 		.filter(isLeased)
 		.map(({lease}) => timedEndOf(lease))
-		.filter((time) => time !== undefined);
+		.filter((time) => time !== undefined && time > snapshot.now) as readonly number[];
 	// A little late, so that the lease has ended when it is read.
 	const untilExpiryMs = (Math.min(...expiries) - snapshot.now) * 1000 + 20;
 	return Math.min(safetyMs, Math.max(coolingMs, untilExpiryMs));
@@ -83,7 +84,7 @@ export function startStoreFeed(world: World, listener: FeedListener): Feed {
 	async function read(): Promise<void> {
 		const lossesBefore = losses;
 		try {
-			const snapshot = await readLiving(world);
+			const snapshot = await readToShow(world);
 			if (isStopped) {
 				return;
 			}

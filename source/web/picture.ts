@@ -8,7 +8,7 @@ import {lineRows, type LineRow} from '../core/line.js';
 import type {World} from '../core/ports.js';
 import {statusRows, type StatusRow} from '../core/status.js';
 import type {AuditEntry, AuditKind, Observation, Snapshot} from '../core/types.js';
-import {readLiving} from '../core/transaction.js';
+import {readToShow} from '../core/transaction.js';
 import {startStoreFeed} from '../feed/store-feed.js';
 import {startScanning} from './scanning.js';
 import {createNextRead} from './next-read.js';
@@ -105,7 +105,7 @@ export function startPicture(world: World, broken: (error: unknown) => void): Li
 	}
 
 	const tellNotices = createNoticeTeller(world);
-	const readNext = createNextRead(async () => readLiving(world));
+	const readNext = createNextRead(async () => readToShow(world));
 	const scanning = startScanning(
 		world,
 		(observation) => {

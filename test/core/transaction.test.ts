@@ -1,6 +1,6 @@
 import {expect, test} from 'vitest';
 import type {CommitOutcome, Store} from '../../source/core/ports.js';
-import {release, reserve} from '../../source/core/reservations.js';
+import {look, release, reserve} from '../../source/core/reservations.js';
 import {CanhazgpuError} from '../../source/errors.js';
 import {createTestWorld, historyOf, person} from '../_helpers/world.js';
 
@@ -134,4 +134,26 @@ test('a store that is read and never says that it made a change is given up, too
 	});
 	await expect(reserve(slow, request)).rejects.toMatchObject({code: 'store-unreachable'});
 	expect(slow.clock.monotonicMs()).toBeLessThan(7000);
+});
+
+test('a store that takes no changes can be looked at, with what has ended; nothing is handed out of it', async () => {
+	let isFull = false;
+	const world = await createTestWorld({
+		gpuCount: 1,
+		wrap: withCommit(async (real) => {
+			if (isFull) {
+				throw new CanhazgpuError('store-refused', 'cannot save to its disk');
+			}
+
+			return real();
+		}),
+	});
+	await reserve(world, request);
+	isFull = true;
+	world.pass(61);
+	expect((await look(world)).rows).toMatchObject([{owner: 'alice', remainingSeconds: 0}]);
+	await expect(reserve(world, request)).rejects.toMatchObject({code: 'store-refused'});
+	isFull = false;
+	expect((await look(world)).rows).toMatchObject([{state: 'available'}]);
+	expect(await historyOf(world.store)).toHaveLength(1);
 });

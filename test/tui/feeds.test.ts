@@ -64,6 +64,23 @@ test('a time that is over, written beside a job, is no reason to read', async ()
 	expect(counts.reads).toBeLessThanOrEqual(2);
 });
 
+test('a store that takes no changes is shown, and not read without a pause for what is over', async () => {
+	const box = await createBox(1);
+	await box.write({kind: 'lease', index: 0, lease: lease('bob', {type: 'manual', expiryTime: 1})});
+	Object.assign(box.store, {
+		async commit() {
+			throw new CanhazgpuError('store-refused', 'cannot save to its disk');
+		},
+	});
+	const {feed, counts, last, news} = follow(box);
+	await expect.poll(last).toBeDefined();
+	const before = counts.reads;
+	await sleep(300);
+	feed.stop();
+	expect(counts.reads).toBe(before);
+	expect(news).toEqual(['arrived']);
+});
+
 test('once stopped it reads no more', async () => {
 	const box = await createBox(1);
 	const {feed, counts} = follow(box);
