@@ -91,7 +91,8 @@ export async function acquireNow(
 	leaseId: string,
 	look = createFreshLook(world),
 ): Promise<Grant | Refusal> {
-	// Scan, then read, then commit: what is seen is never newer than what is read.
+	// Scan, then read, then commit: what is seen is no newer than what is read. Only a look that has become too old is repeated after the read;
+	// whoever took a GPU in between makes the commit a conflict.
 	await look();
 	return transact<Grant | Refusal>(world, {
 		user: request.requester.label,
