@@ -140,9 +140,9 @@ export async function transact<Result>(world: World, transaction: Transaction<Re
 				return result;
 			}
 
-			// A store that can be read and takes no changes is as good as away.
+			// A store that can be read and takes no changes is as good as away. One that is merely slow gets as long as one that is busy.
 			lostAnswers++;
-			if (lostAnswers > 1 && clock.monotonicMs() - startMs > outageMs) {
+			if (lostAnswers > 1 && clock.monotonicMs() - startMs > patienceMs) {
 				throw error;
 			}
 

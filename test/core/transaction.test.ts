@@ -124,7 +124,7 @@ test('a store that is read and never says that it made a change is given up, too
 
 	const world = await createTestWorld({wrap: withCommit(lose)});
 	await expect(reserve(world, request)).rejects.toMatchObject({code: 'store-unreachable'});
-	expect(world.clock.monotonicMs()).toBeLessThan(6000);
+	expect(world.clock.monotonicMs()).toBeLessThan(11_000);
 	// One whose every answer takes its time is not asked for long either.
 	const slow = await createTestWorld({
 		wrap: withCommit(async () => {
@@ -133,7 +133,7 @@ test('a store that is read and never says that it made a change is given up, too
 		}),
 	});
 	await expect(reserve(slow, request)).rejects.toMatchObject({code: 'store-unreachable'});
-	expect(slow.clock.monotonicMs()).toBeLessThan(7000);
+	expect(slow.clock.monotonicMs()).toBeLessThan(13_000);
 });
 
 test('a store that takes no changes can be looked at, with what has ended; nothing is handed out of it', async () => {
