@@ -83,9 +83,8 @@ describe('a Redis', () => {
 		const name = `Redis at 127.0.0.1:${server.port}`;
 		expect(error).toMatchObject({code: 'store-unreachable'});
 		// A server that hangs up before it has read what was sent to it cuts off its own word, too: so it is where it is slow.
-		expect([`${name} has too many clients`, `Cannot reach ${name}: the connection was cut`]).toContain(
-			(error as Error).message,
-		);
+		const said = (error as Error).message;
+		expect(said === `${name} has too many clients` || said.startsWith(`Cannot reach ${name}: `), said).toBe(true);
 		expect(ownSeconds).toBeLessThan(6);
 	});
 
