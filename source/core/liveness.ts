@@ -39,9 +39,17 @@ export function judge(held: Held, host: Host): Verdict {
 
 export type Ending = {readonly reason: EndReason; readonly endTime: number};
 
+/** A wrapper may be killed between the start of its job and the commit that names it: what it left behind keeps the GPUs, too. */
+function judgeRun(lease: Lease, host: Host): Verdict {
+	const verdict = judge(lease, host);
+	return verdict === 'dead' && lease.job === undefined && lease.holder !== undefined
+		? host.orphansOf(lease.holder)
+		: verdict;
+}
+
 function endOfRun(lease: Lease, snapshot: Snapshot, host: Host): Ending | undefined {
 	const lastSign = lease.lastHeartbeat ?? lease.startTime;
-	switch (judge(lease, host)) {
+	switch (judgeRun(lease, host)) {
 		case 'alive':
 		case 'stopped': {
 			return undefined;

@@ -132,6 +132,8 @@ export type Host = {
 	readonly account: {readonly name: string; readonly uid: number};
 	/** One answer a process, in order. */
 	readonly liveness: (processes: readonly ProcessIdentity[]) => readonly Liveness[];
+	/** Whether something lives that a process has started, which itself is dead. */
+	readonly orphansOf: (dead: ProcessIdentity) => 'alive' | 'dead' | 'unknown';
 };
 
 export type Clock = {

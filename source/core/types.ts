@@ -32,6 +32,8 @@ export type ProcessIdentity = {
 	Which pid namespace the pid counts in, such as `4026531836`. A container's pid says nothing about ours of the same number.
 	*/
 	readonly namespace?: string;
+	/** Its process group, in which what it starts stays unless it leaves. Known of a wrapper, which may end before it says what it started. */
+	readonly group?: number;
 };
 
 /** A promise that a GPU is held, with an owner. */

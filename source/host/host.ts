@@ -1,6 +1,7 @@
 import os from 'node:os';
 import type {Host} from '../core/ports.js';
 import {readBootId, readMachineId} from './machine.js';
+import {livenessOfOrphans} from './orphans.js';
 import {liveness, ownIdentity} from './processes.js';
 import {createUsers, ownUid} from './users.js';
 
@@ -17,5 +18,6 @@ export const createHost = (users = createUsers()): Host => {
 		self: ownIdentity(),
 		account: uid === undefined ? {name: os.userInfo().username, uid: -1} : {name: users.nameOfSync(uid), uid},
 		liveness: (processes) => liveness(processes),
+		orphansOf: (dead) => livenessOfOrphans(dead),
 	};
 };

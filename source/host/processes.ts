@@ -50,7 +50,11 @@ const judgeBySignal = (pid: number): Liveness => {
 	return answer === 'ESRCH' ? 'dead' : answer === 'there' || answer === 'EPERM' ? 'alive' : 'unknown';
 };
 
-const signalAnswer = (pid: number): string => {
+/**
+What the kernel says to a signal that does nothing: `there`, `ESRCH` when there is no such process, `EPERM` when it is somebody else's. Of a
+process group by its negative number.
+*/
+export const signalAnswer = (pid: number): string => {
 	try {
 		process.kill(pid, 0);
 		return 'there';
@@ -65,11 +69,11 @@ Pids come out of a shared store: 0 and negative numbers would mean process group
 const isPid = (pid: number) => Number.isSafeInteger(pid) && pid > 0 && pid <= 0x7f_ff_ff_ff;
 
 /**
-This process, with its start time and pid namespace where the system tells them.
+This process, with its start time, pid namespace and process group where the system tells them.
 */
 export const ownIdentity = (): ProcessIdentity => {
-	const {pid} = process;
-	return childIdentity(pid);
+	const stat = readStat('self');
+	return {...childIdentity(process.pid), ...(typeof stat === 'object' && {group: stat.processGroup})};
 };
 
 /**

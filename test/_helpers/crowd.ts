@@ -51,6 +51,7 @@ export async function createCrowd({open, gpuCount, random}: Options): Promise<Cr
 		self: {pid},
 		account: {name: `user${pid}`, uid: 1000 + pid},
 		liveness: (list) => list.map((process) => states.get(process.pid) ?? 'alive'),
+		orphansOf: () => 'dead',
 	});
 	const gpus = {
 		name: 'fake',

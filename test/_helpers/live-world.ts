@@ -31,6 +31,7 @@ export async function createLiveWorld(gpuCount = 4): Promise<LiveWorld> {
 		self,
 		account: {name: 'alice', uid: 1000},
 		liveness: (list) => list.map(({pid}) => processes.get(pid) ?? 'alive'),
+		orphansOf: () => 'dead',
 	});
 	const world: World = {
 		store: memory,

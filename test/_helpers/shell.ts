@@ -30,7 +30,7 @@ export async function openShell(box: Box, {command: program, parameters} = bash)
 			PATH: `${directory}${path.delimiter}${box.environment['PATH'] ?? ''}`,
 			PS1: 'shell> ',
 			HISTFILE: '',
-			// fish would share one in /tmp with other accounts.
+			// Fish would share one in /tmp with other accounts.
 			XDG_RUNTIME_DIR: box.home,
 			LC_ALL: 'C.UTF-8',
 		},

@@ -84,6 +84,7 @@ export async function createTestWorld({
 		self: {pid: 1},
 		account: {name: 'alice', uid: 1000},
 		liveness: (list) => list.map(({pid}) => processes.get(pid) ?? 'alive'),
+		orphansOf: () => 'dead',
 	};
 	const gpus: GpuProvider = {
 		name: 'fake',

@@ -18,6 +18,7 @@ const host: Host = {
 	self: {pid: 1},
 	account: {name: 'viewer', uid: 1000},
 	liveness: (list) => list.map(() => 'unknown'),
+	orphansOf: () => 'dead',
 };
 
 const open = async (scenario: Scenario = demoScenario) => {

@@ -10,6 +10,7 @@ const host = (answers: Readonly<Record<number, Liveness>> = {}): Host => ({
 	self: {pid: 1},
 	account: {name: 'alice', uid: 1000},
 	liveness: (processes) => processes.map(({pid}) => answers[pid] ?? 'dead'),
+	orphansOf: () => 'dead',
 });
 const here = {machine: 'm', bootId: 'b'};
 const snapshot = (changes: Partial<Snapshot> = {}): Snapshot => ({
@@ -49,6 +50,19 @@ test('a run lease ends when its processes are dead, at once', () => {
 	});
 	expect(endingOf(run({...here, holder: {pid: 10}}), snapshot(), host({10: 'alive'}))).toBeUndefined();
 	expect(endingOf(run({...here, holder: {pid: 10}}), snapshot(), host({10: 'stopped'}))).toBeUndefined();
+});
+
+test('what a wrapper left behind that never said what it started keeps the lease; where that cannot be seen, its heartbeat tells', () => {
+	const unnamed = run({...here, holder: {pid: 10, group: 9}, lastHeartbeat: 99_990});
+	const left = (orphans: 'alive' | 'dead' | 'unknown'): Host => ({...host(), orphansOf: () => orphans});
+	expect(endingOf(unnamed, snapshot(), left('alive'))).toBeUndefined();
+	expect(endingOf(unnamed, snapshot(), left('dead'))).toMatchObject({reason: 'holder-died'});
+	expect(endingOf(unnamed, snapshot(), left('unknown'))).toBeUndefined();
+	expect(endingOf({...unnamed, lastHeartbeat: 90_000}, snapshot(), left('unknown'))).toMatchObject({
+		reason: 'heartbeat-lost',
+	});
+	// A job that was named speaks for itself.
+	expect(endingOf({...unnamed, job: {pid: 11}}, snapshot(), left('alive'))).toMatchObject({reason: 'holder-died'});
 });
 
 test('a reboot ends it at its last sign of life', () => {

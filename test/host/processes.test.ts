@@ -57,6 +57,7 @@ test('we are alive ourselves', () => {
 		pid: process.pid,
 		startTicks: expect.any(Number) as number,
 		namespace: expect.stringMatching(/^\d+$/v) as string,
+		group: expect.any(Number) as number,
 	});
 	expect(liveness([self, {pid: process.pid}])).toEqual(['alive', 'alive']);
 });

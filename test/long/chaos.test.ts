@@ -2,7 +2,7 @@
 Many who reserve, run and wait, while processes, connections and redis-server itself are killed at random: no GPU is ever in two hands, and in
 the end everything adds up.
 */
-import {existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync} from 'node:fs';
+import {existsSync, readdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
 import {setTimeout as sleep} from 'node:timers/promises';
@@ -17,9 +17,6 @@ import {checkTrail} from '../_helpers/trail.js';
 const seconds = 90;
 const workerCount = 8;
 const gpuCount = 4;
-
-/** A wrapper that is killed between the start of its job and the commit that names it leaves a job without a lease: known, and left out. */
-const settledMs = 500;
 
 /** Says so if somebody who lives has one of its GPUs already. */
 const job = `
@@ -121,15 +118,9 @@ test('chaos', {timeout: 600_000}, async () => {
 		}
 	};
 
-	const isSettled = (pid: number): boolean => {
-		const child = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
-		const file = inBox(`job-${child}`);
-		return child === '' || (existsSync(file) && Date.now() - statSync(file).mtimeMs > settledMs);
-	};
-
 	const signal = (name: NodeJS.Signals): void => {
 		const chosen = pick([...running]);
-		if (chosen !== undefined && isAlive(chosen.pid) && isSettled(chosen.pid)) {
+		if (chosen !== undefined && isAlive(chosen.pid)) {
 			chosen.kill(name);
 		}
 	};

@@ -19,6 +19,7 @@ const host: Host = {
 	self: {pid: 4321},
 	account: {name: 'alice', uid: 1001},
 	liveness: (processes) => processes.map(() => 'alive'),
+	orphansOf: () => 'dead',
 };
 
 export const gpuReading = (index: number, more: Partial<GpuReading> = {}): GpuReading => ({

@@ -9,12 +9,14 @@ export function readProcess(fields: Fields, prefix: ProcessPrefix): ProcessIdent
 	const pid = fields.whole(prefix);
 	const startTicks = fields.whole(`${prefix}_start`);
 	const namespace = fields.text(`${prefix}_ns`);
+	const group = fields.whole(`${prefix}_group`);
 	return pid === undefined
 		? undefined
 		: {
 				pid,
 				...(startTicks !== undefined && {startTicks}),
 				...(namespace !== undefined && {namespace}),
+				...(group !== undefined && {group}),
 			};
 }
 
@@ -26,4 +28,5 @@ export const processFields = (
 	[prefix, process?.pid],
 	[`${prefix}_start`, process?.startTicks],
 	[`${prefix}_ns`, process?.namespace],
+	[`${prefix}_group`, process?.group],
 ];

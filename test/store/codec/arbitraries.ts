@@ -29,7 +29,7 @@ const time = fc
 const optional = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, {nil: undefined});
 
 const process: fc.Arbitrary<ProcessIdentity> = fc.record(
-	{pid: fc.integer({min: 1, max: 4_194_304}), startTicks: fc.nat(), namespace: text},
+	{pid: fc.integer({min: 1, max: 4_194_304}), startTicks: fc.nat(), namespace: text, group: fc.nat()},
 	{requiredKeys: ['pid']},
 );
 
