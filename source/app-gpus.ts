@@ -9,8 +9,9 @@ import process from 'node:process';
 import {itself} from './app-itself.js';
 import {libraryVerb, simulatedCount} from './app-names.js';
 import type {Config} from './config.js';
-import type {Clock, GpuProvider, Store} from './core/ports.js';
+import type {Clock, GpuProvider, Host, Store} from './core/ports.js';
 import {isLeased} from './core/lifecycle.js';
+import {endingOf} from './core/liveness.js';
 import {ownerOf} from './core/ownership.js';
 import type {Observation, ProviderName} from './core/types.js';
 import {createAmdProvider} from './gpu/amd.js';
@@ -28,6 +29,7 @@ import {createUsers} from './host/users.js';
 export type ProviderContext = {
 	readonly clock: Clock;
 	readonly config: Config;
+	readonly host: Host;
 	/** Where simulated GPUs find the leases to show load for. */
 	readonly store?: Store;
 	/** What they show besides. */
@@ -84,7 +86,7 @@ export function lookEarly(context: ProviderContext): GpuProvider | undefined {
 }
 
 /** Load appears where the pool's leases are. */
-const createSimulated = ({clock, store, scenario}: ProviderContext): GpuProvider =>
+const createSimulated = ({clock, host, store, scenario}: ProviderContext): GpuProvider =>
 	createSimulatedProvider({
 		monotonicMs: clock.monotonicMs,
 		nowSeconds: () => Date.now() / 1000,
@@ -97,7 +99,13 @@ const createSimulated = ({clock, store, scenario}: ProviderContext): GpuProvider
 		},
 		async leases() {
 			const snapshot = await store?.read();
-			return (snapshot?.gpus ?? []).filter(isLeased).map(({index, lease}) => ({
+			if (snapshot === undefined) {
+				return [];
+			}
+
+			// Who is dead uses nothing, although nobody may have noticed yet.
+			const living = snapshot.gpus.filter(isLeased).filter(({lease}) => endingOf(lease, snapshot, host) === undefined);
+			return living.map(({index, lease}) => ({
 				index,
 				user: ownerOf(lease),
 				type: lease.type,
