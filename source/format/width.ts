@@ -1,18 +1,25 @@
 /** Text in terminal columns: wide characters and emoji count two, marks that combine count none. */
-import stringWidth from 'string-width';
+import {stringWidth} from './string-width.cjs';
 
-const plain = /^[\u{20}-\u{7E}\u{2026}\u{2500}-\u{259F}]*$/v;
+/** One column each, and one UTF-16 unit: Latin, what frames and bars are made of, and the marks of our own tables. */
+const plain = /^[\u{20}-\u{7E}\u{2026}\u{2500}-\u{259F}●⚠✓✗]*$/v;
 
 /** How many columns it takes. */
 export const widthOf = (text: string): number => (plain.test(text) ? text.length : stringWidth(text));
 
-const segmenter = new Intl.Segmenter();
+let made: Intl.Segmenter | undefined;
+
+/** Made when it is first needed: that takes a while. */
+const segmenter = (): Intl.Segmenter => {
+	made ??= new Intl.Segmenter();
+	return made;
+};
 
 /** The longest beginning of the text that takes at most `columns`, never half of a wide character. */
 function beginning(text: string, columns: number): string {
 	let taken = '';
 	let width = 0;
-	for (const {segment} of segmenter.segment(text)) {
+	for (const {segment} of segmenter().segment(text)) {
 		width += widthOf(segment);
 		if (width > columns) {
 			break;

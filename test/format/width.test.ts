@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import stringWidth from 'string-width';
 import {expect, test} from 'vitest';
 import {shellCommand, shellQuote} from '../../source/format/shell.js';
 import {fit, truncate, widthOf, wrap} from '../../source/format/width.js';
@@ -11,6 +12,26 @@ test('wide characters are never cut in half', () => {
 	expect(fit('訓練', 6)).toBe('訓練  ');
 	expect(fit('7', 3, 'end')).toBe('  7');
 	expect(truncate('abc', 0)).toBe('');
+});
+
+test('what is not asked of the library is what it would say', () => {
+	const characters = [
+		...Array.from({length: 0x7e - 0x20 + 1}, (_, place) => String.fromCodePoint(0x20 + place)),
+		...Array.from({length: 0x25_9f - 0x25_00 + 1}, (_, place) => String.fromCodePoint(0x25_00 + place)),
+		...'…●⚠✗✓',
+	];
+	for (const character of characters) {
+		expect(widthOf(character), character).toBe(stringWidth(character));
+	}
+
+	fc.assert(
+		fc.property(
+			fc.oneof(text, fc.string({unit: fc.constantFrom(...characters, '\u{FE0F}', '訓', '\u{301}')})),
+			(words) => {
+				expect(widthOf(words)).toBe(stringWidth(words));
+			},
+		),
+	);
 });
 
 test('a fitted text is exactly as wide as asked', () => {
