@@ -3,11 +3,9 @@ import {look} from '../core/reservations.js';
 import {harmlessJson} from '../format/json.js';
 import {statusJson} from '../format/status-json.js';
 import {statusTable} from '../format/status-table.js';
-import {summaryTable} from '../format/host-tables.js';
 import {CanhazgpuError} from '../errors.js';
 import type {Command} from './command.js';
 import {jsonFlag} from './flags.js';
-import {showAll, showRemote} from './status-hosts.js';
 
 export const status: Command = {
 	name: 'status',
@@ -32,12 +30,9 @@ export const status: Command = {
 			});
 		}
 
-		if (remote !== undefined) {
-			return showRemote(app, input, remote);
-		}
-
-		if (input.has('all')) {
-			return showAll(app, input);
+		if (remote !== undefined || input.has('all')) {
+			const {showAll, showRemote} = await import('./status-hosts.js');
+			return remote === undefined ? showAll(app, input) : showRemote(app, input, remote);
 		}
 
 		const world = await app.open({willScan: true, details: 'parts'});
@@ -46,6 +41,7 @@ export const status: Command = {
 			if (input.has('json')) {
 				app.print(harmlessJson(statusJson(view.rows, view.observation)));
 			} else if (input.has('summary')) {
+				const {summaryTable} = await import('../format/host-tables.js');
 				app.print(
 					summaryTable(
 						[{host: world.host.hostname, rows: statusJson(view.rows, view.observation)}],

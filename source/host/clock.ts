@@ -1,4 +1,3 @@
-import {randomUUID} from 'node:crypto';
 import {performance} from 'node:perf_hooks';
 import {setTimeout as delay} from 'node:timers/promises';
 import type {Clock} from '../core/ports.js';
@@ -18,5 +17,5 @@ export const createClock = (): Clock => ({
 		await delay(Math.min(longestSleepMs, Math.max(0, milliseconds)), undefined, {signal});
 	},
 	random: () => Math.random(),
-	uuid: () => randomUUID(),
+	uuid: () => crypto.randomUUID(),
 });

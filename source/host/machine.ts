@@ -1,5 +1,4 @@
 import {spawnSync} from 'node:child_process';
-import {createHash} from 'node:crypto';
 import {readFileSync} from 'node:fs';
 import os from 'node:os';
 import process from 'node:process';
@@ -20,6 +19,8 @@ export const readMachineId = (
 		}
 	}
 
+	// Hardly any machine comes here, and the module takes a while to load.
+	const {createHash} = process.getBuiltinModule('node:crypto');
 	return createHash('sha256').update(`canhazgpu machine ${hostname}`).digest('hex').slice(0, 32);
 };
 

@@ -2,7 +2,6 @@
 Small files that say where a pool is: `pool.json`, which `admin` leaves for everybody on the machine, and `found.json`, which a
 user's own visits leave for that user. They hold no secrets.
 */
-import {randomUUID} from 'node:crypto';
 import {
 	chmodSync,
 	closeSync,
@@ -88,7 +87,7 @@ export function writePoolRecord(file: string, record: PoolRecord, {directoryMode
 	}
 
 	// Of a name that nobody foresees: others may write in that directory, and have put a link in its place.
-	const temporary = `${file}.${randomUUID()}`;
+	const temporary = `${file}.${crypto.randomUUID()}`;
 	const descriptor = openSync(temporary, 'wx', fileMode);
 	try {
 		try {
