@@ -14,6 +14,7 @@ import {createStateStore, type StateStore} from '../../source/tui/state-store.js
 import {createWaits} from '../../source/tui/verbs/waiting.js';
 import {readLiving} from '../../source/core/transaction.js';
 import {alice, utcTime, type Box} from './_world.js';
+import {settle} from './_settle.js';
 
 export const settingsFor = (box: Box, more: Partial<Settings> = {}): Settings => ({
 	requester: alice,
@@ -148,6 +149,8 @@ export type Session = {
 	readonly screen: () => string;
 	/** Waits until the screen shows it. */
 	readonly shows: (text: string | RegExp) => Promise<void>;
+	/** Waits until the screen does not show it any more. */
+	readonly hides: (text: string) => Promise<void>;
 	readonly line: (beginning: string | RegExp) => string;
 	/** How often it was quit. */
 	readonly quits: () => number;
@@ -204,12 +207,7 @@ export function startMonitor(
 		},
 	);
 	const screen = (): string => stdout.screen().join('\n');
-	const settle = async (): Promise<void> => {
-		// Ink holds a lone escape back for 20 ms: it might begin a sequence.
-		await new Promise((resolve) => {
-			setTimeout(resolve, 30);
-		});
-	};
+	const until = async (check: () => void): Promise<void> => vi.waitFor(check, {timeout: 20_000, interval: 10});
 
 	return {
 		store,
@@ -227,14 +225,14 @@ export function startMonitor(
 			stdout.resize(newSize);
 		},
 		screen,
-		async shows(text) {
-			await vi.waitFor(
-				() => {
-					expect(screen()).toMatch(text);
-				},
-				{timeout: 20_000, interval: 10},
-			);
-		},
+		shows: async (text) =>
+			until(() => {
+				expect(screen()).toMatch(text);
+			}),
+		hides: async (text) =>
+			until(() => {
+				expect(screen()).not.toContain(text);
+			}),
 		line: (beginning) => stdout.screen().find((line) => line.search(beginning) !== -1) ?? '',
 		quits: () => quits,
 		errors,
