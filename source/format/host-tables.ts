@@ -92,9 +92,13 @@ function countCells(rows: readonly JsonRow[], paint: Paint): readonly [available
 	];
 }
 
+/** Whose error it is stands beside it. */
+const withoutName = (error: string, host: string): string =>
+	error.startsWith(`${host}: `) ? error.slice(host.length + 2) : error;
+
 function summaryCells(answer: HostAnswer, paint: Paint): readonly Cell[] {
 	if ('error' in answer) {
-		return [text(answer.host), '-', {text: text(answer.error), paint: paint.error}, '-', '-'];
+		return [text(answer.host), '-', {text: text(withoutName(answer.error, answer.host)), paint: paint.error}, '-', '-'];
 	}
 
 	const {rows} = answer;
@@ -115,10 +119,6 @@ export const summaryTable = (answers: readonly HostAnswer[], paint: Paint, width
 			],
 		},
 	);
-
-/** Whose error it is stands beside it. */
-const withoutName = (error: string, host: string): string =>
-	error.startsWith(`${host}: `) ? error.slice(host.length + 2) : error;
 
 function listCells({host, answer}: ListedHost, paint: Paint): readonly Cell[] {
 	if (answer === undefined || 'error' in answer) {

@@ -1,18 +1,12 @@
 /**
 A machine whose amd-smi counts the GPUs otherwise than HIP does.
 */
-import {afterAll, beforeAll, expect, onTestFinished, test} from 'vitest';
+import {expect, onTestFinished, test} from 'vitest';
 import {createRedisBox} from '../_helpers/cli.js';
-import {startRedis, type RedisServer} from '../_helpers/redis-server.js';
+import {redisOfFile} from '../_helpers/redis-of-file.js';
 import {stubTool} from '../_helpers/stub-tool.js';
 
-let redis: RedisServer;
-beforeAll(async () => {
-	redis = await startRedis();
-});
-afterAll(async () => {
-	await redis.stop();
-});
+const redis = redisOfFile();
 
 const entries = (of: (gpu: number) => Readonly<Record<string, unknown>>) =>
 	`echo '${JSON.stringify([0, 1, 2].map((gpu) => ({gpu, ...of(gpu)})))}'`;

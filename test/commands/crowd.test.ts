@@ -1,16 +1,8 @@
-import {afterAll, beforeAll, describe, expect, test} from 'vitest';
+import {describe, expect, test} from 'vitest';
 import {createEmbeddedBox, createRedisBox, type Box, type Ran} from '../_helpers/cli.js';
-import {startRedis, type RedisServer} from '../_helpers/redis-server.js';
+import {redisOfFile} from '../_helpers/redis-of-file.js';
 
-let redis: RedisServer;
-
-beforeAll(async () => {
-	redis = await startRedis();
-});
-
-afterAll(async () => {
-	await redis.stop();
-});
+const redis = redisOfFile();
 
 /** On a machine that is busy enough, somebody may be told that nothing was done, and tries again. */
 async function reserve(box: Box): Promise<Ran> {

@@ -4,20 +4,12 @@ What the doctor says of real stores.
 import {Buffer} from 'node:buffer';
 import {open, writeFile} from 'node:fs/promises';
 import {Redis} from 'ioredis';
-import {afterAll, beforeAll, expect, onTestFinished, test} from 'vitest';
+import {expect, onTestFinished, test} from 'vitest';
 import {createBox} from '../_helpers/cli.js';
 import {freshEmbeddedBox, freshRedisBox} from '../_helpers/processes.js';
-import {startRedis, type RedisServer} from '../_helpers/redis-server.js';
+import {redisOfFile} from '../_helpers/redis-of-file.js';
 
-let redis: RedisServer;
-
-beforeAll(async () => {
-	redis = await startRedis();
-});
-
-afterAll(async () => {
-	await redis.stop();
-});
+const redis = redisOfFile();
 
 type Report = {findings: ReadonlyArray<{check: string; level: string; words: string; mend?: string}>};
 

@@ -6,15 +6,10 @@ import {once} from 'node:events';
 import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vitest';
 import {createEmbeddedBox, createRedisBox, starter, starterWords, type Box} from '../_helpers/cli.js';
 import {eventually} from '../_helpers/eventually.js';
-import {startRedis, type RedisServer} from '../_helpers/redis-server.js';
+import {redisOfFile} from '../_helpers/redis-of-file.js';
+import {startRedis} from '../_helpers/redis-server.js';
 
-let redis: RedisServer;
-beforeAll(async () => {
-	redis = await startRedis({isDurable: true});
-});
-afterAll(async () => {
-	await redis.stop();
-});
+const redis = redisOfFile({isDurable: true});
 
 /** Lines without their times, and without whose they are. */
 const still = (output: string): readonly string[] =>

@@ -1,17 +1,9 @@
 /** Where `admin` makes the pool, everybody on the machine finds it. */
-import {afterAll, beforeAll, expect, onTestFinished, test} from 'vitest';
+import {expect, onTestFinished, test} from 'vitest';
 import {createBox} from '../_helpers/cli.js';
-import {startRedis, type RedisServer} from '../_helpers/redis-server.js';
+import {redisOfFile} from '../_helpers/redis-of-file.js';
 
-let redis: RedisServer;
-
-beforeAll(async () => {
-	redis = await startRedis();
-});
-
-afterAll(async () => {
-	await redis.stop();
-});
+const redis = redisOfFile();
 
 test.each([
 	['an address', () => ({CANHAZGPU_REDIS_URL: `redis://127.0.0.1:${redis.port}/3`})],

@@ -1,20 +1,12 @@
 /** Whoever leaves the line, in whatever way, leaves nothing behind. */
-import {afterAll, beforeAll, describe, expect, test} from 'vitest';
+import {describe, expect, test} from 'vitest';
 import type {Box} from '../_helpers/cli.js';
 import {eventually} from '../_helpers/eventually.js';
 import {freshEmbeddedBox, freshRedisBox, peek, recordsOf, start} from '../_helpers/processes.js';
-import {startRedis, type RedisServer} from '../_helpers/redis-server.js';
+import {redisOfFile} from '../_helpers/redis-of-file.js';
 import {openShell} from '../_helpers/shell.js';
 
-let redis: RedisServer;
-
-beforeAll(async () => {
-	redis = await startRedis();
-});
-
-afterAll(async () => {
-	await redis.stop();
-});
+const redis = redisOfFile();
 
 const held = async (box: Box): Promise<number> =>
 	(await peek(box)).gpus.filter((record) => record.kind === 'leased' && record.lease.partialQueueId !== undefined)

@@ -1,21 +1,13 @@
 /**
 Waiting in line, as processes: what is shown, and who is served.
 */
-import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vitest';
+import {describe, expect, onTestFinished, test} from 'vitest';
 import {freshEmbeddedBox, freshRedisBox, holders, peek, recordsOf, start} from '../_helpers/processes.js';
-import {startRedis, type RedisServer} from '../_helpers/redis-server.js';
+import {redisOfFile} from '../_helpers/redis-of-file.js';
 import {openShell} from '../_helpers/shell.js';
 import {account} from '../_helpers/cli.js';
 
-let redis: RedisServer;
-
-beforeAll(async () => {
-	redis = await startRedis();
-});
-
-afterAll(async () => {
-	await redis.stop();
-});
+const redis = redisOfFile();
 
 describe.each([
 	['redis', async () => freshRedisBox(redis.port, 2)],

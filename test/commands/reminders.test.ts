@@ -5,19 +5,15 @@ import {createServer} from 'node:http';
 import type {AddressInfo} from 'node:net';
 import path from 'node:path';
 import process from 'node:process';
-import {afterAll, beforeAll, expect, onTestFinished, test} from 'vitest';
+import {expect, onTestFinished, test} from 'vitest';
 import {createHost} from '../../source/host/host.js';
 import {emptyPlan} from '../../source/core/plan.js';
 import {eventually} from '../_helpers/eventually.js';
 import {freshRedisBox, openStoreOf, peek, start} from '../_helpers/processes.js';
 import {account, type Box} from '../_helpers/cli.js';
-import {startRedis, type RedisServer} from '../_helpers/redis-server.js';
+import {redisOfFile} from '../_helpers/redis-of-file.js';
 
-let redis: RedisServer;
-beforeAll(async () => {
-	redis = await startRedis();
-});
-afterAll(async () => redis.stop());
+const redis = redisOfFile();
 
 /** A box whose notices go into a file, a line each. */
 async function boxWithNotices(gpuCount: number) {

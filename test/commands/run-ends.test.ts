@@ -3,21 +3,13 @@ The GPUs of `run` come back on every path out, and a lease that is lost is told.
 */
 import process from 'node:process';
 import {Redis} from 'ioredis';
-import {afterAll, beforeAll, describe, expect, test} from 'vitest';
+import {describe, expect, test} from 'vitest';
 import {eventually} from '../_helpers/eventually.js';
 import {freshEmbeddedBox, freshRedisBox, holders, isAlive, peek, recordsOf} from '../_helpers/processes.js';
-import {startRedis, type RedisServer} from '../_helpers/redis-server.js';
+import {redisOfFile} from '../_helpers/redis-of-file.js';
 import {startSleeper} from './_sleeper.js';
 
-let redis: RedisServer;
-
-beforeAll(async () => {
-	redis = await startRedis();
-});
-
-afterAll(async () => {
-	await redis.stop();
-});
+const redis = redisOfFile();
 
 describe.each([
 	['redis', async () => freshRedisBox(redis.port, 2)],

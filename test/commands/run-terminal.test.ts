@@ -4,22 +4,14 @@
 import {chmodSync, existsSync, readFileSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
-import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vitest';
+import {describe, expect, onTestFinished, test} from 'vitest';
 import type {Box} from '../_helpers/cli.js';
 import {eventually} from '../_helpers/eventually.js';
 import {fileIn, freshEmbeddedBox, freshRedisBox, holders, isAlive, recordsOf} from '../_helpers/processes.js';
-import {startRedis, type RedisServer} from '../_helpers/redis-server.js';
+import {redisOfFile} from '../_helpers/redis-of-file.js';
 import {openShell} from '../_helpers/shell.js';
 
-let redis: RedisServer;
-
-beforeAll(async () => {
-	redis = await startRedis();
-});
-
-afterAll(async () => {
-	await redis.stop();
-});
+const redis = redisOfFile();
 
 /** Writes down its pid and each SIGINT, and some time after the first dies of one, as most programs do at once. */
 const counter = String.raw`#!/usr/bin/env node

@@ -1,18 +1,12 @@
 /**
 What one look at NVIDIA GPUs finds besides their tables: the kernel's log, parts, what the driver wants to be done.
 */
-import {afterAll, beforeAll, expect, onTestFinished, test} from 'vitest';
+import {expect, onTestFinished, test} from 'vitest';
 import {createRedisBox, type Box} from '../_helpers/cli.js';
-import {startRedis, type RedisServer} from '../_helpers/redis-server.js';
+import {redisOfFile} from '../_helpers/redis-of-file.js';
 import {stubTool, type StubTool} from '../_helpers/stub-tool.js';
 
-let redis: RedisServer;
-beforeAll(async () => {
-	redis = await startRedis();
-});
-afterAll(async () => {
-	await redis.stop();
-});
+const redis = redisOfFile();
 
 const table = (mode: string) => `index, uuid, pci.bus_id, memory.total, memory.used, mig.mode.current
 0, GPU-0, 00000000:02:00.0, 81559, 4, ${mode}

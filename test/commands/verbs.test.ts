@@ -3,17 +3,10 @@ The verbs as a user types them, on each kind of store.
 */
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {account, createBox, createEmbeddedBox, createRedisBox, type Box} from '../_helpers/cli.js';
-import {startRedis, type RedisServer} from '../_helpers/redis-server.js';
+import {redisOfFile} from '../_helpers/redis-of-file.js';
+import {startRedis} from '../_helpers/redis-server.js';
 
-let redis: RedisServer;
-
-beforeAll(async () => {
-	redis = await startRedis();
-});
-
-afterAll(async () => {
-	await redis.stop();
-});
+const redis = redisOfFile();
 
 const simulated = 'SIMULATED GPUs: no real hardware is behind this pool.\n';
 

@@ -1,18 +1,10 @@
 /** Processes that wait at once, of which some are killed: the others are served, and nothing is left of them. */
-import {afterAll, beforeAll, expect, test} from 'vitest';
+import {expect, test} from 'vitest';
 import {eventually} from '../_helpers/eventually.js';
 import {freshEmbeddedBox, freshRedisBox, holders, peek, recordsOf, start} from '../_helpers/processes.js';
-import {startRedis, type RedisServer} from '../_helpers/redis-server.js';
+import {redisOfFile} from '../_helpers/redis-of-file.js';
 
-let redis: RedisServer;
-
-beforeAll(async () => {
-	redis = await startRedis();
-});
-
-afterAll(async () => {
-	await redis.stop();
-});
+const redis = redisOfFile();
 
 test.each([
 	['redis', async () => freshRedisBox(redis.port, 2)],

@@ -4,24 +4,16 @@ Many who wait at once: all are served, in order, and nothing is left of them.
 import process from 'node:process';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {Redis} from 'ioredis';
-import {afterAll, beforeAll, describe, expect, test} from 'vitest';
+import {describe, expect, test} from 'vitest';
 import {release} from '../../source/core/reservations.js';
 import {readLiving} from '../../source/core/transaction.js';
 import {acquire} from '../../source/core/waiting.js';
 import {eventually} from '../_helpers/eventually.js';
-import {startRedis, type RedisServer} from '../_helpers/redis-server.js';
+import {redisOfFile} from '../_helpers/redis-of-file.js';
 import {historyOf, randomFrom} from '../_helpers/world.js';
 import {crowdOnFile, crowdOnRedis, forEver, gpuCount, holdAll, request, requesterOf} from './_waiters.js';
 
-let redis: RedisServer;
-
-beforeAll(async () => {
-	redis = await startRedis();
-});
-
-afterAll(async () => {
-	await redis.stop();
-});
+const redis = redisOfFile();
 
 describe.each([
 	['redis', async () => crowdOnRedis(redis)],

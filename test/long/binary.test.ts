@@ -5,14 +5,14 @@ import path from 'node:path';
 import process from 'node:process';
 import {createInterface} from 'node:readline';
 import {text} from 'node:stream/consumers';
-import {afterAll, beforeAll, describe, expect, test, vi} from 'vitest';
+import {describe, expect, test, vi} from 'vitest';
 import packageJson from '../../package.json' with {type: 'json'};
 import {libraryVerb} from '../../source/app-names.js';
 import {program, type Box} from '../_helpers/cli.js';
 import {eventually} from '../_helpers/eventually.js';
 import {compileNvml, hasCompiler} from '../_helpers/nvml-stub.js';
 import {freshEmbeddedBox, freshRedisBox, holders, isAlive, start} from '../_helpers/processes.js';
-import {startRedis, type RedisServer} from '../_helpers/redis-server.js';
+import {redisOfFile} from '../_helpers/redis-of-file.js';
 import {fixture} from '../gpu/fixture.js';
 import {createStub} from '../gpu/stub-nvidia-smi.js';
 import {isShown, rowOf, startTop} from '../tui/_program.js';
@@ -21,15 +21,7 @@ import {askJson, startWeb} from '../web/_server.js';
 /** Before the helpers are loaded, which read what they are to start. */
 const binary = await vi.hoisted(async () => (await import('./_binary.js')).makeBinary());
 
-let redis: RedisServer;
-
-beforeAll(async () => {
-	redis = await startRedis();
-});
-
-afterAll(async () => {
-	await redis.stop();
-});
+const redis = redisOfFile();
 
 /** By the ordinary program, on the same pool. */
 const byNode = (box: Box, ...words: readonly string[]) =>

@@ -1,54 +1,17 @@
 /** Ten people watch one box: what that costs, and what becomes of it when the one who scans for all is killed. */
-import {chmodSync, mkdirSync, readFileSync, writeFileSync} from 'node:fs';
-import path from 'node:path';
+import {readFileSync} from 'node:fs';
 import process from 'node:process';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {expect, onTestFinished, test} from 'vitest';
-import {createBox, type Box} from '../_helpers/cli.js';
+import {createBox} from '../_helpers/cli.js';
+import {countingTool, degreeSpan, lookShown, type CountedScan} from '../_helpers/counting-tool.js';
 import {eventually} from '../_helpers/eventually.js';
 import {startRedis} from '../_helpers/redis-server.js';
-import {fixture} from '../gpu/fixture.js';
 import {startTop} from '../tui/_program.js';
 
 const monitorCount = 10;
 const watchedSeconds = 30;
 const intervalSeconds = 2;
-
-type Scan = {readonly asker: number; readonly ms: number};
-
-/** An nvidia-smi that gets a degree hotter with each look, and notes down who asked, and when. */
-function countingTool(box: Box): {readonly searchPath: string; readonly scans: () => readonly Scan[]} {
-	const directory = path.join(box.home, 'tools');
-	const log = path.join(directory, 'scans');
-	const tool = path.join(directory, 'nvidia-smi');
-	mkdirSync(directory);
-	writeFileSync(log, '');
-	const script = `#!/bin/sh
-case "$1" in
---query-gpu=*)
-	echo "$PPID $(date +%s%3N)" >> '${log}'
-	sed "s/, 31, 69.85/, $((20 + $(wc -l < '${log}') % 60)), 69.85/" <<'EOF'
-${fixture('gpus.two.csv')}EOF
-	exit 0;;
---query-compute-apps=*)
-	cat <<'EOF'
-${fixture('processes.none.csv')}EOF
-	exit 0;;
-esac
-exit 2
-`;
-	writeFileSync(tool, script);
-	chmodSync(tool, 0o755);
-	return {
-		searchPath: `${directory}:${box.environment['PATH'] ?? ''}`,
-		scans: () =>
-			readFileSync(log, 'utf8')
-				.trim()
-				.split('\n')
-				.map((line) => line.split(' ').map(Number) as [number, number])
-				.map(([asker, ms]) => ({asker, ms})),
-	};
-}
 
 /** Seconds of processor time of a process and of the children it has waited for, and its memory in use. */
 function costOf(pid: number): {readonly cpuSeconds: number; readonly residentMiB: number} {
@@ -65,7 +28,7 @@ function costOf(pid: number): {readonly cpuSeconds: number; readonly residentMiB
 	};
 }
 
-const askersSince = (scans: readonly Scan[], sinceMs: number): ReadonlySet<number> =>
+const askersSince = (scans: readonly CountedScan[], sinceMs: number): ReadonlySet<number> =>
 	new Set(scans.filter(({ms}) => ms >= sinceMs).map(({asker}) => asker));
 
 test(
@@ -119,8 +82,8 @@ test(
 			await Promise.all(
 				[...living].map(async (monitor) =>
 					monitor.waitFor((screen) => {
-						const degrees = Number(/ 0 +FREE .* (?<degrees>\d+)C/v.exec(screen)?.groups?.['degrees']);
-						return [0, 1, 2].some((late) => degrees === 20 + ((scans().length - late) % 60));
+						const shown = lookShown(screen);
+						return [0, 1, 2].some((late) => shown === (scans().length - late) % degreeSpan);
 					}),
 				),
 			);

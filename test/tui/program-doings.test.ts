@@ -5,23 +5,15 @@ import {once} from 'node:events';
 import {readFileSync} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
-import {afterAll, beforeAll, expect, onTestFinished, test} from 'vitest';
+import {expect, onTestFinished, test} from 'vitest';
 import {createEmbeddedBox, createRedisBox, type Box} from '../_helpers/cli.js';
 import {eventually} from '../_helpers/eventually.js';
-import {startRedis, type RedisServer} from '../_helpers/redis-server.js';
+import {redisOfFile} from '../_helpers/redis-of-file.js';
 import {createUsedBox} from '../_helpers/used-box.js';
 import {fixture} from '../gpu/fixture.js';
 import {isShown, keys, startTop, statusOf} from './_program.js';
 
-let redis: RedisServer;
-
-beforeAll(async () => {
-	redis = await startRedis();
-});
-
-afterAll(async () => {
-	await redis.stop();
-});
+const redis = redisOfFile();
 
 const queueOf = async (box: Box): Promise<readonly unknown[]> => {
 	const {stdout} = await box.run('queue --json');

@@ -4,18 +4,10 @@ The built program on a real terminal: what a user sees and types.
 import {Redis} from 'ioredis';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {createBox, createEmbeddedBox, createRedisBox, type Box} from '../_helpers/cli.js';
-import {startRedis, type RedisServer} from '../_helpers/redis-server.js';
+import {redisOfFile} from '../_helpers/redis-of-file.js';
 import {isShown, keys, rowOf, startTop, statusOf} from './_program.js';
 
-let redis: RedisServer;
-
-beforeAll(async () => {
-	redis = await startRedis();
-});
-
-afterAll(async () => {
-	await redis.stop();
-});
+const redis = redisOfFile();
 
 /** The pool that a program without any configuration would find: not one for tests to play with. */
 async function hasOwnPool(): Promise<boolean> {

@@ -2,17 +2,24 @@
 A page of the dashboard in a real browser.
 */
 import {chromium, type Browser, type Page} from 'playwright-core';
-import {onTestFinished} from 'vitest';
+import {afterAll, beforeAll, onTestFinished} from 'vitest';
 import {findChromium} from '../_helpers/find-chromium.js';
 
 /** Undefined: the tests of the page are left out, as the set-up has said. */
 export const chromiumProgram = findChromium();
 
-export const openBrowser = async (): Promise<Browser> =>
-	chromium.launch({
-		executablePath: chromiumProgram,
-		args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
+/** One for all tests around it, from before the first of them until after the last. */
+export function browserForAll(): () => Browser {
+	let browser: Browser | undefined;
+	beforeAll(async () => {
+		browser = await chromium.launch({
+			executablePath: chromiumProgram,
+			args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
+		});
 	});
+	afterAll(async () => browser?.close());
+	return () => browser!;
+}
 
 export type Opened = {
 	readonly page: Page;
@@ -33,11 +40,11 @@ export type OpenOptions = {
 
 /** Opens the page and waits until it is live. It is closed when the test ends. */
 export async function openPage(
-	browser: Browser,
+	browser: () => Browser,
 	url: string,
 	{width = 1280, height = 900, theme = 'dark', isMotionReduced = false, hasOwnClock = false}: OpenOptions = {},
 ): Promise<Opened> {
-	const context = await browser.newContext({
+	const context = await browser().newContext({
 		viewport: {width, height},
 		colorScheme: theme,
 		reducedMotion: isMotionReduced ? 'reduce' : 'no-preference',

@@ -1,11 +1,10 @@
 /** The other hosts in the running program: on the stream, in Chromium, and when they mean harm. */
 import {hostname} from 'node:os';
 import {setTimeout as sleep} from 'node:timers/promises';
-import type {Browser} from 'playwright-core';
-import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vitest';
+import {describe, expect, onTestFinished, test} from 'vitest';
 import {eventually} from '../_helpers/eventually.js';
 import {freshEmbeddedBox} from '../_helpers/processes.js';
-import {chromiumProgram, openBrowser, openPage, turn} from './_browser.js';
+import {chromiumProgram, browserForAll, openPage, turn} from './_browser.js';
 import {playHosts} from './_hosts.js';
 import {askJson, listenTo, startWeb, type StreamMessage} from './_server.js';
 
@@ -91,15 +90,7 @@ test('hosts that mean harm are rows of their own', async () => {
 });
 
 describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
-	let browser: Browser;
-
-	beforeAll(async () => {
-		browser = await openBrowser();
-	});
-
-	afterAll(async () => {
-		await browser.close();
-	});
+	const browser = browserForAll();
 
 	test('what changes on another host appears by itself, without a request', async () => {
 		const {others, web} = await start(['good', 'lost', 'rude']);

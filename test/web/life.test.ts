@@ -1,25 +1,17 @@
 /**
 How `canhazgpu web` begins, goes through trouble, and ends.
 */
-import {afterAll, beforeAll, expect, onTestFinished, test} from 'vitest';
+import {expect, onTestFinished, test} from 'vitest';
 import {createBox, withoutRedis} from '../_helpers/cli.js';
 import {eventually} from '../_helpers/eventually.js';
 import {freshEmbeddedBox} from '../_helpers/processes.js';
-import {startRedis, type RedisServer} from '../_helpers/redis-server.js';
+import {redisOfFile} from '../_helpers/redis-of-file.js';
 import {ask, askJson, listenTo, startWeb} from './_server.js';
 
 const password = 'correct-horse-battery-staple';
 /** At once, on a machine that is busy with other tests. */
 const soonMs = 4000;
-let redis: RedisServer;
-
-beforeAll(async () => {
-	redis = await startRedis({settings: ['--requirepass', password], isDurable: true});
-});
-
-afterAll(async () => {
-	await redis.stop();
-});
+const redis = redisOfFile({settings: ['--requirepass', password], isDurable: true});
 
 test('a port in use is said, with the way out', async () => {
 	const box = await freshEmbeddedBox(1);

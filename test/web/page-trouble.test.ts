@@ -1,15 +1,14 @@
 /**
 The page when things go wrong: a server that is restarted, a store that is away, and text that wants to be more than text.
 */
-import type {Browser} from 'playwright-core';
-import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vitest';
+import {describe, expect, onTestFinished, test} from 'vitest';
 import type {Plan, Write} from '../../source/core/plan.js';
 import type {AuditRecord} from '../../source/core/types.js';
 import {sanitize} from '../../source/format/text.js';
 import {createEmbeddedBox} from '../_helpers/cli.js';
 import {freshEmbeddedBox, freshRedisBox, openStoreOf} from '../_helpers/processes.js';
 import {startRedis} from '../_helpers/redis-server.js';
-import {chromiumProgram, cardOf, openBrowser, openPage, turn} from './_browser.js';
+import {chromiumProgram, cardOf, browserForAll, openPage, turn} from './_browser.js';
 import {ask, startWeb} from './_server.js';
 
 const hostileCount = 1000;
@@ -111,15 +110,7 @@ function hostilePlan(from: number, now: number): Plan {
 }
 
 describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
-	let browser: Browser;
-
-	beforeAll(async () => {
-		browser = await openBrowser();
-	});
-
-	afterAll(async () => {
-		await browser.close();
-	});
+	const browser = browserForAll();
 
 	test('a server that is restarted is found again, and with it what was missed', async () => {
 		const box = await freshEmbeddedBox(2);

@@ -4,10 +4,10 @@ The page as people use it, in Chromium.
 import {chmodSync, mkdirSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import axe, {type AxeResults} from 'axe-core';
-import type {Browser, Page} from 'playwright-core';
+import type {Page} from 'playwright-core';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {createEmbeddedBox, type Box} from '../_helpers/cli.js';
-import {chromiumProgram, cardOf, openBrowser, openPage, overflow} from './_browser.js';
+import {chromiumProgram, cardOf, browserForAll, openPage, overflow} from './_browser.js';
 import {startWeb, type Web} from './_server.js';
 
 const longWord = 'unbreakable-'.repeat(30);
@@ -34,7 +34,7 @@ async function seriousProblems(page: Page, options: Record<string, unknown>): Pr
 describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 	let box: Box;
 	let web: Web;
-	let browser: Browser;
+	const browser = browserForAll();
 
 	beforeAll(async () => {
 		box = await createEmbeddedBox(4);
@@ -47,11 +47,9 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 			CANHAZGPU_REMOTE_HOSTS: 'good,lost,slow',
 		});
 		await box.run(['reserve', '--gpu-ids', '3', '--note', longWord, '--user', 'x'.repeat(60)]);
-		browser = await openBrowser();
 	});
 
 	afterAll(async () => {
-		await browser.close();
 		await web.end('SIGKILL');
 		box.remove();
 	});
