@@ -1,11 +1,11 @@
 /*
-Makes dist/canhazgpu-PLATFORM of the built program: one file that runs where there is no Node. The runtime in it is Bun, out of its npm
+Makes dist/canhazgpu-PLATFORM of the built program: one file that runs where there is no Node, and beside it the licences of what is in it. The runtime in it is Bun, out of its npm
 package, of a version whose contents are written down here; it is fetched once and kept in node_modules/.cache. Exit code 2: Bun is not to
 be had.
 */
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
@@ -83,4 +83,8 @@ run(
 	`--outfile=${binary}`,
 	"dist/cli.js",
 );
+const texts = ["dist/third-party-licenses.txt", ".config/bun-licenses.txt"].map((file) =>
+	readFileSync(path.join(root, file), "utf8").replaceAll("@VERSION@", version),
+);
+writeFileSync(path.join(root, `${binary}.licenses.txt`), texts.join("\n"));
 process.stdout.write(`${binary}: ${Math.round(statSync(path.join(root, binary)).size / 1024 / 1024)} MiB\n`);

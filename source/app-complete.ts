@@ -2,6 +2,7 @@
 import {createPlaces} from './app-places.js';
 import {openStore} from './app-stores.js';
 import type {Config} from './config.js';
+import {requesterOf} from './core/ownership.js';
 import type {Store} from './core/ports.js';
 import type {AuditEntry, Requester, Snapshot} from './core/types.js';
 import {CanhazgpuError} from './errors.js';
@@ -37,10 +38,9 @@ export async function readPool(
 		provider: undefined,
 		reason: 'nobody asked',
 	}));
-	const {name: account, uid} = host.account;
 	try {
 		const [snapshot, told] = await Promise.all([store.read(), wantsEvents ? newest(store) : []]);
-		return {requester: {account, uid, label: account}, snapshot, told};
+		return {requester: requesterOf(host.account), snapshot, told};
 	} finally {
 		await store.close();
 	}

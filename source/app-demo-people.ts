@@ -2,11 +2,12 @@
 The people of a demonstration: they come, wait, work and leave by the verbs that everybody else uses.
 */
 import type {AcquireRequest, Grant} from './core/acquisition.js';
-import {beat, findHold, finish, leaseHeartbeatSeconds, withJob} from './core/holding.js';
+import {beat, findHold, finish, withJob} from './core/holding.js';
+import {leaseHeartbeatSeconds} from './core/liveness.js';
+import {requesterOf} from './core/ownership.js';
 import type {World} from './core/ports.js';
 import {checkWanted} from './core/request.js';
 import {release} from './core/reservations.js';
-import type {Requester} from './core/types.js';
 import {acquire} from './core/waiting.js';
 import {CanhazgpuError} from './errors.js';
 import type {Person} from './gpu/scenario.js';
@@ -42,7 +43,7 @@ type Stage = {
 /** @throws CanhazgpuError `impossible` for one who wants what this pool can never give. */
 export function createActor(person: Person, position: number, {world, signal, seed, gpuCount}: Stage): Actor {
 	const account = {name: person.user, uid: 50_000 + position};
-	const requester: Requester = {account: account.name, uid: account.uid, label: account.name};
+	const requester = requesterOf(account);
 	const {host, clock} = world;
 	const {count, ids} = checkWanted({count: person.gpus ?? 1, ids: person.ids}, gpuCount);
 	return {

@@ -23,6 +23,7 @@ import type {Scenario} from './gpu/scenario.js';
 import {createSimulatedProvider} from './gpu/simulated.js';
 import {createProcessDescriber} from './host/process-details.js';
 import {runTool} from './host/spawn.js';
+import {runSystemTool} from './host/system-tool.js';
 import {createUsers} from './host/users.js';
 
 /** What a provider is made of. */
@@ -45,7 +46,7 @@ const timeoutMsOf = (config: Config): number => config.get('gpu.timeout')! * 100
 /** What every provider of real GPUs is given. */
 const realWorld = ({clock, config, early}: ProviderContext) => ({
 	run: early?.run ?? runTool,
-	describeProcesses: createProcessDescriber({users: createUsers(), run: runTool}),
+	describeProcesses: createProcessDescriber({users: createUsers(), run: runSystemTool}),
 	monotonicMs: clock.monotonicMs,
 	timeoutMs: timeoutMsOf(config),
 });

@@ -6,7 +6,7 @@ import type {Host} from './core/ports.js';
 import type {PersonalNotice} from './core/reminders.js';
 import {noticeWords} from './format/notice-words.js';
 import {createNotifier} from './host/notify.js';
-import {runTool} from './host/spawn.js';
+import {runSystemTool} from './host/system-tool.js';
 import {createUsers} from './host/users.js';
 
 /** Answers what went wrong, in words; never rejects. Given up when `signal` is aborted. */
@@ -22,7 +22,7 @@ export async function notifyBy(
 		usesTerminals: config.get('notify.terminals')!,
 		command: config.get('notify.command'),
 		webhook: config.get('notify.webhook'),
-		run: runTool,
+		run: runSystemTool,
 		users: createUsers(),
 	});
 	const message = {

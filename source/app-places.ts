@@ -1,16 +1,18 @@
 /**
 Where pools may be on this machine, and what is there: the facts from which core/store-choice.ts decides.
 */
-import {accessSync, constants, existsSync} from 'node:fs';
+import {accessSync, constants, existsSync, statSync} from 'node:fs';
 import {homedir} from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
 import type {Config} from './config.js';
 import type {SettingPath} from './config-schema.js';
+import {isRoot} from './core/ownership.js';
 import type {Host} from './core/ports.js';
 import type {StoreFacts} from './core/store-choice.js';
 import type {PoolRecord} from './core/types.js';
-import {readPoolRecord, writePoolRecord} from './store/pool-records.js';
+import {effectiveUid} from './safe-file.js';
+import {keepOthersOut, readPoolRecord, writePoolRecord} from './store/pool-records.js';
 import {placeOf} from './store/redis/address.js';
 
 const databaseName = 'pool.sqlite';
@@ -30,7 +32,7 @@ export type Places = {
 	readonly facts: () => StoreFacts;
 	/** For this user: the next time, its absence is an error. */
 	readonly remember: (record: PoolRecord) => void;
-	/** For everybody on the machine. False when this account may not. */
+	/** For everybody on the machine. False when this account may not: then nobody would believe it. */
 	readonly announce: (record: PoolRecord) => boolean;
 	/** True when this account may make the shared pool. */
 	readonly canMakeShared: () => boolean;
@@ -45,6 +47,13 @@ function isWritable(directory: string): boolean {
 	} catch {
 		return false;
 	}
+}
+
+/** Whether a record of ours there is believed by others. A directory that is not there yet will be ours. */
+function isBelieved(directory: string): boolean {
+	const uid = effectiveUid();
+	const owner = statSync(directory, {throwIfNoEntry: false})?.uid;
+	return uid === 0 || owner === undefined || owner === uid;
 }
 
 /** Runs it; a failure of the file system means no. */
@@ -75,23 +84,32 @@ export function createPlaces(config: Config, host: Host): Places {
 		facts: () => ({
 			asked: config.get('store'),
 			isRedisGiven: redisSettings.some((setting) => config.isGiven(setting)),
-			recorded: readPoolRecord(announcement),
-			remembered: readPoolRecord(memory),
+			recorded: readPoolRecord(announcement, 'machine'),
+			remembered: readPoolRecord(memory, 'user'),
 			hasPrivatePool: existsSync(path.join(privateDirectory, databaseName)),
 		}),
 		remember(record) {
 			// Only a help for the next time: a home that cannot be written is no reason to fail.
 			attempt(() => {
-				if (JSON.stringify(readPoolRecord(memory)) !== JSON.stringify(record)) {
+				if (JSON.stringify(readPoolRecord(memory, 'user')) !== JSON.stringify(record)) {
 					writePoolRecord(memory, record, {directoryMode: 0o700, fileMode: 0o600});
 				}
 			});
 		},
 		announce: (record) =>
 			attempt(() => {
+				if (!isBelieved(sharedDirectory)) {
+					throw new Error('Its directory belongs to another account');
+				}
+
+				// An embedded pool looks after its directory itself.
+				if (record.store === 'redis') {
+					keepOthersOut(sharedDirectory, [path.basename(announcement), databaseName]);
+				}
+
 				writePoolRecord(announcement, record, {directoryMode: 0o755, fileMode: 0o644});
 			}),
-		canMakeShared: () => host.account.uid === 0 || isWritable(sharedDirectory),
+		canMakeShared: () => isRoot(host.account) || isWritable(sharedDirectory),
 		redisRecord: () => ({
 			store: 'redis',
 			...placeOf({

@@ -1,7 +1,6 @@
 /**
 Where `admin` makes the pool, and how everybody is told.
 */
-import {chmodSync, chownSync, mkdirSync} from 'node:fs';
 import {makePool, type PoolMade, type PoolRequest} from './core/administration.js';
 import type {Store} from './core/ports.js';
 import type {Pool, PoolRecord} from './core/types.js';
@@ -10,37 +9,42 @@ import {openEmbedded, openPrivate, openRedis} from './app-openers.js';
 import {recordWords, type Context} from './app-stores.js';
 import {CanhazgpuError} from './errors.js';
 import {groupId} from './host/groups.js';
+import type {Audience} from './store/sqlite/index.js';
 
 type NewPlace = {readonly store: Store; readonly record?: PoolRecord; readonly privateLabel?: string};
 
-/** The shared directory: for one group, or for everybody. Never sticky: others must be able to open the journal. */
+/**
+The shared pool: for one group, or for everybody. Others may write its files, and nothing else in its directory: so they cannot put
+anything in the place of a file. One of an earlier version, whose directory all could write, is made safe first.
+*/
 async function openShared(context: Context): Promise<NewPlace> {
 	const {places, config} = context;
+	const directory = places.sharedDirectory;
+	const database = places.databaseIn(directory);
 	const group = config.get('admin.group');
 	const gid = group === undefined ? undefined : await groupId(group);
-	const [directoryMode, fileMode] = gid === undefined ? [0o777, 0o666] : [0o2770, 0o660];
+	const audience: Audience =
+		gid === undefined ? {directoryMode: 0o755, fileMode: 0o666} : {directoryMode: 0o2750, fileMode: 0o660, gid};
+	const {changeAudience, closeDirectory} = await import('./store/sqlite/index.js');
 	try {
-		mkdirSync(places.sharedDirectory, {recursive: true});
-		if (gid !== undefined) {
-			chownSync(places.sharedDirectory, -1, gid);
+		const wasOpen = closeDirectory(database);
+		const store = await openEmbedded(context, directory, audience);
+		if (wasOpen || group !== undefined) {
+			changeAudience(database, audience);
 		}
 
-		chmodSync(places.sharedDirectory, directoryMode);
+		return {store, record: {store: 'embedded', directory}};
 	} catch (error) {
-		throw new CanhazgpuError(
-			'store-unreachable',
-			`Cannot make ${places.sharedDirectory}: ${(error as NodeJS.ErrnoException).code}`,
-			{
-				hint: 'Run it as root: sudo canhazgpu admin --store embedded',
-				cause: error,
-			},
-		);
-	}
+		const {code} = (error instanceof CanhazgpuError ? (error.cause ?? {}) : error) as NodeJS.ErrnoException;
+		if (code !== 'EACCES' && code !== 'EPERM') {
+			throw error;
+		}
 
-	return {
-		store: await openEmbedded(context, places.sharedDirectory, {create: true, directoryMode, fileMode}),
-		record: {store: 'embedded', directory: places.sharedDirectory},
-	};
+		throw new CanhazgpuError('store-unreachable', `Cannot make ${directory}: ${code}`, {
+			hint: 'Run it as root: sudo canhazgpu admin --store embedded',
+			cause: error,
+		});
+	}
 }
 
 /** Where `admin` makes the pool: as asked; else where it is already; else in Redis. */

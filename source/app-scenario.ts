@@ -1,13 +1,13 @@
 /**
 Scenarios of the simulated box, from YAML. See the readme for an example.
 */
-import {readFileSync} from 'node:fs';
-import path from 'node:path';
 import * as v from 'valibot';
 import {parseDuration} from './core/durations.js';
 import {mostGpus} from './core/pool.js';
+import {longestNote} from './core/request.js';
 import {CanhazgpuError} from './errors.js';
 import type {Scenario} from './gpu/scenario.js';
+import {readSafely} from './safe-file.js';
 
 const text = v.pipe(v.string('a text'), v.trim(), v.minLength(1, 'a text that is not empty'));
 
@@ -103,7 +103,7 @@ const schema = v.strictObject(
 			hold: v.optional(time),
 			pause: v.optional(time),
 			limit: v.optional(time),
-			note: v.optional(text),
+			note: v.optional(v.pipe(text, v.maxLength(longestNote, `a text of at most ${longestNote} characters`))),
 			command: v.optional(text),
 			since: v.optional(time),
 			waits: v.optional(time),
@@ -153,31 +153,23 @@ export function checkScenario(content: unknown, file: string): Scenario {
 }
 
 /** Far more than any scenario needs. */
-const longestBytes = 1_000_000;
+const longestBytes = 1_048_576;
 
 /**
 @throws CanhazgpuError `config` naming the file, and the key in it.
 */
 export async function loadScenario(file: string): Promise<Scenario> {
-	const {parse} = await import('./config-yaml.js');
-	let source: string;
-	try {
-		const bytes = readFileSync(path.resolve(file));
-		if (bytes.length > longestBytes) {
-			throw new Error('it is larger than 1 MB');
-		}
-
-		source = bytes.toString('utf8');
-	} catch (error) {
-		throw refuse(file, `it cannot be read: ${(error as Error).message}`, error);
+	const read = readSafely(file, {longestBytes, followsLinks: true});
+	if (read.kind !== 'read') {
+		throw refuse(file, `it cannot be read: ${read.kind === 'absent' ? 'there is no such file' : read.problem}`);
 	}
 
+	const {parseYaml, YamlProblem} = await import('./config-yaml.js');
 	let content: unknown;
 	try {
-		content = parse(source, {logLevel: 'error'});
+		content = parseYaml(read.text);
 	} catch (error) {
-		// The rest of the message draws the source.
-		throw refuse(file, (error as Error).message.split('\n', 1)[0]!, error);
+		throw error instanceof YamlProblem ? refuse(file, `it is not valid YAML, ${error.message}`, error) : error;
 	}
 
 	return checkScenario(content, file);

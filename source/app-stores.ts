@@ -7,20 +7,16 @@ import {chooseStore, type StoreChoice} from './core/store-choice.js';
 import type {PoolRecord} from './core/types.js';
 import type {OpenOptions} from './application.js';
 import type {Config} from './config.js';
-import type {SettingPath} from './config-schema.js';
 import {CanhazgpuError} from './errors.js';
 import type {Detected} from './app-gpus.js';
 import {simulatedCount} from './app-names.js';
-import {openEmbedded, openPrivate, openRedis} from './app-openers.js';
+import {credentials, openEmbedded, openPrivate, openRedis} from './app-openers.js';
 import type {Places} from './app-places.js';
 import {locationOf} from './store/redis/address.js';
 
 export type Context = {readonly config: Config; readonly host: Host; readonly clock: Clock; readonly places: Places};
 
 export type OpenStore = {readonly store: Store; readonly privateLabel?: string; readonly notice?: string};
-
-/** Whoever gives one of these means a Redis, wherever it is. */
-const credentials: readonly SettingPath[] = ['redis.username', 'redis.password', 'redis.password_file'];
 
 /** The choice, and the store itself when asking for the facts has opened it already. */
 async function choose(context: Context, isPatient: boolean): Promise<{choice: StoreChoice; opened?: Store}> {

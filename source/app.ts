@@ -10,6 +10,7 @@ import {openPoolPlace} from './app-pool-place.js';
 import {openStore} from './app-stores.js';
 import type {App, OpenOptions, OpenWorld} from './application.js';
 import type {Config} from './config.js';
+import {requesterOf} from './core/ownership.js';
 import type {GpuProvider, Store} from './core/ports.js';
 import type {ProviderName} from './core/types.js';
 import type {EarlyRuns} from './gpu/early-tool.js';
@@ -18,6 +19,7 @@ import {createPaint} from './format/paint.js';
 import {createClock} from './host/clock.js';
 import {createHost} from './host/host.js';
 import {listenForInterruption} from './host/interruption.js';
+import {outliveBugs} from './host/outlive-bugs.js';
 import {sendSignal} from './host/send-signal.js';
 
 export type AppOptions = {
@@ -26,6 +28,9 @@ export type AppOptions = {
 	/** A look at the GPUs that is under way already. */
 	readonly early?: EarlyRuns;
 };
+
+/** A module that was loaded once is in memory, and needs its file no more. */
+const loadNotify = async () => import('./app-notify.js');
 
 export function createApp({config, hasColor, early: runs}: AppOptions): App {
 	const host = createHost();
@@ -83,6 +88,12 @@ export function createApp({config, hasColor, early: runs}: AppOptions): App {
 		};
 	};
 
+	/** Whoever stays remembers what was read, and puts it back into a store that lost it. */
+	const restoring = async (store: Store): Promise<Store> => {
+		const {createRestoringStore} = await import('./core/restoring-store.js');
+		return createRestoringStore(store, {host, clock});
+	};
+
 	const openDemo = async (): Promise<OpenWorld> => {
 		const [{createDemo}, {demoScenario}] = await Promise.all([
 			import('./app-demo.js'),
@@ -118,6 +129,10 @@ export function createApp({config, hasColor, early: runs}: AppOptions): App {
 		try {
 			const opened = await openStore(context, options, async () => detectGpus(undefined, context));
 			({store} = opened);
+			if (options.isPatient === true) {
+				store = await restoring(store);
+			}
+
 			const {pool} = await store.read();
 			if (early?.name !== pool?.provider) {
 				await early?.close?.();
@@ -136,7 +151,7 @@ export function createApp({config, hasColor, early: runs}: AppOptions): App {
 	return {
 		host,
 		clock,
-		requester: (label) => ({account: host.account.name, uid: host.account.uid, label: label ?? host.account.name}),
+		requester: (label) => requesterOf(host.account, label),
 		open,
 		openPoolPlace: async () => openPoolPlace(context),
 		detect: async (provider) => detectGpus(provider, context),
@@ -165,17 +180,34 @@ export function createApp({config, hasColor, early: runs}: AppOptions): App {
 			const {remoteStatus} = await import('./host/ssh.js');
 			return remoteStatus(name, signal);
 		},
+		async loadAhead() {
+			// All that is imported late and reachable while `run` and `reserve` wait, or a job runs, is named here.
+			await Promise.allSettled([loadNotify()]);
+		},
 		async notify(notice, signal) {
-			const {notifyBy} = await import('./app-notify.js');
-			return notifyBy(config, host, notice, signal);
+			try {
+				const {notifyBy} = await loadNotify();
+				return await notifyBy(config, host, notice, signal);
+			} catch (error) {
+				return [error instanceof Error ? error.message : String(error)];
+			}
 		},
 		notifiesAll: config.isGiven('notify.command') || config.isGiven('notify.webhook'),
 		interruption: listenForInterruption,
+		outliveBugs,
+		async inspectProcesses(pids) {
+			const {inspectProcesses} = await import('./host/inspect-processes.js');
+			return inspectProcesses(pids);
+		},
 		sendSignal,
 		lineHistory: createLineHistory(context.places.lineHistory),
-		async prepareJob(command) {
-			const [{checkCommand}, {startJob}] = await Promise.all([import('./host/command.js'), import('./host/job.js')]);
-			checkCommand(command, process.env);
+		async prepareJob(words) {
+			const [{startJob, checkJob}, {restoreOpenFiles}] = await Promise.all([
+				import('./host/job.js'),
+				import('./host/open-files.js'),
+			]);
+			checkJob(words, process.env);
+			void restoreOpenFiles();
 			return startJob;
 		},
 	};

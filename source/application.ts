@@ -5,7 +5,7 @@ import type {PoolMade, PoolRequest} from './core/administration.js';
 import type {LeasedRecord} from './core/lifecycle.js';
 import type {Clock, GpuProvider, Host, World} from './core/ports.js';
 import type {PersonalNotice} from './core/reminders.js';
-import type {ProcessIdentity, ProviderName, Requester} from './core/types.js';
+import type {FactsOfProcesses, ProcessIdentity, ProviderName, Requester} from './core/types.js';
 import type {Paint} from './format/paint.js';
 
 /** A pool that is open, with everything the core's verbs need. */
@@ -104,6 +104,15 @@ export type App = {
 		signal?: AbortSignal,
 	) => Promise<ReadonlyArray<Readonly<Record<string, unknown>>>>;
 	readonly interruption: () => Interruption;
+	/** Keeps this process alive, from now on, when an error reaches nobody; `tell` is given each. */
+	readonly outliveBugs: (tell: (error: unknown) => void) => void;
+	/**
+	Loads whatever a long wait or a long job may need later, because an upgrade may remove the files of this program meanwhile. Until then it costs
+	nothing. Never rejects.
+	*/
+	readonly loadAhead: () => Promise<void>;
+	/** What the kernel tells of processes just now. Never rejects. */
+	readonly inspectProcesses: (pids: readonly number[]) => Promise<FactsOfProcesses>;
 	/** To a process of this very account, as it was seen, and to no other. */
 	readonly sendSignal: (
 		process: ProcessIdentity,
@@ -122,5 +131,7 @@ export type App = {
 	Gives what starts such a command later, at once: between a look for signals and the start no signal can come. Rejects with a CanhazgpuError of
 	exit code 127 or 126 when there is no such command to run.
 	*/
-	readonly prepareJob: (command: string) => Promise<(options: JobOptions) => Promise<Job>>;
+	readonly prepareJob: (
+		words: readonly [command: string, ...args: readonly string[]],
+	) => Promise<(options: JobOptions) => Promise<Job>>;
 };

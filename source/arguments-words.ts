@@ -1,6 +1,6 @@
 /** Words before a parser sees them: what it would take for something else, and what no parser tells well. */
 import type {Command, Flags} from './commands/command.js';
-import {CanhazgpuError} from './errors.js';
+import {CanhazgpuError, cutShort, quoted} from './errors.js';
 import {shellCommand} from './format/shell.js';
 import {nearest} from './suggestions.js';
 
@@ -9,7 +9,7 @@ export const flagName = (word: string): string => word.replace(/^--?/v, '').spli
 
 /** @param owner - The verb, or the program itself. */
 export function unknownFlag(name: string, owner: string, flags: Flags): CanhazgpuError {
-	const typed = `${name.length === 1 ? '-' : '--'}${name}`;
+	const typed = `${name.length === 1 ? '-' : '--'}${cutShort(name)}`;
 	const guess = nearest(name, Object.keys(flags));
 	const help = owner === 'canhazgpu' ? 'canhazgpu --help' : `canhazgpu ${owner} --help`;
 	return new CanhazgpuError('usage', `${owner} has no flag ${typed}`, {
@@ -46,7 +46,7 @@ export const settleSwitches = (words: readonly string[], command: Command, flags
 
 		const truth = Object.hasOwn(truths, value.toLowerCase()) ? truths[value.toLowerCase()] : undefined;
 		if (truth === undefined) {
-			throw new CanhazgpuError('usage', `--${name} takes no value, and is given ${JSON.stringify(value)}`, {
+			throw new CanhazgpuError('usage', `--${name} takes no value, and is given ${quoted(value)}`, {
 				hint: `Write --${name} alone, or leave it out.`,
 			});
 		}
@@ -70,8 +70,8 @@ export function refuseCommandWithoutDashes(words: readonly string[], command: Co
 	}
 
 	const typed = shellCommand([command.name, ...words.slice(0, place)]);
-	throw new CanhazgpuError('usage', `${command.name} needs -- before the command ${JSON.stringify(words[place])}`, {
-		hint: `Write: canhazgpu ${typed} -- ${shellCommand(words.slice(place))}`,
+	throw new CanhazgpuError('usage', `${command.name} needs -- before the command ${quoted(words[place]!)}`, {
+		hint: `Write: canhazgpu ${cutShort(typed)} -- ${cutShort(shellCommand(words.slice(place)))}`,
 	});
 }
 

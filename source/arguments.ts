@@ -5,7 +5,7 @@ import type {Command, Flags, Input} from './commands/command.js';
 import {globalFlags, verbPlace} from './commands/flags.js';
 import {commands} from './commands/index.js';
 import type {ConfigSources} from './config.js';
-import {CanhazgpuError} from './errors.js';
+import {CanhazgpuError, cutShort, quoted} from './errors.js';
 import {shellCommand} from './format/shell.js';
 import {flagName, refuseCommandWithoutDashes, settleSwitches, unambiguous, unknownFlag} from './arguments-words.js';
 import {nearest, otherNameOf} from './suggestions.js';
@@ -48,7 +48,7 @@ export function askedAlone(words: readonly string[]): 'help' | 'version' {
 		throw unknownFlag(flagName(unknown), 'canhazgpu', globalFlags);
 	}
 
-	throw new CanhazgpuError('usage', `Which verb? There is none in: ${shellCommand(words)}`, {
+	throw new CanhazgpuError('usage', `Which verb? There is none in: ${cutShort(shellCommand(words))}`, {
 		hint: 'For example: canhazgpu status. See all of them: canhazgpu --help',
 	});
 }
@@ -58,7 +58,7 @@ export async function findCommand(verb: string): Promise<Command> {
 	const load = Object.hasOwn(commands, verb) ? commands[verb] : undefined;
 	if (load === undefined) {
 		const guess = otherNameOf(verb) ?? nearest(verb, verbs);
-		throw new CanhazgpuError('usage', `There is no verb ${JSON.stringify(verb)}`, {
+		throw new CanhazgpuError('usage', `There is no verb ${quoted(verb)}`, {
 			hint: guess === undefined ? 'See all of them: canhazgpu --help' : `Did you mean: canhazgpu ${guess}`,
 		});
 	}
@@ -144,7 +144,11 @@ export async function parseInput(
 
 		const values = given as readonly string[];
 		if (values.length > 1) {
-			throw new CanhazgpuError('usage', `--${name} is given twice: ${values.join(' and ')}`, {hint: 'Give it once.'});
+			throw new CanhazgpuError(
+				'usage',
+				`--${name} is given twice: ${values.map((value) => cutShort(value)).join(' and ')}`,
+				{hint: 'Give it once.'},
+			);
 		}
 
 		const isTyped = words.some(
@@ -160,13 +164,9 @@ export async function parseInput(
 	}
 
 	if (parsed.input.length > 0 && command.takesWords !== true) {
-		throw new CanhazgpuError(
-			'usage',
-			`${command.name} does not know what to do with ${JSON.stringify(parsed.input[0])}`,
-			{
-				hint: `See how it is typed: canhazgpu ${command.name} --help`,
-			},
-		);
+		throw new CanhazgpuError('usage', `${command.name} does not know what to do with ${quoted(parsed.input[0]!)}`, {
+			hint: `See how it is typed: canhazgpu ${command.name} --help`,
+		});
 	}
 
 	return {

@@ -18,7 +18,13 @@ async function known(kind: KnownKind, verb: Command, words: readonly string[]): 
 	]);
 	// The very pool that the line is about.
 	const {overrides, text} = await parseInput(verb, {words, rest: []});
-	const config = await loadConfig({flags: overrides, environment: process.env, file: text('config')});
+	// Tab is pressed in any directory, before anything was decided about what lies there.
+	const config = await loadConfig({
+		flags: overrides,
+		environment: process.env,
+		file: text('config'),
+		readsDirectory: false,
+	});
 	const hosts = config.get('remote_hosts')!;
 	if (kind === 'hosts') {
 		return candidatesOf(kind, {hosts, told: [], requester: {account: '', uid: -1, label: ''}});

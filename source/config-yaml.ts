@@ -1,5 +1,116 @@
 /**
-A file of its own, so that YAML's parser loads only where there is a YAML file. (Imported directly and lazily, the bundle would
-find none of its names: it is CommonJS.)
+Reads YAML within bounds. A file of its own, so that YAML's parser loads only where there is a YAML file.
 */
-export {parse} from 'yaml';
+import {Composer, isScalar, Lexer, LineCounter, Parser, visit, type Document} from 'yaml';
+
+/** Tells the line, and nothing of what is written there: it may be a password. */
+export class YamlProblem extends Error {
+	constructor(what: string, line?: number) {
+		super(line === undefined ? what : `line ${line}: ${what}`);
+	}
+}
+
+/** Words, signs and line ends. A config has some hundred, a scenario of a large box some thousand. */
+const mostLexemes = 50_000;
+const deepest = 100;
+const mostAliases = 100;
+
+/**
+The parser takes time and stack beyond all measure for what is nested deeply or very long: that is refused before it is put together.
+
+@yields What the parser makes of the text, piece by piece.
+*/
+function* tokensOf(source: string, lines: LineCounter) {
+	const parser = new Parser((offset) => {
+		lines.addNewLine(offset);
+	});
+	let count = 0;
+	for (const lexeme of new Lexer().lex(source)) {
+		count++;
+		if (count > mostLexemes) {
+			throw new YamlProblem(`it holds more than ${mostLexemes} words and signs`);
+		}
+
+		yield* parser.next(lexeme);
+		if (parser.stack.length > deepest) {
+			throw new YamlProblem('it is nested too deeply');
+		}
+	}
+
+	yield* parser.end();
+}
+
+/** What the parser leaves to others: aliases, and keys that stand twice, for which it would take a time that grows with their square. */
+function checkNodes(document: Document, lineOf: (offset: number | undefined) => number | undefined): void {
+	const anchors = new Set<string>();
+	let aliasCount = 0;
+	visit(document, {
+		Node(_, node) {
+			if ('anchor' in node && node.anchor !== undefined) {
+				anchors.add(node.anchor);
+			}
+		},
+		Alias(_, {source, range}) {
+			aliasCount++;
+			if (!anchors.has(source)) {
+				throw new YamlProblem('an alias of nothing (a text that begins with * needs quotes)', lineOf(range?.[0]));
+			}
+
+			if (aliasCount > mostAliases) {
+				throw new YamlProblem(`it holds more than ${mostAliases} aliases`);
+			}
+		},
+		Map(_, {items, range, anchor}) {
+			// Only the most special of these functions is called for a node.
+			if (anchor !== undefined) {
+				anchors.add(anchor);
+			}
+
+			const seen = new Set<unknown>();
+			for (const {key} of items) {
+				if (!isScalar(key)) {
+					throw new YamlProblem('a key is not a text', lineOf(range?.[0]));
+				}
+
+				if (seen.has(key.value)) {
+					throw new YamlProblem('a key stands there twice', lineOf(key.range?.[0]));
+				}
+
+				seen.add(key.value);
+			}
+		},
+	});
+}
+
+/**
+Reads one document. Aliases may make its value circular.
+
+@returns Null for an empty one.
+@throws YamlProblem that names the line and quotes nothing.
+*/
+export function parseYaml(source: string): unknown {
+	const lines = new LineCounter();
+	lines.addNewLine(0);
+	const lineOf = (offset: number | undefined) => (offset === undefined ? undefined : lines.linePos(offset).line);
+	const composer = new Composer({logLevel: 'silent', uniqueKeys: false});
+	const [document, second] = composer.compose(tokensOf(source, lines), true, source.length).take(2).toArray();
+	if (document === undefined) {
+		return null;
+	}
+
+	const [error] = document.errors;
+	if (error !== undefined) {
+		throw new YamlProblem(error.code, lineOf(error.pos[0]));
+	}
+
+	if (second !== undefined) {
+		throw new YamlProblem('a second document begins', lineOf(second.range[0]));
+	}
+
+	checkNodes(document, lineOf);
+	try {
+		return document.toJS() as unknown;
+	} catch {
+		throw new YamlProblem('its aliases (*) are too many');
+	}
+}

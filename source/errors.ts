@@ -75,3 +75,16 @@ export class CanhazgpuError extends Error {
 		this.details = details;
 	}
 }
+
+/** A message repeats so much of what was typed: enough to know it again. */
+const mostRepeated = 100;
+
+/** What was typed, cut where it is longer than a message should be. */
+export function cutShort(text: string): string {
+	// Characters are counted only where there can be too many.
+	const characters = text.length <= mostRepeated ? [] : [...text];
+	return characters.length <= mostRepeated ? text : `${characters.slice(0, mostRepeated - 1).join('')}…`;
+}
+
+/** What was typed, as a message names it: cut short, in double quotes. */
+export const quoted = (text: string): string => JSON.stringify(cutShort(text));

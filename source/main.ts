@@ -8,7 +8,7 @@ import {mayScan, startTools, type EarlyRuns} from './app-early.js';
 import {completionVerb, libraryVerb} from './app-names.js';
 import type {Understood} from './commands/command.js';
 import {CanhazgpuError} from './errors.js';
-import {sanitize} from './format/text.js';
+import {sanitize, stackText} from './format/text.js';
 
 /** Oldest Node that runs it: `node:sqlite` without a flag. */
 const oldestNode = [22, 13] as const;
@@ -37,7 +37,7 @@ function printError(error: unknown): number {
 	}
 
 	// Whatever else arrives here is a bug: the stack is for whoever mends it.
-	process.stderr.write(`Error: this is a bug in canhazgpu\n${error instanceof Error ? error.stack : String(error)}\n`);
+	process.stderr.write(`Error: this is a bug in canhazgpu\n${stackText(error)}\n`);
 	return 1;
 }
 

@@ -1,8 +1,9 @@
-import {mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync} from 'node:fs';
+import {chownSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {expect, onTestFinished, test} from 'vitest';
 import {createLineHistory} from '../source/app-history.js';
+import {alice, isRoot} from './_helpers/accounts.js';
 
 function createFile(): string {
 	const directory = mkdtempSync(path.join(tmpdir(), 'canhazgpu-history-'));
@@ -49,4 +50,17 @@ test('a place that cannot be written, or is a directory, fails nobody', () => {
 		history.add('status');
 		expect(history.load()).toEqual([]);
 	}
+});
+
+test.runIf(isRoot)('root reads and writes none in the home of another account', () => {
+	const file = createFile();
+	mkdirSync(path.dirname(file));
+	writeFileSync(file, 'release\n');
+	chownSync(file, alice.uid, alice.gid);
+	chownSync(path.dirname(file), alice.uid, alice.gid);
+	const history = createLineHistory(file);
+	expect(history.load()).toEqual([]);
+	history.add('status');
+	expect(readdirSync(path.dirname(file))).toEqual(['history']);
+	expect(statSync(file)).toMatchObject({uid: alice.uid, size: 'release\n'.length});
 });

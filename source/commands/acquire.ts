@@ -8,6 +8,7 @@ import {sanitize} from '../format/text.js';
 import {refusalMessage} from '../format/refusal.js';
 import type {App, Interruption, OpenWorld} from '../application.js';
 import type {SettingPath} from '../config-schema.js';
+import {createBackground} from './background.js';
 import type {Flags, Input} from './command.js';
 import {idsFlag, usualDurations} from './flags.js';
 import {keepReminding} from './reminding.js';
@@ -104,22 +105,24 @@ export async function acquireShown(
 	{waitSeconds, interruption}: {readonly waitSeconds: number | undefined; readonly interruption: Interruption},
 ): Promise<Acquired> {
 	const line = createWaitingLine(app);
-	const stopReminding = keepReminding(app, world, app.remark);
-	let hasWaited = false;
+	const background = createBackground(app.remark);
+	// Only who waits has time for it: what is granted at once starts without loading any of it.
+	let stopReminding: (() => Promise<void>) | undefined;
 	try {
 		const answer = await acquire(world, request, {
 			waitSeconds,
 			signal: interruption.signal,
 			onProgress(progress) {
-				hasWaited = true;
+				stopReminding ??= keepReminding(app, world, app.remark);
 				line.show(progress);
 			},
+			failed: background.failed,
 		});
 		line.end();
 		if (answer.kind === 'granted') {
-			if (hasWaited) {
+			if (stopReminding !== undefined) {
 				// Whoever is told need not be waited for.
-				void tellServed(app, request, answer);
+				void background.attempt(async () => tellServed(app, request, answer));
 			}
 
 			return answer;
@@ -156,6 +159,6 @@ export async function acquireShown(
 		}
 	} finally {
 		line.end();
-		await stopReminding();
+		await background.attempt(async () => stopReminding?.());
 	}
 }

@@ -3,21 +3,21 @@
 tells who did.
 */
 import {drain, undrain} from '../core/drains.js';
+import {characterCount, longestReason} from '../core/request.js';
 import {CanhazgpuError} from '../errors.js';
 import {sanitize} from '../format/text.js';
 import type {App} from '../application.js';
 import type {Input} from './command.js';
 import {idsOf} from './flags.js';
 
-const longestReason = 200;
-
 /** Flags that make a pool, and have no meaning beside these. */
 const makingFlags = ['gpus', 'provider', 'group', 'force'];
 
 function reasonOf(input: Input): string | undefined {
 	const reason = input.text('reason');
-	if (reason !== undefined && (reason.trim() === '' || reason.length > longestReason)) {
-		throw new CanhazgpuError('usage', `--reason must be 1 to ${longestReason} characters long`);
+	const count = characterCount(reason?.trim() ?? '-');
+	if (count < 1 || count > longestReason) {
+		throw new CanhazgpuError('usage', `--reason must be 1 to ${longestReason} characters long, and has ${count}`);
 	}
 
 	return reason?.trim();

@@ -1,6 +1,6 @@
 /** `reserve --pid`: a reservation for a process that runs already. */
 import {adopt} from '../core/adopt.js';
-import {CanhazgpuError} from '../errors.js';
+import {CanhazgpuError, quoted} from '../errors.js';
 import {sanitize} from '../format/text.js';
 import type {App} from '../application.js';
 import type {Input} from './command.js';
@@ -19,7 +19,7 @@ function pidOf(input: Input): number {
 
 	const text = input.text('pid') ?? '';
 	if (!/^[1-9]\d{0,9}$/v.test(text)) {
-		throw new CanhazgpuError('usage', `--pid: ${JSON.stringify(text)} is not a process id`, {
+		throw new CanhazgpuError('usage', `--pid: ${quoted(text)} is not a process id`, {
 			hint: 'For example: canhazgpu reserve --pid 12345',
 		});
 	}

@@ -2,7 +2,7 @@
 import {labelOf, mayChange, ownerOf, owns} from '../core/ownership.js';
 import type {AuditEntry, GpuRecord, Lease, QueueEntry, Requester, Snapshot} from '../core/types.js';
 import {shortDuration} from '../format/durations.js';
-import {sanitize} from '../format/text.js';
+import {sanitize, shownNote} from '../format/text.js';
 import {wantedWords} from '../format/waiting.js';
 import type {KnownKind} from './command.js';
 import type {Candidate} from './complete-words.js';
@@ -20,7 +20,7 @@ export type Known = {
 function holdingWords(lease: Lease, {now}: Snapshot, requester: Requester): string {
 	const whose = owns(requester, lease) ? [] : [`held by ${ownerOf(lease)}`];
 	const end = lease.expiryTime === undefined ? 'ends with its job' : `ends in ${shortDuration(lease.expiryTime - now)}`;
-	return [...whose, end, ...(lease.note === undefined ? [] : [lease.note])].join(', ');
+	return [...whose, end, ...(lease.note === undefined ? [] : [shownNote(lease.note)])].join(', ');
 }
 
 function aboutGpu(record: GpuRecord, {drains}: Snapshot): string {

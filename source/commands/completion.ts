@@ -1,5 +1,5 @@
 import path from 'node:path';
-import {CanhazgpuError} from '../errors.js';
+import {CanhazgpuError, cutShort, quoted} from '../errors.js';
 import bash from './completion/canhazgpu.bash';
 import fish from './completion/canhazgpu.fish';
 import zsh from './completion/canhazgpu.zsh';
@@ -19,9 +19,13 @@ The script for the shell that is named, or else for that of the account.
 function scriptFor({words}: Input, shellPath: string | undefined): {readonly shell: string; readonly script: string} {
 	const [named, ...others] = words;
 	if (others.length > 0) {
-		throw new CanhazgpuError('usage', `completion takes one shell, and is given ${words.length}: ${words.join(' ')}`, {
-			hint,
-		});
+		throw new CanhazgpuError(
+			'usage',
+			`completion takes one shell, and is given ${words.length}: ${cutShort(words.join(' '))}`,
+			{
+				hint,
+			},
+		);
 	}
 
 	const shell = named ?? (shellPath === undefined ? undefined : path.basename(shellPath));
@@ -33,8 +37,8 @@ function scriptFor({words}: Input, shellPath: string | undefined): {readonly she
 	throw new CanhazgpuError(
 		'usage',
 		named === undefined
-			? `Which shell? ${shell === undefined ? 'SHELL names none' : `SHELL names ${JSON.stringify(shell)}`}`
-			: `There is no completion for ${JSON.stringify(named)}`,
+			? `Which shell? ${shell === undefined ? 'SHELL names none' : `SHELL names ${quoted(shell)}`}`
+			: `There is no completion for ${quoted(named)}`,
 		{hint},
 	);
 }

@@ -1,15 +1,24 @@
 import process from 'node:process';
 import packageJson from '../../package.json' with {type: 'json'};
-import {judgeClock, judgeRecords, judgeScan, judgeStore, judgeVersions, type Finding} from '../core/diagnosis.js';
+import {
+	judgeAccount,
+	judgeClock,
+	judgeRecords,
+	judgeScan,
+	judgeStore,
+	judgeVersions,
+	type Finding,
+} from '../core/diagnosis.js';
 import {emptyPlan} from '../core/plan.js';
-import {requirePool} from '../core/pool.js';
-import type {Pool} from '../core/types.js';
+import {requireNoClone, requirePool} from '../core/pool.js';
+import type {Pool, Snapshot} from '../core/types.js';
 import {CanhazgpuError} from '../errors.js';
 import {diagnosisText} from '../format/diagnosis.js';
 import {harmlessJson} from '../format/json.js';
 import type {App, OpenWorld} from '../application.js';
 import type {Command} from './command.js';
 import {jsonFlag} from './flags.js';
+import {recentLossWords} from './tell-data-loss.js';
 
 /** A refusal is a finding; anything else is a bug. */
 function findingOf(check: Finding['check'], error: unknown): Finding {
@@ -59,6 +68,20 @@ async function tryKept({store}: OpenWorld, now: number): Promise<readonly Findin
 	return findings;
 }
 
+async function lossFindings(snapshot: Snapshot): Promise<readonly Finding[]> {
+	const words = await recentLossWords(snapshot);
+	return words === undefined
+		? []
+		: [
+				{
+					check: 'store',
+					level: 'warning',
+					words,
+					mend: 'Whoever made a reservation then makes it again. Why it lost data is in the log of the store.',
+				},
+			];
+}
+
 async function examine(app: App, world: OpenWorld): Promise<readonly Finding[]> {
 	const {store, host, clock, gpus} = world;
 	const scan = gpus.observe();
@@ -71,6 +94,7 @@ async function examine(app: App, world: OpenWorld): Promise<readonly Finding[]> 
 	let poolFinding: Finding;
 	try {
 		pool = requirePool(snapshot, host, store.location);
+		requireNoClone(snapshot, host, store.location);
 		poolFinding = {check: 'pool', level: 'ok', words: `${pool.gpuCount} GPU(s), ${pool.provider}`};
 	} catch (error) {
 		poolFinding = findingOf('pool', error);
@@ -87,10 +111,12 @@ async function examine(app: App, world: OpenWorld): Promise<readonly Finding[]> 
 			? []
 			: [{check: 'store', level: 'warning', words: world.privateLabel} as const]),
 		poolFinding,
-		...judgeRecords(snapshot),
+		...judgeRecords(snapshot, store.kind),
+		...(await lossFindings(snapshot)),
 		...kept,
 		...scanned,
 		commit,
+		...judgeAccount(host.account),
 		judgeClock(snapshot.now, ownSeconds, roundTripMs),
 		...judgeVersions(packageJson.version, runtime(), condition.version),
 	];

@@ -1,3 +1,4 @@
+import {doubtAbout} from '../core/ownership.js';
 import {extend as extendLeases, type NewEnd} from '../core/reservations.js';
 import {CanhazgpuError} from '../errors.js';
 import {longDuration} from '../format/durations.js';
@@ -65,7 +66,7 @@ export const extend: Command = {
 				end,
 			);
 			if (notYours.length > 0) {
-				throw notYoursError('extend', notYours);
+				throw notYoursError('extend', notYours, requester);
 			}
 
 			if (notTimed.length > 0) {
@@ -84,7 +85,7 @@ export const extend: Command = {
 					ids === undefined
 						? 'No manually reserved GPUs found for current user'
 						: `No reservations found for current user on GPU(s): [${ids.join(' ')}]`,
-					{hint: 'See who holds what: canhazgpu status'},
+					{hint: doubtAbout(requester) ?? 'See who holds what: canhazgpu status'},
 				);
 			}
 

@@ -1,5 +1,6 @@
 /** Reading the values of flags that are no settings, and the flags that several verbs share. */
-import {CanhazgpuError} from '../errors.js';
+import {CanhazgpuError, quoted} from '../errors.js';
+import {characterCount, longestLabel} from '../core/request.js';
 import {sanitize} from '../format/text.js';
 import type {Flag, Flags, Input, KnownKind} from './command.js';
 
@@ -54,7 +55,7 @@ export function idsOf(input: Input, flag = 'gpu-ids'): readonly number[] | undef
 	return text?.split(',').map((part) => {
 		const trimmed = part.trim();
 		if (!/^\d{1,9}$/v.test(trimmed)) {
-			throw new CanhazgpuError('usage', `--${flag}: ${JSON.stringify(trimmed)} is not a GPU id`, {
+			throw new CanhazgpuError('usage', `--${flag}: ${quoted(trimmed)} is not a GPU id`, {
 				hint: `Write ids with commas between them: --${flag} 1,3`,
 			});
 		}
@@ -63,8 +64,6 @@ export function idsOf(input: Input, flag = 'gpu-ids'): readonly number[] | undef
 	});
 }
 
-const longestLabel = 64;
-
 /** @throws CanhazgpuError `usage` for a label that is empty, too long, or holds what no name does. */
 export function checkLabel(label: string | undefined): string | undefined {
 	if (label === undefined) {
@@ -72,8 +71,10 @@ export function checkLabel(label: string | undefined): string | undefined {
 	}
 
 	const harmless = sanitize(label);
-	if (harmless === '' || harmless !== label.trim() || harmless.length > longestLabel) {
-		throw new CanhazgpuError('usage', `--user: ${JSON.stringify(label)} cannot be a name`, {
+	const count = characterCount(label.trim());
+	if (harmless === '' || harmless !== label.trim() || count > longestLabel) {
+		const why = count > longestLabel ? `: it has ${count} characters` : '';
+		throw new CanhazgpuError('usage', `--user: ${quoted(label)} cannot be a name${why}`, {
 			hint: `Use 1 to ${longestLabel} letters, digits or signs.`,
 		});
 	}

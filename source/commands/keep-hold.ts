@@ -5,9 +5,11 @@ import {createBell} from '../core/bell.js';
 import {beat, finish, withJob, type Beat, type Hold} from '../core/holding.js';
 import {ownerOf} from '../core/ownership.js';
 import {CanhazgpuError} from '../errors.js';
+import {endingWords} from '../format/events.js';
 import {sanitize} from '../format/text.js';
 import type {App, OpenWorld} from '../application.js';
 import type {EndReason, ProcessIdentity} from '../core/types.js';
+import {createBackground} from './background.js';
 import {keepReminding} from './reminding.js';
 
 export type Keeper = {
@@ -42,32 +44,43 @@ export function keepHold(app: App, world: OpenWorld, {granted, job, model}: Kept
 	let hold = withJob(granted, job, model);
 	const ended = new AbortController();
 	const bell = createBell();
+	const background = createBackground(app.remark);
+
+	const said = new Set<string>();
+	const sayTakenBack = (index: number, reason: string | undefined): void => {
+		const why = reason === undefined ? '' : ` (its record said: ${endingWords(reason)})`;
+		const words = `canhazgpu: GPU ${index} had become free${why}. Nobody had released it and the command runs on it, so it was taken back.`;
+		if (said.has(words)) {
+			return;
+		}
+
+		said.add(words);
+		app.remark(words);
+	};
 
 	const check = async (): Promise<void> => {
-		try {
-			const answer = await beat(world, hold);
-			// From now on only the rest is held, so a loss is said once.
-			hold = answer.hold;
-			if (answer.kind === 'lost' && !ended.signal.aborted) {
-				app.remark(`canhazgpu: WARNING: the command goes on without its reservation: ${lossWords(answer.gpus)}`);
-			}
-		} catch (error) {
-			// A store that is away is heard of again; the job goes on.
-			if (!(error instanceof CanhazgpuError)) {
-				throw error;
-			}
+		const answer = await beat(world, hold);
+		// From now on only the rest is held, so a loss is said once.
+		hold = answer.hold;
+		for (const {index, reason} of answer.takenBack) {
+			sayTakenBack(index, reason);
+		}
+
+		if (answer.kind === 'lost' && !ended.signal.aborted) {
+			app.remark(`canhazgpu: WARNING: the command goes on without its reservation: ${lossWords(answer.gpus)}`);
 		}
 	};
 
 	const beats = (async () => {
 		while (!ended.signal.aborted && hold.gpus.length > 0) {
-			await check();
+			// A store that is away is heard of again; the job goes on.
+			await background.attempt(check);
 			await bell.wait(world.clock, lookMs, ended.signal);
 		}
 	})();
 	const stopReminding = keepReminding(app, world, app.remark);
-	const listening = world.store
-		.subscribe({
+	const listening = background.attempt(async () =>
+		world.store.subscribe({
 			changed(event) {
 				const isOurs =
 					event === undefined || event.kind === 'pool' || event.gpus.some((index) => hold.gpus.includes(index));
@@ -78,8 +91,8 @@ export function keepHold(app: App, world: OpenWorld, {granted, job, model}: Kept
 			restored() {
 				bell.ring();
 			},
-		})
-		.catch(() => undefined);
+		}),
+	);
 
 	/** Until it is done, or is left to the next who looks. */
 	const giveBack = async (reason: EndReason): Promise<void> => {
@@ -110,11 +123,10 @@ export function keepHold(app: App, world: OpenWorld, {granted, job, model}: Kept
 			ended.abort();
 			// Its last words may take a second; the GPUs do not wait for them.
 			const reminding = stopReminding();
-			await beats;
-			const unsubscribe = await listening;
-			await unsubscribe?.();
-			await giveBack(reason);
-			await reminding;
+			await background.attempt(async () => beats);
+			await background.attempt(async () => (await listening)?.());
+			await background.attempt(async () => giveBack(reason));
+			await background.attempt(async () => reminding);
 		},
 	};
 }

@@ -1,7 +1,7 @@
 /** `:host` of the monitor: all hosts with what they have free, as they answer, and one of them in full; asked anew while it is looked at. */
 import {watchHosts, type KnownHost} from '../core/host-watch.js';
 import {isRemoteHost} from '../core/other-hosts.js';
-import {CanhazgpuError} from '../errors.js';
+import {CanhazgpuError, quoted} from '../errors.js';
 import {roughDuration} from '../format/durations.js';
 import {hostList, hostTable, type JsonRow} from '../format/host-tables.js';
 import {createPaint} from '../format/paint.js';
@@ -107,7 +107,7 @@ export function createHostLooks({app, world, others, broken}: Options): HostLook
 			}
 
 			if (!isRemoteHost(name)) {
-				throw new CanhazgpuError('usage', `${JSON.stringify(name)} is not a host name`, {
+				throw new CanhazgpuError('usage', `${quoted(name)} is not a host name`, {
 					hint: 'Type host alone for all of them.',
 				});
 			}

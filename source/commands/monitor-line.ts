@@ -111,6 +111,8 @@ function innerApp(app: App, world: OpenWorld, {signal, onWaiting, onReleased}: L
 		liveErrors: undefined,
 		tellWaiting: onWaiting,
 		tellReleased: onReleased,
+		// The monitor ends in good order by its own bugs.
+		outliveBugs: () => undefined,
 		interruption: () => ({signal, exitCode: () => 130, end: () => undefined}),
 	};
 }

@@ -1,16 +1,18 @@
 import {leaveLine, lineRows} from '../core/line.js';
-import {ownerOf} from '../core/ownership.js';
+import {doubtAbout, ownerOf} from '../core/ownership.js';
 import {readToShow} from '../core/transaction.js';
-import {CanhazgpuError} from '../errors.js';
+import {CanhazgpuError, quoted} from '../errors.js';
 import {harmlessJson} from '../format/json.js';
 import {lineJson, lineTable} from '../format/line-table.js';
 import {sanitize} from '../format/text.js';
 import type {App, OpenWorld} from '../application.js';
 import type {Command} from './command.js';
 import {jsonFlag} from './flags.js';
+import {recentLossWords} from './tell-data-loss.js';
 
 async function leave(app: App, world: OpenWorld, id: string): Promise<void> {
-	const result = await leaveLine(world, app.requester(undefined), id);
+	const requester = app.requester(undefined);
+	const result = await leaveLine(world, requester, id);
 	switch (result.kind) {
 		case 'left': {
 			const freed = result.freed.length === 0 ? '' : `, giving back GPU(s): [${result.freed.join(' ')}]`;
@@ -19,20 +21,20 @@ async function leave(app: App, world: OpenWorld, id: string): Promise<void> {
 		}
 
 		case 'not-found': {
-			throw new CanhazgpuError('not-found', `Nobody waits under the id ${JSON.stringify(id)}`, {
+			throw new CanhazgpuError('not-found', `Nobody waits under the id ${quoted(id)}`, {
 				hint: 'See who waits: canhazgpu queue',
 			});
 		}
 
 		case 'ambiguous': {
-			throw new CanhazgpuError('usage', `Several ids begin with ${JSON.stringify(id)}: ${result.ids.join(', ')}`, {
+			throw new CanhazgpuError('usage', `Several ids begin with ${quoted(id)}: ${result.ids.join(', ')}`, {
 				hint: 'Write more of it.',
 			});
 		}
 
 		case 'not-yours': {
 			throw new CanhazgpuError('not-owner', `That place in the queue belongs to ${sanitize(ownerOf(result.entry))}`, {
-				hint: 'Only its account or root may give it up.',
+				hint: doubtAbout(requester) ?? 'Only its account or root may give it up.',
 			});
 		}
 	}
@@ -64,11 +66,16 @@ export const queue: Command = {
 				return 0;
 			}
 
-			const rows = lineRows(await readToShow(world));
+			const snapshot = await readToShow(world);
+			const rows = lineRows(snapshot);
 			if (input.has('json')) {
 				app.print(harmlessJson(lineJson(rows)));
 			} else {
 				app.print(rows.length === 0 ? 'Nobody waits' : lineTable(rows, app.paint, app.columns));
+				const loss = await recentLossWords(snapshot);
+				if (loss !== undefined) {
+					app.remark(`Warning: ${loss}`);
+				}
 			}
 
 			return 0;

@@ -1,4 +1,6 @@
+import {doubtAbout} from '../core/ownership.js';
 import {release as releaseGpus} from '../core/reservations.js';
+import {CanhazgpuError} from '../errors.js';
 import {notYoursError} from '../format/not-yours.js';
 import type {Command} from './command.js';
 import {checkLabel, idsFlag, idsOf} from './flags.js';
@@ -33,7 +35,7 @@ export const release: Command = {
 				ids === undefined ? {by: 'label', label: requester.label} : {by: 'gpus', ids, label},
 			);
 			if (notYours.length > 0) {
-				throw notYoursError('release', notYours);
+				throw notYoursError('release', notYours, requester);
 			}
 
 			app.tellReleased?.(released);
@@ -45,11 +47,17 @@ export const release: Command = {
 					app.remark(`No reservations found for current user on GPU(s): [${others.join(' ')}]`);
 				}
 			} else {
-				app.print(
+				const nothing =
 					ids === undefined
 						? 'No manually reserved GPUs found for current user'
-						: `No reservations found for current user on GPU(s): [${ids.join(' ')}]`,
-				);
+						: `No reservations found for current user on GPU(s): [${ids.join(' ')}]`;
+				const doubt = doubtAbout(requester);
+				if (doubt !== undefined) {
+					// Who asks may well hold some, by an account that cannot be seen from here.
+					throw new CanhazgpuError('not-found', nothing, {hint: doubt});
+				}
+
+				app.print(nothing);
 			}
 
 			return 0;

@@ -1,9 +1,9 @@
 /** Reminds people of reservations that end soon, for as long as something of ours runs anyway. */
 import {createBell} from '../core/bell.js';
 import {claimReminders} from '../core/reminders.js';
-import {CanhazgpuError} from '../errors.js';
 import {sanitize} from '../format/text.js';
 import type {App, OpenWorld} from '../application.js';
+import {createBackground} from './background.js';
 
 const firstLookMs = 1000;
 /** A reservation that was made or moved meanwhile is noticed this late, at most. */
@@ -21,30 +21,24 @@ export function keepReminding(app: App, world: OpenWorld, complain: (words: stri
 	const ended = new AbortController();
 	const givenUp = new AbortController();
 	const bell = createBell();
-	const {name: account, uid} = app.host.account;
+	const teller = {...app.requester(undefined), reachesAll: app.notifiesAll};
+
+	const background = createBackground(complain);
 
 	const look = async (): Promise<number> => {
-		try {
-			const {notices, nextSeconds} = await claimReminders(world, {account, uid, reachesAll: app.notifiesAll});
-			for (const problem of (
-				await Promise.all(notices.map(async (notice) => app.notify(notice, givenUp.signal)))
-			).flat()) {
-				complain(`canhazgpu: a reminder could not be sent: ${sanitize(problem)}`);
-			}
-
-			return Math.min(longestWaitMs, nextSeconds * 1000);
-		} catch (error) {
-			// A store that is away is asked again later.
-			if (!(error instanceof CanhazgpuError)) {
-				throw error;
-			}
-
-			return longestWaitMs;
+		const {notices, nextSeconds} = await claimReminders(world, teller);
+		for (const problem of (
+			await Promise.all(notices.map(async (notice) => app.notify(notice, givenUp.signal)))
+		).flat()) {
+			complain(`canhazgpu: a reminder could not be sent: ${sanitize(problem)}`);
 		}
+
+		return Math.min(longestWaitMs, nextSeconds * 1000);
 	};
 
 	const looking = (async () => {
 		let waitMs = firstLookMs;
+		await app.loadAhead();
 		for (;;) {
 			// Not all at the same moment.
 			await bell.wait(world.clock, waitMs + 500 * world.clock.random(), ended.signal);
@@ -52,7 +46,8 @@ export function keepReminding(app: App, world: OpenWorld, complain: (words: stri
 				return;
 			}
 
-			waitMs = await look();
+			// A store that is away is asked again later.
+			waitMs = (await background.attempt(look)) ?? longestWaitMs;
 		}
 	})();
 	return async () => {

@@ -2,7 +2,7 @@ import {setFlagsFromString} from 'node:v8';
 import type {World} from '../core/ports.js';
 import {byDay, byGpu, byModel, byUser, type Report, type Split} from '../core/report.js';
 import {reportOf, type ReportQuestion} from '../core/report-of.js';
-import {CanhazgpuError} from '../errors.js';
+import {CanhazgpuError, quoted} from '../errors.js';
 import {localDay} from '../format/days.js';
 import {harmlessJson} from '../format/json.js';
 import {reportCsv, reportJson, reportTable} from '../format/report.js';
@@ -14,10 +14,7 @@ const splits: Readonly<Record<string, Split>> = {user: byUser, gpu: byGpu, day: 
 function splitOf(by: string): Split {
 	const split = Object.hasOwn(splits, by) ? splits[by] : undefined;
 	if (split === undefined) {
-		throw new CanhazgpuError(
-			'usage',
-			`--by must be one of ${Object.keys(splits).join(', ')}, not ${JSON.stringify(by)}`,
-		);
+		throw new CanhazgpuError('usage', `--by must be one of ${Object.keys(splits).join(', ')}, not ${quoted(by)}`);
 	}
 
 	return split;
@@ -59,7 +56,7 @@ export const report: Command = {
 		splitOf(by);
 		const form = input.text('format') ?? 'table';
 		if (!forms.includes(form)) {
-			throw new CanhazgpuError('usage', `--format must be one of ${forms.join(', ')}, not ${JSON.stringify(form)}`);
+			throw new CanhazgpuError('usage', `--format must be one of ${forms.join(', ')}, not ${quoted(form)}`);
 		}
 
 		if (input.has('json') && input.has('format')) {

@@ -1,6 +1,9 @@
+import {doubtAbout} from '../core/ownership.js';
 import {longDuration} from '../format/durations.js';
+import {sanitize} from '../format/text.js';
 import {acquireShown, countOf, waitSecondsOf, wantFlags} from './acquire.js';
 import {reserveForProcess} from './adopt.js';
+import {createBackground} from './background.js';
 import type {Command} from './command.js';
 import {checkLabel, idsOf, usualDurations} from './flags.js';
 
@@ -42,6 +45,7 @@ export const reserve: Command = {
 		const durationSeconds = input.config.get('reserve.duration')!;
 		const world = await app.open({willScan: true, isPatient: waitSeconds !== 0});
 		const interruption = app.interruption();
+		app.outliveBugs(createBackground(app.remark).failed);
 		try {
 			const answer = await acquireShown(
 				app,
@@ -72,6 +76,11 @@ export const reserve: Command = {
 
 			if (world.privateLabel !== undefined) {
 				app.remark(world.privateLabel);
+			}
+
+			const doubt = doubtAbout(requester);
+			if (doubt !== undefined) {
+				app.remark(`Held by ${sanitize(requester.account)}. ${doubt}`);
 			}
 
 			return 0;

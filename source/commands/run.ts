@@ -1,10 +1,12 @@
 import {modelOfCommand} from '../core/model.js';
-import {findHold, finish, type Hold} from '../core/holding.js';
+import {awaitHold, findHold, finish, type Hold} from '../core/holding.js';
 import type {ProviderName} from '../core/types.js';
-import {CanhazgpuError} from '../errors.js';
+import {CanhazgpuError, quoted} from '../errors.js';
 import {longDuration} from '../format/durations.js';
+import {sanitize} from '../format/text.js';
 import type {App, Interruption, OpenWorld} from '../application.js';
 import {acquireShown, countOf, waitSecondsOf, wantFlags} from './acquire.js';
+import {createBackground} from './background.js';
 import type {Command, Input} from './command.js';
 import {checkLabel, idsOf, usualDurations} from './flags.js';
 import {keepHold} from './keep-hold.js';
@@ -19,7 +21,7 @@ function commandOf({rest, words}: Input): readonly [command: string, ...args: re
 	}
 
 	if (words.length > 0) {
-		throw new CanhazgpuError('usage', `run does not know what to do with ${JSON.stringify(words[0])} before the --`);
+		throw new CanhazgpuError('usage', `run does not know what to do with ${quoted(words[0]!)} before the --`);
 	}
 
 	return [command, ...args];
@@ -123,9 +125,11 @@ export const run: Command = {
 		const requester = app.requester(checkLabel(input.config.get('run.user')));
 		const timeoutSeconds = input.config.get('run.timeout');
 		// Before waiting for hours: a command that cannot be run is told at once.
-		const startJob = await app.prepareJob(words[0]);
+		const startJob = await app.prepareJob(words);
 		const world = await app.open({willScan: true, isPatient: true});
 		const interruption = app.interruption();
+		const background = createBackground(app.remark);
+		app.outliveBugs(background.failed);
 		try {
 			const answer = await acquireShown(
 				app,
@@ -143,7 +147,22 @@ export const run: Command = {
 				return answer.exitCode;
 			}
 
-			const hold = await findHold(world, answer.leaseId);
+			const hold =
+				waitSeconds === 0
+					? await findHold(world, answer.leaseId)
+					: await awaitHold(world, answer.leaseId, {
+							signal: interruption.signal,
+							away(reason) {
+								app.remark(
+									`canhazgpu: the GPUs are there, and the command starts once the store answers: ${sanitize(reason)}`,
+								);
+							},
+						});
+			if (hold === undefined) {
+				// It is seen at anybody's next look that this process is gone.
+				return interruption.exitCode();
+			}
+
 			if (interruption.signal.aborted) {
 				await giveBackUnused(world, hold);
 				return interruption.exitCode();
@@ -157,7 +176,8 @@ export const run: Command = {
 			}
 		} finally {
 			interruption.end();
-			await world.close();
+			// The exit code of the job counts more than a connection that cannot be closed.
+			await background.attempt(async () => world.close());
 		}
 	},
 };

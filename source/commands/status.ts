@@ -6,6 +6,7 @@ import {statusTable} from '../format/status-table.js';
 import {CanhazgpuError} from '../errors.js';
 import type {Command} from './command.js';
 import {jsonFlag} from './flags.js';
+import {recentLossWords} from './tell-data-loss.js';
 
 export const status: Command = {
 	name: 'status',
@@ -54,11 +55,13 @@ export const status: Command = {
 			}
 
 			const {failure, warnings, simulated} = view.observation;
+			const loss = input.has('json') ? undefined : await recentLossWords(view.snapshot);
 			const remarks = [
 				failure && `Warning: the GPUs could not be read: ${failure.message} ${failure.hint ?? ''}`.trimEnd(),
 				...warnings.map((warning) => `Warning: ${warning}`),
+				loss === undefined ? undefined : `Warning: ${loss}`,
 				view.rows.some(({problem}) => problem?.startsWith('unreadable record'))
-					? 'Warning: a GPU whose record cannot be read stays out of use. Mend the record, or: canhazgpu admin --force'
+					? 'Warning: a GPU whose record cannot be read stays out of use. The way to mend it: canhazgpu doctor'
 					: undefined,
 				simulated ? 'SIMULATED GPUs: no real hardware is behind this pool.' : undefined,
 				world.privateLabel,

@@ -75,6 +75,7 @@ export const top: Command = {
 				isReadonly,
 				ports: {
 					sendSignal: app.sendSignal,
+					inspectProcesses: app.inspectProcesses,
 					lineHistory: app.lineHistory,
 					isInTmux: app.environment['TMUX'] !== undefined,
 					commandLine: createCommandLine({

@@ -1,6 +1,7 @@
 import packageJson from '../../package.json' with {type: 'json'};
 import {otherHosts} from '../core/other-hosts.js';
 import {reportJson} from '../format/report.js';
+import {stackText} from '../format/text.js';
 import type {Command} from './command.js';
 import {keepReminding} from './reminding.js';
 import {reportBy} from './report.js';
@@ -57,7 +58,7 @@ export const web: Command = {
 					}
 				},
 				complain(error) {
-					app.remark(`A request met a bug: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+					app.remark(`A request met a bug: ${stackText(error)}`);
 				},
 			});
 			// To be told to end is how it ends.

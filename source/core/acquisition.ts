@@ -1,11 +1,11 @@
 /** Getting GPUs now or not at all; what `reserve` and `run` have in common. */
 import {CanhazgpuError} from '../errors.js';
 import {allocate, type Refusal} from './allocation.js';
-import {isLeased} from './lifecycle.js';
 import {judge} from './liveness.js';
 import {emptyPlan} from './plan.js';
+import {requireNoClone} from './pool.js';
 import type {Host, World} from './ports.js';
-import {checkWanted} from './request.js';
+import {checkNote, checkWanted} from './request.js';
 import {transact} from './transaction.js';
 import type {Lease, Observation, QueueEntry, Requester} from './types.js';
 
@@ -83,7 +83,7 @@ export function createFreshLook({gpus, clock}: World): () => Promise<Observation
 /**
 Takes GPUs now, or says what is in the way.
 
-@throws CanhazgpuError `impossible` when the pool could never give it; `busy`, `store-unreachable`, ...
+@throws CanhazgpuError `impossible` when the pool could never give it; `usage` for a note that is too long; `busy`, `store-unreachable`, ...
 */
 export async function acquireNow(
 	world: World,
@@ -91,12 +91,14 @@ export async function acquireNow(
 	leaseId: string,
 	look = createFreshLook(world),
 ): Promise<Grant | Refusal> {
+	checkNote(request.note);
 	// Scan, then read, then commit: what is seen is no newer than what is read. Only a look that has become too old is repeated after the read;
 	// whoever took a GPU in between makes the commit a conflict.
 	await look();
 	return transact<Grant | Refusal>(world, {
 		user: request.requester.label,
 		async attempt(snapshot) {
+			requireNoClone(snapshot, world.host, world.store.location);
 			const wanted = checkWanted(request, snapshot.gpus.length);
 			const lease = leaseFor(request, leaseId, world.host, snapshot.now);
 			const answer = allocate(snapshot, await look(), {
@@ -114,7 +116,6 @@ export async function acquireNow(
 						result: {kind: 'granted', gpus: answer.gpus, leaseId, expiryTime: lease.expiryTime},
 					};
 		},
-		happened: (snapshot) => snapshot.gpus.some((record) => isLeased(record) && record.lease.leaseId === leaseId),
 	});
 }
 

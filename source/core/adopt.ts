@@ -2,9 +2,11 @@
 import {CanhazgpuError} from '../errors.js';
 import {createFreshLook} from './acquisition.js';
 import {isLeased} from './lifecycle.js';
-import {ownerOf} from './ownership.js';
+import {doubtAbout, isRoot, ownerOf} from './ownership.js';
+import {requireNoClone} from './pool.js';
 import type {World} from './ports.js';
 import {tellGrant} from './telling.js';
+import {checkNote} from './request.js';
 import {transact} from './transaction.js';
 import type {Drain, GpuProcess, GpuRecord, Lease, Observation, Requester} from './types.js';
 
@@ -55,16 +57,13 @@ function find({gpus, failure}: Observation, {pid, startTicks}: AdoptRequest): Se
 
 /** Only its owner or root may, and only whom we can tell apart from a later process with its pid. */
 function ownerAllowed({pid, user, startTicks}: GpuProcess, requester: Requester): string {
+	const hint = doubtAbout(requester) ?? 'Only its owner may adopt a process, or root.';
 	if (user === undefined || startTicks === undefined) {
-		throw new CanhazgpuError('not-owner', `It cannot be told whose process ${pid} is`, {
-			hint: 'Only its owner may adopt a process, or root.',
-		});
+		throw new CanhazgpuError('not-owner', `It cannot be told whose process ${pid} is`, {hint});
 	}
 
-	if (user !== requester.account && requester.uid !== 0) {
-		throw new CanhazgpuError('not-owner', `Process ${pid} belongs to ${user}`, {
-			hint: 'Only its owner may adopt a process, or root.',
-		});
+	if (user !== requester.account && !isRoot(requester)) {
+		throw new CanhazgpuError('not-owner', `Process ${pid} belongs to ${user}`, {hint});
 	}
 
 	return user;
@@ -104,6 +103,7 @@ alone. Whoever waits in line cannot have these GPUs anyway, so the line does not
 export async function adopt(world: World, request: AdoptRequest): Promise<Adopted> {
 	const {requester, pid, label, note} = request;
 	const {host, clock} = world;
+	checkNote(note);
 	if (host.liveness([{pid}])[0] === 'dead') {
 		throw new CanhazgpuError('not-found', `There is no process ${pid}`);
 	}
@@ -113,6 +113,7 @@ export async function adopt(world: World, request: AdoptRequest): Promise<Adopte
 	const leaseId = clock.uuid();
 	return transact<Adopted>(world, {
 		async attempt(snapshot) {
+			requireNoClone(snapshot, host, world.store.location);
 			const {process, gpus} = find(await look(), request);
 			const owner = ownerAllowed(process, requester);
 			const records = gpus.map((index) => checkFree(snapshot.gpus[index], index, snapshot.drains.get(index)));
@@ -125,7 +126,12 @@ export async function adopt(world: World, request: AdoptRequest): Promise<Adopte
 				leaseId,
 				machine: host.machineId,
 				bootId: host.bootId,
-				job: {pid, startTicks: process.startTicks, namespace: host.self.namespace},
+				job: {
+					pid,
+					startTicks: process.startTicks,
+					namespace: host.self.namespace,
+					timeNamespace: host.self.timeNamespace,
+				},
 			};
 			return {
 				plan: {
@@ -150,6 +156,5 @@ export async function adopt(world: World, request: AdoptRequest): Promise<Adopte
 				result: {gpus, leaseId, owner, name: process.name},
 			};
 		},
-		happened: (snapshot) => snapshot.gpus.some((record) => isLeased(record) && record.lease.leaseId === leaseId),
 	});
 }

@@ -3,14 +3,15 @@ What the one who waits may take now: (snapshot, its entry) -> Plan. Nobody earli
 somebody later holds while waiting, or somebody stopped, is taken over in the same commit, so two entries never block each other.
 Design section 7.
 */
-import {usageOf} from './history.js';
 import {isLeased, type LeasedRecord} from './lifecycle.js';
 import type {Expectation, Plan, Write} from './plan.js';
-import {claimsOf, isServable} from './queue.js';
+import {isServable, type OutOfService} from './out-of-service.js';
+import {claimsOf} from './queue.js';
 import {mostRecentUserFirst} from './strategies/most-recent-user-first.js';
 import type {Strategy} from './strategies/strategy.js';
-import {tellEndings, tellGrant, type Occasion} from './telling.js';
-import type {EndReason, GpuRecord, Lease, QueueEntry, QueueRecord, Snapshot} from './types.js';
+import {takeoverOf, waitersOf, type Waiters} from './takeover.js';
+import {tellGrant, type Occasion} from './telling.js';
+import type {GpuRecord, Lease, QueueEntry, QueueRecord, Snapshot} from './types.js';
 
 export type EntryRecord = Extract<QueueRecord, {kind: 'entry'}>;
 
@@ -19,6 +20,8 @@ export type AdvanceOptions = {
 	readonly lease: Lease;
 	/** False for a GPU whose use, as the tool saw it, forbids handing it out. */
 	readonly isUsable: (index: number) => boolean;
+	/** What is out of service, as far as whoever asks has seen or read. */
+	readonly outOfService: OutOfService;
 	readonly isAwake: (entry: QueueEntry) => boolean;
 	/** Name of this host. */
 	readonly host: string;
@@ -51,11 +54,11 @@ it, and those before it that are stopped or wait for what is out of service.
 function candidates(
 	snapshot: Snapshot,
 	place: number,
-	{isUsable, isAwake, strategy = mostRecentUserFirst}: AdvanceOptions,
+	{isUsable, strategy = mostRecentUserFirst}: AdvanceOptions,
+	{mayClaim, gives}: Waiters,
 ): readonly GpuRecord[] {
 	const {queue, gpus, lastUsed} = snapshot;
 	const {entry} = queue[place] as EntryRecord;
-	const mayClaim = (waiting: QueueEntry): boolean => isAwake(waiting) && isServable(waiting, snapshot);
 	const claims = claimsOf(queue.slice(0, place), gpus.length, mayClaim);
 	const allowed = gpus.filter(
 		({index}) =>
@@ -77,7 +80,7 @@ function candidates(
 				record.lease.partialQueueId !== undefined &&
 				other?.kind === 'entry' &&
 				other.id !== entry.id &&
-				(placeOf(queue, record) > place || !mayClaim(other.entry))
+				(placeOf(queue, record) > place || gives(record.lease))
 			);
 		})
 		.toSorted((a, b) => placeOf(queue, b) - placeOf(queue, a));
@@ -106,36 +109,31 @@ export function planAdvance(snapshot: Snapshot, id: string, options: AdvanceOpti
 	}
 
 	const {entry} = snapshot.queue[place] as EntryRecord;
-	if (!isServable(entry, snapshot)) {
+	const {lease, isAwake, outOfService} = options;
+	if (!isServable(entry, snapshot.gpus, outOfService)) {
 		return {kind: 'nothing', gpus: indexesOf(holdingsOf(snapshot, id))};
 	}
 
-	const {lease} = options;
+	const waiters = waitersOf(snapshot, outOfService, isAwake);
 	const held = holdingsOf(snapshot, id);
 	const wanted = entry.requestedIds.length > 0 ? entry.requestedIds.length : entry.requestedCount;
 	const missing = Math.max(0, wanted - held.length);
-	const taken = candidates(snapshot, place, options).slice(0, missing);
+	const taken = candidates(snapshot, place, options, waiters).slice(0, missing);
 	const gpus = indexesOf([...held, ...taken]);
 	const isComplete = taken.length === missing;
 	if (!isComplete && taken.length === 0) {
 		return {kind: 'nothing', gpus};
 	}
 
-	const reasonOf = (record: LeasedRecord): EndReason => {
-		const itsPlace = placeOf(snapshot.queue, record);
-		return itsPlace > place
-			? 'taken-by-earlier'
-			: options.isAwake((snapshot.queue[itsPlace] as EntryRecord).entry)
-				? 'drained'
-				: 'holder-stopped';
-	};
-
-	const ended = taken
-		.filter(isLeased)
-		.map((record) => ({...record, ending: {reason: reasonOf(record), endTime: snapshot.now}}));
-	const usage = ended.map(({index, lease: its, ending}) => usageOf(index, its, ending));
 	const occasion: Occasion = {now: snapshot.now, host: options.host};
-	const takeovers = tellEndings(ended, occasion);
+	const {usage, audit: takeovers} = takeoverOf(
+		taken.filter(isLeased),
+		(its) =>
+			snapshot.queue.findIndex((record) => record.id === its.partialQueueId) > place
+				? 'taken-by-earlier'
+				: waiters.reasonToGive(its),
+		occasion,
+	);
 	const told = {entryId: id, forced: options.force};
 	const event = {
 		kind: isComplete ? 'granted' : 'queue',
@@ -174,7 +172,8 @@ export function planAdvance(snapshot: Snapshot, id: string, options: AdvanceOpti
 			expect: expectationsOf(snapshot, place, taken),
 			writes: [
 				...taken.map(({index}): Write => ({kind: 'lease', index, lease: partial})),
-				{kind: 'entry', entry: {...entry, allocatedGpus: gpus}},
+				// It can be served, by all that is known now.
+				{kind: 'entry', entry: {...entry, allocatedGpus: gpus, unavailable: undefined}},
 			],
 			usage,
 			audit: [...takeovers, tellGrant(partial, indexesOf(taken), occasion, {...told, kind: 'held'})],

@@ -1,26 +1,20 @@
 /**
 Who gets which GPU: (snapshot, observation, request) -> Plan, or a refusal that carries its reasons. Design section 6.
 */
+import {isLeased} from './lifecycle.js';
+import {outagesSeen} from './out-of-service.js';
 import {ownerOf} from './ownership.js';
 import type {Plan} from './plan.js';
-import {claimsOf, isServable} from './queue.js';
+import {claimsOf} from './queue.js';
 import type {Wanted} from './request.js';
 import {mostRecentUserFirst} from './strategies/most-recent-user-first.js';
 import type {Strategy} from './strategies/strategy.js';
 import {tellGrant, type GrantOptions, type Occasion} from './telling.js';
-import type {Drain, GpuRecord, HealthProblem, Lease, Observation, QueueEntry, Snapshot} from './types.js';
-import {useOf, usersOf} from './use.js';
+import type {Drain, GpuRecord, Lease, Observation, QueueEntry, Snapshot} from './types.js';
+import {takeoverOf, waitersOf, type Waiters} from './takeover.js';
+import {blockOfUse, type UseBlock} from './use-block.js';
 
-/** Why a GPU that nobody holds cannot be handed out by what is seen of it. */
-export type UseBlock =
-	/** In use by somebody without a lease; the users that are known. */
-	| {readonly kind: 'unreserved'; readonly users: readonly string[]; readonly memoryUsedMiB?: number}
-	| {readonly kind: 'unknown-use'; readonly why: string}
-	| {readonly kind: 'failed'; readonly why: string}
-	/** It says of itself that something is wrong with it. */
-	| {readonly kind: 'unfit'; readonly problems: readonly HealthProblem[]}
-	/** The scan as a whole failed. */
-	| {readonly kind: 'not-scanned'; readonly why: string};
+export type {UseBlock} from './use-block.js';
 
 /** Why a GPU cannot be handed out now. */
 export type Block =
@@ -64,45 +58,21 @@ export type AllocationRequest = {
 	readonly told: Omit<Occasion, 'now'> & Pick<GrantOptions, 'forced' | 'reason'>;
 };
 
-/** Unreserved, unknown, unfit or broken: what `--force` ignores. */
-export function blockOfUse(index: number, observation: Observation, memoryThresholdMiB: number): UseBlock | undefined {
-	if (observation.failure !== undefined) {
-		return {kind: 'not-scanned', why: observation.failure.message};
-	}
-
-	const reading = observation.gpus.find((gpu) => gpu.index === index);
-	const use = useOf(reading, memoryThresholdMiB);
-	const {health = []} = reading ?? {};
-	if (use.kind !== 'failed' && health.length > 0) {
-		return {kind: 'unfit', problems: health};
-	}
-
-	switch (use.kind) {
-		case 'idle': {
-			return undefined;
-		}
-
-		case 'used': {
-			return {kind: 'unreserved', users: usersOf(reading?.processes ?? []), memoryUsedMiB: use.memoryUsedMiB};
-		}
-
-		case 'unknown': {
-			return {kind: 'unknown-use', why: use.why};
-		}
-
-		case 'failed': {
-			return {kind: 'failed', why: use.why};
-		}
-	}
-}
-
 function blockOf(
 	record: GpuRecord,
 	observation: Observation,
 	request: AllocationRequest,
-	{claims, drains}: {readonly claims: ReadonlyMap<number, QueueEntry>; readonly drains: Snapshot['drains']},
+	{
+		claims,
+		drains,
+		waiters,
+	}: {
+		readonly claims: ReadonlyMap<number, QueueEntry>;
+		readonly drains: Snapshot['drains'];
+		readonly waiters: Waiters;
+	},
 ): Block | undefined {
-	if (record.kind === 'leased') {
+	if (record.kind === 'leased' && !waiters.gives(record.lease)) {
 		return {kind: 'leased', lease: record.lease};
 	}
 
@@ -141,16 +111,14 @@ export function allocate(
 ): Allocation | Refusal {
 	const {wanted, lease, told} = request;
 	const {drains} = snapshot;
-	const claims = claimsOf(
-		snapshot.queue,
-		snapshot.gpus.length,
-		(entry) => request.isAwake(entry) && isServable(entry, snapshot),
-	);
+	const out = outagesSeen(snapshot, observation, request.memoryThresholdMiB);
+	const waiters = waitersOf(snapshot, out, request.isAwake);
+	const claims = claimsOf(snapshot.queue, snapshot.gpus.length, waiters.mayClaim);
 	const considered = wanted.ids === undefined ? snapshot.gpus : wanted.ids.map((id) => snapshot.gpus[id]!);
 	const free: GpuRecord[] = [];
 	const blocked: BlockedGpu[] = [];
 	for (const record of considered) {
-		const block = blockOf(record, observation, request, {claims, drains});
+		const block = blockOf(record, observation, request, {claims, drains, waiters});
 		if (block === undefined) {
 			free.push(record);
 		} else {
@@ -163,16 +131,21 @@ export function allocate(
 	}
 
 	const ranked = strategy(
-		free.map((record) => ({
-			index: record.index,
-			lastReleased: record.kind === 'free' ? record.lastReleased : undefined,
-			lastUsedByRequester: snapshot.lastUsed.get(record.index),
-		})),
+		free
+			.filter((record) => record.kind === 'free')
+			.map(({index, lastReleased}) => ({index, lastReleased, lastUsedByRequester: snapshot.lastUsed.get(index)})),
 	);
-	const gpus = ranked
+	// What whoever waits in vain holds comes last.
+	const gpus = [...ranked, ...free.filter(isLeased)]
 		.slice(0, wanted.count)
 		.map(({index}) => index)
 		.toSorted((a, b) => a - b);
+	const occasion: Occasion = {...told, now: snapshot.now};
+	const takeover = takeoverOf(
+		free.filter(isLeased).filter(({index}) => gpus.includes(index)),
+		waiters.reasonToGive,
+		occasion,
+	);
 	return {
 		kind: 'allocated',
 		gpus,
@@ -184,8 +157,8 @@ export function allocate(
 				...gpus.map((index) => ({kind: 'gpu', index, raw: snapshot.gpus[index]!.raw}) as const),
 			],
 			writes: gpus.map((index) => ({kind: 'lease', index, lease}) as const),
-			usage: [],
-			audit: [tellGrant(lease, gpus, {...told, now: snapshot.now}, told)],
+			usage: takeover.usage,
+			audit: [...takeover.audit, tellGrant(lease, gpus, occasion, told)],
 			event: {kind: 'granted', gpus, user: ownerOf(lease)},
 			grants: true,
 		},

@@ -1,5 +1,6 @@
 /** What `doctor` finds: each fact judged on its own, with the way to mend it. Facts that could not be had are not judged. */
-import type {StoreCondition} from './ports.js';
+import {accountName, doubtAbout} from './ownership.js';
+import type {Account, Store, StoreCondition} from './ports.js';
 import type {GpuReading, Observation, Pool, Snapshot} from './types.js';
 import {useOf, wordsOnce} from './use.js';
 
@@ -40,7 +41,7 @@ const judgeCondition = ({isDurable, evicts, damage}: StoreCondition): readonly F
 					check: 'store',
 					level: 'error',
 					words: `The database is damaged: ${damage}`,
-					mend: 'Move the file away and make the pool anew: canhazgpu admin --force',
+					mend: 'Move the file away, with its -wal, and make the pool anew: canhazgpu admin --store embedded. Jobs, waiters and monitors that run on put back what they know.',
 				} as const,
 			]),
 ];
@@ -60,7 +61,23 @@ export function judgeStore(location: string, roundTripMs: number, condition: Sto
 	];
 }
 
-const moveAway = (key: string): string => `Move it out of the way: redis-cli RENAME ${key} ${key}.damaged`;
+/** Who this is to the pool, where that is not simply the account. */
+export function judgeAccount(account: Account): readonly Finding[] {
+	const mend = doubtAbout(account);
+	return mend === undefined
+		? []
+		: [
+				{
+					check: 'permissions',
+					level: 'warning',
+					words: `to the pool this account is ${accountName(account)}, and nobody else`,
+					mend,
+				},
+			];
+}
+
+const moveAway = (key: string, to = `${key}.damaged`): string =>
+	`Move it out of the way: redis-cli RENAME ${key} ${to}`;
 
 /** Why every GPU is out of service, and the way to mend it. */
 export const unreadableDrains = (problem: string): {readonly words: string; readonly mend: string} => ({
@@ -68,8 +85,17 @@ export const unreadableDrains = (problem: string): {readonly words: string; read
 	mend: moveAway('canhazgpu:drain'),
 });
 
+/** One record may go; the rest of the pool is no part of the damage. */
+const removeRecord = (index: number, kind: Store['kind']): string =>
+	kind === 'redis'
+		? moveAway(`canhazgpu:gpu:${index}`, `canhazgpu:damaged:${index}`)
+		: `Remove that record alone: DELETE FROM gpus WHERE gpu = ${index}`;
+
 /** Records of the pool that make no sense. */
-export const judgeRecords = ({gpus, drainProblem, noticesProblem}: Snapshot): readonly Finding[] => [
+export const judgeRecords = (
+	{gpus, drainProblem, noticesProblem}: Snapshot,
+	kind: Store['kind'],
+): readonly Finding[] => [
 	...gpus.flatMap((record): readonly Finding[] =>
 		record.kind === 'garbage'
 			? [
@@ -77,7 +103,7 @@ export const judgeRecords = ({gpus, drainProblem, noticesProblem}: Snapshot): re
 						check: 'pool',
 						level: 'error',
 						words: `The record of GPU ${record.index} makes no sense: ${record.problem}`,
-						mend: 'canhazgpu admin --force makes the pool anew, and ends all reservations.',
+						mend: `${removeRecord(record.index, kind)}. Then nobody holds it; admin --force would end all reservations.`,
 					},
 				]
 			: [],

@@ -3,7 +3,7 @@ import {CanhazgpuError} from '../errors.js';
 import {unreadableDrains} from './diagnosis.js';
 import {emptyPlan, type Plan} from './plan.js';
 import type {World} from './ports.js';
-import {checkIds} from './request.js';
+import {checkIds, checkReason} from './request.js';
 import {transact} from './transaction.js';
 import type {AuditRecord, Drain, Requester, Snapshot} from './types.js';
 
@@ -50,15 +50,17 @@ const sorted = (gpus: readonly number[]): readonly number[] => gpus.toSorted((a,
 Takes GPUs out of service. One that is out already gets the new reason.
 
 @returns The GPUs, sorted, and which of them somebody has now and keeps.
-@throws CanhazgpuError `impossible` for an id that is not in the pool, `pool-garbage` when the record cannot be replaced.
+@throws CanhazgpuError `impossible` for an id that is not in the pool, `usage` for a reason that is too long, `pool-garbage` when the
+record cannot be replaced.
 */
 export const drain = async (
 	world: World,
 	requester: Requester,
 	ids: readonly number[],
 	reason: string | undefined,
-): Promise<{readonly gpus: readonly number[]; readonly leased: readonly number[]}> =>
-	transact(world, {
+): Promise<{readonly gpus: readonly number[]; readonly leased: readonly number[]}> => {
+	checkReason(reason);
+	return transact(world, {
 		attempt(snapshot) {
 			checkIds(ids, snapshot.gpus.length);
 			const gpus = sorted(ids);
@@ -73,9 +75,8 @@ export const drain = async (
 				result: {gpus, leased},
 			};
 		},
-		happened: ({drains}) =>
-			ids.every((gpu) => drains.get(gpu)?.by === requester.account && drains.get(gpu)?.reason === reason),
 	});
+};
 
 /**
 Puts GPUs back into service.
@@ -94,5 +95,4 @@ export const undrain = async (world: World, requester: Requester, ids: readonly 
 				result: gpus,
 			};
 		},
-		happened: ({drains}) => ids.every((gpu) => !drains.has(gpu)),
 	});

@@ -1,4 +1,4 @@
-import {CanhazgpuError} from '../errors.js';
+import {CanhazgpuError, quoted} from '../errors.js';
 
 const secondsPerUnit: Readonly<Record<string, number>> = {s: 1, m: 60, h: 3600, d: 86_400};
 
@@ -20,13 +20,13 @@ export function parseDuration(text: string, what: string): number {
 	const hint = 'Write a number and a unit: 30s, 30m, 2h, 1d, 0.5h or 1h30m.';
 	const trimmed = text.trim();
 	if (/^\d+(?:\.\d+)?$/v.test(trimmed) && Number(trimmed) > 0) {
-		throw new CanhazgpuError('usage', `${what}: "${trimmed}" has no unit`, {
+		throw new CanhazgpuError('usage', `${what}: ${quoted(trimmed)} has no unit`, {
 			hint: `Did you mean ${trimmed}m (minutes) or ${trimmed}h (hours)?`,
 		});
 	}
 
 	if (!/^(?:\d+(?:\.\d+)?[dhms])+$/v.test(trimmed)) {
-		throw new CanhazgpuError('usage', `${what}: "${trimmed}" is not a duration`, {hint});
+		throw new CanhazgpuError('usage', `${what}: ${quoted(trimmed)} is not a duration`, {hint});
 	}
 
 	let seconds = 0;
@@ -34,7 +34,7 @@ export function parseDuration(text: string, what: string): number {
 	for (const part of trimmed.split(/(?<=[dhms])/v)) {
 		const unitSeconds = secondsPerUnit[part.at(-1)!]!;
 		if (unitSeconds >= previousUnit) {
-			throw new CanhazgpuError('usage', `${what}: "${trimmed}" repeats a unit or has them out of order`, {
+			throw new CanhazgpuError('usage', `${what}: ${quoted(trimmed)} repeats a unit or has them out of order`, {
 				hint: 'Write each unit once, the largest first: 1d12h30m.',
 			});
 		}
@@ -44,13 +44,13 @@ export function parseDuration(text: string, what: string): number {
 	}
 
 	if (!(seconds > 0)) {
-		throw new CanhazgpuError('usage', `${what} must be more than zero, not "${trimmed}"`, {
+		throw new CanhazgpuError('usage', `${what} must be more than zero, not ${quoted(trimmed)}`, {
 			hint: 'Zero is no duration. Write 30s, 30m, 2h, 1d, 0.5h or 1h30m.',
 		});
 	}
 
 	if (seconds > longestSeconds) {
-		throw new CanhazgpuError('usage', `${what}: "${trimmed}" is longer than a hundred years`, {
+		throw new CanhazgpuError('usage', `${what}: ${quoted(trimmed)} is longer than a hundred years`, {
 			hint: 'The longest is 36500d.',
 		});
 	}

@@ -3,6 +3,7 @@ When each of those who wait is likely to be served, as far as it can be known: f
 of jobs. A job without a limit ends when it ends, and then nothing is said.
 */
 import {timedEndOf} from './liveness.js';
+import {isServable, outagesNoted} from './out-of-service.js';
 import {isPossible} from './queue.js';
 import type {GpuRecord, QueueEntry, Snapshot} from './types.js';
 
@@ -28,9 +29,11 @@ const holdSeconds = ({expirySeconds, timeLimitSeconds}: QueueEntry): number =>
 export function estimateWaits(snapshot: Snapshot): ReadonlyMap<string, number> {
 	const {gpus, queue, now} = snapshot;
 	const ends = gpus.map((record) => freeAt(record, snapshot));
+	const out = outagesNoted(snapshot, queue);
 	const waits = new Map<string, number>();
 	for (const record of queue) {
-		if (record.kind !== 'entry' || !isPossible(record.entry, gpus.length)) {
+		// Nobody is held up by who waits for what is out of service.
+		if (record.kind !== 'entry' || !isPossible(record.entry, gpus.length) || !isServable(record.entry, gpus, out)) {
 			continue;
 		}
 

@@ -2,26 +2,28 @@
 Holding a `run` lease: its job is named in it, its holder's life is told to the store, and it ends once, with its reason.
 */
 import {CanhazgpuError} from '../errors.js';
-import {isLeased, planChange, planEnd, type LeasedRecord} from './lifecycle.js';
+import {createBell} from './bell.js';
+import {isLeased, planChange, planEnd, withHeartbeat, type LeasedRecord} from './lifecycle.js';
+import {isLeaseBeatDue} from './liveness.js';
 import {emptyPlan, isEmpty, type Plan} from './plan.js';
 import {isSameLease, ownerOf} from './ownership.js';
-import {tellPool} from './pool.js';
+import {requirePool} from './pool.js';
 import type {World} from './ports.js';
-import {tellGrant} from './telling.js';
+import {takenBack as takenBackReason, tellGrant} from './telling.js';
 import {readLiving, transact} from './transaction.js';
-import type {EndReason, Lease, Pool, ProcessIdentity, Snapshot} from './types.js';
+import {isPassing} from './wait-place.js';
+import type {AuditEntry, EndReason, GpuRecord, Lease, ProcessIdentity, Snapshot} from './types.js';
 
-/** Between two heartbeats of a lease. */
-export const leaseHeartbeatSeconds = 60;
+/** Between two questions to a store that is away, on average. */
+const retryMs = 1000;
 
-/** What a wrapper knows of its own lease: enough to know it again, and to put it back. */
+/** What a wrapper knows of its own lease: enough to know it again, and to take it back. */
 export type Hold = {
 	readonly leaseId: string;
 	/** Sorted. */
 	readonly gpus: readonly number[];
 	/** Each GPU's lease, since those held while waiting began earlier than the last; with the job since it runs. */
 	readonly leases: ReadonlyMap<number, Lease>;
-	readonly pool: Pool;
 	/** On the store's clock: when it was last seen to be there. */
 	readonly seenAt: number;
 };
@@ -32,16 +34,56 @@ The lease as the store has it now, right after it was granted.
 @throws CanhazgpuError `failed` when it is gone already.
 */
 export async function findHold(world: World, leaseId: string): Promise<Hold> {
-	const {pool, gpus, now} = await readLiving(world);
+	const {gpus, now} = await readLiving(world);
 	const records = gpus.filter(isLeased).filter(({lease}) => lease.leaseId === leaseId);
-	if (records.length === 0 || pool === undefined) {
+	if (records.length === 0) {
 		throw new CanhazgpuError('failed', 'The GPUs were taken away again before the command could start', {
 			hint: 'Somebody released them, or remade the pool. Try again.',
 		});
 	}
 
 	const leases = new Map(records.map(({index, lease}) => [index, lease]));
-	return {leaseId, gpus: leases.keys().toArray(), leases, pool, seenAt: now};
+	return {leaseId, gpus: leases.keys().toArray(), leases, seenAt: now};
+}
+
+export type FindOptions = {
+	/** Aborted: whoever wanted the lease gives it up. */
+	readonly signal: AbortSignal;
+	/** Told in words why the store cannot be asked, once for each reason. */
+	readonly away: (reason: string) => void;
+};
+
+/**
+The same for one who has waited for the lease, and waits on while the store is away: the GPUs are granted, and this process keeps the lease alive.
+
+@returns Undefined when the signal was aborted before the store answered.
+@throws CanhazgpuError `failed` when the lease is gone.
+*/
+export async function awaitHold(world: World, leaseId: string, {signal, away}: FindOptions): Promise<Hold | undefined> {
+	const {clock} = world;
+	const bell = createBell();
+	let said: string | undefined;
+	for (;;) {
+		try {
+			// Also once after the signal: what is found can be given back.
+			return await findHold(world, leaseId);
+		} catch (error) {
+			if (!isPassing(error)) {
+				throw error;
+			}
+
+			if (error.message !== said) {
+				said = error.message;
+				away(error.message);
+			}
+		}
+
+		if (signal.aborted) {
+			return undefined;
+		}
+
+		await bell.wait(clock, retryMs * (0.5 + clock.random()), signal);
+	}
 }
 
 /**
@@ -59,12 +101,16 @@ const without = (hold: Hold, lost: readonly number[]): Hold => ({
 	gpus: hold.gpus.filter((index) => !lost.includes(index)),
 });
 
+/** A GPU that was free although its job runs and nobody had given it up. `reason`: for which its lease had ended, where the record says that. */
+export type TakenBack = {readonly index: number; readonly reason: string | undefined};
+
 export type Beat =
-	| {readonly kind: 'held'; readonly hold: Hold}
+	| {readonly kind: 'held'; readonly hold: Hold; readonly takenBack: readonly TakenBack[]}
 	/** Some or all of its GPUs are not ours any more; `holder` has them now, if anybody. `hold` is the rest. */
 	| {
 			readonly kind: 'lost';
 			readonly hold: Hold;
+			readonly takenBack: readonly TakenBack[];
 			readonly gpus: ReadonlyArray<{readonly index: number; readonly holder: Lease | undefined}>;
 	  };
 
@@ -77,83 +123,148 @@ const ownRecords = (snapshot: Snapshot, {gpus, leases}: Hold): readonly LeasedRe
 function beaten(lease: Lease, own: Lease, now: number): Lease {
 	const {job, model, unknownFields} = own;
 	return lease.leaseId === undefined
-		? {...own, unknownFields: lease.unknownFields ?? unknownFields, lastHeartbeat: now}
-		: {...lease, job, model: lease.model ?? model, lastHeartbeat: now};
+		? withHeartbeat({...own, unknownFields: lease.unknownFields ?? unknownFields}, now)
+		: withHeartbeat({...lease, job, model: lease.model ?? model}, now);
 }
 
 const isDue = (lease: Lease, own: Lease, now: number): boolean =>
-	lease.leaseId === undefined ||
-	lease.job?.pid !== own.job?.pid ||
-	now - (lease.lastHeartbeat ?? lease.startTime) >= leaseHeartbeatSeconds;
+	lease.leaseId === undefined || lease.job?.pid !== own.job?.pid || isLeaseBeatDue(lease, now);
+
+/** Reasons for which a lease is over for good: somebody ended it, or its own job did. Any other end of a lease whose job runs was a mistake. */
+const endsForGood: ReadonlySet<string> = new Set<EndReason>([
+	'released',
+	'pool-reset',
+	'exited',
+	'signalled',
+	'timeout',
+]);
+
+type FreeRecord = Extract<GpuRecord, {kind: 'free'}>;
 
 /**
-After a store that lost its data, the lease is put back, and with it the pool, unless somebody has made that anew. A key that is gone
-while the store ran on, or a record in its place, is somebody's doing, and stays.
+Which of the leases are over for good, by their GPU: the record of the GPU says so, or else the audit trail, where somebody else has had the GPU
+since, or an earlier version has written the record. What nobody says is no end.
 */
-function planRestore(snapshot: Snapshot, {gpus, leases, pool, seenAt}: Hold, host: string): Plan | undefined {
-	const isPoolGone = snapshot.pool === undefined;
-	const hasRestarted = snapshot.now - snapshot.storeUptimeSeconds > seenAt;
-	const areKeysGone = gpus.every((index) => {
-		const record = snapshot.gpus[index];
-		return record?.kind === 'free' && record.raw === undefined;
-	});
-	if (gpus.length === 0 || !(isPoolGone || (hasRestarted && areKeysGone))) {
-		return undefined;
+async function endedForGood(
+	{store}: World,
+	free: readonly FreeRecord[],
+	{leaseId, seenAt}: Hold,
+): Promise<ReadonlySet<number>> {
+	const isSaid = ({ended}: FreeRecord): boolean => ended?.leaseId === leaseId;
+	const said = free.filter((record) => isSaid(record) && endsForGood.has(record.ended!.reason));
+	let trail: readonly AuditEntry[] = [];
+	if (free.some((record) => !isSaid(record))) {
+		try {
+			trail = await store.audit({fromTime: seenAt - 1});
+		} catch (error) {
+			// A store that keeps no trail says nothing.
+			if (!(error instanceof CanhazgpuError && error.code === 'store-refused')) {
+				throw error;
+			}
+		}
 	}
 
-	const lastHeartbeat = snapshot.now;
-	const lease = leases.get(gpus[0]!)!;
-	const occasion = {now: snapshot.now, host};
-	return {
-		expect: [
-			{kind: 'pool', gpuCount: snapshot.pool?.gpuCount},
-			...gpus.map((index) => ({kind: 'gpu', index, raw: undefined}) as const),
-		],
-		writes: [
-			...(isPoolGone ? [{kind: 'pool', pool} as const] : []),
-			...gpus.map((index) => ({kind: 'lease', index, lease: {...leases.get(index)!, lastHeartbeat}}) as const),
-		],
-		usage: [],
-		audit: [
-			...(isPoolGone ? [tellPool(pool, {...occasion, account: ownerOf(lease)}, {reason: 'restored'})] : []),
-			tellGrant(lease, gpus, occasion, {reason: 'restored'}),
-		],
-		event: {kind: 'pool', gpus},
-		grants: false,
-	};
+	const told = trail.filter(
+		(entry) =>
+			entry.leaseId === leaseId &&
+			(entry.kind === 'released' || (entry.kind === 'ended' && endsForGood.has(entry.reason ?? ''))),
+	);
+	const silent = free.filter((record) => !isSaid(record) && told.some(({gpus}) => gpus.includes(record.index)));
+	return new Set([...said, ...silent].map(({index}) => index));
 }
 
 /**
-Finds out whether we still are the holder, and says that we live where that is due. It writes nothing else, so that it may be called as
-often as something happens.
-
-@throws CanhazgpuError `store-unreachable`, ... : then nothing is known, and the lease stays for a quarter of an hour.
+The lease as it goes on from a GPU that was free meanwhile. Up to its wrong end it is charged already, where a record says so: the rest begins
+there.
 */
-export async function beat(world: World, hold: Hold): Promise<Beat> {
-	const {store, clock} = world;
+function resumed(own: Lease, {lastReleased = 0, ended}: FreeRecord, now: number): Lease {
+	const isCharged = ended?.leaseId === undefined || ended.leaseId === own.leaseId;
+	const startTime = isCharged ? Math.max(own.startTime, Math.floor(lastReleased)) : own.startTime;
+	return withHeartbeat({...own, startTime}, now);
+}
+
+/** Takes back GPUs that nobody gave up and nobody has, in one commit. */
+function planTakeBack(snapshot: Snapshot, free: readonly FreeRecord[], hold: Hold, host: string): Plan {
+	const {now} = snapshot;
+	const gpus = free.map(({index}) => index);
+	const leases = free.map((record) => ({
+		index: record.index,
+		lease: resumed(hold.leases.get(record.index)!, record, now),
+	}));
+	return {
+		...emptyPlan,
+		expect: [
+			{kind: 'pool', gpuCount: snapshot.gpus.length},
+			...free.map(({index, raw}) => ({kind: 'gpu', index, raw}) as const),
+		],
+		writes: leases.map(({index, lease}) => ({kind: 'lease', index, lease})),
+		audit: [tellGrant(leases[0]!.lease, gpus, {now, host}, {reason: takenBackReason})],
+		event: {kind: 'granted', gpus, user: ownerOf(leases[0]!.lease)},
+	};
+}
+
+/** With its leases as they were just written. */
+const withLeases = (hold: Hold, {writes}: Plan): Hold => ({
+	...hold,
+	leases: new Map([
+		...hold.leases,
+		...writes.flatMap((write) => (write.kind === 'lease' ? [[write.index, write.lease] as const] : [])),
+	]),
+});
+
+/** What there is to write: GPUs to take back, and else heartbeats that are due. */
+async function planBeat(
+	world: World,
+	snapshot: Snapshot,
+	hold: Hold,
+): Promise<{readonly plan: Plan; readonly back: readonly FreeRecord[]}> {
+	const own = ownRecords(snapshot, hold);
+	const free = snapshot.gpus.filter((record) => record.kind === 'free').filter(({index}) => hold.gpus.includes(index));
+	const over = free.length === 0 ? new Set() : await endedForGood(world, free, hold);
+	const back = free.filter(({index}) => !over.has(index));
+	if (back.length > 0) {
+		return {plan: planTakeBack(snapshot, back, hold, world.host.hostname), back};
+	}
+
+	const {now} = snapshot;
+	const due = own.filter(({index, lease}) => isDue(lease, hold.leases.get(index)!, now));
+	return {plan: planChange(due, (lease, index) => beaten(lease, hold.leases.get(index)!, now), undefined), back};
+}
+
+/**
+Finds out whether we still are the holder, and says that we live where that is due. A GPU that is free although nobody gave it up is taken
+back. It writes nothing else, so that it may be called as often as something happens.
+
+@throws CanhazgpuError `store-unreachable`, `no-pool`, ... : then nothing is known, and the lease stays for a quarter of an hour.
+*/
+export async function beat(world: World, granted: Hold): Promise<Beat> {
+	const takenBack: TakenBack[] = [];
+	let hold = granted;
 	for (let tries = 0; tries < 20; tries++) {
-		const snapshot = await store.read();
-		const {now} = snapshot;
-		const own = ownRecords(snapshot, hold);
-		const due = own.filter(({index, lease}) => isDue(lease, hold.leases.get(index)!, now));
-		const plan =
-			planRestore(snapshot, hold, world.host.hostname) ??
-			planChange(due, (lease, index) => beaten(lease, hold.leases.get(index)!, now), undefined);
+		const snapshot = await world.store.read();
+		requirePool(snapshot, world.host, world.store.location);
+		const {plan, back} = await planBeat(world, snapshot, hold);
 		if (!isEmpty(plan)) {
-			if ((await store.commit(plan)) !== 'done') {
-				await clock.sleep(20 * clock.random());
+			const outcome = await world.store.commit(plan);
+			if (outcome !== 'done') {
+				await world.clock.sleep(20 * world.clock.random());
+			} else if (back.length > 0) {
+				takenBack.push(...back.map(({index, ended}) => ({index, reason: ended?.reason})));
+				hold = withLeases(hold, plan);
 			}
 
 			continue;
 		}
 
+		const own = ownRecords(snapshot, hold);
 		const lost = hold.gpus.filter((index) => own.every((record) => record.index !== index));
-		const rest = {...without(hold, lost), seenAt: now};
+		const rest = {...without(hold, lost), seenAt: snapshot.now};
 		return lost.length === 0
-			? {kind: 'held', hold: rest}
+			? {kind: 'held', hold: rest, takenBack}
 			: {
 					kind: 'lost',
 					hold: rest,
+					takenBack,
 					gpus: lost.map((index) => {
 						const record = snapshot.gpus[index];
 						return {index, holder: record !== undefined && isLeased(record) ? record.lease : undefined};
@@ -185,5 +296,4 @@ export const finish = async (world: World, hold: Hold, reason: EndReason): Promi
 						result: gpus,
 					};
 		},
-		happened: (snapshot) => ownRecords(snapshot, hold).length === 0,
 	});

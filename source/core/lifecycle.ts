@@ -3,11 +3,11 @@ How a lease lives and ends: expire, release, extend. Each makes a Plan that name
 that a late change can never touch somebody else's lease.
 */
 import {usageOf} from './history.js';
-import {endingOf, endingOfEntry, type Ending} from './liveness.js';
+import {judgeEntry, judgeLease, type Ending} from './liveness.js';
 import {emptyPlan, type Expectation, type Plan, type Write} from './plan.js';
 import type {Host} from './ports.js';
 import {tellEndings, tellExtensions, tellPlace, type Occasion} from './telling.js';
-import type {GpuRecord, Lease, PoolEvent, QueueRecord, Snapshot, UsageRecord} from './types.js';
+import type {EndReason, GpuRecord, Lease, PoolEvent, QueueEntry, QueueRecord, Snapshot, UsageRecord} from './types.js';
 
 export type LeasedRecord = Extract<GpuRecord, {kind: 'leased'}>;
 
@@ -17,24 +17,26 @@ const expectation = ({index, raw}: GpuRecord): Expectation => ({kind: 'gpu', ind
 
 /** Ends leases as they were read: the GPUs become free, and each hold gets its usage record. */
 export function planEnd(
-	ended: ReadonlyArray<{readonly record: LeasedRecord; readonly ending: Ending}>,
+	endings: ReadonlyArray<{readonly record: LeasedRecord; readonly ending: Ending}>,
 	event: PoolEvent,
 	occasion: Occasion,
 ): Plan {
 	const writes: Write[] = [];
 	const usage: UsageRecord[] = [];
-	for (const {record, ending} of ended) {
-		const entry = usageOf(record.index, record.lease, ending);
+	for (const {record, ending} of endings) {
+		const {index, lease} = record;
+		const entry = usageOf(index, lease, ending);
+		const ended = {reason: ending.reason, leaseId: lease.leaseId};
 		usage.push(entry);
-		writes.push({kind: 'free', index: record.index, lastReleased: entry.endTime});
+		writes.push({kind: 'free', index, lastReleased: entry.endTime, ended});
 	}
 
 	return {
-		expect: ended.map(({record}) => expectation(record)),
+		expect: endings.map(({record}) => expectation(record)),
 		writes,
 		usage,
 		audit: tellEndings(
-			ended.map(({record: {index, lease}, ending}) => ({index, lease, ending})),
+			endings.map(({record: {index, lease}, ending}) => ({index, lease, ending})),
 			occasion,
 		),
 		event,
@@ -54,25 +56,64 @@ function dropFromQueue(gone: readonly QueueRecord[]): Pick<Plan, 'expect' | 'wri
 	};
 }
 
+/** Leases and entries as they are to be rewritten, each as it was read. Nobody has to hear of it. */
+type Notes = {
+	readonly leases: ReadonlyArray<{readonly record: LeasedRecord; readonly lease: Lease}>;
+	readonly entries: ReadonlyArray<{readonly id: string; readonly raw: string; readonly entry: QueueEntry}>;
+};
+
+const planNotes = ({leases, entries}: Notes): Pick<Plan, 'expect' | 'writes'> => ({
+	expect: [
+		...leases.map(({record}) => expectation(record)),
+		...entries.map(({id, raw}): Expectation => ({kind: 'entry', id, raw})),
+	],
+	writes: [
+		...leases.map(({record: {index}, lease}): Write => ({kind: 'lease', index, lease})),
+		...entries.map(({entry}): Write => ({kind: 'entry', entry})),
+	],
+});
+
+/** The heartbeat of a lease. Whoever watched for its silence has heard it. */
+export const withHeartbeat = <Held extends Lease | QueueEntry>(held: Held, now: number): Held => ({
+	...held,
+	lastHeartbeat: now,
+	silence: undefined,
+});
+
 /**
 Plans away all that is dead: leases whose time or process ended, entries whose process is gone with what they held, ids in the
-line without an entry. Every verb does this first.
+line without an entry. Notes on what stays when somebody has to watch for its silence, or is seen to live and cannot say so. Every verb does
+this first.
 */
 export function planExpiry(snapshot: Snapshot, host: Host): Plan {
-	const reasons = new Map(
-		snapshot.queue.map((record) => [
-			record,
-			record.kind === 'entry' ? endingOfEntry(record.entry, snapshot, host) : undefined,
-		]),
+	const entries = snapshot.queue
+		.filter((record) => record.kind === 'entry')
+		.map((record) => ({record, judgement: judgeEntry(record.entry, snapshot, host)}));
+	const reasons = new Map<QueueRecord, EndReason>(
+		entries.flatMap(({record, judgement}) => (judgement.kind === 'ended' ? [[record, judgement.ending] as const] : [])),
 	);
-	const gone = snapshot.queue.filter((record) => record.kind === 'orphan' || reasons.get(record) !== undefined);
+	const gone = snapshot.queue.filter((record) => record.kind === 'orphan' || reasons.has(record));
 	const staying: Snapshot = {...snapshot, queue: snapshot.queue.filter((record) => !gone.includes(record))};
-	const ended = snapshot.gpus.filter(isLeased).flatMap((record) => {
-		const ending = endingOf(record.lease, staying, host);
-		return ending === undefined ? [] : [{record, ending}];
+	const leases = snapshot.gpus
+		.filter(isLeased)
+		.map((record) => ({record, judgement: judgeLease(record.lease, staying, host)}));
+	const ended = leases.flatMap(({record, judgement}) =>
+		judgement.kind === 'ended' ? [{record, ending: judgement.ending}] : [],
+	);
+	const notes = planNotes({
+		leases: leases.flatMap(({record, judgement}) =>
+			judgement.kind === 'watch'
+				? [{record, lease: {...record.lease, silence: judgement.silence}}]
+				: judgement.kind === 'vouch'
+					? [{record, lease: withHeartbeat(record.lease, snapshot.now)}]
+					: [],
+		),
+		entries: entries.flatMap(({record: {id, raw, entry}, judgement}) =>
+			judgement.kind === 'watch' ? [{id, raw, entry: {...entry, silence: judgement.silence}}] : [],
+		),
 	});
 	if (gone.length === 0 && ended.length === 0) {
-		return emptyPlan;
+		return {...emptyPlan, ...notes};
 	}
 
 	const occasion: Occasion = {now: snapshot.now, host: host.hostname};
@@ -94,8 +135,9 @@ export function planExpiry(snapshot: Snapshot, host: Host): Plan {
 			...ends.expect,
 			...drops.expect,
 			...[...orphaned].map((id) => ({kind: 'entry', id, raw: undefined}) as const),
+			...notes.expect,
 		],
-		writes: [...ends.writes, ...drops.writes],
+		writes: [...ends.writes, ...drops.writes, ...notes.writes],
 		audit: [
 			...ends.audit,
 			...gone

@@ -3,10 +3,11 @@ The line as every face shows it, and leaving it on somebody's behalf.
 */
 import {holdingsOf} from './advance.js';
 import {estimateWaits} from './estimates.js';
-import {mayChange} from './ownership.js';
+import {isRoot, mayChange} from './ownership.js';
 import {emptyPlan} from './plan.js';
 import type {World} from './ports.js';
-import {isPossible, outOfServiceFor, planLeave} from './queue.js';
+import {keepsHoldings, outagesNoted, outOfServiceFor, type Outage} from './out-of-service.js';
+import {isPossible, planLeave} from './queue.js';
 import {transact} from './transaction.js';
 import type {QueueEntry, Requester, Snapshot} from './types.js';
 
@@ -23,14 +24,20 @@ export type LineRow = {
 	readonly estimateSeconds: number | undefined;
 	/** GPUs that it waits for to be put back into service. */
 	readonly outOfService: readonly number[];
+	/** What is wrong with each of those, in the same order, as far as those who wait have seen. */
+	readonly outages: readonly Outage[];
+	/** False: others may take what it holds, and everything that it would claim. */
+	readonly keepsHoldings: boolean;
 	/** False for one that this pool can never serve. */
 	readonly isPossible: boolean;
 };
 
 export function lineRows(snapshot: Snapshot): readonly LineRow[] {
 	const estimates = estimateWaits(snapshot);
+	const out = outagesNoted(snapshot, snapshot.queue);
 	return snapshot.queue.map((record, place) => {
 		const entry = record.kind === 'entry' ? record.entry : undefined;
+		const outOfService = entry === undefined ? [] : outOfServiceFor(entry, snapshot.gpus, out);
 		return {
 			position: place + 1,
 			id: record.id,
@@ -38,7 +45,9 @@ export function lineRows(snapshot: Snapshot): readonly LineRow[] {
 			held: holdingsOf(snapshot, record.id).map(({index}) => index),
 			waitedSeconds: entry === undefined ? 0 : Math.max(0, snapshot.now - entry.enqueueTime),
 			estimateSeconds: estimates.get(record.id),
-			outOfService: entry === undefined ? [] : outOfServiceFor(entry, snapshot),
+			outOfService,
+			outages: outOfService.map((gpu) => out.get(gpu)!),
+			keepsHoldings: entry === undefined || keepsHoldings(entry, snapshot, out),
 			isPossible: entry !== undefined && isPossible(entry, snapshot.gpus.length),
 		};
 	});
@@ -66,7 +75,7 @@ export const leaveLine = async (world: World, requester: Requester, id: string):
 				return {plan: emptyPlan, result: {kind: 'ambiguous', ids: found.map((other) => other.id)}};
 			}
 
-			if (record.kind === 'entry' ? !mayChange(requester, record.entry) : requester.uid !== 0) {
+			if (record.kind === 'entry' ? !mayChange(requester, record.entry) : !isRoot(requester)) {
 				return record.kind === 'entry'
 					? {plan: emptyPlan, result: {kind: 'not-yours', entry: record.entry}}
 					: {plan: emptyPlan, result: {kind: 'not-found'}};
@@ -77,5 +86,5 @@ export const leaveLine = async (world: World, requester: Requester, id: string):
 				result: {kind: 'left', id: record.id, freed: holdingsOf(snapshot, record.id).map(({index}) => index)},
 			};
 		},
-		happened: (snapshot, result) => result.kind === 'left' && snapshot.queue.every((record) => record.id !== result.id),
+		shownBy: 'queue',
 	});

@@ -1,6 +1,7 @@
 /** Tells what a scan shows, once for all who scan: the set of what was told is kept in the store. */
 import {CanhazgpuError} from '../errors.js';
-import {noticeNews} from './notices.js';
+import {noticeNews, recentLoss} from './notices.js';
+import {isRoot} from './ownership.js';
 import {emptyPlan} from './plan.js';
 import type {World} from './ports.js';
 import {statusRows} from './status.js';
@@ -27,7 +28,7 @@ export function createNoticeTeller({
 		const news = noticeNews(snapshot.notices, statusRows(snapshot, observation, memoryThresholdMiB), {
 			now: snapshot.now,
 			host: host.hostname,
-			seesKernelLog: host.account.uid === 0,
+			seesKernelLog: isRoot(host.account),
 		});
 		if (news === undefined) {
 			return;
@@ -42,7 +43,7 @@ export function createNoticeTeller({
 					{kind: 'pool', gpuCount: snapshot.gpus.length},
 					{kind: 'notices', raw: snapshot.stored.notices},
 				],
-				writes: [{kind: 'notices', notices: news.standing}],
+				writes: [{kind: 'notices', notices: news.standing, dataLoss: recentLoss(snapshot)}],
 				audit: news.audit,
 				event: {kind: 'notice', gpus: [...new Set(news.audit.flatMap(({gpus}) => gpus))]},
 			});

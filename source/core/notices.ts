@@ -1,7 +1,7 @@
 /** What is worth telling once, and not at every scan: use without a reservation, squatters, a GPU's health. */
 import type {HealthProblem} from './observation.js';
 import type {StatusRow} from './status.js';
-import type {AuditRecord} from './types.js';
+import type {AuditRecord, Snapshot} from './types.js';
 
 /** Something that a scan showed and that still stands. */
 export type Notice = {
@@ -16,6 +16,21 @@ export type Notice = {
 	readonly since: number;
 };
 
+/** A store came back without the newest commits, and somebody who had read it put back what they knew. Times are on the store's clock. */
+export type DataLoss = {
+	/** When it was put back. */
+	readonly restoredAt: number;
+	/** When that was read: of what was changed later nobody knows. */
+	readonly readAt: number;
+};
+
+/** A loss of data is shown for so long. */
+const lossSeconds = 86_400;
+
+/** The loss of data that is still worth telling, on every face. */
+export const recentLoss = ({dataLoss, now}: Pick<Snapshot, 'dataLoss' | 'now'>): DataLoss | undefined =>
+	dataLoss !== undefined && now - dataLoss.restoredAt < lossSeconds ? dataLoss : undefined;
+
 /** A notice stands for so long at least, so that what comes and goes is not told all the time. */
 const shortestSeconds = 600;
 
@@ -26,6 +41,12 @@ type Shown = {readonly notice: Notice; readonly words?: string};
 
 const keyOf = ({kind, gpu, account, owner, problem}: Notice): string =>
 	JSON.stringify([kind, gpu, account, owner, problem]);
+
+/** Notices that were read before a loss of data, and those that stand after it, each once. */
+export function mergedNotices(known: readonly Notice[], found: readonly Notice[]): readonly Notice[] {
+	const keys = new Set(found.map((notice) => keyOf(notice)));
+	return [...known.filter((notice) => !keys.has(keyOf(notice))), ...found];
+}
 
 function shownBy({index: gpu, ...row}: StatusRow, since: number): readonly Shown[] {
 	const isSettled = (row.heldSeconds ?? row.freeSeconds ?? Infinity) >= graceSeconds;

@@ -4,6 +4,9 @@ import {mostGpus} from './pool.js';
 /** What ssh may be told to connect to: `host` or `user@host`, nothing that ssh or a shell could take for anything else. */
 const destination = /^(?:[A-Z_a-z][\w\-.]*@)?[\dA-Za-z](?:[\w\-.:]*[\dA-Za-z])?$/v;
 
+/** Host names and addresses go to other programs: nothing that such a program could take for an option. */
+export const hostPattern = /^[\p{Letter}\p{Number}:_][\p{Letter}\p{Number}%\-.:_]*$/v;
+
 const longestName = 255;
 
 export const isRemoteHost = (name: string): boolean => name.length <= longestName && destination.test(name);

@@ -1,4 +1,15 @@
-import type {AuditRecord, Drain, Lease, Notice, Pool, PoolEvent, QueueEntry, UsageRecord} from './types.js';
+import type {
+	AuditRecord,
+	DataLoss,
+	Drain,
+	EndedLease,
+	Lease,
+	Notice,
+	Pool,
+	PoolEvent,
+	QueueEntry,
+	UsageRecord,
+} from './types.js';
 
 /** What a commit compares with the store, byte for byte, before it writes anything. */
 export type Expectation =
@@ -10,23 +21,49 @@ export type Expectation =
 	/** There must be a pool of this size, or none (undefined). */
 	| {readonly kind: 'pool'; readonly gpuCount: number | undefined}
 	/** `raw` undefined: none are stored. */
-	| {readonly kind: 'drains' | 'notices'; readonly raw: string | undefined};
+	| {readonly kind: 'drains' | 'notices' | 'revision'; readonly raw: string | undefined};
 
 export type Write =
 	| {readonly kind: 'lease'; readonly index: number; readonly lease: Lease}
 	/** Makes the GPU free. `lastReleased` undefined: as if never used; the key is removed. */
-	| {readonly kind: 'free'; readonly index: number; readonly lastReleased: number | undefined}
+	| {
+			readonly kind: 'free';
+			readonly index: number;
+			readonly lastReleased: number | undefined;
+			/** Which lease ended, and why. */
+			readonly ended?: EndedLease;
+	  }
 	/** Makes or replaces the pool. GPU records are written apart. */
 	| {readonly kind: 'pool'; readonly pool: Pool}
-	/** Appends to the end of the line; the commit gives it its place. */
-	| {readonly kind: 'join'; readonly entry: QueueEntry}
+	| {
+			readonly kind: 'join';
+			readonly entry: QueueEntry;
+			/** Gives the place of whoever joined at this time, in seconds on the store's clock. Absent: the place at the end. */
+			readonly at?: number;
+	  }
 	/** Replaces the entry of somebody who stands in the line. */
 	| {readonly kind: 'entry'; readonly entry: QueueEntry}
 	/** Removes the id from the line and its entry. */
 	| {readonly kind: 'leave'; readonly id: string}
 	/** Replaces all of them. */
 	| {readonly kind: 'drains'; readonly drains: ReadonlyMap<number, Drain>}
-	| {readonly kind: 'notices'; readonly notices: readonly Notice[]};
+	| {readonly kind: 'notices'; readonly notices: readonly Notice[]; readonly dataLoss?: DataLoss}
+	/** Says that every commit up to this count is in the store again, as far as a reader knew of it. */
+	| {readonly kind: 'restored'; readonly count: number};
+
+/**
+An idempotency key. A request may reach the store late, after the caller has sent the next attempt, so a store carries out at most one of
+all plans with the same id, and remembers which for an hour.
+*/
+export type Change = {
+	/** New for each change that a verb makes. */
+	readonly id: string;
+	/** From 1; {@link withdrawn} for a plan that does nothing but keep the others from being carried out. */
+	readonly attempt: number;
+};
+
+/** The attempt that stands for giving up. */
+export const withdrawn = 0;
 
 /** All of it happens, or none of it. */
 export type Plan = {
@@ -40,6 +77,8 @@ export type Plan = {
 	readonly event: PoolEvent | undefined;
 	/** True when a free GPU becomes a lease: then the commit waits for the peer's allocation lock. */
 	readonly grants: boolean;
+	/** Absent: doing it twice, or late, is prevented by what is expected. */
+	readonly change?: Change;
 };
 
 export const emptyPlan: Plan = {expect: [], writes: [], usage: [], audit: [], event: undefined, grants: false};

@@ -1,6 +1,8 @@
 /** Making and remaking the pool. */
 import {CanhazgpuError} from '../errors.js';
 import {isLeased, planEnd} from './lifecycle.js';
+import {cloneIn} from './liveness.js';
+import {ownerOf} from './ownership.js';
 import type {Expectation, Plan, Write} from './plan.js';
 import type {Host} from './ports.js';
 import type {Occasion} from './telling.js';
@@ -91,19 +93,41 @@ export function requirePool(snapshot: Snapshot, host: Host, location: string): P
 	const {pool} = snapshot;
 	if (pool === undefined) {
 		throw new CanhazgpuError('no-pool', `There is no GPU pool in ${location}`, {
-			hint: 'Make one with: canhazgpu admin',
+			// Somebody wrote to it: a store that throws keys away, or a slip of the hand, took this one.
+			hint:
+				snapshot.revision.count > 0
+					? 'Its size alone is missing, and its reservations are still there. Put it back without --force: canhazgpu admin --gpus N'
+					: 'Make one with: canhazgpu admin',
 		});
 	}
 
-	if (pool.machine && pool.machine.id !== host.machineId && pool.machine.bootId !== host.bootId) {
-		throw new CanhazgpuError(
-			'wrong-machine',
-			`The pool in ${location} belongs to another machine (${pool.machine.id})`,
-			{
-				hint: `This is ${host.hostname} (${host.machineId}). Use that machine, or another store: --redis-host, --redis-db.`,
-			},
-		);
+	const {machine} = pool;
+	// A container has an id of its own, and the boot of its box. A boot that could not be read is not the same as another such.
+	const isSameBoot = host.bootId !== undefined && machine?.bootId === host.bootId;
+	if (machine && machine.id !== host.machineId && !isSameBoot) {
+		throw new CanhazgpuError('wrong-machine', `The pool in ${location} belongs to another machine (${machine.id})`, {
+			hint: `This is ${host.hostname} (${host.machineId}). Use that machine, or another store: --redis-host, --redis-db.`,
+		});
 	}
 
 	return pool;
+}
+
+/**
+For those who show the pool, or ask for GPUs: two machines with one machine-id would take each other's GPUs for their own. Giving back is
+always possible.
+
+@throws CanhazgpuError `wrong-machine` when another machine with our machine-id uses the pool now.
+*/
+export function requireNoClone(snapshot: Snapshot, host: Host, location: string): void {
+	const clone = cloneIn(snapshot, host);
+	if (clone !== undefined) {
+		throw new CanhazgpuError(
+			'wrong-machine',
+			`Another machine with the same machine-id (${host.machineId}) uses the pool in ${location}: a job or a waiter of ${ownerOf(clone)} lives there`,
+			{
+				hint: `This is ${host.hostname}. If it was cloned, give it an id of its own (remove /etc/machine-id, run systemd-machine-id-setup and restart) and a store of its own: --redis-host, --redis-db.`,
+			},
+		);
+	}
 }

@@ -13,10 +13,12 @@ import type {
 } from './types.js';
 
 /**
-`conflict`: an expectation no longer holds, nothing happened; read and plan again.
+`conflict`: an expectation no longer holds, or another attempt of the change was carried out; nothing happened; read and plan again.
 `locked`: the peer holds its allocation lock, nothing happened; try the same again in about 20 ms.
 */
 export type CommitOutcome = 'done' | 'conflict' | 'locked';
+
+export type ReadOptions = {readonly user?: string; readonly change?: string};
 
 export type StoreListener = {
 	/** Something changed: a hint to read again. Undefined when the store can only say that, not what. */
@@ -78,15 +80,15 @@ export type UsageHistory = AsyncIterable<UsageRecord> & {
 
 /**
 Keeps the pool. Every method rejects with a CanhazgpuError: `store-unreachable` when the store cannot be reached (a
-commit that rejects so may or may not have happened: read and look for your own ids), `store-refused` when it answers with
+commit that rejects so may or may not have happened, and may happen yet: read and ask about its change), `store-refused` when it answers with
 a refusal such as out of memory or read-only, `pool-garbage` when the pool's own keys make no sense.
 */
 export type Store = {
 	readonly kind: 'redis' | 'embedded' | 'memory';
 	/** Where it is, for people: `redis localhost:6379/0` or a path. Never holds a password. */
 	readonly location: string;
-	/** One atomic read. With `user` (a label), `lastUsed` is filled in for it. */
-	readonly read: (options?: {readonly user?: string}) => Promise<Snapshot>;
+	/** One atomic read. With `user` (a label), `lastUsed` is filled in for it; with `change` (an id), `attemptDone`. */
+	readonly read: (options?: ReadOptions) => Promise<Snapshot>;
 	readonly commit: (plan: Plan) => Promise<CommitOutcome>;
 	/** Resolves once listening, so that nothing after a following read is missed. Returns the way to stop. */
 	readonly subscribe: (listener: StoreListener) => Promise<() => Promise<void>>;
@@ -121,15 +123,41 @@ export type GpuProvider = {
 	readonly close?: () => Promise<void>;
 };
 
+/** The OS account that runs us. */
+export type Account = {
+	/** From the user database by uid, never from `$USER`. */
+	readonly name: string;
+	readonly uid: number;
+	/**
+	Set in a user namespace, where anybody may have any name and any uid: the uid outside and the number of the namespace, such as
+	`61002/4026532590`. Undefined: the machine itself vouches for the account.
+	*/
+	readonly userNamespace?: string;
+};
+
+/**
+CLOCK_MONOTONIC: no step of the date moves it, and it stands still while the machine is suspended. Readings of different processes can be
+compared where `id` is the same.
+*/
+export type MonotonicClock = {
+	/** Names the boot and the time namespace. */
+	readonly id: string;
+	/** Undefined where the system does not tell it. */
+	readonly seconds: () => number | undefined;
+};
+
 /** This machine and its processes. */
 export type Host = {
 	readonly hostname: string;
 	readonly machineId: string;
-	readonly bootId: string;
+	/** Undefined where the system does not tell it. */
+	readonly bootId: string | undefined;
+	readonly monotonic: MonotonicClock;
+	/** Seconds since the machine was started, its sleep included. */
+	readonly uptimeSeconds: () => number;
 	/** This very process, for the leases it takes. */
 	readonly self: ProcessIdentity;
-	/** The account that runs us, from the user database by uid, never from `$USER`. */
-	readonly account: {readonly name: string; readonly uid: number};
+	readonly account: Account;
 	/** One answer a process, in order. */
 	readonly liveness: (processes: readonly ProcessIdentity[]) => readonly Liveness[];
 	/** Whether something lives that a process has started, which itself is dead. */

@@ -4,12 +4,12 @@ The line: first come, first served, without holding up those it need not. Design
 The rule "nobody overtakes" is {@link claimsOf}: a GPU that somebody earlier in the line could use is not free for anybody later.
 */
 import type {AcquireRequest} from './acquisition.js';
-import {isLeased, planChange, planEnd} from './lifecycle.js';
-import type {Plan} from './plan.js';
+import {isLeased, planChange, planEnd, withHeartbeat} from './lifecycle.js';
+import {emptyPlan, type Plan} from './plan.js';
 import type {Host} from './ports.js';
 import type {Wanted} from './request.js';
 import {inVain, tellPlace, type Occasion} from './telling.js';
-import type {GpuRecord, QueueEntry, QueueRecord, Snapshot} from './types.js';
+import type {QueueEntry, QueueRecord, Snapshot} from './types.js';
 
 /** True when this pool could serve it some day. The peer makes entries that it cannot; they claim nothing. */
 export const isPossible = (entry: QueueEntry, gpuCount: number): boolean =>
@@ -18,33 +18,12 @@ export const isPossible = (entry: QueueEntry, gpuCount: number): boolean =>
 			entry.requestedIds.every((id) => Number.isSafeInteger(id) && id >= 0 && id < gpuCount)
 		: Number.isSafeInteger(entry.requestedCount) && entry.requestedCount >= 1 && entry.requestedCount <= gpuCount;
 
-/** GPUs out of service without which the entry cannot be served; none when it can. What it holds already it keeps. */
-export function outOfServiceFor(
-	entry: QueueEntry,
-	{gpus, drains}: Pick<Snapshot, 'gpus' | 'drains'>,
-): readonly number[] {
-	if (drains.size === 0) {
-		return [];
-	}
-
-	const isOut = (record: GpuRecord): boolean =>
-		drains.has(record.index) && !(record.kind === 'leased' && record.lease.partialQueueId === entry.id);
-	const wanted = entry.requestedIds.length > 0 ? gpus.filter(({index}) => entry.requestedIds.includes(index)) : gpus;
-	const out = wanted.filter((record) => isOut(record)).map(({index}) => index);
-	const needed = entry.requestedIds.length > 0 ? wanted.length : entry.requestedCount;
-	return wanted.length - out.length >= needed ? [] : out;
-}
-
-/** False while it waits for what is out of service. It keeps its place, and claims nothing that others could use meanwhile. */
-export const isServable = (entry: QueueEntry, snapshot: Pick<Snapshot, 'gpus' | 'drains'>): boolean =>
-	outOfServiceFor(entry, snapshot).length === 0;
-
 /**
 For each GPU, the first entry of the line that could claim it.
 
 @param queue - The line, or the part of it before whoever asks.
 @param gpuCount - Size of the pool.
-@param mayClaim - False for an entry whose process is stopped, or that {@link isServable} is false of: it keeps its place and claims
+@param mayClaim - False for an entry whose process is stopped, or that waits for what is out of service: it keeps its place and claims
 nothing for now.
 @returns GPU index -> the entry that it is kept for.
 */
@@ -71,7 +50,7 @@ export function claimsOf(
 	return claims;
 }
 
-export type EntryOptions = Pick<AcquireRequest, 'requester' | 'tenure' | 'note'> & {
+export type EntryOptions = Pick<AcquireRequest, 'requester' | 'tenure' | 'note' | 'force'> & {
 	readonly id: string;
 	readonly wanted: Wanted;
 	/** Undefined: for as long as it takes. */
@@ -80,7 +59,7 @@ export type EntryOptions = Pick<AcquireRequest, 'requester' | 'tenure' | 'note'>
 
 /** The entry of this very process. */
 export const entryFor = (
-	{id, requester, wanted, tenure, note, waitSeconds}: EntryOptions,
+	{id, requester, wanted, tenure, note, force, waitSeconds}: EntryOptions,
 	host: Host,
 	now: number,
 ): QueueEntry => ({
@@ -94,6 +73,7 @@ export const entryFor = (
 	expirySeconds: tenure.type === 'manual' ? tenure.durationSeconds : undefined,
 	timeLimitSeconds: tenure.type === 'run' ? tenure.timeLimitSeconds : undefined,
 	note,
+	force: force === true ? true : undefined,
 	enqueueTime: now,
 	lastHeartbeat: now,
 	waitTimeout: waitSeconds === undefined ? undefined : now + waitSeconds,
@@ -102,12 +82,16 @@ export const entryFor = (
 	holder: host.self,
 });
 
-/** Joins the end of the line. It expects nothing: the commit gives the place. */
-export const planJoin = (entry: QueueEntry, host: string): Plan => ({
+/**
+Joins the line. It expects nothing: the commit gives the place.
+
+@param at - The time whose place it takes again, in seconds on the store's clock; undefined for the end of the line.
+*/
+export const planJoin = (entry: QueueEntry, host: string, at?: number): Plan => ({
 	expect: [],
-	writes: [{kind: 'join', entry}],
+	writes: [{kind: 'join', entry, at}],
 	usage: [],
-	audit: [tellPlace('joined', entry, {now: entry.enqueueTime, host})],
+	audit: [tellPlace('joined', entry, {now: entry.lastHeartbeat, host}, at === undefined ? undefined : 'restored')],
 	event: {kind: 'queue', gpus: [], user: entry.actualUser ?? entry.user},
 	grants: false,
 });
@@ -145,13 +129,25 @@ export function planLeave(
 /** Says that whoever waits lives, for itself and for what it holds meanwhile. */
 export function planEntryHeartbeat(snapshot: Snapshot, {id, raw, entry}: Extract<QueueRecord, {kind: 'entry'}>): Plan {
 	const held = snapshot.gpus.filter(isLeased).filter(({lease}) => lease.partialQueueId === id);
-	const beats = planChange(held, (lease) => ({...lease, lastHeartbeat: snapshot.now}), undefined);
+	const beats = planChange(held, (lease) => withHeartbeat(lease, snapshot.now), undefined);
 	return {
 		...beats,
 		expect: [...beats.expect, {kind: 'entry', id, raw}],
-		writes: [...beats.writes, {kind: 'entry', entry: {...entry, lastHeartbeat: snapshot.now}}],
+		writes: [...beats.writes, {kind: 'entry', entry: withHeartbeat(entry, snapshot.now)}],
 	};
 }
+
+/** Writes down for others which GPUs it waits for that are out of service; undefined: none are. */
+export const planEntryNote = (
+	{id, raw, entry}: Extract<QueueRecord, {kind: 'entry'}>,
+	unavailable: QueueEntry['unavailable'],
+): Plan => ({
+	...emptyPlan,
+	expect: [{kind: 'entry', id, raw}],
+	writes: [{kind: 'entry', entry: {...entry, unavailable}}],
+	// Whoever shows the queue reads it again.
+	event: {kind: 'notice', gpus: []},
+});
 
 /**
 How many earlier in the line could use one of these GPUs (all of them when none is named): a release wakes the first few at once

@@ -3,11 +3,11 @@ Reminding people of what concerns them, once each: whoever will tell it writes t
 of all who notice one tells. Told at most once: a claim whose answer was lost is not told.
 */
 import {isLeased, planChange, type LeasedRecord} from './lifecycle.js';
-import {labelOf, ownerOf} from './ownership.js';
+import {isRoot, labelOf, ownerOf} from './ownership.js';
 import {isEmpty, type Plan} from './plan.js';
 import type {World} from './ports.js';
 import {readLiving} from './transaction.js';
-import type {Snapshot} from './types.js';
+import type {Requester, Snapshot} from './types.js';
 
 /** A manual reservation is reminded of when this is left of it. */
 export const remindSeconds = 600;
@@ -32,9 +32,7 @@ export type PersonalNotice = {
 };
 
 /** Who would tell. */
-export type Teller = {
-	readonly account: string;
-	readonly uid: number;
+export type Teller = Pick<Requester, 'account' | 'uid' | 'userNamespace'> & {
 	/** It has ways to reach everybody, and not only its own account. */
 	readonly reachesAll: boolean;
 };
@@ -48,13 +46,13 @@ const isUntold = ({lease}: LeasedRecord): boolean =>
 	lease.remindedOf !== lease.expiryTime;
 
 /** From when on this teller may remind of it, on the store's clock; undefined: never. */
-function dueTime({lease}: LeasedRecord, {account, uid, reachesAll}: Teller): number | undefined {
+function dueTime({lease}: LeasedRecord, teller: Teller): number | undefined {
 	const due = lease.expiryTime! - remindSeconds;
-	if (uid === 0 || ownerOf(lease) === account) {
+	if (isRoot(teller) || ownerOf(lease) === teller.account) {
 		return due;
 	}
 
-	return reachesAll ? due + ownersFirstSeconds : undefined;
+	return teller.reachesAll ? due + ownersFirstSeconds : undefined;
 }
 
 export type RemindersPlan = {

@@ -2,10 +2,9 @@
 import {CanhazgpuError} from '../errors.js';
 import {acquireOrRefuse, type AcquireRequest, type Grant} from './acquisition.js';
 import type {Refusal} from './allocation.js';
-import {isLeased, planExtend, planRelease, type LeasedRecord} from './lifecycle.js';
+import {planExtend, planRelease, type LeasedRecord} from './lifecycle.js';
 import {longestSeconds} from './durations.js';
 import {timedEndOf} from './liveness.js';
-import {isSameLease} from './ownership.js';
 import {emptyPlan} from './plan.js';
 import {requirePool} from './pool.js';
 import type {World} from './ports.js';
@@ -59,13 +58,6 @@ const occasionOf = ({host}: World, {account}: Requester, {now}: Snapshot): Occas
 	account,
 });
 
-/** By the lease, and not by the record: a heartbeat rewrites that, too. */
-const isGone = (snapshot: Snapshot, records: readonly LeasedRecord[]): boolean =>
-	records.every(({index, lease}) => {
-		const record = snapshot.gpus[index];
-		return record === undefined || !isLeased(record) || !isSameLease(record.lease, lease);
-	});
-
 export type ReleaseResult = {
 	/** Sorted by GPU. */
 	readonly released: readonly LeasedRecord[];
@@ -85,7 +77,6 @@ export const release = async (world: World, requester: Requester, selection: Sel
 						result: {released: records, notYours},
 					};
 		},
-		happened: (snapshot, {released}) => isGone(snapshot, released),
 	});
 
 /** `by` adds to each lease's own end; `until` sets it, in seconds since the epoch on the store's clock. */
@@ -141,9 +132,4 @@ export const extend = async (
 				},
 			};
 		},
-		happened: (snapshot, {extended}) =>
-			extended.every(({index, expiryTime}) => {
-				const record = snapshot.gpus[index];
-				return record !== undefined && isLeased(record) && record.lease.expiryTime === expiryTime;
-			}),
 	});

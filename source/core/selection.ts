@@ -1,6 +1,6 @@
 /** Which leases a verb is about, and whether whoever asks may change them. */
 import {isLeased, type LeasedRecord} from './lifecycle.js';
-import {isSameLease, labelOf, mayChange, owns} from './ownership.js';
+import {isRoot, isSameLease, labelOf, mayChange, owns} from './ownership.js';
 import {checkIds} from './request.js';
 import type {Lease, Requester, Snapshot} from './types.js';
 
@@ -31,7 +31,7 @@ export type Selected = {
 
 function bearsLabel(lease: Lease, requester: Requester, label: string): boolean {
 	// Root names people by their label or account; for anybody else only their own leases count at all.
-	return label === requester.account && requester.uid !== 0 ? labelOf(lease) === undefined : lease.user === label;
+	return label === requester.account && !isRoot(requester) ? labelOf(lease) === undefined : lease.user === label;
 }
 
 /** Whether the record is among those that were named. */
@@ -64,7 +64,7 @@ export function select(snapshot: Snapshot, requester: Requester, selection: Sele
 			({lease}) =>
 				lease.type === 'manual' &&
 				bearsLabel(lease, requester, selection.label) &&
-				(owns(requester, lease) || (requester.uid === 0 && selection.label !== requester.account)),
+				(owns(requester, lease) || (isRoot(requester) && selection.label !== requester.account)),
 		);
 		return {records, notYours: []};
 	}

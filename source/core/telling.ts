@@ -99,6 +99,9 @@ export function tellExtensions(
 	});
 }
 
+/** Why somebody got again what they had: it was free, and nobody had given it up. */
+export const takenBack = 'taken back';
+
 /** Why somebody is refused who waited for as long as they would. */
 export const inVain = 'waited in vain';
 

@@ -5,11 +5,11 @@ Times are seconds since the Unix epoch (fractions allowed) on the store's clock 
 value is `undefined`, never 0.
 */
 
-import type {Notice} from './notices.js';
+import type {DataLoss, Notice} from './notices.js';
 import type {ProviderName} from './observation.js';
 
 export type {AuditBefore, AuditEntry, AuditKind, AuditQuery, AuditRecord} from './audit.js';
-export type {Notice} from './notices.js';
+export type {DataLoss, Notice} from './notices.js';
 export type {
 	GpuProcess,
 	GpuReading,
@@ -32,8 +32,39 @@ export type ProcessIdentity = {
 	Which pid namespace the pid counts in, such as `4026531836`. A container's pid says nothing about ours of the same number.
 	*/
 	readonly namespace?: string;
+	/** In which time namespace `startTicks` was read: the kernel shifts it for whoever reads it in another one. */
+	readonly timeNamespace?: string;
 	/** Its process group, in which what it starts stays unless it leaves. Known of a wrapper, which may end before it says what it started. */
 	readonly group?: number;
+};
+
+/** What the kernel of this machine tells of a running process, read just now. */
+export type ProcessFacts = {
+	readonly pid: number;
+	readonly startTicks: number;
+	/** It belongs to the account that runs us. */
+	readonly isOwn: boolean;
+	/** The account it belongs to, where that has a name. */
+	readonly user?: string;
+	readonly name?: string;
+	readonly commandLine?: string;
+};
+
+/** By pid. A process that has ended, or that hides, is not among them. */
+export type FactsOfProcesses = ReadonlyMap<number, ProcessFacts>;
+
+/**
+Somebody watches whether a holder stays silent that no look can judge by its process. The next heartbeat ends the watch.
+*/
+export type Silence = {
+	/** Which monotonic clock `seconds` is read from: `id` of {@link MonotonicClock}. */
+	readonly clock: string;
+	/** When the watch began, on that clock. */
+	readonly seconds: number;
+	/** The last heartbeat by then. A record that bears another one was written by a version that does not know of watches. */
+	readonly lastHeartbeat?: number;
+	/** When the watch began, on the store's clock, which may step: it tells only when another clock may take the watch over. */
+	readonly since: number;
 };
 
 /** A promise that a GPU is held, with an owner. */
@@ -60,13 +91,22 @@ export type Lease = {
 	readonly leaseId?: string;
 	/** Machine-id of the box the holder runs on. */
 	readonly machine?: string;
+	/** Absent: it could not be read. */
 	readonly bootId?: string;
 	/** The wrapper of a `run` lease. */
 	readonly holder?: ProcessIdentity;
 	/** The job of a `run` lease, or an adopted process. */
 	readonly job?: ProcessIdentity;
+	readonly silence?: Silence;
 	/** Fields of the stored record that this version does not know; written back as they were. */
 	readonly unknownFields?: Readonly<Record<string, unknown>>;
+};
+
+/** What a free GPU's record says of the lease that ended there. */
+export type EndedLease = {
+	/** An {@link EndReason}, or a word of a later version. */
+	readonly reason: string;
+	readonly leaseId?: string;
 };
 
 /**
@@ -79,6 +119,8 @@ export type GpuRecord =
 			readonly raw: string | undefined;
 			/** Absent: never used. */
 			readonly lastReleased?: number;
+			/** Which lease ended last, and why. Absent where nothing says so: the peer and earlier versions do not write it. */
+			readonly ended?: EndedLease;
 	  }
 	| {readonly kind: 'leased'; readonly index: number; readonly raw: string; readonly lease: Lease}
 	| {
@@ -89,6 +131,16 @@ export type GpuRecord =
 			/** What is wrong with it, in words for the user. */
 			readonly problem: string;
 	  };
+
+/** What somebody who waits saw of a GPU that cannot be had. Anybody may have written the words. */
+export type NotedOutage = {
+	readonly gpu: number;
+	/** `used`: without a reservation. `unknown`: it cannot be told whether it is used. */
+	readonly kind: 'broken' | 'used' | 'unknown';
+	/** The words of the tool, or the accounts that use it. */
+	readonly detail?: string;
+	readonly since: number;
+};
 
 /** Somebody who waits in line. */
 export type QueueEntry = {
@@ -110,9 +162,14 @@ export type QueueEntry = {
 	readonly lastHeartbeat: number;
 	/** When it gives up, absolute. */
 	readonly waitTimeout?: number;
+	/** Takes GPUs in spite of use without a reservation and of what is wrong with them. */
+	readonly force?: boolean;
+	/** GPUs that it cannot be served without and that cannot be had, as it saw at its last look. Absent: it can be served. */
+	readonly unavailable?: readonly NotedOutage[];
 	readonly machine?: string;
 	readonly bootId?: string;
 	readonly holder?: ProcessIdentity;
+	readonly silence?: Silence;
 	readonly unknownFields?: Readonly<Record<string, unknown>>;
 };
 
@@ -127,7 +184,7 @@ export type Pool = {
 	readonly gpuCount: number;
 	readonly provider: ProviderName;
 	/** The box the pool belongs to. Absent when the peer made the pool. */
-	readonly machine?: {readonly id: string; readonly bootId: string};
+	readonly machine?: {readonly id: string; readonly bootId?: string};
 };
 
 /** A GPU taken out of service by hand: whoever has it keeps it, and nobody new gets it. */
@@ -136,6 +193,20 @@ export type Drain = {
 	/** OS account that did it. */
 	readonly by?: string;
 	readonly since: number;
+};
+
+/** How far a store has come, by which a reader sees that it lost commits since. See `restoring.ts`. */
+export type Revision = {
+	/** Commits of this program so far; those of the peer and of earlier versions are not counted. */
+	readonly count: number;
+	/** The count at which the present run began: of an earlier run, what was committed after that is lost. */
+	readonly base: number;
+	/** Names the present run: another one after each restart of a server, and in each new file. */
+	readonly run: string;
+	/** When the first commit of this run was made, or the last that restored something. Undefined: none was made in this run. */
+	readonly since: number | undefined;
+	/** The stored form, which a commit compares; undefined when there is none. */
+	readonly raw: string | undefined;
 };
 
 /** One atomic read of the store. */
@@ -159,8 +230,13 @@ export type Snapshot = {
 	readonly noticesProblem?: string;
 	/** The stored forms, which a commit compares; undefined when there are none. */
 	readonly stored: {readonly drains: string | undefined; readonly notices: string | undefined};
+	/** The last time that the store had lost commits and somebody put back what they knew. Absent when that never was. */
+	readonly dataLoss?: DataLoss;
+	readonly revision: Revision;
 	/** When the asking user last gave back each GPU, from the newest 100 usage records; empty when nobody was named. */
 	readonly lastUsed: ReadonlyMap<number, number>;
+	/** Which attempt of the change that was asked about was carried out; undefined when none was, or nobody asked. */
+	readonly attemptDone?: number;
 };
 
 export type EndReason =
@@ -211,8 +287,11 @@ export type Liveness = 'alive' | 'stopped' | 'dead' | 'unknown';
 
 /** Who asks: the OS account, and the label the reservation shall bear. */
 export type Requester = {
+	/** The name that owns what is taken, see `requesterOf`. */
 	readonly account: string;
 	readonly uid: number;
+	/** Set where nothing vouches for the account, see `Account`. */
+	readonly userNamespace?: string;
 	/** Equal to `account` unless `--user` said otherwise. */
 	readonly label: string;
 };

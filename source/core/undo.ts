@@ -2,7 +2,7 @@
 import {CanhazgpuError} from '../errors.js';
 import {createFreshLook, isAwakeOn} from './acquisition.js';
 import {allocate, type Allocation, type Refusal} from './allocation.js';
-import {isLeased, type LeasedRecord} from './lifecycle.js';
+import type {LeasedRecord} from './lifecycle.js';
 import {mayChange, ownerOf} from './ownership.js';
 import {emptyPlan, type Plan} from './plan.js';
 import type {World} from './ports.js';
@@ -51,6 +51,7 @@ function joined(plans: readonly Plan[]): Plan {
 		...first,
 		expect: [...first.expect, ...others.flatMap(({expect}) => expect.filter(({kind}) => kind === 'gpu'))],
 		writes: plans.flatMap(({writes}) => writes),
+		usage: plans.flatMap(({usage}) => usage),
 		audit: plans.flatMap(({audit}) => audit),
 		event: event && {...event, gpus},
 	};
@@ -114,7 +115,5 @@ export async function undoRelease(world: World, requester: Requester, released: 
 				},
 			};
 		},
-		happened: (snapshot, {undone}) =>
-			snapshot.gpus.some((record) => isLeased(record) && undone.some(({leaseId}) => leaseId === record.lease.leaseId)),
 	});
 }

@@ -6,8 +6,10 @@ import {holdingsOf, type EntryRecord} from './advance.js';
 import {estimateWaits} from './estimates.js';
 import {isLeased} from './lifecycle.js';
 import {emptyPlan} from './plan.js';
+import {requireNoClone} from './pool.js';
 import type {World} from './ports.js';
-import {entryFor, outOfServiceFor, planJoin, planLeave} from './queue.js';
+import {outagesByRecord, outOfServiceFor} from './out-of-service.js';
+import {entryFor, planJoin, planLeave} from './queue.js';
 import {checkWanted, type Wanted} from './request.js';
 import {transact} from './transaction.js';
 import type {Snapshot} from './types.js';
@@ -24,18 +26,33 @@ type JoinOptions = {
 	readonly request: AcquireRequest;
 	/** Undefined: for as long as it takes. */
 	readonly waitSeconds: number | undefined;
+	/** When this entry joined first, on the store's clock: it lost its place and takes that again. Undefined: it joins at the end. */
+	readonly joinedAt?: number | undefined;
 };
 
-/** Joins the end of the line. Returns when, on the store's clock. */
-export const joinLine = async (world: World, {id, request, waitSeconds}: JoinOptions): Promise<number> => {
-	const {requester, tenure, note} = request;
+/** Joins the line. Returns when it joined first, and the present, both on the store's clock. */
+export const joinLine = async (
+	world: World,
+	{id, request, waitSeconds, joinedAt}: JoinOptions,
+): Promise<{readonly now: number; readonly joinedAt: number}> => {
+	const {requester, tenure, note, force} = request;
 	return transact(world, {
 		attempt(snapshot) {
+			requireNoClone(snapshot, world.host, world.store.location);
 			const wanted = checkWanted(request, snapshot.gpus.length);
-			const entry = entryFor({id, requester, wanted, tenure, note, waitSeconds}, world.host, snapshot.now);
-			return {plan: planJoin(entry, world.host.hostname), result: snapshot.now};
+			const {now} = snapshot;
+			const began = joinedAt ?? now;
+			const entry = {
+				...entryFor({id, requester, wanted, tenure, note, force, waitSeconds}, world.host, began),
+				lastHeartbeat: now,
+			};
+			const result = {now, joinedAt: began};
+			// Somebody who knew of it may have put it back meanwhile.
+			return snapshot.queue.some((record) => record.id === id)
+				? {plan: emptyPlan, result}
+				: {plan: planJoin(entry, world.host.hostname, joinedAt), result};
 		},
-		happened: (snapshot) => snapshot.queue.some((record) => record.id === id),
+		shownBy: 'queue',
 	});
 };
 
@@ -59,7 +76,6 @@ export async function quitLine(world: World, {id, leaseId, account, reason}: Qui
 					? {plan: emptyPlan, result: grantIn(snapshot, leaseId) ?? gaveUp}
 					: {plan: planLeave(snapshot, own, occasion, reason === 'timeout'), result: gaveUp};
 			},
-			happened: (snapshot) => snapshot.queue.every((record) => record.id !== id),
 		});
 	} catch (error) {
 		if (!isPassing(error)) {
@@ -83,7 +99,7 @@ export const waitingNews = (
 	waiting: snapshot.queue.length,
 	wanted,
 	held: holdingsOf(snapshot, own.id).map(({index}) => index),
-	outOfService: outOfServiceFor(own.entry, snapshot),
+	outOfService: outOfServiceFor(own.entry, snapshot.gpus, outagesByRecord(snapshot)),
 	unusable,
 	estimateSeconds: estimateWaits(snapshot).get(own.id),
 });

@@ -2,12 +2,9 @@
 When the one who waits looks again. A release wakes the first few at once and not the whole line: 500 waiters must not all read at
 the same moment.
 */
-import {isLeased} from './lifecycle.js';
-import {timedEndOf} from './liveness.js';
+import {entryHeartbeatSeconds} from './liveness.js';
 import {rankFor} from './queue.js';
 import type {GpuRecord, Lease, PoolEvent, Snapshot} from './types.js';
-
-export const heartbeatSeconds = 30;
 
 const shortestTickMs = 2000;
 const longestTickMs = 5000;
@@ -95,20 +92,29 @@ export function lookAfterMs(
 	return isNews && usable.length > 0 && rankFor(queue, entryId, usable, gpus.length) < wokenAtOnce ? 0 : undefined;
 }
 
-/**
-Milliseconds until the next look if nothing rings: a jittered tick, the next heartbeat, and for the first few the next expiry.
+export type LookOptions = {
+	/** Of our entry, on the store's clock. */
+	readonly lastBeat: number;
+	/** When something may be over that was seen, from now; `Infinity` when nothing can be foreseen. */
+	readonly nextEndSeconds: number;
+	/** In [0, 1). */
+	readonly random: number;
+};
 
-@param random - In [0, 1).
-*/
-export function nextLookMs(seen: Snapshot | undefined, entryId: string, lastBeat: number, random: number): number {
+/** Milliseconds until the next look if nothing rings: a jittered tick, the next heartbeat, and for the first few the next end of a lease. */
+export function nextLookMs(
+	seen: Snapshot | undefined,
+	entryId: string,
+	{lastBeat, nextEndSeconds, random}: LookOptions,
+): number {
 	const tickMs = shortestTickMs + (longestTickMs - shortestTickMs) * random;
 	if (seen === undefined) {
 		return tickMs;
 	}
 
 	const rank = rankFor(seen.queue, entryId, [], seen.gpus.length);
-	const beatMs = (lastBeat + heartbeatSeconds - seen.now) * 1000;
-	const expiries = seen.gpus.filter(isLeased).map(({lease}) => timedEndOf(lease) ?? Infinity);
-	const expiryMs = rank < wokenAtOnce ? (Math.min(...expiries) - seen.now) * 1000 + 1 : Infinity;
-	return Math.max(1, Math.min(tickMs * (1 + rank / ticksLengthenEvery), beatMs, expiryMs));
+	// Never later, although the store's clock may have stepped back.
+	const beatMs = Math.min(lastBeat + entryHeartbeatSeconds - seen.now, entryHeartbeatSeconds) * 1000;
+	const endMs = rank < wokenAtOnce ? nextEndSeconds * 1000 + 1 : Infinity;
+	return Math.max(1, Math.min(tickMs * (1 + rank / ticksLengthenEvery), beatMs, endMs));
 }

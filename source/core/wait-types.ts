@@ -36,4 +36,6 @@ export type WaitOptions = {
 	/** Aborted: leave the line, giving back what is held. */
 	readonly signal: AbortSignal;
 	readonly onProgress: (progress: Progress) => void;
+	/** Told of what fails beside the waiting and does not end it: alerts, and the end of the subscription. */
+	readonly failed?: (error: unknown) => void;
 };

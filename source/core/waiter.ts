@@ -3,18 +3,19 @@ One who waits in line. Woken by events, with a slow tick in case one was missed;
 to take. Design section 7.
 */
 import {leaseFor, type AcquireRequest, type Grant} from './acquisition.js';
-import type {EntryRecord} from './advance.js';
+import {holdingsOf, type EntryRecord} from './advance.js';
 import {createBell} from './bell.js';
-import {entryHeartbeatTimeoutSeconds} from './liveness.js';
+import {entryHeartbeatSeconds, entryHeartbeatTimeoutSeconds, isEntryBeatDue, secondsToNextEnd} from './liveness.js';
 import {createNoticeTeller, type NoticeTeller} from './notice-teller.js';
 import type {World} from './ports.js';
-import {planEntryHeartbeat} from './queue.js';
+import {isSameNote} from './out-of-service.js';
+import {planEntryHeartbeat, planEntryNote} from './queue.js';
 import {checkWanted} from './request.js';
 import {readLiving} from './transaction.js';
 import type {Observation, PoolEvent, Snapshot} from './types.js';
 import {grantIn, isPassing, joinLine, quitLine, waitingNews} from './wait-place.js';
 import {planWithLook} from './wait-plan.js';
-import {heartbeatSeconds, lookAfterMs, nextLookMs, pictureAfter} from './wait-schedule.js';
+import {lookAfterMs, nextLookMs, pictureAfter} from './wait-schedule.js';
 import type {GaveUp, Progress, WaitOptions} from './wait-types.js';
 
 const conflictWaitMs = 20;
@@ -40,9 +41,12 @@ export class Waiter {
 	readonly #tellNotices: NoticeTeller;
 	#telling: Promise<void> | undefined;
 	readonly #ended = new AbortController();
-	#entryId: string;
+	readonly #entryId: string;
+	/** On the store's clock: what its place in the line goes by. */
+	#joinedAt: number | undefined;
 	#deadlineMs = Infinity;
 	#lastBeat = 0;
+	#seenAtMs = -Infinity;
 	#hadOutage = false;
 	/** What the next wait goes by: the last read, and the events since. */
 	#picture: Snapshot | undefined;
@@ -88,7 +92,11 @@ export class Waiter {
 					return await this.#leave('timeout');
 				}
 
-				const lookMs = nextLookMs(this.#picture, this.#entryId, this.#lastBeat, clock.random());
+				const lookMs = nextLookMs(this.#picture, this.#entryId, {
+					lastBeat: this.#lastBeat,
+					nextEndSeconds: this.#picture === undefined ? Infinity : secondsToNextEnd(this.#picture, this.#world.host),
+					random: clock.random(),
+				});
 				await this.#bell.wait(clock, Math.min(lookMs, this.#deadlineMs - clock.monotonicMs()), signal);
 			}
 
@@ -98,16 +106,28 @@ export class Waiter {
 			throw error;
 		} finally {
 			this.#ended.abort();
-			await Promise.all([unsubscribe(), this.#telling]);
+			await Promise.all([this.#beside(unsubscribe()), this.#telling]);
+		}
+	}
+
+	/** Work whose failure ends no waiting, and takes nothing from a grant. Never rejects. */
+	async #beside(work: Promise<void>): Promise<void> {
+		try {
+			await work;
+		} catch (error) {
+			this.#options.failed?.(error);
 		}
 	}
 
 	async #join(): Promise<void> {
-		this.#lastBeat = await joinLine(this.#world, {
+		const {now, joinedAt} = await joinLine(this.#world, {
 			id: this.#entryId,
 			request: this.#request,
 			waitSeconds: this.#options.waitSeconds,
+			joinedAt: this.#joinedAt,
 		});
+		this.#lastBeat = now;
+		this.#joinedAt = joinedAt;
 	}
 
 	async #leave(reason: GaveUp['reason']): Promise<Grant | GaveUp> {
@@ -125,7 +145,7 @@ export class Waiter {
 		}
 
 		if (afterMs !== undefined) {
-			void this.#bell.ringAfter(this.#world.clock, afterMs, this.#ended.signal);
+			void this.#beside(this.#bell.ringAfter(this.#world.clock, afterMs, this.#ended.signal));
 		}
 
 		const place = this.#picture?.queue.findIndex(({id}) => id === this.#entryId) ?? -1;
@@ -171,11 +191,11 @@ export class Waiter {
 			}
 
 			this.#hadOutage = false;
-			if (snapshot.now - this.#lastBeat >= heartbeatSeconds) {
-				// A conflict is as good: somebody changed the entry, so it was seen.
+			if (isEntryBeatDue(own.entry, this.#lastBeat, snapshot.now)) {
+				// After a conflict the next read shows whether somebody still watches for our silence.
 				await store.commit(planEntryHeartbeat(snapshot, own));
 				this.#lastBeat = snapshot.now;
-				continue;
+				// Nothing is read again for it: in a long queue heartbeats are most of the work. A grant from what was read conflicts, and is tried again.
 			}
 
 			const advance = await planWithLook(this.#world, snapshot, {
@@ -183,8 +203,10 @@ export class Waiter {
 				leaseId: this.#leaseId,
 				entryId: this.#entryId,
 				look: this.#look,
+				isLookDue: this.#isLookDue(snapshot, own),
 				seen: (observation) => {
-					this.#telling = this.#tellNotices(snapshot, observation);
+					this.#seenAtMs = clock.monotonicMs();
+					this.#telling = this.#beside(this.#tellNotices(snapshot, observation));
 				},
 			});
 			if (advance === 'read again') {
@@ -192,6 +214,11 @@ export class Waiter {
 			}
 
 			if (advance.kind === 'nothing') {
+				if (advance.note !== undefined && !isSameNote(advance.note.unavailable, own.entry.unavailable)) {
+					await store.commit(planEntryNote(own, advance.note.unavailable));
+					continue;
+				}
+
 				this.#tell(waitingNews(snapshot, own, wanted, advance.unusable));
 				return undefined;
 			}
@@ -218,6 +245,12 @@ export class Waiter {
 		}
 	}
 
+	/** Others go by what it holds and by what it has written down, so that is looked at again as often as its heart beats. */
+	#isLookDue(snapshot: Snapshot, {id, entry}: EntryRecord): boolean {
+		const matters = entry.unavailable !== undefined || holdingsOf(snapshot, id).length > 0;
+		return matters && this.#world.clock.monotonicMs() - this.#seenAtMs >= entryHeartbeatSeconds * 1000;
+	}
+
 	/** Our entry is gone from the line. Undefined: joined again. */
 	async #missing(snapshot: Snapshot): Promise<Grant | GaveUp | undefined> {
 		const grant = grantIn(snapshot, this.#leaseId);
@@ -225,12 +258,12 @@ export class Waiter {
 			return grant;
 		}
 
-		if (!this.#hadOutage && snapshot.now - this.#lastBeat < entryHeartbeatTimeoutSeconds) {
+		const hasLostData = (snapshot.dataLoss?.restoredAt ?? 0) >= this.#lastBeat;
+		if (!this.#hadOutage && !hasLostData && snapshot.now - this.#lastBeat < entryHeartbeatTimeoutSeconds) {
 			return {kind: 'gave-up', reason: 'removed'};
 		}
 
 		// Lost with the store's data, or dropped by a peer while we were stopped.
-		this.#entryId = this.#world.clock.uuid();
 		await this.#join();
 		this.#tell({kind: 'rejoined'});
 		return undefined;

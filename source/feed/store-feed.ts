@@ -2,9 +2,8 @@
 Keeps a face's picture of the pool up to date: subscribe, then read; then read again whenever something may have changed.
 */
 import {CanhazgpuError} from '../errors.js';
-import {isLeased} from '../core/lifecycle.js';
-import {timedEndOf} from '../core/liveness.js';
-import type {World} from '../core/ports.js';
+import {secondsToNextEnd} from '../core/liveness.js';
+import type {Host, World} from '../core/ports.js';
 import {readToShow} from '../core/transaction.js';
 import type {Snapshot} from '../core/types.js';
 
@@ -28,16 +27,11 @@ const coolingMs = 50;
 const safetyMs = 10_000;
 const longestRetryMs = 5000;
 
-/** When to read again if nothing happens: at the next expiry, and in any case soon. */
-function nextReadMs(snapshot: Snapshot): number {
-	// What is over already and still there is in a store that takes no changes.
-	const expiries = snapshot.gpus
-		.filter(isLeased)
-		.map(({lease}) => timedEndOf(lease))
-		.filter((time) => time !== undefined && time > snapshot.now) as readonly number[];
+/** When to read again if nothing happens: at the next end of a lease, and in any case soon. */
+function nextReadMs(snapshot: Snapshot, host: Host): number {
 	// A little late, so that the lease has ended when it is read.
-	const untilExpiryMs = (Math.min(...expiries) - snapshot.now) * 1000 + 20;
-	return Math.min(safetyMs, Math.max(coolingMs, untilExpiryMs));
+	const untilEndMs = secondsToNextEnd(snapshot, host) * 1000 + 20;
+	return Math.min(safetyMs, Math.max(coolingMs, untilEndMs));
 }
 
 const retryMs = (failures: number): number => Math.min(longestRetryMs, 250 * 2 ** Math.min(failures, 10));
@@ -92,7 +86,7 @@ export function startStoreFeed(world: World, listener: FeedListener): Feed {
 			if (losses === lossesBefore) {
 				failures = 0;
 				listener.arrived(snapshot);
-				readIn(nextReadMs(snapshot));
+				readIn(nextReadMs(snapshot, world.host));
 			} else {
 				readIn(retryMs(failures));
 			}

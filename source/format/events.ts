@@ -1,5 +1,5 @@
 /** What happened, in words for people and as JSON: a record of the audit trail as every face shows it. */
-import {inVain} from '../core/telling.js';
+import {inVain, takenBack} from '../core/telling.js';
 import type {AuditEntry, AuditKind, AuditRecord} from '../core/types.js';
 import {localDay} from './days.js';
 import {roughDuration, timestamp, typedDuration} from './durations.js';
@@ -33,11 +33,13 @@ function grantWords(record: AuditRecord): string {
 	const why =
 		reason === 'restored'
 			? ' back after the store had lost them'
-			: reason === 'undone'
-				? ' back'
-				: reason === undefined
-					? ''
-					: `, for ${harmless(reason)}`;
+			: reason === takenBack
+				? ' back, which nobody had given up'
+				: reason === 'undone'
+					? ' back'
+					: reason === undefined
+						? ''
+						: `, for ${harmless(reason)}`;
 	return [
 		`${whoWords(record)} got ${gpuWords(gpus)}`,
 		owner === undefined ? '' : ` for ${harmless(owner)}`,
@@ -66,7 +68,8 @@ const endings: Readonly<Record<string, string>> = {
 const agoWords = ({time, until}: AuditRecord): string =>
 	until === undefined || time - until < 60 ? '' : ` ${roughDuration(time - until)} ago`;
 
-const endingWords = (reason: string): string =>
+/** Why a lease ended, or somebody left the line, in words: after a colon. */
+export const endingWords = (reason: string): string =>
 	(Object.hasOwn(endings, reason) ? endings[reason] : undefined) ?? harmless(reason);
 
 const endWords = (record: AuditRecord): string =>
@@ -98,10 +101,11 @@ const poolWords = ({count, provider}: Pick<AuditRecord, 'count' | 'provider'>): 
 		.join(' ');
 
 function changedPoolWords(record: AuditRecord): string {
-	const {reason, before = {}} = record;
+	const {reason, until, before = {}} = record;
 	const now = poolWords(record);
 	if (reason === 'restored') {
-		return `${whoWords(record)} put the pool back after the store had lost it: ${now}`;
+		const asOf = until === undefined ? '' : `, with all that was known at ${eventTime(until, record.time)}`;
+		return `${whoWords(record)} put the pool back after the store had lost it: ${now}${asOf}`;
 	}
 
 	const was = poolWords(before);
@@ -122,7 +126,8 @@ const facts: Readonly<Record<AuditKind, (record: AuditRecord) => string>> = {
 		record.reason === inVain
 			? `${whoWords(record)} waited in vain for ${wantedWords(record)}`
 			: `${whoWords(record)} asked for ${wantedWords(record)} and got nothing${afterColon(record.reason)}`,
-	joined: (record) => `${whoWords(record)} waits in line for ${wantedWords(record)}`,
+	joined: (record) =>
+		`${whoWords(record)} waits in line for ${wantedWords(record)}${record.reason === 'restored' ? ' again, after the store had lost the place' : ''}`,
 	left: leaveWords,
 	drained: (record) =>
 		`${whoWords(record)} took ${gpuWords(record.gpus)} out of service${afterColon(record.reason)}${formerReason(record)}`,

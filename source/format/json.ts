@@ -14,5 +14,10 @@ const harmless = (json: string): string => json.replaceAll(acting, (character) =
 /** JSON for people and programs: indented, and whatever text it holds can do nothing to a terminal. No data is lost. */
 export const harmlessJson = (value: unknown): string => harmless(JSON.stringify(value, undefined, 2));
 
-/** The same on one line. */
-export const harmlessJsonLine = (value: unknown): string => harmless(JSON.stringify(value));
+/**
+The same on one line.
+
+@param change - Makes each value within into what is written of it.
+*/
+export const harmlessJsonLine = (value: unknown, change?: (key: string, inner: unknown) => unknown): string =>
+	harmless(JSON.stringify(value, change));

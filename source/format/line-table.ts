@@ -4,7 +4,8 @@ import type {QueueEntry} from '../core/types.js';
 import {longDuration, timestamp} from './durations.js';
 import type {Paint} from './paint.js';
 import {ruledTable, type Sacrifices} from './table.js';
-import {sanitize, shorten} from './text.js';
+import {outageWords, stuckWords} from './out-of-service.js';
+import {sanitize, shorten, shownNote} from './text.js';
 import {outOfServiceWords, wantedWords} from './waiting.js';
 
 const wantedBy = ({requestedIds, requestedCount}: QueueEntry) =>
@@ -27,6 +28,13 @@ function estimateWords({isPossible, outOfService, estimateSeconds}: LineRow): st
 	);
 }
 
+/** A line for each who waits for what is out of service, after the table. */
+const stuckLines = (rows: readonly LineRow[]): readonly string[] =>
+	rows.flatMap((row) => {
+		const words = stuckWords(row);
+		return words === undefined ? [] : [`#${row.position} ${words}`];
+	});
+
 const sacrifices: Sacrifices = [
 	['NOTE', 20],
 	['TYPE', 0],
@@ -46,6 +54,9 @@ The table of `canhazgpu queue`.
 @param width - Of the terminal; without one nothing is left out.
 */
 export const lineTable = (rows: readonly LineRow[], paint: Paint, width?: number): string =>
+	[placesTable(rows, paint, width), ...stuckLines(rows)].join('\n');
+
+const placesTable = (rows: readonly LineRow[], paint: Paint, width: number | undefined): string =>
 	ruledTable(
 		['#', 'ID', 'USER', 'WANTS', 'GOT', 'TYPE', 'WAITED', 'ESTIMATE', 'NOTE'],
 		rows.map((row) => {
@@ -76,7 +87,7 @@ const nanosecondsPerSecond = 1e9;
 
 /** `queue --json`, with the peer's keys and ours (position, wait_seconds, estimate in seconds) beside them. */
 export function lineJson(rows: readonly LineRow[]) {
-	const entries = rows.flatMap(({entry, position, held, waitedSeconds, outOfService, estimateSeconds}) =>
+	const entries = rows.flatMap(({entry, position, held, waitedSeconds, outOfService, outages, estimateSeconds}) =>
 		entry === undefined
 			? []
 			: [
@@ -89,13 +100,22 @@ export function lineJson(rows: readonly LineRow[]) {
 						allocated_gpus: held,
 						reservation_type: entry.reservationType,
 						expiry_duration: entry.expirySeconds === undefined ? undefined : entry.expirySeconds * nanosecondsPerSecond,
-						note: entry.note,
+						note: shownNote(entry.note),
 						enqueue_time: timestamp(entry.enqueueTime),
 						last_heartbeat: timestamp(entry.lastHeartbeat),
 						wait_timeout: entry.waitTimeout === undefined ? undefined : timestamp(entry.waitTimeout),
 						position,
 						wait_seconds: Math.floor(waitedSeconds),
 						out_of_service: outOfService.length === 0 ? undefined : outOfService,
+						waits_for:
+							outOfService.length === 0
+								? undefined
+								: outages.map((outage, index) => ({
+										gpu_id: outOfService[index],
+										kind: outage.kind,
+										reason: outageWords(outage),
+										since: outage.since === undefined ? undefined : timestamp(outage.since),
+									})),
 						estimate: estimateSeconds === undefined ? undefined : Math.ceil(estimateSeconds),
 					},
 				],

@@ -1,10 +1,16 @@
 import {CanhazgpuError} from '../errors.js';
-import {labelOf, ownerOf} from '../core/ownership.js';
+import {doubtAbout, labelOf, ownerOf} from '../core/ownership.js';
 import type {NotYours} from '../core/selection.js';
+import type {Requester} from '../core/types.js';
 import {sanitize} from './text.js';
 
 /** What to say when somebody names GPUs that others hold. */
-export function notYoursError(verb: 'release' | 'extend', notYours: readonly NotYours[]): CanhazgpuError {
+export function notYoursError(
+	verb: 'release' | 'extend',
+	notYours: readonly NotYours[],
+	requester: Requester,
+): CanhazgpuError {
+	const who = doubtAbout(requester) ?? `Only the holder's account or root may ${verb} it.`;
 	const held = notYours.map(({index, lease}) => {
 		const label = labelOf(lease);
 		const owner = sanitize(ownerOf(lease));
@@ -14,7 +20,7 @@ export function notYoursError(verb: 'release' | 'extend', notYours: readonly Not
 		'not-owner',
 		`No reservations found for current user on GPU(s): [${notYours.map(({index}) => index).join(' ')}]`,
 		{
-			hint: `${held.join(', ')}. Nothing was changed: only the holder's account or root may ${verb} it.`,
+			hint: `${held.join(', ')}. Nothing was changed. ${who}`,
 			details: notYours,
 		},
 	);

@@ -77,10 +77,14 @@ export const reportJson = ({rows, totalGpuHours, totalReservations, uniqueUsers,
 	days,
 });
 
-/** One field, by RFC 4180; what a spreadsheet would take for a formula is made text. */
+/** Whether a spreadsheet would take it for a formula, also by a full-width or small form of its first sign. */
+const isFormula = (text: string): boolean => /^[+\-=@\u{2212}]/v.test(text.normalize('NFKC'));
+
+/** One field, by RFC 4180, and one field also to programs that split at `;`. A formula is made text, as OWASP advises. */
 function field(text: string): string {
-	const harmless = sanitize(text).replace(/^[+\-=@]/v, "'$&");
-	return /[",]/v.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
+	const plain = sanitize(text);
+	const harmless = isFormula(plain) ? `'${plain}` : plain;
+	return /[",;]/v.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
 }
 
 export const reportCsv = ({rows}: Report, by: string): string =>

@@ -1,5 +1,5 @@
 /** Commands as a person would type them. */
-import {CanhazgpuError} from '../errors.js';
+import {CanhazgpuError, cutShort} from '../errors.js';
 
 const safe = /^[\w%+,\-.\/:=@]+$/v;
 
@@ -33,7 +33,7 @@ export function shellWords(line: string): readonly string[] {
 	}
 
 	if (end < line.length) {
-		throw new CanhazgpuError('usage', `A quote or a backslash has no other half: ${line.slice(end)}`);
+		throw new CanhazgpuError('usage', `A quote or a backslash has no other half: ${cutShort(line.slice(end))}`);
 	}
 
 	return word === undefined ? words : [...words, word];

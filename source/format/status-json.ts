@@ -4,6 +4,7 @@
 import type {StatusRow} from '../core/status.js';
 import type {GpuProcess, MigInstance, Observation} from '../core/types.js';
 import {longDuration, timestamp} from './durations.js';
+import {shownNote} from './text.js';
 import {detailWords, stateWords, unreservedNames, unreservedWords, userWords, validationWords} from './status-words.js';
 
 const time = (seconds: number | undefined): string | undefined =>
@@ -48,7 +49,7 @@ const rowJson = (row: StatusRow, {simulated}: Observation) => ({
 	user: row.owner === undefined && row.state !== 'unreserved' ? undefined : userWords(row),
 	duration: row.heldSeconds === undefined ? undefined : longDuration(row.heldSeconds),
 	type: row.lease?.type.toUpperCase(),
-	note: row.lease?.note,
+	note: shownNote(row.lease?.note),
 	details: absentWhenBlank(detailWords(row)),
 	validation: validationWords(row) === '-' ? undefined : validationWords(row),
 	model: row.model && {provider: row.model.provider, model: row.model.model},

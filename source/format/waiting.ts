@@ -43,7 +43,7 @@ export function progressWords(progress: Progress, hasEstimate = true): string {
 		}
 
 		case 'rejoined': {
-			return 'The place in line was lost: joined again, at the end';
+			return 'The place in line was lost: joined again, where it was';
 		}
 	}
 }

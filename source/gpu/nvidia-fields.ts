@@ -78,9 +78,10 @@ export const gpuFields = (refused: ReadonlySet<string>, driverMajor = Infinity):
 };
 
 /**
-What is asked of every process (`nvidia-smi --help-query-compute-apps`). The name comes last, as it may hold commas.
+What is asked of every process (`nvidia-smi --help-query-compute-apps`). The kernel tells its name: in a table without quotes, a name that
+its owner chose could pass for a row about another process.
 */
-export const processFields = ['gpu_uuid', 'pid', 'used_gpu_memory', 'process_name'] as const;
+export const processFields = ['gpu_uuid', 'pid', 'used_gpu_memory'] as const;
 
 export type Query = '--query-gpu' | '--query-compute-apps';
 

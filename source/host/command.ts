@@ -1,6 +1,7 @@
 import {accessSync, constants, statSync} from 'node:fs';
 import path from 'node:path';
 import {CanhazgpuError} from '../errors.js';
+import {pathOf} from './exact-text.js';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -103,7 +104,7 @@ const hintFor = (command: string, environment: Environment): string | undefined 
 */
 const judge = (file: string): CommandLookup => {
 	try {
-		accessSync(file, constants.X_OK);
+		accessSync(pathOf(file), constants.X_OK);
 		return isDirectory(file) ? {kind: 'not-executable', file} : {kind: 'found', file};
 	} catch (error) {
 		return (error as NodeJS.ErrnoException).code === 'EACCES' ? {kind: 'not-executable', file} : {kind: 'not-found'};
@@ -112,7 +113,7 @@ const judge = (file: string): CommandLookup => {
 
 const kindOf = (file: string): 'directory' | 'file' | 'unknown' => {
 	try {
-		return statSync(path.resolve(file)).isDirectory() ? 'directory' : 'file';
+		return statSync(pathOf(path.resolve(file))).isDirectory() ? 'directory' : 'file';
 	} catch {
 		return 'unknown';
 	}

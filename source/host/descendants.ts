@@ -100,7 +100,7 @@ immediately before. What may not be signalled, such as a process of another acco
 
 A process that is stopped is woken, or it would not notice.
 */
-export const signalOne = (target: Running, signal: 'SIGINT' | 'SIGKILL'): void => {
+export const signalOne = (target: Running, signal: 'SIGINT' | 'SIGTERM' | 'SIGKILL'): void => {
 	const stat = readStat(target.pid);
 	if (typeof stat !== 'object' || stat.startTicks !== target.startTicks || hasEnded(stat)) {
 		return;

@@ -4,10 +4,8 @@ import tty from 'node:tty';
 import {readStat} from './proc.js';
 
 /**
-Whether this process was started so as to outlive its terminal, by nohup(1) or a script that does the same.
-
-Node gives every signal its default action as it starts, and libuv does so again in each child: that SIGHUP was ignored when we were
-started can no longer be read anywhere, and a job that was meant to outlive the terminal would die with it. So it is inferred:
+Whether this process seems to have been started so as to outlive its terminal, by nohup(1) or a script that does the same: for where it is
+not known (see `inherited.ts`), as with `node dist/cli.js`. So it is inferred:
 
 - GNU nohup opens /dev/null for writing only, as stdin, when stdin was a terminal. Nobody else does that.
 - Output that would go to a terminal is put into a file `nohup.out`.
@@ -16,9 +14,9 @@ started can no longer be read anywhere, and a job that was meant to outlive the 
   `nohup canhazgpu run ... </dev/null >log 2>&1 &` leaves. The same without nohup looks no different, and survives as well; the worst
   of it is a job that goes on when its terminal is closed, while the opposite mistake kills one that had to go on.
 
-Anything that keeps one of the three on a terminal is not taken for nohup, whatever else is true: see {@link nohupPrefix}.
+Anything that keeps one of the three on a terminal is not taken for nohup, whatever else is true.
 */
-export const isHangUpIgnored = (): boolean => {
+export const seemsToIgnoreHangUp = (): boolean => {
 	if ([0, 1, 2].some((descriptor) => tty.isatty(descriptor))) {
 		return false;
 	}
@@ -30,29 +28,6 @@ export const isHangUpIgnored = (): boolean => {
 		isInBackground()
 	);
 };
-
-/**
-What goes before a command so that it ignores SIGHUP: nohup(1) replaces itself by the command, so the pid is the command's. It
-touches stdin, stdout and stderr only where they are terminals, which is why we want none.
-*/
-export const nohupPrefix: readonly string[] = ['nohup'];
-
-/**
-Goes on when the terminal goes away, if {@link isHangUpIgnored}: for the time before there is a job, such as waiting in line. Gives
-back the way to stop.
-*/
-export const keepNohup = (): (() => void) => {
-	if (!isHangUpIgnored()) {
-		return nothing;
-	}
-
-	process.on('SIGHUP', nothing);
-	return () => {
-		process.off('SIGHUP', nothing);
-	};
-};
-
-const nothing = () => undefined;
 
 const isNullForWriting = (): boolean => {
 	// Octal, of which the last digit tells reading (0), writing (1) or both (2).

@@ -1,6 +1,8 @@
 import os from 'node:os';
 import type {Host} from '../core/ports.js';
+import {readUserNamespace} from '../user-namespace.js';
 import {readBootId, readMachineId} from './machine.js';
+import {monotonicClockId, monotonicSeconds} from './monotonic.js';
 import {livenessOfOrphans} from './orphans.js';
 import {liveness, ownIdentity} from './processes.js';
 import {createUsers, ownUid} from './users.js';
@@ -10,13 +12,23 @@ This machine, read once; costs a few file reads, and a call of `getent` when our
 */
 export const createHost = (users = createUsers()): Host => {
 	const machineId = readMachineId();
+	const bootId = readBootId();
+	const self = ownIdentity();
 	const uid = ownUid();
 	return {
 		hostname: os.hostname(),
 		machineId,
-		bootId: readBootId(machineId),
-		self: ownIdentity(),
-		account: uid === undefined ? {name: os.userInfo().username, uid: -1} : {name: users.nameOfSync(uid), uid},
+		bootId,
+		monotonic: {
+			id: monotonicClockId({machineId, bootId, timeNamespace: self.timeNamespace}),
+			seconds: monotonicSeconds,
+		},
+		uptimeSeconds: () => os.uptime(),
+		self,
+		account:
+			uid === undefined
+				? {name: os.userInfo().username, uid: -1}
+				: {name: users.nameOfSync(uid), uid, userNamespace: readUserNamespace()},
 		liveness: (processes) => liveness(processes),
 		orphansOf: (dead) => livenessOfOrphans(dead),
 	};

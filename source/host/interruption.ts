@@ -1,13 +1,13 @@
 import os from 'node:os';
 import process from 'node:process';
-import {isHangUpIgnored, keepNohup} from './hang-up.js';
+import {isIgnored, keepIgnoring} from './ignored-signals.js';
 import {surviveLostOutput} from './terminal.js';
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
 Ctrl-C, SIGTERM and SIGHUP as an AbortSignal. Until `end` they do not kill this process, and neither does a terminal that is gone: its
-SIGHUP comes in order. Under nohup a SIGHUP is nothing.
+SIGHUP comes in order. A signal that is ignored since the start, as SIGHUP under nohup, is nothing.
 */
 export function listenForInterruption() {
 	const controller = new AbortController();
@@ -22,8 +22,8 @@ export function listenForInterruption() {
 	};
 
 	surviveLostOutput();
-	const leaveNohup = keepNohup();
-	const heard = signals.filter((name) => name !== 'SIGHUP' || !isHangUpIgnored());
+	const heard = signals.filter((name) => !isIgnored(name));
+	const stopIgnoring = keepIgnoring();
 	for (const name of heard) {
 		process.on(name, listener);
 	}
@@ -32,7 +32,7 @@ export function listenForInterruption() {
 		signal: controller.signal,
 		exitCode: () => exitCode,
 		end() {
-			leaveNohup();
+			stopIgnoring();
 			for (const name of heard) {
 				process.removeListener(name, listener);
 			}

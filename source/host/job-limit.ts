@@ -1,7 +1,7 @@
 import {performance} from 'node:perf_hooks';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {bearersOf, descendantsOf, isRunning, listProcesses, type Running, signalOne} from './descendants.js';
-import {runTool} from './spawn.js';
+import {runSystemTool} from './system-tool.js';
 
 /**
 The longest a timer can wait; more would wrap around to no wait at all.
@@ -41,7 +41,11 @@ type Options = {
 	*/
 	readonly mark: string;
 	/**
-	Between SIGINT and SIGKILL.
+	What asks it to end: a job that ignores SIGINT since its start would not even notice that.
+	*/
+	readonly request: 'SIGINT' | 'SIGTERM';
+	/**
+	Between that and SIGKILL.
 	*/
 	readonly graceSeconds: number;
 };
@@ -66,7 +70,7 @@ is also that of whoever started us.
 What has left the tree of processes (a daemon's parent ends so that it does) is known by its environment. Only a process that did both,
 left the tree before the limit and got rid of its environment, or changed the account, escapes.
 */
-export const endJob = async ({job, mark, graceSeconds}: Options): Promise<void> => {
+export const endJob = async ({job, mark, request, graceSeconds}: Options): Promise<void> => {
 	const known = new Map<string, Running>([[keyOf(job), job]]);
 	const living = () =>
 		known
@@ -93,12 +97,12 @@ export const endJob = async ({job, mark, graceSeconds}: Options): Promise<void> 
 		const others = processes
 			.values()
 			.filter((process) => process.startTicks >= job.startTicks && !known.has(keyOf(process)));
-		add(await bearersOf(mark, others.toArray(), runTool));
+		add(await bearersOf(mark, others.toArray(), runSystemTool));
 	};
 
 	await search(true);
 	for (const process of living()) {
-		signalOne(process, 'SIGINT');
+		signalOne(process, request);
 	}
 
 	const killAtMs = performance.now() + graceSeconds * 1000;
@@ -138,11 +142,11 @@ The same for a job of which no more is known than that it is our child: where th
 alone.
 */
 export const endChild = async (
-	child: {readonly kill: (signal: 'SIGINT' | 'SIGKILL') => unknown},
+	child: {readonly kill: (signal: 'SIGINT' | 'SIGTERM' | 'SIGKILL') => unknown},
 	ended: Promise<unknown>,
-	graceSeconds: number,
+	{request, graceSeconds}: Pick<Options, 'request' | 'graceSeconds'>,
 ): Promise<void> => {
-	child.kill('SIGINT');
+	child.kill(request);
 	const callOff = afterSeconds(graceSeconds, () => {
 		child.kill('SIGKILL');
 	});

@@ -1,8 +1,8 @@
 import {type ChildProcess, spawn} from 'node:child_process';
 import {fstatSync} from 'node:fs';
 import {CanhazgpuError} from '../errors.js';
-import {type Environment, findCommand, checkCommand} from './command.js';
-import {nohupPrefix} from './hang-up.js';
+import {type Environment, checkCommand} from './command.js';
+import {launcherOf, needsLauncher, type Manner} from './job-launcher.js';
 import {withoutSecrets} from './secrets.js';
 
 type Options = {
@@ -12,29 +12,37 @@ type Options = {
 	Complete environment of the child, which is not given what is secret in it.
 	*/
 	readonly environment: Environment;
-	/**
-	Whether the child shall ignore SIGHUP.
-	*/
-	readonly ignoresHangUp: boolean;
+	readonly manner: Manner;
 };
 
 /**
 Starts a command with our own stdin, stdout and stderr, in our own process group: never a shell, and nothing that keeps it from being
-in the terminal's foreground.
+in the terminal's foreground. What Node cannot do, such as passing bytes that are no UTF-8, is done on the way: see `job-launcher.ts`.
 
 @throws CanhazgpuError `command-not-found`, `command-not-executable`, or `failed` when the machine has no room for a process.
 */
 export const spawnJob = async ({
 	command,
 	args,
-	environment,
-	ignoresHangUp,
+	environment: given,
+	manner,
 }: Options): Promise<ChildProcess & {readonly pid: number}> => {
-	const file = checkCommand(command, environment);
-	const prefix = ignoresHangUp && findCommand(nohupPrefix[0] ?? '', environment) === 'found' ? nohupPrefix : [];
+	const file = checkCommand(command, given);
+	const environment = withoutSecrets(given);
+	const words = [command, ...args] as const;
+	const launcher = needsLauncher(words, environment, manner) ? launcherOf(words, environment, manner) : undefined;
+	const stdio = stdioFor(args);
+	if (launcher !== undefined) {
+		try {
+			return await start(launcher, {environment: {}, stdio});
+		} catch (error) {
+			throw startFailure(error, file);
+		}
+	}
+
 	try {
 		// Not every runtime finds it where we did: in an empty entry of PATH, say.
-		return await start([...prefix, command, ...args], environment, prefix.length === 0 ? file : undefined);
+		return await start(words, {environment, stdio, file});
 	} catch (error) {
 		// A script without `#!`: POSIX wants it run by sh, and not every C library does so by itself.
 		if (codeOf(error) !== 'ENOEXEC') {
@@ -43,21 +51,29 @@ export const spawnJob = async ({
 	}
 
 	try {
-		return await start([...prefix, '/bin/sh', file, ...args], environment);
+		return await start(['/bin/sh', file, ...args], {environment, stdio});
 	} catch (error) {
 		throw startFailure(error, file);
 	}
 };
 
+type StartOptions = {
+	readonly environment: Environment;
+	readonly stdio: Stdio[];
+	/**
+	The program, when its name is another than the first word.
+	*/
+	readonly file?: string;
+};
+
 const start = async (
-	[command = '', ...args]: readonly string[],
-	environment: Environment,
-	file = command,
+	[command, ...args]: readonly [string, ...string[]],
+	{environment, stdio, file = command}: StartOptions,
 ): Promise<ChildProcess & {readonly pid: number}> => {
 	const child = spawn(file, args, {
 		argv0: command,
-		env: withoutSecrets(environment),
-		stdio: stdioFor(args),
+		env: environment,
+		stdio,
 		detached: false,
 	});
 	if (hasPid(child)) {

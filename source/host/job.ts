@@ -3,10 +3,12 @@ import type {ChildProcess} from 'node:child_process';
 import os from 'node:os';
 import process from 'node:process';
 import type {ProcessIdentity} from '../core/types.js';
-import type {Environment} from './command.js';
-import {isHangUpIgnored} from './hang-up.js';
+import {checkCommand, type Environment} from './command.js';
+import {exactEnvironment, exactWords} from './exact-text.js';
+import {ignoredSignals, isIgnored, keepIgnoring} from './ignored-signals.js';
+import {callersOpenFiles, ownOpenFiles} from './inherited.js';
 import {afterSeconds, endChild, endJob} from './job-limit.js';
-import {relaySignals, type SignalRelay} from './job-signals.js';
+import {relaySignals} from './job-signals.js';
 import {spawnJob} from './job-spawn.js';
 import {readStat} from './proc.js';
 import {childIdentity} from './processes.js';
@@ -24,7 +26,7 @@ export type JobOptions = {
 	*/
 	readonly timeoutSeconds?: number;
 	/**
-	Between the time limit's SIGINT and its SIGKILL. 30 unless told.
+	Between the time limit's SIGINT, or SIGTERM where SIGINT is ignored, and its SIGKILL. 30 unless told.
 	*/
 	readonly graceSeconds?: number;
 	/**
@@ -59,6 +61,16 @@ export type Job = {
 };
 
 const timedOutExitCode = 124;
+
+/**
+Whether these words, the last of our own command line, name a command that could be started now.
+
+@throws CanhazgpuError `command-not-found`, `command-not-executable`.
+*/
+export const checkJob = (words: readonly [string, ...string[]], environment: Environment): void => {
+	checkCommand(exactWords(words)[0], exactEnvironment(environment));
+};
+
 const markVariable = 'CANHAZGPU_JOB';
 
 /**
@@ -80,13 +92,25 @@ export const startJob = async ({
 }: JobOptions): Promise<Job> => {
 	surviveLostOutput();
 	const mark = randomUUID();
+	const ignored = ignoredSignals();
+	const stopIgnoring = keepIgnoring();
 	const relay = relaySignals();
-	const child = await spawnOrClose(relay, {
-		command,
-		args,
-		ignoresHangUp: isHangUpIgnored(),
-		// A job within a job bears the marks of both.
-		environment: {...environment, [markVariable]: [environment[markVariable], mark].filter(Boolean).join(',')},
+	const letGo = () => {
+		relay.close();
+		stopIgnoring();
+	};
+
+	const openFiles = callersOpenFiles();
+	const [exactCommand, ...exactArgs] = exactWords([command, ...args] as const);
+	const child = await spawnOrClose(letGo, {
+		command: exactCommand,
+		args: exactArgs,
+		manner: {ignored, openFiles: openFiles === ownOpenFiles() ? undefined : openFiles},
+		environment: exactEnvironment({
+			...environment,
+			// A job within a job bears the marks of both.
+			[markVariable]: [environment[markVariable], mark].filter(Boolean).join(','),
+		}),
 	});
 	const {pid} = child;
 	const childEnd = endOf(child);
@@ -100,6 +124,7 @@ export const startJob = async ({
 	});
 	spareTerminalOfOthers();
 
+	const limit = {request: isIgnored('SIGINT') ? 'SIGTERM' : 'SIGINT', graceSeconds} as const;
 	let stopping: Promise<void> | undefined;
 	const callOff =
 		timeoutSeconds === undefined
@@ -108,8 +133,8 @@ export const startJob = async ({
 					onTimeout?.();
 					stopping =
 						startTicks === undefined
-							? endChild(child, childEnd, graceSeconds)
-							: endJob({job: {pid, startTicks}, mark, graceSeconds});
+							? endChild(child, childEnd, limit)
+							: endJob({job: {pid, startTicks}, mark, ...limit});
 				});
 
 	const follow = async (): Promise<JobEnd> => {
@@ -127,14 +152,14 @@ export const startJob = async ({
 		return end;
 	};
 
-	return {process: identity, ended: follow(), letGo: relay.close};
+	return {process: identity, ended: follow(), letGo};
 };
 
-const spawnOrClose = async (relay: SignalRelay, options: Parameters<typeof spawnJob>[0]) => {
+const spawnOrClose = async (letGo: () => void, options: Parameters<typeof spawnJob>[0]) => {
 	try {
 		return await spawnJob(options);
 	} catch (error) {
-		relay.close();
+		letGo();
 		throw error;
 	}
 };

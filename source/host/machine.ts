@@ -25,12 +25,11 @@ export const readMachineId = (
 };
 
 /**
-An id of this run of the kernel. Where no system source gives one, it is a constant of the machine: a reboot then goes
-unnoticed, which only delays things, while an id computed from the wall clock would change whenever that clock is corrected and
-so declare every running job dead.
+An id of this run of the kernel. Undefined where no system source gives one, as in a service with `ProcSubset=pid`: a constant in its
+place would differ from the real id of others, and so declare every running job dead.
 */
-export const readBootId = (machineId: string, file = '/proc/sys/kernel/random/boot_id'): string =>
-	readLine(file) ?? readBootSession() ?? `no-boot-id-${machineId}`;
+export const readBootId = (file = '/proc/sys/kernel/random/boot_id'): string | undefined =>
+	readLine(file) ?? readBootSession();
 
 const readBootSession = (): string | undefined => {
 	if (process.platform !== 'darwin') {

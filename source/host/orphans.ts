@@ -1,7 +1,7 @@
 import {readdirSync} from 'node:fs';
 import type {ProcessIdentity} from '../core/types.js';
 import {hasEnded, type ProcessStat, readStat} from './proc.js';
-import {signalAnswer} from './processes.js';
+import {hasOurStartTime, signalAnswer} from './processes.js';
 
 /**
 Whether something lives that a process has started which itself is dead. Who is left behind stays in the process group, and falls to the
@@ -10,10 +10,10 @@ pipeline or of a script, still have their shell, or were there before.
 
 `unknown` when there is somebody in that group whom we cannot see (hidepid). What has left the group is not found.
 */
-export const livenessOfOrphans = (
-	{group, startTicks = 0}: ProcessIdentity,
-	procDirectory = '/proc',
-): 'alive' | 'dead' | 'unknown' => {
+export const livenessOfOrphans = (dead: ProcessIdentity, procDirectory = '/proc'): 'alive' | 'dead' | 'unknown' => {
+	const {group} = dead;
+	// Where the start time cannot be compared, everybody of the group may have been started by it.
+	const startTicks = hasOurStartTime(dead, procDirectory) ? (dead.startTicks ?? 0) : 0;
 	// Hardly ever is there such a group at all, and to ask costs nothing.
 	if (group === undefined || group <= 1 || signalAnswer(-group) === 'ESRCH') {
 		return 'dead';

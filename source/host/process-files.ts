@@ -46,6 +46,15 @@ Who a file belongs to: a uid, or undefined when there is none.
 */
 export type FileOwner = (file: string) => number | undefined;
 
+/** The effective uid of a process. Undefined where there is none to be seen. */
+export const ownerOfProcess = (pid: number): number | undefined => {
+	try {
+		return statSync(`/proc/${pid}`).uid;
+	} catch {
+		return undefined;
+	}
+};
+
 const ownerOfFile: FileOwner = (file) => statSync(file, {throwIfNoEntry: false})?.uid;
 
 export const createProcessFiles = (procDirectory: string, ownerOf: FileOwner = ownerOfFile): ProcessFiles => {

@@ -8,26 +8,41 @@ Tells whether processes still live, one answer each, in order. Never throws and 
 
 - `dead`: no such process, or another one bears that pid now (other start time), or it has ended and is only not yet reaped.
 - `stopped`: by a signal or a debugger.
-- `unknown`: it cannot be told, because the process is hidden from us (hidepid), counts in another pid namespace, or because the
-  identity makes no sense.
+- `unknown`: it cannot be told, because the process is hidden from us (hidepid), counts in another pid namespace or in one that cannot be
+  compared with ours, because its start was read in another time namespace, or because the identity makes no sense.
 
 Without /proc only presence can be told, since there is no start time to compare.
 */
 export const liveness = (processes: readonly ProcessIdentity[], procDirectory = '/proc'): readonly Liveness[] => {
 	const proc = typeof readStat('self', procDirectory) === 'object';
-	const ownNamespace = proc ? pidNamespace(procDirectory) : undefined;
+	const own = {namespace: pidNamespace(procDirectory), timeNamespace: timeNamespace(procDirectory)};
 	return processes.map((identity) => {
-		const {pid, namespace = ownNamespace} = identity;
-		const isForeign = ownNamespace !== undefined && namespace !== ownNamespace;
-		if (isForeign || !isPid(pid)) {
+		const {pid} = identity;
+		if (!isComparable(identity.namespace, own.namespace) || !isPid(pid)) {
 			return 'unknown';
 		}
 
-		return proc ? judgeByProc(identity, procDirectory) : judgeBySignal(pid);
+		return proc
+			? judgeByProc(identity, isComparable(identity.timeNamespace, own.timeNamespace), procDirectory)
+			: judgeBySignal(pid);
 	});
 };
 
-const judgeByProc = ({pid, startTicks}: ProcessIdentity, procDirectory: string): Liveness => {
+/** An identity that names no namespace is an older one, and was always compared. */
+const isComparable = (recorded: string | undefined, own: string | undefined): boolean =>
+	recorded === undefined || recorded === own;
+
+/**
+Whether the start time in this identity was read as we read such times: the kernel shifts them by the time namespace of whoever reads.
+*/
+export const hasOurStartTime = (identity: ProcessIdentity, procDirectory = '/proc'): boolean =>
+	isComparable(identity.timeNamespace, timeNamespace(procDirectory));
+
+const judgeByProc = (
+	{pid, startTicks}: ProcessIdentity,
+	isStartComparable: boolean,
+	procDirectory: string,
+): Liveness => {
 	const stat = readStat(pid, procDirectory);
 	if (stat === 'unreadable') {
 		return 'unknown';
@@ -38,11 +53,16 @@ const judgeByProc = ({pid, startTicks}: ProcessIdentity, procDirectory: string):
 		return signalAnswer(pid) === 'ESRCH' ? 'dead' : 'unknown';
 	}
 
-	if (startTicks !== undefined && stat.startTicks !== startTicks) {
+	// One that has ended is not the one meant, or that one has ended.
+	if (hasEnded(stat)) {
 		return 'dead';
 	}
 
-	return hasEnded(stat) ? 'dead' : /^t$/iv.test(stat.state) ? 'stopped' : 'alive';
+	if (startTicks !== undefined && (!isStartComparable || stat.startTicks !== startTicks)) {
+		return isStartComparable ? 'dead' : 'unknown';
+	}
+
+	return /^t$/iv.test(stat.state) ? 'stopped' : 'alive';
 };
 
 const judgeBySignal = (pid: number): Liveness => {
@@ -82,7 +102,7 @@ The identity of a running process, for a lease that shall follow it. Undefined w
 export const identityOf = (pid: number): ProcessIdentity | undefined => {
 	const stat = readStat(pid);
 	return typeof stat === 'object' && !hasEnded(stat)
-		? {pid, startTicks: stat.startTicks, namespace: pidNamespace()}
+		? {pid, startTicks: stat.startTicks, ...ownNamespaces()}
 		: undefined;
 };
 
@@ -91,13 +111,24 @@ The identity of a child that we have not reaped yet: it may have ended already, 
 */
 export const childIdentity = (pid: number): ProcessIdentity => {
 	const stat = readStat(pid);
-	return {pid, startTicks: typeof stat === 'object' ? stat.startTicks : undefined, namespace: pidNamespace()};
+	return {pid, startTicks: typeof stat === 'object' ? stat.startTicks : undefined, ...ownNamespaces()};
 };
 
-const pidNamespace = (procDirectory = '/proc'): string | undefined => {
+const namespaceOf = (kind: 'pid' | 'time', procDirectory: string): string | undefined => {
 	try {
-		return /\d+/v.exec(readlinkSync(`${procDirectory}/self/ns/pid`))?.[0];
+		return /\d+/v.exec(readlinkSync(`${procDirectory}/self/ns/${kind}`))?.[0];
 	} catch {
 		return undefined;
 	}
+};
+
+const pidNamespace = (procDirectory = '/proc'): string | undefined => namespaceOf('pid', procDirectory);
+
+/** Undefined as well where the kernel has no such namespaces (before Linux 5.6). */
+const timeNamespace = (procDirectory = '/proc'): string | undefined => namespaceOf('time', procDirectory);
+
+/** What pids and start times count in for this process. */
+const ownNamespaces = (): Pick<ProcessIdentity, 'namespace' | 'timeNamespace'> => {
+	const time = timeNamespace();
+	return {namespace: pidNamespace(), ...(time !== undefined && {timeNamespace: time})};
 };

@@ -1,19 +1,11 @@
-import {statSync} from 'node:fs';
 import process from 'node:process';
 import type {ProcessIdentity} from '../core/types.js';
 import {liveness} from './processes.js';
+import {ownerOfProcess} from './process-files.js';
 import {ownUid} from './users.js';
 
 /** What became of it: `gone` also when another process bears that pid by now. */
 export type SignalOutcome = 'sent' | 'gone' | 'not-yours' | 'unknown';
-
-const ownerOf = (pid: number): number | undefined => {
-	try {
-		return statSync(`/proc/${pid}`).uid;
-	} catch {
-		return undefined;
-	}
-};
 
 /**
 Sends a signal to a process of this account, and to no other: neither to one that merely bears its pid by now, nor, as root, to
@@ -26,7 +18,7 @@ export function sendSignal(identity: ProcessIdentity, signal: 'SIGTERM' | 'SIGIN
 	}
 
 	// The owner first: were the process to end in between, the look at its start time would tell.
-	const owner = ownerOf(pid);
+	const owner = ownerOfProcess(pid);
 	const [state] = liveness([identity]);
 	if (state === 'dead' || state === 'unknown') {
 		return state === 'dead' ? 'gone' : 'unknown';

@@ -49,6 +49,10 @@ export type ToolOptions = {
 	For a tool that goes on and on: its stdout is handed on as it comes, and not kept.
 	*/
 	readonly onText?: (text: string) => void;
+	/**
+	The whole environment of the tool, instead of ours.
+	*/
+	readonly environment?: Readonly<Record<string, string>>;
 };
 
 const startFailures: ReadonlyMap<string | undefined, ToolFailure> = new Map([
@@ -80,7 +84,7 @@ export const runTool = async (command: string, args: readonly string[], options:
 	try {
 		child = spawn(command.includes('/') ? path.resolve(command) : command, args, {
 			cwd: '/',
-			env: environment(),
+			env: options.environment ?? ownEnvironment(),
 			stdio: ['ignore', 'pipe', 'pipe'],
 			detached: true,
 		});
@@ -105,7 +109,7 @@ export const runTool = async (command: string, args: readonly string[], options:
 /**
 Messages are matched by their English words, and numbers are read with a point.
 */
-const environment = (): NodeJS.ProcessEnv => withoutSecrets({...process.env, LC_ALL: 'C'});
+const ownEnvironment = (): NodeJS.ProcessEnv => withoutSecrets({...process.env, LC_ALL: 'C'});
 
 const killGroup = (child: ChildProcess, signal: NodeJS.Signals) => {
 	if (child.pid === undefined) {

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import {isPlausibleStatus, isRemoteHost} from '../core/other-hosts.js';
-import {CanhazgpuError} from '../errors.js';
+import {CanhazgpuError, quoted} from '../errors.js';
 import {runTool, type ToolFailure} from './spawn.js';
 
 /** One GPU of another host, as `status --json` of this program or of the peer prints it. Texts are whatever that host says. */
@@ -30,7 +30,7 @@ const rowsSchema = v.array(
 /** @throws CanhazgpuError `usage` for anything that is no plain host name. */
 export function checkRemoteHost(host: string): string {
 	if (!isRemoteHost(host)) {
-		throw new CanhazgpuError('usage', `${JSON.stringify(host)} is not a host name`, {
+		throw new CanhazgpuError('usage', `${quoted(host)} is not a host name`, {
 			hint: 'Write a name such as gpu-box-2 or alice@gpu-box-2.',
 		});
 	}

@@ -2,8 +2,8 @@ import {spawnSync, type SpawnSyncOptionsWithStringEncoding} from 'node:child_pro
 import {readFileSync} from 'node:fs';
 import {performance} from 'node:perf_hooks';
 import process from 'node:process';
-import {withoutSecrets} from './secrets.js';
-import {runTool} from './spawn.js';
+import type {runTool} from './spawn.js';
+import {runSystemTool, systemEnvironment, systemTool} from './system-tool.js';
 
 export type Users = {
 	/**
@@ -46,7 +46,7 @@ Names of accounts by uid, from the user database and never from the environment,
 named by its number, as `ls` does.
 */
 export const createUsers = ({
-	run = runTool,
+	run = runSystemTool,
 	passwdFile = '/etc/passwd',
 	monotonicMs = () => performance.now(),
 }: Options = {}): Users => {
@@ -103,9 +103,9 @@ export const createUsers = ({
 			}
 
 			for (const {command, argsFor, parse} of lookups) {
-				const {stdout, error} = spawnSync(command, argsFor(uid), {
+				const {stdout, error} = spawnSync(systemTool(command), argsFor(uid), {
 					...blocking,
-					env: withoutSecrets(process.env),
+					env: systemEnvironment,
 					timeout: timeoutMs,
 				});
 				if (!isMissing(error)) {
@@ -156,9 +156,9 @@ const nameInFile = (file: string, uid: number): string | undefined => {
 };
 
 /**
-Some systems print the number itself for a uid without a name, and that is not a name.
+Some systems print the number itself for a uid without a name, and that is not a name. Neither is what passwd(5) could not hold.
 */
 const parseId = (stdout: string, uid: number): string | undefined => {
 	const name = stdout.trim();
-	return /^\S+$/v.test(name) && name !== String(uid) ? name : undefined;
+	return /^[^\s:]+$/v.test(name) && name !== String(uid) ? name : undefined;
 };

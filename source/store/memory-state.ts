@@ -3,9 +3,9 @@ What the reference store keeps, and how it carries out a plan.
 */
 import {Buffer} from 'node:buffer';
 import type {Expectation} from '../core/plan.js';
-import type {RawPool} from './codec.js';
+import {decodeRevision, encodeNextRevision, type RawPool} from './codec.js';
 import {auditCap} from './decode-audit.js';
-import {historySeconds, trimCount, type RawPlan, type RawUsage, type RawWrite} from './raw-plan.js';
+import {historySeconds, isTrimDue, trimCount, type RawPlan, type RawUsage, type RawWrite} from './raw-plan.js';
 
 export type State = {
 	pool: RawPool;
@@ -25,6 +25,19 @@ export type State = {
 	readonly trail: Array<{readonly id: string; readonly raw: string}>;
 	drains: string | undefined;
 	notices: string | undefined;
+	revision: string | undefined;
+	/**
+	Names the present run; a test that takes the store back to an earlier state begins another.
+	*/
+	run: string;
+	/**
+	By id, in microseconds since the epoch: what the order of the line goes by.
+	*/
+	readonly places: Map<string, number>;
+	/**
+	Change id -> the attempt that was carried out.
+	*/
+	readonly changes: Map<string, number>;
 };
 
 /** Nothing at all. */
@@ -37,6 +50,10 @@ export const emptyState = (): State => ({
 	trail: [],
 	drains: undefined,
 	notices: undefined,
+	revision: undefined,
+	run: 'run-1',
+	places: new Map(),
+	changes: new Map(),
 });
 
 const compareUsage = (a: Pick<RawUsage, 'endSecond' | 'raw'>, b: Pick<RawUsage, 'endSecond' | 'raw'>): number =>
@@ -64,7 +81,8 @@ function holds(state: State, expectation: Expectation): boolean {
 		}
 
 		case 'drains':
-		case 'notices': {
+		case 'notices':
+		case 'revision': {
 			return state[expectation.kind] === expectation.raw;
 		}
 	}
@@ -75,7 +93,19 @@ function isPossible({line}: State, write: RawWrite): boolean {
 	return (write.kind !== 'join' && write.kind !== 'entry') || line.includes(write.id) === (write.kind === 'entry');
 }
 
-function carryOut(state: State, write: RawWrite): void {
+function join({line, places}: State, {id, atMicroseconds}: Extract<RawWrite, {kind: 'join'}>, now: number): void {
+	const taken = line.map((other) => places.get(other) ?? 0);
+	let place = atMicroseconds ?? Math.max(Math.floor(now * 1e6), (taken.at(-1) ?? 0) + 1);
+	while (taken.includes(place)) {
+		place++;
+	}
+
+	places.set(id, place);
+	const behind = taken.findIndex((other) => other > place);
+	line.splice(behind === -1 ? line.length : behind, 0, id);
+}
+
+function carryOut(state: State, write: RawWrite, now: number): void {
 	switch (write.kind) {
 		case 'gpu': {
 			if (write.raw === undefined) {
@@ -93,7 +123,7 @@ function carryOut(state: State, write: RawWrite): void {
 		}
 
 		case 'join': {
-			state.line.push(write.id);
+			join(state, write, now);
 			state.entries.set(write.id, write.raw);
 			break;
 		}
@@ -110,6 +140,11 @@ function carryOut(state: State, write: RawWrite): void {
 			}
 
 			state.entries.delete(write.id);
+			state.places.delete(write.id);
+			break;
+		}
+
+		case 'restored': {
 			break;
 		}
 
@@ -126,6 +161,12 @@ function appendUsage(state: State, usage: RawPlan['usage'], now: number): void {
 		...usage.filter(({raw}) => history.every((kept) => kept.raw !== raw)).map(({endSecond, raw}) => ({endSecond, raw})),
 	);
 	history.sort(compareUsage);
+	const hasRecord = (fromSecond: number, toSecond: number): boolean =>
+		history.some(({endSecond}) => endSecond >= fromSecond && endSecond <= toSecond);
+	if (!isTrimDue(now, hasRecord)) {
+		return;
+	}
+
 	const oldest = Math.floor(now) - historySeconds;
 	const oldCount = history.filter(({endSecond}) => endSecond < oldest).length;
 	history.splice(0, Math.min(oldCount, trimCount));
@@ -142,15 +183,23 @@ function appendAudit({trail}: State, records: readonly string[]): void {
 /**
 All of it, or nothing.
 
-@returns False when an expectation does not hold, or the line does not allow it.
+@returns False when an expectation does not hold, the line does not allow it, or another attempt was carried out.
 */
-export function applyToState(state: State, {expect, writes, usage, audit}: RawPlan, now: number): boolean {
-	if (expect.some((item) => !holds(state, item)) || writes.some((write) => !isPossible(state, write))) {
+export function applyToState(state: State, {expect, writes, usage, audit, change}: RawPlan, now: number): boolean {
+	if (
+		(change !== undefined && state.changes.has(change.id)) ||
+		expect.some((item) => !holds(state, item)) ||
+		writes.some((write) => !isPossible(state, write))
+	) {
 		return false;
 	}
 
+	if (change !== undefined) {
+		state.changes.set(change.id, change.attempt);
+	}
+
 	for (const write of writes) {
-		carryOut(state, write);
+		carryOut(state, write, now);
 	}
 
 	if (usage.length > 0) {
@@ -158,5 +207,7 @@ export function applyToState(state: State, {expect, writes, usage, audit}: RawPl
 	}
 
 	appendAudit(state, audit);
+	const restored = writes.find((write) => write.kind === 'restored')?.count;
+	state.revision = encodeNextRevision(decodeRevision(state.revision, state.run), now, restored);
 	return true;
 }

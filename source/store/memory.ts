@@ -43,8 +43,8 @@ export function createMemoryStore({now = () => Date.now() / 1000}: Options = {})
 		setAllocationLock(value) {
 			isLocked = value;
 		},
-		async read({user} = {}) {
-			const {pool, gpus, line, entries, history, drains, notices} = state;
+		async read({user, change} = {}) {
+			const {pool, gpus, line, entries, history, drains, notices, revision, run, changes} = state;
 			return decodeSnapshot(
 				{
 					now: now(),
@@ -54,10 +54,13 @@ export function createMemoryStore({now = () => Date.now() / 1000}: Options = {})
 					queue: line.map((id) => [id, entries.get(id)]),
 					drains,
 					notices,
+					revision,
+					run,
 					recentUsage: history
 						.slice(-recentCount)
 						.map(({raw}) => raw)
 						.toReversed(),
+					attemptDone: change === undefined ? undefined : changes.get(change)?.toString(),
 				},
 				user,
 			);

@@ -3,31 +3,46 @@ Small files that say where a pool is: `pool.json`, which `admin` leaves for ever
 user's own visits leave for that user. They hold no secrets.
 */
 import {
-	chmodSync,
 	closeSync,
+	constants,
+	existsSync,
 	fchmodSync,
+	fstatSync,
+	fsyncSync,
 	mkdirSync,
 	openSync,
-	readFileSync,
 	renameSync,
 	rmSync,
+	statSync,
 	writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
 import * as v from 'valibot';
+import {hostPattern} from '../core/other-hosts.js';
 import type {PoolRecord} from '../core/types.js';
 import {CanhazgpuError} from '../errors.js';
+import {effectiveUid, isWritableByOthers, ownerWords, readSafely} from '../safe-file.js';
+
+/** The longest path of a socket that the system takes, and the longest path of all. */
+const longestSocket = 107;
+const longestPath = 4095;
+
+/** An absolute path, without characters that no path has. */
+const pathOf = (longest: number) => v.pipe(v.string(), v.regex(/^\/\P{Control}*$/v), v.maxLength(longest));
 
 const schema = v.variant('store', [
 	v.object({
 		store: v.literal('redis'),
-		host: v.pipe(v.string(), v.minLength(1)),
+		host: v.pipe(v.string(), v.regex(hostPattern), v.maxLength(255)),
 		port: v.pipe(v.number(), v.safeInteger(), v.minValue(1), v.maxValue(65_535)),
-		db: v.pipe(v.number(), v.safeInteger(), v.minValue(0)),
-		socket: v.optional(v.pipe(v.string(), v.startsWith('/'))),
+		db: v.pipe(v.number(), v.safeInteger(), v.minValue(0), v.maxValue(65_535)),
+		socket: v.optional(pathOf(longestSocket)),
 	}),
-	v.object({store: v.literal('embedded'), directory: v.pipe(v.string(), v.startsWith('/'))}),
+	v.object({store: v.literal('embedded'), directory: pathOf(longestPath)}),
 ]);
+
+/** Far longer than any record is: its longest part is a path. */
+const longestBytes = 16_384;
 
 const parse = (text: string): unknown => {
 	try {
@@ -37,34 +52,69 @@ const parse = (text: string): unknown => {
 	}
 };
 
-/**
-@returns Undefined when there is no such file.
-@throws CanhazgpuError `store-unreachable` for one that is there and makes no sense: guessing on could hand one GPU to two people.
-*/
-export function readPoolRecord(file: string): PoolRecord | undefined {
-	let text: string;
-	try {
-		text = readFileSync(file, 'utf8');
-	} catch (error) {
-		const {code} = error as NodeJS.ErrnoException;
-		if (code === 'ENOENT' || code === 'ENOTDIR') {
-			return undefined;
-		}
+/** For whom a record is: `machine` for everybody on it, `user` for the account that runs this. */
+type Readers = 'machine' | 'user';
 
-		throw new CanhazgpuError(
-			'store-unreachable',
-			`Cannot read ${file}, which says where the GPU pool is: ${code ?? 'unknown error'}`,
-			{
-				hint: 'Ask the administrator of this machine to let you into the group of the pool.',
-				cause: error,
-			},
-		);
+/** How to make a record anew that is of no use: without --force, which would end the reservations of the pool that it named. */
+const remedies: Readonly<Record<Readers, string>> = {
+	machine:
+		'Remove it, then run canhazgpu admin as the pool was made, with --store embedded where it is without Redis: it finds the pool again, and no reservation is lost.',
+	user: 'Remove it: it is only a memory of where the pool was.',
+};
+
+const refuse = (file: string, problem: string, hint: string, cause?: unknown): CanhazgpuError =>
+	new CanhazgpuError('store-unreachable', `Cannot read ${file}, which says where the GPU pool is: ${problem}`, {
+		hint,
+		cause,
+	});
+
+/**
+@param file
+@param readers - For `machine` it must belong to root, to this account or to whom its directory belongs; for `user` to this account, and one of
+another account counts as none.
+@returns Undefined when there is no such file.
+@throws CanhazgpuError `store-unreachable` for one that is there and makes no sense, or that others may have written: guessing on could hand
+one GPU to two people.
+*/
+export function readPoolRecord(file: string, readers: Readers): PoolRecord | undefined {
+	let isOfAnother = false;
+	const read = readSafely(file, {
+		longestBytes,
+		followsLinks: false,
+		judge(status) {
+			isOfAnother = status.uid !== effectiveUid();
+			const isTrusted =
+				!isOfAnother ||
+				(readers === 'machine' && (status.uid === 0 || status.uid === statSync(path.dirname(file)).uid));
+			return isTrusted ? (isWritableByOthers(status) ? 'others can change it' : undefined) : `it ${ownerWords(status)}`;
+		},
+	});
+	if (read.kind === 'absent' || (readers === 'user' && isOfAnother)) {
+		return undefined;
 	}
 
-	const result = v.safeParse(schema, parse(text));
+	if (read.kind === 'refused') {
+		throw read.code === 'EACCES'
+			? refuse(
+					file,
+					read.code,
+					'Ask the administrator of this machine to let you into the group of the pool.',
+					read.cause,
+				)
+			: refuse(
+					file,
+					read.problem,
+					readers === 'machine'
+						? `Somebody who is not its administrator may have put it there: let root look at it. ${remedies.machine}`
+						: remedies.user,
+					read.cause,
+				);
+	}
+
+	const result = v.safeParse(schema, parse(read.text));
 	if (!result.success) {
 		throw new CanhazgpuError('store-unreachable', `${file} should say where the GPU pool is, and makes no sense`, {
-			hint: 'Remove it. Where a pool was made for everybody, make that anew as it was: canhazgpu admin --force',
+			hint: remedies[readers],
 		});
 	}
 
@@ -79,20 +129,39 @@ export type RecordModes = {
 	readonly fileMode: number;
 };
 
-/** Written whole or not at all, with exactly these permissions, whatever the umask. Throws what the file system says. */
+/** Opens a directory, does something with it, and closes it. */
+function withDirectory(directory: string, work: (descriptor: number) => void): void {
+	// eslint-disable-next-line no-bitwise
+	const descriptor = openSync(directory, constants.O_RDONLY | constants.O_DIRECTORY);
+	try {
+		work(descriptor);
+	} finally {
+		closeSync(descriptor);
+	}
+}
+
+/**
+Written whole or not at all, be the power cut, with exactly these permissions, whatever the umask. Throws what the file system says.
+*/
 export function writePoolRecord(file: string, record: PoolRecord, {directoryMode, fileMode}: RecordModes): void {
 	const directory = path.dirname(file);
 	if (mkdirSync(directory, {recursive: true, mode: directoryMode}) !== undefined) {
-		chmodSync(directory, directoryMode);
+		withDirectory(directory, (descriptor) => {
+			fchmodSync(descriptor, directoryMode);
+		});
 	}
 
 	// Of a name that nobody foresees: others may write in that directory, and have put a link in its place.
 	const temporary = `${file}.${crypto.randomUUID()}`;
-	const descriptor = openSync(temporary, 'wx', fileMode);
+	const {O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW} = constants;
+	// eslint-disable-next-line no-bitwise
+	const descriptor = openSync(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, fileMode);
 	try {
 		try {
 			fchmodSync(descriptor, fileMode);
 			writeFileSync(descriptor, `${JSON.stringify(record)}\n`);
+			// Without this, a power cut may leave the new name with nothing in it.
+			fsyncSync(descriptor);
 		} finally {
 			closeSync(descriptor);
 		}
@@ -102,4 +171,29 @@ export function writePoolRecord(file: string, record: PoolRecord, {directoryMode
 		rmSync(temporary, {force: true});
 		throw error;
 	}
+
+	withDirectory(directory, (opened) => {
+		fsyncSync(opened);
+	});
+}
+
+const othersRead = 0o755;
+
+/**
+Leaves a directory of pools to its owner, as one for everybody to write in was once made: whoever can put another record there sends
+everybody elsewhere. Does nothing in a directory of another account, in one that is shared on purpose (sticky), and in one that holds none of
+these files.
+*/
+export function keepOthersOut(directory: string, fileNames: readonly string[]): void {
+	if (fileNames.every((name) => !existsSync(path.join(directory, name)))) {
+		return;
+	}
+
+	withDirectory(directory, (descriptor) => {
+		const {uid, mode} = fstatSync(descriptor);
+		// eslint-disable-next-line no-bitwise
+		if (uid === effectiveUid() && (mode & 0o1000) === 0 && (mode & 0o7777) !== othersRead) {
+			fchmodSync(descriptor, othersRead);
+		}
+	});
 }

@@ -2,7 +2,7 @@
 A plan as every store carries it out: strings to compare, strings to write. Encoding comes first, so that a value which
 cannot be stored stops the commit before anything happened.
 */
-import type {Expectation, Plan, Write} from '../core/plan.js';
+import type {Change, Expectation, Plan, Write} from '../core/plan.js';
 import {
 	encodeAudit,
 	encodeDrains,
@@ -22,12 +22,22 @@ export type RawWrite =
 	*/
 	| {readonly kind: 'gpu'; readonly index: number; readonly raw: string | undefined}
 	| {readonly kind: 'pool'; readonly pool: RawPool}
-	| {readonly kind: 'join' | 'entry'; readonly id: string; readonly raw: string}
+	| {
+			readonly kind: 'join';
+			readonly id: string;
+			readonly raw: string;
+			/**
+			Whole microseconds since the epoch: the place of whoever joined then. Undefined: the end of the line.
+			*/
+			readonly atMicroseconds: number | undefined;
+	  }
+	| {readonly kind: 'entry'; readonly id: string; readonly raw: string}
 	| {readonly kind: 'leave'; readonly id: string}
 	/**
 	`raw` undefined: the value is removed.
 	*/
-	| {readonly kind: 'drains' | 'notices'; readonly raw: string | undefined};
+	| {readonly kind: 'drains' | 'notices'; readonly raw: string | undefined}
+	| {readonly kind: 'restored'; readonly count: number};
 
 export type RawUsage = {
 	/**
@@ -48,10 +58,43 @@ export type RawPlan = {
 	readonly audit: readonly string[];
 	readonly event: string | undefined;
 	readonly grants: boolean;
+	readonly change: Change | undefined;
 };
 
-/** Usage records that ended longer ago than this are removed. */
-export const historySeconds = 90 * 86_400;
+/**
+Usage records that ended longer ago than this are removed, where {@link isTrimDue} allows it. They are kept for 90 days at least; a month more is
+for a clock that is ahead by so little that the history shows no gap.
+*/
+export const historySeconds = 120 * 86_400;
+
+/** A gap in the history of at least twice this leaves one of the windows empty that {@link isTrimDue} looks at. */
+export const historyWindowSeconds = 15 * 86_400;
+
+/**
+Whether usage records are too old, and others lie in every half-month of the time for which they are kept. Only then is the clock believed:
+one that is months ahead for a while leaves a gap between the true records and its own, and removes nothing until the gap is as old as the
+records it would remove. A box that was idle for as long merely keeps its records longer. `commit.lua` says the same in its words.
+
+@param now - The store's clock, in seconds.
+@param hasRecord - Whether a record ended in [fromSecond, toSecond].
+*/
+export function isTrimDue(now: number, hasRecord: (fromSecond: number, toSecond: number) => boolean): boolean {
+	const end = Math.floor(now);
+	if (!hasRecord(0, end - historySeconds - 1)) {
+		return false;
+	}
+
+	for (let from = end - historySeconds; from < end; from += historyWindowSeconds) {
+		if (!hasRecord(from, from + historyWindowSeconds)) {
+			return false;
+		}
+	}
+
+	return true;
+}
+
+/** A request that comes later than this after its change was settled is not expected. */
+export const changeSeconds = 3600;
 
 /** At most so many old records are removed by one commit, so that none takes long. */
 export const trimCount = 100;
@@ -66,19 +109,25 @@ function encodeWrite(write: Write): RawWrite {
 		}
 
 		case 'free': {
-			return {kind: 'gpu', index: write.index, raw: encodeFree(write.lastReleased)};
+			return {kind: 'gpu', index: write.index, raw: encodeFree(write.lastReleased, write.ended)};
 		}
 
 		case 'pool': {
 			return {kind: 'pool', pool: encodePool(write.pool)};
 		}
 
-		case 'join':
-		case 'entry': {
-			return {kind: write.kind, id: write.entry.id, raw: encodeQueueEntry(write.entry)};
+		case 'join': {
+			const {entry, at} = write;
+			const atMicroseconds = at === undefined ? undefined : Math.round(at * 1e6);
+			return {kind: 'join', id: entry.id, raw: encodeQueueEntry(entry), atMicroseconds};
 		}
 
-		case 'leave': {
+		case 'entry': {
+			return {kind: 'entry', id: write.entry.id, raw: encodeQueueEntry(write.entry)};
+		}
+
+		case 'leave':
+		case 'restored': {
 			return write;
 		}
 
@@ -87,7 +136,7 @@ function encodeWrite(write: Write): RawWrite {
 		}
 
 		case 'notices': {
-			return {kind: 'notices', raw: encodeNotices(write.notices)};
+			return {kind: 'notices', raw: encodeNotices(write.notices, write.dataLoss)};
 		}
 	}
 }
@@ -104,4 +153,5 @@ export const encodePlan = (plan: Plan): RawPlan => ({
 	audit: plan.audit.map((record) => encodeAudit(record)),
 	event: plan.event && encodeEvent(plan.event),
 	grants: plan.grants,
+	change: plan.change,
 });

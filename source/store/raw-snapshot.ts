@@ -3,11 +3,13 @@ What one atomic read of a store brings, before it is decoded.
 */
 import type {GpuRecord, QueueRecord, Snapshot} from '../core/types.js';
 import {
+	decodeDataLoss,
 	decodeDrains,
 	decodeGpu,
 	decodeNotices,
 	decodePool,
 	decodeQueueEntry,
+	decodeRevision,
 	decodeUsage,
 	poolGarbage,
 	type RawPool,
@@ -22,6 +24,11 @@ export type RawSnapshot = {
 	readonly pool: {readonly [Key in keyof RawPool]: RawValue};
 	readonly drains: RawValue;
 	readonly notices: RawValue;
+	readonly revision: RawValue;
+	/**
+	Names the present run of the store; undefined when that is not known.
+	*/
+	readonly run: string | undefined;
 	/**
 	By index; at least as many as the pool has GPUs.
 	*/
@@ -34,6 +41,10 @@ export type RawSnapshot = {
 	The usage records among which to look for those of `user`, newest first.
 	*/
 	readonly recentUsage: readonly string[];
+	/**
+	Which attempt of the change was carried out, if that was asked.
+	*/
+	readonly attemptDone?: RawValue;
 };
 
 const problemOf = ({wrongType}: {readonly wrongType: string}): string => `it is a ${wrongType}, not a string`;
@@ -106,6 +117,9 @@ export function decodeSnapshot(raw: RawSnapshot, user: string | undefined): Snap
 		notices: decodeNotices(storedOf(raw.notices)),
 		noticesProblem: typeof raw.notices === 'object' ? problemOf(raw.notices) : undefined,
 		stored: {drains: storedOf(raw.drains), notices: storedOf(raw.notices)},
+		dataLoss: decodeDataLoss(storedOf(raw.notices)),
+		revision: decodeRevision(storedOf(raw.revision), raw.run),
 		lastUsed: user === undefined ? new Map() : lastUsedBy(user, raw.recentUsage),
+		attemptDone: typeof raw.attemptDone === 'string' ? Number(raw.attemptDone) : undefined,
 	};
 }

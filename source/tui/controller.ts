@@ -73,6 +73,16 @@ export function createController({getState, dispatch}: StateStore, doings: Doing
 				return;
 			}
 
+			case 'open-signal': {
+				doings.openSignal().catch(effects.broken);
+				return;
+			}
+
+			case 'open-reserve-these': {
+				doings.openTheseOrAdopt().catch(effects.broken);
+				return;
+			}
+
 			case 'open-line': {
 				doings.openLine();
 				return;

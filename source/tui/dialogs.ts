@@ -100,4 +100,14 @@ export const reserveForm = (purpose: Omit<Extract<FormPurpose, {verb: 'reserve'}
 
 export const extendForm = (targets: Targets): Form => form({verb: 'extend', ...targets}, [field('duration', '1h')]);
 
+/** Which signal, to which of these; none of them is sent yet. */
+export const signalChoice = (gpu: number, processes: readonly GpuProcess[]): SignalChoice => ({
+	kind: 'signal',
+	gpu,
+	processes,
+	chosen: 0,
+	signal: 'SIGTERM',
+	isBusy: false,
+});
+
 export const ask = (question: Question): Confirmation => ({...question, kind: 'confirmation', isBusy: false});

@@ -63,6 +63,15 @@ async function withoutFetch<Result>(load: () => Promise<Result>): Promise<Result
 	}
 }
 
+/** Ink's libraries ask for the working directory when they load, and fail where it was deleted. The monitor has no need of it. */
+function leaveDeletedDirectory(): void {
+	try {
+		process.cwd();
+	} catch {
+		process.chdir('/');
+	}
+}
+
 /**
 Loads the libraries of the screen.
 
@@ -71,6 +80,7 @@ Loads the libraries of the screen.
 export async function prepareMonitor(): Promise<typeof runMonitor> {
 	// React decides when it is loaded whether it is a development build, which is slow and keeps every render.
 	Object.assign(process.env, {NODE_ENV: 'production'});
+	leaveDeletedDirectory();
 	const {mountMonitor} = await withoutFetch(async () => import('./mount.js'));
 	return async (options) => {
 		const ended = mountMonitor(options);

@@ -7,6 +7,7 @@ import type {World} from '../core/ports.js';
 import {extend, release, reserve} from '../core/reservations.js';
 import {undoableOf, undoRelease, type Released} from '../core/undo.js';
 import {ownerOf} from '../core/ownership.js';
+import {problemWith} from '../core/process-targets.js';
 import type {HeldGpu, NotYours} from '../core/selection.js';
 import type {GpuProcess, Requester} from '../core/types.js';
 import {longDuration, typedDuration} from '../format/durations.js';
@@ -14,7 +15,8 @@ import {gpuList} from '../format/gpu-list.js';
 import {blockWords, refusalMessage} from '../format/refusal.js';
 import {sanitize} from '../format/text.js';
 import type {Complaint} from './dialogs.js';
-import type {SendSignal} from './ports.js';
+import type {MonitorPorts} from './ports.js';
+import {lookAtProcesses, problemWords} from './own-look.js';
 import type {Flash} from './state.js';
 import type {ReserveSubmission, Submission} from './submission.js';
 
@@ -25,6 +27,9 @@ export type Done = {
 };
 
 export type Outcome = Done | {readonly complaint: Complaint};
+
+/** What reaches processes of this machine. */
+export type ProcessPorts = Pick<MonitorPorts, 'sendSignal' | 'inspectProcesses'>;
 
 /** What neither the command line nor the leaving of the monitor has a part in. */
 export type CoreSubmission = Exclude<Submission, {verb: 'command' | 'quit'}>;
@@ -161,12 +166,19 @@ async function performAdopt(world: World, requester: Requester, {pid, startTicks
 	);
 }
 
-function performSignal(
-	send: SendSignal | undefined,
-	{process, signal}: Extract<Submission, {verb: 'signal'}>,
-): Outcome {
+async function performSignal(
+	world: World,
+	{sendSignal, inspectProcesses}: ProcessPorts,
+	{process, gpu, signal}: Extract<Submission, {verb: 'signal'}>,
+): Promise<Outcome> {
 	const {pid, startTicks} = process;
-	const outcome = send?.({pid, startTicks}, signal);
+	const problem = problemWith(process, gpu, await lookAtProcesses(world, inspectProcesses, gpu, [pid]));
+	if (problem !== undefined) {
+		return failed(`Nothing sent: ${problemWords(pid, gpu, problem)}`);
+	}
+
+	// The start time is compared once more immediately before the signal.
+	const outcome = sendSignal?.({pid, startTicks}, signal);
 	switch (outcome) {
 		case 'sent': {
 			return succeeded(`sent ${signal} to process ${pid}`, `kill -${signal.slice(3)} ${pid}`);
@@ -191,7 +203,7 @@ async function carryOut(
 	world: World,
 	requester: Requester,
 	submission: CoreSubmission,
-	send: SendSignal | undefined,
+	ports: ProcessPorts,
 ): Promise<Outcome> {
 	switch (submission.verb) {
 		case 'reserve': {
@@ -219,7 +231,7 @@ async function carryOut(
 		}
 
 		case 'signal': {
-			return performSignal(send, submission);
+			return performSignal(world, ports, submission);
 		}
 	}
 }
@@ -231,10 +243,10 @@ export async function perform(
 	world: World,
 	requester: Requester,
 	submission: CoreSubmission,
-	send?: SendSignal,
+	ports: ProcessPorts = {},
 ): Promise<Outcome> {
 	try {
-		return await carryOut(world, requester, submission, send);
+		return await carryOut(world, requester, submission, ports);
 	} catch (error) {
 		if (error instanceof CanhazgpuError) {
 			return {complaint: complaintOf(error)};

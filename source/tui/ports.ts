@@ -1,11 +1,14 @@
 /** What the monitor needs beside the world of the core. The composition gives it; a monitor without one of them says that it cannot. */
 import type {LeasedRecord} from '../core/lifecycle.js';
-import type {AuditEntry, ProcessIdentity, Snapshot} from '../core/types.js';
+import type {AuditEntry, FactsOfProcesses, ProcessIdentity, Snapshot} from '../core/types.js';
 
 export type SignalName = 'SIGTERM' | 'SIGINT' | 'SIGKILL';
 
 /** Sends a signal to a process of this account, as it was seen, and to no other. */
 export type SendSignal = (process: ProcessIdentity, signal: SignalName) => 'sent' | 'gone' | 'not-yours' | 'unknown';
+
+/** Reads what the kernel tells of processes just now. Never rejects. */
+export type InspectProcesses = (pids: readonly number[]) => Promise<FactsOfProcesses>;
 
 export type LineOptions = {
 	/** Aborted: leave the queue, if that is where it is. */
@@ -62,6 +65,7 @@ export type LineHistory = {readonly load: () => readonly string[]; readonly add:
 
 export type MonitorPorts = {
 	readonly sendSignal?: SendSignal;
+	readonly inspectProcesses?: InspectProcesses;
 	readonly commandLine?: CommandLine;
 	readonly lineHistory?: LineHistory;
 	/** The terminal is tmux, which keeps what is meant for the one around it. */

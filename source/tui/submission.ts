@@ -26,7 +26,7 @@ export type Submission =
 	| {readonly verb: 'undo'; readonly released: readonly Released[]}
 	| {readonly verb: 'leave'; readonly entry: QueueEntry}
 	| {readonly verb: 'adopt'; readonly process: GpuProcess}
-	| {readonly verb: 'signal'; readonly process: GpuProcess; readonly signal: SignalName}
+	| {readonly verb: 'signal'; readonly process: GpuProcess; readonly gpu: number; readonly signal: SignalName}
 	| {readonly verb: 'command'; readonly line: string}
 	| {readonly verb: 'quit'};
 
@@ -81,7 +81,7 @@ export function submissionOf(dialog: AskingDialog): Submission {
 		}
 
 		case 'signal': {
-			return {verb: 'signal', process: chosenProcess(dialog), signal: dialog.signal};
+			return {verb: 'signal', process: chosenProcess(dialog), gpu: dialog.gpu, signal: dialog.signal};
 		}
 
 		case 'command': {

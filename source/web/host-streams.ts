@@ -1,6 +1,7 @@
 /** What the pages that show the other hosts are sent besides: all that is known at once, then each answer as it comes. */
 import type {KnownHost} from '../core/host-watch.js';
 import {errorJson, type RemoteHosts} from './hosts.js';
+import {apiJson} from './json.js';
 import type {RemoteGpu} from './remote-json.js';
 
 type Known = KnownHost<readonly RemoteGpu[]>;
@@ -34,7 +35,7 @@ export function createHostStreams<Page>(
 	let lookAway: (() => void) | undefined;
 
 	const tell = (to: Iterable<Page>, known: readonly Known[]): void => {
-		send(to, JSON.stringify({hosts: known.map((host) => hostJson(host, monotonicMs()))}));
+		send(to, apiJson({hosts: known.map((host) => hostJson(host, monotonicMs()))}));
 	};
 
 	return {

@@ -1,7 +1,6 @@
 /** The other hosts as the page is shown them: what they say in the words of this API, and no more than a page can bear. */
 import {watchHosts, type HostAnswer, type HostWatch, type HostWatchOptions} from '../core/host-watch.js';
 import {CanhazgpuError} from '../errors.js';
-import {sanitize} from '../format/text.js';
 import {fromCommandRows, type RemoteGpu} from './remote-json.js';
 
 export type RemoteHosts = HostWatch<readonly RemoteGpu[]>;
@@ -24,4 +23,4 @@ export const createRemoteHosts = ({ask, ...options}: HostOptions): RemoteHosts =
 	});
 
 /** An object, or the reason why there is none. */
-export const errorJson = (error: string) => ({error: sanitize(error)});
+export const errorJson = (error: string) => ({error});

@@ -1,8 +1,10 @@
 /** What open pages are sent: everything once, then only the parts that changed, each encoded once for all of them. */
-import {eventWords} from '../format/events.js';
-import {sanitize} from '../format/text.js';
+import {recentLoss} from '../core/notices.js';
+import {dataLossWords} from '../format/data-loss.js';
+import {eventTime, eventWords} from '../format/events.js';
 import type {AuditEntry} from '../core/types.js';
 import type {Picture} from './picture.js';
+import {apiJson} from './json.js';
 import {gpuJson, lineJson} from './status-json.js';
 
 /** What stays as it is while the server runs. */
@@ -32,17 +34,22 @@ const eventJson = ({note, ...event}: AuditEntry) => ({
 	time_ms: milliseconds(event.time),
 	kind: event.kind,
 	words: eventWords(event),
-	note: note === undefined ? undefined : sanitize(note),
+	note,
 });
 
 const eventsPart = (events: readonly AuditEntry[]): [name: string, json: string] => [
 	'events',
-	JSON.stringify(events.map((event) => eventJson(event))),
+	apiJson(events.map((event) => eventJson(event))),
 ];
 
 /** Those behind the last that was sent; all of them when that one is no longer among them. */
 const newEvents = (events: readonly AuditEntry[], last: AuditEntry | undefined): readonly AuditEntry[] =>
 	events.slice(events.findIndex(({id}) => id === last?.id) + 1);
+
+function lossWarnings(snapshot: Picture['snapshot']): readonly string[] {
+	const loss = snapshot && recentLoss(snapshot);
+	return loss === undefined ? [] : [dataLossWords(loss, (seconds) => eventTime(seconds, snapshot!.now))];
+}
 
 /** GPUs are parts of their own, the rest is small. */
 function partsOf(picture: Picture, about: About): ReadonlyMap<string, string> {
@@ -67,7 +74,7 @@ function partsOf(picture: Picture, about: About): ReadonlyMap<string, string> {
 			'store',
 			lost === undefined
 				? {live: snapshot !== undefined}
-				: {live: false, reason: sanitize(lost.reason), since_ms: milliseconds(lost.since)},
+				: {live: false, reason: lost.reason, since_ms: milliseconds(lost.since)},
 		],
 		[
 			'scan',
@@ -75,17 +82,17 @@ function partsOf(picture: Picture, about: About): ReadonlyMap<string, string> {
 				? {live: observation !== undefined}
 				: {
 						live: false,
-						reason: sanitize(`${blind.reason} ${blind.hint ?? ''}`),
+						reason: `${blind.reason} ${blind.hint ?? ''}`,
 						since_ms: milliseconds(blind.since),
 					},
 		],
-		['warnings', (observation?.warnings ?? []).map((warning) => sanitize(warning))],
+		['warnings', [...lossWarnings(snapshot), ...(observation?.warnings ?? [])]],
 		['queue', lineJson(picture)],
 		...rows.map(
 			(row) => [`gpu ${row.index}`, gpuJson(row, {provider: provider ?? '', now: snapshot?.now ?? 0})] as const,
 		),
 	];
-	return new Map(parts.map(([name, value]) => [name, JSON.stringify(value)]));
+	return new Map(parts.map(([name, value]) => [name, apiJson(value)]));
 }
 
 function compose(parts: Iterable<readonly [string, string]>, now: number, gpuCount: number): string {

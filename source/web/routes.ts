@@ -4,10 +4,10 @@ import {Hono, type Context} from 'hono';
 import {compress} from 'hono/compress';
 import {etag} from 'hono/etag';
 import {CanhazgpuError} from '../errors.js';
-import {sanitize} from '../format/text.js';
 import {pageFiles} from './assets.js';
 import {guard, type Bindings} from './guard.js';
 import {errorJson, type RemoteHosts} from './hosts.js';
+import {apiJson} from './json.js';
 import type {Metrics} from './metrics.js';
 import type {LivePicture} from './picture.js';
 import type {Reports} from './reports.js';
@@ -42,6 +42,12 @@ function numberOf(context: Context, name: string, fallback: number, [least, most
 	return value;
 }
 
+type ErrorStatus = 400 | 404 | 500 | 503;
+
+/** @param status - Of an error; 200 when left out. */
+const respond = (context: Context, value: unknown, status?: ErrorStatus): Response =>
+	context.body(apiJson(value), status ?? 200, {'content-type': 'application/json'});
+
 /** The rows of this host, or why there are none. */
 async function localRows({picture}: Parts) {
 	try {
@@ -56,8 +62,8 @@ async function localRows({picture}: Parts) {
 }
 
 async function remoteRows({hosts}: Parts, host: string) {
-	const answer = await hosts.answer(host);
-	return answer && ('error' in answer ? errorJson(answer.error) : answer.status);
+	const known = await hosts.answer(host);
+	return known && ('error' in known ? errorJson(known.error) : known.status);
 }
 
 const statusOf = async (parts: Parts, host: string) =>
@@ -65,30 +71,35 @@ const statusOf = async (parts: Parts, host: string) =>
 
 function addHosts(app: Hono<Bindings>, parts: Parts): void {
 	const names = [parts.hostname, ...parts.hosts.names];
-	app.get('/api/hosts', (context) => context.json(names.map((name) => ({name, is_local: name === parts.hostname}))));
+	app.get('/api/hosts', (context) =>
+		respond(
+			context,
+			names.map((name) => ({name, is_local: name === parts.hostname})),
+		),
+	);
 	app.get('/api/hosts/status', async (context) => {
 		const host = context.req.query('host');
 		if (host === undefined) {
 			const answers = await Promise.all(names.map(async (name) => [name, await statusOf(parts, name)] as const));
-			return context.json(Object.fromEntries(answers));
+			return respond(context, Object.fromEntries(answers));
 		}
 
 		const answer = await statusOf(parts, host);
-		return answer === undefined ? context.json({error: 'There is no such host'}, 404) : context.json(answer);
+		return answer === undefined ? respond(context, {error: 'There is no such host'}, 404) : respond(context, answer);
 	});
 }
 
 function addApi(app: Hono<Bindings>, parts: Parts): void {
 	const {picture, streams, reports, metrics, use} = parts;
-	app.get('/api/status', async (context) => context.json(statusJson(await picture.fresh())));
-	app.get('/api/queue', async (context) => context.json(queueJson(await picture.fresh())));
+	app.get('/api/status', async (context) => respond(context, statusJson(await picture.fresh())));
+	app.get('/api/queue', async (context) => respond(context, queueJson(await picture.fresh())));
 	app.get('/api/report', async (context) =>
-		context.json(await reports.report(numberOf(context, 'days', 30, [1, 90]), context.req.query('by') ?? 'user')),
+		respond(context, await reports.report(numberOf(context, 'days', 30, [1, 90]), context.req.query('by') ?? 'user')),
 	);
 	app.get('/api/use', (context) => {
 		const minutes = numberOf(context, 'minutes', 360, [1, 360]);
 		const gpu = context.req.query('gpu') === undefined ? undefined : numberOf(context, 'gpu', 0, [0, 9999]);
-		return context.json(use.last(minutes, gpu));
+		return respond(context, use.last(minutes, gpu));
 	});
 	app.get('/api/events', (context) => {
 		const {outgoing, incoming} = context.env;
@@ -114,8 +125,8 @@ function addApi(app: Hono<Bindings>, parts: Parts): void {
 			blind?.reason ??
 			(snapshot === undefined || observation === undefined ? 'the pool has not been read yet' : undefined);
 		return reason === undefined
-			? context.json({status: 'ok'})
-			: context.json({status: 'unavailable', reason: sanitize(reason)}, 503);
+			? respond(context, {status: 'ok'})
+			: respond(context, {status: 'unavailable', reason}, 503);
 	});
 }
 
@@ -133,11 +144,11 @@ export function createRoutes(parts: Parts): Hono<Bindings> {
 	app.notFound((context) => context.text('Not found\n', 404));
 	app.onError((error, context) => {
 		if (error instanceof CanhazgpuError) {
-			return context.json(errorJson(error.message), error.code === 'usage' ? 400 : 503);
+			return respond(context, errorJson(error.message), error.code === 'usage' ? 400 : 503);
 		}
 
 		parts.broken(error);
-		return context.json({error: 'Internal error'}, 500);
+		return respond(context, {error: 'Internal error'}, 500);
 	});
 	return app;
 }

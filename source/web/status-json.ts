@@ -7,7 +7,7 @@ import type {StatusRow} from '../core/status.js';
 import type {GpuProcess, GpuReading} from '../core/types.js';
 import {longDuration, timestamp} from '../format/durations.js';
 import {stateWords, unreservedWords, userWords, validationWords} from '../format/status-words.js';
-import {sanitize} from '../format/text.js';
+import {sanitize, shownNote} from '../format/text.js';
 import type {Picture} from './picture.js';
 
 const nanosecondsPerSecond = 1e9;
@@ -15,6 +15,7 @@ const nanosecondsPerSecond = 1e9;
 const time = (seconds: number | undefined): string | undefined =>
 	seconds === undefined ? undefined : timestamp(Math.floor(seconds));
 
+/** Absent when nothing of it can be seen. */
 const text = (words: string | undefined): string | undefined => {
 	const harmless = words === undefined ? '' : sanitize(words);
 	return harmless === '' || harmless === '-' ? undefined : harmless;
@@ -48,7 +49,7 @@ const readingJson = (reading: GpuReading | undefined) => ({
 	power_limit_w: reading?.powerLimitWatts,
 	fan_percent: reading?.fanPercent,
 	clock_mhz: reading?.smClockMHz,
-	throttled_by: list(reading?.throttleReasons?.map((reason) => sanitize(reason))),
+	throttled_by: list(reading?.throttleReasons),
 });
 
 const leaseJson = ({lease}: StatusRow) => ({
@@ -57,7 +58,7 @@ const leaseJson = ({lease}: StatusRow) => ({
 	last_heartbeat: time(lease?.lastHeartbeat),
 	expiry_time: time(lease?.expiryTime),
 	ends_by: time(lease?.endsBy),
-	note: text(lease?.note),
+	note: text(shownNote(lease?.note)),
 	lease_id: lease?.leaseId,
 	held_for_queue: lease?.partialQueueId,
 });
@@ -71,10 +72,10 @@ export const gpuJson = (row: StatusRow, {provider, now}: {readonly provider: str
 	last_released: time(row.lastReleased),
 	idle_since: row.idleSeconds === undefined ? undefined : time(now - row.idleSeconds),
 	validation_info: text(validationWords(row)),
-	unreserved_users: list(row.unreservedUsers.map((user) => sanitize(user))),
+	unreserved_users: list(row.unreservedUsers),
 	process_info: unreservedWords(row),
 	error: text(row.problem),
-	health: list(row.health.map(({words}) => sanitize(words))),
+	health: list(row.health.map(({words}) => words)),
 	drain: row.drain && {reason: text(row.drain.reason), by: text(row.drain.by), since: time(row.drain.since)},
 	model_info: row.model && {provider: text(row.model.provider), model: text(row.model.model)},
 	provider,
@@ -96,14 +97,14 @@ export const statusJson = ({rows, snapshot}: Picture) =>
 const waiterJson = ({entry, position, held, isPossible}: LineRow) =>
 	entry && {
 		id: entry.id,
-		user: sanitize(entry.user),
-		actual_user: labelOf(entry) === undefined ? undefined : sanitize(ownerOf(entry)),
+		user: entry.user,
+		actual_user: labelOf(entry) === undefined ? undefined : ownerOf(entry),
 		requested_count: Math.max(entry.requestedCount, entry.requestedIds.length),
 		requested_ids: entry.requestedIds,
 		allocated_gpus: held,
 		allocated_count: held.length,
 		reservation_type: entry.reservationType,
-		note: text(entry.note),
+		note: text(shownNote(entry.note)),
 		position,
 		enqueue_time: time(entry.enqueueTime),
 		expiry_duration: entry.expirySeconds === undefined ? undefined : entry.expirySeconds * nanosecondsPerSecond,

@@ -2,13 +2,17 @@
 `/api/events`: one feed for all who listen. Each change is encoded once, whoever cannot keep up is dropped and comes back by itself.
 */
 import type {ServerResponse} from 'node:http';
+import {callersOf, type Connection} from './callers.js';
 import {createHostStreams} from './host-streams.js';
 import type {RemoteHosts} from './hosts.js';
 import {createEncoder, type About} from './live-json.js';
 import type {LivePicture} from './picture.js';
 
 export type EventStreams = {
-	/** Sends everything, then every change. False when there are too many already. */
+	/**
+	Sends everything, then every change. Where there are too many already, the oldest of whoever has most gives way. False when that would be
+	the one who asks.
+	*/
 	readonly open: (outgoing: ServerResponse, options: {readonly withHosts: boolean}) => boolean;
 	readonly count: () => number;
 	readonly close: () => void;
@@ -35,7 +39,8 @@ export function createStreams(
 	{picture, hosts, about, monotonicMs}: StreamSources,
 	{mostStreams = 1000, mostUnreadBytes = 1_000_000, beatMs = 10_000}: StreamLimits = {},
 ): EventStreams {
-	const open = new Set<ServerResponse>();
+	/** Oldest first, with what is to be done when they end. */
+	const open = new Map<ServerResponse, {readonly connection: Connection; readonly ends: ReadonlyArray<() => void>}>();
 	const encoder = createEncoder(picture.current(), about);
 	/** Ids go on over a restart of the server, so that they never repeat. */
 	let id = Date.now();
@@ -62,25 +67,55 @@ export function createStreams(
 
 		id++;
 		whole = undefined;
-		send(open, message('change', change));
+		send(open.keys(), message('change', change));
 	});
 	const hostStreams = createHostStreams<ServerResponse>(hosts, monotonicMs, (to, json) => {
 		send(to, message('hosts', json));
 	});
 	const beat = setInterval(() => {
-		send(open, message('beat', '{}'));
+		send(open.keys(), message('beat', '{}'));
 	}, beatMs);
 	beat.unref();
 
+	function end(outgoing: ServerResponse): void {
+		const known = open.get(outgoing);
+		open.delete(outgoing);
+		for (const endOne of known?.ends ?? []) {
+			endOne();
+		}
+	}
+
+	/** Makes room at the cost of whoever has most streams, unless the newcomer would have as many. */
+	function makeRoom(newcomer: Connection): boolean {
+		const [own, ...others] = callersOf([newcomer, ...Array.from(open.values(), ({connection}) => connection)]);
+		const byCaller = Map.groupBy(
+			open.keys().map((outgoing, place) => ({outgoing, caller: others[place]})),
+			({caller}) => caller,
+		);
+		const largest = Math.max(...byCaller.values().map(({length}) => length));
+		const most = byCaller.values().find(({length}) => length === largest)!;
+		if ((byCaller.get(own)?.length ?? 0) + 1 >= largest) {
+			return false;
+		}
+
+		const {outgoing} = most[0]!;
+		end(outgoing);
+		outgoing.destroy();
+		return true;
+	}
+
 	return {
 		open(outgoing, {withHosts}) {
-			if (open.size >= mostStreams) {
-				return false;
-			}
-
 			// Whoever has left already would never be seen to leave.
 			if (outgoing.destroyed) {
 				return true;
+			}
+
+			// Once the connection is closed it names its ends no more.
+			const {remoteAddress, remotePort, localAddress, localPort} = outgoing.socket ?? {};
+			const connection = {remoteAddress, remotePort, localAddress, localPort};
+			if (open.size >= mostStreams && !makeRoom(connection)) {
+				return false;
 			}
 
 			outgoing.writeHead(200, {
@@ -92,13 +127,9 @@ export function createStreams(
 			outgoing.write(`retry: ${retryMs}\n\n`);
 			whole ??= message('state', encoder.whole());
 			outgoing.write(whole);
-			open.add(outgoing);
-			const ends = [picture.watch(), ...(withHosts ? [hostStreams.open(outgoing)] : [])];
+			open.set(outgoing, {connection, ends: [picture.watch(), ...(withHosts ? [hostStreams.open(outgoing)] : [])]});
 			outgoing.once('close', () => {
-				open.delete(outgoing);
-				for (const end of ends) {
-					end();
-				}
+				end(outgoing);
 			});
 			return true;
 		},
@@ -107,7 +138,7 @@ export function createStreams(
 			unsubscribe();
 			hostStreams.close();
 			clearInterval(beat);
-			for (const outgoing of open) {
+			for (const outgoing of open.keys()) {
 				outgoing.destroy();
 			}
 		},

@@ -3,13 +3,14 @@ Runs the built program as a user would, in a home of its own that knows no pool.
 */
 import {spawn} from 'node:child_process';
 import {once} from 'node:events';
-import {chmodSync, mkdirSync, mkdtempSync, rmSync} from 'node:fs';
+import {mkdirSync, mkdtempSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
 import {text} from 'node:stream/consumers';
 import {fileURLToPath} from 'node:url';
 import {makePool} from '../../source/core/administration.js';
+import {accountName} from '../../source/core/ownership.js';
 import type {Store} from '../../source/core/ports.js';
 import type {PoolRecord} from '../../source/core/types.js';
 import {createClock} from '../../source/host/clock.js';
@@ -105,13 +106,10 @@ async function makePoolIn(box: Box, store: Store, gpuCount: number, record: Pool
 export async function createEmbeddedBox(gpuCount = 8): Promise<Box> {
 	const box = createBox({CANHAZGPU_STORE: 'embedded'});
 	const directory = box.poolDirectory;
-	mkdirSync(directory);
-	// Whoever may write there shares it; anybody but root would get a private pool otherwise.
-	chmodSync(directory, 0o777);
 	const store = await openSqliteStore({
 		path: path.join(directory, 'pool.sqlite'),
 		create: true,
-		directoryMode: 0o777,
+		directoryMode: 0o755,
 		fileMode: 0o666,
 	});
 	await makePoolIn(box, store, gpuCount, {store: 'embedded', directory});
@@ -127,6 +125,6 @@ export async function createRedisBox(port: number, gpuCount = 8): Promise<Box> {
 }
 
 /** Who runs the tests, as the program names it: an account may have no entry that tells a name. */
-export const account = createHost().account.name;
+export const account = accountName(createHost().account);
 
 export const withoutRedis = {CANHAZGPU_REDIS_PORT: nobodyListens};

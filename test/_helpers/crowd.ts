@@ -7,6 +7,7 @@ import type {Plan} from '../../source/core/plan.js';
 import type {Host, Store, World} from '../../source/core/ports.js';
 import type {Liveness, QueueEntry} from '../../source/core/types.js';
 import {createClock} from '../../source/host/clock.js';
+import {testHost} from './host.js';
 import {idleReading, observationOf} from './world.js';
 
 export type Person = {
@@ -44,15 +45,12 @@ export async function createCrowd({open, gpuCount, random}: Options): Promise<Cr
 	const overtakings: string[] = [];
 	let scans = 0;
 	let commits = 0;
-	const hostOf = (pid: number): Host => ({
-		hostname: 'box',
-		machineId: 'machine-1',
-		bootId: 'boot-1',
-		self: {pid},
-		account: {name: `user${pid}`, uid: 1000 + pid},
-		liveness: (list) => list.map((process) => states.get(process.pid) ?? 'alive'),
-		orphansOf: () => 'dead',
-	});
+	const hostOf = (pid: number): Host =>
+		testHost({
+			self: {pid},
+			account: {name: `user${pid}`, uid: 1000 + pid},
+			liveness: (list) => list.map((process) => states.get(process.pid) ?? 'alive'),
+		});
 	const gpus = {
 		name: 'fake',
 		simulated: false,

@@ -102,7 +102,7 @@ export const embeddedGround: Ground = {
 	exists: (box) => existsSync(recordOf(box)),
 	checkSetUp({poolDirectory}) {
 		const modes = ['', 'pool.sqlite'].map((name) => statSync(path.join(poolDirectory, name)).mode % 0o1000);
-		expect(modes).toEqual([0o777, 0o666]);
+		expect(modes).toEqual([0o755, 0o666]);
 	},
 	startKilled: (box, words, at) =>
 		start(box, words, {NODE_OPTIONS: `--import=${killer}`, CANHAZGPU_TEST_KILL_AT: String(at)}),

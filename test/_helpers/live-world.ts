@@ -6,6 +6,7 @@ import type {Host, World} from '../../source/core/ports.js';
 import type {Liveness, Observation, ProcessIdentity} from '../../source/core/types.js';
 import {createClock} from '../../source/host/clock.js';
 import {createMemoryStore, type MemoryStore} from '../../source/store/memory.js';
+import {testHost} from './host.js';
 import {idleReading, observationOf} from './world.js';
 
 export type LiveWorld = World & {
@@ -24,15 +25,8 @@ export async function createLiveWorld(gpuCount = 4): Promise<LiveWorld> {
 	const processes = new Map<number, Liveness>();
 	let scans = 0;
 	let observe = (): Observation => observationOf(Array.from({length: gpuCount}, (_, index) => idleReading(index)));
-	const hostOf = (self: ProcessIdentity): Host => ({
-		hostname: 'box',
-		machineId: 'machine-1',
-		bootId: 'boot-1',
-		self,
-		account: {name: 'alice', uid: 1000},
-		liveness: (list) => list.map(({pid}) => processes.get(pid) ?? 'alive'),
-		orphansOf: () => 'dead',
-	});
+	const hostOf = (self: ProcessIdentity): Host =>
+		testHost({self, liveness: (list) => list.map(({pid}) => processes.get(pid) ?? 'alive')});
 	const world: World = {
 		store: memory,
 		clock,

@@ -31,13 +31,18 @@ export type Started = {
 	readonly ended: Promise<Ran & {readonly signal: NodeJS.Signals | undefined}>;
 };
 
-/** Starts `canhazgpu` in a box, without a terminal; it is killed when the test ends first. */
+/**
+Starts `canhazgpu` in a box, without a terminal; it is killed when the test ends first.
+
+@param command - What starts the program, when that is not the built one.
+*/
 export function start(
 	box: Box,
 	words: string | readonly string[],
 	environment: Readonly<Record<string, string>> = {},
+	[command, ...commandWords]: readonly [string, ...string[]] = [starter, ...starterWords],
 ): Started {
-	const child = spawn(starter, [...starterWords, ...(typeof words === 'string' ? words.split(' ') : words)], {
+	const child = spawn(command, [...commandWords, ...(typeof words === 'string' ? words.split(' ') : words)], {
 		cwd: box.home,
 		env: {...box.environment, ...environment},
 		stdio: ['ignore', 'pipe', 'pipe'],

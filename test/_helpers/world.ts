@@ -1,8 +1,9 @@
 /** A world for tests of the core: the reference store, and a clock, GPUs and processes that the test moves. */
-import type {Clock, GpuProvider, Host, Store, World} from '../../source/core/ports.js';
+import type {Clock, GpuProvider, Store, World} from '../../source/core/ports.js';
 import {makePool} from '../../source/core/administration.js';
-import type {GpuReading, Liveness, Observation, Requester} from '../../source/core/types.js';
+import type {GpuReading, Liveness, Observation, Requester, Revision} from '../../source/core/types.js';
 import {createMemoryStore, type MemoryStore} from '../../source/store/memory.js';
+import {testHost} from './host.js';
 
 export const startTime = 1_800_000_000;
 
@@ -28,10 +29,15 @@ export const observationOf = (gpus: readonly GpuReading[], changes: Partial<Obse
 	...changes,
 });
 
+/** Of a store that was never written to. */
+export const noRevision: Revision = {count: 0, base: 0, run: '', since: undefined, raw: undefined};
+
 export type TestWorld = World & {
 	readonly memory: MemoryStore;
-	/** Moves the store's clock. */
+	/** Lets time pass. */
 	readonly pass: (seconds: number) => void;
+	/** Sets the store's clock forward or back, without any time passing. */
+	readonly jump: (seconds: number) => void;
 	readonly now: () => number;
 	/** What the next scans see; by default every GPU idle. */
 	readonly see: (observe: () => Observation) => void;
@@ -77,15 +83,11 @@ export async function createTestWorld({
 		random: randomFrom(seed),
 		uuid: () => `id-${++ids}`,
 	};
-	const host: Host = {
-		hostname: 'box',
-		machineId: 'machine-1',
-		bootId: 'boot-1',
-		self: {pid: 1},
-		account: {name: 'alice', uid: 1000},
+	const host = testHost({
+		monotonic: {id: 'boot-1', seconds: () => milliseconds / 1000},
+		uptimeSeconds: () => 86_400 + milliseconds / 1000,
 		liveness: (list) => list.map(({pid}) => processes.get(pid) ?? 'alive'),
-		orphansOf: () => 'dead',
-	};
+	});
 	const gpus: GpuProvider = {
 		name: 'fake',
 		simulated: false,
@@ -106,6 +108,9 @@ export async function createTestWorld({
 		pass(more) {
 			seconds += more;
 			milliseconds += more * 1000;
+		},
+		jump(more) {
+			seconds += more;
 		},
 		now: () => seconds,
 		see(next) {

@@ -5,25 +5,21 @@ import {estimateWaits} from '../../source/core/estimates.js';
 import {isLeased} from '../../source/core/lifecycle.js';
 import {ownerOf} from '../../source/core/ownership.js';
 import {look} from '../../source/core/reservations.js';
-import type {Host, World} from '../../source/core/ports.js';
+import type {World} from '../../source/core/ports.js';
 import type {AuditRecord} from '../../source/core/types.js';
 import type {Scenario} from '../../source/gpu/scenario.js';
 import {createSimulatedProvider} from '../../source/gpu/simulated.js';
+import {testHost} from '../_helpers/host.js';
 import {createVirtualClock} from '../_helpers/virtual-clock.js';
-
-const host: Host = {
-	hostname: 'box',
-	machineId: 'machine-1',
-	bootId: 'boot-1',
-	self: {pid: 1},
-	account: {name: 'viewer', uid: 1000},
-	liveness: (list) => list.map(() => 'unknown'),
-	orphansOf: () => 'dead',
-};
 
 const open = async (scenario: Scenario = demoScenario) => {
 	const clock = createVirtualClock();
 	const startedAtSeconds = clock.now();
+	const host = testHost({
+		monotonic: {id: 'boot-1', seconds: () => clock.monotonicMs() / 1000},
+		account: {name: 'viewer', uid: 1000},
+		liveness: (list) => list.map(() => 'unknown'),
+	});
 	const options = {host, clock, scenario, now: clock.now, memoryThresholdMiB: 1024};
 	const gpusOver: Parameters<typeof createDemo>[0]['gpusOver'] = (store) =>
 		createSimulatedProvider({

@@ -141,11 +141,11 @@ describe('one line', () => {
 		expect(lineRows(await peek(box)).some((row) => row.id === crashed)).toBe(true);
 		const world = await createTestWorld();
 		const {pool} = await peek(box);
-		const {queue, gpus} = await readLiving({
-			...world,
-			store: await longUp(),
-			host: {...world.host, machineId: pool!.machine!.id},
-		});
+		const viewer = {...world, store: await longUp(), host: {...world.host, machineId: pool!.machine!.id}};
+		// Whoever looks first begins to watch, and whoever looks more than a heartbeat later ends it.
+		expect((await readLiving(viewer)).queue.map((record) => record.id)).toContain(crashed);
+		world.pass(40);
+		const {queue, gpus} = await readLiving(viewer);
 		expect(queue.map((record) => record.id)).not.toContain(crashed);
 		expect(gpus[1]!.kind).toBe('free');
 		expect(await recordsOf(box)).toMatchObject([{gpuId: 1, user: 'gone', endReason: 'queue-left'}]);
@@ -232,6 +232,10 @@ describe('a record of ours that the peer rewrote', () => {
 		await rewriteAsPeer(1);
 		expect((await box.run('release')).stdout).toBe('Released 2 GPU(s): [0 1]\n');
 		const left = await read('gpu:0');
-		expect(left).toEqual({last_released: expect.stringMatching(/^\d{4}-.*Z$/v) as unknown});
+		// The peer passes over what it does not know.
+		expect(left).toEqual({
+			last_released: expect.stringMatching(/^\d{4}-.*Z$/v) as unknown,
+			ended: {reason: 'released'},
+		});
 	});
 });

@@ -1,5 +1,6 @@
 /** Waiting in line while Redis is away. */
 import {describe, expect, onTestFinished, test} from 'vitest';
+import {eventually} from '../_helpers/eventually.js';
 import {freshRedisBox, peek, start} from '../_helpers/processes.js';
 import {startRedis} from '../_helpers/redis-server.js';
 
@@ -32,14 +33,18 @@ describe('while Redis is away', () => {
 		expect(await second.ended).toMatchObject({exitCode: 0, stdout: '0\n'});
 	});
 
-	test('without its data it joins again, once there is a pool', async () => {
+	test('without its data whoever waits puts back what was read: the pool, who held it, and the place in line', async () => {
 		const {server, box} = await atServer(false);
 		await box.run('reserve --gpus 2');
 		const waiter = start(box, 'reserve --gpus 2 --short');
 		await waiter.says(/1 of 1 in line/v);
+		const [before] = (await peek(box)).queue;
 		await server.restart();
-		await waiter.says(/There is no GPU pool/v, 15_000);
-		expect(await box.run('admin --gpus 2 --provider fake')).toMatchObject({exitCode: 0});
+		await eventually(async () => (await peek(box)).pool !== undefined, 15_000);
+		const {queue, gpus} = await peek(box);
+		expect(queue.map(({id}) => id)).toEqual([before!.id]);
+		expect(gpus.map(({kind}) => kind)).toEqual(['leased', 'leased']);
+		await box.run('release');
 		expect(await waiter.ended).toMatchObject({exitCode: 0, stdout: '0,1\n'});
 		expect((await peek(box)).queue).toEqual([]);
 	});

@@ -31,6 +31,7 @@ async function createRun(start: (options: JobOptions) => Promise<Job>, onMessage
 	const world = await createLiveWorld(1);
 	const controller = new AbortController();
 	let isGranted = false;
+	const remarks: string[] = [];
 	const tell = (): void => {
 		if (isGranted) {
 			onMessage(() => {
@@ -63,13 +64,17 @@ async function createRun(start: (options: JobOptions) => Promise<Job>, onMessage
 		environment: process.env,
 		notifiesAll: false,
 		notify: async () => [],
-		remark: () => undefined,
+		remark(text) {
+			remarks.push(text);
+		},
 		requester: () => ({account: 'alice', uid: 1000, label: 'alice'}),
 		open: async () => open,
+		loadAhead: async () => undefined,
+		outliveBugs: () => undefined,
 		interruption: () => ({signal: controller.signal, exitCode: () => 143, end: () => undefined}),
 		prepareJob: async () => start,
 	};
-	return {exitCode: run.run(app as App, input), owner: async () => (await look(world)).rows[0]!.owner};
+	return {exitCode: run.run(app as App, input), owner: async () => (await look(world)).rows[0]!.owner, remarks};
 }
 
 test('a signal after the grant starts nothing, and nothing stays held', async () => {
@@ -118,4 +123,44 @@ test('why the command cannot be started is said although the store is away by th
 		},
 	);
 	await expect(exitCode).rejects.toMatchObject({code: 'command-not-executable', exitCode: 126});
+});
+
+/** What a store says that is away. */
+const away = () => new CanhazgpuError('store-unreachable', 'Cannot reach the store');
+
+test('a store that goes away as the GPUs are granted is waited for, said once, and the command starts', async () => {
+	let messages = 0;
+	const {exitCode, remarks} = await createRun(
+		async () => ({
+			process: {pid: 2},
+			ended: Promise.resolve({exitCode: 5, reason: 'exited' as const}),
+			letGo: () => undefined,
+		}),
+		() => {
+			messages++;
+			if (messages <= 3) {
+				throw away();
+			}
+		},
+	);
+	expect(await exitCode).toBe(5);
+	expect(remarks).toEqual([
+		'canhazgpu: the GPUs are there, and the command starts once the store answers: Cannot reach the store',
+	]);
+});
+
+test('a signal while the store is away after the grant ends the waiting for it, and starts nothing', async () => {
+	let starts = 0;
+	const {exitCode} = await createRun(
+		async () => {
+			starts++;
+			throw new Error('started');
+		},
+		(interrupt) => {
+			setTimeout(interrupt, 50);
+			throw away();
+		},
+	);
+	expect(await exitCode).toBe(143);
+	expect(starts).toBe(0);
 });

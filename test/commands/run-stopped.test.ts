@@ -1,4 +1,5 @@
 /** A wrapper that sleeps through its heartbeats, and a machine that was started anew: what the next look says. */
+import os from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
 import {DatabaseSync} from 'node:sqlite';
@@ -26,7 +27,13 @@ const silent = (fields: Fields): Fields => {
 };
 
 /** As a wrapper in a container leaves it: its processes cannot be seen from outside. */
-const unseen = ({boot_id: _, ...fields}: Fields): Fields => fields;
+const unseen = (fields: Fields): Fields => ({...fields, pid_ns: '1', job_pid_ns: '1'});
+
+/** As if the watch over its silence had begun so long ago. */
+const watchedFor = (seconds: number, fields: Fields): Fields => {
+	const silence = fields['silence'] as Fields;
+	return {...fields, silence: {...silence, seconds: Number(silence['seconds']) - seconds}};
+};
 
 async function startStopped() {
 	const box = await freshEmbeddedBox(2);
@@ -58,6 +65,11 @@ test('stopped for two hours, where nobody can see its process: the lease is lost
 	const {box, wrapper, pid} = await startStopped();
 	rewrite(box, (fields) => unseen(silent(fields)));
 	const [before] = (await peek(box)).gpus;
+	// Whoever looks first begins to watch, and whoever looks more than a heartbeat later ends it.
+	expect(await holders(box)).toBe('0:RUN 1:-');
+	rewrite(box, (fields) => watchedFor(60, fields));
+	expect(await holders(box)).toBe('0:RUN 1:-');
+	rewrite(box, (fields) => watchedFor(10, fields));
 	expect(await holders(box)).toBe('0:- 1:-');
 	expect(await recordsOf(box)).toMatchObject([
 		{endReason: 'heartbeat-lost', endTime: before?.kind === 'leased' ? before.lease.lastHeartbeat : 0},
@@ -80,7 +92,13 @@ test('after a reboot the next look ends it at its last sign of life, though its 
 	onTestFinished(() => {
 		wrapper.kill('SIGCONT');
 	});
-	rewrite(box, (fields) => ({...silent(fields), boot_id: 'the-boot-before'}));
+	const beforeBoot = Math.floor(Date.now() / 1000 - os.uptime()) - 60;
+	rewrite(box, (fields) => ({
+		...fields,
+		start_time: beforeBoot - 60,
+		last_heartbeat: beforeBoot,
+		boot_id: 'the-boot-before',
+	}));
 	const [before] = (await peek(box)).gpus;
 	expect(await holders(box)).toBe('0:- 1:-');
 	expect(await recordsOf(box)).toMatchObject([

@@ -235,16 +235,20 @@ describe('without a pool', () => {
 		await empty.run('admin --gpus 2 --provider fake --store embedded');
 		const file = path.join(empty.poolDirectory, 'pool.json');
 		expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({store: 'embedded', directory: empty.poolDirectory});
+		expect((await empty.run('reserve --short')).stdout).toBe('0\n');
 		writeFileSync(file, '{"store": "moon"}');
 		const ran = await empty.run('status');
 		expect(ran).toMatchObject({exitCode: 4, stdout: ''});
 		expect(ran.stderr).toBe(
-			`Error: ${file} should say where the GPU pool is, and makes no sense\nRemove it. Where a pool was made for everybody, make that anew as it was: canhazgpu admin --force\n`,
+			`Error: ${file} should say where the GPU pool is, and makes no sense\nRemove it, then run canhazgpu admin as the pool was made, with --store embedded where it is without Redis: it finds the pool again, and no reservation is lost.\n`,
 		);
+		// As it says, with a reservation that is there already.
 		rmSync(file);
-		const anew = await empty.run('admin --gpus 2 --provider fake --store embedded --force');
-		expect(anew).toMatchObject({exitCode: 0, stderr: ''});
+		const again = await empty.run('admin --gpus 2 --provider fake --store embedded');
+		expect(again).toMatchObject({exitCode: 0, stderr: ''});
+		expect(again.stdout).toContain('was there already');
 		expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({store: 'embedded', directory: empty.poolDirectory});
+		expect((await empty.run('reserve --short')).stdout).toBe('1\n');
 		empty.remove();
 	});
 });

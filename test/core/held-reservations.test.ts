@@ -48,6 +48,23 @@ describe('release', () => {
 		expect((await release(world, {...root, label: 'bob'}, {by: 'label', label: 'bob'})).released).toHaveLength(1);
 	});
 
+	test('says in the record of each GPU which lease was released', async () => {
+		const world = await createTestWorld();
+		const first = await take(world, alice, [0]);
+		await release(world, alice, {by: 'gpus', ids: [0]});
+		expect((await world.store.read()).gpus[0]).toMatchObject({
+			kind: 'free',
+			ended: {reason: 'released', leaseId: first.leaseId},
+		});
+		const second = await take(world, alice, [0]);
+		world.pass(hour + 1);
+		await look(world);
+		expect((await world.store.read()).gpus[0]).toMatchObject({
+			kind: 'free',
+			ended: {reason: 'expired', leaseId: second.leaseId},
+		});
+	});
+
 	test('by lease acts on that lease, not on whoever holds the GPU now', async () => {
 		const world = await createTestWorld();
 		const first = await take(world, alice, [0]);

@@ -3,7 +3,7 @@ import {describe, expect, test} from 'vitest';
 import {idleSecondsOf, nextIdle} from '../../source/core/idle.js';
 import {statusRows} from '../../source/core/status.js';
 import type {GpuReading, GpuRecord, IdleSpan, Lease} from '../../source/core/types.js';
-import {idleReading, observationOf} from '../_helpers/world.js';
+import {idleReading, noRevision, observationOf} from '../_helpers/world.js';
 
 const lease: Lease = {user: 'alice', type: 'manual', startTime: 0, leaseId: 'lease-1'};
 const heldBy = (holder: Lease, index = 0): GpuRecord => ({kind: 'leased', index, raw: '{}', lease: holder});
@@ -204,6 +204,7 @@ test('every face is told, for leases and for nothing else', () => {
 		drains: new Map(),
 		notices: [],
 		stored: {drains: undefined, notices: undefined},
+		revision: noRevision,
 	};
 	const observation = observationOf([idleReading(0), idleReading(1)], {idle: after([50, 'idle'], [100, 'idle'])});
 	expect(statusRows(snapshot, observation, 1024).map(({idleSeconds}) => idleSeconds)).toEqual([60, undefined]);

@@ -68,6 +68,7 @@ test('a place that is given up as it is served is not left: what was granted sta
 	before(async (_, others) => {
 		const advance = planAdvance(await others.store.read(), 'place', {
 			lease: {user: 'bob', type: 'manual', startTime: world.now(), expiryTime: world.now() + 3600, leaseId: 'got'},
+			outOfService: new Map(),
 			isUsable: () => true,
 			isAwake: () => true,
 			host: 'box',

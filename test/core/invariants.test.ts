@@ -109,6 +109,13 @@ async function act(
 
 		case 'die': {
 			world.processes.set(step.pid, 'dead');
+			for (const [id, {leases}] of wrappers) {
+				// Its heart beats no more.
+				if (leases.values().some(({holder}) => holder?.pid === step.pid)) {
+					wrappers.delete(id);
+				}
+			}
+
 			return [];
 		}
 

@@ -6,7 +6,8 @@ import fc from 'fast-check';
 import {expect, test} from 'vitest';
 import {holdingsOf, planAdvance} from '../../source/core/advance.js';
 import {drain, undrain} from '../../source/core/drains.js';
-import {entryFor, isPossible, isServable, planJoin} from '../../source/core/queue.js';
+import {entryFor, isPossible, planJoin} from '../../source/core/queue.js';
+import {isServable, outagesByRecord} from '../../source/core/out-of-service.js';
 import {isLeased} from '../../source/core/lifecycle.js';
 import {release, reserve} from '../../source/core/reservations.js';
 import {readLiving} from '../../source/core/transaction.js';
@@ -58,8 +59,10 @@ async function settle(world: TestWorld): Promise<readonly string[]> {
 			}
 
 			const lease: Lease = {user: record.entry.user, type: 'run', startTime: 0, leaseId: `lease-${record.id}`};
-			const advance = planAdvance(await readLiving(world), record.id, {
+			const now = await readLiving(world);
+			const advance = planAdvance(now, record.id, {
 				lease,
+				outOfService: outagesByRecord(now),
 				isUsable: () => true,
 				isAwake: isAwakeIn(world),
 				host: 'box',
@@ -128,7 +131,7 @@ async function act(world: TestWorld, step: Step, place: number): Promise<void> {
 					const wantsAny = entry.requestedIds.length === 0;
 					expect(
 						isAwakeIn(world)(entry) &&
-							isServable(entry, before) &&
+							isServable(entry, before.gpus, outagesByRecord(before)) &&
 							(wantsAny || entry.requestedIds.some((id) => answer.gpus.includes(id))),
 					).toBe(false);
 				}
@@ -178,7 +181,7 @@ test('nobody overtakes, nobody is held up by one who wants something else, nothi
 					if (
 						record.kind !== 'entry' ||
 						!isAwakeIn(world)(record.entry) ||
-						!isServable(record.entry, snapshot) ||
+						!isServable(record.entry, snapshot.gpus, outagesByRecord(snapshot)) ||
 						record.entry.requestedIds.length > 0
 					) {
 						continue;
@@ -197,7 +200,7 @@ test('nobody overtakes, nobody is held up by one who wants something else, nothi
 						record.kind === 'entry' &&
 						isAwakeIn(world)(record.entry) &&
 						isPossible(record.entry, gpuCount) &&
-						isServable(record.entry, snapshot)
+						isServable(record.entry, snapshot.gpus, outagesByRecord(snapshot))
 					)) {
 						continue;
 					}

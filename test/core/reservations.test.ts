@@ -148,8 +148,10 @@ describe('reserve', () => {
 			kind: 'refused',
 			available: 0,
 		});
-		// Two minutes after their last heartbeat they are gone.
+		// Two minutes after their last heartbeat somebody watches whether another comes, and then they are gone.
 		world.pass(121);
+		expect(await reserve(world, {requester: alice, count: 1, durationSeconds: hour})).toMatchObject({kind: 'refused'});
+		world.pass(40);
 		expect((await take(world, alice, [3])).gpus).toEqual([3]);
 		expect(world.memory.state.line).toEqual([]);
 	});

@@ -1,7 +1,7 @@
 import {expect, test} from 'vitest';
 import {statusRows} from '../../source/core/status.js';
 import type {GpuReading, GpuRecord, Lease, Snapshot} from '../../source/core/types.js';
-import {idleReading, observationOf} from '../_helpers/world.js';
+import {idleReading, noRevision, observationOf} from '../_helpers/world.js';
 
 const snapshotOf = (...gpus: readonly GpuRecord[]): Snapshot => ({
 	now: 10_000,
@@ -12,6 +12,7 @@ const snapshotOf = (...gpus: readonly GpuRecord[]): Snapshot => ({
 	drains: new Map(),
 	notices: [],
 	stored: {drains: undefined, notices: undefined},
+	revision: noRevision,
 	lastUsed: new Map(),
 });
 const leased = (lease: Partial<Lease>): GpuRecord => ({

@@ -1,4 +1,5 @@
 import {expect, test} from 'vitest';
+import {secondsToNextEnd} from '../../source/core/liveness.js';
 import {nextLookMs} from '../../source/core/wait-schedule.js';
 import {createTestWorld, startTime} from '../_helpers/world.js';
 
@@ -12,5 +13,6 @@ test.each([
 	const world = await createTestWorld({gpuCount: 1});
 	world.memory.state.gpus.set(0, JSON.stringify(record));
 	const snapshot = await world.store.read();
-	expect(nextLookMs(snapshot, 'own', snapshot.now, 0)).toBe(milliseconds);
+	const options = {lastBeat: snapshot.now, nextEndSeconds: secondsToNextEnd(snapshot, world.host), random: 0};
+	expect(nextLookMs(snapshot, 'own', options)).toBe(milliseconds);
 });

@@ -101,14 +101,14 @@ describe('one who waits', () => {
 		const broken = {...idleReading(1), failure: 'GPU requires reset'};
 		world.see(() => observationOf([idleReading(0), broken, {...broken, index: 2}]));
 		const waiter = start(world, wants({ids: [0, 1]}));
-		await eventually(() => waiter.news.some((news) => news.kind === 'waiting' && news.held.length === 1));
+		await eventually(() => waiter.news.some((news) => news.kind === 'waiting' && news.unusable.length > 0));
 		const news = waiter.news.at(-1)!;
 		expect(news).toMatchObject({
-			held: [0],
+			held: [],
 			unusable: [{index: 1, block: {kind: 'failed', why: 'GPU requires reset'}}],
 		});
 		expect(progressWords(news)).toBe(
-			'Waiting for GPUs 0 1: 1 of 1 in line, got 1/2 [0], since GPU 1 cannot be judged: GPU requires reset',
+			'Waiting for GPUs 0 1: 1 of 1 in line, got 0/2, since GPU 1 cannot be judged: GPU requires reset',
 		);
 		waiter.abort();
 		await waiter.answer;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
 import {harmlessJson} from '../../source/format/json.js';
-import {sanitize, shorten} from '../../source/format/text.js';
+import {sanitize, shorten, stackText} from '../../source/format/text.js';
 import {cpuMsOf} from '../_helpers/timed.js';
 
 const hostile = fc.array(
@@ -70,4 +70,18 @@ test('JSON keeps the data and shows none of it raw', () => {
 			);
 		}),
 	);
+});
+
+test('the stack of an error keeps its lines, and none of them acts on a terminal', () => {
+	fc.assert(
+		fc.property(hostile, (parts) => {
+			const lines = stackText(new Error(parts.join(''))).split('\n', 100);
+			expect(lines.join('')).not.toMatch(
+				/[[\p{Control}\p{Format}\p{Line_Separator}\p{Paragraph_Separator}\p{Surrogate}]--\u{200D}]/v,
+			);
+			expect(lines.length).toBeLessThanOrEqual(50);
+		}),
+	);
+	expect(stackText(new TypeError('plain'))).toMatch(/^TypeError: plain\n {4}at \S/v);
+	expect(stackText('\u{1B}[2Jno error')).toBe('no error');
 });

@@ -5,7 +5,7 @@ import {statusRows} from '../../source/core/status.js';
 import type {GpuProcess, GpuReading, GpuRecord, Lease, Snapshot} from '../../source/core/types.js';
 import {detailWords, userWords, validationWords} from '../../source/format/status-words.js';
 import {statusJson} from '../../source/format/status-json.js';
-import {idleReading, observationOf} from '../_helpers/world.js';
+import {idleReading, noRevision, observationOf} from '../_helpers/world.js';
 
 const free: GpuRecord = {kind: 'free', index: 0, raw: undefined};
 const alices = (lease: Partial<Lease> = {}): GpuRecord => ({
@@ -26,6 +26,7 @@ function rowOf(record: GpuRecord, reading: Partial<GpuReading>, threshold = 1024
 		drains: new Map(),
 		notices: [],
 		stored: {drains: undefined, notices: undefined},
+		revision: noRevision,
 	};
 	const observation = observationOf([{...idleReading(0), ...reading}]);
 	const [row] = statusRows(snapshot, observation, threshold);

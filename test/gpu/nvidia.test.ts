@@ -31,7 +31,7 @@ test('asks for GPUs and processes at the same time', async () => {
 	expect(seen.takenAtMs).toBeGreaterThan(before);
 	const calls = await stub.calls();
 	expect(calls.toSorted()).toEqual([
-		'--query-compute-apps=gpu_uuid,pid,used_gpu_memory,process_name --format=csv,nounits',
+		'--query-compute-apps=gpu_uuid,pid,used_gpu_memory --format=csv,nounits',
 		`--query-gpu=${gpuFields(new Set(), readDriverMajor()).join(',')} --format=csv,nounits`,
 	]);
 });
@@ -52,6 +52,22 @@ test('names the owner of a process, its program and its start', async () => {
 			commandLine: expect.stringContaining('node') as string,
 		},
 	]);
+});
+
+test('a process whose name holds a newline and a row is one process, on its own GPU', async () => {
+	const first = 'GPU-0a0a0a0a-1111-2222-3333-000000000000';
+	const second = 'GPU-0a0a0a0a-1111-2222-3333-000000000001';
+	const {gpus} = await observe({
+		gpus: {stdout: fixture('gpus.two.csv')},
+		processes: {
+			// As the tool: each row has what was asked for, and a name is printed as it is.
+			before: String.raw`name=; header=
+case "$1" in *process_name*) header=', process_name'; name=', ./train
+${second}, 1, 900, init';; esac
+printf '%s\n' "gpu_uuid, pid, used_gpu_memory [MiB]$header" "${first}, ${process.pid}, 30$name"`,
+		},
+	});
+	expect(gpus.map(({processes}) => processes?.map(({pid}) => pid))).toEqual([[process.pid], []]);
 });
 
 test('a warning after a usable table is a warning', async () => {

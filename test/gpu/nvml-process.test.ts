@@ -30,7 +30,7 @@ afterEach(() => {
 });
 
 /** What watches: the program itself reads the library, in a process of its own. */
-const setUp = async (words: string, library = directory) => {
+const setUp = async (words: string, library = directory, readerWords = starterWords) => {
 	process.env['NVML_STUB'] = words;
 	process.env['LD_LIBRARY_PATH'] = library;
 	const stub = await createStub(good);
@@ -60,7 +60,7 @@ const setUp = async (words: string, library = directory) => {
 			timeoutMs: 3000,
 			intervalMs: 500,
 			uptimeSeconds: () => 0,
-			library: {command: starter, args: [...starterWords, libraryVerb]},
+			library: {command: starter, args: [...readerWords, libraryVerb]},
 		}),
 	});
 	onTestFinished(async () => provider.close?.());
@@ -111,4 +111,14 @@ describe.skipIf(!hasCompiler)('the library, read in a process of its own', () =>
 		expect(await provider.observe()).toMatchObject({gpus: [{index: 0}, {index: 1}]});
 		await eventually(async () => (await stub.calls()).length > 2);
 	});
+});
+
+test('where the program was removed while it watched, the tool is asked', async () => {
+	// Node ends with a complaint about its file; a binary is given a verb that it does not know.
+	const {provider, stub, readers} = await setUp('', '/nowhere', ['/nowhere/dist/cli.js']);
+	await provider.observe();
+	expect(await provider.observe()).toMatchObject({gpus: [{index: 0}, {index: 1}]});
+	expect(await provider.observe()).toMatchObject({gpus: [{index: 0}, {index: 1}]});
+	await eventually(async () => (await stub.calls()).length > 2);
+	expect(await readers[0]).not.toMatchObject({exitCode: 0});
 });

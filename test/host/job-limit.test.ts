@@ -162,7 +162,7 @@ test('a job that cannot be looked at is interrupted, and killed after the grace'
 	});
 	const said = text(child.stdout);
 	await once(child.stdout, 'data');
-	await endChild(child, once(child, 'exit'), 0.3);
+	await endChild(child, once(child, 'exit'), {request: 'SIGINT', graceSeconds: 0.3});
 	expect(child.signalCode).toBe('SIGKILL');
 	expect(await said).toBe('ready\nheard\n');
 });

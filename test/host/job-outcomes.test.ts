@@ -51,6 +51,7 @@ test('the job is known by pid, start time and namespace, even if it ends at once
 				pid: expect.any(Number) as number,
 				startTicks: expect.any(Number) as number,
 				namespace: own.namespace,
+				...(own.timeNamespace !== undefined && {timeNamespace: own.timeNamespace}),
 			});
 			expect(job.startTicks).toBeGreaterThan(own.startTicks ?? 0);
 			expect(liveness([job])).toEqual(['dead']);
@@ -234,7 +235,7 @@ test('arguments that are too long are refused, too', async () => {
 		command: 'true',
 		args: ['x'.repeat(4_000_000)],
 		environment: process.env,
-		ignoresHangUp: false,
+		manner: {ignored: [], openFiles: undefined},
 	});
 	await expect(starting).rejects.toMatchObject({
 		code: 'command-not-executable',

@@ -1,5 +1,6 @@
 import {type ChildProcess, spawn, spawnSync} from 'node:child_process';
 import {once} from 'node:events';
+import {existsSync} from 'node:fs';
 import {mkdir, readFile} from 'node:fs/promises';
 import path from 'node:path';
 import process from 'node:process';
@@ -51,12 +52,16 @@ const childOf = async (pid: number): Promise<number> =>
 		{timeout: 20_000, interval: 10},
 	);
 
+/** Since Linux 5.6. */
+const hasTimeNamespaces = existsSync('/proc/self/ns/time');
+
 test('we are alive ourselves', () => {
 	const self = ownIdentity();
 	expect(self).toEqual({
 		pid: process.pid,
 		startTicks: expect.any(Number) as number,
 		namespace: expect.stringMatching(/^\d+$/v) as string,
+		...(hasTimeNamespaces && {timeNamespace: expect.stringMatching(/^\d+$/v) as string}),
 		group: expect.any(Number) as number,
 	});
 	expect(liveness([self, {pid: process.pid}])).toEqual(['alive', 'alive']);
@@ -122,6 +127,35 @@ test('a pid of another namespace says nothing about ours', () => {
 	expect(liveness([{pid: 4_000_000, startTicks: 5, namespace: '1'}])).toEqual(['unknown']);
 });
 
+test('a start time that was read in another time namespace tells nothing: who is there is unknown, and who is not is dead', async () => {
+	const {child, identity} = start('sleep', '600');
+	const elsewhere = {...identity, timeNamespace: '1'};
+	expect(liveness([elsewhere, {...elsewhere, startTicks: identity.startTicks! - 100_000}])).toEqual([
+		'unknown',
+		'unknown',
+	]);
+	// Where the start was not recorded there is nothing to compare.
+	expect(liveness([{...elsewhere, startTicks: undefined}])).toEqual(['alive']);
+	child.kill('SIGKILL');
+	await once(child, 'exit');
+	expect(liveness([elsewhere])).toEqual(['dead']);
+});
+
+test('where our own namespaces cannot be read, whatever names one is unknown, and whatever names none is compared as ever', async () => {
+	const {identity} = start('sleep', '600');
+	const {pid, startTicks} = identity;
+	const directory = await createFiles({
+		'self/stat': await readFile('/proc/self/stat', 'utf8'),
+		[`${pid}/stat`]: await readFile(`/proc/${pid}/stat`, 'utf8'),
+	});
+	const bare = {pid, startTicks};
+	expect(liveness([bare, {...bare, namespace: '1'}, {...bare, timeNamespace: '1'}], directory)).toEqual([
+		'alive',
+		'unknown',
+		'unknown',
+	]);
+});
+
 test.each([0, -1, -process.pid, 1.5, NaN, Infinity, 2 ** 31, 2 ** 53])('%d is no pid, and is sent no signal', (pid) => {
 	const kill = vi.spyOn(process, 'kill');
 	expect(liveness([{pid}])).toEqual(['unknown']);
@@ -144,11 +178,12 @@ test('what is hidden or cannot be read is unknown', async () => {
 
 test('without /proc presence is all there is to tell', async () => {
 	const {child, identity} = start('sleep', '600');
+	const {pid} = identity;
 	const directory = await createFiles({});
-	expect(liveness([identity, {pid: 1}], directory)).toEqual(['alive', 'alive']);
+	expect(liveness([{pid}, {pid: 1}, identity], directory)).toEqual(['alive', 'alive', 'unknown']);
 	child.kill('SIGKILL');
 	await once(child, 'exit');
-	expect(liveness([identity], directory)).toEqual(['dead']);
+	expect(liveness([{pid}], directory)).toEqual(['dead']);
 });
 
 test('a hundred answers take a moment', () => {

@@ -7,6 +7,8 @@ import {freshEmbeddedBox} from '../_helpers/processes.js';
 const secrets = {
 	CANHAZGPU_REDIS_PASSWORD: 'correct-horse',
 	CANHAZGPU_REDIS_URL: 'redis://alice:battery-staple@box:6379',
+	CANHAZGPU_NOTIFY_WEBHOOK: 'https://hooks.example/correct-horse',
+	CANHAZGPU_NOTIFY_COMMAND: 'notify,--token,battery-staple',
 };
 const isSecret = /correct-horse|battery-staple/v;
 

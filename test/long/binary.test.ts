@@ -1,15 +1,19 @@
 /** What a user sees of the binary: the verbs, the ways out, the monitor, the dashboard, and NVIDIA's library. */
 import {execFileSync, spawn, spawnSync} from 'node:child_process';
 import {chmodSync, copyFileSync, readFileSync, writeFileSync} from 'node:fs';
+import {constants} from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
 import {createInterface} from 'node:readline';
+import {DatabaseSync} from 'node:sqlite';
 import {text} from 'node:stream/consumers';
 import {describe, expect, test, vi} from 'vitest';
 import packageJson from '../../package.json' with {type: 'json'};
 import {libraryVerb} from '../../source/app-names.js';
+import {createHost} from '../../source/host/host.js';
 import {program, type Box} from '../_helpers/cli.js';
 import {eventually} from '../_helpers/eventually.js';
+import {hasSignal, portsOf} from '../_helpers/listeners.js';
 import {compileNvml, hasCompiler} from '../_helpers/nvml-stub.js';
 import {freshEmbeddedBox, freshRedisBox, holders, isAlive, start} from '../_helpers/processes.js';
 import {redisOfFile} from '../_helpers/redis-of-file.js';
@@ -113,6 +117,47 @@ describe.skipIf(binary === undefined)('the binary', () => {
 		const gone = await box.run('status --store redis --redis-port 1');
 		expect(gone).toMatchObject({exitCode: 4, stdout: ''});
 		expect(gone.stderr).toMatch(/^Error: Cannot reach Redis at [^\n]*\n[^\n]+\n$/v);
+	});
+
+	test('SIGUSR1 neither opens a debugger nor ends it', async () => {
+		const box = await freshEmbeddedBox(1);
+		const web = await startWeb(box);
+		for (let time = 0; time < 2; time++) {
+			process.kill(web.pid, 'SIGUSR1');
+			await eventually(() => !hasSignal(web.pid, 'ShdPnd', constants.signals.SIGUSR1));
+		}
+
+		expect(await askJson(web.port, '/api/status')).toMatchObject([{gpu_id: 0}]);
+		expect(portsOf(web.pid)).toEqual([web.port]);
+		expect((await web.end('SIGTERM')).end).toBe(0);
+	});
+
+	test('a watch that it begins over somebody’s silence is one that Node ends: both read one clock', async () => {
+		const box = await freshEmbeddedBox(1);
+		// Whoever has it open locks it.
+		const query = (sql: string, ...values: readonly string[]) => {
+			const database = new DatabaseSync(path.join(box.poolDirectory, 'pool.sqlite'));
+			const row = database.prepare(sql).get(...values);
+			database.close();
+			return row;
+		};
+
+		const write = (lease: unknown): void => {
+			query('INSERT OR REPLACE INTO gpus (gpu, raw) VALUES (0, ?)', JSON.stringify(lease));
+		};
+
+		const longAgo = Math.floor(Date.now() / 1000) - 5000;
+		write({user: 'eve', type: 'run', start_time: longAgo, last_heartbeat: longAgo});
+		expect(await box.run('status')).toMatchObject({exitCode: 0});
+		const {raw} = query('SELECT raw FROM gpus') as {raw: string};
+		const lease = JSON.parse(raw) as {silence: {clock: string; seconds: number}};
+		const {monotonic} = createHost();
+		expect(lease.silence.clock).toBe(monotonic.id);
+		const secondsAgo = monotonic.seconds()! - lease.silence.seconds;
+		expect(secondsAgo).toBeGreaterThan(0);
+		expect(secondsAgo).toBeLessThan(60);
+		write({...lease, silence: {...lease.silence, seconds: lease.silence.seconds - 70}});
+		expect(byNode(box, 'status', '--summary').stdout).toMatch(/✓ 1 +│ 0\n/v);
 	});
 
 	test('files of the directory that one is in have no say', async () => {

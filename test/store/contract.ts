@@ -3,6 +3,7 @@ What every store must do. One suite, every store.
 */
 import {afterAll, beforeAll, beforeEach, describe} from 'vitest';
 import type {Store} from '../../source/core/ports.js';
+import {changeContract} from './contract/changes.js';
 import {crowdContract} from './contract/crowd.js';
 import {drainContract} from './contract/drains.js';
 import {eventContract} from './contract/events.js';
@@ -10,6 +11,7 @@ import {garbageContract} from './contract/garbage.js';
 import {historyContract} from './contract/history.js';
 import {queueContract} from './contract/queue.js';
 import {recordContract} from './contract/records.js';
+import {revisionContract} from './contract/revision.js';
 import {trailContract} from './contract/trail.js';
 import {scanContract} from './contract/scans.js';
 import type {Harness} from './harness.js';
@@ -42,10 +44,12 @@ export function contract(name: string, makeHarness: () => Promise<Harness>): voi
 		queueContract(subject);
 		historyContract(subject);
 		trailContract(subject);
+		revisionContract(subject);
 		drainContract(subject);
 		eventContract(subject);
 		garbageContract(subject);
 		scanContract(subject);
+		changeContract(subject);
 		crowdContract(subject);
 	});
 }

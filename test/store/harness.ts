@@ -80,6 +80,9 @@ export async function memoryHarness(): Promise<Harness> {
 			state.trail.length = 0;
 			state.drains = undefined;
 			state.notices = undefined;
+			state.revision = undefined;
+			state.places.clear();
+			state.changes.clear();
 			store.scans.clear();
 		},
 		close: async () => store.close(),
@@ -90,11 +93,22 @@ export async function sqliteHarness(): Promise<Harness> {
 	const directory = mkdtempSync(path.join(tmpdir(), 'chg-sqlite-'));
 	const file = path.join(directory, 'pool.db');
 	const first = await openSqliteStore({path: file, create: true});
-	const database = new DatabaseSync(file);
 	const stores: Store[] = [first];
 	// The board is made by whoever looks at it first.
 	await first.scans.claim({owner: 'nobody', intervalMs: 1}, 0);
-	const board = new DatabaseSync(path.join(directory, 'scans.sqlite'));
+	/** A moment of another program: the file is used by one at a time. */
+	const change = (name: string, work: (database: DatabaseSync) => void) => {
+		const database = new DatabaseSync(path.join(directory, name), {timeout: 5000});
+		work(database);
+		database.close();
+	};
+
+	const changePool = (sql: string, ...values: Array<string | number>) => {
+		change('pool.db', (database) => {
+			database.prepare(sql).run(...values);
+		});
+	};
+
 	return {
 		async open() {
 			const store = await openSqliteStore({path: file, create: false});
@@ -102,36 +116,42 @@ export async function sqliteHarness(): Promise<Harness> {
 			return store;
 		},
 		async setGpu(index, raw) {
-			database.prepare('INSERT OR REPLACE INTO gpus (gpu, raw) VALUES (?, ?)').run(index, raw);
+			changePool('INSERT OR REPLACE INTO gpus (gpu, raw) VALUES (?, ?)', index, raw);
 		},
 		async setEntry(id, raw) {
-			database.prepare('UPDATE queue SET raw = ? WHERE id = ?').run(raw, id);
+			changePool('UPDATE queue SET raw = ? WHERE id = ?', raw, id);
 		},
 		async setPool(...values) {
-			database.exec('DELETE FROM pool');
+			changePool('DELETE FROM pool');
 			for (const [place, name] of ['gpuCount', 'provider', 'machine'].entries()) {
 				if (values[place] !== undefined) {
-					database.prepare('INSERT INTO pool (name, raw) VALUES (?, ?)').run(name, values[place]);
+					changePool('INSERT INTO pool (name, raw) VALUES (?, ?)', name, values[place]);
 				}
 			}
 		},
 		async setValue(name, raw) {
-			database.prepare('INSERT OR REPLACE INTO pool (name, raw) VALUES (?, ?)').run(name, raw);
+			changePool('INSERT OR REPLACE INTO pool (name, raw) VALUES (?, ?)', name, raw);
 		},
 		async addAudit(raw) {
-			database.prepare('INSERT INTO trail (raw) VALUES (?)').run(raw);
+			changePool('INSERT INTO trail (raw) VALUES (?)', raw);
 		},
 		async setScan(text) {
-			board.prepare('INSERT OR REPLACE INTO scan (id, time, text) VALUES (0, ?, ?)').run(Date.now() / 1000, text);
+			change('scans.sqlite', (board) => {
+				board.prepare('INSERT OR REPLACE INTO scan (id, time, text) VALUES (0, ?, ?)').run(Date.now() / 1000, text);
+			});
 		},
 		async clear() {
-			database.exec('DELETE FROM pool; DELETE FROM gpus; DELETE FROM queue; DELETE FROM history; DELETE FROM trail');
-			board.exec('DELETE FROM scanner; DELETE FROM scan');
+			change('pool.db', (database) => {
+				database.exec(
+					'DELETE FROM pool; DELETE FROM gpus; DELETE FROM queue; DELETE FROM history; DELETE FROM trail; DELETE FROM changes',
+				);
+			});
+			change('scans.sqlite', (board) => {
+				board.exec('DELETE FROM scanner; DELETE FROM scan');
+			});
 		},
 		async close() {
 			await Promise.all(stores.map(async (store) => store.close()));
-			database.close();
-			board.close();
 			rmSync(directory, {recursive: true});
 		},
 	};

@@ -7,7 +7,7 @@ import type {Expectation, Plan, Write} from '../../source/core/plan.js';
 import type {Store} from '../../source/core/ports.js';
 import type {Snapshot} from '../../source/core/types.js';
 import {createMemoryStore} from '../../source/store/memory.js';
-import {anyAudit, anyDrains, anyEntry, anyLease, anyNotices, anyUsage} from './codec/arbitraries.js';
+import {anyAudit, anyDrains, anyEnded, anyEntry, anyLease, anyNotices, anyUsage} from './codec/arbitraries.js';
 import {redisHarness, sqliteHarness, type Harness} from './harness.js';
 import {collect, lineOf, plan, pool} from './samples.js';
 
@@ -38,13 +38,17 @@ const anyWrite: fc.Arbitrary<Write> = fc.oneof(
 		kind: fc.constant('free' as const),
 		index: gpu,
 		lastReleased: fc.option(fc.integer({min: 1, max: 2_000_000_000}), {nil: undefined}),
+		ended: fc.option(anyEnded, {nil: undefined}),
 	}),
 	fc.record({kind: fc.constant('pool' as const), pool: fc.integer({min: 1, max: 4}).map((count) => pool(count))}),
-	fc.tuple(id, anyEntry).map(([own, entry]) => ({kind: 'join' as const, entry: {...entry, id: own}})),
+	fc
+		.tuple(id, anyEntry, fc.option(fc.integer({min: 1_700_000_000, max: 1_700_000_009}), {nil: undefined}))
+		.map(([own, entry, at]) => ({kind: 'join' as const, entry: {...entry, id: own}, at})),
 	fc.tuple(id, anyEntry).map(([own, entry]) => ({kind: 'entry' as const, entry: {...entry, id: own}})),
 	fc.record({kind: fc.constant('leave' as const), id}),
 	fc.record({kind: fc.constant('drains' as const), drains: anyDrains}),
 	fc.record({kind: fc.constant('notices' as const), notices: anyNotices}),
+	fc.record({kind: fc.constant('restored' as const), count: fc.integer({min: 0, max: 20})}),
 );
 
 /** A plan of the core does one thing to one place of the line. */
@@ -103,10 +107,11 @@ const planFor = ({guesses, writes, usage, audit}: Step, snapshot: Snapshot): Pla
 	plan({expect: guesses.map((guess) => expectationFor(guess, snapshot)), writes, usage, audit});
 
 const stateOf = async (store: Store) => {
-	const {now: _, storeUptimeSeconds: __, ...state} = await store.read({user: 'a'});
+	const {now: _, storeUptimeSeconds: __, revision, ...state} = await store.read({user: 'a'});
 	const trail = await store.audit();
 	return {
 		...state,
+		revision: {count: revision.count, base: revision.base},
 		history: await collect(store.history(0, 4_000_000_000)),
 		trail: trail.map((told) => ({...told, id: undefined})),
 	};

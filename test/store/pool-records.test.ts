@@ -1,10 +1,23 @@
 /** The small files that tell where the pool is, and who can read them. */
-import {mkdtempSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync} from 'node:fs';
+import {execFileSync} from 'node:child_process';
+import {
+	chmodSync,
+	chownSync,
+	mkdirSync,
+	mkdtempSync,
+	readdirSync,
+	rmSync,
+	statSync,
+	symlinkSync,
+	truncateSync,
+	writeFileSync,
+} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
-import {afterEach, beforeEach, expect, test} from 'vitest';
-import {readPoolRecord, writePoolRecord} from '../../source/store/pool-records.js';
+import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import {alice, isRoot, mallory} from '../_helpers/accounts.js';
+import {keepOthersOut, readPoolRecord, writePoolRecord} from '../../source/store/pool-records.js';
 
 let directory: string;
 beforeEach(() => {
@@ -25,7 +38,6 @@ test('what is for everybody can be read by everybody, whatever the umask of whoe
 	// A worker has no umask of its own to set, so the modes are ones that any umask takes something from.
 	writePoolRecord(file, record, {directoryMode: 0o777, fileMode: 0o666});
 	expect([modeOf(path.dirname(file)), modeOf(file)]).toEqual([0o777, 0o666]);
-	expect(readPoolRecord(file)).toEqual(record);
 });
 
 test('a directory that is there keeps its permissions', () => {
@@ -42,7 +54,7 @@ test('a link that somebody left in its place leads nowhere, and nothing else is 
 	symlinkSync(precious, `${file}.${process.pid}`);
 	writePoolRecord(file, record, forAll);
 	expect(statSync(precious).size).toBe('kept'.length);
-	expect(readPoolRecord(file)).toEqual(record);
+	expect(readPoolRecord(file, 'machine')).toEqual(record);
 	expect(readdirSync(directory).toSorted()).toEqual(['pool.json', `pool.json.${process.pid}`, 'precious'].toSorted());
 });
 
@@ -53,4 +65,146 @@ test('what cannot be put in its place leaves nothing behind', () => {
 	expect(
 		readdirSync(path.dirname(directory)).filter((name) => name.startsWith(`${path.basename(directory)}.`)),
 	).toEqual([]);
+});
+
+const text = JSON.stringify(record);
+
+test.each<[what: string, put: (file: string) => void, problem: string]>([
+	[
+		'a FIFO',
+		(file) => {
+			execFileSync('mkfifo', [file]);
+		},
+		'it is not a regular file',
+	],
+	[
+		'a link to a device that never ends',
+		(file) => {
+			symlinkSync('/dev/zero', file);
+		},
+		'it is not a regular file',
+	],
+	[
+		'a link to a record',
+		(file) => {
+			writeFileSync(`${file}.other`, text);
+			symlinkSync(`${file}.other`, file);
+		},
+		'it is a link',
+	],
+	[
+		'a directory',
+		(file) => {
+			mkdirSync(file);
+		},
+		'it is a directory',
+	],
+	[
+		'a file of a terabyte',
+		(file) => {
+			writeFileSync(file, text);
+			truncateSync(file, 2 ** 40);
+		},
+		'it is longer than 16384 bytes',
+	],
+	[
+		'one that everybody may change',
+		(file) => {
+			writeFileSync(file, text);
+			chmodSync(file, 0o646);
+		},
+		'others can change it',
+	],
+	[
+		'one that a group may change',
+		(file) => {
+			writeFileSync(file, text);
+			chownSync(file, -1, isRoot ? mallory.gid : process.getgid!());
+			chmodSync(file, isRoot ? 0o664 : 0o646);
+		},
+		'others can change it',
+	],
+])('%s is no record, is said at once, and --force is not the remedy', (_, put, problem) => {
+	const file = path.join(directory, 'pool.json');
+	put(file);
+	const began = performance.now();
+	let error: unknown;
+	try {
+		readPoolRecord(file, 'machine');
+	} catch (error_) {
+		error = error_;
+	}
+
+	expect(error).toMatchObject({
+		exitCode: 4,
+		message: `Cannot read ${file}, which says where the GPU pool is: ${problem}`,
+		hint: expect.not.stringContaining('--force') as string,
+	});
+	expect(performance.now() - began).toBeLessThan(1000);
+});
+
+test.each([
+	'{"store":"redis","host":"-oProxyCommand=x","port":1,"db":0}',
+	'{"store":"redis","host":"a b","port":1,"db":0}',
+	'{"store":"redis","host":"box","port":0,"db":0}',
+	'{"store":"redis","host":"box","port":1,"db":-1}',
+	'{"store":"redis","host":"box","port":1,"db":1e300}',
+	'{"store":"redis","host":"box","port":1,"db":0,"socket":"relative"}',
+	'{"store":"embedded","directory":"relative"}',
+	String.raw`{"store":"embedded","directory":"/a\u0000b"}`,
+	JSON.stringify({store: 'embedded', directory: `/${'x'.repeat(5000)}`}),
+	'{"store":"moon"}',
+	'[]',
+	'null',
+	'',
+	'{',
+])('%s makes no sense as a record', (content) => {
+	const file = path.join(directory, 'pool.json');
+	writeFileSync(file, content);
+	expect(() => readPoolRecord(file, 'machine')).toThrow('makes no sense');
+});
+
+describe.runIf(isRoot)('a record of other accounts', () => {
+	const put = (owner: number, directoryOwner: number): string => {
+		const file = path.join(directory, 'pool.json');
+		writeFileSync(file, text);
+		chownSync(file, owner, owner);
+		chownSync(directory, directoryOwner, directoryOwner);
+		return file;
+	};
+
+	test('counts when it is by whom its directory belongs to, and not when it is by anybody else', () => {
+		expect(readPoolRecord(put(alice.uid, alice.uid), 'machine')).toEqual(record);
+		expect(readPoolRecord(put(0, alice.uid), 'machine')).toEqual(record);
+		const file = put(mallory.uid, 0);
+		expect(() => readPoolRecord(file, 'machine')).toThrow(
+			`Cannot read ${file}, which says where the GPU pool is: it belongs to another account (uid 61002)`,
+		);
+	});
+
+	test('is no memory of this account’s own', () => {
+		expect(readPoolRecord(put(0, 0), 'user')).toEqual(record);
+		expect(readPoolRecord(put(alice.uid, alice.uid), 'user')).toBeUndefined();
+	});
+});
+
+test('a directory that was once for everybody to write in becomes its owner’s, and no other directory does', () => {
+	const modes: number[] = [];
+	for (const [mode, name] of [
+		[0o777, 'pool.json'],
+		[0o2770, 'pool.sqlite'],
+		[0o1777, 'pool.json'],
+		[0o777, 'other'],
+		[0o700, 'other'],
+	] as const) {
+		const place = path.join(directory, String(modes.length));
+		mkdirSync(place);
+		writeFileSync(path.join(place, name), '');
+		chmodSync(place, mode);
+		keepOthersOut(place, ['pool.json', 'pool.sqlite']);
+		// eslint-disable-next-line no-bitwise
+		modes.push(statSync(place).mode & 0o7777);
+	}
+
+	expect(modes).toEqual([0o755, 0o755, 0o1777, 0o777, 0o700]);
 });

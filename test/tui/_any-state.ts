@@ -5,8 +5,10 @@ import type {AuditEntry, GpuReading, Lease, Observation, QueueRecord, Snapshot} 
 import {sanitize} from '../../source/format/text.js';
 import type {Action} from '../../source/tui/actions.js';
 import {commandPrompt, outputOf} from '../../source/tui/command-line/state.js';
+import {signalChoice} from '../../source/tui/dialogs.js';
 import {reduce} from '../../source/tui/reducer.js';
 import {initialState, type Settings, type State} from '../../source/tui/state.js';
+import {noRevision} from '../_helpers/world.js';
 import {alice, sceneTime, utcTime} from './_world.js';
 
 const hostile = fc.oneof(
@@ -185,7 +187,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
 		{kind: 'open-reserve-these'},
 		{kind: 'open-wait'},
 		{kind: 'open-leave'},
-		{kind: 'open-signal'},
+		{kind: 'opened', dialog: signalChoice(0, [{pid: 7, user: 'alice', name: 'python3', memoryUsedMiB: 5}, {pid: 8}])},
 		{kind: 'choose-next-process'},
 		{kind: 'choose-previous-signal'},
 		{kind: 'toggle-pause'},
@@ -234,6 +236,7 @@ export const anyState: fc.Arbitrary<State> = fc
 			drains: new Map(),
 			notices: [],
 			stored: {drains: undefined, notices: undefined},
+			revision: noRevision,
 			lastUsed: new Map(),
 		};
 		let state = initialState(someSettings, size, 0);

@@ -13,6 +13,8 @@ import {initialState, type Settings, type Size, type State} from '../../source/t
 import {createStateStore, type StateStore} from '../../source/tui/state-store.js';
 import {createWaits} from '../../source/tui/verbs/waiting.js';
 import {readLiving} from '../../source/core/transaction.js';
+import type {GpuProvider} from '../../source/core/ports.js';
+import type {FactsOfProcesses} from '../../source/core/types.js';
 import {alice, utcTime, type Box} from './_world.js';
 import {settle} from './_settle.js';
 
@@ -162,6 +164,18 @@ export type Session = {
 	readonly unmount: () => void;
 };
 
+/** What the kernel would tell, were the processes of the box real: whatever its GPUs show. */
+export const factsIn = (box: Box, pids: readonly number[]): FactsOfProcesses =>
+	new Map(
+		box.readings
+			.flatMap(({processes = []}) => processes)
+			.filter(({pid}) => pids.includes(pid))
+			.map(({pid, startTicks = 1, user, name, commandLine}) => [
+				pid,
+				{pid, startTicks, isOwn: user === alice.account, user, name, commandLine},
+			]),
+	);
+
 /** Starts the monitor on the box. */
 export function startMonitor(
 	box: Box,
@@ -169,8 +183,9 @@ export function startMonitor(
 		size = {columns: 80, rows: 24},
 		scanIntervalMs = 2000,
 		ports = {},
+		watched = box.world.gpus,
 		...more
-	}: Partial<Settings> & {size?: Size; scanIntervalMs?: number; ports?: MonitorPorts} = {},
+	}: Partial<Settings> & {size?: Size; scanIntervalMs?: number; ports?: MonitorPorts; watched?: GpuProvider} = {},
 ): Session {
 	const stdout = new FakeStdout(size);
 	const stdin = new FakeStdin();
@@ -185,9 +200,9 @@ export function startMonitor(
 	const instance = render(
 		<Monitor
 			world={box.world}
-			watched={box.world}
+			watched={{gpus: watched, clock: box.world.clock}}
 			store={store}
-			ports={ports}
+			ports={{inspectProcesses: async (pids) => factsIn(box, pids), ...ports}}
 			waits={waits}
 			scanIntervalMs={scanIntervalMs}
 			quit={() => {

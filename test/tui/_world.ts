@@ -1,9 +1,10 @@
 /** A made-up box with a real core and the memory store: what the monitor's tests look at. */
 import {performance} from 'node:perf_hooks';
-import type {GpuProvider, Host, World} from '../../source/core/ports.js';
+import type {GpuProvider, World} from '../../source/core/ports.js';
 import type {Write} from '../../source/core/plan.js';
 import type {GpuReading, Lease, Observation, QueueEntry, Requester} from '../../source/core/types.js';
 import {createMemoryStore, type MemoryStore} from '../../source/store/memory.js';
+import {testHost} from '../_helpers/host.js';
 
 /** 2026-11-20 14:32:07 UTC. */
 export const sceneTime = Date.UTC(2026, 10, 20, 14, 32, 7) / 1000;
@@ -12,15 +13,13 @@ export const alice: Requester = {account: 'alice', uid: 1001, label: 'alice'};
 
 export const utcTime = (seconds: number): string => new Date(seconds * 1000).toISOString().slice(11, 19);
 
-const host: Host = {
+const host = testHost({
 	hostname: 'gpu-box-3',
 	machineId: 'machine',
 	bootId: 'boot',
 	self: {pid: 4321},
 	account: {name: 'alice', uid: 1001},
-	liveness: (processes) => processes.map(() => 'alive'),
-	orphansOf: () => 'dead',
-};
+});
 
 export const gpuReading = (index: number, more: Partial<GpuReading> = {}): GpuReading => ({
 	index,

@@ -1,6 +1,7 @@
 /** What the keys do beyond reserving and releasing: wait, undo, adopt, signal, copy, pause. */
 import {Buffer} from 'node:buffer';
 import {afterEach, expect, test} from 'vitest';
+import type {FactsOfProcesses, GpuProcess} from '../../source/core/types.js';
 import {keys, startMonitor, type Session} from './_harness.js';
 import {busy, createBox, gpuReading, lease, waiter, type Box} from './_world.js';
 
@@ -174,6 +175,77 @@ test('K sends the signal that was chosen to the process that was chosen, and onl
 	await session.press('y');
 	await session.shows('OK sent SIGINT to process 99');
 	expect(sent).toEqual([[{pid: 99, startTicks: 5}, 'SIGINT']]);
+});
+
+/** The monitor is shown what another account says of GPU 0: that this process of alice's is on it. */
+const deceived = async (shown: GpuProcess, facts: FactsOfProcesses) => {
+	const box = await createBox(2);
+	const posted = [{...gpuReading(0), memoryUsedMiB: 39_000, processes: [shown]}, gpuReading(1)];
+	const sent: unknown[] = [];
+	session = startMonitor(box, {
+		size: {columns: 120, rows: 32},
+		watched: {
+			...box.world.gpus,
+			observe: async () => ({...(await box.world.gpus.observe()), gpus: posted}),
+		},
+		ports: {
+			inspectProcesses: async () => facts,
+			sendSignal(...words) {
+				sent.push(words);
+				return 'sent';
+			},
+		},
+	});
+	await session.shows(/> 0 +UNRESERVED/v);
+	return {box, sent};
+};
+
+const zombie = {
+	pid: 4242,
+	startTicks: 9,
+	user: 'alice',
+	name: 'python3',
+	commandLine: 'python3 leftover.py',
+	memoryUsedMiB: 39_000,
+};
+const daemon = {pid: 4242, startTicks: 9, isOwn: true, user: 'alice', name: 'sshd', commandLine: 'sshd: alice'};
+
+test.each([
+	['is on no GPU', new Map([[4242, daemon]]), 'WARN Process 4242 is not on GPU 0, by a scan of our own'],
+	['is another’s', new Map([[4242, {...daemon, isOwn: false, user: 'bob'}]]), 'WARN Process 4242 belongs to bob'],
+	['is another by now', new Map([[4242, {...daemon, startTicks: 10}]]), 'WARN Process 4242 has ended meanwhile'],
+	['is not there', new Map(), 'WARN Process 4242 has ended meanwhile'],
+])('K asks nothing about a process that somebody says is on the GPU and that %s', async (_what, facts, words) => {
+	const {sent} = await deceived(zombie, facts);
+	await session!.press('K');
+	await session!.shows(words);
+	await session!.press('y');
+	expect(session!.store.getState().dialog).toBeUndefined();
+	expect(sent).toEqual([]);
+});
+
+test('K names a process as the kernel does, whatever somebody says it is called', async () => {
+	const {box, sent} = await deceived(zombie, new Map([[4242, daemon]]));
+	box.readings = [{...gpuReading(0), processes: [{pid: 4242}]}, gpuReading(1)];
+	await session!.press('K');
+	await session!.shows('Send SIGTERM to process 4242? y/N');
+	await session!.shows('4242  sshd: alice');
+	// It leaves the GPU before the answer.
+	box.readings = [gpuReading(0), gpuReading(1)];
+	await session!.press('y');
+	await session!.shows('ERR Nothing sent: process 4242 is not on GPU 0, by a scan of our own');
+	expect(sent).toEqual([]);
+});
+
+test('R adopts nothing on the word of somebody else', async () => {
+	const {box} = await deceived(zombie, new Map([[4242, daemon]]));
+	await session!.press('R');
+	await session!.shows('--gpu-ids 0');
+	await session!.press(keys.escape);
+	box.readings = [{...gpuReading(0), processes: [{pid: 4242}]}, gpuReading(1)];
+	await session!.press('R');
+	await session!.shows('$ canhazgpu reserve --pid 4242');
+	await session!.shows('sshd: alice');
 });
 
 test('K has nothing to say to the processes of others', async () => {

@@ -119,9 +119,9 @@ test('a process of one’s own is adopted, and then asked to end', async () => {
 	await top.waitFor(`Send SIGTERM to process ${job.pid}? y/N`);
 	top.write(keys.tab);
 	await top.waitFor(`$ kill -INT ${job.pid}`);
-	await stub.answer({gpus: {stdout: fixture('gpus.two.csv')}, processes: {stdout: fixture('processes.none.csv')}});
 	top.write('y');
 	expect((await ended)[1]).toBe('SIGINT');
+	await stub.answer({gpus: {stdout: fixture('gpus.two.csv')}, processes: {stdout: fixture('processes.none.csv')}});
 	await top.waitFor(`OK sent SIGINT to process ${job.pid}`);
 	// Its lease went with it.
 	await top.waitFor(/ 1 +UNRESERVED/v);

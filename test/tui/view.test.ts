@@ -7,7 +7,7 @@ import {gibibytes, inventory, processWords, shortModel} from '../../source/tui/v
 import {lineText, type Tone} from '../../source/tui/view/spans.js';
 import {viewOf} from '../../source/tui/view/view.js';
 import {stateOf} from './_harness.js';
-import {busy, createBox, createScene, gpuReading, lease, run, sceneTime} from './_world.js';
+import {busy, createBox, createScene, gpuReading, lease, run, sceneTime, waiter} from './_world.js';
 
 const names = (width: number): string =>
 	columnsFor(width)
@@ -121,4 +121,18 @@ test('without colour nothing but colour is lost', async () => {
 	const size = {columns: 120, rows: 32};
 	const [mono, colored] = [await stateOf(box, size, {hasColor: false}), await stateOf(box, size, {hasColor: true})];
 	expect(viewOf(mono)).toEqual(viewOf(colored));
+});
+
+test('the queue says which GPU somebody waits for that is out of service, and why', async () => {
+	const unavailable = [
+		{gpu: 2, kind: 'broken', detail: 'GPU has fallen\u{1B}[31m off the bus', since: sceneTime - 60},
+	] as const;
+	const box = await createBox(3, {waiting: [waiter('erin', {requestedCount: 3, unavailable}), waiter('bob')]});
+	const text = viewOf(await stateOf(box, {columns: 200, rows: 50}))
+		.lines.map((line) => lineText(line))
+		.join('\n');
+	expect(text).toMatch(/1 +erin +3 GPUs +0\/3 +3m +broken/v);
+	expect(text).toContain('#1 waits for GPU 2, which is out of service: GPU has fallen');
+	expect(text).not.toContain('#2 waits');
+	expect(text).not.toContain('\u{1B}');
 });

@@ -85,6 +85,29 @@ export class Fields {
 			: this.#fail(name, value, 'a list of strings');
 	}
 
+	/** True for `true`; undefined for anything else, where that does no harm. */
+	flag(name: string): true | undefined {
+		return this.#take(name) === true ? true : undefined;
+	}
+
+	/** A string; undefined for anything else, where that does no harm. */
+	anyText(name: string): string | undefined {
+		const value = this.#take(name);
+		return typeof value === 'string' ? value : undefined;
+	}
+
+	/** A JSON object, asked field by field in its turn; undefined for anything else, where that does no harm. */
+	object(name: string): Fields | undefined {
+		const value = this.#take(name);
+		return isObject(value) ? new Fields(value) : undefined;
+	}
+
+	/** A finite number; undefined for anything else, where that does no harm. */
+	anyNumber(name: string): number | undefined {
+		const value = this.#take(name);
+		return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
+	}
+
 	/** A list of JSON objects, each asked field by field in its turn. */
 	records<Value>(name: string, read: (fields: Fields) => Value): readonly Value[] {
 		const value = this.#take(name) ?? [];

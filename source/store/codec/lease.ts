@@ -1,7 +1,8 @@
-import type {GpuRecord, Lease, LeaseType} from '../../core/types.js';
+import type {EndedLease, GpuRecord, Lease, LeaseType} from '../../core/types.js';
 import {readRecord, type Fields} from './fields.js';
-import {processFields, readProcess} from './process.js';
+import {processFields, readBoot, readProcess} from './process.js';
 import {textOf} from './raw.js';
+import {readSilence, silenceField} from './silence.js';
 import {formatRfc3339, wholePast, wholePromise} from './time.js';
 import {optionalText, requiredText, writeRecord} from './write.js';
 
@@ -22,14 +23,23 @@ function readLease(fields: Fields, user: string): Lease {
 		partialQueueId: fields.text('partial_queue_id'),
 		leaseId: fields.text('lease_id'),
 		machine: fields.text('machine'),
-		bootId: fields.text('boot_id'),
+		bootId: readBoot(fields),
 		holder: readProcess(fields, 'pid'),
 		job: readProcess(fields, 'job_pid'),
+		silence: readSilence(fields),
 	};
 	// The peer writes this field into leases too, where it says nothing.
 	fields.time('last_released');
 	const unknownFields = fields.rest();
 	return unknownFields === undefined ? lease : {...lease, unknownFields};
+}
+
+/** Undefined for a record that says nothing of it, or says it in a way that this version does not know: no GPU is lost for that. */
+function readEnded(fields: Fields): EndedLease | undefined {
+	const ended = fields.object('ended');
+	const reason = ended?.anyText('reason');
+	const leaseId = ended?.anyText('lease_id');
+	return reason === undefined ? undefined : {reason, ...(leaseId !== undefined && {leaseId})};
 }
 
 /**
@@ -50,7 +60,14 @@ export function decodeGpu(index: number, raw: string | undefined): GpuRecord {
 		}
 
 		const lastReleased = fields.time('last_released');
-		return lastReleased === undefined ? {kind: 'free', index, raw} : {kind: 'free', index, raw, lastReleased};
+		const ended = readEnded(fields);
+		return {
+			kind: 'free',
+			index,
+			raw,
+			...(lastReleased !== undefined && {lastReleased}),
+			...(ended !== undefined && {ended}),
+		};
 	});
 	return 'problem' in result ? {kind: 'garbage', index, raw, problem: result.problem} : result.value;
 }
@@ -78,12 +95,23 @@ export const encodeLease = (lease: Lease): string =>
 			['boot_id', optionalText(lease.bootId)],
 			...processFields('pid', lease.holder),
 			...processFields('job_pid', lease.job),
+			silenceField(lease.silence),
 			['ends_by', lease.endsBy === undefined ? undefined : wholePromise(lease.endsBy)],
 			['reminded_of', lease.remindedOf === undefined ? undefined : wholePromise(lease.remindedOf)],
 		],
 		lease.unknownFields,
 	);
 
-/** The stored form of a free GPU; undefined: nothing is stored for it. */
-export const encodeFree = (lastReleased: number | undefined): string | undefined =>
-	lastReleased === undefined ? undefined : writeRecord([['last_released', formatRfc3339(lastReleased)]]);
+/**
+The stored form of a free GPU; undefined: nothing is stored for it.
+
+@param lastReleased - In seconds; undefined for a GPU that was never used.
+@param ended - The lease that ended then. It stands in an object of its own, so that nobody takes its id for that of a lease that holds.
+*/
+export const encodeFree = (lastReleased: number | undefined, ended?: EndedLease): string | undefined =>
+	lastReleased === undefined
+		? undefined
+		: writeRecord([
+				['last_released', formatRfc3339(lastReleased)],
+				['ended', ended && {reason: ended.reason, lease_id: optionalText(ended.leaseId)}],
+			]);

@@ -1,4 +1,4 @@
-import type {HealthProblem, Notice} from '../../core/types.js';
+import type {DataLoss, HealthProblem, Notice} from '../../core/types.js';
 import {readRecord} from './fields.js';
 import {textOf} from './raw.js';
 import {formatRfc3339} from './time.js';
@@ -22,9 +22,19 @@ export function decodeNotices(raw: string | undefined): readonly Notice[] {
 	return 'problem' in result ? [] : result.value;
 }
 
-/** The stored form; undefined: nothing is stored, for none stands. */
-export const encodeNotices = (notices: readonly Notice[]): string | undefined =>
-	notices.length === 0
+/** Reads the last loss of data. None for a record that cannot be read. */
+export function decodeDataLoss(raw: string | undefined): DataLoss | undefined {
+	const result = readRecord(textOf(raw ?? '{}'), (fields) => {
+		const restoredAt = fields.time('restored_at');
+		const readAt = fields.time('restored_read_at');
+		return restoredAt === undefined || readAt === undefined ? undefined : {restoredAt, readAt};
+	});
+	return 'problem' in result ? undefined : result.value;
+}
+
+/** The stored form; undefined: nothing is stored, for none stands and nothing was lost. */
+export const encodeNotices = (notices: readonly Notice[], dataLoss?: DataLoss): string | undefined =>
+	notices.length === 0 && dataLoss === undefined
 		? undefined
 		: writeRecord([
 				[
@@ -38,4 +48,6 @@ export const encodeNotices = (notices: readonly Notice[]): string | undefined =>
 						since: formatRfc3339(since),
 					})),
 				],
+				['restored_at', dataLoss && formatRfc3339(dataLoss.restoredAt)],
+				['restored_read_at', dataLoss && formatRfc3339(dataLoss.readAt)],
 			]);

@@ -1,8 +1,9 @@
 import {CanhazgpuError} from '../../errors.js';
 import type {Pool, ProviderName} from '../../core/types.js';
 import {readRecord} from './fields.js';
+import {readBoot} from './process.js';
 import {textOf} from './raw.js';
-import {requiredText, writeRecord} from './write.js';
+import {optionalText, requiredText, writeRecord} from './write.js';
 
 /** No box has more: a larger number stored is garbage, and must not make a store look for that many records. */
 export const mostGpus = 1024;
@@ -17,8 +18,10 @@ export type RawPool = {
 };
 
 /** @returns The error for a pool whose own values make no sense, with the way out. */
-export const poolGarbage = (problem: string, hint = 'Make it anew with: canhazgpu admin --force'): CanhazgpuError =>
-	new CanhazgpuError('pool-garbage', `The GPU pool is damaged: ${problem}`, {hint});
+export const poolGarbage = (
+	problem: string,
+	hint = 'Put that value right; or remove it and run canhazgpu admin, without --force, which would end all reservations',
+): CanhazgpuError => new CanhazgpuError('pool-garbage', `The GPU pool is damaged: ${problem}`, {hint});
 
 const quote = (raw: string): string => JSON.stringify(textOf(raw).slice(0, 40));
 
@@ -50,7 +53,7 @@ export function decodePool(raw: RawPool): Pool | undefined {
 
 	const machine = readRecord(textOf(raw.machine), (fields) => ({
 		id: fields.required('machine_id', fields.text('machine_id')),
-		bootId: fields.required('boot_id', fields.text('boot_id')),
+		bootId: readBoot(fields),
 	}));
 	if ('problem' in machine) {
 		throw poolGarbage(`the record of its machine: ${machine.problem}`);
@@ -67,6 +70,6 @@ export const encodePool = ({gpuCount, provider, machine}: Pool): RawPool => ({
 		machine &&
 		writeRecord([
 			['machine_id', requiredText(machine.id, 'The machine of a pool')],
-			['boot_id', requiredText(machine.bootId, 'The boot id of a pool')],
+			['boot_id', optionalText(machine.bootId)],
 		]),
 });

@@ -1,8 +1,9 @@
-import type {QueueEntry, QueueRecord} from '../../core/types.js';
+import type {NotedOutage, QueueEntry, QueueRecord} from '../../core/types.js';
 import {readRecord, type Fields} from './fields.js';
 import {leaseTypes} from './lease.js';
-import {processFields, readProcess} from './process.js';
+import {processFields, readBoot, readProcess} from './process.js';
 import {textOf} from './raw.js';
+import {readSilence, silenceField} from './silence.js';
 import {formatRfc3339} from './time.js';
 import {optionalText, requiredText, writeRecord} from './write.js';
 
@@ -13,6 +14,22 @@ const nanoseconds = (seconds: number | undefined): number | undefined =>
 	seconds === undefined
 		? undefined
 		: Math.floor(seconds) * nanosecondsPerSecond + Math.round((seconds % 1) * nanosecondsPerSecond);
+
+const outageKinds: ReadonlyArray<NotedOutage['kind']> = ['broken', 'used', 'unknown'];
+
+/** What this version cannot read of it is left out: nobody loses a place in line for that. */
+function readUnavailable(fields: Fields): readonly NotedOutage[] | undefined {
+	const notes = fields.records('unavailable_gpus', (item): NotedOutage | undefined => {
+		const kind = outageKinds.find((known) => known === item.anyText('kind'));
+		const gpu = item.whole('gpu');
+		const since = item.time('since');
+		return kind === undefined || gpu === undefined || since === undefined
+			? undefined
+			: {gpu, kind, detail: item.anyText('detail'), since};
+	});
+	const known = notes.filter((note) => note !== undefined);
+	return known.length === 0 ? undefined : known;
+}
 
 function readEntry(fields: Fields, id: string): QueueEntry {
 	// The place in the line names the entry; what the entry says of itself is a copy.
@@ -36,9 +53,12 @@ function readEntry(fields: Fields, id: string): QueueEntry {
 		enqueueTime: fields.required('enqueue_time', enqueueTime),
 		lastHeartbeat: fields.required('last_heartbeat', lastHeartbeat ?? enqueueTime),
 		waitTimeout: fields.time('wait_timeout'),
+		force: fields.flag('force'),
+		unavailable: readUnavailable(fields),
 		machine: fields.text('machine'),
-		bootId: fields.text('boot_id'),
+		bootId: readBoot(fields),
 		holder: readProcess(fields, 'pid'),
+		silence: readSilence(fields),
 	};
 	const unknownFields = fields.rest();
 	return unknownFields === undefined ? entry : {...entry, unknownFields};
@@ -81,9 +101,20 @@ export const encodeQueueEntry = (entry: QueueEntry): string =>
 			['enqueue_time', formatRfc3339(entry.enqueueTime)],
 			['last_heartbeat', formatRfc3339(entry.lastHeartbeat)],
 			['wait_timeout', entry.waitTimeout === undefined ? undefined : formatRfc3339(entry.waitTimeout)],
+			['force', entry.force],
+			[
+				'unavailable_gpus',
+				entry.unavailable?.map(({gpu, kind, detail, since}) => ({
+					gpu,
+					kind,
+					detail: optionalText(detail),
+					since: formatRfc3339(since),
+				})),
+			],
 			['machine', optionalText(entry.machine)],
 			['boot_id', optionalText(entry.bootId)],
 			...processFields('pid', entry.holder),
+			silenceField(entry.silence),
 			['time_limit', entry.timeLimitSeconds],
 		],
 		entry.unknownFields,

@@ -20,6 +20,10 @@ export type RedisAddress = {
 	*/
 	readonly socket?: string;
 	readonly tls?: boolean | ConnectionOptions;
+	/**
+	What to do about a server that wants a password, where that is more than to configure one.
+	*/
+	readonly passwordHint?: string;
 };
 
 export type Endpoint = {
@@ -32,6 +36,7 @@ export type Endpoint = {
 	*/
 	readonly location: string;
 	readonly db: number;
+	readonly passwordHint?: string;
 	readonly options: RedisOptions;
 };
 
@@ -66,20 +71,33 @@ function withUrl(address: RedisAddress): RedisAddress {
 			username: part(url.username) ?? address.username,
 			password: part(url.password) ?? address.password,
 			tls: url.protocol === 'rediss:' ? (typeof address.tls === 'object' ? address.tls : true) : address.tls,
+			passwordHint: address.passwordHint,
 		};
 	} catch {
 		throw badUrl('has a % that is no escape');
 	}
 }
 
+export type RedisPlace = Pick<RedisAddress, 'host' | 'port' | 'db' | 'socket'>;
+
+const loopback = new Set(['localhost', '127.0.0.1', '::1']);
+
+const hostOf = (host: string): string => (loopback.has(host.toLowerCase()) ? 'localhost' : host.toLowerCase());
+
+/** Whether both are one server, so that what lets into the one may be shown to the other. This machine has three names. */
+export const isSameServer = (a: RedisPlace, b: RedisPlace): boolean =>
+	a.socket === undefined && b.socket === undefined
+		? a.port === b.port && hostOf(a.host) === hostOf(b.host)
+		: a.socket === b.socket;
+
 /** Where it is, and nothing of how to get in. */
-export function placeOf(given: RedisAddress): Pick<RedisAddress, 'host' | 'port' | 'db' | 'socket'> {
+export function placeOf(given: RedisAddress): RedisPlace {
 	const {host, port, db, socket} = withUrl(given);
 	return {host, port, db, socket};
 }
 
 /** For every face: `redis localhost:6379/0`. */
-export function locationOf({host, port, db, socket}: Pick<RedisAddress, 'host' | 'port' | 'db' | 'socket'>): string {
+export function locationOf({host, port, db, socket}: RedisPlace): string {
 	return `redis ${nameOf({host, port, socket})}/${db}`;
 }
 
@@ -91,11 +109,12 @@ const nameOf = ({host, port, socket}: Pick<RedisAddress, 'host' | 'port' | 'sock
 @throws CanhazgpuError `config` for a url that is none.
 */
 export function endpointOf(given: RedisAddress): Endpoint {
-	const {host, port, db, username, password, socket, tls} = withUrl(given);
+	const {host, port, db, username, password, socket, tls, passwordHint} = withUrl(given);
 	return {
 		name: `Redis at ${nameOf({host, port, socket})}`,
 		location: locationOf({host, port, db, socket}),
 		db,
+		passwordHint,
 		options: {
 			...(socket === undefined ? {host, port} : {path: socket}),
 			db,

@@ -4,9 +4,16 @@ Puts a plan into the KEYS and ARGV of commit.lua.
 import {Buffer} from 'node:buffer';
 import type {Expectation} from '../../core/plan.js';
 import {wireOf} from '../codec.js';
-import {historySeconds, trimCount, type RawPlan, type RawWrite} from '../raw-plan.js';
+import {
+	changeSeconds,
+	historySeconds,
+	historyWindowSeconds,
+	trimCount,
+	type RawPlan,
+	type RawWrite,
+} from '../raw-plan.js';
 import {auditCap} from '../decode-audit.js';
-import {commitKeys, entryKeyPrefix, eventChannel, gpuKeyPrefix, keys} from './keys.js';
+import {changeKeyPrefix, commitKeys, entryKeyPrefix, eventChannel, gpuKeyPrefix, keys} from './keys.js';
 
 type Argument = string | number | Uint8Array;
 
@@ -38,12 +45,16 @@ class Places {
 	}
 
 	/** Of a key that every script is given. */
-	value(name: 'drains' | 'notices'): number {
+	value(name: 'drains' | 'notices' | 'revision'): number {
 		return commitKeys.indexOf(keys[name]) + 1;
 	}
 
 	gpu(index: number): number {
 		return this.#place(`${gpuKeyPrefix}${index}`, () => `${gpuKeyPrefix}${index}`);
+	}
+
+	change(id: string): number {
+		return this.#place(`${changeKeyPrefix}${id}`, () => `${changeKeyPrefix}${id}`);
 	}
 
 	entry(id: string): number {
@@ -76,7 +87,8 @@ function expectationSteps(expectation: Expectation, places: Places): readonly Ar
 		}
 
 		case 'drains':
-		case 'notices': {
+		case 'notices':
+		case 'revision': {
 			return valueSteps(['same', 'absent'], places.value(expectation.kind), expectation.raw);
 		}
 	}
@@ -93,9 +105,19 @@ function writeSteps(write: RawWrite, places: Places): readonly Argument[] {
 			return ['pool', gpuCount ?? '', provider ?? '', machine ?? ''];
 		}
 
-		case 'join':
+		case 'join': {
+			const {id, raw, atMicroseconds} = write;
+			return atMicroseconds === undefined
+				? ['join', places.entry(id), wireOf(id), raw]
+				: ['rejoin', places.entry(id), wireOf(id), raw, `${atMicroseconds}000`];
+		}
+
 		case 'entry': {
-			return [write.kind, places.entry(write.id), wireOf(write.id), write.raw];
+			return ['entry', places.entry(write.id), wireOf(write.id), write.raw];
+		}
+
+		case 'restored': {
+			return ['restored', write.count];
 		}
 
 		case 'leave': {
@@ -126,7 +148,8 @@ function isMore(write: RawWrite, expect: RawPlan['expect']): boolean {
 
 		case 'gpu':
 		case 'entry':
-		case 'leave': {
+		case 'leave':
+		case 'restored': {
 			return false;
 		}
 	}
@@ -139,9 +162,14 @@ is held, is not.
 const asksForMore = ({grants, expect, writes, usage}: RawPlan): boolean =>
 	grants || writes.some((write) => isMore(write, expect)) || (writes.length === 0 && usage.length === 0);
 
-export function commitArguments(plan: RawPlan): Arguments {
+/**
+@param run - Names the present run of the server; empty when that is not known.
+*/
+export function commitArguments(plan: RawPlan, run: string): Arguments {
 	const places = new Places();
+	const {change} = plan;
 	const steps = [
+		...(change === undefined ? [] : ['once', places.change(change.id), change.attempt, changeSeconds]),
 		...plan.expect.flatMap((expectation) => expectationSteps(expectation, places)),
 		...plan.writes.flatMap((write) => writeSteps(write, places)),
 		...plan.usage.flatMap(({endSecond, raw}) => ['usage', endSecond, raw]),
@@ -155,6 +183,8 @@ export function commitArguments(plan: RawPlan): Arguments {
 		historySeconds,
 		trimCount,
 		auditCap,
+		run,
+		historyWindowSeconds,
 		...steps,
 	];
 	return {keys: places.keys, values};

@@ -1,9 +1,11 @@
 import type {StoreCondition} from '../../core/ports.js';
 import type {Connection} from './connection.js';
+import {ask, textOf} from './replies.js';
 
 /** What the server says of itself; nothing where this account may not ask. */
 export async function readCondition(connection: Connection): Promise<StoreCondition> {
-	const text = await connection.run(
+	const text = await ask(
+		connection,
 		async (client) => {
 			try {
 				return await client.info();
@@ -15,7 +17,7 @@ export async function readCondition(connection: Connection): Promise<StoreCondit
 				throw error;
 			}
 		},
-		{isRepeatable: true},
+		textOf,
 	);
 	const facts = new Map(text.split('\n').map((line) => line.trim().split(':', 2) as [string, string]));
 	const version = facts.get('redis_version');

@@ -36,7 +36,7 @@ export type ConnectionHooks = {
 };
 
 export class Connection {
-	readonly #endpoint: Endpoint;
+	readonly endpoint: Endpoint;
 	readonly #hooks: ConnectionHooks;
 	readonly #changes = new EventTarget();
 	#isClosed = false;
@@ -49,7 +49,7 @@ export class Connection {
 	readonly client: Redis;
 
 	constructor(endpoint: Endpoint, hooks: ConnectionHooks) {
-		this.#endpoint = endpoint;
+		this.endpoint = endpoint;
 		this.#hooks = hooks;
 		setMaxListeners(0, this.#changes);
 		this.client = createClient(endpoint, (times) => this.#retryDelay(times));
@@ -85,11 +85,11 @@ export class Connection {
 		}
 
 		if (!isRepeatable) {
-			throw lostAnswer(this.#endpoint, reason);
+			throw lostAnswer(this.endpoint, reason);
 		}
 
 		if (hasTimedOut || isLate) {
-			throw unreachable(this.#endpoint, reason);
+			throw unreachable(this.endpoint, reason);
 		}
 	}
 
@@ -113,7 +113,7 @@ export class Connection {
 	#noteError(error: unknown): void {
 		this.#lastError = error;
 		if (isReply(error) && retryOf(error) === undefined) {
-			this.#refusal = refusal(error, this.#endpoint);
+			this.#refusal = refusal(error, this.endpoint);
 		}
 
 		// Without this, ioredis would go on in database 0 when it cannot select another.
@@ -178,7 +178,7 @@ export class Connection {
 	}
 
 	#failure(): CanhazgpuError {
-		return this.#refusal ?? unreachable(this.#endpoint, reasonOf(this.#lastError));
+		return this.#refusal ?? unreachable(this.endpoint, reasonOf(this.#lastError));
 	}
 
 	/** Connects, once. Rejects with a CanhazgpuError within about 5 s. */
@@ -221,7 +221,7 @@ export class Connection {
 				const retry = retryOf(error);
 				const isLate = performance.now() + shortPauseMs > deadline;
 				if (isReply(error) && (retry === undefined || isLate)) {
-					throw refusal(error, this.#endpoint);
+					throw refusal(error, this.endpoint);
 				}
 
 				if (retry === 'elsewhere') {

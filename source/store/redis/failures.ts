@@ -91,11 +91,15 @@ export const unreachable = ({name}: Endpoint, reason: string): CanhazgpuError =>
 		hint: 'Is redis-server running there? Name another with --redis-host and --redis-port.',
 	});
 
+/** It answers in forms that no Redis does. Whether anything was done is not known. */
+export const strangeAnswer = ({name}: Endpoint): CanhazgpuError =>
+	new CanhazgpuError('store-unreachable', `${name} gives an answer that makes no sense`, {
+		hint: 'Is that redis-server? Name another with --redis-host and --redis-port.',
+	});
+
 /** The connection was lost between a command and its answer. */
 export const lostAnswer = ({name}: Endpoint, reason: string): CanhazgpuError =>
-	new CanhazgpuError('store-unreachable', `${name} did not say whether it was done: ${reason}`, {
-		hint: 'Look with: canhazgpu status',
-	});
+	new CanhazgpuError('store-unreachable', `${name} did not say whether it was done: ${reason}`);
 
 type Wording = readonly [code: 'store-unreachable' | 'store-refused', problem: string, hint: string];
 
@@ -150,7 +154,7 @@ const wordings: ReadonlyMap<string, Wording> = new Map<string, Wording>([
 ]);
 
 /** The user's error for an answer that is an error. */
-export function refusal(error: Error, {name, db}: Endpoint): CanhazgpuError {
+export function refusal(error: Error, {name, db, passwordHint}: Endpoint): CanhazgpuError {
 	const word = wordOf(error);
 	if (word === 'WRONGKEY') {
 		const {key, type} = /WRONGKEY (?<key>\S+) (?<type>\S+)/v.exec(error.message)?.groups ?? {};
@@ -164,7 +168,9 @@ export function refusal(error: Error, {name, db}: Endpoint): CanhazgpuError {
 	}
 
 	const unknown = ['store-refused', `refused: ${error.message.slice(0, 200)}`, 'See the log of redis-server.'] as const;
-	const [code, problem, hint] = wordings.get(word) ?? unknown;
+	const [code, problem, usual] = wordings.get(word) ?? unknown;
+	// Whoever has given no password may be somebody who may do little.
+	const hint = word === 'NOAUTH' || word === 'NOPERM' ? (passwordHint ?? usual) : usual;
 	return new CanhazgpuError(code, `${name} ${problem.replace('{db}', () => String(db))}`, {hint});
 }
 

@@ -2,6 +2,7 @@ import {setImmediate} from 'node:timers/promises';
 import type {Redis} from 'ioredis';
 import type {Connection} from './connection.js';
 import {keys} from './keys.js';
+import {ask, integerOf, listOf, textOf} from './replies.js';
 
 /** Redis reads so many in a fraction of a millisecond; a script would take ten times as long. */
 const pageSize = 1000;
@@ -30,7 +31,8 @@ refuses even for reading: that no rank has moved meanwhile is seen by counting b
 comes with the next page.
 */
 async function readPage(connection: Connection, rank: number, [from, to]: readonly [number, number]): Promise<Page> {
-	return connection.run(
+	return ask(
+		connection,
 		async (client) => {
 			for (;;) {
 				const replies = await client
@@ -40,13 +42,20 @@ async function readPage(connection: Connection, rank: number, [from, to]: readon
 					.zrange(keys.history, String(rank), String(rank + pageSize - 1))
 					.zcount(keys.history, '-inf', `(${from}`)
 					.exec();
-				const [before, end, records, after] = resultsOf(replies) as [number, number, string[], number];
-				if (before === after) {
-					return {before, records: records.slice(0, Math.max(0, end - rank))};
+				const results = resultsOf(replies);
+				// What is no number is no count, and never equal to another.
+				if (results[0] === results[3] || typeof results[0] !== 'number') {
+					return results;
 				}
 			}
 		},
-		{isRepeatable: true},
+		(reply) => {
+			const [before, end, records] = listOf(reply, (part) => part);
+			return {
+				before: integerOf(before),
+				records: listOf(records, textOf).slice(0, Math.max(0, integerOf(end) - rank)),
+			};
+		},
 	);
 }
 

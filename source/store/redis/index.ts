@@ -18,6 +18,7 @@ import commitLua from './lua/commit.lua';
 import readLua from './lua/read.lua';
 import {createOldHistoryMover} from './old-history.js';
 import {parseReadReply, readArguments} from './read-reply.js';
+import {ask, wordOf} from './replies.js';
 import {createScanBoard} from './scan-board.js';
 import {subscribe, type ChannelListener} from './subscription.js';
 import {Uptime} from './uptime.js';
@@ -33,6 +34,8 @@ type Scripted = Redis & {
 	readonly readPoolBuffer: (...values: ReadonlyArray<string | number>) => Promise<unknown>;
 	readonly commitPlan: (...values: ReadonlyArray<string | number | Uint8Array>) => Promise<CommitOutcome>;
 };
+
+const outcomes: readonly CommitOutcome[] = ['done', 'conflict', 'locked'];
 
 /**
 Connects to a pool in Redis.
@@ -65,18 +68,27 @@ export async function openRedisStore({patient, ...address}: RedisStoreOptions): 
 	return {
 		kind: 'redis',
 		location: endpoint.location,
-		async read({user} = {}) {
-			const reply = await connection.run(
-				async (client) => (client as Scripted).readPoolBuffer(...readArguments(user)),
-				{isRepeatable: true},
+		async read(options = {}) {
+			const read = await ask(
+				connection,
+				async (client) => (client as Scripted).readPoolBuffer(...readArguments(options)),
+				parseReadReply,
 			);
-			return decodeSnapshot({...parseReadReply(reply), storeUptimeSeconds: uptime.seconds()}, user);
+			const raw = {...read, storeUptimeSeconds: uptime.seconds(), run: uptime.run};
+			return decodeSnapshot(raw, options.user);
 		},
 		async commit(plan) {
-			const {keys, values} = commitArguments(encodePlan(plan));
-			return connection.run(async (client) => (client as Scripted).commitPlan(keys.length, ...keys, ...values), {
-				isRepeatable: false,
-			});
+			const raw = encodePlan(plan);
+			return ask(
+				connection,
+				async (client) => {
+					// Only now: the server may be another one than when the plan was made.
+					const {keys, values} = commitArguments(raw, uptime.run ?? '');
+					return (client as Scripted).commitPlan(keys.length, ...keys, ...values);
+				},
+				(reply) => wordOf(reply, outcomes),
+				false,
+			);
 		},
 		async subscribe(listener) {
 			return listen(eventChannel, {

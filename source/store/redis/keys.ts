@@ -19,6 +19,10 @@ export const keys = {
 	*/
 	notices: 'canhazgpu:notices',
 	/**
+	Ours: how many commits there were, by which a reader sees that some were lost.
+	*/
+	revision: 'canhazgpu:revision',
+	/**
 	Ours: the audit trail, a stream.
 	*/
 	trail: 'canhazgpu:trail',
@@ -53,6 +57,9 @@ export const scanChannel = 'canhazgpu:scans';
 export const gpuKeyPrefix = 'canhazgpu:gpu:';
 export const entryKeyPrefix = 'canhazgpu:queue:entry:';
 
+/** Ours: which attempt of a change was carried out, for an hour. */
+export const changeKeyPrefix = 'canhazgpu:change:';
+
 /** The keys that every script is given first, in this order. */
 export const readKeys: readonly string[] = [
 	keys.gpuCount,
@@ -62,5 +69,6 @@ export const readKeys: readonly string[] = [
 	keys.history,
 	keys.drains,
 	keys.notices,
+	keys.revision,
 ];
 export const commitKeys: readonly string[] = [...readKeys, keys.allocationLock, keys.nothing, keys.trail];

@@ -7,6 +7,7 @@ import type {Redis} from 'ioredis';
 import {decodeUsage, rawOf} from '../codec.js';
 import type {Connection} from './connection.js';
 import {keys} from './keys.js';
+import {ask, bytesOf, listOf, optional} from './replies.js';
 import adoptLua from './lua/adopt-usage.lua';
 
 const oldKeys = 'canhazgpu:usage_history:*';
@@ -16,6 +17,12 @@ type Scripted = Redis & {
 	readonly adoptUsage: (keyCount: number, ...values: ReadonlyArray<string | number | Uint8Array>) => Promise<number>;
 };
 
+/** The answer of SCAN: where to go on, and what was found. */
+function pageOf(reply: unknown) {
+	const [next, found] = listOf(reply, (part) => part);
+	return {next: rawOf(bytesOf(next)), found: listOf(found, bytesOf)};
+}
+
 /** @returns What moves the old history, once, and says how many records it moved. */
 export function createOldHistoryMover(connection: Connection): () => Promise<number> {
 	connection.client.defineCommand('adoptUsage', {lua: adoptLua});
@@ -24,9 +31,13 @@ export function createOldHistoryMover(connection: Connection): () => Promise<num
 
 	/** What makes no sense stays where it is. */
 	const move = async (found: readonly Uint8Array[]): Promise<number> => {
-		const values = await run(async (client) => client.mgetBuffer(found.map((key) => Buffer.from(key))));
+		const values = await ask(
+			connection,
+			async (client) => client.mgetBuffer(found.map((key) => Buffer.from(key))),
+			(reply) => listOf(reply, (value) => optional(value, bytesOf)),
+		);
 		const records = values.flatMap((value, place) => {
-			const usage = value === null ? undefined : decodeUsage(rawOf(value));
+			const usage = value === undefined ? undefined : decodeUsage(rawOf(value));
 			return usage === undefined ? [] : [{key: found[place]!, value: value!, score: Math.floor(usage.endTime)}];
 		});
 		return records.length === 0
@@ -50,8 +61,12 @@ export function createOldHistoryMover(connection: Connection): () => Promise<num
 		let cursor = '0';
 		do {
 			const from = cursor;
-			const [next, found] = await run(async (client) => client.scanBuffer(from, 'MATCH', oldKeys, 'COUNT', scanCount));
-			cursor = next.toString();
+			const {next, found} = await ask(
+				connection,
+				async (client) => client.scanBuffer(from, 'MATCH', oldKeys, 'COUNT', scanCount),
+				pageOf,
+			);
+			cursor = next;
 			moved += found.length === 0 ? 0 : await move(found);
 		} while (cursor !== '0');
 

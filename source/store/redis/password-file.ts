@@ -1,48 +1,53 @@
-import {readFileSync, statSync} from 'node:fs';
 import {CanhazgpuError} from '../../errors.js';
+import {effectiveUid, ownerWords, readSafely} from '../../safe-file.js';
 
-const problems: Readonly<Record<string, string>> = {
-	ENOENT: 'there is no such file',
-	EACCES: 'permission denied',
-	EISDIR: 'it is a directory',
-};
+const longestBytes = 65_536;
+
+const refuse = (problem: string, hint: string, cause?: unknown): CanhazgpuError =>
+	new CanhazgpuError('config', `redis.password_file: ${problem}`, {hint, cause});
 
 /**
-The first line of a file that only its owner may read.
+The first line of a file that belongs to this account and that nobody else may read.
 
-@throws CanhazgpuError `config` when others may read it, or it cannot be read.
+@throws CanhazgpuError `config` when it is another account's, others may read it, or it cannot be read.
 */
 export function readPasswordFile(file: string): string {
-	try {
-		// Anybody but the owner: such a password is no secret.
-		// eslint-disable-next-line no-bitwise
-		if ((statSync(file).mode & 0o077) !== 0) {
-			throw new CanhazgpuError('config', `redis.password_file: ${file} can be read by others`, {
-				hint: `chmod 600 ${file}`,
-			});
-		}
+	let distrust: CanhazgpuError | undefined;
+	const read = readSafely(file, {
+		longestBytes,
+		followsLinks: true,
+		judge(status) {
+			// Root could read anybody's, and would send it to wherever the configuration says.
+			if (status.uid !== effectiveUid()) {
+				distrust = refuse(`${file} ${ownerWords(status)}`, 'Name a file of your own.');
+			}
 
-		const password = readFileSync(file, 'utf8').split('\n', 1)[0]!.trim();
-		if (password === '') {
-			throw new CanhazgpuError('config', `redis.password_file: the first line of ${file} is empty`, {
-				hint: 'Write the password there.',
-			});
-		}
+			// Anybody but the owner: such a password is no secret.
+			// eslint-disable-next-line no-bitwise
+			else if ((status.mode & 0o077) !== 0) {
+				distrust = refuse(`${file} can be read by others`, `chmod 600 ${file}`);
+			}
 
-		return password;
-	} catch (error) {
-		if (error instanceof CanhazgpuError) {
-			throw error;
-		}
+			return distrust?.message;
+		},
+	});
+	if (distrust !== undefined) {
+		throw distrust;
+	}
 
-		const {code} = error as NodeJS.ErrnoException;
-		throw new CanhazgpuError(
-			'config',
-			`redis.password_file: cannot read ${file}: ${problems[code ?? ''] ?? code ?? 'unknown error'}`,
-			{
-				hint: 'Mend redis.password_file, or the file. It belongs to whoever runs canhazgpu.',
-				cause: error,
-			},
+	if (read.kind !== 'read') {
+		const problem = read.kind === 'absent' ? 'there is no such file' : read.problem;
+		throw refuse(
+			`cannot read ${file}: ${problem}`,
+			'Mend redis.password_file, or the file. It belongs to whoever runs canhazgpu.',
+			read.kind === 'refused' ? read.cause : undefined,
 		);
 	}
+
+	const password = read.text.split('\n', 1)[0]!.trim();
+	if (password === '') {
+		throw refuse(`the first line of ${file} is empty`, 'Write the password there.');
+	}
+
+	return password;
 }

@@ -1,33 +1,19 @@
 /**
 Turns the answer of read.lua into what was read.
 */
+import type {ReadOptions} from '../../core/ports.js';
 import {mostGpus, rawOf, usageNeedles} from '../codec.js';
 import {recentCount} from '../raw-plan.js';
 import type {RawSnapshot, RawValue} from '../raw-snapshot.js';
 import {wrongKey} from './failures.js';
-import {entryKeyPrefix, gpuKeyPrefix, keys, readKeys} from './keys.js';
-
-/** A value as the script marks it: `v` and a string, `t` and a type. */
-type Marked = Uint8Array | undefined;
-
-type Reply = readonly [
-	seconds: number,
-	microseconds: number,
-	gpuCount: Marked,
-	provider: Marked,
-	machine: Marked,
-	gpus: readonly Marked[],
-	ids: readonly Uint8Array[] | Uint8Array,
-	entries: readonly Marked[],
-	usage: readonly Uint8Array[],
-	drains: Marked,
-	notices: Marked,
-];
+import {changeKeyPrefix, entryKeyPrefix, gpuKeyPrefix, keys, readKeys} from './keys.js';
+import {bytesOf, integerOf, listOf, optional} from './replies.js';
 
 /** What read.lua is given, number of keys first. */
-export const readArguments = (user: string | undefined): ReadonlyArray<string | number> => [
-	readKeys.length,
+export const readArguments = ({user, change}: ReadOptions): ReadonlyArray<string | number> => [
+	readKeys.length + (change === undefined ? 0 : 1),
 	...readKeys,
+	...(change === undefined ? [] : [`${changeKeyPrefix}${change}`]),
 	gpuKeyPrefix,
 	entryKeyPrefix,
 	mostGpus,
@@ -35,8 +21,10 @@ export const readArguments = (user: string | undefined): ReadonlyArray<string | 
 	...(user === undefined ? [] : usageNeedles(user)),
 ];
 
-function valueOf(marked: Marked | undefined): RawValue {
-	if (marked === null || marked === undefined) {
+/** A value as the script marks it: `v` and a string, `t` and a type, or nothing. */
+function valueOf(reply: unknown): RawValue {
+	const marked = optional(reply, bytesOf);
+	if (marked === undefined) {
 		return undefined;
 	}
 
@@ -44,21 +32,37 @@ function valueOf(marked: Marked | undefined): RawValue {
 	return marked[0] === 't'.codePointAt(0) ? {wrongType: raw} : raw;
 }
 
-/** @throws CanhazgpuError `pool-garbage` when the queue is not a queue. */
-export function parseReadReply(reply: unknown): Omit<RawSnapshot, 'storeUptimeSeconds'> {
-	const [seconds, microseconds, gpuCount, provider, machine, gpus, ids, entries, usage, drains, notices] =
-		reply as Reply;
+/** @throws CanhazgpuError `pool-garbage` when the queue is not a queue; WrongShape for what read.lua does not answer. */
+export function parseReadReply(reply: unknown): Omit<RawSnapshot, 'storeUptimeSeconds' | 'run'> {
+	const [
+		seconds,
+		microseconds,
+		gpuCount,
+		provider,
+		machine,
+		gpus,
+		ids,
+		entries,
+		usage,
+		drains,
+		notices,
+		revision,
+		attemptDone,
+	] = listOf(reply, (item) => item);
 	if (ids instanceof Uint8Array) {
 		throw wrongKey(keys.queue, rawOf(ids.subarray(1)));
 	}
 
+	const values = listOf(entries, valueOf);
 	return {
-		now: seconds + microseconds / 1e6,
+		now: integerOf(seconds) + integerOf(microseconds) / 1e6,
 		pool: {gpuCount: valueOf(gpuCount), provider: valueOf(provider), machine: valueOf(machine)},
-		gpus: gpus.map((gpu) => valueOf(gpu)),
-		queue: ids.map((id, place) => [rawOf(id), valueOf(entries[place])] as const),
+		gpus: listOf(gpus, valueOf),
+		queue: listOf(ids, bytesOf).map((id, place) => [rawOf(id), values[place]] as const),
 		drains: valueOf(drains),
 		notices: valueOf(notices),
-		recentUsage: usage.map((record) => rawOf(record)),
+		revision: valueOf(revision),
+		recentUsage: listOf(usage, bytesOf).map((record) => rawOf(record)),
+		attemptDone: valueOf(attemptDone),
 	};
 }

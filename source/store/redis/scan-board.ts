@@ -11,6 +11,7 @@ import claimLua from './lua/claim-scanner.lua';
 import latestLua from './lua/latest-scan.lua';
 import postLua from './lua/post-scan.lua';
 import resignLua from './lua/resign-scanner.lua';
+import {ask, bytesOf, integerOf, listOf, optional} from './replies.js';
 import type {ChannelListener} from './subscription.js';
 
 /** What nobody renews is forgotten: old news are of no use. */
@@ -22,8 +23,6 @@ type Scripted = Redis & {
 	readonly postScan: (...values: ReadonlyArray<string | number>) => Promise<number>;
 	readonly latestScanBuffer: (...values: ReadonlyArray<string | number>) => Promise<unknown>;
 };
-
-type LatestReply = readonly [seconds: number, microseconds: number, posted: Uint8Array | undefined];
 
 type Listen = (channel: string, listener: ChannelListener) => Promise<() => Promise<void>>;
 
@@ -52,9 +51,16 @@ export function createScanBoard(connection: Connection, listen: Listen): ScanBoa
 		},
 		async latest() {
 			// Room for the time before it; one that is longer than all that is cut, and makes no sense.
-			const reply = await run(async (redis) => redis.latestScanBuffer(keys.scan, 4 * longestScan));
-			const [seconds, microseconds, posted] = reply as LatestReply;
-			return parsePosted(posted ? textOf(rawOf(posted)) : undefined, seconds + microseconds / 1e6);
+			return ask(
+				connection,
+				async (redis) => (redis as Scripted).latestScanBuffer(keys.scan, 4 * longestScan),
+				(reply) => {
+					const [seconds, microseconds, posted] = listOf(reply, (part) => part);
+					const bytes = optional(posted, bytesOf);
+					const now = integerOf(seconds) + integerOf(microseconds) / 1e6;
+					return parsePosted(bytes && textOf(rawOf(bytes)), now);
+				},
+			);
 		},
 		subscribe: async (posted) =>
 			listen(scanChannel, {

@@ -3,6 +3,7 @@ import {rawOf} from '../codec.js';
 import {decodeAuditRows} from '../decode-audit.js';
 import type {Connection} from './connection.js';
 import {keys} from './keys.js';
+import {ask, bytesOf, listOf} from './replies.js';
 
 const idPattern = /^(?<milliseconds>\d{1,15})-(?<sequence>\d{1,15})$/v;
 
@@ -15,6 +16,14 @@ function firstId({fromTime = 0, afterId = ''}: AuditQuery): string {
 		: `${milliseconds}-${Number(sequence) + 1}`;
 }
 
+/** A row is its id, and a list of names and values of which ours has one. */
+const rowsOf = (reply: unknown) =>
+	listOf(reply, (row) => {
+		const [id, fields] = listOf(row, (part) => part);
+		const [, record] = listOf(fields, bytesOf);
+		return record === undefined ? [] : [{id: rawOf(bytesOf(id)), raw: rawOf(record)}];
+	}).flat();
+
 /** Reads the records of the trail that are asked for. */
 export async function readTrail(connection: Connection, query: AuditQuery): Promise<readonly AuditEntry[]> {
 	const {newest} = query;
@@ -22,13 +31,13 @@ export async function readTrail(connection: Connection, query: AuditQuery): Prom
 		return [];
 	}
 
-	const reply = await connection.run(
+	const rows = await ask(
+		connection,
 		async (client) =>
 			newest === undefined
 				? client.xrangeBuffer(keys.trail, firstId(query), '+')
 				: client.xrevrangeBuffer(keys.trail, '+', firstId(query), 'COUNT', newest),
-		{isRepeatable: true},
+		rowsOf,
 	);
-	const rows = reply.flatMap(([id, [, record]]) => (record === undefined ? [] : [{id: rawOf(id), raw: rawOf(record)}]));
 	return decodeAuditRows(newest === undefined ? rows : rows.toReversed(), query);
 }

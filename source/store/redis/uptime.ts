@@ -1,9 +1,15 @@
 import type {Redis} from 'ioredis';
 
-/** How long the server has been up, at least. Asked once a connection; the rest is counted here. */
+/** How long the server has been up, at least, and which run of it this is. Asked once a connection; the rest is counted here. */
 export class Uptime {
 	/** When the server started, in ms on our monotonic clock. Until it is asked: it has been up as long as we know of it. */
 	#startedAt = performance.now();
+	#run: string | undefined;
+
+	/** Names this run of the server; undefined where it may not say, or was not asked yet. */
+	get run(): string | undefined {
+		return this.#run;
+	}
 
 	/** A server that may not say has been up since this connection, at least. */
 	async ask(client: Redis): Promise<void> {
@@ -17,6 +23,7 @@ export class Uptime {
 			throw error;
 		});
 		const seconds = /^uptime_in_seconds:(?<seconds>\d+)/mv.exec(information)?.groups?.['seconds'];
+		this.#run = /^run_id:(?<run>\w+)/mv.exec(information)?.groups?.['run'];
 		// The difference of two times that were cut to whole seconds: the server may have been up for almost a second less.
 		this.#startedAt = asked - Math.max(0, Number(seconds ?? 0) - 1) * 1000;
 	}

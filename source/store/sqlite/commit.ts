@@ -1,17 +1,19 @@
 /**
 Carries out a plan inside one transaction.
 */
+import {randomUUID} from 'node:crypto';
 import type {StatementSync} from 'node:sqlite';
 import type {Expectation} from '../../core/plan.js';
+import {decodeRevision, encodeNextRevision} from '../codec.js';
 import {auditCap} from '../decode-audit.js';
-import {historySeconds, trimCount, type RawPlan, type RawWrite} from '../raw-plan.js';
-import type {Statements} from './statements.js';
+import {historySeconds, isTrimDue, trimCount, type RawPlan, type RawWrite} from '../raw-plan.js';
+import type {PoolStatements} from './statements.js';
 
 /** The stored string, or undefined when there is none. */
 const rawAt = (statement: StatementSync, key: string | number): string | undefined =>
 	statement.get(key)?.['raw'] as string | undefined;
 
-function holds(statements: Statements, expectation: Expectation): boolean {
+function holds(statements: PoolStatements, expectation: Expectation): boolean {
 	switch (expectation.kind) {
 		case 'gpu': {
 			return rawAt(statements.gpu, expectation.index) === expectation.raw;
@@ -33,14 +35,18 @@ function holds(statements: Statements, expectation: Expectation): boolean {
 		}
 
 		case 'drains':
-		case 'notices': {
+		case 'notices':
+		case 'revision': {
 			return rawAt(statements.poolValue, expectation.kind) === expectation.raw;
 		}
 	}
 }
 
+/** So many changes are remembered. A request is carried out by the process that makes it, so it never comes late. */
+const changesKept = 1000;
+
 /** Joining twice would move somebody to the end; an entry without a place would never be found again. */
-function isPossible(statements: Statements, write: RawWrite): boolean {
+function isPossible(statements: PoolStatements, write: RawWrite): boolean {
 	if (write.kind !== 'join' && write.kind !== 'entry') {
 		return true;
 	}
@@ -49,7 +55,7 @@ function isPossible(statements: Statements, write: RawWrite): boolean {
 	return isInLine === (write.kind === 'entry');
 }
 
-function setPoolValue(statements: Statements, name: string, raw: string | undefined): void {
+function setPoolValue(statements: PoolStatements, name: string, raw: string | undefined): void {
 	if (raw === undefined) {
 		statements.deletePoolValue.run(name);
 	} else {
@@ -57,7 +63,17 @@ function setPoolValue(statements: Statements, name: string, raw: string | undefi
 	}
 }
 
-function carryOut(statements: Statements, write: RawWrite): void {
+/** Where whoever joined at this time stands: the next place that nobody has. */
+function placeAt(statements: PoolStatements, microseconds: number): number {
+	let place = microseconds;
+	while (statements.idAt.get(place) !== undefined) {
+		place++;
+	}
+
+	return place;
+}
+
+function carryOut(statements: PoolStatements, write: RawWrite, now: number): void {
 	switch (write.kind) {
 		case 'gpu': {
 			if (write.raw === undefined) {
@@ -78,7 +94,13 @@ function carryOut(statements: Statements, write: RawWrite): void {
 		}
 
 		case 'join': {
-			statements.join.run(write.id, write.raw);
+			const {id, raw, atMicroseconds} = write;
+			if (atMicroseconds === undefined) {
+				statements.join.run(id, raw, Math.floor(now * 1e6));
+			} else {
+				statements.joinAt.run(id, raw, placeAt(statements, atMicroseconds));
+			}
+
 			break;
 		}
 
@@ -95,8 +117,21 @@ function carryOut(statements: Statements, write: RawWrite): void {
 		case 'drains':
 		case 'notices': {
 			setPoolValue(statements, write.kind, write.raw);
+			break;
+		}
+
+		case 'restored': {
+			break;
 		}
 	}
+}
+
+/** Counts this commit. A file that was never written to begins a run of its own. */
+function count(statements: PoolStatements, writes: RawPlan['writes'], now: number): void {
+	const stored = rawAt(statements.poolValue, 'revision');
+	const before = decodeRevision(stored, stored === undefined ? randomUUID() : undefined);
+	const restored = writes.find((write) => write.kind === 'restored')?.count;
+	setPoolValue(statements, 'revision', encodeNextRevision(before, now, restored));
 }
 
 /**
@@ -107,23 +142,35 @@ Compares and writes, inside a transaction that the caller keeps or takes back.
 @param now - The store's clock, in seconds.
 @returns False for a conflict.
 */
-export function applyPlan(statements: Statements, {expect, writes, usage, audit}: RawPlan, now: number): boolean {
+export function applyPlan(
+	statements: PoolStatements,
+	{expect, writes, usage, audit, change}: RawPlan,
+	now: number,
+): boolean {
 	const isFree =
+		(change === undefined || statements.change.get(change.id) === undefined) &&
 		expect.every((expectation) => holds(statements, expectation)) &&
 		writes.every((write) => isPossible(statements, write));
 	if (!isFree) {
 		return false;
 	}
 
+	if (change !== undefined) {
+		statements.addChange.run(change.id, change.attempt);
+		statements.trimChanges.run(changesKept);
+	}
+
 	for (const write of writes) {
-		carryOut(statements, write);
+		carryOut(statements, write, now);
 	}
 
 	for (const {endSecond, raw, user} of usage) {
 		statements.addUsage.run(endSecond, raw, user);
 	}
 
-	if (usage.length > 0) {
+	const hasUsage = (fromSecond: number, toSecond: number): boolean =>
+		statements.usageBetween.get(fromSecond, toSecond) !== undefined;
+	if (usage.length > 0 && isTrimDue(now, hasUsage)) {
 		statements.trimUsage.run(Math.floor(now) - historySeconds, trimCount);
 	}
 
@@ -135,5 +182,6 @@ export function applyPlan(statements: Statements, {expect, writes, usage, audit}
 		statements.trimAudit.run(auditCap);
 	}
 
+	count(statements, writes, now);
 	return true;
 }

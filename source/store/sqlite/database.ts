@@ -1,143 +1,297 @@
 /**
-One open database, with transactions that wait their turn without holding up the process.
+One database that several accounts share, opened for each transaction and closed after it.
+
+Whoever uses it holds it alone for that moment (`locking_mode = EXCLUSIVE`): so SQLite keeps the index of its journal in its own memory, and
+no file that others may cut short is ever mapped. The journal is a WAL that was made beside the database and stays: nothing has to be made or
+deleted in a directory that belongs to the pool's owner, and no rollback journal of anybody is ever played back. A file that was replaced, or
+lost its journal, is simply what the next transaction finds.
 */
-import type {DatabaseSync} from 'node:sqlite';
+import {dirname} from 'node:path';
+import type {DatabaseSync, StatementSync} from 'node:sqlite';
 import {setTimeout as sleep} from 'node:timers/promises';
-import {CanhazgpuError} from '../../errors.js';
+import {pathToFileURL} from 'node:url';
 import {databaseProblem, explain, isBusy} from './failures.js';
-import {
-	createDirectory,
-	createFile,
-	embeddedPoolExists,
-	fileIdentity,
-	refuseNetworkFileSystem,
-	type Modes,
-} from './files.js';
+import {checkOnce, checkPlace, createBesides, createPlace, isForOthers, type Audience} from './files.js';
 import {loadSqlite} from './load.js';
-import {prepareSchema} from './schema.js';
 
-/** The longest that one operation waits for others. */
-const patienceMs = 5000;
+/** The longest that a transaction waits for other programs, which keep the database locked. */
+const longestWaitMs = 5000;
 
-/** A wait inside SQLite stops the whole process, so it is short; longer ones are ours. */
-const busyTimeoutMs = 5;
+/** The longest that it waits for its turn among those of canhazgpu: on a machine that is busy enough each of them takes long. */
+const longestTurnMs = 30_000;
 
-const longestPauseMs = 20;
+const longestPauseMs = 15;
 
-export type OpenOptions = Modes & {
-	readonly path: string;
-	readonly create: boolean;
-	readonly typeOf: (directory: string) => number;
+/** What a database must look like. */
+export type Form<Name extends string> = {
 	/**
-	Makes the tables, or checks them; those of a pool unless given.
+	Makes all tables that are not there. Called in a transaction of its own, for a new database and for one of an earlier form.
 	*/
-	readonly prepare?: (database: DatabaseSync, path: string) => void;
+	readonly prepare: (database: DatabaseSync, path: string) => void;
+	/**
+	Tells whether it has its newest form already.
+
+	@throws CanhazgpuError for the database of another program, of a later version, or with anything in it that is not ours.
+	*/
+	readonly isReady: (database: DatabaseSync, path: string) => boolean;
+	/**
+	Whether what was committed outlives a loss of power.
+	*/
+	readonly isDurable: boolean;
+	/**
+	Every statement, by name.
+	*/
+	readonly statements: Readonly<Record<Name, string>>;
 };
 
-export class Database {
-	/** Opens, or makes, the database. Rejects with a CanhazgpuError. */
-	static async open({
-		path,
-		create,
-		typeOf,
-		prepare = prepareSchema,
-		directoryMode,
-		fileMode,
-	}: OpenOptions): Promise<Database> {
-		try {
-			if (create) {
-				createDirectory(path, directoryMode);
-			} else if (!embeddedPoolExists(path)) {
-				throw new CanhazgpuError('no-pool', `There is no GPU pool at ${path}`, {
-					hint: 'Make one with: canhazgpu admin --store embedded',
-				});
-			}
+export type Statements<Name extends string> = Readonly<Record<Name, StatementSync>>;
 
-			refuseNetworkFileSystem(path, typeOf);
-			if (create) {
-				createFile(path, fileMode);
+export type Place = {
+	readonly path: string;
+	/**
+	For whom it is made, where there is none; without, that is `no-pool`.
+	*/
+	readonly audience: Audience | undefined;
+	readonly typeOf: (directory: string) => number;
+};
+
+/** Compiles each statement when it is first used: no transaction needs them all. */
+function lazily<Name extends string>(database: DatabaseSync, texts: Readonly<Record<Name, string>>): Statements<Name> {
+	const compiled = new Map<string, StatementSync>();
+	return Object.defineProperties(
+		{},
+		Object.fromEntries(
+			Object.entries<string>(texts).map(([name, text]) => [
+				name,
+				{
+					get() {
+						const statement = compiled.get(name) ?? database.prepare(text);
+						compiled.set(name, statement);
+						return statement;
+					},
+				},
+			]),
+		),
+	) as Statements<Name>;
+}
+
+/** Opens a database that is there. SQLite makes no file, and waits for nobody: a wait in there stops the whole process. */
+const openExisting = (path: string): DatabaseSync => {
+	const {DatabaseSync} = loadSqlite();
+	const url = pathToFileURL(path);
+	url.searchParams.set('mode', 'rw');
+	return new DatabaseSync(url, {timeout: 0});
+};
+
+/** Where those who want to use a database wait for one another. */
+type Gate = {
+	/** @throws What SQLite says while somebody else is in. */
+	readonly enter: () => void;
+	readonly leave: () => void;
+	readonly close: () => void;
+};
+
+const nothing = (): void => undefined;
+
+const openGate: Gate = {enter: nothing, leave: nothing, close: nothing};
+
+/**
+Lets one in at a time, by SQLite's lock on an empty file. Those who find the database itself locked have a share of that lock already, so many
+of them would keep one another out; and to try again here costs next to nothing. Where there is no such file, or somebody wrote into it, it
+goes without.
+*/
+function gateOf(path: string): Gate {
+	let gate: DatabaseSync;
+	try {
+		gate = openExisting(`${path}-lock`);
+		// Nothing is ever written there: without the second line SQLite would make a journal beside it for the first page.
+		gate.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = MEMORY');
+	} catch {
+		return openGate;
+	}
+
+	return {
+		enter() {
+			try {
+				gate.exec('BEGIN IMMEDIATE');
+			} catch (error) {
+				if (isBusy(error)) {
+					throw error;
+				}
+			}
+		},
+		leave() {
+			if (gate.isTransaction) {
+				gate.exec('ROLLBACK');
+			}
+		},
+		close() {
+			gate.close();
+		},
+	};
+}
+
+/** Makes a database with its tables and its journal mode, complete, for {@link createFile}. */
+export function makeDatabase(path: string, form: Pick<Form<never>, 'prepare'>): void {
+	const connection = openExisting(path);
+	try {
+		connection.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; BEGIN IMMEDIATE');
+		form.prepare(connection, path);
+		connection.exec('COMMIT; PRAGMA wal_checkpoint(TRUNCATE)');
+	} finally {
+		connection.close();
+	}
+}
+
+/** Closes it, and puts back the journal: SQLite has deleted it if this account may, and others could not make it again. */
+function close(database: DatabaseSync, path: string): void {
+	try {
+		database.close();
+	} finally {
+		if (isForOthers(path)) {
+			createBesides(path);
+		}
+	}
+}
+
+export class Database<Name extends string> {
+	/** Makes the database where it may and there is none, and looks at its form. Rejects with a CanhazgpuError. */
+	static async open<Name extends string>(place: Place, form: Form<Name>): Promise<Database<Name>> {
+		const {path, audience, typeOf} = place;
+		try {
+			if (audience === undefined) {
+				checkOnce(path, typeOf);
+			} else {
+				createPlace(path, audience, typeOf, (file) => {
+					makeDatabase(file, form);
+				});
 			}
 		} catch (error) {
 			throw explain(error, path);
 		}
 
-		const {DatabaseSync} = loadSqlite();
-		return whenFree(path, () => {
-			const database = new DatabaseSync(path);
-			try {
-				database.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
-				prepare(database, path);
-				return new Database(database, path);
-			} catch (error) {
-				database.close();
-				throw error;
-			}
+		const database = new Database(path, form);
+		await database.#whenFree(() => {
+			database.#withReadyConnection(() => undefined);
 		});
+		return database;
 	}
 
-	readonly #path: string;
-	readonly #identity: string | undefined;
-	readonly handle: DatabaseSync;
+	readonly path: string;
+	readonly #form: Form<Name>;
 
-	private constructor(handle: DatabaseSync, path: string) {
-		this.handle = handle;
-		this.#path = path;
-		this.#identity = fileIdentity(path);
+	private constructor(path: string, form: Form<Name>) {
+		this.path = path;
+		this.#form = form;
 	}
 
-	#rollBack(): void {
-		try {
-			this.handle.exec('ROLLBACK');
-		} catch {
-			// Some errors have rolled back already.
-		}
-	}
-
-	/**
-	Does all of it, or none of it.
-
-	@param kind - `IMMEDIATE` to write, `DEFERRED` to read one consistent state.
-	@param work - Must not wait for anything. Answers whether to keep what it wrote, and its result.
-	*/
-	async transaction<Result>(
-		kind: 'IMMEDIATE' | 'DEFERRED',
-		work: () => {readonly isKept: boolean; readonly result: Result},
+	/** Does all of it, or none of it. `work` must not wait for anything; it answers whether to keep what it wrote, and its result. */
+	async write<Result>(
+		work: (statements: Statements<Name>) => {readonly isKept: boolean; readonly result: Result},
 	): Promise<Result> {
-		return whenFree(this.#path, () => {
-			this.checkFile();
-			this.handle.exec(`BEGIN ${kind}`);
-			try {
-				const {isKept, result} = work();
-				this.handle.exec(isKept ? 'COMMIT' : 'ROLLBACK');
+		return this.#whenFree(() =>
+			this.#withReadyConnection((connection) => {
+				connection.exec('BEGIN IMMEDIATE');
+				const {isKept, result} = work(lazily(connection, this.#form.statements));
+				// An error before this ends the transaction with the connection.
+				connection.exec(isKept ? 'COMMIT' : 'ROLLBACK');
+				tidy(connection);
 				return result;
-			} catch (error) {
-				this.#rollBack();
-				throw error;
+			}),
+		);
+	}
+
+	/** Reads one consistent state. `work` must not wait for anything. */
+	async read<Result>(work: (statements: Statements<Name>, connection: DatabaseSync) => Result): Promise<Result> {
+		return this.#whenFree(() =>
+			this.#withReadyConnection((connection) => work(lazily(connection, this.#form.statements), connection)),
+		);
+	}
+
+	#withReadyConnection<Result>(work: (connection: DatabaseSync) => Result): Result {
+		return this.#withConnection((connection) => {
+			if (!this.#form.isReady(connection, this.path)) {
+				this.#prepare(connection);
 			}
+
+			return work(connection);
 		});
 	}
 
-	/** @throws CanhazgpuError when the file is no longer the one that was opened: others would see another pool. */
-	checkFile(): void {
-		if (fileIdentity(this.#path) !== this.#identity) {
-			throw databaseProblem(this.#path, ['was removed or replaced', 'Start again.']);
+	/** Makes the tables, or the newer form of them. */
+	#prepare(connection: DatabaseSync): void {
+		connection.exec('BEGIN IMMEDIATE');
+		this.#form.prepare(connection, this.path);
+		connection.exec('COMMIT');
+		if (!this.#form.isReady(connection, this.path)) {
+			throw databaseProblem(this.path, [
+				'is damaged',
+				'Move it away, and make a new pool: canhazgpu admin --store embedded',
+			]);
 		}
+	}
+
+	#withConnection<Result>(work: (connection: DatabaseSync) => Result): Result {
+		const {path} = this;
+		const connection = openExisting(path);
+		try {
+			connection.exec(`
+				PRAGMA locking_mode = EXCLUSIVE;
+				PRAGMA trusted_schema = OFF;
+				PRAGMA cell_size_check = ON;
+				PRAGMA synchronous = ${this.#form.isDurable ? 'FULL' : 'OFF'};
+			`);
+			return work(connection);
+		} finally {
+			close(connection, path);
+		}
+	}
+
+	/** Tries until nobody else holds the lock. Rejects with a CanhazgpuError. */
+	async #whenFree<Result>(work: () => Result): Promise<Result> {
+		let gate: Gate | undefined;
+		const beganMs = performance.now();
+		let lockedMs = 0;
+		try {
+			for (let attempt = 1; ; attempt++) {
+				const triedMs = performance.now();
+				let isIn = false;
+				try {
+					checkPlace(this.path);
+					gate ??= gateOf(this.path);
+					gate.enter();
+					isIn = true;
+					return work();
+				} catch (error) {
+					if (!isBusy(error) || lockedMs > longestWaitMs || triedMs - beganMs > longestTurnMs) {
+						throw this.#explain(error);
+					}
+				}
+
+				// Waiting alike would wake all at once. Whoever came in and found the database locked lets others try meanwhile.
+				gate?.leave();
+				await sleep(1 + Math.random() * Math.min(attempt, longestPauseMs));
+				lockedMs += isIn ? performance.now() - triedMs : 0;
+			}
+		} finally {
+			gate?.close();
+		}
+	}
+
+	#explain(error: unknown): unknown {
+		return (error as NodeJS.ErrnoException | undefined)?.code === 'ENOENT'
+			? databaseProblem(
+					this.path,
+					['was removed', `Whoever manages ${dirname(this.path)} can make it anew: canhazgpu admin --store embedded`],
+					error,
+				)
+			: explain(error, this.path);
 	}
 }
 
-/** Tries until nobody else holds the lock. Rejects with a CanhazgpuError. */
-async function whenFree<Result>(path: string, work: () => Result): Promise<Result> {
-	const deadline = performance.now() + patienceMs;
-	for (let attempt = 1; ; attempt++) {
-		try {
-			return work();
-		} catch (error) {
-			if (!isBusy(error) || performance.now() > deadline) {
-				throw explain(error, path);
-			}
-		}
-
-		// Waiting alike would wake all at once.
-		await sleep(1 + Math.random() * Math.min(attempt, longestPauseMs));
-	}
+/** Moves the journal into the database. What was committed is safe in the journal already, so a failure here is none. */
+function tidy(connection: DatabaseSync): void {
+	try {
+		connection.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+	} catch {}
 }

@@ -28,7 +28,21 @@ const systemProblems: ReadonlyMap<string, readonly [problem: string, hint: strin
 	['EEXIST', ['cannot be made: its directory is a file', 'Move that file away.']],
 	['ENOTDIR', ['cannot be made: its directory is a file', 'Move that file away.']],
 	['EISDIR', ['is a directory', 'Move it away.']],
+	['EIO', ['cannot be read or written: disk error', 'See what dmesg says of the disk.']],
+	['ELOOP', ['cannot be opened: a link in its path leads back to itself', 'See: namei -l FILE']],
+	['ESTALE', ['is out of reach: the file system it was on has gone away', 'See whether it is mounted: df FILE']],
+	['EMFILE', ['cannot be opened: this process has too many open files', 'Raise the limit: ulimit -n']],
+	['ENFILE', ['cannot be opened: this machine has too many open files', 'Try again.']],
+	['ENOMEM', ['cannot be opened: the machine has no memory left', 'Try again.']],
 ]);
+
+/**
+The code of an error that the operating system gave, such as `EIO`. Node's own codes (`ERR_...`) are of calls that are wrong, which are bugs.
+*/
+function systemCode(error: unknown): string | undefined {
+	const {code, syscall} = (error ?? {}) as NodeJS.ErrnoException;
+	return typeof code === 'string' && (syscall !== undefined || systemProblems.has(code)) ? code : undefined;
+}
 
 /** The lower eight bits: the rest only tells kinds of the same problem apart. */
 const primaryCode = (error: unknown): number | undefined =>
@@ -56,6 +70,11 @@ export function explain(error: unknown, path: string): unknown {
 		return databaseProblem(path, problems.get(code) ?? unknown, error);
 	}
 
-	const system = systemProblems.get(String((error as NodeJS.ErrnoException | undefined)?.code));
-	return system === undefined ? error : databaseProblem(path, system, error);
+	const system = systemCode(error);
+	if (system === undefined) {
+		return error;
+	}
+
+	const unknown = [`does not work: ${(error as Error).message}`, 'See whether it can be read: stat FILE'] as const;
+	return databaseProblem(path, systemProblems.get(system) ?? unknown, error);
 }

@@ -1,27 +1,95 @@
 /**
-The files of the database: making them for the right people, and refusing places where SQLite's locks mean nothing.
+The files of the embedded pool: who may replace them, how they are made, and where SQLite's locks mean nothing.
+
+SQLite opens files by name. So the directory of a pool may be written by its owner alone, and all that other accounts need is made
+with it: they change what is in the files, and nobody but the owner can put a link, a FIFO or another file in their place.
 */
-import {chmodSync, closeSync, fchmodSync, mkdirSync, openSync, statfsSync, statSync} from 'node:fs';
+import {
+	accessSync,
+	closeSync,
+	constants,
+	fchmodSync,
+	fchownSync,
+	fstatSync,
+	linkSync,
+	lstatSync,
+	mkdirSync,
+	openSync,
+	realpathSync,
+	rmSync,
+	statfsSync,
+	statSync,
+} from 'node:fs';
 import {dirname} from 'node:path';
 import process from 'node:process';
+import {CanhazgpuError} from '../../errors.js';
+import {isMachineRoot} from '../../user-namespace.js';
 import {databaseProblem, explain} from './failures.js';
 
-export type Modes = {
+export type Audience = {
 	/**
-	Permissions of the directory, when it is made here.
+	Permissions of the directory. Group and others never write there.
 	*/
 	readonly directoryMode: number;
 	/**
-	Permissions of the database; SQLite gives its -wal and -shm the same.
+	Permissions of the files.
 	*/
 	readonly fileMode: number;
+	/**
+	The group that directory and files are given; that of the maker unless given.
+	*/
+	readonly gid?: number;
 };
 
-/** Numbers by which Linux knows NFS, CIFS and SMB 2. */
-const networkFileSystems: ReadonlySet<number> = new Set([0x69_69, 0xff_53_4d_42, 0xfe_53_4d_42]);
+/** What lies beside a database for all who use it: where others may not make files, its owner makes them. */
+const besidesOf = (mode: number): readonly string[] =>
+	isOpenToOthers({mode}) ? ['-wal', '-signal', '-lock'] : ['-signal', '-lock'];
+
+/** The bits by which group and others may write. */
+const othersWrite = 0o022;
+
+/** Numbers by which Linux knows file systems that several machines share (linux/magic.h). */
+const networkFileSystems: ReadonlyMap<number, string> = new Map([
+	[0x69_69, 'NFS'],
+	[0xff_53_4d_42, 'CIFS'],
+	[0xfe_53_4d_42, 'SMB'],
+	[0x51_7b, 'SMB'],
+	[0x53_46_41_4f, 'AFS'],
+	[0x6b_41_46_53, 'AFS'],
+	[0x73_75_72_45, 'Coda'],
+	[0x0b_d0_0b_d0, 'Lustre'],
+	[0x47_50_46_53, 'GPFS'],
+	[0x00_c3_64_00, 'Ceph'],
+	[0x19_83_03_26, 'BeeGFS'],
+	[0x74_61_63_6f, 'OCFS2'],
+	[0x01_16_19_70, 'GFS2'],
+]);
 
 /** The number of the file system that a directory is on. */
 export const fileSystemType = (directory: string): number => statfsSync(directory).type;
+
+/** True when group or others may write what has these permissions. */
+const isOpenToOthers = ({mode}: {readonly mode: number}): boolean =>
+	// eslint-disable-next-line no-bitwise -- permissions are bits
+	(mode & othersWrite) !== 0;
+
+/** True when this account may make files beside the given one. */
+export const isOwnDirectory = (path: string): boolean =>
+	isMachineRoot() || statSync(dirname(path)).uid === process.geteuid?.();
+
+/** True when accounts other than the owner may write this file. */
+export function isForOthers(path: string): boolean {
+	const status = statSync(path, {throwIfNoEntry: false});
+	return status !== undefined && isOpenToOthers(status);
+}
+
+/** True for a directory like /tmp, where others make files and cannot touch those of anybody else. */
+const isSticky = ({mode}: {readonly mode: number}): boolean =>
+	// eslint-disable-next-line no-bitwise -- permissions are bits
+	(mode & 0o1000) !== 0;
+
+/** True for an account on this machine that could do as it likes anyway. */
+const isTrusted = (uid: number): boolean => uid === 0 || uid === process.geteuid?.();
 
 /**
 Tells whether there is a pool at this path: a file that is a database, or could be.
@@ -30,64 +98,341 @@ Tells whether there is a pool at this path: a file that is a database, or could 
 */
 export function embeddedPoolExists(path: string): boolean {
 	try {
-		return statSync(path, {throwIfNoEntry: false})?.isFile() ?? false;
+		const status = lstatSync(path, {throwIfNoEntry: false});
+		return status !== undefined && !status.isDirectory();
 	} catch (error) {
 		throw explain(error, path);
 	}
 }
 
-/** Makes the directory of a database with exactly these permissions, whatever the umask, unless there is one. */
-export function createDirectory(path: string, mode: number): void {
-	const directory = dirname(path);
-	if (mkdirSync(directory, {recursive: true, mode}) !== undefined) {
-		chmodSync(directory, mode);
-	}
-}
+const unsafeHint = 'Make it safe, with all its reservations: sudo canhazgpu admin --store embedded';
 
-/** The same for an empty database in it. */
-export function createFile(path: string, fileMode: number): void {
-	let file: number;
-	try {
-		file = openSync(path, 'wx', fileMode);
-	} catch (error) {
-		if ((error as NodeJS.ErrnoException).code === 'EEXIST') {
-			completeFile(path, fileMode);
-			return;
+/** @throws CanhazgpuError when somebody else could swap the whole directory for another. */
+function checkAncestors(path: string): void {
+	const directory = realpathSync(dirname(path));
+	for (let above = dirname(directory); ; above = dirname(above)) {
+		const status = statSync(above);
+		// eslint-disable-next-line no-bitwise -- permissions are bits
+		if ((status.mode & 0o002) !== 0 && !isSticky(status)) {
+			throw databaseProblem(path, [
+				`lies below ${above}, where any account can put another directory in its place`,
+				`Use another directory, or close that one: chmod o-w ${above}`,
+			]);
 		}
 
-		throw error;
-	}
-
-	try {
-		fchmodSync(file, fileMode);
-	} finally {
-		closeSync(file);
+		if (above === dirname(above)) {
+			return;
+		}
 	}
 }
 
-/** One that is empty still was left by somebody who was stopped before it had its permissions. */
-function completeFile(path: string, fileMode: number): void {
-	const {size, uid} = statSync(path);
-	if (size === 0 && uid === process.getuid?.()) {
-		chmodSync(path, fileMode);
+/** @throws CanhazgpuError when accounts other than the owner could replace files in the directory. */
+function checkDirectory(path: string): void {
+	const directory = dirname(path);
+	const status = statSync(directory);
+	if (isOpenToOthers(status)) {
+		throw databaseProblem(path, [
+			`lies in a directory that others may write (${directory}): they could replace its files`,
+			unsafeHint,
+		]);
+	}
+
+	// Whoever owns the directory can make root delete files through SQLite's journal: root is no guest of others.
+	if (status.uid !== 0 && isMachineRoot()) {
+		throw databaseProblem(path, [
+			`belongs to account number ${status.uid}, and root uses pools of root alone`,
+			'Run it as that account. With sudo, leave its home behind: sudo -H canhazgpu ...',
+		]);
+	}
+}
+
+/** @throws CanhazgpuError unless the file is a regular one of root, of the directory's owner or of ourselves. */
+function checkFile(path: string): void {
+	const status = lstatSync(path);
+	if (!status.isFile()) {
+		throw databaseProblem(path, ['is not a regular file', `See what it is: ls -l ${path}`]);
+	}
+
+	if (status.size === 0) {
+		throw databaseProblem(path, [
+			'is empty: somebody cut it short',
+			'Make it again: sudo canhazgpu admin --store embedded',
+		]);
+	}
+
+	if (!isTrusted(status.uid) && status.uid !== statSync(dirname(path)).uid) {
+		throw databaseProblem(path, [
+			`belongs to account number ${status.uid}, which does not own the pool`,
+			'Move it away, and make a new pool: canhazgpu admin --store embedded',
+		]);
+	}
+
+	if (
+		isOpenToOthers(status) &&
+		!isOwnDirectory(path) &&
+		lstatSync(`${path}-wal`, {throwIfNoEntry: false}) === undefined
+	) {
+		throw databaseProblem(path, [
+			'has lost its journal, which its owner alone can make again',
+			'Any command of its owner does that, such as: sudo canhazgpu status',
+		]);
+	}
+
+	// SQLite would play it back, and older ones delete whatever file it names. Ours is a WAL, so this one is nobody's.
+	if (lstatSync(`${path}-journal`, {throwIfNoEntry: false}) !== undefined) {
+		throw databaseProblem(path, [
+			'has a rollback journal beside it, which canhazgpu never makes',
+			`Delete it: rm ${path}-journal`,
+		]);
 	}
 }
 
 /**
-@throws CanhazgpuError `store-unreachable` for a network file system: its locks do not keep two machines apart, and the
-shared memory of the journal is not shared.
+Looks before every opening: only the owner of the pool can change what is found here.
+
+@throws CanhazgpuError `store-unreachable` when the files could be anybody's; what the file system says.
+*/
+export function checkPlace(path: string): void {
+	checkDirectory(path);
+	checkFile(path);
+	accessSync(path, constants.R_OK + constants.W_OK);
+}
+
+/**
+@throws CanhazgpuError `store-unreachable` for a file system that several machines share: its locks do not keep them apart, or cannot be
+relied on.
 */
 export function refuseNetworkFileSystem(path: string, typeOf: (directory: string) => number): void {
-	if (networkFileSystems.has(typeOf(dirname(path)))) {
+	const name = networkFileSystems.get(typeOf(dirname(path)));
+	if (name !== undefined) {
 		throw databaseProblem(path, [
-			'is on a network file system, where SQLite is not safe',
+			`is on a network file system (${name}), where SQLite is not safe`,
 			'Keep it on a disk of this machine, or use Redis: --store redis',
 		]);
 	}
 }
 
-/** Tells a file apart from another one put in its place. */
+/** Tells a file apart from another one put in its place; undefined when there is none. */
 export function fileIdentity(path: string): string | undefined {
 	const status = statSync(path, {throwIfNoEntry: false});
 	return status && `${status.dev}:${status.ino}`;
+}
+
+/** Gives an open file or directory to its audience, whatever the umask. */
+function give(descriptor: number, mode: number, gid: number | undefined): void {
+	if (gid !== undefined) {
+		fchownSync(descriptor, -1, gid);
+	}
+
+	fchmodSync(descriptor, mode);
+}
+
+function withDescriptor<Result>(path: string, flags: number, work: (descriptor: number) => Result): Result {
+	const descriptor = openSync(path, flags, 0o600);
+	try {
+		return work(descriptor);
+	} finally {
+		closeSync(descriptor);
+	}
+}
+
+/** Makes the directory of a database for its audience, unless there is one, which is left as it is. */
+function createDirectory(path: string, {directoryMode, gid}: Audience): void {
+	const directory = dirname(path);
+	if (mkdirSync(directory, {recursive: true, mode: 0o700}) !== undefined) {
+		withDescriptor(directory, constants.O_RDONLY + constants.O_DIRECTORY + constants.O_NOFOLLOW, (descriptor) => {
+			give(descriptor, directoryMode, gid);
+		});
+	}
+}
+
+/**
+Makes a file that is complete and has its permissions from the first moment; one that is there is left as it is.
+
+@param fill - Given the path of the empty file, before anybody else can see it.
+*/
+export function createFile(
+	path: string,
+	{fileMode, gid}: Pick<Audience, 'fileMode' | 'gid'>,
+	fill: (path: string) => void = () => undefined,
+): void {
+	if (lstatSync(path, {throwIfNoEntry: false}) !== undefined) {
+		return;
+	}
+
+	const temporary = `${path}.${crypto.randomUUID()}`;
+	try {
+		withDescriptor(
+			temporary,
+			constants.O_WRONLY + constants.O_CREAT + constants.O_EXCL + constants.O_NOFOLLOW,
+			(descriptor) => {
+				fill(temporary);
+				give(descriptor, fileMode, gid);
+			},
+		);
+		linkSync(temporary, path);
+	} catch (error) {
+		// Somebody else made it meanwhile: just as good.
+		if ((error as NodeJS.ErrnoException).code !== 'EEXIST') {
+			throw error;
+		}
+	} finally {
+		rmSync(temporary, {force: true});
+	}
+}
+
+/**
+Makes the directory and the database for this audience, unless they are there.
+
+@param fill - Makes the tables in an empty file.
+@throws CanhazgpuError when others could replace what would be made; what the file system says.
+*/
+export function createPlace(
+	path: string,
+	audience: Audience,
+	typeOf: (directory: string) => number,
+	fill: (path: string) => void,
+): void {
+	createDirectory(path, audience);
+	checkAncestors(path);
+	checkDirectory(path);
+	refuseNetworkFileSystem(path, typeOf);
+	const status = lstatSync(path, {throwIfNoEntry: false});
+	if (status?.isFile() === true && status.size === 0) {
+		// Somebody cut it short. Nothing is in there, so nothing is lost.
+		rmSync(path);
+	}
+
+	if (status === undefined || status.size === 0) {
+		// The journal of a database that is gone would be played into the new one.
+		rmSync(`${path}-wal`, {force: true});
+	}
+
+	createFile(path, audience, fill);
+	createBesides(path);
+}
+
+/**
+Looks once at what cannot change while the pool is used.
+
+@throws CanhazgpuError `no-pool`, or `store-unreachable`.
+*/
+export function checkOnce(path: string, typeOf: (directory: string) => number): void {
+	if (!embeddedPoolExists(path)) {
+		throw new CanhazgpuError('no-pool', `There is no GPU pool at ${path}`, {
+			hint: 'Make one with: canhazgpu admin --store embedded',
+		});
+	}
+
+	checkAncestors(path);
+	refuseNetworkFileSystem(path, typeOf);
+	createBesides(path);
+}
+
+/**
+Makes what is missing beside a database, with its permissions and its group. Only the owner of the directory can; for anybody else this
+does nothing.
+*/
+export function createBesides(path: string): void {
+	try {
+		const {mode, gid} = statSync(path);
+		for (const suffix of besidesOf(mode)) {
+			const file = `${path}${suffix}`;
+			if (lstatSync(file, {throwIfNoEntry: false}) === undefined) {
+				withDescriptor(
+					file,
+					constants.O_WRONLY + constants.O_CREAT + constants.O_EXCL + constants.O_NOFOLLOW,
+					(descriptor) => {
+						give(descriptor, mode % 0o1000, gid);
+					},
+				);
+			}
+		}
+	} catch {
+		// What is not there is said by whoever needs it.
+	}
+}
+
+/**
+Closes a directory of an earlier version, which all could write, and removes what others may have left in it. What is done here only
+takes permissions away. It is for the owner of the directory, or root.
+
+@returns False when the directory was safe already, or when there is none.
+@throws CanhazgpuError when it is not the directory of a pool.
+*/
+export function closeDirectory(path: string): boolean {
+	const directory = dirname(path);
+	const status = statSync(directory, {throwIfNoEntry: false});
+	if (status === undefined || !isOpenToOthers(status)) {
+		return false;
+	}
+
+	const file = lstatSync(path, {throwIfNoEntry: false});
+	if (
+		!isTrusted(status.uid) ||
+		isSticky(status) ||
+		file?.isFile() !== true ||
+		!isTrusted(file.uid) ||
+		file.nlink !== 1
+	) {
+		throw databaseProblem(path, [
+			`lies in a directory that others may write (${directory}): they could replace its files`,
+			`Use another directory, or take the right away if it is for the pool alone: chmod go-w ${directory}`,
+		]);
+	}
+
+	withDescriptor(directory, constants.O_RDONLY + constants.O_DIRECTORY + constants.O_NOFOLLOW, (descriptor) => {
+		// eslint-disable-next-line no-bitwise -- permissions are bits
+		fchmodSync(descriptor, fstatSync(descriptor).mode & 0o7755);
+	});
+	const journal = lstatSync(`${path}-wal`, {throwIfNoEntry: false});
+	if (journal !== undefined && (!journal.isFile() || journal.nlink !== 1)) {
+		// Whatever file it leads to would be written, and be given to everybody.
+		rmSync(`${path}-wal`, {recursive: true});
+	}
+
+	const board = boardBeside(path);
+	const left = [
+		...['-journal', '-signal', '-lock'].map((suffix) => `${path}${suffix}`),
+		...['', '-wal', '-shm', '-journal', '-signal', '-lock'].map((suffix) => `${board}${suffix}`),
+	];
+	for (const name of left) {
+		rmSync(name, {force: true, recursive: true});
+	}
+
+	return true;
+}
+
+/** The database in which viewers share what they see, beside that of the pool. */
+export const boardBeside = (path: string): string => `${dirname(path)}/scans.sqlite`;
+
+/** Gives a pool that is there to another audience: everything is in a directory that nobody else can write. */
+export function changeAudience(path: string, {directoryMode, fileMode, gid}: Audience): void {
+	checkPlace(path);
+	const {uid} = statSync(dirname(path));
+	const files = [path, boardBeside(path)]
+		.flatMap((database) => [database, ...besidesOf(fileMode).map((suffix) => `${database}${suffix}`)])
+		.filter((file) => lstatSync(file, {throwIfNoEntry: false}) !== undefined);
+	for (const file of files) {
+		withDescriptor(file, constants.O_RDONLY + constants.O_NOFOLLOW + constants.O_NONBLOCK, (descriptor) => {
+			const status = fstatSync(descriptor);
+			// A second name would give away what the other name stands for.
+			if (!status.isFile() || status.nlink !== 1) {
+				throw databaseProblem(path, [
+					'has something beside it that canhazgpu did not make',
+					`See what it is: ls -l ${file}`,
+				]);
+			}
+
+			if (status.uid !== uid) {
+				fchownSync(descriptor, uid, -1);
+			}
+
+			give(descriptor, fileMode, gid);
+		});
+	}
+
+	withDescriptor(dirname(path), constants.O_RDONLY + constants.O_DIRECTORY, (descriptor) => {
+		give(descriptor, directoryMode, gid);
+	});
 }

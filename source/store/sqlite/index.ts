@@ -1,21 +1,23 @@
 /**
 The pool in one file, without a server.
 */
-import type {Store} from '../../core/ports.js';
-import {decodeEvent, mostGpus} from '../codec.js';
+import type {ReadOptions, Store} from '../../core/ports.js';
+import {mostGpus} from '../codec.js';
 import {decodeAuditRows, placeOf} from '../decode-audit.js';
 import {decodeHistory} from '../decode-history.js';
 import {encodePlan, recentCount} from '../raw-plan.js';
 import {decodeSnapshot, type RawSnapshot} from '../raw-snapshot.js';
 import {applyPlan} from './commit.js';
-import {Database} from './database.js';
+import {Database, type Form} from './database.js';
+import {addEvent, signal} from './events.js';
 import {explain} from './failures.js';
-import {fileSystemType} from './files.js';
+import {fileSystemType, isForOthers} from './files.js';
+import {createPoolWatch} from './pool-watch.js';
 import {createScanBoard} from './scan-board.js';
-import {prepareStatements, type Statements} from './statements.js';
-import {Watch} from './watch.js';
+import {poolForm} from './schema.js';
+import {poolStatements, type PoolStatements} from './statements.js';
 
-export {embeddedPoolExists} from './files.js';
+export {changeAudience, closeDirectory, embeddedPoolExists, type Audience} from './files.js';
 
 const pageSize = 1000;
 
@@ -29,13 +31,17 @@ export type SqliteStoreOptions = {
 	*/
 	readonly create: boolean;
 	/**
-	Permissions of a directory made here, whatever the umask; 0o700 by default.
+	Permissions of a directory made here, whatever the umask; 0o700 by default. Group and others may never write there.
 	*/
 	readonly directoryMode?: number;
 	/**
 	Permissions of a file made here, whatever the umask; 0o600 by default.
 	*/
 	readonly fileMode?: number;
+	/**
+	The group of what is made here; that of the maker by default.
+	*/
+	readonly gid?: number;
 	/**
 	The store's clock, in seconds; the clock of this machine by default.
 	*/
@@ -48,7 +54,10 @@ export type SqliteStoreOptions = {
 
 type Row = Readonly<Record<string, string>>;
 
-function readAll(statements: Statements, user: string | undefined): Omit<RawSnapshot, 'now' | 'storeUptimeSeconds'> {
+function readAll(
+	statements: PoolStatements,
+	{user, change}: ReadOptions,
+): Omit<RawSnapshot, 'now' | 'storeUptimeSeconds'> {
 	const pool = new Map((statements.pool.all() as Row[]).map(({name, raw}) => [name, raw]));
 	const gpus = new Map(statements.gpus.all().map(({gpu, raw}) => [gpu as number, raw as string]));
 	const size = Math.min(Number(pool.get('gpuCount') ?? 0), mostGpus);
@@ -59,11 +68,18 @@ function readAll(statements: Statements, user: string | undefined): Omit<RawSnap
 		queue: (statements.queue.all() as Row[]).map(({id, raw}) => [id!, raw] as const),
 		drains: pool.get('drains'),
 		notices: pool.get('notices'),
+		revision: pool.get('revision'),
+		run: undefined,
 		recentUsage: (usage as Row[]).map(({raw}) => raw!),
+		attemptDone: change === undefined ? undefined : statements.change.get(change)?.['attempt']?.toString(),
 	};
 }
 
 type TrailRow = {readonly id: number; readonly raw: string};
+
+type PoolDatabase = Database<keyof typeof poolStatements>;
+
+const form: Form<keyof typeof poolStatements> = {...poolForm, statements: poolStatements};
 
 type UsageRow = {readonly endSecond: number; readonly raw: string};
 
@@ -73,20 +89,14 @@ holds up nobody.
 
 @yields Pages of records.
 */
-async function* readPages(
-	database: Database,
-	statements: Statements,
-	fromTime: number,
-	toTime: number,
-): AsyncGenerator<readonly string[]> {
+async function* readPages(database: PoolDatabase, fromTime: number, toTime: number): AsyncGenerator<readonly string[]> {
 	let after: UsageRow = {endSecond: Math.floor(fromTime), raw: ''};
 	let isLast = false;
 	while (!isLast) {
 		const {endSecond, raw} = after;
-		const page = await database.transaction('DEFERRED', () => ({
-			isKept: true,
-			result: statements.usagePage.all(endSecond, raw, Math.floor(toTime), pageSize) as UsageRow[],
-		}));
+		const page = await database.read(
+			(statements) => statements.usagePage.all(endSecond, raw, Math.floor(toTime), pageSize) as UsageRow[],
+		);
 		yield page.map((row) => row.raw);
 		isLast = page.length < pageSize;
 		after = page.at(-1) ?? after;
@@ -103,33 +113,42 @@ export async function openSqliteStore({
 	create,
 	directoryMode = 0o700,
 	fileMode = 0o600,
+	gid,
 	now = () => Date.now() / 1000,
 	typeOf = fileSystemType,
 }: SqliteStoreOptions): Promise<Store> {
-	const database = await Database.open({path, create, directoryMode, fileMode, typeOf});
-	const statements = await database.transaction('DEFERRED', () => ({
-		isKept: true,
-		result: prepareStatements(database.handle),
-	}));
-	const watch = new Watch(database, path);
-	const {close: closeScans, ...scans} = createScanBoard({path, now, typeOf});
+	const database: PoolDatabase = await Database.open(
+		{path, audience: create ? {directoryMode, fileMode, gid} : undefined, typeOf},
+		form,
+	);
+	const watch = createPoolWatch(database);
+	const {close: closeScans, prepare: prepareScans, ...scans} = createScanBoard({path, now, typeOf});
+	if (create && isForOthers(path)) {
+		await prepareScans();
+	}
 
 	return {
 		kind: 'embedded',
 		location: path,
-		async read({user} = {}) {
-			const raw = await database.transaction('DEFERRED', () => ({isKept: true, result: readAll(statements, user)}));
-			return decodeSnapshot({...raw, now: now(), storeUptimeSeconds: Infinity}, user);
+		async read(options = {}) {
+			const raw = await database.read((statements) => readAll(statements, options));
+			return decodeSnapshot({...raw, now: now(), storeUptimeSeconds: Infinity}, options.user);
 		},
 		async commit(plan) {
 			const raw = encodePlan(plan);
-			const isDone = await database.transaction('IMMEDIATE', () => {
-				const result = applyPlan(statements, raw, now());
-				return {isKept: result, result};
+			const {event} = raw;
+			const {isDone, sequence} = await database.write((statements) => {
+				const isKept = applyPlan(statements, raw, now());
+				const result = {
+					isDone: isKept,
+					sequence: isKept && event !== undefined ? addEvent(statements, event) : undefined,
+				};
+				return {isKept, result};
 			});
-			if (isDone && raw.event !== undefined) {
+			if (event !== undefined && sequence !== undefined) {
+				signal(path, sequence);
 				queueMicrotask(() => {
-					watch.tell(decodeEvent(raw.event!));
+					watch.tellOwn(event, sequence);
 				});
 			}
 
@@ -137,7 +156,7 @@ export async function openSqliteStore({
 		},
 		async subscribe(listener) {
 			try {
-				const stop = watch.add(listener);
+				const stop = await watch.add(listener);
 				return async () => {
 					stop();
 				};
@@ -146,34 +165,27 @@ export async function openSqliteStore({
 			}
 		},
 		history(fromTime, toTime) {
-			return decodeHistory(() => readPages(database, statements, fromTime, toTime), fromTime, toTime);
+			return decodeHistory(() => readPages(database, fromTime, toTime), fromTime, toTime);
 		},
 		async audit(query = {}) {
-			const rows = await database.transaction('DEFERRED', () => ({
-				isKept: true,
-				result: statements.trail.all(placeOf(query.afterId)) as TrailRow[],
-			}));
+			const rows = await database.read((statements) => statements.trail.all(placeOf(query.afterId)) as TrailRow[]);
 			return decodeAuditRows(
 				rows.map(({id, raw}) => ({id: String(id), raw})),
 				query,
 			);
 		},
 		async inspect() {
-			const [version, check] = await database.transaction('DEFERRED', () => ({
-				isKept: true,
-				result: ['SELECT sqlite_version()', 'PRAGMA quick_check(1)'].map((question) =>
-					Object.values(database.handle.prepare(question).get() ?? {}).join(''),
+			const [version, check] = await database.read((_, connection) =>
+				['SELECT sqlite_version()', 'PRAGMA quick_check(1)'].map((question) =>
+					Object.values(connection.prepare(question).get() ?? {}).join(''),
 				),
-			}));
+			);
 			return {version: `SQLite ${version}`, isDurable: true, evicts: false, damage: check === 'ok' ? undefined : check};
 		},
 		scans,
 		async close() {
 			watch.stop();
 			closeScans();
-			if (database.handle.isOpen) {
-				database.handle.close();
-			}
 		},
 	};
 }

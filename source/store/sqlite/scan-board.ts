@@ -2,47 +2,63 @@
 The scan that viewers share, in a small database beside the pool: a scan is no change of the pool, so it must not wake those who listen
 for one, and it need not outlive a loss of power, so no disk waits for it.
 */
-import {existsSync, statSync} from 'node:fs';
-import path from 'node:path';
+import {lstatSync, statSync} from 'node:fs';
 import type {DatabaseSync} from 'node:sqlite';
 import {longestScan, type ScanBoard} from '../../core/ports.js';
 import {postedScan} from '../posted-scan.js';
-import {Database} from './database.js';
-import {explain} from './failures.js';
+import {Database, type Form, type Statements} from './database.js';
+import {databaseProblem, explain} from './failures.js';
+import {boardBeside, isOwnDirectory, type Audience} from './files.js';
+import {refuseForeign, requireWal} from './schema.js';
 import {Watch} from './watch.js';
 
-const tables = `
-	CREATE TABLE IF NOT EXISTS scanner (
+/** Each table as SQLite keeps its text. */
+const tables: ReadonlyMap<string, string> = new Map([
+	[
+		'scanner',
+		`CREATE TABLE scanner (
 		id INTEGER PRIMARY KEY CHECK (id = 0), owner TEXT NOT NULL, interval_ms REAL NOT NULL, until REAL NOT NULL
-	) STRICT;
-	CREATE TABLE IF NOT EXISTS scan (id INTEGER PRIMARY KEY CHECK (id = 0), time REAL NOT NULL, text TEXT NOT NULL) STRICT;
-`;
+	) STRICT`,
+	],
+	['scan', 'CREATE TABLE scan (id INTEGER PRIMARY KEY CHECK (id = 0), time REAL NOT NULL, text TEXT NOT NULL) STRICT'],
+]);
 
-function prepareTables(database: DatabaseSync): void {
-	database.exec('PRAGMA journal_mode = WAL');
-	database.exec('PRAGMA synchronous = OFF');
-	database.exec(tables);
-}
-
-const prepareStatements = (database: DatabaseSync) => ({
-	claim: database.prepare(`
+const statementTexts = {
+	claim: `
 		INSERT INTO scanner (id, owner, interval_ms, until) VALUES (0, ?1, ?2, ?3)
 		ON CONFLICT (id) DO UPDATE SET owner = ?1, interval_ms = ?2, until = ?3
 		WHERE owner = ?1 OR until <= ?4 OR interval_ms > ?2
-	`),
-	resign: database.prepare('DELETE FROM scanner WHERE owner = ?'),
-	post: database.prepare(`
+	`,
+	resign: 'DELETE FROM scanner WHERE owner = ?',
+	post: `
 		INSERT OR REPLACE INTO scan (id, time, text)
 		SELECT 0, ?2, ?3 WHERE EXISTS (SELECT 1 FROM scanner WHERE owner = ?1 AND until > ?2)
-	`),
-	latest: database.prepare(`SELECT time, substr(text, 1, ${longestScan + 1}) AS text FROM scan`),
-});
+	`,
+	latest: `SELECT time, substr(text, 1, ${longestScan + 1}) AS text FROM scan`,
+} as const;
 
-type Opened = {
-	readonly database: Database;
-	readonly statements: ReturnType<typeof prepareStatements>;
-	readonly watch: Watch;
+type Names = keyof typeof statementTexts;
+
+const form: Form<Names> = {
+	isDurable: false,
+	statements: statementTexts,
+	isReady(database, path) {
+		const found = database.prepare('SELECT count(*) AS count FROM sqlite_schema').get()?.['count'];
+		if (found !== 0) {
+			requireWal(database, path);
+		}
+
+		refuseForeign(database, path, tables);
+		return found === tables.size;
+	},
+	prepare(database: DatabaseSync) {
+		for (const text of tables.values()) {
+			database.exec(text.replace('TABLE', 'TABLE IF NOT EXISTS'));
+		}
+	},
 };
+
+type Opened = {readonly database: Database<Names>; readonly watch: Watch};
 
 type Options = {
 	/**
@@ -53,29 +69,50 @@ type Options = {
 	readonly typeOf: (directory: string) => number;
 };
 
+/**
+Whoever may use the pool may use this: it is made with the same permissions.
+
+@throws CanhazgpuError when it is missing and this account may not make it.
+*/
+function audienceOf(poolPath: string, file: string): Audience {
+	try {
+		const {mode, gid} = statSync(poolPath);
+		if (!isOwnDirectory(file) && lstatSync(file, {throwIfNoEntry: false}) === undefined) {
+			throw databaseProblem(file, ['is missing', 'The owner of the pool makes it by any command of canhazgpu.']);
+		}
+
+		return {directoryMode: 0o700, fileMode: mode % 0o1000, gid};
+	} catch (error) {
+		throw explain(error, poolPath);
+	}
+}
+
 /** The board is opened by whoever looks at it first; `close` is for whoever opened the pool. */
-export function createScanBoard({path: poolPath, now, typeOf}: Options): ScanBoard & {readonly close: () => void} {
-	const file = path.join(path.dirname(poolPath), 'scans.sqlite');
+export function createScanBoard({
+	path: poolPath,
+	now,
+	typeOf,
+}: Options): ScanBoard & {readonly prepare: () => Promise<void>; readonly close: () => void} {
+	const file = boardBeside(poolPath);
 	let opening: Promise<Opened> | undefined;
 
 	const open = async (): Promise<Opened> => {
-		let fileMode: number;
-		try {
-			// Whoever may use the pool may use this: it is made with the same permissions.
-			fileMode = statSync(poolPath).mode % 0o1000;
-		} catch (error) {
-			throw explain(error, poolPath);
-		}
-
-		const database = await Database.open({
+		const database = await Database.open({path: file, audience: audienceOf(poolPath, file), typeOf}, form);
+		const watch = new Watch({
 			path: file,
-			create: true,
-			directoryMode: 0o700,
-			fileMode,
-			typeOf,
-			prepare: prepareTables,
+			mark() {
+				const {dev, ino, mtimeNs, size} = statSync(file, {bigint: true});
+				return `${dev}:${ino}:${mtimeNs}:${size}`;
+			},
+			async look(occasion) {
+				if (occasion === 'change') {
+					watch.tell((listener) => {
+						listener.changed(undefined);
+					});
+				}
+			},
 		});
-		return {database, statements: prepareStatements(database.handle), watch: new Watch(database, file)};
+		return {database, watch};
 	};
 
 	const opened = async (): Promise<Opened> => {
@@ -92,19 +129,18 @@ export function createScanBoard({path: poolPath, now, typeOf}: Options): ScanBoa
 		const last = opening;
 		opening = undefined;
 		last
-			?.then(({database, watch}) => {
+			?.then(({watch}) => {
 				watch.stop();
-				database.handle.close();
 			})
 			// What could not be opened need not be closed.
 			.catch(() => undefined);
 	};
 
-	/** A file that was removed is made anew, for the next who asks. */
-	const write = async (work: (opened: Opened) => number): Promise<boolean> => {
-		const board = await opened();
+	/** A file that was removed is made again, for the next who asks. */
+	const write = async (work: (statements: Statements<Names>) => number): Promise<boolean> => {
+		const {database} = await opened();
 		try {
-			return await board.database.transaction('IMMEDIATE', () => ({isKept: true, result: work(board) > 0}));
+			return await database.write((statements) => ({isKept: true, result: work(statements) > 0}));
 		} catch (error) {
 			close();
 			throw error;
@@ -112,35 +148,41 @@ export function createScanBoard({path: poolPath, now, typeOf}: Options): ScanBoa
 	};
 
 	return {
+		/** Makes it before anybody needs it: those who share the pool cannot. */
+		async prepare() {
+			await opened();
+		},
 		claim: async ({owner, intervalMs}, seconds) =>
-			write(({statements}) => Number(statements.claim.run(owner, intervalMs, now() + seconds, now()).changes)),
+			write((statements) => Number(statements.claim.run(owner, intervalMs, now() + seconds, now()).changes)),
 		async resign(owner) {
-			await write(({statements}) => Number(statements.resign.run(owner).changes));
+			await write((statements) => Number(statements.resign.run(owner).changes));
 		},
 		async post(owner, text) {
-			const isPosted = await write(({statements}) => Number(statements.post.run(owner, now(), text).changes));
+			const isPosted = await write((statements) => Number(statements.post.run(owner, now(), text).changes));
 			const {watch} = await opened();
 			if (isPosted) {
 				queueMicrotask(() => {
-					watch.tell(undefined);
+					watch.tell((listener) => {
+						listener.changed(undefined);
+					});
 				});
 			}
 
 			return isPosted;
 		},
 		async latest() {
-			if (opening === undefined && !existsSync(file)) {
+			if (opening === undefined && lstatSync(file, {throwIfNoEntry: false}) === undefined) {
 				return undefined;
 			}
 
-			const {database, statements} = await opened();
-			const row = await database.transaction('DEFERRED', () => ({isKept: true, result: statements.latest.get()}));
+			const {database} = await opened();
+			const row = await database.read((statements) => statements.latest.get());
 			return row && postedScan(row['time'] as number, row['text'] as string, now());
 		},
 		async subscribe(posted) {
 			const {watch} = await opened();
 			try {
-				const stop = watch.add({
+				const stop = await watch.add({
 					changed() {
 						posted();
 					},

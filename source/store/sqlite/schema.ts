@@ -2,6 +2,7 @@
 The tables of the embedded store. They hold the same JSON as Redis does.
 */
 import type {DatabaseSync} from 'node:sqlite';
+import type {Form} from './database.js';
 import {databaseProblem} from './failures.js';
 
 /** `chgp`: says whose database this is. */
@@ -9,68 +10,109 @@ const appId = 0x63_68_67_70;
 
 const schemaVersion = 2;
 
-const tables = `
-	CREATE TABLE pool (name TEXT PRIMARY KEY, raw TEXT NOT NULL) STRICT, WITHOUT ROWID;
-	CREATE TABLE gpus (gpu INTEGER PRIMARY KEY, raw TEXT NOT NULL) STRICT;
-	CREATE TABLE queue (place INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, raw TEXT NOT NULL) STRICT;
-	CREATE TABLE history (
+/** Each table as SQLite keeps its text. */
+const tables: ReadonlyMap<string, string> = new Map([
+	['pool', 'CREATE TABLE pool (name TEXT PRIMARY KEY, raw TEXT NOT NULL) STRICT, WITHOUT ROWID'],
+	['gpus', 'CREATE TABLE gpus (gpu INTEGER PRIMARY KEY, raw TEXT NOT NULL) STRICT'],
+	['queue', 'CREATE TABLE queue (place INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, raw TEXT NOT NULL) STRICT'],
+	[
+		'history',
+		`CREATE TABLE history (
 		end_second INTEGER NOT NULL,
 		raw TEXT NOT NULL,
 		user TEXT NOT NULL,
 		PRIMARY KEY (end_second, raw)
-	) STRICT, WITHOUT ROWID;
-	PRAGMA application_id = ${appId};
-`;
-
-/** What the second form has more than the first. */
-const moreTables = `
-	CREATE TABLE trail (id INTEGER PRIMARY KEY, raw TEXT NOT NULL) STRICT;
-	PRAGMA user_version = ${schemaVersion};
-`;
+	) STRICT, WITHOUT ROWID`,
+	],
+	// The first form had none.
+	['trail', 'CREATE TABLE trail (id INTEGER PRIMARY KEY, raw TEXT NOT NULL) STRICT'],
+	// Without a version of its own: an earlier version of the program does its work all the same, and never looks here.
+	[
+		'changes',
+		'CREATE TABLE changes (place INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, attempt INTEGER NOT NULL) STRICT',
+	],
+]);
 
 const numberOf = (database: DatabaseSync, query: string): number =>
 	Number(Object.values(database.prepare(query).get() ?? {})[0]);
 
+type SchemaRow = {readonly type: string; readonly name: string; readonly sql: unknown};
+
 /**
-Makes the tables in a new database, adds what one of an earlier version lacks, and checks those of another.
-
-@throws CanhazgpuError `store-unreachable` for the database of another program or of a later version; what SQLite says.
+@throws CanhazgpuError unless all that is in the database is as canhazgpu makes it: a trigger or a view could run for ever at each reading,
+and a foreign table could be anything.
 */
-export function prepareSchema(database: DatabaseSync, path: string): void {
-	const versionOfOurs = () => {
-		const version = numberOf(database, 'PRAGMA user_version');
-		const owner = numberOf(database, 'PRAGMA application_id');
-		const isEmpty = numberOf(database, 'SELECT count(*) FROM sqlite_schema') === 0;
-		if (owner !== appId && !(owner === 0 && version === 0 && isEmpty)) {
-			throw databaseProblem(path, ['is the database of another program', 'Move it away, or use another directory.']);
-		}
-
-		if (version > schemaVersion) {
+export function refuseForeign(database: DatabaseSync, path: string, known: ReadonlyMap<string, string>): void {
+	const rows = database.prepare('SELECT type, name, sql FROM sqlite_schema').all() as SchemaRow[];
+	for (const {type, name, sql} of rows) {
+		// SQLite itself makes the index of what is UNIQUE, without a text.
+		const isOurs = type === 'table' ? known.get(name) === sql : type === 'index' && sql === null;
+		if (!isOurs) {
 			throw databaseProblem(path, [
-				`was made by a later version of canhazgpu (its form is ${version}, this version knows ${schemaVersion})`,
-				'Use that version.',
+				`holds a ${type} that canhazgpu did not make (${name.slice(0, 40)})`,
+				'Somebody changed it by hand. Move it away, and make a new pool: canhazgpu admin --store embedded',
 			]);
 		}
+	}
+}
 
-		return version;
-	};
-
-	if (versionOfOurs() < schemaVersion) {
-		database.exec('PRAGMA journal_mode = WAL');
-		database.exec('BEGIN IMMEDIATE');
-		// Somebody may have made them while we waited for the lock.
-		const version = versionOfOurs();
-		if (version < 1) {
-			database.exec(tables);
-		}
-
-		if (version < 2) {
-			database.exec(moreTables);
-		}
-
-		database.exec('COMMIT');
+/** @throws CanhazgpuError for a database that is not one of ours, or whose journal somebody switched. */
+function checkOwner(database: DatabaseSync, path: string): number {
+	const version = numberOf(database, 'PRAGMA user_version');
+	const owner = numberOf(database, 'PRAGMA application_id');
+	const isEmpty = numberOf(database, 'SELECT count(*) FROM sqlite_schema') === 0;
+	if (owner !== appId && !(owner === 0 && version === 0 && isEmpty)) {
+		throw databaseProblem(path, ['is the database of another program', 'Move it away, or use another directory.']);
 	}
 
-	// Power loss takes nothing that was said to be done.
-	database.exec('PRAGMA synchronous = FULL');
+	if (version > schemaVersion) {
+		throw databaseProblem(path, [
+			`was made by a later version of canhazgpu (its form is ${version}, this version knows ${schemaVersion})`,
+			'Use that version.',
+		]);
+	}
+
+	return version;
 }
+
+/**
+@throws CanhazgpuError when the journal is not the WAL that was made with the database: any other is made in the directory, and played back
+from there.
+*/
+export function requireWal(database: DatabaseSync, path: string): void {
+	if (database.prepare('PRAGMA journal_mode').get()?.['journal_mode'] !== 'wal') {
+		throw databaseProblem(path, [
+			'was given another kind of journal',
+			'Somebody changed it by hand. Move it away, and make a new pool: canhazgpu admin --store embedded',
+		]);
+	}
+}
+
+export const poolForm = {
+	isDurable: true,
+	isReady(database: DatabaseSync, path: string): boolean {
+		const version = checkOwner(database, path);
+		if (version > 0) {
+			requireWal(database, path);
+		}
+
+		refuseForeign(database, path, tables);
+		const count = numberOf(database, "SELECT count(*) FROM sqlite_schema WHERE type = 'table'");
+		return version === schemaVersion && count === tables.size;
+	},
+	prepare(database: DatabaseSync): void {
+		const found = new Set(
+			database
+				.prepare('SELECT name FROM sqlite_schema')
+				.all()
+				.map(({name}) => name),
+		);
+		for (const [name, text] of tables) {
+			if (!found.has(name)) {
+				database.exec(text);
+			}
+		}
+
+		database.exec(`PRAGMA application_id = ${appId}; PRAGMA user_version = ${schemaVersion}`);
+	},
+} satisfies Omit<Form<never>, 'statements'>;

@@ -1,43 +1,49 @@
-import type {DatabaseSync} from 'node:sqlite';
+import type {Statements} from './database.js';
 
-/** Prepares every statement of the store, once. */
-export const prepareStatements = (database: DatabaseSync) => ({
-	pool: database.prepare('SELECT name, raw FROM pool'),
-	poolValue: database.prepare('SELECT raw FROM pool WHERE name = ?'),
-	setPoolValue: database.prepare('INSERT OR REPLACE INTO pool (name, raw) VALUES (?, ?)'),
-	deletePoolValue: database.prepare('DELETE FROM pool WHERE name = ?'),
+/** Every statement of the pool, by name. */
+export const poolStatements = {
+	pool: 'SELECT name, raw FROM pool',
+	poolValue: 'SELECT raw FROM pool WHERE name = ?',
+	setPoolValue: 'INSERT OR REPLACE INTO pool (name, raw) VALUES (?, ?)',
+	deletePoolValue: 'DELETE FROM pool WHERE name = ?',
 
-	gpus: database.prepare('SELECT gpu, raw FROM gpus'),
-	gpu: database.prepare('SELECT raw FROM gpus WHERE gpu = ?'),
-	setGpu: database.prepare('INSERT OR REPLACE INTO gpus (gpu, raw) VALUES (?, ?)'),
-	deleteGpu: database.prepare('DELETE FROM gpus WHERE gpu = ?'),
+	gpus: 'SELECT gpu, raw FROM gpus',
+	gpu: 'SELECT raw FROM gpus WHERE gpu = ?',
+	setGpu: 'INSERT OR REPLACE INTO gpus (gpu, raw) VALUES (?, ?)',
+	deleteGpu: 'DELETE FROM gpus WHERE gpu = ?',
 
-	queue: database.prepare('SELECT id, raw FROM queue ORDER BY place'),
-	line: database.prepare('SELECT id FROM queue ORDER BY place LIMIT ?'),
-	entry: database.prepare('SELECT raw FROM queue WHERE id = ?'),
-	join: database.prepare(
-		'INSERT INTO queue (place, id, raw) VALUES ((SELECT coalesce(max(place), 0) + 1 FROM queue), ?, ?)',
-	),
-	setEntry: database.prepare('UPDATE queue SET raw = ?2 WHERE id = ?1'),
-	leave: database.prepare('DELETE FROM queue WHERE id = ?'),
+	queue: 'SELECT id, raw FROM queue ORDER BY place',
+	line: 'SELECT id FROM queue ORDER BY place LIMIT ?',
+	entry: 'SELECT raw FROM queue WHERE id = ?',
+	/** A place is the time of joining in microseconds, so that whoever lost it can have it again; earlier versions counted from 1. */
+	join: 'INSERT INTO queue (place, id, raw) VALUES (max(?3, (SELECT coalesce(max(place), 0) + 1 FROM queue)), ?1, ?2)',
+	idAt: 'SELECT id FROM queue WHERE place = ?',
+	joinAt: 'INSERT INTO queue (place, id, raw) VALUES (?3, ?1, ?2)',
+	setEntry: 'UPDATE queue SET raw = ?2 WHERE id = ?1',
+	leave: 'DELETE FROM queue WHERE id = ?',
 
-	recentUsage: database.prepare(`
+	recentUsage: `
 		SELECT raw FROM (SELECT * FROM history ORDER BY end_second DESC, raw DESC LIMIT ?1)
 		WHERE user = ?2 ORDER BY end_second DESC, raw DESC
-	`),
-	usagePage: database.prepare(`
+	`,
+	usagePage: `
 		SELECT end_second AS endSecond, raw FROM history
 		WHERE (end_second, raw) > (?1, ?2) AND end_second <= ?3 ORDER BY end_second, raw LIMIT ?4
-	`),
-	addUsage: database.prepare('INSERT OR IGNORE INTO history (end_second, raw, user) VALUES (?, ?, ?)'),
-	trail: database.prepare('SELECT id, raw FROM trail WHERE id > ? ORDER BY id'),
-	addAudit: database.prepare('INSERT INTO trail (raw) VALUES (?)'),
-	trimAudit: database.prepare('DELETE FROM trail WHERE id <= (SELECT max(id) FROM trail) - ?'),
+	`,
+	addUsage: 'INSERT OR IGNORE INTO history (end_second, raw, user) VALUES (?, ?, ?)',
+	trail: 'SELECT id, raw FROM trail WHERE id > ? ORDER BY id',
+	addAudit: 'INSERT INTO trail (raw) VALUES (?)',
+	trimAudit: 'DELETE FROM trail WHERE id <= (SELECT max(id) FROM trail) - ?',
 
-	trimUsage: database.prepare(`
+	change: 'SELECT attempt FROM changes WHERE id = ?',
+	addChange: 'INSERT INTO changes (id, attempt) VALUES (?, ?)',
+	trimChanges: 'DELETE FROM changes WHERE place <= (SELECT max(place) FROM changes) - ?',
+
+	usageBetween: 'SELECT 1 FROM history WHERE end_second BETWEEN ? AND ? LIMIT 1',
+	trimUsage: `
 		DELETE FROM history WHERE (end_second, raw) IN
 			(SELECT end_second, raw FROM history WHERE end_second < ?1 ORDER BY end_second, raw LIMIT ?2)
-	`),
-});
+	`,
+} as const;
 
-export type Statements = ReturnType<typeof prepareStatements>;
+export type PoolStatements = Statements<keyof typeof poolStatements>;

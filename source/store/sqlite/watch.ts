@@ -1,52 +1,63 @@
 /**
-Tells listeners what changed: by this process at once, by others within a fifth of a second.
+Looks a few times a second whether somebody else changed a file, and tells those who listen.
 */
 import type {StoreListener} from '../../core/ports.js';
-import type {PoolEvent} from '../../core/types.js';
 import {CanhazgpuError} from '../../errors.js';
-import type {Database} from './database.js';
 import {explain, isBusy} from './failures.js';
 
 const pollIntervalMs = 200;
 
+export type Watched = {
+	readonly path: string;
+	/**
+	Anything that is another when something changed. It is asked five times a second, so it must cost next to nothing. It throws when
+	the file is gone.
+	*/
+	readonly mark: () => string;
+	/**
+	Finds out what changed, and tells it by {@link Watch.tell}. Asked when the listening begins, when the mark changed, and when the file is
+	back: then everybody is told to read everything anyway.
+	*/
+	readonly look: (occasion: Occasion) => Promise<void>;
+};
+
+export type Occasion = 'begin' | 'change' | 'return';
+
 export class Watch {
-	readonly #database: Database;
-	readonly #path: string;
+	readonly #watched: Watched;
 	readonly #listeners = new Set<StoreListener>();
 	#timer: NodeJS.Timeout | undefined;
-	#version: number | undefined;
+	#mark: string | undefined;
 	#isLost = false;
+	#isLooking = false;
 
-	constructor(database: Database, path: string) {
-		this.#database = database;
-		this.#path = path;
+	constructor(watched: Watched) {
+		this.#watched = watched;
 	}
 
-	/** SQLite counts the commits of other connections, to this process or not. */
-	#readVersion(): number {
-		this.#database.checkFile();
-		return this.#database.handle.prepare('PRAGMA data_version').get()!['data_version'] as number;
-	}
+	async #poll(): Promise<void> {
+		if (this.#isLooking) {
+			return;
+		}
 
-	#poll(): void {
-		let version: number;
+		this.#isLooking = true;
 		try {
-			version = this.#readVersion();
+			const mark = this.#watched.mark();
+			if (mark !== this.#mark || this.#isLost) {
+				await this.#watched.look(this.#isLost ? 'return' : 'change');
+				this.#mark = mark;
+			}
+
+			if (this.#isLost) {
+				this.#isLost = false;
+				this.tell((listener) => listener.restored?.());
+			}
 		} catch (error) {
 			if (!isBusy(error)) {
 				this.#lose(error);
 			}
-
-			return;
-		}
-
-		if (this.#isLost) {
-			this.#isLost = false;
-			this.#version = version;
-			this.#tell((listener) => listener.restored?.());
-		} else if (version !== this.#version) {
-			this.#version = version;
-			this.tell(undefined);
+		} finally {
+			this.#isLooking = false;
 		}
 	}
 
@@ -56,31 +67,27 @@ export class Watch {
 		}
 
 		this.#isLost = true;
-		const reason = explain(error, this.#path);
-		this.#tell((listener) => listener.lost?.(reason instanceof CanhazgpuError ? reason.message : String(reason)));
+		const reason = explain(error, this.#watched.path);
+		this.tell((listener) => listener.lost?.(reason instanceof CanhazgpuError ? reason.message : String(reason)));
 	}
 
-	#tell(how: (listener: StoreListener) => void): void {
+	/** Tells everybody who listens. */
+	tell(how: (listener: StoreListener) => void): void {
 		for (const listener of this.#listeners) {
 			how(listener);
 		}
 	}
 
-	/** Says that this process changed something. */
-	tell(event: PoolEvent | undefined): void {
-		this.#tell((listener) => {
-			listener.changed(event);
-		});
-	}
-
-	/** Listens from now on. Returns the way to stop. */
-	add(listener: StoreListener): () => void {
+	/** Listens from now on: what happens after this resolved is told. Returns the way to stop. Rejects when the file cannot be read. */
+	async add(listener: StoreListener): Promise<() => void> {
 		// A copy: one listener may subscribe twice, and each subscription ends apart.
 		const subscription = {...listener};
 		if (this.#timer === undefined) {
-			this.#version = this.#readVersion();
-			this.#timer = setInterval(() => {
-				this.#poll();
+			const mark = this.#watched.mark();
+			await this.#watched.look('begin');
+			this.#mark = mark;
+			this.#timer ??= setInterval(() => {
+				void this.#poll();
 			}, pollIntervalMs);
 			// Listening alone is no reason for a process to live on.
 			this.#timer.unref();

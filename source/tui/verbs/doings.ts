@@ -1,16 +1,19 @@
 /** What reaches out of the state: into the pool, to processes, to the clipboard. */
 import {acquire} from '../../core/waiting.js';
 import type {World} from '../../core/ports.js';
+import {ownTargets, problemWith, type OwnLook} from '../../core/process-targets.js';
 import {progressWords} from '../../format/waiting.js';
 import {CanhazgpuError} from '../../errors.js';
 import {beforeCaret, commandPrompt} from '../command-line/state.js';
-import {ask, isAsking, type AskingDialog} from '../dialogs.js';
+import {ask, isAsking, signalChoice, type AskingDialog} from '../dialogs.js';
 import {complaintOf, grantedFlash, perform, type Outcome} from '../perform.js';
-import {exportedGpus, reasonAgainst} from '../permissions.js';
+import {lookAtProcesses, problemWords, sentence} from '../own-look.js';
+import {adoptable, exportedGpus, ownProcesses, reasonAgainst} from '../permissions.js';
 import type {MonitorPorts} from '../ports.js';
 import type {StateStore} from '../state-store.js';
 import type {Flash} from '../state.js';
 import {submissionOf, type ReserveSubmission, type Submission} from '../submission.js';
+import {byMemory} from '../view/readings.js';
 import {clipboardSequence, exportLine} from './export-line.js';
 import {createLines} from './lines.js';
 import {latestOf} from './pause.js';
@@ -35,6 +38,10 @@ export type Doings = {
 	readonly copy: () => void;
 	readonly openCommand: () => void;
 	readonly openLine: () => void;
+	/** Looks at the selected GPU and asks which signal a process of the asker's there shall get, or says why none can. */
+	readonly openSignal: () => Promise<void>;
+	/** Asks for the chosen GPUs; or to adopt the asker's process there, if a look of our own shows one. */
+	readonly openTheseOrAdopt: () => Promise<void>;
 	readonly complete: () => Promise<void>;
 	/** Asks first when something waits in the queue. */
 	readonly quit: () => void;
@@ -66,6 +73,30 @@ export function createDoings({world, store, ports, waits, refresh, quit, tellTer
 	const warn = (text: string): void => {
 		dispatch({kind: 'done', flash: {level: 'warning', text}});
 	};
+
+	let isLooking = false;
+
+	/**
+	Looks at the selected GPU with our own eyes before anything is asked about a process there: what is shown may be what another account
+	says. Undefined when the user has gone on to something else meanwhile.
+	*/
+	async function lookAtSelected(): Promise<{readonly gpu: number; readonly look: OwnLook} | undefined> {
+		const {selectedGpu: gpu} = getState();
+		if (isLooking || gpu === undefined) {
+			return undefined;
+		}
+
+		isLooking = true;
+		dispatch({kind: 'done', flash: {level: 'ok', text: `looking at the processes on GPU ${gpu}`}});
+		try {
+			const shown = ownProcesses(getState()).map(({pid}) => pid);
+			const look = await lookAtProcesses(world, ports.inspectProcesses, gpu, shown);
+			const {dialog, selectedGpu} = getState();
+			return dialog === undefined && selectedGpu === gpu ? {gpu, look} : undefined;
+		} finally {
+			isLooking = false;
+		}
+	}
 
 	/** Gets them now, or goes into the line. */
 	async function takeOrWait(submission: ReserveSubmission, dialog: AskingDialog): Promise<void> {
@@ -119,7 +150,7 @@ export function createDoings({world, store, ports, waits, refresh, quit, tellTer
 			}
 		}
 
-		const outcome: Outcome = await perform(world, getState().settings.requester, submission, ports.sendSignal);
+		const outcome: Outcome = await perform(world, getState().settings.requester, submission, ports);
 		dispatch('flash' in outcome ? {kind: 'done', dialog, ...outcome} : {kind: 'refused', dialog, ...outcome});
 	}
 
@@ -183,6 +214,53 @@ export function createDoings({world, store, ports, waits, refresh, quit, tellTer
 			dispatch({kind: 'opened', dialog: commandPrompt(ports.lineHistory?.load() ?? [])});
 		},
 		openLine: lines.openChosen,
+		async openSignal() {
+			const reason = reasonAgainst(getState(), 'signal');
+			if (reason !== undefined) {
+				warn(reason);
+				return;
+			}
+
+			const [shown] = ownProcesses(getState());
+			const seen = await lookAtSelected();
+			if (seen === undefined) {
+				return;
+			}
+
+			const {gpu, look} = seen;
+			const targets = byMemory(ownTargets(look, gpu));
+			if (targets.length > 0) {
+				dispatch({kind: 'opened', dialog: signalChoice(gpu, targets)});
+				return;
+			}
+
+			const problem = problemWith(shown!, gpu, look);
+			warn(
+				sentence(
+					problem === undefined ? `no process of yours is on GPU ${gpu}` : problemWords(shown!.pid, gpu, problem),
+				),
+			);
+		},
+		async openTheseOrAdopt() {
+			const process = adoptable(getState());
+			if (process === undefined || reasonAgainst(getState(), 'reserve-these') !== undefined) {
+				dispatch({kind: 'open-reserve-these'});
+				return;
+			}
+
+			const seen = await lookAtSelected();
+			if (seen === undefined) {
+				return;
+			}
+
+			const {gpu, look} = seen;
+			const target = ownTargets(look, gpu).find(({pid}) => pid === process.pid);
+			dispatch(
+				target === undefined
+					? {kind: 'open-reserve-these'}
+					: {kind: 'opened', dialog: ask({verb: 'adopt', process: target, gpu})},
+			);
+		},
 		async complete() {
 			const {dialog} = getState();
 			if (dialog?.kind !== 'command' || dialog.isBusy || ports.commandLine === undefined) {

@@ -6,7 +6,6 @@ export type VerbIntent =
 	| 'open-release'
 	| 'open-extend'
 	| 'open-leave'
-	| 'open-signal'
 	| 'toggle-pause'
 	| 'choose-next-process'
 	| 'choose-previous-process'
@@ -24,6 +23,8 @@ export type OutwardIntent =
 	| 'submit-patiently'
 	| 'undo'
 	| 'copy'
+	/** Asks which signal a process shall get, after a look of our own at the GPU. */
+	| 'open-signal'
 	| 'open-command'
 	/** What the chosen line of an output leads to. */
 	| 'open-line'

@@ -11,7 +11,7 @@ import {
 	type SignalChoice,
 } from '../dialogs.js';
 import {selectedEntry} from '../panels/queue-selection.js';
-import {adoptable, ownProcesses, reasonAgainst, type Verb} from '../permissions.js';
+import {reasonAgainst, type Verb} from '../permissions.js';
 import {targetsOf} from '../targets.js';
 import {flashMs, gpuCountOf, rowsOf, type State} from '../state.js';
 import {chosenGpus, taggedGpus} from '../table/rows.js';
@@ -44,13 +44,6 @@ function waitForm(state: State): Form {
 		: reserveForm({gpuCount: gpuCountOf(state), isPatient: true});
 }
 
-function reserveTheseOrAdopt(state: State): Dialog {
-	const process = adoptable(state);
-	return process === undefined
-		? reserveThese(state, chosenGpus(state), false)
-		: ask({verb: 'adopt', process, gpu: state.selectedGpu!});
-}
-
 function leaveQuestion(state: State): Dialog {
 	const record = selectedEntry(state);
 	if (record?.kind !== 'entry') {
@@ -60,15 +53,6 @@ function leaveQuestion(state: State): Dialog {
 	const held = holdingsOf(state.snapshot!, record.id).map(({index}) => index);
 	return ask({verb: 'leave', entry: record.entry, held});
 }
-
-const signalChoice = (state: State): SignalChoice => ({
-	kind: 'signal',
-	gpu: state.selectedGpu!,
-	processes: ownProcesses(state),
-	chosen: 0,
-	signal: 'SIGTERM',
-	isBusy: false,
-});
 
 const around = (place: number, by: number, count: number): number => (place + by + count) % count;
 
@@ -88,12 +72,11 @@ const chooseSignal = (by: 1 | -1) =>
 
 export const verbIntents: Readonly<Record<VerbIntent, (state: State) => State>> = {
 	'open-reserve': (state) => open(state, 'reserve', () => reserveForm({gpuCount: gpuCountOf(state), isPatient: false})),
-	'open-reserve-these': (state) => open(state, 'reserve-these', () => reserveTheseOrAdopt(state)),
+	'open-reserve-these': (state) => open(state, 'reserve-these', () => reserveThese(state, chosenGpus(state), false)),
 	'open-wait': (state) => open(state, 'wait', () => waitForm(state)),
 	'open-release': (state) => open(state, 'release', () => ask({verb: 'release', ...targetsOf(state, 'release')})),
 	'open-extend': (state) => open(state, 'extend', () => extendForm(targetsOf(state, 'extend'))),
 	'open-leave': (state) => open(state, 'leave', () => leaveQuestion(state)),
-	'open-signal': (state) => open(state, 'signal', () => signalChoice(state)),
 	'toggle-pause': togglePause,
 	'choose-next-process': chooseProcess(1),
 	'choose-previous-process': chooseProcess(-1),

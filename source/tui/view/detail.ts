@@ -2,7 +2,7 @@
 import type {StatusRow} from '../../core/status.js';
 import type {MigInstance} from '../../core/types.js';
 import {shortDuration} from '../../format/durations.js';
-import {sanitize} from '../../format/text.js';
+import {sanitize, shownNote} from '../../format/text.js';
 import {seriesOf} from '../history.js';
 import {selectedRow} from '../table/rows.js';
 import {tagOf} from '../table/tags.js';
@@ -16,7 +16,9 @@ import {layoutOf} from './layout.js';
 import {joined, lineWidth, span, type Line} from './spans.js';
 
 const noteOf = ({lease}: StatusRow): Line =>
-	lease?.note === undefined || sanitize(lease.note) === '' ? [] : [span('note '), span(sanitize(lease.note), 'strong')];
+	lease?.note === undefined || sanitize(lease.note) === ''
+		? []
+		: [span('note '), span(sanitize(shownNote(lease.note)), 'strong')];
 
 function endOf(row: StatusRow, state: State): Line {
 	const {lease, remainingSeconds, heartbeatAgeSeconds} = row;

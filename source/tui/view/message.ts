@@ -1,4 +1,6 @@
 /** The message line: what just happened, or what is wrong. */
+import {recentLoss} from '../../core/notices.js';
+import {dataLossWords} from '../../format/data-loss.js';
 import {shortDuration} from '../../format/durations.js';
 import {gpuCountOf, type Flash, type State} from '../state.js';
 import {visibleRows} from '../table/rows.js';
@@ -47,7 +49,12 @@ function standing(state: State): Message | undefined {
 	}
 
 	const [wait, ...others] = state.waits;
-	return wait && {level: 'waiting', text: wait.words + (others.length > 0 ? ` (and ${others.length} more)` : '')};
+	if (wait !== undefined) {
+		return {level: 'waiting', text: wait.words + (others.length > 0 ? ` (and ${others.length} more)` : '')};
+	}
+
+	const loss = snapshot && recentLoss(snapshot);
+	return loss && {level: 'warning', text: dataLossWords(loss, settings.formatTime)};
 }
 
 /** `z Undo (8s)`, for as long as it can be done. */

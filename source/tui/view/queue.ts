@@ -3,6 +3,7 @@ import {lineRows, type LineRow} from '../../core/line.js';
 import {ownerOf, owns} from '../../core/ownership.js';
 import type {QueueEntry} from '../../core/types.js';
 import {shortDuration} from '../../format/durations.js';
+import {stuckWords} from '../../format/out-of-service.js';
 import {sanitize} from '../../format/text.js';
 import {fit} from '../../format/width.js';
 import {remembering} from '../memo.js';
@@ -50,13 +51,16 @@ const wantOf = ({requestedIds, requestedCount}: QueueEntry): string =>
 	requestedIds.length > 0 ? `GPU ${requestedIds.join(',')}` : `${requestedCount} GPU${requestedCount === 1 ? '' : 's'}`;
 
 /** When it is served: a time, or when a job ends. */
-function estimateOf({estimateSeconds, isPossible, outOfService}: LineRow): string {
+function estimateOf({estimateSeconds, isPossible, outages}: LineRow): string {
 	if (!isPossible) {
 		return 'never';
 	}
 
-	if (outOfService.length > 0) {
-		return 'drained';
+	const [outage] = outages;
+	if (outage !== undefined) {
+		return {drained: 'drained', unreadable: 'broken', broken: 'broken', used: 'in use', unknown: 'unknown'}[
+			outage.kind
+		];
 	}
 
 	return estimateSeconds === undefined ? 'on-exit' : estimateSeconds < 1 ? 'now' : `~${shortDuration(estimateSeconds)}`;
@@ -122,5 +126,14 @@ export function queueView(state: State, rows: number, width: number): QueueView 
 			? [span('> ', 'marked'), span(lineText(line), 'marked')]
 			: [span(' '.repeat(markWidth)), ...line];
 	});
-	return {lines, first, total: waiting.length};
+	// Where there is room: why those who are passed by wait.
+	const reasons = waiting.flatMap((row): readonly Line[] => {
+		const words = stuckWords(row);
+		return words === undefined ? [] : [[span(`${' '.repeat(markWidth)}#${row.position} ${words}`, 'warning')]];
+	});
+	return {
+		lines: [...lines, ...reasons.slice(0, Math.max(0, rows - lines.length))],
+		first,
+		total: waiting.length,
+	};
 }

@@ -6,12 +6,14 @@ import type {
 	AuditKind,
 	AuditRecord,
 	Drain,
+	EndedLease,
 	EndReason,
 	Lease,
 	Notice,
 	PoolEvent,
 	ProcessIdentity,
 	QueueEntry,
+	Silence,
 	UsageRecord,
 } from '../../../source/core/types.js';
 import {eventKinds} from '../../../source/store/codec/event.js';
@@ -29,8 +31,19 @@ const time = fc
 const optional = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, {nil: undefined});
 
 const process: fc.Arbitrary<ProcessIdentity> = fc.record(
-	{pid: fc.integer({min: 1, max: 4_194_304}), startTicks: fc.nat(), namespace: text, group: fc.nat()},
+	{
+		pid: fc.integer({min: 1, max: 4_194_304}),
+		startTicks: fc.nat(),
+		namespace: text,
+		timeNamespace: text,
+		group: fc.nat(),
+	},
 	{requiredKeys: ['pid']},
+);
+
+const silence: fc.Arbitrary<Silence> = fc.record(
+	{clock: text, seconds: fc.integer().map((ms) => ms / 1024), since: wholeTime, lastHeartbeat: wholeTime},
+	{requiredKeys: ['clock', 'seconds', 'since']},
 );
 
 const type = fc.constantFrom('run', 'manual');
@@ -66,6 +79,7 @@ export const anyLease: fc.Arbitrary<Lease> = fc.record({
 	bootId: optionalText,
 	holder: optional(process),
 	job: optional(process),
+	silence: optional(silence),
 	unknownFields,
 });
 
@@ -92,6 +106,7 @@ export const anyEntry: fc.Arbitrary<QueueEntry> = fc.record({
 	machine: optionalText,
 	bootId: optionalText,
 	holder: optional(process),
+	silence: optional(silence),
 	unknownFields,
 });
 
@@ -185,3 +200,5 @@ export const anyNotices: fc.Arbitrary<readonly Notice[]> = fc.array(
 );
 
 export const anyTime = time;
+
+export const anyEnded: fc.Arbitrary<EndedLease> = fc.record({reason: text, leaseId: text}, {requiredKeys: ['reason']});

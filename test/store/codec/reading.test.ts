@@ -87,6 +87,25 @@ describe('a free GPU', () => {
 		expect(decodeGpu(4, raw)).toEqual({kind: 'free', index: 4, raw, lastReleased});
 	});
 
+	test('says which lease ended, and why', () => {
+		const raw = '{"last_released":1751301278,"ended":{"reason":"expired","lease_id":"l","by":"eve"}}';
+		expect(decodeGpu(4, raw)).toMatchObject({kind: 'free', ended: {reason: 'expired', leaseId: 'l'}});
+		expect(decodeGpu(4, '{"ended":{"reason":"later"}}')).toEqual({
+			kind: 'free',
+			index: 4,
+			raw: '{"ended":{"reason":"later"}}',
+			ended: {reason: 'later'},
+		});
+	});
+
+	test.each(['1', '"released"', '[]', 'null', '{}', '{"reason":1}', '{"lease_id":"l"}'])(
+		'stays free when it says %s of what ended',
+		(ended) => {
+			const raw = `{"last_released":1751301278,"ended":${ended}}`;
+			expect(decodeGpu(4, raw)).toEqual({kind: 'free', index: 4, raw, lastReleased: 1_751_301_278});
+		},
+	);
+
 	test('is not taken for free when it cannot be read', () => {
 		expect(decodeGpu(4, '{"last_released":{}}').kind).toBe('garbage');
 	});
@@ -121,6 +140,20 @@ describe('a lease', () => {
 	])('%j is garbage, and says why', (fields, problem) => {
 		expect(read(fields)).toMatchObject({kind: 'garbage', problem});
 	});
+
+	test('of version 0.1.0 says that its boot could not be read: that is unknown, and not a boot of its own', () => {
+		expect(read({machine: 'm', boot_id: 'no-boot-id-m'})).toMatchObject({kind: 'leased', lease: {bootId: undefined}});
+		expect(read({machine: 'm', boot_id: 'b'})).toMatchObject({kind: 'leased', lease: {bootId: 'b'}});
+	});
+
+	test.each([[1], ['long'], [[]], [{}], [{clock: 'b', seconds: '5', since: 7}], [{clock: 5, seconds: 5, since: 7}]])(
+		'holds although the watch over its silence is %j',
+		(silence) => {
+			const record = read({silence});
+			expect(record).toMatchObject({kind: 'leased', lease: {silence: undefined}});
+			expect(record).not.toHaveProperty('lease.unknownFields');
+		},
+	);
 
 	test('keeps what it does not know, and no prototype is touched', () => {
 		const raw = '{"user":"eve","type":"run","start_time":1,"__proto__":{"polluted":true},"later":[{"a":1}]}';

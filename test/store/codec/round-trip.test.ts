@@ -16,7 +16,7 @@ import {
 	encodeUsage,
 	rawOf,
 } from '../../../source/store/codec.js';
-import {anyEntry, anyEvent, anyLease, anyTime, anyUsage} from './arbitraries.js';
+import {anyEnded, anyEntry, anyEvent, anyLease, anyTime, anyUsage} from './arbitraries.js';
 
 /** The stored form holds no lone surrogate, so neither does what is read back. */
 const wellFormed = <Value>(value: Value): Value => {
@@ -53,9 +53,15 @@ describe('what was written is read back, and writes the same again', () => {
 
 	test('free GPU', () => {
 		fc.assert(
-			fc.property(anyTime, (lastReleased) => {
-				const raw = encodeFree(lastReleased);
-				expect(decodeGpu(0, raw)).toEqual({kind: 'free', index: 0, raw, lastReleased});
+			fc.property(anyTime, fc.option(anyEnded, {nil: undefined}), (lastReleased, ended) => {
+				const raw = encodeFree(lastReleased, ended);
+				expect(decodeGpu(0, raw)).toEqual({
+					kind: 'free',
+					index: 0,
+					raw,
+					lastReleased,
+					...(ended && {ended: wellFormed(ended)}),
+				});
 			}),
 		);
 		expect(encodeFree(undefined)).toBeUndefined();
@@ -96,6 +102,12 @@ describe('what was written is read back, and writes the same again', () => {
 		const pool = {gpuCount: 8, provider: 'amd', machine: {id: 'm', bootId: 'b'}} as const;
 		expect(decodePool(encodePool(pool))).toEqual(pool);
 		expect(encodePool(pool).machine).toBe('{"machine_id":"m","boot_id":"b"}');
+		const unknownBoot = {...pool, machine: {id: 'm'}};
+		expect(encodePool(unknownBoot).machine).toBe('{"machine_id":"m"}');
+		expect(decodePool(encodePool(unknownBoot))).toEqual(unknownBoot);
+		expect(decodePool({...encodePool(pool), machine: '{"machine_id":"m","boot_id":"no-boot-id-m"}'})).toEqual(
+			unknownBoot,
+		);
 	});
 
 	test('bytes that are not text', () => {

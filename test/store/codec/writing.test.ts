@@ -16,14 +16,16 @@ test('a lease, field by field', () => {
 			leaseId: 'l',
 			machine: 'm',
 			bootId: 'b',
-			holder: {pid: 1, startTicks: 2},
+			holder: {pid: 1, startTicks: 2, namespace: '5', timeNamespace: '6'},
 			job: {pid: 3, startTicks: 4},
+			silence: {clock: 'b/6', seconds: 70.25, since: start + 960, lastHeartbeat: start + 60},
 			unknownFields: {later: null, user: 'mallory'},
 		}),
 	).toBe(
 		'{"user":"team","actual_user":"alice","start_time":1760000000,"last_heartbeat":1760000060,"expiry_time":1760000101,' +
 			'"type":"run","note":"n","partial_queue_id":"q","lease_id":"l","machine":"m","boot_id":"b",' +
-			'"pid":1,"pid_start":2,"job_pid":3,"job_pid_start":4,"later":null}',
+			'"pid":1,"pid_start":2,"pid_ns":"5","pid_time_ns":"6","job_pid":3,"job_pid_start":4,' +
+			'"silence":{"clock":"b/6","seconds":70.25,"since":1760000960,"last_heartbeat":1760000060},"later":null}',
 	);
 });
 
@@ -38,6 +40,16 @@ test('when a GPU was freed', () => {
 	expect(encodeFree(start + 0.25)).toBe('{"last_released":"2025-10-09T08:53:20.25Z"}');
 	expect(encodeFree(start + 0.000001)).toBe('{"last_released":"2025-10-09T08:53:20.000001Z"}');
 	expect(encodeFree(start + 0.9999999)).toBe('{"last_released":"2025-10-09T08:53:21Z"}');
+});
+
+test('which lease ended on a freed GPU, and why, beside the time and not as a lease', () => {
+	expect(encodeFree(start, {reason: 'released', leaseId: 'l'})).toBe(
+		'{"last_released":"2025-10-09T08:53:20Z","ended":{"reason":"released","lease_id":"l"}}',
+	);
+	expect(encodeFree(start, {reason: 'expired'})).toBe(
+		'{"last_released":"2025-10-09T08:53:20Z","ended":{"reason":"expired"}}',
+	);
+	expect(encodeFree(undefined, {reason: 'expired'})).toBeUndefined();
 });
 
 test('a queue entry, field by field', () => {

@@ -33,6 +33,18 @@ export function drainContract({store, harness}: Subject): void {
 			expect((await other.read()).stored).toEqual({drains: undefined, notices: undefined});
 		});
 
+		test('the last loss of data stands beside the notices', async () => {
+			const dataLoss = {restoredAt: start + 0.5, readAt: start - 7};
+			await write(store(), poolWrite(2), {kind: 'notices', notices: [], dataLoss});
+			expect(await store().read()).toMatchObject({notices: [], dataLoss});
+			await write(store(), {kind: 'notices', notices, dataLoss});
+			expect(await store().read()).toMatchObject({notices, dataLoss});
+			await write(store(), {kind: 'notices', notices});
+			expect((await store().read()).dataLoss).toBeUndefined();
+			await harness().setValue('notices', '{"restored_at":1,"restored_read_at":"soon"}');
+			expect((await store().read()).dataLoss).toBeUndefined();
+		});
+
 		test.each(['drains', 'notices'] as const)('%s are compared byte for byte', async (kind) => {
 			await write(store(), poolWrite(4), {kind: 'drains', drains}, {kind: 'notices', notices});
 			const {stored} = await store().read();

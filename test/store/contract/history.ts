@@ -11,6 +11,10 @@ export function historyContract({store}: Subject): void {
 	const ends = async (from: number, to: number) =>
 		(await collect(store().history(from, to))).map(({endTime}) => endTime - recent);
 
+	/** Records from which it is seen that the box was in use all the time; none is in the first days after `recent`. */
+	const appendEveryTwelveDays = async (now: number) =>
+		append(...Array.from({length: 10}, (_, index) => ({gpuId: 999, endTime: now - (1 + 12 * index) * day})));
+
 	describe('history', () => {
 		test('a record is read back as it was written', async () => {
 			const record = usage({
@@ -56,7 +60,8 @@ export function historyContract({store}: Subject): void {
 
 		test('what is removed or added while it is read changes nothing of the rest', async () => {
 			const now = Math.floor(Date.now() / 1000);
-			const old = Array.from({length: 150}, (_, index) => ({endTime: now - 100 * day + index}));
+			const old = Array.from({length: 150}, (_, index) => ({endTime: now - 130 * day + index}));
+			await appendEveryTwelveDays(now);
 			await append(...old);
 			await append(...Array.from({length: 3500}, (_, index) => ({gpuId: index, endTime: recent + index})));
 			const seen: number[] = [];
@@ -79,19 +84,32 @@ export function historyContract({store}: Subject): void {
 			expect(await ends(recent, recent)).toEqual([0]);
 		});
 
-		test('each append removes at most a hundred records older than 90 days', async () => {
+		test('each append removes at most a hundred records older than 120 days', async () => {
 			const now = Math.floor(Date.now() / 1000);
-			const old = Array.from({length: 250}, (_, index) => ({endTime: now - 100 * day + index}));
-			await append(...old, {endTime: now - 89 * day});
-			const count = async () => (await collect(store().history(0, now))).length;
-			expect(await count()).toBe(151);
+			const old = Array.from({length: 250}, (_, index) => ({endTime: now - 130 * day + index}));
+			await appendEveryTwelveDays(now);
+			await append(...old, {endTime: now - 119 * day});
+			const found = async () =>
+				(await collect(store().history(0, now))).filter(({gpuId}) => gpuId !== 999).map(({endTime}) => now - endTime);
+			expect(await found()).toHaveLength(151);
 			await append({endTime: now - 2});
-			expect(await count()).toBe(52);
-			const [oldest] = await collect(store().history(0, now));
-			expect(oldest?.endTime).toBe(now - 100 * day + 200);
+			const left = await found();
+			expect(left).toHaveLength(52);
+			expect(left[0]).toBe(130 * day - 200);
 			await append({endTime: now - 1});
 			await append({endTime: now});
-			expect((await collect(store().history(0, now))).map(({endTime}) => now - endTime)).toEqual([89 * day, 2, 1, 0]);
+			expect(await found()).toEqual([119 * day, 2, 1, 0]);
+		});
+
+		test('a clock that is months ahead removes nothing, however many records it dates', async () => {
+			const now = Math.floor(Date.now() / 1000);
+			const before = Array.from({length: 120}, (_, index) => ({endTime: now - (95 + index) * day}));
+			await append(...before);
+			for (let job = 0; job < 5; job++) {
+				await append({endTime: now - job * day, gpuId: job});
+			}
+
+			expect(await collect(store().history(0, now))).toHaveLength(125);
 		});
 	});
 

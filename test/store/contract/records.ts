@@ -82,6 +82,12 @@ export function recordContract({store, harness}: Subject): void {
 			expect(gpus[1]).toEqual({kind: 'free', index: 1, raw: undefined});
 		});
 
+		test('a freed GPU remembers which lease ended, and why', async () => {
+			const ended = {reason: 'released', leaseId: 'lease-1'};
+			await write(store(), poolWrite(1), {kind: 'free', index: 0, lastReleased: start, ended});
+			expect((await store().read()).gpus[0]).toMatchObject({kind: 'free', lastReleased: start, ended});
+		});
+
 		const hostile = [
 			'\u{1B}[31mred\u{1B}[0m\r\n\u{7}\u{0}',
 			'‮evil‬ 🤖 日本語 \u{2028} \u{FEFF}',

@@ -66,6 +66,7 @@ describe('our records', () => {
 			'canhazgpu:provider',
 			'canhazgpu:queue',
 			'canhazgpu:queue:entry:q1',
+			'canhazgpu:revision',
 			'canhazgpu:usage_history_sorted',
 		]);
 		expect(await client.mget('canhazgpu:gpu_count', 'canhazgpu:provider', 'canhazgpu:machine')).toEqual([

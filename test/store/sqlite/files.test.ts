@@ -3,7 +3,6 @@ Files that are missing, foreign, damaged, replaced or locked.
 */
 import {
 	copyFileSync,
-	existsSync,
 	mkdirSync,
 	mkdtempSync,
 	readdirSync,
@@ -12,16 +11,17 @@ import {
 	rmSync,
 	writeFileSync,
 } from 'node:fs';
-import {tmpdir} from 'node:os';
+import {constants, tmpdir} from 'node:os';
 import path from 'node:path';
 import {DatabaseSync} from 'node:sqlite';
 import {setTimeout as sleep} from 'node:timers/promises';
-import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import {afterEach, beforeEach, describe, expect, onTestFinished, test} from 'vitest';
+import {isPassing} from '../../../source/core/wait-place.js';
 import {explain} from '../../../source/store/sqlite/failures.js';
 import {embeddedPoolExists, openSqliteStore} from '../../../source/store/sqlite/index.js';
 import {eventually} from '../../_helpers/eventually.js';
 import {timed} from '../../_helpers/timed.js';
-import {leaseWrite, poolWrite, write} from '../samples.js';
+import {leaseWrite, plan, poolWrite, stateOf, write} from '../samples.js';
 
 let directory: string;
 let file: string;
@@ -53,7 +53,7 @@ test('looking for a pool makes nothing', async () => {
 	expect(readdirSync(directory)).toEqual([]);
 	await makePool();
 	expect(embeddedPoolExists(file)).toBe(true);
-	expect(readdirSync(directory)).toEqual(['pool.db']);
+	expect(readdirSync(directory).toSorted()).toEqual(['pool.db', 'pool.db-lock', 'pool.db-signal']);
 	const store = await open();
 	expect(store.kind).toBe('embedded');
 	expect(store.location).toBe(file);
@@ -61,9 +61,13 @@ test('looking for a pool makes nothing', async () => {
 	await store.close();
 });
 
-test('an empty file is a new pool', async () => {
+test('an empty file is no pool: it is refused, and made again by whoever makes pools', async () => {
 	writeFileSync(file, '');
-	const store = await open();
+	await expect(open()).rejects.toMatchObject({
+		code: 'store-unreachable',
+		message: `The GPU pool ${file} is empty: somebody cut it short`,
+	});
+	const store = await open({create: true});
 	expect((await store.read()).pool).toBeUndefined();
 	await store.close();
 });
@@ -120,10 +124,18 @@ describe('refused', () => {
 		});
 	});
 
-	test.each([0x69_69, 0xff_53_4d_42, 0xfe_53_4d_42])('a network file system (%d)', async (type) => {
+	test.each([
+		[0x69_69, 'NFS'],
+		[0xff_53_4d_42, 'CIFS'],
+		[0xfe_53_4d_42, 'SMB'],
+		[0x0b_d0_0b_d0, 'Lustre'],
+		[0x47_50_46_53, 'GPFS'],
+		[0x00_c3_64_00, 'Ceph'],
+		[0x19_83_03_26, 'BeeGFS'],
+	])('a network file system (%d, %s)', async (type, name) => {
 		await makePool();
 		await expect(open({typeOf: () => type})).rejects.toMatchObject({
-			...refusal('is on a network file system, where SQLite is not safe'),
+			...refusal(`is on a network file system (${name}), where SQLite is not safe`),
 			hint: 'Keep it on a disk of this machine, or use Redis: --store redis',
 		});
 	});
@@ -153,46 +165,123 @@ test('a full disk is said', () => {
 	database.close();
 });
 
-test('without its journal it opens as it was before', async () => {
+test('every error of the file system becomes words and stays passing for those who wait', () => {
+	for (const [name, number] of Object.entries(constants.errno)) {
+		const error = Object.assign(new Error(`${name}: words of the system, stat '${file}'`), {
+			code: name,
+			errno: -number,
+			syscall: 'stat',
+		});
+		const explained = explain(error, file);
+		expect(explained, name).toMatchObject({code: 'store-unreachable', cause: error});
+		expect((explained as Error).message, name).toMatch(/^The GPU pool .*pool\.db \S/v);
+		expect(isPassing(explained), name).toBe(true);
+	}
+
+	const misuse = Object.assign(new TypeError('The "path" argument must be of type string'), {
+		code: 'ERR_INVALID_ARG_TYPE',
+	});
+	expect(explain(misuse, file)).toBe(misuse);
+});
+
+test('what was committed is in the file itself: a copy of it alone is the whole pool', async () => {
 	const store = await openSqliteStore({path: file, create: true});
 	await write(store, poolWrite(2), leaseWrite(0));
 	const copy = path.join(directory, 'copy.db');
 	copyFileSync(file, copy);
-	expect(existsSync(`${file}-wal`)).toBe(true);
 	const other = await openSqliteStore({path: copy, create: false});
-	expect([undefined, 2]).toContain((await other.read()).pool?.gpuCount);
+	expect(stateOf(await other.read())).toEqual(stateOf(await store.read()));
 	expect(await write(other, poolWrite(3))).toBe('done');
 	await Promise.all([store.close(), other.close()]);
 });
 
-test('removed or replaced while open, it is an error for all, until it is back', async () => {
+test('a journal that a killed process left is played into the database by the next', async () => {
 	await makePool();
+	const before = readFileSync(file);
+	const other = new DatabaseSync(file);
+	other.exec("PRAGMA locking_mode = EXCLUSIVE; INSERT INTO gpus VALUES (0, 'left in the journal')");
+	const journal = readFileSync(`${file}-wal`);
+	other.close();
+	writeFileSync(file, before);
+	writeFileSync(`${file}-wal`, journal);
 	const store = await open();
-	const heard: string[] = [];
-	await store.subscribe({
-		changed() {
-			heard.push('changed');
-		},
-		lost(reason) {
-			heard.push(reason);
-		},
-		restored() {
-			heard.push('restored');
-		},
-	});
-	const away = path.join(directory, 'away.db');
-	renameSync(file, away);
-	const gone = {code: 'store-unreachable', message: `The GPU pool ${file} was removed or replaced`};
-	await expect(store.read()).rejects.toMatchObject(gone);
-	await expect(write(store, poolWrite(3))).rejects.toMatchObject(gone);
-	await eventually(() => heard.length > 0);
-	writeFileSync(file, '');
-	await expect(write(store, poolWrite(3))).rejects.toMatchObject(gone);
-	renameSync(away, file);
-	expect(await write(store, poolWrite(3))).toBe('done');
-	await eventually(() => heard.includes('restored'));
-	expect(heard).toEqual([gone.message, 'restored']);
+	expect((await store.read()).gpus[0]).toMatchObject({kind: 'garbage', raw: 'left in the journal'});
+	expect(await write(store, poolWrite(1))).toBe('done');
 	await store.close();
+});
+
+describe('while it is open', () => {
+	const listen = async () => {
+		await makePool();
+		const store = await open();
+		onTestFinished(async () => store.close());
+		const heard: string[] = [];
+		await store.subscribe({
+			changed(event) {
+				heard.push(`changed ${event?.kind}`);
+			},
+			lost(reason) {
+				heard.push(reason);
+			},
+			restored() {
+				heard.push('restored');
+			},
+		});
+		return {store, heard};
+	};
+
+	test('removed, it is an error for all, until it is back', async () => {
+		const {store, heard} = await listen();
+		const away = path.join(directory, 'away.db');
+		renameSync(file, away);
+		const gone = {code: 'store-unreachable', message: `The GPU pool ${file} was removed`};
+		await expect(store.read()).rejects.toMatchObject(gone);
+		await expect(write(store, poolWrite(3))).rejects.toMatchObject(gone);
+		await eventually(() => heard.length > 0);
+		renameSync(away, file);
+		expect(await write(store, poolWrite(3))).toBe('done');
+		await eventually(() => heard.includes('restored'));
+		expect(heard.filter((word) => !word.startsWith('changed'))).toEqual([gone.message, 'restored']);
+	});
+
+	test('replaced, it is the new pool for all, and everybody is told to read again', async () => {
+		const {store, heard} = await listen();
+		renameSync(file, path.join(directory, 'away.db'));
+		const other = await openSqliteStore({path: file, create: true});
+		await write(other, poolWrite(7));
+		await eventually(() => heard.includes('restored'));
+		expect((await store.read()).pool?.gpuCount).toBe(7);
+		expect(await write(store, poolWrite(8))).toBe('done');
+		expect((await other.read()).pool?.gpuCount).toBe(8);
+		await other.close();
+	});
+
+	test('an older copy put in its place is told as well', async () => {
+		const {store, heard} = await listen();
+		const older = readFileSync(file);
+		await store.commit(plan({writes: [leaseWrite(0)], event: {kind: 'granted', gpus: [0]}}));
+		await eventually(() => heard.includes('changed granted'));
+		writeFileSync(file, older);
+		await eventually(() => heard.includes('restored'), 10_000);
+		expect((await store.read()).gpus[0]?.kind).toBe('free');
+	});
+
+	test('what has no event wakes nobody, and events of others are told one by one', async () => {
+		const {store, heard} = await listen();
+		const other = await open();
+		for (let index = 0; index < 40; index++) {
+			await write(other, leaseWrite(0, {note: String(index)}));
+		}
+
+		const kinds = ['granted', 'extended', 'released'] as const;
+		for (const kind of kinds) {
+			await other.commit(plan({writes: [leaseWrite(1)], event: {kind, gpus: [1]}}));
+		}
+
+		await eventually(() => heard.length >= kinds.length);
+		expect(heard).toEqual(kinds.map((kind) => `changed ${kind}`));
+		await Promise.all([other.close(), store.close()]);
+	});
 });
 
 describe('locked by another program', () => {
@@ -203,28 +292,29 @@ describe('locked by another program', () => {
 		other.exec('BEGIN IMMEDIATE');
 	});
 	afterEach(() => {
-		other.close();
+		if (other.isOpen) {
+			other.close();
+		}
 	});
 
-	test('reading goes on, writing waits, and the process does not stand still', async () => {
-		const store = await open();
-		expect((await store.read()).pool?.gpuCount).toBe(2);
-		const writing = write(store, poolWrite(3));
+	test('everybody waits, and the process does not stand still', async () => {
+		const opening = open();
 		let ticks = 0;
 		const timer = setInterval(() => {
 			ticks++;
 		}, 10);
 		await sleep(400);
 		other.exec('COMMIT');
-		expect(await writing).toBe('done');
+		other.close();
+		const store = await opening;
+		expect(await write(store, poolWrite(3))).toBe('done');
 		clearInterval(timer);
-		expect(ticks).toBeGreaterThan(10);
+		expect(ticks).toBeGreaterThan(2);
 		await store.close();
 	});
 
 	test('for too long, it is said', async () => {
-		const store = await open();
-		const {seconds, ownSeconds, error} = await timed(write(store, poolWrite(3)));
+		const {seconds, ownSeconds, error} = await timed(open());
 		expect(error).toMatchObject({
 			code: 'store-unreachable',
 			message: `The GPU pool ${file} is locked by another program`,
@@ -232,7 +322,8 @@ describe('locked by another program', () => {
 		});
 		expect(seconds).toBeGreaterThan(4);
 		expect(ownSeconds).toBeLessThan(6);
-		other.exec('ROLLBACK');
+		other.close();
+		const store = await open();
 		expect((await store.read()).pool?.gpuCount).toBe(2);
 		await store.close();
 	});

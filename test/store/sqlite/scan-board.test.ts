@@ -25,8 +25,8 @@ test.each([0o600, 0o660, 0o666])('whoever may use the pool may use it: %o', asyn
 	expect(statSync(file).mode % 0o1000).toBe(mode);
 });
 
-test('merely looking makes no file', async () => {
-	const {store, file} = await openPool();
+test('merely looking makes no file in a private pool', async () => {
+	const {store, file} = await openPool(0o600);
 	expect(await store.scans.latest()).toBeUndefined();
 	expect(existsSync(file)).toBe(false);
 });

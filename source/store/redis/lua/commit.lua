@@ -1,16 +1,19 @@
 --[[
 Compares every expectation, then writes all or nothing. Decodes no JSON.
 
-KEYS  1 gpu_count  2 provider  3 machine  4 queue  5 usage history  6 drains  7 notices  8 the peer's allocation lock
-      9 a key that never exists  10 the audit trail
-      11... GPU records and queue entries, which the steps name by their place here, as they do 6 and 7
+KEYS  1 gpu_count  2 provider  3 machine  4 queue  5 usage history  6 drains  7 notices
+      8 revision: "COUNT BASE SECONDS RUN"  9 the peer's allocation lock  10 a key that never exists  11 the audit trail
+      12... GPU records, queue entries and changes, which the steps name by their place here, as they do 6, 7 and 8
 ARGV  1 "1" when a free GPU becomes a lease: then the peer's lock is respected
       2 "1" when it must be refused while memory is full
       3 channel  4 event, or ""  5 age in seconds at which usage records go  6 how many of them may go at once
-      7 how many records the trail keeps, about
-      8... steps, each a word and its operands:
+      7 how many records the trail keeps, about  8 the server's run id, or ""
+      9 seconds in which there must be a usage record, or none goes
+      10... steps, each a word and its operands:
+        once KEY ATTEMPT SECONDS
         same KEY VALUE | absent KEY | line whole-or-prefix N ID... | size COUNT-or-empty
-        set KEY VALUE | delete KEY | join KEY ID VALUE | entry KEY ID VALUE | leave KEY ID
+        set KEY VALUE | delete KEY | join KEY ID VALUE | rejoin KEY ID VALUE SCORE | entry KEY ID VALUE | leave KEY ID
+        restored COUNT |
         pool COUNT PROVIDER MACHINE-or-empty | usage SECOND RECORD | audit RECORD
 
 Result  "done", or "conflict" or "locked" when nothing happened. Errors, before anything happened:
@@ -22,11 +25,12 @@ if redis.replicate_commands then
   redis.replicate_commands()
 end
 
-local first_step = 8
+local first_step = 10
 local commands = {}
 local trail = {}
 local time = redis.call('TIME')
 local last_score
+local restored_count
 
 local function run_later(...)
   commands[#commands + 1] = { ... }
@@ -45,6 +49,12 @@ local function has_value(key, expected)
   return redis.pcall('GET', key) == expected
 end
 
+local taken_scores = {}
+
+local function score_text(score)
+  return string.format('%.0f', score)
+end
+
 -- Arrival order is the store's clock, and survives a clock that stands still or goes back. Doubles of this size are 256 apart.
 local function next_score()
   if not last_score then
@@ -52,7 +62,7 @@ local function next_score()
     last_score = newest[2] and tonumber(newest[2]) or 0
   end
   last_score = math.max(tonumber(time[1]) * 1e9 + tonumber(time[2]) * 1e3, last_score + 1024)
-  return string.format('%.0f', last_score)
+  return score_text(last_score)
 end
 
 local function stands_in_line(id)
@@ -62,6 +72,15 @@ end
 
 -- Each takes the place of its first operand, and answers the place after its last one, or nil for a conflict.
 local steps = {
+  -- A request that comes late finds that another attempt of its change was carried out.
+  once = function(at)
+    local key = KEYS[tonumber(ARGV[at])]
+    if redis.call('EXISTS', key) == 1 then
+      return nil
+    end
+    run_later('SET', key, ARGV[at + 1], 'EX', ARGV[at + 2])
+    return at + 3
+  end,
   same = function(at)
     return has_value(KEYS[tonumber(ARGV[at])], ARGV[at + 1]) and at + 2
   end,
@@ -100,6 +119,20 @@ local steps = {
     run_later('SET', KEYS[tonumber(ARGV[at])], ARGV[at + 2])
     return at + 3
   end,
+  -- The place of an earlier time; whoever has that very score already comes first.
+  rejoin = function(at)
+    if stands_in_line(ARGV[at + 1]) then
+      return nil
+    end
+    local score = tonumber(ARGV[at + 3])
+    while taken_scores[score] or #redis.call('ZRANGEBYSCORE', KEYS[4], score_text(score), score_text(score)) > 0 do
+      score = score + 1024
+    end
+    taken_scores[score] = true
+    run_later('ZADD', KEYS[4], score_text(score), ARGV[at + 1])
+    run_later('SET', KEYS[tonumber(ARGV[at])], ARGV[at + 2])
+    return at + 4
+  end,
   -- An entry without a place would never be found again.
   entry = function(at)
     if not stands_in_line(ARGV[at + 1]) then
@@ -124,6 +157,10 @@ local steps = {
     end
     return at + 3
   end,
+  restored = function(at)
+    restored_count = tonumber(ARGV[at])
+    return at + 1
+  end,
   usage = function(at)
     must_be(KEYS[5], 'zset')
     run_later('ZADD', KEYS[5], ARGV[at], ARGV[at + 1])
@@ -135,16 +172,39 @@ local steps = {
   end,
 }
 
-if ARGV[1] == '1' and redis.call('EXISTS', KEYS[8]) == 1 then
+-- Counts this commit. A run that is another than that of the last commit begins with the count that it found.
+local function next_revision()
+  local stored = redis.pcall('GET', KEYS[8])
+  local count, base, since, run
+  if type(stored) == 'string' then
+    count, base, since, run = string.match(stored, '^(%d+) (%d+) (%d+) (%S*)$')
+  end
+  count = tonumber(count) or 0
+  base = tonumber(base) or 0
+  since = since or time[1]
+  if not run or (ARGV[8] ~= '' and run ~= ARGV[8]) then
+    run = ARGV[8]
+    base = count
+    since = time[1]
+  end
+  if restored_count then
+    count = math.max(count, restored_count)
+    base = restored_count
+    since = time[1]
+  end
+  return string.format('%.0f %.0f %s %s', count + 1, base, since, run)
+end
+
+if ARGV[1] == '1' and redis.call('EXISTS', KEYS[9]) == 1 then
   return 'locked'
 end
 
 -- Redis refuses commands that need memory only until a script has written. A grant asks for memory first, and is refused
 -- whole; anything else begins with a deletion of nothing, so that a release or a heartbeat goes through with memory full.
 if ARGV[2] == '1' then
-  run_later('SETRANGE', KEYS[9], 0, '')
+  run_later('SETRANGE', KEYS[10], 0, '')
 else
-  run_later('DEL', KEYS[9])
+  run_later('DEL', KEYS[10])
 end
 
 local at = first_step
@@ -166,6 +226,7 @@ if has_usage then
   -- The peer lets the whole history expire 90 days after its last record.
   run_later('PERSIST', KEYS[5])
 end
+run_later('SET', KEYS[8], next_revision())
 
 -- The rights are the last thing that could stop it halfway. Redis 7 can tell beforehand.
 if redis.acl_check_cmd then
@@ -180,16 +241,28 @@ for _, command in ipairs(commands) do
   redis.call(unpack(command))
 end
 
+-- Whether usage records lie in every window of the time for which they are kept: raw-plan.ts says why nothing goes where they do not.
+local function is_gapless(now, age, window)
+  for from = now - age, now - 1, window do
+    local count = redis.pcall('ZCOUNT', KEYS[5], string.format('%.0f', from), string.format('%.0f', from + window))
+    if type(count) ~= 'number' or count == 0 then
+      return false
+    end
+  end
+  return true
+end
+
 -- What follows is not worth an error after the change was made.
 if has_usage then
-  local old = redis.pcall('ZCOUNT', KEYS[5], '-inf', string.format('(%.0f', tonumber(time[1]) - tonumber(ARGV[5])))
-  if type(old) == 'number' and old > 0 then
+  local now, age = tonumber(time[1]), tonumber(ARGV[5])
+  local old = redis.pcall('ZCOUNT', KEYS[5], '-inf', string.format('(%.0f', now - age))
+  if type(old) == 'number' and old > 0 and is_gapless(now, age, tonumber(ARGV[9])) then
     redis.pcall('ZREMRANGEBYRANK', KEYS[5], 0, math.min(old, tonumber(ARGV[6])) - 1)
   end
 end
 -- A Redis before 5, an account that may not, a key of another type: the trail is not kept, and GPUs are handed out all the same.
 for _, record in ipairs(trail) do
-  redis.pcall('XADD', KEYS[10], 'MAXLEN', '~', ARGV[7], '*', 'record', record)
+  redis.pcall('XADD', KEYS[11], 'MAXLEN', '~', ARGV[7], '*', 'record', record)
 end
 if ARGV[4] ~= '' then
   redis.pcall('PUBLISH', ARGV[3], ARGV[4])

@@ -1,0 +1,134 @@
+/**
+What this process was started with, and Node changes as it starts: it gives every signal its default action, and raises the limit of open
+files. A job is to get what it would get from the shell.
+
+The first lines of the built cli.js are for sh, which has not changed anything yet. It leaves what it finds in the environment, and becomes Node.
+*/
+import {Buffer} from 'node:buffer';
+import {readFileSync} from 'node:fs';
+import {constants} from 'node:os';
+import process from 'node:process';
+
+/**
+`PID IGNORED LIMIT BYTES`: our own pid, the ignored signals in hexadecimal as /proc tells them, the soft limit of open files, and the
+environment as od(1) prints it, or nothing where it is too long for that.
+*/
+const variable = 'CANHAZGPU_STARTED';
+
+type Told = {readonly mask: string; readonly openFiles: string; readonly environment: Uint8Array | undefined};
+
+const parseTold = (text: string): Told | undefined => {
+	const match = /^(?<pid>\d+) (?<mask>[\da-f]{1,16}) (?<limit>\d+|unlimited) (?<bytes>[\s\da-f]*)$/v.exec(text);
+	const {pid, mask, limit, bytes} = match?.groups ?? {};
+	// The pid tells it from one that was left by somebody else.
+	return pid === String(process.pid)
+		? {
+				mask: mask!,
+				openFiles: limit!,
+				environment: bytes === '' ? undefined : Buffer.from(bytes!.replaceAll(/\s/gv, ''), 'hex'),
+			}
+		: undefined;
+};
+
+let told: Told | undefined;
+
+/** To be called first of all: nothing that is started later shall find what sh has left and changed. */
+export const takeInherited = (): void => {
+	const text = process.env[variable];
+	Reflect.deleteProperty(process.env, variable);
+	told = text === undefined ? undefined : parseTold(text);
+	if (told?.environment !== undefined) {
+		restoreEnvironment(told.environment);
+	}
+};
+
+/** Sh counts itself in SHLVL, say, and drops what bash exports as a function. */
+const restoreEnvironment = (bytes: Uint8Array): void => {
+	const given = new Map(
+		Buffer.from(bytes)
+			.toString('utf8')
+			.split('\0')
+			.map((entry) => [entry.slice(0, entry.indexOf('=')), entry.slice(entry.indexOf('=') + 1)] as const)
+			.filter(([name]) => name !== '')
+			// Of two entries of one name the first counts.
+			.toReversed(),
+	);
+	for (const name of Object.keys(process.env)) {
+		if (!given.has(name)) {
+			Reflect.deleteProperty(process.env, name);
+		}
+	}
+
+	for (const [name, value] of given) {
+		// What is no UTF-8 is the same U+FFFD on both sides, and stays.
+		if (process.env[name] !== value && !name.includes('\u{FFFD}')) {
+			process.env[name] = value;
+		}
+	}
+};
+
+const readBytes = (file: string): Uint8Array => {
+	try {
+		return readFileSync(file);
+	} catch {
+		return new Uint8Array();
+	}
+};
+
+/** The command line that this process was started with, each word with a NUL behind it. Empty where it cannot be read. */
+export const startedWords = (): Uint8Array => readBytes('/proc/self/cmdline');
+
+/** The same of the environment. */
+export const startedEnvironment = (): Uint8Array => told?.environment ?? readBytes('/proc/self/environ');
+
+const read = (file: string): string => {
+	try {
+		return readFileSync(file, 'utf8');
+	} catch {
+		return '';
+	}
+};
+
+/** A binary made by Bun leaves the signals as they are, but for these two. */
+const ignoredByBun: ReadonlySet<number> = new Set([constants.signals.SIGPIPE, constants.signals.SIGXFSZ]);
+
+const readMask = (): string | undefined =>
+	process.versions['bun'] === undefined
+		? told?.mask
+		: /^SigIgn:\s*(?<mask>[\da-f]+)$/mv.exec(read('/proc/self/status'))?.groups?.['mask'];
+
+let known: {readonly signals: ReadonlySet<number> | undefined} | undefined;
+
+/** The numbers of the signals of a mask of /proc. Those from 32 on are passed on by themselves. */
+export const signalsOf = (mask: string): ReadonlySet<number> => {
+	const bits = BigInt(`0x${mask}`);
+	const numbers = Array.from({length: 31}, (_, place) => place + 1);
+	// eslint-disable-next-line no-bitwise -- bit n - 1 stands for signal n
+	return new Set(numbers.filter((number) => ((bits >> BigInt(number - 1)) & 1n) === 1n));
+};
+
+/**
+The numbers of the signals that were ignored as this process was started; undefined where that cannot be known. To be asked before the
+first listener of a signal.
+*/
+export const signalsIgnoredAtStart = (): ReadonlySet<number> | undefined => {
+	if (known === undefined) {
+		const mask = readMask();
+		const signals = mask === undefined ? undefined : signalsOf(mask);
+		known = {
+			signals: process.versions['bun'] === undefined ? signals : signals?.difference(ignoredByBun),
+		};
+	}
+
+	return known.signals;
+};
+
+/** The soft limit of open files of a process: a number, or `unlimited`. */
+const openFilesOf = (pid: number | 'self'): string | undefined =>
+	/^Max open files\s+(?<soft>\d+|unlimited)\s/mv.exec(read(`/proc/${pid}/limits`))?.groups?.['soft'];
+
+/** The soft limit of open files of this process as it is now. */
+export const ownOpenFiles = (): string | undefined => openFilesOf('self');
+
+/** The one that this process was started with; else that of its parent, from whom it has it. */
+export const callersOpenFiles = (): string | undefined => told?.openFiles ?? openFilesOf(process.ppid);

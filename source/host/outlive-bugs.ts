@@ -1,0 +1,15 @@
+import process from 'node:process';
+
+/**
+Keeps this process alive, from now on, when an error reaches nobody. Node would end it, and a job or a place in the queue hangs on it.
+
+@param tell - Given each such error. Must not throw.
+*/
+export const outliveBugs = (tell: (error: unknown) => void): void => {
+	const listener = (error: unknown) => {
+		tell(error);
+	};
+
+	process.on('uncaughtException', listener);
+	process.on('unhandledRejection', listener);
+};

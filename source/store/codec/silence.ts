@@ -1,0 +1,27 @@
+import type {Silence} from '../../core/types.js';
+import type {Fields} from './fields.js';
+
+/**
+Reads the watch over a silent holder. One that cannot be read is none: another is begun in its place, and no GPU is lost for that.
+*/
+export function readSilence(fields: Fields): Silence | undefined {
+	const silence = fields.object('silence');
+	const clock = silence?.anyText('clock');
+	const seconds = silence?.anyNumber('seconds');
+	const since = silence?.anyNumber('since');
+	const lastHeartbeat = silence?.anyNumber('last_heartbeat');
+	return clock === undefined || seconds === undefined || since === undefined
+		? undefined
+		: {clock, seconds, since, ...(lastHeartbeat !== undefined && {lastHeartbeat})};
+}
+
+/** The same fields, to be written. */
+export const silenceField = (silence: Silence | undefined): readonly [name: string, value: unknown] => [
+	'silence',
+	silence && {
+		clock: silence.clock,
+		seconds: silence.seconds,
+		since: silence.since,
+		last_heartbeat: silence.lastHeartbeat,
+	},
+];

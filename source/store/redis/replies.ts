@@ -1,0 +1,78 @@
+/**
+Checks what a server answers before it is used: whatever listens on a port may answer anything.
+*/
+import type {Redis} from 'ioredis';
+import type {Connection} from './connection.js';
+import {strangeAnswer} from './failures.js';
+
+/** An answer of a form that no Redis gives. */
+export class WrongShape extends Error {}
+
+export function integerOf(reply: unknown): number {
+	if (!Number.isSafeInteger(reply)) {
+		throw new WrongShape('no integer');
+	}
+
+	return reply as number;
+}
+
+export function textOf(reply: unknown): string {
+	if (typeof reply !== 'string') {
+		throw new WrongShape('no text');
+	}
+
+	return reply;
+}
+
+export function bytesOf(reply: unknown): Uint8Array {
+	if (!(reply instanceof Uint8Array)) {
+		throw new WrongShape('no bytes');
+	}
+
+	return reply;
+}
+
+/** Undefined for what the server answers where there is nothing. */
+export const optional = <Item>(reply: unknown, itemOf: (reply: unknown) => Item): Item | undefined =>
+	reply === null || reply === undefined ? undefined : itemOf(reply);
+
+export function listOf<Item>(reply: unknown, itemOf: (reply: unknown) => Item): readonly Item[] {
+	if (!Array.isArray(reply)) {
+		throw new WrongShape('no list');
+	}
+
+	return reply.map((item) => itemOf(item));
+}
+
+/** One of the words that a script answers. */
+export function wordOf<Word extends string>(reply: unknown, words: readonly Word[]): Word {
+	const word = words.find((each) => each === reply);
+	if (word === undefined) {
+		throw new WrongShape('no word of ours');
+	}
+
+	return word;
+}
+
+/**
+Sends a command, sees it through, and reads its answer.
+
+@param connection
+@param send - Sends it; see {@link Connection.run}.
+@param parse - Reads the answer with the functions above.
+@param isRepeatable - See {@link Connection.run}.
+@throws CanhazgpuError `store-unreachable` for an answer of a form that no Redis gives, and all that `run` throws.
+*/
+export async function ask<Result>(
+	connection: Connection,
+	send: (client: Redis) => Promise<unknown>,
+	parse: (reply: unknown) => Result,
+	isRepeatable = true,
+): Promise<Result> {
+	const reply = await connection.run(send, {isRepeatable});
+	try {
+		return parse(reply);
+	} catch (error) {
+		throw error instanceof WrongShape ? strangeAnswer(connection.endpoint) : error;
+	}
+}

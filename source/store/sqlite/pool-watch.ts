@@ -1,0 +1,95 @@
+/**
+Tells listeners what happened in the pool: by this process at once, by others within a fifth of a second.
+*/
+import {statSync} from 'node:fs';
+import type {StoreListener} from '../../core/ports.js';
+import {decodeEvent} from '../codec.js';
+import type {Database} from './database.js';
+import {databaseProblem} from './failures.js';
+import {readEvents, readSignal, type RecentEvents} from './events.js';
+import type {poolStatements} from './statements.js';
+import {Watch} from './watch.js';
+
+/** Somebody who was killed between the change and its signal, or who cannot signal, is noticed after this long. */
+const unsignalledMs = 5000;
+
+export type PoolWatch = {
+	readonly add: (listener: StoreListener) => Promise<() => void>;
+	/** Tells an event of this process, the last of so many. */
+	readonly tellOwn: (event: string, sequence: number) => void;
+	readonly stop: () => void;
+};
+
+export function createPoolWatch(database: Database<keyof typeof poolStatements>): PoolWatch {
+	const {path} = database;
+	let identity: string | undefined;
+	let sequence = 0;
+	let lastChange: {readonly atMs: number; readonly change: string} | undefined;
+
+	const fileNow = () => {
+		const status = statSync(path, {throwIfNoEntry: false, bigint: true});
+		if (status === undefined) {
+			throw databaseProblem(path, ['was removed', 'Make it anew: canhazgpu admin --store embedded']);
+		}
+
+		return {identity: `${status.dev}:${status.ino}`, change: `${status.mtimeNs}:${status.size}`};
+	};
+
+	const tellNew = ({sequence: newest, recent}: RecentEvents, missed: number): void => {
+		const news = missed > recent.length ? [''] : recent.slice(recent.length - missed);
+		sequence = newest;
+		for (const raw of news) {
+			const event = raw === '' ? undefined : decodeEvent(raw);
+			watch.tell((listener) => {
+				listener.changed(event);
+			});
+		}
+	};
+
+	const watch = new Watch({
+		path,
+		mark() {
+			const file = fileNow();
+			const nowMs = performance.now();
+			if (lastChange === undefined || nowMs - lastChange.atMs > unsignalledMs) {
+				lastChange = {atMs: nowMs, change: file.change};
+			}
+
+			return `${file.identity} ${lastChange.change} ${readSignal(path) ?? file.change}`;
+		},
+		async look(occasion) {
+			const file = fileNow();
+			const events = await database.read((statements) => readEvents(statements));
+			const missed = events.sequence - sequence;
+			const isOther = file.identity !== identity || missed < 0;
+			identity = file.identity;
+			if (occasion === 'change' && !isOther) {
+				tellNew(events, missed);
+				return;
+			}
+
+			sequence = events.sequence;
+			if (occasion === 'change') {
+				// Another pool, or an older state of this one: nothing that was heard of it counts.
+				watch.tell((listener) => listener.restored?.());
+			}
+		},
+	});
+	return {
+		add: async (listener) => watch.add(listener),
+		tellOwn(raw, ownSequence) {
+			// Else somebody else's come before it, and are told with it when the signal is seen.
+			if (ownSequence === sequence + 1) {
+				sequence = ownSequence;
+			}
+
+			const event = decodeEvent(raw);
+			watch.tell((listener) => {
+				listener.changed(event);
+			});
+		},
+		stop() {
+			watch.stop();
+		},
+	};
+}

@@ -1,0 +1,89 @@
+/** Who is at the other end of a connection, as far as it can be told: what one of them takes up is counted together. */
+import {readFileSync} from 'node:fs';
+
+/** The ends of a connection, as Node names them. */
+export type Connection = {
+	readonly remoteAddress?: string;
+	readonly remotePort?: number;
+	readonly localAddress?: string;
+	readonly localPort?: number;
+};
+
+/** `::ffff:10.0.0.1` is how a socket for both families names an address of the old one. */
+const plain = (address: string): string => address.toLowerCase().replace(/^::ffff:(?=\d+\.)/v, '');
+
+const isOfThisMachine = (remote: string, local: string): boolean =>
+	remote === '::1' || remote.startsWith('127.') || remote === local;
+
+/** The eight parts of an address of the new family, without leading zeros. */
+function partsOf(address: string): readonly string[] {
+	const [head = '', tail] = address.split('%', 1)[0]!.split('::', 2);
+	const first = head === '' ? [] : head.split(':');
+	const last = tail === undefined || tail === '' ? [] : tail.split(':');
+	return [...first, ...Array.from({length: Math.max(0, 8 - first.length - last.length)}, () => '0'), ...last];
+}
+
+/** Eight digits of four bytes as the kernel prints them on a machine that has the lowest byte first. */
+const asPrinted = (digits: string): string => digits.match(/../gv)!.toReversed().join('').toUpperCase();
+
+const hexOf = (address: string): string =>
+	(address.includes(':')
+		? partsOf(address).map((part) => part.padStart(4, '0'))
+		: address.split('.').map((byte) => Number(byte).toString(16).padStart(2, '0'))
+	)
+		.join('')
+		.replaceAll(/.{8}/gv, (digits) => asPrinted(digits));
+
+const mappedPrefix = '0000000000000000FFFF0000';
+
+const endHex = (address: string, port: number): string =>
+	`${hexOf(address)}:${port.toString(16).padStart(4, '0').toUpperCase()}`;
+
+/** Uids of the kernel's sockets, by both of their ends. */
+function socketOwners(read: (file: string) => string): ReadonlyMap<string, string> {
+	const owners = new Map<string, string>();
+	for (const file of ['/proc/net/tcp', '/proc/net/tcp6']) {
+		let table = '';
+		try {
+			table = read(file);
+		} catch {
+			// A machine without the new family has no such table.
+		}
+
+		for (const line of table.split('\n').slice(1)) {
+			// Number, local end, remote end, state, queues, timer, retransmits, uid.
+			const fields = line.trim().split(/\s+/v);
+			if (fields.length > 7) {
+				owners.set(`${fields[1]} ${fields[2]}`.replaceAll(mappedPrefix, ''), fields[7]!);
+			}
+		}
+	}
+
+	return owners;
+}
+
+/** A network of the new family gives each of its machines as many addresses as it likes, out of 64 bits. */
+const networkOf = (address: string): string =>
+	address.includes(':') ? `${partsOf(address).slice(0, 4).join(':')}::/64` : address;
+
+const readText = (file: string): string => readFileSync(file, 'utf8');
+
+/**
+Names who called on each connection: on this machine the account, else the address. Accounts share the addresses of their machine.
+
+@returns One name a connection, in order.
+*/
+export function callersOf(connections: readonly Connection[], read = readText): readonly string[] {
+	let owners: ReadonlyMap<string, string> | undefined;
+	return connections.map(({remoteAddress, remotePort = 0, localAddress, localPort = 0}) => {
+		const remote = plain(remoteAddress ?? '');
+		const local = plain(localAddress ?? '');
+		if (remote === '' || !isOfThisMachine(remote, local)) {
+			return networkOf(remote);
+		}
+
+		owners ??= socketOwners(read);
+		const uid = owners.get(`${endHex(remote, remotePort)} ${endHex(local, localPort)}`);
+		return uid === undefined ? remote : `uid ${uid}`;
+	});
+}

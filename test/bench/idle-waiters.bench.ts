@@ -1,0 +1,88 @@
+/**
+What a queue costs while nothing happens: `run`s that wait for GPUs which are reserved for hours, real processes. The share is of one processor,
+by the processor time that the kernel counts for them, so that other load on the machine changes little.
+*/
+import {spawn, type ChildProcess} from 'node:child_process';
+import {readFileSync} from 'node:fs';
+import path from 'node:path';
+import process from 'node:process';
+import type {Store} from '../../source/core/ports.js';
+import {createClock} from '../../source/host/clock.js';
+import {openRedisStore} from '../../source/store/redis/index.js';
+import {openSqliteStore} from '../../source/store/sqlite/index.js';
+import {createEmbeddedBox, createRedisBox, program, type Box} from '../_helpers/cli.js';
+import {startRedis} from '../_helpers/redis-server.js';
+import {report, tell} from './_measure.js';
+
+const waiterCount = Number(process.env['WAITERS'] ?? 200);
+const watchedSeconds = 60;
+const ticksPerSecond = 100;
+const clock = createClock();
+
+/** User and system time of a process in seconds, from fields 14 and 15 of /proc/PID/stat. */
+function processorSeconds(pid: number): number {
+	const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+	const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+	return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
+}
+
+async function share(
+	box: Box,
+	store: Store,
+	more: readonly number[] = [],
+): Promise<{percent: number; statusMs: number}> {
+	await box.run('reserve --gpus 2 --duration 8h');
+	const children: ChildProcess[] = [];
+	for (let index = 0; index < waiterCount; index++) {
+		children.push(
+			spawn(process.execPath, [program, 'run', '--', 'true'], {
+				cwd: box.home,
+				env: {...box.environment},
+				stdio: 'ignore',
+			}),
+		);
+		// Not all at once: that they start is not what is measured.
+		await clock.sleep(60);
+	}
+
+	while ((await store.read()).queue.length < waiterCount) {
+		await clock.sleep(500);
+	}
+
+	await clock.sleep(10_000);
+	const pids = [...children.map(({pid}) => pid!), ...more];
+	const total = () => pids.reduce((sum, pid) => sum + processorSeconds(pid), 0);
+	const before = total();
+	const began = performance.now();
+	await clock.sleep(watchedSeconds * 1000);
+	const percent = ((total() - before) / (performance.now() - began)) * 100_000;
+	const asked = performance.now();
+	await box.run('status');
+	const statusMs = performance.now() - asked;
+	for (const child of children) {
+		child.kill('SIGKILL');
+	}
+
+	return {percent, statusMs};
+}
+
+const embeddedBox = await createEmbeddedBox(2);
+const embeddedStore = await openSqliteStore({path: path.join(embeddedBox.poolDirectory, 'pool.sqlite'), create: false});
+const embedded = await share(embeddedBox, embeddedStore);
+report(`${waiterCount} idle waiters, embedded, share of one processor`, embedded.percent, {limit: 20, unit: '%'});
+tell(`status beside ${waiterCount} idle waiters, embedded`, embedded.statusMs, 'ms');
+await embeddedStore.close();
+embeddedBox.remove();
+
+const redis = await startRedis();
+const redisBox = await createRedisBox(redis.port, 2);
+const redisStore = await openRedisStore({host: redis.host, port: redis.port, db: 0, patient: false});
+const onRedis = await share(redisBox, redisStore, [redis.pid()]);
+report(`${waiterCount} idle waiters, Redis with its server, share of one processor`, onRedis.percent, {
+	limit: 20,
+	unit: '%',
+});
+tell(`status beside ${waiterCount} idle waiters, Redis`, onRedis.statusMs, 'ms');
+await redisStore.close();
+redisBox.remove();
+await redis.stop();

@@ -1,0 +1,215 @@
+/** Requests to a real Redis that come late, or are done and not answered: every verb does its work once, and says what it did. */
+import {afterAll, beforeAll, expect, onTestFinished, test} from 'vitest';
+import type {Snapshot} from '../../source/core/types.js';
+import type {Box} from '../_helpers/cli.js';
+import {eventually} from '../_helpers/eventually.js';
+import {freshRedisBox, holders, openStoreOf, peek, start} from '../_helpers/processes.js';
+import {startRedis, type RedisServer} from '../_helpers/redis-server.js';
+import {openRequestProxy, type CommitFate, type RequestProxy} from '../_helpers/request-proxy.js';
+
+let redis: RedisServer;
+
+beforeAll(async () => {
+	redis = await startRedis();
+});
+
+afterAll(async () => {
+	await redis.stop();
+});
+
+type Scene = {
+	readonly box: Box;
+	readonly proxy: RequestProxy;
+	/** Reaches the pool by the proxy. */
+	readonly byProxy: Readonly<Record<string, string>>;
+};
+
+async function setScene(gpuCount = 3): Promise<Scene> {
+	const box = await freshRedisBox(redis.port, gpuCount);
+	const proxy = await openRequestProxy(redis.port);
+	onTestFinished(async () => proxy.close());
+	return {box, proxy, byProxy: {CANHAZGPU_REDIS_PORT: String(proxy.port)}};
+}
+
+/** How often each kind of thing happened, by the trail. */
+async function told({box}: Scene): Promise<Readonly<Record<string, number>>> {
+	const store = await openStoreOf(box);
+	const counts: Record<string, number> = {};
+	for (const {kind} of await store.audit()) {
+		counts[kind] = (counts[kind] ?? 0) + 1;
+	}
+
+	return counts;
+}
+
+/** Leaves an entry in the queue that waits for all GPUs, and returns its id. */
+async function waitInLine({box}: Scene): Promise<string> {
+	const waiter = start(box, 'run --gpus 3 -- true');
+	await waiter.says(/1 of 1 in line/v);
+	const {queue} = await peek(box);
+	return queue[0]!.id;
+}
+
+type Verb = {
+	readonly name: string;
+	readonly arrange?: (scene: Scene) => Promise<string | undefined>;
+	readonly words: string;
+	readonly stdout: RegExp;
+	/** What the trail says of the verb: this kind, once. */
+	readonly kind: string;
+	readonly holders: string;
+	readonly check?: (snapshot: Snapshot) => void;
+};
+
+const hold = async ({box}: Scene): Promise<undefined> => {
+	await box.run('reserve --gpus 1 --duration 1h');
+	return undefined;
+};
+
+const verbs: readonly Verb[] = [
+	{
+		name: 'reserve',
+		words: 'reserve --gpus 1 --duration 1h',
+		stdout: /^Reserved 1 GPU\(s\): \[0\]/v,
+		kind: 'granted',
+		holders: '0:MANUAL 1:- 2:-',
+	},
+	{
+		name: 'run',
+		words: 'run --gpus 1 -- printenv CUDA_VISIBLE_DEVICES',
+		stdout: /^0\n$/v,
+		kind: 'granted',
+		holders: '0:- 1:- 2:-',
+	},
+	{
+		name: 'extend',
+		arrange: hold,
+		words: 'extend --duration 2h',
+		stdout: /^Extended 1 GPU\(s\): \[0\]\nGPU 0 expires in (?:2h 59m|3h 0m)/v,
+		kind: 'extended',
+		holders: '0:MANUAL 1:- 2:-',
+		check({gpus, now}) {
+			const [gpu] = gpus;
+			const left = gpu?.kind === 'leased' ? gpu.lease.expiryTime! - now : 0;
+			expect(left).toBeGreaterThan(2.9 * 3600);
+			expect(left).toBeLessThan(3.01 * 3600);
+		},
+	},
+	{
+		name: 'release',
+		arrange: hold,
+		words: 'release',
+		stdout: /^Released 1 GPU\(s\): \[0\]\n$/v,
+		kind: 'released',
+		holders: '0:- 1:- 2:-',
+	},
+	{
+		name: 'queue --leave',
+		async arrange(scene) {
+			await hold(scene);
+			return waitInLine(scene);
+		},
+		words: 'queue --leave',
+		stdout: /^Left the queue/v,
+		kind: 'left',
+		holders: '0:MANUAL 1:- 2:-',
+		check({queue}) {
+			expect(queue).toEqual([]);
+		},
+	},
+	{
+		name: 'admin --drain',
+		words: 'admin --drain 2 --reason fan',
+		stdout: /^Took 1 GPU\(s\) out of service: \[2\]/v,
+		kind: 'drained',
+		holders: '0:- 1:- 2:-',
+		check({drains}) {
+			expect(drains.keys().toArray()).toEqual([2]);
+		},
+	},
+	{
+		name: 'admin --undrain',
+		async arrange({box}) {
+			await box.run('admin --drain 2');
+			return undefined;
+		},
+		words: 'admin --undrain 2',
+		stdout: /2/v,
+		kind: 'undrained',
+		holders: '0:- 1:- 2:-',
+		check({drains}) {
+			expect(drains.size).toBe(0);
+		},
+	},
+];
+
+const fates: readonly CommitFate[] = [
+	'arrives before the next',
+	'arrives after the next',
+	'is done and cut off',
+	'never arrives',
+];
+
+test.each(verbs.flatMap((verb) => fates.map((fate) => ({...verb, fate}))))(
+	'$name is done once and says so when its first request $fate',
+	async ({arrange, words, stdout, kind, fate, check, ...verb}) => {
+		const scene = await setScene();
+		const {box, proxy, byProxy} = scene;
+		const operand = await arrange?.(scene);
+		const before = await told(scene);
+		proxy.meet([fate]);
+		const ran = await box.run([...words.split(' '), ...(operand === undefined ? [] : [operand])], byProxy);
+		expect(proxy.commits()).toBeGreaterThan(0);
+		await proxy.deliver();
+		expect(ran.exitCode).toBe(0);
+		expect(ran.stdout).toMatch(stdout);
+		expect((await told(scene))[kind]).toBe((before[kind] ?? 0) + 1);
+		expect(await holders(box)).toBe(verb.holders);
+		check?.(await peek(box));
+	},
+);
+
+test.each(fates)('a place in line is taken once when its first request %s, and served', async (fate) => {
+	const scene = await setScene(1);
+	const {box, proxy, byProxy} = scene;
+	await box.run('reserve --gpus 1 --duration 1h');
+	proxy.meet([fate]);
+	const waiter = start(box, 'run --gpus 1 -- printenv CUDA_VISIBLE_DEVICES', byProxy);
+	await waiter.says(/1 of 1 in line/v);
+	await eventually(async () => (await peek(box)).queue.length === 1);
+	await proxy.deliver();
+	await box.run('release');
+	expect(await waiter.ended).toMatchObject({exitCode: 0, stdout: '0\n'});
+	expect(waiter.stderr()).not.toContain('busy');
+	expect(await told(scene)).toMatchObject({joined: 1, granted: 2});
+	expect((await peek(box)).queue).toEqual([]);
+});
+
+test.each(['reserve', 'extend'])(
+	'%s is done once when the answer comes after the client gave up on it',
+	async (name) => {
+		const {words, stdout, arrange, kind} = verbs.find((verb) => verb.name === name)!;
+		const scene = await setScene();
+		await arrange?.(scene);
+		const before = await told(scene);
+		scene.proxy.meet(['is done and not answered']);
+		const ran = await scene.box.run(words, scene.byProxy);
+		expect(ran.exitCode).toBe(0);
+		expect(ran.stdout).toMatch(stdout);
+		expect((await told(scene))[kind]).toBe((before[kind] ?? 0) + 1);
+	},
+);
+
+test('a verb that cannot ask any more says that it may have been done, and that is so', async () => {
+	const {box, proxy, byProxy} = await setScene();
+	proxy.meet(['arrives when told']);
+	const verb = start(box, 'reserve --gpus 1 --duration 1h', byProxy);
+	await eventually(() => proxy.commits() === 1);
+	await proxy.shut();
+	const ended = await verb.ended;
+	expect(ended).toMatchObject({exitCode: 4, stdout: ''});
+	expect(ended.stderr).toContain('It may have been done, or be done yet: see canhazgpu status before you try again.');
+	expect(await holders(box)).toBe('0:- 1:- 2:-');
+	await proxy.deliver();
+	expect(await holders(box)).toBe('0:MANUAL 1:- 2:-');
+});

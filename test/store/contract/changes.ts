@@ -1,0 +1,43 @@
+import {describe, expect, test} from 'vitest';
+import {withdrawn} from '../../../source/core/plan.js';
+import type {Subject} from '../contract.js';
+import {audit, leaseWrite, plan, poolWrite, write} from '../samples.js';
+
+export function changeContract({store, harness}: Subject): void {
+	describe('the attempts of a change', () => {
+		const attempt = (number: number, index: number, id = 'change-1') =>
+			plan({writes: [leaseWrite(index)], audit: [audit()], change: {id, attempt: number}});
+
+		test('are carried out at most once, whichever comes first, and every connection tells which', async () => {
+			await write(store(), poolWrite(4));
+			const other = await harness().open();
+			expect((await store().read({change: 'change-1'})).attemptDone).toBeUndefined();
+			expect(await other.commit(attempt(2, 1))).toBe('done');
+			expect(await store().commit(attempt(1, 0))).toBe('conflict');
+			expect(await store().commit(attempt(2, 1))).toBe('conflict');
+			const snapshot = await store().read({change: 'change-1'});
+			expect(snapshot.attemptDone).toBe(2);
+			expect(snapshot.gpus.map(({kind}) => kind)).toEqual(['free', 'leased', 'free', 'free']);
+			expect(await store().audit()).toHaveLength(1);
+		});
+
+		test('are not carried out after the change was withdrawn, which writes nothing', async () => {
+			await write(store(), poolWrite(4));
+			expect(await store().commit(plan({change: {id: 'change-1', attempt: withdrawn}}))).toBe('done');
+			expect(await store().commit(attempt(1, 0))).toBe('conflict');
+			const snapshot = await store().read({change: 'change-1'});
+			expect(snapshot.attemptDone).toBe(withdrawn);
+			expect(snapshot.gpus.every(({kind}) => kind === 'free')).toBe(true);
+		});
+
+		test('count only when their plan was carried out, and say nothing of another change', async () => {
+			await write(store(), poolWrite(4));
+			const late = {...attempt(1, 0), expect: [{kind: 'pool', gpuCount: 5} as const]};
+			expect(await store().commit(late)).toBe('conflict');
+			expect((await store().read({change: 'change-1'})).attemptDone).toBeUndefined();
+			expect(await store().commit(attempt(1, 0))).toBe('done');
+			expect(await store().commit(attempt(1, 1, 'change-2'))).toBe('done');
+			expect((await store().read()).attemptDone).toBeUndefined();
+		});
+	});
+}

@@ -1,0 +1,75 @@
+import {describe, expect, test} from 'vitest';
+import {emptyPlan, type Write} from '../../../source/core/plan.js';
+import type {Subject} from '../contract.js';
+import {audit, entry, join, lineOf, plan, poolWrite, start, stateOf, write} from '../samples.js';
+
+export function revisionContract({store, harness}: Subject): void {
+	describe('the revision', () => {
+		test('is 0 in a store that was never written to, and grows by one with each commit that was done', async () => {
+			expect((await store().read()).revision).toMatchObject({count: 0, base: 0, since: undefined, raw: undefined});
+			await write(store(), poolWrite(2), join('a'));
+			await store().commit({...emptyPlan, audit: [audit()]});
+			const {revision} = await store().read();
+			expect(revision).toMatchObject({count: 2, base: 0});
+			expect(await write(store(), join('a'))).toBe('conflict');
+			expect((await store().read()).revision).toEqual(revision);
+			await write(await harness().open(), join('b'));
+			const after = await store().read();
+			expect(after.revision).toMatchObject({count: 3, base: 0, run: revision.run, since: revision.since});
+			expect(Math.abs(after.now - after.revision.since!)).toBeLessThan(60);
+		});
+
+		test('is compared byte for byte', async () => {
+			expect(await store().commit(plan({expect: [{kind: 'revision', raw: '1'}], writes: [poolWrite(1)]}))).toBe(
+				'conflict',
+			);
+			const first = plan({expect: [{kind: 'revision', raw: undefined}], writes: [poolWrite(1)]});
+			expect(await store().commit(first)).toBe('done');
+			expect(await store().commit(first)).toBe('conflict');
+			const {raw} = (await store().read()).revision;
+			expect(await store().commit(plan({expect: [{kind: 'revision', raw}], writes: [join('a')]}))).toBe('done');
+			expect(lineOf(await store().read())).toEqual(['a']);
+		});
+
+		test('goes on from what was restored, and never back', async () => {
+			await write(store(), poolWrite(1));
+			await write(store(), {kind: 'restored', count: 100});
+			expect((await store().read()).revision).toMatchObject({count: 101, base: 100});
+			await write(store(), join('a'));
+			expect((await store().read()).revision).toMatchObject({count: 102, base: 100});
+			await write(store(), {kind: 'restored', count: 7});
+			expect((await store().read()).revision).toMatchObject({count: 103, base: 7});
+		});
+	});
+
+	describe('a place that was lost', () => {
+		const again = (id: string, at: number): Write => ({kind: 'join', entry: entry(id), at});
+
+		test('is taken again in front of those who came later', async () => {
+			const {now} = await store().read();
+			for (const id of ['a', 'b', 'c']) {
+				await write(store(), join(id));
+			}
+
+			await write(store(), {kind: 'leave', id: 'a'}, {kind: 'leave', id: 'b'});
+			expect(await write(store(), again('b', now - 1))).toBe('done');
+			expect(await write(store(), again('a', now - 2))).toBe('done');
+			await write(store(), join('d'));
+			expect(lineOf(await store().read())).toEqual(['a', 'b', 'c', 'd']);
+		});
+
+		test('comes after that of whoever has the very same time, and several are taken in one commit', async () => {
+			const {now} = await store().read();
+			await write(store(), again('x', now - 5), again('b', now - 5), again('a', now - 5), again('first', now - 6));
+			await write(store(), again('y', now - 5));
+			expect(lineOf(await store().read())).toEqual(['first', 'x', 'b', 'a', 'y']);
+		});
+
+		test('is refused to whoever stands in the line', async () => {
+			await write(store(), join('a'), join('b'));
+			const before = stateOf(await store().read());
+			expect(await write(store(), again('b', start))).toBe('conflict');
+			expect(stateOf(await store().read())).toEqual(before);
+		});
+	});
+}

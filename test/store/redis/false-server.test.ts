@@ -1,0 +1,92 @@
+/** What answers on the port speaks Redis's language and says nothing that Redis would. */
+import fc from 'fast-check';
+import {expect, onTestFinished, test} from 'vitest';
+import type {Store} from '../../../source/core/ports.js';
+import {CanhazgpuError} from '../../../source/errors.js';
+import {openRedisStore} from '../../../source/store/redis/index.js';
+import {createBox} from '../../_helpers/cli.js';
+import {startFakeRedis} from '../../_helpers/fake-redis.js';
+
+const operations: ReadonlyArray<readonly [name: string, work: (store: Store) => Promise<unknown>]> = [
+	['read', async (store) => store.read({user: 'x'})],
+	[
+		'commit',
+		async (store) => store.commit({expect: [], writes: [], usage: [], audit: [], event: undefined, grants: false}),
+	],
+	['audit', async (store) => store.audit({newest: 5})],
+	['history', async (store) => Array.fromAsync(store.history(0, 10))],
+	['inspect', async (store) => store.inspect?.()],
+	['latest', async (store) => store.scans.latest()],
+	['claim', async (store) => store.scans.claim({owner: 'x', intervalMs: 1000}, 1)],
+	['takeOverHistory', async (store) => store.takeOverHistory?.()],
+];
+
+const bulk = (text: string): string => `$${text.length}\r\n${text}\r\n`;
+
+const {answer} = fc.letrec<{answer: string; list: string}>((tie) => ({
+	answer: fc.oneof(
+		{depthSize: 'small', withCrossShrink: true},
+		fc.constantFrom('+x\r\n', '+OK\r\n', '$-1\r\n', '*-1\r\n', '*0\r\n', ':0\r\n', ':7\r\n', ':-1\r\n'),
+		fc.string({unit: fc.constantFrom('0', '7', '-', 'a', 'v', 't', '{', '"'), maxLength: 5}).map((text) => bulk(text)),
+		fc.constantFrom(bulk('1-1'), bulk('v1'), bulk('tlist'), bulk('done')),
+		tie('list'),
+	),
+	list: fc.array(tie('answer'), {maxLength: 14}).map((items) => `*${items.length}\r\n${items.join('')}`),
+}));
+
+test('every answer is understood or refused in words, and nothing waits for ever', async () => {
+	let said = '';
+	const redis = await startFakeRedis(() => said);
+	await fc.assert(
+		fc.asyncProperty(answer, fc.constantFrom(...operations), async (given, [, work]) => {
+			said = given;
+			let store: Store | undefined;
+			try {
+				store = await openRedisStore({host: '127.0.0.1', port: redis.port, db: 0, patient: false});
+				// A cursor that leads nowhere but on, and a history that never ends, are no form of an answer.
+				await Promise.race([
+					work(store),
+					new Promise((resolve) => {
+						setTimeout(resolve, 300);
+					}),
+				]);
+			} catch (error) {
+				expect(error).toBeInstanceOf(CanhazgpuError);
+				expect((error as CanhazgpuError).exitCode).toBe(4);
+			} finally {
+				await store?.close();
+			}
+		}),
+		{
+			numRuns: 250,
+			examples: operations.flatMap((operation) =>
+				['+x\r\n', '$-1\r\n', '*0\r\n', ':7\r\n', '*1\r\n$-1\r\n'].map((given): [string, typeof operation] => [
+					given,
+					operation,
+				]),
+			),
+		},
+	);
+}, 120_000);
+
+test.each([
+	'+x\r\n',
+	'$-1\r\n',
+	'*-1\r\n',
+	':7\r\n',
+	'*1\r\n$-1\r\n',
+	`*13\r\n${':1\r\n'.repeat(13)}`,
+	'SSH-2.0-OpenSSH\r\n',
+])('%j: the verbs end with exit code 4 and no stack', async (given) => {
+	const redis = await startFakeRedis(() => given);
+	const box = createBox({CANHAZGPU_REDIS_HOST: '127.0.0.1', CANHAZGPU_REDIS_PORT: String(redis.port)});
+	onTestFinished(box.remove);
+	for (const verb of ['status', 'release', 'reserve --nonblock']) {
+		const {exitCode, stdout, stderr} = await box.run(verb);
+		expect({verb, exitCode, stdout}).toEqual({verb, exitCode: 4, stdout: ''});
+		expect(stderr).toMatch(
+			/^Error: (?:Cannot reach )?Redis at 127\.0\.0\.1:\d+(?: gives an answer that makes no sense|: what answers there is not Redis)\n/v,
+		);
+		expect(stderr).not.toMatch(/\n *at |bug/v);
+	}
+});

@@ -1,0 +1,477 @@
+/** Text of other people in every field of every record: whatever this server sends is harmless on a terminal and on its page. */
+import {once} from 'node:events';
+import {request, type IncomingMessage} from 'node:http';
+import fc from 'fast-check';
+import {expect, onTestFinished, test} from 'vitest';
+import type {Store, StoreListener} from '../../source/core/ports.js';
+import type {
+	AuditEntry,
+	Drain,
+	GpuProcess,
+	GpuReading,
+	Lease,
+	Observation,
+	QueueEntry,
+	Snapshot,
+	UsageRecord,
+} from '../../source/core/types.js';
+import {reportBy} from '../../source/commands/report.js';
+import {CanhazgpuError} from '../../source/errors.js';
+import {reportJson} from '../../source/format/report.js';
+import {createRemoteHosts} from '../../source/web/hosts.js';
+import {createMetrics} from '../../source/web/metrics.js';
+import {startPicture} from '../../source/web/picture.js';
+import {createReports} from '../../source/web/reports.js';
+import {createRoutes} from '../../source/web/routes.js';
+import {startServer} from '../../source/web/server.js';
+import {createStreams} from '../../source/web/stream.js';
+import {createUseHistory} from '../../source/web/use-history.js';
+import {eventually} from '../_helpers/eventually.js';
+import {createLiveWorld} from '../_helpers/live-world.js';
+import {ask} from './_server.js';
+
+/** All fields of a type, so that one which is added later is missed by the compiler. */
+type Whole<Type> = {readonly [Key in keyof Required<Type>]: Type[Key]};
+
+const acting = [
+	'\u{1B}[2J',
+	'\u{1B}]0;title\u{7}',
+	'\u{9B}31m',
+	'\u{9D}0;x\u{9C}',
+	'\u{202E}',
+	'\u{2066}',
+	'\u{200B}',
+	'\u{E0041}',
+	'\u{2028}',
+	'\r\n',
+	'\n\ndata: {}\n\n',
+	'\u{0}',
+	'\u{D800}',
+	'\u{FEFF}',
+	'<img src=x onerror=alert(1)>',
+	'"\\',
+];
+
+const hostile = fc
+	.array(fc.oneof(fc.string({unit: 'binary', maxLength: 4}), fc.constantFrom(...acting)), {minLength: 1, maxLength: 4})
+	.map((parts) => parts.join('seen'));
+
+/** Everything that a store and a GPU tool may say. `word` names a field, and gives it a text. */
+function hostileWorld(word: (field: string) => string, now: number, revision: Snapshot['revision']) {
+	const lease = (type: Lease['type'], partialQueueId?: string): Whole<Lease> => ({
+		user: word('label'),
+		actualUser: word('owner'),
+		type,
+		startTime: now - 100,
+		lastHeartbeat: now,
+		expiryTime: type === 'manual' ? now + 1000 : undefined,
+		remindedOf: undefined,
+		endsBy: now + 2000,
+		note: word('note'),
+		model: word('model'),
+		partialQueueId,
+		leaseId: word('lease id'),
+		machine: word('machine'),
+		bootId: word('boot id'),
+		holder: {pid: 1},
+		job: undefined,
+		silence: {clock: word('clock'), seconds: 1, since: now},
+		unknownFields: {[word('field')]: word('value')},
+	});
+	const entry: Whole<QueueEntry> = {
+		id: word('entry id'),
+		user: word('entry label'),
+		actualUser: word('entry owner'),
+		requestedCount: 2,
+		requestedIds: [],
+		allocatedGpus: [],
+		reservationType: 'manual',
+		expirySeconds: 60,
+		timeLimitSeconds: undefined,
+		note: word('entry note'),
+		enqueueTime: now - 10,
+		lastHeartbeat: now,
+		waitTimeout: now + 100,
+		force: undefined,
+		unavailable: [{gpu: 0, kind: 'broken', detail: word('outage'), since: now - 5}],
+		machine: word('machine'),
+		bootId: word('boot id'),
+		holder: undefined,
+		silence: {clock: word('clock'), seconds: 1, since: now},
+		unknownFields: undefined,
+	};
+	const drain: Whole<Drain> = {reason: word('drain reason'), by: word('drained by'), since: now - 5};
+	const usage: Whole<UsageRecord> = {
+		user: word('user of the past'),
+		actualUser: word('owner of the past'),
+		gpuId: 0,
+		startTime: now - 500,
+		endTime: now - 400,
+		durationSeconds: 100,
+		reservationType: 'run',
+		leaseId: word('lease of the past'),
+		note: word('note of the past'),
+		model: word('model of the past'),
+		endReason: 'exited',
+	};
+	const event: Whole<AuditEntry> = {
+		id: '1-0',
+		time: now - 20,
+		kind: 'drained',
+		account: word('event account'),
+		label: word('event label'),
+		owner: word('event owner'),
+		host: word('event host'),
+		gpus: [0],
+		count: 1,
+		provider: word('event provider'),
+		before: {
+			count: 1,
+			provider: word('provider before'),
+			location: word('location before'),
+			reason: word('reason before'),
+		},
+		leaseId: word('event lease'),
+		entryId: word('event entry'),
+		forced: true,
+		until: now + 5,
+		reason: word('event reason'),
+		note: word('event note'),
+	};
+	const process: Whole<GpuProcess> = {
+		pid: 4711,
+		user: word('process user'),
+		name: word('process name'),
+		commandLine: word('command line'),
+		memoryUsedMiB: 5000,
+		utilizationPercent: 3,
+		kind: 'compute',
+		startTime: now - 50,
+		startTicks: 5,
+		parentPid: 1,
+		cpuPercent: 1,
+		hostMemoryMiB: 1,
+		containerId: word('container'),
+		ancestors: [word('ancestor')],
+	};
+	const reading = (index: number): GpuReading => ({
+		index,
+		uuid: word('uuid'),
+		pciBusId: word('bus id'),
+		name: word('gpu model'),
+		memoryUsedMiB: 5000,
+		memoryTotalMiB: 80_000,
+		utilizationPercent: 50,
+		throttleReasons: [word('throttled by')],
+		isMigEnabled: true,
+		migInstances: [{profile: word('profile'), uuid: word('uuid of a part')}],
+		computeMode: word('compute mode'),
+		computeCapability: word('capability'),
+		processes: [process],
+		health: [{kind: 'xid', words: word('health')}],
+		failure: index === 3 ? word('failure') : undefined,
+		unknown: {temperatureCelsius: word('why unknown')},
+	});
+	const snapshot: Snapshot = {
+		now,
+		revision,
+		storeUptimeSeconds: 5,
+		pool: {gpuCount: 5, provider: 'fake'},
+		gpus: [
+			{kind: 'leased', index: 0, raw: '', lease: lease('manual')},
+			{kind: 'leased', index: 1, raw: '', lease: lease('run', entry.id)},
+			{kind: 'garbage', index: 2, raw: word('raw'), problem: word('problem')},
+			{kind: 'free', index: 3, raw: undefined},
+			{kind: 'free', index: 4, raw: undefined},
+		],
+		queue: [
+			{kind: 'entry', id: entry.id, raw: '', entry},
+			{kind: 'garbage', id: word('garbage id'), raw: undefined, problem: word('entry problem')},
+		],
+		drains: new Map([[4, drain]]),
+		drainProblem: word('drain problem'),
+		notices: [],
+		stored: {drains: undefined, notices: undefined},
+		lastUsed: new Map(),
+	};
+	const observation: Observation = {
+		provider: 'fake',
+		takenAtMs: 0,
+		simulated: false,
+		driverVersion: word('driver'),
+		gpus: Array.from({length: 5}, (_, index) => reading(index)),
+		warnings: [word('warning')],
+	};
+	return {snapshot, observation, events: [event], usage: [usage]};
+}
+
+/** A dashboard of that world, and what can be asked of it. */
+async function serve(word: (field: string) => string) {
+	const live = await createLiveWorld(5);
+	const {snapshot, observation, events, usage} = hostileWorld(
+		word,
+		Math.floor(Date.now() / 1000),
+		(await live.store.read()).revision,
+	);
+	let failure: CanhazgpuError | undefined;
+	const listeners = new Set<StoreListener>();
+	const answer = <Value>(value: Value): Value => {
+		if (failure !== undefined) {
+			throw failure;
+		}
+
+		return value;
+	};
+
+	const store: Store = {
+		...live.store,
+		location: word('location'),
+		read: async () => answer(snapshot),
+		commit: async () => answer('done'),
+		async subscribe(listener) {
+			listeners.add(listener);
+			return async () => undefined;
+		},
+		audit: async () => answer(events),
+		history: () =>
+			Object.assign(
+				(async function* () {
+					yield* answer(usage);
+				})(),
+				{
+					async *pages() {
+						yield answer(usage);
+					},
+				},
+			),
+	};
+	let seen = observation;
+	const world = {
+		...live,
+		store,
+		gpus: {...live.gpus, observe: async () => ({...seen, takenAtMs: live.clock.monotonicMs()})},
+	};
+	const broken: unknown[] = [];
+	const noteBug = (error: unknown): void => {
+		broken.push(error);
+	};
+
+	const picture = startPicture(world, noteBug);
+	const hosts = createRemoteHosts({
+		names: ['good', 'bad'],
+		async ask(name) {
+			if (name === 'bad') {
+				throw new CanhazgpuError('failed', word('error of a host'));
+			}
+
+			const row = Object.fromEntries(
+				['user', 'note', 'type', 'details', 'validation', 'process_info', 'error', 'lease_id', 'uuid', 'gpu_model'].map(
+					(key) => [key, word(`remote ${key}`)],
+				),
+			);
+			return [{...row, gpu_id: 0, status: word('remote status'), health: [word('remote health')]}];
+		},
+		clock: world.clock,
+		roundMs: 1000,
+		broken: noteBug,
+	});
+	const streams = createStreams({
+		picture,
+		hosts,
+		about: {
+			host: word('host'),
+			version: word('version'),
+			location: store.location,
+			privateLabel: word('private label'),
+			isDemo: false,
+			hosts: [word('host'), ...hosts.names],
+		},
+		monotonicMs: world.clock.monotonicMs,
+	});
+	const routes = createRoutes({
+		names: new Set(['localhost']),
+		hostname: 'box',
+		picture,
+		streams,
+		reports: createReports(
+			async (days, by) => reportJson(await reportBy(world, {days, by}), days),
+			world.clock.monotonicMs,
+		),
+		hosts,
+		metrics: createMetrics(picture, streams.count),
+		use: createUseHistory(),
+		broken: noteBug,
+	});
+	const server = await startServer({host: '127.0.0.1', port: 0}, Promise.resolve(routes));
+	await eventually(() => picture.current().rows.length === 5 && picture.current().events.length > 0);
+	return {
+		port: server.port,
+		broken,
+		paths: [
+			...new Set(
+				routes.routes
+					.filter(({method, path}) => method === 'GET' && /^\/(?:api|metrics|healthz)/v.test(path))
+					.map(({path}) => path),
+			),
+		],
+		fail(message: string) {
+			failure = new CanhazgpuError('store-unreachable', message, {hint: message});
+			seen = {...observation, gpus: [], failure: {message, hint: message}};
+			for (const listener of listeners) {
+				listener.lost?.(message);
+			}
+		},
+		async close() {
+			streams.close();
+			hosts.stop();
+			picture.stop();
+			await server.close();
+		},
+	};
+}
+
+/** What a new listener of the event stream is sent at once: the picture and the hosts, each of which has to arrive. */
+async function firstMessages(port: number): Promise<string> {
+	const sent = request({
+		host: '127.0.0.1',
+		port,
+		path: '/api/events?hosts',
+		headers: {host: 'localhost'},
+		agent: false,
+	}).end();
+	const [response] = (await once(sent, 'response')) as [IncomingMessage];
+	let body = '';
+	response.setEncoding('utf8').on('data', (data: string) => {
+		body += data;
+	});
+	response.on('error', () => undefined);
+	await eventually(
+		() => /event: hosts\n.*"name":"good","age_ms"/v.test(body) || body.split('event: hosts\n').length > 2,
+	);
+	sent.destroy();
+	return body;
+}
+
+/** Nothing of this may reach a terminal raw; the joiner U+200D may, within emoji. */
+const raw = /[[\p{Control}\p{Format}\p{Line_Separator}\p{Paragraph_Separator}\p{Surrogate}]--[\n\u{200D}]]/v;
+
+const checkHarmless = (path: string, body: string): void => {
+	expect([path, raw.exec(body)]).toEqual([path, null]);
+};
+
+/** Every text of a JSON value, which the page shows as it is. */
+function textsOf(value: unknown): readonly string[] {
+	if (typeof value === 'string') {
+		return [value];
+	}
+
+	return typeof value === 'object' && value !== null
+		? Object.entries(value).flatMap(([key, inner]) => [key, ...textsOf(inner)])
+		: [];
+}
+
+const checkJson = (path: string, json: string): void => {
+	expect([path, json.includes('\n')]).toEqual([path, false]);
+	checkHarmless(path, json);
+	for (const text of textsOf(JSON.parse(json))) {
+		checkHarmless(path, text);
+		expect(text).not.toContain('\n');
+	}
+};
+
+const dataOf = (stream: string): readonly string[] =>
+	stream
+		.split('\n')
+		.filter((line) => line.startsWith('data: '))
+		.map((line) => line.slice(6));
+
+async function checkEverything({
+	port,
+	paths,
+}: Pick<Awaited<ReturnType<typeof serve>>, 'port' | 'paths'>): Promise<string> {
+	let all = '';
+	for (const path of paths.filter((each) => each !== '/api/events')) {
+		const variants =
+			path === '/api/report' ? ['user', 'gpu', 'day', 'model', '%E2%80%AEx'].map((by) => `${path}?by=${by}`) : [path];
+		for (const asked of variants) {
+			const {body, headers} = await ask(port, asked, {headers: {host: 'localhost'}});
+			checkHarmless(asked, body);
+			if (headers['content-type']?.includes('json') === true) {
+				checkJson(asked, body);
+			}
+
+			all += body;
+		}
+	}
+
+	const stream = await firstMessages(port);
+	checkHarmless('/api/events', stream);
+	const data = dataOf(stream);
+	expect(data.length).toBeGreaterThan(1);
+	for (const line of data) {
+		checkJson('/api/events', line);
+	}
+
+	return all + stream;
+}
+
+test('hostile text in every field of every record leaves nothing that acts in any answer', async () => {
+	await fc.assert(
+		fc.asyncProperty(fc.array(hostile, {minLength: 3, maxLength: 8}), async (texts) => {
+			let place = 0;
+			const served = await serve(() => texts[place++ % texts.length]!);
+			try {
+				expect(served.paths).toContain('/api/status');
+				expect(served.paths.length).toBeGreaterThan(7);
+				await checkEverything(served);
+				served.fail(texts.join(''));
+				expect(await checkEverything(served)).toContain('"store":{"live":false,"reason":');
+				expect(served.broken).toEqual([]);
+			} finally {
+				await served.close();
+			}
+		}),
+		{numRuns: 5, examples: [[acting]]},
+	);
+});
+
+test('the fields do arrive, made harmless', async () => {
+	const served = await serve((field) => `\u{202E}the ${field}\u{9B}31m`);
+	onTestFinished(served.close);
+	const all = await checkEverything(served);
+	for (const field of [
+		'label',
+		'owner',
+		'note',
+		'lease id',
+		'entry id',
+		'entry label',
+		'entry owner',
+		'entry note',
+		'drain reason',
+		'drained by',
+		'user of the past',
+		'model of the past',
+		'event account',
+		'event reason',
+		'event note',
+		'process user',
+		'process name',
+		'command line',
+		'container',
+		'uuid',
+		'gpu model',
+		'throttled by',
+		'driver',
+		'warning',
+		'problem',
+		'location',
+		'private label',
+		'error of a host',
+		'remote user',
+		'remote note',
+		'remote lease_id',
+	]) {
+		expect(all).toContain(`the ${field}`);
+	}
+});
