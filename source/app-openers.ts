@@ -56,7 +56,11 @@ export async function openRedis({config, places}: Context, isPatient: boolean, r
 
 /** The pool in this directory; it is made for an audience, if one is given. */
 export async function openEmbedded({places}: Context, directory: string, newFor?: Audience): Promise<Store> {
-	const {openSqliteStore} = await import('./store/sqlite/index.js');
+	const [{openSqliteStore}, {deferTerminalStop}] = await Promise.all([
+		import('./store/sqlite/index.js'),
+		import('./host/terminal-stop.js'),
+	]);
+	deferTerminalStop();
 	return openSqliteStore({path: places.databaseIn(directory), create: newFor !== undefined, ...newFor});
 }
 

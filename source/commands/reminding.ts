@@ -7,7 +7,7 @@ import {createBackground} from './background.js';
 
 const firstLookMs = 1000;
 /** A reservation that was made or moved meanwhile is noticed this late, at most. */
-const longestWaitMs = 30_000;
+const longestWaitMs = 60_000;
 /** Who is done waits no longer for what hangs than this. */
 const graceMs = 1000;
 

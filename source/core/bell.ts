@@ -5,8 +5,8 @@ export type Bell = {
 	readonly ring: () => void;
 	/** Rings when the time is over, unless aborted. Asked again meanwhile it keeps to the first time. */
 	readonly ringAfter: (clock: Clock, milliseconds: number, signal: AbortSignal) => Promise<void>;
-	/** Returns when it rings, when the time is over, or when the signal is aborted. */
-	readonly wait: (clock: Clock, milliseconds: number, signal: AbortSignal) => Promise<void>;
+	/** Returns when it rings, when the time is over, or when the signal is aborted; true: it rang. */
+	readonly wait: (clock: Clock, milliseconds: number, signal: AbortSignal) => Promise<boolean>;
 };
 
 /** A wait that can be cut short. A ring while nobody waits is kept, so that none is lost between a look and the wait after it. */
@@ -52,7 +52,9 @@ export function createBell(): Bell {
 				}
 			}
 
+			const rang = hasRung;
 			hasRung = false;
+			return rang;
 		},
 	};
 }

@@ -80,14 +80,40 @@ export const withHeartbeat = <Held extends Lease | QueueEntry>(held: Held, now: 
 	silence: undefined,
 });
 
+/** In a longer line a waiter judges so many of the first, and on average as many of the others. */
+const judgedCount = 8;
+
+/**
+Which entries one of many waiters judges at one of its reads: those it could be let past, those that hold GPUs, and some of the others by chance. Each
+judgement is a look at a process, so 200 waiters who all judged all of the line would do nothing else.
+
+@param random - Answers a number in [0, 1).
+*/
+export function judgedByWaiter({queue, gpus}: Snapshot, random: () => number): (record: QueueRecord) => boolean {
+	const holding = new Set(gpus.map((record) => (isLeased(record) ? record.lease.partialQueueId : undefined)));
+	const judged = new Set(
+		queue.filter(
+			({id}, place) => place < judgedCount || holding.has(id) || random() < judgedCount / (queue.length - judgedCount),
+		),
+	);
+	return (record) => judged.has(record);
+}
+
 /**
 Plans away all that is dead: leases whose time or process ended, entries whose process is gone with what they held, ids in the
 line without an entry. Notes on what stays when somebody has to watch for its silence, or is seen to live and cannot say so. Every verb does
 this first.
+
+@param isJudged - Which entries of the line are looked at; the others stay as they are.
 */
-export function planExpiry(snapshot: Snapshot, host: Host): Plan {
+export function planExpiry(
+	snapshot: Snapshot,
+	host: Host,
+	isJudged: (record: QueueRecord) => boolean = () => true,
+): Plan {
 	const entries = snapshot.queue
 		.filter((record) => record.kind === 'entry')
+		.filter((record) => isJudged(record))
 		.map((record) => ({record, judgement: judgeEntry(record.entry, snapshot, host)}));
 	const reasons = new Map<QueueRecord, EndReason>(
 		entries.flatMap(({record, judgement}) => (judgement.kind === 'ended' ? [[record, judgement.ending] as const] : [])),

@@ -6,6 +6,7 @@ import type {
 	Liveness,
 	Observation,
 	PoolEvent,
+	QueueRecord,
 	ProcessIdentity,
 	ProviderName,
 	Snapshot,
@@ -27,6 +28,8 @@ export type StoreListener = {
 	readonly lost?: (reason: string) => void;
 	/** It is back: whatever happened meanwhile was missed, so read everything. */
 	readonly restored?: () => void;
+	/** How late it may be told, in milliseconds, by a store that has to be polled; asked before each poll. Absent: as soon as it can. */
+	readonly mayBeLateMs?: () => number;
 };
 
 /** Who scans for everybody. */
@@ -89,6 +92,8 @@ export type Store = {
 	readonly location: string;
 	/** One atomic read. With `user` (a label), `lastUsed` is filled in for it; with `change` (an id), `attemptDone`. */
 	readonly read: (options?: ReadOptions) => Promise<Snapshot>;
+	/** One entry of the line, for a heartbeat that needs nothing else. Undefined when it is not there, or not to be read alone. */
+	readonly readEntry: (id: string) => Promise<Extract<QueueRecord, {kind: 'entry'}> | undefined>;
 	readonly commit: (plan: Plan) => Promise<CommitOutcome>;
 	/** Resolves once listening, so that nothing after a following read is missed. Returns the way to stop. */
 	readonly subscribe: (listener: StoreListener) => Promise<() => Promise<void>>;

@@ -34,6 +34,11 @@ export function claimsOf(
 ): ReadonlyMap<number, QueueEntry> {
 	const claims = new Map<number, QueueEntry>();
 	for (const record of queue) {
+		// Nothing is left for those behind, and to ask whether each of them may claim costs a look at its process.
+		if (claims.size >= gpuCount) {
+			break;
+		}
+
 		if (record.kind !== 'entry' || !isPossible(record.entry, gpuCount) || !mayClaim(record.entry)) {
 			continue;
 		}
@@ -127,7 +132,10 @@ export function planLeave(
 }
 
 /** Says that whoever waits lives, for itself and for what it holds meanwhile. */
-export function planEntryHeartbeat(snapshot: Snapshot, {id, raw, entry}: Extract<QueueRecord, {kind: 'entry'}>): Plan {
+export function planEntryHeartbeat(
+	snapshot: Pick<Snapshot, 'gpus' | 'now'>,
+	{id, raw, entry}: Extract<QueueRecord, {kind: 'entry'}>,
+): Plan {
 	const held = snapshot.gpus.filter(isLeased).filter(({lease}) => lease.partialQueueId === id);
 	const beats = planChange(held, (lease) => withHeartbeat(lease, snapshot.now), undefined);
 	return {

@@ -2,7 +2,7 @@
 Reminding people of what concerns them, once each: whoever will tell it writes that into the lease first, against what was read, so that
 of all who notice one tells. Told at most once: a claim whose answer was lost is not told.
 */
-import {isLeased, planChange, type LeasedRecord} from './lifecycle.js';
+import {isLeased, judgedByWaiter, planChange, type LeasedRecord} from './lifecycle.js';
 import {isRoot, labelOf, ownerOf} from './ownership.js';
 import {isEmpty, type Plan} from './plan.js';
 import type {World} from './ports.js';
@@ -112,7 +112,10 @@ export async function claimReminders(
 	world: World,
 	teller: Teller,
 ): Promise<Pick<RemindersPlan, 'notices' | 'nextSeconds'>> {
-	const {plan, notices, nextSeconds} = planReminders(await readLiving(world), teller);
+	const {plan, notices, nextSeconds} = planReminders(
+		await readLiving(world, {judged: (read) => judgedByWaiter(read, () => world.clock.random())}),
+		teller,
+	);
 	if (isEmpty(plan)) {
 		return {notices: [], nextSeconds};
 	}

@@ -5,24 +5,32 @@ import {planExpiry} from './lifecycle.js';
 import {isEmpty} from './plan.js';
 import {requireNoClone, requirePool} from './pool.js';
 import type {World} from './ports.js';
-import type {Snapshot} from './types.js';
+import type {QueueRecord, Snapshot} from './types.js';
 
 export type Transaction<Result> = Omit<ChangeOptions<Result>, 'read'> & {
 	/** Label for which `snapshot.lastUsed` is filled in. */
 	readonly user?: string;
 };
 
-/** Reads, planning away whatever is dead until nothing is. With `change` (an id), it asks about that change, too. */
+export type LivingOptions = {
+	/** Label for which `snapshot.lastUsed` is filled in. */
+	readonly user?: string | undefined;
+	/** Id of a change that is asked about, too. */
+	readonly change?: string | undefined;
+	/** Which entries of the line are judged; all, if not given. */
+	readonly judged?: (snapshot: Snapshot) => (record: QueueRecord) => boolean;
+};
+
+/** Reads, planning away whatever is dead until nothing is. */
 export async function readLiving(
 	{store, host, clock}: Pick<World, 'store' | 'host' | 'clock'>,
-	user?: string,
-	change?: string,
+	{user, change, judged}: LivingOptions = {},
 ): Promise<Snapshot> {
 	const until = clock.monotonicMs() + patienceMs;
 	for (let tries = 0; ; tries++) {
 		const snapshot = await store.read({user, change});
 		requirePool(snapshot, host, store.location);
-		const expiry = planExpiry(snapshot, host);
+		const expiry = planExpiry(snapshot, host, judged?.(snapshot));
 		if (isEmpty(expiry)) {
 			return snapshot;
 		}
@@ -66,4 +74,4 @@ async function readEvenUnchangeable(world: World): Promise<Snapshot> {
 
 /** Changes the pool, without the dead: see {@link changeOnce}, and `no-pool` where there is none. */
 export const transact = async <Result>(world: World, {user, ...transaction}: Transaction<Result>): Promise<Result> =>
-	changeOnce(world, {...transaction, read: async (change) => readLiving(world, user, change)});
+	changeOnce(world, {...transaction, read: async (change) => readLiving(world, {user, change})});

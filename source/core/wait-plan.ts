@@ -45,9 +45,10 @@ export async function planWithLook(
 		force: request.force,
 	};
 	const place = snapshot.queue.findIndex(({id}) => id === entryId);
+	// Those earlier in the line who have noted what is out of service.
 	const earlier = snapshot.queue
 		.slice(0, Math.max(0, place))
-		.filter((record) => record.kind === 'entry' && isAwake(record.entry));
+		.filter((record) => record.kind === 'entry' && record.entry.unavailable !== undefined && isAwake(record.entry));
 	const noted = outagesNoted(snapshot, earlier);
 	const isForced = request.force === true;
 	const blind = planAdvance(snapshot, entryId, {
@@ -60,7 +61,7 @@ export async function planWithLook(
 	}
 
 	// Nothing was taken on the word of others, and use does not matter.
-	if (isForced && earlier.every((record) => record.kind !== 'entry' || record.entry.unavailable === undefined)) {
+	if (isForced && earlier.length === 0) {
 		return blind.kind === 'nothing' ? {...blind, unusable: []} : blind;
 	}
 

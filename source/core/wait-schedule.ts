@@ -13,8 +13,11 @@ const wokenAtOnce = 3;
 /** The first of the others follows after this long, where nobody can tell who left the line; and each next after a turn. */
 const herdMs = 250;
 const turnMs = 20;
-/** With so many ahead the tick is twice as long. */
-const ticksLengthenEvery = 12;
+/** With so many ahead the tick is twice as long, up to the longest: whoever moves up, or may take something, is waked by an event. */
+const ticksLengthenEvery = 4;
+const longestRestMs = 120_000;
+/** Those who are not among the first hear of an event so late, where the store has to be asked. */
+const lateMs = 1000;
 
 /** What is not known of whoever was just granted a GPU. */
 const somebody: Lease = {user: '?', type: 'run', startTime: 0};
@@ -93,28 +96,32 @@ export function lookAfterMs(
 }
 
 export type LookOptions = {
-	/** Of our entry, on the store's clock. */
-	readonly lastBeat: number;
 	/** When something may be over that was seen, from now; `Infinity` when nothing can be foreseen. */
 	readonly nextEndSeconds: number;
 	/** In [0, 1). */
 	readonly random: number;
 };
 
-/** Milliseconds until the next look if nothing rings: a jittered tick, the next heartbeat, and for the first few the next end of a lease. */
-export function nextLookMs(
-	seen: Snapshot | undefined,
-	entryId: string,
-	{lastBeat, nextEndSeconds, random}: LookOptions,
-): number {
+/** Milliseconds until the next look if nothing rings: a jittered tick, and for the first few the next end of a lease. */
+export function nextLookMs(seen: Snapshot | undefined, entryId: string, {nextEndSeconds, random}: LookOptions): number {
 	const tickMs = shortestTickMs + (longestTickMs - shortestTickMs) * random;
 	if (seen === undefined) {
 		return tickMs;
 	}
 
 	const rank = rankFor(seen.queue, entryId, [], seen.gpus.length);
-	// Never later, although the store's clock may have stepped back.
-	const beatMs = Math.min(lastBeat + entryHeartbeatSeconds - seen.now, entryHeartbeatSeconds) * 1000;
 	const endMs = rank < wokenAtOnce ? nextEndSeconds * 1000 + 1 : Infinity;
-	return Math.max(1, Math.min(tickMs * (1 + rank / ticksLengthenEvery), beatMs, endMs));
+	return Math.max(1, Math.min(tickMs * (1 + rank / ticksLengthenEvery), longestRestMs, endMs));
 }
+
+/**
+Milliseconds until the next heartbeat; never more than from one to the next, although the store's clock may have stepped back.
+
+@param lastBeat - On the store's clock, as is `now`.
+*/
+export const nextBeatMs = (lastBeat: number, now: number): number =>
+	Math.max(1, Math.min(lastBeat + entryHeartbeatSeconds - now, entryHeartbeatSeconds) * 1000);
+
+/** How late the one who waits may be told of an event. */
+export const mayBeLateMs = (seen: Snapshot | undefined, entryId: string): number =>
+	seen === undefined || rankFor(seen.queue, entryId, [], seen.gpus.length) < wokenAtOnce ? 0 : lateMs;

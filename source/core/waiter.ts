@@ -6,6 +6,7 @@ import {leaseFor, type AcquireRequest, type Grant} from './acquisition.js';
 import {holdingsOf, type EntryRecord} from './advance.js';
 import {createBell} from './bell.js';
 import {entryHeartbeatSeconds, entryHeartbeatTimeoutSeconds, isEntryBeatDue, secondsToNextEnd} from './liveness.js';
+import {judgedByWaiter} from './lifecycle.js';
 import {createNoticeTeller, type NoticeTeller} from './notice-teller.js';
 import type {World} from './ports.js';
 import {isSameNote} from './out-of-service.js';
@@ -15,7 +16,7 @@ import {readLiving} from './transaction.js';
 import type {Observation, PoolEvent, Snapshot} from './types.js';
 import {grantIn, isPassing, joinLine, quitLine, waitingNews} from './wait-place.js';
 import {planWithLook} from './wait-plan.js';
-import {lookAfterMs, nextLookMs, pictureAfter} from './wait-schedule.js';
+import {lookAfterMs, mayBeLateMs, nextBeatMs, nextLookMs, pictureAfter} from './wait-schedule.js';
 import type {GaveUp, Progress, WaitOptions} from './wait-types.js';
 
 const conflictWaitMs = 20;
@@ -47,6 +48,7 @@ export class Waiter {
 	#deadlineMs = Infinity;
 	#lastBeat = 0;
 	#seenAtMs = -Infinity;
+	#readAtMs = 0;
 	#hadOutage = false;
 	/** What the next wait goes by: the last read, and the events since. */
 	#picture: Snapshot | undefined;
@@ -78,6 +80,7 @@ export class Waiter {
 			lost: (reason) => {
 				this.#tell({kind: 'store-lost', reason});
 			},
+			mayBeLateMs: () => mayBeLateMs(this.#picture, this.#entryId),
 		});
 		try {
 			await this.#join();
@@ -92,12 +95,7 @@ export class Waiter {
 					return await this.#leave('timeout');
 				}
 
-				const lookMs = nextLookMs(this.#picture, this.#entryId, {
-					lastBeat: this.#lastBeat,
-					nextEndSeconds: this.#picture === undefined ? Infinity : secondsToNextEnd(this.#picture, this.#world.host),
-					random: clock.random(),
-				});
-				await this.#bell.wait(clock, Math.min(lookMs, this.#deadlineMs - clock.monotonicMs()), signal);
+				await this.#rest(signal);
 			}
 
 			return await this.#leave('aborted');
@@ -133,6 +131,59 @@ export class Waiter {
 	async #leave(reason: GaveUp['reason']): Promise<Grant | GaveUp> {
 		const {account} = this.#request.requester;
 		return quitLine(this.#world, {id: this.#entryId, leaseId: this.#leaseId, account, reason});
+	}
+
+	/** Until it is time to look again; the heart beats meanwhile. */
+	async #rest(signal: AbortSignal): Promise<void> {
+		const {clock, host} = this.#world;
+		const lookMs = nextLookMs(this.#picture, this.#entryId, {
+			nextEndSeconds: this.#picture === undefined ? Infinity : secondsToNextEnd(this.#picture, host),
+			random: clock.random(),
+		});
+		const untilMs = Math.min(this.#deadlineMs, clock.monotonicMs() + lookMs);
+		for (;;) {
+			const beatMs = this.#picture === undefined ? Infinity : nextBeatMs(this.#lastBeat, this.#now(this.#picture));
+			const leftMs = untilMs - clock.monotonicMs();
+			const rang = await this.#bell.wait(clock, Math.min(leftMs, beatMs), signal);
+			if (rang || signal.aborted || leftMs <= beatMs || !(await this.#beatAlone())) {
+				return;
+			}
+		}
+	}
+
+	/** The store's time, by what was read last. */
+	#now({now}: Snapshot): number {
+		return now + (this.#world.clock.monotonicMs() - this.#readAtMs) / 1000;
+	}
+
+	/**
+	A heartbeat without a look at all the others: in a long line that would be most of the work.
+
+	@returns False when it takes a look to know what to do.
+	*/
+	async #beatAlone(): Promise<boolean> {
+		const {store} = this.#world;
+		const picture = this.#picture;
+		if (picture === undefined || holdingsOf(picture, this.#entryId).length > 0) {
+			return false;
+		}
+
+		try {
+			const own = await store.readEntry(this.#entryId);
+			if (own === undefined) {
+				return false;
+			}
+
+			const now = this.#now(picture);
+			this.#lastBeat = now;
+			return (await store.commit(planEntryHeartbeat({gpus: [], now}, own))) === 'done';
+		} catch (error) {
+			if (isPassing(error)) {
+				return false;
+			}
+
+			throw error;
+		}
 	}
 
 	/** Draws the event into the picture. Whoever moves up in the line says so without a read. */
@@ -174,10 +225,14 @@ export class Waiter {
 	async #try(): Promise<Grant | GaveUp | undefined> {
 		const {clock, store} = this.#world;
 		for (;;) {
-			const snapshot = await readLiving(this.#world, this.#request.requester.label);
+			const snapshot = await readLiving(this.#world, {
+				user: this.#request.requester.label,
+				judged: (read) => judgedByWaiter(read, () => clock.random()),
+			});
 			// A pool that was made smaller may have become too small for ever.
 			const wanted = checkWanted(this.#request, snapshot.gpus.length);
 			this.#picture = snapshot;
+			this.#readAtMs = clock.monotonicMs();
 			const own = snapshot.queue.find(
 				(record): record is EntryRecord => record.kind === 'entry' && record.id === this.#entryId,
 			);

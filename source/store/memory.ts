@@ -9,7 +9,7 @@ import {decodeHistory} from './decode-history.js';
 import {applyToState, emptyState, type State} from './memory-state.js';
 import {encodePlan, recentCount} from './raw-plan.js';
 import {createMemoryScanBoard, type MemoryScanBoard} from './memory-scan-board.js';
-import {decodeSnapshot} from './raw-snapshot.js';
+import {decodeEntry, decodeSnapshot} from './raw-snapshot.js';
 
 export type MemoryStore = Store & {
 	/**
@@ -64,6 +64,9 @@ export function createMemoryStore({now = () => Date.now() / 1000}: Options = {})
 				},
 				user,
 			);
+		},
+		async readEntry(id) {
+			return decodeEntry(id, state.line.includes(id) ? state.entries.get(id) : undefined);
 		},
 		async commit(plan) {
 			const raw = encodePlan(plan);

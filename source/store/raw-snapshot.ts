@@ -67,6 +67,12 @@ const queueRecord = (id: string, value: RawValue): QueueRecord =>
 		? {kind: 'garbage', id, raw: undefined, problem: problemOf(value)}
 		: decodeQueueEntry(id, value);
 
+/** One entry alone; undefined for what is not there or makes no sense. */
+export function decodeEntry(id: string, value: RawValue): Extract<QueueRecord, {kind: 'entry'}> | undefined {
+	const record = queueRecord(id, value);
+	return record.kind === 'entry' ? record : undefined;
+}
+
 /** Which GPUs are out of service: all of them, when that cannot be read. */
 function drainsOf(value: RawValue, gpuCount: number, now: number): Pick<Snapshot, 'drains' | 'drainProblem'> {
 	const decoded = typeof value === 'object' ? {problem: problemOf(value)} : decodeDrains(value);

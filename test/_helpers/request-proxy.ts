@@ -80,12 +80,16 @@ export async function openRequestProxy(serverPort: number): Promise<RequestProxy
 		return socket;
 	};
 
-	/** Sends one request by a connection of its own. Returns when it was answered. */
+	/** Sends one request by a connection of its own. Returns when it was answered, or when the server is away. */
 	const sendAlone = async (request: Uint8Array): Promise<void> => {
 		const socket = open();
 		socket.write(request);
-		await once(socket, 'data');
-		socket.destroy();
+		try {
+			await Promise.race([once(socket, 'data'), once(socket, 'close')]);
+		} catch {
+		} finally {
+			socket.destroy();
+		}
 	};
 
 	const deliver = async (isDue: (fate: CommitFate) => boolean): Promise<void> => {

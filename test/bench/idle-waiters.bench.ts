@@ -42,10 +42,15 @@ async function share(
 			}),
 		);
 		// Not all at once: that they start is not what is measured.
-		await clock.sleep(60);
+		await clock.sleep(200);
 	}
 
 	while ((await store.read()).queue.length < waiterCount) {
+		const gone = children.filter(({exitCode}) => exitCode !== null).length;
+		if (gone > 0) {
+			throw new Error(`${gone} of ${waiterCount} could not join the line`);
+		}
+
 		await clock.sleep(500);
 	}
 

@@ -176,7 +176,7 @@ describe.runIf(canBeOthers)('a pool for everybody', () => {
 		const ran = await accounts.run(alice, 'reserve --nonblock', {limitMs: 20_000});
 		expect(await holding).toMatchObject({stdout: 'held\n'});
 		expect(ran.exitCode).toBe(4);
-		expect(ran.stderr).toMatch(/is locked by another program\nTry again\./v);
+		expect(ran.stderr).toMatch(/is locked by process \d+\nTry again\. To see what it is: ps -fp \d+\n$/v);
 		expect(await accounts.run(alice, 'reserve --nonblock')).toMatchObject({exitCode: 0});
 	});
 

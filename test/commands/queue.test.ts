@@ -166,7 +166,8 @@ describe.each([
 		await box.run('reserve --gpu-ids 0');
 		const sleeper = start(box, 'reserve --gpus 2 --short --duration 1h');
 		await sleeper.says(/got 1\/2 \[1\]/v);
-		sleeper.kill('SIGSTOP');
+		// As Ctrl-Z sends it, whatever it is doing at that moment.
+		sleeper.kill('SIGTSTP');
 		onTestFinished(() => {
 			sleeper.kill('SIGCONT');
 		});

@@ -13,6 +13,6 @@ test.each([
 	const world = await createTestWorld({gpuCount: 1});
 	world.memory.state.gpus.set(0, JSON.stringify(record));
 	const snapshot = await world.store.read();
-	const options = {lastBeat: snapshot.now, nextEndSeconds: secondsToNextEnd(snapshot, world.host), random: 0};
+	const options = {nextEndSeconds: secondsToNextEnd(snapshot, world.host), random: 0};
 	expect(nextLookMs(snapshot, 'own', options)).toBe(milliseconds);
 });

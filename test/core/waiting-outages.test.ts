@@ -8,7 +8,8 @@ import {extend, look, release, reserve} from '../../source/core/reservations.js'
 import type {Progress} from '../../source/core/wait-types.js';
 import {acquire} from '../../source/core/waiting.js';
 import {CanhazgpuError} from '../../source/errors.js';
-import {createTestWorld, historyOf, person, type TestWorld} from '../_helpers/world.js';
+import {join, write} from '../store/samples.js';
+import {createTestWorld, historyOf, person, startTime, type TestWorld} from '../_helpers/world.js';
 
 const alice = person('alice');
 const bob = person('bob', 'bob', 1001);
@@ -62,6 +63,56 @@ test('its heart beats every half minute, for its place and for what it holds', a
 	expect((await wait(watching, {waitSeconds: 200})).answer).toEqual({kind: 'gave-up', reason: 'timeout'});
 	expect(beats.size).toBeGreaterThanOrEqual(6);
 	expect(world.memory.state.line).toEqual([]);
+});
+
+test('one far back in the line keeps its place by heartbeats alone, and takes the dead before it out all the same', async () => {
+	const world = await createTestWorld({gpuCount: 1});
+	await hold(world, [0]);
+	const {machineId: machine, bootId} = world.host;
+	await write(
+		world.memory,
+		...Array.from({length: 100}, (_, index) =>
+			join(`other-${index}`, {
+				reservationType: 'run',
+				waitTimeout: undefined,
+				lastHeartbeat: startTime + 10_000,
+				machine,
+				bootId,
+				holder: {pid: 1000 + index, startTicks: 1},
+			}),
+		),
+	);
+	const counts = {reads: 0, beats: 0};
+	let judged = 0;
+	const counting: TestWorld = {
+		...world,
+		host: {
+			...world.host,
+			liveness(list) {
+				judged += list.length;
+				return world.host.liveness(list);
+			},
+		},
+		store: {
+			...world.store,
+			async read(options) {
+				counts.reads++;
+				return world.store.read(options);
+			},
+			async readEntry(id) {
+				counts.beats++;
+				return world.store.readEntry(id);
+			},
+		},
+	};
+	world.processes.set(1050, 'dead');
+	const {answer} = await wait(counting, {waitSeconds: 1200});
+	expect(answer).toEqual({kind: 'gave-up', reason: 'timeout'});
+	expect(counts.beats).toBeGreaterThanOrEqual(25);
+	expect(counts.reads).toBeLessThan(25);
+	expect(judged / counts.reads).toBeLessThan(50);
+	expect(world.memory.state.line).not.toContain('other-50');
+	expect(world.memory.state.line).toHaveLength(99);
 });
 
 test('a store that is away is waited for: the place is kept', async () => {

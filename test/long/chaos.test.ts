@@ -1,120 +1,157 @@
 /**
-Many who reserve, run and wait, while processes, connections and redis-server itself are killed at random: no GPU is ever in two hands, and in
-the end everything adds up.
+Many who reserve, run and wait, while processes, connections, files, clocks and the store itself fail at random: no GPU is ever in two hands,
+and in the end everything adds up. `CHAOS_SECONDS=600` lets each of them go on for ten minutes.
 */
-import {existsSync, readdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
+import {spawn} from 'node:child_process';
+import {once} from 'node:events';
+import {
+	cpSync,
+	existsSync,
+	mkdirSync,
+	readdirSync,
+	readFileSync,
+	renameSync,
+	rmSync,
+	symlinkSync,
+	writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
 import {setTimeout as sleep} from 'node:timers/promises';
-import {Redis} from 'ioredis';
+import {fileURLToPath} from 'node:url';
 import {expect, onTestFinished, test} from 'vitest';
-import {openRedisStore} from '../../source/store/redis/index.js';
+import {canFail, chaosOnFiles, chaosOnRedis, pick, type ChaosGround} from '../_helpers/chaos-grounds.js';
+import {program} from '../_helpers/cli.js';
 import {eventually} from '../_helpers/eventually.js';
-import {freshRedisBox, isAlive, start, type Started} from '../_helpers/processes.js';
-import {startRedis} from '../_helpers/redis-server.js';
+import {canEnter, processesOnly} from '../_helpers/namespaces.js';
+import {isAlive, openStoreOf, recordsOf, start, type Started} from '../_helpers/processes.js';
 import {checkTrail} from '../_helpers/trail.js';
 
-const seconds = 90;
+const seconds = Number(process.env['CHAOS_SECONDS'] ?? 60);
 const workerCount = 8;
 const gpuCount = 4;
 
-/** Says so if somebody who lives has one of its GPUs already. */
-const job = `
-for gpu in $(echo "$CUDA_VISIBLE_DEVICES" | tr , " "); do
-	if test -s "lock-$gpu" && kill -0 "$(cat "lock-$gpu")" 2>/dev/null; then
-		echo "GPU $gpu: $$ beside $(cat "lock-$gpu")" >> twice
-	fi
-	echo $$ > "lock-$gpu"
-done
-echo $$ > "job-$$"
-sleep "$1"
-rm -f "job-$$"
-for gpu in $(echo "$CUDA_VISIBLE_DEVICES" | tr , " "); do
-	rm -f "lock-$gpu"
-done
-`;
+const job = fileURLToPath(new URL('../_helpers/chaos-job.sh', import.meta.url));
 
-const pick = <Item>(items: readonly Item[]): Item | undefined => items[Math.floor(Math.random() * items.length)];
+/** Holds the locks of these GPUs, or of those that `run` gave it. */
+const locks = (gpus: string, forSeconds: string, name: string) => ['bash', job, gpus, forSeconds, name];
 
-test('chaos', {timeout: 600_000}, async () => {
-	const server = await startRedis({isDurable: true});
-	onTestFinished(async () => server.stop());
-	const box = await freshRedisBox(server.port, gpuCount);
-	const inBox = (name: string): string => path.join(box.home, name);
-	const client = new Redis(server.port, {retryStrategy: () => 50, maxRetriesPerRequest: null});
-	client.on('error', () => undefined);
-	onTestFinished(() => {
-		client.disconnect();
-	});
-	const untilMs = performance.now() + seconds * 1000;
-	const running = new Set<Started>();
-	const ends = new Map<string, number>();
-	const kills = new Map<string, number>();
-	const count = (counts: Map<string, number>, what: string): void => {
-		counts.set(what, (counts.get(what) ?? 0) + 1);
+const withoutBootId = canEnter(processesOnly);
+
+/** A copy of the program, which can be replaced under those who run it. */
+function installIn(home: string) {
+	const directory = path.join(home, 'installed');
+	const current = path.join(directory, 'current');
+	let version = 0;
+	mkdirSync(directory);
+	// A copy has neither a package.json that says what kind of module it is, nor the libraries beside it.
+	writeFileSync(path.join(directory, 'package.json'), '{"type": "module"}');
+	symlinkSync(fileURLToPath(new URL('../../node_modules', import.meta.url)), path.join(directory, 'node_modules'));
+	const upgrade = (): void => {
+		const next = `version-${++version}`;
+		cpSync(path.dirname(program), path.join(directory, next), {
+			recursive: true,
+			filter: (source) => !path.basename(source).startsWith('canhazgpu-'),
+		});
+		symlinkSync(next, `${current}.new`);
+		renameSync(`${current}.new`, current);
+		rmSync(path.join(directory, `version-${version - 1}`), {recursive: true, force: true});
 	};
 
-	const end = async (name: string, words: readonly string[]) => {
-		const started = start(box, words);
+	upgrade();
+	return {upgrade, command: [process.execPath, path.join(current, 'cli.js')] as const};
+}
+
+async function chaos(ground: ChaosGround, hasLosses: boolean): Promise<void> {
+	const {box} = ground;
+	const inBox = (name: string): string => path.join(box.home, name);
+	const installed = installIn(box.home);
+	const untilMs = performance.now() + seconds * 1000;
+	const running = new Set<Started>();
+	const holders = new Set<ReturnType<typeof spawn>>();
+	const counts = {ends: new Map<string, number>(), faults: new Map<string, number>()};
+	/** Labels of runs that ended well, with how many GPUs, while the store lost nothing. */
+	const wellEnded = new Map<string, number>();
+	/** How often the store has lost data. */
+	let era = 0;
+	let upgradedMs = -Infinity;
+	let names = 0;
+	const count = (map: Map<string, number>, what: string): void => {
+		map.set(what, (map.get(what) ?? 0) + 1);
+	};
+
+	const end = async (words: readonly string[]) => {
+		const startedMs = performance.now();
+		const [node, ...rest] = installed.command;
+		const isWithoutBootId = withoutBootId && Math.random() < 0.1;
+		const started = start(
+			box,
+			words,
+			ground.environment(),
+			isWithoutBootId
+				? ['unshare', ...processesOnly.flags, 'sh', '-c', `${processesOnly.prepare!} && exec "$@"`, 'sh', node, ...rest]
+				: [node, ...rest],
+		);
 		running.add(started);
 		const ended = await started.ended;
 		running.delete(started);
-		count(ends, `${name} ${ended.signal ?? ended.exitCode}`);
-		expect(ended.stderr, words.join(' ')).not.toMatch(/^ +at |is a bug/mv);
+		count(counts.ends, `${words[0]!} ${ended.signal ?? ended.exitCode}`);
+		// Who is started while the files of the program are exchanged finds some of them gone.
+		const isCaughtByUpgrade = /ERR_MODULE_NOT_FOUND|ENOENT/v.test(ended.stderr) && upgradedMs > startedMs - 2000;
+		if (!isCaughtByUpgrade) {
+			expect(ended.stderr, words.join(' ')).not.toMatch(/^ +at |is a bug/mv);
+		}
+
 		return ended;
 	};
 
 	const reserveForAWhile = async (): Promise<void> => {
-		const {exitCode, stdout} = await end('reserve', [
-			'reserve',
-			'--short',
-			'--wait',
-			'2s',
-			'--gpus',
-			pick(['1', '2'])!,
-		]);
+		const eraBefore = era;
+		const {exitCode, stdout} = await end(['reserve', '--short', '--wait', '2s', '--gpus', pick(['1', '2'])]);
 		if (exitCode !== 0) {
 			return;
 		}
 
-		const ids = stdout.trim().split(',');
-		for (const id of ids) {
-			const lock = inBox(`lock-${id}`);
-			if (existsSync(lock) && isAlive(Number(readFileSync(lock, 'utf8')))) {
-				writeFileSync(inBox('twice'), `GPU ${id}: reserved beside ${readFileSync(lock, 'utf8')}`, {flag: 'a'});
+		const gpus = stdout.trim();
+		if (era === eraBefore) {
+			const [command, ...words] = locks(gpus, '60', `reserve ${names++}`) as [string, ...string[]];
+			const holder = spawn(command, words, {cwd: box.home, stdio: 'ignore'});
+			holders.add(holder);
+			await sleep(Math.random() * 1000);
+			holder.kill('SIGKILL');
+			if (holder.exitCode === null && holder.signalCode === null) {
+				await once(holder, 'exit');
 			}
 
-			writeFileSync(lock, String(process.pid));
+			holders.delete(holder);
 		}
 
-		await sleep(Math.random() * 1000);
-		for (const id of ids) {
-			rmSync(inBox(`lock-${id}`), {force: true});
-		}
+		await end(['release', '--gpu-ids', gpus]);
+	};
 
-		await end('release', ['release', '--gpu-ids', ids.join(',')]);
+	const runForAWhile = async (): Promise<void> => {
+		const eraBefore = era;
+		const gpus = pick([1, 1, 2, 3]);
+		const name = `run-${names++}`;
+		const {exitCode} = await end([
+			'run',
+			'--wait',
+			'20s',
+			'--user',
+			name,
+			'--gpus',
+			String(gpus),
+			'--',
+			...locks('', (Math.random() * 1.5).toFixed(2), name),
+		]);
+		if (exitCode === 0 && era === eraBefore) {
+			wellEnded.set(name, gpus);
+		}
 	};
 
 	const work = async (): Promise<void> => {
 		while (performance.now() < untilMs) {
-			if (Math.random() < 0.3) {
-				await reserveForAWhile();
-			} else {
-				const gpus = pick(['1', '1', '2', '3'])!;
-				await end('run', [
-					'run',
-					'--wait',
-					'20s',
-					'--gpus',
-					gpus,
-					'--',
-					'sh',
-					'-c',
-					job,
-					'job',
-					(Math.random() * 1.5).toFixed(2),
-				]);
-			}
+			await (Math.random() < 0.3 ? reserveForAWhile() : runForAWhile());
 		}
 	};
 
@@ -125,23 +162,50 @@ test('chaos', {timeout: 600_000}, async () => {
 		}
 	};
 
-	const killJob = (): void => {
-		const name = pick(readdirSync(box.home).filter((file) => file.startsWith('job-')));
-		if (name === undefined) {
+	const jobs = (): ReadonlyArray<{readonly pid: number; readonly wrapper: number}> =>
+		readdirSync(box.home)
+			.filter((file) => file.startsWith('job-'))
+			.map((file) => {
+				const text = existsSync(inBox(file)) ? readFileSync(inBox(file), 'utf8') : '';
+				return {pid: Number(file.slice(4)), wrapper: Number(text)};
+			});
+
+	const killJob = (pid: number | undefined): void => {
+		if (pid === undefined) {
 			return;
 		}
 
-		rmSync(inBox(name), {force: true});
+		rmSync(inBox(`job-${pid}`), {force: true});
 		try {
-			process.kill(Number(name.slice(4)), 'SIGKILL');
+			process.kill(pid, 'SIGKILL');
 		} catch {}
 	};
 
-	const disturbances: Readonly<Record<string, () => Promise<unknown> | void>> = {
+	const lose = async (fault: () => Promise<unknown> | void): Promise<void> => {
+		// Of what nobody who stays has read, nothing can come back: reservations, and jobs without a wrapper, end before.
+		era++;
+		for (const holder of holders) {
+			holder.kill('SIGKILL');
+		}
+
+		for (const {pid, wrapper} of jobs()) {
+			if (!isAlive(wrapper)) {
+				killJob(pid);
+			}
+		}
+
+		await fault();
+		era++;
+	};
+
+	const faults: Readonly<Record<string, () => Promise<unknown> | void>> = {
+		...ground.faults,
 		'kill a process'() {
 			signal('SIGKILL');
 		},
-		'kill a job': killJob,
+		'kill a job'() {
+			killJob(pick(jobs())?.pid);
+		},
 		'hang up'() {
 			signal('SIGHUP');
 		},
@@ -151,36 +215,68 @@ test('chaos', {timeout: 600_000}, async () => {
 			await sleep(700);
 			stopped?.kill('SIGCONT');
 		},
-		'script flush': async () => client.script('FLUSH'),
-		'client kill': async () => client.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes'),
-		'kill redis': async () => server.restart(),
+		upgrade() {
+			upgradedMs = Infinity;
+			installed.upgrade();
+			upgradedMs = performance.now();
+		},
+		...(canFail && {'I/O error': async () => ground.fail([...running].map(({pid}) => pid))}),
+		...(hasLosses &&
+			Object.fromEntries(Object.entries(ground.losses).map(([name, fault]) => [name, async () => lose(fault)]))),
 	};
 
 	const disturb = async (): Promise<void> => {
 		while (performance.now() < untilMs) {
 			await sleep(Math.random() * 600);
-			const name = pick(Object.keys(disturbances))!;
-			count(kills, name);
-			await disturbances[name]!();
+			const name = pick(Object.keys(faults));
+			count(counts.faults, name);
+			await faults[name]!();
 		}
 	};
 
 	await Promise.all([disturb(), ...Array.from({length: workerCount}, async () => work())]);
-	console.log(JSON.stringify({ends: Object.fromEntries(ends), kills: Object.fromEntries(kills)}));
 	const twice = existsSync(inBox('twice')) ? readFileSync(inBox('twice'), 'utf8') : '';
+	console.log(
+		JSON.stringify({ends: Object.fromEntries(counts.ends), faults: Object.fromEntries(counts.faults), twice}),
+	);
 	expect(twice).toBe('');
 
 	// What killed wrappers left behind ends by itself, and what killed reservations left behind is released.
-	await eventually(() =>
-		readdirSync(box.home).every((file) => !file.startsWith('job-') || !isAlive(Number(file.slice(4)))),
-	);
+	await eventually(() => jobs().every(({pid}) => !isAlive(pid)));
 	expect(await box.run('release')).toMatchObject({exitCode: 0});
 	expect(await box.run('status')).toMatchObject({exitCode: 0});
-	const store = await openRedisStore({host: server.host, port: server.port, db: 0, patient: false});
+	const store = await openStoreOf(box);
 	const snapshot = await store.read();
 	expect(snapshot.gpus.map(({kind}) => kind)).toEqual(Array.from({length: gpuCount}, () => 'free'));
 	expect(snapshot.queue).toEqual([]);
-	await checkTrail({store}, snapshot, {isCrowd: true});
-	await store.close();
-	expect(ends.get('run 0')).toBeGreaterThan(10);
-});
+	const records = await recordsOf(box);
+	const holds = records.map(({leaseId, gpuId, startTime}) => `${leaseId}/${gpuId}/${startTime}`);
+	expect(holds.filter((hold, place) => holds.indexOf(hold) !== place)).toEqual([]);
+	if (!hasLosses) {
+		await checkTrail({store}, snapshot, {isCrowd: true});
+		const missing = wellEnded
+			.entries()
+			.filter(
+				([name, gpus]) =>
+					records.filter(({user, endReason}) => user === name && endReason === 'exited').length !== gpus,
+			)
+			.toArray();
+		expect(missing).toEqual([]);
+	}
+
+	expect(counts.ends.get('run 0')).toBeGreaterThan(10);
+}
+
+const grounds = {Redis: chaosOnRedis, 'the embedded store': chaosOnFiles};
+
+test.each(Object.keys(grounds).flatMap((name) => [false, true].map((hasLosses) => ({name, hasLosses}))))(
+	'chaos on $name, data lost: $hasLosses',
+	{timeout: (seconds + 300) * 1000},
+	async ({name, hasLosses}) => {
+		const ground = await grounds[name as keyof typeof grounds](gpuCount);
+		onTestFinished(() => {
+			rmSync(path.join(ground.box.home, 'installed'), {recursive: true, force: true});
+		});
+		await chaos(ground, hasLosses);
+	},
+);

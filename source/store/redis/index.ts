@@ -3,22 +3,23 @@ The pool in Redis, where the Go peer may use it too. Reading is one script and o
 */
 import type {Redis} from 'ioredis';
 import type {CommitOutcome, Store} from '../../core/ports.js';
-import {decodeEvent} from '../codec.js';
+import {CanhazgpuError} from '../../errors.js';
+import {decodeEvent, rawOf} from '../codec.js';
 import {decodeHistory} from '../decode-history.js';
 import {encodePlan} from '../raw-plan.js';
-import {decodeSnapshot} from '../raw-snapshot.js';
+import {decodeEntry, decodeSnapshot} from '../raw-snapshot.js';
 import {endpointOf, type RedisAddress} from './address.js';
 import {commitArguments} from './commit-arguments.js';
 import {readCondition} from './condition.js';
 import {Connection} from './connection.js';
 import {readPages} from './history.js';
 import {readTrail} from './trail.js';
-import {eventChannel} from './keys.js';
+import {entryKeyPrefix, eventChannel} from './keys.js';
 import commitLua from './lua/commit.lua';
 import readLua from './lua/read.lua';
 import {createOldHistoryMover} from './old-history.js';
 import {parseReadReply, readArguments} from './read-reply.js';
-import {ask, wordOf} from './replies.js';
+import {ask, bytesOf, optional, wordOf} from './replies.js';
 import {createScanBoard} from './scan-board.js';
 import {subscribe, type ChannelListener} from './subscription.js';
 import {Uptime} from './uptime.js';
@@ -76,6 +77,25 @@ export async function openRedisStore({patient, ...address}: RedisStoreOptions): 
 			);
 			const raw = {...read, storeUptimeSeconds: uptime.seconds(), run: uptime.run};
 			return decodeSnapshot(raw, options.user);
+		},
+		async readEntry(id) {
+			try {
+				return await ask(
+					connection,
+					async (client) => client.getBuffer(`${entryKeyPrefix}${id}`),
+					(reply) => {
+						const raw = optional(reply, bytesOf);
+						return decodeEntry(id, raw && rawOf(raw));
+					},
+				);
+			} catch (error) {
+				// What is no string, or may not be read alone, is read with everything else.
+				if (error instanceof CanhazgpuError && error.code === 'store-unreachable') {
+					throw error;
+				}
+
+				return undefined;
+			}
 		},
 		async commit(plan) {
 			const raw = encodePlan(plan);

@@ -20,7 +20,12 @@ const longestWaitMs = 5000;
 /** The longest that it waits for its turn among those of canhazgpu: on a machine that is busy enough each of them takes long. */
 const longestTurnMs = 30_000;
 
-const longestPauseMs = 15;
+/**
+How long to wait before a try. Those who wait for long are many: were they to try as often as the first, they would take the processors from
+whoever is in.
+*/
+const pauseMs = (attempt: number): number =>
+	1 + Math.random() * Math.min(attempt, 15 + Math.max(0, attempt - 30) * 2, 150);
 
 /** What a database must look like. */
 export type Form<Name extends string> = {
@@ -185,16 +190,24 @@ export class Database<Name extends string> {
 		this.#form = form;
 	}
 
-	/** Does all of it, or none of it. `work` must not wait for anything; it answers whether to keep what it wrote, and its result. */
+	/**
+	Does all of it, or none of it. `work` must not wait for anything; it answers whether to keep what it wrote, its result, and what is to be done
+	after that was kept and before anybody else writes.
+	*/
 	async write<Result>(
-		work: (statements: Statements<Name>) => {readonly isKept: boolean; readonly result: Result},
+		work: (statements: Statements<Name>) => {
+			readonly isKept: boolean;
+			readonly result: Result;
+			readonly kept?: (() => void) | undefined;
+		},
 	): Promise<Result> {
 		return this.#whenFree(() =>
 			this.#withReadyConnection((connection) => {
 				connection.exec('BEGIN IMMEDIATE');
-				const {isKept, result} = work(lazily(connection, this.#form.statements));
+				const {isKept, result, kept} = work(lazily(connection, this.#form.statements));
 				// An error before this ends the transaction with the connection.
 				connection.exec(isKept ? 'COMMIT' : 'ROLLBACK');
+				kept?.();
 				tidy(connection);
 				return result;
 			}),
@@ -257,10 +270,14 @@ export class Database<Name extends string> {
 				const triedMs = performance.now();
 				let isIn = false;
 				try {
-					checkPlace(this.path);
-					gate ??= gateOf(this.path);
+					if (gate === undefined) {
+						checkPlace(this.path);
+						gate = gateOf(this.path);
+					}
+
 					gate.enter();
 					isIn = true;
+					checkPlace(this.path);
 					return work();
 				} catch (error) {
 					if (!isBusy(error) || lockedMs > longestWaitMs || triedMs - beganMs > longestTurnMs) {
@@ -270,7 +287,7 @@ export class Database<Name extends string> {
 
 				// Waiting alike would wake all at once. Whoever came in and found the database locked lets others try meanwhile.
 				gate?.leave();
-				await sleep(1 + Math.random() * Math.min(attempt, longestPauseMs));
+				await sleep(pauseMs(attempt));
 				lockedMs += isIn ? performance.now() - triedMs : 0;
 			}
 		} finally {

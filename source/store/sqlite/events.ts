@@ -1,8 +1,9 @@
 /**
-The newest events of the pool, kept in the pool itself, and a small file that says how many there were: those who listen read that file,
-which costs next to nothing, and open the database only when something happened. Heartbeats are no events, so they wake nobody.
+The newest events of the pool, kept in the pool itself, and the last of them once more in a small file: those who listen read that file, which
+costs next to nothing, and open the database only where it does not tell what they missed. Heartbeats are no events, so they wake nobody.
 */
-import {closeSync, constants, openSync, readSync, writeSync} from 'node:fs';
+import {Buffer} from 'node:buffer';
+import {closeSync, constants, ftruncateSync, openSync, readSync, writeSync} from 'node:fs';
 import type {PoolStatements} from './statements.js';
 
 /** So many events are kept for those who look a fifth of a second later; whoever missed more reads everything. */
@@ -14,8 +15,11 @@ const longestEvent = 4096;
 /** The name under which they are kept among the values of the pool. */
 const rowName = 'events';
 
-/** Digits of a count, and room. */
-const signalBytes = 24;
+/** So many are in the file: as many as happen in a fifth of a second. */
+const signalledCount = 8;
+
+/** A longer file is not ours. */
+const longestSignalBytes = 8192;
 
 export type RecentEvents = {
 	/**
@@ -48,21 +52,38 @@ export function readEvents(statements: PoolStatements): RecentEvents {
 	return (typeof raw === 'string' ? parse(raw) : undefined) ?? none;
 }
 
-/** Adds one inside a transaction. Returns how many there are now. */
-export function addEvent(statements: PoolStatements, event: string): number {
+/** Adds one inside a transaction. Returns what is kept now. */
+export function addEvent(statements: PoolStatements, event: string): RecentEvents {
 	const {sequence, recent} = readEvents(statements);
 	const next: RecentEvents = {
 		sequence: sequence + 1,
 		recent: [...recent, event.length > longestEvent ? '' : event].slice(-keptCount),
 	};
 	statements.setPoolValue.run(rowName, JSON.stringify(next));
-	return next.sequence;
+	return next;
 }
 
 const signalOf = (path: string): string => `${path}-signal`;
 
-/** Tells those who listen. It is only a hint: where the file cannot be written they look for themselves every few seconds. */
-export function signal(path: string, sequence: number): void {
+/** What the file says: one line. No two say the same, so that whoever wrote one knows it again. */
+const encodeSignal = ({sequence, recent}: RecentEvents): string => {
+	const line = (events: readonly string[]): string =>
+		`${JSON.stringify({sequence, recent: events, nonce: Math.random()})}\n`;
+	const whole = line(recent.slice(-signalledCount));
+	return Buffer.byteLength(whole) > longestSignalBytes ? line([]) : whole;
+};
+
+/** What somebody signalled. Anybody who may use the pool can write anything there, so it is good for waking somebody, and for nothing else. */
+export const decodeSignal = (text: string): RecentEvents | undefined => parse(text);
+
+/**
+Tells those who listen. Called while the database is still locked, so that the last signal is that of the last change. It is only a hint: where
+the file cannot be written they look for themselves now and then.
+
+@returns What it says now.
+*/
+export function signal(path: string, events: RecentEvents): string {
+	const text = encodeSignal(events);
 	try {
 		const descriptor = openSync(
 			signalOf(path),
@@ -70,21 +91,26 @@ export function signal(path: string, sequence: number): void {
 			0o600,
 		);
 		try {
-			writeSync(descriptor, `${sequence}\n`.padStart(signalBytes), 0);
+			// What is left of a longer one is cut off after it: whoever reads meanwhile reads up to the end of the line.
+			ftruncateSync(descriptor, writeSync(descriptor, text, 0));
 		} finally {
 			closeSync(descriptor);
 		}
 	} catch {}
+
+	return text;
 }
+
+/** One for all reads, which wait for nothing. */
+const signalBytes = Buffer.alloc(longestSignalBytes);
 
 /** What was signalled last, whatever it says; undefined when there is no such file. */
 export function readSignal(path: string): string | undefined {
 	try {
 		const descriptor = openSync(signalOf(path), constants.O_RDONLY + constants.O_NOFOLLOW + constants.O_NONBLOCK);
 		try {
-			const bytes = new Uint8Array(signalBytes);
-			const count = readSync(descriptor, bytes);
-			return new TextDecoder('latin1').decode(bytes.subarray(0, count));
+			const text = signalBytes.toString('utf8', 0, readSync(descriptor, signalBytes));
+			return text.slice(0, text.indexOf('\n') + 1);
 		} finally {
 			closeSync(descriptor);
 		}

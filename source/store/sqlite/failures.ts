@@ -2,14 +2,13 @@
 What went wrong with the database, in words for the user.
 */
 import {CanhazgpuError} from '../../errors.js';
+import {lockHolder} from './lock-holder.js';
 
 const ask = 'Ask whoever made the pool to let you into its group, or look at the permissions of its directory.';
 
 /** Primary result codes of SQLite. */
 const problems: ReadonlyMap<number, readonly [problem: string, hint: string]> = new Map([
 	[3, ['may not be opened: permission denied', ask]],
-	[5, ['is locked by another program', 'Try again. To see which has it open: fuser -v FILE']],
-	[6, ['is locked by another program', 'Try again. To see which has it open: fuser -v FILE']],
 	[8, ['is read-only for you', ask]],
 	[10, ['cannot be read or written: disk error', 'Is the disk full (df FILE)? If not, see what dmesg says.']],
 	[11, ['is damaged', 'Move it away, and make a new pool: canhazgpu admin --store embedded']],
@@ -62,12 +61,27 @@ export const databaseProblem = (
 		cause,
 	});
 
+/** Names who is in the way, where the kernel tells. */
+function lockedProblem(path: string): readonly [problem: string, hint: string] {
+	const holder = lockHolder([path, `${path}-lock`]);
+	if (holder === undefined) {
+		return ['is locked by another program', 'Try again. To see which has it open: fuser -v FILE'];
+	}
+
+	return holder.isStopped
+		? [
+				`is locked by process ${holder.pid}, which was stopped while it used the pool`,
+				`Continue it: kill -CONT ${holder.pid}`,
+			]
+		: [`is locked by process ${holder.pid}`, `Try again. To see what it is: ps -fp ${holder.pid}`];
+}
+
 /** Puts an error of SQLite or of the file system into words. Any other is a bug, and is given back as it is. */
 export function explain(error: unknown, path: string): unknown {
 	const code = primaryCode(error);
 	if (code !== undefined) {
 		const unknown = [`does not work: ${(error as Error).message}`, 'Is the file whole?'] as const;
-		return databaseProblem(path, problems.get(code) ?? unknown, error);
+		return databaseProblem(path, isBusy(error) ? lockedProblem(path) : (problems.get(code) ?? unknown), error);
 	}
 
 	const system = systemCode(error);

@@ -6,7 +6,7 @@ import {mostGpus} from '../codec.js';
 import {decodeAuditRows, placeOf} from '../decode-audit.js';
 import {decodeHistory} from '../decode-history.js';
 import {encodePlan, recentCount} from '../raw-plan.js';
-import {decodeSnapshot, type RawSnapshot} from '../raw-snapshot.js';
+import {decodeEntry, decodeSnapshot, type RawSnapshot} from '../raw-snapshot.js';
 import {applyPlan} from './commit.js';
 import {Database, type Form} from './database.js';
 import {addEvent, signal} from './events.js';
@@ -134,25 +134,32 @@ export async function openSqliteStore({
 			const raw = await database.read((statements) => readAll(statements, options));
 			return decodeSnapshot({...raw, now: now(), storeUptimeSeconds: Infinity}, options.user);
 		},
+		async readEntry(id) {
+			const row = await database.read((statements) => statements.entry.get(id));
+			return decodeEntry(id, row?.['raw']?.toString());
+		},
 		async commit(plan) {
 			const raw = encodePlan(plan);
 			const {event} = raw;
-			const {isDone, sequence} = await database.write((statements) => {
-				const isKept = applyPlan(statements, raw, now());
-				const result = {
-					isDone: isKept,
-					sequence: isKept && event !== undefined ? addEvent(statements, event) : undefined,
-				};
-				return {isKept, result};
-			});
-			if (event !== undefined && sequence !== undefined) {
-				signal(path, sequence);
-				queueMicrotask(() => {
-					watch.tellOwn(event, sequence);
-				});
-			}
+			return database.write((statements) => {
+				if (!applyPlan(statements, raw, now())) {
+					return {isKept: false, result: 'conflict'};
+				}
 
-			return isDone ? 'done' : 'conflict';
+				const events = event === undefined ? undefined : addEvent(statements, event);
+				return {
+					isKept: true,
+					result: 'done',
+					kept:
+						events &&
+						(() => {
+							const signalled = signal(path, events);
+							queueMicrotask(() => {
+								watch.tellOwn(event!, events.sequence, signalled);
+							});
+						}),
+				};
+			});
 		},
 		async subscribe(listener) {
 			try {

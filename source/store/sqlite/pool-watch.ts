@@ -6,17 +6,17 @@ import type {StoreListener} from '../../core/ports.js';
 import {decodeEvent} from '../codec.js';
 import type {Database} from './database.js';
 import {databaseProblem} from './failures.js';
-import {readEvents, readSignal, type RecentEvents} from './events.js';
+import {decodeSignal, readEvents, readSignal, type RecentEvents} from './events.js';
 import type {poolStatements} from './statements.js';
 import {Watch} from './watch.js';
 
 /** Somebody who was killed between the change and its signal, or who cannot signal, is noticed after this long. */
-const unsignalledMs = 5000;
+const unsignalledMs = 20_000;
 
 export type PoolWatch = {
 	readonly add: (listener: StoreListener) => Promise<() => void>;
-	/** Tells an event of this process, the last of so many. */
-	readonly tellOwn: (event: string, sequence: number) => void;
+	/** Tells an event of this process, the last of so many, which it signalled by this. */
+	readonly tellOwn: (event: string, sequence: number, signalled: string) => void;
 	readonly stop: () => void;
 };
 
@@ -24,6 +24,7 @@ export function createPoolWatch(database: Database<keyof typeof poolStatements>)
 	const {path} = database;
 	let identity: string | undefined;
 	let sequence = 0;
+	let ownSignal: string | undefined;
 	let lastChange: {readonly atMs: number; readonly change: string} | undefined;
 
 	const fileNow = () => {
@@ -59,6 +60,20 @@ export function createPoolWatch(database: Database<keyof typeof poolStatements>)
 		},
 		async look(occasion) {
 			const file = fileNow();
+			if (occasion === 'change' && file.identity === identity) {
+				const signalled = readSignal(path) ?? '';
+				if (signalled !== '' && signalled === ownSignal) {
+					return;
+				}
+
+				const said = decodeSignal(signalled);
+				const toldMissed = said === undefined ? 0 : said.sequence - sequence;
+				if (said !== undefined && toldMissed > 0 && toldMissed <= said.recent.length) {
+					tellNew(said, toldMissed);
+					return;
+				}
+			}
+
 			const events = await database.read((statements) => readEvents(statements));
 			const missed = events.sequence - sequence;
 			const isOther = file.identity !== identity || missed < 0;
@@ -77,10 +92,11 @@ export function createPoolWatch(database: Database<keyof typeof poolStatements>)
 	});
 	return {
 		add: async (listener) => watch.add(listener),
-		tellOwn(raw, ownSequence) {
+		tellOwn(raw, ownSequence, signalled) {
 			// Else somebody else's come before it, and are told with it when the signal is seen.
 			if (ownSequence === sequence + 1) {
 				sequence = ownSequence;
+				ownSignal = signalled;
 			}
 
 			const event = decodeEvent(raw);

@@ -86,14 +86,10 @@ export class Watch {
 			const mark = this.#watched.mark();
 			await this.#watched.look('begin');
 			this.#mark = mark;
-			this.#timer ??= setInterval(() => {
-				void this.#poll();
-			}, pollIntervalMs);
-			// Listening alone is no reason for a process to live on.
-			this.#timer.unref();
 		}
 
 		this.#listeners.add(subscription);
+		this.#pollLater();
 		return () => {
 			this.#listeners.delete(subscription);
 			if (this.#listeners.size === 0) {
@@ -102,8 +98,23 @@ export class Watch {
 		};
 	}
 
+	/** In time for the least patient of those who listen. */
+	#pollLater(): void {
+		const mayBeLateMs = [...this.#listeners].map((listener) => listener.mayBeLateMs?.() ?? 0);
+		clearTimeout(this.#timer);
+		this.#timer = setTimeout(
+			() => {
+				this.#pollLater();
+				void this.#poll();
+			},
+			Math.max(pollIntervalMs, Math.min(...mayBeLateMs)),
+		);
+		// Listening alone is no reason for a process to live on.
+		this.#timer.unref();
+	}
+
 	stop(): void {
-		clearInterval(this.#timer);
+		clearTimeout(this.#timer);
 		this.#timer = undefined;
 		this.#listeners.clear();
 	}

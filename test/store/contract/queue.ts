@@ -51,6 +51,15 @@ export function queueContract({store, harness}: Subject): void {
 			expect((await store().read()).queue).toMatchObject([{kind: 'entry', id: 'q', entry: waiting}]);
 		});
 
+		test('an entry is read alone as it is read with the others; what is not there, or makes no sense, is not', async () => {
+			await write(store(), join('a'), join('b', {note: 'Füße \u{1F600}'}));
+			const {queue} = await store().read();
+			expect(await store().readEntry('b')).toEqual(queue[1]);
+			expect(await store().readEntry('c')).toBeUndefined();
+			await write(store(), {kind: 'leave', id: 'b'});
+			expect(await store().readEntry('b')).toBeUndefined();
+		});
+
 		test('an entry is replaced in its place', async () => {
 			await write(store(), join('a'), join('b'));
 			expect(await write(store(), {kind: 'entry', entry: entry('a', {note: 'still here'})})).toBe('done');

@@ -262,7 +262,7 @@ describe('while it is open', () => {
 		await store.commit(plan({writes: [leaseWrite(0)], event: {kind: 'granted', gpus: [0]}}));
 		await eventually(() => heard.includes('changed granted'));
 		writeFileSync(file, older);
-		await eventually(() => heard.includes('restored'), 10_000);
+		await eventually(() => heard.includes('restored'), 40_000);
 		expect((await store.read()).gpus[0]?.kind).toBe('free');
 	});
 
