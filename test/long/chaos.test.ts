@@ -107,14 +107,19 @@ async function chaos(ground: ChaosGround, hasLosses: boolean): Promise<void> {
 
 	const reserveForAWhile = async (): Promise<void> => {
 		const eraBefore = era;
-		const {exitCode, stdout} = await end(['reserve', '--short', '--wait', '2s', '--gpus', pick(['1', '2'])]);
-		if (exitCode !== 0) {
-			return;
-		}
-
-		const gpus = stdout.trim();
-		if (era === eraBefore) {
-			const [command, ...words] = locks(gpus, '60', `reserve ${names++}`) as [string, ...string[]];
+		const name = `reserve-${names++}`;
+		const {exitCode, stdout} = await end([
+			'reserve',
+			'--short',
+			'--user',
+			name,
+			'--wait',
+			'2s',
+			'--gpus',
+			pick(['1', '2']),
+		]);
+		if (exitCode === 0 && era === eraBefore) {
+			const [command, ...words] = locks(stdout.trim(), '60', name) as [string, ...string[]];
 			const holder = spawn(command, words, {cwd: box.home, stdio: 'ignore'});
 			holders.add(holder);
 			await sleep(Math.random() * 1000);
@@ -126,7 +131,11 @@ async function chaos(ground: ChaosGround, hasLosses: boolean): Promise<void> {
 			holders.delete(holder);
 		}
 
-		await end(['release', '--gpu-ids', gpus]);
+		// Also when it was killed: it may have had its GPUs by then. A release that is killed, or finds no store, is tried again.
+		let released: number | undefined;
+		while (released !== 0 && performance.now() < untilMs) {
+			({exitCode: released} = await end(['release', '--user', name]));
+		}
 	};
 
 	const runForAWhile = async (): Promise<void> => {
@@ -243,7 +252,7 @@ async function chaos(ground: ChaosGround, hasLosses: boolean): Promise<void> {
 
 	// What killed wrappers left behind ends by itself, and what killed reservations left behind is released.
 	await eventually(() => jobs().every(({pid}) => !isAlive(pid)));
-	expect(await box.run('release')).toMatchObject({exitCode: 0});
+	expect(await box.run(['release', '--gpu-ids', '0,1,2,3'])).toMatchObject({exitCode: 0});
 	expect(await box.run('status')).toMatchObject({exitCode: 0});
 	const store = await openStoreOf(box);
 	const snapshot = await store.read();
