@@ -2,9 +2,9 @@
 import {createPlaces} from './app-places.js';
 import {openStore} from './app-stores.js';
 import type {Config} from './config.js';
-import {requesterOf} from './core/ownership.js';
-import type {Store} from './core/ports.js';
-import type {AuditEntry, Requester, Snapshot} from './core/types.js';
+import {requesterOf} from './core/rules/leases/ownership.js';
+import type {Store} from './core/model/ports.js';
+import type {AuditEntry, Requester, Snapshot} from './core/model/types.js';
 import {CanhazgpuError} from './errors.js';
 import {createClock} from './host/clock.js';
 import {createHost} from './host/host.js';

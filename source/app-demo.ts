@@ -3,13 +3,13 @@ A pool in memory, for looking around: people come, wait, work and leave by thems
 verbs that everybody else uses.
 */
 import {createActor, live, randomFrom} from './app-demo-people.js';
-import type {Grant} from './core/acquisition.js';
-import {makePool} from './core/administration.js';
-import {isLeased, planChange} from './core/lifecycle.js';
-import {emptyPlan} from './core/plan.js';
-import type {Clock, GpuProvider, Host, Store, World} from './core/ports.js';
-import type {UsageRecord} from './core/types.js';
-import {acquire} from './core/waiting.js';
+import type {Grant} from './core/operations/acquire-now.js';
+import {makePool} from './core/operations/create-pool.js';
+import {isLeased, planChange} from './core/rules/leases/lease-changes.js';
+import {emptyPlan} from './core/model/plan.js';
+import type {Clock, GpuProvider, Host, Store, World} from './core/model/ports.js';
+import type {UsageRecord} from './core/model/types.js';
+import {acquire} from './core/operations/acquire.js';
 import type {Person, Scenario} from './gpu/scenario.js';
 import {createMemoryStore} from './store/memory.js';
 

@@ -2,8 +2,8 @@
 Tells people what concerns them, in words and by the ways that the config allows.
 */
 import type {Config} from './config.js';
-import type {Host} from './core/ports.js';
-import type {PersonalNotice} from './core/reminders.js';
+import type {Host} from './core/model/ports.js';
+import type {PersonalNotice} from './core/operations/reminders.js';
 import {noticeWords} from './format/notice-words.js';
 import {createNotifier} from './host/notify.js';
 import {runSystemTool} from './host/system-tool.js';

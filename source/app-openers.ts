@@ -3,8 +3,8 @@ Opens stores as they are configured, once it is known which.
 */
 import type {Config} from './config.js';
 import type {SettingPath} from './config-schema.js';
-import type {Store} from './core/ports.js';
-import type {PoolRecord} from './core/types.js';
+import type {Store} from './core/model/ports.js';
+import type {PoolRecord} from './core/model/types.js';
 import type {Places} from './app-places.js';
 import {isSameServer, locationOf} from './store/redis/address.js';
 import type {Audience} from './store/sqlite/index.js';

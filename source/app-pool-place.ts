@@ -1,9 +1,9 @@
 /**
 Where `admin` makes the pool, and how everybody is told.
 */
-import {makePool, type PoolMade, type PoolRequest} from './core/administration.js';
-import type {Store} from './core/ports.js';
-import type {Pool, PoolRecord} from './core/types.js';
+import {makePool, type PoolMade, type PoolRequest} from './core/operations/create-pool.js';
+import type {Store} from './core/model/ports.js';
+import type {Pool, PoolRecord} from './core/model/types.js';
 import type {PoolPlace} from './application.js';
 import {openEmbedded, openPrivate, openRedis} from './app-openers.js';
 import {recordWords, type Context} from './app-stores.js';

@@ -2,9 +2,9 @@
 Scenarios of the simulated box, from YAML. See the readme for an example.
 */
 import * as v from 'valibot';
-import {parseDuration} from './core/durations.js';
-import {mostGpus} from './core/pool.js';
-import {longestNote} from './core/request.js';
+import {parseDuration} from './core/rules/leases/durations.js';
+import {mostGpus} from './core/rules/pool/pool.js';
+import {longestNote} from './core/rules/allocation/request.js';
 import {CanhazgpuError} from './errors.js';
 import type {Scenario} from './gpu/scenario.js';
 import {readSafely} from './safe-file.js';

@@ -1,10 +1,10 @@
 /**
 Chooses and opens the store.
 */
-import {makePool} from './core/administration.js';
-import type {Clock, Host, Store} from './core/ports.js';
-import {chooseStore, type StoreChoice} from './core/store-choice.js';
-import type {PoolRecord} from './core/types.js';
+import {makePool} from './core/operations/create-pool.js';
+import type {Clock, Host, Store} from './core/model/ports.js';
+import {chooseStore, type StoreChoice} from './core/rules/pool/store-choice.js';
+import type {PoolRecord} from './core/model/types.js';
 import type {OpenOptions} from './application.js';
 import type {Config} from './config.js';
 import {CanhazgpuError} from './errors.js';

@@ -10,9 +10,9 @@ import {openPoolPlace} from './app-pool-place.js';
 import {openStore} from './app-stores.js';
 import type {App, OpenOptions, OpenWorld} from './application.js';
 import type {Config} from './config.js';
-import {requesterOf} from './core/ownership.js';
-import type {GpuProvider, Store} from './core/ports.js';
-import type {ProviderName} from './core/types.js';
+import {requesterOf} from './core/rules/leases/ownership.js';
+import type {GpuProvider, Store} from './core/model/ports.js';
+import type {ProviderName} from './core/model/types.js';
 import type {EarlyRuns} from './gpu/early-tool.js';
 import type {Scenario} from './gpu/scenario.js';
 import {createPaint} from './format/paint.js';
@@ -68,7 +68,7 @@ export function createApp({config, hasColor, early: runs}: AppOptions): App {
 			clock,
 			memoryThresholdMiB,
 			async watchGpus(intervalMs) {
-				const {createSharedGpus} = await import('./core/shared-gpus.js');
+				const {createSharedGpus} = await import('./core/live/shared-gpus.js');
 				const watched = createSharedGpus({
 					store,
 					host,
@@ -90,7 +90,7 @@ export function createApp({config, hasColor, early: runs}: AppOptions): App {
 
 	/** Whoever stays remembers what was read, and puts it back into a store that lost it. */
 	const restoring = async (store: Store): Promise<Store> => {
-		const {createRestoringStore} = await import('./core/restoring-store.js');
+		const {createRestoringStore} = await import('./core/live/restoring-store.js');
 		return createRestoringStore(store, {host, clock});
 	};
 

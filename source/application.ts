@@ -1,11 +1,11 @@
 /**
 What the composition root gives to commands: they ask for an open pool and never choose how it is kept.
 */
-import type {PoolMade, PoolRequest} from './core/administration.js';
-import type {LeasedRecord} from './core/lifecycle.js';
-import type {Clock, GpuProvider, Host, World} from './core/ports.js';
-import type {PersonalNotice} from './core/reminders.js';
-import type {FactsOfProcesses, ProcessIdentity, ProviderName, Requester} from './core/types.js';
+import type {PoolMade, PoolRequest} from './core/operations/create-pool.js';
+import type {LeasedRecord} from './core/rules/leases/lease-changes.js';
+import type {Clock, GpuProvider, Host, World} from './core/model/ports.js';
+import type {PersonalNotice} from './core/operations/reminders.js';
+import type {FactsOfProcesses, ProcessIdentity, ProviderName, Requester} from './core/model/types.js';
 import type {Paint} from './format/paint.js';
 
 /** A pool that is open, with everything the core's verbs need. */

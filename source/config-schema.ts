@@ -3,10 +3,10 @@ Every setting, once: its type, its bounds, its default. A setting's path is its 
 name in the environment (`CANHAZGPU_REDIS_PORT`).
 */
 import * as v from 'valibot';
-import {parseDuration, shortestHoldSeconds} from './core/durations.js';
-import {hostPattern, isRemoteHost} from './core/other-hosts.js';
-import {mostGpus} from './core/pool.js';
-import {checkNote, longestNote} from './core/request.js';
+import {parseDuration, shortestHoldSeconds} from './core/rules/leases/durations.js';
+import {hostPattern, isRemoteHost} from './core/model/other-hosts.js';
+import {mostGpus} from './core/rules/pool/pool.js';
+import {checkNote, longestNote} from './core/rules/allocation/request.js';
 import {type CanhazgpuError} from './errors.js';
 
 /** What to expect, in words; used as the message of every failed check. */

@@ -1,8 +1,8 @@
 /**
 What `run` and `reserve` have in common: how many, how long to wait, and how waiting ends.
 */
-import type {AcquireRequest, Grant} from '../core/acquisition.js';
-import {acquire} from '../core/waiting.js';
+import type {AcquireRequest, Grant} from '../core/operations/acquire-now.js';
+import {acquire} from '../core/operations/acquire.js';
 import {CanhazgpuError} from '../errors.js';
 import {sanitize} from '../format/text.js';
 import {refusalMessage} from '../format/refusal.js';

@@ -2,8 +2,8 @@
 `admin --drain` and `--undrain`: out of service and back. As with the rest of `admin`, whoever may change the pool may do it; the trail
 tells who did.
 */
-import {drain, undrain} from '../core/drains.js';
-import {characterCount, longestReason} from '../core/request.js';
+import {drain, undrain} from '../core/operations/drain.js';
+import {characterCount, longestReason} from '../core/rules/allocation/request.js';
 import {CanhazgpuError} from '../errors.js';
 import {sanitize} from '../format/text.js';
 import type {App} from '../application.js';

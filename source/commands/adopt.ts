@@ -1,5 +1,5 @@
 /** `reserve --pid`: a reservation for a process that runs already. */
-import {adopt} from '../core/adopt.js';
+import {adopt} from '../core/operations/adopt.js';
 import {CanhazgpuError, quoted} from '../errors.js';
 import {sanitize} from '../format/text.js';
 import type {App} from '../application.js';

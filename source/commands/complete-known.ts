@@ -1,6 +1,6 @@
 /** Candidates out of what the pool and the config know. */
-import {labelOf, mayChange, ownerOf, owns} from '../core/ownership.js';
-import type {AuditEntry, GpuRecord, Lease, QueueEntry, Requester, Snapshot} from '../core/types.js';
+import {labelOf, mayChange, ownerOf, owns} from '../core/rules/leases/ownership.js';
+import type {AuditEntry, GpuRecord, Lease, QueueEntry, Requester, Snapshot} from '../core/model/types.js';
 import {shortDuration} from '../format/durations.js';
 import {sanitize, shownNote} from '../format/text.js';
 import {wantedWords} from '../format/waiting.js';

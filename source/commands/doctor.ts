@@ -8,10 +8,10 @@ import {
 	judgeStore,
 	judgeVersions,
 	type Finding,
-} from '../core/diagnosis.js';
-import {emptyPlan} from '../core/plan.js';
-import {requireNoClone, requirePool} from '../core/pool.js';
-import type {Pool, Snapshot} from '../core/types.js';
+} from '../core/rules/pool/diagnosis.js';
+import {emptyPlan} from '../core/model/plan.js';
+import {requireNoClone, requirePool} from '../core/rules/pool/pool.js';
+import type {Pool, Snapshot} from '../core/model/types.js';
 import {CanhazgpuError} from '../errors.js';
 import {diagnosisText} from '../format/diagnosis.js';
 import {harmlessJson} from '../format/json.js';

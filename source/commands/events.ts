@@ -1,8 +1,8 @@
-import {createBell} from '../core/bell.js';
-import {parseDuration} from '../core/durations.js';
-import {readToShow} from '../core/transaction.js';
-import type {AuditEntry} from '../core/types.js';
-import {isPassing} from '../core/wait-place.js';
+import {createBell} from '../core/live/wake-signal.js';
+import {parseDuration} from '../core/rules/leases/durations.js';
+import {readToShow} from '../core/operations/transact.js';
+import type {AuditEntry} from '../core/model/types.js';
+import {isPassing} from '../core/operations/wait-place.js';
 import {eventJson, eventLine} from '../format/events.js';
 import {harmlessJson, harmlessJsonLine} from '../format/json.js';
 import {sanitize} from '../format/text.js';

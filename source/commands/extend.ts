@@ -1,5 +1,5 @@
-import {doubtAbout} from '../core/ownership.js';
-import {extend as extendLeases, type NewEnd} from '../core/reservations.js';
+import {doubtAbout} from '../core/rules/leases/ownership.js';
+import {extend as extendLeases, type NewEnd} from '../core/operations/reservations.js';
 import {CanhazgpuError} from '../errors.js';
 import {longDuration} from '../format/durations.js';
 import {notYoursError} from '../format/not-yours.js';

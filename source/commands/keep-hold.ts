@@ -1,14 +1,14 @@
 /**
 Keeps the lease of a running job: its heart beats every minute, its loss is said at once, and it ends once.
 */
-import {createBell} from '../core/bell.js';
-import {beat, finish, withJob, type Beat, type Hold} from '../core/holding.js';
-import {ownerOf} from '../core/ownership.js';
+import {createBell} from '../core/live/wake-signal.js';
+import {beat, finish, withJob, type Beat, type Hold} from '../core/operations/job-lease.js';
+import {ownerOf} from '../core/rules/leases/ownership.js';
 import {CanhazgpuError} from '../errors.js';
 import {endingWords} from '../format/events.js';
 import {sanitize} from '../format/text.js';
 import type {App, OpenWorld} from '../application.js';
-import type {EndReason, ProcessIdentity} from '../core/types.js';
+import type {EndReason, ProcessIdentity} from '../core/model/types.js';
 import {createBackground} from './background.js';
 import {keepReminding} from './reminding.js';
 

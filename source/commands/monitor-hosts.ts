@@ -1,6 +1,6 @@
 /** `:host` of the monitor: all hosts with what they have free, as they answer, and one of them in full; asked anew while it is looked at. */
-import {watchHosts, type KnownHost} from '../core/host-watch.js';
-import {isRemoteHost} from '../core/other-hosts.js';
+import {watchHosts, type KnownHost} from '../core/live/host-watch.js';
+import {isRemoteHost} from '../core/model/other-hosts.js';
 import {CanhazgpuError, quoted} from '../errors.js';
 import {roughDuration} from '../format/durations.js';
 import {hostList, hostTable, type JsonRow} from '../format/host-tables.js';

@@ -1,6 +1,6 @@
-import {leaveLine, lineRows} from '../core/line.js';
-import {doubtAbout, ownerOf} from '../core/ownership.js';
-import {readToShow} from '../core/transaction.js';
+import {leaveLine, lineRows} from '../core/operations/queue-rows.js';
+import {doubtAbout, ownerOf} from '../core/rules/leases/ownership.js';
+import {readToShow} from '../core/operations/transact.js';
 import {CanhazgpuError, quoted} from '../errors.js';
 import {harmlessJson} from '../format/json.js';
 import {lineJson, lineTable} from '../format/line-table.js';

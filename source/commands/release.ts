@@ -1,5 +1,5 @@
-import {doubtAbout} from '../core/ownership.js';
-import {release as releaseGpus} from '../core/reservations.js';
+import {doubtAbout} from '../core/rules/leases/ownership.js';
+import {release as releaseGpus} from '../core/operations/reservations.js';
 import {CanhazgpuError} from '../errors.js';
 import {notYoursError} from '../format/not-yours.js';
 import type {Command} from './command.js';

@@ -1,6 +1,6 @@
 /** Reminds people of reservations that end soon, for as long as something of ours runs anyway. */
-import {createBell} from '../core/bell.js';
-import {claimReminders} from '../core/reminders.js';
+import {createBell} from '../core/live/wake-signal.js';
+import {claimReminders} from '../core/operations/reminders.js';
 import {sanitize} from '../format/text.js';
 import type {App, OpenWorld} from '../application.js';
 import {createBackground} from './background.js';

@@ -1,4 +1,4 @@
-import {doubtAbout} from '../core/ownership.js';
+import {doubtAbout} from '../core/rules/leases/ownership.js';
 import {longDuration} from '../format/durations.js';
 import {sanitize} from '../format/text.js';
 import {acquireShown, countOf, waitSecondsOf, wantFlags} from './acquire.js';

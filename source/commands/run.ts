@@ -1,6 +1,6 @@
-import {modelOfCommand} from '../core/model.js';
-import {awaitHold, findHold, finish, type Hold} from '../core/holding.js';
-import type {ProviderName} from '../core/types.js';
+import {modelOfCommand} from '../core/rules/leases/served-model.js';
+import {awaitHold, findHold, finish, type Hold} from '../core/operations/job-lease.js';
+import type {ProviderName} from '../core/model/types.js';
 import {CanhazgpuError, quoted} from '../errors.js';
 import {longDuration} from '../format/durations.js';
 import {sanitize} from '../format/text.js';

@@ -1,9 +1,9 @@
 /**
 `status` of other hosts: all are asked at once, each is shown as it answers, and a dead one delays nobody.
 */
-import {otherHosts} from '../core/other-hosts.js';
-import type {World} from '../core/ports.js';
-import {look} from '../core/reservations.js';
+import {otherHosts} from '../core/model/other-hosts.js';
+import type {World} from '../core/model/ports.js';
+import {look} from '../core/operations/reservations.js';
 import {CanhazgpuError} from '../errors.js';
 import {hostsJson, hostTable, summaryTable, type HostAnswer, type JsonRow} from '../format/host-tables.js';
 import {harmlessJson} from '../format/json.js';

@@ -1,5 +1,5 @@
-import {createNoticeTeller} from '../core/notice-teller.js';
-import {look} from '../core/reservations.js';
+import {createNoticeTeller} from '../core/live/record-alerts.js';
+import {look} from '../core/operations/reservations.js';
 import {harmlessJson} from '../format/json.js';
 import {statusJson} from '../format/status-json.js';
 import {statusTable} from '../format/status-table.js';

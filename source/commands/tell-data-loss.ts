@@ -1,5 +1,5 @@
-import {recentLoss} from '../core/notices.js';
-import type {Snapshot} from '../core/types.js';
+import {recentLoss} from '../core/rules/pool/alerts.js';
+import type {Snapshot} from '../core/model/types.js';
 
 /** What to say of data that the store lost not long ago; undefined when there is nothing. Its words are loaded only where they are needed. */
 export async function recentLossWords(snapshot: Snapshot): Promise<string | undefined> {

@@ -1,5 +1,5 @@
 import process from 'node:process';
-import {otherHosts} from '../core/other-hosts.js';
+import {otherHosts} from '../core/model/other-hosts.js';
 import {CanhazgpuError} from '../errors.js';
 import type {App} from '../application.js';
 import type {Command} from './command.js';

@@ -5,7 +5,7 @@ import {progressWords} from '../format/waiting.js';
 import {longDuration} from '../format/durations.js';
 import {truncate} from '../format/width.js';
 import type {App} from '../application.js';
-import type {Progress} from '../core/wait-types.js';
+import type {Progress} from '../core/operations/wait-types.js';
 
 const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 const frameMs = 120;

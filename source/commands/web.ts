@@ -1,5 +1,5 @@
 import packageJson from '../../package.json' with {type: 'json'};
-import {otherHosts} from '../core/other-hosts.js';
+import {otherHosts} from '../core/model/other-hosts.js';
 import {reportJson} from '../format/report.js';
 import {stackText} from '../format/text.js';
 import type {Command} from './command.js';

@@ -1,5 +1,5 @@
 /** What every face says after the store had lost its data. */
-import type {DataLoss} from '../core/types.js';
+import type {DataLoss} from '../core/model/types.js';
 
 /**
 One line for people.

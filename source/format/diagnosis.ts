@@ -1,5 +1,5 @@
 /** What `doctor` prints. */
-import type {Finding} from '../core/diagnosis.js';
+import type {Finding} from '../core/rules/pool/diagnosis.js';
 import type {Paint} from './paint.js';
 import {sanitize} from './text.js';
 

@@ -1,6 +1,6 @@
 /** What happened, in words for people and as JSON: a record of the audit trail as every face shows it. */
-import {inVain, takenBack} from '../core/telling.js';
-import type {AuditEntry, AuditKind, AuditRecord} from '../core/types.js';
+import {inVain, takenBack} from '../core/rules/leases/audit-entries.js';
+import type {AuditEntry, AuditKind, AuditRecord} from '../core/model/types.js';
 import {localDay} from './days.js';
 import {roughDuration, timestamp, typedDuration} from './durations.js';
 import {counted} from './numbers.js';

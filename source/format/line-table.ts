@@ -1,6 +1,6 @@
-import type {LineRow} from '../core/line.js';
-import {labelOf, ownerOf} from '../core/ownership.js';
-import type {QueueEntry} from '../core/types.js';
+import type {LineRow} from '../core/operations/queue-rows.js';
+import {labelOf, ownerOf} from '../core/rules/leases/ownership.js';
+import type {QueueEntry} from '../core/model/types.js';
 import {longDuration, timestamp} from './durations.js';
 import type {Paint} from './paint.js';
 import {ruledTable, type Sacrifices} from './table.js';

@@ -1,7 +1,7 @@
 import {CanhazgpuError} from '../errors.js';
-import {doubtAbout, labelOf, ownerOf} from '../core/ownership.js';
-import type {NotYours} from '../core/selection.js';
-import type {Requester} from '../core/types.js';
+import {doubtAbout, labelOf, ownerOf} from '../core/rules/leases/ownership.js';
+import type {NotYours} from '../core/rules/leases/selection.js';
+import type {Requester} from '../core/model/types.js';
 import {sanitize} from './text.js';
 
 /** What to say when somebody names GPUs that others hold. */

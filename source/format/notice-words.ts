@@ -1,4 +1,4 @@
-import type {PersonalNotice} from '../core/reminders.js';
+import type {PersonalNotice} from '../core/operations/reminders.js';
 import {shortDuration} from './durations.js';
 import {gpuList} from './gpu-list.js';
 import {sanitize} from './text.js';

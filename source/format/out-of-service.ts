@@ -1,6 +1,6 @@
 /** Why somebody who waits cannot be served, in words. */
-import type {LineRow} from '../core/line.js';
-import {usedPatienceSeconds, type Outage} from '../core/out-of-service.js';
+import type {LineRow} from '../core/operations/queue-rows.js';
+import {usedPatienceSeconds, type Outage} from '../core/rules/queue/out-of-service.js';
 import {shortDuration} from './durations.js';
 import {sanitize} from './text.js';
 import {wantedWords} from './waiting.js';

@@ -1,8 +1,8 @@
 /**
 A refusal in words. The first line is the peer's, which scripts may look for.
 */
-import type {Block, Refusal, UnusableGpu, UseBlock} from '../core/allocation.js';
-import {ownerOf} from '../core/ownership.js';
+import type {Block, Refusal, UnusableGpu, UseBlock} from '../core/rules/allocation/allocation.js';
+import {ownerOf} from '../core/rules/leases/ownership.js';
 import {longDuration} from './durations.js';
 import {counted} from './numbers.js';
 import {sanitize} from './text.js';

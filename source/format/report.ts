@@ -1,7 +1,7 @@
 /**
 Reports of use: as a table, as the peer's JSON, as CSV.
 */
-import type {Report} from '../core/report.js';
+import type {Report} from '../core/rules/pool/report.js';
 import {timestamp} from './durations.js';
 import {counted} from './numbers.js';
 import type {Paint} from './paint.js';

@@ -1,8 +1,8 @@
 /**
 `status --json`: the peer's keys with the peer's meaning, and ours beside them. What is unknown or empty is absent.
 */
-import type {StatusRow} from '../core/status.js';
-import type {GpuProcess, MigInstance, Observation} from '../core/types.js';
+import type {StatusRow} from '../core/rules/pool/status.js';
+import type {GpuProcess, MigInstance, Observation} from '../core/model/types.js';
 import {longDuration, timestamp} from './durations.js';
 import {shownNote} from './text.js';
 import {detailWords, stateWords, unreservedNames, unreservedWords, userWords, validationWords} from './status-words.js';

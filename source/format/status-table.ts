@@ -1,4 +1,4 @@
-import type {StatusRow} from '../core/status.js';
+import type {StatusRow} from '../core/rules/pool/status.js';
 import {longDuration} from './durations.js';
 import type {Paint} from './paint.js';
 import {detailWords, stateWords, userWords, validationWords} from './status-words.js';

@@ -1,6 +1,6 @@
 /** A status row in words: what the table, the JSON and the page say in the same way. */
-import {cautionOf, type StatusRow} from '../core/status.js';
-import type {GpuProcess} from '../core/types.js';
+import {cautionOf, type StatusRow} from '../core/rules/pool/status.js';
+import type {GpuProcess} from '../core/model/types.js';
 import {mebibytes} from './numbers.js';
 import {longDuration} from './durations.js';
 import {sanitize, shorten} from './text.js';

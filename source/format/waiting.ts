@@ -1,8 +1,8 @@
 /**
 Waiting in words, for stderr.
 */
-import type {Progress} from '../core/wait-types.js';
-import type {Wanted} from '../core/request.js';
+import type {Progress} from '../core/operations/wait-types.js';
+import type {Wanted} from '../core/rules/allocation/request.js';
 import {longDuration} from './durations.js';
 import {unusableWords} from './refusal.js';
 import {sanitize} from './text.js';

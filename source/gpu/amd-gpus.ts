@@ -1,4 +1,4 @@
-import type {GpuReading} from '../core/types.js';
+import type {GpuReading} from '../core/model/types.js';
 import {isObject, type JsonObject, type Quantity, readQuantity, readText, valueAt} from './amd-json.js';
 import {judgeHealth} from './health.js';
 import {normalizePciBusId} from './pci.js';

@@ -1,4 +1,4 @@
-import type {GpuReading} from '../core/types.js';
+import type {GpuReading} from '../core/model/types.js';
 import {type JsonObject, isObject, readQuantity, readText, valueAt} from './amd-json.js';
 import {joinDetails, type ProcessRow} from './process-rows.js';
 import type {BareReading} from './reading.js';

@@ -1,5 +1,5 @@
-import type {GpuProvider} from '../core/ports.js';
-import type {Observation} from '../core/types.js';
+import type {GpuProvider} from '../core/model/ports.js';
+import type {Observation} from '../core/model/types.js';
 import {countSeen} from './count.js';
 import {amdDriver} from './amd-failures.js';
 import {inOrderOfPrograms} from './amd-order.js';

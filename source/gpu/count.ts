@@ -1,4 +1,4 @@
-import type {Observation} from '../core/observation.js';
+import type {Observation} from '../core/model/observation.js';
 import {CanhazgpuError} from '../errors.js';
 
 /**

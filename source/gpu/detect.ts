@@ -1,7 +1,7 @@
 import {access, constants, stat} from 'node:fs/promises';
 import path from 'node:path';
 import {performance} from 'node:perf_hooks';
-import type {ProviderName} from '../core/types.js';
+import type {ProviderName} from '../core/model/types.js';
 import {createAmdProvider} from './amd.js';
 import {opening} from './nvidia-broken.js';
 import {driverGpusDirectory, listDriverGpus} from './nvidia-driver.js';

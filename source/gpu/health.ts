@@ -1,4 +1,4 @@
-import type {GpuReading, HealthProblem} from '../core/observation.js';
+import type {GpuReading, HealthProblem} from '../core/model/observation.js';
 import {cap} from './text.js';
 
 /**

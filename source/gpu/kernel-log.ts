@@ -1,4 +1,4 @@
-import type {HealthProblem} from '../core/observation.js';
+import type {HealthProblem} from '../core/model/observation.js';
 import {judgeXids, parseXids} from './nvidia-xids.js';
 import {isComplete, type RunTool} from './tool.js';
 

@@ -1,4 +1,4 @@
-import type {GpuReading, MigInstance} from '../core/observation.js';
+import type {GpuReading, MigInstance} from '../core/model/observation.js';
 import {addProblems, judgeHealth} from './health.js';
 import {parseList, type ListedGpu} from './nvidia-list.js';
 import type {Details, GpuDetails} from './nvidia-xml.js';

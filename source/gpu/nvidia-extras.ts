@@ -1,4 +1,4 @@
-import type {GpuReading, HealthProblem} from '../core/observation.js';
+import type {GpuReading, HealthProblem} from '../core/model/observation.js';
 import {addProblems} from './health.js';
 import {readLoggedProblems} from './kernel-log.js';
 import {addDetailedHealth, askDetails, attachParts} from './nvidia-details.js';

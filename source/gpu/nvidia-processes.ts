@@ -1,4 +1,4 @@
-import type {GpuProcess, GpuReading} from '../core/types.js';
+import type {GpuProcess, GpuReading} from '../core/model/types.js';
 import {isMarker, parseCsv, readNumber} from './nvidia-csv.js';
 import type {BareReading} from './reading.js';
 import {joinDetails, type ProcessRow} from './process-rows.js';

@@ -1,4 +1,4 @@
-import type {GpuReading} from '../core/types.js';
+import type {GpuReading} from '../core/model/types.js';
 import {type CsvRow, isMarker, readAnswer, readNumber} from './nvidia-csv.js';
 import {judgeHealth, olderRecoveryAction} from './health.js';
 import {isBrakingForHeat, readReasonBits, throttleWords} from './nvidia-throttle.js';

@@ -1,4 +1,4 @@
-import type {GpuReading} from '../core/types.js';
+import type {GpuReading} from '../core/model/types.js';
 import type {HangWatch} from './hang-watch.js';
 import type {GpuTable} from './nvidia-gpus.js';
 import type {ProcessTable} from './nvidia-processes.js';

@@ -1,4 +1,4 @@
-import type {HealthProblem} from '../core/observation.js';
+import type {HealthProblem} from '../core/model/observation.js';
 import {normalizePciBusId} from './pci.js';
 import {cap} from './text.js';
 

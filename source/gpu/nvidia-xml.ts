@@ -1,5 +1,5 @@
 import {XMLParser} from 'fast-xml-parser';
-import type {GpuProcess, MigInstance} from '../core/observation.js';
+import type {GpuProcess, MigInstance} from '../core/model/observation.js';
 import {olderRecoveryAction} from './health.js';
 import {isMarker, readAnswer, readNumber} from './nvidia-csv.js';
 import {normalizePciBusId} from './pci.js';

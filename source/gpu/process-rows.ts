@@ -1,4 +1,4 @@
-import type {GpuProcess} from '../core/types.js';
+import type {GpuProcess} from '../core/model/types.js';
 import type {HostDetails} from './tool.js';
 
 /**

@@ -1,4 +1,4 @@
-import type {GpuReading} from '../core/types.js';
+import type {GpuReading} from '../core/model/types.js';
 
 /**
 A GPU as its own table tells it: the processes stand in another one.

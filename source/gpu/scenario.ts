@@ -2,7 +2,7 @@
 What a simulated box shows beyond the load of its leases: work of others, failures, GPUs that hide their processes, and so on. All of
 it is a function of the time since the box was switched on.
 */
-import type {GpuReading, HealthProblem, MigInstance} from '../core/types.js';
+import type {GpuReading, HealthProblem, MigInstance} from '../core/model/types.js';
 
 /**
 When it holds, in seconds since the start: always, from and until then, or anew in every period.

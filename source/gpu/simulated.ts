@@ -1,5 +1,5 @@
-import type {GpuProvider} from '../core/ports.js';
-import type {GpuReading, LeaseType, Observation} from '../core/types.js';
+import type {GpuProvider} from '../core/model/ports.js';
+import type {GpuReading, LeaseType, Observation} from '../core/model/types.js';
 import {isNow, type Scenario, sceneOf} from './scenario.js';
 import {simulateGpu} from './simulation.js';
 import {singleFlight} from './single-flight.js';

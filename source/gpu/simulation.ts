@@ -1,4 +1,4 @@
-import type {GpuProcess, GpuReading} from '../core/types.js';
+import type {GpuProcess, GpuReading} from '../core/model/types.js';
 import type {Scene} from './scenario.js';
 import type {SimulatedLease} from './simulated.js';
 

@@ -1,4 +1,4 @@
-import type {Observation} from '../core/types.js';
+import type {Observation} from '../core/model/types.js';
 import {cap} from './text.js';
 import type {ToolOutcome} from './tool.js';
 

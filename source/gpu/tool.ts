@@ -1,4 +1,4 @@
-import type {GpuProcess} from '../core/types.js';
+import type {GpuProcess} from '../core/model/types.js';
 
 /**
 What came of running a tool. `exitCode` is undefined when a signal ended it.

@@ -1,6 +1,6 @@
 import {performance} from 'node:perf_hooks';
 import {setTimeout as delay} from 'node:timers/promises';
-import type {Clock} from '../core/ports.js';
+import type {Clock} from '../core/model/ports.js';
 
 /**
 The longest a timer can wait; more would wrap around to no wait at all.

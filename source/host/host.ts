@@ -1,5 +1,5 @@
 import os from 'node:os';
-import type {Host} from '../core/ports.js';
+import type {Host} from '../core/model/ports.js';
 import {readUserNamespace} from '../user-namespace.js';
 import {readBootId, readMachineId} from './machine.js';
 import {monotonicClockId, monotonicSeconds} from './monotonic.js';

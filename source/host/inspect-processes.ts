@@ -1,5 +1,5 @@
 /** What the kernel tells of processes just now, for whoever is about to act on one. */
-import type {FactsOfProcesses, ProcessFacts} from '../core/types.js';
+import type {FactsOfProcesses, ProcessFacts} from '../core/model/types.js';
 import {hasEnded, readStat} from './proc.js';
 import {ownerOfProcess} from './process-files.js';
 import {createProcessDescriber} from './process-details.js';

@@ -2,7 +2,7 @@ import {randomUUID} from 'node:crypto';
 import type {ChildProcess} from 'node:child_process';
 import os from 'node:os';
 import process from 'node:process';
-import type {ProcessIdentity} from '../core/types.js';
+import type {ProcessIdentity} from '../core/model/types.js';
 import {checkCommand, type Environment} from './command.js';
 import {exactEnvironment, exactWords} from './exact-text.js';
 import {ignoredSignals, isIgnored, keepIgnoring} from './ignored-signals.js';

@@ -1,5 +1,5 @@
 import {readdirSync} from 'node:fs';
-import type {ProcessIdentity} from '../core/types.js';
+import type {ProcessIdentity} from '../core/model/types.js';
 import {hasEnded, type ProcessStat, readStat} from './proc.js';
 import {hasOurStartTime, signalAnswer} from './processes.js';
 

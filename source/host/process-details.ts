@@ -1,5 +1,5 @@
 import {performance} from 'node:perf_hooks';
-import type {GpuProcess} from '../core/types.js';
+import type {GpuProcess} from '../core/model/types.js';
 import {createCommandLineReader} from './command-lines.js';
 import {createCpuMeter} from './cpu-meter.js';
 import type {ProcessStat} from './proc.js';

@@ -1,6 +1,6 @@
 import {readlinkSync} from 'node:fs';
 import process from 'node:process';
-import type {Liveness, ProcessIdentity} from '../core/types.js';
+import type {Liveness, ProcessIdentity} from '../core/model/types.js';
 import {hasEnded, readStat} from './proc.js';
 
 /**

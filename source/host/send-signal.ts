@@ -1,5 +1,5 @@
 import process from 'node:process';
-import type {ProcessIdentity} from '../core/types.js';
+import type {ProcessIdentity} from '../core/model/types.js';
 import {liveness} from './processes.js';
 import {ownerOfProcess} from './process-files.js';
 import {ownUid} from './users.js';

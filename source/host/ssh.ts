@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import {isPlausibleStatus, isRemoteHost} from '../core/other-hosts.js';
+import {isPlausibleStatus, isRemoteHost} from '../core/model/other-hosts.js';
 import {CanhazgpuError, quoted} from '../errors.js';
 import {runTool, type ToolFailure} from './spawn.js';
 

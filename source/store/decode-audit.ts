@@ -1,4 +1,4 @@
-import type {AuditEntry, AuditQuery} from '../core/types.js';
+import type {AuditEntry, AuditQuery} from '../core/model/types.js';
 import {decodeAudit} from './codec.js';
 
 /** The trail holds about so many records; older ones go. */

@@ -1,5 +1,5 @@
-import type {UsageHistory} from '../core/ports.js';
-import type {UsageRecord} from '../core/types.js';
+import type {UsageHistory} from '../core/model/ports.js';
+import type {UsageRecord} from '../core/model/types.js';
 import {decodeUsage} from './codec.js';
 
 type Pages = AsyncIterable<readonly string[]> | Iterable<readonly string[]>;

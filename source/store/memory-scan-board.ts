@@ -1,4 +1,4 @@
-import type {ScanBoard, ScannerRole} from '../core/ports.js';
+import type {ScanBoard, ScannerRole} from '../core/model/ports.js';
 import {postedScan} from './posted-scan.js';
 
 /** The scan board of the reference store. */

@@ -2,7 +2,7 @@
 What the reference store keeps, and how it carries out a plan.
 */
 import {Buffer} from 'node:buffer';
-import type {Expectation} from '../core/plan.js';
+import type {Expectation} from '../core/model/plan.js';
 import {decodeRevision, encodeNextRevision, type RawPool} from './codec.js';
 import {auditCap} from './decode-audit.js';
 import {historySeconds, isTrimDue, trimCount, type RawPlan, type RawUsage, type RawWrite} from './raw-plan.js';

@@ -2,7 +2,7 @@
 The reference store: what the others must do, in the plainest form. It keeps the stored strings, so that everything passes
 through the codec as it does elsewhere. For tests and demonstrations.
 */
-import type {Store, StoreListener} from '../core/ports.js';
+import type {Store, StoreListener} from '../core/model/ports.js';
 import {decodeEvent, mostGpus} from './codec.js';
 import {decodeAuditRows, placeOf} from './decode-audit.js';
 import {decodeHistory} from './decode-history.js';

@@ -18,8 +18,8 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import * as v from 'valibot';
-import {hostPattern} from '../core/other-hosts.js';
-import type {PoolRecord} from '../core/types.js';
+import {hostPattern} from '../core/model/other-hosts.js';
+import type {PoolRecord} from '../core/model/types.js';
 import {CanhazgpuError} from '../errors.js';
 import {effectiveUid, isWritableByOthers, ownerWords, readSafely} from '../safe-file.js';
 

@@ -1,4 +1,4 @@
-import {longestScan, type PostedScan} from '../core/ports.js';
+import {longestScan, type PostedScan} from '../core/model/ports.js';
 
 /** Clocks are read a moment apart; a scan from further ahead is of nobody's making. */
 const toleranceSeconds = 1;

@@ -2,7 +2,7 @@
 A plan as every store carries it out: strings to compare, strings to write. Encoding comes first, so that a value which
 cannot be stored stops the commit before anything happened.
 */
-import type {Change, Expectation, Plan, Write} from '../core/plan.js';
+import type {Change, Expectation, Plan, Write} from '../core/model/plan.js';
 import {
 	encodeAudit,
 	encodeDrains,

@@ -1,7 +1,7 @@
 /**
 What one atomic read of a store brings, before it is decoded.
 */
-import type {GpuRecord, QueueRecord, Snapshot} from '../core/types.js';
+import type {GpuRecord, QueueRecord, Snapshot} from '../core/model/types.js';
 import {
 	decodeDataLoss,
 	decodeDrains,

@@ -1,5 +1,5 @@
 /** Everything that can happen to the state. Actions are named as intents. */
-import type {Observation, Snapshot} from '../core/types.js';
+import type {Observation, Snapshot} from '../core/model/types.js';
 import type {FormAction} from './form.js';
 import type {DialogIntent} from './keys.js';
 import type {PanelIntent} from './panels/intents.js';

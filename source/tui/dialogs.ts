@@ -1,6 +1,6 @@
 /** What a dialog holds while it is open. What it will act on is captured when it opens: a lease, never a line of the table. */
-import type {HeldGpu} from '../core/selection.js';
-import type {GpuProcess, QueueEntry} from '../core/types.js';
+import type {HeldGpu} from '../core/rules/leases/selection.js';
+import type {GpuProcess, QueueEntry} from '../core/model/types.js';
 import type {CommandPrompt, Output} from './command-line/state.js';
 import type {SignalName} from './ports.js';
 import {presetField, type TextField} from './text-field.js';

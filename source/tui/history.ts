@@ -1,5 +1,5 @@
 /** What the GPUs did in the last minutes, for the graphs. A time without a reading is a gap, never a zero. */
-import type {Observation} from '../core/types.js';
+import type {Observation} from '../core/model/types.js';
 import {tagOf} from './table/tags.js';
 
 /** From 0 to 1 of what there is. */

@@ -1,8 +1,8 @@
 /** `canhazgpu top`. Nothing of Ink or React is loaded before {@link prepareMonitor} is called. */
 import process from 'node:process';
 import {setFlagsFromString} from 'node:v8';
-import type {GpuProvider, World} from '../core/ports.js';
-import type {Requester} from '../core/types.js';
+import type {GpuProvider, World} from '../core/model/ports.js';
+import type {Requester} from '../core/model/types.js';
 import type {MonitorPorts} from './ports.js';
 
 export type MonitorOptions = {

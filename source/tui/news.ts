@@ -1,5 +1,5 @@
 /** What time, the terminal, the store and the GPUs do to the state. */
-import type {Observation, Snapshot} from '../core/types.js';
+import type {Observation, Snapshot} from '../core/model/types.js';
 import {sanitize} from '../format/text.js';
 import type {News} from './actions.js';
 import {recorded} from './history.js';

@@ -1,6 +1,6 @@
 /** A look at processes with our own eyes, before anything is asked about one or done to one. */
-import {pidsOn, type OwnLook, type TargetProblem} from '../core/process-targets.js';
-import type {World} from '../core/ports.js';
+import {pidsOn, type OwnLook, type TargetProblem} from '../core/rules/leases/process-targets.js';
+import type {World} from '../core/model/ports.js';
 import {sanitize} from '../format/text.js';
 import type {InspectProcesses} from './ports.js';
 

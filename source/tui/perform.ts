@@ -1,15 +1,15 @@
 /** Carries out what a dialog asks for, by the verbs of the core, and words the answer. */
 import {CanhazgpuError} from '../errors.js';
-import {adopt} from '../core/adopt.js';
-import type {Refusal} from '../core/allocation.js';
-import {leaveLine} from '../core/line.js';
-import type {World} from '../core/ports.js';
-import {extend, release, reserve} from '../core/reservations.js';
-import {undoableOf, undoRelease, type Released} from '../core/undo.js';
-import {ownerOf} from '../core/ownership.js';
-import {problemWith} from '../core/process-targets.js';
-import type {HeldGpu, NotYours} from '../core/selection.js';
-import type {GpuProcess, Requester} from '../core/types.js';
+import {adopt} from '../core/operations/adopt.js';
+import type {Refusal} from '../core/rules/allocation/allocation.js';
+import {leaveLine} from '../core/operations/queue-rows.js';
+import type {World} from '../core/model/ports.js';
+import {extend, release, reserve} from '../core/operations/reservations.js';
+import {undoableOf, undoRelease, type Released} from '../core/operations/undo.js';
+import {ownerOf} from '../core/rules/leases/ownership.js';
+import {problemWith} from '../core/rules/leases/process-targets.js';
+import type {HeldGpu, NotYours} from '../core/rules/leases/selection.js';
+import type {GpuProcess, Requester} from '../core/model/types.js';
 import {longDuration, typedDuration} from '../format/durations.js';
 import {gpuList} from '../format/gpu-list.js';
 import {blockWords, refusalMessage} from '../format/refusal.js';

@@ -1,6 +1,6 @@
 /** What the monitor needs beside the world of the core. The composition gives it; a monitor without one of them says that it cannot. */
-import type {LeasedRecord} from '../core/lifecycle.js';
-import type {AuditEntry, FactsOfProcesses, ProcessIdentity, Snapshot} from '../core/types.js';
+import type {LeasedRecord} from '../core/rules/leases/lease-changes.js';
+import type {AuditEntry, FactsOfProcesses, ProcessIdentity, Snapshot} from '../core/model/types.js';
 
 export type SignalName = 'SIGTERM' | 'SIGINT' | 'SIGKILL';
 

@@ -1,7 +1,7 @@
 /** The monitor's own word on a reservation that ends soon: shown when somebody, this monitor or another, has taken over the reminding. */
-import {isLeased} from '../core/lifecycle.js';
-import {owns} from '../core/ownership.js';
-import type {Requester, Snapshot} from '../core/types.js';
+import {isLeased} from '../core/rules/leases/lease-changes.js';
+import {owns} from '../core/rules/leases/ownership.js';
+import type {Requester, Snapshot} from '../core/model/types.js';
 import {shortDuration} from '../format/durations.js';
 import {gpuList} from '../format/gpu-list.js';
 import type {Flash} from './state.js';

@@ -1,9 +1,9 @@
 /** The report of use, made when its panel is looked at. */
 import {useEffect} from 'react';
 import {CanhazgpuError} from '../errors.js';
-import type {World} from '../core/ports.js';
-import {byDay, byGpu, byModel, byUser, type Report, type Split} from '../core/report.js';
-import {reportOf} from '../core/report-of.js';
+import type {World} from '../core/model/ports.js';
+import {byDay, byGpu, byModel, byUser, type Report, type Split} from '../core/rules/pool/report.js';
+import {reportOf} from '../core/operations/report.js';
 import {localDay} from '../format/days.js';
 import type {ReportKind} from './panels/state.js';
 import type {Dispatch} from './state-store.js';

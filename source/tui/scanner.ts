@@ -1,6 +1,6 @@
 /** Scans the GPUs again and again, one scan at a time. */
-import type {World} from '../core/ports.js';
-import type {Observation} from '../core/types.js';
+import type {World} from '../core/model/ports.js';
+import type {Observation} from '../core/model/types.js';
 
 /** What is scanned, and by whose clock. */
 export type Watched = Pick<World, 'gpus' | 'clock'>;

@@ -1,7 +1,7 @@
 /** What the monitor knows, and the simple questions about it. Readonly values; reducer.ts makes the next one. */
-import {statusRows, type StatusRow} from '../core/status.js';
-import type {Observation, Requester, Snapshot} from '../core/types.js';
-import type {Released} from '../core/undo.js';
+import {statusRows, type StatusRow} from '../core/rules/pool/status.js';
+import type {Observation, Requester, Snapshot} from '../core/model/types.js';
+import type {Released} from '../core/operations/undo.js';
 import type {Dialog} from './dialogs.js';
 import {emptyHistory, type History} from './history.js';
 import {remembering} from './memo.js';

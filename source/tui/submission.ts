@@ -1,10 +1,10 @@
 /** What a dialog asks for, and the command that asks for the same. */
 import {CanhazgpuError} from '../errors.js';
-import {parseDuration, shortestHoldSeconds} from '../core/durations.js';
-import type {Released} from '../core/undo.js';
-import type {GpuProcess, QueueEntry, Requester} from '../core/types.js';
+import {parseDuration, shortestHoldSeconds} from '../core/rules/leases/durations.js';
+import type {Released} from '../core/operations/undo.js';
+import type {GpuProcess, QueueEntry, Requester} from '../core/model/types.js';
 import {shellCommand} from '../format/shell.js';
-import type {HeldGpu} from '../core/selection.js';
+import type {HeldGpu} from '../core/rules/leases/selection.js';
 import type {AskingDialog, Confirmation, FieldName, Form, NamedGpu, SignalChoice} from './dialogs.js';
 import type {SignalName} from './ports.js';
 

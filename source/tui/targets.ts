@@ -1,7 +1,7 @@
 /** What `x` and `e` act on: of the tagged GPUs, or else of the selected one, those whose lease the asker may change. */
-import {mayChange, ownerOf} from '../core/ownership.js';
-import type {HeldGpu} from '../core/selection.js';
-import type {Lease} from '../core/types.js';
+import {mayChange, ownerOf} from '../core/rules/leases/ownership.js';
+import type {HeldGpu} from '../core/rules/leases/selection.js';
+import type {Lease} from '../core/model/types.js';
 import {sanitize} from '../format/text.js';
 import type {LeftOut, Targets} from './dialogs.js';
 import type {State} from './state.js';

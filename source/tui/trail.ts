@@ -1,5 +1,5 @@
 /** What happened to the pool, and what went wrong in this monitor: the events that are shown. */
-import type {AuditEntry} from '../core/types.js';
+import type {AuditEntry} from '../core/model/types.js';
 
 /** So many are kept; `canhazgpu events` has them all. */
 export const mostEvents = 300;

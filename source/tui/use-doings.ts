@@ -1,8 +1,8 @@
 /** The hook that ties the keys to what they do. */
 import {useMemo, type RefObject} from 'react';
 import {useStdout} from 'ink';
-import type {World} from '../core/ports.js';
-import type {Feed} from '../feed/store-feed.js';
+import type {World} from '../core/model/ports.js';
+import type {Feed} from '../core/live/store-feed.js';
 import {createController, type Controller} from './controller.js';
 import type {MonitorPorts} from './ports.js';
 import type {Scanner} from './scanner.js';

@@ -1,7 +1,7 @@
 /** Hooks that keep the state up to date for as long as the monitor is shown. */
 import {useEffect, useRef, type RefObject} from 'react';
-import type {World} from '../core/ports.js';
-import {startStoreFeed, type Feed} from '../feed/store-feed.js';
+import type {World} from '../core/model/ports.js';
+import {startStoreFeed, type Feed} from '../core/live/store-feed.js';
 import {startScanner, type Scanner, type Watched} from './scanner.js';
 import type {Dispatch} from './state-store.js';
 

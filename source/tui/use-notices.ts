@@ -1,7 +1,7 @@
 /** Tells the trail what each scan of the monitor shows for the first time. */
 import {useEffect, useMemo} from 'react';
-import {createNoticeTeller} from '../core/notice-teller.js';
-import type {World} from '../core/ports.js';
+import {createNoticeTeller} from '../core/live/record-alerts.js';
+import type {World} from '../core/model/ports.js';
 import {storeNow, type State} from './state.js';
 
 /** A monitor that is read-only tells nothing. */

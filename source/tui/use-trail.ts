@@ -1,7 +1,7 @@
 /** Keeps the events up to date: all of them once connected, then whatever is new whenever the pool was read again. */
 import {useEffect, useRef} from 'react';
 import {CanhazgpuError} from '../errors.js';
-import type {World} from '../core/ports.js';
+import type {World} from '../core/model/ports.js';
 import type {Dispatch} from './state-store.js';
 import type {State} from './state.js';
 import {mostEvents} from './trail.js';

@@ -1,5 +1,5 @@
 /** What the pages that show the other hosts are sent besides: all that is known at once, then each answer as it comes. */
-import type {KnownHost} from '../core/host-watch.js';
+import type {KnownHost} from '../core/live/host-watch.js';
 import {errorJson, type RemoteHosts} from './hosts.js';
 import {apiJson} from './json.js';
 import type {RemoteGpu} from './remote-json.js';

@@ -1,5 +1,5 @@
 /** The other hosts as the page is shown them: what they say in the words of this API, and no more than a page can bear. */
-import {watchHosts, type HostAnswer, type HostWatch, type HostWatchOptions} from '../core/host-watch.js';
+import {watchHosts, type HostAnswer, type HostWatch, type HostWatchOptions} from '../core/live/host-watch.js';
 import {CanhazgpuError} from '../errors.js';
 import {fromCommandRows, type RemoteGpu} from './remote-json.js';
 

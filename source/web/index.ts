@@ -1,5 +1,5 @@
 /** `canhazgpu web`: the picture of the pool in a browser, read-only. */
-import type {World} from '../core/ports.js';
+import type {World} from '../core/model/ports.js';
 import {createRemoteHosts, type HostOptions} from './hosts.js';
 import {createMetrics} from './metrics.js';
 import {startPicture} from './picture.js';

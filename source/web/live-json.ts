@@ -1,8 +1,8 @@
 /** What open pages are sent: everything once, then only the parts that changed, each encoded once for all of them. */
-import {recentLoss} from '../core/notices.js';
+import {recentLoss} from '../core/rules/pool/alerts.js';
 import {dataLossWords} from '../format/data-loss.js';
 import {eventTime, eventWords} from '../format/events.js';
-import type {AuditEntry} from '../core/types.js';
+import type {AuditEntry} from '../core/model/types.js';
 import type {Picture} from './picture.js';
 import {apiJson} from './json.js';
 import {gpuJson, lineJson} from './status-json.js';

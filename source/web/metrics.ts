@@ -1,8 +1,8 @@
 /** `/metrics` for Prometheus: read from the picture at each scrape. */
 import {Counter, Gauge, Registry} from 'prom-client';
-import {labelOf, ownerOf} from '../core/ownership.js';
+import {labelOf, ownerOf} from '../core/rules/leases/ownership.js';
 import {sanitize} from '../format/text.js';
-import type {AuditKind} from '../core/types.js';
+import type {AuditKind} from '../core/model/types.js';
 import type {LivePicture, Picture} from './picture.js';
 
 const bytesPerMiB = 1_048_576;

@@ -2,14 +2,14 @@
 The one live picture of the pool that every browser and every request is shown: one subscription to the store, one scan at a time.
 */
 import {CanhazgpuError} from '../errors.js';
-import {isLeased} from '../core/lifecycle.js';
-import {createNoticeTeller} from '../core/notice-teller.js';
-import {lineRows, type LineRow} from '../core/line.js';
-import type {World} from '../core/ports.js';
-import {statusRows, type StatusRow} from '../core/status.js';
-import type {AuditEntry, AuditKind, Observation, Snapshot} from '../core/types.js';
-import {readToShow} from '../core/transaction.js';
-import {startStoreFeed} from '../feed/store-feed.js';
+import {isLeased} from '../core/rules/leases/lease-changes.js';
+import {createNoticeTeller} from '../core/live/record-alerts.js';
+import {lineRows, type LineRow} from '../core/operations/queue-rows.js';
+import type {World} from '../core/model/ports.js';
+import {statusRows, type StatusRow} from '../core/rules/pool/status.js';
+import type {AuditEntry, AuditKind, Observation, Snapshot} from '../core/model/types.js';
+import {readToShow} from '../core/operations/transact.js';
+import {startStoreFeed} from '../core/live/store-feed.js';
 import {startScanning} from './scanning.js';
 import {createNextRead} from './next-read.js';
 import {followTrail} from './trail.js';

@@ -1,6 +1,6 @@
 /** When the GPUs are scanned: often while somebody watches, now and then for the history of use, and on demand. */
-import type {World} from '../core/ports.js';
-import type {Observation} from '../core/types.js';
+import type {World} from '../core/model/ports.js';
+import type {Observation} from '../core/model/types.js';
 
 export type Scanning = {
 	/** Scans soon: something changed. */

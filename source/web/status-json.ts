@@ -1,10 +1,10 @@
 /**
 What the API says of GPUs and of the line: the peer's keys with the peer's meaning, ours beside them. What is unknown or empty is absent.
 */
-import type {LineRow} from '../core/line.js';
-import {labelOf, ownerOf} from '../core/ownership.js';
-import type {StatusRow} from '../core/status.js';
-import type {GpuProcess, GpuReading} from '../core/types.js';
+import type {LineRow} from '../core/operations/queue-rows.js';
+import {labelOf, ownerOf} from '../core/rules/leases/ownership.js';
+import type {StatusRow} from '../core/rules/pool/status.js';
+import type {GpuProcess, GpuReading} from '../core/model/types.js';
 import {longDuration, timestamp} from '../format/durations.js';
 import {stateWords, unreservedWords, userWords, validationWords} from '../format/status-words.js';
 import {sanitize, shownNote} from '../format/text.js';

@@ -1,7 +1,7 @@
 /** The newest events of the audit trail, followed: what is new is read when something changed, one read at a time. */
 import {CanhazgpuError} from '../errors.js';
-import type {World} from '../core/ports.js';
-import type {AuditEntry, AuditKind} from '../core/types.js';
+import type {World} from '../core/model/ports.js';
+import type {AuditEntry, AuditKind} from '../core/model/types.js';
 
 export const mostEvents = 200;
 

@@ -1,11 +1,11 @@
 /**
 Many people in one process, each with a connection of its own to a real store, who can be killed one by one.
 */
-import {makePool} from '../../source/core/administration.js';
-import {isPossible} from '../../source/core/queue.js';
-import type {Plan} from '../../source/core/plan.js';
-import type {Host, Store, World} from '../../source/core/ports.js';
-import type {Liveness, QueueEntry} from '../../source/core/types.js';
+import {makePool} from '../../source/core/operations/create-pool.js';
+import {isPossible} from '../../source/core/rules/queue/queue.js';
+import type {Plan} from '../../source/core/model/plan.js';
+import type {Host, Store, World} from '../../source/core/model/ports.js';
+import type {Liveness, QueueEntry} from '../../source/core/model/types.js';
 import {createClock} from '../../source/host/clock.js';
 import {testHost} from './host.js';
 import {idleReading, observationOf} from './world.js';

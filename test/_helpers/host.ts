@@ -1,5 +1,5 @@
 /** A machine for tests: everything about it can be said otherwise. */
-import type {Host} from '../../source/core/ports.js';
+import type {Host} from '../../source/core/model/ports.js';
 
 /** Its clocks run with the test's own, and it has been up for a day. */
 export const testHost = (changes: Partial<Host> = {}): Host => ({

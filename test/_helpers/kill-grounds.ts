@@ -3,7 +3,7 @@ import {existsSync, mkdirSync, statSync} from 'node:fs';
 import path from 'node:path';
 import {Redis} from 'ioredis';
 import {expect, onTestFinished} from 'vitest';
-import type {Store} from '../../source/core/ports.js';
+import type {Store} from '../../source/core/model/ports.js';
 import {openRedisStore} from '../../source/store/redis/index.js';
 import {writePoolRecord} from '../../source/store/pool-records.js';
 import {openSqliteStore} from '../../source/store/sqlite/index.js';

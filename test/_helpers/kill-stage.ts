@@ -1,6 +1,6 @@
 /** Verbs are killed at one point after the other, and this must hold after each kill. */
 import {expect} from 'vitest';
-import type {Store} from '../../source/core/ports.js';
+import type {Store} from '../../source/core/model/ports.js';
 import {createClock} from '../../source/host/clock.js';
 import {createHost} from '../../source/host/host.js';
 import type {Box} from './cli.js';

@@ -1,14 +1,14 @@
 /** Every verb that changes the state, with what to set up for it, so that it can be killed at any point of its way. */
 import {existsSync, readFileSync} from 'node:fs';
 import path from 'node:path';
-import {acquireNow} from '../../source/core/acquisition.js';
-import {makePool} from '../../source/core/administration.js';
-import {drain} from '../../source/core/drains.js';
-import {isLeased} from '../../source/core/lifecycle.js';
-import type {World} from '../../source/core/ports.js';
-import {release, reserve} from '../../source/core/reservations.js';
-import type {Requester, Snapshot} from '../../source/core/types.js';
-import {joinLine} from '../../source/core/wait-place.js';
+import {acquireNow} from '../../source/core/operations/acquire-now.js';
+import {makePool} from '../../source/core/operations/create-pool.js';
+import {drain} from '../../source/core/operations/drain.js';
+import {isLeased} from '../../source/core/rules/leases/lease-changes.js';
+import type {World} from '../../source/core/model/ports.js';
+import {release, reserve} from '../../source/core/operations/reservations.js';
+import type {Requester, Snapshot} from '../../source/core/model/types.js';
+import {joinLine} from '../../source/core/operations/wait-place.js';
 import type {Box} from './cli.js';
 import {eventually} from './eventually.js';
 import {isAlive, type Started} from './processes.js';

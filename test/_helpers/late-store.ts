@@ -1,5 +1,5 @@
 /** A store on a bad network: requests come late or never, and answers are lost. */
-import type {Store} from '../../source/core/ports.js';
+import type {Store} from '../../source/core/model/ports.js';
 import {CanhazgpuError} from '../../source/errors.js';
 
 export type Fate =

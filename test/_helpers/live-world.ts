@@ -1,9 +1,9 @@
 /**
 A world in real time, for tests of those who wait: the reference store, a real clock, idle GPUs unless a test says otherwise.
 */
-import {makePool} from '../../source/core/administration.js';
-import type {Host, World} from '../../source/core/ports.js';
-import type {Liveness, Observation, ProcessIdentity} from '../../source/core/types.js';
+import {makePool} from '../../source/core/operations/create-pool.js';
+import type {Host, World} from '../../source/core/model/ports.js';
+import type {Liveness, Observation, ProcessIdentity} from '../../source/core/model/types.js';
 import {createClock} from '../../source/host/clock.js';
 import {createMemoryStore, type MemoryStore} from '../../source/store/memory.js';
 import {testHost} from './host.js';

@@ -1,5 +1,5 @@
 import {setImmediate as turn} from 'node:timers/promises';
-import type {Clock} from '../../source/core/ports.js';
+import type {Clock} from '../../source/core/model/ports.js';
 
 export type VirtualClock = Clock & {
 	/** Unix seconds. */

@@ -1,7 +1,7 @@
 /** A world for tests of the core: the reference store, and a clock, GPUs and processes that the test moves. */
-import type {Clock, GpuProvider, Store, World} from '../../source/core/ports.js';
-import {makePool} from '../../source/core/administration.js';
-import type {GpuReading, Liveness, Observation, Requester, Revision} from '../../source/core/types.js';
+import type {Clock, GpuProvider, Store, World} from '../../source/core/model/ports.js';
+import {makePool} from '../../source/core/operations/create-pool.js';
+import type {GpuReading, Liveness, Observation, Requester, Revision} from '../../source/core/model/types.js';
 import {createMemoryStore, type MemoryStore} from '../../source/store/memory.js';
 import {testHost} from './host.js';
 

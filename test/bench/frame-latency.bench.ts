@@ -5,8 +5,8 @@ costs while nothing happens.
 import {readdirSync} from 'node:fs';
 import path from 'node:path';
 import {setTimeout as sleep} from 'node:timers/promises';
-import type {Store} from '../../source/core/ports.js';
-import {release, reserve} from '../../source/core/reservations.js';
+import type {Store} from '../../source/core/model/ports.js';
+import {release, reserve} from '../../source/core/operations/reservations.js';
 import {openRedisStore} from '../../source/store/redis/index.js';
 import {openSqliteStore} from '../../source/store/sqlite/index.js';
 import {createEmbeddedBox, createRedisBox, type Box} from '../_helpers/cli.js';

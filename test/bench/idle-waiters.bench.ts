@@ -6,7 +6,7 @@ import {spawn, type ChildProcess} from 'node:child_process';
 import {readFileSync} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
-import type {Store} from '../../source/core/ports.js';
+import type {Store} from '../../source/core/model/ports.js';
 import {createClock} from '../../source/host/clock.js';
 import {openRedisStore} from '../../source/store/redis/index.js';
 import {openSqliteStore} from '../../source/store/sqlite/index.js';

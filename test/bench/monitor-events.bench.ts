@@ -3,7 +3,7 @@ What the built monitor keeps after the events of ten hours: somebody reserves or
 one after another. What ten hours of scans and frames leave behind is told by monitor-hours.
 */
 import {setTimeout as sleep} from 'node:timers/promises';
-import {release, reserve} from '../../source/core/reservations.js';
+import {release, reserve} from '../../source/core/operations/reservations.js';
 import {openRedisStore} from '../../source/store/redis/index.js';
 import {createRedisBox} from '../_helpers/cli.js';
 import {startRedis} from '../_helpers/redis-server.js';

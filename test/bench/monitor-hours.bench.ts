@@ -7,9 +7,9 @@ import {setImmediate as nextTurn} from 'node:timers/promises';
 import process from 'node:process';
 import {setFlagsFromString} from 'node:v8';
 import {runInNewContext} from 'node:vm';
-import type {GpuReading, Snapshot} from '../../source/core/types.js';
+import type {GpuReading, Snapshot} from '../../source/core/model/types.js';
 import {keepHeapSmall} from '../../source/tui/index.js';
-import {readLiving} from '../../source/core/transaction.js';
+import {readLiving} from '../../source/core/operations/transact.js';
 import {busy, createBox, lease, utcTime} from '../tui/_world.js';
 import {report, tell} from './_measure.js';
 

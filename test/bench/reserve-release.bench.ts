@@ -2,8 +2,8 @@
 What a reserve and a release cost through the core on a local Redis, in bare PINGs of the same client library, side by side.
 */
 import {Redis} from 'ioredis';
-import {makePool} from '../../source/core/administration.js';
-import {release, reserve} from '../../source/core/reservations.js';
+import {makePool} from '../../source/core/operations/create-pool.js';
+import {release, reserve} from '../../source/core/operations/reservations.js';
 import {openRedisStore} from '../../source/store/redis/index.js';
 import {startRedis} from '../_helpers/redis-server.js';
 import {person} from '../_helpers/world.js';

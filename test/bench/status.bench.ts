@@ -7,7 +7,7 @@ import {readFileSync} from 'node:fs';
 import {once} from 'node:events';
 import {text} from 'node:stream/consumers';
 import process from 'node:process';
-import {statusRows} from '../../source/core/status.js';
+import {statusRows} from '../../source/core/rules/pool/status.js';
 import {createNvidiaProvider} from '../../source/gpu/nvidia.js';
 import {createProcessDescriber} from '../../source/host/process-details.js';
 import {runTool} from '../../source/host/spawn.js';

@@ -1,6 +1,6 @@
 /** Requests to a real Redis that come late, or are done and not answered: every verb does its work once, and says what it did. */
 import {afterAll, beforeAll, expect, onTestFinished, test} from 'vitest';
-import type {Snapshot} from '../../source/core/types.js';
+import type {Snapshot} from '../../source/core/model/types.js';
 import type {Box} from '../_helpers/cli.js';
 import {eventually} from '../_helpers/eventually.js';
 import {freshRedisBox, holders, openStoreOf, peek, start} from '../_helpers/processes.js';

@@ -6,7 +6,7 @@ import {createCommandLine} from '../../source/commands/monitor-line.js';
 import {CanhazgpuError} from '../../source/errors.js';
 import type {LookPage} from '../../source/tui/ports.js';
 import {understand} from '../../source/main.js';
-import {readLiving} from '../../source/core/transaction.js';
+import {readLiving} from '../../source/core/operations/transact.js';
 import {eventually} from '../_helpers/eventually.js';
 import {createLiveWorld, type LiveWorld} from '../_helpers/live-world.js';
 

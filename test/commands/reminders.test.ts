@@ -7,7 +7,7 @@ import path from 'node:path';
 import process from 'node:process';
 import {expect, onTestFinished, test} from 'vitest';
 import {createHost} from '../../source/host/host.js';
-import {emptyPlan} from '../../source/core/plan.js';
+import {emptyPlan} from '../../source/core/model/plan.js';
 import {eventually} from '../_helpers/eventually.js';
 import {freshRedisBox, openStoreOf, peek, start} from '../_helpers/processes.js';
 import {account, type Box} from '../_helpers/cli.js';

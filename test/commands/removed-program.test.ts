@@ -7,7 +7,7 @@ import path from 'node:path';
 import process from 'node:process';
 import {pathToFileURL} from 'node:url';
 import {expect, test} from 'vitest';
-import {emptyPlan} from '../../source/core/plan.js';
+import {emptyPlan} from '../../source/core/model/plan.js';
 import {account, program, starterWords, type Box} from '../_helpers/cli.js';
 import {eventually} from '../_helpers/eventually.js';
 import {freshEmbeddedBox, openStoreOf, peek, start} from '../_helpers/processes.js';

@@ -5,7 +5,7 @@ import type {App, Job, JobOptions, OpenWorld} from '../../source/application.js'
 import type {Input} from '../../source/commands/command.js';
 import {run} from '../../source/commands/run.js';
 import type {Config} from '../../source/config.js';
-import {look} from '../../source/core/reservations.js';
+import {look} from '../../source/core/operations/reservations.js';
 import {CanhazgpuError} from '../../source/errors.js';
 import {createLiveWorld} from '../_helpers/live-world.js';
 

@@ -1,5 +1,5 @@
 /** For tests of what others do between the read of a verb and its commit. */
-import type {Plan} from '../../source/core/plan.js';
+import type {Plan} from '../../source/core/model/plan.js';
 import {createTestWorld, type TestWorld} from '../_helpers/world.js';
 
 /** What happens in between: `others` use the same store and are not interrupted. */

@@ -1,7 +1,7 @@
 /** What the tests of reservations have in common. */
-import type {Grant} from '../../source/core/acquisition.js';
-import type {Refusal} from '../../source/core/allocation.js';
-import {look, reserve} from '../../source/core/reservations.js';
+import type {Grant} from '../../source/core/operations/acquire-now.js';
+import type {Refusal} from '../../source/core/rules/allocation/allocation.js';
+import {look, reserve} from '../../source/core/operations/reservations.js';
 import {person, type TestWorld} from '../_helpers/world.js';
 
 export const alice = person('alice');

@@ -1,7 +1,7 @@
 import {expect, test} from 'vitest';
-import {makePool} from '../../source/core/administration.js';
-import {look, reserve} from '../../source/core/reservations.js';
-import type {CommitOutcome} from '../../source/core/ports.js';
+import {makePool} from '../../source/core/operations/create-pool.js';
+import {look, reserve} from '../../source/core/operations/reservations.js';
+import type {CommitOutcome} from '../../source/core/model/ports.js';
 import {createTestWorld, historyOf, person} from '../_helpers/world.js';
 
 const request = {requester: person('alice'), count: 2, durationSeconds: 3600};

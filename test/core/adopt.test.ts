@@ -1,7 +1,7 @@
 import {beforeEach, expect, test} from 'vitest';
-import {adopt, type AdoptRequest} from '../../source/core/adopt.js';
-import {look, release, reserve} from '../../source/core/reservations.js';
-import type {GpuProcess} from '../../source/core/types.js';
+import {adopt, type AdoptRequest} from '../../source/core/operations/adopt.js';
+import {look, release, reserve} from '../../source/core/operations/reservations.js';
+import type {GpuProcess} from '../../source/core/model/types.js';
 import {
 	createTestWorld,
 	historyOf,

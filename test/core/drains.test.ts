@@ -1,15 +1,15 @@
 /** GPUs out of service, and unfit ones: whoever has one keeps it, nobody new gets it, and nobody is held up by one who waits for it. */
 import {expect, test} from 'vitest';
-import {acquireNow} from '../../source/core/acquisition.js';
-import {adopt} from '../../source/core/adopt.js';
-import {drain, undrain} from '../../source/core/drains.js';
-import {lineRows} from '../../source/core/line.js';
-import {entryFor, planJoin} from '../../source/core/queue.js';
-import {look, release, reserve} from '../../source/core/reservations.js';
-import {readLiving} from '../../source/core/transaction.js';
-import {acquire} from '../../source/core/waiting.js';
-import type {Store} from '../../source/core/ports.js';
-import type {GpuReading} from '../../source/core/types.js';
+import {acquireNow} from '../../source/core/operations/acquire-now.js';
+import {adopt} from '../../source/core/operations/adopt.js';
+import {drain, undrain} from '../../source/core/operations/drain.js';
+import {lineRows} from '../../source/core/operations/queue-rows.js';
+import {entryFor, planJoin} from '../../source/core/rules/queue/queue.js';
+import {look, release, reserve} from '../../source/core/operations/reservations.js';
+import {readLiving} from '../../source/core/operations/transact.js';
+import {acquire} from '../../source/core/operations/acquire.js';
+import type {Store} from '../../source/core/model/ports.js';
+import type {GpuReading} from '../../source/core/model/types.js';
 import {lineTable} from '../../source/format/line-table.js';
 import {createPaint} from '../../source/format/paint.js';
 import {createTestWorld, idleReading, observationOf, person, type TestWorld} from '../_helpers/world.js';

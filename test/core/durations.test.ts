@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
-import {parseDuration} from '../../source/core/durations.js';
+import {parseDuration} from '../../source/core/rules/leases/durations.js';
 import {typedDuration} from '../../source/format/durations.js';
 
 describe('parseDuration', () => {

@@ -1,10 +1,10 @@
 import {expect, test} from 'vitest';
-import {drain} from '../../source/core/drains.js';
-import {estimateWaits} from '../../source/core/estimates.js';
-import {lineRows} from '../../source/core/line.js';
-import {entryFor, planJoin} from '../../source/core/queue.js';
-import {reserve} from '../../source/core/reservations.js';
-import {readLiving} from '../../source/core/transaction.js';
+import {drain} from '../../source/core/operations/drain.js';
+import {estimateWaits} from '../../source/core/rules/queue/estimates.js';
+import {lineRows} from '../../source/core/operations/queue-rows.js';
+import {entryFor, planJoin} from '../../source/core/rules/queue/queue.js';
+import {reserve} from '../../source/core/operations/reservations.js';
+import {readLiving} from '../../source/core/operations/transact.js';
 import {createTestWorld, person} from '../_helpers/world.js';
 
 const boss = person('root', 'root', 0);

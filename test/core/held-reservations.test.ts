@@ -1,7 +1,7 @@
 import {describe, expect, test} from 'vitest';
-import {isLeased} from '../../source/core/lifecycle.js';
-import type {Plan} from '../../source/core/plan.js';
-import {extend, look, release} from '../../source/core/reservations.js';
+import {isLeased} from '../../source/core/rules/leases/lease-changes.js';
+import type {Plan} from '../../source/core/model/plan.js';
+import {extend, look, release} from '../../source/core/operations/reservations.js';
 import {createTestWorld, historyOf, person, startTime} from '../_helpers/world.js';
 import {alice, bob, hour, owners, take} from './_reservations.js';
 

@@ -1,10 +1,10 @@
 import {beforeEach, describe, expect, test} from 'vitest';
-import {makePool} from '../../source/core/administration.js';
-import {acquireNow} from '../../source/core/acquisition.js';
-import {beat, findHold, finish, withJob, type Hold} from '../../source/core/holding.js';
-import {look, release, reserve} from '../../source/core/reservations.js';
-import type {Store} from '../../source/core/ports.js';
-import {createRestoringStore} from '../../source/core/restoring-store.js';
+import {makePool} from '../../source/core/operations/create-pool.js';
+import {acquireNow} from '../../source/core/operations/acquire-now.js';
+import {beat, findHold, finish, withJob, type Hold} from '../../source/core/operations/job-lease.js';
+import {look, release, reserve} from '../../source/core/operations/reservations.js';
+import type {Store} from '../../source/core/model/ports.js';
+import {createRestoringStore} from '../../source/core/live/restoring-store.js';
 import {CanhazgpuError} from '../../source/errors.js';
 import {createTestWorld, historyOf, person, startTime, type TestWorld} from '../_helpers/world.js';
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
-import {idleSecondsOf, nextIdle} from '../../source/core/idle.js';
-import {statusRows} from '../../source/core/status.js';
-import type {GpuReading, GpuRecord, IdleSpan, Lease} from '../../source/core/types.js';
+import {idleSecondsOf, nextIdle} from '../../source/core/rules/leases/idle.js';
+import {statusRows} from '../../source/core/rules/pool/status.js';
+import type {GpuReading, GpuRecord, IdleSpan, Lease} from '../../source/core/model/types.js';
 import {idleReading, noRevision, observationOf} from '../_helpers/world.js';
 
 const lease: Lease = {user: 'alice', type: 'manual', startTime: 0, leaseId: 'lease-1'};

@@ -1,15 +1,15 @@
 /** Somebody changes something between the look of one who waits, or who leaves the line, and the commit. */
 import {expect, test} from 'vitest';
-import {adopt} from '../../source/core/adopt.js';
-import {planAdvance} from '../../source/core/advance.js';
-import {drain} from '../../source/core/drains.js';
-import {leaveLine} from '../../source/core/line.js';
-import {emptyPlan, type Plan} from '../../source/core/plan.js';
-import {entryFor, planEntryHeartbeat, planJoin} from '../../source/core/queue.js';
-import {release, reserve} from '../../source/core/reservations.js';
-import {readLiving} from '../../source/core/transaction.js';
-import {acquire} from '../../source/core/waiting.js';
-import type {QueueRecord} from '../../source/core/types.js';
+import {adopt} from '../../source/core/operations/adopt.js';
+import {planAdvance} from '../../source/core/rules/queue/queue-grant.js';
+import {drain} from '../../source/core/operations/drain.js';
+import {leaveLine} from '../../source/core/operations/queue-rows.js';
+import {emptyPlan, type Plan} from '../../source/core/model/plan.js';
+import {entryFor, planEntryHeartbeat, planJoin} from '../../source/core/rules/queue/queue.js';
+import {release, reserve} from '../../source/core/operations/reservations.js';
+import {readLiving} from '../../source/core/operations/transact.js';
+import {acquire} from '../../source/core/operations/acquire.js';
+import type {QueueRecord} from '../../source/core/model/types.js';
 import {encodeQueueEntry} from '../../source/store/codec.js';
 import {historyOf, idleReading, observationOf, person, type TestWorld} from '../_helpers/world.js';
 import {createInterruptedWorld} from './_interrupted.js';

@@ -1,12 +1,12 @@
 /** Somebody changes something between the read of a verb and its commit: nothing is overwritten, overtaken or doubled. */
 import {expect, test} from 'vitest';
-import {makePool} from '../../source/core/administration.js';
-import {drain, undrain} from '../../source/core/drains.js';
-import {emptyPlan} from '../../source/core/plan.js';
-import {entryFor, planJoin} from '../../source/core/queue.js';
-import {release, reserve} from '../../source/core/reservations.js';
-import {readLiving} from '../../source/core/transaction.js';
-import {undoableOf, undoRelease} from '../../source/core/undo.js';
+import {makePool} from '../../source/core/operations/create-pool.js';
+import {drain, undrain} from '../../source/core/operations/drain.js';
+import {emptyPlan} from '../../source/core/model/plan.js';
+import {entryFor, planJoin} from '../../source/core/rules/queue/queue.js';
+import {release, reserve} from '../../source/core/operations/reservations.js';
+import {readLiving} from '../../source/core/operations/transact.js';
+import {undoableOf, undoRelease} from '../../source/core/operations/undo.js';
 import {checkTrail} from '../_helpers/trail.js';
 import {historyOf, person, type TestWorld} from '../_helpers/world.js';
 import {createInterruptedWorld, type Interlude} from './_interrupted.js';

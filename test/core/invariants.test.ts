@@ -4,11 +4,11 @@ hold: one live lease a GPU, every ended lease exactly one record, nothing dead h
 */
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
-import {acquireNow} from '../../source/core/acquisition.js';
-import {beat, findHold, type Hold} from '../../source/core/holding.js';
-import {isLeased} from '../../source/core/lifecycle.js';
-import {ownerOf} from '../../source/core/ownership.js';
-import {extend, look, release, reserve} from '../../source/core/reservations.js';
+import {acquireNow} from '../../source/core/operations/acquire-now.js';
+import {beat, findHold, type Hold} from '../../source/core/operations/job-lease.js';
+import {isLeased} from '../../source/core/rules/leases/lease-changes.js';
+import {ownerOf} from '../../source/core/rules/leases/ownership.js';
+import {extend, look, release, reserve} from '../../source/core/operations/reservations.js';
 import {checkTrail} from '../_helpers/trail.js';
 import {createTestWorld, historyOf, person, type TestWorld} from '../_helpers/world.js';
 

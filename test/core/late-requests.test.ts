@@ -4,15 +4,15 @@ does is counted in the audit trail, which tells of every change in the same comm
 */
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
-import {makePool} from '../../source/core/administration.js';
-import {acquireNow} from '../../source/core/acquisition.js';
-import {drain, undrain} from '../../source/core/drains.js';
-import {isLeased} from '../../source/core/lifecycle.js';
-import {leaveLine} from '../../source/core/line.js';
-import {extend, release, reserve} from '../../source/core/reservations.js';
-import type {Requester} from '../../source/core/types.js';
-import {undoableOf, undoRelease} from '../../source/core/undo.js';
-import {joinLine} from '../../source/core/wait-place.js';
+import {makePool} from '../../source/core/operations/create-pool.js';
+import {acquireNow} from '../../source/core/operations/acquire-now.js';
+import {drain, undrain} from '../../source/core/operations/drain.js';
+import {isLeased} from '../../source/core/rules/leases/lease-changes.js';
+import {leaveLine} from '../../source/core/operations/queue-rows.js';
+import {extend, release, reserve} from '../../source/core/operations/reservations.js';
+import type {Requester} from '../../source/core/model/types.js';
+import {undoableOf, undoRelease} from '../../source/core/operations/undo.js';
+import {joinLine} from '../../source/core/operations/wait-place.js';
 import {CanhazgpuError} from '../../source/errors.js';
 import {createLateStore, type Fate} from '../_helpers/late-store.js';
 import {checkTrail} from '../_helpers/trail.js';

@@ -4,16 +4,16 @@ one who wants something else, nobody is overtaken, and nothing is left behind.
 */
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
-import {holdingsOf, planAdvance} from '../../source/core/advance.js';
-import {drain, undrain} from '../../source/core/drains.js';
-import {entryFor, isPossible, planJoin} from '../../source/core/queue.js';
-import {isServable, outagesByRecord} from '../../source/core/out-of-service.js';
-import {isLeased} from '../../source/core/lifecycle.js';
-import {release, reserve} from '../../source/core/reservations.js';
-import {readLiving} from '../../source/core/transaction.js';
-import {lineRows} from '../../source/core/line.js';
-import {estimateWaits} from '../../source/core/estimates.js';
-import type {Lease, Snapshot} from '../../source/core/types.js';
+import {holdingsOf, planAdvance} from '../../source/core/rules/queue/queue-grant.js';
+import {drain, undrain} from '../../source/core/operations/drain.js';
+import {entryFor, isPossible, planJoin} from '../../source/core/rules/queue/queue.js';
+import {isServable, outagesByRecord} from '../../source/core/rules/queue/out-of-service.js';
+import {isLeased} from '../../source/core/rules/leases/lease-changes.js';
+import {release, reserve} from '../../source/core/operations/reservations.js';
+import {readLiving} from '../../source/core/operations/transact.js';
+import {lineRows} from '../../source/core/operations/queue-rows.js';
+import {estimateWaits} from '../../source/core/rules/queue/estimates.js';
+import type {Lease, Snapshot} from '../../source/core/model/types.js';
 import {checkTrail} from '../_helpers/trail.js';
 import {createTestWorld, historyOf, person, type TestWorld} from '../_helpers/world.js';
 

@@ -1,7 +1,7 @@
 import {describe, expect, test} from 'vitest';
-import {cloneIn, endingOf, judge, judgeEntry, judgeLease, secondsToNextEnd} from '../../source/core/liveness.js';
-import type {Host} from '../../source/core/ports.js';
-import type {EndReason, Lease, Liveness, QueueEntry, Silence, Snapshot} from '../../source/core/types.js';
+import {cloneIn, endingOf, judge, judgeEntry, judgeLease, secondsToNextEnd} from '../../source/core/rules/leases/liveness.js';
+import type {Host} from '../../source/core/model/ports.js';
+import type {EndReason, Lease, Liveness, QueueEntry, Silence, Snapshot} from '../../source/core/model/types.js';
 import {testHost} from '../_helpers/host.js';
 import {noRevision} from '../_helpers/world.js';
 

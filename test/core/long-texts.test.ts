@@ -1,10 +1,10 @@
 /** Texts that are kept for everybody have an end, whichever face they come from. */
 import {beforeEach, expect, test} from 'vitest';
-import {adopt} from '../../source/core/adopt.js';
-import {drain} from '../../source/core/drains.js';
-import {longestNote, longestReason} from '../../source/core/request.js';
-import {reserve} from '../../source/core/reservations.js';
-import {acquire} from '../../source/core/waiting.js';
+import {adopt} from '../../source/core/operations/adopt.js';
+import {drain} from '../../source/core/operations/drain.js';
+import {longestNote, longestReason} from '../../source/core/rules/allocation/request.js';
+import {reserve} from '../../source/core/operations/reservations.js';
+import {acquire} from '../../source/core/operations/acquire.js';
 import {perform} from '../../source/tui/perform.js';
 import {createTestWorld, idleReading, observationOf, person, type TestWorld} from '../_helpers/world.js';
 

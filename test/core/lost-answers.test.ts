@@ -1,9 +1,9 @@
 /** Whatever becomes of one message to or from the store, a verb does what it says, once, and the trail tells of it once. */
 import {expect, test} from 'vitest';
-import {drain, undrain} from '../../source/core/drains.js';
-import type {World} from '../../source/core/ports.js';
-import {extend, release, reserve} from '../../source/core/reservations.js';
-import {undoRelease} from '../../source/core/undo.js';
+import {drain, undrain} from '../../source/core/operations/drain.js';
+import type {World} from '../../source/core/model/ports.js';
+import {extend, release, reserve} from '../../source/core/operations/reservations.js';
+import {undoRelease} from '../../source/core/operations/undo.js';
 import {CanhazgpuError} from '../../source/errors.js';
 import {checkTrail} from '../_helpers/trail.js';
 import {createTestWorld, historyOf, person, type TestWorld} from '../_helpers/world.js';

@@ -1,9 +1,9 @@
 /** What a scan shows is told once: not at every scan, not by every viewer, and an unknown scan takes nothing back. */
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
-import {createNoticeTeller, type NoticeTeller} from '../../source/core/notice-teller.js';
-import {look, release, reserve} from '../../source/core/reservations.js';
-import type {GpuReading, HealthProblem} from '../../source/core/types.js';
+import {createNoticeTeller, type NoticeTeller} from '../../source/core/live/record-alerts.js';
+import {look, release, reserve} from '../../source/core/operations/reservations.js';
+import type {GpuReading, HealthProblem} from '../../source/core/model/types.js';
 import {CanhazgpuError} from '../../source/errors.js';
 import {eventWords} from '../../source/format/events.js';
 import {createTestWorld, idleReading, observationOf, person, type TestWorld} from '../_helpers/world.js';

@@ -1,24 +1,24 @@
 /** GPUs that are broken, or used without a reservation: who waits for them holds up nobody, and has its rank again when they are back. */
 import fc from 'fast-check';
 import {expect, onTestFinished, test} from 'vitest';
-import {freshMs} from '../../source/core/acquisition.js';
-import {holdingsOf} from '../../source/core/advance.js';
-import {isLeased} from '../../source/core/lifecycle.js';
-import {lineRows} from '../../source/core/line.js';
+import {freshMs} from '../../source/core/operations/acquire-now.js';
+import {holdingsOf} from '../../source/core/rules/queue/queue-grant.js';
+import {isLeased} from '../../source/core/rules/leases/lease-changes.js';
+import {lineRows} from '../../source/core/operations/queue-rows.js';
 import {
 	isSameNote,
 	isServable,
 	keepsHoldings,
 	outagesSeen,
 	usedPatienceSeconds,
-} from '../../source/core/out-of-service.js';
-import {emptyPlan} from '../../source/core/plan.js';
-import {entryFor, isPossible, planEntryNote, planJoin} from '../../source/core/queue.js';
-import {release, reserve} from '../../source/core/reservations.js';
-import {readLiving} from '../../source/core/transaction.js';
-import type {GpuReading, QueueEntry, QueueRecord, Snapshot} from '../../source/core/types.js';
-import {blockOfUse} from '../../source/core/use-block.js';
-import {planWithLook} from '../../source/core/wait-plan.js';
+} from '../../source/core/rules/queue/out-of-service.js';
+import {emptyPlan} from '../../source/core/model/plan.js';
+import {entryFor, isPossible, planEntryNote, planJoin} from '../../source/core/rules/queue/queue.js';
+import {release, reserve} from '../../source/core/operations/reservations.js';
+import {readLiving} from '../../source/core/operations/transact.js';
+import type {GpuReading, QueueEntry, QueueRecord, Snapshot} from '../../source/core/model/types.js';
+import {blockOfUse} from '../../source/core/rules/allocation/usage-block.js';
+import {planWithLook} from '../../source/core/operations/wait-plan.js';
 import {stuckWords} from '../../source/format/out-of-service.js';
 import {decodeQueueEntry, encodeQueueEntry} from '../../source/store/codec.js';
 import {eventually} from '../_helpers/eventually.js';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
-import {accountName, doubtAbout, isRoot, mayChange, owns, requesterOf} from '../../source/core/ownership.js';
-import type {Account} from '../../source/core/ports.js';
-import type {Lease} from '../../source/core/types.js';
+import {accountName, doubtAbout, isRoot, mayChange, owns, requesterOf} from '../../source/core/rules/leases/ownership.js';
+import type {Account} from '../../source/core/model/ports.js';
+import type {Lease} from '../../source/core/model/types.js';
 
 /** Names as a user database may hold them: without a colon. */
 const name = fc.oneof(

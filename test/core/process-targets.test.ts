@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
-import {ownTargets, problemWith, type OwnLook} from '../../source/core/process-targets.js';
-import type {GpuProcess, ProcessFacts} from '../../source/core/types.js';
+import {ownTargets, problemWith, type OwnLook} from '../../source/core/rules/leases/process-targets.js';
+import type {GpuProcess, ProcessFacts} from '../../source/core/model/types.js';
 import {idleReading, observationOf} from '../_helpers/world.js';
 
 const pid = fc.integer({min: 1, max: 4});

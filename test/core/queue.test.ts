@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
-import {claimsOf, isPossible} from '../../source/core/queue.js';
-import type {QueueEntry, QueueRecord} from '../../source/core/types.js';
+import {claimsOf, isPossible} from '../../source/core/rules/queue/queue.js';
+import type {QueueEntry, QueueRecord} from '../../source/core/model/types.js';
 
 const entry = (id: string, wants: Partial<QueueEntry>): QueueRecord => ({
 	kind: 'entry',

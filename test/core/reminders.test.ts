@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
-import {claimReminders, planReminders, type Teller} from '../../source/core/reminders.js';
-import {extend, reserve} from '../../source/core/reservations.js';
-import type {Store} from '../../source/core/ports.js';
+import {claimReminders, planReminders, type Teller} from '../../source/core/operations/reminders.js';
+import {extend, reserve} from '../../source/core/operations/reservations.js';
+import type {Store} from '../../source/core/model/ports.js';
 import {createTestWorld, person} from '../_helpers/world.js';
 
 const hour = 3600;

@@ -2,8 +2,8 @@
 import process from 'node:process';
 import fc from 'fast-check';
 import {afterAll, expect, test} from 'vitest';
-import {byDay, makeReport} from '../../source/core/report.js';
-import type {UsageRecord} from '../../source/core/types.js';
+import {byDay, makeReport} from '../../source/core/rules/pool/report.js';
+import type {UsageRecord} from '../../source/core/model/types.js';
 import {localDay} from '../../source/format/days.js';
 
 const before = process.env['TZ'];

@@ -1,6 +1,6 @@
 import {describe, expect, test} from 'vitest';
-import {look, release, reserve} from '../../source/core/reservations.js';
-import type {GpuReading} from '../../source/core/types.js';
+import {look, release, reserve} from '../../source/core/operations/reservations.js';
+import type {GpuReading} from '../../source/core/model/types.js';
 import {createTestWorld, idleReading, observationOf, person, startTime, type TestWorld} from '../_helpers/world.js';
 import {alice, bob, granted, hour, owners, take} from './_reservations.js';
 

@@ -1,17 +1,17 @@
 /** Random histories of a store that goes back to earlier states, with several who remember and others who do not. */
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
-import {acquireNow} from '../../source/core/acquisition.js';
-import {drain, undrain} from '../../source/core/drains.js';
-import {beat, findHold, finish, type Hold} from '../../source/core/holding.js';
-import {isLeased} from '../../source/core/lifecycle.js';
-import {leaveLine} from '../../source/core/line.js';
-import type {World} from '../../source/core/ports.js';
-import {extend, release, reserve} from '../../source/core/reservations.js';
-import {createRestoringStore} from '../../source/core/restoring-store.js';
-import {readLiving} from '../../source/core/transaction.js';
-import type {Snapshot} from '../../source/core/types.js';
-import {joinLine} from '../../source/core/wait-place.js';
+import {acquireNow} from '../../source/core/operations/acquire-now.js';
+import {drain, undrain} from '../../source/core/operations/drain.js';
+import {beat, findHold, finish, type Hold} from '../../source/core/operations/job-lease.js';
+import {isLeased} from '../../source/core/rules/leases/lease-changes.js';
+import {leaveLine} from '../../source/core/operations/queue-rows.js';
+import type {World} from '../../source/core/model/ports.js';
+import {extend, release, reserve} from '../../source/core/operations/reservations.js';
+import {createRestoringStore} from '../../source/core/live/restoring-store.js';
+import {readLiving} from '../../source/core/operations/transact.js';
+import type {Snapshot} from '../../source/core/model/types.js';
+import {joinLine} from '../../source/core/operations/wait-place.js';
 import {CanhazgpuError} from '../../source/errors.js';
 import type {State} from '../../source/store/memory-state.js';
 import {crash, saved} from '../_helpers/losing.js';

@@ -1,10 +1,10 @@
 import {expect, test} from 'vitest';
-import {isLeased} from '../../source/core/lifecycle.js';
-import {byModel, liveUsage, makeReport} from '../../source/core/report.js';
-import {release, reserve} from '../../source/core/reservations.js';
-import {planSeenModels} from '../../source/core/seen-models.js';
-import {createSharedGpus} from '../../source/core/shared-gpus.js';
-import type {GpuProcess} from '../../source/core/types.js';
+import {isLeased} from '../../source/core/rules/leases/lease-changes.js';
+import {byModel, liveUsage, makeReport} from '../../source/core/rules/pool/report.js';
+import {release, reserve} from '../../source/core/operations/reservations.js';
+import {planSeenModels} from '../../source/core/rules/leases/seen-models.js';
+import {createSharedGpus} from '../../source/core/live/shared-gpus.js';
+import type {GpuProcess} from '../../source/core/model/types.js';
 import {createLiveWorld} from '../_helpers/live-world.js';
 import {createTestWorld, historyOf, idleReading, observationOf, person} from '../_helpers/world.js';
 

@@ -1,10 +1,10 @@
 /** Many who look, and the one who scans for them. In real time, with short intervals. */
 import {setTimeout as sleep} from 'node:timers/promises';
 import {expect, onTestFinished, test} from 'vitest';
-import {createSharedGpus} from '../../source/core/shared-gpus.js';
-import type {GpuProvider, World} from '../../source/core/ports.js';
-import {release, reserve} from '../../source/core/reservations.js';
-import type {Observation} from '../../source/core/types.js';
+import {createSharedGpus} from '../../source/core/live/shared-gpus.js';
+import type {GpuProvider, World} from '../../source/core/model/ports.js';
+import {release, reserve} from '../../source/core/operations/reservations.js';
+import type {Observation} from '../../source/core/model/types.js';
 import {CanhazgpuError} from '../../source/errors.js';
 import {eventually} from '../_helpers/eventually.js';
 import {createLiveWorld} from '../_helpers/live-world.js';

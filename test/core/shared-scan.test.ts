@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
-import {longestScan} from '../../source/core/ports.js';
-import {decodeSharedScan, encodeSharedScan} from '../../source/core/shared-scan.js';
-import type {GpuReading, Observation} from '../../source/core/types.js';
+import {longestScan} from '../../source/core/model/ports.js';
+import {decodeSharedScan, encodeSharedScan} from '../../source/core/rules/pool/shared-scan.js';
+import type {GpuReading, Observation} from '../../source/core/model/types.js';
 import {idleReading, observationOf} from '../_helpers/world.js';
 
 /** Every field that a reading may have. */

@@ -1,16 +1,16 @@
 /** Who cannot be judged by a process: nothing ends it but a silence that somebody watched. */
 import * as fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
-import {acquireNow} from '../../source/core/acquisition.js';
-import {beat, findHold, withJob, type Hold} from '../../source/core/holding.js';
-import {isLeased} from '../../source/core/lifecycle.js';
-import {isEntryBeatDue} from '../../source/core/liveness.js';
-import type {Host, World} from '../../source/core/ports.js';
-import {entryFor, planEntryHeartbeat, planJoin} from '../../source/core/queue.js';
-import {reserve} from '../../source/core/reservations.js';
-import {readLiving, readToShow} from '../../source/core/transaction.js';
-import type {Lease, Snapshot} from '../../source/core/types.js';
-import {acquire} from '../../source/core/waiting.js';
+import {acquireNow} from '../../source/core/operations/acquire-now.js';
+import {beat, findHold, withJob, type Hold} from '../../source/core/operations/job-lease.js';
+import {isLeased} from '../../source/core/rules/leases/lease-changes.js';
+import {isEntryBeatDue} from '../../source/core/rules/leases/liveness.js';
+import type {Host, World} from '../../source/core/model/ports.js';
+import {entryFor, planEntryHeartbeat, planJoin} from '../../source/core/rules/queue/queue.js';
+import {reserve} from '../../source/core/operations/reservations.js';
+import {readLiving, readToShow} from '../../source/core/operations/transact.js';
+import type {Lease, Snapshot} from '../../source/core/model/types.js';
+import {acquire} from '../../source/core/operations/acquire.js';
 import {createTestWorld, historyOf, person, startTime, type TestWorld} from '../_helpers/world.js';
 
 const bob = person('bob', 'bob', 1001);

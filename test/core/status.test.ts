@@ -1,6 +1,6 @@
 import {expect, test} from 'vitest';
-import {statusRows} from '../../source/core/status.js';
-import type {GpuReading, GpuRecord, Lease, Snapshot} from '../../source/core/types.js';
+import {statusRows} from '../../source/core/rules/pool/status.js';
+import type {GpuReading, GpuRecord, Lease, Snapshot} from '../../source/core/model/types.js';
 import {idleReading, noRevision, observationOf} from '../_helpers/world.js';
 
 const snapshotOf = (...gpus: readonly GpuRecord[]): Snapshot => ({

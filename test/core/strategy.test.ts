@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
-import {mostRecentUserFirst} from '../../source/core/strategies/most-recent-user-first.js';
+import {mostRecentUserFirst} from '../../source/core/rules/allocation/most-recent-user-first.js';
 
 const order = (
 	...candidates: ReadonlyArray<readonly [lastReleased: number | undefined, lastUsed: number | undefined]>

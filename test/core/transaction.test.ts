@@ -1,6 +1,6 @@
 import {expect, test} from 'vitest';
-import type {CommitOutcome, Store} from '../../source/core/ports.js';
-import {look, release, reserve} from '../../source/core/reservations.js';
+import type {CommitOutcome, Store} from '../../source/core/model/ports.js';
+import {look, release, reserve} from '../../source/core/operations/reservations.js';
 import {CanhazgpuError} from '../../source/errors.js';
 import {createTestWorld, historyOf, person} from '../_helpers/world.js';
 

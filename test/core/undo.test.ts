@@ -1,10 +1,10 @@
 import {expect, test} from 'vitest';
-import {acquireNow} from '../../source/core/acquisition.js';
-import {isLeased} from '../../source/core/lifecycle.js';
-import {release, reserve} from '../../source/core/reservations.js';
-import {undoableOf, undoRelease, type Released} from '../../source/core/undo.js';
-import {planJoin, entryFor} from '../../source/core/queue.js';
-import {readLiving} from '../../source/core/transaction.js';
+import {acquireNow} from '../../source/core/operations/acquire-now.js';
+import {isLeased} from '../../source/core/rules/leases/lease-changes.js';
+import {release, reserve} from '../../source/core/operations/reservations.js';
+import {undoableOf, undoRelease, type Released} from '../../source/core/operations/undo.js';
+import {planJoin, entryFor} from '../../source/core/rules/queue/queue.js';
+import {readLiving} from '../../source/core/operations/transact.js';
 import {createTestWorld, person, startTime, type TestWorld} from '../_helpers/world.js';
 
 const alice = person('alice');

@@ -1,6 +1,6 @@
 import {expect, test} from 'vitest';
-import type {GpuReading} from '../../source/core/types.js';
-import {useOf, usersOf, wordsOnce} from '../../source/core/use.js';
+import type {GpuReading} from '../../source/core/model/types.js';
+import {useOf, usersOf, wordsOnce} from '../../source/core/rules/allocation/gpu-usage.js';
 import {idleReading} from '../_helpers/world.js';
 
 const reading = (changes: Partial<GpuReading>): GpuReading => ({...idleReading(0), ...changes});

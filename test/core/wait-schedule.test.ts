@@ -1,6 +1,6 @@
 import {expect, test} from 'vitest';
-import {secondsToNextEnd} from '../../source/core/liveness.js';
-import {nextLookMs} from '../../source/core/wait-schedule.js';
+import {secondsToNextEnd} from '../../source/core/rules/leases/liveness.js';
+import {nextLookMs} from '../../source/core/rules/queue/wake-up.js';
 import {createTestWorld, startTime} from '../_helpers/world.js';
 
 const lease = {user: 'eve', type: 'manual', start_time: startTime, last_heartbeat: startTime};

@@ -1,10 +1,10 @@
 /** How waiting ends when somebody is in the way, or the last answer is lost. Time is the test's: each wait passes at once. */
 import {expect, test} from 'vitest';
-import type {AcquireRequest} from '../../source/core/acquisition.js';
-import type {Store} from '../../source/core/ports.js';
-import {look, reserve} from '../../source/core/reservations.js';
-import type {Progress} from '../../source/core/wait-types.js';
-import {acquire} from '../../source/core/waiting.js';
+import type {AcquireRequest} from '../../source/core/operations/acquire-now.js';
+import type {Store} from '../../source/core/model/ports.js';
+import {look, reserve} from '../../source/core/operations/reservations.js';
+import type {Progress} from '../../source/core/operations/wait-types.js';
+import {acquire} from '../../source/core/operations/acquire.js';
 import {CanhazgpuError} from '../../source/errors.js';
 import {createTestWorld, historyOf, person, type TestWorld} from '../_helpers/world.js';
 

@@ -1,7 +1,7 @@
 /** Who is served before whom. */
 import {expect, test} from 'vitest';
-import {entryFor, planJoin} from '../../source/core/queue.js';
-import {look, release} from '../../source/core/reservations.js';
+import {entryFor, planJoin} from '../../source/core/rules/queue/queue.js';
+import {look, release} from '../../source/core/operations/reservations.js';
 import {eventually} from '../_helpers/eventually.js';
 import {createLiveWorld} from '../_helpers/live-world.js';
 import {historyOf, person} from '../_helpers/world.js';

@@ -1,6 +1,6 @@
 import {describe, expect, test} from 'vitest';
-import {lineRows} from '../../source/core/line.js';
-import {look, release} from '../../source/core/reservations.js';
+import {lineRows} from '../../source/core/operations/queue-rows.js';
+import {look, release} from '../../source/core/operations/reservations.js';
 import {progressWords} from '../../source/format/waiting.js';
 import {eventually} from '../_helpers/eventually.js';
 import {createLiveWorld} from '../_helpers/live-world.js';

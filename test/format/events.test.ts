@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
-import type {AuditRecord} from '../../source/core/types.js';
+import type {AuditRecord} from '../../source/core/model/types.js';
 import {eventJson, eventLine, eventTime, eventWords} from '../../source/format/events.js';
 import {anyAudit} from '../store/codec/arbitraries.js';
 

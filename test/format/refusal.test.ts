@@ -1,6 +1,6 @@
 import {expect, test} from 'vitest';
-import type {Block, Refusal} from '../../source/core/allocation.js';
-import type {QueueEntry} from '../../source/core/types.js';
+import type {Block, Refusal} from '../../source/core/rules/allocation/allocation.js';
+import type {QueueEntry} from '../../source/core/model/types.js';
 import {refusalMessage} from '../../source/format/refusal.js';
 
 const refusal = (blocks: readonly Block[], changes: Partial<Refusal> = {}): Refusal => ({

@@ -1,6 +1,6 @@
 import {expect, test} from 'vitest';
-import type {StatusRow} from '../../source/core/status.js';
-import type {GpuProcess, Observation} from '../../source/core/types.js';
+import type {StatusRow} from '../../source/core/rules/pool/status.js';
+import type {GpuProcess, Observation} from '../../source/core/model/types.js';
 import {harmlessJson} from '../../source/format/json.js';
 import {statusJson} from '../../source/format/status-json.js';
 

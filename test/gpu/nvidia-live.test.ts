@@ -3,7 +3,7 @@ import {chmod, readFile, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import * as fc from 'fast-check';
 import {expect, onTestFinished, test, vi} from 'vitest';
-import type {GpuProvider} from '../../source/core/ports.js';
+import type {GpuProvider} from '../../source/core/model/ports.js';
 import {createNvidiaProvider} from '../../source/gpu/nvidia.js';
 import {createLiveSources} from '../../source/gpu/nvidia-live.js';
 import {tableReader} from '../../source/gpu/nvidia-stream.js';

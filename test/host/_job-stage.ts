@@ -8,7 +8,7 @@ import {text} from 'node:stream/consumers';
 import {fileURLToPath} from 'node:url';
 import {build} from 'esbuild';
 import {onTestFinished, vi} from 'vitest';
-import type {Liveness, ProcessIdentity} from '../../source/core/types.js';
+import type {Liveness, ProcessIdentity} from '../../source/core/model/types.js';
 import type {JobEnd} from '../../source/host/job.js';
 import {liveness} from '../../source/host/processes.js';
 import {openTerminal} from './_job-terminal.js';

@@ -6,7 +6,7 @@ import path from 'node:path';
 import process from 'node:process';
 import * as fc from 'fast-check';
 import {afterEach, expect, test, vi} from 'vitest';
-import type {ProcessIdentity} from '../../source/core/types.js';
+import type {ProcessIdentity} from '../../source/core/model/types.js';
 import {parseStat, readStat} from '../../source/host/proc.js';
 import {identityOf, liveness, ownIdentity} from '../../source/host/processes.js';
 import {cpuMsOf} from '../_helpers/timed.js';

@@ -4,7 +4,7 @@ import process from 'node:process';
 import {expect, onTestFinished, test} from 'vitest';
 import {identityOf} from '../../source/host/processes.js';
 import {sendSignal} from '../../source/host/send-signal.js';
-import type {ProcessIdentity} from '../../source/core/types.js';
+import type {ProcessIdentity} from '../../source/core/model/types.js';
 
 const isRoot = process.getuid?.() === 0;
 

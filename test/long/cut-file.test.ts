@@ -2,11 +2,11 @@
 import {readdirSync, readFileSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {expect, onTestFinished, test} from 'vitest';
-import {drain, undrain} from '../../source/core/drains.js';
-import {makePool} from '../../source/core/administration.js';
-import {extend, release, reserve} from '../../source/core/reservations.js';
-import {leaveLine} from '../../source/core/line.js';
-import {joinLine} from '../../source/core/wait-place.js';
+import {drain, undrain} from '../../source/core/operations/drain.js';
+import {makePool} from '../../source/core/operations/create-pool.js';
+import {extend, release, reserve} from '../../source/core/operations/reservations.js';
+import {leaveLine} from '../../source/core/operations/queue-rows.js';
+import {joinLine} from '../../source/core/operations/wait-place.js';
 import {openRedisStore} from '../../source/store/redis/index.js';
 import {createBox} from '../_helpers/cli.js';
 import {stageOf} from '../_helpers/kill-stage.js';

@@ -2,7 +2,7 @@
 What every store must do. One suite, every store.
 */
 import {afterAll, beforeAll, beforeEach, describe} from 'vitest';
-import type {Store} from '../../source/core/ports.js';
+import type {Store} from '../../source/core/model/ports.js';
 import {changeContract} from './contract/changes.js';
 import {crowdContract} from './contract/crowd.js';
 import {drainContract} from './contract/drains.js';

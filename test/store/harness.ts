@@ -6,7 +6,7 @@ import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {DatabaseSync} from 'node:sqlite';
 import {Redis} from 'ioredis';
-import type {Store} from '../../source/core/ports.js';
+import type {Store} from '../../source/core/model/ports.js';
 import {createMemoryStore} from '../../source/store/memory.js';
 import {openRedisStore} from '../../source/store/redis/index.js';
 import {openSqliteStore} from '../../source/store/sqlite/index.js';

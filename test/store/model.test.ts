@@ -3,9 +3,9 @@ Random plans, carried out by a real store and by the reference store: whatever t
 */
 import fc from 'fast-check';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
-import type {Expectation, Plan, Write} from '../../source/core/plan.js';
-import type {Store} from '../../source/core/ports.js';
-import type {Snapshot} from '../../source/core/types.js';
+import type {Expectation, Plan, Write} from '../../source/core/model/plan.js';
+import type {Store} from '../../source/core/model/ports.js';
+import type {Snapshot} from '../../source/core/model/types.js';
 import {createMemoryStore} from '../../source/store/memory.js';
 import {anyAudit, anyDrains, anyEnded, anyEntry, anyLease, anyNotices, anyUsage} from './codec/arbitraries.js';
 import {redisHarness, sqliteHarness, type Harness} from './harness.js';

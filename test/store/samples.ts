@@ -1,9 +1,9 @@
 /**
 Plans and records to test with.
 */
-import {emptyPlan, type Plan, type Write} from '../../source/core/plan.js';
-import type {Store} from '../../source/core/ports.js';
-import type {AuditRecord, Lease, Pool, QueueEntry, Snapshot, UsageRecord} from '../../source/core/types.js';
+import {emptyPlan, type Plan, type Write} from '../../source/core/model/plan.js';
+import type {Store} from '../../source/core/model/ports.js';
+import type {AuditRecord, Lease, Pool, QueueEntry, Snapshot, UsageRecord} from '../../source/core/model/types.js';
 
 export const start = 1_760_000_000;
 

@@ -1,7 +1,7 @@
 /** Boxes, people and happenings of every kind, with texts that mean harm. */
 import fc from 'fast-check';
-import type {Report} from '../../source/core/report.js';
-import type {AuditEntry, GpuReading, Lease, Observation, QueueRecord, Snapshot} from '../../source/core/types.js';
+import type {Report} from '../../source/core/rules/pool/report.js';
+import type {AuditEntry, GpuReading, Lease, Observation, QueueRecord, Snapshot} from '../../source/core/model/types.js';
 import {sanitize} from '../../source/format/text.js';
 import type {Action} from '../../source/tui/actions.js';
 import {commandPrompt, outputOf} from '../../source/tui/command-line/state.js';

@@ -12,9 +12,9 @@ import {reduce} from '../../source/tui/reducer.js';
 import {initialState, type Settings, type Size, type State} from '../../source/tui/state.js';
 import {createStateStore, type StateStore} from '../../source/tui/state-store.js';
 import {createWaits} from '../../source/tui/verbs/waiting.js';
-import {readLiving} from '../../source/core/transaction.js';
-import type {GpuProvider} from '../../source/core/ports.js';
-import type {FactsOfProcesses} from '../../source/core/types.js';
+import {readLiving} from '../../source/core/operations/transact.js';
+import type {GpuProvider} from '../../source/core/model/ports.js';
+import type {FactsOfProcesses} from '../../source/core/model/types.js';
 import {alice, utcTime, type Box} from './_world.js';
 import {settle} from './_settle.js';
 

@@ -1,5 +1,5 @@
 /** Five minutes of the scene, and what was told of it. */
-import type {AuditEntry, GpuReading} from '../../source/core/types.js';
+import type {AuditEntry, GpuReading} from '../../source/core/model/types.js';
 import type {Action} from '../../source/tui/actions.js';
 import {sceneTime, type Box} from './_world.js';
 

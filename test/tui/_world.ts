@@ -1,8 +1,8 @@
 /** A made-up box with a real core and the memory store: what the monitor's tests look at. */
 import {performance} from 'node:perf_hooks';
-import type {GpuProvider, World} from '../../source/core/ports.js';
-import type {Write} from '../../source/core/plan.js';
-import type {GpuReading, Lease, Observation, QueueEntry, Requester} from '../../source/core/types.js';
+import type {GpuProvider, World} from '../../source/core/model/ports.js';
+import type {Write} from '../../source/core/model/plan.js';
+import type {GpuReading, Lease, Observation, QueueEntry, Requester} from '../../source/core/model/types.js';
 import {createMemoryStore, type MemoryStore} from '../../source/store/memory.js';
 import {testHost} from '../_helpers/host.js';
 

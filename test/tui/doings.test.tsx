@@ -1,7 +1,7 @@
 /** What the keys do beyond reserving and releasing: wait, undo, adopt, signal, copy, pause. */
 import {Buffer} from 'node:buffer';
 import {afterEach, expect, test} from 'vitest';
-import type {FactsOfProcesses, GpuProcess} from '../../source/core/types.js';
+import type {FactsOfProcesses, GpuProcess} from '../../source/core/model/types.js';
 import {keys, startMonitor, type Session} from './_harness.js';
 import {busy, createBox, gpuReading, lease, waiter, type Box} from './_world.js';
 

@@ -1,10 +1,10 @@
 import {setTimeout as sleep} from 'node:timers/promises';
 import {expect, test} from 'vitest';
 import {CanhazgpuError} from '../../source/errors.js';
-import type {StoreListener} from '../../source/core/ports.js';
-import type {Snapshot} from '../../source/core/types.js';
+import type {StoreListener} from '../../source/core/model/ports.js';
+import type {Snapshot} from '../../source/core/model/types.js';
 import {startScanner} from '../../source/tui/scanner.js';
-import {startStoreFeed} from '../../source/feed/store-feed.js';
+import {startStoreFeed} from '../../source/core/live/store-feed.js';
 import {createBox, lease, type Box} from './_world.js';
 
 const unreachable = new CanhazgpuError('store-unreachable', 'Redis does not answer');

@@ -1,6 +1,6 @@
 /** Five minutes of readings, drawn: bounded, and gaps are gaps. */
 import {expect, test} from 'vitest';
-import type {GpuReading} from '../../source/core/types.js';
+import type {GpuReading} from '../../source/core/model/types.js';
 import {emptyHistory, recorded, seriesOf, windowMs, type History} from '../../source/tui/history.js';
 import {graphLines, sparkline} from '../../source/tui/view/graph.js';
 import {lineText} from '../../source/tui/view/spans.js';

@@ -2,7 +2,7 @@
 Between the key and the commit the row under the cursor becomes another's. Each verb acts on what was shown, or on nothing.
 */
 import {afterEach, expect, test} from 'vitest';
-import type {Write} from '../../source/core/plan.js';
+import type {Write} from '../../source/core/model/plan.js';
 import {keys, startMonitor, type Session} from './_harness.js';
 import {alice, busy, createBox, gpuReading, lease, waiter, type Box} from './_world.js';
 

@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import type {Lease} from '../../source/core/types.js';
+import type {Lease} from '../../source/core/model/types.js';
 import {reduce} from '../../source/tui/reducer.js';
 import {stateOf} from './_harness.js';
 import {createBox, lease, sceneTime} from './_world.js';

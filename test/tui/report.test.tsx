@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import {renderToString} from 'ink';
 import stringWidth from 'string-width';
 import {expect, onTestFinished, test} from 'vitest';
-import type {UsageRecord} from '../../source/core/types.js';
+import type {UsageRecord} from '../../source/core/model/types.js';
 import ReportTable from '../../source/tui/components/report-table.js';
 import {reportCells, rowsWithin} from '../../source/tui/view/report-cells.js';
 import {startMonitor} from './_harness.js';

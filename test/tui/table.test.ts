@@ -1,7 +1,7 @@
 /** Order, filter, tags, and a selection that stays on its GPU. */
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
-import type {GpuReading} from '../../source/core/types.js';
+import type {GpuReading} from '../../source/core/model/types.js';
 import type {Action} from '../../source/tui/actions.js';
 import {reduce} from '../../source/tui/reducer.js';
 import type {State} from '../../source/tui/state.js';

@@ -3,7 +3,7 @@ import {once} from 'node:events';
 import {request, type IncomingMessage} from 'node:http';
 import fc from 'fast-check';
 import {expect, onTestFinished, test} from 'vitest';
-import type {Store, StoreListener} from '../../source/core/ports.js';
+import type {Store, StoreListener} from '../../source/core/model/ports.js';
 import type {
 	AuditEntry,
 	Drain,
@@ -14,7 +14,7 @@ import type {
 	QueueEntry,
 	Snapshot,
 	UsageRecord,
-} from '../../source/core/types.js';
+} from '../../source/core/model/types.js';
 import {reportBy} from '../../source/commands/report.js';
 import {CanhazgpuError} from '../../source/errors.js';
 import {reportJson} from '../../source/format/report.js';

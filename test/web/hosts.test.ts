@@ -1,7 +1,7 @@
 /** The other hosts as the server asks them: who is asked, when, and what becomes of their answers. */
 import {expect, test} from 'vitest';
 import {CanhazgpuError} from '../../source/errors.js';
-import type {KnownHost} from '../../source/core/host-watch.js';
+import type {KnownHost} from '../../source/core/live/host-watch.js';
 import {createRemoteHosts} from '../../source/web/hosts.js';
 import {createHostStreams} from '../../source/web/host-streams.js';
 import {type RemoteGpu} from '../../source/web/remote-json.js';

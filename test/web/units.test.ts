@@ -13,7 +13,7 @@ import {createUseHistory} from '../../source/web/use-history.js';
 import {eventually} from '../_helpers/eventually.js';
 import {createLiveWorld} from '../_helpers/live-world.js';
 import {idleReading, observationOf, person} from '../_helpers/world.js';
-import {reserve} from '../../source/core/reservations.js';
+import {reserve} from '../../source/core/operations/reservations.js';
 
 const about = {host: 'box', version: '1', location: 'memory', privateLabel: undefined, isDemo: false, hosts: ['box']};
 

@@ -1,4 +1,4 @@
-import type {GpuReading, MigInstance} from '../../core/observation.js';
+import type {GpuReading, MigInstance} from '../../core/model/observation.js';
 import {judgeHealth} from '../health.js';
 import {isBrakingForHeat, throttleWords} from '../nvidia-throttle.js';
 import {normalizePciBusId} from '../pci.js';

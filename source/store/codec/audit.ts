@@ -1,4 +1,4 @@
-import type {AuditBefore, AuditKind, AuditRecord} from '../../core/types.js';
+import type {AuditBefore, AuditKind, AuditRecord} from '../../core/model/types.js';
 import {readRecord, type Fields} from './fields.js';
 import {mostGpus} from './pool.js';
 import {textOf} from './raw.js';

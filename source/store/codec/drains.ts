@@ -1,4 +1,4 @@
-import type {Drain} from '../../core/types.js';
+import type {Drain} from '../../core/model/types.js';
 import {readRecord} from './fields.js';
 import {textOf} from './raw.js';
 import {formatRfc3339} from './time.js';

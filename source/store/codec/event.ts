@@ -1,4 +1,4 @@
-import type {PoolEvent} from '../../core/types.js';
+import type {PoolEvent} from '../../core/model/types.js';
 import {readRecord} from './fields.js';
 import {optionalText, writeRecord} from './write.js';
 

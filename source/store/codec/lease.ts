@@ -1,4 +1,4 @@
-import type {EndedLease, GpuRecord, Lease, LeaseType} from '../../core/types.js';
+import type {EndedLease, GpuRecord, Lease, LeaseType} from '../../core/model/types.js';
 import {readRecord, type Fields} from './fields.js';
 import {processFields, readBoot, readProcess} from './process.js';
 import {textOf} from './raw.js';

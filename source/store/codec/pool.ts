@@ -1,5 +1,5 @@
 import {CanhazgpuError} from '../../errors.js';
-import type {Pool, ProviderName} from '../../core/types.js';
+import type {Pool, ProviderName} from '../../core/model/types.js';
 import {readRecord} from './fields.js';
 import {readBoot} from './process.js';
 import {textOf} from './raw.js';

@@ -1,4 +1,4 @@
-import type {ProcessIdentity} from '../../core/types.js';
+import type {ProcessIdentity} from '../../core/model/types.js';
 import type {Fields} from './fields.js';
 
 /** The fields that hold a process begin so. */

@@ -1,4 +1,4 @@
-import type {NotedOutage, QueueEntry, QueueRecord} from '../../core/types.js';
+import type {NotedOutage, QueueEntry, QueueRecord} from '../../core/model/types.js';
 import {readRecord, type Fields} from './fields.js';
 import {leaseTypes} from './lease.js';
 import {processFields, readBoot, readProcess} from './process.js';

@@ -1,5 +1,5 @@
 /** How many commits a store has seen, as it is stored: `COUNT BASE SECONDS RUN`. */
-import type {Revision} from '../../core/types.js';
+import type {Revision} from '../../core/model/types.js';
 
 const pattern = /^(?<count>\d{1,15}) (?<base>\d{1,15}) (?<since>\d{1,12}) (?<run>\S*)$/v;
 

@@ -1,4 +1,4 @@
-import type {Silence} from '../../core/types.js';
+import type {Silence} from '../../core/model/types.js';
 import type {Fields} from './fields.js';
 
 /**

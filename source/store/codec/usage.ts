@@ -1,4 +1,4 @@
-import type {EndReason, UsageRecord} from '../../core/types.js';
+import type {EndReason, UsageRecord} from '../../core/model/types.js';
 import {readRecord, type Fields} from './fields.js';
 import {leaseTypes} from './lease.js';
 import {textOf} from './raw.js';

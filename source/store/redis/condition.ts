@@ -1,4 +1,4 @@
-import type {StoreCondition} from '../../core/ports.js';
+import type {StoreCondition} from '../../core/model/ports.js';
 import type {Connection} from './connection.js';
 import {ask, textOf} from './replies.js';
 

@@ -2,7 +2,7 @@
 The pool in Redis, where the Go peer may use it too. Reading is one script and one round trip, so is committing.
 */
 import type {Redis} from 'ioredis';
-import type {CommitOutcome, Store} from '../../core/ports.js';
+import type {CommitOutcome, Store} from '../../core/model/ports.js';
 import {CanhazgpuError} from '../../errors.js';
 import {decodeEvent, rawOf} from '../codec.js';
 import {decodeHistory} from '../decode-history.js';

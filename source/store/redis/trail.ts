@@ -1,4 +1,4 @@
-import type {AuditEntry, AuditQuery} from '../../core/types.js';
+import type {AuditEntry, AuditQuery} from '../../core/model/types.js';
 import {rawOf} from '../codec.js';
 import {decodeAuditRows} from '../decode-audit.js';
 import type {Connection} from './connection.js';

@@ -3,7 +3,7 @@ Carries out a plan inside one transaction.
 */
 import {randomUUID} from 'node:crypto';
 import type {StatementSync} from 'node:sqlite';
-import type {Expectation} from '../../core/plan.js';
+import type {Expectation} from '../../core/model/plan.js';
 import {decodeRevision, encodeNextRevision} from '../codec.js';
 import {auditCap} from '../decode-audit.js';
 import {historySeconds, isTrimDue, trimCount, type RawPlan, type RawWrite} from '../raw-plan.js';

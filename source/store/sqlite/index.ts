@@ -1,7 +1,7 @@
 /**
 The pool in one file, without a server.
 */
-import type {ReadOptions, Store} from '../../core/ports.js';
+import type {ReadOptions, Store} from '../../core/model/ports.js';
 import {mostGpus} from '../codec.js';
 import {decodeAuditRows, placeOf} from '../decode-audit.js';
 import {decodeHistory} from '../decode-history.js';

@@ -2,7 +2,7 @@
 Tells listeners what happened in the pool: by this process at once, by others within a fifth of a second.
 */
 import {statSync} from 'node:fs';
-import type {StoreListener} from '../../core/ports.js';
+import type {StoreListener} from '../../core/model/ports.js';
 import {decodeEvent} from '../codec.js';
 import type {Database} from './database.js';
 import {databaseProblem} from './failures.js';

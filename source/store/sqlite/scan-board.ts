@@ -4,7 +4,7 @@ for one, and it need not outlive a loss of power, so no disk waits for it.
 */
 import {lstatSync, statSync} from 'node:fs';
 import type {DatabaseSync} from 'node:sqlite';
-import {longestScan, type ScanBoard} from '../../core/ports.js';
+import {longestScan, type ScanBoard} from '../../core/model/ports.js';
 import {postedScan} from '../posted-scan.js';
 import {Database, type Form, type Statements} from './database.js';
 import {databaseProblem, explain} from './failures.js';

@@ -1,7 +1,7 @@
 /**
 Looks a few times a second whether somebody else changed a file, and tells those who listen.
 */
-import type {StoreListener} from '../../core/ports.js';
+import type {StoreListener} from '../../core/model/ports.js';
 import {CanhazgpuError} from '../../errors.js';
 import {explain, isBusy} from './failures.js';
 

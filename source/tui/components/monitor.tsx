@@ -1,7 +1,7 @@
 import {useEffect, useSyncExternalStore, type ReactElement} from 'react';
 import {useInput, usePaste, useWindowSize} from 'ink';
-import type {World} from '../../core/ports.js';
-import type {Snapshot} from '../../core/types.js';
+import type {World} from '../../core/model/ports.js';
+import type {Snapshot} from '../../core/model/types.js';
 import type {MonitorPorts} from '../ports.js';
 import type {StateStore} from '../state-store.js';
 import type {Watched} from '../scanner.js';

@@ -1,5 +1,5 @@
 /** The selected place in the line. */
-import type {QueueRecord} from '../../core/types.js';
+import type {QueueRecord} from '../../core/model/types.js';
 import type {State} from '../state.js';
 
 /** Where it stands now: the selected entry, or whoever moved up to its place. Undefined when nobody waits. */

@@ -1,7 +1,7 @@
 /** Which rows are shown. */
-import {owns} from '../../core/ownership.js';
-import type {StatusRow} from '../../core/status.js';
-import type {Requester} from '../../core/types.js';
+import {owns} from '../../core/rules/leases/ownership.js';
+import type {StatusRow} from '../../core/rules/pool/status.js';
+import type {Requester} from '../../core/model/types.js';
 import {sanitize} from '../../format/text.js';
 import {stateWord} from '../view/row-words.js';
 import type {Filter} from './state.js';

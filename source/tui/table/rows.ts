@@ -1,5 +1,5 @@
 /** The rows of the table as they are shown now, and which of them are meant. */
-import type {StatusRow} from '../../core/status.js';
+import type {StatusRow} from '../../core/rules/pool/status.js';
 import {remembering} from '../memo.js';
 import {rowsOf, type State} from '../state.js';
 import {isShown} from './filter.js';

@@ -1,5 +1,5 @@
 /** The order of the rows. Whatever is unknown comes last, and equals stand by index: so rows do not jump. */
-import type {GpuState, StatusRow} from '../../core/status.js';
+import type {GpuState, StatusRow} from '../../core/rules/pool/status.js';
 import type {Sort, SortKey} from './state.js';
 
 /** What needs somebody first comes first. */

@@ -1,5 +1,5 @@
 /** What becomes of the state when something that was asked for is answered. */
-import type {Released} from '../../core/undo.js';
+import type {Released} from '../../core/operations/undo.js';
 import {completed} from '../command-line/reduce.js';
 import {outputOf, withPage} from '../command-line/state.js';
 import {isAsking, type Complaint, type Dialog} from '../dialogs.js';

@@ -1,7 +1,7 @@
 /** What reaches out of the state: into the pool, to processes, to the clipboard. */
-import {acquire} from '../../core/waiting.js';
-import type {World} from '../../core/ports.js';
-import {ownTargets, problemWith, type OwnLook} from '../../core/process-targets.js';
+import {acquire} from '../../core/operations/acquire.js';
+import type {World} from '../../core/model/ports.js';
+import {ownTargets, problemWith, type OwnLook} from '../../core/rules/leases/process-targets.js';
 import {progressWords} from '../../format/waiting.js';
 import {CanhazgpuError} from '../../errors.js';
 import {beforeCaret, commandPrompt} from '../command-line/state.js';

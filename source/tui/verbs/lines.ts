@@ -1,6 +1,6 @@
 /** Lines that were typed into the command line, or that a line of an output stands for. */
-import type {LeasedRecord} from '../../core/lifecycle.js';
-import {undoableOf, type Released} from '../../core/undo.js';
+import type {LeasedRecord} from '../../core/rules/leases/lease-changes.js';
+import {undoableOf, type Released} from '../../core/operations/undo.js';
 import {outputOfLook, type Output} from '../command-line/state.js';
 import type {AskingDialog} from '../dialogs.js';
 import type {CommandLine} from '../ports.js';

@@ -1,5 +1,5 @@
 /** Opens what asks for a verb, or says why it cannot be done. */
-import {holdingsOf} from '../../core/advance.js';
+import {holdingsOf} from '../../core/rules/queue/queue-grant.js';
 import {
 	ask,
 	extendForm,

@@ -1,6 +1,6 @@
 /** What is known about the selected GPU, beyond its line in the table. */
-import type {StatusRow} from '../../core/status.js';
-import type {MigInstance} from '../../core/types.js';
+import type {StatusRow} from '../../core/rules/pool/status.js';
+import type {MigInstance} from '../../core/model/types.js';
 import {shortDuration} from '../../format/durations.js';
 import {sanitize, shownNote} from '../../format/text.js';
 import {seriesOf} from '../history.js';

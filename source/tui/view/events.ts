@@ -1,5 +1,5 @@
 /** The newest events first. */
-import type {AuditEntry} from '../../core/types.js';
+import type {AuditEntry} from '../../core/model/types.js';
 import {eventWords} from '../../format/events.js';
 import {sanitize} from '../../format/text.js';
 import {remembering} from '../memo.js';

@@ -2,7 +2,7 @@
 The screen for a screen reader: sentences, one below another, without frames, bars or anything that changes with every second, because each
 change is read aloud again.
 */
-import type {StatusRow} from '../../core/status.js';
+import type {StatusRow} from '../../core/rules/pool/status.js';
 import {roughDuration} from '../../format/durations.js';
 import {widthOf} from '../../format/width.js';
 import {visibleRows} from '../table/rows.js';

@@ -1,5 +1,5 @@
 /** The message line: what just happened, or what is wrong. */
-import {recentLoss} from '../../core/notices.js';
+import {recentLoss} from '../../core/rules/pool/alerts.js';
 import {dataLossWords} from '../../format/data-loss.js';
 import {shortDuration} from '../../format/durations.js';
 import {gpuCountOf, type Flash, type State} from '../state.js';

@@ -1,6 +1,6 @@
 /** The processes on a GPU, one line each. */
-import type {StatusRow} from '../../core/status.js';
-import type {GpuProcess} from '../../core/types.js';
+import type {StatusRow} from '../../core/rules/pool/status.js';
+import type {GpuProcess} from '../../core/model/types.js';
 import {shortDuration} from '../../format/durations.js';
 import {sanitize} from '../../format/text.js';
 import {fit, truncate} from '../../format/width.js';

@@ -1,7 +1,7 @@
 /** Dialogs that ask before something is done that cannot simply be taken back. */
-import {ownerOf} from '../../core/ownership.js';
-import {reasonAgainstUndo} from '../../core/undo.js';
-import type {GpuProcess} from '../../core/types.js';
+import {ownerOf} from '../../core/rules/leases/ownership.js';
+import {reasonAgainstUndo} from '../../core/operations/undo.js';
+import type {GpuProcess} from '../../core/model/types.js';
 import {shortDuration} from '../../format/durations.js';
 import {sanitize} from '../../format/text.js';
 import {wantedWords} from '../../format/waiting.js';

@@ -1,7 +1,7 @@
 /** Who waits in line. */
-import {lineRows, type LineRow} from '../../core/line.js';
-import {ownerOf, owns} from '../../core/ownership.js';
-import type {QueueEntry} from '../../core/types.js';
+import {lineRows, type LineRow} from '../../core/operations/queue-rows.js';
+import {ownerOf, owns} from '../../core/rules/leases/ownership.js';
+import type {QueueEntry} from '../../core/model/types.js';
 import {shortDuration} from '../../format/durations.js';
 import {stuckWords} from '../../format/out-of-service.js';
 import {sanitize} from '../../format/text.js';

@@ -1,5 +1,5 @@
 /** The report's rows as cells whose length is their width, which is how the table's library measures them. */
-import type {ReportRow} from '../../core/report.js';
+import type {ReportRow} from '../../core/rules/pool/report.js';
 import {sanitize} from '../../format/text.js';
 import {fit, widthOf} from '../../format/width.js';
 import {bar} from './glyphs.js';

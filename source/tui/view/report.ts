@@ -1,5 +1,5 @@
 /** Who used how much, as lines; where there is a screen to draw on, ink-table draws the same rows. */
-import type {ReportRow} from '../../core/report.js';
+import type {ReportRow} from '../../core/rules/pool/report.js';
 import {counted} from '../../format/numbers.js';
 import {sanitize} from '../../format/text.js';
 import {fit} from '../../format/width.js';

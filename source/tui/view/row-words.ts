@@ -1,7 +1,7 @@
 /** One GPU of the table in words: what state it is in and who has it. */
-import {owns} from '../../core/ownership.js';
-import type {StatusRow} from '../../core/status.js';
-import type {Requester} from '../../core/types.js';
+import {owns} from '../../core/rules/leases/ownership.js';
+import type {StatusRow} from '../../core/rules/pool/status.js';
+import type {Requester} from '../../core/model/types.js';
 import {roughDuration, shortDuration} from '../../format/durations.js';
 import {userWords} from '../../format/status-words.js';
 import {sanitize} from '../../format/text.js';

@@ -1,5 +1,5 @@
 /** The second line: how many GPUs are what, and what they do together. */
-import type {StatusRow} from '../../core/status.js';
+import type {StatusRow} from '../../core/rules/pool/status.js';
 import {fit} from '../../format/width.js';
 import type {State} from '../state.js';
 import {bar, ellipsisOf} from './glyphs.js';

@@ -1,5 +1,5 @@
 /** The live table: one line a GPU. */
-import type {StatusRow} from '../../core/status.js';
+import type {StatusRow} from '../../core/rules/pool/status.js';
 import {shortDuration} from '../../format/durations.js';
 import {fit, widthOf} from '../../format/width.js';
 import {sanitize} from '../../format/text.js';

@@ -1,5 +1,5 @@
 /** What `x` and `e` are about to act on, GPU by GPU where there are several, and what they leave alone. */
-import type {HeldGpu} from '../../core/selection.js';
+import type {HeldGpu} from '../../core/rules/leases/selection.js';
 import {shortDuration} from '../../format/durations.js';
 import {gpuList} from '../../format/gpu-list.js';
 import {sanitize} from '../../format/text.js';

@@ -1,5 +1,5 @@
 /** The whole screen as lines, purely: exactly as many as there are rows, each exactly as wide as the terminal. */
-import type {StatusRow} from '../../core/status.js';
+import type {StatusRow} from '../../core/rules/pool/status.js';
 import {rowsOf, type State} from '../state.js';
 import {bodyLines} from './body.js';
 import {dialogView} from './dialog.js';

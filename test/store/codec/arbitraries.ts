@@ -15,7 +15,7 @@ import type {
 	QueueEntry,
 	Silence,
 	UsageRecord,
-} from '../../../source/core/types.js';
+} from '../../../source/core/model/types.js';
 import {eventKinds} from '../../../source/store/codec/event.js';
 
 const text = fc.oneof(fc.string({unit: 'binary', minLength: 1}), fc.string({unit: 'grapheme', minLength: 1}));

@@ -1,5 +1,5 @@
 import {describe, expect, test} from 'vitest';
-import {withdrawn} from '../../../source/core/plan.js';
+import {withdrawn} from '../../../source/core/model/plan.js';
 import type {Subject} from '../contract.js';
 import {audit, leaseWrite, plan, poolWrite, write} from '../samples.js';
 

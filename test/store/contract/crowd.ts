@@ -1,8 +1,8 @@
 import {setTimeout as sleep} from 'node:timers/promises';
 import {describe, expect, test} from 'vitest';
-import type {Plan} from '../../../source/core/plan.js';
-import type {Store} from '../../../source/core/ports.js';
-import type {Snapshot} from '../../../source/core/types.js';
+import type {Plan} from '../../../source/core/model/plan.js';
+import type {Store} from '../../../source/core/model/ports.js';
+import type {Snapshot} from '../../../source/core/model/types.js';
 import type {Subject} from '../contract.js';
 import {leaseOn, leaseWrite, plan, poolWrite, write} from '../samples.js';
 

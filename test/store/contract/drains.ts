@@ -1,5 +1,5 @@
 import {describe, expect, test} from 'vitest';
-import type {Drain, Notice} from '../../../source/core/types.js';
+import type {Drain, Notice} from '../../../source/core/model/types.js';
 import type {Subject} from '../contract.js';
 import {plan, poolWrite, start, write} from '../samples.js';
 

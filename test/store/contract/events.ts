@@ -1,6 +1,6 @@
 import {describe, expect, test} from 'vitest';
-import type {Store} from '../../../source/core/ports.js';
-import type {PoolEvent} from '../../../source/core/types.js';
+import type {Store} from '../../../source/core/model/ports.js';
+import type {PoolEvent} from '../../../source/core/model/types.js';
 import {eventually} from '../../_helpers/eventually.js';
 import type {Subject} from '../contract.js';
 import {leaseWrite, plan, poolWrite, rawOn} from '../samples.js';

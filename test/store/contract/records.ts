@@ -1,5 +1,5 @@
 import {describe, expect, test} from 'vitest';
-import type {Expectation, Write} from '../../../source/core/plan.js';
+import type {Expectation, Write} from '../../../source/core/model/plan.js';
 import type {Subject} from '../contract.js';
 import {
 	collect,

@@ -1,5 +1,5 @@
 import {describe, expect, test} from 'vitest';
-import {emptyPlan, type Write} from '../../../source/core/plan.js';
+import {emptyPlan, type Write} from '../../../source/core/model/plan.js';
 import type {Subject} from '../contract.js';
 import {audit, entry, join, lineOf, plan, poolWrite, start, stateOf, write} from '../samples.js';
 

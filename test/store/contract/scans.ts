@@ -1,5 +1,5 @@
 import {describe, expect, test} from 'vitest';
-import {longestScan} from '../../../source/core/ports.js';
+import {longestScan} from '../../../source/core/model/ports.js';
 import {eventually} from '../../_helpers/eventually.js';
 import type {Subject} from '../contract.js';
 import {plan, poolWrite} from '../samples.js';

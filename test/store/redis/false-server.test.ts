@@ -1,7 +1,7 @@
 /** What answers on the port speaks Redis's language and says nothing that Redis would. */
 import fc from 'fast-check';
 import {expect, onTestFinished, test} from 'vitest';
-import type {Store} from '../../../source/core/ports.js';
+import type {Store} from '../../../source/core/model/ports.js';
 import {CanhazgpuError} from '../../../source/errors.js';
 import {openRedisStore} from '../../../source/store/redis/index.js';
 import {createBox} from '../../_helpers/cli.js';

@@ -1,7 +1,7 @@
 /** What a reader learns of a Redis that came back without its newest commits. */
 import {Redis} from 'ioredis';
 import {expect, onTestFinished, test} from 'vitest';
-import type {Store} from '../../../source/core/ports.js';
+import type {Store} from '../../../source/core/model/ports.js';
 import {openRedisStore} from '../../../source/store/redis/index.js';
 import {startRedis} from '../../_helpers/redis-server.js';
 import {join, poolWrite, write} from '../samples.js';

@@ -4,7 +4,7 @@ What is in Redis, as the Go peer sees it, and what the peer leaves there.
 import {Buffer} from 'node:buffer';
 import {Redis} from 'ioredis';
 import {afterAll, beforeAll, beforeEach, describe, expect, test} from 'vitest';
-import type {Store} from '../../../source/core/ports.js';
+import type {Store} from '../../../source/core/model/ports.js';
 import {openRedisStore} from '../../../source/store/redis/index.js';
 import {startRedis, type RedisServer} from '../../_helpers/redis-server.js';
 import {

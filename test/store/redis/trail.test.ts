@@ -3,7 +3,7 @@ A Redis that cannot keep the trail: the GPUs matter more.
 */
 import {Redis} from 'ioredis';
 import {describe, expect, test} from 'vitest';
-import type {Store} from '../../../source/core/ports.js';
+import type {Store} from '../../../source/core/model/ports.js';
 import {openRedisStore} from '../../../source/store/redis/index.js';
 import {startRedis} from '../../_helpers/redis-server.js';
 import {audit, collect, leaseWrite, plan, poolWrite, usage} from '../samples.js';

@@ -16,7 +16,7 @@ import path from 'node:path';
 import {DatabaseSync} from 'node:sqlite';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {afterEach, beforeEach, describe, expect, onTestFinished, test} from 'vitest';
-import {isPassing} from '../../../source/core/wait-place.js';
+import {isPassing} from '../../../source/core/operations/wait-place.js';
 import {explain} from '../../../source/store/sqlite/failures.js';
 import {embeddedPoolExists, openSqliteStore} from '../../../source/store/sqlite/index.js';
 import {eventually} from '../../_helpers/eventually.js';

@@ -1,0 +1,133 @@
+/**
+The other hosts as a face watches them: however many look, each is asked once at a time, a dead one delays only its own answer, and while
+nobody looks nobody is asked.
+*/
+import {CanhazgpuError} from '../../errors.js';
+import type {Clock} from '../model/ports.js';
+
+export type HostAnswer<Status> = {readonly status: Status} | {readonly error: string};
+
+type Dated<Answer> = {readonly answer: Answer; readonly answeredMs: number};
+
+/** What a host said last, and, where that is no status, the status that it told before. */
+export type KnownHost<Status> = Dated<HostAnswer<Status>> & {
+	readonly name: string;
+	readonly before?: Dated<{readonly status: Status}>;
+};
+
+export type HostWatch<Status> = {
+	readonly names: readonly string[];
+	/** An answer that is not old. Never rejects for a host's sake. Undefined for a host that is not one of them. */
+	readonly answer: (name: string) => Promise<HostAnswer<Status> | undefined>;
+	/** The last answers, however old, of those that ever gave one. */
+	readonly known: () => ReadonlyArray<KnownHost<Status>>;
+	/** Until the returned function is called these hosts are asked again and again, and each answer of any host is told as it comes. */
+	readonly look: (told: (host: KnownHost<Status>) => void, names?: readonly string[]) => () => void;
+	/** Ends what is being asked. */
+	readonly stop: () => void;
+};
+
+export type HostWatchOptions<Status> = {
+	readonly names: readonly string[];
+	/** Rejects with a CanhazgpuError, in words, within a time that is bounded. */
+	readonly ask: (name: string, signal: AbortSignal) => Promise<Status>;
+	readonly clock: Pick<Clock, 'monotonicMs' | 'sleep'>;
+	/** From the beginning of a round to that of the next, in which those are asked who have answered. */
+	readonly roundMs: number;
+	/** Told of a bug. */
+	readonly broken: (error: unknown) => void;
+};
+
+/** An answer is this good for everybody else who asks. */
+const rememberMs = 5000;
+
+export function watchHosts<Status>({names, ask, clock, roundMs, broken}: HostWatchOptions<Status>): HostWatch<Status> {
+	const known = new Map<string, KnownHost<Status>>();
+	const asking = new Map<string, Promise<HostAnswer<Status>>>();
+	const lookers = new Set<(host: KnownHost<Status>) => void>();
+	const looks = new Set<AbortController>();
+	const stopped = new AbortController();
+
+	async function askNow(name: string): Promise<HostAnswer<Status>> {
+		try {
+			return {status: await ask(name, stopped.signal)};
+		} catch (error) {
+			if (error instanceof CanhazgpuError) {
+				return {error: error.message};
+			}
+
+			throw error;
+		}
+	}
+
+	/** What is worth remembering when it fails next: itself, or what it remembers. */
+	function statusBefore(name: string): KnownHost<Status>['before'] {
+		const last = known.get(name);
+		return last !== undefined && 'status' in last.answer
+			? {answer: last.answer, answeredMs: last.answeredMs}
+			: last?.before;
+	}
+
+	async function askAndTell(name: string): Promise<HostAnswer<Status>> {
+		try {
+			const answer = await askNow(name);
+			const before = 'status' in answer ? undefined : statusBefore(name);
+			const host = {name, answer, answeredMs: clock.monotonicMs(), before};
+			known.set(name, host);
+			for (const tell of lookers) {
+				tell(host);
+			}
+
+			return answer;
+		} finally {
+			asking.delete(name);
+		}
+	}
+
+	/** Whoever asks while it is being asked gets the answer that is on its way. */
+	async function answerOf(name: string, oldestMs: number): Promise<HostAnswer<Status>> {
+		const last = known.get(name);
+		if (last !== undefined && clock.monotonicMs() - last.answeredMs < oldestMs) {
+			return last.answer;
+		}
+
+		const asked = asking.get(name) ?? askAndTell(name);
+		asking.set(name, asked);
+		return asked;
+	}
+
+	async function keepAsking(wanted: readonly string[], signal: AbortSignal): Promise<void> {
+		while (!signal.aborted) {
+			for (const name of wanted) {
+				// Not waited for: one that hangs is asked again when it has answered, and delays no other.
+				answerOf(name, Math.min(rememberMs, roundMs / 2)).catch(broken);
+			}
+
+			// Aborted, nobody looks any more.
+			await clock.sleep(roundMs, signal).catch(() => undefined);
+		}
+	}
+
+	return {
+		names,
+		answer: async (name) => (names.includes(name) ? answerOf(name, rememberMs) : undefined),
+		known: () => names.flatMap((name) => known.get(name) ?? []),
+		look(told, wanted = names) {
+			const looking = new AbortController();
+			looks.add(looking);
+			lookers.add(told);
+			void keepAsking(wanted, looking.signal);
+			return () => {
+				lookers.delete(told);
+				looks.delete(looking);
+				looking.abort();
+			};
+		},
+		stop() {
+			lookers.clear();
+			for (const looking of [...looks, stopped]) {
+				looking.abort();
+			}
+		},
+	};
+}

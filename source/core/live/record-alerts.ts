@@ -1,0 +1,58 @@
+/** Tells what a scan shows, once for all who scan: the set of what was told is kept in the store. */
+import {CanhazgpuError} from '../../errors.js';
+import {noticeNews, recentLoss} from '../rules/pool/alerts.js';
+import {isRoot} from '../rules/leases/ownership.js';
+import {emptyPlan} from '../model/plan.js';
+import type {World} from '../model/ports.js';
+import {statusRows} from '../rules/pool/status.js';
+import type {Observation, Snapshot} from '../model/types.js';
+
+/** @param snapshot - As of now: its clock says when. */
+export type NoticeTeller = (snapshot: Snapshot, observation: Observation) => Promise<void>;
+
+/**
+Makes what tells the events and the trail of a scan what they do not know yet. It never fails for the store's sake: whoever scans next
+tells it then. Nothing is sent while nothing differs, nor while the last news is still on its way.
+*/
+export function createNoticeTeller({
+	store,
+	host,
+	memoryThresholdMiB,
+}: Pick<World, 'store' | 'host' | 'memoryThresholdMiB'>): NoticeTeller {
+	let isTelling = false;
+	return async (snapshot, observation) => {
+		if (isTelling || observation.failure !== undefined || snapshot.pool === undefined) {
+			return;
+		}
+
+		const news = noticeNews(snapshot.notices, statusRows(snapshot, observation, memoryThresholdMiB), {
+			now: snapshot.now,
+			host: host.hostname,
+			seesKernelLog: isRoot(host.account),
+		});
+		if (news === undefined) {
+			return;
+		}
+
+		isTelling = true;
+		try {
+			// A conflict is as good: somebody else told something, and the next scan shows what is left.
+			await store.commit({
+				...emptyPlan,
+				expect: [
+					{kind: 'pool', gpuCount: snapshot.gpus.length},
+					{kind: 'notices', raw: snapshot.stored.notices},
+				],
+				writes: [{kind: 'notices', notices: news.standing, dataLoss: recentLoss(snapshot)}],
+				audit: news.audit,
+				event: {kind: 'notice', gpus: [...new Set(news.audit.flatMap(({gpus}) => gpus))]},
+			});
+		} catch (error) {
+			if (!(error instanceof CanhazgpuError)) {
+				throw error;
+			}
+		} finally {
+			isTelling = false;
+		}
+	};
+}

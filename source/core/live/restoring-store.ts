@@ -1,0 +1,108 @@
+/**
+A store for whoever stays: it remembers the last read, and when the store comes back without its data, it puts back what it knew before
+anybody plans by what is left.
+*/
+import {CanhazgpuError} from '../../errors.js';
+import type {Plan} from '../model/plan.js';
+import type {Clock, Host, Store} from '../model/ports.js';
+import {hasLostData, planPoolRecord, planRestoring} from '../rules/pool/restoring.js';
+import type {AuditRecord, Pool, Snapshot} from '../model/types.js';
+
+/** After this long a restoring that others keep in the way of is left to the next read. */
+const patienceMs = 10_000;
+
+/** Several who stay see the loss at once: the later ones find it mended. */
+const conflictWaitMs = 20;
+
+type KnownSnapshot = Snapshot & {readonly pool: Pool};
+
+const isOfThisMachine = ({machine}: Pool, {machineId}: Host): boolean =>
+	machine === undefined || machine.id === machineId;
+
+/** Whether both are pools of this machine: what another machine knows is none of this pool's business. */
+const mayRestore = (known: KnownSnapshot, found: Snapshot, host: Host): boolean =>
+	isOfThisMachine(known.pool, host) && (found.pool === undefined || isOfThisMachine(found.pool, host));
+
+const isKnown = (snapshot: Snapshot): snapshot is KnownSnapshot => snapshot.pool !== undefined;
+
+/**
+Wraps a store so that each read compares what is there with what was read before, and mends a loss.
+
+@returns A store whose `read` rejects as that of the given one does. A loss that cannot be mended now is mended at a later read.
+*/
+export function createRestoringStore(store: Store, {host, clock}: {readonly host: Host; readonly clock: Clock}): Store {
+	let known: KnownSnapshot | undefined;
+
+	/** Nothing, where the store keeps no trail. */
+	const toldSince = async (fromTime: number): Promise<readonly AuditRecord[]> => {
+		try {
+			return await store.audit({fromTime});
+		} catch (error) {
+			if (error instanceof CanhazgpuError && error.code === 'store-refused') {
+				return [];
+			}
+
+			throw error;
+		}
+	};
+
+	/** True when everything is there again, by this or by somebody else's doing. */
+	const restore = async (from: KnownSnapshot): Promise<boolean> => {
+		const until = clock.monotonicMs() + patienceMs;
+		let wasInVain = false;
+		while (clock.monotonicMs() < until) {
+			const found = await store.read();
+			if (!hasLostData(from, found) || !mayRestore(from, found, host)) {
+				return true;
+			}
+
+			// Without the size of the pool its GPU records cannot be read: when some are there, it comes back first, by itself.
+			const plan: Plan =
+				wasInVain && found.pool === undefined
+					? planPoolRecord(from, found, host)
+					: planRestoring(from, found, {host, told: await toldSince(from.now)});
+			wasInVain = (await store.commit(plan)) !== 'done';
+			if (wasInVain) {
+				await clock.sleep(conflictWaitMs * (0.25 + clock.random()));
+			}
+		}
+
+		return false;
+	};
+
+	const restoreUnlessRefused = async (from: KnownSnapshot): Promise<boolean> => {
+		try {
+			return await restore(from);
+		} catch (error) {
+			// A store that takes no changes can be read all the same.
+			if (error instanceof CanhazgpuError && error.code === 'store-refused') {
+				return false;
+			}
+
+			throw error;
+		}
+	};
+
+	return {
+		...store,
+		async read(options) {
+			const before = known;
+			let found = await store.read(options);
+			if (before !== undefined && hasLostData(before, found) && mayRestore(before, found, host)) {
+				const isRestored = await restoreUnlessRefused(before);
+				found = await store.read(options);
+				if (!isRestored) {
+					return found;
+				}
+			}
+
+			// Of two reads at once the earlier may be answered later.
+			const isNewest = known === before || known === undefined || found.revision.count >= known.revision.count;
+			if (isKnown(found) && isNewest) {
+				known = found;
+			}
+
+			return found;
+		},
+	};
+}

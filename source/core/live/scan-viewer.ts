@@ -1,0 +1,244 @@
+/** One who looks at the GPUs together with the others: scans for all when it has the role, and is shown what the others saw when not. */
+import {CanhazgpuError} from '../../errors.js';
+import {createBell} from './wake-signal.js';
+import {requirePool} from '../rules/pool/pool.js';
+import type {Clock, GpuProvider, Host, PostedScan, Store} from '../model/ports.js';
+import {postScan} from './post-scan.js';
+import {decodeSharedScan, type SharedScan} from '../rules/pool/shared-scan.js';
+import type {IdleSpan, Observation, ProviderName} from '../model/types.js';
+
+/** The role ends this long after it was renewed, and is renewed in a third of that. */
+const roleSeconds = 3;
+/** How soon a vacant role is noticed. */
+const tickMs = 500;
+/** A scan from before somebody began to look is worth showing for as many intervals. */
+const firstLookIntervals = 2;
+/** A news that has waited for longer than this share of the interval is not worth showing: the next one comes soon. */
+const staleShare = 0.25;
+/** With a scanner that holds the role and never posts, everybody scans by itself after this long. */
+const patienceMs = 15_000;
+
+export type SharedGpusOptions = {
+	readonly store: Store;
+	readonly host: Host;
+	readonly clock: Clock;
+	readonly name: ProviderName;
+	readonly memoryThresholdMiB: number;
+	/** From one scan to the next, as this viewer wants it. */
+	readonly intervalMs: number;
+	/** Makes what scans: when the role is won, and when there is no store to share it in. Closed when it is lost. */
+	readonly createScanner: () => GpuProvider;
+};
+
+type Seen = {readonly posted: PostedScan; readonly scan: SharedScan};
+
+/** A failure of the store, rather than a bug. */
+const isStoreFailure = (error: unknown): boolean => error instanceof CanhazgpuError;
+
+export class ScanViewer {
+	readonly #options: SharedGpusOptions;
+	readonly #owner: string;
+	readonly #bell = createBell();
+	readonly #closed = new AbortController();
+	#unsubscribe: Promise<() => Promise<void>> | undefined;
+	#scanner: GpuProvider | undefined;
+	/** Ends the renewal of the role; set while we hold it. */
+	#role: AbortController | undefined;
+	#isScanning = false;
+	/** When the last look ended: one who looks no more does not keep the role. */
+	#lastLookMs = 0;
+	/** Time of the last scan that was given out. */
+	#given: number | undefined;
+	#idle: readonly IdleSpan[] = [];
+
+	constructor(options: SharedGpusOptions) {
+		this.#options = options;
+		this.#owner = options.clock.uuid();
+	}
+
+	async observe(): Promise<Observation> {
+		const {clock} = this.#options;
+		try {
+			return await this.#look();
+		} catch (error) {
+			if (!isStoreFailure(error)) {
+				throw error;
+			}
+
+			// Nothing can be shared now; the GPUs can be looked at all the same.
+			return await this.#scanAlone();
+		} finally {
+			this.#lastLookMs = clock.monotonicMs();
+		}
+	}
+
+	async close(): Promise<void> {
+		this.#closed.abort();
+		const isOurs = this.#role !== undefined;
+		await this.#dropRole();
+		const {scans} = this.#options.store;
+		try {
+			const unsubscribe = await this.#unsubscribe;
+			await unsubscribe?.();
+			if (isOurs) {
+				await scans.resign(this.#owner);
+			}
+		} catch (error) {
+			// The role ends by itself.
+			if (!isStoreFailure(error)) {
+				throw error;
+			}
+		}
+	}
+
+	async #look(): Promise<Observation> {
+		const {clock, intervalMs} = this.#options;
+		await this.#listen();
+		const startMs = clock.monotonicMs();
+		for (;;) {
+			if (this.#role !== undefined && (await this.#claim())) {
+				return this.#scanAndPost();
+			}
+
+			const seen = await this.#latest();
+			const ageMs = seen === undefined ? Infinity : seen.posted.ageSeconds * 1000;
+			if (seen !== undefined && this.#isWorthShowing(seen, ageMs)) {
+				return this.#give(seen);
+			}
+
+			if (ageMs >= intervalMs && (await this.#claim())) {
+				this.#idle = seen?.scan.idle ?? [];
+				return this.#scanAndPost();
+			}
+
+			if (this.#closed.signal.aborted || clock.monotonicMs() - startMs > Math.max(patienceMs, 3 * intervalMs)) {
+				return this.#scanAlone();
+			}
+
+			await this.#bell.wait(clock, Math.max(tickMs, Math.min(intervalMs - ageMs, intervalMs)), this.#closed.signal);
+		}
+	}
+
+	async #listen(): Promise<void> {
+		const {store, host} = this.#options;
+		if (this.#unsubscribe !== undefined) {
+			return;
+		}
+
+		// What this machine sees is of no use to the pool of another.
+		requirePool(await store.read(), host, store.location);
+		this.#unsubscribe = store.scans.subscribe(() => {
+			this.#bell.ring();
+		});
+		try {
+			await this.#unsubscribe;
+		} catch (error) {
+			this.#unsubscribe = undefined;
+			throw error;
+		}
+	}
+
+	async #latest(): Promise<Seen | undefined> {
+		const posted = await this.#options.store.scans.latest();
+		const scan = posted && decodeSharedScan(posted.text);
+		return posted === undefined || scan?.provider !== this.#options.name ? undefined : {posted, scan};
+	}
+
+	#isWorthShowing({posted}: Seen, ageMs: number): boolean {
+		const {intervalMs} = this.#options;
+		return this.#given === undefined
+			? ageMs < firstLookIntervals * intervalMs
+			: posted.time !== this.#given && ageMs <= Math.max(tickMs, staleShare * intervalMs);
+	}
+
+	async #give({posted, scan}: Seen): Promise<Observation> {
+		// What was needed while the store was away.
+		await this.#dropRole();
+		this.#given = posted.time;
+		return {...scan, takenAtMs: this.#options.clock.monotonicMs() - posted.ageSeconds * 1000};
+	}
+
+	/** Takes the role, or keeps it. */
+	async #claim(): Promise<boolean> {
+		const {store, intervalMs} = this.#options;
+		const isOurs = await store.scans.claim({owner: this.#owner, intervalMs}, roleSeconds);
+		if (!isOurs) {
+			await this.#dropRole();
+		} else if (this.#role === undefined && !this.#closed.signal.aborted) {
+			this.#role = new AbortController();
+			void this.#keepRole(this.#role.signal);
+		}
+
+		return isOurs;
+	}
+
+	/** Renews the role for as long as this viewer looks. */
+	async #keepRole(signal: AbortSignal): Promise<void> {
+		const {clock, intervalMs, store} = this.#options;
+		const bell = createBell();
+		while (!signal.aborted) {
+			await bell.wait(clock, (roleSeconds * 1000) / 3, signal);
+			const isLooking = this.#isScanning || clock.monotonicMs() - this.#lastLookMs < intervalMs + roleSeconds * 1000;
+			try {
+				if (!signal.aborted && isLooking) {
+					await this.#claim();
+				} else if (!signal.aborted) {
+					await this.#dropRole();
+					await store.scans.resign(this.#owner);
+				}
+			} catch (error) {
+				if (!isStoreFailure(error)) {
+					throw error;
+				}
+			}
+		}
+	}
+
+	async #dropRole(): Promise<void> {
+		this.#role?.abort();
+		this.#role = undefined;
+		const scanner = this.#scanner;
+		this.#scanner = undefined;
+		await scanner?.close?.();
+	}
+
+	async #scan(): Promise<Observation> {
+		this.#scanner ??= this.#options.createScanner();
+		this.#isScanning = true;
+		try {
+			return await this.#scanner.observe();
+		} finally {
+			this.#isScanning = false;
+		}
+	}
+
+	/** What nobody is shown. */
+	async #scanAlone(): Promise<Observation> {
+		const {clock, name} = this.#options;
+		return this.#closed.signal.aborted
+			? {
+					provider: name,
+					takenAtMs: clock.monotonicMs(),
+					simulated: name === 'fake',
+					gpus: [],
+					failure: {message: 'no longer looking'},
+					warnings: [],
+				}
+			: this.#scan();
+	}
+
+	async #scanAndPost(): Promise<Observation> {
+		const seen = await this.#scan();
+		try {
+			const observation = await postScan(seen, this.#idle, {...this.#options, owner: this.#owner});
+			this.#idle = observation.idle;
+			return observation;
+		} catch (error) {
+			if (!isStoreFailure(error)) {
+				throw error;
+			}
+
+			return {...seen, idle: this.#idle};
+		}
+	}
+}

@@ -1,0 +1,154 @@
+/**
+Keeps a face's picture of the pool up to date: subscribe, then read; then read again whenever something may have changed.
+*/
+import {CanhazgpuError} from '../../errors.js';
+import {secondsToNextEnd} from '../rules/leases/liveness.js';
+import type {Host, World} from '../model/ports.js';
+import {readToShow} from '../operations/transact.js';
+import type {Snapshot} from '../model/types.js';
+
+export type FeedListener = {
+	readonly arrived: (snapshot: Snapshot) => void;
+	/** The store cannot be reached or makes no sense; `reason` is for the user. The feed keeps trying. */
+	readonly lost: (reason: string) => void;
+	/** A bug, not a state of the world. */
+	readonly broken: (error: unknown) => void;
+};
+
+export type Feed = {
+	/** Reads as soon as may be. */
+	readonly refresh: () => void;
+	readonly stop: () => void;
+};
+
+/** Events come in bursts: the first is answered at once, then there is at most one read in this time. */
+const coolingMs = 50;
+/** An event that got lost costs no more than this. */
+const safetyMs = 10_000;
+const longestRetryMs = 5000;
+
+/** When to read again if nothing happens: at the next end of a lease, and in any case soon. */
+function nextReadMs(snapshot: Snapshot, host: Host): number {
+	// A little late, so that the lease has ended when it is read.
+	const untilEndMs = secondsToNextEnd(snapshot, host) * 1000 + 20;
+	return Math.min(safetyMs, Math.max(coolingMs, untilEndMs));
+}
+
+const retryMs = (failures: number): number => Math.min(longestRetryMs, 250 * 2 ** Math.min(failures, 10));
+
+export function startStoreFeed(world: World, listener: FeedListener): Feed {
+	let isStopped = false;
+	let isReading = false;
+	let isCooling = false;
+	let isWanted = false;
+	let failures = 0;
+	/** Counts losses: what a read begun before one brings is not news of the connection. */
+	let losses = 0;
+	let unsubscribe: (() => Promise<void>) | undefined;
+	let nextRead: NodeJS.Timeout | undefined;
+	let cooling: NodeJS.Timeout | undefined;
+	let resubscribe: NodeJS.Timeout | undefined;
+
+	const refresh = (): void => {
+		isWanted = true;
+		void pump();
+	};
+
+	const readIn = (milliseconds: number): void => {
+		clearTimeout(nextRead);
+		nextRead = isStopped ? undefined : setTimeout(refresh, milliseconds);
+	};
+
+	/** Says what is wrong, and tries again later unless it is a bug. */
+	const fail = (error: unknown, tryAgain: (milliseconds: number) => void): void => {
+		if (isStopped) {
+			return;
+		}
+
+		if (!(error instanceof CanhazgpuError)) {
+			listener.broken(error);
+			return;
+		}
+
+		listener.lost(error.message);
+		tryAgain(retryMs(failures));
+		failures++;
+	};
+
+	async function read(): Promise<void> {
+		const lossesBefore = losses;
+		try {
+			const snapshot = await readToShow(world);
+			if (isStopped) {
+				return;
+			}
+
+			if (losses === lossesBefore) {
+				failures = 0;
+				listener.arrived(snapshot);
+				readIn(nextReadMs(snapshot, world.host));
+			} else {
+				readIn(retryMs(failures));
+			}
+		} catch (error) {
+			fail(error, readIn);
+		}
+	}
+
+	async function pump(): Promise<void> {
+		if (isStopped || isReading || isCooling || !isWanted) {
+			return;
+		}
+
+		isWanted = false;
+		isReading = true;
+		isCooling = true;
+		cooling = setTimeout(() => {
+			isCooling = false;
+			void pump();
+		}, coolingMs);
+		await read();
+		isReading = false;
+		void pump();
+	}
+
+	async function subscribe(): Promise<void> {
+		try {
+			const stopListening = await world.store.subscribe({
+				changed: refresh,
+				lost(reason) {
+					losses++;
+					listener.lost(reason);
+					readIn(retryMs(failures));
+				},
+				restored: refresh,
+			});
+			if (isStopped) {
+				await stopListening();
+				return;
+			}
+
+			unsubscribe = stopListening;
+			refresh();
+		} catch (error) {
+			fail(error, (milliseconds) => {
+				resubscribe = setTimeout(() => {
+					void subscribe();
+				}, milliseconds);
+			});
+		}
+	}
+
+	void subscribe();
+	return {
+		refresh,
+		stop() {
+			isStopped = true;
+			clearTimeout(nextRead);
+			clearTimeout(cooling);
+			clearTimeout(resubscribe);
+			// The store may be gone already, and then there is nothing to stop.
+			unsubscribe?.().catch(() => undefined);
+		},
+	};
+}

@@ -1,0 +1,29 @@
+/** The other boxes, which are asked by ssh: what their names may be, and what their answers may hold. */
+import {mostGpus} from '../rules/pool/pool.js';
+
+/** What ssh may be told to connect to: `host` or `user@host`, nothing that ssh or a shell could take for anything else. */
+const destination = /^(?:[A-Z_a-z][\w\-.]*@)?[\dA-Za-z](?:[\w\-.:]*[\dA-Za-z])?$/v;
+
+/** Host names and addresses go to other programs: nothing that such a program could take for an option. */
+export const hostPattern = /^[\p{Letter}\p{Number}:_][\p{Letter}\p{Number}%\-.:_]*$/v;
+
+const longestName = 255;
+
+export const isRemoteHost = (name: string): boolean => name.length <= longestName && destination.test(name);
+
+/** Each once, and without this one: the same config file may lie on all of them. */
+export const otherHosts = (names: readonly string[], hostname: string): readonly string[] => [
+	...new Set(names.filter((name) => name !== hostname)),
+];
+
+/** Deeper than any status is. */
+const deepest = 6;
+
+const isDeeper = (value: unknown, levels: number): boolean =>
+	typeof value === 'object' &&
+	value !== null &&
+	(levels === 0 || Object.values(value).some((inner) => isDeeper(inner, levels - 1)));
+
+/** Whether it is no larger and no deeper than what a box can have to say, so that whoever shows it need not ask. */
+export const isPlausibleStatus = (rows: readonly unknown[]): boolean =>
+	rows.length <= mostGpus && !isDeeper(rows, deepest);

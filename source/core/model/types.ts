@@ -1,0 +1,309 @@
+/**
+The words of the whole project. Everything here is a readonly value: snapshots flow up, intents flow down.
+
+Times are seconds since the Unix epoch (fractions allowed) on the store's clock unless a name says otherwise. An unknown
+value is `undefined`, never 0.
+*/
+
+import type {DataLoss, Notice} from '../rules/pool/alerts.js';
+import type {ProviderName} from './observation.js';
+
+export type {AuditBefore, AuditEntry, AuditKind, AuditQuery, AuditRecord} from './audit.js';
+export type {DataLoss, Notice} from '../rules/pool/alerts.js';
+export type {
+	GpuProcess,
+	GpuReading,
+	HealthProblem,
+	IdleSpan,
+	MigInstance,
+	Observation,
+	ProviderName,
+	UnknownReadings,
+} from './observation.js';
+
+export type LeaseType = 'run' | 'manual';
+
+/** A process of one machine, told apart from a later one with the same pid by its start time. */
+export type ProcessIdentity = {
+	readonly pid: number;
+	/** Start time in clock ticks since boot, field 22 of /proc/PID/stat. */
+	readonly startTicks?: number;
+	/**
+	Which pid namespace the pid counts in, such as `4026531836`. A container's pid says nothing about ours of the same number.
+	*/
+	readonly namespace?: string;
+	/** In which time namespace `startTicks` was read: the kernel shifts it for whoever reads it in another one. */
+	readonly timeNamespace?: string;
+	/** Its process group, in which what it starts stays unless it leaves. Known of a wrapper, which may end before it says what it started. */
+	readonly group?: number;
+};
+
+/** What the kernel of this machine tells of a running process, read just now. */
+export type ProcessFacts = {
+	readonly pid: number;
+	readonly startTicks: number;
+	/** It belongs to the account that runs us. */
+	readonly isOwn: boolean;
+	/** The account it belongs to, where that has a name. */
+	readonly user?: string;
+	readonly name?: string;
+	readonly commandLine?: string;
+};
+
+/** By pid. A process that has ended, or that hides, is not among them. */
+export type FactsOfProcesses = ReadonlyMap<number, ProcessFacts>;
+
+/**
+Somebody watches whether a holder stays silent that no look can judge by its process. The next heartbeat ends the watch.
+*/
+export type Silence = {
+	/** Which monotonic clock `seconds` is read from: `id` of {@link MonotonicClock}. */
+	readonly clock: string;
+	/** When the watch began, on that clock. */
+	readonly seconds: number;
+	/** The last heartbeat by then. A record that bears another one was written by a version that does not know of watches. */
+	readonly lastHeartbeat?: number;
+	/** When the watch began, on the store's clock, which may step: it tells only when another clock may take the watch over. */
+	readonly since: number;
+};
+
+/** A promise that a GPU is held, with an owner. */
+export type Lease = {
+	/** The label under which it is shown: the account, or what `--user` said. */
+	readonly user: string;
+	/** The OS account that owns it. Absent in very old records: then `user` owns it. */
+	readonly actualUser?: string;
+	readonly type: LeaseType;
+	readonly startTime: number;
+	readonly lastHeartbeat?: number;
+	/** Manual leases only. */
+	readonly expiryTime?: number;
+	/** The end that its holder was reminded of; another end wants another reminder. */
+	readonly remindedOf?: number;
+	/** Run leases with a time limit: when the job is stopped at the latest. Says nothing of who is alive. */
+	readonly endsBy?: number;
+	readonly note?: string;
+	/** The model that its processes serve or train, the first that was seen. Absent: nobody has seen one. */
+	readonly model?: string;
+	/** Set while a queue entry holds this GPU and waits for the rest. */
+	readonly partialQueueId?: string;
+	/** Fences every later change. Absent in the peer's records. One id covers all GPUs of one grant. */
+	readonly leaseId?: string;
+	/** Machine-id of the box the holder runs on. */
+	readonly machine?: string;
+	/** Absent: it could not be read. */
+	readonly bootId?: string;
+	/** The wrapper of a `run` lease. */
+	readonly holder?: ProcessIdentity;
+	/** The job of a `run` lease, or an adopted process. */
+	readonly job?: ProcessIdentity;
+	readonly silence?: Silence;
+	/** Fields of the stored record that this version does not know; written back as they were. */
+	readonly unknownFields?: Readonly<Record<string, unknown>>;
+};
+
+/** What a free GPU's record says of the lease that ended there. */
+export type EndedLease = {
+	/** An {@link EndReason}, or a word of a later version. */
+	readonly reason: string;
+	readonly leaseId?: string;
+};
+
+/**
+What the store holds for one GPU, with the raw value that a commit compares. `raw` is undefined for an absent key.
+*/
+export type GpuRecord =
+	| {
+			readonly kind: 'free';
+			readonly index: number;
+			readonly raw: string | undefined;
+			/** Absent: never used. */
+			readonly lastReleased?: number;
+			/** Which lease ended last, and why. Absent where nothing says so: the peer and earlier versions do not write it. */
+			readonly ended?: EndedLease;
+	  }
+	| {readonly kind: 'leased'; readonly index: number; readonly raw: string; readonly lease: Lease}
+	| {
+			readonly kind: 'garbage';
+			readonly index: number;
+			/** Undefined when the key is not even a string. */
+			readonly raw: string | undefined;
+			/** What is wrong with it, in words for the user. */
+			readonly problem: string;
+	  };
+
+/** What somebody who waits saw of a GPU that cannot be had. Anybody may have written the words. */
+export type NotedOutage = {
+	readonly gpu: number;
+	/** `used`: without a reservation. `unknown`: it cannot be told whether it is used. */
+	readonly kind: 'broken' | 'used' | 'unknown';
+	/** The words of the tool, or the accounts that use it. */
+	readonly detail?: string;
+	readonly since: number;
+};
+
+/** Somebody who waits in line. */
+export type QueueEntry = {
+	readonly id: string;
+	readonly user: string;
+	readonly actualUser?: string;
+	readonly requestedCount: number;
+	/** Empty: any GPUs will do. */
+	readonly requestedIds: readonly number[];
+	/** A copy; `partialQueueId` of the leases is the truth. */
+	readonly allocatedGpus: readonly number[];
+	readonly reservationType: LeaseType;
+	/** Manual reservations only. */
+	readonly expirySeconds?: number;
+	/** Jobs with a time limit. */
+	readonly timeLimitSeconds?: number;
+	readonly note?: string;
+	readonly enqueueTime: number;
+	readonly lastHeartbeat: number;
+	/** When it gives up, absolute. */
+	readonly waitTimeout?: number;
+	/** Takes GPUs in spite of use without a reservation and of what is wrong with them. */
+	readonly force?: boolean;
+	/** GPUs that it cannot be served without and that cannot be had, as it saw at its last look. Absent: it can be served. */
+	readonly unavailable?: readonly NotedOutage[];
+	readonly machine?: string;
+	readonly bootId?: string;
+	readonly holder?: ProcessIdentity;
+	readonly silence?: Silence;
+	readonly unknownFields?: Readonly<Record<string, unknown>>;
+};
+
+/** One place in the line, in the line's order. */
+export type QueueRecord =
+	| {readonly kind: 'entry'; readonly id: string; readonly raw: string; readonly entry: QueueEntry}
+	/** The id stands in the line but its entry is gone. */
+	| {readonly kind: 'orphan'; readonly id: string}
+	| {readonly kind: 'garbage'; readonly id: string; readonly raw: string | undefined; readonly problem: string};
+
+export type Pool = {
+	readonly gpuCount: number;
+	readonly provider: ProviderName;
+	/** The box the pool belongs to. Absent when the peer made the pool. */
+	readonly machine?: {readonly id: string; readonly bootId?: string};
+};
+
+/** A GPU taken out of service by hand: whoever has it keeps it, and nobody new gets it. */
+export type Drain = {
+	readonly reason?: string;
+	/** OS account that did it. */
+	readonly by?: string;
+	readonly since: number;
+};
+
+/** How far a store has come, by which a reader sees that it lost commits since. See `restoring.ts`. */
+export type Revision = {
+	/** Commits of this program so far; those of the peer and of earlier versions are not counted. */
+	readonly count: number;
+	/** The count at which the present run began: of an earlier run, what was committed after that is lost. */
+	readonly base: number;
+	/** Names the present run: another one after each restart of a server, and in each new file. */
+	readonly run: string;
+	/** When the first commit of this run was made, or the last that restored something. Undefined: none was made in this run. */
+	readonly since: number | undefined;
+	/** The stored form, which a commit compares; undefined when there is none. */
+	readonly raw: string | undefined;
+};
+
+/** One atomic read of the store. */
+export type Snapshot = {
+	/** The store's clock at the read. */
+	readonly now: number;
+	/** How long the store itself has been up; `Infinity` when it needs no process. */
+	readonly storeUptimeSeconds: number;
+	/** Undefined: there is no pool here. */
+	readonly pool: Pool | undefined;
+	/** One record a GPU, by index, `pool.gpuCount` of them. */
+	readonly gpus: readonly GpuRecord[];
+	readonly queue: readonly QueueRecord[];
+	/** By GPU. When their record cannot be read, every GPU of the pool: unknown is not free. */
+	readonly drains: ReadonlyMap<number, Drain>;
+	/** Why their record cannot be read. */
+	readonly drainProblem?: string;
+	/** What was told and still stands. */
+	readonly notices: readonly Notice[];
+	/** Why their record can neither be read nor replaced: nothing more is told. */
+	readonly noticesProblem?: string;
+	/** The stored forms, which a commit compares; undefined when there are none. */
+	readonly stored: {readonly drains: string | undefined; readonly notices: string | undefined};
+	/** The last time that the store had lost commits and somebody put back what they knew. Absent when that never was. */
+	readonly dataLoss?: DataLoss;
+	readonly revision: Revision;
+	/** When the asking user last gave back each GPU, from the newest 100 usage records; empty when nobody was named. */
+	readonly lastUsed: ReadonlyMap<number, number>;
+	/** Which attempt of the change that was asked about was carried out; undefined when none was, or nobody asked. */
+	readonly attemptDone?: number;
+};
+
+export type EndReason =
+	| 'released'
+	| 'expired'
+	| 'exited'
+	| 'signalled'
+	| 'timeout'
+	| 'holder-died'
+	| 'heartbeat-lost'
+	| 'reboot'
+	| 'pool-reset'
+	| 'queue-left'
+	/** Held while waiting, and taken over by somebody earlier in the line. */
+	| 'taken-by-earlier'
+	/** Held while waiting, and taken over because whoever waited was stopped. */
+	| 'holder-stopped'
+	/** Held while waiting for GPUs that are out of service, and taken over. */
+	| 'drained';
+
+/** One GPU held once, from grant to end. */
+export type UsageRecord = {
+	readonly user: string;
+	readonly actualUser?: string;
+	readonly gpuId: number;
+	readonly startTime: number;
+	readonly endTime: number;
+	readonly durationSeconds: number;
+	readonly reservationType: LeaseType;
+	readonly leaseId?: string;
+	readonly note?: string;
+	/** As its lease had it. */
+	readonly model?: string;
+	readonly endReason?: EndReason;
+};
+
+/** A hint that something changed; the truth is always read again. */
+export type PoolEvent = {
+	readonly kind: 'granted' | 'released' | 'expired' | 'extended' | 'heartbeat' | 'queue' | 'pool' | 'drain' | 'notice';
+	readonly gpus: readonly number[];
+	/** The label of whoever did it. */
+	readonly user?: string;
+	/** Entries that left the line: those behind them move up without having to read. */
+	readonly left?: readonly string[];
+};
+
+export type Liveness = 'alive' | 'stopped' | 'dead' | 'unknown';
+
+/** Who asks: the OS account, and the label the reservation shall bear. */
+export type Requester = {
+	/** The name that owns what is taken, see `requesterOf`. */
+	readonly account: string;
+	readonly uid: number;
+	/** Set where nothing vouches for the account, see `Account`. */
+	readonly userNamespace?: string;
+	/** Equal to `account` unless `--user` said otherwise. */
+	readonly label: string;
+};
+
+/** The record that `admin` leaves for everybody on this machine, or that a user's own visits leave for that user. */
+export type PoolRecord =
+	| {
+			readonly store: 'redis';
+			readonly host: string;
+			readonly port: number;
+			readonly db: number;
+			/** Path of a Unix socket, instead of host and port. */
+			readonly socket?: string;
+	  }
+	| {readonly store: 'embedded'; readonly directory: string};

@@ -1,0 +1,163 @@
+/** Getting GPUs now or not at all; what `reserve` and `run` have in common. */
+import {CanhazgpuError} from '../../errors.js';
+import {allocate, type Refusal} from '../rules/allocation/allocation.js';
+import {judge} from '../rules/leases/liveness.js';
+import {emptyPlan} from '../model/plan.js';
+import {requireNoClone} from '../rules/pool/pool.js';
+import type {Host, World} from '../model/ports.js';
+import {checkNote, checkWanted} from '../rules/allocation/request.js';
+import {transact} from './transact.js';
+import type {Lease, Observation, QueueEntry, Requester} from '../model/types.js';
+
+/** A scan older than this is repeated before GPUs are handed out on its word. */
+export const freshMs = 2000;
+
+/** A reservation for a time, or one that lives as long as a job does. */
+export type Tenure =
+	| {readonly type: 'manual'; readonly durationSeconds: number}
+	/** `timeLimitSeconds`: when the wrapper stops its job. */
+	| {readonly type: 'run'; readonly timeLimitSeconds?: number};
+
+export type AcquireRequest = {
+	readonly requester: Requester;
+	/** Ignored when `ids` are given. */
+	readonly count: number;
+	readonly ids?: readonly number[];
+	readonly tenure: Tenure;
+	readonly note?: string;
+	/** Takes GPUs in spite of unreserved use or an unknown reading. */
+	readonly force?: boolean;
+};
+
+export type Grant = {
+	readonly kind: 'granted';
+	/** Sorted. */
+	readonly gpus: readonly number[];
+	readonly leaseId: string;
+	/** On the store's clock. Undefined for `run`. */
+	readonly expiryTime: number | undefined;
+};
+
+/** The lease that the request gets at this moment, on the store's clock. */
+export function leaseFor({requester, tenure, note}: AcquireRequest, leaseId: string, host: Host, now: number): Lease {
+	const common = {
+		user: requester.label,
+		actualUser: requester.account,
+		startTime: Math.floor(now),
+		lastHeartbeat: Math.floor(now),
+		note,
+		leaseId,
+	};
+	if (tenure.type === 'manual') {
+		return {...common, type: 'manual', expiryTime: Math.ceil(now + tenure.durationSeconds)};
+	}
+
+	return {
+		...common,
+		type: 'run',
+		endsBy: tenure.timeLimitSeconds === undefined ? undefined : Math.ceil(now + tenure.timeLimitSeconds),
+		machine: host.machineId,
+		bootId: host.bootId,
+		holder: host.self,
+	};
+}
+
+/** Whether those who wait and are not stopped: a stopped one claims nothing until it wakes. */
+export const isAwakeOn =
+	(host: Host) =>
+	(entry: QueueEntry): boolean =>
+		judge(entry, host) !== 'stopped';
+
+/** Looks at the GPUs, again only when the last look is older than 2 s. */
+export function createFreshLook({gpus, clock}: World): () => Promise<Observation> {
+	let last: Observation | undefined;
+	return async () => {
+		if (last === undefined || clock.monotonicMs() - last.takenAtMs > freshMs) {
+			last = await gpus.observe();
+		}
+
+		return last;
+	};
+}
+
+/**
+Takes GPUs now, or says what is in the way.
+
+@throws CanhazgpuError `impossible` when the pool could never give it; `usage` for a note that is too long; `busy`, `store-unreachable`, ...
+*/
+export async function acquireNow(
+	world: World,
+	request: AcquireRequest,
+	leaseId: string,
+	look = createFreshLook(world),
+): Promise<Grant | Refusal> {
+	checkNote(request.note);
+	// Scan, then read, then commit: what is seen is no newer than what is read. Only a look that has become too old is repeated after the read;
+	// whoever took a GPU in between makes the commit a conflict.
+	await look();
+	return transact<Grant | Refusal>(world, {
+		user: request.requester.label,
+		async attempt(snapshot) {
+			requireNoClone(snapshot, world.host, world.store.location);
+			const wanted = checkWanted(request, snapshot.gpus.length);
+			const lease = leaseFor(request, leaseId, world.host, snapshot.now);
+			const answer = allocate(snapshot, await look(), {
+				wanted,
+				lease,
+				force: request.force ?? false,
+				memoryThresholdMiB: world.memoryThresholdMiB,
+				isAwake: isAwakeOn(world.host),
+				told: {host: world.host.hostname, forced: request.force},
+			});
+			return answer.kind === 'refused'
+				? {plan: emptyPlan, result: answer}
+				: {
+						plan: answer.plan,
+						result: {kind: 'granted', gpus: answer.gpus, leaseId, expiryTime: lease.expiryTime},
+					};
+		},
+	});
+}
+
+/** Acquires now, and tells the trail when somebody gets nothing: the refusal is the answer. */
+export async function acquireOrRefuse(
+	world: World,
+	request: AcquireRequest,
+	leaseId: string,
+	look?: () => Promise<Observation>,
+): Promise<Grant | Refusal> {
+	const answer = await acquireNow(world, request, leaseId, look);
+	if (answer.kind === 'granted') {
+		return answer;
+	}
+
+	const {wanted, available, now} = answer;
+	const {account, label} = request.requester;
+	try {
+		await world.store.commit({
+			...emptyPlan,
+			audit: [
+				{
+					time: now,
+					kind: 'refused',
+					account,
+					label: label === account ? undefined : label,
+					host: world.host.hostname,
+					gpus: wanted.ids ?? [],
+					count: wanted.count,
+					forced: request.force === true ? true : undefined,
+					reason: `${available} available`,
+					note: request.note,
+				},
+			],
+			event: {kind: 'notice', gpus: []},
+		});
+	} catch (error) {
+		// A store that went away, or takes nothing more, changes nothing for whoever was refused.
+		if (!(error instanceof CanhazgpuError)) {
+			throw error;
+		}
+	}
+
+	return answer;
+}

@@ -1,0 +1,160 @@
+/** Adopting a process that runs without a reservation: its GPUs become its owner's, for as long as it lives. */
+import {CanhazgpuError} from '../../errors.js';
+import {createFreshLook} from './acquire-now.js';
+import {isLeased} from '../rules/leases/lease-changes.js';
+import {doubtAbout, isRoot, ownerOf} from '../rules/leases/ownership.js';
+import {requireNoClone} from '../rules/pool/pool.js';
+import type {World} from '../model/ports.js';
+import {tellGrant} from '../rules/leases/audit-entries.js';
+import {checkNote} from '../rules/allocation/request.js';
+import {transact} from './transact.js';
+import type {Drain, GpuProcess, GpuRecord, Lease, Observation, Requester} from '../model/types.js';
+
+export type AdoptRequest = {
+	readonly requester: Requester;
+	readonly pid: number;
+	/** When it began, where that was seen: a later process with the same pid is not meant. */
+	readonly startTicks?: number;
+	/** The name to show instead of the owner's account. */
+	readonly label?: string;
+	readonly note?: string;
+};
+
+export type Adopted = {
+	/** Sorted. */
+	readonly gpus: readonly number[];
+	readonly leaseId: string;
+	/** OS account that the process and now the lease belong to. */
+	readonly owner: string;
+	/** Short name of the process, such as `python3`. */
+	readonly name: string | undefined;
+};
+
+type Seen = {readonly process: GpuProcess; readonly gpus: readonly number[]};
+
+/** Where the process is on GPUs. */
+function find({gpus, failure}: Observation, {pid, startTicks}: AdoptRequest): Seen {
+	if (failure !== undefined) {
+		throw new CanhazgpuError('provider', `The GPUs cannot be looked at: ${failure.message}`, {hint: failure.hint});
+	}
+
+	const on = gpus.filter(({processes}) => processes?.some((process) => process.pid === pid));
+	const process = on[0]?.processes?.find((candidate) => candidate.pid === pid);
+	if (process === undefined) {
+		throw new CanhazgpuError('not-found', `Process ${pid} is not seen on any GPU`, {
+			hint: gpus.some(({processes}) => processes === undefined)
+				? 'The GPU tool does not tell which processes are on some of them.'
+				: 'See which are: canhazgpu status',
+		});
+	}
+
+	if (startTicks !== undefined && process.startTicks !== undefined && process.startTicks !== startTicks) {
+		throw new CanhazgpuError('not-found', `Process ${pid} has ended, and another has its number by now`);
+	}
+
+	return {process, gpus: on.map(({index}) => index)};
+}
+
+/** Only its owner or root may, and only whom we can tell apart from a later process with its pid. */
+function ownerAllowed({pid, user, startTicks}: GpuProcess, requester: Requester): string {
+	const hint = doubtAbout(requester) ?? 'Only its owner may adopt a process, or root.';
+	if (user === undefined || startTicks === undefined) {
+		throw new CanhazgpuError('not-owner', `It cannot be told whose process ${pid} is`, {hint});
+	}
+
+	if (user !== requester.account && !isRoot(requester)) {
+		throw new CanhazgpuError('not-owner', `Process ${pid} belongs to ${user}`, {hint});
+	}
+
+	return user;
+}
+
+function checkFree(record: GpuRecord | undefined, index: number, drain: Drain | undefined): GpuRecord {
+	if (record === undefined) {
+		throw new CanhazgpuError('unavailable', `GPU ${index} is not in this pool`);
+	}
+
+	if (isLeased(record)) {
+		throw new CanhazgpuError('unavailable', `GPU ${index} is already held by ${ownerOf(record.lease)}`, {
+			hint: 'A process can be adopted when nobody holds any of its GPUs.',
+		});
+	}
+
+	if (record.kind === 'garbage') {
+		throw new CanhazgpuError('unavailable', `GPU ${index} has an unreadable record: ${record.problem}`);
+	}
+
+	if (drain !== undefined) {
+		throw new CanhazgpuError(
+			'unavailable',
+			`GPU ${index} is out of service${drain.reason === undefined ? '' : `: ${drain.reason}`}`,
+		);
+	}
+
+	return record;
+}
+
+/**
+Gives a running process a `run` lease on the GPUs it is seen on. There is no wrapper and no heartbeat: the lease lives by the process
+alone. Whoever waits in line cannot have these GPUs anyway, so the line does not matter.
+
+@throws CanhazgpuError `not-found`, `not-owner`, `unavailable`, `provider`, ...
+*/
+export async function adopt(world: World, request: AdoptRequest): Promise<Adopted> {
+	const {requester, pid, label, note} = request;
+	const {host, clock} = world;
+	checkNote(note);
+	if (host.liveness([{pid}])[0] === 'dead') {
+		throw new CanhazgpuError('not-found', `There is no process ${pid}`);
+	}
+
+	const look = createFreshLook(world);
+	await look();
+	const leaseId = clock.uuid();
+	return transact<Adopted>(world, {
+		async attempt(snapshot) {
+			requireNoClone(snapshot, host, world.store.location);
+			const {process, gpus} = find(await look(), request);
+			const owner = ownerAllowed(process, requester);
+			const records = gpus.map((index) => checkFree(snapshot.gpus[index], index, snapshot.drains.get(index)));
+			const lease: Lease = {
+				user: label ?? owner,
+				actualUser: owner,
+				type: 'run',
+				startTime: Math.floor(snapshot.now),
+				note,
+				leaseId,
+				machine: host.machineId,
+				bootId: host.bootId,
+				job: {
+					pid,
+					startTicks: process.startTicks,
+					namespace: host.self.namespace,
+					timeNamespace: host.self.timeNamespace,
+				},
+			};
+			return {
+				plan: {
+					expect: [
+						{kind: 'pool', gpuCount: snapshot.gpus.length},
+						{kind: 'drains', raw: snapshot.stored.drains},
+						...records.map(({index, raw}) => ({kind: 'gpu', index, raw}) as const),
+					],
+					writes: gpus.map((index) => ({kind: 'lease', index, lease}) as const),
+					usage: [],
+					audit: [
+						tellGrant(
+							lease,
+							gpus,
+							{now: snapshot.now, host: host.hostname, account: requester.account},
+							{reason: `process ${pid}`},
+						),
+					],
+					event: {kind: 'granted', gpus, user: owner},
+					grants: true,
+				},
+				result: {gpus, leaseId, owner, name: process.name},
+			};
+		},
+	});
+}

@@ -1,0 +1,196 @@
+/**
+Making one change of state exactly once or not at all, whatever becomes of the requests and answers that carry it.
+
+Every attempt bears the id of the change, and the store carries out at most one of them: a request that comes late, after the next attempt
+was sent or after the caller was told that nothing was done, does nothing.
+*/
+import {CanhazgpuError} from '../../errors.js';
+import {emptyPlan, isEmpty, withdrawn, type Plan} from '../model/plan.js';
+import type {Clock, World} from '../model/ports.js';
+import type {Snapshot} from '../model/types.js';
+
+/** After this long a conflict is reported as "busy". */
+export const patienceMs = 10_000;
+/** After this long without a store, a change is given up. Verbs promise an answer within 6 s. */
+const outageMs = 5000;
+const lockedWaitMs = 20;
+const shortestWaitMs = 2;
+const longestWaitMs = 250;
+
+export type Attempt<Result> = {readonly plan: Plan; readonly result: Result};
+
+export type ChangeOptions<Result> = {
+	/** Reads what the attempts go by; with an id, it also asks which attempt of that change was carried out. */
+	readonly read: (change: string | undefined) => Promise<Snapshot>;
+	/**
+	Makes the plan from what was read. It is called again after a conflict. An empty plan ends it without a change.
+	*/
+	readonly attempt: (snapshot: Snapshot) => Attempt<Result> | Promise<Attempt<Result>>;
+	/** The verb that shows whether the change was made, for a caller who cannot be told. `status` by default. */
+	readonly shownBy?: 'status' | 'queue';
+};
+
+export const isUnreachable = (error: unknown): boolean =>
+	error instanceof CanhazgpuError && error.code === 'store-unreachable';
+
+/** Doubles from 2 ms to 250 ms, each a random share of it: so that many who collide spread out. */
+export const backoffMs = (tries: number, random: number): number =>
+	Math.min(longestWaitMs, shortestWaitMs * 2 ** Math.min(tries, 10)) * (0.25 + 0.75 * random);
+
+export const busy = (): CanhazgpuError =>
+	new CanhazgpuError('busy', 'The GPU pool is too busy: others kept changing it for 10 seconds', {
+		hint: 'Nothing was changed. Try again.',
+	});
+
+/** The same error, for a caller whose change may have been made, or be made yet by a request that is still on its way. */
+const unsure = (error: unknown, shownBy: 'status' | 'queue'): unknown =>
+	error instanceof CanhazgpuError
+		? new CanhazgpuError(error.code, error.message, {
+				hint: [error.hint, `It may have been done, or be done yet: see canhazgpu ${shownBy} before you try again.`]
+					.filter((line) => line !== undefined)
+					.join(' '),
+				cause: error.cause,
+				details: error.details,
+			})
+		: error;
+
+/** What the caller is told once it is over: a result, or why there is none. */
+type End<Result> = () => Result;
+
+class OneChange<Result> {
+	readonly #store: World['store'];
+	readonly #clock: Clock;
+	readonly #options: ChangeOptions<Result>;
+	readonly #id: string;
+	readonly #startMs: number;
+	/** By the number of the attempt. */
+	readonly #ends = new Map<number, End<Result>>();
+	#attempts = 0;
+	#lostAnswers = 0;
+	#lastLoss: unknown;
+
+	constructor({store, clock}: Pick<World, 'store' | 'clock'>, options: ChangeOptions<Result>) {
+		this.#store = store;
+		this.#clock = clock;
+		this.#options = options;
+		this.#id = clock.uuid();
+		this.#startMs = clock.monotonicMs();
+	}
+
+	async make(): Promise<Result> {
+		let snapshot = await this.#read();
+		for (;;) {
+			const end = await this.#endOrSend(snapshot);
+			if (end !== undefined) {
+				return end();
+			}
+
+			snapshot = await this.#readAgain();
+		}
+	}
+
+	/** Settles it by what was read, or sends the next attempt. Undefined: the next read tells. */
+	async #endOrSend(snapshot: Snapshot): Promise<End<Result> | undefined> {
+		const {attemptDone} = snapshot;
+		if (attemptDone !== undefined) {
+			return this.#ends.get(attemptDone);
+		}
+
+		// A store that can be read and takes no changes is as good as away. One that is merely slow gets as long as one that is busy.
+		if (this.#lostAnswers > 1 && this.#isOverdue()) {
+			throw this.#told(this.#lastLoss);
+		}
+
+		const [plan, end] = await this.#plan(snapshot);
+		if (!isEmpty(plan)) {
+			return this.#send(++this.#attempts, plan, end);
+		}
+
+		// A request that is still on its way must not do what the caller is told was not done.
+		return this.#lostAnswers === 0 ? end : this.#send(withdrawn, emptyPlan, end);
+	}
+
+	async #plan(snapshot: Snapshot): Promise<readonly [Plan, End<Result>]> {
+		try {
+			if (this.#isOverdue() && this.#attempts > 0) {
+				throw busy();
+			}
+
+			const {plan, result} = await this.#options.attempt(snapshot);
+			return [plan, () => result];
+		} catch (error) {
+			return [
+				emptyPlan,
+				() => {
+					throw error;
+				},
+			];
+		}
+	}
+
+	/** Undefined: nothing was done, or nobody knows. */
+	async #send(attempt: number, plan: Plan, end: End<Result>): Promise<End<Result> | undefined> {
+		this.#ends.set(attempt, end);
+		const random = this.#clock.random();
+		try {
+			const outcome = await this.#store.commit({...plan, change: {id: this.#id, attempt}});
+			if (outcome === 'done') {
+				return end;
+			}
+
+			await this.#clock.sleep(outcome === 'locked' ? lockedWaitMs * (0.5 + random) : backoffMs(this.#attempts, random));
+		} catch (error) {
+			if (!isUnreachable(error)) {
+				throw this.#told(error);
+			}
+
+			this.#lostAnswers++;
+			this.#lastLoss = error;
+			if (this.#lostAnswers > 1) {
+				await this.#clock.sleep(backoffMs(this.#lostAnswers, random));
+			}
+		}
+
+		return undefined;
+	}
+
+	/** Reads until the store answers, for at most 5 s; then the first error stands. */
+	async #readAgain(): Promise<Snapshot> {
+		const until = this.#clock.monotonicMs() + outageMs;
+		for (let tries = 4; ; tries++) {
+			try {
+				return await this.#read();
+			} catch (error) {
+				if (!isUnreachable(error) || this.#clock.monotonicMs() > until) {
+					throw this.#told(isUnreachable(error) ? (this.#lastLoss ?? error) : error);
+				}
+			}
+
+			await this.#clock.sleep(backoffMs(tries, this.#clock.random()));
+		}
+	}
+
+	async #read(): Promise<Snapshot> {
+		return this.#options.read(this.#lostAnswers === 0 ? undefined : this.#id);
+	}
+
+	#isOverdue(): boolean {
+		return this.#clock.monotonicMs() - this.#startMs > patienceMs;
+	}
+
+	#told(error: unknown): unknown {
+		return this.#lostAnswers === 0 ? error : unsure(error, this.#options.shownBy ?? 'status');
+	}
+}
+
+/**
+Makes one change of state, atomically against what was read.
+
+@returns What the attempt that was carried out said.
+@throws CanhazgpuError `busy`, `store-unreachable`, whatever `read` or `attempt` throws. Where the change may have been made all the same,
+the hint says so.
+*/
+export const changeOnce = async <Result>(
+	world: Pick<World, 'store' | 'clock'>,
+	options: ChangeOptions<Result>,
+): Promise<Result> => new OneChange(world, options).make();

@@ -1,0 +1,135 @@
+/** The verbs. A key press, a subcommand and a web request call these, and nothing else changes the pool. */
+import {CanhazgpuError} from '../../errors.js';
+import {acquireOrRefuse, type AcquireRequest, type Grant} from './acquire-now.js';
+import type {Refusal} from '../rules/allocation/allocation.js';
+import {planExtend, planRelease, type LeasedRecord} from '../rules/leases/lease-changes.js';
+import {longestSeconds} from '../rules/leases/durations.js';
+import {timedEndOf} from '../rules/leases/liveness.js';
+import {emptyPlan} from '../model/plan.js';
+import {requirePool} from '../rules/pool/pool.js';
+import type {World} from '../model/ports.js';
+import {select, type NotYours, type Selection} from '../rules/leases/selection.js';
+import {decodeSharedScan} from '../rules/pool/shared-scan.js';
+import {statusRows, type View} from '../rules/pool/status.js';
+import type {Occasion} from '../rules/leases/audit-entries.js';
+import {readToShow, transact} from './transact.js';
+import type {Lease, Observation, Requester, Snapshot} from '../model/types.js';
+
+/** What those who watch have found out about idleness; nothing when that cannot be had. */
+async function watchedIdle({store}: World): Promise<Pick<Observation, 'idle'>> {
+	try {
+		const posted = await store.scans.latest();
+		return {idle: posted && decodeSharedScan(posted.text)?.idle};
+	} catch (error) {
+		// Not worth a word: whatever is wrong with the store is told by the read beside this.
+		if (error instanceof CanhazgpuError) {
+			return {};
+		}
+
+		throw error;
+	}
+}
+
+/** Scans and reads, planning away the dead: what `status` shows. */
+export async function look(world: World): Promise<View> {
+	const [seen, snapshot, watched] = await Promise.all([world.gpus.observe(), readToShow(world), watchedIdle(world)]);
+	const observation = {...seen, ...watched};
+	return {
+		pool: requirePool(snapshot, world.host, world.store.location),
+		snapshot,
+		observation,
+		rows: statusRows(snapshot, observation, world.memoryThresholdMiB),
+	};
+}
+
+export type ReserveRequest = Omit<AcquireRequest, 'tenure'> & {readonly durationSeconds: number};
+
+/**
+Reserves GPUs for a time, now or not at all.
+
+@throws CanhazgpuError `impossible` when the pool could never give it; `busy`, `store-unreachable`, ...
+*/
+export const reserve = async (world: World, {durationSeconds, ...request}: ReserveRequest): Promise<Grant | Refusal> =>
+	acquireOrRefuse(world, {...request, tenure: {type: 'manual', durationSeconds}}, world.clock.uuid());
+
+const occasionOf = ({host}: World, {account}: Requester, {now}: Snapshot): Occasion => ({
+	now,
+	host: host.hostname,
+	account,
+});
+
+export type ReleaseResult = {
+	/** Sorted by GPU. */
+	readonly released: readonly LeasedRecord[];
+	/** Named, but somebody else's: then nothing at all was released. */
+	readonly notYours: readonly NotYours[];
+};
+
+/** Gives GPUs back at once: all that were named, or none. */
+export const release = async (world: World, requester: Requester, selection: Selection): Promise<ReleaseResult> =>
+	transact<ReleaseResult>(world, {
+		attempt(snapshot) {
+			const {records, notYours} = select(snapshot, requester, selection);
+			return notYours.length > 0 || records.length === 0
+				? {plan: emptyPlan, result: {released: [], notYours}}
+				: {
+						plan: planRelease(records, requester.label, occasionOf(world, requester, snapshot)),
+						result: {released: records, notYours},
+					};
+		},
+	});
+
+/** `by` adds to each lease's own end; `until` sets it, in seconds since the epoch on the store's clock. */
+export type NewEnd = {readonly by: number} | {readonly until: number};
+
+export type ExtendResult = {
+	readonly extended: ReadonlyArray<{readonly index: number; readonly expiryTime: number}>;
+	readonly notYours: readonly NotYours[];
+	/** Named and yours, but they end with their job and not at a time. */
+	readonly notTimed: readonly number[];
+	/** The store's clock, to say how long is left. */
+	readonly now: number;
+};
+
+/**
+Moves the end of manual reservations: of all that were named, or of none.
+
+@throws CanhazgpuError `usage` when the new end lies in the past, or farther ahead than any duration.
+*/
+export const extend = async (
+	world: World,
+	requester: Requester,
+	selection: Selection,
+	end: NewEnd,
+): Promise<ExtendResult> =>
+	transact<ExtendResult>(world, {
+		attempt(snapshot) {
+			const {records, notYours} = select(snapshot, requester, selection);
+			const notTimed = records.filter(({lease}) => timedEndOf(lease) === undefined).map(({index}) => index);
+			if (notYours.length > 0 || notTimed.length > 0 || records.length === 0) {
+				return {plan: emptyPlan, result: {extended: [], notYours, notTimed, now: snapshot.now}};
+			}
+
+			const expiryOf = ({expiryTime = snapshot.now}: Lease): number =>
+				Math.ceil('by' in end ? expiryTime + end.by : end.until);
+			if ('until' in end && end.until <= snapshot.now) {
+				throw new CanhazgpuError('usage', 'The new end lies in the past', {hint: 'To end it now, release it.'});
+			}
+
+			if (records.some(({lease}) => expiryOf(lease) > snapshot.now + longestSeconds)) {
+				throw new CanhazgpuError('usage', 'The new end lies more than a hundred years ahead', {
+					hint: 'Nothing was changed.',
+				});
+			}
+
+			return {
+				plan: planExtend(records, expiryOf, requester.label, occasionOf(world, requester, snapshot)),
+				result: {
+					extended: records.map(({index, lease}) => ({index, expiryTime: expiryOf(lease)})),
+					notYours,
+					notTimed,
+					now: snapshot.now,
+				},
+			};
+		},
+	});

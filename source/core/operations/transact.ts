@@ -1,0 +1,77 @@
+/** Read -> plan -> commit -> again on conflict: the one way in which the pool changes. Design section 3. */
+import {CanhazgpuError} from '../../errors.js';
+import {backoffMs, busy, changeOnce, isUnreachable, patienceMs, type ChangeOptions} from './change-once.js';
+import {planExpiry} from '../rules/leases/lease-changes.js';
+import {isEmpty} from '../model/plan.js';
+import {requireNoClone, requirePool} from '../rules/pool/pool.js';
+import type {World} from '../model/ports.js';
+import type {QueueRecord, Snapshot} from '../model/types.js';
+
+export type Transaction<Result> = Omit<ChangeOptions<Result>, 'read'> & {
+	/** Label for which `snapshot.lastUsed` is filled in. */
+	readonly user?: string;
+};
+
+export type LivingOptions = {
+	/** Label for which `snapshot.lastUsed` is filled in. */
+	readonly user?: string | undefined;
+	/** Id of a change that is asked about, too. */
+	readonly change?: string | undefined;
+	/** Which entries of the line are judged; all, if not given. */
+	readonly judged?: (snapshot: Snapshot) => (record: QueueRecord) => boolean;
+};
+
+/** Reads, planning away whatever is dead until nothing is. */
+export async function readLiving(
+	{store, host, clock}: Pick<World, 'store' | 'host' | 'clock'>,
+	{user, change, judged}: LivingOptions = {},
+): Promise<Snapshot> {
+	const until = clock.monotonicMs() + patienceMs;
+	for (let tries = 0; ; tries++) {
+		const snapshot = await store.read({user, change});
+		requirePool(snapshot, host, store.location);
+		const expiry = planExpiry(snapshot, host, judged?.(snapshot));
+		if (isEmpty(expiry)) {
+			return snapshot;
+		}
+
+		// Whether it was done, now or later, or somebody else was first, the next read tells.
+		const outcome = await store.commit(expiry).catch((error: unknown) => {
+			if (!isUnreachable(error) || clock.monotonicMs() > until) {
+				throw error;
+			}
+		});
+		if (clock.monotonicMs() > until) {
+			throw busy();
+		}
+
+		if (outcome !== 'done') {
+			await clock.sleep(backoffMs(tries, clock.random()));
+		}
+	}
+}
+
+/**
+Reads for those who only look: a store that takes no changes now, for its disk is full or it is a replica, can still be shown, with the dead.
+*/
+export async function readToShow(world: World): Promise<Snapshot> {
+	const snapshot = await readEvenUnchangeable(world);
+	requireNoClone(snapshot, world.host, world.store.location);
+	return snapshot;
+}
+
+async function readEvenUnchangeable(world: World): Promise<Snapshot> {
+	try {
+		return await readLiving(world);
+	} catch (error) {
+		if (error instanceof CanhazgpuError && error.code === 'store-refused') {
+			return world.store.read();
+		}
+
+		throw error;
+	}
+}
+
+/** Changes the pool, without the dead: see {@link changeOnce}, and `no-pool` where there is none. */
+export const transact = async <Result>(world: World, {user, ...transaction}: Transaction<Result>): Promise<Result> =>
+	changeOnce(world, {...transaction, read: async (change) => readLiving(world, {user, change})});

@@ -1,0 +1,119 @@
+/** Undoing a release: the very GPUs again, for what was left of their time, while nobody else has them. */
+import {CanhazgpuError} from '../../errors.js';
+import {createFreshLook, isAwakeOn} from './acquire-now.js';
+import {allocate, type Allocation, type Refusal} from '../rules/allocation/allocation.js';
+import type {LeasedRecord} from '../rules/leases/lease-changes.js';
+import {mayChange, ownerOf} from '../rules/leases/ownership.js';
+import {emptyPlan, type Plan} from '../model/plan.js';
+import type {World} from '../model/ports.js';
+import {checkWanted} from '../rules/allocation/request.js';
+import {transact} from './transact.js';
+import type {Lease, Requester} from '../model/types.js';
+
+/** What was given back: one reservation, on these GPUs. */
+export type Released = {readonly gpus: readonly number[]; readonly lease: Lease};
+
+/** What became of each reservation: all its GPUs are back, or none. */
+export type Undone = {
+	readonly undone: ReadonlyArray<{
+		readonly gpus: readonly number[];
+		readonly leaseId: string;
+		readonly expiryTime: number;
+	}>;
+	/** Somebody has one of its GPUs, or waits in line for it. */
+	readonly refused: readonly Refusal[];
+	/** GPUs of those that would have ended by now. */
+	readonly over: readonly number[];
+};
+
+/** Why a release of this lease could never be undone, for the user; undefined when it can for a while. */
+export const reasonAgainstUndo = ({type, expiryTime}: Lease): string | undefined =>
+	type === 'run' || expiryTime === undefined
+		? 'A release of a running job cannot be undone: nothing would give its GPUs back when it ends'
+		: undefined;
+
+/** What of a release can be undone for a while. The GPUs of one lease may have got ends of their own. */
+export const undoableOf = (released: readonly LeasedRecord[]): readonly Released[] =>
+	Map.groupBy(
+		released.filter(({lease}) => reasonAgainstUndo(lease) === undefined),
+		({index, lease}) => JSON.stringify([lease.leaseId ?? index, lease.expiryTime]),
+	)
+		.values()
+		.map((records) => ({gpus: records.map(({index}) => index), lease: records[0]!.lease}))
+		.toArray();
+
+/** Grants that were planned from one snapshot, as one: beside their GPUs they expect the same. */
+function joined(plans: readonly Plan[]): Plan {
+	const [first = emptyPlan, ...others] = plans;
+	const {event} = first;
+	const gpus = plans.flatMap((plan) => plan.event?.gpus ?? []).toSorted((a, b) => a - b);
+	return {
+		...first,
+		expect: [...first.expect, ...others.flatMap(({expect}) => expect.filter(({kind}) => kind === 'gpu'))],
+		writes: plans.flatMap(({writes}) => writes),
+		usage: plans.flatMap(({usage}) => usage),
+		audit: plans.flatMap(({audit}) => audit),
+		event: event && {...event, gpus},
+	};
+}
+
+function checkUndoable(requester: Requester, {lease}: Released): void {
+	if (!mayChange(requester, lease)) {
+		throw new CanhazgpuError('not-owner', `That reservation belonged to ${ownerOf(lease)}`);
+	}
+
+	const reason = reasonAgainstUndo(lease);
+	if (reason !== undefined) {
+		throw new CanhazgpuError('unavailable', reason);
+	}
+}
+
+/**
+Reserves what was released again, with the same ends, notes and labels, in one commit: of each reservation all of it or nothing. The
+history keeps the release, and the reservations begin anew. Whatever runs on these GPUs by now is taken for what ran there before.
+
+@throws CanhazgpuError `not-owner`; `unavailable` when none of it can be undone or its time is over; `busy`, `store-unreachable`, ...
+*/
+export async function undoRelease(world: World, requester: Requester, released: readonly Released[]): Promise<Undone> {
+	for (const each of released) {
+		checkUndoable(requester, each);
+	}
+
+	const named = released.map((each) => ({...each, leaseId: world.clock.uuid()}));
+	const look = createFreshLook(world);
+	// Scan, then read, then commit: as every grant.
+	await look();
+	return transact<Undone>(world, {
+		async attempt(snapshot) {
+			const isOver = ({lease}: Released): boolean => lease.expiryTime! <= snapshot.now;
+			if (named.every((each) => isOver(each))) {
+				throw new CanhazgpuError('unavailable', 'The reservation would have ended by now', {hint: 'Reserve anew.'});
+			}
+
+			const observation = await look();
+			const startTime = Math.floor(snapshot.now);
+			const answers = named
+				.filter((each) => !isOver(each))
+				.map(({gpus, lease, leaseId}): Refusal | (Allocation & {readonly leaseId: string; readonly lease: Lease}) => {
+					const answer = allocate(snapshot, observation, {
+						wanted: checkWanted({count: gpus.length, ids: gpus}, snapshot.gpus.length),
+						lease: {...lease, startTime, lastHeartbeat: startTime, leaseId},
+						force: true,
+						memoryThresholdMiB: world.memoryThresholdMiB,
+						isAwake: isAwakeOn(world.host),
+						told: {host: world.host.hostname, account: requester.account, reason: 'undone'},
+					});
+					return answer.kind === 'refused' ? answer : {...answer, leaseId, lease};
+				});
+			const granted = answers.filter((answer) => answer.kind === 'allocated');
+			return {
+				plan: joined(granted.map(({plan}) => plan)),
+				result: {
+					undone: granted.map(({gpus, leaseId, lease}) => ({gpus, leaseId, expiryTime: lease.expiryTime!})),
+					refused: answers.filter((answer) => answer.kind === 'refused'),
+					over: named.filter((each) => isOver(each)).flatMap(({gpus}) => gpus),
+				},
+			};
+		},
+	});
+}

@@ -1,0 +1,337 @@
+/**
+One who waits in line. Woken by events, with a slow tick in case one was missed; looks at the GPUs only when there is something
+to take. Design section 7.
+*/
+import {leaseFor, type AcquireRequest, type Grant} from './acquire-now.js';
+import {holdingsOf, type EntryRecord} from '../rules/queue/queue-grant.js';
+import {createBell} from '../live/wake-signal.js';
+import {entryHeartbeatSeconds, entryHeartbeatTimeoutSeconds, isEntryBeatDue, secondsToNextEnd} from '../rules/leases/liveness.js';
+import {judgedByWaiter} from '../rules/leases/lease-changes.js';
+import {createNoticeTeller, type NoticeTeller} from '../live/record-alerts.js';
+import type {World} from '../model/ports.js';
+import {isSameNote} from '../rules/queue/out-of-service.js';
+import {planEntryHeartbeat, planEntryNote} from '../rules/queue/queue.js';
+import {checkWanted} from '../rules/allocation/request.js';
+import {readLiving} from './transact.js';
+import type {Observation, PoolEvent, Snapshot} from '../model/types.js';
+import {grantIn, isPassing, joinLine, quitLine, waitingNews} from './wait-place.js';
+import {planWithLook} from './wait-plan.js';
+import {lookAfterMs, mayBeLateMs, nextBeatMs, nextLookMs, pictureAfter} from '../rules/queue/wake-up.js';
+import type {GaveUp, Progress, WaitOptions} from './wait-types.js';
+
+const conflictWaitMs = 20;
+
+export type WaiterOptions = {
+	readonly world: World;
+	readonly request: AcquireRequest;
+	readonly options: WaitOptions;
+	/** Given to the first GPU that is held and to the last alike. */
+	readonly leaseId: string;
+	/** Looks at the GPUs; keeps what it saw for 2 s. */
+	readonly look: () => Promise<Observation>;
+};
+
+/** Lives from its joining to its end. */
+export class Waiter {
+	readonly #world: World;
+	readonly #request: AcquireRequest;
+	readonly #options: WaitOptions;
+	readonly #leaseId: string;
+	readonly #look: () => Promise<Observation>;
+	readonly #bell = createBell();
+	readonly #tellNotices: NoticeTeller;
+	#telling: Promise<void> | undefined;
+	readonly #ended = new AbortController();
+	readonly #entryId: string;
+	/** On the store's clock: what its place in the line goes by. */
+	#joinedAt: number | undefined;
+	#deadlineMs = Infinity;
+	#lastBeat = 0;
+	#seenAtMs = -Infinity;
+	#readAtMs = 0;
+	#hadOutage = false;
+	/** What the next wait goes by: the last read, and the events since. */
+	#picture: Snapshot | undefined;
+	#lastNews: Progress | undefined;
+
+	constructor({world, request, options, leaseId, look}: WaiterOptions) {
+		this.#world = world;
+		this.#request = request;
+		this.#options = options;
+		this.#leaseId = leaseId;
+		this.#look = look;
+		this.#entryId = world.clock.uuid();
+		this.#tellNotices = createNoticeTeller(world);
+	}
+
+	/** Joins the end of the line and waits there. Whatever ends it, nothing is left behind. */
+	async wait(): Promise<Grant | GaveUp> {
+		const {store, clock} = this.#world;
+		const {waitSeconds = Infinity, signal} = this.#options;
+		this.#deadlineMs = clock.monotonicMs() + waitSeconds * 1000;
+		// Listening first: whatever happens after the read that follows rings.
+		const unsubscribe = await store.subscribe({
+			changed: (event) => {
+				this.#hear(event);
+			},
+			restored: () => {
+				this.#bell.ring();
+			},
+			lost: (reason) => {
+				this.#tell({kind: 'store-lost', reason});
+			},
+			mayBeLateMs: () => mayBeLateMs(this.#picture, this.#entryId),
+		});
+		try {
+			await this.#join();
+			while (!signal.aborted) {
+				const isLast = clock.monotonicMs() >= this.#deadlineMs;
+				const end = await this.#tryUnlessAway();
+				if (end !== undefined) {
+					return end;
+				}
+
+				if (isLast) {
+					return await this.#leave('timeout');
+				}
+
+				await this.#rest(signal);
+			}
+
+			return await this.#leave('aborted');
+		} catch (error) {
+			await this.#leave('aborted');
+			throw error;
+		} finally {
+			this.#ended.abort();
+			await Promise.all([this.#beside(unsubscribe()), this.#telling]);
+		}
+	}
+
+	/** Work whose failure ends no waiting, and takes nothing from a grant. Never rejects. */
+	async #beside(work: Promise<void>): Promise<void> {
+		try {
+			await work;
+		} catch (error) {
+			this.#options.failed?.(error);
+		}
+	}
+
+	async #join(): Promise<void> {
+		const {now, joinedAt} = await joinLine(this.#world, {
+			id: this.#entryId,
+			request: this.#request,
+			waitSeconds: this.#options.waitSeconds,
+			joinedAt: this.#joinedAt,
+		});
+		this.#lastBeat = now;
+		this.#joinedAt = joinedAt;
+	}
+
+	async #leave(reason: GaveUp['reason']): Promise<Grant | GaveUp> {
+		const {account} = this.#request.requester;
+		return quitLine(this.#world, {id: this.#entryId, leaseId: this.#leaseId, account, reason});
+	}
+
+	/** Until it is time to look again; the heart beats meanwhile. */
+	async #rest(signal: AbortSignal): Promise<void> {
+		const {clock, host} = this.#world;
+		const lookMs = nextLookMs(this.#picture, this.#entryId, {
+			nextEndSeconds: this.#picture === undefined ? Infinity : secondsToNextEnd(this.#picture, host),
+			random: clock.random(),
+		});
+		const untilMs = Math.min(this.#deadlineMs, clock.monotonicMs() + lookMs);
+		for (;;) {
+			const beatMs = this.#picture === undefined ? Infinity : nextBeatMs(this.#lastBeat, this.#now(this.#picture));
+			const leftMs = untilMs - clock.monotonicMs();
+			const rang = await this.#bell.wait(clock, Math.min(leftMs, beatMs), signal);
+			if (rang || signal.aborted || leftMs <= beatMs || !(await this.#beatAlone())) {
+				return;
+			}
+		}
+	}
+
+	/** The store's time, by what was read last. */
+	#now({now}: Snapshot): number {
+		return now + (this.#world.clock.monotonicMs() - this.#readAtMs) / 1000;
+	}
+
+	/**
+	A heartbeat without a look at all the others: in a long line that would be most of the work.
+
+	@returns False when it takes a look to know what to do.
+	*/
+	async #beatAlone(): Promise<boolean> {
+		const {store} = this.#world;
+		const picture = this.#picture;
+		if (picture === undefined || holdingsOf(picture, this.#entryId).length > 0) {
+			return false;
+		}
+
+		try {
+			const own = await store.readEntry(this.#entryId);
+			if (own === undefined) {
+				return false;
+			}
+
+			const now = this.#now(picture);
+			this.#lastBeat = now;
+			return (await store.commit(planEntryHeartbeat({gpus: [], now}, own))) === 'done';
+		} catch (error) {
+			if (isPassing(error)) {
+				return false;
+			}
+
+			throw error;
+		}
+	}
+
+	/** Draws the event into the picture. Whoever moves up in the line says so without a read. */
+	#hear(event: PoolEvent | undefined): void {
+		this.#picture = pictureAfter(this.#picture, event);
+		const afterMs = lookAfterMs(event, this.#picture, this.#entryId);
+		if (afterMs === 0) {
+			this.#bell.ring();
+			return;
+		}
+
+		if (afterMs !== undefined) {
+			void this.#beside(this.#bell.ringAfter(this.#world.clock, afterMs, this.#ended.signal));
+		}
+
+		const place = this.#picture?.queue.findIndex(({id}) => id === this.#entryId) ?? -1;
+		if (event?.left !== undefined && place !== -1 && this.#lastNews?.kind === 'waiting') {
+			this.#tell({...this.#lastNews, position: place + 1, waiting: this.#picture!.queue.length});
+		}
+	}
+
+	/** A store that is away is waited for: the place in line is kept. */
+	async #tryUnlessAway(): Promise<Grant | GaveUp | undefined> {
+		try {
+			return await this.#try();
+		} catch (error) {
+			if (!isPassing(error)) {
+				throw error;
+			}
+
+			this.#hadOutage = true;
+			this.#picture = undefined;
+			this.#tell({kind: 'store-lost', reason: error.message});
+			return undefined;
+		}
+	}
+
+	/** Takes whatever can be taken now. Undefined: still waiting. */
+	async #try(): Promise<Grant | GaveUp | undefined> {
+		const {clock, store} = this.#world;
+		for (;;) {
+			const snapshot = await readLiving(this.#world, {
+				user: this.#request.requester.label,
+				judged: (read) => judgedByWaiter(read, () => clock.random()),
+			});
+			// A pool that was made smaller may have become too small for ever.
+			const wanted = checkWanted(this.#request, snapshot.gpus.length);
+			this.#picture = snapshot;
+			this.#readAtMs = clock.monotonicMs();
+			const own = snapshot.queue.find(
+				(record): record is EntryRecord => record.kind === 'entry' && record.id === this.#entryId,
+			);
+			if (own === undefined) {
+				const end = await this.#missing(snapshot);
+				if (end !== undefined) {
+					return end;
+				}
+
+				continue;
+			}
+
+			this.#hadOutage = false;
+			if (isEntryBeatDue(own.entry, this.#lastBeat, snapshot.now)) {
+				// After a conflict the next read shows whether somebody still watches for our silence.
+				await store.commit(planEntryHeartbeat(snapshot, own));
+				this.#lastBeat = snapshot.now;
+				// Nothing is read again for it: in a long queue heartbeats are most of the work. A grant from what was read conflicts, and is tried again.
+			}
+
+			const advance = await planWithLook(this.#world, snapshot, {
+				request: this.#request,
+				leaseId: this.#leaseId,
+				entryId: this.#entryId,
+				look: this.#look,
+				isLookDue: this.#isLookDue(snapshot, own),
+				seen: (observation) => {
+					this.#seenAtMs = clock.monotonicMs();
+					this.#telling = this.#beside(this.#tellNotices(snapshot, observation));
+				},
+			});
+			if (advance === 'read again') {
+				continue;
+			}
+
+			if (advance.kind === 'nothing') {
+				if (advance.note !== undefined && !isSameNote(advance.note.unavailable, own.entry.unavailable)) {
+					await store.commit(planEntryNote(own, advance.note.unavailable));
+					continue;
+				}
+
+				this.#tell(waitingNews(snapshot, own, wanted, advance.unusable));
+				return undefined;
+			}
+
+			const outcome = await store.commit(advance.plan);
+			if (outcome === 'done' && advance.kind === 'complete') {
+				const {expiryTime} = leaseFor(this.#request, this.#leaseId, this.#world.host, snapshot.now);
+				return {kind: 'granted', gpus: advance.gpus, leaseId: this.#leaseId, expiryTime};
+			}
+
+			if (outcome === 'done') {
+				continue;
+			}
+
+			if (outcome === 'locked') {
+				this.#tell(waitingNews(snapshot, own, wanted));
+			}
+
+			await clock.sleep(conflictWaitMs * (0.25 + clock.random()));
+			// Others may be in the way for ever, such as a peer that died with its lock.
+			if (this.#options.signal.aborted || clock.monotonicMs() >= this.#deadlineMs) {
+				return undefined;
+			}
+		}
+	}
+
+	/** Others go by what it holds and by what it has written down, so that is looked at again as often as its heart beats. */
+	#isLookDue(snapshot: Snapshot, {id, entry}: EntryRecord): boolean {
+		const matters = entry.unavailable !== undefined || holdingsOf(snapshot, id).length > 0;
+		return matters && this.#world.clock.monotonicMs() - this.#seenAtMs >= entryHeartbeatSeconds * 1000;
+	}
+
+	/** Our entry is gone from the line. Undefined: joined again. */
+	async #missing(snapshot: Snapshot): Promise<Grant | GaveUp | undefined> {
+		const grant = grantIn(snapshot, this.#leaseId);
+		if (grant !== undefined) {
+			return grant;
+		}
+
+		const hasLostData = (snapshot.dataLoss?.restoredAt ?? 0) >= this.#lastBeat;
+		if (!this.#hadOutage && !hasLostData && snapshot.now - this.#lastBeat < entryHeartbeatTimeoutSeconds) {
+			return {kind: 'gave-up', reason: 'removed'};
+		}
+
+		// Lost with the store's data, or dropped by a peer while we were stopped.
+		await this.#join();
+		this.#tell({kind: 'rejoined'});
+		return undefined;
+	}
+
+	/** Each news once. The estimate alone is none: it changes with every second. */
+	#tell(progress: Progress): void {
+		const isSame = JSON.stringify(unestimated(this.#lastNews)) === JSON.stringify(unestimated(progress));
+		this.#lastNews = progress;
+		if (!isSame) {
+			this.#options.onProgress(progress);
+		}
+	}
+}
+
+const unestimated = (progress: Progress | undefined) => progress && {...progress, estimateSeconds: undefined};

@@ -1,0 +1,166 @@
+/**
+Who gets which GPU: (snapshot, observation, request) -> Plan, or a refusal that carries its reasons. Design section 6.
+*/
+import {isLeased} from '../leases/lease-changes.js';
+import {outagesSeen} from '../queue/out-of-service.js';
+import {ownerOf} from '../leases/ownership.js';
+import type {Plan} from '../../model/plan.js';
+import {claimsOf} from '../queue/queue.js';
+import type {Wanted} from './request.js';
+import {mostRecentUserFirst} from './most-recent-user-first.js';
+import type {Strategy} from './strategy.js';
+import {tellGrant, type GrantOptions, type Occasion} from '../leases/audit-entries.js';
+import type {Drain, GpuRecord, Lease, Observation, QueueEntry, Snapshot} from '../../model/types.js';
+import {takeoverOf, waitersOf, type Waiters} from '../queue/takeover.js';
+import {blockOfUse, type UseBlock} from './usage-block.js';
+
+export type {UseBlock} from './usage-block.js';
+
+/** Why a GPU cannot be handed out now. */
+export type Block =
+	| UseBlock
+	| {readonly kind: 'leased'; readonly lease: Lease}
+	| {readonly kind: 'garbage'; readonly problem: string}
+	/** Out of service: not even by force. */
+	| {readonly kind: 'drained'; readonly drain: Drain}
+	/** Kept for somebody who waits. */
+	| {readonly kind: 'queued'; readonly entry: QueueEntry};
+
+export type BlockedGpu = {readonly index: number; readonly block: Block};
+
+export type UnusableGpu = {readonly index: number; readonly block: UseBlock};
+
+/** Not enough GPUs now. Counts for people, reasons for each GPU that was considered and not free. */
+export type Refusal = {
+	readonly kind: 'refused';
+	readonly wanted: Wanted;
+	/** How many of those considered are free. */
+	readonly available: number;
+	readonly blocked: readonly BlockedGpu[];
+	/** The store's clock, to say how long others still hold theirs. */
+	readonly now: number;
+};
+
+export type Allocation = {readonly kind: 'allocated'; readonly plan: Plan; readonly gpus: readonly number[]};
+
+export type AllocationRequest = {
+	readonly wanted: Wanted;
+	/** The lease that each GPU gets. */
+	readonly lease: Lease;
+	/**
+	Hands out GPUs in spite of unreserved use, unknown readings and failures. Never somebody's lease or place in line, nor what an
+	administrator took out of service.
+	*/
+	readonly force: boolean;
+	readonly memoryThresholdMiB: number;
+	readonly isAwake: (entry: QueueEntry) => boolean;
+	/** What the trail says of it. */
+	readonly told: Omit<Occasion, 'now'> & Pick<GrantOptions, 'forced' | 'reason'>;
+};
+
+function blockOf(
+	record: GpuRecord,
+	observation: Observation,
+	request: AllocationRequest,
+	{
+		claims,
+		drains,
+		waiters,
+	}: {
+		readonly claims: ReadonlyMap<number, QueueEntry>;
+		readonly drains: Snapshot['drains'];
+		readonly waiters: Waiters;
+	},
+): Block | undefined {
+	if (record.kind === 'leased' && !waiters.gives(record.lease)) {
+		return {kind: 'leased', lease: record.lease};
+	}
+
+	if (record.kind === 'garbage') {
+		return {kind: 'garbage', problem: record.problem};
+	}
+
+	const drain = drains.get(record.index);
+	if (drain !== undefined) {
+		return {kind: 'drained', drain};
+	}
+
+	const use = request.force ? undefined : blockOfUse(record.index, observation, request.memoryThresholdMiB);
+	if (use !== undefined) {
+		return use;
+	}
+
+	const entry = claims.get(record.index);
+	return entry && {kind: 'queued', entry};
+}
+
+/**
+Plans a newcomer's grant: all that is wanted, or nothing. The plan expects the chosen GPUs and the whole line as they were
+read, so nobody who joined or took meanwhile is overtaken.
+
+@param snapshot - Without the dead: see lifecycle.ts.
+@param observation
+@param request
+@param strategy
+*/
+export function allocate(
+	snapshot: Snapshot,
+	observation: Observation,
+	request: AllocationRequest,
+	strategy: Strategy = mostRecentUserFirst,
+): Allocation | Refusal {
+	const {wanted, lease, told} = request;
+	const {drains} = snapshot;
+	const out = outagesSeen(snapshot, observation, request.memoryThresholdMiB);
+	const waiters = waitersOf(snapshot, out, request.isAwake);
+	const claims = claimsOf(snapshot.queue, snapshot.gpus.length, waiters.mayClaim);
+	const considered = wanted.ids === undefined ? snapshot.gpus : wanted.ids.map((id) => snapshot.gpus[id]!);
+	const free: GpuRecord[] = [];
+	const blocked: BlockedGpu[] = [];
+	for (const record of considered) {
+		const block = blockOf(record, observation, request, {claims, drains, waiters});
+		if (block === undefined) {
+			free.push(record);
+		} else {
+			blocked.push({index: record.index, block});
+		}
+	}
+
+	if (free.length < wanted.count) {
+		return {kind: 'refused', wanted, available: free.length, blocked, now: snapshot.now};
+	}
+
+	const ranked = strategy(
+		free
+			.filter((record) => record.kind === 'free')
+			.map(({index, lastReleased}) => ({index, lastReleased, lastUsedByRequester: snapshot.lastUsed.get(index)})),
+	);
+	// What whoever waits in vain holds comes last.
+	const gpus = [...ranked, ...free.filter(isLeased)]
+		.slice(0, wanted.count)
+		.map(({index}) => index)
+		.toSorted((a, b) => a - b);
+	const occasion: Occasion = {...told, now: snapshot.now};
+	const takeover = takeoverOf(
+		free.filter(isLeased).filter(({index}) => gpus.includes(index)),
+		waiters.reasonToGive,
+		occasion,
+	);
+	return {
+		kind: 'allocated',
+		gpus,
+		plan: {
+			expect: [
+				{kind: 'pool', gpuCount: snapshot.gpus.length},
+				{kind: 'drains', raw: snapshot.stored.drains},
+				{kind: 'queue', extent: 'whole', ids: snapshot.queue.map(({id}) => id)},
+				...gpus.map((index) => ({kind: 'gpu', index, raw: snapshot.gpus[index]!.raw}) as const),
+			],
+			writes: gpus.map((index) => ({kind: 'lease', index, lease}) as const),
+			usage: takeover.usage,
+			audit: [...takeover.audit, tellGrant(lease, gpus, occasion, told)],
+			event: {kind: 'granted', gpus, user: ownerOf(lease)},
+			grants: true,
+		},
+	};
+}

@@ -1,0 +1,84 @@
+/**
+What somebody asks for, checked against the pool before anything else: a request that can never succeed fails at once.
+*/
+import {CanhazgpuError, cutShort} from '../../../errors.js';
+
+/** Everybody who looks at the pool reads every note in it. */
+export const longestNote = 500;
+
+/** Of why a GPU is out of service. */
+export const longestReason = 200;
+
+/** Of what `--user` says. Names of accounts are no longer than 32. */
+export const longestLabel = 64;
+
+/** In characters as Unicode counts them: code points. */
+export const characterCount = (text: string): number => [...text].length;
+
+function checkLength(text: string | undefined, what: string, most: number): void {
+	// A character is one or two units.
+	const count = text === undefined || text.length <= most ? 0 : characterCount(text);
+	if (count > most) {
+		throw new CanhazgpuError('usage', `${what} has ${count} characters, and may have ${most}`, {hint: 'Shorten it.'});
+	}
+}
+
+/** @throws CanhazgpuError `usage` when the note is too long to be kept. */
+export function checkNote(note: string | undefined): void {
+	checkLength(note, 'The note', longestNote);
+}
+
+/** @throws CanhazgpuError `usage` when the reason of a drain is too long to be kept. */
+export function checkReason(reason: string | undefined): void {
+	checkLength(reason, 'The reason', longestReason);
+}
+
+export type Wanted = {
+	readonly count: number;
+	/** Sorted. Undefined: any will do. */
+	readonly ids?: readonly number[];
+};
+
+const idRange = (gpuCount: number): string => (gpuCount === 1 ? 'the only id is 0' : `ids are 0 to ${gpuCount - 1}`);
+
+/**
+@throws CanhazgpuError `impossible` when an id does not exist in the pool or comes twice.
+*/
+export function checkIds(ids: readonly number[], gpuCount: number): void {
+	const outside = ids.filter((id) => !Number.isSafeInteger(id) || id < 0 || id >= gpuCount);
+	if (outside.length > 0) {
+		throw new CanhazgpuError('impossible', `No GPU ${cutShort(outside.join(', '))} in this pool`, {
+			hint: `The pool has ${gpuCount} GPU(s): ${idRange(gpuCount)}.`,
+		});
+	}
+
+	const twice = ids.find((id, position) => ids.indexOf(id) !== position);
+	if (twice !== undefined) {
+		throw new CanhazgpuError('impossible', `GPU ${twice} is named twice in ${cutShort(ids.join(','))}`, {
+			hint: 'Name each GPU once.',
+		});
+	}
+}
+
+/**
+@throws CanhazgpuError `impossible` when the pool could never give this.
+@returns The same, its ids sorted.
+*/
+export function checkWanted({count, ids}: Wanted, gpuCount: number): Wanted {
+	if (ids !== undefined) {
+		checkIds(ids, gpuCount);
+		return {count: ids.length, ids: [...ids].toSorted((a, b) => a - b)};
+	}
+
+	if (!Number.isSafeInteger(count) || count < 1) {
+		throw new CanhazgpuError('impossible', `Cannot reserve ${count} GPUs`, {hint: `Ask for 1 to ${gpuCount}.`});
+	}
+
+	if (count > gpuCount) {
+		throw new CanhazgpuError('impossible', `Cannot reserve ${count} GPUs: the pool has ${gpuCount}`, {
+			hint: `Ask for ${gpuCount} or fewer.`,
+		});
+	}
+
+	return {count};
+}

@@ -1,0 +1,45 @@
+/** Why a GPU that nobody holds cannot be handed out, by what is seen of it. */
+import type {HealthProblem, Observation} from '../../model/types.js';
+import {useOf, usersOf} from './gpu-usage.js';
+
+export type UseBlock =
+	/** In use by somebody without a lease; the users that are known. */
+	| {readonly kind: 'unreserved'; readonly users: readonly string[]; readonly memoryUsedMiB?: number}
+	| {readonly kind: 'unknown-use'; readonly why: string}
+	| {readonly kind: 'failed'; readonly why: string}
+	/** It says of itself that something is wrong with it. */
+	| {readonly kind: 'unfit'; readonly problems: readonly HealthProblem[]}
+	/** The scan as a whole failed. */
+	| {readonly kind: 'not-scanned'; readonly why: string};
+
+/** Unreserved, unknown, unfit or broken: what `--force` ignores. */
+export function blockOfUse(index: number, observation: Observation, memoryThresholdMiB: number): UseBlock | undefined {
+	if (observation.failure !== undefined) {
+		return {kind: 'not-scanned', why: observation.failure.message};
+	}
+
+	const reading = observation.gpus.find((gpu) => gpu.index === index);
+	const use = useOf(reading, memoryThresholdMiB);
+	const {health = []} = reading ?? {};
+	if (use.kind !== 'failed' && health.length > 0) {
+		return {kind: 'unfit', problems: health};
+	}
+
+	switch (use.kind) {
+		case 'idle': {
+			return undefined;
+		}
+
+		case 'used': {
+			return {kind: 'unreserved', users: usersOf(reading?.processes ?? []), memoryUsedMiB: use.memoryUsedMiB};
+		}
+
+		case 'unknown': {
+			return {kind: 'unknown-use', why: use.why};
+		}
+
+		case 'failed': {
+			return {kind: 'failed', why: use.why};
+		}
+	}
+}

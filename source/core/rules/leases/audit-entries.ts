@@ -1,0 +1,122 @@
+/** Puts what happens to leases and places in line into records of the audit trail. */
+import type {Ending} from './liveness.js';
+import {labelOf, ownerOf} from './ownership.js';
+import type {AuditKind, AuditRecord, Lease, QueueEntry} from '../../model/types.js';
+
+/** When and where something is done, and by whom. */
+export type Occasion = {
+	/** The store's clock. */
+	readonly now: number;
+	/** Name of this host. */
+	readonly host: string;
+	/** OS account that does it. Absent: whoever it belongs to, or nobody, where it happens by itself. */
+	readonly account?: string;
+};
+
+/** Who did it, and to whom if that is another. */
+function partiesOf(
+	held: Lease | QueueEntry,
+	{now, host, account}: Occasion,
+): Pick<AuditRecord, 'time' | 'host' | 'account' | 'label' | 'owner'> {
+	const owner = ownerOf(held);
+	return {
+		time: now,
+		host,
+		account: account ?? owner,
+		label: labelOf(held),
+		owner: account === undefined || account === owner ? undefined : owner,
+	};
+}
+
+export type GrantOptions = {
+	readonly kind?: 'granted' | 'held';
+	/** Of the place in line that it was got by. */
+	readonly entryId?: string;
+	readonly forced?: boolean;
+	readonly reason?: string;
+};
+
+/** GPUs became somebody's, by one lease. */
+export const tellGrant = (
+	lease: Lease,
+	gpus: readonly number[],
+	occasion: Occasion,
+	{kind = 'granted', entryId, forced, reason}: GrantOptions = {},
+): AuditRecord => ({
+	...partiesOf(lease, occasion),
+	kind,
+	gpus,
+	leaseId: lease.leaseId,
+	entryId,
+	forced: forced === true ? true : undefined,
+	until: lease.expiryTime,
+	reason,
+	note: lease.note,
+});
+
+const endingKind = ({reason}: Ending): AuditKind => (reason === 'released' || reason === 'expired' ? reason : 'ended');
+
+/** Leases ended: one record for each lease, or for each GPU where a lease has no id. */
+export function tellEndings(
+	ended: ReadonlyArray<{readonly index: number; readonly lease: Lease; readonly ending: Ending}>,
+	occasion: Occasion,
+): readonly AuditRecord[] {
+	const groups = Map.groupBy(ended, ({index, lease: {leaseId}, ending: {reason, endTime}}) =>
+		JSON.stringify([leaseId ?? index, reason, endTime]),
+	);
+	return Array.from(groups.values(), (group) => {
+		const {lease, ending} = group[0]!;
+		return {
+			...partiesOf(lease, occasion),
+			kind: endingKind(ending),
+			gpus: group.map(({index}) => index),
+			leaseId: lease.leaseId,
+			until: ending.endTime === occasion.now ? undefined : ending.endTime,
+			reason: ending.reason,
+			note: lease.note,
+		};
+	});
+}
+
+/** Manual leases end at another time: one record for each lease and end. */
+export function tellExtensions(
+	extended: ReadonlyArray<{readonly index: number; readonly lease: Lease}>,
+	occasion: Occasion,
+): readonly AuditRecord[] {
+	const groups = Map.groupBy(extended, ({index, lease: {leaseId, expiryTime}}) =>
+		JSON.stringify([leaseId ?? index, expiryTime]),
+	);
+	return Array.from(groups.values(), (group) => {
+		const {lease} = group[0]!;
+		return {
+			...partiesOf(lease, occasion),
+			kind: 'extended',
+			gpus: group.map(({index}) => index),
+			leaseId: lease.leaseId,
+			until: lease.expiryTime,
+			note: lease.note,
+		};
+	});
+}
+
+/** Why somebody got again what they had: it was free, and nobody had given it up. */
+export const takenBack = 'taken back';
+
+/** Why somebody is refused who waited for as long as they would. */
+export const inVain = 'waited in vain';
+
+/** Somebody took a place in line, or lost it without having been served. `refused`: the time to wait was over. */
+export const tellPlace = (
+	kind: 'joined' | 'left' | 'refused',
+	entry: QueueEntry,
+	occasion: Occasion,
+	reason?: string,
+): AuditRecord => ({
+	...partiesOf(entry, occasion),
+	kind,
+	gpus: entry.requestedIds,
+	count: entry.requestedIds.length > 0 ? entry.requestedIds.length : entry.requestedCount,
+	entryId: entry.id,
+	reason,
+	note: entry.note,
+});

@@ -1,0 +1,59 @@
+import {CanhazgpuError, quoted} from '../../../errors.js';
+
+const secondsPerUnit: Readonly<Record<string, number>> = {s: 1, m: 60, h: 3600, d: 86_400};
+
+/** A hundred years: whatever is longer is a slip of the finger, and would not fit the peer's nanoseconds. */
+export const longestSeconds = 100 * 365 * 86_400;
+
+/** Times of reservations are whole seconds in the store. */
+export const shortestHoldSeconds = 1;
+
+/**
+Reads a duration such as `30s`, `30m`, `2h`, `1d`, `0.5h` or `1h30m`.
+
+@param text - What the user typed.
+@param what - What it is for, to name in the error: `--duration`, `run.timeout in FILE`.
+@returns Seconds, more than 0.
+@throws CanhazgpuError `usage` for anything else.
+*/
+export function parseDuration(text: string, what: string): number {
+	const hint = 'Write a number and a unit: 30s, 30m, 2h, 1d, 0.5h or 1h30m.';
+	const trimmed = text.trim();
+	if (/^\d+(?:\.\d+)?$/v.test(trimmed) && Number(trimmed) > 0) {
+		throw new CanhazgpuError('usage', `${what}: ${quoted(trimmed)} has no unit`, {
+			hint: `Did you mean ${trimmed}m (minutes) or ${trimmed}h (hours)?`,
+		});
+	}
+
+	if (!/^(?:\d+(?:\.\d+)?[dhms])+$/v.test(trimmed)) {
+		throw new CanhazgpuError('usage', `${what}: ${quoted(trimmed)} is not a duration`, {hint});
+	}
+
+	let seconds = 0;
+	let previousUnit = Infinity;
+	for (const part of trimmed.split(/(?<=[dhms])/v)) {
+		const unitSeconds = secondsPerUnit[part.at(-1)!]!;
+		if (unitSeconds >= previousUnit) {
+			throw new CanhazgpuError('usage', `${what}: ${quoted(trimmed)} repeats a unit or has them out of order`, {
+				hint: 'Write each unit once, the largest first: 1d12h30m.',
+			});
+		}
+
+		previousUnit = unitSeconds;
+		seconds += Number(part.slice(0, -1)) * unitSeconds;
+	}
+
+	if (!(seconds > 0)) {
+		throw new CanhazgpuError('usage', `${what} must be more than zero, not ${quoted(trimmed)}`, {
+			hint: 'Zero is no duration. Write 30s, 30m, 2h, 1d, 0.5h or 1h30m.',
+		});
+	}
+
+	if (seconds > longestSeconds) {
+		throw new CanhazgpuError('usage', `${what}: ${quoted(trimmed)} is longer than a hundred years`, {
+			hint: 'The longest is 36500d.',
+		});
+	}
+
+	return seconds;
+}

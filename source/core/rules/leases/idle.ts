@@ -1,0 +1,89 @@
+/**
+How long a lease has been idle: no process on its GPU, and no more memory in use than the driver's own. A GPU that computes nothing just
+now is not idle by that, and what cannot be read is not idle either: it neither begins a span nor makes one longer.
+*/
+import {isLeased} from './lease-changes.js';
+import type {GpuReading, GpuRecord, IdleSpan, Lease, Observation} from '../../model/types.js';
+import {useOf} from '../allocation/gpu-usage.js';
+
+/** Scans further apart than this say nothing of the time between them. */
+const longestGapSeconds = 300;
+
+/** True, false, or undefined when it cannot be told. A desktop on the GPU is no work. */
+function isIdle(reading: GpuReading | undefined, memoryThresholdMiB: number): boolean | undefined {
+	const use = useOf(reading, memoryThresholdMiB);
+	const working = reading?.processes?.filter(({kind}) => kind !== 'graphics');
+	if (use.kind === 'used' || (working !== undefined && working.length > 0)) {
+		return false;
+	}
+
+	return use.kind === 'idle' && working !== undefined ? true : undefined;
+}
+
+/** Leases of the peer bear no id: their user and start tell them apart. */
+const leaseKey = ({leaseId, user, startTime}: Lease): string => leaseId ?? `${user} ${startTime}`;
+
+/** What was known of this lease on this GPU. A reading without a uuid contradicts nothing. */
+const spanOf = (
+	spans: readonly IdleSpan[],
+	{lease, index}: {readonly lease: Lease; readonly index: number},
+	uuid: string | undefined,
+): IdleSpan | undefined =>
+	spans.find(
+		(span) =>
+			span.lease === leaseKey(lease) &&
+			span.index === index &&
+			(span.uuid === undefined || uuid === undefined || span.uuid === uuid),
+	);
+
+/** The time since the last idle scan, if that is not too long ago. */
+function gapSince({until}: IdleSpan, now: number): number {
+	const gap = until === undefined ? 0 : Math.max(0, now - until);
+	return gap > longestGapSeconds ? 0 : gap;
+}
+
+type Known = {
+	readonly before: readonly IdleSpan[];
+	readonly records: readonly GpuRecord[];
+	/** On the store's clock. */
+	readonly now: number;
+	readonly memoryThresholdMiB: number;
+};
+
+/** The spans after one more scan; only leases that live have any. */
+export function nextIdle(
+	{gpus}: Pick<Observation, 'gpus'>,
+	{before, records, now, memoryThresholdMiB}: Known,
+): readonly IdleSpan[] {
+	return records.filter(isLeased).flatMap((record): readonly IdleSpan[] => {
+		const reading = gpus.find(({index}) => index === record.index);
+		const span = spanOf(before, record, reading?.uuid);
+		const isIdleNow = isIdle(reading, memoryThresholdMiB);
+		if (isIdleNow === undefined) {
+			return span === undefined ? [] : [{...span, until: undefined}];
+		}
+
+		const seconds = span === undefined ? 0 : span.seconds + gapSince(span, now);
+		return isIdleNow
+			? [{lease: leaseKey(record.lease), index: record.index, uuid: reading?.uuid, seconds, until: now}]
+			: [];
+	});
+}
+
+/** How long this lease has been idle by now; undefined when it is not, or when nobody has watched it. */
+export function idleSecondsOf(
+	{idle = []}: Pick<Observation, 'idle'>,
+	held: {readonly lease: Lease; readonly index: number},
+	{
+		reading,
+		now,
+		memoryThresholdMiB,
+	}: {
+		readonly reading: GpuReading | undefined;
+		readonly now: number;
+		readonly memoryThresholdMiB: number;
+	},
+): number | undefined {
+	const span = isIdle(reading, memoryThresholdMiB) === true ? spanOf(idle, held, reading?.uuid) : undefined;
+	return span && span.seconds + gapSince(span, now);
+}

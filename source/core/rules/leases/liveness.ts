@@ -1,0 +1,338 @@
+/**
+Who is alive: design section 5. A process that can be judged is judged by itself; any other by its heartbeat. Silence and absence are not an
+end: what cannot be read is unknown, and a heartbeat counts as missed only when somebody watched it being missed on a monotonic clock.
+*/
+import type {Host} from '../../model/ports.js';
+import type {EndReason, Lease, Liveness, ProcessIdentity, QueueEntry, Silence, Snapshot} from '../../model/types.js';
+
+/** Between two heartbeats of a lease. */
+export const leaseHeartbeatSeconds = 60;
+
+/** Between two heartbeats of a queue entry. */
+export const entryHeartbeatSeconds = 30;
+
+/** How long a holder that cannot be judged by its process may be silent. */
+type Patience = {
+	/** By the store's clock, which may step: after this long somebody begins to watch. */
+	readonly limitSeconds: number;
+	/** On the monotonic clock: a heartbeat and a little more. */
+	readonly watchSeconds: number;
+};
+
+const leasePatience: Patience = {limitSeconds: 15 * 60, watchSeconds: leaseHeartbeatSeconds + 10};
+const entryPatience: Patience = {limitSeconds: 2 * 60, watchSeconds: entryHeartbeatSeconds + 10};
+
+/** A queue entry that was dropped was silent for longer than this. */
+export const entryHeartbeatTimeoutSeconds = entryPatience.limitSeconds;
+
+type Held = {
+	readonly machine?: string;
+	readonly bootId?: string;
+	readonly holder?: ProcessIdentity;
+	readonly job?: ProcessIdentity;
+};
+
+/** `other-boot`: it was recorded under this machine-id and another boot, before a reboot or on a clone of this machine. */
+export type Verdict = Liveness | 'other-boot';
+
+/** Judges the processes behind a lease or an entry: one that lives keeps it; one that cannot be seen leaves it open. */
+export function judge(held: Held, host: Host): Verdict {
+	if (held.machine === undefined || held.machine !== host.machineId) {
+		return 'unknown';
+	}
+
+	const isSameBoot = held.bootId === host.bootId && host.bootId !== undefined;
+	if (!isSameBoot && held.bootId !== undefined && host.bootId !== undefined) {
+		return 'other-boot';
+	}
+
+	// A pid says nothing of another boot, but the same start time is hardly that of another process.
+	const processes = [held.holder, held.job]
+		.filter((process) => process !== undefined)
+		.filter(({startTicks}) => isSameBoot || startTicks !== undefined);
+	if (processes.length === 0) {
+		return 'unknown';
+	}
+
+	const answers = host.liveness(processes);
+	const verdict = (['alive', 'stopped', 'unknown'] as const).find((answer) => answers.includes(answer)) ?? 'dead';
+	return verdict === 'dead' && !isSameBoot ? 'unknown' : verdict;
+}
+
+export type Ending = {readonly reason: EndReason; readonly endTime: number};
+
+/** What a look at somebody who holds, or waits, leads to. */
+type Judgement<End> =
+	| {readonly kind: 'holds'}
+	| {readonly kind: 'ended'; readonly ending: End}
+	/** It is silent and cannot be judged: it is to be watched from now on. */
+	| {readonly kind: 'watch'; readonly silence: Silence}
+	/** It is seen to live and does not say so, because its wrapper is dead or stopped: whoever sees it says so. */
+	| {readonly kind: 'vouch'};
+
+const holds = {kind: 'holds'} as const;
+
+/** A heartbeat in the future was written before the store's clock stepped back: nothing shows how long ago. */
+const isLongerAgo = (time: number, seconds: number, {now}: Snapshot, inFutureSeconds: number): boolean =>
+	now - time > seconds || time - now > inFutureSeconds;
+
+type Heard = {
+	/** The last sign of life, on the store's clock. */
+	readonly lastSign: number;
+	readonly lastHeartbeat: number | undefined;
+	readonly silence: Silence | undefined;
+};
+
+/** Stored times are whole seconds, and a heartbeat comes much later than a second after the one before. */
+const isSameHeartbeat = (a: number | undefined, b: number | undefined): boolean =>
+	a === b || (a !== undefined && b !== undefined && Math.abs(a - b) < 1);
+
+/** The watch over this silence. One that began before the last heartbeat is over. */
+const watchOf = ({silence, lastHeartbeat}: Heard): Silence | undefined =>
+	silence !== undefined && isSameHeartbeat(silence.lastHeartbeat, lastHeartbeat) ? silence : undefined;
+
+/** Another clock may take a watch over after this long, in seconds on the store's clock: whoever began it has had time to end it. */
+const handOverSeconds = ({watchSeconds}: Patience): number => 2 * watchSeconds;
+
+/** Judges by the heartbeat alone. `lost`: it was watched being missed. */
+function listen(heard: Heard, snapshot: Snapshot, host: Host, patience: Patience): 'holds' | 'lost' | Silence {
+	const {limitSeconds, watchSeconds} = patience;
+	if (!isLongerAgo(heard.lastSign, limitSeconds, snapshot, watchSeconds)) {
+		return 'holds';
+	}
+
+	const seconds = host.monotonic.seconds();
+	if (seconds === undefined) {
+		return 'holds';
+	}
+
+	const watch = watchOf(heard);
+	if (watch?.clock === host.monotonic.id && seconds >= watch.seconds) {
+		// A store that was down could hear no heartbeat.
+		const watchedSeconds = Math.min(seconds - watch.seconds, snapshot.storeUptimeSeconds);
+		return watchedSeconds >= watchSeconds ? 'lost' : 'holds';
+	}
+
+	const handOver = handOverSeconds(patience);
+	if (
+		watch !== undefined &&
+		watch.clock !== host.monotonic.id &&
+		!isLongerAgo(watch.since, handOver, snapshot, handOver)
+	) {
+		return 'holds';
+	}
+
+	return {
+		clock: host.monotonic.id,
+		seconds: Math.floor(seconds * 1000) / 1000,
+		since: Math.floor(snapshot.now),
+		lastHeartbeat: heard.lastHeartbeat === undefined ? undefined : Math.floor(heard.lastHeartbeat),
+	};
+}
+
+/** When this machine was started, on the store's clock. */
+const startOf = (host: Host, {now}: Snapshot): number => now - host.uptimeSeconds();
+
+/**
+Whether another boot of this machine-id is over. A clone of this machine bears the same id and another boot: while it lives its heartbeats
+go on after our own start, so only a holder that was silent since before it has ended with a reboot. Neither the host name nor network
+addresses tell a clone from the machine itself: both change on one machine, and the product's id can be read by root alone.
+*/
+const isBeforeReboot = (lastSign: number, snapshot: Snapshot, host: Host, {watchSeconds}: Patience): boolean =>
+	lastSign < startOf(host, snapshot) && snapshot.now - lastSign > watchSeconds;
+
+const lastSignOf = ({lastHeartbeat, startTime}: Lease): number => lastHeartbeat ?? startTime;
+
+/** A wrapper may be killed between the start of its job and the commit that names it: what it left behind keeps the GPUs, too. */
+function judgeRun(lease: Lease, host: Host): Verdict {
+	const verdict = judge(lease, host);
+	return verdict === 'dead' && lease.job === undefined && lease.holder !== undefined
+		? host.orphansOf(lease.holder)
+		: verdict;
+}
+
+/** A crashed job is charged to its last sign of life, however late somebody looks. */
+const endOfDead = ({lastHeartbeat}: Lease, now: number): number =>
+	lastHeartbeat === undefined ? now : Math.min(now, lastHeartbeat + leaseHeartbeatSeconds);
+
+function judgeRunLease(lease: Lease, snapshot: Snapshot, host: Host): Judgement<Ending> {
+	const lastSign = lastSignOf(lease);
+	const end = (reason: EndReason, endTime: number) => ({kind: 'ended', ending: {reason, endTime}}) as const;
+	const verdict = judgeRun(lease, host);
+	// Nobody ever says that an adopted process lives, so its silence says nothing.
+	const isAdopted = lease.holder === undefined && lease.lastHeartbeat === undefined && lease.job !== undefined;
+	switch (verdict) {
+		case 'alive':
+		case 'stopped': {
+			const {watchSeconds} = leasePatience;
+			return !isAdopted && isLongerAgo(lastSign, watchSeconds, snapshot, watchSeconds) ? {kind: 'vouch'} : holds;
+		}
+
+		case 'dead': {
+			return end('holder-died', endOfDead(lease, snapshot.now));
+		}
+
+		case 'other-boot':
+		case 'unknown': {
+			if (verdict === 'other-boot' && isBeforeReboot(lastSign, snapshot, host, leasePatience)) {
+				return end('reboot', lastSign);
+			}
+
+			if (isAdopted) {
+				return holds;
+			}
+
+			const {lastHeartbeat, silence} = lease;
+			const heard = listen({lastSign, lastHeartbeat, silence}, snapshot, host, leasePatience);
+			return heard === 'holds'
+				? holds
+				: heard === 'lost'
+					? end('heartbeat-lost', Math.min(lastSign, snapshot.now))
+					: {kind: 'watch', silence: heard};
+		}
+	}
+}
+
+/**
+When the lease ends by the clock alone, on the store's. A job ends when it ends, and a partial holding with its entry, whatever time the
+peer has written beside them.
+*/
+export const timedEndOf = ({type, partialQueueId, expiryTime}: Lease): number | undefined =>
+	type === 'manual' && partialQueueId === undefined ? expiryTime : undefined;
+
+/** Judges a lease. A partial holding lives with its queue entry alone: see {@link judgeEntry}. */
+export function judgeLease(lease: Lease, snapshot: Snapshot, host: Host): Judgement<Ending> {
+	if (lease.partialQueueId !== undefined) {
+		const isWaits = snapshot.queue.some((record) => record.id === lease.partialQueueId && record.kind !== 'orphan');
+		return isWaits ? holds : {kind: 'ended', ending: {reason: 'queue-left', endTime: snapshot.now}};
+	}
+
+	if (lease.type === 'manual') {
+		const end = timedEndOf(lease);
+		return end !== undefined && end <= snapshot.now
+			? {kind: 'ended', ending: {reason: 'expired', endTime: end}}
+			: holds;
+	}
+
+	return judgeRunLease(lease, snapshot, host);
+}
+
+/** When and why a lease ended, or undefined while it holds. */
+export function endingOf(lease: Lease, snapshot: Snapshot, host: Host): Ending | undefined {
+	const judgement = judgeLease(lease, snapshot, host);
+	return judgement.kind === 'ended' ? judgement.ending : undefined;
+}
+
+/** Judges a queue entry: why whoever waits behind it is gone, or whether somebody may be there. */
+export function judgeEntry(entry: QueueEntry, snapshot: Snapshot, host: Host): Judgement<EndReason> {
+	const {lastHeartbeat, silence} = entry;
+	const end = (ending: EndReason) => ({kind: 'ended', ending}) as const;
+	const verdict = judge(entry, host);
+	switch (verdict) {
+		case 'alive':
+		case 'stopped': {
+			return holds;
+		}
+
+		case 'dead': {
+			return end('holder-died');
+		}
+
+		case 'other-boot':
+		case 'unknown': {
+			if (verdict === 'other-boot' && isBeforeReboot(lastHeartbeat, snapshot, host, entryPatience)) {
+				return end('reboot');
+			}
+
+			const heard = listen({lastSign: lastHeartbeat, lastHeartbeat, silence}, snapshot, host, entryPatience);
+			return heard === 'holds' ? holds : heard === 'lost' ? end('heartbeat-lost') : {kind: 'watch', silence: heard};
+		}
+	}
+}
+
+/** Whether a holder has to say that it lives: a heartbeat is due, or somebody watches whether it stays silent. */
+const isBeatDue = (lastSign: number, silence: Silence | undefined, now: number, seconds: number): boolean =>
+	silence !== undefined || Math.abs(now - lastSign) >= seconds;
+
+export const isLeaseBeatDue = (lease: Lease, now: number): boolean =>
+	isBeatDue(lastSignOf(lease), lease.silence, now, leaseHeartbeatSeconds);
+
+export const isEntryBeatDue = ({silence}: QueueEntry, lastBeat: number, now: number): boolean =>
+	isBeatDue(lastBeat, silence, now, entryHeartbeatSeconds);
+
+/** In how many seconds a silence may be over, if nothing is heard until then. Negative: it was judged already. */
+function silenceEndsIn(heard: Heard, {now}: Snapshot, host: Host, patience: Patience): number {
+	const watch = watchOf(heard);
+	if (watch === undefined) {
+		return heard.lastSign + patience.limitSeconds - now;
+	}
+
+	const seconds = host.monotonic.seconds();
+	return watch.clock === host.monotonic.id && seconds !== undefined
+		? watch.seconds + patience.watchSeconds - seconds
+		: watch.since + handOverSeconds(patience) - now;
+}
+
+/**
+In how many seconds the next look may find something over that was read: for whoever has to be there in time. `Infinity`: nothing that can
+be foreseen.
+*/
+export function secondsToNextEnd(snapshot: Snapshot, host: Host): number {
+	const {now} = snapshot;
+	const ofLeases = snapshot.gpus.map((record) => {
+		if (record.kind !== 'leased' || record.lease.partialQueueId !== undefined) {
+			return Infinity;
+		}
+
+		const {lease} = record;
+		return lease.type === 'manual'
+			? (timedEndOf(lease) ?? Infinity) - now
+			: silenceEndsIn(
+					{lastSign: lastSignOf(lease), lastHeartbeat: lease.lastHeartbeat, silence: lease.silence},
+					snapshot,
+					host,
+					leasePatience,
+				);
+	});
+	const ofEntries = snapshot.queue.map((record) =>
+		record.kind === 'entry'
+			? silenceEndsIn(
+					{
+						lastSign: record.entry.lastHeartbeat,
+						lastHeartbeat: record.entry.lastHeartbeat,
+						silence: record.entry.silence,
+					},
+					snapshot,
+					host,
+					entryPatience,
+				)
+			: Infinity,
+	);
+	return Math.min(...[...ofLeases, ...ofEntries].filter((seconds) => seconds >= 0));
+}
+
+/** A heartbeat younger than this was written by somebody who lives: one beat, and time to write it. */
+const freshSeconds = leasePatience.watchSeconds;
+
+/**
+Who of the pool lives under our machine-id and in another boot: the processes of a clone of this machine. Its heartbeat is fresh, and long
+after our own start; a clock that was off before a reboot cannot make it look so for more than a minute.
+*/
+export function cloneIn(snapshot: Snapshot, host: Host): Lease | QueueEntry | undefined {
+	const startedAt = startOf(host, snapshot);
+	const isClone = (held: Lease | QueueEntry): boolean => {
+		const {machine, bootId, lastHeartbeat} = held;
+		const isOtherBoot =
+			machine === host.machineId && bootId !== undefined && host.bootId !== undefined && bootId !== host.bootId;
+		return (
+			isOtherBoot &&
+			lastHeartbeat !== undefined &&
+			lastHeartbeat > startedAt + leaseHeartbeatSeconds &&
+			Math.abs(snapshot.now - lastHeartbeat) <= freshSeconds
+		);
+	};
+
+	const leases = snapshot.gpus.flatMap((record) => (record.kind === 'leased' ? [record.lease] : []));
+	const entries = snapshot.queue.flatMap((record) => (record.kind === 'entry' ? [record.entry] : []));
+	return leases.find((lease) => isClone(lease)) ?? entries.find((entry) => isClone(entry));
+}

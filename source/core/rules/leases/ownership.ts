@@ -1,0 +1,52 @@
+/** Whose a lease is. The OS account decides; a label never does. */
+import type {Account} from '../../model/ports.js';
+import type {Lease, QueueEntry, Requester} from '../../model/types.js';
+
+/**
+The name that counts for an account. In a user namespace it names that namespace too, by a colon that no account's own name can have: so it
+is never the name of an account outside, nor of one in another namespace.
+*/
+export const accountName = ({name, userNamespace}: Account): string =>
+	userNamespace === undefined ? name : `${name}@userns:${userNamespace}`;
+
+/** Who asks, under the account's own name unless there is a label. */
+export const requesterOf = (account: Account, label?: string): Requester => {
+	const {uid, userNamespace} = account;
+	const name = accountName(account);
+	return {account: name, uid, userNamespace, label: label ?? name};
+};
+
+/** True for root, who may change what is anybody's. The uid 0 of a user namespace is whoever made that. */
+export const isRoot = ({uid, userNamespace}: Pick<Requester, 'uid' | 'userNamespace'>): boolean =>
+	uid === 0 && userNamespace === undefined;
+
+/** Why it cannot be told who asks, and what to do then; undefined when it can. */
+export const doubtAbout = ({userNamespace}: Pick<Requester, 'userNamespace'>): string | undefined =>
+	userNamespace === undefined
+		? undefined
+		: 'In a user namespace (a rootless container, unshare) it cannot be told which account asks: run it outside.';
+
+/**
+The account that owns it. Records without one were written before accounts were kept: their label was the account.
+*/
+export const ownerOf = (held: Lease | QueueEntry): string => held.actualUser ?? held.user;
+
+/** The label it bears, when that is not simply the account. */
+export const labelOf = (held: Lease | QueueEntry): string | undefined =>
+	held.user === ownerOf(held) ? undefined : held.user;
+
+/**
+Whether two records tell of one lease. The peer's bear no id, and what the peer rewrites loses its own: then whose it is, and since when, must
+do.
+*/
+export const isSameLease = (a: Lease, b: Lease): boolean =>
+	a.leaseId === undefined || b.leaseId === undefined
+		? a.user === b.user && a.type === b.type && Math.floor(a.startTime) === Math.floor(b.startTime)
+		: a.leaseId === b.leaseId;
+
+/** True when the account holds it itself. */
+export const owns = (requester: Requester, held: Lease | QueueEntry): boolean => ownerOf(held) === requester.account;
+
+/** True when the account may change it: its own, or anybody's for root. */
+export const mayChange = (requester: Requester, held: Lease | QueueEntry): boolean =>
+	owns(requester, held) || isRoot(requester);

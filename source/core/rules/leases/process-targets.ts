@@ -1,0 +1,55 @@
+/**
+Which processes may be acted on. What is shown may be the scan of another account, who may have written anything there: a process is acted
+on only when a scan of our own has it on the GPU and the kernel names it as it was shown.
+*/
+import type {FactsOfProcesses, GpuProcess, Observation} from '../../model/types.js';
+
+/** A scan of our own, and what the kernel tells of the processes in question. */
+export type OwnLook = {readonly observation: Observation; readonly facts: FactsOfProcesses};
+
+/** The pids that the scan has on a GPU. */
+export const pidsOn = ({gpus}: Observation, gpu: number): readonly number[] =>
+	(gpus.find(({index}) => index === gpu)?.processes ?? []).map(({pid}) => pid);
+
+/** The processes of our account on a GPU: their memory as the GPU tells it, everything else as the kernel does. */
+export const ownTargets = ({observation, facts}: OwnLook, gpu: number): readonly GpuProcess[] =>
+	(observation.gpus.find(({index}) => index === gpu)?.processes ?? []).flatMap(({pid, memoryUsedMiB, kind}) => {
+		const known = facts.get(pid);
+		if (known?.isOwn !== true) {
+			return [];
+		}
+
+		const {startTicks, user, name, commandLine} = known;
+		return [{pid, memoryUsedMiB, kind, startTicks, user, name, commandLine}];
+	});
+
+/** Why a process is not acted on. */
+export type TargetProblem =
+	/** No scan of our own can be had. */
+	| {readonly kind: 'no-scan'; readonly message: string}
+	/** It has ended; another process may bear its pid by now. */
+	| {readonly kind: 'gone'}
+	| {readonly kind: 'not-on-gpu'}
+	| {readonly kind: 'not-yours'; readonly user: string | undefined};
+
+/** What stands against acting on a process that was shown on a GPU; undefined: nothing does. */
+export function problemWith(
+	{pid, startTicks}: Pick<GpuProcess, 'pid' | 'startTicks'>,
+	gpu: number,
+	{observation, facts}: OwnLook,
+): TargetProblem | undefined {
+	const known = facts.get(pid);
+	if (known === undefined || known.startTicks !== startTicks) {
+		return {kind: 'gone'};
+	}
+
+	if (!known.isOwn) {
+		return {kind: 'not-yours', user: known.user};
+	}
+
+	if (observation.failure !== undefined) {
+		return {kind: 'no-scan', message: observation.failure.message};
+	}
+
+	return pidsOn(observation, gpu).includes(pid) ? undefined : {kind: 'not-on-gpu'};
+}

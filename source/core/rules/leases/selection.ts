@@ -1,0 +1,84 @@
+/** Which leases a verb is about, and whether whoever asks may change them. */
+import {isLeased, type LeasedRecord} from './lease-changes.js';
+import {isRoot, isSameLease, labelOf, mayChange, owns} from './ownership.js';
+import {checkIds} from '../allocation/request.js';
+import type {Lease, Requester, Snapshot} from '../../model/types.js';
+
+/**
+Which leases are meant. A face that showed a row names its lease, so that a row which changed meanwhile is not hit.
+*/
+export type Selection =
+	/** Manual leases under this label, or without one when it equals the account. */
+	| {readonly by: 'label'; readonly label: string}
+	/** Whatever is held on these GPUs; with `label`, only what bears it. */
+	| {readonly by: 'gpus'; readonly ids: readonly number[]; readonly label?: string}
+	/** This very lease, on these GPUs or on all it holds. */
+	| {readonly by: 'lease'; readonly leaseId: string; readonly ids?: readonly number[]}
+	/** These very leases, each on the GPU that it was seen on. */
+	| {readonly by: 'leases'; readonly leases: readonly HeldGpu[]};
+
+/** One GPU of a lease, as it was read. */
+export type HeldGpu = {readonly index: number; readonly lease: Lease};
+
+export type NotYours = HeldGpu;
+
+export type Selected = {
+	/** Those that may be changed. */
+	readonly records: readonly LeasedRecord[];
+	/** Those that were named and belong to others. */
+	readonly notYours: readonly NotYours[];
+};
+
+function bearsLabel(lease: Lease, requester: Requester, label: string): boolean {
+	// Root names people by their label or account; for anybody else only their own leases count at all.
+	return label === requester.account && !isRoot(requester) ? labelOf(lease) === undefined : lease.user === label;
+}
+
+/** Whether the record is among those that were named. */
+function isNamed({index, lease}: LeasedRecord, selection: Exclude<Selection, {by: 'label'}>): boolean {
+	switch (selection.by) {
+		case 'gpus': {
+			return selection.ids.includes(index);
+		}
+
+		case 'lease': {
+			return lease.leaseId === selection.leaseId && (selection.ids?.includes(index) ?? true);
+		}
+
+		case 'leases': {
+			return selection.leases.some((held) => held.index === index && isSameLease(held.lease, lease));
+		}
+	}
+}
+
+/**
+Finds them in what was read.
+
+@throws CanhazgpuError `impossible` for an id that is not in the pool.
+*/
+export function select(snapshot: Snapshot, requester: Requester, selection: Selection): Selected {
+	// What a waiter holds while it waits for the rest belongs to its place in the line.
+	const leased = snapshot.gpus.filter(isLeased).filter(({lease}) => lease.partialQueueId === undefined);
+	if (selection.by === 'label') {
+		const records = leased.filter(
+			({lease}) =>
+				lease.type === 'manual' &&
+				bearsLabel(lease, requester, selection.label) &&
+				(owns(requester, lease) || (isRoot(requester) && selection.label !== requester.account)),
+		);
+		return {records, notYours: []};
+	}
+
+	if (selection.by === 'gpus') {
+		checkIds(selection.ids, snapshot.gpus.length);
+	}
+
+	const named = leased.filter((record) => isNamed(record, selection));
+	const label = selection.by === 'gpus' ? selection.label : undefined;
+	const isMeant = ({lease}: LeasedRecord): boolean =>
+		mayChange(requester, lease) && (label === undefined || bearsLabel(lease, requester, label));
+	return {
+		records: named.filter((record) => isMeant(record)),
+		notYours: named.filter((record) => !isMeant(record)),
+	};
+}

@@ -1,0 +1,76 @@
+/**
+Which model a process serves or trains, read from its command line: vLLM, SGLang, TGI, lm_eval, and whatever takes `--model`.
+*/
+import type {GpuProcess} from '../../model/types.js';
+
+export type Model = {
+	/** The part before the slash of a hub's name, such as `meta-llama`. */
+	readonly provider?: string;
+	/** The whole name, or the last part of a local path. */
+	readonly model: string;
+};
+
+/** Flags whose value is a model, in the order in which they count. `--model` is last: lm_eval names its backend so. */
+const modelFlags = ['--model-path', '--model-id', '--model_path', '--model_id', '--model_name_or_path', '--model'];
+
+const longestName = 200;
+
+const isPath = (text: string): boolean => /^(?:[\/~]|\.{1,2}\/)/v.test(text);
+
+function named(text: string | undefined): Model | undefined {
+	if (text === undefined || text === '' || text.startsWith('-') || text.length > longestName) {
+		return undefined;
+	}
+
+	if (isPath(text)) {
+		const last = text.split('/').findLast((part) => part !== '');
+		return last === undefined ? undefined : {model: last};
+	}
+
+	const slash = text.indexOf('/');
+	return slash > 0 ? {provider: text.slice(0, slash), model: text} : {model: text};
+}
+
+/** The value of `--flag value` or `--flag=value`. */
+function valueOf(words: readonly string[], flag: string): string | undefined {
+	const place = words.findIndex((word) => word === flag || word.startsWith(`${flag}=`));
+	return place === -1 || words[place] === flag ? words[place + 1] : words[place]!.slice(flag.length + 1);
+}
+
+/** `pretrained=NAME,dtype=auto`, or the same as JSON, which may have been parted at its blanks. */
+function pretrainedOf(commandLine: string): string | undefined {
+	const {args} = /--model_args[ =](?<args>.*)/v.exec(commandLine)?.groups ?? {};
+	return /(?:^|[ ,\{])"?pretrained"? ?[:=] ?"?(?<name>[^\s",\}]+)/v.exec(args ?? '')?.groups?.['name'];
+}
+
+/** `vllm serve NAME`: the first word after `serve` that is no flag. */
+function servedOf(words: readonly string[]): string | undefined {
+	const serve = words.findIndex((word, place) => word === 'serve' && /(?:^|\/)vllm$/v.test(words[place - 1] ?? ''));
+	const name = serve === -1 ? undefined : words[serve + 1];
+	return name?.startsWith('-') ? undefined : name;
+}
+
+/** The model that one command line names; undefined when it names none. */
+export function modelOfCommand(commandLine: string): Model | undefined {
+	const words = commandLine.split(/\s+/v);
+	const flagged = modelFlags.map((flag) =>
+		words.some((word) => word === flag || word.startsWith(`${flag}=`)) ? valueOf(words, flag) : undefined,
+	);
+	return [pretrainedOf(commandLine), servedOf(words), ...flagged]
+		.map((name) => named(name))
+		.find((model) => model !== undefined);
+}
+
+/** The first model that these processes, or up to three parents of each, name: workers often do not, and their parent does. */
+export function modelOf(processes: readonly GpuProcess[]): Model | undefined {
+	// Workers of one job share their parents, and often what they were started with.
+	const lines = new Set(processes.flatMap(({commandLine, ancestors}) => [commandLine, ...(ancestors ?? [])]));
+	for (const line of lines) {
+		const model = line === undefined ? undefined : modelOfCommand(line);
+		if (model !== undefined) {
+			return model;
+		}
+	}
+
+	return undefined;
+}

@@ -1,0 +1,145 @@
+/** What is worth telling once, and not at every scan: use without a reservation, squatters, a GPU's health. */
+import type {HealthProblem} from '../../model/observation.js';
+import type {StatusRow} from './status.js';
+import type {AuditRecord, Snapshot} from '../../model/types.js';
+
+/** Something that a scan showed and that still stands. */
+export type Notice = {
+	readonly kind: 'unreserved' | 'squatter' | 'health';
+	readonly gpu: number;
+	/** The account that uses the GPU. Absent when it is unknown. */
+	readonly account?: string;
+	/** The account that holds the GPU. */
+	readonly owner?: string;
+	readonly problem?: HealthProblem['kind'];
+	/** When it was told, on the store's clock. */
+	readonly since: number;
+};
+
+/** A store came back without the newest commits, and somebody who had read it put back what they knew. Times are on the store's clock. */
+export type DataLoss = {
+	/** When it was put back. */
+	readonly restoredAt: number;
+	/** When that was read: of what was changed later nobody knows. */
+	readonly readAt: number;
+};
+
+/** A loss of data is shown for so long. */
+const lossSeconds = 86_400;
+
+/** The loss of data that is still worth telling, on every face. */
+export const recentLoss = ({dataLoss, now}: Pick<Snapshot, 'dataLoss' | 'now'>): DataLoss | undefined =>
+	dataLoss !== undefined && now - dataLoss.restoredAt < lossSeconds ? dataLoss : undefined;
+
+/** A notice stands for so long at least, so that what comes and goes is not told all the time. */
+const shortestSeconds = 600;
+
+/** So long after a GPU changed hands, what still runs there is taken for a leftover. */
+const graceSeconds = 60;
+
+type Shown = {readonly notice: Notice; readonly words?: string};
+
+const keyOf = ({kind, gpu, account, owner, problem}: Notice): string =>
+	JSON.stringify([kind, gpu, account, owner, problem]);
+
+/** Notices that were read before a loss of data, and those that stand after it, each once. */
+export function mergedNotices(known: readonly Notice[], found: readonly Notice[]): readonly Notice[] {
+	const keys = new Set(found.map((notice) => keyOf(notice)));
+	return [...known.filter((notice) => !keys.has(keyOf(notice))), ...found];
+}
+
+function shownBy({index: gpu, ...row}: StatusRow, since: number): readonly Shown[] {
+	const isSettled = (row.heldSeconds ?? row.freeSeconds ?? Infinity) >= graceSeconds;
+	const users = row.state === 'unreserved' && isSettled ? row.unreservedUsers : undefined;
+	const squatters = isSettled ? row.squatters : [];
+	return [
+		...(users?.length === 0 ? [undefined] : (users ?? [])).map((account): Shown => ({
+			notice: {kind: 'unreserved', gpu, account, since},
+		})),
+		...[...new Set(squatters.map(({user}) => user))].map((account): Shown => ({
+			notice: {kind: 'squatter', gpu, account, owner: row.owner, since},
+		})),
+		...row.health.map(({kind: problem, words}): Shown => ({notice: {kind: 'health', gpu, problem, since}, words})),
+	];
+}
+
+/** Whether the scan could have shown it, were it still so. An unknown reading ends no notice. */
+function couldShow({kind, problem}: Notice, {reading, use, processes}: StatusRow, seesKernelLog: boolean): boolean {
+	if (reading === undefined || reading.failure !== undefined) {
+		return false;
+	}
+
+	if (kind === 'health') {
+		return problem !== 'xid' || seesKernelLog;
+	}
+
+	const areUsersKnown = reading.processes !== undefined && processes.every(({user}) => user !== undefined);
+	return (use.kind === 'idle' && kind === 'unreserved') || (['idle', 'used'].includes(use.kind) && areUsersKnown);
+}
+
+export type NoticeNews = {
+	/** All that stand from now on. */
+	readonly standing: readonly Notice[];
+	/** What to tell of those that began and of those that ended. */
+	readonly audit: readonly AuditRecord[];
+};
+
+type Options = {
+	/** The store's clock. */
+	readonly now: number;
+	/** Name of this host. */
+	readonly host: string;
+	/** Whether whoever scans may read the kernel's log, where some problems are told. */
+	readonly seesKernelLog: boolean;
+};
+
+const recordOf = (
+	{kind, gpu, account, owner}: Notice,
+	{now, host}: Options,
+	reason: string | undefined,
+): AuditRecord => ({time: now, kind, account, owner, host, gpus: [gpu], reason});
+
+/**
+Compares what stands with what a scan shows.
+
+@param rows - One a GPU, of a scan that succeeded.
+@returns Undefined when nothing differs.
+*/
+export function noticeNews(
+	standing: readonly Notice[],
+	rows: readonly StatusRow[],
+	options: Options,
+): NoticeNews | undefined {
+	const {now, seesKernelLog} = options;
+	const shown = new Map(rows.flatMap((row) => shownBy(row, now)).map((item) => [keyOf(item.notice), item]));
+	const known = new Set(standing.map((notice) => keyOf(notice)));
+	const ended = standing.filter((notice) => {
+		const row = rows[notice.gpu];
+		const isOver =
+			row === undefined || (now - notice.since >= shortestSeconds && couldShow(notice, row, seesKernelLog));
+		return isOver && !shown.has(keyOf(notice));
+	});
+	const staying = standing.filter((notice) => !ended.includes(notice));
+	// Users that cannot be told may be those who were told of already.
+	const isTold = ({kind, gpu, account}: Notice): boolean =>
+		account === undefined && kind === 'unreserved' && staying.some((other) => other.kind === kind && other.gpu === gpu);
+	const begun = [...shown].filter(([key, {notice}]) => !known.has(key) && !isTold(notice)).map(([, item]) => item);
+	if (begun.length === 0 && ended.length === 0) {
+		return undefined;
+	}
+
+	const hasHealthLeft = (gpu: number): boolean =>
+		staying.some((notice) => notice.kind === 'health' && notice.gpu === gpu);
+	const healed = new Map(
+		ended
+			.filter(({kind, gpu}) => kind === 'health' && rows[gpu] !== undefined && !hasHealthLeft(gpu))
+			.map((notice) => [notice.gpu, notice]),
+	);
+	return {
+		standing: [...staying, ...begun.map(({notice}) => notice)],
+		audit: [
+			...begun.map(({notice, words}) => recordOf(notice, options, words)),
+			...healed.values().map((notice) => recordOf(notice, options, undefined)),
+		],
+	};
+}

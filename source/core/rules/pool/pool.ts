@@ -1,0 +1,133 @@
+/** Making and remaking the pool. */
+import {CanhazgpuError} from '../../../errors.js';
+import {isLeased, planEnd} from '../leases/lease-changes.js';
+import {cloneIn} from '../leases/liveness.js';
+import {ownerOf} from '../leases/ownership.js';
+import type {Expectation, Plan, Write} from '../../model/plan.js';
+import type {Host} from '../../model/ports.js';
+import type {Occasion} from '../leases/audit-entries.js';
+import type {AuditBefore, AuditRecord, Pool, Snapshot} from '../../model/types.js';
+
+/** More than any box holds; a larger number is a slip of the finger. */
+export const mostGpus = 1024;
+
+/**
+@throws CanhazgpuError `usage` unless it is a number of GPUs that a box may have.
+*/
+export function checkPoolSize(gpuCount: number): void {
+	if (!Number.isSafeInteger(gpuCount) || gpuCount < 1 || gpuCount > mostGpus) {
+		throw new CanhazgpuError('usage', `A pool cannot have ${gpuCount} GPUs`, {hint: `Choose 1 to ${mostGpus}.`});
+	}
+}
+
+/** What a new pool takes the place of. */
+export type PoolChange = {
+	readonly reason: 'made' | 'remade' | 'restored';
+	readonly before?: AuditBefore;
+};
+
+/** The pool as it is from now on, and as it was. */
+export const tellPool = (pool: Pool, {now, host, account}: Occasion, {reason, before}: PoolChange): AuditRecord => ({
+	time: now,
+	kind: 'pool',
+	account,
+	host,
+	gpus: [],
+	count: pool.gpuCount,
+	provider: pool.provider,
+	reason,
+	before,
+});
+
+/**
+Plans a pool where there is none.
+
+@param movedFrom - Where it was, when that is another store.
+*/
+export const planPool = (pool: Pool, occasion: Occasion, movedFrom?: string): Plan => ({
+	expect: [{kind: 'pool', gpuCount: undefined}],
+	writes: [{kind: 'pool', pool}],
+	usage: [],
+	audit: [
+		tellPool(pool, occasion, {
+			reason: 'made',
+			before: movedFrom === undefined ? undefined : {location: movedFrom},
+		}),
+	],
+	event: {kind: 'pool', gpus: []},
+	grants: false,
+});
+
+/** Plans a pool in the place of another: every lease ends with its record, garbage is thrown away, the line stays. */
+export function planPoolReset(snapshot: Snapshot, pool: Pool, occasion: Occasion, before?: AuditBefore): Plan {
+	const leased = snapshot.gpus.filter(isLeased);
+	const ends = planEnd(
+		leased.map((record) => ({record, ending: {reason: 'pool-reset', endTime: snapshot.now}})),
+		{kind: 'pool', gpus: leased.map(({index}) => index)},
+		occasion,
+	);
+	const cleaned = snapshot.gpus.filter((record) => record.kind === 'garbage' || record.index >= pool.gpuCount);
+	return {
+		...ends,
+		expect: [
+			{kind: 'pool', gpuCount: snapshot.pool?.gpuCount},
+			...ends.expect,
+			// Whoever got one meanwhile gets a record. A value that is not even a string cannot be compared.
+			...cleaned
+				.filter((record) => record.kind === 'free' || (record.kind === 'garbage' && record.raw !== undefined))
+				.map(({index, raw}): Expectation => ({kind: 'gpu', index, raw})),
+		],
+		writes: [
+			{kind: 'pool', pool},
+			...ends.writes,
+			...cleaned.map(({index}): Write => ({kind: 'free', index, lastReleased: undefined})),
+		],
+		audit: [tellPool(pool, occasion, {reason: 'remade', before}), ...ends.audit],
+	};
+}
+
+/**
+@throws CanhazgpuError `no-pool`, or `wrong-machine` when the pool belongs to another box.
+*/
+export function requirePool(snapshot: Snapshot, host: Host, location: string): Pool {
+	const {pool} = snapshot;
+	if (pool === undefined) {
+		throw new CanhazgpuError('no-pool', `There is no GPU pool in ${location}`, {
+			// Somebody wrote to it: a store that throws keys away, or a slip of the hand, took this one.
+			hint:
+				snapshot.revision.count > 0
+					? 'Its size alone is missing, and its reservations are still there. Put it back without --force: canhazgpu admin --gpus N'
+					: 'Make one with: canhazgpu admin',
+		});
+	}
+
+	const {machine} = pool;
+	// A container has an id of its own, and the boot of its box. A boot that could not be read is not the same as another such.
+	const isSameBoot = host.bootId !== undefined && machine?.bootId === host.bootId;
+	if (machine && machine.id !== host.machineId && !isSameBoot) {
+		throw new CanhazgpuError('wrong-machine', `The pool in ${location} belongs to another machine (${machine.id})`, {
+			hint: `This is ${host.hostname} (${host.machineId}). Use that machine, or another store: --redis-host, --redis-db.`,
+		});
+	}
+
+	return pool;
+}
+
+/**
+For those who show the pool, or ask for GPUs: two machines with one machine-id would take each other's GPUs for their own. Giving back is
+always possible.
+
+@throws CanhazgpuError `wrong-machine` when another machine with our machine-id uses the pool now.
+*/
+export function requireNoClone(snapshot: Snapshot, host: Host, location: string): void {
+	const clone = cloneIn(snapshot, host);
+	if (clone !== undefined) {
+		throw new CanhazgpuError(
+			'wrong-machine',
+			`Another machine with the same machine-id (${host.machineId}) uses the pool in ${location}: a job or a waiter of ${ownerOf(clone)} lives there`,
+			{
+				hint: `This is ${host.hostname}. If it was cloned, give it an id of its own (remove /etc/machine-id, run systemd-machine-id-setup and restart) and a store of its own: --redis-host, --redis-db.`,
+			},
+		);
+	}
+}

@@ -1,0 +1,338 @@
+/**
+Putting back what a store has lost, from what somebody had read of it before. It decides by the revision that something was lost, and for
+each record whether that is older than what was read: what was granted since is never touched.
+*/
+import {isLeased, type LeasedRecord} from '../leases/lease-changes.js';
+import {usageOf} from '../leases/usage-record.js';
+import {mergedNotices} from './alerts.js';
+import {accountName, isSameLease} from '../leases/ownership.js';
+import {emptyPlan, type Expectation, type Plan, type Write} from '../../model/plan.js';
+import {tellPool} from './pool.js';
+import type {Host} from '../../model/ports.js';
+import {tellGrant, tellPlace, type Occasion} from '../leases/audit-entries.js';
+import type {
+	AuditKind,
+	AuditRecord,
+	Drain,
+	EndReason,
+	GpuRecord,
+	Lease,
+	Pool,
+	QueueEntry,
+	Snapshot,
+	UsageRecord,
+} from '../../model/types.js';
+
+/** Whoever reads this late after the loss leaves alone what people may have changed since: the queue, drains, notices. */
+const lateSeconds = 600;
+
+/** Between the places of two who wait; a store keeps microseconds. */
+const placeGapSeconds = 2e-6;
+
+/**
+Whether the store came back without commits that were read before.
+
+@param known - What was read, before `found` was begun to be read.
+@param found - What is there now.
+*/
+export function hasLostData({pool, revision: known}: Snapshot, {pool: foundPool, revision: found}: Snapshot): boolean {
+	const hasBegunAgain = found.run !== known.run;
+	return (
+		pool !== undefined &&
+		(foundPool === undefined || found.count < known.count || (hasBegunAgain && found.base < known.count))
+	);
+}
+
+/** True when only the record of the pool's size is missing, such as one that was evicted: nothing else went with it. */
+const isPoolRecordAlone = ({revision: known}: Snapshot, {revision: found}: Snapshot): boolean =>
+	found.count >= known.count && (found.run === known.run || found.base >= known.count);
+
+/** Reasons for which a lease ends without anybody having ended it. */
+const endsByItself: ReadonlySet<string> = new Set<EndReason>([
+	'expired',
+	'holder-died',
+	'heartbeat-lost',
+	'reboot',
+	'queue-left',
+]);
+
+type Loss = {
+	readonly known: Snapshot;
+	readonly found: Snapshot;
+	/** What the store's trail tells of the time since the last read: what ended then is not put back. */
+	readonly told: readonly AuditRecord[];
+	/** Nothing was committed since the loss, so that all that is found is older than what was known. */
+	readonly isUntouched: boolean;
+	readonly isLate: boolean;
+};
+
+/** A clock that went back does not tell what was changed since the last read; anything may be, unless nothing was. */
+const isClockUnsure = ({known, found, isUntouched}: Loss): boolean => !isUntouched && found.now < known.now;
+
+/** A lease that began after the last read. */
+const isGrantedSince = (lease: Lease, loss: Loss): boolean =>
+	lease.startTime >= Math.floor(loss.known.now) || isClockUnsure(loss);
+
+const endKinds: ReadonlySet<AuditKind> = new Set<AuditKind>(['released', 'expired', 'ended']);
+
+const hasEndedSince = ({leaseId}: Lease, gpu: number, {told}: Loss): boolean =>
+	leaseId !== undefined &&
+	told.some((record) => record.leaseId === leaseId && endKinds.has(record.kind) && record.gpus.includes(gpu));
+
+/** Whether a free record says nothing newer than that this lease was there. */
+function isOlderThan(free: Extract<GpuRecord, {kind: 'free'}>, lease: Lease, loss: Loss): boolean {
+	const {index, lastReleased, ended} = free;
+	if ((ended?.leaseId !== undefined && ended.leaseId === lease.leaseId) || hasEndedSince(lease, index, loss)) {
+		return false;
+	}
+
+	// Of a lease that was over before this one began, the store noticed the end only now.
+	const isEndOfEarlier = ended?.leaseId !== undefined && endsByItself.has(ended.reason);
+	return lastReleased === undefined || lastReleased <= loss.known.now || isEndOfEarlier;
+}
+
+/** Whether what is found of the very lease is older than what was known of it. */
+function isOlderVersion(found: Lease, known: Lease, {isUntouched}: Loss): boolean {
+	if (found.partialQueueId !== known.partialQueueId) {
+		// It becomes complete, and never partial again.
+		return found.partialQueueId !== undefined;
+	}
+
+	const end = (lease: Lease): number => (lease.type === 'manual' ? lease.expiryTime : lease.lastHeartbeat) ?? 0;
+	return isUntouched || end(found) < end(known);
+}
+
+/** While the store was away nobody could hear a heartbeat: a watch for silence begins again. */
+const unwatched = <Held extends Lease | QueueEntry>(held: Held): Held => ({...held, silence: undefined});
+
+type Mend = {readonly write: Write; readonly usage?: UsageRecord; readonly lease?: Lease};
+
+const free = ({index, lastReleased, ended}: Extract<GpuRecord, {kind: 'free'}>): Write => ({
+	kind: 'free',
+	index,
+	lastReleased,
+	ended,
+});
+
+/** The lease was over when the store was read. Its usage record was lost with the store, unless the record still says how it ended. */
+function mendEnded(known: Extract<GpuRecord, {kind: 'free'}>, found: LeasedRecord): Mend {
+	const {lastReleased, ended} = known;
+	const isItsEnd = ended?.leaseId !== undefined && ended.leaseId === found.lease.leaseId && lastReleased !== undefined;
+	return {
+		write: free(known),
+		usage: isItsEnd
+			? usageOf(found.index, found.lease, {reason: ended.reason as EndReason, endTime: lastReleased})
+			: undefined,
+	};
+}
+
+function mendGpu(known: GpuRecord, found: GpuRecord, loss: Loss): Mend | undefined {
+	if (known.raw === found.raw || known.kind === 'garbage' || found.kind === 'garbage') {
+		return undefined;
+	}
+
+	if (known.kind === 'leased') {
+		const {index, lease} = known;
+		const isWanted =
+			found.kind === 'free'
+				? isOlderThan(found, lease, loss)
+				: !loss.isLate &&
+					(isSameLease(found.lease, lease)
+						? isOlderVersion(found.lease, lease, loss)
+						: !isGrantedSince(found.lease, loss));
+		return isWanted ? {write: {kind: 'lease', index, lease: unwatched(lease)}, lease} : undefined;
+	}
+
+	if (loss.isLate) {
+		return undefined;
+	}
+
+	if (found.kind === 'leased') {
+		return isGrantedSince(found.lease, loss) ? undefined : mendEnded(known, found);
+	}
+
+	return (found.lastReleased ?? 0) < (known.lastReleased ?? 0) ? {write: free(known)} : undefined;
+}
+
+const isHeldBy = ({gpus}: Snapshot, {holder, machine}: QueueEntry): boolean =>
+	holder !== undefined &&
+	gpus
+		.filter(isLeased)
+		.some(
+			({lease}) =>
+				lease.partialQueueId === undefined &&
+				lease.machine === machine &&
+				lease.holder?.pid === holder.pid &&
+				lease.holder.startTicks === holder.startTicks,
+		);
+
+/** A grant that completes bears the id of its place, too. */
+const hasLeftSince = (id: string, {told}: Loss): boolean =>
+	told.some(({entryId, kind}) => entryId === id && ['left', 'refused', 'granted'].includes(kind));
+
+type QueueMend = Pick<Plan, 'expect' | 'writes'> & {readonly back: readonly QueueEntry[]};
+
+/** Those who waited stand in their old order again; those who had left it when it was read leave it again. */
+function mendQueue(loss: Loss): QueueMend {
+	const {known, found} = loss;
+	const expect: Expectation[] = [];
+	const writes: Write[] = [];
+	const back: QueueEntry[] = [];
+	let at = 0;
+	for (const record of known.queue) {
+		if (record.kind !== 'entry') {
+			continue;
+		}
+
+		const {id, entry} = record;
+		at = Math.max(entry.enqueueTime, at + placeGapSeconds);
+		if (found.queue.some((other) => other.id === id) || isHeldBy(found, entry) || hasLeftSince(id, loss)) {
+			continue;
+		}
+
+		expect.push({kind: 'entry', id, raw: undefined});
+		writes.push({kind: 'join', entry: unwatched(entry), at});
+		back.push(entry);
+	}
+
+	for (const record of found.queue) {
+		// Whoever joined or joined again since says so by a heartbeat.
+		const hasLeft =
+			record.kind === 'entry' &&
+			known.queue.every(({id}) => id !== record.id) &&
+			record.entry.lastHeartbeat <= known.now &&
+			!isClockUnsure(loss);
+		if (!hasLeft) {
+			continue;
+		}
+
+		expect.push({kind: 'entry', id: record.id, raw: record.raw});
+		writes.push({kind: 'leave', id: record.id});
+	}
+
+	return {expect, writes, back};
+}
+
+/** What was out of service is so again. What somebody drained or put back into service since stays as it is. */
+function mendDrains({known, found, told}: Loss): Pick<Plan, 'expect' | 'writes'> {
+	if (known.drainProblem !== undefined || found.drainProblem !== undefined) {
+		return {expect: [], writes: []};
+	}
+
+	const undrained = new Set(told.filter(({kind}) => kind === 'undrained').flatMap(({gpus}) => gpus));
+	const isSince = ({since}: Drain): boolean => since >= Math.floor(known.now);
+	const drains = new Map(
+		[
+			...[...known.drains].filter(([gpu]) => !undrained.has(gpu)),
+			...[...found.drains].filter(([, drain]) => isSince(drain)),
+		].toSorted(([a], [b]) => a - b),
+	);
+	const isSame =
+		drains.size === found.drains.size &&
+		[...drains].every(([gpu, drain]) => JSON.stringify(found.drains.get(gpu)) === JSON.stringify(drain));
+	return isSame
+		? {expect: [], writes: []}
+		: {expect: [{kind: 'drains', raw: found.stored.drains}], writes: [{kind: 'drains', drains}]};
+}
+
+/** Puts back the pool's own record alone. Where GPU records are there, they are seen only then. */
+export const planPoolRecord = (known: Snapshot & {readonly pool: Pool}, found: Snapshot, host: Host): Plan => ({
+	...emptyPlan,
+	expect: [
+		{kind: 'pool', gpuCount: undefined},
+		{kind: 'revision', raw: found.revision.raw},
+	],
+	writes: [{kind: 'pool', pool: known.pool}],
+	audit: [
+		tellPool(
+			known.pool,
+			{now: found.now, host: host.hostname, account: accountName(host.account)},
+			{reason: 'restored'},
+		),
+	],
+	event: {kind: 'pool', gpus: []},
+});
+
+/**
+Plans to put back everything that was known and is lost, each record as it was found, in one commit.
+
+@param known - What was read last; with a pool.
+@param found - What the store holds now: {@link hasLostData} is true of both.
+@param options - Who does it, and what the trail tells since the last read.
+*/
+export function planRestoring(
+	known: Snapshot & {readonly pool: Pool},
+	found: Snapshot,
+	{host, told}: {readonly host: Host; readonly told: readonly AuditRecord[]},
+): Plan {
+	if (found.pool === undefined && isPoolRecordAlone(known, found)) {
+		return planPoolRecord(known, found, host);
+	}
+
+	const {count, base, since} = found.revision;
+	const isUntouched = count === base;
+	const isLate = !isUntouched && since !== undefined && found.now - since > lateSeconds;
+	const loss: Loss = {known, found, told, isUntouched, isLate};
+	// A pool that is there may have been made anew since; only an older state of ours is known to be none.
+	const hasOldPool = isUntouched && count > 0 && found.pool?.gpuCount !== known.pool.gpuCount;
+	const pool = found.pool === undefined || hasOldPool ? known.pool : found.pool;
+	const mends = known.gpus.slice(0, pool.gpuCount).flatMap((record) => {
+		const {index} = record;
+		const there = found.gpus[index] ?? {kind: 'free', index, raw: undefined};
+		const mend = mendGpu(record, there, loss);
+		return mend === undefined ? [] : [{...mend, index, raw: there.raw}];
+	});
+	const nothing = {expect: [], writes: []};
+	const queue = isLate ? {...nothing, back: []} : mendQueue(loss);
+	const drains = isLate ? nothing : mendDrains(loss);
+	const occasion: Occasion = {now: found.now, host: host.hostname};
+	const leases = Map.groupBy(
+		mends.filter(({lease}) => lease !== undefined),
+		({index, lease}) => lease!.leaseId ?? index,
+	);
+	const gpus = mends.map(({index}) => index);
+	return {
+		...emptyPlan,
+		expect: [
+			{kind: 'revision', raw: found.revision.raw},
+			{kind: 'pool', gpuCount: found.pool?.gpuCount},
+			...mends.map(({index, raw}): Expectation => ({kind: 'gpu', index, raw})),
+			...queue.expect,
+			...drains.expect,
+			...(found.noticesProblem === undefined ? [{kind: 'notices', raw: found.stored.notices} as const] : []),
+		],
+		writes: [
+			...(pool === found.pool ? [] : [{kind: 'pool', pool} as const]),
+			...mends.map(({write}) => write),
+			...queue.writes,
+			...drains.writes,
+			...(found.noticesProblem === undefined
+				? [
+						{
+							kind: 'notices',
+							notices: isLate ? found.notices : mergedNotices(known.notices, found.notices),
+							dataLoss: {restoredAt: found.now, readAt: known.now},
+						} as const,
+					]
+				: []),
+			{kind: 'restored', count: known.revision.count},
+		],
+		usage: mends.flatMap(({usage}) => usage ?? []),
+		audit: [
+			{
+				...tellPool(pool, {...occasion, account: accountName(host.account)}, {reason: 'restored'}),
+				until: known.now,
+			},
+			...Array.from(leases.values(), (group) =>
+				tellGrant(
+					group[0]!.lease!,
+					group.map(({index}) => index),
+					occasion,
+					{reason: 'restored', kind: group[0]!.lease!.partialQueueId === undefined ? 'granted' : 'held'},
+				),
+			),
+			...queue.back.map((entry) => tellPlace('joined', entry, occasion, 'restored')),
+		],
+		event: {kind: 'pool', gpus},
+	};
+}

@@ -1,0 +1,214 @@
+/**
+A scan as one viewer leaves it for the others. Anybody who may write to the store may have written anything there, so it is read strictly:
+what is not exactly a scan is none. It is looked at and never acted upon.
+*/
+import {longestScan} from '../../model/ports.js';
+import {mostGpus} from './pool.js';
+import type {GpuProcess, GpuReading, HealthProblem, IdleSpan, MigInstance, Observation} from '../../model/types.js';
+
+/** What is shared: all but the time, which is the store's. */
+export type SharedScan = Omit<Observation, 'takenAtMs'>;
+
+const version = 1;
+
+/** Command lines are cut to this many characters, each. */
+const longestCommand = 1024;
+
+/** Reads one value, or throws {@link Nonsense}. */
+type Reader<Value> = (value: unknown) => Value;
+
+class Nonsense extends Error {}
+
+const valueThat =
+	<Value>(is: (value: unknown) => value is Value): Reader<Value> =>
+	(value) => {
+		if (is(value)) {
+			return value;
+		}
+
+		throw new Nonsense();
+	};
+
+const isNumber = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value);
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+	typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const text = valueThat((value) => typeof value === 'string');
+const flag = valueThat((value) => typeof value === 'boolean');
+/** Below zero too: a temperature may be. */
+const degrees = valueThat(isNumber);
+const quantity = valueThat((value): value is number => isNumber(value) && value >= 0);
+const whole = valueThat((value): value is number => Number.isSafeInteger(value) && (value as number) >= 0);
+const list = valueThat((value): value is readonly unknown[] => Array.isArray(value));
+const object = valueThat(isObject);
+
+const oneOf = <const Choice extends string>(...choices: readonly Choice[]): Reader<Choice> =>
+	valueThat((value): value is Choice => choices.includes(value as Choice));
+
+const listOf =
+	<Item>(item: Reader<Item>): Reader<readonly Item[]> =>
+	(value) =>
+		list(value).map((element) => item(element));
+
+/** Names are the sender's: one such as `__proto__` becomes a plain property. */
+const textsByName: Reader<Readonly<Record<string, string>>> = (value) =>
+	Object.fromEntries(Object.entries(object(value)).map(([name, word]) => [name, text(word)]));
+
+/** A reader for each field, so that one which is added to the type and forgotten here does not compile. */
+type Shape<Value> = {readonly [Name in keyof Value]-?: Reader<Exclude<Value[Name], undefined>>};
+
+/** An object of these fields; those named may not be absent, and others are not taken over. */
+const objectOf =
+	<Value extends Record<string, unknown>>(shape: Shape<Value>, required: ReadonlyArray<keyof Value>): Reader<Value> =>
+	(value) => {
+		const given = object(value);
+		if (required.some((name) => !Object.hasOwn(given, name))) {
+			throw new Nonsense();
+		}
+
+		const known = Object.entries(shape).filter(([name]) => Object.hasOwn(given, name));
+		return Object.fromEntries(known.map(([name, read]) => [name, (read as Reader<unknown>)(given[name])])) as Value;
+	};
+
+const gpuProcess = objectOf<GpuProcess>(
+	{
+		pid: whole,
+		startTicks: whole,
+		startTime: quantity,
+		parentPid: whole,
+		user: text,
+		name: text,
+		commandLine: text,
+		ancestors: listOf(text),
+		memoryUsedMiB: quantity,
+		utilizationPercent: quantity,
+		cpuPercent: quantity,
+		hostMemoryMiB: quantity,
+		containerId: text,
+		kind: oneOf('compute', 'graphics', 'both'),
+	},
+	['pid'],
+);
+
+const health = objectOf<HealthProblem>(
+	{kind: oneOf('ecc', 'xid', 'needs-reset', 'fell-off-the-bus', 'temperature'), words: text},
+	['kind', 'words'],
+);
+
+const migInstance = objectOf<MigInstance>(
+	{
+		profile: text,
+		gpuInstanceId: whole,
+		computeInstanceId: whole,
+		uuid: text,
+		memoryUsedMiB: quantity,
+		memoryTotalMiB: quantity,
+	},
+	[],
+);
+
+const gpu = objectOf<GpuReading>(
+	{
+		index: whole,
+		uuid: text,
+		pciBusId: text,
+		name: text,
+		memoryUsedMiB: quantity,
+		memoryTotalMiB: quantity,
+		memoryReservedMiB: quantity,
+		utilizationPercent: quantity,
+		memoryUtilizationPercent: quantity,
+		temperatureCelsius: degrees,
+		temperatureLimitCelsius: degrees,
+		powerWatts: quantity,
+		powerLimitWatts: quantity,
+		fanPercent: quantity,
+		smClockMHz: quantity,
+		memoryClockMHz: quantity,
+		throttleReasons: listOf(text),
+		eccUncorrectedErrors: quantity,
+		isMigEnabled: flag,
+		migInstances: listOf(migInstance),
+		computeMode: text,
+		computeCapability: text,
+		processes: listOf(gpuProcess),
+		health: listOf(health),
+		failure: text,
+		unknown: textsByName,
+	},
+	['index', 'unknown'],
+);
+
+const scan = objectOf<SharedScan>(
+	{
+		provider: oneOf('nvidia', 'amd', 'fake'),
+		simulated: flag,
+		driverVersion: text,
+		gpus: listOf(gpu),
+		failure: objectOf<NonNullable<Observation['failure']>>({message: text, hint: text}, ['message']),
+		warnings: listOf(text),
+		idle: listOf(
+			objectOf<IdleSpan>({lease: text, index: whole, uuid: text, seconds: quantity, until: quantity}, [
+				'lease',
+				'index',
+				'seconds',
+			]),
+		),
+	},
+	['provider', 'simulated', 'gpus', 'warnings'],
+);
+
+/** Every GPU once, and of none more than a box holds. */
+const isPossible = ({gpus}: SharedScan): boolean =>
+	gpus.length <= mostGpus && new Set(gpus.map(({index}) => index)).size === gpus.length;
+
+/** Reads what is posted; undefined when it is no scan. */
+export function decodeSharedScan(posted: string): SharedScan | undefined {
+	try {
+		const value: unknown = posted.length > longestScan ? undefined : JSON.parse(posted);
+		if (!isObject(value) || value['version'] !== version) {
+			return undefined;
+		}
+
+		const shared = scan(value['scan']);
+		return isPossible(shared) ? shared : undefined;
+	} catch (error) {
+		if (error instanceof Nonsense || error instanceof SyntaxError) {
+			return undefined;
+		}
+
+		throw error;
+	}
+}
+
+const cut = (line: string | undefined): string | undefined => line?.slice(0, longestCommand);
+
+/** As short as it may be: a box full of processes with long command lines, or one where nobody asked for those. */
+const shorter = (shared: SharedScan, shorten: (one: GpuProcess) => GpuProcess): SharedScan => ({
+	...shared,
+	gpus: shared.gpus.map((one) => ({...one, processes: one.processes?.map((each) => shorten(each))})),
+});
+
+/**
+The text to post. Where a scan would be too long, its command lines go first.
+
+@returns Undefined for one that is too long all the same: then there is nothing to share.
+*/
+export function encodeSharedScan({takenAtMs, ...observation}: Observation): string | undefined {
+	const withCut = (): SharedScan =>
+		shorter(observation, (one) => ({
+			...one,
+			commandLine: cut(one.commandLine),
+			ancestors: one.ancestors?.map((line) => cut(line)!),
+		}));
+	const withNone = (): SharedScan =>
+		shorter(observation, (one) => ({...one, commandLine: undefined, ancestors: undefined}));
+	for (const make of [withCut, withNone]) {
+		const posted = JSON.stringify({version, scan: make()});
+		if (posted.length <= longestScan) {
+			return posted;
+		}
+	}
+
+	return undefined;
+}

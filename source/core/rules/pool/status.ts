@@ -1,0 +1,167 @@
+/** What every face shows: snapshot x observation -> one row a GPU. */
+import {idleSecondsOf} from '../leases/idle.js';
+import {timedEndOf} from '../leases/liveness.js';
+import {modelOf, type Model} from '../leases/served-model.js';
+import {labelOf, ownerOf} from '../leases/ownership.js';
+import type {
+	Drain,
+	GpuProcess,
+	GpuReading,
+	GpuRecord,
+	HealthProblem,
+	Lease,
+	Observation,
+	Pool,
+	Snapshot,
+} from '../../model/types.js';
+import {useOf, usersOf, wordsOnce, type Use} from '../allocation/gpu-usage.js';
+
+export type GpuState = 'available' | 'in-use' | 'unreserved' | 'error';
+
+export type StatusRow = {
+	readonly index: number;
+	readonly state: GpuState;
+	readonly lease?: Lease;
+	/** OS account that owns the lease. */
+	readonly owner?: string;
+	/** The lease's label, when that is not the account. */
+	readonly label?: string;
+	/** How long the lease has been held. */
+	readonly heldSeconds?: number;
+	readonly heartbeatAgeSeconds?: number;
+	/** Manual leases: until they end. */
+	readonly remainingSeconds?: number;
+	/** How long nothing has run on a held GPU, as far as anybody watched. Absent when something does, or when that is unknown. */
+	readonly idleSeconds?: number;
+	/** Free GPUs that were used before. */
+	readonly freeSeconds?: number;
+	readonly lastReleased?: number;
+	/** Undefined when the tool said nothing of this GPU. */
+	readonly reading?: GpuReading;
+	readonly use: Use;
+	/** Empty when there are none or they are unknown; `reading.processes` tells which. */
+	readonly processes: readonly GpuProcess[];
+	/** What is served or trained on it, where a command line says so. */
+	readonly model?: Model;
+	/** Accounts using it without a lease. Empty for a use whose users are unknown. */
+	readonly unreservedUsers: readonly string[];
+	/** Processes of others on somebody's lease, whatever memory they use. */
+	readonly squatters: readonly GpuProcess[];
+	/** Taken out of service by hand: nobody new gets it. */
+	readonly drain?: Drain;
+	/** Why it is unfit to be handed out. Empty: nothing is known to be wrong. */
+	readonly health: readonly HealthProblem[];
+	/** What is wrong with it: the record, the GPU or the scan. */
+	readonly problem?: string;
+};
+
+type Seen = Pick<StatusRow, 'index' | 'reading' | 'use' | 'processes' | 'model' | 'drain' | 'health'>;
+
+/** Why nobody new gets it, though it may well work: `drained: fan`, `Xid 79`. */
+export function cautionOf({drain, health}: Pick<StatusRow, 'drain' | 'health'>): string | undefined {
+	const drained = drain && (drain.reason === undefined ? 'drained' : `drained: ${drain.reason}`);
+	const words = [drained, ...health.map((problem) => problem.words)].filter((word) => word !== undefined);
+	return words.length === 0 ? undefined : words.join('; ');
+}
+
+function leasedRow(seen: Seen, lease: Lease, snapshot: Snapshot, idleSeconds: number | undefined): StatusRow {
+	const owner = ownerOf(lease);
+	const end = timedEndOf(lease);
+	return {
+		...seen,
+		state: 'in-use',
+		lease,
+		owner,
+		label: labelOf(lease),
+		heldSeconds: Math.max(0, snapshot.now - lease.startTime),
+		heartbeatAgeSeconds:
+			lease.type === 'run' && lease.lastHeartbeat !== undefined
+				? Math.max(0, snapshot.now - lease.lastHeartbeat)
+				: undefined,
+		remainingSeconds: end === undefined ? undefined : Math.max(0, end - snapshot.now),
+		idleSeconds,
+		unreservedUsers: [],
+		// A process whose user is unknown may be the holder's own (a container), and a desktop is nobody's job: neither accuses.
+		squatters: seen.processes.filter(({user, kind}) => user !== undefined && user !== owner && kind !== 'graphics'),
+		problem: seen.use.kind === 'failed' && seen.reading !== undefined ? seen.use.why : cautionOf(seen),
+	};
+}
+
+function unleasedRow(seen: Seen, lastReleased: number | undefined, snapshot: Snapshot): StatusRow {
+	const row = {
+		...seen,
+		lastReleased,
+		freeSeconds: lastReleased === undefined ? undefined : Math.max(0, snapshot.now - lastReleased),
+		unreservedUsers: [],
+		squatters: [],
+	};
+	const caution = cautionOf(seen);
+	switch (seen.use.kind) {
+		case 'idle': {
+			return caution === undefined ? {...row, state: 'available'} : {...row, state: 'error', problem: caution};
+		}
+
+		case 'used': {
+			return {...row, state: 'unreserved', unreservedUsers: usersOf(seen.processes), problem: caution};
+		}
+
+		case 'unknown':
+		case 'failed': {
+			const why = [caution, seen.use.why].filter((words) => words !== undefined);
+			return {...row, state: 'error', problem: wordsOnce(why).join('; ')};
+		}
+	}
+}
+
+function rowOf(record: GpuRecord, snapshot: Snapshot, observation: Observation, memoryThresholdMiB: number): StatusRow {
+	const reading = observation.gpus.find((gpu) => gpu.index === record.index);
+	const use: Use =
+		observation.failure === undefined
+			? useOf(reading, memoryThresholdMiB)
+			: {kind: 'unknown', why: observation.failure.message};
+	const processes = reading?.processes ?? [];
+	const seen: Seen = {
+		index: record.index,
+		reading,
+		use,
+		processes,
+		model: modelOf(processes),
+		drain: snapshot.drains.get(record.index),
+		health: reading?.health ?? [],
+	};
+	switch (record.kind) {
+		case 'leased': {
+			const known = {reading, now: snapshot.now, memoryThresholdMiB};
+			return leasedRow(seen, record.lease, snapshot, idleSecondsOf(observation, record, known));
+		}
+
+		case 'free': {
+			return unleasedRow(seen, record.lastReleased, snapshot);
+		}
+
+		case 'garbage': {
+			return {
+				...seen,
+				state: 'error',
+				unreservedUsers: [],
+				squatters: [],
+				problem: `unreadable record: ${record.problem}`,
+			};
+		}
+	}
+}
+
+/** One row a GPU of the pool, by index. */
+export const statusRows = (
+	snapshot: Snapshot,
+	observation: Observation,
+	memoryThresholdMiB: number,
+): readonly StatusRow[] => snapshot.gpus.map((record) => rowOf(record, snapshot, observation, memoryThresholdMiB));
+
+/** Everything a face needs to draw itself. */
+export type View = {
+	readonly pool: Pool;
+	readonly snapshot: Snapshot;
+	readonly observation: Observation;
+	readonly rows: readonly StatusRow[];
+};

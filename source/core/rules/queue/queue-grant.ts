@@ -1,0 +1,184 @@
+/**
+What the one who waits may take now: (snapshot, its entry) -> Plan. Nobody earlier in the line could use what it takes, and what
+somebody later holds while waiting, or somebody stopped, is taken over in the same commit, so two entries never block each other.
+Design section 7.
+*/
+import {isLeased, type LeasedRecord} from '../leases/lease-changes.js';
+import type {Expectation, Plan, Write} from '../../model/plan.js';
+import {isServable, type OutOfService} from './out-of-service.js';
+import {claimsOf} from './queue.js';
+import {mostRecentUserFirst} from '../allocation/most-recent-user-first.js';
+import type {Strategy} from '../allocation/strategy.js';
+import {takeoverOf, waitersOf, type Waiters} from './takeover.js';
+import {tellGrant, type Occasion} from '../leases/audit-entries.js';
+import type {GpuRecord, Lease, QueueEntry, QueueRecord, Snapshot} from '../../model/types.js';
+
+export type EntryRecord = Extract<QueueRecord, {kind: 'entry'}>;
+
+export type AdvanceOptions = {
+	/** The lease that each GPU gets once there are enough. */
+	readonly lease: Lease;
+	/** False for a GPU whose use, as the tool saw it, forbids handing it out. */
+	readonly isUsable: (index: number) => boolean;
+	/** What is out of service, as far as whoever asks has seen or read. */
+	readonly outOfService: OutOfService;
+	readonly isAwake: (entry: QueueEntry) => boolean;
+	/** Name of this host. */
+	readonly host: string;
+	/** In spite of use without a reservation. */
+	readonly force?: boolean;
+	readonly strategy?: Strategy;
+};
+
+export type Advance =
+	/** Everything is there: it leaves the line with its GPUs. */
+	| {readonly kind: 'complete'; readonly plan: Plan; readonly gpus: readonly number[]}
+	/** Something more, not all: it is held until the rest comes. */
+	| {readonly kind: 'partial'; readonly plan: Plan; readonly gpus: readonly number[]}
+	| {readonly kind: 'nothing'; readonly gpus: readonly number[]};
+
+/** What the entry holds while it waits. */
+export const holdingsOf = (snapshot: Snapshot, id: string): readonly LeasedRecord[] =>
+	snapshot.gpus.filter(isLeased).filter(({lease}) => lease.partialQueueId === id);
+
+const indexesOf = (records: readonly GpuRecord[]): readonly number[] =>
+	records.map(({index}) => index).toSorted((a, b) => a - b);
+
+const placeOf = (queue: Snapshot['queue'], {lease}: LeasedRecord): number =>
+	queue.findIndex(({id}) => id === lease.partialQueueId);
+
+/**
+GPUs it could take, best first: free ones by the strategy, then what others hold while they wait, the last in line first: those behind
+it, and those before it that are stopped or wait for what is out of service.
+*/
+function candidates(
+	snapshot: Snapshot,
+	place: number,
+	{isUsable, strategy = mostRecentUserFirst}: AdvanceOptions,
+	{mayClaim, gives}: Waiters,
+): readonly GpuRecord[] {
+	const {queue, gpus, lastUsed} = snapshot;
+	const {entry} = queue[place] as EntryRecord;
+	const claims = claimsOf(queue.slice(0, place), gpus.length, mayClaim);
+	const allowed = gpus.filter(
+		({index}) =>
+			!claims.has(index) &&
+			!snapshot.drains.has(index) &&
+			isUsable(index) &&
+			(entry.requestedIds.length === 0 || entry.requestedIds.includes(index)),
+	);
+	const free = strategy(
+		allowed
+			.filter((record) => record.kind === 'free')
+			.map(({index, lastReleased}) => ({index, lastReleased, lastUsedByRequester: lastUsed.get(index)})),
+	).map(({index}) => gpus[index]!);
+	const heldByOthers = allowed
+		.filter(isLeased)
+		.filter((record) => {
+			const other = queue[placeOf(queue, record)];
+			return (
+				record.lease.partialQueueId !== undefined &&
+				other?.kind === 'entry' &&
+				other.id !== entry.id &&
+				(placeOf(queue, record) > place || gives(record.lease))
+			);
+		})
+		.toSorted((a, b) => placeOf(queue, b) - placeOf(queue, a));
+	return [...free, ...heldByOthers];
+}
+
+const expectationsOf = (snapshot: Snapshot, place: number, records: readonly GpuRecord[]): readonly Expectation[] => {
+	const own = snapshot.queue[place] as EntryRecord;
+	return [
+		{kind: 'pool', gpuCount: snapshot.gpus.length},
+		{kind: 'drains', raw: snapshot.stored.drains},
+		{kind: 'queue', extent: 'prefix', ids: snapshot.queue.slice(0, place + 1).map(({id}) => id)},
+		{kind: 'entry', id: own.id, raw: own.raw},
+		...records.map(({index, raw}): Expectation => ({kind: 'gpu', index, raw})),
+	];
+};
+
+/**
+@param snapshot - Without the dead.
+@param id - Of an entry in the line.
+*/
+export function planAdvance(snapshot: Snapshot, id: string, options: AdvanceOptions): Advance {
+	const place = snapshot.queue.findIndex((record) => record.id === id && record.kind === 'entry');
+	if (place === -1) {
+		return {kind: 'nothing', gpus: []};
+	}
+
+	const {entry} = snapshot.queue[place] as EntryRecord;
+	const {lease, isAwake, outOfService} = options;
+	if (!isServable(entry, snapshot.gpus, outOfService)) {
+		return {kind: 'nothing', gpus: indexesOf(holdingsOf(snapshot, id))};
+	}
+
+	const waiters = waitersOf(snapshot, outOfService, isAwake);
+	const held = holdingsOf(snapshot, id);
+	const wanted = entry.requestedIds.length > 0 ? entry.requestedIds.length : entry.requestedCount;
+	const missing = Math.max(0, wanted - held.length);
+	const taken = candidates(snapshot, place, options, waiters).slice(0, missing);
+	const gpus = indexesOf([...held, ...taken]);
+	const isComplete = taken.length === missing;
+	if (!isComplete && taken.length === 0) {
+		return {kind: 'nothing', gpus};
+	}
+
+	const occasion: Occasion = {now: snapshot.now, host: options.host};
+	const {usage, audit: takeovers} = takeoverOf(
+		taken.filter(isLeased),
+		(its) =>
+			snapshot.queue.findIndex((record) => record.id === its.partialQueueId) > place
+				? 'taken-by-earlier'
+				: waiters.reasonToGive(its),
+		occasion,
+	);
+	const told = {entryId: id, forced: options.force};
+	const event = {
+		kind: isComplete ? 'granted' : 'queue',
+		gpus,
+		user: lease.actualUser ?? lease.user,
+		left: isComplete ? [id] : undefined,
+	} as const;
+	const fresh = {...lease, startTime: Math.floor(snapshot.now), lastHeartbeat: Math.floor(snapshot.now)};
+	if (isComplete) {
+		const writes: Write[] = [
+			// A hold that began while waiting keeps its beginning: the GPU was not free since then.
+			...held.map(({index, lease: {startTime}}): Write => ({kind: 'lease', index, lease: {...fresh, startTime}})),
+			...taken.map(({index}): Write => ({kind: 'lease', index, lease: fresh})),
+			{kind: 'leave', id},
+		];
+		return {
+			kind: 'complete',
+			gpus,
+			plan: {
+				expect: expectationsOf(snapshot, place, [...held, ...taken]),
+				writes,
+				usage,
+				audit: [...takeovers, tellGrant(fresh, gpus, occasion, told)],
+				event,
+				grants: true,
+			},
+		};
+	}
+
+	// No end and no limit yet: a partial holding lives with its entry.
+	const partial: Lease = {...fresh, expiryTime: undefined, endsBy: undefined, partialQueueId: id};
+	return {
+		kind: 'partial',
+		gpus,
+		plan: {
+			expect: expectationsOf(snapshot, place, taken),
+			writes: [
+				...taken.map(({index}): Write => ({kind: 'lease', index, lease: partial})),
+				// It can be served, by all that is known now.
+				{kind: 'entry', entry: {...entry, allocatedGpus: gpus, unavailable: undefined}},
+			],
+			usage,
+			audit: [...takeovers, tellGrant(partial, indexesOf(taken), occasion, {...told, kind: 'held'})],
+			event,
+			grants: true,
+		},
+	};
+}

@@ -1,0 +1,127 @@
+/**
+When the one who waits looks again. A release wakes the first few at once and not the whole line: 500 waiters must not all read at
+the same moment.
+*/
+import {entryHeartbeatSeconds} from '../leases/liveness.js';
+import {rankFor} from './queue.js';
+import type {GpuRecord, Lease, PoolEvent, Snapshot} from '../../model/types.js';
+
+const shortestTickMs = 2000;
+const longestTickMs = 5000;
+/** So many read at once when something changed; the others follow at their tick. */
+const wokenAtOnce = 3;
+/** The first of the others follows after this long, where nobody can tell who left the line; and each next after a turn. */
+const herdMs = 250;
+const turnMs = 20;
+/** With so many ahead the tick is twice as long, up to the longest: whoever moves up, or may take something, is waked by an event. */
+const ticksLengthenEvery = 4;
+const longestRestMs = 120_000;
+/** Those who are not among the first hear of an event so late, where the store has to be asked. */
+const lateMs = 1000;
+
+/** What is not known of whoever was just granted a GPU. */
+const somebody: Lease = {user: '?', type: 'run', startTime: 0};
+
+/** GPUs that an event sets free; what a waiter held goes with its leaving. */
+const freedBy = (event: PoolEvent): readonly number[] =>
+	event.kind === 'released' || event.kind === 'expired' || (event.kind === 'queue' && event.left !== undefined)
+		? event.gpus
+		: [];
+
+const takenBy = (event: PoolEvent): readonly number[] =>
+	event.kind === 'granted' || (event.kind === 'queue' && event.left === undefined) ? event.gpus : [];
+
+/**
+What was read, with what an event says drawn in: good enough to tell whether a read is worth it, and never a base for a plan.
+*/
+export function pictureAfter(picture: Snapshot | undefined, event: PoolEvent | undefined): Snapshot | undefined {
+	if (picture === undefined || event === undefined) {
+		return picture;
+	}
+
+	const freed = freedBy(event);
+	const taken = takenBy(event);
+	return {
+		...picture,
+		queue: picture.queue.filter(({id}) => event.left?.includes(id) !== true),
+		gpus: picture.gpus.map((record): GpuRecord => {
+			const {index} = record;
+			return freed.includes(index)
+				? {kind: 'free', index, raw: undefined}
+				: taken.includes(index)
+					? {kind: 'leased', index, raw: '', lease: somebody}
+					: record;
+		}),
+	};
+}
+
+/**
+In how many milliseconds an event is worth a look: at once when it freed something, or somebody left the line and with that the claim to
+it, and we are among the first who could use it. Undefined: not before the tick.
+
+A store that cannot say what happened leaves everybody in the dark about the line, so those further back look one after the other.
+
+@param picture - With the event in it.
+*/
+export function lookAfterMs(
+	event: PoolEvent | undefined,
+	picture: Snapshot | undefined,
+	entryId: string,
+): number | undefined {
+	if (picture === undefined) {
+		return 0;
+	}
+
+	const {queue, gpus, drains} = picture;
+	if (event === undefined || event.kind === 'pool' || event.kind === 'drain') {
+		const rank = rankFor(queue, entryId, [], gpus.length);
+		return rank < wokenAtOnce ? 0 : herdMs + turnMs * (rank - wokenAtOnce);
+	}
+
+	const own = queue.find(({id}) => id === entryId);
+	if (own === undefined) {
+		// Taken out of the line by somebody: that is to be seen, too.
+		return 0;
+	}
+
+	const {requestedIds = []} = own.kind === 'entry' ? own.entry : {};
+	const usable = gpus
+		.filter(
+			({kind, index}) =>
+				kind === 'free' && !drains.has(index) && (requestedIds.length === 0 || requestedIds.includes(index)),
+		)
+		.map(({index}) => index);
+	const isNews = event.left !== undefined || freedBy(event).some((index) => usable.includes(index));
+	return isNews && usable.length > 0 && rankFor(queue, entryId, usable, gpus.length) < wokenAtOnce ? 0 : undefined;
+}
+
+export type LookOptions = {
+	/** When something may be over that was seen, from now; `Infinity` when nothing can be foreseen. */
+	readonly nextEndSeconds: number;
+	/** In [0, 1). */
+	readonly random: number;
+};
+
+/** Milliseconds until the next look if nothing rings: a jittered tick, and for the first few the next end of a lease. */
+export function nextLookMs(seen: Snapshot | undefined, entryId: string, {nextEndSeconds, random}: LookOptions): number {
+	const tickMs = shortestTickMs + (longestTickMs - shortestTickMs) * random;
+	if (seen === undefined) {
+		return tickMs;
+	}
+
+	const rank = rankFor(seen.queue, entryId, [], seen.gpus.length);
+	const endMs = rank < wokenAtOnce ? nextEndSeconds * 1000 + 1 : Infinity;
+	return Math.max(1, Math.min(tickMs * (1 + rank / ticksLengthenEvery), longestRestMs, endMs));
+}
+
+/**
+Milliseconds until the next heartbeat; never more than from one to the next, although the store's clock may have stepped back.
+
+@param lastBeat - On the store's clock, as is `now`.
+*/
+export const nextBeatMs = (lastBeat: number, now: number): number =>
+	Math.max(1, Math.min(lastBeat + entryHeartbeatSeconds - now, entryHeartbeatSeconds) * 1000);
+
+/** How late the one who waits may be told of an event. */
+export const mayBeLateMs = (seen: Snapshot | undefined, entryId: string): number =>
+	seen === undefined || rankFor(seen.queue, entryId, [], seen.gpus.length) < wokenAtOnce ? 0 : lateMs;
