@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 import process from 'node:process';
-import {keepCompiledCode} from './compile-cache.js';
-import {keepDebuggerClosed} from './debugger.js';
-import {takeInherited} from './host/inherited.js';
+import {keepCompiledCode} from './app/start-up/compile-cache.js';
+import {keepDebuggerClosed} from './app/start-up/debugger.js';
+import {takeInherited} from './host/job/inherited.js';
 
 takeInherited();
 keepDebuggerClosed();

@@ -4,9 +4,9 @@ Global flags, config, choose the command, print an error once, exit code.
 import process from 'node:process';
 import {setFlagsFromString} from 'node:v8';
 import packageJson from '../package.json' with {type: 'json'};
-import {mayScan, startTools, type EarlyRuns} from './app-early.js';
-import {completionVerb, libraryVerb} from './app-names.js';
-import type {Understood} from './commands/command.js';
+import {mayScan, startTools, type EarlyRuns} from './app/start-up/early-readings.js';
+import {completionVerb, libraryVerb} from './app/names.js';
+import type {Understood} from './command-line/command.js';
 import {CanhazgpuError} from './errors.js';
 import {sanitize, stackText} from './format/text.js';
 
@@ -43,7 +43,7 @@ function printError(error: unknown): number {
 
 /** `verb --help` and `help verb`, or of all verbs. */
 async function help(verb?: string): Promise<string> {
-	const [{findCommand}, {mainHelp, commandHelp}] = await Promise.all([import('./arguments.js'), import('./help.js')]);
+	const [{findCommand}, {mainHelp, commandHelp}] = await Promise.all([import('./command-line/arguments.js'), import('./command-line/help.js')]);
 	return verb === undefined ? mainHelp() : commandHelp(await findCommand(verb));
 }
 
@@ -52,7 +52,7 @@ async function help(verb?: string): Promise<string> {
 @param outerFile - The config file of the command within which this one is typed.
 */
 export async function understand(argv: readonly string[], outerFile?: string): Promise<Understood> {
-	const {askedAlone, splitArguments, findCommand, parseInput, verbs} = await import('./arguments.js');
+	const {askedAlone, splitArguments, findCommand, parseInput, verbs} = await import('./command-line/arguments.js');
 	const split = splitArguments(argv);
 	if (split.verb === undefined) {
 		return {text: askedAlone(split.words) === 'version' ? packageJson.version : await help()};
@@ -76,7 +76,7 @@ export async function understand(argv: readonly string[], outerFile?: string): P
 		throw new CanhazgpuError('usage', `${command.name} runs no command, so nothing may follow --`);
 	}
 
-	const {loadConfig} = await import('./config.js');
+	const {loadConfig} = await import('./config/config.js');
 	const file = parsed.text('config') ?? outerFile;
 	const config = await loadConfig({flags: overrides, environment: process.env, file});
 	const grammar = {verbs, find: findCommand, understand: async (inner: readonly string[]) => understand(inner, file)};
@@ -112,7 +112,7 @@ async function perform(argv: readonly string[], early: EarlyRuns | undefined): P
 		process.stderr.write(`Warning: ${sanitize(warning)}\n`);
 	}
 
-	const {createApp} = await import('./app.js');
+	const {createApp} = await import('./app/app.js');
 	return command.run(createApp({config: input.config, hasColor: !input.has('no-color'), early}), input);
 }
 
@@ -146,12 +146,12 @@ export async function main(argv: readonly string[]): Promise<number> {
 	});
 	try {
 		if (argv[0] === libraryVerb) {
-			const {printScans} = await import('./app-nvml.js');
+			const {printScans} = await import('./app/nvml.js');
 			return await printScans(Number(argv[1]));
 		}
 
 		if (argv[0] === completionVerb) {
-			const {printCompletion} = await import('./complete.js');
+			const {printCompletion} = await import('./command-line/completion/complete.js');
 			await printCompletion(argv.slice(1));
 			// A store that is away would keep us.
 			process.exit(0); // eslint-disable-line unicorn/no-process-exit

@@ -4,8 +4,8 @@ import {chmodSync, chownSync, mkdirSync, readdirSync, statSync, symlinkSync, wri
 import path from 'node:path';
 import process from 'node:process';
 import {describe, expect, test} from 'vitest';
-import {readConfigFiles} from '../source/config-files.js';
-import {settingPaths, settings} from '../source/config-schema.js';
+import {readConfigFiles} from '../source/config/files.js';
+import {settingPaths, settings} from '../source/config/schema.js';
 import {alice, directoryOf, isRoot, makeDirectory, mallory, root, runAs, type Account} from './_helpers/accounts.js';
 
 /** A file of this account's. */

@@ -4,11 +4,11 @@ import {tmpdir} from 'node:os';
 import path from 'node:path';
 import fc from 'fast-check';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
-import {checkSetting, settingPaths, settings} from '../source/config-schema.js';
-import {environmentName, loadConfig} from '../source/config.js';
+import {checkSetting, settingPaths, settings} from '../source/config/schema.js';
+import {environmentName, loadConfig} from '../source/config/config.js';
 import {commands} from '../source/commands/index.js';
 import {CanhazgpuError} from '../source/errors.js';
-import {withoutSecrets} from '../source/host/secrets.js';
+import {withoutSecrets} from '../source/host/tool/secrets.js';
 import {createEmbeddedBox} from './_helpers/cli.js';
 
 let directory: string;

@@ -1,8 +1,8 @@
 /** What the readme and the help tell people to type is understood as it stands. */
 import {readFileSync} from 'node:fs';
 import {describe, expect, test} from 'vitest';
-import {findCommand, verbs} from '../source/arguments.js';
-import {mainHelp} from '../source/help.js';
+import {findCommand, verbs} from '../source/command-line/arguments.js';
+import {mainHelp} from '../source/command-line/help.js';
 import {understand} from '../source/main.js';
 import {shellWords} from '../source/format/shell.js';
 

@@ -1,7 +1,7 @@
 import {mkdirSync, symlinkSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {expect, test} from 'vitest';
-import {readUserNamespace} from '../source/user-namespace.js';
+import {readUserNamespace} from '../source/security/user-namespace.js';
 import {createFiles} from './host/temporary.js';
 
 type Proc = {

@@ -2,9 +2,9 @@
 import {adopt} from '../core/operations/adopt.js';
 import {CanhazgpuError, quoted} from '../errors.js';
 import {sanitize} from '../format/text.js';
-import type {App} from '../application.js';
-import type {Input} from './command.js';
-import {checkLabel} from './flags.js';
+import type {App} from '../app/contract.js';
+import type {Input} from '../command-line/command.js';
+import {checkLabel} from '../command-line/flags.js';
 
 /** The process says by itself which GPUs, and until when. */
 const conflicting = ['gpus', 'gpu-ids', 'duration', 'force', 'nonblock', 'wait'];

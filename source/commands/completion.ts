@@ -1,9 +1,9 @@
 import path from 'node:path';
 import {CanhazgpuError, cutShort, quoted} from '../errors.js';
-import bash from './completion/canhazgpu.bash';
-import fish from './completion/canhazgpu.fish';
-import zsh from './completion/canhazgpu.zsh';
-import type {Command, Input} from './command.js';
+import bash from '../command-line/completion/shells/canhazgpu.bash';
+import fish from '../command-line/completion/shells/canhazgpu.fish';
+import zsh from '../command-line/completion/shells/canhazgpu.zsh';
+import type {Command, Input} from '../command-line/command.js';
 
 const scripts: Readonly<Record<string, string>> = {bash, zsh, fish};
 

@@ -15,10 +15,10 @@ import type {Pool, Snapshot} from '../core/model/types.js';
 import {CanhazgpuError} from '../errors.js';
 import {diagnosisText} from '../format/diagnosis.js';
 import {harmlessJson} from '../format/json.js';
-import type {App, OpenWorld} from '../application.js';
-import type {Command} from './command.js';
-import {jsonFlag} from './flags.js';
-import {recentLossWords} from './tell-data-loss.js';
+import type {App, OpenWorld} from '../app/contract.js';
+import type {Command} from '../command-line/command.js';
+import {jsonFlag} from '../command-line/flags.js';
+import {recentLossWords} from './shared/data-loss.js';
 
 /** A refusal is a finding; anything else is a bug. */
 function findingOf(check: Finding['check'], error: unknown): Finding {

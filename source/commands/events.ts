@@ -6,9 +6,9 @@ import {isPassing} from '../core/operations/wait-place.js';
 import {eventJson, eventLine} from '../format/events.js';
 import {harmlessJson, harmlessJsonLine} from '../format/json.js';
 import {sanitize} from '../format/text.js';
-import type {App, OpenWorld} from '../application.js';
-import type {Command} from './command.js';
-import {jsonFlag, usualDurations} from './flags.js';
+import type {App, OpenWorld} from '../app/contract.js';
+import type {Command} from '../command-line/command.js';
+import {jsonFlag, usualDurations} from '../command-line/flags.js';
 
 /** Without --since: so many, the newest. */
 const mostShown = 50;

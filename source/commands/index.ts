@@ -1,11 +1,11 @@
 /** The verbs, in the order of the help. Each loads only when it is used. */
-import type {Command} from './command.js';
+import type {Command} from '../command-line/command.js';
 
 type Loader = () => Promise<Command>;
 
 export const commands: Readonly<Record<string, Loader>> = {
-	top: async () => (await import('./top.js')).top,
-	status: async () => (await import('./status.js')).status,
+	top: async () => (await import('./top/top.js')).top,
+	status: async () => (await import('./status/status.js')).status,
 	run: async () => (await import('./run.js')).run,
 	reserve: async () => (await import('./reserve.js')).reserve,
 	extend: async () => (await import('./extend.js')).extend,
@@ -16,5 +16,5 @@ export const commands: Readonly<Record<string, Loader>> = {
 	events: async () => (await import('./events.js')).events,
 	doctor: async () => (await import('./doctor.js')).doctor,
 	completion: async () => (await import('./completion.js')).completion,
-	admin: async () => (await import('./admin.js')).admin,
+	admin: async () => (await import('./admin/admin.js')).admin,
 };

@@ -5,10 +5,10 @@ import {CanhazgpuError, quoted} from '../errors.js';
 import {harmlessJson} from '../format/json.js';
 import {lineJson, lineTable} from '../format/line-table.js';
 import {sanitize} from '../format/text.js';
-import type {App, OpenWorld} from '../application.js';
-import type {Command} from './command.js';
-import {jsonFlag} from './flags.js';
-import {recentLossWords} from './tell-data-loss.js';
+import type {App, OpenWorld} from '../app/contract.js';
+import type {Command} from '../command-line/command.js';
+import {jsonFlag} from '../command-line/flags.js';
+import {recentLossWords} from './shared/data-loss.js';
 
 async function leave(app: App, world: OpenWorld, id: string): Promise<void> {
 	const requester = app.requester(undefined);

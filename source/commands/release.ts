@@ -2,8 +2,8 @@ import {doubtAbout} from '../core/rules/leases/ownership.js';
 import {release as releaseGpus} from '../core/operations/reservations.js';
 import {CanhazgpuError} from '../errors.js';
 import {notYoursError} from '../format/not-yours.js';
-import type {Command} from './command.js';
-import {checkLabel, idsFlag, idsOf} from './flags.js';
+import type {Command} from '../command-line/command.js';
+import {checkLabel, idsFlag, idsOf} from '../command-line/flags.js';
 
 export const release: Command = {
 	name: 'release',

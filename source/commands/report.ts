@@ -6,8 +6,8 @@ import {CanhazgpuError, quoted} from '../errors.js';
 import {localDay} from '../format/days.js';
 import {harmlessJson} from '../format/json.js';
 import {reportCsv, reportJson, reportTable} from '../format/report.js';
-import type {Command} from './command.js';
-import {jsonFlag} from './flags.js';
+import type {Command} from '../command-line/command.js';
+import {jsonFlag} from '../command-line/flags.js';
 
 const splits: Readonly<Record<string, Split>> = {user: byUser, gpu: byGpu, day: byDay(localDay), model: byModel};
 

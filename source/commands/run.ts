@@ -4,12 +4,12 @@ import type {ProviderName} from '../core/model/types.js';
 import {CanhazgpuError, quoted} from '../errors.js';
 import {longDuration} from '../format/durations.js';
 import {sanitize} from '../format/text.js';
-import type {App, Interruption, OpenWorld} from '../application.js';
-import {acquireShown, countOf, waitSecondsOf, wantFlags} from './acquire.js';
-import {createBackground} from './background.js';
-import type {Command, Input} from './command.js';
-import {checkLabel, idsOf, usualDurations} from './flags.js';
-import {keepHold} from './keep-hold.js';
+import type {App, Interruption, OpenWorld} from '../app/contract.js';
+import {acquireShown, countOf, waitSecondsOf, wantFlags} from './shared/acquire.js';
+import {createBackground} from './shared/background.js';
+import type {Command, Input} from '../command-line/command.js';
+import {checkLabel, idsOf, usualDurations} from '../command-line/flags.js';
+import {keepHold} from './shared/keep-job-lease.js';
 
 /** @throws CanhazgpuError `usage` that shows what to type. */
 function commandOf({rest, words}: Input): readonly [command: string, ...args: readonly string[]] {

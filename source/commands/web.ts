@@ -2,8 +2,8 @@ import packageJson from '../../package.json' with {type: 'json'};
 import {otherHosts} from '../core/model/other-hosts.js';
 import {reportJson} from '../format/report.js';
 import {stackText} from '../format/text.js';
-import type {Command} from './command.js';
-import {keepReminding} from './reminding.js';
+import type {Command} from '../command-line/command.js';
+import {keepReminding} from './shared/reminding.js';
 import {reportBy} from './report.js';
 
 const isLoopback = (host: string): boolean => /^(?:localhost|127\.|::1$)/v.test(host);

@@ -2,12 +2,12 @@ import {access, constants, stat} from 'node:fs/promises';
 import path from 'node:path';
 import {performance} from 'node:perf_hooks';
 import type {ProviderName} from '../core/model/types.js';
-import {createAmdProvider} from './amd.js';
-import {opening} from './nvidia-broken.js';
-import {driverGpusDirectory, listDriverGpus} from './nvidia-driver.js';
-import {explainFailure} from './nvidia-failures.js';
-import {parseGpuTable} from './nvidia-gpus.js';
-import type {DescribeProcesses, RunTool} from './tool.js';
+import {createAmdProvider} from './amd/amd.js';
+import {opening} from './nvidia/problems/unreachable-gpus.js';
+import {driverGpusDirectory, listDriverGpus} from './nvidia/problems/driver.js';
+import {explainFailure} from './nvidia/problems/failures.js';
+import {parseGpuTable} from './nvidia/gpus.js';
+import type {DescribeProcesses, RunTool} from './tool/tool.js';
 
 type Options = {
 	readonly run: RunTool;

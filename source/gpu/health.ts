@@ -1,5 +1,5 @@
 import type {GpuReading, HealthProblem} from '../core/model/observation.js';
-import {cap} from './text.js';
+import {cap} from './tool/text.js';
 
 /**
 What tells whether a GPU is fit for work. Whatever is unknown says nothing.

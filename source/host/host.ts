@@ -1,11 +1,11 @@
 import os from 'node:os';
 import type {Host} from '../core/model/ports.js';
-import {readUserNamespace} from '../user-namespace.js';
+import {readUserNamespace} from '../security/user-namespace.js';
 import {readBootId, readMachineId} from './machine.js';
 import {monotonicClockId, monotonicSeconds} from './monotonic.js';
-import {livenessOfOrphans} from './orphans.js';
-import {liveness, ownIdentity} from './processes.js';
-import {createUsers, ownUid} from './users.js';
+import {livenessOfOrphans} from './process/orphans.js';
+import {liveness, ownIdentity} from './process/processes.js';
+import {createUsers, ownUid} from './accounts/users.js';
 
 /**
 This machine, read once; costs a few file reads, and a call of `getent` when our account is not in /etc/passwd.

@@ -1,5 +1,5 @@
 import type {AuditEntry, AuditQuery} from '../core/model/types.js';
-import {decodeAudit} from './codec.js';
+import {decodeAudit} from './records/index.js';
 
 /** The trail holds about so many records; older ones go. */
 export const auditCap = 10_000;

@@ -1,6 +1,6 @@
 import type {UsageHistory} from '../core/model/ports.js';
 import type {UsageRecord} from '../core/model/types.js';
-import {decodeUsage} from './codec.js';
+import {decodeUsage} from './records/index.js';
 
 type Pages = AsyncIterable<readonly string[]> | Iterable<readonly string[]>;
 

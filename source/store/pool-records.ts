@@ -21,7 +21,7 @@ import * as v from 'valibot';
 import {hostPattern} from '../core/model/other-hosts.js';
 import type {PoolRecord} from '../core/model/types.js';
 import {CanhazgpuError} from '../errors.js';
-import {effectiveUid, isWritableByOthers, ownerWords, readSafely} from '../safe-file.js';
+import {effectiveUid, isWritableByOthers, ownerWords, readSafely} from '../security/safe-file.js';
 
 /** The longest path of a socket that the system takes, and the longest path of all. */
 const longestSocket = 107;

@@ -14,7 +14,7 @@ import {
 	encodeQueueEntry,
 	encodeUsage,
 	type RawPool,
-} from './codec.js';
+} from './records/index.js';
 
 export type RawWrite =
 	/**

@@ -13,7 +13,7 @@ import {
 	decodeUsage,
 	poolGarbage,
 	type RawPool,
-} from './codec.js';
+} from './records/index.js';
 
 /** A stored value; undefined when there is none, its type when it is not even a string. */
 export type RawValue = string | undefined | {readonly wrongType: string};

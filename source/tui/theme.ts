@@ -1,6 +1,6 @@
 /** What each tone of text looks like. States have colours, loads have none, and every colour stands beside a word. */
 import type {TextProps} from 'ink';
-import type {Tone} from './view/spans.js';
+import type {Tone} from './widgets/styled-text.js';
 
 type Style = Pick<TextProps, 'color' | 'bold' | 'dimColor' | 'inverse'>;
 

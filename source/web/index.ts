@@ -1,15 +1,15 @@
 /** `canhazgpu web`: the picture of the pool in a browser, read-only. */
 import type {World} from '../core/model/ports.js';
-import {createRemoteHosts, type HostOptions} from './hosts.js';
-import {createMetrics} from './metrics.js';
-import {startPicture} from './picture.js';
-import {createReports, type Reports} from './reports.js';
-import {createRoutes} from './routes.js';
-import {startServer} from './server.js';
-import {createStreams} from './stream.js';
-import {createUseHistory} from './use-history.js';
+import {createRemoteHosts, type HostOptions} from './api/hosts.js';
+import {createMetrics} from './api/metrics.js';
+import {startPicture} from './live/live-view.js';
+import {createReports, type Reports} from './api/reports.js';
+import {createRoutes} from './server/routes.js';
+import {startServer} from './server/server.js';
+import {createStreams} from './server/stream.js';
+import {createUseHistory} from './live/utilization-history.js';
 
-export {watchedMs} from './scanning.js';
+export {watchedMs} from './live/scanning.js';
 
 export type WebOptions = {
 	/** Asked for once the port is had. Its GPUs may be seen through the eyes of other viewers. */

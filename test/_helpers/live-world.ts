@@ -5,7 +5,7 @@ import {makePool} from '../../source/core/operations/create-pool.js';
 import type {Host, World} from '../../source/core/model/ports.js';
 import type {Liveness, Observation, ProcessIdentity} from '../../source/core/model/types.js';
 import {createClock} from '../../source/host/clock.js';
-import {createMemoryStore, type MemoryStore} from '../../source/store/memory.js';
+import {createMemoryStore, type MemoryStore} from '../../source/store/memory/index.js';
 import {testHost} from './host.js';
 import {idleReading, observationOf} from './world.js';
 

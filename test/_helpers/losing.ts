@@ -1,6 +1,6 @@
 /** A reference store that crashes: it comes back in an earlier state, or with nothing. */
-import type {MemoryStore} from '../../source/store/memory.js';
-import {emptyState, type State} from '../../source/store/memory-state.js';
+import type {MemoryStore} from '../../source/store/memory/index.js';
+import {emptyState, type State} from '../../source/store/memory/state.js';
 
 let runs = 1;
 

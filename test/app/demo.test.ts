@@ -1,14 +1,14 @@
 import {expect, onTestFinished, test} from 'vitest';
-import {createDemo} from '../../source/app-demo.js';
-import {demoScenario} from '../../source/app-demo-scenario.js';
+import {createDemo} from '../../source/demo/demo.js';
+import {demoScenario} from '../../source/demo/scenario.js';
 import {estimateWaits} from '../../source/core/rules/queue/estimates.js';
 import {isLeased} from '../../source/core/rules/leases/lease-changes.js';
 import {ownerOf} from '../../source/core/rules/leases/ownership.js';
 import {look} from '../../source/core/operations/reservations.js';
 import type {World} from '../../source/core/model/ports.js';
 import type {AuditRecord} from '../../source/core/model/types.js';
-import type {Scenario} from '../../source/gpu/scenario.js';
-import {createSimulatedProvider} from '../../source/gpu/simulated.js';
+import type {Scenario} from '../../source/gpu/simulated/scenario.js';
+import {createSimulatedProvider} from '../../source/gpu/simulated/simulated.js';
 import {testHost} from '../_helpers/host.js';
 import {createVirtualClock} from '../_helpers/virtual-clock.js';
 

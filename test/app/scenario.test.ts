@@ -1,11 +1,11 @@
 import path from 'node:path';
 import * as fc from 'fast-check';
 import {expect, onTestFinished, test} from 'vitest';
-import {demoScenario} from '../../source/app-demo-scenario.js';
-import {checkScenario, loadScenario} from '../../source/app-scenario.js';
+import {demoScenario} from '../../source/demo/scenario.js';
+import {checkScenario, loadScenario} from '../../source/app/scenario.js';
 import {CanhazgpuError} from '../../source/errors.js';
-import type {Scenario} from '../../source/gpu/scenario.js';
-import {createSimulatedProvider} from '../../source/gpu/simulated.js';
+import type {Scenario} from '../../source/gpu/simulated/scenario.js';
+import {createSimulatedProvider} from '../../source/gpu/simulated/simulated.js';
 import {createBox} from '../_helpers/cli.js';
 import {createFiles} from '../host/temporary.js';
 

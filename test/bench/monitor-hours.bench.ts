@@ -17,8 +17,8 @@ process.env['NODE_ENV'] = 'production';
 const {createElement, useSyncExternalStore} = await import('react');
 const {render} = await import('ink');
 const {Screen} = await import('../../source/tui/components/screen.js');
-const {createStateStore} = await import('../../source/tui/state-store.js');
-const {initialState} = await import('../../source/tui/state.js');
+const {createStateStore} = await import('../../source/tui/state/store.js');
+const {initialState} = await import('../../source/tui/state/state.js');
 keepHeapSmall();
 
 const gpuCount = 8;

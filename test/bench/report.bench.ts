@@ -9,7 +9,7 @@ import process from 'node:process';
 import {DatabaseSync} from 'node:sqlite';
 import {text} from 'node:stream/consumers';
 import {Redis} from 'ioredis';
-import {encodeUsage} from '../../source/store/codec.js';
+import {encodeUsage} from '../../source/store/records/index.js';
 import {createEmbeddedBox, createRedisBox, program, type Box} from '../_helpers/cli.js';
 import {startRedis} from '../_helpers/redis-server.js';
 import {report, tell} from './_measure.js';

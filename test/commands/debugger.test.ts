@@ -8,7 +8,7 @@ import path from 'node:path';
 import process from 'node:process';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {describe, expect, onTestFinished, test} from 'vitest';
-import {libraryVerb} from '../../source/app-names.js';
+import {libraryVerb} from '../../source/app/names.js';
 import {createBox, type Box} from '../_helpers/cli.js';
 import {eventually} from '../_helpers/eventually.js';
 import {hasSignal, portsOf} from '../_helpers/listeners.js';

@@ -2,7 +2,7 @@
 import process from 'node:process';
 import fc from 'fast-check';
 import {afterEach, describe, expect, test} from 'vitest';
-import {parseMoment} from '../../source/commands/moment.js';
+import {parseMoment} from '../../source/commands/shared/time-of-day.js';
 
 const given = process.env['TZ'];
 

@@ -1,8 +1,8 @@
 /** The verbs as they are typed into the monitor: the program's own grammar on a pool that is open already. */
 import {beforeEach, expect, onTestFinished, test} from 'vitest';
-import {createApp} from '../../source/app.js';
-import {createHostLooks} from '../../source/commands/monitor-hosts.js';
-import {createCommandLine} from '../../source/commands/monitor-line.js';
+import {createApp} from '../../source/app/app.js';
+import {createHostLooks} from '../../source/commands/top/hosts.js';
+import {createCommandLine} from '../../source/commands/top/command-line.js';
 import {CanhazgpuError} from '../../source/errors.js';
 import type {LookPage} from '../../source/tui/ports.js';
 import {understand} from '../../source/main.js';

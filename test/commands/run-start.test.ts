@@ -1,10 +1,10 @@
 /** Between the grant and the start of the command: what happens there leaves nothing held, and is said. */
 import process from 'node:process';
 import {expect, test} from 'vitest';
-import type {App, Job, JobOptions, OpenWorld} from '../../source/application.js';
-import type {Input} from '../../source/commands/command.js';
+import type {App, Job, JobOptions, OpenWorld} from '../../source/app/contract.js';
+import type {Input} from '../../source/command-line/command.js';
 import {run} from '../../source/commands/run.js';
-import type {Config} from '../../source/config.js';
+import type {Config} from '../../source/config/config.js';
 import {look} from '../../source/core/operations/reservations.js';
 import {CanhazgpuError} from '../../source/errors.js';
 import {createLiveWorld} from '../_helpers/live-world.js';

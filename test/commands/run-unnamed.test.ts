@@ -2,7 +2,7 @@
 import {readdirSync, readFileSync} from 'node:fs';
 import process from 'node:process';
 import {expect, onTestFinished, test} from 'vitest';
-import {identityOf, liveness} from '../../source/host/processes.js';
+import {identityOf, liveness} from '../../source/host/process/processes.js';
 import {redisGround} from '../_helpers/kill-grounds.js';
 
 /** The pid of the process with these words, if there is one. */

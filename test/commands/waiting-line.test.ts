@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import {createWaitingLine} from '../../source/commands/waiting-line.js';
+import {createWaitingLine} from '../../source/commands/shared/waiting-line.js';
 import type {Progress} from '../../source/core/operations/wait-types.js';
 import {progressWords} from '../../source/format/waiting.js';
 import {createVirtualClock} from '../_helpers/virtual-clock.js';

@@ -10,7 +10,7 @@ import {release, reserve} from '../../source/core/operations/reservations.js';
 import {readLiving} from '../../source/core/operations/transact.js';
 import {acquire} from '../../source/core/operations/acquire.js';
 import type {QueueRecord} from '../../source/core/model/types.js';
-import {encodeQueueEntry} from '../../source/store/codec.js';
+import {encodeQueueEntry} from '../../source/store/records/index.js';
 import {historyOf, idleReading, observationOf, person, type TestWorld} from '../_helpers/world.js';
 import {createInterruptedWorld} from './_interrupted.js';
 

@@ -5,7 +5,7 @@ import {drain} from '../../source/core/operations/drain.js';
 import {longestNote, longestReason} from '../../source/core/rules/allocation/request.js';
 import {reserve} from '../../source/core/operations/reservations.js';
 import {acquire} from '../../source/core/operations/acquire.js';
-import {perform} from '../../source/tui/perform.js';
+import {perform} from '../../source/tui/verbs/perform.js';
 import {createTestWorld, idleReading, observationOf, person, type TestWorld} from '../_helpers/world.js';
 
 const alice = person('alice');

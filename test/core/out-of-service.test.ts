@@ -20,7 +20,7 @@ import type {GpuReading, QueueEntry, QueueRecord, Snapshot} from '../../source/c
 import {blockOfUse} from '../../source/core/rules/allocation/usage-block.js';
 import {planWithLook} from '../../source/core/operations/wait-plan.js';
 import {stuckWords} from '../../source/format/out-of-service.js';
-import {decodeQueueEntry, encodeQueueEntry} from '../../source/store/codec.js';
+import {decodeQueueEntry, encodeQueueEntry} from '../../source/store/records/index.js';
 import {eventually} from '../_helpers/eventually.js';
 import {createLiveWorld} from '../_helpers/live-world.js';
 import {checkTrail} from '../_helpers/trail.js';

@@ -13,7 +13,7 @@ import {readLiving} from '../../source/core/operations/transact.js';
 import type {Snapshot} from '../../source/core/model/types.js';
 import {joinLine} from '../../source/core/operations/wait-place.js';
 import {CanhazgpuError} from '../../source/errors.js';
-import type {State} from '../../source/store/memory-state.js';
+import type {State} from '../../source/store/memory/state.js';
 import {crash, saved} from '../_helpers/losing.js';
 import {createTestWorld, historyOf, person} from '../_helpers/world.js';
 

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import {expect, test} from 'vitest';
-import {numbersForPrograms} from '../../source/gpu/amd-order.js';
+import {numbersForPrograms} from '../../source/gpu/amd/order.js';
 import {busy, idle, json, listOf, metricOf, observe, setUp, staticOf} from './amd-set-up.js';
 
 /**

@@ -1,11 +1,11 @@
 import * as fc from 'fast-check';
 import {expect, test} from 'vitest';
-import {explainAmdFailure} from '../../source/gpu/amd-failures.js';
-import {readGpus} from '../../source/gpu/amd-gpus.js';
-import {entriesByGpu, readQuantity} from '../../source/gpu/amd-json.js';
-import {attachProcesses, readProcesses} from '../../source/gpu/amd-processes.js';
-import {readCards, readPids} from '../../source/gpu/rocm-smi.js';
-import {parseToolJson} from '../../source/gpu/tool-json.js';
+import {explainAmdFailure} from '../../source/gpu/amd/failures.js';
+import {readGpus} from '../../source/gpu/amd/gpus.js';
+import {entriesByGpu, readQuantity} from '../../source/gpu/amd/json.js';
+import {attachProcesses, readProcesses} from '../../source/gpu/amd/processes.js';
+import {readCards, readPids} from '../../source/gpu/amd/rocm-smi.js';
+import {parseToolJson} from '../../source/gpu/tool/json.js';
 
 const number = fc.oneof(
 	fc.nat(200_000),

@@ -1,8 +1,8 @@
 import {chmod, mkdtemp, readFile, writeFile} from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import {createAmdProvider} from '../../source/gpu/amd.js';
-import {runTool} from '../../source/host/spawn.js';
+import {createAmdProvider} from '../../source/gpu/amd/amd.js';
+import {runTool} from '../../source/host/tool/spawn.js';
 import {describeProcesses, monotonicMs} from './nvidia-set-up.js';
 import type {Answer} from './stub-nvidia-smi.js';
 

@@ -1,7 +1,7 @@
 import process from 'node:process';
 import {expect, test, vi} from 'vitest';
-import {createAmdProvider} from '../../source/gpu/amd.js';
-import type {RunTool} from '../../source/gpu/tool.js';
+import {createAmdProvider} from '../../source/gpu/amd/amd.js';
+import type {RunTool} from '../../source/gpu/tool/tool.js';
 import {busy, goodAnswers, idle, json, listOf, metricOf, observe, setUp, staticOf} from './amd-set-up.js';
 import {describeProcesses, monotonicMs, users} from './nvidia-set-up.js';
 

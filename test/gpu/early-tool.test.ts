@@ -1,7 +1,7 @@
 import {expect, test, vi} from 'vitest';
-import {startEarly} from '../../source/gpu/early-tool.js';
-import type {RunTool, ToolOutcome} from '../../source/gpu/tool.js';
-import {runTool} from '../../source/host/spawn.js';
+import {startEarly} from '../../source/gpu/tool/early-tool.js';
+import type {RunTool, ToolOutcome} from '../../source/gpu/tool/tool.js';
+import {runTool} from '../../source/host/tool/spawn.js';
 import {monotonicMs} from './nvidia-set-up.js';
 
 const call = {command: 'tool', args: ['-a']};

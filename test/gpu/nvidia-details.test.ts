@@ -3,10 +3,10 @@ import path from 'node:path';
 import {fileURLToPath} from 'node:url';
 import * as fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
-import {addDetailedHealth, askDetails, attachParts} from '../../source/gpu/nvidia-details.js';
-import {parseList} from '../../source/gpu/nvidia-list.js';
-import {parseDetails} from '../../source/gpu/nvidia-xml.js';
-import type {RunTool} from '../../source/gpu/tool.js';
+import {addDetailedHealth, askDetails, attachParts} from '../../source/gpu/nvidia/details.js';
+import {parseList} from '../../source/gpu/nvidia/list.js';
+import {parseDetails} from '../../source/gpu/nvidia/xml.js';
+import type {RunTool} from '../../source/gpu/tool/tool.js';
 
 const folder = fileURLToPath(new URL('../../../shared/fixtures/nvidia/', import.meta.url));
 const isHere = existsSync(folder);

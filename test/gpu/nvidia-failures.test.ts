@@ -1,8 +1,8 @@
 import {performance} from 'node:perf_hooks';
 import {expect, test, vi} from 'vitest';
-import {createNvidiaProvider} from '../../source/gpu/nvidia.js';
-import type {RunTool, ToolOutcome} from '../../source/gpu/tool.js';
-import {runTool} from '../../source/host/spawn.js';
+import {createNvidiaProvider} from '../../source/gpu/nvidia/nvidia.js';
+import type {RunTool, ToolOutcome} from '../../source/gpu/tool/tool.js';
+import {runTool} from '../../source/host/tool/spawn.js';
 import {fixture} from './fixture.js';
 import {describeProcesses, good, monotonicMs, observe, setUp} from './nvidia-set-up.js';
 

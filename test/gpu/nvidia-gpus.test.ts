@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import {parseGpuTable} from '../../source/gpu/nvidia-gpus.js';
+import {parseGpuTable} from '../../source/gpu/nvidia/gpus.js';
 import {fixture} from './fixture.js';
 
 const parse = (name: string, stderr = '') => {

@@ -4,8 +4,8 @@ Tables that were damaged on their way: whatever is done to them, no GPU looks fr
 import * as fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
 import {useOf} from '../../source/core/rules/allocation/gpu-usage.js';
-import {parseGpuTable} from '../../source/gpu/nvidia-gpus.js';
-import {attachProcesses, parseProcessTable} from '../../source/gpu/nvidia-processes.js';
+import {parseGpuTable} from '../../source/gpu/nvidia/gpus.js';
+import {attachProcesses, parseProcessTable} from '../../source/gpu/nvidia/processes.js';
 import {cpuMsOf} from '../_helpers/timed.js';
 import {fixture} from './fixture.js';
 

@@ -1,8 +1,8 @@
 import {expect, test} from 'vitest';
-import {parseGpuTable} from '../../source/gpu/nvidia-gpus.js';
-import {attachProcesses, parseProcessTable} from '../../source/gpu/nvidia-processes.js';
-import type {DescribeProcesses} from '../../source/gpu/tool.js';
-import {joinDetails} from '../../source/gpu/process-rows.js';
+import {parseGpuTable} from '../../source/gpu/nvidia/gpus.js';
+import {attachProcesses, parseProcessTable} from '../../source/gpu/nvidia/processes.js';
+import type {DescribeProcesses} from '../../source/gpu/tool/tool.js';
+import {joinDetails} from '../../source/gpu/tool/process-rows.js';
 import {fixture} from './fixture.js';
 
 const knowsNobody: DescribeProcesses = async () => new Map();

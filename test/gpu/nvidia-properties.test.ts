@@ -1,9 +1,9 @@
 import * as fc from 'fast-check';
 import {expect, test} from 'vitest';
-import {explainFailure} from '../../source/gpu/nvidia-failures.js';
-import {gpuFields, processFields} from '../../source/gpu/nvidia-fields.js';
-import {parseGpuTable} from '../../source/gpu/nvidia-gpus.js';
-import {attachProcesses, parseProcessTable} from '../../source/gpu/nvidia-processes.js';
+import {explainFailure} from '../../source/gpu/nvidia/problems/failures.js';
+import {gpuFields, processFields} from '../../source/gpu/nvidia/fields.js';
+import {parseGpuTable} from '../../source/gpu/nvidia/gpus.js';
+import {attachProcesses, parseProcessTable} from '../../source/gpu/nvidia/processes.js';
 
 const markers = ['[N/A]', '[Not Supported]', '[Unknown Error]', '[GPU requires reset]', 'N/A', 'ERR!', '', '[]', '['];
 

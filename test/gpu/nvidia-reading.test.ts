@@ -3,8 +3,8 @@ import os from 'node:os';
 import path from 'node:path';
 import * as fc from 'fast-check';
 import {expect, test} from 'vitest';
-import {gpuFields, readDriverMajor} from '../../source/gpu/nvidia-fields.js';
-import {parseGpuTable} from '../../source/gpu/nvidia-gpus.js';
+import {gpuFields, readDriverMajor} from '../../source/gpu/nvidia/fields.js';
+import {parseGpuTable} from '../../source/gpu/nvidia/gpus.js';
 import {fixture} from './fixture.js';
 import {good, setUp} from './nvidia-set-up.js';
 

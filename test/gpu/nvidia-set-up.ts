@@ -1,9 +1,9 @@
 import path from 'node:path';
 import {performance} from 'node:perf_hooks';
-import {createNvidiaProvider} from '../../source/gpu/nvidia.js';
-import {createProcessDescriber} from '../../source/host/process-details.js';
-import {runTool} from '../../source/host/spawn.js';
-import {createUsers} from '../../source/host/users.js';
+import {createNvidiaProvider} from '../../source/gpu/nvidia/nvidia.js';
+import {createProcessDescriber} from '../../source/host/process/details.js';
+import {runTool} from '../../source/host/tool/spawn.js';
+import {createUsers} from '../../source/host/accounts/users.js';
 import {fixture} from './fixture.js';
 import {type Answer, createStub} from './stub-nvidia-smi.js';
 

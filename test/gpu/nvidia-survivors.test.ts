@@ -4,8 +4,8 @@ Versions of nvidia-smi that give up on every GPU when one cannot be reached.
 import {writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {expect, test} from 'vitest';
-import {createNvidiaProvider} from '../../source/gpu/nvidia.js';
-import {runTool} from '../../source/host/spawn.js';
+import {createNvidiaProvider} from '../../source/gpu/nvidia/nvidia.js';
+import {runTool} from '../../source/host/tool/spawn.js';
 import {describeProcesses, monotonicMs, setUp} from './nvidia-set-up.js';
 
 const lost =

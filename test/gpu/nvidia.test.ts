@@ -4,10 +4,10 @@ import path from 'node:path';
 import {performance} from 'node:perf_hooks';
 import process from 'node:process';
 import {expect, test, vi} from 'vitest';
-import {gpuFields, readDriverMajor} from '../../source/gpu/nvidia-fields.js';
-import {createNvidiaProvider} from '../../source/gpu/nvidia.js';
-import type {RunTool} from '../../source/gpu/tool.js';
-import {runTool} from '../../source/host/spawn.js';
+import {gpuFields, readDriverMajor} from '../../source/gpu/nvidia/fields.js';
+import {createNvidiaProvider} from '../../source/gpu/nvidia/nvidia.js';
+import type {RunTool} from '../../source/gpu/tool/tool.js';
+import {runTool} from '../../source/host/tool/spawn.js';
 import {fixture} from './fixture.js';
 import {describeProcesses, good, monotonicMs, observe, setUp, users} from './nvidia-set-up.js';
 

@@ -1,10 +1,10 @@
 import path from 'node:path';
 import process from 'node:process';
 import {afterEach, beforeAll, describe, expect, onTestFinished, test} from 'vitest';
-import {createNvidiaProvider} from '../../source/gpu/nvidia.js';
-import {createLiveSources} from '../../source/gpu/nvidia-live.js';
-import {libraryVerb} from '../../source/app-names.js';
-import {runTool} from '../../source/host/spawn.js';
+import {createNvidiaProvider} from '../../source/gpu/nvidia/nvidia.js';
+import {createLiveSources} from '../../source/gpu/nvidia/live.js';
+import {libraryVerb} from '../../source/app/names.js';
+import {runTool} from '../../source/host/tool/spawn.js';
 import {starter, starterWords} from '../_helpers/cli.js';
 import {eventually} from '../_helpers/eventually.js';
 import {compileNvml, hasCompiler} from '../_helpers/nvml-stub.js';

@@ -2,9 +2,9 @@ import path from 'node:path';
 import process from 'node:process';
 import * as fc from 'fast-check';
 import {afterEach, beforeAll, describe, expect, test} from 'vitest';
-import {decodeScan, encodeScan, readScans} from '../../source/gpu/nvml/lines.js';
-import {openLibrary} from '../../source/gpu/nvml/library.js';
-import {openScanner} from '../../source/gpu/nvml/scan.js';
+import {decodeScan, encodeScan, readScans} from '../../source/gpu/nvidia/nvml/lines.js';
+import {openLibrary} from '../../source/gpu/nvidia/nvml/library.js';
+import {openScanner} from '../../source/gpu/nvidia/nvml/scan.js';
 import {compileNvml, hasCompiler} from '../_helpers/nvml-stub.js';
 
 let current = '';

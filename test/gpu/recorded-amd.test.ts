@@ -1,10 +1,10 @@
 import {describe, expect, test} from 'vitest';
-import {explainAmdFailure} from '../../source/gpu/amd-failures.js';
-import {readDriverVersion, readGpus} from '../../source/gpu/amd-gpus.js';
-import {entriesByGpu} from '../../source/gpu/amd-json.js';
-import {readProcesses} from '../../source/gpu/amd-processes.js';
-import {readCards, readPids} from '../../source/gpu/rocm-smi.js';
-import {parseToolJson} from '../../source/gpu/tool-json.js';
+import {explainAmdFailure} from '../../source/gpu/amd/failures.js';
+import {readDriverVersion, readGpus} from '../../source/gpu/amd/gpus.js';
+import {entriesByGpu} from '../../source/gpu/amd/json.js';
+import {readProcesses} from '../../source/gpu/amd/processes.js';
+import {readCards, readPids} from '../../source/gpu/amd/rocm-smi.js';
+import {parseToolJson} from '../../source/gpu/tool/json.js';
 import {openRecordings} from './recordings.js';
 
 const {isHere, files, read} = openRecordings('amd');

@@ -1,7 +1,7 @@
 import {describe, expect, test} from 'vitest';
-import {explainFailure} from '../../source/gpu/nvidia-failures.js';
-import {parseGpuTable} from '../../source/gpu/nvidia-gpus.js';
-import {parseProcessTable} from '../../source/gpu/nvidia-processes.js';
+import {explainFailure} from '../../source/gpu/nvidia/problems/failures.js';
+import {parseGpuTable} from '../../source/gpu/nvidia/gpus.js';
+import {parseProcessTable} from '../../source/gpu/nvidia/processes.js';
 import {openRecordings} from './recordings.js';
 
 const {isHere, files, read} = openRecordings('nvidia');

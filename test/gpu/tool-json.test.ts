@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import {expect, test} from 'vitest';
-import {parseToolJson} from '../../source/gpu/tool-json.js';
+import {parseToolJson} from '../../source/gpu/tool/json.js';
 
 const pretty = (value: unknown) => JSON.stringify(value, undefined, 4);
 

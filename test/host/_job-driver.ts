@@ -6,7 +6,7 @@ import {appendFileSync, existsSync, readFileSync} from 'node:fs';
 import process from 'node:process';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {CanhazgpuError} from '../../source/errors.js';
-import {startJob} from '../../source/host/job.js';
+import {startJob} from '../../source/host/job/job.js';
 
 const report = (event: string, facts: Readonly<Record<string, unknown>> = {}) => {
 	appendFileSync(process.env['REPORT'] ?? '/dev/null', `${JSON.stringify({event, ...facts})}\n`);

@@ -9,8 +9,8 @@ import {fileURLToPath} from 'node:url';
 import {build} from 'esbuild';
 import {onTestFinished, vi} from 'vitest';
 import type {Liveness, ProcessIdentity} from '../../source/core/model/types.js';
-import type {JobEnd} from '../../source/host/job.js';
-import {liveness} from '../../source/host/processes.js';
+import type {JobEnd} from '../../source/host/job/job.js';
+import {liveness} from '../../source/host/process/processes.js';
 import {openTerminal} from './_job-terminal.js';
 import {createFiles, createFilesIn} from './temporary.js';
 

@@ -1,7 +1,7 @@
 import {readFile} from 'node:fs/promises';
 import process from 'node:process';
 import {expect, test, vi} from 'vitest';
-import {liveness} from '../../source/host/processes.js';
+import {liveness} from '../../source/host/process/processes.js';
 import {becomes, createStage, gone, type Stage} from './_job-stage.js';
 
 /**

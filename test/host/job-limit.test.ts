@@ -3,10 +3,10 @@ import {once} from 'node:events';
 import process from 'node:process';
 import {text} from 'node:stream/consumers';
 import {expect, test, vi} from 'vitest';
-import {bearersOf, isRunning, listProcesses, signalOne} from '../../source/host/descendants.js';
-import {afterSeconds, endChild} from '../../source/host/job-limit.js';
-import {identityOf, liveness} from '../../source/host/processes.js';
-import {runTool} from '../../source/host/spawn.js';
+import {bearersOf, isRunning, listProcesses, signalOne} from '../../source/host/job/descendants.js';
+import {afterSeconds, endChild} from '../../source/host/job/time-limit.js';
+import {identityOf, liveness} from '../../source/host/process/processes.js';
+import {runTool} from '../../source/host/tool/spawn.js';
 import {becomes, createStage, gone} from './_job-stage.js';
 
 /**

@@ -5,10 +5,10 @@ import process from 'node:process';
 import {text} from 'node:stream/consumers';
 import {expect, test, vi} from 'vitest';
 import type {CanhazgpuError} from '../../source/errors.js';
-import {checkCommand, findCommand} from '../../source/host/command.js';
-import {spawnJob} from '../../source/host/job-spawn.js';
-import {readStat} from '../../source/host/proc.js';
-import {liveness, ownIdentity} from '../../source/host/processes.js';
+import {checkCommand, findCommand} from '../../source/host/tool/command.js';
+import {spawnJob} from '../../source/host/job/spawn.js';
+import {readStat} from '../../source/host/process/proc.js';
+import {liveness, ownIdentity} from '../../source/host/process/processes.js';
 import {createStage, gone} from './_job-stage.js';
 import {createFiles} from './temporary.js';
 

@@ -2,7 +2,7 @@ import {once} from 'node:events';
 import process from 'node:process';
 import {text} from 'node:stream/consumers';
 import {expect, test} from 'vitest';
-import {liveness} from '../../source/host/processes.js';
+import {liveness} from '../../source/host/process/processes.js';
 import {createStage} from './_job-stage.js';
 
 test.each(['TERM', 'HUP', 'INT', 'QUIT', 'USR1', 'USR2'])(

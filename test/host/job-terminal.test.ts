@@ -1,7 +1,7 @@
 import {spawnSync} from 'node:child_process';
 import process from 'node:process';
 import {expect, test} from 'vitest';
-import {liveness} from '../../source/host/processes.js';
+import {liveness} from '../../source/host/process/processes.js';
 import {becomes, createStage, gone} from './_job-stage.js';
 
 const has = (command: string) => spawnSync(command, ['--version']).status === 0;

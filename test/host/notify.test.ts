@@ -9,8 +9,8 @@ import path from 'node:path';
 import process from 'node:process';
 import {json} from 'node:stream/consumers';
 import {expect, onTestFinished, test} from 'vitest';
-import {createNotifier, linesOf, type NotifyOptions} from '../../source/host/notify.js';
-import {createUsers} from '../../source/host/users.js';
+import {createNotifier, linesOf, type NotifyOptions} from '../../source/host/tool/notify.js';
+import {createUsers} from '../../source/host/accounts/users.js';
 import {eventually} from '../_helpers/eventually.js';
 import {openTerminal} from '../_helpers/terminal.js';
 

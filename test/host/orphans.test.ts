@@ -3,9 +3,9 @@ import {once} from 'node:events';
 import {text} from 'node:stream/consumers';
 import process from 'node:process';
 import {expect, onTestFinished, test} from 'vitest';
-import {livenessOfOrphans} from '../../source/host/orphans.js';
-import {childIdentity, identityOf, ownIdentity} from '../../source/host/processes.js';
-import {readStat} from '../../source/host/proc.js';
+import {livenessOfOrphans} from '../../source/host/process/orphans.js';
+import {childIdentity, identityOf, ownIdentity} from '../../source/host/process/processes.js';
+import {readStat} from '../../source/host/process/proc.js';
 import {eventually} from '../_helpers/eventually.js';
 
 const groupOf = (pid: number): number => {

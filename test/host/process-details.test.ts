@@ -1,9 +1,9 @@
 import {type ChildProcess, spawn} from 'node:child_process';
 import process from 'node:process';
 import {afterEach, expect, test, vi} from 'vitest';
-import {createProcessDescriber} from '../../source/host/process-details.js';
-import {runTool} from '../../source/host/spawn.js';
-import {createUsers} from '../../source/host/users.js';
+import {createProcessDescriber} from '../../source/host/process/details.js';
+import {runTool} from '../../source/host/tool/spawn.js';
+import {createUsers} from '../../source/host/accounts/users.js';
 import {eventually} from '../_helpers/eventually.js';
 import {createFiles, createFilesIn, everythingIsOf} from './temporary.js';
 

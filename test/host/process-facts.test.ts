@@ -2,10 +2,10 @@ import {spawn} from 'node:child_process';
 import process from 'node:process';
 import * as fc from 'fast-check';
 import {expect, onTestFinished, test, vi} from 'vitest';
-import {createProcessDescriber} from '../../source/host/process-details.js';
-import {parseContainerId} from '../../source/host/container-id.js';
-import {runTool} from '../../source/host/spawn.js';
-import {createUsers} from '../../source/host/users.js';
+import {createProcessDescriber} from '../../source/host/process/details.js';
+import {parseContainerId} from '../../source/host/process/container-id.js';
+import {runTool} from '../../source/host/tool/spawn.js';
+import {createUsers} from '../../source/host/accounts/users.js';
 import {eventually} from '../_helpers/eventually.js';
 import {createFiles, createFilesIn, everythingIsOf} from './temporary.js';
 

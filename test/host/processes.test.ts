@@ -7,8 +7,8 @@ import process from 'node:process';
 import * as fc from 'fast-check';
 import {afterEach, expect, test, vi} from 'vitest';
 import type {ProcessIdentity} from '../../source/core/model/types.js';
-import {parseStat, readStat} from '../../source/host/proc.js';
-import {identityOf, liveness, ownIdentity} from '../../source/host/processes.js';
+import {parseStat, readStat} from '../../source/host/process/proc.js';
+import {identityOf, liveness, ownIdentity} from '../../source/host/process/processes.js';
 import {cpuMsOf} from '../_helpers/timed.js';
 import {createFiles} from './temporary.js';
 

@@ -1,7 +1,7 @@
 /** What is started by us is not given the password of the store. */
 import {expect, onTestFinished, test, vi} from 'vitest';
-import {withoutSecrets} from '../../source/host/secrets.js';
-import {runTool} from '../../source/host/spawn.js';
+import {withoutSecrets} from '../../source/host/tool/secrets.js';
+import {runTool} from '../../source/host/tool/spawn.js';
 import {freshEmbeddedBox} from '../_helpers/processes.js';
 
 const secrets = {

@@ -6,9 +6,9 @@ import {performance} from 'node:perf_hooks';
 import process from 'node:process';
 import {build} from 'esbuild';
 import {expect, onTestFinished, test, vi} from 'vitest';
-import {liveness} from '../../source/host/processes.js';
-import {runTool} from '../../source/host/spawn.js';
-import {supervise} from '../../source/host/supervise.js';
+import {liveness} from '../../source/host/process/processes.js';
+import {runTool} from '../../source/host/tool/spawn.js';
+import {supervise} from '../../source/host/tool/supervise.js';
 import {createFiles} from './temporary.js';
 
 const timeoutMs = 10_000;

@@ -5,7 +5,7 @@ import {chmodSync, existsSync, mkdirSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
 import {expect, onTestFinished, test, vi} from 'vitest';
-import {remoteStatus} from '../../source/host/ssh.js';
+import {remoteStatus} from '../../source/host/tool/ssh.js';
 import {ask, startWeb} from '../web/_server.js';
 import {freshEmbeddedBox} from '../_helpers/processes.js';
 

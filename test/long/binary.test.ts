@@ -9,7 +9,7 @@ import {DatabaseSync} from 'node:sqlite';
 import {text} from 'node:stream/consumers';
 import {describe, expect, test, vi} from 'vitest';
 import packageJson from '../../package.json' with {type: 'json'};
-import {libraryVerb} from '../../source/app-names.js';
+import {libraryVerb} from '../../source/app/names.js';
 import {createHost} from '../../source/host/host.js';
 import {program, type Box} from '../_helpers/cli.js';
 import {eventually} from '../_helpers/eventually.js';

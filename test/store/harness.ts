@@ -7,7 +7,7 @@ import path from 'node:path';
 import {DatabaseSync} from 'node:sqlite';
 import {Redis} from 'ioredis';
 import type {Store} from '../../source/core/model/ports.js';
-import {createMemoryStore} from '../../source/store/memory.js';
+import {createMemoryStore} from '../../source/store/memory/index.js';
 import {openRedisStore} from '../../source/store/redis/index.js';
 import {openSqliteStore} from '../../source/store/sqlite/index.js';
 import {startRedis} from '../_helpers/redis-server.js';

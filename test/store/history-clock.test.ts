@@ -1,7 +1,7 @@
 /** A clock that jumps ahead for a while, and the history. */
 import * as fc from 'fast-check';
 import {expect, test} from 'vitest';
-import {createMemoryStore} from '../../source/store/memory.js';
+import {createMemoryStore} from '../../source/store/memory/index.js';
 import {collect, plan, usage} from './samples.js';
 
 const day = 86_400;

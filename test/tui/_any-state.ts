@@ -3,11 +3,11 @@ import fc from 'fast-check';
 import type {Report} from '../../source/core/rules/pool/report.js';
 import type {AuditEntry, GpuReading, Lease, Observation, QueueRecord, Snapshot} from '../../source/core/model/types.js';
 import {sanitize} from '../../source/format/text.js';
-import type {Action} from '../../source/tui/actions.js';
+import type {Action} from '../../source/tui/state/actions.js';
 import {commandPrompt, outputOf} from '../../source/tui/command-line/state.js';
-import {signalChoice} from '../../source/tui/dialogs.js';
-import {reduce} from '../../source/tui/reducer.js';
-import {initialState, type Settings, type State} from '../../source/tui/state.js';
+import {signalChoice} from '../../source/tui/state/dialogs.js';
+import {reduce} from '../../source/tui/state/reducer.js';
+import {initialState, type Settings, type State} from '../../source/tui/state/state.js';
 import {noRevision} from '../_helpers/world.js';
 import {alice, sceneTime, utcTime} from './_world.js';
 

@@ -1,6 +1,6 @@
 /** Five minutes of the scene, and what was told of it. */
 import type {AuditEntry, GpuReading} from '../../source/core/model/types.js';
-import type {Action} from '../../source/tui/actions.js';
+import type {Action} from '../../source/tui/state/actions.js';
 import {sceneTime, type Box} from './_world.js';
 
 /** A share of what the GPU does now: it began three minutes ago, with a minute in which nothing was read. */

@@ -3,7 +3,7 @@ import {expect, test} from 'vitest';
 import {CanhazgpuError} from '../../source/errors.js';
 import type {StoreListener} from '../../source/core/model/ports.js';
 import type {Snapshot} from '../../source/core/model/types.js';
-import {startScanner} from '../../source/tui/scanner.js';
+import {startScanner} from '../../source/tui/hooks/scanner.js';
 import {startStoreFeed} from '../../source/core/live/store-feed.js';
 import {createBox, lease, type Box} from './_world.js';
 

@@ -1,6 +1,6 @@
 import {expect, test} from 'vitest';
-import type {Size, Settings} from '../../source/tui/state.js';
-import type {Action} from '../../source/tui/actions.js';
+import type {Size, Settings} from '../../source/tui/state/state.js';
+import type {Action} from '../../source/tui/state/actions.js';
 import type {PanelIntent} from '../../source/tui/panels/intents.js';
 import type {TableIntent} from '../../source/tui/table/intents.js';
 import {frameOf, stateOf} from './_harness.js';

@@ -1,9 +1,9 @@
 /** Five minutes of readings, drawn: bounded, and gaps are gaps. */
 import {expect, test} from 'vitest';
 import type {GpuReading} from '../../source/core/model/types.js';
-import {emptyHistory, recorded, seriesOf, windowMs, type History} from '../../source/tui/history.js';
-import {graphLines, sparkline} from '../../source/tui/view/graph.js';
-import {lineText} from '../../source/tui/view/spans.js';
+import {emptyHistory, recorded, seriesOf, windowMs, type History} from '../../source/tui/state/utilization-history.js';
+import {graphLines, sparkline} from '../../source/tui/widgets/graph.js';
+import {lineText} from '../../source/tui/widgets/styled-text.js';
 import {gpuReading} from './_world.js';
 
 const tag = gpuReading(0).uuid!;

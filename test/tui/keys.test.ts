@@ -1,7 +1,7 @@
 import type {Key} from 'ink';
 import {expect, test} from 'vitest';
-import {keyNames} from '../../source/tui/key-names.js';
-import {bindings, intentOf, panelModes} from '../../source/tui/keys.js';
+import {keyNames} from '../../source/tui/keys/key-names.js';
+import {bindings, intentOf, panelModes} from '../../source/tui/keys/bindings.js';
 
 const plain = Object.fromEntries(
 	[

@@ -1,13 +1,13 @@
 /** Which panels are there, which has the keys, and how far each scrolls. */
 import {expect, test} from 'vitest';
-import type {Action} from '../../source/tui/actions.js';
+import type {Action} from '../../source/tui/state/actions.js';
 import {selectedEntry} from '../../source/tui/panels/queue-selection.js';
-import {modeOf} from '../../source/tui/mode.js';
-import {reduce} from '../../source/tui/reducer.js';
-import type {Size, State} from '../../source/tui/state.js';
+import {modeOf} from '../../source/tui/keys/mode.js';
+import {reduce} from '../../source/tui/state/reducer.js';
+import type {Size, State} from '../../source/tui/state/state.js';
 import {isLight, onLight} from '../../source/tui/theme.js';
-import {extentOf} from '../../source/tui/view/extent.js';
-import {layoutOf} from '../../source/tui/view/layout.js';
+import {extentOf} from '../../source/tui/widgets/extent.js';
+import {layoutOf} from '../../source/tui/layout.js';
 import {frameOf, stateOf} from './_harness.js';
 import {told} from './_scene.js';
 import {createBox, createScene, waiter} from './_world.js';

@@ -7,7 +7,7 @@ import process from 'node:process';
 import {afterAll, describe, expect, onTestFinished, test} from 'vitest';
 import {encodeSharedScan} from '../../source/core/rules/pool/shared-scan.js';
 import type {Store} from '../../source/core/model/ports.js';
-import {identityOf} from '../../source/host/processes.js';
+import {identityOf} from '../../source/host/process/processes.js';
 import {account, createBox, type Box} from '../_helpers/cli.js';
 import {isAlive, openStoreOf} from '../_helpers/processes.js';
 import {redisOfFile} from '../_helpers/redis-of-file.js';

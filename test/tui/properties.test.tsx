@@ -5,8 +5,8 @@ import stringWidth from 'string-width';
 import {expect, test} from 'vitest';
 import {Screen} from '../../source/tui/components/screen.js';
 import {visibleRows} from '../../source/tui/table/rows.js';
-import {tableRowsOf} from '../../source/tui/view/layout.js';
-import {lineText, lineWidth} from '../../source/tui/view/spans.js';
+import {tableRowsOf} from '../../source/tui/layout.js';
+import {lineText, lineWidth} from '../../source/tui/widgets/styled-text.js';
 import {viewOf} from '../../source/tui/view/view.js';
 import {anyState} from './_any-state.js';
 

@@ -1,8 +1,8 @@
 import {expect, test} from 'vitest';
-import type {Action} from '../../source/tui/actions.js';
-import {reduce} from '../../source/tui/reducer.js';
-import type {State} from '../../source/tui/state.js';
-import {equivalentCommand, submissionOf} from '../../source/tui/submission.js';
+import type {Action} from '../../source/tui/state/actions.js';
+import {reduce} from '../../source/tui/state/reducer.js';
+import type {State} from '../../source/tui/state/state.js';
+import {equivalentCommand, submissionOf} from '../../source/tui/verbs/request.js';
 import {stateOf} from './_harness.js';
 import {createBox, lease, run} from './_world.js';
 

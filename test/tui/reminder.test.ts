@@ -1,6 +1,6 @@
 import {expect, test} from 'vitest';
 import type {Lease} from '../../source/core/model/types.js';
-import {reduce} from '../../source/tui/reducer.js';
+import {reduce} from '../../source/tui/state/reducer.js';
 import {stateOf} from './_harness.js';
 import {createBox, lease, sceneTime} from './_world.js';
 

@@ -1,7 +1,7 @@
 import {expect, test} from 'vitest';
 import {statusRows} from '../../source/core/rules/pool/status.js';
 import type {IdleSpan, Lease} from '../../source/core/model/types.js';
-import {stateWord} from '../../source/tui/view/row-words.js';
+import {stateWord} from '../../source/tui/view/labels.js';
 import {observationOf} from '../_helpers/world.js';
 import {alice, busy, createBox, gpuReading, lease, run, sceneTime} from './_world.js';
 

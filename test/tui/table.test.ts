@@ -2,9 +2,9 @@
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
 import type {GpuReading} from '../../source/core/model/types.js';
-import type {Action} from '../../source/tui/actions.js';
-import {reduce} from '../../source/tui/reducer.js';
-import type {State} from '../../source/tui/state.js';
+import type {Action} from '../../source/tui/state/actions.js';
+import {reduce} from '../../source/tui/state/reducer.js';
+import type {State} from '../../source/tui/state/state.js';
 import {chosenGpus, selectedRow, taggedGpus, visibleRows} from '../../source/tui/table/rows.js';
 import {sortKeys} from '../../source/tui/table/state.js';
 import {stateOf} from './_harness.js';

@@ -1,6 +1,6 @@
 /** What `x`, `e` and `z` do to all GPUs that are tagged: the dialog, the commit, and what is told of it. */
 import {afterEach, expect, test} from 'vitest';
-import type {Action} from '../../source/tui/actions.js';
+import type {Action} from '../../source/tui/state/actions.js';
 import {frameOf, keys, startMonitor, stateOf, type Session} from './_harness.js';
 import {createBox, lease, run, sceneTime, waiter, type Box} from './_world.js';
 

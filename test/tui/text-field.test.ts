@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import {edit, fieldOf, insert, presetField} from '../../source/tui/text-field.js';
+import {edit, fieldOf, insert, presetField} from '../../source/tui/state/text-field.js';
 
 test('the first character replaces a suggestion, the next are added', () => {
 	expect(insert(insert(presetField('8h'), '4'), 'h')).toEqual({value: '4h', caret: 2, isPreset: false});

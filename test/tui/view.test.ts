@@ -1,10 +1,10 @@
 import {expect, test} from 'vitest';
-import type {State} from '../../source/tui/state.js';
-import {columnsFor, columnsWidth} from '../../source/tui/view/columns.js';
-import {bar} from '../../source/tui/view/glyphs.js';
+import type {State} from '../../source/tui/state/state.js';
+import {columnsFor, columnsWidth} from '../../source/tui/widgets/columns.js';
+import {bar} from '../../source/tui/widgets/glyphs.js';
 import {headerLine} from '../../source/tui/view/header.js';
 import {gibibytes, inventory, processWords, shortModel} from '../../source/tui/view/readings.js';
-import {lineText, type Tone} from '../../source/tui/view/spans.js';
+import {lineText, type Tone} from '../../source/tui/widgets/styled-text.js';
 import {viewOf} from '../../source/tui/view/view.js';
 import {stateOf} from './_harness.js';
 import {busy, createBox, createScene, gpuReading, lease, run, sceneTime, waiter} from './_world.js';

@@ -2,9 +2,9 @@
 import {expect, test} from 'vitest';
 import {CanhazgpuError} from '../../source/errors.js';
 import type {KnownHost} from '../../source/core/live/host-watch.js';
-import {createRemoteHosts} from '../../source/web/hosts.js';
-import {createHostStreams} from '../../source/web/host-streams.js';
-import {type RemoteGpu} from '../../source/web/remote-json.js';
+import {createRemoteHosts} from '../../source/web/api/hosts.js';
+import {createHostStreams} from '../../source/web/server/host-streams.js';
+import {type RemoteGpu} from '../../source/web/api/remote-json.js';
 import {createVirtualClock} from '../_helpers/virtual-clock.js';
 
 type Row = Readonly<Record<string, unknown>>;

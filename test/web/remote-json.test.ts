@@ -1,6 +1,6 @@
 /** What another host answers, in this API's words. */
 import {expect, test} from 'vitest';
-import {fromCommandRow, fromCommandRows, secondsOf} from '../../source/web/remote-json.js';
+import {fromCommandRow, fromCommandRows, secondsOf} from '../../source/web/api/remote-json.js';
 
 test("the rows of another host in this API's words, and their texts harmless", () => {
 	const row = fromCommandRow(

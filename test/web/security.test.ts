@@ -8,8 +8,8 @@ import {once} from 'node:events';
 import {Hono} from 'hono';
 import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vitest';
 import {CanhazgpuError} from '../../source/errors.js';
-import {hostnameOf, type Bindings} from '../../source/web/guard.js';
-import {startServer} from '../../source/web/server.js';
+import {hostnameOf, type Bindings} from '../../source/web/server/guard.js';
+import {startServer} from '../../source/web/server/server.js';
 import {createEmbeddedBox, type Box} from '../_helpers/cli.js';
 import {ask, rawExchange, startWeb, type Web} from './_server.js';
 

@@ -5,9 +5,9 @@ import {createServer, type ServerResponse} from 'node:http';
 import {connect, type AddressInfo, type Socket} from 'node:net';
 import process from 'node:process';
 import {expect, onTestFinished, test} from 'vitest';
-import {callersOf} from '../../source/web/callers.js';
-import {startPicture} from '../../source/web/picture.js';
-import {createStreams} from '../../source/web/stream.js';
+import {callersOf} from '../../source/web/server/callers.js';
+import {startPicture} from '../../source/web/live/live-view.js';
+import {createStreams} from '../../source/web/server/stream.js';
 import {eventually} from '../_helpers/eventually.js';
 import {createLiveWorld} from '../_helpers/live-world.js';
 

@@ -3,7 +3,7 @@ Puts a plan into the KEYS and ARGV of commit.lua.
 */
 import {Buffer} from 'node:buffer';
 import type {Expectation} from '../../core/model/plan.js';
-import {wireOf} from '../codec.js';
+import {wireOf} from '../records/index.js';
 import {
 	changeSeconds,
 	historySeconds,

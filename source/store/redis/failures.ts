@@ -3,7 +3,7 @@ What went wrong with Redis, in words for the user. The original error is not kep
 it, and the command may be AUTH with the password.
 */
 import {CanhazgpuError} from '../../errors.js';
-import {poolGarbage} from '../codec.js';
+import {poolGarbage} from '../records/index.js';
 import type {Endpoint} from './address.js';
 import {keys} from './keys.js';
 

@@ -4,7 +4,7 @@ The pool in Redis, where the Go peer may use it too. Reading is one script and o
 import type {Redis} from 'ioredis';
 import type {CommitOutcome, Store} from '../../core/model/ports.js';
 import {CanhazgpuError} from '../../errors.js';
-import {decodeEvent, rawOf} from '../codec.js';
+import {decodeEvent, rawOf} from '../records/index.js';
 import {decodeHistory} from '../decode-history.js';
 import {encodePlan} from '../raw-plan.js';
 import {decodeEntry, decodeSnapshot} from '../raw-snapshot.js';

@@ -4,7 +4,7 @@ holds up nobody, and moved over in batches that each happen or do not.
 */
 import {Buffer} from 'node:buffer';
 import type {Redis} from 'ioredis';
-import {decodeUsage, rawOf} from '../codec.js';
+import {decodeUsage, rawOf} from '../records/index.js';
 import type {Connection} from './connection.js';
 import {keys} from './keys.js';
 import {ask, bytesOf, listOf, optional} from './replies.js';

@@ -1,5 +1,5 @@
 import {CanhazgpuError} from '../../errors.js';
-import {effectiveUid, ownerWords, readSafely} from '../../safe-file.js';
+import {effectiveUid, ownerWords, readSafely} from '../../security/safe-file.js';
 
 const longestBytes = 65_536;
 

@@ -2,7 +2,7 @@
 Turns the answer of read.lua into what was read.
 */
 import type {ReadOptions} from '../../core/model/ports.js';
-import {mostGpus, rawOf, usageNeedles} from '../codec.js';
+import {mostGpus, rawOf, usageNeedles} from '../records/index.js';
 import {recentCount} from '../raw-plan.js';
 import type {RawSnapshot, RawValue} from '../raw-snapshot.js';
 import {wrongKey} from './failures.js';

@@ -1,5 +1,5 @@
 import type {AuditEntry, AuditQuery} from '../../core/model/types.js';
-import {rawOf} from '../codec.js';
+import {rawOf} from '../records/index.js';
 import {decodeAuditRows} from '../decode-audit.js';
 import type {Connection} from './connection.js';
 import {keys} from './keys.js';

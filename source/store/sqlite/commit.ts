@@ -4,7 +4,7 @@ Carries out a plan inside one transaction.
 import {randomUUID} from 'node:crypto';
 import type {StatementSync} from 'node:sqlite';
 import type {Expectation} from '../../core/model/plan.js';
-import {decodeRevision, encodeNextRevision} from '../codec.js';
+import {decodeRevision, encodeNextRevision} from '../records/index.js';
 import {auditCap} from '../decode-audit.js';
 import {historySeconds, isTrimDue, trimCount, type RawPlan, type RawWrite} from '../raw-plan.js';
 import type {PoolStatements} from './statements.js';

@@ -23,7 +23,7 @@ import {
 import {dirname} from 'node:path';
 import process from 'node:process';
 import {CanhazgpuError} from '../../errors.js';
-import {isMachineRoot} from '../../user-namespace.js';
+import {isMachineRoot} from '../../security/user-namespace.js';
 import {databaseProblem, explain} from './failures.js';
 
 export type Audience = {

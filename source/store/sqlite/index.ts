@@ -2,7 +2,7 @@
 The pool in one file, without a server.
 */
 import type {ReadOptions, Store} from '../../core/model/ports.js';
-import {mostGpus} from '../codec.js';
+import {mostGpus} from '../records/index.js';
 import {decodeAuditRows, placeOf} from '../decode-audit.js';
 import {decodeHistory} from '../decode-history.js';
 import {encodePlan, recentCount} from '../raw-plan.js';

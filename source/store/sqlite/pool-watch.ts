@@ -3,7 +3,7 @@ Tells listeners what happened in the pool: by this process at once, by others wi
 */
 import {statSync} from 'node:fs';
 import type {StoreListener} from '../../core/model/ports.js';
-import {decodeEvent} from '../codec.js';
+import {decodeEvent} from '../records/index.js';
 import type {Database} from './database.js';
 import {databaseProblem} from './failures.js';
 import {decodeSignal, readEvents, readSignal, type RecentEvents} from './events.js';

@@ -1,7 +1,7 @@
 import {memo, type ReactElement} from 'react';
 import {Text} from 'ink';
 import {styleOf, type Look} from '../theme.js';
-import {merged, type Line as LineOfSpans} from '../view/spans.js';
+import {merged, type Line as LineOfSpans} from '../widgets/styled-text.js';
 
 type Properties = {readonly line: LineOfSpans; readonly look: Look};
 

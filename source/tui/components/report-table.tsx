@@ -3,7 +3,7 @@ import {Text} from 'ink';
 import {Table} from 'ink-table';
 import {styleOf, type Look} from '../theme.js';
 import type {ReportCells} from '../view/report-cells.js';
-import type {Tone} from '../view/spans.js';
+import type {Tone} from '../widgets/styled-text.js';
 
 type Properties = {readonly rows: readonly ReportCells[]; readonly look: Look};
 

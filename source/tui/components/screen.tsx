@@ -1,10 +1,10 @@
 import {lazy, Suspense, type ReactElement} from 'react';
 import {Box, Text} from 'ink';
-import type {State} from '../state.js';
+import type {State} from '../state/state.js';
 import {lookOf, type Look} from '../theme.js';
-import {linearLines} from '../view/linear.js';
+import {linearLines} from '../screen-reader.js';
 import {viewOf} from '../view/view.js';
-import type {Line as LineOfSpans} from '../view/spans.js';
+import type {Line as LineOfSpans} from '../widgets/styled-text.js';
 import {Line} from './line.js';
 
 const ReportTable = lazy(async () => import('./report-table.js'));

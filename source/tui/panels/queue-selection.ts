@@ -1,6 +1,6 @@
 /** The selected place in the line. */
 import type {QueueRecord} from '../../core/model/types.js';
-import type {State} from '../state.js';
+import type {State} from '../state/state.js';
 
 /** Where it stands now: the selected entry, or whoever moved up to its place. Undefined when nobody waits. */
 export function selectedPlace({snapshot, panels}: Pick<State, 'snapshot' | 'panels'>): number | undefined {

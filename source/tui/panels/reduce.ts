@@ -1,6 +1,6 @@
 /** What the keys do to the panels. */
-import type {State} from '../state.js';
-import {extentOf, queueRowsOf} from '../view/extent.js';
+import type {State} from '../state/state.js';
+import {extentOf, queueRowsOf} from '../widgets/extent.js';
 import type {PanelIntent} from './intents.js';
 import {selectedPlace, selectPlace} from './queue-selection.js';
 import {panelNames, reportKinds, type PanelName, type PanelsState, type ScrollingPanel} from './state.js';

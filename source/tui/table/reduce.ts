@@ -1,8 +1,8 @@
 /** What the keys do to the table. */
 import {sanitize} from '../../format/text.js';
-import {flashMs, type State} from '../state.js';
-import {edit, fieldOf, insert, type Edit} from '../text-field.js';
-import {tableRowsOf} from '../view/layout.js';
+import {flashMs, type State} from '../state/state.js';
+import {edit, fieldOf, insert, type Edit} from '../state/text-field.js';
+import {tableRowsOf} from '../layout.js';
 import {userOfRow} from './filter.js';
 import type {TableIntent} from './intents.js';
 import {selectedRow, visibleRows} from './rows.js';

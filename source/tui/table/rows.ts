@@ -1,7 +1,7 @@
 /** The rows of the table as they are shown now, and which of them are meant. */
 import type {StatusRow} from '../../core/rules/pool/status.js';
-import {remembering} from '../memo.js';
-import {rowsOf, type State} from '../state.js';
+import {remembering} from '../state/memo.js';
+import {rowsOf, type State} from '../state/state.js';
 import {isShown} from './filter.js';
 import {sorted} from './sort.js';
 import {tagOf} from './tags.js';

@@ -1,7 +1,7 @@
 /** Keeps the selection on the GPU that was meant, and in view, whatever happened to the rows. */
 import type {StatusRow} from '../../core/rules/pool/status.js';
-import {rowsOf, type State} from '../state.js';
-import {tableRowsOf} from '../view/layout.js';
+import {rowsOf, type State} from '../state/state.js';
+import {tableRowsOf} from '../layout.js';
 import {visibleRows} from './rows.js';
 import {tagOf} from './tags.js';
 

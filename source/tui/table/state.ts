@@ -1,5 +1,5 @@
 /** How the table of GPUs is looked at: order, filter, tags. */
-import type {TextField} from '../text-field.js';
+import type {TextField} from '../state/text-field.js';
 
 export const sortKeys = [
 	'gpu',

@@ -2,10 +2,10 @@
 import type {LeasedRecord} from '../../core/rules/leases/lease-changes.js';
 import {undoableOf, type Released} from '../../core/operations/undo.js';
 import {outputOfLook, type Output} from '../command-line/state.js';
-import type {AskingDialog} from '../dialogs.js';
+import type {AskingDialog} from '../state/dialogs.js';
 import type {CommandLine} from '../ports.js';
-import type {Flash} from '../state.js';
-import type {Surroundings} from './doings.js';
+import type {Flash} from '../state/state.js';
+import type {Surroundings} from './effects.js';
 
 type Lines = {
 	readonly run: (line: string, dialog: AskingDialog) => Promise<void>;

@@ -9,11 +9,11 @@ import {
 	type Form,
 	type NamedGpu,
 	type SignalChoice,
-} from '../dialogs.js';
+} from '../state/dialogs.js';
 import {selectedEntry} from '../panels/queue-selection.js';
-import {reasonAgainst, type Verb} from '../permissions.js';
-import {targetsOf} from '../targets.js';
-import {flashMs, gpuCountOf, rowsOf, type State} from '../state.js';
+import {reasonAgainst, type Verb} from './permissions.js';
+import {targetsOf} from './targets.js';
+import {flashMs, gpuCountOf, rowsOf, type State} from '../state/state.js';
 import {chosenGpus, taggedGpus} from '../table/rows.js';
 import type {VerbIntent} from './intents.js';
 import {togglePause} from './pause.js';

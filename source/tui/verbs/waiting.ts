@@ -1,8 +1,8 @@
 /** What stands in line from this monitor, for as long as it runs. */
 import {CanhazgpuError} from '../../errors.js';
 import {sanitize} from '../../format/text.js';
-import type {Dispatch} from '../state-store.js';
-import type {Flash} from '../state.js';
+import type {Dispatch} from '../state/store.js';
+import type {Flash} from '../state/state.js';
 
 /** One request of this monitor that waits in the queue. */
 export type Waiting = {

@@ -3,17 +3,17 @@ import type {StatusRow} from '../../core/rules/pool/status.js';
 import type {MigInstance} from '../../core/model/types.js';
 import {shortDuration} from '../../format/durations.js';
 import {sanitize, shownNote} from '../../format/text.js';
-import {seriesOf} from '../history.js';
+import {seriesOf} from '../state/utilization-history.js';
 import {selectedRow} from '../table/rows.js';
 import {tagOf} from '../table/tags.js';
-import {storeNow, type State} from '../state.js';
-import {graphLines, graphMargin} from './graph.js';
+import {storeNow, type State} from '../state/state.js';
+import {graphLines, graphMargin} from '../widgets/graph.js';
 import {processLines} from './processes.js';
 import {byMemory, gibibytes, processWords} from './readings.js';
-import {isMine, ownerWords, serviceWords, stateWord} from './row-words.js';
-import type {Room} from './inside.js';
-import {layoutOf} from './layout.js';
-import {joined, lineWidth, span, type Line} from './spans.js';
+import {isMine, ownerWords, serviceWords, stateWord} from './labels.js';
+import type {Room} from '../widgets/inside.js';
+import {layoutOf} from '../layout.js';
+import {joined, lineWidth, span, type Line} from '../widgets/styled-text.js';
 
 const noteOf = ({lease}: StatusRow): Line =>
 	lease?.note === undefined || sanitize(lease.note) === ''

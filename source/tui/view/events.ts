@@ -2,10 +2,10 @@
 import type {AuditEntry} from '../../core/model/types.js';
 import {eventWords} from '../../format/events.js';
 import {sanitize} from '../../format/text.js';
-import {remembering} from '../memo.js';
-import type {State} from '../state.js';
-import {span, type Line, type Tone} from './spans.js';
-import {rangeWords, windowOf} from './window.js';
+import {remembering} from '../state/memo.js';
+import type {State} from '../state/state.js';
+import {span, type Line, type Tone} from '../widgets/styled-text.js';
+import {rangeWords, windowOf} from '../widgets/scroll.js';
 
 type Told = {readonly time: number; readonly words: string; readonly tone: Tone};
 

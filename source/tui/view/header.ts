@@ -1,11 +1,11 @@
 /** The two lines on top: where this is and how fresh, and what there is. */
 import {sanitize} from '../../format/text.js';
 import {truncate} from '../../format/width.js';
-import {gpuCountOf, storeNow, type State} from '../state.js';
+import {gpuCountOf, storeNow, type State} from '../state/state.js';
 import {shortDuration} from '../../format/durations.js';
-import {ellipsisOf} from './glyphs.js';
+import {ellipsisOf} from '../widgets/glyphs.js';
 import {inventory} from './readings.js';
-import {fitLine, joined, lineWidth, span, spread, type Line} from './spans.js';
+import {fitLine, joined, lineWidth, span, spread, type Line} from '../widgets/styled-text.js';
 
 /** The header leaves things out step by step, from nothing to all that can be. */
 const mostLeftOut = 7;

@@ -1,10 +1,10 @@
 /** The help, built from the table of keys: in as many columns as are needed. */
-import {bindings} from '../keys.js';
+import {bindings} from '../keys/bindings.js';
 import {fit, widthOf} from '../../format/width.js';
-import type {State} from '../state.js';
-import {block} from './panels.js';
-import {span, type Line} from './spans.js';
-import {sides} from './dialog-parts.js';
+import type {State} from '../state/state.js';
+import {block} from '../widgets/panel-frames.js';
+import {span, type Line} from '../widgets/styled-text.js';
+import {sides} from '../dialogs/dialog-parts.js';
 
 const names: Readonly<Record<string, string>> = {
 	up: 'Up',

@@ -2,13 +2,13 @@
 import {recentLoss} from '../../core/rules/pool/alerts.js';
 import {dataLossWords} from '../../format/data-loss.js';
 import {shortDuration} from '../../format/durations.js';
-import {gpuCountOf, type Flash, type State} from '../state.js';
+import {gpuCountOf, type Flash, type State} from '../state/state.js';
 import {visibleRows} from '../table/rows.js';
 import type {FilterPrompt} from '../table/state.js';
-import {promptLine as commandPromptLine} from './command-line.js';
-import {fieldSpans} from './field.js';
-import {ellipsisOf, glyphsOf} from './glyphs.js';
-import {lineWidth, span, spread, type Line, type Tone} from './spans.js';
+import {promptLine as commandPromptLine} from '../dialogs/command-line.js';
+import {fieldSpans} from '../widgets/field.js';
+import {ellipsisOf, glyphsOf} from '../widgets/glyphs.js';
+import {lineWidth, span, spread, type Line, type Tone} from '../widgets/styled-text.js';
 
 type Message = Omit<Flash, 'level'> & {readonly level: Flash['level'] | 'waiting'};
 

@@ -4,10 +4,10 @@ import type {GpuProcess} from '../../core/model/types.js';
 import {shortDuration} from '../../format/durations.js';
 import {sanitize} from '../../format/text.js';
 import {fit, truncate} from '../../format/width.js';
-import {storeNow, type State} from '../state.js';
-import {ellipsisOf, glyphsOf} from './glyphs.js';
+import {storeNow, type State} from '../state/state.js';
+import {ellipsisOf, glyphsOf} from '../widgets/glyphs.js';
 import {byMemory, gibibytes, processWords} from './readings.js';
-import {span, type Line} from './spans.js';
+import {span, type Line} from '../widgets/styled-text.js';
 
 type Cells = {
 	readonly pid: string;

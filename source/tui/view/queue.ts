@@ -6,11 +6,11 @@ import {shortDuration} from '../../format/durations.js';
 import {stuckWords} from '../../format/out-of-service.js';
 import {sanitize} from '../../format/text.js';
 import {fit} from '../../format/width.js';
-import {remembering} from '../memo.js';
+import {remembering} from '../state/memo.js';
 import {selectedPlace} from '../panels/queue-selection.js';
-import {storeNow, type State} from '../state.js';
-import {ellipsisOf} from './glyphs.js';
-import {lineText, span, type Line} from './spans.js';
+import {storeNow, type State} from '../state/state.js';
+import {ellipsisOf} from '../widgets/glyphs.js';
+import {lineText, span, type Line} from '../widgets/styled-text.js';
 
 type Cells = {
 	readonly place: string;

@@ -2,7 +2,7 @@
 import type {ReportRow} from '../../core/rules/pool/report.js';
 import {sanitize} from '../../format/text.js';
 import {fit, widthOf} from '../../format/width.js';
-import {bar} from './glyphs.js';
+import {bar} from '../widgets/glyphs.js';
 
 export type ReportCells = Readonly<Record<string, string>>;
 

@@ -3,12 +3,12 @@ import type {ReportRow} from '../../core/rules/pool/report.js';
 import {counted} from '../../format/numbers.js';
 import {sanitize} from '../../format/text.js';
 import {fit} from '../../format/width.js';
-import {reportDays} from '../report-feed.js';
-import type {State} from '../state.js';
-import {bar} from './glyphs.js';
+import {reportDays} from '../hooks/report-feed.js';
+import type {State} from '../state/state.js';
+import {bar} from '../widgets/glyphs.js';
 import {reportCells, rowsWithin, type ReportCells} from './report-cells.js';
-import {span, type Line} from './spans.js';
-import {rangeWords, windowOf, type Extent} from './window.js';
+import {span, type Line} from '../widgets/styled-text.js';
+import {rangeWords, windowOf, type Extent} from '../widgets/scroll.js';
 
 /** The head of the table, and below it an empty line and the sums. */
 const otherRows = 3;

@@ -16,7 +16,7 @@ import type {
 	Silence,
 	UsageRecord,
 } from '../../../source/core/model/types.js';
-import {eventKinds} from '../../../source/store/codec/event.js';
+import {eventKinds} from '../../../source/store/records/event.js';
 
 const text = fc.oneof(fc.string({unit: 'binary', minLength: 1}), fc.string({unit: 'grapheme', minLength: 1}));
 const optionalText = fc.option(text, {nil: undefined});

@@ -1,5 +1,5 @@
 import {describe, expect, test} from 'vitest';
-import {decodeEvent, decodeGpu, decodeQueueEntry, decodeUsage, rawOf} from '../../../source/store/codec.js';
+import {decodeEvent, decodeGpu, decodeQueueEntry, decodeUsage, rawOf} from '../../../source/store/records/index.js';
 
 const read = (fields: Record<string, unknown>) =>
 	decodeGpu(0, JSON.stringify({user: 'eve', type: 'run', start_time: 1_751_301_278, ...fields}));

@@ -15,7 +15,7 @@ import {
 	encodeQueueEntry,
 	encodeUsage,
 	rawOf,
-} from '../../../source/store/codec.js';
+} from '../../../source/store/records/index.js';
 import {anyEnded, anyEntry, anyEvent, anyLease, anyTime, anyUsage} from './arbitraries.js';
 
 /** The stored form holds no lone surrogate, so neither does what is read back. */

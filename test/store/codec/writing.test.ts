@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import {encodeFree, encodeLease, encodeQueueEntry, encodeUsage} from '../../../source/store/codec.js';
+import {encodeFree, encodeLease, encodeQueueEntry, encodeUsage} from '../../../source/store/records/index.js';
 import {entry, lease, start, usage} from '../samples.js';
 
 test('a lease, field by field', () => {

@@ -1,0 +1,214 @@
+/**
+The composition root: the only place, with the app-*.ts beside it, that chooses adapters.
+*/
+import process from 'node:process';
+import {isatty} from 'node:tty';
+import {createLineHistory} from './line-history.js';
+import {createProvider, detectGpus, lookEarly, watchingProvider} from './gpus.js';
+import {createPlaces} from './locations.js';
+import {openPoolPlace} from './pool-location.js';
+import {openStore} from './stores.js';
+import type {App, OpenOptions, OpenWorld} from './contract.js';
+import type {Config} from '../config/config.js';
+import {requesterOf} from '../core/rules/leases/ownership.js';
+import type {GpuProvider, Store} from '../core/model/ports.js';
+import type {ProviderName} from '../core/model/types.js';
+import type {EarlyRuns} from '../gpu/tool/early-tool.js';
+import type {Scenario} from '../gpu/simulated/scenario.js';
+import {createPaint} from '../format/paint.js';
+import {createClock} from '../host/clock.js';
+import {createHost} from '../host/host.js';
+import {listenForInterruption} from '../host/job/interruption.js';
+import {outliveBugs} from '../host/process/outlive-bugs.js';
+import {sendSignal} from '../host/process/send-signal.js';
+
+export type AppOptions = {
+	readonly config: Config;
+	readonly hasColor: boolean;
+	/** A look at the GPUs that is under way already. */
+	readonly early?: EarlyRuns;
+};
+
+/** A module that was loaded once is in memory, and needs its file no more. */
+const loadNotify = async () => import('./notify.js');
+
+export function createApp({config, hasColor, early: runs}: AppOptions): App {
+	const host = createHost();
+	const clock = createClock();
+	const context = {config, host, clock, places: createPlaces(config, host), early: runs};
+
+	const memoryThresholdMiB = config.get('memory.threshold')!;
+
+	/** Simulated GPUs alone have one. */
+	const scenarioFor = async (provider: ProviderName): Promise<Scenario | undefined> => {
+		const file = provider === 'fake' ? config.get('simulated.scenario') : undefined;
+		if (file === undefined) {
+			return undefined;
+		}
+
+		const {loadScenario} = await import('./scenario.js');
+		return loadScenario(file);
+	};
+
+	type WorldOptions = {
+		readonly store: Store;
+		readonly provider: ProviderName;
+		readonly scenario: Scenario | undefined;
+		readonly early?: GpuProvider;
+		readonly details?: OpenOptions['details'];
+	};
+
+	const worldOf = ({store, provider, scenario, early, details}: WorldOptions): OpenWorld => {
+		const gpus = early?.name === provider ? early : createProvider(provider, {...context, store, scenario, details});
+		const watching: GpuProvider[] = [];
+		return {
+			store,
+			gpus,
+			host,
+			clock,
+			memoryThresholdMiB,
+			async watchGpus(intervalMs) {
+				const {createSharedGpus} = await import('../core/live/shared-gpus.js');
+				const watched = createSharedGpus({
+					store,
+					host,
+					clock,
+					name: provider,
+					memoryThresholdMiB,
+					intervalMs,
+					createScanner: await watchingProvider(provider, {...context, store, scenario}, intervalMs),
+				});
+				watching.push(watched);
+				return watched;
+			},
+			async close() {
+				await Promise.all([gpus, ...watching].map(async (each) => each.close?.()));
+				await store.close();
+			},
+		};
+	};
+
+	/** Whoever stays remembers what was read, and puts it back into a store that lost it. */
+	const restoring = async (store: Store): Promise<Store> => {
+		const {createRestoringStore} = await import('../core/live/restoring-store.js');
+		return createRestoringStore(store, {host, clock});
+	};
+
+	const openDemo = async (): Promise<OpenWorld> => {
+		const [{createDemo}, {demoScenario}] = await Promise.all([
+			import('../demo/demo.js'),
+			import('../demo/scenario.js'),
+		]);
+		const scenario = (await scenarioFor('fake')) ?? demoScenario;
+		const demo = await createDemo({
+			host,
+			clock,
+			scenario,
+			now: () => Date.now() / 1000,
+			gpusOver: (store) => createProvider('fake', {...context, store, scenario}),
+			memoryThresholdMiB,
+		});
+		const world = worldOf({store: demo.store, provider: 'fake', scenario});
+		return {
+			...world,
+			async close() {
+				await demo.close();
+				await world.close();
+			},
+		};
+	};
+
+	const open = async (options: OpenOptions = {}): Promise<OpenWorld> => {
+		if (options.isDemo) {
+			return openDemo();
+		}
+
+		const {details} = options;
+		const early = options.willScan === true ? lookEarly({...context, details}) : undefined;
+		let store: Store | undefined;
+		try {
+			const opened = await openStore(context, options, async () => detectGpus(undefined, context));
+			({store} = opened);
+			if (options.isPatient === true) {
+				store = await restoring(store);
+			}
+
+			const {pool} = await store.read();
+			if (early?.name !== pool?.provider) {
+				await early?.close?.();
+			}
+
+			// Without a pool any provider will do: the first verb says that there is none.
+			const provider = pool?.provider ?? 'fake';
+			return {...opened, ...worldOf({store, provider, early, details, scenario: await scenarioFor(provider)})};
+		} catch (error) {
+			await early?.close?.();
+			await store?.close();
+			throw error;
+		}
+	};
+
+	return {
+		host,
+		clock,
+		requester: (label) => requesterOf(host.account, label),
+		open,
+		openPoolPlace: async () => openPoolPlace(context),
+		detect: async (provider) => detectGpus(provider, context),
+		paint: createPaint(hasColor, process.env),
+		print(text) {
+			process.stdout.write(`${text}\n`);
+		},
+		remark(text) {
+			process.stderr.write(`${text}\n`);
+		},
+		// Not by process.stdin: merely touching it begins to read what is meant for a job.
+		isTerminal: isatty(0) && isatty(1),
+		// A terminal that does not know its width says 0.
+		columns: process.stdout.isTTY && process.stdout.columns > 0 ? process.stdout.columns : undefined,
+		liveErrors:
+			process.stderr.isTTY && process.env['TERM'] !== 'dumb'
+				? {
+						write(text) {
+							process.stderr.write(text);
+						},
+						columns: () => process.stderr.columns,
+					}
+				: undefined,
+		environment: process.env,
+		async remoteStatus(name, signal) {
+			const {remoteStatus} = await import('../host/tool/ssh.js');
+			return remoteStatus(name, signal);
+		},
+		async loadAhead() {
+			// All that is imported late and reachable while `run` and `reserve` wait, or a job runs, is named here.
+			await Promise.allSettled([loadNotify()]);
+		},
+		async notify(notice, signal) {
+			try {
+				const {notifyBy} = await loadNotify();
+				return await notifyBy(config, host, notice, signal);
+			} catch (error) {
+				return [error instanceof Error ? error.message : String(error)];
+			}
+		},
+		notifiesAll: config.isGiven('notify.command') || config.isGiven('notify.webhook'),
+		interruption: listenForInterruption,
+		outliveBugs,
+		async inspectProcesses(pids) {
+			const {inspectProcesses} = await import('../host/process/inspect.js');
+			return inspectProcesses(pids);
+		},
+		sendSignal,
+		lineHistory: createLineHistory(context.places.lineHistory),
+		async prepareJob(words) {
+			const [{startJob, checkJob}, {restoreOpenFiles}] = await Promise.all([
+				import('../host/job/job.js'),
+				import('../host/process/open-files.js'),
+			]);
+			checkJob(words, process.env);
+			void restoreOpenFiles();
+			return startJob;
+		},
+	};
+}

@@ -1,0 +1,137 @@
+/**
+What the composition root gives to commands: they ask for an open pool and never choose how it is kept.
+*/
+import type {PoolMade, PoolRequest} from '../core/operations/create-pool.js';
+import type {LeasedRecord} from '../core/rules/leases/lease-changes.js';
+import type {Clock, GpuProvider, Host, World} from '../core/model/ports.js';
+import type {PersonalNotice} from '../core/operations/reminders.js';
+import type {FactsOfProcesses, ProcessIdentity, ProviderName, Requester} from '../core/model/types.js';
+import type {Paint} from '../format/paint.js';
+
+/** A pool that is open, with everything the core's verbs need. */
+export type OpenWorld = World & {
+	/** Set when only this user sees the pool: every face says so. */
+	readonly privateLabel?: string;
+	/** Set when the pool was just made on the way. */
+	readonly notice?: string;
+	/**
+	The GPUs for a face that looks at them all the time, this long from look to look: of all such faces one scans, for the others too.
+	`gpus` scans for those who act.
+	*/
+	readonly watchGpus: (intervalMs: number) => Promise<GpuProvider>;
+	readonly close: () => Promise<void>;
+};
+
+export type OpenOptions = {
+	/** The verb will look at the GPUs: the look begins at once, beside everything else. */
+	readonly willScan?: boolean;
+	/** What the GPUs are asked for besides, which may take long: their parts, where MIG has split them; or all that the tool knows. */
+	readonly details?: 'parts' | 'all';
+	/** Stays through outages of the store instead of failing: for what runs long. */
+	readonly isPatient?: boolean;
+	/** Makes a private pool where there is none at all. */
+	readonly canMakePrivate?: boolean;
+	/** A pool in memory with simulated GPUs, for looking around. */
+	readonly isDemo?: boolean;
+};
+
+export type PoolPlace = {
+	/** Where `admin` makes the pool. */
+	readonly location: string;
+	readonly privateLabel?: string;
+	readonly make: (request: PoolRequest) => Promise<PoolMade>;
+	readonly close: () => Promise<void>;
+};
+
+/** Ctrl-C, SIGTERM and SIGHUP while something is waited for. Until its end they do not kill this process. */
+export type Interruption = {
+	/** Aborted by the first of them. */
+	readonly signal: AbortSignal;
+	/** 128 and the number of the signal that came. */
+	readonly exitCode: () => number;
+	readonly end: () => void;
+};
+
+/** A job of `run`, in the terminal's foreground. */
+export type Job = {
+	readonly process: ProcessIdentity;
+	readonly ended: Promise<{readonly exitCode: number; readonly reason: 'exited' | 'signalled' | 'timeout'}>;
+	/** Until then no signal ends this process, so that the GPUs are given back in peace. */
+	readonly letGo: () => void;
+};
+
+export type JobOptions = {
+	readonly command: string;
+	readonly args: readonly string[];
+	readonly environment: Readonly<Record<string, string | undefined>>;
+	readonly timeoutSeconds?: number;
+	readonly onTimeout?: () => void;
+};
+
+/** What the composition root gives to commands. */
+export type App = {
+	readonly host: Host;
+	readonly clock: Clock;
+	readonly requester: (label: string | undefined) => Requester;
+	readonly open: (options?: OpenOptions) => Promise<OpenWorld>;
+	/** Where a new pool would be made, by configuration. */
+	readonly openPoolPlace: () => Promise<PoolPlace>;
+	/** The provider of this box and its GPUs, or why none was found; `fake` is never found by itself. */
+	readonly detect: (
+		wanted: ProviderName | undefined,
+	) => Promise<
+		| {readonly provider: ProviderName; readonly gpuCount: number}
+		| {readonly provider: undefined; readonly reason: string}
+	>;
+	readonly paint: Paint;
+	/** Prints lines on stdout: only what was asked for. */
+	readonly print: (text: string) => void;
+	/** Prints lines on stderr: remarks. */
+	readonly remark: (text: string) => void;
+	readonly isTerminal: boolean;
+	/** How wide stdout is; undefined where it is no terminal. */
+	readonly columns: number | undefined;
+	/** Stderr, when it is a terminal on which a line may be redrawn. */
+	readonly liveErrors: {readonly write: (text: string) => void; readonly columns: () => number} | undefined;
+	/** Told how a waiting in line goes, where that is not shown on stderr. */
+	readonly tellWaiting?: (words: string) => void;
+	/** Told what was given back, where that can be taken back for a while. */
+	readonly tellReleased?: (released: readonly LeasedRecord[]) => void;
+	readonly environment: Readonly<Record<string, string | undefined>>;
+	/** The rows of another host's `status --json`, within 10 s or until `signal` is aborted; rejects with a CanhazgpuError in words. */
+	readonly remoteStatus: (
+		host: string,
+		signal?: AbortSignal,
+	) => Promise<ReadonlyArray<Readonly<Record<string, unknown>>>>;
+	readonly interruption: () => Interruption;
+	/** Keeps this process alive, from now on, when an error reaches nobody; `tell` is given each. */
+	readonly outliveBugs: (tell: (error: unknown) => void) => void;
+	/**
+	Loads whatever a long wait or a long job may need later, because an upgrade may remove the files of this program meanwhile. Until then it costs
+	nothing. Never rejects.
+	*/
+	readonly loadAhead: () => Promise<void>;
+	/** What the kernel tells of processes just now. Never rejects. */
+	readonly inspectProcesses: (pids: readonly number[]) => Promise<FactsOfProcesses>;
+	/** To a process of this very account, as it was seen, and to no other. */
+	readonly sendSignal: (
+		process: ProcessIdentity,
+		signal: 'SIGTERM' | 'SIGINT' | 'SIGKILL',
+	) => 'sent' | 'gone' | 'not-yours' | 'unknown';
+	/** What this user typed into the monitor's command line, newest last. Never fails. */
+	readonly lineHistory: {readonly load: () => readonly string[]; readonly add: (line: string) => void};
+	/**
+	Tells an account something, on its terminals and by what the config names. Never rejects; answers within seconds what went wrong, in words.
+	Given up when `signal` is aborted.
+	*/
+	readonly notify: (notice: PersonalNotice, signal?: AbortSignal) => Promise<readonly string[]>;
+	/** Whether the config names a way to tell anybody, and not only those whose terminals are ours. */
+	readonly notifiesAll: boolean;
+	/**
+	Gives what starts such a command later, at once: between a look for signals and the start no signal can come. Rejects with a CanhazgpuError of
+	exit code 127 or 126 when there is no such command to run.
+	*/
+	readonly prepareJob: (
+		words: readonly [command: string, ...args: readonly string[]],
+	) => Promise<(options: JobOptions) => Promise<Job>>;
+};

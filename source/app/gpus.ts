@@ -1,0 +1,179 @@
+/**
+Chooses the GPU provider.
+*/
+import {existsSync} from 'node:fs';
+import {uptime} from 'node:os';
+import path from 'node:path';
+import {performance} from 'node:perf_hooks';
+import process from 'node:process';
+import {itself} from './self-command.js';
+import {libraryVerb, simulatedCount} from './names.js';
+import type {Config} from '../config/config.js';
+import type {Clock, GpuProvider, Host, Store} from '../core/model/ports.js';
+import {isLeased} from '../core/rules/leases/lease-changes.js';
+import {endingOf} from '../core/rules/leases/liveness.js';
+import {ownerOf} from '../core/rules/leases/ownership.js';
+import type {Observation, ProviderName} from '../core/model/types.js';
+import {createAmdProvider} from '../gpu/amd/amd.js';
+import {detectProvider} from '../gpu/detect.js';
+import type {EarlyRuns} from '../gpu/tool/early-tool.js';
+import {createNvidiaProvider} from '../gpu/nvidia/nvidia.js';
+import {createExtras, type WantedDetails} from '../gpu/nvidia/slow-readings.js';
+import type {Scenario} from '../gpu/simulated/scenario.js';
+import {createSimulatedProvider} from '../gpu/simulated/simulated.js';
+import {createProcessDescriber} from '../host/process/details.js';
+import {runTool} from '../host/tool/spawn.js';
+import {runSystemTool} from '../host/tool/system-tool.js';
+import {createUsers} from '../host/accounts/users.js';
+
+/** What a provider is made of. */
+export type ProviderContext = {
+	readonly clock: Clock;
+	readonly config: Config;
+	readonly host: Host;
+	/** Where simulated GPUs find the leases to show load for. */
+	readonly store?: Store;
+	/** What they show besides. */
+	readonly scenario?: Scenario;
+	/** Runs of the tool that are under way already. */
+	readonly early?: EarlyRuns;
+	/** What to ask the GPUs for besides; nothing when left out. */
+	readonly details?: WantedDetails;
+};
+
+const timeoutMsOf = (config: Config): number => config.get('gpu.timeout')! * 1000;
+
+/** What every provider of real GPUs is given. */
+const realWorld = ({clock, config, early}: ProviderContext) => ({
+	run: early?.run ?? runTool,
+	describeProcesses: createProcessDescriber({users: createUsers(), run: runSystemTool}),
+	monotonicMs: clock.monotonicMs,
+	timeoutMs: timeoutMsOf(config),
+});
+
+const createNvidia = (context: ProviderContext): GpuProvider => {
+	const world = realWorld(context);
+	const {details = 'none'} = context;
+	return createNvidiaProvider({...world, extras: createExtras({...world, uptimeSeconds: uptime, details})});
+};
+
+const createAmd = (context: ProviderContext): GpuProvider => createAmdProvider(realWorld(context));
+
+const isInstalled = (command: string): boolean =>
+	(process.env['PATH'] ?? '')
+		.split(path.delimiter)
+		.some((directory) => path.isAbsolute(directory) && existsSync(path.join(directory, command)));
+
+/**
+Begins to look at the GPUs before anything else is loaded or connected: the tool is the slowest part of most verbs, and nearly every
+pool on a box that has it is its own. Undefined where no tool is installed.
+*/
+export function lookEarly(context: ProviderContext): GpuProvider | undefined {
+	const create = isInstalled('nvidia-smi') ? createNvidia : isInstalled('amd-smi') ? createAmd : undefined;
+	if (create === undefined) {
+		return undefined;
+	}
+
+	const provider = create(context);
+	let early: Promise<Observation> | undefined = provider.observe();
+	return {
+		...provider,
+		async observe() {
+			const observation = early ?? provider.observe();
+			early = undefined;
+			return observation;
+		},
+	};
+}
+
+/** Load appears where the pool's leases are. */
+const createSimulated = ({clock, host, store, scenario}: ProviderContext): GpuProvider =>
+	createSimulatedProvider({
+		monotonicMs: clock.monotonicMs,
+		nowSeconds: () => Date.now() / 1000,
+		scenario,
+		// With this process.
+		startedAtSeconds: performance.timeOrigin / 1000,
+		async gpuCount() {
+			const snapshot = await store?.read();
+			return snapshot?.pool?.gpuCount ?? simulatedCount;
+		},
+		async leases() {
+			const snapshot = await store?.read();
+			if (snapshot === undefined) {
+				return [];
+			}
+
+			// Who is dead uses nothing, although nobody may have noticed yet.
+			const living = snapshot.gpus.filter(isLeased).filter(({lease}) => endingOf(lease, snapshot, host) === undefined);
+			return living.map(({index, lease}) => ({
+				index,
+				user: ownerOf(lease),
+				type: lease.type,
+				pid: lease.job?.pid ?? lease.holder?.pid,
+				startTime: lease.startTime,
+			}));
+		},
+	});
+
+export function createProvider(name: ProviderName, context: ProviderContext): GpuProvider {
+	switch (name) {
+		case 'nvidia': {
+			return createNvidia(context);
+		}
+
+		case 'fake': {
+			return createSimulated(context);
+		}
+
+		case 'amd': {
+			return createAmd(context);
+		}
+	}
+}
+
+/** Makes providers for a face that looks again and again, every `intervalMs`. */
+export async function watchingProvider(
+	name: ProviderName,
+	context: ProviderContext,
+	intervalMs: number,
+): Promise<() => GpuProvider> {
+	if (name !== 'nvidia') {
+		return () => createProvider(name, context);
+	}
+
+	const {createLiveSources} = await import('../gpu/nvidia/live.js');
+	const world = realWorld(context);
+	const createSources = createLiveSources({
+		...world,
+		intervalMs,
+		uptimeSeconds: uptime,
+		library: itself(libraryVerb),
+	});
+	return () => createNvidiaProvider({...world, createSources});
+}
+
+/** What is here, or why nothing was found. */
+export type Detected =
+	| {readonly provider: ProviderName; readonly gpuCount: number}
+	| {readonly provider: undefined; readonly reason: string};
+
+/**
+Counts the GPUs of this box.
+
+@param wanted - Undefined: whatever is here.
+@throws CanhazgpuError `provider` when what was asked for by name cannot be counted.
+*/
+export async function detectGpus(wanted: ProviderName | undefined, context: ProviderContext): Promise<Detected> {
+	const found =
+		wanted === undefined
+			? await detectProvider({
+					run: runTool,
+					searchPath: process.env['PATH'] ?? '',
+					timeoutMs: timeoutMsOf(context.config),
+				})
+			: {provider: wanted};
+	return found.provider === undefined
+		? found
+		: {provider: found.provider, gpuCount: await createProvider(found.provider, context).count()};
+}

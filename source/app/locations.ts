@@ -1,0 +1,124 @@
+/**
+Where pools may be on this machine, and what is there: the facts from which core/store-choice.ts decides.
+*/
+import {accessSync, constants, existsSync, statSync} from 'node:fs';
+import {homedir} from 'node:os';
+import path from 'node:path';
+import process from 'node:process';
+import type {Config} from '../config/config.js';
+import type {SettingPath} from '../config/schema.js';
+import {isRoot} from '../core/rules/leases/ownership.js';
+import type {Host} from '../core/model/ports.js';
+import type {StoreFacts} from '../core/rules/pool/store-choice.js';
+import type {PoolRecord} from '../core/model/types.js';
+import {effectiveUid} from '../security/safe-file.js';
+import {keepOthersOut, readPoolRecord, writePoolRecord} from '../store/pool-records.js';
+import {placeOf} from '../store/redis/address.js';
+
+const databaseName = 'pool.sqlite';
+
+const redisSettings: readonly SettingPath[] = ['redis.host', 'redis.port', 'redis.db', 'redis.url', 'redis.socket'];
+
+export type Places = {
+	/** Database of the pool that everybody on the machine shares. */
+	readonly sharedDirectory: string;
+	readonly databaseIn: (directory: string) => string;
+	/** Directory of this user's own pool. */
+	readonly privateDirectory: string;
+	/** What this user typed into the monitor. */
+	readonly lineHistory: string;
+	/** Says on every face that a pool is private. */
+	readonly privateLabel: string;
+	readonly facts: () => StoreFacts;
+	/** For this user: the next time, its absence is an error. */
+	readonly remember: (record: PoolRecord) => void;
+	/** For everybody on the machine. False when this account may not: then nobody would believe it. */
+	readonly announce: (record: PoolRecord) => boolean;
+	/** True when this account may make the shared pool. */
+	readonly canMakeShared: () => boolean;
+	/** The configured Redis, as a record. */
+	readonly redisRecord: () => PoolRecord & {readonly store: 'redis'};
+};
+
+function isWritable(directory: string): boolean {
+	try {
+		accessSync(directory, constants.W_OK);
+		return true;
+	} catch {
+		return false;
+	}
+}
+
+/** Whether a record of ours there is believed by others. A directory that is not there yet will be ours. */
+function isBelieved(directory: string): boolean {
+	const uid = effectiveUid();
+	const owner = statSync(directory, {throwIfNoEntry: false})?.uid;
+	return uid === 0 || owner === undefined || owner === uid;
+}
+
+/** Runs it; a failure of the file system means no. */
+function attempt(work: () => void): boolean {
+	try {
+		work();
+		return true;
+	} catch {
+		return false;
+	}
+}
+
+export function createPlaces(config: Config, host: Host): Places {
+	const sharedDirectory = path.resolve(config.get('pool.directory')!);
+	const stateHome = process.env['XDG_STATE_HOME'];
+	const stateDirectory =
+		stateHome !== undefined && path.isAbsolute(stateHome) ? stateHome : path.join(homedir(), '.local', 'state');
+	// One a machine: a home directory may be on many.
+	const privateDirectory = path.join(stateDirectory, 'canhazgpu', host.machineId);
+	const announcement = path.join(sharedDirectory, 'pool.json');
+	const memory = path.join(privateDirectory, 'found.json');
+	return {
+		sharedDirectory,
+		databaseIn: (directory) => path.join(directory, databaseName),
+		privateDirectory,
+		lineHistory: path.join(stateDirectory, 'canhazgpu', 'history'),
+		privateLabel: `PRIVATE pool of ${host.account.name}: nobody else sees these reservations. For everybody: canhazgpu admin`,
+		facts: () => ({
+			asked: config.get('store'),
+			isRedisGiven: redisSettings.some((setting) => config.isGiven(setting)),
+			recorded: readPoolRecord(announcement, 'machine'),
+			remembered: readPoolRecord(memory, 'user'),
+			hasPrivatePool: existsSync(path.join(privateDirectory, databaseName)),
+		}),
+		remember(record) {
+			// Only a help for the next time: a home that cannot be written is no reason to fail.
+			attempt(() => {
+				if (JSON.stringify(readPoolRecord(memory, 'user')) !== JSON.stringify(record)) {
+					writePoolRecord(memory, record, {directoryMode: 0o700, fileMode: 0o600});
+				}
+			});
+		},
+		announce: (record) =>
+			attempt(() => {
+				if (!isBelieved(sharedDirectory)) {
+					throw new Error('Its directory belongs to another account');
+				}
+
+				// An embedded pool looks after its directory itself.
+				if (record.store === 'redis') {
+					keepOthersOut(sharedDirectory, [path.basename(announcement), databaseName]);
+				}
+
+				writePoolRecord(announcement, record, {directoryMode: 0o755, fileMode: 0o644});
+			}),
+		canMakeShared: () => isRoot(host.account) || isWritable(sharedDirectory),
+		redisRecord: () => ({
+			store: 'redis',
+			...placeOf({
+				host: config.get('redis.host')!,
+				port: config.get('redis.port')!,
+				db: config.get('redis.db')!,
+				url: config.get('redis.url'),
+				socket: config.get('redis.socket'),
+			}),
+		}),
+	};
+}

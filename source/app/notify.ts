@@ -1,0 +1,44 @@
+/**
+Tells people what concerns them, in words and by the ways that the config allows.
+*/
+import type {Config} from '../config/config.js';
+import type {Host} from '../core/model/ports.js';
+import type {PersonalNotice} from '../core/operations/reminders.js';
+import {noticeWords} from '../format/notice-words.js';
+import {createNotifier} from '../host/tool/notify.js';
+import {runSystemTool} from '../host/tool/system-tool.js';
+import {createUsers} from '../host/accounts/users.js';
+
+/** Answers what went wrong, in words; never rejects. Given up when `signal` is aborted. */
+export async function notifyBy(
+	config: Config,
+	{hostname}: Host,
+	notice: PersonalNotice,
+	signal?: AbortSignal,
+): Promise<readonly string[]> {
+	const {kind, account, label, gpus, leaseId, remainingSeconds, note} = notice;
+	const text = noticeWords(notice, hostname);
+	const notify = createNotifier({
+		usesTerminals: config.get('notify.terminals')!,
+		command: config.get('notify.command'),
+		webhook: config.get('notify.webhook'),
+		run: runSystemTool,
+		users: createUsers(),
+	});
+	const message = {
+		account,
+		text,
+		data: {
+			kind,
+			account,
+			label,
+			host: hostname,
+			gpu_ids: gpus,
+			lease_id: leaseId,
+			remaining_seconds: remainingSeconds === undefined ? undefined : Math.round(remainingSeconds),
+			note,
+			text,
+		},
+	};
+	return notify(message, signal);
+}

@@ -1,0 +1,133 @@
+/**
+Where `admin` makes the pool, and how everybody is told.
+*/
+import {makePool, type PoolMade, type PoolRequest} from '../core/operations/create-pool.js';
+import type {Store} from '../core/model/ports.js';
+import type {Pool, PoolRecord} from '../core/model/types.js';
+import type {PoolPlace} from './contract.js';
+import {openEmbedded, openPrivate, openRedis} from './open-stores.js';
+import {recordWords, type Context} from './stores.js';
+import {CanhazgpuError} from '../errors.js';
+import {groupId} from '../host/accounts/groups.js';
+import type {Audience} from '../store/sqlite/index.js';
+
+type NewPlace = {readonly store: Store; readonly record?: PoolRecord; readonly privateLabel?: string};
+
+/**
+The shared pool: for one group, or for everybody. Others may write its files, and nothing else in its directory: so they cannot put
+anything in the place of a file. One of an earlier version, whose directory all could write, is made safe first.
+*/
+async function openShared(context: Context): Promise<NewPlace> {
+	const {places, config} = context;
+	const directory = places.sharedDirectory;
+	const database = places.databaseIn(directory);
+	const group = config.get('admin.group');
+	const gid = group === undefined ? undefined : await groupId(group);
+	const audience: Audience =
+		gid === undefined ? {directoryMode: 0o755, fileMode: 0o666} : {directoryMode: 0o2750, fileMode: 0o660, gid};
+	const {changeAudience, closeDirectory} = await import('../store/sqlite/index.js');
+	try {
+		const wasOpen = closeDirectory(database);
+		const store = await openEmbedded(context, directory, audience);
+		if (wasOpen || group !== undefined) {
+			changeAudience(database, audience);
+		}
+
+		return {store, record: {store: 'embedded', directory}};
+	} catch (error) {
+		const {code} = (error instanceof CanhazgpuError ? (error.cause ?? {}) : error) as NodeJS.ErrnoException;
+		if (code !== 'EACCES' && code !== 'EPERM') {
+			throw error;
+		}
+
+		throw new CanhazgpuError('store-unreachable', `Cannot make ${directory}: ${code}`, {
+			hint: 'Run it as root: sudo canhazgpu admin --store embedded',
+			cause: error,
+		});
+	}
+}
+
+/** Where `admin` makes the pool: as asked; else where it is already; else in Redis. */
+async function newPlace(context: Context): Promise<NewPlace> {
+	const {places, config} = context;
+	const {asked, isRedisGiven, recorded} = places.facts();
+	if (asked === 'embedded' || (asked === undefined && !isRedisGiven && recorded?.store === 'embedded')) {
+		return places.canMakeShared()
+			? openShared(context)
+			: {store: await openPrivate(context, true), privateLabel: places.privateLabel};
+	}
+
+	if (config.isGiven('admin.group')) {
+		throw new CanhazgpuError('usage', '--group is for a pool without Redis: Redis has users and passwords', {
+			hint: 'For example: sudo canhazgpu admin --store embedded --group NAME',
+		});
+	}
+
+	const isRecorded = asked === undefined && !isRedisGiven && recorded?.store === 'redis';
+	const record = isRecorded ? recorded : places.redisRecord();
+	try {
+		return {store: await openRedis(context, false, isRecorded ? recorded : undefined), record};
+	} catch (error) {
+		if (error instanceof CanhazgpuError && error.code === 'store-unreachable') {
+			throw new CanhazgpuError(error.code, error.message, {
+				hint: `${error.hint ?? ''} Or keep the pool without Redis: canhazgpu admin --store embedded`.trim(),
+				cause: error,
+			});
+		}
+
+		throw error;
+	}
+}
+
+const isSame = (a: PoolRecord, b: PoolRecord): boolean => JSON.stringify(a) === JSON.stringify(b);
+
+/** The pool that was in the way, if it is just what was asked for. */
+function poolAsked(error: unknown, {gpuCount, provider}: PoolRequest): Pool | undefined {
+	if (!(error instanceof CanhazgpuError && error.code === 'pool-exists')) {
+		return undefined;
+	}
+
+	const pool = error.details as Pool;
+	return pool.gpuCount === gpuCount && pool.provider === provider ? pool : undefined;
+}
+
+export async function openPoolPlace(context: Context): Promise<PoolPlace> {
+	const {places} = context;
+	const {store, record, privateLabel} = await newPlace(context);
+	return {
+		location: store.location,
+		privateLabel,
+		async make(request) {
+			const {recorded} = places.facts();
+			const elsewhere =
+				recorded !== undefined && (record === undefined || !isSame(recorded, record))
+					? recordWords(recorded)
+					: undefined;
+			if (elsewhere !== undefined && !request.force) {
+				throw new CanhazgpuError('pool-exists', `This machine's GPU pool is somewhere else already: in ${elsewhere}`, {
+					hint: 'Nothing was changed. --force makes another and sends everybody there.',
+				});
+			}
+
+			let made: PoolMade;
+			try {
+				made = await makePool({...context, store}, {...request, movedFrom: elsewhere});
+			} catch (error) {
+				// Whoever made it was stopped before anybody was told where it is.
+				const pool = recorded === undefined ? poolAsked(error, request) : undefined;
+				if (pool === undefined || record === undefined || !places.announce(record)) {
+					throw error;
+				}
+
+				return {pool, droppedLeases: 0, wasThere: true};
+			}
+
+			if (record !== undefined && !places.announce(record) && record.store === 'redis') {
+				places.remember(record);
+			}
+
+			return made;
+		},
+		close: async () => store.close(),
+	};
+}

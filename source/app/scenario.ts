@@ -1,0 +1,176 @@
+/**
+Scenarios of the simulated box, from YAML. See the readme for an example.
+*/
+import * as v from 'valibot';
+import {parseDuration} from '../core/rules/leases/durations.js';
+import {mostGpus} from '../core/rules/pool/pool.js';
+import {longestNote} from '../core/rules/allocation/request.js';
+import {CanhazgpuError} from '../errors.js';
+import type {Scenario} from '../gpu/simulated/scenario.js';
+import {readSafely} from '../security/safe-file.js';
+
+const text = v.pipe(v.string('a text'), v.trim(), v.minLength(1, 'a text that is not empty'));
+
+const amount = (minimum: number, maximum: number, unit: string) => {
+	const what = `a number from ${minimum} to ${maximum}${unit}`;
+	return v.pipe(v.number(what), v.minValue(minimum, what), v.maxValue(maximum, what));
+};
+
+const whole = (minimum: number, maximum: number) => {
+	const what = `a whole number from ${minimum} to ${maximum}`;
+	return v.pipe(v.number(what), v.safeInteger(what), v.minValue(minimum, what), v.maxValue(maximum, what));
+};
+
+/** Seconds, or text such as `1h30m`; becomes seconds. */
+const time = (() => {
+	const what = 'a duration such as 90s or 1h30m';
+	return v.union(
+		[
+			amount(0, 1e9, ' (seconds)'),
+			v.pipe(
+				v.string(what),
+				v.check((typed) => isDuration(typed), what),
+				v.transform((typed) => parseDuration(typed, '')),
+			),
+		],
+		what,
+	);
+})();
+
+function isDuration(typed: string): boolean {
+	try {
+		parseDuration(typed, 'it');
+		return true;
+	} catch {
+		return false;
+	}
+}
+
+const gpu = whole(0, mostGpus - 1);
+const span = {from: v.optional(time), until: v.optional(time), every: v.optional(time)};
+const listOf = <Entries extends v.ObjectEntries>(entries: Entries) =>
+	v.optional(v.array(v.strictObject(entries, 'a map'), 'a list'));
+
+const readings = [
+	'memoryUsedMiB',
+	'memoryTotalMiB',
+	'utilizationPercent',
+	'temperatureCelsius',
+	'powerWatts',
+	'powerLimitWatts',
+] as const;
+
+const schema = v.strictObject(
+	{
+		gpus: v.optional(whole(1, mostGpus)),
+		seed: v.optional(whole(1, 1_000_000_000)),
+		model: v.optional(text),
+		memory: v.optional(whole(2000, 10_000_000)),
+		processes: listOf({
+			gpu,
+			...span,
+			user: v.optional(text),
+			command: text,
+			pid: v.optional(whole(1, 2_147_483_647)),
+			memory: amount(0, 10_000_000, ' (MiB)'),
+			utilization: v.optional(amount(0, 100, ' (per cent)')),
+			container: v.optional(text),
+		}),
+		failures: listOf({gpu, ...span, words: text}),
+		health: listOf({
+			gpu,
+			...span,
+			kind: v.picklist(
+				['ecc', 'xid', 'needs-reset', 'fell-off-the-bus', 'temperature'],
+				'one of ecc, xid, needs-reset, fell-off-the-bus, temperature',
+			),
+			words: text,
+		}),
+		hidden: listOf({gpu, ...span}),
+		unknown: listOf({
+			gpu,
+			...span,
+			readings: v.array(v.picklist(readings, `one of ${readings.join(', ')}`), 'a list'),
+			word: v.optional(text),
+		}),
+		mig: listOf({gpu, profiles: v.array(text, 'a list')}),
+		scans: listOf({...span, failure: text}),
+		people: listOf({
+			user: text,
+			gpus: v.optional(whole(1, mostGpus)),
+			ids: v.optional(v.array(gpu, 'a list of GPUs')),
+			kind: v.optional(v.picklist(['run', 'manual'], 'run or manual')),
+			hold: v.optional(time),
+			pause: v.optional(time),
+			limit: v.optional(time),
+			note: v.optional(v.pipe(text, v.maxLength(longestNote, `a text of at most ${longestNote} characters`))),
+			command: v.optional(text),
+			since: v.optional(time),
+			waits: v.optional(time),
+		}),
+	},
+	'a map of what happens',
+);
+
+const refuse = (file: string, problem: string, cause?: unknown): CanhazgpuError =>
+	new CanhazgpuError('config', `The scenario ${file}: ${problem}`, {
+		hint: 'Mend the file, or leave out simulated.scenario.',
+		cause,
+	});
+
+/** A word for each way in which the data differs from the schema. */
+function problemOf(issue: v.InferIssue<typeof schema>): string {
+	const where = v.getDotPath(issue) ?? '';
+	if (issue.kind === 'schema' && issue.type === 'strict_object' && issue.expected === 'never') {
+		return `unknown key ${where}`;
+	}
+
+	if (issue.received === 'undefined') {
+		return `${where} is missing`;
+	}
+
+	return where === '' ? `expected ${issue.message}` : `${where} must be ${issue.message}, not ${issue.received}`;
+}
+
+/**
+Checks what a scenario says.
+
+@param file - Named in errors.
+@throws CanhazgpuError `config` naming the file and the key.
+*/
+export function checkScenario(content: unknown, file: string): Scenario {
+	if (Array.isArray(content)) {
+		throw refuse(file, 'expected a map of what happens');
+	}
+
+	// An empty file: nothing happens.
+	const result = v.safeParse(schema, content ?? {});
+	if (!result.success) {
+		throw refuse(file, problemOf(result.issues[0]));
+	}
+
+	return result.output;
+}
+
+/** Far more than any scenario needs. */
+const longestBytes = 1_048_576;
+
+/**
+@throws CanhazgpuError `config` naming the file, and the key in it.
+*/
+export async function loadScenario(file: string): Promise<Scenario> {
+	const read = readSafely(file, {longestBytes, followsLinks: true});
+	if (read.kind !== 'read') {
+		throw refuse(file, `it cannot be read: ${read.kind === 'absent' ? 'there is no such file' : read.problem}`);
+	}
+
+	const {parseYaml, YamlProblem} = await import('../config/yaml.js');
+	let content: unknown;
+	try {
+		content = parseYaml(read.text);
+	} catch (error) {
+		throw error instanceof YamlProblem ? refuse(file, `it is not valid YAML, ${error.message}`, error) : error;
+	}
+
+	return checkScenario(content, file);
+}

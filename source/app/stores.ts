@@ -1,0 +1,134 @@
+/**
+Chooses and opens the store.
+*/
+import {makePool} from '../core/operations/create-pool.js';
+import type {Clock, Host, Store} from '../core/model/ports.js';
+import {chooseStore, type StoreChoice} from '../core/rules/pool/store-choice.js';
+import type {PoolRecord} from '../core/model/types.js';
+import type {OpenOptions} from './contract.js';
+import type {Config} from '../config/config.js';
+import {CanhazgpuError} from '../errors.js';
+import type {Detected} from './gpus.js';
+import {simulatedCount} from './names.js';
+import {credentials, openEmbedded, openPrivate, openRedis} from './open-stores.js';
+import type {Places} from './locations.js';
+import {locationOf} from '../store/redis/address.js';
+
+export type Context = {readonly config: Config; readonly host: Host; readonly clock: Clock; readonly places: Places};
+
+export type OpenStore = {readonly store: Store; readonly privateLabel?: string; readonly notice?: string};
+
+/** The choice, and the store itself when asking for the facts has opened it already. */
+async function choose(context: Context, isPatient: boolean): Promise<{choice: StoreChoice; opened?: Store}> {
+	let opened: Store | undefined;
+	const choice = await chooseStore(context.places.facts(), async () => {
+		try {
+			const store = await openRedis(context, isPatient);
+			opened = store;
+			const {pool} = await store.read();
+			return pool === undefined ? 'no-pool' : 'pool';
+		} catch (error) {
+			// A pool that cannot be read is a pool all the same.
+			if (error instanceof CanhazgpuError && error.code === 'pool-garbage') {
+				return 'pool';
+			}
+
+			const {config} = context;
+			if (config.get('store') === undefined && credentials.some((setting) => config.isGiven(setting))) {
+				await opened?.close();
+				throw error;
+			}
+
+			return 'no-answer';
+		}
+	});
+	if (opened !== undefined && choice.kind !== 'redis') {
+		await opened.close();
+		opened = undefined;
+	}
+
+	return {choice, opened};
+}
+
+const noPool = (): CanhazgpuError =>
+	new CanhazgpuError('no-pool', 'There is no GPU pool on this machine yet', {
+		hint: 'Make one with Redis: canhazgpu admin · without Redis: sudo canhazgpu admin --store embedded · to look around: canhazgpu top --demo',
+	});
+
+export const recordWords = (record: PoolRecord): string =>
+	record.store === 'redis' ? locationOf(record) : record.directory;
+
+const privateRefused = (because: PoolRecord | 'redis', {redisRecord}: Places): CanhazgpuError => {
+	const record = because === 'redis' ? redisRecord() : because;
+	return new CanhazgpuError(
+		'usage',
+		`This machine's GPU pool is in ${recordWords(record)}: a private one beside it would hand out its GPUs twice`,
+		{
+			hint: 'Leave out --store embedded.',
+		},
+	);
+};
+
+async function makePrivate(context: Context, detected: Detected): Promise<OpenStore> {
+	const store = await openPrivate(context, true);
+	const {provider, gpuCount} =
+		detected.provider === undefined ? {provider: 'fake' as const, gpuCount: simulatedCount} : detected;
+	try {
+		await makePool({...context, store}, {provider, gpuCount, force: false});
+	} catch (error) {
+		// Somebody else of this account was first: just as good.
+		if (!(error instanceof CanhazgpuError && error.code === 'pool-exists')) {
+			throw error;
+		}
+	}
+
+	return {
+		store,
+		privateLabel: context.places.privateLabel,
+		notice: 'There was no pool: made a private one. For everybody on this machine: canhazgpu admin',
+	};
+}
+
+/**
+Opens the store that holds the pool.
+
+@param detect - Asked only when a private pool is to be made.
+@throws CanhazgpuError `no-pool`, `store-unreachable`, ...
+*/
+export async function openStore(
+	context: Context,
+	{isPatient = false, canMakePrivate = false}: OpenOptions,
+	detect: () => Promise<Detected>,
+): Promise<OpenStore> {
+	const {choice, opened} = await choose(context, isPatient);
+	switch (choice.kind) {
+		case 'redis': {
+			const store = opened ?? (await openRedis(context, isPatient, choice.record));
+			if (opened !== undefined) {
+				context.places.remember(context.places.redisRecord());
+			}
+
+			return {store};
+		}
+
+		case 'shared': {
+			return {store: await openEmbedded(context, choice.directory)};
+		}
+
+		case 'private': {
+			return {store: await openPrivate(context, false), privateLabel: context.places.privateLabel};
+		}
+
+		case 'private-refused': {
+			throw privateRefused(choice.because, context.places);
+		}
+
+		case 'none': {
+			if (!canMakePrivate) {
+				throw noPool();
+			}
+
+			return makePrivate(context, await detect());
+		}
+	}
+}

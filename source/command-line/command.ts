@@ -1,0 +1,83 @@
+/**
+What a command is: a name, a summary, flags, and what it does. One file each; the help and the parser are built from it.
+*/
+import type {App} from '../app/contract.js';
+import type {Config} from '../config/config.js';
+import type {SettingPath} from '../config/schema.js';
+
+/** What only the pool or the config knows. */
+export type KnownKind =
+	| 'gpus'
+	/** Those whose reservation the asker may release ... */
+	| 'own-gpus'
+	/** ... or extend. */
+	| 'timed-gpus'
+	| 'drained-gpus'
+	/** Accounts and labels. */
+	| 'users'
+	/** Labels of the asker's own account. */
+	| 'labels'
+	/** The other hosts. */
+	| 'hosts'
+	/** The asker's own places in the queue. */
+	| 'places';
+
+export type Flag = {
+	/** One letter. */
+	readonly short?: string;
+	/** Placeholder of its value in the help, such as `N`. Without one it is a switch. */
+	readonly value?: string;
+	readonly summary: string;
+	/** The setting that it overrides. */
+	readonly setting?: SettingPath;
+	/** What can stand as its value, for completion. Those of a setting that is a choice need not be named. */
+	readonly completes?: KnownKind | 'files' | readonly string[];
+};
+
+export type Flags = Readonly<Record<string, Flag>>;
+
+/** What the user typed after the verb, parsed but not judged. */
+export type Input = {
+	/** Whether the flag, a switch or another, was typed. */
+	readonly has: (flag: string) => boolean;
+	/** The value of a flag without a setting, as it was typed. */
+	readonly text: (flag: string) => string | undefined;
+	/** Words that are no flags. */
+	readonly words: readonly string[];
+	/** What followed `--`; undefined when there was none. */
+	readonly rest: readonly string[] | undefined;
+	readonly config: Config;
+	readonly grammar: Grammar;
+};
+
+/** What was typed, understood: a verb with its input, or a text that was asked for, such as a help. */
+export type Understood = {readonly command: Command; readonly input: Input} | {readonly text: string};
+
+/** The grammar of the command line itself, for a face that takes commands, too. */
+export type Grammar = {
+	/** The verbs, in the order of the help. */
+	readonly verbs: readonly string[];
+	/** @throws CanhazgpuError `usage` with the nearest verb. */
+	readonly find: (verb: string) => Promise<Command>;
+	/** @throws CanhazgpuError `usage`, `config`, as when it is typed in a shell. */
+	readonly understand: (argv: readonly string[]) => Promise<Understood>;
+};
+
+export type Command = {
+	readonly name: string;
+	readonly summary: string;
+	/** How it is typed, after the verb. */
+	readonly usage: string;
+	/** Lines of the help under the flags: what they cannot say. */
+	readonly notes?: readonly string[];
+	readonly examples: ReadonlyArray<readonly [command: string, what: string]>;
+	readonly flags: Flags;
+	/** True for one that takes words besides flags. */
+	readonly takesWords?: boolean;
+	/** The words that one of them can be, for completion. */
+	readonly words?: readonly string[];
+	/** True for one that runs what follows `--`. */
+	readonly takesRest?: boolean;
+	/** Returns the exit code. */
+	readonly run: (app: App, input: Input) => Promise<number>;
+};

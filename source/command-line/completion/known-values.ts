@@ -1,0 +1,105 @@
+/** Candidates out of what the pool and the config know. */
+import {labelOf, mayChange, ownerOf, owns} from '../../core/rules/leases/ownership.js';
+import type {AuditEntry, GpuRecord, Lease, QueueEntry, Requester, Snapshot} from '../../core/model/types.js';
+import {shortDuration} from '../../format/durations.js';
+import {sanitize, shownNote} from '../../format/text.js';
+import {wantedWords} from '../../format/waiting.js';
+import type {KnownKind} from '../command.js';
+import type {Candidate} from './words.js';
+
+/** What a face knows, or has read for this. */
+export type Known = {
+	readonly requester: Requester;
+	/** The other hosts. */
+	readonly hosts: readonly string[];
+	readonly snapshot?: Snapshot;
+	/** What happened lately. */
+	readonly told: readonly AuditEntry[];
+};
+
+function holdingWords(lease: Lease, {now}: Snapshot, requester: Requester): string {
+	const whose = owns(requester, lease) ? [] : [`held by ${ownerOf(lease)}`];
+	const end = lease.expiryTime === undefined ? 'ends with its job' : `ends in ${shortDuration(lease.expiryTime - now)}`;
+	return [...whose, end, ...(lease.note === undefined ? [] : [shownNote(lease.note)])].join(', ');
+}
+
+function aboutGpu(record: GpuRecord, {drains}: Snapshot): string {
+	if (record.kind === 'leased') {
+		return `held by ${ownerOf(record.lease)}`;
+	}
+
+	if (record.kind === 'garbage') {
+		return 'its record cannot be read';
+	}
+
+	return drains.has(record.index) ? 'out of service' : 'not reserved';
+}
+
+/** GPUs whose lease the asker may change. */
+const ownGpus = (snapshot: Snapshot, requester: Requester, isMeant: (lease: Lease) => boolean): readonly Candidate[] =>
+	snapshot.gpus.flatMap((record) =>
+		record.kind === 'leased' &&
+		mayChange(requester, record.lease) &&
+		record.lease.partialQueueId === undefined &&
+		isMeant(record.lease)
+			? [{word: String(record.index), about: holdingWords(record.lease, snapshot, requester)}]
+			: [],
+	);
+
+const heldIn = ({gpus, queue}: Snapshot): ReadonlyArray<Lease | QueueEntry> => [
+	...gpus.flatMap((record) => (record.kind === 'leased' ? [record.lease] : [])),
+	...queue.flatMap((record) => (record.kind === 'entry' ? [record.entry] : [])),
+];
+
+/** What each kind can be. A name that nobody has given is none. */
+const kinds: Readonly<Record<Exclude<KnownKind, 'hosts'>, (snapshot: Snapshot, known: Known) => readonly Candidate[]>> =
+	{
+		gpus: (snapshot) =>
+			snapshot.gpus.map((record) => ({word: String(record.index), about: aboutGpu(record, snapshot)})),
+		'own-gpus': (snapshot, {requester}) => ownGpus(snapshot, requester, () => true),
+		'timed-gpus': (snapshot, {requester}) => ownGpus(snapshot, requester, ({expiryTime}) => expiryTime !== undefined),
+		'drained-gpus': ({drains}) =>
+			Array.from(drains, ([index, {reason}]) => ({word: String(index), about: reason ?? 'out of service'})),
+		users: (snapshot, {told}) =>
+			named([
+				...heldIn(snapshot).flatMap((held) => [ownerOf(held), labelOf(held)]),
+				...told.flatMap(({account, label, owner}) => [account, label, owner]),
+			]),
+		labels: (snapshot, {told, requester}) =>
+			named([
+				...heldIn(snapshot)
+					.filter((held) => owns(requester, held))
+					.map((held) => labelOf(held)),
+				...told.filter(({account}) => account === requester.account).map(({label}) => label),
+			]),
+		places: ({queue, now}, {requester}) =>
+			queue.flatMap((record) =>
+				record.kind === 'entry' && mayChange(requester, record.entry)
+					? [{word: record.id, about: aboutPlace(record.entry, now)}]
+					: [],
+			),
+	};
+
+function named(names: ReadonlyArray<string | undefined>): readonly Candidate[] {
+	const unique = new Set(names.filter((name) => name !== undefined));
+	return [...unique].toSorted((a, b) => a.localeCompare(b, 'en')).map((word) => ({word}));
+}
+
+function aboutPlace({requestedCount, requestedIds, enqueueTime}: QueueEntry, now: number): string {
+	const wanted = wantedWords({count: requestedCount, ids: requestedIds.length > 0 ? requestedIds : undefined});
+	return `for ${wanted}, waiting for ${shortDuration(now - enqueueTime)}`;
+}
+
+/** Other people's words go into somebody's command line: only those that no shell reads anything into. */
+const isHarmless = ({word}: Candidate): boolean =>
+	/^[\p{Letter}\p{Number}_][\p{Letter}\p{Number}%+,\-.:@_]*$/v.test(word);
+
+/** None of what only the pool knows, while that has not been read. */
+export function candidatesOf(kind: KnownKind, known: Known): readonly Candidate[] {
+	const {snapshot, hosts} = known;
+	const ofPool = (): readonly Candidate[] =>
+		kind === 'hosts' || snapshot === undefined ? [] : kinds[kind](snapshot, known);
+	return (kind === 'hosts' ? hosts.map((word) => ({word})) : ofPool())
+		.filter((candidate) => isHarmless(candidate))
+		.map(({word, about}: Candidate) => ({word, about: about === undefined ? undefined : sanitize(about)}));
+}

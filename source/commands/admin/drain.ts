@@ -1,0 +1,79 @@
+/**
+`admin --drain` and `--undrain`: out of service and back. As with the rest of `admin`, whoever may change the pool may do it; the trail
+tells who did.
+*/
+import {drain, undrain} from '../../core/operations/drain.js';
+import {characterCount, longestReason} from '../../core/rules/allocation/request.js';
+import {CanhazgpuError} from '../../errors.js';
+import {sanitize} from '../../format/text.js';
+import type {App} from '../../app/contract.js';
+import type {Input} from '../../command-line/command.js';
+import {idsOf} from '../../command-line/flags.js';
+
+/** Flags that make a pool, and have no meaning beside these. */
+const makingFlags = ['gpus', 'provider', 'group', 'force'];
+
+function reasonOf(input: Input): string | undefined {
+	const reason = input.text('reason');
+	const count = characterCount(reason?.trim() ?? '-');
+	if (count < 1 || count > longestReason) {
+		throw new CanhazgpuError('usage', `--reason must be 1 to ${longestReason} characters long, and has ${count}`);
+	}
+
+	return reason?.trim();
+}
+
+/** Whether `admin` is asked to drain or undrain, rather than to make a pool. */
+export const isAboutDrains = (input: Input): boolean => ['drain', 'undrain', 'reason'].some((flag) => input.has(flag));
+
+/** @throws CanhazgpuError `usage` for flags that do not go together. */
+export async function changeDrains(app: App, input: Input): Promise<number> {
+	const toDrain = idsOf(input, 'drain');
+	const toUndrain = idsOf(input, 'undrain');
+	const reason = reasonOf(input);
+	const other = makingFlags.find((flag) => input.has(flag));
+	if (other !== undefined) {
+		throw new CanhazgpuError(
+			'usage',
+			`--${other} makes a pool, and --drain and --undrain change the one that is there`,
+			{
+				hint: `Leave out --${other}.`,
+			},
+		);
+	}
+
+	if (toDrain !== undefined && toUndrain !== undefined) {
+		throw new CanhazgpuError('usage', 'Give --drain or --undrain, not both');
+	}
+
+	if (reason !== undefined && toDrain === undefined) {
+		throw new CanhazgpuError('usage', '--reason says why of --drain', {
+			hint: 'For example: canhazgpu admin --drain 3 --reason "fan is dead"',
+		});
+	}
+
+	const world = await app.open();
+	try {
+		const requester = app.requester(undefined);
+		if (toDrain === undefined) {
+			const gpus = await undrain(world, requester, toUndrain!);
+			app.print(
+				gpus.length === 0
+					? `Not out of service: GPU(s) [${toUndrain!.join(' ')}]`
+					: `Put ${gpus.length} GPU(s) back into service: [${gpus.join(' ')}]`,
+			);
+			return 0;
+		}
+
+		const {gpus, leased} = await drain(world, requester, toDrain, reason);
+		const why = reason === undefined ? '' : `: ${sanitize(reason)}`;
+		app.print(`Took ${gpus.length} GPU(s) out of service: [${gpus.join(' ')}]${why}`);
+		if (leased.length > 0) {
+			app.remark(`In use now, and so until given back: GPU(s) [${leased.join(' ')}]`);
+		}
+
+		return 0;
+	} finally {
+		await world.close();
+	}
+}

@@ -1,0 +1,164 @@
+/**
+What `run` and `reserve` have in common: how many, how long to wait, and how waiting ends.
+*/
+import type {AcquireRequest, Grant} from '../../core/operations/acquire-now.js';
+import {acquire} from '../../core/operations/acquire.js';
+import {CanhazgpuError} from '../../errors.js';
+import {sanitize} from '../../format/text.js';
+import {refusalMessage} from '../../format/refusal.js';
+import type {App, Interruption, OpenWorld} from '../../app/contract.js';
+import type {SettingPath} from '../../config/schema.js';
+import {createBackground} from './background.js';
+import type {Flags, Input} from '../../command-line/command.js';
+import {idsFlag, usualDurations} from '../../command-line/flags.js';
+import {keepReminding} from './reminding.js';
+import {createWaitingLine} from './waiting-line.js';
+
+/** The flags by which both say what they want. */
+export const wantFlags = (verb: 'run' | 'reserve'): Flags => ({
+	gpus: {short: 'g', value: 'N', summary: 'how many GPUs (1)', setting: `${verb}.gpus`},
+	'gpu-ids': idsFlag('gpus'),
+	note: {short: 'n', value: 'TEXT', summary: 'what for; everybody sees it', setting: `${verb}.note`},
+	user: {
+		short: 'u',
+		value: 'NAME',
+		summary: 'the name to show, where people share an account',
+		setting: `${verb}.user`,
+		completes: 'labels',
+	},
+	nonblock: {summary: 'do not wait in line: exit 3 at once when there are not enough'},
+	wait: {
+		short: 'w',
+		value: 'TIME',
+		summary: 'wait in line for at most so long, then exit 3',
+		setting: `${verb}.wait`,
+		completes: usualDurations,
+	},
+});
+
+/** `--gpus` with `--gpu-ids` is fine when it is 1, the usual default of scripts, or equals their count. */
+export function countOf(
+	input: Input,
+	setting: 'run.gpus' | 'reserve.gpus',
+	ids: readonly number[] | undefined,
+): number {
+	const count = input.config.get(setting);
+	if (ids !== undefined && count !== undefined && count !== 1 && count !== ids.length) {
+		throw new CanhazgpuError('usage', `conflicting gpu count (${count}) and gpu ids (count: ${ids.length})`, {
+			hint: 'Leave out --gpus: --gpu-ids says how many.',
+		});
+	}
+
+	return ids?.length ?? count ?? 1;
+}
+
+/** Seconds to wait in line; 0 not at all, undefined for ever. */
+export function waitSecondsOf(input: Input, setting: SettingPath & ('run.wait' | 'reserve.wait')): number | undefined {
+	if (input.has('nonblock') && input.has('wait')) {
+		throw new CanhazgpuError('usage', '--nonblock does not wait, and --wait does', {hint: 'Leave out one of them.'});
+	}
+
+	return input.has('nonblock') ? 0 : input.config.get(setting);
+}
+
+export type Acquired =
+	| Grant
+	/** Called off by a signal: exit with 128 and its number. */
+	| {readonly kind: 'interrupted'; readonly exitCode: number};
+
+/** What hangs keeps nobody's shell for longer. */
+const servedMs = 2000;
+
+/** The store was away as the waiting ended. */
+const unsureWords =
+	'The store is away: this place in the queue is dropped once it is back. What was got in the last moment shows: canhazgpu status';
+
+/** Whoever has waited for long may look elsewhere by now. */
+async function tellServed(app: App, {requester, note}: AcquireRequest, {gpus, leaseId}: Grant): Promise<void> {
+	const {account, label} = requester;
+	const problems = await app.notify(
+		{
+			kind: 'served',
+			account,
+			label: label === account ? undefined : label,
+			gpus,
+			leaseId,
+			note,
+		},
+		AbortSignal.timeout(servedMs),
+	);
+	for (const problem of problems) {
+		app.remark(`canhazgpu: ${sanitize(problem)}`);
+	}
+}
+
+/**
+Gets the GPUs, showing on stderr how the waiting goes.
+
+@param interruption - Of the caller, who ends it: a signal must find somebody until the GPUs are in good hands.
+@throws CanhazgpuError `unavailable` when there were not enough in time, or somebody took us out of the line.
+*/
+export async function acquireShown(
+	app: App,
+	world: OpenWorld,
+	request: AcquireRequest,
+	{waitSeconds, interruption}: {readonly waitSeconds: number | undefined; readonly interruption: Interruption},
+): Promise<Acquired> {
+	const line = createWaitingLine(app);
+	const background = createBackground(app.remark);
+	// Only who waits has time for it: what is granted at once starts without loading any of it.
+	let stopReminding: (() => Promise<void>) | undefined;
+	try {
+		const answer = await acquire(world, request, {
+			waitSeconds,
+			signal: interruption.signal,
+			onProgress(progress) {
+				stopReminding ??= keepReminding(app, world, app.remark);
+				line.show(progress);
+			},
+			failed: background.failed,
+		});
+		line.end();
+		if (answer.kind === 'granted') {
+			if (stopReminding !== undefined) {
+				// Whoever is told need not be waited for.
+				void background.attempt(async () => tellServed(app, request, answer));
+			}
+
+			return answer;
+		}
+
+		if (answer.kind === 'refused') {
+			const {message, hint} = refusalMessage(answer, {
+				canForce: request.tenure.type === 'manual',
+				account: request.requester.account,
+			});
+			throw new CanhazgpuError('unavailable', message, {hint, details: answer});
+		}
+
+		switch (answer.reason) {
+			case 'aborted': {
+				app.remark(answer.isUnsure === true ? unsureWords : 'Left the queue');
+				return {kind: 'interrupted', exitCode: interruption.exitCode()};
+			}
+
+			case 'timeout': {
+				throw new CanhazgpuError('unavailable', 'The GPUs did not become free in time', {
+					hint:
+						answer.isUnsure === true
+							? unsureWords
+							: 'Left the queue. To wait for longer, give --wait more time or leave it out.',
+				});
+			}
+
+			case 'removed': {
+				throw new CanhazgpuError('unavailable', 'Somebody took this request out of the queue', {
+					hint: 'Nothing is held. To wait again, run it again.',
+				});
+			}
+		}
+	} finally {
+		line.end();
+		await background.attempt(async () => stopReminding?.());
+	}
+}

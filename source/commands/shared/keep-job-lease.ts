@@ -1,0 +1,132 @@
+/**
+Keeps the lease of a running job: its heart beats every minute, its loss is said at once, and it ends once.
+*/
+import {createBell} from '../../core/live/wake-signal.js';
+import {beat, finish, withJob, type Beat, type Hold} from '../../core/operations/job-lease.js';
+import {ownerOf} from '../../core/rules/leases/ownership.js';
+import {CanhazgpuError} from '../../errors.js';
+import {endingWords} from '../../format/events.js';
+import {sanitize} from '../../format/text.js';
+import type {App, OpenWorld} from '../../app/contract.js';
+import type {EndReason, ProcessIdentity} from '../../core/model/types.js';
+import {createBackground} from './background.js';
+import {keepReminding} from './reminding.js';
+
+export type Keeper = {
+	/** Gives the GPUs back, with the reason in their record. Never throws: the job's own exit code counts more. */
+	readonly end: (reason: EndReason) => Promise<void>;
+};
+
+/** After the job's end the store may be away; the GPUs come back anyway, since the job is dead. */
+const patienceMs = 10_000;
+
+/** The Go peer tells nobody what it changes, so a lease that it took is only seen by looking. */
+const lookMs = 5000;
+
+type Lost = Extract<Beat, {kind: 'lost'}>['gpus'];
+
+const lossWords = (lost: Lost): string =>
+	lost
+		.map(
+			({index, holder}) =>
+				`GPU ${index} ${holder === undefined ? 'was released' : `now belongs to ${sanitize(ownerOf(holder))}`}`,
+		)
+		.join(', ');
+
+export type Kept = {
+	readonly granted: Hold;
+	readonly job: ProcessIdentity;
+	/** The model that the command names, if it does. */
+	readonly model: string | undefined;
+};
+
+export function keepHold(app: App, world: OpenWorld, {granted, job, model}: Kept): Keeper {
+	let hold = withJob(granted, job, model);
+	const ended = new AbortController();
+	const bell = createBell();
+	const background = createBackground(app.remark);
+
+	const said = new Set<string>();
+	const sayTakenBack = (index: number, reason: string | undefined): void => {
+		const why = reason === undefined ? '' : ` (its record said: ${endingWords(reason)})`;
+		const words = `canhazgpu: GPU ${index} had become free${why}. Nobody had released it and the command runs on it, so it was taken back.`;
+		if (said.has(words)) {
+			return;
+		}
+
+		said.add(words);
+		app.remark(words);
+	};
+
+	const check = async (): Promise<void> => {
+		const answer = await beat(world, hold);
+		// From now on only the rest is held, so a loss is said once.
+		hold = answer.hold;
+		for (const {index, reason} of answer.takenBack) {
+			sayTakenBack(index, reason);
+		}
+
+		if (answer.kind === 'lost' && !ended.signal.aborted) {
+			app.remark(`canhazgpu: WARNING: the command goes on without its reservation: ${lossWords(answer.gpus)}`);
+		}
+	};
+
+	const beats = (async () => {
+		while (!ended.signal.aborted && hold.gpus.length > 0) {
+			// A store that is away is heard of again; the job goes on.
+			await background.attempt(check);
+			await bell.wait(world.clock, lookMs, ended.signal);
+		}
+	})();
+	const stopReminding = keepReminding(app, world, app.remark);
+	const listening = background.attempt(async () =>
+		world.store.subscribe({
+			changed(event) {
+				const isOurs =
+					event === undefined || event.kind === 'pool' || event.gpus.some((index) => hold.gpus.includes(index));
+				if (isOurs) {
+					bell.ring();
+				}
+			},
+			restored() {
+				bell.ring();
+			},
+		}),
+	);
+
+	/** Until it is done, or is left to the next who looks. */
+	const giveBack = async (reason: EndReason): Promise<void> => {
+		const untilMs = app.clock.monotonicMs() + patienceMs;
+		while (hold.gpus.length > 0) {
+			try {
+				await finish(world, hold, reason);
+				return;
+			} catch (error) {
+				if (error instanceof CanhazgpuError && error.code === 'no-pool') {
+					// Lost with all its data: nothing is left to give back.
+					return;
+				}
+
+				if (app.clock.monotonicMs() > untilMs) {
+					const why = error instanceof Error ? sanitize(error.message) : 'unknown error';
+					app.remark(`canhazgpu: the GPUs could not be given back now, they will be at anybody's next look: ${why}`);
+					return;
+				}
+			}
+
+			await app.clock.sleep(250);
+		}
+	};
+
+	return {
+		async end(reason) {
+			ended.abort();
+			// Its last words may take a second; the GPUs do not wait for them.
+			const reminding = stopReminding();
+			await background.attempt(async () => beats);
+			await background.attempt(async () => (await listening)?.());
+			await background.attempt(async () => giveBack(reason));
+			await background.attempt(async () => reminding);
+		},
+	};
+}

@@ -1,0 +1,38 @@
+/** Shows on a terminal's stderr which hosts are still being asked; elsewhere nothing, and stdout stays clean. */
+import type {App} from '../../app/contract.js';
+
+const clearLine = '\r\u{1B}[K';
+
+export type AskingLine = {
+	/** Prints in the place of the line what one has answered. */
+	readonly answered: (host: string, print: () => void) => void;
+	readonly end: () => void;
+};
+
+export function createAskingLine({liveErrors}: Pick<App, 'liveErrors'>, hosts: readonly string[]): AskingLine {
+	const asked = new Set(hosts);
+
+	const clear = (): void => {
+		liveErrors?.write(clearLine);
+	};
+
+	const draw = (): void => {
+		if (liveErrors === undefined || asked.size === 0) {
+			return;
+		}
+
+		const words = `Asking ${[...asked].join(', ')}`;
+		liveErrors.write(`${clearLine}${words.slice(0, Math.max(10, liveErrors.columns() - 1))}`);
+	};
+
+	draw();
+	return {
+		answered(host, print) {
+			asked.delete(host);
+			clear();
+			print();
+			draw();
+		},
+		end: clear,
+	};
+}

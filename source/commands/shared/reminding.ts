@@ -1,0 +1,61 @@
+/** Reminds people of reservations that end soon, for as long as something of ours runs anyway. */
+import {createBell} from '../../core/live/wake-signal.js';
+import {claimReminders} from '../../core/operations/reminders.js';
+import {sanitize} from '../../format/text.js';
+import type {App, OpenWorld} from '../../app/contract.js';
+import {createBackground} from './background.js';
+
+const firstLookMs = 1000;
+/** A reservation that was made or moved meanwhile is noticed this late, at most. */
+const longestWaitMs = 60_000;
+/** Who is done waits no longer for what hangs than this. */
+const graceMs = 1000;
+
+/**
+Begins to look after reminders.
+
+@param complain - Told in words what could not be sent.
+@returns The way to stop; what is being told is told to its end, unless that hangs.
+*/
+export function keepReminding(app: App, world: OpenWorld, complain: (words: string) => void): () => Promise<void> {
+	const ended = new AbortController();
+	const givenUp = new AbortController();
+	const bell = createBell();
+	const teller = {...app.requester(undefined), reachesAll: app.notifiesAll};
+
+	const background = createBackground(complain);
+
+	const look = async (): Promise<number> => {
+		const {notices, nextSeconds} = await claimReminders(world, teller);
+		for (const problem of (
+			await Promise.all(notices.map(async (notice) => app.notify(notice, givenUp.signal)))
+		).flat()) {
+			complain(`canhazgpu: a reminder could not be sent: ${sanitize(problem)}`);
+		}
+
+		return Math.min(longestWaitMs, nextSeconds * 1000);
+	};
+
+	const looking = (async () => {
+		let waitMs = firstLookMs;
+		await app.loadAhead();
+		for (;;) {
+			// Not all at the same moment.
+			await bell.wait(world.clock, waitMs + 500 * world.clock.random(), ended.signal);
+			if (ended.signal.aborted) {
+				return;
+			}
+
+			// A store that is away is asked again later.
+			waitMs = (await background.attempt(look)) ?? longestWaitMs;
+		}
+	})();
+	return async () => {
+		ended.abort();
+		const grace = setTimeout(() => {
+			givenUp.abort();
+		}, graceMs);
+		await looking;
+		clearTimeout(grace);
+	};
+}

@@ -1,0 +1,68 @@
+/**
+Shows on stderr that somebody waits: a live line with a spinner on a terminal, one line a change elsewhere. stdout stays clean.
+*/
+import {progressWords} from '../../format/waiting.js';
+import {longDuration} from '../../format/durations.js';
+import {truncate} from '../../format/width.js';
+import type {App} from '../../app/contract.js';
+import type {Progress} from '../../core/operations/wait-types.js';
+
+const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
+const frameMs = 120;
+const clearLine = '\r\u{1B}[K';
+
+export type WaitingLine = {
+	readonly show: (progress: Progress) => void;
+	/** Removes the live line; nothing is shown after it. */
+	readonly end: () => void;
+};
+
+export function createWaitingLine({
+	remark,
+	liveErrors,
+	tellWaiting,
+	clock,
+}: Pick<App, 'remark' | 'liveErrors' | 'tellWaiting' | 'clock'>): WaitingLine {
+	const startedMs = clock.monotonicMs();
+	let words = '';
+	let timer: NodeJS.Timeout | undefined;
+	let frame = 0;
+	const draw = (): void => {
+		if (liveErrors === undefined) {
+			return;
+		}
+
+		const before = `${frames[frame++ % frames.length]} `;
+		const after = ` · ${longDuration((clock.monotonicMs() - startedMs) / 1000)}`;
+		// A line that reaches the edge would break, and could not be cleared.
+		const room = Math.max(10, liveErrors.columns() - 1 - before.length - after.length);
+		liveErrors.write(`${clearLine}${before}${truncate(words, room)}${after}`);
+	};
+
+	return {
+		show(progress) {
+			if (tellWaiting !== undefined) {
+				tellWaiting(progressWords(progress, false));
+				return;
+			}
+
+			words = progressWords(progress);
+			if (liveErrors === undefined) {
+				remark(words);
+				return;
+			}
+
+			draw();
+			timer ??= setInterval(draw, frameMs);
+		},
+		end() {
+			clearInterval(timer);
+			if (timer === undefined) {
+				return;
+			}
+
+			timer = undefined;
+			liveErrors?.write(clearLine);
+		},
+	};
+}

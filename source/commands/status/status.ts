@@ -1,0 +1,82 @@
+import {createNoticeTeller} from '../../core/live/record-alerts.js';
+import {look} from '../../core/operations/reservations.js';
+import {harmlessJson} from '../../format/json.js';
+import {statusJson} from '../../format/status-json.js';
+import {statusTable} from '../../format/status-table.js';
+import {CanhazgpuError} from '../../errors.js';
+import type {Command} from '../../command-line/command.js';
+import {jsonFlag} from '../../command-line/flags.js';
+import {recentLossWords} from '../shared/data-loss.js';
+
+export const status: Command = {
+	name: 'status',
+	summary: 'Show every GPU: who holds it, and what really runs on it',
+	usage: '[--json | --summary] [--remote HOST | --all]',
+	examples: [
+		['canhazgpu status', 'the table'],
+		['canhazgpu status --json', 'the same for scripts'],
+		['canhazgpu status --all --summary', 'a line for each host of remote_hosts'],
+	],
+	flags: {
+		json: jsonFlag,
+		summary: {short: 's', summary: 'one line for the whole machine'},
+		remote: {short: 'r', value: 'HOST', summary: 'of another host, by ssh', completes: 'hosts'},
+		all: {summary: 'of this host and of those in remote_hosts'},
+	},
+	async run(app, input) {
+		const remote = input.text('remote');
+		if (remote !== undefined && input.has('all')) {
+			throw new CanhazgpuError('usage', '--remote is one host and --all is every host', {
+				hint: 'Leave out one of them.',
+			});
+		}
+
+		if (remote !== undefined || input.has('all')) {
+			const {showAll, showRemote} = await import('./hosts.js');
+			return remote === undefined ? showAll(app, input) : showRemote(app, input, remote);
+		}
+
+		const world = await app.open({willScan: true, details: 'parts'});
+		try {
+			const view = await look(world);
+			if (input.has('json')) {
+				app.print(harmlessJson(statusJson(view.rows, view.observation)));
+			} else if (input.has('summary')) {
+				const {summaryTable} = await import('../../format/host-tables.js');
+				app.print(
+					summaryTable(
+						[{host: world.host.hostname, rows: statusJson(view.rows, view.observation)}],
+						app.paint,
+						app.columns,
+					),
+				);
+			} else {
+				app.print(statusTable(view.rows, app.paint, app.columns));
+			}
+
+			const {failure, warnings, simulated} = view.observation;
+			const loss = input.has('json') ? undefined : await recentLossWords(view.snapshot);
+			const remarks = [
+				failure && `Warning: the GPUs could not be read: ${failure.message} ${failure.hint ?? ''}`.trimEnd(),
+				...warnings.map((warning) => `Warning: ${warning}`),
+				loss === undefined ? undefined : `Warning: ${loss}`,
+				view.rows.some(({problem}) => problem?.startsWith('unreadable record'))
+					? 'Warning: a GPU whose record cannot be read stays out of use. The way to mend it: canhazgpu doctor'
+					: undefined,
+				simulated ? 'SIMULATED GPUs: no real hardware is behind this pool.' : undefined,
+				world.privateLabel,
+			];
+			for (const remark of remarks) {
+				if (remark !== undefined && !input.has('json')) {
+					app.remark(remark);
+				}
+			}
+
+			// After all that was asked for: it delays nothing, and fails nothing.
+			await createNoticeTeller(world)(view.snapshot, view.observation);
+			return 0;
+		} finally {
+			await world.close();
+		}
+	},
+};

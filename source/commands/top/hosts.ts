@@ -1,0 +1,121 @@
+/** `:host` of the monitor: all hosts with what they have free, as they answer, and one of them in full; asked anew while it is looked at. */
+import {watchHosts, type KnownHost} from '../../core/live/host-watch.js';
+import {isRemoteHost} from '../../core/model/other-hosts.js';
+import {CanhazgpuError, quoted} from '../../errors.js';
+import {roughDuration} from '../../format/durations.js';
+import {hostList, hostTable, type JsonRow} from '../../format/host-tables.js';
+import {createPaint} from '../../format/paint.js';
+import {sanitize} from '../../format/text.js';
+import type {App, OpenWorld} from '../../app/contract.js';
+import type {Look, LookPage} from '../../tui/ports.js';
+import {localRows} from '../status/hosts.js';
+
+type Known = KnownHost<readonly JsonRow[]>;
+
+export type HostLooks = {
+	/** This host first. */
+	readonly names: readonly string[];
+	readonly all: Look;
+	/** @throws CanhazgpuError `usage` for one that is not among them. */
+	readonly one: (name: string) => Look;
+	readonly stop: () => void;
+};
+
+type Options = {
+	readonly app: App;
+	readonly world: OpenWorld;
+	readonly others: readonly string[];
+	readonly broken: (error: unknown) => void;
+};
+
+const roundMs = 10_000;
+const plain = createPaint(false, {});
+
+/** The lines above the first host. */
+const headLines = 2;
+
+function listPage(names: readonly string[], known: readonly Known[]): LookPage {
+	const hosts = names.map((host) => ({host, answer: known.find(({name}) => name === host)?.answer}));
+	return {
+		lines: [
+			...hostList(hosts, plain).split('\n'),
+			...(names.length > 1 ? [] : ['', 'Name other hosts in the setting remote_hosts to see them here.']),
+		],
+		opens: new Map(names.map((name, place) => [headLines + place, `host ${name}`])),
+	};
+}
+
+function hostPage(name: string, host: Known | undefined, nowMs: number): LookPage {
+	if (host === undefined) {
+		return {lines: [`Asking ${name}…`]};
+	}
+
+	const table = (rows: readonly JsonRow[]): readonly string[] => hostTable(rows, plain).split('\n');
+	if ('status' in host.answer) {
+		return {lines: table(host.answer.status)};
+	}
+
+	const {before} = host;
+	const problem = `✗ ${sanitize(host.answer.error)}`;
+	return before === undefined
+		? {lines: [problem]}
+		: {
+				lines: [
+					problem,
+					'',
+					`${roughDuration((nowMs - before.answeredMs) / 1000)} ago it was so:`,
+					...table(before.answer.status),
+				],
+			};
+}
+
+export function createHostLooks({app, world, others, broken}: Options): HostLooks {
+	const {clock} = world;
+	const own = app.host.hostname;
+	const names = [own, ...others];
+	const watch = watchHosts<readonly JsonRow[]>({
+		names,
+		clock,
+		roundMs,
+		broken,
+		ask: async (name, signal) => (name === own ? localRows(world) : app.remoteStatus(name, signal)),
+	});
+
+	const lookAt = (wanted: readonly string[], draw: (known: readonly Known[]) => LookPage): Look => ({
+		begin(show) {
+			const tell = (): void => {
+				show(draw(watch.known()));
+			};
+
+			tell();
+			return watch.look(tell, wanted);
+		},
+	});
+
+	return {
+		names,
+		all: lookAt(names, (known) => listPage(names, known)),
+		one(name) {
+			if (names.includes(name)) {
+				return lookAt([name], (known) =>
+					hostPage(
+						name,
+						known.find((host) => host.name === name),
+						clock.monotonicMs(),
+					),
+				);
+			}
+
+			if (!isRemoteHost(name)) {
+				throw new CanhazgpuError('usage', `${quoted(name)} is not a host name`, {
+					hint: 'Type host alone for all of them.',
+				});
+			}
+
+			throw new CanhazgpuError('usage', `There is no host ${name} in the setting remote_hosts`, {
+				hint: `Type host alone for all of them, or: status --remote ${name}`,
+			});
+		},
+		stop: watch.stop,
+	};
+}

@@ -1,0 +1,227 @@
+/**
+Settings: flags > environment > files > defaults.
+*/
+import {closest} from 'fastest-levenshtein';
+import {
+	checkSetting,
+	checkText,
+	isSettingPath,
+	settingPaths,
+	settings,
+	type SettingPath,
+	type SettingValue,
+} from './schema.js';
+import {readConfigFiles, type ConfigFile, type ConfigPlaces} from './files.js';
+import {CanhazgpuError, cutShort, quoted} from '../errors.js';
+
+export type Config = {
+	/** The value that counts; durations in seconds. Undefined when nothing gives one and there is no default. */
+	readonly get: <Path extends SettingPath>(path: Path) => SettingValue<Path> | undefined;
+	/** True when a flag, the environment or a file gives it. */
+	readonly isGiven: (path: SettingPath) => boolean;
+	/** Unknown keys and the like: worth a line on stderr. */
+	readonly warnings: readonly string[];
+};
+
+export type ConfigSources = {
+	/** Texts of flags, by the setting they stand for, with the flag's name for messages. */
+	readonly flags: ReadonlyMap<SettingPath, {readonly text: string; readonly name: string}>;
+	readonly environment: Readonly<Record<string, string | undefined>>;
+	/** `--config`. */
+	readonly file?: string;
+} & Omit<ConfigPlaces, 'named'>;
+
+/** Keys that JavaScript itself gives a meaning to. */
+const reserved = new Set(['__proto__', 'constructor', 'prototype']);
+
+const isPlainObject = (value: unknown): value is Record<string, unknown> =>
+	typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date);
+
+/** A wrong value in a message: numbers that YAML and TOML know and nobody means as they were written, nothing that is long or circular. */
+function show(value: unknown): string {
+	if (typeof value === 'number' || typeof value === 'bigint') {
+		return String(value);
+	}
+
+	try {
+		return cutShort(JSON.stringify(value) ?? String(value));
+	} catch {
+		return Array.isArray(value) ? 'a list' : 'a map';
+	}
+}
+
+const isSecret = (path: SettingPath): boolean => settings[path].isSecret;
+
+/** Far more levels than settings have, and far more settings than there are. */
+const deepest = 8;
+const mostKeys = 1000;
+
+const tooMuch = (file: string, problem: string): CanhazgpuError =>
+	new CanhazgpuError('config', `Cannot read the config file ${file}: ${problem}`, {
+		hint: 'Mend the file, or name another with --config.',
+	});
+
+/**
+`{redis: {port: 1}}` -> `redis.port`, 1. Maps below a known setting are left whole, to be refused as a wrong type.
+
+@yields A path and its value.
+*/
+function* leavesOf(
+	value: Record<string, unknown>,
+	file: string,
+	prefix = '',
+	level = 1,
+): Generator<readonly [string, unknown]> {
+	// An alias of YAML may lead back to where it stands.
+	if (level > deepest) {
+		throw tooMuch(file, 'it is nested too deeply');
+	}
+
+	for (const [key, inner] of Object.entries(value)) {
+		if (reserved.has(key)) {
+			throw new CanhazgpuError('config', `${file}: the key ${prefix}${key} is not allowed`, {hint: 'Remove it.'});
+		}
+
+		const path = `${prefix}${key}`;
+		if (isPlainObject(inner) && !isSettingPath(path)) {
+			yield* leavesOf(inner, file, `${path}.`, level + 1);
+		} else {
+			yield [path, inner];
+		}
+	}
+}
+
+/** A long key is no setting misspelt, and takes long to compare. */
+const longestKey = 60;
+
+const suggestion = (path: string): string =>
+	path.length > longestKey
+		? `${path.slice(0, longestKey)}...`
+		: `${path}. Did you mean ${closest(path, settingPaths)}?`;
+
+/** So many of each kind are named, and the others counted. */
+const mostNamed = 5;
+
+const others = (count: number): string => (count > mostNamed ? ` and ${count - mostNamed} more` : '');
+
+/** A line for each key that is not known, and one for all that do not count in such a file. */
+const warningsOf = (file: string, unknown: readonly string[], held: readonly string[]): readonly string[] => [
+	...unknown.slice(0, mostNamed).map((path) => `${file}: unknown setting ${suggestion(path)}`),
+	...(unknown.length > mostNamed ? [`${file}:${others(unknown.length)} unknown settings`] : []),
+	...(held.length > 0
+		? [
+				`${file}: ${held.slice(0, mostNamed).join(', ')}${others(held.length)} ${held.length === 1 ? 'counts' : 'count'} only in your own config file or in /etc/canhazgpu.yaml`,
+			]
+		: []),
+];
+
+function readFile({file, content, isLocal}: ConfigFile, values: Map<SettingPath, unknown>, warnings: string[]): void {
+	// An empty file, or one of comments alone.
+	if (content === null || content === undefined) {
+		return;
+	}
+
+	if (!isPlainObject(content)) {
+		throw new CanhazgpuError(
+			'config',
+			`${file}: expected settings by name, not ${Array.isArray(content) ? 'a list' : 'a single value'}`,
+			{
+				hint: 'Write them as, for example, redis: {host: localhost}.',
+			},
+		);
+	}
+
+	const unknown: string[] = [];
+	const held: string[] = [];
+	let count = 0;
+	for (const [path, raw] of leavesOf(content, file)) {
+		count++;
+		if (count > mostKeys) {
+			throw tooMuch(file, `it holds more than ${mostKeys} settings`);
+		}
+
+		if (!isSettingPath(path)) {
+			unknown.push(path);
+			continue;
+		}
+
+		if (isLocal && !settings[path].isHarmless) {
+			held.push(path);
+			continue;
+		}
+
+		// The peer's files may leave a key empty: that is the same as leaving it out.
+		if (raw === null) {
+			continue;
+		}
+
+		const checked = checkSetting(path, raw);
+		if ('expected' in checked) {
+			throw new CanhazgpuError(
+				'config',
+				`${file}: ${path} must be ${checked.expected}${isSecret(path) ? '' : `, not ${show(raw)}`}`,
+				{hint: checked.hint ?? 'Mend the file, or name another with --config.'},
+			);
+		}
+
+		values.set(path, checked.value);
+	}
+
+	warnings.push(...warningsOf(file, unknown, held));
+}
+
+export const environmentName = (path: SettingPath): string => `CANHAZGPU_${path.toUpperCase().replaceAll('.', '_')}`;
+
+/**
+Reads and checks everything that is given, wherever it is given.
+
+@throws CanhazgpuError `config` or `usage` that names the file, variable or flag, the key, and what was expected.
+*/
+export async function loadConfig({flags, environment, file, ...places}: ConfigSources): Promise<Config> {
+	const values = new Map<SettingPath, unknown>();
+	const {files, warnings: passedOver} = await readConfigFiles({
+		...places,
+		named: file ?? environment['CANHAZGPU_CONFIG'],
+	});
+	const warnings = [...passedOver];
+	for (const found of files) {
+		readFile(found, values, warnings);
+	}
+
+	const set = (path: SettingPath, text: string, name: string, code: 'config' | 'usage'): void => {
+		const checked = checkText(path, text);
+		if ('expected' in checked) {
+			const given = isSecret(path) ? '' : `, not ${quoted(text)}`;
+			throw new CanhazgpuError(code, `${name} must be ${checked.expected}${given}`, {hint: checked.hint});
+		}
+
+		values.set(path, checked.value);
+	};
+
+	for (const path of settingPaths) {
+		const name = environmentName(path);
+		const text = environment[name];
+		if (text !== undefined && text !== '') {
+			set(path, text, name, 'config');
+		}
+	}
+
+	for (const [path, {text, name}] of flags) {
+		set(path, text, name, 'usage');
+	}
+
+	return {
+		get<Path extends SettingPath>(path: Path) {
+			const {fallback} = settings[path];
+			if (fallback === undefined || values.has(path)) {
+				return values.get(path) as SettingValue<Path> | undefined;
+			}
+
+			// Defaults go through the same check: a duration becomes seconds.
+			const checked = checkSetting(path, fallback);
+			return 'value' in checked ? checked.value : undefined;
+		},
+		isGiven: (path) => values.has(path),
+		warnings,
+	};
+}

@@ -1,0 +1,278 @@
+/**
+Finds the config files and reads each into a plain object: those that belong to whom they should. Parsers load only for the formats that are
+there.
+*/
+import {lstatSync, statSync, type Stats} from 'node:fs';
+import {homedir} from 'node:os';
+import path from 'node:path';
+import process from 'node:process';
+import {CanhazgpuError} from '../errors.js';
+import {effectiveUid, isOurs, isWritableByOthers, ownerWords, readSafely} from '../security/safe-file.js';
+
+export type ConfigFile = {
+	readonly file: string;
+	readonly content: unknown;
+	/** Of the directory one happens to be in: only harmless settings of it count. */
+	readonly isLocal: boolean;
+};
+
+export type FoundFiles = {
+	/** Weakest first. */
+	readonly files: readonly ConfigFile[];
+	/** One line for each file that is there and is not read. */
+	readonly warnings: readonly string[];
+};
+
+export type ConfigPlaces = {
+	/** `--config`: then it is the only one, and must be there. */
+	readonly named: string | undefined;
+	/** False leaves out the file of the directory one happens to be in. */
+	readonly readsDirectory?: boolean;
+	/** The file for everybody on the machine. */
+	readonly machineFile?: string;
+};
+
+/** Far more than any config needs. */
+const longestBytes = 1_048_576;
+
+const refuse = (file: string, problem: string, hint?: string, cause?: unknown): CanhazgpuError =>
+	new CanhazgpuError('config', `Cannot read the config file ${file}: ${problem}`, {
+		hint: hint ?? 'Mend the file, or name another with --config.',
+		cause,
+	});
+
+/** Why a file is passed over, in a line. */
+class PassedOver extends Error {}
+
+type ReadOptions = {
+	readonly followsLinks?: boolean;
+	/** Throws for a file that is not to be believed. */
+	readonly judge?: (status: Stats) => void;
+	/** The name to open it by, where that is another than the one to tell. */
+	readonly openedAs?: string;
+};
+
+/**
+@returns Undefined when there is no such file.
+@throws CanhazgpuError `config`, and what `judge` throws.
+*/
+function readText(file: string, {followsLinks = true, judge, openedAs = file}: ReadOptions = {}): string | undefined {
+	let verdict: unknown;
+	const read = readSafely(openedAs, {
+		longestBytes,
+		followsLinks,
+		judge(status) {
+			try {
+				judge?.(status);
+				return undefined;
+			} catch (error) {
+				verdict = error;
+				return 'it is not believed';
+			}
+		},
+	});
+	if (verdict !== undefined) {
+		throw verdict as Error;
+	}
+
+	if (read.kind === 'refused') {
+		throw refuse(file, read.problem, undefined, read.cause);
+	}
+
+	return read.kind === 'absent' ? undefined : read.text;
+}
+
+/** The errors of the parsers quote what is written there, which may be a password: nothing but a line and a code is told of them. */
+async function parse(file: string, text: string): Promise<unknown> {
+	switch (path.extname(file).toLowerCase()) {
+		case '.json': {
+			try {
+				return JSON.parse(text) as unknown;
+			} catch (error) {
+				throw refuse(file, 'it is not valid JSON', undefined, error);
+			}
+		}
+
+		case '.toml': {
+			const {parse: parseToml, TomlError} = await import('smol-toml');
+			try {
+				return parseToml(text, {maxDepth: 100});
+			} catch (error) {
+				const line = error instanceof TomlError ? ` (line ${error.line})` : '';
+				throw refuse(file, `it is not valid TOML${line}`, undefined, error);
+			}
+		}
+
+		default: {
+			const {parseYaml, YamlProblem} = await import('./yaml.js');
+			try {
+				return parseYaml(text);
+			} catch (error) {
+				throw error instanceof YamlProblem ? refuse(file, `it is not valid YAML, ${error.message}`) : error;
+			}
+		}
+	}
+}
+
+/** What is there by this name, be it a link. Undefined where there is nothing, or this account may not look. */
+function entryOf(file: string): Stats | undefined {
+	try {
+		return lstatSync(file, {throwIfNoEntry: false});
+	} catch {
+		return undefined;
+	}
+}
+
+/** The file for everybody counts only as root's, or of whom the directory belongs to: within a user namespace root has no name. */
+function readMachineFile(file: string): string | undefined {
+	return readText(file, {
+		judge(status) {
+			const hint = `It is for root to change: sudo chown root ${file} && sudo chmod 644 ${file}`;
+			if (status.uid !== 0 && status.uid !== statSync(path.dirname(file)).uid) {
+				throw refuse(file, `it ${ownerWords(status)}, and not to root`, hint);
+			}
+
+			if (isWritableByOthers(status)) {
+				throw refuse(file, 'others can change it', hint);
+			}
+		},
+	});
+}
+
+/** A home kept by `sudo` or `su` is another account's, and so is what its files say. Links are fine: many keep such files elsewhere. */
+function readHomeFile(file: string, entry: Stats): string | undefined {
+	const mustBeOurs = (status: Stats, what: string): void => {
+		if (!isOurs(status)) {
+			throw new PassedOver(`${file} is not read: ${what} ${ownerWords(status)}`);
+		}
+	};
+
+	mustBeOurs(entry, 'it');
+	mustBeOurs(statSync(path.dirname(file)), 'its directory');
+	return readText(file, {
+		judge(status) {
+			mustBeOurs(status, 'it');
+			if (isWritableByOthers(status)) {
+				throw refuse(file, 'others can change it', `Let nobody else write it: chmod go-w ${file}`);
+			}
+		},
+	});
+}
+
+const localName = '.canhazgpu.yaml';
+
+/** The directory one happens to be in may be anybody's. */
+function readLocalFile(file: string, entry: Stats): string | undefined {
+	const passOver = (why: string): PassedOver => new PassedOver(`${file} is not read: ${why}`);
+	if (effectiveUid() === 0) {
+		throw passOver('root takes no settings from the directory it happens to be in');
+	}
+
+	const directory = statSync('.');
+	if (!isOurs(directory)) {
+		throw passOver(`its directory ${ownerWords(directory)}`);
+	}
+
+	if (!isOurs(entry)) {
+		throw passOver(`it ${ownerWords(entry)}`);
+	}
+
+	if (isWritableByOthers(directory)) {
+		throw passOver('others can write in its directory');
+	}
+
+	return readText(file, {
+		// Whatever becomes of the path meanwhile, this is the directory that was judged.
+		openedAs: localName,
+		followsLinks: false,
+		judge(status) {
+			if (!isOurs(status)) {
+				throw passOver(`it ${ownerWords(status)}`);
+			}
+
+			if (isWritableByOthers(status)) {
+				throw passOver('others can change it');
+			}
+		},
+	});
+}
+
+/** Undefined where there is no home, or it is named in a way that depends on where one happens to be. */
+function findHome(): string | undefined {
+	try {
+		const home = homedir();
+		return path.isAbsolute(home) ? home : undefined;
+	} catch {
+		return undefined;
+	}
+}
+
+/** Undefined where the directory was deleted: no file can be in it. */
+function findDirectory(): string | undefined {
+	try {
+		return process.cwd();
+	} catch {
+		return undefined;
+	}
+}
+
+const isSame = (a: Stats, b: Stats): boolean => a.dev === b.dev && a.ino === b.ino;
+
+/**
+Reads the config files that are to be believed: the machine's, the user's own, that of the directory one is in.
+
+@throws CanhazgpuError `config` naming the file that cannot be read or parsed.
+*/
+export async function readConfigFiles({
+	named,
+	readsDirectory = true,
+	machineFile = '/etc/canhazgpu.yaml',
+}: ConfigPlaces): Promise<FoundFiles> {
+	if (named !== undefined) {
+		const text = readText(named);
+		if (text === undefined) {
+			throw refuse(named, 'there is no such file');
+		}
+
+		return {files: [{file: named, content: await parse(named, text), isLocal: false}], warnings: []};
+	}
+
+	const files: ConfigFile[] = [];
+	const warnings: string[] = [];
+	const add = async (file: string, isLocal: boolean, read: () => string | undefined): Promise<void> => {
+		try {
+			const text = read();
+			if (text !== undefined) {
+				files.push({file, content: await parse(file, text), isLocal});
+			}
+		} catch (error) {
+			if (!(error instanceof PassedOver)) {
+				throw error;
+			}
+
+			warnings.push(error.message);
+		}
+	};
+
+	await add(machineFile, false, () => readMachineFile(machineFile));
+
+	const home = findHome();
+	const ofHome = (home === undefined ? [] : ['yaml', 'yml', 'json', 'toml'])
+		.map((extension) => path.join(home!, `.canhazgpu.${extension}`))
+		.map((file) => ({file, entry: entryOf(file)}))
+		.find(({entry}) => entry !== undefined);
+	if (ofHome?.entry !== undefined) {
+		const {file, entry} = ofHome;
+		await add(file, false, () => readHomeFile(file, entry));
+	}
+
+	const directory = readsDirectory ? findDirectory() : undefined;
+	const entry = directory === undefined ? undefined : entryOf(localName);
+	// In the home directory it is the user's own file.
+	if (directory !== undefined && entry !== undefined && !(ofHome?.entry && isSame(ofHome.entry, entry))) {
+		const file = path.join(directory, localName);
+		await add(file, true, () => readLocalFile(file, entry));
+	}
+
+	return {files, warnings};
+}

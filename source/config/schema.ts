@@ -1,0 +1,216 @@
+/**
+Every setting, once: its type, its bounds, its default. A setting's path is its place in a config file (`redis.port`) and its
+name in the environment (`CANHAZGPU_REDIS_PORT`).
+*/
+import * as v from 'valibot';
+import {parseDuration, shortestHoldSeconds} from '../core/rules/leases/durations.js';
+import {hostPattern, isRemoteHost} from '../core/model/other-hosts.js';
+import {mostGpus} from '../core/rules/pool/pool.js';
+import {checkNote, longestNote} from '../core/rules/allocation/request.js';
+import {type CanhazgpuError} from '../errors.js';
+
+/** What to expect, in words; used as the message of every failed check. */
+const text = (what = 'a text that is not empty') => v.pipe(v.string(what), v.trim(), v.minLength(1, what));
+
+/** A text that everybody sees beside a reservation. */
+const note = () => {
+	const what = `a text of at most ${longestNote} characters`;
+	return v.pipe(
+		text(),
+		v.check((typed) => noteProblem(typed) === undefined, what),
+	);
+};
+
+const integer = (minimum: number, maximum: number) => {
+	const what = `a whole number from ${minimum} to ${maximum}`;
+	return v.pipe(v.number(what), v.safeInteger(what), v.minValue(minimum, what), v.maxValue(maximum, what));
+};
+
+const flag = () => v.boolean('true or false');
+
+const choice = <const Options extends readonly string[]>(options: Options) =>
+	v.picklist(options, `one of ${options.join(', ')}`);
+
+/** Text such as `1h30m`; becomes seconds. */
+const duration = () => {
+	const what = 'a duration such as 30m, 2h or 1h30m';
+	return v.pipe(
+		v.string(what),
+		v.check((typed) => durationProblem(typed) === undefined, what),
+		v.transform((typed) => parseDuration(typed, '')),
+	);
+};
+
+/** For reservations. */
+const wholeDuration = () => {
+	const what = 'a second or more, such as 30m, 2h or 1h30m';
+	return v.pipe(duration(), v.minValue(shortestHoldSeconds, what));
+};
+
+/** A duration within bounds, in seconds. */
+const boundedDuration = (minimumSeconds: number, maximumSeconds: number) => {
+	const what = `a duration from ${minimumSeconds} to ${maximumSeconds} seconds, such as 10s`;
+	return v.pipe(duration(), v.minValue(minimumSeconds, what), v.maxValue(maximumSeconds, what));
+};
+
+function problemOf(check: () => unknown): CanhazgpuError | undefined {
+	try {
+		check();
+		return undefined;
+	} catch (error) {
+		return error as CanhazgpuError;
+	}
+}
+
+const durationProblem = (raw: unknown): CanhazgpuError | undefined => problemOf(() => parseDuration(String(raw), 'it'));
+
+const noteProblem = (raw: unknown): CanhazgpuError | undefined =>
+	problemOf(() => {
+		checkNote(String(raw).trim());
+	});
+
+/** Of a host, as the domain name system has it. */
+const longestHostName = 253;
+
+/** Host names and addresses go to other programs: nothing that such a program could take for an option. */
+const host = () => {
+	const what = 'a host name or address';
+	return v.pipe(v.string(what), v.maxLength(longestHostName, what), v.regex(hostPattern, what));
+};
+
+/** What ssh is told to connect to: `host` or `user@host`. */
+const remoteHost = () => {
+	const what = 'a host name, or user@host';
+	return v.pipe(v.string(what), v.check(isRemoteHost, what));
+};
+
+/** A program and its arguments, as they are given to it. */
+const words = (what: string) => v.pipe(v.array(v.string(what), what), v.minLength(1, what));
+
+const webAddress = () => {
+	const what = 'an address that begins with http:// or https://';
+	return v.pipe(v.string(what), v.url(what), v.regex(/^https?:\/\//v, what));
+};
+
+const setting = <Schema extends v.GenericSchema>(schema: Schema, fallback?: v.InferInput<Schema>) => ({
+	schema,
+	fallback,
+	isHarmless: false as boolean,
+	isSecret: false as boolean,
+});
+
+/**
+A setting that counts also in the file of the directory one happens to be in, which may come from anywhere, with a repository, say. The worst
+that it can do is a wrong amount, time, note or colour, before anybody's eyes. All others say whom to trust, what to run or what to end.
+*/
+const harmless = <Setting extends Record<string, unknown>>(given: Setting) => ({...given, isHarmless: true});
+
+/** A setting whose value is shown nowhere. host/secrets.ts keeps its variable from whatever is started. */
+const secret = <Setting extends Record<string, unknown>>(given: Setting) => ({...given, isSecret: true});
+
+export const settings = {
+	store: setting(choice(['redis', 'embedded'])),
+	'redis.host': setting(host(), 'localhost'),
+	'redis.port': setting(integer(1, 65_535), 6379),
+	'redis.db': setting(integer(0, 65_535), 0),
+	'redis.url': secret(setting(text('an address such as redis://host:6379/0'))),
+	'redis.username': setting(text()),
+	'redis.password': secret(setting(text())),
+	'redis.password_file': setting(text('the path of a file')),
+	'redis.tls': setting(flag(), false),
+	'redis.socket': setting(text('the path of a socket')),
+	'gpu.timeout': setting(boundedDuration(1, 300), '10s'),
+	'memory.threshold': setting(integer(0, 10_000_000), 1024),
+	'pool.directory': setting(text('the path of a directory'), '/var/lib/canhazgpu'),
+	remote_hosts: setting(v.array(remoteHost(), 'a list of host names'), []),
+	'admin.gpus': setting(integer(1, mostGpus)),
+	'admin.provider': setting(choice(['nvidia', 'amd', 'fake'])),
+	'admin.group': setting(text('the name of a group')),
+	'reserve.gpus': harmless(setting(integer(1, mostGpus))),
+	'reserve.duration': harmless(setting(wholeDuration(), '8h')),
+	'reserve.note': harmless(setting(note())),
+	// In whose name: it decides which reservations a later release finds.
+	'reserve.user': setting(text()),
+	'reserve.wait': harmless(setting(duration())),
+	'run.gpus': harmless(setting(integer(1, mostGpus))),
+	// It ends the job.
+	'run.timeout': setting(duration()),
+	'run.note': harmless(setting(note())),
+	'run.user': setting(text()),
+	'run.wait': harmless(setting(duration())),
+	'extend.duration': harmless(setting(wholeDuration())),
+	'report.days': harmless(setting(integer(1, 90), 30)),
+	// 0 is any that is free.
+	'web.port': setting(integer(0, 65_535), 8080),
+	'web.host': setting(host(), '127.0.0.1'),
+	'web.allowed_hosts': setting(v.array(host(), 'a list of host names'), []),
+	'web.hosts_interval': setting(boundedDuration(1, 3600), '10s'),
+	'notify.terminals': setting(flag(), true),
+	'notify.command': secret(setting(words('a list of a program and its arguments'))),
+	'notify.webhook': secret(setting(webAddress())),
+	'top.interval': harmless(setting(duration(), '2s')),
+	'top.theme': harmless(setting(choice(['auto', 'dark', 'light']), 'auto')),
+	'simulated.scenario': setting(text('the path of a file')),
+} as const;
+
+export type SettingPath = keyof typeof settings;
+
+type SchemaOf<Path extends SettingPath> = (typeof settings)[Path]['schema'];
+
+/** The value of a setting; durations in seconds. Undefined only where there is no default. */
+export type SettingValue<Path extends SettingPath> = v.InferOutput<SchemaOf<Path>>;
+
+export const settingPaths = Object.keys(settings) as readonly SettingPath[];
+
+export const isSettingPath = (path: string): path is SettingPath => Object.hasOwn(settings, path);
+
+/** The words of a setting that is a choice. */
+export function choicesOf(path: SettingPath): readonly string[] {
+	const {schema} = settings[path];
+	return schema.type === 'picklist' ? schema.options : [];
+}
+
+export type Checked<Value> = {readonly value: Value} | {readonly expected: string; readonly hint?: string};
+
+const noteHint = (path: SettingPath, raw: unknown): string | undefined =>
+	path.endsWith('.note') ? noteProblem(raw)?.message : undefined;
+
+/** Checks a value from a file against its setting. */
+export function checkSetting<Path extends SettingPath>(path: Path, raw: unknown): Checked<SettingValue<Path>> {
+	const result = v.safeParse(settings[path].schema, raw, {abortEarly: true});
+	if (result.success) {
+		return {value: result.output};
+	}
+
+	const expected = result.issues[0].message;
+	return {expected, hint: expected.startsWith('a duration') ? durationProblem(raw)?.hint : noteHint(path, raw)};
+}
+
+/** Checks text, from a flag or the environment, against its setting. */
+export function checkText<Path extends SettingPath>(path: Path, raw: string): Checked<SettingValue<Path>> {
+	const {type} = settings[path].schema as {type: string};
+	const trimmed = raw.trim();
+	switch (type) {
+		case 'number': {
+			return checkSetting(path, /^[+\-]?\d+(?:\.\d+)?$/v.test(trimmed) ? Number(trimmed) : trimmed);
+		}
+
+		case 'boolean': {
+			return checkSetting(path, {true: true, '1': true, false: false, '0': false}[trimmed.toLowerCase()] ?? trimmed);
+		}
+
+		case 'array': {
+			return checkSetting(
+				path,
+				trimmed
+					.split(',')
+					.map((part) => part.trim())
+					.filter((part) => part !== ''),
+			);
+		}
+
+		default: {
+			return checkSetting(path, raw);
+		}
+	}
+}

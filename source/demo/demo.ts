@@ -1,0 +1,140 @@
+/**
+A pool in memory, for looking around: people come, wait, work and leave by themselves, and nothing is kept. They do all of it by the
+verbs that everybody else uses.
+*/
+import {createActor, live, randomFrom} from './people.js';
+import type {Grant} from '../core/operations/acquire-now.js';
+import {makePool} from '../core/operations/create-pool.js';
+import {isLeased, planChange} from '../core/rules/leases/lease-changes.js';
+import {emptyPlan} from '../core/model/plan.js';
+import type {Clock, GpuProvider, Host, Store, World} from '../core/model/ports.js';
+import type {UsageRecord} from '../core/model/types.js';
+import {acquire} from '../core/operations/acquire.js';
+import type {Person, Scenario} from '../gpu/simulated/scenario.js';
+import {createMemoryStore} from '../store/memory/index.js';
+
+type Options = {
+	readonly host: Host;
+	readonly clock: Clock;
+	readonly scenario: Scenario;
+	/** The store's clock, in seconds. */
+	readonly now: () => number;
+	/** The GPUs, over a store. */
+	readonly gpusOver: (store: Store) => GpuProvider;
+	readonly memoryThresholdMiB: number;
+};
+
+export type Demo = {
+	readonly store: Store;
+	/** Sends everybody home. */
+	readonly close: () => Promise<void>;
+};
+
+const usualCount = 8;
+
+/** As if the GPUs had been held for a while already. */
+async function backdate({store}: World, {leaseId}: Grant, seconds: number): Promise<void> {
+	const {gpus} = await store.read();
+	const records = gpus.filter(isLeased).filter(({lease}) => lease.leaseId === leaseId);
+	await store.commit(
+		planChange(
+			records,
+			(lease) => ({
+				...lease,
+				startTime: lease.startTime - Math.round(seconds),
+				expiryTime: lease.expiryTime === undefined ? undefined : lease.expiryTime - Math.round(seconds),
+				endsBy: lease.endsBy === undefined ? undefined : lease.endsBy - Math.round(seconds),
+			}),
+			undefined,
+		),
+	);
+}
+
+/** As if they had waited for a while already. */
+async function backdateLine(store: Store, people: readonly Person[]): Promise<void> {
+	const {queue} = await store.read();
+	const entries = queue.filter((record) => record.kind === 'entry');
+	for (const {id, raw, entry} of entries) {
+		const {waits = 0} = people.find(({user}) => user === entry.user) ?? {};
+		await store.commit({
+			...emptyPlan,
+			expect: [{kind: 'entry', id, raw}],
+			writes: [{kind: 'entry', entry: {...entry, enqueueTime: entry.enqueueTime - Math.round(waits)}}],
+		});
+	}
+}
+
+/** Of the last 30 days, so that the reports have something to add up. */
+function pastOf(
+	people: readonly Person[],
+	gpuCount: number,
+	now: number,
+	random: () => number,
+): readonly UsageRecord[] {
+	const day = 86_400;
+	return Array.from({length: 30}, (_, ago) =>
+		people.flatMap(({user, kind = 'run', note}) => {
+			const durationSeconds = Math.round(random() ** 2 * 9 * 3600);
+			const endTime = Math.round(now - ago * day - random() * day * 0.9 - 60);
+			const gpuId = Math.floor(random() * gpuCount);
+			return durationSeconds < 600
+				? []
+				: [
+						{
+							user,
+							actualUser: user,
+							gpuId,
+							startTime: endTime - durationSeconds,
+							endTime,
+							durationSeconds,
+							reservationType: kind,
+							note,
+							endReason: kind === 'run' ? ('exited' as const) : ('released' as const),
+						},
+					];
+		}),
+	)
+		.flat()
+		.toSorted((a, b) => a.endTime - b.endTime);
+}
+
+/** Makes the pool, lets those in who are there already, and starts everybody's life. */
+export async function createDemo({host, clock, scenario, now, gpusOver, memoryThresholdMiB}: Options): Promise<Demo> {
+	const store = createMemoryStore({now});
+	const gpuCount = scenario.gpus ?? usualCount;
+	const seed = scenario.seed ?? 1;
+	const people = scenario.people ?? [];
+	await makePool({store, host, clock}, {gpuCount, provider: 'fake', force: false});
+	await store.commit({...emptyPlan, usage: pastOf(people, gpuCount, now(), randomFrom(seed))});
+
+	const closing = new AbortController();
+	const {signal} = closing;
+	const world: World = {store, gpus: gpusOver(store), host, clock, memoryThresholdMiB};
+	const lives: Array<Promise<void>> = [];
+	const actors = people.map((person, position) => createActor(person, position, {world, signal, seed, gpuCount}));
+	for (const actor of actors) {
+		const {person, request} = actor;
+		const options = {waitSeconds: 0, signal, onProgress: () => undefined};
+		const answer = person.since === undefined ? undefined : await acquire(actor.world, request, options);
+		const first = answer?.kind === 'granted' ? answer : undefined;
+		if (first !== undefined) {
+			await backdate(world, first, person.since ?? 0);
+		}
+
+		const {promise: arrived, resolve} = Promise.withResolvers<void>();
+		const life = live(actor, first, resolve);
+		lives.push(life);
+		if (person.waits !== undefined) {
+			await Promise.race([arrived, life]);
+		}
+	}
+
+	await backdateLine(store, people);
+	return {
+		store,
+		async close() {
+			closing.abort();
+			await Promise.all(lives);
+		},
+	};
+}

@@ -1,0 +1,150 @@
+/**
+The people of a demonstration: they come, wait, work and leave by the verbs that everybody else uses.
+*/
+import type {AcquireRequest, Grant} from '../core/operations/acquire-now.js';
+import {beat, findHold, finish, withJob} from '../core/operations/job-lease.js';
+import {leaseHeartbeatSeconds} from '../core/rules/leases/liveness.js';
+import {requesterOf} from '../core/rules/leases/ownership.js';
+import type {World} from '../core/model/ports.js';
+import {checkWanted} from '../core/rules/allocation/request.js';
+import {release} from '../core/operations/reservations.js';
+import {acquire} from '../core/operations/acquire.js';
+import {CanhazgpuError} from '../errors.js';
+import type {Person} from '../gpu/simulated/scenario.js';
+
+/** The generator of Park and Miller: with the same seed everybody comes and goes alike. */
+export function randomFrom(seed: number): () => number {
+	let state = seed;
+	return () => {
+		state = (state * 48_271) % 2_147_483_647;
+		return state / 2_147_483_647;
+	};
+}
+
+/** Beyond the largest pid of the kernel, so that nobody signals a real process by it. */
+const firstPid = 2 ** 22 + 500_000;
+
+/** One of the people: what they see of the world, and how they ask. */
+export type Actor = {
+	readonly person: Person;
+	readonly world: World;
+	readonly request: AcquireRequest;
+	/** Sends them home. */
+	readonly signal: AbortSignal;
+};
+
+type Stage = {
+	readonly world: World;
+	readonly signal: AbortSignal;
+	readonly seed: number;
+	readonly gpuCount: number;
+};
+
+/** @throws CanhazgpuError `impossible` for one who wants what this pool can never give. */
+export function createActor(person: Person, position: number, {world, signal, seed, gpuCount}: Stage): Actor {
+	const account = {name: person.user, uid: 50_000 + position};
+	const requester = requesterOf(account);
+	const {host, clock} = world;
+	const {count, ids} = checkWanted({count: person.gpus ?? 1, ids: person.ids}, gpuCount);
+	return {
+		person,
+		signal,
+		world: {
+			...world,
+			// In a pid namespace of their own nobody can judge them by the processes of this machine.
+			host: {...host, account, self: {pid: firstPid + position, startTicks: 1, namespace: 'demo'}},
+			clock: {...clock, random: randomFrom(seed * 1009 + position)},
+		},
+		request: {
+			requester,
+			count,
+			ids,
+			note: person.note,
+			tenure:
+				person.kind === 'manual'
+					? {type: 'manual', durationSeconds: person.hold ?? 86_400}
+					: {type: 'run', timeLimitSeconds: person.limit},
+		},
+	};
+}
+
+const varied = (seconds: number, {world}: Actor): number => seconds * (0.67 + 0.66 * world.clock.random());
+
+/** A job works, and its wrapper tells that it lives, until its time is over. */
+async function work({world, signal}: Actor, {leaseId}: Grant, seconds: number): Promise<void> {
+	let hold = withJob(await findHold(world, leaseId), world.host.self);
+	const endMs = world.clock.monotonicMs() + seconds * 1000;
+	for (;;) {
+		const told = await beat(world, hold);
+		hold = told.hold;
+		const leftMs = endMs - world.clock.monotonicMs();
+		if (told.kind === 'lost' || leftMs <= 0) {
+			break;
+		}
+
+		await world.clock.sleep(Math.min(leftMs, (leaseHeartbeatSeconds / 2) * 1000), signal);
+	}
+
+	await finish(world, hold, 'exited');
+}
+
+/** Keeps the GPUs for as long as this person does, and gives them back. */
+async function keep(actor: Actor, grant: Grant, seconds: number): Promise<void> {
+	const {world, request, signal} = actor;
+	const {tenure, requester} = request;
+	if (tenure.type === 'run') {
+		await work(actor, grant, seconds);
+		return;
+	}
+
+	await world.clock.sleep(seconds * 1000, signal);
+	// Of one that ended by itself meanwhile nothing is left to release.
+	await release(world, requester, {by: 'lease', leaseId: grant.leaseId});
+}
+
+/** Waits in line, however long it takes, and has the GPUs then. */
+async function visit(actor: Actor, arrived: () => void): Promise<void> {
+	const {world, request, signal, person} = actor;
+	const answer = await acquire(world, request, {waitSeconds: undefined, signal, onProgress: arrived});
+	arrived();
+	if (answer.kind === 'granted') {
+		await keep(actor, answer, person.hold === undefined ? Infinity : varied(person.hold, actor));
+	}
+}
+
+/**
+Comes and goes until sent home.
+
+@param first - What is held already.
+@param arrived - Told once the line is joined, or passed.
+*/
+export async function live(actor: Actor, first: Grant | undefined, arrived: () => void): Promise<void> {
+	const {person, world, signal} = actor;
+	let isThere = person.waits !== undefined;
+	const once = async (): Promise<void> => {
+		if (first !== undefined) {
+			const {hold = Infinity, since = 0} = person;
+			const grant = first;
+			first = undefined;
+			await keep(actor, grant, Math.max(1, hold - since));
+		}
+
+		if (!isThere) {
+			await world.clock.sleep(1000 * varied(person.pause ?? 60, actor), signal);
+		}
+
+		isThere = false;
+		await visit(actor, arrived);
+	};
+
+	while (!signal.aborted) {
+		try {
+			await once();
+		} catch (error) {
+			// Whoever is refused comes again later.
+			if (!signal.aborted && !(error instanceof CanhazgpuError)) {
+				throw error;
+			}
+		}
+	}
+}

@@ -1,0 +1,87 @@
+/**
+What `--demo` shows: an afternoon on a shared box. Two people have long jobs, one has left a notebook lying, others come and go, some
+wait, somebody did not reserve, and one GPU is broken.
+*/
+import type {Scenario} from '../gpu/simulated/scenario.js';
+
+const minute = 60;
+const hour = 60 * minute;
+
+export const demoScenario: Scenario = {
+	gpus: 8,
+	seed: 7,
+	people: [
+		{
+			user: 'ada',
+			ids: [0, 1],
+			since: 72 * minute,
+			note: 'eval 70B',
+			command: 'vllm serve meta-llama/Llama-3.1-70B-Instruct --tensor-parallel-size 2',
+		},
+		{user: 'grace', ids: [2], kind: 'manual', since: 6.6 * hour, hold: 6.8 * hour, pause: hour, note: 'notebook'},
+		{
+			user: 'alan',
+			ids: [3],
+			since: 4 * minute,
+			hold: 6 * minute,
+			pause: 40,
+			limit: 6 * minute,
+			note: 'run 12',
+			command: 'python3 finetune.py --model Qwen/Qwen2.5-7B --epochs 3',
+		},
+		{
+			user: 'katherine',
+			gpus: 1,
+			since: 35,
+			hold: 75,
+			pause: 25,
+			limit: 2 * minute,
+			command: 'python3 -m lm_eval --model_args pretrained=mistralai/Mistral-7B-v0.3',
+		},
+		{
+			user: 'erin',
+			ids: [2],
+			kind: 'manual',
+			hold: 20 * minute,
+			pause: 10 * minute,
+			waits: 22 * minute,
+			note: 'my turn',
+		},
+		{
+			user: 'frank',
+			ids: [3],
+			hold: 100,
+			pause: 50,
+			limit: 3 * minute,
+			waits: 3 * minute,
+			command: 'python3 sweep.py --trials 40',
+		},
+		{user: 'linus', gpus: 2, kind: 'manual', hold: 3 * minute, pause: 80},
+		{user: 'barbara', gpus: 1, hold: 50, pause: 70, limit: minute, command: 'gmx mdrun -deffnm md'},
+	],
+	processes: [
+		{gpu: 6, user: 'dave', command: 'jupyter-lab --no-browser', memory: 19_456, utilization: 41},
+		{
+			gpu: 6,
+			user: 'dave',
+			command: 'python3 plot.py',
+			memory: 2200,
+			utilization: 3,
+			from: 30,
+			until: 150,
+			every: 4 * minute,
+		},
+		{
+			gpu: 3,
+			user: 'mallory',
+			command: './miner --quiet',
+			memory: 5120,
+			utilization: 12,
+			from: 50,
+			until: 110,
+			every: 5 * minute,
+		},
+	],
+	mig: [{gpu: 5, profiles: ['3g.40gb', '2g.20gb', '1g.10gb']}],
+	failures: [{gpu: 7, words: 'GPU has fallen off the bus'}],
+};

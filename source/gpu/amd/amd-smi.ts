@@ -1,0 +1,186 @@
+import {explainAmdFailure, errorWords} from './failures.js';
+import {readDriverVersion, readGpus} from './gpus.js';
+import {entriesByGpu, type JsonObject} from './json.js';
+import {numbersForPrograms} from './order.js';
+import {placeProcesses, type ProcessesByGpu, readProcesses} from './processes.js';
+import type {Answer, Ask} from './query.js';
+import type {BareReading} from '../reading.js';
+import type {Failure} from '../tool/failures.js';
+import {isComplete} from '../tool/tool.js';
+
+/**
+What one of AMD's tools saw.
+*/
+export type AmdScan =
+	| {
+			readonly gpus: readonly BareReading[];
+			/**
+			Undefined when processes could not be asked for.
+			*/
+			readonly processes: ProcessesByGpu | undefined;
+			/**
+			By which programs know the GPUs, by the tool's own numbers.
+			*/
+			readonly numbers: ReadonlyMap<number, number>;
+			readonly driverVersion?: string;
+			readonly warnings: readonly string[];
+	  }
+	| {readonly failure: Failure; readonly isMissing: boolean};
+
+type Options = {
+	readonly command: string;
+	/**
+	Makes a question of several wordings.
+	*/
+	readonly question: (...wordings: ReadonlyArray<readonly string[]>) => Ask;
+	readonly monotonicMs: () => number;
+	readonly timeoutMs: number;
+};
+
+/**
+What was learned of the GPUs themselves is asked for again after this: one may have been replaced. What was not to be had sooner.
+*/
+const refreshAfterMs = 10 * 60_000;
+const retryAfterMs = 60_000;
+
+type Fixed = {
+	readonly fixed: ReadonlyMap<number, JsonObject>;
+	readonly list: ReadonlyMap<number, JsonObject>;
+	/**
+	When to ask again.
+	*/
+	readonly staleAtMs: number;
+};
+
+const missingGroups = /missing the following required groups/iv;
+
+/**
+Makes the scan by amd-smi. Measurements and processes are asked for at each scan, names and limits only now and then, all at once.
+*/
+export const createAmdSmi = ({command, question, monotonicMs, timeoutMs}: Options) => {
+	const measured = ['--usage', '--mem-usage', '--power', '--clock', '--temperature', '--ecc', '--fan'];
+	const askMetric = question(
+		['metric', ...measured, '--json'],
+		// ROCm 5.7 calls the memory otherwise, and a virtual machine has fewer sensors.
+		['metric', '--json'],
+	);
+	const askProcesses = question(['process', '--json']);
+	const askStatic = question(
+		['static', '--asic', '--bus', '--limit', '--driver', '--vram', '--json'],
+		['static', '--json'],
+	);
+	const askList = question(['list', '--json']);
+	let known: Fixed | undefined;
+
+	/**
+	When one broken GPU spoils the answer for all, each is asked alone.
+	*/
+	const askEach = async (indices: Iterable<number>, deadlineMs: number) => {
+		const metric = new Map<number, JsonObject>();
+		const failures = new Map<number, string>();
+		await Promise.all(
+			[...indices].map(async (index) => {
+				const answer = await question(['metric', '--gpu', String(index), '--json'])(deadlineMs);
+				const entry = entriesOf(answer)?.get(index);
+				if (entry === undefined) {
+					failures.set(
+						index,
+						errorWords(answer.outcome) ?? explainAmdFailure(answer.outcome, command, timeoutMs).message,
+					);
+				} else {
+					metric.set(index, entry);
+				}
+			}),
+		);
+		return {metric, failures};
+	};
+
+	/**
+	What is asked for only now and then.
+	*/
+	const askFixed = async (nowMs: number, deadlineMs: number): Promise<Fixed> => {
+		if (known !== undefined && nowMs < known.staleAtMs) {
+			return known;
+		}
+
+		const [fixed, list] = await Promise.all([askStatic(deadlineMs), askList(deadlineMs)]);
+		const isWhole = entriesOf(fixed) !== undefined && entriesOf(list) !== undefined;
+		known = {
+			fixed: entriesOf(fixed) ?? none,
+			list: entriesOf(list) ?? none,
+			staleAtMs: nowMs + (isWhole ? refreshAfterMs : retryAfterMs),
+		};
+		return known;
+	};
+
+	return async (): Promise<AmdScan> => {
+		const startedAtMs = monotonicMs();
+		const deadlineMs = startedAtMs + timeoutMs;
+		const [metricAnswer, processAnswer, {fixed, list}] = await Promise.all([
+			askMetric(deadlineMs),
+			askProcesses(deadlineMs),
+			askFixed(startedAtMs, deadlineMs),
+		]);
+		const all = entriesOf(metricAnswer) ?? none;
+		const isSpoiled = all.size === 0 && isComplete(metricAnswer.outcome) && list.size > 1;
+		const {metric, failures} = isSpoiled ? await askEach(list.keys(), deadlineMs) : {metric: all, failures: undefined};
+		if (metric.size === 0) {
+			const {failure} = metricAnswer.outcome;
+			return {failure: explainAmdFailure(metricAnswer.outcome, command, timeoutMs), isMissing: failure === 'not-found'};
+		}
+
+		const gpus = readGpus({metric, fixed, list, failures});
+		if (known !== undefined && metric.keys().some((index) => !list.has(index))) {
+			// A GPU came back: its name is to be asked for soon.
+			known = {...known, staleAtMs: Math.min(known.staleAtMs, startedAtMs + retryAfterMs)};
+		}
+
+		const {processes, warnings} = readProcessAnswer(processAnswer, command, timeoutMs);
+		return {
+			gpus,
+			driverVersion: readDriverVersion(fixed),
+			processes: processes && placeProcesses(gpus, processes),
+			numbers: numbersForPrograms(
+				gpus.map(({index}) => index),
+				list,
+			),
+			warnings: [
+				// What spoiled the answer stands at the GPU that did.
+				...(isSpoiled ? [] : remarksOf(metricAnswer, command, gpus)),
+				...warnings,
+			],
+		};
+	};
+};
+
+const none: ReadonlyMap<number, JsonObject> = new Map();
+
+const readProcessAnswer = (answer: Answer, command: string, timeoutMs: number) => {
+	const remarks = answer.json?.remarks ?? [];
+	const entries = entriesOf(answer);
+	const doubt = [...remarks, ...linesOf(answer.outcome.stderr)].find((line) => missingGroups.test(line));
+	return entries === undefined
+		? {
+				processes: undefined,
+				warnings: [
+					`Processes could not be asked for: ${explainAmdFailure(answer.outcome, command, timeoutMs).message}`,
+				],
+			}
+		: {processes: readProcesses(entries, doubt), warnings: remarks};
+};
+
+const entriesOf = ({json}: Answer) => entriesByGpu(json?.documents);
+
+const linesOf = (text: string): readonly string[] =>
+	text
+		.split('\n')
+		.map((line) => line.trim())
+		.filter((line) => line !== '');
+
+const remarksOf = ({json, outcome}: Answer, command: string, gpus: readonly BareReading[]): readonly string[] => [
+	...(json?.remarks ?? []),
+	...linesOf(outcome.stderr),
+	...(outcome.exitCode === 0 || gpus.some(({failure}) => failure !== undefined)
+		? []
+		: [`${command} exited with ${outcome.exitCode}, after a complete answer.`]),
+];

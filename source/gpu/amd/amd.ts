@@ -1,0 +1,99 @@
+import type {GpuProvider} from '../../core/model/ports.js';
+import type {Observation} from '../../core/model/types.js';
+import {countSeen} from '../count.js';
+import {amdDriver} from './failures.js';
+import {inOrderOfPrograms} from './order.js';
+import {attachProcesses} from './processes.js';
+import {createQuestion} from './query.js';
+import {createAmdSmi} from './amd-smi.js';
+import {createHangWatch} from '../tool/hang-watch.js';
+import {createRocmSmi} from './rocm-smi.js';
+import {singleFlight} from '../tool/single-flight.js';
+import {explainHanging, tidyWarnings} from '../tool/failures.js';
+import type {DescribeProcesses, RunTool} from '../tool/tool.js';
+
+type Options = {
+	readonly run: RunTool;
+	readonly describeProcesses: DescribeProcesses;
+	readonly monotonicMs: () => number;
+	/**
+	For one scan.
+	*/
+	readonly timeoutMs?: number;
+	readonly command?: string;
+	/**
+	Asked where `command` is not installed.
+	*/
+	readonly oldCommand?: string;
+};
+
+/**
+AMD GPUs by way of amd-smi, or of rocm-smi where that is all there is. All is asked for at the same time, by several runs of the tool.
+*/
+export const createAmdProvider = ({
+	run,
+	describeProcesses,
+	monotonicMs,
+	timeoutMs = 10_000,
+	command = 'amd-smi',
+	oldCommand = 'rocm-smi',
+}: Options): GpuProvider => {
+	const closing = new AbortController();
+	const hangs = createHangWatch();
+	const optionsFor = (name: string) => {
+		const common = {run, command: name, monotonicMs, signal: closing.signal, hangs};
+		return {
+			command: name,
+			monotonicMs,
+			timeoutMs,
+			question: (...wordings: ReadonlyArray<readonly string[]>) => createQuestion(common, wordings),
+		};
+	};
+
+	const scanNew = createAmdSmi(optionsFor(command));
+	const scanOld = createRocmSmi(optionsFor(oldCommand));
+
+	const report = (seen: Pick<Observation, 'gpus' | 'failure' | 'driverVersion' | 'warnings'>): Observation => ({
+		provider: 'amd',
+		simulated: false,
+		takenAtMs: monotonicMs(),
+		...seen,
+		warnings: tidyWarnings(seen.warnings),
+	});
+
+	const scan = async (): Promise<Observation> => {
+		const hangingSinceMs = hangs.sinceMs();
+		if (hangingSinceMs !== undefined) {
+			const failure = explainHanging(command, monotonicMs() - hangingSinceMs, amdDriver);
+			return report({gpus: [], failure, warnings: []});
+		}
+
+		let seen = await scanNew();
+		if ('failure' in seen && seen.isMissing) {
+			const old = await scanOld();
+			seen = 'failure' in old && old.isMissing ? seen : old;
+		}
+
+		if ('failure' in seen) {
+			return report({gpus: [], failure: seen.failure, warnings: []});
+		}
+
+		const {processes, numbers, driverVersion, warnings} = seen;
+		const gpus = await attachProcesses(seen.gpus, processes, describeProcesses);
+		return report({gpus: inOrderOfPrograms(gpus, numbers), driverVersion, warnings});
+	};
+
+	const observe = singleFlight(scan);
+
+	return {
+		name: 'amd',
+		simulated: false,
+		observe,
+		async count() {
+			return countSeen(await observe());
+		},
+		async close() {
+			closing.abort();
+		},
+	};
+};

@@ -1,0 +1,208 @@
+import type {GpuReading} from '../../core/model/types.js';
+import {isObject, type JsonObject, type Quantity, readQuantity, readText, valueAt} from './json.js';
+import {judgeHealth} from '../health.js';
+import {normalizePciBusId} from '../pci.js';
+import {type BareReading, withoutVoidMemory} from '../reading.js';
+
+/**
+What `amd-smi metric`, `static` and `list` say, by GPU.
+*/
+export type AmdAnswers = {
+	readonly metric: ReadonlyMap<number, JsonObject>;
+	/**
+	Those that were not to be had are empty.
+	*/
+	readonly fixed: ReadonlyMap<number, JsonObject>;
+	readonly list: ReadonlyMap<number, JsonObject>;
+	/**
+	GPUs that could not be asked, and why, in the tool's words.
+	*/
+	readonly failures?: ReadonlyMap<number, string>;
+};
+
+/**
+A reading, and where the versions of the tool tell it: ROCm 6 and 7 first.
+*/
+type Place = {readonly quantity: Quantity; readonly paths: readonly string[]; readonly plainUnit?: string};
+
+const metricPlaces = {
+	memoryUsedMiB: {
+		quantity: 'memory',
+		paths: ['mem_usage.used_vram', 'fb_usage.vram_used', 'fb_usage.fb_used'],
+		plainUnit: 'MB',
+	},
+	memoryTotalMiB: {
+		quantity: 'memory',
+		paths: ['mem_usage.total_vram', 'fb_usage.vram_total', 'fb_usage.fb_total'],
+		plainUnit: 'MB',
+	},
+	utilizationPercent: {quantity: 'percent', paths: ['usage.gfx_activity', 'usage.gfx_usage']},
+	memoryUtilizationPercent: {quantity: 'percent', paths: ['usage.umc_activity', 'usage.mem_usage']},
+	powerWatts: {
+		quantity: 'power',
+		paths: ['power.socket_power', 'power.current_socket_power', 'power.average_socket_power', 'power.current_power'],
+	},
+	fanPercent: {quantity: 'percent', paths: ['fan.usage']},
+	smClockMHz: {quantity: 'clock', paths: ['clock.gfx_0.clk', 'clock.gfx.clk', 'clock.gfx.cur_clk']},
+	memoryClockMHz: {quantity: 'clock', paths: ['clock.mem_0.clk', 'clock.mem.clk', 'clock.mem.cur_clk']},
+	eccUncorrectedErrors: {quantity: 'count', paths: ['ecc.total_uncorrectable_count', 'ecc.uncorrectable']},
+} as const satisfies Partial<Record<keyof GpuReading, Place>>;
+
+/**
+Sensors, the first that answers counts, each with its own limit.
+*/
+const sensors = ['edge', 'hotspot', 'mem'] as const;
+
+/**
+A GPU of which neither any of these was measured nor a temperature does not answer at all.
+*/
+const vital = ['memoryUsedMiB', 'memoryTotalMiB', 'utilizationPercent', 'powerWatts'] as const;
+
+/**
+Puts the answers together, by index. A GPU that is only listed, or of which not one reading was to be had, bears its `failure`.
+*/
+export const readGpus = ({metric, fixed, list, failures = new Map()}: AmdAnswers): readonly BareReading[] =>
+	[...new Set([...metric.keys(), ...list.keys(), ...failures.keys()])]
+		.toSorted((a, b) => a - b)
+		.map((index) => readGpu(index, {metric, fixed, list, failures}));
+
+export const readDriverVersion = (fixed: AmdAnswers['fixed']): string | undefined => {
+	for (const entry of fixed.values()) {
+		const version = readText(valueAt(entry, 'driver.version')) ?? readText(valueAt(entry, 'driver.driver_version'));
+		if (version !== undefined) {
+			return version;
+		}
+	}
+
+	return undefined;
+};
+
+type Taken = {readonly value: number} | {readonly word: string} | undefined;
+
+/**
+The first reading at the paths, or else the first word.
+*/
+const take = (entry: JsonObject, {quantity, paths, plainUnit}: Place): Taken => {
+	const told = paths.flatMap((path) => readQuantity(valueAt(entry, path), quantity, plainUnit) ?? []);
+	return told.find((one) => one.kind === 'number') ?? told[0];
+};
+
+const readGpu = (index: number, {metric, fixed, list, failures}: Required<AmdAnswers>): BareReading => {
+	const measured = metric.get(index) ?? {};
+	const still = fixed.get(index) ?? {};
+	const listed = list.get(index) ?? {};
+	const unknown: Record<string, string> = {};
+
+	const number = (field: keyof GpuReading, ...takes: readonly Taken[]): number | undefined => {
+		for (const taken of takes) {
+			if (taken !== undefined && 'value' in taken) {
+				return taken.value;
+			}
+		}
+
+		const word = takes.find((taken) => taken !== undefined);
+		if (word !== undefined && 'word' in word) {
+			unknown[field] = word.word;
+		}
+
+		return undefined;
+	};
+
+	const places = Object.entries(metricPlaces) as ReadonlyArray<[keyof typeof metricPlaces, Place]>;
+	const taken = new Map(places.map(([field, place]) => [field, take(measured, place)]));
+	const size = take(still, {quantity: 'memory', paths: ['vram.size', 'vram.vram_size_mb'], plainUnit: 'MB'});
+	const temperatures = sensors.map((sensor) =>
+		take(measured, {quantity: 'temperature', paths: [`temperature.${sensor}`]}),
+	);
+	const sensor = temperatures.findIndex((one) => one !== undefined && 'value' in one);
+	const limit = sensor === -1 ? undefined : temperatureLimit(still, sensors[sensor] ?? '');
+	const busId = [valueAt(listed, 'bdf'), valueAt(still, 'bus.bdf')]
+		.map((raw) => readText(raw))
+		.find((text) => text !== undefined);
+
+	const readings: Partial<GpuReading> = {
+		...Object.fromEntries(
+			places.map(([field]) => [field, number(field, taken.get(field), field === 'memoryTotalMiB' ? size : undefined)]),
+		),
+		temperatureCelsius: number('temperatureCelsius', ...temperatures),
+		temperatureLimitCelsius: limit,
+		powerLimitWatts: powerLimit(still, measured),
+		throttleReasons: throttleReasons(measured),
+	};
+	const vitals = [...vital.map((field) => taken.get(field)), ...temperatures];
+	const failure = failures.get(index) ?? failureOf(metric.get(index), vitals);
+	return withoutVoidMemory({
+		index,
+		uuid: readText(valueAt(listed, 'uuid')),
+		pciBusId: normalizePciBusId(busId ?? '') ?? busId,
+		name: readText(valueAt(still, 'asic.market_name')) ?? readText(valueAt(still, 'board.product_name')),
+		...readings,
+		health: judgeHealth({...readings, failure}),
+		failure,
+		unknown,
+	});
+};
+
+/**
+A limit of 0 is none.
+*/
+const positive = (taken: Taken): number | undefined =>
+	taken !== undefined && 'value' in taken && taken.value > 0 ? taken.value : undefined;
+
+const temperatureLimit = (fixed: JsonObject, sensor: string): number | undefined => {
+	const name = sensor === 'mem' ? 'vram' : sensor;
+	return positive(take(fixed, {quantity: 'temperature', paths: [`limit.slowdown_${name}_temperature`]}));
+};
+
+const powerLimit = (fixed: JsonObject, measured: JsonObject): number | undefined => {
+	const paths = [
+		'limit.socket_power',
+		'limit.ppt0.socket_power_limit',
+		'limit.max_power',
+		'limit.ppt0.max_power_limit',
+	];
+	for (const path of paths) {
+		const watts = positive(take(fixed, {quantity: 'power', paths: [path]}));
+		if (watts !== undefined) {
+			return watts;
+		}
+	}
+
+	return positive(take(measured, {quantity: 'power', paths: ['power.power_limit']}));
+};
+
+/**
+ROCm 7 tells each reason by a key of its own, such as `"ppt_violation_status": "ACTIVE"`; earlier ones only whether it is throttled.
+*/
+const throttleReasons = (measured: JsonObject): readonly string[] | undefined => {
+	const section = valueAt(measured, 'throttle');
+	const statuses = Object.entries(isObject(section) ? section : {}).flatMap(([key, status]) => {
+		const name = /^(?<name>\w+)_violation_status$/v.exec(key)?.groups?.['name'];
+		return name !== undefined && typeof status === 'string' && /^(?:not )?active$/iv.test(status)
+			? [{name, status}]
+			: [];
+	});
+	if (statuses.length > 0) {
+		return statuses
+			.filter(({name, status}) => /^active$/iv.test(status) && name !== 'low_utilization')
+			.map(({name}) => name.replaceAll('_', ' '));
+	}
+
+	const word = valueAt(measured, 'power.throttle_status');
+	return word === 'UNTHROTTLED' ? [] : word === 'THROTTLED' ? ['throttled'] : undefined;
+};
+
+const failureOf = (entry: JsonObject | undefined, vitals: readonly Taken[]): string | undefined => {
+	if (entry === undefined) {
+		return 'listed, but without readings';
+	}
+
+	const told = vitals.filter((taken) => taken !== undefined);
+	if (told.some((taken) => 'value' in taken)) {
+		return undefined;
+	}
+
+	const error = readText(valueAt(entry, 'error'));
+	const words = [...new Set(told.flatMap((taken) => ('word' in taken ? [taken.word] : [])))];
+	return error ?? (words.length === 0 ? 'no readings' : `no readings (${words.slice(0, 3).join(', ')})`);
+};

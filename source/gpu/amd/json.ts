@@ -1,0 +1,170 @@
+/**
+What amd-smi and rocm-smi print with `--json`, and how they tell a quantity. Every version tells it otherwise: `{"value": 91, "unit":
+"%"}`, `91`, `"91"`, `"91 %"`, and a word such as `"N/A"` where there is no reading.
+*/
+import {cap} from '../tool/text.js';
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+export const isObject = (value: unknown): value is JsonObject =>
+	typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/**
+How much of each unit makes one of ours. AMD's `MB` are MiB.
+*/
+const units = {
+	memory: {
+		B: 1 / 2 ** 20,
+		KB: 1 / 1024,
+		KiB: 1 / 1024,
+		MB: 1,
+		MiB: 1,
+		GB: 1024,
+		GiB: 1024,
+		TB: 2 ** 20,
+		TiB: 2 ** 20,
+	},
+	percent: {'%': 1},
+	temperature: {C: 1, '°C': 1},
+	power: {W: 1, mW: 0.001, uW: 0.000001},
+	clock: {MHz: 1, Mhz: 1, GHz: 1000, KHz: 0.001, Hz: 0.000001},
+	count: {},
+} as const satisfies Readonly<Record<string, Readonly<Record<string, number>>>>;
+
+export type Quantity = keyof typeof units;
+
+/**
+More than this is no reading: a sensor that is not there may be told as 65535 or 4294967295.
+*/
+const largest: Readonly<Record<Quantity, number>> = {
+	memory: 2 ** 30,
+	percent: 100,
+	temperature: 300,
+	power: 20_000,
+	clock: 20_000,
+	count: 1_000_000_000,
+};
+
+export type Told =
+	| {readonly kind: 'number'; readonly value: number}
+	/** The tool's word for not knowing. */
+	| {readonly kind: 'word'; readonly word: string};
+
+/**
+Reads a quantity in our units: MiB, per cent, °C, W, MHz. Undefined when nothing was told; a word whenever it is not plainly a number.
+
+@param plainUnit - Of a number without a unit.
+*/
+export const readQuantity = (raw: unknown, quantity: Quantity, plainUnit = ''): Told | undefined => {
+	if (raw === undefined || raw === null) {
+		return undefined;
+	}
+
+	const {value, unit} = isObject(raw) ? raw : {value: raw, unit: undefined};
+	const [number, writtenUnit] = splitUnit(value);
+	const word: Told = {kind: 'word', word: cap(wordsFor(value, unit), 100)};
+	if (number === undefined) {
+		return word;
+	}
+
+	const name = [writtenUnit, typeof unit === 'string' ? unit.trim() : ''].find((one) => one !== '') ?? plainUnit;
+	const factor = name === '' ? 1 : (units[quantity] as Readonly<Record<string, number>>)[name];
+	const amount = factor === undefined ? undefined : number * factor;
+	return amount === undefined || amount > largest[quantity] ? word : {kind: 'number', value: tidy(amount, quantity)};
+};
+
+/**
+What is no reading, as it was told: `-1 MB`.
+*/
+const wordsFor = (value: unknown, unit: unknown): string => {
+	const told = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
+	return typeof unit === 'string' && typeof value === 'number' ? `${told} ${unit}` : told;
+};
+
+const splitUnit = (value: unknown): readonly [number: number | undefined, unit: string] => {
+	if (typeof value === 'number') {
+		return [Number.isFinite(value) && value >= 0 ? value : undefined, ''];
+	}
+
+	const {number, unit = ''} =
+		typeof value === 'string'
+			? (/^(?<number>\d{1,16}(?:\.\d{1,9})?) ?(?<unit>[%A-Za-z°]{0,4})$/v.exec(value.trim())?.groups ?? {})
+			: {};
+	return [number === undefined ? undefined : Number(number), unit];
+};
+
+/**
+Whole MiB, as NVIDIA's tool tells them; hundredths of everything else.
+*/
+const tidy = (amount: number, quantity: Quantity): number =>
+	quantity === 'memory' ? Math.round(amount) : Math.round(amount * 100) / 100;
+
+/**
+What stands at a path such as `mem_usage.used_vram`. Where a whole section is a word instead (`"power": "N/A"`), that word.
+*/
+export const valueAt = (entry: JsonObject, path: string): unknown => {
+	let value: unknown = entry;
+	for (const key of path.split('.')) {
+		if (!isObject(value)) {
+			return typeof value === 'string' ? value : undefined;
+		}
+
+		value = Object.hasOwn(value, key) ? value[key] : undefined;
+	}
+
+	return value;
+};
+
+/**
+A text, or undefined for a word that means there is none.
+*/
+export const readText = (raw: unknown): string | undefined => {
+	const text = typeof raw === 'string' ? raw.trim() : '';
+	return text === '' || /^(?:n\/a|unknown|none|null)$/iv.test(text) ? undefined : cap(text, 200);
+};
+
+/**
+No machine has so many GPUs; a larger number is no index.
+*/
+const largestIndex = 1023;
+
+export const readIndex = (raw: unknown): number | undefined => {
+	const index = typeof raw === 'string' && /^\d{1,4}$/v.test(raw) ? Number(raw) : raw;
+	return typeof index === 'number' && Number.isSafeInteger(index) && index >= 0 && index <= largestIndex
+		? index
+		: undefined;
+};
+
+/**
+The entries of amd-smi's answer, by GPU: a bare list in ROCm 5 and 6, `{"gpu_data": [...]}` in ROCm 7, one lone object when one GPU
+was asked for. The first entry of a GPU counts: some versions print the answer twice, or one for processors before the one for GPUs.
+Undefined when it is no such answer.
+*/
+export const entriesByGpu = (documents: readonly unknown[] = []): ReadonlyMap<number, JsonObject> | undefined => {
+	const lists = documents.flatMap((document) => listIn(document));
+	if (lists.length === 0) {
+		return undefined;
+	}
+
+	const entries = new Map<number, JsonObject>();
+	for (const entry of lists.flat()) {
+		const index = isObject(entry) ? readIndex(entry['gpu']) : undefined;
+		if (index !== undefined && !entries.has(index)) {
+			entries.set(index, entry as JsonObject);
+		}
+	}
+
+	return entries;
+};
+
+/**
+The list of entries in a document, in a list; nothing when there is none.
+*/
+const listIn = (document: unknown): ReadonlyArray<readonly unknown[]> => {
+	const inner = isObject(document) && Object.hasOwn(document, 'gpu_data') ? document['gpu_data'] : document;
+	if (Array.isArray(inner)) {
+		return [inner];
+	}
+
+	return isObject(inner) && Object.hasOwn(inner, 'gpu') ? [[inner]] : [];
+};

@@ -1,0 +1,192 @@
+/**
+Rocm-smi, for ROCm before amd-smi came with it. Its JSON holds one object a card, whose keys are whole sentences and whose values are
+texts.
+*/
+import {explainAmdFailure} from './failures.js';
+import {readGpus} from './gpus.js';
+import {isObject, type JsonObject, readIndex, readQuantity, readText, valueAt} from './json.js';
+import {numbersForPrograms} from './order.js';
+import type {ProcessesByGpu} from './processes.js';
+import type {Ask} from './query.js';
+import type {AmdScan} from './amd-smi.js';
+import type {ProcessRow} from '../tool/process-rows.js';
+import type {ToolJson} from '../tool/json.js';
+import {isComplete} from '../tool/tool.js';
+
+type Options = {
+	readonly command: string;
+	readonly question: (...wordings: ReadonlyArray<readonly string[]>) => Ask;
+	readonly monotonicMs: () => number;
+	readonly timeoutMs: number;
+};
+
+/**
+Makes the scan by rocm-smi.
+*/
+export const createRocmSmi = ({command, question, monotonicMs, timeoutMs}: Options) => {
+	const askCards = question(
+		[
+			'--showproductname',
+			'--showuniqueid',
+			'--showbus',
+			'--showdriverversion',
+			'--showmeminfo',
+			'vram',
+			'--showuse',
+			'--showmemuse',
+			'--showtemp',
+			'--showpower',
+			'--showmaxpower',
+			'--showfan',
+			'--showclocks',
+			'--json',
+		],
+		['-a', '--showmeminfo', 'vram', '--json'],
+	);
+	const askPids = question(['--showpids', '--json']);
+	// With --json it says nothing at all.
+	const askGpusOfPids = question(['--showpidgpus']);
+
+	return async (): Promise<AmdScan> => {
+		const deadlineMs = monotonicMs() + timeoutMs;
+		const [cards, pids, gpusOfPids] = await Promise.all([
+			askCards(deadlineMs),
+			askPids(deadlineMs),
+			askGpusOfPids(deadlineMs),
+		]);
+		const found = readCards(firstObject(cards.json));
+		if (found.metric.size === 0) {
+			return {
+				failure: explainAmdFailure(cards.outcome, command, timeoutMs),
+				isMissing: cards.outcome.failure === 'not-found',
+			};
+		}
+
+		const processes = isComplete(pids.outcome)
+			? readPids(firstObject(pids.json), pids.outcome.stdout, gpusOfPids.outcome.stdout, found.metric.keys().toArray())
+			: undefined;
+		return {
+			gpus: readGpus({...found, fixed: found.metric, list: found.metric}),
+			numbers: numbersForPrograms(found.metric.keys().toArray(), found.metric),
+			driverVersion: found.driverVersion,
+			processes,
+			warnings: [
+				...(cards.json?.remarks ?? []),
+				...(processes === undefined
+					? [`Processes could not be asked for: ${explainAmdFailure(pids.outcome, command, timeoutMs).message}`]
+					: []),
+			],
+		};
+	};
+};
+
+const firstObject = (json: ToolJson | undefined): unknown => json?.documents.find((document) => isObject(document));
+
+/**
+Rewrites each card as amd-smi would tell it, so that readings are taken in one place only.
+*/
+export const readCards = (
+	value: unknown,
+): {readonly metric: ReadonlyMap<number, JsonObject>; readonly driverVersion?: string} => {
+	const metric = new Map<number, JsonObject>();
+	if (!isObject(value)) {
+		return {metric};
+	}
+
+	for (const [name, card] of Object.entries(value)) {
+		const index = readIndex(/^card(?<index>\d{1,4})$/v.exec(name)?.groups?.['index']);
+		if (index !== undefined && isObject(card)) {
+			metric.set(index, rewrite(card));
+		}
+	}
+
+	return {metric, driverVersion: readText(valueAt(value, 'system.Driver version'))};
+};
+
+const rewrite = (card: JsonObject): JsonObject => {
+	const byName = new Map(Object.entries(card).map(([name, told]) => [name.toLowerCase(), told]));
+	const find = (...names: readonly string[]): unknown =>
+		names.map((name) => byName.get(name)).find((told) => told !== undefined);
+	const bytes = (name: string) => (find(name) === undefined ? undefined : {value: find(name), unit: 'B'});
+	const inBrackets = (name: string) => readText(find(name))?.replaceAll(/[\(\)]/gv, '');
+	return {
+		usage: {gfx_activity: find('gpu use (%)'), umc_activity: find('gpu memory read/write activity (%)')},
+		mem_usage: {used_vram: bytes('vram total used memory (b)'), total_vram: bytes('vram total memory (b)')},
+		temperature: {
+			edge: find('temperature (sensor edge) (c)'),
+			hotspot: find('temperature (sensor junction) (c)'),
+			mem: find('temperature (sensor memory) (c)'),
+		},
+		power: {
+			socket_power: find('average graphics package power (w)', 'current socket graphics package power (w)'),
+			power_limit: find('max graphics package power (w)'),
+		},
+		fan: {usage: find('fan speed (%)')},
+		clock: {gfx_0: {clk: inBrackets('sclk clock speed:')}, mem_0: {clk: inBrackets('mclk clock speed:')}},
+		asic: {market_name: find('card series', 'device name', 'card model')},
+		bdf: find('pci bus'),
+		uuid: find('unique id'),
+		node_id: find('node id'),
+	};
+};
+
+/**
+`{"system": {"PID4711": "python3, 1, 123456, 0, 0"}}`: the name, on how many GPUs, VRAM in bytes on all of them together, and more.
+On which GPUs stands in the other answer. A process whose GPUs are not told may be on any.
+*/
+export const readPids = (
+	value: unknown,
+	text: string,
+	gpusOfPids: string,
+	indices: readonly number[],
+): ProcessesByGpu | undefined => {
+	const system = isObject(value) ? value['system'] : undefined;
+	const told = Object.entries(isObject(system) ? system : {}).flatMap(([key, raw]) => {
+		const pid = /^pid\s*(?<pid>[1-9]\d{0,9})$/iv.exec(key)?.groups?.['pid'];
+		return pid === undefined ? [] : [readPid(Number(pid), String(raw))];
+	});
+	// Where no process uses a GPU it says so, or that it has nothing to say.
+	if (told.length === 0 && !/no json data|no kfd pids/iv.test(text) && !isObject(value)) {
+		return undefined;
+	}
+
+	const places = readGpusOfPids(gpusOfPids);
+	const rows = new Map<number, ProcessRow[]>(indices.map((index) => [index, []]));
+	let isSomeUnplaced = false;
+	for (const process of told) {
+		const gpus = places.get(process.pid) ?? (indices.length === 1 ? indices : undefined);
+		isSomeUnplaced ||= gpus === undefined;
+		for (const index of gpus ?? []) {
+			rows.get(index)?.push(gpus?.length === 1 ? process : {...process, memoryUsedMiB: undefined});
+		}
+	}
+
+	const hidden = isSomeUnplaced ? 'a process whose GPU is not told' : undefined;
+	return new Map([...rows].map(([index, list]) => [index, {rows: list, hidden}]));
+};
+
+const readPid = (pid: number, raw: string): ProcessRow => {
+	const cells = raw.split(',').map((cell) => cell.trim());
+	// The name comes first and may hold commas.
+	const memory = readQuantity(cells.at(-3), 'memory', 'B');
+	return {
+		pid,
+		program: readText(cells.slice(0, -4).join(', ')),
+		memoryUsedMiB: memory?.kind === 'number' ? memory.value : undefined,
+	};
+};
+
+const readGpusOfPids = (text: string): ReadonlyMap<number, readonly number[]> => {
+	const places = new Map<number, readonly number[]>();
+	for (const {groups} of text.matchAll(
+		/^pid (?<pid>\d{1,10}) is using (?<count>\d{1,4}) drm device\(s\)(?::\n(?<list>(?:\d+ *\n?)+))?/gimv,
+	)) {
+		const {pid, count, list = ''} = groups ?? {};
+		const indices = list.trim() === '' ? [] : list.trim().split(/\s+/v).map(Number);
+		if (indices.length === Number(count)) {
+			places.set(Number(pid), indices);
+		}
+	}
+
+	return places;
+};

@@ -1,0 +1,80 @@
+import type {GpuReading, MigInstance} from '../../core/model/observation.js';
+import {addProblems, judgeHealth} from '../health.js';
+import {parseList, type ListedGpu} from './list.js';
+import type {Details, GpuDetails} from './xml.js';
+import {isComplete, type RunTool} from '../tool/tool.js';
+
+type Options = {
+	readonly run: RunTool;
+	readonly command: string;
+	readonly timeoutMs: number;
+	readonly signal?: AbortSignal;
+};
+
+const maxBytes = 8 * 1024 * 1024;
+
+/**
+Asks for everything that the tables lack: parts, recovery actions, slowdown limits, processes that only draw. It is slow on large
+machines, so no scan waits for it. Undefined when the tool does not answer.
+*/
+export const askDetails = async ({run, command, timeoutMs, signal}: Options): Promise<Details | undefined> => {
+	const options = {timeoutMs, maxBytes, signal};
+	const [details, listed, {parseDetails}] = await Promise.all([
+		run(command, ['-q', '-x'], options),
+		run(command, ['-L'], options),
+		import('./xml.js'),
+	]);
+	const parsed = isComplete(details) ? parseDetails(details.stdout) : undefined;
+	return parsed && nameParts(parsed, isComplete(listed) ? parseList(listed.stdout) : []);
+};
+
+/**
+The one tells the sizes of the parts, the other their profiles and UUIDs.
+*/
+export const nameParts = (details: Details, listed: readonly ListedGpu[]): Details => ({
+	...details,
+	gpus: details.gpus.map((gpu) => {
+		const {parts} = listed.find(({uuid}) => uuid === gpu.uuid) ?? {};
+		return {
+			...gpu,
+			migInstances: gpu.migInstances?.map((instance) => {
+				const {device} = instance;
+				const named = device === undefined ? undefined : parts?.get(device);
+				return {...instance, profile: named?.profile, uuid: instance.uuid ?? named?.uuid};
+			}),
+		};
+	}),
+});
+
+/**
+Gives each reading its parts.
+*/
+export const attachParts = (gpus: readonly GpuReading[], details: Details | undefined): readonly GpuReading[] =>
+	details === undefined
+		? gpus
+		: gpus.map((gpu) => {
+				const found = details.gpus.find((one) => isSame(one, gpu));
+				return gpu.isMigEnabled === true && found?.migInstances !== undefined
+					? {...gpu, migInstances: found.migInstances.map((instance) => withoutDevice(instance))}
+					: gpu;
+			});
+
+/**
+Adds what the driver wants to be done, failed repairs and the heat, of which older versions of the table say nothing.
+*/
+export const addDetailedHealth = (gpus: readonly GpuReading[], details: Details): readonly GpuReading[] =>
+	gpus.map((gpu) => {
+		const {recoveryAction, temperatureLimitCelsius, hasFailedRemapping, hasPendingPages} =
+			details.gpus.find((one) => isSame(one, gpu)) ?? {};
+		const {temperatureCelsius} = gpu;
+		const symptoms = {recoveryAction, hasFailedRemapping, hasPendingPages, temperatureCelsius, temperatureLimitCelsius};
+		return addProblems(gpu, judgeHealth(symptoms));
+	});
+
+const isSame = (details: GpuDetails, gpu: GpuReading): boolean =>
+	details.uuid === undefined
+		? details.pciBusId !== undefined && details.pciBusId === gpu.pciBusId
+		: details.uuid === gpu.uuid;
+
+const withoutDevice = ({device: _device, ...instance}: MigInstance & {readonly device?: number}): MigInstance =>
+	instance;

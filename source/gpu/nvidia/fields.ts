@@ -1,0 +1,116 @@
+import {readFileSync} from 'node:fs';
+import type {ToolCall} from '../tool/early-tool.js';
+
+/**
+What every driver in use knows.
+*/
+const basicFields = [
+	'index',
+	'uuid',
+	'pci.bus_id',
+	'name',
+	'memory.total',
+	'memory.used',
+	'utilization.gpu',
+	'utilization.memory',
+	'temperature.gpu',
+	'power.draw',
+	'power.limit',
+	'fan.speed',
+	'clocks.current.sm',
+	'clocks.current.memory',
+	'compute_mode',
+	'ecc.errors.uncorrected.volatile.total',
+	'retired_pages.pending',
+	'driver_version',
+] as const;
+
+/**
+What later drivers added, oldest first: the tool complains of the first field that it does not know.
+*/
+const laterFields: ReadonlyArray<{readonly since: number; readonly fields: readonly string[]}> = [
+	{since: 450, fields: ['mig.mode.current']},
+	{since: 510, fields: ['memory.reserved', 'compute_cap']},
+	{since: 535, fields: ['clocks_event_reasons.active', 'temperature.gpu.tlimit']},
+	{since: 565, fields: ['gpu_recovery_action']},
+	{since: 580, fields: ['remapped_rows.failure']},
+];
+
+/**
+What `clocks_event_reasons.active` was called before.
+*/
+const olderReasons = 'clocks_throttle_reasons.active';
+
+/**
+What told of `gpu_recovery_action` before that was there.
+*/
+const resetStatus = {
+	since: 535,
+	until: 'gpu_recovery_action',
+	fields: ['reset_status.reset_required', 'reset_status.drain_and_reset_recommended'],
+} as const;
+
+/**
+What `driver_version` is called since then; it is to go (nvidia-smi -q of 610: "will be removed in CUDA 14.0").
+*/
+const newerVersion = {since: 610, field: 'kmd_version'} as const;
+
+/**
+What is asked of every GPU (`nvidia-smi --help-query-gpu`), in this order.
+
+Where the driver's age is not known, a field that turns out to be unknown says that the driver is older than the field, so all that are as
+new or newer are left out with it: else an old tool would have to be run once for each of them. Where it is known, the field is gone.
+
+@param driverMajor - 550 for 550.54.14. Undefined: everything is tried.
+*/
+export const gpuFields = (refused: ReadonlySet<string>, driverMajor = Infinity): readonly string[] => {
+	const isAgeKnown = driverMajor !== Infinity;
+	const refusing = isAgeKnown ? undefined : laterFields.find(({fields}) => fields.some((field) => refused.has(field)));
+	const known = laterFields.filter(({since}) => since <= driverMajor && since < (refusing?.since ?? Infinity));
+	const later = known.flatMap(({fields}) => fields).filter((field) => !refused.has(field));
+	const reasons = later.includes('clocks_event_reasons.active') ? [] : [olderReasons];
+	const isBetween = known.some(({since}) => since >= resetStatus.since) && !later.includes(resetStatus.until);
+	const status = isBetween ? resetStatus.fields : [];
+	// Only where it is known to be there: else most would have to be run once more for it.
+	const hasNewVersion = isAgeKnown && driverMajor >= newerVersion.since;
+	const basic = basicFields.map((field) => (field === 'driver_version' && hasNewVersion ? newerVersion.field : field));
+	return [...basic, ...later, ...reasons, ...status].filter((field) => !refused.has(field));
+};
+
+/**
+What is asked of every process (`nvidia-smi --help-query-compute-apps`). The kernel tells its name: in a table without quotes, a name that
+its owner chose could pass for a row about another process.
+*/
+export const processFields = ['gpu_uuid', 'pid', 'used_gpu_memory'] as const;
+
+export type Query = '--query-gpu' | '--query-compute-apps';
+
+export const queryArguments = (query: Query, fields: readonly string[]): readonly string[] => [
+	`${query}=${fields.join(',')}`,
+	'--format=csv,nounits',
+];
+
+/**
+The two queries with which a scan begins.
+*/
+export const firstQueries = (command: string): readonly ToolCall[] => [
+	{command, args: queryArguments('--query-gpu', gpuFields(new Set(), readDriverMajor()))},
+	{command, args: queryArguments('--query-compute-apps', processFields)},
+];
+
+/**
+The kernel's own note of the version of a loaded module. No code of the driver runs when it is read, so it cannot hang.
+*/
+const moduleVersionFile = '/sys/module/nvidia/version';
+
+/**
+The first number of the driver's version. Undefined where the kernel does not tell, as under WSL.
+*/
+export const readDriverMajor = (file = moduleVersionFile): number | undefined => {
+	try {
+		const major = /^(?<major>\d{2,4})\./v.exec(readFileSync(file, 'utf8'))?.groups?.['major'];
+		return major === undefined ? undefined : Number(major);
+	} catch {
+		return undefined;
+	}
+};

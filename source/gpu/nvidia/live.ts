@@ -1,0 +1,112 @@
+import type {ToolCall} from '../tool/early-tool.js';
+import {addProblems} from '../health.js';
+import {readLoggedProblems} from './problems/kernel-log.js';
+import {watchRuns} from '../tool/hang-watch.js';
+import {askDetails, attachParts} from './details.js';
+import type {CreateSources} from './sources.js';
+import {tableReader} from './stream.js';
+import {readScans} from './nvml/lines.js';
+import {createRefreshed} from '../tool/cached-value.js';
+import type {RunTool} from '../tool/tool.js';
+import {createToolStream} from '../tool/stream.js';
+
+type Options = {
+	readonly run: RunTool;
+	readonly monotonicMs: () => number;
+	/**
+	Of one look at the GPUs.
+	*/
+	readonly timeoutMs: number;
+	/**
+	Between two looks.
+	*/
+	readonly intervalMs: number;
+	/**
+	Since the start of the machine, as the kernel's log counts.
+	*/
+	readonly uptimeSeconds: () => number;
+	/**
+	What prints scans by way of the driver's library, a line each; the milliseconds between two are the last argument.
+	*/
+	readonly library?: ToolCall;
+};
+
+/**
+Who asks out of turn waits for the next reading.
+*/
+const longestPeriodMs = 2000;
+
+const minuteMs = 60_000;
+
+/**
+Who may not read the kernel's log will hardly be allowed to soon.
+*/
+const forbiddenLogMs = 10 * minuteMs;
+
+/**
+For one that looks at NVIDIA GPUs again and again: one run of nvidia-smi that goes on, and now and then a look at what changes rarely.
+*/
+export const createLiveSources =
+	({run, monotonicMs, timeoutMs, intervalMs, uptimeSeconds, library}: Options): CreateSources =>
+	({command, hangs, tableArguments, gpuCount}) => {
+		const closing = new AbortController();
+		const {signal} = closing;
+		const periodMs = Math.min(intervalMs, longestPeriodMs);
+		const periodSeconds = Math.max(1, Math.floor(periodMs / 1000));
+		const table = createToolStream({
+			run,
+			command,
+			args: () => [...tableArguments(), '-l', String(periodSeconds)],
+			createReader: tableReader(gpuCount),
+			periodMs: periodSeconds * 1000,
+			monotonicMs,
+			hangs,
+		});
+
+		const runNoted = watchRuns(run, hangs, monotonicMs);
+
+		const whole =
+			library &&
+			createToolStream({
+				run,
+				command: library.command,
+				args: () => [...library.args, String(periodMs)],
+				createReader: readScans,
+				periodMs,
+				monotonicMs,
+				hangs,
+			});
+
+		const details = createRefreshed({
+			async ask() {
+				return hangs.sinceMs() === undefined ? askDetails({run: runNoted, command, timeoutMs, signal}) : undefined;
+			},
+			everyMs: minuteMs,
+			retryMs: minuteMs,
+			monotonicMs,
+		});
+		const xids = createRefreshed({
+			async ask() {
+				return readLoggedProblems({run, signal}, uptimeSeconds);
+			},
+			everyMs: minuteMs,
+			retryMs: forbiddenLogMs,
+			monotonicMs,
+		});
+
+		return {
+			whole,
+			table,
+			enrich(gpus) {
+				const hasUnknownParts = gpus.some((gpu) => gpu.isMigEnabled === true && gpu.migInstances === undefined);
+				const problems = xids.current();
+				return attachParts(gpus, hasUnknownParts ? details.current() : undefined).map((gpu) =>
+					addProblems(gpu, problems?.get(gpu.pciBusId ?? '')),
+				);
+			},
+			async close() {
+				closing.abort();
+				await Promise.all([whole?.close(), table.close()]);
+			},
+		};
+	};

@@ -1,0 +1,192 @@
+import type {GpuProvider} from '../../core/model/ports.js';
+import type {Observation} from '../../core/model/types.js';
+import {countSeen} from '../count.js';
+import {createHangWatch, watchRuns} from '../tool/hang-watch.js';
+import {countDriverGpus, driverGpusDirectory} from './problems/driver.js';
+import {explainFailure, explainHang} from './problems/failures.js';
+import type {Extras} from './slow-readings.js';
+import {gpuFields, processFields, readDriverMajor} from './fields.js';
+import {parseGpuTable, type GpuTable} from './gpus.js';
+import {attachProcesses, parseProcessTable} from './processes.js';
+import {createQuery} from './query.js';
+import type {CreateSources} from './sources.js';
+import {createSurvivors, type AskSurvivors} from './problems/remaining-gpus.js';
+import {singleFlight} from '../tool/single-flight.js';
+import {tidyWarnings} from '../tool/failures.js';
+import {isComplete, type DescribeProcesses, type RunTool} from '../tool/tool.js';
+
+type Options = {
+	readonly run: RunTool;
+	readonly describeProcesses: DescribeProcesses;
+	readonly monotonicMs: () => number;
+	/**
+	For one scan. Eight GPUs without persistence mode may take many seconds.
+	*/
+	readonly timeoutMs?: number;
+	readonly command?: string;
+	/**
+	Where the driver lists its GPUs.
+	*/
+	readonly gpusDirectory?: string;
+	/**
+	For one that looks again and again.
+	*/
+	readonly createSources?: CreateSources;
+	/**
+	For one that looks once.
+	*/
+	readonly extras?: Extras;
+};
+
+type Seen = Pick<Observation, 'gpus' | 'failure' | 'driverVersion' | 'warnings'> &
+	Partial<Pick<Observation, 'takenAtMs'>>;
+
+type SeenTable =
+	| {readonly table: GpuTable; readonly exitCode?: number; readonly takenAtMs?: number}
+	| {readonly failure: Observation['failure']};
+
+/**
+NVIDIA GPUs by way of nvidia-smi. GPUs and processes are asked for at the same time, by two runs of the tool.
+*/
+export const createNvidiaProvider = ({
+	run,
+	describeProcesses,
+	monotonicMs,
+	timeoutMs = 10_000,
+	command = 'nvidia-smi',
+	gpusDirectory = driverGpusDirectory,
+	createSources,
+	extras,
+}: Options): GpuProvider => {
+	const closing = new AbortController();
+	const hangs = createHangWatch();
+	const common = {
+		run: watchRuns(run, hangs, monotonicMs),
+		command,
+		timeoutMs,
+		monotonicMs,
+		signal: closing.signal,
+	};
+	const driverMajor = readDriverMajor();
+	const gpuQuery = createQuery({
+		...common,
+		option: '--query-gpu',
+		fields: (refused) => gpuFields(refused, driverMajor),
+		essential: ['index'],
+	});
+	const processQuery = createQuery({
+		...common,
+		option: '--query-compute-apps',
+		fields: (refused) => processFields.filter((field) => !refused.has(field)),
+		essential: ['gpu_uuid', 'pid'],
+	});
+	let gpuCount: number | undefined;
+	const sources = createSources?.({command, hangs, tableArguments: gpuQuery.args, gpuCount: () => gpuCount});
+
+	const report = (seen: Seen): Observation => ({
+		provider: 'nvidia',
+		simulated: false,
+		takenAtMs: monotonicMs(),
+		...seen,
+		gpus: sources?.enrich(seen.gpus) ?? seen.gpus,
+		warnings: tidyWarnings(seen.warnings),
+	});
+
+	const refuse = (failure: Observation['failure']): Observation => report({gpus: [], failure, warnings: []});
+
+	const explainHanging = (): Observation['failure'] => {
+		const sinceMs = hangs.sinceMs();
+		return sinceMs === undefined ? undefined : explainHang(command, monotonicMs() - sinceMs);
+	};
+
+	/**
+	From the stream where there is one, else by a run of the tool.
+	*/
+	const seeGpus = async (askSurvivors: AskSurvivors): Promise<SeenTable> => {
+		const streamed = await sources?.table?.latest();
+		if (streamed !== undefined) {
+			return {table: streamed.block, takenAtMs: streamed.takenAtMs};
+		}
+
+		const hanging = explainHanging();
+		if (hanging !== undefined) {
+			return {failure: hanging};
+		}
+
+		const outcome = await askSurvivors(
+			await gpuQuery.ask(),
+			gpuQuery.args(),
+			(stdout) => parseGpuTable(stdout, '') !== undefined,
+		);
+		const table = isComplete(outcome) ? parseGpuTable(outcome.stdout, outcome.stderr) : undefined;
+		gpuCount = table?.gpus.length;
+		return table === undefined || table.gpus.length === 0
+			? {failure: explainFailure(outcome, command, timeoutMs)}
+			: {table, exitCode: outcome.exitCode};
+	};
+
+	const seeProcesses = async (askSurvivors: AskSurvivors) =>
+		askSurvivors(await processQuery.ask(), processQuery.args(), (stdout) => parseProcessTable(stdout) !== undefined);
+
+	const scan = async (): Promise<Observation> => {
+		const whole = hangs.sinceMs() === undefined ? await sources?.whole?.latest() : undefined;
+		if (whole !== undefined) {
+			const {gpus, processes, driverVersion} = whole.block;
+			const attached = await attachProcesses(gpus, processes, describeProcesses);
+			return report({gpus: attached.gpus, driverVersion, warnings: [], takenAtMs: whole.takenAtMs});
+		}
+
+		const hanging = explainHanging();
+		if (hanging !== undefined) {
+			return refuse(hanging);
+		}
+
+		const isHanging = () => hangs.sinceMs() !== undefined;
+		const addExtras = extras?.begin({command, signal: closing.signal, isHanging});
+		const askSurvivors = createSurvivors({...common, deadlineMs: monotonicMs() + timeoutMs});
+		const [seen, processOutcome] = await Promise.all([seeGpus(askSurvivors), seeProcesses(askSurvivors)]);
+		if ('failure' in seen) {
+			return refuse(seen.failure);
+		}
+
+		const {table, exitCode = 0, takenAtMs} = seen;
+		const processTable = isComplete(processOutcome) ? parseProcessTable(processOutcome.stdout) : undefined;
+		const {gpus, strays} = await attachProcesses(table.gpus, processTable, describeProcesses);
+		const warnings = [...table.remarks];
+		if (exitCode !== 0 && warnings.length === 0 && gpus.every(({failure}) => failure === undefined)) {
+			warnings.push(`${command} exited with ${exitCode}, after a complete table.`);
+		}
+
+		if (processTable === undefined) {
+			const {message} = explainFailure(processOutcome, command, timeoutMs);
+			warnings.push(`Processes could not be asked for: ${message}`);
+		}
+
+		if (strays > 0) {
+			warnings.push('Processes run on a GPU that is not listed, so no GPU can be said to have none.');
+		}
+
+		return report({
+			gpus: (await addExtras?.(gpus)) ?? gpus,
+			driverVersion: table.driverVersion,
+			warnings,
+			...(takenAtMs !== undefined && {takenAtMs}),
+		});
+	};
+
+	const observe = singleFlight(scan);
+
+	return {
+		name: 'nvidia',
+		simulated: false,
+		observe,
+		async count() {
+			const listed = await countDriverGpus(run, gpusDirectory);
+			return listed > 0 ? listed : countSeen(await observe());
+		},
+		async close() {
+			closing.abort();
+			await sources?.close();
+		},
+	};
+};

@@ -1,0 +1,57 @@
+/**
+A scan as a line of text, from the process that may call the driver's library to the one that shows it.
+*/
+import type {WholeScan} from '../sources.js';
+import type {StreamReader} from '../../tool/stream.js';
+
+/** Far more than the largest machine has to tell. */
+const longestLine = 4 * 1024 * 1024;
+
+export const encodeScan = ({gpus, processes: {byGpu, hidden}, driverVersion}: WholeScan): string =>
+	JSON.stringify({gpus, byGpu: [...byGpu], hidden: [...hidden], driverVersion});
+
+/** Undefined for what is no such line. */
+export const decodeScan = (line: string): WholeScan | undefined => {
+	try {
+		const {gpus, byGpu, hidden, driverVersion} = JSON.parse(line) as Record<string, unknown>;
+		const isWhole =
+			Array.isArray(gpus) &&
+			gpus.length > 0 &&
+			gpus.every((gpu: unknown) => typeof (gpu as {index?: unknown} | undefined)?.index === 'number');
+		return isWhole
+			? {
+					gpus: gpus as WholeScan['gpus'],
+					processes: {
+						byGpu: new Map(byGpu as Iterable<readonly [string, never]>),
+						hidden: new Map(hidden as Iterable<readonly [string, string]>),
+						remarks: [],
+					},
+					driverVersion: typeof driverVersion === 'string' ? driverVersion : undefined,
+				}
+			: undefined;
+	} catch {
+		return undefined;
+	}
+};
+
+/** Reads such lines as they come. */
+export const readScans: StreamReader<WholeScan> = ({block, garbage}) => {
+	let partial = '';
+	return (text) => {
+		const lines = (partial + text).split('\n');
+		partial = lines.pop() ?? '';
+		for (const line of lines) {
+			const scan = decodeScan(line);
+			if (scan === undefined) {
+				garbage();
+				return;
+			}
+
+			block(scan);
+		}
+
+		if (partial.length > longestLine) {
+			garbage();
+		}
+	};
+};

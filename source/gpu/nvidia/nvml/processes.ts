@@ -1,0 +1,118 @@
+import type {ProcessRow} from '../../tool/process-rows.js';
+import {codes, integerAt, longAt, type Calls, type Refusal, type Told} from './calls.js';
+
+const bytesPerMiB = 1024 * 1024;
+
+/** Stands for a value that the driver does not tell, such as the memory of a process under WSL. */
+const notAvailable = 0xff_ff_ff_ff_ff_ff_ff_ffn;
+
+/** More processes than any GPU has. */
+const mostProcesses = 65_536;
+
+/**
+Names of a function, and the size of what it writes for each process: the pid at 0, the memory at 8; later ones the parts of MIG as well.
+*/
+const variants = (name: string) => [
+	{name: `${name}_v3`, size: 24},
+	{name: `${name}_v2`, size: 24},
+	{name, size: 16},
+];
+
+/** Calls a function that fills a list, with more room each time it says that there is too little. */
+const fill = (size: number, call: (count: Uint8Array, room: Uint8Array) => Refusal): Told<readonly DataView[]> => {
+	let capacity = 64;
+	for (;;) {
+		const count = new Uint8Array(4);
+		const counted = new DataView(count.buffer);
+		counted.setUint32(0, capacity, true);
+		const room = new Uint8Array(capacity * size);
+		const code = call(count, room);
+		const told = integerAt(counted);
+		if (code === codes.success) {
+			const length = Math.min(told, capacity);
+			return {value: Array.from({length}, (_, place) => new DataView(room.buffer, place * size, size))};
+		}
+
+		if (code !== codes.insufficientSize || capacity >= mostProcesses) {
+			return {no: code};
+		}
+
+		// Some may start meanwhile.
+		capacity = Math.min(mostProcesses, Math.max(capacity * 2, told * 2));
+	}
+};
+
+const listOf = (calls: Calls, handle: bigint, name: string): Told<readonly ProcessRow[]> => {
+	for (const variant of variants(name)) {
+		const told = fill(variant.size, (count, room) =>
+			calls.call([variant.name], ['handle', 'memory', 'memory'], handle, count, room),
+		);
+		if (!('no' in told && told.no === 'missing')) {
+			return 'no' in told ? told : {value: told.value.map((entry) => readRow(entry))};
+		}
+	}
+
+	return {no: 'missing'};
+};
+
+const readRow = (entry: DataView): ProcessRow => {
+	const used = longAt(entry, 8);
+	return {
+		pid: integerAt(entry),
+		memoryUsedMiB: used === notAvailable ? undefined : Math.floor(Number(used) / bytesPerMiB),
+	};
+};
+
+/** Share of the processors since the last look, by pid. Not known everywhere, and not for who may not look. */
+export const readUtilization = (
+	calls: Calls,
+	handle: bigint,
+	sinceMicroseconds: number,
+): {readonly byPid: ReadonlyMap<number, number>; readonly latest: number} => {
+	// Per process: pid at 0, time at 8, processors at 16.
+	const told = fill(32, (count, room) =>
+		calls.call(
+			['nvmlDeviceGetProcessUtilization'],
+			['handle', 'memory', 'memory', 'long'],
+			handle,
+			room,
+			count,
+			BigInt(sinceMicroseconds),
+		),
+	);
+	const byPid = new Map<number, number>();
+	const times = new Map<number, number>();
+	let latest = sinceMicroseconds;
+	for (const sample of 'value' in told ? told.value : []) {
+		const pid = integerAt(sample);
+		const time = Number(longAt(sample, 8));
+		const percent = integerAt(sample, 16);
+		latest = Math.max(latest, time);
+		if (!(percent <= 100 && time >= (times.get(pid) ?? 0))) {
+			continue;
+		}
+
+		times.set(pid, time);
+		byPid.set(pid, percent);
+	}
+
+	return {byPid, latest};
+};
+
+/** All processes of a GPU, each once. A refusal when even those that compute cannot be told. */
+export const readProcesses = (calls: Calls, handle: bigint): Told<readonly ProcessRow[]> => {
+	const computing = listOf(calls, handle, 'nvmlDeviceGetComputeRunningProcesses');
+	if ('no' in computing) {
+		return computing;
+	}
+
+	const drawing = listOf(calls, handle, 'nvmlDeviceGetGraphicsRunningProcesses');
+	const graphics = new Map(('value' in drawing ? drawing.value : []).map((row) => [row.pid, row]));
+	const compute = new Set(computing.value.map(({pid}) => pid));
+	const both = computing.value.map((row) => ({
+		...row,
+		kind: graphics.has(row.pid) ? ('both' as const) : ('compute' as const),
+	}));
+	const others = graphics.values().filter(({pid}) => !compute.has(pid));
+	return {value: [...both, ...others.map((row) => ({...row, kind: 'graphics' as const}))]};
+};

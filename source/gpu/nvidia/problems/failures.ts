@@ -1,0 +1,77 @@
+import {explainHanging, explainRun, type DriverWords, type Failure, type KnownFailure} from '../../tool/failures.js';
+import type {ToolOutcome} from '../../tool/tool.js';
+
+/**
+How nvidia-smi fails as a whole. Its exit codes are return codes of NVML (nvidia-smi(1), RETURN VALUE).
+*/
+const knownFailures: readonly KnownFailure[] = [
+	{
+		exitCode: 9,
+		words: /couldn't communicate with the nvidia driver|driver not loaded/iv,
+		message: 'The NVIDIA driver is not loaded.',
+		hint: 'Load it with `sudo modprobe nvidia`. After a kernel update it may have to be built again, or the machine rebooted.',
+	},
+	{
+		exitCode: 18,
+		words: /driver\/library version mismatch/iv,
+		message: 'The NVIDIA driver was updated while an older one is still loaded (driver/library version mismatch).',
+		hint: 'Reboot, or reload the driver once no process uses a GPU.',
+	},
+	{
+		exitCode: 6,
+		words: /no devices were found/iv,
+		message: 'The NVIDIA driver finds no GPU.',
+		hint: 'See `sudo dmesg | grep -i nvrm` for why; in a container, check that GPUs were passed to it.',
+	},
+	{
+		exitCode: 15,
+		words: /gpu is lost/iv,
+		message: 'A GPU has fallen off the bus.',
+		hint: 'Reboot the machine to recover it; see `sudo dmesg | grep -i xid`.',
+	},
+	{
+		exitCode: 12,
+		words: /couldn't find libnvidia-ml|nvml shared library/iv,
+		message: "nvidia-smi does not find the driver's library (libnvidia-ml.so).",
+		hint: 'Install the driver completely; in a container, start it with the NVIDIA runtime.',
+	},
+	{
+		exitCode: 17,
+		words: /blocked by the operating system/iv,
+		message: 'The system blocks access to the GPUs.',
+		hint: 'Check the cgroup and the permissions of /dev/nvidia*.',
+	},
+	{
+		exitCode: 4,
+		words: /insufficient permissions/iv,
+		message: 'This account may not ask the GPUs.',
+		hint: 'Check the permissions of /dev/nvidia*.',
+	},
+	{
+		words: /unable to determine the device handle/iv,
+		message: 'The NVIDIA driver cannot reach a GPU.',
+		hint: 'See `sudo dmesg | grep -i xid`; the GPU may need a reset or the machine a reboot.',
+	},
+	{
+		words: /failed to initialize nvml: unknown error/iv,
+		message: 'nvidia-smi cannot reach the driver (Failed to initialize NVML: Unknown Error).',
+		hint: 'In a container, its access to the GPUs was lost: restart it. Elsewhere see `sudo dmesg | grep -i nvrm`.',
+	},
+];
+
+const driver: DriverWords = {
+	known: knownFailures,
+	missingHint: 'Is the NVIDIA driver installed, and its directory in PATH?',
+	hangHint: 'The driver may hang; see `sudo dmesg | grep -i -E "nvrm|xid"`.',
+};
+
+/**
+Says why a run of nvidia-smi gave no readings, in words for the user.
+*/
+export const explainFailure = (outcome: ToolOutcome, command: string, timeoutMs: number): Failure =>
+	explainRun(outcome, command, timeoutMs, driver);
+
+/**
+While a run of nvidia-smi cannot even be killed, no other is started beside it.
+*/
+export const explainHang = (command: string, sinceMs: number): Failure => explainHanging(command, sinceMs, driver);

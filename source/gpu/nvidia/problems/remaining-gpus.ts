@@ -1,0 +1,57 @@
+import {opening} from './unreachable-gpus.js';
+import {parseList} from '../list.js';
+import {isComplete, type RunTool, type ToolOutcome} from '../../tool/tool.js';
+
+type Options = {
+	readonly run: RunTool;
+	readonly command: string;
+	readonly monotonicMs: () => number;
+	/**
+	On the monotonic clock.
+	*/
+	readonly deadlineMs: number;
+	readonly signal: AbortSignal;
+};
+
+/**
+Answers a query that the tool gave up, for the GPUs that still work. Any other outcome comes back as it is.
+
+@param isTable - Whether this is the answer that was wanted.
+*/
+export type AskSurvivors = (
+	outcome: ToolOutcome,
+	args: readonly string[],
+	isTable: (stdout: string) => boolean,
+) => Promise<ToolOutcome>;
+
+const maxBytes = 4 * 1024 * 1024;
+
+/**
+Some versions of nvidia-smi give up on every GPU when one of them cannot be reached, and list the others all the same: those are then
+asked for by their UUIDs. For one scan.
+*/
+export const createSurvivors = ({run, command, monotonicMs, deadlineMs, signal}: Options): AskSurvivors => {
+	const ask = async (args: readonly string[]) =>
+		run(command, args, {timeoutMs: Math.max(1, deadlineMs - monotonicMs()), maxBytes, signal});
+	let listed: Promise<ToolOutcome> | undefined;
+
+	return async (outcome, args, isTable) => {
+		const said = `${outcome.stdout}\n${outcome.stderr}`;
+		if (!isComplete(outcome) || isTable(outcome.stdout) || !said.toLowerCase().includes(opening)) {
+			return outcome;
+		}
+
+		listed ??= ask(['-L']);
+		const list = await listed;
+		const uuids = isComplete(list) ? parseList(list.stdout).map(({uuid}) => uuid) : [];
+		if (uuids.length === 0) {
+			return outcome;
+		}
+
+		const answer = await ask([...args, '-i', uuids.join(',')]);
+		// What was said of the one that is lost belongs to the answer.
+		return isComplete(answer) && isTable(answer.stdout)
+			? {...answer, stderr: `${said}\n${answer.stderr}`, exitCode: outcome.exitCode}
+			: outcome;
+	};
+};

@@ -1,0 +1,152 @@
+import type {GpuProcess, GpuReading} from '../../core/model/types.js';
+import {isMarker, parseCsv, readNumber} from './csv.js';
+import type {BareReading} from '../reading.js';
+import {joinDetails, type ProcessRow} from '../tool/process-rows.js';
+import {cap} from '../tool/text.js';
+import type {DescribeProcesses, HostDetails} from '../tool/tool.js';
+
+export type ProcessTable = {
+	/**
+	By the UUID of the GPU, which for MIG is the one of the whole GPU.
+	*/
+	readonly byGpu: ReadonlyMap<string, readonly ProcessRow[]>;
+	/**
+	GPUs with processes of which not even the pid is told, and the tool's word for that.
+	*/
+	readonly hidden: ReadonlyMap<string, string>;
+	/**
+	Lines that tell of no process.
+	*/
+	readonly remarks: readonly string[];
+};
+
+/**
+Stands for the GPU of a process that the tool does not tell.
+*/
+const noGpu = '';
+
+const longestProgram = 4096;
+
+/**
+What begins as a row does and is none tells of a process all the same.
+*/
+const damagedRow = /^(?<uuid>(?:GPU|MIG)-[^\s,]{0,100})(?:,|$)/v;
+
+/**
+Reads what `--query-compute-apps` printed. Undefined when it holds no table: then it is not known whether there are processes. A
+table without rows says that there are none.
+*/
+export const parseProcessTable = (stdout: string): ProcessTable | undefined => {
+	const lines = parseCsv(stdout, {required: ['gpu_uuid', 'pid'], freeText: 'process_name'});
+	if (lines === undefined) {
+		return undefined;
+	}
+
+	const byGpu = new Map<string, ProcessRow[]>();
+	const hidden = new Map<string, string>();
+	const remarks: string[] = [];
+	for (const line of lines) {
+		if (line.kind === 'other') {
+			const gpu = damagedRow.exec(line.text)?.groups?.['uuid'];
+			if (gpu === undefined) {
+				remarks.push(line.text);
+			} else {
+				hidden.set(gpu, 'a row that makes no sense');
+			}
+
+			continue;
+		}
+
+		const uuid = line.cells.get('gpu_uuid') ?? noGpu;
+		const gpu = isMarker(uuid) ? noGpu : uuid;
+		const row = readRow(line.cells);
+		if (row === undefined) {
+			hidden.set(gpu, cap(line.cells.get('pid') ?? '', 100));
+		} else {
+			const rows = byGpu.get(gpu) ?? [];
+			byGpu.set(gpu, rows);
+			rows.push(row);
+		}
+	}
+
+	return {byGpu, hidden, remarks};
+};
+
+const readRow = (cells: ReadonlyMap<string, string>): ProcessRow | undefined => {
+	const pid = cells.get('pid') ?? '';
+	if (!/^[1-9]\d{0,9}$/v.test(pid)) {
+		return undefined;
+	}
+
+	const program = cells.get('process_name') ?? '';
+	return {
+		pid: Number(pid),
+		memoryUsedMiB: readNumber(cells.get('used_gpu_memory') ?? ''),
+		program: isMarker(program) ? undefined : cap(program, longestProgram),
+	};
+};
+
+/**
+Gives every GPU its processes, with their owners. A list is undefined, not empty, wherever processes may be that were not told of.
+Also counts the processes on GPUs that are not among `gpus`.
+*/
+export const attachProcesses = async (
+	gpus: readonly BareReading[],
+	table: ProcessTable | undefined,
+	describe: DescribeProcesses,
+): Promise<{readonly gpus: readonly GpuReading[]; readonly strays: number}> => {
+	if (table === undefined) {
+		return {gpus: gpus.map((gpu) => ({...gpu, processes: undefined})), strays: 0};
+	}
+
+	const listed = new Set(gpus.map(({uuid}) => uuid));
+	const strayGpus = [...table.byGpu.keys(), ...table.hidden.keys()].filter((uuid) => !listed.has(uuid));
+	const strays = new Set(strayGpus).size;
+	const pids = Array.from(table.byGpu.values(), (rows) => rows.map(({pid}) => pid)).flat();
+	const details = await describe(pids);
+
+	return {
+		strays,
+		gpus: gpus.map((gpu) => {
+			const uuid = gpu.failure === undefined ? gpu.uuid : undefined;
+			if (uuid === undefined) {
+				return {...gpu, processes: undefined};
+			}
+
+			const rows = mergeByPid(table.byGpu.get(uuid) ?? []);
+			const hidden = table.hidden.get(uuid);
+			const mayHideSome = hidden !== undefined || strays > 0;
+			return {
+				...gpu,
+				processes:
+					mayHideSome && rows.length === 0 ? undefined : rows.map((row) => complete(row, details.get(row.pid))),
+				unknown: hidden === undefined ? gpu.unknown : {...gpu.unknown, processes: hidden},
+			};
+		}),
+	};
+};
+
+/**
+The table of the tool has only processes that compute.
+*/
+const complete = (row: ProcessRow, details: HostDetails | undefined): GpuProcess => ({
+	...joinDetails(row, details),
+	...(row.utilizationPercent !== undefined && {utilizationPercent: row.utilizationPercent}),
+	kind: row.kind ?? 'compute',
+});
+
+/**
+On a GPU split by MIG a process has one row for each part it uses: its memory is their sum, unknown when one of them is.
+*/
+const mergeByPid = (rows: readonly ProcessRow[]): readonly ProcessRow[] => {
+	const merged = new Map<number, ProcessRow>();
+	for (const row of rows) {
+		const earlier = merged.get(row.pid);
+		merged.set(row.pid, earlier ? {...earlier, memoryUsedMiB: sum(earlier.memoryUsedMiB, row.memoryUsedMiB)} : row);
+	}
+
+	return [...merged].map(([, row]) => row);
+};
+
+const sum = (a: number | undefined, b: number | undefined): number | undefined =>
+	a === undefined || b === undefined ? undefined : a + b;

@@ -1,0 +1,82 @@
+import type {GpuReading, HealthProblem} from '../../core/model/observation.js';
+import {addProblems} from '../health.js';
+import {readLoggedProblems} from './problems/kernel-log.js';
+import {addDetailedHealth, askDetails, attachParts} from './details.js';
+import type {RunTool} from '../tool/tool.js';
+
+/**
+What the tool is asked for besides its tables, which is slow on large machines: nothing, the parts of GPUs that MIG has split, or all.
+*/
+export type WantedDetails = 'none' | 'parts' | 'all';
+
+/**
+What is looked at beside the two tables, for one that looks once.
+*/
+export type Extras = {
+	/**
+	Begins to look. What it returns adds the findings to the readings, once those are there.
+
+	@param isHanging - Whether a run of the tool cannot be ended: then no other is started.
+	*/
+	readonly begin: (scan: {
+		readonly command: string;
+		readonly signal: AbortSignal;
+		readonly isHanging: () => boolean;
+	}) => (gpus: readonly GpuReading[]) => Promise<readonly GpuReading[]>;
+};
+
+type Options = {
+	readonly run: RunTool;
+	readonly monotonicMs: () => number;
+	/**
+	Of a run of the tool.
+	*/
+	readonly timeoutMs: number;
+	/**
+	Since the start of the machine.
+	*/
+	readonly uptimeSeconds: () => number;
+	readonly details: WantedDetails;
+};
+
+/**
+Nobody shall wait long for what may be nothing.
+*/
+const logTimeoutMs = 500;
+
+/**
+Who waits in line looks often, but the log is read no oftener than this; far less often where it is closed to this account.
+*/
+const freshMs = 5000;
+const forbiddenMs = 10 * 60_000;
+
+export const createExtras = ({run, monotonicMs, timeoutMs, uptimeSeconds, details}: Options): Extras => {
+	let known: {readonly problems?: ReadonlyMap<string, readonly HealthProblem[]>; readonly untilMs: number} | undefined;
+
+	const readLog = async (signal: AbortSignal) => {
+		if (known === undefined || monotonicMs() >= known.untilMs) {
+			const problems = await readLoggedProblems({run, signal, timeoutMs: logTimeoutMs}, uptimeSeconds);
+			known = {problems, untilMs: monotonicMs() + (problems === undefined ? forbiddenMs : freshMs)};
+		}
+
+		return known.problems;
+	};
+
+	return {
+		begin({command, signal, isHanging}) {
+			const logged = readLog(signal);
+			return async (gpus) => {
+				const isWanted =
+					details === 'all' || (details === 'parts' && gpus.some(({isMigEnabled}) => isMigEnabled === true));
+				const [problems, told] = await Promise.all([
+					logged,
+					isWanted && !isHanging() ? askDetails({run, command, timeoutMs, signal}) : undefined,
+				]);
+				const detailed = attachParts(gpus, told);
+				return (told !== undefined && details === 'all' ? addDetailedHealth(detailed, told) : detailed).map((gpu) =>
+					addProblems(gpu, problems?.get(gpu.pciBusId ?? '')),
+				);
+			};
+		},
+	};
+};

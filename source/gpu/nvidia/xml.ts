@@ -1,0 +1,155 @@
+import {XMLParser} from 'fast-xml-parser';
+import type {GpuProcess, MigInstance} from '../../core/model/observation.js';
+import {olderRecoveryAction} from '../health.js';
+import {isMarker, readAnswer, readNumber} from './csv.js';
+import {normalizePciBusId} from '../pci.js';
+import {cap} from '../tool/text.js';
+
+/**
+What only `nvidia-smi -q -x` tells of a GPU.
+*/
+export type GpuDetails = {
+	readonly pciBusId?: string;
+	readonly uuid?: string;
+	readonly isMigEnabled?: boolean;
+	/**
+	With the number that `nvidia-smi -L` gives each, too. Undefined when nothing is said of parts.
+	*/
+	readonly migInstances?: ReadonlyArray<MigInstance & {readonly device?: number}>;
+	/**
+	What the driver wants to be done, such as `None` or `GPU Reset`.
+	*/
+	readonly recoveryAction?: string;
+	readonly temperatureLimitCelsius?: number;
+	readonly hasFailedRemapping?: boolean;
+	readonly hasPendingPages?: boolean;
+	/**
+	With those that only draw. Undefined when they could not be told.
+	*/
+	readonly processes?: ReadonlyArray<Pick<GpuProcess, 'pid' | 'kind' | 'memoryUsedMiB'>>;
+};
+
+export type Details = {readonly driverVersion?: string; readonly gpus: readonly GpuDetails[]};
+
+/**
+Far more than the largest machine tells.
+*/
+const longestText = 8 * 1024 * 1024;
+
+/**
+No entity is looked up, no number is guessed at: the text may be anybody's.
+*/
+const parser = new XMLParser({
+	processEntities: false,
+	parseTagValue: false,
+	ignoreDeclaration: true,
+	ignorePiTags: true,
+	ignoreAttributes: false,
+	attributeNamePrefix: '@',
+	maxNestedTags: 32,
+});
+
+/**
+Reads what `nvidia-smi -q -x` printed. Undefined when it is no such document.
+*/
+export const parseDetails = (text: string): Details | undefined => {
+	const start = text.indexOf('<?xml');
+	if (start === -1 || text.length > longestText) {
+		return undefined;
+	}
+
+	let document: unknown;
+	try {
+		document = parser.parse(text.slice(start));
+	} catch {
+		// Cut short, or no XML after all.
+		return undefined;
+	}
+
+	const log = child(document, 'nvidia_smi_log');
+	return log === undefined
+		? undefined
+		: {driverVersion: textOf(log, 'driver_version'), gpus: list(log, 'gpu').map((gpu) => readGpu(gpu))};
+};
+
+const readGpu = (gpu: unknown): GpuDetails => {
+	const mig = textOf(child(gpu, 'mig_mode'), 'current_mig')?.toLowerCase();
+	const parts = child(gpu, 'mig_devices');
+	const processes = child(gpu, 'processes');
+	const resetStatus = child(gpu, 'gpu_reset_status');
+	return {
+		pciBusId: normalizePciBusId(textOf(gpu, '@id') ?? ''),
+		uuid: textOf(gpu, 'uuid'),
+		isMigEnabled: mig === 'enabled' ? true : mig === 'disabled' ? false : undefined,
+		migInstances: parts === undefined ? undefined : list(parts, 'mig_device').map((part) => readPart(part)),
+		recoveryAction:
+			textOf(gpu, 'gpu_recovery_action') ??
+			olderRecoveryAction(
+				answerOf(resetStatus, 'reset_required'),
+				answerOf(resetStatus, 'drain_and_reset_recommended'),
+			),
+		temperatureLimitCelsius: numberOf(child(gpu, 'temperature'), 'gpu_temp_slow_threshold'),
+		hasFailedRemapping:
+			answerOf(child(gpu, 'ecc_errors'), 'unrepairable_memory') === true ||
+			answerOf(child(gpu, 'remapped_rows'), 'remapped_row_failure'),
+		hasPendingPages: answerOf(child(gpu, 'retired_pages'), 'pending_retirement'),
+		processes:
+			processes === undefined || isUnknown(processes)
+				? undefined
+				: list(processes, 'process_info').flatMap((process) => readProcess(process)),
+	};
+};
+
+const readPart = (part: unknown): MigInstance & {readonly device?: number} => {
+	const memory = child(part, 'fb_memory_usage');
+	return {
+		device: numberOf(part, 'index'),
+		gpuInstanceId: numberOf(part, 'gpu_instance_id'),
+		computeInstanceId: numberOf(part, 'compute_instance_id'),
+		uuid: textOf(part, 'uuid'),
+		memoryUsedMiB: numberOf(memory, 'used'),
+		memoryTotalMiB: numberOf(memory, 'total'),
+	};
+};
+
+const kinds: Readonly<Record<string, GpuProcess['kind']>> = {C: 'compute', G: 'graphics', 'C+G': 'both'};
+
+const readProcess = (process: unknown): ReadonlyArray<Pick<GpuProcess, 'pid' | 'kind' | 'memoryUsedMiB'>> => {
+	const pid = textOf(process, 'pid') ?? '';
+	return /^[1-9]\d{0,9}$/v.test(pid)
+		? [
+				{
+					pid: Number(pid),
+					kind: kinds[textOf(process, 'type') ?? ''],
+					memoryUsedMiB: numberOf(process, 'used_memory'),
+				},
+			]
+		: [];
+};
+
+/**
+`<processes>N/A</processes>`: empty is known, a word is not.
+*/
+const isUnknown = (value: unknown): boolean => typeof value === 'string' && value.trim() !== '';
+
+const child = (value: unknown, name: string): unknown =>
+	typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+		? (value as Readonly<Record<string, unknown>>)[name]
+		: undefined;
+
+/**
+The parser gives one element as itself and several as a list.
+*/
+const list = (value: unknown, name: string): readonly unknown[] => {
+	const found = child(value, name);
+	return found === undefined ? [] : Array.isArray(found) ? found : [found];
+};
+
+const textOf = (value: unknown, name: string): string | undefined => {
+	const text = child(value, name);
+	return typeof text !== 'string' || isMarker(text.trim()) ? undefined : cap(text.trim(), 200);
+};
+
+const numberOf = (value: unknown, name: string): number | undefined => readNumber(textOf(value, name) ?? '');
+
+const answerOf = (value: unknown, name: string): boolean | undefined => readAnswer(textOf(value, name) ?? '');

@@ -1,0 +1,172 @@
+/**
+What a simulated box shows beyond the load of its leases: work of others, failures, GPUs that hide their processes, and so on. All of
+it is a function of the time since the box was switched on.
+*/
+import type {GpuReading, HealthProblem, MigInstance} from '../../core/model/types.js';
+
+/**
+When it holds, in seconds since the start: always, from and until then, or anew in every period.
+*/
+export type Span = {readonly from?: number; readonly until?: number; readonly every?: number};
+
+export type SceneProcess = {
+	readonly user?: string;
+	readonly command: string;
+	/**
+	Made up when absent.
+	*/
+	readonly pid?: number;
+	/**
+	MiB of GPU memory.
+	*/
+	readonly memory: number;
+	/**
+	Per cent of the GPU.
+	*/
+	readonly utilization?: number;
+	readonly container?: string;
+};
+
+type OfGpu = Span & {readonly gpu: number};
+
+/**
+Somebody who comes and goes, in a demonstration.
+*/
+export type Person = {
+	readonly user: string;
+	/**
+	How many GPUs, or which.
+	*/
+	readonly gpus?: number;
+	readonly ids?: readonly number[];
+	readonly kind?: 'run' | 'manual';
+	/**
+	Seconds that the GPUs are kept, and seconds until the next time; each varies by a third. Kept for ever when absent.
+	*/
+	readonly hold?: number;
+	readonly pause?: number;
+	/**
+	Time limit of a job, in seconds: from these the waits of others are estimated.
+	*/
+	readonly limit?: number;
+	readonly note?: string;
+	/**
+	What the processes on the GPUs of this person are called.
+	*/
+	readonly command?: string;
+	/**
+	At the start: for how many seconds the GPUs have been held already, or have been waited for.
+	*/
+	readonly since?: number;
+	readonly waits?: number;
+};
+
+export type Scenario = {
+	/**
+	How many GPUs a demonstration has. Elsewhere the pool says.
+	*/
+	readonly gpus?: number;
+	readonly seed?: number;
+	readonly model?: string;
+	/**
+	MiB of each GPU.
+	*/
+	readonly memory?: number;
+	readonly processes?: ReadonlyArray<OfGpu & SceneProcess>;
+	/**
+	Broken GPUs.
+	*/
+	readonly failures?: ReadonlyArray<OfGpu & {readonly words: string}>;
+	/**
+	GPUs that answer and are unfit nevertheless.
+	*/
+	readonly health?: ReadonlyArray<OfGpu & HealthProblem>;
+	/**
+	GPUs that do not tell their processes.
+	*/
+	readonly hidden?: readonly OfGpu[];
+	/**
+	GPUs without some readings, such as `temperatureCelsius`.
+	*/
+	readonly unknown?: ReadonlyArray<OfGpu & {readonly readings: readonly string[]; readonly word?: string}>;
+	/**
+	GPUs in parts, by the profile of each.
+	*/
+	readonly mig?: ReadonlyArray<{readonly gpu: number; readonly profiles: readonly string[]}>;
+	/**
+	Times at which no GPU answers.
+	*/
+	readonly scans?: ReadonlyArray<Span & {readonly failure: string}>;
+	readonly people?: readonly Person[];
+};
+
+export const isNow = ({from = 0, until = Infinity, every}: Span, elapsedSeconds: number): boolean => {
+	const seconds = every === undefined ? elapsedSeconds : elapsedSeconds % every;
+	return seconds >= from && seconds < until;
+};
+
+/**
+What was there from the start began a while before.
+*/
+const ageOf = ({from, every}: Span, elapsedSeconds: number): number =>
+	from === undefined ? elapsedSeconds + 480 : (every === undefined ? elapsedSeconds : elapsedSeconds % every) - from;
+
+/**
+What a scenario says of one GPU at one moment.
+*/
+export type Scene = {
+	readonly processes: ReadonlyArray<SceneProcess & {readonly startedSecondsAgo: number}>;
+	readonly change: (reading: GpuReading) => GpuReading;
+};
+
+export const sceneOf = (scenario: Scenario, index: number, elapsedSeconds: number): Scene => {
+	const current = <Item extends OfGpu>(items: readonly Item[] = []): readonly Item[] =>
+		items.filter((item) => item.gpu === index && isNow(item, elapsedSeconds));
+
+	const health = current(scenario.health).map(({kind, words}) => ({kind, words}));
+	const profiles = scenario.mig?.find(({gpu}) => gpu === index)?.profiles;
+	const [failure] = current(scenario.failures);
+	return {
+		processes: current(scenario.processes).map((process) => ({
+			...process,
+			startedSecondsAgo: ageOf(process, elapsedSeconds),
+		})),
+		change(reading) {
+			if (failure !== undefined) {
+				const {uuid, pciBusId, name} = reading;
+				return {index, uuid, pciBusId, name, processes: undefined, failure: failure.words, unknown: {}};
+			}
+
+			const whole = {
+				...reading,
+				health,
+				...(profiles && {isMigEnabled: true, migInstances: partsOf(reading, profiles)}),
+			};
+			const seen = current(scenario.hidden).length > 0 ? {...whole, processes: undefined} : whole;
+			const veiled = current(scenario.unknown).flatMap(({readings, word = '[N/A]'}) =>
+				readings.map((field) => [field, word] as const),
+			);
+			return {
+				...seen,
+				...Object.fromEntries(veiled.map(([field]) => [field, undefined])),
+				unknown: {...seen.unknown, ...Object.fromEntries(veiled)},
+			};
+		},
+	};
+};
+
+/**
+The profile names the memory of the part: `3g.40gb`.
+*/
+const partsOf = ({index, memoryTotalMiB}: GpuReading, profiles: readonly string[]): readonly MigInstance[] =>
+	profiles.map((profile, position) => {
+		const gigabytes = Number(/\.(?<size>\d+)gb/v.exec(profile)?.groups?.['size']);
+		return {
+			profile,
+			gpuInstanceId: position + 1,
+			computeInstanceId: 0,
+			uuid: `MIG-SIM-${index}-${position}`,
+			memoryUsedMiB: 0,
+			memoryTotalMiB: Number.isNaN(gigabytes) ? memoryTotalMiB : gigabytes * 1000,
+		};
+	});

@@ -1,0 +1,109 @@
+import type {Observation} from '../../core/model/types.js';
+import {cap} from './text.js';
+import type {ToolOutcome} from './tool.js';
+
+export type Failure = NonNullable<Observation['failure']>;
+
+/**
+A way in which a tool is known to fail as a whole.
+*/
+export type KnownFailure = {
+	readonly exitCode?: number;
+	readonly words: RegExp;
+	readonly message: string;
+	readonly hint: string;
+};
+
+/**
+What to say of the driver behind a tool.
+*/
+export type DriverWords = {
+	readonly known: readonly KnownFailure[];
+	/**
+	When the tool is not there.
+	*/
+	readonly missingHint: string;
+	/**
+	When it does not answer.
+	*/
+	readonly hangHint: string;
+};
+
+/**
+Says why a run of a tool gave no readings, in words for the user. Its words are looked at before its exit code: they are more exact,
+and the code of a wrapper script or of an old driver may be anything.
+*/
+export const explainRun = (outcome: ToolOutcome, command: string, timeoutMs: number, driver: DriverWords): Failure => {
+	const {failure, detail, exitCode, signal} = outcome;
+	switch (failure) {
+		case 'not-found': {
+			return {message: `${command} was not found.`, hint: driver.missingHint};
+		}
+
+		case 'not-executable': {
+			return {message: `${command} cannot be executed.`, hint: detail};
+		}
+
+		case 'timed-out': {
+			return {message: `${command} did not answer within ${seconds(timeoutMs)}.`, hint: driver.hangHint};
+		}
+
+		case 'too-much-output': {
+			return {message: `${command} printed far more than a table of GPUs.`, hint: firstLine(outcome)};
+		}
+
+		case 'aborted': {
+			return {message: `${command} was stopped because the scan was no longer wanted.`};
+		}
+
+		case 'failed': {
+			return {message: `${command} could not be started: ${detail ?? 'no reason given'}.`};
+		}
+
+		case undefined: {
+			break;
+		}
+	}
+
+	const said = firstLine(outcome);
+	const known =
+		driver.known.find(({words}) => words.test(outcome.stdout) || words.test(outcome.stderr)) ??
+		driver.known.find((one) => one.exitCode !== undefined && one.exitCode === exitCode);
+	if (known !== undefined) {
+		return {message: known.message, hint: known.hint};
+	}
+
+	if (exitCode === 0) {
+		return {message: `${command} printed no table of GPUs.`, hint: said};
+	}
+
+	const end = signal === undefined ? `exited with ${exitCode ?? 'no code'}` : `was ended by ${signal}`;
+	return {message: `${command} ${end}.`, hint: said};
+};
+
+/**
+While a run of the tool cannot even be killed, no other is started beside it.
+*/
+export const explainHanging = (command: string, sinceMs: number, {hangHint}: DriverWords): Failure => ({
+	message: `${command} has hung for ${seconds(sinceMs)} and cannot be ended, so the GPUs are not asked again.`,
+	hint: hangHint,
+});
+
+const seconds = (milliseconds: number): string =>
+	milliseconds < 10_000 ? `${Math.round(milliseconds / 100) / 10} s` : `${Math.round(milliseconds / 1000)} s`;
+
+const firstLine = ({stdout, stderr}: ToolOutcome): string | undefined => {
+	const line = `${stderr}\n${stdout}`
+		.split('\n')
+		.map((text) => text.trim())
+		.find((text) => text !== '');
+	return line === undefined ? undefined : `It said: ${cap(line, 300)}`;
+};
+
+const mostWarnings = 20;
+
+/**
+Each warning once, and no flood of them. That it is one every face says itself.
+*/
+export const tidyWarnings = (warnings: readonly string[]): readonly string[] =>
+	[...new Set(warnings.map((warning) => cap(warning.replace(/^warning:\s*/iv, ''), 300)))].slice(0, mostWarnings);

@@ -1,0 +1,164 @@
+import {spawnSync, type SpawnSyncOptionsWithStringEncoding} from 'node:child_process';
+import {readFileSync} from 'node:fs';
+import {performance} from 'node:perf_hooks';
+import process from 'node:process';
+import type {runTool} from '../tool/spawn.js';
+import {runSystemTool, systemEnvironment, systemTool} from '../tool/system-tool.js';
+
+export type Users = {
+	/**
+	The account of a uid. May ask the network's user database, so it takes up to 2 s, once a uid.
+	*/
+	readonly nameOf: (uid: number) => Promise<string>;
+	/**
+	The same, blocking, for the account that runs us: it is needed before anything else.
+	*/
+	readonly nameOfSync: (uid: number) => string;
+};
+
+type Options = {
+	readonly run?: typeof runTool;
+	readonly passwdFile?: string;
+	readonly monotonicMs?: () => number;
+};
+
+/**
+Who knows the accounts that are not in /etc/passwd (LDAP, SSSD, NIS): `getent`, or `id` where that is missing.
+*/
+const lookups: ReadonlyArray<{
+	readonly command: string;
+	readonly argsFor: (uid: number) => readonly string[];
+	readonly parse: (stdout: string, uid: number) => string | undefined;
+}> = [
+	{command: 'getent', argsFor: (uid) => ['passwd', String(uid)], parse: (stdout, uid) => findInPasswd(stdout, uid)},
+	{command: 'id', argsFor: (uid) => ['-nu', String(uid)], parse: (stdout, uid) => parseId(stdout, uid)},
+];
+
+const timeoutMs = 2000;
+
+/**
+An unknown uid is asked for again after this long: the directory server may have been down.
+*/
+const retryAfterMs = 60_000;
+
+/**
+Names of accounts by uid, from the user database and never from the environment, which anybody can set. A uid that nobody knows is
+named by its number, as `ls` does.
+*/
+export const createUsers = ({
+	run = runSystemTool,
+	passwdFile = '/etc/passwd',
+	monotonicMs = () => performance.now(),
+}: Options = {}): Users => {
+	const known = new Map<number, string>();
+	const missedAt = new Map<number, number>();
+	const asked = new Map<number, Promise<string>>();
+
+	/**
+	What can be said without asking anybody.
+	*/
+	const recall = (uid: number): string | undefined => {
+		const name = known.get(uid) ?? nameInFile(passwdFile, uid);
+		const missedLately = monotonicMs() - (missedAt.get(uid) ?? -Infinity) < retryAfterMs;
+		return name ?? (missedLately ? String(uid) : undefined);
+	};
+
+	const learn = (uid: number, name: string | undefined): string => {
+		if (name === undefined) {
+			missedAt.set(uid, monotonicMs());
+			return String(uid);
+		}
+
+		known.set(uid, name);
+		return name;
+	};
+
+	const ask = async (uid: number): Promise<string> => {
+		for (const {command, argsFor, parse} of lookups) {
+			const {stdout, failure} = await run(command, argsFor(uid), {timeoutMs, maxBytes: 65_536});
+			if (failure !== 'not-found') {
+				return learn(uid, parse(stdout, uid));
+			}
+		}
+
+		return learn(uid, undefined);
+	};
+
+	const askOnce = async (uid: number): Promise<string> => {
+		const answer = asked.get(uid) ?? ask(uid);
+		asked.set(uid, answer);
+		try {
+			return await answer;
+		} finally {
+			asked.delete(uid);
+		}
+	};
+
+	return {
+		nameOf: async (uid) => recall(uid) ?? askOnce(uid),
+		nameOfSync(uid) {
+			const name = recall(uid);
+			if (name !== undefined) {
+				return name;
+			}
+
+			for (const {command, argsFor, parse} of lookups) {
+				const {stdout, error} = spawnSync(systemTool(command), argsFor(uid), {
+					...blocking,
+					env: systemEnvironment,
+					timeout: timeoutMs,
+				});
+				if (!isMissing(error)) {
+					return learn(uid, parse(stdout, uid));
+				}
+			}
+
+			return learn(uid, undefined);
+		},
+	};
+};
+
+const isMissing = (error: Error | undefined) => error !== undefined && 'code' in error && error.code === 'ENOENT';
+
+const blocking: SpawnSyncOptionsWithStringEncoding = {
+	encoding: 'utf8',
+	killSignal: 'SIGKILL',
+	cwd: '/',
+	stdio: ['ignore', 'pipe', 'ignore'],
+};
+
+/**
+The uid that runs us, which is what ownership is judged by. Undefined where the system has no uids.
+*/
+export const ownUid = (): number | undefined => process.getuid?.();
+
+/**
+The first account with that uid in text of passwd(5)'s form, `name:password:uid:...`, as getpwuid(3) finds it.
+*/
+export const findInPasswd = (text: string, uid: number): string | undefined => {
+	for (const line of text.split('\n')) {
+		const [name = '', , id] = line.split(':', 3);
+		// A leading `+` or `-` is an instruction to include NIS accounts, not an account.
+		if (id === String(uid) && /^[^+\-]/v.test(name)) {
+			return name;
+		}
+	}
+
+	return undefined;
+};
+
+const nameInFile = (file: string, uid: number): string | undefined => {
+	try {
+		return findInPasswd(readFileSync(file, 'utf8'), uid);
+	} catch {
+		return undefined;
+	}
+};
+
+/**
+Some systems print the number itself for a uid without a name, and that is not a name. Neither is what passwd(5) could not hold.
+*/
+const parseId = (stdout: string, uid: number): string | undefined => {
+	const name = stdout.trim();
+	return /^[^\s:]+$/v.test(name) && name !== String(uid) ? name : undefined;
+};

@@ -1,0 +1,190 @@
+import {randomUUID} from 'node:crypto';
+import type {ChildProcess} from 'node:child_process';
+import os from 'node:os';
+import process from 'node:process';
+import type {ProcessIdentity} from '../../core/model/types.js';
+import {checkCommand, type Environment} from '../tool/command.js';
+import {exactEnvironment, exactWords} from './exact-text.js';
+import {ignoredSignals, isIgnored, keepIgnoring} from './ignored-signals.js';
+import {callersOpenFiles, ownOpenFiles} from './inherited.js';
+import {afterSeconds, endChild, endJob} from './time-limit.js';
+import {relaySignals} from './signals.js';
+import {spawnJob} from './spawn.js';
+import {readStat} from '../process/proc.js';
+import {childIdentity} from '../process/processes.js';
+import {spareTerminalOfOthers, surviveLostOutput} from './terminal.js';
+
+export type JobOptions = {
+	readonly command: string;
+	readonly args: readonly string[];
+	/**
+	Complete environment of the job. `CANHAZGPU_JOB` is added to it, by which the job's descendants are known.
+	*/
+	readonly environment: Environment;
+	/**
+	Time limit for the job and for all it started; more than 0. Counted while stopped by Ctrl-Z, too.
+	*/
+	readonly timeoutSeconds?: number;
+	/**
+	Between the time limit's SIGINT, or SIGTERM where SIGINT is ignored, and its SIGKILL. 30 unless told.
+	*/
+	readonly graceSeconds?: number;
+	/**
+	Called once as the time limit is reached, before anything is signalled.
+	*/
+	readonly onTimeout?: () => void;
+};
+
+export type JobEnd = {
+	/**
+	What `run` exits with: the command's own code, 128 + n when signal n ended it, 124 after the time limit.
+	*/
+	readonly exitCode: number;
+	readonly reason: 'exited' | 'signalled' | 'timeout';
+	/**
+	What ended the job itself, after the time limit too.
+	*/
+	readonly signal?: NodeJS.Signals;
+};
+
+export type Job = {
+	readonly process: ProcessIdentity;
+	/**
+	Resolves when the job itself has ended, whatever it left running; after the time limit, when that has ended, too. Never rejects.
+	*/
+	readonly ended: Promise<JobEnd>;
+	/**
+	Signals act on this process again. Until then, also after the end, those that would end it are held off, so that the GPUs can be
+	given back in peace: call it when they are.
+	*/
+	readonly letGo: () => void;
+};
+
+const timedOutExitCode = 124;
+
+/**
+Whether these words, the last of our own command line, name a command that could be started now.
+
+@throws CanhazgpuError `command-not-found`, `command-not-executable`.
+*/
+export const checkJob = (words: readonly [string, ...string[]], environment: Environment): void => {
+	checkCommand(exactWords(words)[0], exactEnvironment(environment));
+};
+
+const markVariable = 'CANHAZGPU_JOB';
+
+/**
+Starts a command as if it had been typed into the shell instead of us: it shares our terminal, its foreground group, stdin, stdout and
+stderr. From then on this process outlives the loss of its terminal and whatever signal can be caught, and passes on to the job those
+that the job has not been sent (see `job-signals.ts`).
+
+Never touch `process.stdin` when a job is to be started: Node may switch it, for all who share it, to not waiting, or read from it.
+
+@throws CanhazgpuError `command-not-found`, `command-not-executable`, or `failed` when there is no room for a process.
+*/
+export const startJob = async ({
+	command,
+	args,
+	environment,
+	timeoutSeconds,
+	graceSeconds = 30,
+	onTimeout,
+}: JobOptions): Promise<Job> => {
+	surviveLostOutput();
+	const mark = randomUUID();
+	const ignored = ignoredSignals();
+	const stopIgnoring = keepIgnoring();
+	const relay = relaySignals();
+	const letGo = () => {
+		relay.close();
+		stopIgnoring();
+	};
+
+	const openFiles = callersOpenFiles();
+	const [exactCommand, ...exactArgs] = exactWords([command, ...args] as const);
+	const child = await spawnOrClose(letGo, {
+		command: exactCommand,
+		args: exactArgs,
+		manner: {ignored, openFiles: openFiles === ownOpenFiles() ? undefined : openFiles},
+		environment: exactEnvironment({
+			...environment,
+			// A job within a job bears the marks of both.
+			[markVariable]: [environment[markVariable], mark].filter(Boolean).join(','),
+		}),
+	});
+	const {pid} = child;
+	const childEnd = endOf(child);
+	const identity = childIdentity(pid);
+	const {startTicks} = identity;
+	relay.connect({
+		pid,
+		kill(signal) {
+			child.kill(signal);
+		},
+	});
+	spareTerminalOfOthers();
+
+	const limit = {request: isIgnored('SIGINT') ? 'SIGTERM' : 'SIGINT', graceSeconds} as const;
+	let stopping: Promise<void> | undefined;
+	const callOff =
+		timeoutSeconds === undefined
+			? undefined
+			: afterSeconds(timeoutSeconds, () => {
+					onTimeout?.();
+					stopping =
+						startTicks === undefined
+							? endChild(child, childEnd, limit)
+							: endJob({job: {pid, startTicks}, mark, ...limit});
+				});
+
+	const follow = async (): Promise<JobEnd> => {
+		const end = await childEnd;
+		callOff?.();
+		await stopping;
+		if (stopping !== undefined) {
+			return {...end, exitCode: timedOutExitCode, reason: 'timeout'};
+		}
+
+		if (end.signal === 'SIGINT') {
+			dieOf(end.signal, end.exitCode);
+		}
+
+		return end;
+	};
+
+	return {process: identity, ended: follow(), letGo};
+};
+
+const spawnOrClose = async (letGo: () => void, options: Parameters<typeof spawnJob>[0]) => {
+	try {
+		return await spawnJob(options);
+	} catch (error) {
+		letGo();
+		throw error;
+	}
+};
+
+const endOf = async (child: ChildProcess): Promise<JobEnd> =>
+	new Promise((resolve) => {
+		child.once('exit', (code, signal) => {
+			resolve(
+				signal === null
+					? {exitCode: code ?? 1, reason: 'exited'}
+					: {exitCode: 128 + os.constants.signals[signal], reason: 'signalled', signal},
+			);
+		});
+	});
+
+/**
+A shell that runs a loop or a script ends that after a Ctrl-C only when it sees its command die of SIGINT; exit code 130 it takes for an
+answer. So this process dies as the job did, once all else is done and `letGo` has been called: the shell shows 130 in any case.
+*/
+const dieOf = (signal: 'SIGINT', exitCode: number) => {
+	process.once('exit', (code) => {
+		const own = readStat('self');
+		const isForeground = typeof own === 'object' && own.terminal !== 0 && own.processGroup === own.foregroundGroup;
+		if (isForeground && code === exitCode) {
+			process.kill(process.pid, signal);
+		}
+	});
+};

@@ -1,0 +1,78 @@
+/**
+Starts a program in ways that Node knows nothing of: with bytes that are no UTF-8, with signals that are ignored, with another limit of
+open files. sh does it and becomes env, which becomes the program: the pid stays the same. No byte of the words is ever code.
+*/
+import {existsSync} from 'node:fs';
+import type {Environment} from '../tool/command.js';
+import {isBytes} from './exact-text.js';
+
+export type Manner = {
+	/** The numbers of the signals that it ignores. */
+	readonly ignored: readonly number[];
+	/** The soft limit of open files, where it differs from ours. */
+	readonly openFiles: string | undefined;
+};
+
+const shell = '/bin/sh';
+/** It alone gives a program an environment with names that are none for a shell, such as those of functions of bash. */
+const envTool = '/usr/bin/env';
+
+/** Decodes the script, which Node could not pass in its own bytes. The last command is for an sh that could not even do that. */
+const decode = 's=$(printf %b "$@") && eval "$s"; exit 126';
+
+/** Characters of a piece: none of the words of a command line may be longer than 128 KiB. */
+const pieceLength = 20_000;
+
+/** Text for `printf %b`. */
+const escaped = (text: string): string =>
+	text
+		.replaceAll('\\', String.raw`\0134`)
+		.replaceAll(/[\u{DC80}-\u{DCFF}]/gv, (byte) => String.raw`\0` + (byte.codePointAt(0)! - 0xdc_00).toString(8));
+
+const quoted = (word: string): string => `'${word.replaceAll("'", String.raw`'\''`)}'`;
+
+const scriptOf = (words: readonly string[], environment: Environment, {ignored, openFiles}: Manner): string => {
+	const entries = Object.entries(environment).flatMap(([name, value]) =>
+		// Neither env nor a shell can make an entry without a name.
+		value === undefined || name === '' ? [] : [quoted(`${name}=${value}`)],
+	);
+	// To env, a word with this sign is an entry of the environment.
+	const prefix = words[0]?.includes('=') === true ? ['nice', '-n', '0'] : [];
+	return [
+		...(openFiles === undefined ? [] : [`ulimit -S -n ${openFiles};`]),
+		...(ignored.length === 0 ? [] : [`trap '' ${ignored.join(' ')};`]),
+		`exec ${envTool} -i`,
+		...entries,
+		...prefix,
+		...words.map((word) => quoted(word)),
+	].join(' ');
+};
+
+/** Whether Node alone would start it otherwise. */
+export const needsLauncher = (
+	words: readonly string[],
+	environment: Environment,
+	{ignored, openFiles}: Manner,
+): boolean =>
+	ignored.length > 0 ||
+	openFiles !== undefined ||
+	words.some((word) => isBytes(word)) ||
+	Object.entries(environment).some(([name, value]) => isBytes(name) || isBytes(value ?? ''));
+
+/** What to start instead, with an empty environment; undefined on a machine without the tools for it. */
+export const launcherOf = (
+	words: readonly string[],
+	environment: Environment,
+	manner: Manner,
+): readonly [string, ...string[]] | undefined =>
+	existsSync(shell) && existsSync(envTool)
+		? [
+				shell,
+				'-c',
+				decode,
+				shell,
+				...(escaped(scriptOf(words, environment, manner)).match(
+					new RegExp(String.raw`(?:\\0\d{3}|[^\\]){1,${pieceLength}}`, 'gv'),
+				) ?? []),
+			]
+		: undefined;

@@ -1,0 +1,96 @@
+import {performance} from 'node:perf_hooks';
+import process from 'node:process';
+import {type ProcessStat, readStat} from '../process/proc.js';
+
+/**
+All that would end us and leave the job alone, but for those that nobody can catch. SIGUSR1 is among them: Node keeps it to start its
+debugger, unless somebody listens.
+*/
+const held = ['SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'] as const;
+
+type Held = (typeof held)[number];
+
+type Target = {readonly pid: number; readonly kill: (signal: Held) => void};
+
+export type SignalRelay = {
+	/**
+	From now on signals are passed on to this child. Before that, and after its end, they are dropped.
+	*/
+	readonly connect: (to: Target) => void;
+	/**
+	Signals act on us again as they did.
+	*/
+	readonly close: () => void;
+};
+
+/**
+Within how many milliseconds after the loss of the terminal a SIGHUP is taken for the hang-up itself: bash sends one to its jobs, and
+the kernel another as bash ends.
+*/
+const hangUpMs = 2000;
+
+/**
+Takes in the signals that are sent to this process and passes each on to the job, unless the job has been sent it, too:
+
+- The keys Ctrl-C and Ctrl-\ signal the whole foreground group of the terminal, the job included. SIGINT and SIGQUIT are therefore
+  passed on only when we are not in the foreground, or the job has left our group: then it was `kill` that sent them to us alone.
+- When the terminal hangs up, the kernel and the shells send SIGHUP to whole groups. Only a session leader gets it alone. Under nohup the
+  job ignores it, however it comes.
+
+SIGTERM and the others come from `kill`. When somebody signals the whole group by that, the job is sent it twice: who sent a signal,
+and to whom, Node does not tell. SIGTSTP is not taken in: it stops us as it stops the job, and SIGCONT wakes both.
+*/
+export const relaySignals = (): SignalRelay => {
+	const hadTerminal = hasTerminal(readStat('self'));
+	let target: Target | undefined;
+	let lostAtMs: number | undefined;
+
+	const isHangUp = (own: ProcessStat): boolean => {
+		if (!hadTerminal || hasTerminal(own)) {
+			return false;
+		}
+
+		lostAtMs ??= performance.now();
+		return performance.now() - lostAtMs < hangUpMs;
+	};
+
+	const jobHasIt = (signal: Held, jobPid: number): boolean => {
+		const own = readStat('self');
+		const job = readStat(jobPid);
+		if (typeof own !== 'object' || typeof job !== 'object' || job.processGroup !== own.processGroup) {
+			return false;
+		}
+
+		return signal === 'SIGINT' || signal === 'SIGQUIT'
+			? hasTerminal(own) && own.processGroup === own.foregroundGroup
+			: signal === 'SIGHUP' && own.session !== process.pid && isHangUp(own);
+	};
+
+	const take = (signal: Held) => {
+		if (target !== undefined && !jobHasIt(signal, target.pid)) {
+			target.kill(signal);
+		}
+	};
+
+	const listeners = held.map((signal) => {
+		const listener = () => {
+			take(signal);
+		};
+
+		process.on(signal, listener);
+		return {signal, listener};
+	});
+
+	return {
+		connect(to) {
+			target = to;
+		},
+		close() {
+			for (const {signal, listener} of listeners) {
+				process.off(signal, listener);
+			}
+		},
+	};
+};
+
+const hasTerminal = (stat: ReturnType<typeof readStat>): boolean => typeof stat === 'object' && stat.terminal !== 0;

@@ -1,0 +1,144 @@
+import {type ChildProcess, spawn} from 'node:child_process';
+import {fstatSync} from 'node:fs';
+import {CanhazgpuError} from '../../errors.js';
+import {type Environment, checkCommand} from '../tool/command.js';
+import {launcherOf, needsLauncher, type Manner} from './launcher.js';
+import {withoutSecrets} from '../tool/secrets.js';
+
+type Options = {
+	readonly command: string;
+	readonly args: readonly string[];
+	/**
+	Complete environment of the child, which is not given what is secret in it.
+	*/
+	readonly environment: Environment;
+	readonly manner: Manner;
+};
+
+/**
+Starts a command with our own stdin, stdout and stderr, in our own process group: never a shell, and nothing that keeps it from being
+in the terminal's foreground. What Node cannot do, such as passing bytes that are no UTF-8, is done on the way: see `job-launcher.ts`.
+
+@throws CanhazgpuError `command-not-found`, `command-not-executable`, or `failed` when the machine has no room for a process.
+*/
+export const spawnJob = async ({
+	command,
+	args,
+	environment: given,
+	manner,
+}: Options): Promise<ChildProcess & {readonly pid: number}> => {
+	const file = checkCommand(command, given);
+	const environment = withoutSecrets(given);
+	const words = [command, ...args] as const;
+	const launcher = needsLauncher(words, environment, manner) ? launcherOf(words, environment, manner) : undefined;
+	const stdio = stdioFor(args);
+	if (launcher !== undefined) {
+		try {
+			return await start(launcher, {environment: {}, stdio});
+		} catch (error) {
+			throw startFailure(error, file);
+		}
+	}
+
+	try {
+		// Not every runtime finds it where we did: in an empty entry of PATH, say.
+		return await start(words, {environment, stdio, file});
+	} catch (error) {
+		// A script without `#!`: POSIX wants it run by sh, and not every C library does so by itself.
+		if (codeOf(error) !== 'ENOEXEC') {
+			throw startFailure(error, file);
+		}
+	}
+
+	try {
+		return await start(['/bin/sh', file, ...args], {environment, stdio});
+	} catch (error) {
+		throw startFailure(error, file);
+	}
+};
+
+type StartOptions = {
+	readonly environment: Environment;
+	readonly stdio: Stdio[];
+	/**
+	The program, when its name is another than the first word.
+	*/
+	readonly file?: string;
+};
+
+const start = async (
+	[command, ...args]: readonly [string, ...string[]],
+	{environment, stdio, file = command}: StartOptions,
+): Promise<ChildProcess & {readonly pid: number}> => {
+	const child = spawn(file, args, {
+		argv0: command,
+		env: environment,
+		stdio,
+		detached: false,
+	});
+	if (hasPid(child)) {
+		// A signal that may not be sent is told here, and must not end us.
+		child.on('error', () => undefined);
+		return child;
+	}
+
+	return new Promise((_resolve, reject) => {
+		child.once('error', reject);
+	});
+};
+
+const hasPid = (child: ChildProcess): child is ChildProcess & {readonly pid: number} => child.pid !== undefined;
+
+type Stdio = 'inherit' | 'ignore' | number;
+
+/**
+Node closes most other descriptors in its children. Those which an argument names are passed on, or else the `<(...)` of some shells
+would name nothing.
+*/
+const stdioFor = (args: readonly string[]): Stdio[] => {
+	const named = new Set(
+		args
+			.flatMap((argument) => argument.matchAll(/\/(?:dev|proc\/self)\/fd\/(?<number>\d{1,4})(?!\d)/gv).toArray())
+			.map((match) => Number(match.groups?.['number']))
+			.filter((descriptor) => descriptor > 2 && isPipeOrFile(descriptor)),
+	);
+	return Array.from({length: Math.max(2, ...named) + 1}, (_, descriptor) =>
+		descriptor <= 2 ? 'inherit' : named.has(descriptor) ? descriptor : 'ignore',
+	);
+};
+
+const isPipeOrFile = (descriptor: number): boolean => {
+	try {
+		const stat = fstatSync(descriptor);
+		return stat.isFIFO() || stat.isFile();
+	} catch {
+		return false;
+	}
+};
+
+const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;
+
+const startFailure = (error: unknown, file: string): CanhazgpuError => {
+	const name = JSON.stringify(file);
+	const code = codeOf(error) ?? '';
+	if (code === 'ENOENT' || code === 'ENOTDIR') {
+		// It was there a moment ago: so it is not the file which is missing.
+		return new CanhazgpuError('command-not-found', `${name} cannot be started: its interpreter is missing`, {
+			cause: error,
+			hint: 'See what follows #! in its first line',
+		});
+	}
+
+	return new CanhazgpuError(
+		noRoom.has(code) ? 'failed' : 'command-not-executable',
+		`${name} cannot be started: ${messageOf(error)}`,
+		{cause: error},
+	);
+};
+
+/**
+It is not the command which is at fault.
+*/
+const noRoom: ReadonlySet<string> = new Set(['EAGAIN', 'ENOMEM', 'EMFILE', 'ENFILE']);
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,0 +1,53 @@
+import {closeSync, openSync} from 'node:fs';
+import process from 'node:process';
+import tty from 'node:tty';
+import {readStat} from '../process/proc.js';
+
+const ignore = () => undefined;
+
+/**
+Makes this process indifferent to the loss of whatever stdout and stderr go to: a closed terminal (EIO) or a pipe that nobody reads
+(EPIPE). Whoever holds GPUs has to give them back first.
+
+It must come before a child is started that shares them. As Node first touches a pipe it switches it, for all who share it, to not
+waiting, which makes `canhazgpu run -- python train.py 2>&1 | tee log` fail when tee is slow. Starting a child switches it back, and
+a second touch does not happen.
+*/
+export const surviveLostOutput = (): void => {
+	for (const stream of [process.stdout, process.stderr]) {
+		// Those who would end the process, too.
+		stream.removeAllListeners('error');
+		stream.on('error', ignore);
+	}
+};
+
+/**
+Keeps Node from setting the terminal, as it ends, to how it found it as it started: a background job that ends would spoil the
+screen of the editor that is now in the foreground. In the foreground it stays as it is, for a job that was killed cannot tidy up.
+*/
+export const spareTerminalOfOthers = (): void => {
+	process.off('exit', letGoOfTerminal);
+	process.on('exit', letGoOfTerminal);
+};
+
+/**
+Node passes over a descriptor that is not the file it was. /dev/tty is another file, yet the same terminal, so that what is said
+last is still seen. Bun sets any terminal that it finds in that place: there, it finds none.
+*/
+const letGoOfTerminal = () => {
+	const own = readStat('self');
+	if (typeof own !== 'object' || own.processGroup === own.foregroundGroup) {
+		return;
+	}
+
+	const terminals = [0, 1, 2].filter((descriptor) => tty.isatty(descriptor));
+	for (const descriptor of terminals) {
+		closeSync(descriptor);
+		// The lowest free number is given out, which is this one.
+		try {
+			openSync(process.versions['bun'] === undefined ? '/dev/tty' : '/dev/null', 'r+');
+		} catch {
+			openSync('/dev/null', 'r+');
+		}
+	}
+};

@@ -1,0 +1,84 @@
+import type {runTool} from '../tool/spawn.js';
+
+type Options = {
+	readonly run: typeof runTool;
+	readonly procDirectory: string;
+	readonly monotonicMs: () => number;
+};
+
+type Running = {readonly pid: number; readonly startTicks: number};
+
+type Reading = {readonly startTicks: number; readonly readAtMs: number; readonly text?: string};
+
+const timeoutMs = 500;
+
+/**
+A program may be replaced by another one, or rewrite its title: it is looked at again after this.
+*/
+const refreshAfterMs = 60_000;
+
+/**
+Makes the reader of command lines, as they stand in /proc/PID/cmdline: arguments that each end in NUL. What cannot be read is left
+out.
+
+The kernel waits for the memory lock of a process before it shows its command line, and a process that hangs in a driver may hold
+that lock for ever. A thread of ours that waited there could not be ended, and would keep us from ending, too. So a child reads: one
+for all processes, only for those that were not read lately, and it is given up when it takes long.
+*/
+export const createCommandLineReader = ({run, procDirectory, monotonicMs}: Options) => {
+	let known: ReadonlyMap<number, Reading> = new Map();
+	let isHanging = false;
+
+	const read = async (processes: readonly Running[]): Promise<ReadonlyMap<number, Reading>> => {
+		const files = processes.map(({pid}) => `${procDirectory}/${pid}/cmdline`);
+		// Each line of each file, behind the name of the file and a NUL: so no argument can pass for the next file.
+		const {stdout, ended} = await run('grep', ['-asHZ', '', ...files], {timeoutMs});
+		if (ended !== undefined) {
+			isHanging = true;
+			void ended.then(() => {
+				isHanging = false;
+			});
+		}
+
+		const texts = splitByFile(stdout, procDirectory);
+		const readAtMs = monotonicMs();
+		return new Map(processes.map(({pid, startTicks}) => [pid, {startTicks, readAtMs, text: texts.get(pid)}]));
+	};
+
+	return async (processes: readonly Running[]): Promise<ReadonlyMap<number, string>> => {
+		const current = new Map<number, Reading>();
+		const due = processes.filter(({pid, startTicks}) => {
+			const earlier = known.get(pid);
+			if (earlier?.startTicks !== startTicks) {
+				return true;
+			}
+
+			current.set(pid, earlier);
+			return monotonicMs() - earlier.readAtMs >= refreshAfterMs;
+		});
+
+		const fresh = due.length === 0 || isHanging ? [] : await read(due);
+		known = new Map([...current, ...fresh]);
+		return new Map([...known].flatMap(([pid, {text}]) => (text === undefined ? [] : [[pid, text]])));
+	};
+};
+
+/**
+`/proc/5/cmdline`, NUL, a line of its text; and so on.
+*/
+const splitByFile = (output: string, procDirectory: string): ReadonlyMap<number, string> => {
+	const texts = new Map<number, string>();
+	for (const line of output.split('\n')) {
+		const end = line.indexOf('\0');
+		if (end === -1) {
+			continue;
+		}
+
+		const pid = Number(line.slice(procDirectory.length + 1, end).split('/', 1)[0]);
+		const earlier = texts.get(pid);
+		const text = line.slice(end + 1);
+		texts.set(pid, earlier === undefined ? text : `${earlier}\n${text}`);
+	}
+
+	return texts;
+};

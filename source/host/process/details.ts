@@ -1,0 +1,156 @@
+import {performance} from 'node:perf_hooks';
+import type {GpuProcess} from '../../core/model/types.js';
+import {createCommandLineReader} from './command-lines.js';
+import {createCpuMeter} from './cpu-meter.js';
+import type {ProcessStat} from './proc.js';
+import {createProcessFiles, type FileOwner, secondsPerTick} from './files.js';
+import {createOwnerFinder} from './owners.js';
+import type {runTool} from '../tool/spawn.js';
+import type {Users} from '../accounts/users.js';
+
+/**
+What this machine knows of a process. All undefined when it is hidden from us or has ended, as with those of other containers.
+*/
+export type ProcessDetails = Omit<GpuProcess, 'pid' | 'memoryUsedMiB' | 'utilizationPercent' | 'kind'>;
+
+export type DescribeProcesses = (pids: Iterable<number>) => Promise<ReadonlyMap<number, ProcessDetails>>;
+
+type Options = {
+	readonly users: Pick<Users, 'nameOf'>;
+	readonly run: typeof runTool;
+	readonly procDirectory?: string;
+	readonly ownerOf?: FileOwner;
+	readonly monotonicMs?: () => number;
+};
+
+/**
+In UTF-16 units; a command line may be megabytes long.
+*/
+const longestCommandLine = 4096;
+
+/**
+Makes the look-up of what runs on a GPU: owner, name, command line, parents, start, use of processors and memory, container. It asks
+for each process once a call, for all of them in parallel, and never rejects.
+
+The use of processors is the one since the call before. The first call, and so whatever looks only once, does not know it: an average
+over the whole life of a process would say little of what it does now.
+*/
+export const createProcessDescriber = ({
+	users,
+	run,
+	procDirectory = '/proc',
+	ownerOf,
+	monotonicMs = () => performance.now(),
+}: Options): DescribeProcesses => {
+	const files = createProcessFiles(procDirectory, ownerOf);
+	const readCommandLines = createCommandLineReader({run, procDirectory, monotonicMs});
+	const findOwners = createOwnerFinder({users, run, monotonicMs});
+	const measureCpu = createCpuMeter(monotonicMs);
+
+	return async (pids) => {
+		const effectiveUids = new Map([...new Set(pids)].map((pid) => [pid, files.effectiveUidOf(pid)]));
+		const present = [...effectiveUids].flatMap(([pid, uid]) => (uid === 'absent' ? [] : [[pid, uid] as const]));
+		const stats = new Map(present.map(([pid]) => [pid, files.statOf(pid)]));
+		const cpu = measureCpu(stats);
+		const parents = new Map<number, ProcessStat | undefined>();
+		const parentStat = (pid: number): ProcessStat | undefined => {
+			if (!parents.has(pid)) {
+				parents.set(pid, stats.get(pid) ?? files.statOf(pid));
+			}
+
+			return parents.get(pid);
+		};
+
+		const ancestors = new Map([...stats].map(([pid, stat]) => [pid, ancestorsOf(stat, parentStat)]));
+		// One that waits in the kernel may be the one that hangs.
+		const readable = [...new Map([...parents, ...stats])].flatMap(([pid, stat]) =>
+			stat === undefined || stat.state === 'D' ? [] : [{pid, startTicks: stat.startTicks}],
+		);
+		const reading = readCommandLines(readable);
+		// While the command lines are on their way.
+		const uids = new Map(present.map(([pid, uid]) => [pid, isPlainAccount(uid) ? uid : files.realUidOf(pid)]));
+		const containers = files.containersOf(stats);
+		const [commandLines, owners] = await Promise.all([reading, findOwners(uids)]);
+		return new Map(
+			[...stats].map(([pid, stat]) => [
+				pid,
+				{
+					startTicks: stat?.startTicks,
+					startTime: startTimeOf(stat, files.bootTime()),
+					parentPid: stat === undefined || stat.parentPid === 0 ? undefined : stat.parentPid,
+					user: owners.get(pid),
+					name: shortName(stat?.comm, commandLines.get(pid)),
+					commandLine: flatten(commandLines.get(pid) ?? ''),
+					ancestors: undefinedWhenEmpty(
+						(ancestors.get(pid) ?? []).flatMap((parent) => flatten(commandLines.get(parent) ?? '') ?? []),
+					),
+					cpuPercent: cpu.get(pid),
+					hostMemoryMiB: residentMiB(stat, files.pageBytes()),
+					containerId: containers.get(pid),
+				},
+			]),
+		);
+	};
+};
+
+/**
+Whether the account that a process acts as is the one that started it. Only a program that is given root's rights (setuid) may have
+been started by another account than it acts as.
+*/
+const isPlainAccount = (effectiveUid: number | undefined): effectiveUid is number =>
+	effectiveUid !== undefined && effectiveUid !== 0;
+
+const residentMiB = (stat: ProcessStat | undefined, pageBytes: number | undefined): number | undefined =>
+	stat === undefined || stat.residentPages === 0 || pageBytes === undefined
+		? undefined
+		: Math.round((stat.residentPages * pageBytes) / 1024 ** 2);
+
+const startTimeOf = (stat: ProcessStat | undefined, bootTime: number | undefined): number | undefined =>
+	stat === undefined || bootTime === undefined ? undefined : bootTime + stat.startTicks * secondsPerTick;
+
+const undefinedWhenEmpty = <Item>(list: readonly Item[]): readonly Item[] | undefined =>
+	list.length === 0 ? undefined : list;
+
+/** A worker says less of what it does than the program that started it. */
+const mostAncestors = 3;
+
+/** Pids, nearest first. The first process of all (pid 1) says nothing of a job. */
+const ancestorsOf = (
+	stat: ProcessStat | undefined,
+	statOf: (pid: number) => ProcessStat | undefined,
+): readonly number[] => {
+	const pids: number[] = [];
+	let parent = stat?.parentPid ?? 0;
+	while (parent > 1 && pids.length < mostAncestors && !pids.includes(parent)) {
+		pids.push(parent);
+		parent = statOf(parent)?.parentPid ?? 0;
+	}
+
+	return pids;
+};
+
+/**
+The program by its first argument, or else by the kernel's name for it, which is cut at 15 bytes and which many change: every Node
+program is called `MainThread`, every PyTorch one `pt_main_thread`. A first argument that is no path may be a title, such as
+`sshd: ada@pts/0`.
+*/
+const shortName = (comm: string | undefined, commandLine = ''): string | undefined => {
+	const first = commandLine.split('\0', 1).at(0) ?? '';
+	const word = first.startsWith('/') ? first : (first.split(/\s/v, 1).at(0) ?? '');
+	const program = word.split('/').pop() ?? '';
+	const name = cap(program.replaceAll(/^-|:$/gv, ''));
+	return name === '' ? comm : name;
+};
+
+/**
+Arguments end in NUL; a program that rewrites its title may leave many.
+*/
+const flatten = (commandLine: string): string | undefined => {
+	const text = cap(commandLine.replaceAll(/\0+/gv, ' ').trim());
+	return text === '' ? undefined : text;
+};
+
+/**
+At most {@link longestCommandLine} units, without half a character at the end.
+*/
+const cap = (text: string): string => text.slice(0, longestCommandLine).replace(/\p{Surrogate}$/v, '');

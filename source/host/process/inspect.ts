@@ -1,0 +1,27 @@
+/** What the kernel tells of processes just now, for whoever is about to act on one. */
+import type {FactsOfProcesses, ProcessFacts} from '../../core/model/types.js';
+import {hasEnded, readStat} from './proc.js';
+import {ownerOfProcess} from './files.js';
+import {createProcessDescriber} from './details.js';
+import {runSystemTool} from '../tool/system-tool.js';
+import {createUsers, ownUid} from '../accounts/users.js';
+
+/**
+Reads owner, name, start and command line of processes from /proc. One that has ended or that hides is left out. It never rejects, and
+answers within 3 s.
+*/
+export async function inspectProcesses(pids: readonly number[]): Promise<FactsOfProcesses> {
+	const details = await createProcessDescriber({users: createUsers(), run: runSystemTool})(pids);
+	return new Map(
+		[...details].flatMap(
+			([pid, {startTicks, user, name, commandLine}]): ReadonlyArray<readonly [number, ProcessFacts]> => {
+				const owner = ownerOfProcess(pid);
+				// After the rest: a pid that changed hands meanwhile has another start time.
+				const stat = readStat(pid);
+				return typeof stat === 'object' && !hasEnded(stat) && stat.startTicks === startTicks
+					? [[pid, {pid, startTicks, isOwn: owner !== undefined && owner === ownUid(), user, name, commandLine}]]
+					: [];
+			},
+		),
+	);
+}

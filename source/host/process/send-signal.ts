@@ -1,0 +1,38 @@
+import process from 'node:process';
+import type {ProcessIdentity} from '../../core/model/types.js';
+import {liveness} from './processes.js';
+import {ownerOfProcess} from './files.js';
+import {ownUid} from '../accounts/users.js';
+
+/** What became of it: `gone` also when another process bears that pid by now. */
+export type SignalOutcome = 'sent' | 'gone' | 'not-yours' | 'unknown';
+
+/**
+Sends a signal to a process of this account, and to no other: neither to one that merely bears its pid by now, nor, as root, to
+somebody else's. A process whose start time is not known is left alone.
+*/
+export function sendSignal(identity: ProcessIdentity, signal: 'SIGTERM' | 'SIGINT' | 'SIGKILL'): SignalOutcome {
+	const {pid, startTicks} = identity;
+	if (startTicks === undefined) {
+		return 'unknown';
+	}
+
+	// The owner first: were the process to end in between, the look at its start time would tell.
+	const owner = ownerOfProcess(pid);
+	const [state] = liveness([identity]);
+	if (state === 'dead' || state === 'unknown') {
+		return state === 'dead' ? 'gone' : 'unknown';
+	}
+
+	if (owner === undefined || owner !== ownUid()) {
+		return 'not-yours';
+	}
+
+	try {
+		process.kill(pid, signal);
+		return 'sent';
+	} catch (error) {
+		const {code} = error as NodeJS.ErrnoException;
+		return code === 'ESRCH' ? 'gone' : 'not-yours';
+	}
+}

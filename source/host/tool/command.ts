@@ -1,0 +1,122 @@
+import {accessSync, constants, statSync} from 'node:fs';
+import path from 'node:path';
+import {CanhazgpuError} from '../../errors.js';
+import {pathOf} from '../job/exact-text.js';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export type CommandLookup =
+	| {
+			readonly kind: 'found';
+			/**
+			With a slash in it, relative if the command or the entry of PATH was.
+			*/
+			readonly file: string;
+	  }
+	| {readonly kind: 'not-found'}
+	| {readonly kind: 'not-executable'; readonly file: string};
+
+/**
+Where execvp(3) looks when there is no PATH at all.
+*/
+const defaultPath = '/bin:/usr/bin';
+
+/**
+Finds the program that a command means, as execvp(3) would: a command with a slash is a file, any other is looked for in the PATH of
+`environment`, where an empty entry means the current directory. A file that may not be executed does not end the search, but is told
+if nothing better comes.
+
+It departs from execvp(3) in one point, with the shells: a directory in an entry of PATH is passed over.
+*/
+export const lookUpCommand = (command: string, environment: Environment): CommandLookup => {
+	if (command === '') {
+		return {kind: 'not-found'};
+	}
+
+	if (command.includes('/')) {
+		return judge(command);
+	}
+
+	let refused: CommandLookup = {kind: 'not-found'};
+	for (const entry of (environment['PATH'] ?? defaultPath).split(':')) {
+		const file = entry === '' ? `./${command}` : `${entry}/${command}`;
+		const judged = judge(file);
+		if (judged.kind === 'found') {
+			return judged;
+		}
+
+		// A directory that may not be searched tells nothing of what is in it.
+		if (judged.kind === 'not-executable' && refused.kind === 'not-found' && kindOf(file) === 'file') {
+			refused = judged;
+		}
+	}
+
+	return refused;
+};
+
+/**
+Whether `run` could start this command now; see {@link lookUpCommand}. Asked before waiting in line for GPUs.
+*/
+export const findCommand = (command: string, environment: Environment): CommandLookup['kind'] =>
+	lookUpCommand(command, environment).kind;
+
+/**
+Like {@link findCommand}, for those who cannot go on without it. Gives back the file.
+
+@throws CanhazgpuError `command-not-found` (exit code 127) or `command-not-executable` (126), with what to do about it.
+*/
+export const checkCommand = (command: string, environment: Environment): string => {
+	const found = lookUpCommand(command, environment);
+	switch (found.kind) {
+		case 'found': {
+			return found.file;
+		}
+
+		case 'not-found': {
+			throw new CanhazgpuError('command-not-found', `Command not found: ${JSON.stringify(command)}`, {
+				hint: hintFor(command, environment),
+			});
+		}
+
+		case 'not-executable': {
+			const isFolder = isDirectory(found.file);
+			throw new CanhazgpuError(
+				'command-not-executable',
+				`${JSON.stringify(found.file)} ${isFolder ? 'is a directory, not a command' : 'is not executable'}`,
+				{hint: isFolder ? undefined : 'To make it so: chmod +x, followed by the name of the file'},
+			);
+		}
+	}
+};
+
+const hintFor = (command: string, environment: Environment): string | undefined => {
+	if (/\s/v.test(command) && findCommand(command.trim().split(/\s/v, 1)[0] ?? '', environment) === 'found') {
+		return 'The command and its arguments are separate words: leave out the quotes around them all';
+	}
+
+	return !command.includes('/') && judge(`./${command}`).kind === 'found'
+		? 'It is in this directory, which is not in PATH: write ./ before its name'
+		: undefined;
+};
+
+/**
+`access` judges by the real uid and knows of mounts that forbid execution. It says yes to directories, which nobody can execute.
+*/
+const judge = (file: string): CommandLookup => {
+	try {
+		accessSync(pathOf(file), constants.X_OK);
+		return isDirectory(file) ? {kind: 'not-executable', file} : {kind: 'found', file};
+	} catch (error) {
+		return (error as NodeJS.ErrnoException).code === 'EACCES' ? {kind: 'not-executable', file} : {kind: 'not-found'};
+	}
+};
+
+const kindOf = (file: string): 'directory' | 'file' | 'unknown' => {
+	try {
+		return statSync(pathOf(path.resolve(file))).isDirectory() ? 'directory' : 'file';
+	} catch {
+		return 'unknown';
+	}
+};
+
+const isDirectory = (file: string): boolean => kindOf(file) === 'directory';

@@ -1,0 +1,198 @@
+/**
+Telling an account something: on its terminals, where they let messages in, and by whatever the config names. Nothing here waits for long, and
+nothing that goes wrong stops anybody.
+*/
+import {Buffer} from 'node:buffer';
+import {spawn} from 'node:child_process';
+import {closeSync, constants, fstatSync, openSync, writeSync} from 'node:fs';
+import path from 'node:path';
+import process from 'node:process';
+import {isatty} from 'node:tty';
+import type {runTool} from './spawn.js';
+import type {Users} from '../accounts/users.js';
+
+const patienceMs = 5000;
+
+export type Message = {
+	readonly account: string;
+	/** One harmless line. */
+	readonly text: string;
+	/** For programs. */
+	readonly data: Readonly<Record<string, unknown>>;
+};
+
+export type NotifyOptions = {
+	/** Whether to write to terminals at all. */
+	readonly usesTerminals: boolean;
+	/** A program and its arguments: never a shell. */
+	readonly command: readonly string[] | undefined;
+	readonly webhook: string | undefined;
+	readonly run: typeof runTool;
+	readonly users: Users;
+	/** `/dev` unless a test says otherwise. */
+	readonly devices?: string;
+};
+
+/** The lines that an account is logged in on, such as `pts/3`. */
+export function linesOf(account: string, who: string): readonly string[] {
+	return who
+		.split('\n')
+		.map((line) => line.split(/\s+/v))
+		.filter(([user, line]) => user === account && /^(?:pts\/\d+|tty\w+)$/v.test(line ?? ''))
+		.map(([, line]) => line!);
+}
+
+/** A monitor or a job of our own must not be written into. */
+const isOurs = (device: number): boolean =>
+	[0, 1, 2].some((descriptor) => isatty(descriptor) && fstatSync(descriptor).rdev === device);
+
+/** Writes to a terminal, if it is this account's and lets messages in. One that does not take it at once does not get it. */
+async function writeTo(file: string, {account, text}: Message, users: Users): Promise<void> {
+	// eslint-disable-next-line no-bitwise
+	const flags = constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY | constants.O_NOFOLLOW;
+	let terminal: number;
+	try {
+		terminal = openSync(file, flags);
+	} catch {
+		// Not ours to write to, or gone: that is how terminals are closed to messages.
+		return;
+	}
+
+	try {
+		const status = fstatSync(terminal);
+		// What `mesg` sets: the group may write.
+		// eslint-disable-next-line no-bitwise
+		const isOpen = status.isCharacterDevice() && (status.mode & constants.S_IWGRP) !== 0;
+		if (isOpen && !isOurs(status.rdev) && (await users.nameOf(status.uid)) === account) {
+			writeSync(terminal, `\r\n${text}\r\n`);
+		}
+	} catch {
+		// Full, or hung up meanwhile.
+	} finally {
+		closeSync(terminal);
+	}
+}
+
+async function tellTerminals(message: Message, {run, users, devices = '/dev'}: NotifyOptions): Promise<void> {
+	const {stdout} = await run('who', [], {timeoutMs: 2000, maxBytes: 1_000_000});
+	await Promise.all(
+		linesOf(message.account, stdout).map(async (line) => writeTo(path.join(devices, line), message, users)),
+	);
+}
+
+/** The reason in words, of whatever was thrown. */
+const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** Together with what it started. */
+function endGroup(pid: number): void {
+	try {
+		process.kill(-pid, 'SIGKILL');
+	} catch {
+		// It is gone, or was given another group.
+	}
+}
+
+/** @returns What went wrong. */
+async function runCommand(
+	[command, ...args]: readonly string[],
+	{account, text, data}: Message,
+	signal: AbortSignal,
+): Promise<string | undefined> {
+	signal.throwIfAborted();
+	// What the system does not even try to start is thrown here: texts with a NUL or too long, a path through a file.
+	const child = spawn(command!, args, {
+		stdio: ['pipe', 'ignore', 'ignore'],
+		detached: true,
+		// Not the whole environment: there may be a password in it.
+		env: {
+			PATH: process.env['PATH'],
+			HOME: process.env['HOME'],
+			LANG: process.env['LANG'],
+			CANHAZGPU_NOTICE_ACCOUNT: account,
+			CANHAZGPU_NOTICE_TEXT: text,
+		},
+	});
+	const {promise, resolve} = Promise.withResolvers<string | undefined>();
+	const stop = (): void => {
+		if (child.pid !== undefined) {
+			endGroup(child.pid);
+		}
+	};
+
+	signal.addEventListener('abort', stop);
+	child.once('error', (error) => {
+		resolve(error.message);
+	});
+	child.once('exit', (code, killedBy) => {
+		resolve(code === 0 ? undefined : `it ended with ${killedBy ?? code}`);
+	});
+	// A command need not read what it is told.
+	child.stdin.on('error', () => undefined);
+	child.stdin.end(`${JSON.stringify(data)}\n`);
+	try {
+		return await promise;
+	} finally {
+		signal.removeEventListener('abort', stop);
+		// What it left behind may hold the other end, and never read.
+		child.stdin.destroy();
+	}
+}
+
+/** The address without a name and password, which fetch takes in a header alone, and would tell in its complaint. */
+function addressOf(webhook: string): {readonly url: string; readonly headers: Readonly<Record<string, string>>} {
+	const url = new URL(webhook);
+	const {username, password} = url;
+	url.username = '';
+	url.password = '';
+	const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+	return {
+		url: url.href,
+		headers: pair === ':' ? {} : {authorization: `Basic ${Buffer.from(pair).toString('base64')}`},
+	};
+}
+
+async function callWebhook(webhook: string, {data}: Message, signal: AbortSignal): Promise<string | undefined> {
+	const {url, headers} = addressOf(webhook);
+	try {
+		const response = await fetch(url, {
+			method: 'POST',
+			headers: {'content-type': 'application/json', ...headers},
+			body: JSON.stringify(data),
+			redirect: 'error',
+			signal,
+		});
+		await response.body?.cancel();
+		return response.ok ? undefined : `it answered ${response.status}`;
+	} catch (error) {
+		// The cause tells what happened; "fetch failed" does not.
+		throw error instanceof Error && error.cause instanceof Error ? error.cause : error;
+	}
+}
+
+/** @returns What went wrong, whatever it was. */
+async function problemOf(name: string, work: Promise<string | undefined> | undefined): Promise<readonly string[]> {
+	try {
+		const problem = await work;
+		return problem === undefined ? [] : [`${name}: ${problem}`];
+	} catch (error) {
+		return [`${name}: ${wordsOf(error)}`];
+	}
+}
+
+/**
+@returns Tells an account, within seconds, and no longer than until `signal` is aborted; never rejects, and answers what went wrong, in
+words.
+*/
+export const createNotifier =
+	(options: NotifyOptions): ((message: Message, signal?: AbortSignal) => Promise<readonly string[]>) =>
+	async (message, signal) => {
+		const {command, webhook, usesTerminals} = options;
+		const patience = AbortSignal.timeout(patienceMs);
+		const ended = signal === undefined ? patience : AbortSignal.any([patience, signal]);
+		const [, ...problems] = await Promise.all([
+			usesTerminals ? tellTerminals(message, options) : undefined,
+			problemOf('notify.command', command && runCommand(command, message, ended)),
+			problemOf('notify.webhook', webhook === undefined ? undefined : callWebhook(webhook, message, ended)),
+		]);
+		return problems.flat();
+	};

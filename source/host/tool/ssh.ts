@@ -1,0 +1,118 @@
+import * as v from 'valibot';
+import {isPlausibleStatus, isRemoteHost} from '../../core/model/other-hosts.js';
+import {CanhazgpuError, quoted} from '../../errors.js';
+import {runTool, type ToolFailure} from './spawn.js';
+
+/** One GPU of another host, as `status --json` of this program or of the peer prints it. Texts are whatever that host says. */
+export type RemoteRow = Readonly<Record<string, unknown>> & {readonly gpu_id: number; readonly status: string};
+
+const boundMs = 10_000;
+const connectSeconds = 5;
+const mostBytes = 4_000_000;
+/** Of what another host or ssh says of a failure. */
+const longestWords = 300;
+
+/**
+No password is asked for, and nothing of ours is lent to that host, whatever the user's own ssh config says: no agent, no display, no
+tunnel, no terminal, and no command but this one.
+*/
+const sshOptions: readonly string[] = [
+	'-aTx',
+	...['BatchMode=yes', `ConnectTimeout=${connectSeconds}`, 'ClearAllForwardings=yes', 'RemoteCommand=none'].flatMap(
+		(option) => ['-o', option],
+	),
+];
+
+const rowsSchema = v.array(
+	v.looseObject({gpu_id: v.pipe(v.number(), v.safeInteger(), v.minValue(0)), status: v.string()}),
+);
+
+/** @throws CanhazgpuError `usage` for anything that is no plain host name. */
+export function checkRemoteHost(host: string): string {
+	if (!isRemoteHost(host)) {
+		throw new CanhazgpuError('usage', `${quoted(host)} is not a host name`, {
+			hint: 'Write a name such as gpu-box-2 or alice@gpu-box-2.',
+		});
+	}
+
+	return host;
+}
+
+const failed = (host: string, why: string): CanhazgpuError => new CanhazgpuError('failed', `${host}: ${why}`);
+
+/** Of canhazgpu there, the error and not its hint; else ssh's own last word, such as `Permission denied (publickey).` */
+function failureWords(said: string): string {
+	const lines = said.trim().split('\n');
+	const words = lines.find((line) => line.startsWith('Error: ')) ?? lines.at(-1)!;
+	return words
+		.replace(/^Error: /v, '')
+		.trim()
+		.slice(0, longestWords);
+}
+
+const toolFailures: Readonly<Partial<Record<ToolFailure, string>>> = {
+	'not-found': 'ssh is not installed here',
+	'timed-out': `no answer within ${boundMs / 1000} s`,
+	'too-much-output': `its answer is longer than ${mostBytes / 1_000_000} MB`,
+	aborted: 'no longer asked for',
+};
+
+/** A login script may print before the array, which begins at a line of its own; so may some of what that prints. */
+const mostBeginnings = 5;
+
+function parseJson(text: string): unknown {
+	for (const {index} of text.matchAll(/^\[/gmv).take(mostBeginnings)) {
+		try {
+			return JSON.parse(text.slice(index));
+		} catch {
+			// That was none of it.
+		}
+	}
+
+	return undefined;
+}
+
+function parseRows(host: string, text: string): readonly RemoteRow[] {
+	const value = parseJson(text);
+	if (value === undefined) {
+		throw failed(host, 'its answer is not the JSON of a status');
+	}
+
+	const result = v.safeParse(rowsSchema, value);
+	if (!result.success || !isPlausibleStatus(result.output)) {
+		throw failed(host, 'its answer is not a list of GPUs');
+	}
+
+	return result.output;
+}
+
+/**
+Asks another host for its status by ssh. Never asks for a password, and answers within 10 s, whatever the host does.
+
+@param signal - Aborted when nobody wants to know any more.
+@throws CanhazgpuError `failed` in words for one error row; `usage` for a name that is none.
+*/
+export async function remoteStatus(host: string, signal?: AbortSignal): Promise<readonly RemoteRow[]> {
+	const {stdout, stderr, exitCode, failure, ...end} = await runTool(
+		'ssh',
+		[...sshOptions, '--', checkRemoteHost(host), 'canhazgpu', 'status', '--json'],
+		{timeoutMs: boundMs, maxBytes: mostBytes, signal},
+	);
+	if (failure !== undefined) {
+		throw failed(host, toolFailures[failure] ?? `ssh failed (${failure})`);
+	}
+
+	if (exitCode !== 0) {
+		const said = failureWords(stderr);
+		throw failed(
+			host,
+			exitCode === 127
+				? 'canhazgpu is not installed there'
+				: said === ''
+					? `ssh ended with ${exitCode ?? end.signal}`
+					: said,
+		);
+	}
+
+	return parseRows(host, stdout);
+}

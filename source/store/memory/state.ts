@@ -1,0 +1,213 @@
+/**
+What the reference store keeps, and how it carries out a plan.
+*/
+import {Buffer} from 'node:buffer';
+import type {Expectation} from '../../core/model/plan.js';
+import {decodeRevision, encodeNextRevision, type RawPool} from '../records/index.js';
+import {auditCap} from '../decode-audit.js';
+import {historySeconds, isTrimDue, trimCount, type RawPlan, type RawUsage, type RawWrite} from '../raw-plan.js';
+
+export type State = {
+	pool: RawPool;
+	readonly gpus: Map<number, string>;
+	/**
+	In the order of the line.
+	*/
+	readonly line: string[];
+	readonly entries: Map<string, string>;
+	/**
+	Oldest first.
+	*/
+	readonly history: Array<Pick<RawUsage, 'endSecond' | 'raw'>>;
+	/**
+	Oldest first.
+	*/
+	readonly trail: Array<{readonly id: string; readonly raw: string}>;
+	drains: string | undefined;
+	notices: string | undefined;
+	revision: string | undefined;
+	/**
+	Names the present run; a test that takes the store back to an earlier state begins another.
+	*/
+	run: string;
+	/**
+	By id, in microseconds since the epoch: what the order of the line goes by.
+	*/
+	readonly places: Map<string, number>;
+	/**
+	Change id -> the attempt that was carried out.
+	*/
+	readonly changes: Map<string, number>;
+};
+
+/** Nothing at all. */
+export const emptyState = (): State => ({
+	pool: {gpuCount: undefined, provider: undefined, machine: undefined},
+	gpus: new Map(),
+	line: [],
+	entries: new Map(),
+	history: [],
+	trail: [],
+	drains: undefined,
+	notices: undefined,
+	revision: undefined,
+	run: 'run-1',
+	places: new Map(),
+	changes: new Map(),
+});
+
+const compareUsage = (a: Pick<RawUsage, 'endSecond' | 'raw'>, b: Pick<RawUsage, 'endSecond' | 'raw'>): number =>
+	a.endSecond === b.endSecond ? Buffer.compare(Buffer.from(a.raw), Buffer.from(b.raw)) : a.endSecond - b.endSecond;
+
+function holds(state: State, expectation: Expectation): boolean {
+	switch (expectation.kind) {
+		case 'gpu': {
+			return state.gpus.get(expectation.index) === expectation.raw;
+		}
+
+		case 'entry': {
+			return state.entries.get(expectation.id) === expectation.raw;
+		}
+
+		case 'queue': {
+			const {ids, extent} = expectation;
+			const isLongEnough = extent === 'whole' ? state.line.length === ids.length : state.line.length >= ids.length;
+			return isLongEnough && ids.every((id, place) => state.line[place] === id);
+		}
+
+		case 'pool': {
+			const {gpuCount} = expectation;
+			return state.pool.gpuCount === (gpuCount === undefined ? undefined : String(gpuCount));
+		}
+
+		case 'drains':
+		case 'notices':
+		case 'revision': {
+			return state[expectation.kind] === expectation.raw;
+		}
+	}
+}
+
+/** Joining twice would move somebody to the end; an entry without a place would never be found again. */
+function isPossible({line}: State, write: RawWrite): boolean {
+	return (write.kind !== 'join' && write.kind !== 'entry') || line.includes(write.id) === (write.kind === 'entry');
+}
+
+function join({line, places}: State, {id, atMicroseconds}: Extract<RawWrite, {kind: 'join'}>, now: number): void {
+	const taken = line.map((other) => places.get(other) ?? 0);
+	let place = atMicroseconds ?? Math.max(Math.floor(now * 1e6), (taken.at(-1) ?? 0) + 1);
+	while (taken.includes(place)) {
+		place++;
+	}
+
+	places.set(id, place);
+	const behind = taken.findIndex((other) => other > place);
+	line.splice(behind === -1 ? line.length : behind, 0, id);
+}
+
+function carryOut(state: State, write: RawWrite, now: number): void {
+	switch (write.kind) {
+		case 'gpu': {
+			if (write.raw === undefined) {
+				state.gpus.delete(write.index);
+			} else {
+				state.gpus.set(write.index, write.raw);
+			}
+
+			break;
+		}
+
+		case 'pool': {
+			state.pool = write.pool;
+			break;
+		}
+
+		case 'join': {
+			join(state, write, now);
+			state.entries.set(write.id, write.raw);
+			break;
+		}
+
+		case 'entry': {
+			state.entries.set(write.id, write.raw);
+			break;
+		}
+
+		case 'leave': {
+			const place = state.line.indexOf(write.id);
+			if (place !== -1) {
+				state.line.splice(place, 1);
+			}
+
+			state.entries.delete(write.id);
+			state.places.delete(write.id);
+			break;
+		}
+
+		case 'restored': {
+			break;
+		}
+
+		case 'drains':
+		case 'notices': {
+			state[write.kind] = write.raw;
+		}
+	}
+}
+
+function appendUsage(state: State, usage: RawPlan['usage'], now: number): void {
+	const {history} = state;
+	history.push(
+		...usage.filter(({raw}) => history.every((kept) => kept.raw !== raw)).map(({endSecond, raw}) => ({endSecond, raw})),
+	);
+	history.sort(compareUsage);
+	const hasRecord = (fromSecond: number, toSecond: number): boolean =>
+		history.some(({endSecond}) => endSecond >= fromSecond && endSecond <= toSecond);
+	if (!isTrimDue(now, hasRecord)) {
+		return;
+	}
+
+	const oldest = Math.floor(now) - historySeconds;
+	const oldCount = history.filter(({endSecond}) => endSecond < oldest).length;
+	history.splice(0, Math.min(oldCount, trimCount));
+}
+
+function appendAudit({trail}: State, records: readonly string[]): void {
+	for (const raw of records) {
+		trail.push({id: String(Number(trail.at(-1)?.id ?? 0) + 1), raw});
+	}
+
+	trail.splice(0, trail.length - auditCap);
+}
+
+/**
+All of it, or nothing.
+
+@returns False when an expectation does not hold, the line does not allow it, or another attempt was carried out.
+*/
+export function applyToState(state: State, {expect, writes, usage, audit, change}: RawPlan, now: number): boolean {
+	if (
+		(change !== undefined && state.changes.has(change.id)) ||
+		expect.some((item) => !holds(state, item)) ||
+		writes.some((write) => !isPossible(state, write))
+	) {
+		return false;
+	}
+
+	if (change !== undefined) {
+		state.changes.set(change.id, change.attempt);
+	}
+
+	for (const write of writes) {
+		carryOut(state, write, now);
+	}
+
+	if (usage.length > 0) {
+		appendUsage(state, usage, now);
+	}
+
+	appendAudit(state, audit);
+	const restored = writes.find((write) => write.kind === 'restored')?.count;
+	state.revision = encodeNextRevision(decodeRevision(state.revision, state.run), now, restored);
+	return true;
+}

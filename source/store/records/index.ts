@@ -1,0 +1,14 @@
+/**
+The JSON forms of everything that is stored, the same in every store. A reader is lenient where the Go peer is; a writer is
+strict where the peer's Lua is.
+*/
+export {decodeAudit, encodeAudit} from './audit.js';
+export {decodeDrains, encodeDrains} from './drains.js';
+export {decodeEvent, encodeEvent} from './event.js';
+export {decodeGpu, encodeFree, encodeLease} from './lease.js';
+export {decodeDataLoss, decodeNotices, encodeNotices} from './notices.js';
+export {decodePool, encodePool, mostGpus, poolGarbage, type RawPool} from './pool.js';
+export {decodeQueueEntry, encodeQueueEntry} from './queue-entry.js';
+export {bytesOf, rawOf, wireOf} from './raw.js';
+export {decodeRevision, encodeNextRevision} from './revision.js';
+export {decodeUsage, encodeUsage, usageNeedles} from './usage.js';

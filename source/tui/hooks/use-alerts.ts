@@ -1,0 +1,22 @@
+/** Tells the trail what each scan of the monitor shows for the first time. */
+import {useEffect, useMemo} from 'react';
+import {createNoticeTeller} from '../../core/live/record-alerts.js';
+import type {World} from '../../core/model/ports.js';
+import {storeNow, type State} from '../state/state.js';
+
+/** A monitor that is read-only tells nothing. */
+export function useNotices(world: World, state: State, broken: (error: unknown) => void): void {
+	const {snapshot, observation, connection, settings} = state;
+	const tell = useMemo(() => createNoticeTeller(world), [world]);
+	useEffect(() => {
+		const now = storeNow(state);
+		if (snapshot === undefined || now === undefined || observation === undefined) {
+			return;
+		}
+
+		if (connection.kind === 'live' && !settings.isReadonly) {
+			tell({...snapshot, now}, observation).catch(broken);
+		}
+		// By the scan alone: what else is in the state says nothing new of the GPUs.
+	}, [observation]);
+}

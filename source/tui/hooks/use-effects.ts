@@ -1,0 +1,41 @@
+/** The hook that ties the keys to what they do. */
+import {useMemo, type RefObject} from 'react';
+import {useStdout} from 'ink';
+import type {World} from '../../core/model/ports.js';
+import type {Feed} from '../../core/live/store-feed.js';
+import {createController, type Controller} from '../keys/controller.js';
+import type {MonitorPorts} from '../ports.js';
+import type {Scanner} from './scanner.js';
+import type {StateStore} from '../state/store.js';
+import {createDoings} from '../verbs/effects.js';
+import type {Waits} from '../verbs/waiting.js';
+
+type Options = {
+	readonly world: World;
+	readonly store: StateStore;
+	readonly ports: MonitorPorts;
+	readonly waits: Waits;
+	readonly feed: RefObject<Feed | undefined>;
+	readonly scanner: RefObject<Scanner | undefined>;
+	readonly suspend: () => void;
+	readonly quit: () => void;
+	readonly broken: (error: unknown) => void;
+};
+
+export function useController(options: Options): Controller {
+	const {world, store, ports, waits, feed, scanner, suspend, quit, broken} = options;
+	const {stdout} = useStdout();
+	return useMemo(() => {
+		const refresh = (): void => {
+			feed.current?.refresh();
+			scanner.current?.poke();
+		};
+
+		const tellTerminal = (text: string): void => {
+			stdout.write(text);
+		};
+
+		const doings = createDoings({world, store, ports, waits, refresh, quit, tellTerminal});
+		return createController(store, doings, {quit, suspend, refresh, broken});
+	}, [world, store, ports, waits, feed, scanner, suspend, quit, broken, stdout]);
+}

@@ -1,0 +1,15 @@
+/** Keeps what goes on up to date, for as long as it is shown. */
+import {useEffect} from 'react';
+import type {Dispatch} from '../state/store.js';
+import type {State} from '../state/state.js';
+
+export function useLook({dialog}: State, dispatch: Dispatch): void {
+	const look = dialog?.kind === 'output' ? dialog.look : undefined;
+	useEffect(
+		() =>
+			look?.begin((page) => {
+				dispatch({kind: 'looked', look, page});
+			}),
+		[look, dispatch],
+	);
+}

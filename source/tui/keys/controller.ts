@@ -1,0 +1,155 @@
+/** From keys to intents, and from intents to the state or to the world. */
+import type {Key} from 'ink';
+import {sanitize} from '../../format/text.js';
+import type {Action} from '../state/actions.js';
+import {isCharacter, keyNames} from './key-names.js';
+import {intentOf, type Intent, type Mode} from './bindings.js';
+import {modeOf} from './mode.js';
+import type {StateStore} from '../state/store.js';
+import type {Doings} from '../verbs/effects.js';
+
+export type Effects = {
+	readonly quit: () => void;
+	readonly suspend: () => void;
+	/** Read and scan again. */
+	readonly refresh: () => void;
+	readonly broken: (error: unknown) => void;
+};
+
+export type Controller = {
+	/** One event of Ink's input. */
+	readonly press: (input: string, key: Key) => void;
+	/** Pasted text goes into a field or nowhere: it is never taken for keys. */
+	readonly paste: (text: string) => void;
+};
+
+/** Questions that take `y` for yes, and most other keys for no. */
+const questions: ReadonlySet<Mode> = new Set(['confirmation', 'signal']);
+
+/** Where a character is text. */
+const texts: ReadonlySet<Mode> = new Set(['form', 'refusal', 'filter', 'command']);
+
+export function createController({getState, dispatch}: StateStore, doings: Doings, effects: Effects): Controller {
+	/** Keys that came while Tab was being answered: they belong behind its answer. */
+	let held: string[] | undefined;
+
+	async function complete(): Promise<void> {
+		held = [];
+		try {
+			await doings.complete();
+		} finally {
+			const keys = held;
+			held = undefined;
+			pressAll(keys, false);
+		}
+	}
+
+	function act(intent: Intent): void {
+		// eslint-disable-next-line @typescript-eslint/switch-exhaustiveness-check -- All the others are the reducer's.
+		switch (intent) {
+			case 'submit':
+			case 'submit-patiently': {
+				doings.submit(intent === 'submit-patiently').catch(effects.broken);
+				return;
+			}
+
+			case 'undo': {
+				doings.undo().catch(effects.broken);
+				return;
+			}
+
+			case 'complete': {
+				complete().catch(effects.broken);
+				return;
+			}
+
+			case 'copy': {
+				doings.copy();
+				return;
+			}
+
+			case 'open-command': {
+				doings.openCommand();
+				return;
+			}
+
+			case 'open-signal': {
+				doings.openSignal().catch(effects.broken);
+				return;
+			}
+
+			case 'open-reserve-these': {
+				doings.openTheseOrAdopt().catch(effects.broken);
+				return;
+			}
+
+			case 'open-line': {
+				doings.openLine();
+				return;
+			}
+
+			case 'quit': {
+				doings.quit();
+				return;
+			}
+
+			case 'quit-now': {
+				effects.quit();
+				return;
+			}
+
+			case 'suspend': {
+				effects.suspend();
+				return;
+			}
+
+			case 'refresh': {
+				effects.refresh();
+				return;
+			}
+
+			default: {
+				// The intents are too many for the compiler to see that each is an action.
+				dispatch({kind: intent} as Action);
+			}
+		}
+	}
+
+	function pressOne(key: string, isAlone: boolean): void {
+		const mode = modeOf(getState());
+		const intent = intentOf(mode, key);
+		if (questions.has(mode)) {
+			// A `y` in the middle of a burst was not an answer to this question.
+			if (intent !== 'submit') {
+				act(intent ?? 'close-dialog');
+			} else if (isAlone) {
+				act(intent);
+			}
+		} else if (intent !== undefined) {
+			act(intent);
+		} else if (texts.has(mode) && isCharacter(key)) {
+			dispatch({kind: 'typed', text: key});
+		}
+	}
+
+	function pressAll(names: readonly string[], isAlone: boolean): void {
+		for (const name of names) {
+			if (held === undefined) {
+				pressOne(name, isAlone);
+			} else {
+				held.push(name);
+			}
+		}
+	}
+
+	return {
+		press(input, key) {
+			const names = keyNames(input, key);
+			dispatch({kind: 'key-pressed'});
+			pressAll(names, names.length === 1);
+		},
+		paste(text) {
+			dispatch({kind: 'typed', text: sanitize(text)});
+		},
+	};
+}

@@ -1,0 +1,130 @@
+/** How the lines of the screen are shared out. The table and the footer are always there; the rest gives way. */
+import type {PanelName} from './panels/state.js';
+import type {State} from './state/state.js';
+
+/** Below this nothing but a summary is shown. */
+export const smallest = {columns: 60, rows: 15} as const;
+
+export type Layout = {
+	readonly isTooSmall: boolean;
+	/** Panels with sides, side by side; else rules between them. */
+	readonly isFramed: boolean;
+	/** Lines between the summary and the message. */
+	readonly bodyRows: number;
+	/** Lines of the table without its head. */
+	readonly tableRows: number;
+	/** Lines inside each panel; 0: it is not there. */
+	readonly detailRows: number;
+	readonly queueRows: number;
+	readonly eventRows: number;
+	/** The one panel that has all the room. */
+	readonly alone?: PanelName;
+};
+
+/** Header, summary, message and footer. */
+const fixedRows = 4;
+
+type Shares = Pick<Layout, 'tableRows' | 'detailRows' | 'queueRows' | 'eventRows'>;
+
+type Counts = {readonly gpus: number; readonly waiting: number};
+
+/** The least that is worth showing, from the roomiest on: the events give way first, then the graphs, then queue and detail. */
+const framedLevels = [
+	{panelRows: 10, eventRows: 2},
+	{panelRows: 10, eventRows: 0},
+	{panelRows: 4, eventRows: 0},
+] as const;
+
+/** The edges of the table, of the panels below it and of the events, and the table's head. */
+const edgesOf = (eventRows: number): number => (eventRows === 0 ? 4 : 6);
+
+/** With fewer rows than this, or all its GPUs, the table lets nothing else have room. */
+const leastFramedTable = 16;
+const leastRuledTable = 17;
+
+function framed(body: number, {gpus}: Counts): Shares {
+	const least = Math.min(gpus, leastFramedTable);
+	const fitting = framedLevels.find(
+		({panelRows, eventRows}) => least + panelRows + eventRows + edgesOf(eventRows) <= body,
+	);
+	if (fitting === undefined) {
+		// Its two edges and its head.
+		return {tableRows: body - 3, detailRows: 0, queueRows: 0, eventRows: 0};
+	}
+
+	const {panelRows, eventRows} = fitting;
+	let spare = body - edgesOf(eventRows) - least - panelRows - eventRows;
+	const take = (most: number): number => {
+		const taken = Math.min(spare, most);
+		spare -= taken;
+		return taken;
+	};
+
+	const moreTable = take(gpus - least);
+	const moreEvents = eventRows === 0 ? 0 : take(1);
+	const morePanel = take(eventRows === 0 ? spare : 6);
+	const lower = panelRows + morePanel + take(Math.min(10, Math.floor(spare / 2)));
+	return {
+		tableRows: least + moreTable,
+		detailRows: lower,
+		queueRows: lower,
+		eventRows: eventRows + moreEvents + spare,
+	};
+}
+
+/** Rules instead of frames: each panel costs one line more than it shows, and one rule ends them all. */
+function ruled(body: number, {gpus, waiting}: Counts): Shares {
+	const least = Math.min(gpus, Math.max(leastRuledTable, Math.floor(body * 0.6)));
+	// The rules above the table and the detail, the table's head, and the last rule.
+	let spare = Math.max(0, body - 4 - least);
+	const queueRows = waiting > 0 && spare >= 2 ? Math.min(waiting, 4, spare - 1) : 0;
+	spare -= queueRows > 0 ? queueRows + 1 : 0;
+	const words = Math.min(spare, 5);
+	spare -= words;
+	spare -= Math.min(spare, gpus - least);
+	const graphs = spare >= 5 ? 5 : 0;
+	spare -= graphs;
+	const leastEvents = spare >= 3 ? Math.min(spare - 1, 8) : 0;
+	spare -= leastEvents > 0 ? leastEvents + 1 : 0;
+	const moreDetail = words > 0 ? Math.min(spare, 12) : 0;
+	const detailRows = words + graphs + moreDetail;
+	const eventRows = leastEvents > 0 ? leastEvents + spare - moreDetail : 0;
+	const below = detailRows + (queueRows > 0 ? queueRows + 1 : 0) + (eventRows > 0 ? eventRows + 1 : 0);
+	return {tableRows: body - 3 - (below > 0 ? below + 1 : 0), detailRows, queueRows, eventRows};
+}
+
+export function layoutOf({size, snapshot, panels}: Pick<State, 'size' | 'snapshot' | 'panels'>): Layout {
+	const bodyRows = size.rows - fixedRows;
+	if (size.columns < smallest.columns || size.rows < smallest.rows) {
+		const none = {tableRows: 1, detailRows: 0, queueRows: 0, eventRows: 0};
+		return {isTooSmall: true, isFramed: false, bodyRows, ...none};
+	}
+
+	const counts = {gpus: snapshot?.gpus.length ?? 0, waiting: snapshot?.queue.length ?? 0};
+	const isFramed = size.columns >= 100 && size.rows >= 20;
+	const shares = isFramed ? framed(bodyRows, counts) : ruled(bodyRows, counts);
+	const rowsOf: Readonly<Record<PanelName, number>> = {
+		table: shares.tableRows,
+		detail: shares.detailRows,
+		queue: shares.queueRows,
+		report: 0,
+		events: shares.eventRows,
+	};
+	const {focus, isZoomed} = panels;
+	if (!isZoomed && rowsOf[focus] > 0) {
+		return {isTooSmall: false, isFramed, bodyRows, ...shares};
+	}
+
+	// Its own edges or rules, and the head of the table.
+	return {
+		isTooSmall: false,
+		isFramed,
+		bodyRows,
+		...shares,
+		tableRows: focus === 'table' ? bodyRows - 3 : shares.tableRows,
+		alone: focus,
+	};
+}
+
+/** How many GPUs the table shows at once. */
+export const tableRowsOf = (state: State): number => layoutOf(state).tableRows;

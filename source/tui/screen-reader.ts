@@ -1,0 +1,172 @@
+/**
+The screen for a screen reader: sentences, one below another, without frames, bars or anything that changes with every second, because each
+change is read aloud again.
+*/
+import type {StatusRow} from '../core/rules/pool/status.js';
+import {roughDuration} from '../format/durations.js';
+import {widthOf} from '../format/width.js';
+import {visibleRows} from './table/rows.js';
+import {gpuCountOf, rowsOf, type State} from './state/state.js';
+import {sanitize} from '../format/text.js';
+import {dialogView} from './dialogs/dialog.js';
+import {eventsView} from './view/events.js';
+import {footerLine} from './view/footer.js';
+import {glyphsOf} from './widgets/glyphs.js';
+import {messageLine} from './view/message.js';
+import {queueView} from './view/queue.js';
+import {byMemory, gibibytes, inventory, processWords} from './view/readings.js';
+import {reportView} from './view/report.js';
+import {endWords, ownerWords, serviceWords, stateWord} from './view/labels.js';
+import {lineText, type Line} from './widgets/styled-text.js';
+
+/** To tens: what is said of a load should not change with each scan. */
+const about = (percent: number): string => `${Math.round(percent / 10) * 10} percent`;
+
+const sentence = (parts: ReadonlyArray<string | undefined>): string =>
+	parts.filter((part) => part !== undefined && part !== '').join(', ');
+
+const textOf = (line: Line): string => lineText(line).trim().replaceAll(/\s+/gv, ' ');
+
+function readingWords({reading}: StatusRow): readonly string[] {
+	const {utilizationPercent, memoryUsedMiB, memoryTotalMiB, temperatureCelsius} = reading ?? {};
+	const total = memoryTotalMiB === undefined ? '' : ` of ${gibibytes(memoryTotalMiB)}`;
+	return [
+		utilizationPercent === undefined ? 'utilization unknown' : `utilization about ${about(utilizationPercent)}`,
+		memoryUsedMiB === undefined
+			? 'memory unknown'
+			: `memory ${gibibytes(Math.round(memoryUsedMiB / 1024) * 1024)}${total}`,
+		...(temperatureCelsius !== undefined && temperatureCelsius >= 80 ? ['hot'] : []),
+	];
+}
+
+function endSentence(row: StatusRow): string | undefined {
+	if (row.lease === undefined) {
+		return undefined;
+	}
+
+	return row.remainingSeconds === undefined
+		? `ends ${endWords(row).text}`
+		: `ends in ${roughDuration(Math.max(60, row.remainingSeconds))}`;
+}
+
+function gpuSentence(row: StatusRow, state: State): string {
+	const {requester} = state.settings;
+	const isScanned = state.observation !== undefined;
+	const [process] = byMemory(row.processes);
+	return sentence([
+		`${row.index === state.selectedGpu ? 'Selected: ' : ''}GPU ${row.index}`,
+		stateWord(row, requester, isScanned).text,
+		ownerWords(row, requester).text.replace(/^-$/v, ''),
+		endSentence(row),
+		...(isScanned ? readingWords(row) : []),
+		serviceWords(row)?.text,
+		row.problem === undefined ? undefined : sanitize(row.problem),
+		process && processWords(process),
+	]);
+}
+
+function headSentence(state: State): string {
+	const {settings, connection, observation, scanFailure} = state;
+	const {model} = inventory(gpuCountOf(state), observation?.gpus ?? []);
+	const connections = {connecting: 'connecting', live: 'live', lost: 'STALE: the store is lost'} as const;
+	return sentence([
+		`canhazgpu on ${sanitize(settings.hostname)}`,
+		model,
+		connections[connection.kind],
+		state.pause === undefined ? undefined : 'PAUSED',
+		scanFailure === undefined ? undefined : 'GPU scan failed',
+		observation?.simulated ? 'simulated' : undefined,
+		sanitize(settings.poolLabel ?? ''),
+		settings.isReadonly ? 'read only' : undefined,
+	]);
+}
+
+function countSentence(state: State): string {
+	const rows = rowsOf(state);
+	const count = (kind: StatusRow['state']): number => rows.filter((row) => row.state === kind).length;
+	return sentence([
+		`${count('available')} free`,
+		`${count('in-use')} reserved`,
+		`${count('unreserved')} used without a reservation`,
+		`${count('error')} with errors`,
+		`${state.snapshot?.queue.length ?? 0} waiting`,
+	]);
+}
+
+/** Wide enough that nothing is cut. */
+const unlimited = 400;
+
+/** What the panel with the focus holds beyond the GPUs. */
+function panelSentences(state: State): readonly string[] {
+	switch (state.panels.focus) {
+		case 'table':
+		case 'detail': {
+			return [];
+		}
+
+		case 'queue': {
+			return ['Queue:', ...queueView(state, 10, 80).lines.map((line) => textOf(line))];
+		}
+
+		case 'report': {
+			return ['Report:', ...reportView(state, 14, 80).lines.map((line) => textOf(line))];
+		}
+
+		case 'events': {
+			return ['Events:', ...eventsView(state, 8).lines.map((line) => textOf(line))];
+		}
+	}
+}
+
+/** The GPUs around the selected one, as many as there are rows for. */
+function gpuSentences(state: State, rows: number): readonly string[] {
+	const all = visibleRows(state);
+	const heights = all.map((row) => {
+		const text = gpuSentence(row, state);
+		return {text, height: Math.max(1, Math.ceil(widthOf(text) / state.size.columns))};
+	});
+	const selected = Math.max(
+		0,
+		all.findIndex(({index}) => index === state.selectedGpu),
+	);
+	let [from, to] = [selected, selected];
+	let spare = rows;
+	while (spare > 0 && (from > 0 || to < all.length)) {
+		// Downwards first.
+		const isDown = to < all.length;
+		const next = heights[isDown ? to : from - 1]!;
+		spare -= next.height;
+		if (spare < 0) {
+			break;
+		}
+
+		to += isDown ? 1 : 0;
+		from -= isDown ? 0 : 1;
+	}
+
+	const shown = heights.slice(from, to).map(({text}) => text);
+	return to - from < all.length ? [`GPUs ${from + 1} to ${to} of ${all.length}:`, ...shown] : shown;
+}
+
+/** Standing troubles are in the first sentence, without their age. */
+function messageSentence(state: State, wide: State): string {
+	return state.flash === undefined && state.table.prompt === undefined ? '' : textOf(messageLine(wide));
+}
+
+export function linearLines(state: State): readonly string[] {
+	const wide: State = {...state, size: {...state.size, columns: unlimited}};
+	const dialog = state.dialog && dialogView(state.dialog, wide, glyphsOf(state));
+	const keys = `Keys: ${textOf(footerLine(wide))}`;
+	if (dialog !== undefined) {
+		return [`${dialog.title}:`, ...dialog.lines.map((line) => textOf(line)).filter((line) => line !== ''), keys];
+	}
+
+	const message = messageSentence(state, wide);
+	const before = [headSentence(state), countSentence(state)];
+	const after = [...panelSentences(state), ...(message === '' ? [] : [message]), keys];
+	const used = [...before, ...after].reduce(
+		(sum, line) => sum + Math.max(1, Math.ceil(widthOf(line) / state.size.columns)),
+		2,
+	);
+	return [...before, ...gpuSentences(state, Math.max(1, state.size.rows - used)), ...after];
+}

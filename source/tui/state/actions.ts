@@ -1,0 +1,23 @@
+/** Everything that can happen to the state. Actions are named as intents. */
+import type {Observation, Snapshot} from '../../core/model/types.js';
+import type {FormAction} from './form.js';
+import type {DialogIntent} from '../keys/bindings.js';
+import type {PanelIntent} from '../panels/intents.js';
+import type {ReportNews} from '../hooks/report-feed.js';
+import type {Size} from './state.js';
+import type {TableIntent} from '../table/intents.js';
+import type {TrailNews} from './events.js';
+import type {Answer} from '../verbs/answers.js';
+
+/** Time, the terminal, the store and the GPUs have their say. `nowMs` is monotonic. */
+export type News =
+	| TrailNews
+	| ReportNews
+	| {readonly kind: 'ticked'; readonly nowMs: number}
+	| {readonly kind: 'resized'; readonly size: Size}
+	| {readonly kind: 'snapshot-arrived'; readonly snapshot: Snapshot; readonly nowMs: number}
+	| {readonly kind: 'store-lost'; readonly reason: string; readonly nowMs: number}
+	| {readonly kind: 'scan-arrived'; readonly observation: Observation; readonly nowMs: number};
+
+export type Action =
+	News | Answer | FormAction | {readonly kind: DialogIntent | TableIntent | PanelIntent | 'key-pressed'};

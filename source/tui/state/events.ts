@@ -1,0 +1,36 @@
+/** What happened to the pool, and what went wrong in this monitor: the events that are shown. */
+import type {AuditEntry} from '../../core/model/types.js';
+
+/** So many are kept; `canhazgpu events` has them all. */
+export const mostEvents = 300;
+
+/** An error that was shown here. */
+export type OwnError = {readonly time: number; readonly text: string};
+
+export type Trail = {
+	/** Oldest first. */
+	readonly entries: readonly AuditEntry[];
+	readonly errors: readonly OwnError[];
+	/** Why the entries cannot be read. */
+	readonly problem?: string;
+};
+
+export const emptyTrail: Trail = {entries: [], errors: []};
+
+export type TrailNews =
+	/** `isWhole`: these replace what was known, because some may have been missed. */
+	| {readonly kind: 'events-arrived'; readonly entries: readonly AuditEntry[]; readonly isWhole: boolean}
+	| {readonly kind: 'events-lost'; readonly reason: string};
+
+export function withTrailNews(trail: Trail, news: TrailNews): Trail {
+	if (news.kind === 'events-lost') {
+		return trail.problem === news.reason ? trail : {...trail, problem: news.reason};
+	}
+
+	if (news.entries.length === 0 && !news.isWhole && trail.problem === undefined) {
+		return trail;
+	}
+
+	const entries = news.isWhole ? news.entries : [...trail.entries, ...news.entries];
+	return {...trail, problem: undefined, entries: entries.slice(-mostEvents)};
+}

@@ -1,0 +1,84 @@
+/** What time, the terminal, the store and the GPUs do to the state. */
+import type {Observation, Snapshot} from '../../core/model/types.js';
+import {sanitize} from '../../format/text.js';
+import type {News} from './actions.js';
+import {recorded} from './utilization-history.js';
+import {reminderFlash} from './reminder.js';
+import {flashMs, type State} from './state.js';
+import {withTrailNews} from './events.js';
+
+function withSnapshot(state: State, snapshot: Snapshot, nowMs: number): State {
+	const wasLost = state.connection.kind === 'lost' && state.snapshot !== undefined;
+	return {
+		...state,
+		nowMs,
+		snapshot,
+		snapshotAtMs: nowMs,
+		connection: {kind: 'live'},
+		flash: wasLost
+			? {level: 'ok', text: 'The store is back: everything was read again', untilMs: nowMs + flashMs}
+			: (reminderFlash(state.snapshot, snapshot, state.settings.requester) ?? state.flash),
+	};
+}
+
+/** A failed scan takes nothing away: the last readings stay, with their age. */
+function withScan(state: State, observation: Observation, nowMs: number): State {
+	const {failure} = observation;
+	if (failure === undefined) {
+		return {
+			...state,
+			nowMs,
+			observation,
+			scanFailure: undefined,
+			history: recorded(state.history, observation),
+		};
+	}
+
+	const sinceMs = state.scanFailure?.sinceMs ?? nowMs;
+	return {
+		...state,
+		nowMs,
+		scanFailure: {message: sanitize(failure.message), hint: sanitize(failure.hint ?? ''), sinceMs},
+	};
+}
+
+export function afterNews(state: State, news: News): State {
+	switch (news.kind) {
+		case 'ticked': {
+			const isOver = state.flash?.untilMs !== undefined && state.flash.untilMs <= news.nowMs;
+			const isTooLate = state.undo !== undefined && state.undo.untilMs <= news.nowMs;
+			return {
+				...state,
+				nowMs: news.nowMs,
+				flash: isOver ? undefined : state.flash,
+				undo: isTooLate ? undefined : state.undo,
+			};
+		}
+
+		case 'resized': {
+			return {...state, size: news.size};
+		}
+
+		case 'snapshot-arrived': {
+			return withSnapshot(state, news.snapshot, news.nowMs);
+		}
+
+		case 'store-lost': {
+			const sinceMs = state.connection.kind === 'lost' ? state.connection.sinceMs : news.nowMs;
+			return {...state, nowMs: news.nowMs, connection: {kind: 'lost', reason: sanitize(news.reason), sinceMs}};
+		}
+
+		case 'events-arrived':
+		case 'events-lost': {
+			return {...state, trail: withTrailNews(state.trail, news)};
+		}
+
+		case 'report-arrived': {
+			return {...state, report: news.report};
+		}
+
+		case 'scan-arrived': {
+			return withScan(state, news.observation, news.nowMs);
+		}
+	}
+}

@@ -1,0 +1,66 @@
+/** The next state, purely. */
+import type {Action} from './actions.js';
+import {commandLineIntents, withText} from '../command-line/reduce.js';
+import {isAsking, type AskingDialog} from './dialogs.js';
+import {changeForm, isFormAction, type FormAction} from './form.js';
+import type {DialogIntent} from '../keys/bindings.js';
+import {afterNews} from './live-updates.js';
+import {withOwnError} from './own-errors.js';
+import {settledQueue} from '../panels/queue-selection.js';
+import {panelIntents} from '../panels/reduce.js';
+import type {State} from './state.js';
+import {changeFilter, tableIntents} from '../table/reduce.js';
+import {settled} from '../table/settle.js';
+import {edit, insert, isEdit} from './text-field.js';
+import {afterAnswer, isAnswer} from '../verbs/answers.js';
+import {behindPause} from '../verbs/pause.js';
+import {verbIntents} from '../verbs/reduce.js';
+
+const dialogIntents: Readonly<Record<DialogIntent | 'key-pressed', (state: State) => State>> = {
+	'key-pressed': (state) => (state.flash?.level === 'error' ? {...state, flash: undefined} : state),
+	'open-help': (state) => ({...state, dialog: {kind: 'help'}, panels: {...state.panels, helpPage: 0}}),
+	'close-dialog': (state) => ({...state, dialog: state.dialog?.kind === 'output' ? state.dialog.from : undefined}),
+	...verbIntents,
+	...commandLineIntents,
+};
+
+const intents = {...dialogIntents, ...tableIntents, ...panelIntents};
+
+const isIntent = (action: Action): action is {readonly kind: keyof typeof intents} =>
+	Object.hasOwn(intents, action.kind);
+
+/** Text typed into whatever stands over the panels. */
+function changeText(dialog: AskingDialog, action: FormAction): AskingDialog {
+	if (dialog.kind === 'form') {
+		return changeForm(dialog, action);
+	}
+
+	if (dialog.kind !== 'command' || !(action.kind === 'typed' || isEdit(action.kind))) {
+		return dialog;
+	}
+
+	const {field} = dialog;
+	return withText(dialog, action.kind === 'typed' ? insert(field, action.text) : edit(field, action.kind));
+}
+
+function next(state: State, action: Exclude<Action, {kind: keyof typeof intents}>): State {
+	if (isFormAction(action)) {
+		const {dialog} = state;
+		if (dialog === undefined) {
+			return action.kind === 'typed'
+				? changeFilter(state, action)
+				: isEdit(action.kind)
+					? changeFilter(state, action.kind)
+					: state;
+		}
+
+		return isAsking(dialog) && !dialog.isBusy ? {...state, dialog: changeText(dialog, action)} : state;
+	}
+
+	return isAnswer(action) ? afterAnswer(state, action) : behindPause(state, (live) => afterNews(live, action));
+}
+
+export function reduce(state: State, action: Action): State {
+	const after = isIntent(action) ? intents[action.kind](state) : next(state, action);
+	return settledQueue(settled(withOwnError(state, after)));
+}

@@ -1,0 +1,154 @@
+/** What the monitor knows, and the simple questions about it. Readonly values; reducer.ts makes the next one. */
+import {statusRows, type StatusRow} from '../../core/rules/pool/status.js';
+import type {Observation, Requester, Snapshot} from '../../core/model/types.js';
+import type {Released} from '../../core/operations/undo.js';
+import type {Dialog} from './dialogs.js';
+import {emptyHistory, type History} from './utilization-history.js';
+import {remembering} from './memo.js';
+import {initialPanels, type PanelsState} from '../panels/state.js';
+import type {ShownReport} from '../hooks/report-feed.js';
+import {initialTable, type TableState} from '../table/state.js';
+import {emptyTrail, type Trail} from './events.js';
+import type {Waiting} from '../verbs/waiting.js';
+
+/** How long a release can be undone. */
+export const undoMs = 10_000;
+
+/** How long a success, or a reason why not, is shown. */
+export const flashMs = 4000;
+
+/** What does not change while the monitor runs. */
+export type Settings = {
+	readonly requester: Requester;
+	readonly hostname: string;
+	/** Such as `PRIVATE pool`. */
+	readonly poolLabel?: string;
+	/** Where the store is, for people. */
+	readonly storeLocation: string;
+	readonly isReadonly: boolean;
+	readonly isAscii: boolean;
+	readonly hasColor: boolean;
+	/** Dark letters on a light ground. */
+	readonly isLight: boolean;
+	/** For a screen reader: sentences, line by line, nothing side by side. */
+	readonly isLinear: boolean;
+	readonly memoryThresholdMiB: number;
+	readonly scanIntervalMs: number;
+	/** A time of day from seconds since the epoch: `14:32:07`. */
+	readonly formatTime: (seconds: number) => string;
+};
+
+export type Size = {readonly columns: number; readonly rows: number};
+
+export type Connection =
+	| {readonly kind: 'connecting'}
+	| {readonly kind: 'live'}
+	| {readonly kind: 'lost'; readonly reason: string; readonly sinceMs: number};
+
+/** One message to the user. */
+export type Flash = {
+	readonly level: 'ok' | 'warning' | 'error';
+	readonly text: string;
+	/** A command that says the same. It gives way where there is no room for it. */
+	readonly command?: string;
+	/** What to type next. */
+	readonly next?: string;
+	/** Monotonic. Undefined: it stays until a key is pressed. */
+	readonly untilMs?: number;
+};
+
+export type State = {
+	readonly settings: Settings;
+	readonly size: Size;
+	/** The monotonic clock at the last tick or arrival. */
+	readonly nowMs: number;
+	readonly connection: Connection;
+	/** The last one that was read; it stays when the store is lost. */
+	readonly snapshot?: Snapshot;
+	readonly snapshotAtMs: number;
+	/** The last scan that succeeded; it stays when a later one fails. */
+	readonly observation?: Observation;
+	readonly scanFailure?: {readonly message: string; readonly hint?: string; readonly sinceMs: number};
+	/** Index of the selected GPU as it is now; the selection follows the GPU. Undefined when none is shown. */
+	readonly selectedGpu?: number;
+	/** First row shown of the table. */
+	readonly firstRow: number;
+	readonly table: TableState;
+	readonly panels: PanelsState;
+	/** What the graphs are drawn from. */
+	readonly history: History;
+	readonly trail: Trail;
+	/** The last one that was asked for. */
+	readonly report?: ShownReport;
+	readonly dialog?: Dialog;
+	readonly flash?: Flash;
+	/** What `z` would take back, and until when on the monotonic clock. */
+	readonly undo?: {readonly released: readonly Released[]; readonly untilMs: number};
+	/** What stands in the queue from this monitor. */
+	readonly waits: readonly Waiting[];
+	/** What is shown stands still since then; what came meanwhile is kept for later. */
+	readonly pause?: Pause;
+};
+
+/** What stands still during a pause. */
+export type Shown = Pick<State, 'snapshot' | 'snapshotAtMs' | 'observation' | 'scanFailure' | 'history'>;
+
+/** What is shown is of `sinceMs`; `latest` is what would be shown otherwise. */
+export type Pause = {readonly sinceMs: number; readonly latest: Shown};
+
+export const initialState = (settings: Settings, size: Size, nowMs: number, flash?: Flash): State => ({
+	settings,
+	size,
+	nowMs,
+	connection: {kind: 'connecting'},
+	snapshotAtMs: nowMs,
+	selectedGpu: 0,
+	firstRow: 0,
+	table: initialTable,
+	panels: initialPanels,
+	history: emptyHistory(settings.scanIntervalMs),
+	trail: emptyTrail,
+	waits: [],
+	flash,
+});
+
+/** The moment that is shown: now, or when the pause began. */
+const shownMs = ({nowMs, pause}: State): number => pause?.sinceMs ?? nowMs;
+
+/** The store's clock at the moment that is shown, carried on from the last read. Undefined before the first. */
+export const storeNow = (state: State): number | undefined =>
+	state.snapshot && state.snapshot.now + Math.max(0, shownMs(state) - state.snapshotAtMs) / 1000;
+
+export const gpuCountOf = ({snapshot}: State): number => snapshot?.gpus.length ?? 0;
+
+/** Stands in for a scan until one has succeeded. */
+const notScanned = (message: string): Observation => ({
+	provider: 'fake',
+	takenAtMs: 0,
+	simulated: false,
+	gpus: [],
+	failure: {message},
+	warnings: [],
+});
+
+/** One row a GPU as of now, by index: held and remaining times go on between reads. */
+export const rowsOf = remembering(
+	(state: State) => [
+		state.snapshot,
+		state.snapshotAtMs,
+		state.observation,
+		state.scanFailure,
+		state.settings,
+		shownMs(state),
+	],
+	(state): readonly StatusRow[] => {
+		const {snapshot, observation, scanFailure, settings} = state;
+		return snapshot === undefined
+			? []
+			: statusRows(
+					{...snapshot, now: storeNow(state)!},
+					observation ?? notScanned(scanFailure?.message ?? 'not scanned yet'),
+					settings.memoryThresholdMiB,
+				);
+	},
+);

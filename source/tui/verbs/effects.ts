@@ -1,0 +1,285 @@
+/** What reaches out of the state: into the pool, to processes, to the clipboard. */
+import {acquire} from '../../core/operations/acquire.js';
+import type {World} from '../../core/model/ports.js';
+import {ownTargets, problemWith, type OwnLook} from '../../core/rules/leases/process-targets.js';
+import {progressWords} from '../../format/waiting.js';
+import {CanhazgpuError} from '../../errors.js';
+import {beforeCaret, commandPrompt} from '../command-line/state.js';
+import {ask, isAsking, signalChoice, type AskingDialog} from '../state/dialogs.js';
+import {complaintOf, grantedFlash, perform, type Outcome} from './perform.js';
+import {lookAtProcesses, problemWords, sentence} from './own-scan.js';
+import {adoptable, exportedGpus, ownProcesses, reasonAgainst} from './permissions.js';
+import type {MonitorPorts} from '../ports.js';
+import type {StateStore} from '../state/store.js';
+import type {Flash} from '../state/state.js';
+import {submissionOf, type ReserveSubmission, type Submission} from './request.js';
+import {byMemory} from '../view/readings.js';
+import {clipboardSequence, exportLine} from './export-line.js';
+import {createLines} from './lines.js';
+import {latestOf} from './pause.js';
+import type {Waits} from './waiting.js';
+
+export type Surroundings = {
+	readonly world: World;
+	readonly store: StateStore;
+	readonly ports: MonitorPorts;
+	readonly waits: Waits;
+	/** Read and scan again. */
+	readonly refresh: () => void;
+	readonly quit: () => void;
+	/** Straight to the terminal, beside what is drawn. */
+	readonly tellTerminal: (text: string) => void;
+};
+
+export type Doings = {
+	/** What the open dialog asks for; patiently, it stands in line when there are not enough. */
+	readonly submit: (isPatient: boolean) => Promise<void>;
+	readonly undo: () => Promise<void>;
+	readonly copy: () => void;
+	readonly openCommand: () => void;
+	readonly openLine: () => void;
+	/** Looks at the selected GPU and asks which signal a process of the asker's there shall get, or says why none can. */
+	readonly openSignal: () => Promise<void>;
+	/** Asks for the chosen GPUs; or to adopt the asker's process there, if a look of our own shows one. */
+	readonly openTheseOrAdopt: () => Promise<void>;
+	readonly complete: () => Promise<void>;
+	/** Asks first when something waits in the queue. */
+	readonly quit: () => void;
+};
+
+/** The indices that were meant are those of other GPUs by now, as after a restart of the driver. */
+function checkSameGpus({gpus = []}: ReserveSubmission, store: StateStore): void {
+	const readings = latestOf(store.getState()).observation?.gpus ?? [];
+	const other = gpus.find(({index, uuid}) => {
+		const now = readings.find((reading) => reading.index === index)?.uuid;
+		return uuid !== undefined && now !== undefined && now !== uuid;
+	});
+	if (other !== undefined) {
+		throw new CanhazgpuError('unavailable', `GPU ${other.index} is another one by now`, {
+			hint: 'The GPUs were numbered anew meanwhile. Choose again.',
+		});
+	}
+}
+
+const endOfWait = (answer: Awaited<ReturnType<typeof acquire>>, {durationSeconds}: ReserveSubmission): Flash =>
+	answer.kind === 'granted'
+		? grantedFlash(answer.gpus, durationSeconds)
+		: {level: 'warning', text: 'left the queue: nothing is held'};
+
+export function createDoings({world, store, ports, waits, refresh, quit, tellTerminal}: Surroundings): Doings {
+	const {getState, dispatch} = store;
+	const lines = createLines({store, ports, waits, quit});
+
+	const warn = (text: string): void => {
+		dispatch({kind: 'done', flash: {level: 'warning', text}});
+	};
+
+	let isLooking = false;
+
+	/**
+	Looks at the selected GPU with our own eyes before anything is asked about a process there: what is shown may be what another account
+	says. Undefined when the user has gone on to something else meanwhile.
+	*/
+	async function lookAtSelected(): Promise<{readonly gpu: number; readonly look: OwnLook} | undefined> {
+		const {selectedGpu: gpu} = getState();
+		if (isLooking || gpu === undefined) {
+			return undefined;
+		}
+
+		isLooking = true;
+		dispatch({kind: 'done', flash: {level: 'ok', text: `looking at the processes on GPU ${gpu}`}});
+		try {
+			const shown = ownProcesses(getState()).map(({pid}) => pid);
+			const look = await lookAtProcesses(world, ports.inspectProcesses, gpu, shown);
+			const {dialog, selectedGpu} = getState();
+			return dialog === undefined && selectedGpu === gpu ? {gpu, look} : undefined;
+		} finally {
+			isLooking = false;
+		}
+	}
+
+	/** Gets them now, or goes into the line. */
+	async function takeOrWait(submission: ReserveSubmission, dialog: AskingDialog): Promise<void> {
+		const {requester} = getState().settings;
+		const {count, gpus, durationSeconds, note, force} = submission;
+		const begun = await waits.begin(
+			async ({signal, onWaiting}) =>
+				acquire(
+					world,
+					{
+						requester,
+						count,
+						ids: gpus?.map(({index}) => index),
+						tenure: {type: 'manual', durationSeconds},
+						note,
+						force,
+					},
+					{
+						waitSeconds: undefined,
+						signal,
+						onProgress(progress) {
+							onWaiting(progressWords(progress, false));
+						},
+					},
+				),
+			(answer) => endOfWait(answer, submission),
+		);
+		dispatch(
+			begun.kind === 'waiting'
+				? {kind: 'put-away', dialog}
+				: {kind: 'done', dialog, flash: endOfWait(begun.result, submission)},
+		);
+	}
+
+	async function carryOut(submission: Submission, dialog: AskingDialog): Promise<void> {
+		if (submission.verb === 'quit') {
+			quit();
+			return;
+		}
+
+		if (submission.verb === 'command') {
+			await lines.run(submission.line, dialog);
+			return;
+		}
+
+		if (submission.verb === 'reserve') {
+			checkSameGpus(submission, store);
+			if (submission.isPatient) {
+				await takeOrWait(submission, dialog);
+				return;
+			}
+		}
+
+		const outcome: Outcome = await perform(world, getState().settings.requester, submission, ports);
+		dispatch('flash' in outcome ? {kind: 'done', dialog, ...outcome} : {kind: 'refused', dialog, ...outcome});
+	}
+
+	return {
+		async submit(isPatient) {
+			const {dialog: asked} = getState();
+			if (!isAsking(asked) || asked.isBusy) {
+				return;
+			}
+
+			dispatch({kind: 'submitted'});
+			const dialog = getState().dialog as AskingDialog;
+			try {
+				const submission = submissionOf(asked);
+				await carryOut(submission.verb === 'reserve' && isPatient ? {...submission, isPatient} : submission, dialog);
+			} catch (error) {
+				if (!(error instanceof CanhazgpuError)) {
+					throw error;
+				}
+
+				dispatch({kind: 'refused', complaint: complaintOf(error), dialog});
+			}
+
+			refresh();
+		},
+		async undo() {
+			const {undo, settings} = getState();
+			const reason = reasonAgainst(getState(), 'undo');
+			if (undo === undefined || reason !== undefined) {
+				warn(reason ?? '');
+				return;
+			}
+
+			// Once only, however often the key is pressed.
+			dispatch({kind: 'undo-began'});
+			const outcome = await perform(world, settings.requester, {verb: 'undo', released: undo.released});
+			dispatch('flash' in outcome ? {kind: 'done', ...outcome} : {kind: 'refused', dialog: undefined, ...outcome});
+			refresh();
+		},
+		copy() {
+			const state = getState();
+			const reason = reasonAgainst(state, 'copy');
+			if (reason !== undefined) {
+				warn(reason);
+				return;
+			}
+
+			const line = exportLine(exportedGpus(state));
+			tellTerminal(clipboardSequence(line, ports.isInTmux ?? false));
+			dispatch({
+				kind: 'done',
+				flash: {level: 'ok', text: 'copied, where this terminal allows it', next: line},
+			});
+		},
+		openCommand() {
+			if (ports.commandLine === undefined) {
+				warn('This monitor has no command line');
+				return;
+			}
+
+			dispatch({kind: 'opened', dialog: commandPrompt(ports.lineHistory?.load() ?? [])});
+		},
+		openLine: lines.openChosen,
+		async openSignal() {
+			const reason = reasonAgainst(getState(), 'signal');
+			if (reason !== undefined) {
+				warn(reason);
+				return;
+			}
+
+			const [shown] = ownProcesses(getState());
+			const seen = await lookAtSelected();
+			if (seen === undefined) {
+				return;
+			}
+
+			const {gpu, look} = seen;
+			const targets = byMemory(ownTargets(look, gpu));
+			if (targets.length > 0) {
+				dispatch({kind: 'opened', dialog: signalChoice(gpu, targets)});
+				return;
+			}
+
+			const problem = problemWith(shown!, gpu, look);
+			warn(
+				sentence(
+					problem === undefined ? `no process of yours is on GPU ${gpu}` : problemWords(shown!.pid, gpu, problem),
+				),
+			);
+		},
+		async openTheseOrAdopt() {
+			const process = adoptable(getState());
+			if (process === undefined || reasonAgainst(getState(), 'reserve-these') !== undefined) {
+				dispatch({kind: 'open-reserve-these'});
+				return;
+			}
+
+			const seen = await lookAtSelected();
+			if (seen === undefined) {
+				return;
+			}
+
+			const {gpu, look} = seen;
+			const target = ownTargets(look, gpu).find(({pid}) => pid === process.pid);
+			dispatch(
+				target === undefined
+					? {kind: 'open-reserve-these'}
+					: {kind: 'opened', dialog: ask({verb: 'adopt', process: target, gpu})},
+			);
+		},
+		async complete() {
+			const {dialog} = getState();
+			if (dialog?.kind !== 'command' || dialog.isBusy || ports.commandLine === undefined) {
+				return;
+			}
+
+			const {trail} = getState();
+			const {snapshot} = latestOf(getState());
+			const completion = await ports.commandLine.complete(beforeCaret(dialog.field), {snapshot, told: trail.entries});
+			dispatch({kind: 'completed', completion, dialog});
+		},
+		quit() {
+			const {waits: pending} = getState();
+			if (pending.length === 0) {
+				quit();
+				return;
+			}
+
+			dispatch({kind: 'opened', dialog: ask({verb: 'quit', waiting: pending.length})});
+		},
+	};
+}

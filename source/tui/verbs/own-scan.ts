@@ -1,0 +1,54 @@
+/** A look at processes with our own eyes, before anything is asked about one or done to one. */
+import {pidsOn, type OwnLook, type TargetProblem} from '../../core/rules/leases/process-targets.js';
+import type {World} from '../../core/model/ports.js';
+import {sanitize} from '../../format/text.js';
+import type {InspectProcesses} from '../ports.js';
+
+/**
+Scans the GPUs and reads what the kernel tells of the processes on one of them. The GPUs of the world are scanned by ourselves; those that
+are watched may show what somebody else has posted.
+
+@param shown - Pids that are asked about, whether or not the scan has them.
+*/
+export async function lookAtProcesses(
+	{gpus, clock}: Pick<World, 'gpus' | 'clock'>,
+	inspect: InspectProcesses | undefined,
+	gpu: number,
+	shown: readonly number[],
+): Promise<OwnLook> {
+	const startedAtMs = clock.monotonicMs();
+	let observation = await gpus.observe();
+	if (observation.takenAtMs < startedAtMs) {
+		// A scan from before, kept for whoever asks first.
+		observation = await gpus.observe();
+	}
+
+	const pids = new Set([...shown, ...pidsOn(observation, gpu)]);
+	return {observation, facts: (await inspect?.([...pids])) ?? new Map()};
+}
+
+/** Why nothing is done to a process, as the rest of a sentence. */
+export function problemWords(pid: number, gpu: number, problem: TargetProblem): string {
+	switch (problem.kind) {
+		case 'no-scan': {
+			return `the GPUs cannot be looked at: ${sanitize(problem.message)}`;
+		}
+
+		case 'gone': {
+			return `process ${pid} has ended meanwhile`;
+		}
+
+		case 'not-on-gpu': {
+			return `process ${pid} is not on GPU ${gpu}, by a scan of our own`;
+		}
+
+		case 'not-yours': {
+			return problem.user === undefined
+				? `process ${pid} is not yours`
+				: `process ${pid} belongs to ${sanitize(problem.user)}`;
+		}
+	}
+}
+
+/** With a capital at its beginning. */
+export const sentence = (words: string): string => words.charAt(0).toUpperCase() + words.slice(1);

@@ -1,0 +1,257 @@
+/** Carries out what a dialog asks for, by the verbs of the core, and words the answer. */
+import {CanhazgpuError} from '../../errors.js';
+import {adopt} from '../../core/operations/adopt.js';
+import type {Refusal} from '../../core/rules/allocation/allocation.js';
+import {leaveLine} from '../../core/operations/queue-rows.js';
+import type {World} from '../../core/model/ports.js';
+import {extend, release, reserve} from '../../core/operations/reservations.js';
+import {undoableOf, undoRelease, type Released} from '../../core/operations/undo.js';
+import {ownerOf} from '../../core/rules/leases/ownership.js';
+import {problemWith} from '../../core/rules/leases/process-targets.js';
+import type {HeldGpu, NotYours} from '../../core/rules/leases/selection.js';
+import type {GpuProcess, Requester} from '../../core/model/types.js';
+import {longDuration, typedDuration} from '../../format/durations.js';
+import {gpuList} from '../../format/gpu-list.js';
+import {blockWords, refusalMessage} from '../../format/refusal.js';
+import {sanitize} from '../../format/text.js';
+import type {Complaint} from '../state/dialogs.js';
+import type {MonitorPorts} from '../ports.js';
+import {lookAtProcesses, problemWords} from './own-scan.js';
+import type {Flash} from '../state/state.js';
+import type {ReserveSubmission, Submission} from './request.js';
+
+export type Done = {
+	readonly flash: Flash;
+	/** A release that can be undone for a while. */
+	readonly undo?: readonly Released[];
+};
+
+export type Outcome = Done | {readonly complaint: Complaint};
+
+/** What reaches processes of this machine. */
+export type ProcessPorts = Pick<MonitorPorts, 'sendSignal' | 'inspectProcesses'>;
+
+/** What neither the command line nor the leaving of the monitor has a part in. */
+export type CoreSubmission = Exclude<Submission, {verb: 'command' | 'quit'}>;
+
+const succeeded = (text: string, command?: string): Done => ({flash: {level: 'ok', text, command}});
+
+/** Done, but not to all that it was about. */
+const halfDone = (text: string, command?: string): Done => ({flash: {level: 'warning', text, command}});
+
+const failed = (text: string): Done => ({flash: {level: 'error', text}});
+
+export const complaintOf = ({message, hint}: CanhazgpuError): Complaint => ({
+	message: sanitize(message),
+	hint: sanitize(hint ?? ''),
+});
+
+/** What somebody got: now, or after a wait. */
+export const grantedFlash = (gpus: readonly number[], durationSeconds: number): Flash => ({
+	level: 'ok',
+	text: `reserved ${gpuList(gpus)} for ${longDuration(durationSeconds)}`,
+	next: `export CUDA_VISIBLE_DEVICES=${gpus.join(',')}`,
+});
+
+type Targeted = {
+	readonly verb: 'released' | 'extended';
+	readonly targets: readonly HeldGpu[];
+	/** Those that it was done to. */
+	readonly done: readonly number[];
+	readonly notYours: readonly NotYours[];
+};
+
+/** What became of the leases that were shown: some may be gone, or no longer the asker's, and to those nothing was done. */
+function told({verb, targets, done, notYours}: Targeted, addition: string, command: string): Done {
+	const missed = targets.map(({index}) => index).filter((index) => !done.includes(index));
+	const [holder] = notYours;
+	const reason =
+		holder === undefined
+			? missed.length === 1
+				? `that reservation of ${gpuList(missed)} has ended meanwhile`
+				: `those reservations of ${gpuList(missed)} have ended meanwhile`
+			: `GPU ${holder.index} is held by ${sanitize(ownerOf(holder.lease))}`;
+	if (done.length === 0) {
+		return failed(`Nothing ${verb}: ${reason}`);
+	}
+
+	const text = `${verb} ${gpuList(done)}${addition}`;
+	return missed.length === 0 ? succeeded(text, command) : halfDone(`${text}, but ${reason}`, command);
+}
+
+async function performReserve(world: World, requester: Requester, submission: ReserveSubmission): Promise<Outcome> {
+	const {gpus, durationSeconds} = submission;
+	const answer = await reserve(world, {...submission, requester, ids: gpus?.map(({index}) => index)});
+	return answer.kind === 'refused'
+		? {complaint: {...refusalMessage(answer), canWait: true}}
+		: {flash: grantedFlash(answer.gpus, durationSeconds)};
+}
+
+async function performRelease(world: World, requester: Requester, targets: readonly HeldGpu[]): Promise<Outcome> {
+	const {released, notYours} = await release(world, requester, {by: 'leases', leases: targets});
+	const done = released.map(({index}) => index);
+	return {
+		...told({verb: 'released', targets, done, notYours}, '', `canhazgpu release --gpu-ids ${done.join(',')}`),
+		undo: undoableOf(released),
+	};
+}
+
+async function performExtend(
+	world: World,
+	requester: Requester,
+	{targets, bySeconds}: Extract<Submission, {verb: 'extend'}>,
+): Promise<Outcome> {
+	const selection = {by: 'leases', leases: targets} as const;
+	const {extended, notYours, notTimed} = await extend(world, requester, selection, {by: bySeconds});
+	if (notTimed.length > 0) {
+		return failed(`Nothing extended: ${gpuList(notTimed)} held by a run, which ends with its job`);
+	}
+
+	const done = extended.map(({index}) => index);
+	return told(
+		{verb: 'extended', targets, done, notYours},
+		` by ${longDuration(bySeconds)}`,
+		`canhazgpu extend --gpu-ids ${done.join(',')} --duration ${typedDuration(bySeconds)}`,
+	);
+}
+
+/** `GPU 0,1 is held by bob`, once for all of which the same is to be said. */
+function blockedWords(refused: readonly Refusal[]): readonly string[] {
+	const blocked = refused.flatMap(({blocked: gpus, now}) =>
+		gpus.map(({index, block}) => ({index, words: blockWords(block, now)})),
+	);
+	return Array.from(
+		Map.groupBy(blocked, ({words}) => words),
+		([words, gpus]) => `GPU ${gpus.map(({index}) => index).join(',')} ${words}`,
+	);
+}
+
+async function performUndo(world: World, requester: Requester, released: readonly Released[]): Promise<Outcome> {
+	const {undone, refused, over} = await undoRelease(world, requester, released);
+	const back = undone.flatMap(({gpus}) => gpus).toSorted((a, b) => a - b);
+	const reasons = [...blockedWords(refused), ...(over.length > 0 ? [`the time of ${gpuList(over)} is over`] : [])].join(
+		', ',
+	);
+	if (back.length === 0) {
+		return failed(`Not undone: ${reasons}`);
+	}
+
+	const text = `reserved ${gpuList(back)} again, until the same time as before`;
+	return reasons === '' ? succeeded(text) : halfDone(`${text}, but ${reasons}`);
+}
+
+async function performLeave(world: World, requester: Requester, id: string): Promise<Outcome> {
+	const answer = await leaveLine(world, requester, id);
+	switch (answer.kind) {
+		case 'left': {
+			return succeeded(`left the queue${answer.freed.length > 0 ? `, giving back ${gpuList(answer.freed)}` : ''}`);
+		}
+
+		case 'not-yours': {
+			return failed(`Nothing left: that place is ${sanitize(ownerOf(answer.entry))}'s`);
+		}
+
+		case 'not-found':
+		case 'ambiguous': {
+			return failed('Nothing left: that place in the queue is gone already');
+		}
+	}
+}
+
+async function performAdopt(world: World, requester: Requester, {pid, startTicks}: GpuProcess): Promise<Outcome> {
+	const {gpus, name} = await adopt(world, {requester, pid, startTicks});
+	return succeeded(
+		`adopted process ${pid}${name === undefined ? '' : ` (${sanitize(name)})`} on ${gpuList(gpus)}`,
+		`canhazgpu reserve --pid ${pid}`,
+	);
+}
+
+async function performSignal(
+	world: World,
+	{sendSignal, inspectProcesses}: ProcessPorts,
+	{process, gpu, signal}: Extract<Submission, {verb: 'signal'}>,
+): Promise<Outcome> {
+	const {pid, startTicks} = process;
+	const problem = problemWith(process, gpu, await lookAtProcesses(world, inspectProcesses, gpu, [pid]));
+	if (problem !== undefined) {
+		return failed(`Nothing sent: ${problemWords(pid, gpu, problem)}`);
+	}
+
+	// The start time is compared once more immediately before the signal.
+	const outcome = sendSignal?.({pid, startTicks}, signal);
+	switch (outcome) {
+		case 'sent': {
+			return succeeded(`sent ${signal} to process ${pid}`, `kill -${signal.slice(3)} ${pid}`);
+		}
+
+		case 'gone': {
+			return failed(`Nothing sent: process ${pid} has ended meanwhile`);
+		}
+
+		case 'not-yours': {
+			return failed(`Nothing sent: process ${pid} is not yours`);
+		}
+
+		case 'unknown':
+		case undefined: {
+			return failed(`Nothing sent: it cannot be told whether process ${pid} is still the one that was shown`);
+		}
+	}
+}
+
+async function carryOut(
+	world: World,
+	requester: Requester,
+	submission: CoreSubmission,
+	ports: ProcessPorts,
+): Promise<Outcome> {
+	switch (submission.verb) {
+		case 'reserve': {
+			return performReserve(world, requester, submission);
+		}
+
+		case 'extend': {
+			return performExtend(world, requester, submission);
+		}
+
+		case 'release': {
+			return performRelease(world, requester, submission.targets);
+		}
+
+		case 'undo': {
+			return performUndo(world, requester, submission.released);
+		}
+
+		case 'leave': {
+			return performLeave(world, requester, submission.entry.id);
+		}
+
+		case 'adopt': {
+			return performAdopt(world, requester, submission.process);
+		}
+
+		case 'signal': {
+			return performSignal(world, ports, submission);
+		}
+	}
+}
+
+/**
+Failures that a user can meet become words; any other error is a bug and is thrown.
+*/
+export async function perform(
+	world: World,
+	requester: Requester,
+	submission: CoreSubmission,
+	ports: ProcessPorts = {},
+): Promise<Outcome> {
+	try {
+		return await carryOut(world, requester, submission, ports);
+	} catch (error) {
+		if (error instanceof CanhazgpuError) {
+			return {complaint: complaintOf(error)};
+		}
+
+		throw error;
+	}
+}

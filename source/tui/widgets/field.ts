@@ -1,0 +1,19 @@
+/** Text being typed. */
+import type {TextField} from '../state/text-field.js';
+import type {Glyphs} from './glyphs.js';
+import {fitLine, span, type Line} from './styled-text.js';
+
+/** The value with its caret, exactly `width` wide: the end of a long one is shown. */
+export function fieldSpans(field: TextField, width: number, glyphs: Glyphs): Line {
+	const points = [...field.value];
+	if (field.isPreset && points.length > 0) {
+		return fitLine([span(field.value, 'marked')], width, glyphs.ellipsis);
+	}
+
+	const start = Math.max(0, field.caret - width + 1);
+	const before = points.slice(start, field.caret).join('');
+	const at = points[field.caret];
+	const after = points.slice(field.caret + 1).join('');
+	const shown = [span(before), at === undefined ? span(glyphs.caret) : span(at, 'marked'), span(after)];
+	return fitLine(shown, width, glyphs.ellipsis);
+}

@@ -1,0 +1,69 @@
+/** Shares of the whole over time, drawn with characters. What is unknown is left blank. */
+import {fit} from '../../format/width.js';
+import {span, type Line} from './styled-text.js';
+
+type Values = ReadonlyArray<number | undefined>;
+
+const eighths = [...'▁▂▃▄▅▆▇█'];
+const levels = [...'._-=#'];
+
+/** One character a value. */
+export function sparkline(values: Values, isAscii: boolean): string {
+	const characters = isAscii ? levels : eighths;
+	return values
+		.map((value) => {
+			if (value === undefined) {
+				return ' ';
+			}
+
+			// A trace is not nothing, and only the full share is full.
+			const rounded = Math.round(value * (characters.length - 1));
+			return characters[Math.max(value < 0.01 ? 0 : 1, Math.min(characters.length - 1, rounded))];
+		})
+		.join('');
+}
+
+/** The part of a column that lies in one row of the graph; the lowest row always shows that something is known. */
+function cellOf(value: number | undefined, row: number, rows: number, isAscii: boolean): string {
+	if (value === undefined) {
+		return ' ';
+	}
+
+	const height = value * rows - row;
+	if (height >= 1) {
+		return isAscii ? '#' : '█';
+	}
+
+	const isGround = row === 0;
+	if (isAscii) {
+		return height >= 0.75 ? '#' : height >= 0.25 || (isGround && height > 0.02) ? '_' : isGround ? '.' : ' ';
+	}
+
+	const eighth = Math.round(height * 8);
+	return eighth >= 1 ? eighths[eighth - 1]! : isGround ? '▁' : ' ';
+}
+
+export type Graph = {
+	/** What is drawn, and what the top stands for: `util 100%`. */
+	readonly top: string;
+	readonly bottom: string;
+	readonly values: Values;
+};
+
+/** Columns before the first value: the words and the axis. */
+export const graphMargin = 11;
+
+/** `rows` lines of values, and one of times below them. */
+export function graphLines({top, bottom, values}: Graph, rows: number, isAscii: boolean): readonly Line[] {
+	const axis = isAscii ? '|' : '│';
+	const labels = Array.from({length: rows}, (_, row) => (row === 0 ? top : row === rows - 1 ? bottom : ''));
+	const times = `-5m${fit('now', Math.max(0, values.length - 3), 'end')}`;
+	return [
+		...labels.map((label, row): Line => [
+			span(fit(label, graphMargin - 1, 'end'), 'dim'),
+			span(axis, 'frame'),
+			span(values.map((value) => cellOf(value, rows - 1 - row, rows, isAscii)).join('')),
+		]),
+		[span(' '.repeat(graphMargin)), span(fit(times, values.length), 'dim')],
+	];
+}

@@ -1,0 +1,26 @@
+/** The other hosts as the page is shown them: what they say in the words of this API, and no more than a page can bear. */
+import {watchHosts, type HostAnswer, type HostWatch, type HostWatchOptions} from '../../core/live/host-watch.js';
+import {CanhazgpuError} from '../../errors.js';
+import {fromCommandRows, type RemoteGpu} from './remote-json.js';
+
+export type RemoteHosts = HostWatch<readonly RemoteGpu[]>;
+
+export type RemoteAnswer = HostAnswer<readonly RemoteGpu[]>;
+
+export type HostOptions = HostWatchOptions<ReadonlyArray<Readonly<Record<string, unknown>>>>;
+
+export const createRemoteHosts = ({ask, ...options}: HostOptions): RemoteHosts =>
+	watchHosts({
+		...options,
+		async ask(name, signal) {
+			const rows = fromCommandRows(await ask(name, signal), Date.now() / 1000);
+			if (rows === undefined) {
+				throw new CanhazgpuError('failed', `${name}: its answer is too long to be shown`);
+			}
+
+			return rows;
+		},
+	});
+
+/** An object, or the reason why there is none. */
+export const errorJson = (error: string) => ({error});

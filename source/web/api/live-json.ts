@@ -1,0 +1,131 @@
+/** What open pages are sent: everything once, then only the parts that changed, each encoded once for all of them. */
+import {recentLoss} from '../../core/rules/pool/alerts.js';
+import {dataLossWords} from '../../format/data-loss.js';
+import {eventTime, eventWords} from '../../format/events.js';
+import type {AuditEntry} from '../../core/model/types.js';
+import type {Picture} from '../live/live-view.js';
+import {apiJson} from './json.js';
+import {gpuJson, lineJson} from './status-json.js';
+
+/** What stays as it is while the server runs. */
+export type About = {
+	readonly host: string;
+	readonly version: string;
+	/** Where the pool is kept. */
+	readonly location: string;
+	readonly privateLabel: string | undefined;
+	readonly isDemo: boolean;
+	/** The names of the hosts that can be looked at, this one first. */
+	readonly hosts: readonly string[];
+};
+
+export type Encoder = {
+	/** Everything, as the newest picture has it. */
+	readonly whole: () => string;
+	/** What differs from the picture before; undefined when nothing does. */
+	readonly change: (picture: Picture) => string | undefined;
+};
+
+const milliseconds = (seconds: number): number => Math.round(seconds * 1000);
+
+/** In the words of `canhazgpu events`; what it was for stands apart. */
+const eventJson = ({note, ...event}: AuditEntry) => ({
+	id: event.id,
+	time_ms: milliseconds(event.time),
+	kind: event.kind,
+	words: eventWords(event),
+	note,
+});
+
+const eventsPart = (events: readonly AuditEntry[]): [name: string, json: string] => [
+	'events',
+	apiJson(events.map((event) => eventJson(event))),
+];
+
+/** Those behind the last that was sent; all of them when that one is no longer among them. */
+const newEvents = (events: readonly AuditEntry[], last: AuditEntry | undefined): readonly AuditEntry[] =>
+	events.slice(events.findIndex(({id}) => id === last?.id) + 1);
+
+function lossWarnings(snapshot: Picture['snapshot']): readonly string[] {
+	const loss = snapshot && recentLoss(snapshot);
+	return loss === undefined ? [] : [dataLossWords(loss, (seconds) => eventTime(seconds, snapshot!.now))];
+}
+
+/** GPUs are parts of their own, the rest is small. */
+function partsOf(picture: Picture, about: About): ReadonlyMap<string, string> {
+	const {snapshot, observation, rows, lost, blind} = picture;
+	const provider = snapshot?.pool?.provider;
+	const parts: Array<readonly [string, unknown]> = [
+		[
+			'about',
+			{
+				host: about.host,
+				version: about.version,
+				location: about.location,
+				private_label: about.privateLabel,
+				demo: about.isDemo,
+				hosts: about.hosts,
+				provider,
+				simulated: observation?.simulated,
+				driver: observation?.driverVersion,
+			},
+		],
+		[
+			'store',
+			lost === undefined
+				? {live: snapshot !== undefined}
+				: {live: false, reason: lost.reason, since_ms: milliseconds(lost.since)},
+		],
+		[
+			'scan',
+			blind === undefined
+				? {live: observation !== undefined}
+				: {
+						live: false,
+						reason: `${blind.reason} ${blind.hint ?? ''}`,
+						since_ms: milliseconds(blind.since),
+					},
+		],
+		['warnings', [...lossWarnings(snapshot), ...(observation?.warnings ?? [])]],
+		['queue', lineJson(picture)],
+		...rows.map(
+			(row) => [`gpu ${row.index}`, gpuJson(row, {provider: provider ?? '', now: snapshot?.now ?? 0})] as const,
+		),
+	];
+	return new Map(parts.map(([name, value]) => [name, apiJson(value)]));
+}
+
+function compose(parts: Iterable<readonly [string, string]>, now: number, gpuCount: number): string {
+	const gpus: string[] = [];
+	const members = [`"now_ms":${milliseconds(now)}`, `"gpu_count":${gpuCount}`];
+	for (const [name, json] of parts) {
+		if (name.startsWith('gpu ')) {
+			gpus.push(json);
+		} else {
+			members.push(`"${name}":${json}`);
+		}
+	}
+
+	return `{${[...members, `"gpus":[${gpus.join(',')}]`].join(',')}}`;
+}
+
+export function createEncoder(first: Picture, about: About): Encoder {
+	let parts = partsOf(first, about);
+	let {now, rows, events} = first;
+	return {
+		whole: () => compose([...parts, eventsPart(events)], now, rows.length),
+		change(picture) {
+			const before = parts;
+			const countBefore = rows.length;
+			const added = newEvents(picture.events, events.at(-1));
+			parts = partsOf(picture, about);
+			({now, rows, events} = picture);
+			const changed = [...parts].filter(([name, json]) => before.get(name) !== json);
+			if (added.length > 0) {
+				changed.push(eventsPart(added));
+			}
+
+			return changed.length === 0 && rows.length === countBefore ? undefined : compose(changed, now, rows.length);
+		},
+	};
+}

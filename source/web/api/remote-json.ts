@@ -1,0 +1,159 @@
+/**
+What another host's `status --json` says, in the words of this API: so the page shows every box in the same way. That host may say
+whatever it likes: of what is not as it should be, nothing is kept.
+*/
+import * as v from 'valibot';
+import {timestamp} from '../../format/durations.js';
+import {sanitize} from '../../format/text.js';
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** A row of a remote host, of which only known keys with values of their kind are left. */
+export type RemoteGpu = Row & {readonly gpu_id: number; readonly status: string};
+
+const longestText = 500;
+const mostItems = 64;
+
+const optional = <Schema extends v.GenericSchema>(schema: Schema) => v.fallback(v.optional(schema), () => undefined);
+
+const plain = v.pipe(
+	v.string(),
+	// Cut first: what is long must not cost time.
+	v.transform((words) => sanitize(words.slice(0, longestText))),
+);
+const text = () => optional(plain);
+const number = () => optional(v.pipe(v.number(), v.finite()));
+const flag = () => optional(v.boolean());
+
+/** The peer writes the year 1 for a time that is not set. */
+const time = () =>
+	optional(
+		v.pipe(
+			plain,
+			v.check((words) => !words.startsWith('0001-') && !Number.isNaN(Date.parse(words))),
+		),
+	);
+
+/** Of its items those that are as they should be; an empty list is none. */
+const list = <Schema extends v.GenericSchema>(item: Schema) =>
+	optional(
+		v.pipe(
+			v.array(v.unknown()),
+			v.transform((items) => {
+				const sound = items.slice(0, mostItems).flatMap((value) => {
+					const result = v.safeParse(item, value);
+					return result.success ? [result.output] : [];
+				});
+				return sound.length === 0 ? undefined : sound;
+			}),
+		),
+	);
+
+const processSchema = v.object({
+	pid: v.pipe(v.number(), v.safeInteger()),
+	user: text(),
+	name: text(),
+	command: text(),
+	memory_used_mb: number(),
+	utilization: number(),
+	cpu_percent: number(),
+	host_memory_mb: number(),
+	container_id: text(),
+	start_time: time(),
+});
+
+const rowSchema = v.object({
+	gpu_id: v.pipe(v.number(), v.safeInteger(), v.minValue(0)),
+	status: v.fallback(v.picklist(['AVAILABLE', 'IN_USE', 'UNRESERVED', 'ERROR']), 'ERROR'),
+	user: text(),
+	duration: text(),
+	type: text(),
+	note: text(),
+	details: text(),
+	validation: text(),
+	model: optional(v.object({provider: text(), model: plain})),
+	gpu_model: text(),
+	last_released: time(),
+	last_heartbeat: time(),
+	expiry_time: time(),
+	unreserved_users: list(plain),
+	process_info: text(),
+	error: text(),
+	uuid: text(),
+	memory_used_mb: number(),
+	memory_total_mb: number(),
+	utilization: number(),
+	temperature: number(),
+	power_w: number(),
+	lease_id: text(),
+	drained: optional(v.object({reason: text(), by: text(), since: time()})),
+	health: list(plain),
+	idle_seconds: number(),
+	processes: list(processSchema),
+	simulated: flag(),
+});
+
+/** `1h 2m 15s` in seconds; undefined for anything else. */
+export function secondsOf(duration: unknown): number | undefined {
+	const {h, m, s} = /^(?<h>\d{1,7})h (?<m>\d{1,2})m (?<s>\d{1,2})s$/v.exec(String(duration))?.groups ?? {};
+	return h === undefined ? undefined : Number(h) * 3600 + Number(m) * 60 + Number(s);
+}
+
+/** What lasts for so long began then. */
+const ago = (now: number, seconds: number | undefined): string | undefined => {
+	const began = seconds === undefined ? NaN : Math.floor(now - seconds);
+	// Nothing that a GPU does began before the epoch, or in days to come.
+	return began > 0 && began <= now ? timestamp(began) : undefined;
+};
+
+/**
+@param now - Seconds since the epoch, for the start of what has lasted for a while.
+*/
+export function fromCommandRow(row: Row, now: number): RemoteGpu | undefined {
+	const result = v.safeParse(rowSchema, row);
+	if (!result.success) {
+		return undefined;
+	}
+
+	const {type, duration, validation, model, details, drained, idle_seconds: idle, processes, ...same} = result.output;
+	const seconds = secondsOf(duration);
+	const freeFor = secondsOf(/^free for (?<time>.*)$/v.exec(details ?? '')?.groups?.['time']);
+	return {
+		...same,
+		reservation_type: type?.toLowerCase(),
+		duration: seconds === undefined ? undefined : seconds * 1e9,
+		start_time: ago(now, seconds),
+		last_released: same.last_released ?? ago(now, freeFor),
+		idle_since: ago(now, idle),
+		validation_info: validation,
+		model_info: model,
+		drain: drained,
+		processes: processes?.map(({container_id: container, ...process}) => ({...process, container})),
+	};
+}
+
+/** More than a box of 64 GPUs has to say, and little enough for many hosts on one stream. */
+const mostCharacters = 100_000;
+
+/**
+All of a host, each GPU once, and no more than can be sent to every page now and then: of too much, the processes are left out first.
+
+@returns Undefined when it is too much even so.
+*/
+export function fromCommandRows(rows: readonly Row[], now: number): readonly RemoteGpu[] | undefined {
+	const gpus = new Map(
+		rows.flatMap((row) => {
+			const gpu = fromCommandRow(row, now);
+			return gpu === undefined ? [] : [[gpu.gpu_id, gpu] as const];
+		}),
+	)
+		.values()
+		.toArray();
+	const fits = (value: unknown): boolean => JSON.stringify(value).length <= mostCharacters;
+	if (fits(gpus)) {
+		return gpus;
+	}
+
+	const bare = gpus.map((gpu) => ({...gpu, processes: undefined}));
+	return fits(bare) ? bare : undefined;
+}

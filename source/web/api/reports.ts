@@ -1,0 +1,61 @@
+/** Reports for the page: one read of the history for all who ask for the same, and one at a time. */
+import {CanhazgpuError} from '../../errors.js';
+
+export type Reports = {
+	/** Rejects with a CanhazgpuError: `usage` for an unknown `by`, `busy` when too many are asked for. */
+	readonly report: (days: number, by: string) => Promise<Record<string, unknown>>;
+};
+
+/** A long history takes seconds to read. */
+const rememberMs = 2000;
+/** More of them than a page and a few scripts want; every period is a report of its own. */
+const mostAtOnce = 16;
+
+export function createReports(make: Reports['report'], monotonicMs: () => number): Reports {
+	const made = new Map<string, {readonly answer: Promise<Record<string, unknown>>; readonly madeMs: number}>();
+	let last: Promise<unknown> = Promise.resolve();
+
+	async function makeInTurn(days: number, by: string): Promise<Record<string, unknown>> {
+		const before = last;
+		const own = before.then(async () => make(days, by));
+		// Whether that one fails is for those who wait for it.
+		last = own.catch(() => undefined);
+		return own;
+	}
+
+	/** What nobody will be shown any more is forgotten. */
+	function forgetOld(): void {
+		for (const [key, {madeMs}] of made) {
+			if (monotonicMs() - madeMs >= rememberMs) {
+				made.delete(key);
+			}
+		}
+	}
+
+	return {
+		async report(days, by) {
+			forgetOld();
+			const key = `${days} ${by}`;
+			const known = made.get(key);
+			if (known !== undefined) {
+				return known.answer;
+			}
+
+			if (made.values().reduce((count, {madeMs}) => count + (madeMs === Infinity ? 1 : 0), 0) >= mostAtOnce) {
+				throw new CanhazgpuError('busy', 'Too many reports are being made');
+			}
+
+			const started = makeInTurn(days, by);
+			// While it is being made it is as new as can be.
+			made.set(key, {answer: started, madeMs: Infinity});
+			try {
+				const answer = await started;
+				made.set(key, {answer: started, madeMs: monotonicMs()});
+				return answer;
+			} catch (error) {
+				made.delete(key);
+				throw error;
+			}
+		},
+	};
+}

@@ -1,0 +1,153 @@
+/**
+What the API says of GPUs and of the line: the peer's keys with the peer's meaning, ours beside them. What is unknown or empty is absent.
+*/
+import type {LineRow} from '../../core/operations/queue-rows.js';
+import {labelOf, ownerOf} from '../../core/rules/leases/ownership.js';
+import type {StatusRow} from '../../core/rules/pool/status.js';
+import type {GpuProcess, GpuReading} from '../../core/model/types.js';
+import {longDuration, timestamp} from '../../format/durations.js';
+import {stateWords, unreservedWords, userWords, validationWords} from '../../format/status-words.js';
+import {sanitize, shownNote} from '../../format/text.js';
+import type {Picture} from '../live/live-view.js';
+
+const nanosecondsPerSecond = 1e9;
+
+const time = (seconds: number | undefined): string | undefined =>
+	seconds === undefined ? undefined : timestamp(Math.floor(seconds));
+
+/** Absent when nothing of it can be seen. */
+const text = (words: string | undefined): string | undefined => {
+	const harmless = words === undefined ? '' : sanitize(words);
+	return harmless === '' || harmless === '-' ? undefined : harmless;
+};
+
+const list = <Item>(items: readonly Item[] | undefined): readonly Item[] | undefined =>
+	items === undefined || items.length === 0 ? undefined : items;
+
+const processJson = (process: GpuProcess) => ({
+	pid: process.pid,
+	user: text(process.user),
+	name: text(process.name),
+	command: text(process.commandLine),
+	memory_used_mb: process.memoryUsedMiB,
+	utilization: process.utilizationPercent,
+	cpu_percent: process.cpuPercent,
+	host_memory_mb: process.hostMemoryMiB,
+	container: text(process.containerId),
+	start_time: time(process.startTime),
+});
+
+const readingJson = (reading: GpuReading | undefined) => ({
+	gpu_model: text(reading?.name),
+	uuid: text(reading?.uuid),
+	memory_used_mb: reading?.memoryUsedMiB,
+	memory_total_mb: reading?.memoryTotalMiB,
+	utilization: reading?.utilizationPercent,
+	temperature: reading?.temperatureCelsius,
+	temperature_limit: reading?.temperatureLimitCelsius,
+	power_w: reading?.powerWatts,
+	power_limit_w: reading?.powerLimitWatts,
+	fan_percent: reading?.fanPercent,
+	clock_mhz: reading?.smClockMHz,
+	throttled_by: list(reading?.throttleReasons),
+});
+
+const leaseJson = ({lease}: StatusRow) => ({
+	reservation_type: lease?.type,
+	start_time: time(lease?.startTime),
+	last_heartbeat: time(lease?.lastHeartbeat),
+	expiry_time: time(lease?.expiryTime),
+	ends_by: time(lease?.endsBy),
+	note: text(shownNote(lease?.note)),
+	lease_id: lease?.leaseId,
+	held_for_queue: lease?.partialQueueId,
+});
+
+/** One GPU, without what passes with time alone. */
+export const gpuJson = (row: StatusRow, {provider, now}: {readonly provider: string; readonly now: number}) => ({
+	gpu_id: row.index,
+	status: stateWords[row.state],
+	user: text(userWords(row)),
+	...leaseJson(row),
+	last_released: time(row.lastReleased),
+	idle_since: row.idleSeconds === undefined ? undefined : time(now - row.idleSeconds),
+	validation_info: text(validationWords(row)),
+	unreserved_users: list(row.unreservedUsers),
+	process_info: unreservedWords(row),
+	error: text(row.problem),
+	health: list(row.health.map(({words}) => words)),
+	drain: row.drain && {reason: text(row.drain.reason), by: text(row.drain.by), since: time(row.drain.since)},
+	model_info: row.model && {provider: text(row.model.provider), model: text(row.model.model)},
+	provider,
+	...readingJson(row.reading),
+	squatters: list(row.squatters.map(({pid}) => pid)),
+	processes: list(row.processes.map((process) => processJson(process))),
+});
+
+export type GpuJson = ReturnType<typeof gpuJson>;
+
+/** `GET /api/status`. */
+export const statusJson = ({rows, snapshot}: Picture) =>
+	rows.map((row) => ({
+		...gpuJson(row, {provider: snapshot?.pool?.provider ?? '', now: snapshot?.now ?? 0}),
+		duration: row.heldSeconds === undefined ? undefined : Math.floor(row.heldSeconds) * nanosecondsPerSecond,
+	}));
+
+/** One who waits, without what passes with time alone; undefined for an entry that cannot be read. */
+const waiterJson = ({entry, position, held, isPossible}: LineRow) =>
+	entry && {
+		id: entry.id,
+		user: entry.user,
+		actual_user: labelOf(entry) === undefined ? undefined : ownerOf(entry),
+		requested_count: Math.max(entry.requestedCount, entry.requestedIds.length),
+		requested_ids: entry.requestedIds,
+		allocated_gpus: held,
+		allocated_count: held.length,
+		reservation_type: entry.reservationType,
+		note: text(shownNote(entry.note)),
+		position,
+		enqueue_time: time(entry.enqueueTime),
+		expiry_duration: entry.expirySeconds === undefined ? undefined : entry.expirySeconds * nanosecondsPerSecond,
+		wait_timeout: time(entry.waitTimeout),
+		impossible: isPossible ? undefined : true,
+	};
+
+/** The line, with when each is served as a time and not as a distance. */
+export const lineJson = ({line, snapshot}: Picture) =>
+	line.flatMap((row) => {
+		const waiter = waiterJson(row);
+		return waiter === undefined
+			? []
+			: [
+					{
+						...waiter,
+						served_at:
+							row.estimateSeconds === undefined
+								? undefined
+								: time(Math.round((snapshot?.now ?? 0) + row.estimateSeconds)),
+					},
+				];
+	});
+
+/** `GET /api/queue`. */
+export function queueJson({line}: Picture) {
+	const entries = line.flatMap((row) => {
+		const waiter = waiterJson(row);
+		return waiter === undefined
+			? []
+			: [
+					{
+						...waiter,
+						wait_time: longDuration(row.waitedSeconds),
+						wait_time_seconds: Math.floor(row.waitedSeconds),
+						estimate_seconds: row.estimateSeconds === undefined ? undefined : Math.ceil(row.estimateSeconds),
+					},
+				];
+	});
+	return {
+		entries,
+		total_waiting: entries.length,
+		total_gpus_requested: entries.reduce((sum, entry) => sum + entry.requested_count, 0),
+		total_gpus_allocated: entries.reduce((sum, entry) => sum + entry.allocated_count, 0),
+	};
+}

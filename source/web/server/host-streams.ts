@@ -1,0 +1,63 @@
+/** What the pages that show the other hosts are sent besides: all that is known at once, then each answer as it comes. */
+import type {KnownHost} from '../../core/live/host-watch.js';
+import {errorJson, type RemoteHosts} from '../api/hosts.js';
+import {apiJson} from '../api/json.js';
+import type {RemoteGpu} from '../api/remote-json.js';
+
+type Known = KnownHost<readonly RemoteGpu[]>;
+
+export type HostStreams<Page> = {
+	/** The page shows the hosts, until the returned function is called. */
+	readonly open: (page: Page) => () => void;
+	readonly close: () => void;
+};
+
+const dated = ({answer, answeredMs}: Pick<Known, 'answer' | 'answeredMs'>, nowMs: number) => ({
+	age_ms: Math.max(0, Math.round(nowMs - answeredMs)),
+	...('error' in answer ? errorJson(answer.error) : {gpus: answer.status}),
+});
+
+const hostJson = (host: Known, nowMs: number) => ({
+	name: host.name,
+	...dated(host, nowMs),
+	before: host.before && dated(host.before, nowMs),
+});
+
+/**
+@param send - Gives pages one message; encoded once for all of them.
+*/
+export function createHostStreams<Page>(
+	hosts: Pick<RemoteHosts, 'known' | 'look'>,
+	monotonicMs: () => number,
+	send: (pages: Iterable<Page>, json: string) => void,
+): HostStreams<Page> {
+	const pages = new Set<Page>();
+	let lookAway: (() => void) | undefined;
+
+	const tell = (to: Iterable<Page>, known: readonly Known[]): void => {
+		send(to, apiJson({hosts: known.map((host) => hostJson(host, monotonicMs()))}));
+	};
+
+	return {
+		open(page) {
+			pages.add(page);
+			tell([page], hosts.known());
+			lookAway ??= hosts.look((host) => {
+				tell(pages, [host]);
+			});
+			return () => {
+				pages.delete(page);
+				if (pages.size > 0) {
+					return;
+				}
+
+				lookAway?.();
+				lookAway = undefined;
+			};
+		},
+		close() {
+			lookAway?.();
+			pages.clear();
+		},
+	};
+}

@@ -1,0 +1,109 @@
+/** The HTTP server itself: its limits, its start and its end. */
+import {once} from 'node:events';
+import {createServer, type Server, type ServerOptions} from 'node:http';
+import type {AddressInfo} from 'node:net';
+import {getRequestListener} from '@hono/node-server';
+import type {Hono} from 'hono';
+import {CanhazgpuError} from '../../errors.js';
+import type {Bindings} from './guard.js';
+
+export type Limits = {
+	/** A request must have sent its headers after this long, and be whole after twice that. */
+	readonly headersMs?: number;
+	readonly mostConnections?: number;
+	/** A connection on which nothing moves. */
+	readonly idleMs?: number;
+};
+
+export type WebServer = {
+	readonly port: number;
+	/** Ends every connection, event streams too, at once. */
+	readonly close: () => Promise<void>;
+};
+
+const listenFailures: Readonly<Record<string, (host: string, port: number) => CanhazgpuError>> = {
+	EADDRINUSE: (host, port) =>
+		new CanhazgpuError('failed', `Port ${port} of ${host} is in use by another program`, {
+			hint: 'Choose another: canhazgpu web --port 8081, or any that is free: --port 0',
+		}),
+	EACCES: (_, port) =>
+		new CanhazgpuError('failed', `This account may not use port ${port}`, {
+			hint: 'Ports below 1024 are for root: canhazgpu web --port 8080',
+		}),
+	EADDRNOTAVAIL: (host) =>
+		new CanhazgpuError('failed', `${host} is not an address of this machine`, {
+			hint: 'Leave out --host, or use 0.0.0.0 for all of its addresses',
+		}),
+	ENOTFOUND: (host) =>
+		new CanhazgpuError('failed', `${host} is not a host name that this machine knows`, {
+			hint: 'Leave out --host, or use 0.0.0.0 for all of its addresses',
+		}),
+};
+
+async function listen(server: Server, host: string, port: number): Promise<void> {
+	try {
+		server.listen(port, host);
+		await once(server, 'listening');
+	} catch (error) {
+		const {code = ''} = error as NodeJS.ErrnoException;
+		throw Object.hasOwn(listenFailures, code) ? listenFailures[code]!(host, port) : error;
+	}
+}
+
+const optionsOf = (headersMs: number): ServerOptions => ({
+	headersTimeout: headersMs,
+	requestTimeout: 2 * headersMs,
+	keepAliveTimeout: 10_000,
+	// How often the two above are looked at.
+	connectionsCheckingInterval: Math.min(1000, headersMs / 2),
+	maxHeaderSize: 8192,
+	requireHostHeader: true,
+});
+
+/**
+Listens at once, so that a port in use is known before anything else begins; requests wait for the routes.
+
+@throws CanhazgpuError `failed` with a hint when it cannot listen.
+*/
+export async function startServer(
+	{host, port}: {readonly host: string; readonly port: number},
+	routes: Promise<Hono<Bindings>>,
+	{headersMs = 5000, mostConnections = 2000, idleMs = 60_000}: Limits = {},
+): Promise<WebServer> {
+	const listener = getRequestListener(async (request, bindings) => (await routes).fetch(request, bindings));
+	const server = createServer(optionsOf(headersMs), (incoming, outgoing) => {
+		void listener(incoming, outgoing);
+	});
+	server.maxConnections = mostConnections;
+	server.timeout = idleMs;
+	// A tunnel or another protocol is none of this server's business.
+	server.on('upgrade', (_, socket) => {
+		socket.destroy();
+	});
+	server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+		if (!socket.writable || error.code === 'ECONNRESET') {
+			socket.destroy();
+			return;
+		}
+
+		const status =
+			error.code === 'HPE_HEADER_OVERFLOW'
+				? '431 Request Header Fields Too Large'
+				: error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+					? '408 Request Timeout'
+					: '400 Bad Request';
+		socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`, () => {
+			socket.destroy();
+		});
+	});
+	await listen(server, host, port);
+	return {
+		port: (server.address() as AddressInfo).port,
+		async close() {
+			const closed = once(server, 'close');
+			server.close();
+			server.closeAllConnections();
+			await closed;
+		},
+	};
+}
