@@ -8,7 +8,7 @@ import {mayScan, startTools, type EarlyRuns} from './app/start-up/early-readings
 import {completionVerb, libraryVerb} from './app/names.js';
 import type {Understood} from './command-line/command.js';
 import {CanhazgpuError} from './errors.js';
-import {sanitize, stackText} from './format/text.js';
+import {sanitize, stackText} from './format/text/text.js';
 
 /** Oldest Node that runs it: `node:sqlite` without a flag. */
 const oldestNode = [22, 13] as const;

@@ -4,7 +4,7 @@ import {describe, expect, test} from 'vitest';
 import {findCommand, verbs} from '../source/command-line/arguments.js';
 import {mainHelp} from '../source/command-line/help.js';
 import {understand} from '../source/main.js';
-import {shellWords} from '../source/format/shell.js';
+import {shellWords} from '../source/format/text/shell.js';
 
 const readme = readFileSync(new URL('../readme.md', import.meta.url), 'utf8');
 

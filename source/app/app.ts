@@ -15,7 +15,7 @@ import type {GpuProvider, Store} from '../core/model/ports.js';
 import type {ProviderName} from '../core/model/types.js';
 import type {EarlyRuns} from '../gpu/tool/early-tool.js';
 import type {Scenario} from '../gpu/simulated/scenario.js';
-import {createPaint} from '../format/paint.js';
+import {createPaint} from '../format/text/paint.js';
 import {createClock} from '../host/clock.js';
 import {createHost} from '../host/host.js';
 import {listenForInterruption} from '../host/job/interruption.js';

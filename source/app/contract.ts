@@ -6,7 +6,7 @@ import type {LeasedRecord} from '../core/rules/leases/lease-changes.js';
 import type {Clock, GpuProvider, Host, World} from '../core/model/ports.js';
 import type {PersonalNotice} from '../core/operations/reminders.js';
 import type {FactsOfProcesses, ProcessIdentity, ProviderName, Requester} from '../core/model/types.js';
-import type {Paint} from '../format/paint.js';
+import type {Paint} from '../format/text/paint.js';
 
 /** A pool that is open, with everything the core's verbs need. */
 export type OpenWorld = World & {

@@ -4,7 +4,7 @@ Tells people what concerns them, in words and by the ways that the config allows
 import type {Config} from '../config/config.js';
 import type {Host} from '../core/model/ports.js';
 import type {PersonalNotice} from '../core/operations/reminders.js';
-import {noticeWords} from '../format/notice-words.js';
+import {noticeWords} from '../format/reminder-text.js';
 import {createNotifier} from '../host/tool/notify.js';
 import {runSystemTool} from '../host/tool/system-tool.js';
 import {createUsers} from '../host/accounts/users.js';

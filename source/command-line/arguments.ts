@@ -6,7 +6,7 @@ import {globalFlags, verbPlace} from './flags.js';
 import {commands} from '../commands/index.js';
 import type {ConfigSources} from '../config/config.js';
 import {CanhazgpuError, cutShort, quoted} from '../errors.js';
-import {shellCommand} from '../format/shell.js';
+import {shellCommand} from '../format/text/shell.js';
 import {flagName, refuseCommandWithoutDashes, settleSwitches, unambiguous, unknownFlag} from './words.js';
 import {nearest, otherNameOf} from './suggestions.js';
 

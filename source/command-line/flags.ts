@@ -1,7 +1,7 @@
 /** Reading the values of flags that are no settings, and the flags that several verbs share. */
 import {CanhazgpuError, quoted} from '../errors.js';
 import {characterCount, longestLabel} from '../core/rules/allocation/request.js';
-import {sanitize} from '../format/text.js';
+import {sanitize} from '../format/text/text.js';
 import type {Flag, Flags, Input, KnownKind} from './command.js';
 
 /** Those of every verb. */

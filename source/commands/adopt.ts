@@ -1,7 +1,7 @@
 /** `reserve --pid`: a reservation for a process that runs already. */
 import {adopt} from '../core/operations/adopt.js';
 import {CanhazgpuError, quoted} from '../errors.js';
-import {sanitize} from '../format/text.js';
+import {sanitize} from '../format/text/text.js';
 import type {App} from '../app/contract.js';
 import type {Input} from '../command-line/command.js';
 import {checkLabel} from '../command-line/flags.js';

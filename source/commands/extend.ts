@@ -1,7 +1,7 @@
 import {doubtAbout} from '../core/rules/leases/ownership.js';
 import {extend as extendLeases, type NewEnd} from '../core/operations/reservations.js';
 import {CanhazgpuError} from '../errors.js';
-import {longDuration} from '../format/durations.js';
+import {longDuration} from '../format/text/durations.js';
 import {notYoursError} from '../format/not-yours.js';
 import {parseMoment} from './shared/time-of-day.js';
 import type {Command, Input} from '../command-line/command.js';

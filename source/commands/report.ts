@@ -3,9 +3,9 @@ import type {World} from '../core/model/ports.js';
 import {byDay, byGpu, byModel, byUser, type Report, type Split} from '../core/rules/pool/report.js';
 import {reportOf, type ReportQuestion} from '../core/operations/report.js';
 import {CanhazgpuError, quoted} from '../errors.js';
-import {localDay} from '../format/days.js';
-import {harmlessJson} from '../format/json.js';
-import {reportCsv, reportJson, reportTable} from '../format/report.js';
+import {localDay} from '../format/text/days.js';
+import {harmlessJson} from '../format/text/json.js';
+import {reportCsv, reportJson, reportTable} from '../format/tables/report.js';
 import type {Command} from '../command-line/command.js';
 import {jsonFlag} from '../command-line/flags.js';
 

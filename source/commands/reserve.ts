@@ -1,6 +1,6 @@
 import {doubtAbout} from '../core/rules/leases/ownership.js';
-import {longDuration} from '../format/durations.js';
-import {sanitize} from '../format/text.js';
+import {longDuration} from '../format/text/durations.js';
+import {sanitize} from '../format/text/text.js';
 import {acquireShown, countOf, waitSecondsOf, wantFlags} from './shared/acquire.js';
 import {reserveForProcess} from './adopt.js';
 import {createBackground} from './shared/background.js';

@@ -1,7 +1,7 @@
 import packageJson from '../../package.json' with {type: 'json'};
 import {otherHosts} from '../core/model/other-hosts.js';
-import {reportJson} from '../format/report.js';
-import {stackText} from '../format/text.js';
+import {reportJson} from '../format/tables/report.js';
+import {stackText} from '../format/text/text.js';
 import type {Command} from '../command-line/command.js';
 import {keepReminding} from './shared/reminding.js';
 import {reportBy} from './report.js';

@@ -1,10 +1,10 @@
 /** What happened, in words for people and as JSON: a record of the audit trail as every face shows it. */
 import {inVain, takenBack} from '../core/rules/leases/audit-entries.js';
 import type {AuditEntry, AuditKind, AuditRecord} from '../core/model/types.js';
-import {localDay} from './days.js';
-import {roughDuration, timestamp, typedDuration} from './durations.js';
-import {counted} from './numbers.js';
-import {sanitize, shorten} from './text.js';
+import {localDay} from './text/days.js';
+import {roughDuration, timestamp, typedDuration} from './text/durations.js';
+import {counted} from './text/numbers.js';
+import {sanitize, shorten} from './text/text.js';
 
 const longestText = 80;
 

@@ -2,7 +2,7 @@ import {CanhazgpuError} from '../errors.js';
 import {doubtAbout, labelOf, ownerOf} from '../core/rules/leases/ownership.js';
 import type {NotYours} from '../core/rules/leases/selection.js';
 import type {Requester} from '../core/model/types.js';
-import {sanitize} from './text.js';
+import {sanitize} from './text/text.js';
 
 /** What to say when somebody names GPUs that others hold. */
 export function notYoursError(

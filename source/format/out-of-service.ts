@@ -1,9 +1,9 @@
 /** Why somebody who waits cannot be served, in words. */
 import type {LineRow} from '../core/operations/queue-rows.js';
 import {usedPatienceSeconds, type Outage} from '../core/rules/queue/out-of-service.js';
-import {shortDuration} from './durations.js';
-import {sanitize} from './text.js';
-import {wantedWords} from './waiting.js';
+import {shortDuration} from './text/durations.js';
+import {sanitize} from './text/text.js';
+import {wantedWords} from './waiting-progress.js';
 
 /** What is wrong with a GPU that is out of service, such as `used by bob without a reservation`. */
 export function outageWords({kind, detail}: Outage): string {

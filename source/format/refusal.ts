@@ -3,9 +3,9 @@ A refusal in words. The first line is the peer's, which scripts may look for.
 */
 import type {Block, Refusal, UnusableGpu, UseBlock} from '../core/rules/allocation/allocation.js';
 import {ownerOf} from '../core/rules/leases/ownership.js';
-import {longDuration} from './durations.js';
-import {counted} from './numbers.js';
-import {sanitize} from './text.js';
+import {longDuration} from './text/durations.js';
+import {counted} from './text/numbers.js';
+import {sanitize} from './text/text.js';
 
 export type RefusalMessage = {readonly message: string; readonly hint?: string};
 

@@ -2,7 +2,7 @@
 import {spawnSync} from 'node:child_process';
 import {afterAll, beforeAll, expect, test} from 'vitest';
 import {createEmbeddedBox, starter, starterWords, type Box} from '../_helpers/cli.js';
-import {shellQuote} from '../../source/format/shell.js';
+import {shellQuote} from '../../source/format/text/shell.js';
 
 let box: Box;
 const program = [starter, ...starterWords].map((word) => shellQuote(word)).join(' ');

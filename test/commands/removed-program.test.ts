@@ -27,7 +27,7 @@ function installed(box: Box) {
 import {registerHooks} from 'node:module';
 registerHooks({
 	load(url, context, next) {
-		if (!url.includes('app-notify')) {
+		if (!url.includes('/chunks/notify-')) {
 			return next(url, context);
 		}
 

@@ -10,8 +10,8 @@ import {readLiving} from '../../source/core/operations/transact.js';
 import {acquire} from '../../source/core/operations/acquire.js';
 import type {Store} from '../../source/core/model/ports.js';
 import type {GpuReading} from '../../source/core/model/types.js';
-import {lineTable} from '../../source/format/line-table.js';
-import {createPaint} from '../../source/format/paint.js';
+import {lineTable} from '../../source/format/tables/queue-table.js';
+import {createPaint} from '../../source/format/text/paint.js';
 import {createTestWorld, idleReading, observationOf, person, type TestWorld} from '../_helpers/world.js';
 
 const root = person('root', 'root', 0);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
 import {parseDuration} from '../../source/core/rules/leases/durations.js';
-import {typedDuration} from '../../source/format/durations.js';
+import {typedDuration} from '../../source/format/text/durations.js';
 
 describe('parseDuration', () => {
 	test.each([

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import {afterAll, expect, test} from 'vitest';
 import {byDay, makeReport} from '../../source/core/rules/pool/report.js';
 import type {UsageRecord} from '../../source/core/model/types.js';
-import {localDay} from '../../source/format/days.js';
+import {localDay} from '../../source/format/text/days.js';
 
 const before = process.env['TZ'];
 afterAll(() => {

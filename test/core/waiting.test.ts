@@ -1,7 +1,7 @@
 import {describe, expect, test} from 'vitest';
 import {lineRows} from '../../source/core/operations/queue-rows.js';
 import {look, release} from '../../source/core/operations/reservations.js';
-import {progressWords} from '../../source/format/waiting.js';
+import {progressWords} from '../../source/format/waiting-progress.js';
 import {eventually} from '../_helpers/eventually.js';
 import {createLiveWorld} from '../_helpers/live-world.js';
 import {historyOf, idleReading, observationOf} from '../_helpers/world.js';

@@ -1,7 +1,7 @@
 /** Names of other people in a spreadsheet: each stays one field, and none is a formula. */
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
-import {reportCsv} from '../../source/format/report.js';
+import {reportCsv} from '../../source/format/tables/report.js';
 
 const csvOf = (keys: readonly string[]): string =>
 	reportCsv(

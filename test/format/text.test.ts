@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
-import {harmlessJson} from '../../source/format/json.js';
-import {sanitize, shorten, stackText} from '../../source/format/text.js';
+import {harmlessJson} from '../../source/format/text/json.js';
+import {sanitize, shorten, stackText} from '../../source/format/text/text.js';
 import {cpuMsOf} from '../_helpers/timed.js';
 
 const hostile = fc.array(

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
 import {statusRows} from '../../source/core/rules/pool/status.js';
 import type {GpuProcess, GpuReading, GpuRecord, Lease, Snapshot} from '../../source/core/model/types.js';
-import {detailWords, userWords, validationWords} from '../../source/format/status-words.js';
+import {detailWords, userWords, validationWords} from '../../source/format/status-labels.js';
 import {statusJson} from '../../source/format/status-json.js';
 import {idleReading, noRevision, observationOf} from '../_helpers/world.js';
 

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import type {Report} from '../../source/core/rules/pool/report.js';
 import type {AuditEntry, GpuReading, Lease, Observation, QueueRecord, Snapshot} from '../../source/core/model/types.js';
-import {sanitize} from '../../source/format/text.js';
+import {sanitize} from '../../source/format/text/text.js';
 import type {Action} from '../../source/tui/state/actions.js';
 import {commandPrompt, outputOf} from '../../source/tui/command-line/state.js';
 import {signalChoice} from '../../source/tui/state/dialogs.js';

@@ -17,7 +17,7 @@ import type {
 } from '../../source/core/model/types.js';
 import {reportBy} from '../../source/commands/report.js';
 import {CanhazgpuError} from '../../source/errors.js';
-import {reportJson} from '../../source/format/report.js';
+import {reportJson} from '../../source/format/tables/report.js';
 import {createRemoteHosts} from '../../source/web/api/hosts.js';
 import {createMetrics} from '../../source/web/api/metrics.js';
 import {startPicture} from '../../source/web/live/live-view.js';

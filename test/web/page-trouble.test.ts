@@ -4,7 +4,7 @@ The page when things go wrong: a server that is restarted, a store that is away,
 import {describe, expect, onTestFinished, test} from 'vitest';
 import type {Plan, Write} from '../../source/core/model/plan.js';
 import type {AuditRecord} from '../../source/core/model/types.js';
-import {sanitize} from '../../source/format/text.js';
+import {sanitize} from '../../source/format/text/text.js';
 import {createEmbeddedBox} from '../_helpers/cli.js';
 import {freshEmbeddedBox, freshRedisBox, openStoreOf} from '../_helpers/processes.js';
 import {startRedis} from '../_helpers/redis-server.js';

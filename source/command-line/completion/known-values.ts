@@ -1,9 +1,9 @@
 /** Candidates out of what the pool and the config know. */
 import {labelOf, mayChange, ownerOf, owns} from '../../core/rules/leases/ownership.js';
 import type {AuditEntry, GpuRecord, Lease, QueueEntry, Requester, Snapshot} from '../../core/model/types.js';
-import {shortDuration} from '../../format/durations.js';
-import {sanitize, shownNote} from '../../format/text.js';
-import {wantedWords} from '../../format/waiting.js';
+import {shortDuration} from '../../format/text/durations.js';
+import {sanitize, shownNote} from '../../format/text/text.js';
+import {wantedWords} from '../../format/waiting-progress.js';
 import type {KnownKind} from '../command.js';
 import type {Candidate} from './words.js';
 

@@ -5,7 +5,7 @@ tells who did.
 import {drain, undrain} from '../../core/operations/drain.js';
 import {characterCount, longestReason} from '../../core/rules/allocation/request.js';
 import {CanhazgpuError} from '../../errors.js';
-import {sanitize} from '../../format/text.js';
+import {sanitize} from '../../format/text/text.js';
 import type {App} from '../../app/contract.js';
 import type {Input} from '../../command-line/command.js';
 import {idsOf} from '../../command-line/flags.js';

@@ -4,7 +4,7 @@ What `run` and `reserve` have in common: how many, how long to wait, and how wai
 import type {AcquireRequest, Grant} from '../../core/operations/acquire-now.js';
 import {acquire} from '../../core/operations/acquire.js';
 import {CanhazgpuError} from '../../errors.js';
-import {sanitize} from '../../format/text.js';
+import {sanitize} from '../../format/text/text.js';
 import {refusalMessage} from '../../format/refusal.js';
 import type {App, Interruption, OpenWorld} from '../../app/contract.js';
 import type {SettingPath} from '../../config/schema.js';

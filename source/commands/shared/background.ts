@@ -2,7 +2,7 @@
 Work beside a job or a wait, such as heartbeats, reminders and notices. Its failure is said once, and ends neither the wrapper nor the waiter.
 */
 import {CanhazgpuError} from '../../errors.js';
-import {stackText} from '../../format/text.js';
+import {stackText} from '../../format/text/text.js';
 
 export type Background = {
 	/** Does the work and answers its result; undefined when it failed. Never rejects. */

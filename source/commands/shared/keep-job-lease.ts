@@ -6,7 +6,7 @@ import {beat, finish, withJob, type Beat, type Hold} from '../../core/operations
 import {ownerOf} from '../../core/rules/leases/ownership.js';
 import {CanhazgpuError} from '../../errors.js';
 import {endingWords} from '../../format/events.js';
-import {sanitize} from '../../format/text.js';
+import {sanitize} from '../../format/text/text.js';
 import type {App, OpenWorld} from '../../app/contract.js';
 import type {EndReason, ProcessIdentity} from '../../core/model/types.js';
 import {createBackground} from './background.js';

@@ -1,9 +1,9 @@
 /**
 Shows on stderr that somebody waits: a live line with a spinner on a terminal, one line a change elsewhere. stdout stays clean.
 */
-import {progressWords} from '../../format/waiting.js';
-import {longDuration} from '../../format/durations.js';
-import {truncate} from '../../format/width.js';
+import {progressWords} from '../../format/waiting-progress.js';
+import {longDuration} from '../../format/text/durations.js';
+import {truncate} from '../../format/text/width.js';
 import type {App} from '../../app/contract.js';
 import type {Progress} from '../../core/operations/wait-types.js';
 

@@ -1,8 +1,8 @@
 import {createNoticeTeller} from '../../core/live/record-alerts.js';
 import {look} from '../../core/operations/reservations.js';
-import {harmlessJson} from '../../format/json.js';
+import {harmlessJson} from '../../format/text/json.js';
 import {statusJson} from '../../format/status-json.js';
-import {statusTable} from '../../format/status-table.js';
+import {statusTable} from '../../format/tables/status-table.js';
 import {CanhazgpuError} from '../../errors.js';
 import type {Command} from '../../command-line/command.js';
 import {jsonFlag} from '../../command-line/flags.js';
@@ -42,7 +42,7 @@ export const status: Command = {
 			if (input.has('json')) {
 				app.print(harmlessJson(statusJson(view.rows, view.observation)));
 			} else if (input.has('summary')) {
-				const {summaryTable} = await import('../../format/host-tables.js');
+				const {summaryTable} = await import('../../format/tables/host-tables.js');
 				app.print(
 					summaryTable(
 						[{host: world.host.hostname, rows: statusJson(view.rows, view.observation)}],

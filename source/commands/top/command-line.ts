@@ -1,7 +1,7 @@
 /** Verbs typed into the monitor: the same grammar, the same verbs and the same words, on the pool that the monitor shows. */
 import {CanhazgpuError} from '../../errors.js';
-import {createPaint} from '../../format/paint.js';
-import {shellCommand, shellWords} from '../../format/shell.js';
+import {createPaint} from '../../format/text/paint.js';
+import {shellCommand, shellWords} from '../../format/text/shell.js';
 import type {App, OpenWorld} from '../../app/contract.js';
 import type {CommandLine, LineOptions} from '../../tui/ports.js';
 import type {Grammar, Input} from '../../command-line/command.js';

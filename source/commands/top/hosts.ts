@@ -2,10 +2,10 @@
 import {watchHosts, type KnownHost} from '../../core/live/host-watch.js';
 import {isRemoteHost} from '../../core/model/other-hosts.js';
 import {CanhazgpuError, quoted} from '../../errors.js';
-import {roughDuration} from '../../format/durations.js';
-import {hostList, hostTable, type JsonRow} from '../../format/host-tables.js';
-import {createPaint} from '../../format/paint.js';
-import {sanitize} from '../../format/text.js';
+import {roughDuration} from '../../format/text/durations.js';
+import {hostList, hostTable, type JsonRow} from '../../format/tables/host-tables.js';
+import {createPaint} from '../../format/text/paint.js';
+import {sanitize} from '../../format/text/text.js';
 import type {App, OpenWorld} from '../../app/contract.js';
 import type {Look, LookPage} from '../../tui/ports.js';
 import {localRows} from '../status/hosts.js';

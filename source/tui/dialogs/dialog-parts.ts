@@ -1,6 +1,6 @@
 /** What all dialogs are put together from. */
-import {sanitize} from '../../format/text.js';
-import {wrap} from '../../format/width.js';
+import {sanitize} from '../../format/text/text.js';
+import {wrap} from '../../format/text/width.js';
 import type {AskingDialog} from '../state/dialogs.js';
 import type {State} from '../state/state.js';
 import {equivalentCommand} from '../verbs/request.js';

@@ -1,6 +1,6 @@
 /** Dialogs, as the lines inside their frames. */
-import {sanitize} from '../../format/text.js';
-import {fit} from '../../format/width.js';
+import {sanitize} from '../../format/text/text.js';
+import {fit} from '../../format/text/width.js';
 import type {Dialog, FieldName, Form, FormField} from '../state/dialogs.js';
 import type {State} from '../state/state.js';
 import {outputLines} from './command-line.js';

@@ -2,10 +2,10 @@
 import {ownerOf} from '../../core/rules/leases/ownership.js';
 import {reasonAgainstUndo} from '../../core/operations/undo.js';
 import type {GpuProcess} from '../../core/model/types.js';
-import {shortDuration} from '../../format/durations.js';
-import {sanitize} from '../../format/text.js';
-import {wantedWords} from '../../format/waiting.js';
-import {wrap} from '../../format/width.js';
+import {shortDuration} from '../../format/text/durations.js';
+import {sanitize} from '../../format/text/text.js';
+import {wantedWords} from '../../format/waiting-progress.js';
+import {wrap} from '../../format/text/width.js';
 import {signals, type Confirmation, type SignalChoice, type Targets} from '../state/dialogs.js';
 import {storeNow, type State} from '../state/state.js';
 import {asking, commandLines, dialogWidth, sides, type DialogView} from './dialog-parts.js';

@@ -1,9 +1,9 @@
 /** What `x` and `e` are about to act on, GPU by GPU where there are several, and what they leave alone. */
 import type {HeldGpu} from '../../core/rules/leases/selection.js';
-import {shortDuration} from '../../format/durations.js';
-import {gpuList} from '../../format/gpu-list.js';
-import {sanitize} from '../../format/text.js';
-import {fit, wrap} from '../../format/width.js';
+import {shortDuration} from '../../format/text/durations.js';
+import {gpuList} from '../../format/text/gpu-list.js';
+import {sanitize} from '../../format/text/text.js';
+import {fit, wrap} from '../../format/text/width.js';
 import type {Targets} from '../state/dialogs.js';
 import {storeNow, type State} from '../state/state.js';
 import {leftOutWords} from '../verbs/targets.js';

@@ -4,7 +4,7 @@ import {CanhazgpuError} from '../../errors.js';
 import type {World} from '../../core/model/ports.js';
 import {byDay, byGpu, byModel, byUser, type Report, type Split} from '../../core/rules/pool/report.js';
 import {reportOf} from '../../core/operations/report.js';
-import {localDay} from '../../format/days.js';
+import {localDay} from '../../format/text/days.js';
 import type {ReportKind} from '../panels/state.js';
 import type {Dispatch} from '../state/store.js';
 import type {State} from '../state/state.js';

@@ -1,6 +1,6 @@
 /** From keys to intents, and from intents to the state or to the world. */
 import type {Key} from 'ink';
-import {sanitize} from '../../format/text.js';
+import {sanitize} from '../../format/text/text.js';
 import type {Action} from '../state/actions.js';
 import {isCharacter, keyNames} from './key-names.js';
 import {intentOf, type Intent, type Mode} from './bindings.js';

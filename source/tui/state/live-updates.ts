@@ -1,6 +1,6 @@
 /** What time, the terminal, the store and the GPUs do to the state. */
 import type {Observation, Snapshot} from '../../core/model/types.js';
-import {sanitize} from '../../format/text.js';
+import {sanitize} from '../../format/text/text.js';
 import type {News} from './actions.js';
 import {recorded} from './utilization-history.js';
 import {reminderFlash} from './reminder.js';

@@ -2,8 +2,8 @@
 import {isLeased} from '../../core/rules/leases/lease-changes.js';
 import {owns} from '../../core/rules/leases/ownership.js';
 import type {Requester, Snapshot} from '../../core/model/types.js';
-import {shortDuration} from '../../format/durations.js';
-import {gpuList} from '../../format/gpu-list.js';
+import {shortDuration} from '../../format/text/durations.js';
+import {gpuList} from '../../format/text/gpu-list.js';
 import type {Flash} from './state.js';
 
 /** GPUs of this account by the end that was reminded of. */

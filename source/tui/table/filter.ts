@@ -2,7 +2,7 @@
 import {owns} from '../../core/rules/leases/ownership.js';
 import type {StatusRow} from '../../core/rules/pool/status.js';
 import type {Requester} from '../../core/model/types.js';
-import {sanitize} from '../../format/text.js';
+import {sanitize} from '../../format/text/text.js';
 import {stateWord} from '../view/labels.js';
 import type {Filter} from './state.js';
 

@@ -1,5 +1,5 @@
 /** What the keys do to the table. */
-import {sanitize} from '../../format/text.js';
+import {sanitize} from '../../format/text/text.js';
 import {flashMs, type State} from '../state/state.js';
 import {edit, fieldOf, insert, type Edit} from '../state/text-field.js';
 import {tableRowsOf} from '../layout.js';

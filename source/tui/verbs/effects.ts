@@ -2,7 +2,7 @@
 import {acquire} from '../../core/operations/acquire.js';
 import type {World} from '../../core/model/ports.js';
 import {ownTargets, problemWith, type OwnLook} from '../../core/rules/leases/process-targets.js';
-import {progressWords} from '../../format/waiting.js';
+import {progressWords} from '../../format/waiting-progress.js';
 import {CanhazgpuError} from '../../errors.js';
 import {beforeCaret, commandPrompt} from '../command-line/state.js';
 import {ask, isAsking, signalChoice, type AskingDialog} from '../state/dialogs.js';

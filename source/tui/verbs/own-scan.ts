@@ -1,7 +1,7 @@
 /** A look at processes with our own eyes, before anything is asked about one or done to one. */
 import {pidsOn, type OwnLook, type TargetProblem} from '../../core/rules/leases/process-targets.js';
 import type {World} from '../../core/model/ports.js';
-import {sanitize} from '../../format/text.js';
+import {sanitize} from '../../format/text/text.js';
 import type {InspectProcesses} from '../ports.js';
 
 /**

@@ -1,7 +1,7 @@
 /** Whether an action can be offered now, or why not. The core decides again when it is done. */
 import {mayChange, ownerOf, owns} from '../../core/rules/leases/ownership.js';
 import type {GpuProcess, Lease} from '../../core/model/types.js';
-import {sanitize} from '../../format/text.js';
+import {sanitize} from '../../format/text/text.js';
 import type {Intent} from '../keys/bindings.js';
 import {selectedEntry} from '../panels/queue-selection.js';
 import type {State} from '../state/state.js';

@@ -3,7 +3,7 @@ import {CanhazgpuError} from '../../errors.js';
 import {parseDuration, shortestHoldSeconds} from '../../core/rules/leases/durations.js';
 import type {Released} from '../../core/operations/undo.js';
 import type {GpuProcess, QueueEntry, Requester} from '../../core/model/types.js';
-import {shellCommand} from '../../format/shell.js';
+import {shellCommand} from '../../format/text/shell.js';
 import type {HeldGpu} from '../../core/rules/leases/selection.js';
 import type {AskingDialog, Confirmation, FieldName, Form, NamedGpu, SignalChoice} from '../state/dialogs.js';
 import type {SignalName} from '../ports.js';

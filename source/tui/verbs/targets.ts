@@ -2,7 +2,7 @@
 import {mayChange, ownerOf} from '../../core/rules/leases/ownership.js';
 import type {HeldGpu} from '../../core/rules/leases/selection.js';
 import type {Lease} from '../../core/model/types.js';
-import {sanitize} from '../../format/text.js';
+import {sanitize} from '../../format/text/text.js';
 import type {LeftOut, Targets} from '../state/dialogs.js';
 import type {State} from '../state/state.js';
 import {chosenGpus} from '../table/rows.js';

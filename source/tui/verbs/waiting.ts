@@ -1,6 +1,6 @@
 /** What stands in line from this monitor, for as long as it runs. */
 import {CanhazgpuError} from '../../errors.js';
-import {sanitize} from '../../format/text.js';
+import {sanitize} from '../../format/text/text.js';
 import type {Dispatch} from '../state/store.js';
 import type {Flash} from '../state/state.js';
 

@@ -1,5 +1,5 @@
 /** What stands in each panel, and in its title. */
-import {sanitize} from '../../format/text.js';
+import {sanitize} from '../../format/text/text.js';
 import type {PanelName} from '../panels/state.js';
 import {reportDays} from '../hooks/report-feed.js';
 import {selectedRow, taggedGpus, visibleRows} from '../table/rows.js';

@@ -1,8 +1,8 @@
 /** What is known about the selected GPU, beyond its line in the table. */
 import type {StatusRow} from '../../core/rules/pool/status.js';
 import type {MigInstance} from '../../core/model/types.js';
-import {shortDuration} from '../../format/durations.js';
-import {sanitize, shownNote} from '../../format/text.js';
+import {shortDuration} from '../../format/text/durations.js';
+import {sanitize, shownNote} from '../../format/text/text.js';
 import {seriesOf} from '../state/utilization-history.js';
 import {selectedRow} from '../table/rows.js';
 import {tagOf} from '../table/tags.js';

@@ -1,7 +1,7 @@
 /** The newest events first. */
 import type {AuditEntry} from '../../core/model/types.js';
 import {eventWords} from '../../format/events.js';
-import {sanitize} from '../../format/text.js';
+import {sanitize} from '../../format/text/text.js';
 import {remembering} from '../state/memo.js';
 import type {State} from '../state/state.js';
 import {span, type Line, type Tone} from '../widgets/styled-text.js';

@@ -1,8 +1,8 @@
 /** The two lines on top: where this is and how fresh, and what there is. */
-import {sanitize} from '../../format/text.js';
-import {truncate} from '../../format/width.js';
+import {sanitize} from '../../format/text/text.js';
+import {truncate} from '../../format/text/width.js';
 import {gpuCountOf, storeNow, type State} from '../state/state.js';
-import {shortDuration} from '../../format/durations.js';
+import {shortDuration} from '../../format/text/durations.js';
 import {ellipsisOf} from '../widgets/glyphs.js';
 import {inventory} from './readings.js';
 import {fitLine, joined, lineWidth, span, spread, type Line} from '../widgets/styled-text.js';

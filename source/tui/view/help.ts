@@ -1,6 +1,6 @@
 /** The help, built from the table of keys: in as many columns as are needed. */
 import {bindings} from '../keys/bindings.js';
-import {fit, widthOf} from '../../format/width.js';
+import {fit, widthOf} from '../../format/text/width.js';
 import type {State} from '../state/state.js';
 import {block} from '../widgets/panel-frames.js';
 import {span, type Line} from '../widgets/styled-text.js';

@@ -2,9 +2,9 @@
 import {owns} from '../../core/rules/leases/ownership.js';
 import type {StatusRow} from '../../core/rules/pool/status.js';
 import type {Requester} from '../../core/model/types.js';
-import {roughDuration, shortDuration} from '../../format/durations.js';
-import {userWords} from '../../format/status-words.js';
-import {sanitize} from '../../format/text.js';
+import {roughDuration, shortDuration} from '../../format/text/durations.js';
+import {userWords} from '../../format/status-labels.js';
+import {sanitize} from '../../format/text/text.js';
 import {span, type Span} from '../widgets/styled-text.js';
 
 /** An end nearer than this is marked. */

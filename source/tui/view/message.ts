@@ -1,7 +1,7 @@
 /** The message line: what just happened, or what is wrong. */
 import {recentLoss} from '../../core/rules/pool/alerts.js';
 import {dataLossWords} from '../../format/data-loss.js';
-import {shortDuration} from '../../format/durations.js';
+import {shortDuration} from '../../format/text/durations.js';
 import {gpuCountOf, type Flash, type State} from '../state/state.js';
 import {visibleRows} from '../table/rows.js';
 import type {FilterPrompt} from '../table/state.js';

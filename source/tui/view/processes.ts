@@ -1,9 +1,9 @@
 /** The processes on a GPU, one line each. */
 import type {StatusRow} from '../../core/rules/pool/status.js';
 import type {GpuProcess} from '../../core/model/types.js';
-import {shortDuration} from '../../format/durations.js';
-import {sanitize} from '../../format/text.js';
-import {fit, truncate} from '../../format/width.js';
+import {shortDuration} from '../../format/text/durations.js';
+import {sanitize} from '../../format/text/text.js';
+import {fit, truncate} from '../../format/text/width.js';
 import {storeNow, type State} from '../state/state.js';
 import {ellipsisOf, glyphsOf} from '../widgets/glyphs.js';
 import {byMemory, gibibytes, processWords} from './readings.js';

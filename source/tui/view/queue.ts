@@ -2,10 +2,10 @@
 import {lineRows, type LineRow} from '../../core/operations/queue-rows.js';
 import {ownerOf, owns} from '../../core/rules/leases/ownership.js';
 import type {QueueEntry} from '../../core/model/types.js';
-import {shortDuration} from '../../format/durations.js';
+import {shortDuration} from '../../format/text/durations.js';
 import {stuckWords} from '../../format/out-of-service.js';
-import {sanitize} from '../../format/text.js';
-import {fit} from '../../format/width.js';
+import {sanitize} from '../../format/text/text.js';
+import {fit} from '../../format/text/width.js';
 import {remembering} from '../state/memo.js';
 import {selectedPlace} from '../panels/queue-selection.js';
 import {storeNow, type State} from '../state/state.js';

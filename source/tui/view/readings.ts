@@ -1,5 +1,5 @@
 /** Readings in few characters. Unknown is `N/A` or `-`, never 0. */
-import {sanitize} from '../../format/text.js';
+import {sanitize} from '../../format/text/text.js';
 import type {GpuProcess, GpuReading} from '../../core/model/types.js';
 
 /** `61G`, `9.5G`, `0G`. */

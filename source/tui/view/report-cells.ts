@@ -1,7 +1,7 @@
 /** The report's rows as cells whose length is their width, which is how the table's library measures them. */
 import type {ReportRow} from '../../core/rules/pool/report.js';
-import {sanitize} from '../../format/text.js';
-import {fit, widthOf} from '../../format/width.js';
+import {sanitize} from '../../format/text/text.js';
+import {fit, widthOf} from '../../format/text/width.js';
 import {bar} from '../widgets/glyphs.js';
 
 export type ReportCells = Readonly<Record<string, string>>;

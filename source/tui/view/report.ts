@@ -1,8 +1,8 @@
 /** Who used how much, as lines; where there is a screen to draw on, ink-table draws the same rows. */
 import type {ReportRow} from '../../core/rules/pool/report.js';
-import {counted} from '../../format/numbers.js';
-import {sanitize} from '../../format/text.js';
-import {fit} from '../../format/width.js';
+import {counted} from '../../format/text/numbers.js';
+import {sanitize} from '../../format/text/text.js';
+import {fit} from '../../format/text/width.js';
 import {reportDays} from '../hooks/report-feed.js';
 import type {State} from '../state/state.js';
 import {bar} from '../widgets/glyphs.js';

@@ -1,6 +1,6 @@
 /** The second line: how many GPUs are what, and what they do together. */
 import type {StatusRow} from '../../core/rules/pool/status.js';
-import {fit} from '../../format/width.js';
+import {fit} from '../../format/text/width.js';
 import type {State} from '../state/state.js';
 import {bar, ellipsisOf} from '../widgets/glyphs.js';
 import {gibibytes} from './readings.js';

@@ -1,8 +1,8 @@
 /** The live table: one line a GPU. */
 import type {StatusRow} from '../../core/rules/pool/status.js';
-import {shortDuration} from '../../format/durations.js';
-import {fit, widthOf} from '../../format/width.js';
-import {sanitize} from '../../format/text.js';
+import {shortDuration} from '../../format/text/durations.js';
+import {fit, widthOf} from '../../format/text/width.js';
+import {sanitize} from '../../format/text/text.js';
 import {seriesOf} from '../state/utilization-history.js';
 import {tagOf} from '../table/tags.js';
 import type {SortKey} from '../table/state.js';

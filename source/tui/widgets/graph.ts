@@ -1,5 +1,5 @@
 /** Shares of the whole over time, drawn with characters. What is unknown is left blank. */
-import {fit} from '../../format/width.js';
+import {fit} from '../../format/text/width.js';
 import {span, type Line} from './styled-text.js';
 
 type Values = ReadonlyArray<number | undefined>;

@@ -1,5 +1,5 @@
 /** Lines of styled text, before anything is drawn: what the view is made of and what tests read. */
-import {truncate, widthOf} from '../../format/width.js';
+import {truncate, widthOf} from '../../format/text/width.js';
 
 /** What a piece of text says about itself; theme.ts gives it a look. */
 export type Tone =

@@ -1,6 +1,6 @@
 /** The one way by which values become JSON of this API and of its event stream. */
-import {harmlessJsonLine} from '../../format/json.js';
-import {sanitize} from '../../format/text.js';
+import {harmlessJsonLine} from '../../format/text/json.js';
+import {sanitize} from '../../format/text/text.js';
 
 const sanitizeText = (_: string, value: unknown): unknown => (typeof value === 'string' ? sanitize(value) : value);
 

@@ -1,7 +1,7 @@
 /** `/metrics` for Prometheus: read from the picture at each scrape. */
 import {Counter, Gauge, Registry} from 'prom-client';
 import {labelOf, ownerOf} from '../../core/rules/leases/ownership.js';
-import {sanitize} from '../../format/text.js';
+import {sanitize} from '../../format/text/text.js';
 import type {AuditKind} from '../../core/model/types.js';
 import type {LivePicture, Picture} from '../live/live-view.js';
 

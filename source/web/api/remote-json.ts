@@ -3,8 +3,8 @@ What another host's `status --json` says, in the words of this API: so the page 
 whatever it likes: of what is not as it should be, nothing is kept.
 */
 import * as v from 'valibot';
-import {timestamp} from '../../format/durations.js';
-import {sanitize} from '../../format/text.js';
+import {timestamp} from '../../format/text/durations.js';
+import {sanitize} from '../../format/text/text.js';
 
 type Row = Readonly<Record<string, unknown>>;
 

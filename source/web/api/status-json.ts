@@ -5,9 +5,9 @@ import type {LineRow} from '../../core/operations/queue-rows.js';
 import {labelOf, ownerOf} from '../../core/rules/leases/ownership.js';
 import type {StatusRow} from '../../core/rules/pool/status.js';
 import type {GpuProcess, GpuReading} from '../../core/model/types.js';
-import {longDuration, timestamp} from '../../format/durations.js';
-import {stateWords, unreservedWords, userWords, validationWords} from '../../format/status-words.js';
-import {sanitize, shownNote} from '../../format/text.js';
+import {longDuration, timestamp} from '../../format/text/durations.js';
+import {stateWords, unreservedWords, userWords, validationWords} from '../../format/status-labels.js';
+import {sanitize, shownNote} from '../../format/text/text.js';
 import type {Picture} from '../live/live-view.js';
 
 const nanosecondsPerSecond = 1e9;

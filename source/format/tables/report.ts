@@ -1,12 +1,12 @@
 /**
 Reports of use: as a table, as the peer's JSON, as CSV.
 */
-import type {Report} from '../core/rules/pool/report.js';
-import {timestamp} from './durations.js';
-import {counted} from './numbers.js';
-import type {Paint} from './paint.js';
-import {ruledTable} from './table.js';
-import {sanitize, shorten} from './text.js';
+import type {Report} from '../../core/rules/pool/report.js';
+import {timestamp} from '../text/durations.js';
+import {counted} from '../text/numbers.js';
+import type {Paint} from '../text/paint.js';
+import {ruledTable} from '../text/table.js';
+import {sanitize, shorten} from '../text/text.js';
 
 const barWidth = 20;
 

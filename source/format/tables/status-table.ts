@@ -1,9 +1,9 @@
-import type {StatusRow} from '../core/rules/pool/status.js';
-import {longDuration} from './durations.js';
-import type {Paint} from './paint.js';
-import {detailWords, stateWords, userWords, validationWords} from './status-words.js';
-import {ruledTable, type Cell, type Sacrifices} from './table.js';
-import {sanitize, shorten} from './text.js';
+import type {StatusRow} from '../../core/rules/pool/status.js';
+import {longDuration} from '../text/durations.js';
+import type {Paint} from '../text/paint.js';
+import {detailWords, stateWords, userWords, validationWords} from '../status-labels.js';
+import {ruledTable, type Cell, type Sacrifices} from '../text/table.js';
+import {sanitize, shorten} from '../text/text.js';
 
 const longestNote = 60;
 const longestDetail = 100;

@@ -1,7 +1,7 @@
 /** What `doctor` prints. */
-import type {Finding} from '../core/rules/pool/diagnosis.js';
-import type {Paint} from './paint.js';
-import {sanitize} from './text.js';
+import type {Finding} from '../../core/rules/pool/diagnosis.js';
+import type {Paint} from '../text/paint.js';
+import {sanitize} from '../text/text.js';
 
 const marks = {ok: '✓', warning: '⚠', error: '✗'} as const;
 

@@ -1,12 +1,12 @@
-import type {LineRow} from '../core/operations/queue-rows.js';
-import {labelOf, ownerOf} from '../core/rules/leases/ownership.js';
-import type {QueueEntry} from '../core/model/types.js';
-import {longDuration, timestamp} from './durations.js';
-import type {Paint} from './paint.js';
-import {ruledTable, type Sacrifices} from './table.js';
-import {outageWords, stuckWords} from './out-of-service.js';
-import {sanitize, shorten, shownNote} from './text.js';
-import {outOfServiceWords, wantedWords} from './waiting.js';
+import type {LineRow} from '../../core/operations/queue-rows.js';
+import {labelOf, ownerOf} from '../../core/rules/leases/ownership.js';
+import type {QueueEntry} from '../../core/model/types.js';
+import {longDuration, timestamp} from '../text/durations.js';
+import type {Paint} from '../text/paint.js';
+import {ruledTable, type Sacrifices} from '../text/table.js';
+import {outageWords, stuckWords} from '../out-of-service.js';
+import {sanitize, shorten, shownNote} from '../text/text.js';
+import {outOfServiceWords, wantedWords} from '../waiting-progress.js';
 
 const wantedBy = ({requestedIds, requestedCount}: QueueEntry) =>
 	requestedIds.length > 0 ? {count: requestedIds.length, ids: requestedIds} : {count: requestedCount};

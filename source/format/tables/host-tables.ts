@@ -1,11 +1,11 @@
 /**
 Tables of hosts, from the rows that `status --json` prints: so ours and others', this version's and the peer's, look the same.
 */
-import {counted} from './numbers.js';
-import type {Paint} from './paint.js';
+import {counted} from '../text/numbers.js';
+import type {Paint} from '../text/paint.js';
 import {statusSacrifices} from './status-table.js';
-import {ruledTable, type Cell} from './table.js';
-import {sanitize, shorten} from './text.js';
+import {ruledTable, type Cell} from '../text/table.js';
+import {sanitize, shorten} from '../text/text.js';
 
 export type JsonRow = Readonly<Record<string, unknown>>;
 

@@ -1,7 +1,7 @@
 import type {PersonalNotice} from '../core/operations/reminders.js';
-import {shortDuration} from './durations.js';
-import {gpuList} from './gpu-list.js';
-import {sanitize} from './text.js';
+import {shortDuration} from './text/durations.js';
+import {gpuList} from './text/gpu-list.js';
+import {sanitize} from './text/text.js';
 
 /** One line that tells an account what concerns it, and what it can do. */
 export function noticeWords({kind, gpus, remainingSeconds = 0, note}: PersonalNotice, hostname: string): string {

@@ -1,9 +1,9 @@
 /** A status row in words: what the table, the JSON and the page say in the same way. */
 import {cautionOf, type StatusRow} from '../core/rules/pool/status.js';
 import type {GpuProcess} from '../core/model/types.js';
-import {mebibytes} from './numbers.js';
-import {longDuration} from './durations.js';
-import {sanitize, shorten} from './text.js';
+import {mebibytes} from './text/numbers.js';
+import {longDuration} from './text/durations.js';
+import {sanitize, shorten} from './text/text.js';
 
 /** Processes named before the rest are only counted. */
 const namedProcesses = 2;

@@ -1,5 +1,5 @@
 /** Commands as a person would type them. */
-import {CanhazgpuError, cutShort} from '../errors.js';
+import {CanhazgpuError, cutShort} from '../../errors.js';
 
 const safe = /^[\w%+,\-.\/:=@]+$/v;
 
