@@ -43,7 +43,10 @@ function printError(error: unknown): number {
 
 /** `verb --help` and `help verb`, or of all verbs. */
 async function help(verb?: string): Promise<string> {
-	const [{findCommand}, {mainHelp, commandHelp}] = await Promise.all([import('./command-line/arguments.js'), import('./command-line/help.js')]);
+	const [{findCommand}, {mainHelp, commandHelp}] = await Promise.all([
+		import('./command-line/arguments.js'),
+		import('./command-line/help.js'),
+	]);
 	return verb === undefined ? mainHelp() : commandHelp(await findCommand(verb));
 }
 

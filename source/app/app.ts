@@ -3,12 +3,6 @@ The composition root: the only place, with the app-*.ts beside it, that chooses 
 */
 import process from 'node:process';
 import {isatty} from 'node:tty';
-import {createLineHistory} from './line-history.js';
-import {createProvider, detectGpus, lookEarly, watchingProvider} from './gpus.js';
-import {createPlaces} from './locations.js';
-import {openPoolPlace} from './pool-location.js';
-import {openStore} from './stores.js';
-import type {App, OpenOptions, OpenWorld} from './contract.js';
 import type {Config} from '../config/config.js';
 import {requesterOf} from '../core/rules/leases/ownership.js';
 import type {GpuProvider, Store} from '../core/model/ports.js';
@@ -21,6 +15,12 @@ import {createHost} from '../host/host.js';
 import {listenForInterruption} from '../host/job/interruption.js';
 import {outliveBugs} from '../host/process/outlive-bugs.js';
 import {sendSignal} from '../host/process/send-signal.js';
+import type {App, OpenOptions, OpenWorld} from './contract.js';
+import {openStore} from './stores.js';
+import {openPoolPlace} from './pool-location.js';
+import {createPlaces} from './locations.js';
+import {createProvider, detectGpus, lookEarly, watchingProvider} from './gpus.js';
+import {createLineHistory} from './line-history.js';
 
 export type AppOptions = {
 	readonly config: Config;

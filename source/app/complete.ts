@@ -1,6 +1,4 @@
 /** What completion wants to know of the pool: one read, which changes nothing. */
-import {createPlaces} from './locations.js';
-import {openStore} from './stores.js';
 import type {Config} from '../config/config.js';
 import {requesterOf} from '../core/rules/leases/ownership.js';
 import type {Store} from '../core/model/ports.js';
@@ -8,6 +6,8 @@ import type {AuditEntry, Requester, Snapshot} from '../core/model/types.js';
 import {CanhazgpuError} from '../errors.js';
 import {createClock} from '../host/clock.js';
 import {createHost} from '../host/host.js';
+import {openStore} from './stores.js';
+import {createPlaces} from './locations.js';
 
 /** Names of those who did something lately are enough. */
 const newestEvents = 500;

@@ -6,8 +6,6 @@ import {uptime} from 'node:os';
 import path from 'node:path';
 import {performance} from 'node:perf_hooks';
 import process from 'node:process';
-import {itself} from './self-command.js';
-import {libraryVerb, simulatedCount} from './names.js';
 import type {Config} from '../config/config.js';
 import type {Clock, GpuProvider, Host, Store} from '../core/model/ports.js';
 import {isLeased} from '../core/rules/leases/lease-changes.js';
@@ -25,6 +23,8 @@ import {createProcessDescriber} from '../host/process/details.js';
 import {runTool} from '../host/tool/spawn.js';
 import {runSystemTool} from '../host/tool/system-tool.js';
 import {createUsers} from '../host/accounts/users.js';
+import {libraryVerb, simulatedCount} from './names.js';
+import {itself} from './self-command.js';
 
 /** What a provider is made of. */
 export type ProviderContext = {

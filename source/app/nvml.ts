@@ -11,7 +11,9 @@ const libraryName = 'libnvidia-ml.so.1';
 
 /** Neither loads what belongs to the other. */
 const loadOpener = async () =>
-	process.versions['bun'] === undefined ? import('../gpu/nvidia/nvml/library.js') : import('../gpu/nvidia/nvml/library-bun.js');
+	process.versions['bun'] === undefined
+		? import('../gpu/nvidia/nvml/library.js')
+		: import('../gpu/nvidia/nvml/library-bun.js');
 
 /**
 Prints a scan as a line of JSON every so often, until nobody listens.

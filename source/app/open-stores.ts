@@ -5,9 +5,9 @@ import type {Config} from '../config/config.js';
 import type {SettingPath} from '../config/schema.js';
 import type {Store} from '../core/model/ports.js';
 import type {PoolRecord} from '../core/model/types.js';
-import type {Places} from './locations.js';
 import {isSameServer, locationOf} from '../store/redis/address.js';
 import type {Audience} from '../store/sqlite/index.js';
+import type {Places} from './locations.js';
 
 type Context = {readonly config: Config; readonly places: Places};
 

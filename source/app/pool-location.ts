@@ -4,12 +4,12 @@ Where `admin` makes the pool, and how everybody is told.
 import {makePool, type PoolMade, type PoolRequest} from '../core/operations/create-pool.js';
 import type {Store} from '../core/model/ports.js';
 import type {Pool, PoolRecord} from '../core/model/types.js';
-import type {PoolPlace} from './contract.js';
-import {openEmbedded, openPrivate, openRedis} from './open-stores.js';
-import {recordWords, type Context} from './stores.js';
 import {CanhazgpuError} from '../errors.js';
 import {groupId} from '../host/accounts/groups.js';
 import type {Audience} from '../store/sqlite/index.js';
+import type {PoolPlace} from './contract.js';
+import {openEmbedded, openPrivate, openRedis} from './open-stores.js';
+import {recordWords, type Context} from './stores.js';
 
 type NewPlace = {readonly store: Store; readonly record?: PoolRecord; readonly privateLabel?: string};
 

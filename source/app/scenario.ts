@@ -3,11 +3,11 @@ Scenarios of the simulated box, from YAML. See the readme for an example.
 */
 import * as v from 'valibot';
 import {parseDuration} from '../core/rules/leases/durations.js';
-import {mostGpus} from '../core/rules/pool/pool.js';
 import {longestNote} from '../core/rules/allocation/request.js';
 import {CanhazgpuError} from '../errors.js';
 import type {Scenario} from '../gpu/simulated/scenario.js';
 import {readSafely} from '../security/safe-file.js';
+import {mostGpus} from '../core/model/limits.js';
 
 const text = v.pipe(v.string('a text'), v.trim(), v.minLength(1, 'a text that is not empty'));
 

@@ -5,14 +5,14 @@ import {makePool} from '../core/operations/create-pool.js';
 import type {Clock, Host, Store} from '../core/model/ports.js';
 import {chooseStore, type StoreChoice} from '../core/rules/pool/store-choice.js';
 import type {PoolRecord} from '../core/model/types.js';
-import type {OpenOptions} from './contract.js';
 import type {Config} from '../config/config.js';
 import {CanhazgpuError} from '../errors.js';
+import {locationOf} from '../store/redis/address.js';
+import type {OpenOptions} from './contract.js';
 import type {Detected} from './gpus.js';
 import {simulatedCount} from './names.js';
 import {credentials, openEmbedded, openPrivate, openRedis} from './open-stores.js';
 import type {Places} from './locations.js';
-import {locationOf} from '../store/redis/address.js';
 
 export type Context = {readonly config: Config; readonly host: Host; readonly clock: Clock; readonly places: Places};
 

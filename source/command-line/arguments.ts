@@ -1,12 +1,12 @@
 /**
 From words on the command line to a verb and its input.
 */
-import type {Command, Flags, Input} from './command.js';
-import {globalFlags, verbPlace} from './flags.js';
 import {commands} from '../commands/index.js';
 import type {ConfigSources} from '../config/config.js';
 import {CanhazgpuError, cutShort, quoted} from '../errors.js';
 import {shellCommand} from '../format/text/shell.js';
+import {globalFlags, verbPlace} from './flags.js';
+import type {Command, Flags, Input} from './command.js';
 import {flagName, refuseCommandWithoutDashes, settleSwitches, unambiguous, unknownFlag} from './words.js';
 import {nearest, otherNameOf} from './suggestions.js';
 

@@ -1,7 +1,7 @@
 /** Words before a parser sees them: what it would take for something else, and what no parser tells well. */
-import type {Command, Flags} from './command.js';
 import {CanhazgpuError, cutShort, quoted} from '../errors.js';
 import {shellCommand} from '../format/text/shell.js';
+import type {Command, Flags} from './command.js';
 import {nearest} from './suggestions.js';
 
 /** `--gpus=2` -> `gpus`, `-g` -> `g`. */

@@ -1,4 +1,4 @@
-import {createBell} from '../core/live/wake-signal.js';
+import {createBell} from '../core/operations/wake-signal.js';
 import {parseDuration} from '../core/rules/leases/durations.js';
 import {readToShow} from '../core/operations/transact.js';
 import type {AuditEntry} from '../core/model/types.js';

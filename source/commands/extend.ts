@@ -3,9 +3,9 @@ import {extend as extendLeases, type NewEnd} from '../core/operations/reservatio
 import {CanhazgpuError} from '../errors.js';
 import {longDuration} from '../format/text/durations.js';
 import {notYoursError} from '../format/not-yours.js';
-import {parseMoment} from './shared/time-of-day.js';
 import type {Command, Input} from '../command-line/command.js';
 import {checkLabel, idsFlag, idsOf, usualDurations} from '../command-line/flags.js';
+import {parseMoment} from './shared/time-of-day.js';
 
 function newEndOf(input: Input): NewEnd {
 	const until = input.text('until');

@@ -1,11 +1,11 @@
 import {doubtAbout} from '../core/rules/leases/ownership.js';
 import {longDuration} from '../format/text/durations.js';
 import {sanitize} from '../format/text/text.js';
+import type {Command} from '../command-line/command.js';
+import {checkLabel, idsOf, usualDurations} from '../command-line/flags.js';
 import {acquireShown, countOf, waitSecondsOf, wantFlags} from './shared/acquire.js';
 import {reserveForProcess} from './adopt.js';
 import {createBackground} from './shared/background.js';
-import type {Command} from '../command-line/command.js';
-import {checkLabel, idsOf, usualDurations} from '../command-line/flags.js';
 
 export const reserve: Command = {
 	name: 'reserve',

@@ -5,10 +5,10 @@ import {CanhazgpuError, quoted} from '../errors.js';
 import {longDuration} from '../format/text/durations.js';
 import {sanitize} from '../format/text/text.js';
 import type {App, Interruption, OpenWorld} from '../app/contract.js';
-import {acquireShown, countOf, waitSecondsOf, wantFlags} from './shared/acquire.js';
-import {createBackground} from './shared/background.js';
 import type {Command, Input} from '../command-line/command.js';
 import {checkLabel, idsOf, usualDurations} from '../command-line/flags.js';
+import {acquireShown, countOf, waitSecondsOf, wantFlags} from './shared/acquire.js';
+import {createBackground} from './shared/background.js';
 import {keepHold} from './shared/keep-job-lease.js';
 
 /** @throws CanhazgpuError `usage` that shows what to type. */

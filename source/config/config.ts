@@ -2,6 +2,7 @@
 Settings: flags > environment > files > defaults.
 */
 import {closest} from 'fastest-levenshtein';
+import {CanhazgpuError, cutShort, quoted} from '../errors.js';
 import {
 	checkSetting,
 	checkText,
@@ -12,7 +13,6 @@ import {
 	type SettingValue,
 } from './schema.js';
 import {readConfigFiles, type ConfigFile, type ConfigPlaces} from './files.js';
-import {CanhazgpuError, cutShort, quoted} from '../errors.js';
 
 export type Config = {
 	/** The value that counts; durations in seconds. Undefined when nothing gives one and there is no default. */

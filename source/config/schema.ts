@@ -5,9 +5,9 @@ name in the environment (`CANHAZGPU_REDIS_PORT`).
 import * as v from 'valibot';
 import {parseDuration, shortestHoldSeconds} from '../core/rules/leases/durations.js';
 import {hostPattern, isRemoteHost} from '../core/model/other-hosts.js';
-import {mostGpus} from '../core/rules/pool/pool.js';
 import {checkNote, longestNote} from '../core/rules/allocation/request.js';
 import {type CanhazgpuError} from '../errors.js';
+import {mostGpus} from '../core/model/limits.js';
 
 /** What to expect, in words; used as the message of every failed check. */
 const text = (what = 'a text that is not empty') => v.pipe(v.string(what), v.trim(), v.minLength(1, what));

@@ -2,8 +2,6 @@
 A pool in memory, for looking around: people come, wait, work and leave by themselves, and nothing is kept. They do all of it by the
 verbs that everybody else uses.
 */
-import {createActor, live, randomFrom} from './people.js';
-import type {Grant} from '../core/operations/acquire-now.js';
 import {makePool} from '../core/operations/create-pool.js';
 import {isLeased, planChange} from '../core/rules/leases/lease-changes.js';
 import {emptyPlan} from '../core/model/plan.js';
@@ -12,6 +10,8 @@ import type {UsageRecord} from '../core/model/types.js';
 import {acquire} from '../core/operations/acquire.js';
 import type {Person, Scenario} from '../gpu/simulated/scenario.js';
 import {createMemoryStore} from '../store/memory/index.js';
+import type {Grant} from '../core/rules/allocation/request.js';
+import {createActor, live, randomFrom} from './people.js';
 
 type Options = {
 	readonly host: Host;

@@ -1,12 +1,11 @@
 /**
 The people of a demonstration: they come, wait, work and leave by the verbs that everybody else uses.
 */
-import type {AcquireRequest, Grant} from '../core/operations/acquire-now.js';
 import {beat, findHold, finish, withJob} from '../core/operations/job-lease.js';
 import {leaseHeartbeatSeconds} from '../core/rules/leases/liveness.js';
 import {requesterOf} from '../core/rules/leases/ownership.js';
 import type {World} from '../core/model/ports.js';
-import {checkWanted} from '../core/rules/allocation/request.js';
+import {checkWanted, type AcquireRequest, type Grant} from '../core/rules/allocation/request.js';
 import {release} from '../core/operations/reservations.js';
 import {acquire} from '../core/operations/acquire.js';
 import {CanhazgpuError} from '../errors.js';

@@ -1,35 +1,7 @@
 /** `canhazgpu top`. Nothing of Ink or React is loaded before {@link prepareMonitor} is called. */
 import process from 'node:process';
 import {setFlagsFromString} from 'node:v8';
-import type {GpuProvider, World} from '../core/model/ports.js';
-import type {Requester} from '../core/model/types.js';
-import type {MonitorPorts} from './ports.js';
-
-export type MonitorOptions = {
-	readonly world: World;
-	/** What is shown; the world's own GPUs unless given. Whoever acts always looks at those. */
-	readonly watchedGpus?: GpuProvider;
-	readonly requester: Requester;
-	readonly hostname: string;
-	/** Shown in the header, such as `PRIVATE pool`. */
-	readonly poolLabel?: string;
-	/** Shown once, at the start. */
-	readonly notice?: string;
-	readonly isReadonly: boolean;
-	readonly ports?: MonitorPorts;
-	/** From the end of one scan to the next. 2000 unless said otherwise. */
-	readonly scanIntervalMs?: number;
-	readonly isAscii: boolean;
-	/** `auto`: as the terminal says in COLORFGBG, else dark. */
-	readonly theme?: 'auto' | 'dark' | 'light';
-	/** As NO_COLOR in the environment says, unless given. */
-	readonly noColor?: boolean;
-	/** A time of day from seconds since the epoch; the local time unless said otherwise. */
-	readonly formatTime?: (seconds: number) => string;
-	readonly stdout?: NodeJS.WriteStream;
-	readonly stdin?: NodeJS.ReadStream;
-	readonly stderr?: NodeJS.WriteStream;
-};
+import type {MonitorOptions} from './ports.js';
 
 /**
 A monitor runs for days, and nearly all that it allocates is garbage after a frame. The space for the young may double and double

@@ -7,9 +7,8 @@ import {flashMs, initialState} from './state/state.js';
 import {createStateStore} from './state/store.js';
 import {isLight} from './theme.js';
 import {stopWrapping, wrapAgain} from './wrapping.js';
-import type {MonitorPorts} from './ports.js';
+import type {MonitorPorts, MonitorOptions} from './ports.js';
 import {createWaits} from './verbs/waiting.js';
-import type {MonitorOptions} from './index.js';
 
 const noPorts: MonitorPorts = {};
 

@@ -1,6 +1,7 @@
 /** What the monitor needs beside the world of the core. The composition gives it; a monitor without one of them says that it cannot. */
 import type {LeasedRecord} from '../core/rules/leases/lease-changes.js';
-import type {AuditEntry, FactsOfProcesses, ProcessIdentity, Snapshot} from '../core/model/types.js';
+import type {AuditEntry, FactsOfProcesses, ProcessIdentity, Requester, Snapshot} from '../core/model/types.js';
+import type {GpuProvider, World} from '../core/model/ports.js';
 
 export type SignalName = 'SIGTERM' | 'SIGINT' | 'SIGKILL';
 
@@ -70,4 +71,30 @@ export type MonitorPorts = {
 	readonly lineHistory?: LineHistory;
 	/** The terminal is tmux, which keeps what is meant for the one around it. */
 	readonly isInTmux?: boolean;
+};
+
+export type MonitorOptions = {
+	readonly world: World;
+	/** What is shown; the world's own GPUs unless given. Whoever acts always looks at those. */
+	readonly watchedGpus?: GpuProvider;
+	readonly requester: Requester;
+	readonly hostname: string;
+	/** Shown in the header, such as `PRIVATE pool`. */
+	readonly poolLabel?: string;
+	/** Shown once, at the start. */
+	readonly notice?: string;
+	readonly isReadonly: boolean;
+	readonly ports?: MonitorPorts;
+	/** From the end of one scan to the next. 2000 unless said otherwise. */
+	readonly scanIntervalMs?: number;
+	readonly isAscii: boolean;
+	/** `auto`: as the terminal says in COLORFGBG, else dark. */
+	readonly theme?: 'auto' | 'dark' | 'light';
+	/** As NO_COLOR in the environment says, unless given. */
+	readonly noColor?: boolean;
+	/** A time of day from seconds since the epoch; the local time unless said otherwise. */
+	readonly formatTime?: (seconds: number) => string;
+	readonly stdout?: NodeJS.WriteStream;
+	readonly stdin?: NodeJS.ReadStream;
+	readonly stderr?: NodeJS.WriteStream;
 };

@@ -5,9 +5,9 @@ change is read aloud again.
 import type {StatusRow} from '../core/rules/pool/status.js';
 import {roughDuration} from '../format/text/durations.js';
 import {widthOf} from '../format/text/width.js';
+import {sanitize} from '../format/text/text.js';
 import {visibleRows} from './table/rows.js';
 import {gpuCountOf, rowsOf, type State} from './state/state.js';
-import {sanitize} from '../format/text/text.js';
 import {dialogView} from './dialogs/dialog.js';
 import {eventsView} from './view/events.js';
 import {footerLine} from './view/footer.js';

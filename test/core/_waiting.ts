@@ -1,12 +1,12 @@
 /** Those who wait in a world in real time. */
 import {expect} from 'vitest';
-import type {AcquireRequest} from '../../source/core/operations/acquire-now.js';
 import type {World} from '../../source/core/model/ports.js';
 import {release, reserve} from '../../source/core/operations/reservations.js';
 import type {Progress, WaitOptions} from '../../source/core/operations/wait-types.js';
 import {acquire} from '../../source/core/operations/acquire.js';
 import {eventually} from '../_helpers/eventually.js';
 import {person} from '../_helpers/world.js';
+import type {AcquireRequest} from '../../source/core/rules/allocation/request.js';
 
 export const alice = person('alice');
 export const bob = person('bob', 'bob', 1001);

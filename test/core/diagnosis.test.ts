@@ -1,5 +1,11 @@
 import {expect, test} from 'vitest';
-import {judgeClock, judgeScan, judgeStore, judgeVersions, type Finding} from '../../source/core/rules/pool/diagnosis.js';
+import {
+	judgeClock,
+	judgeScan,
+	judgeStore,
+	judgeVersions,
+	type Finding,
+} from '../../source/core/rules/pool/diagnosis.js';
 import {idleReading, observationOf} from '../_helpers/world.js';
 
 const pool = {gpuCount: 2, provider: 'nvidia'} as const;

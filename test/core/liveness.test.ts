@@ -1,5 +1,12 @@
 import {describe, expect, test} from 'vitest';
-import {cloneIn, endingOf, judge, judgeEntry, judgeLease, secondsToNextEnd} from '../../source/core/rules/leases/liveness.js';
+import {
+	cloneIn,
+	endingOf,
+	judge,
+	judgeEntry,
+	judgeLease,
+	secondsToNextEnd,
+} from '../../source/core/rules/leases/liveness.js';
 import type {Host} from '../../source/core/model/ports.js';
 import type {EndReason, Lease, Liveness, QueueEntry, Silence, Snapshot} from '../../source/core/model/types.js';
 import {testHost} from '../_helpers/host.js';

@@ -1,7 +1,7 @@
 /** What a scan shows is told once: not at every scan, not by every viewer, and an unknown scan takes nothing back. */
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
-import {createNoticeTeller, type NoticeTeller} from '../../source/core/live/record-alerts.js';
+import {createNoticeTeller, type NoticeTeller} from '../../source/core/operations/record-alerts.js';
 import {look, release, reserve} from '../../source/core/operations/reservations.js';
 import type {GpuReading, HealthProblem} from '../../source/core/model/types.js';
 import {CanhazgpuError} from '../../source/errors.js';

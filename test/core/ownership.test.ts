@@ -1,6 +1,13 @@
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
-import {accountName, doubtAbout, isRoot, mayChange, owns, requesterOf} from '../../source/core/rules/leases/ownership.js';
+import {
+	accountName,
+	doubtAbout,
+	isRoot,
+	mayChange,
+	owns,
+	requesterOf,
+} from '../../source/core/rules/leases/ownership.js';
 import type {Account} from '../../source/core/model/ports.js';
 import type {Lease} from '../../source/core/model/types.js';
 

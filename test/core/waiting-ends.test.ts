@@ -1,12 +1,12 @@
 /** How waiting ends when somebody is in the way, or the last answer is lost. Time is the test's: each wait passes at once. */
 import {expect, test} from 'vitest';
-import type {AcquireRequest} from '../../source/core/operations/acquire-now.js';
 import type {Store} from '../../source/core/model/ports.js';
 import {look, reserve} from '../../source/core/operations/reservations.js';
 import type {Progress} from '../../source/core/operations/wait-types.js';
 import {acquire} from '../../source/core/operations/acquire.js';
 import {CanhazgpuError} from '../../source/errors.js';
 import {createTestWorld, historyOf, person, type TestWorld} from '../_helpers/world.js';
+import type {AcquireRequest} from '../../source/core/rules/allocation/request.js';
 
 const request: AcquireRequest = {
 	requester: person('bob', 'bob', 1001),

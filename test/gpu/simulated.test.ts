@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import {expect, test} from 'vitest';
-import {createSimulatedProvider, type SimulatedLease} from '../../source/gpu/simulated/simulated.js';
-import {simulateGpu} from '../../source/gpu/simulated/simulation.js';
+import {createSimulatedProvider} from '../../source/gpu/simulated/simulated.js';
+import {simulateGpu, type SimulatedLease} from '../../source/gpu/simulated/simulation.js';
 
 const noon = 1_800_000_000;
 

@@ -1,7 +1,8 @@
 import {type EventEmitter} from 'node:events';
 import process from 'node:process';
 import {expect, test} from 'vitest';
-import {runMonitor, type MonitorOptions} from '../../source/tui/index.js';
+import {runMonitor} from '../../source/tui/index.js';
+import type {MonitorOptions} from '../../source/tui/ports.js';
 import {FakeStdin, FakeStdout} from './_harness.js';
 import {alice, createScene, utcTime} from './_world.js';
 

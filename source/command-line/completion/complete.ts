@@ -4,9 +4,9 @@ import process from 'node:process';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {findCommand, parseInput, verbs} from '../arguments.js';
 import type {Command, KnownKind} from '../command.js';
-import {completeWords, type Candidate} from './words.js';
 import {globalFlags} from '../flags.js';
 import {CanhazgpuError} from '../../errors.js';
+import {completeWords, type Candidate} from './words.js';
 
 /** Whoever presses Tab waits no longer for a store that is away. */
 const patienceMs = 1000;

@@ -1,6 +1,6 @@
 import {CanhazgpuError} from '../../errors.js';
-import {changeDrains, isAboutDrains} from './drain.js';
 import type {Command} from '../../command-line/command.js';
+import {changeDrains, isAboutDrains} from './drain.js';
 
 export const admin: Command = {
 	name: 'admin',

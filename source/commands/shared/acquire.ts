@@ -1,16 +1,16 @@
 /**
 What `run` and `reserve` have in common: how many, how long to wait, and how waiting ends.
 */
-import type {AcquireRequest, Grant} from '../../core/operations/acquire-now.js';
 import {acquire} from '../../core/operations/acquire.js';
 import {CanhazgpuError} from '../../errors.js';
 import {sanitize} from '../../format/text/text.js';
 import {refusalMessage} from '../../format/refusal.js';
 import type {App, Interruption, OpenWorld} from '../../app/contract.js';
 import type {SettingPath} from '../../config/schema.js';
-import {createBackground} from './background.js';
 import type {Flags, Input} from '../../command-line/command.js';
 import {idsFlag, usualDurations} from '../../command-line/flags.js';
+import type {AcquireRequest, Grant} from '../../core/rules/allocation/request.js';
+import {createBackground} from './background.js';
 import {keepReminding} from './reminding.js';
 import {createWaitingLine} from './waiting-line.js';
 

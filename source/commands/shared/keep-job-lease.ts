@@ -1,7 +1,7 @@
 /**
 Keeps the lease of a running job: its heart beats every minute, its loss is said at once, and it ends once.
 */
-import {createBell} from '../../core/live/wake-signal.js';
+import {createBell} from '../../core/operations/wake-signal.js';
 import {beat, finish, withJob, type Beat, type Hold} from '../../core/operations/job-lease.js';
 import {ownerOf} from '../../core/rules/leases/ownership.js';
 import {CanhazgpuError} from '../../errors.js';

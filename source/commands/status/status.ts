@@ -1,4 +1,4 @@
-import {createNoticeTeller} from '../../core/live/record-alerts.js';
+import {createNoticeTeller} from '../../core/operations/record-alerts.js';
 import {look} from '../../core/operations/reservations.js';
 import {harmlessJson} from '../../format/text/json.js';
 import {statusJson} from '../../format/status-json.js';

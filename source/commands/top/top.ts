@@ -3,9 +3,9 @@ import {otherHosts} from '../../core/model/other-hosts.js';
 import {CanhazgpuError} from '../../errors.js';
 import type {App} from '../../app/contract.js';
 import type {Command} from '../../command-line/command.js';
+import {keepReminding} from '../shared/reminding.js';
 import {createHostLooks} from './hosts.js';
 import {createCommandLine} from './command-line.js';
-import {keepReminding} from '../shared/reminding.js';
 
 async function loadMonitor() {
 	const {prepareMonitor} = await import('../../tui/index.js');

@@ -1,11 +1,11 @@
 /** One who looks at the GPUs together with the others: scans for all when it has the role, and is shown what the others saw when not. */
 import {CanhazgpuError} from '../../errors.js';
-import {createBell} from './wake-signal.js';
+import {createBell} from '../operations/wake-signal.js';
 import {requirePool} from '../rules/pool/pool.js';
 import type {Clock, GpuProvider, Host, PostedScan, Store} from '../model/ports.js';
-import {postScan} from './post-scan.js';
 import {decodeSharedScan, type SharedScan} from '../rules/pool/shared-scan.js';
 import type {IdleSpan, Observation, ProviderName} from '../model/types.js';
+import {postScan} from './post-scan.js';
 
 /** The role ends this long after it was renewed, and is renewed in a third of that. */
 const roleSeconds = 3;

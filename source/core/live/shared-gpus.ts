@@ -4,8 +4,8 @@ store that ends a few seconds after its last sign of life, so that another takes
 itself.
 */
 import type {GpuProvider} from '../model/ports.js';
-import {ScanViewer, type SharedGpusOptions} from './scan-viewer.js';
 import type {Observation} from '../model/types.js';
+import {ScanViewer, type SharedGpusOptions} from './scan-viewer.js';
 
 /** Sees GPUs as `createScanner` does, at the price of one scan for all who look. To be closed. */
 export function createSharedGpus(options: SharedGpusOptions): GpuProvider {

@@ -5,11 +5,11 @@ Times are seconds since the Unix epoch (fractions allowed) on the store's clock 
 value is `undefined`, never 0.
 */
 
-import type {DataLoss, Notice} from '../rules/pool/alerts.js';
 import type {ProviderName} from './observation.js';
+import type {DataLoss, Notice} from './alerts.js';
 
 export type {AuditBefore, AuditEntry, AuditKind, AuditQuery, AuditRecord} from './audit.js';
-export type {DataLoss, Notice} from '../rules/pool/alerts.js';
+export type {DataLoss, Notice} from './alerts.js';
 export type {
 	GpuProcess,
 	GpuReading,

@@ -5,38 +5,12 @@ import {judge} from '../rules/leases/liveness.js';
 import {emptyPlan} from '../model/plan.js';
 import {requireNoClone} from '../rules/pool/pool.js';
 import type {Host, World} from '../model/ports.js';
-import {checkNote, checkWanted} from '../rules/allocation/request.js';
+import {checkNote, checkWanted, type AcquireRequest, type Grant} from '../rules/allocation/request.js';
+import type {Lease, Observation, QueueEntry} from '../model/types.js';
 import {transact} from './transact.js';
-import type {Lease, Observation, QueueEntry, Requester} from '../model/types.js';
 
 /** A scan older than this is repeated before GPUs are handed out on its word. */
 export const freshMs = 2000;
-
-/** A reservation for a time, or one that lives as long as a job does. */
-export type Tenure =
-	| {readonly type: 'manual'; readonly durationSeconds: number}
-	/** `timeLimitSeconds`: when the wrapper stops its job. */
-	| {readonly type: 'run'; readonly timeLimitSeconds?: number};
-
-export type AcquireRequest = {
-	readonly requester: Requester;
-	/** Ignored when `ids` are given. */
-	readonly count: number;
-	readonly ids?: readonly number[];
-	readonly tenure: Tenure;
-	readonly note?: string;
-	/** Takes GPUs in spite of unreserved use or an unknown reading. */
-	readonly force?: boolean;
-};
-
-export type Grant = {
-	readonly kind: 'granted';
-	/** Sorted. */
-	readonly gpus: readonly number[];
-	readonly leaseId: string;
-	/** On the store's clock. Undefined for `run`. */
-	readonly expiryTime: number | undefined;
-};
 
 /** The lease that the request gets at this moment, on the store's clock. */
 export function leaseFor({requester, tenure, note}: AcquireRequest, leaseId: string, host: Host, now: number): Lease {

@@ -1,8 +1,9 @@
 /** Getting GPUs, now or in line: what `run` and `reserve` call. */
 import {CanhazgpuError} from '../../errors.js';
-import {acquireNow, acquireOrRefuse, createFreshLook, type AcquireRequest, type Grant} from './acquire-now.js';
 import type {Refusal} from '../rules/allocation/allocation.js';
 import type {World} from '../model/ports.js';
+import type {AcquireRequest, Grant} from '../rules/allocation/request.js';
+import {acquireNow, acquireOrRefuse, createFreshLook} from './acquire-now.js';
 import {release} from './reservations.js';
 import {Waiter} from './waiter.js';
 import type {GaveUp, WaitOptions} from './wait-types.js';

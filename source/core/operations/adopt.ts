@@ -1,14 +1,14 @@
 /** Adopting a process that runs without a reservation: its GPUs become its owner's, for as long as it lives. */
 import {CanhazgpuError} from '../../errors.js';
-import {createFreshLook} from './acquire-now.js';
 import {isLeased} from '../rules/leases/lease-changes.js';
 import {doubtAbout, isRoot, ownerOf} from '../rules/leases/ownership.js';
 import {requireNoClone} from '../rules/pool/pool.js';
 import type {World} from '../model/ports.js';
 import {tellGrant} from '../rules/leases/audit-entries.js';
 import {checkNote} from '../rules/allocation/request.js';
-import {transact} from './transact.js';
 import type {Drain, GpuProcess, GpuRecord, Lease, Observation, Requester} from '../model/types.js';
+import {transact} from './transact.js';
+import {createFreshLook} from './acquire-now.js';
 
 export type AdoptRequest = {
 	readonly requester: Requester;

@@ -1,12 +1,12 @@
 /** The verb `admin`: makes the pool, or remakes it by force. */
 import {CanhazgpuError} from '../../errors.js';
-import {changeOnce} from './change-once.js';
 import {isLeased} from '../rules/leases/lease-changes.js';
 import {accountName} from '../rules/leases/ownership.js';
 import {checkPoolSize, planPool, planPoolReset} from '../rules/pool/pool.js';
 import {emptyPlan, type Plan} from '../model/plan.js';
 import type {World} from '../model/ports.js';
 import type {Pool, ProviderName, Snapshot} from '../model/types.js';
+import {changeOnce} from './change-once.js';
 
 export type PoolRequest = {
 	readonly gpuCount: number;

@@ -4,8 +4,8 @@ import {unreadableDrains} from '../rules/pool/diagnosis.js';
 import {emptyPlan, type Plan} from '../model/plan.js';
 import type {World} from '../model/ports.js';
 import {checkIds, checkReason} from '../rules/allocation/request.js';
-import {transact} from './transact.js';
 import type {AuditRecord, Drain, Requester, Snapshot} from '../model/types.js';
+import {transact} from './transact.js';
 
 type Change = {
 	readonly world: World;

@@ -2,7 +2,6 @@
 Holding a `run` lease: its job is named in it, its holder's life is told to the store, and it ends once, with its reason.
 */
 import {CanhazgpuError} from '../../errors.js';
-import {createBell} from '../live/wake-signal.js';
 import {isLeased, planChange, planEnd, withHeartbeat, type LeasedRecord} from '../rules/leases/lease-changes.js';
 import {isLeaseBeatDue} from '../rules/leases/liveness.js';
 import {emptyPlan, isEmpty, type Plan} from '../model/plan.js';
@@ -10,9 +9,10 @@ import {isSameLease, ownerOf} from '../rules/leases/ownership.js';
 import {requirePool} from '../rules/pool/pool.js';
 import type {World} from '../model/ports.js';
 import {takenBack as takenBackReason, tellGrant} from '../rules/leases/audit-entries.js';
-import {readLiving, transact} from './transact.js';
-import {isPassing} from './wait-place.js';
 import type {AuditEntry, EndReason, GpuRecord, Lease, ProcessIdentity, Snapshot} from '../model/types.js';
+import {isPassing} from './wait-place.js';
+import {readLiving, transact} from './transact.js';
+import {createBell} from './wake-signal.js';
 
 /** Between two questions to a store that is away, on average. */
 const retryMs = 1000;

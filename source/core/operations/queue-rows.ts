@@ -8,8 +8,8 @@ import {emptyPlan} from '../model/plan.js';
 import type {World} from '../model/ports.js';
 import {keepsHoldings, outagesNoted, outOfServiceFor, type Outage} from '../rules/queue/out-of-service.js';
 import {isPossible, planLeave} from '../rules/queue/queue.js';
-import {transact} from './transact.js';
 import type {QueueEntry, Requester, Snapshot} from '../model/types.js';
+import {transact} from './transact.js';
 
 export type LineRow = {
 	/** From 1. */

@@ -6,8 +6,8 @@ import {isLeased, judgedByWaiter, planChange, type LeasedRecord} from '../rules/
 import {isRoot, labelOf, ownerOf} from '../rules/leases/ownership.js';
 import {isEmpty, type Plan} from '../model/plan.js';
 import type {World} from '../model/ports.js';
-import {readLiving} from './transact.js';
 import type {Requester, Snapshot} from '../model/types.js';
+import {readLiving} from './transact.js';
 
 /** A manual reservation is reminded of when this is left of it. */
 export const remindSeconds = 600;

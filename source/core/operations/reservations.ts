@@ -1,6 +1,5 @@
 /** The verbs. A key press, a subcommand and a web request call these, and nothing else changes the pool. */
 import {CanhazgpuError} from '../../errors.js';
-import {acquireOrRefuse, type AcquireRequest, type Grant} from './acquire-now.js';
 import type {Refusal} from '../rules/allocation/allocation.js';
 import {planExtend, planRelease, type LeasedRecord} from '../rules/leases/lease-changes.js';
 import {longestSeconds} from '../rules/leases/durations.js';
@@ -12,8 +11,10 @@ import {select, type NotYours, type Selection} from '../rules/leases/selection.j
 import {decodeSharedScan} from '../rules/pool/shared-scan.js';
 import {statusRows, type View} from '../rules/pool/status.js';
 import type {Occasion} from '../rules/leases/audit-entries.js';
-import {readToShow, transact} from './transact.js';
 import type {Lease, Observation, Requester, Snapshot} from '../model/types.js';
+import type {AcquireRequest, Grant} from '../rules/allocation/request.js';
+import {readToShow, transact} from './transact.js';
+import {acquireOrRefuse} from './acquire-now.js';
 
 /** What those who watch have found out about idleness; nothing when that cannot be had. */
 async function watchedIdle({store}: World): Promise<Pick<Observation, 'idle'>> {

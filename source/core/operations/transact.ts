@@ -1,11 +1,11 @@
 /** Read -> plan -> commit -> again on conflict: the one way in which the pool changes. Design section 3. */
 import {CanhazgpuError} from '../../errors.js';
-import {backoffMs, busy, changeOnce, isUnreachable, patienceMs, type ChangeOptions} from './change-once.js';
 import {planExpiry} from '../rules/leases/lease-changes.js';
 import {isEmpty} from '../model/plan.js';
 import {requireNoClone, requirePool} from '../rules/pool/pool.js';
 import type {World} from '../model/ports.js';
 import type {QueueRecord, Snapshot} from '../model/types.js';
+import {backoffMs, busy, changeOnce, isUnreachable, patienceMs, type ChangeOptions} from './change-once.js';
 
 export type Transaction<Result> = Omit<ChangeOptions<Result>, 'read'> & {
 	/** Label for which `snapshot.lastUsed` is filled in. */

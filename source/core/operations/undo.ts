@@ -1,14 +1,14 @@
 /** Undoing a release: the very GPUs again, for what was left of their time, while nobody else has them. */
 import {CanhazgpuError} from '../../errors.js';
-import {createFreshLook, isAwakeOn} from './acquire-now.js';
 import {allocate, type Allocation, type Refusal} from '../rules/allocation/allocation.js';
 import type {LeasedRecord} from '../rules/leases/lease-changes.js';
 import {mayChange, ownerOf} from '../rules/leases/ownership.js';
 import {emptyPlan, type Plan} from '../model/plan.js';
 import type {World} from '../model/ports.js';
 import {checkWanted} from '../rules/allocation/request.js';
-import {transact} from './transact.js';
 import type {Lease, Requester} from '../model/types.js';
+import {transact} from './transact.js';
+import {createFreshLook, isAwakeOn} from './acquire-now.js';
 
 /** What was given back: one reservation, on these GPUs. */
 export type Released = {readonly gpus: readonly number[]; readonly lease: Lease};

@@ -1,6 +1,5 @@
 /** A place in the line: taking it, giving it up, and what it means that it is gone. */
 import {CanhazgpuError} from '../../errors.js';
-import type {AcquireRequest, Grant} from './acquire-now.js';
 import type {UnusableGpu} from '../rules/allocation/allocation.js';
 import {holdingsOf, type EntryRecord} from '../rules/queue/queue-grant.js';
 import {estimateWaits} from '../rules/queue/estimates.js';
@@ -10,9 +9,9 @@ import {requireNoClone} from '../rules/pool/pool.js';
 import type {World} from '../model/ports.js';
 import {outagesByRecord, outOfServiceFor} from '../rules/queue/out-of-service.js';
 import {entryFor, planJoin, planLeave} from '../rules/queue/queue.js';
-import {checkWanted, type Wanted} from '../rules/allocation/request.js';
-import {transact} from './transact.js';
+import {checkWanted, type Wanted, type AcquireRequest, type Grant} from '../rules/allocation/request.js';
 import type {Snapshot} from '../model/types.js';
+import {transact} from './transact.js';
 import type {GaveUp, Progress} from './wait-types.js';
 
 /** What can pass while one waits. Anything else ends the waiting. */

@@ -1,10 +1,11 @@
-import {isAwakeOn, leaseFor, type AcquireRequest} from './acquire-now.js';
 import {planAdvance, type Advance} from '../rules/queue/queue-grant.js';
 import type {UnusableGpu} from '../rules/allocation/allocation.js';
 import {noteFor, outagesNoted, outagesSeen} from '../rules/queue/out-of-service.js';
 import type {World} from '../model/ports.js';
 import type {Observation, QueueEntry, Snapshot} from '../model/types.js';
 import {blockOfUse} from '../rules/allocation/usage-block.js';
+import type {AcquireRequest} from '../rules/allocation/request.js';
+import {isAwakeOn, leaseFor} from './acquire-now.js';
 
 type Options = {
 	readonly request: AcquireRequest;

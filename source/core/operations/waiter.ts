@@ -2,21 +2,26 @@
 One who waits in line. Woken by events, with a slow tick in case one was missed; looks at the GPUs only when there is something
 to take. Design section 7.
 */
-import {leaseFor, type AcquireRequest, type Grant} from './acquire-now.js';
 import {holdingsOf, type EntryRecord} from '../rules/queue/queue-grant.js';
-import {createBell} from '../live/wake-signal.js';
-import {entryHeartbeatSeconds, entryHeartbeatTimeoutSeconds, isEntryBeatDue, secondsToNextEnd} from '../rules/leases/liveness.js';
+import {
+	entryHeartbeatSeconds,
+	entryHeartbeatTimeoutSeconds,
+	isEntryBeatDue,
+	secondsToNextEnd,
+} from '../rules/leases/liveness.js';
 import {judgedByWaiter} from '../rules/leases/lease-changes.js';
-import {createNoticeTeller, type NoticeTeller} from '../live/record-alerts.js';
 import type {World} from '../model/ports.js';
 import {isSameNote} from '../rules/queue/out-of-service.js';
 import {planEntryHeartbeat, planEntryNote} from '../rules/queue/queue.js';
-import {checkWanted} from '../rules/allocation/request.js';
-import {readLiving} from './transact.js';
+import {checkWanted, type AcquireRequest, type Grant} from '../rules/allocation/request.js';
 import type {Observation, PoolEvent, Snapshot} from '../model/types.js';
-import {grantIn, isPassing, joinLine, quitLine, waitingNews} from './wait-place.js';
-import {planWithLook} from './wait-plan.js';
 import {lookAfterMs, mayBeLateMs, nextBeatMs, nextLookMs, pictureAfter} from '../rules/queue/wake-up.js';
+import {planWithLook} from './wait-plan.js';
+import {grantIn, isPassing, joinLine, quitLine, waitingNews} from './wait-place.js';
+import {readLiving} from './transact.js';
+import {createNoticeTeller, type NoticeTeller} from './record-alerts.js';
+import {createBell} from './wake-signal.js';
+import {leaseFor} from './acquire-now.js';
 import type {GaveUp, Progress, WaitOptions} from './wait-types.js';
 
 const conflictWaitMs = 20;

@@ -3,9 +3,9 @@ Tables of hosts, from the rows that `status --json` prints: so ours and others',
 */
 import {counted} from '../text/numbers.js';
 import type {Paint} from '../text/paint.js';
-import {statusSacrifices} from './status-table.js';
 import {ruledTable, type Cell} from '../text/table.js';
 import {sanitize, shorten} from '../text/text.js';
+import {statusSacrifices} from './status-table.js';
 
 export type JsonRow = Readonly<Record<string, unknown>>;
 

@@ -1,12 +1,12 @@
+import type {BareReading} from '../reading.js';
+import type {Failure} from '../tool/failures.js';
+import {isComplete} from '../tool/tool.js';
 import {explainAmdFailure, errorWords} from './failures.js';
 import {readDriverVersion, readGpus} from './gpus.js';
 import {entriesByGpu, type JsonObject} from './json.js';
 import {numbersForPrograms} from './order.js';
 import {placeProcesses, type ProcessesByGpu, readProcesses} from './processes.js';
 import type {Answer, Ask} from './query.js';
-import type {BareReading} from '../reading.js';
-import type {Failure} from '../tool/failures.js';
-import {isComplete} from '../tool/tool.js';
 
 /**
 What one of AMD's tools saw.

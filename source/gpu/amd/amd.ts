@@ -1,16 +1,16 @@
 import type {GpuProvider} from '../../core/model/ports.js';
 import type {Observation} from '../../core/model/types.js';
 import {countSeen} from '../count.js';
+import {createHangWatch} from '../tool/hang-watch.js';
+import {singleFlight} from '../tool/single-flight.js';
+import {explainHanging, tidyWarnings} from '../tool/failures.js';
+import type {DescribeProcesses, RunTool} from '../tool/tool.js';
 import {amdDriver} from './failures.js';
 import {inOrderOfPrograms} from './order.js';
 import {attachProcesses} from './processes.js';
 import {createQuestion} from './query.js';
 import {createAmdSmi} from './amd-smi.js';
-import {createHangWatch} from '../tool/hang-watch.js';
 import {createRocmSmi} from './rocm-smi.js';
-import {singleFlight} from '../tool/single-flight.js';
-import {explainHanging, tidyWarnings} from '../tool/failures.js';
-import type {DescribeProcesses, RunTool} from '../tool/tool.js';
 
 type Options = {
 	readonly run: RunTool;

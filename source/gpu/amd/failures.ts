@@ -1,7 +1,7 @@
-import {isObject, readText} from './json.js';
 import {type DriverWords, explainRun, type Failure} from '../tool/failures.js';
 import {parseToolJson} from '../tool/json.js';
 import type {ToolOutcome} from '../tool/tool.js';
+import {isObject, readText} from './json.js';
 
 export const amdDriver: DriverWords = {
 	known: [

@@ -1,8 +1,8 @@
 import type {GpuReading} from '../../core/model/types.js';
-import {isObject, type JsonObject, type Quantity, readQuantity, readText, valueAt} from './json.js';
 import {judgeHealth} from '../health.js';
 import {normalizePciBusId} from '../pci.js';
 import {type BareReading, withoutVoidMemory} from '../reading.js';
+import {isObject, type JsonObject, type Quantity, readQuantity, readText, valueAt} from './json.js';
 
 /**
 What `amd-smi metric`, `static` and `list` say, by GPU.

@@ -1,9 +1,9 @@
 import type {GpuReading} from '../../core/model/types.js';
-import {type JsonObject, isObject, readQuantity, readText, valueAt} from './json.js';
 import {joinDetails, type ProcessRow} from '../tool/process-rows.js';
 import type {BareReading} from '../reading.js';
 import {cap} from '../tool/text.js';
 import type {DescribeProcesses} from '../tool/tool.js';
+import {type JsonObject, isObject, readQuantity, readText, valueAt} from './json.js';
 
 /**
 The processes of one GPU, or the tool's word for not telling all of them.

@@ -2,6 +2,9 @@
 Rocm-smi, for ROCm before amd-smi came with it. Its JSON holds one object a card, whose keys are whole sentences and whose values are
 texts.
 */
+import type {ProcessRow} from '../tool/process-rows.js';
+import type {ToolJson} from '../tool/json.js';
+import {isComplete} from '../tool/tool.js';
 import {explainAmdFailure} from './failures.js';
 import {readGpus} from './gpus.js';
 import {isObject, type JsonObject, readIndex, readQuantity, readText, valueAt} from './json.js';
@@ -9,9 +12,6 @@ import {numbersForPrograms} from './order.js';
 import type {ProcessesByGpu} from './processes.js';
 import type {Ask} from './query.js';
 import type {AmdScan} from './amd-smi.js';
-import type {ProcessRow} from '../tool/process-rows.js';
-import type {ToolJson} from '../tool/json.js';
-import {isComplete} from '../tool/tool.js';
 
 type Options = {
 	readonly command: string;

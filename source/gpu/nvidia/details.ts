@@ -1,8 +1,8 @@
 import type {GpuReading, MigInstance} from '../../core/model/observation.js';
 import {addProblems, judgeHealth} from '../health.js';
+import {isComplete, type RunTool} from '../tool/tool.js';
 import {parseList, type ListedGpu} from './list.js';
 import type {Details, GpuDetails} from './xml.js';
-import {isComplete, type RunTool} from '../tool/tool.js';
 
 type Options = {
 	readonly run: RunTool;

@@ -1,7 +1,7 @@
+import type {BareReading} from '../reading.js';
 import {isMarker, parseCsv, readNumber} from './csv.js';
 import {type BrokenGpu, parseHandleFailure, placeBroken} from './problems/unreachable-gpus.js';
 import {readGpu, readText, withoutBrackets} from './reading.js';
-import type {BareReading} from '../reading.js';
 
 export type GpuTable = {
 	/**

@@ -1,14 +1,14 @@
 import type {ToolCall} from '../tool/early-tool.js';
 import {addProblems} from '../health.js';
-import {readLoggedProblems} from './problems/kernel-log.js';
 import {watchRuns} from '../tool/hang-watch.js';
+import {createRefreshed} from '../tool/cached-value.js';
+import type {RunTool} from '../tool/tool.js';
+import {createToolStream} from '../tool/stream.js';
+import {readLoggedProblems} from './problems/kernel-log.js';
 import {askDetails, attachParts} from './details.js';
 import type {CreateSources} from './sources.js';
 import {tableReader} from './stream.js';
 import {readScans} from './nvml/lines.js';
-import {createRefreshed} from '../tool/cached-value.js';
-import type {RunTool} from '../tool/tool.js';
-import {createToolStream} from '../tool/stream.js';
 
 type Options = {
 	readonly run: RunTool;

@@ -2,6 +2,9 @@ import type {GpuProvider} from '../../core/model/ports.js';
 import type {Observation} from '../../core/model/types.js';
 import {countSeen} from '../count.js';
 import {createHangWatch, watchRuns} from '../tool/hang-watch.js';
+import {singleFlight} from '../tool/single-flight.js';
+import {tidyWarnings} from '../tool/failures.js';
+import {isComplete, type DescribeProcesses, type RunTool} from '../tool/tool.js';
 import {countDriverGpus, driverGpusDirectory} from './problems/driver.js';
 import {explainFailure, explainHang} from './problems/failures.js';
 import type {Extras} from './slow-readings.js';
@@ -11,9 +14,6 @@ import {attachProcesses, parseProcessTable} from './processes.js';
 import {createQuery} from './query.js';
 import type {CreateSources} from './sources.js';
 import {createSurvivors, type AskSurvivors} from './problems/remaining-gpus.js';
-import {singleFlight} from '../tool/single-flight.js';
-import {tidyWarnings} from '../tool/failures.js';
-import {isComplete, type DescribeProcesses, type RunTool} from '../tool/tool.js';
 
 type Options = {
 	readonly run: RunTool;

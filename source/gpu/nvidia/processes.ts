@@ -1,9 +1,9 @@
 import type {GpuProcess, GpuReading} from '../../core/model/types.js';
-import {isMarker, parseCsv, readNumber} from './csv.js';
 import type {BareReading} from '../reading.js';
 import {joinDetails, type ProcessRow} from '../tool/process-rows.js';
 import {cap} from '../tool/text.js';
 import type {DescribeProcesses, HostDetails} from '../tool/tool.js';
+import {isMarker, parseCsv, readNumber} from './csv.js';
 
 export type ProcessTable = {
 	/**

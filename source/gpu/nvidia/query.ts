@@ -1,5 +1,5 @@
-import {queryArguments, type Query} from './fields.js';
 import type {RunTool, ToolOutcome} from '../tool/tool.js';
+import {queryArguments, type Query} from './fields.js';
 
 type Options = {
 	readonly run: RunTool;

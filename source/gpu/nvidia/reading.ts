@@ -1,10 +1,10 @@
 import type {GpuReading} from '../../core/model/types.js';
-import {type CsvRow, isMarker, readAnswer, readNumber} from './csv.js';
 import {judgeHealth, olderRecoveryAction} from '../health.js';
-import {isBrakingForHeat, readReasonBits, throttleWords} from './problems/throttle.js';
 import {normalizePciBusId} from '../pci.js';
 import {type BareReading, withoutVoidMemory} from '../reading.js';
 import {cap} from '../tool/text.js';
+import {isBrakingForHeat, readReasonBits, throttleWords} from './problems/throttle.js';
+import {type CsvRow, isMarker, readAnswer, readNumber} from './csv.js';
 
 type Cells = ReadonlyMap<string, string>;
 

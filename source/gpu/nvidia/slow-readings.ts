@@ -1,8 +1,8 @@
 import type {GpuReading, HealthProblem} from '../../core/model/observation.js';
 import {addProblems} from '../health.js';
+import type {RunTool} from '../tool/tool.js';
 import {readLoggedProblems} from './problems/kernel-log.js';
 import {addDetailedHealth, askDetails, attachParts} from './details.js';
-import type {RunTool} from '../tool/tool.js';
 
 /**
 What the tool is asked for besides its tables, which is slow on large machines: nothing, the parts of GPUs that MIG has split, or all.

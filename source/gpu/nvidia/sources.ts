@@ -1,9 +1,9 @@
 import type {GpuReading} from '../../core/model/types.js';
 import type {HangWatch} from '../tool/hang-watch.js';
-import type {GpuTable} from './gpus.js';
-import type {ProcessTable} from './processes.js';
 import type {BareReading} from '../reading.js';
 import type {ToolStream} from '../tool/stream.js';
+import type {GpuTable} from './gpus.js';
+import type {ProcessTable} from './processes.js';
 
 /**
 A whole scan at once, by way of the driver's library.

@@ -1,5 +1,5 @@
-import {parseGpuTable, type GpuTable} from './gpus.js';
 import type {StreamReader} from '../tool/stream.js';
+import {parseGpuTable, type GpuTable} from './gpus.js';
 
 /**
 Far more than the largest machine prints at once.

@@ -1,9 +1,9 @@
 import {XMLParser} from 'fast-xml-parser';
 import type {GpuProcess, MigInstance} from '../../core/model/observation.js';
 import {olderRecoveryAction} from '../health.js';
-import {isMarker, readAnswer, readNumber} from './csv.js';
 import {normalizePciBusId} from '../pci.js';
 import {cap} from '../tool/text.js';
+import {isMarker, readAnswer, readNumber} from './csv.js';
 
 /**
 What only `nvidia-smi -q -x` tells of a GPU.

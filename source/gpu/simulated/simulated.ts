@@ -1,32 +1,8 @@
 import type {GpuProvider} from '../../core/model/ports.js';
-import type {GpuReading, LeaseType, Observation} from '../../core/model/types.js';
-import {isNow, type Scenario, sceneOf} from './scenario.js';
-import {simulateGpu} from './simulation.js';
+import type {GpuReading, Observation} from '../../core/model/types.js';
 import {singleFlight} from '../tool/single-flight.js';
-
-/**
-What the simulated box needs to know of a lease.
-*/
-export type SimulatedLease = {
-	readonly index: number;
-	/**
-	The account whose processes appear.
-	*/
-	readonly user: string;
-	readonly type: LeaseType;
-	/**
-	The job's, if there is one; else one is made up.
-	*/
-	readonly pid?: number;
-	/**
-	Unix seconds. Known, the load grows from here on, and a manual lease falls silent after a while.
-	*/
-	readonly startTime?: number;
-	/**
-	Its command line; else one is made up.
-	*/
-	readonly command?: string;
-};
+import {isNow, type Scenario, sceneOf} from './scenario.js';
+import {simulateGpu, type SimulatedLease} from './simulation.js';
 
 type Options = {
 	readonly gpuCount: () => Promise<number>;

@@ -1,6 +1,5 @@
-import type {GpuProcess, GpuReading} from '../../core/model/types.js';
+import type {GpuProcess, GpuReading, LeaseType} from '../../core/model/types.js';
 import type {Scene} from './scenario.js';
-import type {SimulatedLease} from './simulated.js';
 
 type Input = {
 	readonly seed: number;
@@ -172,4 +171,28 @@ A number in [0, 1) that looks random and is always the same for the same three.
 const fraction = (seed: number, index: number, salt: number): number => {
 	const wild = Math.sin(seed * 12.9898 + index * 78.233 + salt * 37.719) * 43_758.5453;
 	return wild - Math.floor(wild);
+};
+
+/**
+What the simulated box needs to know of a lease.
+*/
+export type SimulatedLease = {
+	readonly index: number;
+	/**
+	The account whose processes appear.
+	*/
+	readonly user: string;
+	readonly type: LeaseType;
+	/**
+	The job's, if there is one; else one is made up.
+	*/
+	readonly pid?: number;
+	/**
+	Unix seconds. Known, the load grows from here on, and a manual lease falls silent after a while.
+	*/
+	readonly startTime?: number;
+	/**
+	Its command line; else one is made up.
+	*/
+	readonly command?: string;
 };

@@ -3,7 +3,6 @@ Bytes as text, without loss. Arguments and the environment need not be UTF-8, an
 given another file name. Here each such byte becomes a lone surrogate, U+DC80 to U+DCFF, which no valid text holds.
 */
 import {Buffer, isUtf8} from 'node:buffer';
-import type {Environment} from '../tool/command.js';
 import {startedEnvironment, startedWords} from './inherited.js';
 
 const firstByte = 0xdc_00;
@@ -106,3 +105,5 @@ export const exactEnvironment = (environment: Environment, bytes = startedEnviro
 
 	return Object.fromEntries(exact);
 };
+
+export type Environment = Readonly<Record<string, string | undefined>>;

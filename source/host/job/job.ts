@@ -3,15 +3,15 @@ import type {ChildProcess} from 'node:child_process';
 import os from 'node:os';
 import process from 'node:process';
 import type {ProcessIdentity} from '../../core/model/types.js';
-import {checkCommand, type Environment} from '../tool/command.js';
-import {exactEnvironment, exactWords} from './exact-text.js';
+import {checkCommand} from '../tool/command.js';
+import {readStat} from '../process/proc.js';
+import {childIdentity} from '../process/processes.js';
+import {exactEnvironment, exactWords, type Environment} from './exact-text.js';
 import {ignoredSignals, isIgnored, keepIgnoring} from './ignored-signals.js';
 import {callersOpenFiles, ownOpenFiles} from './inherited.js';
 import {afterSeconds, endChild, endJob} from './time-limit.js';
 import {relaySignals} from './signals.js';
 import {spawnJob} from './spawn.js';
-import {readStat} from '../process/proc.js';
-import {childIdentity} from '../process/processes.js';
 import {spareTerminalOfOthers, surviveLostOutput} from './terminal.js';
 
 export type JobOptions = {

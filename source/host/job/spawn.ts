@@ -1,9 +1,10 @@
 import {type ChildProcess, spawn} from 'node:child_process';
 import {fstatSync} from 'node:fs';
 import {CanhazgpuError} from '../../errors.js';
-import {type Environment, checkCommand} from '../tool/command.js';
-import {launcherOf, needsLauncher, type Manner} from './launcher.js';
+import {checkCommand} from '../tool/command.js';
 import {withoutSecrets} from '../tool/secrets.js';
+import {launcherOf, needsLauncher, type Manner} from './launcher.js';
+import type {Environment} from './exact-text.js';
 
 type Options = {
 	readonly command: string;

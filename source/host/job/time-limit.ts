@@ -1,7 +1,7 @@
 import {performance} from 'node:perf_hooks';
 import {setTimeout as sleep} from 'node:timers/promises';
-import {bearersOf, descendantsOf, isRunning, listProcesses, type Running, signalOne} from './descendants.js';
 import {runSystemTool} from '../tool/system-tool.js';
+import {bearersOf, descendantsOf, isRunning, listProcesses, type Running, signalOne} from './descendants.js';
 
 /**
 The longest a timer can wait; more would wrap around to no wait at all.

@@ -1,12 +1,12 @@
 import {performance} from 'node:perf_hooks';
 import type {GpuProcess} from '../../core/model/types.js';
+import type {runTool} from '../tool/spawn.js';
+import type {Users} from '../accounts/users.js';
 import {createCommandLineReader} from './command-lines.js';
 import {createCpuMeter} from './cpu-meter.js';
 import type {ProcessStat} from './proc.js';
 import {createProcessFiles, type FileOwner, secondsPerTick} from './files.js';
 import {createOwnerFinder} from './owners.js';
-import type {runTool} from '../tool/spawn.js';
-import type {Users} from '../accounts/users.js';
 
 /**
 What this machine knows of a process. All undefined when it is hidden from us or has ended, as with those of other containers.

@@ -1,10 +1,10 @@
 /** What the kernel tells of processes just now, for whoever is about to act on one. */
 import type {FactsOfProcesses, ProcessFacts} from '../../core/model/types.js';
+import {runSystemTool} from '../tool/system-tool.js';
+import {createUsers, ownUid} from '../accounts/users.js';
 import {hasEnded, readStat} from './proc.js';
 import {ownerOfProcess} from './files.js';
 import {createProcessDescriber} from './details.js';
-import {runSystemTool} from '../tool/system-tool.js';
-import {createUsers, ownUid} from '../accounts/users.js';
 
 /**
 Reads owner, name, start and command line of processes from /proc. One that has ended or that hides is left out. It never rejects, and

@@ -1,8 +1,8 @@
 import process from 'node:process';
 import type {ProcessIdentity} from '../../core/model/types.js';
+import {ownUid} from '../accounts/users.js';
 import {liveness} from './processes.js';
 import {ownerOfProcess} from './files.js';
-import {ownUid} from '../accounts/users.js';
 
 /** What became of it: `gone` also when another process bears that pid by now. */
 export type SignalOutcome = 'sent' | 'gone' | 'not-yours' | 'unknown';

@@ -1,9 +1,7 @@
 import {accessSync, constants, statSync} from 'node:fs';
 import path from 'node:path';
 import {CanhazgpuError} from '../../errors.js';
-import {pathOf} from '../job/exact-text.js';
-
-export type Environment = Readonly<Record<string, string | undefined>>;
+import {pathOf, type Environment} from '../job/exact-text.js';
 
 export type CommandLookup =
 	| {

@@ -6,10 +6,10 @@ import type {Store, StoreListener} from '../../core/model/ports.js';
 import {decodeEvent, mostGpus} from '../records/index.js';
 import {decodeAuditRows, placeOf} from '../decode-audit.js';
 import {decodeHistory} from '../decode-history.js';
-import {applyToState, emptyState, type State} from './state.js';
 import {encodePlan, recentCount} from '../raw-plan.js';
-import {createMemoryScanBoard, type MemoryScanBoard} from './scan-board.js';
 import {decodeEntry, decodeSnapshot} from '../raw-snapshot.js';
+import {applyToState, emptyState, type State} from './state.js';
+import {createMemoryScanBoard, type MemoryScanBoard} from './scan-board.js';
 
 export type MemoryStore = Store & {
 	/**

@@ -3,13 +3,13 @@ import {sanitize} from '../../format/text/text.js';
 import {fit} from '../../format/text/width.js';
 import type {Dialog, FieldName, Form, FormField} from '../state/dialogs.js';
 import type {State} from '../state/state.js';
-import {outputLines} from './command-line.js';
-import {asking, commandLines, dialogWidth, paragraph, sides, type DialogView} from './dialog-parts.js';
 import {fieldSpans} from '../widgets/field.js';
 import type {Glyphs} from '../widgets/glyphs.js';
 import {helpOf} from '../view/help.js';
-import {confirmationView, signalView} from './question.js';
 import {span, type Line} from '../widgets/styled-text.js';
+import {confirmationView, signalView} from './question.js';
+import {asking, commandLines, dialogWidth, paragraph, sides, type DialogView} from './dialog-parts.js';
+import {outputLines} from './command-line.js';
 import {targetLines, targetNames} from './targets.js';
 
 const labels: Readonly<Record<FieldName, string>> = {

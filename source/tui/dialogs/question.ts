@@ -8,10 +8,10 @@ import {wantedWords} from '../../format/waiting-progress.js';
 import {wrap} from '../../format/text/width.js';
 import {signals, type Confirmation, type SignalChoice, type Targets} from '../state/dialogs.js';
 import {storeNow, type State} from '../state/state.js';
-import {asking, commandLines, dialogWidth, sides, type DialogView} from './dialog-parts.js';
 import type {Glyphs} from '../widgets/glyphs.js';
 import {gibibytes, processWords} from '../view/readings.js';
 import {joined, span, type Line} from '../widgets/styled-text.js';
+import {asking, commandLines, dialogWidth, sides, type DialogView} from './dialog-parts.js';
 import {targetLines, targetNames} from './targets.js';
 
 /** `81234  60G  vllm serve Llama-3-70B`. */

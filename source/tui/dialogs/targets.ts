@@ -7,9 +7,9 @@ import {fit, wrap} from '../../format/text/width.js';
 import type {Targets} from '../state/dialogs.js';
 import {storeNow, type State} from '../state/state.js';
 import {leftOutWords} from '../verbs/targets.js';
-import {dialogWidth, sides} from './dialog-parts.js';
 import type {Glyphs} from '../widgets/glyphs.js';
 import {span, type Line} from '../widgets/styled-text.js';
+import {dialogWidth, sides} from './dialog-parts.js';
 
 /** More GPUs than so many are not named one by one. */
 const mostNamed = 8;

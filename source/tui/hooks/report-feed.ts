@@ -6,21 +6,14 @@ import {byDay, byGpu, byModel, byUser, type Report, type Split} from '../../core
 import {reportOf} from '../../core/operations/report.js';
 import {localDay} from '../../format/text/days.js';
 import type {ReportKind} from '../panels/state.js';
-import type {Dispatch} from '../state/store.js';
 import type {State} from '../state/state.js';
+import type {Dispatch} from '../state/actions.js';
 
 export const reportDays = 30;
 /** Old enough to be made again while it is looked at. */
 const freshMs = 60_000;
 
 const splits: Readonly<Record<ReportKind, Split>> = {user: byUser, gpu: byGpu, day: byDay(localDay), model: byModel};
-
-/** A report that was made, or why it could not be. */
-export type ShownReport =
-	| {readonly kind: 'made'; readonly by: ReportKind; readonly report: Report}
-	| {readonly kind: 'failed'; readonly by: ReportKind; readonly reason: string};
-
-export type ReportNews = {readonly kind: 'report-arrived'; readonly report: ShownReport};
 
 /** Days stand in their own order, the newest first. */
 async function shownReport(world: World, by: ReportKind): Promise<Report> {

@@ -1,6 +1,6 @@
 /** Tells the trail what each scan of the monitor shows for the first time. */
 import {useEffect, useMemo} from 'react';
-import {createNoticeTeller} from '../../core/live/record-alerts.js';
+import {createNoticeTeller} from '../../core/operations/record-alerts.js';
 import type {World} from '../../core/model/ports.js';
 import {storeNow, type State} from '../state/state.js';
 

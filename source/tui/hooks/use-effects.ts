@@ -5,10 +5,10 @@ import type {World} from '../../core/model/ports.js';
 import type {Feed} from '../../core/live/store-feed.js';
 import {createController, type Controller} from '../keys/controller.js';
 import type {MonitorPorts} from '../ports.js';
-import type {Scanner} from './scanner.js';
 import type {StateStore} from '../state/store.js';
 import {createDoings} from '../verbs/effects.js';
 import type {Waits} from '../verbs/waiting.js';
+import type {Scanner} from './scanner.js';
 
 type Options = {
 	readonly world: World;

@@ -2,9 +2,9 @@
 import {useEffect, useRef} from 'react';
 import {CanhazgpuError} from '../../errors.js';
 import type {World} from '../../core/model/ports.js';
-import type {Dispatch} from '../state/store.js';
 import type {State} from '../state/state.js';
 import {mostEvents} from '../state/events.js';
+import type {Dispatch} from '../state/actions.js';
 
 export type TrailFeed = {
 	/** The pool was read again. */

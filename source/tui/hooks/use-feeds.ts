@@ -2,8 +2,8 @@
 import {useEffect, useRef, type RefObject} from 'react';
 import type {World} from '../../core/model/ports.js';
 import {startStoreFeed, type Feed} from '../../core/live/store-feed.js';
+import type {Dispatch} from '../state/actions.js';
 import {startScanner, type Scanner, type Watched} from './scanner.js';
-import type {Dispatch} from '../state/store.js';
 
 type Broken = (error: unknown) => void;
 

@@ -1,7 +1,7 @@
 /** Keeps what goes on up to date, for as long as it is shown. */
 import {useEffect} from 'react';
-import type {Dispatch} from '../state/store.js';
 import type {State} from '../state/state.js';
+import type {Dispatch} from '../state/actions.js';
 
 export function useLook({dialog}: State, dispatch: Dispatch): void {
 	const look = dialog?.kind === 'output' ? dialog.look : undefined;

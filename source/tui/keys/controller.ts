@@ -2,11 +2,12 @@
 import type {Key} from 'ink';
 import {sanitize} from '../../format/text/text.js';
 import type {Action} from '../state/actions.js';
-import {isCharacter, keyNames} from './key-names.js';
-import {intentOf, type Intent, type Mode} from './bindings.js';
-import {modeOf} from './mode.js';
 import type {StateStore} from '../state/store.js';
 import type {Doings} from '../verbs/effects.js';
+import {isCharacter, keyNames} from './key-names.js';
+import {intentOf} from './bindings.js';
+import {modeOf} from './mode.js';
+import type {Mode, Intent} from './binding.js';
 
 export type Effects = {
 	readonly quit: () => void;

@@ -1,5 +1,5 @@
 /** The keys of what stands over the panels, and of text being typed. */
-import type {Binding, Mode} from './bindings.js';
+import type {Binding, Mode} from './binding.js';
 
 const everywhere: readonly Mode[] = [
 	'table',

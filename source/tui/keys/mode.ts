@@ -1,5 +1,5 @@
-import type {Mode} from './bindings.js';
 import type {State} from '../state/state.js';
+import type {Mode} from './binding.js';
 
 /** Which keys count now. */
 export function modeOf({dialog, table, panels}: State): Mode {

@@ -1,13 +1,13 @@
 /** Everything that can happen to the state. Actions are named as intents. */
 import type {Observation, Snapshot} from '../../core/model/types.js';
-import type {FormAction} from './form.js';
-import type {DialogIntent} from '../keys/bindings.js';
 import type {PanelIntent} from '../panels/intents.js';
-import type {ReportNews} from '../hooks/report-feed.js';
-import type {Size} from './state.js';
 import type {TableIntent} from '../table/intents.js';
-import type {TrailNews} from './events.js';
 import type {Answer} from '../verbs/answers.js';
+import type {DialogIntent} from '../keys/binding.js';
+import type {FormAction} from './form.js';
+import type {Size} from './state.js';
+import type {TrailNews} from './events.js';
+import type {ReportNews} from './report.js';
 
 /** Time, the terminal, the store and the GPUs have their say. `nowMs` is monotonic. */
 export type News =
@@ -21,3 +21,5 @@ export type News =
 
 export type Action =
 	News | Answer | FormAction | {readonly kind: DialogIntent | TableIntent | PanelIntent | 'key-pressed'};
+
+export type Dispatch = (action: Action) => void;

@@ -4,6 +4,7 @@ import type {GpuProcess, QueueEntry} from '../../core/model/types.js';
 import type {CommandPrompt, Output} from '../command-line/state.js';
 import type {SignalName} from '../ports.js';
 import {presetField, type TextField} from './text-field.js';
+import type {Complaint} from './complaint.js';
 
 /** A GPU that was chosen and is nothing to act on. `reason` comes after its number: `held by bob`. */
 export type LeftOut = {readonly index: number; readonly reason: string};
@@ -28,14 +29,6 @@ export type FormPurpose =
 			readonly isPatient: boolean;
 	  }
 	| ({readonly verb: 'extend'} & Targets);
-
-/** A refusal shown inside the dialog, so that what was typed can be mended. */
-export type Complaint = {
-	readonly message: string;
-	readonly hint?: string;
-	/** Others have the GPUs now: one can stand in line for them. */
-	readonly canWait?: boolean;
-};
 
 export type Form = {
 	readonly kind: 'form';

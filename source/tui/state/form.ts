@@ -1,6 +1,6 @@
 /** How the keys change a dialog that is being filled in. */
+import type {FormIntent} from '../keys/binding.js';
 import type {Form, FormField} from './dialogs.js';
-import type {FormIntent} from '../keys/bindings.js';
 import {edit, fieldOf, insert, isEdit, type TextField} from './text-field.js';
 
 export type FormAction = {readonly kind: FormIntent} | {readonly kind: 'typed'; readonly text: string};

@@ -1,20 +1,20 @@
 /** The next state, purely. */
-import type {Action} from './actions.js';
 import {commandLineIntents, withText} from '../command-line/reduce.js';
-import {isAsking, type AskingDialog} from './dialogs.js';
-import {changeForm, isFormAction, type FormAction} from './form.js';
-import type {DialogIntent} from '../keys/bindings.js';
-import {afterNews} from './live-updates.js';
-import {withOwnError} from './own-errors.js';
 import {settledQueue} from '../panels/queue-selection.js';
 import {panelIntents} from '../panels/reduce.js';
-import type {State} from './state.js';
 import {changeFilter, tableIntents} from '../table/reduce.js';
 import {settled} from '../table/settle.js';
-import {edit, insert, isEdit} from './text-field.js';
 import {afterAnswer, isAnswer} from '../verbs/answers.js';
 import {behindPause} from '../verbs/pause.js';
 import {verbIntents} from '../verbs/reduce.js';
+import type {DialogIntent} from '../keys/binding.js';
+import {edit, insert, isEdit} from './text-field.js';
+import type {State} from './state.js';
+import {withOwnError} from './own-errors.js';
+import {afterNews} from './live-updates.js';
+import {changeForm, isFormAction, type FormAction} from './form.js';
+import {isAsking, type AskingDialog} from './dialogs.js';
+import type {Action} from './actions.js';
 
 const dialogIntents: Readonly<Record<DialogIntent | 'key-pressed', (state: State) => State>> = {
 	'key-pressed': (state) => (state.flash?.level === 'error' ? {...state, flash: undefined} : state),

@@ -2,14 +2,15 @@
 import {statusRows, type StatusRow} from '../../core/rules/pool/status.js';
 import type {Observation, Requester, Snapshot} from '../../core/model/types.js';
 import type {Released} from '../../core/operations/undo.js';
+import {initialPanels, type PanelsState} from '../panels/state.js';
+import {initialTable, type TableState} from '../table/state.js';
 import type {Dialog} from './dialogs.js';
 import {emptyHistory, type History} from './utilization-history.js';
 import {remembering} from './memo.js';
-import {initialPanels, type PanelsState} from '../panels/state.js';
-import type {ShownReport} from '../hooks/report-feed.js';
-import {initialTable, type TableState} from '../table/state.js';
 import {emptyTrail, type Trail} from './events.js';
-import type {Waiting} from '../verbs/waiting.js';
+import type {ShownReport} from './report.js';
+import type {Waiting} from './waiting.js';
+import type {Flash} from './flash.js';
 
 /** How long a release can be undone. */
 export const undoMs = 10_000;
@@ -44,18 +45,6 @@ export type Connection =
 	| {readonly kind: 'connecting'}
 	| {readonly kind: 'live'}
 	| {readonly kind: 'lost'; readonly reason: string; readonly sinceMs: number};
-
-/** One message to the user. */
-export type Flash = {
-	readonly level: 'ok' | 'warning' | 'error';
-	readonly text: string;
-	/** A command that says the same. It gives way where there is no room for it. */
-	readonly command?: string;
-	/** What to type next. */
-	readonly next?: string;
-	/** Monotonic. Undefined: it stays until a key is pressed. */
-	readonly untilMs?: number;
-};
 
 export type State = {
 	readonly settings: Settings;

@@ -1,9 +1,7 @@
 /** Holds the state outside React, so that keys typed in one burst and answers that arrive between frames see the newest. */
-import type {Action} from './actions.js';
+import type {Dispatch} from './actions.js';
 import {reduce} from './reducer.js';
 import type {State} from './state.js';
-
-export type Dispatch = (action: Action) => void;
 
 export type StateStore = {
 	readonly getState: () => State;

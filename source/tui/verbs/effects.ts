@@ -1,35 +1,21 @@
 /** What reaches out of the state: into the pool, to processes, to the clipboard. */
 import {acquire} from '../../core/operations/acquire.js';
-import type {World} from '../../core/model/ports.js';
 import {ownTargets, problemWith, type OwnLook} from '../../core/rules/leases/process-targets.js';
 import {progressWords} from '../../format/waiting-progress.js';
 import {CanhazgpuError} from '../../errors.js';
 import {beforeCaret, commandPrompt} from '../command-line/state.js';
 import {ask, isAsking, signalChoice, type AskingDialog} from '../state/dialogs.js';
+import type {StateStore} from '../state/store.js';
+import {byMemory} from '../view/readings.js';
+import type {Flash} from '../state/flash.js';
 import {complaintOf, grantedFlash, perform, type Outcome} from './perform.js';
 import {lookAtProcesses, problemWords, sentence} from './own-scan.js';
 import {adoptable, exportedGpus, ownProcesses, reasonAgainst} from './permissions.js';
-import type {MonitorPorts} from '../ports.js';
-import type {StateStore} from '../state/store.js';
-import type {Flash} from '../state/state.js';
 import {submissionOf, type ReserveSubmission, type Submission} from './request.js';
-import {byMemory} from '../view/readings.js';
 import {clipboardSequence, exportLine} from './export-line.js';
 import {createLines} from './lines.js';
 import {latestOf} from './pause.js';
-import type {Waits} from './waiting.js';
-
-export type Surroundings = {
-	readonly world: World;
-	readonly store: StateStore;
-	readonly ports: MonitorPorts;
-	readonly waits: Waits;
-	/** Read and scan again. */
-	readonly refresh: () => void;
-	readonly quit: () => void;
-	/** Straight to the terminal, beside what is drawn. */
-	readonly tellTerminal: (text: string) => void;
-};
+import type {Surroundings} from './effect-context.js';
 
 export type Doings = {
 	/** What the open dialog asks for; patiently, it stands in line when there are not enough. */

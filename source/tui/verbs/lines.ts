@@ -4,8 +4,8 @@ import {undoableOf, type Released} from '../../core/operations/undo.js';
 import {outputOfLook, type Output} from '../command-line/state.js';
 import type {AskingDialog} from '../state/dialogs.js';
 import type {CommandLine} from '../ports.js';
-import type {Flash} from '../state/state.js';
-import type {Surroundings} from './effects.js';
+import type {Flash} from '../state/flash.js';
+import type {Surroundings} from './effect-context.js';
 
 type Lines = {
 	readonly run: (line: string, dialog: AskingDialog) => Promise<void>;

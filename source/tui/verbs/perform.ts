@@ -14,10 +14,10 @@ import {longDuration, typedDuration} from '../../format/text/durations.js';
 import {gpuList} from '../../format/text/gpu-list.js';
 import {blockWords, refusalMessage} from '../../format/refusal.js';
 import {sanitize} from '../../format/text/text.js';
-import type {Complaint} from '../state/dialogs.js';
 import type {MonitorPorts} from '../ports.js';
+import type {Complaint} from '../state/complaint.js';
+import type {Flash} from '../state/flash.js';
 import {lookAtProcesses, problemWords} from './own-scan.js';
-import type {Flash} from '../state/state.js';
 import type {ReserveSubmission, Submission} from './request.js';
 
 export type Done = {

@@ -2,12 +2,12 @@
 import {mayChange, ownerOf, owns} from '../../core/rules/leases/ownership.js';
 import type {GpuProcess, Lease} from '../../core/model/types.js';
 import {sanitize} from '../../format/text/text.js';
-import type {Intent} from '../keys/bindings.js';
 import {selectedEntry} from '../panels/queue-selection.js';
 import type {State} from '../state/state.js';
 import {chosenGpus, selectedRow, taggedGpus} from '../table/rows.js';
-import {leaseOn, reasonAgainstLeases} from './targets.js';
 import {byMemory} from '../view/readings.js';
+import type {Intent} from '../keys/binding.js';
+import {leaseOn, reasonAgainstLeases} from './targets.js';
 
 export type Verb = 'reserve' | 'wait' | 'reserve-these' | 'release' | 'extend' | 'leave' | 'signal' | 'undo' | 'copy';
 

@@ -11,10 +11,10 @@ import {
 	type SignalChoice,
 } from '../state/dialogs.js';
 import {selectedEntry} from '../panels/queue-selection.js';
-import {reasonAgainst, type Verb} from './permissions.js';
-import {targetsOf} from './targets.js';
 import {flashMs, gpuCountOf, rowsOf, type State} from '../state/state.js';
 import {chosenGpus, taggedGpus} from '../table/rows.js';
+import {reasonAgainst, type Verb} from './permissions.js';
+import {targetsOf} from './targets.js';
 import type {VerbIntent} from './intents.js';
 import {togglePause} from './pause.js';
 

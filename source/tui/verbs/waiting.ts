@@ -1,19 +1,8 @@
 /** What stands in line from this monitor, for as long as it runs. */
 import {CanhazgpuError} from '../../errors.js';
 import {sanitize} from '../../format/text/text.js';
-import type {Dispatch} from '../state/store.js';
-import type {Flash} from '../state/state.js';
-
-/** One request of this monitor that waits in the queue. */
-export type Waiting = {
-	readonly id: number;
-	/** How it goes: its place in the line, what it waits for. */
-	readonly words: string;
-};
-
-export type WaitingNews =
-	| {readonly kind: 'wait-went-on'; readonly id: number; readonly words: string}
-	| {readonly kind: 'wait-ended'; readonly id: number; readonly flash: Flash};
+import type {Dispatch} from '../state/actions.js';
+import type {Flash} from '../state/flash.js';
 
 type Work<Result> = (options: {
 	readonly signal: AbortSignal;

@@ -3,13 +3,13 @@ import type {PanelName} from '../panels/state.js';
 import {selectedRow} from '../table/rows.js';
 import {isFiltered} from '../table/state.js';
 import type {State} from '../state/state.js';
-import {panelOf} from './contents.js';
-import {detailTitle} from './detail.js';
 import {glyphsOf} from '../widgets/glyphs.js';
 import {queueWidthOf, roomOf} from '../widgets/inside.js';
 import type {Layout} from '../layout.js';
 import {beside, block, edge, framedPanel, rule, type Panel} from '../widgets/panel-frames.js';
 import type {Line} from '../widgets/styled-text.js';
+import {detailTitle} from './detail.js';
+import {panelOf} from './contents.js';
 
 const contentOf = (name: PanelName, state: State): Panel => panelOf(name, state, roomOf(state, name));
 

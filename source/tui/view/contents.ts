@@ -5,16 +5,16 @@ import {reportDays} from '../hooks/report-feed.js';
 import {selectedRow, taggedGpus, visibleRows} from '../table/rows.js';
 import {isFiltered} from '../table/state.js';
 import type {State} from '../state/state.js';
-import {detailLines, graphRowsOf, graphsOf} from './detail.js';
-import {eventsView} from './events.js';
 import {ellipsisOf} from '../widgets/glyphs.js';
 import {hasQueueHead, type Room} from '../widgets/inside.js';
 import {block, type Panel} from '../widgets/panel-frames.js';
+import {joined, span, type Line} from '../widgets/styled-text.js';
+import {rangeWords, windowOf} from '../widgets/scroll.js';
+import {detailLines, graphRowsOf, graphsOf} from './detail.js';
+import {eventsView} from './events.js';
 import {queueHead, queueView} from './queue.js';
 import {reportView} from './report.js';
-import {joined, span, type Line} from '../widgets/styled-text.js';
 import {sortTitle, tableHead, tableRow} from './table.js';
-import {rangeWords, windowOf} from '../widgets/scroll.js';
 
 /** `1:GPUs`: the key that leads there, and what it is. */
 function nameOf(panel: PanelName, state: State): string {

@@ -8,12 +8,12 @@ import {selectedRow} from '../table/rows.js';
 import {tagOf} from '../table/tags.js';
 import {storeNow, type State} from '../state/state.js';
 import {graphLines, graphMargin} from '../widgets/graph.js';
-import {processLines} from './processes.js';
-import {byMemory, gibibytes, processWords} from './readings.js';
-import {isMine, ownerWords, serviceWords, stateWord} from './labels.js';
 import type {Room} from '../widgets/inside.js';
 import {layoutOf} from '../layout.js';
 import {joined, lineWidth, span, type Line} from '../widgets/styled-text.js';
+import {processLines} from './processes.js';
+import {byMemory, gibibytes, processWords} from './readings.js';
+import {isMine, ownerWords, serviceWords, stateWord} from './labels.js';
 
 const noteOf = ({lease}: StatusRow): Line =>
 	lease?.note === undefined || sanitize(lease.note) === ''

@@ -1,12 +1,13 @@
 /** The last line: the keys that count now. Built from the table of keys. */
-import {bindings, type Binding} from '../keys/bindings.js';
+import {bindings} from '../keys/bindings.js';
 import {modeOf} from '../keys/mode.js';
 import {isOffered} from '../verbs/permissions.js';
 import type {State} from '../state/state.js';
 import {underPrompt} from '../dialogs/command-line.js';
 import {ellipsisOf} from '../widgets/glyphs.js';
-import {helpOf} from './help.js';
 import {fitLine, joined, lineWidth, span, type Line} from '../widgets/styled-text.js';
+import type {Binding} from '../keys/binding.js';
+import {helpOf} from './help.js';
 
 function hint({footer, intent}: Binding, state: State): Line {
 	if (footer === undefined) {

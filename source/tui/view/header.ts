@@ -4,8 +4,8 @@ import {truncate} from '../../format/text/width.js';
 import {gpuCountOf, storeNow, type State} from '../state/state.js';
 import {shortDuration} from '../../format/text/durations.js';
 import {ellipsisOf} from '../widgets/glyphs.js';
-import {inventory} from './readings.js';
 import {fitLine, joined, lineWidth, span, spread, type Line} from '../widgets/styled-text.js';
+import {inventory} from './readings.js';
 
 /** The header leaves things out step by step, from nothing to all that can be. */
 const mostLeftOut = 7;

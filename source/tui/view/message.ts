@@ -2,13 +2,14 @@
 import {recentLoss} from '../../core/rules/pool/alerts.js';
 import {dataLossWords} from '../../format/data-loss.js';
 import {shortDuration} from '../../format/text/durations.js';
-import {gpuCountOf, type Flash, type State} from '../state/state.js';
+import {gpuCountOf, type State} from '../state/state.js';
 import {visibleRows} from '../table/rows.js';
 import type {FilterPrompt} from '../table/state.js';
 import {promptLine as commandPromptLine} from '../dialogs/command-line.js';
 import {fieldSpans} from '../widgets/field.js';
 import {ellipsisOf, glyphsOf} from '../widgets/glyphs.js';
 import {lineWidth, span, spread, type Line, type Tone} from '../widgets/styled-text.js';
+import type {Flash} from '../state/flash.js';
 
 type Message = Omit<Flash, 'level'> & {readonly level: Flash['level'] | 'waiting'};
 

@@ -6,8 +6,8 @@ import {sanitize} from '../../format/text/text.js';
 import {fit, truncate} from '../../format/text/width.js';
 import {storeNow, type State} from '../state/state.js';
 import {ellipsisOf, glyphsOf} from '../widgets/glyphs.js';
-import {byMemory, gibibytes, processWords} from './readings.js';
 import {span, type Line} from '../widgets/styled-text.js';
+import {byMemory, gibibytes, processWords} from './readings.js';
 
 type Cells = {
 	readonly pid: string;

@@ -6,9 +6,9 @@ import {fit} from '../../format/text/width.js';
 import {reportDays} from '../hooks/report-feed.js';
 import type {State} from '../state/state.js';
 import {bar} from '../widgets/glyphs.js';
-import {reportCells, rowsWithin, type ReportCells} from './report-cells.js';
 import {span, type Line} from '../widgets/styled-text.js';
 import {rangeWords, windowOf, type Extent} from '../widgets/scroll.js';
+import {reportCells, rowsWithin, type ReportCells} from './report-cells.js';
 
 /** The head of the table, and below it an empty line and the sums. */
 const otherRows = 3;

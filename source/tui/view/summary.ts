@@ -3,9 +3,9 @@ import type {StatusRow} from '../../core/rules/pool/status.js';
 import {fit} from '../../format/text/width.js';
 import type {State} from '../state/state.js';
 import {bar, ellipsisOf} from '../widgets/glyphs.js';
+import {joined, lineWidth, span, spread, type Line, type Tone} from '../widgets/styled-text.js';
 import {gibibytes} from './readings.js';
 import {isMine, isOutOfService} from './labels.js';
-import {joined, lineWidth, span, spread, type Line, type Tone} from '../widgets/styled-text.js';
 
 /** What there is none of stays grey. */
 const counted = (word: string, count: number, tone: Tone): Line => [span(`${word} ${count}`, count > 0 ? tone : 'dim')];

@@ -10,9 +10,9 @@ import type {State} from '../state/state.js';
 import {columnsFor, markerWidth, type Column} from '../widgets/columns.js';
 import {sparkline} from '../widgets/graph.js';
 import {bar, ellipsisOf} from '../widgets/glyphs.js';
+import {inTone, lineText, lineWidth, span, type Line, type Span} from '../widgets/styled-text.js';
 import {byMemory, commonMemory, gibibytes, processWords} from './readings.js';
 import {endWords, hotCelsius, ownerWords, serviceWords, stateWord} from './labels.js';
-import {inTone, lineText, lineWidth, span, type Line, type Span} from '../widgets/styled-text.js';
 
 const nothing = span('-', 'dim');
 const unavailable = span('N/A', 'dim');

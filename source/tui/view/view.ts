@@ -1,18 +1,18 @@
 /** The whole screen as lines, purely: exactly as many as there are rows, each exactly as wide as the terminal. */
 import type {StatusRow} from '../../core/rules/pool/status.js';
 import {rowsOf, type State} from '../state/state.js';
-import {bodyLines} from './body.js';
 import {dialogView} from '../dialogs/dialog.js';
-import {footerLine} from './footer.js';
 import {ellipsisOf, glyphsOf} from '../widgets/glyphs.js';
 import {roomOf} from '../widgets/inside.js';
+import {layoutOf, smallest} from '../layout.js';
+import {block, edge, inFrame} from '../widgets/panel-frames.js';
+import {fitLine, span, type Line} from '../widgets/styled-text.js';
+import {bodyLines} from './body.js';
+import {footerLine} from './footer.js';
 import {reportTable} from './report.js';
 import type {ReportCells} from './report-cells.js';
 import {headerLine} from './header.js';
-import {layoutOf, smallest} from '../layout.js';
 import {messageLine} from './message.js';
-import {block, edge, inFrame} from '../widgets/panel-frames.js';
-import {fitLine, span, type Line} from '../widgets/styled-text.js';
 import {summaryLine} from './summary.js';
 
 /** A dialog over the lines. */

@@ -3,8 +3,8 @@ import type {ScrollingPanel} from '../panels/state.js';
 import type {State} from '../state/state.js';
 import {detailLines, graphRowsOf} from '../view/detail.js';
 import {eventCount} from '../view/events.js';
-import {hasQueueHead, roomOf} from './inside.js';
 import {reportExtent} from '../view/report.js';
+import {hasQueueHead, roomOf} from './inside.js';
 import type {Extent} from './scroll.js';
 
 export function extentOf(state: State, panel: ScrollingPanel): Extent {

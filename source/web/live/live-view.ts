@@ -3,7 +3,7 @@ The one live picture of the pool that every browser and every request is shown: 
 */
 import {CanhazgpuError} from '../../errors.js';
 import {isLeased} from '../../core/rules/leases/lease-changes.js';
-import {createNoticeTeller} from '../../core/live/record-alerts.js';
+import {createNoticeTeller} from '../../core/operations/record-alerts.js';
 import {lineRows, type LineRow} from '../../core/operations/queue-rows.js';
 import type {World} from '../../core/model/ports.js';
 import {statusRows, type StatusRow} from '../../core/rules/pool/status.js';

@@ -4,16 +4,16 @@ import {Hono, type Context} from 'hono';
 import {compress} from 'hono/compress';
 import {etag} from 'hono/etag';
 import {CanhazgpuError} from '../../errors.js';
-import {pageFiles} from './assets.js';
-import {guard, type Bindings} from './guard.js';
 import {errorJson, type RemoteHosts} from '../api/hosts.js';
 import {apiJson} from '../api/json.js';
 import type {Metrics} from '../api/metrics.js';
 import type {LivePicture} from '../live/live-view.js';
 import type {Reports} from '../api/reports.js';
 import {queueJson, statusJson} from '../api/status-json.js';
-import type {EventStreams} from './stream.js';
 import type {UseHistory} from '../live/utilization-history.js';
+import type {EventStreams} from './stream.js';
+import {guard, type Bindings} from './guard.js';
+import {pageFiles} from './assets.js';
 
 export type Parts = {
 	/** Under which names this server is known. */

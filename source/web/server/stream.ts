@@ -2,11 +2,11 @@
 `/api/events`: one feed for all who listen. Each change is encoded once, whoever cannot keep up is dropped and comes back by itself.
 */
 import type {ServerResponse} from 'node:http';
-import {callersOf, type Connection} from './callers.js';
-import {createHostStreams} from './host-streams.js';
 import type {RemoteHosts} from '../api/hosts.js';
 import {createEncoder, type About} from '../api/live-json.js';
 import type {LivePicture} from '../live/live-view.js';
+import {createHostStreams} from './host-streams.js';
+import {callersOf, type Connection} from './callers.js';
 
 export type EventStreams = {
 	/**

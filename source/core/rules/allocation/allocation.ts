@@ -6,12 +6,12 @@ import {outagesSeen} from '../queue/out-of-service.js';
 import {ownerOf} from '../leases/ownership.js';
 import type {Plan} from '../../model/plan.js';
 import {claimsOf} from '../queue/queue.js';
-import type {Wanted} from './request.js';
-import {mostRecentUserFirst} from './most-recent-user-first.js';
-import type {Strategy} from './strategy.js';
 import {tellGrant, type GrantOptions, type Occasion} from '../leases/audit-entries.js';
 import type {Drain, GpuRecord, Lease, Observation, QueueEntry, Snapshot} from '../../model/types.js';
 import {takeoverOf, waitersOf, type Waiters} from '../queue/takeover.js';
+import type {Wanted} from './request.js';
+import {mostRecentUserFirst} from './most-recent-user-first.js';
+import type {Strategy} from './strategy.js';
 import {blockOfUse, type UseBlock} from './usage-block.js';
 
 export type {UseBlock} from './usage-block.js';

@@ -2,6 +2,7 @@
 What somebody asks for, checked against the pool before anything else: a request that can never succeed fails at once.
 */
 import {CanhazgpuError, cutShort} from '../../../errors.js';
+import type {Requester} from '../../model/types.js';
 
 /** Everybody who looks at the pool reads every note in it. */
 export const longestNote = 500;
@@ -82,3 +83,29 @@ export function checkWanted({count, ids}: Wanted, gpuCount: number): Wanted {
 
 	return {count};
 }
+
+/** A reservation for a time, or one that lives as long as a job does. */
+export type Tenure =
+	| {readonly type: 'manual'; readonly durationSeconds: number}
+	/** `timeLimitSeconds`: when the wrapper stops its job. */
+	| {readonly type: 'run'; readonly timeLimitSeconds?: number};
+
+export type AcquireRequest = {
+	readonly requester: Requester;
+	/** Ignored when `ids` are given. */
+	readonly count: number;
+	readonly ids?: readonly number[];
+	readonly tenure: Tenure;
+	readonly note?: string;
+	/** Takes GPUs in spite of unreserved use or an unknown reading. */
+	readonly force?: boolean;
+};
+
+export type Grant = {
+	readonly kind: 'granted';
+	/** Sorted. */
+	readonly gpus: readonly number[];
+	readonly leaseId: string;
+	/** On the store's clock. Undefined for `run`. */
+	readonly expiryTime: number | undefined;
+};

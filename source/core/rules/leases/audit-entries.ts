@@ -1,7 +1,7 @@
 /** Puts what happens to leases and places in line into records of the audit trail. */
+import type {AuditKind, AuditRecord, Lease, QueueEntry} from '../../model/types.js';
 import type {Ending} from './liveness.js';
 import {labelOf, ownerOf} from './ownership.js';
-import type {AuditKind, AuditRecord, Lease, QueueEntry} from '../../model/types.js';
 
 /** When and where something is done, and by whom. */
 export type Occasion = {

@@ -2,9 +2,9 @@
 How long a lease has been idle: no process on its GPU, and no more memory in use than the driver's own. A GPU that computes nothing just
 now is not idle by that, and what cannot be read is not idle either: it neither begins a span nor makes one longer.
 */
-import {isLeased} from './lease-changes.js';
 import type {GpuReading, GpuRecord, IdleSpan, Lease, Observation} from '../../model/types.js';
 import {useOf} from '../allocation/gpu-usage.js';
+import {isLeased} from './lease-changes.js';
 
 /** Scans further apart than this say nothing of the time between them. */
 const longestGapSeconds = 300;

@@ -2,12 +2,21 @@
 How a lease lives and ends: expire, release, extend. Each makes a Plan that names exactly the records it read, so
 that a late change can never touch somebody else's lease.
 */
-import {usageOf} from './usage-record.js';
-import {judgeEntry, judgeLease, type Ending} from './liveness.js';
 import {emptyPlan, type Expectation, type Plan, type Write} from '../../model/plan.js';
 import type {Host} from '../../model/ports.js';
+import type {
+	EndReason,
+	GpuRecord,
+	Lease,
+	PoolEvent,
+	QueueEntry,
+	QueueRecord,
+	Snapshot,
+	UsageRecord,
+} from '../../model/types.js';
+import {usageOf} from './usage-record.js';
+import {judgeEntry, judgeLease, type Ending} from './liveness.js';
 import {tellEndings, tellExtensions, tellPlace, type Occasion} from './audit-entries.js';
-import type {EndReason, GpuRecord, Lease, PoolEvent, QueueEntry, QueueRecord, Snapshot, UsageRecord} from '../../model/types.js';
 
 export type LeasedRecord = Extract<GpuRecord, {kind: 'leased'}>;
 

@@ -1,9 +1,9 @@
 /** Writing down what a lease is used for, while it can be seen: its usage record will say so when it has ended. */
+import {emptyPlan, type Plan} from '../../model/plan.js';
+import type {Observation, Snapshot} from '../../model/types.js';
 import {isLeased, planChange} from './lease-changes.js';
 import {modelOf} from './served-model.js';
 import {ownerOf} from './ownership.js';
-import {emptyPlan, type Plan} from '../../model/plan.js';
-import type {Observation, Snapshot} from '../../model/types.js';
 
 /** Names in their leases the models that the holders' processes name. The first that is seen stays, so that each lease is written once. */
 export function planSeenModels({gpus}: Pick<Snapshot, 'gpus'>, observation: Pick<Observation, 'gpus'>): Plan {

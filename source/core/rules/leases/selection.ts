@@ -1,8 +1,8 @@
 /** Which leases a verb is about, and whether whoever asks may change them. */
-import {isLeased, type LeasedRecord} from './lease-changes.js';
-import {isRoot, isSameLease, labelOf, mayChange, owns} from './ownership.js';
 import {checkIds} from '../allocation/request.js';
 import type {Lease, Requester, Snapshot} from '../../model/types.js';
+import {isLeased, type LeasedRecord} from './lease-changes.js';
+import {isRoot, isSameLease, labelOf, mayChange, owns} from './ownership.js';
 
 /**
 Which leases are meant. A face that showed a row names its lease, so that a row which changed meanwhile is not hit.

@@ -1,6 +1,6 @@
 /** Usage records: every lease that ends leaves exactly one for each of its GPUs. */
-import type {Ending} from './liveness.js';
 import type {Lease, UsageRecord} from '../../model/types.js';
+import type {Ending} from './liveness.js';
 
 /** The record of one GPU's hold. An end before the start (clocks, old records) counts as no time at all. */
 export function usageOf(index: number, lease: Lease, {reason, endTime}: Ending): UsageRecord {

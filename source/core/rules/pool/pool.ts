@@ -7,9 +7,7 @@ import type {Expectation, Plan, Write} from '../../model/plan.js';
 import type {Host} from '../../model/ports.js';
 import type {Occasion} from '../leases/audit-entries.js';
 import type {AuditBefore, AuditRecord, Pool, Snapshot} from '../../model/types.js';
-
-/** More than any box holds; a larger number is a slip of the finger. */
-export const mostGpus = 1024;
+import {mostGpus} from '../../model/limits.js';
 
 /**
 @throws CanhazgpuError `usage` unless it is a number of GPUs that a box may have.

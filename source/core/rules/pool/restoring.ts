@@ -4,10 +4,8 @@ each record whether that is older than what was read: what was granted since is 
 */
 import {isLeased, type LeasedRecord} from '../leases/lease-changes.js';
 import {usageOf} from '../leases/usage-record.js';
-import {mergedNotices} from './alerts.js';
 import {accountName, isSameLease} from '../leases/ownership.js';
 import {emptyPlan, type Expectation, type Plan, type Write} from '../../model/plan.js';
-import {tellPool} from './pool.js';
 import type {Host} from '../../model/ports.js';
 import {tellGrant, tellPlace, type Occasion} from '../leases/audit-entries.js';
 import type {
@@ -22,6 +20,8 @@ import type {
 	Snapshot,
 	UsageRecord,
 } from '../../model/types.js';
+import {tellPool} from './pool.js';
+import {mergedNotices} from './alerts.js';
 
 /** Whoever reads this late after the loss leaves alone what people may have changed since: the queue, drains, notices. */
 const lateSeconds = 600;

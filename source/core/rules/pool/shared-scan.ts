@@ -3,8 +3,8 @@ A scan as one viewer leaves it for the others. Anybody who may write to the stor
 what is not exactly a scan is none. It is looked at and never acted upon.
 */
 import {longestScan} from '../../model/ports.js';
-import {mostGpus} from './pool.js';
 import type {GpuProcess, GpuReading, HealthProblem, IdleSpan, MigInstance, Observation} from '../../model/types.js';
+import {mostGpus} from '../../model/limits.js';
 
 /** What is shared: all but the time, which is the store's. */
 export type SharedScan = Omit<Observation, 'takenAtMs'>;

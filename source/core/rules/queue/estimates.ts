@@ -3,9 +3,9 @@ When each of those who wait is likely to be served, as far as it can be known: f
 of jobs. A job without a limit ends when it ends, and then nothing is said.
 */
 import {timedEndOf} from '../leases/liveness.js';
+import type {GpuRecord, QueueEntry, Snapshot} from '../../model/types.js';
 import {isServable, outagesNoted} from './out-of-service.js';
 import {isPossible} from './queue.js';
-import type {GpuRecord, QueueEntry, Snapshot} from '../../model/types.js';
 
 /** When the line can have the GPU at the latest, in seconds on the store's clock; Infinity when nobody knows. */
 function freeAt(record: GpuRecord, {now, drains}: Snapshot): number {

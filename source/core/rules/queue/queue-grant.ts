@@ -5,13 +5,13 @@ Design section 7.
 */
 import {isLeased, type LeasedRecord} from '../leases/lease-changes.js';
 import type {Expectation, Plan, Write} from '../../model/plan.js';
-import {isServable, type OutOfService} from './out-of-service.js';
-import {claimsOf} from './queue.js';
 import {mostRecentUserFirst} from '../allocation/most-recent-user-first.js';
 import type {Strategy} from '../allocation/strategy.js';
-import {takeoverOf, waitersOf, type Waiters} from './takeover.js';
 import {tellGrant, type Occasion} from '../leases/audit-entries.js';
 import type {GpuRecord, Lease, QueueEntry, QueueRecord, Snapshot} from '../../model/types.js';
+import {takeoverOf, waitersOf, type Waiters} from './takeover.js';
+import {claimsOf} from './queue.js';
+import {isServable, type OutOfService} from './out-of-service.js';
 
 export type EntryRecord = Extract<QueueRecord, {kind: 'entry'}>;
 

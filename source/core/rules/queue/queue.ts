@@ -3,11 +3,10 @@ The line: first come, first served, without holding up those it need not. Design
 
 The rule "nobody overtakes" is {@link claimsOf}: a GPU that somebody earlier in the line could use is not free for anybody later.
 */
-import type {AcquireRequest} from '../../operations/acquire-now.js';
 import {isLeased, planChange, planEnd, withHeartbeat} from '../leases/lease-changes.js';
 import {emptyPlan, type Plan} from '../../model/plan.js';
 import type {Host} from '../../model/ports.js';
-import type {Wanted} from '../allocation/request.js';
+import type {Wanted, AcquireRequest} from '../allocation/request.js';
 import {inVain, tellPlace, type Occasion} from '../leases/audit-entries.js';
 import type {QueueEntry, QueueRecord, Snapshot} from '../../model/types.js';
 

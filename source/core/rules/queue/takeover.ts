@@ -1,10 +1,10 @@
 /** Taking over what somebody holds who waits in vain, in the same commit: nobody is held up by what cannot be served. */
 import {usageOf} from '../leases/usage-record.js';
 import type {LeasedRecord} from '../leases/lease-changes.js';
-import {isServable, keepsHoldings, type OutOfService} from './out-of-service.js';
 import type {Plan} from '../../model/plan.js';
 import {tellEndings, type Occasion} from '../leases/audit-entries.js';
 import type {EndReason, Lease, QueueEntry, Snapshot} from '../../model/types.js';
+import {isServable, keepsHoldings, type OutOfService} from './out-of-service.js';
 
 /** What may be asked of those who wait. */
 export type Waiters = {

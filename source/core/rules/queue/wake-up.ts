@@ -3,8 +3,8 @@ When the one who waits looks again. A release wakes the first few at once and no
 the same moment.
 */
 import {entryHeartbeatSeconds} from '../leases/liveness.js';
-import {rankFor} from './queue.js';
 import type {GpuRecord, Lease, PoolEvent, Snapshot} from '../../model/types.js';
+import {rankFor} from './queue.js';
 
 const shortestTickMs = 2000;
 const longestTickMs = 5000;

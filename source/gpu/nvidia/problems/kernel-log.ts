@@ -1,6 +1,6 @@
 import type {HealthProblem} from '../../../core/model/observation.js';
-import {judgeXids, parseXids} from './xids.js';
 import {isComplete, type RunTool} from '../../tool/tool.js';
+import {judgeXids, parseXids} from './xids.js';
 
 type Options = {
 	readonly run: RunTool;

@@ -1,6 +1,6 @@
-import {opening} from './unreachable-gpus.js';
 import {parseList} from '../list.js';
 import {isComplete, type RunTool, type ToolOutcome} from '../../tool/tool.js';
+import {opening} from './unreachable-gpus.js';
 
 type Options = {
 	readonly run: RunTool;

@@ -1,0 +1,49 @@
+/** What a key does, as a record. */
+
+import type {CommandLineIntent} from '../command-line/intents.js';
+import type {PanelIntent} from '../panels/intents.js';
+import type {Edit} from '../state/text-field.js';
+import type {TableIntent} from '../table/intents.js';
+import type {OutwardIntent, VerbIntent} from '../verbs/intents.js';
+
+/** Which keys count: those of the panel that has the focus, of a filter being typed, or of what stands over them. */
+export type Mode =
+	| 'table'
+	| 'detail'
+	| 'queue'
+	| 'report'
+	| 'events'
+	| 'filter'
+	| 'form'
+	/** A form whose request was refused because others have the GPUs. */
+	| 'refusal'
+	| 'confirmation'
+	| 'signal'
+	| 'command'
+	| 'output'
+	/** An output with lines to open. */
+	| 'list'
+	| 'help';
+
+export type Binding = {
+	readonly modes: readonly Mode[];
+	/** Names as {@link keyNames} gives them. */
+	readonly keys: readonly string[];
+	readonly intent: Intent;
+	/** For the help, where bindings of the same words share a line. Without any it is not listed there. */
+	readonly help?: string;
+	/** For the footer: how the key is written, one word, and how soon it is left out where there is no room: never, unless given. */
+	readonly footer?: readonly [key: string, word: string, soon?: number];
+};
+
+/** Opens and closes what stands over the panels. */
+export type DialogIntent = 'open-help' | 'close-dialog' | VerbIntent | CommandLineIntent;
+
+/** Changes what is being filled in. */
+export type FormIntent = Edit | 'focus-next-field' | 'focus-previous-field' | 'increase' | 'decrease';
+
+/** What the user wants of the monitor's own state; the reducer knows it by the same name. */
+export type StateIntent = DialogIntent | TableIntent | PanelIntent | FormIntent;
+
+/** What the user wants. */
+export type Intent = StateIntent | OutwardIntent;
