@@ -9,7 +9,7 @@ import path from "node:path";
 import process from "node:process";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { openTerminal } from "../test/_helpers/terminal.ts";
+import { openTerminal } from "../test/_helpers/machine/terminal.ts";
 import { background, draw, foreground, mix } from "./draw-screen.js";
 
 const program = fileURLToPath(new URL("../dist/cli.js", import.meta.url));

@@ -5,7 +5,7 @@
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
-import { findChromium } from "../test/_helpers/find-chromium.ts";
+import { findChromium } from "../test/_helpers/machine/find-chromium.ts";
 
 const [url = "http://127.0.0.1:8080/"] = process.argv.slice(2);
 const browser = await chromium.launch({ executablePath: findChromium(), args: ["--no-sandbox"] });

@@ -3,7 +3,7 @@ import {spawnSync} from 'node:child_process';
 import path from 'node:path';
 import process from 'node:process';
 import {expect, test} from 'vitest';
-import {program} from './_helpers/cli.js';
+import {program} from './_helpers/program/cli.js';
 
 const isTooOld = (node: string): boolean => {
 	const {stdout, status} = spawnSync(node, ['--version'], {encoding: 'utf8'});

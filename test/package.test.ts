@@ -22,10 +22,10 @@ import {build} from 'esbuild';
 import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vitest';
 import packageJson from '../package.json' with {type: 'json'};
 import {answerOf} from './bench/_nvidia-tables.js';
-import {createEmbeddedBox, type Box} from './_helpers/cli.js';
+import {createEmbeddedBox, type Box} from './_helpers/program/cli.js';
 import {eventually} from './_helpers/eventually.js';
-import {compileNvml, hasCompiler} from './_helpers/nvml-stub.js';
-import {stubTool} from './_helpers/stub-tool.js';
+import {compileNvml, hasCompiler} from './_helpers/machine/nvml-stub.js';
+import {stubTool} from './_helpers/machine/stub-tool.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const readme = readFileSync(path.join(root, 'readme.md'), 'utf8');

@@ -4,8 +4,8 @@ import {tmpdir} from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
 import {fileURLToPath} from 'node:url';
-import {ensureChromium} from './find-chromium.js';
-import {ensureRedis} from './find-redis.js';
+import {ensureChromium} from './machine/find-chromium.js';
+import {ensureRedis} from './store/find-redis.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 

@@ -6,7 +6,7 @@ import type {Host, World} from '../../source/core/model/ports.js';
 import type {Liveness, Observation, ProcessIdentity} from '../../source/core/model/types.js';
 import {createClock} from '../../source/host/clock.js';
 import {createMemoryStore, type MemoryStore} from '../../source/store/memory/index.js';
-import {testHost} from './host.js';
+import {testHost} from './machine/host.js';
 import {idleReading, observationOf} from './world.js';
 
 export type LiveWorld = World & {

@@ -3,7 +3,7 @@ import type {Clock, GpuProvider, Store, World} from '../../source/core/model/por
 import {makePool} from '../../source/core/operations/create-pool.js';
 import type {GpuReading, Liveness, Observation, Requester, Revision} from '../../source/core/model/types.js';
 import {createMemoryStore, type MemoryStore} from '../../source/store/memory/index.js';
-import {testHost} from './host.js';
+import {testHost} from './machine/host.js';
 
 export const startTime = 1_800_000_000;
 

@@ -9,7 +9,7 @@ import type {World} from '../../source/core/model/ports.js';
 import type {AuditRecord} from '../../source/core/model/types.js';
 import type {Scenario} from '../../source/gpu/simulated/scenario.js';
 import {createSimulatedProvider} from '../../source/gpu/simulated/simulated.js';
-import {testHost} from '../_helpers/host.js';
+import {testHost} from '../_helpers/machine/host.js';
 import {createVirtualClock} from '../_helpers/virtual-clock.js';
 
 const open = async (scenario: Scenario = demoScenario) => {

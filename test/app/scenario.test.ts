@@ -6,7 +6,7 @@ import {checkScenario, loadScenario} from '../../source/app/scenario.js';
 import {CanhazgpuError} from '../../source/errors.js';
 import type {Scenario} from '../../source/gpu/simulated/scenario.js';
 import {createSimulatedProvider} from '../../source/gpu/simulated/simulated.js';
-import {createBox} from '../_helpers/cli.js';
+import {createBox} from '../_helpers/program/cli.js';
 import {createFiles} from '../host/temporary.js';
 
 const observeAt = async (scenario: Scenario, seconds: number) =>

@@ -1,8 +1,8 @@
 /** The built monitor on a terminal of its own, watched from outside. */
 import {readFileSync} from 'node:fs';
 import process from 'node:process';
-import {program, type Box} from '../_helpers/cli.js';
-import {openTerminal, type Terminal} from '../_helpers/terminal.js';
+import {program, type Box} from '../_helpers/program/cli.js';
+import {openTerminal, type Terminal} from '../_helpers/machine/terminal.js';
 
 export type Monitor = Terminal & {
 	/** When its last output came, on this process's clock. */

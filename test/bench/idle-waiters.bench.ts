@@ -10,8 +10,8 @@ import type {Store} from '../../source/core/model/ports.js';
 import {createClock} from '../../source/host/clock.js';
 import {openRedisStore} from '../../source/store/redis/index.js';
 import {openSqliteStore} from '../../source/store/sqlite/index.js';
-import {createEmbeddedBox, createRedisBox, program, type Box} from '../_helpers/cli.js';
-import {startRedis} from '../_helpers/redis-server.js';
+import {createEmbeddedBox, createRedisBox, program, type Box} from '../_helpers/program/cli.js';
+import {startRedis} from '../_helpers/store/redis-server.js';
 import {report, tell} from './_measure.js';
 
 const waiterCount = Number(process.env['WAITERS'] ?? 200);

@@ -5,8 +5,8 @@ one after another. What ten hours of scans and frames leave behind is told by mo
 import {setTimeout as sleep} from 'node:timers/promises';
 import {release, reserve} from '../../source/core/operations/reservations.js';
 import {openRedisStore} from '../../source/store/redis/index.js';
-import {createRedisBox} from '../_helpers/cli.js';
-import {startRedis} from '../_helpers/redis-server.js';
+import {createRedisBox} from '../_helpers/program/cli.js';
+import {startRedis} from '../_helpers/store/redis-server.js';
 import {person} from '../_helpers/world.js';
 import {report, tell} from './_measure.js';
 import {openMonitor, residentMiB} from './_monitor.js';

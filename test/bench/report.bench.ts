@@ -10,8 +10,8 @@ import {DatabaseSync} from 'node:sqlite';
 import {text} from 'node:stream/consumers';
 import {Redis} from 'ioredis';
 import {encodeUsage} from '../../source/store/records/index.js';
-import {createEmbeddedBox, createRedisBox, program, type Box} from '../_helpers/cli.js';
-import {startRedis} from '../_helpers/redis-server.js';
+import {createEmbeddedBox, createRedisBox, program, type Box} from '../_helpers/program/cli.js';
+import {startRedis} from '../_helpers/store/redis-server.js';
 import {report, tell} from './_measure.js';
 
 const recordCount = 1_000_000;

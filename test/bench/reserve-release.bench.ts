@@ -5,7 +5,7 @@ import {Redis} from 'ioredis';
 import {makePool} from '../../source/core/operations/create-pool.js';
 import {release, reserve} from '../../source/core/operations/reservations.js';
 import {openRedisStore} from '../../source/store/redis/index.js';
-import {startRedis} from '../_helpers/redis-server.js';
+import {startRedis} from '../_helpers/store/redis-server.js';
 import {person} from '../_helpers/world.js';
 import {median, report, tell, timed} from './_measure.js';
 import {createBenchWorld} from './_world.js';

@@ -10,7 +10,7 @@ import {build} from 'esbuild';
 
 const folder = fileURLToPath(new URL('.', import.meta.url));
 // As deep as the helpers are, which look for the built program from where they stand.
-const output = fileURLToPath(new URL('../../node_modules/.bench/', import.meta.url));
+const output = fileURLToPath(new URL('../../node_modules/.cache/bench/', import.meta.url));
 const wanted = process.argv.slice(2);
 const names = readdirSync(folder)
 	.filter((file) => file.endsWith('.bench.ts'))

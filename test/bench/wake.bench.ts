@@ -12,8 +12,8 @@ import {createClock} from '../../source/host/clock.js';
 import {createHost} from '../../source/host/host.js';
 import {openRedisStore} from '../../source/store/redis/index.js';
 import {openSqliteStore} from '../../source/store/sqlite/index.js';
-import {createEmbeddedBox, createRedisBox, program, type Box} from '../_helpers/cli.js';
-import {startRedis} from '../_helpers/redis-server.js';
+import {createEmbeddedBox, createRedisBox, program, type Box} from '../_helpers/program/cli.js';
+import {startRedis} from '../_helpers/store/redis-server.js';
 import {idleReading, observationOf, person} from '../_helpers/world.js';
 import {median, percentile, report, tell} from './_measure.js';
 

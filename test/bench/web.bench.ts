@@ -3,8 +3,8 @@ What `canhazgpu web` bears: 200 browsers that listen and 50 requests a second, o
 `WEB_BENCH_SECONDS` is how long, a minute unless said.
 */
 import process from 'node:process';
-import {createBox} from '../_helpers/cli.js';
-import {startRedis} from '../_helpers/redis-server.js';
+import {createBox} from '../_helpers/program/cli.js';
+import {startRedis} from '../_helpers/store/redis-server.js';
 import {bearLoad} from '../web/_load.js';
 import {percentile, report, tell} from './_measure.js';
 

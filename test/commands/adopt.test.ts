@@ -4,10 +4,10 @@
 import {once} from 'node:events';
 import process from 'node:process';
 import {expect, test} from 'vitest';
-import {createUsedBox} from '../_helpers/used-box.js';
-import {holders, peek, recordsOf} from '../_helpers/processes.js';
+import {createUsedBox} from '../_helpers/program/used-box.js';
+import {holders, peek, recordsOf} from '../_helpers/program/processes.js';
 import {fixture} from '../gpu/fixture.js';
-import {account} from '../_helpers/cli.js';
+import {account} from '../_helpers/program/cli.js';
 
 test('a running process is adopted, and gives its GPU back by ending', async () => {
 	const {box, stub, job} = await createUsedBox();

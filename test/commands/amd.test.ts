@@ -2,9 +2,9 @@
 A machine whose amd-smi counts the GPUs otherwise than HIP does.
 */
 import {expect, onTestFinished, test} from 'vitest';
-import {createRedisBox} from '../_helpers/cli.js';
-import {redisOfFile} from '../_helpers/redis-of-file.js';
-import {stubTool} from '../_helpers/stub-tool.js';
+import {createRedisBox} from '../_helpers/program/cli.js';
+import {redisOfFile} from '../_helpers/store/redis-of-file.js';
+import {stubTool} from '../_helpers/machine/stub-tool.js';
 
 const redis = redisOfFile();
 

@@ -1,6 +1,6 @@
 import {describe, expect, test} from 'vitest';
-import {createEmbeddedBox, createRedisBox, type Box, type Ran} from '../_helpers/cli.js';
-import {redisOfFile} from '../_helpers/redis-of-file.js';
+import {createEmbeddedBox, createRedisBox, type Box, type Ran} from '../_helpers/program/cli.js';
+import {redisOfFile} from '../_helpers/store/redis-of-file.js';
 
 const redis = redisOfFile();
 

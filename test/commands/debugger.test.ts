@@ -9,12 +9,12 @@ import process from 'node:process';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {libraryVerb} from '../../source/app/names.js';
-import {createBox, type Box} from '../_helpers/cli.js';
+import {createBox, type Box} from '../_helpers/program/cli.js';
 import {eventually} from '../_helpers/eventually.js';
-import {hasSignal, portsOf} from '../_helpers/listeners.js';
-import {compileNvml, hasCompiler} from '../_helpers/nvml-stub.js';
-import {fileIn, freshEmbeddedBox, isAlive, peek, start} from '../_helpers/processes.js';
-import {isShown, startTop} from '../tui/_program.js';
+import {hasSignal, portsOf} from '../_helpers/store/listeners.js';
+import {compileNvml, hasCompiler} from '../_helpers/machine/nvml-stub.js';
+import {fileIn, freshEmbeddedBox, isAlive, peek, start} from '../_helpers/program/processes.js';
+import {isShown, startTop} from '../tui/program/_program.js';
 import {ask, startWeb} from '../web/_server.js';
 
 /** The debugger that may not be there would find a free port, whatever else runs on this machine. */

@@ -5,9 +5,9 @@ import {existsSync, rmSync} from 'node:fs';
 import path from 'node:path';
 import {text} from 'node:stream/consumers';
 import {expect, onTestFinished, test} from 'vitest';
-import {starter, starterWords, type Box} from '../_helpers/cli.js';
-import {freshEmbeddedBox} from '../_helpers/processes.js';
-import {isShown, startTop} from '../tui/_program.js';
+import {starter, starterWords, type Box} from '../_helpers/program/cli.js';
+import {freshEmbeddedBox} from '../_helpers/program/processes.js';
+import {isShown, startTop} from '../tui/program/_program.js';
 
 const goAway = 'mkdir -p gone && cd gone && rmdir ../gone && exec "$@"';
 

@@ -3,10 +3,10 @@ import {rmSync} from 'node:fs';
 import path from 'node:path';
 import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
-import {embeddedGround, redisGround} from '../_helpers/kill-grounds.js';
-import {createSweep} from '../_helpers/kill-stage.js';
-import {killedVerbs} from '../_helpers/killed-verbs.js';
-import {freshEmbeddedBox} from '../_helpers/processes.js';
+import {embeddedGround, redisGround} from '../_helpers/program/kill-grounds.js';
+import {createSweep} from '../_helpers/program/kill-stage.js';
+import {killedVerbs} from '../_helpers/program/killed-verbs.js';
+import {freshEmbeddedBox} from '../_helpers/program/processes.js';
 
 const anyVerb = fc.constantFrom(...killedVerbs);
 

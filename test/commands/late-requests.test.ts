@@ -1,11 +1,11 @@
 /** Requests to a real Redis that come late, or are done and not answered: every verb does its work once, and says what it did. */
 import {afterAll, beforeAll, expect, onTestFinished, test} from 'vitest';
 import type {Snapshot} from '../../source/core/model/types.js';
-import type {Box} from '../_helpers/cli.js';
+import type {Box} from '../_helpers/program/cli.js';
 import {eventually} from '../_helpers/eventually.js';
-import {freshRedisBox, holders, openStoreOf, peek, start} from '../_helpers/processes.js';
-import {startRedis, type RedisServer} from '../_helpers/redis-server.js';
-import {openRequestProxy, type CommitFate, type RequestProxy} from '../_helpers/request-proxy.js';
+import {freshRedisBox, holders, openStoreOf, peek, start} from '../_helpers/program/processes.js';
+import {startRedis, type RedisServer} from '../_helpers/store/redis-server.js';
+import {openRequestProxy, type CommitFate, type RequestProxy} from '../_helpers/store/request-proxy.js';
 
 let redis: RedisServer;
 

@@ -4,11 +4,11 @@
 import {chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {afterAll, beforeAll, expect, onTestFinished, test} from 'vitest';
-import {createEmbeddedBox, starter, starterWords, type Box} from '../_helpers/cli.js';
+import {createEmbeddedBox, starter, starterWords, type Box} from '../_helpers/program/cli.js';
 import {eventually} from '../_helpers/eventually.js';
-import {isAlive, start} from '../_helpers/processes.js';
-import {openTerminal} from '../_helpers/terminal.js';
-import {isShown, keys, startTop} from '../tui/_program.js';
+import {isAlive, start} from '../_helpers/program/processes.js';
+import {openTerminal} from '../_helpers/machine/terminal.js';
+import {isShown, keys, startTop} from '../tui/program/_program.js';
 
 let box: Box;
 let environment: Record<string, string>;

@@ -1,7 +1,7 @@
 import {mkdirSync} from 'node:fs';
 import {afterAll, beforeAll, expect, test} from 'vitest';
-import {createBox, type Box} from '../_helpers/cli.js';
-import {stubTool} from '../_helpers/stub-tool.js';
+import {createBox, type Box} from '../_helpers/program/cli.js';
+import {stubTool} from '../_helpers/machine/stub-tool.js';
 import {eventually} from '../_helpers/eventually.js';
 
 let box: Box;

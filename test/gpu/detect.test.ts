@@ -5,9 +5,9 @@ import {expect, test, vi} from 'vitest';
 import {detectProvider} from '../../source/gpu/detect.js';
 import type {RunTool} from '../../source/gpu/tool/tool.js';
 import {runTool} from '../../source/host/tool/spawn.js';
-import {createStub as createAmdStub, goodAnswers} from './amd-set-up.js';
+import {createStub as createAmdStub, goodAnswers} from './amd/set-up.js';
 import {fixture} from './fixture.js';
-import {createStub, type Stub} from './stub-nvidia-smi.js';
+import {createStub, type Stub} from './nvidia/stub-nvidia-smi.js';
 
 const nowhere = '/no/such/directory';
 

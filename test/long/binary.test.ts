@@ -11,15 +11,15 @@ import {describe, expect, test, vi} from 'vitest';
 import packageJson from '../../package.json' with {type: 'json'};
 import {libraryVerb} from '../../source/app/names.js';
 import {createHost} from '../../source/host/host.js';
-import {program, type Box} from '../_helpers/cli.js';
+import {program, type Box} from '../_helpers/program/cli.js';
 import {eventually} from '../_helpers/eventually.js';
-import {hasSignal, portsOf} from '../_helpers/listeners.js';
-import {compileNvml, hasCompiler} from '../_helpers/nvml-stub.js';
-import {freshEmbeddedBox, freshRedisBox, holders, isAlive, start} from '../_helpers/processes.js';
-import {redisOfFile} from '../_helpers/redis-of-file.js';
+import {hasSignal, portsOf} from '../_helpers/store/listeners.js';
+import {compileNvml, hasCompiler} from '../_helpers/machine/nvml-stub.js';
+import {freshEmbeddedBox, freshRedisBox, holders, isAlive, start} from '../_helpers/program/processes.js';
+import {redisOfFile} from '../_helpers/store/redis-of-file.js';
 import {fixture} from '../gpu/fixture.js';
-import {createStub} from '../gpu/stub-nvidia-smi.js';
-import {isShown, rowOf, startTop} from '../tui/_program.js';
+import {createStub} from '../gpu/nvidia/stub-nvidia-smi.js';
+import {isShown, rowOf, startTop} from '../tui/program/_program.js';
 import {askJson, startWeb} from '../web/_server.js';
 
 /** Before the helpers are loaded, which read what they are to start. */

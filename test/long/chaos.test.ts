@@ -20,12 +20,12 @@ import process from 'node:process';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {fileURLToPath} from 'node:url';
 import {expect, onTestFinished, test} from 'vitest';
-import {canFail, chaosOnFiles, chaosOnRedis, pick, type ChaosGround} from '../_helpers/chaos-grounds.js';
-import {program} from '../_helpers/cli.js';
+import {canFail, chaosOnFiles, chaosOnRedis, pick, type ChaosGround} from '../_helpers/program/chaos-grounds.js';
+import {program} from '../_helpers/program/cli.js';
 import {eventually} from '../_helpers/eventually.js';
-import {canEnter, processesOnly} from '../_helpers/namespaces.js';
-import {isAlive, openStoreOf, recordsOf, start, type Started} from '../_helpers/processes.js';
-import {checkTrail} from '../_helpers/trail.js';
+import {canEnter, processesOnly} from '../_helpers/machine/namespaces.js';
+import {isAlive, openStoreOf, recordsOf, start, type Started} from '../_helpers/program/processes.js';
+import {checkTrail} from '../_helpers/store/trail.js';
 
 const seconds = Number(process.env['CHAOS_SECONDS'] ?? 60);
 const workerCount = 8;
@@ -34,7 +34,7 @@ const gpuCount = 4;
 /** A waiter of whom nothing else is known is dropped after two minutes without a heartbeat, and one more in which somebody watched. */
 const silenceMs = 300_000;
 
-const job = fileURLToPath(new URL('../_helpers/chaos-job.sh', import.meta.url));
+const job = fileURLToPath(new URL('../_helpers/program/chaos-job.sh', import.meta.url));
 
 /** Holds the locks of these GPUs, or of those that `run` gave it. */
 const locks = (gpus: string, forSeconds: string, name: string) => ['bash', job, gpus, forSeconds, name];

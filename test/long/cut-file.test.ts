@@ -8,11 +8,11 @@ import {extend, release, reserve} from '../../source/core/operations/reservation
 import {leaveLine} from '../../source/core/operations/queue-rows.js';
 import {joinLine} from '../../source/core/operations/wait-place.js';
 import {openRedisStore} from '../../source/store/redis/index.js';
-import {createBox} from '../_helpers/cli.js';
-import {stageOf} from '../_helpers/kill-stage.js';
-import {pictureOf, type Stage} from '../_helpers/killed-verbs.js';
-import {startRedis} from '../_helpers/redis-server.js';
-import {checkTrail} from '../_helpers/trail.js';
+import {createBox} from '../_helpers/program/cli.js';
+import {stageOf} from '../_helpers/program/kill-stage.js';
+import {pictureOf, type Stage} from '../_helpers/program/killed-verbs.js';
+import {startRedis} from '../_helpers/store/redis-server.js';
+import {checkTrail} from '../_helpers/store/trail.js';
 import {historyOf} from '../_helpers/world.js';
 
 const cuts = 200;

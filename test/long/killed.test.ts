@@ -1,8 +1,8 @@
 /** Kill -9 at every point of every verb that changes something, of itself or of its store: the next look is right. */
 import {describe, expect, test} from 'vitest';
-import {embeddedGround, redisGround} from '../_helpers/kill-grounds.js';
-import {createSweep} from '../_helpers/kill-stage.js';
-import {killedVerbs} from '../_helpers/killed-verbs.js';
+import {embeddedGround, redisGround} from '../_helpers/program/kill-grounds.js';
+import {createSweep} from '../_helpers/program/kill-stage.js';
+import {killedVerbs} from '../_helpers/program/killed-verbs.js';
 
 /** More points than any of them has. */
 const most = 300;

@@ -4,9 +4,9 @@ import {closeSync, mkdirSync, openSync, rmSync, writeSync} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
 import {describe, expect, onTestFinished, test} from 'vitest';
-import {createBox, type Box} from '../_helpers/cli.js';
-import {isAlive, peek, recordsOf} from '../_helpers/processes.js';
-import {startSleeper} from '../commands/_sleeper.js';
+import {createBox, type Box} from '../_helpers/program/cli.js';
+import {isAlive, peek, recordsOf} from '../_helpers/program/processes.js';
+import {startSleeper} from '../commands/run/_sleeper.js';
 
 const mount = (...words: readonly string[]): void => {
 	execFileSync('mount', [...words], {stdio: 'ignore'});

@@ -3,11 +3,11 @@ import {readFileSync} from 'node:fs';
 import process from 'node:process';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {expect, onTestFinished, test} from 'vitest';
-import {createBox} from '../_helpers/cli.js';
-import {countingTool, degreeSpan, lookShown, type CountedScan} from '../_helpers/counting-tool.js';
+import {createBox} from '../_helpers/program/cli.js';
+import {countingTool, degreeSpan, lookShown, type CountedScan} from '../_helpers/machine/counting-tool.js';
 import {eventually} from '../_helpers/eventually.js';
-import {startRedis} from '../_helpers/redis-server.js';
-import {startTop} from '../tui/_program.js';
+import {startRedis} from '../_helpers/store/redis-server.js';
+import {startTop} from '../tui/program/_program.js';
 
 const monitorCount = 10;
 const watchedSeconds = 30;

@@ -10,7 +10,7 @@ import type {Store} from '../../source/core/model/ports.js';
 import {createMemoryStore} from '../../source/store/memory/index.js';
 import {openRedisStore} from '../../source/store/redis/index.js';
 import {openSqliteStore} from '../../source/store/sqlite/index.js';
-import {startRedis} from '../_helpers/redis-server.js';
+import {startRedis} from '../_helpers/store/redis-server.js';
 
 export type Harness = {
 	/**

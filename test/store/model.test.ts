@@ -7,7 +7,7 @@ import type {Expectation, Plan, Write} from '../../source/core/model/plan.js';
 import type {Store} from '../../source/core/model/ports.js';
 import type {Snapshot} from '../../source/core/model/types.js';
 import {createMemoryStore} from '../../source/store/memory/index.js';
-import {anyAudit, anyDrains, anyEnded, anyEntry, anyLease, anyNotices, anyUsage} from './codec/arbitraries.js';
+import {anyAudit, anyDrains, anyEnded, anyEntry, anyLease, anyNotices, anyUsage} from './records/arbitraries.js';
 import {redisHarness, sqliteHarness, type Harness} from './harness.js';
 import {collect, lineOf, plan, pool} from './samples.js';
 

@@ -16,7 +16,7 @@ import {tmpdir} from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
-import {alice, isRoot, mallory} from '../_helpers/accounts.js';
+import {alice, isRoot, mallory} from '../_helpers/machine/accounts.js';
 import {keepOthersOut, readPoolRecord, writePoolRecord} from '../../source/store/pool-records.js';
 
 let directory: string;

@@ -4,7 +4,7 @@ import type {GpuProvider, World} from '../../source/core/model/ports.js';
 import type {Write} from '../../source/core/model/plan.js';
 import type {GpuReading, Lease, Observation, QueueEntry, Requester} from '../../source/core/model/types.js';
 import {createMemoryStore, type MemoryStore} from '../../source/store/memory/index.js';
-import {testHost} from '../_helpers/host.js';
+import {testHost} from '../_helpers/machine/host.js';
 
 /** 2026-11-20 14:32:07 UTC. */
 export const sceneTime = Date.UTC(2026, 10, 20, 14, 32, 7) / 1000;

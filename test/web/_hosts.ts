@@ -1,8 +1,8 @@
 /** Other hosts played by a stub of ssh, which notes when it is asked and when it has answered. */
 import {readFileSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
-import type {Box} from '../_helpers/cli.js';
-import {stubTool} from '../_helpers/stub-tool.js';
+import type {Box} from '../_helpers/program/cli.js';
+import {stubTool} from '../_helpers/machine/stub-tool.js';
 
 /** `good` says what it is told to, after a moment; `lost` is away, `slow` never answers, the others are hostile. */
 const lines = String.raw`

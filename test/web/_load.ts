@@ -6,9 +6,9 @@ import {existsSync, readFileSync} from 'node:fs';
 import path from 'node:path';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {answerOf} from '../bench/_nvidia-tables.js';
-import type {Box} from '../_helpers/cli.js';
+import type {Box} from '../_helpers/program/cli.js';
 import {eventually} from '../_helpers/eventually.js';
-import {stubTool} from '../_helpers/stub-tool.js';
+import {stubTool} from '../_helpers/machine/stub-tool.js';
 import {ask, listenTo, startWeb} from './_server.js';
 
 /** What nvidia-smi is run for: the readings of GPUs, their processes, or readings that go on; anything else is asked rarely. */

@@ -7,7 +7,7 @@ import {request, type IncomingHttpHeaders, type IncomingMessage} from 'node:http
 import {connect} from 'node:net';
 import process from 'node:process';
 import {text} from 'node:stream/consumers';
-import {starter, starterWords, type Box} from '../_helpers/cli.js';
+import {starter, starterWords, type Box} from '../_helpers/program/cli.js';
 import {eventually} from '../_helpers/eventually.js';
 
 export type Web = {

@@ -2,9 +2,9 @@
 The API of `canhazgpu web`, from the built program.
 */
 import {afterAll, beforeAll, expect, onTestFinished, test} from 'vitest';
-import {createEmbeddedBox, type Box} from '../_helpers/cli.js';
+import {createEmbeddedBox, type Box} from '../_helpers/program/cli.js';
 import {eventually} from '../_helpers/eventually.js';
-import {start} from '../_helpers/processes.js';
+import {start} from '../_helpers/program/processes.js';
 import {ask, askJson, listenTo, startWeb, type Web} from './_server.js';
 
 type Row = Readonly<Record<string, unknown>>;

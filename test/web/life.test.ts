@@ -2,10 +2,10 @@
 How `canhazgpu web` begins, goes through trouble, and ends.
 */
 import {expect, onTestFinished, test} from 'vitest';
-import {createBox, withoutRedis} from '../_helpers/cli.js';
+import {createBox, withoutRedis} from '../_helpers/program/cli.js';
 import {eventually} from '../_helpers/eventually.js';
-import {freshEmbeddedBox} from '../_helpers/processes.js';
-import {redisOfFile} from '../_helpers/redis-of-file.js';
+import {freshEmbeddedBox} from '../_helpers/program/processes.js';
+import {redisOfFile} from '../_helpers/store/redis-of-file.js';
 import {ask, askJson, listenTo, startWeb} from './_server.js';
 
 const password = 'correct-horse-battery-staple';

@@ -1,7 +1,7 @@
 /** The benchmark of the dashboard, in small: `npm run bench -- web` is the real one. */
 import {mkdirSync} from 'node:fs';
 import {expect, onTestFinished, test} from 'vitest';
-import {createBox} from '../_helpers/cli.js';
+import {createBox} from '../_helpers/program/cli.js';
 import {bearLoad} from './_load.js';
 
 test('many browsers and requests cost one scan at a time, one every two seconds and one a change', async () => {

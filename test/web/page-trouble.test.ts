@@ -5,9 +5,9 @@ import {describe, expect, onTestFinished, test} from 'vitest';
 import type {Plan, Write} from '../../source/core/model/plan.js';
 import type {AuditRecord} from '../../source/core/model/types.js';
 import {sanitize} from '../../source/format/text/text.js';
-import {createEmbeddedBox} from '../_helpers/cli.js';
-import {freshEmbeddedBox, freshRedisBox, openStoreOf} from '../_helpers/processes.js';
-import {startRedis} from '../_helpers/redis-server.js';
+import {createEmbeddedBox} from '../_helpers/program/cli.js';
+import {freshEmbeddedBox, freshRedisBox, openStoreOf} from '../_helpers/program/processes.js';
+import {startRedis} from '../_helpers/store/redis-server.js';
 import {chromiumProgram, cardOf, browserForAll, openPage, turn} from './_browser.js';
 import {ask, startWeb} from './_server.js';
 

@@ -6,7 +6,7 @@ import path from 'node:path';
 import axe, {type AxeResults} from 'axe-core';
 import type {Page} from 'playwright-core';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
-import {createEmbeddedBox, type Box} from '../_helpers/cli.js';
+import {createEmbeddedBox, type Box} from '../_helpers/program/cli.js';
 import {chromiumProgram, cardOf, browserForAll, openPage, overflow} from './_browser.js';
 import {startWeb, type Web} from './_server.js';
 

@@ -10,7 +10,7 @@ import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vites
 import {CanhazgpuError} from '../../source/errors.js';
 import {hostnameOf, type Bindings} from '../../source/web/server/guard.js';
 import {startServer} from '../../source/web/server/server.js';
-import {createEmbeddedBox, type Box} from '../_helpers/cli.js';
+import {createEmbeddedBox, type Box} from '../_helpers/program/cli.js';
 import {ask, rawExchange, startWeb, type Web} from './_server.js';
 
 let box: Box;
@@ -143,7 +143,8 @@ test('the page has no inline script or style, and asks nobody else for anything'
 		expect([path, (await ask(web.port, path)).status]).toEqual([path, 200]);
 	}
 
-	for (const file of readdirSync(new URL('../../source/web/page/', import.meta.url))) {
+	const page = readdirSync(new URL('../../source/web/page/', import.meta.url), {recursive: true, withFileTypes: true});
+	for (const {name: file} of page.filter((entry) => entry.isFile())) {
 		const path = file === 'index.html' ? '/' : file === 'icon.svg' ? '/icon.svg' : `/page/${file}`;
 		expect([path, (await ask(web.port, path)).status]).toEqual([path, 200]);
 	}

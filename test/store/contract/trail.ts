@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
 import type {AuditEntry, AuditRecord} from '../../../source/core/model/types.js';
-import {anyAudit} from '../codec/arbitraries.js';
+import {anyAudit} from '../records/arbitraries.js';
 import type {Subject} from '../contract.js';
 import {audit, leaseWrite, plan, poolWrite, start} from '../samples.js';
 

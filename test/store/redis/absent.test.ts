@@ -5,8 +5,8 @@ import {once} from 'node:events';
 import {createServer, type AddressInfo, type Server, type Socket} from 'node:net';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
 import {openRedisStore} from '../../../source/store/redis/index.js';
-import {freePort} from '../../_helpers/redis-server.js';
-import {timed} from '../../_helpers/timed.js';
+import {freePort} from '../../_helpers/store/redis-server.js';
+import {timed} from '../../_helpers/program/timed.js';
 
 const host = '127.0.0.1';
 

@@ -9,8 +9,8 @@ import type {Store} from '../../../source/core/model/ports.js';
 import type {PoolEvent} from '../../../source/core/model/types.js';
 import {openRedisStore} from '../../../source/store/redis/index.js';
 import {eventually} from '../../_helpers/eventually.js';
-import {startRedis, type RedisServer} from '../../_helpers/redis-server.js';
-import {timed} from '../../_helpers/timed.js';
+import {startRedis, type RedisServer} from '../../_helpers/store/redis-server.js';
+import {timed} from '../../_helpers/program/timed.js';
 import {leaseOn, leaseWrite, plan, poolWrite, write} from '../samples.js';
 
 const host = '127.0.0.1';

@@ -4,8 +4,8 @@ import {expect, onTestFinished, test} from 'vitest';
 import type {Store} from '../../../source/core/model/ports.js';
 import {CanhazgpuError} from '../../../source/errors.js';
 import {openRedisStore} from '../../../source/store/redis/index.js';
-import {createBox} from '../../_helpers/cli.js';
-import {startFakeRedis} from '../../_helpers/fake-redis.js';
+import {createBox} from '../../_helpers/program/cli.js';
+import {startFakeRedis} from '../../_helpers/store/fake-redis.js';
 
 const operations: ReadonlyArray<readonly [name: string, work: (store: Store) => Promise<unknown>]> = [
 	['read', async (store) => store.read({user: 'x'})],

@@ -6,7 +6,7 @@ import {Redis} from 'ioredis';
 import {afterAll, beforeAll, beforeEach, describe, expect, test, vi} from 'vitest';
 import {CanhazgpuError} from '../../../source/errors.js';
 import {openRedisStore} from '../../../source/store/redis/index.js';
-import {startRedis, type RedisServer} from '../../_helpers/redis-server.js';
+import {startRedis, type RedisServer} from '../../_helpers/store/redis-server.js';
 import {collect, join, leaseWrite, plan, poolWrite, start, stateOf, usage, write} from '../samples.js';
 
 const secret = 'very-secret-4711';

@@ -3,7 +3,7 @@ import {Redis} from 'ioredis';
 import {expect, onTestFinished, test} from 'vitest';
 import type {Store} from '../../../source/core/model/ports.js';
 import {openRedisStore} from '../../../source/store/redis/index.js';
-import {startRedis} from '../../_helpers/redis-server.js';
+import {startRedis} from '../../_helpers/store/redis-server.js';
 import {join, poolWrite, write} from '../samples.js';
 
 test('each run of the server has its own name, and begins with the count that it found', async () => {

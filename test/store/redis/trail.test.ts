@@ -5,7 +5,7 @@ import {Redis} from 'ioredis';
 import {describe, expect, test} from 'vitest';
 import type {Store} from '../../../source/core/model/ports.js';
 import {openRedisStore} from '../../../source/store/redis/index.js';
-import {startRedis} from '../../_helpers/redis-server.js';
+import {startRedis} from '../../_helpers/store/redis-server.js';
 import {audit, collect, leaseWrite, plan, poolWrite, usage} from '../samples.js';
 
 const secret = 'very-secret-4711';

@@ -1,7 +1,7 @@
 import {expect, onTestFinished, test} from 'vitest';
 import {openRedisStore} from '../../../source/store/redis/index.js';
 import {eventually} from '../../_helpers/eventually.js';
-import {startRedis} from '../../_helpers/redis-server.js';
+import {startRedis} from '../../_helpers/store/redis-server.js';
 
 test('a server is never said to have been up for longer than it was', async () => {
 	const server = await startRedis();

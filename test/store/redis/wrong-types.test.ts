@@ -5,7 +5,7 @@ import {Redis} from 'ioredis';
 import {afterAll, beforeAll, beforeEach, describe, expect, test} from 'vitest';
 import type {Store} from '../../../source/core/model/ports.js';
 import {openRedisStore} from '../../../source/store/redis/index.js';
-import {startRedis, type RedisServer} from '../../_helpers/redis-server.js';
+import {startRedis, type RedisServer} from '../../_helpers/store/redis-server.js';
 import {collect, entry, join, leaseWrite, plan, poolWrite, start, usage, write} from '../samples.js';
 
 let server: RedisServer;

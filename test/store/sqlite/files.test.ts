@@ -20,7 +20,7 @@ import {isPassing} from '../../../source/core/operations/wait-place.js';
 import {explain} from '../../../source/store/sqlite/failures.js';
 import {embeddedPoolExists, openSqliteStore} from '../../../source/store/sqlite/index.js';
 import {eventually} from '../../_helpers/eventually.js';
-import {timed} from '../../_helpers/timed.js';
+import {timed} from '../../_helpers/program/timed.js';
 import {leaseWrite, plan, poolWrite, stateOf, write} from '../samples.js';
 
 let directory: string;

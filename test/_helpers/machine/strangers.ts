@@ -1,0 +1,151 @@
+/**
+The program run by other accounts of this machine. Only root can start them; the tests run as root in CI.
+*/
+import {spawn} from 'node:child_process';
+import {once} from 'node:events';
+import {chmodSync, copyFileSync, cpSync, mkdirSync, mkdtempSync, rmSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import path from 'node:path';
+import process from 'node:process';
+import {text} from 'node:stream/consumers';
+import {afterAll, beforeAll} from 'vitest';
+import {program, type Ran} from '../program/cli.js';
+
+/** Whether this process may start others as other accounts. */
+export const canBeOthers = process.getuid?.() === 0;
+
+/** Accounts that no machine has: numbers alone. */
+export const mallory = 54_321;
+export const alice = 54_322;
+
+export type Accounts = {
+	/** A directory that everybody may enter. */
+	readonly directory: string;
+	/** Where the program and Node are for everybody: `[node, cli.js]`. */
+	readonly words: readonly [string, string];
+	/** Where the pool of everybody is, or will be. */
+	readonly poolDirectory: string;
+	/** A home of this account. */
+	readonly homeOf: (uid: number) => string;
+	readonly environmentOf: (uid: number) => Readonly<Record<string, string>>;
+	/** Runs `canhazgpu` as this account, to its end; it is killed after `limitMs`. */
+	readonly run: (uid: number, words: string | readonly string[], options?: RunOptions) => Promise<Ran>;
+	/** Runs JavaScript as this account; `change(sql)` does something to the database of the pool by SQLite alone. */
+	readonly script: (uid: number, text: string) => Promise<Ran>;
+	/** Runs a line of bash as this account. */
+	readonly shell: (uid: number, line: string) => Promise<Ran>;
+};
+
+export type RunOptions = {
+	readonly environment?: Readonly<Record<string, string>>;
+	readonly cwd?: string;
+	readonly limitMs?: number;
+};
+
+const longestMs = 60_000;
+
+async function end(
+	command: string,
+	words: readonly string[],
+	{uid, cwd, env, limitMs}: {uid: number; cwd: string; env: Readonly<Record<string, string>>; limitMs: number},
+): Promise<Ran> {
+	const child = spawn(command, words, {uid, gid: uid, cwd, env, stdio: ['ignore', 'pipe', 'pipe']});
+	const limit = setTimeout(() => {
+		child.kill('SIGKILL');
+	}, limitMs);
+	const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+	clearTimeout(limit);
+	return {exitCode: child.exitCode ?? undefined, stdout, stderr};
+}
+
+/** Copies the program to where everybody may run it, once for a file of tests. */
+export function accountsOfFile(): Accounts {
+	let directory = '';
+	const homeOf = (uid: number): string => {
+		const home = path.join(directory, `home-${uid}`);
+		return home;
+	};
+
+	const environmentOf = (uid: number) => ({
+		PATH: process.env['PATH'] ?? '',
+		HOME: homeOf(uid),
+		TZ: 'UTC',
+		TERM: 'xterm-256color',
+		CANHAZGPU_NOTIFY_TERMINALS: 'false',
+		CANHAZGPU_STORE: 'embedded',
+		CANHAZGPU_POOL_DIRECTORY: path.join(directory, 'pool'),
+	});
+
+	beforeAll(async () => {
+		directory = mkdtempSync(path.join(tmpdir(), 'chg-accounts-'));
+		chmodSync(directory, 0o755);
+		cpSync(path.dirname(program), path.join(directory, 'dist'), {recursive: true});
+		copyFileSync(process.execPath, path.join(directory, 'node'));
+		chmodSync(path.join(directory, 'node'), 0o755);
+		for (const uid of [0, mallory, alice]) {
+			mkdirSync(homeOf(uid), {mode: 0o755});
+		}
+
+		if (canBeOthers) {
+			await end(
+				'/bin/sh',
+				[
+					'-c',
+					`chown ${mallory}:${mallory} ${homeOf(mallory)}; chown ${alice}:${alice} ${homeOf(alice)}; chmod -R a+rX ${directory}/dist`,
+				],
+				{
+					uid: 0,
+					cwd: '/',
+					env: {PATH: '/usr/bin:/bin'},
+					limitMs: longestMs,
+				},
+			);
+		}
+	});
+	afterAll(() => {
+		rmSync(directory, {recursive: true, force: true});
+	});
+
+	return {
+		get directory() {
+			return directory;
+		},
+		get words() {
+			return [path.join(directory, 'node'), path.join(directory, 'dist/cli.js')] as const;
+		},
+		get poolDirectory() {
+			return path.join(directory, 'pool');
+		},
+		homeOf,
+		environmentOf,
+		async run(uid, words, {environment = {}, cwd, limitMs = longestMs} = {}) {
+			const all = [path.join(directory, 'dist/cli.js'), ...(typeof words === 'string' ? words.split(' ') : words)];
+			return end(path.join(directory, 'node'), all, {
+				uid,
+				cwd: cwd ?? homeOf(uid),
+				env: {...environmentOf(uid), ...environment},
+				limitMs,
+			});
+		},
+		async script(uid, script) {
+			const prelude = `
+				process.removeAllListeners('warning');
+				const {DatabaseSync} = require('node:sqlite');
+				const change = (sql) => {
+					const database = new DatabaseSync(${JSON.stringify(path.join(directory, 'pool/pool.sqlite'))}, {timeout: 5000});
+					database.exec('PRAGMA locking_mode = EXCLUSIVE');
+					database.exec(sql);
+					globalThis.open = database;
+				};
+			`;
+			return end(path.join(directory, 'node'), ['--no-warnings', '-e', `${prelude}${script}`], {
+				uid,
+				cwd: homeOf(uid),
+				env: environmentOf(uid),
+				limitMs: longestMs,
+			});
+		},
+		shell: async (uid, line) =>
+			end('/bin/bash', ['-c', line], {uid, cwd: homeOf(uid), env: environmentOf(uid), limitMs: longestMs}),
+	};
+}

@@ -1,0 +1,130 @@
+/**
+Runs the built program as a user would, in a home of its own that knows no pool.
+*/
+import {spawn} from 'node:child_process';
+import {once} from 'node:events';
+import {mkdirSync, mkdtempSync, rmSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import path from 'node:path';
+import process from 'node:process';
+import {text} from 'node:stream/consumers';
+import {fileURLToPath} from 'node:url';
+import {makePool} from '../../../source/core/operations/create-pool.js';
+import {accountName} from '../../../source/core/rules/leases/ownership.js';
+import type {Store} from '../../../source/core/model/ports.js';
+import type {PoolRecord} from '../../../source/core/model/types.js';
+import {createClock} from '../../../source/host/clock.js';
+import {createHost} from '../../../source/host/host.js';
+import {writePoolRecord} from '../../../source/store/pool-records.js';
+import {openRedisStore} from '../../../source/store/redis/index.js';
+import {openSqliteStore} from '../../../source/store/sqlite/index.js';
+
+export const program = fileURLToPath(new URL('../../../dist/cli.js', import.meta.url));
+
+const binary = process.env['CANHAZGPU_TEST_BINARY'];
+
+/** What starts the program, before its own words: the built one, or that in the binary which the tests were told to run. */
+export const [starter, ...starterWords]: readonly [string, ...string[]] =
+	binary === undefined ? [process.execPath, program] : [path.resolve(binary)];
+
+export type Ran = {readonly exitCode: number | undefined; readonly stdout: string; readonly stderr: string};
+
+export type Box = {
+	/** Its home directory, also the working directory. */
+	readonly home: string;
+	/** Where a shared pool would be. */
+	readonly poolDirectory: string;
+	readonly environment: Readonly<Record<string, string>>;
+	/** `box.run('reserve --gpus 2')`; an array where words hold blanks. */
+	readonly run: (words: string | readonly string[], environment?: Readonly<Record<string, string>>) => Promise<Ran>;
+	readonly remove: () => void;
+};
+
+/** A Redis port that nobody listens on: the tests' boxes never see the machine's own Redis. */
+const nobodyListens = '1';
+
+function sharedCache(): string {
+	const directory = path.join(tmpdir(), 'cache');
+	mkdirSync(directory, {recursive: true, mode: 0o700});
+	return directory;
+}
+
+/** Whatever is run to its end has ended by then, or never will. */
+const patienceMs = 60_000;
+
+export function createBox(environment: Readonly<Record<string, string>> = {}): Box {
+	const home = mkdtempSync(path.join(tmpdir(), 'canhazgpu-box-'));
+	const poolDirectory = path.join(home, 'shared');
+	const own: Readonly<Record<string, string>> = {
+		PATH: process.env['PATH'] ?? '',
+		HOME: home,
+		TERM: 'xterm-256color',
+		TZ: 'UTC',
+		// One cache of compiled code for all boxes: it halves the time of a start.
+		XDG_CACHE_HOME: sharedCache(),
+		// Whoever runs the tests is not told of what they do.
+		CANHAZGPU_NOTIFY_TERMINALS: 'false',
+		CANHAZGPU_POOL_DIRECTORY: poolDirectory,
+		...environment,
+	};
+	return {
+		home,
+		poolDirectory,
+		environment: own,
+		async run(words, more = {}) {
+			const began = performance.now();
+			const child = spawn(starter, [...starterWords, ...(typeof words === 'string' ? words.split(' ') : words)], {
+				cwd: home,
+				env: {...own, ...more},
+				stdio: ['ignore', 'pipe', 'pipe'],
+			});
+			const limit = setTimeout(() => {
+				child.kill('SIGKILL');
+			}, patienceMs);
+			const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+			clearTimeout(limit);
+			if (performance.now() - began > patienceMs) {
+				throw new Error(`canhazgpu ${words.toString()} did not end in ${patienceMs} ms. It said: ${stdout}${stderr}`);
+			}
+
+			return {exitCode: child.exitCode ?? undefined, stdout, stderr};
+		},
+		remove() {
+			rmSync(home, {recursive: true, force: true});
+		},
+	};
+}
+
+/** What the verb `admin` does, at once: its own tests start it. Closes the store. */
+async function makePoolIn(box: Box, store: Store, gpuCount: number, record: PoolRecord): Promise<void> {
+	await makePool({store, host: createHost(), clock: createClock()}, {gpuCount, provider: 'fake', force: true});
+	await store.close();
+	writePoolRecord(path.join(box.poolDirectory, 'pool.json'), record, {directoryMode: 0o755, fileMode: 0o644});
+}
+
+/** A box whose pool is embedded and shared: eight simulated GPUs, or as many as said. */
+export async function createEmbeddedBox(gpuCount = 8): Promise<Box> {
+	const box = createBox({CANHAZGPU_STORE: 'embedded'});
+	const directory = box.poolDirectory;
+	const store = await openSqliteStore({
+		path: path.join(directory, 'pool.sqlite'),
+		create: true,
+		directoryMode: 0o755,
+		fileMode: 0o666,
+	});
+	await makePoolIn(box, store, gpuCount, {store: 'embedded', directory});
+	return box;
+}
+
+/** A box whose pool is in this Redis. */
+export async function createRedisBox(port: number, gpuCount = 8): Promise<Box> {
+	const place = {host: '127.0.0.1', port, db: 0};
+	const box = createBox({CANHAZGPU_REDIS_HOST: place.host, CANHAZGPU_REDIS_PORT: String(port)});
+	await makePoolIn(box, await openRedisStore({...place, patient: false}), gpuCount, {store: 'redis', ...place});
+	return box;
+}
+
+/** Who runs the tests, as the program names it: an account may have no entry that tells a name. */
+export const account = accountName(createHost().account);
+
+export const withoutRedis = {CANHAZGPU_REDIS_PORT: nobodyListens};

@@ -1,0 +1,175 @@
+/** Verbs are killed at one point after the other, and this must hold after each kill. */
+import {expect} from 'vitest';
+import type {Store} from '../../../source/core/model/ports.js';
+import {createClock} from '../../../source/host/clock.js';
+import {createHost} from '../../../source/host/host.js';
+import {eventually} from '../eventually.js';
+import {checkTrail} from '../store/trail.js';
+import {idleReading, observationOf} from '../world.js';
+import type {Box} from './cli.js';
+import type {Ground} from './kill-grounds.js';
+import {jobEnded, noPool, pictureOf, type KilledVerb, type Picture, type Stage, type Watched} from './killed-verbs.js';
+import type {Started} from './processes.js';
+
+export function stageOf(store: Store, box: Box): Stage {
+	const host = createHost();
+	const clock = createClock();
+	const readings = Array.from({length: 3}, (_, index) => idleReading(index));
+	const gpus = {
+		name: 'fake',
+		simulated: false,
+		count: async () => readings.length,
+		observe: async () => observationOf(readings, {takenAtMs: clock.monotonicMs()}),
+	} as const;
+	return {
+		box,
+		world: {store, host, clock, gpus, memoryThresholdMiB: 1024},
+		me: {account: host.account.name, uid: host.account.uid, label: host.account.name},
+	};
+}
+
+/** What somebody sees who comes next, and what is left then. Nothing may be half done. */
+async function nextLook(ground: Ground, box: Box) {
+	const look = await box.run('status --json');
+	if (!ground.exists(box)) {
+		expect(look).toMatchObject({exitCode: 4, stdout: ''});
+		return noPool;
+	}
+
+	const store = await ground.open(box);
+	try {
+		const snapshot = await store.read();
+		expect(look).toMatchObject(snapshot.pool === undefined ? {exitCode: 4, stdout: ''} : {exitCode: 0, stderr: ''});
+		expect(look.stderr).toMatch(snapshot.pool === undefined ? /^Error: There is no GPU pool/v : /^$/v);
+		expect(snapshot.queue.filter(({kind}) => kind !== 'entry')).toEqual([]);
+		await checkTrail({store}, snapshot);
+		return pictureOf(snapshot);
+	} finally {
+		await store.close();
+	}
+}
+
+/** A process that others wait for, until it ends. */
+function watch(started: Started): Watched {
+	let hasEnded = false;
+	void started.ended.finally(() => {
+		hasEnded = true;
+	});
+	return {
+		kill: started.kill,
+		async says(pattern) {
+			await eventually(() => hasEnded || pattern.test(started.stderr()));
+			if (!pattern.test(started.stderr())) {
+				throw new Error(`It ended without saying ${String(pattern)}`);
+			}
+		},
+	};
+}
+
+export type Outcome = {
+	readonly isKilled: boolean;
+	readonly exitCode: number | undefined;
+	readonly stderr: string;
+	/** Its job began. */
+	readonly hasRun: boolean;
+	/** The state before it was started, and at the next look. */
+	readonly before: Picture;
+	readonly left: Picture;
+};
+
+/** Kills the verb at the point with this number, if it gets so far, and looks. */
+export async function killAt(ground: Ground, verb: KilledVerb, at: number): Promise<Outcome> {
+	const box = await ground.fresh();
+	const store = verb.arrange === undefined ? undefined : await ground.open(box);
+	try {
+		if (verb.arrange !== undefined) {
+			ground.announce?.(box);
+		}
+
+		const stage = store && stageOf(store, box);
+		const arranged = stage && (await verb.arrange?.(stage));
+		const before = stage === undefined ? noPool : pictureOf(await stage.world.store.read());
+		const started = ground.startKilled(box, verb.words(arranged), at);
+		// What they wait for does not come when it is killed first.
+		const others = stage && verb.meanwhile?.(stage, watch(started)).catch(() => undefined);
+		const {signal, exitCode, stderr} = await started.ended;
+		await others;
+		const hasRun = await jobEnded(box);
+		const left = await nextLook(ground, box);
+		if (verb.again !== undefined) {
+			const again = await box.run(verb.again.words);
+			expect(verb.again.exitCodes, again.stderr).toContain(again.exitCode);
+			await nextLook(ground, box);
+			if (verb.arrange === undefined) {
+				expect(ground.exists(box)).toBe(true);
+				ground.checkSetUp?.(box);
+			}
+		}
+
+		return {isKilled: signal === 'SIGKILL', exitCode, stderr, hasRun, before, left};
+	} finally {
+		await store?.close();
+		box.remove();
+	}
+}
+
+export type Sweep = {
+	/** Kills it there and checks what is left: all of it, or nothing of it. False when it ended before it got there. */
+	readonly kill: (verb: KilledVerb, at: number) => Promise<boolean>;
+	/** Has the server killed there, and checks what is left and what is said. */
+	readonly killServer: (verb: KilledVerb, at: number) => Promise<void>;
+	/** The same, and it forgets everything. */
+	readonly killData: (verb: KilledVerb, at: number) => Promise<void>;
+};
+
+export function createSweep(ground: Ground): Sweep {
+	const undisturbed = new Map<KilledVerb, Promise<Outcome>>();
+	const wholeOf = async (verb: KilledVerb): Promise<Outcome> => {
+		const known = undisturbed.get(verb) ?? killAt(ground, verb, Infinity);
+		undisturbed.set(verb, known);
+		return known;
+	};
+
+	const check = async (verb: KilledVerb, at: number): Promise<{whole: Outcome; outcome: Outcome}> => {
+		const whole = await wholeOf(verb);
+		const outcome = await killAt(ground, verb, at);
+		const rightOnes = [outcome.before, whole.left, ...(verb.mayLeave ?? [])];
+		expect(rightOnes, `${verb.name}, killed at ${at}: ${outcome.stderr}`).toContain(outcome.left);
+		return {whole, outcome};
+	};
+
+	const checkWords = ({exitCode, stderr}: Outcome, whole: Outcome): void => {
+		expect([whole.exitCode, 4]).toContain(exitCode);
+		expect(stderr).not.toMatch(/^ +at /mv);
+		if (exitCode === 4) {
+			expect(stderr).toMatch(/^Error: .+\n.+\n$/v);
+		}
+	};
+
+	return {
+		async kill(verb, at) {
+			const {whole, outcome} = await check(verb, at);
+			if (!outcome.isKilled) {
+				expect(outcome).toEqual({...whole, stderr: outcome.stderr});
+			}
+
+			return outcome.isKilled;
+		},
+		async killServer(verb, at) {
+			const {whole, outcome} = await check(verb, at);
+			checkWords(outcome, whole);
+			if (outcome.exitCode !== 4) {
+				// It said that it was done.
+				expect(outcome.left).toBe(whole.left);
+			}
+		},
+		async killData(verb, at) {
+			const whole = await wholeOf(verb);
+			const outcome = await killAt(ground, {...verb, again: undefined}, at);
+			checkWords(outcome, whole);
+			// A job that had begun ran to its end, and nobody holds anything after it.
+			expect([noPool, whole.left]).toContain(outcome.left);
+			expect(outcome.exitCode).toBe(outcome.hasRun ? whole.exitCode : outcome.exitCode);
+		},
+	};
+}

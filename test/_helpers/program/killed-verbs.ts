@@ -1,0 +1,208 @@
+/** Every verb that changes the state, with what to set up for it, so that it can be killed at any point of its way. */
+import {existsSync, readFileSync} from 'node:fs';
+import path from 'node:path';
+import {acquireNow} from '../../../source/core/operations/acquire-now.js';
+import {makePool} from '../../../source/core/operations/create-pool.js';
+import {drain} from '../../../source/core/operations/drain.js';
+import {isLeased} from '../../../source/core/rules/leases/lease-changes.js';
+import type {World} from '../../../source/core/model/ports.js';
+import {release, reserve} from '../../../source/core/operations/reservations.js';
+import type {Requester, Snapshot} from '../../../source/core/model/types.js';
+import {joinLine} from '../../../source/core/operations/wait-place.js';
+import {eventually} from '../eventually.js';
+import type {Box} from './cli.js';
+import {isAlive, type Started} from './processes.js';
+
+/** A pool, seen by the test itself as by one more process. */
+export type Stage = {readonly box: Box; readonly world: World; readonly me: Requester};
+
+/** A process that is watched while it lives: `says` rejects when it ends without. */
+export type Watched = Pick<Started, 'kill' | 'says'>;
+
+export type KilledVerb = {
+	readonly name: string;
+	/** Before it starts; without it there is no pool. What it answers is handed to `words`. */
+	readonly arrange?: (stage: Stage) => Promise<unknown>;
+	readonly words: (arranged: unknown) => readonly string[];
+	/** What others do while it runs. */
+	readonly meanwhile?: (stage: Stage, started: Watched) => Promise<void>;
+	/** What may be left besides what was there before, and what is there when nobody kills it. */
+	readonly mayLeave?: readonly Picture[];
+	/** Said again to the end, after a kill; the exit codes that it may have then. */
+	readonly again?: {readonly words: readonly string[]; readonly exitCodes: readonly number[]};
+};
+
+/** The state without ids and moments. */
+export type Picture = string;
+
+export const pictureOf = ({pool, gpus, queue, drains, now}: Snapshot): Picture =>
+	[
+		`pool ${pool?.gpuCount ?? '-'}`,
+		...gpus.map((record) =>
+			isLeased(record)
+				? [
+						record.lease.type,
+						record.lease.note ?? '',
+						record.lease.expiryTime === undefined ? '' : `${Math.round((record.lease.expiryTime - now) / 3600)}h`,
+						record.lease.partialQueueId === undefined ? '' : 'held',
+					]
+						.filter((word) => word !== '')
+						.join(' ')
+				: record.kind,
+		),
+		`line ${queue.length}`,
+		`drained ${drains.keys().toArray().join(',')}`,
+	].join(' | ');
+
+/** Where nothing was made yet. */
+export const noPool: Picture = 'pool - | line 0 | drained ';
+
+const gpuCount = 3;
+
+const pool = async ({world}: Stage) => makePool(world, {gpuCount, provider: 'fake', force: false});
+
+/** Reservations of one GPU each, in order. */
+const hold = async (stage: Stage, count: number) => {
+	await pool(stage);
+	for (let index = 0; index < count; index++) {
+		await reserve(stage.world, {requester: stage.me, count: 1, ids: [index], durationSeconds: 7200, note: 'mine'});
+	}
+};
+
+/** Waits until the job that a killed wrapper left behind has ended. False when it had not even begun. */
+export async function jobEnded(box: Box): Promise<boolean> {
+	const file = path.join(box.home, 'job');
+	const hasBegun = (): boolean => existsSync(file) && readFileSync(file, 'utf8') !== '';
+	await eventually(() => !(hasBegun() && isAlive(Number(readFileSync(file, 'utf8')))));
+	return hasBegun();
+}
+
+const releaseGpu = async ({world, me}: Stage, id: number) => release(world, me, {by: 'gpus', ids: [id]});
+
+const free = 'free';
+const mine = 'manual mine 2h';
+const picture = (gpus: readonly string[], line = 0): Picture =>
+	['pool 3', ...gpus, `line ${line}`, 'drained '].join(' | ');
+
+export const killedVerbs: readonly KilledVerb[] = [
+	{
+		name: 'reserve',
+		arrange: pool,
+		words: () => ['reserve', '--gpus', '2', '--duration', '3h'],
+		again: {words: ['reserve', '--nonblock'], exitCodes: [0]},
+	},
+	{
+		name: 'a reserve that is refused',
+		arrange: async (stage) => hold(stage, 3),
+		words: () => ['reserve', '--nonblock'],
+	},
+	{
+		name: 'run',
+		arrange: pool,
+		words: () => ['run', '--', 'sh', '-c', 'echo $$ > job; sleep 0.2'],
+		again: {words: ['run', '--nonblock', '--gpus', '3', '--', 'true'], exitCodes: [0]},
+	},
+	{
+		name: 'release',
+		arrange: async (stage) => hold(stage, 2),
+		words: () => ['release'],
+		again: {words: ['release'], exitCodes: [0]},
+	},
+	{
+		name: 'extend',
+		arrange: async (stage) => hold(stage, 2),
+		words: () => ['extend', '--duration', '4h'],
+		again: {words: ['extend', '--duration', '1h'], exitCodes: [0]},
+	},
+	{
+		name: 'queue --leave',
+		async arrange(stage) {
+			await hold(stage, 3);
+			const {world, me} = stage;
+			const id = world.clock.uuid();
+			const request = {requester: me, count: 1, tenure: {type: 'manual', durationSeconds: 60}} as const;
+			await joinLine(world, {id, request, waitSeconds: undefined});
+			return id;
+		},
+		words: (id) => ['queue', '--leave', String(id)],
+	},
+	{
+		name: 'a reserve that waits',
+		arrange: async (stage) => hold(stage, 3),
+		words: () => ['reserve', '--gpus', '2', '--duration', '3h'],
+		async meanwhile(stage, started) {
+			await started.says(/in line/v);
+			await releaseGpu(stage, 1);
+			await started.says(/got 1\/2/v);
+			await releaseGpu(stage, 0);
+		},
+		mayLeave: [picture([mine, mine, mine]), picture([mine, free, mine]), picture([free, free, mine])],
+		again: {words: ['reserve', '--nonblock', '--gpu-ids', '2'], exitCodes: [3]},
+	},
+	{
+		name: 'a run that waits',
+		arrange: async (stage) => hold(stage, 3),
+		words: () => ['run', '--', 'sh', '-c', 'echo $$ > job; sleep 0.1'],
+		async meanwhile(stage, started) {
+			await started.says(/in line/v);
+			await releaseGpu(stage, 1);
+		},
+		mayLeave: [picture([mine, mine, mine]), picture([mine, free, mine])],
+	},
+	{
+		name: 'a wait that is called off',
+		arrange: async (stage) => hold(stage, 3),
+		words: () => ['reserve'],
+		async meanwhile(_, started) {
+			await started.says(/in line/v);
+			started.kill('SIGINT');
+		},
+	},
+	{
+		name: 'a wait that is over',
+		arrange: async (stage) => hold(stage, 3),
+		words: () => ['reserve', '--wait', '0.3s'],
+	},
+	{
+		name: 'admin',
+		words: () => ['admin', '--gpus', '3', '--provider', 'fake'],
+		again: {words: ['admin', '--gpus', '3', '--provider', 'fake'], exitCodes: [0, 1]},
+	},
+	{
+		name: 'admin --force',
+		arrange: async (stage) => hold(stage, 2),
+		words: () => ['admin', '--gpus', '4', '--provider', 'fake', '--force'],
+		again: {words: ['admin', '--gpus', '4', '--provider', 'fake', '--force'], exitCodes: [0]},
+	},
+	{
+		name: 'admin --drain',
+		arrange: async (stage) => hold(stage, 1),
+		words: () => ['admin', '--drain', '0,2', '--reason', 'fan'],
+		again: {words: ['admin', '--drain', '0,2'], exitCodes: [0]},
+	},
+	{
+		name: 'admin --undrain',
+		async arrange(stage) {
+			await pool(stage);
+			await drain(stage.world, stage.me, [0, 1, 2], undefined);
+		},
+		words: () => ['admin', '--undrain', '0,1'],
+		again: {words: ['admin', '--undrain', '0,1'], exitCodes: [0]},
+	},
+	{
+		// Whoever looks puts away what has ended.
+		name: 'a look at what is dead',
+		async arrange(stage) {
+			await pool(stage);
+			const {world, me} = stage;
+			const {host} = world;
+			const nobody = {...host.self, pid: 4_194_303};
+			const dead: World = {...world, host: {...host, self: nobody, liveness: (list) => list.map(() => 'alive')}};
+			const run = {requester: me, count: 2, tenure: {type: 'run'}} as const;
+			await acquireNow(dead, run, world.clock.uuid());
+			await joinLine(dead, {id: world.clock.uuid(), request: run, waitSeconds: undefined});
+			await reserve(dead, {requester: me, count: 1, durationSeconds: -5});
+		},
+		words: () => ['status'],
+	},
+];

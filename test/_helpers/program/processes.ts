@@ -1,0 +1,162 @@
+/**
+The program as processes that run on while a test does something to them, and what they leave in the store.
+*/
+import {spawn, type ChildProcess} from 'node:child_process';
+import {once} from 'node:events';
+import {existsSync, readFileSync} from 'node:fs';
+import path from 'node:path';
+import process from 'node:process';
+import {setTimeout as sleep} from 'node:timers/promises';
+import {Redis} from 'ioredis';
+import {onTestFailed, onTestFinished} from 'vitest';
+import {isLeased} from '../../../source/core/rules/leases/lease-changes.js';
+import type {Store} from '../../../source/core/model/ports.js';
+import {readLiving} from '../../../source/core/operations/transact.js';
+import type {Snapshot, UsageRecord} from '../../../source/core/model/types.js';
+import {createClock} from '../../../source/host/clock.js';
+import {createHost} from '../../../source/host/host.js';
+import {openRedisStore} from '../../../source/store/redis/index.js';
+import {openSqliteStore} from '../../../source/store/sqlite/index.js';
+import {eventually} from '../eventually.js';
+import {createEmbeddedBox, createRedisBox, starter, starterWords, type Box, type Ran} from './cli.js';
+
+export type Started = {
+	readonly pid: number;
+	readonly child: ChildProcess;
+	readonly stdout: () => string;
+	readonly stderr: () => string;
+	readonly says: (pattern: RegExp, timeoutMs?: number) => Promise<void>;
+	readonly kill: (signal: NodeJS.Signals) => void;
+	/** `exitCode` is undefined when a signal ended it. */
+	readonly ended: Promise<Ran & {readonly signal: NodeJS.Signals | undefined}>;
+};
+
+/**
+Starts `canhazgpu` in a box, without a terminal; it is killed when the test ends first.
+
+@param command - What starts the program, when that is not the built one.
+*/
+export function start(
+	box: Box,
+	words: string | readonly string[],
+	environment: Readonly<Record<string, string>> = {},
+	[command, ...commandWords]: readonly [string, ...string[]] = [starter, ...starterWords],
+): Started {
+	const child = spawn(command, [...commandWords, ...(typeof words === 'string' ? words.split(' ') : words)], {
+		cwd: box.home,
+		env: {...box.environment, ...environment},
+		stdio: ['ignore', 'pipe', 'pipe'],
+	});
+	let stdout = '';
+	let stderr = '';
+	child.stdout.setEncoding('utf8').on('data', (text: string) => {
+		stdout += text;
+	});
+	child.stderr.setEncoding('utf8').on('data', (text: string) => {
+		stderr += text;
+	});
+	onTestFailed(() => {
+		const end = child.exitCode ?? child.signalCode ?? 'it runs';
+		process.stderr.write(`canhazgpu ${words.toString()} (${end}) said:\n${stdout}${stderr}\n`);
+	});
+	onTestFinished(() => {
+		child.kill('SIGKILL');
+		child.stdout.destroy();
+		child.stderr.destroy();
+	});
+	const end = async () => {
+		// Not `close`: a job that outlives its wrapper keeps the pipes open.
+		await once(child, 'exit');
+		await Promise.race([once(child, 'close'), sleep(200)]);
+		return {exitCode: child.exitCode ?? undefined, signal: child.signalCode ?? undefined, stdout, stderr};
+	};
+
+	return {
+		pid: child.pid!,
+		child,
+		stdout: () => stdout,
+		stderr: () => stderr,
+		async says(pattern, timeoutMs) {
+			await eventually(() => {
+				if (!pattern.test(stderr)) {
+					throw new Error(`It does not say ${String(pattern)} but: ${stderr}`);
+				}
+
+				return true;
+			}, timeoutMs);
+		},
+		kill(signal) {
+			child.kill(signal);
+		},
+		ended: end(),
+	};
+}
+
+/** The pool of a box as the program sees it. */
+export async function openStoreOf(box: Box): Promise<Store> {
+	const {CANHAZGPU_REDIS_PORT: port} = box.environment;
+	const store =
+		port === undefined
+			? await openSqliteStore({path: path.join(box.poolDirectory, 'pool.sqlite'), create: false})
+			: await openRedisStore({host: '127.0.0.1', port: Number(port), db: 0, patient: false});
+	onTestFinished(async () => store.close());
+	return store;
+}
+
+/** A box for one test, on an empty Redis. */
+export async function freshRedisBox(port: number, gpuCount?: number): Promise<Box> {
+	const client = new Redis(port);
+	await client.flushall();
+	client.disconnect();
+	return untilTestEnds(await createRedisBox(port, gpuCount));
+}
+
+export const freshEmbeddedBox = async (gpuCount?: number): Promise<Box> =>
+	untilTestEnds(await createEmbeddedBox(gpuCount));
+
+function untilTestEnds(box: Box): Box {
+	onTestFinished(() => {
+		box.remove();
+	});
+	return box;
+}
+
+/** Looks into the store without changing anything. */
+export async function peek(box: Box): Promise<Snapshot> {
+	const store = await openStoreOf(box);
+	const snapshot = await store.read();
+	await store.close();
+	return snapshot;
+}
+
+/** In the order in which they ended; the stores keep no order within a second. */
+export async function recordsOf(box: Box): Promise<readonly UsageRecord[]> {
+	const store = await openStoreOf(box);
+	const records = await Array.fromAsync(store.history(0, 4_000_000_000));
+	await store.close();
+	return records.toSorted((a, b) => a.endTime - b.endTime);
+}
+
+/** Who holds what, after the look that whoever comes next takes: `0:RUN 1:- ...`. */
+export async function holders(box: Box): Promise<string> {
+	const store = await openStoreOf(box);
+	const {gpus} = await readLiving({store, host: createHost(), clock: createClock()});
+	await store.close();
+	return gpus.map((record) => `${record.index}:${isLeased(record) ? record.lease.type.toUpperCase() : '-'}`).join(' ');
+}
+
+/** The lines of a file that a job writes to, once there is one. */
+export async function fileIn(box: Box, name: string): Promise<string> {
+	const file = path.join(box.home, name);
+	await eventually(() => existsSync(file) && readFileSync(file, 'utf8').endsWith('\n'));
+	return readFileSync(file, 'utf8');
+}
+
+export function isAlive(pid: number): boolean {
+	try {
+		// A zombie that nobody reaps is as good as gone.
+		return !/^State:\s*[XZ]/mv.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+	} catch {
+		return false;
+	}
+}

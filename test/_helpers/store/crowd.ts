@@ -1,0 +1,146 @@
+/**
+Many people in one process, each with a connection of its own to a real store, who can be killed one by one.
+*/
+import {makePool} from '../../../source/core/operations/create-pool.js';
+import {isPossible} from '../../../source/core/rules/queue/queue.js';
+import type {Plan} from '../../../source/core/model/plan.js';
+import type {Host, Store, World} from '../../../source/core/model/ports.js';
+import type {Liveness, QueueEntry} from '../../../source/core/model/types.js';
+import {createClock} from '../../../source/host/clock.js';
+import {testHost} from '../machine/host.js';
+import {idleReading, observationOf} from '../world.js';
+
+export type Person = {
+	readonly world: World;
+	/** What a SIGKILL does: nothing of it runs on, and its process is dead to everybody else. */
+	readonly kill: () => void;
+	/** When it read, in ms on the monotonic clock. */
+	readonly reads: readonly number[];
+};
+
+export type Crowd = {
+	readonly enter: () => Promise<Person>;
+	readonly scans: () => number;
+	readonly commits: () => number;
+	/** Grants that went past somebody who stood earlier in the line and could have used the GPU. Must stay empty. */
+	readonly overtakings: readonly string[];
+	readonly close: () => Promise<void>;
+};
+
+type Options = {
+	readonly open: () => Promise<Store>;
+	readonly gpuCount: number;
+	readonly random?: () => number;
+};
+
+/** Never settles: whoever was killed hears nothing any more. */
+const {promise: silence} = Promise.withResolvers<never>();
+
+export async function createCrowd({open, gpuCount, random}: Options): Promise<Crowd> {
+	const real = createClock();
+	const clock = {...real, random: random ?? real.random};
+	const stores: Store[] = [];
+	const states = new Map<number, Liveness>();
+	const entries = new Map<string, QueueEntry>();
+	const overtakings: string[] = [];
+	let scans = 0;
+	let commits = 0;
+	const hostOf = (pid: number): Host =>
+		testHost({
+			self: {pid},
+			account: {name: `user${pid}`, uid: 1000 + pid},
+			liveness: (list) => list.map((process) => states.get(process.pid) ?? 'alive'),
+		});
+	const gpus = {
+		name: 'fake',
+		simulated: false,
+		count: async () => gpuCount,
+		async observe() {
+			scans++;
+			return observationOf(
+				Array.from({length: gpuCount}, (_, index) => idleReading(index)),
+				{takenAtMs: clock.monotonicMs()},
+			);
+		},
+	} as const;
+
+	/** The store has just checked that the line was as the plan expects it, so that tells who stood before. */
+	const judge = ({expect, writes, grants}: Plan): void => {
+		const taken = writes.filter((write) => write.kind === 'lease').map(({index}) => index);
+		const line = expect.find((expectation) => expectation.kind === 'queue');
+		if (!grants || taken.length === 0) {
+			return;
+		}
+
+		if (line === undefined) {
+			overtakings.push('a grant that minds no line');
+			return;
+		}
+
+		const before = line.extent === 'prefix' ? line.ids.slice(0, -1) : line.ids;
+		for (const entry of before.map((id) => entries.get(id)!)) {
+			const couldUse = (index: number): boolean =>
+				entry.requestedIds.length === 0 || entry.requestedIds.includes(index);
+			if (isPossible(entry, gpuCount) && taken.some((index) => couldUse(index))) {
+				overtakings.push(`${entry.user} was overtaken on ${taken.join(',')}`);
+			}
+		}
+	};
+
+	let pids = 0;
+	const enter = async (): Promise<Person> => {
+		const store = await open();
+		stores.push(store);
+		const pid = ++pids;
+		const reads: number[] = [];
+		const isKilled = (): boolean => states.get(pid) === 'dead';
+		const person: World = {
+			clock,
+			gpus,
+			host: hostOf(pid),
+			memoryThresholdMiB: 1024,
+			store: {
+				...store,
+				async read(options) {
+					reads.push(clock.monotonicMs());
+					const snapshot = await (isKilled() ? silence : store.read(options));
+					return isKilled() ? silence : snapshot;
+				},
+				async commit(plan) {
+					for (const write of plan.writes) {
+						if (write.kind === 'join') {
+							entries.set(write.entry.id, write.entry);
+						}
+					}
+
+					commits++;
+					const outcome = await (isKilled() ? silence : store.commit(plan));
+					if (outcome === 'done') {
+						judge(plan);
+					}
+
+					return isKilled() ? silence : outcome;
+				},
+			},
+		};
+		return {
+			world: person,
+			kill() {
+				states.set(pid, 'dead');
+			},
+			reads,
+		};
+	};
+
+	const {world} = await enter();
+	await makePool(world, {gpuCount, provider: 'fake', force: true});
+	return {
+		enter,
+		scans: () => scans,
+		commits: () => commits,
+		overtakings,
+		async close() {
+			await Promise.all(stores.map(async (store) => store.close()));
+		},
+	};
+}

@@ -1,0 +1,31 @@
+/** A reference store that crashes: it comes back in an earlier state, or with nothing. */
+import type {MemoryStore} from '../../../source/store/memory/index.js';
+import {emptyState, type State} from '../../../source/store/memory/state.js';
+
+let runs = 1;
+
+/** What a store has on its disk at this moment. */
+export const saved = ({state}: MemoryStore): State => structuredClone(state);
+
+/** Crashes, and starts again with what was saved; with nothing when nothing is given. */
+export function crash({state}: MemoryStore, disk: State = emptyState()): void {
+	const back = structuredClone(disk);
+	const refill = <Key, Value>(map: Map<Key, Value>, from: ReadonlyMap<Key, Value>): void => {
+		map.clear();
+		for (const [key, value] of from) {
+			map.set(key, value);
+		}
+	};
+
+	refill(state.gpus, back.gpus);
+	refill(state.entries, back.entries);
+	refill(state.places, back.places);
+	state.line.splice(0, Infinity, ...back.line);
+	state.history.splice(0, Infinity, ...back.history);
+	state.trail.splice(0, Infinity, ...back.trail);
+	state.pool = back.pool;
+	state.drains = back.drains;
+	state.notices = back.notices;
+	state.revision = back.revision;
+	state.run = `run-${++runs}`;
+}

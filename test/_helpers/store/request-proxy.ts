@@ -1,0 +1,208 @@
+/** A way to redis-server that understands requests: it holds back, repeats or swallows those that change the pool. */
+import {Buffer} from 'node:buffer';
+import {once} from 'node:events';
+import {connect, createServer, type AddressInfo, type Socket} from 'node:net';
+import {eventChannel} from '../../../source/store/redis/keys.js';
+
+/** What becomes of one commit. The client never hears of it, except where it is prompt. */
+export type CommitFate =
+	| 'prompt'
+	/** The connection is cut; it reaches the server just before the next commit does. */
+	| 'arrives before the next'
+	/** The connection is cut; it reaches the server right after the next commit did. */
+	| 'arrives after the next'
+	/** The connection is cut; it reaches the server when the test says so. */
+	| 'arrives when told'
+	/** It is carried out, and then the connection is cut. */
+	| 'is done and cut off'
+	/** It is carried out, and the answer does not come before the client has given up on it. */
+	| 'is done and not answered'
+	/** The connection is cut, and it never reaches the server. */
+	| 'never arrives';
+
+export type RequestProxy = {
+	readonly port: number;
+	/** The next commits meet these; those after them are prompt. */
+	readonly meet: (fates: readonly CommitFate[]) => void;
+	/** How many commits came since then, of those that were to meet a fate. */
+	readonly commits: () => number;
+	/** Delivers what was held back, and waits for the server's answers. */
+	readonly deliver: () => Promise<void>;
+	/** Lets nobody in any more, and cuts who is. */
+	readonly shut: () => Promise<void>;
+	readonly close: () => Promise<void>;
+};
+
+/** Takes one whole request off the front of what a client sent. Undefined: it is not all there yet. */
+function takeRequest(sent: Uint8Array): {readonly words: readonly string[]; readonly length: number} | undefined {
+	const bytes = Buffer.from(sent.buffer, sent.byteOffset, sent.length);
+	const lineAt = (from: number): readonly [number, number] | undefined => {
+		const end = bytes.indexOf('\r\n', from);
+		return end === -1 ? undefined : [Number(bytes.subarray(from + 1, end).toString()), end + 2];
+	};
+
+	const head = lineAt(0);
+	if (head === undefined) {
+		return undefined;
+	}
+
+	let [count, at] = head;
+	const words: string[] = [];
+	for (; count > 0; count--) {
+		const size = lineAt(at);
+		if (size === undefined || bytes.length < size[1] + size[0] + 2) {
+			return undefined;
+		}
+
+		words.push(bytes.subarray(size[1], size[1] + size[0]).toString());
+		at = size[1] + size[0] + 2;
+	}
+
+	return {words, length: at};
+}
+
+/** Everything but a commit passes unseen. */
+const isCommit = ([name = '', ...words]: readonly string[]): boolean =>
+	/^eval/iv.test(name) && words.includes(eventChannel);
+
+/** Opens one to a port of this machine, on a port of its own. */
+export async function openRequestProxy(serverPort: number): Promise<RequestProxy> {
+	const sockets = new Set<Socket>();
+	let fates: CommitFate[] = [];
+	const counts = {commits: 0};
+	/** What the next commit finds on its way: before it, after it, or not until told. */
+	let held: Array<{readonly request: Uint8Array; readonly fate: CommitFate}> = [];
+
+	const open = (): Socket => {
+		const socket = connect(serverPort, '127.0.0.1');
+		socket.setNoDelay(true);
+		socket.on('error', () => undefined);
+		return socket;
+	};
+
+	/** Sends one request by a connection of its own. Returns when it was answered, or when the server is away. */
+	const sendAlone = async (request: Uint8Array): Promise<void> => {
+		const socket = open();
+		socket.write(request);
+		try {
+			await Promise.race([once(socket, 'data'), once(socket, 'close')]);
+		} catch {
+		} finally {
+			socket.destroy();
+		}
+	};
+
+	const deliver = async (isDue: (fate: CommitFate) => boolean): Promise<void> => {
+		const due = held.filter(({fate}) => isDue(fate));
+		held = held.filter(({fate}) => !isDue(fate));
+		for (const {request} of due) {
+			await sendAlone(request);
+		}
+	};
+
+	const meetFate = async (request: Uint8Array, client: Socket, upstream: Socket): Promise<void> => {
+		await deliver((fate) => fate === 'arrives before the next');
+		const fate = fates.shift() ?? 'prompt';
+		switch (fate) {
+			case 'prompt': {
+				const answered = once(upstream, 'data');
+				upstream.write(request);
+				if (held.some((other) => other.fate === 'arrives after the next')) {
+					await answered;
+					await deliver((other) => other === 'arrives after the next');
+				}
+
+				break;
+			}
+
+			case 'is done and cut off': {
+				await sendAlone(request);
+				client.destroy();
+				break;
+			}
+
+			case 'is done and not answered': {
+				await sendAlone(request);
+				// Answers come in the order of the requests, so this connection says nothing more.
+				await once(client, 'close');
+				break;
+			}
+
+			case 'never arrives': {
+				client.destroy();
+				break;
+			}
+
+			case 'arrives before the next':
+			case 'arrives after the next':
+			case 'arrives when told': {
+				held.push({request, fate});
+				client.destroy();
+			}
+		}
+	};
+
+	const server = createServer((client) => {
+		const upstream = open();
+		client.setNoDelay(true);
+		client.on('error', () => undefined);
+		let bytes = Buffer.alloc(0);
+		let work = Promise.resolve();
+		client.on('data', (more) => {
+			bytes = Buffer.concat([bytes, more]);
+			for (let next = takeRequest(bytes); next !== undefined; next = takeRequest(bytes)) {
+				const {words, length} = next;
+				const request = Buffer.from(bytes.subarray(0, length));
+				bytes = bytes.subarray(length);
+				work = work.then(async () => {
+					if (isCommit(words)) {
+						counts.commits++;
+						await meetFate(request, client, upstream);
+					} else {
+						upstream.write(request);
+					}
+				});
+			}
+		});
+		upstream.on('data', (answer) => {
+			client.write(answer);
+		});
+		for (const [one, other] of [
+			[client, upstream],
+			[upstream, client],
+		] as const) {
+			sockets.add(one);
+			one.on('close', () => {
+				sockets.delete(one);
+				other.destroy();
+			});
+		}
+	}).listen(0, '127.0.0.1');
+	await once(server, 'listening');
+	const {port} = server.address() as AddressInfo;
+
+	const shut = async (): Promise<void> => {
+		for (const socket of sockets) {
+			socket.destroy();
+		}
+
+		if (!server.listening) {
+			return;
+		}
+
+		server.close();
+		await once(server, 'close');
+	};
+
+	return {
+		port,
+		meet(next) {
+			fates = [...next];
+			counts.commits = 0;
+		},
+		commits: () => counts.commits,
+		deliver: async () => deliver(() => true),
+		shut,
+		close: shut,
+	};
+}

@@ -1,0 +1,69 @@
+/** What the trail says, played through: it must tell of every lease and every place in line, once each, and of nothing else. */
+import {expect} from 'vitest';
+import {isLeased} from '../../../source/core/rules/leases/lease-changes.js';
+import type {AuditKind, AuditRecord, Snapshot} from '../../../source/core/model/types.js';
+import {historyOf, type TestWorld} from '../world.js';
+
+type Told = {
+	/** `lease/GPU` -> how it is held now. */
+	readonly holds: Map<string, 'held' | 'granted'>;
+	readonly ended: string[];
+	/** Ids of those who wait. */
+	readonly line: Set<string>;
+};
+
+const endings: ReadonlySet<AuditKind> = new Set(['released', 'expired', 'ended']);
+
+function playHold(kind: AuditKind, hold: string, {holds, ended}: Told): void {
+	if (kind === 'held') {
+		expect(holds.has(hold), hold).toBe(false);
+		holds.set(hold, kind);
+	} else if (kind === 'granted') {
+		expect(holds.get(hold), hold).not.toBe(kind);
+		holds.set(hold, kind);
+	}
+
+	if (!endings.has(kind)) {
+		return;
+	}
+
+	expect(holds.delete(hold), hold).toBe(true);
+	ended.push(hold);
+}
+
+function play({kind, gpus, leaseId, entryId}: AuditRecord, told: Told): void {
+	for (const gpu of leaseId === undefined ? [] : gpus) {
+		playHold(kind, `${leaseId}/${gpu}`, told);
+	}
+
+	if (kind === 'joined') {
+		expect(told.line.has(entryId!)).toBe(false);
+		told.line.add(entryId!);
+	} else if (entryId !== undefined && kind !== 'held') {
+		expect(told.line.delete(entryId), `${kind} ${entryId}`).toBe(true);
+	}
+}
+
+/** Plays the whole trail and compares what comes of it with what the store holds; `isCrowd`: many acted at the same time. */
+export async function checkTrail(
+	world: Pick<TestWorld, 'store'>,
+	snapshot: Snapshot,
+	{isCrowd = false}: {readonly isCrowd?: boolean} = {},
+): Promise<void> {
+	const told: Told = {holds: new Map(), ended: [], line: new Set()};
+	const entries = await world.store.audit();
+	for (const record of entries) {
+		play(record, told);
+	}
+
+	const live = snapshot.gpus
+		.filter((record) => isLeased(record))
+		.map(({index, lease}) => [`${lease.leaseId}/${index}`, lease.partialQueueId === undefined ? 'granted' : 'held']);
+	expect([...told.holds].toSorted()).toEqual(live.toSorted());
+	const usage = await historyOf(world.store);
+	expect(told.ended.toSorted()).toEqual(usage.map(({leaseId, gpuId}) => `${leaseId}/${gpuId}`).toSorted());
+	expect([...told.line].toSorted()).toEqual(snapshot.queue.map(({id}) => id).toSorted());
+	const times = entries.map(({time}) => time);
+	// Each bears the time of what was read for it, so that those of many at once may cross.
+	expect(isCrowd || times.every((time, place) => place === 0 || time >= times[place - 1]!)).toBe(true);
+}

@@ -1,0 +1,42 @@
+/** What a bug of ours prints: its stack for whoever reports it, and nothing that acts on the terminal. */
+import {expect, test} from 'vitest';
+import {eventually} from '../../_helpers/eventually.js';
+import {freshEmbeddedBox} from '../../_helpers/program/processes.js';
+import {ask, startWeb} from '../../web/_server.js';
+
+/** Of a message that quotes other people: a title for the terminal, an emptied screen, and C1. */
+const hostile = String.raw`Error('quoted \u001b]0;title\u0007\u001b[2J\u009b31m\nsecond line')`;
+
+/** JavaScript that runs in the program before its own. */
+const preloaded = (code: string) => ({NODE_OPTIONS: `--import="data:text/javascript,${encodeURIComponent(code)}"`});
+
+const harmless = /^[\n\u{20}-\u{7E}]*$/v;
+
+test('the stack of a verb with a bug acts on no terminal', async () => {
+	const box = await freshEmbeddedBox(1);
+	const {exitCode, stderr} = await box.run(
+		'--version',
+		preloaded(`process.stdout.write = () => { throw new ${hostile}; };`),
+	);
+	expect(exitCode).toBe(1);
+	expect(stderr).toMatch(/^Error: this is a bug in canhazgpu\nError: quoted ?\nsecond line\n {4}at \S/v);
+	expect(stderr).toMatch(harmless);
+});
+
+test('the stack of a request with a bug acts on no terminal', async () => {
+	const box = await freshEmbeddedBox(1);
+	const web = await startWeb(
+		box,
+		[],
+		preloaded(`const make = JSON.stringify;
+			JSON.stringify = (...values) => {
+				if (values[0]?.[0]?.gpu_id === 0) throw new ${hostile};
+				return make(...values);
+			};`),
+	);
+	expect(await ask(web.port, '/api/status')).toMatchObject({status: 500});
+	await eventually(() => web.stderr().includes('second line\n'));
+	expect(web.stderr()).toMatch(/A request met a bug: Error: quoted ?\nsecond line\n {4}at \S/v);
+	expect(web.stderr()).toMatch(harmless);
+	await web.end('SIGTERM');
+});

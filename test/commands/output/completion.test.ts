@@ -1,0 +1,245 @@
+/** What is told to a shell that asks, and the scripts by which it does. */
+import {execFileSync} from 'node:child_process';
+import {writeFileSync} from 'node:fs';
+import path from 'node:path';
+import fc from 'fast-check';
+import {afterAll, beforeAll, expect, test} from 'vitest';
+import type {App} from '../../../source/app/contract.js';
+import {findCommand, verbs} from '../../../source/command-line/arguments.js';
+import {candidatesOf} from '../../../source/command-line/completion/known-values.js';
+import {completeWords} from '../../../source/command-line/completion/words.js';
+import {globalFlags, verbPlace} from '../../../source/command-line/flags.js';
+import {understand} from '../../../source/main.js';
+import {createRedisBox, type Box} from '../../_helpers/program/cli.js';
+import {start} from '../../_helpers/program/processes.js';
+import {startRedis, type RedisServer} from '../../_helpers/store/redis-server.js';
+
+let redis: RedisServer;
+let box: Box;
+
+beforeAll(async () => {
+	redis = await startRedis();
+	box = await createRedisBox(redis.port, 4);
+	await box.run(['reserve', '--gpu-ids', '1', '--note', 'a\tnote', '--user', 'team']);
+	await box.run(['admin', '--drain', '3', '--reason', 'fan is dead']);
+	writeFileSync(path.join(box.home, 'hosts.yaml'), 'remote_hosts: [gpu-box-2, alice@gpu-box-3]\n');
+});
+
+afterAll(async () => {
+	box.remove();
+	await redis.stop();
+});
+
+/** The lines of the answer. Asked again for one that is empty: on a machine that is busy enough, the store is not waited for. */
+async function answer(...words: readonly string[]): Promise<readonly string[]> {
+	let lines: readonly string[] = [];
+	for (let tries = 0; tries < 3 && lines.length < 2; tries++) {
+		const {stdout, stderr, exitCode} = await box.run(['--complete', ...words]);
+		expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
+		lines = stdout.trimEnd().split('\n');
+	}
+
+	return lines;
+}
+
+test('what only the pool and the config know, with what it means', async () => {
+	const [kind, ...gpus] = await answer('zsh', 'reserve', '--gpu-ids', '');
+	const account = gpus[1]?.split('held by ', 2)[1];
+	expect([kind, ...gpus]).toEqual([
+		'words',
+		'0\tnot reserved',
+		`1\theld by ${account}`,
+		'2\tnot reserved',
+		'3\tout of service',
+	]);
+	expect(await answer('fish', 'release', '-G', '')).toEqual([
+		'words',
+		expect.stringMatching(/^1\tends in (?:7h59m|8h00m), a note$/v),
+	]);
+	expect(await answer('zsh', 'admin', '--undrain', '')).toEqual(['words', '3\tfan is dead']);
+	expect(await answer('bash', 'release', '--user', '')).toEqual(['words', 'team']);
+	expect(await answer('bash', 'events', '-u', '')).toEqual(['words', account, 'team']);
+	expect(await answer('bash', '--config', 'hosts.yaml', 'status', '-r', '')).toEqual([
+		'words',
+		'gpu-box-2',
+		'alice@gpu-box-3',
+	]);
+});
+
+test('one’s own places in the queue', async () => {
+	const waiting = start(box, 'reserve --gpu-ids 1,2');
+	await waiting.says(/Waiting/v);
+	const {stdout} = await box.run('queue --json');
+	const {entries} = JSON.parse(stdout) as {readonly entries: ReadonlyArray<{readonly id: string}>};
+	const [kind, ...places] = await answer('zsh', 'queue', '--leave', '');
+	expect(kind).toBe('words');
+	expect(places).toEqual([expect.stringMatching(/^\S+\tfor GPUs 1 2, waiting for \d+s$/v)]);
+	expect(places[0]!.split('\t', 1)).toEqual([entries[0]!.id]);
+	waiting.kill('SIGINT');
+	await waiting.ended;
+});
+
+test.each([
+	[['--complete', 'bash', 'release', '--redis-port', '1', '-G', ''], 'words\n'],
+	[['--complete', 'bash', 'release', '--config', 'none.yaml', '-G', ''], 'words\n'],
+	[['--complete', 'bash', 'release', '--no-such', '-G', ''], 'words\n'],
+	[['--complete', 'bash', 'no-such-verb', ''], 'words\n'],
+	[['--complete'], /^words\ntop\t/v],
+	[['--complete', 'bash', 'run', '--', 'git', ''], 'command\n'],
+	[['--complete', 'bash', 'status', '--config='], 'files\n'],
+])('%j is answered with %j, and without a word of complaint', async (words, told) => {
+	const {stdout, stderr, exitCode} = await box.run(words);
+	expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
+	expect(stdout).toEqual(typeof told === 'string' ? told : expect.stringMatching(told));
+});
+
+/** Runs the verb without a process. */
+async function completionOf(typed: string, shell: string | undefined, isTerminal = false) {
+	const understood = await understand(['completion', ...typed.split(' ').filter(Boolean)]);
+	if ('text' in understood) {
+		throw new TypeError(understood.text);
+	}
+
+	const printed: string[] = [];
+	const remarks: string[] = [];
+	const app = {
+		environment: {SHELL: shell},
+		isTerminal,
+		print(text: string) {
+			printed.push(text);
+		},
+		remark(text: string) {
+			remarks.push(text);
+		},
+	};
+	expect(await understood.command.run(app as unknown as App, understood.input)).toBe(0);
+	return {script: printed.join('\n'), remarks};
+}
+
+test.each(['bash', 'zsh', 'fish'])('the script for %s, by name or by SHELL', async (shell) => {
+	const byName = await completionOf(shell, '/bin/other');
+	expect(byName.script).toContain(` --complete ${shell} `);
+	expect(byName.remarks).toEqual([]);
+	expect(await completionOf('', `/usr/bin/${shell}`)).toEqual(byName);
+	// Somebody who looks at it is told what it is for.
+	const {remarks} = await completionOf(shell, undefined, true);
+	expect(remarks).toEqual([expect.stringContaining(`canhazgpu completion ${shell}`)]);
+	if (shell === 'bash') {
+		execFileSync('bash', ['-n'], {input: byName.script});
+	}
+});
+
+test.each([
+	['tcsh', '/bin/bash', 'There is no completion for "tcsh"'],
+	['bash zsh', '/bin/bash', 'completion takes one shell, and is given 2: bash zsh'],
+	['', '/bin/tcsh', 'Which shell? SHELL names "tcsh"'],
+	['', undefined, 'Which shell? SHELL names none'],
+	['constructor', '/bin/bash', 'There is no completion for "constructor"'],
+])('completion %s with SHELL=%s is wrong usage', async (typed, shell, message) => {
+	const hint = 'There is one for bash, zsh, and fish: canhazgpu completion bash';
+	await expect(completionOf(typed, shell)).rejects.toMatchObject({exitCode: 2, message, hint});
+});
+
+test('completion needs no pool', async () => {
+	const {stdout, ...ran} = await box.run('completion', {SHELL: '/bin/zsh', CANHAZGPU_REDIS_PORT: '1'});
+	expect(ran).toEqual({exitCode: 0, stderr: ''});
+	expect(stdout).toMatch(/^#compdef canhazgpu chg\n/v);
+});
+
+const options = {verbs, find: findCommand, globals: globalFlags, isDescribed: true, know: async () => []};
+
+const offered = async (before: readonly string[], word: string): Promise<readonly string[]> => {
+	const completed = await completeWords(before, word, options);
+	return completed.kind === 'words' ? completed.candidates.map((candidate) => candidate.word) : [completed.kind];
+};
+
+test('every verb and every flag is offered, once', async () => {
+	expect(await offered([], '')).toEqual([...verbs, 'help']);
+	for (const verb of verbs) {
+		const {flags, takesRest} = await findCommand(verb);
+		const names = [...Object.keys(flags), ...Object.keys(globalFlags)].map((name) => `--${name}`);
+		expect(await offered([verb], '-')).toEqual([...names, ...(takesRest === true ? ['--'] : [])]);
+	}
+});
+
+test('whatever is typed, only what goes on from it is offered', async () => {
+	const vocabulary = [
+		...verbs,
+		'help',
+		'--',
+		'-G',
+		'--gpu-ids',
+		'--gpu-ids=',
+		'--by=',
+		'--config',
+		'--no-color',
+		'1,',
+		'',
+	];
+	const word = fc.oneof(fc.constantFrom(...vocabulary), fc.string({unit: 'binary', maxLength: 6}));
+	const know = async () => [{word: '0'}, {word: 'x', about: 'y'}];
+	await fc.assert(
+		fc.asyncProperty(fc.array(word, {maxLength: 6}), word, async (before, last) => {
+			const completed = await completeWords(before, last, {...options, know});
+			const found = completed.kind === 'words' ? completed.candidates.map((candidate) => candidate.word) : [];
+			expect(found.filter((candidate) => !candidate.startsWith(last))).toEqual([]);
+			expect(found).toEqual([...new Set(found)]);
+			const own = before.slice(0, before.indexOf('--'));
+			expect(completed.kind === 'command').toBe(before.includes('--') && own[verbPlace(own)] === 'run');
+		}),
+		{numRuns: 200},
+	);
+});
+
+test.each<[before: readonly string[], word: string, words: readonly string[]]>([
+	[['--redis-port', '1'], 'rel', ['release']],
+	[['--redis-port'], '', []],
+	[['--store'], '', ['redis', 'embedded']],
+	[[], '--store=e', ['--store=embedded']],
+	[['--config'], 'x', ['files']],
+	[['reserve', '--note', '--gpus'], '--du', ['--duration']],
+	[['reserve', '-d', '1h'], '--du', []],
+	[['reserve', '--duration=1h'], '--du', []],
+	[['reserve', '--force=', '-d'], '12', ['12h']],
+	[['report', '--by'], '', ['user', 'gpu', 'day', 'model']],
+	[['report', '--format'], '', ['table', 'csv']],
+	[['admin', '-p'], '', ['nvidia', 'amd', 'fake']],
+	[['top', '--interval'], '', ['1s', '2s', '5s', '10s']],
+	[['reserve', '--force=x'], '--nonb', ['--nonblock']],
+	[['completion'], '', ['bash', 'zsh', 'fish']],
+	[['completion', 'bash'], '', []],
+	[['help'], 'ex', ['extend']],
+	[['help', 'extend'], '', []],
+	[['run', '-g', '2'], '--n', ['--note', '--nonblock', '--no-color']],
+	[['run', '--', '--'], '', ['command']],
+	[['--'], '', []],
+	[['status', '--'], '', []],
+	[['constructor'], '', []],
+	[['status', '--__proto__'], '--js', ['--json']],
+])('after %j, %j can be %j', async (before, word, words) => {
+	expect(await offered(before, word)).toEqual(words);
+});
+
+test.each([
+	'-oProxyCommand=x',
+	'$(reboot)',
+	'a b',
+	"it's",
+	'x;y',
+	'~root',
+	'*',
+	'a\nb',
+	'\u{1B}[31m',
+	'',
+	'`id`',
+	'!!',
+	'#',
+])('a name such as %j is nothing to put into somebody’s command line', (name) => {
+	const requester = {account: 'alice', uid: 1, label: 'alice'};
+	const told = [{id: '1', time: 0, kind: 'granted', gpus: [], account: 'alice', label: name}] as const;
+	const snapshot = {now: 0, gpus: [], queue: [], drains: new Map(), notices: [], lastUsed: new Map()};
+	const known = {requester, told, hosts: [name], snapshot: snapshot as never};
+	expect(candidatesOf('labels', known)).toEqual([]);
+	expect(candidatesOf('hosts', known)).toEqual([]);
+	expect(candidatesOf('users', known)).toEqual([{word: 'alice', about: undefined}]);
+});

@@ -1,0 +1,196 @@
+/**
+`canhazgpu events`: what was done is told, and told as it happens, through whatever befalls the store and the reader.
+*/
+import {spawn, type ChildProcess} from 'node:child_process';
+import {once} from 'node:events';
+import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vitest';
+import {createEmbeddedBox, createRedisBox, starter, starterWords, type Box} from '../../_helpers/program/cli.js';
+import {eventually} from '../../_helpers/eventually.js';
+import {redisOfFile} from '../../_helpers/store/redis-of-file.js';
+import {startRedis} from '../../_helpers/store/redis-server.js';
+
+const redis = redisOfFile({isDurable: true});
+
+/** Lines without their times, and without whose they are. */
+const still = (output: string): readonly string[] =>
+	output
+		.trim()
+		.split('\n')
+		.map((line) => line.replace(/^[\d:]+ \S+ /v, '').replace(/^[\d:]+ the time of \S+ /v, 'the time '));
+
+type Follower = {readonly child: ChildProcess; readonly output: () => string; readonly errors: () => string};
+
+function follow(box: Box, ...flags: readonly string[]): Follower {
+	const child = spawn(starter, [...starterWords, 'events', '--follow', ...flags], {
+		cwd: box.home,
+		env: box.environment,
+		stdio: ['ignore', 'pipe', 'pipe'],
+	});
+	onTestFinished(() => {
+		child.kill('SIGKILL');
+	});
+	let output = '';
+	let errors = '';
+	child.stdout.on('data', (chunk: Uint8Array) => {
+		output += new TextDecoder().decode(chunk);
+	});
+	child.stderr.on('data', (chunk: Uint8Array) => {
+		errors += new TextDecoder().decode(chunk);
+	});
+	return {child, output: () => output, errors: () => errors};
+}
+
+describe.each([
+	['redis', async () => createRedisBox(redis.port, 2)],
+	['embedded', async () => createEmbeddedBox(2)],
+])('on %s', (_, create) => {
+	let box: Box;
+	beforeAll(async () => {
+		box = await create();
+	});
+	afterAll(() => {
+		box.remove();
+	});
+
+	test('each verb leaves its record', async () => {
+		await box.run('reserve --gpus 2 --duration 1h30m --note train');
+		await box.run('reserve --nonblock');
+		await box.run('reserve --wait 1s --gpu-ids 1');
+		await box.run('extend --duration 2h');
+		await box.run('release --gpu-ids 0');
+		await box.run('run -- false');
+		const {stdout, exitCode} = await box.run('events');
+		expect(exitCode).toBe(0);
+		expect(still(stdout)).toEqual([
+			'made the pool: 2 GPUs (fake)',
+			'got GPUs 0, 1 for 1h30m · train',
+			'asked for 1 GPU and got nothing: 0 available',
+			'waits in line for GPU 1',
+			'waited in vain for GPU 1',
+			expect.stringMatching(/^extended GPUs 0, 1: 3h29m\d+s left · train$/v),
+			'released GPU 0 · train',
+			'got GPU 0',
+			'no longer has GPU 0: the job ended',
+		]);
+		const {stdout: json} = await box.run('events --json --since 1h');
+		expect((JSON.parse(json) as ReadonlyArray<Record<string, unknown>>).map(({kind}) => kind)).toEqual([
+			'pool',
+			'granted',
+			'refused',
+			'joined',
+			'refused',
+			'extended',
+			'released',
+			'granted',
+			'ended',
+		]);
+		expect(await box.run('events --user nobody')).toEqual({
+			exitCode: 0,
+			stdout: '',
+			stderr: 'Nothing happened that is known of\n',
+		});
+	});
+
+	test('a change of the configuration tells what was before', async () => {
+		const own = await create();
+		onTestFinished(own.remove);
+		await own.run(['admin', '--drain', '0,1', '--reason', 'fan']);
+		await own.run(['admin', '--drain', '1', '--reason', 'dust']);
+		await own.run(['admin', '--undrain', '0,1']);
+		await own.run('admin --gpus 3 --provider fake --force');
+		await own.run('admin --gpus 3 --provider fake --force');
+		// The pool may have been somebody's before.
+		const changes = 5;
+		expect(still((await own.run('events')).stdout).slice(-changes)).toEqual([
+			'took GPUs 0, 1 out of service: fan',
+			'took GPU 1 out of service: dust, out before that for: fan',
+			'put GPUs 0, 1 back into service, out before that for: fan; dust',
+			'remade the pool: from 2 GPUs (fake) to 3 GPUs (fake)',
+			'remade the pool: 3 GPUs (fake), as before',
+		]);
+		const told = JSON.parse((await own.run('events --json')).stdout) as ReadonlyArray<Record<string, unknown>>;
+		expect(told.slice(-changes)).toMatchObject([
+			{kind: 'drained', reason: 'fan'},
+			{kind: 'drained', reason: 'dust', before: {reason: 'fan'}},
+			{kind: 'undrained', before: {reason: 'fan; dust'}},
+			{kind: 'pool', reason: 'remade', count: 3, provider: 'fake', before: {count: 2, provider: 'fake'}},
+			{kind: 'pool', before: {count: 3, provider: 'fake'}},
+		]);
+		expect('before' in told.at(-changes)!).toBe(false);
+	});
+
+	test('--follow tells what happens as it happens, what ends by itself too', async () => {
+		const {output} = follow(box, '--since', '1s', '--json');
+		await eventually(async () => {
+			await box.run('reserve --duration 1s --gpu-ids 0 --note again');
+			return output().includes('"granted"');
+		});
+		await eventually(() => output().includes('"expired"'));
+		for (const line of output().trim().split('\n')) {
+			expect(JSON.parse(line)).toMatchObject({host: expect.any(String) as string});
+		}
+	});
+});
+
+describe('whoever follows', () => {
+	test('lives through a restart of Redis, and misses nothing', async () => {
+		const box = await createRedisBox(redis.port, 2);
+		const {child, output, errors} = follow(box, '--json');
+		await eventually(() => output().includes('the pool'));
+		await redis.kill();
+		await eventually(() => errors().includes('Still trying'));
+		await redis.restart();
+		await box.run('reserve --duration 1h --note after');
+		await eventually(() => output().includes('· after'));
+		const ids = output().match(/"id":"[^"]+"/gv)!;
+		expect(new Set(ids).size).toBe(ids.length);
+		expect(errors().trim().split('\n')).toHaveLength(1);
+		child.kill('SIGINT');
+		const [code, signal] = (await once(child, 'exit')) as [number | undefined, string | undefined];
+		expect(code ?? signal).toBe('SIGINT');
+		box.remove();
+	});
+
+	test('ends without a word when nobody reads any more', async () => {
+		const box = await createRedisBox(redis.port, 2);
+		const {child, output, errors} = follow(box);
+		await eventually(() => output().includes('the pool'));
+		child.stdout!.destroy();
+		const ended = once(child, 'exit');
+		await box.run('reserve --duration 1h');
+		expect(await ended).toEqual([0, null]);
+		expect(errors()).toBe('');
+		box.remove();
+	});
+});
+
+test('what is typed wrong, and a Redis that is gone, are said at once', async () => {
+	const server = await startRedis();
+	const box = await createRedisBox(server.port, 1);
+	expect(await box.run('events --since yesterday')).toMatchObject({
+		exitCode: 2,
+		stderr: expect.stringContaining('Error: --since: "yesterday" is not a duration') as string,
+	});
+	expect(await box.run('events --since 90')).toMatchObject({exitCode: 2});
+	expect(await box.run('events now')).toMatchObject({exitCode: 2});
+	await server.kill();
+	const began = performance.now();
+	const answers = await Promise.all(['events', 'events --follow'].map(async (verb) => box.run(verb)));
+	for (const answer of answers) {
+		expect(answer).toMatchObject({exitCode: 4, stdout: '', stderr: expect.stringMatching(/^Error: .+/v) as string});
+	}
+
+	// Verbs promise an answer within 6 s; on a busy machine each needs a moment to start.
+	expect(performance.now() - began).toBeLessThan(8000);
+	await server.stop();
+	box.remove();
+});
+
+test('a pool that is made in another store tells where it was', async () => {
+	const box = await createEmbeddedBox(2);
+	onTestFinished(box.remove);
+	const elsewhere = {CANHAZGPU_STORE: 'redis', CANHAZGPU_REDIS_PORT: String(redis.port), CANHAZGPU_REDIS_DB: '3'};
+	expect(await box.run('admin --gpus 2 --provider fake --force', elsewhere)).toMatchObject({exitCode: 0});
+	const {stdout} = await box.run('events', elsewhere);
+	expect(still(stdout)).toEqual([`made the pool, which was in ${box.poolDirectory}: 2 GPUs (fake)`]);
+});

@@ -1,0 +1,205 @@
+/** `--until`: what people type against a calendar that counts minute by minute. */
+import process from 'node:process';
+import fc from 'fast-check';
+import {afterEach, describe, expect, test} from 'vitest';
+import {parseMoment} from '../../../source/commands/shared/time-of-day.js';
+
+const given = process.env['TZ'];
+
+afterEach(() => {
+	if (given === undefined) {
+		delete process.env['TZ'];
+	} else {
+		process.env['TZ'] = given;
+	}
+});
+
+const minuteMs = 60_000;
+
+/** With and without summer time, of half and quarter hours, one that is set back by half an hour, and one across the date line. */
+const zones = [
+	'UTC',
+	'Europe/Berlin',
+	'America/New_York',
+	'America/St_Johns',
+	'Australia/Lord_Howe',
+	'Asia/Kathmandu',
+	'Pacific/Chatham',
+	'Pacific/Kiritimati',
+	'America/Santiago',
+	'Africa/Cairo',
+];
+
+const formats = new Map(
+	zones.map((zone) => [
+		zone,
+		new Intl.DateTimeFormat('en-GB', {
+			timeZone: zone,
+			hourCycle: 'h23',
+			year: 'numeric',
+			month: '2-digit',
+			day: '2-digit',
+			hour: '2-digit',
+			minute: '2-digit',
+		}),
+	]),
+);
+
+/** What the clocks of a zone show, as minutes that are counted without any zone. */
+function shownMinutes(zone: string, instantMs: number): number {
+	const parts = Object.fromEntries(
+		formats
+			.get(zone)!
+			.formatToParts(instantMs)
+			.map(({type, value}) => [type, Number(value)]),
+	);
+	return Date.UTC(parts['year']!, parts['month']! - 1, parts['day'], parts['hour'], parts['minute']) / minuteMs;
+}
+
+/** Looks at the clock every minute until it shows the time of day, or has gone past it in one step. */
+function nextByLooking(zone: string, nowMs: number, minuteOfDay: number): number {
+	const first = Math.floor(nowMs / minuteMs);
+	let before = shownMinutes(zone, first * minuteMs);
+	for (let minute = first + 1; minute < first + 3 * 1440; minute++) {
+		const shown = shownMinutes(zone, minute * minuteMs);
+		if (shown % 1440 === minuteOfDay) {
+			return minute * 60;
+		}
+
+		for (let skipped = before + 1; skipped < shown; skipped++) {
+			if (skipped % 1440 === minuteOfDay) {
+				return (minute + skipped - before - 1) * 60;
+			}
+		}
+
+		before = shown;
+	}
+
+	throw new Error('The clock never showed it');
+}
+
+const twoDigits = (value: number): string => String(value).padStart(2, '0');
+
+/** Nights on which clocks change somewhere, and any other time. */
+const changes = [
+	'2026-03-08T07:00Z',
+	'2026-03-29T01:00Z',
+	'2026-04-04T15:00Z',
+	'2026-04-05T03:00Z',
+	'2026-09-06T04:00Z',
+	'2026-09-26T14:00Z',
+	'2026-10-03T15:30Z',
+	'2026-10-25T01:00Z',
+	'2026-11-01T06:00Z',
+	'2026-04-23T22:00Z',
+	'2026-10-29T21:00Z',
+].map((text) => Date.parse(text));
+
+const anyNow = fc.oneof(
+	fc
+		.tuple(fc.constantFrom(...changes), fc.integer({min: -180, max: 180}))
+		.map(([change, minutes]) => change + minutes * minuteMs),
+	fc.integer({min: Date.UTC(2025, 0), max: Date.UTC(2035, 0)}),
+);
+
+test('a time of day is the next that the clock here shows', () => {
+	fc.assert(
+		fc.property(fc.constantFrom(...zones), anyNow, fc.integer({min: -120, max: 1440}), (zone, nowMs, ahead) => {
+			process.env['TZ'] = zone;
+			const minuteOfDay = (((shownMinutes(zone, nowMs) + ahead) % 1440) + 1440) % 1440;
+			const typed = `${twoDigits(Math.floor(minuteOfDay / 60))}:${twoDigits(minuteOfDay % 60)}`;
+			expect([zone, new Date(nowMs), typed, parseMoment(typed, new Date(nowMs))]).toEqual([
+				zone,
+				new Date(nowMs),
+				typed,
+				nextByLooking(zone, nowMs, minuteOfDay),
+			]);
+		}),
+		{numRuns: 300},
+	);
+});
+
+const leapYear = (year: number): boolean => (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
+const daysOf = (year: number, month: number): number =>
+	[31, leapYear(year) ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month - 1] ?? 0;
+
+test('a date is taken if it is in the calendar, and then the clock here shows it at that moment', () => {
+	fc.assert(
+		fc.property(
+			fc.constantFrom(...zones),
+			fc.integer({min: 2000, max: 2099}),
+			fc.integer({min: 0, max: 13}),
+			fc.integer({min: 0, max: 32}),
+			fc.integer({min: 0, max: 25}),
+			fc.integer({min: 0, max: 61}),
+			fc.constantFrom('', 'Z', '+05:30', '-08:00'),
+			(zone, year, month, day, hours, minutes, offset) => {
+				process.env['TZ'] = zone;
+				const typed = `${year}-${twoDigits(month)}-${twoDigits(day)}T${twoDigits(hours)}:${twoDigits(minutes)}${offset}`;
+				const isReal = day >= 1 && day <= daysOf(year, month) && hours < 24 && minutes < 60;
+				if (!isReal) {
+					expect(() => parseMoment(typed)).toThrow(`--until: "${typed}" is not a time`);
+					return;
+				}
+
+				const instant = parseMoment(typed);
+				const wall = Date.UTC(year, month - 1, day, hours, minutes) / minuteMs;
+				if (offset === '') {
+					const ahead = shownMinutes(zone, instant * 1000) - wall;
+					// It lies in a gap where the clock shows another time, which is then as much later as the gap is long.
+					expect(ahead === 0 || shownMinutes(zone, instant * 1000 - ahead * minuteMs) !== wall).toBe(true);
+					expect([0, 30, 60, 1440]).toContain(ahead);
+				} else {
+					const offsetMinutes = {Z: 0, '+05:30': 330, '-08:00': -480}[offset];
+					expect(instant).toBe((wall - offsetMinutes) * 60);
+				}
+			},
+		),
+		{numRuns: 2000},
+	);
+});
+
+describe('the nights on which clocks change in Berlin', () => {
+	// Clocks go back from 03:00 to 02:00 at 01:00 UTC, and forward from 02:00 to 03:00 on 29 March.
+	test.each([
+		['2026-10-25T00:15Z', '02:30', '2026-10-25T00:30Z'],
+		['2026-10-25T00:45Z', '02:30', '2026-10-25T01:30Z'],
+		['2026-10-25T01:45Z', '02:30', '2026-10-26T01:30Z'],
+		['2026-10-25T00:45Z', '2026-10-25T02:30', '2026-10-25T01:30Z'],
+		['2026-10-24T12:00Z', '2026-10-25T02:30', '2026-10-25T00:30Z'],
+		['2026-10-25T12:00Z', '2026-10-25T02:30', '2026-10-25T01:30Z'],
+		['2026-03-29T00:45Z', '02:30', '2026-03-29T01:30Z'],
+		['2026-03-29T01:10Z', '02:30', '2026-03-30T00:30Z'],
+		['2026-03-28T12:00Z', '2026-03-29', '2026-03-28T23:00Z'],
+	])('at %s, %s is %s', (now, typed, expected) => {
+		process.env['TZ'] = 'Europe/Berlin';
+		expect(new Date(parseMoment(typed, new Date(now)) * 1000)).toEqual(new Date(expected));
+	});
+});
+
+test.each([
+	'2027-02-31',
+	'2027-02-31T10:00',
+	'2027-02-31T10:00Z',
+	'2027-02-29',
+	'2026-04-31',
+	'2026-13-01',
+	'2026-00-10',
+	'2026-01-00',
+	'2026-05-01T24:00',
+	'2026-05-01T10:60',
+	'2026-05-01T10:00:60',
+	'2026-05-01T10:00+25:00',
+])('%s is refused with a reason', (typed) => {
+	expect(() => parseMoment(typed)).toThrow(
+		expect.objectContaining({
+			code: 'usage',
+			message: `--until: "${typed}" is not a time`,
+			hint: 'There is no such day, or no such time of a day. Write 18:30, 2026-05-01 or 2026-05-01T18:30.',
+		}),
+	);
+});
+
+test.each(['24:00', '18:60', 'tomorrow', '', '2026-5-1', '18', '2026-05-01T18'])('%j is refused', (typed) => {
+	expect(() => parseMoment(typed)).toThrow('is not a time');
+});

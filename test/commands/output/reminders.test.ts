@@ -1,0 +1,143 @@
+/** Reminders as people get them: from whatever of ours runs, once. */
+import {existsSync, mkdirSync, readFileSync, writeFileSync} from 'node:fs';
+import {once} from 'node:events';
+import {createServer} from 'node:http';
+import type {AddressInfo} from 'node:net';
+import path from 'node:path';
+import process from 'node:process';
+import {expect, onTestFinished, test} from 'vitest';
+import {createHost} from '../../../source/host/host.js';
+import {emptyPlan} from '../../../source/core/model/plan.js';
+import {eventually} from '../../_helpers/eventually.js';
+import {freshRedisBox, openStoreOf, peek, start} from '../../_helpers/program/processes.js';
+import {account, type Box} from '../../_helpers/program/cli.js';
+import {redisOfFile} from '../../_helpers/store/redis-of-file.js';
+
+const redis = redisOfFile();
+
+/** A box whose notices go into a file, a line each. */
+async function boxWithNotices(gpuCount: number) {
+	const box = await freshRedisBox(redis.port, gpuCount);
+	const file = path.join(box.home, 'notices');
+	// With the blanks and signs that a shell would mind.
+	const script = path.join(box.home, 'tell me.mjs');
+	writeFileSync(
+		script,
+		"import {appendFileSync} from 'node:fs'; for await (const text of process.stdin.setEncoding('utf8')) appendFileSync(process.argv[2], text);",
+	);
+	writeFileSync(
+		path.join(box.home, '.canhazgpu.yaml'),
+		JSON.stringify({notify: {command: [process.execPath, script, file]}}),
+	);
+	const notices = (): ReadonlyArray<Readonly<Record<string, unknown>>> =>
+		existsSync(file)
+			? readFileSync(file, 'utf8')
+					.trim()
+					.split('\n')
+					.map((line) => JSON.parse(line) as Record<string, unknown>)
+			: [];
+	return {box, notices};
+}
+
+/** A reservation that was made two hours ago and ends in nine and a half minutes. */
+async function holdEnding(box: Box, index: number): Promise<void> {
+	const store = await openStoreOf(box);
+	const {now} = await store.read();
+	const lease = {
+		user: account,
+		actualUser: account,
+		type: 'manual' as const,
+		startTime: now - 7200,
+		expiryTime: Math.ceil(now + 570),
+		leaseId: 'lease-1',
+		note: 'notebook \u{1B}[31m',
+	};
+	await store.commit({...emptyPlan, writes: [{kind: 'lease', index, lease}]});
+	await store.close();
+}
+
+test('three jobs run, and one of them tells that a reservation ends soon', async () => {
+	const {box, notices} = await boxWithNotices(4);
+	await holdEnding(box, 3);
+	const jobs = Array.from({length: 3}, () => start(box, 'run -- sleep 4'));
+	await eventually(() => notices().length > 0);
+	for (const ended of await Promise.all(jobs.map(async (job) => job.ended))) {
+		expect(ended).toMatchObject({exitCode: 0, stderr: ''});
+	}
+
+	expect(notices()).toEqual([
+		{
+			kind: 'ending',
+			account,
+			host: createHost().hostname,
+			gpu_ids: [3],
+			lease_id: 'lease-1',
+			remaining_seconds: expect.any(Number) as unknown,
+			note: 'notebook \u{1B}[31m',
+			text: expect.stringMatching(
+				/^canhazgpu on \S+: your reservation of GPU 3 \(notebook\) ends in 9m\. To keep it: canhazgpu extend --gpu-ids 3 --duration 1h$/v,
+			) as unknown,
+		},
+	]);
+	const held = (await peek(box)).gpus[3];
+	expect(held).toMatchObject({lease: {leaseId: 'lease-1', note: 'notebook \u{1B}[31m'}});
+});
+
+test('whoever has waited is told when served; whoever has not is not', async () => {
+	const {box, notices} = await boxWithNotices(1);
+	await box.run('reserve --duration 2m');
+	const waiter = start(box, 'reserve --duration 1m');
+	await waiter.says(/waiting/iv);
+	await box.run('release');
+	expect(await waiter.ended).toMatchObject({exitCode: 0});
+	await eventually(() => notices().length > 0);
+	expect(notices()).toMatchObject([{kind: 'served', account, gpu_ids: [0]}]);
+});
+
+test('a program named by whatever directory one is in is not run', async () => {
+	const {box, notices} = await boxWithNotices(1);
+	const foreign = path.join(box.home, 'foreign');
+	mkdirSync(foreign);
+	const trap = path.join(foreign, 'trapped');
+	writeFileSync(path.join(foreign, '.canhazgpu.yaml'), JSON.stringify({notify: {command: ['/bin/touch', trap]}}));
+	await box.run('reserve --duration 2m');
+	const waiter = start({...box, home: foreign}, 'reserve --duration 1m');
+	await eventually(async () => (await peek(box)).queue.length === 1);
+	await box.run('release');
+	const {stderr} = await waiter.ended;
+	expect(stderr).toMatch(
+		/notify\.command counts only in your own config file or in \/etc\/canhazgpu\.yaml|not read: root takes no settings/v,
+	);
+	await eventually(() => notices().length === 1);
+	expect(existsSync(trap)).toBe(false);
+});
+
+test('an address that never answers keeps neither the GPUs nor the shell', async () => {
+	const box = await freshRedisBox(redis.port, 2);
+	const asked = Promise.withResolvers<void>();
+	const silent = createServer(() => {
+		asked.resolve();
+	}).listen(0, '127.0.0.1');
+	await once(silent, 'listening');
+	onTestFinished(() => {
+		silent.closeAllConnections();
+		silent.close();
+	});
+	const {port} = silent.address() as AddressInfo;
+	writeFileSync(
+		path.join(box.home, '.canhazgpu.yaml'),
+		JSON.stringify({notify: {webhook: `http://user:hunter2@127.0.0.1:${port}/`}}),
+	);
+	await holdEnding(box, 1);
+	const done = path.join(box.home, 'done');
+	const job = start(box, ['run', '--', 'sh', '-c', `until [ -e ${done} ]; do sleep 0.05; done`]);
+	await asked.promise;
+	writeFileSync(done, '');
+	const beganMs = performance.now();
+	const {exitCode, stderr} = await job.ended;
+	// The call would be given up after five seconds.
+	expect(performance.now() - beganMs).toBeLessThan(3500);
+	expect(exitCode).toBe(0);
+	expect(stderr).toMatch(/^canhazgpu: a reminder could not be sent: notify\.webhook: .*abort.*\n$/v);
+	expect((await peek(box)).gpus[0]).toMatchObject({kind: 'free'});
+});

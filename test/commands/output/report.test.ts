@@ -1,0 +1,99 @@
+import {Redis} from 'ioredis';
+import {afterAll, beforeAll, expect, test} from 'vitest';
+import {createRedisBox, type Box} from '../../_helpers/program/cli.js';
+import {startRedis, type RedisServer} from '../../_helpers/store/redis-server.js';
+
+let redis: RedisServer;
+let box: Box;
+
+const hoursAgo = (hours: number): number => Math.floor(Date.now() / 1000 - hours * 3600);
+
+/** As the peer writes it. */
+const usage = (user: string, gpu: number, from: number, to: number, type = 'run') =>
+	JSON.stringify({
+		user,
+		gpu_id: gpu,
+		start_time: new Date(hoursAgo(from) * 1000).toISOString(),
+		end_time: new Date(hoursAgo(to) * 1000).toISOString(),
+		duration_seconds: (from - to) * 3600,
+		reservation_type: type,
+	});
+
+beforeAll(async () => {
+	redis = await startRedis();
+	box = await createRedisBox(redis.port, 4);
+	const client = new Redis(redis.port);
+	await client.zadd('canhazgpu:usage_history_sorted', hoursAgo(2), usage('=cmd()', 0, 5, 2));
+	await client.zadd('canhazgpu:usage_history_sorted', hoursAgo(10), usage('bob', 1, 11, 10, 'manual'));
+	await client.zadd('canhazgpu:usage_history_sorted', hoursAgo(30), usage('old', 1, 40, 30));
+	await client.zadd('canhazgpu:usage_history_sorted', hoursAgo(3), 'garbage');
+	client.disconnect();
+});
+
+afterAll(async () => {
+	box.remove();
+	await redis.stop();
+});
+
+test("a table, JSON with the peer's keys, and CSV that no spreadsheet takes for a formula", async () => {
+	expect((await box.run('report --days 1')).stdout).toBe(
+		[
+			' USER   │ GPU HOURS │ SHARE  │ RUN │ MANUAL',
+			'────────┼───────────┼────────┼─────┼────────',
+			' =cmd() │      3.00 │  75.0% │   1 │      0',
+			' bob    │      1.00 │  25.0% │   0 │      1',
+			'',
+			'4.00 GPU hours, 2 reservations by 2 users in the last 1 day',
+			'',
+		].join('\n'),
+	);
+	expect(JSON.parse((await box.run('report --days 1 --json')).stdout)).toMatchObject({
+		users: [
+			{name: '=cmd()', gpu_hours: 3, percentage: 75, run_count: 1, manual_count: 0},
+			{name: 'bob', gpu_hours: 1, percentage: 25, run_count: 0, manual_count: 1},
+		],
+		total_gpu_hours: 4,
+		total_reservations: 2,
+		unique_users: 2,
+		days: 1,
+	});
+	expect((await box.run('report --days 1 --format csv')).stdout).toBe(
+		"user,gpu_hours,percentage,run_count,manual_count\n'=cmd(),3.0000,75.0,1,0\nbob,1.0000,25.0,0,1\n",
+	);
+});
+
+test('by GPU, of one user, and live reservations count', async () => {
+	await box.run('reserve -G 3 --user team');
+	const byGpu = JSON.parse((await box.run('report --by gpu --json')).stdout) as {users: ReadonlyArray<{name: string}>};
+	expect(byGpu.users.map(({name}) => name).toSorted()).toEqual(['GPU 0', 'GPU 1', 'GPU 3']);
+	const ofTeam = JSON.parse((await box.run('report --user team --json')).stdout) as {users: readonly unknown[]};
+	expect(ofTeam.users).toMatchObject([{name: 'team', manual_count: 1}]);
+	const byDay = (await box.run('report --by day --days 3')).stdout;
+	expect(byDay).toMatch(/ \d{4}-\d{2}-\d{2} /v);
+	await box.run('release --user team');
+});
+
+test('by model: what a command names, and unknown for the rest', async () => {
+	await box.run(['run', '--', 'true', '--model', 'meta-llama/Llama-3-70B', '--port=1']);
+	await box.run(['run', '--', 'sleep', '0.01']);
+	const {users} = JSON.parse((await box.run('report --by model --days 1 --json')).stdout) as {
+		users: ReadonlyArray<{name: string; run_count: number}>;
+	};
+	expect(users).toContainEqual(expect.objectContaining({name: 'meta-llama/Llama-3-70B', run_count: 1}));
+	expect(users).toContainEqual(expect.objectContaining({name: 'unknown', run_count: 2}));
+});
+
+test.each([
+	['report --days 0', '--days must be a whole number from 1 to 90, not "0"'],
+	['report --days 91', '--days must be a whole number from 1 to 90, not "91"'],
+	['report --by moon', '--by must be one of user, gpu, day, model, not "moon"'],
+	['report --format pdf', '--format must be one of table, csv, not "pdf"'],
+])('%s', async (typed, error) => {
+	const ran = await box.run(typed);
+	expect(ran).toMatchObject({exitCode: 2, stdout: ''});
+	expect(ran.stderr).toContain(`Error: ${error}`);
+});
+
+test('nothing used is said', async () => {
+	expect((await box.run('report --user nobody')).stdout).toBe('Nothing was used by "nobody" in the last 30 days\n');
+});

@@ -1,0 +1,254 @@
+/**
+Whatever is typed wrong: a clear error that names it, the right exit code, no stack, and nothing changed.
+*/
+import {chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
+import path from 'node:path';
+import {afterAll, beforeAll, describe, expect, test} from 'vitest';
+import {createBox, createEmbeddedBox, withoutRedis, type Box} from '../../_helpers/program/cli.js';
+
+let box: Box;
+let before: unknown;
+
+/** What must not change: who holds what, until when. */
+const records = async () => {
+	const rows = JSON.parse((await box.run('status --json')).stdout) as ReadonlyArray<Record<string, unknown>>;
+	return rows.map(({status, lease_id: leaseId, expiry_time: expiryTime}) => ({status, leaseId, expiryTime}));
+};
+
+beforeAll(async () => {
+	box = await createEmbeddedBox(8);
+	await box.run('reserve --gpu-ids 7 --duration 8h');
+	before = await records();
+});
+
+afterAll(async () => {
+	expect(await records()).toEqual(before);
+	box.remove();
+});
+
+describe('on the command line', () => {
+	test.each<[typed: string, exitCode: number, error: string]>([
+		['stauts', 2, 'There is no verb "stauts"\nDid you mean: canhazgpu status'],
+		['xyzzy', 2, 'There is no verb "xyzzy"\nSee all of them: canhazgpu --help'],
+		['constructor', 2, 'There is no verb "constructor"\nSee all of them: canhazgpu --help'],
+		['help reserv', 2, 'There is no verb "reserv"\nDid you mean: canhazgpu reserve'],
+		['squeue', 2, 'There is no verb "squeue"\nDid you mean: canhazgpu queue'],
+		['version', 2, 'There is no verb "version"\nDid you mean: canhazgpu --version'],
+		['-v', 2, 'canhazgpu has no flag -v\nSee its flags: canhazgpu --help'],
+		['--josn', 2, 'canhazgpu has no flag --josn\n'],
+		['--redis-port status', 2, 'Which verb? There is none in: --redis-port status\nFor example: canhazgpu status.'],
+		['status --json=yes', 2, '--json takes no value, and is given "yes"\nWrite --json alone, or leave it out.'],
+		['status --no-json', 2, 'status has no flag --no-json\nDid you mean --json?'],
+		[
+			'run -g 2 python --lr 0.1',
+			2,
+			'run needs -- before the command "python"\nWrite: canhazgpu run -g 2 -- python --lr 0.1',
+		],
+		[
+			'run python -n 4 --help',
+			2,
+			'run needs -- before the command "python"\nWrite: canhazgpu run -- python -n 4 --help',
+		],
+		['run --gpuz 2 python', 2, 'run has no flag --gpuz\nDid you mean --gpus?'],
+		['status --jsn', 2, 'status has no flag --jsn\nDid you mean --json?'],
+		['status -x', 2, 'status has no flag -x\nSee its flags: canhazgpu status --help'],
+		['status --constructor', 2, 'status has no flag --constructor\nSee its flags: canhazgpu status --help'],
+		['reserve --gpu 2', 2, 'reserve has no flag --gpu\nDid you mean --gpus?'],
+		['reserve --gpus 0', 2, '--gpus must be a whole number from 1 to 1024, not "0"'],
+		['reserve --gpus -1', 2, '--gpus must be a whole number from 1 to 1024, not "-1"'],
+		['reserve --gpus=-1', 2, '--gpus must be a whole number from 1 to 1024, not "-1"'],
+		['reserve --gpus abc', 2, '--gpus must be a whole number from 1 to 1024, not "abc"'],
+		['reserve --gpus 1.5', 2, '--gpus must be a whole number from 1 to 1024, not "1.5"'],
+		['reserve --gpus 1e9', 2, '--gpus must be a whole number from 1 to 1024, not "1e9"'],
+		['reserve --gpus NaN', 2, '--gpus must be a whole number from 1 to 1024, not "NaN"'],
+		['reserve --gpus', 2, '--gpus needs a value\nWrite --gpus N'],
+		['reserve --gpus --force', 2, '--gpus needs a value\nWrite --gpus N'],
+		['reserve --gpus 1 -g 2', 2, '--gpus is given twice: 1 and 2\nGive it once.'],
+		['reserve --gpus 99', 2, 'Cannot reserve 99 GPUs: the pool has 8\nAsk for 8 or fewer.'],
+		['reserve --gpu-ids 8', 2, 'No GPU 8 in this pool\nThe pool has 8 GPU(s): ids are 0 to 7.'],
+		['reserve --gpu-ids 1,1', 2, 'GPU 1 is named twice in 1,1\nName each GPU once.'],
+		['reserve --gpu-ids 1,x', 2, '--gpu-ids: "x" is not a GPU id\nWrite ids with commas between them: --gpu-ids 1,3'],
+		['reserve --gpu-ids 1,', 2, '--gpu-ids: "" is not a GPU id\nWrite ids with commas between them: --gpu-ids 1,3'],
+		[
+			'reserve --gpus 2 --gpu-ids 1,2,3',
+			2,
+			'conflicting gpu count (2) and gpu ids (count: 3)\nLeave out --gpus: --gpu-ids says how many.',
+		],
+		[
+			'reserve --duration 90',
+			2,
+			'--duration must be a duration such as 30m, 2h or 1h30m, not "90"\nDid you mean 90m (minutes) or 90h (hours)?',
+		],
+		[
+			'reserve --duration -1h',
+			2,
+			'--duration must be a duration such as 30m, 2h or 1h30m, not "-1h"\nWrite a number and a unit: 30s, 30m, 2h, 1d, 0.5h or 1h30m.',
+		],
+		[
+			'reserve --duration 0h',
+			2,
+			'--duration must be a duration such as 30m, 2h or 1h30m, not "0h"\nZero is no duration.',
+		],
+		[
+			'reserve --duration 99999d',
+			2,
+			'--duration must be a duration such as 30m, 2h or 1h30m, not "99999d"\nThe longest is 36500d.',
+		],
+		['reserve --duration 0.5s', 2, '--duration must be a second or more, such as 30m, 2h or 1h30m, not "0.5s"'],
+		['reserve --duration', 2, '--duration needs a value\nWrite --duration TIME'],
+		['reserve 3', 2, 'reserve does not know what to do with "3"\nSee how it is typed: canhazgpu reserve --help'],
+		['reserve -- python', 2, 'reserve runs no command, so nothing may follow --'],
+		['reserve --gpu-ids 7 --nonblock', 3, 'Not enough GPUs available. Requested: 1, Available: 0\nGPU 7 is held by'],
+		['report --json --format csv', 2, 'Give --json or --format, not both'],
+		['queue --json --leave x', 2, 'Give --json or --leave, not both'],
+		['release --gpu-ids 99', 2, 'No GPU 99 in this pool\nThe pool has 8 GPU(s): ids are 0 to 7.'],
+		['extend', 2, 'How long? extend needs --duration or --until\nFor example: canhazgpu extend --duration 2h'],
+		['extend --duration 1h --until 18:00', 2, 'Give --duration or --until, not both'],
+		['extend --until 9999-12-31', 2, 'The new end lies more than a hundred years ahead\nNothing was changed.'],
+		['extend --until yesterday', 2, '--until: "yesterday" is not a time\nWrite 18:30, 2026-05-01 or 2026-05-01T18:30.'],
+		['extend --until 2020-01-01', 2, 'The new end lies in the past\nTo end it now, release it.'],
+		[
+			'extend --gpu-ids 1 --duration 1h',
+			1,
+			'No reservations found for current user on GPU(s): [1]\nSee who holds what: canhazgpu status',
+		],
+		['admin --gpus 4', 1, 'There is a pool of 8 GPU(s) already in'],
+		['admin --gpus 0 --force', 2, '--gpus must be a whole number from 1 to 1024, not "0"'],
+		['admin --provider intel', 2, '--provider must be one of nvidia, amd, fake, not "intel"'],
+		['admin --provider nvidia', 1, 'nvidia-smi was not found.'],
+		['admin --store redis --gpus 2 --provider fake --group x', 2, '--group is for a pool without Redis'],
+		['admin --store', 2, '--store needs a value'],
+		['status --store sqlite', 2, '--store must be one of redis, embedded, not "sqlite"'],
+		['status --remote -oProxyCommand=x', 2, '--remote needs a value'],
+		['status --remote=-oProxyCommand=x', 2, '"-oProxyCommand=x" is not a host name'],
+		['status --remote=$(id)', 2, '"$(id)" is not a host name'],
+		['status --remote a --all', 2, '--remote is one host and --all is every host'],
+		['status --redis-port 0', 2, '--redis-port must be a whole number from 1 to 65535, not "0"'],
+		['status --redis-host -oProxyCommand=x', 2, '--redis-host'],
+		['status --memory-threshold lots', 2, '--memory-threshold must be a whole number from 0 to 10000000, not "lots"'],
+		['top --interval 0.1s', 2, '--interval must be 0.5s or more'],
+		['top --interval fast', 2, '--interval must be a duration such as 30m, 2h or 1h30m, not "fast"'],
+	])('%s', async (typed, exitCode, error) => {
+		const ran = await box.run(typed);
+		expect(ran.stderr).toContain(`Error: ${error}`);
+		expect(ran.stderr).not.toMatch(/\n *at /v);
+		expect(ran).toMatchObject({exitCode, stdout: ''});
+	});
+
+	test("switches may be given yes or no, as the Go program's", async () => {
+		expect((await box.run('status --json=true')).stdout).toMatch(/^\[/v);
+		expect((await box.run('status --json=false')).stdout).toMatch(/^ GPU /v);
+	});
+
+	test('labels that are no names', async () => {
+		for (const label of ['', ' ', 'a\nb', '\u{1B}[31mred', 'x'.repeat(65)]) {
+			const ran = await box.run(['reserve', '--user', label]);
+			expect(ran).toMatchObject({exitCode: 2, stdout: ''});
+			expect(ran.stderr).toMatch(/^Error: --user/v);
+		}
+	});
+});
+
+describe('in a config file', () => {
+	test.each<[name: string, content: string, error: string]>([
+		['a.yaml', 'redis: {port: "many"}', 'redis.port must be a whole number from 1 to 65535, not "many"'],
+		['b.yaml', 'redis:\n  port: -1', 'redis.port must be a whole number from 1 to 65535, not -1'],
+		['c.yaml', 'memory: {threshold: .nan}', 'memory.threshold must be a whole number from 0 to 10000000, not NaN'],
+		[
+			'd.toml',
+			'[memory]\nthreshold = 1e309',
+			'memory.threshold must be a whole number from 0 to 10000000, not Infinity',
+		],
+		['e.json', '{"memory": {"threshold": 9007199254740992}}', 'memory.threshold must be a whole number'],
+		['f.json', '{"reserve": {"duration": 8}}', 'reserve.duration must be a duration such as 30m, 2h or 1h30m, not 8'],
+		['g.json', '{"__proto__": {"polluted": true}}', 'the key __proto__ is not allowed'],
+		['h.yaml', 'redis:\n  __proto__: {polluted: true}', 'the key redis.__proto__ is not allowed'],
+		['i.yaml', '- a\n- b', 'expected settings by name, not a list'],
+		['j.yaml', 'just words', 'expected settings by name, not a single value'],
+		['k.json', '{"redis": ', 'it is not valid JSON'],
+		['l.toml', 'redis = [', 'Cannot read the config file'],
+		['m.yaml', 'redis: {port: 1', 'Cannot read the config file'],
+		['n.yaml', 'redis:\n  password: [secret, words]', 'redis.password must be a text that is not empty\n'],
+		['o.yaml', 'remote_hosts: ["-oProxyCommand=x"]', 'remote_hosts must be a host name, or user@host'],
+	])('%s', async (name, content, error) => {
+		const file = path.join(box.home, name);
+		writeFileSync(file, content);
+		const ran = await box.run(['status', '--config', file]);
+		expect(ran.stderr).toContain(file);
+		expect(ran.stderr).toContain(error);
+		expect(ran.stderr).not.toMatch(/\n *at |secret/v);
+		expect(ran).toMatchObject({exitCode: 2, stdout: ''});
+	});
+
+	test('one that is missing, a directory, or unknown to the program', async () => {
+		expect(await box.run(['status', '--config', '/nowhere.yaml'])).toMatchObject({
+			exitCode: 2,
+			stderr:
+				'Error: Cannot read the config file /nowhere.yaml: there is no such file\nMend the file, or name another with --config.\n',
+		});
+		expect((await box.run(['status', '--config', box.home])).stderr).toContain('it is a directory');
+		const file = path.join(box.home, 'unknown.yaml');
+		writeFileSync(file, 'redis: {prot: 1}\n');
+		const ran = await box.run(['status', '--config', file]);
+		expect(ran.stderr).toContain(`Warning: ${file}: unknown setting redis.prot. Did you mean redis.port?`);
+		expect(ran.exitCode).toBe(0);
+	});
+
+	test('an environment variable is named', async () => {
+		expect((await box.run('status', {CANHAZGPU_MEMORY_THRESHOLD: 'x'})).stderr).toBe(
+			'Error: CANHAZGPU_MEMORY_THRESHOLD must be a whole number from 0 to 10000000, not "x"\n',
+		);
+	});
+});
+
+describe('without a pool', () => {
+	test('verbs say how to make one; Redis being away is never a reason to make one elsewhere', async () => {
+		const empty = createBox();
+		const ran = await empty.run('status', withoutRedis);
+		expect(ran).toMatchObject({exitCode: 4, stdout: ''});
+		expect(ran.stderr).toContain('Error: Cannot reach Redis at localhost:1: connection refused');
+		const chosen = await empty.run('reserve --store embedded');
+		expect(chosen).toMatchObject({exitCode: 4, stdout: ''});
+		expect(chosen.stderr).toBe(
+			'Error: There is no GPU pool on this machine yet\nMake one with Redis: canhazgpu admin · without Redis: sudo canhazgpu admin --store embedded · to look around: canhazgpu top --demo\n',
+		);
+		const admin = await empty.run('admin --gpus 8', withoutRedis);
+		expect(admin).toMatchObject({exitCode: 4, stdout: ''});
+		expect(admin.stderr).toContain('Or keep the pool without Redis: canhazgpu admin --store embedded');
+		empty.remove();
+	});
+
+	test('a password that cannot be read is said, and not that there is no pool', async () => {
+		const empty = createBox();
+		const file = path.join(empty.home, 'password');
+		writeFileSync(file, 'secret');
+		chmodSync(file, 0o644);
+		const ran = await empty.run('status', {CANHAZGPU_REDIS_PASSWORD_FILE: file});
+		expect(ran).toMatchObject({exitCode: 2, stdout: ''});
+		expect(ran.stderr).toContain(`redis.password_file: ${file} can be read by others`);
+		empty.remove();
+	});
+
+	test('a record of the pool that makes no sense stops everything', async () => {
+		const empty = createBox();
+		mkdirSync(empty.poolDirectory);
+		await empty.run('admin --gpus 2 --provider fake --store embedded');
+		const file = path.join(empty.poolDirectory, 'pool.json');
+		expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({store: 'embedded', directory: empty.poolDirectory});
+		expect((await empty.run('reserve --short')).stdout).toBe('0\n');
+		writeFileSync(file, '{"store": "moon"}');
+		const ran = await empty.run('status');
+		expect(ran).toMatchObject({exitCode: 4, stdout: ''});
+		expect(ran.stderr).toBe(
+			`Error: ${file} should say where the GPU pool is, and makes no sense\nRemove it, then run canhazgpu admin as the pool was made, with --store embedded where it is without Redis: it finds the pool again, and no reservation is lost.\n`,
+		);
+		// As it says, with a reservation that is there already.
+		rmSync(file);
+		const again = await empty.run('admin --gpus 2 --provider fake --store embedded');
+		expect(again).toMatchObject({exitCode: 0, stderr: ''});
+		expect(again.stdout).toContain('was there already');
+		expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({store: 'embedded', directory: empty.poolDirectory});
+		expect((await empty.run('reserve --short')).stdout).toBe('1\n');
+		empty.remove();
+	});
+});

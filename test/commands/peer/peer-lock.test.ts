@@ -1,0 +1,32 @@
+/** The lock that the Go peer holds while it hands out GPUs. */
+import {Redis} from 'ioredis';
+import {expect, onTestFinished, test} from 'vitest';
+import {freshRedisBox, holders, peek, start} from '../../_helpers/program/processes.js';
+import {startRedis} from '../../_helpers/store/redis-server.js';
+
+test('delays grants, and nothing else', async () => {
+	const redis = await startRedis();
+	const client = new Redis(redis.port);
+	onTestFinished(async () => {
+		client.disconnect();
+		await redis.stop();
+	});
+	const box = await freshRedisBox(redis.port, 2);
+	await box.run('reserve --gpus 2 --duration 1h');
+	await client.set('canhazgpu:allocation_lock', 'somebody', 'EX', 60);
+	expect(await box.run('extend --duration 1h')).toMatchObject({exitCode: 0});
+	const waiter = start(box, 'reserve --gpus 2 --short');
+	await waiter.says(/1 of 1 in line/v);
+	expect((await box.run('release')).stdout).toBe('Released 2 GPU(s): [0 1]\n');
+	// It is awake and tries; whatever others do meanwhile takes longer than a grant would.
+	expect(await holders(box)).toBe('0:- 1:-');
+	expect((await peek(box)).queue).toHaveLength(1);
+	expect(waiter.stdout()).toBe('');
+	await client.del('canhazgpu:allocation_lock');
+	expect(await waiter.ended).toMatchObject({exitCode: 0, stdout: '0,1\n'});
+	await box.run('release');
+
+	await client.set('canhazgpu:allocation_lock', 'somebody', 'PX', 300);
+	expect(await box.run('reserve --nonblock --short')).toMatchObject({exitCode: 0, stdout: '0\n'});
+	expect(await client.exists('canhazgpu:allocation_lock')).toBe(0);
+});

@@ -1,0 +1,97 @@
+/**
+What the doctor says of real stores.
+*/
+import {Buffer} from 'node:buffer';
+import {open, writeFile} from 'node:fs/promises';
+import {Redis} from 'ioredis';
+import {expect, onTestFinished, test} from 'vitest';
+import {createBox} from '../../_helpers/program/cli.js';
+import {freshEmbeddedBox, freshRedisBox} from '../../_helpers/program/processes.js';
+import {redisOfFile} from '../../_helpers/store/redis-of-file.js';
+
+const redis = redisOfFile();
+
+type Report = {findings: ReadonlyArray<{check: string; level: string; words: string; mend?: string}>};
+
+test('a Redis that would forget is a warning, and no failure', async () => {
+	const box = await freshRedisBox(redis.port, 2);
+	const {stdout, stderr, exitCode} = await box.run('doctor');
+	expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
+	const lines = stdout.trim().split('\n');
+	expect(lines[0]).toMatch(/^✓ store {7}redis \S+ answers in \d+ ms$/v);
+	expect(lines[1]).toBe('⚠ store       appendonly is off: a crash of Redis takes the newest reservations with it');
+	expect(lines[2]).toBe('              redis-cli config set appendonly yes, and the same in redis.conf');
+	expect(stdout).toContain('✓ pool        2 GPU(s), fake\n✓ provider    simulated: 2 GPU(s)\n✓ permissions ');
+	expect(stdout).toMatch(/✓ versions {4}canhazgpu \S+, (?:Node|Bun) \S+, Redis \d+\.\d+/v);
+});
+
+test('a Redis without a pool: how to make one, and what GPUs there are', async () => {
+	const box = createBox({CANHAZGPU_REDIS_PORT: String(redis.port), CANHAZGPU_REDIS_DB: '7', PATH: '/nowhere'});
+	onTestFinished(box.remove);
+	const {stdout, exitCode} = await box.run('doctor');
+	expect(exitCode).toBe(1);
+	expect(stdout).toMatch(/^✗ pool {8}There is no GPU pool in redis \S+\n +Make one with: canhazgpu admin$/mv);
+	expect(stdout).toContain('⚠ provider    No GPUs were found here: ');
+	expect(stdout).not.toContain('simulated');
+});
+
+test.each([
+	['canhazgpu:notices', 'The record of notices cannot be read', 0],
+	['canhazgpu:drain', 'The record of drained GPUs cannot be read', 1],
+	['canhazgpu:trail', 'The GPU pool is damaged: canhazgpu:trail', 0],
+	['canhazgpu:usage_history_sorted', 'The GPU pool is damaged: canhazgpu:usage_history_sorted', 1],
+])('%s of another type is told', async (key, words, exitCode) => {
+	const box = await freshRedisBox(redis.port, 2);
+	const client = new Redis(redis.port);
+	await client.del(key);
+	await client.hset(key, 'a', 1);
+	client.disconnect();
+	const {stdout, ...ran} = await box.run('doctor');
+	expect(ran).toEqual({stderr: '', exitCode});
+	expect(stdout).toMatch(new RegExp(`^${exitCode === 0 ? '⚠' : '✗'} store +${words}.*, not a `, 'mv'));
+	expect(stdout).toContain(`redis-cli RENAME ${key} ${key}.damaged`);
+	// Nothing is overwritten.
+	expect((await box.run('doctor')).stdout).toContain('.damaged');
+});
+
+test('as JSON, of a database in a file', async () => {
+	const box = await freshEmbeddedBox(3);
+	const {stdout, exitCode} = await box.run('doctor --json');
+	expect(exitCode).toBe(0);
+	const {findings} = JSON.parse(stdout) as Report;
+	expect(findings.filter(({level}) => level === 'error')).toEqual([]);
+	expect(findings).toContainEqual({check: 'pool', level: 'ok', words: '3 GPU(s), fake'});
+	expect(findings.at(-1)?.words).toMatch(/SQLite 3\.\d+/v);
+});
+
+test('a broken GPU: exit code 1', async () => {
+	const box = await freshEmbeddedBox(2);
+	const file = `${box.home}/scenario.yaml`;
+	await writeFile(file, 'failures: [{gpu: 1, words: GPU is lost}]');
+	const {stdout, exitCode} = await box.run('doctor', {CANHAZGPU_SIMULATED_SCENARIO: file});
+	expect(exitCode).toBe(1);
+	expect(stdout).toContain('✗ gpus        GPU 1: GPU is lost\n');
+});
+
+test('no store at all: what is wrong with it, and the machine all the same', async () => {
+	const box = createBox({CANHAZGPU_REDIS_PORT: '1', PATH: '/nowhere'});
+	onTestFinished(box.remove);
+	const {stdout, exitCode} = await box.run('doctor');
+	expect(exitCode).toBe(1);
+	expect(stdout).toMatch(/^✗ store {7}Cannot reach Redis at localhost:1: /v);
+	expect(stdout).toContain(
+		'⚠ provider    No GPUs were found here: None of nvidia-smi, amd-smi and rocm-smi is in PATH.\n',
+	);
+});
+
+test('a damaged database is told', async () => {
+	const box = await freshEmbeddedBox(2);
+	const file = await open(`${box.poolDirectory}/pool.sqlite`, 'r+');
+	const {size} = await file.stat();
+	// The second page and all after it, without the first, which says that it is a database.
+	await file.write(Buffer.alloc(Math.max(0, size - 4096), 0x5a), 0, undefined, 4096);
+	await file.close();
+	const {stdout, exitCode} = await box.run('doctor');
+	expect(exitCode).toBe(1);
+	expect(stdout).toMatch(/^✗ store /mv);
+});

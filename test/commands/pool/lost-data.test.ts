@@ -1,0 +1,269 @@
+/** A store that crashes and comes back with nothing or in an earlier state, while jobs run and people wait. */
+import {existsSync, renameSync, rmSync} from 'node:fs';
+import path from 'node:path';
+import process from 'node:process';
+import {Redis} from 'ioredis';
+import {describe, expect, onTestFinished, test} from 'vitest';
+import type {Box} from '../../_helpers/program/cli.js';
+import {eventually} from '../../_helpers/eventually.js';
+import {
+	freshEmbeddedBox,
+	freshRedisBox,
+	holders,
+	openStoreOf,
+	peek,
+	recordsOf,
+	start,
+	type Started,
+} from '../../_helpers/program/processes.js';
+import {startRedis, type RedisServer} from '../../_helpers/store/redis-server.js';
+import {startSleeper} from '../run/_sleeper.js';
+
+const waiterCount = 5;
+
+const contentOf = async (box: Box) => {
+	const {pool, gpus, queue, drains} = await peek(box);
+	return {
+		pool,
+		leases: gpus.map((record) =>
+			record.kind === 'leased' ? [record.lease.leaseId, record.lease.expiryTime] : undefined,
+		),
+		queue: queue.map(({id}) => id),
+		drains: drains
+			.entries()
+			.map(([gpu, {reason}]) => [gpu, reason])
+			.toArray(),
+	};
+};
+
+/** A job on GPU 0, a reservation of GPU 1, GPU 2 out of service, and five who wait, in their order. */
+async function fill(box: Box) {
+	const job = await startSleeper(box, ['--gpu-ids', '0']);
+	expect(await box.run('reserve --gpu-ids 1 --duration 8h')).toMatchObject({exitCode: 0});
+	expect(await box.run(['admin', '--drain', '2', '--reason', 'fan is dead'])).toMatchObject({exitCode: 0});
+	const waiters: Started[] = [];
+	for (let place = 1; place <= waiterCount; place++) {
+		const waiter = start(box, 'reserve --short --duration 1h');
+		await waiter.says(new RegExp(`${place} of ${place} in line`, 'v'));
+		waiters.push(waiter);
+	}
+
+	// Everybody who stays has read by then what there is.
+	const seen = await contentOf(box);
+	return {job, waiters, seen};
+}
+
+const lossPattern =
+	/The store lost its data; restored at \d\d:\d\d:\d\d from what was read at \d\d:\d\d:\d\d: what was reserved, released or changed after \d\d:\d\d:\d\d is lost/v;
+
+/** Everything is there again, in order, and every face says what is not. */
+async function expectRestored(box: Box, {job, waiters, seen}: Awaited<ReturnType<typeof fill>>): Promise<void> {
+	await eventually(async () => {
+		expect(await contentOf(box)).toEqual(seen);
+		return true;
+	}, 20_000);
+	expect((await box.run('status')).stderr).toMatch(lossPattern);
+	const queue = await box.run('queue');
+	expect(queue.stderr).toMatch(lossPattern);
+	expect((await box.run('doctor')).stdout).toMatch(/The store lost its data; restored at/v);
+	const events = await box.run('events');
+	expect(events.stdout).toMatch(
+		/put the pool back after the store had lost it: 3 GPUs \(fake\), with all that was known at/v,
+	);
+	expect(events.stdout).toMatch(/got GPU 1 back after the store had lost them/v);
+
+	for (const [place, waiter] of waiters.entries()) {
+		await box.run('release --gpu-ids 1');
+		expect(await waiter.ended).toMatchObject({exitCode: 0, stdout: '1\n'});
+		expect(waiters.slice(place + 1).map(({stdout}) => stdout())).toEqual(waiters.slice(place + 1).map(() => ''));
+	}
+
+	process.kill(job.pid, 'SIGTERM');
+	expect(await job.wrapper.ended).toMatchObject({exitCode: 143, stderr: ''});
+	const records = await recordsOf(box);
+	expect(records.filter(({endReason}) => endReason === 'signalled')).toMatchObject([{gpuId: 0}]);
+}
+
+describe('Redis', {timeout: 120_000}, () => {
+	const atServer = async () => {
+		const server = await startRedis();
+		onTestFinished(async () => server.stop());
+		return {server, box: await freshRedisBox(server.port, 3)};
+	};
+
+	const save = async ({port}: RedisServer): Promise<void> => {
+		const client = new Redis(port);
+		await client.save();
+		client.disconnect();
+	};
+
+	test('that comes back empty gets everything back', async () => {
+		const {server, box} = await atServer();
+		const scene = await fill(box);
+		await server.restart();
+		await expectRestored(box, scene);
+	});
+
+	test('that comes back with an older snapshot gets everything back, over what was there then', async () => {
+		const {server, box} = await atServer();
+		await box.run('run --gpu-ids 0 -- true');
+		await box.run('reserve --gpu-ids 1 --duration 2h');
+		await box.run(['admin', '--drain', '0', '--reason', 'a test']);
+		const gone = start(box, 'reserve --gpu-ids 1');
+		await gone.says(/1 of 1 in line/v);
+		await save(server);
+		gone.kill('SIGINT');
+		await gone.ended;
+		await box.run('admin --undrain 0');
+		await box.run('release --gpu-ids 1');
+		const scene = await fill(box);
+		await server.restart();
+		await expectRestored(box, scene);
+	});
+
+	test('that comes back with an older snapshot in which the GPU was free costs no job its lease', async () => {
+		const {server, box} = await atServer();
+		await box.run('run --gpu-ids 0 -- true');
+		await save(server);
+		const {wrapper, pid} = await startSleeper(box, ['--gpu-ids', '0']);
+		const before = await contentOf(box);
+		await server.restart();
+		await eventually(async () => {
+			expect((await contentOf(box)).leases).toEqual(before.leases);
+			return true;
+		}, 15_000);
+		expect(await box.run('reserve --gpus 3 --nonblock')).toMatchObject({exitCode: 3});
+		process.kill(pid, 'SIGTERM');
+		expect(await wrapper.ended).toMatchObject({exitCode: 143, stderr: ''});
+	});
+
+	test('that threw the size of the pool away gets that back, in few commits', async () => {
+		const {server, box} = await atServer();
+		const {wrapper, pid} = await startSleeper(box, ['--gpu-ids', '0']);
+		const client = new Redis(server.port);
+		onTestFinished(() => {
+			client.disconnect();
+		});
+		await eventually(async () => (await peek(box)).gpus[0]?.raw?.includes('job_pid') === true);
+		const before = await peek(box);
+		wrapper.kill('SIGSTOP');
+		await client.del('canhazgpu:gpu_count');
+		expect(await box.run('status')).toMatchObject({
+			exitCode: 4,
+			stderr: expect.stringContaining('its reservations are still there. Put it back without --force') as unknown,
+		});
+		wrapper.kill('SIGCONT');
+		await eventually(async () => (await client.get('canhazgpu:gpu_count')) === '3', 15_000);
+		const after = await peek(box);
+		expect(after.gpus).toEqual(before.gpus);
+		expect(after.revision.count - before.revision.count).toBeLessThanOrEqual(2);
+		process.kill(pid, 'SIGTERM');
+		expect(await wrapper.ended).toMatchObject({exitCode: 143, stderr: ''});
+	});
+
+	test('in which somebody who stopped beating was thought dead: the wrapper takes its GPU back and says so once', async () => {
+		const {server, box} = await atServer();
+		const {wrapper, pid} = await startSleeper(box, ['--gpu-ids', '0']);
+		const [record] = (await peek(box)).gpus;
+		const leaseId = record?.kind === 'leased' ? record.lease.leaseId : undefined;
+		const client = new Redis(server.port);
+		const released = new Date().toISOString();
+		await client.set(
+			'canhazgpu:gpu:0',
+			JSON.stringify({last_released: released, ended: {reason: 'reboot', lease_id: leaseId}}),
+		);
+		client.disconnect();
+		await wrapper.says(
+			/^canhazgpu: GPU 0 had become free \(its record said: the machine was restarted\)\. Nobody had released it/mv,
+			15_000,
+		);
+		expect(await holders(box)).toBe('0:RUN 1:- 2:-');
+		expect((await box.run('events')).stdout).toMatch(/got GPU 0 back, which nobody had given up/v);
+		process.kill(pid, 'SIGTERM');
+		const {stderr} = await wrapper.ended;
+		expect(stderr.match(/had become free/gv)).toHaveLength(1);
+		expect(stderr).not.toContain('WARNING');
+	});
+
+	test('told of a release by a person leaves the job without its reservation, and says so', async () => {
+		const {box} = await atServer();
+		const {wrapper, pid} = await startSleeper(box, ['--gpu-ids', '0']);
+		await box.run('release --gpu-ids 0');
+		await wrapper.says(/WARNING: the command goes on without its reservation: GPU 0 was released/v, 15_000);
+		expect(await holders(box)).toBe('0:- 1:- 2:-');
+		process.kill(pid, 'SIGTERM');
+		await wrapper.ended;
+	});
+});
+
+describe('the embedded store', {timeout: 120_000}, () => {
+	const databaseOf = (box: Box, suffix = ''): string => path.join(box.poolDirectory, `pool.sqlite${suffix}`);
+
+	test('whose file was moved away and made anew gets everything back', async () => {
+		const box = await freshEmbeddedBox(3);
+		const scene = await fill(box);
+		for (const suffix of ['', '-wal', '-shm']) {
+			if (existsSync(databaseOf(box, suffix))) {
+				renameSync(databaseOf(box, suffix), databaseOf(box, `${suffix}.damaged`));
+			}
+		}
+
+		expect(await box.run('admin --store embedded --gpus 3 --provider fake')).toMatchObject({exitCode: 0});
+		await expectRestored(box, scene);
+	});
+
+	test('that gave the GPU to somebody else when it was made anew: the job is told', async () => {
+		const box = await freshEmbeddedBox(3);
+		const {wrapper, pid} = await startSleeper(box, ['--gpu-ids', '0']);
+		await eventually(async () => (await peek(box)).gpus[0]?.raw?.includes('job_pid') === true);
+		wrapper.kill('SIGSTOP');
+		for (const suffix of ['', '-wal', '-shm']) {
+			if (existsSync(databaseOf(box, suffix))) {
+				renameSync(databaseOf(box, suffix), databaseOf(box, `${suffix}.damaged`));
+			}
+		}
+
+		expect(await box.run('admin --store embedded --gpus 3 --provider fake')).toMatchObject({exitCode: 0});
+		expect(await box.run('reserve --gpu-ids 0 --force')).toMatchObject({exitCode: 0});
+		wrapper.kill('SIGCONT');
+		await wrapper.says(/WARNING: the command goes on without its reservation: GPU 0 now belongs to/v, 15_000);
+		process.kill(pid, 'SIGTERM');
+		await wrapper.ended;
+	});
+
+	test('that lost its journal under those who use it loses nothing, and hands out no GPU twice', async () => {
+		const box = await freshEmbeddedBox(3);
+		const {job, seen} = await fill(box);
+		for (const suffix of ['-wal', '-shm']) {
+			rmSync(databaseOf(box, suffix), {force: true});
+		}
+
+		expect(await box.run('reserve --gpus 3 --nonblock')).toMatchObject({exitCode: 3});
+		expect(await contentOf(box)).toEqual(seen);
+		process.kill(job.pid, 'SIGTERM');
+		expect(await job.wrapper.ended).toMatchObject({exitCode: 143, stderr: ''});
+	});
+});
+
+test('a face that stays puts back what it saw, where no job runs and nobody waits', {timeout: 60_000}, async () => {
+	const server = await startRedis();
+	onTestFinished(async () => server.stop());
+	const box = await freshRedisBox(server.port, 3);
+	await box.run('reserve --gpu-ids 1 --duration 8h');
+	await box.run(['admin', '--drain', '2', '--reason', 'fan is dead']);
+	const web = start(box, 'web --port 0');
+	await eventually(() => /http:\S+/v.test(web.stdout() + web.stderr()), 20_000);
+	const [address] = /http:\S+/v.exec(web.stdout() + web.stderr())!;
+	const before = await contentOf(box);
+	const store = await openStoreOf(box);
+	const {revision} = await store.read();
+	expect(revision.count).toBeGreaterThan(0);
+	await eventually(async () => (await fetch(new URL('/api/status', address))).ok, 20_000);
+	await server.restart();
+	await eventually(async () => {
+		expect(await contentOf(box)).toEqual(before);
+		return true;
+	}, 20_000);
+	web.kill('SIGTERM');
+	await web.ended;
+});

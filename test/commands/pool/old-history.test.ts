@@ -1,0 +1,106 @@
+/**
+The history that the peer kept in a key for each record: it comes into reports, whatever happens on the way.
+*/
+import {Redis} from 'ioredis';
+import {afterAll, beforeAll, beforeEach, expect, test} from 'vitest';
+import {createRedisBox, type Box} from '../../_helpers/program/cli.js';
+import {eventually} from '../../_helpers/eventually.js';
+import {start} from '../../_helpers/program/processes.js';
+import {startRedis, type RedisServer} from '../../_helpers/store/redis-server.js';
+
+const history = 'canhazgpu:usage_history_sorted';
+const hour = 3600;
+
+let redis: RedisServer;
+let client: Redis;
+let box: Box;
+
+beforeAll(async () => {
+	redis = await startRedis();
+	client = new Redis(redis.port);
+	box = await createRedisBox(redis.port, 4);
+});
+
+beforeEach(async () => {
+	const old = await client.keys('canhazgpu:usage_history:*');
+	await client.del(history, 'canhazgpu:old_history_moved', ...old);
+});
+
+afterAll(async () => {
+	client.disconnect();
+	box.remove();
+	await redis.stop();
+});
+
+const now = Math.floor(Date.now() / 1000);
+
+/** As the peer wrote it at first, times in one of its forms. */
+const record = (place: number, endTime: number | string = now - hour - place) =>
+	JSON.stringify({
+		user: place % 2 === 0 ? 'alice' : 'bob <b>',
+		gpu_id: place % 4,
+		start_time: new Date((now - 2 * hour - place) * 1000).toISOString(),
+		end_time: typeof endTime === 'string' ? endTime : new Date(endTime * 1000).toISOString(),
+		duration_seconds: hour,
+		reservation_type: 'run',
+	});
+
+const keyOf = (place: number) => `canhazgpu:usage_history:${now - place}:alice:${place}`;
+
+async function keep(count: number): Promise<void> {
+	for (let first = 0; first < count; first += 1000) {
+		const places = Array.from({length: Math.min(1000, count - first)}, (_, offset) => first + offset);
+		await client.mset(...places.flatMap((place) => [keyOf(place), record(place)]));
+	}
+}
+
+const reported = async () => {
+	const {stdout, stderr} = await box.run('report --json --days 2');
+	expect(stderr).toBe('');
+	return JSON.parse(stdout) as {total_reservations: number; total_gpu_hours: number};
+};
+
+test('it is reported, and is in the history from then on', async () => {
+	await keep(250);
+	await client.zadd(history, now - hour, record(0));
+	expect(await reported()).toMatchObject({total_reservations: 250, total_gpu_hours: 250});
+	expect(await client.keys('canhazgpu:usage_history:*')).toEqual([]);
+	expect(await client.zcard(history)).toBe(250);
+	expect(await client.zscore(history, record(7))).toBe(String(now - hour - 7));
+	expect(await reported()).toMatchObject({total_reservations: 250});
+});
+
+test('what makes no sense stays where it is, and other keys are let alone', async () => {
+	await client.set(keyOf(1), 'garbage');
+	await client.set(keyOf(2), record(2, 'yesterday'));
+	await client.hset(keyOf(3), 'user', 'alice');
+	await client.set('canhazgpu:usage_history', record(4));
+	await client.set(keyOf(5), record(5));
+	expect(await reported()).toMatchObject({total_reservations: 1});
+	expect((await client.keys('canhazgpu:usage_history*')).toSorted()).toEqual(
+		[keyOf(1), keyOf(2), keyOf(3), 'canhazgpu:usage_history', history].toSorted(),
+	);
+	await client.del('canhazgpu:usage_history');
+});
+
+test('a kill at any point loses nothing and doubles nothing', async () => {
+	const count = 30_000;
+	await keep(count);
+	const left = async () => (await client.dbsize()) - others;
+	const others = (await client.dbsize()) - count;
+	for (const share of [0.95, 0.6, 0.3]) {
+		const {child, ended} = start(box, 'report --days 2');
+		// The history itself is a key too, once there is one.
+		await eventually(async () => (await left()) < count * share);
+		child.kill('SIGKILL');
+		expect(await ended).toMatchObject({signal: 'SIGKILL'});
+		expect(await client.exists('canhazgpu:old_history_moved')).toBe(0);
+		expect((await client.keys('canhazgpu:usage_history:*')).length + (await client.zcard(history))).toBe(count);
+	}
+
+	// Two at once do not get into each other's way.
+	const both = await Promise.all([reported(), reported()]);
+	expect(both.map(({total_reservations: total}) => total)).toContain(count);
+	expect(await reported()).toMatchObject({total_reservations: count, total_gpu_hours: count});
+	expect(await client.keys('canhazgpu:usage_history:*')).toEqual([]);
+});

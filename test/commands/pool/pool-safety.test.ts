@@ -1,0 +1,336 @@
+/** What other accounts can do to the files of a shared pool without Redis, and what that costs everybody else. */
+import {
+	chmodSync,
+	existsSync,
+	linkSync,
+	lstatSync,
+	mkdirSync,
+	readdirSync,
+	readFileSync,
+	renameSync,
+	rmSync,
+	statSync,
+	symlinkSync,
+	writeFileSync,
+} from 'node:fs';
+import path from 'node:path';
+import {DatabaseSync} from 'node:sqlite';
+import {spawn} from 'node:child_process';
+import {once} from 'node:events';
+import {beforeEach, describe, expect, test} from 'vitest';
+import {accountsOfFile, alice, canBeOthers, mallory} from '../../_helpers/machine/strangers.js';
+import {eventually} from '../../_helpers/eventually.js';
+
+const accounts = accountsOfFile();
+const root = 0;
+const simulated = 'SIMULATED GPUs: no real hardware is behind this pool.\n';
+
+const inPool = (name: string): string => path.join(accounts.poolDirectory, name);
+const modeOf = (file: string): string => (lstatSync(file).mode % 0o1_0000).toString(8);
+
+/** Files of the pool that other accounts write. */
+const shared = [
+	'pool.sqlite',
+	'pool.sqlite-wal',
+	'pool.sqlite-signal',
+	'pool.sqlite-lock',
+	'scans.sqlite',
+	'scans.sqlite-wal',
+];
+
+async function makePool(more = ''): Promise<void> {
+	const made = await accounts.run(root, `admin --store embedded --gpus 4 --provider fake${more}`);
+	expect(made).toMatchObject({exitCode: 0, stderr: ''});
+}
+
+/** The pool as earlier versions made it: everybody could write its directory. */
+async function makeOldPool(): Promise<void> {
+	await makePool();
+	expect(await accounts.run(alice, 'reserve --gpu-ids 2 --duration 4h')).toMatchObject({exitCode: 0});
+	for (const name of readdirSync(accounts.poolDirectory)) {
+		if (name !== 'pool.sqlite' && name !== 'pool.json') {
+			rmSync(inPool(name));
+		}
+	}
+
+	chmodSync(accounts.poolDirectory, 0o777);
+}
+
+beforeEach(() => {
+	rmSync(accounts.poolDirectory, {recursive: true, force: true});
+});
+
+describe.runIf(canBeOthers)('a pool for everybody', () => {
+	test('is in a directory that its owner alone can write, with all that others need made beforehand', async () => {
+		await makePool();
+		expect(modeOf(accounts.poolDirectory)).toBe('755');
+		for (const name of shared) {
+			expect([name, modeOf(inPool(name))]).toEqual([name, '666']);
+		}
+	});
+
+	test('serves accounts and root in turn, and nobody deletes what others could not make again', async () => {
+		await makePool();
+		for (const uid of [alice, root, mallory, root, alice]) {
+			expect(await accounts.run(uid, 'run -- true')).toMatchObject({exitCode: 0});
+			expect(await accounts.run(uid, 'reserve --duration 1h')).toMatchObject({exitCode: 0});
+			expect(await accounts.run(uid, 'status')).toMatchObject({exitCode: 0});
+			expect(await accounts.run(uid, 'release')).toMatchObject({exitCode: 0});
+			expect([uid, existsSync(inPool('pool.sqlite-wal'))]).toEqual([uid, true]);
+		}
+	});
+
+	test('lets no other account put a link, a FIFO or another file in the place of one', async () => {
+		await makePool();
+		const {poolDirectory} = accounts;
+		const tries = shared.flatMap((name) => [
+			`ln -sf /etc/passwd ${poolDirectory}/${name}`,
+			`ln -f ${accounts.homeOf(mallory)}/own ${poolDirectory}/${name}`,
+			`rm -f ${poolDirectory}/${name}; mkfifo ${poolDirectory}/${name}`,
+			`mv -f ${accounts.homeOf(mallory)}/own ${poolDirectory}/${name}`,
+			`mv ${poolDirectory}/${name} ${accounts.homeOf(mallory)}/`,
+			`chmod 777 ${poolDirectory}/${name}`,
+			`touch ${poolDirectory}/${name}-journal`,
+		]);
+		const before = readdirSync(poolDirectory).map((name) => [name, modeOf(inPool(name)), lstatSync(inPool(name)).ino]);
+		writeFileSync(path.join(accounts.homeOf(mallory), 'own'), 'x');
+		for (const line of [...tries, `chmod 777 ${poolDirectory}`, `mv ${poolDirectory} ${poolDirectory}-away`]) {
+			expect([line, (await accounts.shell(mallory, line)).exitCode]).not.toEqual([line, 0]);
+		}
+
+		expect(readdirSync(poolDirectory).map((name) => [name, modeOf(inPool(name)), lstatSync(inPool(name)).ino])).toEqual(
+			before,
+		);
+	});
+
+	test.each(shared)(
+		'%s cut short or overwritten again and again ends no job and costs a clear error at most',
+		async (name) => {
+			await makePool();
+			const [node, cli] = accounts.words;
+			const over = path.join(accounts.homeOf(alice), 'over');
+			rmSync(over, {force: true});
+			const script = `until [ -e ${over} ]; do sleep 0.1; done; exit 7`;
+			const job = spawn(node, [cli, 'run', '--gpu-ids', '3', '--', 'sh', '-c', script], {
+				uid: alice,
+				gid: alice,
+				cwd: accounts.homeOf(alice),
+				env: accounts.environmentOf(alice),
+				stdio: 'ignore',
+			});
+			const ended = once(job, 'exit');
+			await eventually(async () => (await accounts.run(root, 'status --json')).stdout.includes('"type": "RUN"'));
+			const spoiling = accounts.shell(
+				mallory,
+				`for i in $(seq 60); do truncate -s 0 ${inPool(name)}; sleep 0.02; head -c 20000 /dev/urandom > ${inPool(name)}; sleep 0.02; done`,
+			);
+			for (let round = 0; round < 2; round++) {
+				for (const verb of ['status', 'reserve --nonblock --gpu-ids 0', 'top --once']) {
+					const {exitCode, stderr} = await accounts.run(alice, verb, {limitMs: 20_000});
+					expect([verb, [0, 1, 3, 4].includes(exitCode ?? -1), stderr]).toEqual([verb, true, stderr]);
+					expect(stderr).not.toMatch(/bug in canhazgpu|^ +at /mv);
+				}
+			}
+
+			await spoiling;
+			writeFileSync(over, '');
+			expect(await ended).toEqual([7, null]);
+		},
+	);
+
+	test.each([
+		[
+			'trigger',
+			`CREATE TRIGGER t AFTER UPDATE ON gpus BEGIN
+				INSERT OR REPLACE INTO gpus WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT n % 2, 'x' FROM c; END`,
+		],
+		[
+			'view',
+			`ALTER TABLE gpus RENAME TO g; CREATE VIEW gpus AS WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c)
+			SELECT n AS gpu, 'x' AS raw FROM c`,
+		],
+		['table', 'CREATE TABLE more (x)'],
+		['index', 'CREATE INDEX i ON gpus (raw)'],
+	])('a %s put into the database is refused by every verb, at once', async (kind, sql) => {
+		await makePool();
+		expect(await accounts.script(mallory, `change(${JSON.stringify(sql)})`)).toMatchObject({exitCode: 0, stderr: ''});
+		for (const verb of ['status', 'reserve --nonblock', 'release', 'queue', 'run --nonblock -- true', 'report']) {
+			const ran = await accounts.run(alice, verb, {limitMs: 20_000});
+			expect([verb, ran.exitCode]).toEqual([verb, 4]);
+			expect(ran.stderr).toMatch(
+				new RegExp(
+					`^Error: The GPU pool ${inPool('pool.sqlite')} holds a (?:${kind}|table|view) that canhazgpu did not make`,
+					'v',
+				),
+			);
+		}
+	});
+
+	test('a lock that another account keeps costs a clear error in bounded time', async () => {
+		await makePool();
+		const holding = accounts.script(
+			mallory,
+			"change('BEGIN EXCLUSIVE'); console.log('held'); setTimeout(() => {}, 14_000)",
+		);
+		await eventually(async () => (await accounts.run(alice, 'status', {limitMs: 20_000})).exitCode === 4);
+		const ran = await accounts.run(alice, 'reserve --nonblock', {limitMs: 20_000});
+		expect(await holding).toMatchObject({stdout: 'held\n'});
+		expect(ran.exitCode).toBe(4);
+		expect(ran.stderr).toMatch(/is locked by process \d+\nTry again\. To see what it is: ps -fp \d+\n$/v);
+		expect(await accounts.run(alice, 'reserve --nonblock')).toMatchObject({exitCode: 0});
+	});
+
+	test.each([
+		[
+			'gone',
+			(file: string) => {
+				rmSync(file);
+			},
+		],
+		[
+			'of other tables',
+			(file: string) => {
+				rmSync(file);
+				const database = new DatabaseSync(file);
+				database.exec('CREATE TABLE scan (x); CREATE TABLE scanner (y)');
+				database.close();
+				chmodSync(file, 0o666);
+			},
+		],
+		[
+			'a dangling link',
+			(file: string) => {
+				rmSync(file);
+				symlinkSync('/nowhere/at/all', file);
+			},
+		],
+		[
+			'a directory',
+			(file: string) => {
+				rmSync(file);
+				mkdirSync(file);
+			},
+		],
+		[
+			'garbage',
+			(file: string) => {
+				writeFileSync(file, 'x'.repeat(9000));
+			},
+		],
+	])('a scan board that is %s is done without', async (_, spoil) => {
+		await makePool();
+		spoil(inPool('scans.sqlite'));
+		for (const uid of [alice, root]) {
+			for (const verb of ['status', 'top --once', 'doctor']) {
+				const ran = await accounts.run(uid, verb, {limitMs: 20_000});
+				expect([uid, verb, ran.exitCode, ran.stderr]).toEqual([uid, verb, 0, verb === 'doctor' ? '' : simulated]);
+			}
+		}
+	});
+
+	test('a journal that root deleted by other programs is put back by any command of root', async () => {
+		await makePool();
+		rmSync(inPool('pool.sqlite-wal'));
+		const ran = await accounts.run(alice, 'reserve --nonblock');
+		expect(ran.exitCode).toBe(4);
+		expect(ran.stderr).toContain(
+			'has lost its journal, which its owner alone can make again\nAny command of its owner',
+		);
+		expect(await accounts.run(root, 'status')).toMatchObject({exitCode: 0});
+		expect(await accounts.run(alice, 'reserve --nonblock')).toMatchObject({exitCode: 0});
+	});
+
+	test('a group has one of its own, which nobody else can open', async () => {
+		await makePool(' --group daemon');
+		expect([modeOf(accounts.poolDirectory), modeOf(inPool('pool.sqlite')), modeOf(inPool('pool.sqlite-wal'))]).toEqual([
+			'2750',
+			'660',
+			'660',
+		]);
+		expect(statSync(inPool('pool.sqlite')).gid).toBe(statSync(accounts.poolDirectory).gid);
+		const ran = await accounts.run(mallory, 'status');
+		expect(ran.exitCode).toBe(4);
+		expect(ran.stderr).toContain('let you into the group of the pool');
+	});
+});
+
+describe.runIf(canBeOthers)('a pool of an earlier version, whose directory everybody can write', () => {
+	test('is used by nobody until `admin` has made it safe, and doctor says so', async () => {
+		await makeOldPool();
+		for (const verb of ['status', 'reserve --nonblock', 'release', 'doctor', 'top --once']) {
+			const {exitCode, stdout, stderr} = await accounts.run(alice, verb);
+			expect([verb, exitCode]).toEqual([verb, verb === 'doctor' ? 1 : 4]);
+			expect(`${stdout}${stderr}`).toContain('lies in a directory that others may write');
+			expect(`${stdout}${stderr}`).toContain('sudo canhazgpu admin --store embedded');
+		}
+
+		const again = await accounts.run(root, 'admin --store embedded --gpus 4 --provider fake');
+		expect(again.exitCode).toBe(1);
+		expect(again.stderr).toContain('There is a pool of 4 GPU(s) already');
+		expect(modeOf(accounts.poolDirectory)).toBe('755');
+		const status = await accounts.run(alice, 'status --json');
+		expect(status.exitCode).toBe(0);
+		expect(status.stdout.match(/"type": "MANUAL"/gv)).toHaveLength(1);
+		expect(await accounts.run(alice, 'release')).toMatchObject({stdout: 'Released 1 GPU(s): [2]\n'});
+	});
+
+	test.each([
+		[
+			'a link',
+			(victim: string, file: string) => {
+				symlinkSync(victim, file);
+			},
+		],
+		[
+			'a hard link',
+			(victim: string, file: string) => {
+				linkSync(victim, file);
+			},
+		],
+	])('gives no account a file of root by %s in the place of one', async (_, plant) => {
+		await makeOldPool();
+		const victim = path.join(accounts.directory, 'environment');
+		for (const name of [
+			'scans.sqlite',
+			'pool.sqlite-wal',
+			'pool.sqlite-signal',
+			'pool.sqlite-lock',
+			'pool.sqlite-journal',
+		]) {
+			for (const verb of ['status', 'admin --store embedded --gpus 4 --provider fake']) {
+				rmSync(victim, {force: true});
+				writeFileSync(victim, '', {mode: 0o644});
+				rmSync(inPool(name), {force: true});
+				chmodSync(accounts.poolDirectory, 0o777);
+				plant(victim, inPool(name));
+				await accounts.run(root, verb);
+				await accounts.run(root, verb.startsWith('admin') ? 'status' : verb);
+				expect([name, verb, modeOf(victim), statSync(victim).size]).toEqual([name, verb, '644', 0]);
+			}
+		}
+	});
+
+	test('is left alone when its database is a link, or of another account', async () => {
+		await makeOldPool();
+		const away = path.join(accounts.directory, 'away.sqlite');
+		renameSync(inPool('pool.sqlite'), away);
+		symlinkSync(away, inPool('pool.sqlite'));
+		const before = readFileSync(away);
+		const ran = await accounts.run(root, 'admin --store embedded --gpus 4 --provider fake --force');
+		expect(ran.exitCode).toBe(4);
+		expect(ran.stderr).toContain('they could replace its files');
+		expect(modeOf(accounts.poolDirectory)).toBe('777');
+		expect(readFileSync(away).equals(before)).toBe(true);
+	});
+});
+
+test.runIf(canBeOthers)('root is no guest in the pool of another account', async () => {
+	const elsewhere = {CANHAZGPU_POOL_DIRECTORY: '/proc/nowhere'};
+	const made = await accounts.run(alice, 'admin --store embedded --gpus 2 --provider fake', {environment: elsewhere});
+	expect(made).toMatchObject({exitCode: 0});
+	const ran = await accounts.run(root, 'status', {
+		environment: {HOME: accounts.homeOf(alice), ...elsewhere},
+	});
+	expect(ran.exitCode).toBe(4);
+	expect(ran.stderr).toContain('root uses pools of root alone');
+});

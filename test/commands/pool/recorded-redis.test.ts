@@ -1,0 +1,64 @@
+/** What the configuration says of how to get in is told to the server that it names, and to no other that a record names. */
+import {chmodSync, mkdirSync, statSync, writeFileSync} from 'node:fs';
+import path from 'node:path';
+import {expect, onTestFinished, test} from 'vitest';
+import {createBox, type Box} from '../../_helpers/program/cli.js';
+import {startFakeRedis} from '../../_helpers/store/fake-redis.js';
+import {redisOfFile} from '../../_helpers/store/redis-of-file.js';
+
+const password = 'S3cretPoolPassword';
+const redis = redisOfFile({settings: ['--requirepass', password]});
+
+function newBox(): Box {
+	const box = createBox({CANHAZGPU_REDIS_PASSWORD: password});
+	onTestFinished(box.remove);
+	return box;
+}
+
+function record(box: Box, place: Record<string, unknown>): string {
+	mkdirSync(box.poolDirectory, {recursive: true});
+	const file = path.join(box.poolDirectory, 'pool.json');
+	writeFileSync(file, JSON.stringify({store: 'redis', host: '127.0.0.1', db: 0, ...place}));
+	chmodSync(file, 0o644);
+	return file;
+}
+
+test('a recorded server that the configuration does not name is shown no password, also by Tab', async () => {
+	const box = newBox();
+	const thief = await startFakeRedis(() => '-NOAUTH Authentication required.\r\n');
+	record(box, {port: thief.port});
+	const username = {CANHAZGPU_REDIS_USERNAME: 'canhazgpu'};
+	const ran = await box.run('status', username);
+	expect(ran).toMatchObject({exitCode: 4, stdout: ''});
+	expect(ran.stderr).toBe(
+		`Error: Redis at 127.0.0.1:${thief.port} wants a password\nThe configured password was not sent: it is for redis localhost:6379/0, and another place is recorded for this machine's pool. If that is right, write beside the password: redis: {host: "127.0.0.1", port: ${thief.port}, db: 0}\n`,
+	);
+	await box.run(['--complete', 'bash', 'release', '-G', ''], username);
+	const heard = JSON.stringify(thief.asked);
+	expect(heard).toContain('canhazgpu:gpu_count');
+	expect(heard).not.toMatch(/S3cret|AUTH|HELLO/v);
+});
+
+test('one that the configuration names is, by whichever of its names; and what the hint says helps', async () => {
+	const box = newBox();
+	const named = {CANHAZGPU_REDIS_HOST: 'localhost', CANHAZGPU_REDIS_PORT: String(redis.port)};
+	expect(await box.run('admin --gpus 2 --provider fake --force', named)).toMatchObject({exitCode: 0, stderr: ''});
+	const {stderr} = await box.run('status');
+	const settings = /beside the password: (?<settings>.*)\n/v.exec(stderr)!.groups!['settings']!;
+	writeFileSync(path.join(box.home, '.canhazgpu.yaml'), settings);
+	const {exitCode, stdout} = await box.run('status --json');
+	expect({exitCode, rows: JSON.parse(stdout) as unknown}).toEqual({
+		exitCode: 0,
+		rows: [expect.anything(), expect.anything()],
+	});
+});
+
+test('admin for Redis leaves the directory of an earlier embedded pool to its owner', async () => {
+	const box = newBox();
+	record(box, {port: 1});
+	chmodSync(box.poolDirectory, 0o777);
+	const place = {CANHAZGPU_REDIS_HOST: '127.0.0.1', CANHAZGPU_REDIS_PORT: String(redis.port)};
+	expect(await box.run('admin --gpus 2 --provider fake --force', place)).toMatchObject({exitCode: 0, stderr: ''});
+	// eslint-disable-next-line no-bitwise
+	expect(statSync(box.poolDirectory).mode & 0o7777).toBe(0o755);
+});

@@ -1,0 +1,169 @@
+/**
+Holders whose processes cannot be judged: another pid or time namespace, a boot id that cannot be read, a clone of the machine. Silence and
+absence end nothing that somebody did not watch.
+*/
+import {writeFileSync} from 'node:fs';
+import path from 'node:path';
+import process from 'node:process';
+import {Redis} from 'ioredis';
+import {describe, expect, onTestFinished, test} from 'vitest';
+import type {Box} from '../../_helpers/program/cli.js';
+import {eventually} from '../../_helpers/eventually.js';
+import {canEnter, cloneOf, ownPids, ownTime, processesOnly, runIn, startIn} from '../../_helpers/machine/namespaces.js';
+import {hasCompiler} from '../../_helpers/machine/nvml-stub.js';
+import {freshEmbeddedBox, freshRedisBox, holders, isAlive, peek, recordsOf} from '../../_helpers/program/processes.js';
+import {startRedis} from '../../_helpers/store/redis-server.js';
+import {createShiftedClock} from '../../_helpers/machine/shift-clock.js';
+import {startSleeper} from '../run/_sleeper.js';
+
+const leaseIn = async (box: Box) => {
+	const [record] = (await peek(box)).gpus;
+	return record?.kind === 'leased' ? record.lease : undefined;
+};
+
+/** A job outlives a wrapper that is killed. */
+const endJobWithTest = async (box: Box, index: number): Promise<void> => {
+	await eventually(async () => {
+		const record = (await peek(box)).gpus[index];
+		const pid = record?.kind === 'leased' ? record.lease.job?.pid : undefined;
+		if (pid !== undefined) {
+			onTestFinished(() => {
+				process.kill(pid, 'SIGKILL');
+			});
+		}
+
+		return pid !== undefined;
+	});
+};
+
+const becomesHeld = async (box: Box): Promise<void> => eventually(async () => (await leaseIn(box))?.job !== undefined);
+
+describe.skipIf(!canEnter(processesOnly))('where the boot id cannot be read', () => {
+	test('a job outside keeps its lease, whatever is done in there', async () => {
+		const box = await freshEmbeddedBox(2);
+		const {wrapper, pid} = await startSleeper(box, ['--gpu-ids', '1']);
+		expect(await runIn(processesOnly, box, 'status')).toMatchObject({exitCode: 0});
+		expect(await runIn(processesOnly, box, 'reserve --gpus 2 --nonblock --short')).toMatchObject({exitCode: 3});
+		expect(await holders(box)).toBe('0:- 1:RUN');
+		process.kill(pid, 'SIGTERM');
+		expect(await wrapper.ended).toMatchObject({exitCode: 143, stderr: ''});
+		// Whoever cannot tell the boot leaves the dead to others.
+		expect(await recordsOf(box)).toMatchObject([{endReason: 'signalled'}]);
+	});
+
+	test('a job in there keeps its lease, whoever looks outside, and says nothing of a boot', async () => {
+		const box = await freshEmbeddedBox(2);
+		startIn(processesOnly, box, 'run --gpu-ids 1 -- sleep 600');
+		await endJobWithTest(box, 1);
+		expect((await peek(box)).gpus[1]).toMatchObject({lease: {bootId: undefined}});
+		expect(await box.run('status')).toMatchObject({exitCode: 0});
+		expect(await box.run('reserve --gpus 2 --nonblock --short')).toMatchObject({exitCode: 3});
+		expect(await holders(box)).toBe('0:- 1:RUN');
+		expect(await recordsOf(box)).toEqual([]);
+	});
+});
+
+describe.skipIf(!canEnter(ownTime))('in a time namespace of its own', () => {
+	test('a look ends no job outside, and a look from outside none of its jobs', async () => {
+		const box = await freshEmbeddedBox(2);
+		await startSleeper(box, ['--gpu-ids', '0']);
+		expect(await runIn(ownTime, box, 'status')).toMatchObject({exitCode: 0});
+		startIn(ownTime, box, 'run --gpu-ids 1 -- sleep 600');
+		await endJobWithTest(box, 1);
+		expect(await box.run('status')).toMatchObject({exitCode: 0});
+		expect(await holders(box)).toBe('0:RUN 1:RUN');
+		expect(await recordsOf(box)).toEqual([]);
+	});
+});
+
+describe.skipIf(!hasCompiler || !canEnter(ownPids))(
+	'in a pid namespace of its own, when the clock of Redis steps',
+	() => {
+		const hour = 3600;
+
+		const atShiftedRedis = async () => {
+			const clock = createShiftedClock();
+			const server = await startRedis({environment: clock.environment});
+			onTestFinished(async () => server.stop());
+			const client = new Redis(server.port);
+			onTestFinished(() => {
+				client.disconnect();
+			});
+			return {clock, client, box: await freshRedisBox(server.port, 1)};
+		};
+
+		test('a job keeps its lease and a waiter its place: both answer whoever watches for their silence', async () => {
+			const {clock, box} = await atShiftedRedis();
+			const job = startIn(ownPids, box, 'run --gpu-ids 0 -- sleep 600');
+			await becomesHeld(box);
+			const waiter = startIn(ownPids, box, 'reserve --short --gpu-ids 0');
+			await eventually(() => waiter.stderr().includes('1 of 1 in line'));
+			for (const step of [20 * 60, -5 * hour, 0]) {
+				clock.jump(step);
+				expect(await box.run('status')).toMatchObject({exitCode: 0});
+				expect(await holders(box)).toBe('0:RUN');
+
+				await eventually(async () => {
+					const {now, queue} = await peek(box);
+					const lease = await leaseIn(box);
+					const [waiting] = queue;
+					return (
+						lease !== undefined &&
+						lease.silence === undefined &&
+						Math.abs(now - lease.lastHeartbeat!) < 60 &&
+						waiting?.kind === 'entry' &&
+						waiting.entry.silence === undefined &&
+						Math.abs(now - waiting.entry.lastHeartbeat) < 60
+					);
+				}, 60_000);
+			}
+
+			expect(await recordsOf(box)).toEqual([]);
+			expect(job.stderr()).toBe('');
+			// As a container that is killed: nothing is left that would beat.
+			job.kill();
+			await job.ended;
+			waiter.kill();
+		}, 120_000);
+
+		test('a job that was killed loses its lease once its silence was watched, and whoever waits has the GPU', async () => {
+			const {clock, client, box} = await atShiftedRedis();
+			const job = startIn(ownPids, box, 'run --gpu-ids 0 -- sleep 600');
+			await becomesHeld(box);
+			job.kill();
+			await job.ended;
+			clock.jump(20 * 60);
+			expect(await holders(box)).toBe('0:RUN');
+			const key = 'canhazgpu:gpu:0';
+			const record = JSON.parse((await client.get(key))!) as {silence: {seconds: number}; last_heartbeat: number};
+			// As if the watch had begun a minute earlier: ten seconds are left of it.
+			record.silence.seconds -= 60;
+			await client.set(key, JSON.stringify(record));
+			expect(await box.run('reserve --short --gpu-ids 0')).toMatchObject({exitCode: 0, stdout: '0\n'});
+			expect(await recordsOf(box)).toMatchObject([{endReason: 'heartbeat-lost', endTime: record.last_heartbeat}]);
+		});
+	},
+);
+
+const bootIdFile = path.join(process.env['TMPDIR'] ?? '/tmp', 'canhazgpu-test-other-boot-id');
+writeFileSync(bootIdFile, '11111111-2222-4333-8444-555555555555\n');
+
+describe.skipIf(!canEnter(cloneOf(bootIdFile)))('on a clone of this machine', () => {
+	test('a job keeps its lease here, and whoever looks or asks there is told which machine-id both have', async () => {
+		const box = await freshEmbeddedBox(2);
+		const {pid} = await startSleeper(box, ['--gpu-ids', '0']);
+		for (const words of ['status', 'reserve --gpus 1 --nonblock --short', 'reserve --gpus 2 --short', 'run -- true']) {
+			const {exitCode, stderr} = await runIn(cloneOf(bootIdFile), box, words);
+			expect(exitCode).toBe(4);
+			expect(stderr).toMatch(
+				/Another machine with the same machine-id \([\da-f]{32}\) uses the pool in .*\n.*systemd-machine-id-setup/v,
+			);
+		}
+
+		const {stdout} = await runIn(cloneOf(bootIdFile), box, 'doctor');
+		expect(stdout).toMatch(/✗ pool +Another machine with the same machine-id/v);
+		expect(await holders(box)).toBe('0:RUN 1:-');
+		expect(isAlive(pid)).toBe(true);
+		expect(await recordsOf(box)).toEqual([]);
+	});
+});

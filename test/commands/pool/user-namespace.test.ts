@@ -1,0 +1,190 @@
+/**
+Who somebody is, where that can be chosen: in a user namespace anybody may have any uid, and a PATH of one's own names any program `getent`.
+*/
+import {spawn, spawnSync} from 'node:child_process';
+import {chmodSync, chownSync, mkdtempSync, rmSync, writeFileSync} from 'node:fs';
+import path from 'node:path';
+import process from 'node:process';
+import {describe, expect, onTestFinished, test} from 'vitest';
+import {starter, starterWords, type Box, type Ran} from '../../_helpers/program/cli.js';
+import {eventually} from '../../_helpers/eventually.js';
+import {freshEmbeddedBox, freshRedisBox, holders, peek} from '../../_helpers/program/processes.js';
+import {redisOfFile} from '../../_helpers/store/redis-of-file.js';
+
+/** Uids that no system gives to anybody: to the program these accounts are called by their numbers. */
+const victim = 61_001;
+const mallory = 61_002;
+
+const accountOf = (uid: number) => ({uid, gid: uid, cwd: '/'});
+
+/** Why these tests cannot be run here; undefined when they can. */
+function whyNot(): string | undefined {
+	if (process.getuid?.() !== 0) {
+		return 'only root may start something as another account';
+	}
+
+	const own = {...accountOf(mallory), encoding: 'utf8'} as const;
+	const program = spawnSync(starter, [...starterWords, '--version'], own);
+	if (program.status !== 0) {
+		return 'other accounts may not read the program';
+	}
+
+	const made = spawnSync('unshare', ['-r', 'id', '-u'], own);
+	return made.stdout === '0\n' ? undefined : `no user namespaces: ${made.error?.message ?? made.stderr}`;
+}
+
+const reason = whyNot();
+if (reason !== undefined) {
+	console.warn(`The tests of accounts in user namespaces are skipped: ${reason}.`);
+}
+
+/** Starts the program as an account, through the words of another program such as `unshare`. */
+function runAs(
+	uid: number,
+	box: Box,
+	words: string,
+	{
+		through = [],
+		environment = {},
+	}: {readonly through?: readonly string[]; readonly environment?: Readonly<Record<string, string>>} = {},
+): Ran {
+	const home = mkdtempSync('/tmp/canhazgpu-account-');
+	onTestFinished(() => {
+		rmSync(home, {recursive: true, force: true});
+	});
+	chownSync(home, uid, uid);
+	const [command, ...parameters] = [...through, starter, ...starterWords, ...words.split(' ')];
+	const {status, stdout, stderr} = spawnSync(command!, parameters, {
+		...accountOf(uid),
+		cwd: home,
+		env: {...box.environment, HOME: home, XDG_CACHE_HOME: '', ...environment},
+		encoding: 'utf8',
+		timeout: 60_000,
+	});
+	return {exitCode: status ?? undefined, stdout, stderr};
+}
+
+const redis = redisOfFile();
+
+const because = /user namespace .* it cannot be told which account asks: run it outside/v;
+
+/** As root of a namespace, and as the very account whose GPU it is. */
+const forgeries: ReadonlyArray<readonly [string, readonly string[]]> = [
+	['uid 0 of its own', ['unshare', '-r']],
+	['the uid of another account', ['unshare', '-U', `--map-user=${victim}`]],
+	['a chosen uid in a namespace within another', ['unshare', '-r', 'unshare', '-U', `--map-user=${victim}`]],
+];
+
+describe.skipIf(reason !== undefined).each([
+	['redis', async () => freshRedisBox(redis.port, 2)],
+	['embedded', async () => freshEmbeddedBox(2)],
+])('on %s', (_, create) => {
+	const createOpen = async (): Promise<Box> => {
+		const box = await create();
+		// Everybody gets to the shared pool in it.
+		chmodSync(box.home, 0o755);
+		expect(runAs(victim, box, 'reserve --gpu-ids 0 --duration 2h')).toMatchObject({exitCode: 0});
+		return box;
+	};
+
+	test.each(forgeries)('an account with %s in a user namespace changes nothing of others', async (_what, through) => {
+		const box = await createOpen();
+		for (const words of [
+			'release --gpu-ids 0',
+			'release',
+			`release --user ${victim}`,
+			'extend --gpu-ids 0 --duration 1h',
+		]) {
+			const ran = runAs(mallory, box, words, {through});
+			expect(ran, words).toMatchObject({exitCode: 1, stdout: ''});
+			expect(ran.stderr).toMatch(/^Error: No (?:manually reserved GPUs|reservations) found for current user/v);
+			expect(ran.stderr).toMatch(because);
+		}
+
+		const {gpus} = await peek(box);
+		expect(gpus[0]).toMatchObject({kind: 'leased', lease: {actualUser: String(victim)}});
+	});
+
+	test('nobody is taken out of the queue from a user namespace', async () => {
+		const box = await createOpen();
+		const waiting = spawn(starter, [...starterWords, ...'reserve --gpu-ids 0 --wait 5m'.split(' ')], {
+			...accountOf(victim),
+			env: {...box.environment, HOME: '/', XDG_CACHE_HOME: ''},
+			stdio: 'ignore',
+		});
+		onTestFinished(() => {
+			waiting.kill('SIGKILL');
+		});
+		await eventually(async () => (await peek(box)).queue.length === 1);
+		const {id} = (await peek(box)).queue[0]!;
+		for (const [what, through] of forgeries) {
+			const ran = runAs(mallory, box, `queue --leave ${id}`, {through});
+			expect(ran, what).toMatchObject({exitCode: 1, stdout: ''});
+			expect(ran.stderr).toMatch(/^Error: That place in the queue belongs to 61001\n/v);
+			expect(ran.stderr).toMatch(because);
+		}
+
+		expect((await peek(box)).queue).toMatchObject([{id}]);
+	});
+
+	test('what is taken in a user namespace belongs to that namespace, and is released there or by root', async () => {
+		const box = await createOpen();
+		const program = [starter, ...starterWords].join(' ');
+		const ran = runAs(mallory, box, '--version', {
+			through: [
+				'unshare',
+				'-r',
+				'sh',
+				'-c',
+				`${program} reserve --gpu-ids 1 && ${program} status --json && ${program} release`,
+			],
+		});
+		expect(ran).toMatchObject({exitCode: 0});
+		expect(ran.stdout).toMatch(/"user": "root@userns:61002\/\d+"/v);
+		expect(ran.stdout).toContain('Released 1 GPU(s): [1]');
+		expect(ran.stderr).toMatch(/Held by root@userns:61002\/\d+\. In a user namespace/v);
+
+		expect(runAs(mallory, box, 'reserve --gpu-ids 1', {through: ['unshare', '-r']})).toMatchObject({exitCode: 0});
+		// The kernel gives the next namespace the same number; another account's is another one all the same, and so is the account outside.
+		expect(runAs(victim, box, 'release --gpu-ids 1', {through: ['unshare', '-r']})).toMatchObject({exitCode: 1});
+		expect(runAs(mallory, box, 'release --gpu-ids 1')).toMatchObject({exitCode: 1});
+		expect(await box.run('release --gpu-ids 0,1')).toMatchObject({exitCode: 0});
+		expect(await holders(box)).toBe('0:- 1:-');
+	});
+
+	test('a getent of one’s own tells nobody’s name', async () => {
+		const box = await createOpen();
+		const tools = mkdtempSync('/tmp/canhazgpu-tools-');
+		onTestFinished(() => {
+			rmSync(tools, {recursive: true, force: true});
+		});
+		chmodSync(tools, 0o755);
+		for (const [name, line] of [
+			['getent', `echo '${victim}:x:${mallory}:${mallory}::/:/bin/sh'`],
+			['id', `echo ${victim}`],
+		] as const) {
+			writeFileSync(path.join(tools, name), `#!/bin/sh\n${line}\n`, {mode: 0o755});
+		}
+
+		const environment = {PATH: `${tools}:${box.environment['PATH']}`};
+		const ran = runAs(mallory, box, 'release --gpu-ids 0', {environment});
+		expect(ran).toMatchObject({exitCode: 1});
+		expect(ran.stderr).toContain(`GPU 0 is held by ${victim}`);
+		expect(runAs(mallory, box, 'reserve --gpu-ids 1', {environment})).toMatchObject({exitCode: 0});
+		const {gpus} = await peek(box);
+		expect(gpus[1]).toMatchObject({kind: 'leased', lease: {actualUser: String(mallory)}});
+	});
+
+	test('root outside of a user namespace may still release what is anybody’s', async () => {
+		const box = await createOpen();
+		expect(await box.run('release --gpu-ids 0')).toMatchObject({exitCode: 0});
+		expect(await holders(box)).toBe('0:- 1:-');
+	});
+});
+
+test.skipIf(reason !== undefined)('doctor says what an account is in a user namespace', async () => {
+	const box = await freshEmbeddedBox(1);
+	chmodSync(box.home, 0o755);
+	const {stdout} = runAs(mallory, box, 'doctor', {through: ['unshare', '-r']});
+	expect(stdout).toMatch(/to the pool this account is root@userns:61002\/\d+, and nobody else/v);
+});

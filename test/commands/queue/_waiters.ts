@@ -1,0 +1,65 @@
+/** A crowd in one process that wants more GPUs than there are. */
+import {mkdtempSync, rmSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import path from 'node:path';
+import {Redis} from 'ioredis';
+import {onTestFinished} from 'vitest';
+import type {Store} from '../../../source/core/model/ports.js';
+import {release} from '../../../source/core/operations/reservations.js';
+import {acquire} from '../../../source/core/operations/acquire.js';
+import {openRedisStore} from '../../../source/store/redis/index.js';
+import {openSqliteStore} from '../../../source/store/sqlite/index.js';
+import {createCrowd, type Crowd, type Person} from '../../_helpers/store/crowd.js';
+import type {RedisServer} from '../../_helpers/store/redis-server.js';
+import {person as personNamed} from '../../_helpers/world.js';
+
+export const gpuCount = 8;
+
+async function crowdAt(open: () => Promise<Store>, random: (() => number) | undefined): Promise<Crowd> {
+	const crowd = await createCrowd({open, gpuCount, random});
+	onTestFinished(async () => crowd.close());
+	return crowd;
+}
+
+/** A crowd on this Redis, which is emptied. */
+export async function crowdOnRedis({host, port}: RedisServer, random?: () => number): Promise<Crowd> {
+	const client = new Redis(port);
+	await client.flushall();
+	client.disconnect();
+	return crowdAt(async () => openRedisStore({host, port, db: 0, patient: true}), random);
+}
+
+/** A crowd on an embedded pool of its own. */
+export async function crowdOnFile(random?: () => number): Promise<Crowd> {
+	const directory = mkdtempSync(path.join(tmpdir(), 'canhazgpu-crowd-'));
+	onTestFinished(() => {
+		rmSync(directory, {recursive: true, force: true});
+	});
+	return crowdAt(async () => openSqliteStore({path: path.join(directory, 'pool.sqlite'), create: true}), random);
+}
+
+/** The account of a person. */
+export const requesterOf = ({world}: Person) => personNamed(world.host.account.name, undefined, world.host.account.uid);
+
+/** What somebody asks for, for a job. */
+export const request = (person: Person, wanted: {count: number; ids?: readonly number[]}) => ({
+	requester: requesterOf(person),
+	...wanted,
+	tenure: {type: 'run'} as const,
+});
+
+/** Waits until served or called off. */
+export const forEver = (onProgress: () => void = () => undefined, signal = new AbortController().signal) => ({
+	waitSeconds: undefined,
+	signal,
+	onProgress,
+});
+
+/** Everything is held by one, until told. */
+export async function holdAll(crowd: Crowd): Promise<(ids: readonly number[]) => Promise<void>> {
+	const boss = await crowd.enter();
+	await acquire(boss.world, request(boss, {count: gpuCount}), forEver());
+	return async (ids) => {
+		await release(boss.world, requesterOf(boss), {by: 'gpus', ids});
+	};
+}

@@ -1,0 +1,231 @@
+/** The verbs as they are typed into the monitor: the program's own grammar on a pool that is open already. */
+import {beforeEach, expect, onTestFinished, test} from 'vitest';
+import {createApp} from '../../../source/app/app.js';
+import {createHostLooks} from '../../../source/commands/top/hosts.js';
+import {createCommandLine} from '../../../source/commands/top/command-line.js';
+import {CanhazgpuError} from '../../../source/errors.js';
+import type {LookPage} from '../../../source/tui/ports.js';
+import {understand} from '../../../source/main.js';
+import {readLiving} from '../../../source/core/operations/transact.js';
+import {eventually} from '../../_helpers/eventually.js';
+import {createLiveWorld, type LiveWorld} from '../../_helpers/live-world.js';
+
+let world: LiveWorld;
+let third: PromiseWithResolvers<void>;
+
+beforeEach(async () => {
+	third = Promise.withResolvers();
+	world = await createLiveWorld(4);
+});
+
+async function open({isReadonly = false} = {}) {
+	const understood = await understand(['top']);
+	if ('text' in understood) {
+		throw new Error('top has no text');
+	}
+
+	const {input} = understood;
+	const close = async (): Promise<void> => {
+		throw new Error('the pool is the monitor’s to close');
+	};
+
+	const app = {...createApp({config: input.config, hasColor: false}), host: world.host, remoteStatus};
+	const inside = {...world, close, watchGpus: async () => world.gpus};
+	const hosts = createHostLooks({app, world: inside, others: ['gpu-box-2', 'gpu-box-3'], broken: fail});
+	onTestFinished(hosts.stop);
+	return createCommandLine({app, world: inside, grammar: input.grammar, isReadonly, hosts});
+}
+
+const fail = (error: unknown): void => {
+	throw error;
+};
+
+/** One of the other hosts answers, and the other when it is told to fail. */
+async function remoteStatus(name: string) {
+	if (name === 'gpu-box-3') {
+		await third.promise;
+		throw new CanhazgpuError('failed', 'gpu-box-3: No route\u{1B}[31m to host');
+	}
+
+	return [{gpu_id: 0, status: 'IN_USE', user: 'carol', gpu_model: 'H100'}];
+}
+
+const still = {signal: new AbortController().signal, onWaiting: () => undefined};
+
+const owners = async (): Promise<ReadonlyArray<string | undefined>> => {
+	const {gpus} = await readLiving(world);
+	return gpus.map((record) => (record.kind === 'leased' ? record.lease.note : undefined));
+};
+
+test('verbs print what they print in a shell', async () => {
+	const line = await open();
+	expect(await line.run('reserve -g 2 -d 4h --note "big run"', still)).toEqual([
+		'Reserved 2 GPU(s): [0 1] for 4h 0m 0s',
+		'',
+		'To use them here:',
+		'  export CUDA_VISIBLE_DEVICES=0,1',
+	]);
+	expect(await owners()).toEqual(['big run', 'big run', undefined, undefined]);
+	// As it would be pasted from a script.
+	expect(await line.run('canhazgpu release --gpu-ids 1', still)).toEqual(['Released 1 GPU(s): [1]']);
+	expect(await owners()).toEqual(['big run', undefined, undefined, undefined]);
+	expect((await line.run('status', still))[0]).toMatch(/GPU +│ STATUS/v);
+	expect((await line.run('help extend', still)).join('\n')).toContain('Usage: canhazgpu extend');
+	expect((await line.run('extend --help', still)).join('\n')).toContain('Usage: canhazgpu extend');
+});
+
+test('it tells what was released, so that it can be taken back', async () => {
+	const line = await open();
+	await line.run('reserve -g 2 --note mine', still);
+	const told: unknown[] = [];
+	const onReleased = (released: ReadonlyArray<{index: number; lease: {note?: string}}>): void => {
+		told.push(released.map(({index, lease}) => [index, lease.note]));
+	};
+
+	await line.run('release -G 0', {...still, onReleased});
+	await line.run('release', {...still, onReleased});
+	expect(told).toEqual([[[0, 'mine']], [[1, 'mine']]]);
+});
+
+test.each([
+	['reserv -g 2', 'There is no verb "reserv"', 'Did you mean: canhazgpu reserve'],
+	['reserve --gpu 2', 'reserve has no flag --gpu', 'Did you mean --gpus?'],
+	[
+		'reserve -g 2 -d 4',
+		'--duration must be a duration such as 30m, 2h or 1h30m, not "4"',
+		'Did you mean 4m (minutes) or 4h (hours)?',
+	],
+	['reserve -G 9', 'No GPU 9 in this pool', 'The pool has 4 GPU(s): ids are 0 to 3.'],
+	["reserve --note 'half", "A quote or a backslash has no other half: 'half", undefined],
+	['run -- python train.py', 'run cannot be used inside the monitor', 'Type it in a shell: canhazgpu run'],
+	['top', 'top cannot be used inside the monitor', 'Type it in a shell: canhazgpu top'],
+	['admin --force', 'admin cannot be used inside the monitor', 'Type it in a shell: canhazgpu admin'],
+	['status --redis-port 1', '--redis-port was settled when the monitor started', 'Leave it out.'],
+])('%s is refused in the words of the command line', async (typed, message, hint) => {
+	const line = await open();
+	await expect(line.run(typed, still)).rejects.toMatchObject({message, hint});
+	expect(await owners()).toEqual([undefined, undefined, undefined, undefined]);
+});
+
+test.each([
+	['host', 'canhazgpu status --all --summary'],
+	['host gpu-box-2', 'canhazgpu status --remote=gpu-box-2'],
+	['hosts', 'canhazgpu status --all --summary'],
+	['host box', 'canhazgpu status'],
+	['canhazgpu queue', 'canhazgpu queue'],
+	['reserve --note "big run"', "canhazgpu reserve --note 'big run'"],
+])('%s is, in a shell, %s', async (typed, shell) => {
+	const line = await open();
+	expect(line.inShell(typed)).toBe(shell);
+});
+
+test.each([
+	['host gpu-box-2 3', 'host takes the name of one host', 'Type host alone for all of them.'],
+	['host -oProxyCommand=x', '"-oProxyCommand=x" is not a host name', 'Type host alone for all of them.'],
+	[
+		'host gpu-box-4',
+		'There is no host gpu-box-4 in the setting remote_hosts',
+		'Type host alone for all of them, or: status --remote gpu-box-4',
+	],
+])('%s is refused before anybody is asked', async (typed, message, hint) => {
+	const line = await open();
+	expect(() => line.lookOf!(typed)).toThrow(expect.objectContaining({message, hint}));
+});
+
+/** What a line shows now, and until the test ends. */
+function lookAt(line: Awaited<ReturnType<typeof open>>, typed: string): () => LookPage {
+	let page: LookPage = {lines: []};
+	onTestFinished(
+		line.lookOf!(typed)!.begin((next) => {
+			page = next;
+		}),
+	);
+	return () => page;
+}
+
+test('host: all hosts as they answer, each line leads to its own', async () => {
+	const line = await open();
+	expect(line.lookOf!('status')).toBeUndefined();
+	const list = lookAt(line, 'host');
+	expect(list().lines.slice(2)).toEqual([
+		expect.stringMatching(/^ box +│ - +│ - +│ - +│ asking…$/v),
+		expect.stringMatching(/^ gpu-box-2 │ .* asking…$/v),
+		expect.stringMatching(/^ gpu-box-3 │ .* asking…$/v),
+	]);
+	await eventually(() => list().lines.filter((text) => text.includes('asking')).length === 1);
+	expect(list().lines).toMatchObject([
+		expect.stringMatching(/^ HOST +│ AVAILABLE │ IN USE │ TOTAL │ GPU MODELS$/v),
+		expect.any(String),
+		expect.stringMatching(/^ box +│ ✓ 4 +│ 0 +│ 4 +│ /v),
+		expect.stringMatching(/^ gpu-box-2 │ ✗ 0 +│ 1 +│ 1 +│ 1x H100$/v),
+		expect.stringMatching(/^ gpu-box-3 │ .* asking…$/v),
+	]);
+	third.resolve();
+	await eventually(() => list().lines[4]!.endsWith('│ ✗ No route to host'));
+	expect(list().opens).toEqual(
+		new Map([
+			[2, 'host box'],
+			[3, 'host gpu-box-2'],
+			[4, 'host gpu-box-3'],
+		]),
+	);
+	// What was asked just now is shown at once.
+	expect(lookAt(line, 'host gpu-box-2')().lines[2]).toMatch(/ 0 +│ ● IN_USE │ carol/v);
+	expect(lookAt(line, 'canhazgpu host gpu-box-3')().lines).toEqual(['✗ gpu-box-3: No route to host']);
+	expect(lookAt(line, 'host box')().lines).toHaveLength(6);
+});
+
+test('read-only looks, and changes nothing', async () => {
+	const line = await open({isReadonly: true});
+	for (const typed of ['reserve', 'release', 'extend -d 1h', 'queue --leave 1']) {
+		await expect(line.run(typed, still)).rejects.toThrow('read-only');
+	}
+
+	expect(await line.run('queue', still)).toEqual(['Nobody waits']);
+});
+
+test('a reservation waits in line, says so, and leaves it when it is called off', async () => {
+	const line = await open();
+	await line.run('reserve -g 4', still);
+	const controller = new AbortController();
+	const told: string[] = [];
+	const waiting = line.run('reserve -g 1', {
+		signal: controller.signal,
+		onWaiting(text) {
+			told.push(text);
+		},
+	});
+	await eventually(() => told.length > 0);
+	expect(told[0]).toContain('Waiting for 1 GPU: 1 of 1 in line');
+	controller.abort();
+	expect(await waiting).toContain('Left the queue');
+	expect((await readLiving(world)).queue).toEqual([]);
+});
+
+test.each([
+	['', 0, ['status', 'reserve', 'extend', 'release', 'queue', 'report', 'events', 'help']],
+	['re', 0, ['reserve', 'release', 'report']],
+	['help ex', 5, ['extend']],
+	['release --', 8, ['--gpu-ids', '--user']],
+	['extend --gpu-ids 1 --d', 19, ['--duration']],
+	['reserve -G ', 11, ['0', '1', '2', '3']],
+	['reserve --gpu-ids 1,', 18, ['1,0', '1,2', '1,3']],
+	['release -G ', 11, ['1', '3']],
+	['release --gpu-ids=3,', 8, ['--gpu-ids=3,1']],
+	['reserve -d 1', 11, ['1h', '12h', '1d']],
+	['reserve --note ', 15, []],
+	['ho', 0, ['host']],
+	['host ', 5, ['box', 'gpu-box-2', 'gpu-box-3']],
+	['host gpu-', 5, ['gpu-box-2', 'gpu-box-3']],
+	['host gpu-box-2 ', 15, []],
+	['run -', 4, []],
+])('Tab after %j', async (typed, start, candidates) => {
+	const line = await open();
+	await line.run('reserve -G 1,3', still);
+	const completion = await line.complete(typed, {snapshot: await readLiving(world), told: []});
+	expect(completion.start).toBe(start);
+	// Verbs and flags that come later do no harm.
+	expect(completion.candidates).toEqual(expect.arrayContaining([...candidates]));
+	expect(completion.candidates.every((candidate) => candidate.startsWith(typed.slice(start)))).toBe(true);
+	expect(candidates.length > 0 || completion.candidates.length === 0).toBe(true);
+});

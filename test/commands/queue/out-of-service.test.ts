@@ -1,0 +1,64 @@
+/** One GPU that is broken does not stop a box on which somebody waits for all of them. */
+import {writeFileSync} from 'node:fs';
+import {expect, test} from 'vitest';
+import type {Box} from '../../_helpers/program/cli.js';
+import {eventually} from '../../_helpers/eventually.js';
+import {freshEmbeddedBox, freshRedisBox, holders, peek, start} from '../../_helpers/program/processes.js';
+import {redisOfFile} from '../../_helpers/store/redis-of-file.js';
+
+const redis = redisOfFile();
+
+const stores: ReadonlyArray<readonly [string, () => Promise<Box>]> = [
+	['redis', async () => freshRedisBox(redis.port, 3)],
+	['embedded', async () => freshEmbeddedBox(3)],
+];
+
+test.each(stores)(
+	'%s: who waits for a broken GPU holds up nobody, says so, and is served when it is back',
+	async (_, fresh) => {
+		const box = await fresh();
+		const scenario = `${box.home}/scenario.yaml`;
+		const environment = {CANHAZGPU_SIMULATED_SCENARIO: scenario};
+		const broken = 'failures: [{gpu: 2, words: GPU has fallen off the bus}]';
+		writeFileSync(scenario, broken);
+		const forAll = start(box, 'run --gpus 3 -- printenv CUDA_VISIBLE_DEVICES', environment);
+		await forAll.says(/1 of 1 in line/v);
+		await eventually(async () => {
+			const [place] = (await peek(box)).queue;
+			return place?.kind === 'entry' && place.entry.unavailable !== undefined;
+		});
+
+		expect(await box.run('run --gpus 1 -- printenv CUDA_VISIBLE_DEVICES', environment)).toMatchObject({
+			exitCode: 0,
+			stdout: '0\n',
+		});
+		expect(await box.run('reserve --gpus 2 --nonblock --short', environment)).toMatchObject({
+			exitCode: 0,
+			stdout: '0,1\n',
+		});
+		const {stdout} = await box.run('queue', environment);
+		expect(stdout).toContain(
+			'#1 waits for GPU 2, which is out of service: GPU has fallen off the bus; the others may use its GPUs meanwhile\n',
+		);
+		expect(JSON.parse((await box.run('queue --json', environment)).stdout)).toMatchObject({
+			entries: [
+				{
+					allocated_gpus: [],
+					out_of_service: [2],
+					waits_for: [{gpu_id: 2, kind: 'broken', reason: 'GPU has fallen off the bus'}],
+				},
+			],
+		});
+
+		// Each process reads the scenario when it begins, so the one that waits begins again, and joins at the end.
+		forAll.kill('SIGINT');
+		await forAll.ended;
+		writeFileSync(scenario, '{}');
+		const again = start(box, 'run --gpus 3 -- printenv CUDA_VISIBLE_DEVICES', environment);
+		await again.says(/got 1\/3 \[2\]/v);
+		expect((await box.run('reserve --gpus 1 --nonblock', environment)).exitCode).toBe(3);
+		await box.run('release', environment);
+		expect(await again.ended).toMatchObject({exitCode: 0, stdout: '0,1,2\n'});
+		expect(await holders(box)).toBe('0:- 1:- 2:-');
+	},
+);

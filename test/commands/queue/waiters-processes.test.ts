@@ -1,0 +1,41 @@
+/** Processes that wait at once, of which some are killed: the others are served, and nothing is left of them. */
+import {expect, test} from 'vitest';
+import {eventually} from '../../_helpers/eventually.js';
+import {freshEmbeddedBox, freshRedisBox, holders, peek, recordsOf, start} from '../../_helpers/program/processes.js';
+import {redisOfFile} from '../../_helpers/store/redis-of-file.js';
+
+const redis = redisOfFile();
+
+test.each([
+	['redis', async () => freshRedisBox(redis.port, 2)],
+	['embedded', async () => freshEmbeddedBox(2)],
+])('on %s: ten processes on two GPUs, some of them killed', async (__, create) => {
+	const box = await create();
+	await box.run('reserve --gpus 2');
+	const processes = Array.from({length: 10}, (_, place) =>
+		start(box, ['run', '--gpus', String(1 + (place % 2)), '--', 'sleep', String((place % 5) * 0.05)]),
+	);
+	await eventually(async () => (await peek(box)).queue.length === 10, 60_000);
+	for (const place of [0, 5, 8]) {
+		processes[place]!.kill('SIGKILL');
+	}
+
+	await box.run('release');
+	const ran = await Promise.all(processes.map(async ({ended}) => ended));
+	expect(ran.map(({exitCode, signal}) => exitCode ?? signal)).toEqual([
+		'SIGKILL',
+		0,
+		0,
+		0,
+		0,
+		'SIGKILL',
+		0,
+		0,
+		'SIGKILL',
+		0,
+	]);
+	expect(await holders(box)).toBe('0:- 1:-');
+	expect((await peek(box)).queue).toEqual([]);
+	const ends = (await recordsOf(box)).map(({endReason}) => endReason);
+	expect(ends.filter((reason) => reason === 'exited')).toHaveLength(11);
+});

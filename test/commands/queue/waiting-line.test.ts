@@ -1,0 +1,41 @@
+import {expect, test} from 'vitest';
+import {createWaitingLine} from '../../../source/commands/shared/waiting-line.js';
+import type {Progress} from '../../../source/core/operations/wait-types.js';
+import {progressWords} from '../../../source/format/waiting-progress.js';
+import {createVirtualClock} from '../../_helpers/virtual-clock.js';
+
+const progress: Progress = {
+	kind: 'waiting',
+	position: 1,
+	waiting: 1,
+	wanted: {count: 2},
+	held: [],
+	outOfService: [],
+	unusable: [],
+	estimateSeconds: 117,
+};
+
+/** What is drawn on a terminal that is so wide. */
+function drawn(columns: number): string {
+	const written: string[] = [];
+	const line = createWaitingLine({
+		remark: () => undefined,
+		liveErrors: {
+			write(text) {
+				written.push(text);
+			},
+			columns: () => columns,
+		},
+		clock: createVirtualClock(),
+	});
+	line.show(progress);
+	line.end();
+	return written[0]!.replaceAll('\r\u{1B}[K', '');
+}
+
+test('the live line is cut where the terminal ends, and says so; how long it was stays', () => {
+	expect(drawn(120)).toBe(`⠋ ${progressWords(progress)} · 0h 0m 0s`);
+	const narrow = drawn(50);
+	expect(narrow).toMatch(/^⠋ .*… · 0h 0m 0s$/v);
+	expect(narrow.length).toBeLessThan(50);
+});

@@ -1,0 +1,100 @@
+/**
+The GPUs of `run` come back on every path out, and a lease that is lost is told.
+*/
+import process from 'node:process';
+import {Redis} from 'ioredis';
+import {describe, expect, test} from 'vitest';
+import {eventually} from '../../_helpers/eventually.js';
+import {freshEmbeddedBox, freshRedisBox, holders, isAlive, peek, recordsOf} from '../../_helpers/program/processes.js';
+import {redisOfFile} from '../../_helpers/store/redis-of-file.js';
+import {startSleeper} from './_sleeper.js';
+
+const redis = redisOfFile();
+
+describe.each([
+	['redis', async () => freshRedisBox(redis.port, 2)],
+	['embedded', async () => freshEmbeddedBox(2)],
+])('on %s', (_, create) => {
+	test('when job and wrapper are killed, the GPU is free at the next look', async () => {
+		const box = await create();
+		const {wrapper, pid} = await startSleeper(box);
+		expect(await holders(box)).toBe('0:RUN 1:-');
+		wrapper.kill('SIGKILL');
+		process.kill(pid, 'SIGKILL');
+		await wrapper.ended;
+		await eventually(() => !isAlive(pid));
+		expect(await holders(box)).toBe('0:- 1:-');
+		expect(await recordsOf(box)).toMatchObject([{gpuId: 0, endReason: 'holder-died'}]);
+	});
+
+	test('when the wrapper alone is killed, the lease stays with the job until that ends', async () => {
+		const box = await create();
+		const {wrapper, pid} = await startSleeper(box);
+		wrapper.kill('SIGKILL');
+		expect(await wrapper.ended).toMatchObject({signal: 'SIGKILL'});
+		expect(isAlive(pid)).toBe(true);
+		expect(await holders(box)).toBe('0:RUN 1:-');
+		process.kill(pid, 'SIGKILL');
+		await eventually(() => !isAlive(pid));
+		expect(await holders(box)).toBe('0:- 1:-');
+		expect(await recordsOf(box)).toMatchObject([{gpuId: 0, endReason: 'holder-died'}]);
+	});
+
+	test('when the job alone is killed, the wrapper gives back and exits 137', async () => {
+		const box = await create();
+		const {wrapper, pid} = await startSleeper(box);
+		process.kill(pid, 'SIGKILL');
+		expect(await wrapper.ended).toMatchObject({exitCode: 137, stderr: ''});
+		expect((await peek(box)).gpus.map(({kind}) => kind)).toEqual(['free', 'free']);
+		expect(await recordsOf(box)).toMatchObject([{endReason: 'signalled'}]);
+	});
+
+	test.each<[NodeJS.Signals, number]>([
+		['SIGTERM', 143],
+		['SIGHUP', 129],
+		['SIGINT', 130],
+	])('%s to the wrapper is passed on to the job', async (signal, exitCode) => {
+		const box = await create();
+		const {wrapper} = await startSleeper(box);
+		wrapper.kill(signal);
+		expect(await wrapper.ended).toMatchObject({exitCode, stderr: ''});
+		expect(await holders(box)).toBe('0:- 1:-');
+	});
+
+	test('a release of one of its own GPUs is said at once; the rest stays', async () => {
+		const box = await create();
+		const {wrapper, pid} = await startSleeper(box, ['--gpus', '2']);
+		expect((await box.run('release')).stdout).toBe('No manually reserved GPUs found for current user\n');
+		expect((await box.run('release --gpu-ids 1')).stdout).toBe('Released 1 GPU(s): [1]\n');
+		await wrapper.says(
+			/^canhazgpu: WARNING: the command goes on without its reservation: GPU 1 was released\n$/v,
+			2000,
+		);
+		expect(await holders(box)).toBe('0:RUN 1:-');
+		process.kill(pid, 'SIGTERM');
+		await wrapper.ended;
+		expect(await recordsOf(box)).toMatchObject([
+			{gpuId: 1, endReason: 'released'},
+			{gpuId: 0, endReason: 'signalled'},
+		]);
+	});
+});
+
+describe('a lease that is lost', () => {
+	test('to somebody who writes straight into Redis and tells nobody is seen within seconds', async () => {
+		const box = await freshRedisBox(redis.port, 2);
+		const {wrapper, pid} = await startSleeper(box);
+		const client = new Redis(redis.port);
+		const now = Math.floor(Date.now() / 1000);
+		await client.set(
+			'canhazgpu:gpu:0',
+			JSON.stringify({user: 'mallory', start_time: now, last_heartbeat: now, type: 'manual', expiry_time: now + 60}),
+		);
+		client.disconnect();
+		await wrapper.says(/the command goes on without its reservation: GPU 0 now belongs to mallory\n$/v);
+		process.kill(pid, 'SIGTERM');
+		expect(await wrapper.ended).toMatchObject({exitCode: 143});
+		// What is somebody else's now is not given back.
+		expect((await peek(box)).gpus[0]).toMatchObject({kind: 'leased', lease: {user: 'mallory'}});
+	});
+});

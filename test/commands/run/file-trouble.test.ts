@@ -1,0 +1,83 @@
+/** `run` and those who wait while the file system of the pool fails in ways that no table of errors foresees. */
+import {execFileSync, spawn} from 'node:child_process';
+import {once} from 'node:events';
+import {renameSync, rmSync, symlinkSync} from 'node:fs';
+import path from 'node:path';
+import {expect, onTestFinished, test} from 'vitest';
+import type {Box} from '../../_helpers/program/cli.js';
+import {freshEmbeddedBox, holders, start} from '../../_helpers/program/processes.js';
+import {startSleeper} from './_sleeper.js';
+
+/** A job that ends long after the time limits below, unless somebody holds it to them. */
+const slowJob = ['sh', '-c', 'echo $$ > pid; sleep 30'];
+
+/** Makes the path to the pool a link to itself (ELOOP); returns the way back. */
+function loop(box: Box): () => void {
+	const aside = `${box.poolDirectory}.aside`;
+	renameSync(box.poolDirectory, aside);
+	symlinkSync(box.poolDirectory, box.poolDirectory);
+	return () => {
+		rmSync(box.poolDirectory);
+		renameSync(aside, box.poolDirectory);
+	};
+}
+
+test('run keeps its time limit and its exit code while the path to the pool is a loop of links', async () => {
+	const box = await freshEmbeddedBox(1);
+	const {wrapper} = await startSleeper(box, ['--timeout', '3s'], slowJob);
+	const mend = loop(box);
+	await wrapper.says(/the time limit of 0h 0m 3s is over/v);
+	mend();
+	expect(await wrapper.ended).toMatchObject({
+		exitCode: 124,
+		stderr: 'canhazgpu: the time limit of 0h 0m 3s is over: stopping the command\n',
+	});
+	expect(await holders(box)).toBe('0:-');
+});
+
+test('a waiting run keeps its place while the path to the pool is a loop of links, and runs its job afterwards', async () => {
+	const box = await freshEmbeddedBox(1);
+	await box.run('reserve --gpu-ids 0');
+	const waiter = start(box, ['run', '--', 'sh', '-c', 'echo job ran; exit 7']);
+	await waiter.says(/Waiting for 1 GPU/v);
+	const mend = loop(box);
+	await waiter.says(/a link in its path leads back to itself/v);
+	mend();
+	expect(await box.run('release')).toMatchObject({exitCode: 0});
+	const ran = await waiter.ended;
+	expect(ran).toMatchObject({exitCode: 7, stdout: 'job ran\n'});
+});
+
+const strace = ((): string | undefined => {
+	try {
+		// Some containers have it, and may not use it.
+		execFileSync('strace', ['-qq', '-o', '/dev/null', 'true'], {stdio: 'ignore'});
+		return 'strace';
+	} catch {
+		return undefined;
+	}
+})();
+
+test.skipIf(strace === undefined)(
+	'run keeps its time limit and its exit code while every look at the file of the pool is an I/O error (needs strace)',
+	async () => {
+		const box = await freshEmbeddedBox(1);
+		const {wrapper} = await startSleeper(box, ['--timeout', '4s'], slowJob);
+		const file = path.join(box.poolDirectory, 'pool.sqlite');
+		const inject = 'inject=stat,statx,newfstatat:error=EIO';
+		const tracer = spawn(strace!, ['-f', '-p', String(wrapper.pid), '-P', file, '-e', inject, '-o', '/dev/null'], {
+			stdio: ['ignore', 'ignore', 'pipe'],
+		});
+		onTestFinished(() => {
+			tracer.kill();
+		});
+		await once(tracer.stderr, 'data');
+		await wrapper.says(/the time limit of 0h 0m 4s is over/v);
+		tracer.kill();
+		expect(await wrapper.ended).toMatchObject({
+			exitCode: 124,
+			stderr: 'canhazgpu: the time limit of 0h 0m 4s is over: stopping the command\n',
+		});
+		expect(await holders(box)).toBe('0:-');
+	},
+);

@@ -1,0 +1,209 @@
+/** A job under `run` is given what it would be given by the shell: its words and its environment to the byte, ignored signals, limits. */
+import {Buffer} from 'node:buffer';
+import {spawn} from 'node:child_process';
+import {once} from 'node:events';
+import {readFileSync, writeFileSync} from 'node:fs';
+import path from 'node:path';
+import process from 'node:process';
+import {buffer} from 'node:stream/consumers';
+import fc from 'fast-check';
+import {expect, onTestFinished, test} from 'vitest';
+import {program, starter, starterWords, type Box} from '../../_helpers/program/cli.js';
+import {eventually} from '../../_helpers/eventually.js';
+import {fileIn, freshEmbeddedBox, peek, start} from '../../_helpers/program/processes.js';
+
+/** As a user has it in PATH: a file that can be executed. */
+const isBinary = starterWords.length === 0;
+const installed = isBinary ? starter : program;
+
+/** Runs a script of bash, in which `$CHG` is the program. */
+function inBash(box: Box, script: string) {
+	const child = spawn('bash', ['-c', script], {
+		cwd: box.home,
+		env: {
+			...box.environment,
+			// The file asks for the `node` in PATH.
+			PATH: `${path.dirname(process.execPath)}:${box.environment['PATH']}`,
+			CHG: installed,
+		},
+		stdio: ['ignore', 'pipe', 'pipe'],
+	});
+	onTestFinished(() => {
+		child.kill('SIGKILL');
+	});
+	let stderr = '';
+	child.stderr.setEncoding('utf8').on('data', (text: string) => {
+		stderr += text;
+	});
+	const end = async () => {
+		const [stdout] = await Promise.all([buffer(child.stdout), once(child, 'close')]);
+		return {exitCode: child.exitCode, stdout: stdout.toString('latin1'), stderr};
+	};
+
+	return {ended: end(), stderr: () => stderr};
+}
+
+/** A word of bash for these bytes. */
+const quoted = (bytes: Uint8Array): string =>
+	`$'${Array.from(bytes, (byte) => String.raw`\x` + byte.toString(16).padStart(2, '0')).join('')}'`;
+
+test('names of files and values of the environment that are no UTF-8 arrive as they are', async () => {
+	const box = await freshEmbeddedBox(1);
+	const ran = await inBash(
+		box,
+		String.raw`f=$'caf\xe9 \xff.txt'; echo hi > "$f"; NAME=$'Ren\xe9' "$CHG" run -- sh -c 'cat "$1"; printenv NAME' sh "$f"`,
+	).ended;
+	expect(ran).toEqual({exitCode: 0, stdout: 'hi\nRen\u{E9}\n', stderr: ''});
+});
+
+test('a command is found whose own path is no UTF-8, and by a PATH that is none', async () => {
+	const box = await freshEmbeddedBox(1);
+	const script = String.raw`d=$'bin\xe9'; mkdir "$d"; printf '#!/bin/sh\necho "$0 ran $1"\n' > "$d/tool"; chmod +x "$d/tool"`;
+	const ran = await inBash(
+		box,
+		String.raw`${script}; "$CHG" run -- "./$d/tool" a; PATH="$PWD/$d:$PATH" "$CHG" run -- tool b; "$CHG" run -- $'no\xe9'`,
+	).ended;
+	expect(ran.stdout).toBe(`./bin\u{E9}/tool ran a\n${box.home}/bin\u{E9}/tool ran b\n`);
+	expect(ran.exitCode).toBe(127);
+	expect(ran.stderr).toContain('Command not found');
+});
+
+test('any words and any value arrive to the byte', async () => {
+	const box = await freshEmbeddedBox(1);
+	const bytes = fc.uint8Array({min: 1, maxLength: 25});
+	await fc.assert(
+		fc.asyncProperty(fc.array(bytes, {minLength: 1, maxLength: 40}), bytes, async (words, value) => {
+			const tell = "sh -c 'printenv -0 VALUE; cat /proc/$$/cmdline' sh";
+			const ran = await inBash(
+				box,
+				`VALUE=${quoted(value)} "$CHG" run -- ${tell} ${words.map((word) => quoted(word)).join(' ')}`,
+			).ended;
+			const [told, ...line] = ran.stdout.split('\0').slice(0, -1);
+			const latin1 = (list: Uint8Array) => Buffer.from(list).toString('latin1');
+			expect(ran.exitCode).toBe(0);
+			expect(told).toBe(latin1(value));
+			expect(line.slice(4)).toEqual(words.map((word) => latin1(word)));
+		}),
+		{numRuns: 8},
+	);
+});
+
+test('with bytes in the environment the GPUs are set, secrets are kept back, and functions of bash are passed on', async () => {
+	const box = await freshEmbeddedBox(1);
+	const ran = await inBash(
+		box,
+		String.raw`hello() { echo "hello $NAME"; }; export -f hello
+			export NAME=$'\xe9' CUDA_VISIBLE_DEVICES=$'\xe9' CANHAZGPU_REDIS_PASSWORD=$'\xe9'
+			env $'W\xe9=1' "$CHG" run -- bash -c 'hello; env' | grep -a -e ^hello -e ^CUDA_V -e PASSWORD -e STARTED -e ^W -e ^SHLVL; echo "SHLVL=$SHLVL"`,
+	).ended;
+	const lines = ran.stdout.trim().split('\n').toSorted();
+	expect(lines).toEqual(['CUDA_VISIBLE_DEVICES=0', 'SHLVL=1', 'SHLVL=1', 'W\u{E9}=1', 'hello \u{E9}'].toSorted());
+});
+
+const lowLimits = [
+	['a usual limit', 512],
+	['a limit too low for the program itself', 100],
+] as const;
+
+test.each(lowLimits)(
+	'the limit of open files is the one of the shell, the hard one is unchanged: %s',
+	async (_, limit) => {
+		const box = await freshEmbeddedBox(1);
+		const tell = "run -- sh -c 'ulimit -S -n; ulimit -H -n; echo $0' a0";
+		const ran = await inBash(
+			box,
+			`ulimit -H -n; ulimit -S -n ${limit}; "$CHG" ${tell}; (ulimit -S -n ${limit + 1}; "$CHG" ${tell}); ${[starter, ...starterWords].map((word) => `'${word}'`).join(' ')} ${tell}; true`,
+		).ended;
+		const [hard, ...lines] = ran.stdout.trim().split('\n');
+		// The binary knows its parent's limit alone, and bash becomes the last command of its (...).
+		const inner = isBinary ? limit : limit + 1;
+		expect(lines).toEqual([`${limit}`, hard, 'a0', `${inner}`, hard, 'a0', `${limit}`, hard, 'a0']);
+	},
+);
+
+test.each(lowLimits)('the lease bears the pid of the job, and its exit code is passed on: %s', async (_, limit) => {
+	const box = await freshEmbeddedBox(1);
+	const script = inBash(
+		box,
+		`ulimit -S -n ${limit}; "$CHG" run -- sh -c 'echo $$ > pid; until test -e end; do sleep 0.05; done; exit 9'`,
+	);
+	const pid = Number(await fileIn(box, 'pid'));
+	await eventually(async () => {
+		const [gpu] = (await peek(box)).gpus;
+		return gpu?.kind === 'leased' && gpu.lease.job?.pid === pid;
+	});
+	writeFileSync(path.join(box.home, 'end'), '');
+	expect(await script.ended).toEqual({exitCode: 9, stdout: '', stderr: ''});
+});
+
+test('what cannot be started is said in the same words under another limit', async () => {
+	const box = await freshEmbeddedBox(1);
+	writeFileSync(path.join(box.home, 'broken'), '#!/nowhere/sh\n', {mode: 0o755});
+	const ran = await inBash(box, 'ulimit -S -n 512; "$CHG" run -- ./broken; echo $?; "$CHG" run -- nosuch; echo $?')
+		.ended;
+	expect(ran.stdout).toBe('127\n127\n');
+	expect(ran.stderr).toBe(
+		'Error: "./broken" cannot be started: its interpreter is missing\nSee what follows #! in its first line\nError: Command not found: "nosuch"\n',
+	);
+});
+
+/** A job that says its pid, and lives until a file is there. */
+const untilEnd = "sh -c 'echo $$ > pid; until test -e end; do sleep 0.05; done; echo survived'";
+
+const ignoredBy = (pid: number): string =>
+	/^SigIgn:\s*(?<mask>\S+)$/mv.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))!.groups!['mask']!;
+
+test('run in the background of a script ignores SIGINT and SIGQUIT, and so does its job', async () => {
+	const box = await freshEmbeddedBox(1);
+	const script = inBash(box, `"$CHG" run -- ${untilEnd} & echo $! > wrapper; wait $!`);
+	const job = Number(await fileIn(box, 'pid'));
+	const wrapper = Number(await fileIn(box, 'wrapper'));
+	expect(ignoredBy(job)).toBe('0000000000000006');
+	for (const signal of ['SIGINT', 'SIGQUIT'] as const) {
+		process.kill(wrapper, signal);
+		process.kill(job, signal);
+	}
+
+	writeFileSync(path.join(box.home, 'end'), '');
+	expect(await script.ended).toEqual({exitCode: 0, stdout: 'survived\n', stderr: ''});
+});
+
+test('run that waits in the background of a script keeps its place at a SIGINT', async () => {
+	const box = await freshEmbeddedBox(1);
+	await box.run('reserve');
+	const script = inBash(box, '"$CHG" run -- echo job ran & echo $! > wrapper; wait $!');
+	const wrapper = Number(await fileIn(box, 'wrapper'));
+	await eventually(() => script.stderr().includes('Waiting for 1 GPU'));
+	process.kill(wrapper, 'SIGINT');
+	await box.run('release');
+	expect(await script.ended).toMatchObject({exitCode: 0, stdout: 'job ran\n'});
+});
+
+test('run in the background of a script is ended by SIGTERM, and a time limit asks its job by that', async () => {
+	const box = await freshEmbeddedBox(1);
+	const script = inBash(
+		box,
+		'"$CHG" run --timeout 1s -- sh -c \'trap "echo asked; exit 1" TERM; while :; do sleep 0.05; done\' & wait $!',
+	);
+	expect(await script.ended).toMatchObject({exitCode: 124, stdout: 'asked\n'});
+	const second = inBash(box, `"$CHG" run -- ${untilEnd} & echo $! > second; wait $!`);
+	await fileIn(box, 'pid');
+	process.kill(Number(await fileIn(box, 'second')), 'SIGTERM');
+	expect(await second.ended).toMatchObject({exitCode: 143});
+});
+
+test('a job ignores what its caller ignored, SIGHUP too where nothing else tells of nohup', async () => {
+	const box = await freshEmbeddedBox(1);
+	const tell = 'run -- grep SigIgn /proc/self/status';
+	const ran = await inBash(box, `"$CHG" ${tell}; (trap '' HUP USR2 TSTP; "$CHG" ${tell} < /etc/passwd)`).ended;
+	expect(ran.stdout).toBe('SigIgn:\t0000000000000000\nSigIgn:\t0000000000080801\n');
+});
+
+test('what was left for another process is not believed', async () => {
+	const box = await freshEmbeddedBox(1);
+	const ran = await start(box, ['run', '--', 'sh', '-c', 'env; grep SigIgn /proc/self/status'], {
+		CANHAZGPU_STARTED: '1 0000000000000002 64',
+	}).ended;
+	expect(ran.stdout).toContain('SigIgn:\t0000000000000000\n');
+	expect(ran.stdout).not.toContain('CANHAZGPU_STARTED');
+});

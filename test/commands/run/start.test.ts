@@ -1,0 +1,166 @@
+/** Between the grant and the start of the command: what happens there leaves nothing held, and is said. */
+import process from 'node:process';
+import {expect, test} from 'vitest';
+import type {App, Job, JobOptions, OpenWorld} from '../../../source/app/contract.js';
+import type {Input} from '../../../source/command-line/command.js';
+import {run} from '../../../source/commands/run.js';
+import type {Config} from '../../../source/config/config.js';
+import {look} from '../../../source/core/operations/reservations.js';
+import {CanhazgpuError} from '../../../source/errors.js';
+import {createLiveWorld} from '../../_helpers/live-world.js';
+
+const input: Input = {
+	has: () => false,
+	text: () => undefined,
+	words: [],
+	rest: ['train'],
+	config: {get: () => undefined, isGiven: () => false} as unknown as Config,
+	grammar: {
+		verbs: [],
+		find() {
+			throw new Error('not asked');
+		},
+		understand() {
+			throw new Error('not asked');
+		},
+	},
+};
+
+/** `run -- train` on a box of one GPU. `onMessage` is told of each message to the store once the GPU is granted. */
+async function createRun(start: (options: JobOptions) => Promise<Job>, onMessage: (interrupt: () => void) => void) {
+	const world = await createLiveWorld(1);
+	const controller = new AbortController();
+	let isGranted = false;
+	const remarks: string[] = [];
+	const tell = (): void => {
+		if (isGranted) {
+			onMessage(() => {
+				controller.abort();
+			});
+		}
+	};
+
+	const open: OpenWorld = {
+		...world,
+		store: {
+			...world.store,
+			async read(options) {
+				tell();
+				return world.store.read(options);
+			},
+			async commit(plan) {
+				tell();
+				const outcome = await world.store.commit(plan);
+				isGranted ||= plan.grants;
+				return outcome;
+			},
+		},
+		watchGpus: async () => world.gpus,
+		close: async () => undefined,
+	};
+	const app: Partial<App> = {
+		host: world.host,
+		clock: world.clock,
+		environment: process.env,
+		notifiesAll: false,
+		notify: async () => [],
+		remark(text) {
+			remarks.push(text);
+		},
+		requester: () => ({account: 'alice', uid: 1000, label: 'alice'}),
+		open: async () => open,
+		loadAhead: async () => undefined,
+		outliveBugs: () => undefined,
+		interruption: () => ({signal: controller.signal, exitCode: () => 143, end: () => undefined}),
+		prepareJob: async () => start,
+	};
+	return {exitCode: run.run(app as App, input), owner: async () => (await look(world)).rows[0]!.owner, remarks};
+}
+
+test('a signal after the grant starts nothing, and nothing stays held', async () => {
+	let starts = 0;
+	const {exitCode, owner} = await createRun(
+		async () => {
+			starts++;
+			throw new Error('started');
+		},
+		(interrupt) => {
+			interrupt();
+		},
+	);
+	expect(await exitCode).toBe(143);
+	expect(starts).toBe(0);
+	expect(await owner()).toBeUndefined();
+});
+
+test('between the last look for a signal and the start none can come', async () => {
+	let hasTurned = false;
+	const {exitCode, owner} = await createRun(
+		async () => {
+			throw new CanhazgpuError('failed', hasTurned ? 'started later' : 'started in the same turn');
+		},
+		() => {
+			setImmediate(() => {
+				hasTurned = true;
+			});
+		},
+	);
+	await expect(exitCode).rejects.toThrow('started in the same turn');
+	expect(await owner()).toBeUndefined();
+});
+
+test('why the command cannot be started is said although the store is away by then', async () => {
+	let isAway = false;
+	const {exitCode} = await createRun(
+		async () => {
+			isAway = true;
+			throw new CanhazgpuError('command-not-executable', '"train" cannot be started');
+		},
+		() => {
+			if (isAway) {
+				throw new CanhazgpuError('store-unreachable', 'Cannot reach the store');
+			}
+		},
+	);
+	await expect(exitCode).rejects.toMatchObject({code: 'command-not-executable', exitCode: 126});
+});
+
+/** What a store says that is away. */
+const away = () => new CanhazgpuError('store-unreachable', 'Cannot reach the store');
+
+test('a store that goes away as the GPUs are granted is waited for, said once, and the command starts', async () => {
+	let messages = 0;
+	const {exitCode, remarks} = await createRun(
+		async () => ({
+			process: {pid: 2},
+			ended: Promise.resolve({exitCode: 5, reason: 'exited' as const}),
+			letGo: () => undefined,
+		}),
+		() => {
+			messages++;
+			if (messages <= 3) {
+				throw away();
+			}
+		},
+	);
+	expect(await exitCode).toBe(5);
+	expect(remarks).toEqual([
+		'canhazgpu: the GPUs are there, and the command starts once the store answers: Cannot reach the store',
+	]);
+});
+
+test('a signal while the store is away after the grant ends the waiting for it, and starts nothing', async () => {
+	let starts = 0;
+	const {exitCode} = await createRun(
+		async () => {
+			starts++;
+			throw new Error('started');
+		},
+		(interrupt) => {
+			setTimeout(interrupt, 50);
+			throw away();
+		},
+	);
+	expect(await exitCode).toBe(143);
+	expect(starts).toBe(0);
+});

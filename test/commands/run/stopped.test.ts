@@ -1,0 +1,107 @@
+/** A wrapper that sleeps through its heartbeats, and a machine that was started anew: what the next look says. */
+import os from 'node:os';
+import path from 'node:path';
+import process from 'node:process';
+import {DatabaseSync} from 'node:sqlite';
+import {expect, onTestFinished, test} from 'vitest';
+import type {Box} from '../../_helpers/program/cli.js';
+import {eventually} from '../../_helpers/eventually.js';
+import {freshEmbeddedBox, holders, isAlive, peek, recordsOf} from '../../_helpers/program/processes.js';
+import {startSleeper} from './_sleeper.js';
+
+type Fields = Record<string, unknown>;
+
+/** Rewrites the record of GPU 0 as it would have become otherwise. */
+function rewrite(box: Box, change: (fields: Fields) => Fields): void {
+	const database = new DatabaseSync(path.join(box.poolDirectory, 'pool.sqlite'));
+	const {raw} = database.prepare('SELECT raw FROM gpus WHERE gpu = 0').get() as {raw: string};
+	const next = JSON.stringify(change(JSON.parse(raw) as Fields));
+	database.prepare('UPDATE gpus SET raw = ? WHERE gpu = 0').run(next);
+	database.close();
+}
+
+/** As if nothing had been heard for two hours. */
+const silent = (fields: Fields): Fields => {
+	const lastHeartbeat = Number(fields['last_heartbeat']) - 7200;
+	return {...fields, start_time: lastHeartbeat - 60, last_heartbeat: lastHeartbeat};
+};
+
+/** As a wrapper in a container leaves it: its processes cannot be seen from outside. */
+const unseen = (fields: Fields): Fields => ({...fields, pid_ns: '1', job_pid_ns: '1'});
+
+/** As if the watch over its silence had begun so long ago. */
+const watchedFor = (seconds: number, fields: Fields): Fields => {
+	const silence = fields['silence'] as Fields;
+	return {...fields, silence: {...silence, seconds: Number(silence['seconds']) - seconds}};
+};
+
+async function startStopped() {
+	const box = await freshEmbeddedBox(2);
+	const {wrapper, pid} = await startSleeper(box);
+	wrapper.kill('SIGSTOP');
+	onTestFinished(() => {
+		wrapper.kill('SIGCONT');
+	});
+	return {box, wrapper, pid};
+}
+
+test('stopped for two hours, where its process is seen: it keeps the lease, and goes on as if nothing had been', async () => {
+	const {box, wrapper, pid} = await startStopped();
+	rewrite(box, silent);
+	expect(await holders(box)).toBe('0:RUN 1:-');
+	expect(await box.run('reserve --gpu-ids 0 --nonblock')).toMatchObject({exitCode: 3});
+	wrapper.kill('SIGCONT');
+	// It says that it lives, at once.
+	await eventually(async () => {
+		const [record] = (await peek(box)).gpus;
+		return record?.kind === 'leased' && Date.now() / 1000 - record.lease.lastHeartbeat! < 60;
+	});
+	process.kill(pid, 'SIGTERM');
+	expect(await wrapper.ended).toMatchObject({exitCode: 143, stderr: ''});
+	expect(await recordsOf(box)).toMatchObject([{gpuId: 0, endReason: 'signalled'}]);
+});
+
+test('stopped for two hours, where nobody can see its process: the lease is lost, and it says so when it wakes', async () => {
+	const {box, wrapper, pid} = await startStopped();
+	rewrite(box, (fields) => unseen(silent(fields)));
+	const [before] = (await peek(box)).gpus;
+	// Whoever looks first begins to watch, and whoever looks more than a heartbeat later ends it.
+	expect(await holders(box)).toBe('0:RUN 1:-');
+	rewrite(box, (fields) => watchedFor(60, fields));
+	expect(await holders(box)).toBe('0:RUN 1:-');
+	rewrite(box, (fields) => watchedFor(10, fields));
+	expect(await holders(box)).toBe('0:- 1:-');
+	expect(await recordsOf(box)).toMatchObject([
+		{endReason: 'heartbeat-lost', endTime: before?.kind === 'leased' ? before.lease.lastHeartbeat : 0},
+	]);
+	expect(await box.run('reserve --gpu-ids 0 --short --user later')).toMatchObject({exitCode: 0, stdout: '0\n'});
+	wrapper.kill('SIGCONT');
+	await wrapper.says(/WARNING: the command goes on without its reservation: GPU 0 now belongs to /v);
+	expect(isAlive(pid)).toBe(true);
+	process.kill(pid, 'SIGTERM');
+	expect(await wrapper.ended).toMatchObject({exitCode: 143});
+	// What is somebody else's now is not touched.
+	expect((await peek(box)).gpus[0]).toMatchObject({kind: 'leased', lease: {user: 'later', type: 'manual'}});
+	expect(await recordsOf(box)).toHaveLength(1);
+});
+
+test('after a reboot the next look ends it at its last sign of life, though its pids live again', async () => {
+	const box = await freshEmbeddedBox(2);
+	const {wrapper} = await startSleeper(box);
+	wrapper.kill('SIGSTOP');
+	onTestFinished(() => {
+		wrapper.kill('SIGCONT');
+	});
+	const beforeBoot = Math.floor(Date.now() / 1000 - os.uptime()) - 60;
+	rewrite(box, (fields) => ({
+		...fields,
+		start_time: beforeBoot - 60,
+		last_heartbeat: beforeBoot,
+		boot_id: 'the-boot-before',
+	}));
+	const [before] = (await peek(box)).gpus;
+	expect(await holders(box)).toBe('0:- 1:-');
+	expect(await recordsOf(box)).toMatchObject([
+		{endReason: 'reboot', endTime: before?.kind === 'leased' ? before.lease.lastHeartbeat : 0},
+	]);
+});

@@ -1,0 +1,111 @@
+/**
+`run` in a terminal: the keys and the hang-up act as if the command had been typed alone.
+*/
+import {chmodSync, existsSync, readFileSync, writeFileSync} from 'node:fs';
+import path from 'node:path';
+import process from 'node:process';
+import {describe, expect, onTestFinished, test} from 'vitest';
+import type {Box} from '../../_helpers/program/cli.js';
+import {eventually} from '../../_helpers/eventually.js';
+import {
+	fileIn,
+	freshEmbeddedBox,
+	freshRedisBox,
+	holders,
+	isAlive,
+	recordsOf,
+} from '../../_helpers/program/processes.js';
+import {redisOfFile} from '../../_helpers/store/redis-of-file.js';
+import {openShell} from '../../_helpers/machine/shell.js';
+
+const redis = redisOfFile();
+
+/** Writes down its pid and each SIGINT, and some time after the first dies of one, as most programs do at once. */
+const counter = String.raw`#!/usr/bin/env node
+import {appendFileSync, writeFileSync} from 'node:fs';
+process.on('SIGINT', () => {
+	appendFileSync('signals', 'INT\n');
+	setTimeout(() => {
+		process.removeAllListeners('SIGINT');
+		process.kill(process.pid, 'SIGINT');
+	}, 300);
+});
+setInterval(() => {}, 1000);
+writeFileSync('pid', process.pid + '\n');
+`;
+
+async function pidOf(box: Box): Promise<number> {
+	const pid = Number(await fileIn(box, 'pid'));
+	onTestFinished(() => {
+		if (isAlive(pid)) {
+			process.kill(pid, 'SIGKILL');
+		}
+	});
+	return pid;
+}
+
+describe.each([
+	['redis', async () => freshRedisBox(redis.port, 2)],
+	['embedded', async () => freshEmbeddedBox(2)],
+])('on %s', (_, create) => {
+	test('Ctrl-C reaches the job once, and the exit code is 130', async () => {
+		const box = await create();
+		writeFileSync(path.join(box.home, 'counter.mjs'), counter);
+		chmodSync(path.join(box.home, 'counter.mjs'), 0o755);
+		const shell = await openShell(box);
+		shell.write('canhazgpu run -- ./counter.mjs; echo "code $?"\r');
+		await pidOf(box);
+		shell.write('\u{3}');
+		// A shell that sees its command die of SIGINT drops the rest of the line; then the code is asked for.
+		await shell.waitFor(/code 130|\^C\s+shell>\s*$/v);
+		shell.write('echo "last $?"\r');
+		await shell.waitFor(/(?:code|last) 130/v);
+		expect(readFileSync(path.join(box.home, 'signals'), 'utf8')).toBe('INT\n');
+		expect(await holders(box)).toBe('0:- 1:-');
+		expect(await recordsOf(box)).toMatchObject([{endReason: 'signalled'}]);
+	});
+
+	test('Ctrl-Z stops the job and keeps its lease, fg goes on', async () => {
+		const box = await create();
+		const shell = await openShell(box);
+		shell.write("canhazgpu run -- sh -c 'echo $$ > pid; until test -e go; do sleep 0.05; done; echo gone on'\r");
+		await pidOf(box);
+		shell.write('\u{1A}');
+		await shell.waitFor(/Stopped/v);
+		expect(await holders(box)).toBe('0:RUN 1:-');
+		writeFileSync(path.join(box.home, 'go'), '');
+		shell.write('fg; echo "code $?"\r');
+		await shell.waitFor(/gone on[\s\S]*code 0/v);
+		expect(await holders(box)).toBe('0:- 1:-');
+	});
+
+	test('a closed terminal ends the job, and its GPU is given back', async () => {
+		const box = await create();
+		const shell = await openShell(box);
+		shell.write("canhazgpu run -- sh -c 'echo $$ > pid; exec sleep 600'\r");
+		const pid = await pidOf(box);
+		shell.hangUp();
+		await eventually(() => !isAlive(pid));
+		await eventually(async () => (await recordsOf(box)).length === 1);
+		expect(await holders(box)).toBe('0:- 1:-');
+		expect(await recordsOf(box)).toMatchObject([{endReason: 'signalled'}]);
+	});
+
+	test('nohup in the background outlives the terminal', async () => {
+		const box = await create();
+		const shell = await openShell(box);
+		shell.write(
+			"nohup canhazgpu run -- sh -c 'echo $$ > pid; until test -e go; do sleep 0.05; done; touch done' >log 2>&1 &\r",
+		);
+		const pid = await pidOf(box);
+		shell.hangUp();
+		await shell.exit;
+		expect(isAlive(pid)).toBe(true);
+		expect(await holders(box)).toBe('0:RUN 1:-');
+		writeFileSync(path.join(box.home, 'go'), '');
+		await eventually(() => existsSync(path.join(box.home, 'done')));
+		await eventually(async () => (await recordsOf(box)).length === 1);
+		expect(await holders(box)).toBe('0:- 1:-');
+		expect(await recordsOf(box)).toMatchObject([{endReason: 'exited'}]);
+	});
+});

@@ -1,0 +1,57 @@
+/** A wrapper may be killed when its job has begun, and before the lease says which it is. */
+import {readdirSync, readFileSync} from 'node:fs';
+import process from 'node:process';
+import {expect, onTestFinished, test} from 'vitest';
+import {identityOf, liveness} from '../../../source/host/process/processes.js';
+import {redisGround} from '../../_helpers/program/kill-grounds.js';
+
+/** The pid of the process with these words, if there is one. */
+const pidOf = (...words: readonly string[]): number | undefined => {
+	const found = readdirSync('/proc').find((name) => {
+		try {
+			return readFileSync(`/proc/${name}/cmdline`, 'utf8') === `${words.join('\0')}\0`;
+		} catch {
+			// No process, or one that has just ended.
+			return false;
+		}
+	});
+	return found === undefined ? undefined : Number(found);
+};
+
+const statusOf = async (run: (words: string) => Promise<{readonly stdout: string}>): Promise<string> => {
+	const {stdout} = await run('status --json');
+	const [row] = JSON.parse(stdout) as ReadonlyArray<{readonly status: string}>;
+	return row!.status;
+};
+
+test('a job whose wrapper was killed at any moment keeps its GPU until it ends', {timeout: 120_000}, async () => {
+	const ground = await redisGround();
+	let orphans = 0;
+	// From the join of the line on, until the job is named.
+	for (let at = 4; at <= 16; at++) {
+		const box = await ground.fresh();
+		await box.run('admin --gpus 1 --provider fake');
+		const seconds = `600.${process.pid}${at}`;
+		const started = ground.startKilled(box, ['run', '--', 'sleep', seconds], at);
+		await started.ended;
+		const job = pidOf('sleep', seconds);
+		if (job === undefined) {
+			expect(await statusOf(box.run), `killed at ${at}`).toBe('AVAILABLE');
+			continue;
+		}
+
+		const identity = identityOf(job)!;
+		onTestFinished(() => {
+			if (liveness([identity])[0] === 'alive') {
+				process.kill(identity.pid, 'SIGKILL');
+			}
+		});
+		orphans++;
+		expect(await statusOf(box.run), `killed at ${at}`).toBe('IN_USE');
+		expect(await box.run('run --nonblock -- true'), `killed at ${at}`).toMatchObject({exitCode: 3});
+		process.kill(identity.pid, 'SIGKILL');
+		await expect.poll(async () => statusOf(box.run), {timeout: 20_000}).toBe('AVAILABLE');
+	}
+
+	expect(orphans).toBeGreaterThan(1);
+});

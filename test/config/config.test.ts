@@ -1,0 +1,339 @@
+import {execFileSync} from 'node:child_process';
+import {mkdirSync, mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import path from 'node:path';
+import fc from 'fast-check';
+import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import {checkSetting, settingPaths, settings} from '../../source/config/schema.js';
+import {environmentName, loadConfig} from '../../source/config/config.js';
+import {commands} from '../../source/commands/index.js';
+import {CanhazgpuError} from '../../source/errors.js';
+import {withoutSecrets} from '../../source/host/tool/secrets.js';
+import {createEmbeddedBox} from '../_helpers/program/cli.js';
+
+let directory: string;
+
+beforeEach(() => {
+	directory = mkdtempSync(path.join(tmpdir(), 'canhazgpu-config-'));
+});
+
+afterEach(() => {
+	rmSync(directory, {recursive: true});
+});
+
+const write = (name: string, content: string): string => {
+	const file = path.join(directory, name);
+	writeFileSync(file, content);
+	return file;
+};
+
+const noFlags = new Map<never, never>();
+
+test('every default passes its own check', () => {
+	for (const setting of settingPaths) {
+		const {fallback} = settings[setting];
+		expect(fallback === undefined || 'value' in checkSetting(setting, fallback)).toBe(true);
+	}
+});
+
+test('every flag that overrides a setting names one that exists', async () => {
+	for (const load of Object.values(commands)) {
+		const command = await load();
+		for (const {setting} of Object.values(command.flags)) {
+			expect(setting === undefined || settingPaths.includes(setting)).toBe(true);
+		}
+	}
+});
+
+describe('the same settings in each format', () => {
+	test.each([
+		['a.yaml', 'redis:\n  host: box\n  port: 7000\nreserve: {duration: 2h}\nremote_hosts: [a, b]\n'],
+		['a.yml', 'redis.host: box\nredis.port: 7000\nreserve.duration: 2h\nremote_hosts: [a, b]\n'],
+		['a.json', '{"redis": {"host": "box", "port": 7000}, "reserve": {"duration": "2h"}, "remote_hosts": ["a", "b"]}'],
+		['a.toml', 'remote_hosts = ["a", "b"]\n[redis]\nhost = "box"\nport = 7000\n[reserve]\nduration = "2h"\n'],
+	])('%s', async (name, content) => {
+		const config = await loadConfig({flags: noFlags, environment: {}, file: write(name, content)});
+		expect(config.warnings).toEqual([]);
+		expect([
+			config.get('redis.host'),
+			config.get('redis.port'),
+			config.get('reserve.duration'),
+			config.get('remote_hosts'),
+			config.get('redis.db'),
+		]).toEqual(['box', 7000, 7200, ['a', 'b'], 0]);
+	});
+});
+
+test('flags win over the environment, that over files, and those over defaults', async () => {
+	const file = write('a.yaml', 'redis: {host: file, port: 1, db: 1}\nmemory: {threshold: 5}');
+	const config = await loadConfig({
+		flags: new Map([['redis.host', {text: 'flag', name: '--redis-host'}]]),
+		environment: {CANHAZGPU_REDIS_HOST: 'environment', CANHAZGPU_REDIS_PORT: '2', CANHAZGPU_REDIS_DB: ''},
+		file,
+	});
+	expect([
+		config.get('redis.host'),
+		config.get('redis.port'),
+		config.get('redis.db'),
+		config.get('memory.threshold'),
+	]).toEqual(['flag', 2, 1, 5]);
+	expect(config.isGiven('redis.db')).toBe(true);
+	expect(config.isGiven('reserve.duration')).toBe(false);
+	expect(config.get('reserve.duration')).toBe(8 * 3600);
+	expect(config.get('extend.duration')).toBeUndefined();
+});
+
+test('an empty file, comments and empty keys are no settings', async () => {
+	for (const content of ['', '# nothing\n', 'redis:\n  host:\n']) {
+		const config = await loadConfig({flags: noFlags, environment: {}, file: write('a.yaml', content)});
+		expect(config.get('redis.host')).toBe('localhost');
+	}
+});
+
+test('prototypes stay as they are', async () => {
+	for (const name of ['__proto__', 'constructor', 'prototype']) {
+		const file = write('a.json', `{"memory": {"${name}": {"polluted": 1}}}`);
+		await expect(loadConfig({flags: noFlags, environment: {}, file})).rejects.toThrow(
+			`the key memory.${name} is not allowed`,
+		);
+	}
+
+	expect(Reflect.get({}, 'polluted')).toBeUndefined();
+});
+
+test('the files of the home and of the working directory are found, the nearer one wins', async () => {
+	const box = await createEmbeddedBox(3);
+	writeFileSync(path.join(box.home, '.canhazgpu.toml'), '[reserve]\ngpus = 2\n');
+	expect((await box.run('reserve --short')).stdout).toBe('0,1\n');
+	await box.run('release');
+	// The home is the working directory here, and a YAML file comes before a TOML one.
+	writeFileSync(path.join(box.home, '.canhazgpu.yaml'), 'reserve: {gpus: 3}\n');
+	expect((await box.run('reserve --short')).stdout).toBe('0,1,2\n');
+	box.remove();
+});
+
+/** Loading fails with this error of a config, in good time. */
+async function errorOf(file: string, environment: Readonly<Record<string, string>> = {}): Promise<CanhazgpuError> {
+	const began = performance.now();
+	let error: unknown;
+	try {
+		await loadConfig({flags: noFlags, environment, file});
+	} catch (error_) {
+		error = error_;
+	}
+
+	// Each takes some hundred milliseconds at most; some took minutes.
+	expect(performance.now() - began).toBeLessThan(15_000);
+	expect(error).toBeInstanceOf(CanhazgpuError);
+	return error as CanhazgpuError;
+}
+
+const mebibyte = 2 ** 20;
+
+describe('a file that is no config, however long or deep it is, is refused by name', () => {
+	test.each<[what: string, put: (file: string) => void, problem: string]>([
+		[
+			'a FIFO',
+			(file) => {
+				execFileSync('mkfifo', [file]);
+			},
+			'it is not a regular file',
+		],
+		[
+			'a link to /dev/zero',
+			(file) => {
+				symlinkSync('/dev/zero', file);
+			},
+			'it is not a regular file',
+		],
+		[
+			'a directory',
+			(file) => {
+				mkdirSync(file);
+			},
+			'it is a directory',
+		],
+		[
+			'a file of a terabyte',
+			(file) => {
+				writeFileSync(file, 'a: 1\n');
+				truncateSync(file, 2 ** 40);
+			},
+			'it is longer than 1048576 bytes',
+		],
+		['nothing', () => undefined, 'there is no such file'],
+	])('%s', async (_, put, problem) => {
+		const file = path.join(directory, 'a.yaml');
+		put(file);
+		expect(await errorOf(file)).toMatchObject({
+			exitCode: 2,
+			message: `Cannot read the config file ${file}: ${problem}`,
+		});
+	});
+
+	const numbered = (count: number, line: (number: number) => string): string =>
+		Array.from({length: count}, (_, number) => line(number)).join('');
+
+	test.each<[name: string, what: string, content: string, problem: RegExp]>([
+		['a.yaml', '60,000 keys', numbered(60_000, (number) => `k${number}: 1\n`), /more than 50000 words/v],
+		['a.yaml', '2,000 keys', numbered(2000, (number) => `k${number}: 1\n`), /more than 1000 settings/v],
+		['a.json', '60,000 keys', `{${numbered(60_000, (number) => `"k${number}":1,`)}"k":1}`, /more than 1000 settings/v],
+		['a.toml', '60,000 keys', numbered(60_000, (number) => `k${number} = 1\n`), /more than 1000 settings/v],
+		['a.yaml', 'a map in itself', 'a: &a\n  b: *a\n', /nested too deeply/v],
+		[
+			'a.yaml',
+			'a list in itself',
+			'remote_hosts: &a\n  - *a\n',
+			/remote_hosts must be a host name, or user@host, not/v,
+		],
+		['a.yaml', 'an open list in a list', '['.repeat(mebibyte - 1), /nested too deeply/v],
+		['a.yaml', 'a key in a key', '? '.repeat(mebibyte / 2), /nested too deeply/v],
+		['a.yaml', 'an item in an item', '- '.repeat(mebibyte / 2), /nested too deeply/v],
+		['a.yaml', 'many lines', 'a:\n'.repeat(mebibyte / 3), /more than 50000 words/v],
+		['a.yaml', 'many mistakes', '}\n'.repeat(mebibyte / 2), /more than 50000 words/v],
+		['a.yaml', 'many aliases', `- &a x\n${'- *a\n'.repeat(5000)}`, /more than 100 aliases/v],
+		['a.yaml', 'many directives', '%a\n'.repeat(mebibyte / 3), /more than 50000 words/v],
+		['a.json', 'a list in a list', '['.repeat(200_000) + ']'.repeat(200_000), /not valid JSON|not a list/v],
+		['a.toml', 'a list in a list', `a = ${'['.repeat(mebibyte - 10)}`, /not valid TOML \(line 1\)/v],
+		['a.toml', 'a table in a table', `${'a.'.repeat(mebibyte / 2 - 10)}a = 1`, /nested too deeply/v],
+		[
+			'a.json',
+			'a long list',
+			`{"remote_hosts":[${'1,'.repeat(mebibyte / 2 - 20)}1]}`,
+			/remote_hosts must be a host name/v,
+		],
+	])('%s: %s', async (name, _, content, problem) => {
+		const file = write(name, content);
+		const {exitCode, message} = await errorOf(file);
+		expect(exitCode).toBe(2);
+		expect(message).toContain(file);
+		expect(message).toMatch(problem);
+		expect(message.length).toBeLessThan(file.length + 250);
+	});
+
+	test('a key that stands twice is still refused, with its line', async () => {
+		const file = write('a.yaml', 'redis: {port: 1}\nstore: redis\nredis: {port: 2}\n');
+		expect((await errorOf(file)).message).toBe(
+			`Cannot read the config file ${file}: it is not valid YAML, line 3: a key stands there twice`,
+		);
+	});
+
+	test('aliases that lead somewhere count', async () => {
+		const file = write(
+			'a.yaml',
+			'reserve: &usual {duration: 2h, gpus: 2}\nreport: {days: &days 7}\nextend: {duration: &d 1h}\nrun: {wait: *d}\n',
+		);
+		const config = await loadConfig({flags: noFlags, environment: {}, file});
+		expect([config.get('reserve.gpus'), config.get('run.wait')]).toEqual([2, 3600]);
+	});
+
+	test('whatever is written there, a config or an error in words comes of it', async () => {
+		const word = fc.constantFrom(
+			'a',
+			'redis',
+			'port',
+			':',
+			': ',
+			'- ',
+			'? ',
+			'[',
+			']',
+			'{',
+			'}',
+			',',
+			'&a ',
+			'*a',
+			'|',
+			'>',
+			'"',
+			"'",
+			'\n',
+			'\n  ',
+			'#',
+			'!',
+			'%',
+			'1',
+			'~',
+			'<<',
+			'---\n',
+			'\t',
+			'\u{FEFF}',
+		);
+		await fc.assert(
+			fc.asyncProperty(
+				fc.array(word, {maxLength: 20}),
+				fc.constantFrom('a.yaml', 'a.json', 'a.toml'),
+				async (words, name) => {
+					const file = write(name, words.join(''));
+					try {
+						await loadConfig({flags: noFlags, environment: {}, file});
+					} catch (error) {
+						expect(error).toBeInstanceOf(CanhazgpuError);
+					}
+				},
+			),
+			{numRuns: 300},
+		);
+	});
+});
+
+test('what is not known is named a few times, and then counted', async () => {
+	const keys = Array.from({length: 40}, (_, number) => `"k${number}${'x'.repeat(number === 0 ? 5000 : 0)}": 1`);
+	const file = write('a.json', `{${keys.join(',')}}`);
+	const {warnings} = await loadConfig({flags: noFlags, environment: {}, file});
+	expect(warnings).toHaveLength(6);
+	expect(warnings[1]).toMatch(/: unknown setting k1\. Did you mean \S+\?$/v);
+	expect(warnings[5]).toBe(`${file}: and 35 more unknown settings`);
+	expect(warnings.join('').length).toBeLessThan(1500);
+});
+
+describe('what is secret is never shown', () => {
+	test.each([
+		[
+			'a.yaml',
+			'redis:\n  password: *hunter2\n',
+			'it is not valid YAML, line 2: an alias of nothing (a text that begins with * needs quotes)',
+		],
+		['a.yaml', 'redis:\n  password: |hunter2\n', 'it is not valid YAML, line 2: UNEXPECTED_TOKEN'],
+		['a.yaml', 'redis:\n  password: >hunter2\n', 'it is not valid YAML, line 2: UNEXPECTED_TOKEN'],
+		['a.yaml', 'redis:\n  password: "hunter2\n', 'it is not valid YAML, line 3: MISSING_CHAR'],
+		['a.yaml', 'redis:\n  password: %hunter2\n x: @hunter2', 'it is not valid YAML, line 2: BAD_SCALAR_START'],
+		['a.yaml', 'redis:\n  password: {hunter2: 1}\n', undefined],
+		['a.yaml', 'redis:\n  url: [hunter2]\n', undefined],
+		['a.yaml', 'notify:\n  webhook: hooks.example/hunter2\n', undefined],
+		['a.yaml', 'notify:\n  command: curl -H hunter2\n', undefined],
+		['a.JSON', '{"redis": {"password": hunter2}}', 'it is not valid JSON'],
+		['a.toml', '[redis]\npassword = *hunter2\n', 'it is not valid TOML (line 2)'],
+	])('%s: %j', async (name, content, problem) => {
+		const file = write(name, content);
+		const {message, hint} = await errorOf(file);
+		expect(`${message}${hint}`).not.toContain('hunter2');
+		expect(message).toContain(file);
+		if (problem !== undefined) {
+			expect(message).toBe(`Cannot read the config file ${file}: ${problem}`);
+		}
+	});
+
+	const secrets = settingPaths.filter((name) => settings[name].isSecret);
+
+	test('of the password, the address, and where notices go', () => {
+		expect(secrets).toEqual(['redis.url', 'redis.password', 'notify.command', 'notify.webhook']);
+	});
+
+	test.each(secrets)('%s of the environment, and it is given to nothing that is started', (name) => {
+		const variable = environmentName(name);
+		expect(withoutSecrets({[variable]: 'redis://x:hunter2@y', HOME: '/'})).toEqual({HOME: '/'});
+	});
+
+	test('of the environment in an error', async () => {
+		const {message} = await errorOf(write('empty.yaml', ''), {CANHAZGPU_NOTIFY_WEBHOOK: 'hunter2'});
+		expect(message).toBe('CANHAZGPU_NOTIFY_WEBHOOK must be an address that begins with http:// or https://');
+	});
+
+	test('no other setting takes what is called a password, a token or a key', () => {
+		expect(settingPaths.filter((name) => /pass|token|secret|key/v.test(name))).toEqual([
+			'redis.password',
+			'redis.password_file',
+		]);
+	});
+});

@@ -1,0 +1,304 @@
+/** Which config files are believed, by whose they are. */
+import {execFileSync} from 'node:child_process';
+import {chmodSync, chownSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync} from 'node:fs';
+import path from 'node:path';
+import process from 'node:process';
+import {describe, expect, test} from 'vitest';
+import {readConfigFiles} from '../../source/config/files.js';
+import {settingPaths, settings} from '../../source/config/schema.js';
+import {
+	alice,
+	directoryOf,
+	isRoot,
+	makeDirectory,
+	mallory,
+	root,
+	runAs,
+	type Account,
+} from '../_helpers/machine/accounts.js';
+
+/** A file of this account's. */
+function writeAs(file: string, content: string, {uid, gid}: Account, mode = 0o644): string {
+	writeFileSync(file, content);
+	chownSync(file, uid, gid);
+	chmodSync(file, mode);
+	return file;
+}
+
+/** The settings with which `status` finds no pool at all: it ends in exit code 4 and tells which Redis it asked. */
+const asksRedis = (name: string) => `Error: Cannot reach Redis at ${name}: `;
+
+function createPlace(account: Account) {
+	const home = directoryOf(account);
+	return {home, environment: {HOME: home, CANHAZGPU_POOL_DIRECTORY: path.join(home, 'none')}};
+}
+
+const hostile = 'redis: {host: 127.0.0.1, port: 1}\nreserve: {gpus: x}\n';
+
+test('the settings that count in the file of any directory are these', () => {
+	expect(settingPaths.filter((name) => settings[name].isHarmless)).toEqual([
+		'reserve.gpus',
+		'reserve.duration',
+		'reserve.note',
+		'reserve.wait',
+		'run.gpus',
+		'run.note',
+		'run.wait',
+		'extend.duration',
+		'report.days',
+		'top.interval',
+		'top.theme',
+	]);
+});
+
+describe.runIf(isRoot)('the file of the directory one is in', () => {
+	test('counts for its owner, and only in what is harmless', async () => {
+		const {environment} = createPlace(alice);
+		const cwd = directoryOf(alice);
+		const file = writeAs(
+			path.join(cwd, '.canhazgpu.yaml'),
+			'reserve: {gpus: 0}\nredis: {host: 127.0.0.1, port: 1, tls: false}\npool: {directory: /etc}\nweb: {host: 0.0.0.0}\nmemory: {threshold: 1}\nstore: embedded\n',
+			alice,
+		);
+		expect(await runAs(alice, ['status'], {cwd, environment})).toEqual({
+			exitCode: 2,
+			stdout: '',
+			stderr: `Error: ${file}: reserve.gpus must be a whole number from 1 to 1024, not 0\nMend the file, or name another with --config.\n`,
+		});
+		writeAs(file, 'run: {note: x, user: boss}\nredis: {port: 1}\npool: {directory: /etc}\nstore: embedded\n', alice);
+		const ran = await runAs(alice, ['status'], {cwd, environment: {...environment, CANHAZGPU_REDIS_PORT: '2'}});
+		expect(ran.stderr).toContain(
+			`Warning: ${file}: run.user, redis.port, pool.directory, store count only in your own config file or in /etc/canhazgpu.yaml\n`,
+		);
+		expect(ran.stderr).toContain(asksRedis('localhost:2'));
+	});
+
+	test.each<[why: string, prepare: (directory: string, file: string) => void, says: string]>([
+		[
+			'in a directory of another account',
+			(directory, file) => {
+				chownSync(directory, mallory.uid, mallory.gid);
+				chownSync(file, alice.uid, alice.gid);
+			},
+			'its directory belongs to another account (uid 61002)',
+		],
+		[
+			'of another account',
+			(_, file) => {
+				chownSync(file, mallory.uid, mallory.gid);
+			},
+			'it belongs to another account (uid 61002)',
+		],
+		[
+			'that a group may write',
+			(_, file) => {
+				chownSync(file, alice.uid, mallory.gid);
+				chmodSync(file, 0o664);
+			},
+			'others can change it',
+		],
+		[
+			'in a directory where everybody may write, sticky or not',
+			(directory) => {
+				chmodSync(directory, 0o1777);
+			},
+			'others can write in its directory',
+		],
+	])('is passed over with a line when it is one %s', async (_, prepare, says) => {
+		const {environment} = createPlace(alice);
+		const cwd = directoryOf(alice);
+		const file = writeAs(path.join(cwd, '.canhazgpu.yaml'), hostile, alice);
+		prepare(cwd, file);
+		const ran = await runAs(alice, ['status'], {cwd, environment: {...environment, CANHAZGPU_REDIS_PORT: '2'}});
+		expect(ran.stderr.split('\n', 1)[0]).toBe(`Warning: ${file} is not read: ${says}`);
+		expect(ran.stderr).toContain(asksRedis('localhost:2'));
+		expect(ran.stderr.split('\n').filter((line) => line.startsWith('Warning'))).toHaveLength(1);
+	});
+
+	test('counts in a directory of one’s own in a sticky one that everybody may write to', async () => {
+		const {environment} = createPlace(alice);
+		const cwd = makeDirectory(path.join(directoryOf(root, 0o1777), 'mine'), alice);
+		writeAs(path.join(cwd, '.canhazgpu.yaml'), 'reserve: {gpus: x}', alice);
+		expect((await runAs(alice, ['status'], {cwd, environment})).stderr).toContain('reserve.gpus must be');
+	});
+
+	test('never counts for root, whose it may be', async () => {
+		const {environment} = createPlace(root);
+		const cwd = directoryOf(root);
+		const precious = makeDirectory(path.join(cwd, 'precious'), root);
+		const file = writeAs(
+			path.join(cwd, '.canhazgpu.yaml'),
+			`store: embedded\npool: {directory: ${precious}}\nreserve: {gpus: x}\n`,
+			root,
+		);
+		const ran = await runAs(root, ['admin', '--gpus', '2', '--provider', 'fake', '--store', 'embedded'], {
+			cwd,
+			environment,
+		});
+		expect(ran.stderr).toContain(
+			`Warning: ${file} is not read: root takes no settings from the directory it happens to be in\n`,
+		);
+		expect(statSync(precious).mode.toString(8)).toBe('40755');
+		expect(readdirSync(precious)).toEqual([]);
+	});
+
+	test('is not looked at when Tab is pressed', async () => {
+		const {environment} = createPlace(alice);
+		const cwd = directoryOf(alice);
+		// An error there would take all offers away.
+		writeAs(path.join(cwd, '.canhazgpu.yaml'), 'reserve: {gpus: x}\n', alice);
+		writeAs(path.join(environment.HOME, '.canhazgpu.yaml'), 'remote_hosts: [own]\n', alice);
+		const ran = await runAs(alice, ['--complete', 'bash', 'status', '--remote', ''], {cwd, environment});
+		expect(ran).toEqual({exitCode: 0, stdout: 'words\nown\n', stderr: ''});
+	});
+
+	test('waits for nobody when it is a FIFO, and follows no link', async () => {
+		const {environment} = createPlace(alice);
+		const cwd = directoryOf(alice);
+		const file = path.join(cwd, '.canhazgpu.yaml');
+		execFileSync('mkfifo', [file]);
+		chownSync(file, alice.uid, alice.gid);
+		const ran = await runAs(alice, ['status'], {cwd, environment});
+		expect(ran).toMatchObject({exitCode: 2, stdout: ''});
+		expect(ran.stderr).toMatch(/^Error: Cannot read the config file \S+: it is not a regular file\n/v);
+		for (const target of ['/dev/zero', '/etc/passwd']) {
+			const linked = directoryOf(alice);
+			execFileSync('ln', ['-s', target, path.join(linked, '.canhazgpu.yaml')]);
+			execFileSync('chown', ['-h', `${alice.uid}`, path.join(linked, '.canhazgpu.yaml')]);
+			const {exitCode, stderr} = await runAs(alice, ['status'], {cwd: linked, environment});
+			expect(exitCode).toBe(2);
+			expect(stderr).toMatch(/: it is (?:a link|not a regular file)\n/v);
+		}
+	});
+});
+
+describe.runIf(isRoot)('the file of the home', () => {
+	test('of another account is passed over, as by root that kept a home', async () => {
+		const {home, environment} = createPlace(alice);
+		const trap = path.join(home, 'trapped');
+		const file = writeAs(
+			path.join(home, '.canhazgpu.yaml'),
+			JSON.stringify({notify: {command: ['/bin/touch', trap]}, redis: {host: '127.0.0.1', port: 1}}),
+			alice,
+		);
+		for (const account of [root, mallory]) {
+			const ran = await runAs(account, ['status'], {
+				cwd: '/',
+				environment: {...environment, CANHAZGPU_REDIS_PORT: '2'},
+			});
+			expect(ran.stderr.split('\n', 1)[0]).toBe(
+				`Warning: ${file} is not read: it belongs to another account (uid ${alice.uid})`,
+			);
+			expect(ran.stderr).toContain(asksRedis('localhost:2'));
+		}
+
+		const own = await runAs(alice, ['status'], {cwd: '/', environment});
+		expect(own.stderr).toContain(asksRedis('127.0.0.1:1'));
+		expect(own.stderr).not.toContain('Warning');
+	});
+
+	test('that another account put there, or that others may change, is not believed', async () => {
+		const {home, environment} = createPlace(alice);
+		const file = writeAs(path.join(home, '.canhazgpu.yaml'), 'redis: {host: 127.0.0.1, port: 1}\n', mallory);
+		const foreign = await runAs(alice, ['status'], {
+			cwd: '/',
+			environment: {...environment, CANHAZGPU_REDIS_PORT: '2'},
+		});
+		expect(foreign.stderr).toContain(`Warning: ${file} is not read: it belongs to another account`);
+		expect(foreign.stderr).toContain(asksRedis('localhost:2'));
+		writeAs(file, 'redis: {host: 127.0.0.1, port: 1}\n', alice, 0o666);
+		expect(await runAs(alice, ['status'], {cwd: '/', environment})).toEqual({
+			exitCode: 2,
+			stdout: '',
+			stderr: `Error: Cannot read the config file ${file}: others can change it\nLet nobody else write it: chmod go-w ${file}\n`,
+		});
+	});
+
+	test('may be a link of the user’s own, and have the group that is the user’s alone', async () => {
+		const {home, environment} = createPlace(alice);
+		const real = writeAs(
+			path.join(makeDirectory(path.join(home, 'dotfiles'), alice), 'chg.yaml'),
+			'redis: {host: 127.0.0.1, port: 1}\n',
+			alice,
+			0o664,
+		);
+		symlinkSync(real, path.join(home, '.canhazgpu.yaml'));
+		execFileSync('chown', ['-h', `${alice.uid}`, path.join(home, '.canhazgpu.yaml')]);
+		const ran = await runAs(alice, ['status'], {cwd: '/', environment});
+		expect(ran.stderr).toContain(asksRedis('127.0.0.1:1'));
+		// A link that somebody else put there leads anywhere.
+		execFileSync('chown', ['-h', `${mallory.uid}`, path.join(home, '.canhazgpu.yaml')]);
+		expect((await runAs(alice, ['status'], {cwd: '/', environment})).stderr).toContain('is not read');
+	});
+
+	test('is one’s own also where the home has two names', async () => {
+		const {home, environment} = createPlace(alice);
+		writeAs(path.join(home, '.canhazgpu.yaml'), 'redis: {host: 127.0.0.1, port: 1}\n', alice);
+		const alias = path.join(directoryOf(alice), 'home');
+		symlinkSync(home, alias);
+		const ran = await runAs(alice, ['status'], {cwd: home, environment: {...environment, HOME: alias}});
+		expect(ran.stderr).not.toContain('Warning');
+		expect(ran.stderr).toContain(asksRedis('127.0.0.1:1'));
+	});
+
+	test('is nowhere when HOME is empty: the directory one is in is no home', async () => {
+		const {environment} = createPlace(alice);
+		const cwd = directoryOf(alice);
+		const file = writeAs(path.join(cwd, '.canhazgpu.yaml'), 'redis: {host: 127.0.0.1, port: 1}\n', alice);
+		const ran = await runAs(alice, ['status'], {
+			cwd,
+			environment: {...environment, HOME: '', CANHAZGPU_REDIS_PORT: '2'},
+		});
+		expect(ran.stderr).toContain(`Warning: ${file}: redis.host, redis.port count only`);
+		expect(ran.stderr).toContain(asksRedis('localhost:2'));
+	});
+});
+
+describe.runIf(isRoot)('the file for everybody', () => {
+	const readMachineFile = async (file: string) =>
+		readConfigFiles({named: undefined, readsDirectory: false, machineFile: file});
+
+	test.each<[whose: string, account: Account, mode: number, problem: string]>([
+		['another account', alice, 0o644, 'it belongs to another account (uid 61001), and not to root'],
+		['everybody', root, 0o646, 'others can change it'],
+		['a group', root, 0o664, 'others can change it'],
+	])('stops everything when it belongs to %s', async (_, account, mode, problem) => {
+		const file = writeAs(path.join(directoryOf(root), 'canhazgpu.yaml'), 'redis: {port: 1}', account, mode);
+		await expect(readMachineFile(file)).rejects.toMatchObject({
+			exitCode: 2,
+			message: `Cannot read the config file ${file}: ${problem}`,
+		});
+	});
+
+	test('counts when it is root’s alone', async () => {
+		const file = writeAs(path.join(directoryOf(root), 'canhazgpu.yaml'), 'redis: {port: 1}', root);
+		expect((await readMachineFile(file)).files).toContainEqual({file, content: {redis: {port: 1}}, isLocal: false});
+	});
+});
+
+test('a password file of another account is not read, a FIFO is not waited for, a long one not taken', async () => {
+	const home = directoryOf(alice);
+	const environment = {HOME: home, CANHAZGPU_POOL_DIRECTORY: path.join(home, 'none'), CANHAZGPU_REDIS_PORT: '2'};
+	const file = path.join(home, 'password');
+	const tell = async (account: Account) =>
+		runAs(account, ['status'], {cwd: '/', environment: {...environment, CANHAZGPU_REDIS_PASSWORD_FILE: file}});
+	if (isRoot) {
+		writeAs(file, 'hunter2\n', alice, 0o600);
+		// Root could read it: and would send it to wherever it is told.
+		expect(await tell(root)).toEqual({
+			exitCode: 2,
+			stdout: '',
+			stderr: `Error: redis.password_file: ${file} belongs to another account (uid 61001)\nName a file of your own.\n`,
+		});
+		expect((await tell(alice)).stderr).toContain(asksRedis('localhost:2'));
+	}
+
+	writeAs(file, 'x'.repeat(100_000), isRoot ? alice : {uid: process.getuid!(), gid: process.getgid!()}, 0o600);
+	expect((await tell(alice)).stderr).toContain(`cannot read ${file}: it is longer than 65536 bytes`);
+	execFileSync('rm', [file]);
+	execFileSync('mkfifo', ['-m', '600', file]);
+	expect(await tell(alice)).toMatchObject({exitCode: 2, stdout: ''});
+	execFileSync('rm', [file]);
+	mkdirSync(file);
+	expect((await tell(alice)).stderr).toContain(`cannot read ${file}: it is a directory`);
+});

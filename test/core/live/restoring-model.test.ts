@@ -1,0 +1,330 @@
+/** Random histories of a store that goes back to earlier states, with several who remember and others who do not. */
+import fc from 'fast-check';
+import {expect, test} from 'vitest';
+import {acquireNow} from '../../../source/core/operations/acquire-now.js';
+import {drain, undrain} from '../../../source/core/operations/drain.js';
+import {beat, findHold, finish, type Hold} from '../../../source/core/operations/job-lease.js';
+import {isLeased} from '../../../source/core/rules/leases/lease-changes.js';
+import {leaveLine} from '../../../source/core/operations/queue-rows.js';
+import type {World} from '../../../source/core/model/ports.js';
+import {extend, release, reserve} from '../../../source/core/operations/reservations.js';
+import {createRestoringStore} from '../../../source/core/live/restoring-store.js';
+import {readLiving} from '../../../source/core/operations/transact.js';
+import type {Snapshot} from '../../../source/core/model/types.js';
+import {joinLine} from '../../../source/core/operations/wait-place.js';
+import {CanhazgpuError} from '../../../source/errors.js';
+import type {State} from '../../../source/store/memory/state.js';
+import {crash, saved} from '../../_helpers/store/losing.js';
+import {createTestWorld, historyOf, person} from '../../_helpers/world.js';
+
+const runs = 300;
+const gpuCount = 3;
+const readers = 3;
+
+const anyNumber = fc.nat({max: 11});
+const anyStep = fc.record({
+	what: fc.constantFrom(
+		'reserve',
+		'reserve',
+		'release',
+		'extend',
+		'run',
+		'run',
+		'beat',
+		'finish',
+		'kill',
+		'join',
+		'join',
+		'leave',
+		'drain',
+		'undrain',
+		'read',
+		'read',
+		'look',
+		'save',
+		'pass',
+	),
+	which: anyNumber,
+});
+type Step = typeof anyStep extends fc.Arbitrary<infer Value> ? Value : never;
+
+type Wrapper = {readonly world: World; readonly pid: number; hold: Hold};
+
+const alice = person('alice');
+const bob = person('bob', 'bob', 1001);
+const root = person('root', 'root', 0);
+
+/** What is refused, or not there, is no news in a random history. */
+const unlessRefused = async <Result>(work: () => Promise<Result>): Promise<Result | undefined> => {
+	try {
+		return await work();
+	} catch (error) {
+		if (error instanceof CanhazgpuError) {
+			return undefined;
+		}
+
+		throw error;
+	}
+};
+
+const contentOf = ({pool, gpus, queue, drains}: Snapshot) => ({
+	pool,
+	gpus: gpus.map((record) =>
+		isLeased(record) ? record.lease : record.kind === 'free' ? [record.lastReleased, record.ended] : record,
+	),
+	queue: queue.map(({id}) => id),
+	drains: drains
+		.entries()
+		.toArray()
+		.toSorted(([a], [b]) => a - b),
+});
+
+async function scene() {
+	const world = await createTestWorld({gpuCount});
+	const staying = Array.from({length: readers}, (): World => ({
+		...world,
+		store: createRestoringStore(world.store, world),
+	}));
+	const wrappers: Wrapper[] = [];
+	/** When each that waits joined first. */
+	const joined = new Map<string, number>();
+	/** Leases granted since the last crash that nothing has ended: no restoring may touch them. */
+	const since = new Map<number, string>();
+	let disk: State | undefined;
+	let ids = 0;
+
+	const asProcess = (pid: number): World => {
+		world.processes.set(pid, 'alive');
+		const own = {...world, host: {...world.host, self: {pid}}};
+		return {...own, store: createRestoringStore(world.store, own)};
+	};
+
+	const finishes = (wrapper: Wrapper): void => {
+		wrappers.splice(wrappers.indexOf(wrapper), 1);
+		for (const [gpu, leaseId] of since) {
+			if (leaseId === wrapper.hold.leaseId) {
+				since.delete(gpu);
+			}
+		}
+	};
+
+	const steps: Readonly<Record<Step['what'], (which: number) => Promise<unknown>>> = {
+		async reserve(which) {
+			const gpu = which % gpuCount;
+			const answer = await reserve(world, {requester: bob, count: 1, ids: [gpu], durationSeconds: 1_000_000});
+			if (answer.kind === 'granted') {
+				since.set(gpu, answer.leaseId);
+			}
+		},
+		async release(which) {
+			const gpu = which % gpuCount;
+			since.delete(gpu);
+			await release(world, root, {by: 'gpus', ids: [gpu]});
+		},
+		extend: async (which) => extend(world, root, {by: 'gpus', ids: [which % gpuCount]}, {by: 100}),
+		async run(which) {
+			const pid = 1000 + ++ids;
+			const own = asProcess(pid);
+			const leaseId = `job-${pid}`;
+			const gpu = which % gpuCount;
+			const answer = await acquireNow(own, {requester: alice, count: 1, ids: [gpu], tenure: {type: 'run'}}, leaseId);
+			if (answer.kind !== 'granted') {
+				return;
+			}
+
+			since.set(gpu, leaseId);
+			wrappers.push({world: own, pid, hold: await findHold(own, leaseId)});
+		},
+		async beat(which) {
+			const wrapper = wrappers[which % Math.max(1, wrappers.length)];
+			if (wrapper === undefined) {
+				return;
+			}
+
+			const {hold} = await beat(wrapper.world, wrapper.hold);
+			wrapper.hold = hold;
+			if (hold.gpus.length === 0) {
+				wrappers.splice(wrappers.indexOf(wrapper), 1);
+			}
+		},
+		async finish(which) {
+			const wrapper = wrappers[which % Math.max(1, wrappers.length)];
+			if (wrapper === undefined) {
+				return;
+			}
+
+			finishes(wrapper);
+			world.processes.set(wrapper.pid, 'dead');
+			await finish(wrapper.world, wrapper.hold, 'exited');
+		},
+		async kill(which) {
+			const wrapper = wrappers[which % Math.max(1, wrappers.length)];
+			if (wrapper === undefined) {
+				return;
+			}
+
+			finishes(wrapper);
+			world.processes.set(wrapper.pid, 'dead');
+		},
+		async join() {
+			const pid = 1000 + ++ids;
+			const id = `w${String(pid)}`;
+			await joinLine(asProcess(pid), {
+				id,
+				request: {requester: bob, count: gpuCount, tenure: {type: 'run'}},
+				waitSeconds: undefined,
+			});
+			joined.set(id, world.now());
+		},
+		async leave(which) {
+			const id = joined.keys().toArray()[which % Math.max(1, joined.size)];
+			if (id !== undefined) {
+				await leaveLine(world, root, id);
+			}
+		},
+		drain: async (which) => drain(world, root, [which % gpuCount], `reason ${which}`),
+		undrain: async (which) => undrain(world, root, [which % gpuCount]),
+		read: async (which) => readLiving(staying[which % readers]!),
+		look: async () => readLiving(world),
+		async save() {
+			disk = saved(world.memory);
+		},
+		async pass(which) {
+			world.pass(which * 5);
+		},
+	};
+
+	return {
+		world,
+		staying,
+		wrappers,
+		joined,
+		since,
+		async do({what, which}: Step) {
+			// Two things that happen in one second cannot be told apart by their times.
+			world.pass(2);
+			await unlessRefused(async () => steps[what](which));
+		},
+		crash(isEmpty: boolean) {
+			world.pass(2);
+			since.clear();
+			crash(world.memory, isEmpty ? undefined : disk);
+			world.pass(1);
+		},
+	};
+}
+
+/** One GPU held once leaves one record, and no two of them overlap. */
+async function checkHistory(world: World): Promise<void> {
+	const records = (await historyOf(world.store)).filter(({leaseId}) => leaseId !== undefined);
+	const groups = Map.groupBy(records, ({leaseId, gpuId}) => `${leaseId} ${gpuId}`);
+	for (const group of groups.values()) {
+		const sorted = group.toSorted((a, b) => a.startTime - b.startTime);
+		for (const [place, record] of sorted.entries()) {
+			expect(record.startTime).toBeGreaterThanOrEqual(Math.floor(sorted[place - 1]?.endTime ?? 0));
+		}
+	}
+}
+
+/** Whoever still holds something after all have looked is who the store says. */
+async function checkHolders({world, wrappers}: Awaited<ReturnType<typeof scene>>): Promise<void> {
+	// Twice: whoever comes second to put back what it knew may know of a later holder.
+	for (const wrapper of [wrappers, wrappers].flat()) {
+		const answer = await unlessRefused(async () => beat(wrapper.world, wrapper.hold));
+		wrapper.hold = answer?.hold ?? wrapper.hold;
+	}
+
+	const {pool, gpus} = await world.store.read();
+	const held =
+		pool === undefined ? [] : wrappers.flatMap(({hold}) => hold.gpus.map((gpu) => [gpu, hold.leaseId] as const));
+	expect(new Set(held.map(([gpu]) => gpu)).size).toBe(held.length);
+	for (const [gpu, leaseId] of held) {
+		const record = gpus[gpu]!;
+		expect(isLeased(record) && record.lease.leaseId).toBe(leaseId);
+	}
+}
+
+async function checkOrder({world, joined}: Awaited<ReturnType<typeof scene>>): Promise<void> {
+	const times = (await world.store.read()).queue.map(({id}) => joined.get(id) ?? 0);
+	expect(times).toEqual(times.toSorted((a, b) => a - b));
+}
+
+async function checkSince({world, since}: Awaited<ReturnType<typeof scene>>): Promise<void> {
+	const {pool, gpus} = await world.store.read();
+	for (const [gpu, leaseId] of pool === undefined ? [] : since) {
+		const record = gpus[gpu]!;
+		expect(isLeased(record) && record.lease.leaseId).toBe(leaseId);
+	}
+}
+
+const anySteps = fc.array(anyStep, {maxLength: 14, size: 'max'});
+
+test('whatever happens: one holder a GPU, no record twice, the order of the line, and what was granted since the crash stays', async () => {
+	await fc.assert(
+		fc.asyncProperty(
+			fc.array(fc.record({steps: anySteps, isEmpty: fc.boolean()}), {minLength: 1, maxLength: 4}),
+			anySteps,
+			async (rounds, last) => {
+				const all = await scene();
+				for (const {steps, isEmpty} of rounds) {
+					for (const step of steps) {
+						await all.do(step);
+						await checkSince(all);
+					}
+
+					all.crash(isEmpty);
+				}
+
+				for (const step of last) {
+					await all.do(step);
+					await checkSince(all);
+				}
+
+				for (const reader of all.staying) {
+					await unlessRefused(async () => readLiving(reader));
+					await checkSince(all);
+				}
+
+				await checkHolders(all);
+				await checkOrder(all);
+				await checkHistory(all.world);
+			},
+		),
+		{numRuns: runs},
+	);
+});
+
+test('before anybody else does something, all that the newest reader knew is there again', async () => {
+	await fc.assert(
+		fc.asyncProperty(
+			anySteps,
+			anySteps,
+			fc.shuffledSubarray([0, 1, 2], {minLength: 3}),
+			fc.boolean(),
+			async (before, after, order, isEmpty) => {
+				const all = await scene();
+				const {world, staying} = all;
+				for (const step of before) {
+					await all.do(step);
+				}
+
+				await all.do({what: 'save', which: 0});
+				// Everybody knows something; the last knows it best.
+				for (const [place, step] of after.entries()) {
+					await all.do(step);
+					await readLiving(staying[place % 2]!);
+				}
+
+				const known = contentOf(await readLiving(staying[2]!));
+				all.crash(isEmpty);
+				for (const reader of order) {
+					await staying[reader]!.store.read();
+				}
+
+				expect(contentOf(await world.store.read())).toEqual(known);
+				await checkHistory(world);
+			},
+		),
+		{numRuns: runs},
+	);
+});

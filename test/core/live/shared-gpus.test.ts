@@ -1,0 +1,209 @@
+/** Many who look, and the one who scans for them. In real time, with short intervals. */
+import {setTimeout as sleep} from 'node:timers/promises';
+import {expect, onTestFinished, test} from 'vitest';
+import {createSharedGpus} from '../../../source/core/live/shared-gpus.js';
+import type {GpuProvider, World} from '../../../source/core/model/ports.js';
+import {release, reserve} from '../../../source/core/operations/reservations.js';
+import type {Observation} from '../../../source/core/model/types.js';
+import {CanhazgpuError} from '../../../source/errors.js';
+import {eventually} from '../../_helpers/eventually.js';
+import {createLiveWorld} from '../../_helpers/live-world.js';
+import {idleReading, observationOf, person} from '../../_helpers/world.js';
+
+const intervalMs = 100;
+
+/** Looks as the others do; closed when the test ends. */
+function watch(
+	world: World,
+	more: {readonly intervalMs?: number; readonly opened?: () => void; readonly closed?: () => void} = {},
+): GpuProvider {
+	const provider = createSharedGpus({
+		...world,
+		name: 'fake',
+		intervalMs,
+		createScanner() {
+			more.opened?.();
+			return {
+				...world.gpus,
+				async close() {
+					more.closed?.();
+				},
+			};
+		},
+		...more,
+	});
+	onTestFinished(async () => provider.close!());
+	return provider;
+}
+
+/** Looks so many times, an interval apart, as the monitor does. */
+async function look(provider: GpuProvider, times: number): Promise<readonly Observation[]> {
+	const seen: Observation[] = [];
+	for (let round = 0; round < times; round++) {
+		seen.push(await provider.observe());
+		await sleep(intervalMs);
+	}
+
+	return seen;
+}
+
+const failWith = new CanhazgpuError('store-unreachable', 'away');
+
+test('ten who look cost one scan an interval, and all see the same', async () => {
+	const world = await createLiveWorld(2);
+	let scan = 0;
+	world.see(() => observationOf([{...idleReading(0), utilizationPercent: ++scan}, idleReading(1)]));
+	const viewers = Array.from({length: 10}, (_, place) => watch(world.as(place)));
+	const rounds = 8;
+	const seen = await Promise.all(viewers.map(async (viewer) => look(viewer, rounds)));
+	expect(world.scans()).toBeLessThan(2 * rounds);
+	for (const own of seen) {
+		const numbers = own.map(({gpus}) => gpus[0]!.utilizationPercent!);
+		// Each look brings a newer scan than the one before.
+		expect(new Set(numbers).size).toBe(rounds);
+		expect(numbers).toEqual(numbers.toSorted((a, b) => a - b));
+	}
+});
+
+test('a scan is as old as it is, for those who did not take it', async () => {
+	const world = await createLiveWorld(1);
+	await watch(world).observe();
+	await sleep(60);
+	const {takenAtMs} = await watch(world.as(2)).observe();
+	expect(world.scans()).toBe(1);
+	expect(world.clock.monotonicMs() - takenAtMs).toBeGreaterThanOrEqual(55);
+});
+
+test('a failed scan is shared too', async () => {
+	const world = await createLiveWorld(1);
+	world.see(() => observationOf([], {failure: {message: 'GPU is lost'}}));
+	await watch(world).observe();
+	expect(await watch(world.as(2)).observe()).toMatchObject({gpus: [], failure: {message: 'GPU is lost'}});
+	expect(world.scans()).toBe(1);
+});
+
+test('when the one who scans dies, another takes over within seconds', async () => {
+	const world = await createLiveWorld(1);
+	// Somebody who got the role and was killed.
+	await world.store.scans.claim({owner: 'dead', intervalMs}, 1);
+	const began = world.clock.monotonicMs();
+	const [first] = await look(watch(world), 2);
+	expect(first?.failure).toBeUndefined();
+	expect(world.clock.monotonicMs() - began).toBeLessThan(3000);
+	expect(world.scans()).toBe(2);
+});
+
+test('when it closes, the next one scans at once; what it kept open is closed', async () => {
+	const world = await createLiveWorld(1);
+	let open = 0;
+	const counted = {opened: () => open++, closed: () => open--};
+	const first = watch(world, counted);
+	const second = watch(world.as(2), counted);
+	await first.observe();
+	await second.observe();
+	expect(open).toBe(1);
+	await first.close!();
+	expect(open).toBe(0);
+	const began = world.clock.monotonicMs();
+	await second.observe();
+	expect(world.clock.monotonicMs() - began).toBeLessThan(1500);
+	expect({scans: world.scans(), open}).toEqual({scans: 2, open: 1});
+});
+
+test('one who pauses gives the role up', async () => {
+	const world = await createLiveWorld(1);
+	await watch(world).observe();
+	const other = watch(world.as(2));
+	await other.observe();
+	await eventually(async () => {
+		await other.observe();
+		return world.scans() > 2;
+	});
+});
+
+test('one who looks more often scans for those who look less often', async () => {
+	const world = await createLiveWorld(1);
+	const slow = watch(world, {intervalMs: 60_000});
+	await slow.observe();
+	const third = (await look(watch(world.as(2)), 3))[2];
+	expect(world.scans()).toBeGreaterThanOrEqual(2);
+	expect(world.clock.monotonicMs() - third!.takenAtMs).toBeLessThan(2000);
+});
+
+test('without a store everybody looks by himself, and together again once it is back', async () => {
+	const live = await createLiveWorld(1);
+	let isAway = true;
+	const store = {
+		...live.store,
+		scans: {
+			...live.store.scans,
+			async latest() {
+				if (isAway) {
+					throw failWith;
+				}
+
+				return live.store.scans.latest();
+			},
+		},
+	};
+	let open = 0;
+	const counted = {opened: () => open++, closed: () => open--};
+	const first = watch({...live, store}, counted);
+	const second = watch({...live.as(2), store}, counted);
+	expect((await Promise.all([first.observe(), second.observe()])).map(({failure}) => failure)).toEqual([
+		undefined,
+		undefined,
+	]);
+	expect(open).toBe(2);
+	isAway = false;
+	await first.observe();
+	await second.observe();
+	expect(open).toBe(1);
+});
+
+test.each(['', 'garbage', '{"version":1,"scan":{}}'])(
+	'what makes no sense in its place is scanned away: %j',
+	async (text) => {
+		const world = await createLiveWorld(1);
+		world.memory.scans.spoil(text);
+		expect(await watch(world).observe()).toMatchObject({gpus: [{index: 0}]});
+		expect(await watch(world.as(2)).observe()).toMatchObject({gpus: [{index: 0}]});
+		expect(world.scans()).toBe(1);
+	},
+);
+
+test('the pool of another machine is nobody to share with', async () => {
+	const world = await createLiveWorld(1);
+	const stranger = watch({...world, host: {...world.host, machineId: 'elsewhere', bootId: 'other'}});
+	await stranger.observe();
+	expect(await world.store.scans.latest()).toBeUndefined();
+	expect(await world.store.scans.claim({owner: 'me', intervalMs}, 1)).toBe(true);
+});
+
+test('whoever hands out GPUs looks for himself: a lie in the store gives nobody a GPU', async () => {
+	const world = await createLiveWorld(1);
+	world.see(() => observationOf([{...idleReading(0), memoryUsedMiB: 40_000}]));
+	const watched = watch(world);
+	await watched.observe();
+	const posted = await world.store.scans.latest();
+	world.memory.scans.spoil(posted!.text.replace('40000', '3'));
+	expect((await watch(world.as(2)).observe()).gpus[0]?.memoryUsedMiB).toBe(3);
+	expect(await reserve(world, {requester: person('alice'), count: 1, durationSeconds: 60})).toMatchObject({
+		kind: 'refused',
+	});
+});
+
+test('how long a lease has been idle goes with the scan, also to whoever scans next', async () => {
+	const world = await createLiveWorld(1);
+	const alice = person('alice');
+	await reserve(world, {requester: alice, count: 1, durationSeconds: 600});
+	const first = watch(world);
+	await look(first, 4);
+	await first.close!();
+	const second = watch(world.as(2));
+	const [, last] = await look(second, 2);
+	expect(last?.idle).toMatchObject([{index: 0}]);
+	expect(last!.idle![0]!.seconds).toBeGreaterThan(0.3);
+	await release(world, alice, {by: 'label', label: 'alice'});
+	expect(await second.observe()).toMatchObject({idle: []});
+});

@@ -1,0 +1,127 @@
+import {beforeEach, expect, test} from 'vitest';
+import {adopt, type AdoptRequest} from '../../../source/core/operations/adopt.js';
+import {look, release, reserve} from '../../../source/core/operations/reservations.js';
+import type {GpuProcess} from '../../../source/core/model/types.js';
+import {
+	createTestWorld,
+	historyOf,
+	idleReading,
+	observationOf,
+	person,
+	startTime,
+	type TestWorld,
+} from '../../_helpers/world.js';
+
+const alice = person('alice');
+const root = person('root', 'root', 0);
+
+const training: GpuProcess = {pid: 700, startTicks: 7007, user: 'alice', name: 'python3', memoryUsedMiB: 9000};
+
+let world: TestWorld;
+
+/** The process is on GPU 1 and 3. */
+const seeProcess = (process: GpuProcess) => {
+	world.see(() =>
+		observationOf(
+			Array.from({length: 4}, (_, index) =>
+				index % 2 === 1 ? {...idleReading(index), memoryUsedMiB: 9000, processes: [process]} : idleReading(index),
+			),
+		),
+	);
+};
+
+const adopting = async (changes: Partial<AdoptRequest> = {}) => adopt(world, {requester: alice, pid: 700, ...changes});
+
+const refusal = async (changes: Partial<AdoptRequest>, code: string, message: string) => {
+	await expect(adopting(changes)).rejects.toMatchObject({code, message});
+	expect((await look(world)).rows.filter(({lease}) => lease?.type === 'run')).toEqual([]);
+};
+
+beforeEach(async () => {
+	world = await createTestWorld();
+	seeProcess(training);
+});
+
+test('a process gets the GPUs it is on, and keeps them until it ends', async () => {
+	expect(await adopting({note: 'found'})).toEqual({
+		gpus: [1, 3],
+		leaseId: expect.any(String) as unknown,
+		owner: 'alice',
+		name: 'python3',
+	});
+	const {rows} = await look(world);
+	expect(rows.map(({owner}) => owner)).toEqual([undefined, 'alice', undefined, 'alice']);
+	expect(rows[1]!.lease).toMatchObject({
+		type: 'run',
+		startTime,
+		note: 'found',
+		job: {pid: 700, startTicks: 7007},
+		holder: undefined,
+		machine: 'machine-1',
+		bootId: 'boot-1',
+	});
+	world.pass(100_000);
+	expect((await look(world)).rows[3]!.owner).toBe('alice');
+	// Hidden from whoever looks: then nothing can be said, and it stays.
+	world.processes.set(700, 'unknown');
+	world.pass(100_000);
+	expect((await look(world)).rows[3]!.owner).toBe('alice');
+	world.processes.set(700, 'dead');
+	expect((await look(world)).rows.map(({lease}) => lease)).toEqual([undefined, undefined, undefined, undefined]);
+	expect((await historyOf(world.store)).map(({gpuId, endReason}) => [gpuId, endReason])).toEqual([
+		[1, 'holder-died'],
+		[3, 'holder-died'],
+	]);
+});
+
+test('its owner may release it', async () => {
+	await adopting();
+	const {released} = await release(world, alice, {by: 'gpus', ids: [1, 3]});
+	expect(released).toHaveLength(2);
+});
+
+test('root adopts it for its owner, under any name to show', async () => {
+	expect(await adopting({requester: root, label: 'team'})).toMatchObject({owner: 'alice'});
+	expect((await look(world)).rows[1]).toMatchObject({owner: 'alice', label: 'team'});
+});
+
+test('nobody else may', async () => {
+	await refusal({requester: person('bob', 'alice', 1001)}, 'not-owner', 'Process 700 belongs to alice');
+});
+
+test('one whose owner or start cannot be told is nobody’s', async () => {
+	for (const hidden of [
+		{...training, user: undefined},
+		{...training, startTicks: undefined},
+	]) {
+		seeProcess(hidden);
+		await refusal({requester: root}, 'not-owner', 'It cannot be told whose process 700 is');
+	}
+});
+
+test('there must be such a process, and it must be on a GPU', async () => {
+	world.processes.set(701, 'dead');
+	await refusal({pid: 701}, 'not-found', 'There is no process 701');
+	await refusal({pid: 702}, 'not-found', 'Process 702 is not seen on any GPU');
+});
+
+test('nobody may hold any of its GPUs', async () => {
+	await reserve(world, {requester: person('bob'), count: 1, ids: [3], durationSeconds: 60, force: true});
+	await refusal({}, 'unavailable', 'GPU 3 is already held by bob');
+	world.memory.state.gpus.set(3, 'rubbish');
+	await refusal({}, 'unavailable', 'GPU 3 has an unreadable record: it is not JSON');
+	world.memory.state.gpus.delete(3);
+	await adopting();
+	await expect(adopting()).rejects.toMatchObject({code: 'unavailable', message: 'GPU 1 is already held by alice'});
+});
+
+test('without a look at the GPUs nothing is adopted', async () => {
+	world.see(() => observationOf([], {failure: {message: 'the tool hangs', hint: 'mend it'}}));
+	await refusal({}, 'provider', 'The GPUs cannot be looked at: the tool hangs');
+});
+
+test('a GPU that the pool does not have is told', async () => {
+	world = await createTestWorld({gpuCount: 2});
+	seeProcess(training);
+	await refusal({}, 'unavailable', 'GPU 3 is not in this pool');
+});

@@ -1,0 +1,160 @@
+/** GPUs out of service, and unfit ones: whoever has one keeps it, nobody new gets it, and nobody is held up by one who waits for it. */
+import {expect, test} from 'vitest';
+import {acquireNow} from '../../../source/core/operations/acquire-now.js';
+import {adopt} from '../../../source/core/operations/adopt.js';
+import {drain, undrain} from '../../../source/core/operations/drain.js';
+import {lineRows} from '../../../source/core/operations/queue-rows.js';
+import {entryFor, planJoin} from '../../../source/core/rules/queue/queue.js';
+import {look, release, reserve} from '../../../source/core/operations/reservations.js';
+import {readLiving} from '../../../source/core/operations/transact.js';
+import {acquire} from '../../../source/core/operations/acquire.js';
+import type {Store} from '../../../source/core/model/ports.js';
+import type {GpuReading} from '../../../source/core/model/types.js';
+import {lineTable} from '../../../source/format/tables/queue-table.js';
+import {createPaint} from '../../../source/format/text/paint.js';
+import {createTestWorld, idleReading, observationOf, person, type TestWorld} from '../../_helpers/world.js';
+
+const root = person('root', 'root', 0);
+const alice = person('alice');
+const bob = person('bob', 'bob', 1001);
+
+const ask = async (world: TestWorld, more: {count?: number; ids?: readonly number[]; force?: boolean} = {}) =>
+	reserve(world, {requester: alice, count: 1, durationSeconds: 3600, ...more});
+
+const joinAs = async (world: TestWorld, id: string, wanted: {count: number; ids?: readonly number[]}) =>
+	world.store.commit(
+		planJoin(
+			entryFor({id, requester: bob, wanted, tenure: {type: 'run'}, waitSeconds: undefined}, world.host, world.now()),
+			'box',
+		),
+	);
+
+test('a lease goes on, and nobody new gets its GPU, by force neither, until it is back in service', async () => {
+	const world = await createTestWorld({gpuCount: 2});
+	await ask(world, {ids: [1]});
+	expect(await drain(world, root, [1, 0], 'fan')).toEqual({gpus: [0, 1], leased: [1]});
+	expect((await look(world)).rows).toMatchObject([
+		{state: 'error', problem: 'drained: fan', drain: {reason: 'fan', by: 'root'}},
+		{state: 'in-use', problem: 'drained: fan'},
+	]);
+	await release(world, alice, {by: 'gpus', ids: [1]});
+	for (const force of [false, true]) {
+		expect(await ask(world, {ids: [1], force})).toMatchObject({
+			kind: 'refused',
+			blocked: [{index: 1, block: {kind: 'drained', drain: {reason: 'fan'}}}],
+		});
+	}
+
+	expect(await undrain(world, root, [1, 0])).toEqual([0, 1]);
+	expect(await undrain(world, root, [1])).toEqual([]);
+	expect(await ask(world, {ids: [1]})).toMatchObject({kind: 'granted'});
+	expect((await world.store.audit()).map(({kind, account, gpus}) => `${account} ${kind} ${gpus.join(',')}`)).toEqual([
+		'alice pool ',
+		'alice granted 1',
+		'root drained 0,1',
+		'alice released 1',
+		'alice refused 1',
+		'alice refused 1',
+		'root undrained 0,1',
+		'alice granted 1',
+	]);
+});
+
+test('a drain that comes between the look and the grant is seen', async () => {
+	const made: TestWorld[] = [];
+	let hasDrained = false;
+	const world = await createTestWorld({
+		gpuCount: 1,
+		wrap: (store): Store => ({
+			...store,
+			async commit(plan) {
+				if (plan.grants && !hasDrained) {
+					hasDrained = true;
+					await drain(made[0]!, root, [0], undefined);
+				}
+
+				return store.commit(plan);
+			},
+		}),
+	});
+	made.push(world);
+	expect(await ask(world)).toMatchObject({kind: 'refused', available: 0});
+	expect(hasDrained).toBe(true);
+});
+
+test('who waits for what is out of service holds up nobody, whatever it wants besides', async () => {
+	const world = await createTestWorld({gpuCount: 3});
+	await drain(world, root, [0, 1], 'fan');
+	await joinAs(world, 'ids', {count: 2, ids: [0, 2]});
+	await joinAs(world, 'many', {count: 2});
+	expect(await ask(world)).toMatchObject({kind: 'granted', gpus: [2]});
+	const {snapshot} = await look(world);
+	expect(lineRows(snapshot)).toMatchObject([
+		{isPossible: true, outOfService: [0]},
+		{isPossible: true, outOfService: [0, 1]},
+	]);
+	expect(lineTable(lineRows(snapshot), createPaint(false, {}))).toContain('when GPUs 0 1 are back in service');
+	await undrain(world, root, [0, 1]);
+	expect(await ask(world)).toMatchObject({kind: 'refused', blocked: [{block: {kind: 'queued'}}, {}, {}]});
+});
+
+test('a waiter passes it by, and one who waits for it is served when it is back', async () => {
+	const world = await createTestWorld({gpuCount: 2});
+	await ask(world, {ids: [1]});
+	await drain(world, root, [0], undefined);
+	const tenure = {type: 'manual', durationSeconds: 60} as const;
+	const options = {waitSeconds: 60, signal: new AbortController().signal, onProgress: () => undefined};
+	const any = acquire(world, {requester: bob, count: 1, tenure}, options);
+	const first = acquire(world, {requester: bob, count: 1, ids: [0], tenure}, options);
+	await release(world, alice, {by: 'gpus', ids: [1]});
+	expect(await any).toMatchObject({kind: 'granted', gpus: [1]});
+	await undrain(world, root, [0]);
+	expect(await first).toMatchObject({kind: 'granted', gpus: [0]});
+});
+
+test('an unfit GPU is shown with the reason and kept out, unless by force', async () => {
+	const world = await createTestWorld({gpuCount: 2});
+	const sick = {...idleReading(0), health: [{kind: 'xid', words: 'Xid 79'}]} satisfies GpuReading;
+	world.see(() => observationOf([sick, idleReading(1)]));
+	expect((await look(world)).rows[0]).toMatchObject({state: 'error', problem: 'Xid 79'});
+	expect(await ask(world)).toMatchObject({kind: 'granted', gpus: [1]});
+	expect(await ask(world, {ids: [0]})).toMatchObject({
+		kind: 'refused',
+		blocked: [{index: 0, block: {kind: 'unfit', problems: [{words: 'Xid 79'}]}}],
+	});
+	expect(await ask(world, {ids: [0], force: true})).toMatchObject({kind: 'granted', gpus: [0]});
+	expect((await look(world)).rows[0]).toMatchObject({state: 'in-use', problem: 'Xid 79'});
+});
+
+test('while their record cannot be read nobody gets anything; putting one back mends it', async () => {
+	const world = await createTestWorld({gpuCount: 2});
+	world.memory.state.drains = 'not json';
+	expect(await ask(world, {force: true})).toMatchObject({
+		kind: 'refused',
+		blocked: [{block: {kind: 'drained', drain: {reason: expect.stringContaining('cannot be read') as string}}}, {}],
+	});
+	expect(await undrain(world, root, [1])).toEqual([1]);
+	expect(await ask(world)).toMatchObject({kind: 'granted', gpus: [1]});
+	expect((await readLiving(world)).drains.keys().toArray()).toEqual([0]);
+});
+
+test('ids that are not there, or come twice, are refused, and nothing changes', async () => {
+	const world = await createTestWorld({gpuCount: 2});
+	for (const ids of [[2], [-1], [0, 0], [0.5]]) {
+		await expect(drain(world, root, ids, undefined)).rejects.toMatchObject({code: 'impossible'});
+		await expect(undrain(world, root, ids)).rejects.toMatchObject({code: 'impossible'});
+	}
+
+	expect((await readLiving(world)).stored.drains).toBeUndefined();
+});
+
+test('no process on it is adopted, and no job gets it', async () => {
+	const world = await createTestWorld({gpuCount: 1});
+	await drain(world, root, [0], 'fan');
+	const processes = [{pid: 7, user: 'alice', startTicks: 1}];
+	world.see(() => observationOf([{...idleReading(0), processes}]));
+	await expect(adopt(world, {requester: alice, pid: 7})).rejects.toThrow('GPU 0 is out of service: fan');
+	expect(await acquireNow(world, {requester: alice, count: 1, tenure: {type: 'run'}}, 'id')).toMatchObject({
+		kind: 'refused',
+	});
+});

@@ -1,0 +1,133 @@
+/** Somebody changes something between the read of a verb and its commit: nothing is overwritten, overtaken or doubled. */
+import {expect, test} from 'vitest';
+import {makePool} from '../../../source/core/operations/create-pool.js';
+import {drain, undrain} from '../../../source/core/operations/drain.js';
+import {emptyPlan} from '../../../source/core/model/plan.js';
+import {entryFor, planJoin} from '../../../source/core/rules/queue/queue.js';
+import {release, reserve} from '../../../source/core/operations/reservations.js';
+import {readLiving} from '../../../source/core/operations/transact.js';
+import {undoableOf, undoRelease} from '../../../source/core/operations/undo.js';
+import {checkTrail} from '../../_helpers/store/trail.js';
+import {historyOf, person, type TestWorld} from '../../_helpers/world.js';
+import {createInterruptedWorld, type Interlude} from './_interrupted.js';
+
+const alice = person('alice');
+const bob = person('bob', 'bob', 1001);
+
+const bobWaits: Interlude = async (_, others) => {
+	const tenure = {type: 'manual', durationSeconds: 60} as const;
+	const options = {id: 'bob-waits', requester: bob, wanted: {count: 1}, tenure, waitSeconds: undefined};
+	await others.store.commit(planJoin(entryFor(options, others.host, others.now()), 'box'));
+};
+
+const poolOfTwo: Interlude = async (_, others) => makePool(others, {gpuCount: 2, provider: 'fake', force: true});
+
+const reserveId = async (world: TestWorld, id: number, requester = alice) =>
+	reserve(world, {requester, count: 1, ids: [id], durationSeconds: 3600});
+
+test('who joined the line while a newcomer asked is not overtaken', async () => {
+	const {world, before} = await createInterruptedWorld(1);
+	before(bobWaits);
+	expect(await reserveId(world, 0)).toMatchObject({kind: 'refused', blocked: [{block: {kind: 'queued'}}]});
+});
+
+test('nor by a release that is undone', async () => {
+	const {world, before} = await createInterruptedWorld(1);
+	await reserveId(world, 0);
+	const {released} = await release(world, alice, {by: 'label', label: 'alice'});
+	before(bobWaits);
+	expect(await undoRelease(world, alice, undoableOf(released))).toMatchObject({
+		undone: [],
+		refused: [{blocked: [{block: {kind: 'queued'}}]}],
+	});
+});
+
+test.each([0, 1])(
+	'an undo of several reservations leaves GPU %d, which somebody takes just before it',
+	async (taken) => {
+		const {world, before} = await createInterruptedWorld();
+		await reserveId(world, 0);
+		await reserveId(world, 1);
+		const {released} = await release(world, alice, {by: 'label', label: 'alice'});
+		before(async (_, others) => reserveId(others, taken, bob));
+		expect(await undoRelease(world, alice, undoableOf(released))).toMatchObject({
+			undone: [{gpus: [1 - taken]}],
+			refused: [{blocked: [{index: taken, block: {kind: 'leased', lease: {user: 'bob'}}}]}],
+		});
+		const {gpus} = await readLiving(world);
+		const users = gpus.map((record) => record.kind === 'leased' && record.lease.user);
+		expect(users).toEqual([taken === 0 ? 'bob' : 'alice', taken === 0 ? 'alice' : 'bob', false, false]);
+		await checkTrail(world, await readLiving(world));
+	},
+);
+
+test('a pool that was made smaller gives nothing that is no longer there', async () => {
+	const {world, before} = await createInterruptedWorld();
+	before(poolOfTwo);
+	await expect(reserveId(world, 3)).rejects.toMatchObject({code: 'impossible'});
+	expect(world.memory.state.gpus.has(3)).toBe(false);
+});
+
+test('nor is what is no longer there taken out of service', async () => {
+	const {world, before} = await createInterruptedWorld();
+	before(poolOfTwo);
+	await expect(drain(world, alice, [3], undefined)).rejects.toMatchObject({code: 'impossible'});
+	expect((await readLiving(world)).drains.size).toBe(0);
+});
+
+test('two who take GPUs out of service at once, and put them back, do not undo each other’s', async () => {
+	const {world, before} = await createInterruptedWorld();
+	before(async (_, others) => drain(others, bob, [1], 'bob’s'));
+	await drain(world, alice, [0], 'alice’s');
+	const drained = async () => {
+		const {drains} = await readLiving(world);
+		return drains
+			.keys()
+			.toArray()
+			.toSorted((a, b) => a - b);
+	};
+
+	expect(await drained()).toEqual([0, 1]);
+	before(async (_, others) => drain(others, bob, [2], undefined));
+	await undrain(world, alice, [0]);
+	expect(await drained()).toEqual([1, 2]);
+});
+
+test('a late release ends nothing of whoever has the GPU by now, and leaves no second record', async () => {
+	const {world, before} = await createInterruptedWorld();
+	await reserveId(world, 0);
+	before(async (_, others) => {
+		await release(others, alice, {by: 'label', label: 'alice'});
+		others.pass(5);
+		await reserveId(others, 0, bob);
+	});
+	expect(await release(world, alice, {by: 'label', label: 'alice'})).toMatchObject({released: []});
+	const snapshot = await readLiving(world);
+	expect(snapshot.gpus[0]).toMatchObject({lease: {user: 'bob'}});
+	expect(await historyOf(world.store)).toHaveLength(1);
+	await checkTrail(world, snapshot);
+});
+
+test('what is held for a place in line stays when that place appears before it is taken for gone', async () => {
+	const {world, before} = await createInterruptedWorld();
+	const lease = {
+		user: 'bob',
+		type: 'manual' as const,
+		startTime: world.now(),
+		partialQueueId: 'bob-waits',
+		leaseId: 'l',
+	};
+	await world.memory.commit({...emptyPlan, writes: [{kind: 'lease', index: 0, lease}]});
+	before(bobWaits);
+	expect((await readLiving(world)).gpus[0]).toMatchObject({kind: 'leased', lease: {leaseId: 'l'}});
+	expect(await historyOf(world.store)).toEqual([]);
+});
+
+test('what somebody gives back as the pool is made anew has one record', async () => {
+	const {world, before} = await createInterruptedWorld();
+	await reserveId(world, 0);
+	await reserveId(world, 1);
+	before(async (_, others) => release(others, alice, {by: 'gpus', ids: [0]}));
+	expect(await makePool(world, {gpuCount: 4, provider: 'fake', force: true})).toMatchObject({droppedLeases: 1});
+	expect((await historyOf(world.store)).map(({gpuId}) => gpuId)).toEqual([0, 1]);
+});

@@ -1,0 +1,172 @@
+/**
+Random histories of people who reserve, release, extend, die and wait, on the reference store. After every step the invariants
+hold: one live lease a GPU, every ended lease exactly one record, nothing dead holds a GPU, nobody touches another's lease.
+*/
+import fc from 'fast-check';
+import {expect, test} from 'vitest';
+import {acquireNow} from '../../../source/core/operations/acquire-now.js';
+import {beat, findHold, type Hold} from '../../../source/core/operations/job-lease.js';
+import {isLeased} from '../../../source/core/rules/leases/lease-changes.js';
+import {ownerOf} from '../../../source/core/rules/leases/ownership.js';
+import {extend, look, release, reserve} from '../../../source/core/operations/reservations.js';
+import {checkTrail} from '../../_helpers/store/trail.js';
+import {createTestWorld, historyOf, person, type TestWorld} from '../../_helpers/world.js';
+
+const people = ['alice', 'bob', 'carol'].map((name, place) => person(name, name, 1000 + place));
+const gpuCount = 4;
+
+type Step =
+	| {readonly do: 'reserve'; readonly who: number; readonly count: number; readonly minutes: number}
+	| {readonly do: 'reserve-ids'; readonly who: number; readonly ids: readonly number[]; readonly minutes: number}
+	| {readonly do: 'release' | 'extend'; readonly who: number; readonly ids?: readonly number[]}
+	| {readonly do: 'pass'; readonly minutes: number}
+	| {readonly do: 'run'; readonly who: number; readonly id: number; readonly pid: number}
+	| {readonly do: 'die'; readonly pid: number}
+	| {readonly do: 'beat'};
+
+const who = fc.integer({min: 0, max: 2});
+const ids = fc.uniqueArray(fc.integer({min: 0, max: gpuCount - 1}), {minLength: 1, maxLength: gpuCount});
+const minutes = fc.integer({min: 1, max: 90});
+const anyStep: fc.Arbitrary<Step> = fc.oneof(
+	fc.record({do: fc.constant('reserve' as const), who, count: fc.integer({min: 1, max: gpuCount}), minutes}),
+	fc.record({do: fc.constant('reserve-ids' as const), who, ids, minutes}),
+	fc.record({do: fc.constantFrom('release' as const, 'extend' as const), who, ids: fc.option(ids, {nil: undefined})}),
+	fc.record({do: fc.constant('pass' as const), minutes: fc.integer({min: 0, max: 60})}),
+	fc.record({
+		do: fc.constant('run' as const),
+		who,
+		id: fc.integer({min: 0, max: gpuCount - 1}),
+		pid: fc.integer({min: 10, max: 13}),
+	}),
+	fc.record({do: fc.constant('die' as const), pid: fc.integer({min: 10, max: 13})}),
+	fc.record({do: fc.constant('beat' as const)}),
+);
+
+/** A `run` lease with a living process, as the wrapper takes it. */
+async function startRun(world: TestWorld, {who: place, id, pid}: Extract<Step, {do: 'run'}>, leaseId: string) {
+	const {snapshot} = await look(world);
+	if (snapshot.gpus[id]!.kind !== 'free') {
+		return false;
+	}
+
+	world.processes.set(pid, 'alive');
+	const answer = await acquireNow(
+		{...world, host: {...world.host, self: {pid}}},
+		{requester: people[place]!, count: 1, ids: [id], tenure: {type: 'run'}},
+		leaseId,
+	);
+	return answer.kind === 'granted';
+}
+
+/** A GPU of one lease. */
+type Held = `${string}/${number}`;
+
+/** Carries out one step; returns the holds that it began. */
+async function act(
+	world: TestWorld,
+	step: Step,
+	leaseId: string,
+	wrappers: Map<string, Hold>,
+): Promise<readonly Held[]> {
+	const requester = 'who' in step ? people[step.who]! : people[0]!;
+	const selection =
+		'ids' in step && step.ids ? {by: 'gpus' as const, ids: step.ids} : {by: 'label' as const, label: requester.label};
+	switch (step.do) {
+		case 'reserve':
+		case 'reserve-ids': {
+			const answer = await reserve(world, {
+				requester,
+				count: step.do === 'reserve' ? step.count : 1,
+				ids: step.do === 'reserve-ids' ? step.ids : undefined,
+				durationSeconds: step.minutes * 60,
+			});
+			return answer.kind === 'granted' ? answer.gpus.map((index): Held => `${answer.leaseId}/${index}`) : [];
+		}
+
+		case 'release': {
+			await release(world, requester, selection);
+			return [];
+		}
+
+		case 'extend': {
+			await extend(world, requester, selection, {by: 600});
+			return [];
+		}
+
+		case 'pass': {
+			world.pass(step.minutes * 60);
+			return [];
+		}
+
+		case 'run': {
+			if (!(await startRun(world, step, leaseId))) {
+				return [];
+			}
+
+			wrappers.set(leaseId, await findHold(world, leaseId));
+			return [`${leaseId}/${step.id}`];
+		}
+
+		case 'die': {
+			world.processes.set(step.pid, 'dead');
+			for (const [id, {leases}] of wrappers) {
+				// Its heart beats no more.
+				if (leases.values().some(({holder}) => holder?.pid === step.pid)) {
+					wrappers.delete(id);
+				}
+			}
+
+			return [];
+		}
+
+		case 'beat': {
+			// Also of those whose lease is somebody else's by now.
+			for (const [id, hold] of wrappers) {
+				wrappers.set(id, (await beat(world, hold)).hold);
+			}
+
+			return [];
+		}
+	}
+}
+
+test('the invariants hold after every step of every history', async () => {
+	await fc.assert(
+		fc.asyncProperty(fc.array(anyStep, {minLength: 1, maxLength: 40, size: 'max'}), async (steps) => {
+			const world = await createTestWorld({gpuCount});
+			const begun = new Set<Held>();
+			const wrappers = new Map<string, Hold>();
+			for (const [place, current] of steps.entries()) {
+				const before = (await look(world)).snapshot.gpus;
+				for (const hold of await act(world, current, `run-${place}`, wrappers)) {
+					expect(before[Number(hold.split('/', 2)[1])]!.kind).toBe('free');
+					begun.add(hold);
+				}
+
+				const {snapshot} = await look(world);
+				const live = snapshot.gpus.filter((record) => isLeased(record));
+				// I2: what changed belonged to whoever acted.
+				const others = before
+					.filter((record) => isLeased(record))
+					.filter(({lease}) =>
+						current.do === 'beat'
+							? !wrappers.has(lease.leaseId!)
+							: 'who' in current && ownerOf(lease) !== people[current.who]!.account,
+					);
+				expect(others.map(({index}) => snapshot.gpus[index])).toEqual(others);
+				// I5: nothing dead holds a GPU after a look.
+				for (const {lease} of live) {
+					expect(lease.holder && world.processes.get(lease.holder.pid)).not.toBe('dead');
+					expect(lease.expiryTime ?? Infinity).toBeGreaterThan(snapshot.now);
+				}
+
+				// I1 and I3: each hold there ever was is live once, or has one record.
+				const held = live.map(({index, lease}) => `${lease.leaseId}/${index}`);
+				const ended = (await historyOf(world.store)).map(({leaseId, gpuId}) => `${leaseId}/${gpuId}`);
+				expect([...held, ...ended].toSorted()).toEqual([...begun].toSorted());
+				await checkTrail(world, snapshot);
+			}
+		}),
+		{numRuns: 150},
+	);
+});

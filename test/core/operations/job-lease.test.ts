@@ -1,0 +1,295 @@
+import {beforeEach, describe, expect, test} from 'vitest';
+import {makePool} from '../../../source/core/operations/create-pool.js';
+import {acquireNow} from '../../../source/core/operations/acquire-now.js';
+import {beat, findHold, finish, withJob, type Hold} from '../../../source/core/operations/job-lease.js';
+import {look, release, reserve} from '../../../source/core/operations/reservations.js';
+import type {Store} from '../../../source/core/model/ports.js';
+import {createRestoringStore} from '../../../source/core/live/restoring-store.js';
+import {CanhazgpuError} from '../../../source/errors.js';
+import {createTestWorld, historyOf, person, startTime, type TestWorld} from '../../_helpers/world.js';
+
+const alice = person('alice');
+const job = {pid: 2, startTicks: 22};
+
+let world: TestWorld;
+let commits: number;
+let hold: Hold;
+
+const stored = (index: number) =>
+	JSON.parse(world.memory.state.gpus.get(index) ?? 'null') as Record<string, unknown> | undefined;
+
+const loseData = () => {
+	const {state} = world.memory;
+	state.gpus.clear();
+	state.entries.clear();
+	state.line.length = 0;
+	state.pool = {gpuCount: undefined, provider: undefined, machine: undefined};
+	state.revision = undefined;
+};
+
+/** The pool as somebody makes it anew. */
+const makeAnew = async (force = false) => makePool(world, {gpuCount: 4, provider: 'fake', force});
+
+beforeEach(async () => {
+	commits = 0;
+	world = await createTestWorld({
+		wrap: (store: Store): Store => ({
+			...store,
+			async commit(plan) {
+				commits++;
+				return store.commit(plan);
+			},
+		}),
+	});
+	await acquireNow(world, {requester: alice, count: 2, tenure: {type: 'run'}, note: 'n'}, 'lease-a');
+	hold = withJob(await findHold(world, 'lease-a'), job);
+	commits = 0;
+});
+
+describe('a beat', () => {
+	test('names the job, and then writes only once a minute', async () => {
+		expect(await beat(world, hold)).toMatchObject({kind: 'held'});
+		expect(stored(1)).toMatchObject({job_pid: 2, job_pid_start: 22, pid: 1});
+		expect(commits).toBe(1);
+		world.pass(59);
+		await beat(world, hold);
+		expect(commits).toBe(1);
+		world.pass(1);
+		await beat(world, hold);
+		expect(commits).toBe(2);
+		expect(stored(0)).toMatchObject({last_heartbeat: startTime + 60, start_time: startTime});
+	});
+
+	test('leaves alone what others wrote into the record', async () => {
+		await beat(world, hold);
+		world.memory.state.gpus.set(0, JSON.stringify({...stored(0), note: 'changed', later: {version: 2}}));
+		world.pass(60);
+		await beat(world, hold);
+		expect(stored(0)).toMatchObject({note: 'changed', later: {version: 2}, last_heartbeat: startTime + 60});
+	});
+
+	test('keeps the beginning of each GPU, for one held while waiting began earlier', async () => {
+		world.memory.state.gpus.set(1, JSON.stringify({...stored(1), start_time: startTime - 500}));
+		hold = withJob(await findHold(world, 'lease-a'), job);
+		world.pass(61);
+		await beat(world, hold);
+		world.memory.state.gpus.set(
+			1,
+			JSON.stringify({
+				user: 'alice',
+				type: 'run',
+				start_time: new Date((startTime - 500) * 1000).toISOString(),
+				later: {version: 2},
+			}),
+		);
+		expect(await beat(world, hold)).toMatchObject({kind: 'held'});
+		expect([stored(0)!['start_time'], stored(1)!['start_time']]).toEqual([startTime, startTime - 500]);
+		expect(stored(1)).toMatchObject({lease_id: 'lease-a', job_pid: 2, note: 'n', later: {version: 2}});
+	});
+
+	test('says once which GPUs are lost, to whom, and goes on with the rest', async () => {
+		await release(world, alice, {by: 'gpus', ids: [1]});
+		const lost = await beat(world, hold);
+		expect(lost).toMatchObject({kind: 'lost', gpus: [{index: 1, holder: undefined}], hold: {gpus: [0]}});
+		expect(await beat(world, lost.hold)).toMatchObject({kind: 'held'});
+		await release(world, alice, {by: 'gpus', ids: [0]});
+		await reserve(world, {requester: person('bob'), count: 1, ids: [0], durationSeconds: 60});
+		expect(await beat(world, lost.hold)).toMatchObject({
+			kind: 'lost',
+			gpus: [{index: 0, holder: {user: 'bob'}}],
+			hold: {gpus: []},
+		});
+		expect(stored(0)).toMatchObject({user: 'bob'});
+	});
+
+	test('does not take the lease of somebody else, granted in the same second, for its own', async () => {
+		world.memory.state.gpus.set(0, JSON.stringify({user: 'bob', type: 'run', start_time: startTime}));
+		expect(await beat(world, hold)).toMatchObject({kind: 'lost', gpus: [{index: 0}]});
+		world.memory.state.gpus.set(0, JSON.stringify({user: 'alice', type: 'run', start_time: startTime, lease_id: 'b'}));
+		expect(await beat(world, hold)).toMatchObject({kind: 'lost', gpus: [{index: 0}]});
+	});
+});
+
+describe('a GPU that is free although the job runs', () => {
+	const free = (index: number, record: unknown) => {
+		world.memory.state.gpus.set(index, JSON.stringify(record));
+	};
+
+	const at = (seconds: number) => new Date((startTime + seconds) * 1000).toISOString();
+
+	beforeEach(async () => {
+		const answer = await beat(world, hold);
+		hold = answer.hold;
+		world.pass(30);
+	});
+
+	test.each([
+		['by an earlier version or the peer, which give no reason', {last_released: at(20)}, undefined, 20],
+		['wrongly judged', {last_released: at(20), ended: {reason: 'reboot', lease_id: 'lease-a'}}, 'reboot', 20],
+		['wrongly expired', {last_released: at(25), ended: {reason: 'expired', lease_id: 'lease-a'}}, 'expired', 25],
+		['in an older state', {last_released: at(-50), ended: {reason: 'released', lease_id: 'lease-0'}}, 'released', 0],
+		[
+			'in an older state, after an earlier lease',
+			{last_released: at(29), ended: {reason: 'expired', lease_id: 'lease-0'}},
+			'expired',
+			0,
+		],
+		['never used', {}, undefined, 0],
+	])('is taken back in one commit when it ended %s', async (_, record, reason, start) => {
+		free(0, record);
+		commits = 0;
+		const answer = await beat(world, hold);
+		expect(answer).toMatchObject({kind: 'held', takenBack: [{index: 0, reason}], hold: {gpus: [0, 1]}});
+		expect(commits).toBe(1);
+		// What was charged up to a wrong end is not charged again.
+		expect(stored(0)).toMatchObject({lease_id: 'lease-a', job_pid: 2, start_time: startTime + start, user: 'alice'});
+		expect((await world.store.audit()).at(-1)).toMatchObject({
+			kind: 'granted',
+			account: 'alice',
+			gpus: [0],
+			leaseId: 'lease-a',
+			reason: 'taken back',
+		});
+		expect(await beat(world, answer.hold)).toMatchObject({kind: 'held', takenBack: []});
+		await finish(world, answer.hold, 'exited');
+		expect(await historyOf(world.store)).toMatchObject([
+			{gpuId: 0, startTime: startTime + start, endTime: startTime + 30},
+			{gpuId: 1, startTime, endTime: startTime + 30},
+		]);
+	});
+
+	test.each(['released', 'pool-reset', 'exited'])('stays free when its record says: %s', async (reason) => {
+		free(0, {last_released: at(20), ended: {reason, lease_id: 'lease-a'}});
+		const before = stored(0);
+		expect(await beat(world, hold)).toMatchObject({kind: 'lost', gpus: [{index: 0}], hold: {gpus: [1]}, takenBack: []});
+		expect(stored(0)).toEqual(before);
+	});
+
+	test('stays free when it was released and somebody else has had it since, or an earlier version wrote the record', async () => {
+		await release(world, alice, {by: 'gpus', ids: [0, 1]});
+		await reserve(world, {requester: person('bob'), count: 1, ids: [0], durationSeconds: 60});
+		await release(world, person('bob'), {by: 'gpus', ids: [0]});
+		free(1, {last_released: at(30)});
+		expect(await beat(world, hold)).toMatchObject({kind: 'lost', gpus: [{index: 0}, {index: 1}], takenBack: []});
+	});
+
+	test('is taken back although the trail cannot be read', async () => {
+		const mute: TestWorld = {
+			...world,
+			store: {
+				...world.store,
+				async audit() {
+					throw new CanhazgpuError('store-refused', 'no trail');
+				},
+			},
+		};
+		free(0, {last_released: at(20)});
+		expect(await beat(mute, hold)).toMatchObject({kind: 'held', takenBack: [{index: 0}]});
+	});
+
+	test('is not fought for when somebody takes it in that moment', async () => {
+		free(0, {});
+		let isFirst = true;
+		const raced: TestWorld = {
+			...world,
+			store: {
+				...world.store,
+				async commit(plan) {
+					if (isFirst) {
+						isFirst = false;
+						await reserve(world, {requester: person('bob'), count: 1, ids: [0], durationSeconds: 60});
+					}
+
+					return world.store.commit(plan);
+				},
+			},
+		};
+		expect(await beat(raced, hold)).toMatchObject({
+			kind: 'lost',
+			gpus: [{index: 0, holder: {user: 'bob'}}],
+			takenBack: [],
+		});
+		expect(stored(0)).toMatchObject({user: 'bob'});
+	});
+});
+
+describe('after the store lost its data', () => {
+	/** Of one that stays, and remembers. */
+	let staying: TestWorld;
+
+	beforeEach(async () => {
+		staying = {...world, store: createRestoringStore(world.store, world)};
+		const answer = await beat(staying, hold);
+		hold = answer.hold;
+		world.pass(10);
+	});
+
+	test('lease and pool are put back when both are gone', async () => {
+		loseData();
+		expect(await beat(staying, hold)).toMatchObject({kind: 'held', takenBack: []});
+		const {rows, pool} = await look(world);
+		expect(pool.gpuCount).toBe(4);
+		expect(rows.map(({lease}) => lease?.leaseId)).toEqual(['lease-a', 'lease-a', undefined, undefined]);
+		expect((await world.store.audit()).slice(-2)).toMatchObject([
+			{kind: 'pool', account: 'alice', reason: 'restored', count: 4, provider: 'fake'},
+			{kind: 'granted', account: 'alice', reason: 'restored', gpus: [0, 1]},
+		]);
+	});
+
+	test('whoever knows nothing but the lease waits for the pool', async () => {
+		loseData();
+		await expect(beat(world, hold)).rejects.toMatchObject({code: 'no-pool'});
+		await makeAnew();
+		expect(await beat(world, hold)).toMatchObject({kind: 'held', takenBack: [{index: 0}, {index: 1}]});
+	});
+
+	test('nothing is put back into a pool that somebody remade by force', async () => {
+		await makeAnew(true);
+		expect(await beat(staying, hold)).toMatchObject({kind: 'lost', gpus: [{index: 0}, {index: 1}]});
+	});
+
+	test('it is put back into a pool that was made anew', async () => {
+		loseData();
+		await makeAnew();
+		expect(await beat(staying, hold)).toMatchObject({kind: 'held'});
+		expect(stored(0)).toMatchObject({lease_id: 'lease-a', job_pid: 2});
+	});
+
+	test('but not over somebody who has it by now, nor into a pool that became too small', async () => {
+		loseData();
+		await makeAnew();
+		await reserve(world, {requester: person('bob'), count: 1, ids: [0], durationSeconds: 60});
+		const answer = await beat(staying, hold);
+		expect(answer).toMatchObject({
+			kind: 'lost',
+			gpus: [{index: 0, holder: {user: 'bob'}}],
+			hold: {gpus: [1]},
+		});
+		loseData();
+		await makePool(world, {gpuCount: 1, provider: 'fake', force: false});
+		expect(await beat(staying, answer.hold)).toMatchObject({kind: 'lost', gpus: [{index: 1}]});
+	});
+});
+
+describe('the end', () => {
+	test('gives back what is still ours, with a whole record even where the peer cut it', async () => {
+		await beat(world, hold);
+		world.memory.state.gpus.set(
+			0,
+			JSON.stringify({user: 'alice', type: 'run', start_time: startTime, expiry_time: null}),
+		);
+		await release(world, alice, {by: 'gpus', ids: [1]});
+		world.pass(1);
+		expect(await finish(world, hold, 'exited')).toEqual([0]);
+		expect(await historyOf(world.store)).toMatchObject([
+			{gpuId: 1, endReason: 'released'},
+			{gpuId: 0, endReason: 'exited', leaseId: 'lease-a', note: 'n'},
+		]);
+		expect(await finish(world, hold, 'exited')).toEqual([]);
+	});
+
+	test('of a lease that is gone before its command starts is told', async () => {
+		await release(world, alice, {by: 'lease', leaseId: 'lease-a'});
+		await expect(findHold(world, 'lease-a')).rejects.toMatchObject({code: 'failed'});
+	});
+});

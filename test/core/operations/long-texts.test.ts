@@ -1,0 +1,92 @@
+/** Texts that are kept for everybody have an end, whichever face they come from. */
+import {beforeEach, expect, test} from 'vitest';
+import {adopt} from '../../../source/core/operations/adopt.js';
+import {drain} from '../../../source/core/operations/drain.js';
+import {longestNote, longestReason} from '../../../source/core/rules/allocation/request.js';
+import {reserve} from '../../../source/core/operations/reservations.js';
+import {acquire} from '../../../source/core/operations/acquire.js';
+import {perform} from '../../../source/tui/verbs/perform.js';
+import {createTestWorld, idleReading, observationOf, person, type TestWorld} from '../../_helpers/world.js';
+
+const alice = person('alice');
+
+let world: TestWorld;
+
+beforeEach(async () => {
+	world = await createTestWorld();
+	world.see(() =>
+		observationOf(
+			[0, 1, 2, 3].map((index) => ({
+				...idleReading(index),
+				processes: [{pid: 700, startTicks: 7, user: 'alice', memoryUsedMiB: 9000}],
+			})),
+		),
+	);
+});
+
+/** Everything that is stored. */
+const stored = () => structuredClone(world.memory.state);
+
+const never = new AbortController().signal;
+
+/** Each way by which a text comes into the pool. */
+const entrances: Readonly<Record<string, readonly [most: number, call: (text: string) => Promise<unknown>]>> = {
+	reserve: [
+		longestNote,
+		async (note) => reserve(world, {requester: alice, count: 1, durationSeconds: 60, note, force: true}),
+	],
+	'run at once': [
+		longestNote,
+		async (note) =>
+			acquire(
+				world,
+				{requester: alice, count: 1, tenure: {type: 'run'}, note, force: true},
+				{waitSeconds: 0, signal: never, onProgress: () => undefined},
+			),
+	],
+	'waiting in line': [
+		longestNote,
+		async (note) =>
+			acquire(
+				world,
+				{requester: alice, count: 1, tenure: {type: 'manual', durationSeconds: 60}, note, force: true},
+				{waitSeconds: 5, signal: never, onProgress: () => undefined},
+			),
+	],
+	'adopting a process': [longestNote, async (note) => adopt(world, {requester: alice, pid: 700, note})],
+	'taking out of service': [longestReason, async (reason) => drain(world, alice, [0], reason)],
+};
+
+test.each(Object.entries(entrances))('%s: one character too many changes nothing', async (_, [most, call]) => {
+	const before = stored();
+	await expect(call('x'.repeat(most + 1))).rejects.toMatchObject({
+		code: 'usage',
+		exitCode: 2,
+		message: expect.stringMatching(new RegExp(`has ${most + 1} characters, and may have ${most}$`, 'v')) as unknown,
+	});
+	expect(stored()).toEqual(before);
+});
+
+test.each(Object.entries(entrances))(
+	'%s: as many characters as may be are taken, emoji too',
+	async (_, [most, call]) => {
+		const text = '😀'.repeat(most);
+		await call(text);
+		expect(JSON.stringify([...world.memory.state.gpus.values(), world.memory.state.drains])).toContain(text);
+	},
+);
+
+test("the monitor's dialog complains of it, and stays open", async () => {
+	const before = stored();
+	expect(
+		await perform(world, alice, {
+			verb: 'reserve',
+			count: 1,
+			durationSeconds: 60,
+			note: 'x'.repeat(120_000),
+			force: true,
+			isPatient: false,
+		}),
+	).toEqual({complaint: {message: 'The note has 120000 characters, and may have 500', hint: 'Shorten it.'}});
+	expect(stored()).toEqual(before);
+});

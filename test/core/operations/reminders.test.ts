@@ -1,0 +1,108 @@
+import fc from 'fast-check';
+import {expect, test} from 'vitest';
+import {claimReminders, planReminders, type Teller} from '../../../source/core/operations/reminders.js';
+import {extend, reserve} from '../../../source/core/operations/reservations.js';
+import type {Store} from '../../../source/core/model/ports.js';
+import {createTestWorld, person} from '../../_helpers/world.js';
+
+const hour = 3600;
+const alice = person('alice');
+const own: Teller = {account: 'alice', uid: 1000, reachesAll: false};
+const root: Teller = {account: 'root', uid: 0, reachesAll: false};
+const stranger: Teller = {account: 'bob', uid: 1001, reachesAll: false};
+const strangerWithWebhook: Teller = {...stranger, reachesAll: true};
+
+/** A reservation of alice's two GPUs with this much left of its two hours. */
+async function withLeft(seconds: number, wrap?: (store: Store) => Store) {
+	const world = await createTestWorld({wrap});
+	await reserve(world, {requester: alice, count: 2, durationSeconds: 2 * hour, note: 'notebook'});
+	world.pass(2 * hour - seconds);
+	return world;
+}
+
+test('a reservation is reminded of once, ten minutes before its end', async () => {
+	const world = await withLeft(601);
+	expect(await claimReminders(world, own)).toMatchObject({notices: [], nextSeconds: 1});
+	world.pass(1);
+	const {notices} = await claimReminders(world, own);
+	expect(notices).toMatchObject([
+		{kind: 'ending', account: 'alice', gpus: [0, 1], remainingSeconds: 600, note: 'notebook'},
+	]);
+	expect(await claimReminders(world, own)).toEqual({notices: [], nextSeconds: Infinity});
+	expect(await claimReminders(world, root)).toEqual({notices: [], nextSeconds: Infinity});
+});
+
+test('of many who notice at the same moment, one tells', async () => {
+	const world = await withLeft(300);
+	const all = await Promise.all(Array.from({length: 20}, async () => claimReminders(world, own)));
+	expect(all.flatMap(({notices}) => notices)).toHaveLength(1);
+});
+
+test('an end that was moved is reminded of again', async () => {
+	const world = await withLeft(300);
+	await claimReminders(world, own);
+	await extend(world, alice, {by: 'label', label: 'alice'}, {by: hour});
+	expect((await claimReminders(world, own)).notices).toEqual([]);
+	world.pass(hour - 100);
+	expect((await claimReminders(world, own)).notices).toHaveLength(1);
+});
+
+test.each<[string, Teller, number, number]>([
+	['the holder', own, 599, 1],
+	['root', root, 599, 1],
+	['a stranger who reaches nobody', stranger, 1, 0],
+	['a stranger who reaches everybody, while the holder may still', strangerWithWebhook, 541, 0],
+	['a stranger who reaches everybody, when nobody else has', strangerWithWebhook, 540, 1],
+])('who tells: %s', async (_, teller, left, count) => {
+	const world = await withLeft(left);
+	expect((await claimReminders(world, teller)).notices).toHaveLength(count);
+});
+
+test('neither jobs nor what was short from the start', async () => {
+	const world = await createTestWorld();
+	await reserve(world, {requester: alice, count: 1, durationSeconds: 600});
+	await world.store.commit({
+		...planReminders(await world.store.read(), own).plan,
+		writes: [{kind: 'lease', index: 1, lease: {user: 'alice', type: 'run', startTime: 0, endsBy: world.now() + 60}}],
+	});
+	expect(planReminders(await world.store.read(), own)).toMatchObject({notices: [], nextSeconds: Infinity});
+});
+
+test('a claim whose answer was lost is not told, nor told by anybody else: at most once', async () => {
+	let isLost = false;
+	const world = await withLeft(300, (store) => ({
+		...store,
+		async commit(plan) {
+			const outcome = await store.commit(plan);
+			return isLost ? 'conflict' : outcome;
+		},
+	}));
+	isLost = true;
+	expect((await claimReminders(world, own)).notices).toEqual([]);
+	isLost = false;
+	expect((await claimReminders(world, own)).notices).toEqual([]);
+});
+
+test('whoever looks whenever: each end is told once, unless nobody looked in time', async () => {
+	const look = fc.record({
+		after: fc.integer({min: 1, max: 900}),
+		teller: fc.constantFrom(own, root, stranger, strangerWithWebhook),
+	});
+	await fc.assert(
+		fc.asyncProperty(fc.array(look, {maxLength: 12}), async (looks) => {
+			const world = await withLeft(1200);
+			let left = 1200;
+			let told = 0;
+			let canTell = false;
+			for (const {after, teller} of looks) {
+				world.pass(after);
+				left -= after;
+				told += (await claimReminders(world, teller)).notices.length;
+				canTell ||= left > 0 && left <= (teller === strangerWithWebhook ? 540 : 600) && teller !== stranger;
+			}
+
+			expect(told).toBe(canTell ? 1 : 0);
+		}),
+		{numRuns: 50},
+	);
+});

@@ -1,0 +1,325 @@
+/** Who cannot be judged by a process: nothing ends it but a silence that somebody watched. */
+import * as fc from 'fast-check';
+import {describe, expect, test} from 'vitest';
+import {acquireNow} from '../../../source/core/operations/acquire-now.js';
+import {beat, findHold, withJob, type Hold} from '../../../source/core/operations/job-lease.js';
+import {isLeased} from '../../../source/core/rules/leases/lease-changes.js';
+import {isEntryBeatDue} from '../../../source/core/rules/leases/liveness.js';
+import type {Host, World} from '../../../source/core/model/ports.js';
+import {entryFor, planEntryHeartbeat, planJoin} from '../../../source/core/rules/queue/queue.js';
+import {reserve} from '../../../source/core/operations/reservations.js';
+import {readLiving, readToShow} from '../../../source/core/operations/transact.js';
+import type {Lease, Snapshot} from '../../../source/core/model/types.js';
+import {acquire} from '../../../source/core/operations/acquire.js';
+import {createTestWorld, historyOf, person, startTime, type TestWorld} from '../../_helpers/world.js';
+
+const bob = person('bob', 'bob', 1001);
+
+/** Nobody sees the processes of others. */
+const unseeing = (world: TestWorld, changes: Partial<Host> = {}): World => ({
+	...world,
+	host: {...world.host, liveness: (list) => list.map(() => 'unknown'), ...changes},
+});
+
+const leaseAt = (snapshot: Snapshot, index: number): Lease | undefined => {
+	const record = snapshot.gpus[index]!;
+	return isLeased(record) ? record.lease : undefined;
+};
+
+/** As the Go peer writes it, which drops whatever it does not know. */
+const peerRecord = (world: TestWorld): string =>
+	JSON.stringify({user: 'eve', type: 'run', start_time: startTime, last_heartbeat: Math.floor(world.now())});
+
+/** A wrapper on GPU 0, the peer on GPU 1, and somebody who waits for GPU 0: nobody can see their processes. */
+class Box {
+	isLiving = true;
+	#hold!: Hold;
+	#secondsToBeat = 0;
+	#secondsToEntryBeat = 0;
+	#lastEntryBeat = startTime;
+	readonly world: TestWorld;
+
+	constructor(world: TestWorld) {
+		this.world = world;
+	}
+
+	async begin(): Promise<void> {
+		const {world} = this;
+		await acquireNow(world, {requester: person('alice'), count: 1, ids: [0], tenure: {type: 'run'}}, 'lease');
+		this.#hold = withJob(await findHold(world, 'lease'), {pid: 2, startTicks: 22});
+		const options = {id: 'q', requester: bob, wanted: {count: 1, ids: [0]}, tenure: {type: 'run'}} as const;
+		const entry = entryFor({...options, note: undefined, waitSeconds: undefined}, world.host, world.now());
+		await world.store.commit(planJoin(entry, 'box'));
+		await this.#beat();
+	}
+
+	/** Time passes, in which everybody beats as often as they do. */
+	async pass(seconds: number): Promise<void> {
+		let left = seconds;
+		while (left > 0) {
+			const step = Math.min(left, this.#secondsToBeat, this.#secondsToEntryBeat);
+			this.world.pass(step);
+			left -= step;
+			this.#secondsToBeat -= step;
+			this.#secondsToEntryBeat -= step;
+			await this.#beat();
+		}
+	}
+
+	async #beat(): Promise<void> {
+		const {world} = this;
+		if (this.#secondsToBeat <= 0) {
+			this.#secondsToBeat = 60;
+			if (this.isLiving) {
+				const told = await beat(world, this.#hold);
+				expect(told.kind).toBe('held');
+				this.#hold = told.hold;
+				world.memory.state.gpus.set(1, peerRecord(world));
+			}
+		}
+
+		if (!(this.#secondsToEntryBeat <= 0)) {
+			return;
+		}
+
+		this.#secondsToEntryBeat = 30;
+		if (this.isLiving) {
+			await this.#beatEntry();
+		}
+	}
+
+	async #beatEntry(): Promise<void> {
+		const snapshot = await this.world.store.read();
+		const own = snapshot.queue.find((record) => record.kind === 'entry');
+		expect(own).toBeDefined();
+		if (!isEntryBeatDue(own!.entry, this.#lastEntryBeat, snapshot.now)) {
+			return;
+		}
+
+		this.#lastEntryBeat = snapshot.now;
+		expect(await this.world.store.commit(planEntryHeartbeat(snapshot, own!))).toBe('done');
+	}
+}
+
+/** Those who look: two on one clock, one in a time namespace where it reads otherwise, one who cannot read it at all. */
+const viewersOf = (world: TestWorld): readonly World[] => {
+	const {seconds} = world.host.monotonic;
+	return [
+		unseeing(world),
+		unseeing(world, {bootId: undefined}),
+		unseeing(world, {monotonic: {id: 'boot-1/shifted', seconds: () => seconds()! + 1_000_000}}),
+		unseeing(world, {monotonic: {id: 'boot-1', seconds: () => undefined}}),
+	];
+};
+
+const anyJump = fc.oneof(
+	fc.integer({min: -200, max: 200}),
+	fc.integer({min: -7200, max: 7200}),
+	fc.integer({min: -90 * 86_400, max: 90 * 86_400}),
+);
+
+const anyStep = fc.oneof(
+	fc.record({
+		kind: fc.constant('pass'),
+		amount: fc.oneof(fc.integer({min: 1, max: 100}), fc.integer({min: 1, max: 2000})),
+	}),
+	fc.record({kind: fc.constant('jump'), amount: anyJump}),
+	fc.record({kind: fc.constant('look'), amount: fc.integer({min: 0, max: 3})}),
+);
+
+describe('whatever the store’s clock does', () => {
+	test('nobody who beats loses anything; whoever stops loses it soon after the limit, and not before it was watched', async () => {
+		let watches = 0;
+		await fc.assert(
+			fc.asyncProperty(
+				fc.array(anyStep, {maxLength: 60, size: 'max'}),
+				anyJump,
+				fc.integer({min: 1, max: 100}),
+				async (steps, lastJump, lookEverySeconds) => {
+					const box = new Box(await createTestWorld({gpuCount: 2}));
+					const {world} = box;
+					await box.begin();
+					const viewers = viewersOf(world);
+					for (const {kind, amount} of steps) {
+						if (kind === 'jump') {
+							world.jump(amount);
+						} else if (kind === 'pass') {
+							await box.pass(amount);
+						} else {
+							const snapshot = await readLiving(viewers[amount]!);
+							expect(leaseAt(snapshot, 0)?.user).toBe('alice');
+							expect(leaseAt(snapshot, 1)?.user).toBe('eve');
+							expect(snapshot.queue).toHaveLength(1);
+							watches += leaseAt(snapshot, 0)?.silence === undefined ? 0 : 1;
+						}
+					}
+
+					expect(await historyOf(world.store)).toEqual([]);
+					box.isLiving = false;
+					world.jump(lastJump);
+					let silentSeconds = 0;
+					for (;;) {
+						const {gpus, queue} = await readLiving(viewers[0]!);
+						if (gpus.every((record) => !isLeased(record)) && queue.length === 0) {
+							break;
+						}
+
+						await box.pass(lookEverySeconds);
+						silentSeconds += lookEverySeconds;
+						// The limit, a heartbeat that was in the future, the time in which another clock may end its watch, and the watch.
+						expect(silentSeconds).toBeLessThanOrEqual(900 + 70 + 140 + 70 + 4 * lookEverySeconds);
+					}
+
+					expect(silentSeconds).toBeGreaterThanOrEqual(40);
+				},
+			),
+			{numRuns: 200},
+		);
+		// Were nothing ever suspected, nothing would have been shown.
+		expect(watches).toBeGreaterThan(0);
+	});
+
+	test('a watch costs one commit, however often somebody looks', async () => {
+		let commits = 0;
+		const world = await createTestWorld({
+			gpuCount: 1,
+			wrap: (store) => ({
+				...store,
+				async commit(plan) {
+					commits++;
+					return store.commit(plan);
+				},
+			}),
+		});
+		world.memory.state.gpus.set(0, peerRecord(world));
+		const [viewer, , shifted] = viewersOf(world) as readonly [World, World, World];
+		world.pass(901);
+		for (let look = 0; look < 69; look++) {
+			expect(leaseAt(await readLiving(look % 2 === 0 ? viewer : shifted), 0)?.silence?.clock).toBe('boot-1');
+			world.pass(1);
+		}
+
+		expect(commits).toBe(1);
+		world.pass(1);
+		expect(leaseAt(await readLiving(viewer), 0)).toBeUndefined();
+		expect(commits).toBe(2);
+		expect(await historyOf(world.store)).toMatchObject([{endReason: 'heartbeat-lost', endTime: startTime}]);
+	});
+});
+
+test('whoever waits has the GPU soon after a silence was watched for long enough', async () => {
+	const world = await createTestWorld({gpuCount: 1});
+	world.memory.state.gpus.set(0, peerRecord(world));
+	const answer = await acquire(
+		world,
+		{requester: bob, count: 1, tenure: {type: 'run'}},
+		{waitSeconds: undefined, signal: new AbortController().signal, onProgress: () => undefined},
+	);
+	expect(answer).toMatchObject({kind: 'granted', gpus: [0]});
+	expect(world.now() - startTime).toBeGreaterThan(970);
+	expect(world.now() - startTime).toBeLessThan(973);
+});
+
+describe('a job whose wrapper is dead', () => {
+	const startOrphan = async () => {
+		const world = await createTestWorld({gpuCount: 1});
+		await acquireNow(world, {requester: person('alice'), count: 1, tenure: {type: 'run'}}, 'lease');
+		await beat(world, withJob(await findHold(world, 'lease'), {pid: 2, startTicks: 22}));
+		world.processes.set(1, 'dead');
+		return world;
+	};
+
+	test('is charged to its last sign of life, when nobody looked for days', async () => {
+		const world = await startOrphan();
+		world.processes.set(2, 'dead');
+		world.pass(3 * 86_400);
+		await readLiving(world);
+		expect(await historyOf(world.store)).toMatchObject([{endReason: 'holder-died', durationSeconds: 60}]);
+	});
+
+	test('is charged for as long as somebody saw it, who says so for it once in more than a minute', async () => {
+		const world = await startOrphan();
+		let beats = 0;
+		let raw = world.memory.state.gpus.get(0);
+		for (let second = 0; second < 3600; second += 10) {
+			world.pass(10);
+			await readLiving(world);
+			beats += world.memory.state.gpus.get(0) === raw ? 0 : 1;
+			raw = world.memory.state.gpus.get(0);
+		}
+
+		expect(beats).toBeGreaterThan(40);
+		expect(beats).toBeLessThanOrEqual(60);
+		// Whoever cannot see the job hears of it, and ends nothing.
+		expect(leaseAt(await readLiving(unseeing(world)), 0)?.silence).toBeUndefined();
+		world.processes.set(2, 'dead');
+		world.pass(86_400);
+		await readLiving(world);
+		const [record] = await historyOf(world.store);
+		expect(record).toMatchObject({endReason: 'holder-died'});
+		expect(Math.abs(record!.durationSeconds - 3600)).toBeLessThanOrEqual(70);
+	});
+});
+
+describe('another machine with this machine-id', () => {
+	const startOnClone = async () => {
+		const world = await createTestWorld({gpuCount: 2});
+		const clone = {
+			...world,
+			host: {...world.host, hostname: 'clone', bootId: 'boot-2', monotonic: {...world.host.monotonic, id: 'boot-2'}},
+		};
+		await acquireNow(clone, {requester: person('alice'), count: 1, ids: [0], tenure: {type: 'run'}}, 'lease');
+		return {world, clone, hold: withJob(await findHold(clone, 'lease'), {pid: 2, startTicks: 22})};
+	};
+
+	const request = {requester: bob, count: 1, tenure: {type: 'run'}} as const;
+	const refusal = {code: 'wrong-machine', exitCode: 4};
+
+	test('keeps its lease, and whoever asks or looks is refused while it lives', async () => {
+		const {world, clone, hold} = await startOnClone();
+		await expect(readToShow(world)).rejects.toMatchObject(refusal);
+		await expect(acquireNow(world, request, 'other')).rejects.toMatchObject(refusal);
+		await expect(reserve(world, {requester: bob, count: 1, durationSeconds: 60})).rejects.toMatchObject(refusal);
+		const waiting = {waitSeconds: undefined, signal: new AbortController().signal, onProgress: () => undefined};
+		await expect(acquire(world, request, waiting)).rejects.toMatchObject(refusal);
+		for (let minute = 0; minute < 60; minute++) {
+			world.pass(60);
+			expect(await beat(clone, hold)).toMatchObject({kind: 'held'});
+			expect(leaseAt(await readLiving(world), 0)?.leaseId).toBe('lease');
+		}
+
+		expect(world.memory.state.line).toEqual([]);
+	});
+
+	test('that is gone is no longer in the way: after a minute others may ask, and its lease ends by its silence', async () => {
+		const {world} = await startOnClone();
+		world.pass(71);
+		expect(await acquireNow(world, {...request, ids: [1]}, 'other')).toMatchObject({kind: 'granted', gpus: [1]});
+		world.pass(900);
+		expect(leaseAt(await readLiving(world), 0)?.leaseId).toBe('lease');
+		world.pass(70);
+		expect(leaseAt(await readLiving(world), 0)).toBeUndefined();
+	});
+
+	test('is this one before its restart, when it was silent since: its lease ends at the first look', async () => {
+		const {world} = await startOnClone();
+		world.pass(100);
+		const restarted = {...world, host: {...world.host, uptimeSeconds: () => 30}};
+		expect(leaseAt(await readLiving(restarted), 0)).toBeUndefined();
+		expect(await historyOf(world.store)).toMatchObject([{endReason: 'reboot', endTime: startTime}]);
+	});
+});
+
+test('a pool of an unknown boot belongs to its machine alone', async () => {
+	const world = await createTestWorld();
+	const setMachine = (machine: Readonly<Record<string, string>>): void => {
+		world.memory.state.pool = {...world.memory.state.pool, machine: JSON.stringify(machine)};
+	};
+
+	setMachine({machine_id: 'other', boot_id: 'no-boot-id-other'});
+	const unknown = unseeing(world, {bootId: undefined});
+	await expect(readLiving(unknown)).rejects.toMatchObject({code: 'wrong-machine'});
+	await expect(readLiving(world)).rejects.toMatchObject({code: 'wrong-machine'});
+	setMachine({machine_id: 'machine-1'});
+	await expect(readLiving(unknown)).resolves.toMatchObject({pool: {machine: {id: 'machine-1'}}});
+});

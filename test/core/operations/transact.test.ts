@@ -1,0 +1,159 @@
+import {expect, test} from 'vitest';
+import type {CommitOutcome, Store} from '../../../source/core/model/ports.js';
+import {look, release, reserve} from '../../../source/core/operations/reservations.js';
+import {CanhazgpuError} from '../../../source/errors.js';
+import {createTestWorld, historyOf, person} from '../../_helpers/world.js';
+
+const alice = person('alice');
+const request = {requester: alice, count: 1, durationSeconds: 60};
+
+const unreachable = () => new CanhazgpuError('store-unreachable', 'Cannot reach the store');
+
+/** A store whose commits are answered by the test. `real` carries the commit out. */
+const withCommit =
+	(answer: (real: () => Promise<CommitOutcome>, call: number) => Promise<CommitOutcome>) =>
+	(store: Store): Store => {
+		let calls = 0;
+		return {...store, commit: async (plan) => answer(async () => store.commit(plan), ++calls)};
+	};
+
+test('plans again after a conflict, and while the peer holds its lock', async () => {
+	const answers: CommitOutcome[] = ['conflict', 'locked', 'conflict'];
+	const world = await createTestWorld({wrap: withCommit(async (real) => answers.shift() ?? real())});
+	expect(await reserve(world, request)).toMatchObject({kind: 'granted', gpus: [0]});
+	expect(answers).toEqual([]);
+});
+
+test.each(['conflict', 'locked'] as const)('gives up after ten seconds of "%s", with nothing done', async (outcome) => {
+	const world = await createTestWorld({wrap: withCommit(async () => outcome)});
+	await expect(reserve(world, request)).rejects.toMatchObject({code: 'busy', exitCode: 1});
+	expect(world.clock.monotonicMs()).toBeGreaterThan(10_000);
+	expect(world.clock.monotonicMs()).toBeLessThan(11_000);
+	expect(world.memory.state.gpus.size).toBe(0);
+});
+
+test('a commit whose answer was lost is settled by reading: done once, not twice', async () => {
+	const world = await createTestWorld({
+		wrap: withCommit(async (real, call) => {
+			const outcome = await real();
+			if (call === 1) {
+				throw unreachable();
+			}
+
+			return outcome;
+		}),
+	});
+	expect(await reserve(world, request)).toMatchObject({kind: 'granted', gpus: [0]});
+	expect(world.memory.state.gpus.size).toBe(1);
+});
+
+test('a commit that never arrived is made again', async () => {
+	const world = await createTestWorld({
+		wrap: withCommit(async (real, call) => {
+			if (call === 1) {
+				throw unreachable();
+			}
+
+			return real();
+		}),
+	});
+	expect(await reserve(world, request)).toMatchObject({kind: 'granted', gpus: [0]});
+});
+
+test('a lost answer to a release leaves one record', async () => {
+	let isLosing = false;
+	const world = await createTestWorld({
+		wrap: withCommit(async (real) => {
+			const outcome = await real();
+			if (isLosing) {
+				isLosing = false;
+				throw unreachable();
+			}
+
+			return outcome;
+		}),
+	});
+	await reserve(world, request);
+	isLosing = true;
+	expect((await release(world, alice, {by: 'label', label: 'alice'})).released).toHaveLength(1);
+	expect(await historyOf(world.store)).toHaveLength(1);
+});
+
+test('a store that stays away fails within 6 s, with its own error', async () => {
+	let isAway = false;
+	const world = await createTestWorld({
+		wrap: (store) => ({
+			...store,
+			async read(options) {
+				if (isAway) {
+					throw unreachable();
+				}
+
+				return store.read(options);
+			},
+			async commit() {
+				isAway = true;
+				throw unreachable();
+			},
+		}),
+	});
+	await expect(reserve(world, request)).rejects.toMatchObject({code: 'store-unreachable', exitCode: 4});
+	expect(world.clock.monotonicMs()).toBeLessThan(6000);
+});
+
+test('any other error is passed on as it is, also from the read after an outage', async () => {
+	const world = await createTestWorld({
+		wrap: withCommit(async () => {
+			throw new CanhazgpuError('store-refused', 'out of memory');
+		}),
+	});
+	await expect(reserve(world, request)).rejects.toMatchObject({code: 'store-refused'});
+	const spoilt = await createTestWorld({
+		wrap: withCommit(async () => {
+			spoilt.memory.state.pool = {gpuCount: 'x', provider: undefined, machine: undefined};
+			throw unreachable();
+		}),
+	});
+	await expect(reserve(spoilt, request)).rejects.toMatchObject({code: 'pool-garbage'});
+});
+
+test('a store that is read and never says that it made a change is given up, too', async () => {
+	const lose = async () => {
+		throw unreachable();
+	};
+
+	const world = await createTestWorld({wrap: withCommit(lose)});
+	await expect(reserve(world, request)).rejects.toMatchObject({code: 'store-unreachable'});
+	expect(world.clock.monotonicMs()).toBeLessThan(11_000);
+	// One whose every answer takes its time is not asked for long either.
+	const slow = await createTestWorld({
+		wrap: withCommit(async () => {
+			slow.pass(3);
+			throw unreachable();
+		}),
+	});
+	await expect(reserve(slow, request)).rejects.toMatchObject({code: 'store-unreachable'});
+	expect(slow.clock.monotonicMs()).toBeLessThan(13_000);
+});
+
+test('a store that takes no changes can be looked at, with what has ended; nothing is handed out of it', async () => {
+	let isFull = false;
+	const world = await createTestWorld({
+		gpuCount: 1,
+		wrap: withCommit(async (real) => {
+			if (isFull) {
+				throw new CanhazgpuError('store-refused', 'cannot save to its disk');
+			}
+
+			return real();
+		}),
+	});
+	await reserve(world, request);
+	isFull = true;
+	world.pass(61);
+	expect((await look(world)).rows).toMatchObject([{owner: 'alice', remainingSeconds: 0}]);
+	await expect(reserve(world, request)).rejects.toMatchObject({code: 'store-refused'});
+	isFull = false;
+	expect((await look(world)).rows).toMatchObject([{state: 'available'}]);
+	expect(await historyOf(world.store)).toHaveLength(1);
+});

@@ -1,0 +1,148 @@
+import {expect, test} from 'vitest';
+import {acquireNow} from '../../../source/core/operations/acquire-now.js';
+import {isLeased} from '../../../source/core/rules/leases/lease-changes.js';
+import {release, reserve} from '../../../source/core/operations/reservations.js';
+import {undoableOf, undoRelease, type Released} from '../../../source/core/operations/undo.js';
+import {planJoin, entryFor} from '../../../source/core/rules/queue/queue.js';
+import {readLiving} from '../../../source/core/operations/transact.js';
+import {createTestWorld, person, startTime, type TestWorld} from '../../_helpers/world.js';
+
+const alice = person('alice');
+const bob = person('bob', 'bob', 1001);
+
+async function givenBack(world: TestWorld, ids: readonly number[] = [1, 2]): Promise<Released> {
+	const granted = await reserve(world, {
+		requester: person('alice', 'team a'),
+		count: ids.length,
+		ids,
+		durationSeconds: 3600,
+		note: 'eval',
+	});
+	expect(granted.kind).toBe('granted');
+	world.pass(600);
+	const {released} = await release(world, alice, {by: 'gpus', ids});
+	const [undoable, ...others] = undoableOf(released);
+	expect(others).toEqual([]);
+	return undoable!;
+}
+
+const leasesOf = async (world: TestWorld) => {
+	const {gpus} = await readLiving(world);
+	return gpus.map((record) => (record.kind === 'leased' ? record.lease : undefined));
+};
+
+test('the very GPUs come back, with what was left of their time, their note and label, as a new reservation', async () => {
+	const world = await createTestWorld();
+	const released = await givenBack(world);
+	world.pass(5);
+	const undone = await undoRelease(world, alice, [released]);
+	expect(undone).toMatchObject({
+		undone: [{gpus: [1, 2], expiryTime: released.lease.expiryTime}],
+		refused: [],
+		over: [],
+	});
+	const leases = await leasesOf(world);
+	expect(leases.map((lease) => lease?.user)).toEqual([undefined, 'team a', 'team a', undefined]);
+	expect(leases[1]).toMatchObject({
+		actualUser: 'alice',
+		type: 'manual',
+		note: 'eval',
+		expiryTime: released.lease.expiryTime,
+		startTime: world.now(),
+	});
+	// Its own id: the one before has its record in the history already.
+	expect(leases[1]!.leaseId).toBe(leases[2]!.leaseId);
+	expect(leases[1]!.leaseId).not.toBe(released.lease.leaseId);
+	const records = await Array.fromAsync(world.store.history(0, Infinity));
+	expect(records.map(({gpuId, leaseId}) => [gpuId, leaseId])).toEqual([
+		[1, released.lease.leaseId],
+		[2, released.lease.leaseId],
+	]);
+});
+
+test('what somebody took meanwhile stays theirs, and then nothing at all is undone', async () => {
+	const world = await createTestWorld();
+	const released = await givenBack(world);
+	await reserve(world, {requester: bob, count: 1, ids: [2], durationSeconds: 60});
+	expect(await undoRelease(world, alice, [released])).toMatchObject({
+		undone: [],
+		refused: [{blocked: [{index: 2, block: {kind: 'leased', lease: {user: 'bob'}}}]}],
+	});
+	expect((await leasesOf(world)).map((lease) => lease?.user)).toEqual([undefined, undefined, 'bob', undefined]);
+});
+
+test('nobody in the line is overtaken', async () => {
+	const world = await createTestWorld();
+	const released = await givenBack(world);
+	const tenure = {type: 'manual', durationSeconds: 60} as const;
+	const options = {id: 'entry', requester: bob, wanted: {count: 1, ids: [1]}, tenure, waitSeconds: undefined};
+	await world.store.commit(planJoin(entryFor(options, world.host, world.now()), 'box'));
+	expect(await undoRelease(world, alice, [released])).toMatchObject({
+		undone: [],
+		refused: [{blocked: [{index: 1, block: {kind: 'queued'}}]}],
+	});
+});
+
+test('neither a job, nor what has ended, nor what was somebody else’s comes back', async () => {
+	const world = await createTestWorld();
+	const released = await givenBack(world);
+	await expect(undoRelease(world, bob, [released])).rejects.toMatchObject({code: 'not-owner'});
+	const ofJob: Released = {...released, lease: {...released.lease, type: 'run', expiryTime: undefined}};
+	await expect(undoRelease(world, alice, [ofJob])).rejects.toMatchObject({code: 'unavailable'});
+	world.pass(3600);
+	await expect(undoRelease(world, alice, [released])).rejects.toThrow('would have ended by now');
+	expect(await leasesOf(world)).toEqual([undefined, undefined, undefined, undefined]);
+});
+
+/** Three reservations, given back together: GPU 0 for an hour, 1 and 2 for two, 3 of a job. */
+async function givenBackTogether(world: TestWorld): Promise<readonly Released[]> {
+	await reserve(world, {requester: alice, count: 1, ids: [0], durationSeconds: 3600});
+	await reserve(world, {requester: alice, count: 2, ids: [1, 2], durationSeconds: 7200});
+	await acquireNow(world, {requester: alice, count: 1, ids: [3], tenure: {type: 'run'}}, 'job');
+	world.pass(600);
+	const {gpus} = await readLiving(world);
+	const {released} = await release(world, alice, {by: 'leases', leases: gpus.filter(isLeased)});
+	expect(released).toHaveLength(4);
+	return undoableOf(released);
+}
+
+test('several reservations come back in one commit, each by itself; a job’s do not', async () => {
+	const world = await createTestWorld();
+	const released = await givenBackTogether(world);
+	expect(released.map(({gpus}) => gpus)).toEqual([[0], [1, 2]]);
+	const {undone} = await undoRelease(world, alice, released);
+	expect(undone.map(({gpus, expiryTime}) => [gpus, expiryTime])).toEqual([
+		[[0], startTime + 3600],
+		[[1, 2], startTime + 7200],
+	]);
+	const leases = await leasesOf(world);
+	expect(leases.map((lease) => lease?.leaseId)).toEqual([
+		undone[0]!.leaseId,
+		undone[1]!.leaseId,
+		undone[1]!.leaseId,
+		undefined,
+	]);
+	expect(undone[0]!.leaseId).not.toBe(undone[1]!.leaseId);
+	expect((await world.store.audit()).slice(-2)).toMatchObject([
+		{kind: 'granted', gpus: [0], reason: 'undone'},
+		{kind: 'granted', gpus: [1, 2], reason: 'undone'},
+	]);
+});
+
+test('of several reservations those come back that can', async () => {
+	const world = await createTestWorld();
+	const released = await givenBackTogether(world);
+	await reserve(world, {requester: bob, count: 1, ids: [2], durationSeconds: 60});
+	expect(await undoRelease(world, alice, released)).toMatchObject({
+		undone: [{gpus: [0]}],
+		refused: [{wanted: {ids: [1, 2]}, blocked: [{index: 2}]}],
+	});
+	expect((await leasesOf(world)).map((lease) => lease?.user)).toEqual(['alice', undefined, 'bob', undefined]);
+});
+
+test('of several reservations those whose time is over stay away', async () => {
+	const world = await createTestWorld();
+	const released = await givenBackTogether(world);
+	world.pass(3600);
+	expect(await undoRelease(world, alice, released)).toMatchObject({undone: [{gpus: [1, 2]}], refused: [], over: [0]});
+});

@@ -1,0 +1,54 @@
+/** Those who wait in a world in real time. */
+import {expect} from 'vitest';
+import type {World} from '../../../../source/core/model/ports.js';
+import {release, reserve} from '../../../../source/core/operations/reservations.js';
+import type {Progress, WaitOptions} from '../../../../source/core/operations/wait-types.js';
+import {acquire} from '../../../../source/core/operations/acquire.js';
+import {eventually} from '../../../_helpers/eventually.js';
+import {person} from '../../../_helpers/world.js';
+import type {AcquireRequest} from '../../../../source/core/rules/allocation/request.js';
+
+export const alice = person('alice');
+export const bob = person('bob', 'bob', 1001);
+
+/** What bob asks for, if nothing else is said. */
+export const wants = (changes: Partial<AcquireRequest> = {}): AcquireRequest => ({
+	requester: bob,
+	count: 1,
+	tenure: {type: 'manual', durationSeconds: 3600},
+	...changes,
+});
+
+/** Starts to wait; tells how it goes. */
+export function start(world: World, request: AcquireRequest, options: Partial<WaitOptions> = {}) {
+	const news: Progress[] = [];
+	const controller = new AbortController();
+	const answer = acquire(world, request, {
+		waitSeconds: undefined,
+		signal: controller.signal,
+		onProgress(progress) {
+			news.push(progress);
+		},
+		...options,
+	});
+	return {
+		answer,
+		news,
+		abort() {
+			controller.abort();
+		},
+		waits: async () => eventually(() => news.some(({kind}) => kind === 'waiting')),
+	};
+}
+
+/** Alice reserves these. */
+export const hold = async (world: World, ids: readonly number[], seconds = 3600): Promise<void> => {
+	expect(await reserve(world, {requester: alice, count: 1, ids, durationSeconds: seconds})).toMatchObject({
+		kind: 'granted',
+	});
+};
+
+/** Alice gives these back. */
+export const free = async (world: World, ...ids: readonly number[]): Promise<void> => {
+	await release(world, alice, {by: 'gpus', ids});
+};

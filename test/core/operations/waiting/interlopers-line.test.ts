@@ -1,0 +1,123 @@
+/** Somebody changes something between the look of one who waits, or who leaves the line, and the commit. */
+import {expect, test} from 'vitest';
+import {adopt} from '../../../../source/core/operations/adopt.js';
+import {planAdvance} from '../../../../source/core/rules/queue/queue-grant.js';
+import {drain} from '../../../../source/core/operations/drain.js';
+import {leaveLine} from '../../../../source/core/operations/queue-rows.js';
+import {emptyPlan, type Plan} from '../../../../source/core/model/plan.js';
+import {entryFor, planEntryHeartbeat, planJoin} from '../../../../source/core/rules/queue/queue.js';
+import {release, reserve} from '../../../../source/core/operations/reservations.js';
+import {readLiving} from '../../../../source/core/operations/transact.js';
+import {acquire} from '../../../../source/core/operations/acquire.js';
+import type {QueueRecord} from '../../../../source/core/model/types.js';
+import {encodeQueueEntry} from '../../../../source/store/records/index.js';
+import {historyOf, idleReading, observationOf, person, type TestWorld} from '../../../_helpers/world.js';
+import {createInterruptedWorld} from '../_interrupted.js';
+
+const alice = person('alice');
+const bob = person('bob', 'bob', 1001);
+const tenure = {type: 'manual', durationSeconds: 3600} as const;
+
+const entryOf = (world: TestWorld, id: string, count = 1) =>
+	entryFor({id, requester: bob, wanted: {count}, tenure, waitSeconds: undefined}, world.host, world.now());
+
+const join = async (world: TestWorld, id: string, count?: number) =>
+	world.memory.commit(planJoin(entryOf(world, id, count), 'box'));
+
+const grantsBob = ({grants, event}: Plan): boolean => grants && event?.user === 'bob';
+
+/** Bob waits for the GPU, which alice has for 50 s. */
+async function waitForAlice(world: TestWorld) {
+	await reserve(world, {requester: alice, count: 1, durationSeconds: 50});
+	return acquire(
+		world,
+		{requester: bob, count: 1, tenure},
+		{waitSeconds: 100, signal: new AbortController().signal, onProgress: () => undefined},
+	);
+}
+
+test('what is taken out of service as it becomes free is not given to whoever waits', async () => {
+	const {world, before} = await createInterruptedWorld(1);
+	before(async (_, others) => drain(others, alice, [0], 'fan'), grantsBob);
+	expect(await waitForAlice(world)).toEqual({kind: 'gave-up', reason: 'timeout'});
+	expect((await readLiving(world)).gpus[0]).toMatchObject({kind: 'free'});
+});
+
+test('whoever waits does not overtake one who appears before it in the line', async () => {
+	const {world, before} = await createInterruptedWorld(1);
+	before(async () => {
+		// The peer says itself when somebody came.
+		const {line, entries} = world.memory.state;
+		line.unshift('early');
+		entries.set('early', encodeQueueEntry(entryOf(world, 'early')));
+	}, grantsBob);
+	expect(await waitForAlice(world)).toEqual({kind: 'gave-up', reason: 'timeout'});
+	expect((await readLiving(world)).gpus[0]).toMatchObject({kind: 'free'});
+});
+
+test('whoever is taken out of the line as its GPU becomes free gets nothing', async () => {
+	const {world, before} = await createInterruptedWorld(1);
+	before(async (_, others) => leaveLine(others, bob, others.memory.state.line[0]!), grantsBob);
+	expect(await waitForAlice(world)).toEqual({kind: 'gave-up', reason: 'removed'});
+	expect((await readLiving(world)).gpus[0]).toMatchObject({kind: 'free'});
+});
+
+test('a place that is given up as it is served is not left: what was granted stays', async () => {
+	const {world, before} = await createInterruptedWorld(1);
+	await join(world, 'place');
+	before(async (_, others) => {
+		const advance = planAdvance(await others.store.read(), 'place', {
+			lease: {user: 'bob', type: 'manual', startTime: world.now(), expiryTime: world.now() + 3600, leaseId: 'got'},
+			outOfService: new Map(),
+			isUsable: () => true,
+			isAwake: () => true,
+			host: 'box',
+		});
+		await others.store.commit(advance.kind === 'nothing' ? emptyPlan : advance.plan);
+	});
+	expect(await leaveLine(world, bob, 'place')).toEqual({kind: 'not-found'});
+	expect((await readLiving(world)).gpus[0]).toMatchObject({lease: {leaseId: 'got'}});
+	expect((await world.store.audit()).map(({kind}) => kind)).not.toContain('left');
+});
+
+test('a process is not adopted on what is taken out of service meanwhile', async () => {
+	const {world, before} = await createInterruptedWorld(1);
+	const processes = [{pid: 700, startTicks: 7, user: 'alice', memoryUsedMiB: 9000}];
+	world.see(() => observationOf([{...idleReading(0), memoryUsedMiB: 9000, processes}]));
+	before(async (_, others) => drain(others, bob, [0], 'fan'));
+	await expect(adopt(world, {requester: alice, pid: 700})).rejects.toMatchObject({
+		code: 'unavailable',
+		message: 'GPU 0 is out of service: fan',
+	});
+	expect((await readLiving(world)).gpus[0]).toMatchObject({kind: 'free'});
+});
+
+test('a newcomer passes one who waits and is stopped, and no other', async () => {
+	const {world} = await createInterruptedWorld(1);
+	await join(world, 'place');
+	const ask = async () => reserve(world, {requester: alice, count: 1, durationSeconds: 60});
+	expect(await ask()).toMatchObject({kind: 'refused', blocked: [{block: {kind: 'queued'}}]});
+	world.processes.set(1, 'stopped');
+	expect(await ask()).toMatchObject({kind: 'granted', gpus: [0]});
+	await release(world, alice, {by: 'label', label: 'alice'});
+	world.processes.delete(1);
+	expect(await ask()).toMatchObject({kind: 'refused'});
+});
+
+test('the heart of one who waits beats for what it holds, too', async () => {
+	const {world} = await createInterruptedWorld(2);
+	await join(world, 'place', 2);
+	const lease = {user: 'bob', type: 'manual', startTime: world.now(), lastHeartbeat: world.now()} as const;
+	await world.memory.commit({
+		...emptyPlan,
+		writes: [{kind: 'lease', index: 1, lease: {...lease, partialQueueId: 'place'}}],
+	});
+	world.pass(30);
+	const snapshot = await readLiving(world);
+	const [own] = snapshot.queue as ReadonlyArray<Extract<QueueRecord, {kind: 'entry'}>>;
+	expect(await world.store.commit(planEntryHeartbeat(snapshot, own!))).toBe('done');
+	const {gpus, queue} = await readLiving(world);
+	expect(gpus[1]).toMatchObject({lease: {lastHeartbeat: world.now()}});
+	expect(queue).toMatchObject([{entry: {lastHeartbeat: world.now()}}]);
+	expect(await historyOf(world.store)).toEqual([]);
+});

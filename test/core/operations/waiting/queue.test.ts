@@ -1,0 +1,80 @@
+import fc from 'fast-check';
+import {expect, test} from 'vitest';
+import {claimsOf, isPossible} from '../../../../source/core/rules/queue/queue.js';
+import type {QueueEntry, QueueRecord} from '../../../../source/core/model/types.js';
+
+const entry = (id: string, wants: Partial<QueueEntry>): QueueRecord => ({
+	kind: 'entry',
+	id,
+	raw: '{}',
+	entry: {
+		id,
+		user: id,
+		requestedCount: 1,
+		requestedIds: [],
+		allocatedGpus: [],
+		reservationType: 'manual',
+		enqueueTime: 0,
+		lastHeartbeat: 0,
+		...wants,
+	},
+});
+
+const claimed = (queue: readonly QueueRecord[], gpuCount = 4, isAwake?: (entry: QueueEntry) => boolean) =>
+	Object.fromEntries([...claimsOf(queue, gpuCount, isAwake)].map(([index, {id}]) => [index, id]));
+
+test('one who wants any may claim all; one who wants ids only those', () => {
+	expect(claimed([entry('a', {requestedCount: 2})])).toEqual({0: 'a', 1: 'a', 2: 'a', 3: 'a'});
+	expect(claimed([entry('a', {requestedCount: 1, requestedIds: [3]})])).toEqual({3: 'a'});
+});
+
+test('the first in line keeps what it could use', () => {
+	expect(claimed([entry('a', {requestedIds: [3]}), entry('b', {requestedCount: 1})])).toEqual({
+		0: 'b',
+		1: 'b',
+		2: 'b',
+		3: 'a',
+	});
+});
+
+test('those whom this pool can never serve claim nothing', () => {
+	const impossible: ReadonlyArray<Partial<QueueEntry>> = [
+		{requestedCount: 5},
+		{requestedCount: 0},
+		{requestedCount: 1.5},
+		{requestedIds: [4]},
+		{requestedIds: [-1]},
+		{requestedIds: [1, 1]},
+	];
+	for (const wants of impossible) {
+		expect(claimed([entry('a', wants)])).toEqual({});
+		expect(isPossible((entry('a', wants) as Extract<QueueRecord, {kind: 'entry'}>).entry, 4)).toBe(false);
+	}
+});
+
+test('one who sleeps, an id without an entry and garbage hold up nobody', () => {
+	const queue: readonly QueueRecord[] = [
+		entry('asleep', {}),
+		{kind: 'orphan', id: 'orphan'},
+		{kind: 'garbage', id: 'garbage', raw: '!', problem: 'not JSON'},
+		entry('b', {requestedIds: [1]}),
+	];
+	expect(claimed(queue, 4, ({id}) => id !== 'asleep')).toEqual({1: 'b'});
+});
+
+test('adding somebody to the end takes no claim from anybody before', () => {
+	const wants = fc.oneof(
+		fc.record({requestedCount: fc.integer({min: 1, max: 9})}),
+		fc.record({requestedIds: fc.uniqueArray(fc.integer({min: 0, max: 9}), {minLength: 1})}),
+	);
+	fc.assert(
+		fc.property(fc.array(wants), wants, fc.integer({min: 1, max: 8}), (line, last, gpuCount) => {
+			const queue = line.map((want, place) => entry(String(place), want));
+			const before = claimsOf(queue, gpuCount);
+			const after = claimsOf([...queue, entry('last', last)], gpuCount);
+			for (const [index, {id}] of before) {
+				expect(after.get(index)?.id).toBe(id);
+			}
+		}),
+	);
+});

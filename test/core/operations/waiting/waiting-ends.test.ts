@@ -1,0 +1,147 @@
+/** How waiting ends when somebody is in the way, or the last answer is lost. Time is the test's: each wait passes at once. */
+import {expect, test} from 'vitest';
+import type {Store} from '../../../../source/core/model/ports.js';
+import {look, reserve} from '../../../../source/core/operations/reservations.js';
+import type {Progress} from '../../../../source/core/operations/wait-types.js';
+import {acquire} from '../../../../source/core/operations/acquire.js';
+import {CanhazgpuError} from '../../../../source/errors.js';
+import {createTestWorld, historyOf, person, type TestWorld} from '../../../_helpers/world.js';
+import type {AcquireRequest} from '../../../../source/core/rules/allocation/request.js';
+
+const request: AcquireRequest = {
+	requester: person('bob', 'bob', 1001),
+	count: 1,
+	tenure: {type: 'manual', durationSeconds: 3600},
+};
+
+const unreachable = () => new CanhazgpuError('store-unreachable', 'The answer was lost');
+
+const hold = async (world: TestWorld, seconds: number) =>
+	reserve(world, {requester: person('alice'), count: 1, durationSeconds: seconds});
+
+const wait = async (
+	world: TestWorld,
+	{
+		onProgress = () => undefined,
+		waitSeconds,
+		signal = new AbortController().signal,
+	}: {
+		readonly onProgress?: (news: Progress) => void;
+		readonly waitSeconds?: number;
+		readonly signal?: AbortSignal;
+	} = {},
+) => acquire(world, request, {waitSeconds, signal, onProgress});
+
+const ownersOf = async (world: TestWorld) => (await look(world)).rows.map(({owner}) => owner);
+
+/** Grants to those in line are made, and the answer is lost, after which this happens. */
+const losingGrants =
+	(then: () => void) =>
+	(store: Store): Store => ({
+		...store,
+		async commit(plan) {
+			const outcome = await store.commit(plan);
+			if (outcome === 'done' && plan.grants && plan.event?.user === 'bob') {
+				then();
+				throw unreachable();
+			}
+
+			return outcome;
+		},
+	});
+
+test('a peer that holds its lock for long sends whoever may wait into the line, where it is told', async () => {
+	const world = await createTestWorld({gpuCount: 1});
+	world.memory.setAllocationLock(true);
+	const news: Progress[] = [];
+	const answer = await wait(world, {
+		onProgress(progress) {
+			news.push(progress);
+			world.memory.setAllocationLock(false);
+		},
+	});
+	expect(news).toMatchObject([{kind: 'waiting', position: 1, waiting: 1}]);
+	expect(answer).toMatchObject({kind: 'granted', gpus: [0]});
+});
+
+test('a peer that died with its lock keeps nobody from leaving, nor from giving up in time', async () => {
+	const world = await createTestWorld({gpuCount: 1});
+	world.memory.setAllocationLock(true);
+	expect(await wait(world, {waitSeconds: 60})).toEqual({kind: 'gave-up', reason: 'timeout'});
+	const controller = new AbortController();
+	const answer = await wait(world, {
+		signal: controller.signal,
+		onProgress() {
+			controller.abort();
+		},
+	});
+	expect(answer).toEqual({kind: 'gave-up', reason: 'aborted'});
+	expect(world.memory.state.line).toEqual([]);
+});
+
+test('called off as the answer to its grant was lost: nothing stays reserved', async () => {
+	const controller = new AbortController();
+	const world = await createTestWorld({
+		gpuCount: 1,
+		wrap: losingGrants(() => {
+			controller.abort();
+		}),
+	});
+	await hold(world, 50);
+	expect(await wait(world, {signal: controller.signal})).toEqual({kind: 'gave-up', reason: 'aborted'});
+	expect(await ownersOf(world)).toEqual([undefined]);
+	expect(await historyOf(world.store)).toMatchObject([{user: 'alice'}, {user: 'bob', endReason: 'released'}]);
+});
+
+test('out of time as the answer to its grant was lost: what was granted is told', async () => {
+	let isLost = false;
+	const world = await createTestWorld({
+		gpuCount: 1,
+		wrap(store) {
+			const losing = losingGrants(() => {
+				isLost = true;
+			})(store);
+			return {
+				...losing,
+				async read(options) {
+					if (isLost) {
+						// Away until the time is over, and once more.
+						isLost = world.clock.monotonicMs() < 60_000;
+						throw unreachable();
+					}
+
+					return losing.read(options);
+				},
+			};
+		},
+	});
+	await hold(world, 50);
+	expect(await wait(world, {waitSeconds: 60})).toMatchObject({kind: 'granted', gpus: [0]});
+	expect(await ownersOf(world)).toEqual(['bob']);
+});
+
+test('a store that is away as the waiting ends: it is not said that the line was left', async () => {
+	let isAway = false;
+	const failing =
+		<Parameters extends readonly unknown[], Result>(work: (...parameters: Parameters) => Promise<Result>) =>
+		async (...parameters: Parameters): Promise<Result> => {
+			if (isAway) {
+				throw unreachable();
+			}
+
+			return work(...parameters);
+		};
+
+	const world = await createTestWorld({
+		gpuCount: 1,
+		wrap: (store) => ({...store, read: failing(store.read), commit: failing(store.commit)}),
+	});
+	await hold(world, 5000);
+	const answer = await wait(world, {
+		waitSeconds: 60,
+		onProgress() {
+			isAway = true;
+		},
+	});
+	expect(answer).toEqual({kind: 'gave-up', reason: 'timeout', isUnsure: true});
+});

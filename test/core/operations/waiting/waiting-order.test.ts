@@ -1,0 +1,112 @@
+/** Who is served before whom. */
+import {expect, test} from 'vitest';
+import {entryFor, planJoin} from '../../../../source/core/rules/queue/queue.js';
+import {look, release} from '../../../../source/core/operations/reservations.js';
+import {eventually} from '../../../_helpers/eventually.js';
+import {createLiveWorld} from '../../../_helpers/live-world.js';
+import {historyOf, person} from '../../../_helpers/world.js';
+import {alice, bob, free, hold, start, wants} from './_waiting.js';
+
+test('two wanted, one free: a newcomer for one waits behind', async () => {
+	const world = await createLiveWorld(2);
+	await hold(world, [0, 1]);
+	const first = start(world.as(11), wants({count: 2}));
+	await first.waits();
+	await free(world, 0);
+	const newcomer = start(world.as(12), wants({requester: alice}));
+	await newcomer.waits();
+	expect(await start(world.as(13), wants({requester: alice}), {waitSeconds: 0}).answer).toMatchObject({
+		kind: 'refused',
+	});
+	await free(world, 1);
+	expect(await first.answer).toMatchObject({gpus: [0, 1]});
+	expect(newcomer.news.at(-1)).toMatchObject({kind: 'waiting'});
+	await release(world, bob, {by: 'gpus', ids: [1]});
+	expect(await newcomer.answer).toMatchObject({gpus: [1]});
+});
+
+test('one who waits for GPU 0 does not hold up one who can use GPU 1', async () => {
+	const world = await createLiveWorld(2);
+	await hold(world, [0]);
+	const picky = start(world.as(11), wants({ids: [0]}));
+	await picky.waits();
+	expect(await start(world.as(12), wants()).answer).toMatchObject({kind: 'granted', gpus: [1]});
+	picky.abort();
+	await picky.answer;
+});
+
+test('a stopped waiter claims nothing until it wakes', async () => {
+	const world = await createLiveWorld(1);
+	await hold(world, [0]);
+	// Its place alone: nobody looks for it.
+	const asleep = {id: 'asleep', requester: bob, wanted: {count: 1}, tenure: wants().tenure, waitSeconds: undefined};
+	const {host, now} = {host: world.as(11).host, now: (await world.store.read()).now};
+	await world.store.commit(planJoin(entryFor(asleep, host, now), 'box'));
+	const second = start(world.as(12), wants({requester: alice}), {waitSeconds: 8});
+	await second.waits();
+	world.processes.set(11, 'stopped');
+	await free(world, 0);
+	expect(await second.answer).toMatchObject({kind: 'granted', gpus: [0]});
+});
+
+test('an earlier entry takes over what a later one holds', async () => {
+	const world = await createLiveWorld(2);
+	await hold(world, [0, 1]);
+	const first = start(world.as(11), wants({count: 2}));
+	await first.waits();
+	const second = start(world.as(12), wants({requester: alice, count: 2}));
+	await second.waits();
+	// While the first sleeps, the second gets one; then the first wakes.
+	world.processes.set(11, 'stopped');
+	const {expiry_time: _, ...record} = JSON.parse(world.memory.state.gpus.get(0)!) as Record<string, unknown>;
+	world.memory.state.gpus.set(0, JSON.stringify({...record, partial_queue_id: world.memory.state.line[1]}));
+	world.processes.delete(11);
+	await free(world, 1);
+	expect(await first.answer).toMatchObject({kind: 'granted', gpus: [0, 1]});
+	expect(await historyOf(world.store)).toEqual(
+		expect.arrayContaining([expect.objectContaining({gpuId: 0, endReason: 'taken-by-earlier'})]),
+	);
+	second.abort();
+	await second.answer;
+});
+
+test('the head that dies is dropped with what it held, and the next is served', async () => {
+	const world = await createLiveWorld(2);
+	await hold(world, [0]);
+	const controller = new AbortController();
+	const dead = start(world.as(11), wants({count: 2}), {signal: controller.signal});
+	await eventually(() => dead.news.some((news) => news.kind === 'waiting' && news.held.length === 1));
+	world.processes.set(11, 'dead');
+	// A look of anybody drops it; its place and GPU are free.
+	expect((await look(world.as(12))).snapshot.queue).toEqual([]);
+	expect(await start(world.as(12), wants({requester: alice})).answer).toMatchObject({gpus: [1]});
+	expect(await dead.answer).toEqual({kind: 'gave-up', reason: 'removed'});
+});
+
+test('twenty who wait are served in the order in which they came', async () => {
+	const world = await createLiveWorld(1);
+	await hold(world, [0]);
+	const served: number[] = [];
+	const waiters = [];
+	for (let place = 0; place < 20; place++) {
+		const waiter = start(
+			world.as(100 + place),
+			wants({requester: person(`user${place}`, `user${place}`, 2000 + place)}),
+		);
+		await waiter.waits();
+		waiters.push(
+			waiter.answer.then(async (answer) => {
+				served.push(place);
+				if (answer.kind === 'granted') {
+					await release(world, person(`user${place}`), {by: 'lease', leaseId: answer.leaseId});
+				}
+			}),
+		);
+	}
+
+	await free(world, 0);
+	await Promise.all(waiters);
+	expect(served).toEqual(Array.from({length: 20}, (_, place) => place));
+	expect(world.memory.state.line).toEqual([]);
+	expect(world.memory.state.gpus.values().toArray()).toEqual([expect.stringContaining('last_released')]);
+});

@@ -1,0 +1,289 @@
+/**
+One who waits while the store is away, forgets, or loses an answer. Time is the test's: each wait passes at once.
+*/
+import {expect, test} from 'vitest';
+import type {CommitOutcome, Store} from '../../../../source/core/model/ports.js';
+import {extend, look, release, reserve} from '../../../../source/core/operations/reservations.js';
+import type {Progress} from '../../../../source/core/operations/wait-types.js';
+import {acquire} from '../../../../source/core/operations/acquire.js';
+import {CanhazgpuError} from '../../../../source/errors.js';
+import {join, write} from '../../../store/samples.js';
+import {createTestWorld, historyOf, person, startTime, type TestWorld} from '../../../_helpers/world.js';
+import type {AcquireRequest} from '../../../../source/core/rules/allocation/request.js';
+
+const alice = person('alice');
+const bob = person('bob', 'bob', 1001);
+
+const request: AcquireRequest = {requester: bob, count: 1, tenure: {type: 'run', timeLimitSeconds: 600}};
+
+const unreachable = () => new CanhazgpuError('store-unreachable', 'Cannot reach the store');
+
+const hold = async (world: TestWorld, ids: readonly number[]): Promise<void> => {
+	await reserve(world, {requester: alice, count: 1, ids, durationSeconds: 100_000});
+};
+
+/** Waits; `onNews` may change the world, as others would meanwhile. */
+async function wait(
+	world: TestWorld,
+	{
+		onNews = () => undefined,
+		waitSeconds,
+	}: {readonly onNews?: (news: Progress) => unknown; readonly waitSeconds?: number},
+) {
+	const news: Progress[] = [];
+	const answer = await acquire(world, request, {
+		waitSeconds,
+		signal: new AbortController().signal,
+		onProgress(progress) {
+			news.push(progress);
+			void onNews(progress);
+		},
+	});
+	return {answer, kinds: news.map(({kind}) => kind)};
+}
+
+test('its heart beats every half minute, for its place and for what it holds', async () => {
+	const world = await createTestWorld({gpuCount: 2});
+	await hold(world, [0, 1]);
+	const {entries} = world.memory.state;
+	const beats = new Set<unknown>();
+	const watching: TestWorld = {
+		...world,
+		store: {
+			...world.store,
+			async read(options) {
+				for (const raw of entries.values()) {
+					beats.add((JSON.parse(raw) as {last_heartbeat: string}).last_heartbeat);
+				}
+
+				return world.store.read(options);
+			},
+		},
+	};
+	expect((await wait(watching, {waitSeconds: 200})).answer).toEqual({kind: 'gave-up', reason: 'timeout'});
+	expect(beats.size).toBeGreaterThanOrEqual(6);
+	expect(world.memory.state.line).toEqual([]);
+});
+
+test('one far back in the line keeps its place by heartbeats alone, and takes the dead before it out all the same', async () => {
+	const world = await createTestWorld({gpuCount: 1});
+	await hold(world, [0]);
+	const {machineId: machine, bootId} = world.host;
+	await write(
+		world.memory,
+		...Array.from({length: 100}, (_, index) =>
+			join(`other-${index}`, {
+				reservationType: 'run',
+				waitTimeout: undefined,
+				lastHeartbeat: startTime + 10_000,
+				machine,
+				bootId,
+				holder: {pid: 1000 + index, startTicks: 1},
+			}),
+		),
+	);
+	const counts = {reads: 0, beats: 0};
+	let judged = 0;
+	const counting: TestWorld = {
+		...world,
+		host: {
+			...world.host,
+			liveness(list) {
+				judged += list.length;
+				return world.host.liveness(list);
+			},
+		},
+		store: {
+			...world.store,
+			async read(options) {
+				counts.reads++;
+				return world.store.read(options);
+			},
+			async readEntry(id) {
+				counts.beats++;
+				return world.store.readEntry(id);
+			},
+		},
+	};
+	world.processes.set(1050, 'dead');
+	const {answer} = await wait(counting, {waitSeconds: 1200});
+	expect(answer).toEqual({kind: 'gave-up', reason: 'timeout'});
+	expect(counts.beats).toBeGreaterThanOrEqual(25);
+	expect(counts.reads).toBeLessThan(25);
+	expect(judged / counts.reads).toBeLessThan(50);
+	expect(world.memory.state.line).not.toContain('other-50');
+	expect(world.memory.state.line).toHaveLength(99);
+});
+
+test('a store that is away is waited for: the place is kept', async () => {
+	let failures = 0;
+	const world = await createTestWorld({
+		gpuCount: 1,
+		wrap: (store) => ({
+			...store,
+			async read(options) {
+				if (failures > 0) {
+					failures--;
+					throw unreachable();
+				}
+
+				return store.read(options);
+			},
+		}),
+	});
+	await hold(world, [0]);
+	const {answer, kinds} = await wait(world, {
+		onNews({kind}) {
+			if (kind === 'waiting') {
+				failures = 5;
+			}
+
+			if (kind !== 'store-lost') {
+				return;
+			}
+
+			failures = 0;
+			world.memory.state.gpus.set(0, '{}');
+		},
+	});
+	expect(kinds).toEqual(['waiting', 'store-lost']);
+	expect(answer).toMatchObject({kind: 'granted', gpus: [0]});
+});
+
+test('a store that forgot everything but the pool: it joins again, at the end', async () => {
+	let isAway = false;
+	const world = await createTestWorld({
+		gpuCount: 1,
+		wrap: (store) => ({
+			...store,
+			async read(options) {
+				if (isAway) {
+					isAway = false;
+					throw unreachable();
+				}
+
+				return store.read(options);
+			},
+		}),
+	});
+	await hold(world, [0]);
+	const {answer, kinds} = await wait(world, {
+		onNews({kind}) {
+			if (kind === 'waiting' && world.memory.state.gpus.get(0) !== '{}') {
+				isAway = true;
+			}
+
+			if (kind === 'store-lost') {
+				world.memory.state.line.length = 0;
+				world.memory.state.entries.clear();
+			} else if (kind === 'rejoined') {
+				world.memory.state.gpus.set(0, '{}');
+			}
+		},
+	});
+	expect(kinds.slice(0, 3)).toEqual(['waiting', 'store-lost', 'rejoined']);
+	expect(answer).toMatchObject({kind: 'granted', gpus: [0]});
+	expect(world.memory.state.line).toEqual([]);
+});
+
+test('an answer that was lost with the grant done is found by reading', async () => {
+	let isLosing = false;
+	const withLoss = (store: Store): Store => ({
+		...store,
+		async commit(plan): Promise<CommitOutcome> {
+			const outcome = await store.commit(plan);
+			if (isLosing && plan.grants) {
+				isLosing = false;
+				throw unreachable();
+			}
+
+			return outcome;
+		},
+	});
+	const world = await createTestWorld({gpuCount: 1, wrap: withLoss});
+	await hold(world, [0]);
+	const {answer} = await wait(world, {
+		onNews({kind}) {
+			if (kind !== 'waiting') {
+				return;
+			}
+
+			isLosing = true;
+			world.memory.state.gpus.set(0, '{}');
+		},
+	});
+	expect(answer).toMatchObject({kind: 'granted', gpus: [0]});
+	expect((await look(world)).rows[0]).toMatchObject({owner: 'bob'});
+});
+
+test('a conflict on the way is planned again', async () => {
+	const answers: CommitOutcome[] = [];
+	const world = await createTestWorld({
+		gpuCount: 1,
+		wrap: (store) => ({
+			...store,
+			commit: async (plan) => (plan.grants ? answers.shift() : undefined) ?? store.commit(plan),
+		}),
+	});
+	await hold(world, [0]);
+	const {answer} = await wait(world, {
+		onNews() {
+			answers.push('conflict', 'locked');
+			world.memory.state.gpus.set(0, '{}');
+		},
+	});
+	expect(answer).toMatchObject({kind: 'granted', gpus: [0]});
+});
+
+test('a pool that became too small for ever ends the waiting, and leaves nothing', async () => {
+	const world = await createTestWorld({gpuCount: 2});
+	await hold(world, [0, 1]);
+	const waiting = acquire(
+		world,
+		{...request, count: 2},
+		{
+			waitSeconds: undefined,
+			signal: new AbortController().signal,
+			onProgress() {
+				world.memory.state.pool = {...world.memory.state.pool, gpuCount: '1'};
+			},
+		},
+	);
+	await expect(waiting).rejects.toMatchObject({code: 'impossible'});
+	expect(world.memory.state.line).toEqual([]);
+});
+
+test('called off in the very moment of the grant, it gives back', async () => {
+	const world = await createTestWorld({gpuCount: 1});
+	const controller = new AbortController();
+	controller.abort();
+	expect(
+		await acquire(world, request, {waitSeconds: undefined, signal: controller.signal, onProgress: () => undefined}),
+	).toEqual({kind: 'gave-up', reason: 'aborted'});
+	expect(await historyOf(world.store)).toMatchObject([{gpuId: 0, user: 'bob', endReason: 'released'}]);
+});
+
+test('a lost answer to an extension is settled by reading', async () => {
+	let isLosing = false;
+	const world = await createTestWorld({
+		wrap: (store) => ({
+			...store,
+			async commit(plan) {
+				const outcome = await store.commit(plan);
+				if (isLosing) {
+					isLosing = false;
+					throw unreachable();
+				}
+
+				return outcome;
+			},
+		}),
+	});
+	await reserve(world, {requester: alice, count: 1, durationSeconds: 600});
+	isLosing = true;
+	const {extended} = await extend(world, alice, {by: 'label', label: 'alice'}, {by: 60});
+	expect(extended).toHaveLength(1);
+	// Once, not twice.
+	expect((await look(world)).rows[0]!.remainingSeconds).toBeLessThanOrEqual(660);
+	await release(world, alice, {by: 'label', label: 'alice'});
+});

@@ -1,0 +1,123 @@
+import {describe, expect, test} from 'vitest';
+import {lineRows} from '../../../../source/core/operations/queue-rows.js';
+import {look, release} from '../../../../source/core/operations/reservations.js';
+import {progressWords} from '../../../../source/format/waiting-progress.js';
+import {eventually} from '../../../_helpers/eventually.js';
+import {createLiveWorld} from '../../../_helpers/live-world.js';
+import {historyOf, idleReading, observationOf} from '../../../_helpers/world.js';
+import {bob, free, hold, start, wants} from './_waiting.js';
+
+describe('one who waits', () => {
+	test('is not in line when there is enough, and not when it did not want to wait', async () => {
+		const world = await createLiveWorld(1);
+		expect(await start(world, wants()).answer).toMatchObject({kind: 'granted', gpus: [0]});
+		expect(await start(world, wants(), {waitSeconds: 0}).answer).toMatchObject({kind: 'refused'});
+		expect(world.memory.state.line).toEqual([]);
+	});
+
+	test('gets what is released, at once, and leaves no trace of its waiting', async () => {
+		const world = await createLiveWorld(1);
+		await hold(world, [0]);
+		const waiter = start(world, wants({note: 'please'}));
+		await waiter.waits();
+		expect(waiter.news[0]).toMatchObject({kind: 'waiting', position: 1, waiting: 1, held: [], wanted: {count: 1}});
+		const released = performance.now();
+		await free(world, 0);
+		expect(await waiter.answer).toMatchObject({kind: 'granted', gpus: [0]});
+		expect(performance.now() - released).toBeLessThan(1000);
+		const {rows, snapshot} = await look(world);
+		expect(rows[0]).toMatchObject({owner: 'bob', lease: {note: 'please', type: 'manual'}});
+		expect(rows[0]!.lease?.partialQueueId).toBeUndefined();
+		expect(snapshot.queue).toEqual([]);
+		expect(world.memory.state.entries.size).toBe(0);
+	});
+
+	test('holds what it gets until the rest comes, and its time counts from then', async () => {
+		const world = await createLiveWorld(2);
+		await hold(world, [0, 1]);
+		const waiter = start(world, wants({count: 2}));
+		await waiter.waits();
+		await free(world, 1);
+		await eventually(() => waiter.news.some((news) => news.kind === 'waiting' && news.held.length === 1));
+		expect((await look(world)).rows[1]).toMatchObject({owner: 'bob', remainingSeconds: undefined});
+		expect(lineRows((await look(world)).snapshot)).toMatchObject([{position: 1, held: [1], isPossible: true}]);
+		// A release by its owner leaves alone what the line holds.
+		expect((await release(world, bob, {by: 'gpus', ids: [1]})).released).toEqual([]);
+		await free(world, 0);
+		const answer = await waiter.answer;
+		expect(answer).toMatchObject({kind: 'granted', gpus: [0, 1]});
+		const {rows, snapshot} = await look(world);
+		expect(rows.map(({lease}) => lease?.expiryTime)).toEqual([
+			'expiryTime' in answer ? answer.expiryTime : 0,
+			'expiryTime' in answer ? answer.expiryTime : 0,
+		]);
+		expect(rows[0]!.remainingSeconds).toBeGreaterThan(3590);
+		expect(snapshot.queue).toEqual([]);
+	});
+
+	test('leaves when it is called off, and gives back what it held, with a record', async () => {
+		const world = await createLiveWorld(2);
+		await hold(world, [0]);
+		const waiter = start(world, wants({count: 2}));
+		await eventually(() => waiter.news.some((news) => news.kind === 'waiting' && news.held.length === 1));
+		waiter.abort();
+		expect(await waiter.answer).toEqual({kind: 'gave-up', reason: 'aborted'});
+		expect((await look(world)).rows.map(({owner}) => owner)).toEqual(['alice', undefined]);
+		expect(world.memory.state.line).toEqual([]);
+		expect(await historyOf(world.store)).toMatchObject([{gpuId: 1, user: 'bob', endReason: 'queue-left'}]);
+	});
+
+	test('gives up when its time is over', async () => {
+		const world = await createLiveWorld(1);
+		await hold(world, [0]);
+		const waiter = start(world, wants(), {waitSeconds: 0.3});
+		expect(await waiter.answer).toEqual({kind: 'gave-up', reason: 'timeout'});
+		expect(world.memory.state.line).toEqual([]);
+	});
+
+	test('is served when a reservation expires, without any event', async () => {
+		const world = await createLiveWorld(1);
+		await hold(world, [0], 1);
+		const waiter = start(world, wants());
+		await waiter.waits();
+		expect(waiter.news[0]).toMatchObject({estimateSeconds: expect.any(Number) as unknown});
+		expect(await waiter.answer).toMatchObject({kind: 'granted', gpus: [0]});
+	});
+
+	test('does not take a GPU that is in unreserved use', async () => {
+		const world = await createLiveWorld(1);
+		await hold(world, [0]);
+		world.see(() => observationOf([{...idleReading(0), memoryUsedMiB: 9000}]));
+		const waiter = start(world, wants(), {waitSeconds: 0.4});
+		await waiter.waits();
+		await free(world, 0);
+		expect(await waiter.answer).toEqual({kind: 'gave-up', reason: 'timeout'});
+		const unusable = [{index: 0, block: {kind: 'unreserved', users: [], memoryUsedMiB: 9000}}];
+		expect(waiter.news).toMatchObject([{unusable: []}, {kind: 'waiting', held: [], unusable}]);
+	});
+
+	test('is told why what nobody holds is not to be had, of what it waits for', async () => {
+		const world = await createLiveWorld(3);
+		const broken = {...idleReading(1), failure: 'GPU requires reset'};
+		world.see(() => observationOf([idleReading(0), broken, {...broken, index: 2}]));
+		const waiter = start(world, wants({ids: [0, 1]}));
+		await eventually(() => waiter.news.some((news) => news.kind === 'waiting' && news.unusable.length > 0));
+		const news = waiter.news.at(-1)!;
+		expect(news).toMatchObject({
+			held: [],
+			unusable: [{index: 1, block: {kind: 'failed', why: 'GPU requires reset'}}],
+		});
+		expect(progressWords(news)).toBe(
+			'Waiting for GPUs 0 1: 1 of 1 in line, got 0/2, since GPU 1 cannot be judged: GPU requires reset',
+		);
+		waiter.abort();
+		await waiter.answer;
+	});
+
+	test('fails at once for what can never be, and never queues', async () => {
+		const world = await createLiveWorld(2);
+		await expect(start(world, wants({count: 3})).answer).rejects.toMatchObject({code: 'impossible'});
+		await expect(start(world, wants({ids: [7]})).answer).rejects.toMatchObject({code: 'impossible'});
+		expect(world.memory.state.line).toEqual([]);
+	});
+});

@@ -1,0 +1,81 @@
+import fc from 'fast-check';
+import {expect, test} from 'vitest';
+import {chooseStore, type RedisAnswer, type StoreFacts} from '../../../source/core/rules/pool/store-choice.js';
+
+const nothing: StoreFacts = {
+	asked: undefined,
+	isRedisGiven: false,
+	recorded: undefined,
+	remembered: undefined,
+	hasPrivatePool: false,
+};
+const redisRecord = {store: 'redis', host: 'box', port: 6379, db: 0} as const;
+const sharedRecord = {store: 'embedded', directory: '/var/lib/canhazgpu'} as const;
+
+const choose = async (facts: Partial<StoreFacts>, answer: RedisAnswer = 'no-answer') =>
+	chooseStore({...nothing, ...facts}, async () => answer);
+
+test('what was asked for decides, and Redis is not even probed', async () => {
+	const probe = async (): Promise<RedisAnswer> => {
+		throw new Error('probed');
+	};
+
+	expect(await chooseStore({...nothing, asked: 'redis', recorded: sharedRecord}, probe)).toEqual({kind: 'redis'});
+	expect(await chooseStore({...nothing, isRedisGiven: true, hasPrivatePool: true}, probe)).toEqual({kind: 'redis'});
+});
+
+test('the recorded pool comes before everything that was not asked for', async () => {
+	expect(await choose({recorded: sharedRecord, hasPrivatePool: true}, 'pool')).toEqual({
+		kind: 'shared',
+		directory: sharedRecord.directory,
+	});
+	expect(await choose({recorded: redisRecord})).toEqual({kind: 'redis', record: redisRecord});
+	expect(await choose({asked: 'embedded', recorded: sharedRecord})).toMatchObject({kind: 'shared'});
+});
+
+test('then the Redis that holds a pool, then the private pool, then none', async () => {
+	expect(await choose({hasPrivatePool: true}, 'pool')).toEqual({kind: 'redis'});
+	expect(await choose({hasPrivatePool: true}, 'no-pool')).toEqual({kind: 'private'});
+	expect(await choose({}, 'no-answer')).toEqual({kind: 'none'});
+	expect(await choose({asked: 'embedded', hasPrivatePool: true})).toEqual({kind: 'private'});
+	expect(await choose({asked: 'embedded'})).toEqual({kind: 'none'});
+});
+
+test('a Redis that was found before and is gone is an error, not a reason to go private', async () => {
+	for (const answer of ['no-answer', 'no-pool'] as const) {
+		expect(await choose({remembered: redisRecord, hasPrivatePool: true}, answer)).toEqual({
+			kind: 'redis',
+			record: redisRecord,
+		});
+	}
+});
+
+test('a private pool beside a shared one is refused', async () => {
+	expect(await choose({asked: 'embedded', hasPrivatePool: true}, 'pool')).toEqual({
+		kind: 'private-refused',
+		because: 'redis',
+	});
+	expect(await choose({asked: 'embedded', recorded: redisRecord})).toEqual({
+		kind: 'private-refused',
+		because: redisRecord,
+	});
+});
+
+test('never anything private or none while somebody shares a pool', async () => {
+	const record = fc.constantFrom(undefined, redisRecord, sharedRecord);
+	await fc.assert(
+		fc.asyncProperty(
+			fc.constantFrom(undefined, 'embedded' as const, 'redis' as const),
+			record,
+			record,
+			fc.boolean(),
+			fc.constantFrom<RedisAnswer>('pool', 'no-pool', 'no-answer'),
+			async (asked, recorded, remembered, hasPrivatePool, answer) => {
+				const {kind} = await choose({asked, recorded, remembered, hasPrivatePool}, answer);
+				if (recorded !== undefined || answer === 'pool') {
+					expect(['private', 'none']).not.toContain(kind);
+				}
+			},
+		),
+	);
+});

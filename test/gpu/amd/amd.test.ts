@@ -1,0 +1,236 @@
+import process from 'node:process';
+import {expect, test, vi} from 'vitest';
+import {createAmdProvider} from '../../../source/gpu/amd/amd.js';
+import type {RunTool} from '../../../source/gpu/tool/tool.js';
+import {describeProcesses, monotonicMs, users} from '../nvidia/set-up.js';
+import {busy, goodAnswers, idle, json, listOf, metricOf, observe, setUp, staticOf} from './set-up.js';
+
+const hung = {before: 'sleep 600'};
+
+test('every reading of two GPUs, asked for at the same time', async () => {
+	const {provider, stub} = await setUp();
+	const seen = await provider.observe();
+	expect(seen).toMatchObject({provider: 'amd', simulated: false, driverVersion: '6.12.12', warnings: []});
+	expect(seen.gpus).toMatchObject([{index: 0, processes: []}, {index: 1}]);
+	expect(seen.gpus[1]).toEqual({
+		index: 1,
+		uuid: 'uuid-1',
+		pciBusId: '00000000:02:00.0',
+		name: 'AMD Instinct MI300X',
+		memoryUsedMiB: 40_000,
+		memoryTotalMiB: 196_592,
+		utilizationPercent: 88,
+		memoryUtilizationPercent: 3,
+		temperatureCelsius: 51,
+		temperatureLimitCelsius: 100,
+		powerWatts: 141,
+		powerLimitWatts: 750,
+		fanPercent: undefined,
+		smClockMHz: 2100,
+		memoryClockMHz: 1300,
+		throttleReasons: [],
+		eccUncorrectedErrors: 0,
+		health: [],
+		failure: undefined,
+		processes: [{pid: 2 ** 22 + 7, name: 'python3', commandLine: 'python3', memoryUsedMiB: 38_000}],
+		unknown: {fanPercent: 'N/A'},
+	});
+	const calls = await stub.calls();
+	expect(calls.map((call) => call.split(' ', 1)[0]).toSorted()).toEqual(['list', 'metric', 'process', 'static']);
+	// What does not change is not asked for again.
+	await provider.observe();
+	const later = await stub.calls();
+	expect(
+		later
+			.slice(4)
+			.map((call) => call.split(' ', 1)[0])
+			.toSorted(),
+	).toEqual(['metric', 'process']);
+});
+
+test('a process is named with its owner', async () => {
+	const {gpus} = await observe({process: json([idle(0), busy(1, process.pid, 2 ** 30)])});
+	expect(gpus[1]?.processes).toMatchObject([
+		{pid: process.pid, user: users.nameOfSync(process.getuid?.() ?? 0), memoryUsedMiB: 1024},
+	]);
+});
+
+test('one wording that an old version refuses is never used again', async () => {
+	const refuse =
+		'case "$*" in *--mem-usage*) echo \'amd-smi: error: unrecognized arguments: --mem-usage\' >&2; exit 2;; esac';
+	const {provider, stub} = await setUp({
+		answers: {...goodAnswers, metric: {...goodAnswers['metric'], before: refuse}},
+	});
+	expect(await provider.observe()).toMatchObject({gpus: [{memoryUsedMiB: 300}, {memoryUsedMiB: 40_000}]});
+	expect(await stub.calls()).toHaveLength(5);
+	expect(await provider.observe()).toMatchObject({gpus: [{memoryUsedMiB: 300}, {memoryUsedMiB: 40_000}]});
+	const calls = await stub.calls();
+	expect(calls.slice(5).toSorted()).toEqual(['metric --json', 'process --json']);
+});
+
+test('one GPU that spoils the answer for all is an ERROR, the others stay', async () => {
+	const error = json({error: "AMDSMI has returned error '-1028' - 'I/O Error'", code: -1028});
+	const {failure, gpus, warnings} = await observe({
+		metric: {...error, exitCode: 28, stderr: 'Traceback (most recent call last):\n'},
+		'metric --gpu 0': json([metricOf(0)]),
+		'metric --gpu 1': {...error, exitCode: 28},
+	});
+	expect(failure).toBeUndefined();
+	expect(gpus).toMatchObject([
+		{index: 0, failure: undefined, memoryUsedMiB: 300, processes: []},
+		{index: 1, failure: "AMDSMI has returned error '-1028' - 'I/O Error'", processes: undefined},
+	]);
+	expect(gpus[1]?.memoryUsedMiB).toBeUndefined();
+	expect(warnings).toEqual([]);
+});
+
+test('a GPU that is listed, but not measured, is an ERROR', async () => {
+	const {gpus} = await observe({metric: json([metricOf(0)])});
+	expect(gpus.map(({index, failure}) => [index, failure])).toEqual([
+		[0, undefined],
+		[1, 'listed, but without readings'],
+	]);
+});
+
+test('a GPU that answers with nothing but N/A is an ERROR', async () => {
+	const silent = {
+		gpu: 1,
+		usage: 'N/A',
+		power: 'N/A',
+		temperature: 'N/A',
+		mem_usage: {used_vram: 'N/A', total_vram: 'N/A'},
+	};
+	const {gpus} = await observe({metric: json([metricOf(0), silent]), static: json([staticOf(0)])});
+	expect(gpus[1]).toMatchObject({failure: 'no readings (N/A)', processes: undefined});
+});
+
+test('a failed question for processes leaves them unknown', async () => {
+	const {gpus, warnings} = await observe({process: {stdout: 'Segmentation fault\n', exitCode: 139}});
+	expect(gpus).toMatchObject([
+		{failure: undefined, processes: undefined},
+		{failure: undefined, processes: undefined},
+	]);
+	expect(warnings).toEqual([expect.stringMatching(/^Processes could not be asked for: .*exited with 139\.$/v)]);
+});
+
+test('an account outside the groups sees no processes: then none are known', async () => {
+	const warning =
+		'WARNING: User is missing the following required groups: render, video. Please add user to these groups.';
+	const {gpus, warnings} = await observe({
+		process: {stdout: `${warning}\n${JSON.stringify([idle(0), busy(1, 2 ** 22 + 7, 2 ** 30)])}\n`},
+	});
+	expect(gpus[0]).toMatchObject({processes: undefined, unknown: {processes: warning}});
+	expect(gpus[1]?.processes).toHaveLength(1);
+	expect(warnings).toEqual([warning.slice('WARNING: '.length)]);
+});
+
+test('a process that ROCm 7.2 lists under every GPU stands where memory is in use', async () => {
+	const {gpus} = await observe({process: json([busy(0, 2 ** 22 + 7, 0), busy(1, 2 ** 22 + 7, 0)])});
+	expect(gpus.map(({processes}) => processes?.length)).toEqual([0, 1]);
+});
+
+test('a tool that fails as a whole says why and what to do', async () => {
+	const {gpus, failure} = await observe({
+		metric: {stdout: '{"error": "amdgpu driver not loaded", "code": -1032}\n', exitCode: 32},
+		list: {exitCode: 32},
+	});
+	expect(gpus).toEqual([]);
+	expect(failure).toMatchObject({
+		message: 'The AMD GPU driver (amdgpu) is not loaded.',
+		hint: expect.stringContaining('modprobe amdgpu') as string,
+	});
+});
+
+test('a tool that hangs is given up in time, and killed', async () => {
+	const {provider} = await setUp({answers: {metric: hung, process: hung, static: hung, list: hung}, timeoutMs: 300});
+	const startedAtMs = monotonicMs();
+	const {failure} = await provider.observe();
+	expect(failure?.message).toMatch(/amd-smi did not answer within 0\.3 s\.$/v);
+	expect(monotonicMs() - startedAtMs).toBeLessThan(2500);
+});
+
+test('while a call cannot be ended no other is stacked on it', async () => {
+	const {promise, resolve} = Promise.withResolvers<void>();
+	const run = vi.fn<RunTool>(async () => ({stdout: '', stderr: '', failure: 'timed-out', ended: promise}));
+	const provider = createAmdProvider({run, describeProcesses, monotonicMs});
+	await provider.observe();
+	const calls = run.mock.calls.length;
+	expect(await provider.observe()).toMatchObject({
+		failure: {message: expect.stringContaining('cannot be ended') as string},
+	});
+	expect(run).toHaveBeenCalledTimes(calls);
+	resolve();
+	await promise;
+	await provider.observe();
+	expect(run.mock.calls.length).toBeGreaterThan(calls);
+});
+
+test('callers at the same time share one scan', async () => {
+	const {provider, stub} = await setUp();
+	const [first, second] = await Promise.all([provider.observe(), provider.observe()]);
+	expect(second).toBe(first);
+	expect(await stub.calls()).toHaveLength(4);
+	expect(await provider.count()).toBe(2);
+});
+
+test('closing ends a scan under way', async () => {
+	const {provider, stub} = await setUp({
+		answers: {metric: hung, process: hung, static: hung, list: hung},
+		timeoutMs: 60_000,
+	});
+	const scan = provider.observe();
+	await vi.waitFor(async () => {
+		expect(await stub.calls()).toHaveLength(4);
+	});
+	await provider.close?.();
+	expect(await scan).toMatchObject({failure: {message: expect.stringContaining('no longer wanted') as string}});
+});
+
+test('without any tool the count fails in words', async () => {
+	const {provider} = await setUp({answers: {}});
+	await expect(provider.count()).rejects.toMatchObject({code: 'provider'});
+	const nothing = createAmdProvider({
+		run: async () => ({stdout: '', stderr: '', failure: 'not-found'}),
+		describeProcesses,
+		monotonicMs,
+	});
+	await expect(nothing.count()).rejects.toMatchObject({message: 'amd-smi was not found.'});
+});
+
+test('what is fixed, and was not whole, is asked for again after a minute', async () => {
+	let nowMs = 0;
+	const asked: string[] = [];
+	const run: RunTool = async (_command, [verb = '']) => {
+		asked.push(verb);
+		const isLater = nowMs > 0;
+		const answers = {
+			metric: json([metricOf(0), metricOf(1)]),
+			process: json([idle(0), idle(1)]),
+			static: isLater ? json([staticOf(0), staticOf(1)]) : {stdout: 'Traceback'},
+			list: json([listOf(0), ...(isLater ? [listOf(1)] : [])]),
+		};
+		return {stderr: '', stdout: '', exitCode: 0, ...answers[verb as keyof typeof answers]};
+	};
+
+	const provider = createAmdProvider({run, describeProcesses, monotonicMs: () => nowMs});
+	expect(await provider.observe()).toMatchObject({gpus: [{uuid: 'uuid-0', name: undefined}, {uuid: undefined}]});
+	await provider.observe();
+	expect(asked.filter((verb) => verb === 'list' || verb === 'static')).toHaveLength(2);
+	nowMs = 60_000;
+	expect(await provider.observe()).toMatchObject({
+		gpus: [{name: 'AMD Instinct MI300X'}, {uuid: 'uuid-1', name: 'AMD Instinct MI300X'}],
+	});
+	nowMs = 600_000;
+	await provider.observe();
+	expect(asked.filter((verb) => verb === 'list' || verb === 'static')).toHaveLength(4);
+});
+
+test('memory errors and heat make a GPU unfit, with the reason', async () => {
+	const hot = {...metricOf(0), temperature: {edge: 'N/A', hotspot: {value: 101, unit: 'C'}}};
+	const worn = {...metricOf(1), ecc: {total_uncorrectable_count: 2}};
+	const {gpus} = await observe({metric: json([hot, worn])});
+	expect(gpus.map(({health}) => health)).toEqual([
+		[{kind: 'temperature', words: '101 °C, and it slows down from 100 °C on'}],
+		[{kind: 'ecc', words: '2 memory errors that could not be corrected (ECC)'}],
+	]);
+});

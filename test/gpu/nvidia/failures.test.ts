@@ -1,0 +1,117 @@
+import {performance} from 'node:perf_hooks';
+import {expect, test, vi} from 'vitest';
+import {createNvidiaProvider} from '../../../source/gpu/nvidia/nvidia.js';
+import type {RunTool, ToolOutcome} from '../../../source/gpu/tool/tool.js';
+import {runTool} from '../../../source/host/tool/spawn.js';
+import {fixture} from '../fixture.js';
+import {describeProcesses, good, monotonicMs, observe, setUp} from './set-up.js';
+
+test('a field it cannot do without is a failure', async () => {
+	const {failure} = await observe({
+		...good,
+		gpus: {stdout: 'Field "index" is not a valid field to query.', exitCode: 2},
+	});
+	expect(failure).toMatchObject({hint: 'It said: Field "index" is not a valid field to query.'});
+});
+
+test('a tool that hangs is given up', async () => {
+	const startedAt = performance.now();
+	const {failure, gpus} = await observe({gpus: {before: 'sleep 600'}, processes: {before: 'sleep 600'}}, 300);
+	expect(performance.now() - startedAt).toBeLessThan(5000);
+	expect(gpus).toEqual([]);
+	expect(failure).toMatchObject({
+		message: expect.stringContaining('did not answer within 0.3 s') as string,
+		hint: expect.stringContaining('dmesg') as string,
+	});
+});
+
+test('a process query that hangs does not take the GPUs with it', async () => {
+	const {failure, gpus, warnings} = await observe({...good, processes: {before: 'sleep 600'}}, 500);
+	expect(failure).toBeUndefined();
+	expect(gpus).toMatchObject([{processes: undefined}, {processes: undefined}]);
+	expect(warnings).toEqual([expect.stringContaining('did not answer')]);
+});
+
+test('while a run cannot even be killed, no other is started', async () => {
+	const {promise: ended, resolve: release} = Promise.withResolvers<void>();
+	const hung: ToolOutcome = {stdout: '', stderr: '', failure: 'timed-out', ended};
+	const run = vi.fn<RunTool>(async (_command, [query = '']) =>
+		query.startsWith('--query-gpu') ? hung : {...good.processes, stderr: '', exitCode: 0},
+	);
+	let now = 0;
+	const provider = createNvidiaProvider({run, describeProcesses, monotonicMs: () => now});
+	expect(await provider.observe()).toMatchObject({failure: {message: 'nvidia-smi did not answer within 10 s.'}});
+	expect(run).toHaveBeenCalledTimes(2);
+
+	now = 34_000;
+	expect(await provider.observe()).toMatchObject({
+		gpus: [],
+		takenAtMs: 34_000,
+		failure: {message: 'nvidia-smi has hung for 34 s and cannot be ended, so the GPUs are not asked again.'},
+	});
+	expect(run).toHaveBeenCalledTimes(2);
+
+	release();
+	await ended;
+	const {stub} = await setUp();
+	run.mockImplementation(async (_command, args, options) => runTool(stub.command, args, options));
+	expect(await provider.observe()).toMatchObject({gpus: [{index: 0}, {index: 1}]});
+});
+
+test('a flood of output is cut off', async () => {
+	const {failure} = await observe({...good, gpus: {before: 'yes garbage'}});
+	expect(failure).toMatchObject({
+		message: expect.stringContaining('printed far more than a table') as string,
+		hint: 'It said: garbage',
+	});
+});
+
+test.each([
+	["NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver.\n", 9, /driver is not loaded/v],
+	[
+		'Failed to initialize NVML: Driver/library version mismatch\nNVML library version: 535.161\n',
+		18,
+		/updated while an older one/v,
+	],
+	['No devices were found\n', 6, /finds no GPU/v],
+	['No devices were found\n', 0, /finds no GPU/v],
+	[
+		'Unable to determine the device handle for GPU 0000:02:00.0: GPU is lost.  Reboot the system\n',
+		15,
+		/fallen off the bus/v,
+	],
+	['Unable to determine the device handle for GPU0: 0000:0B:00.0: Unknown Error\n', 255, /cannot reach a GPU/v],
+	['Failed to initialize NVML: Unknown Error\n', 255, /cannot reach the driver/v],
+	["NVIDIA-SMI couldn't find libnvidia-ml.so library in your system.\n", 12, /does not find the driver's library/v],
+	['Failed to initialize NVML: GPU access blocked by the operating system\n', 17, /blocks access/v],
+	['Failed to initialize NVML: Insufficient Permissions\n', 4, /may not ask/v],
+	['', 9, /driver is not loaded/v],
+	['', 255, /exited with 255\.$/v],
+	['what is this\n', 0, /printed no table of GPUs\.$/v],
+	[fixture('gpus.none.csv'), 0, /printed no table of GPUs\.$/v],
+])('explains %j with exit code %i', async (text, exitCode, message) => {
+	for (const stream of ['stdout', 'stderr'] as const) {
+		const {gpus, failure} = await observe({gpus: {[stream]: text, exitCode}, processes: {[stream]: text, exitCode}});
+		expect(gpus).toEqual([]);
+		expect(failure?.message).toMatch(message);
+	}
+});
+
+test('a tool that is ended by a signal has not answered', async () => {
+	const {failure} = await observe({
+		...good,
+		gpus: {before: 'cat "$(dirname "$0")/gpus.out"; kill -SEGV $$', ...good.gpus},
+	});
+	expect(failure?.message).toMatch(/was ended by SIGSEGV\.$/v);
+});
+
+test('a missing tool is said to be missing', async () => {
+	const provider = createNvidiaProvider({run: runTool, describeProcesses, monotonicMs, command: 'no-such-nvidia-smi'});
+	expect(await provider.observe()).toMatchObject({
+		gpus: [],
+		failure: {
+			message: 'no-such-nvidia-smi was not found.',
+			hint: 'Is the NVIDIA driver installed, and its directory in PATH?',
+		},
+	});
+});

@@ -1,0 +1,178 @@
+import {mkdir, mkdtemp, writeFile} from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import {performance} from 'node:perf_hooks';
+import process from 'node:process';
+import {expect, test, vi} from 'vitest';
+import {gpuFields, readDriverMajor} from '../../../source/gpu/nvidia/fields.js';
+import {createNvidiaProvider} from '../../../source/gpu/nvidia/nvidia.js';
+import type {RunTool} from '../../../source/gpu/tool/tool.js';
+import {runTool} from '../../../source/host/tool/spawn.js';
+import {fixture} from '../fixture.js';
+import {describeProcesses, good, monotonicMs, observe, setUp, users} from './set-up.js';
+
+test('asks for GPUs and processes at the same time', async () => {
+	// Each query ends only when the other has begun.
+	const meet = (mine: string, other: string) =>
+		`cd "$(dirname "$0")"; touch ${mine}; for i in $(seq 500); do [ -e ${other} ] && break; sleep 0.01; done; [ -e ${other} ] || exit 1`;
+	const {provider, stub} = await setUp({
+		gpus: {...good.gpus, before: meet('a', 'b')},
+		processes: {...good.processes, before: meet('b', 'a')},
+	});
+	const before = performance.now();
+	const seen = await provider.observe();
+	expect(seen).toMatchObject({
+		provider: 'nvidia',
+		simulated: false,
+		driverVersion: '570.86.15',
+		warnings: [],
+		gpus: [{index: 0, processes: []}, {index: 1}],
+	});
+	expect(seen.takenAtMs).toBeGreaterThan(before);
+	const calls = await stub.calls();
+	expect(calls.toSorted()).toEqual([
+		'--query-compute-apps=gpu_uuid,pid,used_gpu_memory --format=csv,nounits',
+		`--query-gpu=${gpuFields(new Set(), readDriverMajor()).join(',')} --format=csv,nounits`,
+	]);
+});
+
+test('names the owner of a process, its program and its start', async () => {
+	const {gpus} = await observe({
+		gpus: {stdout: fixture('gpus.one.csv')},
+		processes: {
+			stdout: `gpu_uuid, pid, used_gpu_memory [MiB], process_name\nGPU-0a0a0a0a-1111-2222-3333-000000000000, ${process.pid}, 30, node\n`,
+		},
+	});
+	expect(gpus[0]?.processes).toMatchObject([
+		{
+			pid: process.pid,
+			user: users.nameOfSync(process.getuid?.() ?? 0),
+			memoryUsedMiB: 30,
+			startTicks: expect.any(Number) as number,
+			commandLine: expect.stringContaining('node') as string,
+		},
+	]);
+});
+
+test('a process whose name holds a newline and a row is one process, on its own GPU', async () => {
+	const first = 'GPU-0a0a0a0a-1111-2222-3333-000000000000';
+	const second = 'GPU-0a0a0a0a-1111-2222-3333-000000000001';
+	const {gpus} = await observe({
+		gpus: {stdout: fixture('gpus.two.csv')},
+		processes: {
+			// As the tool: each row has what was asked for, and a name is printed as it is.
+			before: String.raw`name=; header=
+case "$1" in *process_name*) header=', process_name'; name=', ./train
+${second}, 1, 900, init';; esac
+printf '%s\n' "gpu_uuid, pid, used_gpu_memory [MiB]$header" "${first}, ${process.pid}, 30$name"`,
+		},
+	});
+	expect(gpus.map(({processes}) => processes?.map(({pid}) => pid))).toEqual([[process.pid], []]);
+});
+
+test('a warning after a usable table is a warning', async () => {
+	const seen = await observe({...good, gpus: {stdout: fixture('gpus.inforom-warning.csv'), exitCode: 14}});
+	expect(seen).toMatchObject({
+		gpus: [{index: 0, failure: undefined, processes: []}],
+		warnings: ['infoROM is corrupted at gpu 0000:02:00.0'],
+	});
+});
+
+test('a bad end after a complete table is told', async () => {
+	const {gpus, warnings} = await observe({...good, gpus: {...good.gpus, exitCode: 255}});
+	expect(gpus).toHaveLength(2);
+	expect(warnings).toEqual([expect.stringMatching(/nvidia-smi exited with 255, after a complete table\.$/v)]);
+});
+
+test('one broken GPU spoils neither the others nor their processes', async () => {
+	const {failure, gpus, warnings} = await observe({
+		gpus: {stdout: fixture('gpus.one-without-a-handle.csv'), exitCode: 15},
+		processes: {...good.processes, exitCode: 15},
+	});
+	expect(failure).toBeUndefined();
+	expect(warnings).toEqual([]);
+	expect(gpus).toMatchObject([
+		{index: 0, failure: undefined, processes: []},
+		{index: 1, failure: 'Unable to determine the device handle: Unknown Error', processes: undefined},
+		{index: 2, failure: undefined, processes: []},
+	]);
+});
+
+test('without the processes the GPUs are still shown', async () => {
+	const {failure, gpus, warnings} = await observe({...good, processes: {stdout: 'Unknown Error\n', exitCode: 255}});
+	expect(failure).toBeUndefined();
+	expect(gpus).toMatchObject([{processes: undefined}, {processes: undefined}]);
+	expect(warnings).toEqual([expect.stringMatching(/^Processes could not be asked for: .*exited with 255\.$/v)]);
+});
+
+test('a process query that prints nothing has not said that there are none', async () => {
+	const {gpus} = await observe({...good, processes: {stdout: ''}});
+	expect(gpus).toMatchObject([{processes: undefined}, {processes: undefined}]);
+});
+
+test('fields that an older nvidia-smi does not know are left out, and never asked for again', async () => {
+	const refuse = (field: string) =>
+		`case "$1" in *${field}*) echo 'Field "${field}" is not a valid field to query.'; echo; exit 2;; esac`;
+	const text = fixture('gpus.with-units-in-other-order.csv');
+	const before = `${refuse('power.limit')}\n${refuse('driver_version')}`;
+	const {provider, stub} = await setUp({...good, gpus: {stdout: text, before}});
+	expect(await provider.observe()).toMatchObject({gpus: [{index: 0}]});
+	expect(await stub.calls()).toHaveLength(4);
+	expect(await provider.observe()).toMatchObject({gpus: [{index: 0}]});
+	const calls = await stub.calls();
+	expect(calls).toHaveLength(6);
+	expect(calls.slice(4).join('\n')).not.toMatch(/power\.limit|driver_version/v);
+});
+
+test('calls at the same time share one scan', async () => {
+	const {provider, stub} = await setUp();
+	const [first, second, third] = await Promise.all([provider.observe(), provider.observe(), provider.observe()]);
+	expect(second).toBe(first);
+	expect(third).toBe(first);
+	expect(await stub.calls()).toHaveLength(2);
+	expect(await provider.observe()).not.toBe(first);
+	expect(await stub.calls()).toHaveLength(4);
+});
+
+test('closing ends a scan under way', async () => {
+	const {provider, stub} = await setUp({gpus: {before: 'sleep 600'}, processes: {before: 'sleep 600'}}, 60_000);
+	const scan = provider.observe();
+	await vi.waitFor(async () => {
+		expect(await stub.calls()).toHaveLength(2);
+	});
+	await provider.close?.();
+	expect(await scan).toMatchObject({failure: {message: expect.stringContaining('no longer wanted') as string}});
+});
+
+test('counts the rows of the table where the driver keeps no list', async () => {
+	const {provider} = await setUp();
+	expect(await provider.count()).toBe(2);
+});
+
+test('counts what the driver lists, without the excluded, without asking nvidia-smi', async () => {
+	const directory = await mkdtemp(path.join(os.tmpdir(), 'gpus-'));
+	for (const [address, information] of [
+		['0000:02:00.0', 'Model: \t NVIDIA L4\nGPU Excluded:\t No\n'],
+		['0000:04:00.0', undefined],
+		['0000:06:00.0', 'Model: \t NVIDIA L4\nGPU Excluded:\t Yes\n'],
+	] as const) {
+		await mkdir(path.join(directory, address));
+		if (information !== undefined) {
+			await writeFile(path.join(directory, address, 'information'), information);
+		}
+	}
+
+	const run = vi.fn<RunTool>(runTool);
+	const provider = createNvidiaProvider({run, describeProcesses, monotonicMs, gpusDirectory: directory});
+	expect(await provider.count()).toBe(2);
+	expect(run.mock.calls.map(([command]) => command)).toEqual(['grep']);
+});
+
+test('says why it cannot count', async () => {
+	const {provider} = await setUp({gpus: {stdout: 'No devices were found\n', exitCode: 6}});
+	await expect(provider.count()).rejects.toMatchObject({
+		code: 'provider',
+		message: 'The NVIDIA driver finds no GPU.',
+		hint: expect.stringContaining('dmesg') as string,
+	});
+});

@@ -1,0 +1,124 @@
+import path from 'node:path';
+import process from 'node:process';
+import {afterEach, beforeAll, describe, expect, onTestFinished, test} from 'vitest';
+import {createNvidiaProvider} from '../../../source/gpu/nvidia/nvidia.js';
+import {createLiveSources} from '../../../source/gpu/nvidia/live.js';
+import {libraryVerb} from '../../../source/app/names.js';
+import {runTool} from '../../../source/host/tool/spawn.js';
+import {starter, starterWords} from '../../_helpers/program/cli.js';
+import {eventually} from '../../_helpers/eventually.js';
+import {compileNvml, hasCompiler} from '../../_helpers/machine/nvml-stub.js';
+import {describeProcesses, good, monotonicMs} from './set-up.js';
+import {createStub} from './stub-nvidia-smi.js';
+
+let directory = '';
+const given = process.env['LD_LIBRARY_PATH'];
+
+beforeAll(() => {
+	if (hasCompiler) {
+		directory = compileNvml();
+	}
+});
+
+afterEach(() => {
+	delete process.env['NVML_STUB'];
+	if (given === undefined) {
+		delete process.env['LD_LIBRARY_PATH'];
+	} else {
+		process.env['LD_LIBRARY_PATH'] = given;
+	}
+});
+
+/** What watches: the program itself reads the library, in a process of its own. */
+const setUp = async (words: string, library = directory, readerWords = starterWords) => {
+	process.env['NVML_STUB'] = words;
+	process.env['LD_LIBRARY_PATH'] = library;
+	const stub = await createStub(good);
+	const readers: Array<Promise<unknown>> = [];
+	const run: typeof runTool = async (command, ...rest) => {
+		const outcome = runTool(command, ...rest);
+		if (command === starter) {
+			readers.push(outcome);
+		}
+
+		return outcome;
+	};
+
+	const provider = createNvidiaProvider({
+		run,
+		describeProcesses,
+		monotonicMs,
+		timeoutMs: 3000,
+		command: stub.command,
+		gpusDirectory: path.join(stub.directory, 'none'),
+		createSources: createLiveSources({
+			run: async (command, ...rest) =>
+				command === stub.command || command === starter
+					? run(command, ...rest)
+					: {stdout: '', stderr: '', failure: 'not-found'},
+			monotonicMs,
+			timeoutMs: 3000,
+			intervalMs: 500,
+			uptimeSeconds: () => 0,
+			library: {command: starter, args: [...readerWords, libraryVerb]},
+		}),
+	});
+	onTestFinished(async () => provider.close?.());
+	return {provider, stub, readers};
+};
+
+describe.skipIf(!hasCompiler)('the library, read in a process of its own', () => {
+	test('serves every look but the first; the tool is not run again', async () => {
+		const {provider, stub, readers} = await setUp('');
+		expect((await provider.observe()).gpus[0]?.name).toBe('NVIDIA H100 80GB HBM3');
+		expect(await stub.calls()).toHaveLength(2);
+		for (let look = 0; look < 3; look++) {
+			const {gpus, failure, driverVersion, takenAtMs} = await provider.observe();
+			expect(failure).toBeUndefined();
+			expect(driverVersion).toBe('580.65.06');
+			expect(gpus).toMatchObject([
+				{
+					uuid: 'GPU-0',
+					memoryUsedMiB: 40_123,
+					processes: [{pid: 100, kind: 'compute'}, {kind: 'both'}, {kind: 'graphics'}],
+				},
+				{uuid: 'GPU-1', processes: [], migInstances: [{profile: '3g.40gb'}, {}]},
+			]);
+			expect(monotonicMs() - takenAtMs).toBeLessThan(1500);
+		}
+
+		expect(await stub.calls()).toHaveLength(2);
+		expect(readers).toHaveLength(1);
+		await provider.close?.();
+		expect(await readers[0]).toMatchObject({failure: 'aborted'});
+	});
+
+	test.each(['init-fails', 'crash', 'hang'])('when it fails (%s), the tool is asked as before', async (words) => {
+		const {provider, stub, readers} = await setUp(words);
+		await provider.observe();
+		const started = monotonicMs();
+		expect(await provider.observe()).toMatchObject({gpus: [{index: 0}, {index: 1}]});
+		expect(monotonicMs() - started).toBeLessThan(12_000);
+		expect(await provider.observe()).toMatchObject({gpus: [{index: 0}, {index: 1}]});
+		expect((await stub.calls()).length).toBeGreaterThan(2);
+		expect(readers).toHaveLength(1);
+		await readers[0];
+	});
+
+	test('where there is no library, the tool is asked', async () => {
+		const {provider, stub} = await setUp('', '/nowhere');
+		await provider.observe();
+		expect(await provider.observe()).toMatchObject({gpus: [{index: 0}, {index: 1}]});
+		await eventually(async () => (await stub.calls()).length > 2);
+	});
+});
+
+test('where the program was removed while it watched, the tool is asked', async () => {
+	// Node ends with a complaint about its file; a binary is given a verb that it does not know.
+	const {provider, stub, readers} = await setUp('', '/nowhere', ['/nowhere/dist/cli.js']);
+	await provider.observe();
+	expect(await provider.observe()).toMatchObject({gpus: [{index: 0}, {index: 1}]});
+	expect(await provider.observe()).toMatchObject({gpus: [{index: 0}, {index: 1}]});
+	await eventually(async () => (await stub.calls()).length > 2);
+	expect(await readers[0]).not.toMatchObject({exitCode: 0});
+});

@@ -1,0 +1,195 @@
+import path from 'node:path';
+import process from 'node:process';
+import * as fc from 'fast-check';
+import {afterEach, beforeAll, describe, expect, test} from 'vitest';
+import {decodeScan, encodeScan, readScans} from '../../../source/gpu/nvidia/nvml/lines.js';
+import {openLibrary} from '../../../source/gpu/nvidia/nvml/library.js';
+import {openScanner} from '../../../source/gpu/nvidia/nvml/scan.js';
+import {compileNvml, hasCompiler} from '../../_helpers/machine/nvml-stub.js';
+
+let current = '';
+let old = '';
+
+beforeAll(() => {
+	if (!hasCompiler) {
+		return;
+	}
+
+	current = path.join(compileNvml(), 'libnvidia-ml.so.1');
+	old = path.join(compileNvml('-DOLD'), 'libnvidia-ml.so.1');
+});
+
+afterEach(() => {
+	delete process.env['NVML_STUB'];
+});
+
+const scanWith = (words = '', file = current) => {
+	process.env['NVML_STUB'] = words;
+	const scanner = openScanner(openLibrary(file));
+	try {
+		return scanner.scan();
+	} finally {
+		scanner.close();
+	}
+};
+
+const working = {
+	index: 0,
+	uuid: 'GPU-0',
+	pciBusId: '00000000:0A:00.0',
+	name: 'NVIDIA H100 80GB HBM3',
+	memoryUsedMiB: 40_123,
+	memoryTotalMiB: 81_559,
+	memoryReservedMiB: 612,
+	utilizationPercent: 97,
+	memoryUtilizationPercent: 41,
+	temperatureCelsius: 61,
+	temperatureLimitCelsius: 89,
+	powerWatts: 640.5,
+	powerLimitWatts: 700,
+	fanPercent: undefined,
+	smClockMHz: 1755,
+	memoryClockMHz: 2619,
+	throttleReasons: ['power cap'],
+	eccUncorrectedErrors: 0,
+	isMigEnabled: false,
+	computeMode: 'Default',
+	computeCapability: '9.0',
+	failure: undefined,
+	unknown: {fanPercent: '[Not Supported]'},
+};
+
+describe.skipIf(!hasCompiler)('over a stand-in for the library', () => {
+	test('every reading of every GPU, its parts and its processes', () => {
+		const {gpus, processes, driverVersion} = scanWith();
+		expect(driverVersion).toBe('580.65.06');
+		expect(gpus[0]).toEqual(working);
+		const part = {profile: '3g.40gb', computeInstanceId: 0, memoryUsedMiB: 12, memoryTotalMiB: 40_448};
+		expect(gpus[1]).toMatchObject({
+			index: 1,
+			utilizationPercent: undefined,
+			isMigEnabled: true,
+			migInstances: [
+				{...part, uuid: 'MIG-1-0', gpuInstanceId: 1},
+				{...part, uuid: 'MIG-1-1', gpuInstanceId: 2},
+			],
+			computeMode: 'Exclusive_Process',
+			unknown: {utilizationPercent: '[Not Supported]'},
+		});
+		expect(processes).toEqual({
+			byGpu: new Map([
+				[
+					'GPU-0',
+					[
+						{pid: 100, memoryUsedMiB: 100, kind: 'compute', utilizationPercent: 63},
+						{pid: 101, memoryUsedMiB: undefined, kind: 'both'},
+						{pid: 102, memoryUsedMiB: undefined, kind: 'graphics'},
+					],
+				],
+				['GPU-1', []],
+			]),
+			hidden: new Map(),
+			remarks: [],
+		});
+	});
+
+	test('an older library: first forms of the functions, and what it lacks is unknown', () => {
+		const {gpus, processes} = scanWith('', old);
+		expect(gpus[0]).toMatchObject({
+			memoryUsedMiB: 1000,
+			memoryTotalMiB: 80_000,
+			memoryReservedMiB: undefined,
+			throttleReasons: ['power cap'],
+			isMigEnabled: undefined,
+			failure: undefined,
+			unknown: {isMigEnabled: '[Not Supported]'},
+		});
+		expect(processes.byGpu.get('GPU-0')?.map(({pid, kind}) => [pid, kind])).toEqual([
+			[100, 'compute'],
+			[101, 'both'],
+			[102, 'graphics'],
+		]);
+	});
+
+	test('more processes than there was room for', () => {
+		expect(scanWith('crowd').processes.byGpu.get('GPU-0')).toHaveLength(500);
+	});
+
+	test.each(['lost', 'lost-handle'])('a GPU that is lost (%s) leaves the other alone', (words) => {
+		const {gpus} = scanWith(words);
+		expect(gpus).toMatchObject([
+			{index: 0, failure: undefined, memoryUsedMiB: 40_123},
+			{index: 1, failure: 'GPU is lost', health: [{kind: 'fell-off-the-bus'}]},
+		]);
+		expect(gpus[1]?.memoryUsedMiB).toBeUndefined();
+	});
+
+	test('memory that is not told is unknown; an unknown error of it is a broken GPU', () => {
+		// The first form of the function stands in for the second.
+		expect(scanWith('no-memory').gpus[1]).toMatchObject({memoryUsedMiB: 1000, failure: undefined});
+		expect(scanWith('unknown').gpus[1]).toMatchObject({memoryUsedMiB: undefined, failure: 'Unknown Error'});
+	});
+
+	test('what makes a GPU unfit is told', () => {
+		expect(scanWith('hot ecc').gpus[0]?.health).toEqual([
+			{kind: 'ecc', words: '3 memory errors that could not be corrected (ECC)'},
+			{kind: 'temperature', words: '61 °C, and it slows down from 61 °C on'},
+		]);
+	});
+
+	test.each([
+		['rows', [['ecc'], undefined]],
+		['pending', [undefined, undefined]],
+		['pages', [undefined, ['needs-reset']]],
+		['drain', [['needs-reset'], ['needs-reset']]],
+		['drain no-recovery', [undefined, undefined]],
+		['imex', [undefined, undefined]],
+		// Of the first that it needs a reset, of the second that work be drained before.
+		['no-recovery status', [['needs-reset'], ['needs-reset']]],
+		['status', [undefined, undefined]],
+	])('what the driver says of repairs: %s', (words, kinds) => {
+		expect(scanWith(words).gpus.map(({health}) => health?.map(({kind}) => kind))).toEqual(kinds);
+	});
+
+	test('processes that may not be seen are hidden, not absent', () => {
+		const {gpus, processes} = scanWith('no-processes no-power');
+		expect(processes.hidden).toEqual(new Map([['GPU-0', '[Insufficient Permissions]']]));
+		expect(gpus[0]).toMatchObject({powerWatts: undefined, unknown: {powerWatts: '[Insufficient Permissions]'}});
+	});
+
+	test('a library that does not begin, or is none, says so', () => {
+		expect(() => scanWith('init-fails')).toThrow('999');
+		expect(() => openLibrary('/no/such/library.so')).toThrow();
+		expect(() => openLibrary(process.execPath)).toThrow();
+	});
+
+	test('a scan survives its way as a line', () => {
+		const scan = scanWith();
+		expect(decodeScan(encodeScan(scan))).toEqual(scan);
+	});
+});
+
+test('no line makes the reader throw, and only a scan is one', () => {
+	const odd = fc.oneof(
+		fc.string(),
+		fc.json(),
+		fc.constantFrom('{"gpus":[]}', '{"gpus":[1]}', '{"gpus":[{"index":0}],"byGpu":3}'),
+	);
+	fc.assert(
+		fc.property(fc.array(odd), fc.nat(20), (lines, length) => {
+			let blocks = 0;
+			const read = readScans({
+				block() {
+					blocks++;
+				},
+				garbage: () => undefined,
+			});
+			const text = lines.join('\n');
+			for (let at = 0; at < text.length; at += length + 1) {
+				read(text.slice(at, at + length + 1));
+			}
+
+			expect(blocks).toBe(0);
+		}),
+	);
+});

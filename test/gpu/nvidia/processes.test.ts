@@ -1,0 +1,118 @@
+import {expect, test} from 'vitest';
+import {parseGpuTable} from '../../../source/gpu/nvidia/gpus.js';
+import {attachProcesses, parseProcessTable} from '../../../source/gpu/nvidia/processes.js';
+import type {DescribeProcesses} from '../../../source/gpu/tool/tool.js';
+import {joinDetails} from '../../../source/gpu/tool/process-rows.js';
+import {fixture} from '../fixture.js';
+
+const knowsNobody: DescribeProcesses = async () => new Map();
+
+const attach = async (name: string, {gpus = 'gpus.two.csv', describe = knowsNobody} = {}) =>
+	attachProcesses(parseGpuTable(fixture(gpus), '')?.gpus ?? [], parseProcessTable(fixture(name)), describe);
+
+const processesOf = async (name: string, options?: {gpus?: string; describe?: DescribeProcesses}) => {
+	const {gpus} = await attach(name, options);
+	return gpus.map(({processes}) => processes);
+};
+
+test('gives every GPU the processes that bear its UUID', async () => {
+	expect(await processesOf('processes.two.csv')).toEqual([
+		[],
+		[
+			{pid: 11_327, name: 'python3', commandLine: '/opt/env/bin/python3', memoryUsedMiB: 2566, kind: 'compute'},
+			{pid: 11_345, name: 'gpu_burn', commandLine: './gpu_burn', memoryUsedMiB: 15_690, kind: 'compute'},
+		],
+	]);
+});
+
+test('a table without rows says that there are none', async () => {
+	expect(await processesOf('processes.none.csv')).toEqual([[], []]);
+});
+
+test('no table says nothing about processes', async () => {
+	const gpus = parseGpuTable(fixture('gpus.two.csv'), '')?.gpus ?? [];
+	const attached = await attachProcesses(gpus, parseProcessTable('Unknown Error\n'), knowsNobody);
+	expect(attached.gpus.map(({processes}) => processes)).toEqual([undefined, undefined]);
+});
+
+test('a command line keeps its commas', async () => {
+	expect(await processesOf('processes.commas.csv')).toMatchObject([
+		[{pid: 4242, name: 'python3', commandLine: 'python3 train.py --layers 1,2,3, --name a, b', memoryUsedMiB: 512}],
+		[],
+	]);
+});
+
+test('takes columns by their names, in any order, with their units', async () => {
+	expect(await processesOf('processes.with-units-in-other-order.csv')).toMatchObject([
+		[{pid: 20_037, commandLine: 'ffmpeg -i a,b.mp4', memoryUsedMiB: 538}],
+		[],
+	]);
+});
+
+test('processes that hide leave no empty list behind', async () => {
+	const {gpus} = await attach('processes.insufficient-permissions.csv');
+	expect(gpus).toMatchObject([
+		{processes: [{pid: 41}], unknown: {processes: '[Insufficient Permissions]'}},
+		{processes: undefined, unknown: {processes: '[Insufficient Permissions]'}},
+	]);
+});
+
+test('names and memory that are not told stay unknown', async () => {
+	expect(await processesOf('processes.unknown-name-and-memory.csv')).toEqual([
+		[
+			{pid: 77, name: undefined, commandLine: undefined, memoryUsedMiB: undefined, kind: 'compute'},
+			{pid: 78, name: undefined, commandLine: undefined, memoryUsedMiB: 20, kind: 'compute'},
+		],
+		[],
+	]);
+});
+
+test('a process on two parts of a GPU is one process', async () => {
+	expect(await processesOf('processes.two-parts-of-one-gpu.csv')).toMatchObject([
+		[
+			{pid: 500, memoryUsedMiB: 3568},
+			{pid: 501, memoryUsedMiB: undefined},
+		],
+		[],
+	]);
+});
+
+test('a process on a GPU that is not listed may be on any of them', async () => {
+	const {gpus, strays} = await attach('processes.gpu-not-listed.csv');
+	expect(strays).toBe(1);
+	expect(gpus.map(({processes}) => processes)).toEqual([undefined, undefined]);
+});
+
+test('a broken GPU has no list of processes', async () => {
+	expect(await processesOf('processes.none.csv', {gpus: 'gpus.one-without-a-handle.csv'})).toEqual([[], undefined, []]);
+});
+
+test('what the machine knows of a process goes before what the tool says', async () => {
+	const described: Array<readonly number[]> = [];
+	const describe: DescribeProcesses = async (pids) => {
+		described.push([...pids]);
+		return new Map([[11_327, {startTicks: 99, user: 'ada', name: 'python3.12', commandLine: 'python3.12 train.py'}]]);
+	};
+
+	expect(await processesOf('processes.two.csv', {describe})).toMatchObject([
+		[],
+		[
+			{pid: 11_327, startTicks: 99, user: 'ada', name: 'python3.12', commandLine: 'python3.12 train.py'},
+			{pid: 11_345, name: 'gpu_burn'},
+		],
+	]);
+	expect(described).toEqual([[11_327, 11_345]]);
+});
+
+test('an endless name is cut', async () => {
+	const table = parseProcessTable(`gpu_uuid, pid, used_memory, process_name\nGPU-1, 5, 6, ${'x'.repeat(100_000)}\n`);
+	expect(table?.byGpu.get('GPU-1')?.[0]?.program).toHaveLength(4096);
+});
+
+test('a thread of the kernel is not taken for the process of another system that has its number', () => {
+	const row = {pid: 29, program: '/Xwayland'};
+	const thread = {parentPid: 2, user: 'root', name: 'rcu_tasks', startTicks: 1};
+	expect(joinDetails(row, thread)).toEqual({pid: 29, name: 'Xwayland', commandLine: '/Xwayland'});
+	expect(joinDetails(row, {...thread, commandLine: 'sleep 1'})).toMatchObject({user: 'root', name: 'rcu_tasks'});
+	expect(joinDetails(row, {...thread, parentPid: 1})).toMatchObject({user: 'root'});
+});

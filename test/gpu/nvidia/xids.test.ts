@@ -1,0 +1,131 @@
+import {existsSync, readdirSync, readFileSync} from 'node:fs';
+import path from 'node:path';
+import {fileURLToPath} from 'node:url';
+import * as fc from 'fast-check';
+import {describe, expect, test} from 'vitest';
+import {judgeXids, parseXids} from '../../../source/gpu/nvidia/problems/xids.js';
+
+const folder = fileURLToPath(new URL('../../../../shared/fixtures/nvidia/dmesg/', import.meta.url));
+const isHere = existsSync(folder);
+if (!isHere) {
+	console.warn('No recorded kernel logs beside this repository: the tests over them are skipped.');
+}
+
+const line = (number: number, words: string, {at = 100, gpu = '02'} = {}) =>
+	`[${String(at).padStart(6)}.000001] NVRM: Xid (PCI:0000:${gpu}:00): ${number}, pid='<unknown>', name=<unknown>, ${words}`;
+
+const judge = (...lines: readonly string[]) => [...judgeXids(parseXids(lines.join('\n')), 200, 1000)];
+
+test('a GPU that is at fault is named, with the number and the words of the log', () => {
+	expect(judge(line(79, 'GPU has fallen off the bus.'), line(48, 'DBE', {gpu: '0b'}))).toEqual([
+		['00000000:02:00.0', [{kind: 'fell-off-the-bus', words: 'Xid 79: GPU has fallen off the bus.'}]],
+		['00000000:0B:00.0', [{kind: 'ecc', words: 'Xid 48: DBE'}]],
+	]);
+	expect(judge('[  1.5] NVRM: GPU at 0000:02:00.0 has fallen off the bus.')).toEqual([
+		['00000000:02:00.0', [{kind: 'fell-off-the-bus', words: 'fallen off the bus'}]],
+	]);
+});
+
+test.each(['GPU-I:05', 'GPU-I:03 GPU-CI:00'])('a GPU that MIG has split is named with its part: %s', (part) => {
+	expect(
+		judge(`[  1.5] NVRM: Xid (PCI:0000:02:00 ${part}): 95, pid=7194, Uncontained: LTC TAG (0x2,0x0). RST: Yes`),
+	).toEqual([
+		['00000000:02:00.0', [{kind: 'ecc', words: 'Xid 95: pid=7194, Uncontained: LTC TAG (0x2,0x0). RST: Yes'}]],
+	]);
+});
+
+test('a GPU that is off the bus may be told in three lines, without a number', () => {
+	const told = `[ 1843.3] NVRM: The NVIDIA GPU 0000:b3:00.0
+               NVRM: (PCI ID: 10de:26b5) installed in this system has
+               NVRM: fallen off the bus and is not responding to commands.`;
+	const words = 'fallen off the bus';
+	expect(judge(told)).toEqual([['00000000:B3:00.0', [{kind: 'fell-off-the-bus', words}]]]);
+	expect(judge(told.replaceAll(/^ {15}/gmv, '[ 1843.3] '))).toHaveLength(1);
+	expect(judge(told.replace('fallen off the bus', 'something else'))).toEqual([]);
+	expect(judge(told.split('\n', 1)[0]!, line(13, 'x'), line(13, 'x'), 'NVRM: fallen off the bus and is gone')).toEqual(
+		[],
+	);
+});
+
+test.each([
+	['RST: No, D-RST: No', undefined],
+	['RST: Yes, D-RST: No', 'needs-reset'],
+	['RST: No, D-RST: Yes', 'needs-reset'],
+])('an error that was kept to one program, %s', (reset, kind) => {
+	expect(judge(line(94, `Contained: SM (0x1). ${reset}`))[0]?.[1][0]?.kind).toBe(kind);
+});
+
+test.each([13, 31, 43, 45, 63, 92, 94])('Xid %i is the doing of a program, or was kept to one', (number) => {
+	expect(judge(line(number, 'Fatal?'))).toEqual([]);
+});
+
+test('an error of NVLink counts where it says that it is fatal', () => {
+	expect(
+		judge(line(149, 'NETIR_LINK_EVT  Fatal   XC0'), line(145, 'RLW_RXPIPE Nonfatal XC0', {gpu: '04'})),
+	).toMatchObject([['00000000:02:00.0', [{kind: 'xid'}]]]);
+});
+
+test('the last word on recovery counts, and none needed takes all back', () => {
+	const ask = line(154, 'GPU recovery action changed from 0x0 (None) to 0x4 (Drain and Reset)');
+	const cured = line(154, 'GPU recovery action changed from 0x4 (Drain and Reset) to 0x0 (None)');
+	expect(judge(line(95, 'Uncontained'), ask)).toMatchObject([
+		[
+			'00000000:02:00.0',
+			[{kind: 'ecc'}, {kind: 'needs-reset', words: expect.stringContaining('Drain and Reset') as string}],
+		],
+	]);
+	expect(judge(line(95, 'Uncontained'), ask, cured)).toEqual([]);
+	expect(judge(cured, line(95, 'Uncontained'))).toMatchObject([['00000000:02:00.0', [{kind: 'ecc'}]]]);
+});
+
+test.each([
+	'NVRM: loading NVIDIA UNIX x86_64 Kernel Module  550.54.15  Tue Mar  5 22:23:56 UTC 2024',
+	'NVRM: loading NVIDIA UNIX Open Kernel Module for x86_64  590.48.01  Release Build',
+])('a driver that was loaded since begins anew: %s', (loaded) => {
+	const start = `[   150.000001] ${loaded}`;
+	expect(judge(line(79, 'GPU has fallen off the bus.'), start)).toEqual([]);
+	expect(judge(line(79, 'lost'), start, line(48, 'DBE'))).toMatchObject([['00000000:02:00.0', [{kind: 'ecc'}]]]);
+});
+
+test('the same number is told once, in its last words; what is old is not told', () => {
+	expect(judge(line(119, 'first'), line(119, 'second'))).toMatchObject([
+		[expect.anything(), [{words: 'Xid 119: second'}]],
+	]);
+	expect([...judgeXids(parseXids(line(119, 'old', {at: 100})), 5000, 1000)]).toEqual([]);
+});
+
+test('no text makes the parser throw, and no GPU is made up', () => {
+	const pieces = fc.constantFrom(
+		'NVRM: ',
+		'Xid (PCI:0000:02:00): ',
+		'79',
+		', ',
+		"pid='<unknown>', name=<unknown>, ",
+		'\n',
+		'[1.0] ',
+		' Fatal',
+		'154',
+		'to 0x0',
+	);
+	fc.assert(
+		fc.property(fc.array(fc.oneof(pieces, fc.string()), {maxLength: 30}), (parts) => {
+			const text = parts.join('');
+			const judged = judgeXids(parseXids(text), 10, 100);
+			expect(judged.keys().every((gpu) => gpu === '00000000:02:00.0' || text.includes('NVRM:'))).toBe(true);
+		}),
+		{numRuns: 1000},
+	);
+});
+
+describe.skipIf(!isHere)('recorded logs', () => {
+	test.each(isHere ? readdirSync(folder) : [])('%s', (file) => {
+		const text = readFileSync(path.join(folder, file), 'utf8');
+		const xids = parseXids(text);
+		expect(xids).toHaveLength(text.match(/NVRM: (?:Xid|GPU at)/gv)?.length ?? NaN);
+		expect(xids.some(({words}) => words.includes('pid='))).toBe(false);
+		const judged = judgeXids(xids, 1e9, 1e9);
+		expect(judged.has('00000000:38:00.0')).toBe(false);
+		expect(judged.get('00000000:03:00.0')).toMatchObject([{kind: 'fell-off-the-bus'}]);
+		expect(judged.get('00000000:3B:00.0')?.map(({words}) => words.slice(0, 7))).toEqual(['Xid 120', 'Xid 119']);
+	});
+});

@@ -1,0 +1,60 @@
+/**
+What `canhazgpu run` does around a job, without a pool: `chg [timeout SECONDS] [grace SECONDS] -- COMMAND...`. It writes what happens
+to the file REPORT, a JSON object a line.
+*/
+import {appendFileSync, existsSync, readFileSync} from 'node:fs';
+import process from 'node:process';
+import {setTimeout as sleep} from 'node:timers/promises';
+import {CanhazgpuError} from '../../../source/errors.js';
+import {startJob} from '../../../source/host/job/job.js';
+
+const report = (event: string, facts: Readonly<Record<string, unknown>> = {}) => {
+	appendFileSync(process.env['REPORT'] ?? '/dev/null', `${JSON.stringify({event, ...facts})}\n`);
+};
+
+const words = process.argv.slice(2);
+const end = words.indexOf('--');
+const settings = words.slice(0, end);
+const [command = '', ...args] = words.slice(end + 1);
+const seconds = (name: string): number | undefined =>
+	settings.includes(name) ? Number(settings[settings.indexOf(name) + 1]) : undefined;
+
+const listening = () =>
+	process.eventNames().filter((name) => typeof name === 'string' && name.startsWith('SIG') && name !== 'SIGWINCH');
+
+process.once('exit', (exitCode) => {
+	report('exit', {exitCode, listening: listening()});
+});
+
+try {
+	const job = await startJob({
+		command,
+		args,
+		environment: process.env,
+		timeoutSeconds: seconds('timeout'),
+		graceSeconds: seconds('grace'),
+		onTimeout() {
+			report('timeout');
+			process.stderr.write('chg: time is up\n');
+		},
+	});
+	report('started', {wrapper: process.pid, job: job.process});
+	const ended = await job.ended;
+	report('ended', {end: ended});
+	process.stderr.write('chg: released\n');
+	// The release of the GPUs takes a moment, or as long as the test wants.
+	do {
+		await sleep(10);
+	} while (process.env['HELD'] !== undefined && !existsSync(process.env['RELEASE'] ?? ''));
+
+	report('released', {children: readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8').trim()});
+	job.letGo();
+	process.exitCode = ended.exitCode;
+} catch (error) {
+	if (!(error instanceof CanhazgpuError)) {
+		throw error;
+	}
+
+	report('refused', {code: error.code, message: error.message, hint: error.hint, listening: listening()});
+	process.exitCode = error.exitCode;
+}

@@ -1,0 +1,68 @@
+/** Bytes that are no UTF-8 as text, and the words and the environment of a process as they were given. */
+import {Buffer} from 'node:buffer';
+import fc from 'fast-check';
+import {expect, test} from 'vitest';
+import {decodeBytes, encodeBytes, exactEnvironment, exactWords, isBytes} from '../../../source/host/job/exact-text.js';
+
+/** Bytes of all kinds, and often those of characters, whole or cut. */
+const bytes = fc.oneof(
+	fc.uint8Array({min: 1, maxLength: 40}),
+	fc.string({unit: 'grapheme', maxLength: 10}).map((text) => Buffer.from(text)),
+	fc
+		.tuple(fc.string({unit: 'grapheme', minLength: 1, maxLength: 5}), fc.nat(20))
+		.map(([text, cut]) => Buffer.from(text).subarray(0, cut)),
+);
+
+test('every sequence of bytes comes back from its text', () => {
+	fc.assert(
+		fc.property(bytes, (given) => {
+			expect([...encodeBytes(decodeBytes(given))]).toEqual([...given]);
+		}),
+		{numRuns: 2000},
+	);
+});
+
+test('valid UTF-8 is its ordinary text, and only what is not holds lone surrogates', () => {
+	fc.assert(
+		fc.property(fc.string({unit: 'grapheme'}), (text) => {
+			const valid = text.toWellFormed();
+			expect(decodeBytes(Buffer.from(valid))).toBe(valid);
+			expect(isBytes(valid)).toBe(false);
+		}),
+	);
+	expect(isBytes(decodeBytes(Buffer.from([0x63, 0xe9])))).toBe(true);
+	// A surrogate in the form of UTF-8 is none.
+	expect([...encodeBytes(decodeBytes(Buffer.from([0xed, 0xb3, 0xa9])))]).toEqual([0xed, 0xb3, 0xa9]);
+});
+
+/** As the kernel keeps them. */
+const joined = (...strings: readonly Uint8Array[]) => Buffer.concat(strings.flatMap((each) => [each, Buffer.of(0)]));
+
+const latin1 = (text: string) => Buffer.from(text, 'latin1');
+
+test('the last words of a command line are exact, and others are left as they are', () => {
+	const line = joined(latin1('node'), latin1('--'), latin1('cat'), latin1('caf\u{E9}'));
+	expect(exactWords(['cat', 'caf\u{FFFD}'], line)).toEqual(['cat', 'caf\u{DCE9}']);
+	expect(exactWords(['dog', 'caf\u{FFFD}'], line)).toEqual(['dog', 'caf\u{FFFD}']);
+	expect(exactWords(['cat', 'tea'], line)).toEqual(['cat', 'tea']);
+	expect(exactWords(['cat'], new Uint8Array())).toEqual(['cat']);
+});
+
+test('the environment is exact where nobody has changed it', () => {
+	const given = joined(
+		latin1('NAME=Ren\u{E9}'),
+		latin1('CHANGED=\u{E9}'),
+		latin1('REMOVED=\u{E9}'),
+		latin1('W\u{E9}=1'),
+		latin1('W\u{E8}=2'),
+		latin1('=\u{E9}'),
+		latin1('PLAIN=a'),
+	);
+	expect(exactEnvironment({NAME: 'Ren\u{FFFD}', CHANGED: 'b', PLAIN: 'c'}, given)).toEqual({
+		NAME: 'Ren\u{DCE9}',
+		CHANGED: 'b',
+		PLAIN: 'c',
+		'W\u{DCE9}': '1',
+		'W\u{DCE8}': '2',
+	});
+});

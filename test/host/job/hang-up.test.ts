@@ -1,0 +1,146 @@
+import {readFile} from 'node:fs/promises';
+import process from 'node:process';
+import {expect, test, vi} from 'vitest';
+import {liveness} from '../../../source/host/process/processes.js';
+import {becomes, createStage, gone, type Stage} from './_stage.js';
+
+/**
+From /proc/PID/status, in hexadecimal; bit n - 1 stands for signal n, so that the last digit is odd.
+*/
+const ignoresHangUp = async (pid: number): Promise<boolean> =>
+	/^SigIgn:\s*[\da-f]*[13579bdf]$/mv.test(await readFile(`/proc/${pid}/status`, 'utf8'));
+
+test('a job in a terminal that is closed dies, and its GPUs are given back', async () => {
+	const stage = await createStage();
+	const terminal = stage.shell();
+	await terminal.shows('shell> ');
+	terminal.type('chg -- sleep 600\r');
+	const {wrapper} = await stage.started();
+	terminal.hangUp();
+	// The wrapper speaks to a terminal that is gone, and goes on.
+	await stage.when('released');
+	expect(await stage.when('exit')).toMatchObject({exitCode: 129, listening: []});
+	expect(await stage.when('ended')).toMatchObject({end: {exitCode: 129, reason: 'signalled', signal: 'SIGHUP'}});
+	await gone({pid: wrapper}, {pid: terminal.pid});
+});
+
+test('a background job of a shell that is hung up dies as well', async () => {
+	const stage = await createStage();
+	const terminal = stage.shell();
+	await terminal.shows('shell> ');
+	terminal.type('chg -- sleep 600 &\r');
+	await stage.started();
+	terminal.hangUp();
+	expect(await stage.when('exit')).toMatchObject({exitCode: 129});
+});
+
+test('a job that survives the loss of its terminal keeps the wrapper, too, and hears of it once', async () => {
+	const stage = await createStage();
+	// An interactive bash would send SIGHUP, and so does the kernel as it ends: this one leaves it to the kernel.
+	const terminal = stage.terminal('bash', '-c', 'chg -- ./counter.mjs; true');
+	const {wrapper, job} = await stage.started();
+	await stage.counted();
+	terminal.hangUp();
+	await gone({pid: terminal.pid});
+	await stage.heard('HUP');
+	expect(liveness([{pid: wrapper}, job])).toEqual(['alive', 'alive']);
+	process.kill(wrapper, 'SIGUSR2');
+	await stage.heard('USR2');
+	expect(stage.signals().filter((name) => name === 'HUP')).toEqual(['HUP']);
+	stage.stop(3);
+	expect(await stage.when('exit')).toMatchObject({exitCode: 3});
+});
+
+test('a wrapper that the terminal was opened for passes the hang-up on, once', async () => {
+	const stage = await createStage();
+	const terminal = stage.terminal('./chg', '--', './counter.mjs');
+	const {wrapper} = await stage.started();
+	expect(wrapper).toBe(terminal.pid);
+	await stage.counted();
+	terminal.hangUp();
+	await stage.counted('HUP');
+	process.kill(wrapper, 'SIGUSR2');
+	await stage.counted('HUP', 'USR2');
+	stage.stop(3);
+	expect(await stage.when('exit')).toMatchObject({exitCode: 3});
+});
+
+test('the time limit still ends a job whose terminal is gone', async () => {
+	const stage = await createStage();
+	const terminal = stage.terminal('./chg', 'timeout', '0.5', 'grace', '0.1', '--', './counter.mjs');
+	await stage.counted();
+	terminal.hangUp();
+	expect(await stage.when('exit')).toMatchObject({exitCode: 124});
+});
+
+/**
+Closes the terminal once the shell in it, and with it everybody who could send SIGHUP, is there no more. The job must live on.
+*/
+const expectToOutlive = async (stage: Stage, line: string) => {
+	const terminal = stage.shell();
+	await terminal.shows('shell> ');
+	terminal.type(`${line}\r`);
+	const {wrapper, job} = await stage.started();
+	// It does so a moment after it was started: nohup becomes the job.
+	await vi.waitFor(async () => {
+		expect(await ignoresHangUp(job.pid)).toBe(true);
+	});
+	terminal.hangUp();
+	await gone({pid: terminal.pid});
+	// By this the wrapper has had the hang-up, if it was sent one.
+	process.kill(wrapper, 'SIGHUP');
+	process.kill(wrapper, 'SIGCONT');
+	await becomes('alive', {pid: wrapper}, job);
+	stage.stop(3);
+	expect(await stage.when('exit')).toMatchObject({exitCode: 3});
+};
+
+const job = 'sh -c \'until [ -e "$STOP" ]; do sleep 0.01; done; exit 3\'';
+
+test.each([
+	['from a terminal', `nohup chg -- ${job} &`],
+	['with its output in a file', `nohup chg -- ${job} >log 2>&1 &`],
+	['with everything redirected', `nohup chg -- ${job} </dev/null >log 2>&1 &`],
+	['in a pipe', `true | nohup chg -- ${job} 2>&1 | cat >log &`],
+	['in a script', 'nohup bash script.sh </dev/null >log 2>&1 &'],
+	['in the foreground', `nohup chg -- ${job}`],
+	['in the foreground, with its output in a file', `nohup chg -- ${job} >log 2>&1`],
+	['in the foreground, without input', `nohup chg -- ${job} </dev/null`],
+	['in the foreground, in a script', 'nohup bash script.sh </dev/null >log 2>&1'],
+])('nohup is honoured %s', async (_, line) => {
+	const stage = await createStage({'script.sh': `chg -- ${job}\nexit $?`});
+	await expectToOutlive(stage, line);
+});
+
+test.each([
+	['a terminal to write to', 'chg -- ./counter.mjs </dev/null &'],
+	['a terminal to read from, in the foreground', 'chg -- ./counter.mjs >log 2>&1'],
+	['files only, in the foreground', 'chg -- ./counter.mjs </dev/null >log 2>&1'],
+])('without nohup, with %s, SIGHUP is for the job to handle', async (_, line) => {
+	const stage = await createStage();
+	const terminal = stage.shell();
+	await terminal.shows('shell> ');
+	terminal.type(`${line}\r`);
+	const {wrapper} = await stage.started();
+	await stage.counted();
+	process.kill(wrapper, 'SIGHUP');
+	await stage.counted('HUP');
+	stage.stop();
+	await stage.when('exit');
+});
+
+test('a job without any terminal, or in a session of its own, is not taken for one under nohup', async () => {
+	const stage = await createStage();
+	const terminal = stage.shell();
+	await terminal.shows('shell> ');
+	terminal.type('setsid chg -- ./counter.mjs </dev/null >log 2>&1 &\r');
+	const {wrapper, job: sleeper} = await stage.started();
+	await stage.counted();
+	expect(await ignoresHangUp(sleeper.pid)).toBe(false);
+	terminal.hangUp();
+	await gone({pid: terminal.pid});
+	process.kill(wrapper, 'SIGHUP');
+	await stage.counted('HUP');
+	stage.stop();
+	await stage.when('exit');
+});

@@ -1,0 +1,123 @@
+/** The launcher of jobs: bytes arrive as they are, whatever they are, and nothing in them is code. */
+import {Buffer} from 'node:buffer';
+import {spawn} from 'node:child_process';
+import {once} from 'node:events';
+import {existsSync, mkdtempSync, rmSync, writeFileSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import path from 'node:path';
+import process from 'node:process';
+import {buffer} from 'node:stream/consumers';
+import fc from 'fast-check';
+import {describe, expect, onTestFinished, test} from 'vitest';
+import {decodeBytes} from '../../../source/host/job/exact-text.js';
+import {launcherOf, needsLauncher} from '../../../source/host/job/launcher.js';
+
+const plain = {ignored: [], openFiles: undefined};
+
+/** What a program that was started so finds as its words and its environment, and its end. */
+async function started(
+	words: readonly string[],
+	environment: Readonly<Record<string, string>>,
+	manner: Parameters<typeof launcherOf>[2] = plain,
+	shell = '/bin/sh',
+) {
+	const [, ...parameters] = launcherOf(words, environment, manner)!;
+	const child = spawn(shell, parameters, {argv0: 'sh', env: {}, stdio: ['ignore', 'pipe', 'inherit']});
+	const [said] = await Promise.all([buffer(child.stdout), once(child, 'close')]);
+	return {said, pid: child.pid, exitCode: child.exitCode};
+}
+
+const split = (joined: Uint8Array): readonly string[] =>
+	Buffer.from(joined).toString('latin1').split('\0').slice(0, -1);
+
+/** Tells its words, a mark, and its environment. */
+const teller = ['/bin/sh', '-c', String.raw`cat /proc/$$/cmdline; printf "MARK\0"; cat /proc/$$/environ`, 'sh'];
+
+/** No NUL, but all that means something to a shell. */
+const bytes = fc
+	.array(
+		fc.oneof(fc.integer({min: 1, max: 255}), fc.constantFrom(...Buffer.from('\'"\\$`%\n-*?[]{}() \t;&|<>!#~=01234'))),
+		{
+			maxLength: 30,
+		},
+	)
+	.map((list) => Uint8Array.from(list));
+
+/** Names of variables, also those that are none for a shell. */
+const names = fc.string({unit: fc.constantFrom(...'aB9_%.-'), maxLength: 8}).map((name) => `X${name}`);
+
+describe.each(['/bin/sh', '/bin/bash', '/bin/busybox'].filter((shell) => existsSync(shell)))('by %s', (shell) => {
+	test('words and environment arrive byte for byte', async () => {
+		await fc.assert(
+			fc.asyncProperty(
+				fc.array(bytes, {maxLength: 6}),
+				fc.uniqueArray(fc.tuple(names, bytes), {maxLength: 6, selector: ([name]) => name}),
+				async (words, entries) => {
+					const environment = Object.fromEntries(entries.map(([name, value]) => [name, decodeBytes(value)]));
+					const {said, exitCode} = await started(
+						[...teller, ...words.map((word) => decodeBytes(word))],
+						environment,
+						plain,
+						shell,
+					);
+					const all = split(said);
+					const end = all.indexOf('MARK');
+					const latin1 = (list: Uint8Array) => Buffer.from(list).toString('latin1');
+					expect(exitCode).toBe(0);
+					expect(all.slice(teller.length, end)).toEqual(words.map((word) => latin1(word)));
+					expect(all.slice(end + 1).toSorted()).toEqual(
+						entries.map(([name, value]) => `${name}=${latin1(value)}`).toSorted(),
+					);
+				},
+			),
+			{numRuns: 60},
+		);
+	}, 60_000);
+
+	test('two megabytes of words arrive, and the pid is that of the program', async () => {
+		const words = Array.from({length: 18}, (_, place) => `${place}${'long '.repeat(22_000)}caf\u{DCE9}`);
+		const {said, pid, exitCode} = await started(
+			['/bin/sh', '-c', 'echo $$; cat /proc/$$/cmdline', 'sh', ...words],
+			{},
+			plain,
+			shell,
+		);
+		expect(exitCode).toBe(0);
+		const end = said.indexOf('\n');
+		expect(Number(said.toString('latin1', 0, end))).toBe(pid);
+		expect(split(said.subarray(end + 1)).slice(4)).toEqual(words.map((word) => word.replace('\u{DCE9}', '\u{E9}')));
+	});
+
+	test('signals are ignored, the limit of open files is set, and both are inherited', async () => {
+		const {said} = await started(
+			['/bin/sh', '-c', 'ulimit -S -n; grep SigIgn /proc/self/status'],
+			{PATH: process.env['PATH']!},
+			{ignored: [1, 2, 3, 20], openFiles: '99'},
+			shell,
+		);
+		expect(said.toString()).toBe('99\nSigIgn:\t0000000000080007\n');
+	});
+
+	test('exit codes of what cannot be started are those of shells', async () => {
+		expect(await started(['/nowhere/at all'], {}, plain, shell)).toMatchObject({exitCode: 127});
+		expect(await started(['/etc/passwd'], {}, plain, shell)).toMatchObject({exitCode: 126});
+	});
+});
+
+test('a command with a = in its name is a command, and no entry of the environment', async () => {
+	const directory = mkdtempSync(path.join(tmpdir(), 'chg-launcher-'));
+	onTestFinished(() => {
+		rmSync(directory, {recursive: true});
+	});
+	writeFileSync(path.join(directory, 'a=b'), '#!/bin/sh\necho "ran $1"\n', {mode: 0o755});
+	const {said, exitCode} = await started(['a=b', 'c'], {PATH: `${directory}:${process.env['PATH']}`});
+	expect({said: said.toString(), exitCode}).toEqual({said: 'ran c\n', exitCode: 0});
+});
+
+test('nothing is put between where Node can do it', () => {
+	expect(needsLauncher(['echo', 'caf\u{E9}', '\u{FFFD}'], {NAME: '\u{1F600}', GONE: undefined}, plain)).toBe(false);
+	expect(needsLauncher(['echo', '\u{DCE9}'], {}, plain)).toBe(true);
+	expect(needsLauncher(['echo'], {NAME: '\u{DCE9}'}, plain)).toBe(true);
+	expect(needsLauncher(['echo'], {}, {...plain, ignored: [2]})).toBe(true);
+	expect(needsLauncher(['echo'], {}, {...plain, openFiles: '1024'})).toBe(true);
+});

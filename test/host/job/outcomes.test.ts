@@ -1,0 +1,244 @@
+import {once} from 'node:events';
+import {chmodSync, readFileSync} from 'node:fs';
+import path from 'node:path';
+import process from 'node:process';
+import {text} from 'node:stream/consumers';
+import {expect, test, vi} from 'vitest';
+import type {CanhazgpuError} from '../../../source/errors.js';
+import {checkCommand, findCommand} from '../../../source/host/tool/command.js';
+import {spawnJob} from '../../../source/host/job/spawn.js';
+import {readStat} from '../../../source/host/process/proc.js';
+import {liveness, ownIdentity} from '../../../source/host/process/processes.js';
+import {createFiles} from '../temporary.js';
+import {createStage, gone} from './_stage.js';
+
+test.each([0, 1, 3, 124, 126, 127, 255])('the code %d of the command is ours', async (exitCode) => {
+	const stage = await createStage();
+	const ran = await stage.run(['--', 'sh', '-c', `exit ${exitCode}`]);
+	expect(ran.exitCode).toBe(exitCode);
+	expect(await stage.when('ended')).toMatchObject({end: {exitCode, reason: 'exited'}});
+});
+
+test.each([
+	['INT', 130],
+	['SEGV', 139],
+	['KILL', 137],
+	['TERM', 143],
+	['PIPE', 141],
+])('death by SIG%s gives exit code %d', async (name, exitCode) => {
+	const stage = await createStage();
+	const ran = await stage.run(['--', 'sh', '-c', `kill -${name} $$`]);
+	expect(ran.exitCode).toBe(exitCode);
+	expect(await stage.when('ended')).toMatchObject({end: {exitCode, reason: 'signalled', signal: `SIG${name}`}});
+});
+
+test('afterwards nothing is left: no child, no listener, no reason to go on', async () => {
+	const stage = await createStage();
+	const {stdout, stderr} = await stage.run(['timeout', '3000000', '--', 'echo', 'done']);
+	expect({stdout, stderr}).toEqual({stdout: 'done\n', stderr: 'chg: released\n'});
+	expect(await stage.when('released')).toMatchObject({children: ''});
+	expect(await stage.when('exit')).toMatchObject({exitCode: 0, listening: []});
+});
+
+test('the job is known by pid, start time and namespace, even if it ends at once', async () => {
+	const own = ownIdentity();
+	await Promise.all(
+		Array.from({length: 10}, async () => {
+			const stage = await createStage();
+			await stage.run(['--', 'true']);
+			const {job} = await stage.started();
+			expect(job).toEqual({
+				pid: expect.any(Number) as number,
+				startTicks: expect.any(Number) as number,
+				namespace: own.namespace,
+				...(own.timeNamespace !== undefined && {timeNamespace: own.timeNamespace}),
+			});
+			expect(job.startTicks).toBeGreaterThan(own.startTicks ?? 0);
+			expect(liveness([job])).toEqual(['dead']);
+		}),
+	);
+});
+
+test('arguments and environment arrive as they are, and no shell sees them', async () => {
+	const stage = await createStage();
+	const words = ['a b', '$(id)', '; exit 9', '', '*', '--', '-x', 'ü'];
+	const {stdout} = await stage.run(['--', 'printf', '%s\n', ...words]);
+	expect(stdout).toBe(`${words.join('\n')}\n`);
+	const other = await createStage();
+	const {stdout: variables} = await other.run(['--', 'env'], {'BASH_FUNC_f%%': '() { :; }', CANHAZGPU_JOB: 'outer'});
+	expect(variables).toContain('BASH_FUNC_f%%=() { :; }\n');
+	expect(variables).toMatch(/^CANHAZGPU_JOB=outer,[\d\-a-f]{36}$/mv);
+});
+
+test('the job is in the process group and session of the wrapper', async () => {
+	const stage = await createStage();
+	const {stdout} = await stage.run(['--', 'sh', '-c', 'ps -o pgid=,sid= -p $$,$PPID']);
+	const lines = stdout
+		.trim()
+		.split('\n')
+		.map((line) => line.trim());
+	expect(lines).toHaveLength(2);
+	expect(lines[0]).toBe(lines[1]);
+});
+
+test('what it leaves running is left alone', async () => {
+	const stage = await createStage();
+	const {stdout, exitCode} = await stage.run(['--', 'sh', '-c', 'sleep 600 >/dev/null 2>&1 & echo $!']);
+	expect(exitCode).toBe(0);
+	const left = {pid: Number(stdout)};
+	expect(liveness([left])).toEqual(['alive']);
+	process.kill(left.pid, 'SIGKILL');
+	await gone(left);
+});
+
+test('descriptors that an argument names are passed on, for <(...) of the shells', async () => {
+	const stage = await createStage();
+	const child = stage.script('chg -- cat <(echo one) /dev/fd/9 9<<<two');
+	expect(await text(child.stdout)).toBe('one\ntwo\n');
+});
+
+test('a full pipe makes the job wait, also after we have spoken into it', async () => {
+	// Its write would fail with EAGAIN if we had switched the pipe, which we share, to not waiting.
+	const stage = await createStage({
+		'writer.sh': 'trap "head -c 300000 /dev/zero & echo \\$! >pid; wait; exit" INT; while :; do sleep 0.01; done\n',
+	});
+	const reader = '(until [ -e "$STOP" ]; do sleep 0.01; done; wc -c)';
+	const child = stage.script(`chg timeout 0.2 grace 20 -- sh ./writer.sh 2>&1 | ${reader}`);
+	const counted = text(child.stdout);
+	await stage.when('timeout');
+	await vi.waitFor(
+		() => {
+			const head = Number(stage.lines('pid')[0]);
+			expect(readStat(head)).toMatchObject({comm: 'head', state: 'S'});
+			expect(readFileSync(`/proc/${head}/wchan`, 'utf8')).toMatch(/pipe/v);
+		},
+		{timeout: 20_000, interval: 10},
+	);
+	stage.stop();
+	// With our own two lines.
+	expect(await counted).toBe('300030\n');
+	expect(await stage.when('ended')).toMatchObject({end: {exitCode: 124, reason: 'timeout'}});
+});
+
+test('an output that nobody reads any more does not keep the GPUs from coming back', async () => {
+	const stage = await createStage();
+	const child = stage.spawn(['--', 'sh', '-c', 'until [ -e "$STOP" ]; do sleep 0.01; done; exit 4']);
+	const exit = once(child, 'exit');
+	await stage.started();
+	child.stdout.destroy();
+	child.stderr.destroy();
+	stage.stop();
+	expect(await exit).toEqual([4, null]);
+	await stage.when('released');
+});
+
+const createCommands = async (): Promise<string> => {
+	const directory = await createFiles({
+		'bin/tool': '#!/bin/sh\necho tool in bin\n',
+		'plain/tool': 'text',
+		'plain/only-plain': 'text',
+		'folders/tool/file': '',
+		'folders/no-other/file': '',
+		script: '#!/bin/sh\n',
+		'no-interpreter': '#!/no/such/interpreter\n',
+		'no-shebang': 'echo "sh ran $0 with $*"; exit 8\n',
+		local: '#!/bin/sh\necho local; exit 2\n',
+	});
+	chmodSync(path.join(directory, 'no-shebang'), 0o755);
+	return directory;
+};
+
+test('a command is found as execvp finds it', async () => {
+	const directory = await createCommands();
+	const find = (command: string, ...entries: readonly string[]) =>
+		findCommand(command, {PATH: entries.map((entry) => path.join(directory, entry)).join(':')});
+	expect(find('tool', 'bin')).toBe('found');
+	expect(find('tool', 'nowhere', 'plain', 'folders', 'bin')).toBe('found');
+	expect(find('tool', 'plain', 'nowhere')).toBe('not-executable');
+	expect(find('no-other', 'folders')).toBe('not-found');
+	expect(find('tool', 'script')).toBe('not-found');
+	expect(find('', 'bin')).toBe('not-found');
+	expect(findCommand(`${directory}/bin/tool`, {PATH: ''})).toBe('found');
+	expect(findCommand(`${directory}/plain/tool`, {})).toBe('not-executable');
+	expect(findCommand(`${directory}/script/tool`, {})).toBe('not-found');
+	expect(findCommand(directory, {})).toBe('not-executable');
+	expect(findCommand(`${directory}/nothing`, {})).toBe('not-found');
+	// Without PATH the system's own directories are looked through.
+	expect(findCommand('sh', {})).toBe('found');
+	expect(findCommand('sh', {PATH: '/nowhere'})).toBe('not-found');
+});
+
+/**
+Runs a command in the directory of commands, with an empty entry in PATH.
+*/
+const runThere = async (...words: readonly string[]) => {
+	const stage = await createStage({'there.sh': 'cd "$THERE" && PATH=$PATH: && exec chg -- "$@"\n'});
+	const child = stage.script('exec bash ./there.sh $WORDS', {THERE: await createCommands(), WORDS: words.join(' ')});
+	const [stdout] = await Promise.all([text(child.stdout), once(child, 'exit')]);
+	return {stdout, exitCode: child.exitCode, reports: stage.reports()};
+};
+
+test('an empty entry of PATH is the current directory', async () => {
+	expect(await runThere('local')).toMatchObject({stdout: 'local\n', exitCode: 2});
+});
+
+test('a script without #! is run by sh', async () => {
+	expect(await runThere('./no-shebang', 'a', 'b')).toMatchObject({
+		stdout: 'sh ran ./no-shebang with a b\n',
+		exitCode: 8,
+	});
+});
+
+test.each([
+	['no-such-command', 127],
+	['/no/such/command', 127],
+	['./no-interpreter', 127],
+	['./plain/tool', 126],
+	['./bin', 126],
+])('%s is refused with exit code %d', async (command, exitCode) => {
+	const ran = await runThere(command);
+	expect(ran.exitCode).toBe(exitCode);
+	expect(ran.reports).toMatchObject([
+		{
+			event: 'refused',
+			code: exitCode === 126 ? 'command-not-executable' : 'command-not-found',
+			listening: [],
+		},
+		{event: 'exit'},
+	]);
+});
+
+test('a refusal says what to do', async () => {
+	const directory = await createCommands();
+	const refusal = (command: string, PATH = process.env['PATH']) => {
+		try {
+			return checkCommand(command, {PATH});
+		} catch (error) {
+			const {message, hint} = error as CanhazgpuError;
+			return `${message}. ${hint ?? ''}`;
+		}
+	};
+
+	expect(refusal('pythn')).toBe('Command not found: "pythn". ');
+	expect(refusal('sh -c true')).toBe(
+		'Command not found: "sh -c true". The command and its arguments are separate words: leave out the quotes around them all',
+	);
+	expect(refusal('package.json', directory)).toBe('Command not found: "package.json". ');
+	expect(refusal(`${directory}/plain/tool`)).toBe(
+		`"${directory}/plain/tool" is not executable. To make it so: chmod +x, followed by the name of the file`,
+	);
+	expect(refusal(directory)).toBe(`"${directory}" is a directory, not a command. `);
+});
+
+test('arguments that are too long are refused, too', async () => {
+	const starting = spawnJob({
+		command: 'true',
+		args: ['x'.repeat(4_000_000)],
+		environment: process.env,
+		manner: {ignored: [], openFiles: undefined},
+	});
+	await expect(starting).rejects.toMatchObject({
+		code: 'command-not-executable',
+		message: expect.stringMatching('E2BIG') as string,
+	});
+});

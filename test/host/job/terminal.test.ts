@@ -1,0 +1,220 @@
+import {spawnSync} from 'node:child_process';
+import process from 'node:process';
+import {expect, test} from 'vitest';
+import {liveness} from '../../../source/host/process/processes.js';
+import {becomes, createStage, gone} from './_stage.js';
+
+const has = (command: string) => spawnSync(command, ['--version']).status === 0;
+const controlC = '\u{3}';
+const controlZ = '\u{1A}';
+const controlBackslash = '\u{1C}';
+
+test.each([
+	['Ctrl-C', controlC, 'INT'],
+	['Ctrl-\\', controlBackslash, 'QUIT'],
+])('%s reaches the job once, and the wrapper outlives it', async (_, key, name) => {
+	const stage = await createStage();
+	const terminal = stage.terminal('bash', '-c', 'chg -- ./counter.mjs; echo code $?');
+	const {wrapper} = await stage.started();
+	await stage.counted();
+	terminal.type(key);
+	await stage.counted(name);
+	terminal.type(key);
+	await stage.counted(name, name);
+	// What the wrapper is sent later it passes on later: had it passed on the key, that would be seen before this.
+	process.kill(wrapper, 'SIGUSR2');
+	await stage.counted(name, name, 'USR2');
+	stage.stop(5);
+	await terminal.shows('code 5');
+});
+
+test('a job that has left our group is sent the Ctrl-C by us, once', async () => {
+	const stage = await createStage();
+	const terminal = stage.terminal('bash', '-c', 'chg -- setsid ./counter.mjs; echo code $?');
+	const {wrapper} = await stage.started();
+	await stage.counted();
+	terminal.type(controlC);
+	await stage.counted('INT');
+	process.kill(wrapper, 'SIGUSR2');
+	await stage.counted('INT', 'USR2');
+	stage.stop(5);
+	await terminal.shows('code 5');
+});
+
+test('a job that does not handle Ctrl-C dies of it', async () => {
+	const stage = await createStage();
+	const terminal = stage.shell();
+	await terminal.shows('shell> ');
+	terminal.type('chg -- sleep 600\r');
+	await stage.started();
+	terminal.type(controlC);
+	await terminal.shows('shell> ');
+	terminal.type('echo code $?\r');
+	await terminal.shows('code 130');
+	expect(await stage.when('ended')).toMatchObject({
+		end: {exitCode: 130, reason: 'signalled', signal: 'SIGINT'},
+	});
+});
+
+test.each([
+	['loop', 'for i in 1 2 3; do chg -- sleep 600; done'],
+	['script', 'bash ./script.sh'],
+])('Ctrl-C ends the %s that the job is in', async (_, line) => {
+	const stage = await createStage({'script.sh': 'chg -- sleep 600\nchg -- sleep 600\n'});
+	const terminal = stage.shell();
+	await terminal.shows('shell> ');
+	terminal.type(`${line}\r`);
+	await stage.started();
+	terminal.type(controlC);
+	await terminal.shows('shell> ');
+	terminal.type('echo over\r');
+	await terminal.shows('\r\nover\r\n');
+	expect(stage.reports().map(({event}) => event)).toEqual(['started', 'ended', 'released', 'exit']);
+});
+
+test('Ctrl-Z stops wrapper and job, fg resumes both', async () => {
+	const stage = await createStage();
+	const terminal = stage.shell();
+	await terminal.shows('shell> ');
+	terminal.type('chg -- ./counter.mjs\r');
+	const {wrapper, job} = await stage.started();
+	await stage.counted();
+	terminal.type(controlZ);
+	await terminal.shows('Stopped');
+	expect(liveness([{pid: wrapper}, job])).toEqual(['stopped', 'stopped']);
+	terminal.type('fg\r');
+	await becomes('alive', {pid: wrapper}, job);
+	await stage.counted('CONT');
+	terminal.type(controlC);
+	await stage.counted('CONT', 'INT');
+	stage.stop(6);
+	await terminal.shows('shell> ');
+	terminal.type('echo code $?\r');
+	await terminal.shows('code 6');
+});
+
+test('a stopped job can go on in the background', async () => {
+	const stage = await createStage();
+	const terminal = stage.shell();
+	await terminal.shows('shell> ');
+	terminal.type('chg -- ./counter.mjs\r');
+	const {wrapper, job} = await stage.started();
+	await stage.counted();
+	terminal.type(controlZ);
+	await terminal.shows('Stopped');
+	terminal.type('bg\r');
+	await becomes('alive', {pid: wrapper}, job);
+	await stage.counted('CONT');
+	// Ctrl-C is not for it now, but `kill` may be, which sends SIGINT to the wrapper alone.
+	terminal.type(controlC);
+	process.kill(wrapper, 'SIGINT');
+	await stage.counted('CONT', 'INT');
+	process.kill(wrapper, 'SIGUSR2');
+	await stage.counted('CONT', 'INT', 'USR2');
+	stage.stop();
+	await stage.when('exit');
+});
+
+test('a new size of the window reaches the job once', async () => {
+	const stage = await createStage();
+	const terminal = stage.terminal('bash', '-c', 'chg -- ./counter.mjs; echo code $?');
+	const {wrapper} = await stage.started();
+	await stage.counted();
+	terminal.resize(90, 20);
+	await stage.counted('WINCH');
+	process.kill(wrapper, 'SIGUSR2');
+	await stage.counted('WINCH', 'USR2');
+	stage.stop();
+	await terminal.shows('code 0');
+});
+
+test.skipIf(!has('python3'))('a Python prompt works as without us', async () => {
+	const stage = await createStage();
+	const terminal = stage.terminal('bash', '-c', 'chg -- python3 -q; echo code $?');
+	await terminal.shows('>>> ');
+	terminal.type('6*7\r');
+	await terminal.shows('42');
+	await terminal.shows('>>> ');
+	terminal.type('import time; time.sleep(600)\r');
+	const {job} = await stage.started();
+	await becomes('alive', job);
+	await terminal.shows('\r\n');
+	terminal.type(controlC);
+	await terminal.shows('KeyboardInterrupt');
+	await terminal.shows('>>> ');
+	terminal.type('import sys; sys.stdin.isatty(), sys.stdout.isatty()\r');
+	await terminal.shows('(True, True)');
+	await terminal.shows('>>> ');
+	terminal.type('exit(3)\r');
+	await terminal.shows('code 3');
+});
+
+test.skipIf(!has('vim'))('an editor fills the screen, stops, resumes and saves', async () => {
+	const stage = await createStage({'text.txt': 'hello\n'});
+	const terminal = stage.shell();
+	await terminal.shows('shell> ');
+	terminal.type('TERM=xterm chg -- vim -u NONE -i NONE -n text.txt\r');
+	const {wrapper, job} = await stage.started();
+	await terminal.shows('hello');
+	terminal.type(controlZ);
+	await terminal.shows('Stopped');
+	expect(liveness([{pid: wrapper}, job])).toEqual(['stopped', 'stopped']);
+	terminal.type('fg\r');
+	await becomes('alive', {pid: wrapper}, job);
+	await terminal.shows('hello');
+	terminal.type('Agoodbye\u{1B}:wq\r');
+	await terminal.shows('shell> ');
+	expect(stage.lines('text.txt')).toEqual(['hellogoodbye']);
+});
+
+test('a shell as the job keeps its own job control and gives the terminal back', async () => {
+	const stage = await createStage();
+	const terminal = stage.shell();
+	await terminal.shows('shell> ');
+	terminal.type('PS1="inner> " chg -- bash --norc --noprofile -i\r');
+	await terminal.shows('\r\ninner> ');
+	terminal.type('sh -c "echo asleep; exec sleep 600"\r');
+	await terminal.shows('\r\nasleep');
+	terminal.type(controlC);
+	await terminal.shows('\r\ninner> ');
+	terminal.type('exit 4\r');
+	await terminal.shows('shell> ');
+	terminal.type('echo code $?\r');
+	await terminal.shows('code 4');
+});
+
+test('a pipe goes through it whole', async () => {
+	const stage = await createStage();
+	const terminal = stage.shell();
+	await terminal.shows('shell> ');
+	terminal.type('set -o pipefail; seq 1000000 | chg -- cat | tail -n 1; echo code $?\r');
+	await terminal.shows('\r\n1000000\r\n');
+	await terminal.shows('code 0');
+});
+
+test('a pipe whose reader goes away ends the job as it does without us', async () => {
+	const stage = await createStage();
+	const terminal = stage.shell();
+	await terminal.shows('shell> ');
+	terminal.type('set -o pipefail; chg -- yes | head -n 1; echo code $?\r');
+	await terminal.shows('code 141');
+});
+
+test('the end of a background job leaves the terminal as others have set it', async () => {
+	const script = [
+		'set -m',
+		'stty sane',
+		'chg -- sh -c \'until [ -e "$STOP" ]; do sleep 0.01; done\' & job=$!',
+		'until grep -q started "$REPORT"; do sleep 0.01; done',
+		'stty intr ^G',
+		'echo >"$STOP"',
+		'wait $job',
+		'stty -a | grep -o "intr = ^."',
+	];
+	const stage = await createStage({'script.sh': script.join('\n')});
+	const terminal = stage.terminal('bash', 'script.sh');
+	// Its last words are still heard.
+	await terminal.shows('chg: released');
+	await terminal.shows('intr = ^G');
+	await gone({pid: terminal.pid});
+});

@@ -1,0 +1,232 @@
+import {type ChildProcess, spawn} from 'node:child_process';
+import process from 'node:process';
+import {afterEach, expect, test, vi} from 'vitest';
+import {createProcessDescriber} from '../../../source/host/process/details.js';
+import {runTool} from '../../../source/host/tool/spawn.js';
+import {createUsers} from '../../../source/host/accounts/users.js';
+import {eventually} from '../../_helpers/eventually.js';
+import {createFiles, createFilesIn, everythingIsOf} from '../temporary.js';
+
+const users = createUsers();
+const account = users.nameOfSync(process.getuid?.() ?? 0);
+const describe = createProcessDescriber({users, run: runTool});
+
+/**
+Over files of ours that are to look like the kernel's: root acts in all of these processes.
+*/
+const describeIn = (procDirectory: string, options: Partial<Parameters<typeof createProcessDescriber>[0]> = {}) =>
+	createProcessDescriber({users, run: runTool, procDirectory, ownerOf: everythingIsOf(0), ...options});
+
+const own = 'Uid:\t0\t0\t0\t0\n';
+
+/**
+The text of /proc/5/stat, in short.
+*/
+const stat = (comm: string, state = 'S', startTicks = 0) =>
+	`5 (${comm}) ${state} ${'0 '.repeat(18)}${startTicks} 0 0\n`;
+
+const children: ChildProcess[] = [];
+
+afterEach(() => {
+	for (const child of children.splice(0)) {
+		child.kill('SIGKILL');
+	}
+});
+
+const start = (command: string, args: string[], argv0?: string): number => {
+	const child = spawn(command, args, {stdio: 'ignore', argv0});
+	children.push(child);
+	return child.pid ?? 0;
+};
+
+test('tells owner, name, command line and start of a process', async () => {
+	const pid = start('sleep', ['600', '601']);
+	// In its very first moments none of its memory is there yet.
+	await eventually(async () => (await describe([pid])).get(pid)?.hostMemoryMiB !== undefined);
+	const details = await describe([pid]);
+	expect(details.get(pid)).toEqual({
+		startTicks: expect.any(Number) as number,
+		startTime: expect.closeTo(Date.now() / 1000, -1) as number,
+		parentPid: process.pid,
+		hostMemoryMiB: expect.any(Number) as number,
+		user: account,
+		name: 'sleep',
+		commandLine: 'sleep 600 601',
+		ancestors: expect.arrayContaining([expect.stringContaining('vitest')]) as string[],
+	});
+});
+
+test('names up to three parents, the nearest first', async () => {
+	const statLine = (pid: number, parent: number): string =>
+		`${pid} (x) S ${parent} 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 ${pid} 0 0\n`;
+	const files = Object.fromEntries(
+		[6, 5, 4, 3, 2].flatMap((pid) => [
+			[`${pid}/stat`, statLine(pid, pid - 1)],
+			[`${pid}/status`, 'Uid:\t0\t0\t0\t0\n'],
+			[`${pid}/cmdline`, `program\0${pid}\0`],
+		]),
+	);
+	const directory = await createFiles(files);
+	const details = await describeIn(directory)([6, 2]);
+	expect(details.get(6)?.ancestors).toEqual(['program 5', 'program 4', 'program 3']);
+	expect(details.get(2)?.ancestors).toBeUndefined();
+});
+
+test.each([
+	[
+		'a-rather-long-n',
+		'/usr/bin/a-rather-long-name\0--x\0\0\0',
+		'a-rather-long-name',
+		'/usr/bin/a-rather-long-name --x',
+	],
+	['MainThread', 'node\0server.js\0', 'node', 'node server.js'],
+	['my tool', '/opt/my tools/my tool\0', 'my tool', '/opt/my tools/my tool'],
+	['sshd', 'sshd: ada@pts/0\0\0\0', 'sshd', 'sshd: ada@pts/0'],
+	['bash', '-bash\0', 'bash', '-bash'],
+	['kthread', '', 'kthread', undefined],
+	['odd', '\0x\0', 'odd', 'x'],
+])('%s with the arguments %j is called %s', async (comm, text, name, commandLine) => {
+	const directory = await createFiles({'5/stat': stat(comm), '5/status': 'Uid:\t0\t1\t2\t3\n', '5/cmdline': text});
+	const details = await describeIn(directory)([5]);
+	expect(details.get(5)).toMatchObject({startTicks: 0, user: 'root', name, commandLine});
+});
+
+test('an endless command line is cut, between two characters', async () => {
+	const directory = await createFiles({'5/stat': stat('x'), '5/status': own, '5/cmdline': `x${'😀'.repeat(10_000)}\0`});
+	const details = await describeIn(directory)([5]);
+	const {commandLine = ''} = details.get(5) ?? {};
+	expect(commandLine).toBe(`x${'😀'.repeat(2047)}`);
+});
+
+test('the owner is who started it, whoever it acts as', async () => {
+	const directory = await createFiles({
+		'5/stat': stat('setuid'),
+		'5/status': 'Uid:\t1\t0\t0\t0\n',
+		'6/stat': stat('job'),
+	});
+	const numbered = {nameOf: async (uid: number) => `user${uid}`};
+	const asRoot = await describeIn(directory, {users: numbered})([5]);
+	expect(asRoot.get(5)?.user).toBe('user1');
+	// An account other than root acts for itself: no more is read.
+	const asAda = await describeIn(directory, {users: numbered, ownerOf: everythingIsOf(1000)})([6]);
+	expect(asAda.get(6)?.user).toBe('user1000');
+});
+
+test('a process that is gone or hidden is told of by nothing', async () => {
+	const run = vi.fn<typeof runTool>(runTool);
+	expect(await createProcessDescriber({users, run})([3_999_999])).toEqual(new Map());
+	// What /proc does not know, `ps` does not know either: it reads the same.
+	expect(run).not.toHaveBeenCalled();
+});
+
+test('asks for every process once a scan, and for hidden ones only now and then', async () => {
+	const directory = await createFiles({});
+	const run = vi.fn<typeof runTool>(async (_command, args) => ({
+		stdout: args.at(-1)?.includes('8') ? '    8     0\n' : '',
+		stderr: '',
+	}));
+	let now = 0;
+	const ask = describeIn(directory, {run, monotonicMs: () => now});
+
+	const details = await ask([7, 8, 7, 8]);
+	expect([...details].map(([pid, {user}]) => [pid, user])).toEqual([
+		[7, undefined],
+		[8, 'root'],
+	]);
+	expect(run.mock.calls.map(([command, args]) => [command, ...args])).toEqual([
+		['ps', '-o', 'pid=', '-o', 'uid=', '-p', '7,8'],
+	]);
+
+	now = 59_000;
+	await ask([7, 8]);
+	expect(run).toHaveBeenCalledTimes(1);
+	now = 61_000;
+	await ask([7, 8]);
+	expect(run).toHaveBeenCalledTimes(2);
+	await ask([]);
+	await ask([7]);
+	expect(run).toHaveBeenCalledTimes(3);
+});
+
+test('a command line whose reading hangs holds nobody up for long, and is not read again meanwhile', async () => {
+	const directory = await createFiles({'5/status': own, '5/stat': stat('stuck')});
+	// A pipe that nobody writes to: the opening hangs.
+	await runTool('mkfifo', [`${directory}/5/cmdline`], {timeoutMs: 5000});
+	const run = vi.fn(runTool);
+	let now = 0;
+	const ask = describeIn(directory, {run, monotonicMs: () => now});
+
+	const startedAt = performance.now();
+	for (let round = 0; round < 10; round++) {
+		const details = await ask([5]);
+		expect(details.get(5)).toMatchObject({user: 'root', name: 'stuck', commandLine: undefined});
+	}
+
+	expect(performance.now() - startedAt).toBeLessThan(5000);
+	expect(run).toHaveBeenCalledTimes(1);
+
+	await createFilesIn(directory, {'6/status': own, '6/stat': stat('fine'), '6/cmdline': 'fine\0'});
+	await runTool('rm', [`${directory}/5/cmdline`], {timeoutMs: 5000});
+	now = 60_000;
+	const later = await ask([5, 6]);
+	expect(later.get(6)).toMatchObject({commandLine: 'fine'});
+});
+
+test('while the reader cannot even be killed, no other is started', async () => {
+	const {promise: ended, resolve: release} = Promise.withResolvers<void>();
+	const run = vi.fn<typeof runTool>(async () => ({stdout: '', stderr: '', failure: 'timed-out', ended}));
+	const directory = await createFiles({'5/stat': stat('a'), '6/stat': stat('b'), '5/status': own, '6/status': own});
+	const ask = describeIn(directory, {run});
+	await ask([5]);
+	await ask([5, 6]);
+	expect(run).toHaveBeenCalledTimes(1);
+
+	release();
+	await ended;
+	await ask([5, 6]);
+	expect(run).toHaveBeenCalledTimes(2);
+});
+
+test('a process that waits in the kernel is not read', async () => {
+	const run = vi.fn(runTool);
+	const directory = await createFiles({'5/stat': stat('a', 'D'), '5/status': own, '5/cmdline': 'a\0'});
+	const details = await describeIn(directory, {run})([5]);
+	expect(details.get(5)).toMatchObject({user: 'root', name: 'a', commandLine: undefined});
+	expect(run).not.toHaveBeenCalled();
+});
+
+test('command lines are read once, until a minute is over or the pid is another process', async () => {
+	const directory = await createFiles({'5/stat': stat('a'), '5/status': own, '5/cmdline': 'a\0'});
+	const run = vi.fn(runTool);
+	let now = 0;
+	const ask = describeIn(directory, {run, monotonicMs: () => now});
+	const read = async () => {
+		const details = await ask([5]);
+		return details.get(5)?.commandLine;
+	};
+
+	expect(await read()).toBe('a');
+	await createFilesIn(directory, {'5/cmdline': 'b\0'});
+	now = 59_000;
+	expect(await read()).toBe('a');
+	now = 60_000;
+	expect(await read()).toBe('b');
+	await createFilesIn(directory, {'5/cmdline': 'c\0', '5/stat': stat('a', 'S', 77)});
+	expect(await read()).toBe('c');
+	expect(run).toHaveBeenCalledTimes(3);
+});
+
+test('no argument passes for the command line of another process', async () => {
+	const directory = await createFiles({});
+	const lie = `x\n${directory}/6/cmdline\0evil\0`;
+	await createFilesIn(directory, {
+		'5/stat': stat('a'),
+		'5/status': own,
+		'5/cmdline': lie,
+		'6/stat': stat('b'),
+		'6/status': own,
+	});
+	const details = await describeIn(directory)([5, 6]);
+	expect(details.get(5)?.commandLine).toBe(`x\n${directory}/6/cmdline evil`);
+	expect(details.get(6)?.commandLine).toBeUndefined();
+});

@@ -1,0 +1,78 @@
+import {type ChildProcess, spawn} from 'node:child_process';
+import {once} from 'node:events';
+import {text} from 'node:stream/consumers';
+import process from 'node:process';
+import {expect, onTestFinished, test} from 'vitest';
+import {livenessOfOrphans} from '../../../source/host/process/orphans.js';
+import {childIdentity, identityOf, ownIdentity} from '../../../source/host/process/processes.js';
+import {readStat} from '../../../source/host/process/proc.js';
+import {eventually} from '../../_helpers/eventually.js';
+
+const groupOf = (pid: number): number => {
+	const stat = readStat(pid);
+	return typeof stat === 'object' ? stat.processGroup : 0;
+};
+
+/** A shell in a group of its own, ended with that group. */
+function startShell(script: string): ChildProcess & {readonly pid: number} {
+	const shell = spawn('bash', ['-c', script], {stdio: ['pipe', 'pipe', 'ignore'], detached: true});
+	onTestFinished(() => {
+		for (const group of [shell.pid!, ...groups.splice(0)]) {
+			try {
+				process.kill(-group, 'SIGKILL');
+			} catch {
+				// It is gone already.
+			}
+		}
+	});
+	return shell as ChildProcess & {readonly pid: number};
+}
+
+const groups: number[] = [];
+
+test('what a dead process left behind lives, until it ends', async () => {
+	const shell = startShell('sleep 600 >/dev/null & echo $!; read');
+	const dead = {...childIdentity(shell.pid), group: groupOf(shell.pid)};
+	const [line] = (await once(shell.stdout!.setEncoding('utf8'), 'data')) as [string];
+	shell.kill('SIGKILL');
+	await once(shell, 'exit');
+	expect(livenessOfOrphans(dead)).toBe('alive');
+	// What was there before it is not of its making.
+	const later = {...dead, startTicks: dead.startTicks! + 1_000_000};
+	expect(livenessOfOrphans(later)).toBe('dead');
+	// Where the start was read in another time namespace nobody can say what was there before.
+	expect(livenessOfOrphans({...later, timeNamespace: '1'})).toBe('alive');
+	expect(livenessOfOrphans({pid: dead.pid, startTicks: dead.startTicks})).toBe('dead');
+	process.kill(Number(line), 'SIGKILL');
+	await eventually(() => livenessOfOrphans(dead) === 'dead');
+});
+
+test('the rest of its pipeline is not what it left behind', async () => {
+	// With a group for each pipeline, as a shell has that somebody types into.
+	const shell = startShell('set -m; sleep 600 | sleep 601 >/dev/null & jobs -p; echo $!; read');
+	let said = '';
+	shell.stdout!.setEncoding('utf8').on('data', (words: string) => {
+		said += words;
+	});
+	await eventually(() => said.split('\n').length === 3);
+	const [first = 0, second = 0] = said.split('\n').map(Number);
+	groups.push(first);
+	const dead = {...identityOf(first)!, group: groupOf(first)};
+	expect(dead.group).toBe(groupOf(second));
+	process.kill(first, 'SIGKILL');
+	await eventually(() => identityOf(first) === undefined);
+	expect(identityOf(second)).toBeDefined();
+	expect(livenessOfOrphans(dead)).toBe('dead');
+});
+
+test('a group that is not ours to see leaves it open; one that makes no sense holds nothing for ever', async () => {
+	const shell = startShell('read');
+	const dead = {pid: 3_999_999, startTicks: 0, group: shell.pid};
+	expect(livenessOfOrphans(dead, '/nowhere')).toBe('unknown');
+	expect(livenessOfOrphans({...dead, group: 1})).toBe('dead');
+	expect(livenessOfOrphans({...dead, group: 3_999_999})).toBe('dead');
+	expect(livenessOfOrphans({...dead, group: 2 ** 53})).not.toBe('alive');
+	shell.stdin!.end();
+	await text(shell.stdout!);
+	expect(ownIdentity().group).toBe(groupOf(process.pid));
+});

@@ -1,0 +1,53 @@
+import {spawn} from 'node:child_process';
+import {once} from 'node:events';
+import process from 'node:process';
+import {expect, onTestFinished, test} from 'vitest';
+import {identityOf} from '../../../source/host/process/processes.js';
+import {sendSignal} from '../../../source/host/process/send-signal.js';
+import type {ProcessIdentity} from '../../../source/core/model/types.js';
+
+const isRoot = process.getuid?.() === 0;
+
+async function start(uid?: number) {
+	const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000); console.log("up")'], {
+		stdio: ['ignore', 'pipe', 'ignore'],
+		uid,
+	});
+	onTestFinished(() => {
+		child.kill('SIGKILL');
+	});
+	await once(child.stdout, 'data');
+	return {child, identity: identityOf(child.pid!)!};
+}
+
+test.each(['SIGTERM', 'SIGINT', 'SIGKILL'] as const)('%s reaches the process', async (signal) => {
+	const {child, identity} = await start();
+	const ended = once(child, 'exit');
+	expect(sendSignal(identity, signal)).toBe('sent');
+	expect((await ended)[1]).toBe(signal);
+	expect(sendSignal(identity, signal)).toBe('gone');
+});
+
+test('another process with its pid is left alone, and so is one that cannot be told apart', async () => {
+	const {child, identity} = await start();
+	const others: ReadonlyArray<readonly [ProcessIdentity, string]> = [
+		[{...identity, startTicks: identity.startTicks! + 1}, 'gone'],
+		[{...identity, startTicks: undefined}, 'unknown'],
+		[{...identity, namespace: '1'}, 'unknown'],
+		[{pid: 0, startTicks: 1}, 'unknown'],
+		[{pid: -child.pid!, startTicks: identity.startTicks}, 'unknown'],
+		[{pid: 1.5, startTicks: 1}, 'unknown'],
+	];
+	for (const [other, outcome] of others) {
+		expect(sendSignal(other, 'SIGKILL')).toBe(outcome);
+	}
+
+	expect(identityOf(child.pid!)).toEqual(identity);
+	expect(child.exitCode ?? child.signalCode).toBeNull();
+});
+
+test.runIf(isRoot)("root's monitor does not kill for others", async () => {
+	const {child, identity} = await start(65_534);
+	expect(sendSignal(identity, 'SIGKILL')).toBe('not-yours');
+	expect(child.signalCode).toBeNull();
+});

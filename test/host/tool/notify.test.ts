@@ -1,0 +1,201 @@
+/** Telling an account: on a real terminal, by a real program, to a real web server. */
+import {Buffer} from 'node:buffer';
+import {chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
+import {once} from 'node:events';
+import {createServer, type Server} from 'node:http';
+import type {AddressInfo} from 'node:net';
+import {tmpdir} from 'node:os';
+import path from 'node:path';
+import process from 'node:process';
+import {json} from 'node:stream/consumers';
+import {expect, onTestFinished, test} from 'vitest';
+import {createNotifier, linesOf, type NotifyOptions} from '../../../source/host/tool/notify.js';
+import {createUsers} from '../../../source/host/accounts/users.js';
+import {eventually} from '../../_helpers/eventually.js';
+import {openTerminal} from '../../_helpers/machine/terminal.js';
+
+const users = createUsers();
+const me = users.nameOfSync(process.getuid!());
+const message = {account: me, text: 'GPU 3 ends in 10m', data: {kind: 'ending', gpu_ids: [3]}};
+
+const notifier = (options: Partial<NotifyOptions>) =>
+	createNotifier({
+		usesTerminals: false,
+		command: undefined,
+		webhook: undefined,
+		users,
+		run: async () => ({stdout: '', stderr: '', exitCode: 0}),
+		...options,
+	});
+
+function directory(): string {
+	const made = mkdtempSync(path.join(tmpdir(), 'chg-notify-'));
+	onTestFinished(() => {
+		rmSync(made, {recursive: true});
+	});
+	return made;
+}
+
+/** Has it listen until the test ends. */
+async function portOf(server: Server): Promise<number> {
+	server.listen(0, '127.0.0.1');
+	onTestFinished(() => {
+		server.closeAllConnections();
+		server.close();
+	});
+	await once(server, 'listening');
+	return (server.address() as AddressInfo).port;
+}
+
+test('the lines of an account, and nothing that is no terminal', () => {
+	const who = `alice    pts/0        2026-11-21 10:00 (10.0.0.1)
+alice    tty1         2026-11-21 10:00
+alicea   pts/1        2026-11-21 10:00
+alice    ../../etc/x  2026-11-21 10:00
+alice    :0           2026-11-21 10:00
+alice
+`;
+	expect(linesOf('alice', who)).toEqual(['pts/0', 'tty1']);
+	expect(linesOf('', who)).toEqual([]);
+});
+
+/** A terminal of ours in which nothing runs but a wait. */
+async function terminal() {
+	const opened = openTerminal('/bin/sh', ['-c', 'tty; exec sleep 60']);
+	onTestFinished(async () => opened.close());
+	const screen = await opened.waitFor(/\/dev\/pts\/\d+/v);
+	const device = screen.find((line) => line.startsWith('/dev/'))!;
+	return {opened, device, who: `${me} ${device.slice(5)} 2026-11-21 10:00\n`};
+}
+
+const tellThrough = async (who: string, account = me) =>
+	notifier({usesTerminals: true, run: async () => ({stdout: who, stderr: '', exitCode: 0})})({...message, account});
+
+test('a terminal that lets messages in shows it; one that does not, or is another’s, does not', async () => {
+	const {opened, device, who} = await terminal();
+	chmodSync(device, 0o600);
+	expect(await tellThrough(who)).toEqual([]);
+	chmodSync(device, 0o620);
+	// Logged in there once, by the words of a stale list.
+	await tellThrough(who.replace(me, 'somebody'), 'somebody');
+	const mark = opened.mark();
+	expect(await tellThrough(who)).toEqual([]);
+	const screen = await opened.waitFor('GPU 3 ends in 10m');
+	expect(screen.filter((line) => line.includes('GPU 3'))).toHaveLength(1);
+	expect(opened.rawSince(mark)).toMatch(/^\r+\nGPU 3 ends in 10m\r+\n$/v);
+});
+
+test('neither a missing terminal nor a plain file in its place is anybody’s trouble', async () => {
+	const devices = directory();
+	const file = path.join(devices, 'tty9');
+	writeFileSync(file, '');
+	chmodSync(file, 0o666);
+	const tell = notifier({
+		usesTerminals: true,
+		devices,
+		run: async () => ({stdout: `${me} tty9 x\n${me} tty8 x\n`, stderr: '', exitCode: 0}),
+	});
+	expect(await tell(message)).toEqual([]);
+	expect(readFileSync(file, 'utf8')).toBe('');
+});
+
+test('a program is given the words, the data, no shell and no secrets', async () => {
+	const out = path.join(directory(), 'out');
+	process.env['CANHAZGPU_REDIS_PASSWORD'] = 'secret';
+	onTestFinished(() => {
+		delete process.env['CANHAZGPU_REDIS_PASSWORD'];
+	});
+	const script = String.raw`printf "%s\n" "$1" "$CANHAZGPU_NOTICE_ACCOUNT" "$CANHAZGPU_NOTICE_TEXT" "[$CANHAZGPU_REDIS_PASSWORD]" > "$2"; cat >> "$2"`;
+	const command = ['/bin/sh', '-c', script, 'sh', '$(id) `id` ; x', out];
+	expect(await notifier({command})(message)).toEqual([]);
+	expect(readFileSync(out, 'utf8').split('\n')).toEqual([
+		'$(id) `id` ; x',
+		me,
+		message.text,
+		'[]',
+		JSON.stringify(message.data),
+		'',
+	]);
+});
+
+test('what goes wrong is told, and throws nothing', async () => {
+	expect(await notifier({command: ['/bin/sh', '-c', 'exit 3']})(message)).toEqual(['notify.command: it ended with 3']);
+	expect(await notifier({command: ['/nowhere/program']})(message)).toEqual([
+		'notify.command: spawn /nowhere/program ENOENT',
+	]);
+	// A program that does not read what it is told.
+	expect(await notifier({command: ['/bin/true']})({...message, data: {note: 'x'.repeat(1_000_000)}})).toEqual([]);
+	const [problem] = await notifier({webhook: 'http://127.0.0.1:1/'})(message);
+	expect(problem).toMatch(/^notify\.webhook: /v);
+});
+
+test('a web address is sent the data; a refusal or a detour is told', async () => {
+	const heard: unknown[] = [];
+	const server = createServer((request, response) => {
+		void (async () => {
+			heard.push([request.method, request.headers['content-type'], await json(request)]);
+			response.writeHead(request.url === '/ok' ? 204 : request.url === '/away' ? 302 : 500, {location: '/ok'});
+			response.end();
+		})();
+	});
+	const port = await portOf(server);
+	const tell = async (place: string) => notifier({webhook: `http://127.0.0.1:${port}${place}`})(message);
+	expect(await tell('/ok')).toEqual([]);
+	expect(heard).toEqual([['POST', 'application/json', message.data]]);
+	expect(await tell('/refused')).toEqual(['notify.webhook: it answered 500']);
+	expect(await tell('/away')).toHaveLength(1);
+	expect(heard).toHaveLength(3);
+});
+
+test('what cannot even be started is told, too', async () => {
+	const command = ['/bin/true'];
+	for (const [options, said] of [
+		[{...message, account: 'a\0b'}, /null bytes/v],
+		[{...message, account: 'a'.repeat(300_000)}, /E2BIG/v],
+	] as const) {
+		const [problem] = await notifier({command})(options);
+		expect(problem).toMatch(said);
+	}
+
+	expect(await notifier({command: ['/etc/passwd/x']})(message)).toEqual([
+		expect.stringMatching(/^notify\.command: .*ENOTDIR/v),
+	]);
+	expect(await notifier({command: ['']})(message)).toHaveLength(1);
+});
+
+test('the name and password of an address go into a header, and into no complaint', async () => {
+	const heard: unknown[] = [];
+	const server = createServer((request, response) => {
+		heard.push(request.headers.authorization, request.url);
+		response.end();
+	});
+	const port = await portOf(server);
+	expect(await notifier({webhook: `http://us%40er:hunter2@127.0.0.1:${port}/a?b`})(message)).toEqual([]);
+	expect(heard).toEqual([`Basic ${Buffer.from('us@er:hunter2').toString('base64')}`, '/a?b']);
+	const [problem] = await notifier({webhook: 'http://user:hunter2@127.0.0.1:1/token'})(message);
+	expect(problem).toMatch(/^notify\.webhook: /v);
+	expect(problem).not.toMatch(/hunter2|token/v);
+});
+
+test('what hangs is given up when whoever tells it is done, with all it started', async () => {
+	const pids = path.join(directory(), 'pids');
+	const ended = new AbortController();
+	const port = await portOf(createServer(() => undefined));
+	const telling = notifier({
+		command: ['/bin/sh', '-c', 'sleep 60 & echo $$ $! > "$1"; wait', 'sh', pids],
+		webhook: `http://127.0.0.1:${port}/`,
+	})(message, ended.signal);
+	let started: readonly string[] = [];
+	await eventually(() => {
+		started = readFileSync(pids, 'utf8').trim().split(' ');
+		return started.length === 2;
+	});
+	ended.abort();
+	expect(await telling).toEqual([
+		'notify.command: it ended with SIGKILL',
+		expect.stringMatching(/^notify\.webhook: .*abort/v),
+	]);
+	const isGone = (pid: string) =>
+		!existsSync(`/proc/${pid}`) || /^State:\s+Z/mv.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+	await eventually(() => started.every((pid) => isGone(pid)));
+});

@@ -1,0 +1,186 @@
+import {spawn} from 'node:child_process';
+import {once} from 'node:events';
+import {readFile} from 'node:fs/promises';
+import path from 'node:path';
+import {performance} from 'node:perf_hooks';
+import process from 'node:process';
+import {build} from 'esbuild';
+import {expect, onTestFinished, test, vi} from 'vitest';
+import {liveness} from '../../../source/host/process/processes.js';
+import {runTool} from '../../../source/host/tool/spawn.js';
+import {supervise} from '../../../source/host/tool/supervise.js';
+import {createFiles} from '../temporary.js';
+
+const timeoutMs = 10_000;
+
+const shell = async (script: string, options: Partial<Parameters<typeof runTool>[2]> = {}) =>
+	runTool('sh', ['-c', script], {timeoutMs, ...options});
+
+const expectGone = async (pid: number) =>
+	vi.waitFor(
+		() => {
+			expect(liveness([{pid}])).toEqual(['dead']);
+		},
+		{timeout: 5000},
+	);
+
+test('gives back both outputs and the exit code', async () => {
+	expect(await shell('echo out; echo err >&2; exit 3')).toEqual({stdout: 'out\n', stderr: 'err\n', exitCode: 3});
+});
+
+test('tells the signal that ended it', async () => {
+	expect(await shell('echo before; kill -SEGV $$')).toEqual({stdout: 'before\n', stderr: '', signal: 'SIGSEGV'});
+});
+
+test('arguments reach the program as they are', async () => {
+	const args = ['a b', '$(id)', '; exit 9', '', '*'];
+	const {stdout} = await runTool('printf', ['%s\n', ...args], {timeoutMs});
+	expect(stdout).toBe(`${args.join('\n')}\n`);
+});
+
+test('the program speaks the C locale, starts in /, reads nothing and leads its own group', async () => {
+	const {stdout} = await shell('echo "$LC_ALL"; pwd; cat; ps -o pgid= -p $$ | tr -d " "; echo $$');
+	const [locale, directory, group, pid] = stdout.split('\n', 4);
+	expect([locale, directory]).toEqual(['C', '/']);
+	expect(group).toBe(pid);
+});
+
+test('a relative path is one from where we are', async () => {
+	const directory = await createFiles({tool: '#!/bin/sh\necho here\n'});
+	const {stdout} = await runTool(path.relative(process.cwd(), path.join(directory, 'tool')), [], {timeoutMs});
+	expect(stdout).toBe('here\n');
+});
+
+test('a program that is not there is not found', async () => {
+	expect(await runTool('no-such-program', [], {timeoutMs})).toMatchObject({failure: 'not-found', stdout: ''});
+	expect(await runTool('/no/such/program', [], {timeoutMs})).toMatchObject({failure: 'not-found'});
+});
+
+test('a file that is no program is not executable', async () => {
+	const directory = await createFiles({tool: 'text'});
+	expect(await runTool(path.join(directory, 'tool'), [], {timeoutMs})).toMatchObject({failure: 'not-executable'});
+	expect(await runTool(directory, [], {timeoutMs})).toMatchObject({failure: 'not-executable'});
+});
+
+test('an argument that cannot be passed is a failure, not an exception', async () => {
+	expect(await runTool('echo', ['\0'], {timeoutMs})).toMatchObject({failure: 'failed'});
+	expect(await runTool('echo', ['x'.repeat(4_000_000)], {timeoutMs})).toMatchObject({failure: 'failed'});
+});
+
+test('a program that hangs is ended at the bound, with all it started', async () => {
+	const startedAt = performance.now();
+	const {failure, stdout, signal, ended} = await shell('sleep 600 & echo $! $$; wait', {timeoutMs: 300});
+	expect(performance.now() - startedAt).toBeLessThan(5000);
+	expect({failure, signal, ended}).toEqual({failure: 'timed-out', signal: 'SIGTERM', ended: undefined});
+	const pids = stdout.trim().split(' ').map(Number);
+	expect(pids).toHaveLength(2);
+	await Promise.all(pids.map(async (pid) => expectGone(pid)));
+});
+
+test('a program that will not hear is killed', async () => {
+	const startedAt = performance.now();
+	const {failure, stdout, signal} = await shell('trap "" TERM; echo $$; while :; do sleep 0.05; done', {
+		timeoutMs: 300,
+	});
+	expect(performance.now() - startedAt).toBeLessThan(5000);
+	expect({failure, signal}).toEqual({failure: 'timed-out', signal: 'SIGKILL'});
+	await expectGone(Number(stdout));
+});
+
+test('a program that not even SIGKILL ends is abandoned, and its end is told later', async () => {
+	const child = spawn('sleep', ['600'], {stdio: ['ignore', 'pipe', 'pipe']});
+	onTestFinished(() => {
+		child.kill('SIGKILL');
+	});
+	const signals: string[] = [];
+	const startedAt = performance.now();
+	const {ended, ...outcome} = await supervise(child, {timeoutMs: 100}, (signal) => {
+		signals.push(signal);
+	});
+	expect(performance.now() - startedAt).toBeLessThan(5000);
+	expect(outcome).toEqual({stdout: '', stderr: '', failure: 'timed-out'});
+	expect(signals).toEqual(['SIGTERM', 'SIGKILL']);
+	expect(liveness([{pid: child.pid ?? 0}])).toEqual(['alive']);
+
+	child.kill('SIGKILL');
+	await ended;
+	expect(ended).toBeDefined();
+	await expectGone(child.pid ?? 0);
+});
+
+test('an abandoned program does not keep us from ending', async () => {
+	const entry = `
+		import {spawn} from 'node:child_process';
+		import {supervise} from './source/host/tool/supervise.ts';
+		const child = spawn('sleep', ['600'], {stdio: ['ignore', 'pipe', 'pipe'], detached: true});
+		const {failure} = await supervise(child, {timeoutMs: 50}, () => undefined);
+		console.log(failure, child.pid);`;
+	const {outputFiles} = await build({
+		stdin: {contents: entry, resolveDir: process.cwd(), loader: 'ts'},
+		bundle: true,
+		platform: 'node',
+		format: 'esm',
+		write: false,
+	});
+	const directory = await createFiles({'main.mjs': outputFiles[0]?.text ?? ''});
+	const parent = spawn(process.execPath, [path.join(directory, 'main.mjs')], {stdio: ['ignore', 'pipe', 'inherit']});
+	const [chunk] = (await once(parent.stdout, 'data')) as [Uint8Array];
+	const [failure, pid] = new TextDecoder().decode(chunk).trim().split(' ', 2);
+	const [exitCode] = (await once(parent, 'exit', {signal: AbortSignal.timeout(10_000)})) as [number];
+	process.kill(Number(pid), 'SIGKILL');
+	expect([failure, exitCode]).toEqual(['timed-out', 0]);
+});
+
+test('output that a grandchild may still add to is not waited for', async () => {
+	const startedAt = performance.now();
+	const {stdout, exitCode} = await shell('sleep 600 & echo $!; exit 0');
+	expect(performance.now() - startedAt).toBeLessThan(5000);
+	expect(exitCode).toBe(0);
+	process.kill(Number(stdout), 'SIGKILL');
+});
+
+test('a flood is stopped and cut', async () => {
+	const {failure, stdout} = await shell('yes', {maxBytes: 1000});
+	expect(failure).toBe('too-much-output');
+	expect(stdout).toBe('y\n'.repeat(500));
+});
+
+test('the flood may be on stderr', async () => {
+	const {failure, stderr} = await shell('yes >&2', {maxBytes: 1000});
+	expect(failure).toBe('too-much-output');
+	expect(stderr).toHaveLength(1000);
+});
+
+test('large outputs arrive whole', async () => {
+	const {stdout, failure} = await shell(String.raw`head -c 3000000 /dev/zero | tr "\0" x`);
+	expect(failure).toBeUndefined();
+	expect(stdout).toHaveLength(3_000_000);
+});
+
+test('broken UTF-8 does not throw', async () => {
+	const {stdout} = await shell(String.raw`printf 'a\377b'`);
+	expect(stdout).toBe('a�b');
+});
+
+test('can be stopped early', async () => {
+	const controller = new AbortController();
+	const startedAt = performance.now();
+	const running = shell('exec sleep 600', {signal: controller.signal});
+	controller.abort();
+	expect(await running).toMatchObject({failure: 'aborted', signal: 'SIGTERM'});
+	expect(performance.now() - startedAt).toBeLessThan(5000);
+	expect(await shell('exit 0', {signal: controller.signal})).toEqual({stdout: '', stderr: '', failure: 'aborted'});
+});
+
+test('leaves no zombie', async () => {
+	await Promise.all(Array.from({length: 10}, async () => shell('exit 0')));
+	const children = await readFile(`/proc/self/task/${process.pid}/children`, 'utf8');
+	const states = await Promise.all(
+		children
+			.trim()
+			.split(/\s+/v)
+			.filter((pid) => pid !== '')
+			.map(async (pid) => readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')),
+	);
+	expect(states.filter((stat) => stat.includes(') Z '))).toEqual([]);
+});

@@ -1,0 +1,70 @@
+/**
+Names of hosts that want to be something else to ssh or to a shell.
+*/
+import {chmodSync, existsSync, mkdirSync, writeFileSync} from 'node:fs';
+import path from 'node:path';
+import process from 'node:process';
+import {expect, onTestFinished, test, vi} from 'vitest';
+import {remoteStatus} from '../../../source/host/tool/ssh.js';
+import {ask, startWeb} from '../../web/_server.js';
+import {freshEmbeddedBox} from '../../_helpers/program/processes.js';
+
+const hostileNames = [
+	'-oProxyCommand=touch pwned',
+	'--',
+	'-l',
+	'a b',
+	'$(touch pwned)',
+	'`touch pwned`',
+	'a;touch pwned',
+	'a|b',
+	'a\nb',
+	'a\u{0}b',
+	'a/../b',
+	'@host',
+	'user@',
+	'-user@host',
+	'user@-host',
+	'user@@host',
+	'',
+	'.',
+	'host.',
+	'x'.repeat(300),
+];
+
+test('they are refused before anything is run', async () => {
+	const box = await freshEmbeddedBox(1);
+	const bin = path.join(box.home, 'bin');
+	const trace = path.join(box.home, 'asked');
+	mkdirSync(bin);
+	writeFileSync(path.join(bin, 'ssh'), `#!/bin/sh\necho "$@" >> '${trace}'\necho '[]'\n`);
+	chmodSync(path.join(bin, 'ssh'), 0o755);
+	vi.stubEnv('PATH', `${bin}:${process.env['PATH']!}`);
+	onTestFinished(() => {
+		vi.unstubAllEnvs();
+	});
+	for (const name of hostileNames) {
+		await expect(remoteStatus(name), JSON.stringify(name)).rejects.toThrow('is not a host name');
+	}
+
+	expect(existsSync(trace)).toBe(false);
+	expect(await remoteStatus('alice@gpu-box-2.example.org')).toEqual([]);
+	expect(existsSync(trace)).toBe(true);
+});
+
+test('nor does the web server ask them, or any host that is not in its config', async () => {
+	const box = await freshEmbeddedBox(1);
+	for (const name of hostileNames.slice(4, 8)) {
+		const ran = await box.run(['status', '--remote', name]);
+		expect([name, ran.exitCode, ran.stdout]).toEqual([name, 2, '']);
+	}
+
+	const web = await startWeb(box);
+	onTestFinished(async () => {
+		await web.end('SIGKILL');
+	});
+	for (const name of [...hostileNames, 'elsewhere', '__proto__']) {
+		const {status} = await ask(web.port, `/api/hosts/status?host=${encodeURIComponent(name)}`);
+		expect([name, status]).toEqual([name, 404]);
+	}
+});

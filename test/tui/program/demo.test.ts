@@ -1,0 +1,37 @@
+/**
+The demonstration, as a newcomer sees it.
+*/
+import {existsSync} from 'node:fs';
+import {expect, onTestFinished, test} from 'vitest';
+import {createBox} from '../../_helpers/program/cli.js';
+import {isShown, startTop} from './_program.js';
+
+test('top --demo shows a lived-in box and leaves nothing behind', async () => {
+	const box = createBox();
+	onTestFinished(box.remove);
+	const top = startTop(box, {flags: ['--demo']});
+	await top.waitFor(isShown(6));
+	const screen = top.screen().join('\n');
+	expect(screen).toContain('SIMULATED');
+	expect(screen).not.toContain('PRIVATE');
+	for (const words of [
+		/0 +reserved +ada/v,
+		/2 +IDLE +grace/v,
+		/6 +UNRESERVED +dave/v,
+		/7 +ERROR.*GPU has/v,
+		/1 +erin +GPU 2/v,
+	]) {
+		expect(screen).toMatch(words);
+	}
+
+	top.write('q');
+	expect(await top.exit).toMatchObject({exitCode: 0});
+	expect(existsSync(`${box.home}/.local/state/canhazgpu/pool.sqlite`)).toBe(false);
+	// Without a terminal, too.
+	const printed = await box.run('top --demo');
+	expect(printed).toMatchObject({exitCode: 0, stderr: 'SIMULATED GPUs: no real hardware is behind this pool.\n'});
+	expect(printed.stdout).toMatch(/ 2 +│ ● IN_USE +│ grace/v);
+	// There still is no pool for anybody else.
+	const {exitCode} = await box.run('status');
+	expect(exitCode).toBe(4);
+});

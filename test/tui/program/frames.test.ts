@@ -1,0 +1,147 @@
+/**
+What reaches the terminal, byte by byte: frames that fit, without flicker, in the characters and colours that were asked for.
+*/
+import process from 'node:process';
+import {afterAll, beforeAll, expect, test} from 'vitest';
+import {createEmbeddedBox, type Box} from '../../_helpers/program/cli.js';
+import {openTerminal} from '../../_helpers/machine/terminal.js';
+import {clears, isShown, keys, spelled, startTop, watchFrames} from './_program.js';
+
+let box: Box;
+
+beforeAll(async () => {
+	box = await createEmbeddedBox();
+});
+
+afterAll(() => {
+	box.remove();
+});
+
+test('the watch over frames sees what is too wide and what is too tall', async (context) => {
+	const terminal = openTerminal(
+		process.execPath,
+		[
+			'-e',
+			String.raw`process.stdout.write('\u{1B}[?1049h' + 'x'.repeat(30) + '\n'.repeat(9)); setInterval(() => {}, 1000)`,
+		],
+		{columns: 20, rows: 5, cwd: box.home, environment: {...box.environment}},
+	);
+	context.onTestFinished(async () => terminal.close());
+	const faults = watchFrames(terminal);
+	await terminal.waitFor(() => faults.overflows().length > 4);
+	expect(faults.overflows()).toEqual(expect.arrayContaining(['scrolled']));
+});
+
+test.each([
+	{columns: 200, rows: 60},
+	{columns: 120, rows: 32},
+	{columns: 80, rows: 24},
+	{columns: 60, rows: 15},
+])('frames fit $columns x $rows, and nothing is ever wiped to be drawn again', async (size) => {
+	const top = startTop(box, {size});
+	const faults = watchFrames(top);
+	await top.waitFor(isShown(8));
+	const firstFrame = top.mark();
+	for (const [typed, shown] of [
+		['jjj', /> 3 /v],
+		['?', /reserve GPUs for a time/v],
+		[keys.escape, /q Quit$/v],
+		['r', /Reserve GPUs/v],
+		['9'.repeat(70), /Enter Do it/v],
+		[keys.enter, /99999/v],
+		[keys.escape, /q Quit$/v],
+		['r2\r', / OK reserved GPUs /v],
+		['x', /There is nothing to release|not reserved|Release GPU/v],
+		[keys.escape, /q Quit$/v],
+		[keys.controlR, /Mine 2/v],
+	] as const) {
+		top.write(typed);
+		const frame = await top.waitFor(shown);
+		expect(frame).toHaveLength(size.rows);
+	}
+
+	expect(await box.run('release')).toMatchObject({exitCode: 0});
+	await top.waitFor('Mine 0');
+	const drawn = spelled(top.rawSince(firstFrame));
+	expect(drawn).not.toMatch(clears);
+	expect(faults.overflows()).toEqual([]);
+	// Every frame is announced as a whole, so that a terminal can show it as one.
+	const outside = drawn.replaceAll(/␛\[\?2026h[\s\S]*?␛\[\?2026l/gv, '');
+	expect(outside).toBe('');
+	top.write('q');
+	expect(await top.exit).toMatchObject({exitCode: 0});
+	// Never the whole terminal with its history.
+	expect(spelled(top.rawSince(0))).not.toMatch(/␛\[[23]J|␛c/v);
+});
+
+test('a window of any size is filled exactly, and one that is too small says so', async () => {
+	const top = startTop(box);
+	await top.waitFor(isShown(8));
+	for (const size of [
+		{columns: 80, rows: 24},
+		{columns: 160, rows: 50},
+		{columns: 50, rows: 10},
+		{columns: 20, rows: 2},
+		{columns: 100, rows: 20},
+		{columns: 60, rows: 15},
+		{columns: 61, rows: 40},
+	]) {
+		top.resize(size);
+		const isLarge = size.columns >= 60 && size.rows >= 15;
+		const isFilled = (screen: string): boolean => {
+			const lines = screen.split('\n');
+			return isLarge
+				? isShown(8)(screen) && lines.at(-1)!.endsWith(' q Quit') && / rw\b/v.test(lines[0]!)
+				: screen.includes(`have ${size.columns}x${size.rows}`) || screen.includes('need 60x15');
+		};
+
+		const lines = await top.waitFor(isFilled);
+		expect(lines).toHaveLength(size.rows);
+		// From here on it stays so.
+		const faults = watchFrames(top);
+		top.write('j');
+		await top.waitFor(isFilled);
+		expect(faults.overflows()).toEqual([]);
+	}
+
+	top.write('q');
+	expect(await top.exit).toMatchObject({exitCode: 0});
+});
+
+test('NO_COLOR leaves out colours, and --ascii everything but ASCII', async () => {
+	const colourful = startTop(box);
+	await colourful.waitFor(isShown(8));
+	// Colours, and not only bold, dim and reversed.
+	const colour = /␛\[(?:\d+;)*(?:3[0-8]|4[0-8]|9[0-7]|10[0-7])(?:;\d+)*m/v;
+	expect(spelled(colourful.rawSince(0))).toMatch(colour);
+	expect(colourful.rawSince(0)).toMatch(/\P{ASCII}/v);
+
+	const plain = startTop(box, {environment: {NO_COLOR: '1'}, flags: ['--ascii']});
+	await plain.waitFor(isShown(8));
+	plain.write('r');
+	await plain.waitFor('Reserve GPUs');
+	plain.write(`${keys.tab}${keys.tab}note`);
+	await plain.waitFor('--note note');
+	plain.write(keys.escape);
+	await plain.waitFor(/q Quit$/v);
+	plain.write('?');
+	await plain.waitFor('reserve GPUs for a time');
+	expect(spelled(plain.rawSince(0))).not.toMatch(colour);
+	expect(plain.rawSince(0)).not.toMatch(/\P{ASCII}/v);
+	// The selection is still seen.
+	expect(plain.rawSince(0)).toContain('\u{1B}[7m');
+});
+
+test('where there is no terminal, or with --once, the status is printed once', async () => {
+	const status = await box.run('status');
+	const still = (text: string): string => text.replaceAll(/\b\d+h \d+m \d+s/gv, 'TIME');
+	for (const words of ['top', 'top --once', 'top --readonly']) {
+		const ran = await box.run(words);
+		expect({...ran, stdout: still(ran.stdout)}).toEqual({...status, stdout: still(status.stdout)});
+	}
+
+	const once = startTop(box, {flags: ['--once']});
+	expect(await once.exit).toEqual({exitCode: 0, signal: undefined});
+	expect(once.rawSince(0)).not.toContain('\u{1B}[?1049h');
+	expect(once.screen().join('\n')).toContain('SIMULATED GPUs');
+});

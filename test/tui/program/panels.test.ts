@@ -1,0 +1,90 @@
+/** The panels of the built monitor on a terminal: what is filtered, sorted and resized is still what is acted on. */
+import {afterAll, beforeAll, expect, test} from 'vitest';
+import {createEmbeddedBox, type Box} from '../../_helpers/program/cli.js';
+import {isShown, keys, rowOf, startTop, statusOf, watchFrames} from './_program.js';
+
+let box: Box;
+
+beforeAll(async () => {
+	box = await createEmbeddedBox(6);
+});
+
+afterAll(() => {
+	box.remove();
+});
+
+test('what is released is the GPU that was filtered and selected, however the rows are sorted meanwhile', async () => {
+	await box.run('reserve --gpu-ids 1 --duration 3h --note first');
+	await box.run('reserve --gpu-ids 4 --duration 1h --note second');
+	const top = startTop(box);
+	const faults = watchFrames(top);
+	await top.waitFor(isShown(6));
+	top.write('/second');
+	await top.waitFor(/Filter second.*1 of 6 GPUs/v);
+	top.write(keys.enter);
+	await top.waitFor(/filter second/v);
+	await top.waitFor('2:Detail GPU 4');
+	// Both rows are shown again, in an order of their own, which the loads of the GPUs go on changing.
+	top.write(keys.escape);
+	await top.waitFor(isShown(6));
+	top.write('>>>>>');
+	await top.waitFor(/sort UTIL\^/v);
+	await box.run('extend --gpu-ids 1 --duration 30m');
+	top.write('x');
+	await top.waitFor(/Release GPU 4 now\?/v);
+	await box.run('reserve --gpu-ids 0 --duration 1h');
+	top.write('y');
+	await top.waitFor('OK released GPU 4');
+	expect((await statusOf(box)).map((row) => row['status'])).toEqual([
+		'IN_USE',
+		'IN_USE',
+		'AVAILABLE',
+		'AVAILABLE',
+		'AVAILABLE',
+		'AVAILABLE',
+	]);
+	expect(faults.overflows()).toEqual([]);
+	await box.run('release --gpu-ids 0,1');
+});
+
+test('every panel at every size, resized with a dialog open, and no frame too large', async () => {
+	const top = startTop(box, {size: {columns: 120, rows: 32}});
+	await top.waitFor(isShown(6));
+	top.write('r');
+	await top.waitFor('$ canhazgpu reserve');
+	for (const [columns, rows] of [
+		[80, 24],
+		[60, 15],
+		[59, 10],
+		[200, 50],
+		[100, 20],
+	] as const) {
+		top.resize({columns, rows});
+
+		await top.waitFor(columns < 60 ? 'need 60x15' : '$ canhazgpu reserve');
+	}
+
+	top.write(`3${keys.tab}30m`);
+	await top.waitFor('--gpus 3 --duration 30m');
+	top.write(keys.escape);
+	await top.waitFor(isShown(6));
+	top.resize({columns: 80, rows: 24});
+	await top.waitFor('── 2:Detail');
+	const faults = watchFrames(top);
+	for (const [key, words] of [
+		['5', '5:Events'],
+		['4', '4:Report by user'],
+		['>', '4:Report by gpu'],
+		['3', '3:Queue'],
+		['2', '2:Detail GPU'],
+		['+', 'Esc Back'],
+		[keys.escape, 'r Reserve'],
+	] as const) {
+		top.write(key);
+
+		await top.waitFor(words);
+	}
+
+	expect(rowOf(await top.waitFor(isShown(6)), 0)).toMatch(/ 0 +FREE/v);
+	expect(faults.overflows()).toEqual([]);
+});

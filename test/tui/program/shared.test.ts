@@ -1,0 +1,38 @@
+/**
+Several monitors on one box: one of them asks the GPU tool, for all.
+*/
+import {mkdirSync} from 'node:fs';
+import process from 'node:process';
+import {expect, test} from 'vitest';
+import {createBox} from '../../_helpers/program/cli.js';
+import {countingTool, lookShown} from '../../_helpers/machine/counting-tool.js';
+import {startTop} from './_program.js';
+
+/** The screen says that GPU 0 has been looked at so often, at least. */
+const hasSeen =
+	(scans: number) =>
+	(screen: string): boolean =>
+		lookShown(screen) >= scans;
+
+test('three monitors cost one scan an interval; when that one is killed, another scans', async () => {
+	const box = createBox({CANHAZGPU_STORE: 'embedded'});
+	mkdirSync(box.poolDirectory);
+	const {searchPath, scans, forget} = countingTool(box);
+	const askers = (): ReadonlySet<number> => new Set(scans().map(({asker}) => asker));
+	const environment = {PATH: searchPath};
+	expect(await box.run('admin --gpus 2 --provider nvidia', environment)).toMatchObject({exitCode: 0});
+	forget();
+	const monitors = Array.from({length: 3}, () => startTop(box, {flags: ['--interval', '0.5s'], environment}));
+
+	await Promise.all(monitors.map(async (monitor) => monitor.waitFor(hasSeen(5))));
+	const [scanner, ...others] = [...askers()];
+	expect(others).toEqual([]);
+	expect(monitors.map(({pid}) => pid)).toContain(scanner);
+
+	process.kill(scanner!, 'SIGKILL');
+	const living = monitors.filter(({pid}) => pid !== scanner);
+	const scansBefore = scans().length;
+	await Promise.all(living.map(async (monitor) => monitor.waitFor(hasSeen(scansBefore + 4), 8000)));
+	expect(askers().size).toBe(2);
+	box.remove();
+});

@@ -1,0 +1,259 @@
+/** Boxes, people and happenings of every kind, with texts that mean harm. */
+import fc from 'fast-check';
+import type {Report} from '../../../source/core/rules/pool/report.js';
+import type {
+	AuditEntry,
+	GpuReading,
+	Lease,
+	Observation,
+	QueueRecord,
+	Snapshot,
+} from '../../../source/core/model/types.js';
+import {sanitize} from '../../../source/format/text/text.js';
+import type {Action} from '../../../source/tui/state/actions.js';
+import {commandPrompt, outputOf} from '../../../source/tui/command-line/state.js';
+import {signalChoice} from '../../../source/tui/state/dialogs.js';
+import {reduce} from '../../../source/tui/state/reducer.js';
+import {initialState, type Settings, type State} from '../../../source/tui/state/state.js';
+import {noRevision} from '../../_helpers/world.js';
+import {alice, sceneTime, utcTime} from '../_world.js';
+
+const hostile = fc.oneof(
+	fc.string({unit: 'binary', maxLength: 80}),
+	fc.string({unit: 'grapheme', maxLength: 40}),
+	fc.constantFrom(
+		'\u{1B}[31mred\u{1B}[0m',
+		'a\nb\r\tc',
+		'\u{202E}evil',
+		'訓練訓練訓練訓練訓練訓練訓練',
+		'👩‍👩‍👧‍👦👩‍👩‍👧‍👦👩‍👩‍👧‍👦',
+		'🇩🇪🇩🇪🇩🇪',
+		'Z̸̧̛͍a̷l̷g̷o̷',
+		'\u{9B}2J\u{7}',
+		'x'.repeat(500),
+	),
+);
+
+const maybe = <Value>(arbitrary: fc.Arbitrary<Value>): fc.Arbitrary<Value | undefined> =>
+	fc.option(arbitrary, {nil: undefined});
+
+const lease: fc.Arbitrary<Lease> = fc.record({
+	user: hostile,
+	actualUser: fc.oneof(fc.constant('alice'), hostile),
+	type: fc.constantFrom('run', 'manual'),
+	startTime: fc.integer({min: sceneTime - 1e7, max: sceneTime + 10}),
+	lastHeartbeat: maybe(fc.constant(sceneTime)),
+	expiryTime: maybe(fc.integer({min: sceneTime, max: sceneTime + 1e9})),
+	note: maybe(hostile),
+	partialQueueId: maybe(fc.constant('entry')),
+	leaseId: maybe(fc.string()),
+});
+
+const reading = (index: number): fc.Arbitrary<GpuReading> =>
+	fc.record({
+		index: fc.constant(index),
+		uuid: maybe(hostile),
+		name: maybe(hostile),
+		memoryUsedMiB: maybe(fc.nat(1e6)),
+		memoryTotalMiB: maybe(fc.nat(1e6)),
+		utilizationPercent: maybe(fc.nat(100)),
+		temperatureCelsius: maybe(fc.nat(120)),
+		powerWatts: maybe(fc.nat(2000)),
+		powerLimitWatts: maybe(fc.nat(2000)),
+		processes: maybe(
+			fc.array(
+				fc.record({
+					pid: fc.oneof(fc.nat(20), fc.nat(4_000_000)),
+					user: maybe(hostile),
+					name: maybe(hostile),
+					commandLine: maybe(hostile),
+					memoryUsedMiB: maybe(fc.nat(100_000)),
+					parentPid: maybe(fc.nat(20)),
+					cpuPercent: maybe(fc.nat(9999)),
+					utilizationPercent: maybe(fc.nat(100)),
+					startTime: maybe(fc.nat(sceneTime)),
+					containerId: maybe(hostile),
+				}),
+				{maxLength: 8},
+			),
+		),
+		throttleReasons: maybe(fc.array(hostile, {maxLength: 2})),
+		isMigEnabled: maybe(fc.boolean()),
+		migInstances: maybe(fc.array(fc.record({profile: maybe(hostile), uuid: maybe(hostile)}), {maxLength: 7})),
+		failure: maybe(hostile),
+		unknown: fc.constant({}),
+	});
+
+const queued: fc.Arbitrary<QueueRecord> = fc.oneof(
+	fc.record({
+		kind: fc.constant('entry'),
+		id: fc.constant('entry'),
+		raw: fc.constant(''),
+		entry: fc.record({
+			id: fc.constant('entry'),
+			user: hostile,
+			requestedCount: fc.nat(99),
+			requestedIds: fc.array(fc.nat(9999), {maxLength: 20}),
+			allocatedGpus: fc.constant([]),
+			reservationType: fc.constantFrom('run', 'manual'),
+			enqueueTime: fc.integer({min: sceneTime - 1e7, max: sceneTime + 10}),
+			lastHeartbeat: fc.constant(sceneTime),
+		}),
+	}),
+	fc.record({kind: fc.constant('orphan'), id: hostile}),
+	fc.record({kind: fc.constant('garbage'), id: hostile, raw: hostile, problem: hostile}),
+);
+
+const box = fc.integer({min: 0, max: 80}).chain((gpuCount) =>
+	fc.record({
+		gpus: fc.tuple(
+			...Array.from({length: gpuCount}, (_, index) =>
+				fc.oneof(
+					fc.constant({kind: 'free', index, raw: undefined} as const),
+					lease.map((held) => ({kind: 'leased', index, raw: '', lease: held}) as const),
+					hostile.map((problem) => ({kind: 'garbage', index, raw: '', problem}) as const),
+				),
+			),
+		),
+		readings: fc.tuple(...Array.from({length: gpuCount}, (_, index) => reading(index))),
+		queue: fc.array(queued, {maxLength: 12}),
+	}),
+);
+
+const settings: fc.Arbitrary<Settings> = fc.record({
+	requester: fc.constant(alice),
+	hostname: hostile,
+	poolLabel: maybe(hostile),
+	storeLocation: hostile,
+	isReadonly: fc.boolean(),
+	isAscii: fc.boolean(),
+	hasColor: fc.boolean(),
+	isLight: fc.boolean(),
+	isLinear: fc.constant(false),
+	memoryThresholdMiB: fc.constant(1024),
+	scanIntervalMs: fc.constant(2000),
+	formatTime: fc.constant(utcTime),
+});
+
+const told: fc.Arbitrary<AuditEntry> = fc.record({
+	id: fc.string(),
+	time: fc.integer({min: sceneTime - 1e7, max: sceneTime}),
+	kind: fc.constantFrom('granted', 'refused', 'joined', 'drained', 'squatter', 'health', 'notice'),
+	account: maybe(hostile),
+	label: maybe(hostile),
+	host: maybe(hostile),
+	gpus: fc.array(fc.nat(999), {maxLength: 5}),
+	count: maybe(fc.nat(9)),
+	reason: maybe(hostile),
+	note: maybe(hostile),
+});
+
+const reportOf = (users: readonly string[]): Report => ({
+	rows: users.map((key, place) => ({key, gpuHours: place * 1e4, percentage: place, runCount: place, manualCount: 0})),
+	totalGpuHours: 1e6,
+	totalReservations: 7,
+	uniqueUsers: users.length,
+	window: {from: 0, to: sceneTime},
+});
+
+const action: fc.Arbitrary<Action> = fc.oneof(
+	fc.constantFrom<Action>(
+		{kind: 'focus-next-gpu'},
+		{kind: 'focus-next-page'},
+		{kind: 'focus-last-gpu'},
+		{kind: 'sort-next'},
+		{kind: 'sort-previous'},
+		{kind: 'invert-sort'},
+		{kind: 'toggle-tag'},
+		{kind: 'open-filter'},
+		{kind: 'keep-filter'},
+		{kind: 'drop-filter'},
+		{kind: 'filter-user'},
+		{kind: 'filter-mine'},
+		{kind: 'focus-next-panel'},
+		{kind: 'focus-report'},
+		{kind: 'focus-events'},
+		{kind: 'focus-queue'},
+		{kind: 'report-next'},
+		{kind: 'zoom'},
+		{kind: 'line-down'},
+		{kind: 'page-down'},
+		{kind: 'last-line'},
+		{kind: 'toggle-tree'},
+		{kind: 'open-help'},
+		{kind: 'open-reserve'},
+		{kind: 'open-release'},
+		{kind: 'open-extend'},
+		{kind: 'focus-next-field'},
+		{kind: 'focus-previous-field'},
+		{kind: 'increase'},
+		{kind: 'delete-before'},
+		{kind: 'caret-left'},
+		{kind: 'close-dialog'},
+		{kind: 'submitted'},
+		{kind: 'open-reserve-these'},
+		{kind: 'open-wait'},
+		{kind: 'open-leave'},
+		{kind: 'opened', dialog: signalChoice(0, [{pid: 7, user: 'alice', name: 'python3', memoryUsedMiB: 5}, {pid: 8}])},
+		{kind: 'choose-next-process'},
+		{kind: 'choose-previous-signal'},
+		{kind: 'toggle-pause'},
+		{kind: 'opened', dialog: commandPrompt(['status', 'reserve -g 2'])},
+		{kind: 'history-before'},
+		{kind: 'output-last'},
+		{kind: 'output-right'},
+		{kind: 'ticked', nowMs: 90_000},
+	),
+	hostile.map((text): Action => ({kind: 'opened', dialog: outputOf(text, [text, 'x'])})),
+	hostile.map((words): Action => ({kind: 'wait-went-on', id: 1, words: sanitize(words)})),
+	hostile.map((reason): Action => ({kind: 'store-lost', reason, nowMs: 2000})),
+	fc.array(told, {maxLength: 30}).map((entries): Action => ({kind: 'events-arrived', entries, isWhole: true})),
+	hostile.map((reason): Action => ({kind: 'events-lost', reason})),
+	fc.array(hostile, {maxLength: 20}).map((users): Action => ({
+		kind: 'report-arrived',
+		report: {kind: 'made', by: 'user', report: reportOf(users)},
+	})),
+	hostile.map((reason): Action => ({kind: 'report-arrived', report: {kind: 'failed', by: 'gpu', reason}})),
+	hostile.map((message): Action => ({
+		kind: 'scan-arrived',
+		nowMs: 3000,
+		observation: {...emptyScan, failure: {message, hint: message}},
+	})),
+	// What a person types has no control characters: the keys hold them back.
+	fc.string({unit: 'grapheme', maxLength: 60}).map((text): Action => ({kind: 'typed', text})),
+);
+
+const emptyScan: Observation = {provider: 'nvidia', takenAtMs: 0, simulated: true, gpus: [], warnings: []};
+
+/** The monitor over any box, at any size, after anything that may happen. */
+export const anyState: fc.Arbitrary<State> = fc
+	.record({
+		box,
+		settings,
+		size: fc.record({columns: fc.integer({min: 1, max: 220}), rows: fc.integer({min: 1, max: 60})}),
+		actions: fc.array(action, {maxLength: 12}),
+	})
+	.map(({box: {gpus, readings, queue}, settings: someSettings, size, actions}) => {
+		const snapshot: Snapshot = {
+			now: sceneTime,
+			storeUptimeSeconds: Infinity,
+			pool: {gpuCount: gpus.length, provider: 'nvidia'},
+			gpus,
+			queue,
+			drains: new Map(),
+			notices: [],
+			stored: {drains: undefined, notices: undefined},
+			revision: noRevision,
+			lastUsed: new Map(),
+		};
+		let state = initialState(someSettings, size, 0);
+		for (const each of [
+			{kind: 'snapshot-arrived', snapshot, nowMs: 1000} as const,
+			{kind: 'scan-arrived', observation: {...emptyScan, gpus: readings}, nowMs: 1000} as const,
+			...actions,
+		]) {
+			state = reduce(state, each);
+		}
+
+		return state;
+	});

@@ -1,0 +1,174 @@
+/** The command line of the monitor: typing, Tab, the history, and what becomes of the answer. */
+import {afterEach, expect, test} from 'vitest';
+import {CanhazgpuError} from '../../../source/errors.js';
+import {completed} from '../../../source/tui/command-line/reduce.js';
+import {commandPrompt} from '../../../source/tui/command-line/state.js';
+import type {CommandLine, MonitorPorts} from '../../../source/tui/ports.js';
+import {fieldOf} from '../../../source/tui/state/text-field.js';
+import {isLeased} from '../../../source/core/rules/leases/lease-changes.js';
+import {keys, startMonitor, type Session} from '../_harness.js';
+import {createBox, lease} from '../_world.js';
+
+let session: Session | undefined;
+
+afterEach(async () => {
+	await session?.leaveAll();
+	expect(session?.errors ?? []).toEqual([]);
+	session?.unmount();
+	session = undefined;
+});
+
+async function open(run: CommandLine['run'], lines: string[] = []): Promise<Session> {
+	const ports: MonitorPorts = {
+		commandLine: {
+			run,
+			inShell: (line) => `canhazgpu ${line}`,
+			complete: async (line) => ({start: line.lastIndexOf(' ') + 1, candidates: ['reserve', 'release']}),
+		},
+		lineHistory: {
+			load: () => lines,
+			add(line) {
+				lines.push(line);
+			},
+		},
+	};
+	session = startMonitor(await createBox(2), {ports});
+	await session.shows(/> 0 +FREE/v);
+	return session;
+}
+
+test('a line that was wrong stays to be mended, and goes into the history all the same', async () => {
+	const ran: string[] = [];
+	const lines = ['status'];
+	const {press, shows, store} = await open(async (line) => {
+		ran.push(line);
+		if (line.includes('--gpu ')) {
+			throw new CanhazgpuError('usage', 'reserve has no flag --gpu', {hint: 'Did you mean --gpus?'});
+		}
+
+		return ['Reserved 2 GPU(s): [0 1] for 8h 0m 0s'];
+	}, lines);
+	await press(':', 'reserve --gpu 2');
+	await shows(' :reserve --gpu 2');
+	await press(keys.enter);
+	await shows('ERR reserve has no flag --gpu  Did you mean --gpus?');
+	await press(keys.left, keys.left, 's');
+	expect(store.getState().dialog).toMatchObject({field: {value: 'reserve --gpus 2'}, complaint: undefined});
+	await press(keys.enter);
+	await shows('OK Reserved 2 GPU(s): [0 1] for 8h 0m 0s');
+	expect(store.getState().dialog).toBeUndefined();
+	expect(ran).toEqual(['reserve --gpu 2', 'reserve --gpus 2']);
+	expect(lines).toEqual(['status', ...ran]);
+});
+
+test('Up and Down go through what was typed before, and back to what is being typed', async () => {
+	const {press, store} = await open(async () => [], ['status', 'queue']);
+	const typed = (): unknown => {
+		const {dialog} = store.getState();
+		return dialog?.kind === 'command' && dialog.field.value;
+	};
+
+	await press(':', 'rel', keys.up);
+	expect(typed()).toBe('queue');
+	await press(keys.up, keys.up);
+	expect(typed()).toBe('status');
+	await press(keys.down, keys.down);
+	expect(typed()).toBe('rel');
+	await press(keys.down, keys.escape);
+	expect(store.getState().dialog).toBeUndefined();
+});
+
+test('control keys count inside a burst of typing, too', async () => {
+	const ran: string[] = [];
+	const {press} = await open(async (line) => {
+		ran.push(line);
+		return [];
+	});
+	await press(':', 'reserve -g 2\u{15}quee\u{7F}ue\r');
+	expect(ran).toEqual(['queue']);
+});
+
+test('Tab goes as far as the candidates agree, and shows them', async () => {
+	const {press, shows, store} = await open(async () => []);
+	await press(':', 'r', keys.tab);
+	await shows(' reserve  release');
+	expect(store.getState().dialog).toMatchObject({field: {value: 're', caret: 2}});
+});
+
+test('a single candidate stands there whole, before whatever follows', () => {
+	const prompt = {...commandPrompt([]), field: {...fieldOf('rel -G 1'), caret: 3}};
+	expect(completed(prompt, {start: 0, candidates: ['release']}).field).toMatchObject({
+		value: 'release  -G 1',
+		caret: 8,
+	});
+	expect(completed(prompt, {start: 0, candidates: []}).field).toBe(prompt.field);
+});
+
+test('more than a line has a panel that scrolls', async () => {
+	const {press, shows, screen, store} = await open(async () =>
+		Array.from({length: 60}, (_, number) => `line ${number} ${'-'.repeat(90)} end`),
+	);
+	await press(':', 'report', keys.enter);
+	await shows('$ canhazgpu report');
+	await shows('1-20 of 60');
+	expect(screen()).toContain('line 19 ');
+	await press(keys.pageDown, keys.down);
+	await shows('22-41 of 60');
+	await press(keys.end, keys.right, keys.right);
+	await shows('- end');
+	expect(screen()).toContain('41-60 of 60');
+	await press(keys.home);
+	await shows('1-20 of 60');
+	await press('q');
+	expect(store.getState().dialog).toBeUndefined();
+});
+
+test('what has to wait gives the keys back, and tells its end later', async () => {
+	const {promise, resolve} = Promise.withResolvers<readonly string[]>();
+	const {press, shows, store} = await open(async (_, {onWaiting}) => {
+		onWaiting('Waiting for 2 GPUs: 1 of 1 in line, got 0/2');
+		return promise;
+	});
+	await press(':', 'reserve -g 2', keys.enter);
+	await shows('WAIT Waiting for 2 GPUs: 1 of 1 in line');
+	await press('?');
+	await shows('─ Keys ─');
+	resolve(['Reserved 2 GPU(s): [0 1] for 8h 0m 0s', '', 'To use them here:']);
+	await shows('OK Reserved 2 GPU(s): [0 1] for 8h 0m 0s');
+	// It takes nothing away from whatever is open by then.
+	expect(store.getState()).toMatchObject({dialog: {kind: 'help'}, waits: []});
+});
+
+test('z takes back what a line released', async () => {
+	const box = await createBox(2, {leases: {1: lease('alice', {note: 'eval'})}});
+	const run: CommandLine['run'] = async (_, {onReleased}) => {
+		const {gpus} = await box.store.read();
+		onReleased?.(gpus.filter(isLeased));
+		await box.write({kind: 'free', index: 1, lastReleased: undefined});
+		return ['Released 1 GPU(s): [1]'];
+	};
+
+	session = startMonitor(box, {
+		ports: {
+			commandLine: {run, inShell: (line) => line, complete: async () => ({start: 0, candidates: []})},
+		},
+	});
+	await session.shows(/ 1 +mine/v);
+	await session.press(':', 'release', keys.enter);
+	await session.shows(/OK Released 1 GPU\(s\): \[1\] .*z Undo \((?:9|10)s\)/v);
+	await session.press('z');
+	await session.shows('OK reserved GPU 1 again, until the same time as before');
+	expect((await box.store.read()).gpus[1]).toMatchObject({lease: {note: 'eval'}});
+});
+
+test('a paste is text, and runs nothing', async () => {
+	const ran: string[] = [];
+	const {press, paste, shows} = await open(async (line) => {
+		ran.push(line);
+		return [];
+	});
+	await press(':');
+	await paste('release\nreserve -g 8\r');
+	await shows(' :release reserve -g 8');
+	expect(ran).toEqual([]);
+});

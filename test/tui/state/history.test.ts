@@ -1,0 +1,142 @@
+/** Five minutes of readings, drawn: bounded, and gaps are gaps. */
+import {expect, test} from 'vitest';
+import type {GpuReading} from '../../../source/core/model/types.js';
+import {
+	emptyHistory,
+	recorded,
+	seriesOf,
+	windowMs,
+	type History,
+} from '../../../source/tui/state/utilization-history.js';
+import {graphLines, sparkline} from '../../../source/tui/widgets/graph.js';
+import {lineText} from '../../../source/tui/widgets/styled-text.js';
+import {gpuReading} from '../_world.js';
+
+const tag = gpuReading(0).uuid!;
+
+const add = (history: History, takenAtMs: number, more: Partial<GpuReading>): History =>
+	recorded(history, {
+		provider: 'nvidia',
+		takenAtMs,
+		simulated: false,
+		gpus: [gpuReading(0, more)],
+		warnings: [],
+	});
+
+/** Every two seconds, from `fromMs` on. */
+const filled = (
+	from: number,
+	to: number,
+	percent: (atMs: number) => number | undefined,
+	history = emptyHistory(2000),
+): History => {
+	let filling = history;
+	for (let atMs = from; atMs <= to; atMs += 2000) {
+		filling = add(filling, atMs, {utilizationPercent: percent(atMs)});
+	}
+
+	return filling;
+};
+
+const columnsOf = (history: History, nowMs: number, columns = 10) =>
+	seriesOf(history, tag, 'utilization', {columns, nowMs});
+
+test('ten hours of scans keep five minutes', () => {
+	const history = filled(0, 10 * 3600 * 1000, () => 50);
+	expect(history.samples.length).toBeLessThanOrEqual(151);
+	expect(history.samples.at(0)!.atMs).toBeGreaterThan(10 * 3600 * 1000 - windowMs);
+	expect(columnsOf(history, 10 * 3600 * 1000)).toEqual(Array.from({length: 10}, () => 0.5));
+});
+
+test('scans in quick succession take no more room', () => {
+	let history = emptyHistory(2000);
+	for (let atMs = 0; atMs < 2 * windowMs; atMs += 250) {
+		history = add(history, atMs, {utilizationPercent: 10});
+	}
+
+	expect(history.samples.length).toBeLessThanOrEqual(320);
+});
+
+test('the same scan twice, or a failed one, tells nothing new', () => {
+	const history = add(emptyHistory(2000), 1000, {});
+	expect(add(history, 1000, {})).toBe(history);
+	const failure = {
+		provider: 'nvidia',
+		takenAtMs: 5000,
+		simulated: false,
+		gpus: [],
+		failure: {message: 'gone'},
+		warnings: [],
+	} as const;
+	expect(recorded(history, failure)).toBe(history);
+});
+
+test('a time without readings is a gap, and an unknown reading is not 0', () => {
+	const before = filled(2000, 120_000, () => 75);
+	const withGap = filled(210_000, 300_000, (atMs) => (atMs > 240_000 ? undefined : 0), before);
+	expect(columnsOf(withGap, 300_000)).toEqual([
+		0.75,
+		0.75,
+		0.75,
+		0.75,
+		undefined,
+		undefined,
+		0,
+		0,
+		undefined,
+		undefined,
+	]);
+});
+
+test('columns narrower than the time between two scans are filled where no scan was missed', () => {
+	const history = filled(2000, 300_000, (atMs) => (atMs > 150_000 && atMs < 160_000 ? undefined : 25));
+	const series = columnsOf(history, 300_000, 300);
+	expect(series.filter((value) => value === undefined).length).toBeGreaterThan(3);
+	expect(series.filter((value) => value === undefined).length).toBeLessThan(12);
+	expect(series.slice(0, 140)).toEqual(Array.from({length: 140}, () => 0.25));
+});
+
+test('the picture stands still within a column, and then moves by one', () => {
+	const history = filled(2000, 290_000, (atMs) => (atMs > 200_000 ? 90 : 10));
+	expect(columnsOf(history, 271_000)).toEqual(columnsOf(history, 299_000));
+	expect(columnsOf(history, 301_000).slice(0, 9)).toEqual(columnsOf(history, 299_000).slice(1));
+});
+
+test('a history clings to the GPU and not to its index', () => {
+	const history = filled(2000, 60_000, () => 70);
+	expect(seriesOf(history, 'another', 'utilization', {columns: 2, nowMs: 60_000})).toEqual([undefined, undefined]);
+});
+
+test('sparklines: a trace is seen, what is unknown is blank', () => {
+	const values = [undefined, 0, 0.01, 0.3, 0.6, 0.99, 1];
+	expect(sparkline(values, false)).toBe(' ▁▂▃▅██');
+	expect(sparkline(values, true)).toBe(' .__-##');
+	expect(sparkline([undefined], true)).toBe(' ');
+	expect(sparkline([0, 0.01], true)).toBe('._');
+});
+
+test('a graph with its scale and its times', () => {
+	const values = [undefined, 0, 0.1, 0.25, 0.4, 0.5, 0.6, 0.75, 0.9, 1, undefined, 1];
+	const draw = (isAscii: boolean): string =>
+		`\n${graphLines({top: 'util 100%', bottom: '0%', values}, 4, isAscii)
+			.map((line) => lineText(line))
+			.join('\n')}\n`;
+	expect(draw(false)).toMatchInlineSnapshot(`
+		"
+		 util 100%│        ▅█ █
+		          │      ▃███ █
+		          │    ▅█████ █
+		        0%│ ▁▃███████ █
+		           -5m      now
+		"
+	`);
+	expect(draw(true)).toMatchInlineSnapshot(`
+		"
+		 util 100%|        _# #
+		          |      _### #
+		          |    _##### #
+		        0%| ._####### #
+		           -5m      now
+		"
+	`);
+});

@@ -1,0 +1,58 @@
+import type {Key} from 'ink';
+import {expect, test} from 'vitest';
+import {keyNames} from '../../../source/tui/keys/key-names.js';
+import {bindings, intentOf, panelModes} from '../../../source/tui/keys/bindings.js';
+
+const plain = Object.fromEntries(
+	[
+		'upArrow',
+		'downArrow',
+		'leftArrow',
+		'rightArrow',
+		'pageDown',
+		'pageUp',
+		'home',
+		'end',
+		'return',
+		'escape',
+		'ctrl',
+		'shift',
+		'tab',
+		'backspace',
+		'delete',
+		'meta',
+		'super',
+		'hyper',
+		'capsLock',
+		'numLock',
+	].map((name) => [name, false]),
+) as unknown as Key;
+
+test('a key means one thing in one mode', () => {
+	for (const mode of [...panelModes, 'filter', 'form', 'confirmation', 'help'] as const) {
+		const used = bindings.filter(({modes}) => modes.includes(mode)).flatMap(({keys}) => keys);
+		expect(used).toEqual([...new Set(used)]);
+	}
+});
+
+test('everything in the footer works in its mode', () => {
+	for (const {modes, keys, intent} of bindings.filter(({footer}) => footer !== undefined)) {
+		for (const mode of modes) {
+			expect(keys.map((key) => intentOf(mode, key))).toEqual(keys.map(() => intent));
+		}
+	}
+});
+
+test('letters that move never change anything', () => {
+	expect(intentOf('table', 'j')).toBe('focus-next-gpu');
+	expect(intentOf('table', 'k')).toBe('focus-previous-gpu');
+});
+
+test('keys have names, and a burst of typing is its characters', () => {
+	expect(keyNames('4h\r', plain)).toEqual(['4', 'h', 'enter']);
+	expect(keyNames('', {...plain, tab: true, shift: true})).toEqual(['shift-tab']);
+	expect(keyNames('d', {...plain, ctrl: true})).toEqual(['ctrl-d']);
+	expect(keyNames('x', {...plain, meta: true})).toEqual([]);
+	expect(keyNames('', {...plain, pageDown: true})).toEqual(['pagedown']);
+	expect(keyNames('x', {...plain, eventType: 'release'})).toEqual([]);
+});

@@ -1,0 +1,180 @@
+/**
+Between the key and the commit the row under the cursor becomes another's. Each verb acts on what was shown, or on nothing.
+*/
+import {afterEach, expect, test} from 'vitest';
+import type {Write} from '../../../source/core/model/plan.js';
+import {keys, startMonitor, type Session} from '../_harness.js';
+import {alice, busy, createBox, gpuReading, lease, waiter, type Box} from '../_world.js';
+
+let session: Session | undefined;
+
+afterEach(async () => {
+	await session?.leaveAll();
+	expect(session?.errors ?? []).toEqual([]);
+	session?.unmount();
+	session = undefined;
+});
+
+const picture = async (box: Box): Promise<unknown> => {
+	const {gpus, queue} = await box.store.read();
+	return {gpus: gpus.map((record) => (record.kind === 'leased' ? record.lease : record.kind)), queue};
+};
+
+/** Unseen by the monitor: no event tells of it. */
+const writeSilently = async (box: Box, ...writes: readonly Write[]): Promise<void> => {
+	await box.store.commit({expect: [], writes, usage: [], audit: [], event: undefined, grants: false});
+};
+
+const taken: Write = {kind: 'lease', index: 0, lease: lease('bob', {leaseId: 'of-bob'})};
+const renewed: Write = {kind: 'lease', index: 0, lease: lease('alice', {leaseId: 'a later one'})};
+
+test.each([
+	['another’s', taken, ['x'], ['y'], 'ERR Nothing released: that reservation of GPU 0 has ended meanwhile'],
+	['a later one', renewed, ['x'], ['y'], 'ERR Nothing released: that reservation of GPU 0 has ended'],
+	['another’s', taken, ['e'], [keys.enter], 'ERR Nothing extended: that reservation of GPU 0 has ended meanwhile'],
+	['a later one', renewed, ['e'], [keys.enter], 'ERR Nothing extended: that reservation of GPU 0 has ended'],
+])('the reservation is %s by now: %#', async (_, change, open, commit, told) => {
+	const box = await createBox(2, {leases: {0: lease('alice'), 1: lease('alice', {leaseId: 'other'})}});
+	session = startMonitor(box);
+	await session.shows(/> 0 +mine/v);
+	await session.press(...open);
+	await writeSilently(box, change);
+	const before = await picture(box);
+	await session.press(...commit);
+	await session.shows(told);
+	expect(await picture(box)).toEqual(before);
+});
+
+test('a GPU that somebody was faster to take is refused, and no other is taken instead', async () => {
+	const box = await createBox(2);
+	session = startMonitor(box);
+	await session.shows(/> 0 +FREE/v);
+	await session.press('R');
+	await writeSilently(box, taken);
+	const before = await picture(box);
+	await session.press(keys.enter);
+	await session.shows('Not enough GPUs available. Requested: 1, Available: 0');
+	expect(await picture(box)).toEqual(before);
+});
+
+test('a GPU that bears another index by now is not reserved under its old one', async () => {
+	const box = await createBox(2);
+	session = startMonitor(box, {scanIntervalMs: 30});
+	await session.shows(/> 0 +FREE/v);
+	await session.press('R');
+	await session.shows('Reserve GPU 0');
+	const [first, second] = box.readings;
+	box.readings = [
+		{...second!, index: 0},
+		{...first!, index: 1},
+	];
+	await expect.poll(() => session!.store.getState().observation?.gpus[0]?.uuid).toBe(second!.uuid);
+	const before = await picture(box);
+	await session.press(keys.enter);
+	await session.shows('GPU 0 is another one by now');
+	expect(await picture(box)).toEqual(before);
+});
+
+test('a process that ended meanwhile is not adopted, though another has its number', async () => {
+	const started = (startTicks: number) => {
+		const reading = busy(0, 'alice', 'python train.py', {gibibytes: 10, percent: 50});
+		return [{...reading, processes: reading.processes!.map((process) => ({...process, startTicks}))}];
+	};
+
+	const box = await createBox(1, {readings: started(1)});
+	session = startMonitor(box, {scanIntervalMs: 60_000});
+	await session.shows(/> 0 +UNRESERVED/v);
+	await session.press('R');
+	await session.shows('$ canhazgpu reserve --pid 81234');
+	box.readings = started(2);
+	await session.press('y');
+	await session.shows('ERR Process 81234 has ended, and another has its number by now');
+	expect(await picture(box)).toMatchObject({gpus: ['free']});
+});
+
+test('the signal goes to the process that was shown, whatever the table shows by now', async () => {
+	const readings = (pid: number) => [
+		{
+			...gpuReading(0),
+			memoryUsedMiB: 9000,
+			processes: [{pid, startTicks: pid, user: 'alice', name: 'python3', memoryUsedMiB: 9000}],
+		},
+	];
+	const box = await createBox(1, {readings: readings(11)});
+	const sent: unknown[] = [];
+	session = startMonitor(box, {
+		scanIntervalMs: 30,
+		ports: {
+			sendSignal(process) {
+				sent.push(process);
+				return 'gone';
+			},
+		},
+	});
+	await session.shows(/> 0 +UNRESERVED/v);
+	await session.press('K');
+	await session.shows('Send SIGTERM to process 11? y/N');
+	box.readings = readings(22);
+	await expect.poll(() => session!.store.getState().observation?.gpus[0]?.processes?.[0]?.pid).toBe(22);
+	await session.press('y');
+	await session.shows('ERR Nothing sent: process 11 has ended meanwhile');
+	expect(sent).toEqual([]);
+});
+
+test('the place in the line is the one that was shown, and not who moved up to it', async () => {
+	const mine = waiter('alice');
+	const behind = waiter('alice', {id: 'entry-behind'});
+	const box = await createBox(1, {leases: {0: lease('bob')}, waiting: [mine, behind]});
+	session = startMonitor(box, {size: {columns: 120, rows: 32}});
+	await session.shows('Queue 2');
+	await session.press('3', 'x');
+	await session.shows('canhazgpu queue --leave entry-alice');
+	await box.write({kind: 'leave', id: 'entry-alice'});
+	await session.shows('Queue 1');
+	await session.press('y');
+	await session.shows('ERR Nothing left: that place in the queue is gone already');
+	expect((await box.store.read()).queue.map(({id}) => id)).toEqual(['entry-behind']);
+});
+
+test('an undo brings back what was released, though the cursor stands on another GPU', async () => {
+	const box = await createBox(2, {leases: {0: lease('alice'), 1: lease('bob')}});
+	session = startMonitor(box);
+	await session.shows(/> 0 +mine/v);
+	await session.press('x', 'y');
+	await session.shows('z Undo');
+	await session.press('j', 'I', 'z');
+	await session.shows('OK reserved GPU 0 again');
+	const {gpus} = await box.store.read();
+	expect(gpus.map((record) => record.kind === 'leased' && record.lease.user)).toEqual([alice.account, 'bob']);
+});
+
+test('rows that change places while a question is asked take nothing with them', async () => {
+	const loads = (...percents: readonly number[]) =>
+		percents.map((percent, index) => busy(index, 'carol', 'train', {gibibytes: 40, percent}));
+	const leases = {
+		0: lease('alice', {leaseId: 'a'}),
+		1: lease('alice', {leaseId: 'b'}),
+		2: lease('alice', {leaseId: 'c'}),
+	};
+	const box = await createBox(3, {leases, readings: loads(10, 50, 90)});
+	session = startMonitor(box, {scanIntervalMs: 30, size: {columns: 120, rows: 32}});
+	await session.shows(/> 0 +mine/v);
+	while (!session.screen().includes('sort UTIL')) {
+		await session.press('>');
+	}
+
+	const order = (): readonly string[] => session!.screen().match(/(?<=^│[ >] )\d(?= +mine)/gmv) ?? [];
+	const before = order();
+	await session.press('/', 'gpu1', keys.enter, 'x');
+	await session.shows('Release GPU 1 now?');
+	box.readings = loads(90, 10, 50);
+	await expect.poll(() => session!.store.getState().observation?.gpus[1]?.utilizationPercent).toBe(10);
+	await session.press('y');
+	await session.shows('OK released GPU 1');
+	const {gpus} = await box.store.read();
+	expect(gpus.map((record) => record.kind === 'leased' && record.lease.leaseId)).toEqual(['a', false, 'c']);
+	await session.press(keys.escape);
+	await session.shows('filter -');
+	expect(before).toHaveLength(3);
+	expect(order()).not.toEqual(before.filter((gpu) => gpu !== '1'));
+});

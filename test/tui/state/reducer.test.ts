@@ -1,0 +1,125 @@
+import {expect, test} from 'vitest';
+import type {Action} from '../../../source/tui/state/actions.js';
+import {reduce} from '../../../source/tui/state/reducer.js';
+import type {State} from '../../../source/tui/state/state.js';
+import {equivalentCommand, submissionOf} from '../../../source/tui/verbs/request.js';
+import {stateOf} from '../_harness.js';
+import {createBox, lease, run} from '../_world.js';
+
+const size = {columns: 80, rows: 24};
+
+const after = (state: State, ...actions: readonly Action[]): State => {
+	let next = state;
+	for (const action of actions) {
+		next = reduce(next, action);
+	}
+
+	return next;
+};
+
+const stateWith = async (...leases: Array<Parameters<typeof lease>>): Promise<State> =>
+	stateOf(
+		await createBox(8, {leases: Object.fromEntries(leases.map((parameters, index) => [index, lease(...parameters)]))}),
+		size,
+	);
+
+test('the selection stays within the pool and in view', async () => {
+	const state = await stateOf(await createBox(64), size);
+	expect(after(state, {kind: 'focus-previous-gpu'}).selectedGpu).toBe(0);
+	const last = after(state, {kind: 'focus-last-gpu'}, {kind: 'focus-next-gpu'});
+	expect(last).toMatchObject({selectedGpu: 63, firstRow: 47});
+	expect(after(last, {kind: 'focus-previous-gpu'})).toMatchObject({selectedGpu: 62, firstRow: 47});
+	expect(after(last, {kind: 'resized', size: {columns: 80, rows: 15}}).firstRow).toBe(56);
+});
+
+test('a pool that shrank takes the selection with it', async () => {
+	const state = after(await stateOf(await createBox(64), size), {kind: 'focus-last-gpu'});
+	const {snapshot} = await stateOf(await createBox(2), size);
+	expect(after(state, {kind: 'snapshot-arrived', snapshot: snapshot!, nowMs: 0}).selectedGpu).toBe(1);
+});
+
+test('a dialog remembers the lease it opened on', async () => {
+	const state = after(await stateWith(['alice']), {kind: 'open-release'});
+	const {snapshot} = await stateWith(['alice', {leaseId: 'another'}]);
+	const {dialog} = after(state, {kind: 'snapshot-arrived', snapshot: snapshot!, nowMs: 0});
+	expect(dialog).toMatchObject({targets: [{index: 0, lease: {leaseId: 'lease-alice'}}], leftOut: []});
+});
+
+test('an answer touches only the dialog that asked', async () => {
+	const asked = after(await stateWith(), {kind: 'open-reserve'}, {kind: 'submitted'});
+	const {dialog} = asked;
+	const other = after(asked, {kind: 'close-dialog'}, {kind: 'open-reserve'});
+	const answered = after(other, {kind: 'done', dialog: dialog!, flash: {level: 'ok', text: 'done'}});
+	expect(answered.dialog).toBe(other.dialog);
+	expect(answered.flash?.text).toBe('done');
+	const refused = after(other, {kind: 'refused', dialog: dialog!, complaint: {message: 'No', hint: 'Wait'}});
+	expect(refused).toMatchObject({dialog: other.dialog, flash: {level: 'error', text: 'No. Wait'}});
+});
+
+test('what was sent cannot be changed any more', async () => {
+	const busy = after(await stateWith(), {kind: 'open-reserve'}, {kind: 'submitted'});
+	expect(after(busy, {kind: 'typed', text: '9'}).dialog).toBe(busy.dialog);
+});
+
+test('a success goes after 4 seconds, an error with the next key', async () => {
+	const state = await stateWith();
+	const dialog = {kind: 'help'} as const;
+	const success = after(state, {kind: 'done', dialog, flash: {level: 'ok', text: 'done'}});
+	expect(after(success, {kind: 'key-pressed'}, {kind: 'ticked', nowMs: 4999}).flash).toBeDefined();
+	expect(after(success, {kind: 'ticked', nowMs: 5000}).flash).toBeUndefined();
+	const failure = after(state, {kind: 'done', dialog, flash: {level: 'error', text: 'not done'}});
+	expect(after(failure, {kind: 'ticked', nowMs: 1e9}).flash).toBeDefined();
+	expect(after(failure, {kind: 'key-pressed'}).flash).toBeUndefined();
+});
+
+test('typing replaces what was suggested, and a count takes digits only', async () => {
+	const open = after(await stateWith(), {kind: 'open-reserve'});
+	const typed = after(open, {kind: 'typed', text: 'x'}, {kind: 'typed', text: '3'}, {kind: 'focus-next-field'});
+	const filled = after(typed, {kind: 'typed', text: '1'}, {kind: 'typed', text: 'd'});
+	const {dialog} = filled;
+	expect(dialog?.kind === 'form' && submissionOf(dialog)).toEqual({
+		verb: 'reserve',
+		count: 3,
+		gpus: undefined,
+		durationSeconds: 86_400,
+		note: undefined,
+		force: false,
+		isPatient: false,
+	});
+});
+
+test('up and down count within the pool, and elsewhere go to the next field', async () => {
+	const open = after(await stateWith(), {kind: 'open-reserve'});
+	const many = after(open, ...Array.from({length: 20}, (): Action => ({kind: 'increase'})));
+	const {dialog} = many;
+	expect(dialog?.kind === 'form' && dialog.fields[0]!.field.value).toBe('8');
+	expect(after(many, {kind: 'focus-next-field'}, {kind: 'decrease'}).dialog).toMatchObject({focused: 2});
+});
+
+test('the equivalent command quotes what a shell would read differently, and names another label', async () => {
+	const open = after(
+		await stateWith(),
+		{kind: 'open-reserve'},
+		{kind: 'focus-previous-field'},
+		{kind: 'typed', text: ' '},
+		{kind: 'focus-previous-field'},
+		{kind: 'typed', text: '$(rm -rf ~) "it\'s"'},
+	);
+	const {dialog} = open;
+	expect(dialog?.kind === 'form' && equivalentCommand(dialog, {account: 'alice', uid: 1, label: 'team a'})).toBe(
+		String.raw`canhazgpu reserve --gpus 1 --duration 8h --note '$(rm -rf ~) "it'\''s"' --force --user 'team a'`,
+	);
+});
+
+test('root may release what others hold', async () => {
+	const box = await createBox(1, {leases: {0: run('bob')}});
+	const state = await stateOf(box, size, {requester: {account: 'root', uid: 0, label: 'root'}});
+	expect(after(state, {kind: 'open-release'}).dialog).toMatchObject({kind: 'confirmation'});
+});
+
+test('nothing can be changed before the pool was read', async () => {
+	const state = {...(await stateWith()), snapshot: undefined, connection: {kind: 'connecting'} as const};
+	const refused = after(state, {kind: 'open-reserve'});
+	expect(refused.dialog).toBeUndefined();
+	expect(refused.flash?.text).toBe('The pool has not been read yet');
+});

@@ -1,0 +1,38 @@
+import {expect, test} from 'vitest';
+import type {Lease} from '../../../source/core/model/types.js';
+import {reduce} from '../../../source/tui/state/reducer.js';
+import {stateOf} from '../_harness.js';
+import {createBox, lease, sceneTime} from '../_world.js';
+
+const size = {columns: 80, rows: 24};
+const end = sceneTime + 570;
+
+/** What is flashed when this snapshot follows that one. */
+async function flashAfter(before: readonly Lease[], now: readonly Lease[]) {
+	const boxOf = async (leases: readonly Lease[]) => createBox(4, {leases: {...leases}});
+	const state = await stateOf(await boxOf(before), size);
+	const {snapshot} = await stateOf(await boxOf(now), size);
+	return reduce({...state, flash: undefined}, {kind: 'snapshot-arrived', snapshot: snapshot!, nowMs: 0}).flash;
+}
+
+const quiet = lease('alice', {expiryTime: end});
+const told = lease('alice', {expiryTime: end, remindedOf: end});
+
+test('the holder’s monitor says that a reservation ends soon, and how to keep it', async () => {
+	expect(await flashAfter([quiet, quiet], [told, told])).toEqual({
+		level: 'warning',
+		text: 'your reservation of GPUs 0,1 ends in 9m',
+		next: 'canhazgpu extend --gpu-ids 0,1 --duration 1h',
+	});
+});
+
+test('once; and again for another end', async () => {
+	expect(await flashAfter([told], [told])).toBeUndefined();
+	expect(await flashAfter([told], [lease('alice', {expiryTime: end + 3600, remindedOf: end})])).toBeUndefined();
+	const later = lease('alice', {expiryTime: end + 10, remindedOf: end + 10});
+	expect(await flashAfter([told], [later])).toMatchObject({level: 'warning'});
+});
+
+test('nobody else’s', async () => {
+	expect(await flashAfter([], [lease('bob', {expiryTime: end, remindedOf: end})])).toBeUndefined();
+});
