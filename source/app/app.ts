@@ -68,7 +68,7 @@ export function createApp({config, hasColor, early: runs}: AppOptions): App {
 			clock,
 			memoryThresholdMiB,
 			async watchGpus(intervalMs) {
-				const {createSharedGpus} = await import('../core/live/shared-gpus.js');
+				const {createSharedGpus} = await import('../core/live/shared-scanner.js');
 				const watched = createSharedGpus({
 					store,
 					host,

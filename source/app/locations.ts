@@ -9,7 +9,7 @@ import type {Config} from '../config/config.js';
 import type {SettingPath} from '../config/schema.js';
 import {isRoot} from '../core/rules/leases/ownership.js';
 import type {Host} from '../core/model/ports.js';
-import type {StoreFacts} from '../core/rules/pool/store-choice.js';
+import type {StoreFacts} from '../core/operations/choose-store.js';
 import type {PoolRecord} from '../core/model/types.js';
 import {effectiveUid} from '../security/safe-file.js';
 import {keepOthersOut, readPoolRecord, writePoolRecord} from '../store/pool-records.js';

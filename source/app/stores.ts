@@ -3,7 +3,7 @@ Chooses and opens the store.
 */
 import {makePool} from '../core/operations/create-pool.js';
 import type {Clock, Host, Store} from '../core/model/ports.js';
-import {chooseStore, type StoreChoice} from '../core/rules/pool/store-choice.js';
+import {chooseStore, type StoreChoice} from '../core/operations/choose-store.js';
 import type {PoolRecord} from '../core/model/types.js';
 import type {Config} from '../config/config.js';
 import {CanhazgpuError} from '../errors.js';

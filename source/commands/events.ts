@@ -2,13 +2,13 @@ import {createBell} from '../core/operations/wake-signal.js';
 import {parseDuration} from '../core/rules/leases/durations.js';
 import {readToShow} from '../core/operations/transact.js';
 import type {AuditEntry} from '../core/model/types.js';
-import {isPassing} from '../core/operations/wait-place.js';
 import {eventJson, eventLine} from '../format/events.js';
 import {harmlessJson, harmlessJsonLine} from '../format/text/json.js';
 import {sanitize} from '../format/text/text.js';
 import type {App, OpenWorld} from '../app/contract.js';
 import type {Command} from '../command-line/command.js';
 import {jsonFlag, usualDurations} from '../command-line/flags.js';
+import {isPassing} from '../core/operations/waiter.js';
 
 /** Without --since: so many, the newest. */
 const mostShown = 50;

@@ -6,7 +6,6 @@ import {drain, undrain} from '../../source/core/operations/drain.js';
 import {makePool} from '../../source/core/operations/create-pool.js';
 import {extend, release, reserve} from '../../source/core/operations/reservations.js';
 import {leaveLine} from '../../source/core/operations/queue-rows.js';
-import {joinLine} from '../../source/core/operations/wait-place.js';
 import {openRedisStore} from '../../source/store/redis/index.js';
 import {createBox} from '../_helpers/program/cli.js';
 import {stageOf} from '../_helpers/program/kill-stage.js';
@@ -14,6 +13,7 @@ import {pictureOf, type Stage} from '../_helpers/program/killed-verbs.js';
 import {startRedis} from '../_helpers/store/redis-server.js';
 import {checkTrail} from '../_helpers/store/trail.js';
 import {historyOf} from '../_helpers/world.js';
+import {joinLine} from '../../source/core/operations/waiter.js';
 
 const cuts = 200;
 

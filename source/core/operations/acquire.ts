@@ -5,8 +5,7 @@ import type {World} from '../model/ports.js';
 import type {AcquireRequest, Grant} from '../rules/allocation/request.js';
 import {acquireNow, acquireOrRefuse, createFreshLook} from './acquire-now.js';
 import {release} from './reservations.js';
-import {Waiter} from './waiter.js';
-import type {GaveUp, WaitOptions} from './wait-types.js';
+import {Waiter, type GaveUp, type WaitOptions} from './waiter.js';
 
 /** Undefined: others were in the way for too long, such as a peer that scans. Whoever may wait can join the line all the same. */
 async function acquireUnlessBusy(...request: Parameters<typeof acquireNow>): Promise<Grant | Refusal | undefined> {

@@ -10,9 +10,9 @@ import {requirePool} from '../rules/pool/pool.js';
 import type {World} from '../model/ports.js';
 import {takenBack as takenBackReason, tellGrant} from '../rules/leases/audit-entries.js';
 import type {AuditEntry, EndReason, GpuRecord, Lease, ProcessIdentity, Snapshot} from '../model/types.js';
-import {isPassing} from './wait-place.js';
 import {readLiving, transact} from './transact.js';
 import {createBell} from './wake-signal.js';
+import {isPassing} from './waiter.js';
 
 /** Between two questions to a store that is away, on average. */
 const retryMs = 1000;

@@ -9,20 +9,23 @@ import {
 	isEntryBeatDue,
 	secondsToNextEnd,
 } from '../rules/leases/liveness.js';
-import {judgedByWaiter} from '../rules/leases/lease-changes.js';
+import {isLeased, judgedByWaiter} from '../rules/leases/lease-changes.js';
 import type {World} from '../model/ports.js';
-import {isSameNote} from '../rules/queue/out-of-service.js';
-import {planEntryHeartbeat, planEntryNote} from '../rules/queue/queue.js';
-import {checkWanted, type AcquireRequest, type Grant} from '../rules/allocation/request.js';
+import {isSameNote, outagesByRecord, outOfServiceFor} from '../rules/queue/out-of-service.js';
+import {entryFor, planEntryHeartbeat, planEntryNote, planJoin, planLeave} from '../rules/queue/queue.js';
+import {checkWanted, type AcquireRequest, type Grant, type Wanted} from '../rules/allocation/request.js';
 import type {Observation, PoolEvent, Snapshot} from '../model/types.js';
 import {lookAfterMs, mayBeLateMs, nextBeatMs, nextLookMs, pictureAfter} from '../rules/queue/wake-up.js';
-import {planWithLook} from './wait-plan.js';
-import {grantIn, isPassing, joinLine, quitLine, waitingNews} from './wait-place.js';
-import {readLiving} from './transact.js';
+import {planWithLook} from './waiter-plan.js';
+import {readLiving, transact} from './transact.js';
 import {createNoticeTeller, type NoticeTeller} from './record-alerts.js';
 import {createBell} from './wake-signal.js';
 import {leaseFor} from './acquire-now.js';
-import type {GaveUp, Progress, WaitOptions} from './wait-types.js';
+import type {UnusableGpu} from '../rules/allocation/allocation.js';
+import {CanhazgpuError} from '../../errors.js';
+import {requireNoClone} from '../rules/pool/pool.js';
+import {emptyPlan} from '../model/plan.js';
+import {estimateWaits} from '../rules/queue/estimates.js';
 
 const conflictWaitMs = 20;
 
@@ -340,3 +343,147 @@ export class Waiter {
 }
 
 const unestimated = (progress: Progress | undefined) => progress && {...progress, estimateSeconds: undefined};
+
+export type Progress =
+	| {
+			readonly kind: 'waiting';
+			/** In the line, from 1. */
+			readonly position: number;
+			readonly waiting: number;
+			readonly wanted: Wanted;
+			/** GPUs that are held until the rest comes. */
+			readonly held: readonly number[];
+			/** GPUs that have to be put back into service first. */
+			readonly outOfService: readonly number[];
+			/** GPUs that nobody holds, and that are not to be had as long as they are used or unfit. */
+			readonly unusable: readonly UnusableGpu[];
+			/** Undefined: nobody can know, it depends on when a job ends. */
+			readonly estimateSeconds: number | undefined;
+	  }
+	/** The store cannot be asked now; the place in line is kept. */
+	| {readonly kind: 'store-lost'; readonly reason: string}
+	/** The place was lost, with the store's data or while stopped for long: now at the end. */
+	| {readonly kind: 'rejoined'};
+
+export type GaveUp = {
+	readonly kind: 'gave-up';
+	/** `removed`: somebody took us out of the line. */
+	readonly reason: 'timeout' | 'aborted' | 'removed';
+	/** The store could not be told, nor asked whether something was granted in the last moment. */
+	readonly isUnsure?: boolean;
+};
+
+export type WaitOptions = {
+	/** 0: do not wait. Undefined: for as long as it takes. */
+	readonly waitSeconds: number | undefined;
+	/** Aborted: leave the line, giving back what is held. */
+	readonly signal: AbortSignal;
+	readonly onProgress: (progress: Progress) => void;
+	/** Told of what fails beside the waiting and does not end it: alerts, and the end of the subscription. */
+	readonly failed?: (error: unknown) => void;
+};
+
+/** What can pass while one waits. Anything else ends the waiting. */
+const passing = new Set(['store-unreachable', 'store-refused', 'no-pool', 'pool-garbage', 'busy']);
+
+export const isPassing = (error: unknown): error is CanhazgpuError =>
+	error instanceof CanhazgpuError && passing.has(error.code);
+
+type JoinOptions = {
+	readonly id: string;
+	readonly request: AcquireRequest;
+	/** Undefined: for as long as it takes. */
+	readonly waitSeconds: number | undefined;
+	/** When this entry joined first, on the store's clock: it lost its place and takes that again. Undefined: it joins at the end. */
+	readonly joinedAt?: number | undefined;
+};
+
+/** Joins the line. Returns when it joined first, and the present, both on the store's clock. */
+export const joinLine = async (
+	world: World,
+	{id, request, waitSeconds, joinedAt}: JoinOptions,
+): Promise<{readonly now: number; readonly joinedAt: number}> => {
+	const {requester, tenure, note, force} = request;
+	return transact(world, {
+		attempt(snapshot) {
+			requireNoClone(snapshot, world.host, world.store.location);
+			const wanted = checkWanted(request, snapshot.gpus.length);
+			const {now} = snapshot;
+			const began = joinedAt ?? now;
+			const entry = {
+				...entryFor({id, requester, wanted, tenure, note, force, waitSeconds}, world.host, began),
+				lastHeartbeat: now,
+			};
+			const result = {now, joinedAt: began};
+			// Somebody who knew of it may have put it back meanwhile.
+			return snapshot.queue.some((record) => record.id === id)
+				? {plan: emptyPlan, result}
+				: {plan: planJoin(entry, world.host.hostname, joinedAt), result};
+		},
+		shownBy: 'queue',
+	});
+};
+
+type QuitOptions = {
+	readonly id: string;
+	/** That it would have got. */
+	readonly leaseId: string;
+	readonly account: string;
+	readonly reason: GaveUp['reason'];
+};
+
+/** Leaves it, giving back what was held meanwhile; unless all was granted in the last moment, and the answer was lost. */
+export async function quitLine(world: World, {id, leaseId, account, reason}: QuitOptions): Promise<Grant | GaveUp> {
+	const gaveUp = {kind: 'gave-up', reason} as const;
+	try {
+		return await transact<Grant | GaveUp>(world, {
+			attempt(snapshot) {
+				const own = snapshot.queue.find((record) => record.id === id);
+				const occasion = {now: snapshot.now, host: world.host.hostname, account};
+				return own === undefined
+					? {plan: emptyPlan, result: grantIn(snapshot, leaseId) ?? gaveUp}
+					: {plan: planLeave(snapshot, own, occasion, reason === 'timeout'), result: gaveUp};
+			},
+		});
+	} catch (error) {
+		if (!isPassing(error)) {
+			throw error;
+		}
+
+		// Nobody can be told now. The entry is dropped at the next look, for this process will be gone.
+		return {...gaveUp, isUnsure: true};
+	}
+}
+
+/** How it stands with whoever waits there. */
+export const waitingNews = (
+	snapshot: Snapshot,
+	own: EntryRecord,
+	wanted: Wanted,
+	unusable: readonly UnusableGpu[] = [],
+): Progress => ({
+	kind: 'waiting',
+	position: snapshot.queue.indexOf(own) + 1,
+	waiting: snapshot.queue.length,
+	wanted,
+	held: holdingsOf(snapshot, own.id).map(({index}) => index),
+	outOfService: outOfServiceFor(own.entry, snapshot.gpus, outagesByRecord(snapshot)),
+	unusable,
+	estimateSeconds: estimateWaits(snapshot).get(own.id),
+});
+
+/** The grant that was made although its answer was lost. */
+export function grantIn(snapshot: Snapshot, leaseId: string): Grant | undefined {
+	const mine = snapshot.gpus
+		.filter(isLeased)
+		.filter(({lease}) => lease.leaseId === leaseId && lease.partialQueueId === undefined);
+	const [first] = mine;
+	return (
+		first && {
+			kind: 'granted',
+			gpus: mine.map(({index}) => index),
+			leaseId,
+			expiryTime: first.lease.expiryTime,
+		}
+	);
+}

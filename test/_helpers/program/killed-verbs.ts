@@ -8,10 +8,10 @@ import {isLeased} from '../../../source/core/rules/leases/lease-changes.js';
 import type {World} from '../../../source/core/model/ports.js';
 import {release, reserve} from '../../../source/core/operations/reservations.js';
 import type {Requester, Snapshot} from '../../../source/core/model/types.js';
-import {joinLine} from '../../../source/core/operations/wait-place.js';
 import {eventually} from '../eventually.js';
 import type {Box} from './cli.js';
 import {isAlive, type Started} from './processes.js';
+import {joinLine} from '../../../source/core/operations/waiter.js';
 
 /** A pool, seen by the test itself as by one more process. */
 export type Stage = {readonly box: Box; readonly world: World; readonly me: Requester};

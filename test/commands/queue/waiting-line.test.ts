@@ -1,8 +1,8 @@
 import {expect, test} from 'vitest';
 import {createWaitingLine} from '../../../source/commands/shared/waiting-line.js';
-import type {Progress} from '../../../source/core/operations/wait-types.js';
 import {progressWords} from '../../../source/format/waiting-progress.js';
 import {createVirtualClock} from '../../_helpers/virtual-clock.js';
+import type {Progress} from '../../../source/core/operations/waiter.js';
 
 const progress: Progress = {
 	kind: 'waiting',

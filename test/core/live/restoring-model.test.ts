@@ -11,11 +11,11 @@ import {extend, release, reserve} from '../../../source/core/operations/reservat
 import {createRestoringStore} from '../../../source/core/live/restoring-store.js';
 import {readLiving} from '../../../source/core/operations/transact.js';
 import type {Snapshot} from '../../../source/core/model/types.js';
-import {joinLine} from '../../../source/core/operations/wait-place.js';
 import {CanhazgpuError} from '../../../source/errors.js';
 import type {State} from '../../../source/store/memory/state.js';
 import {crash, saved} from '../../_helpers/store/losing.js';
 import {createTestWorld, historyOf, person} from '../../_helpers/world.js';
+import {joinLine} from '../../../source/core/operations/waiter.js';
 
 const runs = 300;
 const gpuCount = 3;

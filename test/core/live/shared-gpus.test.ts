@@ -1,7 +1,6 @@
 /** Many who look, and the one who scans for them. In real time, with short intervals. */
 import {setTimeout as sleep} from 'node:timers/promises';
 import {expect, onTestFinished, test} from 'vitest';
-import {createSharedGpus} from '../../../source/core/live/shared-gpus.js';
 import type {GpuProvider, World} from '../../../source/core/model/ports.js';
 import {release, reserve} from '../../../source/core/operations/reservations.js';
 import type {Observation} from '../../../source/core/model/types.js';
@@ -9,6 +8,7 @@ import {CanhazgpuError} from '../../../source/errors.js';
 import {eventually} from '../../_helpers/eventually.js';
 import {createLiveWorld} from '../../_helpers/live-world.js';
 import {idleReading, observationOf, person} from '../../_helpers/world.js';
+import {createSharedGpus} from '../../../source/core/live/shared-scanner.js';
 
 const intervalMs = 100;
 

@@ -12,11 +12,11 @@ import {leaveLine} from '../../../source/core/operations/queue-rows.js';
 import {extend, release, reserve} from '../../../source/core/operations/reservations.js';
 import type {Requester} from '../../../source/core/model/types.js';
 import {undoableOf, undoRelease} from '../../../source/core/operations/undo.js';
-import {joinLine} from '../../../source/core/operations/wait-place.js';
 import {CanhazgpuError} from '../../../source/errors.js';
 import {createLateStore, type Fate} from '../../_helpers/store/late-store.js';
 import {checkTrail} from '../../_helpers/store/trail.js';
 import {createTestWorld, historyOf, person, type TestWorld} from '../../_helpers/world.js';
+import {joinLine} from '../../../source/core/operations/waiter.js';
 
 const verbs = ['reserve', 'run', 'extend', 'release', 'undo', 'join', 'leave', 'drain', 'undrain'] as const;
 

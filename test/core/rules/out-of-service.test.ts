@@ -18,7 +18,7 @@ import {release, reserve} from '../../../source/core/operations/reservations.js'
 import {readLiving} from '../../../source/core/operations/transact.js';
 import type {GpuReading, QueueEntry, QueueRecord, Snapshot} from '../../../source/core/model/types.js';
 import {blockOfUse} from '../../../source/core/rules/allocation/usage-block.js';
-import {planWithLook} from '../../../source/core/operations/wait-plan.js';
+import {planWithLook} from '../../../source/core/operations/waiter-plan.js';
 import {stuckWords} from '../../../source/format/out-of-service.js';
 import {decodeQueueEntry, encodeQueueEntry} from '../../../source/store/records/index.js';
 import {eventually} from '../../_helpers/eventually.js';

@@ -2,9 +2,10 @@
 import process from 'node:process';
 import fc from 'fast-check';
 import {afterAll, expect, test} from 'vitest';
-import {byDay, makeReport} from '../../../source/core/rules/pool/report.js';
+import {byDay} from '../../../source/core/rules/pool/report.js';
 import type {UsageRecord} from '../../../source/core/model/types.js';
 import {localDay} from '../../../source/format/text/days.js';
+import {makeReport} from '../../../source/core/operations/report.js';
 
 const before = process.env['TZ'];
 afterAll(() => {

@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
-import {byDay, byGpu, byUser, liveUsage, makeReport} from '../../../source/core/rules/pool/report.js';
+import {byDay, byGpu, byUser, liveUsage} from '../../../source/core/rules/pool/report.js';
 import {reserve} from '../../../source/core/operations/reservations.js';
 import type {UsageRecord} from '../../../source/core/model/types.js';
 import {createTestWorld, person} from '../../_helpers/world.js';
+import {makeReport} from '../../../source/core/operations/report.js';
 
 const hour = 3600;
 

@@ -11,10 +11,10 @@ import {extend, release, reserve} from '../../../source/core/operations/reservat
 import {createRestoringStore} from '../../../source/core/live/restoring-store.js';
 import {readLiving} from '../../../source/core/operations/transact.js';
 import type {Snapshot} from '../../../source/core/model/types.js';
-import {joinLine} from '../../../source/core/operations/wait-place.js';
 import {CanhazgpuError} from '../../../source/errors.js';
 import {crash, saved} from '../../_helpers/store/losing.js';
 import {createTestWorld, historyOf, person, startTime, type TestWorld} from '../../_helpers/world.js';
+import {joinLine} from '../../../source/core/operations/waiter.js';
 
 const alice = person('alice');
 const bob = person('bob', 'bob', 1001);

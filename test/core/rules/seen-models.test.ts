@@ -1,12 +1,13 @@
 import {expect, test} from 'vitest';
 import {isLeased} from '../../../source/core/rules/leases/lease-changes.js';
-import {byModel, liveUsage, makeReport} from '../../../source/core/rules/pool/report.js';
+import {byModel, liveUsage} from '../../../source/core/rules/pool/report.js';
 import {release, reserve} from '../../../source/core/operations/reservations.js';
 import {planSeenModels} from '../../../source/core/rules/leases/seen-models.js';
-import {createSharedGpus} from '../../../source/core/live/shared-gpus.js';
 import type {GpuProcess} from '../../../source/core/model/types.js';
 import {createLiveWorld} from '../../_helpers/live-world.js';
 import {createTestWorld, historyOf, idleReading, observationOf, person} from '../../_helpers/world.js';
+import {makeReport} from '../../../source/core/operations/report.js';
+import {createSharedGpus} from '../../../source/core/live/shared-scanner.js';
 
 const alice = person('alice');
 const serving = (user: string | undefined, model: string): GpuProcess => ({

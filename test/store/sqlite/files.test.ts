@@ -16,12 +16,12 @@ import path from 'node:path';
 import {DatabaseSync} from 'node:sqlite';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {afterEach, beforeEach, describe, expect, onTestFinished, test} from 'vitest';
-import {isPassing} from '../../../source/core/operations/wait-place.js';
 import {explain} from '../../../source/store/sqlite/failures.js';
 import {embeddedPoolExists, openSqliteStore} from '../../../source/store/sqlite/index.js';
 import {eventually} from '../../_helpers/eventually.js';
 import {timed} from '../../_helpers/program/timed.js';
 import {leaseWrite, plan, poolWrite, stateOf, write} from '../samples.js';
+import {isPassing} from '../../../source/core/operations/waiter.js';
 
 let directory: string;
 let file: string;

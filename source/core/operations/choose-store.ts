@@ -1,6 +1,6 @@
 /** Which store holds the pool: design section 8. Pure: the facts are gathered by whoever can. */
 
-import type {PoolRecord} from '../../model/types.js';
+import type {PoolRecord} from '../model/types.js';
 
 export type RedisAnswer = 'pool' | 'no-pool' | 'no-answer';
 

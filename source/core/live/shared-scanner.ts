@@ -3,9 +3,11 @@ import {CanhazgpuError} from '../../errors.js';
 import {createBell} from '../operations/wake-signal.js';
 import {requirePool} from '../rules/pool/pool.js';
 import type {Clock, GpuProvider, Host, PostedScan, Store} from '../model/ports.js';
-import {decodeSharedScan, type SharedScan} from '../rules/pool/shared-scan.js';
+import {decodeSharedScan, encodeSharedScan, type SharedScan} from '../rules/pool/shared-scan.js';
 import type {IdleSpan, Observation, ProviderName} from '../model/types.js';
-import {postScan} from './post-scan.js';
+import {nextIdle} from '../rules/leases/idle.js';
+import {planSeenModels} from '../rules/leases/seen-models.js';
+import {isEmpty} from '../model/plan.js';
 
 /** The role ends this long after it was renewed, and is renewed in a third of that. */
 const roleSeconds = 3;
@@ -241,4 +243,69 @@ export class ScanViewer {
 			return {...seen, idle: this.#idle};
 		}
 	}
+}
+
+/** Sees GPUs as `createScanner` does, at the price of one scan for all who look. To be closed. */
+export function createSharedGpus(options: SharedGpusOptions): GpuProvider {
+	const shared = new ScanViewer(options);
+	let underWay: Promise<Observation> | undefined;
+	const lookOnce = async (): Promise<Observation> => {
+		try {
+			return await shared.observe();
+		} finally {
+			underWay = undefined;
+		}
+	};
+
+	return {
+		name: options.name,
+		simulated: options.name === 'fake',
+		async count() {
+			const scanner = options.createScanner();
+			try {
+				return await scanner.count();
+			} finally {
+				await scanner.close?.();
+			}
+		},
+		async observe() {
+			underWay ??= lookOnce();
+			return underWay;
+		},
+		close: async () => shared.close(),
+	};
+}
+
+export type PostOptions = {
+	readonly store: Store;
+	/** Who has the role. */
+	readonly owner: string;
+	readonly memoryThresholdMiB: number;
+};
+
+/**
+Leaves a scan for the others, with what it says of idle leases, and writes down the models that were seen.
+
+@param before - What was known of idle leases.
+*/
+export async function postScan(
+	seen: Observation,
+	before: readonly IdleSpan[],
+	{store, owner, memoryThresholdMiB}: PostOptions,
+): Promise<Observation & {readonly idle: readonly IdleSpan[]}> {
+	const snapshot = await store.read();
+	const idle = nextIdle(seen, {before, records: snapshot.gpus, now: snapshot.now, memoryThresholdMiB});
+	const observation = {...seen, idle};
+	const posted = encodeSharedScan(observation);
+	if (posted !== undefined) {
+		await store.scans.post(owner, posted);
+	}
+
+	const models = planSeenModels(snapshot, seen);
+	if (!isEmpty(models)) {
+		// After a conflict the next scan tries again.
+		await store.commit(models);
+	}
+
+	return observation;
 }
