@@ -2,6 +2,7 @@
 One who waits in line. Woken by events, with a slow tick in case one was missed; looks at the GPUs only when there is something
 to take. Design section 7.
 */
+import {secondsToSettle} from '../rules/pool/alerts.js';
 import {holdingsOf, type EntryRecord} from '../rules/queue/queue-grant.js';
 import {
 	entryHeartbeatSeconds,
@@ -16,16 +17,16 @@ import {entryFor, planEntryHeartbeat, planEntryNote, planJoin, planLeave} from '
 import {checkWanted, type AcquireRequest, type Grant, type Wanted} from '../rules/allocation/request.js';
 import type {Observation, PoolEvent, Snapshot} from '../model/types.js';
 import {lookAfterMs, mayBeLateMs, nextBeatMs, nextLookMs, pictureAfter} from '../rules/queue/wake-up.js';
-import {planWithLook} from './waiter-plan.js';
-import {readLiving, transact} from './transact.js';
-import {createNoticeTeller, type NoticeTeller} from './record-alerts.js';
-import {createBell} from './wake-signal.js';
-import {leaseFor} from './acquire-now.js';
 import type {UnusableGpu} from '../rules/allocation/allocation.js';
 import {CanhazgpuError} from '../../errors.js';
 import {requireNoClone} from '../rules/pool/pool.js';
 import {emptyPlan} from '../model/plan.js';
 import {estimateWaits} from '../rules/queue/estimates.js';
+import {planWithLook} from './waiter-plan.js';
+import {readLiving, transact} from './transact.js';
+import {createNoticeTeller, type NoticeTeller} from './record-alerts.js';
+import {createBell} from './wake-signal.js';
+import {leaseFor} from './acquire-now.js';
 
 const conflictWaitMs = 20;
 
@@ -284,6 +285,16 @@ export class Waiter {
 
 				this.#tell(waitingNews(snapshot, own, wanted, advance.unusable));
 				return undefined;
+			}
+
+			const settling = secondsToSettle(snapshot);
+			if (settling > 0) {
+				await this.#bell.wait(clock, settling * 1000, this.#options.signal);
+				if (this.#options.signal.aborted || clock.monotonicMs() >= this.#deadlineMs) {
+					return undefined;
+				}
+
+				continue;
 			}
 
 			const outcome = await store.commit(advance.plan);

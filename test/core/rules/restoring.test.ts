@@ -1,6 +1,7 @@
 /** A store that comes back without its newest commits, or with nothing, gets back what those who stay have read. */
 import {describe, expect, test} from 'vitest';
 import {acquireNow} from '../../../source/core/operations/acquire-now.js';
+import {beat, findHold} from '../../../source/core/operations/job-lease.js';
 import {makePool} from '../../../source/core/operations/create-pool.js';
 import {drain, undrain} from '../../../source/core/operations/drain.js';
 import {isLeased} from '../../../source/core/rules/leases/lease-changes.js';
@@ -38,6 +39,11 @@ const reserveFor = async (world: World, gpu: number, durationSeconds = 36_000) =
 
 const runOn = async (world: World, gpu: number, leaseId: string) =>
 	acquireNow(world, {requester: alice, count: 1, ids: [gpu], tenure: {type: 'run'}}, leaseId);
+
+/** A change that makes the store worth restoring. */
+const makeRevision = async (world: World) => {
+	await release(world, bob, {by: 'lease', leaseId: await reserveFor(world, 0)});
+};
 
 const joinAs = async (world: World, id: string, pid: number) =>
 	joinLine(
@@ -81,6 +87,34 @@ describe('everything that was read is put back', () => {
 			{kind: 'granted', reason: 'restored', gpus: [1], account: 'bob'},
 			...['w1', 'w2', 'w3', 'w4', 'w5'].map((entryId) => ({kind: 'joined', reason: 'restored', entryId})),
 		]);
+	});
+
+	test('before anything is granted: a lease that was younger than what was put back is taken back by its wrapper first', async () => {
+		const world = await createTestWorld({gpuCount: 1});
+		await makeRevision(world);
+		const staying = stayingIn(world);
+		await staying.store.read();
+		await runOn(world, 0, 'job');
+		const wrapper = await findHold(world, 'job');
+		world.pass(7);
+		crash(world.memory);
+		await staying.store.read();
+		const restoredAt = world.now();
+		const slow: World = {
+			...world,
+			clock: {
+				...world.clock,
+				async sleep(milliseconds, signal) {
+					// What the wrapper does as soon as it hears of it.
+					await beat(world, wrapper);
+					await world.clock.sleep(milliseconds, signal);
+				},
+			},
+		};
+		const answer = await reserve(slow, {requester: bob, count: 1, durationSeconds: 3600});
+		expect(answer.kind).not.toBe('granted');
+		expect(world.now() - restoredAt).toBeGreaterThanOrEqual(5);
+		expect(holdersOf(await world.store.read())).toEqual(['job']);
 	});
 
 	test('into a store that comes back older, over what was given back, taken or changed by then', async () => {

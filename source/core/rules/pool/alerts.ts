@@ -10,6 +10,16 @@ const lossSeconds = 86_400;
 export const recentLoss = ({dataLoss, now}: Pick<Snapshot, 'dataLoss' | 'now'>): DataLoss | undefined =>
 	dataLoss !== undefined && now - dataLoss.restoredAt < lossSeconds ? dataLoss : undefined;
 
+/** After a loss of data nothing is granted for so long: those who hold GPUs have noticed it by then, and put their leases back. */
+const settlingSeconds = 5;
+
+/** For how many seconds nothing is to be granted yet; 0 where no data was lost just now. */
+export function secondsToSettle({dataLoss, now}: Pick<Snapshot, 'dataLoss' | 'now'>): number {
+	const seconds = dataLoss === undefined ? 0 : dataLoss.restoredAt + settlingSeconds - now;
+	// A restoring that lies further ahead was dated by a clock that has stepped since.
+	return seconds > 0 && seconds <= settlingSeconds ? seconds : 0;
+}
+
 /** A notice stands for so long at least, so that what comes and goes is not told all the time. */
 const shortestSeconds = 600;
 
