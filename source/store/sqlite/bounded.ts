@@ -80,7 +80,8 @@ export const bounded = (statement: StatementSync, path: string): BoundedStatemen
 			let characters = 0;
 			for (const row of statement.iterate(...parameters)) {
 				characters += checkRow(row, path);
-				if (rows.push(row) > mostRows || characters > mostCharacters) {
+				rows.push(row);
+				if (rows.length > mostRows || characters > mostCharacters) {
 					throw databaseProblem(path, ['holds more than canhazgpu ever writes', makeAnew]);
 				}
 			}

@@ -259,9 +259,7 @@ export class Database<Name extends string> {
 	/** Reads one consistent state. `work` must not wait for anything. */
 	async read<Result>(work: (statements: Statements<Name>, connection: DatabaseSync) => Result): Promise<Result> {
 		return this.#whenFree(() =>
-			this.#withReadyConnection((connection) =>
-				work(lazily(connection, this.#form.statements, this.path), connection),
-			),
+			this.#withReadyConnection((connection) => work(lazily(connection, this.#form.statements, this.path), connection)),
 		);
 	}
 

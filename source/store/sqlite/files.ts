@@ -116,8 +116,7 @@ const isTooShort = ({size}: {readonly size: number}): boolean => size < 512;
 const isOfPool = ({uid}: Stats, path: string): boolean => isTrusted(uid) || uid === statSync(dirname(path)).uid;
 
 /** True for a file of its own: no link leads from here to another file, which would be changed in its place. */
-const isPlain = (status: Stats, path: string): boolean =>
-	status.isFile() && status.nlink === 1 && isOfPool(status, path);
+const isPlain = (status: Stats): boolean => status.isFile() && status.nlink === 1;
 
 /**
 Whether the file by which those who use the database wait for one another is as it was made: empty, and without any journal that SQLite would
@@ -127,7 +126,9 @@ export function isPlainLock(path: string): boolean {
 	const [lock, ...journals] = ['', '-journal', '-wal'].map((suffix) =>
 		lstatSync(`${path}-lock${suffix}`, {throwIfNoEntry: false}),
 	);
-	return lock?.size === 0 && isPlain(lock, path) && journals.every((journal) => journal === undefined);
+	return (
+		lock?.size === 0 && isPlain(lock) && isOfPool(lock, path) && journals.every((journal) => journal === undefined)
+	);
 }
 
 const unsafeHint = 'Make it safe, with all its reservations: sudo canhazgpu admin --store embedded';
@@ -201,7 +202,7 @@ function checkFile(path: string): void {
 	}
 
 	// SQLite writes it, and cuts it short.
-	if (journal !== undefined && !isPlain(journal, path)) {
+	if (journal !== undefined && !isPlain(journal)) {
 		throw databaseProblem(path, [
 			'has a journal beside it that canhazgpu did not make',
 			`See what it is: ls -l ${path}-wal`,
@@ -433,7 +434,7 @@ function closeOpenDirectory(path: string): readonly string[] {
 
 	const done = [`Others could write in ${directory}: it was closed to them.`];
 	const journal = lstatSync(`${path}-wal`, {throwIfNoEntry: false});
-	if (journal !== undefined && (!journal.isFile() || journal.nlink !== 1)) {
+	if (journal !== undefined && !isPlain(journal)) {
 		// Whatever file it leads to would be written, and be given to everybody.
 		done.push(...removeOrSetAside(`${path}-wal`));
 	}

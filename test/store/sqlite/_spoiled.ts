@@ -33,7 +33,7 @@ export function writeFreeListCycle(file: string, {journal, freePages}: {journal:
 	first.writeUInt16BE(pageBytes, 105);
 	const pointers = Buffer.alloc(pageBytes);
 	pointers[0] = 2;
-	const trunk = (next: number): Buffer => {
+	const trunk = (next: number): Uint8Array => {
 		const page = Buffer.alloc(pageBytes);
 		page.writeUInt32BE(next, 0);
 		page.writeUInt32BE(1, 4);
@@ -52,7 +52,7 @@ export function writeFreeListCycle(file: string, {journal, freePages}: {journal:
 }
 
 /** An interior page whose children are all the same page. */
-function interiorPage(child: number, {base = 0, header = Buffer.alloc(0)} = {}): Buffer {
+function interiorPage(child: number, {base = 0, header = Buffer.alloc(0)} = {}): Uint8Array {
 	const page = Buffer.alloc(pageBytes);
 	header.copy(page);
 	const cellBytes = 5;
@@ -73,7 +73,7 @@ function interiorPage(child: number, {base = 0, header = Buffer.alloc(0)} = {}):
 	return page;
 }
 
-function append(file: string, pages: readonly Buffer[]): number {
+function append(file: string, pages: readonly Uint8Array[]): number {
 	const bytes = readFileSync(file);
 	const first = bytes.length / pageBytes;
 	const descriptor = openSync(file, 'r+');
@@ -85,7 +85,7 @@ function append(file: string, pages: readonly Buffer[]): number {
 	return first;
 }
 
-function overwritePage(file: string, number: number, page: Buffer): void {
+function overwritePage(file: string, number: number, page: Uint8Array): void {
 	const descriptor = openSync(file, 'r+');
 	writeSync(descriptor, page, 0, page.length, (number - 1) * pageBytes);
 	closeSync(descriptor);
@@ -140,7 +140,7 @@ export function shareSchemaChildren(file: string, levels: number): void {
 	const count = first.readUInt16BE(103);
 	const start = first.readUInt16BE(105);
 	const offsets = Array.from({length: count}, (_, cell) => first.readUInt16BE(108 + 2 * cell));
-	const leafOf = (cells: readonly number[]): Buffer => {
+	const leafOf = (cells: readonly number[]): Uint8Array => {
 		const page = Buffer.alloc(pageBytes);
 		first.copy(page, start, start);
 		page[0] = 13;
@@ -160,7 +160,7 @@ export function shareSchemaChildren(file: string, levels: number): void {
 	const below = readFileSync(file).length / pageBytes + 1;
 	const above = Array.from({length: levels}, (_, level) => interiorPage(below + 1 + level));
 	append(file, [all, rowsPage, ...above]);
-	const top = interiorPage(below + 1 + levels, {base: 100, header: readFileSync(file).subarray(0, 100)});
+	const top = Buffer.from(interiorPage(below + 1 + levels, {base: 100, header: readFileSync(file).subarray(0, 100)}));
 	// The first child lists all tables as they are.
 	top.writeUInt32BE(below, top.readUInt16BE(112));
 	overwritePage(file, 1, top);
