@@ -10,8 +10,8 @@ import type {Understood} from './command-line/command.js';
 import {CanhazgpuError} from './errors.js';
 import {sanitize, stackText} from './format/text/text.js';
 
-/** Oldest Node that runs it: `node:sqlite` without a flag. */
-const oldestNode = [22, 13] as const;
+/** Oldest Node that runs it: `node:sqlite` opens a database by its URL. */
+const oldestNode = [22, 15] as const;
 
 function checkNode(): void {
 	const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);

@@ -9,7 +9,7 @@ const isTooOld = (node: string): boolean => {
 	const {stdout, status} = spawnSync(node, ['--version'], {encoding: 'utf8'});
 	const [major = 0, minor = 0] = (stdout ?? '').slice(1).split('.').map(Number);
 	// Before 20 its grammar is not understood.
-	return status === 0 && major >= 20 && (major < 22 || (major === 22 && minor < 13));
+	return status === 0 && major >= 20 && (major < 22 || (major === 22 && minor < 15));
 };
 
 const oldNode = [...(process.env['PATH'] ?? '').split(path.delimiter), '/usr/bin', '/usr/local/bin']
@@ -20,6 +20,6 @@ test.skipIf(oldNode === undefined)(`is told, and no stack is shown (an old Node:
 	const {status, stdout, stderr} = spawnSync(oldNode!, [program, 'status'], {encoding: 'utf8'});
 	expect({status, stdout}).toEqual({status: 1, stdout: ''});
 	expect(stderr).toMatch(
-		/^Error: canhazgpu needs Node\.js 22\.13 or newer, and this is \S+\nInstall a newer Node\.js: https:\/\/nodejs\.org\n$/v,
+		/^Error: canhazgpu needs Node\.js 22\.15 or newer, and this is \S+\nInstall a newer Node\.js: https:\/\/nodejs\.org\n$/v,
 	);
 });

@@ -39,6 +39,8 @@ export type PoolPlace = {
 	/** Where `admin` makes the pool. */
 	readonly location: string;
 	readonly privateLabel?: string;
+	/** What was done to make it safe, in sentences for the user. */
+	readonly repairs: readonly string[];
 	readonly make: (request: PoolRequest) => Promise<PoolMade>;
 	readonly close: () => Promise<void>;
 };

@@ -11,7 +11,13 @@ import type {PoolPlace} from './contract.js';
 import {openEmbedded, openPrivate, openRedis} from './open-stores.js';
 import {recordWords, type Context} from './stores.js';
 
-type NewPlace = {readonly store: Store; readonly record?: PoolRecord; readonly privateLabel?: string};
+type NewPlace = {
+	readonly store: Store;
+	readonly record?: PoolRecord;
+	readonly privateLabel?: string;
+	/** What was done to make it safe, in sentences. */
+	readonly repairs?: readonly string[];
+};
 
 /**
 The shared pool: for one group, or for everybody. Others may write its files, and nothing else in its directory: so they cannot put
@@ -27,13 +33,13 @@ async function openShared(context: Context): Promise<NewPlace> {
 		gid === undefined ? {directoryMode: 0o755, fileMode: 0o666} : {directoryMode: 0o2750, fileMode: 0o660, gid};
 	const {changeAudience, closeDirectory} = await import('../store/sqlite/index.js');
 	try {
-		const wasOpen = closeDirectory(database);
+		const repairs = closeDirectory(database);
 		const store = await openEmbedded(context, directory, audience);
-		if (wasOpen || group !== undefined) {
+		if (repairs.length > 0 || group !== undefined) {
 			changeAudience(database, audience);
 		}
 
-		return {store, record: {store: 'embedded', directory}};
+		return {store, record: {store: 'embedded', directory}, repairs};
 	} catch (error) {
 		const {code} = (error instanceof CanhazgpuError ? (error.cause ?? {}) : error) as NodeJS.ErrnoException;
 		if (code !== 'EACCES' && code !== 'EPERM') {
@@ -91,12 +97,23 @@ function poolAsked(error: unknown, {gpuCount, provider}: PoolRequest): Pool | un
 	return pool.gpuCount === gpuCount && pool.provider === provider ? pool : undefined;
 }
 
+/** The refusal to replace a pool that was made safe just now. */
+const withoutNothingChanged = (error: unknown): unknown =>
+	error instanceof CanhazgpuError && error.code === 'pool-exists'
+		? new CanhazgpuError(error.code, error.message, {
+				hint: 'Its reservations were kept. --force replaces it and ends all its reservations.',
+				cause: error,
+				details: error.details,
+			})
+		: error;
+
 export async function openPoolPlace(context: Context): Promise<PoolPlace> {
 	const {places} = context;
-	const {store, record, privateLabel} = await newPlace(context);
+	const {store, record, privateLabel, repairs = []} = await newPlace(context);
 	return {
 		location: store.location,
 		privateLabel,
+		repairs,
 		async make(request) {
 			const {recorded} = places.facts();
 			const elsewhere =
@@ -116,7 +133,7 @@ export async function openPoolPlace(context: Context): Promise<PoolPlace> {
 				// Whoever made it was stopped before anybody was told where it is.
 				const pool = recorded === undefined ? poolAsked(error, request) : undefined;
 				if (pool === undefined || record === undefined || !places.announce(record)) {
-					throw error;
+					throw repairs.length > 0 ? withoutNothingChanged(error) : error;
 				}
 
 				return {pool, droppedLeases: 0, wasThere: true};

@@ -41,6 +41,10 @@ export const admin: Command = {
 		const provider = wantedProvider ?? detected.provider ?? 'fake';
 		const place = await app.openPoolPlace();
 		try {
+			for (const repair of place.repairs) {
+				app.remark(repair);
+			}
+
 			const {pool, droppedLeases, wasThere} = await place.make({gpuCount, provider, force: input.has('force')});
 			const what = `pool of ${pool.gpuCount} GPU(s) (${pool.provider}) in ${place.location}`;
 			app.print(wasThere ? `The ${what} was there already; everybody on this machine finds it now` : `Made a ${what}`);

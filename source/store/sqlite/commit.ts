@@ -2,15 +2,15 @@
 Carries out a plan inside one transaction.
 */
 import {randomUUID} from 'node:crypto';
-import type {StatementSync} from 'node:sqlite';
 import type {Expectation} from '../../core/model/plan.js';
 import {decodeRevision, encodeNextRevision} from '../records/index.js';
 import {auditCap} from '../decode-audit.js';
 import {historySeconds, isTrimDue, trimCount, type RawPlan, type RawWrite} from '../raw-plan.js';
+import type {BoundedStatement} from './bounded.js';
 import type {PoolStatements} from './statements.js';
 
 /** The stored string, or undefined when there is none. */
-const rawAt = (statement: StatementSync, key: string | number): string | undefined =>
+const rawAt = (statement: BoundedStatement, key: string | number): string | undefined =>
 	statement.get(key)?.['raw'] as string | undefined;
 
 function holds(statements: PoolStatements, expectation: Expectation): boolean {

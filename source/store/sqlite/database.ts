@@ -7,12 +7,14 @@ deleted in a directory that belongs to the pool's owner, and no rollback journal
 lost its journal, is simply what the next transaction finds.
 */
 import {dirname} from 'node:path';
-import type {DatabaseSync, StatementSync} from 'node:sqlite';
+import type {DatabaseSync} from 'node:sqlite';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {pathToFileURL} from 'node:url';
+import {bounded, type BoundedStatement} from './bounded.js';
 import {databaseProblem, explain, isBusy} from './failures.js';
-import {checkOnce, checkPlace, createBesides, createPlace, isForOthers, type Audience} from './files.js';
+import {checkOnce, checkPlace, createBesides, createPlace, isForOthers, isPlainLock, type Audience} from './files.js';
 import {loadSqlite} from './load.js';
+import {checkSchemaPages} from './schema-pages.js';
 
 /** The longest that a transaction waits for other programs, which keep the database locked. */
 const longestWaitMs = 5000;
@@ -30,13 +32,14 @@ const pauseMs = (attempt: number): number =>
 /** What a database must look like. */
 export type Form<Name extends string> = {
 	/**
-	Makes all tables that are not there. Called in a transaction of its own, for a new database and for one of an earlier form.
+	Makes all tables that are not there. Called in a transaction of its own, for a new database that nobody else sees yet, and for one of an
+	earlier form.
 	*/
 	readonly prepare: (database: DatabaseSync, path: string) => void;
 	/**
-	Tells whether it has its newest form already.
+	Tells whether it has its newest form already; false for an earlier one. It only reads.
 
-	@throws CanhazgpuError for the database of another program, of a later version, or with anything in it that is not ours.
+	@throws CanhazgpuError for the database of another program, of a later version, without tables, or with anything in it that is not ours.
 	*/
 	readonly isReady: (database: DatabaseSync, path: string) => boolean;
 	/**
@@ -49,7 +52,7 @@ export type Form<Name extends string> = {
 	readonly statements: Readonly<Record<Name, string>>;
 };
 
-export type Statements<Name extends string> = Readonly<Record<Name, StatementSync>>;
+export type Statements<Name extends string> = Readonly<Record<Name, BoundedStatement>>;
 
 export type Place = {
 	readonly path: string;
@@ -61,8 +64,12 @@ export type Place = {
 };
 
 /** Compiles each statement when it is first used: no transaction needs them all. */
-function lazily<Name extends string>(database: DatabaseSync, texts: Readonly<Record<Name, string>>): Statements<Name> {
-	const compiled = new Map<string, StatementSync>();
+function lazily<Name extends string>(
+	database: DatabaseSync,
+	texts: Readonly<Record<Name, string>>,
+	path: string,
+): Statements<Name> {
+	const compiled = new Map<string, BoundedStatement>();
 	return Object.defineProperties(
 		{},
 		Object.fromEntries(
@@ -70,7 +77,7 @@ function lazily<Name extends string>(database: DatabaseSync, texts: Readonly<Rec
 				name,
 				{
 					get() {
-						const statement = compiled.get(name) ?? database.prepare(text);
+						const statement = compiled.get(name) ?? bounded(database.prepare(text), path);
 						compiled.set(name, statement);
 						return statement;
 					},
@@ -102,23 +109,37 @@ const openGate: Gate = {enter: nothing, leave: nothing, close: nothing};
 
 /**
 Lets one in at a time, by SQLite's lock on an empty file. Those who find the database itself locked have a share of that lock already, so many
-of them would keep one another out; and to try again here costs next to nothing. Where there is no such file, or somebody wrote into it, it
-goes without.
+of them would keep one another out; and to try again here costs next to nothing. Where there is no such file, or somebody wrote into it
+or put a link in its place, it goes without: SQLite would treat what is there as a database, and change it.
 */
 function gateOf(path: string): Gate {
-	let gate: DatabaseSync;
-	try {
-		gate = openExisting(`${path}-lock`);
-		// Nothing is ever written there: without the second line SQLite would make a journal beside it for the first page.
-		gate.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = MEMORY');
-	} catch {
+	if (!isPlainLock(path)) {
 		return openGate;
 	}
+
+	let gate: DatabaseSync | undefined;
+	try {
+		gate = openExisting(`${path}-lock`);
+		gate.exec('PRAGMA locking_mode = EXCLUSIVE');
+		// Somebody may have written into it just now.
+		if (gate.prepare('PRAGMA page_count').get()?.['page_count'] !== 0) {
+			gate.close();
+			return openGate;
+		}
+
+		// Nothing is ever written there: without this SQLite would make a journal beside it for the first page.
+		gate.exec('PRAGMA journal_mode = MEMORY');
+	} catch {
+		gate?.close();
+		return openGate;
+	}
+
+	const lock = gate;
 
 	return {
 		enter() {
 			try {
-				gate.exec('BEGIN IMMEDIATE');
+				lock.exec('BEGIN IMMEDIATE');
 			} catch (error) {
 				if (isBusy(error)) {
 					throw error;
@@ -126,12 +147,12 @@ function gateOf(path: string): Gate {
 			}
 		},
 		leave() {
-			if (gate.isTransaction) {
-				gate.exec('ROLLBACK');
+			if (lock.isTransaction) {
+				lock.exec('ROLLBACK');
 			}
 		},
 		close() {
-			gate.close();
+			lock.close();
 		},
 	};
 }
@@ -145,6 +166,27 @@ export function makeDatabase(path: string, form: Pick<Form<never>, 'prepare'>): 
 		connection.exec('COMMIT; PRAGMA wal_checkpoint(TRUNCATE)');
 	} finally {
 		connection.close();
+	}
+}
+
+/**
+@throws CanhazgpuError unless the database is of the kind that {@link makeDatabase} makes. For any other SQLite makes a journal in the
+directory and plays it back from there, and whoever may write the database may write that journal; or it may search for a free page for ever.
+*/
+function requireOurKind(connection: DatabaseSync, path: string): void {
+	const ask = (question: string): unknown => connection.prepare(`PRAGMA ${question}`).get()?.[question];
+	if (ask('journal_mode') !== 'wal') {
+		throw databaseProblem(path, [
+			'was given another kind of journal',
+			'Somebody changed it by hand. Move it away, and make a new pool: canhazgpu admin --store embedded',
+		]);
+	}
+
+	if (ask('auto_vacuum') !== 0) {
+		throw databaseProblem(path, [
+			'was given another form, in which it shrinks by itself',
+			'Somebody changed it by hand. Move it away, and make a new pool: canhazgpu admin --store embedded',
+		]);
 	}
 }
 
@@ -203,8 +245,8 @@ export class Database<Name extends string> {
 	): Promise<Result> {
 		return this.#whenFree(() =>
 			this.#withReadyConnection((connection) => {
-				connection.exec('BEGIN IMMEDIATE');
-				const {isKept, result, kept} = work(lazily(connection, this.#form.statements));
+				connection.exec('PRAGMA query_only = OFF; BEGIN IMMEDIATE');
+				const {isKept, result, kept} = work(lazily(connection, this.#form.statements, this.path));
 				// An error before this ends the transaction with the connection.
 				connection.exec(isKept ? 'COMMIT' : 'ROLLBACK');
 				kept?.();
@@ -217,13 +259,16 @@ export class Database<Name extends string> {
 	/** Reads one consistent state. `work` must not wait for anything. */
 	async read<Result>(work: (statements: Statements<Name>, connection: DatabaseSync) => Result): Promise<Result> {
 		return this.#whenFree(() =>
-			this.#withReadyConnection((connection) => work(lazily(connection, this.#form.statements), connection)),
+			this.#withReadyConnection((connection) => work(lazily(connection, this.#form.statements, this.path), connection)),
 		);
 	}
 
+	/** With a connection that only reads until told otherwise. */
 	#withReadyConnection<Result>(work: (connection: DatabaseSync) => Result): Result {
 		return this.#withConnection((connection) => {
-			if (!this.#form.isReady(connection, this.path)) {
+			const isReady = this.#form.isReady(connection, this.path);
+			requireOurKind(connection, this.path);
+			if (!isReady) {
 				this.#prepare(connection);
 			}
 
@@ -231,11 +276,11 @@ export class Database<Name extends string> {
 		});
 	}
 
-	/** Makes the tables, or the newer form of them. */
+	/** Makes the tables that an earlier form does not have. */
 	#prepare(connection: DatabaseSync): void {
-		connection.exec('BEGIN IMMEDIATE');
+		connection.exec('PRAGMA query_only = OFF; BEGIN IMMEDIATE');
 		this.#form.prepare(connection, this.path);
-		connection.exec('COMMIT');
+		connection.exec('COMMIT; PRAGMA query_only = ON');
 		if (!this.#form.isReady(connection, this.path)) {
 			throw databaseProblem(this.path, [
 				'is damaged',
@@ -246,9 +291,11 @@ export class Database<Name extends string> {
 
 	#withConnection<Result>(work: (connection: DatabaseSync) => Result): Result {
 		const {path} = this;
+		checkSchemaPages(path);
 		const connection = openExisting(path);
 		try {
 			connection.exec(`
+				PRAGMA query_only = ON;
 				PRAGMA locking_mode = EXCLUSIVE;
 				PRAGMA trusted_schema = OFF;
 				PRAGMA cell_size_check = ON;

@@ -3,7 +3,7 @@ The newest events of the pool, kept in the pool itself, and the last of them onc
 costs next to nothing, and open the database only where it does not tell what they missed. Heartbeats are no events, so they wake nobody.
 */
 import {Buffer} from 'node:buffer';
-import {closeSync, constants, ftruncateSync, openSync, readSync, writeSync} from 'node:fs';
+import {closeSync, constants, fstatSync, ftruncateSync, openSync, readSync, writeSync} from 'node:fs';
 import type {PoolStatements} from './statements.js';
 
 /** So many events are kept for those who look a fifth of a second later; whoever missed more reads everything. */
@@ -91,6 +91,12 @@ export function signal(path: string, events: RecentEvents): string {
 			0o600,
 		);
 		try {
+			const {nlink} = fstatSync(descriptor);
+			if (nlink !== 1) {
+				// A second name: some other file would be overwritten.
+				return text;
+			}
+
 			// What is left of a longer one is cut off after it: whoever reads meanwhile reads up to the end of the line.
 			ftruncateSync(descriptor, writeSync(descriptor, text, 0));
 		} finally {

@@ -16,9 +16,13 @@ import {
 	mkdirSync,
 	openSync,
 	realpathSync,
+	renameSync,
+	rmdirSync,
 	rmSync,
 	statfsSync,
 	statSync,
+	type Stats,
+	unlinkSync,
 } from 'node:fs';
 import {dirname} from 'node:path';
 import process from 'node:process';
@@ -105,6 +109,28 @@ export function embeddedPoolExists(path: string): boolean {
 	}
 }
 
+/** The shortest database has one page of 512 bytes. What is shorter was cut short, and holds nothing. */
+const isTooShort = ({size}: {readonly size: number}): boolean => size < 512;
+
+/** True for a file that belongs to whoever may put files beside the database of the pool. */
+const isOfPool = ({uid}: Stats, path: string): boolean => isTrusted(uid) || uid === statSync(dirname(path)).uid;
+
+/** True for a file of its own: no link leads from here to another file, which would be changed in its place. */
+const isPlain = (status: Stats): boolean => status.isFile() && status.nlink === 1;
+
+/**
+Whether the file by which those who use the database wait for one another is as it was made: empty, and without any journal that SQLite would
+play back into it.
+*/
+export function isPlainLock(path: string): boolean {
+	const [lock, ...journals] = ['', '-journal', '-wal'].map((suffix) =>
+		lstatSync(`${path}-lock${suffix}`, {throwIfNoEntry: false}),
+	);
+	return (
+		lock?.size === 0 && isPlain(lock) && isOfPool(lock, path) && journals.every((journal) => journal === undefined)
+	);
+}
+
 const unsafeHint = 'Make it safe, with all its reservations: sudo canhazgpu admin --store embedded';
 
 /** @throws CanhazgpuError when somebody else could swap the whole directory for another. */
@@ -153,28 +179,33 @@ function checkFile(path: string): void {
 		throw databaseProblem(path, ['is not a regular file', `See what it is: ls -l ${path}`]);
 	}
 
-	if (status.size === 0) {
+	if (isTooShort(status)) {
 		throw databaseProblem(path, [
-			'is empty: somebody cut it short',
+			`${status.size === 0 ? 'is empty' : `has only ${status.size} bytes`}: somebody cut it short`,
 			'Make it again: sudo canhazgpu admin --store embedded',
 		]);
 	}
 
-	if (!isTrusted(status.uid) && status.uid !== statSync(dirname(path)).uid) {
+	if (!isOfPool(status, path)) {
 		throw databaseProblem(path, [
 			`belongs to account number ${status.uid}, which does not own the pool`,
 			'Move it away, and make a new pool: canhazgpu admin --store embedded',
 		]);
 	}
 
-	if (
-		isOpenToOthers(status) &&
-		!isOwnDirectory(path) &&
-		lstatSync(`${path}-wal`, {throwIfNoEntry: false}) === undefined
-	) {
+	const journal = lstatSync(`${path}-wal`, {throwIfNoEntry: false});
+	if (journal === undefined && isOpenToOthers(status) && !isOwnDirectory(path)) {
 		throw databaseProblem(path, [
 			'has lost its journal, which its owner alone can make again',
 			'Any command of its owner does that, such as: sudo canhazgpu status',
+		]);
+	}
+
+	// SQLite writes it, and cuts it short.
+	if (journal !== undefined && !isPlain(journal)) {
+		throw databaseProblem(path, [
+			'has a journal beside it that canhazgpu did not make',
+			`See what it is: ls -l ${path}-wal`,
 		]);
 	}
 
@@ -298,12 +329,13 @@ export function createPlace(
 	checkDirectory(path);
 	refuseNetworkFileSystem(path, typeOf);
 	const status = lstatSync(path, {throwIfNoEntry: false});
-	if (status?.isFile() === true && status.size === 0) {
-		// Somebody cut it short. Nothing is in there, so nothing is lost.
+	const isCutShort = status?.isFile() === true && isTooShort(status);
+	if (isCutShort) {
+		// Nothing is in there, so nothing is lost.
 		rmSync(path);
 	}
 
-	if (status === undefined || status.size === 0) {
+	if (status === undefined || isCutShort) {
 		// The journal of a database that is gone would be played into the new one.
 		rmSync(`${path}-wal`, {force: true});
 	}
@@ -357,24 +389,31 @@ export function createBesides(path: string): void {
 Closes a directory of an earlier version, which all could write, and removes what others may have left in it. What is done here only
 takes permissions away. It is for the owner of the directory, or root.
 
-@returns False when the directory was safe already, or when there is none.
+@returns What was done, in sentences; nothing when the directory was safe already, or when there is none.
 @throws CanhazgpuError when it is not the directory of a pool.
 */
-export function closeDirectory(path: string): boolean {
+export function closeDirectory(path: string): readonly string[] {
+	try {
+		return closeOpenDirectory(path);
+	} catch (error) {
+		throw explain(error, path);
+	}
+}
+
+/** True for the database that root or this account made: by a second name it could be any file of theirs. */
+function isOwnDatabase(path: string): boolean {
+	const status = lstatSync(path, {throwIfNoEntry: false});
+	return status?.isFile() === true && isTrusted(status.uid) && status.nlink === 1;
+}
+
+function closeOpenDirectory(path: string): readonly string[] {
 	const directory = dirname(path);
 	const status = statSync(directory, {throwIfNoEntry: false});
 	if (status === undefined || !isOpenToOthers(status)) {
-		return false;
+		return [];
 	}
 
-	const file = lstatSync(path, {throwIfNoEntry: false});
-	if (
-		!isTrusted(status.uid) ||
-		isSticky(status) ||
-		file?.isFile() !== true ||
-		!isTrusted(file.uid) ||
-		file.nlink !== 1
-	) {
+	if (!isTrusted(status.uid) || isSticky(status) || !isOwnDatabase(path)) {
 		throw databaseProblem(path, [
 			`lies in a directory that others may write (${directory}): they could replace its files`,
 			`Use another directory, or take the right away if it is for the pool alone: chmod go-w ${directory}`,
@@ -385,10 +424,19 @@ export function closeDirectory(path: string): boolean {
 		// eslint-disable-next-line no-bitwise -- permissions are bits
 		fchmodSync(descriptor, fstatSync(descriptor).mode & 0o7755);
 	});
+	// Until now others could put another file in its place.
+	if (!isOwnDatabase(path)) {
+		throw databaseProblem(path, [
+			`was replaced by somebody while ${directory} was closed to others`,
+			`See what it is: ls -l ${path}`,
+		]);
+	}
+
+	const done = [`Others could write in ${directory}: it was closed to them.`];
 	const journal = lstatSync(`${path}-wal`, {throwIfNoEntry: false});
-	if (journal !== undefined && (!journal.isFile() || journal.nlink !== 1)) {
+	if (journal !== undefined && !isPlain(journal)) {
 		// Whatever file it leads to would be written, and be given to everybody.
-		rmSync(`${path}-wal`, {recursive: true});
+		done.push(...removeOrSetAside(`${path}-wal`));
 	}
 
 	const board = boardBeside(path);
@@ -396,18 +444,49 @@ export function closeDirectory(path: string): boolean {
 		...['-journal', '-signal', '-lock'].map((suffix) => `${path}${suffix}`),
 		...['', '-wal', '-shm', '-journal', '-signal', '-lock'].map((suffix) => `${board}${suffix}`),
 	];
-	for (const name of left) {
-		rmSync(name, {force: true, recursive: true});
+	return [...done, ...left.flatMap((name) => removeOrSetAside(name))];
+}
+
+/**
+Removes a file; a directory is given another name unless it is empty. Whoever made a directory can swap what is in it for a link while it is
+emptied, so that files elsewhere would be removed.
+
+@returns What became of a directory, in a sentence.
+*/
+function removeOrSetAside(file: string): readonly string[] {
+	const status = lstatSync(file, {throwIfNoEntry: false});
+	if (status === undefined) {
+		return [];
 	}
 
-	return true;
+	if (!status.isDirectory()) {
+		unlinkSync(file);
+		return [];
+	}
+
+	try {
+		rmdirSync(file);
+		return [];
+	} catch {
+		const aside = `${file}.${crypto.randomUUID()}`;
+		renameSync(file, aside);
+		return [`A directory in the place of ${file} is now ${aside}: see what is in it, and delete it.`];
+	}
 }
 
 /** The database in which viewers share what they see, beside that of the pool. */
 export const boardBeside = (path: string): string => `${dirname(path)}/scans.sqlite`;
 
 /** Gives a pool that is there to another audience: everything is in a directory that nobody else can write. */
-export function changeAudience(path: string, {directoryMode, fileMode, gid}: Audience): void {
+export function changeAudience(path: string, audience: Audience): void {
+	try {
+		giveAll(path, audience);
+	} catch (error) {
+		throw explain(error, path);
+	}
+}
+
+function giveAll(path: string, {directoryMode, fileMode, gid}: Audience): void {
 	checkPlace(path);
 	const {uid} = statSync(dirname(path));
 	const files = [path, boardBeside(path)]

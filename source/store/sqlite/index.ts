@@ -1,6 +1,7 @@
 /**
 The pool in one file, without a server.
 */
+import {Buffer} from 'node:buffer';
 import type {ReadOptions, Store} from '../../core/model/ports.js';
 import {mostGpus} from '../records/index.js';
 import {decodeAuditRows, placeOf} from '../decode-audit.js';
@@ -10,7 +11,7 @@ import {decodeEntry, decodeSnapshot, type RawSnapshot} from '../raw-snapshot.js'
 import {applyPlan} from './commit.js';
 import {Database, type Form} from './database.js';
 import {addEvent, signal} from './events.js';
-import {explain} from './failures.js';
+import {databaseProblem, explain} from './failures.js';
 import {fileSystemType, isForOthers} from './files.js';
 import {createPoolWatch} from './pool-watch.js';
 import {createScanBoard} from './scan-board.js';
@@ -83,6 +84,11 @@ const form: Form<keyof typeof poolStatements> = {...poolForm, statements: poolSt
 
 type UsageRow = {readonly endSecond: number; readonly raw: string};
 
+/** Whether one record comes after another in the order of SQLite, which compares bytes. */
+const isLater = (one: UsageRow, other: UsageRow): boolean =>
+	one.endSecond > other.endSecond ||
+	(one.endSecond === other.endSecond && Buffer.compare(Buffer.from(one.raw), Buffer.from(other.raw)) > 0);
+
 /**
 Streams the stored usage records of the given seconds, oldest first. Each page is a transaction of its own: a long report
 holds up nobody.
@@ -97,9 +103,17 @@ async function* readPages(database: PoolDatabase, fromTime: number, toTime: numb
 		const page = await database.read(
 			(statements) => statements.usagePage.all(endSecond, raw, Math.floor(toTime), pageSize) as UsageRow[],
 		);
+		const last = page.at(-1) ?? after;
+		if (page.length > 0 && !isLater(last, after)) {
+			throw databaseProblem(database.path, [
+				'is damaged: its history leads back to itself',
+				'Move it away, and make a new pool: canhazgpu admin --store embedded',
+			]);
+		}
+
 		yield page.map((row) => row.raw);
 		isLast = page.length < pageSize;
-		after = page.at(-1) ?? after;
+		after = last;
 	}
 }
 

@@ -21,7 +21,7 @@ export function loadSqlite(): Sqlite {
 		// Not `import`: it would go on after this function, and so would the silence.
 		const sqlite = process.getBuiltinModule('node:sqlite') as Sqlite | undefined;
 		if (sqlite === undefined) {
-			throw new CanhazgpuError('store-refused', 'This Node.js has no SQLite', {hint: 'Use Node.js 22.13 or later.'});
+			throw new CanhazgpuError('store-refused', 'This Node.js has no SQLite', {hint: 'Use Node.js 22.15 or later.'});
 		}
 
 		return sqlite;

@@ -4,12 +4,13 @@ for one, and it need not outlive a loss of power, so no disk waits for it.
 */
 import {lstatSync, statSync} from 'node:fs';
 import type {DatabaseSync} from 'node:sqlite';
-import {longestScan, type ScanBoard} from '../../core/model/ports.js';
+import type {ScanBoard} from '../../core/model/ports.js';
 import {postedScan} from '../posted-scan.js';
+import {boundedColumn} from './bounded.js';
 import {Database, type Form, type Statements} from './database.js';
 import {databaseProblem, explain} from './failures.js';
 import {boardBeside, isOwnDirectory, type Audience} from './files.js';
-import {refuseForeign, requireWal} from './schema.js';
+import {refuseForeign} from './schema.js';
 import {Watch} from './watch.js';
 
 /** Each table as SQLite keeps its text. */
@@ -34,7 +35,7 @@ const statementTexts = {
 		INSERT OR REPLACE INTO scan (id, time, text)
 		SELECT 0, ?2, ?3 WHERE EXISTS (SELECT 1 FROM scanner WHERE owner = ?1 AND until > ?2)
 	`,
-	latest: `SELECT time, substr(text, 1, ${longestScan + 1}) AS text FROM scan`,
+	latest: `SELECT time, ${boundedColumn('text')} FROM scan`,
 } as const;
 
 type Names = keyof typeof statementTexts;
@@ -43,17 +44,15 @@ const form: Form<Names> = {
 	isDurable: false,
 	statements: statementTexts,
 	isReady(database, path) {
-		const found = database.prepare('SELECT count(*) AS count FROM sqlite_schema').get()?.['count'];
-		if (found !== 0) {
-			requireWal(database, path);
+		if (refuseForeign(database, path, tables) !== tables.size) {
+			throw databaseProblem(path, ['has lost its tables: somebody cut it short', 'Delete it: rm FILE']);
 		}
 
-		refuseForeign(database, path, tables);
-		return found === tables.size;
+		return true;
 	},
 	prepare(database: DatabaseSync) {
 		for (const text of tables.values()) {
-			database.exec(text.replace('TABLE', 'TABLE IF NOT EXISTS'));
+			database.exec(text);
 		}
 	},
 };

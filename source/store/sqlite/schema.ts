@@ -41,10 +41,13 @@ type SchemaRow = {readonly type: string; readonly name: string; readonly sql: un
 /**
 @throws CanhazgpuError unless all that is in the database is as canhazgpu makes it: a trigger or a view could run for ever at each reading,
 and a foreign table could be anything.
+@returns How many of the known tables there are.
 */
-export function refuseForeign(database: DatabaseSync, path: string, known: ReadonlyMap<string, string>): void {
-	const rows = database.prepare('SELECT type, name, sql FROM sqlite_schema').all() as SchemaRow[];
-	for (const {type, name, sql} of rows) {
+export function refuseForeign(database: DatabaseSync, path: string, known: ReadonlyMap<string, string>): number {
+	const found = new Set<string>();
+	// Row by row: the first that is not ours ends it, however many there are.
+	const rows = database.prepare('SELECT type, name, sql FROM sqlite_schema').iterate();
+	for (const {type, name, sql} of rows as IterableIterator<SchemaRow>) {
 		// SQLite itself makes the index of what is UNIQUE, without a text.
 		const isOurs = type === 'table' ? known.get(name) === sql : type === 'index' && sql === null;
 		if (!isOurs) {
@@ -53,14 +56,20 @@ export function refuseForeign(database: DatabaseSync, path: string, known: Reado
 				'Somebody changed it by hand. Move it away, and make a new pool: canhazgpu admin --store embedded',
 			]);
 		}
+
+		if (type === 'table') {
+			found.add(name);
+		}
 	}
+
+	return found.size;
 }
 
-/** @throws CanhazgpuError for a database that is not one of ours, or whose journal somebody switched. */
+/** @throws CanhazgpuError for a database that is not one of ours. */
 function checkOwner(database: DatabaseSync, path: string): number {
 	const version = numberOf(database, 'PRAGMA user_version');
 	const owner = numberOf(database, 'PRAGMA application_id');
-	const isEmpty = numberOf(database, 'SELECT count(*) FROM sqlite_schema') === 0;
+	const isEmpty = database.prepare('SELECT 1 FROM sqlite_schema').get() === undefined;
 	if (owner !== appId && !(owner === 0 && version === 0 && isEmpty)) {
 		throw databaseProblem(path, ['is the database of another program', 'Move it away, or use another directory.']);
 	}
@@ -72,33 +81,22 @@ function checkOwner(database: DatabaseSync, path: string): number {
 		]);
 	}
 
-	return version;
-}
-
-/**
-@throws CanhazgpuError when the journal is not the WAL that was made with the database: any other is made in the directory, and played back
-from there.
-*/
-export function requireWal(database: DatabaseSync, path: string): void {
-	if (database.prepare('PRAGMA journal_mode').get()?.['journal_mode'] !== 'wal') {
+	// A database is made complete, under another name. So this one was put in its place.
+	if (version < 1) {
 		throw databaseProblem(path, [
-			'was given another kind of journal',
-			'Somebody changed it by hand. Move it away, and make a new pool: canhazgpu admin --store embedded',
+			'is a database without tables: somebody cut it short',
+			'Move it away, and make a new pool: canhazgpu admin --store embedded',
 		]);
 	}
+
+	return version;
 }
 
 export const poolForm = {
 	isDurable: true,
 	isReady(database: DatabaseSync, path: string): boolean {
 		const version = checkOwner(database, path);
-		if (version > 0) {
-			requireWal(database, path);
-		}
-
-		refuseForeign(database, path, tables);
-		const count = numberOf(database, "SELECT count(*) FROM sqlite_schema WHERE type = 'table'");
-		return version === schemaVersion && count === tables.size;
+		return refuseForeign(database, path, tables) === tables.size && version === schemaVersion;
 	},
 	prepare(database: DatabaseSync): void {
 		const found = new Set(

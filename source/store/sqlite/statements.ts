@@ -1,43 +1,60 @@
+import {mostGpus} from '../records/index.js';
+import {boundedColumn} from './bounded.js';
 import type {Statements} from './database.js';
+
+const raw = boundedColumn('raw');
+const id = boundedColumn('id');
+
+/** So many rows are removed at once: in a file that somebody spoiled, a DELETE without a bound might never end. */
+const mostTrimmed = 1000;
 
 /** Every statement of the pool, by name. */
 export const poolStatements = {
-	pool: 'SELECT name, raw FROM pool',
-	poolValue: 'SELECT raw FROM pool WHERE name = ?',
+	pool: `
+		SELECT name, ${raw} FROM pool
+		WHERE name IN ('gpuCount', 'provider', 'machine', 'drains', 'notices', 'revision')
+	`,
+	poolValue: `SELECT ${raw} FROM pool WHERE name = ?`,
 	setPoolValue: 'INSERT OR REPLACE INTO pool (name, raw) VALUES (?, ?)',
 	deletePoolValue: 'DELETE FROM pool WHERE name = ?',
 
-	gpus: 'SELECT gpu, raw FROM gpus',
-	gpu: 'SELECT raw FROM gpus WHERE gpu = ?',
+	gpus: `SELECT gpu, ${raw} FROM gpus WHERE gpu BETWEEN 0 AND ${mostGpus - 1}`,
+	gpu: `SELECT ${raw} FROM gpus WHERE gpu = ?`,
 	setGpu: 'INSERT OR REPLACE INTO gpus (gpu, raw) VALUES (?, ?)',
 	deleteGpu: 'DELETE FROM gpus WHERE gpu = ?',
 
-	queue: 'SELECT id, raw FROM queue ORDER BY place',
-	line: 'SELECT id FROM queue ORDER BY place LIMIT ?',
-	entry: 'SELECT raw FROM queue WHERE id = ?',
+	queue: `SELECT ${id}, ${raw} FROM queue ORDER BY place`,
+	line: `SELECT ${id} FROM queue ORDER BY place LIMIT ?`,
+	entry: `SELECT ${raw} FROM queue WHERE id = ?`,
 	/** A place is the time of joining in microseconds, so that whoever lost it can have it again; earlier versions counted from 1. */
 	join: 'INSERT INTO queue (place, id, raw) VALUES (max(?3, (SELECT coalesce(max(place), 0) + 1 FROM queue)), ?1, ?2)',
-	idAt: 'SELECT id FROM queue WHERE place = ?',
+	idAt: 'SELECT 1 FROM queue WHERE place = ?',
 	joinAt: 'INSERT INTO queue (place, id, raw) VALUES (?3, ?1, ?2)',
 	setEntry: 'UPDATE queue SET raw = ?2 WHERE id = ?1',
 	leave: 'DELETE FROM queue WHERE id = ?',
 
 	recentUsage: `
-		SELECT raw FROM (SELECT * FROM history ORDER BY end_second DESC, raw DESC LIMIT ?1)
+		SELECT ${raw} FROM (SELECT * FROM history ORDER BY end_second DESC, raw DESC LIMIT ?1)
 		WHERE user = ?2 ORDER BY end_second DESC, raw DESC
 	`,
 	usagePage: `
-		SELECT end_second AS endSecond, raw FROM history
+		SELECT end_second AS endSecond, ${raw} FROM history
 		WHERE (end_second, raw) > (?1, ?2) AND end_second <= ?3 ORDER BY end_second, raw LIMIT ?4
 	`,
 	addUsage: 'INSERT OR IGNORE INTO history (end_second, raw, user) VALUES (?, ?, ?)',
-	trail: 'SELECT id, raw FROM trail WHERE id > ? ORDER BY id',
+	trail: `SELECT id, ${raw} FROM trail WHERE id > ? ORDER BY id`,
 	addAudit: 'INSERT INTO trail (raw) VALUES (?)',
-	trimAudit: 'DELETE FROM trail WHERE id <= (SELECT max(id) FROM trail) - ?',
+	trimAudit: `
+		DELETE FROM trail WHERE id IN
+			(SELECT id FROM trail WHERE id <= (SELECT max(id) FROM trail) - ?1 ORDER BY id LIMIT ${mostTrimmed})
+	`,
 
 	change: 'SELECT attempt FROM changes WHERE id = ?',
 	addChange: 'INSERT INTO changes (id, attempt) VALUES (?, ?)',
-	trimChanges: 'DELETE FROM changes WHERE place <= (SELECT max(place) FROM changes) - ?',
+	trimChanges: `
+		DELETE FROM changes WHERE place IN
+			(SELECT place FROM changes WHERE place <= (SELECT max(place) FROM changes) - ?1 ORDER BY place LIMIT ${mostTrimmed})
+	`,
 
 	usageBetween: 'SELECT 1 FROM history WHERE end_second BETWEEN ? AND ? LIMIT 1',
 	trimUsage: `

@@ -11,6 +11,7 @@ import {
 	rmSync,
 	statSync,
 	symlinkSync,
+	watch,
 	writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
@@ -310,6 +311,42 @@ describe.runIf(canBeOthers)('a pool of an earlier version, whose directory every
 		}
 	});
 
+	test('is made safe without a look into directories that others put there, and the words say what was done', async () => {
+		await makeOldPool();
+		const kept = path.join(accounts.directory, 'kept');
+		rmSync(kept, {recursive: true, force: true});
+		mkdirSync(kept);
+		writeFileSync(path.join(kept, 'shadow'), 'kept');
+		const trees = ['pool.sqlite-signal', 'pool.sqlite-wal', 'scans.sqlite'].map((name) => inPool(name));
+		for (const tree of trees) {
+			const planted = await accounts.shell(
+				mallory,
+				`rm -rf ${tree}; mkdir -p ${tree}/deep; touch ${tree}/deep/shadow; ln -s ${kept} ${tree}/link; chmod 0700 ${tree}`,
+			);
+			expect(planted).toMatchObject({exitCode: 0, stderr: ''});
+		}
+
+		mkdirSync(inPool('pool.sqlite-lock'));
+		const again = await accounts.run(root, 'admin --store embedded --gpus 4 --provider fake');
+		expect(again.exitCode).toBe(1);
+		expect(again.stderr).toContain(`Others could write in ${accounts.poolDirectory}: it was closed to them.\n`);
+		expect(again.stderr).toContain('Its reservations were kept. --force replaces it and ends all its reservations.\n');
+		expect(again.stderr).not.toContain('Nothing was changed');
+		for (const tree of trees) {
+			const name = path.basename(tree);
+			const aside = readdirSync(accounts.poolDirectory).find(
+				(entry) => /^[\d\-a-f]{36}$/v.test(entry.slice(name.length + 1)) && entry.startsWith(`${name}.`),
+			);
+			expect([name, aside]).toEqual([name, expect.any(String)]);
+			expect(again.stderr).toContain(`A directory in the place of ${tree} is now ${inPool(aside!)}`);
+			expect(existsSync(path.join(inPool(aside!), 'deep/shadow'))).toBe(true);
+			expect(lstatSync(tree, {throwIfNoEntry: false})?.isFile() ?? false).toBe(true);
+		}
+
+		expect(readFileSync(path.join(kept, 'shadow'), 'utf8')).toBe('kept');
+		expect(await accounts.run(alice, 'release')).toMatchObject({stdout: 'Released 1 GPU(s): [2]\n'});
+	});
+
 	test('is left alone when its database is a link, or of another account', async () => {
 		await makeOldPool();
 		const away = path.join(accounts.directory, 'away.sqlite');
@@ -323,6 +360,63 @@ describe.runIf(canBeOthers)('a pool of an earlier version, whose directory every
 		expect(readFileSync(away).equals(before)).toBe(true);
 	});
 });
+
+test.runIf(canBeOthers)(
+	'nobody who can write the pool makes a journal appear in its directory by an empty database',
+	async () => {
+		await makePool();
+		for (const name of ['pool.sqlite', 'scans.sqlite']) {
+			const whole = readFileSync(inPool(name));
+			const made = await accounts.script(
+				mallory,
+				`const fs = require('node:fs');
+				const other = new DatabaseSync('own.db');
+				other.exec('PRAGMA auto_vacuum = FULL; CREATE TABLE x (y); DROP TABLE x');
+				other.close();
+				fs.writeFileSync(${JSON.stringify(inPool(name))}, fs.readFileSync('own.db'));`,
+			);
+			expect(made).toMatchObject({exitCode: 0, stderr: ''});
+			// eslint-disable-next-line n/prefer-promises/fs -- names are to be collected beside the rest
+			const watcher = watch(accounts.poolDirectory);
+			const names: unknown[] = [];
+			watcher.on('change', (_, entry) => {
+				names.push(entry);
+			});
+			for (const uid of [root, alice]) {
+				const ran = await accounts.run(uid, 'status');
+				expect([name, uid, ran.exitCode]).toEqual([name, uid, name === 'pool.sqlite' ? 4 : 0]);
+			}
+
+			watcher.close();
+			expect(names).not.toContain(`${name}-journal`);
+			writeFileSync(inPool(name), whole);
+		}
+	},
+);
+
+test.runIf(canBeOthers)(
+	"a guest of another account's pool changes no database of its own through the lock there",
+	async () => {
+		const pool = path.join(accounts.homeOf(mallory), 'pool');
+		const environment = {CANHAZGPU_POOL_DIRECTORY: pool};
+		rmSync(pool, {recursive: true, force: true});
+		await makePool();
+		await accounts.shell(mallory, `mkdir ${pool}`);
+		await accounts.shell(mallory, `cp ${accounts.poolDirectory}/* ${pool}/; chmod 666 ${pool}/*.sqlite*`);
+		const own = path.join(accounts.homeOf(alice), 'mlflow.db');
+		const made = await accounts.script(
+			alice,
+			`const own = new DatabaseSync(${JSON.stringify(own)});
+		own.exec('PRAGMA journal_mode = WAL; CREATE TABLE runs (x)');
+		own.close();`,
+		);
+		expect(made).toMatchObject({exitCode: 0, stderr: ''});
+		const before = readFileSync(own);
+		await accounts.shell(mallory, `ln -sf ${own} ${pool}/pool.sqlite-lock`);
+		expect(await accounts.run(alice, 'status', {environment})).toMatchObject({exitCode: 0});
+		expect(readFileSync(own).equals(before)).toBe(true);
+	},
+);
 
 test.runIf(canBeOthers)('root is no guest in the pool of another account', async () => {
 	const elsewhere = {CANHAZGPU_POOL_DIRECTORY: '/proc/nowhere'};

@@ -1,0 +1,91 @@
+/**
+Reads within bounds. Accounts that share a pool can write anything into its file: rows without end, or a text as large as the disk. Each row
+costs SQLite little, so that bounds of rows and of characters bound the time as well.
+*/
+import type {SQLInputValue, SQLOutputValue, StatementSync} from 'node:sqlite';
+import {databaseProblem} from './failures.js';
+
+/** The longest text that is read, in bytes. The longest that canhazgpu writes is a scan, of a million characters. */
+export const longestText = 4 * 2 ** 20;
+
+/** So many rows are read at once: the audit log and the longest queue have far fewer. */
+const mostRows = 100_000;
+
+/** So many characters are read at once. */
+const mostCharacters = 64 * 2 ** 20;
+
+const makeAnew = 'Somebody changed it by hand. Move it away, and make a new pool: canhazgpu admin --store embedded';
+
+/** A column as SQL reads it: NULL in place of a text that is too long, whose bytes SQLite then does not load. */
+export const boundedColumn = (name: string): string =>
+	`CASE WHEN octet_length(${name}) <= ${longestText} THEN ${name} END AS ${name}`;
+
+type Row = Record<string, SQLOutputValue>;
+
+export type BoundedStatement = {
+	readonly run: (...parameters: SQLInputValue[]) => ReturnType<StatementSync['run']>;
+	readonly get: (...parameters: SQLInputValue[]) => Row | undefined;
+	readonly all: (...parameters: SQLInputValue[]) => Row[];
+};
+
+/** @throws CanhazgpuError for a row that canhazgpu never writes. Returns how many characters it has. */
+function checkRow(row: Row, path: string): number {
+	let characters = 0;
+	for (const value of Object.values(row)) {
+		if (value === null) {
+			throw databaseProblem(path, [`holds a text of more than ${longestText} bytes`, makeAnew]);
+		}
+
+		if (typeof value === 'string') {
+			characters += value.length;
+		} else if (typeof value !== 'number') {
+			throw databaseProblem(path, ['holds bytes where canhazgpu writes text', makeAnew]);
+		}
+	}
+
+	return characters;
+}
+
+/** What Node says of stored values that it cannot hold: a number of 64 bits, a text that is too long. */
+const valueErrors: ReadonlySet<string | undefined> = new Set(['ERR_OUT_OF_RANGE', 'ERR_STRING_TOO_LONG']);
+
+/** Puts into words what Node says of such values: it is a problem of the file, and no bug. */
+function within<Result>(path: string, read: () => Result): Result {
+	try {
+		return read();
+	} catch (error) {
+		if (valueErrors.has((error as NodeJS.ErrnoException).code)) {
+			throw databaseProblem(path, ['holds a value that canhazgpu does not write', makeAnew], error);
+		}
+
+		throw error;
+	}
+}
+
+/** A statement that never reads more than the bounds allow; beyond them it throws a CanhazgpuError about the database at this path. */
+export const bounded = (statement: StatementSync, path: string): BoundedStatement => ({
+	run: (...parameters) => statement.run(...parameters),
+	get: (...parameters) =>
+		within(path, () => {
+			const row = statement.get(...parameters);
+			if (row !== undefined) {
+				checkRow(row, path);
+			}
+
+			return row;
+		}),
+	all: (...parameters) =>
+		within(path, () => {
+			const rows: Row[] = [];
+			let characters = 0;
+			for (const row of statement.iterate(...parameters)) {
+				characters += checkRow(row, path);
+				rows.push(row);
+				if (rows.length > mostRows || characters > mostCharacters) {
+					throw databaseProblem(path, ['holds more than canhazgpu ever writes', makeAnew]);
+				}
+			}
+
+			return rows;
+		}),
+});

@@ -1,0 +1,81 @@
+/**
+The first page of a database, before SQLite reads it. There begins the list of its tables, which SQLite reads whole, whatever it is asked. Ours
+has a few tables, so that its list fits into that page. One that goes on in other pages was made by others, and may lead back to itself, so
+that SQLite would read for ever.
+*/
+import {Buffer} from 'node:buffer';
+import {closeSync, constants, openSync, readSync} from 'node:fs';
+import {databaseProblem} from './failures.js';
+
+/** Where the first page tells what kind of page it is, behind the header of the file. */
+const kindOffset = 100;
+
+/** A page that has the rows themselves (SQLite's file format, "B-tree Pages"). */
+const leafOfTable = 13;
+
+const walHeaderBytes = 32;
+const frameHeaderBytes = 24;
+
+/** A longer journal is refused: after each change it is emptied, so that it holds that of one killed process at most. */
+const mostFrames = 20_000;
+
+/** How every database begins. */
+const magic = Buffer.from('SQLite format 3\0');
+
+const bytes = Buffer.alloc(kindOffset + 1);
+
+function withFile<Result>(path: string, work: (descriptor: number) => Result): Result | undefined {
+	let descriptor: number;
+	try {
+		descriptor = openSync(path, constants.O_RDONLY + constants.O_NOFOLLOW + constants.O_NONBLOCK);
+	} catch {
+		// SQLite says what is wrong with it.
+		return undefined;
+	}
+
+	try {
+		return work(descriptor);
+	} finally {
+		closeSync(descriptor);
+	}
+}
+
+/** Whether the first page at this position is a leaf; also for what is no first page of a database, as SQLite says of it then. */
+const isLeafAt = (descriptor: number, position: number): boolean =>
+	readSync(descriptor, bytes, 0, bytes.length, position) < bytes.length ||
+	!bytes.subarray(0, magic.length).equals(magic) ||
+	bytes[kindOffset] === leafOfTable;
+
+/** Whether each first page that is in the journal is a leaf. */
+const isLeafInJournal = (descriptor: number): boolean => {
+	if (readSync(descriptor, bytes, 0, walHeaderBytes, 0) < walHeaderBytes) {
+		return true;
+	}
+
+	const frameBytes = frameHeaderBytes + bytes.readUInt32BE(8);
+	for (let frame = 0; frame < mostFrames; frame++) {
+		const position = walHeaderBytes + frame * frameBytes;
+		if (readSync(descriptor, bytes, 0, 4, position) < 4) {
+			return true;
+		}
+
+		if (bytes.readUInt32BE() === 1 && !isLeafAt(descriptor, position + frameHeaderBytes)) {
+			return false;
+		}
+	}
+
+	return false;
+};
+
+/** @throws CanhazgpuError when the list of tables does not fit into the first page. */
+export function checkSchemaPages(path: string): void {
+	const isShort =
+		withFile(path, (descriptor) => isLeafAt(descriptor, 0)) !== false &&
+		withFile(`${path}-wal`, isLeafInJournal) !== false;
+	if (!isShort) {
+		throw databaseProblem(path, [
+			'has a list of tables that canhazgpu did not make',
+			'Somebody changed it by hand. Move it away, and make a new pool: canhazgpu admin --store embedded',
+		]);
+	}
+}

@@ -1,0 +1,323 @@
+/**
+What those who may write the files of a pool can make SQLite do for others who open it: nothing outside of the pool, and nothing without end.
+*/
+import {Buffer} from 'node:buffer';
+import {
+	copyFileSync,
+	existsSync,
+	linkSync,
+	lstatSync,
+	mkdtempSync,
+	readFileSync,
+	rmSync,
+	statSync,
+	symlinkSync,
+	truncateSync,
+	watch,
+	writeFileSync,
+} from 'node:fs';
+import {once} from 'node:events';
+import {tmpdir} from 'node:os';
+import path from 'node:path';
+import {DatabaseSync} from 'node:sqlite';
+import {text} from 'node:stream/consumers';
+import {setTimeout as sleep} from 'node:timers/promises';
+import {afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test} from 'vitest';
+import {openSqliteStore} from '../../../source/store/sqlite/index.js';
+import {audit, leaseWrite, plan, poolWrite, write} from '../samples.js';
+import {shareChildren, shareIndexChildren, shareSchemaChildren, writeFreeListCycle} from './_spoiled.js';
+import {makeWorkshop, type Workshop} from './child.js';
+
+let workshop: Workshop;
+beforeAll(async () => {
+	workshop = await makeWorkshop();
+});
+afterAll(() => {
+	workshop.remove();
+});
+
+let directory: string;
+let file: string;
+let board: string;
+const open = async (create = false) => openSqliteStore({path: file, create, directoryMode: 0o755, fileMode: 0o666});
+
+beforeEach(async () => {
+	directory = mkdtempSync(path.join(tmpdir(), 'chg-spoiled-'));
+	onTestFinished(() => {
+		rmSync(directory, {recursive: true});
+	});
+	file = path.join(directory, 'pool.sqlite');
+	board = path.join(directory, 'scans.sqlite');
+	const store = await open(true);
+	await write(store, poolWrite(4), leaseWrite(0), leaseWrite(1));
+	await store.commit(plan({writes: [], audit: [audit()]}));
+	await store.scans.claim({owner: 'ada', intervalMs: 2000}, 10);
+	await store.close();
+});
+
+/** Whatever has to do with it, in a process of its own, which is killed when it does not end. */
+async function inProcess(script: string, limitMs = 20_000): Promise<unknown[] | 'without end'> {
+	const child = workshop.start(script, {file});
+	const limit = setTimeout(() => {
+		child.kill('SIGKILL');
+	}, limitMs);
+	const [output] = await Promise.all([text(child.stdout!), once(child, 'close')]);
+	clearTimeout(limit);
+	return child.signalCode === 'SIGKILL'
+		? 'without end'
+		: output
+				.split('\n')
+				.filter((line) => line !== '')
+				.map((line) => JSON.parse(line) as unknown);
+}
+
+const useAll = `
+	const attempts = [
+		async (store) => store.read({user: 'a'}),
+		async (store) => store.readEntry('x'),
+		async (store) => store.commit(plan({writes: [lease(0, 'new')], audit: [{time: 1, kind: 'released', gpus: [0]}]})),
+		async (store) => store.audit(),
+		async (store) => Array.fromAsync(store.history(0, 4e9)),
+		async (store) => store.scans.claim({owner: 'eve', intervalMs: 1}, 10),
+	];
+	for (const attempt of attempts) {
+		try {
+			const store = await openSqliteStore({path: file, create: false});
+			await attempt(store);
+			say('done');
+			await store.close();
+		} catch (error) {
+			say(error.code ?? String(error));
+		}
+	}
+`;
+
+describe('an empty database in the place of ours', () => {
+	test.each(
+		(['pool.sqlite', 'scans.sqlite'] as const).flatMap((name) => [
+			{name, kind: 'a rollback journal', journal: 1 as const},
+			{name, kind: 'a WAL', journal: 2 as const},
+		]),
+	)('with $kind as $name gets no table, and SQLite makes no journal for it', async ({name, journal}) => {
+		const spoiled = path.join(directory, name);
+		writeFreeListCycle(spoiled, {journal, freePages: 50_000_000});
+		const before = statSync(spoiled);
+		const made = new Set<string>();
+		// eslint-disable-next-line n/prefer-promises/fs -- names are to be collected beside the rest
+		const watcher = watch(directory, (_, entry) => {
+			made.add(entry ?? '');
+		});
+		const said = await inProcess(useAll, 30_000);
+		const beganMs = performance.now();
+		for (const create of [false, true]) {
+			const using = open(create).then(async (store) => store.scans.claim({owner: 'eve', intervalMs: 1}, 10));
+			await expect(using).rejects.toMatchObject({code: 'store-unreachable'});
+		}
+
+		expect(performance.now() - beganMs).toBeLessThan(1500);
+		await sleep(50);
+		watcher.close();
+		expect(said).toEqual(
+			Array.from({length: 6}, (_, index) => (name === 'pool.sqlite' || index === 5 ? 'store-unreachable' : 'done')),
+		);
+		expect([...made].filter((entry) => entry.endsWith('-journal'))).toEqual([]);
+		expect(statSync(spoiled)).toMatchObject({size: before.size, mtimeMs: before.mtimeMs});
+	});
+});
+
+test.each(['pool.sqlite', 'scans.sqlite'])(
+	'%s made to shrink by itself is refused: SQLite would search its free pages for as long as the file says',
+	async (name) => {
+		const spoiled = path.join(directory, name);
+		const bytes = readFileSync(spoiled);
+		// The largest root page, which stands for a database that shrinks by itself.
+		bytes.writeUInt32BE(4, 52);
+		writeFileSync(spoiled, bytes);
+		const using = open().then(async (store) => store.scans.claim({owner: 'eve', intervalMs: 1}, 10));
+		await expect(using).rejects.toMatchObject({
+			code: 'store-unreachable',
+			message: `The GPU pool ${spoiled} was given another form, in which it shrinks by itself`,
+		});
+		expect(readFileSync(spoiled).equals(bytes)).toBe(true);
+	},
+);
+
+test.each([1, 511])('a database cut to %d bytes is said to be cut short, and made again by `admin`', async (size) => {
+	truncateSync(file, size);
+	await expect(open()).rejects.toMatchObject({
+		code: 'store-unreachable',
+		message: `The GPU pool ${file} has only ${size} bytes: somebody cut it short`,
+		hint: 'Make it again: sudo canhazgpu admin --store embedded',
+	});
+	const store = await open(true);
+	expect((await store.read()).pool).toBeUndefined();
+	await store.close();
+});
+
+describe('beside the database', () => {
+	/** Something of somebody else: the database of another program, with a WAL. */
+	const makeVictim = (): string => {
+		const victim = path.join(directory, 'victim.db');
+		const database = new DatabaseSync(victim);
+		database.exec("PRAGMA journal_mode = WAL; CREATE TABLE runs (x); INSERT INTO runs VALUES ('kept')");
+		database.close();
+		return victim;
+	};
+
+	const use = async () => {
+		const store = await open();
+		await store.read();
+		expect(await write(store, leaseWrite(2))).toBe('done');
+		await store.close();
+	};
+
+	test.each([
+		['link', symlinkSync],
+		['hard link', linkSync],
+	])('a %s in the place of the lock changes no database of somebody else', async (_, plant) => {
+		const victim = makeVictim();
+		const before = readFileSync(victim);
+		rmSync(`${file}-lock`);
+		plant(victim, `${file}-lock`);
+		await use();
+		expect(readFileSync(victim).equals(before)).toBe(true);
+	});
+
+	test('a rollback journal of the lock is not played back', async () => {
+		const database = path.join(directory, 'any.db');
+		new DatabaseSync(database).exec('CREATE TABLE x (a)');
+		copyFileSync(database, `${file}-lock`);
+		const before = readFileSync(database);
+		const journal = Buffer.alloc(512);
+		journal.write('d9d505f920a163d7', 'hex');
+		for (const [place, value] of [0, 12_345, before.length / 4096, 512, 4096].entries()) {
+			journal.writeUInt32BE(value, 8 + 4 * place);
+		}
+
+		writeFileSync(`${file}-lock-journal`, journal);
+		await use();
+		expect(readFileSync(`${file}-lock-journal`).equals(journal)).toBe(true);
+		expect(readFileSync(`${file}-lock`).equals(before)).toBe(true);
+	});
+
+	test('a hard link in the place of the journal is refused, and in the place of the signal it is left alone', async () => {
+		const victim = path.join(directory, 'notes.txt');
+		writeFileSync(victim, 'kept');
+		rmSync(`${file}-signal`);
+		linkSync(victim, `${file}-signal`);
+		const store = await open();
+		expect(await store.commit(plan({writes: [leaseWrite(2)], event: {kind: 'granted', gpus: [2]}}))).toBe('done');
+		await store.close();
+		expect(readFileSync(victim, 'utf8')).toBe('kept');
+		rmSync(`${file}-wal`, {force: true});
+		linkSync(victim, `${file}-wal`);
+		await expect(open()).rejects.toMatchObject({
+			code: 'store-unreachable',
+			message: `The GPU pool ${file} has a journal beside it that canhazgpu did not make`,
+		});
+		expect(readFileSync(victim, 'utf8')).toBe('kept');
+	});
+});
+
+describe('rows without end', () => {
+	test.each(['gpus', 'trail', 'queue', 'changes'])('in the table %s are read within bounds', async (table) => {
+		const store = await open();
+		await store.commit(plan({writes: [], change: {id: 'c', attempt: 1}}));
+		await store.close();
+		const database = new DatabaseSync(file);
+		database.exec("INSERT INTO queue VALUES (1, 'x', '{}')");
+		database.close();
+		shareChildren(file, table, 5);
+		const said = await inProcess(useAll);
+		expect(said).toHaveLength(6);
+		expect(said).toContain(table === 'changes' ? 'done' : 'store-unreachable');
+		for (const word of said) {
+			expect(['done', 'store-unreachable']).toContain(word);
+		}
+	});
+
+	test('in the history do not keep a report from its end', async () => {
+		const database = new DatabaseSync(file);
+		for (let second = 1; second <= 20; second++) {
+			database.prepare('INSERT INTO history VALUES (?, ?, ?)').run(second, `{"n": ${second}}`, 'a');
+		}
+
+		database.close();
+		shareIndexChildren(file, 'history', 8);
+		const said = await inProcess(useAll);
+		expect(said).toEqual(Array.from({length: 6}, () => 'done'));
+	});
+
+	test.each(['the file', 'its journal'])(
+		'in the list of tables are refused before SQLite reads them: in %s',
+		async (where) => {
+			const whole = readFileSync(file);
+			if (where === 'the file') {
+				shareSchemaChildren(file, 8);
+			} else {
+				const spoiled = path.join(directory, 'spoiled.db');
+				copyFileSync(file, spoiled);
+				shareSchemaChildren(spoiled, 8);
+				const pages = readFileSync(spoiled);
+				// Any change of the first page puts it into the journal; the spoiled one then takes its place.
+				const database = new DatabaseSync(file);
+				database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA user_version = 2');
+				const journal = readFileSync(`${file}-wal`);
+				database.close();
+				expect(journal.readUInt32BE(32)).toBe(1);
+				pages.copy(journal, 32 + 24, 0, 4096);
+				writeFileSync(file, whole);
+				writeFileSync(`${file}-wal`, journal);
+			}
+
+			const said = await inProcess(useAll);
+			expect(said).toEqual(Array.from({length: 6}, () => 'store-unreachable'));
+			await expect(open()).rejects.toMatchObject({
+				message: `The GPU pool ${file} has a list of tables that canhazgpu did not make`,
+			});
+		},
+	);
+});
+
+test.each([
+	["INSERT OR REPLACE INTO pool VALUES ('notices', hex(zeroblob(3000000)))", 'holds a text of more than'],
+	['INSERT OR REPLACE INTO gpus VALUES (1, hex(zeroblob(300000000)))', 'holds a text of more than'],
+	["INSERT INTO queue VALUES (9223372036854775807, hex(zeroblob(3000000)), '{}')", 'holds a text of more than'],
+	[
+		"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 120000) INSERT INTO queue SELECT i, i, '{}' FROM n",
+		'holds more than canhazgpu ever writes',
+	],
+])(
+	'what is larger than canhazgpu writes is refused in words, and is no bug: %s',
+	async (sql, words) => {
+		const database = new DatabaseSync(file);
+		database.exec(sql);
+		database.close();
+		const store = await open();
+		await expect(store.read()).rejects.toMatchObject({
+			code: 'store-unreachable',
+			message: expect.stringContaining(words) as string,
+		});
+		await store.close();
+	},
+	60_000,
+);
+
+test('a number that JavaScript cannot hold is refused in words', async () => {
+	const database = new DatabaseSync(file);
+	database.exec("INSERT INTO trail VALUES (9223372036854775800, '{}')");
+	database.close();
+	const store = await open();
+	await expect(store.audit()).rejects.toMatchObject({
+		code: 'store-unreachable',
+		message: `The GPU pool ${file} holds a value that canhazgpu does not write`,
+	});
+	await store.close();
+});
+
+test('the files that others need are there after all of it', async () => {
+	const store = await open();
+	await store.read();
+	await store.close();
+	expect(existsSync(`${file}-wal`) && lstatSync(`${file}-lock`).size === 0 && existsSync(board)).toBe(true);
+});
