@@ -11,8 +11,9 @@ import {isRoot} from './core/ownership.js';
 import type {Host} from './core/ports.js';
 import type {StoreFacts} from './core/store-choice.js';
 import type {PoolRecord} from './core/types.js';
+import {CanhazgpuError} from './errors.js';
 import {effectiveUid} from './safe-file.js';
-import {keepOthersOut, readPoolRecord, writePoolRecord} from './store/pool-records.js';
+import {findUnsafeRecordPlace, keepOthersOut, readPoolRecord, writePoolRecord} from './store/pool-records.js';
 import {placeOf} from './store/redis/address.js';
 
 const databaseName = 'pool.sqlite';
@@ -34,6 +35,10 @@ export type Places = {
 	readonly remember: (record: PoolRecord) => void;
 	/** For everybody on the machine. False when this account may not: then nobody would believe it. */
 	readonly announce: (record: PoolRecord) => boolean;
+	/**
+	@throws CanhazgpuError `store-unreachable` when what root would announce is not believed, because others could replace its directory.
+	*/
+	readonly checkAnnounceable: () => void;
 	/** True when this account may make the shared pool. */
 	readonly canMakeShared: () => boolean;
 	/** The configured Redis, as a record. */
@@ -98,7 +103,7 @@ export function createPlaces(config: Config, host: Host): Places {
 		},
 		announce: (record) =>
 			attempt(() => {
-				if (!isBelieved(sharedDirectory)) {
+				if (!isBelieved(sharedDirectory) || findUnsafeRecordPlace(sharedDirectory) !== undefined) {
 					throw new Error('Its directory belongs to another account');
 				}
 
@@ -109,6 +114,15 @@ export function createPlaces(config: Config, host: Host): Places {
 
 				writePoolRecord(announcement, record, {directoryMode: 0o755, fileMode: 0o644});
 			}),
+		checkAnnounceable() {
+			// Another account that announces nothing still has a pool of its own, or keeps the place in its own memory.
+			const unsafe = isRoot(host.account) ? findUnsafeRecordPlace(sharedDirectory) : undefined;
+			if (unsafe !== undefined) {
+				throw new CanhazgpuError('store-unreachable', `Cannot make ${announcement}: it ${unsafe.problem}`, {
+					hint: unsafe.remedy,
+				});
+			}
+		},
 		canMakeShared: () => isRoot(host.account) || isWritable(sharedDirectory),
 		redisRecord: () => ({
 			store: 'redis',

@@ -99,6 +99,10 @@ export async function openPoolPlace(context: Context): Promise<PoolPlace> {
 		privateLabel,
 		async make(request) {
 			const {recorded} = places.facts();
+			if (record !== undefined) {
+				places.checkAnnounceable();
+			}
+
 			const elsewhere =
 				recorded !== undefined && (record === undefined || !isSame(recorded, record))
 					? recordWords(recorded)

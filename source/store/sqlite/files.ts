@@ -15,7 +15,6 @@ import {
 	lstatSync,
 	mkdirSync,
 	openSync,
-	realpathSync,
 	rmSync,
 	statfsSync,
 	statSync,
@@ -23,6 +22,7 @@ import {
 import {dirname} from 'node:path';
 import process from 'node:process';
 import {CanhazgpuError} from '../../errors.js';
+import {findUnsafePlace} from '../../safe-file.js';
 import {isMachineRoot} from '../../user-namespace.js';
 import {databaseProblem, explain} from './failures.js';
 
@@ -109,20 +109,10 @@ const unsafeHint = 'Make it safe, with all its reservations: sudo canhazgpu admi
 
 /** @throws CanhazgpuError when somebody else could swap the whole directory for another. */
 function checkAncestors(path: string): void {
-	const directory = realpathSync(dirname(path));
-	for (let above = dirname(directory); ; above = dirname(above)) {
-		const status = statSync(above);
-		// eslint-disable-next-line no-bitwise -- permissions are bits
-		if ((status.mode & 0o002) !== 0 && !isSticky(status)) {
-			throw databaseProblem(path, [
-				`lies below ${above}, where any account can put another directory in its place`,
-				`Use another directory, or close that one: chmod o-w ${above}`,
-			]);
-		}
-
-		if (above === dirname(above)) {
-			return;
-		}
+	// Whoever owns the directory could replace its files anyway; checkDirectory() says whose directories root uses.
+	const unsafe = findUnsafePlace(dirname(path), {trustsOwner: true});
+	if (unsafe !== undefined) {
+		throw databaseProblem(path, [unsafe.problem, unsafe.remedy]);
 	}
 }
 
@@ -293,6 +283,8 @@ export function createPlace(
 	typeOf: (directory: string) => number,
 	fill: (path: string) => void,
 ): void {
+	// Before it is made, so that nothing is made in directories of others, and after: some of them may be made just now.
+	checkAncestors(path);
 	createDirectory(path, audience);
 	checkAncestors(path);
 	checkDirectory(path);
@@ -325,6 +317,7 @@ export function checkOnce(path: string, typeOf: (directory: string) => number): 
 	}
 
 	checkAncestors(path);
+	checkDirectory(path);
 	refuseNetworkFileSystem(path, typeOf);
 	createBesides(path);
 }
@@ -367,6 +360,7 @@ export function closeDirectory(path: string): boolean {
 		return false;
 	}
 
+	checkAncestors(path);
 	const file = lstatSync(path, {throwIfNoEntry: false});
 	if (
 		!isTrusted(status.uid) ||
