@@ -12,7 +12,7 @@ import type {Host} from './core/ports.js';
 import type {StoreFacts} from './core/store-choice.js';
 import type {PoolRecord} from './core/types.js';
 import {CanhazgpuError} from './errors.js';
-import {effectiveUid} from './safe-file.js';
+import {effectiveUid, findUnsafePlace, type UnsafePlace} from './safe-file.js';
 import {findUnsafeRecordPlace, keepOthersOut, readPoolRecord, writePoolRecord} from './store/pool-records.js';
 import {placeOf} from './store/redis/address.js';
 
@@ -61,6 +61,18 @@ function isBelieved(directory: string): boolean {
 	return uid === 0 || owner === undefined || owner === uid;
 }
 
+/**
+Whether this account keeps a memory there. With `sudo -E` or `su`, the home may be another account's, who could have root change any file by a
+link, and who could no longer enter what root makes there.
+*/
+function isOwnState(directory: string): boolean {
+	try {
+		return findUnsafePlace(directory, {trustsOwner: false}) === undefined;
+	} catch {
+		return false;
+	}
+}
+
 /** Runs it; a failure of the file system means no. */
 function attempt(work: () => void): boolean {
 	try {
@@ -90,13 +102,16 @@ export function createPlaces(config: Config, host: Host): Places {
 			asked: config.get('store'),
 			isRedisGiven: redisSettings.some((setting) => config.isGiven(setting)),
 			recorded: readPoolRecord(announcement, 'machine'),
-			remembered: readPoolRecord(memory, 'user'),
+			// Most choices need no memory.
+			get remembered() {
+				return isOwnState(privateDirectory) ? readPoolRecord(memory, 'user') : undefined;
+			},
 			hasPrivatePool: existsSync(path.join(privateDirectory, databaseName)),
 		}),
 		remember(record) {
 			// Only a help for the next time: a home that cannot be written is no reason to fail.
 			attempt(() => {
-				if (JSON.stringify(readPoolRecord(memory, 'user')) !== JSON.stringify(record)) {
+				if (isOwnState(privateDirectory) && JSON.stringify(readPoolRecord(memory, 'user')) !== JSON.stringify(record)) {
 					writePoolRecord(memory, record, {directoryMode: 0o700, fileMode: 0o600});
 				}
 			});
@@ -116,7 +131,13 @@ export function createPlaces(config: Config, host: Host): Places {
 			}),
 		checkAnnounceable() {
 			// Another account that announces nothing still has a pool of its own, or keeps the place in its own memory.
-			const unsafe = isRoot(host.account) ? findUnsafeRecordPlace(sharedDirectory) : undefined;
+			let unsafe: UnsafePlace | undefined;
+			try {
+				unsafe = isRoot(host.account) ? findUnsafeRecordPlace(sharedDirectory) : undefined;
+			} catch {
+				// Nothing can be announced in a directory that the file system does not show.
+			}
+
 			if (unsafe !== undefined) {
 				throw new CanhazgpuError('store-unreachable', `Cannot make ${announcement}: it ${unsafe.problem}`, {
 					hint: unsafe.remedy,

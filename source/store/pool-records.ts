@@ -90,7 +90,7 @@ export const findUnsafeRecordPlace = (directory: string): UnsafePlace | undefine
 /**
 @param file
 @param readers - For `machine` it must belong to root, to this account or, unless this is root, to whom its directory belongs, and nobody else may
-be able to replace its directory; for `user` to this account, and one of another account counts as none.
+be able to replace its directory; for `user` to this account, and one of another account, or that this account cannot read, counts as none.
 @returns Undefined when there is no such file.
 @throws CanhazgpuError `store-unreachable` for one that is there and makes no sense, or that others may have written: guessing on could hand
 one GPU to two people.
@@ -118,6 +118,11 @@ export function readPoolRecord(file: string, readers: Readers): PoolRecord | und
 		},
 	});
 	if (read.kind === 'absent' || (readers === 'user' && isOfAnother)) {
+		return undefined;
+	}
+
+	// A memory that root left in this account's home, where this account cannot read it, is none of its own.
+	if (readers === 'user' && read.kind === 'refused' && read.code === 'EACCES') {
 		return undefined;
 	}
 
@@ -159,9 +164,9 @@ export type RecordModes = {
 };
 
 /** Opens a directory, does something with it, and closes it. */
-function withDirectory(directory: string, work: (descriptor: number) => void): void {
+function withDirectory(directory: string, work: (descriptor: number) => void, flags = 0): void {
 	// eslint-disable-next-line no-bitwise
-	const descriptor = openSync(directory, constants.O_RDONLY | constants.O_DIRECTORY);
+	const descriptor = openSync(directory, constants.O_RDONLY | constants.O_DIRECTORY | flags);
 	try {
 		work(descriptor);
 	} finally {
@@ -175,9 +180,18 @@ Written whole or not at all, be the power cut, with exactly these permissions, w
 export function writePoolRecord(file: string, record: PoolRecord, {directoryMode, fileMode}: RecordModes): void {
 	const directory = path.dirname(file);
 	if (mkdirSync(directory, {recursive: true, mode: directoryMode}) !== undefined) {
-		withDirectory(directory, (descriptor) => {
-			fchmodSync(descriptor, directoryMode);
-		});
+		// It was made just now: what is another account's, or a link, was put in its place.
+		withDirectory(
+			directory,
+			(descriptor) => {
+				if (fstatSync(descriptor).uid !== effectiveUid()) {
+					throw new Error(`${directory} belongs to another account`);
+				}
+
+				fchmodSync(descriptor, directoryMode);
+			},
+			constants.O_NOFOLLOW,
+		);
 	}
 
 	// Of a name that nobody foresees: others may write in that directory, and have put a link in its place.
