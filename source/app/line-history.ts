@@ -4,7 +4,7 @@ ever fails.
 */
 import {mkdirSync, renameSync, statSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
-import {isOurs, readSafely} from '../security/safe-file.js';
+import {findUnsafePlace, isOurs, readSafely} from '../security/safe-file.js';
 
 const mostLines = 500;
 /** Whatever is longer was not written by us. */
@@ -36,8 +36,12 @@ export function createLineHistory(file: string): LineHistory {
 			const directory = path.dirname(file);
 			const temporary = `${file}.${crypto.randomUUID()}`;
 			try {
+				// The home that root kept belongs to somebody who may have put links there, and could not enter what root makes there.
+				if (findUnsafePlace(directory, {trustsOwner: false}) !== undefined) {
+					return;
+				}
+
 				mkdirSync(directory, {recursive: true, mode: 0o700});
-				// The home that root kept belongs to somebody who may have put links there.
 				if (!isOurs(statSync(directory))) {
 					return;
 				}

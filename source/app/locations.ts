@@ -11,8 +11,9 @@ import {isRoot} from '../core/rules/leases/ownership.js';
 import type {Host} from '../core/model/ports.js';
 import type {StoreFacts} from '../core/operations/choose-store.js';
 import type {PoolRecord} from '../core/model/types.js';
-import {effectiveUid} from '../security/safe-file.js';
-import {keepOthersOut, readPoolRecord, writePoolRecord} from '../store/pool-records.js';
+import {CanhazgpuError} from '../errors.js';
+import {effectiveUid, findUnsafePlace, type UnsafePlace} from '../security/safe-file.js';
+import {findUnsafeRecordPlace, keepOthersOut, readPoolRecord, writePoolRecord} from '../store/pool-records.js';
 import {placeOf} from '../store/redis/address.js';
 
 const databaseName = 'pool.sqlite';
@@ -34,6 +35,10 @@ export type Places = {
 	readonly remember: (record: PoolRecord) => void;
 	/** For everybody on the machine. False when this account may not: then nobody would believe it. */
 	readonly announce: (record: PoolRecord) => boolean;
+	/**
+	@throws CanhazgpuError `store-unreachable` when what root would announce is not believed, because others could replace its directory.
+	*/
+	readonly checkAnnounceable: () => void;
 	/** True when this account may make the shared pool. */
 	readonly canMakeShared: () => boolean;
 	/** The configured Redis, as a record. */
@@ -54,6 +59,18 @@ function isBelieved(directory: string): boolean {
 	const uid = effectiveUid();
 	const owner = statSync(directory, {throwIfNoEntry: false})?.uid;
 	return uid === 0 || owner === undefined || owner === uid;
+}
+
+/**
+Whether this account keeps a memory there. With `sudo -E` or `su`, the home may be another account's, who could have root change any file by a
+link, and who could no longer enter what root makes there.
+*/
+function isOwnState(directory: string): boolean {
+	try {
+		return findUnsafePlace(directory, {trustsOwner: false}) === undefined;
+	} catch {
+		return false;
+	}
 }
 
 /** Runs it; a failure of the file system means no. */
@@ -85,20 +102,23 @@ export function createPlaces(config: Config, host: Host): Places {
 			asked: config.get('store'),
 			isRedisGiven: redisSettings.some((setting) => config.isGiven(setting)),
 			recorded: readPoolRecord(announcement, 'machine'),
-			remembered: readPoolRecord(memory, 'user'),
+			// Most choices need no memory.
+			get remembered() {
+				return isOwnState(privateDirectory) ? readPoolRecord(memory, 'user') : undefined;
+			},
 			hasPrivatePool: existsSync(path.join(privateDirectory, databaseName)),
 		}),
 		remember(record) {
 			// Only a help for the next time: a home that cannot be written is no reason to fail.
 			attempt(() => {
-				if (JSON.stringify(readPoolRecord(memory, 'user')) !== JSON.stringify(record)) {
+				if (isOwnState(privateDirectory) && JSON.stringify(readPoolRecord(memory, 'user')) !== JSON.stringify(record)) {
 					writePoolRecord(memory, record, {directoryMode: 0o700, fileMode: 0o600});
 				}
 			});
 		},
 		announce: (record) =>
 			attempt(() => {
-				if (!isBelieved(sharedDirectory)) {
+				if (!isBelieved(sharedDirectory) || findUnsafeRecordPlace(sharedDirectory) !== undefined) {
 					throw new Error('Its directory belongs to another account');
 				}
 
@@ -109,6 +129,21 @@ export function createPlaces(config: Config, host: Host): Places {
 
 				writePoolRecord(announcement, record, {directoryMode: 0o755, fileMode: 0o644});
 			}),
+		checkAnnounceable() {
+			// Another account that announces nothing still has a pool of its own, or keeps the place in its own memory.
+			let unsafe: UnsafePlace | undefined;
+			try {
+				unsafe = isRoot(host.account) ? findUnsafeRecordPlace(sharedDirectory) : undefined;
+			} catch {
+				// Nothing can be announced in a directory that the file system does not show.
+			}
+
+			if (unsafe !== undefined) {
+				throw new CanhazgpuError('store-unreachable', `Cannot make ${announcement}: it ${unsafe.problem}`, {
+					hint: unsafe.remedy,
+				});
+			}
+		},
 		canMakeShared: () => isRoot(host.account) || isWritable(sharedDirectory),
 		redisRecord: () => ({
 			store: 'redis',

@@ -4,31 +4,41 @@ Tells people what concerns them, in words and by the ways that the config allows
 import type {Config} from '../config/config.js';
 import type {Host} from '../core/model/ports.js';
 import type {PersonalNotice} from '../core/operations/reminders.js';
+import {harmlessJsonLine} from '../format/text/json.js';
 import {noticeWords} from '../format/reminder-text.js';
 import {createNotifier} from '../host/tool/notify.js';
 import {runSystemTool} from '../host/tool/system-tool.js';
 import {createUsers} from '../host/accounts/users.js';
 
+/** Longer than the name of any account. */
+const longestName = 256;
+
 /** Answers what went wrong, in words; never rejects. Given up when `signal` is aborted. */
 export async function notifyBy(
 	config: Config,
-	{hostname}: Host,
+	{hostname, account: own}: Host,
 	notice: PersonalNotice,
 	signal?: AbortSignal,
 ): Promise<readonly string[]> {
 	const {kind, account, label, gpus, leaseId, remainingSeconds, note} = notice;
+	const users = createUsers();
+	// Whoever may write to the pool may have made up the name, for a program that takes it for an option or writes it somewhere.
+	if (account !== own.name && !(await users.knows(account))) {
+		return [`there is no account ${harmlessJsonLine(account.slice(0, longestName))} on this machine`];
+	}
+
 	const text = noticeWords(notice, hostname);
 	const notify = createNotifier({
 		usesTerminals: config.get('notify.terminals')!,
 		command: config.get('notify.command'),
 		webhook: config.get('notify.webhook'),
 		run: runSystemTool,
-		users: createUsers(),
+		users,
 	});
 	const message = {
 		account,
 		text,
-		data: {
+		json: harmlessJsonLine({
 			kind,
 			account,
 			label,
@@ -38,7 +48,7 @@ export async function notifyBy(
 			remaining_seconds: remainingSeconds === undefined ? undefined : Math.round(remainingSeconds),
 			note,
 			text,
-		},
+		}),
 	};
 	return notify(message, signal);
 }

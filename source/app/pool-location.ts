@@ -116,6 +116,10 @@ export async function openPoolPlace(context: Context): Promise<PoolPlace> {
 		repairs,
 		async make(request) {
 			const {recorded} = places.facts();
+			if (record !== undefined) {
+				places.checkAnnounceable();
+			}
+
 			const elsewhere =
 				recorded !== undefined && (record === undefined || !isSame(recorded, record))
 					? recordWords(recorded)

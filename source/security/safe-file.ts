@@ -1,8 +1,21 @@
 /**
-Reads a small file that another account may have put there: without waiting, within bounds, and judged by what was opened.
+Reads a small file that another account may have put there: without waiting, within bounds, and judged by what was opened. Says who else could
+replace a directory.
 */
-import {closeSync, constants, fstatSync, openSync, readSync, statSync, type Stats} from 'node:fs';
+import {
+	closeSync,
+	constants,
+	fstatSync,
+	lstatSync,
+	openSync,
+	readlinkSync,
+	readSync,
+	statSync,
+	type Stats,
+} from 'node:fs';
+import path from 'node:path';
 import process from 'node:process';
+import {isMachineRoot, readUserNamespace} from './user-namespace.js';
 
 export type SafeRead =
 	| {readonly kind: 'read'; readonly text: string; readonly status: Stats}
@@ -100,3 +113,140 @@ export function isWritableByOthers({mode, uid, gid}: Stats): boolean {
 }
 
 export const ownerWords = ({uid}: Stats): string => `belongs to another account (uid ${uid})`;
+
+export type UnsafePlace = {
+	/** Goes on after the name of what is kept there: `lies below /srv, where any account ...`. */
+	readonly problem: string;
+	readonly remedy: string;
+};
+
+/** One part of a path: a directory, or a link on the way with the directory that holds it. */
+type Part = {readonly name: string; readonly status: Stats; readonly holder?: Stats};
+
+/** As many links as Linux follows in one path. */
+const mostLinks = 40;
+
+/** Every part of the path from the root directory on. The end of it may be missing. Throws what the file system says. */
+function partsOf(directory: string): {readonly parts: readonly Part[]; readonly isThere: boolean} {
+	// The file system refuses links in a circle, and parts that cannot be entered.
+	const isThere = statSync(directory, {throwIfNoEntry: false}) !== undefined;
+	const top = path.parse(path.resolve(directory)).root;
+	const parts: Part[] = [{name: top, status: lstatSync(top)}];
+	const names = path.resolve(directory).slice(top.length).split(path.sep);
+	let current = top;
+	let links = 0;
+	for (let name = names.shift(); name !== undefined; name = names.shift()) {
+		if (name === '') {
+			continue;
+		}
+
+		const next = path.join(current, name);
+		const status = lstatSync(next, {throwIfNoEntry: false});
+		if (status === undefined) {
+			return {parts, isThere: false};
+		}
+
+		if (!status.isSymbolicLink() || links === mostLinks) {
+			current = next;
+			parts.push({name: current, status});
+			continue;
+		}
+
+		links++;
+		parts.push({name: next, status, holder: lstatSync(current)});
+		const target = readlinkSync(next);
+		names.unshift(...target.split(path.sep));
+		current = path.isAbsolute(target) ? top : current;
+	}
+
+	return {parts, isThere};
+}
+
+/** The number that stands in a user namespace for all accounts that are not in it. */
+const unmappedUid = 65_534;
+
+/**
+True when the group of a directory is its owner's alone: many systems give each account a group of the same number, and containers give an
+account another primary group. With `newgrp`, the group of this process is neither, and the first still counts.
+*/
+const isGroupOfOwner = ({uid, gid}: Stats): boolean =>
+	gid === uid || (uid !== 0 && uid === effectiveUid() && gid === process.getegid?.());
+
+/** The bits by which accounts other than the owner may write, without those of a group that is the owner's alone. */
+const writersOf = (status: Stats): number =>
+	// eslint-disable-next-line no-bitwise -- permissions are bits
+	status.mode & (isGroupOfOwner(status) ? 0o002 : 0o022);
+
+const isSticky = ({mode}: Stats): boolean =>
+	// eslint-disable-next-line no-bitwise -- permissions are bits
+	(mode & 0o1000) !== 0;
+
+/** What is wrong with one directory above, of an account that is trusted. */
+function openPlace({name, status}: Part): UnsafePlace | undefined {
+	const writers = writersOf(status);
+	if (writers === 0 || isSticky(status)) {
+		return undefined;
+	}
+
+	// eslint-disable-next-line no-bitwise -- permissions are bits
+	const isForAll = (writers & 0o002) !== 0;
+	const who = isForAll ? 'any account' : `the group with number ${status.gid}`;
+	return {
+		problem: `lies below ${name}, where ${who} can put another directory in its place`,
+		remedy: `Use another directory, or close that one: chmod ${isForAll ? (writers === 0o002 ? 'o' : 'go') : 'g'}-w ${name}`,
+	};
+}
+
+function strangersPlace({name, status}: Part, isLast: boolean): UnsafePlace {
+	const home = isMachineRoot() ? '. With sudo, leave the home of another account behind: sudo -H canhazgpu ...' : '';
+	return {
+		problem: isLast
+			? `lies in ${name}, which belongs to account number ${status.uid}`
+			: `lies below ${name}, which belongs to account number ${status.uid}: it can put another directory in its place`,
+		remedy: `Use another directory, or give that one to root: sudo chown root ${name}${home}`,
+	};
+}
+
+/**
+Who else could put another directory in the place of this one: the owner of a directory above it, whoever may write there, or the owner of a
+link on the way in a directory where all may make links. Directories of root and of this account are trusted. What is missing at the end of
+the path is not judged, and neither are the permissions of the directory itself.
+
+@param directory
+@param options
+@param options.trustsOwner - Whether the owner of the directory itself may own what is above it too.
+@returns Undefined when nobody else could. Throws what the file system says.
+*/
+export function findUnsafePlace(
+	directory: string,
+	{trustsOwner}: {readonly trustsOwner: boolean},
+): UnsafePlace | undefined {
+	const {parts, isThere} = partsOf(directory);
+	const last = isThere ? parts.at(-1) : undefined;
+	const trusted = new Set([
+		0,
+		effectiveUid(),
+		// The owner of the root directory could replace every program, and so is root already. In some containers it has another number.
+		parts[0]!.status.uid,
+		...(trustsOwner && last !== undefined ? [last.status.uid] : []),
+	]);
+	const isTrusted = ({uid}: Stats): boolean =>
+		trusted.has(uid) || (uid === unmappedUid && readUserNamespace() !== undefined);
+	for (const part of parts) {
+		const {name, status, holder} = part;
+		const isLast = name === last?.name;
+		if (holder === undefined) {
+			const unsafe = isTrusted(status) ? (isLast ? undefined : openPlace(part)) : strangersPlace(part, isLast);
+			if (unsafe !== undefined) {
+				return unsafe;
+			}
+		} else if (writersOf(holder) !== 0 && !isTrusted(status)) {
+			return {
+				problem: `lies behind the link ${name}, which belongs to account number ${status.uid}: it can lead elsewhere`,
+				remedy: `Name the directory that is meant instead of the link, or remove the link: rm ${name}`,
+			};
+		}
+	}
+
+	return undefined;
+}

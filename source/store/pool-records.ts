@@ -21,7 +21,15 @@ import * as v from 'valibot';
 import {hostPattern} from '../core/model/other-hosts.js';
 import type {PoolRecord} from '../core/model/types.js';
 import {CanhazgpuError} from '../errors.js';
-import {effectiveUid, isWritableByOthers, ownerWords, readSafely} from '../security/safe-file.js';
+import {
+	effectiveUid,
+	findUnsafePlace,
+	isWritableByOthers,
+	ownerWords,
+	readSafely,
+	type UnsafePlace,
+} from '../security/safe-file.js';
+import {isMachineRoot} from '../security/user-namespace.js';
 
 /** The longest path of a socket that the system takes, and the longest path of all. */
 const longestSocket = 107;
@@ -68,28 +76,53 @@ const refuse = (file: string, problem: string, hint: string, cause?: unknown): C
 		cause,
 	});
 
+/** Root believes only what root alone can have written: the owner of the directory could name a pool of another account. */
+const trustsOwner = (): boolean => !isMachineRoot();
+
+/**
+Why a record that is for everybody on the machine would not be believed, wherever it is below this directory.
+
+@throws What the file system says.
+*/
+export const findUnsafeRecordPlace = (directory: string): UnsafePlace | undefined =>
+	findUnsafePlace(directory, {trustsOwner: trustsOwner()});
+
 /**
 @param file
-@param readers - For `machine` it must belong to root, to this account or to whom its directory belongs; for `user` to this account, and one of
-another account counts as none.
+@param readers - For `machine` it must belong to root, to this account or, unless this is root, to whom its directory belongs, and nobody else may
+be able to replace its directory; for `user` to this account, and one of another account, or that this account cannot read, counts as none.
 @returns Undefined when there is no such file.
 @throws CanhazgpuError `store-unreachable` for one that is there and makes no sense, or that others may have written: guessing on could hand
 one GPU to two people.
 */
 export function readPoolRecord(file: string, readers: Readers): PoolRecord | undefined {
 	let isOfAnother = false;
+	let unsafe: UnsafePlace | undefined;
 	const read = readSafely(file, {
 		longestBytes,
 		followsLinks: false,
 		judge(status) {
 			isOfAnother = status.uid !== effectiveUid();
+			if (readers === 'machine') {
+				unsafe = findUnsafeRecordPlace(path.dirname(file));
+				if (unsafe !== undefined) {
+					return `it ${unsafe.problem}`;
+				}
+			}
+
 			const isTrusted =
 				!isOfAnother ||
-				(readers === 'machine' && (status.uid === 0 || status.uid === statSync(path.dirname(file)).uid));
+				(readers === 'machine' &&
+					(status.uid === 0 || (trustsOwner() && status.uid === statSync(path.dirname(file)).uid)));
 			return isTrusted ? (isWritableByOthers(status) ? 'others can change it' : undefined) : `it ${ownerWords(status)}`;
 		},
 	});
 	if (read.kind === 'absent' || (readers === 'user' && isOfAnother)) {
+		return undefined;
+	}
+
+	// A memory that root left in this account's home, where this account cannot read it, is none of its own.
+	if (readers === 'user' && read.kind === 'refused' && read.code === 'EACCES') {
 		return undefined;
 	}
 
@@ -104,9 +137,10 @@ export function readPoolRecord(file: string, readers: Readers): PoolRecord | und
 			: refuse(
 					file,
 					read.problem,
-					readers === 'machine'
-						? `Somebody who is not its administrator may have put it there: let root look at it. ${remedies.machine}`
-						: remedies.user,
+					unsafe?.remedy ??
+						(readers === 'machine'
+							? `Somebody who is not its administrator may have put it there: let root look at it. ${remedies.machine}`
+							: remedies.user),
 					read.cause,
 				);
 	}
@@ -130,9 +164,9 @@ export type RecordModes = {
 };
 
 /** Opens a directory, does something with it, and closes it. */
-function withDirectory(directory: string, work: (descriptor: number) => void): void {
+function withDirectory(directory: string, work: (descriptor: number) => void, flags = 0): void {
 	// eslint-disable-next-line no-bitwise
-	const descriptor = openSync(directory, constants.O_RDONLY | constants.O_DIRECTORY);
+	const descriptor = openSync(directory, constants.O_RDONLY | constants.O_DIRECTORY | flags);
 	try {
 		work(descriptor);
 	} finally {
@@ -146,9 +180,18 @@ Written whole or not at all, be the power cut, with exactly these permissions, w
 export function writePoolRecord(file: string, record: PoolRecord, {directoryMode, fileMode}: RecordModes): void {
 	const directory = path.dirname(file);
 	if (mkdirSync(directory, {recursive: true, mode: directoryMode}) !== undefined) {
-		withDirectory(directory, (descriptor) => {
-			fchmodSync(descriptor, directoryMode);
-		});
+		// It was made just now: what is another account's, or a link, was put in its place.
+		withDirectory(
+			directory,
+			(descriptor) => {
+				if (fstatSync(descriptor).uid !== effectiveUid()) {
+					throw new Error(`${directory} belongs to another account`);
+				}
+
+				fchmodSync(descriptor, directoryMode);
+			},
+			constants.O_NOFOLLOW,
+		);
 	}
 
 	// Of a name that nobody foresees: others may write in that directory, and have put a link in its place.

@@ -173,13 +173,18 @@ describe.runIf(isRoot)('a record of other accounts', () => {
 		return file;
 	};
 
-	test('counts when it is by whom its directory belongs to, and not when it is by anybody else', () => {
-		expect(readPoolRecord(put(alice.uid, alice.uid), 'machine')).toEqual(record);
-		expect(readPoolRecord(put(0, alice.uid), 'machine')).toEqual(record);
-		const file = put(mallory.uid, 0);
-		expect(() => readPoolRecord(file, 'machine')).toThrow(
-			`Cannot read ${file}, which says where the GPU pool is: it belongs to another account (uid 61002)`,
-		);
+	test('counts for root when it and its directory belong to root alone', () => {
+		expect(readPoolRecord(put(0, 0), 'machine')).toEqual(record);
+		for (const [owner, directoryOwner, problem] of [
+			[mallory.uid, 0, 'it belongs to another account (uid 61002)'],
+			[alice.uid, alice.uid, `it lies in ${directory}, which belongs to account number 61001`],
+			[0, alice.uid, `it lies in ${directory}, which belongs to account number 61001`],
+		] as const) {
+			const file = put(owner, directoryOwner);
+			expect(() => readPoolRecord(file, 'machine')).toThrow(
+				`Cannot read ${file}, which says where the GPU pool is: ${problem}`,
+			);
+		}
 	});
 
 	test('is no memory of this account’s own', () => {

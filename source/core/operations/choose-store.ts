@@ -11,7 +11,7 @@ export type StoreFacts = {
 	readonly isRedisGiven: boolean;
 	/** The shared pool recorded by `admin`. */
 	readonly recorded: PoolRecord | undefined;
-	/** What this user found the last time. */
+	/** What this user found the last time. It may be a getter, and is read only where it decides. */
 	readonly remembered: PoolRecord | undefined;
 	readonly hasPrivatePool: boolean;
 };
@@ -34,7 +34,7 @@ Decides. Redis being down is never a reason to go elsewhere: that would hand one
 @param probe - Asks the configured Redis, only when it matters.
 */
 export async function chooseStore(facts: StoreFacts, probe: () => Promise<RedisAnswer>): Promise<StoreChoice> {
-	const {asked, isRedisGiven, recorded, remembered, hasPrivatePool} = facts;
+	const {asked, isRedisGiven, recorded, hasPrivatePool} = facts;
 	if (asked === 'redis' || (asked === undefined && isRedisGiven)) {
 		return {kind: 'redis'};
 	}
@@ -59,6 +59,7 @@ export async function chooseStore(facts: StoreFacts, probe: () => Promise<RedisA
 		return {kind: 'redis'};
 	}
 
+	const {remembered} = facts;
 	// A Redis that held the pool the last time and is down or empty now is an error to be seen, not to be worked around.
 	if (remembered?.store === 'redis') {
 		return byRecord(remembered);

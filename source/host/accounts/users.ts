@@ -14,6 +14,10 @@ export type Users = {
 	The same, blocking, for the account that runs us: it is needed before anything else.
 	*/
 	readonly nameOfSync: (uid: number) => string;
+	/**
+	Whether an account of this name exists, as far as can be told within 2 s. A uid as a name counts: so an account without a name is called.
+	*/
+	readonly knows: (name: string) => Promise<boolean>;
 };
 
 type Options = {
@@ -94,7 +98,27 @@ export const createUsers = ({
 		}
 	};
 
+	const findByName = async (name: string): Promise<boolean> => {
+		for (const [command, ...words] of [
+			['getent', 'passwd'],
+			['id', '-u'],
+		] as const) {
+			const {stdout, failure, exitCode} = await run(command, [...words, name], {timeoutMs, maxBytes: 65_536});
+			if (failure !== 'not-found') {
+				return exitCode === 0 && (command === 'id' || isInPasswd(stdout, name));
+			}
+		}
+
+		return false;
+	};
+
 	return {
+		knows: async (name) =>
+			/^\d{1,10}$/v.test(name) ||
+			// What begins with a hyphen would be an option, and the rest no database holds.
+			(/^[^+\-]/v.test(name) &&
+				!/[\p{Control}\/:]/v.test(name) &&
+				(isInPasswd(readPasswd(passwdFile), name) || (await findByName(name)))),
 		nameOf: async (uid) => recall(uid) ?? askOnce(uid),
 		nameOfSync(uid) {
 			const name = recall(uid);
@@ -147,13 +171,19 @@ export const findInPasswd = (text: string, uid: number): string | undefined => {
 	return undefined;
 };
 
-const nameInFile = (file: string, uid: number): string | undefined => {
+const isInPasswd = (text: string, name: string): boolean =>
+	text.split('\n').some((line) => line.startsWith(`${name}:`));
+
+/** Empty where it cannot be read. */
+const readPasswd = (file: string): string => {
 	try {
-		return findInPasswd(readFileSync(file, 'utf8'), uid);
+		return readFileSync(file, 'utf8');
 	} catch {
-		return undefined;
+		return '';
 	}
 };
+
+const nameInFile = (file: string, uid: number): string | undefined => findInPasswd(readPasswd(file), uid);
 
 /**
 Some systems print the number itself for a uid without a name, and that is not a name. Neither is what passwd(5) could not hold.

@@ -31,9 +31,12 @@ const parseTold = (text: string): Told | undefined => {
 };
 
 let told: Told | undefined;
+let words: Uint8Array | undefined;
 
 /** To be called first of all: nothing that is started later shall find what sh has left and changed. */
 export const takeInherited = (): void => {
+	// The library that reads the flags sets the title of the process, which is written over the command line.
+	words = readBytes('/proc/self/cmdline');
 	const text = process.env[variable];
 	Reflect.deleteProperty(process.env, variable);
 	told = text === undefined ? undefined : parseTold(text);
@@ -76,7 +79,7 @@ const readBytes = (file: string): Uint8Array => {
 };
 
 /** The command line that this process was started with, each word with a NUL behind it. Empty where it cannot be read. */
-export const startedWords = (): Uint8Array => readBytes('/proc/self/cmdline');
+export const startedWords = (): Uint8Array => words ?? readBytes('/proc/self/cmdline');
 
 /** The same of the environment. */
 export const startedEnvironment = (): Uint8Array => told?.environment ?? readBytes('/proc/self/environ');

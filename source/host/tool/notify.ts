@@ -17,8 +17,8 @@ export type Message = {
 	readonly account: string;
 	/** One harmless line. */
 	readonly text: string;
-	/** For programs. */
-	readonly data: Readonly<Record<string, unknown>>;
+	/** For programs: JSON on one line, in which no text of others is raw. */
+	readonly json: string;
 };
 
 export type NotifyOptions = {
@@ -95,7 +95,7 @@ function endGroup(pid: number): void {
 /** @returns What went wrong. */
 async function runCommand(
 	[command, ...args]: readonly string[],
-	{account, text, data}: Message,
+	{account, text, json}: Message,
 	signal: AbortSignal,
 ): Promise<string | undefined> {
 	signal.throwIfAborted();
@@ -128,7 +128,7 @@ async function runCommand(
 	});
 	// A command need not read what it is told.
 	child.stdin.on('error', () => undefined);
-	child.stdin.end(`${JSON.stringify(data)}\n`);
+	child.stdin.end(`${json}\n`);
 	try {
 		return await promise;
 	} finally {
@@ -151,13 +151,13 @@ function addressOf(webhook: string): {readonly url: string; readonly headers: Re
 	};
 }
 
-async function callWebhook(webhook: string, {data}: Message, signal: AbortSignal): Promise<string | undefined> {
+async function callWebhook(webhook: string, {json}: Message, signal: AbortSignal): Promise<string | undefined> {
 	const {url, headers} = addressOf(webhook);
 	try {
 		const response = await fetch(url, {
 			method: 'POST',
 			headers: {'content-type': 'application/json', ...headers},
-			body: JSON.stringify(data),
+			body: json,
 			redirect: 'error',
 			signal,
 		});

@@ -15,7 +15,6 @@ import {
 	lstatSync,
 	mkdirSync,
 	openSync,
-	realpathSync,
 	renameSync,
 	rmdirSync,
 	rmSync,
@@ -27,6 +26,7 @@ import {
 import {dirname} from 'node:path';
 import process from 'node:process';
 import {CanhazgpuError} from '../../errors.js';
+import {findUnsafePlace} from '../../security/safe-file.js';
 import {isMachineRoot} from '../../security/user-namespace.js';
 import {databaseProblem, explain} from './failures.js';
 
@@ -135,20 +135,10 @@ const unsafeHint = 'Make it safe, with all its reservations: sudo canhazgpu admi
 
 /** @throws CanhazgpuError when somebody else could swap the whole directory for another. */
 function checkAncestors(path: string): void {
-	const directory = realpathSync(dirname(path));
-	for (let above = dirname(directory); ; above = dirname(above)) {
-		const status = statSync(above);
-		// eslint-disable-next-line no-bitwise -- permissions are bits
-		if ((status.mode & 0o002) !== 0 && !isSticky(status)) {
-			throw databaseProblem(path, [
-				`lies below ${above}, where any account can put another directory in its place`,
-				`Use another directory, or close that one: chmod o-w ${above}`,
-			]);
-		}
-
-		if (above === dirname(above)) {
-			return;
-		}
+	// Whoever owns the directory could replace its files anyway; checkDirectory() says whose directories root uses.
+	const unsafe = findUnsafePlace(dirname(path), {trustsOwner: true});
+	if (unsafe !== undefined) {
+		throw databaseProblem(path, [unsafe.problem, unsafe.remedy]);
 	}
 }
 
@@ -324,6 +314,8 @@ export function createPlace(
 	typeOf: (directory: string) => number,
 	fill: (path: string) => void,
 ): void {
+	// Before it is made, so that nothing is made in directories of others, and after: some of them may be made just now.
+	checkAncestors(path);
 	createDirectory(path, audience);
 	checkAncestors(path);
 	checkDirectory(path);
@@ -357,6 +349,7 @@ export function checkOnce(path: string, typeOf: (directory: string) => number): 
 	}
 
 	checkAncestors(path);
+	checkDirectory(path);
 	refuseNetworkFileSystem(path, typeOf);
 	createBesides(path);
 }
@@ -413,6 +406,7 @@ function closeOpenDirectory(path: string): readonly string[] {
 		return [];
 	}
 
+	checkAncestors(path);
 	if (!isTrusted(status.uid) || isSticky(status) || !isOwnDatabase(path)) {
 		throw databaseProblem(path, [
 			`lies in a directory that others may write (${directory}): they could replace its files`,

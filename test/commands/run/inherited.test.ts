@@ -56,6 +56,15 @@ test('names of files and values of the environment that are no UTF-8 arrive as t
 	expect(ran).toEqual({exitCode: 0, stdout: 'hi\nRen\u{E9}\n', stderr: ''});
 });
 
+test('words that are no UTF-8 arrive as they are behind flags of run', async () => {
+	const box = await freshEmbeddedBox(1);
+	const ran = await inBash(
+		box,
+		String.raw`"$CHG" run --gpus 1 --note $'n\xe9' -- sh -c 'printf "%s\n" "$@"' sh $'caf\xe9' $'\xff' plain`,
+	).ended;
+	expect(ran).toEqual({exitCode: 0, stdout: 'caf\u{E9}\n\u{FF}\nplain\n', stderr: ''});
+});
+
 test('a command is found whose own path is no UTF-8, and by a PATH that is none', async () => {
 	const box = await freshEmbeddedBox(1);
 	const script = String.raw`d=$'bin\xe9'; mkdir "$d"; printf '#!/bin/sh\necho "$0 ran $1"\n' > "$d/tool"; chmod +x "$d/tool"`;

@@ -96,3 +96,31 @@ test('agrees with the system, blocking or not, whatever the environment says', a
 	vi.unstubAllEnvs();
 	expect(createUsers().nameOfSync(3_999_999_999)).toBe('3999999999');
 });
+
+test('an account is known by its name, here or in the network, and nothing made up is asked for', async () => {
+	const {users, ask} = await setUp({stdout: 'grace:*:5000:5000:Grace:/home/grace:/bin/zsh\n', exitCode: 0});
+	expect(await users.knows('ada')).toBe(true);
+	expect(await users.knows('5000')).toBe(true);
+	for (const name of ['', '-t', '+nis', 'ada\n', 'a:b', '../ada', '\u{1B}[31mada']) {
+		expect([name, await users.knows(name)]).toEqual([name, false]);
+	}
+
+	expect(ask).not.toHaveBeenCalled();
+	expect(await users.knows('grace')).toBe(true);
+	expect(await users.knows('grac')).toBe(false);
+	expect(ask.mock.calls.map(([command, args]) => [command, ...args])).toEqual([
+		['getent', 'passwd', 'grace'],
+		['getent', 'passwd', 'grac'],
+	]);
+});
+
+test('a name that nobody knows, or that cannot be asked for, is no account', async () => {
+	const unknown = await setUp({exitCode: 2});
+	expect(await unknown.users.knows('mallory')).toBe(false);
+	const away = await setUp({failure: 'timed-out'});
+	expect(await away.users.knows('mallory')).toBe(false);
+	const withoutGetent = await setUp((command) =>
+		command === 'getent' ? {failure: 'not-found'} : {stdout: '5000\n', exitCode: 0},
+	);
+	expect(await withoutGetent.users.knows('grace')).toBe(true);
+});

@@ -16,7 +16,8 @@ import {openTerminal} from '../../_helpers/machine/terminal.js';
 
 const users = createUsers();
 const me = users.nameOfSync(process.getuid!());
-const message = {account: me, text: 'GPU 3 ends in 10m', data: {kind: 'ending', gpu_ids: [3]}};
+const data = {kind: 'ending', gpu_ids: [3]};
+const message = {account: me, text: 'GPU 3 ends in 10m', json: JSON.stringify(data)};
 
 const notifier = (options: Partial<NotifyOptions>) =>
 	createNotifier({
@@ -108,14 +109,7 @@ test('a program is given the words, the data, no shell and no secrets', async ()
 	const script = String.raw`printf "%s\n" "$1" "$CANHAZGPU_NOTICE_ACCOUNT" "$CANHAZGPU_NOTICE_TEXT" "[$CANHAZGPU_REDIS_PASSWORD]" > "$2"; cat >> "$2"`;
 	const command = ['/bin/sh', '-c', script, 'sh', '$(id) `id` ; x', out];
 	expect(await notifier({command})(message)).toEqual([]);
-	expect(readFileSync(out, 'utf8').split('\n')).toEqual([
-		'$(id) `id` ; x',
-		me,
-		message.text,
-		'[]',
-		JSON.stringify(message.data),
-		'',
-	]);
+	expect(readFileSync(out, 'utf8').split('\n')).toEqual(['$(id) `id` ; x', me, message.text, '[]', message.json, '']);
 });
 
 test('what goes wrong is told, and throws nothing', async () => {
@@ -124,7 +118,7 @@ test('what goes wrong is told, and throws nothing', async () => {
 		'notify.command: spawn /nowhere/program ENOENT',
 	]);
 	// A program that does not read what it is told.
-	expect(await notifier({command: ['/bin/true']})({...message, data: {note: 'x'.repeat(1_000_000)}})).toEqual([]);
+	expect(await notifier({command: ['/bin/true']})({...message, json: 'x'.repeat(1_000_000)})).toEqual([]);
 	const [problem] = await notifier({webhook: 'http://127.0.0.1:1/'})(message);
 	expect(problem).toMatch(/^notify\.webhook: /v);
 });
@@ -141,7 +135,7 @@ test('a web address is sent the data; a refusal or a detour is told', async () =
 	const port = await portOf(server);
 	const tell = async (place: string) => notifier({webhook: `http://127.0.0.1:${port}${place}`})(message);
 	expect(await tell('/ok')).toEqual([]);
-	expect(heard).toEqual([['POST', 'application/json', message.data]]);
+	expect(heard).toEqual([['POST', 'application/json', data]]);
 	expect(await tell('/refused')).toEqual(['notify.webhook: it answered 500']);
 	expect(await tell('/away')).toHaveLength(1);
 	expect(heard).toHaveLength(3);

@@ -1,0 +1,244 @@
+/** Where the directory of a pool may be: no other account may be able to put another directory in its place. */
+import {chmodSync, chownSync, existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync} from 'node:fs';
+import path from 'node:path';
+import {beforeEach, describe, expect, test} from 'vitest';
+import {accountsOfFile, alice, canBeOthers, mallory} from '../../_helpers/machine/strangers.js';
+import {canEnter} from '../../_helpers/machine/namespaces.js';
+import {redisOfFile} from '../../_helpers/store/redis-of-file.js';
+
+const accounts = accountsOfFile();
+const redis = redisOfFile();
+const root = 0;
+
+const above = (): string => path.join(accounts.directory, 'above');
+
+beforeEach(() => {
+	rmSync(above(), {recursive: true, force: true});
+	mkdirSync(above(), {mode: 0o755});
+	for (const uid of [root, mallory, alice]) {
+		const home = accounts.homeOf(uid);
+		rmSync(home, {recursive: true, force: true});
+		mkdirSync(home);
+		chmodSync(home, 0o755);
+		chownSync(home, uid, uid);
+	}
+});
+
+const give = (name: string, uid: number, gid: number, mode: number): void => {
+	chownSync(name, uid, gid);
+	chmodSync(name, mode);
+};
+
+const admin = 'admin --store embedded --gpus 2 --provider fake';
+
+describe.runIf(canBeOthers)('a pool that another account could exchange as a whole', () => {
+	const placements: ReadonlyArray<
+		readonly [what: string, place: () => string, spoil: () => void, problem: () => string, remedy: string]
+	> = [
+		[
+			'below a directory that a group can write',
+			() => path.join(above(), 'pool'),
+			() => {
+				give(above(), root, mallory, 0o775);
+			},
+			() => `lies below ${above()}, where the group with number ${mallory} can put another directory in its place`,
+			'chmod g-w',
+		],
+		[
+			'below a directory that everybody can write',
+			() => path.join(above(), 'between', 'pool'),
+			() => {
+				give(above(), root, root, 0o777);
+			},
+			() => `lies below ${above()}, where any account can put another directory in its place`,
+			'chmod o-w',
+		],
+		[
+			'below a directory of another account',
+			() => path.join(above(), 'between', 'pool'),
+			() => {
+				give(above(), mallory, mallory, 0o755);
+			},
+			() =>
+				`lies below ${above()}, which belongs to account number ${mallory}: it can put another directory in its place`,
+			'sudo chown root',
+		],
+		[
+			'behind a link of another account in a directory for all',
+			() => path.join(above(), 'link', 'pool'),
+			() => {
+				give(above(), root, root, 0o1777);
+				mkdirSync(path.join(accounts.directory, 'kept'), {recursive: true});
+				rmSync(path.join(accounts.directory, 'kept/link'), {recursive: true, force: true});
+				mkdirSync(path.join(accounts.directory, 'kept/link'));
+				rmSync(path.join(above(), 'link'), {recursive: true, force: true});
+			},
+			() => `lies behind the link ${above()}/link, which belongs to account number ${mallory}: it can lead elsewhere`,
+			'remove the link: rm',
+		],
+	];
+
+	test.each(placements)(
+		'%s is refused to root and to others, with what to do',
+		async (what, place, spoil, problem, remedy) => {
+			const environment = {CANHAZGPU_POOL_DIRECTORY: place()};
+			const make = async (): Promise<void> => {
+				expect(await accounts.run(root, admin, {environment})).toMatchObject({exitCode: 0});
+			};
+
+			if (what.includes('link')) {
+				spoil();
+				const kept = path.join(accounts.directory, 'kept/link');
+				symlinkSync(kept, path.join(above(), 'link'));
+				await make();
+				rmSync(path.join(above(), 'link'));
+				await accounts.shell(mallory, `ln -s ${kept} ${above()}/link`);
+			} else {
+				mkdirSync(path.dirname(place()), {recursive: true});
+				await make();
+				spoil();
+			}
+
+			for (const uid of [root, alice]) {
+				for (const verb of ['status', 'reserve --nonblock', 'doctor', ...(uid === root ? [`${admin} --force`] : [])]) {
+					const {exitCode, stdout, stderr} = await accounts.run(uid, verb, {environment});
+					expect([uid, verb, exitCode, `${stdout}${stderr}`]).toEqual([
+						uid,
+						verb,
+						verb === 'doctor' ? 1 : 4,
+						expect.stringContaining(problem()),
+					]);
+					expect(`${stdout}${stderr}`).toContain(remedy);
+				}
+			}
+
+			// The database itself is looked at in the same way as the record beside it.
+			rmSync(path.join(place(), 'pool.json'));
+			const {exitCode, stderr} = await accounts.run(root, `${admin} --force`, {environment});
+			expect([exitCode, stderr]).toEqual([
+				4,
+				expect.stringContaining(`The GPU pool ${place()}/pool.sqlite ${problem()}`),
+			]);
+		},
+	);
+
+	test('is not made, nor announced, in directories of others', async () => {
+		give(above(), mallory, mallory, 0o755);
+		const precious = path.join(accounts.directory, 'precious');
+		mkdirSync(precious, {recursive: true});
+		expect(await accounts.shell(mallory, `ln -s ${precious} ${above()}/link`)).toMatchObject({exitCode: 0});
+		for (const words of [admin, 'admin --store redis --gpus 2 --provider fake']) {
+			const environment = {
+				CANHAZGPU_STORE: '',
+				CANHAZGPU_REDIS_PORT: String(redis.port),
+				CANHAZGPU_POOL_DIRECTORY: path.join(above(), 'link/more/pool'),
+			};
+			const {exitCode, stderr} = await accounts.run(root, words, {environment});
+			expect([words, exitCode, stderr]).toEqual([
+				words,
+				4,
+				expect.stringContaining(`lies below ${above()}, which belongs to account number ${mallory}`),
+			]);
+			expect(readdirSync(precious)).toEqual([]);
+		}
+	});
+
+	test('and was exchanged is refused to root, whatever its record says', async () => {
+		const place = path.join(above(), 'pool');
+		const environment = {CANHAZGPU_STORE: '', CANHAZGPU_POOL_DIRECTORY: place};
+		expect(await accounts.run(root, admin, {environment})).toMatchObject({exitCode: 0});
+		give(above(), mallory, mallory, 0o755);
+		await accounts.shell(mallory, `mv ${place} ${place}-away; mkdir ${place}`);
+		writeFileSync(
+			path.join(place, 'pool.json'),
+			JSON.stringify({store: 'redis', host: '127.0.0.1', port: redis.port, db: 0}),
+		);
+		chownSync(path.join(place, 'pool.json'), mallory, mallory);
+		const {exitCode, stderr} = await accounts.run(root, 'status', {environment});
+		expect([exitCode, stderr]).toEqual([4, expect.stringContaining(`lies below ${above()}`)]);
+		// Even where nobody but root could exchange the directory, only a record of root's counts for root.
+		give(above(), root, root, 0o755);
+		const again = await accounts.run(root, 'status', {environment});
+		expect([again.exitCode, again.stderr]).toEqual([
+			4,
+			expect.stringContaining(`lies in ${place}, which belongs to account number ${mallory}`),
+		]);
+		give(place, root, root, 0o755);
+		const third = await accounts.run(root, 'status', {environment});
+		expect([third.exitCode, third.stderr]).toEqual([4, expect.stringContaining('it belongs to another account')]);
+	});
+});
+
+describe.runIf(canBeOthers)('a private pool', () => {
+	const own = {CANHAZGPU_POOL_DIRECTORY: '/proc/nowhere'};
+
+	/** Makes a pool of alice's own and uses it, all in one shell, which `through` starts. */
+	const serves = async (environment: Readonly<Record<string, string>> = {}, through = ''): Promise<void> => {
+		const settings = Object.entries({...own, ...environment}).map(([name, value]) => `export ${name}=${value}`);
+		const verbs = [admin, 'reserve --gpu-ids 1', 'release', 'doctor'].map(
+			(words) => `${accounts.words.join(' ')} ${words}`,
+		);
+		const ran = await accounts.shell(alice, `${through} bash -c '${[...settings, ...verbs].join(' && ')}'`);
+		expect(ran).toMatchObject({exitCode: 0, stdout: expect.stringContaining('Released 1 GPU(s): [1]') as string});
+	};
+
+	test.each([
+		['for its account alone', alice, 0o700],
+		['for all to enter', alice, 0o755],
+		['that the group of its account alone can write', alice, 0o775],
+	])('works in a home %s', async (_, gid, mode) => {
+		give(accounts.homeOf(alice), alice, gid, mode);
+		await serves();
+	});
+
+	test('works in a home that the group of its account alone can write, from a shell with another group', async () => {
+		give(accounts.homeOf(alice), alice, alice, 0o775);
+		await serves();
+		const ran = await accounts.shell(
+			root,
+			`setpriv --reuid ${alice} --regid ${mallory} --clear-groups env CANHAZGPU_POOL_DIRECTORY=/proc/nowhere HOME=${accounts.homeOf(alice)} ${accounts.words.join(' ')} status`,
+		);
+		expect(ran).toMatchObject({exitCode: 0});
+	});
+
+	test('works in a home that a link of root leads to, with links of its own account within', async () => {
+		mkdirSync(path.join(above(), 'data/home'), {recursive: true});
+		symlinkSync('data/home/', path.join(above(), 'home'));
+		mkdirSync(path.join(above(), 'home/alice/elsewhere'), {recursive: true});
+		mkdirSync(path.join(above(), 'home/alice/.local'), {recursive: true});
+		const home = path.join(above(), 'home/alice');
+		symlinkSync('../elsewhere', path.join(home, '.local/state'));
+		for (const name of ['', 'elsewhere', '.local']) {
+			chownSync(path.join(home, name), alice, alice);
+		}
+
+		await serves({HOME: home});
+		expect(existsSync(path.join(home, 'elsewhere/canhazgpu'))).toBe(true);
+	});
+
+	test('works below a directory for all in which nobody touches what is of others', async () => {
+		give(above(), root, root, 0o1777);
+		mkdirSync(path.join(above(), 'state'));
+		chownSync(path.join(above(), 'state'), alice, alice);
+		await serves({XDG_STATE_HOME: path.join(above(), 'state')});
+	});
+
+	test.runIf(canEnter({flags: ['--user', '--map-root-user']}))(
+		'works in a user namespace, where the directories of root belong to nobody',
+		async () => {
+			await serves({}, 'unshare --user');
+			await accounts.shell(alice, 'rm -r .local');
+			await serves({}, 'unshare --user --map-root-user');
+		},
+	);
+
+	test('is refused in a home that another group can write', async () => {
+		give(accounts.homeOf(alice), alice, mallory, 0o775);
+		const {exitCode, stderr} = await accounts.run(alice, admin, {environment: own});
+		expect([exitCode, stderr]).toEqual([
+			4,
+			expect.stringContaining(`lies below ${accounts.homeOf(alice)}, where the group with number ${mallory} can put`),
+		]);
+		expect(readdirSync(accounts.homeOf(alice))).toEqual([]);
+	});
+});
