@@ -2,10 +2,10 @@
 Waiting in words, for stderr.
 */
 import type {Wanted} from '../core/rules/allocation/request.js';
+import type {Progress} from '../core/operations/waiter.js';
 import {longDuration} from './text/durations.js';
 import {unusableWords} from './refusal.js';
 import {sanitize} from './text/text.js';
-import type {Progress} from '../core/operations/waiter.js';
 
 /** `2 GPUs`, `GPU 3`, `GPUs 4 5`. */
 export const wantedWords = ({count, ids}: Wanted): string =>

@@ -9,9 +9,9 @@ import type {World} from '../../../source/core/model/ports.js';
 import {release, reserve} from '../../../source/core/operations/reservations.js';
 import type {Requester, Snapshot} from '../../../source/core/model/types.js';
 import {eventually} from '../eventually.js';
+import {joinLine} from '../../../source/core/operations/waiter.js';
 import type {Box} from './cli.js';
 import {isAlive, type Started} from './processes.js';
-import {joinLine} from '../../../source/core/operations/waiter.js';
 
 /** A pool, seen by the test itself as by one more process. */
 export type Stage = {readonly box: Box; readonly world: World; readonly me: Requester};
