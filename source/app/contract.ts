@@ -4,7 +4,7 @@ What the composition root gives to commands: they ask for an open pool and never
 import type {PoolMade, PoolRequest} from '../core/operations/create-pool.js';
 import type {LeasedRecord} from '../core/rules/leases/lease-changes.js';
 import type {Clock, GpuProvider, Host, World} from '../core/model/ports.js';
-import type {PersonalNotice} from '../core/operations/reminders.js';
+import type {Reminder} from '../core/operations/reminders.js';
 import type {FactsOfProcesses, ProcessIdentity, ProviderName, Requester} from '../core/model/types.js';
 import type {Paint} from '../format/text/paint.js';
 
@@ -126,7 +126,7 @@ export type App = {
 	Tells an account something, on its terminals and by what the config names. Never rejects; answers within seconds what went wrong, in words.
 	Given up when `signal` is aborted.
 	*/
-	readonly notify: (notice: PersonalNotice, signal?: AbortSignal) => Promise<readonly string[]>;
+	readonly notify: (notice: Reminder, signal?: AbortSignal) => Promise<readonly string[]>;
 	/** Whether the config names a way to tell anybody, and not only those whose terminals are ours. */
 	readonly notifiesAll: boolean;
 	/**

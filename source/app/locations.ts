@@ -20,7 +20,7 @@ const databaseName = 'pool.sqlite';
 
 const redisSettings: readonly SettingPath[] = ['redis.host', 'redis.port', 'redis.db', 'redis.url', 'redis.socket'];
 
-export type Places = {
+export type Locations = {
 	/** Database of the pool that everybody on the machine shares. */
 	readonly sharedDirectory: string;
 	readonly databaseIn: (directory: string) => string;
@@ -83,7 +83,7 @@ function attempt(work: () => void): boolean {
 	}
 }
 
-export function createPlaces(config: Config, host: Host): Places {
+export function createPlaces(config: Config, host: Host): Locations {
 	const sharedDirectory = path.resolve(config.get('pool.directory')!);
 	const stateHome = process.env['XDG_STATE_HOME'];
 	const stateDirectory =

@@ -3,9 +3,9 @@ Tells people what concerns them, in words and by the ways that the config allows
 */
 import type {Config} from '../config/config.js';
 import type {Host} from '../core/model/ports.js';
-import type {PersonalNotice} from '../core/operations/reminders.js';
+import type {Reminder} from '../core/operations/reminders.js';
 import {harmlessJsonLine} from '../format/text/json.js';
-import {noticeWords} from '../format/reminder-text.js';
+import {reminderText} from '../format/reminder-text.js';
 import {createNotifier} from '../host/tool/notify.js';
 import {runSystemTool} from '../host/tool/system-tool.js';
 import {createUsers} from '../host/accounts/users.js';
@@ -17,7 +17,7 @@ const longestName = 256;
 export async function notifyBy(
 	config: Config,
 	{hostname, account: own}: Host,
-	notice: PersonalNotice,
+	notice: Reminder,
 	signal?: AbortSignal,
 ): Promise<readonly string[]> {
 	const {kind, account, label, gpus, leaseId, remainingSeconds, note} = notice;
@@ -27,7 +27,7 @@ export async function notifyBy(
 		return [`there is no account ${harmlessJsonLine(account.slice(0, longestName))} on this machine`];
 	}
 
-	const text = noticeWords(notice, hostname);
+	const text = reminderText(notice, hostname);
 	const notify = createNotifier({
 		usesTerminals: config.get('notify.terminals')!,
 		command: config.get('notify.command'),

@@ -7,9 +7,9 @@ import type {Store} from '../core/model/ports.js';
 import type {PoolRecord} from '../core/model/types.js';
 import {isSameServer, locationOf} from '../store/redis/address.js';
 import type {Audience} from '../store/sqlite/index.js';
-import type {Places} from './locations.js';
+import type {Locations} from './locations.js';
 
-type Context = {readonly config: Config; readonly places: Places};
+type Context = {readonly config: Config; readonly places: Locations};
 
 type RedisRecord = Extract<PoolRecord, {store: 'redis'}>;
 

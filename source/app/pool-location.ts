@@ -1,7 +1,7 @@
 /**
 Where `admin` makes the pool, and how everybody is told.
 */
-import {makePool, type PoolMade, type PoolRequest} from '../core/operations/create-pool.js';
+import {createPool, type PoolMade, type PoolRequest} from '../core/operations/create-pool.js';
 import type {Store} from '../core/model/ports.js';
 import type {Pool, PoolRecord} from '../core/model/types.js';
 import {CanhazgpuError} from '../errors.js';
@@ -132,7 +132,7 @@ export async function openPoolPlace(context: Context): Promise<PoolPlace> {
 
 			let made: PoolMade;
 			try {
-				made = await makePool({...context, store}, {...request, movedFrom: elsewhere});
+				made = await createPool({...context, store}, {...request, movedFrom: elsewhere});
 			} catch (error) {
 				// Whoever made it was stopped before anybody was told where it is.
 				const pool = recorded === undefined ? poolAsked(error, request) : undefined;

@@ -1,7 +1,7 @@
 /**
 Chooses and opens the store.
 */
-import {makePool} from '../core/operations/create-pool.js';
+import {createPool} from '../core/operations/create-pool.js';
 import type {Clock, Host, Store} from '../core/model/ports.js';
 import {chooseStore, type StoreChoice} from '../core/operations/choose-store.js';
 import type {PoolRecord} from '../core/model/types.js';
@@ -12,9 +12,9 @@ import type {OpenOptions} from './contract.js';
 import type {Detected} from './gpus.js';
 import {simulatedCount} from './names.js';
 import {credentials, openEmbedded, openPrivate, openRedis} from './open-stores.js';
-import type {Places} from './locations.js';
+import type {Locations} from './locations.js';
 
-export type Context = {readonly config: Config; readonly host: Host; readonly clock: Clock; readonly places: Places};
+export type Context = {readonly config: Config; readonly host: Host; readonly clock: Clock; readonly places: Locations};
 
 export type OpenStore = {readonly store: Store; readonly privateLabel?: string; readonly notice?: string};
 
@@ -58,7 +58,7 @@ const noPool = (): CanhazgpuError =>
 export const recordWords = (record: PoolRecord): string =>
 	record.store === 'redis' ? locationOf(record) : record.directory;
 
-const privateRefused = (because: PoolRecord | 'redis', {redisRecord}: Places): CanhazgpuError => {
+const privateRefused = (because: PoolRecord | 'redis', {redisRecord}: Locations): CanhazgpuError => {
 	const record = because === 'redis' ? redisRecord() : because;
 	return new CanhazgpuError(
 		'usage',
@@ -74,7 +74,7 @@ async function makePrivate(context: Context, detected: Detected): Promise<OpenSt
 	const {provider, gpuCount} =
 		detected.provider === undefined ? {provider: 'fake' as const, gpuCount: simulatedCount} : detected;
 	try {
-		await makePool({...context, store}, {provider, gpuCount, force: false});
+		await createPool({...context, store}, {provider, gpuCount, force: false});
 	} catch (error) {
 		// Somebody else of this account was first: just as good.
 		if (!(error instanceof CanhazgpuError && error.code === 'pool-exists')) {

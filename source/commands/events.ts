@@ -1,6 +1,6 @@
-import {createBell} from '../core/operations/wake-signal.js';
+import {createWakeSignal} from '../core/operations/wake-signal.js';
 import {parseDuration} from '../core/rules/leases/durations.js';
-import {readToShow} from '../core/operations/transact.js';
+import {readForDisplay} from '../core/operations/transact.js';
 import type {AuditEntry} from '../core/model/types.js';
 import {eventJson, eventLine} from '../format/events.js';
 import {harmlessJson, harmlessJsonLine} from '../format/text/json.js';
@@ -8,7 +8,7 @@ import {sanitize} from '../format/text/text.js';
 import type {App, OpenWorld} from '../app/contract.js';
 import type {Command} from '../command-line/command.js';
 import {jsonFlag, usualDurations} from '../command-line/flags.js';
-import {isPassing} from '../core/operations/waiter.js';
+import {isTransient} from '../core/operations/waiter.js';
 
 /** Without --since: so many, the newest. */
 const mostShown = 50;
@@ -23,24 +23,24 @@ type Followed = {
 	readonly app: App;
 	readonly world: OpenWorld;
 	/** Rings when something happened. */
-	readonly bell: ReturnType<typeof createBell>;
+	readonly wakeSignal: ReturnType<typeof createWakeSignal>;
 	readonly afterId: string | undefined;
 	readonly show: (entries: readonly AuditEntry[]) => void;
 };
 
 /** Shows whatever comes, through outages of the store, until this process is ended. */
-async function follow({app, world, bell, afterId, show}: Followed): Promise<never> {
+async function follow({app, world, wakeSignal, afterId, show}: Followed): Promise<never> {
 	const {store, clock} = world;
 	const {signal} = new AbortController();
 	let lastId = afterId;
 	let lookedAtMs = clock.monotonicMs();
 	let isAway = false;
 	for (;;) {
-		await bell.wait(clock, isAway ? awayTickMs : tickMs, signal);
+		await wakeSignal.wait(clock, isAway ? awayTickMs : tickMs, signal);
 		try {
 			if (isAway || clock.monotonicMs() - lookedAtMs >= tickMs) {
 				lookedAtMs = clock.monotonicMs();
-				await readToShow(world);
+				await readForDisplay(world);
 			}
 
 			const entries = await store.audit({afterId: lastId});
@@ -48,7 +48,7 @@ async function follow({app, world, bell, afterId, show}: Followed): Promise<neve
 			isAway = false;
 			show(entries);
 		} catch (error) {
-			if (!isPassing(error)) {
+			if (!isTransient(error)) {
 				throw error;
 			}
 
@@ -85,13 +85,13 @@ export const events: Command = {
 			user === undefined || [account, label, owner].includes(user);
 		const world = await app.open({isPatient: isFollowing});
 		try {
-			const bell = createBell();
+			const wakeSignal = createWakeSignal();
 			if (isFollowing) {
 				// Listening before the first look: whatever happens after it rings.
-				await world.store.subscribe({changed: bell.ring, lost: bell.ring, restored: bell.ring});
+				await world.store.subscribe({changed: wakeSignal.wake, lost: wakeSignal.wake, restored: wakeSignal.wake});
 			}
 
-			const {now} = await readToShow(world);
+			const {now} = await readForDisplay(world);
 			const known = await world.store.audit(
 				sinceSeconds === undefined
 					? {newest: user === undefined ? mostShown : undefined}
@@ -122,7 +122,7 @@ export const events: Command = {
 				? await follow({
 						app,
 						world,
-						bell,
+						wakeSignal,
 						afterId: known.at(-1)?.id,
 						show(entries) {
 							show(entries.filter((entry) => isMeant(entry)));

@@ -1,6 +1,6 @@
-import {leaveLine, lineRows} from '../core/operations/queue-rows.js';
+import {leaveQueue, queueRows} from '../core/operations/queue-rows.js';
 import {doubtAbout, ownerOf} from '../core/rules/leases/ownership.js';
-import {readToShow} from '../core/operations/transact.js';
+import {readForDisplay} from '../core/operations/transact.js';
 import {CanhazgpuError, quoted} from '../errors.js';
 import {harmlessJson} from '../format/text/json.js';
 import {lineJson, lineTable} from '../format/tables/queue-table.js';
@@ -12,7 +12,7 @@ import {recentLossWords} from './shared/data-loss.js';
 
 async function leave(app: App, world: OpenWorld, id: string): Promise<void> {
 	const requester = app.requester(undefined);
-	const result = await leaveLine(world, requester, id);
+	const result = await leaveQueue(world, requester, id);
 	switch (result.kind) {
 		case 'left': {
 			const freed = result.freed.length === 0 ? '' : `, giving back GPU(s): [${result.freed.join(' ')}]`;
@@ -66,8 +66,8 @@ export const queue: Command = {
 				return 0;
 			}
 
-			const snapshot = await readToShow(world);
-			const rows = lineRows(snapshot);
+			const snapshot = await readForDisplay(world);
+			const rows = queueRows(snapshot);
 			if (input.has('json')) {
 				app.print(harmlessJson(lineJson(rows)));
 			} else {

@@ -1,5 +1,5 @@
 import {modelOfCommand} from '../core/rules/leases/served-model.js';
-import {awaitHold, findHold, finish, type Hold} from '../core/operations/job-lease.js';
+import {awaitJobLease, findJobLease, endJobLease, type JobLease} from '../core/operations/job-lease.js';
 import type {ProviderName} from '../core/model/types.js';
 import {CanhazgpuError, quoted} from '../errors.js';
 import {longDuration} from '../format/text/durations.js';
@@ -49,7 +49,7 @@ export const gpuEnvironment = (
 
 type Held = {
 	readonly world: OpenWorld;
-	readonly hold: Hold;
+	readonly hold: JobLease;
 	readonly words: readonly [string, ...(readonly string[])];
 	readonly timeoutSeconds: number | undefined;
 	readonly interruption: Interruption;
@@ -81,9 +81,9 @@ async function runHeld(app: App, {world, hold, words, timeoutSeconds, interrupti
 }
 
 /** Nothing runs. Where the store cannot be told, it is seen at anybody's next look that this process is gone. */
-async function giveBackUnused(world: OpenWorld, hold: Hold): Promise<void> {
+async function giveBackUnused(world: OpenWorld, hold: JobLease): Promise<void> {
 	try {
-		await finish(world, hold, 'released');
+		await endJobLease(world, hold, 'released');
 	} catch (error) {
 		if (!(error instanceof CanhazgpuError)) {
 			throw error;
@@ -149,8 +149,8 @@ export const run: Command = {
 
 			const hold =
 				waitSeconds === 0
-					? await findHold(world, answer.leaseId)
-					: await awaitHold(world, answer.leaseId, {
+					? await findJobLease(world, answer.leaseId)
+					: await awaitJobLease(world, answer.leaseId, {
 							signal: interruption.signal,
 							away(reason) {
 								app.remark(

@@ -2,7 +2,7 @@
 A pool in memory, for looking around: people come, wait, work and leave by themselves, and nothing is kept. They do all of it by the
 verbs that everybody else uses.
 */
-import {makePool} from '../core/operations/create-pool.js';
+import {createPool} from '../core/operations/create-pool.js';
 import {isLeased, planChange} from '../core/rules/leases/lease-changes.js';
 import {emptyPlan} from '../core/model/plan.js';
 import type {Clock, GpuProvider, Host, Store, World} from '../core/model/ports.js';
@@ -104,7 +104,7 @@ export async function createDemo({host, clock, scenario, now, gpusOver, memoryTh
 	const gpuCount = scenario.gpus ?? usualCount;
 	const seed = scenario.seed ?? 1;
 	const people = scenario.people ?? [];
-	await makePool({store, host, clock}, {gpuCount, provider: 'fake', force: false});
+	await createPool({store, host, clock}, {gpuCount, provider: 'fake', force: false});
 	await store.commit({...emptyPlan, usage: pastOf(people, gpuCount, now(), randomFrom(seed))});
 
 	const closing = new AbortController();

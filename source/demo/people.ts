@@ -1,7 +1,7 @@
 /**
 The people of a demonstration: they come, wait, work and leave by the verbs that everybody else uses.
 */
-import {beat, findHold, finish, withJob} from '../core/operations/job-lease.js';
+import {sendHeartbeat, findJobLease, endJobLease, withJob} from '../core/operations/job-lease.js';
 import {leaseHeartbeatSeconds} from '../core/rules/leases/liveness.js';
 import {requesterOf} from '../core/rules/leases/ownership.js';
 import type {World} from '../core/model/ports.js';
@@ -71,10 +71,10 @@ const varied = (seconds: number, {world}: Actor): number => seconds * (0.67 + 0.
 
 /** A job works, and its wrapper tells that it lives, until its time is over. */
 async function work({world, signal}: Actor, {leaseId}: Grant, seconds: number): Promise<void> {
-	let hold = withJob(await findHold(world, leaseId), world.host.self);
+	let hold = withJob(await findJobLease(world, leaseId), world.host.self);
 	const endMs = world.clock.monotonicMs() + seconds * 1000;
 	for (;;) {
-		const told = await beat(world, hold);
+		const told = await sendHeartbeat(world, hold);
 		hold = told.hold;
 		const leftMs = endMs - world.clock.monotonicMs();
 		if (told.kind === 'lost' || leftMs <= 0) {
@@ -84,7 +84,7 @@ async function work({world, signal}: Actor, {leaseId}: Grant, seconds: number): 
 		await world.clock.sleep(Math.min(leftMs, (leaseHeartbeatSeconds / 2) * 1000), signal);
 	}
 
-	await finish(world, hold, 'exited');
+	await endJobLease(world, hold, 'exited');
 }
 
 /** Keeps the GPUs for as long as this person does, and gives them back. */

@@ -1,5 +1,5 @@
 /** What happened, in words for people and as JSON: a record of the audit trail as every face shows it. */
-import {inVain, takenBack} from '../core/rules/leases/audit-entries.js';
+import {waitTimedOut, takenBack} from '../core/rules/leases/audit-entries.js';
 import type {AuditEntry, AuditKind, AuditRecord} from '../core/model/types.js';
 import {localDay} from './text/days.js';
 import {roughDuration, timestamp, typedDuration} from './text/durations.js';
@@ -123,7 +123,7 @@ const facts: Readonly<Record<AuditKind, (record: AuditRecord) => string>> = {
 	expired: (record) => `the time of ${whoWords(record)} on ${gpuWords(record.gpus)} was over${agoWords(record)}`,
 	ended: endWords,
 	refused: (record) =>
-		record.reason === inVain
+		record.reason === waitTimedOut
 			? `${whoWords(record)} waited in vain for ${wantedWords(record)}`
 			: `${whoWords(record)} asked for ${wantedWords(record)} and got nothing${afterColon(record.reason)}`,
 	joined: (record) =>

@@ -1,5 +1,5 @@
 /** Why somebody who waits cannot be served, in words. */
-import type {LineRow} from '../core/operations/queue-rows.js';
+import type {QueueRow} from '../core/operations/queue-rows.js';
 import {usedPatienceSeconds, type Outage} from '../core/rules/queue/out-of-service.js';
 import {shortDuration} from './text/durations.js';
 import {sanitize} from './text/text.js';
@@ -34,7 +34,7 @@ export function stuckWords({
 	outages,
 	keepsHoldings,
 	held,
-}: Pick<LineRow, 'outOfService' | 'outages' | 'keepsHoldings' | 'held'>): string | undefined {
+}: Pick<QueueRow, 'outOfService' | 'outages' | 'keepsHoldings' | 'held'>): string | undefined {
 	if (outOfService.length === 0) {
 		return undefined;
 	}

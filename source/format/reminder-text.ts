@@ -1,10 +1,10 @@
-import type {PersonalNotice} from '../core/operations/reminders.js';
+import type {Reminder} from '../core/operations/reminders.js';
 import {shortDuration} from './text/durations.js';
 import {gpuList} from './text/gpu-list.js';
 import {sanitize} from './text/text.js';
 
 /** One line that tells an account what concerns it, and what it can do. */
-export function noticeWords({kind, gpus, remainingSeconds = 0, note}: PersonalNotice, hostname: string): string {
+export function reminderText({kind, gpus, remainingSeconds = 0, note}: Reminder, hostname: string): string {
 	const about = note === undefined ? '' : ` (${sanitize(note)})`;
 	const where = `canhazgpu on ${sanitize(hostname)}:`;
 	return kind === 'ending'

@@ -25,7 +25,7 @@ One line, without its end.
 @param progress
 @param hasEstimate - False for a line that stays for long: the estimate would soon be wrong.
 */
-export function progressWords(progress: Progress, hasEstimate = true): string {
+export function progressText(progress: Progress, hasEstimate = true): string {
 	switch (progress.kind) {
 		case 'waiting': {
 			const {position, waiting, wanted, held, outOfService, unusable, estimateSeconds} = progress;

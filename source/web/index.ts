@@ -2,12 +2,12 @@
 import type {World} from '../core/model/ports.js';
 import {createRemoteHosts, type HostOptions} from './api/hosts.js';
 import {createMetrics} from './api/metrics.js';
-import {startPicture} from './live/live-view.js';
+import {startLiveView} from './live/live-view.js';
 import {createReports, type Reports} from './api/reports.js';
 import {createRoutes} from './server/routes.js';
 import {startServer} from './server/server.js';
 import {createStreams} from './server/stream.js';
-import {createUseHistory} from './live/utilization-history.js';
+import {createUtilizationHistory} from './live/utilization-history.js';
 
 export {watchedMs} from './live/scanning.js';
 
@@ -56,10 +56,10 @@ export async function runWeb(options: WebOptions): Promise<void> {
 		const world = await options.open();
 		ends.unshift(async () => world.close());
 		const ended = Promise.withResolvers<void>();
-		const picture = startPicture(world, ended.reject);
-		ends.unshift(picture.stop);
-		const use = createUseHistory();
-		picture.subscribe(use.add);
+		const liveView = startLiveView(world, ended.reject);
+		ends.unshift(liveView.stop);
+		const use = createUtilizationHistory();
+		liveView.subscribe(use.add);
 		const hosts = createRemoteHosts({
 			names: options.remoteHosts,
 			ask: options.remoteStatus,
@@ -69,7 +69,7 @@ export async function runWeb(options: WebOptions): Promise<void> {
 		});
 		ends.unshift(hosts.stop);
 		const streams = createStreams({
-			picture,
+			liveView,
 			hosts,
 			about: {
 				host: options.hostname,
@@ -87,11 +87,11 @@ export async function runWeb(options: WebOptions): Promise<void> {
 			createRoutes({
 				names: namesOf(options),
 				hostname: options.hostname,
-				picture,
+				liveView,
 				streams,
 				reports: createReports(make, world.clock.monotonicMs),
 				hosts,
-				metrics: createMetrics(picture, streams.count),
+				metrics: createMetrics(liveView, streams.count),
 				use,
 				broken: options.complain,
 			}),

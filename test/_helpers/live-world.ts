@@ -1,7 +1,7 @@
 /**
 A world in real time, for tests of those who wait: the reference store, a real clock, idle GPUs unless a test says otherwise.
 */
-import {makePool} from '../../source/core/operations/create-pool.js';
+import {createPool} from '../../source/core/operations/create-pool.js';
 import type {Host, World} from '../../source/core/model/ports.js';
 import type {Liveness, Observation, ProcessIdentity} from '../../source/core/model/types.js';
 import {createClock} from '../../source/host/clock.js';
@@ -42,7 +42,7 @@ export async function createLiveWorld(gpuCount = 4): Promise<LiveWorld> {
 			},
 		},
 	};
-	await makePool(world, {gpuCount, provider: 'fake', force: false});
+	await createPool(world, {gpuCount, provider: 'fake', force: false});
 	return {
 		...world,
 		memory,

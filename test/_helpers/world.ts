@@ -1,6 +1,6 @@
 /** A world for tests of the core: the reference store, and a clock, GPUs and processes that the test moves. */
 import type {Clock, GpuProvider, Store, World} from '../../source/core/model/ports.js';
-import {makePool} from '../../source/core/operations/create-pool.js';
+import {createPool} from '../../source/core/operations/create-pool.js';
 import type {GpuReading, Liveness, Observation, Requester, Revision} from '../../source/core/model/types.js';
 import {createMemoryStore, type MemoryStore} from '../../source/store/memory/index.js';
 import {testHost} from './machine/host.js';
@@ -97,7 +97,7 @@ export async function createTestWorld({
 			return {...observe(), takenAtMs: milliseconds};
 		},
 	};
-	await makePool({store: memory, host, clock}, {gpuCount, provider: 'fake', force: false});
+	await createPool({store: memory, host, clock}, {gpuCount, provider: 'fake', force: false});
 	return {
 		store: wrap(memory),
 		memory,

@@ -4,7 +4,7 @@ import {demoScenario} from '../../source/demo/scenario.js';
 import {estimateWaits} from '../../source/core/rules/queue/estimates.js';
 import {isLeased} from '../../source/core/rules/leases/lease-changes.js';
 import {ownerOf} from '../../source/core/rules/leases/ownership.js';
-import {look} from '../../source/core/operations/reservations.js';
+import {readStatus} from '../../source/core/operations/reservations.js';
 import type {World} from '../../source/core/model/ports.js';
 import type {AuditRecord} from '../../source/core/model/types.js';
 import type {Scenario} from '../../source/gpu/simulated/scenario.js';
@@ -46,7 +46,7 @@ const open = async (scenario: Scenario = demoScenario) => {
 
 test('the first look shows all that can happen on a shared box', async () => {
 	const {world} = await open();
-	const {rows, snapshot} = await look(world);
+	const {rows, snapshot} = await readStatus(world);
 	expect(rows.map(({state, owner, unreservedUsers}) => [state, owner ?? unreservedUsers[0]])).toEqual([
 		['in-use', 'ada'],
 		['in-use', 'ada'],
@@ -81,7 +81,7 @@ const livesOf = async (minutes: number) => {
 	for (let minute = 0; minute < minutes; minute++) {
 		await clock.pass(60);
 		// Somebody looks.
-		await look(world);
+		await readStatus(world);
 	}
 
 	const trail = await demo.store.audit();
@@ -100,7 +100,7 @@ test('people come, wait, are served and leave, and nobody gets what is broken or
 	const given = new Set(grantsOf(trail).flatMap(({gpus}) => gpus));
 	expect(given.has(6) || given.has(7)).toBe(false);
 	// Those with the long job still have it.
-	const {rows} = await look(world);
+	const {rows} = await readStatus(world);
 	expect(rows.slice(0, 2).map(({owner}) => owner)).toEqual(['ada', 'ada']);
 });
 

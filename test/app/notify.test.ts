@@ -7,11 +7,11 @@ import {notifyBy} from '../../source/app/notify.js';
 import {loadConfig} from '../../source/config/config.js';
 import {createHost} from '../../source/host/host.js';
 import {harmlessJsonLine} from '../../source/format/text/json.js';
-import type {PersonalNotice} from '../../source/core/operations/reminders.js';
+import type {Reminder} from '../../source/core/operations/reminders.js';
 
-const notice: PersonalNotice = {kind: 'ending', account: createHost().account.name, gpus: [3], remainingSeconds: 600};
+const notice: Reminder = {kind: 'ending', account: createHost().account.name, gpus: [3], remainingSeconds: 600};
 
-async function tell(change: Partial<PersonalNotice>) {
+async function tell(change: Partial<Reminder>) {
 	const directory = mkdtempSync(path.join(tmpdir(), 'canhazgpu-notify-'));
 	onTestFinished(() => {
 		rmSync(directory, {recursive: true});

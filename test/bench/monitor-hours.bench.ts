@@ -9,7 +9,7 @@ import {setFlagsFromString} from 'node:v8';
 import {runInNewContext} from 'node:vm';
 import type {GpuReading, Snapshot} from '../../source/core/model/types.js';
 import {keepHeapSmall} from '../../source/tui/index.js';
-import {readLiving} from '../../source/core/operations/transact.js';
+import {readCurrent} from '../../source/core/operations/transact.js';
 import {busy, createBox, lease, utcTime} from '../tui/_world.js';
 import {report, tell} from './_measure.js';
 
@@ -49,7 +49,7 @@ class Screenful extends Writable {
 }
 
 const box = await createBox(gpuCount, {leases: {0: lease('alice'), 3: lease('bob')}});
-const snapshot = await readLiving(box.world);
+const snapshot = await readCurrent(box.world);
 const size = {columns: 120, rows: 32};
 const store = createStateStore(
 	initialState(

@@ -2,7 +2,7 @@
 What a reserve and a release cost through the core on a local Redis, in bare PINGs of the same client library, side by side.
 */
 import {Redis} from 'ioredis';
-import {makePool} from '../../source/core/operations/create-pool.js';
+import {createPool} from '../../source/core/operations/create-pool.js';
 import {release, reserve} from '../../source/core/operations/reservations.js';
 import {openRedisStore} from '../../source/store/redis/index.js';
 import {startRedis} from '../_helpers/store/redis-server.js';
@@ -19,7 +19,7 @@ const client = new Redis(redis.port);
 const store = await openRedisStore({host: redis.host, port: redis.port, db: 0, patient: false});
 // GPUs that answer at once: the tool's own time is not what is measured.
 const world = createBenchWorld(store, gpuCount);
-await makePool(world, {gpuCount, provider: 'fake', force: false});
+await createPool(world, {gpuCount, provider: 'fake', force: false});
 const requester = person('alice');
 
 const pair = async (): Promise<void> => {

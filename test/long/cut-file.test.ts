@@ -3,9 +3,9 @@ import {readdirSync, readFileSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {expect, onTestFinished, test} from 'vitest';
 import {drain, undrain} from '../../source/core/operations/drain.js';
-import {makePool} from '../../source/core/operations/create-pool.js';
+import {createPool} from '../../source/core/operations/create-pool.js';
 import {extend, release, reserve} from '../../source/core/operations/reservations.js';
-import {leaveLine} from '../../source/core/operations/queue-rows.js';
+import {leaveQueue} from '../../source/core/operations/queue-rows.js';
 import {openRedisStore} from '../../source/store/redis/index.js';
 import {createBox} from '../_helpers/program/cli.js';
 import {stageOf} from '../_helpers/program/kill-stage.js';
@@ -13,7 +13,7 @@ import {pictureOf, type Stage} from '../_helpers/program/killed-verbs.js';
 import {startRedis} from '../_helpers/store/redis-server.js';
 import {checkTrail} from '../_helpers/store/trail.js';
 import {historyOf} from '../_helpers/world.js';
-import {joinLine} from '../../source/core/operations/waiter.js';
+import {joinQueue} from '../../source/core/operations/waiter.js';
 
 const cuts = 200;
 
@@ -33,7 +33,7 @@ async function stateOf({world: {store}}: Stage): Promise<string> {
 /** Some of everything, a state noted down after each. */
 async function live(stage: Stage, noteDown: () => Promise<void>): Promise<void> {
 	const {world, me} = stage;
-	await makePool(world, {gpuCount: 3, provider: 'fake', force: false});
+	await createPool(world, {gpuCount: 3, provider: 'fake', force: false});
 	await noteDown();
 	for (let round = 0; round < 8; round++) {
 		const note = 'x'.repeat(round * 40);
@@ -41,10 +41,10 @@ async function live(stage: Stage, noteDown: () => Promise<void>): Promise<void> 
 		const wanted = {requester: me, count: 1, tenure: {type: 'manual', durationSeconds: 60}, note} as const;
 		const steps: ReadonlyArray<() => Promise<unknown>> = [
 			async () => reserve(world, {requester: me, count: 3, durationSeconds: 3600, note}),
-			async () => joinLine(world, {id, request: wanted, waitSeconds: undefined}),
+			async () => joinQueue(world, {id, request: wanted, waitSeconds: undefined}),
 			async () => extend(world, me, {by: 'label', label: me.label}, {by: 60}),
 			async () => drain(world, me, [0, 2], note),
-			async () => leaveLine(world, me, id),
+			async () => leaveQueue(world, me, id),
 			async () => release(world, me, {by: 'gpus', ids: [1]}),
 			async () => undrain(world, me, [2]),
 			async () => release(world, me, {by: 'label', label: me.label}),

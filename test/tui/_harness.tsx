@@ -12,7 +12,7 @@ import {reduce} from '../../source/tui/state/reducer.js';
 import {initialState, type Settings, type Size, type State} from '../../source/tui/state/state.js';
 import {createStateStore, type StateStore} from '../../source/tui/state/store.js';
 import {createWaits} from '../../source/tui/verbs/waiting.js';
-import {readLiving} from '../../source/core/operations/transact.js';
+import {readCurrent} from '../../source/core/operations/transact.js';
 import type {GpuProvider} from '../../source/core/model/ports.js';
 import type {FactsOfProcesses} from '../../source/core/model/types.js';
 import {alice, utcTime, type Box} from './_world.js';
@@ -41,7 +41,7 @@ export async function stateOf(
 	actions: readonly Action[] = [],
 	past: readonly Action[] = [],
 ): Promise<State> {
-	const snapshot = await readLiving(box.world);
+	const snapshot = await readCurrent(box.world);
 	const observation = await box.world.gpus.observe();
 	const news: readonly Action[] = [
 		{kind: 'snapshot-arrived', snapshot, nowMs: 1000},

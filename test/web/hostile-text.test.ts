@@ -20,12 +20,12 @@ import {CanhazgpuError} from '../../source/errors.js';
 import {reportJson} from '../../source/format/tables/report.js';
 import {createRemoteHosts} from '../../source/web/api/hosts.js';
 import {createMetrics} from '../../source/web/api/metrics.js';
-import {startPicture} from '../../source/web/live/live-view.js';
+import {startLiveView} from '../../source/web/live/live-view.js';
 import {createReports} from '../../source/web/api/reports.js';
 import {createRoutes} from '../../source/web/server/routes.js';
 import {startServer} from '../../source/web/server/server.js';
 import {createStreams} from '../../source/web/server/stream.js';
-import {createUseHistory} from '../../source/web/live/utilization-history.js';
+import {createUtilizationHistory} from '../../source/web/live/utilization-history.js';
 import {eventually} from '../_helpers/eventually.js';
 import {createLiveWorld} from '../_helpers/live-world.js';
 import {ask} from './_server.js';
@@ -256,7 +256,7 @@ async function serve(word: (field: string) => string) {
 		broken.push(error);
 	};
 
-	const picture = startPicture(world, noteBug);
+	const picture = startLiveView(world, noteBug);
 	const hosts = createRemoteHosts({
 		names: ['good', 'bad'],
 		async ask(name) {
@@ -276,7 +276,7 @@ async function serve(word: (field: string) => string) {
 		broken: noteBug,
 	});
 	const streams = createStreams({
-		picture,
+		liveView: picture,
 		hosts,
 		about: {
 			host: word('host'),
@@ -291,7 +291,7 @@ async function serve(word: (field: string) => string) {
 	const routes = createRoutes({
 		names: new Set(['localhost']),
 		hostname: 'box',
-		picture,
+		liveView: picture,
 		streams,
 		reports: createReports(
 			async (days, by) => reportJson(await reportBy(world, {days, by}), days),
@@ -299,7 +299,7 @@ async function serve(word: (field: string) => string) {
 		),
 		hosts,
 		metrics: createMetrics(picture, streams.count),
-		use: createUseHistory(),
+		use: createUtilizationHistory(),
 		broken: noteBug,
 	});
 	const server = await startServer({host: '127.0.0.1', port: 0}, Promise.resolve(routes));

@@ -6,7 +6,7 @@ import {connect, type AddressInfo, type Socket} from 'node:net';
 import process from 'node:process';
 import {expect, onTestFinished, test} from 'vitest';
 import {callersOf} from '../../source/web/server/callers.js';
-import {startPicture} from '../../source/web/live/live-view.js';
+import {startLiveView} from '../../source/web/live/live-view.js';
 import {createStreams} from '../../source/web/server/stream.js';
 import {eventually} from '../_helpers/eventually.js';
 import {createLiveWorld} from '../_helpers/live-world.js';
@@ -16,13 +16,13 @@ const isRoot = process.getuid?.() === 0;
 /** A server of event streams that takes so many, and notes whom it refused. */
 async function serveStreams(mostStreams: number, host = '127.0.0.1') {
 	const world = await createLiveWorld(2);
-	const picture = startPicture(world, (error) => {
+	const picture = startLiveView(world, (error) => {
 		throw error;
 	});
 	onTestFinished(picture.stop);
 	const streams = createStreams(
 		{
-			picture,
+			liveView: picture,
 			hosts: {known: () => [], look: () => () => undefined},
 			about: {host: 'box', version: '1', location: 'memory', privateLabel: undefined, isDemo: false, hosts: ['box']},
 			monotonicMs: world.clock.monotonicMs,

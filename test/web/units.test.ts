@@ -6,10 +6,10 @@ import {setImmediate as nextTurn} from 'node:timers/promises';
 import {expect, onTestFinished, test} from 'vitest';
 import {CanhazgpuError} from '../../source/errors.js';
 import {createNextRead} from '../../source/web/live/next-read.js';
-import {startPicture, type LivePicture, type Picture} from '../../source/web/live/live-view.js';
+import {startLiveView, type LiveView, type LiveState} from '../../source/web/live/live-view.js';
 import {createReports} from '../../source/web/api/reports.js';
 import {createStreams} from '../../source/web/server/stream.js';
-import {createUseHistory} from '../../source/web/live/utilization-history.js';
+import {createUtilizationHistory} from '../../source/web/live/utilization-history.js';
 import {eventually} from '../_helpers/eventually.js';
 import {createLiveWorld} from '../_helpers/live-world.js';
 import {idleReading, observationOf, person} from '../_helpers/world.js';
@@ -21,21 +21,21 @@ const fail = (error: unknown): void => {
 	throw error;
 };
 
-async function livePicture(): Promise<{picture: LivePicture; world: Awaited<ReturnType<typeof createLiveWorld>>}> {
+async function livePicture(): Promise<{liveView: LiveView; world: Awaited<ReturnType<typeof createLiveWorld>>}> {
 	const world = await createLiveWorld(2);
-	const picture = startPicture(world, fail);
-	onTestFinished(picture.stop);
-	await eventually(() => picture.current().rows.length === 2);
-	return {picture, world};
+	const liveView = startLiveView(world, fail);
+	onTestFinished(liveView.stop);
+	await eventually(() => liveView.current().rows.length === 2);
+	return {liveView, world};
 }
 
 test('many who ask at once cost one scan, and each sees what was committed before it asked', async () => {
-	const {picture, world} = await livePicture();
+	const {liveView, world} = await livePicture();
 	const before = world.scans();
-	await Promise.all(Array.from({length: 50}, async () => picture.fresh()));
+	await Promise.all(Array.from({length: 50}, async () => liveView.fresh()));
 	expect(world.scans() - before).toBeLessThanOrEqual(1);
 	await reserve(world, {requester: person('alice'), count: 1, durationSeconds: 60});
-	const {rows} = await picture.fresh();
+	const {rows} = await liveView.fresh();
 	expect(rows.map(({state}) => state)).toContain('in-use');
 });
 
@@ -59,25 +59,25 @@ test('reads are shared by those who asked before they began', async () => {
 });
 
 test('a scan that fails takes nothing away, and is told of', async () => {
-	const {picture, world} = await livePicture();
+	const {liveView, world} = await livePicture();
 	world.see(() => observationOf([], {failure: {message: 'nvidia-smi hangs'}}));
-	const unwatch = picture.watch();
-	await eventually(() => picture.current().blind !== undefined);
-	expect(picture.current()).toMatchObject({
+	const unwatch = liveView.watch();
+	await eventually(() => liveView.current().blind !== undefined);
+	expect(liveView.current()).toMatchObject({
 		blind: {reason: 'nvidia-smi hangs'},
 		rows: [{state: 'available'}, {state: 'available'}],
 	});
 	world.see(() => observationOf([0, 1].map((index) => idleReading(index))));
-	await eventually(() => picture.current().blind === undefined);
+	await eventually(() => liveView.current().blind === undefined);
 	unwatch();
 });
 
 test('who does not read is dropped; the others are not held up; there is an end to streams', async () => {
-	const {picture} = await livePicture();
-	const [row] = picture.current().rows;
-	let changed: (picture: Picture) => void = () => undefined;
-	const busy: LivePicture = {
-		...picture,
+	const {liveView} = await livePicture();
+	const [row] = liveView.current().rows;
+	let changed: (liveView: LiveState) => void = () => undefined;
+	const busy: LiveView = {
+		...liveView,
 		subscribe(listener) {
 			changed = listener;
 			return () => undefined;
@@ -92,7 +92,7 @@ test('who does not read is dropped; the others are not held up; there is an end 
 		},
 	};
 	const streams = createStreams(
-		{picture: busy, hosts, about, monotonicMs: () => performance.now()},
+		{liveView: busy, hosts, about, monotonicMs: () => performance.now()},
 		{mostStreams: 2, mostUnreadBytes: 100_000},
 	);
 	onTestFinished(streams.close);
@@ -133,7 +133,7 @@ test('who does not read is dropped; the others are not held up; there is an end 
 			index,
 			problem: `${round} ${'long '.repeat(800)}`,
 		}));
-		changed({...picture.current(), rows});
+		changed({...liveView.current(), rows});
 		await nextTurn();
 	}
 
@@ -195,11 +195,11 @@ test('different reports are made one at a time, not too many of them, and are no
 });
 
 test('use over time: means of ten seconds, gaps where nothing was seen, six hours at most', async () => {
-	const {picture} = await livePicture();
-	const use = createUseHistory();
+	const {liveView} = await livePicture();
+	const use = createUtilizationHistory();
 	const at = (now: number, utilizationPercent: number | undefined) => {
 		use.add({
-			...picture.current(),
+			...liveView.current(),
 			now,
 			observation: observationOf([{...idleReading(0), utilizationPercent, memoryUsedMiB: 40_779.5}]),
 		});

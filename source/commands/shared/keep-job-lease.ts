@@ -1,8 +1,14 @@
 /**
 Keeps the lease of a running job: its heart beats every minute, its loss is said at once, and it ends once.
 */
-import {createBell} from '../../core/operations/wake-signal.js';
-import {beat, finish, withJob, type Beat, type Hold} from '../../core/operations/job-lease.js';
+import {createWakeSignal} from '../../core/operations/wake-signal.js';
+import {
+	sendHeartbeat,
+	endJobLease,
+	withJob,
+	type HeartbeatResult,
+	type JobLease,
+} from '../../core/operations/job-lease.js';
 import {ownerOf} from '../../core/rules/leases/ownership.js';
 import {CanhazgpuError} from '../../errors.js';
 import {endingWords} from '../../format/events.js';
@@ -23,7 +29,7 @@ const patienceMs = 10_000;
 /** The Go peer tells nobody what it changes, so a lease that it took is only seen by looking. */
 const lookMs = 5000;
 
-type Lost = Extract<Beat, {kind: 'lost'}>['gpus'];
+type Lost = Extract<HeartbeatResult, {kind: 'lost'}>['gpus'];
 
 const lossWords = (lost: Lost): string =>
 	lost
@@ -34,7 +40,7 @@ const lossWords = (lost: Lost): string =>
 		.join(', ');
 
 export type Kept = {
-	readonly granted: Hold;
+	readonly granted: JobLease;
 	readonly job: ProcessIdentity;
 	/** The model that the command names, if it does. */
 	readonly model: string | undefined;
@@ -43,7 +49,7 @@ export type Kept = {
 export function keepHold(app: App, world: OpenWorld, {granted, job, model}: Kept): Keeper {
 	let hold = withJob(granted, job, model);
 	const ended = new AbortController();
-	const bell = createBell();
+	const wakeSignal = createWakeSignal();
 	const background = createBackground(app.remark);
 
 	const said = new Set<string>();
@@ -59,7 +65,7 @@ export function keepHold(app: App, world: OpenWorld, {granted, job, model}: Kept
 	};
 
 	const check = async (): Promise<void> => {
-		const answer = await beat(world, hold);
+		const answer = await sendHeartbeat(world, hold);
 		// From now on only the rest is held, so a loss is said once.
 		hold = answer.hold;
 		for (const {index, reason} of answer.takenBack) {
@@ -75,7 +81,7 @@ export function keepHold(app: App, world: OpenWorld, {granted, job, model}: Kept
 		while (!ended.signal.aborted && hold.gpus.length > 0) {
 			// A store that is away is heard of again; the job goes on.
 			await background.attempt(check);
-			await bell.wait(world.clock, lookMs, ended.signal);
+			await wakeSignal.wait(world.clock, lookMs, ended.signal);
 		}
 	})();
 	const stopReminding = keepReminding(app, world, app.remark);
@@ -85,11 +91,11 @@ export function keepHold(app: App, world: OpenWorld, {granted, job, model}: Kept
 				const isOurs =
 					event === undefined || event.kind === 'pool' || event.gpus.some((index) => hold.gpus.includes(index));
 				if (isOurs) {
-					bell.ring();
+					wakeSignal.wake();
 				}
 			},
 			restored() {
-				bell.ring();
+				wakeSignal.wake();
 			},
 		}),
 	);
@@ -99,7 +105,7 @@ export function keepHold(app: App, world: OpenWorld, {granted, job, model}: Kept
 		const untilMs = app.clock.monotonicMs() + patienceMs;
 		while (hold.gpus.length > 0) {
 			try {
-				await finish(world, hold, reason);
+				await endJobLease(world, hold, reason);
 				return;
 			} catch (error) {
 				if (error instanceof CanhazgpuError && error.code === 'no-pool') {

@@ -1,5 +1,5 @@
 /** Reminds people of reservations that end soon, for as long as something of ours runs anyway. */
-import {createBell} from '../../core/operations/wake-signal.js';
+import {createWakeSignal} from '../../core/operations/wake-signal.js';
 import {claimReminders} from '../../core/operations/reminders.js';
 import {sanitize} from '../../format/text/text.js';
 import type {App, OpenWorld} from '../../app/contract.js';
@@ -20,13 +20,13 @@ Begins to look after reminders.
 export function keepReminding(app: App, world: OpenWorld, complain: (words: string) => void): () => Promise<void> {
 	const ended = new AbortController();
 	const givenUp = new AbortController();
-	const bell = createBell();
-	const teller = {...app.requester(undefined), reachesAll: app.notifiesAll};
+	const wakeSignal = createWakeSignal();
+	const sender = {...app.requester(undefined), reachesAll: app.notifiesAll};
 
 	const background = createBackground(complain);
 
 	const look = async (): Promise<number> => {
-		const {notices, nextSeconds} = await claimReminders(world, teller);
+		const {notices, nextSeconds} = await claimReminders(world, sender);
 		for (const problem of (
 			await Promise.all(notices.map(async (notice) => app.notify(notice, givenUp.signal)))
 		).flat()) {
@@ -41,7 +41,7 @@ export function keepReminding(app: App, world: OpenWorld, complain: (words: stri
 		await app.loadAhead();
 		for (;;) {
 			// Not all at the same moment.
-			await bell.wait(world.clock, waitMs + 500 * world.clock.random(), ended.signal);
+			await wakeSignal.wait(world.clock, waitMs + 500 * world.clock.random(), ended.signal);
 			if (ended.signal.aborted) {
 				return;
 			}

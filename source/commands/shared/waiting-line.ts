@@ -1,7 +1,7 @@
 /**
 Shows on stderr that somebody waits: a live line with a spinner on a terminal, one line a change elsewhere. stdout stays clean.
 */
-import {progressWords} from '../../format/waiting-progress.js';
+import {progressText} from '../../format/waiting-progress.js';
 import {longDuration} from '../../format/text/durations.js';
 import {truncate} from '../../format/text/width.js';
 import type {App} from '../../app/contract.js';
@@ -42,11 +42,11 @@ export function createWaitingLine({
 	return {
 		show(progress) {
 			if (tellWaiting !== undefined) {
-				tellWaiting(progressWords(progress, false));
+				tellWaiting(progressText(progress, false));
 				return;
 			}
 
-			words = progressWords(progress);
+			words = progressText(progress);
 			if (liveErrors === undefined) {
 				remark(words);
 				return;

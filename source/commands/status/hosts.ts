@@ -3,7 +3,7 @@
 */
 import {otherHosts} from '../../core/model/other-hosts.js';
 import type {World} from '../../core/model/ports.js';
-import {look} from '../../core/operations/reservations.js';
+import {readStatus} from '../../core/operations/reservations.js';
 import {CanhazgpuError} from '../../errors.js';
 import {hostsJson, hostTable, summaryTable, type HostAnswer, type JsonRow} from '../../format/tables/host-tables.js';
 import {harmlessJson} from '../../format/text/json.js';
@@ -23,7 +23,7 @@ const errorWords = (error: unknown): string => {
 
 /** This host's own rows, as it would tell them to another. */
 export async function localRows(world: World): Promise<readonly JsonRow[]> {
-	const {rows, observation} = await look(world);
+	const {rows, observation} = await readStatus(world);
 	return statusJson(rows, observation);
 }
 

@@ -1,5 +1,5 @@
-import {createNoticeTeller} from '../../core/operations/record-alerts.js';
-import {look} from '../../core/operations/reservations.js';
+import {createAlertRecorder} from '../../core/operations/record-alerts.js';
+import {readStatus} from '../../core/operations/reservations.js';
 import {harmlessJson} from '../../format/text/json.js';
 import {statusJson} from '../../format/status-json.js';
 import {statusTable} from '../../format/tables/status-table.js';
@@ -38,7 +38,7 @@ export const status: Command = {
 
 		const world = await app.open({willScan: true, details: 'parts'});
 		try {
-			const view = await look(world);
+			const view = await readStatus(world);
 			if (input.has('json')) {
 				app.print(harmlessJson(statusJson(view.rows, view.observation)));
 			} else if (input.has('summary')) {
@@ -73,7 +73,7 @@ export const status: Command = {
 			}
 
 			// After all that was asked for: it delays nothing, and fails nothing.
-			await createNoticeTeller(world)(view.snapshot, view.observation);
+			await createAlertRecorder(world)(view.snapshot, view.observation);
 			return 0;
 		} finally {
 			await world.close();

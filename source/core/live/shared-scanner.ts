@@ -1,12 +1,12 @@
 /** One who looks at the GPUs together with the others: scans for all when it has the role, and is shown what the others saw when not. */
 import {CanhazgpuError} from '../../errors.js';
-import {createBell} from '../operations/wake-signal.js';
+import {createWakeSignal} from '../operations/wake-signal.js';
 import {requirePool} from '../rules/pool/pool.js';
 import type {Clock, GpuProvider, Host, PostedScan, Store} from '../model/ports.js';
 import {decodeSharedScan, encodeSharedScan, type SharedScan} from '../rules/pool/shared-scan.js';
 import type {IdleSpan, Observation, ProviderName} from '../model/types.js';
 import {nextIdle} from '../rules/leases/idle.js';
-import {planSeenModels} from '../rules/leases/seen-models.js';
+import {planServedModels} from '../rules/leases/seen-models.js';
 import {isEmpty} from '../model/plan.js';
 
 /** The role ends this long after it was renewed, and is renewed in a third of that. */
@@ -37,10 +37,10 @@ type Seen = {readonly posted: PostedScan; readonly scan: SharedScan};
 /** A failure of the store, rather than a bug. */
 const isStoreFailure = (error: unknown): boolean => error instanceof CanhazgpuError;
 
-export class ScanViewer {
+export class SharedScanner {
 	readonly #options: SharedGpusOptions;
 	readonly #owner: string;
-	readonly #bell = createBell();
+	readonly #wakeSignal = createWakeSignal();
 	readonly #closed = new AbortController();
 	#unsubscribe: Promise<() => Promise<void>> | undefined;
 	#scanner: GpuProvider | undefined;
@@ -117,7 +117,11 @@ export class ScanViewer {
 				return this.#scanAlone();
 			}
 
-			await this.#bell.wait(clock, Math.max(tickMs, Math.min(intervalMs - ageMs, intervalMs)), this.#closed.signal);
+			await this.#wakeSignal.wait(
+				clock,
+				Math.max(tickMs, Math.min(intervalMs - ageMs, intervalMs)),
+				this.#closed.signal,
+			);
 		}
 	}
 
@@ -130,7 +134,7 @@ export class ScanViewer {
 		// What this machine sees is of no use to the pool of another.
 		requirePool(await store.read(), host, store.location);
 		this.#unsubscribe = store.scans.subscribe(() => {
-			this.#bell.ring();
+			this.#wakeSignal.wake();
 		});
 		try {
 			await this.#unsubscribe;
@@ -177,9 +181,9 @@ export class ScanViewer {
 	/** Renews the role for as long as this viewer looks. */
 	async #keepRole(signal: AbortSignal): Promise<void> {
 		const {clock, intervalMs, store} = this.#options;
-		const bell = createBell();
+		const wakeSignal = createWakeSignal();
 		while (!signal.aborted) {
-			await bell.wait(clock, (roleSeconds * 1000) / 3, signal);
+			await wakeSignal.wait(clock, (roleSeconds * 1000) / 3, signal);
 			const isLooking = this.#isScanning || clock.monotonicMs() - this.#lastLookMs < intervalMs + roleSeconds * 1000;
 			try {
 				if (!signal.aborted && isLooking) {
@@ -247,7 +251,7 @@ export class ScanViewer {
 
 /** Sees GPUs as `createScanner` does, at the price of one scan for all who look. To be closed. */
 export function createSharedGpus(options: SharedGpusOptions): GpuProvider {
-	const shared = new ScanViewer(options);
+	const shared = new SharedScanner(options);
 	let underWay: Promise<Observation> | undefined;
 	const lookOnce = async (): Promise<Observation> => {
 		try {
@@ -301,7 +305,7 @@ export async function postScan(
 		await store.scans.post(owner, posted);
 	}
 
-	const models = planSeenModels(snapshot, seen);
+	const models = planServedModels(snapshot, seen);
 	if (!isEmpty(models)) {
 		// After a conflict the next scan tries again.
 		await store.commit(models);

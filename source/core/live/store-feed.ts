@@ -4,7 +4,7 @@ Keeps a face's picture of the pool up to date: subscribe, then read; then read a
 import {CanhazgpuError} from '../../errors.js';
 import {secondsToNextEnd} from '../rules/leases/liveness.js';
 import type {Host, World} from '../model/ports.js';
-import {readToShow} from '../operations/transact.js';
+import {readForDisplay} from '../operations/transact.js';
 import type {Snapshot} from '../model/types.js';
 
 export type FeedListener = {
@@ -78,7 +78,7 @@ export function startStoreFeed(world: World, listener: FeedListener): Feed {
 	async function read(): Promise<void> {
 		const lossesBefore = losses;
 		try {
-			const snapshot = await readToShow(world);
+			const snapshot = await readForDisplay(world);
 			if (isStopped) {
 				return;
 			}

@@ -2,7 +2,7 @@
 import type {HealthProblem} from './observation.js';
 
 /** Something that a scan showed and that still stands. */
-export type Notice = {
+export type Alert = {
 	readonly kind: 'unreserved' | 'squatter' | 'health';
 	readonly gpu: number;
 	/** The account that uses the GPU. Absent when it is unknown. */

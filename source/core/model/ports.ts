@@ -29,7 +29,7 @@ export type StoreListener = {
 	/** It is back: whatever happened meanwhile was missed, so read everything. */
 	readonly restored?: () => void;
 	/** How late it may be told, in milliseconds, by a store that has to be polled; asked before each poll. Absent: as soon as it can. */
-	readonly mayBeLateMs?: () => number;
+	readonly tolerableDelayMs?: () => number;
 };
 
 /** Who scans for everybody. */

@@ -43,7 +43,7 @@ export const isAwakeOn =
 		judge(entry, host) !== 'stopped';
 
 /** Looks at the GPUs, again only when the last look is older than 2 s. */
-export function createFreshLook({gpus, clock}: World): () => Promise<Observation> {
+export function createFreshScan({gpus, clock}: World): () => Promise<Observation> {
 	let last: Observation | undefined;
 	return async () => {
 		if (last === undefined || clock.monotonicMs() - last.takenAtMs > freshMs) {
@@ -63,7 +63,7 @@ export async function acquireNow(
 	world: World,
 	request: AcquireRequest,
 	leaseId: string,
-	look = createFreshLook(world),
+	look = createFreshScan(world),
 ): Promise<Grant | Refusal> {
 	checkNote(request.note);
 	// Scan, then read, then commit: what is seen is no newer than what is read. Only a look that has become too old is repeated after the read;

@@ -3,7 +3,7 @@ import {CanhazgpuError} from '../../errors.js';
 import type {Refusal} from '../rules/allocation/allocation.js';
 import type {World} from '../model/ports.js';
 import type {AcquireRequest, Grant} from '../rules/allocation/request.js';
-import {acquireNow, acquireOrRefuse, createFreshLook} from './acquire-now.js';
+import {acquireNow, acquireOrRefuse, createFreshScan} from './acquire-now.js';
 import {release} from './reservations.js';
 import {Waiter, type GaveUp, type WaitOptions} from './waiter.js';
 
@@ -32,7 +32,7 @@ export async function acquire(
 	options: WaitOptions,
 ): Promise<Grant | Refusal | GaveUp> {
 	const leaseId = world.clock.uuid();
-	const look = createFreshLook(world);
+	const look = createFreshScan(world);
 	const isNowOrNever = options.waitSeconds === 0;
 	const first = isNowOrNever
 		? await acquireOrRefuse(world, request, leaseId, look)

@@ -4,11 +4,11 @@ import {isLeased} from '../rules/leases/lease-changes.js';
 import {doubtAbout, isRoot, ownerOf} from '../rules/leases/ownership.js';
 import {requireNoClone} from '../rules/pool/pool.js';
 import type {World} from '../model/ports.js';
-import {tellGrant} from '../rules/leases/audit-entries.js';
+import {grantEntry} from '../rules/leases/audit-entries.js';
 import {checkNote} from '../rules/allocation/request.js';
 import type {Drain, GpuProcess, GpuRecord, Lease, Observation, Requester} from '../model/types.js';
 import {transact} from './transact.js';
-import {createFreshLook} from './acquire-now.js';
+import {createFreshScan} from './acquire-now.js';
 
 export type AdoptRequest = {
 	readonly requester: Requester;
@@ -108,7 +108,7 @@ export async function adopt(world: World, request: AdoptRequest): Promise<Adopte
 		throw new CanhazgpuError('not-found', `There is no process ${pid}`);
 	}
 
-	const look = createFreshLook(world);
+	const look = createFreshScan(world);
 	await look();
 	const leaseId = clock.uuid();
 	return transact<Adopted>(world, {
@@ -143,7 +143,7 @@ export async function adopt(world: World, request: AdoptRequest): Promise<Adopte
 					writes: gpus.map((index) => ({kind: 'lease', index, lease}) as const),
 					usage: [],
 					audit: [
-						tellGrant(
+						grantEntry(
 							lease,
 							gpus,
 							{now: snapshot.now, host: host.hostname, account: requester.account},

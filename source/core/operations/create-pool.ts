@@ -24,7 +24,7 @@ export type PoolMade = {
 	readonly wasThere?: boolean;
 };
 
-type Makers = Pick<World, 'store' | 'host' | 'clock'>;
+type PoolCreation = Pick<World, 'store' | 'host' | 'clock'>;
 
 /**
 Reads; a pool whose own keys are garbage is overwritten first, by `mended` if that is given.
@@ -32,7 +32,7 @@ Reads; a pool whose own keys are garbage is overwritten first, by `mended` if th
 @returns Also whether it was.
 */
 async function readEvenGarbage(
-	{store}: Makers,
+	{store}: PoolCreation,
 	mended: Pool | undefined,
 	change: string | undefined,
 ): Promise<{readonly snapshot: Snapshot; readonly wasGarbage: boolean}> {
@@ -66,7 +66,7 @@ const isJustRestored = (
 /**
 @throws CanhazgpuError `pool-exists`, with the pool as its details, when there is one and `force` is not set.
 */
-export async function makePool(makers: Makers, request: PoolRequest): Promise<PoolMade> {
+export async function createPool(makers: PoolCreation, request: PoolRequest): Promise<PoolMade> {
 	checkPoolSize(request.gpuCount);
 	const {store, host} = makers;
 	const pool: Pool = {
@@ -99,11 +99,11 @@ export async function makePool(makers: Makers, request: PoolRequest): Promise<Po
 				);
 			}
 
-			const occasion = {now: snapshot.now, host: host.hostname, account: accountName(host.account)};
+			const context = {now: snapshot.now, host: host.hostname, account: accountName(host.account)};
 			const plan: Plan =
 				snapshot.pool === undefined
-					? planPool(pool, occasion, location)
-					: planPoolReset(snapshot, pool, occasion, {
+					? planPool(pool, context, location)
+					: planPoolReset(snapshot, pool, context, {
 							...(!isUnknown && {count: snapshot.pool.gpuCount, provider: snapshot.pool.provider}),
 							location,
 						});

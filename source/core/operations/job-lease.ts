@@ -8,17 +8,17 @@ import {emptyPlan, isEmpty, type Plan} from '../model/plan.js';
 import {isSameLease, ownerOf} from '../rules/leases/ownership.js';
 import {requirePool} from '../rules/pool/pool.js';
 import type {World} from '../model/ports.js';
-import {takenBack as takenBackReason, tellGrant} from '../rules/leases/audit-entries.js';
+import {takenBack as takenBackReason, grantEntry} from '../rules/leases/audit-entries.js';
 import type {AuditEntry, EndReason, GpuRecord, Lease, ProcessIdentity, Snapshot} from '../model/types.js';
-import {readLiving, transact} from './transact.js';
-import {createBell} from './wake-signal.js';
-import {isPassing} from './waiter.js';
+import {readCurrent, transact} from './transact.js';
+import {createWakeSignal} from './wake-signal.js';
+import {isTransient} from './waiter.js';
 
 /** Between two questions to a store that is away, on average. */
 const retryMs = 1000;
 
 /** What a wrapper knows of its own lease: enough to know it again, and to take it back. */
-export type Hold = {
+export type JobLease = {
 	readonly leaseId: string;
 	/** Sorted. */
 	readonly gpus: readonly number[];
@@ -33,8 +33,8 @@ The lease as the store has it now, right after it was granted.
 
 @throws CanhazgpuError `failed` when it is gone already.
 */
-export async function findHold(world: World, leaseId: string): Promise<Hold> {
-	const {gpus, now} = await readLiving(world);
+export async function findJobLease(world: World, leaseId: string): Promise<JobLease> {
+	const {gpus, now} = await readCurrent(world);
 	const records = gpus.filter(isLeased).filter(({lease}) => lease.leaseId === leaseId);
 	if (records.length === 0) {
 		throw new CanhazgpuError('failed', 'The GPUs were taken away again before the command could start', {
@@ -59,16 +59,20 @@ The same for one who has waited for the lease, and waits on while the store is a
 @returns Undefined when the signal was aborted before the store answered.
 @throws CanhazgpuError `failed` when the lease is gone.
 */
-export async function awaitHold(world: World, leaseId: string, {signal, away}: FindOptions): Promise<Hold | undefined> {
+export async function awaitJobLease(
+	world: World,
+	leaseId: string,
+	{signal, away}: FindOptions,
+): Promise<JobLease | undefined> {
 	const {clock} = world;
-	const bell = createBell();
+	const wakeSignal = createWakeSignal();
 	let said: string | undefined;
 	for (;;) {
 		try {
 			// Also once after the signal: what is found can be given back.
-			return await findHold(world, leaseId);
+			return await findJobLease(world, leaseId);
 		} catch (error) {
-			if (!isPassing(error)) {
+			if (!isTransient(error)) {
 				throw error;
 			}
 
@@ -82,7 +86,7 @@ export async function awaitHold(world: World, leaseId: string, {signal, away}: F
 			return undefined;
 		}
 
-		await bell.wait(clock, retryMs * (0.5 + clock.random()), signal);
+		await wakeSignal.wait(clock, retryMs * (0.5 + clock.random()), signal);
 	}
 }
 
@@ -90,13 +94,13 @@ export async function awaitHold(world: World, leaseId: string, {signal, away}: F
 The same with its job, so that the lease stays with that even if the wrapper is killed, and with the model that its command names. The
 next beat writes both down.
 */
-export const withJob = (hold: Hold, job: ProcessIdentity, model?: string): Hold => ({
+export const withJob = (hold: JobLease, job: ProcessIdentity, model?: string): JobLease => ({
 	...hold,
 	leases: new Map(hold.gpus.map((index) => [index, {...hold.leases.get(index)!, job, model}])),
 });
 
 /** What is left when some are lost. */
-const without = (hold: Hold, lost: readonly number[]): Hold => ({
+const without = (hold: JobLease, lost: readonly number[]): JobLease => ({
 	...hold,
 	gpus: hold.gpus.filter((index) => !lost.includes(index)),
 });
@@ -104,17 +108,17 @@ const without = (hold: Hold, lost: readonly number[]): Hold => ({
 /** A GPU that was free although its job runs and nobody had given it up. `reason`: for which its lease had ended, where the record says that. */
 export type TakenBack = {readonly index: number; readonly reason: string | undefined};
 
-export type Beat =
-	| {readonly kind: 'held'; readonly hold: Hold; readonly takenBack: readonly TakenBack[]}
+export type HeartbeatResult =
+	| {readonly kind: 'held'; readonly hold: JobLease; readonly takenBack: readonly TakenBack[]}
 	/** Some or all of its GPUs are not ours any more; `holder` has them now, if anybody. `hold` is the rest. */
 	| {
 			readonly kind: 'lost';
-			readonly hold: Hold;
+			readonly hold: JobLease;
 			readonly takenBack: readonly TakenBack[];
 			readonly gpus: ReadonlyArray<{readonly index: number; readonly holder: Lease | undefined}>;
 	  };
 
-const ownRecords = (snapshot: Snapshot, {gpus, leases}: Hold): readonly LeasedRecord[] =>
+const ownRecords = (snapshot: Snapshot, {gpus, leases}: JobLease): readonly LeasedRecord[] =>
 	snapshot.gpus
 		.filter(isLeased)
 		.filter(({index, lease}) => gpus.includes(index) && isSameLease(lease, leases.get(index)!));
@@ -148,7 +152,7 @@ since, or an earlier version has written the record. What nobody says is no end.
 async function endedForGood(
 	{store}: World,
 	free: readonly FreeRecord[],
-	{leaseId, seenAt}: Hold,
+	{leaseId, seenAt}: JobLease,
 ): Promise<ReadonlySet<number>> {
 	const isSaid = ({ended}: FreeRecord): boolean => ended?.leaseId === leaseId;
 	const said = free.filter((record) => isSaid(record) && endsForGood.has(record.ended!.reason));
@@ -184,7 +188,7 @@ function resumed(own: Lease, {lastReleased = 0, ended}: FreeRecord, now: number)
 }
 
 /** Takes back GPUs that nobody gave up and nobody has, in one commit. */
-function planTakeBack(snapshot: Snapshot, free: readonly FreeRecord[], hold: Hold, host: string): Plan {
+function planTakeBack(snapshot: Snapshot, free: readonly FreeRecord[], hold: JobLease, host: string): Plan {
 	const {now} = snapshot;
 	const gpus = free.map(({index}) => index);
 	const leases = free.map((record) => ({
@@ -198,13 +202,13 @@ function planTakeBack(snapshot: Snapshot, free: readonly FreeRecord[], hold: Hol
 			...free.map(({index, raw}) => ({kind: 'gpu', index, raw}) as const),
 		],
 		writes: leases.map(({index, lease}) => ({kind: 'lease', index, lease})),
-		audit: [tellGrant(leases[0]!.lease, gpus, {now, host}, {reason: takenBackReason})],
+		audit: [grantEntry(leases[0]!.lease, gpus, {now, host}, {reason: takenBackReason})],
 		event: {kind: 'granted', gpus, user: ownerOf(leases[0]!.lease)},
 	};
 }
 
 /** With its leases as they were just written. */
-const withLeases = (hold: Hold, {writes}: Plan): Hold => ({
+const withLeases = (hold: JobLease, {writes}: Plan): JobLease => ({
 	...hold,
 	leases: new Map([
 		...hold.leases,
@@ -216,7 +220,7 @@ const withLeases = (hold: Hold, {writes}: Plan): Hold => ({
 async function planBeat(
 	world: World,
 	snapshot: Snapshot,
-	hold: Hold,
+	hold: JobLease,
 ): Promise<{readonly plan: Plan; readonly back: readonly FreeRecord[]}> {
 	const own = ownRecords(snapshot, hold);
 	const free = snapshot.gpus.filter((record) => record.kind === 'free').filter(({index}) => hold.gpus.includes(index));
@@ -237,7 +241,7 @@ back. It writes nothing else, so that it may be called as often as something hap
 
 @throws CanhazgpuError `store-unreachable`, `no-pool`, ... : then nothing is known, and the lease stays for a quarter of an hour.
 */
-export async function beat(world: World, granted: Hold): Promise<Beat> {
+export async function sendHeartbeat(world: World, granted: JobLease): Promise<HeartbeatResult> {
 	const takenBack: TakenBack[] = [];
 	let hold = granted;
 	for (let tries = 0; tries < 20; tries++) {
@@ -276,7 +280,7 @@ export async function beat(world: World, granted: Hold): Promise<Beat> {
 }
 
 /** Ends the lease on all GPUs that still are ours. Returns which; those that were lost before are not touched. */
-export const finish = async (world: World, hold: Hold, reason: EndReason): Promise<readonly number[]> =>
+export const endJobLease = async (world: World, hold: JobLease, reason: EndReason): Promise<readonly number[]> =>
 	transact<readonly number[]>(world, {
 		attempt(snapshot) {
 			const records = ownRecords(snapshot, hold);

@@ -11,7 +11,7 @@ import {isPossible, planLeave} from '../rules/queue/queue.js';
 import type {QueueEntry, Requester, Snapshot} from '../model/types.js';
 import {transact} from './transact.js';
 
-export type LineRow = {
+export type QueueRow = {
 	/** From 1. */
 	readonly position: number;
 	readonly id: string;
@@ -32,7 +32,7 @@ export type LineRow = {
 	readonly isPossible: boolean;
 };
 
-export function lineRows(snapshot: Snapshot): readonly LineRow[] {
+export function queueRows(snapshot: Snapshot): readonly QueueRow[] {
 	const estimates = estimateWaits(snapshot);
 	const out = outagesNoted(snapshot, snapshot.queue);
 	return snapshot.queue.map((record, place) => {
@@ -61,7 +61,7 @@ export type LeaveResult =
 	| {readonly kind: 'not-yours'; readonly entry: QueueEntry};
 
 /** Takes an entry out of the line, with what it holds. `id` may be the beginning of one. */
-export const leaveLine = async (world: World, requester: Requester, id: string): Promise<LeaveResult> =>
+export const leaveQueue = async (world: World, requester: Requester, id: string): Promise<LeaveResult> =>
 	transact<LeaveResult>(world, {
 		attempt(snapshot) {
 			const exact = snapshot.queue.filter((record) => record.id === id);

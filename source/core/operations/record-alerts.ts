@@ -1,6 +1,6 @@
 /** Tells what a scan shows, once for all who scan: the set of what was told is kept in the store. */
 import {CanhazgpuError} from '../../errors.js';
-import {noticeNews, recentLoss} from '../rules/pool/alerts.js';
+import {alertChanges, recentLoss} from '../rules/pool/alerts.js';
 import {isRoot} from '../rules/leases/ownership.js';
 import {emptyPlan} from '../model/plan.js';
 import type {World} from '../model/ports.js';
@@ -8,24 +8,24 @@ import {statusRows} from '../rules/pool/status.js';
 import type {Observation, Snapshot} from '../model/types.js';
 
 /** @param snapshot - As of now: its clock says when. */
-export type NoticeTeller = (snapshot: Snapshot, observation: Observation) => Promise<void>;
+export type AlertRecorder = (snapshot: Snapshot, observation: Observation) => Promise<void>;
 
 /**
 Makes what tells the events and the trail of a scan what they do not know yet. It never fails for the store's sake: whoever scans next
 tells it then. Nothing is sent while nothing differs, nor while the last news is still on its way.
 */
-export function createNoticeTeller({
+export function createAlertRecorder({
 	store,
 	host,
 	memoryThresholdMiB,
-}: Pick<World, 'store' | 'host' | 'memoryThresholdMiB'>): NoticeTeller {
+}: Pick<World, 'store' | 'host' | 'memoryThresholdMiB'>): AlertRecorder {
 	let isTelling = false;
 	return async (snapshot, observation) => {
 		if (isTelling || observation.failure !== undefined || snapshot.pool === undefined) {
 			return;
 		}
 
-		const news = noticeNews(snapshot.notices, statusRows(snapshot, observation, memoryThresholdMiB), {
+		const news = alertChanges(snapshot.notices, statusRows(snapshot, observation, memoryThresholdMiB), {
 			now: snapshot.now,
 			host: host.hostname,
 			seesKernelLog: isRoot(host.account),

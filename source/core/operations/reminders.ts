@@ -7,7 +7,7 @@ import {isRoot, labelOf, ownerOf} from '../rules/leases/ownership.js';
 import {isEmpty, type Plan} from '../model/plan.js';
 import type {World} from '../model/ports.js';
 import type {Requester, Snapshot} from '../model/types.js';
-import {readLiving} from './transact.js';
+import {readCurrent} from './transact.js';
 
 /** A manual reservation is reminded of when this is left of it. */
 export const remindSeconds = 600;
@@ -16,7 +16,7 @@ export const remindSeconds = 600;
 const ownersFirstSeconds = 60;
 
 /** Something to tell one account. */
-export type PersonalNotice = {
+export type Reminder = {
 	/** `ending`: a reservation ends soon. `served`: GPUs that were waited for are there. */
 	readonly kind: 'ending' | 'served';
 	readonly account: string;
@@ -32,7 +32,7 @@ export type PersonalNotice = {
 };
 
 /** Who would tell. */
-export type Teller = Pick<Requester, 'account' | 'uid' | 'userNamespace'> & {
+export type ReminderSender = Pick<Requester, 'account' | 'uid' | 'userNamespace'> & {
 	/** It has ways to reach everybody, and not only its own account. */
 	readonly reachesAll: boolean;
 };
@@ -46,29 +46,29 @@ const isUntold = ({lease}: LeasedRecord): boolean =>
 	lease.remindedOf !== lease.expiryTime;
 
 /** From when on this teller may remind of it, on the store's clock; undefined: never. */
-function dueTime({lease}: LeasedRecord, teller: Teller): number | undefined {
+function dueTime({lease}: LeasedRecord, sender: ReminderSender): number | undefined {
 	const due = lease.expiryTime! - remindSeconds;
-	if (isRoot(teller) || ownerOf(lease) === teller.account) {
+	if (isRoot(sender) || ownerOf(lease) === sender.account) {
 		return due;
 	}
 
-	return teller.reachesAll ? due + ownersFirstSeconds : undefined;
+	return sender.reachesAll ? due + ownersFirstSeconds : undefined;
 }
 
 export type RemindersPlan = {
 	readonly plan: Plan;
 	/** One a reservation, to be told once the plan is committed. */
-	readonly notices: readonly PersonalNotice[];
+	readonly notices: readonly Reminder[];
 	/** Until the next is due, as far as can be seen now. */
 	readonly nextSeconds: number;
 };
 
-export function planReminders(snapshot: Snapshot, teller: Teller): RemindersPlan {
+export function planReminders(snapshot: Snapshot, sender: ReminderSender): RemindersPlan {
 	const untold = snapshot.gpus.filter(isLeased).filter((record) => isUntold(record));
-	const dueIn = (record: LeasedRecord): number => (dueTime(record, teller) ?? Infinity) - snapshot.now;
+	const dueIn = (record: LeasedRecord): number => (dueTime(record, sender) ?? Infinity) - snapshot.now;
 	const due = untold.filter((record) => dueIn(record) <= 0);
 	const groups = Map.groupBy(due, ({index, lease}) => `${lease.leaseId ?? index} ${lease.expiryTime}`);
-	const notices = Array.from(groups.values(), (records): PersonalNotice => {
+	const notices = Array.from(groups.values(), (records): Reminder => {
 		const {lease} = records[0]!;
 		return {
 			kind: 'ending',
@@ -110,11 +110,11 @@ Takes over the telling of what is due now.
 */
 export async function claimReminders(
 	world: World,
-	teller: Teller,
+	sender: ReminderSender,
 ): Promise<Pick<RemindersPlan, 'notices' | 'nextSeconds'>> {
 	const {plan, notices, nextSeconds} = planReminders(
-		await readLiving(world, {judged: (read) => judgedByWaiter(read, () => world.clock.random())}),
-		teller,
+		await readCurrent(world, {judged: (read) => judgedByWaiter(read, () => world.clock.random())}),
+		sender,
 	);
 	if (isEmpty(plan)) {
 		return {notices: [], nextSeconds};

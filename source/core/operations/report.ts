@@ -3,7 +3,7 @@ import {CanhazgpuError} from '../../errors.js';
 import type {UsageHistory, World} from '../model/ports.js';
 import type {UsageRecord} from '../model/types.js';
 import {liveUsage, type Report, type Split, type TimeWindow} from '../rules/pool/report.js';
-import {readToShow} from './transact.js';
+import {readForDisplay} from './transact.js';
 
 const secondsPerDay = 86_400;
 
@@ -28,7 +28,7 @@ async function takeOverHistory({store}: World): Promise<void> {
 
 /** Most hours first. Rejects with a CanhazgpuError where the store does. */
 export async function reportOf(world: World, {days, split, user}: ReportQuestion): Promise<Report> {
-	const snapshot = await readToShow(world);
+	const snapshot = await readForDisplay(world);
 	await takeOverHistory(world);
 	const window = {from: snapshot.now - days * secondsPerDay, to: snapshot.now};
 	return makeReport(world.store.history(window.from, window.to), liveUsage(snapshot), {window, split, user});

@@ -10,10 +10,10 @@ import type {World} from '../model/ports.js';
 import {select, type NotYours, type Selection} from '../rules/leases/selection.js';
 import {decodeSharedScan} from '../rules/pool/shared-scan.js';
 import {statusRows, type View} from '../rules/pool/status.js';
-import type {Occasion} from '../rules/leases/audit-entries.js';
+import type {AuditContext} from '../rules/leases/audit-entries.js';
 import type {Lease, Observation, Requester, Snapshot} from '../model/types.js';
 import type {AcquireRequest, Grant} from '../rules/allocation/request.js';
-import {readToShow, transact} from './transact.js';
+import {readForDisplay, transact} from './transact.js';
 import {acquireOrRefuse} from './acquire-now.js';
 
 /** What those who watch have found out about idleness; nothing when that cannot be had. */
@@ -32,8 +32,12 @@ async function watchedIdle({store}: World): Promise<Pick<Observation, 'idle'>> {
 }
 
 /** Scans and reads, planning away the dead: what `status` shows. */
-export async function look(world: World): Promise<View> {
-	const [seen, snapshot, watched] = await Promise.all([world.gpus.observe(), readToShow(world), watchedIdle(world)]);
+export async function readStatus(world: World): Promise<View> {
+	const [seen, snapshot, watched] = await Promise.all([
+		world.gpus.observe(),
+		readForDisplay(world),
+		watchedIdle(world),
+	]);
 	const observation = {...seen, ...watched};
 	return {
 		pool: requirePool(snapshot, world.host, world.store.location),
@@ -53,7 +57,7 @@ Reserves GPUs for a time, now or not at all.
 export const reserve = async (world: World, {durationSeconds, ...request}: ReserveRequest): Promise<Grant | Refusal> =>
 	acquireOrRefuse(world, {...request, tenure: {type: 'manual', durationSeconds}}, world.clock.uuid());
 
-const occasionOf = ({host}: World, {account}: Requester, {now}: Snapshot): Occasion => ({
+const occasionOf = ({host}: World, {account}: Requester, {now}: Snapshot): AuditContext => ({
 	now,
 	host: host.hostname,
 	account,

@@ -12,7 +12,7 @@ export type Transaction<Result> = Omit<ChangeOptions<Result>, 'read'> & {
 	readonly user?: string;
 };
 
-export type LivingOptions = {
+export type CurrentOptions = {
 	/** Label for which `snapshot.lastUsed` is filled in. */
 	readonly user?: string | undefined;
 	/** Id of a change that is asked about, too. */
@@ -22,9 +22,9 @@ export type LivingOptions = {
 };
 
 /** Reads, planning away whatever is dead until nothing is. */
-export async function readLiving(
+export async function readCurrent(
 	{store, host, clock}: Pick<World, 'store' | 'host' | 'clock'>,
-	{user, change, judged}: LivingOptions = {},
+	{user, change, judged}: CurrentOptions = {},
 ): Promise<Snapshot> {
 	const until = clock.monotonicMs() + patienceMs;
 	for (let tries = 0; ; tries++) {
@@ -54,7 +54,7 @@ export async function readLiving(
 /**
 Reads for those who only look: a store that takes no changes now, for its disk is full or it is a replica, can still be shown, with the dead.
 */
-export async function readToShow(world: World): Promise<Snapshot> {
+export async function readForDisplay(world: World): Promise<Snapshot> {
 	const snapshot = await readEvenUnchangeable(world);
 	requireNoClone(snapshot, world.host, world.store.location);
 	return snapshot;
@@ -62,7 +62,7 @@ export async function readToShow(world: World): Promise<Snapshot> {
 
 async function readEvenUnchangeable(world: World): Promise<Snapshot> {
 	try {
-		return await readLiving(world);
+		return await readCurrent(world);
 	} catch (error) {
 		if (error instanceof CanhazgpuError && error.code === 'store-refused') {
 			return world.store.read();
@@ -74,4 +74,4 @@ async function readEvenUnchangeable(world: World): Promise<Snapshot> {
 
 /** Changes the pool, without the dead: see {@link changeOnce}, and `no-pool` where there is none. */
 export const transact = async <Result>(world: World, {user, ...transaction}: Transaction<Result>): Promise<Result> =>
-	changeOnce(world, {...transaction, read: async (change) => readLiving(world, {user, change})});
+	changeOnce(world, {...transaction, read: async (change) => readCurrent(world, {user, change})});

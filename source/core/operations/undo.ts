@@ -8,7 +8,7 @@ import type {World} from '../model/ports.js';
 import {checkWanted} from '../rules/allocation/request.js';
 import type {Lease, Requester} from '../model/types.js';
 import {transact} from './transact.js';
-import {createFreshLook, isAwakeOn} from './acquire-now.js';
+import {createFreshScan, isAwakeOn} from './acquire-now.js';
 
 /** What was given back: one reservation, on these GPUs. */
 export type Released = {readonly gpus: readonly number[]; readonly lease: Lease};
@@ -80,7 +80,7 @@ export async function undoRelease(world: World, requester: Requester, released: 
 	}
 
 	const named = released.map((each) => ({...each, leaseId: world.clock.uuid()}));
-	const look = createFreshLook(world);
+	const look = createFreshScan(world);
 	// Scan, then read, then commit: as every grant.
 	await look();
 	return transact<Undone>(world, {

@@ -1,9 +1,9 @@
-import {planAdvance, type Advance} from '../rules/queue/queue-grant.js';
+import {planQueueGrant, type QueueGrant} from '../rules/queue/queue-grant.js';
 import type {UnusableGpu} from '../rules/allocation/allocation.js';
 import {noteFor, outagesNoted, outagesSeen} from '../rules/queue/out-of-service.js';
 import type {World} from '../model/ports.js';
 import type {Observation, QueueEntry, Snapshot} from '../model/types.js';
-import {blockOfUse} from '../rules/allocation/usage-block.js';
+import {usageBlockOf} from '../rules/allocation/usage-block.js';
 import type {AcquireRequest} from '../rules/allocation/request.js';
 import {isAwakeOn, leaseFor} from './acquire-now.js';
 
@@ -18,14 +18,14 @@ type Options = {
 	readonly seen?: (observation: Observation) => void;
 };
 
-type Nothing = Extract<Advance, {kind: 'nothing'}> & {
+type Nothing = Extract<QueueGrant, {kind: 'nothing'}> & {
 	/** What by the records is nobody's, and by the look not to be had, of what is waited for. */
 	readonly unusable: readonly UnusableGpu[];
 	/** What the entry has to say from now on of GPUs that cannot be had. Absent when nothing was seen. */
 	readonly note?: {readonly unavailable: QueueEntry['unavailable']};
 };
 
-export type LookedAdvance = Exclude<Advance, {kind: 'nothing'}> | Nothing;
+export type ScannedGrant = Exclude<QueueGrant, {kind: 'nothing'}> | Nothing;
 
 /**
 What whoever waits may take now. The GPUs are looked at only when there is something to take by the records, and by what those earlier in
@@ -33,11 +33,11 @@ line have seen: a release wakes one scan and not a herd.
 
 @returns `read again` when the look is newer than what was read: scan, then read, then commit.
 */
-export async function planWithLook(
+export async function planWithScan(
 	{host, clock, memoryThresholdMiB}: World,
 	snapshot: Snapshot,
 	{request, leaseId, entryId, look, isLookDue = false, seen}: Options,
-): Promise<LookedAdvance | 'read again'> {
+): Promise<ScannedGrant | 'stale'> {
 	const isAwake = isAwakeOn(host);
 	const options = {
 		lease: leaseFor(request, leaseId, host, snapshot.now),
@@ -52,7 +52,7 @@ export async function planWithLook(
 		.filter((record) => record.kind === 'entry' && record.entry.unavailable !== undefined && isAwake(record.entry));
 	const noted = outagesNoted(snapshot, earlier);
 	const isForced = request.force === true;
-	const blind = planAdvance(snapshot, entryId, {
+	const blind = planQueueGrant(snapshot, entryId, {
 		...options,
 		outOfService: noted,
 		isUsable: (index) => isForced || !noted.has(index),
@@ -69,20 +69,20 @@ export async function planWithLook(
 	const readAtMs = clock.monotonicMs();
 	const observation = await look();
 	if (observation.takenAtMs > readAtMs) {
-		return 'read again';
+		return 'stale';
 	}
 
 	seen?.(observation);
 
 	const outOfService = outagesSeen(snapshot, observation, memoryThresholdMiB);
-	const blockAt = (index: number) => blockOfUse(index, observation, memoryThresholdMiB);
-	const advance = planAdvance(snapshot, entryId, {
+	const blockAt = (index: number) => usageBlockOf(index, observation, memoryThresholdMiB);
+	const grant = planQueueGrant(snapshot, entryId, {
 		...options,
 		outOfService,
 		isUsable: (index) => isForced || blockAt(index) === undefined,
 	});
-	if (advance.kind !== 'nothing') {
-		return advance;
+	if (grant.kind !== 'nothing') {
+		return grant;
 	}
 
 	const unusable = snapshot.gpus.flatMap(({kind, index}) => {
@@ -95,5 +95,5 @@ export async function planWithLook(
 		observation.failure === undefined && own?.kind === 'entry'
 			? {unavailable: noteFor(own.entry, snapshot, outOfService)}
 			: undefined;
-	return {...advance, unusable, note};
+	return {...grant, unusable, note};
 }

@@ -16,16 +16,22 @@ import {isSameNote, outagesByRecord, outOfServiceFor} from '../rules/queue/out-o
 import {entryFor, planEntryHeartbeat, planEntryNote, planJoin, planLeave} from '../rules/queue/queue.js';
 import {checkWanted, type AcquireRequest, type Grant, type Wanted} from '../rules/allocation/request.js';
 import type {Observation, PoolEvent, Snapshot} from '../model/types.js';
-import {lookAfterMs, mayBeLateMs, nextBeatMs, nextLookMs, pictureAfter} from '../rules/queue/wake-up.js';
+import {
+	readAfterMs,
+	tolerableDelayMs,
+	nextHeartbeatMs,
+	nextReadMs,
+	snapshotAfterEvent,
+} from '../rules/queue/wake-up.js';
 import type {UnusableGpu} from '../rules/allocation/allocation.js';
 import {CanhazgpuError} from '../../errors.js';
 import {requireNoClone} from '../rules/pool/pool.js';
 import {emptyPlan} from '../model/plan.js';
 import {estimateWaits} from '../rules/queue/estimates.js';
-import {planWithLook} from './waiter-plan.js';
-import {readLiving, transact} from './transact.js';
-import {createNoticeTeller, type NoticeTeller} from './record-alerts.js';
-import {createBell} from './wake-signal.js';
+import {planWithScan} from './waiter-plan.js';
+import {readCurrent, transact} from './transact.js';
+import {createAlertRecorder, type AlertRecorder} from './record-alerts.js';
+import {createWakeSignal} from './wake-signal.js';
 import {leaseFor} from './acquire-now.js';
 
 const conflictWaitMs = 20;
@@ -47,9 +53,9 @@ export class Waiter {
 	readonly #options: WaitOptions;
 	readonly #leaseId: string;
 	readonly #look: () => Promise<Observation>;
-	readonly #bell = createBell();
-	readonly #tellNotices: NoticeTeller;
-	#telling: Promise<void> | undefined;
+	readonly #wakeSignal = createWakeSignal();
+	readonly #tellNotices: AlertRecorder;
+	#recording: Promise<void> | undefined;
 	readonly #ended = new AbortController();
 	readonly #entryId: string;
 	/** On the store's clock: what its place in the line goes by. */
@@ -60,7 +66,7 @@ export class Waiter {
 	#readAtMs = 0;
 	#hadOutage = false;
 	/** What the next wait goes by: the last read, and the events since. */
-	#picture: Snapshot | undefined;
+	#lastRead: Snapshot | undefined;
 	#lastNews: Progress | undefined;
 
 	constructor({world, request, options, leaseId, look}: WaiterOptions) {
@@ -70,7 +76,7 @@ export class Waiter {
 		this.#leaseId = leaseId;
 		this.#look = look;
 		this.#entryId = world.clock.uuid();
-		this.#tellNotices = createNoticeTeller(world);
+		this.#tellNotices = createAlertRecorder(world);
 	}
 
 	/** Joins the end of the line and waits there. Whatever ends it, nothing is left behind. */
@@ -84,12 +90,12 @@ export class Waiter {
 				this.#hear(event);
 			},
 			restored: () => {
-				this.#bell.ring();
+				this.#wakeSignal.wake();
 			},
 			lost: (reason) => {
 				this.#tell({kind: 'store-lost', reason});
 			},
-			mayBeLateMs: () => mayBeLateMs(this.#picture, this.#entryId),
+			tolerableDelayMs: () => tolerableDelayMs(this.#lastRead, this.#entryId),
 		});
 		try {
 			await this.#join();
@@ -113,7 +119,7 @@ export class Waiter {
 			throw error;
 		} finally {
 			this.#ended.abort();
-			await Promise.all([this.#beside(unsubscribe()), this.#telling]);
+			await Promise.all([this.#beside(unsubscribe()), this.#recording]);
 		}
 	}
 
@@ -127,7 +133,7 @@ export class Waiter {
 	}
 
 	async #join(): Promise<void> {
-		const {now, joinedAt} = await joinLine(this.#world, {
+		const {now, joinedAt} = await joinQueue(this.#world, {
 			id: this.#entryId,
 			request: this.#request,
 			waitSeconds: this.#options.waitSeconds,
@@ -139,21 +145,22 @@ export class Waiter {
 
 	async #leave(reason: GaveUp['reason']): Promise<Grant | GaveUp> {
 		const {account} = this.#request.requester;
-		return quitLine(this.#world, {id: this.#entryId, leaseId: this.#leaseId, account, reason});
+		return quitQueue(this.#world, {id: this.#entryId, leaseId: this.#leaseId, account, reason});
 	}
 
 	/** Until it is time to look again; the heart beats meanwhile. */
 	async #rest(signal: AbortSignal): Promise<void> {
 		const {clock, host} = this.#world;
-		const lookMs = nextLookMs(this.#picture, this.#entryId, {
-			nextEndSeconds: this.#picture === undefined ? Infinity : secondsToNextEnd(this.#picture, host),
+		const lookMs = nextReadMs(this.#lastRead, this.#entryId, {
+			nextEndSeconds: this.#lastRead === undefined ? Infinity : secondsToNextEnd(this.#lastRead, host),
 			random: clock.random(),
 		});
 		const untilMs = Math.min(this.#deadlineMs, clock.monotonicMs() + lookMs);
 		for (;;) {
-			const beatMs = this.#picture === undefined ? Infinity : nextBeatMs(this.#lastBeat, this.#now(this.#picture));
+			const beatMs =
+				this.#lastRead === undefined ? Infinity : nextHeartbeatMs(this.#lastBeat, this.#now(this.#lastRead));
 			const leftMs = untilMs - clock.monotonicMs();
-			const rang = await this.#bell.wait(clock, Math.min(leftMs, beatMs), signal);
+			const rang = await this.#wakeSignal.wait(clock, Math.min(leftMs, beatMs), signal);
 			if (rang || signal.aborted || leftMs <= beatMs || !(await this.#beatAlone())) {
 				return;
 			}
@@ -172,8 +179,8 @@ export class Waiter {
 	*/
 	async #beatAlone(): Promise<boolean> {
 		const {store} = this.#world;
-		const picture = this.#picture;
-		if (picture === undefined || holdingsOf(picture, this.#entryId).length > 0) {
+		const lastRead = this.#lastRead;
+		if (lastRead === undefined || holdingsOf(lastRead, this.#entryId).length > 0) {
 			return false;
 		}
 
@@ -183,11 +190,11 @@ export class Waiter {
 				return false;
 			}
 
-			const now = this.#now(picture);
+			const now = this.#now(lastRead);
 			this.#lastBeat = now;
 			return (await store.commit(planEntryHeartbeat({gpus: [], now}, own))) === 'done';
 		} catch (error) {
-			if (isPassing(error)) {
+			if (isTransient(error)) {
 				return false;
 			}
 
@@ -197,20 +204,20 @@ export class Waiter {
 
 	/** Draws the event into the picture. Whoever moves up in the line says so without a read. */
 	#hear(event: PoolEvent | undefined): void {
-		this.#picture = pictureAfter(this.#picture, event);
-		const afterMs = lookAfterMs(event, this.#picture, this.#entryId);
+		this.#lastRead = snapshotAfterEvent(this.#lastRead, event);
+		const afterMs = readAfterMs(event, this.#lastRead, this.#entryId);
 		if (afterMs === 0) {
-			this.#bell.ring();
+			this.#wakeSignal.wake();
 			return;
 		}
 
 		if (afterMs !== undefined) {
-			void this.#beside(this.#bell.ringAfter(this.#world.clock, afterMs, this.#ended.signal));
+			void this.#beside(this.#wakeSignal.wakeAfter(this.#world.clock, afterMs, this.#ended.signal));
 		}
 
-		const place = this.#picture?.queue.findIndex(({id}) => id === this.#entryId) ?? -1;
+		const place = this.#lastRead?.queue.findIndex(({id}) => id === this.#entryId) ?? -1;
 		if (event?.left !== undefined && place !== -1 && this.#lastNews?.kind === 'waiting') {
-			this.#tell({...this.#lastNews, position: place + 1, waiting: this.#picture!.queue.length});
+			this.#tell({...this.#lastNews, position: place + 1, waiting: this.#lastRead!.queue.length});
 		}
 	}
 
@@ -219,12 +226,12 @@ export class Waiter {
 		try {
 			return await this.#try();
 		} catch (error) {
-			if (!isPassing(error)) {
+			if (!isTransient(error)) {
 				throw error;
 			}
 
 			this.#hadOutage = true;
-			this.#picture = undefined;
+			this.#lastRead = undefined;
 			this.#tell({kind: 'store-lost', reason: error.message});
 			return undefined;
 		}
@@ -234,13 +241,13 @@ export class Waiter {
 	async #try(): Promise<Grant | GaveUp | undefined> {
 		const {clock, store} = this.#world;
 		for (;;) {
-			const snapshot = await readLiving(this.#world, {
+			const snapshot = await readCurrent(this.#world, {
 				user: this.#request.requester.label,
 				judged: (read) => judgedByWaiter(read, () => clock.random()),
 			});
 			// A pool that was made smaller may have become too small for ever.
 			const wanted = checkWanted(this.#request, snapshot.gpus.length);
-			this.#picture = snapshot;
+			this.#lastRead = snapshot;
 			this.#readAtMs = clock.monotonicMs();
 			const own = snapshot.queue.find(
 				(record): record is EntryRecord => record.kind === 'entry' && record.id === this.#entryId,
@@ -262,7 +269,7 @@ export class Waiter {
 				// Nothing is read again for it: in a long queue heartbeats are most of the work. A grant from what was read conflicts, and is tried again.
 			}
 
-			const advance = await planWithLook(this.#world, snapshot, {
+			const grant = await planWithScan(this.#world, snapshot, {
 				request: this.#request,
 				leaseId: this.#leaseId,
 				entryId: this.#entryId,
@@ -270,26 +277,26 @@ export class Waiter {
 				isLookDue: this.#isLookDue(snapshot, own),
 				seen: (observation) => {
 					this.#seenAtMs = clock.monotonicMs();
-					this.#telling = this.#beside(this.#tellNotices(snapshot, observation));
+					this.#recording = this.#beside(this.#tellNotices(snapshot, observation));
 				},
 			});
-			if (advance === 'read again') {
+			if (grant === 'stale') {
 				continue;
 			}
 
-			if (advance.kind === 'nothing') {
-				if (advance.note !== undefined && !isSameNote(advance.note.unavailable, own.entry.unavailable)) {
-					await store.commit(planEntryNote(own, advance.note.unavailable));
+			if (grant.kind === 'nothing') {
+				if (grant.note !== undefined && !isSameNote(grant.note.unavailable, own.entry.unavailable)) {
+					await store.commit(planEntryNote(own, grant.note.unavailable));
 					continue;
 				}
 
-				this.#tell(waitingNews(snapshot, own, wanted, advance.unusable));
+				this.#tell(waitingProgress(snapshot, own, wanted, grant.unusable));
 				return undefined;
 			}
 
 			const settling = secondsToSettle(snapshot);
 			if (settling > 0) {
-				await this.#bell.wait(clock, settling * 1000, this.#options.signal);
+				await this.#wakeSignal.wait(clock, settling * 1000, this.#options.signal);
 				if (this.#options.signal.aborted || clock.monotonicMs() >= this.#deadlineMs) {
 					return undefined;
 				}
@@ -297,10 +304,10 @@ export class Waiter {
 				continue;
 			}
 
-			const outcome = await store.commit(advance.plan);
-			if (outcome === 'done' && advance.kind === 'complete') {
+			const outcome = await store.commit(grant.plan);
+			if (outcome === 'done' && grant.kind === 'complete') {
 				const {expiryTime} = leaseFor(this.#request, this.#leaseId, this.#world.host, snapshot.now);
-				return {kind: 'granted', gpus: advance.gpus, leaseId: this.#leaseId, expiryTime};
+				return {kind: 'granted', gpus: grant.gpus, leaseId: this.#leaseId, expiryTime};
 			}
 
 			if (outcome === 'done') {
@@ -308,7 +315,7 @@ export class Waiter {
 			}
 
 			if (outcome === 'locked') {
-				this.#tell(waitingNews(snapshot, own, wanted));
+				this.#tell(waitingProgress(snapshot, own, wanted));
 			}
 
 			await clock.sleep(conflictWaitMs * (0.25 + clock.random()));
@@ -395,10 +402,10 @@ export type WaitOptions = {
 };
 
 /** What can pass while one waits. Anything else ends the waiting. */
-const passing = new Set(['store-unreachable', 'store-refused', 'no-pool', 'pool-garbage', 'busy']);
+const transientCodes = new Set(['store-unreachable', 'store-refused', 'no-pool', 'pool-garbage', 'busy']);
 
-export const isPassing = (error: unknown): error is CanhazgpuError =>
-	error instanceof CanhazgpuError && passing.has(error.code);
+export const isTransient = (error: unknown): error is CanhazgpuError =>
+	error instanceof CanhazgpuError && transientCodes.has(error.code);
 
 type JoinOptions = {
 	readonly id: string;
@@ -410,7 +417,7 @@ type JoinOptions = {
 };
 
 /** Joins the line. Returns when it joined first, and the present, both on the store's clock. */
-export const joinLine = async (
+export const joinQueue = async (
 	world: World,
 	{id, request, waitSeconds, joinedAt}: JoinOptions,
 ): Promise<{readonly now: number; readonly joinedAt: number}> => {
@@ -444,20 +451,20 @@ type QuitOptions = {
 };
 
 /** Leaves it, giving back what was held meanwhile; unless all was granted in the last moment, and the answer was lost. */
-export async function quitLine(world: World, {id, leaseId, account, reason}: QuitOptions): Promise<Grant | GaveUp> {
+export async function quitQueue(world: World, {id, leaseId, account, reason}: QuitOptions): Promise<Grant | GaveUp> {
 	const gaveUp = {kind: 'gave-up', reason} as const;
 	try {
 		return await transact<Grant | GaveUp>(world, {
 			attempt(snapshot) {
 				const own = snapshot.queue.find((record) => record.id === id);
-				const occasion = {now: snapshot.now, host: world.host.hostname, account};
+				const context = {now: snapshot.now, host: world.host.hostname, account};
 				return own === undefined
 					? {plan: emptyPlan, result: grantIn(snapshot, leaseId) ?? gaveUp}
-					: {plan: planLeave(snapshot, own, occasion, reason === 'timeout'), result: gaveUp};
+					: {plan: planLeave(snapshot, own, context, reason === 'timeout'), result: gaveUp};
 			},
 		});
 	} catch (error) {
-		if (!isPassing(error)) {
+		if (!isTransient(error)) {
 			throw error;
 		}
 
@@ -467,7 +474,7 @@ export async function quitLine(world: World, {id, leaseId, account, reason}: Qui
 }
 
 /** How it stands with whoever waits there. */
-export const waitingNews = (
+export const waitingProgress = (
 	snapshot: Snapshot,
 	own: EntryRecord,
 	wanted: Wanted,

@@ -1,16 +1,16 @@
 import type {Clock} from '../model/ports.js';
 
-export type Bell = {
+export type WakeSignal = {
 	/** Wakes whoever waits, or the next who will. */
-	readonly ring: () => void;
+	readonly wake: () => void;
 	/** Rings when the time is over, unless aborted. Asked again meanwhile it keeps to the first time. */
-	readonly ringAfter: (clock: Clock, milliseconds: number, signal: AbortSignal) => Promise<void>;
+	readonly wakeAfter: (clock: Clock, milliseconds: number, signal: AbortSignal) => Promise<void>;
 	/** Returns when it rings, when the time is over, or when the signal is aborted; true: it rang. */
 	readonly wait: (clock: Clock, milliseconds: number, signal: AbortSignal) => Promise<boolean>;
 };
 
 /** A wait that can be cut short. A ring while nobody waits is kept, so that none is lost between a look and the wait after it. */
-export function createBell(): Bell {
+export function createWakeSignal(): WakeSignal {
 	let hasRung = false;
 	let isSet = false;
 	let waiting: AbortController | undefined;
@@ -20,8 +20,8 @@ export function createBell(): Bell {
 	};
 
 	return {
-		ring,
-		async ringAfter(clock, milliseconds, signal) {
+		wake: ring,
+		async wakeAfter(clock, milliseconds, signal) {
 			if (isSet || signal.aborted) {
 				return;
 			}

@@ -1,4 +1,4 @@
-import type {LineRow} from '../../core/operations/queue-rows.js';
+import type {QueueRow} from '../../core/operations/queue-rows.js';
 import {labelOf, ownerOf} from '../../core/rules/leases/ownership.js';
 import type {QueueEntry} from '../../core/model/types.js';
 import {longDuration, timestamp} from '../text/durations.js';
@@ -17,7 +17,7 @@ function userWords(entry: QueueEntry): string {
 	return label === undefined ? owner : `${owner} (${sanitize(label)})`;
 }
 
-function estimateWords({isPossible, outOfService, estimateSeconds}: LineRow): string {
+function estimateWords({isPossible, outOfService, estimateSeconds}: QueueRow): string {
 	if (!isPossible) {
 		return 'never: not in this pool';
 	}
@@ -29,7 +29,7 @@ function estimateWords({isPossible, outOfService, estimateSeconds}: LineRow): st
 }
 
 /** A line for each who waits for what is out of service, after the table. */
-const stuckLines = (rows: readonly LineRow[]): readonly string[] =>
+const stuckLines = (rows: readonly QueueRow[]): readonly string[] =>
 	rows.flatMap((row) => {
 		const words = stuckWords(row);
 		return words === undefined ? [] : [`#${row.position} ${words}`];
@@ -53,10 +53,10 @@ The table of `canhazgpu queue`.
 
 @param width - Of the terminal; without one nothing is left out.
 */
-export const lineTable = (rows: readonly LineRow[], paint: Paint, width?: number): string =>
+export const lineTable = (rows: readonly QueueRow[], paint: Paint, width?: number): string =>
 	[placesTable(rows, paint, width), ...stuckLines(rows)].join('\n');
 
-const placesTable = (rows: readonly LineRow[], paint: Paint, width: number | undefined): string =>
+const placesTable = (rows: readonly QueueRow[], paint: Paint, width: number | undefined): string =>
 	ruledTable(
 		['#', 'ID', 'USER', 'WANTS', 'GOT', 'TYPE', 'WAITED', 'ESTIMATE', 'NOTE'],
 		rows.map((row) => {
@@ -86,7 +86,7 @@ const placesTable = (rows: readonly LineRow[], paint: Paint, width: number | und
 const nanosecondsPerSecond = 1e9;
 
 /** `queue --json`, with the peer's keys and ours (position, wait_seconds, estimate in seconds) beside them. */
-export function lineJson(rows: readonly LineRow[]) {
+export function lineJson(rows: readonly QueueRow[]) {
 	const entries = rows.flatMap(({entry, position, held, waitedSeconds, outOfService, outages, estimateSeconds}) =>
 		entry === undefined
 			? []

@@ -25,6 +25,8 @@ export function createPoolWatch(database: Database<keyof typeof poolStatements>)
 	let identity: string | undefined;
 	let sequence = 0;
 	let ownSignal: string | undefined;
+	/** False when the file changed, and it is time to look whether somebody did that without a signal. */
+	let isSignalEnough = true;
 	let lastChange: {readonly atMs: number; readonly change: string} | undefined;
 
 	const fileNow = () => {
@@ -53,6 +55,7 @@ export function createPoolWatch(database: Database<keyof typeof poolStatements>)
 			const file = fileNow();
 			const nowMs = performance.now();
 			if (lastChange === undefined || nowMs - lastChange.atMs > unsignalledMs) {
+				isSignalEnough &&= lastChange === undefined || lastChange.change === file.change;
 				lastChange = {atMs: nowMs, change: file.change};
 			}
 
@@ -60,7 +63,9 @@ export function createPoolWatch(database: Database<keyof typeof poolStatements>)
 		},
 		async look(occasion) {
 			const file = fileNow();
-			if (occasion === 'change' && file.identity === identity) {
+			const isSignalled = isSignalEnough;
+			isSignalEnough = true;
+			if (occasion === 'change' && isSignalled && file.identity === identity) {
 				const signalled = readSignal(path) ?? '';
 				if (signalled !== '' && signalled === ownSignal) {
 					return;

@@ -100,7 +100,7 @@ export class Watch {
 
 	/** In time for the least patient of those who listen. */
 	#pollLater(): void {
-		const mayBeLateMs = [...this.#listeners].map((listener) => listener.mayBeLateMs?.() ?? 0);
+		const mayBeLateMs = [...this.#listeners].map((listener) => listener.tolerableDelayMs?.() ?? 0);
 		clearTimeout(this.#timer);
 		this.#timer = setTimeout(
 			() => {

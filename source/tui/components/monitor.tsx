@@ -8,9 +8,9 @@ import type {Watched} from '../hooks/scanner.js';
 import {useReport} from '../hooks/report-feed.js';
 import {useController} from '../hooks/use-effects.js';
 import {useScan, useStoreFeed, useTick} from '../hooks/use-feeds.js';
-import {useLook} from '../hooks/use-output-page.js';
-import {useTrail} from '../hooks/use-events.js';
-import {useNotices} from '../hooks/use-alerts.js';
+import {useOutputPage} from '../hooks/use-output-page.js';
+import {useEvents} from '../hooks/use-events.js';
+import {useAlerts} from '../hooks/use-alerts.js';
 import {useSuspend} from '../hooks/use-suspend.js';
 import type {Waits} from '../verbs/waiting.js';
 import {Screen} from './screen.js';
@@ -41,10 +41,10 @@ export function Monitor({world, watched, store, ports, waits, scanIntervalMs, qu
 	const feed = useStoreFeed(world, dispatch, broken);
 	const scanner = useScan(watched, {intervalMs: scanIntervalMs, holders: holdersOf(state.snapshot)}, dispatch, broken);
 	useTick(world, state.nowMs, dispatch);
-	useTrail(world, state, dispatch, broken);
-	useNotices(world, state, broken);
+	useEvents(world, state, dispatch, broken);
+	useAlerts(world, state, broken);
 	useReport(world, state, dispatch, broken);
-	useLook(state, dispatch);
+	useOutputPage(state, dispatch);
 
 	const {columns, rows} = useWindowSize();
 	useEffect(() => {

@@ -1,13 +1,13 @@
 /** Tells the trail what each scan of the monitor shows for the first time. */
 import {useEffect, useMemo} from 'react';
-import {createNoticeTeller} from '../../core/operations/record-alerts.js';
+import {createAlertRecorder} from '../../core/operations/record-alerts.js';
 import type {World} from '../../core/model/ports.js';
 import {storeNow, type State} from '../state/state.js';
 
 /** A monitor that is read-only tells nothing. */
-export function useNotices(world: World, state: State, broken: (error: unknown) => void): void {
+export function useAlerts(world: World, state: State, broken: (error: unknown) => void): void {
 	const {snapshot, observation, connection, settings} = state;
-	const tell = useMemo(() => createNoticeTeller(world), [world]);
+	const tell = useMemo(() => createAlertRecorder(world), [world]);
 	useEffect(() => {
 		const now = storeNow(state);
 		if (snapshot === undefined || now === undefined || observation === undefined) {

@@ -6,7 +6,7 @@ import type {Feed} from '../../core/live/store-feed.js';
 import {createController, type Controller} from '../keys/controller.js';
 import type {MonitorPorts} from '../ports.js';
 import type {StateStore} from '../state/store.js';
-import {createDoings} from '../verbs/effects.js';
+import {createEffects} from '../verbs/effects.js';
 import type {Waits} from '../verbs/waiting.js';
 import type {Scanner} from './scanner.js';
 
@@ -35,7 +35,7 @@ export function useController(options: Options): Controller {
 			stdout.write(text);
 		};
 
-		const doings = createDoings({world, store, ports, waits, refresh, quit, tellTerminal});
-		return createController(store, doings, {quit, suspend, refresh, broken});
+		const verbEffects = createEffects({world, store, ports, waits, refresh, quit, tellTerminal});
+		return createController(store, verbEffects, {quit, suspend, refresh, broken});
 	}, [world, store, ports, waits, feed, scanner, suspend, quit, broken, stdout]);
 }

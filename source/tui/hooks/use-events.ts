@@ -6,7 +6,7 @@ import type {State} from '../state/state.js';
 import {mostEvents} from '../state/events.js';
 import type {Dispatch} from '../state/actions.js';
 
-export type TrailFeed = {
+export type EventFeed = {
 	/** The pool was read again. */
 	readonly look: () => void;
 	/** Something may have been missed: everything is read again. */
@@ -15,7 +15,7 @@ export type TrailFeed = {
 };
 
 /** One read at a time; a look during one is answered by one more. */
-export function startTrailFeed(world: World, dispatch: Dispatch, broken: (error: unknown) => void): TrailFeed {
+export function startEventFeed(world: World, dispatch: Dispatch, broken: (error: unknown) => void): EventFeed {
 	let isStopped = false;
 	let isReading = false;
 	let isWanted = false;
@@ -68,15 +68,15 @@ export function startTrailFeed(world: World, dispatch: Dispatch, broken: (error:
 }
 
 /** Follows the trail for as long as the monitor is shown. */
-export function useTrail(
+export function useEvents(
 	world: World,
 	{snapshot, connection}: State,
 	dispatch: Dispatch,
 	broken: (error: unknown) => void,
 ): void {
-	const feed = useRef<TrailFeed>(undefined);
+	const feed = useRef<EventFeed>(undefined);
 	useEffect(() => {
-		const started = startTrailFeed(world, dispatch, broken);
+		const started = startEventFeed(world, dispatch, broken);
 		feed.current = started;
 		return () => {
 			started.stop();

@@ -3,7 +3,7 @@ import {useEffect} from 'react';
 import type {State} from '../state/state.js';
 import type {Dispatch} from '../state/actions.js';
 
-export function useLook({dialog}: State, dispatch: Dispatch): void {
+export function useOutputPage({dialog}: State, dispatch: Dispatch): void {
 	const look = dialog?.kind === 'output' ? dialog.look : undefined;
 	useEffect(
 		() =>

@@ -3,7 +3,7 @@ import type {Key} from 'ink';
 import {sanitize} from '../../format/text/text.js';
 import type {Action} from '../state/actions.js';
 import type {StateStore} from '../state/store.js';
-import type {Doings} from '../verbs/effects.js';
+import type {VerbEffects} from '../verbs/effects.js';
 import {isCharacter, keyNames} from './key-names.js';
 import {intentOf} from './bindings.js';
 import {modeOf} from './mode.js';
@@ -30,14 +30,18 @@ const questions: ReadonlySet<Mode> = new Set(['confirmation', 'signal']);
 /** Where a character is text. */
 const texts: ReadonlySet<Mode> = new Set(['form', 'refusal', 'filter', 'command']);
 
-export function createController({getState, dispatch}: StateStore, doings: Doings, effects: Effects): Controller {
+export function createController(
+	{getState, dispatch}: StateStore,
+	verbEffects: VerbEffects,
+	effects: Effects,
+): Controller {
 	/** Keys that came while Tab was being answered: they belong behind its answer. */
 	let held: string[] | undefined;
 
 	async function complete(): Promise<void> {
 		held = [];
 		try {
-			await doings.complete();
+			await verbEffects.complete();
 		} finally {
 			const keys = held;
 			held = undefined;
@@ -50,12 +54,12 @@ export function createController({getState, dispatch}: StateStore, doings: Doing
 		switch (intent) {
 			case 'submit':
 			case 'submit-patiently': {
-				doings.submit(intent === 'submit-patiently').catch(effects.broken);
+				verbEffects.submit(intent === 'submit-patiently').catch(effects.broken);
 				return;
 			}
 
 			case 'undo': {
-				doings.undo().catch(effects.broken);
+				verbEffects.undo().catch(effects.broken);
 				return;
 			}
 
@@ -65,32 +69,32 @@ export function createController({getState, dispatch}: StateStore, doings: Doing
 			}
 
 			case 'copy': {
-				doings.copy();
+				verbEffects.copy();
 				return;
 			}
 
 			case 'open-command': {
-				doings.openCommand();
+				verbEffects.openCommand();
 				return;
 			}
 
 			case 'open-signal': {
-				doings.openSignal().catch(effects.broken);
+				verbEffects.openSignal().catch(effects.broken);
 				return;
 			}
 
 			case 'open-reserve-these': {
-				doings.openTheseOrAdopt().catch(effects.broken);
+				verbEffects.openTheseOrAdopt().catch(effects.broken);
 				return;
 			}
 
 			case 'open-line': {
-				doings.openLine();
+				verbEffects.openLine();
 				return;
 			}
 
 			case 'quit': {
-				doings.quit();
+				verbEffects.quit();
 				return;
 			}
 

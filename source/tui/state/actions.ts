@@ -6,13 +6,13 @@ import type {Answer} from '../verbs/answers.js';
 import type {DialogIntent} from '../keys/binding.js';
 import type {FormAction} from './form.js';
 import type {Size} from './state.js';
-import type {TrailNews} from './events.js';
-import type {ReportNews} from './report.js';
+import type {EventUpdates} from './events.js';
+import type {ReportUpdate} from './report.js';
 
 /** Time, the terminal, the store and the GPUs have their say. `nowMs` is monotonic. */
 export type News =
-	| TrailNews
-	| ReportNews
+	| EventUpdates
+	| ReportUpdate
 	| {readonly kind: 'ticked'; readonly nowMs: number}
 	| {readonly kind: 'resized'; readonly size: Size}
 	| {readonly kind: 'snapshot-arrived'; readonly snapshot: Snapshot; readonly nowMs: number}

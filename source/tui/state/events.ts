@@ -7,7 +7,7 @@ export const mostEvents = 300;
 /** An error that was shown here. */
 export type OwnError = {readonly time: number; readonly text: string};
 
-export type Trail = {
+export type Events = {
 	/** Oldest first. */
 	readonly entries: readonly AuditEntry[];
 	readonly errors: readonly OwnError[];
@@ -15,14 +15,14 @@ export type Trail = {
 	readonly problem?: string;
 };
 
-export const emptyTrail: Trail = {entries: [], errors: []};
+export const emptyEvents: Events = {entries: [], errors: []};
 
-export type TrailNews =
+export type EventUpdates =
 	/** `isWhole`: these replace what was known, because some may have been missed. */
 	| {readonly kind: 'events-arrived'; readonly entries: readonly AuditEntry[]; readonly isWhole: boolean}
 	| {readonly kind: 'events-lost'; readonly reason: string};
 
-export function withTrailNews(trail: Trail, news: TrailNews): Trail {
+export function withEventUpdates(trail: Events, news: EventUpdates): Events {
 	if (news.kind === 'events-lost') {
 		return trail.problem === news.reason ? trail : {...trail, problem: news.reason};
 	}

@@ -1,11 +1,11 @@
 /** What time, the terminal, the store and the GPUs do to the state. */
 import type {Observation, Snapshot} from '../../core/model/types.js';
 import {sanitize} from '../../format/text/text.js';
-import type {News} from './actions.js';
+import type {News as LiveUpdate} from './actions.js';
 import {recorded} from './utilization-history.js';
 import {reminderFlash} from './reminder.js';
 import {flashMs, type State} from './state.js';
-import {withTrailNews} from './events.js';
+import {withEventUpdates} from './events.js';
 
 function withSnapshot(state: State, snapshot: Snapshot, nowMs: number): State {
 	const wasLost = state.connection.kind === 'lost' && state.snapshot !== undefined;
@@ -42,7 +42,7 @@ function withScan(state: State, observation: Observation, nowMs: number): State 
 	};
 }
 
-export function afterNews(state: State, news: News): State {
+export function afterLiveUpdate(state: State, news: LiveUpdate): State {
 	switch (news.kind) {
 		case 'ticked': {
 			const isOver = state.flash?.untilMs !== undefined && state.flash.untilMs <= news.nowMs;
@@ -70,7 +70,7 @@ export function afterNews(state: State, news: News): State {
 
 		case 'events-arrived':
 		case 'events-lost': {
-			return {...state, trail: withTrailNews(state.trail, news)};
+			return {...state, trail: withEventUpdates(state.trail, news)};
 		}
 
 		case 'report-arrived': {

@@ -11,7 +11,7 @@ import type {DialogIntent} from '../keys/binding.js';
 import {edit, insert, isEdit} from './text-field.js';
 import type {State} from './state.js';
 import {withOwnError} from './own-errors.js';
-import {afterNews} from './live-updates.js';
+import {afterLiveUpdate} from './live-updates.js';
 import {changeForm, isFormAction, type FormAction} from './form.js';
 import {isAsking, type AskingDialog} from './dialogs.js';
 import type {Action} from './actions.js';
@@ -57,7 +57,7 @@ function next(state: State, action: Exclude<Action, {kind: keyof typeof intents}
 		return isAsking(dialog) && !dialog.isBusy ? {...state, dialog: changeText(dialog, action)} : state;
 	}
 
-	return isAnswer(action) ? afterAnswer(state, action) : behindPause(state, (live) => afterNews(live, action));
+	return isAnswer(action) ? afterAnswer(state, action) : behindPause(state, (live) => afterLiveUpdate(live, action));
 }
 
 export function reduce(state: State, action: Action): State {

@@ -8,4 +8,4 @@ export type ShownReport =
 	| {readonly kind: 'made'; readonly by: ReportKind; readonly report: Report}
 	| {readonly kind: 'failed'; readonly by: ReportKind; readonly reason: string};
 
-export type ReportNews = {readonly kind: 'report-arrived'; readonly report: ShownReport};
+export type ReportUpdate = {readonly kind: 'report-arrived'; readonly report: ShownReport};

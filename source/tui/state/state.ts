@@ -7,7 +7,7 @@ import {initialTable, type TableState} from '../table/state.js';
 import type {Dialog} from './dialogs.js';
 import {emptyHistory, type History} from './utilization-history.js';
 import {remembering} from './memo.js';
-import {emptyTrail, type Trail} from './events.js';
+import {emptyEvents, type Events} from './events.js';
 import type {ShownReport} from './report.js';
 import type {Waiting} from './waiting.js';
 import type {Flash} from './flash.js';
@@ -66,7 +66,7 @@ export type State = {
 	readonly panels: PanelsState;
 	/** What the graphs are drawn from. */
 	readonly history: History;
-	readonly trail: Trail;
+	readonly trail: Events;
 	/** The last one that was asked for. */
 	readonly report?: ShownReport;
 	readonly dialog?: Dialog;
@@ -96,7 +96,7 @@ export const initialState = (settings: Settings, size: Size, nowMs: number, flas
 	table: initialTable,
 	panels: initialPanels,
 	history: emptyHistory(settings.scanIntervalMs),
-	trail: emptyTrail,
+	trail: emptyEvents,
 	waits: [],
 	flash,
 });

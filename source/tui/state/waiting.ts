@@ -9,6 +9,6 @@ export type Waiting = {
 	readonly words: string;
 };
 
-export type WaitingNews =
+export type WaitingUpdate =
 	| {readonly kind: 'wait-went-on'; readonly id: number; readonly words: string}
 	| {readonly kind: 'wait-ended'; readonly id: number; readonly flash: Flash};

@@ -6,12 +6,12 @@ import {isAsking, type Dialog} from '../state/dialogs.js';
 import type {Completion, Look, LookPage} from '../ports.js';
 import {flashMs, undoMs, type State} from '../state/state.js';
 import type {Complaint} from '../state/complaint.js';
-import type {WaitingNews} from '../state/waiting.js';
+import type {WaitingUpdate} from '../state/waiting.js';
 import type {Flash} from '../state/flash.js';
 
 /** What became of a dialog. An answer names the one that asked, so that a late one touches no other. */
 export type Answer =
-	| WaitingNews
+	| WaitingUpdate
 	| {readonly kind: 'opened'; readonly dialog: Dialog}
 	| {readonly kind: 'submitted'}
 	| {readonly kind: 'refused'; readonly complaint: Complaint; readonly dialog: Dialog | undefined}
@@ -83,7 +83,7 @@ function afterPrinting(state: State, {title, lines, dialog: asker}: Extract<Answ
 const withUndo = (state: State, released: readonly Released[] = []): State =>
 	released.length === 0 ? state : {...state, undo: {released, untilMs: state.nowMs + undoMs}};
 
-function afterWaitingNews(state: State, news: WaitingNews): State {
+function afterWaitingNews(state: State, news: WaitingUpdate): State {
 	const others = state.waits.filter(({id}) => id !== news.id);
 	return news.kind === 'wait-ended'
 		? withFlash({...state, waits: others}, news.flash)

@@ -5,7 +5,7 @@ import type {MonitorPorts} from '../ports.js';
 import type {StateStore} from '../state/store.js';
 import type {Waits} from './waiting.js';
 
-export type Surroundings = {
+export type EffectContext = {
 	readonly world: World;
 	readonly store: StateStore;
 	readonly ports: MonitorPorts;

@@ -1,7 +1,7 @@
 /** What reaches out of the state: into the pool, to processes, to the clipboard. */
 import {acquire} from '../../core/operations/acquire.js';
 import {ownTargets, problemWith, type OwnLook} from '../../core/rules/leases/process-targets.js';
-import {progressWords} from '../../format/waiting-progress.js';
+import {progressText} from '../../format/waiting-progress.js';
 import {CanhazgpuError} from '../../errors.js';
 import {beforeCaret, commandPrompt} from '../command-line/state.js';
 import {ask, isAsking, signalChoice, type AskingDialog} from '../state/dialogs.js';
@@ -9,15 +9,15 @@ import type {StateStore} from '../state/store.js';
 import {byMemory} from '../view/readings.js';
 import type {Flash} from '../state/flash.js';
 import {complaintOf, grantedFlash, perform, type Outcome} from './perform.js';
-import {lookAtProcesses, problemWords, sentence} from './own-scan.js';
+import {scanProcesses, problemWords, sentence} from './own-scan.js';
 import {adoptable, exportedGpus, ownProcesses, reasonAgainst} from './permissions.js';
-import {submissionOf, type ReserveSubmission, type Submission} from './request.js';
+import {requestOf, type ReserveRequestInput, type VerbRequest} from './request.js';
 import {clipboardSequence, exportLine} from './export-line.js';
 import {createLines} from './lines.js';
 import {latestOf} from './pause.js';
-import type {Surroundings} from './effect-context.js';
+import type {EffectContext} from './effect-context.js';
 
-export type Doings = {
+export type VerbEffects = {
 	/** What the open dialog asks for; patiently, it stands in line when there are not enough. */
 	readonly submit: (isPatient: boolean) => Promise<void>;
 	readonly undo: () => Promise<void>;
@@ -34,7 +34,7 @@ export type Doings = {
 };
 
 /** The indices that were meant are those of other GPUs by now, as after a restart of the driver. */
-function checkSameGpus({gpus = []}: ReserveSubmission, store: StateStore): void {
+function checkSameGpus({gpus = []}: ReserveRequestInput, store: StateStore): void {
 	const readings = latestOf(store.getState()).observation?.gpus ?? [];
 	const other = gpus.find(({index, uuid}) => {
 		const now = readings.find((reading) => reading.index === index)?.uuid;
@@ -47,12 +47,12 @@ function checkSameGpus({gpus = []}: ReserveSubmission, store: StateStore): void 
 	}
 }
 
-const endOfWait = (answer: Awaited<ReturnType<typeof acquire>>, {durationSeconds}: ReserveSubmission): Flash =>
+const endOfWait = (answer: Awaited<ReturnType<typeof acquire>>, {durationSeconds}: ReserveRequestInput): Flash =>
 	answer.kind === 'granted'
 		? grantedFlash(answer.gpus, durationSeconds)
 		: {level: 'warning', text: 'left the queue: nothing is held'};
 
-export function createDoings({world, store, ports, waits, refresh, quit, tellTerminal}: Surroundings): Doings {
+export function createEffects({world, store, ports, waits, refresh, quit, tellTerminal}: EffectContext): VerbEffects {
 	const {getState, dispatch} = store;
 	const lines = createLines({store, ports, waits, quit});
 
@@ -76,7 +76,7 @@ export function createDoings({world, store, ports, waits, refresh, quit, tellTer
 		dispatch({kind: 'done', flash: {level: 'ok', text: `looking at the processes on GPU ${gpu}`}});
 		try {
 			const shown = ownProcesses(getState()).map(({pid}) => pid);
-			const look = await lookAtProcesses(world, ports.inspectProcesses, gpu, shown);
+			const look = await scanProcesses(world, ports.inspectProcesses, gpu, shown);
 			const {dialog, selectedGpu} = getState();
 			return dialog === undefined && selectedGpu === gpu ? {gpu, look} : undefined;
 		} finally {
@@ -85,9 +85,9 @@ export function createDoings({world, store, ports, waits, refresh, quit, tellTer
 	}
 
 	/** Gets them now, or goes into the line. */
-	async function takeOrWait(submission: ReserveSubmission, dialog: AskingDialog): Promise<void> {
+	async function takeOrWait(request: ReserveRequestInput, dialog: AskingDialog): Promise<void> {
 		const {requester} = getState().settings;
-		const {count, gpus, durationSeconds, note, force} = submission;
+		const {count, gpus, durationSeconds, note, force} = request;
 		const begun = await waits.begin(
 			async ({signal, onWaiting}) =>
 				acquire(
@@ -104,39 +104,39 @@ export function createDoings({world, store, ports, waits, refresh, quit, tellTer
 						waitSeconds: undefined,
 						signal,
 						onProgress(progress) {
-							onWaiting(progressWords(progress, false));
+							onWaiting(progressText(progress, false));
 						},
 					},
 				),
-			(answer) => endOfWait(answer, submission),
+			(answer) => endOfWait(answer, request),
 		);
 		dispatch(
 			begun.kind === 'waiting'
 				? {kind: 'put-away', dialog}
-				: {kind: 'done', dialog, flash: endOfWait(begun.result, submission)},
+				: {kind: 'done', dialog, flash: endOfWait(begun.result, request)},
 		);
 	}
 
-	async function carryOut(submission: Submission, dialog: AskingDialog): Promise<void> {
-		if (submission.verb === 'quit') {
+	async function carryOut(request: VerbRequest, dialog: AskingDialog): Promise<void> {
+		if (request.verb === 'quit') {
 			quit();
 			return;
 		}
 
-		if (submission.verb === 'command') {
-			await lines.run(submission.line, dialog);
+		if (request.verb === 'command') {
+			await lines.run(request.line, dialog);
 			return;
 		}
 
-		if (submission.verb === 'reserve') {
-			checkSameGpus(submission, store);
-			if (submission.isPatient) {
-				await takeOrWait(submission, dialog);
+		if (request.verb === 'reserve') {
+			checkSameGpus(request, store);
+			if (request.isPatient) {
+				await takeOrWait(request, dialog);
 				return;
 			}
 		}
 
-		const outcome: Outcome = await perform(world, getState().settings.requester, submission, ports);
+		const outcome: Outcome = await perform(world, getState().settings.requester, request, ports);
 		dispatch('flash' in outcome ? {kind: 'done', dialog, ...outcome} : {kind: 'refused', dialog, ...outcome});
 	}
 
@@ -150,8 +150,8 @@ export function createDoings({world, store, ports, waits, refresh, quit, tellTer
 			dispatch({kind: 'submitted'});
 			const dialog = getState().dialog as AskingDialog;
 			try {
-				const submission = submissionOf(asked);
-				await carryOut(submission.verb === 'reserve' && isPatient ? {...submission, isPatient} : submission, dialog);
+				const request = requestOf(asked);
+				await carryOut(request.verb === 'reserve' && isPatient ? {...request, isPatient} : request, dialog);
 			} catch (error) {
 				if (!(error instanceof CanhazgpuError)) {
 					throw error;

@@ -5,7 +5,7 @@ import {outputOfLook, type Output} from '../command-line/state.js';
 import type {AskingDialog} from '../state/dialogs.js';
 import type {CommandLine} from '../ports.js';
 import type {Flash} from '../state/flash.js';
-import type {Surroundings} from './effect-context.js';
+import type {EffectContext} from './effect-context.js';
 
 type Lines = {
 	readonly run: (line: string, dialog: AskingDialog) => Promise<void>;
@@ -21,7 +21,7 @@ export function createLines({
 	ports,
 	waits,
 	quit,
-}: Pick<Surroundings, 'store' | 'ports' | 'waits' | 'quit'>): Lines {
+}: Pick<EffectContext, 'store' | 'ports' | 'waits' | 'quit'>): Lines {
 	const {getState, dispatch} = store;
 
 	/** False for a line that shows nothing which goes on. */

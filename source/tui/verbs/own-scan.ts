@@ -10,7 +10,7 @@ are watched may show what somebody else has posted.
 
 @param shown - Pids that are asked about, whether or not the scan has them.
 */
-export async function lookAtProcesses(
+export async function scanProcesses(
 	{gpus, clock}: Pick<World, 'gpus' | 'clock'>,
 	inspect: InspectProcesses | undefined,
 	gpu: number,

@@ -2,7 +2,7 @@
 import {CanhazgpuError} from '../../errors.js';
 import {adopt} from '../../core/operations/adopt.js';
 import type {Refusal} from '../../core/rules/allocation/allocation.js';
-import {leaveLine} from '../../core/operations/queue-rows.js';
+import {leaveQueue} from '../../core/operations/queue-rows.js';
 import type {World} from '../../core/model/ports.js';
 import {extend, release, reserve} from '../../core/operations/reservations.js';
 import {undoableOf, undoRelease, type Released} from '../../core/operations/undo.js';
@@ -17,8 +17,8 @@ import {sanitize} from '../../format/text/text.js';
 import type {MonitorPorts} from '../ports.js';
 import type {Complaint} from '../state/complaint.js';
 import type {Flash} from '../state/flash.js';
-import {lookAtProcesses, problemWords} from './own-scan.js';
-import type {ReserveSubmission, Submission} from './request.js';
+import {scanProcesses, problemWords} from './own-scan.js';
+import type {ReserveRequestInput, VerbRequest} from './request.js';
 
 export type Done = {
 	readonly flash: Flash;
@@ -32,7 +32,7 @@ export type Outcome = Done | {readonly complaint: Complaint};
 export type ProcessPorts = Pick<MonitorPorts, 'sendSignal' | 'inspectProcesses'>;
 
 /** What neither the command line nor the leaving of the monitor has a part in. */
-export type CoreSubmission = Exclude<Submission, {verb: 'command' | 'quit'}>;
+export type CoreRequest = Exclude<VerbRequest, {verb: 'command' | 'quit'}>;
 
 const succeeded = (text: string, command?: string): Done => ({flash: {level: 'ok', text, command}});
 
@@ -79,9 +79,9 @@ function told({verb, targets, done, notYours}: Targeted, addition: string, comma
 	return missed.length === 0 ? succeeded(text, command) : halfDone(`${text}, but ${reason}`, command);
 }
 
-async function performReserve(world: World, requester: Requester, submission: ReserveSubmission): Promise<Outcome> {
-	const {gpus, durationSeconds} = submission;
-	const answer = await reserve(world, {...submission, requester, ids: gpus?.map(({index}) => index)});
+async function performReserve(world: World, requester: Requester, request: ReserveRequestInput): Promise<Outcome> {
+	const {gpus, durationSeconds} = request;
+	const answer = await reserve(world, {...request, requester, ids: gpus?.map(({index}) => index)});
 	return answer.kind === 'refused'
 		? {complaint: {...refusalMessage(answer), canWait: true}}
 		: {flash: grantedFlash(answer.gpus, durationSeconds)};
@@ -99,7 +99,7 @@ async function performRelease(world: World, requester: Requester, targets: reado
 async function performExtend(
 	world: World,
 	requester: Requester,
-	{targets, bySeconds}: Extract<Submission, {verb: 'extend'}>,
+	{targets, bySeconds}: Extract<VerbRequest, {verb: 'extend'}>,
 ): Promise<Outcome> {
 	const selection = {by: 'leases', leases: targets} as const;
 	const {extended, notYours, notTimed} = await extend(world, requester, selection, {by: bySeconds});
@@ -141,7 +141,7 @@ async function performUndo(world: World, requester: Requester, released: readonl
 }
 
 async function performLeave(world: World, requester: Requester, id: string): Promise<Outcome> {
-	const answer = await leaveLine(world, requester, id);
+	const answer = await leaveQueue(world, requester, id);
 	switch (answer.kind) {
 		case 'left': {
 			return succeeded(`left the queue${answer.freed.length > 0 ? `, giving back ${gpuList(answer.freed)}` : ''}`);
@@ -169,10 +169,10 @@ async function performAdopt(world: World, requester: Requester, {pid, startTicks
 async function performSignal(
 	world: World,
 	{sendSignal, inspectProcesses}: ProcessPorts,
-	{process, gpu, signal}: Extract<Submission, {verb: 'signal'}>,
+	{process, gpu, signal}: Extract<VerbRequest, {verb: 'signal'}>,
 ): Promise<Outcome> {
 	const {pid, startTicks} = process;
-	const problem = problemWith(process, gpu, await lookAtProcesses(world, inspectProcesses, gpu, [pid]));
+	const problem = problemWith(process, gpu, await scanProcesses(world, inspectProcesses, gpu, [pid]));
 	if (problem !== undefined) {
 		return failed(`Nothing sent: ${problemWords(pid, gpu, problem)}`);
 	}
@@ -202,36 +202,36 @@ async function performSignal(
 async function carryOut(
 	world: World,
 	requester: Requester,
-	submission: CoreSubmission,
+	request: CoreRequest,
 	ports: ProcessPorts,
 ): Promise<Outcome> {
-	switch (submission.verb) {
+	switch (request.verb) {
 		case 'reserve': {
-			return performReserve(world, requester, submission);
+			return performReserve(world, requester, request);
 		}
 
 		case 'extend': {
-			return performExtend(world, requester, submission);
+			return performExtend(world, requester, request);
 		}
 
 		case 'release': {
-			return performRelease(world, requester, submission.targets);
+			return performRelease(world, requester, request.targets);
 		}
 
 		case 'undo': {
-			return performUndo(world, requester, submission.released);
+			return performUndo(world, requester, request.released);
 		}
 
 		case 'leave': {
-			return performLeave(world, requester, submission.entry.id);
+			return performLeave(world, requester, request.entry.id);
 		}
 
 		case 'adopt': {
-			return performAdopt(world, requester, submission.process);
+			return performAdopt(world, requester, request.process);
 		}
 
 		case 'signal': {
-			return performSignal(world, ports, submission);
+			return performSignal(world, ports, request);
 		}
 	}
 }
@@ -242,11 +242,11 @@ Failures that a user can meet become words; any other error is a bug and is thro
 export async function perform(
 	world: World,
 	requester: Requester,
-	submission: CoreSubmission,
+	request: CoreRequest,
 	ports: ProcessPorts = {},
 ): Promise<Outcome> {
 	try {
-		return await carryOut(world, requester, submission, ports);
+		return await carryOut(world, requester, request, ports);
 	} catch (error) {
 		if (error instanceof CanhazgpuError) {
 			return {complaint: complaintOf(error)};

@@ -8,7 +8,7 @@ import type {HeldGpu} from '../../core/rules/leases/selection.js';
 import type {AskingDialog, Confirmation, FieldName, Form, NamedGpu, SignalChoice} from '../state/dialogs.js';
 import type {SignalName} from '../ports.js';
 
-export type ReserveSubmission = {
+export type ReserveRequestInput = {
 	readonly verb: 'reserve';
 	readonly count: number;
 	readonly gpus?: readonly NamedGpu[];
@@ -19,8 +19,8 @@ export type ReserveSubmission = {
 	readonly isPatient: boolean;
 };
 
-export type Submission =
-	| ReserveSubmission
+export type VerbRequest =
+	| ReserveRequestInput
 	| {readonly verb: 'extend'; readonly targets: readonly HeldGpu[]; readonly bySeconds: number}
 	| {readonly verb: 'release'; readonly targets: readonly HeldGpu[]}
 	| {readonly verb: 'undo'; readonly released: readonly Released[]}
@@ -42,7 +42,7 @@ function countOf(form: Form): number {
 	return Number(text);
 }
 
-function ofForm(form: Form): Submission {
+function ofForm(form: Form): VerbRequest {
 	const {purpose} = form;
 	// In the order of the fields, so that the complaint is about the first that is wrong.
 	const count = purpose.verb === 'reserve' ? (purpose.gpus?.length ?? countOf(form)) : 0;
@@ -70,7 +70,7 @@ export const chosenProcess = ({processes, chosen}: SignalChoice): GpuProcess => 
 /**
 @throws CanhazgpuError `usage` when a field makes no sense.
 */
-export function submissionOf(dialog: AskingDialog): Submission {
+export function requestOf(dialog: AskingDialog): VerbRequest {
 	switch (dialog.kind) {
 		case 'form': {
 			return ofForm(dialog);

@@ -1,5 +1,5 @@
 /** Who waits in line. */
-import {lineRows, type LineRow} from '../../core/operations/queue-rows.js';
+import {queueRows, type QueueRow} from '../../core/operations/queue-rows.js';
 import {ownerOf, owns} from '../../core/rules/leases/ownership.js';
 import type {QueueEntry} from '../../core/model/types.js';
 import {shortDuration} from '../../format/text/durations.js';
@@ -51,7 +51,7 @@ const wantOf = ({requestedIds, requestedCount}: QueueEntry): string =>
 	requestedIds.length > 0 ? `GPU ${requestedIds.join(',')}` : `${requestedCount} GPU${requestedCount === 1 ? '' : 's'}`;
 
 /** When it is served: a time, or when a job ends. */
-function estimateOf({estimateSeconds, isPossible, outages}: LineRow): string {
+function estimateOf({estimateSeconds, isPossible, outages}: QueueRow): string {
 	if (!isPossible) {
 		return 'never';
 	}
@@ -67,12 +67,12 @@ function estimateOf({estimateSeconds, isPossible, outages}: LineRow): string {
 }
 
 /** What is wrong with a place that nobody can be served on. */
-function problemOf({position}: LineRow, {snapshot}: State): string {
+function problemOf({position}: QueueRow, {snapshot}: State): string {
 	const record = snapshot?.queue[position - 1];
 	return record?.kind === 'garbage' ? sanitize(record.problem) : 'its entry is gone';
 }
 
-function queueRow(row: LineRow, state: State, width: number): Line {
+function queueRow(row: QueueRow, state: State, width: number): Line {
 	const {entry, position} = row;
 	if (entry === undefined) {
 		return [span(`${fit(String(position), 2, 'end')}  ${problemOf(row, state)}`, 'error')];
@@ -104,9 +104,9 @@ export type QueueView = {
 /** Estimates of a long line take a while. */
 const waitingOf = remembering(
 	({snapshot, nowMs, snapshotAtMs}: State) => [snapshot, nowMs, snapshotAtMs],
-	(state): readonly LineRow[] => {
+	(state): readonly QueueRow[] => {
 		const {snapshot} = state;
-		return snapshot === undefined ? [] : lineRows({...snapshot, now: storeNow(state)!});
+		return snapshot === undefined ? [] : queueRows({...snapshot, now: storeNow(state)!});
 	},
 );
 

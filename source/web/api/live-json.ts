@@ -3,7 +3,7 @@ import {recentLoss} from '../../core/rules/pool/alerts.js';
 import {dataLossWords} from '../../format/data-loss.js';
 import {eventTime, eventWords} from '../../format/events.js';
 import type {AuditEntry} from '../../core/model/types.js';
-import type {Picture} from '../live/live-view.js';
+import type {LiveState} from '../live/live-view.js';
 import {apiJson} from './json.js';
 import {gpuJson, lineJson} from './status-json.js';
 
@@ -23,7 +23,7 @@ export type Encoder = {
 	/** Everything, as the newest picture has it. */
 	readonly whole: () => string;
 	/** What differs from the picture before; undefined when nothing does. */
-	readonly change: (picture: Picture) => string | undefined;
+	readonly change: (liveView: LiveState) => string | undefined;
 };
 
 const milliseconds = (seconds: number): number => Math.round(seconds * 1000);
@@ -46,14 +46,14 @@ const eventsPart = (events: readonly AuditEntry[]): [name: string, json: string]
 const newEvents = (events: readonly AuditEntry[], last: AuditEntry | undefined): readonly AuditEntry[] =>
 	events.slice(events.findIndex(({id}) => id === last?.id) + 1);
 
-function lossWarnings(snapshot: Picture['snapshot']): readonly string[] {
+function lossWarnings(snapshot: LiveState['snapshot']): readonly string[] {
 	const loss = snapshot && recentLoss(snapshot);
 	return loss === undefined ? [] : [dataLossWords(loss, (seconds) => eventTime(seconds, snapshot!.now))];
 }
 
 /** GPUs are parts of their own, the rest is small. */
-function partsOf(picture: Picture, about: About): ReadonlyMap<string, string> {
-	const {snapshot, observation, rows, lost, blind} = picture;
+function partsOf(liveView: LiveState, about: About): ReadonlyMap<string, string> {
+	const {snapshot, observation, rows, lost, blind} = liveView;
 	const provider = snapshot?.pool?.provider;
 	const parts: Array<readonly [string, unknown]> = [
 		[
@@ -87,7 +87,7 @@ function partsOf(picture: Picture, about: About): ReadonlyMap<string, string> {
 					},
 		],
 		['warnings', [...lossWarnings(snapshot), ...(observation?.warnings ?? [])]],
-		['queue', lineJson(picture)],
+		['queue', lineJson(liveView)],
 		...rows.map(
 			(row) => [`gpu ${row.index}`, gpuJson(row, {provider: provider ?? '', now: snapshot?.now ?? 0})] as const,
 		),
@@ -109,17 +109,17 @@ function compose(parts: Iterable<readonly [string, string]>, now: number, gpuCou
 	return `{${[...members, `"gpus":[${gpus.join(',')}]`].join(',')}}`;
 }
 
-export function createEncoder(first: Picture, about: About): Encoder {
+export function createEncoder(first: LiveState, about: About): Encoder {
 	let parts = partsOf(first, about);
 	let {now, rows, events} = first;
 	return {
 		whole: () => compose([...parts, eventsPart(events)], now, rows.length),
-		change(picture) {
+		change(liveView) {
 			const before = parts;
 			const countBefore = rows.length;
-			const added = newEvents(picture.events, events.at(-1));
-			parts = partsOf(picture, about);
-			({now, rows, events} = picture);
+			const added = newEvents(liveView.events, events.at(-1));
+			parts = partsOf(liveView, about);
+			({now, rows, events} = liveView);
 			const changed = [...parts].filter(([name, json]) => before.get(name) !== json);
 			if (added.length > 0) {
 				changed.push(eventsPart(added));

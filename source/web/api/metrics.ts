@@ -3,7 +3,7 @@ import {Counter, Gauge, Registry} from 'prom-client';
 import {labelOf, ownerOf} from '../../core/rules/leases/ownership.js';
 import {sanitize} from '../../format/text/text.js';
 import type {AuditKind} from '../../core/model/types.js';
-import type {LivePicture, Picture} from '../live/live-view.js';
+import type {LiveView, LiveState} from '../live/live-view.js';
 
 const bytesPerMiB = 1_048_576;
 const states = ['available', 'in-use', 'unreserved', 'error'] as const;
@@ -22,7 +22,7 @@ const counted: ReadonlyArray<readonly [kind: AuditKind, name: string, help: stri
 ];
 
 export function createMetrics(
-	{current: picture, counts}: Pick<LivePicture, 'current' | 'counts'>,
+	{current: liveView, counts}: Pick<LiveView, 'current' | 'counts'>,
 	streams: () => number,
 ): Metrics {
 	const registry = new Registry();
@@ -59,9 +59,9 @@ export function createMetrics(
 		);
 	};
 
-	const reading = (name: string, help: string, value: (row: Picture['rows'][number]) => number | undefined): void => {
+	const reading = (name: string, help: string, value: (row: LiveState['rows'][number]) => number | undefined): void => {
 		gauge(name, help, ['gpu'], (set) => {
-			for (const row of picture().rows) {
+			for (const row of liveView().rows) {
 				set({gpu: String(row.index)}, value(row));
 			}
 		});
@@ -71,37 +71,37 @@ export function createMetrics(
 		amount === undefined ? undefined : amount * bytesPerMiB;
 
 	gauge('store_up', 'Whether the store answers; while it is 0 the rest is old', [], (set) => {
-		const {lost, snapshot} = picture();
+		const {lost, snapshot} = liveView();
 		set({}, lost === undefined && snapshot !== undefined ? 1 : 0);
 	});
 	gauge('scan_up', 'Whether the GPUs can be read', [], (set) => {
-		const {blind, observation} = picture();
+		const {blind, observation} = liveView();
 		set({}, blind === undefined && observation !== undefined ? 1 : 0);
 	});
 	gauge('gpu_info', 'What each GPU is', ['gpu', 'uuid', 'model'], (set) => {
-		for (const {index, reading: seen} of picture().rows) {
+		for (const {index, reading: seen} of liveView().rows) {
 			set({gpu: String(index), uuid: sanitize(seen?.uuid ?? ''), model: sanitize(seen?.name ?? '')}, 1);
 		}
 	});
 	gauge('gpu_state', '1 for the state that the GPU is in', ['gpu', 'state'], (set) => {
-		for (const {index, state} of picture().rows) {
+		for (const {index, state} of liveView().rows) {
 			for (const each of states) {
 				set({gpu: String(index), state: each}, state === each ? 1 : 0);
 			}
 		}
 	});
 	gauge('gpu_drained', 'Whether the GPU is kept from being handed out', ['gpu'], (set) => {
-		for (const {index, drain} of picture().rows) {
+		for (const {index, drain} of liveView().rows) {
 			set({gpu: String(index)}, drain === undefined ? 0 : 1);
 		}
 	});
 	gauge('gpu_health_problems', 'How many things are wrong with the GPU', ['gpu'], (set) => {
-		for (const {index, health} of picture().rows) {
+		for (const {index, health} of liveView().rows) {
 			set({gpu: String(index)}, health.length);
 		}
 	});
 	gauge('gpu_lease_info', 'Who holds the GPU', ['gpu', 'user', 'label', 'type'], (set) => {
-		for (const {index, lease} of picture().rows) {
+		for (const {index, lease} of liveView().rows) {
 			if (lease === undefined) {
 				continue;
 			}
@@ -118,10 +118,10 @@ export function createMetrics(
 	reading('gpu_temperature_celsius', 'Temperature', ({reading: seen}) => seen?.temperatureCelsius);
 	reading('gpu_power_watts', 'Power drawn', ({reading: seen}) => seen?.powerWatts);
 	gauge('queue_length', 'How many wait in line', [], (set) => {
-		set({}, picture().line.length);
+		set({}, liveView().line.length);
 	});
 	gauge('queue_wait_seconds', 'How long those in line have waited', ['position'], (set) => {
-		const {line, now, snapshot} = picture();
+		const {line, now, snapshot} = liveView();
 		const sinceRead = now - (snapshot?.now ?? now);
 		for (const {position, waitedSeconds} of line) {
 			set({position: String(position)}, waitedSeconds + sinceRead);

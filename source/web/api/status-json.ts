@@ -1,14 +1,14 @@
 /**
 What the API says of GPUs and of the line: the peer's keys with the peer's meaning, ours beside them. What is unknown or empty is absent.
 */
-import type {LineRow} from '../../core/operations/queue-rows.js';
+import type {QueueRow} from '../../core/operations/queue-rows.js';
 import {labelOf, ownerOf} from '../../core/rules/leases/ownership.js';
 import type {StatusRow} from '../../core/rules/pool/status.js';
 import type {GpuProcess, GpuReading} from '../../core/model/types.js';
 import {longDuration, timestamp} from '../../format/text/durations.js';
 import {stateWords, unreservedWords, userWords, validationWords} from '../../format/status-labels.js';
 import {sanitize, shownNote} from '../../format/text/text.js';
-import type {Picture} from '../live/live-view.js';
+import type {LiveState} from '../live/live-view.js';
 
 const nanosecondsPerSecond = 1e9;
 
@@ -87,14 +87,14 @@ export const gpuJson = (row: StatusRow, {provider, now}: {readonly provider: str
 export type GpuJson = ReturnType<typeof gpuJson>;
 
 /** `GET /api/status`. */
-export const statusJson = ({rows, snapshot}: Picture) =>
+export const statusJson = ({rows, snapshot}: LiveState) =>
 	rows.map((row) => ({
 		...gpuJson(row, {provider: snapshot?.pool?.provider ?? '', now: snapshot?.now ?? 0}),
 		duration: row.heldSeconds === undefined ? undefined : Math.floor(row.heldSeconds) * nanosecondsPerSecond,
 	}));
 
 /** One who waits, without what passes with time alone; undefined for an entry that cannot be read. */
-const waiterJson = ({entry, position, held, isPossible}: LineRow) =>
+const waiterJson = ({entry, position, held, isPossible}: QueueRow) =>
 	entry && {
 		id: entry.id,
 		user: entry.user,
@@ -113,7 +113,7 @@ const waiterJson = ({entry, position, held, isPossible}: LineRow) =>
 	};
 
 /** The line, with when each is served as a time and not as a distance. */
-export const lineJson = ({line, snapshot}: Picture) =>
+export const lineJson = ({line, snapshot}: LiveState) =>
 	line.flatMap((row) => {
 		const waiter = waiterJson(row);
 		return waiter === undefined
@@ -130,7 +130,7 @@ export const lineJson = ({line, snapshot}: Picture) =>
 	});
 
 /** `GET /api/queue`. */
-export function queueJson({line}: Picture) {
+export function queueJson({line}: LiveState) {
 	const entries = line.flatMap((row) => {
 		const waiter = waiterJson(row);
 		return waiter === undefined

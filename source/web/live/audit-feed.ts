@@ -5,7 +5,7 @@ import type {AuditEntry, AuditKind} from '../../core/model/types.js';
 
 export const mostEvents = 200;
 
-export type Trail = {
+export type AuditEvents = {
 	/** Something changed: there may be more. */
 	readonly refresh: () => void;
 	/** How many of each kind there were since the server began. */
@@ -13,11 +13,11 @@ export type Trail = {
 	readonly stop: () => void;
 };
 
-export function followTrail(
+export function followAuditLog(
 	world: World,
 	arrived: (events: readonly AuditEntry[]) => void,
 	broken: (error: unknown) => void,
-): Trail {
+): AuditEvents {
 	const counts = new Map<AuditKind, number>();
 	let events: readonly AuditEntry[] = [];
 	let hasBegun = false;

@@ -3,19 +3,19 @@ The one live picture of the pool that every browser and every request is shown: 
 */
 import {CanhazgpuError} from '../../errors.js';
 import {isLeased} from '../../core/rules/leases/lease-changes.js';
-import {createNoticeTeller} from '../../core/operations/record-alerts.js';
-import {lineRows, type LineRow} from '../../core/operations/queue-rows.js';
+import {createAlertRecorder} from '../../core/operations/record-alerts.js';
+import {queueRows, type QueueRow} from '../../core/operations/queue-rows.js';
 import type {World} from '../../core/model/ports.js';
 import {statusRows, type StatusRow} from '../../core/rules/pool/status.js';
 import type {AuditEntry, AuditKind, Observation, Snapshot} from '../../core/model/types.js';
-import {readToShow} from '../../core/operations/transact.js';
+import {readForDisplay} from '../../core/operations/transact.js';
 import {startStoreFeed} from '../../core/live/store-feed.js';
 import {startScanning} from './scanning.js';
 import {createNextRead} from './next-read.js';
-import {followTrail} from './audit-feed.js';
+import {followAuditLog} from './audit-feed.js';
 
 /** Until the store and the GPUs were read for the first time there is nothing to show. */
-export type Picture = {
+export type LiveState = {
 	/** Grows with every change. */
 	readonly revision: number;
 	readonly snapshot: Snapshot | undefined;
@@ -23,7 +23,7 @@ export type Picture = {
 	readonly now: number;
 	readonly observation: Observation | undefined;
 	readonly rows: readonly StatusRow[];
-	readonly line: readonly LineRow[];
+	readonly line: readonly QueueRow[];
 	/** The newest, oldest first. */
 	readonly events: readonly AuditEntry[];
 	/** Set while the store cannot be reached: then everything here is as old as `since`. */
@@ -32,13 +32,13 @@ export type Picture = {
 	readonly blind: {readonly reason: string; readonly hint?: string; readonly since: number} | undefined;
 };
 
-export type LivePicture = {
-	readonly current: () => Picture;
+export type LiveView = {
+	readonly current: () => LiveState;
 	/** How many events of each kind there were since the start. */
 	readonly counts: ReadonlyMap<AuditKind, number>;
 	/** As the store has it now, with readings that are not old. Rejects with a CanhazgpuError while the store is away. */
-	readonly fresh: () => Promise<Picture>;
-	readonly subscribe: (changed: (picture: Picture) => void) => () => void;
+	readonly fresh: () => Promise<LiveState>;
+	readonly subscribe: (changed: (liveView: LiveState) => void) => () => void;
 	/** Somebody watches until the returned function is called: the GPUs are scanned more often. */
 	readonly watch: () => () => void;
 	readonly stop: () => void;
@@ -59,14 +59,14 @@ const holdersOf = (snapshot: Snapshot | undefined): string =>
 /**
 @param broken - Told of a bug in what runs in the background.
 */
-export function startPicture(world: World, broken: (error: unknown) => void): LivePicture {
-	const listeners = new Set<(picture: Picture) => void>();
+export function startLiveView(world: World, broken: (error: unknown) => void): LiveView {
+	const listeners = new Set<(liveView: LiveState) => void>();
 	/** The last that succeeded, and the last. */
 	let readings: Observation | undefined;
 	let lastScan: Observation | undefined;
 	/** The store's clock may differ from ours. */
 	let aheadSeconds = 0;
-	let picture: Picture = {
+	let liveView: LiveState = {
 		revision: 0,
 		snapshot: undefined,
 		now: systemSeconds(),
@@ -82,7 +82,7 @@ export function startPicture(world: World, broken: (error: unknown) => void): Li
 		readings !== undefined && world.clock.monotonicMs() - readings.takenAtMs < oldReadingsMs ? readings : lastScan;
 
 	/** What follows from what was read and seen. */
-	function draw(known: Picture): Picture {
+	function draw(known: LiveState): LiveState {
 		const observation = shownScan();
 		const {snapshot} = known;
 		return {
@@ -93,19 +93,19 @@ export function startPicture(world: World, broken: (error: unknown) => void): Li
 				snapshot === undefined || observation === undefined
 					? []
 					: statusRows(snapshot, observation, world.memoryThresholdMiB),
-			line: snapshot === undefined ? [] : lineRows(snapshot),
+			line: snapshot === undefined ? [] : queueRows(snapshot),
 		};
 	}
 
-	function change(news: Partial<Pick<Picture, 'snapshot' | 'events' | 'lost' | 'blind'>>): void {
-		picture = draw({...picture, ...news, revision: picture.revision + 1});
+	function change(news: Partial<Pick<LiveState, 'snapshot' | 'events' | 'lost' | 'blind'>>): void {
+		liveView = draw({...liveView, ...news, revision: liveView.revision + 1});
 		for (const listener of listeners) {
-			listener(picture);
+			listener(liveView);
 		}
 	}
 
-	const tellNotices = createNoticeTeller(world);
-	const readNext = createNextRead(async () => readToShow(world));
+	const tellNotices = createAlertRecorder(world);
+	const readNext = createNextRead(async () => readForDisplay(world));
 	const scanning = startScanning(
 		world,
 		(observation) => {
@@ -113,7 +113,7 @@ export function startPicture(world: World, broken: (error: unknown) => void): Li
 			const {failure} = observation;
 			if (failure === undefined) {
 				readings = observation;
-				const {snapshot, lost} = picture;
+				const {snapshot, lost} = liveView;
 				if (snapshot !== undefined && lost === undefined) {
 					tellNotices({...snapshot, now: systemSeconds() + aheadSeconds}, observation).catch(broken);
 				}
@@ -126,13 +126,13 @@ export function startPicture(world: World, broken: (error: unknown) => void): Li
 						: {
 								reason: failure.message,
 								hint: failure.hint,
-								since: picture.blind?.since ?? systemSeconds() + aheadSeconds,
+								since: liveView.blind?.since ?? systemSeconds() + aheadSeconds,
 							},
 			});
 		},
 		broken,
 	);
-	const trail = followTrail(
+	const trail = followAuditLog(
 		world,
 		(events) => {
 			change({events});
@@ -142,7 +142,7 @@ export function startPicture(world: World, broken: (error: unknown) => void): Li
 	const feed = startStoreFeed(world, {
 		arrived(snapshot) {
 			aheadSeconds = snapshot.now - systemSeconds();
-			const isMoved = holdersOf(snapshot) !== holdersOf(picture.snapshot);
+			const isMoved = holdersOf(snapshot) !== holdersOf(liveView.snapshot);
 			change({snapshot, lost: undefined});
 			trail.refresh();
 			if (isMoved) {
@@ -150,13 +150,13 @@ export function startPicture(world: World, broken: (error: unknown) => void): Li
 			}
 		},
 		lost(reason) {
-			change({lost: {reason, since: picture.lost?.since ?? systemSeconds() + aheadSeconds}});
+			change({lost: {reason, since: liveView.lost?.since ?? systemSeconds() + aheadSeconds}});
 		},
 		broken,
 	});
 
 	return {
-		current: () => picture,
+		current: () => liveView,
 		counts: trail.counts,
 		async fresh() {
 			const enough = new AbortController();
@@ -173,7 +173,7 @@ export function startPicture(world: World, broken: (error: unknown) => void): Li
 				throw new CanhazgpuError('busy', 'The GPUs have not been read yet');
 			}
 
-			return draw({...picture, snapshot, lost: undefined});
+			return draw({...liveView, snapshot, lost: undefined});
 		},
 		subscribe(changed) {
 			listeners.add(changed);

@@ -1,5 +1,5 @@
 /** How busy each GPU was over the last hours: means over ten seconds, kept in memory only. */
-import type {Picture} from './live-view.js';
+import type {LiveState} from './live-view.js';
 
 export const bucketSeconds = 10;
 const mostBuckets = (6 * 3600) / bucketSeconds;
@@ -7,23 +7,27 @@ const mostBuckets = (6 * 3600) / bucketSeconds;
 type Sum = {utilization: number; utilizations: number; memory: number; memories: number};
 
 /** One GPU; whole percents, undefined (in JSON null) where nothing is known. */
-export type GpuUse = {
+export type GpuUtilization = {
 	readonly utilization: ReadonlyArray<number | undefined>;
 	readonly memory: ReadonlyArray<number | undefined>;
 };
 
-export type UseHistory = {
-	readonly add: (picture: Picture) => void;
+export type UtilizationHistory = {
+	readonly add: (liveView: LiveState) => void;
 	/** The last `minutes`, of one GPU or of all. */
 	readonly last: (
 		minutes: number,
 		gpu?: number,
-	) => {readonly step_seconds: number; readonly end_ms: number; readonly gpus: Readonly<Record<string, GpuUse>>};
+	) => {
+		readonly step_seconds: number;
+		readonly end_ms: number;
+		readonly gpus: Readonly<Record<string, GpuUtilization>>;
+	};
 };
 
 const mean = (sum: number, count: number): number | undefined => (count === 0 ? undefined : Math.round(sum / count));
 
-export function createUseHistory(): UseHistory {
+export function createUtilizationHistory(): UtilizationHistory {
 	/** By number of the bucket since the epoch, oldest first. */
 	const buckets = new Map<number, Map<number, Sum>>();
 	let newest = 0;

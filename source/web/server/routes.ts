@@ -7,10 +7,10 @@ import {CanhazgpuError} from '../../errors.js';
 import {errorJson, type RemoteHosts} from '../api/hosts.js';
 import {apiJson} from '../api/json.js';
 import type {Metrics} from '../api/metrics.js';
-import type {LivePicture} from '../live/live-view.js';
+import type {LiveView} from '../live/live-view.js';
 import type {Reports} from '../api/reports.js';
 import {queueJson, statusJson} from '../api/status-json.js';
-import type {UseHistory} from '../live/utilization-history.js';
+import type {UtilizationHistory} from '../live/utilization-history.js';
 import type {EventStreams} from './stream.js';
 import {guard, type Bindings} from './guard.js';
 import {pageFiles} from './assets.js';
@@ -19,12 +19,12 @@ export type Parts = {
 	/** Under which names this server is known. */
 	readonly names: ReadonlySet<string>;
 	readonly hostname: string;
-	readonly picture: LivePicture;
+	readonly liveView: LiveView;
 	readonly streams: EventStreams;
 	readonly reports: Reports;
 	readonly hosts: RemoteHosts;
 	readonly metrics: Metrics;
-	readonly use: UseHistory;
+	readonly use: UtilizationHistory;
 	/** Told of a bug; the client is told nothing of it. */
 	readonly broken: (error: unknown) => void;
 };
@@ -49,9 +49,9 @@ const respond = (context: Context, value: unknown, status?: ErrorStatus): Respon
 	context.body(apiJson(value), status ?? 200, {'content-type': 'application/json'});
 
 /** The rows of this host, or why there are none. */
-async function localRows({picture}: Parts) {
+async function localRows({liveView}: Parts) {
 	try {
-		return statusJson(await picture.fresh());
+		return statusJson(await liveView.fresh());
 	} catch (error) {
 		if (error instanceof CanhazgpuError) {
 			return errorJson(error.message);
@@ -90,9 +90,9 @@ function addHosts(app: Hono<Bindings>, parts: Parts): void {
 }
 
 function addApi(app: Hono<Bindings>, parts: Parts): void {
-	const {picture, streams, reports, metrics, use} = parts;
-	app.get('/api/status', async (context) => respond(context, statusJson(await picture.fresh())));
-	app.get('/api/queue', async (context) => respond(context, queueJson(await picture.fresh())));
+	const {liveView, streams, reports, metrics, use} = parts;
+	app.get('/api/status', async (context) => respond(context, statusJson(await liveView.fresh())));
+	app.get('/api/queue', async (context) => respond(context, queueJson(await liveView.fresh())));
 	app.get('/api/report', async (context) =>
 		respond(context, await reports.report(numberOf(context, 'days', 30, [1, 90]), context.req.query('by') ?? 'user')),
 	);
@@ -119,7 +119,7 @@ function addApi(app: Hono<Bindings>, parts: Parts): void {
 		context.body(await metrics.text(), 200, {'content-type': metrics.contentType}),
 	);
 	app.get('/healthz', (context) => {
-		const {lost, blind, snapshot, observation} = picture.current();
+		const {lost, blind, snapshot, observation} = liveView.current();
 		const reason =
 			lost?.reason ??
 			blind?.reason ??

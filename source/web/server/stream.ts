@@ -4,7 +4,7 @@
 import type {ServerResponse} from 'node:http';
 import type {RemoteHosts} from '../api/hosts.js';
 import {createEncoder, type About} from '../api/live-json.js';
-import type {LivePicture} from '../live/live-view.js';
+import type {LiveView} from '../live/live-view.js';
 import {createHostStreams} from './host-streams.js';
 import {callersOf, type Connection} from './callers.js';
 
@@ -29,19 +29,19 @@ export type StreamLimits = {
 const retryMs = 1000;
 
 export type StreamSources = {
-	readonly picture: LivePicture;
+	readonly liveView: LiveView;
 	readonly hosts: Pick<RemoteHosts, 'known' | 'look'>;
 	readonly about: About;
 	readonly monotonicMs: () => number;
 };
 
 export function createStreams(
-	{picture, hosts, about, monotonicMs}: StreamSources,
+	{liveView, hosts, about, monotonicMs}: StreamSources,
 	{mostStreams = 1000, mostUnreadBytes = 1_000_000, beatMs = 10_000}: StreamLimits = {},
 ): EventStreams {
 	/** Oldest first, with what is to be done when they end. */
 	const open = new Map<ServerResponse, {readonly connection: Connection; readonly ends: ReadonlyArray<() => void>}>();
-	const encoder = createEncoder(picture.current(), about);
+	const encoder = createEncoder(liveView.current(), about);
 	/** Ids go on over a restart of the server, so that they never repeat. */
 	let id = Date.now();
 	let whole: Uint8Array | undefined;
@@ -59,7 +59,7 @@ export function createStreams(
 		}
 	};
 
-	const unsubscribe = picture.subscribe((next) => {
+	const unsubscribe = liveView.subscribe((next) => {
 		const change = encoder.change(next);
 		if (change === undefined) {
 			return;
@@ -127,7 +127,7 @@ export function createStreams(
 			outgoing.write(`retry: ${retryMs}\n\n`);
 			whole ??= message('state', encoder.whole());
 			outgoing.write(whole);
-			open.set(outgoing, {connection, ends: [picture.watch(), ...(withHosts ? [hostStreams.open(outgoing)] : [])]});
+			open.set(outgoing, {connection, ends: [liveView.watch(), ...(withHosts ? [hostStreams.open(outgoing)] : [])]});
 			outgoing.once('close', () => {
 				end(outgoing);
 			});

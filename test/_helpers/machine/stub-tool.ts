@@ -1,5 +1,5 @@
 /** A program of a GPU driver in a box, made of shell lines; every call is noted. */
-import {chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
+import {chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import type {Box} from '../program/cli.js';
 
@@ -19,8 +19,10 @@ export function stubTool(box: Box, name: string, lines: string): StubTool {
 	const program = path.join(directory, name);
 	mkdirSync(directory, {recursive: true});
 	rmSync(log, {force: true});
-	writeFileSync(program, `#!/bin/sh\necho "$$ $*" >> '${log}'\n${lines}\n`);
-	chmodSync(program, 0o755);
+	// Written apart and put in its place: a file that is open for writing cannot be run.
+	writeFileSync(`${program}.new`, `#!/bin/sh\necho "$$ $*" >> '${log}'\n${lines}\n`);
+	chmodSync(`${program}.new`, 0o755);
+	renameSync(`${program}.new`, program);
 	const noted = (): readonly string[] => (existsSync(log) ? readFileSync(log, 'utf8').split('\n').slice(0, -1) : []);
 	return {
 		searchPath: `${directory}:${box.environment['PATH'] ?? ''}`,

@@ -9,7 +9,7 @@ import path from 'node:path';
 import process from 'node:process';
 import {text} from 'node:stream/consumers';
 import {fileURLToPath} from 'node:url';
-import {makePool} from '../../../source/core/operations/create-pool.js';
+import {createPool} from '../../../source/core/operations/create-pool.js';
 import {accountName} from '../../../source/core/rules/leases/ownership.js';
 import type {Store} from '../../../source/core/model/ports.js';
 import type {PoolRecord} from '../../../source/core/model/types.js';
@@ -97,7 +97,7 @@ export function createBox(environment: Readonly<Record<string, string>> = {}): B
 
 /** What the verb `admin` does, at once: its own tests start it. Closes the store. */
 async function makePoolIn(box: Box, store: Store, gpuCount: number, record: PoolRecord): Promise<void> {
-	await makePool({store, host: createHost(), clock: createClock()}, {gpuCount, provider: 'fake', force: true});
+	await createPool({store, host: createHost(), clock: createClock()}, {gpuCount, provider: 'fake', force: true});
 	await store.close();
 	writePoolRecord(path.join(box.poolDirectory, 'pool.json'), record, {directoryMode: 0o755, fileMode: 0o644});
 }

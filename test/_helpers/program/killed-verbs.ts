@@ -2,14 +2,14 @@
 import {existsSync, readFileSync} from 'node:fs';
 import path from 'node:path';
 import {acquireNow} from '../../../source/core/operations/acquire-now.js';
-import {makePool} from '../../../source/core/operations/create-pool.js';
+import {createPool} from '../../../source/core/operations/create-pool.js';
 import {drain} from '../../../source/core/operations/drain.js';
 import {isLeased} from '../../../source/core/rules/leases/lease-changes.js';
 import type {World} from '../../../source/core/model/ports.js';
 import {release, reserve} from '../../../source/core/operations/reservations.js';
 import type {Requester, Snapshot} from '../../../source/core/model/types.js';
 import {eventually} from '../eventually.js';
-import {joinLine} from '../../../source/core/operations/waiter.js';
+import {joinQueue} from '../../../source/core/operations/waiter.js';
 import type {Box} from './cli.js';
 import {isAlive, type Started} from './processes.js';
 
@@ -59,7 +59,7 @@ export const noPool: Picture = 'pool - | line 0 | drained ';
 
 const gpuCount = 3;
 
-const pool = async ({world}: Stage) => makePool(world, {gpuCount, provider: 'fake', force: false});
+const pool = async ({world}: Stage) => createPool(world, {gpuCount, provider: 'fake', force: false});
 
 /** Reservations of one GPU each, in order. */
 const hold = async (stage: Stage, count: number) => {
@@ -121,7 +121,7 @@ export const killedVerbs: readonly KilledVerb[] = [
 			const {world, me} = stage;
 			const id = world.clock.uuid();
 			const request = {requester: me, count: 1, tenure: {type: 'manual', durationSeconds: 60}} as const;
-			await joinLine(world, {id, request, waitSeconds: undefined});
+			await joinQueue(world, {id, request, waitSeconds: undefined});
 			return id;
 		},
 		words: (id) => ['queue', '--leave', String(id)],
@@ -200,7 +200,7 @@ export const killedVerbs: readonly KilledVerb[] = [
 			const dead: World = {...world, host: {...host, self: nobody, liveness: (list) => list.map(() => 'alive')}};
 			const run = {requester: me, count: 2, tenure: {type: 'run'}} as const;
 			await acquireNow(dead, run, world.clock.uuid());
-			await joinLine(dead, {id: world.clock.uuid(), request: run, waitSeconds: undefined});
+			await joinQueue(dead, {id: world.clock.uuid(), request: run, waitSeconds: undefined});
 			await reserve(dead, {requester: me, count: 1, durationSeconds: -5});
 		},
 		words: () => ['status'],

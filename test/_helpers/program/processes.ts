@@ -11,7 +11,7 @@ import {Redis} from 'ioredis';
 import {onTestFailed, onTestFinished} from 'vitest';
 import {isLeased} from '../../../source/core/rules/leases/lease-changes.js';
 import type {Store} from '../../../source/core/model/ports.js';
-import {readLiving} from '../../../source/core/operations/transact.js';
+import {readCurrent} from '../../../source/core/operations/transact.js';
 import type {Snapshot, UsageRecord} from '../../../source/core/model/types.js';
 import {createClock} from '../../../source/host/clock.js';
 import {createHost} from '../../../source/host/host.js';
@@ -140,7 +140,7 @@ export async function recordsOf(box: Box): Promise<readonly UsageRecord[]> {
 /** Who holds what, after the look that whoever comes next takes: `0:RUN 1:- ...`. */
 export async function holders(box: Box): Promise<string> {
 	const store = await openStoreOf(box);
-	const {gpus} = await readLiving({store, host: createHost(), clock: createClock()});
+	const {gpus} = await readCurrent({store, host: createHost(), clock: createClock()});
 	await store.close();
 	return gpus.map((record) => `${record.index}:${isLeased(record) ? record.lease.type.toUpperCase() : '-'}`).join(' ');
 }

@@ -1,7 +1,7 @@
 /**
 Many people in one process, each with a connection of its own to a real store, who can be killed one by one.
 */
-import {makePool} from '../../../source/core/operations/create-pool.js';
+import {createPool} from '../../../source/core/operations/create-pool.js';
 import {isPossible} from '../../../source/core/rules/queue/queue.js';
 import type {Plan} from '../../../source/core/model/plan.js';
 import type {Host, Store, World} from '../../../source/core/model/ports.js';
@@ -133,7 +133,7 @@ export async function createCrowd({open, gpuCount, random}: Options): Promise<Cr
 	};
 
 	const {world} = await enter();
-	await makePool(world, {gpuCount, provider: 'fake', force: true});
+	await createPool(world, {gpuCount, provider: 'fake', force: true});
 	return {
 		enter,
 		scans: () => scans,

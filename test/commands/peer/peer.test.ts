@@ -6,9 +6,9 @@ import {randomUUID} from 'node:crypto';
 import process from 'node:process';
 import {Redis} from 'ioredis';
 import {afterAll, beforeAll, beforeEach, describe, expect, test} from 'vitest';
-import {lineRows} from '../../../source/core/operations/queue-rows.js';
+import {queueRows} from '../../../source/core/operations/queue-rows.js';
 import type {Store} from '../../../source/core/model/ports.js';
-import {readLiving} from '../../../source/core/operations/transact.js';
+import {readCurrent} from '../../../source/core/operations/transact.js';
 import type {Box} from '../../_helpers/program/cli.js';
 import {eventually} from '../../_helpers/eventually.js';
 import {freshRedisBox, holders, openStoreOf, peek, recordsOf, start} from '../../_helpers/program/processes.js';
@@ -138,14 +138,14 @@ describe('one line', () => {
 			JSON.stringify({user: 'gone', type: 'run', start_time: old, expiry_time: null, partial_queue_id: crashed}),
 		);
 		// A store that has just started could hear no heartbeat: then it waits on.
-		expect(lineRows(await peek(box)).some((row) => row.id === crashed)).toBe(true);
+		expect(queueRows(await peek(box)).some((row) => row.id === crashed)).toBe(true);
 		const world = await createTestWorld();
 		const {pool} = await peek(box);
 		const viewer = {...world, store: await longUp(), host: {...world.host, machineId: pool!.machine!.id}};
 		// Whoever looks first begins to watch, and whoever looks more than a heartbeat later ends it.
-		expect((await readLiving(viewer)).queue.map((record) => record.id)).toContain(crashed);
+		expect((await readCurrent(viewer)).queue.map((record) => record.id)).toContain(crashed);
 		world.pass(40);
-		const {queue, gpus} = await readLiving(viewer);
+		const {queue, gpus} = await readCurrent(viewer);
 		expect(queue.map((record) => record.id)).not.toContain(crashed);
 		expect(gpus[1]!.kind).toBe('free');
 		expect(await recordsOf(box)).toMatchObject([{gpuId: 1, user: 'gone', endReason: 'queue-left'}]);

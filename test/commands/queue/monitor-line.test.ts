@@ -6,7 +6,7 @@ import {createCommandLine} from '../../../source/commands/top/command-line.js';
 import {CanhazgpuError} from '../../../source/errors.js';
 import type {LookPage} from '../../../source/tui/ports.js';
 import {understand} from '../../../source/main.js';
-import {readLiving} from '../../../source/core/operations/transact.js';
+import {readCurrent} from '../../../source/core/operations/transact.js';
 import {eventually} from '../../_helpers/eventually.js';
 import {createLiveWorld, type LiveWorld} from '../../_helpers/live-world.js';
 
@@ -53,7 +53,7 @@ async function remoteStatus(name: string) {
 const still = {signal: new AbortController().signal, onWaiting: () => undefined};
 
 const owners = async (): Promise<ReadonlyArray<string | undefined>> => {
-	const {gpus} = await readLiving(world);
+	const {gpus} = await readCurrent(world);
 	return gpus.map((record) => (record.kind === 'leased' ? record.lease.note : undefined));
 };
 
@@ -199,7 +199,7 @@ test('a reservation waits in line, says so, and leaves it when it is called off'
 	expect(told[0]).toContain('Waiting for 1 GPU: 1 of 1 in line');
 	controller.abort();
 	expect(await waiting).toContain('Left the queue');
-	expect((await readLiving(world)).queue).toEqual([]);
+	expect((await readCurrent(world)).queue).toEqual([]);
 });
 
 test.each([
@@ -222,7 +222,7 @@ test.each([
 ])('Tab after %j', async (typed, start, candidates) => {
 	const line = await open();
 	await line.run('reserve -G 1,3', still);
-	const completion = await line.complete(typed, {snapshot: await readLiving(world), told: []});
+	const completion = await line.complete(typed, {snapshot: await readCurrent(world), told: []});
 	expect(completion.start).toBe(start);
 	// Verbs and flags that come later do no harm.
 	expect(completion.candidates).toEqual(expect.arrayContaining([...candidates]));

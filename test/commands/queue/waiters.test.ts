@@ -6,7 +6,7 @@ import {setTimeout as sleep} from 'node:timers/promises';
 import {Redis} from 'ioredis';
 import {describe, expect, test} from 'vitest';
 import {release} from '../../../source/core/operations/reservations.js';
-import {readLiving} from '../../../source/core/operations/transact.js';
+import {readCurrent} from '../../../source/core/operations/transact.js';
 import {acquire} from '../../../source/core/operations/acquire.js';
 import {eventually} from '../../_helpers/eventually.js';
 import {redisOfFile} from '../../_helpers/store/redis-of-file.js';
@@ -87,7 +87,7 @@ describe.each([
 		expect(ends.get('served')).toBeGreaterThanOrEqual(40);
 		// The killed may have held something: that is seen at the next look, and after it nothing is left.
 		const {world} = await crowd.enter();
-		const {gpus, queue} = await readLiving(world);
+		const {gpus, queue} = await readCurrent(world);
 		expect(queue).toEqual([]);
 		expect(gpus.map((record) => record.kind)).toEqual(Array.from({length: gpuCount}, () => 'free'));
 		const history = await historyOf(world.store);

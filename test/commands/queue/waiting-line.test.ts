@@ -1,6 +1,6 @@
 import {expect, test} from 'vitest';
 import {createWaitingLine} from '../../../source/commands/shared/waiting-line.js';
-import {progressWords} from '../../../source/format/waiting-progress.js';
+import {progressText} from '../../../source/format/waiting-progress.js';
 import {createVirtualClock} from '../../_helpers/virtual-clock.js';
 import type {Progress} from '../../../source/core/operations/waiter.js';
 
@@ -34,7 +34,7 @@ function drawn(columns: number): string {
 }
 
 test('the live line is cut where the terminal ends, and says so; how long it was stays', () => {
-	expect(drawn(120)).toBe(`⠋ ${progressWords(progress)} · 0h 0m 0s`);
+	expect(drawn(120)).toBe(`⠋ ${progressText(progress)} · 0h 0m 0s`);
 	const narrow = drawn(50);
 	expect(narrow).toMatch(/^⠋ .*… · 0h 0m 0s$/v);
 	expect(narrow.length).toBeLessThan(50);

@@ -5,7 +5,7 @@ import type {App, Job, JobOptions, OpenWorld} from '../../../source/app/contract
 import type {Input} from '../../../source/command-line/command.js';
 import {run} from '../../../source/commands/run.js';
 import type {Config} from '../../../source/config/config.js';
-import {look} from '../../../source/core/operations/reservations.js';
+import {readStatus} from '../../../source/core/operations/reservations.js';
 import {CanhazgpuError} from '../../../source/errors.js';
 import {createLiveWorld} from '../../_helpers/live-world.js';
 
@@ -74,7 +74,7 @@ async function createRun(start: (options: JobOptions) => Promise<Job>, onMessage
 		interruption: () => ({signal: controller.signal, exitCode: () => 143, end: () => undefined}),
 		prepareJob: async () => start,
 	};
-	return {exitCode: run.run(app as App, input), owner: async () => (await look(world)).rows[0]!.owner, remarks};
+	return {exitCode: run.run(app as App, input), owner: async () => (await readStatus(world)).rows[0]!.owner, remarks};
 }
 
 test('a signal after the grant starts nothing, and nothing stays held', async () => {

@@ -3,19 +3,19 @@ import fc from 'fast-check';
 import {expect, test} from 'vitest';
 import {acquireNow} from '../../../source/core/operations/acquire-now.js';
 import {drain, undrain} from '../../../source/core/operations/drain.js';
-import {beat, findHold, finish, type Hold} from '../../../source/core/operations/job-lease.js';
+import {sendHeartbeat, findJobLease, endJobLease, type JobLease} from '../../../source/core/operations/job-lease.js';
 import {isLeased} from '../../../source/core/rules/leases/lease-changes.js';
-import {leaveLine} from '../../../source/core/operations/queue-rows.js';
+import {leaveQueue} from '../../../source/core/operations/queue-rows.js';
 import type {World} from '../../../source/core/model/ports.js';
 import {extend, release, reserve} from '../../../source/core/operations/reservations.js';
 import {createRestoringStore} from '../../../source/core/live/restoring-store.js';
-import {readLiving} from '../../../source/core/operations/transact.js';
+import {readCurrent} from '../../../source/core/operations/transact.js';
 import type {Snapshot} from '../../../source/core/model/types.js';
 import {CanhazgpuError} from '../../../source/errors.js';
 import type {State} from '../../../source/store/memory/state.js';
 import {crash, saved} from '../../_helpers/store/losing.js';
 import {createTestWorld, historyOf, person} from '../../_helpers/world.js';
-import {joinLine} from '../../../source/core/operations/waiter.js';
+import {joinQueue} from '../../../source/core/operations/waiter.js';
 
 const runs = 300;
 const gpuCount = 3;
@@ -48,7 +48,7 @@ const anyStep = fc.record({
 });
 type Step = typeof anyStep extends fc.Arbitrary<infer Value> ? Value : never;
 
-type Wrapper = {readonly world: World; readonly pid: number; hold: Hold};
+type Wrapper = {readonly world: World; readonly pid: number; hold: JobLease};
 
 const alice = person('alice');
 const bob = person('bob', 'bob', 1001);
@@ -133,7 +133,7 @@ async function scene() {
 			}
 
 			since.set(gpu, leaseId);
-			wrappers.push({world: own, pid, hold: await findHold(own, leaseId)});
+			wrappers.push({world: own, pid, hold: await findJobLease(own, leaseId)});
 		},
 		async beat(which) {
 			const wrapper = wrappers[which % Math.max(1, wrappers.length)];
@@ -141,7 +141,7 @@ async function scene() {
 				return;
 			}
 
-			const {hold} = await beat(wrapper.world, wrapper.hold);
+			const {hold} = await sendHeartbeat(wrapper.world, wrapper.hold);
 			wrapper.hold = hold;
 			if (hold.gpus.length === 0) {
 				wrappers.splice(wrappers.indexOf(wrapper), 1);
@@ -155,7 +155,7 @@ async function scene() {
 
 			finishes(wrapper);
 			world.processes.set(wrapper.pid, 'dead');
-			await finish(wrapper.world, wrapper.hold, 'exited');
+			await endJobLease(wrapper.world, wrapper.hold, 'exited');
 		},
 		async kill(which) {
 			const wrapper = wrappers[which % Math.max(1, wrappers.length)];
@@ -169,7 +169,7 @@ async function scene() {
 		async join() {
 			const pid = 1000 + ++ids;
 			const id = `w${String(pid)}`;
-			await joinLine(asProcess(pid), {
+			await joinQueue(asProcess(pid), {
 				id,
 				request: {requester: bob, count: gpuCount, tenure: {type: 'run'}},
 				waitSeconds: undefined,
@@ -179,13 +179,13 @@ async function scene() {
 		async leave(which) {
 			const id = joined.keys().toArray()[which % Math.max(1, joined.size)];
 			if (id !== undefined) {
-				await leaveLine(world, root, id);
+				await leaveQueue(world, root, id);
 			}
 		},
 		drain: async (which) => drain(world, root, [which % gpuCount], `reason ${which}`),
 		undrain: async (which) => undrain(world, root, [which % gpuCount]),
-		read: async (which) => readLiving(staying[which % readers]!),
-		look: async () => readLiving(world),
+		read: async (which) => readCurrent(staying[which % readers]!),
+		look: async () => readCurrent(world),
 		async save() {
 			disk = saved(world.memory);
 		},
@@ -230,7 +230,7 @@ async function checkHistory(world: World): Promise<void> {
 async function checkHolders({world, wrappers}: Awaited<ReturnType<typeof scene>>): Promise<void> {
 	// Twice: whoever comes second to put back what it knew may know of a later holder.
 	for (const wrapper of [wrappers, wrappers].flat()) {
-		const answer = await unlessRefused(async () => beat(wrapper.world, wrapper.hold));
+		const answer = await unlessRefused(async () => sendHeartbeat(wrapper.world, wrapper.hold));
 		wrapper.hold = answer?.hold ?? wrapper.hold;
 	}
 
@@ -281,7 +281,7 @@ test('whatever happens: one holder a GPU, no record twice, the order of the line
 				}
 
 				for (const reader of all.staying) {
-					await unlessRefused(async () => readLiving(reader));
+					await unlessRefused(async () => readCurrent(reader));
 					await checkSince(all);
 				}
 
@@ -312,10 +312,10 @@ test('before anybody else does something, all that the newest reader knew is the
 				// Everybody knows something; the last knows it best.
 				for (const [place, step] of after.entries()) {
 					await all.do(step);
-					await readLiving(staying[place % 2]!);
+					await readCurrent(staying[place % 2]!);
 				}
 
-				const known = contentOf(await readLiving(staying[2]!));
+				const known = contentOf(await readCurrent(staying[2]!));
 				all.crash(isEmpty);
 				for (const reader of order) {
 					await staying[reader]!.store.read();

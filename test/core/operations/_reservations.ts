@@ -1,6 +1,6 @@
 /** What the tests of reservations have in common. */
 import type {Refusal} from '../../../source/core/rules/allocation/allocation.js';
-import {look, reserve} from '../../../source/core/operations/reservations.js';
+import {readStatus, reserve} from '../../../source/core/operations/reservations.js';
 import {person, type TestWorld} from '../../_helpers/world.js';
 import type {Grant} from '../../../source/core/rules/allocation/request.js';
 
@@ -20,4 +20,4 @@ export const granted = (answer: Grant | Refusal): Grant => {
 export const take = async (world: TestWorld, requester = alice, ids?: readonly number[], count = 1) =>
 	granted(await reserve(world, {requester, count, ids, durationSeconds: hour}));
 
-export const owners = async (world: TestWorld) => (await look(world)).rows.map(({owner}) => owner);
+export const owners = async (world: TestWorld) => (await readStatus(world)).rows.map(({owner}) => owner);

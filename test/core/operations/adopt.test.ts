@@ -1,6 +1,6 @@
 import {beforeEach, expect, test} from 'vitest';
 import {adopt, type AdoptRequest} from '../../../source/core/operations/adopt.js';
-import {look, release, reserve} from '../../../source/core/operations/reservations.js';
+import {readStatus, release, reserve} from '../../../source/core/operations/reservations.js';
 import type {GpuProcess} from '../../../source/core/model/types.js';
 import {
 	createTestWorld,
@@ -34,7 +34,7 @@ const adopting = async (changes: Partial<AdoptRequest> = {}) => adopt(world, {re
 
 const refusal = async (changes: Partial<AdoptRequest>, code: string, message: string) => {
 	await expect(adopting(changes)).rejects.toMatchObject({code, message});
-	expect((await look(world)).rows.filter(({lease}) => lease?.type === 'run')).toEqual([]);
+	expect((await readStatus(world)).rows.filter(({lease}) => lease?.type === 'run')).toEqual([]);
 };
 
 beforeEach(async () => {
@@ -49,7 +49,7 @@ test('a process gets the GPUs it is on, and keeps them until it ends', async () 
 		owner: 'alice',
 		name: 'python3',
 	});
-	const {rows} = await look(world);
+	const {rows} = await readStatus(world);
 	expect(rows.map(({owner}) => owner)).toEqual([undefined, 'alice', undefined, 'alice']);
 	expect(rows[1]!.lease).toMatchObject({
 		type: 'run',
@@ -61,13 +61,13 @@ test('a process gets the GPUs it is on, and keeps them until it ends', async () 
 		bootId: 'boot-1',
 	});
 	world.pass(100_000);
-	expect((await look(world)).rows[3]!.owner).toBe('alice');
+	expect((await readStatus(world)).rows[3]!.owner).toBe('alice');
 	// Hidden from whoever looks: then nothing can be said, and it stays.
 	world.processes.set(700, 'unknown');
 	world.pass(100_000);
-	expect((await look(world)).rows[3]!.owner).toBe('alice');
+	expect((await readStatus(world)).rows[3]!.owner).toBe('alice');
 	world.processes.set(700, 'dead');
-	expect((await look(world)).rows.map(({lease}) => lease)).toEqual([undefined, undefined, undefined, undefined]);
+	expect((await readStatus(world)).rows.map(({lease}) => lease)).toEqual([undefined, undefined, undefined, undefined]);
 	expect((await historyOf(world.store)).map(({gpuId, endReason}) => [gpuId, endReason])).toEqual([
 		[1, 'holder-died'],
 		[3, 'holder-died'],
@@ -82,7 +82,7 @@ test('its owner may release it', async () => {
 
 test('root adopts it for its owner, under any name to show', async () => {
 	expect(await adopting({requester: root, label: 'team'})).toMatchObject({owner: 'alice'});
-	expect((await look(world)).rows[1]).toMatchObject({owner: 'alice', label: 'team'});
+	expect((await readStatus(world)).rows[1]).toMatchObject({owner: 'alice', label: 'team'});
 });
 
 test('nobody else may', async () => {

@@ -1,6 +1,6 @@
 import {expect, test} from 'vitest';
-import {makePool} from '../../../source/core/operations/create-pool.js';
-import {look, reserve} from '../../../source/core/operations/reservations.js';
+import {createPool} from '../../../source/core/operations/create-pool.js';
+import {readStatus, reserve} from '../../../source/core/operations/reservations.js';
 import type {CommitOutcome} from '../../../source/core/model/ports.js';
 import {createTestWorld, historyOf, person} from '../../_helpers/world.js';
 
@@ -8,7 +8,7 @@ const request = {requester: person('alice'), count: 2, durationSeconds: 3600};
 
 test('makes a pool that names its machine', async () => {
 	const world = await createTestWorld({gpuCount: 3});
-	expect((await look(world)).pool).toEqual({
+	expect((await readStatus(world)).pool).toEqual({
 		gpuCount: 3,
 		provider: 'fake',
 		machine: {id: 'machine-1', bootId: 'boot-1'},
@@ -17,11 +17,11 @@ test('makes a pool that names its machine', async () => {
 
 test('leaves a pool that is there alone', async () => {
 	const world = await createTestWorld();
-	await expect(makePool(world, {gpuCount: 8, provider: 'nvidia', force: false})).rejects.toMatchObject({
+	await expect(createPool(world, {gpuCount: 8, provider: 'nvidia', force: false})).rejects.toMatchObject({
 		code: 'pool-exists',
 		exitCode: 1,
 	});
-	expect((await look(world)).pool.gpuCount).toBe(4);
+	expect((await readStatus(world)).pool.gpuCount).toBe(4);
 });
 
 test('by force ends every lease with its record, throws away garbage and counts', async () => {
@@ -29,7 +29,7 @@ test('by force ends every lease with its record, throws away garbage and counts'
 	await reserve(world, request);
 	world.memory.state.gpus.set(3, 'garbage');
 	world.pass(60);
-	expect(await makePool(world, {gpuCount: 2, provider: 'fake', force: true})).toMatchObject({
+	expect(await createPool(world, {gpuCount: 2, provider: 'fake', force: true})).toMatchObject({
 		pool: {gpuCount: 2},
 		droppedLeases: 2,
 	});
@@ -37,7 +37,7 @@ test('by force ends every lease with its record, throws away garbage and counts'
 		{gpuId: 0, endReason: 'pool-reset', durationSeconds: 60},
 		{gpuId: 1, endReason: 'pool-reset'},
 	]);
-	expect((await look(world)).rows.map(({state}) => state)).toEqual(['available', 'available']);
+	expect((await readStatus(world)).rows.map(({state}) => state)).toEqual(['available', 'available']);
 	expect(world.memory.state.gpus.keys().toArray()).toEqual([0, 1]);
 });
 
@@ -45,10 +45,10 @@ test('by force mends a pool whose own keys are garbage, and still ends its lease
 	const world = await createTestWorld();
 	await reserve(world, request);
 	world.memory.state.pool = {...world.memory.state.pool, gpuCount: 'many'};
-	await expect(makePool(world, {gpuCount: 4, provider: 'fake', force: false})).rejects.toMatchObject({
+	await expect(createPool(world, {gpuCount: 4, provider: 'fake', force: false})).rejects.toMatchObject({
 		code: 'pool-garbage',
 	});
-	expect(await makePool(world, {gpuCount: 4, provider: 'fake', force: true})).toMatchObject({droppedLeases: 2});
+	expect(await createPool(world, {gpuCount: 4, provider: 'fake', force: true})).toMatchObject({droppedLeases: 2});
 	expect(await historyOf(world.store)).toHaveLength(2);
 	// What it was before could not be read.
 	const told = (await world.store.audit()).filter(({kind}) => kind === 'pool');
@@ -56,7 +56,7 @@ test('by force mends a pool whose own keys are garbage, and still ends its lease
 		['made', 4, undefined],
 		['remade', 4, undefined],
 	]);
-	await makePool(world, {gpuCount: 3, provider: 'amd', force: true});
+	await createPool(world, {gpuCount: 3, provider: 'amd', force: true});
 	expect((await world.store.audit()).findLast(({kind}) => kind === 'pool')).toMatchObject({
 		count: 3,
 		provider: 'amd',
@@ -66,7 +66,7 @@ test('by force mends a pool whose own keys are garbage, and still ends its lease
 
 test.each([0, -1, 1.5, NaN, 1025])('a pool cannot have %d GPUs', async (gpuCount) => {
 	const world = await createTestWorld();
-	await expect(makePool(world, {gpuCount, provider: 'fake', force: true})).rejects.toMatchObject({exitCode: 2});
+	await expect(createPool(world, {gpuCount, provider: 'fake', force: true})).rejects.toMatchObject({exitCode: 2});
 });
 
 test('tries again when others change it meanwhile, but not for ever', async () => {
@@ -76,10 +76,12 @@ test('tries again when others change it meanwhile, but not for ever', async () =
 		...world.store,
 		commit: async (plan: Parameters<typeof world.store.commit>[0]) => answers.shift() ?? world.store.commit(plan),
 	};
-	await makePool({...world, store}, {gpuCount: 5, provider: 'fake', force: true});
-	expect((await look(world)).pool.gpuCount).toBe(5);
+	await createPool({...world, store}, {gpuCount: 5, provider: 'fake', force: true});
+	expect((await readStatus(world)).pool.gpuCount).toBe(5);
 	const never = {...world.store, commit: async () => 'conflict' as const};
-	await expect(makePool({...world, store: never}, {gpuCount: 6, provider: 'fake', force: true})).rejects.toMatchObject({
+	await expect(
+		createPool({...world, store: never}, {gpuCount: 6, provider: 'fake', force: true}),
+	).rejects.toMatchObject({
 		code: 'busy',
 	});
 });
@@ -99,7 +101,7 @@ test('a smaller pool ends also the lease that somebody got between its read and 
 			},
 		}),
 	});
-	expect(await makePool(world, {gpuCount: 2, provider: 'fake', force: true})).toMatchObject({droppedLeases: 1});
+	expect(await createPool(world, {gpuCount: 2, provider: 'fake', force: true})).toMatchObject({droppedLeases: 1});
 	expect(await historyOf(world.store)).toMatchObject([{gpuId: 3, endReason: 'pool-reset'}]);
 	expect(world.memory.state.gpus.size).toBe(0);
 });

@@ -3,10 +3,10 @@ import {expect, test} from 'vitest';
 import {acquireNow} from '../../../source/core/operations/acquire-now.js';
 import {adopt} from '../../../source/core/operations/adopt.js';
 import {drain, undrain} from '../../../source/core/operations/drain.js';
-import {lineRows} from '../../../source/core/operations/queue-rows.js';
+import {queueRows} from '../../../source/core/operations/queue-rows.js';
 import {entryFor, planJoin} from '../../../source/core/rules/queue/queue.js';
-import {look, release, reserve} from '../../../source/core/operations/reservations.js';
-import {readLiving} from '../../../source/core/operations/transact.js';
+import {readStatus, release, reserve} from '../../../source/core/operations/reservations.js';
+import {readCurrent} from '../../../source/core/operations/transact.js';
 import {acquire} from '../../../source/core/operations/acquire.js';
 import type {Store} from '../../../source/core/model/ports.js';
 import type {GpuReading} from '../../../source/core/model/types.js';
@@ -33,7 +33,7 @@ test('a lease goes on, and nobody new gets its GPU, by force neither, until it i
 	const world = await createTestWorld({gpuCount: 2});
 	await ask(world, {ids: [1]});
 	expect(await drain(world, root, [1, 0], 'fan')).toEqual({gpus: [0, 1], leased: [1]});
-	expect((await look(world)).rows).toMatchObject([
+	expect((await readStatus(world)).rows).toMatchObject([
 		{state: 'error', problem: 'drained: fan', drain: {reason: 'fan', by: 'root'}},
 		{state: 'in-use', problem: 'drained: fan'},
 	]);
@@ -88,12 +88,12 @@ test('who waits for what is out of service holds up nobody, whatever it wants be
 	await joinAs(world, 'ids', {count: 2, ids: [0, 2]});
 	await joinAs(world, 'many', {count: 2});
 	expect(await ask(world)).toMatchObject({kind: 'granted', gpus: [2]});
-	const {snapshot} = await look(world);
-	expect(lineRows(snapshot)).toMatchObject([
+	const {snapshot} = await readStatus(world);
+	expect(queueRows(snapshot)).toMatchObject([
 		{isPossible: true, outOfService: [0]},
 		{isPossible: true, outOfService: [0, 1]},
 	]);
-	expect(lineTable(lineRows(snapshot), createPaint(false, {}))).toContain('when GPUs 0 1 are back in service');
+	expect(lineTable(queueRows(snapshot), createPaint(false, {}))).toContain('when GPUs 0 1 are back in service');
 	await undrain(world, root, [0, 1]);
 	expect(await ask(world)).toMatchObject({kind: 'refused', blocked: [{block: {kind: 'queued'}}, {}, {}]});
 });
@@ -116,14 +116,14 @@ test('an unfit GPU is shown with the reason and kept out, unless by force', asyn
 	const world = await createTestWorld({gpuCount: 2});
 	const sick = {...idleReading(0), health: [{kind: 'xid', words: 'Xid 79'}]} satisfies GpuReading;
 	world.see(() => observationOf([sick, idleReading(1)]));
-	expect((await look(world)).rows[0]).toMatchObject({state: 'error', problem: 'Xid 79'});
+	expect((await readStatus(world)).rows[0]).toMatchObject({state: 'error', problem: 'Xid 79'});
 	expect(await ask(world)).toMatchObject({kind: 'granted', gpus: [1]});
 	expect(await ask(world, {ids: [0]})).toMatchObject({
 		kind: 'refused',
 		blocked: [{index: 0, block: {kind: 'unfit', problems: [{words: 'Xid 79'}]}}],
 	});
 	expect(await ask(world, {ids: [0], force: true})).toMatchObject({kind: 'granted', gpus: [0]});
-	expect((await look(world)).rows[0]).toMatchObject({state: 'in-use', problem: 'Xid 79'});
+	expect((await readStatus(world)).rows[0]).toMatchObject({state: 'in-use', problem: 'Xid 79'});
 });
 
 test('while their record cannot be read nobody gets anything; putting one back mends it', async () => {
@@ -135,7 +135,7 @@ test('while their record cannot be read nobody gets anything; putting one back m
 	});
 	expect(await undrain(world, root, [1])).toEqual([1]);
 	expect(await ask(world)).toMatchObject({kind: 'granted', gpus: [1]});
-	expect((await readLiving(world)).drains.keys().toArray()).toEqual([0]);
+	expect((await readCurrent(world)).drains.keys().toArray()).toEqual([0]);
 });
 
 test('ids that are not there, or come twice, are refused, and nothing changes', async () => {
@@ -145,7 +145,7 @@ test('ids that are not there, or come twice, are refused, and nothing changes', 
 		await expect(undrain(world, root, ids)).rejects.toMatchObject({code: 'impossible'});
 	}
 
-	expect((await readLiving(world)).stored.drains).toBeUndefined();
+	expect((await readCurrent(world)).stored.drains).toBeUndefined();
 });
 
 test('no process on it is adopted, and no job gets it', async () => {

@@ -1,7 +1,7 @@
 import {describe, expect, test} from 'vitest';
 import {isLeased} from '../../../source/core/rules/leases/lease-changes.js';
 import type {Plan} from '../../../source/core/model/plan.js';
-import {extend, look, release} from '../../../source/core/operations/reservations.js';
+import {extend, readStatus, release} from '../../../source/core/operations/reservations.js';
 import {createTestWorld, historyOf, person, startTime} from '../../_helpers/world.js';
 import {alice, bob, hour, owners, take} from './_reservations.js';
 
@@ -58,7 +58,7 @@ describe('release', () => {
 		});
 		const second = await take(world, alice, [0]);
 		world.pass(hour + 1);
-		await look(world);
+		await readStatus(world);
 		expect((await world.store.read()).gpus[0]).toMatchObject({
 			kind: 'free',
 			ended: {reason: 'expired', leaseId: second.leaseId},
@@ -86,7 +86,7 @@ describe('release', () => {
 		await take(world, alice, [0, 1]);
 		await take(world, alice, [2]);
 		world.memory.state.gpus.set(3, JSON.stringify({user: 'alice', type: 'manual', start_time: 5, expiry_time: 4e9}));
-		const seen = (await look(world)).snapshot.gpus.filter(isLeased);
+		const seen = (await readStatus(world)).snapshot.gpus.filter(isLeased);
 		await release(world, alice, {by: 'gpus', ids: [2]});
 		await take(world, alice, [2]);
 		let commits = 0;
@@ -112,7 +112,7 @@ describe('release', () => {
 			const world = await createTestWorld();
 			const record = {user: 'alice', type: 'manual', start_time: 5, expiry_time: 4e9, last_heartbeat: startTime};
 			world.memory.state.gpus.set(3, JSON.stringify(record));
-			const seen = (await look(world)).snapshot.gpus.filter(isLeased);
+			const seen = (await readStatus(world)).snapshot.gpus.filter(isLeased);
 			world.memory.state.gpus.set(3, JSON.stringify({...record, ...other}));
 			expect(await release(world, alice, {by: 'leases', leases: seen})).toEqual({released: [], notYours: []});
 		},
@@ -157,7 +157,7 @@ describe('extend', () => {
 		expect((await extend(world, alice, {by: 'gpus', ids: [1]}, {until})).extended).toEqual([
 			{index: 1, expiryTime: until},
 		]);
-		expect((await look(world)).rows.map(({remainingSeconds}) => remainingSeconds)).toEqual([
+		expect((await readStatus(world)).rows.map(({remainingSeconds}) => remainingSeconds)).toEqual([
 			hour + 600,
 			2 * hour,
 			undefined,
@@ -184,7 +184,7 @@ describe('extend', () => {
 			extended: [],
 			notTimed: [2],
 		});
-		expect((await look(world)).rows[0]).toMatchObject({remainingSeconds: hour});
+		expect((await readStatus(world)).rows[0]).toMatchObject({remainingSeconds: hour});
 	});
 
 	test('finds nothing of one that has expired meanwhile', async () => {
@@ -201,7 +201,7 @@ describe('look', () => {
 		const world = await createTestWorld();
 		await take(world, alice, [0]);
 		world.pass(hour + 500);
-		expect((await look(world)).rows[0]).toMatchObject({state: 'available', freeSeconds: 500});
+		expect((await readStatus(world)).rows[0]).toMatchObject({state: 'available', freeSeconds: 500});
 		expect(await historyOf(world.store)).toMatchObject([{endTime: startTime + hour, durationSeconds: hour}]);
 	});
 
@@ -220,10 +220,10 @@ describe('look', () => {
 				pid: 42,
 			}),
 		);
-		expect((await look(world)).rows[0]).toMatchObject({state: 'in-use'});
+		expect((await readStatus(world)).rows[0]).toMatchObject({state: 'in-use'});
 		world.processes.set(42, 'dead');
 		world.pass(7);
-		expect((await look(world)).rows[0]).toMatchObject({state: 'available'});
+		expect((await readStatus(world)).rows[0]).toMatchObject({state: 'available'});
 		expect(await historyOf(world.store)).toMatchObject([{leaseId: 'x', endReason: 'holder-died', durationSeconds: 7}]);
 	});
 
@@ -233,8 +233,8 @@ describe('look', () => {
 			...world.memory.state.pool,
 			machine: JSON.stringify({machine_id: 'other', boot_id: 'x'}),
 		};
-		await expect(look(world)).rejects.toMatchObject({code: 'wrong-machine', exitCode: 4});
+		await expect(readStatus(world)).rejects.toMatchObject({code: 'wrong-machine', exitCode: 4});
 		world.memory.state.pool = {gpuCount: undefined, provider: undefined, machine: undefined};
-		await expect(look(world)).rejects.toMatchObject({code: 'no-pool', exitCode: 4});
+		await expect(readStatus(world)).rejects.toMatchObject({code: 'no-pool', exitCode: 4});
 	});
 });

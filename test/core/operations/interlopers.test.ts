@@ -1,11 +1,11 @@
 /** Somebody changes something between the read of a verb and its commit: nothing is overwritten, overtaken or doubled. */
 import {expect, test} from 'vitest';
-import {makePool} from '../../../source/core/operations/create-pool.js';
+import {createPool} from '../../../source/core/operations/create-pool.js';
 import {drain, undrain} from '../../../source/core/operations/drain.js';
 import {emptyPlan} from '../../../source/core/model/plan.js';
 import {entryFor, planJoin} from '../../../source/core/rules/queue/queue.js';
 import {release, reserve} from '../../../source/core/operations/reservations.js';
-import {readLiving} from '../../../source/core/operations/transact.js';
+import {readCurrent} from '../../../source/core/operations/transact.js';
 import {undoableOf, undoRelease} from '../../../source/core/operations/undo.js';
 import {checkTrail} from '../../_helpers/store/trail.js';
 import {historyOf, person, type TestWorld} from '../../_helpers/world.js';
@@ -20,7 +20,7 @@ const bobWaits: Interlude = async (_, others) => {
 	await others.store.commit(planJoin(entryFor(options, others.host, others.now()), 'box'));
 };
 
-const poolOfTwo: Interlude = async (_, others) => makePool(others, {gpuCount: 2, provider: 'fake', force: true});
+const poolOfTwo: Interlude = async (_, others) => createPool(others, {gpuCount: 2, provider: 'fake', force: true});
 
 const reserveId = async (world: TestWorld, id: number, requester = alice) =>
 	reserve(world, {requester, count: 1, ids: [id], durationSeconds: 3600});
@@ -54,10 +54,10 @@ test.each([0, 1])(
 			undone: [{gpus: [1 - taken]}],
 			refused: [{blocked: [{index: taken, block: {kind: 'leased', lease: {user: 'bob'}}}]}],
 		});
-		const {gpus} = await readLiving(world);
+		const {gpus} = await readCurrent(world);
 		const users = gpus.map((record) => record.kind === 'leased' && record.lease.user);
 		expect(users).toEqual([taken === 0 ? 'bob' : 'alice', taken === 0 ? 'alice' : 'bob', false, false]);
-		await checkTrail(world, await readLiving(world));
+		await checkTrail(world, await readCurrent(world));
 	},
 );
 
@@ -72,7 +72,7 @@ test('nor is what is no longer there taken out of service', async () => {
 	const {world, before} = await createInterruptedWorld();
 	before(poolOfTwo);
 	await expect(drain(world, alice, [3], undefined)).rejects.toMatchObject({code: 'impossible'});
-	expect((await readLiving(world)).drains.size).toBe(0);
+	expect((await readCurrent(world)).drains.size).toBe(0);
 });
 
 test('two who take GPUs out of service at once, and put them back, do not undo each other’s', async () => {
@@ -80,7 +80,7 @@ test('two who take GPUs out of service at once, and put them back, do not undo e
 	before(async (_, others) => drain(others, bob, [1], 'bob’s'));
 	await drain(world, alice, [0], 'alice’s');
 	const drained = async () => {
-		const {drains} = await readLiving(world);
+		const {drains} = await readCurrent(world);
 		return drains
 			.keys()
 			.toArray()
@@ -102,7 +102,7 @@ test('a late release ends nothing of whoever has the GPU by now, and leaves no s
 		await reserveId(others, 0, bob);
 	});
 	expect(await release(world, alice, {by: 'label', label: 'alice'})).toMatchObject({released: []});
-	const snapshot = await readLiving(world);
+	const snapshot = await readCurrent(world);
 	expect(snapshot.gpus[0]).toMatchObject({lease: {user: 'bob'}});
 	expect(await historyOf(world.store)).toHaveLength(1);
 	await checkTrail(world, snapshot);
@@ -119,7 +119,7 @@ test('what is held for a place in line stays when that place appears before it i
 	};
 	await world.memory.commit({...emptyPlan, writes: [{kind: 'lease', index: 0, lease}]});
 	before(bobWaits);
-	expect((await readLiving(world)).gpus[0]).toMatchObject({kind: 'leased', lease: {leaseId: 'l'}});
+	expect((await readCurrent(world)).gpus[0]).toMatchObject({kind: 'leased', lease: {leaseId: 'l'}});
 	expect(await historyOf(world.store)).toEqual([]);
 });
 
@@ -128,6 +128,6 @@ test('what somebody gives back as the pool is made anew has one record', async (
 	await reserveId(world, 0);
 	await reserveId(world, 1);
 	before(async (_, others) => release(others, alice, {by: 'gpus', ids: [0]}));
-	expect(await makePool(world, {gpuCount: 4, provider: 'fake', force: true})).toMatchObject({droppedLeases: 1});
+	expect(await createPool(world, {gpuCount: 4, provider: 'fake', force: true})).toMatchObject({droppedLeases: 1});
 	expect((await historyOf(world.store)).map(({gpuId}) => gpuId)).toEqual([0, 1]);
 });

@@ -5,10 +5,10 @@ hold: one live lease a GPU, every ended lease exactly one record, nothing dead h
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
 import {acquireNow} from '../../../source/core/operations/acquire-now.js';
-import {beat, findHold, type Hold} from '../../../source/core/operations/job-lease.js';
+import {sendHeartbeat, findJobLease, type JobLease} from '../../../source/core/operations/job-lease.js';
 import {isLeased} from '../../../source/core/rules/leases/lease-changes.js';
 import {ownerOf} from '../../../source/core/rules/leases/ownership.js';
-import {extend, look, release, reserve} from '../../../source/core/operations/reservations.js';
+import {extend, readStatus, release, reserve} from '../../../source/core/operations/reservations.js';
 import {checkTrail} from '../../_helpers/store/trail.js';
 import {createTestWorld, historyOf, person, type TestWorld} from '../../_helpers/world.js';
 
@@ -44,7 +44,7 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
 
 /** A `run` lease with a living process, as the wrapper takes it. */
 async function startRun(world: TestWorld, {who: place, id, pid}: Extract<Step, {do: 'run'}>, leaseId: string) {
-	const {snapshot} = await look(world);
+	const {snapshot} = await readStatus(world);
 	if (snapshot.gpus[id]!.kind !== 'free') {
 		return false;
 	}
@@ -66,7 +66,7 @@ async function act(
 	world: TestWorld,
 	step: Step,
 	leaseId: string,
-	wrappers: Map<string, Hold>,
+	wrappers: Map<string, JobLease>,
 ): Promise<readonly Held[]> {
 	const requester = 'who' in step ? people[step.who]! : people[0]!;
 	const selection =
@@ -103,7 +103,7 @@ async function act(
 				return [];
 			}
 
-			wrappers.set(leaseId, await findHold(world, leaseId));
+			wrappers.set(leaseId, await findJobLease(world, leaseId));
 			return [`${leaseId}/${step.id}`];
 		}
 
@@ -122,7 +122,7 @@ async function act(
 		case 'beat': {
 			// Also of those whose lease is somebody else's by now.
 			for (const [id, hold] of wrappers) {
-				wrappers.set(id, (await beat(world, hold)).hold);
+				wrappers.set(id, (await sendHeartbeat(world, hold)).hold);
 			}
 
 			return [];
@@ -135,15 +135,15 @@ test('the invariants hold after every step of every history', async () => {
 		fc.asyncProperty(fc.array(anyStep, {minLength: 1, maxLength: 40, size: 'max'}), async (steps) => {
 			const world = await createTestWorld({gpuCount});
 			const begun = new Set<Held>();
-			const wrappers = new Map<string, Hold>();
+			const wrappers = new Map<string, JobLease>();
 			for (const [place, current] of steps.entries()) {
-				const before = (await look(world)).snapshot.gpus;
+				const before = (await readStatus(world)).snapshot.gpus;
 				for (const hold of await act(world, current, `run-${place}`, wrappers)) {
 					expect(before[Number(hold.split('/', 2)[1])]!.kind).toBe('free');
 					begun.add(hold);
 				}
 
-				const {snapshot} = await look(world);
+				const {snapshot} = await readStatus(world);
 				const live = snapshot.gpus.filter((record) => isLeased(record));
 				// I2: what changed belonged to whoever acted.
 				const others = before

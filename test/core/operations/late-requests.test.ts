@@ -4,11 +4,11 @@ does is counted in the audit trail, which tells of every change in the same comm
 */
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
-import {makePool} from '../../../source/core/operations/create-pool.js';
+import {createPool} from '../../../source/core/operations/create-pool.js';
 import {acquireNow} from '../../../source/core/operations/acquire-now.js';
 import {drain, undrain} from '../../../source/core/operations/drain.js';
 import {isLeased} from '../../../source/core/rules/leases/lease-changes.js';
-import {leaveLine} from '../../../source/core/operations/queue-rows.js';
+import {leaveQueue} from '../../../source/core/operations/queue-rows.js';
 import {extend, release, reserve} from '../../../source/core/operations/reservations.js';
 import type {Requester} from '../../../source/core/model/types.js';
 import {undoableOf, undoRelease} from '../../../source/core/operations/undo.js';
@@ -16,7 +16,7 @@ import {CanhazgpuError} from '../../../source/errors.js';
 import {createLateStore, type Fate} from '../../_helpers/store/late-store.js';
 import {checkTrail} from '../../_helpers/store/trail.js';
 import {createTestWorld, historyOf, person, type TestWorld} from '../../_helpers/world.js';
-import {joinLine} from '../../../source/core/operations/waiter.js';
+import {joinQueue} from '../../../source/core/operations/waiter.js';
 
 const verbs = ['reserve', 'run', 'extend', 'release', 'undo', 'join', 'leave', 'drain', 'undrain'] as const;
 
@@ -96,11 +96,11 @@ const acts: Readonly<Record<Step['verb'], (scene: Scene) => Promise<Answer>>> = 
 	},
 	async join({world, requester, id}) {
 		const request = {requester, count: 4, tenure: {type: 'run'} as const};
-		await joinLine(world, {id, request, waitSeconds: undefined});
+		await joinQueue(world, {id, request, waitSeconds: undefined});
 		return done(true);
 	},
 	async leave({world, requester, before, choice}) {
-		return done((await leaveLine(world, requester, pick(before.places, choice) ?? 'none')).kind === 'left');
+		return done((await leaveQueue(world, requester, pick(before.places, choice) ?? 'none')).kind === 'left');
 	},
 	async drain({world, requester, choice}) {
 		await drain(world, requester, [choice % 4], undefined);
@@ -218,7 +218,7 @@ test('a store that goes away after a request: the error says that it may have be
 	expect(first.hint).toContain('see canhazgpu status before you try again');
 	late.meet([{kind: 'prompt'}, {kind: 'late', after: 500}, ...away]);
 	const request = {requester: person('alice'), count: 1, tenure: {type: 'run'} as const};
-	const second = await error(joinLine(world, {id: 'place', request, waitSeconds: undefined}));
+	const second = await error(joinQueue(world, {id: 'place', request, waitSeconds: undefined}));
 	expect(second.hint).toContain('see canhazgpu queue before you try again');
 });
 
@@ -236,7 +236,7 @@ test.each([
 		}
 
 		late.meet([{kind: 'prompt'}, {kind, after: 2}]);
-		expect(await makePool(world, {gpuCount: 3, provider: 'fake', force})).toMatchObject({
+		expect(await createPool(world, {gpuCount: 3, provider: 'fake', force})).toMatchObject({
 			pool: {gpuCount: 3},
 			droppedLeases: force ? 2 : 0,
 		});

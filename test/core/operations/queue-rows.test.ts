@@ -4,14 +4,14 @@ one who wants something else, nobody is overtaken, and nothing is left behind.
 */
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
-import {holdingsOf, planAdvance} from '../../../source/core/rules/queue/queue-grant.js';
+import {holdingsOf, planQueueGrant} from '../../../source/core/rules/queue/queue-grant.js';
 import {drain, undrain} from '../../../source/core/operations/drain.js';
 import {entryFor, isPossible, planJoin} from '../../../source/core/rules/queue/queue.js';
 import {isServable, outagesByRecord} from '../../../source/core/rules/queue/out-of-service.js';
 import {isLeased} from '../../../source/core/rules/leases/lease-changes.js';
 import {release, reserve} from '../../../source/core/operations/reservations.js';
-import {readLiving} from '../../../source/core/operations/transact.js';
-import {lineRows} from '../../../source/core/operations/queue-rows.js';
+import {readCurrent} from '../../../source/core/operations/transact.js';
+import {queueRows} from '../../../source/core/operations/queue-rows.js';
 import {estimateWaits} from '../../../source/core/rules/queue/estimates.js';
 import type {Lease, Snapshot} from '../../../source/core/model/types.js';
 import {checkTrail} from '../../_helpers/store/trail.js';
@@ -50,7 +50,7 @@ const isAwakeIn =
 async function settle(world: TestWorld): Promise<readonly string[]> {
 	const served: string[] = [];
 	for (;;) {
-		const snapshot = await readLiving(world);
+		const snapshot = await readCurrent(world);
 		let hasChanged = false;
 		// The last in line tries first: the order must not depend on who looks first.
 		for (const record of snapshot.queue.toReversed()) {
@@ -59,8 +59,8 @@ async function settle(world: TestWorld): Promise<readonly string[]> {
 			}
 
 			const lease: Lease = {user: record.entry.user, type: 'run', startTime: 0, leaseId: `lease-${record.id}`};
-			const now = await readLiving(world);
-			const advance = planAdvance(now, record.id, {
+			const now = await readCurrent(world);
+			const advance = planQueueGrant(now, record.id, {
 				lease,
 				outOfService: outagesByRecord(now),
 				isUsable: () => true,
@@ -122,7 +122,7 @@ async function act(world: TestWorld, step: Step, place: number): Promise<void> {
 		}
 
 		case 'newcomer': {
-			const before = await readLiving(world);
+			const before = await readCurrent(world);
 			const answer = await reserve(world, {requester: person('new'), count: step.count, durationSeconds: 3600});
 			if (answer.kind === 'granted') {
 				expect(answer.gpus.filter((index) => before.drains.has(index))).toEqual([]);
@@ -170,10 +170,10 @@ test('nobody overtakes, nobody is held up by one who wants something else, nothi
 			const world = await createTestWorld({gpuCount});
 			for (const [place, step] of steps.entries()) {
 				await act(world, step, place);
-				const rested = await readLiving(world);
+				const rested = await readCurrent(world);
 				const before = rested.queue;
 				const served = await settle(world);
-				const snapshot = await readLiving(world);
+				const snapshot = await readCurrent(world);
 				// Nobody new gets what is out of service.
 				expect(onDrained(snapshot).filter((hold) => !onDrained(rested).includes(hold))).toEqual([]);
 				// Whoever is awake and wants any was not overtaken by one behind it who wants no more.
@@ -217,7 +217,7 @@ test('nobody overtakes, nobody is held up by one who wants something else, nothi
 				}
 
 				expect(world.memory.state.entries.keys().toArray().toSorted()).toEqual(world.memory.state.line.toSorted());
-				expect(lineRows(snapshot).map(({held, id}) => held.length === holdingsOf(snapshot, id).length)).not.toContain(
+				expect(queueRows(snapshot).map(({held, id}) => held.length === holdingsOf(snapshot, id).length)).not.toContain(
 					false,
 				);
 				await checkTrail(world, snapshot);

@@ -1,16 +1,16 @@
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
-import {claimReminders, planReminders, type Teller} from '../../../source/core/operations/reminders.js';
+import {claimReminders, planReminders, type ReminderSender} from '../../../source/core/operations/reminders.js';
 import {extend, reserve} from '../../../source/core/operations/reservations.js';
 import type {Store} from '../../../source/core/model/ports.js';
 import {createTestWorld, person} from '../../_helpers/world.js';
 
 const hour = 3600;
 const alice = person('alice');
-const own: Teller = {account: 'alice', uid: 1000, reachesAll: false};
-const root: Teller = {account: 'root', uid: 0, reachesAll: false};
-const stranger: Teller = {account: 'bob', uid: 1001, reachesAll: false};
-const strangerWithWebhook: Teller = {...stranger, reachesAll: true};
+const own: ReminderSender = {account: 'alice', uid: 1000, reachesAll: false};
+const root: ReminderSender = {account: 'root', uid: 0, reachesAll: false};
+const stranger: ReminderSender = {account: 'bob', uid: 1001, reachesAll: false};
+const strangerWithWebhook: ReminderSender = {...stranger, reachesAll: true};
 
 /** A reservation of alice's two GPUs with this much left of its two hours. */
 async function withLeft(seconds: number, wrap?: (store: Store) => Store) {
@@ -47,7 +47,7 @@ test('an end that was moved is reminded of again', async () => {
 	expect((await claimReminders(world, own)).notices).toHaveLength(1);
 });
 
-test.each<[string, Teller, number, number]>([
+test.each<[string, ReminderSender, number, number]>([
 	['the holder', own, 599, 1],
 	['root', root, 599, 1],
 	['a stranger who reaches nobody', stranger, 1, 0],

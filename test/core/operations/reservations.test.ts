@@ -1,5 +1,5 @@
 import {describe, expect, test} from 'vitest';
-import {look, release, reserve} from '../../../source/core/operations/reservations.js';
+import {readStatus, release, reserve} from '../../../source/core/operations/reservations.js';
 import type {GpuReading} from '../../../source/core/model/types.js';
 import {createTestWorld, idleReading, observationOf, person, startTime, type TestWorld} from '../../_helpers/world.js';
 import {alice, bob, granted, hour, owners, take} from './_reservations.js';
@@ -17,7 +17,7 @@ describe('reserve', () => {
 			}),
 		);
 		expect({gpus, expiryTime}).toEqual({gpus: [0, 2], expiryTime: startTime + hour});
-		expect((await look(world)).rows[2]).toMatchObject({
+		expect((await readStatus(world)).rows[2]).toMatchObject({
 			state: 'in-use',
 			owner: 'alice',
 			label: 'team',

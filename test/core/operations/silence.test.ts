@@ -2,13 +2,13 @@
 import * as fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
 import {acquireNow} from '../../../source/core/operations/acquire-now.js';
-import {beat, findHold, withJob, type Hold} from '../../../source/core/operations/job-lease.js';
+import {sendHeartbeat, findJobLease, withJob, type JobLease} from '../../../source/core/operations/job-lease.js';
 import {isLeased} from '../../../source/core/rules/leases/lease-changes.js';
 import {isEntryBeatDue} from '../../../source/core/rules/leases/liveness.js';
 import type {Host, World} from '../../../source/core/model/ports.js';
 import {entryFor, planEntryHeartbeat, planJoin} from '../../../source/core/rules/queue/queue.js';
 import {reserve} from '../../../source/core/operations/reservations.js';
-import {readLiving, readToShow} from '../../../source/core/operations/transact.js';
+import {readCurrent, readForDisplay} from '../../../source/core/operations/transact.js';
 import type {Lease, Snapshot} from '../../../source/core/model/types.js';
 import {acquire} from '../../../source/core/operations/acquire.js';
 import {createTestWorld, historyOf, person, startTime, type TestWorld} from '../../_helpers/world.js';
@@ -33,7 +33,7 @@ const peerRecord = (world: TestWorld): string =>
 /** A wrapper on GPU 0, the peer on GPU 1, and somebody who waits for GPU 0: nobody can see their processes. */
 class Box {
 	isLiving = true;
-	#hold!: Hold;
+	#hold!: JobLease;
 	#secondsToBeat = 0;
 	#secondsToEntryBeat = 0;
 	#lastEntryBeat = startTime;
@@ -46,7 +46,7 @@ class Box {
 	async begin(): Promise<void> {
 		const {world} = this;
 		await acquireNow(world, {requester: person('alice'), count: 1, ids: [0], tenure: {type: 'run'}}, 'lease');
-		this.#hold = withJob(await findHold(world, 'lease'), {pid: 2, startTicks: 22});
+		this.#hold = withJob(await findJobLease(world, 'lease'), {pid: 2, startTicks: 22});
 		const options = {id: 'q', requester: bob, wanted: {count: 1, ids: [0]}, tenure: {type: 'run'}} as const;
 		const entry = entryFor({...options, note: undefined, waitSeconds: undefined}, world.host, world.now());
 		await world.store.commit(planJoin(entry, 'box'));
@@ -71,7 +71,7 @@ class Box {
 		if (this.#secondsToBeat <= 0) {
 			this.#secondsToBeat = 60;
 			if (this.isLiving) {
-				const told = await beat(world, this.#hold);
+				const told = await sendHeartbeat(world, this.#hold);
 				expect(told.kind).toBe('held');
 				this.#hold = told.hold;
 				world.memory.state.gpus.set(1, peerRecord(world));
@@ -146,7 +146,7 @@ describe('whatever the store’s clock does', () => {
 						} else if (kind === 'pass') {
 							await box.pass(amount);
 						} else {
-							const snapshot = await readLiving(viewers[amount]!);
+							const snapshot = await readCurrent(viewers[amount]!);
 							expect(leaseAt(snapshot, 0)?.user).toBe('alice');
 							expect(leaseAt(snapshot, 1)?.user).toBe('eve');
 							expect(snapshot.queue).toHaveLength(1);
@@ -159,7 +159,7 @@ describe('whatever the store’s clock does', () => {
 					world.jump(lastJump);
 					let silentSeconds = 0;
 					for (;;) {
-						const {gpus, queue} = await readLiving(viewers[0]!);
+						const {gpus, queue} = await readCurrent(viewers[0]!);
 						if (gpus.every((record) => !isLeased(record)) && queue.length === 0) {
 							break;
 						}
@@ -195,13 +195,13 @@ describe('whatever the store’s clock does', () => {
 		const [viewer, , shifted] = viewersOf(world) as readonly [World, World, World];
 		world.pass(901);
 		for (let look = 0; look < 69; look++) {
-			expect(leaseAt(await readLiving(look % 2 === 0 ? viewer : shifted), 0)?.silence?.clock).toBe('boot-1');
+			expect(leaseAt(await readCurrent(look % 2 === 0 ? viewer : shifted), 0)?.silence?.clock).toBe('boot-1');
 			world.pass(1);
 		}
 
 		expect(commits).toBe(1);
 		world.pass(1);
-		expect(leaseAt(await readLiving(viewer), 0)).toBeUndefined();
+		expect(leaseAt(await readCurrent(viewer), 0)).toBeUndefined();
 		expect(commits).toBe(2);
 		expect(await historyOf(world.store)).toMatchObject([{endReason: 'heartbeat-lost', endTime: startTime}]);
 	});
@@ -224,7 +224,7 @@ describe('a job whose wrapper is dead', () => {
 	const startOrphan = async () => {
 		const world = await createTestWorld({gpuCount: 1});
 		await acquireNow(world, {requester: person('alice'), count: 1, tenure: {type: 'run'}}, 'lease');
-		await beat(world, withJob(await findHold(world, 'lease'), {pid: 2, startTicks: 22}));
+		await sendHeartbeat(world, withJob(await findJobLease(world, 'lease'), {pid: 2, startTicks: 22}));
 		world.processes.set(1, 'dead');
 		return world;
 	};
@@ -233,7 +233,7 @@ describe('a job whose wrapper is dead', () => {
 		const world = await startOrphan();
 		world.processes.set(2, 'dead');
 		world.pass(3 * 86_400);
-		await readLiving(world);
+		await readCurrent(world);
 		expect(await historyOf(world.store)).toMatchObject([{endReason: 'holder-died', durationSeconds: 60}]);
 	});
 
@@ -243,7 +243,7 @@ describe('a job whose wrapper is dead', () => {
 		let raw = world.memory.state.gpus.get(0);
 		for (let second = 0; second < 3600; second += 10) {
 			world.pass(10);
-			await readLiving(world);
+			await readCurrent(world);
 			beats += world.memory.state.gpus.get(0) === raw ? 0 : 1;
 			raw = world.memory.state.gpus.get(0);
 		}
@@ -251,10 +251,10 @@ describe('a job whose wrapper is dead', () => {
 		expect(beats).toBeGreaterThan(40);
 		expect(beats).toBeLessThanOrEqual(60);
 		// Whoever cannot see the job hears of it, and ends nothing.
-		expect(leaseAt(await readLiving(unseeing(world)), 0)?.silence).toBeUndefined();
+		expect(leaseAt(await readCurrent(unseeing(world)), 0)?.silence).toBeUndefined();
 		world.processes.set(2, 'dead');
 		world.pass(86_400);
-		await readLiving(world);
+		await readCurrent(world);
 		const [record] = await historyOf(world.store);
 		expect(record).toMatchObject({endReason: 'holder-died'});
 		expect(Math.abs(record!.durationSeconds - 3600)).toBeLessThanOrEqual(70);
@@ -269,7 +269,7 @@ describe('another machine with this machine-id', () => {
 			host: {...world.host, hostname: 'clone', bootId: 'boot-2', monotonic: {...world.host.monotonic, id: 'boot-2'}},
 		};
 		await acquireNow(clone, {requester: person('alice'), count: 1, ids: [0], tenure: {type: 'run'}}, 'lease');
-		return {world, clone, hold: withJob(await findHold(clone, 'lease'), {pid: 2, startTicks: 22})};
+		return {world, clone, hold: withJob(await findJobLease(clone, 'lease'), {pid: 2, startTicks: 22})};
 	};
 
 	const request = {requester: bob, count: 1, tenure: {type: 'run'}} as const;
@@ -277,15 +277,15 @@ describe('another machine with this machine-id', () => {
 
 	test('keeps its lease, and whoever asks or looks is refused while it lives', async () => {
 		const {world, clone, hold} = await startOnClone();
-		await expect(readToShow(world)).rejects.toMatchObject(refusal);
+		await expect(readForDisplay(world)).rejects.toMatchObject(refusal);
 		await expect(acquireNow(world, request, 'other')).rejects.toMatchObject(refusal);
 		await expect(reserve(world, {requester: bob, count: 1, durationSeconds: 60})).rejects.toMatchObject(refusal);
 		const waiting = {waitSeconds: undefined, signal: new AbortController().signal, onProgress: () => undefined};
 		await expect(acquire(world, request, waiting)).rejects.toMatchObject(refusal);
 		for (let minute = 0; minute < 60; minute++) {
 			world.pass(60);
-			expect(await beat(clone, hold)).toMatchObject({kind: 'held'});
-			expect(leaseAt(await readLiving(world), 0)?.leaseId).toBe('lease');
+			expect(await sendHeartbeat(clone, hold)).toMatchObject({kind: 'held'});
+			expect(leaseAt(await readCurrent(world), 0)?.leaseId).toBe('lease');
 		}
 
 		expect(world.memory.state.line).toEqual([]);
@@ -296,16 +296,16 @@ describe('another machine with this machine-id', () => {
 		world.pass(71);
 		expect(await acquireNow(world, {...request, ids: [1]}, 'other')).toMatchObject({kind: 'granted', gpus: [1]});
 		world.pass(900);
-		expect(leaseAt(await readLiving(world), 0)?.leaseId).toBe('lease');
+		expect(leaseAt(await readCurrent(world), 0)?.leaseId).toBe('lease');
 		world.pass(70);
-		expect(leaseAt(await readLiving(world), 0)).toBeUndefined();
+		expect(leaseAt(await readCurrent(world), 0)).toBeUndefined();
 	});
 
 	test('is this one before its restart, when it was silent since: its lease ends at the first look', async () => {
 		const {world} = await startOnClone();
 		world.pass(100);
 		const restarted = {...world, host: {...world.host, uptimeSeconds: () => 30}};
-		expect(leaseAt(await readLiving(restarted), 0)).toBeUndefined();
+		expect(leaseAt(await readCurrent(restarted), 0)).toBeUndefined();
 		expect(await historyOf(world.store)).toMatchObject([{endReason: 'reboot', endTime: startTime}]);
 	});
 });
@@ -318,8 +318,8 @@ test('a pool of an unknown boot belongs to its machine alone', async () => {
 
 	setMachine({machine_id: 'other', boot_id: 'no-boot-id-other'});
 	const unknown = unseeing(world, {bootId: undefined});
-	await expect(readLiving(unknown)).rejects.toMatchObject({code: 'wrong-machine'});
-	await expect(readLiving(world)).rejects.toMatchObject({code: 'wrong-machine'});
+	await expect(readCurrent(unknown)).rejects.toMatchObject({code: 'wrong-machine'});
+	await expect(readCurrent(world)).rejects.toMatchObject({code: 'wrong-machine'});
 	setMachine({machine_id: 'machine-1'});
-	await expect(readLiving(unknown)).resolves.toMatchObject({pool: {machine: {id: 'machine-1'}}});
+	await expect(readCurrent(unknown)).resolves.toMatchObject({pool: {machine: {id: 'machine-1'}}});
 });

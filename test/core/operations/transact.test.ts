@@ -1,6 +1,6 @@
 import {expect, test} from 'vitest';
 import type {CommitOutcome, Store} from '../../../source/core/model/ports.js';
-import {look, release, reserve} from '../../../source/core/operations/reservations.js';
+import {readStatus, release, reserve} from '../../../source/core/operations/reservations.js';
 import {CanhazgpuError} from '../../../source/errors.js';
 import {createTestWorld, historyOf, person} from '../../_helpers/world.js';
 
@@ -151,9 +151,9 @@ test('a store that takes no changes can be looked at, with what has ended; nothi
 	await reserve(world, request);
 	isFull = true;
 	world.pass(61);
-	expect((await look(world)).rows).toMatchObject([{owner: 'alice', remainingSeconds: 0}]);
+	expect((await readStatus(world)).rows).toMatchObject([{owner: 'alice', remainingSeconds: 0}]);
 	await expect(reserve(world, request)).rejects.toMatchObject({code: 'store-refused'});
 	isFull = false;
-	expect((await look(world)).rows).toMatchObject([{state: 'available'}]);
+	expect((await readStatus(world)).rows).toMatchObject([{state: 'available'}]);
 	expect(await historyOf(world.store)).toHaveLength(1);
 });

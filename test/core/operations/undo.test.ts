@@ -4,7 +4,7 @@ import {isLeased} from '../../../source/core/rules/leases/lease-changes.js';
 import {release, reserve} from '../../../source/core/operations/reservations.js';
 import {undoableOf, undoRelease, type Released} from '../../../source/core/operations/undo.js';
 import {planJoin, entryFor} from '../../../source/core/rules/queue/queue.js';
-import {readLiving} from '../../../source/core/operations/transact.js';
+import {readCurrent} from '../../../source/core/operations/transact.js';
 import {createTestWorld, person, startTime, type TestWorld} from '../../_helpers/world.js';
 
 const alice = person('alice');
@@ -27,7 +27,7 @@ async function givenBack(world: TestWorld, ids: readonly number[] = [1, 2]): Pro
 }
 
 const leasesOf = async (world: TestWorld) => {
-	const {gpus} = await readLiving(world);
+	const {gpus} = await readCurrent(world);
 	return gpus.map((record) => (record.kind === 'leased' ? record.lease : undefined));
 };
 
@@ -100,7 +100,7 @@ async function givenBackTogether(world: TestWorld): Promise<readonly Released[]>
 	await reserve(world, {requester: alice, count: 2, ids: [1, 2], durationSeconds: 7200});
 	await acquireNow(world, {requester: alice, count: 1, ids: [3], tenure: {type: 'run'}}, 'job');
 	world.pass(600);
-	const {gpus} = await readLiving(world);
+	const {gpus} = await readCurrent(world);
 	const {released} = await release(world, alice, {by: 'leases', leases: gpus.filter(isLeased)});
 	expect(released).toHaveLength(4);
 	return undoableOf(released);

@@ -1,8 +1,8 @@
 /** What a scan shows is told once: not at every scan, not by every viewer, and an unknown scan takes nothing back. */
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
-import {createNoticeTeller, type NoticeTeller} from '../../../source/core/operations/record-alerts.js';
-import {look, release, reserve} from '../../../source/core/operations/reservations.js';
+import {createAlertRecorder, type AlertRecorder} from '../../../source/core/operations/record-alerts.js';
+import {readStatus, release, reserve} from '../../../source/core/operations/reservations.js';
 import type {GpuReading, HealthProblem} from '../../../source/core/model/types.js';
 import {CanhazgpuError} from '../../../source/errors.js';
 import {eventWords} from '../../../source/format/events.js';
@@ -17,11 +17,11 @@ const usedBy = (index: number, ...users: ReadonlyArray<string | undefined>): Gpu
 });
 
 /** Looks as a viewer does, and tells. */
-async function scan(world: TestWorld, tell: NoticeTeller, ...readings: readonly GpuReading[]): Promise<void> {
+async function scan(world: TestWorld, tell: AlertRecorder, ...readings: readonly GpuReading[]): Promise<void> {
 	world.see(() =>
 		observationOf([0, 1].map((index) => readings.find((gpu) => gpu.index === index) ?? idleReading(index))),
 	);
-	const {snapshot, observation} = await look(world);
+	const {snapshot, observation} = await readStatus(world);
 	await tell(snapshot, observation);
 }
 
@@ -32,7 +32,7 @@ const told = async (world: TestWorld): Promise<readonly string[]> =>
 
 test('use without a reservation and squatters are told once, by whoever of the viewers is first', async () => {
 	const world = await createTestWorld({gpuCount: 2});
-	const tellers = [createNoticeTeller(world), createNoticeTeller(world), createNoticeTeller(world)];
+	const tellers = [createAlertRecorder(world), createAlertRecorder(world), createAlertRecorder(world)];
 	await reserve(world, {requester: alice, count: 1, ids: [1], durationSeconds: 9000});
 	world.pass(61);
 	for (let round = 0; round < 3; round++) {
@@ -52,15 +52,15 @@ test('use without a reservation and squatters are told once, by whoever of the v
 test('all viewers at once tell it once', async () => {
 	const world = await createTestWorld({gpuCount: 2});
 	world.see(() => observationOf([usedBy(0, 'bob'), idleReading(1)]));
-	const {snapshot, observation} = await look(world);
-	const tellers = Array.from({length: 10}, () => createNoticeTeller(world));
+	const {snapshot, observation} = await readStatus(world);
+	const tellers = Array.from({length: 10}, () => createAlertRecorder(world));
 	await Promise.all(tellers.map(async (tell) => tell(snapshot, observation)));
 	expect(await told(world)).toEqual(['bob uses GPU 0 without a reservation']);
 });
 
 test('what comes and goes is told anew only after it stood for ten minutes', async () => {
 	const world = await createTestWorld({gpuCount: 2});
-	const tell = createNoticeTeller(world);
+	const tell = createAlertRecorder(world);
 	for (let minute = 0; minute < 25; minute++) {
 		await scan(world, tell, ...(minute % 2 === 0 ? [usedBy(0, 'bob')] : []));
 		world.pass(60);
@@ -71,7 +71,7 @@ test('what comes and goes is told anew only after it stood for ten minutes', asy
 
 test('an unknown scan ends nothing, and users that cannot be told are no news beside those who can', async () => {
 	const world = await createTestWorld({gpuCount: 2});
-	const tell = createNoticeTeller(world);
+	const tell = createAlertRecorder(world);
 	const sick: GpuReading = {...usedBy(0, 'bob'), health: [{kind: 'ecc', words: '3 memory errors'}]};
 	await scan(world, tell, sick);
 	world.pass(3600);
@@ -86,7 +86,7 @@ test('an unknown scan ends nothing, and users that cannot be told are no news be
 	}
 
 	world.see(() => observationOf([], {failure: {message: 'no driver'}}));
-	const {snapshot, observation} = await look(world);
+	const {snapshot, observation} = await readStatus(world);
 	await tell(snapshot, observation);
 	await scan(world, tell, sick);
 	expect(await told(world)).toEqual([
@@ -95,12 +95,12 @@ test('an unknown scan ends nothing, and users that cannot be told are no news be
 	]);
 	await scan(world, tell);
 	expect((await told(world)).slice(2)).toEqual(['GPU 0 is fit again']);
-	expect((await look(world)).snapshot.notices).toEqual([]);
+	expect((await readStatus(world)).snapshot.notices).toEqual([]);
 });
 
 test('a leftover of whoever had it a moment ago accuses nobody', async () => {
 	const world = await createTestWorld({gpuCount: 2});
-	const tell = createNoticeTeller(world);
+	const tell = createAlertRecorder(world);
 	await reserve(world, {requester: alice, count: 1, ids: [0], durationSeconds: 9000});
 	world.pass(600);
 	await release(world, alice, {by: 'gpus', ids: [0]});
@@ -124,7 +124,7 @@ test('a store that is away or refuses is no failure of whoever looks; a bug is',
 			},
 		}),
 	});
-	const tell = createNoticeTeller(world);
+	const tell = createAlertRecorder(world);
 	await scan(world, tell, usedBy(0, 'bob'));
 	await scan(world, tell, usedBy(0, 'bob'));
 	await expect(scan(world, tell, usedBy(0, 'bob'))).rejects.toThrow('bug');
@@ -142,14 +142,14 @@ test('whatever is seen, nothing is told twice while it stands, and what stands w
 			fc.array(fc.record({users: anyUsers, health: anyHealth, seconds: fc.nat(400)}), {maxLength: 25, size: 'max'}),
 			async (scans) => {
 				const world = await createTestWorld({gpuCount: 2});
-				const tell = createNoticeTeller(world);
+				const tell = createAlertRecorder(world);
 				for (const {users, health, seconds} of scans) {
 					world.pass(seconds);
 					await scan(world, tell, {...(users.length === 0 ? idleReading(0) : usedBy(0, ...users)), health});
 				}
 
 				const records = await world.store.audit();
-				const {notices} = (await look(world)).snapshot;
+				const {notices} = (await readStatus(world)).snapshot;
 				const keys = notices.map(({kind, account, problem}) => `${kind} ${account} ${problem}`);
 				expect(new Set(keys).size).toBe(keys.length);
 				for (const {kind, account, since} of notices) {

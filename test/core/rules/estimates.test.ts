@@ -1,10 +1,10 @@
 import {expect, test} from 'vitest';
 import {drain} from '../../../source/core/operations/drain.js';
 import {estimateWaits} from '../../../source/core/rules/queue/estimates.js';
-import {lineRows} from '../../../source/core/operations/queue-rows.js';
+import {queueRows} from '../../../source/core/operations/queue-rows.js';
 import {entryFor, planJoin} from '../../../source/core/rules/queue/queue.js';
 import {reserve} from '../../../source/core/operations/reservations.js';
-import {readLiving} from '../../../source/core/operations/transact.js';
+import {readCurrent} from '../../../source/core/operations/transact.js';
 import {createTestWorld, person} from '../../_helpers/world.js';
 
 const boss = person('root', 'root', 0);
@@ -29,14 +29,14 @@ test('estimates come from the ends of reservations and limits of jobs, in the or
 	await join('d', {count: 5});
 	// GPU 1 is free, and the line does not take it: so it is not to be counted on.
 	await join('e', {count: 1, ids: [1]});
-	expect(estimateWaits(await readLiving(world))).toEqual(
+	expect(estimateWaits(await readCurrent(world))).toEqual(
 		new Map([
 			['a', 600],
 			['b', 700],
 		]),
 	);
-	expect(lineRows(await readLiving(world)).map((row) => row.isPossible)).toEqual([true, true, true, false, true]);
+	expect(queueRows(await readCurrent(world)).map((row) => row.isPossible)).toEqual([true, true, true, false, true]);
 	// Of what is out of service nobody knows when it is back.
 	await drain(world, boss, [0], undefined);
-	expect(estimateWaits(await readLiving(world)).size).toBe(0);
+	expect(estimateWaits(await readCurrent(world)).size).toBe(0);
 });

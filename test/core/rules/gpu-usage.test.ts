@@ -1,31 +1,31 @@
 import {expect, test} from 'vitest';
 import type {GpuReading} from '../../../source/core/model/types.js';
-import {useOf, usersOf, wordsOnce} from '../../../source/core/rules/allocation/gpu-usage.js';
+import {judgeUsage, usersOf, wordsOnce} from '../../../source/core/rules/allocation/gpu-usage.js';
 import {idleReading} from '../../_helpers/world.js';
 
 const reading = (changes: Partial<GpuReading>): GpuReading => ({...idleReading(0), ...changes});
 
 test('up to the threshold is idle, more is use', () => {
-	expect(useOf(reading({memoryUsedMiB: 1024}), 1024)).toEqual({kind: 'idle'});
-	expect(useOf(reading({memoryUsedMiB: 1025}), 1024)).toEqual({kind: 'used', memoryUsedMiB: 1025});
+	expect(judgeUsage(reading({memoryUsedMiB: 1024}), 1024)).toEqual({kind: 'idle'});
+	expect(judgeUsage(reading({memoryUsedMiB: 1025}), 1024)).toEqual({kind: 'used', memoryUsedMiB: 1025});
 });
 
 test('a GPU that the tool does not mention, or calls broken, is not free', () => {
-	expect(useOf(undefined, 1024)).toEqual({kind: 'failed', why: 'not seen by the GPU tool'});
-	expect(useOf(reading({memoryUsedMiB: 0, failure: '[GPU requires reset]'}), 1024)).toEqual({
+	expect(judgeUsage(undefined, 1024)).toEqual({kind: 'failed', why: 'not seen by the GPU tool'});
+	expect(judgeUsage(reading({memoryUsedMiB: 0, failure: '[GPU requires reset]'}), 1024)).toEqual({
 		kind: 'failed',
 		why: '[GPU requires reset]',
 	});
 });
 
 test('unknown memory is not free', () => {
-	expect(useOf(reading({memoryUsedMiB: undefined, unknown: {memoryUsedMiB: '[Unknown Error]'}}), 1024)).toEqual({
+	expect(judgeUsage(reading({memoryUsedMiB: undefined, unknown: {memoryUsedMiB: '[Unknown Error]'}}), 1024)).toEqual({
 		kind: 'unknown',
 		why: 'memory in use is unknown: [Unknown Error]',
 	});
 	const notTold: ReadonlyArray<Readonly<Record<string, string>>> = [{}, {memoryUsedMiB: ''}];
 	for (const unknown of notTold) {
-		expect(useOf(reading({memoryUsedMiB: undefined, unknown}), 1024)).toEqual({
+		expect(judgeUsage(reading({memoryUsedMiB: undefined, unknown}), 1024)).toEqual({
 			kind: 'unknown',
 			why: 'memory in use is unknown',
 		});
@@ -34,15 +34,15 @@ test('unknown memory is not free', () => {
 
 test.each(['[N/A]', '[Not Supported]', 'N/A'])('where memory is %s by nature, the processes tell', (marker) => {
 	const without = {memoryUsedMiB: undefined, unknown: {memoryUsedMiB: marker}};
-	expect(useOf(reading({...without, processes: []}), 1024)).toEqual({kind: 'idle'});
+	expect(judgeUsage(reading({...without, processes: []}), 1024)).toEqual({kind: 'idle'});
 	const processes = [
 		{pid: 7, memoryUsedMiB: 5},
 		{pid: 8, memoryUsedMiB: 6},
 	];
-	expect(useOf(reading({...without, processes}), 1024)).toEqual({kind: 'used', memoryUsedMiB: 11});
+	expect(judgeUsage(reading({...without, processes}), 1024)).toEqual({kind: 'used', memoryUsedMiB: 11});
 	// A sum without one of them would be made up.
-	expect(useOf(reading({...without, processes: [...processes, {pid: 9}]}), 1024)).toEqual({kind: 'used'});
-	expect(useOf(reading({...without, processes: undefined}), 1024)).toEqual({
+	expect(judgeUsage(reading({...without, processes: [...processes, {pid: 9}]}), 1024)).toEqual({kind: 'used'});
+	expect(judgeUsage(reading({...without, processes: undefined}), 1024)).toEqual({
 		kind: 'unknown',
 		why: 'neither memory nor processes can be read',
 	});

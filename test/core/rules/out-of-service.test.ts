@@ -4,7 +4,7 @@ import {expect, onTestFinished, test} from 'vitest';
 import {freshMs} from '../../../source/core/operations/acquire-now.js';
 import {holdingsOf} from '../../../source/core/rules/queue/queue-grant.js';
 import {isLeased} from '../../../source/core/rules/leases/lease-changes.js';
-import {lineRows} from '../../../source/core/operations/queue-rows.js';
+import {queueRows} from '../../../source/core/operations/queue-rows.js';
 import {
 	isSameNote,
 	isServable,
@@ -15,10 +15,10 @@ import {
 import {emptyPlan} from '../../../source/core/model/plan.js';
 import {entryFor, isPossible, planEntryNote, planJoin} from '../../../source/core/rules/queue/queue.js';
 import {release, reserve} from '../../../source/core/operations/reservations.js';
-import {readLiving} from '../../../source/core/operations/transact.js';
+import {readCurrent} from '../../../source/core/operations/transact.js';
 import type {GpuReading, QueueEntry, QueueRecord, Snapshot} from '../../../source/core/model/types.js';
-import {blockOfUse} from '../../../source/core/rules/allocation/usage-block.js';
-import {planWithLook} from '../../../source/core/operations/waiter-plan.js';
+import {usageBlockOf} from '../../../source/core/rules/allocation/usage-block.js';
+import {planWithScan} from '../../../source/core/operations/waiter-plan.js';
 import {stuckWords} from '../../../source/format/out-of-service.js';
 import {decodeQueueEntry, encodeQueueEntry} from '../../../source/store/records/index.js';
 import {eventually} from '../../_helpers/eventually.js';
@@ -99,15 +99,15 @@ async function settle(world: TestWorld): Promise<void> {
 	for (let hasChanged = true; hasChanged;) {
 		hasChanged = false;
 		// The last in line tries first: the order must not depend on who looks first.
-		for (const {id} of entriesOf(await readLiving(world)).toReversed()) {
-			const snapshot = await readLiving(world);
+		for (const {id} of entriesOf(await readCurrent(world)).toReversed()) {
+			const snapshot = await readCurrent(world);
 			const own = entriesOf(snapshot).find((record) => record.id === id);
 			if (own === undefined) {
 				continue;
 			}
 
 			const {entry} = own;
-			const advance = await planWithLook(world, snapshot, {
+			const advance = await planWithScan(world, snapshot, {
 				request: {
 					requester: person(entry.user),
 					count: entry.requestedCount,
@@ -120,7 +120,7 @@ async function settle(world: TestWorld): Promise<void> {
 				look: async () => world.gpus.observe(),
 				isLookDue: entry.unavailable !== undefined || holdingsOf(snapshot, id).length > 0,
 			});
-			if (advance === 'read again') {
+			if (advance === 'stale') {
 				throw new Error('The clock stands still');
 			}
 
@@ -153,7 +153,7 @@ async function idleGpus(world: TestWorld, snapshot: Snapshot): Promise<readonly 
 			}
 
 			// What is held by one and used by another is not to be had.
-			if (blockOfUse(record.index, observation, world.memoryThresholdMiB) !== undefined) {
+			if (usageBlockOf(record.index, observation, world.memoryThresholdMiB) !== undefined) {
 				return false;
 			}
 
@@ -185,7 +185,7 @@ test('nobody who could be served is held up by one who cannot be, and nobody is 
 					}
 
 					case 'newcomer': {
-						const before = await readLiving(world);
+						const before = await readCurrent(world);
 						const out = await outOf(world, before);
 						const idle = await idleGpus(world, before);
 						const answer = await reserve(world, {requester: root, count: step.count, durationSeconds: 1e6});
@@ -215,10 +215,10 @@ test('nobody who could be served is held up by one who cannot be, and nobody is 
 					}
 				}
 
-				const rested = await readLiving(world);
+				const rested = await readCurrent(world);
 				const outBefore = await outOf(world, rested);
 				await settle(world);
-				const snapshot = await readLiving(world);
+				const snapshot = await readCurrent(world);
 				const out = await outOf(world, snapshot);
 				const idle = await idleGpus(world, snapshot);
 				for (const [position, {entry, id}] of entriesOf(snapshot).entries()) {
@@ -285,7 +285,7 @@ test('what is held for a GPU that breaks goes to a newcomer and to those behind,
 	const behind = start(world, wants({requester: bobsFriend}));
 	expect(await behind.answer).toMatchObject({kind: 'granted', gpus: [1]});
 	await eventually(async () => entriesOf(await world.memory.read())[0]?.entry.unavailable !== undefined);
-	const [row] = lineRows(await world.memory.read());
+	const [row] = queueRows(await world.memory.read());
 	expect(stuckWords(row!)).toBe(
 		'waits for GPU 2, which is out of service: GPU has fallen off the bus; the others may use its GPUs meanwhile',
 	);
@@ -335,7 +335,7 @@ test.each(['used', 'unread'] as const)(
 		const ask = async () => reserve(world, {requester: bob, count: 1, durationSeconds: 3600});
 		expect(await ask()).toMatchObject({kind: 'granted', gpus: [1]});
 		await settle(world);
-		const [row] = lineRows(await readLiving(world));
+		const [row] = queueRows(await readCurrent(world));
 		expect(row).toMatchObject({outOfService: [2], keepsHoldings: true, held: [0]});
 		expect(stuckWords(row!)).toContain('the others go first meanwhile, and get what it holds after 5m');
 		world.pass(usedPatienceSeconds - 1);
@@ -355,7 +355,7 @@ test('use that was interrupted counts from its new beginning', async () => {
 	world.pass(usedPatienceSeconds + 1);
 	seeStates(world, ['fine', 'fine', 'fine']);
 	await settle(world);
-	expect(holdingsOf(await readLiving(world), 'all').map(({index}) => index)).toEqual([0, 2]);
+	expect(holdingsOf(await readCurrent(world), 'all').map(({index}) => index)).toEqual([0, 2]);
 });
 
 test('a scan that failed as a whole puts nothing out of service: nothing is handed out, and nothing taken', async () => {
@@ -367,7 +367,7 @@ test('a scan that failed as a whole puts nothing out of service: nothing is hand
 		available: 0,
 	});
 	await settle(world);
-	expect(lineRows(await readLiving(world))[0]).toMatchObject({outOfService: [], held: [0]});
+	expect(queueRows(await readCurrent(world))[0]).toMatchObject({outOfService: [], held: [0]});
 });
 
 test('one who takes GPUs by force is not passed by for what it would take all the same', async () => {
@@ -381,7 +381,7 @@ test('one who takes GPUs by force is not passed by for what it would take all th
 	await settle(world);
 	await release(world, bob, {by: 'gpus', ids: [2]});
 	await settle(world);
-	expect((await readLiving(world)).gpus.map((record) => isLeased(record) && record.lease.leaseId)).toEqual([
+	expect((await readCurrent(world)).gpus.map((record) => isLeased(record) && record.lease.leaseId)).toEqual([
 		'lease-forced',
 		'lease-forced',
 		'lease-forced',

@@ -1,21 +1,21 @@
 /** A store that comes back without its newest commits, or with nothing, gets back what those who stay have read. */
 import {describe, expect, test} from 'vitest';
 import {acquireNow} from '../../../source/core/operations/acquire-now.js';
-import {beat, findHold} from '../../../source/core/operations/job-lease.js';
-import {makePool} from '../../../source/core/operations/create-pool.js';
+import {sendHeartbeat, findJobLease} from '../../../source/core/operations/job-lease.js';
+import {createPool} from '../../../source/core/operations/create-pool.js';
 import {drain, undrain} from '../../../source/core/operations/drain.js';
 import {isLeased} from '../../../source/core/rules/leases/lease-changes.js';
-import {leaveLine} from '../../../source/core/operations/queue-rows.js';
+import {leaveQueue} from '../../../source/core/operations/queue-rows.js';
 import {emptyPlan} from '../../../source/core/model/plan.js';
 import type {World} from '../../../source/core/model/ports.js';
 import {extend, release, reserve} from '../../../source/core/operations/reservations.js';
 import {createRestoringStore} from '../../../source/core/live/restoring-store.js';
-import {readLiving} from '../../../source/core/operations/transact.js';
+import {readCurrent} from '../../../source/core/operations/transact.js';
 import type {Snapshot} from '../../../source/core/model/types.js';
 import {CanhazgpuError} from '../../../source/errors.js';
 import {crash, saved} from '../../_helpers/store/losing.js';
 import {createTestWorld, historyOf, person, startTime, type TestWorld} from '../../_helpers/world.js';
-import {joinLine} from '../../../source/core/operations/waiter.js';
+import {joinQueue} from '../../../source/core/operations/waiter.js';
 
 const alice = person('alice');
 const bob = person('bob', 'bob', 1001);
@@ -46,7 +46,7 @@ const makeRevision = async (world: World) => {
 };
 
 const joinAs = async (world: World, id: string, pid: number) =>
-	joinLine(
+	joinQueue(
 		{...world, host: {...world.host, self: {pid}}},
 		{id, request: {requester: bob, count: 4, tenure: {type: 'run'}}, waitSeconds: undefined},
 	);
@@ -95,7 +95,7 @@ describe('everything that was read is put back', () => {
 		const staying = stayingIn(world);
 		await staying.store.read();
 		await runOn(world, 0, 'job');
-		const wrapper = await findHold(world, 'job');
+		const wrapper = await findJobLease(world, 'job');
 		world.pass(7);
 		crash(world.memory);
 		await staying.store.read();
@@ -106,7 +106,7 @@ describe('everything that was read is put back', () => {
 				...world.clock,
 				async sleep(milliseconds, signal) {
 					// What the wrapper does as soon as it hears of it.
-					await beat(world, wrapper);
+					await sendHeartbeat(world, wrapper);
 					await world.clock.sleep(milliseconds, signal);
 				},
 			},
@@ -125,7 +125,7 @@ describe('everything that was read is put back', () => {
 		await drain(world, root, [0], 'a test');
 		const disk = saved(world.memory);
 		world.pass(10);
-		await leaveLine(world, root, 'w0');
+		await leaveQueue(world, root, 'w0');
 		await release(world, bob, {by: 'lease', leaseId: released});
 		await release(world, bob, {by: 'lease', leaseId: replaced});
 		await undrain(world, root, [0]);
@@ -150,7 +150,7 @@ describe('everything that was read is put back', () => {
 		await staying.store.read();
 		world.pass(5);
 		crash(world.memory);
-		await makePool(world, {gpuCount: 4, provider: 'fake', force: false});
+		await createPool(world, {gpuCount: 4, provider: 'fake', force: false});
 		const taken = await reserveFor(world, 0);
 		const after = await staying.store.read();
 		expect(holdersOf(after)).toEqual([taken, manual, undefined, undefined]);
@@ -166,11 +166,11 @@ describe('everything that was read is put back', () => {
 		crash(world.memory);
 		await staying.store.read();
 		const request = {gpuCount: 4, provider: 'fake', force: false} as const;
-		expect(await makePool(world, request)).toMatchObject({wasThere: true, droppedLeases: 0});
+		expect(await createPool(world, request)).toMatchObject({wasThere: true, droppedLeases: 0});
 		expect(holdersOf(await world.store.read())).toEqual(['job', manual, undefined, undefined]);
-		await expect(makePool(world, {...request, gpuCount: 3})).rejects.toMatchObject({code: 'pool-exists'});
+		await expect(createPool(world, {...request, gpuCount: 3})).rejects.toMatchObject({code: 'pool-exists'});
 		world.pass(60);
-		await expect(makePool(world, request)).rejects.toMatchObject({code: 'pool-exists'});
+		await expect(createPool(world, request)).rejects.toMatchObject({code: 'pool-exists'});
 	});
 
 	test('as far as a pool goes that was made smaller', async () => {
@@ -179,7 +179,7 @@ describe('everything that was read is put back', () => {
 		const staying = stayingIn(world);
 		await staying.store.read();
 		crash(world.memory);
-		await makePool(world, {gpuCount: 1, provider: 'fake', force: false});
+		await createPool(world, {gpuCount: 1, provider: 'fake', force: false});
 		expect(holdersOf(await staying.store.read())).toEqual(['job']);
 	});
 });
@@ -248,7 +248,7 @@ describe('what is newer is never touched', () => {
 	test("another machine's pool", async () => {
 		const {world, staying} = await scene();
 		crash(world.memory);
-		await makePool(
+		await createPool(
 			{...world, host: {...world.host, machineId: 'machine-2'}},
 			{
 				gpuCount: 4,
@@ -319,7 +319,7 @@ describe('the size of the pool alone is gone', () => {
 		const world = await createTestWorld();
 		await fill(world);
 		world.memory.state.pool = {...world.memory.state.pool, gpuCount: undefined};
-		await expect(readLiving(world)).rejects.toMatchObject({
+		await expect(readCurrent(world)).rejects.toMatchObject({
 			code: 'no-pool',
 			message: 'There is no GPU pool in memory',
 			hint: 'Its size alone is missing, and its reservations are still there. Put it back without --force: canhazgpu admin --gpus N',

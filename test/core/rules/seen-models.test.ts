@@ -2,7 +2,7 @@ import {expect, test} from 'vitest';
 import {isLeased} from '../../../source/core/rules/leases/lease-changes.js';
 import {byModel, liveUsage} from '../../../source/core/rules/pool/report.js';
 import {release, reserve} from '../../../source/core/operations/reservations.js';
-import {planSeenModels} from '../../../source/core/rules/leases/seen-models.js';
+import {planServedModels} from '../../../source/core/rules/leases/seen-models.js';
 import type {GpuProcess} from '../../../source/core/model/types.js';
 import {createLiveWorld} from '../../_helpers/live-world.js';
 import {createTestWorld, historyOf, idleReading, observationOf, person} from '../../_helpers/world.js';
@@ -22,8 +22,8 @@ test('the first model that the holder serves is the lease’s, and goes into its
 	const world = await createTestWorld();
 	const asked = {requester: alice, count: 1, ids: [0], durationSeconds: 600};
 	await reserve(world, asked);
-	await world.store.commit(planSeenModels(await world.store.read(), seeing(serving('alice', 'lab/one'))));
-	await world.store.commit(planSeenModels(await world.store.read(), seeing(serving('alice', 'lab/two'))));
+	await world.store.commit(planServedModels(await world.store.read(), seeing(serving('alice', 'lab/one'))));
+	await world.store.commit(planServedModels(await world.store.read(), seeing(serving('alice', 'lab/two'))));
 	world.pass(3600 / 2 / 6);
 	const window = {from: 0, to: world.now()};
 	const live = await makeReport([], liveUsage(await world.store.read()), {window, split: byModel});
@@ -45,7 +45,7 @@ test('what a squatter serves, or nobody knows who, is not the holder’s', async
 	await reserve(world, {requester: alice, count: 1, ids: [0], durationSeconds: 600});
 	const snapshot = await world.store.read();
 	for (const user of ['bob', undefined]) {
-		expect(planSeenModels(snapshot, seeing(serving(user, 'lab/x'))).writes).toEqual([]);
+		expect(planServedModels(snapshot, seeing(serving(user, 'lab/x'))).writes).toEqual([]);
 	}
 });
 

@@ -1,6 +1,6 @@
 import {expect, test} from 'vitest';
 import {secondsToNextEnd} from '../../../source/core/rules/leases/liveness.js';
-import {nextLookMs} from '../../../source/core/rules/queue/wake-up.js';
+import {nextReadMs} from '../../../source/core/rules/queue/wake-up.js';
 import {createTestWorld, startTime} from '../../_helpers/world.js';
 
 const lease = {user: 'eve', type: 'manual', start_time: startTime, last_heartbeat: startTime};
@@ -14,5 +14,5 @@ test.each([
 	world.memory.state.gpus.set(0, JSON.stringify(record));
 	const snapshot = await world.store.read();
 	const options = {nextEndSeconds: secondsToNextEnd(snapshot, world.host), random: 0};
-	expect(nextLookMs(snapshot, 'own', options)).toBe(milliseconds);
+	expect(nextReadMs(snapshot, 'own', options)).toBe(milliseconds);
 });

@@ -3,7 +3,7 @@ Tables that were damaged on their way: whatever is done to them, no GPU looks fr
 */
 import * as fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
-import {useOf} from '../../../source/core/rules/allocation/gpu-usage.js';
+import {judgeUsage} from '../../../source/core/rules/allocation/gpu-usage.js';
 import {parseGpuTable} from '../../../source/gpu/nvidia/gpus.js';
 import {attachProcesses, parseProcessTable} from '../../../source/gpu/nvidia/processes.js';
 import {cpuMsOf} from '../../_helpers/program/timed.js';
@@ -17,7 +17,7 @@ const threshold = 1024;
 const freeBy = (text: string): readonly number[] =>
 	(parseGpuTable(text, '')?.gpus ?? [])
 		.map((gpu) => ({...gpu, processes: []}))
-		.filter((gpu) => useOf(gpu, threshold).kind === 'idle')
+		.filter((gpu) => judgeUsage(gpu, threshold).kind === 'idle')
 		.map(({index}) => index);
 
 test('cut at any length', () => {
@@ -106,7 +106,7 @@ describe('machines of other kinds', () => {
 		const {gpus = []} = parseGpuTable(`${columns}\n${row}\n`, '') ?? {};
 		const table = processes && parseProcessTable([processHeader, ...processes].join('\n'));
 		const attached = await attachProcesses(gpus, table, async () => new Map());
-		return useOf(attached.gpus[0], threshold);
+		return judgeUsage(attached.gpus[0], threshold);
 	};
 
 	const spark = '0, GPU-1, 0000000F:01:00.0, NVIDIA GB10, [N/A], [N/A], 0, 41, 4.38, [N/A]';

@@ -1,4 +1,4 @@
-import {chmod, mkdtemp, readFile, writeFile} from 'node:fs/promises';
+import {chmod, mkdtemp, readFile, rename, writeFile} from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 
@@ -49,8 +49,10 @@ export const createStub = async (answers: {readonly gpus?: Answer; readonly proc
 			'esac',
 			'exit 2',
 		];
-		await writeFile(command, script.join('\n'));
-		await chmod(command, 0o755);
+		// Written apart and put in its place: a file that is open for writing cannot be run.
+		await writeFile(`${command}.new`, script.join('\n'));
+		await chmod(`${command}.new`, 0o755);
+		await rename(`${command}.new`, command);
 	};
 
 	await writeFile(log, '');

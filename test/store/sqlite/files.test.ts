@@ -21,7 +21,7 @@ import {embeddedPoolExists, openSqliteStore} from '../../../source/store/sqlite/
 import {eventually} from '../../_helpers/eventually.js';
 import {timed} from '../../_helpers/program/timed.js';
 import {leaseWrite, plan, poolWrite, stateOf, write} from '../samples.js';
-import {isPassing} from '../../../source/core/operations/waiter.js';
+import {isTransient} from '../../../source/core/operations/waiter.js';
 
 let directory: string;
 let file: string;
@@ -175,7 +175,7 @@ test('every error of the file system becomes words and stays passing for those w
 		const explained = explain(error, file);
 		expect(explained, name).toMatchObject({code: 'store-unreachable', cause: error});
 		expect((explained as Error).message, name).toMatch(/^The GPU pool .*pool\.db \S/v);
-		expect(isPassing(explained), name).toBe(true);
+		expect(isTransient(explained), name).toBe(true);
 	}
 
 	const misuse = Object.assign(new TypeError('The "path" argument must be of type string'), {

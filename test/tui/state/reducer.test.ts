@@ -2,7 +2,7 @@ import {expect, test} from 'vitest';
 import type {Action} from '../../../source/tui/state/actions.js';
 import {reduce} from '../../../source/tui/state/reducer.js';
 import type {State} from '../../../source/tui/state/state.js';
-import {equivalentCommand, submissionOf} from '../../../source/tui/verbs/request.js';
+import {equivalentCommand, requestOf} from '../../../source/tui/verbs/request.js';
 import {stateOf} from '../_harness.js';
 import {createBox, lease, run} from '../_world.js';
 
@@ -77,7 +77,7 @@ test('typing replaces what was suggested, and a count takes digits only', async 
 	const typed = after(open, {kind: 'typed', text: 'x'}, {kind: 'typed', text: '3'}, {kind: 'focus-next-field'});
 	const filled = after(typed, {kind: 'typed', text: '1'}, {kind: 'typed', text: 'd'});
 	const {dialog} = filled;
-	expect(dialog?.kind === 'form' && submissionOf(dialog)).toEqual({
+	expect(dialog?.kind === 'form' && requestOf(dialog)).toEqual({
 		verb: 'reserve',
 		count: 3,
 		gpus: undefined,

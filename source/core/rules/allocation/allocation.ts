@@ -6,19 +6,19 @@ import {outagesSeen} from '../queue/out-of-service.js';
 import {ownerOf} from '../leases/ownership.js';
 import type {Plan} from '../../model/plan.js';
 import {claimsOf} from '../queue/queue.js';
-import {tellGrant, type GrantOptions, type Occasion} from '../leases/audit-entries.js';
+import {grantEntry, type GrantOptions, type AuditContext} from '../leases/audit-entries.js';
 import type {Drain, GpuRecord, Lease, Observation, QueueEntry, Snapshot} from '../../model/types.js';
 import {takeoverOf, waitersOf, type Waiters} from '../queue/takeover.js';
 import type {Wanted} from './request.js';
 import {mostRecentUserFirst} from './most-recent-user-first.js';
 import type {Strategy} from './strategy.js';
-import {blockOfUse, type UseBlock} from './usage-block.js';
+import {usageBlockOf, type UsageBlock} from './usage-block.js';
 
-export type {UseBlock} from './usage-block.js';
+export type {UsageBlock as UseBlock} from './usage-block.js';
 
 /** Why a GPU cannot be handed out now. */
 export type Block =
-	| UseBlock
+	| UsageBlock
 	| {readonly kind: 'leased'; readonly lease: Lease}
 	| {readonly kind: 'garbage'; readonly problem: string}
 	/** Out of service: not even by force. */
@@ -28,7 +28,7 @@ export type Block =
 
 export type BlockedGpu = {readonly index: number; readonly block: Block};
 
-export type UnusableGpu = {readonly index: number; readonly block: UseBlock};
+export type UnusableGpu = {readonly index: number; readonly block: UsageBlock};
 
 /** Not enough GPUs now. Counts for people, reasons for each GPU that was considered and not free. */
 export type Refusal = {
@@ -55,7 +55,7 @@ export type AllocationRequest = {
 	readonly memoryThresholdMiB: number;
 	readonly isAwake: (entry: QueueEntry) => boolean;
 	/** What the trail says of it. */
-	readonly told: Omit<Occasion, 'now'> & Pick<GrantOptions, 'forced' | 'reason'>;
+	readonly told: Omit<AuditContext, 'now'> & Pick<GrantOptions, 'forced' | 'reason'>;
 };
 
 function blockOf(
@@ -85,7 +85,7 @@ function blockOf(
 		return {kind: 'drained', drain};
 	}
 
-	const use = request.force ? undefined : blockOfUse(record.index, observation, request.memoryThresholdMiB);
+	const use = request.force ? undefined : usageBlockOf(record.index, observation, request.memoryThresholdMiB);
 	if (use !== undefined) {
 		return use;
 	}
@@ -140,11 +140,11 @@ export function allocate(
 		.slice(0, wanted.count)
 		.map(({index}) => index)
 		.toSorted((a, b) => a - b);
-	const occasion: Occasion = {...told, now: snapshot.now};
+	const context: AuditContext = {...told, now: snapshot.now};
 	const takeover = takeoverOf(
 		free.filter(isLeased).filter(({index}) => gpus.includes(index)),
 		waiters.reasonToGive,
-		occasion,
+		context,
 	);
 	return {
 		kind: 'allocated',
@@ -158,7 +158,7 @@ export function allocate(
 			],
 			writes: gpus.map((index) => ({kind: 'lease', index, lease}) as const),
 			usage: takeover.usage,
-			audit: [...takeover.audit, tellGrant(lease, gpus, occasion, told)],
+			audit: [...takeover.audit, grantEntry(lease, gpus, context, told)],
 			event: {kind: 'granted', gpus, user: ownerOf(lease)},
 			grants: true,
 		},

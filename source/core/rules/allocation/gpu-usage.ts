@@ -1,7 +1,7 @@
 /** Whether a GPU is really in use, judged from what the tool said. Unknown is not free. */
 import type {GpuProcess, GpuReading} from '../../model/types.js';
 
-export type Use =
+export type GpuUsage =
 	| {readonly kind: 'idle'}
 	/** The memory is unknown where not even the processes tell it. */
 	| {readonly kind: 'used'; readonly memoryUsedMiB?: number}
@@ -16,7 +16,7 @@ const hasNoSuchReading = new Set(['[N/A]', 'N/A', '[Not Supported]', 'Not Suppor
 @param reading - Undefined when the tool did not mention this GPU.
 @param memoryThresholdMiB - Up to this much is taken for the driver's own.
 */
-export function useOf(reading: GpuReading | undefined, memoryThresholdMiB: number): Use {
+export function judgeUsage(reading: GpuReading | undefined, memoryThresholdMiB: number): GpuUsage {
 	if (reading === undefined) {
 		return {kind: 'failed', why: 'not seen by the GPU tool'};
 	}

@@ -1,8 +1,8 @@
 /** Why a GPU that nobody holds cannot be handed out, by what is seen of it. */
 import type {HealthProblem, Observation} from '../../model/types.js';
-import {useOf, usersOf} from './gpu-usage.js';
+import {judgeUsage, usersOf} from './gpu-usage.js';
 
-export type UseBlock =
+export type UsageBlock =
 	/** In use by somebody without a lease; the users that are known. */
 	| {readonly kind: 'unreserved'; readonly users: readonly string[]; readonly memoryUsedMiB?: number}
 	| {readonly kind: 'unknown-use'; readonly why: string}
@@ -13,13 +13,17 @@ export type UseBlock =
 	| {readonly kind: 'not-scanned'; readonly why: string};
 
 /** Unreserved, unknown, unfit or broken: what `--force` ignores. */
-export function blockOfUse(index: number, observation: Observation, memoryThresholdMiB: number): UseBlock | undefined {
+export function usageBlockOf(
+	index: number,
+	observation: Observation,
+	memoryThresholdMiB: number,
+): UsageBlock | undefined {
 	if (observation.failure !== undefined) {
 		return {kind: 'not-scanned', why: observation.failure.message};
 	}
 
 	const reading = observation.gpus.find((gpu) => gpu.index === index);
-	const use = useOf(reading, memoryThresholdMiB);
+	const use = judgeUsage(reading, memoryThresholdMiB);
 	const {health = []} = reading ?? {};
 	if (use.kind !== 'failed' && health.length > 0) {
 		return {kind: 'unfit', problems: health};

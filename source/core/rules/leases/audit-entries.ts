@@ -4,7 +4,7 @@ import type {Ending} from './liveness.js';
 import {labelOf, ownerOf} from './ownership.js';
 
 /** When and where something is done, and by whom. */
-export type Occasion = {
+export type AuditContext = {
 	/** The store's clock. */
 	readonly now: number;
 	/** Name of this host. */
@@ -16,7 +16,7 @@ export type Occasion = {
 /** Who did it, and to whom if that is another. */
 function partiesOf(
 	held: Lease | QueueEntry,
-	{now, host, account}: Occasion,
+	{now, host, account}: AuditContext,
 ): Pick<AuditRecord, 'time' | 'host' | 'account' | 'label' | 'owner'> {
 	const owner = ownerOf(held);
 	return {
@@ -37,13 +37,13 @@ export type GrantOptions = {
 };
 
 /** GPUs became somebody's, by one lease. */
-export const tellGrant = (
+export const grantEntry = (
 	lease: Lease,
 	gpus: readonly number[],
-	occasion: Occasion,
+	context: AuditContext,
 	{kind = 'granted', entryId, forced, reason}: GrantOptions = {},
 ): AuditRecord => ({
-	...partiesOf(lease, occasion),
+	...partiesOf(lease, context),
 	kind,
 	gpus,
 	leaseId: lease.leaseId,
@@ -57,9 +57,9 @@ export const tellGrant = (
 const endingKind = ({reason}: Ending): AuditKind => (reason === 'released' || reason === 'expired' ? reason : 'ended');
 
 /** Leases ended: one record for each lease, or for each GPU where a lease has no id. */
-export function tellEndings(
+export function endingEntries(
 	ended: ReadonlyArray<{readonly index: number; readonly lease: Lease; readonly ending: Ending}>,
-	occasion: Occasion,
+	context: AuditContext,
 ): readonly AuditRecord[] {
 	const groups = Map.groupBy(ended, ({index, lease: {leaseId}, ending: {reason, endTime}}) =>
 		JSON.stringify([leaseId ?? index, reason, endTime]),
@@ -67,11 +67,11 @@ export function tellEndings(
 	return Array.from(groups.values(), (group) => {
 		const {lease, ending} = group[0]!;
 		return {
-			...partiesOf(lease, occasion),
+			...partiesOf(lease, context),
 			kind: endingKind(ending),
 			gpus: group.map(({index}) => index),
 			leaseId: lease.leaseId,
-			until: ending.endTime === occasion.now ? undefined : ending.endTime,
+			until: ending.endTime === context.now ? undefined : ending.endTime,
 			reason: ending.reason,
 			note: lease.note,
 		};
@@ -79,9 +79,9 @@ export function tellEndings(
 }
 
 /** Manual leases end at another time: one record for each lease and end. */
-export function tellExtensions(
+export function extensionEntries(
 	extended: ReadonlyArray<{readonly index: number; readonly lease: Lease}>,
-	occasion: Occasion,
+	context: AuditContext,
 ): readonly AuditRecord[] {
 	const groups = Map.groupBy(extended, ({index, lease: {leaseId, expiryTime}}) =>
 		JSON.stringify([leaseId ?? index, expiryTime]),
@@ -89,7 +89,7 @@ export function tellExtensions(
 	return Array.from(groups.values(), (group) => {
 		const {lease} = group[0]!;
 		return {
-			...partiesOf(lease, occasion),
+			...partiesOf(lease, context),
 			kind: 'extended',
 			gpus: group.map(({index}) => index),
 			leaseId: lease.leaseId,
@@ -103,16 +103,16 @@ export function tellExtensions(
 export const takenBack = 'taken back';
 
 /** Why somebody is refused who waited for as long as they would. */
-export const inVain = 'waited in vain';
+export const waitTimedOut = 'waited in vain';
 
 /** Somebody took a place in line, or lost it without having been served. `refused`: the time to wait was over. */
-export const tellPlace = (
+export const positionEntry = (
 	kind: 'joined' | 'left' | 'refused',
 	entry: QueueEntry,
-	occasion: Occasion,
+	context: AuditContext,
 	reason?: string,
 ): AuditRecord => ({
-	...partiesOf(entry, occasion),
+	...partiesOf(entry, context),
 	kind,
 	gpus: entry.requestedIds,
 	count: entry.requestedIds.length > 0 ? entry.requestedIds.length : entry.requestedCount,

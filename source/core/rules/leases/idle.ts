@@ -3,7 +3,7 @@ How long a lease has been idle: no process on its GPU, and no more memory in use
 now is not idle by that, and what cannot be read is not idle either: it neither begins a span nor makes one longer.
 */
 import type {GpuReading, GpuRecord, IdleSpan, Lease, Observation} from '../../model/types.js';
-import {useOf} from '../allocation/gpu-usage.js';
+import {judgeUsage} from '../allocation/gpu-usage.js';
 import {isLeased} from './lease-changes.js';
 
 /** Scans further apart than this say nothing of the time between them. */
@@ -11,7 +11,7 @@ const longestGapSeconds = 300;
 
 /** True, false, or undefined when it cannot be told. A desktop on the GPU is no work. */
 function isIdle(reading: GpuReading | undefined, memoryThresholdMiB: number): boolean | undefined {
-	const use = useOf(reading, memoryThresholdMiB);
+	const use = judgeUsage(reading, memoryThresholdMiB);
 	const working = reading?.processes?.filter(({kind}) => kind !== 'graphics');
 	if (use.kind === 'used' || (working !== undefined && working.length > 0)) {
 		return false;

@@ -16,7 +16,7 @@ import type {
 } from '../../model/types.js';
 import {usageOf} from './usage-record.js';
 import {judgeEntry, judgeLease, type Ending} from './liveness.js';
-import {tellEndings, tellExtensions, tellPlace, type Occasion} from './audit-entries.js';
+import {endingEntries, extensionEntries, positionEntry, type AuditContext} from './audit-entries.js';
 
 export type LeasedRecord = Extract<GpuRecord, {kind: 'leased'}>;
 
@@ -28,7 +28,7 @@ const expectation = ({index, raw}: GpuRecord): Expectation => ({kind: 'gpu', ind
 export function planEnd(
 	endings: ReadonlyArray<{readonly record: LeasedRecord; readonly ending: Ending}>,
 	event: PoolEvent,
-	occasion: Occasion,
+	context: AuditContext,
 ): Plan {
 	const writes: Write[] = [];
 	const usage: UsageRecord[] = [];
@@ -44,9 +44,9 @@ export function planEnd(
 		expect: endings.map(({record}) => expectation(record)),
 		writes,
 		usage,
-		audit: tellEndings(
+		audit: endingEntries(
 			endings.map(({record: {index, lease}, ending}) => ({index, lease, ending})),
-			occasion,
+			context,
 		),
 		event,
 		grants: false,
@@ -151,11 +151,11 @@ export function planExpiry(
 		return {...emptyPlan, ...notes};
 	}
 
-	const occasion: Occasion = {now: snapshot.now, host: host.hostname};
+	const context: AuditContext = {now: snapshot.now, host: host.hostname};
 	const ends = planEnd(
 		ended,
 		{kind: 'expired', gpus: ended.map(({record}) => record.index), left: gone.map(({id}) => id)},
-		occasion,
+		context,
 	);
 	const drops = dropFromQueue(gone);
 	// A partial holding ends because its entry is gone: were the entry to appear meanwhile, it would not.
@@ -177,17 +177,17 @@ export function planExpiry(
 			...ends.audit,
 			...gone
 				.filter((record) => record.kind === 'entry')
-				.map((record) => tellPlace('left', record.entry, occasion, reasons.get(record))),
+				.map((record) => positionEntry('left', record.entry, context, reasons.get(record))),
 		],
 	};
 }
 
 /** Gives back these leases now. */
-export const planRelease = (records: readonly LeasedRecord[], user: string, occasion: Occasion): Plan =>
+export const planRelease = (records: readonly LeasedRecord[], user: string, context: AuditContext): Plan =>
 	planEnd(
-		records.map((record) => ({record, ending: {reason: 'released', endTime: occasion.now}})),
+		records.map((record) => ({record, ending: {reason: 'released', endTime: context.now}})),
 		{kind: 'released', gpus: records.map(({index}) => index), user},
-		occasion,
+		context,
 	);
 
 /** Rewrites leases in place, each as it was read. */
@@ -209,14 +209,14 @@ export function planExtend(
 	records: readonly LeasedRecord[],
 	expiryOf: (lease: Lease) => number,
 	user: string,
-	occasion: Occasion,
+	context: AuditContext,
 ): Plan {
 	const extend = (lease: Lease): Lease => ({...lease, expiryTime: expiryOf(lease)});
 	return {
 		...planChange(records, extend, {kind: 'extended', gpus: records.map(({index}) => index), user}),
-		audit: tellExtensions(
+		audit: extensionEntries(
 			records.map(({index, lease}) => ({index, lease: extend(lease)})),
-			occasion,
+			context,
 		),
 	};
 }

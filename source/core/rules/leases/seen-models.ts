@@ -6,7 +6,7 @@ import {modelOf} from './served-model.js';
 import {ownerOf} from './ownership.js';
 
 /** Names in their leases the models that the holders' processes name. The first that is seen stays, so that each lease is written once. */
-export function planSeenModels({gpus}: Pick<Snapshot, 'gpus'>, observation: Pick<Observation, 'gpus'>): Plan {
+export function planServedModels({gpus}: Pick<Snapshot, 'gpus'>, observation: Pick<Observation, 'gpus'>): Plan {
 	const models = new Map<number, string>();
 	const seen = gpus.filter(isLeased).filter(({index, lease}) => {
 		const reading = lease.model === undefined ? observation.gpus.find((gpu) => gpu.index === index) : undefined;

@@ -1,6 +1,6 @@
 /** What is worth telling once, and not at every scan: use without a reservation, squatters, a GPU's health. */
 import type {AuditRecord, Snapshot} from '../../model/types.js';
-import type {Notice, DataLoss} from '../../model/alerts.js';
+import type {Alert, DataLoss} from '../../model/alerts.js';
 import type {StatusRow} from './status.js';
 
 /** A loss of data is shown for so long. */
@@ -26,13 +26,13 @@ const shortestSeconds = 600;
 /** So long after a GPU changed hands, what still runs there is taken for a leftover. */
 const graceSeconds = 60;
 
-type Shown = {readonly notice: Notice; readonly words?: string};
+type Shown = {readonly notice: Alert; readonly words?: string};
 
-const keyOf = ({kind, gpu, account, owner, problem}: Notice): string =>
+const keyOf = ({kind, gpu, account, owner, problem}: Alert): string =>
 	JSON.stringify([kind, gpu, account, owner, problem]);
 
 /** Notices that were read before a loss of data, and those that stand after it, each once. */
-export function mergedNotices(known: readonly Notice[], found: readonly Notice[]): readonly Notice[] {
+export function mergedAlerts(known: readonly Alert[], found: readonly Alert[]): readonly Alert[] {
 	const keys = new Set(found.map((notice) => keyOf(notice)));
 	return [...known.filter((notice) => !keys.has(keyOf(notice))), ...found];
 }
@@ -53,7 +53,7 @@ function shownBy({index: gpu, ...row}: StatusRow, since: number): readonly Shown
 }
 
 /** Whether the scan could have shown it, were it still so. An unknown reading ends no notice. */
-function couldShow({kind, problem}: Notice, {reading, use, processes}: StatusRow, seesKernelLog: boolean): boolean {
+function couldShow({kind, problem}: Alert, {reading, use, processes}: StatusRow, seesKernelLog: boolean): boolean {
 	if (reading === undefined || reading.failure !== undefined) {
 		return false;
 	}
@@ -66,9 +66,9 @@ function couldShow({kind, problem}: Notice, {reading, use, processes}: StatusRow
 	return (use.kind === 'idle' && kind === 'unreserved') || (['idle', 'used'].includes(use.kind) && areUsersKnown);
 }
 
-export type NoticeNews = {
+export type AlertChanges = {
 	/** All that stand from now on. */
-	readonly standing: readonly Notice[];
+	readonly standing: readonly Alert[];
 	/** What to tell of those that began and of those that ended. */
 	readonly audit: readonly AuditRecord[];
 };
@@ -83,7 +83,7 @@ type Options = {
 };
 
 const recordOf = (
-	{kind, gpu, account, owner}: Notice,
+	{kind, gpu, account, owner}: Alert,
 	{now, host}: Options,
 	reason: string | undefined,
 ): AuditRecord => ({time: now, kind, account, owner, host, gpus: [gpu], reason});
@@ -94,11 +94,11 @@ Compares what stands with what a scan shows.
 @param rows - One a GPU, of a scan that succeeded.
 @returns Undefined when nothing differs.
 */
-export function noticeNews(
-	standing: readonly Notice[],
+export function alertChanges(
+	standing: readonly Alert[],
 	rows: readonly StatusRow[],
 	options: Options,
-): NoticeNews | undefined {
+): AlertChanges | undefined {
 	const {now, seesKernelLog} = options;
 	const shown = new Map(rows.flatMap((row) => shownBy(row, now)).map((item) => [keyOf(item.notice), item]));
 	const known = new Set(standing.map((notice) => keyOf(notice)));
@@ -110,7 +110,7 @@ export function noticeNews(
 	});
 	const staying = standing.filter((notice) => !ended.includes(notice));
 	// Users that cannot be told may be those who were told of already.
-	const isTold = ({kind, gpu, account}: Notice): boolean =>
+	const isTold = ({kind, gpu, account}: Alert): boolean =>
 		account === undefined && kind === 'unreserved' && staying.some((other) => other.kind === kind && other.gpu === gpu);
 	const begun = [...shown].filter(([key, {notice}]) => !known.has(key) && !isTold(notice)).map(([, item]) => item);
 	if (begun.length === 0 && ended.length === 0) {

@@ -2,7 +2,7 @@
 import {accountName, doubtAbout} from '../leases/ownership.js';
 import type {Account, Store, StoreCondition} from '../../model/ports.js';
 import type {GpuReading, Observation, Pool, Snapshot} from '../../model/types.js';
-import {useOf, wordsOnce} from '../allocation/gpu-usage.js';
+import {judgeUsage, wordsOnce} from '../allocation/gpu-usage.js';
 
 export type Finding = {
 	readonly check: 'store' | 'pool' | 'provider' | 'gpus' | 'permissions' | 'clock' | 'versions';
@@ -123,7 +123,7 @@ export const judgeRecords = (
 
 const judgeGpu = (gpu: GpuReading): readonly Finding[] => {
 	const {index, failure, health = []} = gpu;
-	const use = useOf(gpu, 0);
+	const use = judgeUsage(gpu, 0);
 	return [
 		...wordsOnce([...(failure === undefined ? [] : [failure]), ...health.map(({words}) => words)]).map(
 			(words): Finding => ({

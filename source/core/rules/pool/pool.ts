@@ -5,7 +5,7 @@ import {cloneIn} from '../leases/liveness.js';
 import {ownerOf} from '../leases/ownership.js';
 import type {Expectation, Plan, Write} from '../../model/plan.js';
 import type {Host} from '../../model/ports.js';
-import type {Occasion} from '../leases/audit-entries.js';
+import type {AuditContext} from '../leases/audit-entries.js';
 import type {AuditBefore, AuditRecord, Pool, Snapshot} from '../../model/types.js';
 import {mostGpus} from '../../model/limits.js';
 
@@ -25,7 +25,11 @@ export type PoolChange = {
 };
 
 /** The pool as it is from now on, and as it was. */
-export const tellPool = (pool: Pool, {now, host, account}: Occasion, {reason, before}: PoolChange): AuditRecord => ({
+export const poolEntry = (
+	pool: Pool,
+	{now, host, account}: AuditContext,
+	{reason, before}: PoolChange,
+): AuditRecord => ({
 	time: now,
 	kind: 'pool',
 	account,
@@ -42,12 +46,12 @@ Plans a pool where there is none.
 
 @param movedFrom - Where it was, when that is another store.
 */
-export const planPool = (pool: Pool, occasion: Occasion, movedFrom?: string): Plan => ({
+export const planPool = (pool: Pool, context: AuditContext, movedFrom?: string): Plan => ({
 	expect: [{kind: 'pool', gpuCount: undefined}],
 	writes: [{kind: 'pool', pool}],
 	usage: [],
 	audit: [
-		tellPool(pool, occasion, {
+		poolEntry(pool, context, {
 			reason: 'made',
 			before: movedFrom === undefined ? undefined : {location: movedFrom},
 		}),
@@ -57,12 +61,12 @@ export const planPool = (pool: Pool, occasion: Occasion, movedFrom?: string): Pl
 });
 
 /** Plans a pool in the place of another: every lease ends with its record, garbage is thrown away, the line stays. */
-export function planPoolReset(snapshot: Snapshot, pool: Pool, occasion: Occasion, before?: AuditBefore): Plan {
+export function planPoolReset(snapshot: Snapshot, pool: Pool, context: AuditContext, before?: AuditBefore): Plan {
 	const leased = snapshot.gpus.filter(isLeased);
 	const ends = planEnd(
 		leased.map((record) => ({record, ending: {reason: 'pool-reset', endTime: snapshot.now}})),
 		{kind: 'pool', gpus: leased.map(({index}) => index)},
-		occasion,
+		context,
 	);
 	const cleaned = snapshot.gpus.filter((record) => record.kind === 'garbage' || record.index >= pool.gpuCount);
 	return {
@@ -80,7 +84,7 @@ export function planPoolReset(snapshot: Snapshot, pool: Pool, occasion: Occasion
 			...ends.writes,
 			...cleaned.map(({index}): Write => ({kind: 'free', index, lastReleased: undefined})),
 		],
-		audit: [tellPool(pool, occasion, {reason: 'remade', before}), ...ends.audit],
+		audit: [poolEntry(pool, context, {reason: 'remade', before}), ...ends.audit],
 	};
 }
 

@@ -7,7 +7,7 @@ import {usageOf} from '../leases/usage-record.js';
 import {accountName, isSameLease} from '../leases/ownership.js';
 import {emptyPlan, type Expectation, type Plan, type Write} from '../../model/plan.js';
 import type {Host} from '../../model/ports.js';
-import {tellGrant, tellPlace, type Occasion} from '../leases/audit-entries.js';
+import {grantEntry, positionEntry, type AuditContext} from '../leases/audit-entries.js';
 import type {
 	AuditKind,
 	AuditRecord,
@@ -20,8 +20,8 @@ import type {
 	Snapshot,
 	UsageRecord,
 } from '../../model/types.js';
-import {tellPool} from './pool.js';
-import {mergedNotices} from './alerts.js';
+import {poolEntry} from './pool.js';
+import {mergedAlerts} from './alerts.js';
 
 /** Whoever reads this late after the loss leaves alone what people may have changed since: the queue, drains, notices. */
 const lateSeconds = 600;
@@ -244,7 +244,7 @@ export const planPoolRecord = (known: Snapshot & {readonly pool: Pool}, found: S
 	],
 	writes: [{kind: 'pool', pool: known.pool}],
 	audit: [
-		tellPool(
+		poolEntry(
 			known.pool,
 			{now: found.now, host: host.hostname, account: accountName(host.account)},
 			{reason: 'restored'},
@@ -285,7 +285,7 @@ export function planRestoring(
 	const nothing = {expect: [], writes: []};
 	const queue = isLate ? {...nothing, back: []} : mendQueue(loss);
 	const drains = isLate ? nothing : mendDrains(loss);
-	const occasion: Occasion = {now: found.now, host: host.hostname};
+	const context: AuditContext = {now: found.now, host: host.hostname};
 	const leases = Map.groupBy(
 		mends.filter(({lease}) => lease !== undefined),
 		({index, lease}) => lease!.leaseId ?? index,
@@ -310,7 +310,7 @@ export function planRestoring(
 				? [
 						{
 							kind: 'notices',
-							notices: isLate ? found.notices : mergedNotices(known.notices, found.notices),
+							notices: isLate ? found.notices : mergedAlerts(known.notices, found.notices),
 							dataLoss: {restoredAt: found.now, readAt: known.now},
 						} as const,
 					]
@@ -320,18 +320,18 @@ export function planRestoring(
 		usage: mends.flatMap(({usage}) => usage ?? []),
 		audit: [
 			{
-				...tellPool(pool, {...occasion, account: accountName(host.account)}, {reason: 'restored'}),
+				...poolEntry(pool, {...context, account: accountName(host.account)}, {reason: 'restored'}),
 				until: known.now,
 			},
 			...Array.from(leases.values(), (group) =>
-				tellGrant(
+				grantEntry(
 					group[0]!.lease!,
 					group.map(({index}) => index),
-					occasion,
+					context,
 					{reason: 'restored', kind: group[0]!.lease!.partialQueueId === undefined ? 'granted' : 'held'},
 				),
 			),
-			...queue.back.map((entry) => tellPlace('joined', entry, occasion, 'restored')),
+			...queue.back.map((entry) => positionEntry('joined', entry, context, 'restored')),
 		],
 		event: {kind: 'pool', gpus},
 	};

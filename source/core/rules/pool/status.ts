@@ -14,7 +14,7 @@ import type {
 	Pool,
 	Snapshot,
 } from '../../model/types.js';
-import {useOf, usersOf, wordsOnce, type Use} from '../allocation/gpu-usage.js';
+import {judgeUsage, usersOf, wordsOnce, type GpuUsage} from '../allocation/gpu-usage.js';
 
 export type GpuState = 'available' | 'in-use' | 'unreserved' | 'error';
 
@@ -38,7 +38,7 @@ export type StatusRow = {
 	readonly lastReleased?: number;
 	/** Undefined when the tool said nothing of this GPU. */
 	readonly reading?: GpuReading;
-	readonly use: Use;
+	readonly use: GpuUsage;
 	/** Empty when there are none or they are unknown; `reading.processes` tells which. */
 	readonly processes: readonly GpuProcess[];
 	/** What is served or trained on it, where a command line says so. */
@@ -115,9 +115,9 @@ function unleasedRow(seen: Seen, lastReleased: number | undefined, snapshot: Sna
 
 function rowOf(record: GpuRecord, snapshot: Snapshot, observation: Observation, memoryThresholdMiB: number): StatusRow {
 	const reading = observation.gpus.find((gpu) => gpu.index === record.index);
-	const use: Use =
+	const use: GpuUsage =
 		observation.failure === undefined
-			? useOf(reading, memoryThresholdMiB)
+			? judgeUsage(reading, memoryThresholdMiB)
 			: {kind: 'unknown', why: observation.failure.message};
 	const processes = reading?.processes ?? [];
 	const seen: Seen = {

@@ -2,7 +2,7 @@
 Which GPUs nobody new can have for the time being, however long they wait, and what that means for those who wait: whoever cannot be
 served without them claims nothing, and others may take what such an entry holds. Design section 7.
 */
-import {blockOfUse} from '../allocation/usage-block.js';
+import {usageBlockOf} from '../allocation/usage-block.js';
 import type {GpuRecord, NotedOutage, Observation, QueueEntry, QueueRecord, Snapshot} from '../../model/types.js';
 
 /** Use without a reservation may be over soon: only after it was seen for so long may others take what whoever waits for the GPU holds. */
@@ -69,7 +69,7 @@ function outageSeen(
 	observation: Observation,
 	memoryThresholdMiB: number,
 ): Outage | undefined {
-	const block = blockOfUse(index, observation, memoryThresholdMiB);
+	const block = usageBlockOf(index, observation, memoryThresholdMiB);
 	switch (block?.kind) {
 		case 'failed': {
 			return {kind: 'broken', detail: block.why};

@@ -7,7 +7,7 @@ import {isLeased, type LeasedRecord} from '../leases/lease-changes.js';
 import type {Expectation, Plan, Write} from '../../model/plan.js';
 import {mostRecentUserFirst} from '../allocation/most-recent-user-first.js';
 import type {Strategy} from '../allocation/strategy.js';
-import {tellGrant, type Occasion} from '../leases/audit-entries.js';
+import {grantEntry, type AuditContext} from '../leases/audit-entries.js';
 import type {GpuRecord, Lease, QueueEntry, QueueRecord, Snapshot} from '../../model/types.js';
 import {takeoverOf, waitersOf, type Waiters} from './takeover.js';
 import {claimsOf} from './queue.js';
@@ -15,7 +15,7 @@ import {isServable, type OutOfService} from './out-of-service.js';
 
 export type EntryRecord = Extract<QueueRecord, {kind: 'entry'}>;
 
-export type AdvanceOptions = {
+export type QueueGrantOptions = {
 	/** The lease that each GPU gets once there are enough. */
 	readonly lease: Lease;
 	/** False for a GPU whose use, as the tool saw it, forbids handing it out. */
@@ -30,7 +30,7 @@ export type AdvanceOptions = {
 	readonly strategy?: Strategy;
 };
 
-export type Advance =
+export type QueueGrant =
 	/** Everything is there: it leaves the line with its GPUs. */
 	| {readonly kind: 'complete'; readonly plan: Plan; readonly gpus: readonly number[]}
 	/** Something more, not all: it is held until the rest comes. */
@@ -54,7 +54,7 @@ it, and those before it that are stopped or wait for what is out of service.
 function candidates(
 	snapshot: Snapshot,
 	place: number,
-	{isUsable, strategy = mostRecentUserFirst}: AdvanceOptions,
+	{isUsable, strategy = mostRecentUserFirst}: QueueGrantOptions,
 	{mayClaim, gives}: Waiters,
 ): readonly GpuRecord[] {
 	const {queue, gpus, lastUsed} = snapshot;
@@ -102,7 +102,7 @@ const expectationsOf = (snapshot: Snapshot, place: number, records: readonly Gpu
 @param snapshot - Without the dead.
 @param id - Of an entry in the line.
 */
-export function planAdvance(snapshot: Snapshot, id: string, options: AdvanceOptions): Advance {
+export function planQueueGrant(snapshot: Snapshot, id: string, options: QueueGrantOptions): QueueGrant {
 	const place = snapshot.queue.findIndex((record) => record.id === id && record.kind === 'entry');
 	if (place === -1) {
 		return {kind: 'nothing', gpus: []};
@@ -125,14 +125,14 @@ export function planAdvance(snapshot: Snapshot, id: string, options: AdvanceOpti
 		return {kind: 'nothing', gpus};
 	}
 
-	const occasion: Occasion = {now: snapshot.now, host: options.host};
+	const context: AuditContext = {now: snapshot.now, host: options.host};
 	const {usage, audit: takeovers} = takeoverOf(
 		taken.filter(isLeased),
 		(its) =>
 			snapshot.queue.findIndex((record) => record.id === its.partialQueueId) > place
 				? 'taken-by-earlier'
 				: waiters.reasonToGive(its),
-		occasion,
+		context,
 	);
 	const told = {entryId: id, forced: options.force};
 	const event = {
@@ -156,7 +156,7 @@ export function planAdvance(snapshot: Snapshot, id: string, options: AdvanceOpti
 				expect: expectationsOf(snapshot, place, [...held, ...taken]),
 				writes,
 				usage,
-				audit: [...takeovers, tellGrant(fresh, gpus, occasion, told)],
+				audit: [...takeovers, grantEntry(fresh, gpus, context, told)],
 				event,
 				grants: true,
 			},
@@ -176,7 +176,7 @@ export function planAdvance(snapshot: Snapshot, id: string, options: AdvanceOpti
 				{kind: 'entry', entry: {...entry, allocatedGpus: gpus, unavailable: undefined}},
 			],
 			usage,
-			audit: [...takeovers, tellGrant(partial, indexesOf(taken), occasion, {...told, kind: 'held'})],
+			audit: [...takeovers, grantEntry(partial, indexesOf(taken), context, {...told, kind: 'held'})],
 			event,
 			grants: true,
 		},

@@ -7,7 +7,7 @@ import {isLeased, planChange, planEnd, withHeartbeat} from '../leases/lease-chan
 import {emptyPlan, type Plan} from '../../model/plan.js';
 import type {Host} from '../../model/ports.js';
 import type {Wanted, AcquireRequest} from '../allocation/request.js';
-import {inVain, tellPlace, type Occasion} from '../leases/audit-entries.js';
+import {waitTimedOut, positionEntry, type AuditContext} from '../leases/audit-entries.js';
 import type {QueueEntry, QueueRecord, Snapshot} from '../../model/types.js';
 
 /** True when this pool could serve it some day. The peer makes entries that it cannot; they claim nothing. */
@@ -95,7 +95,7 @@ export const planJoin = (entry: QueueEntry, host: string, at?: number): Plan => 
 	expect: [],
 	writes: [{kind: 'join', entry, at}],
 	usage: [],
-	audit: [tellPlace('joined', entry, {now: entry.lastHeartbeat, host}, at === undefined ? undefined : 'restored')],
+	audit: [positionEntry('joined', entry, {now: entry.lastHeartbeat, host}, at === undefined ? undefined : 'restored')],
 	event: {kind: 'queue', gpus: [], user: entry.actualUser ?? entry.user},
 	grants: false,
 });
@@ -111,16 +111,16 @@ Leaves the line and gives back what was held meanwhile, with its records.
 export function planLeave(
 	snapshot: Snapshot,
 	record: QueueRecord,
-	occasion: Occasion & {readonly account: string},
+	context: AuditContext & {readonly account: string},
 	hasWaitedInVain = false,
 ): Plan {
 	const tellEnd = (entry: QueueEntry) =>
-		hasWaitedInVain ? tellPlace('refused', entry, occasion, inVain) : tellPlace('left', entry, occasion);
+		hasWaitedInVain ? positionEntry('refused', entry, context, waitTimedOut) : positionEntry('left', entry, context);
 	const held = snapshot.gpus.filter(isLeased).filter(({lease}) => lease.partialQueueId === record.id);
 	const ends = planEnd(
 		held.map((gpu) => ({record: gpu, ending: {reason: 'queue-left', endTime: snapshot.now}})),
-		{kind: 'queue', gpus: held.map(({index}) => index), user: occasion.account, left: [record.id]},
-		occasion,
+		{kind: 'queue', gpus: held.map(({index}) => index), user: context.account, left: [record.id]},
+		context,
 	);
 	return {
 		...ends,

@@ -2,7 +2,7 @@
 import {usageOf} from '../leases/usage-record.js';
 import type {LeasedRecord} from '../leases/lease-changes.js';
 import type {Plan} from '../../model/plan.js';
-import {tellEndings, type Occasion} from '../leases/audit-entries.js';
+import {endingEntries, type AuditContext} from '../leases/audit-entries.js';
 import type {EndReason, Lease, QueueEntry, Snapshot} from '../../model/types.js';
 import {isServable, keepsHoldings, type OutOfService} from './out-of-service.js';
 
@@ -48,16 +48,16 @@ export function waitersOf(
 export function takeoverOf(
 	taken: readonly LeasedRecord[],
 	reasonOf: (lease: Lease, index: number) => EndReason,
-	occasion: Occasion,
+	context: AuditContext,
 ): Pick<Plan, 'usage' | 'audit'> {
 	const ended = taken.map(({index, lease}) => ({
 		index,
 		lease,
-		ending: {reason: reasonOf(lease, index), endTime: occasion.now},
+		ending: {reason: reasonOf(lease, index), endTime: context.now},
 	}));
 	return {
 		usage: ended.map(({index, lease, ending}) => usageOf(index, lease, ending)),
 		// Nobody did this: it happened because the holder waits.
-		audit: tellEndings(ended, {now: occasion.now, host: occasion.host}),
+		audit: endingEntries(ended, {now: context.now, host: context.host}),
 	};
 }

@@ -34,17 +34,17 @@ const takenBy = (event: PoolEvent): readonly number[] =>
 /**
 What was read, with what an event says drawn in: good enough to tell whether a read is worth it, and never a base for a plan.
 */
-export function pictureAfter(picture: Snapshot | undefined, event: PoolEvent | undefined): Snapshot | undefined {
-	if (picture === undefined || event === undefined) {
-		return picture;
+export function snapshotAfterEvent(snapshot: Snapshot | undefined, event: PoolEvent | undefined): Snapshot | undefined {
+	if (snapshot === undefined || event === undefined) {
+		return snapshot;
 	}
 
 	const freed = freedBy(event);
 	const taken = takenBy(event);
 	return {
-		...picture,
-		queue: picture.queue.filter(({id}) => event.left?.includes(id) !== true),
-		gpus: picture.gpus.map((record): GpuRecord => {
+		...snapshot,
+		queue: snapshot.queue.filter(({id}) => event.left?.includes(id) !== true),
+		gpus: snapshot.gpus.map((record): GpuRecord => {
 			const {index} = record;
 			return freed.includes(index)
 				? {kind: 'free', index, raw: undefined}
@@ -63,16 +63,16 @@ A store that cannot say what happened leaves everybody in the dark about the lin
 
 @param picture - With the event in it.
 */
-export function lookAfterMs(
+export function readAfterMs(
 	event: PoolEvent | undefined,
-	picture: Snapshot | undefined,
+	snapshot: Snapshot | undefined,
 	entryId: string,
 ): number | undefined {
-	if (picture === undefined) {
+	if (snapshot === undefined) {
 		return 0;
 	}
 
-	const {queue, gpus, drains} = picture;
+	const {queue, gpus, drains} = snapshot;
 	if (event === undefined || event.kind === 'pool' || event.kind === 'drain') {
 		const rank = rankFor(queue, entryId, [], gpus.length);
 		return rank < wokenAtOnce ? 0 : herdMs + turnMs * (rank - wokenAtOnce);
@@ -95,7 +95,7 @@ export function lookAfterMs(
 	return isNews && usable.length > 0 && rankFor(queue, entryId, usable, gpus.length) < wokenAtOnce ? 0 : undefined;
 }
 
-export type LookOptions = {
+export type NextReadOptions = {
 	/** When something may be over that was seen, from now; `Infinity` when nothing can be foreseen. */
 	readonly nextEndSeconds: number;
 	/** In [0, 1). */
@@ -103,7 +103,11 @@ export type LookOptions = {
 };
 
 /** Milliseconds until the next look if nothing rings: a jittered tick, and for the first few the next end of a lease. */
-export function nextLookMs(seen: Snapshot | undefined, entryId: string, {nextEndSeconds, random}: LookOptions): number {
+export function nextReadMs(
+	seen: Snapshot | undefined,
+	entryId: string,
+	{nextEndSeconds, random}: NextReadOptions,
+): number {
 	const tickMs = shortestTickMs + (longestTickMs - shortestTickMs) * random;
 	if (seen === undefined) {
 		return tickMs;
@@ -119,9 +123,9 @@ Milliseconds until the next heartbeat; never more than from one to the next, alt
 
 @param lastBeat - On the store's clock, as is `now`.
 */
-export const nextBeatMs = (lastBeat: number, now: number): number =>
+export const nextHeartbeatMs = (lastBeat: number, now: number): number =>
 	Math.max(1, Math.min(lastBeat + entryHeartbeatSeconds - now, entryHeartbeatSeconds) * 1000);
 
 /** How late the one who waits may be told of an event. */
-export const mayBeLateMs = (seen: Snapshot | undefined, entryId: string): number =>
+export const tolerableDelayMs = (seen: Snapshot | undefined, entryId: string): number =>
 	seen === undefined || rankFor(seen.queue, entryId, [], seen.gpus.length) < wokenAtOnce ? 0 : lateMs;

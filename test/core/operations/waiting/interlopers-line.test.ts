@@ -1,13 +1,13 @@
 /** Somebody changes something between the look of one who waits, or who leaves the line, and the commit. */
 import {expect, test} from 'vitest';
 import {adopt} from '../../../../source/core/operations/adopt.js';
-import {planAdvance} from '../../../../source/core/rules/queue/queue-grant.js';
+import {planQueueGrant} from '../../../../source/core/rules/queue/queue-grant.js';
 import {drain} from '../../../../source/core/operations/drain.js';
-import {leaveLine} from '../../../../source/core/operations/queue-rows.js';
+import {leaveQueue} from '../../../../source/core/operations/queue-rows.js';
 import {emptyPlan, type Plan} from '../../../../source/core/model/plan.js';
 import {entryFor, planEntryHeartbeat, planJoin} from '../../../../source/core/rules/queue/queue.js';
 import {release, reserve} from '../../../../source/core/operations/reservations.js';
-import {readLiving} from '../../../../source/core/operations/transact.js';
+import {readCurrent} from '../../../../source/core/operations/transact.js';
 import {acquire} from '../../../../source/core/operations/acquire.js';
 import type {QueueRecord} from '../../../../source/core/model/types.js';
 import {encodeQueueEntry} from '../../../../source/store/records/index.js';
@@ -40,7 +40,7 @@ test('what is taken out of service as it becomes free is not given to whoever wa
 	const {world, before} = await createInterruptedWorld(1);
 	before(async (_, others) => drain(others, alice, [0], 'fan'), grantsBob);
 	expect(await waitForAlice(world)).toEqual({kind: 'gave-up', reason: 'timeout'});
-	expect((await readLiving(world)).gpus[0]).toMatchObject({kind: 'free'});
+	expect((await readCurrent(world)).gpus[0]).toMatchObject({kind: 'free'});
 });
 
 test('whoever waits does not overtake one who appears before it in the line', async () => {
@@ -52,21 +52,21 @@ test('whoever waits does not overtake one who appears before it in the line', as
 		entries.set('early', encodeQueueEntry(entryOf(world, 'early')));
 	}, grantsBob);
 	expect(await waitForAlice(world)).toEqual({kind: 'gave-up', reason: 'timeout'});
-	expect((await readLiving(world)).gpus[0]).toMatchObject({kind: 'free'});
+	expect((await readCurrent(world)).gpus[0]).toMatchObject({kind: 'free'});
 });
 
 test('whoever is taken out of the line as its GPU becomes free gets nothing', async () => {
 	const {world, before} = await createInterruptedWorld(1);
-	before(async (_, others) => leaveLine(others, bob, others.memory.state.line[0]!), grantsBob);
+	before(async (_, others) => leaveQueue(others, bob, others.memory.state.line[0]!), grantsBob);
 	expect(await waitForAlice(world)).toEqual({kind: 'gave-up', reason: 'removed'});
-	expect((await readLiving(world)).gpus[0]).toMatchObject({kind: 'free'});
+	expect((await readCurrent(world)).gpus[0]).toMatchObject({kind: 'free'});
 });
 
 test('a place that is given up as it is served is not left: what was granted stays', async () => {
 	const {world, before} = await createInterruptedWorld(1);
 	await join(world, 'place');
 	before(async (_, others) => {
-		const advance = planAdvance(await others.store.read(), 'place', {
+		const advance = planQueueGrant(await others.store.read(), 'place', {
 			lease: {user: 'bob', type: 'manual', startTime: world.now(), expiryTime: world.now() + 3600, leaseId: 'got'},
 			outOfService: new Map(),
 			isUsable: () => true,
@@ -75,8 +75,8 @@ test('a place that is given up as it is served is not left: what was granted sta
 		});
 		await others.store.commit(advance.kind === 'nothing' ? emptyPlan : advance.plan);
 	});
-	expect(await leaveLine(world, bob, 'place')).toEqual({kind: 'not-found'});
-	expect((await readLiving(world)).gpus[0]).toMatchObject({lease: {leaseId: 'got'}});
+	expect(await leaveQueue(world, bob, 'place')).toEqual({kind: 'not-found'});
+	expect((await readCurrent(world)).gpus[0]).toMatchObject({lease: {leaseId: 'got'}});
 	expect((await world.store.audit()).map(({kind}) => kind)).not.toContain('left');
 });
 
@@ -89,7 +89,7 @@ test('a process is not adopted on what is taken out of service meanwhile', async
 		code: 'unavailable',
 		message: 'GPU 0 is out of service: fan',
 	});
-	expect((await readLiving(world)).gpus[0]).toMatchObject({kind: 'free'});
+	expect((await readCurrent(world)).gpus[0]).toMatchObject({kind: 'free'});
 });
 
 test('a newcomer passes one who waits and is stopped, and no other', async () => {
@@ -113,10 +113,10 @@ test('the heart of one who waits beats for what it holds, too', async () => {
 		writes: [{kind: 'lease', index: 1, lease: {...lease, partialQueueId: 'place'}}],
 	});
 	world.pass(30);
-	const snapshot = await readLiving(world);
+	const snapshot = await readCurrent(world);
 	const [own] = snapshot.queue as ReadonlyArray<Extract<QueueRecord, {kind: 'entry'}>>;
 	expect(await world.store.commit(planEntryHeartbeat(snapshot, own!))).toBe('done');
-	const {gpus, queue} = await readLiving(world);
+	const {gpus, queue} = await readCurrent(world);
 	expect(gpus[1]).toMatchObject({lease: {lastHeartbeat: world.now()}});
 	expect(queue).toMatchObject([{entry: {lastHeartbeat: world.now()}}]);
 	expect(await historyOf(world.store)).toEqual([]);

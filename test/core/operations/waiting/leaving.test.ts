@@ -1,6 +1,6 @@
 /** Taking somebody out of the line, by the beginning of an id. */
 import {expect, test} from 'vitest';
-import {leaveLine} from '../../../../source/core/operations/queue-rows.js';
+import {leaveQueue} from '../../../../source/core/operations/queue-rows.js';
 import {reserve} from '../../../../source/core/operations/reservations.js';
 import {acquire} from '../../../../source/core/operations/acquire.js';
 import {eventually} from '../../../_helpers/eventually.js';
@@ -20,9 +20,9 @@ test('an own entry goes, by the beginning of its id, and its waiter says so', as
 	);
 	await eventually(() => world.memory.state.line.length === 1);
 	const [id] = world.memory.state.line;
-	expect(await leaveLine(world, alice, id!)).toMatchObject({kind: 'not-yours'});
-	expect(await leaveLine(world, bob, 'nobody')).toEqual({kind: 'not-found'});
-	expect(await leaveLine(world, bob, id!.slice(0, 8))).toEqual({kind: 'left', id, freed: []});
+	expect(await leaveQueue(world, alice, id!)).toMatchObject({kind: 'not-yours'});
+	expect(await leaveQueue(world, bob, 'nobody')).toEqual({kind: 'not-found'});
+	expect(await leaveQueue(world, bob, id!.slice(0, 8))).toEqual({kind: 'left', id, freed: []});
 	expect(await answer).toEqual({kind: 'gave-up', reason: 'removed'});
 });
 
@@ -46,13 +46,13 @@ test('leaving by id: ambiguous beginnings and what cannot be read', async () => 
 		);
 	}
 
-	expect(await leaveLine(world, alice, 'abc')).toEqual({kind: 'ambiguous', ids: ['abc-1', 'abc-2']});
-	expect(await leaveLine(world, alice, 'garbage')).toEqual({kind: 'not-found'});
-	expect(await leaveLine(world, person('root', 'root', 0), 'garbage')).toEqual({
+	expect(await leaveQueue(world, alice, 'abc')).toEqual({kind: 'ambiguous', ids: ['abc-1', 'abc-2']});
+	expect(await leaveQueue(world, alice, 'garbage')).toEqual({kind: 'not-found'});
+	expect(await leaveQueue(world, person('root', 'root', 0), 'garbage')).toEqual({
 		kind: 'left',
 		id: 'garbage',
 		freed: [],
 	});
-	expect(await leaveLine(world, alice, 'abc-1')).toEqual({kind: 'left', id: 'abc-1', freed: []});
+	expect(await leaveQueue(world, alice, 'abc-1')).toEqual({kind: 'left', id: 'abc-1', freed: []});
 	expect(world.memory.state.line).toEqual(['abc-2']);
 });

@@ -1,7 +1,7 @@
 /** How waiting ends when somebody is in the way, or the last answer is lost. Time is the test's: each wait passes at once. */
 import {expect, test} from 'vitest';
 import type {Store} from '../../../../source/core/model/ports.js';
-import {look, reserve} from '../../../../source/core/operations/reservations.js';
+import {readStatus, reserve} from '../../../../source/core/operations/reservations.js';
 import {acquire} from '../../../../source/core/operations/acquire.js';
 import {CanhazgpuError} from '../../../../source/errors.js';
 import {createTestWorld, historyOf, person, type TestWorld} from '../../../_helpers/world.js';
@@ -32,7 +32,7 @@ const wait = async (
 	} = {},
 ) => acquire(world, request, {waitSeconds, signal, onProgress});
 
-const ownersOf = async (world: TestWorld) => (await look(world)).rows.map(({owner}) => owner);
+const ownersOf = async (world: TestWorld) => (await readStatus(world)).rows.map(({owner}) => owner);
 
 /** Grants to those in line are made, and the answer is lost, after which this happens. */
 const losingGrants =

@@ -1,7 +1,7 @@
 /** Who is served before whom. */
 import {expect, test} from 'vitest';
 import {entryFor, planJoin} from '../../../../source/core/rules/queue/queue.js';
-import {look, release} from '../../../../source/core/operations/reservations.js';
+import {readStatus, release} from '../../../../source/core/operations/reservations.js';
 import {eventually} from '../../../_helpers/eventually.js';
 import {createLiveWorld} from '../../../_helpers/live-world.js';
 import {historyOf, person} from '../../../_helpers/world.js';
@@ -78,7 +78,7 @@ test('the head that dies is dropped with what it held, and the next is served', 
 	await eventually(() => dead.news.some((news) => news.kind === 'waiting' && news.held.length === 1));
 	world.processes.set(11, 'dead');
 	// A look of anybody drops it; its place and GPU are free.
-	expect((await look(world.as(12))).snapshot.queue).toEqual([]);
+	expect((await readStatus(world.as(12))).snapshot.queue).toEqual([]);
 	expect(await start(world.as(12), wants({requester: alice})).answer).toMatchObject({gpus: [1]});
 	expect(await dead.answer).toEqual({kind: 'gave-up', reason: 'removed'});
 });

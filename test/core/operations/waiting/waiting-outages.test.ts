@@ -3,7 +3,7 @@ One who waits while the store is away, forgets, or loses an answer. Time is the 
 */
 import {expect, test} from 'vitest';
 import type {CommitOutcome, Store} from '../../../../source/core/model/ports.js';
-import {extend, look, release, reserve} from '../../../../source/core/operations/reservations.js';
+import {extend, readStatus, release, reserve} from '../../../../source/core/operations/reservations.js';
 import {acquire} from '../../../../source/core/operations/acquire.js';
 import {CanhazgpuError} from '../../../../source/errors.js';
 import {join, write} from '../../../store/samples.js';
@@ -213,7 +213,7 @@ test('an answer that was lost with the grant done is found by reading', async ()
 		},
 	});
 	expect(answer).toMatchObject({kind: 'granted', gpus: [0]});
-	expect((await look(world)).rows[0]).toMatchObject({owner: 'bob'});
+	expect((await readStatus(world)).rows[0]).toMatchObject({owner: 'bob'});
 });
 
 test('a conflict on the way is planned again', async () => {
@@ -284,6 +284,6 @@ test('a lost answer to an extension is settled by reading', async () => {
 	const {extended} = await extend(world, alice, {by: 'label', label: 'alice'}, {by: 60});
 	expect(extended).toHaveLength(1);
 	// Once, not twice.
-	expect((await look(world)).rows[0]!.remainingSeconds).toBeLessThanOrEqual(660);
+	expect((await readStatus(world)).rows[0]!.remainingSeconds).toBeLessThanOrEqual(660);
 	await release(world, alice, {by: 'label', label: 'alice'});
 });

@@ -1,7 +1,7 @@
 import {describe, expect, test} from 'vitest';
-import {lineRows} from '../../../../source/core/operations/queue-rows.js';
-import {look, release} from '../../../../source/core/operations/reservations.js';
-import {progressWords} from '../../../../source/format/waiting-progress.js';
+import {queueRows} from '../../../../source/core/operations/queue-rows.js';
+import {readStatus, release} from '../../../../source/core/operations/reservations.js';
+import {progressText} from '../../../../source/format/waiting-progress.js';
 import {eventually} from '../../../_helpers/eventually.js';
 import {createLiveWorld} from '../../../_helpers/live-world.js';
 import {historyOf, idleReading, observationOf} from '../../../_helpers/world.js';
@@ -25,7 +25,7 @@ describe('one who waits', () => {
 		await free(world, 0);
 		expect(await waiter.answer).toMatchObject({kind: 'granted', gpus: [0]});
 		expect(performance.now() - released).toBeLessThan(1000);
-		const {rows, snapshot} = await look(world);
+		const {rows, snapshot} = await readStatus(world);
 		expect(rows[0]).toMatchObject({owner: 'bob', lease: {note: 'please', type: 'manual'}});
 		expect(rows[0]!.lease?.partialQueueId).toBeUndefined();
 		expect(snapshot.queue).toEqual([]);
@@ -39,14 +39,14 @@ describe('one who waits', () => {
 		await waiter.waits();
 		await free(world, 1);
 		await eventually(() => waiter.news.some((news) => news.kind === 'waiting' && news.held.length === 1));
-		expect((await look(world)).rows[1]).toMatchObject({owner: 'bob', remainingSeconds: undefined});
-		expect(lineRows((await look(world)).snapshot)).toMatchObject([{position: 1, held: [1], isPossible: true}]);
+		expect((await readStatus(world)).rows[1]).toMatchObject({owner: 'bob', remainingSeconds: undefined});
+		expect(queueRows((await readStatus(world)).snapshot)).toMatchObject([{position: 1, held: [1], isPossible: true}]);
 		// A release by its owner leaves alone what the line holds.
 		expect((await release(world, bob, {by: 'gpus', ids: [1]})).released).toEqual([]);
 		await free(world, 0);
 		const answer = await waiter.answer;
 		expect(answer).toMatchObject({kind: 'granted', gpus: [0, 1]});
-		const {rows, snapshot} = await look(world);
+		const {rows, snapshot} = await readStatus(world);
 		expect(rows.map(({lease}) => lease?.expiryTime)).toEqual([
 			'expiryTime' in answer ? answer.expiryTime : 0,
 			'expiryTime' in answer ? answer.expiryTime : 0,
@@ -62,7 +62,7 @@ describe('one who waits', () => {
 		await eventually(() => waiter.news.some((news) => news.kind === 'waiting' && news.held.length === 1));
 		waiter.abort();
 		expect(await waiter.answer).toEqual({kind: 'gave-up', reason: 'aborted'});
-		expect((await look(world)).rows.map(({owner}) => owner)).toEqual(['alice', undefined]);
+		expect((await readStatus(world)).rows.map(({owner}) => owner)).toEqual(['alice', undefined]);
 		expect(world.memory.state.line).toEqual([]);
 		expect(await historyOf(world.store)).toMatchObject([{gpuId: 1, user: 'bob', endReason: 'queue-left'}]);
 	});
@@ -107,7 +107,7 @@ describe('one who waits', () => {
 			held: [],
 			unusable: [{index: 1, block: {kind: 'failed', why: 'GPU requires reset'}}],
 		});
-		expect(progressWords(news)).toBe(
+		expect(progressText(news)).toBe(
 			'Waiting for GPUs 0 1: 1 of 1 in line, got 0/2, since GPU 1 cannot be judged: GPU requires reset',
 		);
 		waiter.abort();
