@@ -2,7 +2,7 @@
 Reads within bounds. Accounts that share a pool can write anything into its file: rows without end, or a text as large as the disk. Each row
 costs SQLite little, so that bounds of rows and of characters bound the time as well.
 */
-import type {SQLInputValue, SQLOutputValue, StatementSync} from 'node:sqlite';
+import type {DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync} from 'node:sqlite';
 import {databaseProblem} from './failures.js';
 
 /** The longest text that is read, in bytes. The longest that canhazgpu writes is a scan, of a million characters. */
@@ -62,30 +62,46 @@ function within<Result>(path: string, read: () => Result): Result {
 	}
 }
 
+type Ordered = (parameters: readonly SQLInputValue[]) => readonly SQLInputValue[];
+
+/** Compiles a statement with parameters such as `?1`, which Node before 22.20 and 24.7 does not bind by their numbers. */
+function compile(database: DatabaseSync, text: string): {readonly statement: StatementSync; readonly inOrder: Ordered} {
+	const numbers = Array.from(text.matchAll(/\?(?<number>\d+)/gv), ({groups}) => Number(groups!['number']));
+	return numbers.length === 0
+		? {statement: database.prepare(text), inOrder: (parameters) => parameters}
+		: {
+				statement: database.prepare(text.replaceAll(/\?\d+/gv, '?')),
+				inOrder: (parameters) => numbers.map((number) => parameters[number - 1]!),
+			};
+}
+
 /** A statement that never reads more than the bounds allow; beyond them it throws a CanhazgpuError about the database at this path. */
-export const bounded = (statement: StatementSync, path: string): BoundedStatement => ({
-	run: (...parameters) => statement.run(...parameters),
-	get: (...parameters) =>
-		within(path, () => {
-			const row = statement.get(...parameters);
-			if (row !== undefined) {
-				checkRow(row, path);
-			}
-
-			return row;
-		}),
-	all: (...parameters) =>
-		within(path, () => {
-			const rows: Row[] = [];
-			let characters = 0;
-			for (const row of statement.iterate(...parameters)) {
-				characters += checkRow(row, path);
-				rows.push(row);
-				if (rows.length > mostRows || characters > mostCharacters) {
-					throw databaseProblem(path, ['holds more than canhazgpu ever writes', makeAnew]);
+export function bounded(database: DatabaseSync, text: string, path: string): BoundedStatement {
+	const {statement, inOrder} = compile(database, text);
+	return {
+		run: (...parameters) => statement.run(...inOrder(parameters)),
+		get: (...parameters) =>
+			within(path, () => {
+				const row = statement.get(...inOrder(parameters));
+				if (row !== undefined) {
+					checkRow(row, path);
 				}
-			}
 
-			return rows;
-		}),
-});
+				return row;
+			}),
+		all: (...parameters) =>
+			within(path, () => {
+				const rows: Row[] = [];
+				let characters = 0;
+				for (const row of statement.iterate(...inOrder(parameters))) {
+					characters += checkRow(row, path);
+					rows.push(row);
+					if (rows.length > mostRows || characters > mostCharacters) {
+						throw databaseProblem(path, ['holds more than canhazgpu ever writes', makeAnew]);
+					}
+				}
+
+				return rows;
+			}),
+	};
+}

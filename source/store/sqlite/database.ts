@@ -77,7 +77,7 @@ function lazily<Name extends string>(
 				name,
 				{
 					get() {
-						const statement = compiled.get(name) ?? bounded(database.prepare(text), path);
+						const statement = compiled.get(name) ?? bounded(database, text, path);
 						compiled.set(name, statement);
 						return statement;
 					},
@@ -135,11 +135,13 @@ function gateOf(path: string): Gate {
 	}
 
 	const lock = gate;
+	let isIn = false;
 
 	return {
 		enter() {
 			try {
 				lock.exec('BEGIN IMMEDIATE');
+				isIn = true;
 			} catch (error) {
 				if (isBusy(error)) {
 					throw error;
@@ -147,9 +149,12 @@ function gateOf(path: string): Gate {
 			}
 		},
 		leave() {
-			if (lock.isTransaction) {
-				lock.exec('ROLLBACK');
+			if (!isIn) {
+				return;
 			}
+
+			isIn = false;
+			lock.exec('ROLLBACK');
 		},
 		close() {
 			lock.close();

@@ -4,7 +4,7 @@ has a few tables, so that its list fits into that page. One that goes on in othe
 that SQLite would read for ever.
 */
 import {Buffer} from 'node:buffer';
-import {closeSync, constants, openSync, readSync} from 'node:fs';
+import {closeSync, constants, lstatSync, openSync, readSync} from 'node:fs';
 import {databaseProblem} from './failures.js';
 
 /** Where the first page tells what kind of page it is, behind the header of the file. */
@@ -67,11 +67,17 @@ const isLeafInJournal = (descriptor: number): boolean => {
 	return false;
 };
 
-/** @throws CanhazgpuError when the list of tables does not fit into the first page. */
+/**
+Called before SQLite opens the database in this process: to close a file of its own accord ends the locks that SQLite has on it.
+
+@throws CanhazgpuError when the list of tables does not fit into the first page.
+*/
 export function checkSchemaPages(path: string): void {
+	const journal = `${path}-wal`;
+	const hasJournal = (lstatSync(journal, {throwIfNoEntry: false})?.size ?? 0) > 0;
 	const isShort =
 		withFile(path, (descriptor) => isLeafAt(descriptor, 0)) !== false &&
-		withFile(`${path}-wal`, isLeafInJournal) !== false;
+		(!hasJournal || withFile(journal, isLeafInJournal) !== false);
 	if (!isShort) {
 		throw databaseProblem(path, [
 			'has a list of tables that canhazgpu did not make',

@@ -45,9 +45,9 @@ and a foreign table could be anything.
 */
 export function refuseForeign(database: DatabaseSync, path: string, known: ReadonlyMap<string, string>): number {
 	const found = new Set<string>();
-	// Row by row: the first that is not ours ends it, however many there are.
-	const rows = database.prepare('SELECT type, name, sql FROM sqlite_schema').iterate();
-	for (const {type, name, sql} of rows as IterableIterator<SchemaRow>) {
+	// Among so many is one that is not ours.
+	const rows = database.prepare('SELECT type, name, sql FROM sqlite_schema LIMIT 100').all() as SchemaRow[];
+	for (const {type, name, sql} of rows) {
 		// SQLite itself makes the index of what is UNIQUE, without a text.
 		const isOurs = type === 'table' ? known.get(name) === sql : type === 'index' && sql === null;
 		if (!isOurs) {
