@@ -191,7 +191,7 @@ test('to refuse one stream costs little, however many are open', async () => {
 	await open();
 	const refusing = await costOf(200);
 	expect([streams.count(), refused.length]).toEqual([600, 201]);
-	expect(refusing / taken).toBeLessThan(4);
+	expect(refusing / taken).toBeLessThan(9);
 });
 
 const row = (local: string, remote: string, uid: number): string =>
