@@ -4,9 +4,12 @@ import {once} from 'node:events';
 import {createServer, type ServerResponse} from 'node:http';
 import {connect, type AddressInfo, type Socket} from 'node:net';
 import process from 'node:process';
+import {Hono} from 'hono';
 import {expect, onTestFinished, test} from 'vitest';
 import {callersOf} from '../../source/web/server/callers.js';
+import type {Bindings} from '../../source/web/server/guard.js';
 import {startLiveView} from '../../source/web/live/live-view.js';
+import {startServer} from '../../source/web/server/server.js';
 import {createStreams} from '../../source/web/server/stream.js';
 import {eventually} from '../_helpers/eventually.js';
 import {createLiveWorld} from '../_helpers/live-world.js';
@@ -16,13 +19,13 @@ const isRoot = process.getuid?.() === 0;
 /** A server of event streams that takes so many, and notes whom it refused. */
 async function serveStreams(mostStreams: number, host = '127.0.0.1') {
 	const world = await createLiveWorld(2);
-	const picture = startLiveView(world, (error) => {
+	const liveView = startLiveView(world, (error) => {
 		throw error;
 	});
-	onTestFinished(picture.stop);
+	onTestFinished(liveView.stop);
 	const streams = createStreams(
 		{
-			liveView: picture,
+			liveView,
 			hosts: {known: () => [], look: () => () => undefined},
 			about: {host: 'box', version: '1', location: 'memory', privateLabel: undefined, isDemo: false, hosts: ['box']},
 			monotonicMs: world.clock.monotonicMs,
@@ -102,6 +105,36 @@ test.skipIf(!isRoot)(
 	},
 );
 
+test.skipIf(!isRoot)(
+	'one account that keeps all connections without asking anything gives way to another (needs root)',
+	async () => {
+		const routes = new Hono<Bindings>();
+		routes.get('/', (context) => context.text('hello'));
+		const limits = {mostConnections: 20, headersMs: 30_000};
+		const server = await startServer({host: '127.0.0.1', port: 0}, Promise.resolve(routes), limits);
+		onTestFinished(async () => server.close());
+		const {port} = server;
+		const script = 'for number in $(seq 530); do exec {connection}<>"/dev/tcp/127.0.0.1/$1"; done; echo open; sleep 60';
+		const greedy = spawn('bash', ['-c', script, 'bash', String(port)], {
+			uid: 65_001,
+			gid: 65_001,
+			cwd: '/',
+			stdio: ['ignore', 'pipe', 'ignore'],
+			detached: true,
+		});
+		onTestFinished(() => {
+			process.kill(-greedy.pid!, 'SIGKILL');
+		});
+		const lines = answersOf(greedy);
+		await eventually(() => lines().includes('open'));
+		const kept = answersOf(callAs(65_002, port, 10));
+		const began = performance.now();
+		await eventually(() => kept().length === 10);
+		expect(performance.now() - began).toBeLessThan(5000);
+		expect(kept()).toEqual(Array.from({length: 10}, () => 'HTTP/1.1 200 OK\r'));
+	},
+);
+
 test('an account that calls from several addresses of its machine is one caller', async () => {
 	const {streams, refused, port} = await serveStreams(4, '0.0.0.0');
 	const open = async (localAddress: string): Promise<Socket> => {
@@ -124,6 +157,41 @@ test('an account that calls from several addresses of its machine is one caller'
 	// All of one account: nobody gives way.
 	await open('127.0.0.2');
 	expect([streams.count(), refused.length, own.filter(({destroyed}) => destroyed).length]).toEqual([4, 1, 0]);
+});
+
+test('to refuse one stream costs little, however many are open', async () => {
+	const {streams, refused, port} = await serveStreams(600);
+	const sockets: Socket[] = [];
+	onTestFinished(() => {
+		for (const socket of sockets) {
+			socket.destroy();
+		}
+	});
+	const open = async (): Promise<void> => {
+		const socket = connect({port, host: '127.0.0.1'});
+		sockets.push(socket);
+		socket.on('error', () => undefined);
+		socket.write('GET / HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n');
+		await once(socket, 'data');
+	};
+
+	/** Milliseconds of the processor for each. */
+	const costOf = async (count: number): Promise<number> => {
+		const before = process.cpuUsage();
+		for (let number = 0; number < count; number++) {
+			await open();
+		}
+
+		return process.cpuUsage(before).user / 1000 / count;
+	};
+
+	await costOf(300);
+	const taken = await costOf(300);
+	// The first that is refused has all others looked up.
+	await open();
+	const refusing = await costOf(200);
+	expect([streams.count(), refused.length]).toEqual([600, 201]);
+	expect(refusing / taken).toBeLessThan(9);
 });
 
 const row = (local: string, remote: string, uid: number): string =>

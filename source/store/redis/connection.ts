@@ -7,13 +7,16 @@ import type {Redis} from 'ioredis';
 import type {CanhazgpuError} from '../../errors.js';
 import type {Endpoint} from './address.js';
 import {createClient} from './client.js';
-import {isReply, lostAnswer, reasonOf, refusal, retryOf, unreachable} from './failures.js';
+import {EndlessAnswer, isReply, lostAnswer, reasonOf, refusal, retryOf, unreachable} from './failures.js';
 
 /** The longest that one operation tries, and that opening takes. */
 const patienceMs = 5000;
 
 /** How long after a loss an operation still waits for the connection to come back; later it fails at once. */
 const graceMs = 1500;
+
+/** Far more than any answer has: what reads it keeps it in memory until its end. */
+const mostAnswerBytes = 67_108_864;
 
 const longestRetryMs = 2000;
 const shortPauseMs = 100;
@@ -44,6 +47,8 @@ export class Connection {
 	#wasUp = false;
 	#downSince = 0;
 	#lastError: unknown;
+	/** What has come since the last whole answer. */
+	#unreadBytes = 0;
 	/** The server's own word for why this connection is of no use. */
 	#refusal: CanhazgpuError | undefined;
 	readonly client: Redis;
@@ -55,6 +60,10 @@ export class Connection {
 		this.client = createClient(endpoint, (times) => this.#retryDelay(times));
 		this.client.on('connect', () => {
 			this.#refusal = undefined;
+			this.#boundAnswers();
+		});
+		this.client.on('messageBuffer', () => {
+			this.#unreadBytes = 0;
 		});
 		this.client.on('error', (error: unknown) => {
 			this.#noteError(error);
@@ -70,13 +79,26 @@ export class Connection {
 		});
 	}
 
+	/** Leaves a server whose answer does not end. Answers come one after the other, so each whole one begins the count anew. */
+	#boundAnswers(): void {
+		const {stream} = this.client;
+		this.#unreadBytes = 0;
+		stream.prependListener('data', (data: Uint8Array) => {
+			this.#unreadBytes += data.length;
+			if (this.#unreadBytes > mostAnswerBytes) {
+				stream.destroy(new EndlessAnswer());
+			}
+		});
+	}
+
 	/** The server did not answer: decides whether to go on trying. */
 	#afterSilence(
 		error: unknown,
 		stream: Redis['stream'],
 		{isRepeatable, isLate}: {readonly isRepeatable: boolean; readonly isLate: boolean},
 	): void {
-		const reason = reasonOf(error);
+		const isEndless = this.#lastError instanceof EndlessAnswer;
+		const reason = reasonOf(isEndless ? this.#lastError : error);
 		const hasTimedOut = error instanceof Error && /timed out/iv.test(error.message);
 		if (hasTimedOut) {
 			// A connection that is silent for so long may be dead without a word.
@@ -88,7 +110,7 @@ export class Connection {
 			throw lostAnswer(this.endpoint, reason);
 		}
 
-		if (hasTimedOut || isLate) {
+		if (hasTimedOut || isLate || isEndless) {
 			throw unreachable(this.endpoint, reason);
 		}
 	}
@@ -216,6 +238,7 @@ export class Connection {
 			try {
 				const result = await send(this.client);
 				this.#lastError = undefined;
+				this.#unreadBytes = 0;
 				return result;
 			} catch (error) {
 				const retry = retryOf(error);

@@ -54,8 +54,17 @@ const reasons: ReadonlyMap<string, string> = new Map([
 	['EACCES', 'permission denied'],
 ]);
 
+/** More came than any answer has, and it was not whole. */
+export class EndlessAnswer extends Error {
+	override readonly name = 'EndlessAnswer';
+}
+
 /** Why there is no connection. */
 export function reasonOf(error: unknown): string {
+	if (error instanceof EndlessAnswer) {
+		return 'its answer has no end';
+	}
+
 	if (!(error instanceof Error)) {
 		return 'the connection was cut';
 	}
@@ -74,7 +83,8 @@ export function reasonOf(error: unknown): string {
 		return `its certificate is not trusted (${code})`;
 	}
 
-	if (error.message.includes('RESP')) {
+	// So ioredis ends the message when the reading of an answer fails, also for lists so deep that the stack is not enough.
+	if (/RESP|Please report this/v.test(error.message)) {
 		return 'what answers there is not Redis';
 	}
 

@@ -1,10 +1,11 @@
 /** The HTTP server itself: its limits, its start and its end. */
 import {once} from 'node:events';
 import {createServer, type Server, type ServerOptions} from 'node:http';
-import type {AddressInfo} from 'node:net';
+import type {AddressInfo, Socket} from 'node:net';
 import {getRequestListener} from '@hono/node-server';
 import type {Hono} from 'hono';
 import {CanhazgpuError} from '../../errors.js';
+import {callersOf} from './callers.js';
 import type {Bindings} from './guard.js';
 
 export type Limits = {
@@ -50,6 +51,55 @@ async function listen(server: Server, host: string, port: number): Promise<void>
 	}
 }
 
+/** How many more connections are held than there shall be, and how long, until it is known whose they are. */
+const mostExtra = 500;
+const shareMs = 100;
+
+/**
+Where there are too many connections, the newest of whoever has most are closed. Whose they are is looked up for many at once, and once
+each: it takes the kernel as long for one as for all.
+*/
+function shareConnections(server: Server, mostConnections: number): void {
+	const open = new Map<Socket, string | undefined>();
+	let timer: NodeJS.Timeout | undefined;
+
+	const share = (): void => {
+		clearTimeout(timer);
+		timer = undefined;
+		if (open.size <= mostConnections) {
+			return;
+		}
+
+		const unknown = [...open].filter(([, caller]) => caller === undefined).map(([socket]) => socket);
+		for (const [place, caller] of callersOf(unknown).entries()) {
+			open.set(unknown[place]!, caller);
+		}
+
+		const shares = Map.groupBy(open.keys(), (socket) => open.get(socket)!)
+			.values()
+			.toArray();
+		while (open.size > mostConnections) {
+			const most = Math.max(...shares.map(({length}) => length));
+			const newest = shares.find(({length}) => length === most)!.pop()!;
+			open.delete(newest);
+			newest.destroy();
+		}
+	};
+
+	server.maxConnections = mostConnections + mostExtra;
+	server.on('connection', (socket) => {
+		open.set(socket, undefined);
+		socket.once('close', () => {
+			open.delete(socket);
+		});
+		if (open.size >= mostConnections + mostExtra) {
+			share();
+		} else if (open.size > mostConnections) {
+			timer ??= setTimeout(share, shareMs).unref();
+		}
+	});
+}
+
 const optionsOf = (headersMs: number): ServerOptions => ({
 	headersTimeout: headersMs,
 	requestTimeout: 2 * headersMs,
@@ -74,7 +124,7 @@ export async function startServer(
 	const server = createServer(optionsOf(headersMs), (incoming, outgoing) => {
 		void listener(incoming, outgoing);
 	});
-	server.maxConnections = mostConnections;
+	shareConnections(server, mostConnections);
 	server.timeout = idleMs;
 	// A tunnel or another protocol is none of this server's business.
 	server.on('upgrade', (_, socket) => {

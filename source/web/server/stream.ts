@@ -35,12 +35,16 @@ export type StreamSources = {
 	readonly monotonicMs: () => number;
 };
 
+type OpenStream = {readonly connection: Connection; readonly caller?: string; readonly ends: ReadonlyArray<() => void>};
+
 export function createStreams(
 	{liveView, hosts, about, monotonicMs}: StreamSources,
 	{mostStreams = 1000, mostUnreadBytes = 1_000_000, beatMs = 10_000}: StreamLimits = {},
 ): EventStreams {
-	/** Oldest first, with what is to be done when they end. */
-	const open = new Map<ServerResponse, {readonly connection: Connection; readonly ends: ReadonlyArray<() => void>}>();
+	/** Oldest first, with what is to be done when they end. Whose they are is looked up when there are too many, once each. */
+	const open = new Map<ServerResponse, OpenStream>();
+	/** Those whose caller is known. */
+	const byCaller = new Map<string, Set<ServerResponse>>();
 	const encoder = createEncoder(liveView.current(), about);
 	/** Ids go on over a restart of the server, so that they never repeat. */
 	let id = Date.now();
@@ -80,27 +84,49 @@ export function createStreams(
 	function end(outgoing: ServerResponse): void {
 		const known = open.get(outgoing);
 		open.delete(outgoing);
+		const {caller = ''} = known ?? {};
+		const own = byCaller.get(caller);
+		if (own?.delete(outgoing) === true && own.size === 0) {
+			byCaller.delete(caller);
+		}
+
 		for (const endOne of known?.ends ?? []) {
 			endOne();
 		}
 	}
 
+	/** Answers who the newcomer is; from then on it is known of all who are there. */
+	function lookUp(newcomer: Connection): string {
+		const unknown = [...open].filter(([, {caller}]) => caller === undefined);
+		const [own, ...callers] = callersOf([newcomer, ...unknown.map(([, {connection}]) => connection)]);
+		for (const [place, [outgoing, known]] of unknown.entries()) {
+			join(outgoing, {...known, caller: callers[place]!});
+		}
+
+		return own!;
+	}
+
+	function join(outgoing: ServerResponse, known: OpenStream): void {
+		// One that is there keeps its place among the oldest.
+		open.set(outgoing, known);
+		const {caller} = known;
+		if (caller === undefined) {
+			return;
+		}
+
+		byCaller.set(caller, (byCaller.get(caller) ?? new Set()).add(outgoing));
+	}
+
 	/** Makes room at the cost of whoever has most streams, unless the newcomer would have as many. */
-	function makeRoom(newcomer: Connection): boolean {
-		const [own, ...others] = callersOf([newcomer, ...Array.from(open.values(), ({connection}) => connection)]);
-		const byCaller = Map.groupBy(
-			open.keys().map((outgoing, place) => ({outgoing, caller: others[place]})),
-			({caller}) => caller,
-		);
-		const largest = Math.max(...byCaller.values().map(({length}) => length));
-		const most = byCaller.values().find(({length}) => length === largest)!;
-		if ((byCaller.get(own)?.length ?? 0) + 1 >= largest) {
+	function makeRoom(newcomer: string): boolean {
+		const largest = Math.max(...byCaller.values().map(({size}) => size));
+		if ((byCaller.get(newcomer)?.size ?? 0) + 1 >= largest) {
 			return false;
 		}
 
-		const {outgoing} = most[0]!;
-		end(outgoing);
-		outgoing.destroy();
+		const [oldest] = byCaller.values().find(({size}) => size === largest)!;
+		end(oldest!);
+		oldest!.destroy();
 		return true;
 	}
 
@@ -114,7 +140,8 @@ export function createStreams(
 			// Once the connection is closed it names its ends no more.
 			const {remoteAddress, remotePort, localAddress, localPort} = outgoing.socket ?? {};
 			const connection = {remoteAddress, remotePort, localAddress, localPort};
-			if (open.size >= mostStreams && !makeRoom(connection)) {
+			const caller = open.size < mostStreams ? undefined : lookUp(connection);
+			if (caller !== undefined && !makeRoom(caller)) {
 				return false;
 			}
 
@@ -127,7 +154,8 @@ export function createStreams(
 			outgoing.write(`retry: ${retryMs}\n\n`);
 			whole ??= message('state', encoder.whole());
 			outgoing.write(whole);
-			open.set(outgoing, {connection, ends: [liveView.watch(), ...(withHosts ? [hostStreams.open(outgoing)] : [])]});
+			const ends = [liveView.watch(), ...(withHosts ? [hostStreams.open(outgoing)] : [])];
+			join(outgoing, {connection, caller, ends});
 			outgoing.once('close', () => {
 				end(outgoing);
 			});

@@ -1,4 +1,6 @@
 /** What answers on the port speaks Redis's language and says nothing that Redis would. */
+import {once} from 'node:events';
+import {createServer, type AddressInfo, type Socket} from 'node:net';
 import fc from 'fast-check';
 import {expect, onTestFinished, test} from 'vitest';
 import type {Store} from '../../../source/core/model/ports.js';
@@ -88,5 +90,52 @@ test.each([
 			/^Error: (?:Cannot reach )?Redis at 127\.0\.0\.1:\d+(?: gives an answer that makes no sense|: what answers there is not Redis)\n/v,
 		);
 		expect(stderr).not.toMatch(/\n *at |bug/v);
+	}
+});
+
+/** Sends as much as the other side takes, once it is asked anything. */
+async function startFlood(first: string, rest: string) {
+	const sockets = new Set<Socket>();
+	let sentBytes = 0;
+	const server = createServer((socket) => {
+		sockets.add(socket);
+		const flood = (): void => {
+			for (let isTaken = rest !== ''; isTaken && !socket.destroyed;) {
+				isTaken = socket.write(rest, 'latin1');
+				sentBytes += rest.length;
+			}
+		};
+
+		socket.on('error', () => undefined).on('drain', flood);
+		socket.once('data', () => {
+			socket.write(first);
+			flood();
+		});
+	}).listen(0, '127.0.0.1');
+	await once(server, 'listening');
+	onTestFinished(() => {
+		server.close();
+		for (const socket of sockets) {
+			socket.destroy();
+		}
+	});
+	return {port: (server.address() as AddressInfo).port, sentBytes: () => sentBytes};
+}
+
+test.each<[what: string, first: string, rest: string, said: string]>([
+	['a line without end', '+', 'A'.repeat(65_536), 'its answer has no end'],
+	['a text of two gigabytes', '$2147483647\r\n', 'A'.repeat(65_536), 'its answer has no end'],
+	['a list of texts without end', '*2000000000\r\n', bulk('A'.repeat(65_536)), 'its answer has no end'],
+	['lists within lists', '*1\r\n'.repeat(3_000_000), '', 'what answers there is not Redis'],
+])('%s is refused in words before it takes the memory', async (_, first, rest, said) => {
+	const redis = await startFlood(first, rest);
+	const box = createBox({CANHAZGPU_REDIS_HOST: '127.0.0.1', CANHAZGPU_REDIS_PORT: String(redis.port)});
+	onTestFinished(box.remove);
+	for (const verb of ['status', 'reserve --nonblock']) {
+		const before = redis.sentBytes();
+		const {exitCode, stdout, stderr} = await box.run(verb);
+		expect({verb, exitCode, stdout}).toEqual({verb, exitCode: 4, stdout: ''});
+		expect(stderr).toMatch(new RegExp(`^Error: Cannot reach Redis at 127\\.0\\.0\\.1:\\d+: ${said}\n`, 'v'));
+		expect(redis.sentBytes() - before).toBeLessThan(100_000_000);
 	}
 });
