@@ -60,7 +60,7 @@ export const status: Command = {
 				failure && `Warning: the GPUs could not be read: ${failure.message} ${failure.hint ?? ''}`.trimEnd(),
 				...warnings.map((warning) => `Warning: ${warning}`),
 				loss === undefined ? undefined : `Warning: ${loss}`,
-				view.rows.some(({problem}) => problem?.startsWith('unreadable record'))
+				view.snapshot.gpus.some(({kind}) => kind === 'garbage')
 					? 'Warning: a GPU whose record cannot be read stays out of use. The way to mend it: canhazgpu doctor'
 					: undefined,
 				simulated ? 'SIMULATED GPUs: no real hardware is behind this pool.' : undefined,
