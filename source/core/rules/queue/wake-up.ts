@@ -17,7 +17,7 @@ const turnMs = 20;
 const ticksLengthenEvery = 4;
 const longestRestMs = 120_000;
 /** Those who are not among the first hear of an event so late, where the store has to be asked. */
-const lateMs = 1000;
+const lateMs = 2000;
 
 /** What is not known of whoever was just granted a GPU. */
 const somebody: Lease = {user: '?', type: 'run', startTime: 0};
