@@ -92,6 +92,27 @@ export function start(
 	};
 }
 
+/**
+Starts `canhazgpu` as the job of a shell with job control, as it is at a terminal. Elsewhere the kernel may ignore SIGTSTP: where nobody could
+continue the process, it does not stop.
+*/
+export async function startAsJob(box: Box, words: string): Promise<Started> {
+	const script = 'set -m; "$@" & echo "job $!" >&2; wait -f $!';
+	const started = start(box, words, {}, ['bash', '-c', script, 'bash', starter, ...starterWords]);
+	await started.says(/^job \d+$/mv);
+	const pid = Number(/^job (?<pid>\d+)$/mv.exec(started.stderr())!.groups!['pid']);
+	const kill = (signal: NodeJS.Signals): void => {
+		if (isAlive(pid)) {
+			process.kill(pid, signal);
+		}
+	};
+
+	onTestFinished(() => {
+		kill('SIGKILL');
+	});
+	return {...started, pid, kill};
+}
+
 /** The pool of a box as the program sees it. */
 export async function openStoreOf(box: Box): Promise<Store> {
 	const {CANHAZGPU_REDIS_PORT: port} = box.environment;

@@ -8,7 +8,7 @@ import {DatabaseSync} from 'node:sqlite';
 import {expect, onTestFinished, test} from 'vitest';
 import type {Box} from '../../_helpers/program/cli.js';
 import {eventually} from '../../_helpers/eventually.js';
-import {freshEmbeddedBox, peek, start} from '../../_helpers/program/processes.js';
+import {freshEmbeddedBox, peek, startAsJob} from '../../_helpers/program/processes.js';
 
 const kindsIn = async (box: Box) => (await peek(box)).gpus.map(({kind}) => kind);
 
@@ -84,7 +84,9 @@ test('Ctrl-Z at those who use the database all the time never stops them in the 
 	const box = await freshEmbeddedBox(1);
 	const stateOf = (pid: number): string => readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ', 2)[1]!.charAt(0);
 	await box.run('reserve');
-	const waiters = Array.from({length: 3}, () => start(box, 'reserve --short --duration 1h'));
+	const waiters = await Promise.all(
+		Array.from({length: 3}, async () => startAsJob(box, 'reserve --short --duration 1h')),
+	);
 	await Promise.all(waiters.map(async (waiter) => waiter.says(/in line/v)));
 	for (let round = 0; round < 20; round++) {
 		const waiter = waiters[round % 3]!;

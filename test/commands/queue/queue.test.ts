@@ -2,7 +2,15 @@
 Waiting in line, as processes: what is shown, and who is served.
 */
 import {describe, expect, onTestFinished, test} from 'vitest';
-import {freshEmbeddedBox, freshRedisBox, holders, peek, recordsOf, start} from '../../_helpers/program/processes.js';
+import {
+	freshEmbeddedBox,
+	freshRedisBox,
+	holders,
+	peek,
+	recordsOf,
+	start,
+	startAsJob,
+} from '../../_helpers/program/processes.js';
 import {redisOfFile} from '../../_helpers/store/redis-of-file.js';
 import {openShell} from '../../_helpers/machine/shell.js';
 import {account} from '../../_helpers/program/cli.js';
@@ -164,7 +172,7 @@ describe.each([
 	test('who is stopped holds up nobody, keeps its place, and goes on when it wakes', async () => {
 		const box = await create();
 		await box.run('reserve --gpu-ids 0');
-		const sleeper = start(box, 'reserve --gpus 2 --short --duration 1h');
+		const sleeper = await startAsJob(box, 'reserve --gpus 2 --short --duration 1h');
 		await sleeper.says(/got 1\/2 \[1\]/v);
 		// As Ctrl-Z sends it, whatever it is doing at that moment.
 		sleeper.kill('SIGTSTP');
