@@ -3,16 +3,11 @@ A store for whoever stays: it remembers the last read, and when the store comes 
 anybody plans by what is left.
 */
 import {CanhazgpuError} from '../../errors.js';
-import type {Plan} from '../model/plan.js';
+import {emptyPlan, type Plan} from '../model/plan.js';
 import type {Clock, Host, Store} from '../model/ports.js';
 import {hasLostData, planPoolRecord, planRestoring} from '../rules/pool/restoring.js';
 import type {AuditRecord, Pool, Snapshot} from '../model/types.js';
-
-/** After this long a restoring that others keep in the way of is left to the next read. */
-const patienceMs = 10_000;
-
-/** Several who stay see the loss at once: the later ones find it mended. */
-const conflictWaitMs = 20;
+import {settle} from '../operations/settle.js';
 
 type KnownSnapshot = Snapshot & {readonly pool: Pool};
 
@@ -48,26 +43,34 @@ export function createRestoringStore(store: Store, {host, clock}: {readonly host
 
 	/** True when everything is there again, by this or by somebody else's doing. */
 	const restore = async (from: KnownSnapshot): Promise<boolean> => {
-		const until = clock.monotonicMs() + patienceMs;
-		let wasInVain = false;
-		while (clock.monotonicMs() < until) {
-			const found = await store.read();
-			if (!hasLostData(from, found) || !mayRestore(from, found, host)) {
-				return true;
+		try {
+			await settle(
+				{store, clock},
+				{
+					read: async () => store.read(),
+					async plan(found, failures): Promise<{readonly plan: Plan}> {
+						if (!hasLostData(from, found) || !mayRestore(from, found, host)) {
+							return {plan: emptyPlan};
+						}
+
+						// Without the size of the pool its GPU records cannot be read: when some are there, it comes back first, by itself.
+						return {
+							plan:
+								failures > 0 && found.pool === undefined
+									? planPoolRecord(from, found, host)
+									: planRestoring(from, found, {host, told: await toldSince(from.now)}),
+						};
+					},
+				},
+			);
+			return true;
+		} catch (error) {
+			if (error instanceof CanhazgpuError && error.code === 'busy') {
+				return false;
 			}
 
-			// Without the size of the pool its GPU records cannot be read: when some are there, it comes back first, by itself.
-			const plan: Plan =
-				wasInVain && found.pool === undefined
-					? planPoolRecord(from, found, host)
-					: planRestoring(from, found, {host, told: await toldSince(from.now)});
-			wasInVain = (await store.commit(plan)) !== 'done';
-			if (wasInVain) {
-				await clock.sleep(conflictWaitMs * (0.25 + clock.random()));
-			}
+			throw error;
 		}
-
-		return false;
 	};
 
 	const restoreUnlessRefused = async (from: KnownSnapshot): Promise<boolean> => {

@@ -4,7 +4,7 @@ Holding a `run` lease: its job is named in it, its holder's life is told to the 
 import {CanhazgpuError} from '../../errors.js';
 import {isLeased, planChange, planEnd, withHeartbeat, type LeasedRecord} from '../rules/leases/lease-changes.js';
 import {isLeaseBeatDue} from '../rules/leases/liveness.js';
-import {emptyPlan, isEmpty, type Plan} from '../model/plan.js';
+import {emptyPlan, type Plan} from '../model/plan.js';
 import {isSameLease, ownerOf} from '../rules/leases/ownership.js';
 import {requirePool} from '../rules/pool/pool.js';
 import type {World} from '../model/ports.js';
@@ -13,6 +13,7 @@ import type {AuditEntry, EndReason, GpuRecord, Lease, ProcessIdentity, Snapshot}
 import {readCurrent, transact} from './transact.js';
 import {createWakeSignal} from './wake-signal.js';
 import {isTransient} from './waiter.js';
+import {settle} from './settle.js';
 
 /** Between two questions to a store that is away, on average. */
 const retryMs = 1000;
@@ -244,39 +245,36 @@ back. It writes nothing else, so that it may be called as often as something hap
 export async function sendHeartbeat(world: World, granted: JobLease): Promise<HeartbeatResult> {
 	const takenBack: TakenBack[] = [];
 	let hold = granted;
-	for (let tries = 0; tries < 20; tries++) {
-		const snapshot = await world.store.read();
-		requirePool(snapshot, world.host, world.store.location);
-		const {plan, back} = await planBeat(world, snapshot, hold);
-		if (!isEmpty(plan)) {
-			const outcome = await world.store.commit(plan);
-			if (outcome !== 'done') {
-				await world.clock.sleep(20 * world.clock.random());
-			} else if (back.length > 0) {
-				takenBack.push(...back.map(({index, ended}) => ({index, reason: ended?.reason})));
-				hold = withLeases(hold, plan);
+	const {snapshot} = await settle(world, {
+		async read() {
+			const read = await world.store.read();
+			requirePool(read, world.host, world.store.location);
+			return read;
+		},
+		plan: async (read) => planBeat(world, read, hold),
+		committed({plan, back}) {
+			if (back.length === 0) {
+				return;
 			}
 
-			continue;
-		}
-
-		const own = ownRecords(snapshot, hold);
-		const lost = hold.gpus.filter((index) => own.every((record) => record.index !== index));
-		const rest = {...without(hold, lost), seenAt: snapshot.now};
-		return lost.length === 0
-			? {kind: 'held', hold: rest, takenBack}
-			: {
-					kind: 'lost',
-					hold: rest,
-					takenBack,
-					gpus: lost.map((index) => {
-						const record = snapshot.gpus[index];
-						return {index, holder: record !== undefined && isLeased(record) ? record.lease : undefined};
-					}),
-				};
-	}
-
-	throw new CanhazgpuError('busy', 'The lease could not be told from its changes');
+			takenBack.push(...back.map(({index, ended}) => ({index, reason: ended?.reason})));
+			hold = withLeases(hold, plan);
+		},
+	});
+	const own = ownRecords(snapshot, hold);
+	const lost = hold.gpus.filter((index) => own.every((record) => record.index !== index));
+	const rest = {...without(hold, lost), seenAt: snapshot.now};
+	return lost.length === 0
+		? {kind: 'held', hold: rest, takenBack}
+		: {
+				kind: 'lost',
+				hold: rest,
+				takenBack,
+				gpus: lost.map((index) => {
+					const record = snapshot.gpus[index];
+					return {index, holder: record !== undefined && isLeased(record) ? record.lease : undefined};
+				}),
+			};
 }
 
 /** Ends the lease on all GPUs that still are ours. Returns which; those that were lost before are not touched. */

@@ -1,11 +1,11 @@
 /** Read -> plan -> commit -> again on conflict: the one way in which the pool changes. Design section 3. */
 import {CanhazgpuError} from '../../errors.js';
 import {planExpiry} from '../rules/leases/lease-changes.js';
-import {isEmpty} from '../model/plan.js';
 import {requireNoClone, requirePool} from '../rules/pool/pool.js';
 import type {World} from '../model/ports.js';
 import type {QueueRecord, Snapshot} from '../model/types.js';
-import {backoffMs, busy, changeOnce, isUnreachable, patienceMs, type ChangeOptions} from './change-once.js';
+import {changeOnce, type ChangeOptions} from './change-once.js';
+import {settle} from './settle.js';
 
 export type Transaction<Result> = Omit<ChangeOptions<Result>, 'read'> & {
 	/** Label for which `snapshot.lastUsed` is filled in. */
@@ -26,29 +26,18 @@ export async function readCurrent(
 	{store, host, clock}: Pick<World, 'store' | 'host' | 'clock'>,
 	{user, change, judged}: CurrentOptions = {},
 ): Promise<Snapshot> {
-	const until = clock.monotonicMs() + patienceMs;
-	for (let tries = 0; ; tries++) {
-		const snapshot = await store.read({user, change});
-		requirePool(snapshot, host, store.location);
-		const expiry = planExpiry(snapshot, host, judged?.(snapshot));
-		if (isEmpty(expiry)) {
-			return snapshot;
-		}
-
-		// Whether it was done, now or later, or somebody else was first, the next read tells.
-		const outcome = await store.commit(expiry).catch((error: unknown) => {
-			if (!isUnreachable(error) || clock.monotonicMs() > until) {
-				throw error;
-			}
-		});
-		if (clock.monotonicMs() > until) {
-			throw busy();
-		}
-
-		if (outcome !== 'done') {
-			await clock.sleep(backoffMs(tries, clock.random()));
-		}
-	}
+	const {snapshot} = await settle(
+		{store, clock},
+		{
+			async read() {
+				const read = await store.read({user, change});
+				requirePool(read, host, store.location);
+				return read;
+			},
+			plan: (read) => ({plan: planExpiry(read, host, judged?.(read))}),
+		},
+	);
+	return snapshot;
 }
 
 /**
