@@ -2,7 +2,7 @@ import type {BareReading} from '../reading.js';
 import type {Failure} from '../tool/failures.js';
 import {isComplete} from '../tool/tool.js';
 import {explainAmdFailure, errorWords} from './failures.js';
-import {readDriverVersion, readGpus} from './gpus.js';
+import {readDriverVersion, integratedGpus, readGpus} from './gpus.js';
 import {entriesByGpu, type JsonObject} from './json.js';
 import {numbersForPrograms} from './order.js';
 import {placeProcesses, type ProcessesByGpu, readProcesses} from './processes.js';
@@ -135,7 +135,11 @@ export const createAmdSmi = ({command, question, monotonicMs, timeoutMs}: Option
 			known = {...known, staleAtMs: Math.min(known.staleAtMs, startedAtMs + retryAfterMs)};
 		}
 
-		const {processes, warnings} = readProcessAnswer(processAnswer, command, timeoutMs);
+		const {processes, warnings} = readProcessAnswer(processAnswer, {
+			command,
+			timeoutMs,
+			integrated: integratedGpus({metric, fixed}),
+		});
 		return {
 			gpus,
 			driverVersion: readDriverVersion(fixed),
@@ -155,7 +159,9 @@ export const createAmdSmi = ({command, question, monotonicMs, timeoutMs}: Option
 
 const none: ReadonlyMap<number, JsonObject> = new Map();
 
-const readProcessAnswer = (answer: Answer, command: string, timeoutMs: number) => {
+type ProcessOptions = Pick<Options, 'command' | 'timeoutMs'> & {readonly integrated: ReadonlySet<number>};
+
+const readProcessAnswer = (answer: Answer, {command, timeoutMs, integrated}: ProcessOptions) => {
 	const remarks = answer.json?.remarks ?? [];
 	const entries = entriesOf(answer);
 	const doubt = [...remarks, ...linesOf(answer.outcome.stderr)].find((line) => missingGroups.test(line));
@@ -166,7 +172,7 @@ const readProcessAnswer = (answer: Answer, command: string, timeoutMs: number) =
 					`Processes could not be asked for: ${explainAmdFailure(answer.outcome, command, timeoutMs).message}`,
 				],
 			}
-		: {processes: readProcesses(entries, doubt), warnings: remarks};
+		: {processes: readProcesses(entries, integrated, doubt), warnings: remarks};
 };
 
 const entriesOf = ({json}: Answer) => entriesByGpu(json?.documents);

@@ -49,6 +49,50 @@ const metricPlaces = {
 } as const satisfies Partial<Record<keyof GpuReading, Place>>;
 
 /**
+The largest memory of its own, in MiB, that a GPU without a word on its kind has where it shares the machine's. (The firmware sets 512 MiB or a few GiB
+apart for it.)
+*/
+const largestCarveOutMiB = 4096;
+
+/**
+True for a GPU that is part of a processor: what programs use of it lies mostly in the machine's memory, which AMD calls GTT.
+*/
+const isIntegrated = (measured: JsonObject, fixed: JsonObject): boolean => {
+	const type = readText(valueAt(fixed, 'vram.type'));
+	if (type !== undefined) {
+		return !/gddr|hbm/iv.test(type);
+	}
+
+	const own = take(measured, metricPlaces.memoryTotalMiB);
+	const shared = take(measured, gttTotal);
+	if (own === undefined || shared === undefined || !('value' in own) || !('value' in shared)) {
+		return false;
+	}
+
+	const hasNoSlot = /^n\/a$/iv.test(String(valueAt(fixed, 'bus.max_pcie_width')));
+	return shared.value > own.value && (hasNoSlot || own.value <= largestCarveOutMiB);
+};
+
+/**
+Those that share the machine's memory, by index.
+*/
+export const integratedGpus = ({metric, fixed}: Pick<AmdAnswers, 'metric' | 'fixed'>): ReadonlySet<number> =>
+	new Set([...metric].flatMap(([index, measured]) => (isIntegrated(measured, fixed.get(index) ?? {}) ? [index] : [])));
+
+const gttUsed: Place = {quantity: 'memory', paths: ['mem_usage.used_gtt', 'fb_usage.gtt_used'], plainUnit: 'MB'};
+const gttTotal: Place = {quantity: 'memory', paths: ['mem_usage.total_gtt', 'fb_usage.gtt_total'], plainUnit: 'MB'};
+
+/**
+The memory of its own and that of the machine together; unknown where one of them is.
+*/
+const together = (own: Taken, shared: Taken): Taken => {
+	const parts = [own, shared ?? {word: 'the machine’s memory in use is not told'}];
+	return parts.every((part) => part !== undefined && 'value' in part)
+		? {value: parts.reduce((sum, part) => sum + part.value, 0)}
+		: parts.find((part) => part === undefined || 'word' in part);
+};
+
+/**
 Sensors, the first that answers counts, each with its own limit.
 */
 const sensors = ['edge', 'hotspot', 'mem'] as const;
@@ -110,6 +154,11 @@ const readGpu = (index: number, {metric, fixed, list, failures}: Required<AmdAns
 
 	const places = Object.entries(metricPlaces) as ReadonlyArray<[keyof typeof metricPlaces, Place]>;
 	const taken = new Map(places.map(([field, place]) => [field, take(measured, place)]));
+	if (isIntegrated(measured, still)) {
+		taken.set('memoryUsedMiB', together(taken.get('memoryUsedMiB'), take(measured, gttUsed)));
+		taken.set('memoryTotalMiB', together(taken.get('memoryTotalMiB'), take(measured, gttTotal)));
+	}
+
 	const size = take(still, {quantity: 'memory', paths: ['vram.size', 'vram.vram_size_mb'], plainUnit: 'MB'});
 	const temperatures = sensors.map((sensor) =>
 		take(measured, {quantity: 'temperature', paths: [`temperature.${sensor}`]}),

@@ -12,23 +12,30 @@ export type GpuProcesses = {readonly rows: readonly ProcessRow[]; readonly hidde
 
 export type ProcessesByGpu = ReadonlyMap<number, GpuProcesses>;
 
-const none = /^no (?:running )?process(?:es)?\b/iv;
+const none = /^(?:no (?:running )?process(?:es)?\b|not found$)/iv;
 
 /**
 Reads the answer of `amd-smi process`. An idle GPU has a sentence in the place of a process.
 
+ROCm 6.2 and later list them in `process_list`; 5.7 to 6.1 in `values`, or tell one, or that there is none, by `process_info` alone.
+
+@param integrated - GPUs that share the machine's memory: there a process's part of that counts.
 @param doubt - Why processes may be hidden from this account, if the tool said so: then a GPU without any is not known to have none.
 */
-export const readProcesses = (entries: ReadonlyMap<number, JsonObject>, doubt?: string): ProcessesByGpu =>
+export const readProcesses = (
+	entries: ReadonlyMap<number, JsonObject>,
+	integrated: ReadonlySet<number> = new Set(),
+	doubt?: string,
+): ProcessesByGpu =>
 	new Map(
 		[...entries].map(([index, entry]) => {
-			const list = entry['process_list'];
-			const {rows, hidden} = readList(Array.isArray(list) ? list : [list]);
+			const list = entry['process_list'] ?? entry['values'] ?? entry['process_info'];
+			const {rows, hidden} = readList(Array.isArray(list) ? list : [list], integrated.has(index));
 			return [index, {rows, hidden: hidden ?? (rows.length === 0 ? doubt : undefined)}];
 		}),
 	);
 
-const readList = (list: readonly unknown[]): GpuProcesses => {
+const readList = (list: readonly unknown[], isIntegrated: boolean): GpuProcesses => {
 	const rows = new Map<number, ProcessRow>();
 	let hidden: string | undefined;
 	for (const item of list) {
@@ -37,7 +44,7 @@ const readList = (list: readonly unknown[]): GpuProcesses => {
 			continue;
 		}
 
-		const row = isObject(info) ? readRow(info) : undefined;
+		const row = isObject(info) ? readRow(info, isIntegrated) : undefined;
 		if (row === undefined) {
 			hidden ??= cap(typeof info === 'string' ? info : 'a process without a pid', 100);
 		} else {
@@ -49,20 +56,26 @@ const readList = (list: readonly unknown[]): GpuProcesses => {
 	return {rows: rows.values().toArray(), hidden};
 };
 
-const readRow = (info: JsonObject): ProcessRow | undefined => {
+const readRow = (info: JsonObject, isIntegrated: boolean): ProcessRow | undefined => {
 	const {pid} = info;
 	const isPid = (typeof pid === 'number' || typeof pid === 'string') && /^[1-9]\d{0,9}$/v.test(String(pid));
-	return isPid ? {pid: Number(pid), memoryUsedMiB: memoryOf(info), program: readText(info['name'])} : undefined;
+	return isPid
+		? {pid: Number(pid), memoryUsedMiB: memoryOf(info, isIntegrated), program: readText(info['name'])}
+		: undefined;
 };
 
 /**
 Many versions tell 0 in `mem_usage` of a process that holds gigabytes: of a 0 only `vram_mem` is believed.
 */
-const memoryOf = (info: JsonObject): number | undefined => {
-	const [vram, ...others] = ['memory_usage.vram_mem', 'mem_usage', 'mem'].map((path) => {
+const memoryOf = (info: JsonObject, isIntegrated: boolean): number | undefined => {
+	const [gtt, vram, ...others] = ['memory_usage.gtt_mem', 'memory_usage.vram_mem', 'mem_usage', 'mem'].map((path) => {
 		const told = readQuantity(valueAt(info, path), 'memory', 'B');
 		return told?.kind === 'number' ? told.value : undefined;
 	});
+	if (isIntegrated) {
+		return gtt === undefined || vram === undefined ? undefined : gtt + vram;
+	}
+
 	return [vram, ...others].find((memory = 0) => memory > 0) ?? vram;
 };
 

@@ -32,6 +32,7 @@ export const createRocmSmi = ({command, question, monotonicMs, timeoutMs}: Optio
 			'--showdriverversion',
 			'--showmeminfo',
 			'vram',
+			'gtt',
 			'--showuse',
 			'--showmemuse',
 			'--showtemp',
@@ -41,7 +42,7 @@ export const createRocmSmi = ({command, question, monotonicMs, timeoutMs}: Optio
 			'--showclocks',
 			'--json',
 		],
-		['-a', '--showmeminfo', 'vram', '--json'],
+		['-a', '--showmeminfo', 'vram', 'gtt', '--json'],
 	);
 	const askPids = question(['--showpids', '--json']);
 	// With --json it says nothing at all.
@@ -67,7 +68,7 @@ export const createRocmSmi = ({command, question, monotonicMs, timeoutMs}: Optio
 			: undefined;
 		return {
 			gpus: readGpus({...found, fixed: found.metric, list: found.metric}),
-			numbers: numbersForPrograms(found.metric.keys().toArray(), found.metric),
+			numbers: countedFromZero(numbersForPrograms(found.metric.keys().toArray(), found.metric)),
 			driverVersion: found.driverVersion,
 			processes,
 			warnings: [
@@ -78,6 +79,17 @@ export const createRocmSmi = ({command, question, monotonicMs, timeoutMs}: Optio
 			],
 		};
 	};
+};
+
+/**
+Before ROCm 3.8 it counts the cards of the kernel, of which the first may be another maker's; programs count AMD's alone, from 0.
+*/
+const countedFromZero = (numbers: ReadonlyMap<number, number>): ReadonlyMap<number, number> => {
+	const inOrder = numbers
+		.values()
+		.toArray()
+		.toSorted((a, b) => a - b);
+	return inOrder[0] === 0 ? numbers : new Map([...numbers].map(([index, number]) => [index, inOrder.indexOf(number)]));
 };
 
 const firstObject = (json: ToolJson | undefined): unknown => json?.documents.find((document) => isObject(document));
@@ -111,7 +123,12 @@ const rewrite = (card: JsonObject): JsonObject => {
 	const inBrackets = (name: string) => readText(find(name))?.replaceAll(/[\(\)]/gv, '');
 	return {
 		usage: {gfx_activity: find('gpu use (%)'), umc_activity: find('gpu memory read/write activity (%)')},
-		mem_usage: {used_vram: bytes('vram total used memory (b)'), total_vram: bytes('vram total memory (b)')},
+		mem_usage: {
+			used_vram: bytes('vram total used memory (b)'),
+			total_vram: bytes('vram total memory (b)'),
+			used_gtt: bytes('gtt total used memory (b)'),
+			total_gtt: bytes('gtt total memory (b)'),
+		},
 		temperature: {
 			edge: find('temperature (sensor edge) (c)'),
 			hotspot: find('temperature (sensor junction) (c)'),
@@ -123,7 +140,11 @@ const rewrite = (card: JsonObject): JsonObject => {
 		},
 		fan: {usage: find('fan speed (%)')},
 		clock: {gfx_0: {clk: inBrackets('sclk clock speed:')}, mem_0: {clk: inBrackets('mclk clock speed:')}},
-		asic: {market_name: find('card series', 'device name', 'card model')},
+		asic: {
+			market_name: ['card series', 'device name', 'card model', 'card sku']
+				.map((name) => readText(find(name)))
+				.find((text) => text !== undefined),
+		},
 		bdf: find('pci bus'),
 		uuid: find('unique id'),
 		node_id: find('node id'),

@@ -1,5 +1,5 @@
 import type {Observation} from '../../core/model/types.js';
-import {cap} from './text.js';
+import {cap, plain} from './text.js';
 import type {ToolOutcome} from './tool.js';
 
 export type Failure = NonNullable<Observation['failure']>;
@@ -95,7 +95,7 @@ const seconds = (milliseconds: number): string =>
 const firstLine = ({stdout, stderr}: ToolOutcome): string | undefined => {
 	const line = `${stderr}\n${stdout}`
 		.split('\n')
-		.map((text) => text.trim())
+		.map((text) => plain(text).trim())
 		.find((text) => text !== '');
 	return line === undefined ? undefined : `It said: ${cap(line, 300)}`;
 };
@@ -106,4 +106,7 @@ const mostWarnings = 20;
 Each warning once, and no flood of them. That it is one every face says itself.
 */
 export const tidyWarnings = (warnings: readonly string[]): readonly string[] =>
-	[...new Set(warnings.map((warning) => cap(warning.replace(/^warning:\s*/iv, ''), 300)))].slice(0, mostWarnings);
+	[...new Set(warnings.map((warning) => cap(plain(warning).replace(/^warning:\s*/iv, ''), 300)))].slice(
+		0,
+		mostWarnings,
+	);

@@ -34,7 +34,16 @@ test('unknown memory is not free', () => {
 
 test.each(['[N/A]', '[Not Supported]', 'N/A'])('where memory is %s by nature, the processes tell', (marker) => {
 	const without = {memoryUsedMiB: undefined, unknown: {memoryUsedMiB: marker}};
-	expect(judgeUsage(reading({...without, processes: []}), 1024)).toEqual({kind: 'idle'});
+	expect(judgeUsage(reading({...without, utilizationPercent: 0, processes: []}), 1024)).toEqual({kind: 'idle'});
+	// A container hides the processes, not the load.
+	expect(judgeUsage(reading({...without, utilizationPercent: 96, processes: []}), 1024)).toEqual({
+		kind: 'unknown',
+		why: 'memory cannot be read and no process is told, but its load is 96 %',
+	});
+	expect(judgeUsage(reading({...without, utilizationPercent: undefined, processes: []}), 1024)).toEqual({
+		kind: 'unknown',
+		why: 'neither memory nor load can be read, and no process is told',
+	});
 	const processes = [
 		{pid: 7, memoryUsedMiB: 5},
 		{pid: 8, memoryUsedMiB: 6},

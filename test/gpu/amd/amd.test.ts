@@ -1,5 +1,6 @@
 import process from 'node:process';
 import {expect, test, vi} from 'vitest';
+import {judgeUsage} from '../../../source/core/rules/allocation/gpu-usage.js';
 import {createAmdProvider} from '../../../source/gpu/amd/amd.js';
 import type {RunTool} from '../../../source/gpu/tool/tool.js';
 import {describeProcesses, monotonicMs, users} from '../nvidia/set-up.js';
@@ -46,6 +47,71 @@ test('every reading of two GPUs, asked for at the same time', async () => {
 			.map((call) => call.split(' ', 1)[0])
 			.toSorted(),
 	).toEqual(['metric', 'process']);
+});
+
+/** Strix Halo as ROCm 6.3 tells it, with models in the memory of the machine. */
+const integrated = (usedGtt: unknown) => ({
+	metric: json([
+		{
+			...metricOf(0),
+			mem_usage: {
+				total_vram: {value: 512, unit: 'MB'},
+				used_vram: {value: 455, unit: 'MB'},
+				total_gtt: {value: 126_976, unit: 'MB'},
+				used_gtt: usedGtt,
+			},
+		},
+	]),
+	static: json([{...staticOf(0), vram: {type: 'UNKNOWN'}, bus: {bdf: '0000:c4:00.0', max_pcie_width: 'N/A'}}]),
+	list: json([listOf(0)]),
+	process: json([
+		{
+			gpu: 0,
+			process_list: [
+				{
+					process_info: {
+						name: 'llama-server',
+						pid: 4_194_311,
+						memory_usage: {vram_mem: {value: 5 * 2 ** 20, unit: 'B'}, gtt_mem: {value: 64_000 * 2 ** 20, unit: 'B'}},
+					},
+				},
+			],
+		},
+	]),
+});
+
+test('a GPU that is part of the processor counts the memory of the machine, and is unknown without it', async () => {
+	const {gpus} = await observe(integrated({value: 64_512, unit: 'MB'}));
+	expect(gpus).toMatchObject([
+		{memoryUsedMiB: 64_967, memoryTotalMiB: 127_488, processes: [{name: 'llama-server', memoryUsedMiB: 64_005}]},
+	]);
+	const [unknown] = (await observe(integrated('N/A'))).gpus;
+	expect(judgeUsage(unknown, 1024)).toMatchObject({kind: 'used'});
+	expect(judgeUsage({...unknown!, processes: undefined}, 1024)).toMatchObject({kind: 'unknown'});
+});
+
+test('a card of its own does not count what it borrows of the machine’s memory', async () => {
+	const metric = metricOf(0);
+	const borrowed = {total_gtt: {value: 257_000, unit: 'MB'}, used_gtt: {value: 9000, unit: 'MB'}};
+	const {gpus} = await observe({
+		metric: json([{...metric, mem_usage: {...metric.mem_usage, ...borrowed}}]),
+		static: json([{...staticOf(0), vram: {type: 'HBM'}}]),
+	});
+	expect(gpus[0]).toMatchObject({memoryUsedMiB: 300});
+});
+
+test.each([
+	[
+		'several, as 5.7 to 6.1 tell them',
+		{values: [4_194_311, 4_194_312].map((pid) => ({process_info: {name: 'python3', pid}}))},
+		[4_194_311, 4_194_312],
+	],
+	['one', {process_info: {name: 'ollama', pid: 4_194_313}}, [4_194_313]],
+	['none', {process_info: 'Not Found'}, []],
+	['none, in a sentence', {process_info: 'No running processes detected'}, []],
+])('processes of earlier versions: %s', async (_, told, pids) => {
+	const {gpus} = await observe({process: json([{gpu: 0, ...told}, idle(1)])});
+	expect(gpus[0]?.processes?.map(({pid}) => pid)).toEqual(pids);
 });
 
 test('a process is named with its owner', async () => {

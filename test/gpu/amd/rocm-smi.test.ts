@@ -56,6 +56,35 @@ test('stands in where amd-smi is not installed', async () => {
 	]);
 });
 
+test('cards that are counted from 1, after one of another maker, are 0 and 1 for programs', async () => {
+	const {gpus} = await observe({
+		'--showproductname': json({card1: {...card(310), 'PCI Bus': '0000:03:00.0'}, card2: card(18)}),
+	});
+	expect(gpus).toMatchObject([
+		{index: 0, pciBusId: '00000000:03:00.0', memoryUsedMiB: 310},
+		{index: 1, memoryUsedMiB: 18},
+	]);
+});
+
+test('a GPU that is part of the processor counts the memory of the machine', async () => {
+	const shared = {
+		...card(5),
+		'VRAM Total Memory (B)': String(512 * 2 ** 20),
+		'GTT Total Memory (B)': String(32_768 * 2 ** 20),
+		'GTT Total Used Memory (B)': String(24_666 * 2 ** 20),
+	};
+	expect((await observe({'--showproductname': json({card0: shared})})).gpus).toMatchObject([
+		{memoryUsedMiB: 24_671, memoryTotalMiB: 33_280},
+	]);
+});
+
+test('a word in the place of the series hides no model', async () => {
+	const {gpus} = await observe({
+		'--showproductname': json({card0: {...card(5), 'Card Series': 'N/A', 'Card Model': 'N/A', 'Card SKU': 'R9700'}}),
+	});
+	expect(gpus).toMatchObject([{name: 'R9700'}]);
+});
+
 test('a process that may be on any GPU makes every list unknown', async () => {
 	const {gpus} = await observe({'--showpids': pids, '--showpidgpus': {exitCode: 1}});
 	expect(gpus).toMatchObject([

@@ -21,6 +21,12 @@ test('a GPU that is at fault is named, with the number and the words of the log'
 		['00000000:02:00.0', [{kind: 'fell-off-the-bus', words: 'Xid 79: GPU has fallen off the bus.'}]],
 		['00000000:0B:00.0', [{kind: 'ecc', words: 'Xid 48: DBE'}]],
 	]);
+	expect(judge('[  1.5] NVRM: GPU 0000:02:00.0: GPU has fallen off the bus.')).toEqual([
+		['00000000:02:00.0', [{kind: 'fell-off-the-bus', words: 'fallen off the bus'}]],
+	]);
+	expect(judge('[  1.5] NVRM: GPU 02:00.0: GPU has fallen off the bus.')).toEqual([
+		['00000000:02:00.0', [{kind: 'fell-off-the-bus', words: 'fallen off the bus'}]],
+	]);
 	expect(judge('[  1.5] NVRM: GPU at 0000:02:00.0 has fallen off the bus.')).toEqual([
 		['00000000:02:00.0', [{kind: 'fell-off-the-bus', words: 'fallen off the bus'}]],
 	]);

@@ -37,8 +37,21 @@ export function judgeUsage(reading: GpuReading | undefined, memoryThresholdMiB: 
 			return {kind: 'unknown', why: 'neither memory nor processes can be read'};
 		}
 
-		// Where memory cannot be had (unified memory), the processes alone tell.
-		return reading.processes.length === 0 ? {kind: 'idle'} : {kind: 'used', memoryUsedMiB: memoryOf(reading.processes)};
+		if (reading.processes.length > 0) {
+			return {kind: 'used', memoryUsedMiB: memoryOf(reading.processes)};
+		}
+
+		// Where memory cannot be had (unified memory) and no process is told, as in a container, a load of nil alone tells that it is idle.
+		const {utilizationPercent: load} = reading;
+		return load === 0
+			? {kind: 'idle'}
+			: {
+					kind: 'unknown',
+					why:
+						load === undefined
+							? 'neither memory nor load can be read, and no process is told'
+							: `memory cannot be read and no process is told, but its load is ${load} %`,
+				};
 	}
 
 	return {

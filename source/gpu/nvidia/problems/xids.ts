@@ -22,6 +22,7 @@ export type Xid = {
 [ 5107.644336] NVRM: Xid (PCI:0000:03:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus.
 [ 5107.644336] NVRM: Xid (PCI:0000:03:00 GPU-I:05 GPU-CI:00): 43, pid=7194, name=python3, Ch 00000008
 kernel: [  269.516977] NVRM: GPU at 0000:01:00.0 has fallen off the bus.
+[  412.101200] NVRM: GPU 0000:29:00.0: GPU has fallen off the bus.
 [ 1843.308145] NVRM: The NVIDIA GPU 0000:b3:00.0
                NVRM: (PCI ID: 10de:26b5) installed in this system has
                NVRM: fallen off the bus and is not responding to commands.
@@ -29,7 +30,7 @@ kernel: [  269.516977] NVRM: GPU at 0000:01:00.0 has fallen off the bus.
 const xidForm =
 	/nvrm: xid \((?:pci:)?(?<address>[\da-f]{4,8}:[\da-f]{2}:[\da-f]{2})(?:\.[\da-f])?(?: gpu-[^\)]{0,40})?\): (?<number>\d{1,4})(?:,(?<words>.*))?$/iv;
 const lostForm =
-	/nvrm: (?:the nvidia )?gpu (?:at )?(?:pci:)?(?<address>[\da-f]{4,8}:[\da-f]{2}:[\da-f]{2})\.[\da-f] .*fallen off the bus/iv;
+	/nvrm: (?:the nvidia )?gpu (?:at )?(?:pci:)?(?<address>(?:[\da-f]{4,8}:)?[\da-f]{2}:[\da-f]{2})\.[\da-f](?: |: ).*fallen off the bus/iv;
 const longFormLines = 3;
 const longForm = 'NVRM: The NVIDIA GPU ';
 const timeForm = /\[\s*(?<seconds>\d{1,12}\.\d{1,9})\]/v;
@@ -63,7 +64,8 @@ const readLine = (raw: string): readonly Xid[] => {
 
 	const line = raw.trimEnd();
 	const {address, number, words} = (xidForm.exec(line) ?? lostForm.exec(line))?.groups ?? {};
-	const pciBusId = normalizePciBusId(`${address}.0`);
+	// Without a domain it is that of the first.
+	const pciBusId = normalizePciBusId(`${address?.length === 5 ? '0000:' : ''}${address}.0`);
 	if (pciBusId === undefined) {
 		return [];
 	}
