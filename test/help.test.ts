@@ -4,7 +4,9 @@ import {existsSync, readdirSync, readFileSync} from 'node:fs';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import packageJson from '../package.json' with {type: 'json'};
 import {topicNames} from '../source/help/topics.js';
-import {verbs} from '../source/command-line/arguments.js';
+import {findCommand, verbs} from '../source/command-line/arguments.js';
+import {completeWords} from '../source/command-line/completion/words.js';
+import {globalFlags} from '../source/command-line/flags.js';
 import {understand} from '../source/main.js';
 import {createBox, starter, starterWords, type Box} from './_helpers/program/cli.js';
 import {openTerminal} from './_helpers/machine/terminal.js';
@@ -57,6 +59,17 @@ test.each([
 	['reserv', 'There is no verb "reserv"', 'Did you mean: canhazgpu reserve'],
 ])('help %s is refused with a suggestion', async (word, message, hint) => {
 	await expect(helpText(word)).rejects.toMatchObject({exitCode: 2, message, hint});
+});
+
+test.each([
+	['mo', ['monitor']],
+	['q', ['queue']],
+	['', [...verbs, ...topicNames.filter((name) => !verbs.includes(name))]],
+])('Tab behind `help %s` offers verbs and topics, each once', async (word, offered) => {
+	const options = {verbs, find: findCommand, globals: globalFlags, isDescribed: true, know: async () => []};
+	const completed = await completeWords(['help'], word, options);
+	expect(completed.kind === 'words' && completed.candidates.map((candidate) => candidate.word)).toEqual(offered);
+	expect(completed.kind === 'words' && completed.candidates.filter(({about}) => about === undefined)).toEqual([]);
 });
 
 test('a topic needs no pool, no store and no network, and goes to stdout without colours', async () => {

@@ -93,6 +93,8 @@ export function manPage({name, section, summary, version, markdown}: ManPage): s
 	const startsWithText = blocks[0]?.kind !== 'heading';
 	return [
 		`.TH ${roffEscape(name.toUpperCase())} ${section} "" "canhazgpu ${version}" "canhazgpu"`,
+		// Names of variables and commands must not be hyphenated.
+		'.nh',
 		'.SH NAME',
 		String.raw`${roffEscape(name)} \- ${roffEscape(summary)}`,
 		...(startsWithText ? ['.SH DESCRIPTION'] : []),
