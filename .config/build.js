@@ -1,16 +1,17 @@
 /*
-Bundles the program into dist/: all that it needs but koffi is in there, with the licences of what is bundled.
+Bundles the program into dist/: all that it needs but koffi is in there, with the licences of what is bundled, and the man pages.
 */
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { makeManPages } from "./man-pages.js";
 import { noticesOf } from "./third-party-licenses.js";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
 /** Files that the program holds as text. */
-const textExtensions = [".lua", ".bash", ".zsh", ".fish", ".html", ".css", ".svg", ".page.js", ".esm.js"];
+const textExtensions = [".lua", ".bash", ".zsh", ".fish", ".html", ".css", ".svg", ".md", ".page.js", ".esm.js"];
 
 rmSync(path.join(root, "dist"), { recursive: true, force: true });
 const { metafile } = await build({
@@ -62,3 +63,4 @@ if (!built.startsWith(shebang)) {
 
 writeFileSync(entry, startLines + built.slice(shebang.length));
 writeFileSync(path.join(root, "dist/third-party-licenses.txt"), noticesOf(Object.keys(metafile.inputs), root));
+await makeManPages(root, metafile.outputs);

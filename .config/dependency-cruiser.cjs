@@ -37,6 +37,7 @@ module.exports = {
 		only('host-stands-alone', '^source/host/', String.raw`host/|core/model/|errors\.ts|security/`),
 		only('tui-uses-the-core', '^source/tui/', String.raw`tui/|core/|format/|errors\.ts`),
 		only('web-uses-the-core', '^source/web/', String.raw`web/|core/|format/|errors\.ts`),
+		only('help-is-text', '^source/help/', 'help/'),
 		only('config-stands-alone', '^source/config/', String.raw`config/|core/|errors\.ts|security/|format/`),
 		only(
 			'commands-do-not-choose-adapters',
@@ -46,7 +47,7 @@ module.exports = {
 		only(
 			'command-line-runs-nothing',
 			'^source/command-line/',
-			String.raw`command-line/|commands/index\.ts|core/|format/|errors\.ts|config/|app/(contract|complete|start-up/.*|names)\.ts|app/contract\.ts`,
+			String.raw`command-line/|commands/index\.ts|help/|core/|format/|errors\.ts|config/|app/(contract|complete|start-up/.*|names)\.ts|app/contract\.ts`,
 		),
 		{
 			name: 'faces-load-lazily',

@@ -10,7 +10,7 @@ const filesAsText: Plugin = {
 	name: 'files-as-text',
 	enforce: 'pre',
 	load: (id) =>
-		/\.(?:bash|fish|zsh|lua|html|css|svg|page\.js|esm\.js)$/v.test(id) ? `export default ${JSON.stringify(readFileSync(id, 'utf8'))};` : undefined,
+		/\.(?:bash|fish|zsh|lua|html|css|md|svg|page\.js|esm\.js)$/v.test(id) ? `export default ${JSON.stringify(readFileSync(id, 'utf8'))};` : undefined,
 };
 
 /** What takes longer than people wait: `--mode long`. */

@@ -7,6 +7,7 @@ import packageJson from '../package.json' with {type: 'json'};
 import {mayScan, startTools, type EarlyRuns} from './app/start-up/early-readings.js';
 import {completionVerb, libraryVerb} from './app/names.js';
 import type {Understood} from './command-line/command.js';
+import type {Output} from './command-line/topic-help.js';
 import {CanhazgpuError} from './errors.js';
 import {sanitize, stackText} from './format/text/text.js';
 
@@ -41,7 +42,7 @@ function printError(error: unknown): number {
 	return 1;
 }
 
-/** `verb --help` and `help verb`, or of all verbs. */
+/** Of one verb, or of all. */
 async function help(verb?: string): Promise<string> {
 	const [{findCommand}, {mainHelp, commandHelp}] = await Promise.all([
 		import('./command-line/arguments.js'),
@@ -53,8 +54,9 @@ async function help(verb?: string): Promise<string> {
 /**
 @param argv
 @param outerFile - The config file of the command within which this one is typed.
+@param output - Where a text that was asked for goes, if that is known.
 */
-export async function understand(argv: readonly string[], outerFile?: string): Promise<Understood> {
+export async function understand(argv: readonly string[], outerFile?: string, output?: Output): Promise<Understood> {
 	const {askedAlone, splitArguments, findCommand, parseInput, verbs} = await import('./command-line/arguments.js');
 	const split = splitArguments(argv);
 	if (split.verb === undefined) {
@@ -62,7 +64,13 @@ export async function understand(argv: readonly string[], outerFile?: string): P
 	}
 
 	if (split.verb === 'help') {
-		return {text: await help(split.words.find((word) => !word.startsWith('-')))};
+		const word = split.words.find((each) => !each.startsWith('-'));
+		if (word === undefined) {
+			return {text: await help()};
+		}
+
+		const {helpOn} = await import('./command-line/topic-help.js');
+		return {text: await helpOn(word, {words: split.words, output, environment: process.env})};
 	}
 
 	const command = await findCommand(split.verb);
@@ -104,7 +112,7 @@ async function dispatch(argv: readonly string[]): Promise<number> {
 }
 
 async function perform(argv: readonly string[], early: EarlyRuns | undefined): Promise<number> {
-	const understood = await understand(argv);
+	const understood = await understand(argv, undefined, process.stdout);
 	if ('text' in understood) {
 		process.stdout.write(`${understood.text}\n`);
 		return 0;

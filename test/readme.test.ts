@@ -1,12 +1,25 @@
-/** What the readme and the help tell people to type is understood as it stands. */
-import {readFileSync} from 'node:fs';
+/** What the readme, the help topics and the help tell people to type is understood as it stands. */
+import {existsSync, readdirSync, readFileSync} from 'node:fs';
 import {describe, expect, test} from 'vitest';
 import {findCommand, verbs} from '../source/command-line/arguments.js';
+import {globalFlags} from '../source/command-line/flags.js';
 import {mainHelp} from '../source/command-line/help.js';
+import {settingPaths} from '../source/config/schema.js';
+import {topicNames, topics} from '../source/help/topics.js';
 import {understand} from '../source/main.js';
 import {shellWords} from '../source/format/text/shell.js';
 
-const readme = readFileSync(new URL('../readme.md', import.meta.url), 'utf8');
+const root = new URL('../', import.meta.url);
+const fileText = (file: string): string => readFileSync(new URL(file, root), 'utf8');
+
+const topicFile = (name: string): string => `source/help/${name}.md`;
+
+/** Everything that tells people how to use the program, by its path. */
+const documents: Readonly<Record<string, string>> = Object.fromEntries(
+	['readme.md', '.github/contributing.md', '.github/security.md', ...topicNames.map((name) => topicFile(name))].map(
+		(file) => [file, fileText(file)],
+	),
+);
 
 const call = /(?<![^\s'\(;])(?:canhazgpu|chg) (?<words>(?:"[^"]*"|[^"\u{26}'\)>\|])+)/gv;
 const block = /```sh\n(?<code>.*?)```/gsv;
@@ -22,20 +35,107 @@ const groupsOf = (text: string, pattern: RegExp, name: string): readonly string[
 const callsIn = (code: string): readonly string[] =>
 	code.split('\n').flatMap((line) => groupsOf(line.replace(/#.*/v, ''), call, 'words'));
 
-const blocks = groupsOf(readme, block, 'code');
-const inline = groupsOf(readme.replaceAll(/```.*?```/gsv, ''), inlineCode, 'code')
-	.map((code) => code.replaceAll('\n', ' '))
-	.filter((code) => !code.includes('VERB'));
-const calls = [...blocks, ...inline].flatMap((code) => callsIn(code));
+/** What a reader puts something else for. */
+const placeholders = /\b(?:VERB|TOPIC|WORD)\b/v;
 
-test('the readme shows how to call the program', () => {
-	expect(calls.length).toBeGreaterThan(40);
-	expect(calls).toContain('admin --drain 3 --reason "fan is dead"');
-	expect(calls).toContain('reserve --gpus 2 --duration 12h --short');
+function callsOf(text: string): readonly string[] {
+	const blocks = groupsOf(text, block, 'code');
+	const inline = groupsOf(text.replaceAll(/```.*?```/gsv, ''), inlineCode, 'code')
+		.map((code) => code.replaceAll('\n', ' '))
+		.filter((code) => !placeholders.test(code));
+	return [...blocks, ...inline].flatMap((code) => callsIn(code)).filter((typed) => !typed.startsWith('-queue'));
+}
+
+/** These show what the program answers to a word that is no verb. */
+const meantToFail = new Set(['squeue']);
+
+const calls = Object.entries(documents).flatMap(([file, text]) =>
+	callsOf(text)
+		.filter((typed) => !meantToFail.has(typed))
+		.map((typed) => [file, typed] as const),
+);
+
+test('the readme and the topics show how to call the program', () => {
+	const typed = calls.map(([, words]) => words);
+	expect(calls.length).toBeGreaterThan(80);
+	expect(calls.filter(([file]) => file === 'readme.md').length).toBeGreaterThan(8);
+	expect(typed).toContain('admin --drain 3 --reason "fan is dead"');
+	expect(typed).toContain('reserve --gpus 2 --duration 12h --short');
 });
 
-test.each([...new Set(calls)])('readme: canhazgpu %s', async (typed) => {
+test.each([...new Map(calls.map(([file, typed]) => [typed, file]))])('canhazgpu %s (%s)', async (typed) => {
 	expect(await understand(shellWords(typed))).toBeTruthy();
+});
+
+/** Flags of servers of models, by which a job's model is known. */
+const foreignFlags = new Set(['model']);
+
+test('a flag that the readme or a topic names is a flag of some verb', async () => {
+	const commands = await Promise.all(verbs.map(async (verb) => findCommand(verb)));
+	const flags = new Set([...Object.keys(globalFlags), ...commands.flatMap((command) => Object.keys(command.flags))]);
+	for (const [file, text] of Object.entries(documents)) {
+		const named = groupsOf(text.replaceAll(/```.*?```/gsv, ''), /`--(?<name>[a-z][\-a-z]*)/gv, 'name');
+		const unknown = named.filter((name) => !flags.has(name) && !foreignFlags.has(name));
+		expect([file, unknown]).toEqual([file, []]);
+	}
+});
+
+test('the topic of the configuration tells of every setting, and of no other', () => {
+	const rows = groupsOf(
+		documents[topicFile('configuration')]!,
+		/^\| `(?<setting>[_a-z]+(?:\.[_a-z]+)?)` \|/gmv,
+		'setting',
+	);
+	expect(rows.toSorted()).toEqual(settingPaths.toSorted());
+});
+
+test('the topic of the metrics tells of every metric, and of no other', () => {
+	const source = fileText('source/web/api/metrics.ts');
+	const defined = [
+		...groupsOf(source, /\b(?:gauge|reading)\('(?<name>\w+)'/gv, 'name'),
+		...groupsOf(source, /\['\w+', '(?<name>\w+_total)'/gv, 'name'),
+	];
+	const told = groupsOf(documents[topicFile('metrics')]!, /^\| `canhazgpu_(?<name>\w+)` \|/gmv, 'name');
+	expect(defined.length).toBeGreaterThan(15);
+	expect(told.toSorted()).toEqual(defined.toSorted());
+});
+
+test('every topic is a file with its heading, and every file is a topic', () => {
+	const files = readdirSync(new URL('source/help/', root)).filter((file) => file.endsWith('.md'));
+	expect(files.toSorted()).toEqual(topicNames.map((name) => `${name}.md`).toSorted());
+	for (const name of topicNames) {
+		expect(documents[topicFile(name)]).toMatch(/^# \S/v);
+		expect(documents['readme.md']).toContain(`](${topicFile(name)})`);
+		expect(topics[name]!.summary).toMatch(/^[A-Z]/v);
+	}
+});
+
+/** The anchors of the headings, as they are made from their words. */
+const anchorsOf = (text: string): readonly string[] =>
+	groupsOf(text, /^#+ (?<title>.*)$/gmv, 'title').map((title) =>
+		title
+			.toLowerCase()
+			.replaceAll(/[^\w \-]/gv, '')
+			.replaceAll(' ', '-'),
+	);
+
+test.each(Object.keys(documents))('every link of %s leads somewhere', (file) => {
+	const own = groupsOf(documents[file]!, /\]\((?<target>[^\)]+)\)/gv, 'target').filter(
+		(target) => !/^https?:/v.test(target),
+	);
+	for (const target of own) {
+		const [path, anchor] = target.split('#', 2) as [string, string?];
+		const linked = path === '' ? new URL(file, root) : new URL(path, new URL(file, root));
+		expect([target, existsSync(linked)]).toEqual([target, true]);
+		expect(anchor === undefined ? [anchor] : anchorsOf(readFileSync(linked, 'utf8'))).toContain(anchor);
+	}
+});
+
+test.each(Object.keys(documents))('every path of the source that %s names is there', (file) => {
+	const text = documents[file]!.replaceAll(/```.*?```/gsv, '');
+	for (const path of groupsOf(text, /`(?<path>(?:source|test|media|\.github|\.config|\.ci)\/[\w\-.\/]*)`/gv, 'path')) {
+		expect([path, existsSync(new URL(path, root))]).toEqual([path, true]);
+	}
 });
 
 describe.each(verbs)('help of %s', (verb) => {
@@ -51,16 +151,20 @@ describe.each(verbs)('help of %s', (verb) => {
 	});
 });
 
-test('the help tells of every verb, and of exit codes', async () => {
+test('the help tells of every verb and topic, and of exit codes', async () => {
 	const help = await mainHelp();
 	for (const verb of verbs) {
 		expect(help).toMatch(new RegExp(String.raw`^ {2}${verb} {2,}\S`, 'mv'));
-		expect(readme).toContain(`**\`canhazgpu ${verb}\`**`);
+		expect(documents[topicFile('verbs')]).toContain(`**\`canhazgpu ${verb}\`**`);
 	}
 
-	expect(help).toContain(
-		'Exit codes: 0 done, 1 failed, 2 wrong usage, 3 GPUs not available, 4 store unreachable or no pool',
-	);
+	for (const name of topicNames) {
+		expect(help).toMatch(new RegExp(String.raw`^ {2}${name} {2,}\S`, 'mv'));
+	}
+
+	const codes = 'Exit codes: 0 done, 1 failed, 2 wrong usage, 3 GPUs not available, 4 store unreachable or no pool';
+	expect(help).toContain(codes);
+	expect(documents[topicFile('verbs')]).toContain(codes);
 	for (const line of help.split('\n')) {
 		expect(line.length).toBeLessThanOrEqual(100);
 	}

@@ -2,6 +2,7 @@
 The help, built from what the commands declare.
 */
 import {commands} from '../commands/index.js';
+import {topics} from '../help/topics.js';
 import type {Command, Flags} from './command.js';
 import {globalFlags} from './flags.js';
 
@@ -26,10 +27,14 @@ export async function mainHelp(): Promise<string> {
 		'',
 		columns(all.map(({name, summary}) => [name, summary])),
 		'',
+		'Topics to read, without a network:',
+		columns(Object.entries(topics).map(([name, {summary}]) => [name, summary])),
+		'',
 		'Flags of every verb:',
 		columns(flagRows(globalFlags)),
 		'',
 		'More on one verb: canhazgpu VERB --help',
+		'A topic:          canhazgpu help TOPIC',
 		'To look around:   canhazgpu top --demo',
 		'',
 		'Exit codes: 0 done, 1 failed, 2 wrong usage, 3 GPUs not available, 4 store unreachable or no pool;',

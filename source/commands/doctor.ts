@@ -156,7 +156,7 @@ async function examineAll(app: App): Promise<readonly Finding[]> {
 
 export const doctor: Command = {
 	name: 'doctor',
-	summary: 'Check the store, the GPUs and this account, and say how to mend what is wrong',
+	summary: 'Check the store, the GPUs and this account, and say how to fix what is wrong',
 	usage: '[--json]',
 	examples: [['canhazgpu doctor', 'exit code 1 when something is wrong']],
 	flags: {json: jsonFlag},

@@ -45,12 +45,12 @@ export const queue: Command = {
 	summary: 'Show who waits for GPUs, in their order',
 	usage: '[--json | --leave ID]',
 	examples: [
-		['canhazgpu queue', 'the line'],
-		['canhazgpu queue --leave 3f2a', 'give up a place of yours'],
+		['canhazgpu queue', 'who waits'],
+		['canhazgpu queue --leave 3f2a', 'give up a position of yours'],
 	],
 	flags: {
 		json: jsonFlag,
-		leave: {value: 'ID', summary: 'give up this place, by its id or the beginning of it', completes: 'places'},
+		leave: {value: 'ID', summary: 'give up this position, by its id or the beginning of it', completes: 'places'},
 	},
 	async run(app, input) {
 		if (input.has('json') && input.has('leave')) {

@@ -9,7 +9,7 @@ import {createBackground} from './shared/background.js';
 
 export const reserve: Command = {
 	name: 'reserve',
-	summary: 'Reserve GPUs for a time, waiting in line for them',
+	summary: 'Reserve GPUs for a time, waiting in the queue for them',
 	usage: '[--gpus N | --gpu-ids IDS] [--duration TIME] | --pid PID',
 	examples: [
 		['canhazgpu reserve --gpus 2 --duration 4h', 'any two GPUs for four hours'],
@@ -31,7 +31,7 @@ export const reserve: Command = {
 		pid: {value: 'PID', summary: 'the GPUs of this running process, until it ends; for its owner or root'},
 	},
 	notes: [
-		'TIME is such as 30m, 2h, 1d or 1h30m. Without --nonblock and --wait it waits in line for as long as it takes.',
+		'TIME is such as 30m, 2h, 1d or 1h30m. Without --nonblock and --wait it waits in the queue for as long as it takes.',
 	],
 	async run(app, input) {
 		if (input.has('pid')) {

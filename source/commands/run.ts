@@ -93,7 +93,7 @@ async function giveBackUnused(world: OpenWorld, hold: JobLease): Promise<void> {
 
 export const run: Command = {
 	name: 'run',
-	summary: 'Wait in line for GPUs, run a command on them, give them back',
+	summary: 'Wait in the queue for GPUs, run a command on them, give them back',
 	usage: '[--gpus N | --gpu-ids IDS] [--timeout TIME] -- COMMAND...',
 	examples: [
 		['canhazgpu run -- python train.py', 'on one GPU'],

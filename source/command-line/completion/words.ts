@@ -123,18 +123,27 @@ const unused = (flags: Flags, seen: ReadonlySet<Flag>): readonly Candidate[] =>
 		.filter(([, flag]) => !seen.has(flag))
 		.map(([name, {summary}]) => ({word: `--${name}`, about: summary}));
 
+const describedVerbs = async ({verbs, find, isDescribed}: CompletionOptions): Promise<readonly Candidate[]> =>
+	Promise.all(verbs.map(async (verb) => ({word: verb, about: isDescribed ? (await find(verb)).summary : undefined})));
+
 async function firstWords(before: readonly string[], word: string, options: CompletionOptions): Promise<Completed> {
-	const {globals, verbs, names = {}, find, isDescribed} = options;
+	const {globals, names = {}} = options;
 	const walked = walk(before, globals);
 	const value = await valueDue(word, walked, globals, async () => []);
-	if (value !== undefined || word.startsWith('-')) {
-		return value ?? words(unused(globals, walked.flags));
-	}
+	return value !== undefined || word.startsWith('-')
+		? (value ?? words(unused(globals, walked.flags)))
+		: words([
+				...(await describedVerbs(options)),
+				...plain(Object.keys(names)),
+				{word: 'help', about: 'Show what a verb does, or a topic'},
+			]);
+}
 
-	const described = await Promise.all(
-		verbs.map(async (verb) => ({word: verb, about: isDescribed ? (await find(verb)).summary : undefined})),
-	);
-	return words([...described, ...plain(Object.keys(names)), {word: 'help', about: 'Show what a verb does'}]);
+/** Verbs and topics; a name of both stands once. */
+async function helpWords(options: CompletionOptions): Promise<readonly Candidate[]> {
+	const {topics} = await import('../../help/topics.js');
+	const others = Object.entries(topics).filter(([name]) => !options.verbs.includes(name));
+	return [...(await describedVerbs(options)), ...others.map(([name, {summary}]) => ({word: name, about: summary}))];
 }
 
 type Place = {
@@ -179,7 +188,7 @@ async function anyWords(before: readonly string[], word: string, options: Comple
 	}
 
 	if (verb === 'help') {
-		return words(plain(after.length === 0 ? verbs : []));
+		return words(after.length === 0 ? await helpWords(options) : []);
 	}
 
 	if (!verbs.includes(verb)) {

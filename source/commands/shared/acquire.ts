@@ -26,11 +26,11 @@ export const wantFlags = (verb: 'run' | 'reserve'): Flags => ({
 		setting: `${verb}.user`,
 		completes: 'labels',
 	},
-	nonblock: {summary: 'do not wait in line: exit 3 at once when there are not enough'},
+	nonblock: {summary: 'do not wait in the queue: exit 3 at once when there are not enough'},
 	wait: {
 		short: 'w',
 		value: 'TIME',
-		summary: 'wait in line for at most so long, then exit 3',
+		summary: 'wait in the queue for at most so long, then exit 3',
 		setting: `${verb}.wait`,
 		completes: usualDurations,
 	},

@@ -1,0 +1,79 @@
+/** `canhazgpu help WORD`: the help of a verb, a topic, or both where they share the name. */
+import {CanhazgpuError, quoted} from '../errors.js';
+import {markdownText} from '../format/markdown/terminal.js';
+import {createPaint} from '../format/text/paint.js';
+import {topicNames, topics} from '../help/topics.js';
+import {findCommand, verbs} from './arguments.js';
+import {commandHelp} from './help.js';
+import {nearest, otherNameOf} from './suggestions.js';
+
+/** Where the text goes. */
+export type Output = {readonly isTTY?: boolean; readonly columns?: number};
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Longer lines are tiring to read. */
+const widest = 100;
+
+const narrowest = 20;
+
+/** Of a file or a pipe. */
+const usualColumns = 80;
+
+function columnsOf(output: Output | undefined, environment: Environment): number {
+	const named = /^\d{1,5}$/v.test(environment['COLUMNS'] ?? '') ? Number(environment['COLUMNS']) : 0;
+	// A terminal that does not know its width says 0.
+	const columns = [named, output?.columns ?? 0].find((width) => width > 0) ?? usualColumns;
+	return Math.min(widest, Math.max(narrowest, columns));
+}
+
+/** The topic that is meant by another name for it, or by its beginning. */
+const topicMeant = (word: string): string | undefined =>
+	Object.entries(topics).find(([, {otherNames}]) => otherNames.includes(word))?.[0] ??
+	(word.length > 1 ? topicNames.find((name) => name.startsWith(word)) : undefined);
+
+/** A word that is neither a verb nor a topic. One that is likely meant as a verb is refused as it is without `help`. */
+async function refuse(word: string): Promise<never> {
+	const typed = word.toLowerCase();
+	const topic = topicMeant(typed);
+	const guess = otherNameOf(typed) ?? topic ?? nearest(typed, [...verbs, ...topicNames]);
+	if (guess !== undefined && verbs.includes(guess) && topic === undefined) {
+		await findCommand(word);
+	}
+
+	throw new CanhazgpuError('usage', `There is no verb or help topic ${quoted(word)}`, {
+		hint: guess === undefined ? 'See all of them: canhazgpu help' : `Did you mean: canhazgpu help ${guess}`,
+	});
+}
+
+/**
+@param output - Left out: for a place without colours, of the usual width.
+@throws CanhazgpuError `usage` with the nearest verb or topic.
+*/
+export async function helpOn(
+	word: string,
+	{
+		words,
+		output,
+		environment,
+	}: {readonly words: readonly string[]; readonly output?: Output; readonly environment: Environment},
+): Promise<string> {
+	const isVerb = verbs.includes(word);
+	const topic = Object.hasOwn(topics, word) ? topics[word] : undefined;
+	if (!isVerb && topic === undefined) {
+		return refuse(word);
+	}
+
+	const verbHelp = isVerb ? [commandHelp(await findCommand(word))] : [];
+	if (topic === undefined) {
+		return verbHelp.join('');
+	}
+
+	const {default: markdown} = await topic.load();
+	const isColored = output?.isTTY === true && !words.includes('--no-color') && (environment['NO_COLOR'] ?? '') === '';
+	const paint = createPaint(isColored, environment);
+	// A terminal without colours (TERM=dumb) paints nothing.
+	const hasColor = paint.bold('x') !== 'x';
+	const text = markdownText(markdown, {columns: columnsOf(output, environment), paint, hasColor});
+	return [...verbHelp, text].join('\n\n');
+}

@@ -1,0 +1,138 @@
+/** Markdown as the help topics use it: headings, paragraphs, lists, fenced code and tables; code, bold and links within a line. */
+import {sanitize} from '../text/text.js';
+
+export type Span = {readonly text: string; readonly style: 'plain' | 'bold' | 'code'; readonly target?: string};
+
+/** Harmless text with styles. A link is a span with the address it leads to. */
+export type Inline = readonly Span[];
+
+export type Block =
+	| {readonly kind: 'heading'; readonly level: number; readonly text: Inline}
+	| {readonly kind: 'paragraph'; readonly text: Inline}
+	/** `mark` is `-`, or a number with its dot. */
+	| {readonly kind: 'item'; readonly mark: string; readonly text: Inline}
+	| {readonly kind: 'code'; readonly lines: readonly string[]}
+	| {readonly kind: 'table'; readonly header: readonly Inline[]; readonly rows: ReadonlyArray<readonly Inline[]>};
+
+const inlinePart =
+	/(?<!\\)(?:`(?<code>[^`]+)`|\*\*(?<bold>[^*]+)\*\*|(?<image>!)?\[(?<label>[^\[\]]+)\]\((?<target>[^\(\)]+)\))/gv;
+
+/** A backslash before a mark keeps the mark. */
+const unescaped = (text: string): string => text.replaceAll(/\\(?<mark>[\p{Punctuation}\p{Symbol}])/gv, '$<mark>');
+
+/** Sanitising trims; the blanks beside a styled word must stay. */
+const harmless = (text: string): string => {
+	const inner = sanitize(text);
+	return inner === ''
+		? text === ''
+			? ''
+			: ' '
+		: `${/^\s/v.test(text) ? ' ' : ''}${inner}${/\s$/v.test(text) ? ' ' : ''}`;
+};
+
+function inlineOf(text: string, style: 'plain' | 'bold' = 'plain'): Inline {
+	const spans: Span[] = [];
+	let end = 0;
+	const addPlain = (part: string): void => {
+		if (part !== '') {
+			spans.push({text: harmless(unescaped(part)), style});
+		}
+	};
+
+	for (const match of text.matchAll(inlinePart)) {
+		addPlain(text.slice(end, match.index));
+		end = match.index + match[0].length;
+		const {code, bold, image, label, target} = match.groups!;
+		if (code !== undefined) {
+			spans.push({text: harmless(code), style: 'code'});
+		} else if (bold !== undefined) {
+			spans.push(...inlineOf(bold, 'bold'));
+		} else if (label !== undefined && image === undefined) {
+			spans.push(...inlineOf(label, style).map((span) => ({...span, target: sanitize(target!)})));
+		}
+	}
+
+	addPlain(text.slice(end));
+	return spans;
+}
+
+/** A line of code: its blanks stay, whatever acts on a terminal goes. */
+const codeLine = (line: string): string =>
+	line.replaceAll('\t', ' '.repeat(4)).replaceAll(/[^ ]+/gv, (word) => sanitize(word));
+
+/** `| a | b |` -> `a`, `b`. A bar within a cell is written `\|`. */
+const cellsOf = (line: string): readonly Inline[] =>
+	line
+		.trim()
+		.replace(/^\|/v, '')
+		.replace(/\|$/v, '')
+		.split(/(?<!\\)\|/v)
+		.map((cell) => inlineOf(cell.trim().replaceAll(String.raw`\|`, '|')));
+
+const fence = /^```/v;
+const headingLine = /^(?<marks>#{1,6}) (?<text>.*)$/v;
+const itemLine = /^(?<mark>-|\d+\.) (?<text>.*)$/v;
+const tableLine = /^\|/v;
+
+const startsBlock = (line: string): boolean =>
+	line.trim() === '' || [fence, headingLine, itemLine, tableLine].some((pattern) => pattern.test(line));
+
+/** The blocks of a text, in its order. */
+export function parseMarkdown(markdown: string): readonly Block[] {
+	const lines = markdown.split(/\r?\n/v);
+	const blocks: Block[] = [];
+	let place = 0;
+	const takeWhile = (isPart: (line: string) => boolean): readonly string[] => {
+		const start = place;
+		while (place < lines.length && isPart(lines[place]!)) {
+			place++;
+		}
+
+		return lines.slice(start, place);
+	};
+
+	/** The line here and those that go on with it. */
+	const takeText = (first: string): Inline => {
+		place++;
+		return inlineOf([first, ...takeWhile((line) => !startsBlock(line))].map((line) => line.trim()).join(' '));
+	};
+
+	while (place < lines.length) {
+		const line = lines[place]!;
+		const {marks, text: title} = headingLine.exec(line)?.groups ?? {};
+		const {mark, text: item} = itemLine.exec(line)?.groups ?? {};
+		if (line.trim() === '') {
+			place++;
+		} else if (line.startsWith('```')) {
+			place++;
+			blocks.push({kind: 'code', lines: takeWhile((each) => !each.startsWith('```')).map((each) => codeLine(each))});
+			place++;
+		} else if (marks !== undefined) {
+			place++;
+			blocks.push({kind: 'heading', level: marks.length, text: inlineOf(title!)});
+		} else if (mark !== undefined) {
+			blocks.push({kind: 'item', mark, text: takeText(item!)});
+		} else if (line.startsWith('|')) {
+			const [header = '', , ...rows] = takeWhile((each) => each.startsWith('|'));
+			blocks.push({kind: 'table', header: cellsOf(header), rows: rows.map((row) => cellsOf(row))});
+		} else {
+			const text = takeText(line);
+			// A picture alone leaves nothing to read.
+			if (text.some((span) => span.text.trim() !== '')) {
+				blocks.push({kind: 'paragraph', text});
+			}
+		}
+	}
+
+	return blocks;
+}
+
+/** Where a link leads for somebody without a browser: another topic by its command; a place in the text or in the repository nowhere. */
+export function targetWords(target: string): string | undefined {
+	const {topic} = /^(?:.*\/)?(?<topic>[a-z]+)\.md(?:#.*)?$/v.exec(target)?.groups ?? {};
+	if (/^https?:/v.test(target)) {
+		return target;
+	}
+
+	return topic === undefined || target.includes('../') ? undefined : `canhazgpu help ${topic}`;
+}

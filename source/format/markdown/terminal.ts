@@ -1,0 +1,223 @@
+/** Markdown for a terminal: wrapped to its width, with headings in bold and code as it is. */
+import type {Paint} from '../text/paint.js';
+import {widthOf} from '../text/width.js';
+import {parseMarkdown, targetWords, type Block, type Inline, type Span} from './parse.js';
+
+export type MarkdownOptions = {
+	/** How wide lines may be. */
+	readonly columns: number;
+	readonly paint: Paint;
+	/** False: nothing is painted, and code keeps its marks. */
+	readonly hasColor: boolean;
+};
+
+/** What stays together on a line, with its width as it is seen. */
+type Word = {readonly painted: string; readonly width: number};
+
+const indent = 2;
+
+/** Between two columns of a table. */
+const gap = 2;
+
+/** A table whose columns would get narrower than this is written row by row instead. */
+const leastColumn = 12;
+
+function look({text, style}: Span, {paint, hasColor}: MarkdownOptions): string {
+	switch (style) {
+		case 'code': {
+			return hasColor ? paint.header(text) : `\`${text}\``;
+		}
+
+		case 'bold': {
+			return paint.bold(text);
+		}
+
+		case 'plain': {
+			return text;
+		}
+	}
+}
+
+/** A link is followed by where it leads. */
+const withTargets = (inline: Inline): Inline =>
+	inline.flatMap((span, place) => {
+		const words =
+			span.target === undefined || inline[place + 1]?.target === span.target ? undefined : targetWords(span.target);
+		return words === undefined || words === span.text
+			? [span]
+			: [
+					span,
+					{text: ' (', style: 'plain' as const},
+					{text: words, style: 'code' as const},
+					{text: ')', style: 'plain' as const},
+				];
+	});
+
+/** Words separated by blanks. Code of a moderate length is one word, so that it can be copied. */
+function wordsOf(inline: Inline, options: MarkdownOptions): readonly Word[] {
+	const words: Word[] = [];
+	let isOpen = false;
+	const add = (span: Span): void => {
+		const painted = look(span, options);
+		const width = widthOf(span.text) + (span.style === 'code' && !options.hasColor ? 2 : 0);
+		const last = isOpen ? words.pop() : undefined;
+		words.push({painted: (last?.painted ?? '') + painted, width: (last?.width ?? 0) + width});
+		isOpen = true;
+	};
+
+	for (const span of withTargets(inline)) {
+		if (span.style === 'code' && widthOf(span.text) <= options.columns * (2 / 3)) {
+			add(span);
+			continue;
+		}
+
+		// Code that is too long is broken at its blanks, and then does without marks.
+		const style = span.style === 'code' ? 'plain' : span.style;
+		for (const [place, text] of span.text.split(' ').entries()) {
+			isOpen &&= place === 0;
+			if (text !== '') {
+				add({text, style});
+			}
+		}
+	}
+
+	return words;
+}
+
+/** Lines of at most `columns`; a word that is longer stands alone. */
+function wrapWords(words: readonly Word[], columns: number): readonly Word[] {
+	const lines: Word[] = [];
+	for (const word of words) {
+		const last = lines.at(-1);
+		if (last === undefined || last.width + 1 + word.width > columns) {
+			lines.push(word);
+		} else {
+			lines[lines.length - 1] = {painted: `${last.painted} ${word.painted}`, width: last.width + 1 + word.width};
+		}
+	}
+
+	return lines;
+}
+
+const wrapInline = (inline: Inline, columns: number, options: MarkdownOptions): readonly Word[] =>
+	wrapWords(wordsOf(inline, {...options, columns}), columns);
+
+const blanks = (count: number): string => ' '.repeat(Math.max(0, count));
+
+/** The widths of the columns: as wide as their cells, and where these do not fit, the wide ones share what is left. */
+function columnWidths(naturals: readonly number[], columns: number): readonly number[] {
+	const room = columns - gap * (naturals.length - 1);
+	const open = new Set(naturals.keys());
+	const widths = [...naturals];
+	let rest = room;
+	for (;;) {
+		const share = Math.floor(rest / Math.max(1, open.size));
+		const small = [...open].filter((column) => naturals[column]! <= share);
+		if (small.length === 0) {
+			for (const column of open) {
+				widths[column] = share;
+			}
+
+			return widths;
+		}
+
+		for (const column of small) {
+			open.delete(column);
+			rest -= naturals[column]!;
+		}
+	}
+}
+
+/** In a column of code alone the marks would say nothing. */
+const bare = (cell: Inline, {hasColor}: MarkdownOptions): Inline =>
+	!hasColor && cell.length > 0 && cell.every(({text, style}) => style === 'code' || text.trim() === '')
+		? cell.map((span) => ({...span, style: 'plain' as const}))
+		: cell;
+
+function tableLines({header, rows}: Extract<Block, {kind: 'table'}>, options: MarkdownOptions): readonly string[] {
+	const {columns, paint} = options;
+	const hasHeader = header.some((cell) => cell.length > 0);
+	const titles = header.map((cell) => cell.map((span) => ({...span, style: 'bold' as const})));
+	const all = [...(hasHeader ? [titles] : []), ...rows].map((row) =>
+		header.map((_, column) => wordsOf(bare(row[column] ?? [], options), options)),
+	);
+	const lineWidth = (words: readonly Word[]): number => words.reduce((sum, {width}) => sum + width + 1, -1);
+	const longestWord = (column: number): number =>
+		Math.max(...all.map((row) => Math.max(0, ...row[column]!.map(({width}) => width))));
+	const naturals = header.map((_, column) => Math.max(0, ...all.map((row) => lineWidth(row[column]!))));
+	const widths = columnWidths(naturals, columns - indent);
+	const isTooNarrow = widths.some(
+		(width, column) => width < naturals[column]! && width < Math.max(leastColumn, longestWord(column)),
+	);
+	if (isTooNarrow) {
+		return rows.flatMap((row) => {
+			const [first = [], ...others] = row;
+			const stacked = others.filter((cell) => cell.length > 0);
+			return [
+				...wrapInline(bare(first, options), columns - indent, options).map(
+					({painted}) => blanks(indent) + paint.bold(painted),
+				),
+				...stacked.flatMap((cell) =>
+					wrapInline(cell, columns - indent * 3, options).map(({painted}) => blanks(indent * 3) + painted),
+				),
+			];
+		});
+	}
+
+	return all.flatMap((row) => {
+		const cells = row.map((words, column) => wrapWords(words, widths[column]!));
+		const height = Math.max(1, ...cells.map(({length}) => length));
+		return Array.from({length: height}, (_, line) =>
+			(
+				blanks(indent) +
+				cells
+					.map((cell, column) => {
+						const {painted, width} = cell[line] ?? {painted: '', width: 0};
+						return painted + blanks(widths[column]! - width);
+					})
+					.join(blanks(gap))
+			).trimEnd(),
+		);
+	});
+}
+
+function blockLines(block: Block, options: MarkdownOptions): readonly string[] {
+	const {columns, paint} = options;
+	switch (block.kind) {
+		case 'heading': {
+			const text = block.text.map((span) => ({...span, style: 'plain' as const}));
+			return wrapInline(text, columns, options).map(({painted}) => paint.bold(painted));
+		}
+
+		case 'paragraph': {
+			return wrapInline(block.text, columns, options).map(({painted}) => painted);
+		}
+
+		case 'item': {
+			const hang = block.mark.length + 1;
+			return wrapInline(block.text, columns - hang, options).map(
+				({painted}, line) => `${line === 0 ? `${block.mark} ` : blanks(hang)}${painted}`,
+			);
+		}
+
+		case 'code': {
+			return block.lines.map((line) => (line === '' ? '' : blanks(indent * 2) + line));
+		}
+
+		case 'table': {
+			return tableLines(block, options);
+		}
+	}
+}
+
+/** The text for a terminal, without a line break at its end. */
+export function markdownText(markdown: string, options: MarkdownOptions): string {
+	const blocks = parseMarkdown(markdown);
+	return blocks
+		.flatMap((block, place) => {
+			const before = blocks[place - 1];
+			const isTight = before === undefined || (block.kind === 'item' && before.kind === 'item');
+			return [...(isTight ? [] : ['']), ...blockLines(block, options)];
+		})
+		.join('\n');
+}

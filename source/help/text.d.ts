@@ -1,0 +1,6 @@
+/* The topics, embedded as text when the program is built. */
+
+declare module '*.md' {
+	const text: string;
+	export default text;
+}

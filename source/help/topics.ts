@@ -1,0 +1,70 @@
+/** The help topics, in the order of the help. The text of each loads only when it is shown. */
+
+export type Topic = {
+	/** What it tells, in a few words. */
+	readonly summary: string;
+	/** Other words that people type for it. */
+	readonly otherNames: readonly string[];
+	/** Its Markdown. */
+	readonly load: () => Promise<{readonly default: string}>;
+};
+
+export const topics: Readonly<Record<string, Topic>> = {
+	setup: {
+		summary: 'A shared box: install, make the pool, whom to trust, remove',
+		otherNames: ['install', 'installation', 'uninstall', 'security', 'binary', 'acl'],
+		load: async () => import('./setup.md'),
+	},
+	verbs: {
+		summary: 'What each verb does, with examples for scripts and containers',
+		otherNames: ['commands', 'examples', 'usage', 'jobs', 'docker', 'scripts', 'exit-codes'],
+		load: async () => import('./verbs.md'),
+	},
+	monitor: {
+		summary: 'The monitor (top) and its keys',
+		otherNames: ['keys', 'shortcuts', 'bindings', 'theme'],
+		load: async () => import('./monitor.md'),
+	},
+	queue: {
+		summary: 'Who gets which GPU: what is free, who is next, how reservations end',
+		otherNames: ['order', 'rules', 'scheduler', 'scheduling', 'fairness'],
+		load: async () => import('./queue.md'),
+	},
+	web: {
+		summary: 'The dashboard in a browser, and its API',
+		otherNames: ['api', 'browser', 'http', 'json'],
+		load: async () => import('./web.md'),
+	},
+	metrics: {
+		summary: 'Metrics for Prometheus, with example alerts',
+		otherNames: ['prometheus', 'grafana', 'monitoring', 'alerts', 'healthz'],
+		load: async () => import('./metrics.md'),
+	},
+	configuration: {
+		summary: 'Config files, environment variables, all settings, simulated GPUs',
+		otherNames: ['config', 'settings', 'environment', 'env', 'yaml', 'redis', 'scenario', 'simulated', 'notify'],
+		load: async () => import('./configuration.md'),
+	},
+	slurm: {
+		summary: 'For people who know Slurm',
+		otherNames: ['cluster'],
+		load: async () => import('./slurm.md'),
+	},
+	go: {
+		summary: 'For people who know the Go program of the same name',
+		otherNames: ['golang', 'migrate', 'migration', 'peer'],
+		load: async () => import('./go.md'),
+	},
+	troubleshooting: {
+		summary: 'What happens when something dies, and how to fix what is wrong',
+		otherNames: ['trouble', 'problems', 'errors', 'faq', 'failures', 'recovery', 'nvidia', 'amd', 'ecc', 'xid'],
+		load: async () => import('./troubleshooting.md'),
+	},
+	changes: {
+		summary: 'What each version brings',
+		otherNames: ['changelog', 'news', 'release-notes', 'versions'],
+		load: async () => import('./changes.md'),
+	},
+};
+
+export const topicNames: readonly string[] = Object.keys(topics);

@@ -1,0 +1,154 @@
+/** `canhazgpu help TOPIC`, and the man pages that the build makes of the same texts. */
+import {execFileSync} from 'node:child_process';
+import {existsSync, readdirSync, readFileSync} from 'node:fs';
+import {afterAll, beforeAll, describe, expect, test} from 'vitest';
+import packageJson from '../package.json' with {type: 'json'};
+import {topicNames} from '../source/help/topics.js';
+import {findCommand, verbs} from '../source/command-line/arguments.js';
+import {completeWords} from '../source/command-line/completion/words.js';
+import {globalFlags} from '../source/command-line/flags.js';
+import {understand} from '../source/main.js';
+import {createBox, starter, starterWords, type Box} from './_helpers/program/cli.js';
+import {openTerminal} from './_helpers/machine/terminal.js';
+
+let box: Box;
+
+beforeAll(() => {
+	box = createBox();
+});
+
+afterAll(() => {
+	box.remove();
+});
+
+async function helpText(...words: readonly string[]): Promise<string> {
+	const understood = await understand(['help', ...words]);
+	return 'text' in understood ? understood.text : '';
+}
+
+test.each(topicNames)('help %s shows the topic, in lines that fit a usual terminal', async (name) => {
+	const text = await helpText(name);
+	const title = /^# (?<title>.*)$/mv.exec(readFileSync(new URL(`../source/help/${name}.md`, import.meta.url), 'utf8'))!;
+	expect(text.split('\n')).toContain(title.groups!['title']!.trim());
+	expect(text).not.toMatch(/\*\*|^#{1,6} [A-Z]|\]\(/mv);
+	// Code is shown as it is; everything else is wrapped.
+	const tooWide = text.split('\n').filter((line) => line.length > 80 && !/^ {4}/v.test(line));
+	const isTopicAlone = !verbs.includes(name);
+	expect(isTopicAlone ? tooWide : []).toEqual([]);
+});
+
+test('a name of a verb and of a topic shows both, the verb first', async () => {
+	const text = await helpText('queue');
+	expect(text).toMatch(/^Show who waits for GPUs, in their order\.\n\nUsage: canhazgpu queue /v);
+	expect(text).toContain('\n\nWho gets which GPU\n\n');
+	expect(await understand(['queue', '--help'])).toEqual({text: text.slice(0, text.indexOf('\n\nWho gets which GPU'))});
+});
+
+test('help of a verb is that of its flag --help', async () => {
+	expect(await understand(['help', 'reserve'])).toEqual(await understand(['reserve', '--help']));
+	expect(await understand(['help'])).toEqual(await understand(['--help']));
+});
+
+test.each([
+	['monitr', 'There is no verb or help topic "monitr"', 'Did you mean: canhazgpu help monitor'],
+	['config', 'There is no verb or help topic "config"', 'Did you mean: canhazgpu help configuration'],
+	['Prometheus', 'There is no verb or help topic "Prometheus"', 'Did you mean: canhazgpu help metrics'],
+	['xyzzy', 'There is no verb or help topic "xyzzy"', 'See all of them: canhazgpu help'],
+	['__proto__', 'There is no verb or help topic "__proto__"', 'See all of them: canhazgpu help'],
+	['squeue', 'There is no verb "squeue"', 'Did you mean: canhazgpu queue'],
+	['reserv', 'There is no verb "reserv"', 'Did you mean: canhazgpu reserve'],
+])('help %s is refused with a suggestion', async (word, message, hint) => {
+	await expect(helpText(word)).rejects.toMatchObject({exitCode: 2, message, hint});
+});
+
+test.each([
+	['mo', ['monitor']],
+	['q', ['queue']],
+	['', [...verbs, ...topicNames.filter((name) => !verbs.includes(name))]],
+])('Tab behind `help %s` offers verbs and topics, each once', async (word, offered) => {
+	const options = {verbs, find: findCommand, globals: globalFlags, isDescribed: true, know: async () => []};
+	const completed = await completeWords(['help'], word, options);
+	expect(completed.kind === 'words' && completed.candidates.map((candidate) => candidate.word)).toEqual(offered);
+	expect(completed.kind === 'words' && completed.candidates.filter(({about}) => about === undefined)).toEqual([]);
+});
+
+test('a topic needs no pool, no store and no network, and goes to stdout without colours', async () => {
+	const ran = await box.run('help slurm', {CANHAZGPU_REDIS_PORT: '1', COLUMNS: '60'});
+	expect({...ran, stdout: ran.stdout.length > 1000}).toEqual({exitCode: 0, stderr: '', stdout: true});
+	expect(ran.stdout).toMatch(/^For people who know Slurm\n\n/v);
+	for (const line of ran.stdout.split('\n')) {
+		expect(line).toMatch(/^.{0,60}$/v);
+	}
+
+	expect(await box.run('help slrm')).toEqual({
+		exitCode: 2,
+		stdout: '',
+		stderr: 'Error: There is no verb or help topic "slrm"\nDid you mean: canhazgpu help slurm\n',
+	});
+});
+
+describe('on a terminal', () => {
+	/** The terminal names itself in TERM, so settings are made behind it. */
+	const raw = async (words: readonly string[], ...settings: readonly string[]): Promise<string> => {
+		const terminal = openTerminal('/usr/bin/env', [...settings, starter, ...starterWords, 'help', ...words], {
+			cwd: box.home,
+			columns: 70,
+			rows: 200,
+			environment: box.environment,
+		});
+		try {
+			expect(await terminal.exit).toMatchObject({exitCode: 0});
+			return terminal.rawSince(0);
+		} finally {
+			await terminal.close();
+		}
+	};
+
+	test('headings are bold and lines fit it', async () => {
+		const text = await raw(['go']);
+		expect(text).toContain('\u{1B}[1mWhat is different\u{1B}[22m');
+		expect(text).toContain('\u{1B}[36mcanhazgpu events\u{1B}[39m');
+	});
+
+	test.each([
+		['NO_COLOR', ['go'], 'NO_COLOR=1'],
+		['--no-color', ['go', '--no-color'], 'NO_SUCH=1'],
+		['a terminal without colours', ['go'], 'TERM=dumb'],
+	])('%s takes the colours away', async (_, words, environment) => {
+		const text = await raw(words, environment);
+		expect(text).toContain('What is different');
+		expect(text).not.toContain('\u{1B}[');
+	});
+});
+
+describe('man pages', () => {
+	const directory = new URL('../dist/man/', import.meta.url);
+	const pages = ['canhazgpu.1', 'chg.1', ...topicNames.map((name) => `canhazgpu-${name}.7`)];
+
+	test('there is one for the program and for each topic, and npm is told of all', () => {
+		expect(readdirSync(directory).toSorted()).toEqual(pages.toSorted());
+		expect(packageJson.man).toEqual(pages.map((page) => `./dist/man/${page}`));
+	});
+
+	test('that of the program tells of every verb, and of every topic', () => {
+		const text = readFileSync(new URL('canhazgpu.1', directory), 'utf8');
+		for (const verb of verbs) {
+			expect(text).toContain(`.SH canhazgpu ${verb}\n`);
+		}
+
+		for (const name of topicNames) {
+			expect(text).toContain(String.raw`canhazgpu\-${name}(7)`);
+		}
+	});
+
+	test.skipIf(!existsSync('/usr/bin/groff'))('a formatter has nothing to say against them', () => {
+		for (const page of pages.filter((name) => name !== 'chg.1')) {
+			const formatted = execFileSync('/usr/bin/groff', ['-man', '-ww', '-Kutf8', '-Tutf8', page], {
+				cwd: directory,
+				encoding: 'utf8',
+				stdio: ['ignore', 'pipe', 'pipe'],
+			});
+			expect(formatted).toContain('canhazgpu');
+		}
+	});
+});
