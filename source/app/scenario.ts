@@ -1,5 +1,5 @@
 /**
-Scenarios of the simulated box, from YAML. See the readme for an example.
+Scenarios of the simulated box, from YAML. See `canhazgpu help configuration` for an example.
 */
 import * as v from 'valibot';
 import {parseDuration} from '../core/rules/leases/durations.js';
