@@ -42,6 +42,18 @@ async function makePool(): Promise<void> {
 
 const open = async (more: Record<string, unknown> = {}) => openSqliteStore({path: file, create: false, ...more});
 
+test('a pool whose path holds what has a meaning in a URL is that very file', async () => {
+	const odd = path.join(directory, 'a b %41#?x\\y\nü;@:[|]');
+	mkdirSync(odd);
+	file = path.join(odd, 'pool.db');
+	await makePool();
+	const store = await open();
+	expect((await store.read()).pool?.gpuCount).toBe(2);
+	await store.close();
+	expect(readdirSync(directory)).toEqual([path.basename(odd)]);
+	expect(readdirSync(odd)).toContain('pool.db');
+});
+
 test('looking for a pool makes nothing', async () => {
 	expect(embeddedPoolExists(file)).toBe(false);
 	expect(embeddedPoolExists(path.join(file, 'deeper'))).toBe(false);
