@@ -15,6 +15,18 @@ export type DialogView = {
 	readonly end?: string;
 };
 
+/** The words of a dialog that asks for something. */
+export type DialogText = {
+	readonly title: string;
+	/** What it is about. */
+	readonly lines: readonly Line[];
+	/** Undefined for a form, which asks by its fields. */
+	readonly question?: string;
+	/** As wide as dialogs may be, unless given. */
+	readonly width?: number;
+	readonly end?: string;
+};
+
 const widest = 84;
 /** The sides of the frame, and a space at each. */
 export const sides = 4;

@@ -25,16 +25,21 @@ export type Mode =
 	| 'list'
 	| 'help';
 
-export type Binding = {
+/** Any panel has the focus. */
+export const panelModes = ['table', 'detail', 'queue', 'report', 'events'] as const satisfies readonly Mode[];
+
+/** Where keys count, and how the help and the footer name them. */
+export type KeyHint = {
 	readonly modes: readonly Mode[];
 	/** Names as {@link keyNames} gives them. */
 	readonly keys: readonly string[];
-	readonly intent: Intent;
 	/** For the help, where bindings of the same words share a line. Without any it is not listed there. */
 	readonly help?: string;
 	/** For the footer: how the key is written, one word, and how soon it is left out where there is no room: never, unless given. */
 	readonly footer?: readonly [key: string, word: string, soon?: number];
 };
+
+export type Binding = KeyHint & {readonly intent: Intent};
 
 /** Opens and closes what stands over the panels. */
 export type DialogIntent = 'open-help' | 'close-dialog' | VerbIntent | CommandLineIntent;

@@ -1,14 +1,19 @@
 /** Every key of the monitor. The help and the footer are built from this table, so they cannot say anything else. */
+import {verbs} from '../verbs/index.js';
+import type {Verb} from '../verbs/verb.js';
 import {dialogBindings} from './dialog-keys.js';
-import type {Binding, Mode, Intent} from './binding.js';
+import {panelModes, type Intent, type KeyHint, type Mode} from './binding.js';
 
-/** Any panel has the focus. */
-export const panelModes = ['table', 'detail', 'queue', 'report', 'events'] as const satisfies readonly Mode[];
+/** What a key leads to: a verb, or an intent of which the reducer or the controller knows the name. */
+type BoundKey = KeyHint & {readonly intent: Intent | Verb};
+
+const keysOf = (some: readonly Verb[]): readonly BoundKey[] => some.map((verb) => ({...verb.keys, intent: verb}));
 
 /** Panels whose lines the keys move over. */
 const lineModes = ['detail', 'queue', 'report', 'events'] as const satisfies readonly Mode[];
 
-const panelBindings: readonly Binding[] = [
+const panelBindings: readonly BoundKey[] = [
+	...keysOf(verbs.pool),
 	{
 		modes: ['table', 'queue'],
 		keys: ['r'],
@@ -75,8 +80,7 @@ const panelBindings: readonly Binding[] = [
 	{modes: ['table', 'detail'], keys: ['t'], intent: 'toggle-tree', help: 'processes as a tree'},
 	{modes: ['table'], keys: ['/'], intent: 'open-filter', help: 'filter by words', footer: ['/', 'Filter', 2]},
 	{modes: panelModes, keys: [':'], intent: 'open-command', help: 'type a command', footer: [':', 'Command', 1]},
-	{modes: panelModes, keys: ['z'], intent: 'undo', help: 'undo a release (10 s)'},
-	{modes: ['table', 'detail'], keys: ['y'], intent: 'copy', help: 'copy the export line'},
+	...keysOf(verbs.aside),
 	{modes: panelModes, keys: ['Z'], intent: 'toggle-pause', help: 'pause what is shown'},
 	{modes: ['table'], keys: ['u'], intent: 'filter-user', help: 'only this user'},
 	{modes: ['table'], keys: ['m'], intent: 'filter-mine', help: 'only mine'},
@@ -107,7 +111,7 @@ const panelBindings: readonly Binding[] = [
 	{modes: ['filter'], keys: ['down'], intent: 'focus-next-gpu'},
 ];
 
-export const bindings: readonly Binding[] = [...panelBindings, ...dialogBindings];
+export const bindings: readonly BoundKey[] = [...panelBindings, ...dialogBindings];
 
-export const intentOf = (mode: Mode, key: string): Intent | undefined =>
+export const intentOf = (mode: Mode, key: string): Intent | Verb | undefined =>
 	bindings.find((binding) => binding.modes.includes(mode) && binding.keys.includes(key))?.intent;

@@ -4,6 +4,7 @@ import {sanitize} from '../../format/text/text.js';
 import type {Action} from '../state/actions.js';
 import type {StateStore} from '../state/store.js';
 import type {VerbEffects} from '../verbs/effects.js';
+import type {Verb} from '../verbs/verb.js';
 import {isCharacter, keyNames} from './key-names.js';
 import {intentOf} from './bindings.js';
 import {modeOf} from './mode.js';
@@ -49,7 +50,12 @@ export function createController(
 		}
 	}
 
-	function act(intent: Intent): void {
+	function act(intent: Intent | Verb): void {
+		if (typeof intent !== 'string') {
+			verbEffects.press(intent).catch(effects.broken);
+			return;
+		}
+
 		// eslint-disable-next-line @typescript-eslint/switch-exhaustiveness-check -- All the others are the reducer's.
 		switch (intent) {
 			case 'submit':
@@ -58,18 +64,8 @@ export function createController(
 				return;
 			}
 
-			case 'undo': {
-				verbEffects.undo().catch(effects.broken);
-				return;
-			}
-
 			case 'complete': {
 				complete().catch(effects.broken);
-				return;
-			}
-
-			case 'copy': {
-				verbEffects.copy();
 				return;
 			}
 

@@ -2,8 +2,8 @@
 import type {Observation, Snapshot} from '../../core/model/types.js';
 import type {PanelIntent} from '../panels/intents.js';
 import type {TableIntent} from '../table/intents.js';
-import type {Answer} from '../verbs/answers.js';
 import type {DialogIntent} from '../keys/binding.js';
+import type {Answer} from './answers.js';
 import type {FormAction} from './form.js';
 import type {Size} from './state.js';
 import type {EventUpdates} from './events.js';

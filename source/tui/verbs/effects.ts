@@ -5,23 +5,22 @@ import {progressText} from '../../format/waiting-progress.js';
 import {CanhazgpuError} from '../../errors.js';
 import {beforeCaret, commandPrompt} from '../command-line/state.js';
 import {ask, isAsking, signalChoice, type AskingDialog} from '../state/dialogs.js';
-import type {StateStore} from '../state/store.js';
 import {byMemory} from '../view/readings.js';
+import type {Answer} from '../state/answers.js';
 import type {Flash} from '../state/flash.js';
+import {latestOf} from '../state/pause.js';
 import {complaintOf, grantedFlash, perform, type Outcome} from './perform.js';
 import {scanProcesses, problemWords, sentence} from './own-scan.js';
-import {adoptable, exportedGpus, ownProcesses, reasonAgainst} from './permissions.js';
+import {adoptable, ownProcesses, reasonAgainst} from './permissions.js';
 import {requestOf, type ReserveRequestInput, type VerbRequest} from './request.js';
-import {clipboardSequence, exportLine} from './export-line.js';
 import {createLines} from './lines.js';
-import {latestOf} from './pause.js';
-import type {EffectContext} from './effect-context.js';
+import {openingOf, type EffectContext, type Outcome as VerbOutcome, type Verb} from './verb.js';
 
 export type VerbEffects = {
 	/** What the open dialog asks for; patiently, it stands in line when there are not enough. */
 	readonly submit: (isPatient: boolean) => Promise<void>;
-	readonly undo: () => Promise<void>;
-	readonly copy: () => void;
+	/** What the key of a verb does. */
+	readonly press: (verb: Verb) => Promise<void>;
 	readonly openCommand: () => void;
 	readonly openLine: () => void;
 	/** Looks at the selected GPU and asks which signal a process of the asker's there shall get, or says why none can. */
@@ -34,7 +33,7 @@ export type VerbEffects = {
 };
 
 /** The indices that were meant are those of other GPUs by now, as after a restart of the driver. */
-function checkSameGpus({gpus = []}: ReserveRequestInput, store: StateStore): void {
+function checkSameGpus({gpus = []}: ReserveRequestInput, store: EffectContext['store']): void {
 	const readings = latestOf(store.getState()).observation?.gpus ?? [];
 	const other = gpus.find(({index, uuid}) => {
 		const now = readings.find((reading) => reading.index === index)?.uuid;
@@ -52,7 +51,23 @@ const endOfWait = (answer: Awaited<ReturnType<typeof acquire>>, {durationSeconds
 		? grantedFlash(answer.gpus, durationSeconds)
 		: {level: 'warning', text: 'left the queue: nothing is held'};
 
-export function createEffects({world, store, ports, waits, refresh, quit, tellTerminal}: EffectContext): VerbEffects {
+/**
+Failures that a user can meet become words; any other error is a bug and is thrown.
+*/
+export async function outcomeOf(work: () => Promise<VerbOutcome>): Promise<VerbOutcome> {
+	try {
+		return await work();
+	} catch (error) {
+		if (error instanceof CanhazgpuError) {
+			return {kind: 'refused', complaint: complaintOf(error)};
+		}
+
+		throw error;
+	}
+}
+
+export function createEffects(outside: Omit<EffectContext, 'scanSelected'>): VerbEffects {
+	const {world, store, ports, waits, refresh, quit} = outside;
 	const {getState, dispatch} = store;
 	const lines = createLines({store, ports, waits, quit});
 
@@ -83,6 +98,8 @@ export function createEffects({world, store, ports, waits, refresh, quit, tellTe
 			isLooking = false;
 		}
 	}
+
+	const context: EffectContext = {...outside, scanSelected: lookAtSelected};
 
 	/** Gets them now, or goes into the line. */
 	async function takeOrWait(request: ReserveRequestInput, dialog: AskingDialog): Promise<void> {
@@ -140,6 +157,14 @@ export function createEffects({world, store, ports, waits, refresh, quit, tellTe
 		dispatch('flash' in outcome ? {kind: 'done', dialog, ...outcome} : {kind: 'refused', dialog, ...outcome});
 	}
 
+	/** Carries something out, and tells the state what became of it. */
+	async function tell(work: () => Promise<VerbOutcome>, dialog?: AskingDialog): Promise<void> {
+		const outcome = await outcomeOf(work);
+		if (outcome !== undefined) {
+			dispatch({dialog, ...outcome} as Answer);
+		}
+	}
+
 	return {
 		async submit(isPatient) {
 			const {dialog: asked} = getState();
@@ -162,34 +187,20 @@ export function createEffects({world, store, ports, waits, refresh, quit, tellTe
 
 			refresh();
 		},
-		async undo() {
-			const {undo, settings} = getState();
-			const reason = reasonAgainst(getState(), 'undo');
-			if (undo === undefined || reason !== undefined) {
-				warn(reason ?? '');
+		async press(verb) {
+			const opening = openingOf(verb, getState());
+			if (opening !== undefined && (verb.begin === undefined || opening.kind !== 'opened')) {
+				dispatch(opening);
 				return;
 			}
 
-			// Once only, however often the key is pressed.
-			dispatch({kind: 'undo-began'});
-			const outcome = await perform(world, settings.requester, {verb: 'undo', released: undo.released});
-			dispatch('flash' in outcome ? {kind: 'done', ...outcome} : {kind: 'refused', dialog: undefined, ...outcome});
+			if (verb.begin !== undefined) {
+				await verb.begin(context);
+				return;
+			}
+
+			await tell(async () => verb.perform?.(context, undefined as never, false));
 			refresh();
-		},
-		copy() {
-			const state = getState();
-			const reason = reasonAgainst(state, 'copy');
-			if (reason !== undefined) {
-				warn(reason);
-				return;
-			}
-
-			const line = exportLine(exportedGpus(state));
-			tellTerminal(clipboardSequence(line, ports.isInTmux ?? false));
-			dispatch({
-				kind: 'done',
-				flash: {level: 'ok', text: 'copied, where this terminal allows it', next: line},
-			});
 		},
 		openCommand() {
 			if (ports.commandLine === undefined) {

@@ -21,8 +21,6 @@ export type OutwardIntent =
 	| 'submit'
 	/** The same, standing in line when there are not enough. */
 	| 'submit-patiently'
-	| 'undo'
-	| 'copy'
 	/** Asks which signal a process shall get, after a look of our own at the GPU. */
 	| 'open-signal'
 	| 'open-command'

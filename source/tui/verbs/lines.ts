@@ -5,7 +5,7 @@ import {outputOfLook, type Output} from '../command-line/state.js';
 import type {AskingDialog} from '../state/dialogs.js';
 import type {CommandLine} from '../ports.js';
 import type {Flash} from '../state/flash.js';
-import type {EffectContext} from './effect-context.js';
+import type {EffectContext} from './verb.js';
 
 type Lines = {
 	readonly run: (line: string, dialog: AskingDialog) => Promise<void>;

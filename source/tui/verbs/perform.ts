@@ -1,18 +1,17 @@
 /** Carries out what a dialog asks for, by the verbs of the core, and words the answer. */
 import {CanhazgpuError} from '../../errors.js';
 import {adopt} from '../../core/operations/adopt.js';
-import type {Refusal} from '../../core/rules/allocation/allocation.js';
 import {leaveQueue} from '../../core/operations/queue-rows.js';
 import type {World} from '../../core/model/ports.js';
 import {extend, release, reserve} from '../../core/operations/reservations.js';
-import {undoableOf, undoRelease, type Released} from '../../core/operations/undo.js';
+import {undoableOf, type Released} from '../../core/operations/undo.js';
 import {ownerOf} from '../../core/rules/leases/ownership.js';
 import {problemWith} from '../../core/rules/leases/process-targets.js';
 import type {HeldGpu, NotYours} from '../../core/rules/leases/selection.js';
 import type {GpuProcess, Requester} from '../../core/model/types.js';
 import {longDuration, typedDuration} from '../../format/text/durations.js';
 import {gpuList} from '../../format/text/gpu-list.js';
-import {blockWords, refusalMessage} from '../../format/refusal.js';
+import {refusalMessage} from '../../format/refusal.js';
 import {sanitize} from '../../format/text/text.js';
 import type {MonitorPorts} from '../ports.js';
 import type {Complaint} from '../state/complaint.js';
@@ -115,31 +114,6 @@ async function performExtend(
 	);
 }
 
-/** `GPU 0,1 is held by bob`, once for all of which the same is to be said. */
-function blockedWords(refused: readonly Refusal[]): readonly string[] {
-	const blocked = refused.flatMap(({blocked: gpus, now}) =>
-		gpus.map(({index, block}) => ({index, words: blockWords(block, now)})),
-	);
-	return Array.from(
-		Map.groupBy(blocked, ({words}) => words),
-		([words, gpus]) => `GPU ${gpus.map(({index}) => index).join(',')} ${words}`,
-	);
-}
-
-async function performUndo(world: World, requester: Requester, released: readonly Released[]): Promise<Outcome> {
-	const {undone, refused, over} = await undoRelease(world, requester, released);
-	const back = undone.flatMap(({gpus}) => gpus).toSorted((a, b) => a - b);
-	const reasons = [...blockedWords(refused), ...(over.length > 0 ? [`the time of ${gpuList(over)} is over`] : [])].join(
-		', ',
-	);
-	if (back.length === 0) {
-		return failed(`Not undone: ${reasons}`);
-	}
-
-	const text = `reserved ${gpuList(back)} again, until the same time as before`;
-	return reasons === '' ? succeeded(text) : halfDone(`${text}, but ${reasons}`);
-}
-
 async function performLeave(world: World, requester: Requester, id: string): Promise<Outcome> {
 	const answer = await leaveQueue(world, requester, id);
 	switch (answer.kind) {
@@ -216,10 +190,6 @@ async function carryOut(
 
 		case 'release': {
 			return performRelease(world, requester, request.targets);
-		}
-
-		case 'undo': {
-			return performUndo(world, requester, request.released);
 		}
 
 		case 'leave': {

@@ -1,15 +1,17 @@
 /** Whether an action can be offered now, or why not. The core decides again when it is done. */
-import {mayChange, ownerOf, owns} from '../../core/rules/leases/ownership.js';
-import type {GpuProcess, Lease} from '../../core/model/types.js';
+import {mayChange, ownerOf} from '../../core/rules/leases/ownership.js';
+import type {GpuProcess} from '../../core/model/types.js';
 import {sanitize} from '../../format/text/text.js';
 import {selectedEntry} from '../panels/queue-selection.js';
 import type {State} from '../state/state.js';
 import {chosenGpus, selectedRow, taggedGpus} from '../table/rows.js';
 import {byMemory} from '../view/readings.js';
 import type {Intent} from '../keys/binding.js';
+import {reasonAgainstChange, reasonAgainstDoing, reasonAgainstGpus} from './reasons.js';
 import {leaseOn, reasonAgainstLeases} from './targets.js';
+import type {Verb as VerbRecord} from './verb.js';
 
-export type Verb = 'reserve' | 'wait' | 'reserve-these' | 'release' | 'extend' | 'leave' | 'signal' | 'undo' | 'copy';
+export type Verb = 'reserve' | 'wait' | 'reserve-these' | 'release' | 'extend' | 'leave' | 'signal';
 
 const verbs: Readonly<Partial<Record<Intent, Verb>>> = {
 	'open-reserve': 'reserve',
@@ -19,12 +21,7 @@ const verbs: Readonly<Partial<Record<Intent, Verb>>> = {
 	'open-extend': 'extend',
 	'open-leave': 'leave',
 	'open-signal': 'signal',
-	undo: 'undo',
-	copy: 'copy',
 };
-
-/** The lease on the selected GPU. */
-const selectedLease = (state: State): Lease | undefined => leaseOn(state, state.selectedGpu);
 
 /** The asker's own processes on the selected GPU, the largest first. */
 export function ownProcesses(state: State): readonly GpuProcess[] {
@@ -37,36 +34,6 @@ export const adoptable = (state: State): GpuProcess | undefined =>
 	taggedGpus(state).length === 0 && selectedRow(state)?.state === 'unreserved'
 		? ownProcesses(state).find(({startTicks}) => startTicks !== undefined)
 		: undefined;
-
-/** Of whose GPUs `y` copies the line: the tagged ones, or all of the reservation that the selected one belongs to. */
-export function exportedGpus(state: State): readonly number[] {
-	const tagged = taggedGpus(state);
-	const lease = selectedLease(state);
-	return tagged.length > 0 || lease?.leaseId === undefined
-		? chosenGpus(state)
-		: state
-				.snapshot!.gpus.filter(({index}) => leaseOn(state, index)?.leaseId === lease.leaseId)
-				.map(({index}) => index);
-}
-
-const reasonAgainstDoing = ({settings}: State): string | undefined =>
-	settings.isReadonly ? 'This monitor is read-only: it was started with --readonly' : undefined;
-
-function reasonAgainstChange({connection}: State): string | undefined {
-	switch (connection.kind) {
-		case 'connecting': {
-			return 'The pool has not been read yet';
-		}
-
-		case 'lost': {
-			return 'The store is unreachable: nothing can be changed until it is back';
-		}
-
-		case 'live': {
-			return undefined;
-		}
-	}
-}
 
 function reasonAgainstLeaving(state: State): string | undefined {
 	const record = selectedEntry(state);
@@ -102,40 +69,23 @@ function reasonAgainstSignal(state: State): string | undefined {
 		: `No process of yours is on ${gpu}, only of ${sanitize(users.join(', '))}`;
 }
 
-function reasonAgainstCopy(state: State): string | undefined {
-	const gpus = exportedGpus(state);
-	const other = gpus.find((gpu) => {
-		const lease = leaseOn(state, gpu);
-		return lease === undefined || !owns(state.settings.requester, lease);
-	});
-	return other === undefined ? undefined : `GPU ${other} is not yours: reserve it before its line is copied`;
-}
-
 type Reason = (state: State) => string | undefined;
-
-const reasonAgainstGpus: Reason = ({selectedGpu}) =>
-	selectedGpu === undefined ? 'No GPU is shown: Esc takes the filter away' : undefined;
-
-const reasonAgainstUndo: Reason = ({undo}) =>
-	undo === undefined ? 'No release of the last seconds can be undone' : undefined;
 
 /** What stands against each verb, in the order in which it is told. */
 const reasons: Readonly<Record<Verb, readonly Reason[]>> = {
-	reserve: [reasonAgainstDoing, reasonAgainstChange],
-	wait: [reasonAgainstDoing, reasonAgainstChange],
-	'reserve-these': [reasonAgainstDoing, reasonAgainstChange, reasonAgainstGpus, reasonAgainstThese],
+	reserve: [reasonAgainstChange],
+	wait: [reasonAgainstChange],
+	'reserve-these': [reasonAgainstChange, reasonAgainstGpus, reasonAgainstThese],
 	release: [
 		reasonAgainstDoing,
 		reasonAgainstChange,
 		reasonAgainstGpus,
 		(state) => reasonAgainstLeases(state, 'release'),
 	],
-	extend: [reasonAgainstDoing, reasonAgainstChange, reasonAgainstGpus, (state) => reasonAgainstLeases(state, 'extend')],
-	leave: [reasonAgainstDoing, reasonAgainstChange, reasonAgainstLeaving],
+	extend: [reasonAgainstChange, reasonAgainstGpus, (state) => reasonAgainstLeases(state, 'extend')],
+	leave: [reasonAgainstChange, reasonAgainstLeaving],
 	// The pool has no say in it.
 	signal: [reasonAgainstDoing, reasonAgainstGpus, reasonAgainstSignal],
-	undo: [reasonAgainstDoing, reasonAgainstChange, reasonAgainstUndo],
-	copy: [reasonAgainstGpus, reasonAgainstCopy],
 };
 
 /** Why it cannot be done now, for the user; undefined when it can. */
@@ -151,7 +101,11 @@ export function reasonAgainst(state: State, verb: Verb): string | undefined {
 }
 
 /** Whether the footer offers what this key does. */
-export const isOffered = (state: State, intent: Intent): boolean => {
+export const isOffered = (state: State, intent: Intent | VerbRecord): boolean => {
+	if (typeof intent !== 'string') {
+		return intent.reasonAgainst(state) === undefined;
+	}
+
 	const verb = verbs[intent];
 	return verb === undefined || reasonAgainst(state, verb) === undefined;
 };

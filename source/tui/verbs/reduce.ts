@@ -13,10 +13,10 @@ import {
 import {selectedEntry} from '../panels/queue-selection.js';
 import {flashMs, gpuCountOf, rowsOf, type State} from '../state/state.js';
 import {chosenGpus, taggedGpus} from '../table/rows.js';
+import {togglePause} from '../state/pause.js';
 import {reasonAgainst, type Verb} from './permissions.js';
 import {targetsOf} from './targets.js';
 import type {VerbIntent} from './intents.js';
-import {togglePause} from './pause.js';
 
 /** A word of warning about something that was not even tried. */
 export const warned = (state: State, text: string): State => ({

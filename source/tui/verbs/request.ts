@@ -1,7 +1,6 @@
 /** What a dialog asks for, and the command that asks for the same. */
 import {CanhazgpuError} from '../../errors.js';
 import {parseDuration, shortestHoldSeconds} from '../../core/rules/leases/durations.js';
-import type {Released} from '../../core/operations/undo.js';
 import type {GpuProcess, QueueEntry, Requester} from '../../core/model/types.js';
 import {shellCommand} from '../../format/text/shell.js';
 import type {HeldGpu} from '../../core/rules/leases/selection.js';
@@ -23,7 +22,6 @@ export type VerbRequest =
 	| ReserveRequestInput
 	| {readonly verb: 'extend'; readonly targets: readonly HeldGpu[]; readonly bySeconds: number}
 	| {readonly verb: 'release'; readonly targets: readonly HeldGpu[]}
-	| {readonly verb: 'undo'; readonly released: readonly Released[]}
 	| {readonly verb: 'leave'; readonly entry: QueueEntry}
 	| {readonly verb: 'adopt'; readonly process: GpuProcess}
 	| {readonly verb: 'signal'; readonly process: GpuProcess; readonly gpu: number; readonly signal: SignalName}

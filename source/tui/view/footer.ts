@@ -6,10 +6,9 @@ import type {State} from '../state/state.js';
 import {underPrompt} from '../dialogs/command-line.js';
 import {ellipsisOf} from '../widgets/glyphs.js';
 import {fitLine, joined, lineWidth, span, type Line} from '../widgets/styled-text.js';
-import type {Binding} from '../keys/binding.js';
 import {helpOf} from './help.js';
 
-function hint({footer, intent}: Binding, state: State): Line {
+function hint({footer, intent}: (typeof bindings)[number], state: State): Line {
 	if (footer === undefined) {
 		return [];
 	}

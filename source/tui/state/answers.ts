@@ -2,12 +2,12 @@
 import type {Released} from '../../core/operations/undo.js';
 import {completed} from '../command-line/reduce.js';
 import {outputOf, withPage} from '../command-line/state.js';
-import {isAsking, type Dialog} from '../state/dialogs.js';
 import type {Completion, Look, LookPage} from '../ports.js';
-import {flashMs, undoMs, type State} from '../state/state.js';
-import type {Complaint} from '../state/complaint.js';
-import type {WaitingUpdate} from '../state/waiting.js';
-import type {Flash} from '../state/flash.js';
+import {isAsking, type Dialog} from './dialogs.js';
+import {flashMs, undoMs, type State} from './state.js';
+import type {Complaint} from './complaint.js';
+import type {WaitingUpdate} from './waiting.js';
+import type {Flash} from './flash.js';
 
 /** What became of a dialog. An answer names the one that asked, so that a late one touches no other. */
 export type Answer =
