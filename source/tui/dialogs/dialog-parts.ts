@@ -1,9 +1,6 @@
 /** What all dialogs are put together from. */
-import {sanitize} from '../../format/text/text.js';
 import {wrap} from '../../format/text/width.js';
-import type {AskingDialog} from '../state/dialogs.js';
 import type {State} from '../state/state.js';
-import {equivalentCommand} from '../verbs/request.js';
 import type {Glyphs} from '../widgets/glyphs.js';
 import {span, type Line, type Tone} from '../widgets/styled-text.js';
 
@@ -37,8 +34,18 @@ export const dialogWidth = ({size}: State): number => Math.min(widest, size.colu
 export const paragraph = (text: string, tone: Tone, state: State, glyphs: Glyphs): readonly Line[] =>
 	wrap(text, dialogWidth(state) - sides, 4, glyphs.ellipsis).map((line) => [span(line, tone)]);
 
-/** The command that does the same. */
-export const commandLines = (dialog: AskingDialog, state: State, glyphs: Glyphs): readonly Line[] =>
-	paragraph(`$ ${sanitize(equivalentCommand(dialog, state.settings.requester))}`, 'key', state, glyphs);
+/** Of a question about one thing. */
+export const questionWidth = (state: State): number => Math.min(66, dialogWidth(state));
 
-export const asking: Line = [span('asking the pool', 'dim')];
+/** What a question is about, and what to mind. */
+export const aboutAndWarning = (
+	about: readonly Line[],
+	warning: string | undefined,
+	width: number,
+	glyphs: Glyphs,
+): readonly Line[] => [
+	...about,
+	...(warning === undefined
+		? [[]]
+		: wrap(warning, width - sides, 2, glyphs.ellipsis).map((line): Line => [span(line, 'warning')])),
+];

@@ -4,7 +4,6 @@ import type {CommandLineIntent} from '../command-line/intents.js';
 import type {PanelIntent} from '../panels/intents.js';
 import type {Edit} from '../state/text-field.js';
 import type {TableIntent} from '../table/intents.js';
-import type {OutwardIntent, VerbIntent} from '../verbs/intents.js';
 
 /** Which keys count: those of the panel that has the focus, of a filter being typed, or of what stands over them. */
 export type Mode =
@@ -18,7 +17,7 @@ export type Mode =
 	/** A form whose request was refused because others have the GPUs. */
 	| 'refusal'
 	| 'confirmation'
-	| 'signal'
+	| 'choice'
 	| 'command'
 	| 'output'
 	/** An output with lines to open. */
@@ -39,16 +38,26 @@ export type KeyHint = {
 	readonly footer?: readonly [key: string, word: string, soon?: number];
 };
 
-export type Binding = KeyHint & {readonly intent: Intent};
-
 /** Opens and closes what stands over the panels. */
-export type DialogIntent = 'open-help' | 'close-dialog' | VerbIntent | CommandLineIntent;
+export type DialogIntent = 'open-help' | 'close-dialog' | 'toggle-pause' | CommandLineIntent;
 
 /** Changes what is being filled in. */
 export type FormIntent = Edit | 'focus-next-field' | 'focus-previous-field' | 'increase' | 'decrease';
 
 /** What the user wants of the monitor's own state; the reducer knows it by the same name. */
 export type StateIntent = DialogIntent | TableIntent | PanelIntent | FormIntent;
+
+/** What reaches out of the state: the controller sees to it. */
+type OutwardIntent =
+	| 'quit-now'
+	| 'suspend'
+	| 'refresh'
+	| 'submit'
+	/** The same, waiting in the queue when there are not enough. */
+	| 'submit-patiently'
+	/** What the chosen line of an output leads to. */
+	| 'open-line'
+	| 'complete';
 
 /** What the user wants. */
 export type Intent = StateIntent | OutwardIntent;

@@ -1,7 +1,6 @@
 /** The last line: the keys that count now. Built from the table of keys. */
 import {bindings} from '../keys/bindings.js';
 import {modeOf} from '../keys/mode.js';
-import {isOffered} from '../verbs/permissions.js';
 import type {State} from '../state/state.js';
 import {underPrompt} from '../dialogs/command-line.js';
 import {ellipsisOf} from '../widgets/glyphs.js';
@@ -14,7 +13,8 @@ function hint({footer, intent}: (typeof bindings)[number], state: State): Line {
 	}
 
 	const [key, word] = footer;
-	return isOffered(state, intent)
+	const isOffered = typeof intent !== 'object' || intent.reasonAgainst(state) === undefined;
+	return isOffered
 		? [span(key, 'key'), span(` ${word}`)]
 		: // It stays where it is, grey: the key tells why not.
 			[span(`${key} ${word}`, 'dim')];
