@@ -1,16 +1,16 @@
 /** What stands in each panel, and in its title. */
 import {sanitize} from '../../format/text/text.js';
 import type {PanelName} from '../panels/state.js';
-import {reportDays} from '../hooks/report-feed.js';
+import {reportDays} from '../state/report.js';
 import {selectedRow, taggedGpus, visibleRows} from '../table/rows.js';
 import {isFiltered} from '../table/state.js';
 import type {State} from '../state/state.js';
 import {ellipsisOf} from '../widgets/glyphs.js';
-import {hasQueueHead, type Room} from '../widgets/inside.js';
+import {graphRowsOf, hasQueueHead, type Room} from '../layout.js';
 import {block, type Panel} from '../widgets/panel-frames.js';
 import {joined, span, type Line} from '../widgets/styled-text.js';
 import {rangeWords, windowOf} from '../widgets/scroll.js';
-import {detailLines, graphRowsOf, graphsOf} from './detail.js';
+import {detailLines, graphsOf} from './detail.js';
 import {eventsView} from './events.js';
 import {queueHead, queueView} from './queue.js';
 import {reportView} from './report.js';
