@@ -128,3 +128,95 @@ export function layoutOf({size, snapshot, panels}: Pick<State, 'size' | 'snapsho
 
 /** How many GPUs the table shows at once. */
 export const tableRowsOf = (state: State): number => layoutOf(state).tableRows;
+
+/** The room inside a panel. */
+export type Room = {readonly rows: number; readonly width: number};
+
+/** The queue stands beside the detail, which gets the rest. */
+export const queueWidthOf = (columns: number): number => Math.max(columns >= 116 ? 50 : 44, Math.floor(columns * 0.34));
+
+const rowsOf = (layout: Layout, panel: PanelName): number => {
+	switch (panel) {
+		case 'table': {
+			return layout.tableRows + 1;
+		}
+
+		case 'detail': {
+			return layout.detailRows;
+		}
+
+		case 'queue': {
+			return layout.queueRows;
+		}
+
+		case 'events': {
+			return layout.eventRows;
+		}
+
+		case 'report': {
+			return 0;
+		}
+	}
+};
+
+/** The table's rows include its head, and so do the queue's where it has one. */
+export function roomOf(state: Pick<State, 'size' | 'snapshot' | 'panels'>, panel: PanelName): Room {
+	const layout = layoutOf(state);
+	const {columns} = state.size;
+	const sides = layout.isFramed ? 2 : 0;
+	if (layout.alone === panel) {
+		return {rows: layout.bodyRows - 2, width: columns - sides};
+	}
+
+	const queueWidth = layout.isFramed ? queueWidthOf(columns) : columns;
+	const width = panel === 'queue' ? queueWidth : panel === 'detail' && layout.isFramed ? columns - queueWidth : columns;
+	return {rows: rowsOf(layout, panel), width: width - sides};
+}
+
+/** Beside others without sides, the queue does without a head. */
+export const hasQueueHead = (state: Pick<State, 'size' | 'snapshot' | 'panels'>): boolean => {
+	const {isFramed, alone} = layoutOf(state);
+	return isFramed || alone === 'queue';
+};
+
+/** Lines of the graphs in a detail panel of so many, their times included. */
+export const graphRowsOf = (rows: number): number => (rows < 9 ? 0 : Math.min(13, Math.max(5, Math.floor(rows / 2))));
+
+/** Where plain characters are wanted, and for a screen reader, the frames of the report's table would be in the way. */
+export const hasReportTable = ({settings}: Pick<State, 'settings'>): boolean => !settings.isAscii && !settings.isLinear;
+
+/** How many rows the report's table of this height has: two lines each, two for its head and one for its end. */
+export const tableRowsWithin = (height: number): number => Math.max(0, Math.floor((height - 3) / 2));
+
+/** The head of the report as lines, and below it an empty line and the sums. */
+const otherReportRows = 3;
+
+/** Rows of the report in a panel of so many lines. */
+export const reportRowsWithin = (state: Pick<State, 'settings'>, rows: number): number =>
+	hasReportTable(state) ? tableRowsWithin(rows - 1) : Math.max(0, rows - otherReportRows);
+
+/** What a panel shows at once: its page. */
+export function pageRowsOf(state: State, panel: PanelName): number {
+	const {rows} = roomOf(state, panel);
+	switch (panel) {
+		case 'table': {
+			return tableRowsOf(state);
+		}
+
+		case 'queue': {
+			return Math.max(0, rows - (hasQueueHead(state) ? 1 : 0));
+		}
+
+		case 'detail': {
+			return rows - graphRowsOf(rows);
+		}
+
+		case 'report': {
+			return reportRowsWithin(state, rows);
+		}
+
+		case 'events': {
+			return rows;
+		}
+	}
+}

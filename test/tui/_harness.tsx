@@ -11,6 +11,7 @@ import type {MonitorPorts} from '../../source/tui/ports.js';
 import {reduce} from '../../source/tui/state/reducer.js';
 import {initialState, type Settings, type Size, type State} from '../../source/tui/state/state.js';
 import {createStateStore, type StateStore} from '../../source/tui/state/store.js';
+import {openingOf, type Verb} from '../../source/tui/verbs/verb.js';
 import {createWaits} from '../../source/tui/verbs/waiting.js';
 import {readCurrent} from '../../source/core/operations/transact.js';
 import type {GpuProvider} from '../../source/core/model/ports.js';
@@ -33,12 +34,31 @@ export const settingsFor = (box: Box, more: Partial<Settings> = {}): Settings =>
 	...more,
 });
 
+/** Something that happens, or what the key of a verb makes happen. */
+export type Step = Action | ((state: State) => Action);
+
+/** The key of a verb that opens a dialog, or says why not. */
+export const pressing =
+	(verb: Verb) =>
+	(state: State): Action =>
+		openingOf(verb, state)!;
+
+/** The state after all that happened. */
+export const after = (state: State, ...steps: readonly Step[]): State => {
+	let next = state;
+	for (const step of steps) {
+		next = reduce(next, typeof step === 'function' ? step(next) : step);
+	}
+
+	return next;
+};
+
 /** The state after one read and one scan, and whatever else happened. Its clock stands at 1000 ms. */
 export async function stateOf(
 	box: Box,
 	size: Size,
 	more: Partial<Settings> = {},
-	actions: readonly Action[] = [],
+	steps: readonly Step[] = [],
 	past: readonly Action[] = [],
 ): Promise<State> {
 	const snapshot = await readCurrent(box.world);
@@ -48,12 +68,7 @@ export async function stateOf(
 		...past,
 		{kind: 'scan-arrived', observation: {...observation, takenAtMs: 1000}, nowMs: 1000},
 	];
-	let state = initialState(settingsFor(box, more), size, 1000);
-	for (const action of [...news, ...actions]) {
-		state = reduce(state, action);
-	}
-
-	return state;
+	return after(initialState(settingsFor(box, more), size, 1000), ...news, ...steps);
 }
 
 /** What Ink draws for a state, as lines without their trailing spaces. */

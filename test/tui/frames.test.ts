@@ -1,13 +1,15 @@
 import {expect, test} from 'vitest';
 import type {Size, Settings} from '../../source/tui/state/state.js';
 import type {Action} from '../../source/tui/state/actions.js';
-import type {PanelIntent} from '../../source/tui/panels/intents.js';
-import type {TableIntent} from '../../source/tui/table/intents.js';
-import {frameOf, stateOf} from './_harness.js';
+import type {PanelIntent} from '../../source/tui/panels/reduce.js';
+import type {TableIntent} from '../../source/tui/table/reduce.js';
+import {release} from '../../source/tui/verbs/release.js';
+import {reserve} from '../../source/tui/verbs/reserve.js';
+import {frameOf, pressing, stateOf, type Step} from './_harness.js';
 import {pastOf, reported, told} from './_scene.js';
 import {createBox, createScene, lease} from './_world.js';
 
-async function frame(size: Size, more: Partial<Settings> = {}, actions: readonly Action[] = []): Promise<string> {
+async function frame(size: Size, more: Partial<Settings> = {}, actions: readonly Step[] = []): Promise<string> {
 	const box = await createScene();
 	return `\n${frameOf(await stateOf(box, size, more, [told, ...actions], pastOf(box)))}\n`;
 }
@@ -88,8 +90,8 @@ test('more GPUs than lines', async () => {
 
 test('the dialogs', async () => {
 	const size = {columns: 80, rows: 24};
-	await expect(await frame(size, {}, [{kind: 'open-reserve'}])).toMatchFileSnapshot('frames/80x24-reserve.txt');
-	await expect(await frame(size, {}, [{kind: 'open-release'}])).toMatchFileSnapshot('frames/80x24-release.txt');
+	await expect(await frame(size, {}, [pressing(reserve)])).toMatchFileSnapshot('frames/80x24-reserve.txt');
+	await expect(await frame(size, {}, [pressing(release)])).toMatchFileSnapshot('frames/80x24-release.txt');
 	await expect(await frame(size, {}, [{kind: 'open-help'}])).toMatchFileSnapshot('frames/80x24-help.txt');
 });
 

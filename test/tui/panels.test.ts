@@ -6,8 +6,8 @@ import {modeOf} from '../../source/tui/keys/mode.js';
 import {reduce} from '../../source/tui/state/reducer.js';
 import type {Size, State} from '../../source/tui/state/state.js';
 import {isLight, onLight} from '../../source/tui/theme.js';
-import {extentOf} from '../../source/tui/widgets/extent.js';
-import {layoutOf} from '../../source/tui/layout.js';
+import {scrollLimit} from '../../source/tui/view/scroll-limit.js';
+import {layoutOf, pageRowsOf} from '../../source/tui/layout.js';
 import {frameOf, stateOf} from './_harness.js';
 import {told} from './_scene.js';
 import {createBox, createScene, waiter} from './_world.js';
@@ -121,10 +121,14 @@ test('panels scroll as far as there are lines', async () => {
 		{kind: 'events-arrived', entries, isWhole: true},
 		'focus-events',
 	);
-	const {total, shown} = extentOf(state, 'events');
-	expect(total).toBe(40);
+	const shown = pageRowsOf(state, 'events');
 	expect(after(state, 'line-up').panels.scroll.events).toBe(0);
-	expect(after(state, 'last-line', 'line-down').panels.scroll.events).toBe(total - shown);
+	const beyond = after(state, 'last-line', 'line-down');
+	const limited = after(beyond, scrollLimit(beyond)!);
+	expect(limited.panels.scroll.events).toBe(40 - shown);
+	expect(frameOf(limited)).toBe(frameOf(beyond));
+	expect(scrollLimit(limited)).toBeUndefined();
+	expect(after(beyond, 'first-line').panels.scroll.events).toBe(0);
 	expect(after(state, 'page-down', 'line-down').panels.scroll.events).toBe(shown + 1);
 	expect(frameOf(after(state, 'last-line'))).toMatch(/number 0\b/v);
 });

@@ -7,7 +7,8 @@ import {reduce} from '../../source/tui/state/reducer.js';
 import type {State} from '../../source/tui/state/state.js';
 import {chosenGpus, selectedRow, taggedGpus, visibleRows} from '../../source/tui/table/rows.js';
 import {sortKeys} from '../../source/tui/table/state.js';
-import {stateOf} from './_harness.js';
+import {release} from '../../source/tui/verbs/release.js';
+import {pressing, stateOf} from './_harness.js';
 import {createBox, createScene, gpuReading, lease} from './_world.js';
 
 const size = {columns: 120, rows: 32};
@@ -135,8 +136,8 @@ test('a filter that is given up leaves everything as it was', async () => {
 test('with no row nothing is selected, and nothing can be done', async () => {
 	const none = after(await stateOf(await createScene(), size), 'open-filter', typed('zzz'), 'keep-filter');
 	expect([none.selectedGpu, selectedRow(none), chosenGpus(none)]).toEqual([undefined, undefined, []]);
-	expect(after(none, 'open-release').dialog).toBeUndefined();
-	expect(after(none, 'open-release')).toMatchObject({flash: {level: 'warning'}});
+	expect(after(none, pressing(release)(none)).dialog).toBeUndefined();
+	expect(after(none, pressing(release)(none))).toMatchObject({flash: {level: 'warning'}});
 	expect(after(none, 'focus-next-gpu', 'toggle-tag').selectedGpu).toBeUndefined();
 	expect(after(none, 'clear-marks').selectedGpu).toBe(0);
 });

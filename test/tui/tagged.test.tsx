@@ -1,7 +1,9 @@
 /** What `x`, `e` and `z` do to all GPUs that are tagged: the dialog, the commit, and what is told of it. */
 import {afterEach, expect, test} from 'vitest';
 import type {Action} from '../../source/tui/state/actions.js';
-import {frameOf, keys, startMonitor, stateOf, type Session} from './_harness.js';
+import {extend} from '../../source/tui/verbs/extend.js';
+import {release} from '../../source/tui/verbs/release.js';
+import {frameOf, keys, pressing, startMonitor, stateOf, type Session} from './_harness.js';
 import {createBox, lease, run, sceneTime, waiter, type Box} from './_world.js';
 
 let session: Session | undefined;
@@ -50,7 +52,7 @@ test.each([
 			4: lease('alice', {leaseId: 'single', user: 'team', expiryTime: sceneTime + 725}),
 		},
 	});
-	const state = await stateOf(box, {columns, rows}, {}, [...tagAll(7), {kind: `open-${verb}`}]);
+	const state = await stateOf(box, {columns, rows}, {}, [...tagAll(7), pressing({release, extend}[verb])]);
 	await expect(`\n${frameOf(state)}\n`).toMatchFileSnapshot(`frames/${name}-${verb}-tagged.txt`);
 });
 
@@ -60,7 +62,7 @@ test('a dialog about every GPU of a large box keeps its question on the smallest
 	);
 	const state = await stateOf(await createBox(64, {leases}), {columns: 60, rows: 15}, {}, [
 		...tagAll(64),
-		{kind: 'open-release'},
+		pressing(release),
 	]);
 	expect(frameOf(state)).toContain('Release 64 GPUs now? y/N');
 	expect(frameOf(state)).toMatch(/and 60 GPUs more[\s\S]*\$ canhazgpu release --gpu-ids/v);

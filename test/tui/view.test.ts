@@ -4,9 +4,10 @@ import {columnsFor, columnsWidth} from '../../source/tui/widgets/columns.js';
 import {bar} from '../../source/tui/widgets/glyphs.js';
 import {headerLine} from '../../source/tui/view/header.js';
 import {gibibytes, inventory, processWords, shortModel} from '../../source/tui/view/readings.js';
-import {lineText, type Tone} from '../../source/tui/widgets/styled-text.js';
-import {viewOf} from '../../source/tui/view/view.js';
-import {stateOf} from './_harness.js';
+import {lineText, type Line, type Tone} from '../../source/tui/widgets/styled-text.js';
+import {roomOf} from '../../source/tui/layout.js';
+import {panelOf} from '../../source/tui/view/contents.js';
+import {frameOf, stateOf} from './_harness.js';
 import {busy, createBox, createScene, gpuReading, lease, run, sceneTime, waiter} from './_world.js';
 
 const names = (width: number): string =>
@@ -61,9 +62,12 @@ test('readings in few characters', () => {
 	expect(processWords({pid: 7, commandLine: '/usr/bin/python3 /home/a/train.py'})).toBe('python3 /home/a/train.py');
 });
 
+/** The lines of the table: its head, and a row for each GPU. */
+const tableLines = (state: State): readonly Line[] => panelOf('table', state, roomOf(state, 'table')).lines;
+
 const toneOf = (state: State, text: string): Tone | undefined =>
-	viewOf(state)
-		.lines.flat()
+	tableLines(state)
+		.flat()
 		.find((piece) => piece.text.includes(text))?.tone;
 
 test('what the store said goes dim when it is lost, what the tool said when scans fail', async () => {
@@ -93,7 +97,7 @@ test('simulated GPUs and private pools are labelled at every width', async () =>
 
 const rowOf = async (...parameters: Parameters<typeof createBox>): Promise<string> => {
 	const state = await stateOf(await createBox(...parameters), {columns: 140, rows: 24});
-	return lineText(viewOf(state).lines[4]!).replaceAll(/[│█░]/gv, '').replaceAll(/\s+/gv, ' ').trim();
+	return lineText(tableLines(state)[1]!).replaceAll(/[│█░]/gv, '').replaceAll(/\s+/gv, ' ').trim();
 };
 
 test('each state of a GPU in words', async () => {
@@ -120,7 +124,8 @@ test('without colour nothing but colour is lost', async () => {
 	const box = await createScene();
 	const size = {columns: 120, rows: 32};
 	const [mono, colored] = [await stateOf(box, size, {hasColor: false}), await stateOf(box, size, {hasColor: true})];
-	expect(viewOf(mono)).toEqual(viewOf(colored));
+	expect(tableLines(mono)).toEqual(tableLines(colored));
+	expect(frameOf(mono)).toBe(frameOf(colored));
 });
 
 test('the queue says which GPU somebody waits for that is out of service, and why', async () => {
@@ -128,9 +133,7 @@ test('the queue says which GPU somebody waits for that is out of service, and wh
 		{gpu: 2, kind: 'broken', detail: 'GPU has fallen\u{1B}[31m off the bus', since: sceneTime - 60},
 	] as const;
 	const box = await createBox(3, {waiting: [waiter('erin', {requestedCount: 3, unavailable}), waiter('bob')]});
-	const text = viewOf(await stateOf(box, {columns: 200, rows: 50}))
-		.lines.map((line) => lineText(line))
-		.join('\n');
+	const text = frameOf(await stateOf(box, {columns: 200, rows: 50}));
 	expect(text).toMatch(/1 +erin +3 GPUs +0\/3 +3m +broken/v);
 	expect(text).toContain('#1 waits for GPU 2, which is out of service: GPU has fallen');
 	expect(text).not.toContain('#2 waits');

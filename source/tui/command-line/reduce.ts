@@ -2,7 +2,6 @@
 import type {Completion} from '../ports.js';
 import type {State} from '../state/state.js';
 import {fieldOf, type TextField} from '../state/text-field.js';
-import type {CommandLineIntent} from './intents.js';
 import {beforeCaret, type CommandPrompt, type Output} from './state.js';
 
 /** Whatever is typed answers the complaint, so it goes. */
@@ -95,7 +94,7 @@ const onOutput =
 	(state: State): State =>
 		state.dialog?.kind === 'output' ? {...state, dialog: change(state.dialog, state)} : state;
 
-export const commandLineIntents: Readonly<Record<CommandLineIntent, (state: State) => State>> = {
+export const commandLineIntents = {
 	'history-before': onPrompt((prompt) => lookBack(prompt, -1)),
 	'history-after': onPrompt((prompt) => lookBack(prompt, 1)),
 	'output-up': onOutput((output, state) => scrolled(output, state, -1)),
@@ -106,4 +105,7 @@ export const commandLineIntents: Readonly<Record<CommandLineIntent, (state: Stat
 	'output-last': onOutput((output, state) => scrolled(output, state, Infinity)),
 	'output-left': onOutput((output) => shifted(output, -columnStep)),
 	'output-right': onOutput((output) => shifted(output, columnStep)),
-};
+} as const satisfies Readonly<Record<string, (state: State) => State>>;
+
+/** What a user may want of the command line and of what it printed. */
+export type CommandLineIntent = keyof typeof commandLineIntents;

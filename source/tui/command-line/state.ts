@@ -5,6 +5,7 @@ import type {Complaint} from '../state/complaint.js';
 
 export type CommandPrompt = {
 	readonly kind: 'command';
+	readonly verb: 'command';
 	readonly field: TextField;
 	/** Lines that were typed before, newest last. */
 	readonly history: readonly string[];
@@ -38,6 +39,7 @@ export type Output = {
 
 export const commandPrompt = (history: readonly string[]): CommandPrompt => ({
 	kind: 'command',
+	verb: 'command',
 	field: fieldOf(''),
 	history,
 	draft: '',

@@ -11,6 +11,7 @@ import {useScan, useStoreFeed, useTick} from '../hooks/use-feeds.js';
 import {useOutputPage} from '../hooks/use-output-page.js';
 import {useEvents} from '../hooks/use-events.js';
 import {useAlerts} from '../hooks/use-alerts.js';
+import {useScrollLimit} from '../hooks/use-scroll-limit.js';
 import {useSuspend} from '../hooks/use-suspend.js';
 import type {Waits} from '../verbs/waiting.js';
 import {Screen} from './screen.js';
@@ -45,6 +46,7 @@ export function Monitor({world, watched, store, ports, waits, scanIntervalMs, qu
 	useAlerts(world, state, broken);
 	useReport(world, state, dispatch, broken);
 	useOutputPage(state, dispatch);
+	useScrollLimit(state, dispatch);
 
 	const {columns, rows} = useWindowSize();
 	useEffect(() => {

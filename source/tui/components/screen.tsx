@@ -1,23 +1,28 @@
 import {lazy, Suspense, type ReactElement} from 'react';
 import {Box, Text} from 'ink';
-import type {State} from '../state/state.js';
-import {lookOf, type Look} from '../theme.js';
+import {dialogView} from '../dialogs/dialog.js';
+import {layoutOf, roomOf, smallest} from '../layout.js';
 import {linearLines} from '../screen-reader.js';
-import {viewOf} from '../view/view.js';
-import type {Line as LineOfSpans} from '../widgets/styled-text.js';
-import {Line} from './line.js';
+import {rowsOf, type State} from '../state/state.js';
+import {lookOf} from '../theme.js';
+import {footerLine} from '../view/footer.js';
+import {headerLine} from '../view/header.js';
+import {messageLine} from '../view/message.js';
+import {reportTable} from '../view/report.js';
+import {summaryLine} from '../view/summary.js';
+import {glyphsOf} from '../widgets/glyphs.js';
+import {Lines} from '../widgets/line.js';
+import {Panel} from '../widgets/panel.js';
+import {block} from '../widgets/panel-frames.js';
+import {span, type Line} from '../widgets/styled-text.js';
+import {Body} from './body.js';
 
 const ReportTable = lazy(async () => import('./report-table.js'));
 
-type LinesProperties = {readonly lines: readonly LineOfSpans[]; readonly look: Look};
-
-function Lines({lines, look}: LinesProperties): ReactElement[] {
-	// A line of the screen is its place: what stands in it changes.
-	return lines.map((line, row) => <Line key={row} line={line} look={look} />);
-}
+type Properties = {readonly state: State};
 
 /** For a screen reader: one thing after another, in words. */
-function LinearScreen({state}: {readonly state: State}): ReactElement {
+function LinearScreen({state}: Properties): ReactElement {
 	return (
 		<Box flexDirection="column">
 			{linearLines(state).map((line, row) => (
@@ -27,30 +32,89 @@ function LinearScreen({state}: {readonly state: State}): ReactElement {
 	);
 }
 
+/** What stands over the panels. */
+function Dialog({state}: Properties): ReactElement | undefined {
+	const {dialog, size, settings} = state;
+	const glyphs = glyphsOf(state);
+	const view = dialog && dialogView(dialog, state, glyphs);
+	if (view === undefined) {
+		return undefined;
+	}
+
+	const {title, lines, end} = view;
+	const width = Math.min(view.width, size.columns - 2);
+	const height = Math.min(size.rows, lines.length + 2);
+	return (
+		<Box
+			position="absolute"
+			top={Math.max(0, Math.floor((size.rows - height) / 2) - (size.rows > 18 ? 1 : 0))}
+			left={Math.floor((size.columns - width) / 2)}
+		>
+			<Panel
+				title={[span(title, 'strong')]}
+				end={end}
+				lines={lines.map((line) => [span(' '), ...line])}
+				width={width}
+				rows={Math.min(lines.length, size.rows - 1)}
+				tone="heading"
+				hasBottom={lines.length + 2 <= size.rows}
+				look={lookOf(settings)}
+				glyphs={glyphs}
+			/>
+		</Box>
+	);
+}
+
+/** Below the header, the summary, the panel's edge and its first line. */
+const tableTop = 4;
+
+/** The table of the report, which another library draws over its panel. */
+function ReportOverlay({state}: Properties): ReactElement | undefined {
+	const {alone, isFramed} = layoutOf(state);
+	const {rows: height, width} = roomOf(state, 'report');
+	const rows = alone === 'report' ? reportTable(state, height, width - 1) : undefined;
+	return (
+		rows && (
+			<Box position="absolute" flexDirection="column" top={tableTop} left={isFramed ? 2 : 1}>
+				<Suspense fallback={undefined}>
+					<ReportTable rows={rows} look={lookOf(state.settings)} />
+				</Suspense>
+			</Box>
+		)
+	);
+}
+
+/** What is left when there is no room for more. */
+function smallLines(state: State): readonly Line[] {
+	const {columns, rows: height} = state.size;
+	const need = `need ${smallest.columns}x${smallest.rows}, have ${columns}x${height}`;
+	const words = [span(' '), span(need, 'warning'), span(' '.repeat(3)), span('q', 'key'), span(' Quit')];
+	const lines = height < 2 ? [words] : [summaryLine(rowsOf(state), state), words];
+	return block(lines, height, columns, glyphsOf(state).ellipsis);
+}
+
 /** The whole screen: never taller or wider than the terminal, or Ink would clear and repaint it. */
-function FullScreen({state}: {readonly state: State}): ReactElement {
+function FullScreen({state}: Properties): ReactElement {
 	const {size, settings} = state;
-	const {lines, overlay, table} = viewOf(state);
 	const look = lookOf(settings);
+	const {isTooSmall} = layoutOf(state);
 	return (
 		<Box flexDirection="column" width={size.columns} height={size.rows} overflow="hidden">
-			<Lines lines={lines} look={look} />
-			{table && (
-				<Box position="absolute" flexDirection="column" top={table.top} left={table.left}>
-					<Suspense fallback={undefined}>
-						<ReportTable rows={table.rows} look={look} />
-					</Suspense>
-				</Box>
-			)}
-			{overlay && (
-				<Box position="absolute" flexDirection="column" top={overlay.top} left={overlay.left}>
-					<Lines lines={overlay.lines} look={look} />
-				</Box>
+			{isTooSmall ? (
+				<Lines lines={smallLines(state)} look={look} />
+			) : (
+				<>
+					<Lines lines={[headerLine(state), summaryLine(rowsOf(state), state)]} look={look} />
+					<Body state={state} />
+					<Lines lines={[messageLine(state), footerLine(state)]} look={look} />
+					<ReportOverlay state={state} />
+					<Dialog state={state} />
+				</>
 			)}
 		</Box>
 	);
 }
 
-export function Screen({state}: {readonly state: State}): ReactElement {
+export function Screen({state}: Properties): ReactElement {
 	return state.settings.isLinear ? <LinearScreen state={state} /> : <FullScreen state={state} />;
 }

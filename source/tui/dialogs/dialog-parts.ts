@@ -1,9 +1,6 @@
 /** What all dialogs are put together from. */
-import {sanitize} from '../../format/text/text.js';
 import {wrap} from '../../format/text/width.js';
-import type {AskingDialog} from '../state/dialogs.js';
 import type {State} from '../state/state.js';
-import {equivalentCommand} from '../verbs/request.js';
 import type {Glyphs} from '../widgets/glyphs.js';
 import {span, type Line, type Tone} from '../widgets/styled-text.js';
 
@@ -12,6 +9,18 @@ export type DialogView = {
 	readonly lines: readonly Line[];
 	readonly width: number;
 	/** On the right of its upper edge. */
+	readonly end?: string;
+};
+
+/** The words of a dialog that asks for something. */
+export type DialogText = {
+	readonly title: string;
+	/** What it is about. */
+	readonly lines: readonly Line[];
+	/** Undefined for a form, which asks by its fields. */
+	readonly question?: string;
+	/** As wide as dialogs may be, unless given. */
+	readonly width?: number;
 	readonly end?: string;
 };
 
@@ -25,8 +34,18 @@ export const dialogWidth = ({size}: State): number => Math.min(widest, size.colu
 export const paragraph = (text: string, tone: Tone, state: State, glyphs: Glyphs): readonly Line[] =>
 	wrap(text, dialogWidth(state) - sides, 4, glyphs.ellipsis).map((line) => [span(line, tone)]);
 
-/** The command that does the same. */
-export const commandLines = (dialog: AskingDialog, state: State, glyphs: Glyphs): readonly Line[] =>
-	paragraph(`$ ${sanitize(equivalentCommand(dialog, state.settings.requester))}`, 'key', state, glyphs);
+/** Of a question about one thing. */
+export const questionWidth = (state: State): number => Math.min(66, dialogWidth(state));
 
-export const asking: Line = [span('asking the pool', 'dim')];
+/** What a question is about, and what to mind. */
+export const aboutAndWarning = (
+	about: readonly Line[],
+	warning: string | undefined,
+	width: number,
+	glyphs: Glyphs,
+): readonly Line[] => [
+	...about,
+	...(warning === undefined
+		? [[]]
+		: wrap(warning, width - sides, 2, glyphs.ellipsis).map((line): Line => [span(line, 'warning')])),
+];

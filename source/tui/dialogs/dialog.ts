@@ -1,50 +1,19 @@
 /** Dialogs, as the lines inside their frames. */
 import {sanitize} from '../../format/text/text.js';
 import {fit} from '../../format/text/width.js';
-import type {Dialog, FieldName, Form, FormField} from '../state/dialogs.js';
+import type {CommandPrompt} from '../command-line/state.js';
+import type {AskingDialog, Dialog, Form, FormField} from '../state/dialogs.js';
 import type {State} from '../state/state.js';
+import {verbOf} from '../verbs/index.js';
+import {helpOf} from '../view/help.js';
 import {fieldSpans} from '../widgets/field.js';
 import type {Glyphs} from '../widgets/glyphs.js';
-import {helpOf} from '../view/help.js';
 import {span, type Line} from '../widgets/styled-text.js';
-import {confirmationView, signalView} from './question.js';
-import {asking, commandLines, dialogWidth, paragraph, sides, type DialogView} from './dialog-parts.js';
 import {outputLines} from './command-line.js';
-import {targetLines, targetNames} from './targets.js';
+import {dialogWidth, paragraph, sides, type DialogView} from './dialog-parts.js';
 
-const labels: Readonly<Record<FieldName, string>> = {
-	count: 'GPUs',
-	duration: 'Duration',
-	note: 'Note',
-	force: 'Force',
-};
-
-function hintOf({name}: FormField, {purpose}: Form): string {
-	switch (name) {
-		case 'count': {
-			return purpose.verb === 'reserve' ? `1 to ${purpose.gpuCount}, or up and down` : '';
-		}
-
-		case 'duration': {
-			return purpose.verb === 'extend'
-				? purpose.targets.length === 1
-					? 'added to its end: 30m, 2h, 1d'
-					: 'added to each end: 30m, 2h, 1d'
-				: '30m, 2h, 1d, 1h30m';
-		}
-
-		case 'note': {
-			return 'what it is for';
-		}
-
-		case 'force': {
-			return 'Space: also GPUs used unreserved';
-		}
-	}
-}
-
-function valueSpans({name, field}: FormField, isFocused: boolean, width: number, glyphs: Glyphs): Line {
-	if (name === 'force') {
+function valueSpans({kind, field}: FormField, isFocused: boolean, width: number, glyphs: Glyphs): Line {
+	if (kind === 'check') {
 		const box = field.value === '' ? '[ ]' : '[x]';
 		return [span(box, isFocused ? 'marked' : 'plain'), span(' '.repeat(width - box.length))];
 	}
@@ -55,55 +24,48 @@ function valueSpans({name, field}: FormField, isFocused: boolean, width: number,
 function fieldLines(form: Form, glyphs: Glyphs): readonly Line[] {
 	return form.fields.map((formField, position): Line => {
 		const isFocused = position === form.focused;
-		const isLong = formField.name === 'note' && formField.field.value !== '';
+		const {kind, label, hint, field} = formField;
+		const isLong = kind === 'text' && field.value !== '';
 		return [
 			span(isFocused ? '> ' : '  ', 'key'),
-			span(fit(labels[formField.name], 10), isFocused ? 'strong' : 'plain'),
+			span(fit(label, 10), isFocused ? 'strong' : 'plain'),
 			...valueSpans(formField, isFocused, isLong ? 40 : 10, glyphs),
-			...(isLong ? [] : [span(`  ${hintOf(formField, form)}`, 'dim')]),
+			...(isLong ? [] : [span(`  ${hint}`, 'dim')]),
 		];
 	});
 }
 
-function titleOf({purpose}: Form): string {
-	if (purpose.verb === 'extend') {
-		return `Extend ${targetNames(purpose.targets)}`;
-	}
+const asking: Line = [span('asking the pool', 'dim')];
 
-	const verb = purpose.isPatient ? 'Wait for' : 'Reserve';
-	return purpose.gpus === undefined ? `${verb} GPUs` : `${verb} GPU ${purpose.gpus.map(({index}) => index).join(',')}`;
-}
-
-function aboutLines({purpose}: Form, state: State, glyphs: Glyphs): readonly Line[] {
-	if (purpose.verb === 'extend') {
-		return [...targetLines(purpose, state, glyphs), []];
-	}
-
-	return purpose.isPatient
-		? [[span('Taken at once when they are free, else in line while this monitor runs.', 'dim')], []]
-		: [];
-}
-
-function formView(form: Form, state: State, glyphs: Glyphs): DialogView {
-	const {complaint, isBusy} = form;
-	const answer: readonly Line[] = isBusy
+/** What became of the request, below the fields of a form. */
+function answerLines({complaint, isBusy}: Form, state: State, glyphs: Glyphs): readonly Line[] {
+	const lines: readonly Line[] = isBusy
 		? [asking]
 		: [
 				...paragraph(complaint?.message ?? '', 'error', state, glyphs),
 				...paragraph(complaint?.hint ?? '', 'plain', state, glyphs),
 				...(complaint?.canWait === true ? [[span('w', 'key'), span(' waits for them in the queue')]] : []),
 			];
+	// A place for the answer is kept, so that the dialog does not jump.
+	return lines.length > 0 ? lines : [[]];
+}
+
+const questionLine = (question: string): Line => [span(`${question} `, 'strong'), span('y/N', 'warning')];
+
+/** The words of the verb, with the fields or the question, the command that does the same, and the answer. */
+function askingView(dialog: Exclude<AskingDialog, CommandPrompt>, state: State, glyphs: Glyphs): DialogView {
+	const verb = verbOf(dialog);
+	const {title, lines, question = '', width = dialogWidth(state), end} = verb.view!(dialog, state, glyphs);
+	const command = verb.command?.(dialog, state.settings.requester);
+	const commandLines = command === undefined ? [] : paragraph(`$ ${sanitize(command)}`, 'key', state, glyphs);
 	return {
-		title: titleOf(form),
-		width: dialogWidth(state),
-		lines: [
-			...aboutLines(form, state, glyphs),
-			...fieldLines(form, glyphs),
-			[],
-			...commandLines(form, state, glyphs),
-			// A place for the answer is kept, so that the dialog does not jump.
-			...(answer.length > 0 ? answer : [[]]),
-		],
+		title,
+		width,
+		end,
+		lines:
+			dialog.kind === 'form'
+				? [...lines, ...fieldLines(dialog, glyphs), [], ...commandLines, ...answerLines(dialog, state, glyphs)]
+				: [...lines, dialog.isBusy ? asking : questionLine(question), [], ...commandLines],
 	};
 }
 
@@ -115,16 +77,10 @@ export function dialogView(dialog: Dialog, state: State, glyphs: Glyphs): Dialog
 			return {title: pages > 1 ? `Keys, page ${page + 1} of ${pages}` : 'Keys', width: width + sides, lines};
 		}
 
-		case 'form': {
-			return formView(dialog, state, glyphs);
-		}
-
-		case 'confirmation': {
-			return confirmationView(dialog, state, glyphs);
-		}
-
-		case 'signal': {
-			return signalView(dialog, state, glyphs);
+		case 'form':
+		case 'confirmation':
+		case 'choice': {
+			return askingView(dialog, state, glyphs);
 		}
 
 		case 'output': {

@@ -6,10 +6,10 @@ import {byDay, byGpu, byModel, byUser, type Report, type Split} from '../../core
 import {reportOf} from '../../core/operations/report.js';
 import {localDay} from '../../format/text/days.js';
 import type {ReportKind} from '../panels/state.js';
+import {reportDays} from '../state/report.js';
 import type {State} from '../state/state.js';
 import type {Dispatch} from '../state/actions.js';
 
-export const reportDays = 30;
 /** Old enough to be made again while it is looked at. */
 const freshMs = 60_000;
 

@@ -6,7 +6,7 @@ import type {Feed} from '../../core/live/store-feed.js';
 import {createController, type Controller} from '../keys/controller.js';
 import type {MonitorPorts} from '../ports.js';
 import type {StateStore} from '../state/store.js';
-import {createEffects} from '../verbs/effects.js';
+import {createVerbRunner} from '../verbs/run.js';
 import type {Waits} from '../verbs/waiting.js';
 import type {Scanner} from './scanner.js';
 
@@ -35,7 +35,7 @@ export function useController(options: Options): Controller {
 			stdout.write(text);
 		};
 
-		const verbEffects = createEffects({world, store, ports, waits, refresh, quit, tellTerminal});
-		return createController(store, verbEffects, {quit, suspend, refresh, broken});
+		const runner = createVerbRunner({world, store, ports, waits, refresh, quit, tellTerminal});
+		return createController(store, runner, {quit, suspend, refresh, broken});
 	}, [world, store, ports, waits, feed, scanner, suspend, quit, broken, stdout]);
 }

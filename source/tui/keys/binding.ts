@@ -1,10 +1,9 @@
 /** What a key does, as a record. */
 
-import type {CommandLineIntent} from '../command-line/intents.js';
-import type {PanelIntent} from '../panels/intents.js';
+import type {CommandLineIntent} from '../command-line/reduce.js';
+import type {PanelIntent} from '../panels/reduce.js';
 import type {Edit} from '../state/text-field.js';
-import type {TableIntent} from '../table/intents.js';
-import type {OutwardIntent, VerbIntent} from '../verbs/intents.js';
+import type {TableIntent} from '../table/reduce.js';
 
 /** Which keys count: those of the panel that has the focus, of a filter being typed, or of what stands over them. */
 export type Mode =
@@ -18,18 +17,21 @@ export type Mode =
 	/** A form whose request was refused because others have the GPUs. */
 	| 'refusal'
 	| 'confirmation'
-	| 'signal'
+	| 'choice'
 	| 'command'
 	| 'output'
 	/** An output with lines to open. */
 	| 'list'
 	| 'help';
 
-export type Binding = {
+/** Any panel has the focus. */
+export const panelModes = ['table', 'detail', 'queue', 'report', 'events'] as const satisfies readonly Mode[];
+
+/** Where keys count, and how the help and the footer name them. */
+export type KeyHint = {
 	readonly modes: readonly Mode[];
 	/** Names as {@link keyNames} gives them. */
 	readonly keys: readonly string[];
-	readonly intent: Intent;
 	/** For the help, where bindings of the same words share a line. Without any it is not listed there. */
 	readonly help?: string;
 	/** For the footer: how the key is written, one word, and how soon it is left out where there is no room: never, unless given. */
@@ -37,13 +39,25 @@ export type Binding = {
 };
 
 /** Opens and closes what stands over the panels. */
-export type DialogIntent = 'open-help' | 'close-dialog' | VerbIntent | CommandLineIntent;
+export type DialogIntent = 'open-help' | 'close-dialog' | 'toggle-pause' | CommandLineIntent;
 
 /** Changes what is being filled in. */
 export type FormIntent = Edit | 'focus-next-field' | 'focus-previous-field' | 'increase' | 'decrease';
 
 /** What the user wants of the monitor's own state; the reducer knows it by the same name. */
 export type StateIntent = DialogIntent | TableIntent | PanelIntent | FormIntent;
+
+/** What reaches out of the state: the controller sees to it. */
+type OutwardIntent =
+	| 'quit-now'
+	| 'suspend'
+	| 'refresh'
+	| 'submit'
+	/** The same, waiting in the queue when there are not enough. */
+	| 'submit-patiently'
+	/** What the chosen line of an output leads to. */
+	| 'open-line'
+	| 'complete';
 
 /** What the user wants. */
 export type Intent = StateIntent | OutwardIntent;

@@ -1,56 +1,29 @@
 /** Every key of the monitor. The help and the footer are built from this table, so they cannot say anything else. */
-import {dialogBindings} from './dialog-keys.js';
-import type {Binding, Mode, Intent} from './binding.js';
+import {verbs} from '../verbs/index.js';
+import type {Verb} from '../verbs/verb.js';
+import {panelModes, type Intent, type KeyHint, type Mode} from './binding.js';
 
-/** Any panel has the focus. */
-export const panelModes = ['table', 'detail', 'queue', 'report', 'events'] as const satisfies readonly Mode[];
+type DialogChange = NonNullable<Verb['dialogKeys']>[number]['change'];
+
+/** What a key leads to: an intent of which the reducer or the controller knows the name, a verb, or a change of a verb's own dialog. */
+export type Intended = Intent | Verb | DialogChange;
+
+type Binding = KeyHint & {readonly intent: Intended};
+
+const keysOf = (some: readonly Verb[]): readonly Binding[] => some.map((verb) => ({...verb.keys, intent: verb}));
+
+/** The keys that verbs add to their own dialogs. */
+const choiceKeys: readonly Binding[] = Object.values(verbs)
+	.flat()
+	.flatMap(({dialogKeys = []}: Verb) =>
+		dialogKeys.map(({keys, footer, change}) => ({modes: ['choice'], keys, footer, intent: change})),
+	);
 
 /** Panels whose lines the keys move over. */
 const lineModes = ['detail', 'queue', 'report', 'events'] as const satisfies readonly Mode[];
 
 const panelBindings: readonly Binding[] = [
-	{
-		modes: ['table', 'queue'],
-		keys: ['r'],
-		intent: 'open-reserve',
-		help: 'reserve GPUs for a time',
-		footer: ['r', 'Reserve'],
-	},
-	{
-		modes: ['table'],
-		keys: ['R'],
-		intent: 'open-reserve-these',
-		help: 'these GPUs, or adopt',
-		footer: ['R', 'These', 3],
-	},
-	{
-		modes: ['table'],
-		keys: ['x', 'ctrl-d'],
-		intent: 'open-release',
-		help: 'release GPUs',
-		footer: ['x', 'Release'],
-	},
-	{
-		modes: ['table'],
-		keys: ['e'],
-		intent: 'open-extend',
-		help: 'extend reservations',
-		footer: ['e', 'Extend'],
-	},
-	{
-		modes: ['queue'],
-		keys: ['x', 'ctrl-d'],
-		intent: 'open-leave',
-		help: 'leave the queue',
-		footer: ['x', 'Leave'],
-	},
-	{
-		modes: ['table', 'queue'],
-		keys: ['w'],
-		intent: 'open-wait',
-		help: 'wait for GPUs in line',
-		footer: ['w', 'Wait'],
-	},
+	...keysOf(verbs.pool),
 	{modes: ['table'], keys: [' '], intent: 'toggle-tag', help: 'tag a GPU', footer: ['Space', 'Tag', 4]},
 	{modes: ['table'], keys: ['up', 'k'], intent: 'focus-previous-gpu', help: 'one line up, one down'},
 	{modes: ['table'], keys: ['down', 'j'], intent: 'focus-next-gpu', help: 'one line up, one down'},
@@ -65,18 +38,10 @@ const panelBindings: readonly Binding[] = [
 	{modes: lineModes, keys: ['home'], intent: 'first-line'},
 	{modes: lineModes, keys: ['end'], intent: 'last-line'},
 	{modes: ['table'], keys: ['enter'], intent: 'focus-detail', help: 'its processes', footer: ['Enter', 'Detail', 1]},
-	{
-		modes: ['table', 'detail'],
-		keys: ['K'],
-		intent: 'open-signal',
-		help: 'signal your process',
-		footer: ['K', 'Kill', 5],
-	},
+	...keysOf(verbs.processes),
 	{modes: ['table', 'detail'], keys: ['t'], intent: 'toggle-tree', help: 'processes as a tree'},
 	{modes: ['table'], keys: ['/'], intent: 'open-filter', help: 'filter by words', footer: ['/', 'Filter', 2]},
-	{modes: panelModes, keys: [':'], intent: 'open-command', help: 'type a command', footer: [':', 'Command', 1]},
-	{modes: panelModes, keys: ['z'], intent: 'undo', help: 'undo a release (10 s)'},
-	{modes: ['table', 'detail'], keys: ['y'], intent: 'copy', help: 'copy the export line'},
+	...keysOf(verbs.aside),
 	{modes: panelModes, keys: ['Z'], intent: 'toggle-pause', help: 'pause what is shown'},
 	{modes: ['table'], keys: ['u'], intent: 'filter-user', help: 'only this user'},
 	{modes: ['table'], keys: ['m'], intent: 'filter-mine', help: 'only mine'},
@@ -99,7 +64,7 @@ const panelBindings: readonly Binding[] = [
 	{modes: panelModes, keys: ['ctrl-r'], intent: 'refresh', help: 'read and scan again'},
 	{modes: panelModes, keys: ['ctrl-z'], intent: 'suspend', help: 'to the shell, until fg'},
 	{modes: panelModes, keys: ['?', 'h'], intent: 'open-help', help: 'this help', footer: ['?', 'Help']},
-	{modes: panelModes, keys: ['q'], intent: 'quit', help: 'quit', footer: ['q', 'Quit']},
+	...keysOf(verbs.end),
 
 	{modes: ['filter'], keys: ['enter'], intent: 'keep-filter', footer: ['Enter', 'Keep']},
 	{modes: ['filter'], keys: ['escape'], intent: 'drop-filter', footer: ['Esc', 'As before']},
@@ -107,7 +72,82 @@ const panelBindings: readonly Binding[] = [
 	{modes: ['filter'], keys: ['down'], intent: 'focus-next-gpu'},
 ];
 
+const everywhere: readonly Mode[] = [
+	'table',
+	'detail',
+	'queue',
+	'report',
+	'events',
+	'filter',
+	'form',
+	'refusal',
+	'confirmation',
+	'choice',
+	'command',
+	'output',
+	'list',
+	'help',
+];
+
+const forms: readonly Mode[] = ['form', 'refusal'];
+
+const outputs: readonly Mode[] = ['output', 'list'];
+
+/** Where text is typed. */
+const texts: readonly Mode[] = [...forms, 'filter', 'command'];
+
+/** The keys of what stands over the panels, and of text being typed. */
+const dialogBindings: readonly Binding[] = [
+	{modes: everywhere, keys: ['ctrl-c'], intent: 'quit-now'},
+
+	{modes: ['refusal'], keys: ['w'], intent: 'submit-patiently', footer: ['w', 'Wait']},
+	{modes: ['form'], keys: ['enter'], intent: 'submit', footer: ['Enter', 'Do it']},
+	{modes: ['refusal'], keys: ['enter'], intent: 'submit', footer: ['Enter', 'Again']},
+	{modes: forms, keys: ['tab'], intent: 'focus-next-field', footer: ['Tab', 'Next field']},
+	{modes: forms, keys: ['shift-tab'], intent: 'focus-previous-field'},
+	{modes: forms, keys: ['up'], intent: 'increase'},
+	{modes: forms, keys: ['down'], intent: 'decrease'},
+	{modes: texts, keys: ['backspace'], intent: 'delete-before'},
+	{modes: texts, keys: ['delete'], intent: 'delete-after'},
+	{modes: texts, keys: ['ctrl-u'], intent: 'clear-field'},
+	{modes: texts, keys: ['left'], intent: 'caret-left'},
+	{modes: texts, keys: ['right'], intent: 'caret-right'},
+	{modes: texts, keys: ['home', 'ctrl-a'], intent: 'caret-start'},
+	{modes: texts, keys: ['end', 'ctrl-e'], intent: 'caret-end'},
+	{modes: forms, keys: ['escape'], intent: 'close-dialog', footer: ['Esc', 'Cancel']},
+
+	{modes: ['confirmation'], keys: ['y'], intent: 'submit', footer: ['y', 'Yes']},
+	{modes: ['confirmation'], keys: ['n', 'N', 'escape'], intent: 'close-dialog', footer: ['any other key', 'No']},
+
+	{modes: ['choice'], keys: ['y'], intent: 'submit', footer: ['y', 'Send it']},
+	...choiceKeys,
+	{modes: ['choice'], keys: ['n', 'N', 'escape'], intent: 'close-dialog', footer: ['any other key', 'No']},
+
+	{modes: ['command'], keys: ['enter'], intent: 'submit', footer: ['Enter', 'Run']},
+	{modes: ['command'], keys: ['tab'], intent: 'complete', footer: ['Tab', 'Complete']},
+	{modes: ['command'], keys: ['up'], intent: 'history-before', footer: ['Up', 'Before']},
+	{modes: ['command'], keys: ['down'], intent: 'history-after'},
+	{modes: ['command'], keys: ['escape'], intent: 'close-dialog', footer: ['Esc', 'Cancel']},
+
+	{modes: ['list'], keys: ['enter'], intent: 'open-line', footer: ['Enter', 'Open']},
+	{modes: outputs, keys: ['escape', 'q'], intent: 'close-dialog', footer: ['Esc', 'Close']},
+	{modes: ['output'], keys: ['enter'], intent: 'close-dialog'},
+	{modes: ['output'], keys: ['up', 'k'], intent: 'output-up', footer: ['arrows', 'Scroll']},
+	{modes: ['list'], keys: ['up', 'k'], intent: 'output-up', footer: ['Up Down', 'Choose']},
+	{modes: outputs, keys: ['down', 'j'], intent: 'output-down'},
+	{modes: outputs, keys: ['pageup'], intent: 'output-page-up'},
+	{modes: outputs, keys: ['pagedown', ' '], intent: 'output-page-down'},
+	{modes: outputs, keys: ['home'], intent: 'output-first'},
+	{modes: outputs, keys: ['end'], intent: 'output-last'},
+	{modes: outputs, keys: ['left'], intent: 'output-left'},
+	{modes: outputs, keys: ['right'], intent: 'output-right'},
+
+	{modes: ['help'], keys: [' ', 'pagedown', 'down', 'j', 'right'], intent: 'help-next', footer: ['Space', 'Next page']},
+	{modes: ['help'], keys: ['pageup', 'up', 'k', 'left'], intent: 'help-previous'},
+	{modes: ['help'], keys: ['escape', 'enter', '?', 'h', 'q'], intent: 'close-dialog', footer: ['Esc', 'Close']},
+];
+
 export const bindings: readonly Binding[] = [...panelBindings, ...dialogBindings];
 
-export const intentOf = (mode: Mode, key: string): Intent | undefined =>
+export const intentOf = (mode: Mode, key: string): Intended | undefined =>
 	bindings.find((binding) => binding.modes.includes(mode) && binding.keys.includes(key))?.intent;

@@ -3,11 +3,12 @@ import type {Key} from 'ink';
 import {sanitize} from '../../format/text/text.js';
 import type {Action} from '../state/actions.js';
 import type {StateStore} from '../state/store.js';
-import type {VerbEffects} from '../verbs/effects.js';
+import {completeLine, openChosenLine} from '../command-line/run.js';
+import type {VerbRunner} from '../verbs/run.js';
 import {isCharacter, keyNames} from './key-names.js';
-import {intentOf} from './bindings.js';
+import {intentOf, type Intended} from './bindings.js';
 import {modeOf} from './mode.js';
-import type {Mode, Intent} from './binding.js';
+import type {Mode} from './binding.js';
 
 export type Effects = {
 	readonly quit: () => void;
@@ -25,23 +26,19 @@ export type Controller = {
 };
 
 /** Questions that take `y` for yes, and most other keys for no. */
-const questions: ReadonlySet<Mode> = new Set(['confirmation', 'signal']);
+const questions: ReadonlySet<Mode> = new Set(['confirmation', 'choice']);
 
 /** Where a character is text. */
 const texts: ReadonlySet<Mode> = new Set(['form', 'refusal', 'filter', 'command']);
 
-export function createController(
-	{getState, dispatch}: StateStore,
-	verbEffects: VerbEffects,
-	effects: Effects,
-): Controller {
+export function createController({getState, dispatch}: StateStore, runner: VerbRunner, effects: Effects): Controller {
 	/** Keys that came while Tab was being answered: they belong behind its answer. */
 	let held: string[] | undefined;
 
 	async function complete(): Promise<void> {
 		held = [];
 		try {
-			await verbEffects.complete();
+			await completeLine(runner.context);
 		} finally {
 			const keys = held;
 			held = undefined;
@@ -49,17 +46,22 @@ export function createController(
 		}
 	}
 
-	function act(intent: Intent): void {
+	function act(intent: Intended): void {
+		if (typeof intent === 'function') {
+			runner.change(intent);
+			return;
+		}
+
+		if (typeof intent === 'object') {
+			runner.press(intent).catch(effects.broken);
+			return;
+		}
+
 		// eslint-disable-next-line @typescript-eslint/switch-exhaustiveness-check -- All the others are the reducer's.
 		switch (intent) {
 			case 'submit':
 			case 'submit-patiently': {
-				verbEffects.submit(intent === 'submit-patiently').catch(effects.broken);
-				return;
-			}
-
-			case 'undo': {
-				verbEffects.undo().catch(effects.broken);
+				runner.submit(intent === 'submit-patiently').catch(effects.broken);
 				return;
 			}
 
@@ -68,33 +70,8 @@ export function createController(
 				return;
 			}
 
-			case 'copy': {
-				verbEffects.copy();
-				return;
-			}
-
-			case 'open-command': {
-				verbEffects.openCommand();
-				return;
-			}
-
-			case 'open-signal': {
-				verbEffects.openSignal().catch(effects.broken);
-				return;
-			}
-
-			case 'open-reserve-these': {
-				verbEffects.openTheseOrAdopt().catch(effects.broken);
-				return;
-			}
-
 			case 'open-line': {
-				verbEffects.openLine();
-				return;
-			}
-
-			case 'quit': {
-				verbEffects.quit();
+				openChosenLine(runner.context);
 				return;
 			}
 

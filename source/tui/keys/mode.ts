@@ -12,6 +12,6 @@ export function modeOf({dialog, table, panels}: State): Mode {
 	}
 
 	const canWait =
-		dialog.kind === 'form' && dialog.complaint?.canWait === true && dialog.fields[dialog.focused]?.name !== 'note';
+		dialog.kind === 'form' && dialog.complaint?.canWait === true && dialog.fields[dialog.focused]?.kind !== 'text';
 	return canWait ? 'refusal' : dialog.kind;
 }

@@ -1,7 +1,6 @@
 /** What the keys do to the panels. */
 import type {State} from '../state/state.js';
-import {extentOf, queueRowsOf} from '../widgets/extent.js';
-import type {PanelIntent} from './intents.js';
+import {pageRowsOf} from '../layout.js';
 import {selectedPlace, selectPlace} from './queue-selection.js';
 import {panelNames, reportKinds, type PanelName, type PanelsState, type ScrollingPanel} from './state.js';
 
@@ -17,12 +16,12 @@ const neighbour = <Value>(values: readonly Value[], value: Value, step: 1 | -1):
 
 const isScrolling = (panel: PanelName): panel is ScrollingPanel => panel !== 'table' && panel !== 'queue';
 
-/** Scrolls no further than there are lines. */
-function scrollTo(state: State, panel: ScrollingPanel, line: number): State {
-	const {total, shown} = extentOf(state, panel);
-	const first = Math.max(0, Math.min(line, total - shown));
-	return withPanels(state, {scroll: {...state.panels.scroll, [panel]: first}});
-}
+/** Further than any panel has lines. */
+const farthest = Number.MAX_SAFE_INTEGER;
+
+/** The view draws no further than there are lines, and {@link PanelUpdate} brings the number back. */
+const scrollTo = (state: State, panel: ScrollingPanel, line: number): State =>
+	withPanels(state, {scroll: {...state.panels.scroll, [panel]: Math.max(0, Math.min(line, farthest))}});
 
 /** Lines for the panel that has the focus; in the queue the selection goes so far. */
 function moveBy(state: State, lines: number): State {
@@ -31,15 +30,10 @@ function moveBy(state: State, lines: number): State {
 		return selectPlace(state, (selectedPlace(state) ?? 0) + lines);
 	}
 
-	return isScrolling(focus)
-		? scrollTo(state, focus, Math.min(scroll[focus], extentOf(state, focus).total) + lines)
-		: state;
+	return isScrolling(focus) ? scrollTo(state, focus, scroll[focus] + lines) : state;
 }
 
-function pageOf(state: State): number {
-	const {focus} = state.panels;
-	return Math.max(1, isScrolling(focus) ? extentOf(state, focus).shown : queueRowsOf(state));
-}
+const pageOf = (state: State): number => Math.max(1, pageRowsOf(state, state.panels.focus));
 
 const report = (state: State, step: 1 | -1): State =>
 	withPanels(state, {
@@ -47,7 +41,7 @@ const report = (state: State, step: 1 | -1): State =>
 		scroll: {...state.panels.scroll, report: 0},
 	});
 
-export const panelIntents: Readonly<Record<PanelIntent, (state: State) => State>> = {
+export const panelIntents = {
 	'focus-table': (state) => focusPanel(state, 'table'),
 	'focus-detail': (state) => focusPanel(state, 'detail'),
 	'focus-queue': (state) => focusPanel(state, 'queue'),
@@ -62,11 +56,26 @@ export const panelIntents: Readonly<Record<PanelIntent, (state: State) => State>
 	'line-down': (state) => moveBy(state, 1),
 	'page-up': (state) => moveBy(state, -pageOf(state)),
 	'page-down': (state) => moveBy(state, pageOf(state)),
-	'first-line': (state) => moveBy(state, -Infinity),
-	'last-line': (state) => moveBy(state, Infinity),
+	'first-line': (state) => moveBy(state, -farthest),
+	'last-line': (state) => moveBy(state, farthest),
 	'toggle-tree': (state) => withPanels(state, {isTree: !state.panels.isTree}),
 	'report-next': (state) => report(state, 1),
 	'report-previous': (state) => report(state, -1),
 	'help-next': (state) => withPanels(state, {helpPage: state.panels.helpPage + 1}),
 	'help-previous': (state) => withPanels(state, {helpPage: state.panels.helpPage - 1}),
+} as const satisfies Readonly<Record<string, (state: State) => State>>;
+
+/** What a user may want of the panels. */
+export type PanelIntent = keyof typeof panelIntents;
+
+/** A panel was scrolled to `beyond`, where it has no lines; `first` is the first line that was drawn. */
+export type PanelUpdate = {
+	readonly kind: 'scroll-limited';
+	readonly panel: ScrollingPanel;
+	readonly beyond: number;
+	readonly first: number;
 };
+
+/** A key that came between the drawing and this has the last word. */
+export const afterPanelUpdate = (state: State, {panel, beyond, first}: PanelUpdate): State =>
+	state.panels.scroll[panel] === beyond ? scrollTo(state, panel, first) : state;

@@ -1,9 +1,9 @@
 /** Everything that can happen to the state. Actions are named as intents. */
 import type {Observation, Snapshot} from '../../core/model/types.js';
-import type {PanelIntent} from '../panels/intents.js';
-import type {TableIntent} from '../table/intents.js';
-import type {Answer} from '../verbs/answers.js';
+import type {PanelIntent, PanelUpdate} from '../panels/reduce.js';
+import type {TableIntent} from '../table/reduce.js';
 import type {DialogIntent} from '../keys/binding.js';
+import type {Answer} from './answers.js';
 import type {FormAction} from './form.js';
 import type {Size} from './state.js';
 import type {EventUpdates} from './events.js';
@@ -12,6 +12,7 @@ import type {ReportUpdate} from './report.js';
 /** Time, the terminal, the store and the GPUs have their say. `nowMs` is monotonic. */
 export type News =
 	| EventUpdates
+	| PanelUpdate
 	| ReportUpdate
 	| {readonly kind: 'ticked'; readonly nowMs: number}
 	| {readonly kind: 'resized'; readonly size: Size}

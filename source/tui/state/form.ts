@@ -40,23 +40,23 @@ const focusBy = (form: Form, by: number): Form => ({
 
 /** Up and down count GPUs; in any other field they go to its neighbours. */
 function step(form: Form, by: 1 | -1): Form {
-	const {name, field} = focusedField(form);
-	if (name !== 'count' || form.purpose.verb !== 'reserve') {
+	const {kind, most = Infinity, field} = focusedField(form);
+	if (kind !== 'count') {
 		return focusBy(form, -by);
 	}
 
 	const count = Number(field.value);
-	return withField(form, fieldOf(String(Math.min(form.purpose.gpuCount, Math.max(1, count + by)))));
+	return withField(form, fieldOf(String(Math.min(most, Math.max(1, count + by)))));
 }
 
 /** A count is made of digits; anything else typed there is left out. */
-const allowed = ({name}: FormField, text: string): string => (name === 'count' ? text.replaceAll(/\D/gv, '') : text);
+const allowed = ({kind}: FormField, text: string): string => (kind === 'count' ? text.replaceAll(/\D/gv, '') : text);
 
 /** A box is ticked by whatever is typed into it, and its mark taken away by the same. */
 const toggled = (form: Form): Form => withField(form, fieldOf(focusedField(form).field.value === '' ? 'yes' : ''));
 
 export function changeForm(form: Form, action: FormAction): Form {
-	if (focusedField(form).name === 'force' && (action.kind === 'typed' || isEdit(action.kind))) {
+	if (focusedField(form).kind === 'check' && (action.kind === 'typed' || isEdit(action.kind))) {
 		return action.kind === 'typed' && action.text.length === 1 ? toggled(form) : form;
 	}
 

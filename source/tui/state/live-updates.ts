@@ -1,6 +1,7 @@
 /** What time, the terminal, the store and the GPUs do to the state. */
 import type {Observation, Snapshot} from '../../core/model/types.js';
 import {sanitize} from '../../format/text/text.js';
+import {afterPanelUpdate} from '../panels/reduce.js';
 import type {News as LiveUpdate} from './actions.js';
 import {recorded} from './utilization-history.js';
 import {reminderFlash} from './reminder.js';
@@ -71,6 +72,10 @@ export function afterLiveUpdate(state: State, news: LiveUpdate): State {
 		case 'events-arrived':
 		case 'events-lost': {
 			return {...state, trail: withEventUpdates(state.trail, news)};
+		}
+
+		case 'scroll-limited': {
+			return afterPanelUpdate(state, news);
 		}
 
 		case 'report-arrived': {

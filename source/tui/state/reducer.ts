@@ -4,10 +4,9 @@ import {settledQueue} from '../panels/queue-selection.js';
 import {panelIntents} from '../panels/reduce.js';
 import {changeFilter, tableIntents} from '../table/reduce.js';
 import {settled} from '../table/settle.js';
-import {afterAnswer, isAnswer} from '../verbs/answers.js';
-import {behindPause} from '../verbs/pause.js';
-import {verbIntents} from '../verbs/reduce.js';
 import type {DialogIntent} from '../keys/binding.js';
+import {afterAnswer, isAnswer} from './answers.js';
+import {behindPause, togglePause} from './pause.js';
 import {edit, insert, isEdit} from './text-field.js';
 import type {State} from './state.js';
 import {withOwnError} from './own-errors.js';
@@ -20,7 +19,7 @@ const dialogIntents: Readonly<Record<DialogIntent | 'key-pressed', (state: State
 	'key-pressed': (state) => (state.flash?.level === 'error' ? {...state, flash: undefined} : state),
 	'open-help': (state) => ({...state, dialog: {kind: 'help'}, panels: {...state.panels, helpPage: 0}}),
 	'close-dialog': (state) => ({...state, dialog: state.dialog?.kind === 'output' ? state.dialog.from : undefined}),
-	...verbIntents,
+	'toggle-pause': togglePause,
 	...commandLineIntents,
 };
 

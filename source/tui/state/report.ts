@@ -3,6 +3,9 @@
 import type {Report} from '../../core/rules/pool/report.js';
 import type {ReportKind} from '../panels/state.js';
 
+/** How far back the report goes. */
+export const reportDays = 30;
+
 /** A report that was made, or why it could not be. */
 export type ShownReport =
 	| {readonly kind: 'made'; readonly by: ReportKind; readonly report: Report}

@@ -4,7 +4,6 @@ import {flashMs, type State} from '../state/state.js';
 import {edit, fieldOf, insert, type Edit} from '../state/text-field.js';
 import {tableRowsOf} from '../layout.js';
 import {userOfRow} from './filter.js';
-import type {TableIntent} from './intents.js';
 import {selectedRow, visibleRows} from './rows.js';
 import {tagOf} from './tags.js';
 import {noFilter, sortKeys, type Filter, type TableState} from './state.js';
@@ -86,7 +85,7 @@ function filterUser(state: State): State {
 const clearMarks = (state: State): State =>
 	state.table.tags.size > 0 ? withTable(state, {tags: new Set()}) : withTable(state, {filter: noFilter});
 
-export const tableIntents: Readonly<Record<TableIntent, (state: State) => State>> = {
+export const tableIntents = {
 	'focus-next-gpu': (state) => focusBy(state, 1),
 	'focus-previous-gpu': (state) => focusBy(state, -1),
 	'focus-next-page': (state) => focusBy(state, tableRowsOf(state)),
@@ -103,7 +102,10 @@ export const tableIntents: Readonly<Record<TableIntent, (state: State) => State>
 	'filter-user': filterUser,
 	'filter-mine': (state) => withFilter(state, {isMine: !state.table.filter.isMine}),
 	'clear-marks': clearMarks,
-};
+} as const satisfies Readonly<Record<string, (state: State) => State>>;
+
+/** What a user may want of the table of GPUs. */
+export type TableIntent = keyof typeof tableIntents;
 
 /** Typing into the filter: the table follows at once. */
 export function changeFilter(state: State, change: Edit | {readonly text: string}): State {

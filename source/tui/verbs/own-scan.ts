@@ -2,7 +2,17 @@
 import {pidsOn, type OwnLook, type TargetProblem} from '../../core/rules/leases/process-targets.js';
 import type {World} from '../../core/model/ports.js';
 import {sanitize} from '../../format/text/text.js';
+import type {GpuProcess} from '../../core/model/types.js';
 import type {InspectProcesses} from '../ports.js';
+import type {State} from '../state/state.js';
+import {selectedRow} from '../table/rows.js';
+import {byMemory} from '../view/readings.js';
+
+/** The user's own processes on the selected GPU as they are shown, the largest first. */
+export function ownProcesses(state: State): readonly GpuProcess[] {
+	const {account} = state.settings.requester;
+	return byMemory(selectedRow(state)?.processes ?? []).filter(({user}) => user === account);
+}
 
 /**
 Scans the GPUs and reads what the kernel tells of the processes on one of them. The GPUs of the world are scanned by ourselves; those that
@@ -49,6 +59,3 @@ export function problemWords(pid: number, gpu: number, problem: TargetProblem): 
 		}
 	}
 }
-
-/** With a capital at its beginning. */
-export const sentence = (words: string): string => words.charAt(0).toUpperCase() + words.slice(1);

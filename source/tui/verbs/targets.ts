@@ -1,13 +1,25 @@
 /** What `x` and `e` act on: of the tagged GPUs, or else of the selected one, those whose lease the asker may change. */
 import {mayChange, ownerOf} from '../../core/rules/leases/ownership.js';
-import type {HeldGpu} from '../../core/rules/leases/selection.js';
+import type {HeldGpu, NotYours} from '../../core/rules/leases/selection.js';
 import type {Lease} from '../../core/model/types.js';
+import {shortDuration} from '../../format/text/durations.js';
+import {gpuList} from '../../format/text/gpu-list.js';
 import {sanitize} from '../../format/text/text.js';
-import type {LeftOut, Targets} from '../state/dialogs.js';
-import type {State} from '../state/state.js';
+import {fit, wrap} from '../../format/text/width.js';
+import {dialogWidth, sides} from '../dialogs/dialog-parts.js';
+import {storeNow, type State} from '../state/state.js';
 import {chosenGpus} from '../table/rows.js';
+import type {Glyphs} from '../widgets/glyphs.js';
+import {span, type Line} from '../widgets/styled-text.js';
+import {failed, halfDone, succeeded, type Done} from './verb.js';
 
-export type LeaseVerb = 'release' | 'extend';
+/** A GPU that was chosen and is nothing to act on. `reason` comes after its number: `held by bob`. */
+type LeftOut = {readonly index: number; readonly reason: string};
+
+/** What is acted on, as it was when the dialog opened; never nothing. And what was chosen beside it. */
+export type Targets = {readonly targets: readonly HeldGpu[]; readonly leftOut: readonly LeftOut[]};
+
+type LeaseVerb = 'release' | 'extend';
 
 /** The lease on a GPU. */
 export function leaseOn({snapshot}: State, gpu: number | undefined): Lease | undefined {
@@ -54,14 +66,14 @@ export function targetsOf(state: State, verb: LeaseVerb): Targets {
 }
 
 /** `1,3 not reserved; 4 held by bob`. */
-export const leftOutWords = (leftOut: readonly LeftOut[]): string =>
+const leftOutWords = (leftOut: readonly LeftOut[]): string =>
 	Array.from(
 		Map.groupBy(leftOut, ({reason}) => reason),
 		([reason, gpus]) => `${gpus.map(({index}) => index).join(',')} ${reason}`,
 	).join('; ');
 
 /** Why nothing that was chosen can be acted on; undefined when something can. */
-export function reasonAgainstLeases(state: State, verb: LeaseVerb): string | undefined {
+export function reasonAgainstTargets(state: State, verb: LeaseVerb): string | undefined {
 	const {targets, leftOut} = targetsOf(state, verb);
 	const [first, ...others] = leftOut;
 	if (targets.length > 0 || first === undefined) {
@@ -74,4 +86,111 @@ export function reasonAgainstLeases(state: State, verb: LeaseVerb): string | und
 
 	const {what, why} = hindrance(leaseOn(state, first.index), state, verb)!;
 	return `GPU ${first.index} is ${what}: ${why}`;
+}
+
+/** More GPUs than so many are not named one by one. */
+const mostNamed = 8;
+
+/** `GPU 3`, `GPUs 1,3`, `12 GPUs`. */
+export const targetNames = (targets: readonly HeldGpu[]): string =>
+	gpuList(
+		targets.map(({index}) => index),
+		mostNamed,
+	);
+
+/** `carol, MANUAL, held 6h40m, ends in 12m`. */
+function holdingWords({lease}: HeldGpu, state: State): string {
+	const now = storeNow(state) ?? lease.startTime;
+	return [
+		sanitize(lease.user),
+		lease.type === 'run' ? 'RUN' : 'MANUAL',
+		`held ${shortDuration(now - lease.startTime)}`,
+		lease.expiryTime === undefined ? 'ends with its job' : `ends in ${shortDuration(lease.expiryTime - now)}`,
+	].join(', ');
+}
+
+/** Lines of a dialog beside these, on the smallest screen. */
+const otherLines = 13;
+const mostGroups = 6;
+const mostLeftOutLines = 2;
+
+/** One line for all that are held alike; of too many lines the rest is counted. */
+function groupLines(targets: readonly HeldGpu[], state: State): readonly Line[] {
+	const groups = Map.groupBy(targets, (target) => holdingWords(target, state))
+		.entries()
+		.toArray();
+	const most = Math.max(1, Math.min(mostGroups, state.size.rows - otherLines));
+	const shown = groups.length > most ? groups.slice(0, Math.max(1, most - 1)) : groups;
+	const hidden = groups.slice(shown.length).flatMap(([, held]) => held);
+	const names = shown.map(([, held]) => targetNames(held));
+	const width = Math.max(...names.map((name) => name.length));
+	return [
+		...shown.map(([words], place): Line => [span(fit(names[place]!, width)), span(`  ${words}`, 'dim')]),
+		...(hidden.length > 0
+			? [
+					[
+						span(
+							`and ${gpuList(
+								hidden.map(({index}) => index),
+								0,
+							)} more`,
+							'dim',
+						),
+					],
+				]
+			: []),
+	];
+}
+
+/** One GPU that was chosen needs no name beside that in the title. */
+export function targetLines({targets, leftOut}: Targets, state: State, glyphs: Glyphs): readonly Line[] {
+	if (targets.length === 1 && leftOut.length === 0) {
+		return [[span(holdingWords(targets[0]!, state), 'dim')]];
+	}
+
+	const words = leftOut.length === 0 ? '' : `Left out: ${leftOutWords(leftOut)}`;
+	return [
+		...groupLines(targets, state),
+		...wrap(words, dialogWidth(state) - sides, mostLeftOutLines, glyphs.ellipsis).map((line): Line => [
+			span(line, 'warning'),
+		]),
+	];
+}
+
+/** `--gpu-ids 1,3`. */
+export const idsOf = (gpus: ReadonlyArray<{readonly index: number}>): readonly string[] => [
+	'--gpu-ids',
+	gpus.map(({index}) => index).join(','),
+];
+
+export const commandOn = (verb: LeaseVerb, targets: readonly HeldGpu[]): readonly string[] => [
+	'canhazgpu',
+	verb,
+	...idsOf(targets),
+];
+
+type Targeted = {
+	readonly verb: 'released' | 'extended';
+	readonly targets: readonly HeldGpu[];
+	/** Those that it was done to. */
+	readonly done: readonly number[];
+	readonly notYours: readonly NotYours[];
+};
+
+/** What became of the leases that were shown: some may be gone, or no longer the asker's, and to those nothing was done. */
+export function outcomeOfTargets({verb, targets, done, notYours}: Targeted, addition: string, command: string): Done {
+	const missed = targets.map(({index}) => index).filter((index) => !done.includes(index));
+	const [holder] = notYours;
+	const reason =
+		holder === undefined
+			? missed.length === 1
+				? `that reservation of ${gpuList(missed)} has ended meanwhile`
+				: `those reservations of ${gpuList(missed)} have ended meanwhile`
+			: `GPU ${holder.index} is held by ${sanitize(ownerOf(holder.lease))}`;
+	if (done.length === 0) {
+		return failed(`Nothing ${verb}: ${reason}`);
+	}
+
+	const text = `${verb} ${gpuList(done)}${addition}`;
+	return missed.length === 0 ? succeeded(text, command) : halfDone(`${text}, but ${reason}`, command);
 }

@@ -1,16 +1,16 @@
 /** What stands in each panel, and in its title. */
 import {sanitize} from '../../format/text/text.js';
 import type {PanelName} from '../panels/state.js';
-import {reportDays} from '../hooks/report-feed.js';
+import {reportDays} from '../state/report.js';
 import {selectedRow, taggedGpus, visibleRows} from '../table/rows.js';
 import {isFiltered} from '../table/state.js';
 import type {State} from '../state/state.js';
 import {ellipsisOf} from '../widgets/glyphs.js';
-import {hasQueueHead, type Room} from '../widgets/inside.js';
-import {block, type Panel} from '../widgets/panel-frames.js';
+import {graphRowsOf, hasQueueHead, type Room} from '../layout.js';
+import {block, type PanelContent} from '../widgets/panel-frames.js';
 import {joined, span, type Line} from '../widgets/styled-text.js';
 import {rangeWords, windowOf} from '../widgets/scroll.js';
-import {detailLines, graphRowsOf, graphsOf} from './detail.js';
+import {detailLines, graphsOf} from './detail.js';
 import {eventsView} from './events.js';
 import {queueHead, queueView} from './queue.js';
 import {reportView} from './report.js';
@@ -47,7 +47,7 @@ function tableTitle(state: State): Line {
 	]);
 }
 
-function tablePanel(state: State, {rows, width}: Room): Pick<Panel, 'title' | 'end' | 'lines'> {
+function tablePanel(state: State, {rows, width}: Room): Pick<PanelContent, 'title' | 'end' | 'lines'> {
 	const all = visibleRows(state);
 	const to = Math.min(all.length, state.firstRow + rows - 1);
 	const shown = all.slice(state.firstRow, to).map((row) => tableRow(row, state, width));
@@ -62,7 +62,7 @@ function tablePanel(state: State, {rows, width}: Room): Pick<Panel, 'title' | 'e
 	};
 }
 
-function detailPanel(state: State, {rows, width}: Room): Pick<Panel, 'title' | 'end' | 'lines'> {
+function detailPanel(state: State, {rows, width}: Room): Pick<PanelContent, 'title' | 'end' | 'lines'> {
 	const all = detailLines(state, {rows, width});
 	const shown = rows - graphRowsOf(rows);
 	const {from, to} = windowOf(state.panels.scroll.detail, {total: all.length, shown});
@@ -74,7 +74,7 @@ function detailPanel(state: State, {rows, width}: Room): Pick<Panel, 'title' | '
 	};
 }
 
-function queuePanel(state: State, {rows, width}: Room): Pick<Panel, 'title' | 'end' | 'lines'> {
+function queuePanel(state: State, {rows, width}: Room): Pick<PanelContent, 'title' | 'end' | 'lines'> {
 	const head = hasQueueHead(state) ? [queueHead(state, width)] : [];
 	const {lines, first, total} = queueView(state, rows - head.length, width);
 	return {
@@ -84,7 +84,7 @@ function queuePanel(state: State, {rows, width}: Room): Pick<Panel, 'title' | 'e
 	};
 }
 
-export function panelOf(panel: PanelName, state: State, room: Room): Panel {
+export function panelOf(panel: PanelName, state: State, room: Room): PanelContent {
 	const isFocused = state.panels.focus === panel;
 	switch (panel) {
 		case 'table': {

@@ -8,8 +8,7 @@ import {selectedRow} from '../table/rows.js';
 import {tagOf} from '../table/tags.js';
 import {storeNow, type State} from '../state/state.js';
 import {graphLines, graphMargin} from '../widgets/graph.js';
-import type {Room} from '../widgets/inside.js';
-import {layoutOf} from '../layout.js';
+import {graphRowsOf, layoutOf, type Room} from '../layout.js';
 import {joined, lineWidth, span, type Line} from '../widgets/styled-text.js';
 import {processLines} from './processes.js';
 import {byMemory, gibibytes, processWords} from './readings.js';
@@ -141,11 +140,6 @@ export function detailLines(state: State, {rows, width}: Room): readonly Line[] 
 		...mig,
 		...factLines(row, state),
 	].map((line) => [span(' '), ...line]);
-}
-
-/** Lines of the graphs in a panel of so many, their times included. */
-export function graphRowsOf(rows: number): number {
-	return rows < 9 ? 0 : Math.min(13, Math.max(5, Math.floor(rows / 2)));
 }
 
 const gap = 2;

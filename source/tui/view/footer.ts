@@ -1,21 +1,20 @@
 /** The last line: the keys that count now. Built from the table of keys. */
 import {bindings} from '../keys/bindings.js';
 import {modeOf} from '../keys/mode.js';
-import {isOffered} from '../verbs/permissions.js';
 import type {State} from '../state/state.js';
 import {underPrompt} from '../dialogs/command-line.js';
 import {ellipsisOf} from '../widgets/glyphs.js';
 import {fitLine, joined, lineWidth, span, type Line} from '../widgets/styled-text.js';
-import type {Binding} from '../keys/binding.js';
 import {helpOf} from './help.js';
 
-function hint({footer, intent}: Binding, state: State): Line {
+function hint({footer, intent}: (typeof bindings)[number], state: State): Line {
 	if (footer === undefined) {
 		return [];
 	}
 
 	const [key, word] = footer;
-	return isOffered(state, intent)
+	const isOffered = typeof intent !== 'object' || intent.reasonAgainst(state) === undefined;
+	return isOffered
 		? [span(key, 'key'), span(` ${word}`)]
 		: // It stays where it is, grey: the key tells why not.
 			[span(`${key} ${word}`, 'dim')];

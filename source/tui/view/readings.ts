@@ -42,6 +42,14 @@ export function processWords({commandLine, name, pid}: GpuProcess): string {
 	return words.find((word) => word !== '') ?? `PID ${pid}`;
 }
 
+/** `81234  60G  vllm serve Llama-3-70B`. */
+export const processLine = (process: GpuProcess): string =>
+	[
+		String(process.pid),
+		...(process.memoryUsedMiB === undefined ? [] : [gibibytes(process.memoryUsedMiB)]),
+		processWords(process),
+	].join('  ');
+
 /** Largest memory first; of equals, the lowest pid: so that lines do not jump. */
 export const byMemory = (processes: readonly GpuProcess[]): readonly GpuProcess[] =>
 	processes.toSorted((a, b) => {

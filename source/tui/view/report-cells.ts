@@ -15,9 +15,6 @@ function evened(text: string): string {
 		.join('');
 }
 
-/** How many rows a table of this height has: two lines each, two for its head and one for its end. */
-export const rowsWithin = (height: number): number => Math.max(0, Math.floor((height - 3) / 2));
-
 /** Without the name and the bar: four columns of figures, a space at both sides of each cell, and the lines between. */
 const figureWidths = {hours: 9, share: 6, run: 5, manual: 6} as const;
 const between = 3;

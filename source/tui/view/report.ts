@@ -3,35 +3,30 @@ import type {ReportRow} from '../../core/rules/pool/report.js';
 import {counted} from '../../format/text/numbers.js';
 import {sanitize} from '../../format/text/text.js';
 import {fit} from '../../format/text/width.js';
-import {reportDays} from '../hooks/report-feed.js';
+import {hasReportTable, reportRowsWithin} from '../layout.js';
+import {reportDays} from '../state/report.js';
 import type {State} from '../state/state.js';
 import {bar} from '../widgets/glyphs.js';
 import {span, type Line} from '../widgets/styled-text.js';
 import {rangeWords, windowOf, type Extent} from '../widgets/scroll.js';
-import {reportCells, rowsWithin, type ReportCells} from './report-cells.js';
-
-/** The head of the table, and below it an empty line and the sums. */
-const otherRows = 3;
+import {reportCells, type ReportCells} from './report-cells.js';
 
 /** The report that is asked for; undefined while it is being made. */
 export const currentReport = ({report, panels}: State): State['report'] =>
 	report?.by === panels.reportBy ? report : undefined;
 
-/** Where plain characters are wanted, and for a screen reader, its frames would be in the way. */
-const hasTable = ({settings}: State): boolean => !settings.isAscii && !settings.isLinear;
-
 export function reportExtent(state: State, rows: number): Extent {
 	const report = currentReport(state);
 	return {
 		total: report?.kind === 'made' ? report.report.rows.length : 0,
-		shown: hasTable(state) ? rowsWithin(rows - 1) : Math.max(0, rows - otherRows),
+		shown: reportRowsWithin(state, rows),
 	};
 }
 
 /** The rows for the table below the first line of its panel. Undefined: there is none to draw. */
 export function reportTable(state: State, rows: number, width: number): readonly ReportCells[] | undefined {
 	const report = currentReport(state);
-	if (!hasTable(state) || report?.kind !== 'made') {
+	if (!hasReportTable(state) || report?.kind !== 'made') {
 		return undefined;
 	}
 
@@ -86,7 +81,7 @@ export function reportView(state: State, rows: number, width: number): ReportVie
 	];
 	const {from, to} = windowOf(state.panels.scroll.report, reportExtent(state, rows));
 	const end = rangeWords(from, to, all.length);
-	if (hasTable(state)) {
+	if (hasReportTable(state)) {
 		return {lines: [sums], end};
 	}
 

@@ -5,7 +5,8 @@ import {drain} from '../../../source/core/operations/drain.js';
 import {longestNote, longestReason} from '../../../source/core/rules/allocation/request.js';
 import {reserve} from '../../../source/core/operations/reservations.js';
 import {acquire} from '../../../source/core/operations/acquire.js';
-import {perform} from '../../../source/tui/verbs/perform.js';
+import {reserveNow} from '../../../source/tui/verbs/reserve.js';
+import {outcomeOf} from '../../../source/tui/verbs/run.js';
 import {createTestWorld, idleReading, observationOf, person, type TestWorld} from '../../_helpers/world.js';
 
 const alice = person('alice');
@@ -79,14 +80,12 @@ test.each(Object.entries(entrances))(
 test("the monitor's dialog complains of it, and stays open", async () => {
 	const before = stored();
 	expect(
-		await perform(world, alice, {
-			verb: 'reserve',
-			count: 1,
-			durationSeconds: 60,
-			note: 'x'.repeat(120_000),
-			force: true,
-			isPatient: false,
-		}),
-	).toEqual({complaint: {message: 'The note has 120000 characters, and may have 500', hint: 'Shorten it.'}});
+		await outcomeOf(async () =>
+			reserveNow(world, alice, {count: 1, durationSeconds: 60, note: 'x'.repeat(120_000), force: true}),
+		),
+	).toEqual({
+		kind: 'refused',
+		complaint: {message: 'The note has 120000 characters, and may have 500', hint: 'Shorten it.'},
+	});
 	expect(stored()).toEqual(before);
 });

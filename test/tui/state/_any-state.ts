@@ -12,10 +12,15 @@ import type {
 import {sanitize} from '../../../source/format/text/text.js';
 import type {Action} from '../../../source/tui/state/actions.js';
 import {commandPrompt, outputOf} from '../../../source/tui/command-line/state.js';
-import {signalChoice} from '../../../source/tui/state/dialogs.js';
-import {reduce} from '../../../source/tui/state/reducer.js';
 import {initialState, type Settings, type State} from '../../../source/tui/state/state.js';
+import {extend} from '../../../source/tui/verbs/extend.js';
+import {leave} from '../../../source/tui/verbs/leave.js';
+import {release} from '../../../source/tui/verbs/release.js';
+import {reserve, reserveThese} from '../../../source/tui/verbs/reserve.js';
+import {chooseProcess, chooseSignal, signalChoice} from '../../../source/tui/verbs/signal.js';
+import {wait} from '../../../source/tui/verbs/wait.js';
 import {noRevision} from '../../_helpers/world.js';
+import {after, pressing, type Step} from '../_harness.js';
 import {alice, sceneTime, utcTime} from '../_world.js';
 
 const hostile = fc.oneof(
@@ -156,8 +161,10 @@ const reportOf = (users: readonly string[]): Report => ({
 	window: {from: 0, to: sceneTime},
 });
 
-const action: fc.Arbitrary<Action> = fc.oneof(
-	fc.constantFrom<Action>(
+const signalling = signalChoice(0, [{pid: 7, user: 'alice', name: 'python3', memoryUsedMiB: 5}, {pid: 8}]);
+
+const action: fc.Arbitrary<Step> = fc.oneof(
+	fc.constantFrom<Step>(
 		{kind: 'focus-next-gpu'},
 		{kind: 'focus-next-page'},
 		{kind: 'focus-last-gpu'},
@@ -181,9 +188,9 @@ const action: fc.Arbitrary<Action> = fc.oneof(
 		{kind: 'last-line'},
 		{kind: 'toggle-tree'},
 		{kind: 'open-help'},
-		{kind: 'open-reserve'},
-		{kind: 'open-release'},
-		{kind: 'open-extend'},
+		pressing(reserve),
+		pressing(release),
+		pressing(extend),
 		{kind: 'focus-next-field'},
 		{kind: 'focus-previous-field'},
 		{kind: 'increase'},
@@ -191,12 +198,12 @@ const action: fc.Arbitrary<Action> = fc.oneof(
 		{kind: 'caret-left'},
 		{kind: 'close-dialog'},
 		{kind: 'submitted'},
-		{kind: 'open-reserve-these'},
-		{kind: 'open-wait'},
-		{kind: 'open-leave'},
-		{kind: 'opened', dialog: signalChoice(0, [{pid: 7, user: 'alice', name: 'python3', memoryUsedMiB: 5}, {pid: 8}])},
-		{kind: 'choose-next-process'},
-		{kind: 'choose-previous-signal'},
+		pressing(reserveThese),
+		pressing(wait),
+		pressing(leave),
+		{kind: 'opened', dialog: signalling},
+		{kind: 'opened', dialog: chooseProcess(1)(signalling)},
+		{kind: 'opened', dialog: chooseSignal(-1)(signalling)},
 		{kind: 'toggle-pause'},
 		{kind: 'opened', dialog: commandPrompt(['status', 'reserve -g 2'])},
 		{kind: 'history-before'},
@@ -246,14 +253,10 @@ export const anyState: fc.Arbitrary<State> = fc
 			revision: noRevision,
 			lastUsed: new Map(),
 		};
-		let state = initialState(someSettings, size, 0);
-		for (const each of [
-			{kind: 'snapshot-arrived', snapshot, nowMs: 1000} as const,
-			{kind: 'scan-arrived', observation: {...emptyScan, gpus: readings}, nowMs: 1000} as const,
+		return after(
+			initialState(someSettings, size, 0),
+			{kind: 'snapshot-arrived', snapshot, nowMs: 1000},
+			{kind: 'scan-arrived', observation: {...emptyScan, gpus: readings}, nowMs: 1000},
 			...actions,
-		]) {
-			state = reduce(state, each);
-		}
-
-		return state;
+		);
 	});

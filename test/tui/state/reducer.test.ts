@@ -1,21 +1,12 @@
 import {expect, test} from 'vitest';
 import type {Action} from '../../../source/tui/state/actions.js';
-import {reduce} from '../../../source/tui/state/reducer.js';
 import type {State} from '../../../source/tui/state/state.js';
-import {equivalentCommand, requestOf} from '../../../source/tui/verbs/request.js';
-import {stateOf} from '../_harness.js';
+import {release} from '../../../source/tui/verbs/release.js';
+import {reservationOf, reserve, type ReserveForm} from '../../../source/tui/verbs/reserve.js';
+import {after, pressing, stateOf} from '../_harness.js';
 import {createBox, lease, run} from '../_world.js';
 
 const size = {columns: 80, rows: 24};
-
-const after = (state: State, ...actions: readonly Action[]): State => {
-	let next = state;
-	for (const action of actions) {
-		next = reduce(next, action);
-	}
-
-	return next;
-};
 
 const stateWith = async (...leases: Array<Parameters<typeof lease>>): Promise<State> =>
 	stateOf(
@@ -39,16 +30,16 @@ test('a pool that shrank takes the selection with it', async () => {
 });
 
 test('a dialog remembers the lease it opened on', async () => {
-	const state = after(await stateWith(['alice']), {kind: 'open-release'});
+	const state = after(await stateWith(['alice']), pressing(release));
 	const {snapshot} = await stateWith(['alice', {leaseId: 'another'}]);
 	const {dialog} = after(state, {kind: 'snapshot-arrived', snapshot: snapshot!, nowMs: 0});
 	expect(dialog).toMatchObject({targets: [{index: 0, lease: {leaseId: 'lease-alice'}}], leftOut: []});
 });
 
 test('an answer touches only the dialog that asked', async () => {
-	const asked = after(await stateWith(), {kind: 'open-reserve'}, {kind: 'submitted'});
+	const asked = after(await stateWith(), pressing(reserve), {kind: 'submitted'});
 	const {dialog} = asked;
-	const other = after(asked, {kind: 'close-dialog'}, {kind: 'open-reserve'});
+	const other = after(asked, {kind: 'close-dialog'}, pressing(reserve));
 	const answered = after(other, {kind: 'done', dialog: dialog!, flash: {level: 'ok', text: 'done'}});
 	expect(answered.dialog).toBe(other.dialog);
 	expect(answered.flash?.text).toBe('done');
@@ -57,7 +48,7 @@ test('an answer touches only the dialog that asked', async () => {
 });
 
 test('what was sent cannot be changed any more', async () => {
-	const busy = after(await stateWith(), {kind: 'open-reserve'}, {kind: 'submitted'});
+	const busy = after(await stateWith(), pressing(reserve), {kind: 'submitted'});
 	expect(after(busy, {kind: 'typed', text: '9'}).dialog).toBe(busy.dialog);
 });
 
@@ -73,23 +64,21 @@ test('a success goes after 4 seconds, an error with the next key', async () => {
 });
 
 test('typing replaces what was suggested, and a count takes digits only', async () => {
-	const open = after(await stateWith(), {kind: 'open-reserve'});
+	const open = after(await stateWith(), pressing(reserve));
 	const typed = after(open, {kind: 'typed', text: 'x'}, {kind: 'typed', text: '3'}, {kind: 'focus-next-field'});
 	const filled = after(typed, {kind: 'typed', text: '1'}, {kind: 'typed', text: 'd'});
 	const {dialog} = filled;
-	expect(dialog?.kind === 'form' && requestOf(dialog)).toEqual({
-		verb: 'reserve',
+	expect(reservationOf(dialog as ReserveForm)).toEqual({
 		count: 3,
 		gpus: undefined,
 		durationSeconds: 86_400,
 		note: undefined,
 		force: false,
-		isPatient: false,
 	});
 });
 
 test('up and down count within the pool, and elsewhere go to the next field', async () => {
-	const open = after(await stateWith(), {kind: 'open-reserve'});
+	const open = after(await stateWith(), pressing(reserve));
 	const many = after(open, ...Array.from({length: 20}, (): Action => ({kind: 'increase'})));
 	const {dialog} = many;
 	expect(dialog?.kind === 'form' && dialog.fields[0]!.field.value).toBe('8');
@@ -99,14 +88,14 @@ test('up and down count within the pool, and elsewhere go to the next field', as
 test('the equivalent command quotes what a shell would read differently, and names another label', async () => {
 	const open = after(
 		await stateWith(),
-		{kind: 'open-reserve'},
+		pressing(reserve),
 		{kind: 'focus-previous-field'},
 		{kind: 'typed', text: ' '},
 		{kind: 'focus-previous-field'},
 		{kind: 'typed', text: '$(rm -rf ~) "it\'s"'},
 	);
 	const {dialog} = open;
-	expect(dialog?.kind === 'form' && equivalentCommand(dialog, {account: 'alice', uid: 1, label: 'team a'})).toBe(
+	expect(reserve.command!(dialog as ReserveForm, {account: 'alice', uid: 1, label: 'team a'})).toBe(
 		String.raw`canhazgpu reserve --gpus 1 --duration 8h --note '$(rm -rf ~) "it'\''s"' --force --user 'team a'`,
 	);
 });
@@ -114,12 +103,12 @@ test('the equivalent command quotes what a shell would read differently, and nam
 test('root may release what others hold', async () => {
 	const box = await createBox(1, {leases: {0: run('bob')}});
 	const state = await stateOf(box, size, {requester: {account: 'root', uid: 0, label: 'root'}});
-	expect(after(state, {kind: 'open-release'}).dialog).toMatchObject({kind: 'confirmation'});
+	expect(after(state, pressing(release)).dialog).toMatchObject({kind: 'confirmation'});
 });
 
 test('nothing can be changed before the pool was read', async () => {
 	const state = {...(await stateWith()), snapshot: undefined, connection: {kind: 'connecting'} as const};
-	const refused = after(state, {kind: 'open-reserve'});
+	const refused = after(state, pressing(reserve));
 	expect(refused.dialog).toBeUndefined();
 	expect(refused.flash?.text).toBe('The pool has not been read yet');
 });

@@ -2,18 +2,20 @@
 import type {Released} from '../../core/operations/undo.js';
 import {completed} from '../command-line/reduce.js';
 import {outputOf, withPage} from '../command-line/state.js';
-import {isAsking, type Dialog} from '../state/dialogs.js';
 import type {Completion, Look, LookPage} from '../ports.js';
-import {flashMs, undoMs, type State} from '../state/state.js';
-import type {Complaint} from '../state/complaint.js';
-import type {WaitingUpdate} from '../state/waiting.js';
-import type {Flash} from '../state/flash.js';
+import {isAsking, type AskingDialog, type Dialog} from './dialogs.js';
+import {flashMs, undoMs, type State} from './state.js';
+import type {Complaint} from './complaint.js';
+import type {WaitingUpdate} from './waiting.js';
+import type {Flash} from './flash.js';
 
 /** What became of a dialog. An answer names the one that asked, so that a late one touches no other. */
 export type Answer =
 	| WaitingUpdate
 	| {readonly kind: 'opened'; readonly dialog: Dialog}
 	| {readonly kind: 'submitted'}
+	/** Keys of its verb changed an open dialog. */
+	| {readonly kind: 'changed'; readonly dialog: AskingDialog; readonly next: AskingDialog}
 	| {readonly kind: 'refused'; readonly complaint: Complaint; readonly dialog: Dialog | undefined}
 	| {readonly kind: 'done'; readonly flash: Flash; readonly dialog?: Dialog; readonly undo?: readonly Released[]}
 	/** It waits in the queue from now on, or there was nothing to do. */
@@ -33,6 +35,7 @@ export type Answer =
 const kinds: Readonly<Record<Answer['kind'], true>> = {
 	opened: true,
 	submitted: true,
+	changed: true,
 	refused: true,
 	done: true,
 	'put-away': true,
@@ -96,6 +99,11 @@ const afterLook = (state: State, {look, page}: Extract<Answer, {kind: 'looked'}>
 		? {...state, dialog: withPage(state.dialog, page)}
 		: state;
 
+const afterCompletion = (state: State, {completion, dialog}: Extract<Answer, {kind: 'completed'}>): State =>
+	state.dialog?.kind === 'command' && state.dialog === dialog
+		? {...state, dialog: completed(state.dialog, completion)}
+		: state;
+
 export function afterAnswer(state: State, answer: Answer): State {
 	const {dialog} = state;
 	switch (answer.kind) {
@@ -105,6 +113,10 @@ export function afterAnswer(state: State, answer: Answer): State {
 
 		case 'submitted': {
 			return isAsking(dialog) ? {...state, dialog: {...dialog, isBusy: true}} : state;
+		}
+
+		case 'changed': {
+			return dialog === answer.dialog ? {...state, dialog: answer.next} : state;
 		}
 
 		case 'refused': {
@@ -129,9 +141,7 @@ export function afterAnswer(state: State, answer: Answer): State {
 		}
 
 		case 'completed': {
-			return dialog?.kind === 'command' && dialog === answer.dialog
-				? {...state, dialog: completed(dialog, answer.completion)}
-				: state;
+			return afterCompletion(state, answer);
 		}
 
 		case 'undo-began': {

@@ -1,7 +1,7 @@
 import {memo, type ReactElement} from 'react';
 import {Text} from 'ink';
 import {styleOf, type Look} from '../theme.js';
-import {merged, type Line as LineOfSpans} from '../widgets/styled-text.js';
+import {merged, type Line as LineOfSpans} from './styled-text.js';
 
 type Properties = {readonly line: LineOfSpans; readonly look: Look};
 
@@ -13,7 +13,7 @@ const isSame = (before: Properties, after: Properties): boolean =>
 	);
 
 /** One line of the screen. It is drawn again only when its text or its tones differ. */
-export const Line = memo(
+const Line = memo(
 	({line, look}: Properties): ReactElement => (
 		<Text wrap="truncate">
 			{merged(line).map(({text, tone}, position) => (
@@ -26,3 +26,10 @@ export const Line = memo(
 	),
 	isSame,
 );
+
+type LinesProperties = {readonly lines: readonly LineOfSpans[]; readonly look: Look};
+
+export function Lines({lines, look}: LinesProperties): ReactElement[] {
+	// A line has no identity but its place: what stands in it changes.
+	return lines.map((line, row) => <Line key={row} line={line} look={look} />);
+}

@@ -1,5 +1,5 @@
 /** A pause: what is shown stands still, while everything behind it goes on. */
-import type {Shown, State} from '../state/state.js';
+import type {Shown, State} from './state.js';
 
 const shownOf = ({snapshot, snapshotAtMs, observation, scanFailure, history}: State): Shown => ({
 	snapshot,

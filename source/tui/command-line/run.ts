@@ -1,0 +1,89 @@
+/** `:` and the lines typed there, or that a line of an output stands for. */
+import type {LeasedRecord} from '../../core/rules/leases/lease-changes.js';
+import {undoableOf, type Released} from '../../core/operations/undo.js';
+import {panelModes} from '../keys/binding.js';
+import type {CommandLine} from '../ports.js';
+import {latestOf} from '../state/pause.js';
+import {defineVerb, warning, type EffectContext, type Outcome} from '../verbs/verb.js';
+import {beforeCaret, commandPrompt, outputOfLook, type CommandPrompt, type Output} from './state.js';
+
+/** What people type there out of habit. */
+const quitting: ReadonlySet<string> = new Set(['q', 'quit', 'exit']);
+
+/** False for a line that shows nothing which goes on. */
+function openLook({store}: EffectContext, commandLine: CommandLine, line: string, from?: Output): boolean {
+	const look = commandLine.lookOf?.(line);
+	if (look !== undefined) {
+		store.dispatch({kind: 'opened', dialog: outputOfLook(`$ ${commandLine.inShell(line)}`, look, from)});
+	}
+
+	return look !== undefined;
+}
+
+async function run(context: EffectContext, line: string): Promise<Outcome> {
+	const {commandLine, lineHistory} = context.ports;
+	if (line === '' || commandLine === undefined) {
+		return {kind: 'put-away'};
+	}
+
+	if (quitting.has(line)) {
+		context.quit();
+		return undefined;
+	}
+
+	lineHistory?.add(line);
+	if (openLook(context, commandLine, line)) {
+		return undefined;
+	}
+
+	let undo: readonly Released[] = [];
+	const onReleased = (released: readonly LeasedRecord[]): void => {
+		undo = undoableOf(released);
+	};
+
+	const begun = await context.waits.begin(
+		async ({signal, onWaiting}) => commandLine.run(line, {signal, onWaiting, onReleased}),
+		(lines) => ({
+			level: 'ok',
+			text: lines.findLast((text) => text.startsWith('Reserved')) ?? lines.at(-1) ?? 'done',
+		}),
+	);
+	return begun.kind === 'waiting'
+		? {kind: 'put-away'}
+		: {kind: 'printed', title: `$ ${commandLine.inShell(line)}`, lines: begun.result, undo};
+}
+
+/** Opens what the chosen line of an output leads to. */
+export function openChosenLine(context: EffectContext): void {
+	const {dialog} = context.store.getState();
+	const {commandLine} = context.ports;
+	if (dialog?.kind === 'output' && dialog.chosen !== undefined && commandLine !== undefined) {
+		openLook(context, commandLine, dialog.opens.get(dialog.chosen)!, dialog);
+	}
+}
+
+/** Completes the word before the caret. */
+export async function completeLine({store: {getState, dispatch}, ports: {commandLine}}: EffectContext): Promise<void> {
+	const {dialog, trail} = getState();
+	if (dialog?.kind !== 'command' || dialog.isBusy || commandLine === undefined) {
+		return;
+	}
+
+	const {snapshot} = latestOf(getState());
+	const completion = await commandLine.complete(beforeCaret(dialog.field), {snapshot, told: trail.entries});
+	dispatch({kind: 'completed', completion, dialog});
+}
+
+export const command = defineVerb<CommandPrompt>({
+	name: 'command',
+	keys: {modes: panelModes, keys: [':'], help: 'type a command', footer: [':', 'Command', 1]},
+	reasonAgainst: () => undefined,
+	begin({store: {dispatch}, ports: {commandLine, lineHistory}}) {
+		dispatch(
+			commandLine === undefined
+				? warning('This monitor has no command line')
+				: {kind: 'opened', dialog: commandPrompt(lineHistory?.load() ?? [])},
+		);
+	},
+	perform: async (context, {field}) => run(context, field.value.trim()),
+});

@@ -1,0 +1,84 @@
+/** `x` over the queue: gives up a place in it. */
+import type {QueueEntry} from '../../core/model/types.js';
+import {leaveQueue} from '../../core/operations/queue-rows.js';
+import {mayChange, ownerOf} from '../../core/rules/leases/ownership.js';
+import {holdingsOf} from '../../core/rules/queue/queue-grant.js';
+import {shortDuration} from '../../format/text/durations.js';
+import {gpuList} from '../../format/text/gpu-list.js';
+import {shellCommand} from '../../format/text/shell.js';
+import {sanitize} from '../../format/text/text.js';
+import {wantedWords} from '../../format/waiting-progress.js';
+import {aboutAndWarning, questionWidth} from '../dialogs/dialog-parts.js';
+import {selectedEntry} from '../panels/queue-selection.js';
+import {ask, type Confirmation} from '../state/dialogs.js';
+import {storeNow, type State} from '../state/state.js';
+import {span} from '../widgets/styled-text.js';
+import {firstReason, reasonAgainstChange} from './reasons.js';
+import {defineVerb, failed, succeeded} from './verb.js';
+
+function reasonAgainstSelected(state: State): string | undefined {
+	const record = selectedEntry(state);
+	if (record === undefined) {
+		return 'Nobody waits: there is no place to give up';
+	}
+
+	if (record.kind !== 'entry') {
+		return 'This place in the line cannot be read: canhazgpu queue tells why';
+	}
+
+	return mayChange(state.settings.requester, record.entry)
+		? undefined
+		: `That place is ${sanitize(ownerOf(record.entry))}'s: only who waits can give it up`;
+}
+
+/** The place, and the GPUs that are held for it by now. */
+type Place = {readonly entry: QueueEntry; readonly held: readonly number[]};
+
+export const leave = defineVerb<Confirmation<Place>>({
+	name: 'leave',
+	keys: {modes: ['queue'], keys: ['x', 'ctrl-d'], help: 'leave the queue', footer: ['x', 'Leave']},
+	reasonAgainst: firstReason(reasonAgainstChange, reasonAgainstSelected),
+	open(state) {
+		const record = selectedEntry(state);
+		if (record?.kind !== 'entry') {
+			throw new TypeError('No place in the queue is selected');
+		}
+
+		const held = holdingsOf(state.snapshot!, record.id).map(({index}) => index);
+		return ask('leave', {entry: record.entry, held});
+	},
+	command: ({entry}) => shellCommand(['canhazgpu', 'queue', '--leave', entry.id]),
+	async perform({world, store}, {entry}) {
+		const answer = await leaveQueue(world, store.getState().settings.requester, entry.id);
+		switch (answer.kind) {
+			case 'left': {
+				return succeeded(`left the queue${answer.freed.length > 0 ? `, giving back ${gpuList(answer.freed)}` : ''}`);
+			}
+
+			case 'not-yours': {
+				return failed(`Nothing left: that place is ${sanitize(ownerOf(answer.entry))}'s`);
+			}
+
+			case 'not-found':
+			case 'ambiguous': {
+				return failed('Nothing left: that place in the queue is gone already');
+			}
+		}
+	},
+	view({entry, held}, state, glyphs) {
+		const wanted = {
+			count: entry.requestedCount,
+			ids: entry.requestedIds.length > 0 ? entry.requestedIds : undefined,
+		};
+		const waited = shortDuration((storeNow(state) ?? entry.enqueueTime) - entry.enqueueTime);
+		const about = `${sanitize(ownerOf(entry))}, for ${wantedWords(wanted)}, waiting for ${waited}`;
+		const warning = held.length > 0 ? `What it holds by now goes with it: GPU ${held.join(',')}.` : undefined;
+		const width = questionWidth(state);
+		return {
+			title: 'Leave the queue',
+			width,
+			lines: aboutAndWarning([[span(about, 'dim')]], warning, width, glyphs),
+			question: 'Give up this place in the queue?',
+		};
+	},
+});

@@ -1,0 +1,65 @@
+/** `x` over the table: gives the chosen GPUs back. */
+import {release as releaseLeases} from '../../core/operations/reservations.js';
+import {reasonAgainstUndo, undoableOf} from '../../core/operations/undo.js';
+import {shellCommand} from '../../format/text/shell.js';
+import {aboutAndWarning, dialogWidth, questionWidth} from '../dialogs/dialog-parts.js';
+import {ask, type Confirmation} from '../state/dialogs.js';
+import {firstReason, reasonAgainstChange, reasonAgainstGpus} from './reasons.js';
+import {
+	commandOn,
+	outcomeOfTargets,
+	reasonAgainstTargets,
+	targetLines,
+	targetNames,
+	targetsOf,
+	type Targets,
+} from './targets.js';
+import {defineVerb} from './verb.js';
+
+/** What a release of running jobs means. */
+function jobWarning({targets, leftOut}: Targets): string | undefined {
+	const jobs = targets.filter(({lease}) => reasonAgainstUndo(lease) !== undefined);
+	if (jobs.length === 0) {
+		return undefined;
+	}
+
+	if (targets.length + leftOut.length === 1) {
+		return 'Its job goes on, on a GPU that others get. Not to be undone.';
+	}
+
+	return jobs.length === 1
+		? `The job on ${targetNames(jobs)} goes on, on a GPU that others get. Not to be undone.`
+		: `The jobs on ${targetNames(jobs)} go on, on GPUs that others get. Not to be undone.`;
+}
+
+export const release = defineVerb<Confirmation<Targets>>({
+	name: 'release',
+	keys: {modes: ['table'], keys: ['x', 'ctrl-d'], help: 'release GPUs', footer: ['x', 'Release']},
+	reasonAgainst: firstReason(reasonAgainstChange, reasonAgainstGpus, (state) => reasonAgainstTargets(state, 'release')),
+	open: (state) => ask('release', targetsOf(state, 'release')),
+	command: ({targets}) => shellCommand(commandOn('release', targets)),
+	async perform({world, store}, {targets}) {
+		const {requester} = store.getState().settings;
+		const {released, notYours} = await releaseLeases(world, requester, {by: 'leases', leases: targets});
+		const done = released.map(({index}) => index);
+		return {
+			...outcomeOfTargets(
+				{verb: 'released', targets, done, notYours},
+				'',
+				`canhazgpu release --gpu-ids ${done.join(',')}`,
+			),
+			undo: undoableOf(released),
+		};
+	},
+	view(dialog, state, glyphs) {
+		const names = targetNames(dialog.targets);
+		const isLong = dialog.targets.length + dialog.leftOut.length > 1;
+		const width = isLong ? dialogWidth(state) : questionWidth(state);
+		return {
+			title: `Release ${names}`,
+			width,
+			lines: aboutAndWarning(targetLines(dialog, state, glyphs), jobWarning(dialog), width, glyphs),
+			question: `Release ${names} now?`,
+		};
+	},
+});

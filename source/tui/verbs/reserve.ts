@@ -1,0 +1,196 @@
+/** `r`: reserves GPUs for a time, now; or in the queue, where they are not free and the user wants to wait. */
+import {CanhazgpuError} from '../../errors.js';
+import type {World} from '../../core/model/ports.js';
+import type {Requester} from '../../core/model/types.js';
+import {acquire} from '../../core/operations/acquire.js';
+import {reserve as reserveGpus} from '../../core/operations/reservations.js';
+import {ownerOf} from '../../core/rules/leases/ownership.js';
+import {longDuration} from '../../format/text/durations.js';
+import {gpuList} from '../../format/text/gpu-list.js';
+import {refusalMessage} from '../../format/refusal.js';
+import {shellCommand} from '../../format/text/shell.js';
+import {sanitize} from '../../format/text/text.js';
+import {progressText} from '../../format/waiting-progress.js';
+import {secondsOf, valueOf} from '../dialogs/form-values.js';
+import {formOf, type Form} from '../state/dialogs.js';
+import type {Flash} from '../state/flash.js';
+import {latestOf} from '../state/pause.js';
+import {gpuCountOf, rowsOf, type State} from '../state/state.js';
+import {chosenGpus} from '../table/rows.js';
+import {span} from '../widgets/styled-text.js';
+import {firstReason, reasonAgainstChange, reasonAgainstGpus} from './reasons.js';
+import {idsOf, leaseOn} from './targets.js';
+import {defineVerb, type EffectContext, type Outcome} from './verb.js';
+
+/** A GPU as it was when the dialog opened: its index may be another GPU's when it is acted on. */
+type NamedGpu = {readonly index: number; readonly uuid: string | undefined};
+
+type Wanted = {
+	/** These very ones; undefined: any. */
+	readonly gpus?: readonly NamedGpu[];
+	/** Wait for them in the queue when they are not free. */
+	readonly isPatient: boolean;
+};
+
+export type ReserveForm = Form<Wanted>;
+
+/** Some number of any GPUs, or these; now, or as soon as they are free. */
+export function reserveForm(state: State, isPatient: boolean, gpus?: readonly number[]): ReserveForm {
+	const gpuCount = gpuCountOf(state);
+	const named = gpus?.map((index): NamedGpu => ({index, uuid: rowsOf(state)[index]?.reading?.uuid}));
+	return formOf('reserve', {gpus: named, isPatient}, [
+		...(named === undefined
+			? [
+					{
+						name: 'count',
+						kind: 'count',
+						label: 'GPUs',
+						hint: `1 to ${gpuCount}, or up and down`,
+						most: gpuCount,
+						preset: '1',
+					} as const,
+				]
+			: []),
+		{name: 'duration', kind: 'duration', label: 'Duration', hint: '30m, 2h, 1d, 1h30m', preset: '8h'},
+		{name: 'note', kind: 'text', label: 'Note', hint: 'what it is for'},
+		{name: 'force', kind: 'check', label: 'Force', hint: 'Space: also GPUs used unreserved'},
+	]);
+}
+
+type Reservation = {
+	readonly count: number;
+	readonly gpus?: readonly NamedGpu[];
+	readonly durationSeconds: number;
+	readonly note?: string;
+	readonly force: boolean;
+};
+
+function countOf(form: ReserveForm): number {
+	const text = valueOf(form, 'count');
+	if (text === '') {
+		throw new CanhazgpuError('usage', 'How many GPUs?', {hint: 'Type a number.'});
+	}
+
+	return Number(text);
+}
+
+/**
+@throws CanhazgpuError `usage` when a field makes no sense: the first of them.
+*/
+export function reservationOf(form: ReserveForm): Reservation {
+	const {gpus} = form;
+	const count = gpus?.length ?? countOf(form);
+	const note = valueOf(form, 'note');
+	return {
+		count,
+		gpus,
+		durationSeconds: secondsOf(form),
+		note: note === '' ? undefined : note,
+		force: valueOf(form, 'force') !== '',
+	};
+}
+
+const grantedFlash = (gpus: readonly number[], durationSeconds: number): Flash => ({
+	level: 'ok',
+	text: `reserved ${gpuList(gpus)} for ${longDuration(durationSeconds)}`,
+	next: `export CUDA_VISIBLE_DEVICES=${gpus.join(',')}`,
+});
+
+/** The indices that were meant may be those of other GPUs by now, as after a restart of the driver. */
+function checkSameGpus({gpus = []}: Reservation, state: State): void {
+	const readings = latestOf(state).observation?.gpus ?? [];
+	const other = gpus.find(({index, uuid}) => {
+		const now = readings.find((reading) => reading.index === index)?.uuid;
+		return uuid !== undefined && now !== undefined && now !== uuid;
+	});
+	if (other !== undefined) {
+		throw new CanhazgpuError('unavailable', `GPU ${other.index} is another one by now`, {
+			hint: 'The GPUs were numbered anew meanwhile. Choose again.',
+		});
+	}
+}
+
+/** Reserves now or not at all. */
+export async function reserveNow(world: World, requester: Requester, reservation: Reservation): Promise<Outcome> {
+	const {gpus, durationSeconds} = reservation;
+	const answer = await reserveGpus(world, {...reservation, requester, ids: gpus?.map(({index}) => index)});
+	return answer.kind === 'refused'
+		? {kind: 'refused', complaint: {...refusalMessage(answer), canWait: true}}
+		: {kind: 'done', flash: grantedFlash(answer.gpus, durationSeconds)};
+}
+
+/** Reserves now, or waits in the queue. */
+async function reserveOrWait({world, waits, store}: EffectContext, reservation: Reservation): Promise<Outcome> {
+	const {requester} = store.getState().settings;
+	const {count, gpus, durationSeconds, note, force} = reservation;
+	const tenure = {type: 'manual', durationSeconds} as const;
+	const flashOf = (answer: Awaited<ReturnType<typeof acquire>>): Flash =>
+		answer.kind === 'granted'
+			? grantedFlash(answer.gpus, durationSeconds)
+			: {level: 'warning', text: 'left the queue: nothing is held'};
+	const begun = await waits.begin(
+		async ({signal, onWaiting}) =>
+			acquire(
+				world,
+				{requester, count, ids: gpus?.map(({index}) => index), tenure, note, force},
+				{
+					waitSeconds: undefined,
+					signal,
+					onProgress(progress) {
+						onWaiting(progressText(progress, false));
+					},
+				},
+			),
+		flashOf,
+	);
+	return begun.kind === 'waiting' ? {kind: 'put-away'} : {kind: 'done', flash: flashOf(begun.result)};
+}
+
+export const reserve = defineVerb<ReserveForm>({
+	name: 'reserve',
+	keys: {modes: ['table', 'queue'], keys: ['r'], help: 'reserve GPUs for a time', footer: ['r', 'Reserve']},
+	reasonAgainst: reasonAgainstChange,
+	open: (state) => reserveForm(state, false),
+	command(form, requester) {
+		const note = valueOf(form, 'note');
+		return shellCommand([
+			'canhazgpu',
+			'reserve',
+			...(form.gpus === undefined ? ['--gpus', valueOf(form, 'count')] : idsOf(form.gpus)),
+			'--duration',
+			valueOf(form, 'duration'),
+			...(note === '' ? [] : ['--note', note]),
+			...(valueOf(form, 'force') === '' ? [] : ['--force']),
+			...(requester.label === requester.account ? [] : ['--user', requester.label]),
+		]);
+	},
+	async perform(context, form, isPatient) {
+		const {world, store} = context;
+		const reservation = reservationOf(form);
+		checkSameGpus(reservation, store.getState());
+		return form.isPatient || isPatient
+			? reserveOrWait(context, reservation)
+			: reserveNow(world, store.getState().settings.requester, reservation);
+	},
+	view({gpus, isPatient}) {
+		const verb = isPatient ? 'Wait for' : 'Reserve';
+		return {
+			title: gpus === undefined ? `${verb} GPUs` : `${verb} GPU ${gpus.map(({index}) => index).join(',')}`,
+			lines: isPatient
+				? [[span('Taken at once when they are free, else in line while this monitor runs.', 'dim')], []]
+				: [],
+		};
+	},
+});
+
+/** The same for the chosen GPUs and no others; the key of `adopt` leads here. */
+export const reserveThese = {
+	...reserve,
+	reasonAgainst: firstReason(reasonAgainstChange, reasonAgainstGpus, (state) => {
+		const taken = chosenGpus(state).find((gpu) => leaseOn(state, gpu) !== undefined);
+		return taken === undefined
+			? undefined
+			: `GPU ${taken} is reserved already, by ${sanitize(ownerOf(leaseOn(state, taken)!))}`;
+	}),
+	open: (state: State) => reserveForm(state, false, chosenGpus(state)),
+};

@@ -1,0 +1,106 @@
+/** What the keys of verbs do: a dialog opens or the reason against it is told, and what an open dialog asks for is carried out. */
+import {CanhazgpuError} from '../../errors.js';
+import {sanitize} from '../../format/text/text.js';
+import type {Answer} from '../state/answers.js';
+import {isAsking, type AskingDialog} from '../state/dialogs.js';
+import {ownProcesses, scanProcesses} from './own-scan.js';
+import {openingOf, type DialogKey, type EffectContext, type Outcome, type Verb} from './verb.js';
+import {verbOf} from './index.js';
+
+export type VerbRunner = {
+	/** What the verb acts on, for what else reaches out of the state. */
+	readonly context: EffectContext;
+	/** The key of a verb. */
+	readonly press: (verb: Verb) => Promise<void>;
+	/** A key that a verb adds to its own dialog. */
+	readonly change: (change: DialogKey<AskingDialog>['change']) => void;
+	/** Does what the open dialog asks for; patiently, it waits in the queue when there are not enough. */
+	readonly submit: (isPatient: boolean) => Promise<void>;
+};
+
+/** Failures that a user can meet become words; any other error is a bug and is thrown. */
+export async function outcomeOf(work: () => Promise<Outcome>): Promise<Outcome> {
+	try {
+		return await work();
+	} catch (error) {
+		if (error instanceof CanhazgpuError) {
+			const {message, hint = ''} = error;
+			return {kind: 'refused', complaint: {message: sanitize(message), hint: sanitize(hint)}};
+		}
+
+		throw error;
+	}
+}
+
+/**
+Scans the selected GPU before anything is asked about a process there: what is shown may be what another account says. One scan at a time.
+*/
+function selectedScanner({world, store, ports}: Omit<EffectContext, 'scanSelected'>): EffectContext['scanSelected'] {
+	const {getState, dispatch} = store;
+	let isScanning = false;
+	return async () => {
+		const {selectedGpu: gpu} = getState();
+		if (isScanning || gpu === undefined) {
+			return undefined;
+		}
+
+		isScanning = true;
+		dispatch({kind: 'done', flash: {level: 'ok', text: `looking at the processes on GPU ${gpu}`}});
+		try {
+			const shown = ownProcesses(getState()).map(({pid}) => pid);
+			const look = await scanProcesses(world, ports.inspectProcesses, gpu, shown);
+			const {dialog, selectedGpu} = getState();
+			return dialog === undefined && selectedGpu === gpu ? {gpu, look} : undefined;
+		} finally {
+			isScanning = false;
+		}
+	};
+}
+
+export function createVerbRunner(outside: Omit<EffectContext, 'scanSelected'>): VerbRunner {
+	const context: EffectContext = {...outside, scanSelected: selectedScanner(outside)};
+	const {getState, dispatch} = context.store;
+
+	/** Carries a verb out, tells the state what became of it, and reads and scans again. */
+	async function carryOut({perform}: Verb, dialog: AskingDialog | undefined, isPatient: boolean): Promise<void> {
+		const outcome = await outcomeOf(async () => perform?.(context, dialog!, isPatient));
+		if (outcome !== undefined) {
+			dispatch({dialog, ...outcome} as Answer);
+		}
+
+		context.refresh();
+	}
+
+	return {
+		context,
+		async press(verb) {
+			if (verb.reasonAgainst(getState()) === undefined && verb.begin !== undefined) {
+				await verb.begin(context);
+				return;
+			}
+
+			const opening = openingOf(verb, getState());
+			if (opening === undefined) {
+				await carryOut(verb, undefined, false);
+				return;
+			}
+
+			dispatch(opening);
+		},
+		change(change) {
+			const {dialog} = getState();
+			if (isAsking(dialog) && !dialog.isBusy) {
+				dispatch({kind: 'changed', dialog, next: change(dialog)});
+			}
+		},
+		async submit(isPatient) {
+			const {dialog: asked} = getState();
+			if (!isAsking(asked) || asked.isBusy) {
+				return;
+			}
+
+			dispatch({kind: 'submitted'});
+			await carryOut(verbOf(asked), getState().dialog as AskingDialog, isPatient);
+		},
+	};
+}

@@ -1,0 +1,95 @@
+/** A verb of the monitor: one record that says all there is to say about one key that does something. */
+import type {OwnLook} from '../../core/rules/leases/process-targets.js';
+import type {World} from '../../core/model/ports.js';
+import type {Requester} from '../../core/model/types.js';
+import type {DialogText} from '../dialogs/dialog-parts.js';
+import type {KeyHint} from '../keys/binding.js';
+import type {MonitorPorts} from '../ports.js';
+import type {Action, Dispatch} from '../state/actions.js';
+import type {Answer} from '../state/answers.js';
+import type {AskingDialog} from '../state/dialogs.js';
+import type {State} from '../state/state.js';
+import type {Glyphs} from '../widgets/glyphs.js';
+import type {Waits} from './waiting.js';
+
+/** What the effects of verbs act on. */
+export type EffectContext = {
+	readonly world: World;
+	readonly store: {readonly getState: () => State; readonly dispatch: Dispatch};
+	readonly ports: MonitorPorts;
+	readonly waits: Waits;
+	/** Read and scan again. */
+	readonly refresh: () => void;
+	readonly quit: () => void;
+	/** Straight to the terminal, beside what is drawn. */
+	readonly tellTerminal: (text: string) => void;
+	/** Scans the selected GPU and inspects the processes there. Undefined when the user went on to something else meanwhile. */
+	readonly scanSelected: () => Promise<{readonly gpu: number; readonly look: OwnLook} | undefined>;
+};
+
+type Outcomes = Extract<Answer, {readonly kind: 'done' | 'refused' | 'put-away' | 'printed'}>;
+
+type WithoutDialog<Kind> = Kind extends unknown ? Omit<Kind, 'dialog'> : never;
+
+/** The answer to the dialog that asked. Undefined: there is nothing to say. */
+export type Outcome = WithoutDialog<Outcomes> | undefined;
+
+export type Done = Extract<Outcome, {readonly kind: 'done'}>;
+
+/** A key that counts in the dialog of a verb, beside those that all such dialogs share. */
+export type DialogKey<Asking> = {
+	readonly keys: readonly string[];
+	readonly footer?: KeyHint['footer'];
+	readonly change: (dialog: Asking) => Asking;
+};
+
+type VerbOf<Asking extends AskingDialog> = {
+	/** Its dialogs carry this name. */
+	readonly name: string;
+	/** Its keys, with their words in the help and in the footer. */
+	readonly keys: KeyHint;
+	/** Why it cannot be done now, for the user. Undefined: it can. The core decides again when it is done. */
+	readonly reasonAgainst: (state: State) => string | undefined;
+	/** The dialog that asks for it. Without one it is done at once. */
+	readonly open?: (state: State) => Asking;
+	/** What the key does where that is more than to open a dialog, such as to scan first. */
+	readonly begin?: (context: EffectContext) => Promise<void> | void;
+	/** The shell command that does the same. */
+	readonly command?: (dialog: Asking, requester: Requester) => string;
+	/**
+	Does it, by the operations of the core.
+
+	@throws CanhazgpuError What it says is shown in the dialog.
+	*/
+	readonly perform?: (context: EffectContext, dialog: Asking, isPatient: boolean) => Promise<Outcome>;
+	/** The words of its dialog; the frame, the command and the answer are put around them. */
+	readonly view?: (dialog: Asking, state: State, glyphs: Glyphs) => DialogText;
+	readonly dialogKeys?: ReadonlyArray<DialogKey<Asking>>;
+};
+
+export type Verb = VerbOf<AskingDialog>;
+
+/** A dialog only ever comes back to the verb that opened it, so that each verb may count on its own kind. */
+export const defineVerb = <Asking extends AskingDialog = AskingDialog>(verb: VerbOf<Asking>): Verb =>
+	verb as unknown as Verb;
+
+export const warning = (text: string): Action => ({kind: 'done', flash: {level: 'warning', text}});
+
+/** What the key of a verb does to the state: its dialog opens, or the reason against it is told. */
+export function openingOf({reasonAgainst, open}: Verb, state: State): Action | undefined {
+	const reason = reasonAgainst(state);
+	return reason === undefined ? open && {kind: 'opened', dialog: open(state)} : warning(reason);
+}
+
+export const succeeded = (text: string, command?: string): Done => ({
+	kind: 'done',
+	flash: {level: 'ok', text, command},
+});
+
+/** Done, but not to all that it was about. */
+export const halfDone = (text: string, command?: string): Done => ({
+	kind: 'done',
+	flash: {level: 'warning', text, command},
+});
+
+export const failed = (text: string): Done => ({kind: 'done', flash: {level: 'error', text}});

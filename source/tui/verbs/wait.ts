@@ -1,0 +1,15 @@
+/** `w`: reserves any GPUs, or the tagged ones, as soon as they are free. */
+import {taggedGpus} from '../table/rows.js';
+import {reserve, reserveForm} from './reserve.js';
+import type {Verb} from './verb.js';
+
+/** Its dialog is the one of `reserve`, which also performs it. */
+export const wait: Verb = {
+	...reserve,
+	name: 'wait',
+	keys: {modes: ['table', 'queue'], keys: ['w'], help: 'wait for GPUs in line', footer: ['w', 'Wait']},
+	open(state) {
+		const tagged = taggedGpus(state);
+		return reserveForm(state, true, tagged.length > 0 ? tagged : undefined);
+	},
+};
