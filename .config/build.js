@@ -6,13 +6,15 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { makeManPages } from "./man-pages.js";
+import { bundlePage, pageModule } from "./page.ts";
 import { noticesOf } from "./third-party-licenses.js";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
 /** Files that the program holds as text. */
-const textExtensions = [".lua", ".bash", ".zsh", ".fish", ".html", ".css", ".svg", ".md", ".page.js", ".esm.js"];
+const textExtensions = [".lua", ".bash", ".zsh", ".fish", ".md"];
 
+const page = await bundlePage();
 rmSync(path.join(root, "dist"), { recursive: true, force: true });
 const { metafile } = await build({
 	absWorkingDir: root,
@@ -25,6 +27,14 @@ const { metafile } = await build({
 	platform: "node",
 	format: "esm",
 	target: "node22",
+	plugins: [
+		{
+			name: "page",
+			setup({ onLoad }) {
+				onLoad({ filter: pageModule }, () => ({ contents: JSON.stringify(page.files), loader: "json" }));
+			},
+		},
+	],
 	loader: Object.fromEntries(textExtensions.map((extension) => [extension, "text"])),
 	// Ink asks for its development tools only in development; koffi holds native code; Bun brings bun:ffi.
 	external: ["react-devtools-core", "koffi", "bun:ffi"],
@@ -62,5 +72,5 @@ if (!built.startsWith(shebang)) {
 }
 
 writeFileSync(entry, startLines + built.slice(shebang.length));
-writeFileSync(path.join(root, "dist/third-party-licenses.txt"), noticesOf(Object.keys(metafile.inputs), root));
+writeFileSync(path.join(root, "dist/third-party-licenses.txt"), noticesOf([...Object.keys(metafile.inputs), ...page.inputs], root));
 await makeManPages(root, metafile.outputs);

@@ -19,8 +19,8 @@ const only = (name, from, allowed) => ({
 module.exports = {
 	forbidden: [
 		{name: 'no-circles', severity: 'error', from: {}, to: {circular: true}},
-		// The page names its files as the browser asks for them, and Bun brings modules of its own.
-		{name: 'no-unresolved', severity: 'error', from: {}, to: {couldNotResolve: true, pathNot: String.raw`\.lua$|/vendor/uplot\.js$|^bun:ffi$`}},
+		// Bun brings modules of its own.
+		{name: 'no-unresolved', severity: 'error', from: {}, to: {couldNotResolve: true, pathNot: String.raw`\.lua$|^bun:ffi$`}},
 		only('model-is-the-ground', '^source/core/model/', String.raw`core/model/|errors\.ts`),
 		only('rules-are-pure', '^source/core/rules/', String.raw`core/(model|rules)/|errors\.ts`),
 		only('operations-read-plan-and-commit', '^source/core/operations/', String.raw`core/(model|rules|operations)/|errors\.ts`),
@@ -38,6 +38,19 @@ module.exports = {
 		only('tui-uses-the-core', '^source/tui/', String.raw`tui/|core/|format/|errors\.ts`),
 		only('web-uses-the-core', '^source/web/', String.raw`web/|core/|format/|errors\.ts`),
 		only('help-is-text', '^source/help/', 'help/'),
+		only('page-shows-the-api', '^source/web/page/', 'web/(page|api)/|core/model/'),
+		{
+			name: 'page-shares-types-alone',
+			severity: 'error',
+			from: {path: '^source/web/page/'},
+			to: {path: '^source/(web/api|core)/', dependencyTypesNot: ['type-only']},
+		},
+		{
+			name: 'page-runs-in-a-browser',
+			severity: 'error',
+			from: {path: '^source/web/page/'},
+			to: {dependencyTypes: ['core', 'npm', 'npm-dev', 'npm-optional'], pathNot: '^node_modules/(preact|uplot)/'},
+		},
 		only('config-stands-alone', '^source/config/', String.raw`config/|core/|errors\.ts|security/|format/`),
 		only(
 			'commands-do-not-choose-adapters',

@@ -2,6 +2,7 @@ import {readFileSync} from 'node:fs';
 import {availableParallelism} from 'node:os';
 import {fileURLToPath} from 'node:url';
 import {defineConfig, type Plugin} from 'vitest/config';
+import {bundlePage, pageModule} from './page.js';
 
 /**
 Gives these files to the tests as text, as the bundler does for the program.
@@ -10,18 +11,24 @@ const filesAsText: Plugin = {
 	name: 'files-as-text',
 	enforce: 'pre',
 	load: (id) =>
-		/\.(?:bash|fish|zsh|lua|html|css|md|svg|page\.js|esm\.js)$/v.test(id) ? `export default ${JSON.stringify(readFileSync(id, 'utf8'))};` : undefined,
+		/\.(?:bash|fish|zsh|lua|md)$/v.test(id) ? `export default ${JSON.stringify(readFileSync(id, 'utf8'))};` : undefined,
+};
+
+/** The page, bundled as in the program. */
+const bundledPage: Plugin = {
+	name: 'bundled-page',
+	enforce: 'pre',
+	load: async (id) =>
+		pageModule.test(id) ? `export default ${JSON.stringify((await bundlePage()).files)};` : undefined,
 };
 
 /** What takes longer than people wait: `--mode long`. */
 const longTests = 'test/long/**/*.test.{ts,tsx}';
 
 export default defineConfig(({mode}) => ({
-	plugins: [filesAsText],
+	plugins: [filesAsText, bundledPage],
 	root: fileURLToPath(new URL('..', import.meta.url)),
 	test: {
-		// What the page is given as text must come by the plugin above.
-		server: {deps: {inline: ['uplot']}},
 		include: [mode === 'long' ? longTests : 'test/**/*.test.{ts,tsx}'],
 		exclude: ['**/node_modules/**', ...(mode === 'long' ? [] : [longTests])],
 		globalSetup: ['test/_helpers/global-setup.ts'],

@@ -149,8 +149,10 @@ test('it says its version, shows the pool, and prints the monitor once, without 
 
 test('it serves the dashboard without any other package', async () => {
 	const url = await startWeb();
-	for (const page of ['/', '/api/status', '/metrics', '/page/app.page.js', '/api/report']) {
-		expect([page, (await fetch(`${url}${page}`)).status]).toEqual([page, 200]);
+	const page = await (await fetch(`${url}/`)).text();
+	const script = /src="(?<path>\/page\/page-[^"]+\.js)"/v.exec(page)!.groups!['path']!;
+	for (const address of ['/', '/api/status', '/metrics', script, '/api/report']) {
+		expect([address, (await fetch(`${url}${address}`)).status]).toEqual([address, 200]);
 	}
 });
 
@@ -211,6 +213,7 @@ describe('licences', () => {
 			['ink', 'MIT'],
 			['react', 'MIT'],
 			['uplot', 'MIT'],
+			['preact', 'MIT'],
 			['hono', 'MIT'],
 			['yoga-layout', 'MIT'],
 			['yaml', 'ISC'],

@@ -20,7 +20,7 @@ import {redisOfFile} from '../_helpers/store/redis-of-file.js';
 import {fixture} from '../gpu/fixture.js';
 import {createStub} from '../gpu/nvidia/stub-nvidia-smi.js';
 import {isShown, rowOf, startTop} from '../tui/program/_program.js';
-import {askJson, startWeb} from '../web/_server.js';
+import {askJson, scriptOf, startWeb} from '../web/_server.js';
 
 /** Before the helpers are loaded, which read what they are to start. */
 const binary = await vi.hoisted(async () => (await import('./_binary.js')).makeBinary());
@@ -103,7 +103,7 @@ describe.skipIf(binary === undefined).each([
 		const box = await create();
 		const web = await startWeb(box);
 		expect(await askJson(web.port, '/api/status')).toMatchObject([{gpu_id: 0}, {gpu_id: 1}]);
-		expect((await fetch(new URL('/page/app.page.js', web.url))).status).toBe(200);
+		expect((await fetch(new URL(await scriptOf(web.port), web.url))).status).toBe(200);
 		expect((await web.end('SIGTERM')).end).toBe(0);
 	});
 });

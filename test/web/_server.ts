@@ -90,6 +90,19 @@ export async function ask(
 export const askJson = async <Value>(port: number, path: string): Promise<Value> =>
 	JSON.parse((await ask(port, path)).body) as Value;
 
+/** The paths of this server that its page names. */
+export const pathsIn = (html: string): readonly string[] =>
+	html
+		.matchAll(/(?:href|src)="(?<path>\/[^"]*)"/gv)
+		.map((match) => match.groups!['path']!)
+		.toArray();
+
+/** The script of the page, which has a hash in its name. */
+export async function scriptOf(port: number): Promise<string> {
+	const {body} = await ask(port, '/');
+	return pathsIn(body).find((path) => path.endsWith('.js'))!;
+}
+
 /** Sends these bytes and reads until the other side closes. */
 export async function rawExchange(
 	port: number,

@@ -5,7 +5,7 @@ import {afterAll, beforeAll, expect, onTestFinished, test} from 'vitest';
 import {createEmbeddedBox, type Box} from '../_helpers/program/cli.js';
 import {eventually} from '../_helpers/eventually.js';
 import {start} from '../_helpers/program/processes.js';
-import {ask, askJson, listenTo, startWeb, type Web} from './_server.js';
+import {ask, askJson, listenTo, scriptOf, startWeb, type Web} from './_server.js';
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -92,12 +92,13 @@ test('hosts: this one is the first, and another is not found', async () => {
 });
 
 test('ETag, 304, gzip and HEAD', async () => {
-	const whole = await ask(web.port, '/page/base.css');
+	const script = await scriptOf(web.port);
+	const whole = await ask(web.port, script);
 	const {etag} = whole.headers;
 	expect(etag).toBeDefined();
-	const again = await ask(web.port, '/page/base.css', {headers: {'if-none-match': etag!}});
+	const again = await ask(web.port, script, {headers: {'if-none-match': etag!}});
 	expect(again).toMatchObject({status: 304, body: ''});
-	const squeezed = await fetch(`${web.url}page/base.css`, {headers: {'accept-encoding': 'gzip'}});
+	const squeezed = await fetch(new URL(script, web.url), {headers: {'accept-encoding': 'gzip'}});
 	expect(squeezed.headers.get('content-encoding')).toBe('gzip');
 	expect(await squeezed.text()).toBe(whole.body);
 	const plain = await fetch(`${web.url}api/status`, {headers: {'accept-encoding': 'gzip'}});

@@ -82,8 +82,11 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		const card = cardOf(page, 3);
 		const button = card.locator('button').first();
 		expect(await button.getAttribute('aria-expanded')).toBe('false');
+		// What draws charts is loaded with the first of them.
+		const drawing = page.waitForRequest(/\/page\/plot-[\dA-Z]+\.js$/v);
 		await button.click();
 		expect(await button.getAttribute('aria-expanded')).toBe('true');
+		await drawing;
 		await card.locator('canvas').waitFor();
 		await card.locator('.facts', {hasText: 'Reservation (manual)'}).waitFor();
 		await card.getByRole('button', {name: '6 h'}).click();

@@ -27,7 +27,7 @@ test("the rows of another host in this API's words, and their texts harmless", (
 		note: 'hi',
 		drain: {by: 'root'},
 	});
-	expect(row['expiry_time']).toBeUndefined();
+	expect(row.expiry_time).toBeUndefined();
 	expect(secondsOf('90')).toBeUndefined();
 });
 
@@ -69,9 +69,9 @@ test('of too much the processes are left out, and of far too much nothing is sho
 		status: 'IN_USE',
 		processes: Array.from({length: 1000}, (__, pid) => ({...process, pid})),
 	}));
-	expect(fromCommandRows(busy.slice(0, 2), 0)![1]!['processes']).toHaveLength(64);
+	expect(fromCommandRows(busy.slice(0, 2), 0)![1]!.processes).toHaveLength(64);
 	const bare = fromCommandRows(busy, 0)!;
-	expect([bare.length, bare[0]!['processes']]).toEqual([64, undefined]);
+	expect([bare.length, bare[0]!.processes]).toEqual([64, undefined]);
 	const endless = Array.from({length: 1024}, (_, gpu_id) => ({
 		gpu_id,
 		status: 'IN_USE',

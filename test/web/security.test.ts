@@ -1,17 +1,17 @@
 /**
 What a stranger on the network, or a page of somebody else in a browser here, cannot do.
 */
-import {readdirSync} from 'node:fs';
 import {hostname} from 'node:os';
 import {connect} from 'node:net';
 import {once} from 'node:events';
+import {gzipSync} from 'node:zlib';
 import {Hono} from 'hono';
 import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vitest';
 import {CanhazgpuError} from '../../source/errors.js';
 import {hostnameOf, type Bindings} from '../../source/web/server/guard.js';
 import {startServer} from '../../source/web/server/server.js';
 import {createEmbeddedBox, type Box} from '../_helpers/program/cli.js';
-import {ask, rawExchange, startWeb, type Web} from './_server.js';
+import {ask, pathsIn, rawExchange, scriptOf, startWeb, type Web} from './_server.js';
 
 let box: Box;
 let web: Web;
@@ -91,7 +91,7 @@ test('CONNECT and upgrades to other protocols are cut off', async () => {
 });
 
 test('no other origin is given anything, and the page runs only what is its own', async () => {
-	for (const path of ['/', '/api/status', '/api/events', '/metrics', '/nowhere', '/page/app.page.js']) {
+	for (const path of ['/', '/api/status', '/api/events', '/metrics', '/nowhere', await scriptOf(web.port)]) {
 		const method = path === '/api/events' ? 'HEAD' : 'GET';
 		const {headers} = await ask(web.port, path, {method, headers: {origin: 'https://evil.example'}});
 		const cors = Object.keys(headers).filter((name) => name.startsWith('access-control'));
@@ -117,8 +117,9 @@ test('nothing is done for the pages of other sites, but their links are followed
 		return (await ask(web.port, path, {headers})).status;
 	};
 
+	const script = await scriptOf(web.port);
 	for (const site of ['cross-site', 'same-site']) {
-		for (const path of ['/', '/api/hosts/status', '/api/events?hosts', '/metrics', '/page/app.page.js']) {
+		for (const path of ['/', '/api/hosts/status', '/api/events?hosts', '/metrics', script]) {
 			expect(await statusOf(path, site, 'no-cors', 'image')).toBe(403);
 			expect(await statusOf(path, site, 'cors', 'empty')).toBe(403);
 			expect(await statusOf(path, site, 'navigate', 'iframe')).toBe(403);
@@ -134,31 +135,52 @@ test('nothing is done for the pages of other sites, but their links are followed
 test('the page has no inline script or style, and asks nobody else for anything', async () => {
 	const {body} = await ask(web.port, '/');
 	expect(body).not.toMatch(/<style|style=|<script>|\son\w+=|javascript:|\/\/[a-z]/v);
-	const own = body
-		.matchAll(/(?:href|src)="(?<path>\/[^"]*)"/gv)
-		.map((match) => match.groups!['path']!)
-		.toArray();
-	expect(own.length).toBeGreaterThan(8);
+	const own = pathsIn(body);
+	// One style and one script, with the hashes of their contents.
+	expect(own.map((path) => path.replace(/-[\dA-Z]{8}\./v, '-HASH.')).toSorted()).toEqual([
+		'/icon.svg',
+		'/page/page-HASH.css',
+		'/page/page-HASH.js',
+	]);
 	for (const path of own) {
-		expect([path, (await ask(web.port, path)).status]).toEqual([path, 200]);
-	}
-
-	const page = readdirSync(new URL('../../source/web/page/', import.meta.url), {recursive: true, withFileTypes: true});
-	for (const {name: file} of page.filter((entry) => entry.isFile())) {
-		const path = file === 'index.html' ? '/' : file === 'icon.svg' ? '/icon.svg' : `/page/${file}`;
 		expect([path, (await ask(web.port, path)).status]).toEqual([path, 200]);
 	}
 });
 
+test('a browser keeps what has a hash in its name, and asks again for the page that names it', async () => {
+	const {headers, body} = await ask(web.port, '/');
+	expect(headers['cache-control']).toBe('no-cache');
+	for (const path of pathsIn(body)) {
+		const isHashed = path.startsWith('/page/');
+		expect([path, (await ask(web.port, path)).headers['cache-control']]).toEqual([
+			path,
+			isHashed ? 'public, max-age=31536000, immutable' : 'no-cache',
+		]);
+	}
+});
+
+test('the page is small, and what draws a chart is a file of its own', async () => {
+	const script = await scriptOf(web.port);
+	const {body} = await ask(web.port, script);
+	expect(gzipSync(body).length).toBeLessThan(17_000);
+	const {chart} = /import\("\.\/(?<chart>plot-[\dA-Z]{8}\.js)"\)/v.exec(body)!.groups!;
+	const {status, body: drawing} = await ask(web.port, `/page/${chart!}`);
+	expect(status).toBe(200);
+	expect(drawing).toContain('uplot');
+	expect(body).not.toContain('uplot');
+});
+
 test('paths out of the tree and unknown paths are not found', async () => {
+	const script = await scriptOf(web.port);
 	for (const path of [
 		'/..%2f..%2fetc/passwd',
 		'/../../etc/passwd',
 		'/page/../../package.json',
 		'/page/%2e%2e/%2e%2e/package.json',
-		'/page/base.css%00',
+		`${script}%00`,
 		'/%00',
-		'/page/base.css%00.html',
+		`${script}%00.html`,
+		'/page/main.tsx',
 		'//api/status',
 		'/api//status',
 		'/api/status/',
@@ -176,7 +198,7 @@ test('paths out of the tree and unknown paths are not found', async () => {
 		expect([path, (await ask(web.port, path)).status]).toEqual([path, 404]);
 	}
 
-	expect((await ask(web.port, String.raw`/page\base.css`)).status).toBe(400);
+	expect((await ask(web.port, script.replace('/page/', '/page\\'))).status).toBe(400);
 });
 
 test('what is too large is cut off', async () => {

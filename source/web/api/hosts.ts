@@ -24,3 +24,16 @@ export const createRemoteHosts = ({ask, ...options}: HostOptions): RemoteHosts =
 
 /** An object, or the reason why there is none. */
 export const errorJson = (error: string) => ({error});
+
+type AnswerJson = {
+	/** How long ago the host answered. */
+	readonly age_ms: number;
+	readonly gpus?: readonly RemoteGpu[];
+	readonly error?: string;
+};
+
+/** One host in the event `hosts`; `before` is the last status of a host that fails now. */
+export type HostJson = AnswerJson & {readonly name: string; readonly before?: AnswerJson};
+
+/** The data of the event `hosts`. */
+export type HostsJson = {readonly hosts: readonly HostJson[]};

@@ -5,7 +5,7 @@ import {eventTime, eventWords} from '../../format/events.js';
 import type {AuditEntry} from '../../core/model/types.js';
 import type {LiveState} from '../live/live-view.js';
 import {apiJson} from './json.js';
-import {gpuJson, lineJson} from './status-json.js';
+import {gpuJson, lineJson, type GpuJson} from './status-json.js';
 
 /** What stays as it is while the server runs. */
 export type About = {
@@ -26,6 +26,9 @@ export type Encoder = {
 	readonly change: (liveView: LiveState) => string | undefined;
 };
 
+/** Whether the store or the GPUs can be read; where not, why and since when. */
+export type FeedJson = {readonly live: boolean; readonly reason?: string; readonly since_ms?: number};
+
 const milliseconds = (seconds: number): number => Math.round(seconds * 1000);
 
 /** In the words of `canhazgpu events`; what it was for stands apart. */
@@ -36,6 +39,8 @@ const eventJson = ({note, ...event}: AuditEntry) => ({
 	words: eventWords(event),
 	note,
 });
+
+export type EventJson = ReturnType<typeof eventJson>;
 
 const eventsPart = (events: readonly AuditEntry[]): [name: string, json: string] => [
 	'events',
@@ -51,46 +56,50 @@ function lossWarnings(snapshot: LiveState['snapshot']): readonly string[] {
 	return loss === undefined ? [] : [dataLossWords(loss, (seconds) => eventTime(seconds, snapshot!.now))];
 }
 
+const feedJson = (isRead: boolean, failure: {readonly reason: string; readonly since: number} | undefined): FeedJson =>
+	failure === undefined ? {live: isRead} : {live: false, reason: failure.reason, since_ms: milliseconds(failure.since)};
+
+/** All parts but the GPUs and the events. */
+const sharedParts = (liveView: LiveState, about: About) => {
+	const {snapshot, observation, lost, blind} = liveView;
+	return {
+		about: {
+			host: about.host,
+			version: about.version,
+			location: about.location,
+			private_label: about.privateLabel,
+			demo: about.isDemo,
+			hosts: about.hosts,
+			provider: snapshot?.pool?.provider,
+			simulated: observation?.simulated,
+			driver: observation?.driverVersion,
+		},
+		store: feedJson(snapshot !== undefined, lost),
+		scan: feedJson(observation !== undefined, blind && {...blind, reason: `${blind.reason} ${blind.hint ?? ''}`}),
+		warnings: [...lossWarnings(snapshot), ...(observation?.warnings ?? [])],
+		queue: lineJson(liveView),
+	};
+};
+
+export type AboutJson = ReturnType<typeof sharedParts>['about'];
+
+/** The data of `state`, which has every part, and of `change`, which has those that differ. */
+export type LiveJson = Partial<ReturnType<typeof sharedParts>> & {
+	readonly now_ms: number;
+	/** GPUs from this index on are gone. */
+	readonly gpu_count: number;
+	readonly gpus: readonly GpuJson[];
+	/** All that are known in `state`; in `change` the new ones alone. */
+	readonly events?: readonly EventJson[];
+};
+
 /** GPUs are parts of their own, the rest is small. */
 function partsOf(liveView: LiveState, about: About): ReadonlyMap<string, string> {
-	const {snapshot, observation, rows, lost, blind} = liveView;
-	const provider = snapshot?.pool?.provider;
+	const {snapshot, rows} = liveView;
+	const context = {provider: snapshot?.pool?.provider ?? '', now: snapshot?.now ?? 0};
 	const parts: Array<readonly [string, unknown]> = [
-		[
-			'about',
-			{
-				host: about.host,
-				version: about.version,
-				location: about.location,
-				private_label: about.privateLabel,
-				demo: about.isDemo,
-				hosts: about.hosts,
-				provider,
-				simulated: observation?.simulated,
-				driver: observation?.driverVersion,
-			},
-		],
-		[
-			'store',
-			lost === undefined
-				? {live: snapshot !== undefined}
-				: {live: false, reason: lost.reason, since_ms: milliseconds(lost.since)},
-		],
-		[
-			'scan',
-			blind === undefined
-				? {live: observation !== undefined}
-				: {
-						live: false,
-						reason: `${blind.reason} ${blind.hint ?? ''}`,
-						since_ms: milliseconds(blind.since),
-					},
-		],
-		['warnings', [...lossWarnings(snapshot), ...(observation?.warnings ?? [])]],
-		['queue', lineJson(liveView)],
-		...rows.map(
-			(row) => [`gpu ${row.index}`, gpuJson(row, {provider: provider ?? '', now: snapshot?.now ?? 0})] as const,
-		),
+		...Object.entries(sharedParts(liveView, about)),
+		...rows.map((row) => [`gpu ${row.index}`, gpuJson(row, context)] as const),
 	];
 	return new Map(parts.map(([name, value]) => [name, apiJson(value)]));
 }

@@ -8,9 +8,6 @@ import {sanitize} from '../../format/text/text.js';
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** A row of a remote host, of which only known keys with values of their kind are left. */
-export type RemoteGpu = Row & {readonly gpu_id: number; readonly status: string};
-
 const longestText = 500;
 const mostItems = 64;
 
@@ -109,7 +106,7 @@ const ago = (now: number, seconds: number | undefined): string | undefined => {
 /**
 @param now - Seconds since the epoch, for the start of what has lasted for a while.
 */
-export function fromCommandRow(row: Row, now: number): RemoteGpu | undefined {
+export function fromCommandRow(row: Row, now: number) {
 	const result = v.safeParse(rowSchema, row);
 	if (!result.success) {
 		return undefined;
@@ -131,6 +128,9 @@ export function fromCommandRow(row: Row, now: number): RemoteGpu | undefined {
 		processes: processes?.map(({container_id: container, ...process}) => ({...process, container})),
 	};
 }
+
+/** A row of a remote host, of which only known keys with values of their kind are left. */
+export type RemoteGpu = NonNullable<ReturnType<typeof fromCommandRow>>;
 
 /** More than a box of 64 GPUs has to say, and little enough for many hosts on one stream. */
 const mostCharacters = 100_000;

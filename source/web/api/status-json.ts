@@ -129,6 +129,8 @@ export const lineJson = ({line, snapshot}: LiveState) =>
 				];
 	});
 
+export type WaiterJson = ReturnType<typeof lineJson>[number];
+
 /** `GET /api/queue`. */
 export function queueJson({line}: LiveState) {
 	const entries = line.flatMap((row) => {

@@ -1,6 +1,6 @@
 /** What the pages that show the other hosts are sent besides: all that is known at once, then each answer as it comes. */
 import type {KnownHost} from '../../core/live/host-watch.js';
-import {errorJson, type RemoteHosts} from '../api/hosts.js';
+import {errorJson, type HostJson, type HostsJson, type RemoteHosts} from '../api/hosts.js';
 import {apiJson} from '../api/json.js';
 import type {RemoteGpu} from '../api/remote-json.js';
 
@@ -17,7 +17,7 @@ const dated = ({answer, answeredMs}: Pick<Known, 'answer' | 'answeredMs'>, nowMs
 	...('error' in answer ? errorJson(answer.error) : {gpus: answer.status}),
 });
 
-const hostJson = (host: Known, nowMs: number) => ({
+const hostJson = (host: Known, nowMs: number): HostJson => ({
 	name: host.name,
 	...dated(host, nowMs),
 	before: host.before && dated(host.before, nowMs),
@@ -35,7 +35,8 @@ export function createHostStreams<Page>(
 	let lookAway: (() => void) | undefined;
 
 	const tell = (to: Iterable<Page>, known: readonly Known[]): void => {
-		send(to, apiJson({hosts: known.map((host) => hostJson(host, monotonicMs()))}));
+		const data: HostsJson = {hosts: known.map((host) => hostJson(host, monotonicMs()))};
+		send(to, apiJson(data));
 	};
 
 	return {

@@ -135,8 +135,12 @@ export function createRoutes(parts: Parts): Hono<Bindings> {
 	app.use(guard(parts.names));
 	app.use(compress());
 	app.use(etag());
-	for (const [path, {type, text}] of pageFiles) {
-		app.get(path, (context) => context.body(text, 200, {'content-type': type}));
+	for (const {path, type, text, isImmutable} of pageFiles) {
+		const headers = {
+			'content-type': type,
+			...(isImmutable && {'cache-control': 'public, max-age=31536000, immutable'}),
+		};
+		app.get(path, (context) => context.body(text, 200, headers));
 	}
 
 	addApi(app, parts);

@@ -1,0 +1,77 @@
+/** What everybody must know before they believe the figures: how old they are, and what kind of pool this is. */
+import type {About} from './fields.js';
+import type {PageState} from './state/state.js';
+import {useNow} from './state/store.js';
+import {duration} from './words.js';
+
+type BannerText = {readonly kind: string; readonly title: string; readonly text: string};
+
+const ageWords = (sinceMs: number | undefined, nowMs: number): string =>
+	sinceMs === undefined ? '' : `The values are ${duration(nowMs - sinceMs)} old. `;
+
+function connectionBanner({link, store}: PageState, nowMs: number): readonly BannerText[] {
+	if (link.kind === 'lost') {
+		const wait = Math.max(0, Math.ceil((link.nextTryMs - Date.now()) / 1000));
+		const retry = `Reconnecting${wait > 0 ? ` in ${wait} s` : ''}…`;
+		const text = `The connection to the server is lost. ${ageWords(link.sinceMs, nowMs)}${retry}`;
+		return [{kind: 'link', title: 'STALE', text}];
+	}
+
+	if (store?.live === false && store.reason !== undefined) {
+		const text = `${store.reason}. ${ageWords(store.since_ms, nowMs)}It comes back by itself.`;
+		return [{kind: 'store', title: 'STALE', text}];
+	}
+
+	return [];
+}
+
+function scanBanner({scan}: PageState, nowMs: number): readonly BannerText[] {
+	if (scan?.live !== false || scan.reason === undefined) {
+		return [];
+	}
+
+	const text = `${scan.reason} For ${duration(nowMs - (scan.since_ms ?? nowMs))}.`;
+	return [{kind: 'scan', title: 'GPUs unread', text}];
+}
+
+export function Banners({state}: {readonly state: PageState}) {
+	const nowMs = useNow();
+	const banners = [
+		...connectionBanner(state, nowMs),
+		...scanBanner(state, nowMs),
+		...state.warnings.map((text) => ({kind: 'warning', title: 'Warning', text})),
+	];
+	return (
+		<div id="banners" class="banners">
+			{banners.map(({kind, title, text}) => (
+				<p key={kind === 'warning' ? text : kind} class="banner" data-kind={kind}>
+					<strong>{title}</strong>
+					<span>{text}</span>
+				</p>
+			))}
+		</div>
+	);
+}
+
+/** The words beside the host's name. */
+export function Badges({about}: {readonly about: About | undefined}) {
+	return (
+		<span id="badges" class="badges">
+			{about?.demo === true && (
+				<span class="badge" title="Made-up GPUs in memory: nothing is kept">
+					Demo
+				</span>
+			)}
+			{about?.demo === false && about.simulated === true && (
+				<span class="badge" title="No real hardware is behind this pool">
+					Simulated
+				</span>
+			)}
+			{about?.private_label !== undefined && (
+				<span class="badge" title={about.private_label}>
+					Private pool
+				</span>
+			)}
+		</span>
+	);
+}

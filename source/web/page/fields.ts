@@ -1,0 +1,147 @@
+/**
+Which fields of the API the page shows. The compiler refuses a field that is missing here, so that what the page leaves out is decided.
+*/
+import type {AboutJson, EventJson} from '../api/live-json.js';
+import type {ReportJson} from '../api/reports.js';
+import type {GpuJson, WaiterJson} from '../api/status-json.js';
+
+/** The fields of `Json` that are marked as shown; a component that reads another one does not compile. */
+type Shown<Json, Fields extends Record<keyof Json, boolean>> = Pick<
+	Json,
+	{[Field in keyof Json]: Fields[Field] extends true ? Field : never}[keyof Json]
+>;
+
+type ProcessJson = NonNullable<GpuJson['processes']>[number];
+
+export type Process = Partial<
+	Shown<
+		ProcessJson,
+		{
+			pid: true;
+			user: true;
+			name: true;
+			command: true;
+			memory_used_mb: true;
+			cpu_percent: true;
+			// The card has the sum of these for the GPU, and there is no room for more columns.
+			utilization: false;
+			host_memory_mb: false;
+			container: false;
+			start_time: false;
+		}
+	>
+> &
+	Pick<ProcessJson, 'pid'>;
+
+type ShownGpu = Shown<
+	GpuJson,
+	{
+		gpu_id: true;
+		status: true;
+		user: true;
+		reservation_type: true;
+		start_time: true;
+		last_heartbeat: true;
+		expiry_time: true;
+		ends_by: true;
+		note: true;
+		// For scripts, which release by it.
+		lease_id: false;
+		held_for_queue: true;
+		last_released: true;
+		idle_since: true;
+		validation_info: true;
+		// They are the user of an unreserved GPU.
+		unreserved_users: false;
+		process_info: true;
+		error: true;
+		health: true;
+		drain: true;
+		model_info: true;
+		// The same for all GPUs of the pool; what is simulated has a badge.
+		provider: false;
+		gpu_model: true;
+		uuid: true;
+		memory_used_mb: true;
+		memory_total_mb: true;
+		utilization: true;
+		temperature: true;
+		temperature_limit: true;
+		power_w: true;
+		power_limit_w: true;
+		fan_percent: true;
+		clock_mhz: true;
+		throttled_by: true;
+		squatters: true;
+		processes: true;
+	}
+>;
+
+/** A GPU of this host or of another, which may leave out anything but what it is. */
+export type Gpu = Partial<Omit<ShownGpu, 'reservation_type' | 'drain' | 'model_info' | 'processes'>> &
+	Pick<GpuJson, 'gpu_id' | 'status'> & {
+		/** `run` or `manual`; another host may have other words. */
+		readonly reservation_type?: string;
+		readonly drain?: Partial<NonNullable<GpuJson['drain']>>;
+		readonly model_info?: Partial<NonNullable<GpuJson['model_info']>>;
+		readonly processes?: readonly Process[];
+	};
+
+export type Waiter = Shown<
+	WaiterJson,
+	{
+		id: true;
+		user: true;
+		actual_user: true;
+		requested_count: true;
+		requested_ids: true;
+		// The cards say which GPUs are held for the queue.
+		allocated_gpus: false;
+		allocated_count: true;
+		reservation_type: false;
+		note: true;
+		position: true;
+		enqueue_time: true;
+		expiry_duration: false;
+		wait_timeout: false;
+		impossible: true;
+		served_at: true;
+	}
+>;
+
+export type PoolEvent = Shown<EventJson, {id: true; time_ms: true; kind: true; words: true; note: true}>;
+
+export type About = Shown<
+	AboutJson,
+	{
+		host: true;
+		version: true;
+		location: true;
+		private_label: true;
+		demo: true;
+		hosts: true;
+		// What is simulated has a badge.
+		provider: false;
+		simulated: true;
+		driver: true;
+	}
+>;
+
+export type Report = Shown<
+	ReportJson,
+	{
+		users: true;
+		total_gpu_hours: true;
+		total_reservations: true;
+		unique_users: true;
+		// The slider says which period it is.
+		start_date: false;
+		end_date: false;
+		days: false;
+	}
+>;
+
+export type ReportRow = Shown<
+	ReportJson['users'][number],
+	{name: true; gpu_hours: true; percentage: true; run_count: true; manual_count: true}
+>;

@@ -1,0 +1,112 @@
+/** The use of one GPU over time. */
+import {useEffect, useRef, useState} from 'preact/hooks';
+import {useObservable} from '../observable.js';
+import {fetchChart, withNewest, type ChartData, type Utilization} from '../state/utilization.js';
+import {theme} from '../theme.js';
+import {Chips} from '../widgets.js';
+import {counted, timeOfDay} from '../words.js';
+import type {Plot} from './plot.js';
+
+const periods = [
+	[15, '15 min'],
+	[60, '1 h'],
+	[360, '6 h'],
+] as const;
+
+type Minutes = (typeof periods)[number][0];
+
+type Fetched = {readonly minutes: Minutes; readonly data: ChartData};
+
+/** What the picture shows, for those who do not see it. */
+function summaryOf({minutes, data}: Fetched): string {
+	const [, utilization] = data;
+	const known = utilization.filter((value) => value !== null);
+	if (known.length === 0) {
+		return 'Nothing was recorded yet.';
+	}
+
+	const mean = Math.round(known.reduce((sum, value) => sum + value, 0) / known.length);
+	return `Mean use over the last ${counted(minutes, 'minute')}: ${mean} %, at most ${Math.max(...known)} %.`;
+}
+
+/** Fetched when the period changes or values were missed, and continued with each newest value. */
+function useChartData(gpu: number, minutes: Minutes, utilization: Utilization): Fetched | undefined {
+	const [fetched, setFetched] = useState<Fetched>();
+	useEffect(() => {
+		let isOld = false;
+		const load = async (): Promise<void> => {
+			try {
+				const data = await fetchChart(gpu, minutes);
+				if (!isOld) {
+					setFetched({minutes, data});
+				}
+			} catch {
+				// The banner says that the server is away; when it is back, it is asked again.
+			}
+		};
+
+		void load();
+		return () => {
+			isOld = true;
+		};
+	}, [gpu, minutes, utilization.fetches]);
+	useEffect(() => {
+		setFetched((known) => known && {...known, data: withNewest(known.data, utilization, gpu)});
+	}, [utilization]);
+	return fetched;
+}
+
+type ChartProps = {readonly gpu: number; readonly utilization: Utilization};
+
+export function Chart({gpu, utilization}: ChartProps) {
+	const [minutes, setMinutes] = useState<Minutes>(15);
+	const [hasFailed, setFailed] = useState(false);
+	const fetched = useChartData(gpu, minutes, utilization);
+	const shownTheme = useObservable(theme);
+	const holder = useRef<HTMLDivElement>(null);
+	const plot = useRef<Plot>(undefined);
+	const newest = useRef<ChartData>(undefined);
+	newest.current = fetched?.data;
+	const hasData = fetched !== undefined;
+	// The colours are drawn, not styled: in another theme it is another picture.
+	useEffect(() => {
+		if (!hasData) {
+			return;
+		}
+
+		let isEnded = false;
+		const draw = async (): Promise<void> => {
+			try {
+				const {createPlot} = await import('./plot.js');
+				if (!isEnded) {
+					plot.current = createPlot(holder.current!, newest.current!, timeOfDay);
+				}
+			} catch {
+				setFailed(true);
+			}
+		};
+
+		void draw();
+		return () => {
+			isEnded = true;
+			plot.current?.destroy();
+			plot.current = undefined;
+		};
+	}, [shownTheme, hasData]);
+	useEffect(() => {
+		if (fetched !== undefined) {
+			plot.current?.setData(fetched.data);
+		}
+	}, [fetched]);
+	const summary = fetched === undefined ? '' : summaryOf(fetched);
+	return (
+		<div class="chart-box">
+			<div class="chart-head">
+				<h4>Use over time</h4>
+				<Chips label="Period of the chart" choices={periods} chosen={minutes} choose={setMinutes} />
+			</div>
+			<div ref={holder} class="chart" role="img" aria-label={`Use of GPU ${gpu}. ${summary}`.trim()} />
+			<p class="chart-words">{hasFailed ? 'The chart cannot be loaded. Reload the page.' : summary}</p>
+		</div>
+	);
+}

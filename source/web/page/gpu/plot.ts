@@ -1,0 +1,70 @@
+/** The picture of a chart, drawn by uPlot: a file of its own, loaded when the first chart opens. */
+import UPlot from 'uplot';
+import type {PercentJson} from '../../api/utilization-json.js';
+import type {ChartData} from '../state/utilization.js';
+
+const height = 180;
+
+export type Plot = {
+	readonly setData: (data: ChartData) => void;
+	readonly destroy: () => void;
+};
+
+const colour = (name: string): string => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+
+const axis = (more: UPlot.Axis): UPlot.Axis => ({
+	stroke: colour('--faint'),
+	grid: {stroke: colour('--line'), width: 1},
+	ticks: {show: false},
+	font: '11px system-ui',
+	...more,
+});
+
+const series = (label: string, name: string): UPlot.Series => ({
+	label,
+	stroke: colour(name),
+	fill: `${colour(name)}1f`,
+	width: 1.6,
+	points: {show: false},
+	value: (_, value: PercentJson | undefined) => (value === null || value === undefined ? '–' : `${value} %`),
+});
+
+const optionsOf = (width: number, timeOfDay: (timeMs: number) => string): UPlot.Options => ({
+	width,
+	height,
+	padding: [8, 8, 0, 0],
+	cursor: {y: false, points: {size: 6}},
+	scales: {y: {range: [0, 100]}},
+	axes: [
+		axis({space: 70, size: 30, values: (_, times) => times.map((time) => timeOfDay(time * 1000))}),
+		axis({size: 44, values: (_, marks) => marks.map((mark) => `${mark} %`)}),
+	],
+	series: [
+		{label: 'Time', value: (_, time: PercentJson) => (time === null ? '–' : timeOfDay(time * 1000))},
+		series('Use', '--chart-use'),
+		series('Memory', '--chart-memory'),
+	],
+});
+
+// UPlot does not change what it is given, though its types do not say so.
+const plotted = (data: ChartData): UPlot.AlignedData => data as unknown as UPlot.AlignedData;
+
+/** @param timeOfDay - The words for a time on the axis. */
+export function createPlot(holder: HTMLElement, data: ChartData, timeOfDay: (timeMs: number) => string): Plot {
+	const plot = new UPlot(optionsOf(Math.max(200, holder.clientWidth), timeOfDay), plotted(data), holder);
+	const resized = new ResizeObserver(() => {
+		if (holder.clientWidth > 0 && holder.clientWidth !== plot.width) {
+			plot.setSize({width: holder.clientWidth, height});
+		}
+	});
+	resized.observe(holder);
+	return {
+		setData(next) {
+			plot.setData(plotted(next));
+		},
+		destroy() {
+			resized.disconnect();
+			plot.destroy();
+		},
+	};
+}

@@ -1,0 +1,101 @@
+/** The top of the page: where it is, its views, whether it is live, and its theme. */
+import {Badges} from './banners.js';
+import {useObservable} from './observable.js';
+import {views, type View} from './router.js';
+import type {PageState} from './state/state.js';
+import {useNow} from './state/store.js';
+import {chooseOtherTheme, theme} from './theme.js';
+import {duration} from './words.js';
+
+const viewNames: Readonly<Record<View, string>> = {
+	overview: 'GPUs',
+	report: 'Report',
+	events: 'Events',
+	hosts: 'Hosts',
+};
+
+export type PillKind = 'connecting' | 'live' | 'lost' | 'stale';
+
+export const pillKindOf = ({link, store, scan}: PageState): PillKind =>
+	link.kind === 'live' && !(store?.live === true && scan?.live === true) ? 'stale' : link.kind;
+
+const sinceOf = ({link, store, scan}: PageState): number | undefined =>
+	link.kind === 'lost' ? link.sinceMs : (store?.since_ms ?? scan?.since_ms);
+
+function Pill({state}: {readonly state: PageState}) {
+	const nowMs = useNow();
+	const kind = pillKindOf(state);
+	const sinceMs = sinceOf(state);
+	const words: Readonly<Record<PillKind, string>> = {
+		live: 'Live',
+		connecting: 'Connecting',
+		lost: 'Reconnecting',
+		stale: sinceMs === undefined ? 'Starting' : `Stale ${duration(nowMs - sinceMs)}`,
+	};
+	return (
+		<span id="pill" class="pill" data-kind={kind}>
+			<span class="pill-dot" />
+			<span id="pill-text">{words[kind]}</span>
+		</span>
+	);
+}
+
+const Brand = () => (
+	<a class="brand" aria-label="canhazgpu, overview" href="#/">
+		<svg class="brand-mark" aria-hidden="true" viewBox="0 0 24 24">
+			<rect height="14" rx="3" width="14" x="5" y="5" />
+			<path d="M9 2v3M15 2v3M9 19v3M15 19v3M2 9h3M2 15h3M19 9h3M19 15h3" />
+			<path class="brand-core" d="M9.5 12.2l1.8 1.8 3.4-3.8" />
+		</svg>
+		<span class="brand-name">canhazgpu</span>
+	</a>
+);
+
+const sunRays =
+	'M12 2.5v2.2M12 19.3v2.2M2.5 12h2.2M19.3 12h2.2M5.3 5.3l1.5 1.5M17.2 17.2l1.5 1.5M5.3 18.7l1.5-1.5M17.2 6.8l1.5-1.5';
+
+function ThemeButton() {
+	const shown = useObservable(theme);
+	return (
+		<button
+			id="theme"
+			type="button"
+			class="icon-button"
+			aria-label="Light theme"
+			aria-pressed={shown === 'light' ? 'true' : 'false'}
+			onClick={chooseOtherTheme}
+		>
+			<svg aria-hidden="true" viewBox="0 0 24 24">
+				<circle class="sun" cx="12" cy="12" r="4.2" />
+				<path class="sun" d={sunRays} />
+				<path class="moon" d="M20 14.2A8.2 8.2 0 0 1 9.8 4a8.2 8.2 0 1 0 10.2 10.2z" />
+			</svg>
+		</button>
+	);
+}
+
+export const Header = ({state, view}: {readonly state: PageState; readonly view: View}) => (
+	<header class="top">
+		<div class="top-row">
+			<Brand />
+			<span id="host" class="host">
+				{state.about?.host}
+			</span>
+			<Badges about={state.about} />
+			<nav class="tabs" aria-label="Views">
+				{views.map((name) => (
+					<a
+						key={name}
+						data-view={name}
+						href={name === 'overview' ? '#/' : `#/${name}`}
+						aria-current={name === view ? 'page' : undefined}
+					>
+						{viewNames[name]}
+					</a>
+				))}
+			</nav>
+			<Pill state={state} />
+			<ThemeButton />
+		</div>
+	</header>
+);

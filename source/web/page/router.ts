@@ -1,0 +1,49 @@
+/** The views, by the part of the address behind `#`: each can be linked to, and the browser's back works. */
+import {useLayoutEffect, useRef} from 'preact/hooks';
+import {observable, useObservable} from './observable.js';
+
+export const views = ['overview', 'report', 'events', 'hosts'] as const;
+
+export type View = (typeof views)[number];
+
+export type Route = {
+	readonly view: View;
+	/** What follows the name of the view: `#/hosts/box-2` has `box-2`. */
+	readonly rest: string;
+};
+
+function readRoute(): Route {
+	const {view = '', rest = ''} = /^#\/(?<view>[a-z]*)(?:\/(?<rest>.*))?$/v.exec(location.hash)?.groups ?? {};
+	try {
+		return {view: views.find((name) => name === view) ?? 'overview', rest: decodeURIComponent(rest)};
+	} catch {
+		return {view: 'overview', rest: ''};
+	}
+}
+
+export const route = observable(readRoute());
+
+export function startRouter(): void {
+	addEventListener('hashchange', () => {
+		// `#main` is a place within the view, where the link leads which skips the header.
+		if (!/^#[^\/]/v.test(location.hash)) {
+			route.set(readRoute());
+		}
+	});
+}
+
+/** After a change the focus is on the heading of the new view, where somebody who reads by ear begins. */
+export function useRoute(): Route {
+	const shown = useObservable(route);
+	const before = useRef(shown);
+	useLayoutEffect(() => {
+		if (before.current === shown) {
+			return;
+		}
+
+		before.current = shown;
+		document.querySelector<HTMLElement>(`#view-${shown.view} h1`)?.focus();
+		scrollTo(0, 0);
+	}, [shown]);
+	return shown;
+}

@@ -1,0 +1,96 @@
+/** The state of the page and the two things that change it: the stream and time. */
+import {observable, useObservable} from '../observable.js';
+import {route} from '../router.js';
+import {listen} from './listen.js';
+import {firstState, withHosts, withLive, type PageState} from './state.js';
+import {fetchAll} from './utilization.js';
+
+const state = observable(firstState);
+
+/** The server's time in milliseconds as of the last second; components that show an age are drawn again with it. */
+const now = observable(Date.now());
+/** What to add to this machine's clock for the server's. */
+let aheadMs = 0;
+let heardMs: number | undefined;
+
+export const usePageState = (): PageState => useObservable(state);
+
+export const useNow = (): number => useObservable(now);
+
+const tick = (): void => {
+	now.set(Date.now() + aheadMs);
+};
+
+const change = (parts: Partial<PageState>): void => {
+	state.set({...state.get(), ...parts});
+};
+
+/** So many changes are read aloud at a time, and the rest only counted. */
+const mostAnnounced = 4;
+const announcementDelayMs = 700;
+let unannounced: readonly string[] = [];
+
+function announce(words: readonly string[]): void {
+	if (unannounced.length === 0 && words.length > 0) {
+		setTimeout(() => {
+			const more = unannounced.length - mostAnnounced;
+			const said = unannounced.slice(0, mostAnnounced).join('. ');
+			unannounced = [];
+			change({announcement: `${said}${more > 0 ? `. And ${more} more changes` : ''}`});
+		}, announcementDelayMs);
+	}
+
+	unannounced = [...unannounced, ...words];
+}
+
+async function fetchUtilization(): Promise<void> {
+	try {
+		change({utilization: await fetchAll(() => state.get().utilization)});
+	} catch {
+		// The banner says that the server is away; when it is back, everything is fetched again.
+	}
+}
+
+/** Listens until the page is left. */
+export function startStore(): void {
+	const follow = listen(
+		{
+			live(data, kind) {
+				heardMs = Date.now();
+				aheadMs = data.now_ms - heardMs;
+				const next = withLive(state.get(), data, kind);
+				state.set(next.state);
+				announce(next.changes);
+				tick();
+				if (kind === 'state') {
+					// After a pause there are values that were missed.
+					void fetchUtilization();
+				}
+			},
+			hosts({hosts}) {
+				state.set(withHosts(state.get(), hosts, Date.now()));
+			},
+			connecting() {
+				change({link: {kind: 'connecting'}});
+			},
+			connected() {
+				if (state.get().link.kind === 'lost') {
+					announce(['The connection is back']);
+				}
+
+				change({link: {kind: 'live'}});
+			},
+			lost(nextTryMs) {
+				if (state.get().link.kind !== 'lost') {
+					announce(['The connection to the server is lost']);
+				}
+
+				change({link: {kind: 'lost', nextTryMs, sinceMs: (heardMs ?? Date.now()) + aheadMs}});
+				tick();
+			},
+		},
+		() => route.get().view === 'hosts',
+	);
+	route.subscribe(follow);
+	setInterval(tick, 1000);
+}

@@ -1,0 +1,98 @@
+/** How busy the GPUs were: fetched once, then continued from what the stream brings. */
+import type {GpuUtilizationJson, PercentJson, UtilizationJson} from '../../api/utilization-json.js';
+import type {Gpu} from '../fields.js';
+import {percentOf} from '../words.js';
+
+const sparkMinutes = 15;
+
+export type Series = GpuUtilizationJson;
+
+export type Utilization = {
+	readonly stepMs: number;
+	/** The number of the newest step since the epoch; 0 before anything is known. */
+	readonly step: number;
+	/** The last minutes by index of the GPU. */
+	readonly gpus: ReadonlyMap<number, Series>;
+	/** Counts how often everything was fetched, because values were missed before. */
+	readonly fetches: number;
+};
+
+/** Times in seconds, utilization and memory in percent, as uPlot takes them. */
+export type ChartData = readonly [
+	times: readonly number[],
+	utilization: readonly PercentJson[],
+	memory: readonly PercentJson[],
+];
+
+export const noUtilization: Utilization = {stepMs: 10_000, step: 0, gpus: new Map(), fetches: 0};
+
+export const emptySeries: Series = {utilization: [], memory: []};
+
+async function fetchUtilization(query: string): Promise<UtilizationJson> {
+	const answer = await fetch(`/api/use?${query}`);
+	return (await answer.json()) as UtilizationJson;
+}
+
+/** The last minutes of one GPU, for its chart. */
+export async function fetchChart(gpu: number, minutes: number): Promise<ChartData> {
+	const found = await fetchUtilization(`gpu=${gpu}&minutes=${minutes}`);
+	const {utilization, memory} = found.gpus[gpu] ?? emptySeries;
+	const times = utilization.map(
+		(_, index) => found.end_ms / 1000 - (utilization.length - 1 - index) * found.step_seconds,
+	);
+	return [times, utilization, memory];
+}
+
+/** The last minutes of all GPUs. */
+export async function fetchAll(before: () => Utilization): Promise<Utilization> {
+	const {step_seconds: seconds, end_ms: endMs, gpus} = await fetchUtilization(`minutes=${sparkMinutes}`);
+	const stepMs = seconds * 1000;
+	return {
+		stepMs,
+		step: Math.floor(endMs / stepMs),
+		gpus: new Map(Object.entries(gpus).map(([index, series]) => [Number(index), series])),
+		fetches: before().fetches + 1,
+	};
+}
+
+/** Adds a value for each GPU when a step is over, also for those whose values did not change. */
+export function continued(before: Utilization, gpus: readonly Gpu[], nowMs: number): Utilization {
+	const {stepMs} = before;
+	const step = Math.floor(nowMs / stepMs);
+	const steps = before.step === 0 ? 0 : step - before.step;
+	if (steps < 1) {
+		return step === before.step ? before : {...before, step};
+	}
+
+	const length = (sparkMinutes * 60_000) / stepMs;
+	const gap = Array.from({length: Math.min(steps - 1, length)}, () => null);
+	const nothing = Array.from({length}, () => null);
+	const series = gpus.map((gpu): readonly [number, Series] => {
+		const {utilization, memory} = before.gpus.get(gpu.gpu_id) ?? {utilization: nothing, memory: nothing};
+		const used = percentOf(gpu.memory_used_mb, gpu.memory_total_mb);
+		return [
+			gpu.gpu_id,
+			{
+				utilization: [...utilization, ...gap, gpu.utilization ?? null].slice(-length),
+				memory: [...memory, ...gap, used === undefined ? null : Math.round(used)].slice(-length),
+			},
+		];
+	});
+	return {...before, step, gpus: new Map([...before.gpus, ...series])};
+}
+
+/** The chart with the newest values instead of its oldest; the same chart where it has them already. */
+export function withNewest(chart: ChartData, {step, stepMs, gpus}: Utilization, gpu: number): ChartData {
+	const time = (step * stepMs) / 1000;
+	const [times, utilization, memory] = chart;
+	if (!(time > (times.at(-1) ?? 0))) {
+		return chart;
+	}
+
+	const newest = gpus.get(gpu) ?? emptySeries;
+	return [
+		[...times.slice(1), time],
+		[...utilization.slice(1), newest.utilization.at(-1) ?? null],
+		[...memory.slice(1), newest.memory.at(-1) ?? null],
+	];
+}

@@ -1,0 +1,138 @@
+/** All boxes at a glance, and each of them in full. This one is live; the others are asked by the server while they are looked at. */
+import {useState} from 'preact/hooks';
+import type {Gpu} from '../fields.js';
+import {GpuCard, toggled} from '../gpu/card.js';
+import type {KnownHost, PageState} from '../state/state.js';
+import {useNow} from '../state/store.js';
+import {SectionHead} from '../widgets.js';
+import {counted, duration, stateName} from '../words.js';
+
+/** A host that is asked regularly is not said to be old before this age. */
+const freshMs = 30_000;
+
+const modelWords = (gpus: readonly Gpu[]): string =>
+	[...Map.groupBy(gpus, ({gpu_model: model}) => model)]
+		.flatMap(([model, own]) => (model === undefined ? [] : [`${own.length} × ${model}`]))
+		.join(', ');
+
+const availableWords = (gpus: readonly Gpu[]): string =>
+	`${gpus.filter(({status}) => status === 'AVAILABLE').length} of ${counted(gpus.length, 'GPU')} available`;
+
+/** How old what is shown of a host is; undefined where nothing is shown, or it is live. */
+function useAge(host: KnownHost | undefined): number | undefined {
+	// The hosts are dated by this machine's clock; the server's only says that a second is over.
+	useNow();
+	return host?.atMs === undefined ? undefined : Date.now() - host.atMs;
+}
+
+const ageWords = (ageMs: number | undefined): string => (ageMs === undefined ? '' : `as it was ${duration(ageMs)} ago`);
+
+function HostCard({name, host}: {readonly name: string; readonly host: KnownHost | undefined}) {
+	const ageMs = useAge(host);
+	const isOld = ageMs !== undefined && (ageMs > freshMs || host?.error !== undefined);
+	const gpus = host?.gpus ?? [];
+	const states = gpus.map(({gpu_id: index, status}) => `GPU ${index} ${stateName(status)}`).join(', ');
+	return (
+		<li
+			class="card host-card"
+			data-host={name}
+			data-state={host?.error === undefined ? undefined : 'ERROR'}
+			data-old={isOld ? '' : undefined}
+		>
+			<span class="card-title">
+				<a class="host-name" href={`#/hosts/${encodeURIComponent(name)}`}>
+					{name}
+				</a>
+			</span>
+			<span class="time">{host === undefined ? 'Asking…' : (host.error ?? availableWords(gpus))}</span>
+			<span class="squares" role="img" aria-label={states === '' ? 'No GPUs are known' : states}>
+				{gpus.map(({gpu_id: index, status}) => (
+					<span key={index} class="square" data-state={status} />
+				))}
+			</span>
+			<span class="model">{modelWords(gpus)}</span>
+			<span class="time host-age">{isOld ? ageWords(ageMs) : ''}</span>
+		</li>
+	);
+}
+
+type HostGpusProps = {readonly gpus: readonly Gpu[]; readonly isOld: boolean};
+
+function HostGpus({gpus, isOld}: HostGpusProps) {
+	const [open, setOpen] = useState<ReadonlySet<number>>(new Set());
+	return (
+		<ul class="cards" data-old={isOld ? '' : undefined}>
+			{gpus.map((gpu) => (
+				<GpuCard
+					key={gpu.gpu_id}
+					gpu={gpu}
+					isOpen={open.has(gpu.gpu_id)}
+					toggle={() => {
+						setOpen(toggled(open, gpu.gpu_id));
+					}}
+					prefix="host"
+				/>
+			))}
+		</ul>
+	);
+}
+
+type HostsProps = {
+	readonly state: PageState;
+	/** The host that is shown in full; empty for all at a glance. */
+	readonly chosen: string;
+};
+
+const Title = ({children}: {readonly children: string}) => (
+	<h1 id="hosts-title" tabindex={-1}>
+		{children}
+	</h1>
+);
+
+function OneHost({state, chosen}: HostsProps) {
+	const names = state.about?.hosts ?? [];
+	const host = hostOf(state, chosen);
+	const problem = names.length > 0 && !names.includes(chosen) ? 'There is no such host here.' : host?.error;
+	return (
+		<>
+			<SectionHead>
+				<Title>{chosen}</Title>
+				<a class="text-button" href="#/hosts">
+					← All hosts
+				</a>
+				<span class="time">{ageWords(useAge(host))}</span>
+			</SectionHead>
+			{problem !== undefined && (
+				<p class="banner" data-kind="store">
+					{problem}
+				</p>
+			)}
+			{/* GPUs of the same number on another host are other GPUs. */}
+			<HostGpus key={chosen} gpus={host?.gpus ?? []} isOld={problem !== undefined} />
+		</>
+	);
+}
+
+/** This host as the page knows it anyway, and the others as they last answered. */
+const hostOf = ({about, gpus, hosts}: PageState, name: string): KnownHost | undefined =>
+	name === about?.hosts[0] ? {gpus} : hosts.get(name);
+
+function AllHosts({state}: {readonly state: PageState}) {
+	const names = state.about?.hosts ?? [];
+	return (
+		<>
+			<SectionHead>
+				<Title>Hosts</Title>
+			</SectionHead>
+			<ul class="cards">
+				{names.map((name) => (
+					<HostCard key={name} name={name} host={hostOf(state, name)} />
+				))}
+			</ul>
+			{names.length <= 1 && <p class="quiet">Name other boxes in the setting remote_hosts to see them here.</p>}
+		</>
+	);
+}
+
+export const Hosts = ({state, chosen}: HostsProps) =>
+	chosen === '' ? <AllHosts state={state} /> : <OneHost state={state} chosen={chosen} />;

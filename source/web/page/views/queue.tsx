@@ -1,0 +1,62 @@
+/** Those who wait, in their order. */
+import type {Waiter} from '../fields.js';
+import {useNow} from '../state/store.js';
+import {Bar} from '../widgets.js';
+import {counted, duration, sinceWords} from '../words.js';
+
+const wantedWords = ({requested_ids: ids, requested_count: count}: Waiter): string =>
+	ids.length === 0 ? counted(count, 'GPU') : `${ids.length === 1 ? 'GPU' : 'GPUs'} ${ids.join(' ')}`;
+
+function whenWords({served_at: servedAt, impossible}: Waiter, nowMs: number): string {
+	if (impossible === true) {
+		return 'never: not in this pool';
+	}
+
+	if (servedAt === undefined) {
+		return 'when a job ends';
+	}
+
+	// The time is over where what is free is not fit to be handed out, or others use it.
+	const leftMs = Date.parse(servedAt) - nowMs;
+	return leftMs < 1000 ? 'as soon as one is free' : `in about ${duration(leftMs)}`;
+}
+
+function WaiterTime({waiter}: {readonly waiter: Waiter}) {
+	const nowMs = useNow();
+	const waited = waiter.enqueue_time === undefined ? '' : `waited ${sinceWords(waiter.enqueue_time, nowMs)} · `;
+	return <span class="time">{`${waited}${whenWords(waiter, nowMs)}`}</span>;
+}
+
+const WaiterItem = ({waiter}: {readonly waiter: Waiter}) => (
+	<li class="waiter">
+		<span class="position">{waiter.position}</span>
+		<span class="waiter-body">
+			<span class="who">
+				<span class="owner">
+					{waiter.actual_user === undefined ? waiter.user : `${waiter.actual_user} (${waiter.user})`}
+				</span>
+				<span class="wants">{`${waiter.allocated_count} of ${wantedWords(waiter)}`}</span>
+			</span>
+			<Bar percent={(waiter.allocated_count / Math.max(1, waiter.requested_count)) * 100} />
+			<WaiterTime waiter={waiter} />
+			<span class="note">{waiter.note}</span>
+		</span>
+	</li>
+);
+
+export const Queue = ({queue}: {readonly queue: readonly Waiter[]}) => (
+	<section aria-labelledby="queue-title">
+		<div class="section-head">
+			<h2 id="queue-title">Queue</h2>
+			<span id="queue-count" class="count">
+				{queue.length === 0 ? '' : queue.length}
+			</span>
+		</div>
+		<ol id="queue" class="queue panel">
+			{queue.map((waiter) => (
+				<WaiterItem key={waiter.id} waiter={waiter} />
+			))}
+			{queue.length === 0 && <li class="quiet">Nobody waits.</li>}
+		</ol>
+	</section>
+);

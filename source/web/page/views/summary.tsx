@@ -1,0 +1,67 @@
+/** The figures of the whole pool. */
+import type {Gpu, Waiter} from '../fields.js';
+import {counted, stateNames, unknown} from '../words.js';
+
+const sumOf = (values: ReadonlyArray<number | undefined>): number =>
+	values.reduce<number>((sum, value) => sum + (value ?? 0), 0);
+
+type TileProps = {
+	readonly name: string;
+	readonly value: string | number;
+	readonly more?: string;
+	readonly state?: string;
+	readonly isQuiet?: boolean;
+};
+
+const Tile = ({name, value, more, state, isQuiet = false}: TileProps) => (
+	<dl class="tile" data-state={state} data-quiet={isQuiet ? '' : undefined}>
+		<dt class="tile-name">{name}</dt>
+		<dd class="tile-value">{value}</dd>
+		<dd class="tile-more">{more}</dd>
+	</dl>
+);
+
+function utilizationWords(gpus: readonly Gpu[]): string {
+	const known = gpus.map(({utilization}) => utilization).filter((value) => value !== undefined);
+	return known.length === 0 ? unknown : `${Math.round(sumOf(known) / known.length)} %`;
+}
+
+function powerWords(gpus: readonly Gpu[]): string {
+	const watts = sumOf(gpus.map(({power_w: amount}) => amount));
+	return gpus.every(({power_w: amount}) => amount === undefined)
+		? unknown
+		: watts >= 1000
+			? `${(watts / 1000).toFixed(1)} kW`
+			: `${Math.round(watts)} W`;
+}
+
+export function Summary({gpus, queue}: {readonly gpus: readonly Gpu[]; readonly queue: readonly Waiter[]}) {
+	const usedMb = sumOf(gpus.map(({memory_used_mb: amount}) => amount));
+	const totalMb = sumOf(gpus.map(({memory_total_mb: amount}) => amount));
+	const wanted = sumOf(queue.map(({requested_count: count}) => count));
+	return (
+		<div id="summary" class="summary">
+			{Object.entries(stateNames).map(([status, name]) => {
+				const count = gpus.filter((gpu) => gpu.status === status).length;
+				return (
+					<Tile
+						key={status}
+						name={name}
+						state={status}
+						value={count}
+						more={status === 'AVAILABLE' ? `of ${gpus.length}` : ''}
+						isQuiet={count === 0 && (status === 'ERROR' || status === 'UNRESERVED')}
+					/>
+				);
+			})}
+			<Tile name="Waiting" value={queue.length} more={queue.length === 0 ? '' : `for ${counted(wanted, 'GPU')}`} />
+			<Tile name="Mean use" value={utilizationWords(gpus)} />
+			<Tile
+				name="Memory"
+				value={totalMb === 0 ? unknown : `${Math.round(usedMb / 1024)} GB`}
+				more={totalMb === 0 ? '' : `of ${Math.round(totalMb / 1024)}`}
+			/>
+			<Tile name="Power" value={powerWords(gpus)} />
+		</div>
+	);
+}

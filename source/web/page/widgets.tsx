@@ -1,0 +1,62 @@
+/** Small components that know nothing of the pool. */
+import type {ComponentChildren} from 'preact';
+
+/** A part of a whole for the style sheet, from 0 to 100. */
+export const share = (percent: number | undefined): Record<string, string> => ({
+	'--share': `${Math.min(100, Math.max(0, percent ?? 0)).toFixed(1)}%`,
+});
+
+export const Bar = ({percent}: {readonly percent: number | undefined}) => (
+	<span class="meter-bar" aria-hidden="true" style={share(percent)}>
+		<span class="meter-fill" />
+	</span>
+);
+
+type MeterProps = {readonly label: string; readonly percent: number | undefined; readonly words: string};
+
+/** A bar between its name and its value in words. */
+export const Meter = ({label, percent, words}: MeterProps) => (
+	<span class="meter">
+		<span class="meter-label">{label}</span>
+		<Bar percent={percent} />
+		<span class="meter-value">{words}</span>
+	</span>
+);
+
+type ChipsProps<Value> = {
+	readonly choices: ReadonlyArray<readonly [value: Value, label: string]>;
+	readonly chosen: Value;
+	readonly choose: (value: Value) => void;
+	/** The name of the group, or the id of the element that has it. */
+	readonly label?: string;
+	readonly labelledBy?: string;
+};
+
+/** Buttons of which one is pressed at most. */
+export const Chips = <Value extends string | number>({
+	choices,
+	chosen,
+	choose,
+	label,
+	labelledBy,
+}: ChipsProps<Value>) => (
+	<div class="chips" role="group" aria-label={label} aria-labelledby={labelledBy}>
+		{choices.map(([value, words]) => (
+			<button
+				key={value}
+				type="button"
+				class="chip"
+				aria-pressed={value === chosen ? 'true' : 'false'}
+				onClick={() => {
+					choose(value);
+				}}
+			>
+				{words}
+			</button>
+		))}
+	</div>
+);
+
+type SectionHeadProps = {readonly children: ComponentChildren};
+
+export const SectionHead = ({children}: SectionHeadProps) => <div class="section-head">{children}</div>;
