@@ -115,9 +115,11 @@ test('each state of a GPU in words', async () => {
 	).toMatch(/! dave: miner$/v);
 	expect(await rowOf(1, {readings: []})).toMatch(/^> 0 ERROR .* not seen by the GPU tool$/v);
 	const unmeasured = {memoryUsedMiB: undefined, utilizationPercent: undefined, processes: []};
-	expect(await rowOf(1, {readings: [gpuReading(0, {...unmeasured, unknown: {memoryUsedMiB: '[N/A]'}})]})).toMatch(
-		/^> 0 FREE - - - - N\/A N\/A/v,
+	const sharing = {...unmeasured, unknown: {memoryUsedMiB: '[N/A]'}};
+	expect(await rowOf(1, {readings: [gpuReading(0, {...sharing, utilizationPercent: 0})]})).toMatch(
+		/^> 0 FREE - - - - 0% N\/A/v,
 	);
+	expect(await rowOf(1, {readings: [gpuReading(0, sharing)]})).toMatch(/^> 0 ERROR .* neither memory nor load/v);
 });
 
 test('without colour nothing but colour is lost', async () => {
