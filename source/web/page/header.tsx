@@ -62,7 +62,7 @@ function ThemeButton() {
 			type="button"
 			class="icon-button"
 			aria-label="Light theme"
-			aria-pressed={shown === 'light' ? 'true' : 'false'}
+			aria-pressed={shown === 'light'}
 			onClick={chooseOtherTheme}
 		>
 			<svg aria-hidden="true" viewBox="0 0 24 24">

@@ -46,7 +46,7 @@ export const Chips = <Value extends string | number>({
 				key={value}
 				type="button"
 				class="chip"
-				aria-pressed={value === chosen ? 'true' : 'false'}
+				aria-pressed={value === chosen}
 				onClick={() => {
 					choose(value);
 				}}

@@ -45,13 +45,7 @@ export function GpuCard({gpu, utilization, isOpen, toggle, prefix}: GpuCardProps
 	const id = `${prefix}-${gpu.gpu_id}-details`;
 	return (
 		<li class="card" data-gpu={gpu.gpu_id} data-state={gpu.status} data-open={isOpen ? '' : undefined}>
-			<button
-				class="card-head"
-				type="button"
-				aria-expanded={isOpen ? 'true' : 'false'}
-				aria-controls={id}
-				onClick={toggle}
-			>
+			<button class="card-head" type="button" aria-expanded={isOpen} aria-controls={id} onClick={toggle}>
 				<span class="card-title">
 					<span class="index">{`GPU ${gpu.gpu_id}`}</span>
 					<span class="flags">{problemWords(gpu)}</span>

@@ -17,7 +17,7 @@ function Gpus({gpus, utilization}: Pick<PageState, 'gpus' | 'utilization'>) {
 					id="expand-all"
 					type="button"
 					class="text-button"
-					aria-pressed={areAllOpen ? 'true' : 'false'}
+					aria-pressed={areAllOpen}
 					onClick={() => {
 						setAllOpen(!areAllOpen);
 						setOpen(new Set(areAllOpen ? [] : gpus.map(({gpu_id: index}) => index)));
