@@ -8,7 +8,7 @@ import {createStateStore} from './state/store.js';
 import {isLight} from './theme.js';
 import {stopWrapping, wrapAgain} from './wrapping.js';
 import type {MonitorPorts, MonitorOptions} from './ports.js';
-import {createWaits} from './verbs/waiting.js';
+import {createWaits} from './verbs/shared/waiting.js';
 
 const noPorts: MonitorPorts = {};
 

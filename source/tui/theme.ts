@@ -5,7 +5,7 @@ import type {Tone} from './widgets/styled-text.js';
 type Style = Pick<TextProps, 'color' | 'bold' | 'dimColor' | 'inverse'>;
 
 /** Without colours, or those for letters on a dark or on a light ground. */
-export type Look = 'mono' | 'dark' | 'light';
+export type Theme = 'mono' | 'dark' | 'light';
 
 /** The terminal's own colours: people have chosen them to be read. */
 const onDark: Readonly<Record<Tone, Style>> = {
@@ -41,8 +41,8 @@ export const onLight: Readonly<Record<Tone, Style>> = {
 	key: {color: '#005f87', bold: true},
 };
 
-export function styleOf(tone: Tone, look: Look): Style {
-	switch (look) {
+export function styleOf(tone: Tone, theme: Theme): Style {
+	switch (theme) {
 		case 'dark': {
 			return onDark[tone];
 		}
@@ -57,8 +57,13 @@ export function styleOf(tone: Tone, look: Look): Style {
 	}
 }
 
-export const lookOf = ({hasColor, isLight: onWhite}: {readonly hasColor: boolean; readonly isLight: boolean}): Look =>
-	hasColor ? (onWhite ? 'light' : 'dark') : 'mono';
+export const themeOf = ({
+	hasColor,
+	isLight: onWhite,
+}: {
+	readonly hasColor: boolean;
+	readonly isLight: boolean;
+}): Theme => (hasColor ? (onWhite ? 'light' : 'dark') : 'mono');
 
 /**
 Whether the ground is light. The terminal itself is not asked: an answer that comes late would be taken for keys.

@@ -276,6 +276,18 @@ test.each([false, true])('y hands the line to the terminal (in tmux: %s)', async
 	await session.shows('WARN GPU 1 is not yours');
 });
 
+test('Y copies the UUIDs of the tagged GPUs, and none that is more than a name', async () => {
+	const box = await createBox(3, {readings: [gpuReading(0), gpuReading(1), gpuReading(2, {uuid: 'GPU-2; rm -rf ~'})]});
+	session = startMonitor(box);
+	await session.shows(/> 0 +FREE/v);
+	await session.press(' ', ' ', 'Y');
+	await session.shows('OK copied 2 UUIDs, where this terminal allows it');
+	const uuids = box.readings.slice(0, 2).map(({uuid}) => uuid);
+	expect(session.written()).toContain(`]52;c;${Buffer.from(uuids.join(',')).toString('base64')}`);
+	await session.press(' ', 'Y');
+	await session.shows('WARN GPU 2 has told no UUID');
+});
+
 test('Z holds the picture still, and what is done in it is judged by what is true', async () => {
 	const box = await createBox(2, {leases: {0: lease('alice')}});
 	session = startMonitor(box, {size: {columns: 120, rows: 32}, scanIntervalMs: 50});

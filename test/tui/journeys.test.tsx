@@ -187,6 +187,24 @@ test('the table scrolls and the selection stays in view', async () => {
 	await session.shows('1-17 of 64');
 });
 
+test('a panel that was scrolled beyond its last line moves up with the next key', async () => {
+	session = startMonitor(await createScene(), {size: {columns: 100, rows: 24}});
+	await session.press('5');
+	await session.shows('dave uses GPU 6');
+	const entries = Array.from({length: 40}, (_, place) => ({
+		id: String(place),
+		time: place,
+		kind: 'notice' as const,
+		gpus: [],
+		note: `number ${place}`,
+	}));
+	session.store.dispatch({kind: 'events-arrived', entries, isWhole: true});
+	await session.press(keys.end, keys.end, keys.pageDown);
+	await session.shows(/-40 of 40/v);
+	await session.press('k');
+	await session.shows(/-39 of 40/v);
+});
+
 test('resizes, and below the smallest size says so', async () => {
 	session = startMonitor(await createScene());
 	await session.shows(/> 0 +mine/v);

@@ -141,9 +141,9 @@ test('events come in pieces or as a whole, and no more than a few hundred are ke
 		many = after(many, {kind: 'events-arrived', entries: [entry(place)], isWhole: false});
 	}
 
-	expect(many.trail.entries).toHaveLength(300);
-	expect(many.trail.entries.at(-1)!.id).toBe('1999');
-	expect(after(many, {kind: 'events-arrived', entries: [entry(1)], isWhole: true}).trail.entries).toHaveLength(1);
+	expect(many.events.entries).toHaveLength(300);
+	expect(many.events.entries.at(-1)!.id).toBe('1999');
+	expect(after(many, {kind: 'events-arrived', entries: [entry(1)], isWhole: true}).events.entries).toHaveLength(1);
 	const lost = after(state, {kind: 'events-lost', reason: 'this Redis keeps no trail'});
 	expect(frameOf(lost)).toContain('this Redis keeps no trail');
 	expect(frameOf(after(lost, told))).not.toContain('keeps no trail');
@@ -152,8 +152,8 @@ test('events come in pieces or as a whole, and no more than a few hundred are ke
 test('an error that was shown stands among the events', async () => {
 	const state = await stateOf(await createScene(), size);
 	const failed = after(state, {kind: 'done', dialog: {kind: 'help'}, flash: {level: 'error', text: 'it went wrong'}});
-	expect(failed.trail.errors).toMatchObject([{text: 'it went wrong'}]);
-	expect(after(failed, 'key-pressed').trail.errors).toHaveLength(1);
+	expect(failed.events.errors).toMatchObject([{text: 'it went wrong'}]);
+	expect(after(failed, 'key-pressed').events.errors).toHaveLength(1);
 	expect(frameOf(after(failed, 'key-pressed'))).toMatch(/14:32:07 ERR it went wrong/v);
 });
 

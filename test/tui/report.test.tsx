@@ -6,7 +6,7 @@ import {expect, onTestFinished, test} from 'vitest';
 import type {UsageRecord} from '../../source/core/model/types.js';
 import ReportTable from '../../source/tui/components/report-table.js';
 import {tableRowsWithin} from '../../source/tui/layout.js';
-import {reportCells} from '../../source/tui/view/report-cells.js';
+import {reportCells} from '../../source/tui/view/report.js';
 import {startMonitor} from './_harness.js';
 import {createScene, sceneTime} from './_world.js';
 
@@ -27,7 +27,7 @@ test('the table is a rectangle that fits its panel, whatever the names', () => {
 	fc.assert(
 		fc.property(fc.array(row, {minLength: 1, maxLength: 9}), fc.integer({min: 57, max: 200}), (rows, width) => {
 			const cells = reportCells(rows, {by: 'user', largest: 100, width});
-			const lines = renderToString(<ReportTable rows={cells} look="mono" />, {columns: width}).split('\n');
+			const lines = renderToString(<ReportTable rows={cells} theme="mono" />, {columns: width}).split('\n');
 			expect(tableRowsWithin(lines.length)).toBe(rows.length);
 			expect(new Set(lines.map((line) => stringWidth(line))).size).toBe(1);
 			expect(stringWidth(lines[0]!)).toBeLessThanOrEqual(width);

@@ -64,13 +64,13 @@ export function openChosenLine(context: EffectContext): void {
 
 /** Completes the word before the caret. */
 export async function completeLine({store: {getState, dispatch}, ports: {commandLine}}: EffectContext): Promise<void> {
-	const {dialog, trail} = getState();
+	const {dialog, events} = getState();
 	if (dialog?.kind !== 'command' || dialog.isBusy || commandLine === undefined) {
 		return;
 	}
 
 	const {snapshot} = latestOf(getState());
-	const completion = await commandLine.complete(beforeCaret(dialog.field), {snapshot, told: trail.entries});
+	const completion = await commandLine.complete(beforeCaret(dialog.field), {snapshot, told: events.entries});
 	dispatch({kind: 'completed', completion, dialog});
 }
 

@@ -5,7 +5,7 @@ import type {PanelName} from '../panels/state.js';
 import type {State} from '../state/state.js';
 import {selectedRow} from '../table/rows.js';
 import {isFiltered} from '../table/state.js';
-import {lookOf} from '../theme.js';
+import {themeOf} from '../theme.js';
 import {panelOf} from '../view/contents.js';
 import {detailTitle} from '../view/detail.js';
 import {glyphsOf} from '../widgets/glyphs.js';
@@ -35,7 +35,7 @@ function FramedPanel({state, name, ...place}: FramedProperties): ReactElement {
 			end={end}
 			lines={lines}
 			tone={isFocused ? 'focus' : 'frame'}
-			look={lookOf(state.settings)}
+			theme={themeOf(state.settings)}
 			glyphs={glyphsOf(state)}
 		/>
 	);
@@ -113,7 +113,7 @@ export function Body({state}: Properties): ReactElement {
 	const rows = bodyRows - 2;
 	if (!isFramed) {
 		const lines = alone === undefined ? ruledLines(state) : ruledAlone(state, alone, rows);
-		return <Lines lines={lines} look={lookOf(state.settings)} />;
+		return <Lines lines={lines} theme={themeOf(state.settings)} />;
 	}
 
 	return alone === undefined ? (

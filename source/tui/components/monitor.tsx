@@ -13,7 +13,7 @@ import {useEvents} from '../hooks/use-events.js';
 import {useAlerts} from '../hooks/use-alerts.js';
 import {useScrollLimit} from '../hooks/use-scroll-limit.js';
 import {useSuspend} from '../hooks/use-suspend.js';
-import type {Waits} from '../verbs/waiting.js';
+import type {Waits} from '../verbs/shared/waiting.js';
 import {Screen} from './screen.js';
 
 type Properties = {

@@ -1,24 +1,24 @@
 import type {PropsWithChildren, ReactElement} from 'react';
 import {Text} from 'ink';
 import {Table} from 'ink-table';
-import {styleOf, type Look} from '../theme.js';
-import type {ReportCells} from '../view/report-cells.js';
+import {styleOf, type Theme} from '../theme.js';
+import type {ReportCells} from '../view/report.js';
 import type {Tone} from '../widgets/styled-text.js';
 
-type Properties = {readonly rows: readonly ReportCells[]; readonly look: Look};
+type Properties = {readonly rows: readonly ReportCells[]; readonly theme: Theme};
 
 const inTone =
-	(tone: Tone, look: Look) =>
-	({children}: PropsWithChildren): ReactElement => <Text {...styleOf(tone, look)}>{children}</Text>;
+	(tone: Tone, theme: Theme) =>
+	({children}: PropsWithChildren): ReactElement => <Text {...styleOf(tone, theme)}>{children}</Text>;
 
 /** The report's table. It is loaded when a report is first looked at. */
-export default function ReportTable({rows, look}: Properties): ReactElement {
+export default function ReportTable({rows, theme}: Properties): ReactElement {
 	return (
 		<Table
 			data={[...rows]}
-			header={inTone('heading', look)}
-			cell={inTone('plain', look)}
-			skeleton={inTone('frame', look)}
+			header={inTone('heading', theme)}
+			cell={inTone('plain', theme)}
+			skeleton={inTone('frame', theme)}
 		/>
 	);
 }

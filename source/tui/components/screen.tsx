@@ -4,7 +4,7 @@ import {dialogView} from '../dialogs/dialog.js';
 import {layoutOf, roomOf, smallest} from '../layout.js';
 import {linearLines} from '../screen-reader.js';
 import {rowsOf, type State} from '../state/state.js';
-import {lookOf} from '../theme.js';
+import {themeOf} from '../theme.js';
 import {footerLine} from '../view/footer.js';
 import {headerLine} from '../view/header.js';
 import {messageLine} from '../view/message.js';
@@ -58,7 +58,7 @@ function Dialog({state}: Properties): ReactElement | undefined {
 				rows={Math.min(lines.length, size.rows - 1)}
 				tone="heading"
 				hasBottom={lines.length + 2 <= size.rows}
-				look={lookOf(settings)}
+				theme={themeOf(settings)}
 				glyphs={glyphs}
 			/>
 		</Box>
@@ -77,7 +77,7 @@ function ReportOverlay({state}: Properties): ReactElement | undefined {
 		rows && (
 			<Box position="absolute" flexDirection="column" top={tableTop} left={isFramed ? 2 : 1}>
 				<Suspense fallback={undefined}>
-					<ReportTable rows={rows} look={lookOf(state.settings)} />
+					<ReportTable rows={rows} theme={themeOf(state.settings)} />
 				</Suspense>
 			</Box>
 		)
@@ -96,17 +96,17 @@ function smallLines(state: State): readonly Line[] {
 /** The whole screen: never taller or wider than the terminal, or Ink would clear and repaint it. */
 function FullScreen({state}: Properties): ReactElement {
 	const {size, settings} = state;
-	const look = lookOf(settings);
+	const theme = themeOf(settings);
 	const {isTooSmall} = layoutOf(state);
 	return (
 		<Box flexDirection="column" width={size.columns} height={size.rows} overflow="hidden">
 			{isTooSmall ? (
-				<Lines lines={smallLines(state)} look={look} />
+				<Lines lines={smallLines(state)} theme={theme} />
 			) : (
 				<>
-					<Lines lines={[headerLine(state), summaryLine(rowsOf(state), state)]} look={look} />
+					<Lines lines={[headerLine(state), summaryLine(rowsOf(state), state)]} theme={theme} />
 					<Body state={state} />
-					<Lines lines={[messageLine(state), footerLine(state)]} look={look} />
+					<Lines lines={[messageLine(state), footerLine(state)]} theme={theme} />
 					<ReportOverlay state={state} />
 					<Dialog state={state} />
 				</>

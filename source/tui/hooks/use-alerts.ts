@@ -1,4 +1,4 @@
-/** Tells the trail what each scan of the monitor shows for the first time. */
+/** Tells the audit log what each scan of the monitor shows for the first time. */
 import {useEffect, useMemo} from 'react';
 import {createAlertRecorder} from '../../core/operations/record-alerts.js';
 import type {World} from '../../core/model/ports.js';

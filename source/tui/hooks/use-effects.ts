@@ -7,7 +7,7 @@ import {createController, type Controller} from '../keys/controller.js';
 import type {MonitorPorts} from '../ports.js';
 import type {StateStore} from '../state/store.js';
 import {createVerbRunner} from '../verbs/run.js';
-import type {Waits} from '../verbs/waiting.js';
+import type {Waits} from '../verbs/shared/waiting.js';
 import type {Scanner} from './scanner.js';
 
 type Options = {

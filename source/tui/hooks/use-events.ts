@@ -67,7 +67,7 @@ export function startEventFeed(world: World, dispatch: Dispatch, broken: (error:
 	};
 }
 
-/** Follows the trail for as long as the monitor is shown. */
+/** Follows the audit log for as long as the monitor is shown. */
 export function useEvents(
 	world: World,
 	{snapshot, connection}: State,

@@ -10,7 +10,7 @@ import type {EventUpdates} from './events.js';
 import type {ReportUpdate} from './report.js';
 
 /** Time, the terminal, the store and the GPUs have their say. `nowMs` is monotonic. */
-export type News =
+export type LiveUpdate =
 	| EventUpdates
 	| PanelUpdate
 	| ReportUpdate
@@ -21,6 +21,6 @@ export type News =
 	| {readonly kind: 'scan-arrived'; readonly observation: Observation; readonly nowMs: number};
 
 export type Action =
-	News | Answer | FormAction | {readonly kind: DialogIntent | TableIntent | PanelIntent | 'key-pressed'};
+	LiveUpdate | Answer | FormAction | {readonly kind: DialogIntent | TableIntent | PanelIntent | 'key-pressed'};
 
 export type Dispatch = (action: Action) => void;

@@ -5,9 +5,7 @@ import {outputOf, withPage} from '../command-line/state.js';
 import type {Completion, Look, LookPage} from '../ports.js';
 import {isAsking, type AskingDialog, type Dialog} from './dialogs.js';
 import {flashMs, undoMs, type State} from './state.js';
-import type {Complaint} from './complaint.js';
-import type {WaitingUpdate} from './waiting.js';
-import type {Flash} from './flash.js';
+import {type Complaint, type WaitingUpdate, type Flash} from './messages.js';
 
 /** What became of a dialog. An answer names the one that asked, so that a late one touches no other. */
 export type Answer =

@@ -1,6 +1,6 @@
 /** What a dialog holds while it is open. What it will act on is captured when it opens: a lease, never a line of the table. */
 import type {CommandPrompt, Output} from '../command-line/state.js';
-import type {Complaint} from './complaint.js';
+import type {Complaint} from './messages.js';
 import {presetField, type TextField} from './text-field.js';
 
 /** What the dialogs of verbs share; beside it each holds what its verb is about. */

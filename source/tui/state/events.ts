@@ -22,15 +22,15 @@ export type EventUpdates =
 	| {readonly kind: 'events-arrived'; readonly entries: readonly AuditEntry[]; readonly isWhole: boolean}
 	| {readonly kind: 'events-lost'; readonly reason: string};
 
-export function withEventUpdates(trail: Events, news: EventUpdates): Events {
+export function withEventUpdates(events: Events, news: EventUpdates): Events {
 	if (news.kind === 'events-lost') {
-		return trail.problem === news.reason ? trail : {...trail, problem: news.reason};
+		return events.problem === news.reason ? events : {...events, problem: news.reason};
 	}
 
-	if (news.entries.length === 0 && !news.isWhole && trail.problem === undefined) {
-		return trail;
+	if (news.entries.length === 0 && !news.isWhole && events.problem === undefined) {
+		return events;
 	}
 
-	const entries = news.isWhole ? news.entries : [...trail.entries, ...news.entries];
-	return {...trail, problem: undefined, entries: entries.slice(-mostEvents)};
+	const entries = news.isWhole ? news.entries : [...events.entries, ...news.entries];
+	return {...events, problem: undefined, entries: entries.slice(-mostEvents)};
 }

@@ -2,7 +2,7 @@
 import type {Observation, Snapshot} from '../../core/model/types.js';
 import {sanitize} from '../../format/text/text.js';
 import {afterPanelUpdate} from '../panels/reduce.js';
-import type {News as LiveUpdate} from './actions.js';
+import type {LiveUpdate} from './actions.js';
 import {recorded} from './utilization-history.js';
 import {reminderFlash} from './reminder.js';
 import {flashMs, type State} from './state.js';
@@ -71,7 +71,7 @@ export function afterLiveUpdate(state: State, news: LiveUpdate): State {
 
 		case 'events-arrived':
 		case 'events-lost': {
-			return {...state, trail: withEventUpdates(state.trail, news)};
+			return {...state, events: withEventUpdates(state.events, news)};
 		}
 
 		case 'scroll-limited': {

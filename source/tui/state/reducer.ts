@@ -8,8 +8,7 @@ import type {DialogIntent} from '../keys/binding.js';
 import {afterAnswer, isAnswer} from './answers.js';
 import {behindPause, togglePause} from './pause.js';
 import {edit, insert, isEdit} from './text-field.js';
-import type {State} from './state.js';
-import {withOwnError} from './own-errors.js';
+import {storeNow, type State} from './state.js';
 import {afterLiveUpdate} from './live-updates.js';
 import {changeForm, isFormAction, type FormAction} from './form.js';
 import {isAsking, type AskingDialog} from './dialogs.js';
@@ -57,6 +56,22 @@ function next(state: State, action: Exclude<Action, {kind: keyof typeof intents}
 	}
 
 	return isAnswer(action) ? afterAnswer(state, action) : behindPause(state, (live) => afterLiveUpdate(live, action));
+}
+
+const mostErrors = 50;
+
+/** An error stays on the screen until a key is pressed, and among the events. */
+function withOwnError(before: State, after: State): State {
+	const {flash, events} = after;
+	return flash === before.flash || flash?.level !== 'error'
+		? after
+		: {
+				...after,
+				events: {
+					...events,
+					errors: [...events.errors, {time: storeNow(after) ?? 0, text: flash.text}].slice(-mostErrors),
+				},
+			};
 }
 
 export function reduce(state: State, action: Action): State {

@@ -4,7 +4,7 @@ import {owns} from '../../core/rules/leases/ownership.js';
 import type {Requester, Snapshot} from '../../core/model/types.js';
 import {shortDuration} from '../../format/text/durations.js';
 import {gpuList} from '../../format/text/gpu-list.js';
-import type {Flash} from './flash.js';
+import type {Flash} from './messages.js';
 
 /** GPUs of this account by the end that was reminded of. */
 const remindedIn = ({gpus}: Snapshot, requester: Requester): ReadonlyMap<number, number> =>

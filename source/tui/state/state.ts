@@ -9,8 +9,7 @@ import {emptyHistory, type History} from './utilization-history.js';
 import {remembering} from './memo.js';
 import {emptyEvents, type Events} from './events.js';
 import type {ShownReport} from './report.js';
-import type {Waiting} from './waiting.js';
-import type {Flash} from './flash.js';
+import {type Waiting, type Flash} from './messages.js';
 
 /** How long a release can be undone. */
 export const undoMs = 10_000;
@@ -66,7 +65,7 @@ export type State = {
 	readonly panels: PanelsState;
 	/** What the graphs are drawn from. */
 	readonly history: History;
-	readonly trail: Events;
+	readonly events: Events;
 	/** The last one that was asked for. */
 	readonly report?: ShownReport;
 	readonly dialog?: Dialog;
@@ -96,7 +95,7 @@ export const initialState = (settings: Settings, size: Size, nowMs: number, flas
 	table: initialTable,
 	panels: initialPanels,
 	history: emptyHistory(settings.scanIntervalMs),
-	trail: emptyEvents,
+	events: emptyEvents,
 	waits: [],
 	flash,
 });

@@ -1,6 +1,6 @@
 /** What the GPUs did in the last minutes, for the graphs. A time without a reading is a gap, never a zero. */
 import type {Observation} from '../../core/model/types.js';
-import {tagOf} from '../table/tags.js';
+import {tagOf} from '../table/state.js';
 
 /** From 0 to 1 of what there is. */
 export type Load = {readonly utilization?: number; readonly memory?: number};

@@ -5,8 +5,7 @@ import {edit, fieldOf, insert, type Edit} from '../state/text-field.js';
 import {tableRowsOf} from '../layout.js';
 import {userOfRow} from './filter.js';
 import {selectedRow, visibleRows} from './rows.js';
-import {tagOf} from './tags.js';
-import {noFilter, sortKeys, type Filter, type TableState} from './state.js';
+import {tagOf, noFilter, sortKeys, type Filter, type TableState} from './state.js';
 
 const withTable = (state: State, more: Partial<TableState>): State => ({...state, table: {...state.table, ...more}});
 

@@ -4,7 +4,7 @@ import {remembering} from '../state/memo.js';
 import {rowsOf, type State} from '../state/state.js';
 import {isShown} from './filter.js';
 import {sorted} from './sort.js';
-import {tagOf} from './tags.js';
+import {tagOf} from './state.js';
 
 /** Filtered and in order. */
 export const visibleRows = remembering(

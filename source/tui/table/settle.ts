@@ -3,7 +3,7 @@ import type {StatusRow} from '../../core/rules/pool/status.js';
 import {rowsOf, type State} from '../state/state.js';
 import {tableRowsOf} from '../layout.js';
 import {visibleRows} from './rows.js';
-import {tagOf} from './tags.js';
+import {tagOf} from './state.js';
 
 /** Where the GPU is now that was selected. Two that claim one uuid are told apart by their index. */
 function meantGpu({selectedGpu, table: {selectedUuid}}: State, rows: readonly StatusRow[]): number | undefined {

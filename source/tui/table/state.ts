@@ -1,5 +1,6 @@
 /** How the table of GPUs is looked at: order, filter, tags. */
 import type {TextField} from '../state/text-field.js';
+import type {GpuReading} from '../../core/model/types.js';
 
 export const sortKeys = [
 	'gpu',
@@ -52,3 +53,7 @@ export const initialTable: TableState = {
 
 /** True when some GPUs may be left out. */
 export const isFiltered = ({text, user, isMine}: Filter): boolean => text.trim() !== '' || user !== undefined || isMine;
+
+/** What a tag, and a GPU's history, cling to: the GPU itself, or its index while it has not told who it is. */
+export const tagOf = (index: number, reading: Pick<GpuReading, 'uuid'> | undefined): string =>
+	reading?.uuid ?? `#${index}`;

@@ -11,7 +11,7 @@ import type {State} from '../state/state.js';
 import {selectedRow, taggedGpus} from '../table/rows.js';
 import {processLine} from '../view/readings.js';
 import {span} from '../widgets/styled-text.js';
-import {ownProcesses} from './own-scan.js';
+import {ownProcesses} from './shared/own-scan.js';
 import {reserveThese} from './reserve.js';
 import {defineVerb, openingOf, succeeded} from './verb.js';
 

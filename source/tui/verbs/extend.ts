@@ -5,7 +5,7 @@ import {gpuList} from '../../format/text/gpu-list.js';
 import {shellCommand} from '../../format/text/shell.js';
 import {secondsOf, valueOf} from '../dialogs/form-values.js';
 import {formOf, type Form} from '../state/dialogs.js';
-import {firstReason, reasonAgainstChange, reasonAgainstGpus} from './reasons.js';
+import {firstReason, reasonAgainstChange, reasonAgainstGpus} from './shared/reasons.js';
 import {
 	commandOn,
 	outcomeOfTargets,
@@ -14,7 +14,7 @@ import {
 	targetNames,
 	targetsOf,
 	type Targets,
-} from './targets.js';
+} from './shared/targets.js';
 import {defineVerb, failed} from './verb.js';
 
 export const extend = defineVerb<Form<Targets>>({

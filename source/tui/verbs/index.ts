@@ -3,6 +3,7 @@ import {command} from '../command-line/run.js';
 import {adopt} from './adopt.js';
 import {copy} from './copy.js';
 import {extend} from './extend.js';
+import {identify} from './identify.js';
 import {leave} from './leave.js';
 import {quit} from './quit.js';
 import {release} from './release.js';
@@ -18,7 +19,7 @@ export const verbs = {
 	/** Among the keys about processes. */
 	processes: [signal],
 	/** Among the keys that change nothing of the pool. */
-	aside: [command, undo, copy],
+	aside: [command, undo, copy, identify],
 	/** At the very end. */
 	end: [quit],
 } as const satisfies Readonly<Record<string, readonly Verb[]>>;

@@ -13,7 +13,7 @@ import {selectedEntry} from '../panels/queue-selection.js';
 import {ask, type Confirmation} from '../state/dialogs.js';
 import {storeNow, type State} from '../state/state.js';
 import {span} from '../widgets/styled-text.js';
-import {firstReason, reasonAgainstChange} from './reasons.js';
+import {firstReason, reasonAgainstChange} from './shared/reasons.js';
 import {defineVerb, failed, succeeded} from './verb.js';
 
 function reasonAgainstSelected(state: State): string | undefined {

@@ -4,7 +4,7 @@ import {reasonAgainstUndo, undoableOf} from '../../core/operations/undo.js';
 import {shellCommand} from '../../format/text/shell.js';
 import {aboutAndWarning, dialogWidth, questionWidth} from '../dialogs/dialog-parts.js';
 import {ask, type Confirmation} from '../state/dialogs.js';
-import {firstReason, reasonAgainstChange, reasonAgainstGpus} from './reasons.js';
+import {firstReason, reasonAgainstChange, reasonAgainstGpus} from './shared/reasons.js';
 import {
 	commandOn,
 	outcomeOfTargets,
@@ -13,7 +13,7 @@ import {
 	targetNames,
 	targetsOf,
 	type Targets,
-} from './targets.js';
+} from './shared/targets.js';
 import {defineVerb} from './verb.js';
 
 /** What a release of running jobs means. */

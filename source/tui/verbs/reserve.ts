@@ -13,13 +13,13 @@ import {sanitize} from '../../format/text/text.js';
 import {progressText} from '../../format/waiting-progress.js';
 import {secondsOf, valueOf} from '../dialogs/form-values.js';
 import {formOf, type Form} from '../state/dialogs.js';
-import type {Flash} from '../state/flash.js';
+import type {Flash} from '../state/messages.js';
 import {latestOf} from '../state/pause.js';
 import {gpuCountOf, rowsOf, type State} from '../state/state.js';
 import {chosenGpus} from '../table/rows.js';
 import {span} from '../widgets/styled-text.js';
-import {firstReason, reasonAgainstChange, reasonAgainstGpus} from './reasons.js';
-import {idsOf, leaseOn} from './targets.js';
+import {firstReason, reasonAgainstChange, reasonAgainstGpus} from './shared/reasons.js';
+import {idsOf, leaseOn} from './shared/targets.js';
 import {defineVerb, type EffectContext, type Outcome} from './verb.js';
 
 /** A GPU as it was when the dialog opened: its index may be another GPU's when it is acted on. */

@@ -3,7 +3,7 @@ import {CanhazgpuError} from '../../errors.js';
 import {sanitize} from '../../format/text/text.js';
 import type {Answer} from '../state/answers.js';
 import {isAsking, type AskingDialog} from '../state/dialogs.js';
-import {ownProcesses, scanProcesses} from './own-scan.js';
+import {ownProcesses, scanProcesses} from './shared/own-scan.js';
 import {openingOf, type DialogKey, type EffectContext, type Outcome, type Verb} from './verb.js';
 import {verbOf} from './index.js';
 

@@ -9,8 +9,8 @@ import type {State} from '../state/state.js';
 import {selectedRow} from '../table/rows.js';
 import {byMemory, processLine} from '../view/readings.js';
 import {joined, span, type Line} from '../widgets/styled-text.js';
-import {ownProcesses, problemWords, scanProcesses} from './own-scan.js';
-import {firstReason, reasonAgainstDoing, reasonAgainstGpus} from './reasons.js';
+import {ownProcesses, problemWords, scanProcesses} from './shared/own-scan.js';
+import {firstReason, reasonAgainstDoing, reasonAgainstGpus} from './shared/reasons.js';
 import {defineVerb, failed, succeeded, warning} from './verb.js';
 
 const signals = ['SIGTERM', 'SIGINT', 'SIGKILL'] as const satisfies readonly SignalName[];

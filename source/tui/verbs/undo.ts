@@ -4,7 +4,7 @@ import {undoRelease} from '../../core/operations/undo.js';
 import {gpuList} from '../../format/text/gpu-list.js';
 import {blockWords} from '../../format/refusal.js';
 import {panelModes} from '../keys/binding.js';
-import {firstReason, reasonAgainstChange} from './reasons.js';
+import {firstReason, reasonAgainstChange} from './shared/reasons.js';
 import {defineVerb, failed, halfDone, succeeded} from './verb.js';
 
 /** `GPU 0,1 is held by bob`, once for all of which the same is to be said. */

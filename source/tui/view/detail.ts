@@ -5,7 +5,7 @@ import {shortDuration} from '../../format/text/durations.js';
 import {sanitize, shownNote} from '../../format/text/text.js';
 import {seriesOf} from '../state/utilization-history.js';
 import {selectedRow} from '../table/rows.js';
-import {tagOf} from '../table/tags.js';
+import {tagOf} from '../table/state.js';
 import {storeNow, type State} from '../state/state.js';
 import {graphLines, graphMargin} from '../widgets/graph.js';
 import {graphRowsOf, layoutOf, type Room} from '../layout.js';

@@ -15,15 +15,15 @@ const isAlarming = ({kind, reason}: AuditEntry): boolean =>
 
 /** Those of the pool and those of this monitor together, by time. */
 const told = remembering(
-	({trail}: State) => [trail],
-	({trail}): readonly Told[] =>
+	({events}: State) => [events],
+	({events}): readonly Told[] =>
 		[
-			...trail.entries.map((entry): Told => ({
+			...events.entries.map((entry): Told => ({
 				time: entry.time,
 				words: eventWords(entry),
 				tone: isAlarming(entry) ? 'warning' : 'plain',
 			})),
-			...trail.errors.map(({time, text}): Told => ({time, words: sanitize(text), tone: 'error'})),
+			...events.errors.map(({time, text}): Told => ({time, words: sanitize(text), tone: 'error'})),
 		].toSorted((a, b) => b.time - a.time),
 );
 
@@ -44,7 +44,7 @@ export type EventsView = {readonly lines: readonly Line[]; readonly end: string}
 
 export function eventsView(state: State, rows: number): EventsView {
 	const all = told(state);
-	const {problem} = state.trail;
+	const {problem} = state.events;
 	const {from, to} = windowOf(state.panels.scroll.events, {total: all.length, shown: rows});
 	const lines = all
 		.slice(from, to)

@@ -9,7 +9,7 @@ import {promptLine as commandPromptLine} from '../dialogs/command-line.js';
 import {fieldSpans} from '../widgets/field.js';
 import {ellipsisOf, glyphsOf} from '../widgets/glyphs.js';
 import {lineWidth, span, spread, type Line, type Tone} from '../widgets/styled-text.js';
-import type {Flash} from '../state/flash.js';
+import type {Flash} from '../state/messages.js';
 
 type Message = Omit<Flash, 'level'> & {readonly level: Flash['level'] | 'waiting'};
 

@@ -1,6 +1,6 @@
 import type {ReactElement} from 'react';
 import {Box} from 'ink';
-import {styleOf, type Look} from '../theme.js';
+import {styleOf, type Theme} from '../theme.js';
 import type {Glyphs} from './glyphs.js';
 import {Lines} from './line.js';
 import {block, edge, type Corners, type FrameTone} from './panel-frames.js';
@@ -20,7 +20,7 @@ type Properties = {
 	readonly corners?: Corners;
 	/** Without, the top of the panel below is its bottom. */
 	readonly hasBottom?: boolean;
-	readonly look: Look;
+	readonly theme: Theme;
 	readonly glyphs: Glyphs;
 };
 
@@ -37,11 +37,11 @@ const borderOf = ({horizontal, vertical, topLeft, topRight, bottomLeft, bottomRi
 
 /** Lines in a frame with a title in its upper edge, which Ink's own borders do not have. */
 export function Panel(properties: Properties): ReactElement {
-	const {title, end, lines, width, rows, tone = 'frame', corners, hasBottom = false, look, glyphs} = properties;
-	const {color, dimColor} = styleOf(tone, look);
+	const {title, end, lines, width, rows, tone = 'frame', corners, hasBottom = false, theme, glyphs} = properties;
+	const {color, dimColor} = styleOf(tone, theme);
 	return (
 		<Box flexDirection="column" width={width} height={rows + (hasBottom ? 2 : 1)}>
-			<Lines lines={[edge(width, glyphs, {title, end, corners, tone})]} look={look} />
+			<Lines lines={[edge(width, glyphs, {title, end, corners, tone})]} theme={theme} />
 			<Box
 				flexDirection="column"
 				width={width}
@@ -52,7 +52,7 @@ export function Panel(properties: Properties): ReactElement {
 				borderColor={color}
 				borderDimColor={dimColor}
 			>
-				<Lines lines={block(lines, rows, width - 2, glyphs.ellipsis)} look={look} />
+				<Lines lines={block(lines, rows, width - 2, glyphs.ellipsis)} theme={theme} />
 			</Box>
 		</Box>
 	);

@@ -1,12 +1,12 @@
 /** A look at processes with our own eyes, before anything is asked about one or done to one. */
-import {pidsOn, type OwnLook, type TargetProblem} from '../../core/rules/leases/process-targets.js';
-import type {World} from '../../core/model/ports.js';
-import {sanitize} from '../../format/text/text.js';
-import type {GpuProcess} from '../../core/model/types.js';
-import type {InspectProcesses} from '../ports.js';
-import type {State} from '../state/state.js';
-import {selectedRow} from '../table/rows.js';
-import {byMemory} from '../view/readings.js';
+import {pidsOn, type OwnLook, type TargetProblem} from '../../../core/rules/leases/process-targets.js';
+import type {World} from '../../../core/model/ports.js';
+import {sanitize} from '../../../format/text/text.js';
+import type {GpuProcess} from '../../../core/model/types.js';
+import type {InspectProcesses} from '../../ports.js';
+import type {State} from '../../state/state.js';
+import {selectedRow} from '../../table/rows.js';
+import {byMemory} from '../../view/readings.js';
 
 /** The user's own processes on the selected GPU as they are shown, the largest first. */
 export function ownProcesses(state: State): readonly GpuProcess[] {

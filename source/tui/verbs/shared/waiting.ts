@@ -1,8 +1,8 @@
 /** What stands in line from this monitor, for as long as it runs. */
-import {CanhazgpuError} from '../../errors.js';
-import {sanitize} from '../../format/text/text.js';
-import type {Dispatch} from '../state/actions.js';
-import type {Flash} from '../state/flash.js';
+import {CanhazgpuError} from '../../../errors.js';
+import {sanitize} from '../../../format/text/text.js';
+import type {Dispatch} from '../../state/actions.js';
+import type {Flash} from '../../state/messages.js';
 
 type Work<Result> = (options: {
 	readonly signal: AbortSignal;

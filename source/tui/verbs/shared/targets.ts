@@ -1,17 +1,17 @@
 /** What `x` and `e` act on: of the tagged GPUs, or else of the selected one, those whose lease the asker may change. */
-import {mayChange, ownerOf} from '../../core/rules/leases/ownership.js';
-import type {HeldGpu, NotYours} from '../../core/rules/leases/selection.js';
-import type {Lease} from '../../core/model/types.js';
-import {shortDuration} from '../../format/text/durations.js';
-import {gpuList} from '../../format/text/gpu-list.js';
-import {sanitize} from '../../format/text/text.js';
-import {fit, wrap} from '../../format/text/width.js';
-import {dialogWidth, sides} from '../dialogs/dialog-parts.js';
-import {storeNow, type State} from '../state/state.js';
-import {chosenGpus} from '../table/rows.js';
-import type {Glyphs} from '../widgets/glyphs.js';
-import {span, type Line} from '../widgets/styled-text.js';
-import {failed, halfDone, succeeded, type Done} from './verb.js';
+import {mayChange, ownerOf} from '../../../core/rules/leases/ownership.js';
+import type {HeldGpu, NotYours} from '../../../core/rules/leases/selection.js';
+import type {Lease} from '../../../core/model/types.js';
+import {shortDuration} from '../../../format/text/durations.js';
+import {gpuList} from '../../../format/text/gpu-list.js';
+import {sanitize} from '../../../format/text/text.js';
+import {fit, wrap} from '../../../format/text/width.js';
+import {dialogWidth, sides} from '../../dialogs/dialog-parts.js';
+import {storeNow, type State} from '../../state/state.js';
+import {chosenGpus} from '../../table/rows.js';
+import type {Glyphs} from '../../widgets/glyphs.js';
+import {span, type Line} from '../../widgets/styled-text.js';
+import {failed, halfDone, succeeded, type Done} from '../verb.js';
 
 /** A GPU that was chosen and is nothing to act on. `reason` comes after its number: `held by bob`. */
 type LeftOut = {readonly index: number; readonly reason: string};

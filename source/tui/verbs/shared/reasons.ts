@@ -1,5 +1,5 @@
 /** Reasons against several verbs. */
-import type {State} from '../state/state.js';
+import type {State} from '../../state/state.js';
 
 type Reason = (state: State) => string | undefined;
 

@@ -1,0 +1,30 @@
+/** `Y`: copies the UUIDs of the chosen GPUs, as `nvidia-smi -i` and the `--gpus device=` of a container take them. */
+import {counted} from '../../format/text/numbers.js';
+import {rowsOf, type State} from '../state/state.js';
+import {chosenGpus} from '../table/rows.js';
+import {toClipboard} from './shared/clipboard.js';
+import {firstReason, reasonAgainstGpus} from './shared/reasons.js';
+import {defineVerb} from './verb.js';
+
+const uuidOf = (state: State, gpu: number): string | undefined => rowsOf(state)[gpu]?.reading?.uuid;
+
+/** What is shown may come from another account's scan: nothing but a plain name goes into a clipboard. */
+const isPlain = (uuid: string | undefined): boolean => uuid !== undefined && /^[\w\-]{1,80}$/v.test(uuid);
+
+function reasonAgainstNames(state: State): string | undefined {
+	const nameless = chosenGpus(state).find((gpu) => !isPlain(uuidOf(state, gpu)));
+	return nameless === undefined ? undefined : `GPU ${nameless} has told no UUID`;
+}
+
+export const identify = defineVerb({
+	name: 'identify',
+	keys: {modes: ['table', 'detail'], keys: ['Y'], help: 'copy the UUIDs'},
+	reasonAgainst: firstReason(reasonAgainstGpus, reasonAgainstNames),
+	begin(context) {
+		const {getState, dispatch} = context.store;
+		const gpus = chosenGpus(getState());
+		toClipboard(context, gpus.map((gpu) => uuidOf(getState(), gpu)).join(','));
+		const text = `copied ${counted(gpus.length, 'UUID')}, where this terminal allows it`;
+		dispatch({kind: 'done', flash: {level: 'ok', text}});
+	},
+});
