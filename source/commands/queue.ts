@@ -1,4 +1,4 @@
-import {leaveQueue, queueRows} from '../core/operations/queue-rows.js';
+import {leaveQueue} from '../core/operations/leave-queue.js';
 import {doubtAbout, ownerOf} from '../core/rules/leases/ownership.js';
 import {readForDisplay} from '../core/operations/transact.js';
 import {CanhazgpuError, quoted} from '../errors.js';
@@ -8,6 +8,7 @@ import {sanitize} from '../format/text/text.js';
 import type {App, OpenWorld} from '../app/contract.js';
 import type {Command} from '../command-line/command.js';
 import {jsonFlag} from '../command-line/flags.js';
+import {queueRows} from '../core/rules/queue/queue-rows.js';
 import {recentLossWords} from './shared/data-loss.js';
 
 async function leave(app: App, world: OpenWorld, id: string): Promise<void> {

@@ -9,7 +9,7 @@ import type {Command, Input} from '../command-line/command.js';
 import {checkLabel, idsOf, usualDurations} from '../command-line/flags.js';
 import {acquireShown, countOf, waitSecondsOf, wantFlags} from './shared/acquire.js';
 import {createBackground} from './shared/background.js';
-import {keepHold} from './shared/keep-job-lease.js';
+import {keepJobLease} from './shared/keep-job-lease.js';
 
 /** @throws CanhazgpuError `usage` that shows what to type. */
 function commandOf({rest, words}: Input): readonly [command: string, ...args: readonly string[]] {
@@ -69,7 +69,7 @@ async function runHeld(app: App, {world, hold, words, timeoutSeconds, interrupti
 	});
 	// From here on signals are the job's.
 	interruption.end();
-	const keeper = keepHold(app, world, {
+	const keeper = keepJobLease(app, world, {
 		granted: hold,
 		job: job.process,
 		model: modelOfCommand(words.join(' '))?.model,

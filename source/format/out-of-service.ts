@@ -1,6 +1,6 @@
 /** Why somebody who waits cannot be served, in words. */
-import type {QueueRow} from '../core/operations/queue-rows.js';
 import {usedPatienceSeconds, type Outage} from '../core/rules/queue/out-of-service.js';
+import type {QueueRow} from '../core/rules/queue/queue-rows.js';
 import {shortDuration} from './text/durations.js';
 import {sanitize} from './text/text.js';
 import {wantedWords} from './waiting-progress.js';

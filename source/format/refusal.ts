@@ -1,7 +1,7 @@
 /**
 A refusal in words. The first line is the peer's, which scripts may look for.
 */
-import type {Block, Refusal, UnusableGpu, UseBlock} from '../core/rules/allocation/allocation.js';
+import type {Block, Refusal, UnusableGpu, UsageBlock} from '../core/rules/allocation/allocation.js';
 import {ownerOf} from '../core/rules/leases/ownership.js';
 import {longDuration} from './text/durations.js';
 import {counted} from './text/numbers.js';
@@ -16,7 +16,7 @@ const countOf = ({blocked}: Refusal, ...kinds: ReadonlyArray<Block['kind']>): nu
 const namedGpus = 4;
 
 /** Why a GPU that nobody holds is not to be had, after its number: `cannot be judged: ...`. */
-function useWords(block: UseBlock): string {
+function useWords(block: UsageBlock): string {
 	switch (block.kind) {
 		case 'unreserved': {
 			return `is used without a reservation by ${block.users.length > 0 ? sanitize(block.users.join(', ')) : 'somebody unknown'}`;

@@ -175,7 +175,7 @@ function withDirectory(directory: string, work: (descriptor: number) => void, fl
 }
 
 /**
-Written whole or not at all, be the power cut, with exactly these permissions, whatever the umask. Throws what the file system says.
+Written whole or not at all, even if the power is cut, with exactly these permissions, whatever the umask. Throws what the file system says.
 */
 export function writePoolRecord(file: string, record: PoolRecord, {directoryMode, fileMode}: RecordModes): void {
 	const directory = path.dirname(file);

@@ -120,7 +120,7 @@ export function decodeSnapshot(raw: RawSnapshot, user: string | undefined): Snap
 		gpus: raw.gpus.slice(0, pool?.gpuCount ?? 0).map((value, index) => gpuRecord(value, index)),
 		queue: raw.queue.map(([id, value]) => queueRecord(id, value)),
 		...drainsOf(raw.drains, pool?.gpuCount ?? 0, raw.now),
-		notices: decodeNotices(storedOf(raw.notices)),
+		alerts: decodeNotices(storedOf(raw.notices)),
 		noticesProblem: typeof raw.notices === 'object' ? problemOf(raw.notices) : undefined,
 		stored: {drains: storedOf(raw.drains), notices: storedOf(raw.notices)},
 		dataLoss: decodeDataLoss(storedOf(raw.notices)),

@@ -24,7 +24,7 @@ function rowOf(record: GpuRecord, reading: Partial<GpuReading>, threshold = 1024
 		queue: [],
 		lastUsed: new Map(),
 		drains: new Map(),
-		notices: [],
+		alerts: [],
 		stored: {drains: undefined, notices: undefined},
 		revision: noRevision,
 	};

@@ -5,7 +5,7 @@ import {expect, onTestFinished, test} from 'vitest';
 import {drain, undrain} from '../../source/core/operations/drain.js';
 import {createPool} from '../../source/core/operations/create-pool.js';
 import {extend, release, reserve} from '../../source/core/operations/reservations.js';
-import {leaveQueue} from '../../source/core/operations/queue-rows.js';
+import {leaveQueue} from '../../source/core/operations/leave-queue.js';
 import {openRedisStore} from '../../source/store/redis/index.js';
 import {createBox} from '../_helpers/program/cli.js';
 import {stageOf} from '../_helpers/program/kill-stage.js';

@@ -190,7 +190,7 @@ function hostileWorld(word: (field: string) => string, now: number, revision: Sn
 		],
 		drains: new Map([[4, drain]]),
 		drainProblem: word('drain problem'),
-		notices: [],
+		alerts: [],
 		stored: {drains: undefined, notices: undefined},
 		lastUsed: new Map(),
 	};

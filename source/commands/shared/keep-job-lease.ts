@@ -18,7 +18,7 @@ import type {EndReason, ProcessIdentity} from '../../core/model/types.js';
 import {createBackground} from './background.js';
 import {keepReminding} from './reminding.js';
 
-export type Keeper = {
+export type JobLeaseKeeper = {
 	/** Gives the GPUs back, with the reason in their record. Never throws: the job's own exit code counts more. */
 	readonly end: (reason: EndReason) => Promise<void>;
 };
@@ -46,7 +46,7 @@ export type Kept = {
 	readonly model: string | undefined;
 };
 
-export function keepHold(app: App, world: OpenWorld, {granted, job, model}: Kept): Keeper {
+export function keepJobLease(app: App, world: OpenWorld, {granted, job, model}: Kept): JobLeaseKeeper {
 	let hold = withJob(granted, job, model);
 	const ended = new AbortController();
 	const wakeSignal = createWakeSignal();

@@ -7,7 +7,7 @@ import {emptyPlan, type Plan} from '../model/plan.js';
 import type {Clock, Host, Store} from '../model/ports.js';
 import {hasLostData, planPoolRecord, planRestoring} from '../rules/pool/restoring.js';
 import type {AuditRecord, Pool, Snapshot} from '../model/types.js';
-import {settle} from '../operations/settle.js';
+import {commitUntilSettled} from '../operations/settle.js';
 
 type KnownSnapshot = Snapshot & {readonly pool: Pool};
 
@@ -44,7 +44,7 @@ export function createRestoringStore(store: Store, {host, clock}: {readonly host
 	/** True when everything is there again, by this or by somebody else's doing. */
 	const restore = async (from: KnownSnapshot): Promise<boolean> => {
 		try {
-			await settle(
+			await commitUntilSettled(
 				{store, clock},
 				{
 					read: async () => store.read(),

@@ -20,7 +20,7 @@ const staleShare = 0.25;
 /** With a scanner that holds the role and never posts, everybody scans by itself after this long. */
 const patienceMs = 15_000;
 
-export type SharedGpusOptions = {
+export type SharedScannerOptions = {
 	readonly store: Store;
 	readonly host: Host;
 	readonly clock: Clock;
@@ -38,7 +38,7 @@ type Seen = {readonly posted: PostedScan; readonly scan: SharedScan};
 const isStoreFailure = (error: unknown): boolean => error instanceof CanhazgpuError;
 
 export class SharedScanner {
-	readonly #options: SharedGpusOptions;
+	readonly #options: SharedScannerOptions;
 	readonly #owner: string;
 	readonly #wakeSignal = createWakeSignal();
 	readonly #closed = new AbortController();
@@ -53,7 +53,7 @@ export class SharedScanner {
 	#given: number | undefined;
 	#idle: readonly IdleSpan[] = [];
 
-	constructor(options: SharedGpusOptions) {
+	constructor(options: SharedScannerOptions) {
 		this.#options = options;
 		this.#owner = options.clock.uuid();
 	}
@@ -250,7 +250,7 @@ export class SharedScanner {
 }
 
 /** Sees GPUs as `createScanner` does, at the price of one scan for all who look. To be closed. */
-export function createSharedGpus(options: SharedGpusOptions): GpuProvider {
+export function createSharedGpus(options: SharedScannerOptions): GpuProvider {
 	const shared = new SharedScanner(options);
 	let underWay: Promise<Observation> | undefined;
 	const lookOnce = async (): Promise<Observation> => {

@@ -4,7 +4,7 @@ import type {
 	Drain,
 	EndedLease,
 	Lease,
-	Notice,
+	Alert,
 	Pool,
 	PoolEvent,
 	QueueEntry,
@@ -47,7 +47,7 @@ export type Write =
 	| {readonly kind: 'leave'; readonly id: string}
 	/** Replaces all of them. */
 	| {readonly kind: 'drains'; readonly drains: ReadonlyMap<number, Drain>}
-	| {readonly kind: 'notices'; readonly notices: readonly Notice[]; readonly dataLoss?: DataLoss}
+	| {readonly kind: 'notices'; readonly notices: readonly Alert[]; readonly dataLoss?: DataLoss}
 	/** Says that every commit up to this count is in the store again, as far as a reader knew of it. */
 	| {readonly kind: 'restored'; readonly count: number};
 

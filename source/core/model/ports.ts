@@ -61,7 +61,7 @@ export type ScanBoard = {
 	readonly subscribe: (posted: () => void) => Promise<() => Promise<void>>;
 };
 
-/** Characters of a posted scan; a longer one is nobody's of us. */
+/** Characters of a posted scan; no canhazgpu posts a longer one. */
 export const longestScan = 2 ** 20;
 
 /** What a store says of itself. Unknown is undefined. */

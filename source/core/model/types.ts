@@ -9,7 +9,7 @@ import type {ProviderName} from './observation.js';
 import type {DataLoss, Alert} from './alerts.js';
 
 export type {AuditBefore, AuditEntry, AuditKind, AuditQuery, AuditRecord} from './audit.js';
-export type {DataLoss, Alert as Notice} from './alerts.js';
+export type {Alert, DataLoss} from './alerts.js';
 export type {
 	GpuProcess,
 	GpuReading,
@@ -225,7 +225,7 @@ export type Snapshot = {
 	/** Why their record cannot be read. */
 	readonly drainProblem?: string;
 	/** What was told and still stands. */
-	readonly notices: readonly Alert[];
+	readonly alerts: readonly Alert[];
 	/** Why their record can neither be read nor replaced: nothing more is told. */
 	readonly noticesProblem?: string;
 	/** The stored forms, which a commit compares; undefined when there are none. */

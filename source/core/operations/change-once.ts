@@ -4,7 +4,7 @@ Making one change of state exactly once or not at all, whatever becomes of the r
 Every attempt bears the id of the change, and the store carries out at most one of them: a request that comes late, after the next attempt
 was sent or after the caller was told that nothing was done, does nothing.
 */
-import {secondsToSettle} from '../rules/pool/alerts.js';
+import {secondsUntilGrants} from '../rules/pool/alerts.js';
 import {CanhazgpuError} from '../../errors.js';
 import {emptyPlan, isEmpty, withdrawn, type Plan} from '../model/plan.js';
 import type {Clock, World} from '../model/ports.js';
@@ -103,7 +103,7 @@ class OneChange<Result> {
 		}
 
 		const [plan, end] = await this.#plan(snapshot);
-		const settling = plan.grants ? secondsToSettle(snapshot) : 0;
+		const settling = plan.grants ? secondsUntilGrants(snapshot) : 0;
 		if (settling > 0) {
 			await this.#clock.sleep(settling * 1000);
 			return undefined;

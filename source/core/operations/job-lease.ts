@@ -13,7 +13,7 @@ import type {AuditEntry, EndReason, GpuRecord, Lease, ProcessIdentity, Snapshot}
 import {readCurrent, transact} from './transact.js';
 import {createWakeSignal} from './wake-signal.js';
 import {isTransient} from './waiter.js';
-import {settle} from './settle.js';
+import {commitUntilSettled} from './settle.js';
 
 /** Between two questions to a store that is away, on average. */
 const retryMs = 1000;
@@ -245,7 +245,7 @@ back. It writes nothing else, so that it may be called as often as something hap
 export async function sendHeartbeat(world: World, granted: JobLease): Promise<HeartbeatResult> {
 	const takenBack: TakenBack[] = [];
 	let hold = granted;
-	const {snapshot} = await settle(world, {
+	const {snapshot} = await commitUntilSettled(world, {
 		async read() {
 			const read = await world.store.read();
 			requirePool(read, world.host, world.store.location);

@@ -25,7 +25,7 @@ export function createAlertRecorder({
 			return;
 		}
 
-		const news = alertChanges(snapshot.notices, statusRows(snapshot, observation, memoryThresholdMiB), {
+		const news = alertChanges(snapshot.alerts, statusRows(snapshot, observation, memoryThresholdMiB), {
 			now: snapshot.now,
 			host: host.hostname,
 			seesKernelLog: isRoot(host.account),

@@ -1,4 +1,4 @@
-/** The verbs. A key press, a subcommand and a web request call these, and nothing else changes the pool. */
+/** Status, reserve, release and extend, as every face calls them. */
 import {CanhazgpuError} from '../../errors.js';
 import type {Refusal} from '../rules/allocation/allocation.js';
 import {planExtend, planRelease, type LeasedRecord} from '../rules/leases/lease-changes.js';

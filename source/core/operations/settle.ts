@@ -19,7 +19,7 @@ Reads and commits what is planned, again and again, until the plan is empty.
 @throws CanhazgpuError `busy` after ten seconds; whatever `read`, `plan` or the store throws. A commit whose answer was lost is not an error: the
 next read shows whether it was carried out.
 */
-export async function settle<Planned extends {readonly plan: Plan}>(
+export async function commitUntilSettled<Planned extends {readonly plan: Plan}>(
 	{store, clock}: Pick<World, 'store' | 'clock'>,
 	{read, plan, committed}: Settling<Planned>,
 ): Promise<{readonly snapshot: Snapshot; readonly planned: Planned}> {

@@ -1,11 +1,11 @@
-/** Read -> plan -> commit -> again on conflict: the one way in which the pool changes. Design section 3. */
+/** Read -> plan -> commit -> again on conflict: the one way in which the pool changes. */
 import {CanhazgpuError} from '../../errors.js';
 import {planExpiry} from '../rules/leases/lease-changes.js';
 import {requireNoClone, requirePool} from '../rules/pool/pool.js';
 import type {World} from '../model/ports.js';
 import type {QueueRecord, Snapshot} from '../model/types.js';
 import {changeOnce, type ChangeOptions} from './change-once.js';
-import {settle} from './settle.js';
+import {commitUntilSettled} from './settle.js';
 
 export type Transaction<Result> = Omit<ChangeOptions<Result>, 'read'> & {
 	/** Label for which `snapshot.lastUsed` is filled in. */
@@ -26,7 +26,7 @@ export async function readCurrent(
 	{store, host, clock}: Pick<World, 'store' | 'host' | 'clock'>,
 	{user, change, judged}: CurrentOptions = {},
 ): Promise<Snapshot> {
-	const {snapshot} = await settle(
+	const {snapshot} = await commitUntilSettled(
 		{store, clock},
 		{
 			async read() {

@@ -1,8 +1,8 @@
 /**
 One who waits in line. Woken by events, with a slow tick in case one was missed; looks at the GPUs only when there is something
-to take. Design section 7.
+to take.
 */
-import {secondsToSettle} from '../rules/pool/alerts.js';
+import {secondsUntilGrants} from '../rules/pool/alerts.js';
 import {holdingsOf, type EntryRecord} from '../rules/queue/queue-grant.js';
 import {
 	entryHeartbeatSeconds,
@@ -294,7 +294,7 @@ export class Waiter {
 				return undefined;
 			}
 
-			const settling = secondsToSettle(snapshot);
+			const settling = secondsUntilGrants(snapshot);
 			if (settling > 0) {
 				await this.#wakeSignal.wait(clock, settling * 1000, this.#options.signal);
 				if (this.#options.signal.aborted || clock.monotonicMs() >= this.#deadlineMs) {

@@ -1,4 +1,3 @@
-import type {QueueRow} from '../../core/operations/queue-rows.js';
 import {labelOf, ownerOf} from '../../core/rules/leases/ownership.js';
 import type {QueueEntry} from '../../core/model/types.js';
 import {longDuration, timestamp} from '../text/durations.js';
@@ -7,6 +6,7 @@ import {ruledTable, type Sacrifices} from '../text/table.js';
 import {outageWords, stuckWords} from '../out-of-service.js';
 import {sanitize, shorten, shownNote} from '../text/text.js';
 import {outOfServiceWords, wantedWords} from '../waiting-progress.js';
+import type {QueueRow} from '../../core/rules/queue/queue-rows.js';
 
 const wantedBy = ({requestedIds, requestedCount}: QueueEntry) =>
 	requestedIds.length > 0 ? {count: requestedIds.length, ids: requestedIds} : {count: requestedCount};

@@ -1,16 +1,16 @@
-import type {DataLoss, HealthProblem, Notice} from '../../core/model/types.js';
+import type {DataLoss, HealthProblem, Alert} from '../../core/model/types.js';
 import {readRecord} from './fields.js';
 import {textOf} from './raw.js';
 import {formatRfc3339} from './time.js';
 import {optionalText, writeRecord} from './write.js';
 
-const kinds: ReadonlyArray<Notice['kind']> = ['unreserved', 'squatter', 'health'];
+const kinds: ReadonlyArray<Alert['kind']> = ['unreserved', 'squatter', 'health'];
 const problems: ReadonlyArray<HealthProblem['kind']> = ['ecc', 'xid', 'needs-reset', 'fell-off-the-bus', 'temperature'];
 
 /** Reads which notices stand. None for a record that cannot be read: then they are told once more. */
-export function decodeNotices(raw: string | undefined): readonly Notice[] {
+export function decodeNotices(raw: string | undefined): readonly Alert[] {
 	const result = readRecord(textOf(raw ?? '{}'), (fields) =>
-		fields.records('notices', (item): Notice => ({
+		fields.records('notices', (item): Alert => ({
 			kind: item.choice('kind', kinds),
 			gpu: item.required('gpu', item.whole('gpu')),
 			account: item.text('account'),
@@ -33,7 +33,7 @@ export function decodeDataLoss(raw: string | undefined): DataLoss | undefined {
 }
 
 /** The stored form; undefined: nothing is stored, for none stands and nothing was lost. */
-export const encodeNotices = (notices: readonly Notice[], dataLoss?: DataLoss): string | undefined =>
+export const encodeNotices = (notices: readonly Alert[], dataLoss?: DataLoss): string | undefined =>
 	notices.length === 0 && dataLoss === undefined
 		? undefined
 		: writeRecord([

@@ -1,4 +1,7 @@
-/** Every key of the monitor. The help and the footer are built from this table, so they cannot say anything else. */
+/**
+Every key: those that move and show are written here, those of verbs in their own files in `verbs/`. The help and the footer are built from this
+table, so they cannot say anything else.
+*/
 import {verbs} from '../verbs/index.js';
 import type {Verb} from '../verbs/verb.js';
 import {panelModes, type Intent, type KeyHint, type Mode} from './binding.js';

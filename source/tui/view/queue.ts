@@ -1,5 +1,4 @@
 /** Who waits in line. */
-import {queueRows, type QueueRow} from '../../core/operations/queue-rows.js';
 import {ownerOf, owns} from '../../core/rules/leases/ownership.js';
 import type {QueueEntry} from '../../core/model/types.js';
 import {shortDuration} from '../../format/text/durations.js';
@@ -11,6 +10,7 @@ import {selectedPlace} from '../panels/queue-selection.js';
 import {storeNow, type State} from '../state/state.js';
 import {ellipsisOf} from '../widgets/glyphs.js';
 import {lineText, span, type Line} from '../widgets/styled-text.js';
+import {queueRows, type QueueRow} from '../../core/rules/queue/queue-rows.js';
 
 type Cells = {
 	readonly place: string;

@@ -1,7 +1,6 @@
 /**
 What the API says of GPUs and of the line: the peer's keys with the peer's meaning, ours beside them. What is unknown or empty is absent.
 */
-import type {QueueRow} from '../../core/operations/queue-rows.js';
 import {labelOf, ownerOf} from '../../core/rules/leases/ownership.js';
 import type {StatusRow} from '../../core/rules/pool/status.js';
 import type {GpuProcess, GpuReading} from '../../core/model/types.js';
@@ -9,6 +8,7 @@ import {longDuration, timestamp} from '../../format/text/durations.js';
 import {stateWords, unreservedWords, userWords, validationWords} from '../../format/status-labels.js';
 import {sanitize, shownNote} from '../../format/text/text.js';
 import type {LiveState} from '../live/live-view.js';
+import type {QueueRow} from '../../core/rules/queue/queue-rows.js';
 
 const nanosecondsPerSecond = 1e9;
 

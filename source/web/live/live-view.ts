@@ -4,12 +4,12 @@ The one live picture of the pool that every browser and every request is shown: 
 import {CanhazgpuError} from '../../errors.js';
 import {isLeased} from '../../core/rules/leases/lease-changes.js';
 import {createAlertRecorder} from '../../core/operations/record-alerts.js';
-import {queueRows, type QueueRow} from '../../core/operations/queue-rows.js';
 import type {World} from '../../core/model/ports.js';
 import {statusRows, type StatusRow} from '../../core/rules/pool/status.js';
 import type {AuditEntry, AuditKind, Observation, Snapshot} from '../../core/model/types.js';
 import {readForDisplay} from '../../core/operations/transact.js';
 import {startStoreFeed} from '../../core/live/store-feed.js';
+import {queueRows, type QueueRow} from '../../core/rules/queue/queue-rows.js';
 import {startScanning} from './scanning.js';
 import {createNextRead} from './next-read.js';
 import {followAuditLog} from './audit-feed.js';

@@ -6,7 +6,6 @@ import {randomUUID} from 'node:crypto';
 import process from 'node:process';
 import {Redis} from 'ioredis';
 import {afterAll, beforeAll, beforeEach, describe, expect, test} from 'vitest';
-import {queueRows} from '../../../source/core/operations/queue-rows.js';
 import type {Store} from '../../../source/core/model/ports.js';
 import {readCurrent} from '../../../source/core/operations/transact.js';
 import type {Box} from '../../_helpers/program/cli.js';
@@ -15,6 +14,7 @@ import {freshRedisBox, holders, openStoreOf, peek, recordsOf, start} from '../..
 import {startRedis, type RedisServer} from '../../_helpers/store/redis-server.js';
 import {createTestWorld} from '../../_helpers/world.js';
 import {startSleeper} from '../run/_sleeper.js';
+import {queueRows} from '../../../source/core/rules/queue/queue-rows.js';
 
 let redis: RedisServer;
 let client: Redis;

@@ -3,7 +3,6 @@ import {expect, test} from 'vitest';
 import {acquireNow} from '../../../source/core/operations/acquire-now.js';
 import {adopt} from '../../../source/core/operations/adopt.js';
 import {drain, undrain} from '../../../source/core/operations/drain.js';
-import {queueRows} from '../../../source/core/operations/queue-rows.js';
 import {entryFor, planJoin} from '../../../source/core/rules/queue/queue.js';
 import {readStatus, release, reserve} from '../../../source/core/operations/reservations.js';
 import {readCurrent} from '../../../source/core/operations/transact.js';
@@ -13,6 +12,7 @@ import type {GpuReading} from '../../../source/core/model/types.js';
 import {lineTable} from '../../../source/format/tables/queue-table.js';
 import {createPaint} from '../../../source/format/text/paint.js';
 import {createTestWorld, idleReading, observationOf, person, type TestWorld} from '../../_helpers/world.js';
+import {queueRows} from '../../../source/core/rules/queue/queue-rows.js';
 
 const root = person('root', 'root', 0);
 const alice = person('alice');

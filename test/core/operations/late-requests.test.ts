@@ -8,7 +8,7 @@ import {createPool} from '../../../source/core/operations/create-pool.js';
 import {acquireNow} from '../../../source/core/operations/acquire-now.js';
 import {drain, undrain} from '../../../source/core/operations/drain.js';
 import {isLeased} from '../../../source/core/rules/leases/lease-changes.js';
-import {leaveQueue} from '../../../source/core/operations/queue-rows.js';
+import {leaveQueue} from '../../../source/core/operations/leave-queue.js';
 import {extend, release, reserve} from '../../../source/core/operations/reservations.js';
 import type {Requester} from '../../../source/core/model/types.js';
 import {undoableOf, undoRelease} from '../../../source/core/operations/undo.js';

@@ -95,7 +95,7 @@ test('an unknown scan ends nothing, and users that cannot be told are no news be
 	]);
 	await scan(world, tell);
 	expect((await told(world)).slice(2)).toEqual(['GPU 0 is fit again']);
-	expect((await readStatus(world)).snapshot.notices).toEqual([]);
+	expect((await readStatus(world)).snapshot.alerts).toEqual([]);
 });
 
 test('a leftover of whoever had it a moment ago accuses nobody', async () => {
@@ -149,7 +149,7 @@ test('whatever is seen, nothing is told twice while it stands, and what stands w
 				}
 
 				const records = await world.store.audit();
-				const {notices} = (await readStatus(world)).snapshot;
+				const {alerts: notices} = (await readStatus(world)).snapshot;
 				const keys = notices.map(({kind, account, problem}) => `${kind} ${account} ${problem}`);
 				expect(new Set(keys).size).toBe(keys.length);
 				for (const {kind, account, since} of notices) {

@@ -1,11 +1,11 @@
 import {expect, test} from 'vitest';
 import {drain} from '../../../source/core/operations/drain.js';
 import {estimateWaits} from '../../../source/core/rules/queue/estimates.js';
-import {queueRows} from '../../../source/core/operations/queue-rows.js';
 import {entryFor, planJoin} from '../../../source/core/rules/queue/queue.js';
 import {reserve} from '../../../source/core/operations/reservations.js';
 import {readCurrent} from '../../../source/core/operations/transact.js';
 import {createTestWorld, person} from '../../_helpers/world.js';
+import {queueRows} from '../../../source/core/rules/queue/queue-rows.js';
 
 const boss = person('root', 'root', 0);
 

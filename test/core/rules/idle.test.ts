@@ -202,7 +202,7 @@ test('every face is told, for leases and for nothing else', () => {
 		queue: [],
 		lastUsed: new Map(),
 		drains: new Map(),
-		notices: [],
+		alerts: [],
 		stored: {drains: undefined, notices: undefined},
 		revision: noRevision,
 	};

@@ -32,7 +32,7 @@ const snapshot = (changes: Partial<Snapshot> = {}): Snapshot => ({
 	gpus: [],
 	queue: [],
 	drains: new Map(),
-	notices: [],
+	alerts: [],
 	stored: {drains: undefined, notices: undefined},
 	revision: noRevision,
 	lastUsed: new Map(),

@@ -4,7 +4,6 @@ import {expect, onTestFinished, test} from 'vitest';
 import {freshMs} from '../../../source/core/operations/acquire-now.js';
 import {holdingsOf} from '../../../source/core/rules/queue/queue-grant.js';
 import {isLeased} from '../../../source/core/rules/leases/lease-changes.js';
-import {queueRows} from '../../../source/core/operations/queue-rows.js';
 import {
 	isSameNote,
 	isServable,
@@ -26,6 +25,7 @@ import {createLiveWorld} from '../../_helpers/live-world.js';
 import {checkTrail} from '../../_helpers/store/trail.js';
 import {createTestWorld, idleReading, observationOf, person, type TestWorld} from '../../_helpers/world.js';
 import {bob, free, hold, start, wants} from '../operations/waiting/_waiting.js';
+import {queueRows} from '../../../source/core/rules/queue/queue-rows.js';
 
 const gpuCount = 3;
 

@@ -5,7 +5,7 @@ import {sendHeartbeat, findJobLease} from '../../../source/core/operations/job-l
 import {createPool} from '../../../source/core/operations/create-pool.js';
 import {drain, undrain} from '../../../source/core/operations/drain.js';
 import {isLeased} from '../../../source/core/rules/leases/lease-changes.js';
-import {leaveQueue} from '../../../source/core/operations/queue-rows.js';
+import {leaveQueue} from '../../../source/core/operations/leave-queue.js';
 import {emptyPlan} from '../../../source/core/model/plan.js';
 import type {World} from '../../../source/core/model/ports.js';
 import {extend, release, reserve} from '../../../source/core/operations/reservations.js';
@@ -68,7 +68,7 @@ async function fill(world: TestWorld) {
 	return {manual};
 }
 
-const contentOf = ({pool, gpus, queue, drains, notices}: Snapshot) => ({pool, gpus, queue, drains, notices});
+const contentOf = ({pool, gpus, queue, drains, alerts}: Snapshot) => ({pool, gpus, queue, drains, alerts});
 
 describe('everything that was read is put back', () => {
 	test('into a store that comes back empty', async () => {

@@ -10,7 +10,7 @@ const snapshotOf = (...gpus: readonly GpuRecord[]): Snapshot => ({
 	gpus,
 	queue: [],
 	drains: new Map(),
-	notices: [],
+	alerts: [],
 	stored: {drains: undefined, notices: undefined},
 	revision: noRevision,
 	lastUsed: new Map(),

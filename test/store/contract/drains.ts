@@ -1,5 +1,5 @@
 import {describe, expect, test} from 'vitest';
-import type {Drain, Notice} from '../../../source/core/model/types.js';
+import type {Drain, Alert} from '../../../source/core/model/types.js';
 import type {Subject} from '../contract.js';
 import {plan, poolWrite, start, write} from '../samples.js';
 
@@ -8,7 +8,7 @@ const drains = new Map<number, Drain>([
 	[3, {since: start}],
 ]);
 
-const notices: readonly Notice[] = [
+const notices: readonly Alert[] = [
 	{kind: 'unreserved', gpu: 0, account: 'bob', since: start},
 	{kind: 'squatter', gpu: 1, account: 'eve', owner: 'bob', since: start + 0.5},
 	{kind: 'health', gpu: 2, problem: 'needs-reset', since: start},
@@ -20,7 +20,7 @@ export function drainContract({store, harness}: Subject): void {
 			await write(store(), poolWrite(2));
 			expect(await store().read()).toMatchObject({
 				drains: new Map(),
-				notices: [],
+				alerts: [],
 				stored: {drains: undefined, notices: undefined},
 			});
 		});
@@ -28,7 +28,7 @@ export function drainContract({store, harness}: Subject): void {
 		test('are read back as they were written, by others too, until there are none', async () => {
 			await write(store(), poolWrite(4), {kind: 'drains', drains}, {kind: 'notices', notices});
 			const other = await harness().open();
-			expect(await other.read()).toMatchObject({drains, notices});
+			expect(await other.read()).toMatchObject({drains, alerts: notices});
 			await write(store(), {kind: 'drains', drains: new Map()}, {kind: 'notices', notices: []});
 			expect((await other.read()).stored).toEqual({drains: undefined, notices: undefined});
 		});
@@ -36,9 +36,9 @@ export function drainContract({store, harness}: Subject): void {
 		test('the last loss of data stands beside the notices', async () => {
 			const dataLoss = {restoredAt: start + 0.5, readAt: start - 7};
 			await write(store(), poolWrite(2), {kind: 'notices', notices: [], dataLoss});
-			expect(await store().read()).toMatchObject({notices: [], dataLoss});
+			expect(await store().read()).toMatchObject({alerts: [], dataLoss});
 			await write(store(), {kind: 'notices', notices, dataLoss});
-			expect(await store().read()).toMatchObject({notices, dataLoss});
+			expect(await store().read()).toMatchObject({alerts: notices, dataLoss});
 			await write(store(), {kind: 'notices', notices});
 			expect((await store().read()).dataLoss).toBeUndefined();
 			await harness().setValue('notices', '{"restored_at":1,"restored_read_at":"soon"}');
@@ -91,12 +91,12 @@ export function drainContract({store, harness}: Subject): void {
 		test('a record of notices that cannot be read is as good as none, and can be replaced', async () => {
 			await harness().setValue('notices', '{"notices":[{"kind":"dance"}]}');
 			const snapshot = await store().read();
-			expect(snapshot.notices).toEqual([]);
+			expect(snapshot.alerts).toEqual([]);
 			const {notices: raw} = snapshot.stored;
 			expect(await store().commit(plan({expect: [{kind: 'notices', raw}], writes: [{kind: 'notices', notices}]}))).toBe(
 				'done',
 			);
-			expect((await store().read()).notices).toEqual(notices);
+			expect((await store().read()).alerts).toEqual(notices);
 		});
 	});
 }

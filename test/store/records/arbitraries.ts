@@ -9,7 +9,7 @@ import type {
 	EndedLease,
 	EndReason,
 	Lease,
-	Notice,
+	Alert,
 	PoolEvent,
 	ProcessIdentity,
 	QueueEntry,
@@ -187,7 +187,7 @@ export const anyDrains: fc.Arbitrary<ReadonlyMap<number, Drain>> = fc
 	})
 	.map((drains) => new Map(drains));
 
-export const anyNotices: fc.Arbitrary<readonly Notice[]> = fc.array(
+export const anyNotices: fc.Arbitrary<readonly Alert[]> = fc.array(
 	fc.record({
 		kind: fc.constantFrom('unreserved', 'squatter', 'health'),
 		gpu: fc.nat(3),

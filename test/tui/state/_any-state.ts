@@ -248,7 +248,7 @@ export const anyState: fc.Arbitrary<State> = fc
 			gpus,
 			queue,
 			drains: new Map(),
-			notices: [],
+			alerts: [],
 			stored: {drains: undefined, notices: undefined},
 			revision: noRevision,
 			lastUsed: new Map(),

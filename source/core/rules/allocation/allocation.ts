@@ -1,5 +1,5 @@
 /**
-Who gets which GPU: (snapshot, observation, request) -> Plan, or a refusal that carries its reasons. Design section 6.
+Who gets which GPU: (snapshot, observation, request) -> Plan, or a refusal that carries its reasons.
 */
 import {isLeased} from '../leases/lease-changes.js';
 import {outagesSeen} from '../queue/out-of-service.js';
@@ -14,7 +14,7 @@ import {mostRecentUserFirst} from './most-recent-user-first.js';
 import type {Strategy} from './strategy.js';
 import {usageBlockOf, type UsageBlock} from './usage-block.js';
 
-export type {UsageBlock as UseBlock} from './usage-block.js';
+export type {UsageBlock} from './usage-block.js';
 
 /** Why a GPU cannot be handed out now. */
 export type Block =
@@ -98,7 +98,7 @@ function blockOf(
 Plans a newcomer's grant: all that is wanted, or nothing. The plan expects the chosen GPUs and the whole line as they were
 read, so nobody who joined or took meanwhile is overtaken.
 
-@param snapshot - Without the dead: see lifecycle.ts.
+@param snapshot - Without the dead: see lease-changes.ts.
 @param observation
 @param request
 @param strategy

@@ -203,8 +203,8 @@ export const timedEndOf = ({type, partialQueueId, expiryTime}: Lease): number | 
 /** Judges a lease. A partial holding lives with its queue entry alone: see {@link judgeEntry}. */
 export function judgeLease(lease: Lease, snapshot: Snapshot, host: Host): Judgement<Ending> {
 	if (lease.partialQueueId !== undefined) {
-		const isWaits = snapshot.queue.some((record) => record.id === lease.partialQueueId && record.kind !== 'orphan');
-		return isWaits ? holds : {kind: 'ended', ending: {reason: 'queue-left', endTime: snapshot.now}};
+		const isWaiting = snapshot.queue.some((record) => record.id === lease.partialQueueId && record.kind !== 'orphan');
+		return isWaiting ? holds : {kind: 'ended', ending: {reason: 'queue-left', endTime: snapshot.now}};
 	}
 
 	if (lease.type === 'manual') {

@@ -11,13 +11,13 @@ export const recentLoss = ({dataLoss, now}: Pick<Snapshot, 'dataLoss' | 'now'>):
 	dataLoss !== undefined && now - dataLoss.restoredAt < lossSeconds ? dataLoss : undefined;
 
 /** After a loss of data nothing is granted for so long: those who hold GPUs have noticed it by then, and put their leases back. */
-const settlingSeconds = 5;
+const pauseAfterLossSeconds = 5;
 
 /** For how many seconds nothing is to be granted yet; 0 where no data was lost just now. */
-export function secondsToSettle({dataLoss, now}: Pick<Snapshot, 'dataLoss' | 'now'>): number {
-	const seconds = dataLoss === undefined ? 0 : dataLoss.restoredAt + settlingSeconds - now;
+export function secondsUntilGrants({dataLoss, now}: Pick<Snapshot, 'dataLoss' | 'now'>): number {
+	const seconds = dataLoss === undefined ? 0 : dataLoss.restoredAt + pauseAfterLossSeconds - now;
 	// A restoring that lies further ahead was dated by a clock that has stepped since.
-	return seconds > 0 && seconds <= settlingSeconds ? seconds : 0;
+	return seconds > 0 && seconds <= pauseAfterLossSeconds ? seconds : 0;
 }
 
 /** A notice stands for so long at least, so that what comes and goes is not told all the time. */

@@ -310,7 +310,7 @@ export function planRestoring(
 				? [
 						{
 							kind: 'notices',
-							notices: isLate ? found.notices : mergedAlerts(known.notices, found.notices),
+							notices: isLate ? found.alerts : mergedAlerts(known.alerts, found.alerts),
 							dataLoss: {restoredAt: found.now, readAt: known.now},
 						} as const,
 					]

@@ -1,6 +1,6 @@
 /**
 Which GPUs nobody new can have for the time being, however long they wait, and what that means for those who wait: whoever cannot be
-served without them claims nothing, and others may take what such an entry holds. Design section 7.
+served without them claims nothing, and others may take what such an entry holds.
 */
 import {usageBlockOf} from '../allocation/usage-block.js';
 import type {GpuRecord, NotedOutage, Observation, QueueEntry, QueueRecord, Snapshot} from '../../model/types.js';

@@ -1,7 +1,6 @@
 /**
 What the one who waits may take now: (snapshot, its entry) -> Plan. Nobody earlier in the line could use what it takes, and what
 somebody later holds while waiting, or somebody stopped, is taken over in the same commit, so two entries never block each other.
-Design section 7.
 */
 import {isLeased, type LeasedRecord} from '../leases/lease-changes.js';
 import type {Expectation, Plan, Write} from '../../model/plan.js';

@@ -1,5 +1,5 @@
 /**
-The line: first come, first served, without holding up those it need not. Design section 7.
+The line: first come, first served, without holding up those it need not.
 
 The rule "nobody overtakes" is {@link claimsOf}: a GPU that somebody earlier in the line could use is not free for anybody later.
 */
@@ -105,8 +105,8 @@ Leaves the line and gives back what was held meanwhile, with its records.
 
 @param snapshot - What was read.
 @param record - Of the place in line.
-@param occasion - Who takes it out.
-@param hasWaitedInVain - The time to wait was over: nobody left, somebody got nothing.
+@param context - Who takes it out.
+@param hasWaitedInVain - True when the time to wait was over: the audit log then tells of a refusal.
 */
 export function planLeave(
 	snapshot: Snapshot,

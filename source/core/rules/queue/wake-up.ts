@@ -61,7 +61,7 @@ it, and we are among the first who could use it. Undefined: not before the tick.
 
 A store that cannot say what happened leaves everybody in the dark about the line, so those further back look one after the other.
 
-@param picture - With the event in it.
+@param snapshot - With the event in it.
 */
 export function readAfterMs(
 	event: PoolEvent | undefined,

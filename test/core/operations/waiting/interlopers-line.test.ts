@@ -3,7 +3,7 @@ import {expect, test} from 'vitest';
 import {adopt} from '../../../../source/core/operations/adopt.js';
 import {planQueueGrant} from '../../../../source/core/rules/queue/queue-grant.js';
 import {drain} from '../../../../source/core/operations/drain.js';
-import {leaveQueue} from '../../../../source/core/operations/queue-rows.js';
+import {leaveQueue} from '../../../../source/core/operations/leave-queue.js';
 import {emptyPlan, type Plan} from '../../../../source/core/model/plan.js';
 import {entryFor, planEntryHeartbeat, planJoin} from '../../../../source/core/rules/queue/queue.js';
 import {release, reserve} from '../../../../source/core/operations/reservations.js';

@@ -1,6 +1,6 @@
 /** Taking somebody out of the line, by the beginning of an id. */
 import {expect, test} from 'vitest';
-import {leaveQueue} from '../../../../source/core/operations/queue-rows.js';
+import {leaveQueue} from '../../../../source/core/operations/leave-queue.js';
 import {reserve} from '../../../../source/core/operations/reservations.js';
 import {acquire} from '../../../../source/core/operations/acquire.js';
 import {eventually} from '../../../_helpers/eventually.js';

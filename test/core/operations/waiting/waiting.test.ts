@@ -1,10 +1,10 @@
 import {describe, expect, test} from 'vitest';
-import {queueRows} from '../../../../source/core/operations/queue-rows.js';
 import {readStatus, release} from '../../../../source/core/operations/reservations.js';
 import {progressText} from '../../../../source/format/waiting-progress.js';
 import {eventually} from '../../../_helpers/eventually.js';
 import {createLiveWorld} from '../../../_helpers/live-world.js';
 import {historyOf, idleReading, observationOf} from '../../../_helpers/world.js';
+import {queueRows} from '../../../../source/core/rules/queue/queue-rows.js';
 import {bob, free, hold, start, wants} from './_waiting.js';
 
 describe('one who waits', () => {

@@ -11,11 +11,11 @@ import {isServable, outagesByRecord} from '../../../source/core/rules/queue/out-
 import {isLeased} from '../../../source/core/rules/leases/lease-changes.js';
 import {release, reserve} from '../../../source/core/operations/reservations.js';
 import {readCurrent} from '../../../source/core/operations/transact.js';
-import {queueRows} from '../../../source/core/operations/queue-rows.js';
 import {estimateWaits} from '../../../source/core/rules/queue/estimates.js';
 import type {Lease, Snapshot} from '../../../source/core/model/types.js';
 import {checkTrail} from '../../_helpers/store/trail.js';
 import {createTestWorld, historyOf, person, type TestWorld} from '../../_helpers/world.js';
+import {queueRows} from '../../../source/core/rules/queue/queue-rows.js';
 
 const gpuCount = 4;
 const boss = person('root', 'root', 0);

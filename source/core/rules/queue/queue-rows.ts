@@ -1,0 +1,49 @@
+/** The queue as every face shows it. */
+
+import type {QueueEntry, Snapshot} from '../../model/types.js';
+import {estimateWaits} from './estimates.js';
+import {keepsHoldings, outagesNoted, outOfServiceFor, type Outage} from './out-of-service.js';
+import {holdingsOf} from './queue-grant.js';
+import {isPossible} from './queue.js';
+
+export type QueueRow = {
+	/** From 1. */
+	readonly position: number;
+	readonly id: string;
+	/** Undefined when the entry cannot be read. */
+	readonly entry: QueueEntry | undefined;
+	/** GPUs held until the rest comes. */
+	readonly held: readonly number[];
+	readonly waitedSeconds: number;
+	/** Undefined: it depends on when a job ends. */
+	readonly estimateSeconds: number | undefined;
+	/** GPUs that it waits for to be put back into service. */
+	readonly outOfService: readonly number[];
+	/** What is wrong with each of those, in the same order, as far as those who wait have seen. */
+	readonly outages: readonly Outage[];
+	/** False: others may take what it holds, and everything that it would claim. */
+	readonly keepsHoldings: boolean;
+	/** False for one that this pool can never serve. */
+	readonly isPossible: boolean;
+};
+
+export function queueRows(snapshot: Snapshot): readonly QueueRow[] {
+	const estimates = estimateWaits(snapshot);
+	const out = outagesNoted(snapshot, snapshot.queue);
+	return snapshot.queue.map((record, place) => {
+		const entry = record.kind === 'entry' ? record.entry : undefined;
+		const outOfService = entry === undefined ? [] : outOfServiceFor(entry, snapshot.gpus, out);
+		return {
+			position: place + 1,
+			id: record.id,
+			entry,
+			held: holdingsOf(snapshot, record.id).map(({index}) => index),
+			waitedSeconds: entry === undefined ? 0 : Math.max(0, snapshot.now - entry.enqueueTime),
+			estimateSeconds: estimates.get(record.id),
+			outOfService,
+			outages: outOfService.map((gpu) => out.get(gpu)!),
+			keepsHoldings: entry === undefined || keepsHoldings(entry, snapshot, out),
+			isPossible: entry !== undefined && isPossible(entry, snapshot.gpus.length),
+		};
+	});
+}
