@@ -11,7 +11,17 @@ import type {DatabaseSync} from 'node:sqlite';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {bounded, type BoundedStatement} from './bounded.js';
 import {databaseProblem, explain, isBusy} from './failures.js';
-import {checkOnce, checkPlace, createBesides, createPlace, isForOthers, isPlainLock, type Audience} from './files.js';
+import {
+	checkDirectory,
+	checkOnce,
+	checkPlace,
+	createBesides,
+	createPlace,
+	isForOthers,
+	isMissingJournal,
+	isPlainLock,
+	type Audience,
+} from './files.js';
 import {loadSqlite} from './load.js';
 import {checkSchemaPages} from './schema-pages.js';
 
@@ -20,6 +30,9 @@ const longestWaitMs = 5000;
 
 /** The longest that it waits for its turn among those of canhazgpu: on a machine that is busy enough each of them takes long. */
 const longestTurnMs = 30_000;
+
+/** A journal that its owner deletes with the end of a transaction is back by then, on a machine that is busy, too. */
+const longestReturnMs = 2000;
 
 /**
 How long to wait before a try. Those who wait for long are many: were they to try as often as the first, they would take the processors from
@@ -329,7 +342,7 @@ export class Database<Name extends string> {
 				let isIn = false;
 				try {
 					if (gate === undefined) {
-						checkPlace(this.path);
+						checkDirectory(this.path);
 						gate = gateOf(this.path);
 					}
 
@@ -338,7 +351,11 @@ export class Database<Name extends string> {
 					checkPlace(this.path);
 					return work();
 				} catch (error) {
-					if (!isBusy(error) || lockedMs > longestWaitMs || triedMs - beganMs > longestTurnMs) {
+					const waitedMs = triedMs - beganMs;
+					const isOver = isMissingJournal(error)
+						? waitedMs > longestReturnMs
+						: !isBusy(error) || lockedMs > longestWaitMs || waitedMs > longestTurnMs;
+					if (isOver) {
 						throw this.#explain(error);
 					}
 				}

@@ -143,7 +143,7 @@ function checkAncestors(path: string): void {
 }
 
 /** @throws CanhazgpuError when accounts other than the owner could replace files in the directory. */
-function checkDirectory(path: string): void {
+export function checkDirectory(path: string): void {
 	const directory = dirname(path);
 	const status = statSync(directory);
 	if (isOpenToOthers(status)) {
@@ -163,6 +163,11 @@ function checkDirectory(path: string): void {
 }
 
 /** @throws CanhazgpuError unless the file is a regular one of root, of the directory's owner or of ourselves. */
+const missingJournals = new WeakSet<Record<string, unknown>>();
+
+/** True for the problem that a journal is not there. While its owner closes the database that is so for a moment, without anything being wrong. */
+export const isMissingJournal = (error: unknown): boolean => error instanceof Error && missingJournals.has(error);
+
 function checkFile(path: string): void {
 	const status = lstatSync(path);
 	if (!status.isFile()) {
@@ -185,10 +190,12 @@ function checkFile(path: string): void {
 
 	const journal = lstatSync(`${path}-wal`, {throwIfNoEntry: false});
 	if (journal === undefined && isOpenToOthers(status) && !isOwnDirectory(path)) {
-		throw databaseProblem(path, [
+		const problem = databaseProblem(path, [
 			'has lost its journal, which its owner alone can make again',
 			'Any command of its owner does that, such as: sudo canhazgpu status',
 		]);
+		missingJournals.add(problem);
+		throw problem;
 	}
 
 	// SQLite writes it, and cuts it short.

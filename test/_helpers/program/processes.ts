@@ -17,6 +17,7 @@ import {createClock} from '../../../source/host/clock.js';
 import {createHost} from '../../../source/host/host.js';
 import {openRedisStore} from '../../../source/store/redis/index.js';
 import {openSqliteStore} from '../../../source/store/sqlite/index.js';
+import {lockHolder} from '../../../source/store/sqlite/lock-holder.js';
 import {eventually} from '../eventually.js';
 import {createEmbeddedBox, createRedisBox, starter, starterWords, type Box, type Ran} from './cli.js';
 
@@ -111,6 +112,21 @@ export async function startAsJob(box: Box, words: string): Promise<Started> {
 		kill('SIGKILL');
 	});
 	return {...started, pid, kill};
+}
+
+/** Stops a process by SIGSTOP, as often as it takes to hit it between two uses of the embedded pool: in the midst of one it would hold up all. */
+export async function stopBetween(box: Box, {pid}: Pick<Started, 'pid'>): Promise<void> {
+	const file = path.join(box.poolDirectory, 'pool.sqlite');
+	await eventually(async () => {
+		process.kill(pid, 'SIGSTOP');
+		await eventually(() => /^State:\s*T/mv.test(readFileSync(`/proc/${pid}/status`, 'utf8')));
+		if (!existsSync(file) || lockHolder([file, `${file}-lock`])?.pid !== pid) {
+			return true;
+		}
+
+		process.kill(pid, 'SIGCONT');
+		return false;
+	});
 }
 
 /** The pool of a box as the program sees it. */

@@ -14,6 +14,7 @@ import {
 	peek,
 	recordsOf,
 	start,
+	stopBetween,
 	type Started,
 } from '../../_helpers/program/processes.js';
 import {startRedis, type RedisServer} from '../../_helpers/store/redis-server.js';
@@ -146,7 +147,7 @@ describe('Redis', {timeout: 120_000}, () => {
 		});
 		await eventually(async () => (await peek(box)).gpus[0]?.raw?.includes('job_pid') === true);
 		const before = await peek(box);
-		wrapper.kill('SIGSTOP');
+		await stopBetween(box, wrapper);
 		await client.del('canhazgpu:gpu_count');
 		expect(await box.run('status')).toMatchObject({
 			exitCode: 4,
@@ -216,7 +217,7 @@ describe('the embedded store', {timeout: 120_000}, () => {
 		const box = await freshEmbeddedBox(3);
 		const {wrapper, pid} = await startSleeper(box, ['--gpu-ids', '0']);
 		await eventually(async () => (await peek(box)).gpus[0]?.raw?.includes('job_pid') === true);
-		wrapper.kill('SIGSTOP');
+		await stopBetween(box, wrapper);
 		for (const suffix of ['', '-wal', '-shm']) {
 			if (existsSync(databaseOf(box, suffix))) {
 				renameSync(databaseOf(box, suffix), databaseOf(box, `${suffix}.damaged`));

@@ -110,12 +110,22 @@ describe.skipIf(reason !== undefined).each([
 		const waiting = spawn(starter, [...starterWords, ...'reserve --gpu-ids 0 --wait 5m'.split(' ')], {
 			...accountOf(victim),
 			env: {...box.environment, HOME: '/', XDG_CACHE_HOME: ''},
-			stdio: 'ignore',
+			stdio: ['ignore', 'ignore', 'pipe'],
+		});
+		let said = '';
+		waiting.stderr.setEncoding('utf8').on('data', (text: string) => {
+			said += text;
 		});
 		onTestFinished(() => {
 			waiting.kill('SIGKILL');
 		});
-		await eventually(async () => (await peek(box)).queue.length === 1);
+		await eventually(async () => {
+			if ((await peek(box)).queue.length === 1) {
+				return true;
+			}
+
+			throw new Error(`It does not wait (exit code ${waiting.exitCode}). It said: ${said}`);
+		});
 		const {id} = (await peek(box)).queue[0]!;
 		for (const [what, through] of forgeries) {
 			const ran = runAs(mallory, box, `queue --leave ${id}`, {through});

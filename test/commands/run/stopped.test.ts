@@ -6,7 +6,7 @@ import {DatabaseSync} from 'node:sqlite';
 import {expect, onTestFinished, test} from 'vitest';
 import type {Box} from '../../_helpers/program/cli.js';
 import {eventually} from '../../_helpers/eventually.js';
-import {freshEmbeddedBox, holders, isAlive, peek, recordsOf} from '../../_helpers/program/processes.js';
+import {freshEmbeddedBox, holders, isAlive, peek, recordsOf, stopBetween} from '../../_helpers/program/processes.js';
 import {startSleeper} from './_sleeper.js';
 
 type Fields = Record<string, unknown>;
@@ -38,7 +38,7 @@ const watchedFor = (seconds: number, fields: Fields): Fields => {
 async function startStopped() {
 	const box = await freshEmbeddedBox(2);
 	const {wrapper, pid} = await startSleeper(box);
-	wrapper.kill('SIGSTOP');
+	await stopBetween(box, wrapper);
 	onTestFinished(() => {
 		wrapper.kill('SIGCONT');
 	});
@@ -88,7 +88,7 @@ test('stopped for two hours, where nobody can see its process: the lease is lost
 test('after a reboot the next look ends it at its last sign of life, though its pids live again', async () => {
 	const box = await freshEmbeddedBox(2);
 	const {wrapper} = await startSleeper(box);
-	wrapper.kill('SIGSTOP');
+	await stopBetween(box, wrapper);
 	onTestFinished(() => {
 		wrapper.kill('SIGCONT');
 	});
