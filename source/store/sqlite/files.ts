@@ -163,10 +163,11 @@ export function checkDirectory(path: string): void {
 }
 
 /** @throws CanhazgpuError unless the file is a regular one of root, of the directory's owner or of ourselves. */
-const missingJournals = new WeakSet<Record<string, unknown>>();
+const missingJournals = new WeakSet<CanhazgpuError>();
 
 /** True for the problem that a journal is not there. While its owner closes the database that is so for a moment, without anything being wrong. */
-export const isMissingJournal = (error: unknown): boolean => error instanceof Error && missingJournals.has(error);
+export const isMissingJournal = (error: unknown): boolean =>
+	error instanceof CanhazgpuError && missingJournals.has(error);
 
 function checkFile(path: string): void {
 	const status = lstatSync(path);
