@@ -37,7 +37,7 @@ function printError(error: unknown): number {
 		return error.exitCode;
 	}
 
-	// Whatever else arrives here is a bug: the stack is for whoever mends it.
+	// Whatever else arrives here is a bug: the stack is for whoever fixes it.
 	process.stderr.write(`Error: this is a bug in canhazgpu\n${stackText(error)}\n`);
 	return 1;
 }

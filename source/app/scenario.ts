@@ -114,7 +114,7 @@ const schema = v.strictObject(
 
 const refuse = (file: string, problem: string, cause?: unknown): CanhazgpuError =>
 	new CanhazgpuError('config', `The scenario ${file}: ${problem}`, {
-		hint: 'Mend the file, or leave out simulated.scenario.',
+		hint: 'Fix the file, or leave out simulated.scenario.',
 		cause,
 	});
 

@@ -58,7 +58,7 @@ const mostKeys = 1000;
 
 const tooMuch = (file: string, problem: string): CanhazgpuError =>
 	new CanhazgpuError('config', `Cannot read the config file ${file}: ${problem}`, {
-		hint: 'Mend the file, or name another with --config.',
+		hint: 'Fix the file, or name another with --config.',
 	});
 
 /**
@@ -160,7 +160,7 @@ function readFile({file, content, isLocal}: ConfigFile, values: Map<SettingPath,
 			throw new CanhazgpuError(
 				'config',
 				`${file}: ${path} must be ${checked.expected}${isSecret(path) ? '' : `, not ${show(raw)}`}`,
-				{hint: checked.hint ?? 'Mend the file, or name another with --config.'},
+				{hint: checked.hint ?? 'Fix the file, or name another with --config.'},
 			);
 		}
 

@@ -37,7 +37,7 @@ const longestBytes = 1_048_576;
 
 const refuse = (file: string, problem: string, hint?: string, cause?: unknown): CanhazgpuError =>
 	new CanhazgpuError('config', `Cannot read the config file ${file}: ${problem}`, {
-		hint: hint ?? 'Mend the file, or name another with --config.',
+		hint: hint ?? 'Fix the file, or name another with --config.',
 		cause,
 	});
 

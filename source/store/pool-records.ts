@@ -63,7 +63,7 @@ const parse = (text: string): unknown => {
 /** For whom a record is: `machine` for everybody on it, `user` for the account that runs this. */
 type Readers = 'machine' | 'user';
 
-/** How to make a record anew that is of no use: without --force, which would end the reservations of the pool that it named. */
+/** How to make a record again that is of no use: without --force, which would end the reservations of the pool that it named. */
 const remedies: Readonly<Record<Readers, string>> = {
 	machine:
 		'Remove it, then run canhazgpu admin as the pool was made, with --store embedded where it is without Redis: it finds the pool again, and no reservation is lost.',

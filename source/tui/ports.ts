@@ -34,7 +34,7 @@ export type LookPage = {
 	readonly opens?: ReadonlyMap<number, string>;
 };
 
-/** Something that goes on: it is shown at once, and anew whenever there is news, until the returned function is called. */
+/** Something that goes on: it is shown at once, and again whenever there is news, until the returned function is called. */
 export type Look = {readonly begin: (show: (page: LookPage) => void) => () => void};
 
 /** The grammar of the program's own command line. */

@@ -63,7 +63,7 @@ describe.runIf(isRoot)('the file of the directory one is in', () => {
 		expect(await runAs(alice, ['status'], {cwd, environment})).toEqual({
 			exitCode: 2,
 			stdout: '',
-			stderr: `Error: ${file}: reserve.gpus must be a whole number from 1 to 1024, not 0\nMend the file, or name another with --config.\n`,
+			stderr: `Error: ${file}: reserve.gpus must be a whole number from 1 to 1024, not 0\nFix the file, or name another with --config.\n`,
 		});
 		writeAs(file, 'run: {note: x, user: boss}\nredis: {port: 1}\npool: {directory: /etc}\nstore: embedded\n', alice);
 		const ran = await runAs(alice, ['status'], {cwd, environment: {...environment, CANHAZGPU_REDIS_PORT: '2'}});

@@ -1,4 +1,4 @@
-/** Lines that show what goes on: anew with each news, until they are closed; and lines that lead to others. */
+/** Lines that show what goes on: again with each news, until they are closed; and lines that lead to others. */
 import {afterEach, expect, test} from 'vitest';
 import type {Look, LookPage, MonitorPorts} from '../../source/tui/ports.js';
 import {keys, startMonitor, type Session} from './_harness.js';

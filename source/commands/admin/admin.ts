@@ -18,7 +18,7 @@ export const admin: Command = {
 		provider: {short: 'p', value: 'NAME', summary: 'nvidia, amd or fake (detected)', setting: 'admin.provider'},
 		group: {value: 'NAME', summary: 'embedded: only members of this group may use the pool', setting: 'admin.group'},
 		force: {summary: 'replace the pool that is there; ends all its reservations'},
-		drain: {value: 'IDS', summary: 'take these GPUs out of service; whoever has one keeps it', completes: 'gpus'},
+		drain: {value: 'IDS', summary: 'take these GPUs out of service; their holders keep them', completes: 'gpus'},
 		undrain: {value: 'IDS', summary: 'put these GPUs back into service', completes: 'drained-gpus'},
 		reason: {value: 'TEXT', summary: 'why; everybody sees it'},
 	},
@@ -34,7 +34,7 @@ export const admin: Command = {
 		if (gpuCount === undefined) {
 			const reason = detected.provider === undefined ? `: ${detected.reason}` : '';
 			throw new CanhazgpuError('provider', `No GPUs were found here${reason}`, {
-				hint: 'Mend that, or say how many to simulate: canhazgpu admin --gpus 8 --provider fake',
+				hint: 'Fix that, or say how many to simulate: canhazgpu admin --gpus 8 --provider fake',
 			});
 		}
 

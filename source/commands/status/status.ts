@@ -61,7 +61,7 @@ export const status: Command = {
 				...warnings.map((warning) => `Warning: ${warning}`),
 				loss === undefined ? undefined : `Warning: ${loss}`,
 				view.snapshot.gpus.some(({kind}) => kind === 'garbage')
-					? 'Warning: a GPU whose record cannot be read stays out of use. The way to mend it: canhazgpu doctor'
+					? 'Warning: a GPU whose record cannot be read stays out of use. The way to fix it: canhazgpu doctor'
 					: undefined,
 				simulated ? 'SIMULATED GPUs: no real hardware is behind this pool.' : undefined,
 				world.privateLabel,

@@ -21,9 +21,9 @@ const mayRestore = (known: KnownSnapshot, found: Snapshot, host: Host): boolean 
 const isKnown = (snapshot: Snapshot): snapshot is KnownSnapshot => snapshot.pool !== undefined;
 
 /**
-Wraps a store so that each read compares what is there with what was read before, and mends a loss.
+Wraps a store so that each read compares what is there with what was read before, and fixes a loss.
 
-@returns A store whose `read` rejects as that of the given one does. A loss that cannot be mended now is mended at a later read.
+@returns A store whose `read` rejects as that of the given one does. A loss that cannot be fixed now is fixed at a later read.
 */
 export function createRestoringStore(store: Store, {host, clock}: {readonly host: Host; readonly clock: Clock}): Store {
 	let known: KnownSnapshot | undefined;

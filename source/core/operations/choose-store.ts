@@ -1,4 +1,4 @@
-/** Which store holds the pool: design section 8. Pure: the facts are gathered by whoever can. */
+/** Which store holds the pool. Pure: the facts are gathered by whoever can. */
 
 import type {PoolRecord} from '../model/types.js';
 

@@ -43,13 +43,13 @@ async function readEvenGarbage(
 			throw error;
 		}
 
-		// Only the size and provider are mended here. The leases are read next and end with their records, and it is told with them.
+		// Only the size and provider are fixed here. The leases are read next and end with their records, and it is told with them.
 		await store.commit({...emptyPlan, writes: [{kind: 'pool', pool: mended}]});
 		return {snapshot: await store.read({change}), wasGarbage: true};
 	}
 }
 
-/** Whoever makes a pool anew after a loss of data may be overtaken by those who know it and put it back. */
+/** Whoever makes a pool again after a loss of data may be overtaken by those who know it and put it back. */
 const restoredRecentlySeconds = 60;
 
 /** Whether somebody who stays has just put back the very pool that is asked for. */

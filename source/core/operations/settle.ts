@@ -1,4 +1,4 @@
-/** Changes that may be planned anew after each read and need no answer: they are repeated until there is nothing left to change. */
+/** Changes that may be planned again after each read and need no answer: they are repeated until there is nothing left to change. */
 import {isEmpty, type Plan} from '../model/plan.js';
 import type {World} from '../model/ports.js';
 import type {Snapshot} from '../model/types.js';

@@ -70,7 +70,7 @@ function checkUndoable(requester: Requester, {lease}: Released): void {
 
 /**
 Reserves what was released again, with the same ends, notes and labels, in one commit: of each reservation all of it or nothing. The
-history keeps the release, and the reservations begin anew. Whatever runs on these GPUs by now is taken for what ran there before.
+history keeps the release, and the reservations begin again. Whatever runs on these GPUs by now is taken for what ran there before.
 
 @throws CanhazgpuError `not-owner`; `unavailable` when none of it can be undone or its time is over; `busy`, `store-unreachable`, ...
 */
@@ -87,7 +87,7 @@ export async function undoRelease(world: World, requester: Requester, released: 
 		async attempt(snapshot) {
 			const isOver = ({lease}: Released): boolean => lease.expiryTime! <= snapshot.now;
 			if (named.every((each) => isOver(each))) {
-				throw new CanhazgpuError('unavailable', 'The reservation would have ended by now', {hint: 'Reserve anew.'});
+				throw new CanhazgpuError('unavailable', 'The reservation would have ended by now', {hint: 'Reserve again.'});
 			}
 
 			const observation = await look();

@@ -1,5 +1,5 @@
 /**
-One who waits in line. Woken by events, with a slow tick in case one was missed; looks at the GPUs only when there is something
+A waiter in the queue. Woken by events, with a slow tick in case one was missed; looks at the GPUs only when there is something
 to take.
 */
 import {secondsUntilGrants} from '../rules/pool/alerts.js';

@@ -19,7 +19,7 @@ export const amdDriver: DriverWords = {
 		{
 			words: /missing the following required groups|permission denied|no_perm\b|\/dev\/kfd/iv,
 			message: 'This account may not ask the GPUs.',
-			hint: 'Add it to the groups of /dev/kfd and /dev/dri: `sudo usermod -aG render,video NAME`, then log in anew.',
+			hint: 'Add it to the groups of /dev/kfd and /dev/dri: `sudo usermod -aG render,video NAME`, then log in again.',
 		},
 		{
 			words:

@@ -5,7 +5,7 @@ it is a function of the time since the box was switched on.
 import type {GpuReading, HealthProblem, MigInstance} from '../../core/model/types.js';
 
 /**
-When it holds, in seconds since the start: always, from and until then, or anew in every period.
+When it holds, in seconds since the start: always, from and until then, or again in every period.
 */
 export type Span = {readonly from?: number; readonly until?: number; readonly every?: number};
 

@@ -79,7 +79,7 @@ export class Connection {
 		});
 	}
 
-	/** Leaves a server whose answer does not end. Answers come one after the other, so each whole one begins the count anew. */
+	/** Leaves a server whose answer does not end. Answers come one after the other, so each whole one begins the count again. */
 	#boundAnswers(): void {
 		const {stream} = this.client;
 		this.#unreadBytes = 0;

@@ -31,7 +31,7 @@ function wordOf(error: Error): string {
 	return word ?? replyWords.exec(error.message)?.groups?.['word'] ?? 'ERR';
 }
 
-/** `again`: ask again in a moment. `elsewhere`: this server has become a replica; connect anew. Neither did anything. */
+/** `again`: ask again in a moment. `elsewhere`: this server has become a replica; connect again. Neither did anything. */
 export function retryOf(error: unknown): 'again' | 'elsewhere' | undefined {
 	if (!isReply(error)) {
 		return undefined;

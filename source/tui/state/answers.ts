@@ -57,7 +57,7 @@ const withFlash = (state: State, flash: Flash): State => ({
 function afterRefusal(state: State, {complaint, dialog: asker}: Extract<Answer, {kind: 'refused'}>): State {
 	const {dialog} = state;
 	const isOpen = asker !== undefined && dialog === asker;
-	// What can be mended stays open, and where one can wait the focus goes to where a letter is no text.
+	// What can be fixed stays open, and where one can wait the focus goes to where a letter is no text.
 	if (isOpen && dialog.kind === 'form') {
 		const focused = complaint.canWait === true ? 0 : dialog.focused;
 		return {...state, dialog: {...dialog, isBusy: false, complaint, focused}};

@@ -12,7 +12,7 @@ export type Flash = {
 	readonly untilMs?: number;
 };
 
-/** A refusal shown inside the dialog, so that what was typed can be mended. */
+/** A refusal shown inside the dialog, so that what was typed can be fixed. */
 export type Complaint = {
 	readonly message: string;
 	readonly hint?: string;

@@ -74,7 +74,7 @@ function filterUser(state: State): State {
 				...state,
 				flash: {
 					level: 'warning',
-					text: 'Nobody holds or uses this GPU: select a row of whoever you look for',
+					text: 'Nobody holds or uses this GPU: select a row of the person you look for',
 					untilMs: state.nowMs + flashMs,
 				},
 			}

@@ -105,7 +105,7 @@ function checkSameGpus({gpus = []}: Reservation, state: State): void {
 	});
 	if (other !== undefined) {
 		throw new CanhazgpuError('unavailable', `GPU ${other.index} is another one by now`, {
-			hint: 'The GPUs were numbered anew meanwhile. Choose again.',
+			hint: 'The GPUs were numbered again meanwhile. Choose again.',
 		});
 	}
 }

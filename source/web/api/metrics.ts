@@ -8,7 +8,7 @@ import type {LiveView, LiveState} from '../live/live-view.js';
 const bytesPerMiB = 1_048_576;
 const states = ['available', 'in-use', 'unreserved', 'error'] as const;
 
-/** Name, help, labels; set anew at each scrape, so that what is gone is gone. */
+/** Name, help, labels; set again at each scrape, so that what is gone is gone. */
 type Setter = (labels: Readonly<Record<string, string>>, value: number | undefined) => void;
 
 export type Metrics = {readonly contentType: string; readonly text: () => Promise<string>};

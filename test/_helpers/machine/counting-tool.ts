@@ -11,7 +11,7 @@ export type CountingTool = {
 	/** For the environment: the tool is found first. */
 	readonly searchPath: string;
 	readonly scans: () => readonly CountedScan[];
-	/** Begins to count anew. */
+	/** Begins to count again. */
 	readonly forget: () => void;
 };
 

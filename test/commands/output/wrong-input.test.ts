@@ -184,7 +184,7 @@ describe('in a config file', () => {
 		expect(await box.run(['status', '--config', '/nowhere.yaml'])).toMatchObject({
 			exitCode: 2,
 			stderr:
-				'Error: Cannot read the config file /nowhere.yaml: there is no such file\nMend the file, or name another with --config.\n',
+				'Error: Cannot read the config file /nowhere.yaml: there is no such file\nFix the file, or name another with --config.\n',
 		});
 		expect((await box.run(['status', '--config', box.home])).stderr).toContain('it is a directory');
 		const file = path.join(box.home, 'unknown.yaml');

@@ -200,7 +200,7 @@ describe('Redis', {timeout: 120_000}, () => {
 describe('the embedded store', {timeout: 120_000}, () => {
 	const databaseOf = (box: Box, suffix = ''): string => path.join(box.poolDirectory, `pool.sqlite${suffix}`);
 
-	test('whose file was moved away and made anew gets everything back', async () => {
+	test('whose file was moved away and made again gets everything back', async () => {
 		const box = await freshEmbeddedBox(3);
 		const scene = await fill(box);
 		for (const suffix of ['', '-wal', '-shm']) {
@@ -213,7 +213,7 @@ describe('the embedded store', {timeout: 120_000}, () => {
 		await expectRestored(box, scene);
 	});
 
-	test('that gave the GPU to somebody else when it was made anew: the job is told', async () => {
+	test('that gave the GPU to somebody else when it was made again: the job is told', async () => {
 		const box = await freshEmbeddedBox(3);
 		const {wrapper, pid} = await startSleeper(box, ['--gpu-ids', '0']);
 		await eventually(async () => (await peek(box)).gpus[0]?.raw?.includes('job_pid') === true);

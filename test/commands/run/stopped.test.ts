@@ -1,4 +1,4 @@
-/** A wrapper that sleeps through its heartbeats, and a machine that was started anew: what the next look says. */
+/** A wrapper that sleeps through its heartbeats, and a machine that was started again: what the next look says. */
 import os from 'node:os';
 import path from 'node:path';
 import process from 'node:process';

@@ -123,7 +123,7 @@ test('what is held for a place in line stays when that place appears before it i
 	expect(await historyOf(world.store)).toEqual([]);
 });
 
-test('what somebody gives back as the pool is made anew has one record', async () => {
+test('what somebody gives back as the pool is made again has one record', async () => {
 	const {world, before} = await createInterruptedWorld();
 	await reserveId(world, 0);
 	await reserveId(world, 1);

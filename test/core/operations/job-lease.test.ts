@@ -33,7 +33,7 @@ const loseData = () => {
 	state.revision = undefined;
 };
 
-/** The pool as somebody makes it anew. */
+/** The pool as somebody makes it again. */
 const makeAnew = async (force = false) => createPool(world, {gpuCount: 4, provider: 'fake', force});
 
 beforeEach(async () => {
@@ -263,7 +263,7 @@ describe('after the store lost its data', () => {
 		expect(await sendHeartbeat(staying, hold)).toMatchObject({kind: 'lost', gpus: [{index: 0}, {index: 1}]});
 	});
 
-	test('it is put back into a pool that was made anew', async () => {
+	test('it is put back into a pool that was made again', async () => {
 		loseData();
 		await makeAnew();
 		expect(await sendHeartbeat(staying, hold)).toMatchObject({kind: 'held'});

@@ -58,7 +58,7 @@ test('all viewers at once tell it once', async () => {
 	expect(await told(world)).toEqual(['bob uses GPU 0 without a reservation']);
 });
 
-test('what comes and goes is told anew only after it stood for ten minutes', async () => {
+test('what comes and goes is told again only after it stood for ten minutes', async () => {
 	const world = await createTestWorld({gpuCount: 2});
 	const tell = createAlertRecorder(world);
 	for (let minute = 0; minute < 25; minute++) {

@@ -29,7 +29,7 @@ test('a healthy box has nothing to mend', () => {
 	]);
 });
 
-test('everything that can be wrong is said, with the way to mend it', () => {
+test('everything that can be wrong is said, with the way to fix it', () => {
 	const broken = [
 		{
 			...idleReading(0),

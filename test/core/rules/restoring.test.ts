@@ -143,7 +143,7 @@ describe('everything that was read is put back', () => {
 		expect(await historyOf(world.store)).toEqual(history.filter(({gpuId}) => gpuId === 3));
 	});
 
-	test('into a pool that somebody has made anew in the meantime, and not over what is held there', async () => {
+	test('into a pool that somebody has made again in the meantime, and not over what is held there', async () => {
 		const world = await createTestWorld();
 		const {manual} = await fill(world);
 		const staying = stayingIn(world);
@@ -158,7 +158,7 @@ describe('everything that was read is put back', () => {
 		expect(lineOf(after)).toEqual(['w1', 'w2', 'w3', 'w4', 'w5']);
 	});
 
-	test('also when that comes before the pool is made anew: it was there already', async () => {
+	test('also when that comes before the pool is made again: it was there already', async () => {
 		const world = await createTestWorld();
 		const {manual} = await fill(world);
 		const staying = stayingIn(world);

@@ -28,7 +28,7 @@ export function recordContract({store, harness}: Subject): void {
 			expect(snapshot.storeUptimeSeconds).toBeGreaterThanOrEqual(0);
 		});
 
-		test('a pool is made, and made anew without what it had', async () => {
+		test('a pool is made, and made again without what it had', async () => {
 			expect(await write(store(), poolWrite(2))).toBe('done');
 			const made = await store().read();
 			expect(made.pool).toEqual({gpuCount: 2, provider: 'fake', machine: {id: 'machine-1', bootId: 'boot-1'}});

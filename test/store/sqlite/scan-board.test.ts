@@ -31,7 +31,7 @@ test('merely looking makes no file in a private pool', async () => {
 	expect(existsSync(file)).toBe(false);
 });
 
-test('one that was removed is made anew; one that is no database is said, and the pool goes on', async () => {
+test('one that was removed is made again; one that is no database is said, and the pool goes on', async () => {
 	const {store, file} = await openPool();
 	await store.scans.claim(ada, 10);
 	rmSync(file);

@@ -9,7 +9,7 @@ export type AuditContext = {
 	readonly now: number;
 	/** Name of this host. */
 	readonly host: string;
-	/** OS account that does it. Absent: whoever it belongs to, or nobody, where it happens by itself. */
+	/** OS account that does it. Absent: its owner did it, or it happened by itself. */
 	readonly account?: string;
 };
 

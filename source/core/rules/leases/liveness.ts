@@ -1,5 +1,5 @@
 /**
-Who is alive: design section 5. A process that can be judged is judged by itself; any other by its heartbeat. Silence and absence are not an
+Who is alive. A process that can be judged is judged by itself; any other by its heartbeat. Silence and absence are not an
 end: what cannot be read is unknown, and a heartbeat counts as missed only when somebody watched it being missed on a monotonic clock.
 */
 import type {Host} from '../../model/ports.js';

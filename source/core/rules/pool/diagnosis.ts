@@ -1,4 +1,4 @@
-/** What `doctor` finds: each fact judged on its own, with the way to mend it. Facts that could not be had are not judged. */
+/** What `doctor` finds: each fact judged on its own, with the way to fix it. Facts that could not be had are not judged. */
 import {accountName, doubtAbout} from '../leases/ownership.js';
 import type {Account, Store, StoreCondition} from '../../model/ports.js';
 import type {GpuReading, Observation, Pool, Snapshot} from '../../model/types.js';
@@ -79,7 +79,7 @@ export function judgeAccount(account: Account): readonly Finding[] {
 const moveAway = (key: string, to = `${key}.damaged`): string =>
 	`Move it out of the way: redis-cli RENAME ${key} ${to}`;
 
-/** Why every GPU is out of service, and the way to mend it. */
+/** Why every GPU is out of service, and the way to fix it. */
 export const unreadableDrains = (problem: string): {readonly words: string; readonly mend: string} => ({
 	words: `The record of drained GPUs cannot be read: ${problem}`,
 	mend: moveAway('canhazgpu:drain'),

@@ -273,7 +273,7 @@ export function planRestoring(
 	const isUntouched = count === base;
 	const isLate = !isUntouched && since !== undefined && found.now - since > lateSeconds;
 	const loss: Loss = {known, found, told, isUntouched, isLate};
-	// A pool that is there may have been made anew since; only an older state of ours is known to be none.
+	// A pool that is there may have been made again since; only an older state of ours is known to be none.
 	const hasOldPool = isUntouched && count > 0 && found.pool?.gpuCount !== known.pool.gpuCount;
 	const pool = found.pool === undefined || hasOldPool ? known.pool : found.pool;
 	const mends = known.gpus.slice(0, pool.gpuCount).flatMap((record) => {

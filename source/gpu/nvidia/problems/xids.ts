@@ -41,7 +41,7 @@ Far more than a line of the kernel's.
 const longestLine = 2000;
 
 /**
-A driver that is loaded begins anew with every GPU. The open modules and the others go on differently.
+A driver that is loaded begins again with every GPU. The open modules and the others go on differently.
 */
 const driverLoaded = 'NVRM: loading NVIDIA UNIX';
 
