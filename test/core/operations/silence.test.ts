@@ -166,8 +166,9 @@ describe('whatever the store’s clock does', () => {
 
 						await box.pass(lookEverySeconds);
 						silentSeconds += lookEverySeconds;
-						// The limit, a heartbeat that was in the future, the time in which another clock may end its watch, and the watch.
-						expect(silentSeconds).toBeLessThanOrEqual(900 + 70 + 140 + 70 + 4 * lookEverySeconds);
+						// The limit, a heartbeat that was in the future, the time in which another clock may end its watch, and the watch. The time at
+						// which each of them began is stored in whole seconds.
+						expect(silentSeconds).toBeLessThanOrEqual(900 + 70 + 140 + 70 + 4 * (lookEverySeconds + 1));
 					}
 
 					expect(silentSeconds).toBeGreaterThanOrEqual(40);
