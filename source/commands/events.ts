@@ -1,4 +1,4 @@
-import {createWakeSignal} from '../core/operations/wake-signal.js';
+import {createWakeSignal} from '../core/operations/waiting/wake-signal.js';
 import {parseDuration} from '../core/rules/leases/durations.js';
 import {readForDisplay} from '../core/operations/transact.js';
 import type {AuditEntry} from '../core/model/types.js';
@@ -8,7 +8,7 @@ import {sanitize} from '../format/text/text.js';
 import type {App, OpenWorld} from '../app/contract.js';
 import type {Command} from '../command-line/command.js';
 import {jsonFlag, usualDurations} from '../command-line/flags.js';
-import {isTransient} from '../core/operations/waiter.js';
+import {isTransient} from '../core/operations/waiting/waiter.js';
 
 /** Without --since: so many, the newest. */
 const mostShown = 50;

@@ -1,4 +1,4 @@
-import {leaveQueue} from '../core/operations/leave-queue.js';
+import {leaveQueue} from '../core/operations/waiting/leave-queue.js';
 import {doubtAbout, ownerOf} from '../core/rules/leases/ownership.js';
 import {readForDisplay} from '../core/operations/transact.js';
 import {CanhazgpuError, quoted} from '../errors.js';

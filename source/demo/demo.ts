@@ -7,7 +7,7 @@ import {isLeased, planChange} from '../core/rules/leases/lease-changes.js';
 import {emptyPlan} from '../core/model/plan.js';
 import type {Clock, GpuProvider, Host, Store, World} from '../core/model/ports.js';
 import type {UsageRecord} from '../core/model/types.js';
-import {acquire} from '../core/operations/acquire.js';
+import {acquire} from '../core/operations/waiting/acquire.js';
 import type {Person, Scenario} from '../gpu/simulated/scenario.js';
 import {createMemoryStore} from '../store/memory/index.js';
 import type {Grant} from '../core/rules/allocation/request.js';

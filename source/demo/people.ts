@@ -7,7 +7,7 @@ import {requesterOf} from '../core/rules/leases/ownership.js';
 import type {World} from '../core/model/ports.js';
 import {checkWanted, type AcquireRequest, type Grant} from '../core/rules/allocation/request.js';
 import {release} from '../core/operations/reservations.js';
-import {acquire} from '../core/operations/acquire.js';
+import {acquire} from '../core/operations/waiting/acquire.js';
 import {CanhazgpuError} from '../errors.js';
 import type {Person} from '../gpu/simulated/scenario.js';
 

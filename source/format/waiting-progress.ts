@@ -2,7 +2,7 @@
 Waiting in words, for stderr.
 */
 import type {Wanted} from '../core/rules/allocation/request.js';
-import type {Progress} from '../core/operations/waiter.js';
+import type {Progress} from '../core/operations/waiting/waiter.js';
 import {longDuration} from './text/durations.js';
 import {unusableWords} from './refusal.js';
 import {sanitize} from './text/text.js';

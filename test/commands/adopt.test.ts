@@ -27,7 +27,7 @@ test('a running process is adopted, and gives its GPU back by ending', async () 
 	expect((await peek(box)).gpus[1]).toMatchObject({lease: {job: {pid: job.pid}}});
 	job.kill('SIGKILL');
 	await once(job, 'exit');
-	await stub.answer({gpus: {stdout: fixture('gpus.two.csv')}, processes: {stdout: fixture('processes.none.csv')}});
+	await stub.answer({gpus: {stdout: fixture('gpus/two.csv')}, processes: {stdout: fixture('processes/none.csv')}});
 	expect(await holders(box)).toBe('0:- 1:-');
 	expect(await recordsOf(box)).toMatchObject([{gpuId: 1, endReason: 'holder-died', note: 'was there'}]);
 });

@@ -54,7 +54,7 @@ test('a driver that lists GPUs is believed without asking the tool', async () =>
 });
 
 test('where the driver keeps no list the tool is asked', async () => {
-	const stub = await createStub({gpus: {stdout: fixture('gpus.one.csv')}});
+	const stub = await createStub({gpus: {stdout: fixture('gpus/one.csv')}});
 	const found = await detectProvider({run: runIn(stub), searchPath: stub.directory, gpusDirectory: nowhere});
 	expect(found).toEqual({provider: 'nvidia'});
 });

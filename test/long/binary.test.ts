@@ -223,8 +223,8 @@ describe.skipIf(binary === undefined || !hasCompiler)('NVIDIA’s library in the
 		copyFileSync(binary!, copy);
 		chmodSync(copy, 0o755);
 		const stub = await createStub({
-			gpus: {stdout: fixture('gpus.two.csv')},
-			processes: {stdout: fixture('processes.none.csv')},
+			gpus: {stdout: fixture('gpus/two.csv')},
+			processes: {stdout: fixture('processes/none.csv')},
 		});
 		const environment = {
 			...box.environment,

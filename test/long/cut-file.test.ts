@@ -5,7 +5,7 @@ import {expect, onTestFinished, test} from 'vitest';
 import {drain, undrain} from '../../source/core/operations/drain.js';
 import {createPool} from '../../source/core/operations/create-pool.js';
 import {extend, release, reserve} from '../../source/core/operations/reservations.js';
-import {leaveQueue} from '../../source/core/operations/leave-queue.js';
+import {leaveQueue} from '../../source/core/operations/waiting/leave-queue.js';
 import {openRedisStore} from '../../source/store/redis/index.js';
 import {createBox} from '../_helpers/program/cli.js';
 import {stageOf} from '../_helpers/program/kill-stage.js';
@@ -13,7 +13,7 @@ import {pictureOf, type Stage} from '../_helpers/program/killed-verbs.js';
 import {startRedis} from '../_helpers/store/redis-server.js';
 import {checkTrail} from '../_helpers/store/trail.js';
 import {historyOf} from '../_helpers/world.js';
-import {joinQueue} from '../../source/core/operations/waiter.js';
+import {joinQueue} from '../../source/core/operations/waiting/waiter.js';
 
 const cuts = 200;
 

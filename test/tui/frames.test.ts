@@ -19,13 +19,13 @@ const sizes = ['60x15', '80x24', '120x32', '200x50'] as const;
 for (const name of sizes) {
 	const [columns = 0, rows = 0] = name.split('x').map(Number);
 	test(`the whole screen at ${name}`, async () => {
-		await expect(await frame({columns, rows})).toMatchFileSnapshot(`frames/${name}.txt`);
+		await expect(await frame({columns, rows})).toMatchFileSnapshot(`frames/${name}/plain.txt`);
 	});
 
 	test(`the whole screen at ${name} in ASCII`, async () => {
 		const text = await frame({columns, rows}, {isAscii: true});
 		expect(text).toMatch(/^[\n\u{20}-\u{7E}]*$/v);
-		await expect(text).toMatchFileSnapshot(`frames/${name}-ascii.txt`);
+		await expect(text).toMatchFileSnapshot(`frames/${name}/ascii.txt`);
 	});
 }
 
@@ -37,14 +37,14 @@ const small = {columns: 80, rows: 24};
 
 test('each panel alone', async () => {
 	await expect(await frame(middle, {}, intents('focus-detail', 'zoom', 'toggle-tree'))).toMatchFileSnapshot(
-		'frames/120x32-detail.txt',
+		'frames/120x32/detail.txt',
 	);
 	await expect(await frame(small, {}, intents('focus-queue', 'zoom', 'line-down'))).toMatchFileSnapshot(
-		'frames/80x24-queue.txt',
+		'frames/80x24/queue.txt',
 	);
-	await expect(await frame(small, {}, intents('focus-events'))).toMatchFileSnapshot('frames/80x24-events.txt');
+	await expect(await frame(small, {}, intents('focus-events'))).toMatchFileSnapshot('frames/80x24/events.txt');
 	await expect(await frame(small, {isAscii: true}, [reported, ...intents('focus-report')])).toMatchFileSnapshot(
-		'frames/80x24-report-ascii.txt',
+		'frames/80x24/report-ascii.txt',
 	);
 });
 
@@ -52,11 +52,11 @@ test('sorted by memory, filtered, tagged', async () => {
 	const sorting = ['sort-next', 'sort-next', 'sort-next', 'sort-next', 'sort-next', 'sort-next'] as const;
 	const actions = [...intents('toggle-tag', ...sorting, 'focus-next-gpu', 'toggle-tag', 'open-filter')];
 	const typed: Action = {kind: 'typed', text: 'carol'};
-	await expect(await frame(middle, {}, [...actions, typed])).toMatchFileSnapshot('frames/120x32-filter.txt');
+	await expect(await frame(middle, {}, [...actions, typed])).toMatchFileSnapshot('frames/120x32/filter.txt');
 });
 
 test('for a screen reader', async () => {
-	await expect(await frame(small, {isLinear: true})).toMatchFileSnapshot('frames/80x24-linear.txt');
+	await expect(await frame(small, {isLinear: true})).toMatchFileSnapshot('frames/80x24/linear.txt');
 });
 
 test('too small: what matters, and what is needed', async () => {
@@ -77,7 +77,7 @@ test('the store is lost', async () => {
 		{kind: 'ticked', nowMs: 18_000},
 	];
 	const text = await frame({columns: 80, rows: 24}, {isReadonly: true, poolLabel: 'PRIVATE pool'}, lost);
-	await expect(text).toMatchFileSnapshot('frames/80x24-lost.txt');
+	await expect(text).toMatchFileSnapshot('frames/80x24/lost.txt');
 });
 
 test('more GPUs than lines', async () => {
@@ -85,14 +85,14 @@ test('more GPUs than lines', async () => {
 	box.isSimulated = true;
 	const down: readonly Action[] = [{kind: 'focus-next-page'}, {kind: 'focus-next-page'}, {kind: 'focus-next-page'}];
 	const state = await stateOf(box, {columns: 80, rows: 24}, {}, down);
-	await expect(`\n${frameOf(state)}\n`).toMatchFileSnapshot('frames/80x24-many.txt');
+	await expect(`\n${frameOf(state)}\n`).toMatchFileSnapshot('frames/80x24/many.txt');
 });
 
 test('the dialogs', async () => {
 	const size = {columns: 80, rows: 24};
-	await expect(await frame(size, {}, [pressing(reserve)])).toMatchFileSnapshot('frames/80x24-reserve.txt');
-	await expect(await frame(size, {}, [pressing(release)])).toMatchFileSnapshot('frames/80x24-release.txt');
-	await expect(await frame(size, {}, [{kind: 'open-help'}])).toMatchFileSnapshot('frames/80x24-help.txt');
+	await expect(await frame(size, {}, [pressing(reserve)])).toMatchFileSnapshot('frames/80x24/reserve.txt');
+	await expect(await frame(size, {}, [pressing(release)])).toMatchFileSnapshot('frames/80x24/release.txt');
+	await expect(await frame(size, {}, [{kind: 'open-help'}])).toMatchFileSnapshot('frames/80x24/help.txt');
 });
 
 test('before the first read', async () => {

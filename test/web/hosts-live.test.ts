@@ -4,7 +4,7 @@ import {setTimeout as sleep} from 'node:timers/promises';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {eventually} from '../_helpers/eventually.js';
 import {freshEmbeddedBox} from '../_helpers/program/processes.js';
-import {chromiumProgram, browserForAll, openPage, turn} from './_browser.js';
+import {chromiumProgram, browserForAll, openPage, turn} from './page/_browser.js';
 import {playHosts} from './_hosts.js';
 import {askJson, listenTo, startWeb, type StreamMessage} from './_server.js';
 

@@ -1,7 +1,7 @@
 /**
 What `run` and `reserve` have in common: how many, how long to wait, and how waiting ends.
 */
-import {acquire} from '../../core/operations/acquire.js';
+import {acquire} from '../../core/operations/waiting/acquire.js';
 import {CanhazgpuError} from '../../errors.js';
 import {sanitize} from '../../format/text/text.js';
 import {refusalMessage} from '../../format/refusal.js';

@@ -1,7 +1,7 @@
 /**
 Keeps the lease of a running job: its heart beats every minute, its loss is said at once, and it ends once.
 */
-import {createWakeSignal} from '../../core/operations/wake-signal.js';
+import {createWakeSignal} from '../../core/operations/waiting/wake-signal.js';
 import {
 	sendHeartbeat,
 	endJobLease,

@@ -1,5 +1,5 @@
 /** Reminds people of reservations that end soon, for as long as something of ours runs anyway. */
-import {createWakeSignal} from '../../core/operations/wake-signal.js';
+import {createWakeSignal} from '../../core/operations/waiting/wake-signal.js';
 import {claimReminders} from '../../core/operations/reminders.js';
 import {sanitize} from '../../format/text/text.js';
 import type {App, OpenWorld} from '../../app/contract.js';

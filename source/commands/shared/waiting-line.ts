@@ -5,7 +5,7 @@ import {progressText} from '../../format/waiting-progress.js';
 import {longDuration} from '../../format/text/durations.js';
 import {truncate} from '../../format/text/width.js';
 import type {App} from '../../app/contract.js';
-import type {Progress} from '../../core/operations/waiter.js';
+import type {Progress} from '../../core/operations/waiting/waiter.js';
 
 const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 const frameMs = 120;

@@ -1,6 +1,6 @@
 /** One who looks at the GPUs together with the others: scans for all when it has the role, and is shown what the others saw when not. */
 import {CanhazgpuError} from '../../errors.js';
-import {createWakeSignal} from '../operations/wake-signal.js';
+import {createWakeSignal} from '../operations/waiting/wake-signal.js';
 import {requirePool} from '../rules/pool/pool.js';
 import type {Clock, GpuProvider, Host, PostedScan, Store} from '../model/ports.js';
 import {decodeSharedScan, encodeSharedScan, type SharedScan} from '../rules/pool/shared-scan.js';

@@ -11,8 +11,8 @@ import type {World} from '../model/ports.js';
 import {takenBack as takenBackReason, grantEntry} from '../rules/leases/audit-entries.js';
 import type {AuditEntry, EndReason, GpuRecord, Lease, ProcessIdentity, Snapshot} from '../model/types.js';
 import {readCurrent, transact} from './transact.js';
-import {createWakeSignal} from './wake-signal.js';
-import {isTransient} from './waiter.js';
+import {createWakeSignal} from './waiting/wake-signal.js';
+import {isTransient} from './waiting/waiter.js';
 import {commitUntilSettled} from './settle.js';
 
 /** Between two questions to a store that is away, on average. */

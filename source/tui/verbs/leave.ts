@@ -1,6 +1,6 @@
 /** `x` over the queue: gives up a place in it. */
 import type {QueueEntry} from '../../core/model/types.js';
-import {leaveQueue} from '../../core/operations/leave-queue.js';
+import {leaveQueue} from '../../core/operations/waiting/leave-queue.js';
 import {mayChange, ownerOf} from '../../core/rules/leases/ownership.js';
 import {holdingsOf} from '../../core/rules/queue/queue-grant.js';
 import {shortDuration} from '../../format/text/durations.js';

@@ -2,7 +2,7 @@
 import {CanhazgpuError} from '../../errors.js';
 import type {World} from '../../core/model/ports.js';
 import type {Requester} from '../../core/model/types.js';
-import {acquire} from '../../core/operations/acquire.js';
+import {acquire} from '../../core/operations/waiting/acquire.js';
 import {reserve as reserveGpus} from '../../core/operations/reservations.js';
 import {ownerOf} from '../../core/rules/leases/ownership.js';
 import {longDuration} from '../../format/text/durations.js';

@@ -26,11 +26,11 @@ export function countingTool(box: Box): CountingTool {
 --query-gpu=*)
 	echo "$PPID $(date +%s%3N)" >> '${log}'
 	sed "s/, 31, 69.85/, $((20 + $(wc -l < '${log}') % ${degreeSpan})), 69.85/" <<'EOF'
-${fixture('gpus.two.csv')}EOF
+${fixture('gpus/two.csv')}EOF
 	exit 0;;
 --query-compute-apps=*)
 	cat <<'EOF'
-${fixture('processes.none.csv')}EOF
+${fixture('processes/none.csv')}EOF
 	exit 0;;
 esac
 exit 2`;

@@ -16,7 +16,7 @@ export async function createUsedBox(): Promise<{box: Box; stub: Stub; job: Retur
 	const job = spawn('sleep', ['600'], {stdio: 'ignore'});
 	await once(job, 'spawn');
 	const stub = await createStub({
-		gpus: {stdout: fixture('gpus.two.csv')},
+		gpus: {stdout: fixture('gpus/two.csv')},
 		processes: {
 			stdout: `gpu_uuid, pid, used_gpu_memory [MiB], process_name\n${second}, ${job.pid}, 19800, sleep\n`,
 		},

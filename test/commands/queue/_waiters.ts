@@ -6,7 +6,7 @@ import {Redis} from 'ioredis';
 import {onTestFinished} from 'vitest';
 import type {Store} from '../../../source/core/model/ports.js';
 import {release} from '../../../source/core/operations/reservations.js';
-import {acquire} from '../../../source/core/operations/acquire.js';
+import {acquire} from '../../../source/core/operations/waiting/acquire.js';
 import {openRedisStore} from '../../../source/store/redis/index.js';
 import {openSqliteStore} from '../../../source/store/sqlite/index.js';
 import {createCrowd, type Crowd, type Person} from '../../_helpers/store/crowd.js';

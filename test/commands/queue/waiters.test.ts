@@ -7,7 +7,7 @@ import {Redis} from 'ioredis';
 import {describe, expect, test} from 'vitest';
 import {release} from '../../../source/core/operations/reservations.js';
 import {readCurrent} from '../../../source/core/operations/transact.js';
-import {acquire} from '../../../source/core/operations/acquire.js';
+import {acquire} from '../../../source/core/operations/waiting/acquire.js';
 import {eventually} from '../../_helpers/eventually.js';
 import {redisOfFile} from '../../_helpers/store/redis-of-file.js';
 import {historyOf, randomFrom} from '../../_helpers/world.js';

@@ -5,7 +5,7 @@ import {acquireNow} from '../../../source/core/operations/acquire-now.js';
 import {drain, undrain} from '../../../source/core/operations/drain.js';
 import {sendHeartbeat, findJobLease, endJobLease, type JobLease} from '../../../source/core/operations/job-lease.js';
 import {isLeased} from '../../../source/core/rules/leases/lease-changes.js';
-import {leaveQueue} from '../../../source/core/operations/leave-queue.js';
+import {leaveQueue} from '../../../source/core/operations/waiting/leave-queue.js';
 import type {World} from '../../../source/core/model/ports.js';
 import {extend, release, reserve} from '../../../source/core/operations/reservations.js';
 import {createRestoringStore} from '../../../source/core/live/restoring-store.js';
@@ -15,7 +15,7 @@ import {CanhazgpuError} from '../../../source/errors.js';
 import type {State} from '../../../source/store/memory/state.js';
 import {crash, saved} from '../../_helpers/store/losing.js';
 import {createTestWorld, historyOf, person} from '../../_helpers/world.js';
-import {joinQueue} from '../../../source/core/operations/waiter.js';
+import {joinQueue} from '../../../source/core/operations/waiting/waiter.js';
 
 const runs = 300;
 const gpuCount = 3;

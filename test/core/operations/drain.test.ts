@@ -6,7 +6,7 @@ import {drain, undrain} from '../../../source/core/operations/drain.js';
 import {entryFor, planJoin} from '../../../source/core/rules/queue/queue.js';
 import {readStatus, release, reserve} from '../../../source/core/operations/reservations.js';
 import {readCurrent} from '../../../source/core/operations/transact.js';
-import {acquire} from '../../../source/core/operations/acquire.js';
+import {acquire} from '../../../source/core/operations/waiting/acquire.js';
 import type {Store} from '../../../source/core/model/ports.js';
 import type {GpuReading} from '../../../source/core/model/types.js';
 import {lineTable} from '../../../source/format/tables/queue-table.js';

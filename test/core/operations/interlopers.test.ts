@@ -9,7 +9,7 @@ import {readCurrent} from '../../../source/core/operations/transact.js';
 import {undoableOf, undoRelease} from '../../../source/core/operations/undo.js';
 import {checkTrail} from '../../_helpers/store/trail.js';
 import {historyOf, person, type TestWorld} from '../../_helpers/world.js';
-import {createInterruptedWorld, type Interlude} from './_interrupted.js';
+import {createInterruptedWorld, type Interlude} from './interrupted/_interrupted.js';
 
 const alice = person('alice');
 const bob = person('bob', 'bob', 1001);

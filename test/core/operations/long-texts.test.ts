@@ -4,7 +4,7 @@ import {adopt} from '../../../source/core/operations/adopt.js';
 import {drain} from '../../../source/core/operations/drain.js';
 import {longestNote, longestReason} from '../../../source/core/rules/allocation/request.js';
 import {reserve} from '../../../source/core/operations/reservations.js';
-import {acquire} from '../../../source/core/operations/acquire.js';
+import {acquire} from '../../../source/core/operations/waiting/acquire.js';
 import {reserveNow} from '../../../source/tui/verbs/reserve.js';
 import {outcomeOf} from '../../../source/tui/verbs/run.js';
 import {createTestWorld, idleReading, observationOf, person, type TestWorld} from '../../_helpers/world.js';

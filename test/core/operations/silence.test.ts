@@ -10,7 +10,7 @@ import {entryFor, planEntryHeartbeat, planJoin} from '../../../source/core/rules
 import {reserve} from '../../../source/core/operations/reservations.js';
 import {readCurrent, readForDisplay} from '../../../source/core/operations/transact.js';
 import type {Lease, Snapshot} from '../../../source/core/model/types.js';
-import {acquire} from '../../../source/core/operations/acquire.js';
+import {acquire} from '../../../source/core/operations/waiting/acquire.js';
 import {createTestWorld, historyOf, person, startTime, type TestWorld} from '../../_helpers/world.js';
 
 const bob = person('bob', 'bob', 1001);

@@ -88,7 +88,7 @@ test.each([
 	['', 9, /driver is not loaded/v],
 	['', 255, /exited with 255\.$/v],
 	['what is this\n', 0, /printed no table of GPUs\.$/v],
-	[fixture('gpus.none.csv'), 0, /printed no table of GPUs\.$/v],
+	[fixture('gpus/none.csv'), 0, /printed no table of GPUs\.$/v],
 ])('explains %j with exit code %i', async (text, exitCode, message) => {
 	for (const stream of ['stdout', 'stderr'] as const) {
 		const {gpus, failure} = await observe({gpus: {[stream]: text, exitCode}, processes: {[stream]: text, exitCode}});

@@ -26,7 +26,7 @@ const uuid = (last: number) => `GPU-0a0a0a0a-1111-2222-3333-00000000000${last}`;
 const noHandle = 'Unable to determine the device handle';
 
 test('reads every column of every row', () => {
-	expect(parse('gpus.two.csv')).toEqual({
+	expect(parse('gpus/two.csv')).toEqual({
 		gpus: [
 			{...healthy, index: 0, uuid: uuid(0)},
 			{
@@ -46,7 +46,7 @@ test('reads every column of every row', () => {
 });
 
 test('takes columns by their names, in any order, with their units', () => {
-	expect(parse('gpus.with-units-in-other-order.csv').gpus).toEqual([
+	expect(parse('gpus/with-units-in-other-order.csv').gpus).toEqual([
 		{
 			index: 0,
 			uuid: uuid(0),
@@ -65,12 +65,12 @@ test('takes columns by their names, in any order, with their units', () => {
 });
 
 test('reads lines that end in CR LF', () => {
-	const text = fixture('gpus.one.csv').replaceAll('\n', '\r\n');
-	expect(parseGpuTable(`${text}\r\n`, '')).toEqual(parseGpuTable(fixture('gpus.one.csv'), ''));
+	const text = fixture('gpus/one.csv').replaceAll('\n', '\r\n');
+	expect(parseGpuTable(`${text}\r\n`, '')).toEqual(parseGpuTable(fixture('gpus/one.csv'), ''));
 });
 
 test('an unknown reading is undefined, and keeps the word of the tool', () => {
-	expect(parse('gpus.unknown-readings.csv').gpus).toMatchObject([
+	expect(parse('gpus/unknown-readings.csv').gpus).toMatchObject([
 		{
 			memoryUsedMiB: undefined,
 			memoryTotalMiB: undefined,
@@ -96,7 +96,7 @@ test('an unknown reading is undefined, and keeps the word of the tool', () => {
 });
 
 test('a GPU without a handle is told once, in its place, and leaves the others alone', () => {
-	const {gpus, remarks} = parse('gpus.one-without-a-handle.csv');
+	const {gpus, remarks} = parse('gpus/one-without-a-handle.csv');
 	expect(remarks).toEqual([]);
 	expect(gpus).toEqual([
 		{...healthy, index: 0, uuid: uuid(0)},
@@ -106,7 +106,7 @@ test('a GPU without a handle is told once, in its place, and leaves the others a
 });
 
 test('the line about the handle may come on stderr, with the index in it', () => {
-	const {gpus} = parse('gpus.gap.csv', fixture('gpus.gap.stderr.txt'));
+	const {gpus} = parse('gpus/gap.csv', fixture('gpus/gap.stderr.txt'));
 	expect(gpus.map(({index, failure}) => [index, failure])).toEqual([
 		[0, undefined],
 		[1, `${noHandle}: Unknown Error`],
@@ -122,59 +122,59 @@ test.each([
 	['GPU1: 0000:04:00.0: GPU is lost.  Reboot the system to recover this GPU', {index: 1, pciBusId: '00000000:04:00.0'}],
 	['GPU', {index: 1, failure: 'no answer'}],
 ])('a GPU is placed by what is known of it: %s', (words, expected) => {
-	const {gpus} = parse('gpus.gap.csv', `Unable to determine the device handle for ${words}\n`);
+	const {gpus} = parse('gpus/gap.csv', `Unable to determine the device handle for ${words}\n`);
 	expect(gpus).toHaveLength(3);
 	expect(gpus.find(({failure}) => failure !== undefined)).toMatchObject(expected);
 });
 
 test('a line about a handle marks the row of that GPU, if it has one', () => {
-	const {gpus} = parse('gpus.one.csv', 'Unable to determine the device handle for GPU0: 0000:02:00.0: Unknown Error');
+	const {gpus} = parse('gpus/one.csv', 'Unable to determine the device handle for GPU0: 0000:02:00.0: Unknown Error');
 	expect(gpus).toMatchObject([{index: 0, uuid: uuid(0), failure: `${noHandle}: Unknown Error`}]);
 });
 
 test('a GPU that needs a reset is broken, although it says 0 MiB', () => {
-	expect(parse('gpus.one-requires-reset.csv').gpus).toMatchObject([
+	expect(parse('gpus/one-requires-reset.csv').gpus).toMatchObject([
 		{index: 0, memoryUsedMiB: 0, failure: 'GPU requires reset', unknown: {utilizationPercent: '[GPU requires reset]'}},
 		{index: 1, failure: undefined},
 	]);
 });
 
 test.each(['[GPU is lost]', '[Unknown Error]', 'ERR!'])('memory that reads %s means a broken GPU', (word) => {
-	const text = fixture('gpus.one.csv').replace(', 4, 0,', () => `, ${word}, 0,`);
+	const text = fixture('gpus/one.csv').replace(', 4, 0,', () => `, ${word}, 0,`);
 	expect(parseGpuTable(text, '')?.gpus).toMatchObject([
 		{memoryUsedMiB: undefined, failure: word.replaceAll(/[\[\]]/gv, '')},
 	]);
 });
 
 test('a GPU split by MIG has no utilisation', () => {
-	expect(parse('gpus.mig.csv').gpus).toMatchObject([
+	expect(parse('gpus/mig.csv').gpus).toMatchObject([
 		{utilizationPercent: undefined, failure: undefined, unknown: {utilizationPercent: '[N/A]'}},
 	]);
 });
 
 test('a warning after the table is kept as it was written', () => {
-	expect(parse('gpus.inforom-warning.csv')).toMatchObject({
+	expect(parse('gpus/inforom-warning.csv')).toMatchObject({
 		gpus: [{failure: undefined}],
 		remarks: ['WARNING: infoROM is corrupted at gpu 0000:02:00.0'],
 	});
 });
 
 test('a row told twice, cut short or out of range is a remark, not a GPU', () => {
-	const text = fixture('gpus.one.csv');
+	const text = fixture('gpus/one.csv');
 	const row = text.split('\n', 2)[1] ?? '';
 	const odd = [row, row.slice(0, 40), row.replace('0,', '99999,'), row.replace('0,', '-1,')];
 	expect(parseGpuTable(`${text}${odd.join('\n')}`, '')).toMatchObject({gpus: [{index: 0}], remarks: odd});
 });
 
 test('a name may hold commas', () => {
-	const text = fixture('gpus.one.csv').replace('NVIDIA H100', 'NVIDIA, H100');
+	const text = fixture('gpus/one.csv').replace('NVIDIA H100', 'NVIDIA, H100');
 	expect(parseGpuTable(text, '')?.gpus).toEqual([
 		{...healthy, index: 0, uuid: uuid(0), name: 'NVIDIA, H100 80GB HBM3'},
 	]);
 });
 
 test('GPUs are told by index', () => {
-	const [header = '', first = '', second = ''] = fixture('gpus.two.csv').split('\n', 3);
+	const [header = '', first = '', second = ''] = fixture('gpus/two.csv').split('\n', 3);
 	const {gpus} = parseGpuTable([header, second, first].join('\n'), '') ?? {gpus: []};
 	expect(gpus.map(({index}) => index)).toEqual([0, 1]);
 });
@@ -184,7 +184,7 @@ test.each(['', '\n', 'No devices were found\n', '0, GPU-1, 00000000:02:00.0'])('
 });
 
 test('a header alone is a table of no GPUs', () => {
-	expect(parse('gpus.none.csv').gpus).toEqual([]);
+	expect(parse('gpus/none.csv').gpus).toEqual([]);
 });
 
 test('a flood of broken rows does not take for ever', () => {

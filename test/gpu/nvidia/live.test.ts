@@ -14,7 +14,7 @@ import {fixture} from '../fixture.js';
 import {describeProcesses, monotonicMs} from './set-up.js';
 import {createStub} from './stub-nvidia-smi.js';
 
-const two = fixture('gpus.two.csv').trimEnd();
+const two = fixture('gpus/two.csv').trimEnd();
 const [header = '', first = '', second = ''] = two.split('\n', 3);
 const uuid = first.split(', ', 2)[1] ?? '';
 
@@ -78,7 +78,7 @@ test('no text makes the reader throw', () => {
 
 /** A stub that prints `tables` every 0.2 s when it is asked with -l, and a provider that looks again and again. */
 const setUp = async (loop: string, {timeoutMs = 3000} = {}) => {
-	const stub = await createStub({gpus: {stdout: `${two}\n`}, processes: {stdout: fixture('processes.none.csv')}});
+	const stub = await createStub({gpus: {stdout: `${two}\n`}, processes: {stdout: fixture('processes/none.csv')}});
 	const script = await readFile(stub.command, 'utf8');
 	const looping = `case "$*" in *' -l '*)\necho "pid $$" >> '${stub.directory}/calls'\n${loop}\nexit 0;; esac`;
 	const lines = script.split('\n');
@@ -182,7 +182,7 @@ test('while a stream cannot even be killed, nothing else is asked', async () => 
 			return {stdout: '', stderr: '', failure: 'aborted', ended};
 		}
 
-		const text = args[0]?.startsWith('--query-gpu') ? `${two}\n` : fixture('processes.none.csv');
+		const text = args[0]?.startsWith('--query-gpu') ? `${two}\n` : fixture('processes/none.csv');
 		return {stdout: text, stderr: '', exitCode: 0};
 	});
 	const provider = createNvidiaProvider({

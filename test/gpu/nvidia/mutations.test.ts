@@ -9,7 +9,7 @@ import {attachProcesses, parseProcessTable} from '../../../source/gpu/nvidia/pro
 import {cpuMsOf} from '../../_helpers/program/timed.js';
 import {fixture} from '../fixture.js';
 
-const two = fixture('gpus.two.csv');
+const two = fixture('gpus/two.csv');
 const [header = '', idle = '', busy = ''] = two.split('\n', 3);
 const threshold = 1024;
 
@@ -77,7 +77,7 @@ test('two GPUs under one index: neither is to be trusted', () => {
 });
 
 test('a row of a process that is cut short hides a process', async () => {
-	const text = fixture('processes.two.csv');
+	const text = fixture('processes/two.csv');
 	const gpus = parseGpuTable(two, '')?.gpus ?? [];
 	const begin = text.indexOf('\n') + 1;
 	for (let length = begin + 5; length < text.trimEnd().length; length++) {

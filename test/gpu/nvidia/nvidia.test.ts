@@ -38,7 +38,7 @@ test('asks for GPUs and processes at the same time', async () => {
 
 test('names the owner of a process, its program and its start', async () => {
 	const {gpus} = await observe({
-		gpus: {stdout: fixture('gpus.one.csv')},
+		gpus: {stdout: fixture('gpus/one.csv')},
 		processes: {
 			stdout: `gpu_uuid, pid, used_gpu_memory [MiB], process_name\nGPU-0a0a0a0a-1111-2222-3333-000000000000, ${process.pid}, 30, node\n`,
 		},
@@ -58,7 +58,7 @@ test('a process whose name holds a newline and a row is one process, on its own 
 	const first = 'GPU-0a0a0a0a-1111-2222-3333-000000000000';
 	const second = 'GPU-0a0a0a0a-1111-2222-3333-000000000001';
 	const {gpus} = await observe({
-		gpus: {stdout: fixture('gpus.two.csv')},
+		gpus: {stdout: fixture('gpus/two.csv')},
 		processes: {
 			// As the tool: each row has what was asked for, and a name is printed as it is.
 			before: String.raw`name=; header=
@@ -71,7 +71,7 @@ printf '%s\n' "gpu_uuid, pid, used_gpu_memory [MiB]$header" "${first}, ${process
 });
 
 test('a warning after a usable table is a warning', async () => {
-	const seen = await observe({...good, gpus: {stdout: fixture('gpus.inforom-warning.csv'), exitCode: 14}});
+	const seen = await observe({...good, gpus: {stdout: fixture('gpus/inforom-warning.csv'), exitCode: 14}});
 	expect(seen).toMatchObject({
 		gpus: [{index: 0, failure: undefined, processes: []}],
 		warnings: ['infoROM is corrupted at gpu 0000:02:00.0'],
@@ -86,7 +86,7 @@ test('a bad end after a complete table is told', async () => {
 
 test('one broken GPU spoils neither the others nor their processes', async () => {
 	const {failure, gpus, warnings} = await observe({
-		gpus: {stdout: fixture('gpus.one-without-a-handle.csv'), exitCode: 15},
+		gpus: {stdout: fixture('gpus/one-without-a-handle.csv'), exitCode: 15},
 		processes: {...good.processes, exitCode: 15},
 	});
 	expect(failure).toBeUndefined();
@@ -113,7 +113,7 @@ test('a process query that prints nothing has not said that there are none', asy
 test('fields that an older nvidia-smi does not know are left out, and never asked for again', async () => {
 	const refuse = (field: string) =>
 		`case "$1" in *${field}*) echo 'Field "${field}" is not a valid field to query.'; echo; exit 2;; esac`;
-	const text = fixture('gpus.with-units-in-other-order.csv');
+	const text = fixture('gpus/with-units-in-other-order.csv');
 	const before = `${refuse('power.limit')}\n${refuse('driver_version')}`;
 	const {provider, stub} = await setUp({...good, gpus: {stdout: text, before}});
 	expect(await provider.observe()).toMatchObject({gpus: [{index: 0}]});

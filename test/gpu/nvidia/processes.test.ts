@@ -7,7 +7,7 @@ import {fixture} from '../fixture.js';
 
 const knowsNobody: DescribeProcesses = async () => new Map();
 
-const attach = async (name: string, {gpus = 'gpus.two.csv', describe = knowsNobody} = {}) =>
+const attach = async (name: string, {gpus = 'gpus/two.csv', describe = knowsNobody} = {}) =>
 	attachProcesses(parseGpuTable(fixture(gpus), '')?.gpus ?? [], parseProcessTable(fixture(name)), describe);
 
 const processesOf = async (name: string, options?: {gpus?: string; describe?: DescribeProcesses}) => {
@@ -16,7 +16,7 @@ const processesOf = async (name: string, options?: {gpus?: string; describe?: De
 };
 
 test('gives every GPU the processes that bear its UUID', async () => {
-	expect(await processesOf('processes.two.csv')).toEqual([
+	expect(await processesOf('processes/two.csv')).toEqual([
 		[],
 		[
 			{pid: 11_327, name: 'python3', commandLine: '/opt/env/bin/python3', memoryUsedMiB: 2566, kind: 'compute'},
@@ -26,31 +26,31 @@ test('gives every GPU the processes that bear its UUID', async () => {
 });
 
 test('a table without rows says that there are none', async () => {
-	expect(await processesOf('processes.none.csv')).toEqual([[], []]);
+	expect(await processesOf('processes/none.csv')).toEqual([[], []]);
 });
 
 test('no table says nothing about processes', async () => {
-	const gpus = parseGpuTable(fixture('gpus.two.csv'), '')?.gpus ?? [];
+	const gpus = parseGpuTable(fixture('gpus/two.csv'), '')?.gpus ?? [];
 	const attached = await attachProcesses(gpus, parseProcessTable('Unknown Error\n'), knowsNobody);
 	expect(attached.gpus.map(({processes}) => processes)).toEqual([undefined, undefined]);
 });
 
 test('a command line keeps its commas', async () => {
-	expect(await processesOf('processes.commas.csv')).toMatchObject([
+	expect(await processesOf('processes/commas.csv')).toMatchObject([
 		[{pid: 4242, name: 'python3', commandLine: 'python3 train.py --layers 1,2,3, --name a, b', memoryUsedMiB: 512}],
 		[],
 	]);
 });
 
 test('takes columns by their names, in any order, with their units', async () => {
-	expect(await processesOf('processes.with-units-in-other-order.csv')).toMatchObject([
+	expect(await processesOf('processes/with-units-in-other-order.csv')).toMatchObject([
 		[{pid: 20_037, commandLine: 'ffmpeg -i a,b.mp4', memoryUsedMiB: 538}],
 		[],
 	]);
 });
 
 test('processes that hide leave no empty list behind', async () => {
-	const {gpus} = await attach('processes.insufficient-permissions.csv');
+	const {gpus} = await attach('processes/insufficient-permissions.csv');
 	expect(gpus).toMatchObject([
 		{processes: [{pid: 41}], unknown: {processes: '[Insufficient Permissions]'}},
 		{processes: undefined, unknown: {processes: '[Insufficient Permissions]'}},
@@ -58,7 +58,7 @@ test('processes that hide leave no empty list behind', async () => {
 });
 
 test('names and memory that are not told stay unknown', async () => {
-	expect(await processesOf('processes.unknown-name-and-memory.csv')).toEqual([
+	expect(await processesOf('processes/unknown-name-and-memory.csv')).toEqual([
 		[
 			{pid: 77, name: undefined, commandLine: undefined, memoryUsedMiB: undefined, kind: 'compute'},
 			{pid: 78, name: undefined, commandLine: undefined, memoryUsedMiB: 20, kind: 'compute'},
@@ -68,7 +68,7 @@ test('names and memory that are not told stay unknown', async () => {
 });
 
 test('a process on two parts of a GPU is one process', async () => {
-	expect(await processesOf('processes.two-parts-of-one-gpu.csv')).toMatchObject([
+	expect(await processesOf('processes/two-parts-of-one-gpu.csv')).toMatchObject([
 		[
 			{pid: 500, memoryUsedMiB: 3568},
 			{pid: 501, memoryUsedMiB: undefined},
@@ -78,13 +78,13 @@ test('a process on two parts of a GPU is one process', async () => {
 });
 
 test('a process on a GPU that is not listed may be on any of them', async () => {
-	const {gpus, strays} = await attach('processes.gpu-not-listed.csv');
+	const {gpus, strays} = await attach('processes/gpu-not-listed.csv');
 	expect(strays).toBe(1);
 	expect(gpus.map(({processes}) => processes)).toEqual([undefined, undefined]);
 });
 
 test('a broken GPU has no list of processes', async () => {
-	expect(await processesOf('processes.none.csv', {gpus: 'gpus.one-without-a-handle.csv'})).toEqual([[], undefined, []]);
+	expect(await processesOf('processes/none.csv', {gpus: 'gpus/one-without-a-handle.csv'})).toEqual([[], undefined, []]);
 });
 
 test('what the machine knows of a process goes before what the tool says', async () => {
@@ -94,7 +94,7 @@ test('what the machine knows of a process goes before what the tool says', async
 		return new Map([[11_327, {startTicks: 99, user: 'ada', name: 'python3.12', commandLine: 'python3.12 train.py'}]]);
 	};
 
-	expect(await processesOf('processes.two.csv', {describe})).toMatchObject([
+	expect(await processesOf('processes/two.csv', {describe})).toMatchObject([
 		[],
 		[
 			{pid: 11_327, startTicks: 99, user: 'ada', name: 'python3.12', commandLine: 'python3.12 train.py'},

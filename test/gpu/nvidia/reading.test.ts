@@ -22,7 +22,7 @@ const refuseAllBut = (known: readonly string[]) => String.raw`
 const gpusOf = (text: string) => parseGpuTable(text, '')?.gpus ?? [];
 
 test('every reading lands in its field, and what is unknown stays unknown', () => {
-	const [working, , hot] = gpusOf(fixture('gpus.all-readings.csv'));
+	const [working, , hot] = gpusOf(fixture('gpus/all-readings.csv'));
 	expect(working).toEqual({
 		index: 0,
 		uuid: 'GPU-0a0a0a0a-1111-2222-3333-000000000000',
@@ -58,7 +58,7 @@ test('every reading lands in its field, and what is unknown stays unknown', () =
 });
 
 test('what makes a GPU unfit is told, and nothing else', () => {
-	expect(gpusOf(fixture('gpus.all-readings.csv')).map(({health}) => health)).toEqual([
+	expect(gpusOf(fixture('gpus/all-readings.csv')).map(({health}) => health)).toEqual([
 		undefined,
 		[
 			{kind: 'needs-reset', words: 'The driver asks for: Drain and Reset'},
@@ -67,7 +67,7 @@ test('what makes a GPU unfit is told, and nothing else', () => {
 		[{kind: 'temperature', words: '93 °C, and it slows down from 93 °C on'}],
 		[{kind: 'temperature', words: '90 °C, and it slows down from 88 °C on'}],
 	]);
-	expect(gpusOf(fixture('gpus.one-requires-reset.csv')).map(({health}) => health)).toEqual([
+	expect(gpusOf(fixture('gpus/one-requires-reset.csv')).map(({health}) => health)).toEqual([
 		[{kind: 'needs-reset', words: 'GPU requires reset'}],
 		undefined,
 	]);
@@ -119,7 +119,7 @@ test('0 of 0 MiB is no reading of memory', () => {
 
 test('a GPU that is lost has fallen off the bus, in whatever line it is told', () => {
 	const line = 'Unable to determine the device handle for GPU1: 0000:04:00.0: GPU is lost.  Reboot the system';
-	expect(parseGpuTable(fixture('gpus.gap.csv'), line)?.gpus[1]?.health).toMatchObject([{kind: 'fell-off-the-bus'}]);
+	expect(parseGpuTable(fixture('gpus/gap.csv'), line)?.gpus[1]?.health).toMatchObject([{kind: 'fell-off-the-bus'}]);
 });
 
 test('a driver that calls the reasons by their older name is understood', () => {

@@ -11,7 +11,7 @@ export const monotonicMs = () => performance.now();
 export const users = createUsers();
 export const describeProcesses = createProcessDescriber({users, run: runTool});
 
-export const good = {gpus: {stdout: fixture('gpus.two.csv')}, processes: {stdout: fixture('processes.none.csv')}};
+export const good = {gpus: {stdout: fixture('gpus/two.csv')}, processes: {stdout: fixture('processes/none.csv')}};
 
 export const setUp = async (answers: {gpus?: Answer; processes?: Answer} = good, timeoutMs = 5000) => {
 	const stub = await createStub(answers);

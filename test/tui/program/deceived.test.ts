@@ -21,8 +21,8 @@ const redis = redisOfFile();
 /** A box with two idle GPUs. */
 async function createIdleBox(store: Readonly<Record<string, string>>): Promise<Box> {
 	const stub = await createStub({
-		gpus: {stdout: fixture('gpus.two.csv')},
-		processes: {stdout: fixture('processes.none.csv')},
+		gpus: {stdout: fixture('gpus/two.csv')},
+		processes: {stdout: fixture('processes/none.csv')},
 	});
 	const box = createBox({...store, PATH: `${stub.directory}${path.delimiter}${process.env['PATH'] ?? ''}`});
 	mkdirSync(box.poolDirectory);

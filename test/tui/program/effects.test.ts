@@ -121,7 +121,7 @@ test('a process of one’s own is adopted, and then asked to end', async () => {
 	await top.waitFor(`$ kill -INT ${job.pid}`);
 	top.write('y');
 	expect((await ended)[1]).toBe('SIGINT');
-	await stub.answer({gpus: {stdout: fixture('gpus.two.csv')}, processes: {stdout: fixture('processes.none.csv')}});
+	await stub.answer({gpus: {stdout: fixture('gpus/two.csv')}, processes: {stdout: fixture('processes/none.csv')}});
 	await top.waitFor(`OK sent SIGINT to process ${job.pid}`);
 	// Its lease went with it.
 	await top.waitFor(/ 1 +UNRESERVED/v);
@@ -130,7 +130,7 @@ test('a process of one’s own is adopted, and then asked to end', async () => {
 	await stub.answer({gpus: {before: 'kill -9 $$'}, processes: {before: 'kill -9 $$'}});
 	const failed = await top.waitFor('scan FAILED', 15_000);
 	expect(failed.at(-1)).toMatch(/ q Quit$/v);
-	await stub.answer({gpus: {stdout: fixture('gpus.two.csv')}, processes: {stdout: fixture('processes.none.csv')}});
+	await stub.answer({gpus: {stdout: fixture('gpus/two.csv')}, processes: {stdout: fixture('processes/none.csv')}});
 	await top.waitFor((screen) => !screen.includes('FAILED'), 15_000);
 	top.write('q');
 	expect(await top.exit).toMatchObject({exitCode: 0});

@@ -2,11 +2,11 @@
 import {expect} from 'vitest';
 import type {World} from '../../../../source/core/model/ports.js';
 import {release, reserve} from '../../../../source/core/operations/reservations.js';
-import {acquire} from '../../../../source/core/operations/acquire.js';
+import {acquire} from '../../../../source/core/operations/waiting/acquire.js';
 import {eventually} from '../../../_helpers/eventually.js';
 import {person} from '../../../_helpers/world.js';
 import type {AcquireRequest} from '../../../../source/core/rules/allocation/request.js';
-import type {Progress, WaitOptions} from '../../../../source/core/operations/waiter.js';
+import type {Progress, WaitOptions} from '../../../../source/core/operations/waiting/waiter.js';
 
 export const alice = person('alice');
 export const bob = person('bob', 'bob', 1001);

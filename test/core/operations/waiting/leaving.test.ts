@@ -1,8 +1,8 @@
 /** Taking somebody out of the line, by the beginning of an id. */
 import {expect, test} from 'vitest';
-import {leaveQueue} from '../../../../source/core/operations/leave-queue.js';
+import {leaveQueue} from '../../../../source/core/operations/waiting/leave-queue.js';
 import {reserve} from '../../../../source/core/operations/reservations.js';
-import {acquire} from '../../../../source/core/operations/acquire.js';
+import {acquire} from '../../../../source/core/operations/waiting/acquire.js';
 import {eventually} from '../../../_helpers/eventually.js';
 import {createLiveWorld} from '../../../_helpers/live-world.js';
 import {createTestWorld, person} from '../../../_helpers/world.js';

@@ -2,11 +2,11 @@
 import {expect, test} from 'vitest';
 import type {Store} from '../../../../source/core/model/ports.js';
 import {readStatus, reserve} from '../../../../source/core/operations/reservations.js';
-import {acquire} from '../../../../source/core/operations/acquire.js';
+import {acquire} from '../../../../source/core/operations/waiting/acquire.js';
 import {CanhazgpuError} from '../../../../source/errors.js';
 import {createTestWorld, historyOf, person, type TestWorld} from '../../../_helpers/world.js';
 import type {AcquireRequest} from '../../../../source/core/rules/allocation/request.js';
-import type {Progress} from '../../../../source/core/operations/waiter.js';
+import type {Progress} from '../../../../source/core/operations/waiting/waiter.js';
 
 const request: AcquireRequest = {
 	requester: person('bob', 'bob', 1001),

@@ -4,12 +4,12 @@ One who waits while the store is away, forgets, or loses an answer. Time is the 
 import {expect, test} from 'vitest';
 import type {CommitOutcome, Store} from '../../../../source/core/model/ports.js';
 import {extend, readStatus, release, reserve} from '../../../../source/core/operations/reservations.js';
-import {acquire} from '../../../../source/core/operations/acquire.js';
+import {acquire} from '../../../../source/core/operations/waiting/acquire.js';
 import {CanhazgpuError} from '../../../../source/errors.js';
 import {join, write} from '../../../store/samples.js';
 import {createTestWorld, historyOf, person, startTime, type TestWorld} from '../../../_helpers/world.js';
 import type {AcquireRequest} from '../../../../source/core/rules/allocation/request.js';
-import type {Progress} from '../../../../source/core/operations/waiter.js';
+import type {Progress} from '../../../../source/core/operations/waiting/waiter.js';
 
 const alice = person('alice');
 const bob = person('bob', 'bob', 1001);

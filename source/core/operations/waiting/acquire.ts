@@ -1,0 +1,51 @@
+/** Getting GPUs, now or in line: what `run` and `reserve` call. */
+import {CanhazgpuError} from '../../../errors.js';
+import type {Refusal} from '../../rules/allocation/allocation.js';
+import type {World} from '../../model/ports.js';
+import type {AcquireRequest, Grant} from '../../rules/allocation/request.js';
+import {acquireNow, acquireOrRefuse, createFreshScan} from '../acquire-now.js';
+import {release} from '../reservations.js';
+import {Waiter, type GaveUp, type WaitOptions} from './waiter.js';
+
+/** Undefined: others were in the way for too long, such as a peer that scans. Whoever may wait can join the line all the same. */
+async function acquireUnlessBusy(...request: Parameters<typeof acquireNow>): Promise<Grant | Refusal | undefined> {
+	try {
+		return await acquireNow(...request);
+	} catch (error) {
+		if (error instanceof CanhazgpuError && error.code === 'busy') {
+			return undefined;
+		}
+
+		throw error;
+	}
+}
+
+/**
+Takes GPUs now, or waits in line for them.
+
+@returns A refusal only when waiting was not wanted.
+@throws CanhazgpuError `impossible` when the pool can never give it, ...
+*/
+export async function acquire(
+	world: World,
+	request: AcquireRequest,
+	options: WaitOptions,
+): Promise<Grant | Refusal | GaveUp> {
+	const leaseId = world.clock.uuid();
+	const look = createFreshScan(world);
+	const isNowOrNever = options.waitSeconds === 0;
+	const first = isNowOrNever
+		? await acquireOrRefuse(world, request, leaseId, look)
+		: await acquireUnlessBusy(world, request, leaseId, look);
+	const answer =
+		first?.kind === 'granted' || (first !== undefined && isNowOrNever)
+			? first
+			: await new Waiter({world, request, options, leaseId, look}).wait();
+	if (answer.kind === 'granted' && options.signal.aborted) {
+		// Granted in the very moment in which it was called off.
+		await release(world, request.requester, {by: 'lease', leaseId});
+		return {kind: 'gave-up', reason: 'aborted'};
+	}
+
+	return answer;
+}

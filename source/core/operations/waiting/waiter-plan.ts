@@ -1,0 +1,99 @@
+import {planQueueGrant, type QueueGrant} from '../../rules/queue/queue-grant.js';
+import type {UnusableGpu} from '../../rules/allocation/allocation.js';
+import {noteFor, outagesNoted, outagesSeen} from '../../rules/queue/out-of-service.js';
+import type {World} from '../../model/ports.js';
+import type {Observation, QueueEntry, Snapshot} from '../../model/types.js';
+import {usageBlockOf} from '../../rules/allocation/usage-block.js';
+import type {AcquireRequest} from '../../rules/allocation/request.js';
+import {isAwakeOn, leaseFor} from '../acquire-now.js';
+
+type Options = {
+	readonly request: AcquireRequest;
+	readonly leaseId: string;
+	readonly entryId: string;
+	readonly look: () => Promise<Observation>;
+	/** Whether to look although there is nothing to take: what it holds, or has written down, keeps or guides others. */
+	readonly isLookDue?: boolean;
+	/** Told of what was seen, when it goes with what was read. */
+	readonly seen?: (observation: Observation) => void;
+};
+
+type Nothing = Extract<QueueGrant, {kind: 'nothing'}> & {
+	/** What by the records is nobody's, and by the look not to be had, of what is waited for. */
+	readonly unusable: readonly UnusableGpu[];
+	/** What the entry has to say from now on of GPUs that cannot be had. Absent when nothing was seen. */
+	readonly note?: {readonly unavailable: QueueEntry['unavailable']};
+};
+
+export type ScannedGrant = Exclude<QueueGrant, {kind: 'nothing'}> | Nothing;
+
+/**
+What whoever waits may take now. The GPUs are looked at only when there is something to take by the records, and by what those earlier in
+line have seen: a release wakes one scan and not a herd.
+
+@returns `read again` when the look is newer than what was read: scan, then read, then commit.
+*/
+export async function planWithScan(
+	{host, clock, memoryThresholdMiB}: World,
+	snapshot: Snapshot,
+	{request, leaseId, entryId, look, isLookDue = false, seen}: Options,
+): Promise<ScannedGrant | 'stale'> {
+	const isAwake = isAwakeOn(host);
+	const options = {
+		lease: leaseFor(request, leaseId, host, snapshot.now),
+		isAwake,
+		host: host.hostname,
+		force: request.force,
+	};
+	const place = snapshot.queue.findIndex(({id}) => id === entryId);
+	// Those earlier in the line who have noted what is out of service.
+	const earlier = snapshot.queue
+		.slice(0, Math.max(0, place))
+		.filter((record) => record.kind === 'entry' && record.entry.unavailable !== undefined && isAwake(record.entry));
+	const noted = outagesNoted(snapshot, earlier);
+	const isForced = request.force === true;
+	const blind = planQueueGrant(snapshot, entryId, {
+		...options,
+		outOfService: noted,
+		isUsable: (index) => isForced || !noted.has(index),
+	});
+	if (blind.kind === 'nothing' && !isLookDue) {
+		return {...blind, unusable: []};
+	}
+
+	// Nothing was taken on the word of others, and use does not matter.
+	if (isForced && earlier.length === 0) {
+		return blind.kind === 'nothing' ? {...blind, unusable: []} : blind;
+	}
+
+	const readAtMs = clock.monotonicMs();
+	const observation = await look();
+	if (observation.takenAtMs > readAtMs) {
+		return 'stale';
+	}
+
+	seen?.(observation);
+
+	const outOfService = outagesSeen(snapshot, observation, memoryThresholdMiB);
+	const blockAt = (index: number) => usageBlockOf(index, observation, memoryThresholdMiB);
+	const grant = planQueueGrant(snapshot, entryId, {
+		...options,
+		outOfService,
+		isUsable: (index) => isForced || blockAt(index) === undefined,
+	});
+	if (grant.kind !== 'nothing') {
+		return grant;
+	}
+
+	const unusable = snapshot.gpus.flatMap(({kind, index}) => {
+		const isWanted = request.ids?.includes(index) ?? true;
+		const block = isWanted && !isForced && kind === 'free' ? blockAt(index) : undefined;
+		return block === undefined ? [] : [{index, block}];
+	});
+	const own = snapshot.queue[place];
+	const note =
+		observation.failure === undefined && own?.kind === 'entry'
+			? {unavailable: noteFor(own.entry, snapshot, outOfService)}
+			: undefined;
+	return {...grant, unusable, note};
+}

@@ -1,0 +1,507 @@
+/**
+A waiter in the queue. Woken by events, with a slow tick in case one was missed; looks at the GPUs only when there is something
+to take.
+*/
+import {secondsUntilGrants} from '../../rules/pool/alerts.js';
+import {holdingsOf, type EntryRecord} from '../../rules/queue/queue-grant.js';
+import {
+	entryHeartbeatSeconds,
+	entryHeartbeatTimeoutSeconds,
+	isEntryBeatDue,
+	secondsToNextEnd,
+} from '../../rules/leases/liveness.js';
+import {isLeased, judgedByWaiter} from '../../rules/leases/lease-changes.js';
+import type {World} from '../../model/ports.js';
+import {isSameNote, outagesByRecord, outOfServiceFor} from '../../rules/queue/out-of-service.js';
+import {entryFor, planEntryHeartbeat, planEntryNote, planJoin, planLeave} from '../../rules/queue/queue.js';
+import {checkWanted, type AcquireRequest, type Grant, type Wanted} from '../../rules/allocation/request.js';
+import type {Observation, PoolEvent, Snapshot} from '../../model/types.js';
+import {
+	readAfterMs,
+	tolerableDelayMs,
+	nextHeartbeatMs,
+	nextReadMs,
+	snapshotAfterEvent,
+} from '../../rules/queue/wake-up.js';
+import type {UnusableGpu} from '../../rules/allocation/allocation.js';
+import {CanhazgpuError} from '../../../errors.js';
+import {requireNoClone} from '../../rules/pool/pool.js';
+import {emptyPlan} from '../../model/plan.js';
+import {estimateWaits} from '../../rules/queue/estimates.js';
+import {planWithScan} from './waiter-plan.js';
+import {readCurrent, transact} from '../transact.js';
+import {createAlertRecorder, type AlertRecorder} from '../record-alerts.js';
+import {createWakeSignal} from './wake-signal.js';
+import {leaseFor} from '../acquire-now.js';
+
+const conflictWaitMs = 20;
+
+export type WaiterOptions = {
+	readonly world: World;
+	readonly request: AcquireRequest;
+	readonly options: WaitOptions;
+	/** Given to the first GPU that is held and to the last alike. */
+	readonly leaseId: string;
+	/** Looks at the GPUs; keeps what it saw for 2 s. */
+	readonly look: () => Promise<Observation>;
+};
+
+/** Lives from its joining to its end. */
+export class Waiter {
+	readonly #world: World;
+	readonly #request: AcquireRequest;
+	readonly #options: WaitOptions;
+	readonly #leaseId: string;
+	readonly #look: () => Promise<Observation>;
+	readonly #wakeSignal = createWakeSignal();
+	readonly #tellNotices: AlertRecorder;
+	#recording: Promise<void> | undefined;
+	readonly #ended = new AbortController();
+	readonly #entryId: string;
+	/** On the store's clock: what its place in the line goes by. */
+	#joinedAt: number | undefined;
+	#deadlineMs = Infinity;
+	#lastBeat = 0;
+	#seenAtMs = -Infinity;
+	#readAtMs = 0;
+	#hadOutage = false;
+	/** What the next wait goes by: the last read, and the events since. */
+	#lastRead: Snapshot | undefined;
+	#lastNews: Progress | undefined;
+
+	constructor({world, request, options, leaseId, look}: WaiterOptions) {
+		this.#world = world;
+		this.#request = request;
+		this.#options = options;
+		this.#leaseId = leaseId;
+		this.#look = look;
+		this.#entryId = world.clock.uuid();
+		this.#tellNotices = createAlertRecorder(world);
+	}
+
+	/** Joins the end of the line and waits there. Whatever ends it, nothing is left behind. */
+	async wait(): Promise<Grant | GaveUp> {
+		const {store, clock} = this.#world;
+		const {waitSeconds = Infinity, signal} = this.#options;
+		this.#deadlineMs = clock.monotonicMs() + waitSeconds * 1000;
+		// Listening first: whatever happens after the read that follows rings.
+		const unsubscribe = await store.subscribe({
+			changed: (event) => {
+				this.#hear(event);
+			},
+			restored: () => {
+				this.#wakeSignal.wake();
+			},
+			lost: (reason) => {
+				this.#tell({kind: 'store-lost', reason});
+			},
+			tolerableDelayMs: () => tolerableDelayMs(this.#lastRead, this.#entryId),
+		});
+		try {
+			await this.#join();
+			while (!signal.aborted) {
+				const isLast = clock.monotonicMs() >= this.#deadlineMs;
+				const end = await this.#tryUnlessAway();
+				if (end !== undefined) {
+					return end;
+				}
+
+				if (isLast) {
+					return await this.#leave('timeout');
+				}
+
+				await this.#rest(signal);
+			}
+
+			return await this.#leave('aborted');
+		} catch (error) {
+			await this.#leave('aborted');
+			throw error;
+		} finally {
+			this.#ended.abort();
+			await Promise.all([this.#beside(unsubscribe()), this.#recording]);
+		}
+	}
+
+	/** Work whose failure ends no waiting, and takes nothing from a grant. Never rejects. */
+	async #beside(work: Promise<void>): Promise<void> {
+		try {
+			await work;
+		} catch (error) {
+			this.#options.failed?.(error);
+		}
+	}
+
+	async #join(): Promise<void> {
+		const {now, joinedAt} = await joinQueue(this.#world, {
+			id: this.#entryId,
+			request: this.#request,
+			waitSeconds: this.#options.waitSeconds,
+			joinedAt: this.#joinedAt,
+		});
+		this.#lastBeat = now;
+		this.#joinedAt = joinedAt;
+	}
+
+	async #leave(reason: GaveUp['reason']): Promise<Grant | GaveUp> {
+		const {account} = this.#request.requester;
+		return quitQueue(this.#world, {id: this.#entryId, leaseId: this.#leaseId, account, reason});
+	}
+
+	/** Until it is time to look again; the heart beats meanwhile. */
+	async #rest(signal: AbortSignal): Promise<void> {
+		const {clock, host} = this.#world;
+		const lookMs = nextReadMs(this.#lastRead, this.#entryId, {
+			nextEndSeconds: this.#lastRead === undefined ? Infinity : secondsToNextEnd(this.#lastRead, host),
+			random: clock.random(),
+		});
+		const untilMs = Math.min(this.#deadlineMs, clock.monotonicMs() + lookMs);
+		for (;;) {
+			const beatMs =
+				this.#lastRead === undefined ? Infinity : nextHeartbeatMs(this.#lastBeat, this.#now(this.#lastRead));
+			const leftMs = untilMs - clock.monotonicMs();
+			const rang = await this.#wakeSignal.wait(clock, Math.min(leftMs, beatMs), signal);
+			if (rang || signal.aborted || leftMs <= beatMs || !(await this.#beatAlone())) {
+				return;
+			}
+		}
+	}
+
+	/** The store's time, by what was read last. */
+	#now({now}: Snapshot): number {
+		return now + (this.#world.clock.monotonicMs() - this.#readAtMs) / 1000;
+	}
+
+	/**
+	A heartbeat without a look at all the others: in a long line that would be most of the work.
+
+	@returns False when it takes a look to know what to do.
+	*/
+	async #beatAlone(): Promise<boolean> {
+		const {store} = this.#world;
+		const lastRead = this.#lastRead;
+		if (lastRead === undefined || holdingsOf(lastRead, this.#entryId).length > 0) {
+			return false;
+		}
+
+		try {
+			const own = await store.readEntry(this.#entryId);
+			if (own === undefined) {
+				return false;
+			}
+
+			const now = this.#now(lastRead);
+			this.#lastBeat = now;
+			return (await store.commit(planEntryHeartbeat({gpus: [], now}, own))) === 'done';
+		} catch (error) {
+			if (isTransient(error)) {
+				return false;
+			}
+
+			throw error;
+		}
+	}
+
+	/** Draws the event into the picture. Whoever moves up in the line says so without a read. */
+	#hear(event: PoolEvent | undefined): void {
+		this.#lastRead = snapshotAfterEvent(this.#lastRead, event);
+		const afterMs = readAfterMs(event, this.#lastRead, this.#entryId);
+		if (afterMs === 0) {
+			this.#wakeSignal.wake();
+			return;
+		}
+
+		if (afterMs !== undefined) {
+			void this.#beside(this.#wakeSignal.wakeAfter(this.#world.clock, afterMs, this.#ended.signal));
+		}
+
+		const place = this.#lastRead?.queue.findIndex(({id}) => id === this.#entryId) ?? -1;
+		if (event?.left !== undefined && place !== -1 && this.#lastNews?.kind === 'waiting') {
+			this.#tell({...this.#lastNews, position: place + 1, waiting: this.#lastRead!.queue.length});
+		}
+	}
+
+	/** A store that is away is waited for: the place in line is kept. */
+	async #tryUnlessAway(): Promise<Grant | GaveUp | undefined> {
+		try {
+			return await this.#try();
+		} catch (error) {
+			if (!isTransient(error)) {
+				throw error;
+			}
+
+			this.#hadOutage = true;
+			this.#lastRead = undefined;
+			this.#tell({kind: 'store-lost', reason: error.message});
+			return undefined;
+		}
+	}
+
+	/** Takes whatever can be taken now. Undefined: still waiting. */
+	async #try(): Promise<Grant | GaveUp | undefined> {
+		const {clock, store} = this.#world;
+		for (;;) {
+			const snapshot = await readCurrent(this.#world, {
+				user: this.#request.requester.label,
+				judged: (read) => judgedByWaiter(read, () => clock.random()),
+			});
+			// A pool that was made smaller may have become too small for ever.
+			const wanted = checkWanted(this.#request, snapshot.gpus.length);
+			this.#lastRead = snapshot;
+			this.#readAtMs = clock.monotonicMs();
+			const own = snapshot.queue.find(
+				(record): record is EntryRecord => record.kind === 'entry' && record.id === this.#entryId,
+			);
+			if (own === undefined) {
+				const end = await this.#missing(snapshot);
+				if (end !== undefined) {
+					return end;
+				}
+
+				continue;
+			}
+
+			this.#hadOutage = false;
+			if (isEntryBeatDue(own.entry, this.#lastBeat, snapshot.now)) {
+				// After a conflict the next read shows whether somebody still watches for our silence.
+				await store.commit(planEntryHeartbeat(snapshot, own));
+				this.#lastBeat = snapshot.now;
+				// Nothing is read again for it: in a long queue heartbeats are most of the work. A grant from what was read conflicts, and is tried again.
+			}
+
+			const grant = await planWithScan(this.#world, snapshot, {
+				request: this.#request,
+				leaseId: this.#leaseId,
+				entryId: this.#entryId,
+				look: this.#look,
+				isLookDue: this.#isLookDue(snapshot, own),
+				seen: (observation) => {
+					this.#seenAtMs = clock.monotonicMs();
+					this.#recording = this.#beside(this.#tellNotices(snapshot, observation));
+				},
+			});
+			if (grant === 'stale') {
+				continue;
+			}
+
+			if (grant.kind === 'nothing') {
+				if (grant.note !== undefined && !isSameNote(grant.note.unavailable, own.entry.unavailable)) {
+					await store.commit(planEntryNote(own, grant.note.unavailable));
+					continue;
+				}
+
+				this.#tell(waitingProgress(snapshot, own, wanted, grant.unusable));
+				return undefined;
+			}
+
+			const settling = secondsUntilGrants(snapshot);
+			if (settling > 0) {
+				await this.#wakeSignal.wait(clock, settling * 1000, this.#options.signal);
+				if (this.#options.signal.aborted || clock.monotonicMs() >= this.#deadlineMs) {
+					return undefined;
+				}
+
+				continue;
+			}
+
+			const outcome = await store.commit(grant.plan);
+			if (outcome === 'done' && grant.kind === 'complete') {
+				const {expiryTime} = leaseFor(this.#request, this.#leaseId, this.#world.host, snapshot.now);
+				return {kind: 'granted', gpus: grant.gpus, leaseId: this.#leaseId, expiryTime};
+			}
+
+			if (outcome === 'done') {
+				continue;
+			}
+
+			if (outcome === 'locked') {
+				this.#tell(waitingProgress(snapshot, own, wanted));
+			}
+
+			await clock.sleep(conflictWaitMs * (0.25 + clock.random()));
+			// Others may be in the way for ever, such as a peer that died with its lock.
+			if (this.#options.signal.aborted || clock.monotonicMs() >= this.#deadlineMs) {
+				return undefined;
+			}
+		}
+	}
+
+	/** Others go by what it holds and by what it has written down, so that is looked at again as often as its heart beats. */
+	#isLookDue(snapshot: Snapshot, {id, entry}: EntryRecord): boolean {
+		const matters = entry.unavailable !== undefined || holdingsOf(snapshot, id).length > 0;
+		return matters && this.#world.clock.monotonicMs() - this.#seenAtMs >= entryHeartbeatSeconds * 1000;
+	}
+
+	/** Our entry is gone from the line. Undefined: joined again. */
+	async #missing(snapshot: Snapshot): Promise<Grant | GaveUp | undefined> {
+		const grant = grantIn(snapshot, this.#leaseId);
+		if (grant !== undefined) {
+			return grant;
+		}
+
+		const hasLostData = (snapshot.dataLoss?.restoredAt ?? 0) >= this.#lastBeat;
+		if (!this.#hadOutage && !hasLostData && snapshot.now - this.#lastBeat < entryHeartbeatTimeoutSeconds) {
+			return {kind: 'gave-up', reason: 'removed'};
+		}
+
+		// Lost with the store's data, or dropped by a peer while we were stopped.
+		await this.#join();
+		this.#tell({kind: 'rejoined'});
+		return undefined;
+	}
+
+	/** Each news once. The estimate alone is none: it changes with every second. */
+	#tell(progress: Progress): void {
+		const isSame = JSON.stringify(unestimated(this.#lastNews)) === JSON.stringify(unestimated(progress));
+		this.#lastNews = progress;
+		if (!isSame) {
+			this.#options.onProgress(progress);
+		}
+	}
+}
+
+const unestimated = (progress: Progress | undefined) => progress && {...progress, estimateSeconds: undefined};
+
+export type Progress =
+	| {
+			readonly kind: 'waiting';
+			/** In the line, from 1. */
+			readonly position: number;
+			readonly waiting: number;
+			readonly wanted: Wanted;
+			/** GPUs that are held until the rest comes. */
+			readonly held: readonly number[];
+			/** GPUs that have to be put back into service first. */
+			readonly outOfService: readonly number[];
+			/** GPUs that nobody holds, and that are not to be had as long as they are used or unfit. */
+			readonly unusable: readonly UnusableGpu[];
+			/** Undefined: nobody can know, it depends on when a job ends. */
+			readonly estimateSeconds: number | undefined;
+	  }
+	/** The store cannot be asked now; the place in line is kept. */
+	| {readonly kind: 'store-lost'; readonly reason: string}
+	/** The place was lost, with the store's data or while stopped for long: now at the end. */
+	| {readonly kind: 'rejoined'};
+
+export type GaveUp = {
+	readonly kind: 'gave-up';
+	/** `removed`: somebody took us out of the line. */
+	readonly reason: 'timeout' | 'aborted' | 'removed';
+	/** The store could not be told, nor asked whether something was granted in the last moment. */
+	readonly isUnsure?: boolean;
+};
+
+export type WaitOptions = {
+	/** 0: do not wait. Undefined: for as long as it takes. */
+	readonly waitSeconds: number | undefined;
+	/** Aborted: leave the line, giving back what is held. */
+	readonly signal: AbortSignal;
+	readonly onProgress: (progress: Progress) => void;
+	/** Told of what fails beside the waiting and does not end it: alerts, and the end of the subscription. */
+	readonly failed?: (error: unknown) => void;
+};
+
+/** What can pass while one waits. Anything else ends the waiting. */
+const transientCodes = new Set(['store-unreachable', 'store-refused', 'no-pool', 'pool-garbage', 'busy']);
+
+export const isTransient = (error: unknown): error is CanhazgpuError =>
+	error instanceof CanhazgpuError && transientCodes.has(error.code);
+
+type JoinOptions = {
+	readonly id: string;
+	readonly request: AcquireRequest;
+	/** Undefined: for as long as it takes. */
+	readonly waitSeconds: number | undefined;
+	/** When this entry joined first, on the store's clock: it lost its place and takes that again. Undefined: it joins at the end. */
+	readonly joinedAt?: number | undefined;
+};
+
+/** Joins the line. Returns when it joined first, and the present, both on the store's clock. */
+export const joinQueue = async (
+	world: World,
+	{id, request, waitSeconds, joinedAt}: JoinOptions,
+): Promise<{readonly now: number; readonly joinedAt: number}> => {
+	const {requester, tenure, note, force} = request;
+	return transact(world, {
+		attempt(snapshot) {
+			requireNoClone(snapshot, world.host, world.store.location);
+			const wanted = checkWanted(request, snapshot.gpus.length);
+			const {now} = snapshot;
+			const began = joinedAt ?? now;
+			const entry = {
+				...entryFor({id, requester, wanted, tenure, note, force, waitSeconds}, world.host, began),
+				lastHeartbeat: now,
+			};
+			const result = {now, joinedAt: began};
+			// Somebody who knew of it may have put it back meanwhile.
+			return snapshot.queue.some((record) => record.id === id)
+				? {plan: emptyPlan, result}
+				: {plan: planJoin(entry, world.host.hostname, joinedAt), result};
+		},
+		shownBy: 'queue',
+	});
+};
+
+type QuitOptions = {
+	readonly id: string;
+	/** That it would have got. */
+	readonly leaseId: string;
+	readonly account: string;
+	readonly reason: GaveUp['reason'];
+};
+
+/** Leaves it, giving back what was held meanwhile; unless all was granted in the last moment, and the answer was lost. */
+export async function quitQueue(world: World, {id, leaseId, account, reason}: QuitOptions): Promise<Grant | GaveUp> {
+	const gaveUp = {kind: 'gave-up', reason} as const;
+	try {
+		return await transact<Grant | GaveUp>(world, {
+			attempt(snapshot) {
+				const own = snapshot.queue.find((record) => record.id === id);
+				const context = {now: snapshot.now, host: world.host.hostname, account};
+				return own === undefined
+					? {plan: emptyPlan, result: grantIn(snapshot, leaseId) ?? gaveUp}
+					: {plan: planLeave(snapshot, own, context, reason === 'timeout'), result: gaveUp};
+			},
+		});
+	} catch (error) {
+		if (!isTransient(error)) {
+			throw error;
+		}
+
+		// Nobody can be told now. The entry is dropped at the next look, for this process will be gone.
+		return {...gaveUp, isUnsure: true};
+	}
+}
+
+/** How it stands with whoever waits there. */
+export const waitingProgress = (
+	snapshot: Snapshot,
+	own: EntryRecord,
+	wanted: Wanted,
+	unusable: readonly UnusableGpu[] = [],
+): Progress => ({
+	kind: 'waiting',
+	position: snapshot.queue.indexOf(own) + 1,
+	waiting: snapshot.queue.length,
+	wanted,
+	held: holdingsOf(snapshot, own.id).map(({index}) => index),
+	outOfService: outOfServiceFor(own.entry, snapshot.gpus, outagesByRecord(snapshot)),
+	unusable,
+	estimateSeconds: estimateWaits(snapshot).get(own.id),
+});
+
+/** The grant that was made although its answer was lost. */
+export function grantIn(snapshot: Snapshot, leaseId: string): Grant | undefined {
+	const mine = snapshot.gpus
+		.filter(isLeased)
+		.filter(({lease}) => lease.leaseId === leaseId && lease.partialQueueId === undefined);
+	const [first] = mine;
+	return (
+		first && {
+			kind: 'granted',
+			gpus: mine.map(({index}) => index),
+			leaseId,
+			expiryTime: first.lease.expiryTime,
+		}
+	);
+}

@@ -1,0 +1,60 @@
+import type {Clock} from '../../model/ports.js';
+
+export type WakeSignal = {
+	/** Wakes whoever waits, or the next who will. */
+	readonly wake: () => void;
+	/** Rings when the time is over, unless aborted. Asked again meanwhile it keeps to the first time. */
+	readonly wakeAfter: (clock: Clock, milliseconds: number, signal: AbortSignal) => Promise<void>;
+	/** Returns when it rings, when the time is over, or when the signal is aborted; true: it rang. */
+	readonly wait: (clock: Clock, milliseconds: number, signal: AbortSignal) => Promise<boolean>;
+};
+
+/** A wait that can be cut short. A ring while nobody waits is kept, so that none is lost between a look and the wait after it. */
+export function createWakeSignal(): WakeSignal {
+	let hasRung = false;
+	let isSet = false;
+	let waiting: AbortController | undefined;
+	const ring = (): void => {
+		hasRung = true;
+		waiting?.abort();
+	};
+
+	return {
+		wake: ring,
+		async wakeAfter(clock, milliseconds, signal) {
+			if (isSet || signal.aborted) {
+				return;
+			}
+
+			isSet = true;
+			try {
+				await clock.sleep(milliseconds, signal);
+				ring();
+			} catch (error) {
+				if (!signal.aborted) {
+					throw error;
+				}
+			} finally {
+				isSet = false;
+			}
+		},
+		async wait(clock, milliseconds, signal) {
+			if (!hasRung && !signal.aborted && milliseconds > 0) {
+				waiting = new AbortController();
+				try {
+					await clock.sleep(milliseconds, AbortSignal.any([signal, waiting.signal]));
+				} catch (error) {
+					if (!signal.aborted && !waiting.signal.aborted) {
+						throw error;
+					}
+				} finally {
+					waiting = undefined;
+				}
+			}
+
+			const rang = hasRung;
+			hasRung = false;
+			return rang;
+		},
+	};
+}

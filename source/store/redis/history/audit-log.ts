@@ -1,0 +1,43 @@
+import type {AuditEntry, AuditQuery} from '../../../core/model/types.js';
+import {rawOf} from '../../records/index.js';
+import {decodeAuditRows} from '../../decode-audit.js';
+import type {Connection} from '../connection.js';
+import {keys} from '../keys.js';
+import {ask, bytesOf, listOf} from '../replies.js';
+
+const idPattern = /^(?<milliseconds>\d{1,15})-(?<sequence>\d{1,15})$/v;
+
+/** The first id that may be wanted. An id of the stream is its time in ms on the server's clock, and a number within that. */
+function firstId({fromTime = 0, afterId = ''}: AuditQuery): string {
+	const {milliseconds, sequence} = idPattern.exec(afterId)?.groups ?? {};
+	const fromMs = Math.max(0, Math.floor(fromTime * 1000));
+	return milliseconds === undefined || Number(milliseconds) < fromMs
+		? `${fromMs}-0`
+		: `${milliseconds}-${Number(sequence) + 1}`;
+}
+
+/** A row is its id, and a list of names and values of which ours has one. */
+const rowsOf = (reply: unknown) =>
+	listOf(reply, (row) => {
+		const [id, fields] = listOf(row, (part) => part);
+		const [, record] = listOf(fields, bytesOf);
+		return record === undefined ? [] : [{id: rawOf(bytesOf(id)), raw: rawOf(record)}];
+	}).flat();
+
+/** Reads the records of the trail that are asked for. */
+export async function readTrail(connection: Connection, query: AuditQuery): Promise<readonly AuditEntry[]> {
+	const {newest} = query;
+	if (newest === 0) {
+		return [];
+	}
+
+	const rows = await ask(
+		connection,
+		async (client) =>
+			newest === undefined
+				? client.xrangeBuffer(keys.trail, firstId(query), '+')
+				: client.xrevrangeBuffer(keys.trail, '+', firstId(query), 'COUNT', newest),
+		rowsOf,
+	);
+	return decodeAuditRows(newest === undefined ? rows : rows.toReversed(), query);
+}

@@ -1,0 +1,76 @@
+/**
+The history as the peer kept it at first: a key for each record, `canhazgpu:usage_history:TIME:USER:GPU`. Found by SCAN in small steps, which
+holds up nobody, and moved over in batches that each happen or do not.
+*/
+import {Buffer} from 'node:buffer';
+import type {Redis} from 'ioredis';
+import {decodeUsage, rawOf} from '../../records/index.js';
+import type {Connection} from '../connection.js';
+import {keys} from '../keys.js';
+import {ask, bytesOf, listOf, optional} from '../replies.js';
+import adoptLua from '../lua/adopt-usage.lua';
+
+const oldKeys = 'canhazgpu:usage_history:*';
+const scanCount = 200;
+
+type Scripted = Redis & {
+	readonly adoptUsage: (keyCount: number, ...values: ReadonlyArray<string | number | Uint8Array>) => Promise<number>;
+};
+
+/** The answer of SCAN: where to go on, and what was found. */
+function pageOf(reply: unknown) {
+	const [next, found] = listOf(reply, (part) => part);
+	return {next: rawOf(bytesOf(next)), found: listOf(found, bytesOf)};
+}
+
+/** @returns What moves the old history, once, and says how many records it moved. */
+export function createOldHistoryMover(connection: Connection): () => Promise<number> {
+	connection.client.defineCommand('adoptUsage', {lua: adoptLua});
+	const run = async <Result>(send: (client: Scripted) => Promise<Result>): Promise<Result> =>
+		connection.run(async (client) => send(client as Scripted), {isRepeatable: true});
+
+	/** What makes no sense stays where it is. */
+	const move = async (found: readonly Uint8Array[]): Promise<number> => {
+		const values = await ask(
+			connection,
+			async (client) => client.mgetBuffer(found.map((key) => Buffer.from(key))),
+			(reply) => listOf(reply, (value) => optional(value, bytesOf)),
+		);
+		const records = values.flatMap((value, place) => {
+			const usage = value === undefined ? undefined : decodeUsage(rawOf(value));
+			return usage === undefined ? [] : [{key: found[place]!, value: value!, score: Math.floor(usage.endTime)}];
+		});
+		return records.length === 0
+			? 0
+			: run(async (client) =>
+					client.adoptUsage(
+						records.length + 1,
+						keys.history,
+						...records.map(({key}) => key),
+						...records.flatMap(({value, score}) => [value, score]),
+					),
+				);
+	};
+
+	return async () => {
+		if ((await run(async (client) => client.exists(keys.oldHistoryMoved))) === 1) {
+			return 0;
+		}
+
+		let moved = 0;
+		let cursor = '0';
+		do {
+			const from = cursor;
+			const {next, found} = await ask(
+				connection,
+				async (client) => client.scanBuffer(from, 'MATCH', oldKeys, 'COUNT', scanCount),
+				pageOf,
+			);
+			cursor = next;
+			moved += found.length === 0 ? 0 : await move(found);
+		} while (cursor !== '0');
+
+		await run(async (client) => client.set(keys.oldHistoryMoved, '1'));
+		return moved;
+	};
+}

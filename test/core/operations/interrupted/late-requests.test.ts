@@ -1,0 +1,248 @@
+/**
+Requests that come late, twice or never, and answers that are lost: each verb does its work once, or not at all, and says which. What it
+does is counted in the audit trail, which tells of every change in the same commit.
+*/
+import fc from 'fast-check';
+import {expect, test} from 'vitest';
+import {createPool} from '../../../../source/core/operations/create-pool.js';
+import {acquireNow} from '../../../../source/core/operations/acquire-now.js';
+import {drain, undrain} from '../../../../source/core/operations/drain.js';
+import {isLeased} from '../../../../source/core/rules/leases/lease-changes.js';
+import {leaveQueue} from '../../../../source/core/operations/waiting/leave-queue.js';
+import {extend, release, reserve} from '../../../../source/core/operations/reservations.js';
+import type {Requester} from '../../../../source/core/model/types.js';
+import {undoableOf, undoRelease} from '../../../../source/core/operations/undo.js';
+import {CanhazgpuError} from '../../../../source/errors.js';
+import {createLateStore, type Fate} from '../../../_helpers/store/late-store.js';
+import {checkTrail} from '../../../_helpers/store/trail.js';
+import {createTestWorld, historyOf, person, type TestWorld} from '../../../_helpers/world.js';
+import {joinQueue} from '../../../../source/core/operations/waiting/waiter.js';
+
+const verbs = ['reserve', 'run', 'extend', 'release', 'undo', 'join', 'leave', 'drain', 'undrain'] as const;
+
+type Step = {readonly verb: (typeof verbs)[number]; readonly choice: number; readonly fates: readonly Fate[]};
+
+const fate: fc.Arbitrary<Fate> = fc.oneof(
+	{weight: 3, arbitrary: fc.constant<Fate>({kind: 'prompt'})},
+	fc.constant<Fate>({kind: 'answer lost'}),
+	fc.constant<Fate>({kind: 'request lost'}),
+	{weight: 3, arbitrary: fc.integer({min: 0, max: 12}).map((after): Fate => ({kind: 'late', after}))},
+);
+
+const step: fc.Arbitrary<Step> = fc.record({
+	verb: fc.constantFrom(...verbs),
+	choice: fc.nat(7),
+	fates: fc.array(fate, {maxLength: 8}),
+});
+
+/** Root, by a name of its own for each step, so that the trail tells whose doing everything is. */
+const actorOf = (place: number): Requester => person(`actor-${place}`, `actor-${place}`, 0);
+
+type Answer =
+	| {readonly kind: 'done'; readonly gpus?: readonly number[]; readonly leaseId?: string}
+	| {readonly kind: 'nothing to do'};
+
+const nothing: Answer = {kind: 'nothing to do'};
+
+/** What a step may be about, as it was before. */
+type Before = {
+	readonly leaseIds: readonly string[];
+	readonly places: readonly string[];
+	readonly out: readonly number[];
+	readonly released: Parameters<typeof undoRelease>[2];
+};
+
+type Scene = {
+	readonly world: TestWorld;
+	readonly requester: Requester;
+	readonly choice: number;
+	/** Unlike that of any other step. */
+	readonly id: string;
+	readonly before: Before;
+};
+
+const pick = <Item>(items: readonly Item[], choice: number): Item | undefined =>
+	items[choice % Math.max(1, items.length)];
+
+const done = (isDone: boolean, gpus?: readonly number[]): Answer => (isDone ? {kind: 'done', gpus} : nothing);
+
+const leaseOf = ({before, choice}: Scene) => ({by: 'lease', leaseId: pick(before.leaseIds, choice) ?? 'none'}) as const;
+
+async function take({world, requester, choice}: Scene, verb: 'reserve' | 'run'): Promise<Answer> {
+	const common = {requester, count: 1 + (choice % 2), ids: choice > 3 ? [choice % 4] : undefined};
+	const answer =
+		verb === 'reserve'
+			? await reserve(world, {...common, durationSeconds: 36_000})
+			: await acquireNow(world, {...common, tenure: {type: 'run'}}, world.clock.uuid());
+	return answer.kind === 'granted' ? {...answer, kind: 'done'} : nothing;
+}
+
+const acts: Readonly<Record<Step['verb'], (scene: Scene) => Promise<Answer>>> = {
+	reserve: async (scene) => take(scene, 'reserve'),
+	run: async (scene) => take(scene, 'run'),
+	async extend(scene) {
+		const {extended} = await extend(scene.world, scene.requester, leaseOf(scene), {by: 7200});
+		return done(extended.length > 0);
+	},
+	async release(scene) {
+		const {released} = await release(scene.world, scene.requester, leaseOf(scene));
+		return done(
+			released.length > 0,
+			released.map(({index}) => index),
+		);
+	},
+	async undo({world, requester, before: {released}}) {
+		return done(released.length > 0 && (await undoRelease(world, requester, released)).undone.length > 0);
+	},
+	async join({world, requester, id}) {
+		const request = {requester, count: 4, tenure: {type: 'run'} as const};
+		await joinQueue(world, {id, request, waitSeconds: undefined});
+		return done(true);
+	},
+	async leave({world, requester, before, choice}) {
+		return done((await leaveQueue(world, requester, pick(before.places, choice) ?? 'none')).kind === 'left');
+	},
+	async drain({world, requester, choice}) {
+		await drain(world, requester, [choice % 4], undefined);
+		return done(true);
+	},
+	async undrain({world, requester, before, choice}) {
+		return done((await undrain(world, requester, [pick(before.out, choice) ?? 0])).length > 0);
+	},
+};
+
+type Told = {readonly answer?: Answer; readonly error?: unknown};
+
+/** How often the verb may have done its work. */
+function timesOf({answer, error}: Told): readonly number[] {
+	if (answer !== undefined) {
+		return [answer.kind === 'done' ? 1 : 0];
+	}
+
+	expect(error).toBeInstanceOf(CanhazgpuError);
+	return (error as CanhazgpuError).hint?.includes('It may have been done, or be done yet') === true ? [0, 1] : [0];
+}
+
+test('whatever is lost or comes late, every verb does its work as often as it says', async () => {
+	await fc.assert(
+		fc.asyncProperty(fc.array(step, {minLength: 1, maxLength: 8}), async (steps) => {
+			const late = createLateStore();
+			const world = await createTestWorld({wrap: late.wrap});
+			const told: Told[] = [];
+			let released: Before['released'] = [];
+			for (const [place, each] of steps.entries()) {
+				const {gpus, queue, drains} = await world.memory.read();
+				const leases = gpus.filter((record) => isLeased(record));
+				const before: Before = {
+					leaseIds: [...new Set(leases.map(({lease}) => lease.leaseId!))],
+					places: queue.map(({id}) => id),
+					out: drains.keys().toArray(),
+					released,
+				};
+				late.meet(each.fates);
+				try {
+					const scene: Scene = {world, requester: actorOf(place), choice: each.choice, id: `place-${place}`, before};
+					const answer = await acts[each.verb](scene);
+					told.push({answer});
+					if (each.verb === 'release' && answer.kind === 'done') {
+						const freed = leases.filter(({index}) => answer.gpus!.includes(index));
+						released = undoableOf(freed);
+					}
+
+					if (answer.kind === 'done' && answer.leaseId !== undefined) {
+						const held = (await world.memory.read()).gpus.filter(
+							(record) => isLeased(record) && record.lease.leaseId === answer.leaseId,
+						);
+						expect(held.map(({index}) => index)).toEqual(answer.gpus);
+					}
+				} catch (error) {
+					told.push({error});
+				}
+
+				late.meet([]);
+				world.pass(1);
+			}
+
+			await late.deliver();
+			const audit = (await world.store.audit()).filter(({kind}) => kind !== 'refused');
+			for (const [place, each] of told.entries()) {
+				const own = audit.filter(({account}) => account === actorOf(place).account);
+				expect(timesOf(each), `${steps[place]!.verb} ${JSON.stringify(each)}`).toContain(own.length);
+			}
+
+			// What came late bears its own time, so the trail need not be in the order of time.
+			await checkTrail(world, await world.memory.read(), {isCrowd: true});
+		}),
+		{numRuns: 2000},
+	);
+}, 120_000);
+
+const lateByOne: Fate = {kind: 'late', after: 2};
+
+test('an extension by two hours is one of two hours, although its first request comes after the second was planned', async () => {
+	const late = createLateStore();
+	const world = await createTestWorld({wrap: late.wrap});
+	await reserve(world, {requester: person('alice'), count: 1, durationSeconds: 3600});
+	const end = world.now() + 3600 + 7200;
+	late.meet([{kind: 'prompt'}, lateByOne]);
+	const {extended} = await extend(world, person('alice'), {by: 'label', label: 'alice'}, {by: 7200});
+	await late.deliver();
+	expect(extended).toEqual([{index: 0, expiryTime: end}]);
+	expect((await world.memory.read()).gpus[0]).toMatchObject({lease: {expiryTime: end}});
+});
+
+test('what a verb says was not done is not done later, by a request that was still on its way', async () => {
+	const late = createLateStore();
+	const world = await createTestWorld({gpuCount: 1, wrap: late.wrap});
+	const bob = person('bob', 'bob', 1001);
+	late.meet([{kind: 'prompt'}, {kind: 'late', after: 9}]);
+	const others = {...world, store: world.memory};
+	const asked = reserve(world, {requester: bob, count: 1, durationSeconds: 60});
+	// Alice is first, so that the second attempt is refused; then she gives it back, so that nothing would stop the first.
+	await reserve(others, {requester: person('alice'), count: 1, durationSeconds: 60});
+	expect(await asked).toMatchObject({kind: 'refused'});
+	await release(others, person('alice'), {by: 'label', label: 'alice'});
+	world.memory.state.gpus.delete(0);
+	await late.deliver();
+	expect((await world.memory.read()).gpus[0]).toMatchObject({kind: 'free'});
+});
+
+test('a store that goes away after a request: the error says that it may have been done, and where to see it', async () => {
+	const late = createLateStore();
+	const world = await createTestWorld({wrap: late.wrap});
+	const away = Array.from({length: 200}, (): Fate => ({kind: 'request lost'}));
+	const error = async (verb: Promise<unknown>) => (await verb.catch((error_: unknown) => error_)) as CanhazgpuError;
+	late.meet([{kind: 'prompt'}, {kind: 'late', after: 500}, ...away]);
+	const first = await error(reserve(world, {requester: person('alice'), count: 1, durationSeconds: 60}));
+	expect(first).toMatchObject({code: 'store-unreachable', exitCode: 4});
+	expect(first.hint).toContain('see canhazgpu status before you try again');
+	late.meet([{kind: 'prompt'}, {kind: 'late', after: 500}, ...away]);
+	const request = {requester: person('alice'), count: 1, tenure: {type: 'run'} as const};
+	const second = await error(joinQueue(world, {id: 'place', request, waitSeconds: undefined}));
+	expect(second.hint).toContain('see canhazgpu queue before you try again');
+});
+
+test.each([
+	['made', false],
+	['remade', true],
+])('a pool is %s once, and not taken for one that was there already', async (reason, force) => {
+	for (const kind of ['answer lost', 'late'] as const) {
+		const late = createLateStore();
+		const world = await createTestWorld({wrap: late.wrap});
+		if (force) {
+			await reserve(world, {requester: person('alice'), count: 2, durationSeconds: 60});
+		} else {
+			world.memory.state.pool = {gpuCount: undefined, provider: undefined, machine: undefined};
+		}
+
+		late.meet([{kind: 'prompt'}, {kind, after: 2}]);
+		expect(await createPool(world, {gpuCount: 3, provider: 'fake', force})).toMatchObject({
+			pool: {gpuCount: 3},
+			droppedLeases: force ? 2 : 0,
+		});
+		await late.deliver();
+		const made = (await world.store.audit()).filter((record) => record.kind === 'pool' && record.count === 3);
+		expect(made.map((record) => record.reason)).toEqual([reason]);
+		expect(await historyOf(world.store)).toHaveLength(force ? 2 : 0);
+	}
+});

@@ -1,0 +1,162 @@
+/** Whatever becomes of one message to or from the store, a verb does what it says, once, and the trail tells of it once. */
+import {expect, test} from 'vitest';
+import {drain, undrain} from '../../../../source/core/operations/drain.js';
+import type {World} from '../../../../source/core/model/ports.js';
+import {extend, release, reserve} from '../../../../source/core/operations/reservations.js';
+import {undoRelease} from '../../../../source/core/operations/undo.js';
+import {CanhazgpuError} from '../../../../source/errors.js';
+import {checkTrail} from '../../../_helpers/store/trail.js';
+import {createTestWorld, historyOf, person, type TestWorld} from '../../../_helpers/world.js';
+
+const alice = person('alice');
+
+type Fate = 'never arrives' | 'is done, and its answer lost';
+
+type Verb = {
+	readonly name: string;
+	/** Of the one record that it leaves. */
+	readonly kind: string;
+	/** Before anything is lost. What it answers is handed to `act`. */
+	readonly arrange: (world: World) => Promise<unknown>;
+	readonly act: (world: World, arranged: unknown) => Promise<unknown>;
+};
+
+const hold = async (world: World) => reserve(world, {requester: alice, count: 2, durationSeconds: 3600});
+
+const verbs: readonly Verb[] = [
+	{
+		name: 'drain',
+		kind: 'drained',
+		arrange: hold,
+		act: async (world) => drain(world, alice, [1, 3], 'fan'),
+	},
+	{
+		name: 'undrain',
+		kind: 'undrained',
+		arrange: async (world) => drain(world, alice, [1, 3], undefined),
+		act: async (world) => undrain(world, alice, [3, 1]),
+	},
+	{name: 'reserve', kind: 'granted', arrange: async () => undefined, act: hold},
+	{
+		name: 'extend',
+		kind: 'extended',
+		arrange: hold,
+		act: async (world) => extend(world, alice, {by: 'label', label: 'alice'}, {by: 60}),
+	},
+	{
+		name: 'release',
+		kind: 'released',
+		arrange: hold,
+		act: async (world) => release(world, alice, {by: 'label', label: 'alice'}),
+	},
+	{
+		name: 'undo',
+		kind: 'granted',
+		async arrange(world) {
+			await hold(world);
+			const {released} = await release(world, alice, {by: 'label', label: 'alice'});
+			return [{gpus: released.map(({index}) => index), lease: released[0]!.lease}];
+		},
+		act: async (world, released) => undoRelease(world, alice, released as Parameters<typeof undoRelease>[2]),
+	},
+];
+
+/** A world in which the message with this number after `begin` meets its fate; from 1. */
+async function createLossyWorld(
+	lost: number,
+	fate: Fate,
+): Promise<{world: TestWorld; begin: () => void; sent: () => number}> {
+	let sent = -Infinity;
+	const meet = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+		sent++;
+		if (sent !== lost) {
+			return work();
+		}
+
+		if (fate !== 'never arrives') {
+			await work();
+		}
+
+		throw new CanhazgpuError('store-unreachable', 'The answer was lost');
+	};
+
+	const world = await createTestWorld({
+		wrap: (store) => ({
+			...store,
+			read: async (options) => meet(async () => store.read(options)),
+			commit: async (plan) => meet(async () => store.commit(plan)),
+		}),
+	});
+	return {
+		world,
+		begin() {
+			sent = 0;
+		},
+		sent: () => sent,
+	};
+}
+
+const fates: readonly Fate[] = ['never arrives', 'is done, and its answer lost'];
+
+test.each(verbs.flatMap((verb) => fates.map((fate) => ({...verb, fate}))))(
+	'$name: any message $fate',
+	async ({arrange, act, kind, fate}) => {
+		const undisturbed = await createTestWorld();
+		const right = await act(undisturbed, await arrange(undisturbed));
+		for (let lost = 1; ; lost++) {
+			const {world, begin, sent} = await createLossyWorld(lost, fate);
+			const arranged = await arrange(world);
+			const before = await world.store.audit();
+			const usageBefore = await historyOf(world.store);
+			begin();
+			let error: unknown;
+			let answer: unknown;
+			try {
+				answer = await act(world, arranged);
+			} catch (error_) {
+				error = error_;
+			}
+
+			const isOver = sent() < lost;
+			const told = (await world.store.audit()).slice(before.length).map((record) => record.kind);
+			if (error === undefined) {
+				expect(told).toEqual([kind]);
+				expect(answer).toEqual(right);
+			} else {
+				// The first read fails before anything is done, and says so.
+				expect(error).toMatchObject({code: 'store-unreachable'});
+				expect(lost).toBe(1);
+				expect(told).toEqual([]);
+			}
+
+			const ended = (await historyOf(world.store)).length - usageBefore.length;
+			expect(ended).toBe(kind === 'released' && error === undefined ? 2 : 0);
+			await checkTrail(world, await world.memory.read());
+			if (isOver) {
+				expect(lost).toBeGreaterThan(2);
+				return;
+			}
+		}
+	},
+);
+
+test('release: a heartbeat after the lost message is not taken for its answer', async () => {
+	let lost = 0;
+	const world = await createTestWorld({
+		wrap: (store) => ({
+			...store,
+			async commit(plan) {
+				if (plan.event?.kind === 'released' && lost++ === 0) {
+					const {gpus} = world.memory.state;
+					gpus.set(0, gpus.get(0)!.replace(/"last_heartbeat":\d+/v, '"last_heartbeat":1800000060'));
+					throw new CanhazgpuError('store-unreachable', 'The message was lost');
+				}
+
+				return store.commit(plan);
+			},
+		}),
+	});
+	await reserve(world, {requester: alice, count: 1, ids: [0], durationSeconds: 3600});
+	expect((await release(world, alice, {by: 'gpus', ids: [0]})).released).toMatchObject([{index: 0}]);
+	expect((await world.memory.read()).gpus[0]).toMatchObject({kind: 'free'});
+});

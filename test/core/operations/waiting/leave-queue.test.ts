@@ -1,0 +1,234 @@
+/**
+Random lines: people join, give back, die, sleep and wake, and each who waits takes what it may. At every rest, nobody is held up by
+one who wants something else, nobody is overtaken, and nothing is left behind.
+*/
+import fc from 'fast-check';
+import {expect, test} from 'vitest';
+import {holdingsOf, planQueueGrant} from '../../../../source/core/rules/queue/queue-grant.js';
+import {drain, undrain} from '../../../../source/core/operations/drain.js';
+import {entryFor, isPossible, planJoin} from '../../../../source/core/rules/queue/queue.js';
+import {isServable, outagesByRecord} from '../../../../source/core/rules/queue/out-of-service.js';
+import {isLeased} from '../../../../source/core/rules/leases/lease-changes.js';
+import {release, reserve} from '../../../../source/core/operations/reservations.js';
+import {readCurrent} from '../../../../source/core/operations/transact.js';
+import {estimateWaits} from '../../../../source/core/rules/queue/estimates.js';
+import type {Lease, Snapshot} from '../../../../source/core/model/types.js';
+import {checkTrail} from '../../../_helpers/store/trail.js';
+import {createTestWorld, historyOf, person, type TestWorld} from '../../../_helpers/world.js';
+import {queueRows} from '../../../../source/core/rules/queue/queue-rows.js';
+
+const gpuCount = 4;
+const boss = person('root', 'root', 0);
+
+type Step =
+	| {readonly do: 'join'; readonly count: number; readonly ids?: readonly number[]}
+	| {readonly do: 'free'; readonly id: number}
+	| {readonly do: 'newcomer'; readonly count: number}
+	| {readonly do: 'drain' | 'undrain'; readonly id: number}
+	| {readonly do: 'die' | 'sleep' | 'wake'; readonly who: number};
+
+const who = fc.nat({max: 9});
+const anyStep: fc.Arbitrary<Step> = fc.oneof(
+	fc.record({do: fc.constant('join' as const), count: fc.integer({min: 1, max: gpuCount})}),
+	fc.record({
+		do: fc.constant('join' as const),
+		count: fc.constant(1),
+		ids: fc.uniqueArray(fc.nat({max: gpuCount - 1}), {minLength: 1, maxLength: 3}),
+	}),
+	fc.record({do: fc.constant('free' as const), id: fc.nat({max: gpuCount - 1})}),
+	fc.record({do: fc.constant('newcomer' as const), count: fc.integer({min: 1, max: gpuCount})}),
+	fc.record({do: fc.constantFrom('drain' as const, 'undrain' as const), id: fc.nat({max: gpuCount - 1})}),
+	fc.record({do: fc.constantFrom('die' as const, 'sleep' as const, 'wake' as const), who}),
+);
+
+const isAwakeIn =
+	({processes}: TestWorld) =>
+	({holder}: {readonly holder?: {readonly pid: number}}): boolean =>
+		processes.get(holder!.pid) !== 'stopped';
+
+/** Lets everybody who is awake take what it may, in any order, until nobody can take more. Returns who was served. */
+async function settle(world: TestWorld): Promise<readonly string[]> {
+	const served: string[] = [];
+	for (;;) {
+		const snapshot = await readCurrent(world);
+		let hasChanged = false;
+		// The last in line tries first: the order must not depend on who looks first.
+		for (const record of snapshot.queue.toReversed()) {
+			if (record.kind !== 'entry' || !isAwakeIn(world)(record.entry)) {
+				continue;
+			}
+
+			const lease: Lease = {user: record.entry.user, type: 'run', startTime: 0, leaseId: `lease-${record.id}`};
+			const now = await readCurrent(world);
+			const advance = planQueueGrant(now, record.id, {
+				lease,
+				outOfService: outagesByRecord(now),
+				isUsable: () => true,
+				isAwake: isAwakeIn(world),
+				host: 'box',
+			});
+			if (advance.kind === 'nothing') {
+				continue;
+			}
+
+			expect(await world.store.commit(advance.plan)).toBe('done');
+			// Nothing is taken, lost and taken again in one moment.
+			world.pass(0.001);
+			hasChanged = true;
+			if (advance.kind === 'complete') {
+				served.push(record.id);
+			}
+		}
+
+		if (!hasChanged) {
+			return served;
+		}
+	}
+}
+
+async function act(world: TestWorld, step: Step, place: number): Promise<void> {
+	switch (step.do) {
+		case 'join': {
+			const wanted = step.ids === undefined ? {count: step.count} : {count: step.ids.length, ids: step.ids};
+			const entry = entryFor(
+				{
+					id: `entry-${place}`,
+					requester: person(`user${place}`),
+					wanted,
+					tenure: {type: 'run'},
+					waitSeconds: undefined,
+				},
+				{...world.host, self: {pid: 100 + (place % 10)}},
+				world.now(),
+			);
+			world.processes.delete(100 + (place % 10));
+			await world.store.commit(planJoin(entry, 'box'));
+			return;
+		}
+
+		case 'free': {
+			await release(world, boss, {by: 'gpus', ids: [step.id]});
+			return;
+		}
+
+		case 'drain': {
+			await drain(world, boss, [step.id], 'fan');
+			return;
+		}
+
+		case 'undrain': {
+			await undrain(world, boss, [step.id]);
+			return;
+		}
+
+		case 'newcomer': {
+			const before = await readCurrent(world);
+			const answer = await reserve(world, {requester: person('new'), count: step.count, durationSeconds: 3600});
+			if (answer.kind === 'granted') {
+				expect(answer.gpus.filter((index) => before.drains.has(index))).toEqual([]);
+				// Nobody who waits, is awake and could be served, could have used what the newcomer got.
+				for (const {entry} of before.queue.filter((record) => record.kind === 'entry')) {
+					const wantsAny = entry.requestedIds.length === 0;
+					expect(
+						isAwakeIn(world)(entry) &&
+							isServable(entry, before.gpus, outagesByRecord(before)) &&
+							(wantsAny || entry.requestedIds.some((id) => answer.gpus.includes(id))),
+					).toBe(false);
+				}
+			}
+
+			return;
+		}
+
+		case 'die': {
+			world.processes.set(100 + step.who, 'dead');
+			return;
+		}
+
+		case 'sleep': {
+			world.processes.set(100 + step.who, 'stopped');
+			return;
+		}
+
+		case 'wake': {
+			if (world.processes.get(100 + step.who) === 'stopped') {
+				world.processes.delete(100 + step.who);
+			}
+		}
+	}
+}
+
+const onDrained = ({gpus, drains}: Snapshot): readonly string[] =>
+	gpus
+		.filter((record) => isLeased(record))
+		.filter(({index}) => drains.has(index))
+		.map(({index, lease}) => `${lease.leaseId}/${index}`);
+
+test('nobody overtakes, nobody is held up by one who wants something else, nothing is left behind', async () => {
+	await fc.assert(
+		fc.asyncProperty(fc.array(anyStep, {minLength: 1, maxLength: 30, size: 'max'}), async (steps) => {
+			const world = await createTestWorld({gpuCount});
+			for (const [place, step] of steps.entries()) {
+				await act(world, step, place);
+				const rested = await readCurrent(world);
+				const before = rested.queue;
+				const served = await settle(world);
+				const snapshot = await readCurrent(world);
+				// Nobody new gets what is out of service.
+				expect(onDrained(snapshot).filter((hold) => !onDrained(rested).includes(hold))).toEqual([]);
+				// Whoever is awake and wants any was not overtaken by one behind it who wants no more.
+				for (const record of snapshot.queue) {
+					if (
+						record.kind !== 'entry' ||
+						!isAwakeIn(world)(record.entry) ||
+						!isServable(record.entry, snapshot.gpus, outagesByRecord(snapshot)) ||
+						record.entry.requestedIds.length > 0
+					) {
+						continue;
+					}
+
+					const behind = before.slice(before.findIndex(({id}) => id === record.id) + 1);
+					expect(behind.filter(({id}) => served.includes(id))).toEqual([]);
+				}
+
+				// Nothing is free that somebody awake could use.
+				const idle = snapshot.gpus
+					.filter((gpu) => gpu.kind === 'free' && !snapshot.drains.has(gpu.index))
+					.map(({index}) => index);
+				for (const record of snapshot.queue) {
+					if (!(
+						record.kind === 'entry' &&
+						isAwakeIn(world)(record.entry) &&
+						isPossible(record.entry, gpuCount) &&
+						isServable(record.entry, snapshot.gpus, outagesByRecord(snapshot))
+					)) {
+						continue;
+					}
+
+					const {requestedIds} = record.entry;
+					expect(requestedIds.length === 0 ? idle : idle.filter((index) => requestedIds.includes(index))).toEqual([]);
+				}
+
+				// I6: every partial holding has its entry, every id its entry, and the reverse.
+				for (const {lease} of snapshot.gpus.filter((gpu) => isLeased(gpu))) {
+					expect(lease.partialQueueId === undefined || world.memory.state.line.includes(lease.partialQueueId)).toBe(
+						true,
+					);
+				}
+
+				expect(world.memory.state.entries.keys().toArray().toSorted()).toEqual(world.memory.state.line.toSorted());
+				expect(queueRows(snapshot).map(({held, id}) => held.length === holdingsOf(snapshot, id).length)).not.toContain(
+					false,
+				);
+				await checkTrail(world, snapshot);
+				for (const wait of estimateWaits(snapshot).values()) {
+					expect(wait).toBeGreaterThanOrEqual(0);
+				}
+			}
+
+			const leaked = (await historyOf(world.store)).filter(({durationSeconds}) => durationSeconds < 0);
+			expect(leaked).toEqual([]);
+		}),
+		{numRuns: 200},
+	);
+});

@@ -1,0 +1,71 @@
+import {expect, test} from 'vitest';
+import type {GpuReading} from '../../../../source/core/model/types.js';
+import {judgeUsage, usersOf, wordsOnce} from '../../../../source/core/rules/allocation/gpu-usage.js';
+import {idleReading} from '../../../_helpers/world.js';
+
+const reading = (changes: Partial<GpuReading>): GpuReading => ({...idleReading(0), ...changes});
+
+test('up to the threshold is idle, more is use', () => {
+	expect(judgeUsage(reading({memoryUsedMiB: 1024}), 1024)).toEqual({kind: 'idle'});
+	expect(judgeUsage(reading({memoryUsedMiB: 1025}), 1024)).toEqual({kind: 'used', memoryUsedMiB: 1025});
+});
+
+test('a GPU that the tool does not mention, or calls broken, is not free', () => {
+	expect(judgeUsage(undefined, 1024)).toEqual({kind: 'failed', why: 'not seen by the GPU tool'});
+	expect(judgeUsage(reading({memoryUsedMiB: 0, failure: '[GPU requires reset]'}), 1024)).toEqual({
+		kind: 'failed',
+		why: '[GPU requires reset]',
+	});
+});
+
+test('unknown memory is not free', () => {
+	expect(judgeUsage(reading({memoryUsedMiB: undefined, unknown: {memoryUsedMiB: '[Unknown Error]'}}), 1024)).toEqual({
+		kind: 'unknown',
+		why: 'memory in use is unknown: [Unknown Error]',
+	});
+	const notTold: ReadonlyArray<Readonly<Record<string, string>>> = [{}, {memoryUsedMiB: ''}];
+	for (const unknown of notTold) {
+		expect(judgeUsage(reading({memoryUsedMiB: undefined, unknown}), 1024)).toEqual({
+			kind: 'unknown',
+			why: 'memory in use is unknown',
+		});
+	}
+});
+
+test.each(['[N/A]', '[Not Supported]', 'N/A'])('where memory is %s by nature, the processes tell', (marker) => {
+	const without = {memoryUsedMiB: undefined, unknown: {memoryUsedMiB: marker}};
+	expect(judgeUsage(reading({...without, utilizationPercent: 0, processes: []}), 1024)).toEqual({kind: 'idle'});
+	// A container hides the processes, not the load.
+	expect(judgeUsage(reading({...without, utilizationPercent: 96, processes: []}), 1024)).toEqual({
+		kind: 'unknown',
+		why: 'memory cannot be read and no process is told, but its load is 96 %',
+	});
+	expect(judgeUsage(reading({...without, utilizationPercent: undefined, processes: []}), 1024)).toEqual({
+		kind: 'unknown',
+		why: 'neither memory nor load can be read, and no process is told',
+	});
+	const processes = [
+		{pid: 7, memoryUsedMiB: 5},
+		{pid: 8, memoryUsedMiB: 6},
+	];
+	expect(judgeUsage(reading({...without, processes}), 1024)).toEqual({kind: 'used', memoryUsedMiB: 11});
+	// A sum without one of them would be made up.
+	expect(judgeUsage(reading({...without, processes: [...processes, {pid: 9}]}), 1024)).toEqual({kind: 'used'});
+	expect(judgeUsage(reading({...without, processes: undefined}), 1024)).toEqual({
+		kind: 'unknown',
+		why: 'neither memory nor processes can be read',
+	});
+});
+
+test('users are named once, in order, without the unknown', () => {
+	expect(usersOf([{pid: 1, user: 'bob'}, {pid: 2}, {pid: 3, user: 'alice'}, {pid: 4, user: 'bob'}])).toEqual([
+		'alice',
+		'bob',
+	]);
+});
+
+test('what one says already is not said again', () => {
+	expect(wordsOnce(['Fell off the bus: GPU is lost', 'GPU is lost'])).toEqual(['Fell off the bus: GPU is lost']);
+	expect(wordsOnce(['GPU is lost', 'Xid 79', 'GPU is lost'])).toEqual(['GPU is lost', 'Xid 79']);
+	expect(wordsOnce([])).toEqual([]);
+});

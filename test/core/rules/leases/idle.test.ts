@@ -1,0 +1,241 @@
+import fc from 'fast-check';
+import {describe, expect, test} from 'vitest';
+import {idleSecondsOf, nextIdle} from '../../../../source/core/rules/leases/idle.js';
+import {statusRows} from '../../../../source/core/rules/pool/status.js';
+import type {GpuReading, GpuRecord, IdleSpan, Lease} from '../../../../source/core/model/types.js';
+import {idleReading, noRevision, observationOf} from '../../../_helpers/world.js';
+
+const lease: Lease = {user: 'alice', type: 'manual', startTime: 0, leaseId: 'lease-1'};
+const heldBy = (holder: Lease, index = 0): GpuRecord => ({kind: 'leased', index, raw: '{}', lease: holder});
+
+/** What a scan may find, in one letter. */
+const readings: Readonly<Record<string, GpuReading | undefined>> = {
+	idle: idleReading(0),
+	busy: {...idleReading(0), memoryUsedMiB: 9000, processes: [{pid: 1}]},
+	'a process with little memory': {...idleReading(0), processes: [{pid: 1, memoryUsedMiB: 300}]},
+	'memory without a process': {...idleReading(0), memoryUsedMiB: 9000},
+	'no processes to be had': {...idleReading(0), processes: undefined},
+	'no memory to be had': {...idleReading(0), memoryUsedMiB: undefined},
+	broken: {...idleReading(0), failure: 'lost', uuid: undefined, processes: undefined, memoryUsedMiB: undefined},
+	'not seen': undefined,
+	'a desktop': {...idleReading(0), processes: [{pid: 1, kind: 'graphics', memoryUsedMiB: 40}]},
+	'unified memory, nothing on it': {...idleReading(0), memoryUsedMiB: undefined, unknown: {memoryUsedMiB: '[N/A]'}},
+};
+
+type Look = readonly [at: number, what: keyof typeof readings, holder?: Lease];
+
+/** What is known after these looks. */
+function after(...looks: readonly Look[]): readonly IdleSpan[] {
+	let spans: readonly IdleSpan[] = [];
+	for (const [now, what, holder = lease] of looks) {
+		const reading = readings[what];
+		const gpus = reading === undefined ? [] : [reading];
+		spans = nextIdle({gpus}, {before: spans, records: [heldBy(holder)], now, memoryThresholdMiB: 1024});
+	}
+
+	return spans;
+}
+
+const secondsAfter = (...looks: readonly Look[]): number | undefined => {
+	const [now, , holder = lease] = looks.at(-1)!;
+	const reading = readings[looks.at(-1)![1]];
+	return idleSecondsOf({idle: after(...looks)}, {lease: holder, index: 0}, {reading, now, memoryThresholdMiB: 1024});
+};
+
+test.each<[string, readonly Look[], number | undefined]>([
+	['the first look starts the count', [[100, 'idle']], 0],
+	[
+		'idle from look to look',
+		[
+			[100, 'idle'],
+			[102, 'idle'],
+			[110, 'idle'],
+		],
+		10,
+	],
+	[
+		'work ends it',
+		[
+			[100, 'idle'],
+			[110, 'busy'],
+		],
+		undefined,
+	],
+	[
+		'and it starts again',
+		[
+			[100, 'idle'],
+			[110, 'busy'],
+			[120, 'idle'],
+			[125, 'idle'],
+		],
+		5,
+	],
+	[
+		'a process is work, whatever its memory',
+		[
+			[100, 'idle'],
+			[110, 'a process with little memory'],
+		],
+		undefined,
+	],
+	[
+		'memory is work, whoever holds it',
+		[
+			[100, 'idle'],
+			[110, 'memory without a process'],
+		],
+		undefined,
+	],
+	[
+		'a desktop is none',
+		[
+			[100, 'idle'],
+			[110, 'a desktop'],
+		],
+		10,
+	],
+	[
+		'nor is a GPU that has no such reading and no process',
+		[
+			[1, 'idle'],
+			[9, 'unified memory, nothing on it'],
+		],
+		8,
+	],
+	[
+		'what cannot be read is not idle',
+		[
+			[100, 'idle'],
+			[110, 'no processes to be had'],
+		],
+		undefined,
+	],
+	[
+		'and starts nothing',
+		[
+			[100, 'no memory to be had'],
+			[110, 'idle'],
+		],
+		0,
+	],
+	[
+		'the time across it does not count, what was seen before does',
+		[
+			[100, 'idle'],
+			[110, 'idle'],
+			[120, 'broken'],
+			[130, 'idle'],
+			[133, 'idle'],
+		],
+		13,
+	],
+	[
+		'a GPU that is not seen for once',
+		[
+			[100, 'idle'],
+			[110, 'idle'],
+			[120, 'not seen'],
+			[130, 'idle'],
+		],
+		10,
+	],
+	[
+		'a time when nobody looked does not count',
+		[
+			[100, 'idle'],
+			[110, 'idle'],
+			[5000, 'idle'],
+			[5001, 'idle'],
+		],
+		11,
+	],
+	[
+		'a clock that goes back',
+		[
+			[100, 'idle'],
+			[90, 'idle'],
+			[95, 'idle'],
+		],
+		5,
+	],
+	[
+		'the next lease starts anew',
+		[
+			[100, 'idle'],
+			[110, 'idle'],
+			[120, 'idle', {...lease, leaseId: 'lease-2'}],
+		],
+		0,
+	],
+	[
+		'as does one without an id that began later',
+		[
+			[100, 'idle', {...lease, leaseId: undefined}],
+			[120, 'idle', {...lease, leaseId: undefined, startTime: 119}],
+		],
+		0,
+	],
+])('%s', (_, looks, seconds) => {
+	expect(secondsAfter(...looks)).toBe(seconds);
+});
+
+test('another GPU in the same place is another GPU', () => {
+	const spans = after([100, 'idle'], [110, 'idle']);
+	const other = {...idleReading(0), uuid: 'GPU-other'};
+	const next = nextIdle({gpus: [other]}, {before: spans, records: [heldBy(lease)], now: 112, memoryThresholdMiB: 1024});
+	expect(next).toMatchObject([{uuid: 'GPU-other', seconds: 0}]);
+});
+
+test('nothing is kept of leases that ended', () => {
+	const spans = after([100, 'idle'], [110, 'idle']);
+	const free: GpuRecord = {kind: 'free', index: 0, raw: undefined};
+	expect(nextIdle({gpus: []}, {before: spans, records: [free], now: 112, memoryThresholdMiB: 1024})).toEqual([]);
+});
+
+test('every face is told, for leases and for nothing else', () => {
+	const snapshot = {
+		now: 110,
+		storeUptimeSeconds: Infinity,
+		pool: undefined,
+		gpus: [heldBy(lease), {kind: 'free', index: 1, raw: undefined} as const],
+		queue: [],
+		lastUsed: new Map(),
+		drains: new Map(),
+		alerts: [],
+		stored: {drains: undefined, notices: undefined},
+		revision: noRevision,
+	};
+	const observation = observationOf([idleReading(0), idleReading(1)], {idle: after([50, 'idle'], [100, 'idle'])});
+	expect(statusRows(snapshot, observation, 1024).map(({idleSeconds}) => idleSeconds)).toEqual([60, undefined]);
+	const [busy] = statusRows(snapshot, {...observation, gpus: [readings['busy']!]}, 1024);
+	expect(busy?.idleSeconds).toBeUndefined();
+});
+
+describe('whatever is seen', () => {
+	const look = fc.tuple(fc.integer({min: 1, max: 400}), fc.constantFrom(...Object.keys(readings)));
+
+	test('the count is what was seen to be idle: never more than the time since the last work', () => {
+		fc.assert(
+			fc.property(fc.array(look, {minLength: 1}), (steps) => {
+				let now = 0;
+				const looks = steps.map(([step, what]): Look => {
+					now += step;
+					return [now, what];
+				});
+				const seconds = secondsAfter(...looks);
+				const isWork = (what: string) =>
+					['busy', 'a process with little memory', 'memory without a process'].includes(what);
+				const isIdle = (what: string) => ['idle', 'a desktop', 'unified memory, nothing on it'].includes(what);
+				const since = looks.slice(looks.findLastIndex(([, what]) => isWork(what)) + 1);
+				let naive = 0;
+				for (const [place, [at, what]] of since.entries()) {
+					const [before, whatBefore] = since[place - 1] ?? [at, 'busy'];
+					naive += isIdle(what) && isIdle(whatBefore) && at - before <= 300 ? at - before : 0;
+				}
+
+				expect(seconds).toBe(isIdle(looks.at(-1)![1]) ? naive : undefined);
+			}),
+		);
+	});
+});

@@ -1,0 +1,255 @@
+import {describe, expect, test} from 'vitest';
+import {
+	cloneIn,
+	endingOf,
+	judge,
+	judgeEntry,
+	judgeLease,
+	secondsToNextEnd,
+} from '../../../../source/core/rules/leases/liveness.js';
+import type {Host} from '../../../../source/core/model/ports.js';
+import type {EndReason, Lease, Liveness, QueueEntry, Silence, Snapshot} from '../../../../source/core/model/types.js';
+import {testHost} from '../../../_helpers/machine/host.js';
+import {noRevision} from '../../../_helpers/world.js';
+
+/** Up for 50,000 s, of which it slept none. */
+const upSeconds = 50_000;
+const clock = 'b/time';
+const host = (answers: Readonly<Record<number, Liveness>> = {}, changes: Partial<Host> = {}): Host =>
+	testHost({
+		machineId: 'm',
+		bootId: 'b',
+		monotonic: {id: clock, seconds: () => upSeconds},
+		uptimeSeconds: () => upSeconds,
+		liveness: (processes) => processes.map(({pid}) => answers[pid] ?? 'dead'),
+		...changes,
+	});
+const here = {machine: 'm', bootId: 'b'};
+const snapshot = (changes: Partial<Snapshot> = {}): Snapshot => ({
+	now: 100_000,
+	storeUptimeSeconds: Infinity,
+	pool: {gpuCount: 1, provider: 'fake'},
+	gpus: [],
+	queue: [],
+	drains: new Map(),
+	alerts: [],
+	stored: {drains: undefined, notices: undefined},
+	revision: noRevision,
+	lastUsed: new Map(),
+	...changes,
+});
+const entry = (changes: Partial<QueueEntry>): QueueEntry => ({
+	id: 'q',
+	user: 'alice',
+	requestedCount: 1,
+	requestedIds: [],
+	allocatedGpus: [],
+	reservationType: 'run',
+	enqueueTime: 0,
+	lastHeartbeat: 0,
+	...changes,
+});
+const run = (changes: Partial<Lease> = {}): Lease => ({user: 'alice', type: 'run', startTime: 90_000, ...changes});
+
+test('any process that lives keeps a lease; one that is unknown leaves it open', () => {
+	const held = {...here, holder: {pid: 10}, job: {pid: 11}};
+	expect(judge(held, host({10: 'alive', 11: 'dead'}))).toBe('alive');
+	expect(judge(held, host({10: 'dead', 11: 'stopped'}))).toBe('stopped');
+	expect(judge(held, host({10: 'dead', 11: 'unknown'}))).toBe('unknown');
+	expect(judge(held, host({10: 'dead', 11: 'dead'}))).toBe('dead');
+});
+
+test('other machines, unknown boots and nameless processes cannot be judged; an earlier boot can', () => {
+	expect(judge({holder: {pid: 10}}, host())).toBe('unknown');
+	expect(judge({machine: 'other', bootId: 'b', holder: {pid: 10}}, host())).toBe('unknown');
+	expect(judge({machine: 'm', holder: {pid: 10}}, host())).toBe('unknown');
+	expect(judge(here, host())).toBe('unknown');
+	expect(judge({machine: 'm', bootId: 'before', holder: {pid: 10}}, host({10: 'alive'}))).toBe('other-boot');
+});
+
+test('a boot that cannot be read, here or there, is not another one: a process may be seen to live, and never to be dead', () => {
+	const holder = {pid: 10, startTicks: 7};
+	const unread = (answers: Readonly<Record<number, Liveness>> = {}): Host => host(answers, {bootId: undefined});
+	for (const [held, viewer] of [
+		[{machine: 'm', bootId: 'b', holder}, unread],
+		[{machine: 'm', holder}, host],
+		[{machine: 'm', holder}, unread],
+	] as const) {
+		expect(judge(held, viewer())).toBe('unknown');
+		expect(judge(held, viewer({10: 'alive'}))).toBe('alive');
+		expect(judge(held, viewer({10: 'stopped'}))).toBe('stopped');
+		// Without its start time it may be any other process.
+		expect(judge({...held, holder: {pid: 10}}, viewer({10: 'alive'}))).toBe('unknown');
+	}
+});
+
+test('a run lease ends when its processes are dead, at once', () => {
+	expect(endingOf(run({...here, holder: {pid: 10}}), snapshot(), host())).toEqual({
+		reason: 'holder-died',
+		endTime: 100_000,
+	});
+	expect(endingOf(run({...here, holder: {pid: 10}}), snapshot(), host({10: 'alive'}))).toBeUndefined();
+	expect(endingOf(run({...here, holder: {pid: 10}}), snapshot(), host({10: 'stopped'}))).toBeUndefined();
+});
+
+test('what a wrapper left behind that never said what it started keeps the lease; where that cannot be seen, its heartbeat tells', () => {
+	const unnamed = run({...here, holder: {pid: 10, group: 9}, lastHeartbeat: 99_990});
+	const left = (orphans: 'alive' | 'dead' | 'unknown'): Host => ({...host(), orphansOf: () => orphans});
+	expect(endingOf(unnamed, snapshot(), left('alive'))).toBeUndefined();
+	expect(endingOf(unnamed, snapshot(), left('dead'))).toMatchObject({reason: 'holder-died'});
+	expect(endingOf(unnamed, snapshot(), left('unknown'))).toBeUndefined();
+	expect(judgeLease({...unnamed, lastHeartbeat: 90_000}, snapshot(), left('unknown'))).toMatchObject({kind: 'watch'});
+	// A job that was named speaks for itself.
+	expect(endingOf({...unnamed, job: {pid: 11}}, snapshot(), left('alive'))).toMatchObject({reason: 'holder-died'});
+});
+
+test('a dead job is charged to its last sign of life: a minute after its last heartbeat, or now', () => {
+	const dead = (lastHeartbeat: number | undefined) =>
+		endingOf(run({...here, holder: {pid: 10}, lastHeartbeat}), snapshot(), host())?.endTime;
+	expect(dead(99_000)).toBe(99_060);
+	expect(dead(99_990)).toBe(100_000);
+	// The store's clock stepped back.
+	expect(dead(200_000)).toBe(100_000);
+	expect(dead(undefined)).toBe(100_000);
+});
+
+test('whoever sees that a job lives whose wrapper says nothing speaks for it, once a minute; an adopted process needs nobody', () => {
+	const orphaned = (changes: Partial<Lease> = {}) =>
+		judgeLease(run({...here, holder: {pid: 10}, job: {pid: 11}, ...changes}), snapshot(), host({11: 'alive'})).kind;
+	expect(orphaned({lastHeartbeat: 99_929})).toBe('vouch');
+	expect(orphaned({lastHeartbeat: 99_930})).toBe('holds');
+	expect(orphaned({lastHeartbeat: 100_071})).toBe('vouch');
+	expect(judgeLease(run({...here, holder: {pid: 10}}), snapshot(), host({10: 'stopped'})).kind).toBe('vouch');
+	expect(orphaned({holder: undefined})).toBe('holds');
+});
+
+describe('another boot of this machine-id', () => {
+	const bootTime = 100_000 - upSeconds;
+	const before = (lastHeartbeat: number): Lease => run({machine: 'm', bootId: 'before', startTime: 1, lastHeartbeat});
+
+	test('that was silent since before this one was a reboot: it ends at its last sign of life', () => {
+		expect(endingOf(before(bootTime - 1), snapshot(), host())).toEqual({reason: 'reboot', endTime: bootTime - 1});
+	});
+
+	test('that beats on is a clone of this machine: its lease holds, and it is told', () => {
+		expect(judgeLease(before(99_950), snapshot(), host()).kind).toBe('holds');
+		expect(judgeLease(before(bootTime), snapshot(), host()).kind).toBe('watch');
+		const withLease = (lease: Lease, changes: Partial<Snapshot> = {}) =>
+			snapshot({gpus: [{kind: 'leased', index: 0, raw: '', lease}], ...changes});
+		expect(cloneIn(withLease(before(99_950)), host())?.lastHeartbeat).toBe(99_950);
+		// Long silent, in the future, of an unknown boot, or of this one.
+		expect(cloneIn(withLease(before(99_000)), host())).toBeUndefined();
+		expect(cloneIn(withLease(before(100_100)), host())).toBeUndefined();
+		expect(cloneIn(withLease(before(99_950)), host({}, {bootId: undefined}))).toBeUndefined();
+		expect(cloneIn(withLease({...before(99_950), bootId: undefined}), host())).toBeUndefined();
+		expect(cloneIn(withLease({...before(99_950), bootId: 'b'}), host())).toBeUndefined();
+		expect(cloneIn(withLease({...before(99_950), machine: 'other'}), host())).toBeUndefined();
+	});
+
+	test('is not told from a clone in the first minutes after a start, when a clone would have beaten before it, too', () => {
+		const fresh = host({}, {uptimeSeconds: () => 20});
+		expect(judgeLease(before(99_970), snapshot(), fresh).kind).toBe('holds');
+		expect(endingOf(before(99_929), snapshot(), fresh)).toMatchObject({reason: 'reboot'});
+		const withLease = snapshot({gpus: [{kind: 'leased', index: 0, raw: '', lease: before(99_990)}]});
+		expect(cloneIn(withLease, fresh)).toBeUndefined();
+	});
+});
+
+describe('without a process to judge', () => {
+	const silent = (seconds: number, changes: Partial<Lease> = {}): Lease =>
+		run({lastHeartbeat: 100_000 - seconds, ...changes});
+	const watchSince = (seconds: number, changes: Partial<Silence> = {}): Silence => ({
+		clock,
+		seconds: upSeconds - seconds,
+		since: 100_000 - seconds,
+		lastHeartbeat: 99_000,
+		...changes,
+	});
+	const watched = (seconds: number, changes: Partial<Silence> = {}, looked: Partial<Snapshot> = {}) =>
+		judgeLease(silent(1000, {silence: watchSince(seconds, changes)}), snapshot(looked), host());
+
+	test('15 minutes of silence by the store’s clock, or a heartbeat in its future, begin a watch and end nothing', () => {
+		expect(judgeLease(silent(900), snapshot(), host())).toEqual({kind: 'holds'});
+		expect(judgeLease(silent(901), snapshot(), host())).toEqual({
+			kind: 'watch',
+			silence: {clock, seconds: upSeconds, since: 100_000, lastHeartbeat: 99_099},
+		});
+		expect(judgeLease(run(), snapshot(), host())).toMatchObject({kind: 'watch', silence: {lastHeartbeat: undefined}});
+		expect(judgeLease(silent(-70), snapshot(), host())).toEqual({kind: 'holds'});
+		expect(judgeLease(silent(-71), snapshot(), host())).toMatchObject({kind: 'watch'});
+	});
+
+	test('a watch of more than a heartbeat ends it, at its last sign of life', () => {
+		expect(watched(69)).toEqual({kind: 'holds'});
+		expect(watched(70)).toEqual({kind: 'ended', ending: {reason: 'heartbeat-lost', endTime: 99_000}});
+	});
+
+	test('a watch does not count while the store was down, nor after another heartbeat, whoever kept the mark', () => {
+		expect(watched(5000, {}, {storeUptimeSeconds: 60})).toEqual({kind: 'holds'});
+		expect(watched(5000, {lastHeartbeat: 98_940})).toMatchObject({kind: 'watch', silence: {lastHeartbeat: 99_000}});
+		expect(watched(5000, {lastHeartbeat: undefined})).toMatchObject({kind: 'watch'});
+	});
+
+	test('a watch on another clock is left alone for two heartbeats, and then taken over; one from the future is taken over, too', () => {
+		expect(watched(140, {clock: 'other'})).toEqual({kind: 'holds'});
+		expect(watched(141, {clock: 'other'})).toMatchObject({kind: 'watch', silence: {clock, seconds: upSeconds}});
+		expect(watched(10, {clock: 'other', since: 100_141})).toMatchObject({kind: 'watch'});
+		expect(watched(-5)).toMatchObject({kind: 'watch', silence: {seconds: upSeconds}});
+	});
+
+	test('whoever has no such clock neither watches nor ends anything', () => {
+		const viewer = host({}, {monotonic: {id: clock, seconds: () => undefined}});
+		expect(judgeLease(silent(5000), snapshot(), viewer)).toEqual({kind: 'holds'});
+		expect(judgeLease(silent(1000, {silence: watchSince(5000)}), snapshot(), viewer)).toEqual({kind: 'holds'});
+	});
+
+	test('whoever has to be there in time is told when a watch is over, or may begin', () => {
+		const next = (lease: Lease) =>
+			secondsToNextEnd(snapshot({gpus: [{kind: 'leased', index: 0, raw: '', lease}]}), host());
+		expect(next(silent(1000, {silence: watchSince(30)}))).toBe(40);
+		expect(next(silent(1000, {silence: watchSince(30, {clock: 'other'})}))).toBe(110);
+		expect(next(silent(800))).toBe(100);
+		expect(next(silent(901))).toBe(Infinity);
+		expect(next(run({type: 'manual', expiryTime: 100_007}))).toBe(7);
+		expect(next(run({type: 'manual', expiryTime: 100_007, partialQueueId: 'q'}))).toBe(Infinity);
+		const waiting = entry({lastHeartbeat: 99_900});
+		expect(secondsToNextEnd(snapshot({queue: [{kind: 'entry', id: 'q', raw: '', entry: waiting}]}), host())).toBe(20);
+	});
+});
+
+test('a manual lease ends at its time, and then its record says that time', () => {
+	const manual: Lease = {user: 'alice', type: 'manual', startTime: 90_000, expiryTime: 99_000};
+	expect(endingOf(manual, snapshot(), host())).toEqual({reason: 'expired', endTime: 99_000});
+	expect(endingOf({...manual, expiryTime: 100_001}, snapshot(), host())).toBeUndefined();
+	expect(endingOf({...manual, expiryTime: undefined}, snapshot(), host())).toBeUndefined();
+});
+
+test('a partial holding lives with its entry alone, whatever its times say', () => {
+	const held: Lease = {user: 'alice', type: 'manual', startTime: 0, expiryTime: 1, partialQueueId: 'q'};
+	expect(
+		endingOf(held, snapshot({queue: [{kind: 'garbage', id: 'q', raw: '!', problem: '?'}]}), host()),
+	).toBeUndefined();
+	expect(endingOf(held, snapshot(), host())).toEqual({reason: 'queue-left', endTime: 100_000});
+	expect(endingOf(held, snapshot({queue: [{kind: 'orphan', id: 'q'}]}), host())).toEqual({
+		reason: 'queue-left',
+		endTime: 100_000,
+	});
+});
+
+test('an entry lives with its process, stopped or not; unjudged, until its silence of two minutes was watched', () => {
+	const waiting = entry({...here, holder: {pid: 10}});
+	const ended = (ending: EndReason) => ({kind: 'ended', ending});
+	expect(judgeEntry(waiting, snapshot(), host({10: 'stopped'}))).toEqual({kind: 'holds'});
+	expect(judgeEntry(waiting, snapshot(), host())).toEqual(ended('holder-died'));
+	expect(judgeEntry(entry({machine: 'm', bootId: 'before'}), snapshot(), host())).toEqual(ended('reboot'));
+	expect(judgeEntry(entry({lastHeartbeat: 99_880}), snapshot(), host())).toEqual({kind: 'holds'});
+	const silent = entry({lastHeartbeat: 99_879});
+	expect(judgeEntry(silent, snapshot(), host())).toMatchObject({kind: 'watch', silence: {lastHeartbeat: 99_879}});
+	const watched = (seconds: number): QueueEntry => ({
+		...silent,
+		silence: {clock, seconds: upSeconds - seconds, since: 100_000 - seconds, lastHeartbeat: 99_879},
+	});
+	expect(judgeEntry(watched(39), snapshot(), host())).toEqual({kind: 'holds'});
+	expect(judgeEntry(watched(40), snapshot(), host())).toEqual(ended('heartbeat-lost'));
+	expect(judgeEntry(watched(40), snapshot({storeUptimeSeconds: 30}), host())).toEqual({kind: 'holds'});
+});

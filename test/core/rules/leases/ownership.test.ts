@@ -1,0 +1,73 @@
+import fc from 'fast-check';
+import {expect, test} from 'vitest';
+import {
+	accountName,
+	doubtAbout,
+	isRoot,
+	mayChange,
+	owns,
+	requesterOf,
+} from '../../../../source/core/rules/leases/ownership.js';
+import type {Account} from '../../../../source/core/model/ports.js';
+import type {Lease} from '../../../../source/core/model/types.js';
+
+/** Names as a user database may hold them: without a colon. */
+const name = fc.oneof(
+	fc.constantFrom('root', 'ada', 'bob', 'ada@example.com', String.raw`DOMAIN\ada`, '0'),
+	fc.string().filter((text) => !text.includes(':')),
+);
+const uid = fc.constantFrom(0, 1000, 1001, 65_534);
+const outside = fc.record({name, uid});
+const inside = fc.record({
+	name,
+	uid,
+	userNamespace: fc.constantFrom('61002/4026532590', '61003/4026532590', '61002/4026532591', '?/?'),
+});
+
+const leaseOf = (account: Account): Lease => ({
+	user: 'label',
+	actualUser: accountName(account),
+	type: 'manual',
+	startTime: 0,
+});
+
+test('in a user namespace nobody is root', () => {
+	fc.assert(
+		fc.property(inside, (account) => {
+			expect(isRoot(requesterOf(account))).toBe(false);
+		}),
+	);
+});
+
+test('nobody in a user namespace changes what an account outside has taken, whatever its name and uid', () => {
+	fc.assert(
+		fc.property(inside, outside, (account, owner) => {
+			expect(mayChange(requesterOf(account), leaseOf(owner))).toBe(false);
+			expect(mayChange(requesterOf(account, owner.name), leaseOf(owner))).toBe(false);
+		}),
+	);
+});
+
+test('what was taken in a user namespace is changed from there, by the same account, or by root outside', () => {
+	fc.assert(
+		fc.property(inside, fc.oneof(inside, outside), (owner, account) => {
+			const isSame =
+				account.name === owner.name && 'userNamespace' in account && account.userNamespace === owner.userNamespace;
+			expect(owns(requesterOf(account), leaseOf(owner))).toBe(isSame);
+			expect(mayChange(requesterOf(account), leaseOf(owner))).toBe(
+				isSame || (account.uid === 0 && !('userNamespace' in account)),
+			);
+		}),
+	);
+});
+
+test('outside, an account is its name, root changes all, and there is no doubt', () => {
+	fc.assert(
+		fc.property(outside, outside, (account, owner) => {
+			const requester = requesterOf(account);
+			expect(requester).toMatchObject({account: account.name, label: account.name});
+			expect(doubtAbout(requester)).toBeUndefined();
+			expect(mayChange(requester, leaseOf(owner))).toBe(account.uid === 0 || account.name === owner.name);
+		}),
+	);
+});

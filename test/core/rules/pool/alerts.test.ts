@@ -1,0 +1,172 @@
+/** What a scan shows is told once: not at every scan, not by every viewer, and an unknown scan takes nothing back. */
+import fc from 'fast-check';
+import {expect, test} from 'vitest';
+import {createAlertRecorder, type AlertRecorder} from '../../../../source/core/operations/record-alerts.js';
+import {readStatus, release, reserve} from '../../../../source/core/operations/reservations.js';
+import type {GpuReading, HealthProblem} from '../../../../source/core/model/types.js';
+import {CanhazgpuError} from '../../../../source/errors.js';
+import {eventWords} from '../../../../source/format/events.js';
+import {createTestWorld, idleReading, observationOf, person, type TestWorld} from '../../../_helpers/world.js';
+
+const alice = person('alice');
+
+const usedBy = (index: number, ...users: ReadonlyArray<string | undefined>): GpuReading => ({
+	...idleReading(index),
+	memoryUsedMiB: 5000,
+	processes: users.map((user, place) => ({pid: 100 + place, user})),
+});
+
+/** Looks as a viewer does, and tells. */
+async function scan(world: TestWorld, tell: AlertRecorder, ...readings: readonly GpuReading[]): Promise<void> {
+	world.see(() =>
+		observationOf([0, 1].map((index) => readings.find((gpu) => gpu.index === index) ?? idleReading(index))),
+	);
+	const {snapshot, observation} = await readStatus(world);
+	await tell(snapshot, observation);
+}
+
+const told = async (world: TestWorld): Promise<readonly string[]> =>
+	(await world.store.audit())
+		.filter(({kind}) => ['unreserved', 'squatter', 'health'].includes(kind))
+		.map((record) => eventWords(record));
+
+test('use without a reservation and squatters are told once, by whoever of the viewers is first', async () => {
+	const world = await createTestWorld({gpuCount: 2});
+	const tellers = [createAlertRecorder(world), createAlertRecorder(world), createAlertRecorder(world)];
+	await reserve(world, {requester: alice, count: 1, ids: [1], durationSeconds: 9000});
+	world.pass(61);
+	for (let round = 0; round < 3; round++) {
+		for (const tell of tellers) {
+			await scan(world, tell, usedBy(0, 'bob', 'bob'), usedBy(1, 'alice', 'eve'));
+		}
+	}
+
+	expect(await told(world)).toEqual([
+		'bob uses GPU 0 without a reservation',
+		'eve uses GPU 1, which alice has reserved',
+	]);
+	await scan(world, tellers[0]!, usedBy(0, 'bob', 'carol'), usedBy(1, 'alice'));
+	expect((await told(world)).slice(2)).toEqual(['carol uses GPU 0 without a reservation']);
+});
+
+test('all viewers at once tell it once', async () => {
+	const world = await createTestWorld({gpuCount: 2});
+	world.see(() => observationOf([usedBy(0, 'bob'), idleReading(1)]));
+	const {snapshot, observation} = await readStatus(world);
+	const tellers = Array.from({length: 10}, () => createAlertRecorder(world));
+	await Promise.all(tellers.map(async (tell) => tell(snapshot, observation)));
+	expect(await told(world)).toEqual(['bob uses GPU 0 without a reservation']);
+});
+
+test('what comes and goes is told again only after it stood for ten minutes', async () => {
+	const world = await createTestWorld({gpuCount: 2});
+	const tell = createAlertRecorder(world);
+	for (let minute = 0; minute < 25; minute++) {
+		await scan(world, tell, ...(minute % 2 === 0 ? [usedBy(0, 'bob')] : []));
+		world.pass(60);
+	}
+
+	expect(await told(world)).toHaveLength(3);
+});
+
+test('an unknown scan ends nothing, and users that cannot be told are no news beside those who can', async () => {
+	const world = await createTestWorld({gpuCount: 2});
+	const tell = createAlertRecorder(world);
+	const sick: GpuReading = {...usedBy(0, 'bob'), health: [{kind: 'ecc', words: '3 memory errors'}]};
+	await scan(world, tell, sick);
+	world.pass(3600);
+	const unknown: readonly GpuReading[] = [
+		{...idleReading(0), failure: 'GPU is lost'},
+		{...usedBy(0, undefined), health: sick.health},
+		{...usedBy(0), processes: undefined, health: sick.health},
+		{...idleReading(0), memoryUsedMiB: undefined, processes: [], health: sick.health},
+	];
+	for (const reading of unknown) {
+		await scan(world, tell, reading);
+	}
+
+	world.see(() => observationOf([], {failure: {message: 'no driver'}}));
+	const {snapshot, observation} = await readStatus(world);
+	await tell(snapshot, observation);
+	await scan(world, tell, sick);
+	expect(await told(world)).toEqual([
+		'bob uses GPU 0 without a reservation',
+		'GPU 0 is unfit to be handed out: 3 memory errors',
+	]);
+	await scan(world, tell);
+	expect((await told(world)).slice(2)).toEqual(['GPU 0 is fit again']);
+	expect((await readStatus(world)).snapshot.alerts).toEqual([]);
+});
+
+test('a leftover of whoever had it a moment ago accuses nobody', async () => {
+	const world = await createTestWorld({gpuCount: 2});
+	const tell = createAlertRecorder(world);
+	await reserve(world, {requester: alice, count: 1, ids: [0], durationSeconds: 9000});
+	world.pass(600);
+	await release(world, alice, {by: 'gpus', ids: [0]});
+	await scan(world, tell, usedBy(0, 'alice'));
+	await reserve(world, {requester: person('bob'), count: 1, ids: [0], durationSeconds: 9000, force: true});
+	await scan(world, tell, usedBy(0, 'alice'));
+	expect(await told(world)).toEqual([]);
+	world.pass(60);
+	await scan(world, tell, usedBy(0, 'alice'));
+	expect(await told(world)).toEqual(['alice uses GPU 0, which bob has reserved']);
+});
+
+test('a store that is away or refuses is no failure of whoever looks; a bug is', async () => {
+	const errors = [new CanhazgpuError('store-unreachable', 'gone'), new CanhazgpuError('store-refused', 'full')];
+	const world = await createTestWorld({
+		gpuCount: 2,
+		wrap: (store) => ({
+			...store,
+			async commit(plan) {
+				throw errors.shift() ?? (plan.writes.length > 0 ? new TypeError('bug') : new Error('?'));
+			},
+		}),
+	});
+	const tell = createAlertRecorder(world);
+	await scan(world, tell, usedBy(0, 'bob'));
+	await scan(world, tell, usedBy(0, 'bob'));
+	await expect(scan(world, tell, usedBy(0, 'bob'))).rejects.toThrow('bug');
+});
+
+const anyUsers = fc.array(fc.constantFrom('bob', 'eve', undefined), {maxLength: 3});
+const anyHealth = fc.array(
+	fc.record({kind: fc.constantFrom<HealthProblem['kind']>('ecc', 'xid', 'temperature'), words: fc.constant('bad')}),
+	{maxLength: 2},
+);
+
+test('whatever is seen, nothing is told twice while it stands, and what stands was told', async () => {
+	await fc.assert(
+		fc.asyncProperty(
+			fc.array(fc.record({users: anyUsers, health: anyHealth, seconds: fc.nat(400)}), {maxLength: 25, size: 'max'}),
+			async (scans) => {
+				const world = await createTestWorld({gpuCount: 2});
+				const tell = createAlertRecorder(world);
+				for (const {users, health, seconds} of scans) {
+					world.pass(seconds);
+					await scan(world, tell, {...(users.length === 0 ? idleReading(0) : usedBy(0, ...users)), health});
+				}
+
+				const records = await world.store.audit();
+				const {alerts: notices} = (await readStatus(world)).snapshot;
+				const keys = notices.map(({kind, account, problem}) => `${kind} ${account} ${problem}`);
+				expect(new Set(keys).size).toBe(keys.length);
+				for (const {kind, account, since} of notices) {
+					expect(
+						records.some((record) => record.kind === kind && record.account === account && record.time === since),
+					).toBe(true);
+				}
+
+				// Of one account, use is told at most once in ten minutes.
+				for (const user of ['bob', 'eve', undefined]) {
+					const times = records.filter(({kind, account}) => kind === 'unreserved' && account === user);
+					for (const [place, {time}] of times.entries()) {
+						expect(time - (times[place - 1]?.time ?? -Infinity)).toBeGreaterThanOrEqual(600);
+					}
+				}
+			},
+		),
+		{numRuns: 150},
+	);
+});

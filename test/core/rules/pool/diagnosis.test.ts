@@ -1,0 +1,78 @@
+import {expect, test} from 'vitest';
+import {
+	judgeClock,
+	judgeScan,
+	judgeStore,
+	judgeVersions,
+	type Finding,
+} from '../../../../source/core/rules/pool/diagnosis.js';
+import {idleReading, observationOf} from '../../../_helpers/world.js';
+
+const pool = {gpuCount: 2, provider: 'nvidia'} as const;
+const gpus = [idleReading(0), idleReading(1)];
+const problems = (findings: readonly Finding[]) => findings.filter(({level}) => level !== 'ok').map(({words}) => words);
+
+test('a healthy box has nothing to mend', () => {
+	const findings = [
+		...judgeStore('redis localhost:6379/0', 0.4, {isDurable: true, evicts: false}),
+		...judgeScan(observationOf(gpus), pool),
+		judgeClock(1000, 1001, 5),
+		...judgeVersions('1.0.0', 'Node 24.0.0', 'Redis 7.2.4'),
+	];
+	expect(problems(findings)).toEqual([]);
+	expect(findings.every(({mend}) => mend === undefined)).toBe(true);
+	expect(findings.map(({words}) => words)).toEqual([
+		'redis localhost:6379/0 answers in 1 ms',
+		'fake: 2 GPU(s)',
+		'agrees with the clock of the store',
+		'canhazgpu 1.0.0, Node 24.0.0, Redis 7.2.4',
+	]);
+});
+
+test('everything that can be wrong is said, with the way to fix it', () => {
+	const broken = [
+		{
+			...idleReading(0),
+			failure: 'GPU is lost',
+			health: [{kind: 'fell-off-the-bus', words: 'Fell off the bus: GPU is lost'} as const],
+			processes: undefined,
+		},
+		{...idleReading(1), health: [{kind: 'xid', words: 'Xid 79'} as const], processes: [{pid: 5}]},
+		{...idleReading(2), processes: undefined},
+		{...idleReading(3), memoryUsedMiB: undefined, unknown: {memoryUsedMiB: '[Insufficient Permissions]'}},
+	];
+	const findings = [
+		...judgeStore('redis', 300, {isDurable: false, evicts: true, damage: 'row 3 missing'}),
+		...judgeScan(observationOf(broken, {warnings: ['infoROM is corrupted']}), pool),
+		judgeClock(1000, 1100, 5),
+		...judgeVersions('1.0.0', 'Node 24.0.0', 'Redis 4.0.9'),
+	];
+	expect(problems(findings)).toEqual([
+		'redis answers in 300 ms',
+		'appendonly is off: a crash of Redis takes the newest reservations with it',
+		'Redis throws keys away when its memory is full, reservations among them',
+		'The database is damaged: row 3 missing',
+		'infoROM is corrupted',
+		'The pool has 2 GPU(s), this machine 4',
+		'GPU 0: Fell off the bus: GPU is lost',
+		'GPU 1: Xid 79',
+		'GPU 3: memory in use is unknown: [Insufficient Permissions]',
+		'The processes on GPU 2 cannot be seen',
+		'1 process(es) have an owner who cannot be told',
+		'The clocks of this machine and of the store differ by 100 s',
+		'Redis 4.0.9 keeps no audit trail: canhazgpu events shows nothing',
+	]);
+});
+
+test('what is not known is not judged', () => {
+	expect(problems(judgeStore('redis', 1, {}))).toEqual([]);
+	expect(problems(judgeVersions('1', 'Node 24', undefined))).toEqual([]);
+	expect(problems(judgeScan(observationOf(gpus), undefined))).toEqual([]);
+});
+
+test('a failed scan is the one thing that is said of the GPUs', () => {
+	const failure = {message: 'nvidia-smi was not found.', hint: 'Is it in PATH?'};
+	expect(judgeScan(observationOf([], {failure}), pool)).toEqual([
+		{check: 'provider', level: 'error', words: failure.message, mend: failure.hint},
+	]);
+});

@@ -1,0 +1,92 @@
+/** Days as people live them: across the ends of months, and the nights when clocks change. */
+import process from 'node:process';
+import fc from 'fast-check';
+import {afterAll, expect, test} from 'vitest';
+import {byDay} from '../../../../source/core/rules/pool/report.js';
+import type {UsageRecord} from '../../../../source/core/model/types.js';
+import {localDay} from '../../../../source/format/text/days.js';
+import {makeReport} from '../../../../source/core/operations/report.js';
+
+const before = process.env['TZ'];
+afterAll(() => {
+	if (before === undefined) {
+		delete process.env['TZ'];
+	} else {
+		process.env['TZ'] = before;
+	}
+});
+
+/** Everything happens at whole quarters, so that a quarter belongs to one day. */
+const quarter = 900;
+
+/** Before the changes of the clocks and the ends of months of 2026, on both halves of the earth. */
+const starts = [
+	'2026-02-27',
+	'2026-03-07',
+	'2026-03-28',
+	'2026-04-04',
+	'2026-10-03',
+	'2026-10-24',
+	'2026-10-31',
+	'2026-12-30',
+].map((date) => Date.parse(`${date}T00:00:00Z`) / 1000);
+
+const anyRecord = fc
+	.record({
+		after: fc.nat({max: 200}),
+		quarters: fc.nat({max: 300}),
+		user: fc.constantFrom('alice', 'bob'),
+		type: fc.constantFrom('run' as const, 'manual' as const),
+	})
+	.map(({after, quarters, user, type}) => ({user, type, from: after * quarter, length: quarters * quarter}));
+
+test.each(['UTC', 'Europe/Berlin', 'America/New_York', 'Asia/Kolkata', 'Australia/Lord_Howe', 'Pacific/Apia'])(
+	'the hours of each day equal a naive sum of quarters in %s',
+	async (zone) => {
+		process.env['TZ'] = zone;
+		const format = new Intl.DateTimeFormat('en-CA', {
+			timeZone: zone,
+			year: 'numeric',
+			month: '2-digit',
+			day: '2-digit',
+		});
+		await fc.assert(
+			fc.asyncProperty(
+				fc.constantFrom(...starts),
+				fc.array(anyRecord, {maxLength: 5}),
+				fc.nat({max: 100}),
+				async (start, records, cut) => {
+					const window = {from: start + cut * quarter, to: start + 350 * quarter};
+					const history = records.map(({user, type, from, length}): UsageRecord => ({
+						user,
+						gpuId: 0,
+						startTime: start + from,
+						endTime: start + from + length,
+						durationSeconds: length,
+						reservationType: type,
+					}));
+					const report = await makeReport(history, [], {window, split: byDay(localDay)});
+					const naive = new Map<string, number>();
+					for (const {startTime, endTime} of history) {
+						for (let time = startTime; time < endTime; time += quarter) {
+							const day = format.format(new Date(time * 1000));
+							const isInside = time >= window.from && time < window.to;
+							naive.set(day, (naive.get(day) ?? 0) + (isInside ? 0.25 : 0));
+						}
+					}
+
+					const used = ([, hours]: readonly [string, number]): boolean => hours > 0;
+					expect(
+						report.rows
+							.map(({key, gpuHours}) => [key, gpuHours] as const)
+							.filter((entry) => used(entry))
+							.toSorted(),
+					).toEqual([...naive].filter((entry) => used(entry)).toSorted());
+					const tenths = report.rows.reduce((sum, {percentage}) => sum + Math.round(percentage * 10), 0);
+					expect(tenths).toBe(report.totalGpuHours > 0 ? 1000 : 0);
+				},
+			),
+			{numRuns: 60},
+		);
+	},
+);

@@ -1,0 +1,131 @@
+import fc from 'fast-check';
+import {describe, expect, test} from 'vitest';
+import {byDay, byGpu, byUser, liveUsage} from '../../../../source/core/rules/pool/report.js';
+import {reserve} from '../../../../source/core/operations/reservations.js';
+import type {UsageRecord} from '../../../../source/core/model/types.js';
+import {createTestWorld, person} from '../../../_helpers/world.js';
+import {makeReport} from '../../../../source/core/operations/report.js';
+
+const hour = 3600;
+
+const record = (changes: Partial<UsageRecord>): UsageRecord => ({
+	user: 'alice',
+	gpuId: 0,
+	startTime: 0,
+	endTime: hour,
+	durationSeconds: hour,
+	reservationType: 'run',
+	...changes,
+});
+
+const anyRecord = fc
+	.record({
+		user: fc.constantFrom('alice', 'bob', 'carol'),
+		gpuId: fc.nat({max: 7}),
+		startTime: fc.integer({min: 0, max: 1000 * hour}),
+		length: fc.integer({min: 0, max: 200 * hour}),
+		reservationType: fc.constantFrom('run' as const, 'manual' as const),
+	})
+	.map(({length, ...rest}) => record({...rest, endTime: rest.startTime + length, durationSeconds: length}));
+
+const anyWindow = fc
+	.tuple(fc.integer({min: 0, max: 1000 * hour}), fc.integer({min: 1, max: 500 * hour}))
+	.map(([from, length]) => ({from, to: from + length}));
+
+test('clips to the window, counts, and puts the largest first', async () => {
+	const report = await makeReport(
+		[
+			record({startTime: 0, endTime: 10 * hour}),
+			record({user: 'bob', startTime: 8 * hour, endTime: 9 * hour, reservationType: 'manual'}),
+			record({user: 'carol', startTime: 0, endTime: 4 * hour}),
+		],
+		[record({user: 'bob', startTime: 6 * hour, endTime: 20 * hour})],
+		{window: {from: 5 * hour, to: 12 * hour}, split: byUser},
+	);
+	expect(report).toEqual({
+		rows: [
+			{key: 'bob', gpuHours: 7, percentage: 58.3, runCount: 1, manualCount: 1},
+			{key: 'alice', gpuHours: 5, percentage: 41.7, runCount: 1, manualCount: 0},
+		],
+		totalGpuHours: 12,
+		totalReservations: 3,
+		uniqueUsers: 2,
+		window: {from: 5 * hour, to: 12 * hour},
+	});
+});
+
+test('of nothing is nothing', async () => {
+	expect(await makeReport([], [], {window: {from: 0, to: 1}, split: byUser})).toMatchObject({
+		rows: [],
+		totalGpuHours: 0,
+	});
+	expect((await makeReport([record({endTime: 0})], [], {window: {from: 0, to: 1}, split: byGpu})).rows).toEqual([
+		{key: 'GPU 0', gpuHours: 0, percentage: 0, runCount: 1, manualCount: 0},
+	]);
+});
+
+test('only one user when asked', async () => {
+	const report = await makeReport([record({}), record({user: 'bob'})], [], {
+		window: {from: 0, to: hour},
+		split: byUser,
+		user: 'bob',
+	});
+	expect(report.rows.map(({key}) => key)).toEqual(['bob']);
+	expect(report.uniqueUsers).toBe(1);
+});
+
+test('leases that live count from their start', async () => {
+	const world = await createTestWorld();
+	await reserve(world, {requester: person('alice'), count: 2, durationSeconds: 10 * hour});
+	world.pass(2 * hour);
+	const live = liveUsage(await world.store.read());
+	const report = await makeReport([], live, {window: {from: 0, to: world.now()}, split: byUser});
+	expect(report.rows).toEqual([{key: 'alice', gpuHours: 4, percentage: 100, runCount: 0, manualCount: 2}]);
+});
+
+describe('whatever the history', () => {
+	test('the figures equal a naive sum, and the percentages add up to 100.0', async () => {
+		await fc.assert(
+			fc.asyncProperty(fc.array(anyRecord), anyWindow, async (records, window) => {
+				const report = await makeReport(records, [], {window, split: byUser});
+				for (const {key, gpuHours, runCount} of report.rows) {
+					const own = records.filter(({user}) => user === key);
+					const naive = own.reduce(
+						(sum, {startTime, endTime}) =>
+							sum + Math.max(0, Math.min(endTime, window.to) - Math.max(startTime, window.from)),
+						0,
+					);
+					expect(gpuHours).toBeCloseTo(naive / hour, 6);
+					expect(runCount).toBeLessThanOrEqual(own.length);
+				}
+
+				const tenths = report.rows.reduce((sum, {percentage}) => sum + Math.round(percentage * 10), 0);
+				expect(tenths).toBe(report.totalGpuHours > 0 ? 1000 : 0);
+				const counts = report.rows.reduce((sum, {runCount, manualCount}) => sum + runCount + manualCount, 0);
+				expect(counts).toBe(report.totalReservations);
+			}),
+		);
+	});
+
+	test('days add up to the whole, also when they have 23 or 25 hours', async () => {
+		// Every third day is 23 hours long, every fourth 25.
+		const starts = [0];
+		for (let day = 0; day < 100; day++) {
+			starts.push(starts[day]! + (day % 4 === 3 ? 25 : day % 3 === 2 ? 23 : 24) * hour);
+		}
+
+		const dayAt = (time: number) => {
+			const day = starts.findLastIndex((start) => start <= time);
+			return {key: `day ${day}`, next: starts[day + 1] ?? Infinity};
+		};
+
+		await fc.assert(
+			fc.asyncProperty(fc.array(anyRecord), anyWindow, async (records, window) => {
+				const whole = await makeReport(records, [], {window, split: byUser});
+				const days = await makeReport(records, [], {window, split: byDay(dayAt)});
+				expect(days.totalGpuHours).toBeCloseTo(whole.totalGpuHours, 6);
+				expect(days.totalReservations).toBe(whole.totalReservations);
+			}),
+		);
+	});
+});

@@ -1,0 +1,403 @@
+/** A store that comes back without its newest commits, or with nothing, gets back what those who stay have read. */
+import {describe, expect, test} from 'vitest';
+import {acquireNow} from '../../../../source/core/operations/acquire-now.js';
+import {sendHeartbeat, findJobLease} from '../../../../source/core/operations/job-lease.js';
+import {createPool} from '../../../../source/core/operations/create-pool.js';
+import {drain, undrain} from '../../../../source/core/operations/drain.js';
+import {isLeased} from '../../../../source/core/rules/leases/lease-changes.js';
+import {leaveQueue} from '../../../../source/core/operations/waiting/leave-queue.js';
+import {emptyPlan} from '../../../../source/core/model/plan.js';
+import type {World} from '../../../../source/core/model/ports.js';
+import {extend, release, reserve} from '../../../../source/core/operations/reservations.js';
+import {createRestoringStore} from '../../../../source/core/live/restoring-store.js';
+import {readCurrent} from '../../../../source/core/operations/transact.js';
+import type {Snapshot} from '../../../../source/core/model/types.js';
+import {CanhazgpuError} from '../../../../source/errors.js';
+import {crash, saved} from '../../../_helpers/store/losing.js';
+import {createTestWorld, historyOf, person, startTime, type TestWorld} from '../../../_helpers/world.js';
+import {joinQueue} from '../../../../source/core/operations/waiting/waiter.js';
+
+const alice = person('alice');
+const bob = person('bob', 'bob', 1001);
+const root = person('root', 'root', 0);
+
+/** One more process that stays and remembers what it read. */
+const stayingIn = (world: World): World => ({...world, store: createRestoringStore(world.store, world)});
+
+const holdersOf = ({gpus}: Snapshot) => gpus.map((record) => (isLeased(record) ? record.lease.leaseId : undefined));
+
+const lineOf = ({queue}: Snapshot) => queue.map(({id}) => id);
+
+const reserveFor = async (world: World, gpu: number, durationSeconds = 36_000) => {
+	const answer = await reserve(world, {requester: bob, count: 1, ids: [gpu], durationSeconds});
+	if (answer.kind !== 'granted') {
+		throw new Error('refused');
+	}
+
+	return answer.leaseId;
+};
+
+const runOn = async (world: World, gpu: number, leaseId: string) =>
+	acquireNow(world, {requester: alice, count: 1, ids: [gpu], tenure: {type: 'run'}}, leaseId);
+
+/** A change that makes the store worth restoring. */
+const makeRevision = async (world: World) => {
+	await release(world, bob, {by: 'lease', leaseId: await reserveFor(world, 0)});
+};
+
+const joinAs = async (world: World, id: string, pid: number) =>
+	joinQueue(
+		{...world, host: {...world.host, self: {pid}}},
+		{id, request: {requester: bob, count: 4, tenure: {type: 'run'}}, waitSeconds: undefined},
+	);
+
+/** Everything that there is to lose. */
+async function fill(world: TestWorld) {
+	await runOn(world, 0, 'job');
+	const manual = await reserveFor(world, 1);
+	await drain(world, root, [2], 'fan is dead');
+	for (const [place, id] of ['w1', 'w2', 'w3', 'w4', 'w5'].entries()) {
+		await joinAs(world, id, 100 + place);
+		world.pass(1);
+	}
+
+	await world.store.commit({
+		...emptyPlan,
+		writes: [{kind: 'notices', notices: [{kind: 'health', gpu: 2, problem: 'temperature', since: startTime}]}],
+	});
+	return {manual};
+}
+
+const contentOf = ({pool, gpus, queue, drains, alerts}: Snapshot) => ({pool, gpus, queue, drains, alerts});
+
+describe('everything that was read is put back', () => {
+	test('into a store that comes back empty', async () => {
+		const world = await createTestWorld();
+		await fill(world);
+		const staying = stayingIn(world);
+		const before = await staying.store.read();
+		world.pass(7);
+		crash(world.memory);
+		const after = await staying.store.read();
+		expect(contentOf(after)).toEqual(contentOf(before));
+		expect(after.dataLoss).toEqual({restoredAt: world.now(), readAt: before.now});
+		expect(await world.store.audit()).toMatchObject([
+			{kind: 'pool', reason: 'restored', count: 4, until: before.now},
+			{kind: 'granted', reason: 'restored', gpus: [0], leaseId: 'job'},
+			{kind: 'granted', reason: 'restored', gpus: [1], account: 'bob'},
+			...['w1', 'w2', 'w3', 'w4', 'w5'].map((entryId) => ({kind: 'joined', reason: 'restored', entryId})),
+		]);
+	});
+
+	test('before anything is granted: a lease that was younger than what was put back is taken back by its wrapper first', async () => {
+		const world = await createTestWorld({gpuCount: 1});
+		await makeRevision(world);
+		const staying = stayingIn(world);
+		await staying.store.read();
+		await runOn(world, 0, 'job');
+		const wrapper = await findJobLease(world, 'job');
+		world.pass(7);
+		crash(world.memory);
+		await staying.store.read();
+		const restoredAt = world.now();
+		const slow: World = {
+			...world,
+			clock: {
+				...world.clock,
+				async sleep(milliseconds, signal) {
+					// What the wrapper does as soon as it hears of it.
+					await sendHeartbeat(world, wrapper);
+					await world.clock.sleep(milliseconds, signal);
+				},
+			},
+		};
+		const answer = await reserve(slow, {requester: bob, count: 1, durationSeconds: 3600});
+		expect(answer.kind).not.toBe('granted');
+		expect(world.now() - restoredAt).toBeGreaterThanOrEqual(5);
+		expect(holdersOf(await world.store.read())).toEqual(['job']);
+	});
+
+	test('into a store that comes back older, over what was given back, taken or changed by then', async () => {
+		const world = await createTestWorld();
+		const released = await reserveFor(world, 3);
+		const replaced = await reserveFor(world, 1);
+		await joinAs(world, 'w0', 99);
+		await drain(world, root, [0], 'a test');
+		const disk = saved(world.memory);
+		world.pass(10);
+		await leaveQueue(world, root, 'w0');
+		await release(world, bob, {by: 'lease', leaseId: released});
+		await release(world, bob, {by: 'lease', leaseId: replaced});
+		await undrain(world, root, [0]);
+		world.pass(10);
+		const {manual} = await fill(world);
+		await extend(world, bob, {by: 'lease', leaseId: manual}, {by: 3600});
+		const staying = stayingIn(world);
+		const before = await staying.store.read();
+		const history = await historyOf(world.store);
+		world.pass(5);
+		crash(world.memory, disk);
+		expect(holdersOf(await world.store.read())).toEqual([undefined, replaced, undefined, released]);
+		expect(contentOf(await staying.store.read())).toEqual(contentOf(before));
+		// Of what the store's own history lost, that is there again of which the records still say how it ended.
+		expect(await historyOf(world.store)).toEqual(history.filter(({gpuId}) => gpuId === 3));
+	});
+
+	test('into a pool that somebody has made again in the meantime, and not over what is held there', async () => {
+		const world = await createTestWorld();
+		const {manual} = await fill(world);
+		const staying = stayingIn(world);
+		await staying.store.read();
+		world.pass(5);
+		crash(world.memory);
+		await createPool(world, {gpuCount: 4, provider: 'fake', force: false});
+		const taken = await reserveFor(world, 0);
+		const after = await staying.store.read();
+		expect(holdersOf(after)).toEqual([taken, manual, undefined, undefined]);
+		expect(after.drains.get(2)).toMatchObject({reason: 'fan is dead'});
+		expect(lineOf(after)).toEqual(['w1', 'w2', 'w3', 'w4', 'w5']);
+	});
+
+	test('also when that comes before the pool is made again: it was there already', async () => {
+		const world = await createTestWorld();
+		const {manual} = await fill(world);
+		const staying = stayingIn(world);
+		await staying.store.read();
+		crash(world.memory);
+		await staying.store.read();
+		const request = {gpuCount: 4, provider: 'fake', force: false} as const;
+		expect(await createPool(world, request)).toMatchObject({wasThere: true, droppedLeases: 0});
+		expect(holdersOf(await world.store.read())).toEqual(['job', manual, undefined, undefined]);
+		await expect(createPool(world, {...request, gpuCount: 3})).rejects.toMatchObject({code: 'pool-exists'});
+		world.pass(60);
+		await expect(createPool(world, request)).rejects.toMatchObject({code: 'pool-exists'});
+	});
+
+	test('as far as a pool goes that was made smaller', async () => {
+		const world = await createTestWorld();
+		await fill(world);
+		const staying = stayingIn(world);
+		await staying.store.read();
+		crash(world.memory);
+		await createPool(world, {gpuCount: 1, provider: 'fake', force: false});
+		expect(holdersOf(await staying.store.read())).toEqual(['job']);
+	});
+});
+
+describe('what is newer is never touched', () => {
+	const scene = async () => {
+		const world = await createTestWorld();
+		const disk = saved(world.memory);
+		await reserveFor(world, 1);
+		world.pass(5);
+		const staying = stayingIn(world);
+		await staying.store.read();
+		world.pass(5);
+		return {world, disk, staying};
+	};
+
+	test('a lease that was granted since', async () => {
+		const {world, disk, staying} = await scene();
+		crash(world.memory, disk);
+		const since = await reserveFor(world, 1);
+		expect(holdersOf(await staying.store.read())).toEqual([undefined, since, undefined, undefined]);
+	});
+
+	test('a GPU that was granted and given back since', async () => {
+		const {world, disk, staying} = await scene();
+		crash(world.memory, disk);
+		const since = await reserveFor(world, 1);
+		await release(world, bob, {by: 'lease', leaseId: since});
+		expect(holdersOf(await staying.store.read())[1]).toBe(undefined);
+	});
+
+	test('a drain that was made since', async () => {
+		const {world, disk, staying} = await scene();
+		crash(world.memory, disk);
+		await drain(world, root, [3], 'since');
+		expect((await staying.store.read()).drains.get(3)).toMatchObject({reason: 'since'});
+	});
+
+	test('what anybody changed after somebody who wakes late could know of it', async () => {
+		const world = await createTestWorld();
+		const disk = saved(world.memory);
+		await drain(world, root, [2], 'fan is dead');
+		await joinAs(world, 'w1', 100);
+		const stopped = stayingIn(world);
+		await stopped.store.read();
+		crash(world.memory, disk);
+		world.pass(60);
+		await runOn(world, 0, 'since');
+		world.pass(3600);
+		await drain(world, root, [3], 'since');
+		await stopped.store.read();
+		const after = await world.store.read();
+		expect(after.drains.keys().toArray()).toEqual([3]);
+		expect(lineOf(after)).toEqual([]);
+	});
+
+	test('a store that lost nothing, however often it restarts', async () => {
+		const {world, staying} = await scene();
+		const before = structuredClone({...world.memory.state, run: undefined});
+		crash(world.memory, saved(world.memory));
+		const {dataLoss} = await staying.store.read();
+		expect(dataLoss).toBeUndefined();
+		expect({...world.memory.state, run: undefined}).toEqual(before);
+	});
+
+	test("another machine's pool", async () => {
+		const {world, staying} = await scene();
+		crash(world.memory);
+		await createPool(
+			{...world, host: {...world.host, machineId: 'machine-2'}},
+			{
+				gpuCount: 4,
+				provider: 'fake',
+				force: false,
+			},
+		);
+		expect(holdersOf(await staying.store.read())).toEqual([undefined, undefined, undefined, undefined]);
+	});
+});
+
+describe('several who know', () => {
+	test('at once: one puts it back, the others find it done', async () => {
+		const world = await createTestWorld();
+		await fill(world);
+		const all = Array.from({length: 8}, () => stayingIn(world));
+		await Promise.all(all.map(async ({store}) => store.read()));
+		crash(world.memory);
+		const found = await Promise.all(all.map(async ({store}) => store.read()));
+		expect(new Set(found.map((snapshot) => JSON.stringify(contentOf(snapshot)))).size).toBe(1);
+		expect((await world.store.audit()).filter(({kind}) => kind === 'pool')).toHaveLength(1);
+	});
+
+	test.each(['first', 'last'])('the newest knowledge wins, also when its owner comes %s', async (when) => {
+		const world = await createTestWorld();
+		const old = await reserveFor(world, 0);
+		const older = stayingIn(world);
+		await older.store.read();
+		world.pass(5);
+		const kept = await reserveFor(world, 1);
+		await release(world, bob, {by: 'lease', leaseId: old});
+		world.pass(5);
+		const newer = stayingIn(world);
+		await newer.store.read();
+		crash(world.memory);
+		for (const {store} of when === 'first' ? [newer, older] : [older, newer]) {
+			await store.read();
+		}
+
+		expect(holdersOf(await world.store.read())).toEqual([undefined, kept, undefined, undefined]);
+	});
+});
+
+describe('the size of the pool alone is gone', () => {
+	test('it comes back in one commit, and nothing else is changed', async () => {
+		const world = await createTestWorld();
+		await fill(world);
+		let commits = 0;
+		const staying = stayingIn({
+			...world,
+			store: {
+				...world.store,
+				async commit(plan) {
+					commits++;
+					return world.store.commit(plan);
+				},
+			},
+		});
+		const before = await staying.store.read();
+		world.memory.state.pool = {...world.memory.state.pool, gpuCount: undefined};
+		const after = await staying.store.read();
+		expect(contentOf(after)).toEqual(contentOf(before));
+		expect(after.dataLoss).toBeUndefined();
+		expect(commits).toBe(1);
+	});
+
+	test('whoever knows nothing is told that its records are there', async () => {
+		const world = await createTestWorld();
+		await fill(world);
+		world.memory.state.pool = {...world.memory.state.pool, gpuCount: undefined};
+		await expect(readCurrent(world)).rejects.toMatchObject({
+			code: 'no-pool',
+			message: 'There is no GPU pool in memory',
+			hint: 'Its size alone is missing, and its reservations are still there. Put it back without --force: canhazgpu admin --gpus N',
+		});
+	});
+
+	test('also where the newest commits are gone: it is put back first, for the GPU records are seen only then', async () => {
+		const world = await createTestWorld();
+		const disk = saved(world.memory);
+		const {manual} = await fill(world);
+		const staying = stayingIn(world);
+		const before = await staying.store.read();
+		crash(world.memory, {
+			...disk,
+			gpus: new Map([[1, '{"last_released":1}']]),
+			pool: {...disk.pool, gpuCount: undefined},
+		});
+		const after = await staying.store.read();
+		expect(holdersOf(after)).toEqual(['job', manual, undefined, undefined]);
+		expect(contentOf(after)).toEqual(contentOf(before));
+	});
+});
+
+test('a store that takes no changes is read all the same, and restored later', async () => {
+	const world = await createTestWorld();
+	const {manual} = await fill(world);
+	let isRefusing = true;
+	const staying = stayingIn({
+		...world,
+		store: {
+			...world.store,
+			async commit(plan) {
+				if (isRefusing) {
+					throw new CanhazgpuError('store-refused', 'read-only');
+				}
+
+				return world.store.commit(plan);
+			},
+		},
+	});
+	await staying.store.read();
+	crash(world.memory);
+	expect((await staying.store.read()).pool).toBeUndefined();
+	isRefusing = false;
+	expect(holdersOf(await staying.store.read())).toEqual(['job', manual, undefined, undefined]);
+});
+
+test('of two reads at once the older one is not taken for a loss', async () => {
+	const world = await createTestWorld();
+	const answers: Array<() => void> = [];
+	let isSlow = false;
+	const staying = stayingIn({
+		...world,
+		store: {
+			...world.store,
+			async read(options) {
+				const found = await world.store.read(options);
+				if (isSlow) {
+					const {promise, resolve} = Promise.withResolvers<void>();
+					answers.push(resolve);
+					await promise;
+				}
+
+				return found;
+			},
+		},
+	});
+	await staying.store.read();
+	isSlow = true;
+	const first = staying.store.read();
+	await Promise.resolve();
+	await reserveFor(world, 0);
+	const second = staying.store.read();
+	await Promise.resolve();
+	isSlow = false;
+	answers[1]?.();
+	await second;
+	answers[0]?.();
+	expect(holdersOf(await first)[0]).toBeUndefined();
+	expect((await staying.store.read()).dataLoss).toBeUndefined();
+});

@@ -1,0 +1,91 @@
+import {expect, test} from 'vitest';
+import {statusRows} from '../../../../source/core/rules/pool/status.js';
+import type {GpuReading, GpuRecord, Lease, Snapshot} from '../../../../source/core/model/types.js';
+import {idleReading, noRevision, observationOf} from '../../../_helpers/world.js';
+
+const snapshotOf = (...gpus: readonly GpuRecord[]): Snapshot => ({
+	now: 10_000,
+	storeUptimeSeconds: Infinity,
+	pool: {gpuCount: gpus.length, provider: 'fake'},
+	gpus,
+	queue: [],
+	drains: new Map(),
+	alerts: [],
+	stored: {drains: undefined, notices: undefined},
+	revision: noRevision,
+	lastUsed: new Map(),
+});
+const leased = (lease: Partial<Lease>): GpuRecord => ({
+	kind: 'leased',
+	index: 0,
+	raw: '{}',
+	lease: {user: 'alice', type: 'run', startTime: 9000, ...lease},
+});
+const free: GpuRecord = {kind: 'free', index: 0, raw: undefined};
+const rowOf = (record: GpuRecord, reading: Partial<GpuReading> = {}) =>
+	statusRows(snapshotOf(record), observationOf([{...idleReading(0), ...reading}]), 1024)[0];
+
+test('a free GPU tells for how long, or that it was never used', () => {
+	expect(rowOf(free)).toMatchObject({state: 'available', freeSeconds: undefined, lastReleased: undefined});
+	expect(rowOf({...free, lastReleased: 9990})).toMatchObject({state: 'available', freeSeconds: 10, lastReleased: 9990});
+});
+
+test('a lease tells owner, label, age and end; clocks that disagree give no negative ages', () => {
+	expect(rowOf(leased({lastHeartbeat: 9995}))).toMatchObject({
+		state: 'in-use',
+		owner: 'alice',
+		label: undefined,
+		heldSeconds: 1000,
+		heartbeatAgeSeconds: 5,
+		remainingSeconds: undefined,
+	});
+	expect(
+		rowOf(leased({type: 'manual', user: 'team', actualUser: 'alice', expiryTime: 10_060, lastHeartbeat: 1})),
+	).toMatchObject({
+		owner: 'alice',
+		label: 'team',
+		heartbeatAgeSeconds: undefined,
+		remainingSeconds: 60,
+	});
+	// The peer may write a time beside a job: it is no end.
+	expect(rowOf(leased({type: 'run', expiryTime: 10_060}))?.remainingSeconds).toBeUndefined();
+	expect(rowOf(leased({startTime: 10_005, lastHeartbeat: 10_005}))).toMatchObject({
+		heldSeconds: 0,
+		heartbeatAgeSeconds: 0,
+	});
+});
+
+test('use without a lease names its users, and use on a lease its squatters', () => {
+	const processes = [{pid: 1, user: 'bob'}, {pid: 2, user: 'alice'}, {pid: 3}];
+	expect(rowOf(free, {memoryUsedMiB: 5000, processes})).toMatchObject({
+		state: 'unreserved',
+		unreservedUsers: ['alice', 'bob'],
+		squatters: [],
+	});
+	expect(rowOf(leased({}), {memoryUsedMiB: 5000, processes})).toMatchObject({
+		state: 'in-use',
+		squatters: [{pid: 1, user: 'bob'}],
+	});
+});
+
+test('what is unknown or broken is never available', () => {
+	expect(rowOf(free, {memoryUsedMiB: undefined})).toMatchObject({state: 'error', problem: 'memory in use is unknown'});
+	expect(rowOf(free, {failure: 'GPU is lost'})).toMatchObject({state: 'error', problem: 'GPU is lost'});
+	expect(rowOf(leased({}), {failure: 'GPU is lost'})).toMatchObject({state: 'in-use', problem: 'GPU is lost'});
+	expect(rowOf({kind: 'garbage', index: 0, raw: '!', problem: 'not JSON'})).toMatchObject({
+		state: 'error',
+		problem: 'unreadable record: not JSON',
+	});
+	const [row] = statusRows(snapshotOf(free), observationOf([], {failure: {message: 'no driver'}}), 1024);
+	expect(row).toMatchObject({state: 'error', problem: 'no driver', reading: undefined});
+});
+
+test('leases are shown though the scan failed', () => {
+	const [row] = statusRows(snapshotOf(leased({})), observationOf([], {failure: {message: 'no driver'}}), 1024);
+	expect(row).toMatchObject({
+		state: 'in-use',
+		owner: 'alice',
+		use: {kind: 'unknown', why: 'no driver'},
+		problem: undefined,
+	});
+});

@@ -1,0 +1,424 @@
+/** GPUs that are broken, or used without a reservation: who waits for them holds up nobody, and has its rank again when they are back. */
+import fc from 'fast-check';
+import {expect, onTestFinished, test} from 'vitest';
+import {freshMs} from '../../../../source/core/operations/acquire-now.js';
+import {holdingsOf} from '../../../../source/core/rules/queue/queue-grant.js';
+import {isLeased} from '../../../../source/core/rules/leases/lease-changes.js';
+import {
+	isSameNote,
+	isServable,
+	keepsHoldings,
+	outagesSeen,
+	usedPatienceSeconds,
+} from '../../../../source/core/rules/queue/out-of-service.js';
+import {emptyPlan} from '../../../../source/core/model/plan.js';
+import {entryFor, isPossible, planEntryNote, planJoin} from '../../../../source/core/rules/queue/queue.js';
+import {release, reserve} from '../../../../source/core/operations/reservations.js';
+import {readCurrent} from '../../../../source/core/operations/transact.js';
+import type {GpuReading, QueueEntry, QueueRecord, Snapshot} from '../../../../source/core/model/types.js';
+import {usageBlockOf} from '../../../../source/core/rules/allocation/usage-block.js';
+import {planWithScan} from '../../../../source/core/operations/waiting/waiter-plan.js';
+import {stuckWords} from '../../../../source/format/out-of-service.js';
+import {decodeQueueEntry, encodeQueueEntry} from '../../../../source/store/records/index.js';
+import {eventually} from '../../../_helpers/eventually.js';
+import {createLiveWorld} from '../../../_helpers/live-world.js';
+import {checkTrail} from '../../../_helpers/store/trail.js';
+import {createTestWorld, idleReading, observationOf, person, type TestWorld} from '../../../_helpers/world.js';
+import {bob, free, hold, start, wants} from '../../operations/waiting/_waiting.js';
+import {queueRows} from '../../../../source/core/rules/queue/queue-rows.js';
+
+const gpuCount = 3;
+
+type State = 'fine' | 'broken' | 'used' | 'unread';
+
+const readingOf = (index: number, state: State): GpuReading => {
+	switch (state) {
+		case 'fine': {
+			return idleReading(index);
+		}
+
+		case 'broken': {
+			return {...idleReading(index), failure: 'GPU has fallen off the bus'};
+		}
+
+		case 'used': {
+			return {...idleReading(index), memoryUsedMiB: 9000, processes: [{pid: 7, user: 'eve', memoryUsedMiB: 9000}]};
+		}
+
+		case 'unread': {
+			return {...idleReading(index), memoryUsedMiB: undefined};
+		}
+	}
+};
+
+const seeStates = (world: Pick<TestWorld, 'see'>, states: readonly State[]): void => {
+	world.see(() => observationOf(states.map((state, index) => readingOf(index, state))));
+};
+
+type Step =
+	| {readonly do: 'join'; readonly count: number; readonly id?: number; readonly force: boolean}
+	| {readonly do: 'newcomer'; readonly count: number}
+	| {readonly do: 'see'; readonly gpu: number; readonly state: State}
+	| {readonly do: 'give back'; readonly gpu: number}
+	| {readonly do: 'pass'; readonly seconds: number};
+
+const gpu = fc.nat(gpuCount - 1);
+const anyStep: fc.Arbitrary<Step> = fc.oneof(
+	{
+		weight: 3,
+		arbitrary: fc.record({
+			do: fc.constant('join' as const),
+			count: fc.integer({min: 1, max: gpuCount}),
+			id: fc.option(gpu, {nil: undefined}),
+			force: fc.constantFrom(false, false, false, true),
+		}),
+	},
+	fc.record({do: fc.constant('newcomer' as const), count: fc.integer({min: 1, max: gpuCount})}),
+	{
+		weight: 2,
+		arbitrary: fc.record({
+			do: fc.constant('see' as const),
+			gpu,
+			state: fc.constantFrom<State>('fine', 'broken', 'used', 'unread'),
+		}),
+	},
+	{weight: 2, arbitrary: fc.record({do: fc.constant('give back' as const), gpu})},
+	fc.record({do: fc.constant('pass' as const), seconds: fc.constantFrom(10, 200, 400)}),
+);
+
+const root = person('root', 'root', 0);
+
+const entriesOf = ({queue}: Snapshot): ReadonlyArray<Extract<QueueRecord, {kind: 'entry'}>> =>
+	queue.filter((record) => record.kind === 'entry');
+
+const outOf = async (world: TestWorld, snapshot: Snapshot) =>
+	outagesSeen(snapshot, await world.gpus.observe(), world.memoryThresholdMiB);
+
+/** Does what each waiter does when it looks, until none of them changes anything. */
+async function settle(world: TestWorld): Promise<void> {
+	for (let hasChanged = true; hasChanged;) {
+		hasChanged = false;
+		// The last in line tries first: the order must not depend on who looks first.
+		for (const {id} of entriesOf(await readCurrent(world)).toReversed()) {
+			const snapshot = await readCurrent(world);
+			const own = entriesOf(snapshot).find((record) => record.id === id);
+			if (own === undefined) {
+				continue;
+			}
+
+			const {entry} = own;
+			const advance = await planWithScan(world, snapshot, {
+				request: {
+					requester: person(entry.user),
+					count: entry.requestedCount,
+					ids: entry.requestedIds.length === 0 ? undefined : entry.requestedIds,
+					tenure: {type: 'run'},
+					force: entry.force,
+				},
+				leaseId: `lease-${id}`,
+				entryId: id,
+				look: async () => world.gpus.observe(),
+				isLookDue: entry.unavailable !== undefined || holdingsOf(snapshot, id).length > 0,
+			});
+			if (advance === 'stale') {
+				throw new Error('The clock stands still');
+			}
+
+			if (advance.kind !== 'nothing') {
+				expect(await world.store.commit(advance.plan)).toBe('done');
+			} else if (advance.note !== undefined && !isSameNote(advance.note.unavailable, entry.unavailable)) {
+				expect(await world.store.commit(planEntryNote(own, advance.note.unavailable))).toBe('done');
+			} else {
+				continue;
+			}
+
+			world.pass(0.001);
+			hasChanged = true;
+		}
+	}
+}
+
+/** Whether the entry would take this GPU, were it there to be taken. */
+const couldUse = ({requestedIds}: QueueEntry, index: number): boolean =>
+	requestedIds.length === 0 || requestedIds.includes(index);
+
+/** What nobody has who keeps it: by the records, by a look, and by who holds it while waiting. */
+async function idleGpus(world: TestWorld, snapshot: Snapshot): Promise<readonly number[]> {
+	const out = await outOf(world, snapshot);
+	const observation = await world.gpus.observe();
+	return snapshot.gpus
+		.filter((record) => {
+			if (out.has(record.index) || record.kind === 'free') {
+				return record.kind === 'free' && !out.has(record.index);
+			}
+
+			// What is held by one and used by another is not to be had.
+			if (usageBlockOf(record.index, observation, world.memoryThresholdMiB) !== undefined) {
+				return false;
+			}
+
+			const partial = record.kind === 'leased' ? record.lease.partialQueueId : undefined;
+			const holder = entriesOf(snapshot).find(({id}) => id === partial);
+			return holder !== undefined && !keepsHoldings(holder.entry, snapshot, out);
+		})
+		.map(({index}) => index);
+}
+
+test('nobody who could be served is held up by one who cannot be, and nobody is overtaken who could be served', async () => {
+	await fc.assert(
+		fc.asyncProperty(fc.array(anyStep, {minLength: 1, maxLength: 25, size: 'max'}), async (steps) => {
+			const world = await createTestWorld({gpuCount});
+			const states: State[] = Array.from({length: gpuCount}, () => 'fine');
+			seeStates(world, states);
+			for (const [place, step] of steps.entries()) {
+				switch (step.do) {
+					case 'join': {
+						const wanted = step.id === undefined ? {count: step.count} : {count: 1, ids: [step.id]};
+						const options = {requester: person(`user${place}`), wanted, tenure: {type: 'run'} as const};
+						const entry = entryFor(
+							{...options, id: `entry-${place}`, force: step.force, waitSeconds: undefined},
+							world.host,
+							world.now(),
+						);
+						await world.store.commit(planJoin(entry, 'box'));
+						break;
+					}
+
+					case 'newcomer': {
+						const before = await readCurrent(world);
+						const out = await outOf(world, before);
+						const idle = await idleGpus(world, before);
+						const answer = await reserve(world, {requester: root, count: step.count, durationSeconds: 1e6});
+						const servable = entriesOf(before).filter(({entry}) => isServable(entry, before.gpus, out));
+						const claimed = (index: number) => servable.some(({entry}) => couldUse(entry, index));
+						// Neither overtakes it those who could be served, nor is it refused for those who could not.
+						expect(answer.kind === 'granted' ? answer.gpus.filter((index) => claimed(index)) : []).toEqual([]);
+						expect(answer.kind).toBe(
+							idle.filter((index) => !claimed(index)).length >= step.count ? 'granted' : 'refused',
+						);
+						break;
+					}
+
+					case 'see': {
+						states[step.gpu] = step.state;
+						break;
+					}
+
+					case 'give back': {
+						await release(world, root, {by: 'gpus', ids: [step.gpu]});
+						break;
+					}
+
+					case 'pass': {
+						world.pass(step.seconds);
+						break;
+					}
+				}
+
+				const rested = await readCurrent(world);
+				const outBefore = await outOf(world, rested);
+				await settle(world);
+				const snapshot = await readCurrent(world);
+				const out = await outOf(world, snapshot);
+				const idle = await idleGpus(world, snapshot);
+				for (const [position, {entry, id}] of entriesOf(snapshot).entries()) {
+					if (!isPossible(entry, gpuCount) || !isServable(entry, snapshot.gpus, out)) {
+						continue;
+					}
+
+					// Nothing lies idle that it could use.
+					expect(idle.filter((index) => couldUse(entry, index))).toEqual([]);
+					if (!isServable(entry, rested.gpus, outBefore)) {
+						continue;
+					}
+
+					// Of what it could use, nothing went to those behind it.
+					const behind = new Set(
+						entriesOf(rested)
+							.slice(entriesOf(rested).findIndex((record) => record.id === id) + 1)
+							.map((record) => `lease-${record.id}`),
+					);
+					const gone = snapshot.gpus.filter(
+						(record) =>
+							isLeased(record) &&
+							couldUse(entry, record.index) &&
+							behind.has(record.lease.leaseId ?? '') &&
+							rested.gpus[record.index]!.kind === 'free',
+					);
+					expect(gone, `${position}`).toEqual([]);
+				}
+
+				await checkTrail(world, snapshot);
+			}
+		}),
+		{numRuns: 200},
+	);
+}, 120_000);
+
+/** Three GPUs, and alice's `run --gpus 3`, so to say, waits: she holds 0 and 1. */
+async function waitForAll() {
+	const world = await createLiveWorld(gpuCount);
+	const states: State[] = ['fine', 'fine', 'fine'];
+	seeStates(world, states);
+	await hold(world, [2]);
+	const waiter = start(world, wants({count: 3}));
+	onTestFinished(async () => {
+		waiter.abort();
+		await waiter.answer;
+	});
+	await eventually(() => waiter.news.some((news) => news.kind === 'waiting' && news.held.length === 2));
+	// By then whatever it saw is too old to go by.
+	const seenAtMs = world.clock.monotonicMs();
+	await eventually(() => world.clock.monotonicMs() - seenAtMs > freshMs);
+	return {world, states, waiter};
+}
+
+const bobsFriend = {...bob, account: 'carol', label: 'carol'};
+
+test('what is held for a GPU that breaks goes to a newcomer and to those behind, and its place says why', async () => {
+	const {world, states} = await waitForAll();
+	const newcomer = {requester: bobsFriend, count: 1, durationSeconds: 3600};
+	expect(await reserve(world, newcomer)).toMatchObject({kind: 'refused'});
+	states[2] = 'broken';
+	await free(world, 2);
+	expect(await reserve(world, newcomer)).toMatchObject({kind: 'granted', gpus: [0]});
+	const behind = start(world, wants({requester: bobsFriend}));
+	expect(await behind.answer).toMatchObject({kind: 'granted', gpus: [1]});
+	await eventually(async () => entriesOf(await world.memory.read())[0]?.entry.unavailable !== undefined);
+	const [row] = queueRows(await world.memory.read());
+	expect(stuckWords(row!)).toBe(
+		'waits for GPU 2, which is out of service: GPU has fallen off the bus; the others may use its GPUs meanwhile',
+	);
+	expect((await world.memory.audit()).filter(({kind}) => kind === 'ended').map(({reason}) => reason)).toEqual([
+		'drained',
+		'drained',
+	]);
+});
+
+test('one whose GPU is back has its rank again: those behind it wait for it', async () => {
+	const {world, states, waiter} = await waitForAll();
+	states[2] = 'broken';
+	await free(world, 2);
+	expect(await reserve(world, {requester: bobsFriend, count: 2, durationSeconds: 3600})).toMatchObject({gpus: [0, 1]});
+	await eventually(async () => entriesOf(await world.memory.read())[0]?.entry.unavailable !== undefined);
+	states[2] = 'fine';
+	const behind = start(world, wants({requester: bobsFriend}));
+	await behind.waits();
+	await eventually(async () => holdingsOf(await world.memory.read(), world.memory.state.line[0]!).length === 1);
+	expect(entriesOf(await world.memory.read())[0]?.entry.unavailable).toBeUndefined();
+	await release(world, bobsFriend, {by: 'gpus', ids: [0, 1]});
+	expect(await waiter.answer).toMatchObject({kind: 'granted', gpus: [0, 1, 2]});
+	await release(world, bob, {by: 'gpus', ids: [1]});
+	expect(await behind.answer).toMatchObject({kind: 'granted', gpus: [1]});
+});
+
+/** An entry of carol's that wants all, as it stands in the queue with what it holds. */
+async function standing(world: TestWorld, held: readonly number[]): Promise<void> {
+	const options = {id: 'all', requester: person('carol'), wanted: {count: gpuCount}, tenure: {type: 'run'} as const};
+	await world.store.commit(planJoin(entryFor({...options, waitSeconds: undefined}, world.host, world.now()), 'box'));
+	const lease = {
+		user: 'carol',
+		type: 'run' as const,
+		startTime: world.now(),
+		leaseId: 'lease-all',
+		partialQueueId: 'all',
+	};
+	await world.memory.commit({...emptyPlan, writes: held.map((index) => ({kind: 'lease', index, lease}) as const)});
+}
+
+test.each(['used', 'unread'] as const)(
+	'what is held for a GPU that is %s may be taken after five minutes of it; what is free, at once',
+	async (state) => {
+		const world = await createTestWorld({gpuCount});
+		await standing(world, [0]);
+		seeStates(world, ['fine', 'fine', state]);
+		const ask = async () => reserve(world, {requester: bob, count: 1, durationSeconds: 3600});
+		expect(await ask()).toMatchObject({kind: 'granted', gpus: [1]});
+		await settle(world);
+		const [row] = queueRows(await readCurrent(world));
+		expect(row).toMatchObject({outOfService: [2], keepsHoldings: true, held: [0]});
+		expect(stuckWords(row!)).toContain('the others go first meanwhile, and get what it holds after 5m');
+		world.pass(usedPatienceSeconds - 1);
+		expect(await ask()).toMatchObject({kind: 'refused'});
+		await settle(world);
+		world.pass(2);
+		expect(await ask()).toMatchObject({kind: 'granted', gpus: [0]});
+	},
+);
+
+test('use that was interrupted counts from its new beginning', async () => {
+	const world = await createTestWorld({gpuCount});
+	await reserve(world, {requester: bob, count: 1, ids: [1], durationSeconds: 36_000});
+	await standing(world, [0]);
+	seeStates(world, ['fine', 'fine', 'used']);
+	await settle(world);
+	world.pass(usedPatienceSeconds + 1);
+	seeStates(world, ['fine', 'fine', 'fine']);
+	await settle(world);
+	expect(holdingsOf(await readCurrent(world), 'all').map(({index}) => index)).toEqual([0, 2]);
+});
+
+test('a scan that failed as a whole puts nothing out of service: nothing is handed out, and nothing taken', async () => {
+	const world = await createTestWorld({gpuCount});
+	await standing(world, [0]);
+	world.see(() => observationOf([], {failure: {message: 'nvidia-smi does not answer'}}));
+	expect(await reserve(world, {requester: bob, count: 1, durationSeconds: 3600})).toMatchObject({
+		kind: 'refused',
+		available: 0,
+	});
+	await settle(world);
+	expect(queueRows(await readCurrent(world))[0]).toMatchObject({outOfService: [], held: [0]});
+});
+
+test('one who takes GPUs by force is not passed by for what it would take all the same', async () => {
+	const world = await createTestWorld({gpuCount});
+	await reserve(world, {requester: bob, count: 1, ids: [2], durationSeconds: 3600});
+	const options = {id: 'forced', requester: person('carol'), wanted: {count: 3}, tenure: {type: 'run'} as const};
+	const entry = entryFor({...options, force: true, waitSeconds: undefined}, world.host, world.now());
+	await world.store.commit(planJoin(entry, 'box'));
+	seeStates(world, ['fine', 'fine', 'broken']);
+	expect(await reserve(world, {requester: bob, count: 1, durationSeconds: 3600})).toMatchObject({kind: 'refused'});
+	await settle(world);
+	await release(world, bob, {by: 'gpus', ids: [2]});
+	await settle(world);
+	expect((await readCurrent(world)).gpus.map((record) => isLeased(record) && record.lease.leaseId)).toEqual([
+		'lease-forced',
+		'lease-forced',
+		'lease-forced',
+	]);
+});
+
+test('a crowd that waits for a broken GPU is led by the first: the others do not scan', async () => {
+	const world = await createLiveWorld(gpuCount);
+	seeStates(world, ['fine', 'fine', 'broken']);
+	const first = start(world, wants({count: 3}));
+	await eventually(async () => entriesOf(await world.memory.read())[0]?.entry.unavailable !== undefined);
+	const others = Array.from({length: 8}, () => start(world, wants({count: 3})));
+	await Promise.all(others.map(async (waiter) => waiter.waits()));
+	// Each asked once whether it could be served at once, before it joined.
+	const notes = entriesOf(await world.memory.read()).filter(({entry}) => entry.unavailable !== undefined);
+	expect(notes).toHaveLength(1);
+	for (const waiter of [first, ...others]) {
+		waiter.abort();
+		await waiter.answer;
+	}
+});
+
+test('what an entry has written down is read back; what a later version writes there costs nobody its place', () => {
+	const entry: QueueEntry = {
+		...entryFor(
+			{id: 'a', requester: bob, wanted: {count: 3}, tenure: {type: 'run'}, force: true, waitSeconds: undefined},
+			{hostname: 'box', machineId: 'm', bootId: 'b', self: {pid: 1}} as TestWorld['host'],
+			1_800_000_000,
+		),
+		unavailable: [{gpu: 2, kind: 'broken', detail: 'GPU has fallen\u{1B}[31m off', since: 1_800_000_000}],
+	};
+	const raw = encodeQueueEntry(entry);
+	expect(decodeQueueEntry('a', raw)).toMatchObject({
+		kind: 'entry',
+		entry: {force: true, unavailable: entry.unavailable},
+	});
+	const later = raw.replace('"broken"', '"haunted"');
+	expect(later).not.toBe(raw);
+	expect(decodeQueueEntry('a', later)).toMatchObject({kind: 'entry', entry: {unavailable: undefined}});
+});

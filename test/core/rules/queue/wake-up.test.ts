@@ -1,0 +1,18 @@
+import {expect, test} from 'vitest';
+import {secondsToNextEnd} from '../../../../source/core/rules/leases/liveness.js';
+import {nextReadMs} from '../../../../source/core/rules/queue/wake-up.js';
+import {createTestWorld, startTime} from '../../../_helpers/world.js';
+
+const lease = {user: 'eve', type: 'manual', start_time: startTime, last_heartbeat: startTime};
+
+test.each([
+	['a reservation is waited for to its end', {...lease, expiry_time: startTime + 1}, 1001],
+	['a time that the peer wrote beside a job is no end', {...lease, type: 'run', expiry_time: startTime - 5}, 2000],
+	['nor is one beside what a waiter holds', {...lease, expiry_time: startTime - 5, partial_queue_id: 'somebody'}, 2000],
+])('%s', async (_, record, milliseconds) => {
+	const world = await createTestWorld({gpuCount: 1});
+	world.memory.state.gpus.set(0, JSON.stringify(record));
+	const snapshot = await world.store.read();
+	const options = {nextEndSeconds: secondsToNextEnd(snapshot, world.host), random: 0};
+	expect(nextReadMs(snapshot, 'own', options)).toBe(milliseconds);
+});

@@ -1,0 +1,84 @@
+/** What the page makes of the messages of the server, without a browser. */
+import {expect, test} from 'vitest';
+import type {HostJson} from '../../../source/web/api/hosts.js';
+import type {LiveJson} from '../../../source/web/api/live-json.js';
+import {fromCommandRows} from '../../../source/web/api/remote-json.js';
+import {firstState, withHosts, withLive, type PageState} from '../../../source/web/page/state/state.js';
+import {continued, noUtilization, withNewest} from '../../../source/web/page/state/utilization.js';
+
+type GpuJson = LiveJson['gpus'][number];
+
+function gpu(index: number, parts: Partial<GpuJson> = {}): GpuJson {
+	const row: Partial<GpuJson> = {gpu_id: index, status: 'AVAILABLE', ...parts};
+	return row as GpuJson;
+}
+
+const message = (parts: Partial<LiveJson>): LiveJson => ({now_ms: 1_000_000, gpu_count: 2, gpus: [], ...parts});
+
+const known: PageState = withLive(firstState, message({gpus: [gpu(1), gpu(0)], queue: []}), 'state').state;
+
+test('the first message brings all GPUs in their order and announces nothing', () => {
+	const {state, changes} = withLive(firstState, message({gpus: [gpu(1), gpu(0)]}), 'state');
+	expect(state.gpus.map(({gpu_id: index}) => index)).toEqual([0, 1]);
+	expect(changes).toEqual([]);
+});
+
+test('a change of holder or of the queue is announced, a reading is not', () => {
+	const taken = gpu(1, {status: 'IN_USE', user: 'ada'});
+	const {state, changes} = withLive(known, message({gpus: [gpu(0, {utilization: 50}), taken]}), 'change');
+	expect(changes).toEqual(['GPU 1: In use, ada']);
+	expect([state.gpus[0]!.utilization, state.gpus[1]!.user]).toEqual([50, 'ada']);
+	expect(state.leaseChanges).toBe(known.leaseChanges + 1);
+	const queue = [{id: 'a'}] as unknown as LiveJson['queue'];
+	expect(withLive(state, message({queue}), 'change').changes).toEqual(['1 in the queue']);
+});
+
+test('GPUs that a smaller pool no longer has are gone, and what a message leaves out stays', () => {
+	const {state} = withLive({...known, warnings: ['old driver']}, message({gpu_count: 1}), 'change');
+	expect(state.gpus.map(({gpu_id: index}) => index)).toEqual([0]);
+	expect(state.warnings).toEqual(['old driver']);
+});
+
+test('new events follow those that are known, of which the oldest are forgotten', () => {
+	const events = (from: number, count: number) =>
+		Array.from({length: count}, (_, index) => ({id: String(from + index)})) as unknown as LiveJson['events'];
+	const {state} = withLive(known, message({events: events(0, 150)}), 'state');
+	const ids = withLive(state, message({events: events(150, 100)}), 'change').state.events.map(({id}) => id);
+	expect([ids.length, ids[0], ids.at(-1)]).toEqual([200, '50', '249']);
+});
+
+test('a host that fails is shown as it was, with its error and its age', () => {
+	const gpus = fromCommandRows([{gpu_id: 0, status: 'AVAILABLE'}], 0)!;
+	const host: HostJson = {name: 'box', age_ms: 0, error: 'box: no answer', before: {age_ms: 5000, gpus}};
+	expect(withHosts(known, [host], 20_000).hosts.get('box')).toEqual({
+		error: 'no answer',
+		gpus,
+		atMs: 15_000,
+	});
+});
+
+test('each step of ten seconds adds one value, null for what was missed', () => {
+	const first = continued(noUtilization, [], 1_000_000);
+	expect(continued(first, [gpu(0, {utilization: 10})], 1_009_999)).toBe(first);
+	const reading = gpu(0, {utilization: 40, memory_used_mb: 1, memory_total_mb: 4});
+	const {gpus, step} = continued(first, [reading], 1_030_000);
+	expect(step).toBe(103);
+	expect(gpus.get(0)!.utilization.length).toBe(90);
+	expect(gpus.get(0)!.utilization.slice(-3)).toEqual([null, null, 40]);
+	expect(gpus.get(0)!.memory.at(-1)).toBe(25);
+	const chart = withNewest(
+		[
+			[1010, 1020],
+			[1, 2],
+			[3, 4],
+		],
+		{...first, step, gpus},
+		0,
+	);
+	expect(chart).toEqual([
+		[1020, 1030],
+		[2, 40],
+		[4, 25],
+	]);
+	expect(withNewest(chart, {...first, step, gpus}, 0)).toBe(chart);
+});

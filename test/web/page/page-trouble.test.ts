@@ -1,0 +1,211 @@
+/**
+The page when things go wrong: a server that is restarted, a store that is away, and text that wants to be more than text.
+*/
+import {describe, expect, onTestFinished, test} from 'vitest';
+import type {Plan, Write} from '../../../source/core/model/plan.js';
+import type {AuditRecord} from '../../../source/core/model/types.js';
+import {sanitize} from '../../../source/format/text/text.js';
+import {createEmbeddedBox} from '../../_helpers/program/cli.js';
+import {freshEmbeddedBox, freshRedisBox, openStoreOf} from '../../_helpers/program/processes.js';
+import {startRedis} from '../../_helpers/store/redis-server.js';
+import {chromiumProgram, cardOf, browserForAll, openPage, turn} from './_browser.js';
+import {ask, startWeb} from '../_server.js';
+
+const hostileCount = 1000;
+/** So many at a time. */
+const gpuCount = 250;
+
+/** What runs `window.xss` if a page takes it for markup, an address, or a script; in many disguises. */
+const payloads = [
+	'<script>xss=1</script>',
+	'<img src=x onerror=xss=1>',
+	'<svg onload=xss=1>',
+	'"><svg/onload=xss=1>',
+	"'-xss=1-'",
+	'</title><script>xss=1</script>',
+	'</script><script>xss=1</script>',
+	'<iframe srcdoc="<script>parent.xss=1</script>">',
+	// eslint-disable-next-line no-script-url -- what must not run
+	'javascript:xss=1',
+	'<a href="javascript:xss=1" autofocus onfocus=xss=1>x</a>',
+	'<style>@import "//evil.example/x.css";</style>',
+	'<base href="//evil.example/">',
+	'<meta http-equiv=refresh content="0;url=//evil.example">',
+	'{{constructor.constructor("xss=1")()}}',
+	// eslint-disable-next-line no-template-curly-in-string -- what must not run
+	'${xss=1}',
+	'<details open ontoggle=xss=1>',
+	'<object data="javascript:xss=1">',
+	'<form action="javascript:xss=1"><button autofocus>',
+	'&lt;img src=x onerror=xss=1&gt;',
+	'\u{3C}img src=x onerror=xss=1\u{3E}',
+	'--><script>xss=1</script>',
+	']]><script>xss=1</script>',
+	'\n\ndata: {"gpus":[]}\n\nevent: state\ndata: <script>xss=1</script>\n\n',
+];
+
+const hostile = (number: number): string => {
+	const payload = payloads[number % payloads.length]!;
+	const disguises = [
+		payload,
+		payload.toUpperCase().replaceAll('XSS', 'xss'),
+		`${number} ${payload}`,
+		`${payload}${payload}`,
+		`"'\`>${payload}`,
+	];
+	return disguises[Math.floor(number / payloads.length) % disguises.length]!;
+};
+
+/** What the page makes of it: one line. */
+const shown = (number: number): string => sanitize(hostile(number));
+
+/** Every GPU is held by somebody hostile, some wait, and the trail is full of them. */
+function hostilePlan(from: number, now: number): Plan {
+	const numbers = Array.from({length: gpuCount}, (_, place) => from + place);
+	const leases = numbers.map((number, index): Write => ({
+		kind: 'lease',
+		index,
+		lease: {
+			user: hostile(number + 1),
+			actualUser: hostile(number + 2),
+			note: hostile(number),
+			type: 'manual',
+			startTime: Math.floor(now),
+			expiryTime: Math.floor(now) + 3600,
+			leaseId: `lease-${number}`,
+		},
+	}));
+	const waiters = numbers.slice(0, from === 0 ? 50 : 0).map((number): Write => ({
+		kind: 'join',
+		entry: {
+			id: `entry-${number}`,
+			user: hostile(number + 1),
+			actualUser: hostile(number),
+			requestedCount: 1,
+			requestedIds: [],
+			allocatedGpus: [],
+			reservationType: 'manual',
+			note: hostile(number),
+			enqueueTime: now,
+			lastHeartbeat: now,
+		},
+	}));
+	const audit = numbers.slice(0, 50).map((number): AuditRecord => ({
+		time: now,
+		kind: 'released',
+		account: hostile(number),
+		label: hostile(number + 1),
+		gpus: [number],
+		reason: hostile(number + 2),
+		note: hostile(number + 3),
+	}));
+	return {
+		expect: [],
+		writes: [...leases, ...waiters],
+		usage: [],
+		audit,
+		event: {kind: 'granted', gpus: []},
+		grants: false,
+	};
+}
+
+describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
+	const browser = browserForAll();
+
+	test('a server that is restarted is found again, and with it what was missed', async () => {
+		const box = await freshEmbeddedBox(2);
+		const first = await startWeb(box);
+		const {page, problems} = await openPage(browser, first.url);
+		await page.evaluate('window.marker = "same page"');
+		await cardOf(page, 0).locator('button').first().click();
+		await first.end('SIGTERM');
+		await page
+			.locator('#banners [data-kind="link"]', {hasText: /STALE.*The values are \d+s old\. Reconnecting/v})
+			.waitFor();
+		expect(await page.locator('#pill-text').textContent()).toBe('Reconnecting');
+		await box.run('reserve --gpu-ids 1');
+		const second = await startWeb(box, ['--port', String(first.port)]);
+		onTestFinished(async () => {
+			await second.end('SIGKILL');
+		});
+		await page.locator('#pill[data-kind="live"]').waitFor();
+		await page.locator('#banners [data-kind="link"]').waitFor({state: 'detached'});
+		await cardOf(page, 1).locator('.state', {hasText: 'In use'}).waitFor();
+		expect(await page.evaluate('window.marker')).toBe('same page');
+		expect(await cardOf(page, 0).locator('.card-body').isVisible()).toBe(true);
+		expect(problems).toEqual([]);
+	});
+
+	test('a page that nobody looks at lets go of its connection, and takes it up again', async () => {
+		const box = await freshEmbeddedBox(1);
+		const web = await startWeb(box);
+		onTestFinished(async () => {
+			await web.end('SIGKILL');
+		});
+		const {page} = await openPage(browser, web.url, {hasOwnClock: true});
+		const streams = async () => /streams (?<count>\d+)/v.exec((await ask(web.port, '/metrics')).body)!.groups!['count'];
+		expect(await streams()).toBe('1');
+		await turn(page, true);
+		await page.clock.fastForward(301_000);
+		await expect.poll(streams).toBe('0');
+		await turn(page, false);
+		await page.locator('#pill[data-kind="live"]').waitFor();
+		expect(await streams()).toBe('1');
+	});
+
+	test('while Redis is away the page says how old it is, and then goes on', async () => {
+		const redis = await startRedis({isDurable: true});
+		onTestFinished(async () => redis.stop());
+		const box = await freshRedisBox(redis.port, 2);
+		const web = await startWeb(box);
+		onTestFinished(async () => {
+			await web.end('SIGKILL');
+		});
+		const {page} = await openPage(browser, web.url);
+		await redis.kill();
+		await page
+			.locator('#banners [data-kind="store"]', {hasText: /STALE.*The values are \d+s old.*It comes back by itself/v})
+			.waitFor();
+		await page.locator('#pill-text', {hasText: /Stale \d+s/v}).waitFor();
+		await redis.restart();
+		await page.locator('#pill[data-kind="live"]').waitFor();
+		await page.locator('#banners [data-kind="store"]').waitFor({state: 'detached'});
+		await box.run('reserve --gpu-ids 1');
+		await cardOf(page, 1).locator('.state', {hasText: 'In use'}).waitFor();
+	});
+
+	test(`${hostileCount} hostile notes, names and reasons are only ever text`, async () => {
+		const box = await createEmbeddedBox(gpuCount);
+		onTestFinished(box.remove);
+		const store = await openStoreOf(box);
+		const web = await startWeb(box);
+		onTestFinished(async () => {
+			await web.end('SIGKILL');
+		});
+		const {page, problems, strangers} = await openPage(browser, web.url);
+		const made = async () =>
+			page.evaluate(
+				'[window.xss, document.querySelectorAll("main :is(script, img, iframe, object, style, base, meta, form, link)").length]',
+			);
+		for (let from = 0; from < hostileCount; from += gpuCount) {
+			expect(await store.commit(hostilePlan(from, (await store.read()).now))).toBe('done');
+			const last = cardOf(page, gpuCount - 1).locator('.note');
+			await expect.poll(async () => last.textContent(), {timeout: 10_000}).toBe(shown(from + gpuCount - 1));
+			expect(await made()).toEqual([undefined, 0]);
+		}
+
+		for (let gpu = 0; gpu < payloads.length; gpu++) {
+			await cardOf(page, gpu).locator('button').first().evaluate('(button) => button.click()');
+		}
+
+		expect(await page.locator('#queue .waiter').count()).toBe(50);
+		for (const view of ['events', 'report']) {
+			await page.locator(`.tabs a[data-view="${view}"]`).click();
+			await page.locator(`#view-${view} :is(.event, .report-name)`).first().waitFor();
+			expect(await made()).toEqual([undefined, 0]);
+		}
+
+		expect(await page.locator('#view-report .report-name').first().textContent()).toContain('xss');
+		expect({problems, strangers}).toEqual({problems: [], strangers: []});
+	});
+});

@@ -1,0 +1,198 @@
+/**
+The page as people use it, in Chromium.
+*/
+import {chmodSync, mkdirSync, writeFileSync} from 'node:fs';
+import path from 'node:path';
+import axe, {type AxeResults} from 'axe-core';
+import type {Page} from 'playwright-core';
+import {afterAll, beforeAll, describe, expect, test} from 'vitest';
+import {createEmbeddedBox, type Box} from '../../_helpers/program/cli.js';
+import {chromiumProgram, cardOf, browserForAll, openPage, overflow} from './_browser.js';
+import {startWeb, type Web} from '../_server.js';
+
+const longWord = 'unbreakable-'.repeat(30);
+
+/** Plays the hosts: one as the peer answers, one that is away, one that says nothing. */
+const ssh = `#!/bin/sh
+for word do if [ "$host" = next ]; then host="$word"; fi; if [ "$word" = -- ]; then host=next; fi; done
+echo "$host" >> "$HOME/asked"
+case "$host" in
+good) echo '[{"gpu_id":0,"status":"IN_USE","user":"carol","duration":"1h 0m 0s","type":"RUN","gpu_model":"H100"},{"gpu_id":1,"status":"AVAILABLE","details":"free for 2h 0m 0s","gpu_model":"H100"}]';;
+lost) echo 'No route to host' >&2; exit 255;;
+slow) sleep 20;;
+esac
+`;
+
+/** What axe finds that keeps somebody from using the page. */
+async function seriousProblems(page: Page, options: Record<string, unknown>): Promise<readonly string[]> {
+	const {violations} = await page.evaluate<AxeResults>(`axe.run(${JSON.stringify(options)})`);
+	return violations
+		.filter(({impact}) => impact === 'serious' || impact === 'critical')
+		.map(({id, nodes}) => `${id}: ${nodes[0]!.html} ${nodes[0]!.failureSummary}`);
+}
+
+describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
+	let box: Box;
+	let web: Web;
+	const browser = browserForAll();
+
+	beforeAll(async () => {
+		box = await createEmbeddedBox(4);
+		const bin = path.join(box.home, 'bin');
+		mkdirSync(bin);
+		writeFileSync(path.join(bin, 'ssh'), ssh);
+		chmodSync(path.join(bin, 'ssh'), 0o755);
+		web = await startWeb(box, [], {
+			PATH: `${bin}:${box.environment['PATH']!}`,
+			CANHAZGPU_REMOTE_HOSTS: 'good,lost,slow',
+		});
+		await box.run(['reserve', '--gpu-ids', '3', '--note', longWord, '--user', 'x'.repeat(60)]);
+	});
+
+	afterAll(async () => {
+		await web.end('SIGKILL');
+		box.remove();
+	});
+
+	test('a reservation made in a shell appears without a reload; focus and what is open stay', async () => {
+		const {page, problems, strangers} = await openPage(browser, web.url);
+		await page.evaluate('window.marker = "same page"');
+		const card = cardOf(page, 1);
+		expect(await card.locator('.state').textContent()).toBe('Available');
+		await cardOf(page, 0).locator('button').first().click();
+		await cardOf(page, 0).locator('.card-body').waitFor();
+		const started = performance.now();
+		await box.run(['reserve', '--gpu-ids', '1', '--note', 'from a shell', '--duration', '2h']);
+		await card.locator('.state', {hasText: 'In use'}).waitFor();
+		expect(performance.now() - started).toBeLessThan(5000);
+		expect(await card.textContent()).toMatch(/from a shell/v);
+		expect(await card.textContent()).toMatch(/(?:1h 59m|2h 00m) left/v);
+		await page.locator('#announcer', {hasText: 'GPU 1: In use'}).waitFor({state: 'attached'});
+		expect(await page.title()).toMatch(/^2 free · /v);
+		expect(await page.evaluate('window.marker')).toBe('same page');
+		expect(await page.evaluate('document.activeElement.closest("[data-gpu]").dataset.gpu')).toBe('0');
+		expect(await cardOf(page, 0).locator('.card-body').isVisible()).toBe(true);
+		await box.run('release');
+		await card.locator('.state', {hasText: 'Available'}).waitFor();
+		expect({problems, strangers}).toEqual({problems: [], strangers: []});
+	});
+
+	test('a card opens to its chart, its facts and its processes, and all open at once', async () => {
+		const {page, problems} = await openPage(browser, web.url);
+		const card = cardOf(page, 3);
+		const button = card.locator('button').first();
+		expect(await button.getAttribute('aria-expanded')).toBe('false');
+		// What draws charts is loaded with the first of them.
+		const drawing = page.waitForRequest(/\/page\/plot-[\dA-Z]+\.js$/v);
+		await button.click();
+		expect(await button.getAttribute('aria-expanded')).toBe('true');
+		await drawing;
+		await card.locator('canvas').waitFor();
+		await card.locator('.facts', {hasText: 'Reservation (manual)'}).waitFor();
+		await card.getByRole('button', {name: '6 h'}).click();
+		await card.locator('.chart-words', {hasText: '360 minutes'}).waitFor();
+		await button.click();
+		expect(await card.locator('.card-body').isVisible()).toBe(false);
+		await page.locator('#expand-all').click();
+		await expect.poll(async () => page.locator('#cards .card-body:visible').count()).toBe(4);
+		await page.locator('#expand-all').click();
+		await expect.poll(async () => page.locator('#cards .card-body:visible').count()).toBe(0);
+		expect(problems).toEqual([]);
+	});
+
+	test('dark or light as the system has it, until somebody chooses, and that is remembered', async () => {
+		const {page} = await openPage(browser, web.url, {theme: 'light'});
+		const ground = async () => page.evaluate('getComputedStyle(document.body).backgroundColor');
+		const light = await ground();
+		await page.locator('#theme').click();
+		expect(await page.evaluate('document.documentElement.dataset.theme')).toBe('dark');
+		const dark = await ground();
+		expect(dark).not.toBe(light);
+		await page.reload();
+		await page.locator('#pill[data-kind="live"]').waitFor();
+		expect(await ground()).toBe(dark);
+	});
+
+	test('the report of a period, chosen by button or slider, by user or by GPU', async () => {
+		const {page, problems} = await openPage(browser, `${web.url}#/report`);
+		await page.locator('.report tbody tr').first().waitFor();
+		const asked = page.waitForRequest(/days=7&by=user/v);
+		await page.getByRole('button', {name: '7 days'}).click();
+		await asked;
+		const next = page.waitForRequest(/days=8&by=user/v);
+		await page.getByRole('slider', {name: 'Period'}).press('ArrowRight');
+		await next;
+		expect(await page.locator('.slider-words').textContent()).toBe('Last 8 days');
+		await page.getByRole('button', {name: 'GPU', exact: true}).click();
+		await page.locator('.report th', {hasText: 'GPU 3'}).waitFor();
+		expect(await page.locator('.report .bar-fill').first().isVisible()).toBe(true);
+		expect(problems).toEqual([]);
+	});
+
+	test('the hosts: each as it answers, a dead one is a row of its own, and one of them in full', async () => {
+		const {page, problems} = await openPage(browser, `${web.url}#/hosts`);
+		await page.locator('.host-card', {hasText: '1 of 2 GPUs available'}).waitFor();
+		await page.locator('.host-card', {hasText: 'No route to host'}).waitFor();
+		expect(await page.locator('.host-card', {hasText: 'slow'}).textContent()).toContain('Asking');
+		await page.getByRole('link', {name: 'good'}).click();
+		await page.locator('#view-hosts h1', {hasText: 'good'}).waitFor();
+		await page.locator('#view-hosts [data-gpu="0"]', {hasText: 'carol'}).waitFor();
+		expect(await page.locator('#view-hosts [data-gpu="1"]').textContent()).toMatch(/free for (?:2h|1h 59m)/v);
+		await page.goBack();
+		await page.locator('.host-card').first().waitFor();
+		expect(problems).toEqual([]);
+	});
+
+	test('from a phone to a wall nothing is cut off or must be scrolled sideways', async () => {
+		const {page} = await openPage(browser, web.url, {width: 360, height: 800});
+		await page.locator('#expand-all').click();
+		await cardOf(page, 3).locator('canvas').waitFor();
+		for (const view of ['overview', 'report', 'events', 'hosts']) {
+			await page.locator(`.tabs a[data-view="${view}"]`).click();
+			await page.locator(`#view-${view}`).waitFor();
+			for (const width of [2560, 768, 360]) {
+				await page.setViewportSize({width, height: 800});
+				expect([view, width, await overflow(page)]).toEqual([view, width, 0]);
+			}
+		}
+	});
+
+	test('by the keyboard alone', async () => {
+		const {page} = await openPage(browser, web.url, {isMotionReduced: true});
+		const focused = async () => page.evaluate('document.activeElement.textContent.trim().slice(0, 16)');
+		await page.keyboard.press('Tab');
+		expect(await focused()).toBe('Skip to the GPUs');
+		await page.keyboard.press('Enter');
+		await page.keyboard.press('Tab');
+		expect(await focused()).toBe('Expand all');
+		await page.keyboard.press('Tab');
+		expect(await focused()).toMatch(/^GPU 0/v);
+		const outline = await page.evaluate('getComputedStyle(document.activeElement).outlineStyle');
+		expect(outline).toBe('solid');
+		await page.keyboard.press('Enter');
+		await cardOf(page, 0).locator('.card-body').waitFor();
+		await page.keyboard.press('Space');
+		await cardOf(page, 0).locator('.card-body').waitFor({state: 'hidden'});
+		await page.locator('.tabs a[data-view="report"]').focus();
+		await page.keyboard.press('Enter');
+		await page.locator('#view-report').waitFor();
+		expect(await focused()).toBe('Report');
+	});
+
+	test('axe finds nothing serious, in the dark or in the light', async () => {
+		// Colours on their way would be measured halfway.
+		const {page} = await openPage(browser, web.url, {isMotionReduced: true});
+		await page.evaluate(axe.source);
+		await cardOf(page, 3).locator('button').first().click();
+		await cardOf(page, 3).locator('canvas').waitFor();
+		for (const view of ['overview', 'report', 'events', 'hosts']) {
+			await page.locator(`.tabs a[data-view="${view}"]`).click();
+			await page.locator(`#view-${view} h1`).waitFor({state: 'attached'});
+			expect([view, await seriousProblems(page, {})]).toEqual([view, []]);
+			// The rest is the same in any colour.
+			await page.locator('#theme').click();
+			expect([view, await seriousProblems(page, {runOnly: ['color-contrast']})]).toEqual([view, []]);
+			await page.locator('#theme').click();
+		}
+	});
+});
