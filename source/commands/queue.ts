@@ -72,7 +72,9 @@ export const queue: Command = {
 			if (input.has('json')) {
 				app.print(harmlessJson(lineJson(rows)));
 			} else {
-				app.print(rows.length === 0 ? 'Nobody waits' : lineTable(rows, app.paint, app.columns));
+				app.print(
+					rows.length === 0 ? 'Nobody waits' : lineTable(rows, app.paint, {now: snapshot.now, width: app.columns}),
+				);
 				const loss = await recentLossWords(snapshot);
 				if (loss !== undefined) {
 					app.remark(`Warning: ${loss}`);

@@ -2,6 +2,7 @@
 A refusal in words. The first line is the peer's, which scripts may look for.
 */
 import type {Block, Refusal, UnusableGpu, UsageBlock} from '../core/rules/allocation/allocation.js';
+import {latestEndOf} from '../core/rules/leases/liveness.js';
 import {ownerOf} from '../core/rules/leases/ownership.js';
 import {longDuration} from './text/durations.js';
 import {counted} from './text/numbers.js';
@@ -38,9 +39,14 @@ function useWords(block: UsageBlock): string {
 export function blockWords(block: Block, now: number): string {
 	switch (block.kind) {
 		case 'leased': {
-			const {expiryTime} = block.lease;
-			const left = expiryTime === undefined ? '' : ` for another ${longDuration(expiryTime - now)}`;
-			return `is held by ${sanitize(ownerOf(block.lease))}${left}`;
+			const owner = sanitize(ownerOf(block.lease));
+			if (block.lease.partialQueueId !== undefined) {
+				return `is held for ${owner}, who waits in the queue`;
+			}
+
+			const end = latestEndOf(block.lease);
+			const left = end === undefined ? '' : ` for another ${longDuration(end - now)}`;
+			return `is held by ${owner}${left}`;
 		}
 
 		case 'garbage': {

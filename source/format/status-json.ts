@@ -1,6 +1,7 @@
 /**
 `status --json`: the peer's keys with the peer's meaning, and ours beside them. What is unknown or empty is absent.
 */
+import {latestEndOf} from '../core/rules/leases/liveness.js';
 import type {StatusRow} from '../core/rules/pool/status.js';
 import type {GpuProcess, MigInstance, Observation} from '../core/model/types.js';
 import {longDuration, timestamp} from './text/durations.js';
@@ -75,6 +76,10 @@ const rowJson = (row: StatusRow, {simulated}: Observation) => ({
 	power_w: row.reading?.powerWatts,
 	mig_instances: partsJson(row),
 	lease_id: row.lease?.leaseId,
+	since: time(row.lease?.startTime),
+	ends_by: time(row.lease && latestEndOf(row.lease)),
+	remaining_seconds: row.remainingSeconds === undefined ? undefined : Math.floor(row.remainingSeconds),
+	held_for_queue: row.lease?.partialQueueId,
 	drained: drainJson(row),
 	health: absentWhenEmpty(row.health.map(({words}) => words)),
 	idle_seconds: row.idleSeconds === undefined ? undefined : Math.floor(row.idleSeconds),

@@ -84,21 +84,21 @@ function stateDetails(row: StatusRow): string {
 		}
 
 		case 'in-use': {
-			if (row.lease?.partialQueueId !== undefined) {
-				return 'held for a waiter in the queue';
-			}
-
-			if (row.remainingSeconds !== undefined) {
-				return `expires in ${longDuration(row.remainingSeconds)}`;
-			}
-
-			if (row.heartbeatAgeSeconds !== undefined) {
-				return `heartbeat ${longDuration(row.heartbeatAgeSeconds)} ago`;
-			}
-
-			return row.lease?.job === undefined ? '' : `until PID ${row.lease.job.pid} ends`;
+			return row.lease?.partialQueueId === undefined ? leaseDetails(row) : 'held for a waiter in the queue';
 		}
 	}
+}
+
+/** Until when it is held. A job may end before its time limit. */
+function leaseDetails({lease, remainingSeconds, heartbeatAgeSeconds}: StatusRow): string {
+	if (lease?.type === 'manual' && remainingSeconds !== undefined) {
+		return `expires in ${longDuration(remainingSeconds)}`;
+	}
+
+	const limit = remainingSeconds === undefined ? [] : [`ends within ${longDuration(remainingSeconds)}`];
+	return heartbeatAgeSeconds === undefined
+		? [...limit, ...(lease?.job === undefined ? [] : [`until PID ${lease.job.pid} ends`])].join(', ')
+		: [...limit, `heartbeat ${longDuration(heartbeatAgeSeconds)} ago`].join(', ');
 }
 
 /** `8452MB, 2 processes`, and who of them is not the holder. */

@@ -63,6 +63,15 @@ test('names each GPU that was asked for by id', () => {
 	);
 });
 
+test('a time limit is an end like an expiry, and what is held for a waiter is said to be', () => {
+	const run = {user: 'bob', type: 'run', startTime: 0} as const;
+	const limited: Block = {kind: 'leased', lease: {...run, endsBy: 1060}};
+	const partial: Block = {kind: 'leased', lease: {...run, endsBy: 1060, partialQueueId: 'q'}};
+	expect(refusalMessage(refusal([limited, partial], {wanted: {count: 2, ids: [0, 1]}})).hint).toBe(
+		'GPU 0 is held by bob for another 0h 1m 0s, GPU 1 is held for bob, who waits in the queue.',
+	);
+});
+
 test('nobody is told to force who cannot', () => {
 	expect(refusalMessage(refusal([unreserved]), {canForce: false}).hint).toBe(
 		'See who holds them, and until when: canhazgpu status.',

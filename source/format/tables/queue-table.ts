@@ -1,5 +1,7 @@
 import {labelOf, ownerOf} from '../../core/rules/leases/ownership.js';
 import type {QueueEntry} from '../../core/model/types.js';
+import {blockerJson, blockersWords} from '../blockers.js';
+import {clockTime} from '../text/days.js';
 import {longDuration, timestamp} from '../text/durations.js';
 import type {Paint} from '../text/paint.js';
 import {ruledTable, type Sacrifices} from '../text/table.js';
@@ -17,14 +19,16 @@ function userWords(entry: QueueEntry): string {
 	return label === undefined ? owner : `${owner} (${sanitize(label)})`;
 }
 
-function estimateWords({isPossible, outOfService, estimateSeconds}: QueueRow): string {
+function estimateWords({isPossible, outOfService, estimateSeconds, blockers}: QueueRow): string {
 	if (!isPossible) {
 		return 'never: not in this pool';
 	}
 
+	// Without a holder, a free GPU is passed over: it is in use without a reservation, or the next look takes it.
+	const unknown = blockers.length === 0 ? 'unknown' : 'when a job ends';
 	return (
 		outOfServiceWords(outOfService) ??
-		(estimateSeconds === undefined ? 'when its job ends' : `in about ${longDuration(estimateSeconds)}`)
+		(estimateSeconds === undefined ? unknown : `in about ${longDuration(estimateSeconds)}`)
 	);
 }
 
@@ -39,6 +43,7 @@ const sacrifices: Sacrifices = [
 	['NOTE', 20],
 	['TYPE', 0],
 	['NOTE', 8],
+	['BLOCKED BY', 28],
 	['USER', 10],
 	['ID', 9],
 	['WAITED', 0],
@@ -46,24 +51,29 @@ const sacrifices: Sacrifices = [
 	['WANTS', 10],
 	['ESTIMATE', 10],
 	['ID', 0],
+	['BLOCKED BY', 12],
+	['BLOCKED BY', 0],
 ];
 
-/**
-The table of `canhazgpu queue`.
+type TableOptions = {
+	/** On the store's clock, in seconds. */
+	readonly now: number;
+	/** Of the terminal; without one nothing is left out. */
+	readonly width?: number;
+};
 
-@param width - Of the terminal; without one nothing is left out.
-*/
-export const lineTable = (rows: readonly QueueRow[], paint: Paint, width?: number): string =>
-	[placesTable(rows, paint, width), ...stuckLines(rows)].join('\n');
+/** The table of `canhazgpu queue`. */
+export const lineTable = (rows: readonly QueueRow[], paint: Paint, options: TableOptions): string =>
+	[placesTable(rows, paint, options), ...stuckLines(rows)].join('\n');
 
-const placesTable = (rows: readonly QueueRow[], paint: Paint, width: number | undefined): string =>
+const placesTable = (rows: readonly QueueRow[], paint: Paint, {now, width}: TableOptions): string =>
 	ruledTable(
-		['#', 'ID', 'USER', 'WANTS', 'GOT', 'TYPE', 'WAITED', 'ESTIMATE', 'NOTE'],
+		['#', 'ID', 'USER', 'WANTS', 'GOT', 'TYPE', 'WAITED', 'ESTIMATE', 'BLOCKED BY', 'NOTE'],
 		rows.map((row) => {
 			const {entry} = row;
 			const id = shorten(sanitize(row.id), 13);
 			if (entry === undefined) {
-				return [String(row.position), id, '-', 'unreadable entry', '-', '-', '-', '-', '-'];
+				return [String(row.position), id, '-', 'unreadable entry', '-', '-', '-', '-', '-', '-'];
 			}
 
 			const wanted = wantedBy(entry);
@@ -76,6 +86,7 @@ const placesTable = (rows: readonly QueueRow[], paint: Paint, width: number | un
 				entry.reservationType.toUpperCase(),
 				longDuration(row.waitedSeconds),
 				estimateWords(row),
+				row.blockers.length === 0 ? '-' : blockersWords(row.blockers, (time) => clockTime(time, now)),
 				entry.note === undefined ? '-' : shorten(sanitize(entry.note), 60),
 			];
 		}),
@@ -87,38 +98,42 @@ const nanosecondsPerSecond = 1e9;
 
 /** `queue --json`, with the peer's keys and ours (position, wait_seconds, estimate in seconds) beside them. */
 export function lineJson(rows: readonly QueueRow[]) {
-	const entries = rows.flatMap(({entry, position, held, waitedSeconds, outOfService, outages, estimateSeconds}) =>
-		entry === undefined
-			? []
-			: [
-					{
-						id: entry.id,
-						user: entry.user,
-						actual_user: entry.actualUser,
-						requested_count: entry.requestedCount,
-						requested_ids: entry.requestedIds,
-						allocated_gpus: held,
-						reservation_type: entry.reservationType,
-						expiry_duration: entry.expirySeconds === undefined ? undefined : entry.expirySeconds * nanosecondsPerSecond,
-						note: shownNote(entry.note),
-						enqueue_time: timestamp(entry.enqueueTime),
-						last_heartbeat: timestamp(entry.lastHeartbeat),
-						wait_timeout: entry.waitTimeout === undefined ? undefined : timestamp(entry.waitTimeout),
-						position,
-						wait_seconds: Math.floor(waitedSeconds),
-						out_of_service: outOfService.length === 0 ? undefined : outOfService,
-						waits_for:
-							outOfService.length === 0
-								? undefined
-								: outages.map((outage, index) => ({
-										gpu_id: outOfService[index],
-										kind: outage.kind,
-										reason: outageWords(outage),
-										since: outage.since === undefined ? undefined : timestamp(outage.since),
-									})),
-						estimate: estimateSeconds === undefined ? undefined : Math.ceil(estimateSeconds),
-					},
-				],
+	const entries = rows.flatMap(
+		({entry, position, held, waitedSeconds, outOfService, outages, estimateSeconds, blockers}) =>
+			entry === undefined
+				? []
+				: [
+						{
+							id: entry.id,
+							user: entry.user,
+							actual_user: entry.actualUser,
+							requested_count: entry.requestedCount,
+							requested_ids: entry.requestedIds,
+							allocated_gpus: held,
+							reservation_type: entry.reservationType,
+							expiry_duration:
+								entry.expirySeconds === undefined ? undefined : entry.expirySeconds * nanosecondsPerSecond,
+							note: shownNote(entry.note),
+							enqueue_time: timestamp(entry.enqueueTime),
+							last_heartbeat: timestamp(entry.lastHeartbeat),
+							wait_timeout: entry.waitTimeout === undefined ? undefined : timestamp(entry.waitTimeout),
+							position,
+							wait_seconds: Math.floor(waitedSeconds),
+							out_of_service: outOfService.length === 0 ? undefined : outOfService,
+							waits_for:
+								outOfService.length === 0
+									? undefined
+									: outages.map((outage, index) => ({
+											gpu_id: outOfService[index],
+											kind: outage.kind,
+											reason: outageWords(outage),
+											since: outage.since === undefined ? undefined : timestamp(outage.since),
+										})),
+							estimate: estimateSeconds === undefined ? undefined : Math.ceil(estimateSeconds),
+							estimate_seconds: estimateSeconds === undefined ? undefined : Math.ceil(estimateSeconds),
+							blocked_by: blockers.length === 0 ? undefined : blockers.map((blocker) => blockerJson(blocker)),
+						},
+					],
 	);
 	return {
 		entries,

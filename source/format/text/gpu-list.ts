@@ -6,3 +6,22 @@
 */
 export const gpuList = (gpus: readonly number[], most = Infinity): string =>
 	gpus.length > most ? `${gpus.length} GPUs` : `${gpus.length === 1 ? 'GPU' : 'GPUs'} ${gpus.join(',')}`;
+
+/** Indices in their order, with runs of three or more as a range: `0-3,5,6`. */
+export function gpuRanges(gpus: readonly number[]): string {
+	const runs: Array<[first: number, last: number]> = [];
+	for (const index of gpus.toSorted((a, b) => a - b)) {
+		const run = runs.at(-1);
+		if (run !== undefined && index === run[1] + 1) {
+			run[1] = index;
+		} else {
+			runs.push([index, index]);
+		}
+	}
+
+	return runs
+		.flatMap(([first, last]) =>
+			last - first === 1 ? [String(first), String(last)] : [first === last ? String(first) : `${first}-${last}`],
+		)
+		.join(',');
+}

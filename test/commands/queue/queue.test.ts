@@ -68,12 +68,34 @@ describe.each([
 		await second.says(/2 of 2 in line/v);
 		const {stdout: table} = await box.run('queue');
 		const [header, , ...rows] = table.trimEnd().split('\n');
+		const until = (who: string, rest = '') =>
+			new RegExp(String.raw`^${who} until (?:\d{4}-\d\d-\d\d )?\d\d:\d\d${rest}$`, 'v');
 		const cells = (line: string) => line.split('│').map((cell) => cell.trim());
-		expect(cells(header!)).toEqual(['#', 'ID', 'USER', 'WANTS', 'GOT', 'TYPE', 'WAITED', 'ESTIMATE', 'NOTE']);
+		expect(cells(header!)).toEqual([
+			'#',
+			'ID',
+			'USER',
+			'WANTS',
+			'GOT',
+			'TYPE',
+			'WAITED',
+			'ESTIMATE',
+			'BLOCKED BY',
+			'NOTE',
+		]);
 		expect(cells(rows[0]!)).toMatchObject(
-			['1', /./v, account, '2 GPUs', '1/2', 'MANUAL', /^0h 0m \ds$/v, /^in about/v, 'both'].map((cell) =>
-				typeof cell === 'string' ? cell : (expect.stringMatching(cell) as unknown),
-			),
+			[
+				'1',
+				/./v,
+				account,
+				'2 GPUs',
+				'1/2',
+				'MANUAL',
+				/^0h 0m \ds$/v,
+				/^in about/v,
+				until(`${account} on GPU 0`),
+				'both',
+			].map((cell) => (typeof cell === 'string' ? cell : (expect.stringMatching(cell) as unknown))),
 		);
 		expect(cells(rows[1]!)).toMatchObject([
 			'2',
@@ -84,11 +106,21 @@ describe.each([
 			'RUN',
 			expect.any(String),
 			expect.stringMatching(/^in about 2h 59m|^in about 3h/v),
+			expect.stringMatching(until(`${account} on GPU 0`, `, #1 ${account}`)),
 			'-',
 		]);
 
 		const json = JSON.parse((await box.run('queue --json')).stdout) as {entries: Array<Record<string, unknown>>};
 		const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/v) as unknown;
+		const holder = {
+			kind: 'lease',
+			user: account,
+			actual_user: account,
+			gpu_ids: [0],
+			ends_by: time,
+			type: 'MANUAL',
+			lease_id: expect.any(String) as unknown,
+		};
 		expect(json).toEqual({
 			total_waiting: 2,
 			total_gpus_requested: 3,
@@ -110,6 +142,8 @@ describe.each([
 					position: 1,
 					wait_seconds: expect.any(Number) as unknown,
 					estimate: expect.any(Number) as unknown,
+					estimate_seconds: expect.any(Number) as unknown,
+					blocked_by: [holder],
 				},
 				{
 					id: expect.any(String) as unknown,
@@ -124,6 +158,19 @@ describe.each([
 					position: 2,
 					wait_seconds: expect.any(Number) as unknown,
 					estimate: expect.any(Number) as unknown,
+					estimate_seconds: expect.any(Number) as unknown,
+					blocked_by: [
+						holder,
+						{
+							kind: 'waiter',
+							user: account,
+							actual_user: account,
+							gpu_ids: [0],
+							ends_by: time,
+							position: 1,
+							id: expect.any(String) as unknown,
+						},
+					],
 				},
 			],
 		});

@@ -93,7 +93,9 @@ test('who waits for what is out of service holds up nobody, whatever it wants be
 		{isPossible: true, outOfService: [0]},
 		{isPossible: true, outOfService: [0, 1]},
 	]);
-	expect(lineTable(queueRows(snapshot), createPaint(false, {}))).toContain('when GPUs 0 1 are back in service');
+	expect(lineTable(queueRows(snapshot), createPaint(false, {}), {now: snapshot.now})).toContain(
+		'when GPUs 0 1 are back in service',
+	);
 	await undrain(world, root, [0, 1]);
 	expect(await ask(world)).toMatchObject({kind: 'refused', blocked: [{block: {kind: 'queued'}}, {}, {}]});
 });

@@ -200,6 +200,12 @@ peer has written beside them.
 export const timedEndOf = ({type, partialQueueId, expiryTime}: Lease): number | undefined =>
 	type === 'manual' && partialQueueId === undefined ? expiryTime : undefined;
 
+/**
+When the lease is over at the latest, as far as that is known: its expiry, or the time limit of its job. In seconds on the store's clock.
+*/
+export const latestEndOf = (lease: Lease): number | undefined =>
+	timedEndOf(lease) ?? (lease.type === 'run' && lease.partialQueueId === undefined ? lease.endsBy : undefined);
+
 /** Judges a lease. A partial holding lives with its queue entry alone: see {@link judgeEntry}. */
 export function judgeLease(lease: Lease, snapshot: Snapshot, host: Host): Judgement<Ending> {
 	if (lease.partialQueueId !== undefined) {

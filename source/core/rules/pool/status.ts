@@ -1,6 +1,6 @@
 /** What every face shows: snapshot x observation -> one row a GPU. */
 import {idleSecondsOf} from '../leases/idle.js';
-import {timedEndOf} from '../leases/liveness.js';
+import {latestEndOf} from '../leases/liveness.js';
 import {modelOf, type Model} from '../leases/served-model.js';
 import {labelOf, ownerOf} from '../leases/ownership.js';
 import type {
@@ -29,7 +29,7 @@ export type StatusRow = {
 	/** How long the lease has been held. */
 	readonly heldSeconds?: number;
 	readonly heartbeatAgeSeconds?: number;
-	/** Manual leases: until they end. */
+	/** Until the lease is over at the latest: its expiry, or the time limit of its job. */
 	readonly remainingSeconds?: number;
 	/** How long nothing has run on a held GPU, as far as anybody watched. Absent when something does, or when that is unknown. */
 	readonly idleSeconds?: number;
@@ -66,7 +66,7 @@ export function cautionOf({drain, health}: Pick<StatusRow, 'drain' | 'health'>):
 
 function leasedRow(seen: Seen, lease: Lease, snapshot: Snapshot, idleSeconds: number | undefined): StatusRow {
 	const owner = ownerOf(lease);
-	const end = timedEndOf(lease);
+	const end = latestEndOf(lease);
 	return {
 		...seen,
 		state: 'in-use',

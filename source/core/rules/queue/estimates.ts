@@ -1,60 +1,141 @@
 /**
-When each of those who wait is likely to be served, as far as it can be known: from the ends of reservations and the time limits
-of jobs. A job without a limit ends when it ends, and then nothing is said.
+When each entry of the queue is likely to be served, and because of whom it waits, as far as that can be known: from the ends of
+reservations and the time limits of jobs. A job without a limit ends when it ends, and then no time is given.
 */
-import {timedEndOf} from '../leases/liveness.js';
-import type {GpuRecord, QueueEntry, Snapshot} from '../../model/types.js';
+import {latestEndOf} from '../leases/liveness.js';
+import {isSameLease} from '../leases/ownership.js';
+import type {GpuRecord, Lease, QueueEntry, Snapshot} from '../../model/types.js';
 import {isServable, outagesNoted} from './out-of-service.js';
 import {isPossible} from './queue.js';
 
-/** When the line can have the GPU at the latest, in seconds on the store's clock; Infinity when nobody knows. */
-function freeAt(record: GpuRecord, {now, drains}: Snapshot): number {
+/** Someone because of whom an entry waits. */
+export type Blocker = {
+	/** The GPUs that the entry could have from it, by index. */
+	readonly gpus: readonly number[];
+	/** When those GPUs are free of it at the latest, on the store's clock. Undefined: that cannot be foreseen. */
+	readonly until: number | undefined;
+} & (
+	| {readonly kind: 'lease'; readonly lease: Lease}
+	/** An entry earlier in the queue that is expected to have these GPUs first. */
+	| {readonly kind: 'waiter'; readonly entry: QueueEntry; readonly position: number}
+);
+
+type Occupant = Omit<Extract<Blocker, {kind: 'lease'}>, 'gpus'> | Omit<Extract<Blocker, {kind: 'waiter'}>, 'gpus'>;
+
+/** What is foreseen of one GPU. */
+type Future = {
+	readonly index: number;
+	/** When the queue can have it at the latest, in seconds on the store's clock; Infinity when that cannot be foreseen. */
+	readonly freeAt: number;
+	/** Who has it now. */
+	readonly holder?: Occupant;
+	/** The last of those earlier in the queue that are expected to have it. */
+	readonly waiter?: Occupant;
+};
+
+function futureOf(record: GpuRecord, {now, drains}: Snapshot): Future {
+	const {index} = record;
 	// Whoever waits takes a GPU the moment it can be had. One that lies there all the same is in use without a reservation, or broken.
-	if (record.kind !== 'leased' || drains.has(record.index)) {
-		return Infinity;
+	if (record.kind !== 'leased') {
+		return {index, freeAt: Infinity};
 	}
 
-	const {endsBy, partialQueueId} = record.lease;
-	// What a waiter holds is at the disposal of the line.
-	return partialQueueId === undefined ? Math.max(now, timedEndOf(record.lease) ?? endsBy ?? Infinity) : now;
+	const {lease} = record;
+	const end = latestEndOf(lease);
+	const holder: Occupant = {kind: 'lease', lease, until: end === undefined ? undefined : Math.max(now, end)};
+	if (drains.has(index)) {
+		return {index, freeAt: Infinity, holder};
+	}
+
+	// What a waiter holds is at the disposal of the queue.
+	return lease.partialQueueId === undefined ? {index, freeAt: holder.until ?? Infinity, holder} : {index, freeAt: now};
 }
 
-/** How long it keeps the GPUs once it has them. */
+/** How long an entry keeps the GPUs once it has them, in seconds. */
 const holdSeconds = ({expirySeconds, timeLimitSeconds}: QueueEntry): number =>
 	expirySeconds ?? timeLimitSeconds ?? Infinity;
 
+/** What is foreseen of one entry of the queue. */
+export type Wait = {
+	/** From now until it is served. Undefined: that cannot be foreseen. */
+	readonly seconds: number | undefined;
+	/** Who has the GPUs that it may get, those who leave first at the front. */
+	readonly blockers: () => readonly Blocker[];
+};
+
+const isSameOccupant = (one: Occupant, other: Occupant): boolean =>
+	one.until === other.until &&
+	(one.kind === 'lease'
+		? other.kind === 'lease' && isSameLease(one.lease, other.lease)
+		: other.kind === 'waiter' && one.entry.id === other.entry.id);
+
+function blockersOf(futures: readonly Future[]): readonly Blocker[] {
+	const found: Array<Occupant & {readonly gpus: number[]}> = [];
+	for (const {index, holder, waiter} of futures) {
+		for (const occupant of [holder, waiter]) {
+			const known = occupant && found.find((one) => isSameOccupant(one, occupant));
+			if (known !== undefined) {
+				known.gpus.push(index);
+			} else if (occupant !== undefined) {
+				found.push({...occupant, gpus: [index]});
+			}
+		}
+	}
+
+	const timeOf = ({until = Infinity}: Occupant): number => until;
+	return found.toSorted((a, b) => (timeOf(a) === timeOf(b) ? a.gpus[0]! - b.gpus[0]! : timeOf(a) - timeOf(b)));
+}
+
 /**
-@returns Entry id -> seconds from now until it is served. An entry of which nothing can be said is left out.
+Goes through the queue in its order, as if everything ended as late as it may.
+
+@returns Entry id -> what is foreseen of it. Absent: entries that this pool cannot serve, or not for now, or that cannot be read.
 */
-export function estimateWaits(snapshot: Snapshot): ReadonlyMap<string, number> {
+export function foreseeWaits(snapshot: Snapshot): ReadonlyMap<string, Wait> {
 	const {gpus, queue, now} = snapshot;
-	const ends = gpus.map((record) => freeAt(record, snapshot));
+	const futures = gpus.map((record) => futureOf(record, snapshot));
 	const out = outagesNoted(snapshot, queue);
-	const waits = new Map<string, number>();
-	for (const record of queue) {
-		// Nobody is held up by who waits for what is out of service.
+	const waits = new Map<string, Wait>();
+	for (const [place, record] of queue.entries()) {
+		// An entry that waits for what is out of service holds up no other.
 		if (record.kind !== 'entry' || !isPossible(record.entry, gpus.length) || !isServable(record.entry, gpus, out)) {
 			continue;
 		}
 
 		const {entry} = record;
-		const wanted =
-			entry.requestedIds.length > 0
-				? entry.requestedIds
-				: ends
-						.map((end, index) => ({end, index}))
-						.toSorted((a, b) => (a.end === b.end ? a.index - b.index : a.end - b.end))
-						.slice(0, entry.requestedCount)
-						.map(({index}) => index);
-		const served = Math.max(...wanted.map((index) => ends[index]!));
-		for (const index of wanted) {
-			ends[index] = served + holdSeconds(entry);
-		}
-
-		if (Number.isFinite(served)) {
-			waits.set(record.id, served - now);
+		const hasIds = entry.requestedIds.length > 0;
+		const candidates = hasIds
+			? entry.requestedIds.map((index) => futures[index]!)
+			: futures.toSorted((a, b) => (a.freeAt === b.freeAt ? a.index - b.index : a.freeAt - b.freeAt));
+		const wanted = hasIds ? candidates : candidates.slice(0, entry.requestedCount);
+		const served = Math.max(...wanted.map(({freeAt}) => freeAt));
+		const until = served + holdSeconds(entry);
+		const waiter: Occupant = {
+			kind: 'waiter',
+			entry,
+			position: place + 1,
+			until: Number.isFinite(until) ? until : undefined,
+		};
+		// Of those that are free by then any will do, not only the ones that stand first here.
+		const decisive = candidates
+			.filter(({freeAt}) => freeAt > now && freeAt <= served)
+			.toSorted((a, b) => a.index - b.index);
+		waits.set(record.id, {
+			seconds: Number.isFinite(served) ? served - now : undefined,
+			blockers: () => blockersOf(decisive),
+		});
+		for (const {index, holder} of wanted) {
+			futures[index] = {index, freeAt: until, holder, waiter};
 		}
 	}
 
 	return waits;
 }
+
+/**
+@returns Entry id -> seconds from now until it is served. An entry of which nothing can be said is left out.
+*/
+export const estimateWaits = (snapshot: Snapshot): ReadonlyMap<string, number> =>
+	new Map(
+		[...foreseeWaits(snapshot)].flatMap(([id, {seconds}]) => (seconds === undefined ? [] : [[id, seconds] as const])),
+	);

@@ -1,7 +1,7 @@
 /** The queue as every face shows it. */
 
 import type {QueueEntry, Snapshot} from '../../model/types.js';
-import {estimateWaits} from './estimates.js';
+import {foreseeWaits, type Blocker} from './estimates.js';
 import {keepsHoldings, outagesNoted, outOfServiceFor, type Outage} from './out-of-service.js';
 import {holdingsOf} from './queue-grant.js';
 import {isPossible} from './queue.js';
@@ -17,6 +17,8 @@ export type QueueRow = {
 	readonly waitedSeconds: number;
 	/** Undefined: it depends on when a job ends. */
 	readonly estimateSeconds: number | undefined;
+	/** Because of whom it waits: who has the GPUs that it may get, those who leave first at the front. */
+	readonly blockers: readonly Blocker[];
 	/** GPUs that it waits for to be put back into service. */
 	readonly outOfService: readonly number[];
 	/** What is wrong with each of those, in the same order, as far as those who wait have seen. */
@@ -28,7 +30,7 @@ export type QueueRow = {
 };
 
 export function queueRows(snapshot: Snapshot): readonly QueueRow[] {
-	const estimates = estimateWaits(snapshot);
+	const waits = foreseeWaits(snapshot);
 	const out = outagesNoted(snapshot, snapshot.queue);
 	return snapshot.queue.map((record, place) => {
 		const entry = record.kind === 'entry' ? record.entry : undefined;
@@ -39,7 +41,8 @@ export function queueRows(snapshot: Snapshot): readonly QueueRow[] {
 			entry,
 			held: holdingsOf(snapshot, record.id).map(({index}) => index),
 			waitedSeconds: entry === undefined ? 0 : Math.max(0, snapshot.now - entry.enqueueTime),
-			estimateSeconds: estimates.get(record.id),
+			estimateSeconds: waits.get(record.id)?.seconds,
+			blockers: waits.get(record.id)?.blockers() ?? [],
 			outOfService,
 			outages: outOfService.map((gpu) => out.get(gpu)!),
 			keepsHoldings: entry === undefined || keepsHoldings(entry, snapshot, out),

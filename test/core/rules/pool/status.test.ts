@@ -49,6 +49,9 @@ test('a lease tells owner, label, age and end; clocks that disagree give no nega
 	});
 	// The peer may write a time beside a job: it is no end.
 	expect(rowOf(leased({type: 'run', expiryTime: 10_060}))?.remainingSeconds).toBeUndefined();
+	// A time limit is an end; what is held for a waiter has none before it is served.
+	expect(rowOf(leased({type: 'run', endsBy: 10_060}))?.remainingSeconds).toBe(60);
+	expect(rowOf(leased({type: 'run', endsBy: 10_060, partialQueueId: 'q'}))?.remainingSeconds).toBeUndefined();
 	expect(rowOf(leased({startTime: 10_005, lastHeartbeat: 10_005}))).toMatchObject({
 		heldSeconds: 0,
 		heartbeatAgeSeconds: 0,

@@ -1,4 +1,5 @@
-import {expect, test} from 'vitest';
+import {describe, expect, test} from 'vitest';
+import {acquireNow} from '../../../../source/core/operations/acquire-now.js';
 import {drain} from '../../../../source/core/operations/drain.js';
 import {estimateWaits} from '../../../../source/core/rules/queue/estimates.js';
 import {entryFor, planJoin} from '../../../../source/core/rules/queue/queue.js';
@@ -39,4 +40,98 @@ test('estimates come from the ends of reservations and limits of jobs, in the or
 	// Of what is out of service nobody knows when it is back.
 	await drain(world, boss, [0], undefined);
 	expect(estimateWaits(await readCurrent(world)).size).toBe(0);
+});
+
+describe('who an entry waits for', () => {
+	const alice = person('alice');
+	const bob = person('bob');
+
+	/** A pool, a queue over it, and what every entry waits for, in short. */
+	async function blockersIn(
+		gpuCount: number,
+		leases: ReadonlyArray<{ids: readonly number[]; of?: typeof boss; seconds?: number; limit?: number}>,
+		wants: ReadonlyArray<{count: number; ids?: readonly number[]; seconds?: number}>,
+	) {
+		const world = await createTestWorld({gpuCount});
+		for (const {ids, of = alice, seconds, limit} of leases) {
+			const tenure =
+				seconds === undefined
+					? ({type: 'run', timeLimitSeconds: limit} as const)
+					: ({type: 'manual', durationSeconds: seconds} as const);
+			await acquireNow(world, {requester: of, count: ids.length, ids, tenure}, `lease of ${ids.join(',')}`);
+		}
+
+		for (const [place, {count, ids, seconds}] of wants.entries()) {
+			const tenure = {type: 'run', timeLimitSeconds: seconds} as const;
+			const options = {id: `entry ${place + 1}`, requester: bob, wanted: {count, ids}, tenure, waitSeconds: undefined};
+			await world.store.commit(planJoin(entryFor(options, world.host, world.now()), 'box'));
+		}
+
+		const snapshot = await readCurrent(world);
+		return queueRows(snapshot).map(({blockers}) =>
+			blockers.map(({kind, gpus, until, ...who}) => {
+				const name = 'lease' in who ? who.lease.user : `#${who.position}`;
+				return `${kind} ${name} ${gpus.join(',')} ${until === undefined ? '-' : Math.round(until - snapshot.now)}`;
+			}),
+		);
+	}
+
+	test('the holders of the GPUs that were asked for, a time limit being an end like an expiry', async () => {
+		expect(
+			await blockersIn(
+				4,
+				[
+					{ids: [0, 1], seconds: 600},
+					{ids: [2], of: boss, limit: 60},
+					{ids: [3], of: boss},
+				],
+				[
+					{count: 2, ids: [1, 2]},
+					{count: 1, ids: [3]},
+				],
+			),
+		).toEqual([['lease root 2 60', 'lease alice 1 600'], ['lease root 3 -']]);
+	});
+
+	test('of any GPUs: all that are free by the time at which it is served', async () => {
+		expect(
+			await blockersIn(
+				4,
+				[
+					{ids: [0, 1], seconds: 600},
+					{ids: [2], of: boss, limit: 60},
+					{ids: [3], of: boss},
+				],
+				[{count: 2}],
+			),
+		).toEqual([['lease root 2 60', 'lease alice 0,1 600']]);
+	});
+
+	test('every holder when no end is known', async () => {
+		expect(await blockersIn(2, [{ids: [0]}, {ids: [1], of: boss}], [{count: 1}])).toEqual([
+			['lease alice 0 -', 'lease root 1 -'],
+		]);
+	});
+
+	test('an earlier entry that gets the same GPU first, after the holder of now', async () => {
+		expect(await blockersIn(1, [{ids: [0], seconds: 600}], [{count: 1, seconds: 100}, {count: 1}, {count: 5}])).toEqual(
+			[['lease alice 0 600'], ['lease alice 0 600', 'waiter #1 0 700'], []],
+		);
+	});
+
+	test('no one of whom it does not want anything, and not itself for what it holds already', async () => {
+		const world = await createTestWorld({gpuCount: 2});
+		await reserve(world, {requester: boss, count: 1, ids: [0], durationSeconds: 600});
+		const wanted = {count: 2};
+		const options = {id: 'both', requester: bob, wanted, tenure: {type: 'run'} as const, waitSeconds: undefined};
+		await world.store.commit(planJoin(entryFor(options, world.host, world.now()), 'box'));
+		const partial = {user: 'bob', type: 'run', startTime: world.now(), partialQueueId: 'both'} as const;
+		const snapshot = await readCurrent(world);
+		const held = snapshot.gpus.map((record) =>
+			record.index === 1 ? {kind: 'leased' as const, index: 1, raw: '', lease: partial} : record,
+		);
+		const [row] = queueRows({...snapshot, gpus: held});
+		expect(row).toMatchObject({estimateSeconds: 600, held: [1]});
+		expect(row!.blockers).toMatchObject([{kind: 'lease', gpus: [0]}]);
+	});
 });
