@@ -74,6 +74,48 @@ function memoryOf(processes: readonly GpuProcess[]): number | undefined {
 	return sum;
 }
 
+/** The account of uid 0, as which a rootful container runs whatever its user starts. */
+const rootAccount = 'root';
+
+/** GPUs that are held, each with its holder and the processes seen there. */
+type HeldProcesses = ReadonlyArray<{readonly owner: string; readonly processes: readonly GpuProcess[]}>;
+
+/** Ids of the containers that are on GPUs of several holders: such a container belongs to one of them at most. */
+export function sharedContainers(held: HeldProcesses): ReadonlySet<string> {
+	const owners = new Map<string, string>();
+	const shared = new Set<string>();
+	for (const {owner, processes} of held) {
+		for (const {containerId} of processes) {
+			if (containerId !== undefined && (owners.get(containerId) ?? owner) !== owner) {
+				shared.add(containerId);
+			}
+
+			if (containerId !== undefined) {
+				owners.set(containerId, owner);
+			}
+		}
+	}
+
+	return shared;
+}
+
+/**
+The processes of others on a GPU that somebody holds. Neither a process whose user is unknown, which may be the holder's own, nor a desktop
+accuses anybody; nor does root inside a container, since the holder's own container may run as root.
+
+@param shared - Containers that cannot be the holder's, as {@link sharedContainers} tells.
+*/
+export const squattersOf = (
+	processes: readonly GpuProcess[],
+	owner: string,
+	shared: ReadonlySet<string>,
+): readonly GpuProcess[] =>
+	processes.filter(({user, kind, containerId}) => {
+		const mayBeHolders =
+			user === undefined || (user === rootAccount && containerId !== undefined && !shared.has(containerId));
+		return !mayBeHolders && user !== owner && kind !== 'graphics';
+	});
+
 /** Without what another of them says already: a failure of a GPU is often told as a problem of its health, too. */
 export const wordsOnce = (words: readonly string[]): readonly string[] =>
 	words.filter((word, position) =>

@@ -14,7 +14,7 @@ import type {
 	Pool,
 	Snapshot,
 } from '../../model/types.js';
-import {judgeUsage, usersOf, wordsOnce, type GpuUsage} from '../allocation/gpu-usage.js';
+import {judgeUsage, sharedContainers, squattersOf, usersOf, wordsOnce, type GpuUsage} from '../allocation/gpu-usage.js';
 
 export type GpuState = 'available' | 'in-use' | 'unreserved' | 'error';
 
@@ -64,7 +64,9 @@ export function cautionOf({drain, health}: Pick<StatusRow, 'drain' | 'health'>):
 	return words.length === 0 ? undefined : words.join('; ');
 }
 
-function leasedRow(seen: Seen, lease: Lease, snapshot: Snapshot, idleSeconds: number | undefined): StatusRow {
+type KnownOfLease = {readonly idleSeconds: number | undefined; readonly shared: ReadonlySet<string>};
+
+function leasedRow(seen: Seen, lease: Lease, snapshot: Snapshot, {idleSeconds, shared}: KnownOfLease): StatusRow {
 	const owner = ownerOf(lease);
 	const end = latestEndOf(lease);
 	return {
@@ -81,8 +83,7 @@ function leasedRow(seen: Seen, lease: Lease, snapshot: Snapshot, idleSeconds: nu
 		remainingSeconds: end === undefined ? undefined : Math.max(0, end - snapshot.now),
 		idleSeconds,
 		unreservedUsers: [],
-		// A process whose user is unknown may be the holder's own (a container), and a desktop is nobody's job: neither accuses.
-		squatters: seen.processes.filter(({user, kind}) => user !== undefined && user !== owner && kind !== 'graphics'),
+		squatters: squattersOf(seen.processes, owner, shared),
 		problem: seen.use.kind === 'failed' && seen.reading !== undefined ? seen.use.why : cautionOf(seen),
 	};
 }
@@ -113,7 +114,15 @@ function unleasedRow(seen: Seen, lastReleased: number | undefined, snapshot: Sna
 	}
 }
 
-function rowOf(record: GpuRecord, snapshot: Snapshot, observation: Observation, memoryThresholdMiB: number): StatusRow {
+type Surroundings = {
+	readonly snapshot: Snapshot;
+	readonly observation: Observation;
+	readonly memoryThresholdMiB: number;
+	/** Containers on GPUs of several holders. */
+	readonly shared: ReadonlySet<string>;
+};
+
+function rowOf(record: GpuRecord, {snapshot, observation, memoryThresholdMiB, shared}: Surroundings): StatusRow {
 	const reading = observation.gpus.find((gpu) => gpu.index === record.index);
 	const use: GpuUsage =
 		observation.failure === undefined
@@ -132,7 +141,8 @@ function rowOf(record: GpuRecord, snapshot: Snapshot, observation: Observation, 
 	switch (record.kind) {
 		case 'leased': {
 			const known = {reading, now: snapshot.now, memoryThresholdMiB};
-			return leasedRow(seen, record.lease, snapshot, idleSecondsOf(observation, record, known));
+			const idleSeconds = idleSecondsOf(observation, record, known);
+			return leasedRow(seen, record.lease, snapshot, {idleSeconds, shared});
 		}
 
 		case 'free': {
@@ -152,11 +162,24 @@ function rowOf(record: GpuRecord, snapshot: Snapshot, observation: Observation, 
 }
 
 /** One row a GPU of the pool, by index. */
-export const statusRows = (
+export function statusRows(
 	snapshot: Snapshot,
 	observation: Observation,
 	memoryThresholdMiB: number,
-): readonly StatusRow[] => snapshot.gpus.map((record) => rowOf(record, snapshot, observation, memoryThresholdMiB));
+): readonly StatusRow[] {
+	const held = snapshot.gpus.flatMap((record) =>
+		record.kind === 'leased'
+			? [
+					{
+						owner: ownerOf(record.lease),
+						processes: observation.gpus.find(({index}) => index === record.index)?.processes ?? [],
+					},
+				]
+			: [],
+	);
+	const surroundings = {snapshot, observation, memoryThresholdMiB, shared: sharedContainers(held)};
+	return snapshot.gpus.map((record) => rowOf(record, surroundings));
+}
 
 /** Everything a face needs to draw itself. */
 export type View = {

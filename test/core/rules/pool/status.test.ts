@@ -71,6 +71,32 @@ test('use without a lease names its users, and use on a lease its squatters', ()
 	});
 });
 
+test('root inside a container accuses nobody of using a reserved GPU', () => {
+	const inContainer = {pid: 1, user: 'root', containerId: 'abcdef012345'};
+	const onHost = {pid: 2, user: 'root'};
+	const named = {pid: 3, user: 'bob', containerId: 'fedcba543210'};
+	const processes = [inContainer, onHost, named];
+	expect(rowOf(leased({}), {memoryUsedMiB: 5000, processes})?.squatters).toEqual([onHost, named]);
+	// The container gives no right to a GPU that nobody reserved.
+	expect(rowOf(free, {memoryUsedMiB: 5000, processes: [inContainer]})).toMatchObject({
+		state: 'unreserved',
+		unreservedUsers: ['root'],
+	});
+});
+
+test('a container that is on GPUs of several holders is the container of neither', () => {
+	const [first, second, third] = [leased({}), leased({actualUser: 'bob', user: 'bob'}), leased({})];
+	const gpus = [first, {...second, index: 1}, {...third, index: 2}];
+	const processOn = (pid: number, containerId: string) => [{pid, user: 'root', containerId}];
+	const readings = ['both', 'both', 'own'].map((container, index) => ({
+		...idleReading(index),
+		memoryUsedMiB: 5000,
+		processes: processOn(index, container),
+	}));
+	const rows = statusRows({...snapshotOf(first), gpus}, observationOf(readings), 1024);
+	expect(rows.map(({squatters}) => squatters.map(({pid}) => pid))).toEqual([[0], [1], []]);
+});
+
 test('what is unknown or broken is never available', () => {
 	expect(rowOf(free, {memoryUsedMiB: undefined})).toMatchObject({state: 'error', problem: 'memory in use is unknown'});
 	expect(rowOf(free, {failure: 'GPU is lost'})).toMatchObject({state: 'error', problem: 'GPU is lost'});
