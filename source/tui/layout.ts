@@ -5,8 +5,13 @@ import type {State} from './state/state.js';
 /** Below this nothing but a summary is shown. */
 export const smallest = {columns: 60, rows: 15} as const;
 
+const isBelowSmallest = ({columns, rows}: State['size']): boolean => columns < smallest.columns || rows < smallest.rows;
+
+/** Too small for panels and dialogs. What is read aloud line by line needs no room. */
+export const isTooSmall = ({size, settings}: Pick<State, 'size' | 'settings'>): boolean =>
+	!settings.isLinear && isBelowSmallest(size);
+
 export type Layout = {
-	readonly isTooSmall: boolean;
 	/** Panels with sides, side by side; else rules between them. */
 	readonly isFramed: boolean;
 	/** Lines between the summary and the message. */
@@ -95,9 +100,9 @@ function ruled(body: number, {gpus, waiting}: Counts): Shares {
 
 export function layoutOf({size, snapshot, panels}: Pick<State, 'size' | 'snapshot' | 'panels'>): Layout {
 	const bodyRows = size.rows - fixedRows;
-	if (size.columns < smallest.columns || size.rows < smallest.rows) {
+	if (isBelowSmallest(size)) {
 		const none = {tableRows: 1, detailRows: 0, queueRows: 0, eventRows: 0};
-		return {isTooSmall: true, isFramed: false, bodyRows, ...none};
+		return {isFramed: false, bodyRows, ...none};
 	}
 
 	const counts = {gpus: snapshot?.gpus.length ?? 0, waiting: snapshot?.queue.length ?? 0};
@@ -112,12 +117,11 @@ export function layoutOf({size, snapshot, panels}: Pick<State, 'size' | 'snapsho
 	};
 	const {focus, isZoomed} = panels;
 	if (!isZoomed && rowsOf[focus] > 0) {
-		return {isTooSmall: false, isFramed, bodyRows, ...shares};
+		return {isFramed, bodyRows, ...shares};
 	}
 
 	// Its own edges or rules, and the head of the table.
 	return {
-		isTooSmall: false,
 		isFramed,
 		bodyRows,
 		...shares,

@@ -1,7 +1,7 @@
 import {lazy, Suspense, type ReactElement} from 'react';
 import {Box, Text} from 'ink';
 import {dialogView} from '../dialogs/dialog.js';
-import {layoutOf, roomOf, smallest} from '../layout.js';
+import {isTooSmall, layoutOf, roomOf, smallest} from '../layout.js';
 import {linearLines} from '../screen-reader.js';
 import {rowsOf, type State} from '../state/state.js';
 import {themeOf} from '../theme.js';
@@ -84,12 +84,14 @@ function ReportOverlay({state}: Properties): ReactElement | undefined {
 	);
 }
 
-/** What is left when there is no room for more. */
+/** What is left when there is no room for more. Its footer names the keys that still work. */
 function smallLines(state: State): readonly Line[] {
 	const {columns, rows: height} = state.size;
 	const need = `need ${smallest.columns}x${smallest.rows}, have ${columns}x${height}`;
-	const words = [span(' '), span(need, 'warning'), span(' '.repeat(3)), span('q', 'key'), span(' Quit')];
-	const lines = height < 2 ? [words] : [summaryLine(rowsOf(state), state), words];
+	const beside: State = {...state, size: {...state.size, columns: Math.max(0, columns - need.length - 3)}};
+	const words = [span(' '), span(need, 'warning'), span('  '), ...footerLine(beside)];
+	const waits: readonly Line[] = state.waits.length > 0 ? [[span(' Quitting leaves the queue', 'warning')]] : [];
+	const lines = height < 2 ? [words] : [summaryLine(rowsOf(state), state), words, ...waits];
 	return block(lines, height, columns, glyphsOf(state).ellipsis);
 }
 
@@ -97,10 +99,9 @@ function smallLines(state: State): readonly Line[] {
 function FullScreen({state}: Properties): ReactElement {
 	const {size, settings} = state;
 	const theme = themeOf(settings);
-	const {isTooSmall} = layoutOf(state);
 	return (
 		<Box flexDirection="column" width={size.columns} height={size.rows} overflow="hidden">
-			{isTooSmall ? (
+			{isTooSmall(state) ? (
 				<Lines lines={smallLines(state)} theme={theme} />
 			) : (
 				<>

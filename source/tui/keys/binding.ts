@@ -22,7 +22,9 @@ export type Mode =
 	| 'output'
 	/** An output with lines to open. */
 	| 'list'
-	| 'help';
+	| 'help'
+	/** The screen is too small to show what a key would do. */
+	| 'small';
 
 /** Any panel has the focus. */
 export const panelModes = ['table', 'detail', 'queue', 'report', 'events'] as const satisfies readonly Mode[];

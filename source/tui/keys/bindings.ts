@@ -90,6 +90,7 @@ const everywhere: readonly Mode[] = [
 	'output',
 	'list',
 	'help',
+	'small',
 ];
 
 const forms: readonly Mode[] = ['form', 'refusal'];
@@ -148,6 +149,8 @@ const dialogBindings: readonly Binding[] = [
 	{modes: ['help'], keys: [' ', 'pagedown', 'down', 'j', 'right'], intent: 'help-next', footer: ['Space', 'Next page']},
 	{modes: ['help'], keys: ['pageup', 'up', 'k', 'left'], intent: 'help-previous'},
 	{modes: ['help'], keys: ['escape', 'enter', '?', 'h', 'q'], intent: 'close-dialog', footer: ['Esc', 'Close']},
+
+	{modes: ['small'], keys: ['q'], intent: 'quit-now', footer: ['q', 'Quit']},
 ];
 
 export const bindings: readonly Binding[] = [...panelBindings, ...dialogBindings];

@@ -127,11 +127,17 @@ export function createController({getState, dispatch}: StateStore, runner: VerbR
 	return {
 		press(input, key) {
 			const names = keyNames(input, key);
-			dispatch({kind: 'key-pressed'});
+			// A key that does nothing takes no error from a screen that cannot show it.
+			if (modeOf(getState()) !== 'small') {
+				dispatch({kind: 'key-pressed'});
+			}
+
 			pressAll(names, names.length === 1);
 		},
 		paste(text) {
-			dispatch({kind: 'typed', text: sanitize(text)});
+			if (modeOf(getState()) !== 'small') {
+				dispatch({kind: 'typed', text: sanitize(text)});
+			}
 		},
 	};
 }

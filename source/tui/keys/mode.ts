@@ -1,8 +1,14 @@
+import {isTooSmall} from '../layout.js';
 import type {State} from '../state/state.js';
 import type {Mode} from './binding.js';
 
 /** Which keys count now. */
-export function modeOf({dialog, table, panels}: State): Mode {
+export function modeOf(state: State): Mode {
+	const {dialog, table, panels} = state;
+	if (isTooSmall(state)) {
+		return 'small';
+	}
+
 	if (dialog === undefined) {
 		return table.prompt === undefined ? panels.focus : 'filter';
 	}

@@ -3,38 +3,39 @@ import type {StatusRow} from '../../core/rules/pool/status.js';
 import {fit} from '../../format/text/width.js';
 import type {State} from '../state/state.js';
 import {bar, ellipsisOf} from '../widgets/glyphs.js';
-import {joined, lineWidth, span, spread, type Line, type Tone} from '../widgets/styled-text.js';
+import {fitLine, joined, lineWidth, span, spread, type Line, type Tone} from '../widgets/styled-text.js';
 import {gibibytes} from './readings.js';
 import {isMine, isOutOfService} from './labels.js';
 
 /** What there is none of stays grey. */
 const counted = (word: string, count: number, tone: Tone): Line => [span(`${word} ${count}`, count > 0 ? tone : 'dim')];
 
-function countsOf(rows: readonly StatusRow[], state: State, isShort: boolean): Line {
+function countsOf(rows: readonly StatusRow[], state: State, level: number): Line {
+	const isShort = level >= 4;
 	const {requester} = state.settings;
 	const count = (isMeant: (row: StatusRow) => boolean): number => rows.filter((row) => isMeant(row)).length;
 	const mine = count((row) => isMine(row, requester));
 	const out = count((row) => row.state === 'available' && isOutOfService(row));
 	const errors = count((row) => row.state === 'error');
-	return joined([
-		[],
-		counted(
-			' Free',
-			count((row) => row.state === 'available' && !isOutOfService(row)),
-			'free',
-		),
-		counted('Mine', mine, 'mine'),
-		counted('Others', count(({state: kind}) => kind === 'in-use') - mine, 'others'),
-		out > 0 ? counted(isShort ? 'Out' : 'Out of service', out, 'warning') : [],
-		counted(
-			isShort ? 'UNRES' : 'UNRESERVED',
-			count(({state: kind}) => kind === 'unreserved'),
-			'warning',
-		),
-		state.observation === undefined
-			? counted('Unknown', errors, 'plain')
-			: counted(isShort ? 'Err' : 'Error', errors, 'error'),
-	]);
+	const free = count((row) => row.state === 'available' && !isOutOfService(row));
+	const others = count(({state: kind}) => kind === 'in-use') - mine;
+	const unreserved = count(({state: kind}) => kind === 'unreserved');
+	// Where there is no room for all of them, those of which there are none are left out.
+	const shown = (word: string, number: number, tone: Tone): Line =>
+		number === 0 && level >= 6 ? [] : counted(word, number, tone);
+	return [
+		span(' '),
+		...joined([
+			counted('Free', free, 'free'),
+			shown('Mine', mine, 'mine'),
+			shown('Others', others, 'others'),
+			out > 0 ? counted(isShort ? 'Out' : 'Out of service', out, 'warning') : [],
+			shown(isShort ? 'UNRES' : 'UNRESERVED', unreserved, 'warning'),
+			state.observation === undefined
+				? shown('Unknown', errors, 'plain')
+				: shown(isShort ? 'Err' : 'Error', errors, 'error'),
+		]),
+	];
 }
 
 const sum = (values: ReadonlyArray<number | undefined>): number =>
@@ -75,15 +76,21 @@ function loadOf(state: State, level: number): readonly Line[] {
 	return pieces;
 }
 
+/** The summary leaves things out step by step, from nothing to all that can be. */
+const mostLeftOut = 6;
+
 /** The second line, with as much as fits. */
 export function summaryLine(rows: readonly StatusRow[], state: State): Line {
 	const {columns} = state.size;
 	const queue = counted('Queue', state.snapshot?.queue.length ?? 0, 'strong');
-	for (let level = 0; ; level++) {
-		const left = countsOf(rows, state, level >= 4);
+	for (let level = 0; level <= mostLeftOut; level++) {
+		const left = countsOf(rows, state, level);
 		const right = [...joined([...loadOf(state, level), queue]), span(' ')];
-		if (lineWidth(left) + lineWidth(right) + 2 <= columns || level === 5) {
+		if (lineWidth(left) + lineWidth(right) + 2 <= columns) {
 			return spread(left, right, columns, ellipsisOf(state));
 		}
 	}
+
+	// The counts of GPUs come first, and the end is cut off.
+	return fitLine(joined([countsOf(rows, state, mostLeftOut), queue]), columns, ellipsisOf(state));
 }

@@ -1,0 +1,83 @@
+/** Below the smallest screen nothing that a key does could be seen: so keys do nothing there. */
+import {afterEach, expect, test} from 'vitest';
+import {lineText} from '../../source/tui/widgets/styled-text.js';
+import {rowsOf} from '../../source/tui/state/state.js';
+import {summaryLine} from '../../source/tui/view/summary.js';
+import {keys, startMonitor, stateOf, type Session} from './_harness.js';
+import {createBox, createScene, lease, run} from './_world.js';
+
+let session: Session | undefined;
+
+afterEach(async () => {
+	expect(session?.errors ?? []).toEqual([]);
+	await session?.leaveAll();
+	session?.unmount();
+	session = undefined;
+});
+
+const tooSmall = {columns: 50, rows: 10};
+const large = {columns: 80, rows: 24};
+
+test('below the smallest screen no key opens, answers or does anything but q', async () => {
+	const box = await createBox(3, {leases: {0: lease('alice')}});
+	session = startMonitor(box, {size: tooSmall});
+	const {press, paste, shows, store, quits} = session;
+	await shows('need 60x15, have 50x10');
+	const before = await box.store.read();
+	const {panels, table} = store.getState();
+	await press('r', keys.enter, 'x', 'y', 'e', keys.enter, ':', 'release -g 0', keys.enter, '/', 'u', 'm', 'Z', '+');
+	await press(keys.down, ' ', keys.tab, '?', 'w', keys.enter, 'z', 'R', keys.enter, 'K', 'y', keys.controlR, 'I', '4');
+	await paste('r');
+	const {dialog, panels: panelsAfter, table: tableAfter, waits, pause} = store.getState();
+	expect({dialog, waits, pause}).toEqual({dialog: undefined, waits: [], pause: undefined});
+	expect([panelsAfter, tableAfter]).toEqual([panels, table]);
+	const {gpus, queue} = await box.store.read();
+	expect([gpus, queue]).toEqual([before.gpus, before.queue]);
+	expect(quits()).toBe(0);
+	await press('q');
+	expect(quits()).toBe(1);
+});
+
+test('a dialog that is open when the screen becomes too small is not answered blindly, and is there again afterwards', async () => {
+	const box = await createBox(2, {leases: {0: lease('alice')}});
+	session = startMonitor(box, {size: large});
+	const {press, shows, hides, resize} = session;
+	await shows(/> 0 +mine/v);
+	await press('x');
+	await shows('Release GPU 0 now?');
+	resize(tooSmall);
+	await shows('need 60x15');
+	await press('y');
+	resize(large);
+	await shows('Release GPU 0 now?');
+	expect((await box.store.read()).gpus[0]).toMatchObject({kind: 'leased'});
+	await press('y');
+	await shows('OK released GPU 0');
+	await hides('Release GPU 0 now?');
+});
+
+test('the small screen says that quitting leaves the queue', async () => {
+	const box = await createBox(1, {leases: {0: run('bob')}});
+	session = startMonitor(box, {size: large});
+	const {press, shows, resize, quits} = session;
+	await shows(/> 0 +reserved/v);
+	await press('w', keys.enter);
+	await shows('WAIT');
+	resize(tooSmall);
+	await shows('Quitting leaves the queue');
+	await press(keys.controlC);
+	expect(quits()).toBe(1);
+});
+
+test('words of the summary never run together, however narrow the screen is', async () => {
+	const box = await createScene();
+	for (let columns = 10; columns <= 140; columns++) {
+		const state = await stateOf(box, {columns, rows: 15});
+		const text = lineText(summaryLine(rowsOf(state), state));
+		expect(text).not.toMatch(/\d[A-Z][a-z]/v);
+		expect(text).toHaveLength(columns);
+	}
+
+	const state = await stateOf(box, tooSmall);
+	expect(lineText(summaryLine(rowsOf(state), state))).toBe(' Free 2  Mine 1  Others 3  UNRES 1  Err 1  Queue 2');
+});
