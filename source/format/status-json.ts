@@ -6,14 +6,8 @@ import type {StatusRow} from '../core/rules/pool/status.js';
 import type {GpuProcess, MigInstance, Observation} from '../core/model/types.js';
 import {longDuration, timestamp} from './text/durations.js';
 import {shownNote} from './text/text.js';
-import {
-	detailWords,
-	stateWords,
-	unreservedNames,
-	unreservedWords,
-	userWords,
-	validationWords,
-} from './status-labels.js';
+import {detailWords, unreservedNames, unreservedWords, userWords, validationWords} from './status-labels.js';
+import {stateWords} from './states.js';
 
 const time = (seconds: number | undefined): string | undefined =>
 	seconds === undefined ? undefined : timestamp(seconds);

@@ -144,11 +144,3 @@ export function validationWords(row: StatusRow): string {
 		}
 	}
 }
-
-/** The state as scripts know it. */
-export const stateWords = {
-	available: 'AVAILABLE',
-	'in-use': 'IN_USE',
-	unreserved: 'UNRESERVED',
-	error: 'ERROR',
-} as const;

@@ -1,7 +1,8 @@
 import type {StatusRow} from '../../core/rules/pool/status.js';
 import {longDuration} from '../text/durations.js';
 import type {Paint} from '../text/paint.js';
-import {detailWords, stateWords, userWords, validationWords} from '../status-labels.js';
+import {detailWords, userWords, validationWords} from '../status-labels.js';
+import {stateWords} from '../states.js';
 import {ruledTable, type Cell, type Sacrifices} from '../text/table.js';
 import {sanitize, shorten} from '../text/text.js';
 

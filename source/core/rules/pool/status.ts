@@ -64,6 +64,15 @@ export function cautionOf({drain, health}: Pick<StatusRow, 'drain' | 'health'>):
 	return words.length === 0 ? undefined : words.join('; ');
 }
 
+/** Whether it is out of service by hand and for no other reason: then nothing is wrong with it. */
+const isOnlyDrained = (row: StatusRow): boolean =>
+	row.state === 'error' && row.drain !== undefined && row.health.length === 0 && row.problem === cautionOf(row);
+
+export type ShownState = GpuState | 'drained';
+
+/** The state as people are shown it: what was taken out of service on purpose is not broken. Scripts know such a GPU as `error`. */
+export const shownStateOf = (row: StatusRow): ShownState => (isOnlyDrained(row) ? 'drained' : row.state);
+
 type KnownOfLease = {readonly idleSeconds: number | undefined; readonly shared: ReadonlySet<string>};
 
 function leasedRow(seen: Seen, lease: Lease, snapshot: Snapshot, {idleSeconds, shared}: KnownOfLease): StatusRow {
