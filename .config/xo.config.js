@@ -35,6 +35,12 @@ const config = [
 		},
 	},
 	{
+		files: ['source/core/**'],
+		rules: {
+			'no-restricted-globals': ['error', ...['setTimeout', 'setInterval', 'setImmediate'].map((name) => ({name, message: 'The core waits by the clock of its world.'}))],
+		},
+	},
+	{
 		files: ['**/*.html'],
 		rules: {
 			// A dashboard of one machine is not shared on social networks.

@@ -1,15 +1,20 @@
 /** `canhazgpu web`: the picture of the pool in a browser, read-only. */
 import type {World} from '../core/model/ports.js';
+import {startLiveView} from '../core/live/live-view.js';
 import {createRemoteHosts, type HostOptions} from './api/hosts.js';
 import {createMetrics} from './api/metrics.js';
-import {startLiveView} from './live/live-view.js';
 import {createReports, type Reports} from './api/reports.js';
 import {createRoutes} from './server/routes.js';
 import {startServer} from './server/server.js';
 import {createStreams} from './server/stream.js';
-import {createUtilizationHistory} from './live/utilization-history.js';
+import {recordUtilization} from './api/utilization-json.js';
 
-export {watchedMs} from './live/scanning.js';
+/** From one scan to the next while a page is open. */
+export const watchedMs = 2000;
+/** While none is, for the history of utilization. */
+const unwatchedMs = 10_000;
+/** A page that opens is shown so many. */
+const mostEvents = 200;
 
 export type WebOptions = {
 	/** Asked for once the port is had. Its GPUs may be seen through the eyes of other viewers. */
@@ -56,10 +61,13 @@ export async function runWeb(options: WebOptions): Promise<void> {
 		const world = await options.open();
 		ends.unshift(async () => world.close());
 		const ended = Promise.withResolvers<void>();
-		const liveView = startLiveView(world, ended.reject);
+		const liveView = startLiveView(world, {
+			intervals: {watchedMs, unwatchedMs},
+			mostEvents,
+			recordsAlerts: true,
+			broken: ended.reject,
+		});
 		ends.unshift(liveView.stop);
-		const use = createUtilizationHistory();
-		liveView.subscribe(use.add);
 		const hosts = createRemoteHosts({
 			names: options.remoteHosts,
 			ask: options.remoteStatus,
@@ -92,7 +100,7 @@ export async function runWeb(options: WebOptions): Promise<void> {
 				reports: createReports(make, world.clock.monotonicMs),
 				hosts,
 				metrics: createMetrics(liveView, streams.count),
-				use,
+				use: recordUtilization(liveView),
 				broken: options.complain,
 			}),
 		);

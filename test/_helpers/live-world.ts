@@ -4,6 +4,7 @@ A world in real time, for tests of those who wait: the reference store, a real c
 import {createPool} from '../../source/core/operations/create-pool.js';
 import type {Host, World} from '../../source/core/model/ports.js';
 import type {Liveness, Observation, ProcessIdentity} from '../../source/core/model/types.js';
+import type {LiveViewOptions} from '../../source/core/live/live-view.js';
 import {createClock} from '../../source/host/clock.js';
 import {createMemoryStore, type MemoryStore} from '../../source/store/memory/index.js';
 import {testHost} from './machine/host.js';
@@ -18,6 +19,14 @@ export type LiveWorld = World & {
 	readonly see: (observe: () => Observation) => void;
 	readonly scans: () => number;
 };
+
+/** A live view as the web server has it. */
+export const liveViewOptions = (broken: LiveViewOptions['broken']): LiveViewOptions => ({
+	intervals: {watchedMs: 2000, unwatchedMs: 10_000},
+	mostEvents: 200,
+	recordsAlerts: true,
+	broken,
+});
 
 export async function createLiveWorld(gpuCount = 4): Promise<LiveWorld> {
 	const memory = createMemoryStore();

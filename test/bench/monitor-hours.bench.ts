@@ -8,6 +8,7 @@ import process from 'node:process';
 import {setFlagsFromString} from 'node:v8';
 import {runInNewContext} from 'node:vm';
 import type {GpuReading, Snapshot} from '../../source/core/model/types.js';
+import {mostEvents} from '../../source/tui/state/events.js';
 import {keepHeapSmall} from '../../source/tui/index.js';
 import {readCurrent} from '../../source/core/operations/transact.js';
 import {busy, createBox, lease, utcTime} from '../tui/_world.js';
@@ -111,7 +112,8 @@ for (let step = 1; step <= steps; step++) {
 	if (step % 5 === 0) {
 		store.dispatch({kind: 'snapshot-arrived', snapshot: snapshotAt(step), nowMs});
 		const entry = {id: String(step), time: snapshot.now + step, kind: 'granted', account: 'carol', gpus: [5]} as const;
-		store.dispatch({kind: 'events-arrived', entries: [entry], isWhole: false});
+		const {entries} = store.getState().events;
+		store.dispatch({kind: 'events-arrived', entries: [...entries, entry].slice(-mostEvents)});
 	}
 
 	store.dispatch({kind: 'ticked', nowMs: nowMs + 1000});

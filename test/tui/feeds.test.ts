@@ -3,7 +3,7 @@ import {expect, test} from 'vitest';
 import {CanhazgpuError} from '../../source/errors.js';
 import type {StoreListener} from '../../source/core/model/ports.js';
 import type {Snapshot} from '../../source/core/model/types.js';
-import {startScanner} from '../../source/tui/hooks/scanner.js';
+import {startScanLoop} from '../../source/core/live/scan-loop.js';
 import {startStoreFeed} from '../../source/core/live/store-feed.js';
 import {createBox, lease, type Box} from './_world.js';
 
@@ -174,9 +174,9 @@ test('one scan at a time, however often it is asked for', async () => {
 			return gpus.observe();
 		},
 	};
-	const scanner = startScanner(
+	const scanner = startScanLoop(
 		{...box.world, gpus: slow},
-		20,
+		{watchedMs: 20, unwatchedMs: 20},
 		() => undefined,
 		() => undefined,
 	);

@@ -198,7 +198,7 @@ test('a panel that was scrolled beyond its last line moves up with the next key'
 		gpus: [],
 		note: `number ${place}`,
 	}));
-	session.store.dispatch({kind: 'events-arrived', entries, isWhole: true});
+	session.store.dispatch({kind: 'events-arrived', entries});
 	await session.press(keys.end, keys.end, keys.pageDown);
 	await session.shows(/-40 of 40/v);
 	await session.press('k');

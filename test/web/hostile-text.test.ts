@@ -20,14 +20,14 @@ import {CanhazgpuError} from '../../source/errors.js';
 import {reportJson} from '../../source/format/tables/report.js';
 import {createRemoteHosts} from '../../source/web/api/hosts.js';
 import {createMetrics} from '../../source/web/api/metrics.js';
-import {startLiveView} from '../../source/web/live/live-view.js';
+import {startLiveView} from '../../source/core/live/live-view.js';
 import {createReports} from '../../source/web/api/reports.js';
 import {createRoutes} from '../../source/web/server/routes.js';
 import {startServer} from '../../source/web/server/server.js';
 import {createStreams} from '../../source/web/server/stream.js';
-import {createUtilizationHistory} from '../../source/web/live/utilization-history.js';
+import {createUtilizationRecorder} from '../../source/web/api/utilization-json.js';
 import {eventually} from '../_helpers/eventually.js';
-import {createLiveWorld} from '../_helpers/live-world.js';
+import {createLiveWorld, liveViewOptions} from '../_helpers/live-world.js';
 import {ask} from './_server.js';
 
 /** All fields of a type, so that one which is added later is missed by the compiler. */
@@ -256,7 +256,7 @@ async function serve(word: (field: string) => string) {
 		broken.push(error);
 	};
 
-	const picture = startLiveView(world, noteBug);
+	const picture = startLiveView(world, liveViewOptions(noteBug));
 	const hosts = createRemoteHosts({
 		names: ['good', 'bad'],
 		async ask(name) {
@@ -299,7 +299,7 @@ async function serve(word: (field: string) => string) {
 		),
 		hosts,
 		metrics: createMetrics(picture, streams.count),
-		use: createUtilizationHistory(),
+		use: createUtilizationRecorder(),
 		broken: noteBug,
 	});
 	const server = await startServer({host: '127.0.0.1', port: 0}, Promise.resolve(routes));

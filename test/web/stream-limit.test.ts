@@ -8,20 +8,23 @@ import {Hono} from 'hono';
 import {expect, onTestFinished, test} from 'vitest';
 import {callersOf} from '../../source/web/server/callers.js';
 import type {Bindings} from '../../source/web/server/guard.js';
-import {startLiveView} from '../../source/web/live/live-view.js';
+import {startLiveView} from '../../source/core/live/live-view.js';
 import {startServer} from '../../source/web/server/server.js';
 import {createStreams} from '../../source/web/server/stream.js';
 import {eventually} from '../_helpers/eventually.js';
-import {createLiveWorld} from '../_helpers/live-world.js';
+import {createLiveWorld, liveViewOptions} from '../_helpers/live-world.js';
 
 const isRoot = process.getuid?.() === 0;
 
 /** A server of event streams that takes so many, and notes whom it refused. */
 async function serveStreams(mostStreams: number, host = '127.0.0.1') {
 	const world = await createLiveWorld(2);
-	const liveView = startLiveView(world, (error) => {
-		throw error;
-	});
+	const liveView = startLiveView(
+		world,
+		liveViewOptions((error) => {
+			throw error;
+		}),
+	);
 	onTestFinished(liveView.stop);
 	const streams = createStreams(
 		{

@@ -5,13 +5,13 @@ import {once} from 'node:events';
 import {setImmediate as nextTurn} from 'node:timers/promises';
 import {expect, onTestFinished, test} from 'vitest';
 import {CanhazgpuError} from '../../source/errors.js';
-import {createNextRead} from '../../source/web/live/next-read.js';
-import {startLiveView, type LiveView, type LiveState} from '../../source/web/live/live-view.js';
+import {createNextRead} from '../../source/core/live/next-read.js';
+import {startLiveView, type LiveView} from '../../source/core/live/live-view.js';
 import {createReports} from '../../source/web/api/reports.js';
 import {createStreams} from '../../source/web/server/stream.js';
-import {createUtilizationHistory} from '../../source/web/live/utilization-history.js';
+import {createUtilizationRecorder} from '../../source/web/api/utilization-json.js';
 import {eventually} from '../_helpers/eventually.js';
-import {createLiveWorld} from '../_helpers/live-world.js';
+import {createLiveWorld, liveViewOptions} from '../_helpers/live-world.js';
 import {idleReading, observationOf, person} from '../_helpers/world.js';
 import {reserve} from '../../source/core/operations/reservations.js';
 
@@ -23,7 +23,7 @@ const fail = (error: unknown): void => {
 
 async function livePicture(): Promise<{liveView: LiveView; world: Awaited<ReturnType<typeof createLiveWorld>>}> {
 	const world = await createLiveWorld(2);
-	const liveView = startLiveView(world, fail);
+	const liveView = startLiveView(world, liveViewOptions(fail));
 	onTestFinished(liveView.stop);
 	await eventually(() => liveView.current().rows.length === 2);
 	return {liveView, world};
@@ -75,7 +75,7 @@ test('a scan that fails takes nothing away, and is told of', async () => {
 test('who does not read is dropped; the others are not held up; there is an end to streams', async () => {
 	const {liveView} = await livePicture();
 	const [row] = liveView.current().rows;
-	let changed: (liveView: LiveState) => void = () => undefined;
+	let changed: Parameters<LiveView['subscribe']>[0] = () => undefined;
 	const busy: LiveView = {
 		...liveView,
 		subscribe(listener) {
@@ -133,7 +133,7 @@ test('who does not read is dropped; the others are not held up; there is an end 
 			index,
 			problem: `${round} ${'long '.repeat(800)}`,
 		}));
-		changed({...liveView.current(), rows});
+		changed({...liveView.current(), rows}, 'snapshot');
 		await nextTurn();
 	}
 
@@ -194,31 +194,26 @@ test('different reports are made one at a time, not too many of them, and are no
 	expect(await reports.report(19, 'user')).toEqual({days: 19});
 });
 
-test('use over time: means of ten seconds, gaps where nothing was seen, six hours at most', async () => {
-	const {liveView} = await livePicture();
-	const use = createUtilizationHistory();
+test('use over time: means of ten seconds, gaps where nothing was seen, six hours at most', () => {
+	const use = createUtilizationRecorder();
 	const at = (now: number, utilizationPercent: number | undefined) => {
-		use.add({
-			...liveView.current(),
-			now,
-			observation: observationOf([{...idleReading(0), utilizationPercent, memoryUsedMiB: 40_779.5}]),
-		});
+		use.add({now, lastScan: observationOf([{...idleReading(0), utilizationPercent, memoryUsedMiB: 40_779.5}])});
 	};
 
-	at(1000, 10);
-	at(1004, 20);
-	at(1031, undefined);
+	at(1001, 10);
+	at(1005, 20);
+	at(1032, undefined);
 	expect(use.last(1)).toEqual({
 		step_seconds: 10,
 		end_ms: 1_030_000,
 		gpus: {
 			0: {
-				utilization: [undefined, undefined, 15, undefined, undefined, undefined],
-				memory: [undefined, undefined, 50, undefined, undefined, 50],
+				utilization: [null, null, 15, null, null, null],
+				memory: [null, null, 50, null, null, 50],
 			},
 		},
 	});
 	at(1000 + 7 * 3600, 99);
 	const {utilization} = use.last(360, 0).gpus['0']!;
-	expect([utilization.length, utilization.filter((value) => value !== undefined)]).toEqual([2160, [99]]);
+	expect([utilization.length, utilization.filter((value) => value !== null)]).toEqual([2160, [99]]);
 });

@@ -6,6 +6,7 @@ import {secondsToNextEnd} from '../rules/leases/liveness.js';
 import type {Host, World} from '../model/ports.js';
 import {readForDisplay} from '../operations/transact.js';
 import type {Snapshot} from '../model/types.js';
+import {createTimer} from './timer.js';
 
 export type FeedListener = {
 	readonly arrived: (snapshot: Snapshot) => void;
@@ -45,9 +46,9 @@ export function startStoreFeed(world: World, listener: FeedListener): Feed {
 	/** Counts losses: what a read begun before one brings is not news of the connection. */
 	let losses = 0;
 	let unsubscribe: (() => Promise<void>) | undefined;
-	let nextRead: NodeJS.Timeout | undefined;
-	let cooling: NodeJS.Timeout | undefined;
-	let resubscribe: NodeJS.Timeout | undefined;
+	const nextRead = createTimer(world.clock);
+	const cooling = createTimer(world.clock);
+	const nextSubscribe = createTimer(world.clock);
 
 	const refresh = (): void => {
 		isWanted = true;
@@ -55,8 +56,9 @@ export function startStoreFeed(world: World, listener: FeedListener): Feed {
 	};
 
 	const readIn = (milliseconds: number): void => {
-		clearTimeout(nextRead);
-		nextRead = isStopped ? undefined : setTimeout(refresh, milliseconds);
+		if (!isStopped) {
+			nextRead.runIn(milliseconds, refresh);
+		}
 	};
 
 	/** Says what is wrong, and tries again later unless it is a bug. */
@@ -103,10 +105,10 @@ export function startStoreFeed(world: World, listener: FeedListener): Feed {
 		isWanted = false;
 		isReading = true;
 		isCooling = true;
-		cooling = setTimeout(() => {
+		cooling.runIn(coolingMs, () => {
 			isCooling = false;
 			void pump();
-		}, coolingMs);
+		});
 		await read();
 		isReading = false;
 		void pump();
@@ -132,9 +134,9 @@ export function startStoreFeed(world: World, listener: FeedListener): Feed {
 			refresh();
 		} catch (error) {
 			fail(error, (milliseconds) => {
-				resubscribe = setTimeout(() => {
+				nextSubscribe.runIn(milliseconds, () => {
 					void subscribe();
-				}, milliseconds);
+				});
 			});
 		}
 	}
@@ -144,9 +146,9 @@ export function startStoreFeed(world: World, listener: FeedListener): Feed {
 		refresh,
 		stop() {
 			isStopped = true;
-			clearTimeout(nextRead);
-			clearTimeout(cooling);
-			clearTimeout(resubscribe);
+			nextRead.stop();
+			cooling.stop();
+			nextSubscribe.stop();
 			// The store may be gone already, and then there is nothing to stop.
 			unsubscribe?.().catch(() => undefined);
 		},

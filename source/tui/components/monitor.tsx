@@ -1,16 +1,14 @@
 import {useEffect, useSyncExternalStore, type ReactElement} from 'react';
 import {useInput, usePaste, useWindowSize} from 'ink';
 import type {World} from '../../core/model/ports.js';
-import type {Snapshot} from '../../core/model/types.js';
 import type {MonitorPorts} from '../ports.js';
 import type {StateStore} from '../state/store.js';
-import type {Watched} from '../hooks/scanner.js';
+import type {Watched} from '../../core/live/scan-loop.js';
 import {useReport} from '../hooks/report-feed.js';
 import {useController} from '../hooks/use-effects.js';
-import {useScan, useStoreFeed, useTick} from '../hooks/use-feeds.js';
+import {useLiveView} from '../hooks/use-live-view.js';
+import {useTick} from '../hooks/use-tick.js';
 import {useOutputPage} from '../hooks/use-output-page.js';
-import {useEvents} from '../hooks/use-events.js';
-import {useAlerts} from '../hooks/use-alerts.js';
 import {useScrollLimit} from '../hooks/use-scroll-limit.js';
 import {useSuspend} from '../hooks/use-suspend.js';
 import type {Waits} from '../verbs/shared/waiting.js';
@@ -29,21 +27,13 @@ type Properties = {
 	readonly broken: (error: unknown) => void;
 };
 
-/** Changes when a GPU changes hands, and not with every heartbeat. */
-const holdersOf = (snapshot: Snapshot | undefined): string =>
-	(snapshot?.gpus ?? [])
-		.map((record) => (record.kind === 'leased' ? (record.lease.leaseId ?? record.lease.startTime) : record.kind))
-		.join(',');
-
 /** The monitor: the state on the screen, keys and news into the state. */
 export function Monitor({world, watched, store, ports, waits, scanIntervalMs, quit, broken}: Properties): ReactElement {
 	const {dispatch} = store;
 	const state = useSyncExternalStore(store.subscribe, store.getState);
-	const feed = useStoreFeed(world, dispatch, broken);
-	const scanner = useScan(watched, {intervalMs: scanIntervalMs, holders: holdersOf(state.snapshot)}, dispatch, broken);
+	const {isReadonly} = state.settings;
+	const view = useLiveView({world, watched, scanIntervalMs, isReadonly}, dispatch, broken);
 	useTick(world, state.nowMs, dispatch);
-	useEvents(world, state, dispatch, broken);
-	useAlerts(world, state, broken);
 	useReport(world, state, dispatch, broken);
 	useOutputPage(state, dispatch);
 	useScrollLimit(state, dispatch);
@@ -54,7 +44,7 @@ export function Monitor({world, watched, store, ports, waits, scanIntervalMs, qu
 	}, [dispatch, columns, rows]);
 
 	const suspend = useSuspend();
-	const controller = useController({world, store, ports, waits, feed, scanner, suspend, quit, broken});
+	const controller = useController({world, store, ports, waits, view, suspend, quit, broken});
 	useInput(controller.press);
 	usePaste(controller.paste);
 	return <Screen state={state} />;

@@ -2,33 +2,30 @@
 import {useMemo, type RefObject} from 'react';
 import {useStdout} from 'ink';
 import type {World} from '../../core/model/ports.js';
-import type {Feed} from '../../core/live/store-feed.js';
+import type {LiveView} from '../../core/live/live-view.js';
 import {createController, type Controller} from '../keys/controller.js';
 import type {MonitorPorts} from '../ports.js';
 import type {StateStore} from '../state/store.js';
 import {createVerbRunner} from '../verbs/run.js';
 import type {Waits} from '../verbs/shared/waiting.js';
-import type {Scanner} from './scanner.js';
 
 type Options = {
 	readonly world: World;
 	readonly store: StateStore;
 	readonly ports: MonitorPorts;
 	readonly waits: Waits;
-	readonly feed: RefObject<Feed | undefined>;
-	readonly scanner: RefObject<Scanner | undefined>;
+	readonly view: RefObject<LiveView | undefined>;
 	readonly suspend: () => void;
 	readonly quit: () => void;
 	readonly broken: (error: unknown) => void;
 };
 
 export function useController(options: Options): Controller {
-	const {world, store, ports, waits, feed, scanner, suspend, quit, broken} = options;
+	const {world, store, ports, waits, view, suspend, quit, broken} = options;
 	const {stdout} = useStdout();
 	return useMemo(() => {
 		const refresh = (): void => {
-			feed.current?.refresh();
-			scanner.current?.poke();
+			view.current?.refresh();
 		};
 
 		const tellTerminal = (text: string): void => {
@@ -37,5 +34,5 @@ export function useController(options: Options): Controller {
 
 		const runner = createVerbRunner({world, store, ports, waits, refresh, quit, tellTerminal});
 		return createController(store, runner, {quit, suspend, refresh, broken});
-	}, [world, store, ports, waits, feed, scanner, suspend, quit, broken, stdout]);
+	}, [world, store, ports, waits, view, suspend, quit, broken, stdout]);
 }

@@ -18,8 +18,8 @@ export type Events = {
 export const emptyEvents: Events = {entries: [], errors: []};
 
 export type EventUpdates =
-	/** `isWhole`: these replace what was known, because some may have been missed. */
-	| {readonly kind: 'events-arrived'; readonly entries: readonly AuditEntry[]; readonly isWhole: boolean}
+	/** All that are known. */
+	| {readonly kind: 'events-arrived'; readonly entries: readonly AuditEntry[]}
 	| {readonly kind: 'events-lost'; readonly reason: string};
 
 export function withEventUpdates(events: Events, news: EventUpdates): Events {
@@ -27,10 +27,5 @@ export function withEventUpdates(events: Events, news: EventUpdates): Events {
 		return events.problem === news.reason ? events : {...events, problem: news.reason};
 	}
 
-	if (news.entries.length === 0 && !news.isWhole && events.problem === undefined) {
-		return events;
-	}
-
-	const entries = news.isWhole ? news.entries : [...events.entries, ...news.entries];
-	return {...events, problem: undefined, entries: entries.slice(-mostEvents)};
+	return {...events, problem: undefined, entries: news.entries.slice(-mostEvents)};
 }

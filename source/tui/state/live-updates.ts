@@ -2,8 +2,9 @@
 import type {Observation, Snapshot} from '../../core/model/types.js';
 import {sanitize} from '../../format/text/text.js';
 import {afterPanelUpdate} from '../panels/reduce.js';
+import {recorded} from '../../core/live/utilization-history.js';
+import {tagOf} from '../table/state.js';
 import type {LiveUpdate} from './actions.js';
-import {recorded} from './utilization-history.js';
 import {reminderFlash} from './reminder.js';
 import {flashMs, type State} from './state.js';
 import {withEventUpdates} from './events.js';
@@ -31,7 +32,10 @@ function withScan(state: State, observation: Observation, nowMs: number): State 
 			nowMs,
 			observation,
 			scanFailure: undefined,
-			history: recorded(state.history, observation),
+			history: recorded(state.history, observation, {
+				atMs: observation.takenAtMs,
+				keyOf: (reading) => tagOf(reading.index, reading),
+			}),
 		};
 	}
 

@@ -4,8 +4,8 @@ import type {Observation, Requester, Snapshot} from '../../core/model/types.js';
 import type {Released} from '../../core/operations/undo.js';
 import {initialPanels, type PanelsState} from '../panels/state.js';
 import {initialTable, type TableState} from '../table/state.js';
+import {emptyHistory, type UtilizationHistory} from '../../core/live/utilization-history.js';
 import type {Dialog} from './dialogs.js';
-import {emptyHistory, type History} from './utilization-history.js';
 import {remembering} from './memo.js';
 import {emptyEvents, type Events} from './events.js';
 import type {ShownReport} from './report.js';
@@ -64,7 +64,7 @@ export type State = {
 	readonly table: TableState;
 	readonly panels: PanelsState;
 	/** What the graphs are drawn from. */
-	readonly history: History;
+	readonly history: UtilizationHistory;
 	readonly events: Events;
 	/** The last one that was asked for. */
 	readonly report?: ShownReport;
@@ -84,6 +84,13 @@ export type Shown = Pick<State, 'snapshot' | 'snapshotAtMs' | 'observation' | 's
 /** What is shown is of `sinceMs`; `latest` is what would be shown otherwise. */
 export type Pause = {readonly sinceMs: number; readonly latest: Shown};
 
+/** The graphs show so much of the past. */
+const graphWindowMs = 5 * 60 * 1000;
+
+/** Nothing was seen yet. Scans less than a second apart become one sample. */
+export const emptyGraphs = (scanIntervalMs: number): UtilizationHistory =>
+	emptyHistory({windowMs: graphWindowMs, stepMs: 1000, coverMs: Math.max(scanIntervalMs, 1000) * 2.5});
+
 export const initialState = (settings: Settings, size: Size, nowMs: number, flash?: Flash): State => ({
 	settings,
 	size,
@@ -94,7 +101,7 @@ export const initialState = (settings: Settings, size: Size, nowMs: number, flas
 	firstRow: 0,
 	table: initialTable,
 	panels: initialPanels,
-	history: emptyHistory(settings.scanIntervalMs),
+	history: emptyGraphs(settings.scanIntervalMs),
 	events: emptyEvents,
 	waits: [],
 	flash,

@@ -3,7 +3,7 @@ import type {StatusRow} from '../../core/rules/pool/status.js';
 import type {MigInstance} from '../../core/model/types.js';
 import {shortDuration} from '../../format/text/durations.js';
 import {sanitize, shownNote} from '../../format/text/text.js';
-import {seriesOf} from '../state/utilization-history.js';
+import {seriesOf} from '../../core/live/utilization-history.js';
 import {selectedRow} from '../table/rows.js';
 import {tagOf} from '../table/state.js';
 import {storeNow, type State} from '../state/state.js';

@@ -3,7 +3,7 @@ import type {StatusRow} from '../../core/rules/pool/status.js';
 import {shortDuration} from '../../format/text/durations.js';
 import {fit, widthOf} from '../../format/text/width.js';
 import {sanitize} from '../../format/text/text.js';
-import {seriesOf} from '../state/utilization-history.js';
+import {seriesOf} from '../../core/live/utilization-history.js';
 import {tagOf, type SortKey} from '../table/state.js';
 import type {State} from '../state/state.js';
 import {columnsFor, markerWidth, type Column} from '../widgets/columns.js';

@@ -3,7 +3,7 @@ import {recentLoss} from '../../core/rules/pool/alerts.js';
 import {dataLossWords} from '../../format/data-loss.js';
 import {eventTime, eventWords} from '../../format/events.js';
 import type {AuditEntry} from '../../core/model/types.js';
-import type {LiveState} from '../live/live-view.js';
+import type {LiveState} from '../../core/live/live-view.js';
 import {apiJson} from './json.js';
 import {gpuJson, lineJson, type GpuJson} from './status-json.js';
 

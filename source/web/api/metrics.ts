@@ -3,7 +3,7 @@ import {Counter, Gauge, Registry} from 'prom-client';
 import {labelOf, ownerOf} from '../../core/rules/leases/ownership.js';
 import {sanitize} from '../../format/text/text.js';
 import type {AuditKind} from '../../core/model/types.js';
-import type {LiveView, LiveState} from '../live/live-view.js';
+import type {LiveView, LiveState} from '../../core/live/live-view.js';
 
 const bytesPerMiB = 1_048_576;
 const states = ['available', 'in-use', 'unreserved', 'error'] as const;

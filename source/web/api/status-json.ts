@@ -8,7 +8,7 @@ import {longDuration, timestamp} from '../../format/text/durations.js';
 import {unreservedWords, userWords, validationWords} from '../../format/status-labels.js';
 import {stateWords} from '../../format/states.js';
 import {sanitize, shownNote} from '../../format/text/text.js';
-import type {LiveState} from '../live/live-view.js';
+import type {LiveState} from '../../core/live/live-view.js';
 import type {QueueRow} from '../../core/rules/queue/queue-rows.js';
 
 const nanosecondsPerSecond = 1e9;

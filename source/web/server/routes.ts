@@ -7,10 +7,10 @@ import {CanhazgpuError} from '../../errors.js';
 import {errorJson, type RemoteHosts} from '../api/hosts.js';
 import {apiJson} from '../api/json.js';
 import type {Metrics} from '../api/metrics.js';
-import type {LiveView} from '../live/live-view.js';
+import type {LiveView} from '../../core/live/live-view.js';
 import type {Reports} from '../api/reports.js';
 import {queueJson, statusJson} from '../api/status-json.js';
-import type {UtilizationHistory} from '../live/utilization-history.js';
+import type {UtilizationRecorder} from '../api/utilization-json.js';
 import type {EventStreams} from './stream.js';
 import {guard, type Bindings} from './guard.js';
 import {pageFiles} from './assets.js';
@@ -24,7 +24,7 @@ export type Parts = {
 	readonly reports: Reports;
 	readonly hosts: RemoteHosts;
 	readonly metrics: Metrics;
-	readonly use: UtilizationHistory;
+	readonly use: UtilizationRecorder;
 	/** Told of a bug; the client is told nothing of it. */
 	readonly broken: (error: unknown) => void;
 };

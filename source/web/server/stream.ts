@@ -4,7 +4,7 @@
 import type {ServerResponse} from 'node:http';
 import type {RemoteHosts} from '../api/hosts.js';
 import {createEncoder, type About} from '../api/live-json.js';
-import type {LiveView} from '../live/live-view.js';
+import type {LiveView} from '../../core/live/live-view.js';
 import {createHostStreams} from './host-streams.js';
 import {callersOf, type Connection} from './callers.js';
 

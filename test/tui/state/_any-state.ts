@@ -214,7 +214,7 @@ const action: fc.Arbitrary<Step> = fc.oneof(
 	hostile.map((text): Action => ({kind: 'opened', dialog: outputOf(text, [text, 'x'])})),
 	hostile.map((words): Action => ({kind: 'wait-went-on', id: 1, words: sanitize(words)})),
 	hostile.map((reason): Action => ({kind: 'store-lost', reason, nowMs: 2000})),
-	fc.array(told, {maxLength: 30}).map((entries): Action => ({kind: 'events-arrived', entries, isWhole: true})),
+	fc.array(told, {maxLength: 30}).map((entries): Action => ({kind: 'events-arrived', entries})),
 	hostile.map((reason): Action => ({kind: 'events-lost', reason})),
 	fc.array(hostile, {maxLength: 20}).map((users): Action => ({
 		kind: 'report-arrived',

@@ -1,35 +1,28 @@
 /** Five minutes of readings, drawn: bounded, and gaps are gaps. */
 import {expect, test} from 'vitest';
 import type {GpuReading} from '../../../source/core/model/types.js';
-import {
-	emptyHistory,
-	recorded,
-	seriesOf,
-	windowMs,
-	type History,
-} from '../../../source/tui/state/utilization-history.js';
+import {recorded, seriesOf, type UtilizationHistory} from '../../../source/core/live/utilization-history.js';
+import {emptyGraphs} from '../../../source/tui/state/state.js';
 import {graphLines, sparkline} from '../../../source/tui/widgets/graph.js';
 import {lineText} from '../../../source/tui/widgets/styled-text.js';
 import {gpuReading} from '../_world.js';
 
 const tag = gpuReading(0).uuid!;
 
-const add = (history: History, takenAtMs: number, more: Partial<GpuReading>): History =>
-	recorded(history, {
-		provider: 'nvidia',
-		takenAtMs,
-		simulated: false,
-		gpus: [gpuReading(0, more)],
-		warnings: [],
-	});
+const keyOf = ({uuid}: GpuReading): string => uuid!;
+
+const {windowMs} = emptyGraphs(2000);
+
+const add = (history: UtilizationHistory, takenAtMs: number, more: Partial<GpuReading>): UtilizationHistory =>
+	recorded(history, {gpus: [gpuReading(0, more)]}, {atMs: takenAtMs, keyOf});
 
 /** Every two seconds, from `fromMs` on. */
 const filled = (
 	from: number,
 	to: number,
 	percent: (atMs: number) => number | undefined,
-	history = emptyHistory(2000),
-): History => {
+	history = emptyGraphs(2000),
+): UtilizationHistory => {
 	let filling = history;
 	for (let atMs = from; atMs <= to; atMs += 2000) {
 		filling = add(filling, atMs, {utilizationPercent: percent(atMs)});
@@ -38,7 +31,7 @@ const filled = (
 	return filling;
 };
 
-const columnsOf = (history: History, nowMs: number, columns = 10) =>
+const columnsOf = (history: UtilizationHistory, nowMs: number, columns = 10) =>
 	seriesOf(history, tag, 'utilization', {columns, nowMs});
 
 test('ten hours of scans keep five minutes', () => {
@@ -49,7 +42,7 @@ test('ten hours of scans keep five minutes', () => {
 });
 
 test('scans in quick succession take no more room', () => {
-	let history = emptyHistory(2000);
+	let history = emptyGraphs(2000);
 	for (let atMs = 0; atMs < 2 * windowMs; atMs += 250) {
 		history = add(history, atMs, {utilizationPercent: 10});
 	}
@@ -58,17 +51,9 @@ test('scans in quick succession take no more room', () => {
 });
 
 test('the same scan twice, or a failed one, tells nothing new', () => {
-	const history = add(emptyHistory(2000), 1000, {});
+	const history = add(emptyGraphs(2000), 1000, {});
 	expect(add(history, 1000, {})).toBe(history);
-	const failure = {
-		provider: 'nvidia',
-		takenAtMs: 5000,
-		simulated: false,
-		gpus: [],
-		failure: {message: 'gone'},
-		warnings: [],
-	} as const;
-	expect(recorded(history, failure)).toBe(history);
+	expect(recorded(history, {gpus: [], failure: {message: 'gone'}}, {atMs: 5000, keyOf})).toBe(history);
 });
 
 test('a time without readings is a gap, and an unknown reading is not 0', () => {
@@ -102,7 +87,28 @@ test('the picture stands still within a column, and then moves by one', () => {
 	expect(columnsOf(history, 301_000).slice(0, 9)).toEqual(columnsOf(history, 299_000).slice(1));
 });
 
-test('a history clings to the GPU and not to its index', () => {
+test('scans of the same second become one sample, their mean', () => {
+	const scans = [
+		[3100, 10],
+		[3400, 20],
+		[3900, 60],
+	] as const;
+	let history = emptyGraphs(2000);
+	for (const [atMs, utilizationPercent] of scans) {
+		history = add(history, atMs, {utilizationPercent});
+	}
+
+	expect(history.samples).toHaveLength(1);
+	expect(seriesOf(history, tag, 'utilization', {columns: 300, nowMs: 4000}).at(-1)).toBeCloseTo(0.3);
+});
+
+test('a clock that was set back an hour does not stop the history', () => {
+	const before = filled(3_600_000, 3_660_000, () => 10);
+	const after = filled(60_000, 120_000, () => 90, before);
+	expect(columnsOf(after, 120_000).at(-1)).toBeCloseTo(0.9);
+});
+
+test('a history follows the GPU and not its index', () => {
 	const history = filled(2000, 60_000, () => 70);
 	expect(seriesOf(history, 'another', 'utilization', {columns: 2, nowMs: 60_000})).toEqual([undefined, undefined]);
 });

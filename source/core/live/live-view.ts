@@ -1,0 +1,239 @@
+/**
+The live view of the pool that a face shows: one subscription to the store, one scan at a time, the newest audit entries. The monitor and the
+web server stand on it.
+*/
+import {CanhazgpuError} from '../../errors.js';
+import type {World} from '../model/ports.js';
+import type {AuditEntry, AuditKind, Observation, Snapshot} from '../model/types.js';
+import {createAlertRecorder} from '../operations/record-alerts.js';
+import {readForDisplay} from '../operations/transact.js';
+import {isLeased} from '../rules/leases/lease-changes.js';
+import {statusRows, type StatusRow} from '../rules/pool/status.js';
+import {queueRows, type QueueRow} from '../rules/queue/queue-rows.js';
+import {followAuditLog} from './audit-feed.js';
+import {createNextRead} from './next-read.js';
+import {startScanLoop, type ScanIntervals, type Watched} from './scan-loop.js';
+import {startStoreFeed} from './store-feed.js';
+
+/** Until the store and the GPUs were read for the first time there is nothing to show. */
+export type LiveState = {
+	/** Grows with every change. */
+	readonly revision: number;
+	readonly snapshot: Snapshot | undefined;
+	/** Seconds on the store's clock when this state was made. */
+	readonly now: number;
+	/** The readings that are shown: the last that succeeded, unless they are old. */
+	readonly observation: Observation | undefined;
+	/** The last scan, failed or not. */
+	readonly lastScan: Observation | undefined;
+	readonly rows: readonly StatusRow[];
+	readonly line: readonly QueueRow[];
+	/** The newest, oldest first. */
+	readonly events: readonly AuditEntry[];
+	/** Why the events cannot be read. */
+	readonly eventsProblem: string | undefined;
+	/** Set while the store cannot be reached: then everything here is as old as `since`. */
+	readonly lost: {readonly reason: string; readonly since: number} | undefined;
+	/** Set while the GPUs cannot be read: then the readings are older than `since`. */
+	readonly blind: {readonly reason: string; readonly hint?: string; readonly since: number} | undefined;
+};
+
+/** What changed. `store-lost` is said again with each try that fails. */
+export type LiveChange = 'snapshot' | 'store-lost' | 'scan' | 'events';
+
+export type LiveView = {
+	readonly current: () => LiveState;
+	/** How many events of each kind there were since the start. */
+	readonly counts: ReadonlyMap<AuditKind, number>;
+	/** As the store has it now, with readings that are not old. Rejects with a CanhazgpuError while the store is away. */
+	readonly fresh: () => Promise<LiveState>;
+	readonly subscribe: (changed: (state: LiveState, change: LiveChange) => void) => () => void;
+	/** Somebody watches until the returned function is called: the GPUs are scanned more often. */
+	readonly watch: () => () => void;
+	/** Reads the store and scans the GPUs as soon as may be. */
+	readonly refresh: () => void;
+	readonly stop: () => void;
+};
+
+export type LiveViewOptions = {
+	/** GPUs as they are shown; those of the world, unless given. */
+	readonly watched?: Watched;
+	readonly intervals: ScanIntervals;
+	/** How many events are kept. */
+	readonly mostEvents: number;
+	/** False for a face that may change nothing, not even tell the audit log what a scan shows for the first time. */
+	readonly recordsAlerts: boolean;
+	/** Gets a bug in what runs in the background. */
+	readonly broken: (error: unknown) => void;
+};
+
+/** A failed scan takes nothing away for so long; then what it says stands. */
+const oldReadingsMs = 30_000;
+/** A request waits so long for a scan. */
+const patienceMs = 5000;
+
+/** Changes when a GPU changes hands, and not with every heartbeat. */
+const holdersOf = (snapshot: Snapshot | undefined): string =>
+	(snapshot?.gpus ?? [])
+		.map((record) => (isLeased(record) ? (record.lease.leaseId ?? record.lease.startTime) : record.kind))
+		.join(' ');
+
+type Known = Omit<LiveState, 'rows' | 'line' | 'now' | 'observation'>;
+
+/** Rows are made when a face asks for them, once for each state. */
+function stateOf(
+	known: Known,
+	now: number,
+	observation: Observation | undefined,
+	memoryThresholdMiB: number,
+): LiveState {
+	const {snapshot} = known;
+	let rows: readonly StatusRow[] | undefined;
+	let line: readonly QueueRow[] | undefined;
+	return {
+		...known,
+		now,
+		observation,
+		get rows() {
+			rows ??=
+				snapshot === undefined || observation === undefined
+					? []
+					: statusRows(snapshot, observation, memoryThresholdMiB);
+			return rows;
+		},
+		get line() {
+			line ??= snapshot === undefined ? [] : queueRows(snapshot);
+			return line;
+		},
+	};
+}
+
+export function startLiveView(
+	world: World,
+	{watched = world, intervals, mostEvents, recordsAlerts, broken}: LiveViewOptions,
+): LiveView {
+	const {clock, memoryThresholdMiB} = world;
+	const listeners = new Set<(state: LiveState, change: LiveChange) => void>();
+	/** The last scan that succeeded. */
+	let readings: Observation | undefined;
+	let known: Known = {
+		revision: 0,
+		snapshot: undefined,
+		lastScan: undefined,
+		events: [],
+		eventsProblem: undefined,
+		lost: undefined,
+		blind: undefined,
+	};
+	/** Seconds that the store's clock shows when the monotonic clock shows zero. Before the first read it is taken from the clock here. */
+	let storeZero = Date.now() / 1000 - clock.monotonicMs() / 1000;
+	const storeNow = (): number => storeZero + clock.monotonicMs() / 1000;
+
+	const shownScan = (): Observation | undefined =>
+		readings !== undefined && clock.monotonicMs() - readings.takenAtMs < oldReadingsMs ? readings : known.lastScan;
+	const made = (from: Known): LiveState => stateOf(from, storeNow(), shownScan(), memoryThresholdMiB);
+	let state = made(known);
+
+	function change(kind: LiveChange, news: Partial<Omit<Known, 'revision'>>): void {
+		known = {...known, ...news, revision: known.revision + 1};
+		state = made(known);
+		for (const listener of listeners) {
+			listener(state, kind);
+		}
+	}
+
+	const recordAlerts = createAlertRecorder(world);
+	const readNext = createNextRead(async () => readForDisplay(world));
+	const scanLoop = startScanLoop(
+		watched,
+		intervals,
+		(observation) => {
+			const {failure} = observation;
+			if (failure === undefined) {
+				readings = observation;
+				const {snapshot, lost} = known;
+				if (recordsAlerts && snapshot !== undefined && lost === undefined) {
+					recordAlerts({...snapshot, now: storeNow()}, observation).catch(broken);
+				}
+			}
+
+			change('scan', {
+				lastScan: observation,
+				blind:
+					failure === undefined
+						? undefined
+						: {reason: failure.message, hint: failure.hint, since: known.blind?.since ?? storeNow()},
+			});
+		},
+		broken,
+	);
+	const auditLog = followAuditLog(world, mostEvents, {
+		arrived(events) {
+			change('events', {events, eventsProblem: undefined});
+		},
+		lost(eventsProblem) {
+			change('events', {eventsProblem});
+		},
+		broken,
+	});
+	const feed = startStoreFeed(world, {
+		arrived(snapshot) {
+			storeZero = snapshot.now - clock.monotonicMs() / 1000;
+			const {snapshot: before, lost} = known;
+			const isMoved = before !== undefined && holdersOf(snapshot) !== holdersOf(before);
+			change('snapshot', {snapshot, lost: undefined});
+			if (lost === undefined) {
+				auditLog.refresh();
+			} else {
+				auditLog.restart();
+			}
+
+			if (isMoved) {
+				scanLoop.poke();
+			}
+		},
+		lost(reason) {
+			change('store-lost', {lost: {reason, since: known.lost?.since ?? storeNow()}});
+		},
+		broken,
+	});
+
+	return {
+		current: () => state,
+		counts: auditLog.counts,
+		async fresh() {
+			const enough = new AbortController();
+			const [snapshot] = await Promise.all([
+				readNext(),
+				Promise.race([
+					scanLoop.fresh(),
+					// An aborted sleep may reject; the scan came first then.
+					clock.sleep(patienceMs, enough.signal).catch(() => undefined),
+				]),
+			]);
+			enough.abort();
+			if (shownScan() === undefined) {
+				throw new CanhazgpuError('busy', 'The GPUs have not been read yet');
+			}
+
+			return made({...known, snapshot, lost: undefined});
+		},
+		subscribe(changed) {
+			listeners.add(changed);
+			return () => {
+				listeners.delete(changed);
+			};
+		},
+		watch: () => scanLoop.watch(),
+		refresh() {
+			feed.refresh();
+			scanLoop.poke();
+		},
+		stop() {
+			listeners.clear();
+			feed.stop();
+			auditLog.stop();
+			scanLoop.stop();
+		},
+	};
+}

@@ -1,0 +1,120 @@
+/** How busy each GPU was, for the graphs. A time without a reading is a gap, never a zero. */
+import type {GpuReading, Observation} from '../model/types.js';
+
+/** Shares of what there is, from 0 to 1. Unknown is undefined. */
+export type Load = {readonly utilization?: number; readonly memory?: number};
+
+type Mean = {readonly value: number; readonly count: number};
+
+type Means = {readonly utilization?: Mean; readonly memory?: Mean};
+
+type Sample = {readonly atMs: number; readonly means: ReadonlyMap<string, Means>};
+
+export type HistoryLimits = {
+	/** How far back it goes. */
+	readonly windowMs: number;
+	/** Scans of the same stretch of this length become one sample, their mean. */
+	readonly stepMs: number;
+	/** A reading stands for at most so long before and after it, so that one scan that was missed leaves no gap. */
+	readonly coverMs: number;
+};
+
+export type UtilizationHistory = HistoryLimits & {
+	/** Oldest first, none older than `windowMs`. */
+	readonly samples: readonly Sample[];
+};
+
+/** A scan that is dated so far before the last one tells of a clock that was set back. */
+const leastSetBackMs = 60_000;
+
+export const emptyHistory = (limits: HistoryLimits): UtilizationHistory => ({...limits, samples: []});
+
+const share = (used: number | undefined, total: number | undefined): number | undefined =>
+	used === undefined || total === undefined || total <= 0 ? undefined : Math.min(1, used / total);
+
+const withValue = (mean: Mean | undefined, value: number | undefined): Mean | undefined =>
+	value === undefined
+		? mean
+		: {
+				value: ((mean?.value ?? 0) * (mean?.count ?? 0) + value) / ((mean?.count ?? 0) + 1),
+				count: (mean?.count ?? 0) + 1,
+			};
+
+/**
+Adds a scan; a failed one, or the same one again, adds nothing.
+
+@param keyOf - What a GPU goes by in this history, such as its UUID.
+*/
+export function recorded(
+	history: UtilizationHistory,
+	{gpus, failure}: Pick<Observation, 'gpus' | 'failure'>,
+	{atMs, keyOf}: {readonly atMs: number; readonly keyOf: (reading: GpuReading) => string},
+): UtilizationHistory {
+	const {stepMs, windowMs} = history;
+	const isSetBack = atMs < (history.samples.at(-1)?.atMs ?? -Infinity) - leastSetBackMs;
+	const known = isSetBack ? history.samples.filter((sample) => sample.atMs < atMs) : history.samples;
+	const last = known.at(-1);
+	if (failure !== undefined || (last !== undefined && atMs <= last.atMs)) {
+		return history;
+	}
+
+	const isSameStep = last !== undefined && Math.floor(last.atMs / stepMs) === Math.floor(atMs / stepMs);
+	const means = new Map(isSameStep ? last.means : undefined);
+	for (const reading of gpus) {
+		const key = keyOf(reading);
+		const before = means.get(key);
+		means.set(key, {
+			utilization: withValue(before?.utilization, share(reading.utilizationPercent, 100)),
+			memory: withValue(before?.memory, share(reading.memoryUsedMiB, reading.memoryTotalMiB)),
+		});
+	}
+
+	const kept = (isSameStep ? known.slice(0, -1) : known).filter((sample) => sample.atMs > atMs - windowMs);
+	return {...history, samples: [...kept, {atMs, means}]};
+}
+
+/** Which GPUs have a sample in the stretch of time that ends at `nowMs`. */
+export const keysSince = ({samples}: UtilizationHistory, sinceMs: number): ReadonlySet<string> =>
+	new Set(samples.filter(({atMs}) => atMs > sinceMs).flatMap(({means}) => means.keys().toArray()));
+
+const mean = (values: readonly number[]): number | undefined =>
+	values.length === 0 ? undefined : values.reduce((sum, value) => sum + value, 0) / values.length;
+
+/**
+The last `spanMs` (the whole window, if not given) in so many columns, the newest last; undefined where nothing is known. Columns stand on
+whole multiples of their time, so that the picture moves by columns and not with every second.
+*/
+export function seriesOf(
+	{samples, coverMs, windowMs}: UtilizationHistory,
+	key: string,
+	reading: keyof Load,
+	{columns, nowMs, spanMs = windowMs}: {readonly columns: number; readonly nowMs: number; readonly spanMs?: number},
+): ReadonlyArray<number | undefined> {
+	const columnMs = spanMs / columns;
+	const startMs = (Math.ceil(nowMs / columnMs) - columns) * columnMs;
+	const values: readonly number[][] = Array.from({length: columns}, () => []);
+	const covers: Array<number | undefined> = Array.from({length: columns});
+	const columnOf = (atMs: number): number => Math.ceil((atMs - startMs) / columnMs) - 1;
+	for (const {atMs, means} of samples) {
+		const value = means.get(key)?.[reading]?.value;
+		if (value === undefined) {
+			continue;
+		}
+
+		values[columnOf(atMs)]?.push(value);
+		// Only narrow columns may fall between two readings.
+		if (columnMs >= coverMs) {
+			continue;
+		}
+
+		for (let column = Math.max(0, columnOf(atMs - coverMs / 2)); column <= columnOf(atMs + coverMs / 2); column++) {
+			if (column < columns) {
+				covers[column] ??= value;
+			}
+		}
+	}
+
+	return values.map(
+		(inColumn, column) => mean(inColumn) ?? (startMs + column * columnMs < nowMs ? covers[column] : undefined),
+	);
+}

@@ -1,0 +1,52 @@
+import {useEffect, useRef, type RefObject} from 'react';
+import {startLiveView, type LiveView} from '../../core/live/live-view.js';
+import type {Watched} from '../../core/live/scan-loop.js';
+import type {World} from '../../core/model/ports.js';
+import type {Dispatch} from '../state/actions.js';
+import {mostEvents} from '../state/events.js';
+
+type Options = {
+	readonly world: World;
+	/** What is shown of the GPUs. */
+	readonly watched: Watched;
+	readonly scanIntervalMs: number;
+	/** A monitor that is read-only tells the audit log nothing. */
+	readonly isReadonly: boolean;
+};
+
+/** Brings the store, the GPUs and the audit log into the state for as long as the monitor is shown. */
+export function useLiveView(
+	{world, watched, scanIntervalMs, isReadonly}: Options,
+	dispatch: Dispatch,
+	broken: (error: unknown) => void,
+): RefObject<LiveView | undefined> {
+	const view = useRef<LiveView>(undefined);
+	useEffect(() => {
+		const nowMs = (): number => world.clock.monotonicMs();
+		const started = startLiveView(world, {
+			watched,
+			intervals: {watchedMs: scanIntervalMs, unwatchedMs: scanIntervalMs},
+			mostEvents,
+			recordsAlerts: !isReadonly,
+			broken,
+		});
+		view.current = started;
+		started.subscribe(({snapshot, lastScan, lost, events, eventsProblem}, change) => {
+			if (change === 'snapshot' && snapshot !== undefined) {
+				dispatch({kind: 'snapshot-arrived', snapshot, nowMs: nowMs()});
+			} else if (change === 'store-lost' && lost !== undefined) {
+				dispatch({kind: 'store-lost', reason: lost.reason, nowMs: nowMs()});
+			} else if (change === 'scan' && lastScan !== undefined) {
+				dispatch({kind: 'scan-arrived', observation: lastScan, nowMs: nowMs()});
+			} else if (change === 'events') {
+				dispatch(
+					eventsProblem === undefined
+						? {kind: 'events-arrived', entries: events}
+						: {kind: 'events-lost', reason: eventsProblem},
+				);
+			}
+		});
+		return started.stop;
+	}, [world, watched, scanIntervalMs, isReadonly, dispatch, broken]);
+	return view;
+}
