@@ -38,7 +38,7 @@ module.exports = {
 		only('tui-uses-the-core', '^source/tui/', String.raw`tui/|core/|format/|errors\.ts`),
 		only('web-uses-the-core', '^source/web/', String.raw`web/|core/|format/|errors\.ts`),
 		only('help-is-text', '^source/help/', 'help/'),
-		only('page-shows-the-api', '^source/web/page/', 'web/(page|api)/|core/model/'),
+		only('page-shows-the-api', '^source/web/page/', String.raw`web/(page|api)/|core/model/|format/states\.ts`),
 		{
 			name: 'page-shares-types-alone',
 			severity: 'error',

@@ -1,5 +1,6 @@
 /**
-`status --json`: the peer's keys with the peer's meaning, and ours beside them. What is unknown or empty is absent.
+`status --json`: the peer's keys with the peer's meaning, and ours beside them. What is unknown or empty is absent, but for `processes`: it is
+empty where there are none, and absent where they are unknown.
 */
 import {latestEndOf} from '../core/rules/leases/liveness.js';
 import type {StatusRow} from '../core/rules/pool/status.js';
@@ -31,7 +32,8 @@ const processJson = (process: GpuProcess) => ({
 	container_id: process.containerId,
 });
 
-const partJson = (part: MigInstance) => ({
+/** One part of a GPU that MIG has split. */
+export const partJson = (part: MigInstance) => ({
 	profile: part.profile,
 	gpu_instance_id: part.gpuInstanceId,
 	compute_instance_id: part.computeInstanceId,
@@ -77,7 +79,7 @@ const rowJson = (row: StatusRow, {simulated}: Observation) => ({
 	drained: drainJson(row),
 	health: absentWhenEmpty(row.health.map(({words}) => words)),
 	idle_seconds: row.idleSeconds === undefined ? undefined : Math.floor(row.idleSeconds),
-	processes: absentWhenEmpty(row.processes.map((process) => processJson(process))),
+	processes: row.reading?.processes && row.processes.map((process) => processJson(process)),
 	simulated: simulated || undefined,
 });
 

@@ -6,15 +6,16 @@ import {statusJson} from '../../source/format/status-json.js';
 
 const observation: Observation = {provider: 'nvidia', simulated: false, takenAtMs: 0, gpus: [], warnings: []};
 
-const processesOf = (...processes: readonly GpuProcess[]) => {
+const processesOf = (processes: readonly GpuProcess[] | undefined) => {
 	const row: StatusRow = {
 		index: 0,
 		state: 'available',
 		use: {kind: 'idle'},
 		health: [],
 		unreservedUsers: [],
-		processes,
+		processes: processes ?? [],
 		squatters: [],
+		reading: {index: 0, processes, unknown: {}},
 	};
 	const [json] = JSON.parse(harmlessJson(statusJson([row], observation))) as Array<{processes?: unknown}>;
 	return json?.processes;
@@ -35,7 +36,7 @@ test('a process is told with all that is known of it', () => {
 		hostMemoryMiB: 900,
 		containerId: '0123456789ab',
 	};
-	expect(processesOf(known)).toEqual([
+	expect(processesOf([known])).toEqual([
 		{
 			pid: 4711,
 			user: 'ada',
@@ -53,6 +54,10 @@ test('a process is told with all that is known of it', () => {
 });
 
 test('what is not known of a process is absent', () => {
-	expect(processesOf({pid: 4711})).toEqual([{pid: 4711}]);
-	expect(processesOf()).toBeUndefined();
+	expect(processesOf([{pid: 4711}])).toEqual([{pid: 4711}]);
+});
+
+test('an empty list says that there are no processes, and none at all that they are unknown', () => {
+	expect(processesOf([])).toEqual([]);
+	expect(processesOf(undefined)).toBeUndefined();
 });

@@ -49,6 +49,7 @@ test('values of another kind than they should be are unknown, and unknown keys a
 	expect(fromCommandRow(hostile, 1_800_000_000)).toEqual({
 		gpu_id: 0,
 		status: 'ERROR',
+		state: 'error',
 		duration: 9_999_999 * 3600e9,
 	});
 	const sound = {pid: 1, user: 'alice'};
@@ -57,7 +58,7 @@ test('values of another kind than they should be are unknown, and unknown keys a
 			{gpu_id: 0, status: 'IN_USE', processes: [{pid: 'x'}, sound, 7], health: [], unreserved_users: [1]},
 			0,
 		),
-	).toEqual({gpu_id: 0, status: 'IN_USE', processes: [sound]});
+	).toEqual({gpu_id: 0, status: 'IN_USE', state: 'in-use', processes: [sound]});
 	expect(fromCommandRow({gpu_id: '0', status: 'IN_USE'}, 0)).toBeUndefined();
 	expect(fromCommandRows([hostile, {...hostile, status: 'IN_USE'}], 0)).toMatchObject([{status: 'IN_USE'}]);
 });
@@ -79,4 +80,27 @@ test('of too much the processes are left out, and of far too much nothing is sho
 		uuid: 'y'.repeat(1000),
 	}));
 	expect(fromCommandRows(endless, 0)).toBeUndefined();
+});
+
+test('no processes are told from unknown ones, the parts of a GPU are kept, and secrets are masked', () => {
+	const row = (parts: Readonly<Record<string, unknown>>) =>
+		fromCommandRow({gpu_id: 0, status: 'AVAILABLE', ...parts}, 0)!;
+	expect(row({}).processes).toBeUndefined();
+	expect(row({processes: 'hidden'}).processes).toBeUndefined();
+	expect(row({processes: []}).processes).toEqual([]);
+	expect(row({processes: [{pid: 1, command: 'a.py --hf-token abc'}]}).processes).toEqual([
+		{pid: 1, command: 'a.py --hf-token ***'},
+	]);
+	const part = {profile: '1g.10gb', gpu_instance_id: 7, memory_total_mb: 9984};
+	expect(row({mig_instances: [part, 7, {profile: {}}]}).mig_instances).toEqual([part, {}]);
+});
+
+test('a GPU of another host that is only drained is no error', () => {
+	const stateOf = (parts: Readonly<Record<string, unknown>>) =>
+		fromCommandRow({gpu_id: 0, status: 'ERROR', ...parts}, 0)!.state;
+	expect(stateOf({drained: {reason: 'fan'}, error: 'drained: fan'})).toBe('drained');
+	expect(stateOf({drained: {by: 'root'}, error: 'drained'})).toBe('drained');
+	expect(stateOf({drained: {reason: 'fan'}, error: 'drained: fan; Xid 79', health: ['Xid 79']})).toBe('error');
+	expect(stateOf({drained: {reason: 'fan'}, error: 'unreadable record: no JSON'})).toBe('error');
+	expect(stateOf({error: 'Xid 79'})).toBe('error');
 });

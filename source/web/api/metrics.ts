@@ -2,11 +2,12 @@
 import {Counter, Gauge, Registry} from 'prom-client';
 import {labelOf, ownerOf} from '../../core/rules/leases/ownership.js';
 import {sanitize} from '../../format/text/text.js';
+import {shownStateOf, type ShownState} from '../../core/rules/pool/status.js';
 import type {AuditKind} from '../../core/model/types.js';
 import type {LiveView, LiveState} from '../../core/live/live-view.js';
 
 const bytesPerMiB = 1_048_576;
-const states = ['available', 'in-use', 'unreserved', 'error'] as const;
+const states = ['available', 'in-use', 'unreserved', 'drained', 'error'] as const satisfies readonly ShownState[];
 
 /** Name, help, labels; set again at each scrape, so that what is gone is gone. */
 type Setter = (labels: Readonly<Record<string, string>>, value: number | undefined) => void;
@@ -84,9 +85,10 @@ export function createMetrics(
 		}
 	});
 	gauge('gpu_state', '1 for the state that the GPU is in', ['gpu', 'state'], (set) => {
-		for (const {index, state} of liveView().rows) {
+		for (const row of liveView().rows) {
+			const state = shownStateOf(row);
 			for (const each of states) {
-				set({gpu: String(index), state: each}, state === each ? 1 : 0);
+				set({gpu: String(row.index), state: each}, state === each ? 1 : 0);
 			}
 		}
 	});

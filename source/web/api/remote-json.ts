@@ -3,6 +3,8 @@ What another host's `status --json` says, in the words of this API: so the page 
 whatever it likes: of what is not as it should be, nothing is kept.
 */
 import * as v from 'valibot';
+import type {ShownState} from '../../core/rules/pool/status.js';
+import {maskSecrets} from '../../core/rules/pool/secrets.js';
 import {timestamp} from '../../format/text/durations.js';
 import {sanitize} from '../../format/text/text.js';
 
@@ -31,18 +33,24 @@ const time = () =>
 		),
 	);
 
-/** Of its items those that are as they should be; an empty list is none. */
+/** Of its items those that are as they should be. */
+const known = <Schema extends v.GenericSchema>(item: Schema) =>
+	v.pipe(
+		v.array(v.unknown()),
+		v.transform((items) =>
+			items.slice(0, mostItems).flatMap((value) => {
+				const result = v.safeParse(item, value);
+				return result.success ? [result.output] : [];
+			}),
+		),
+	);
+
+/** The same; an empty list is none. */
 const list = <Schema extends v.GenericSchema>(item: Schema) =>
 	optional(
 		v.pipe(
-			v.array(v.unknown()),
-			v.transform((items) => {
-				const sound = items.slice(0, mostItems).flatMap((value) => {
-					const result = v.safeParse(item, value);
-					return result.success ? [result.output] : [];
-				});
-				return sound.length === 0 ? undefined : sound;
-			}),
+			known(item),
+			v.transform((items) => (items.length === 0 ? undefined : items)),
 		),
 	);
 
@@ -50,13 +58,29 @@ const processSchema = v.object({
 	pid: v.pipe(v.number(), v.safeInteger()),
 	user: text(),
 	name: text(),
-	command: text(),
+	// A host of an earlier version masks nothing. Half a secret is not known by its shape, so that it is masked before it is cut.
+	command: optional(
+		v.pipe(
+			v.string(),
+			v.transform((line) => maskSecrets(line.slice(0, 2 * longestText))),
+			plain,
+		),
+	),
 	memory_used_mb: number(),
 	utilization: number(),
 	cpu_percent: number(),
 	host_memory_mb: number(),
 	container_id: text(),
 	start_time: time(),
+});
+
+const partSchema = v.object({
+	profile: text(),
+	gpu_instance_id: number(),
+	compute_instance_id: number(),
+	uuid: text(),
+	memory_used_mb: number(),
+	memory_total_mb: number(),
 });
 
 const rowSchema = v.object({
@@ -86,7 +110,9 @@ const rowSchema = v.object({
 	drained: optional(v.object({reason: text(), by: text(), since: time()})),
 	health: list(plain),
 	idle_seconds: number(),
-	processes: list(processSchema),
+	mig_instances: list(partSchema),
+	// An empty list says that there are none.
+	processes: optional(known(processSchema)),
 	simulated: flag(),
 });
 
@@ -95,6 +121,22 @@ export function secondsOf(duration: unknown): number | undefined {
 	const {h, m, s} = /^(?<h>\d{1,7})h (?<m>\d{1,2})m (?<s>\d{1,2})s$/v.exec(String(duration))?.groups ?? {};
 	return h === undefined ? undefined : Number(h) * 3600 + Number(m) * 60 + Number(s);
 }
+
+type SoundRow = v.InferOutput<typeof rowSchema>;
+
+/** Out of service by hand and for no other reason, which that host tells as an error; earlier versions do so too. */
+const isOnlyDrained = ({status, drained, health, error}: SoundRow): boolean =>
+	status === 'ERROR' &&
+	drained !== undefined &&
+	health === undefined &&
+	error === (drained.reason === undefined ? 'drained' : `drained: ${drained.reason}`);
+
+const shownStates: Readonly<Record<SoundRow['status'], ShownState>> = {
+	AVAILABLE: 'available',
+	IN_USE: 'in-use',
+	UNRESERVED: 'unreserved',
+	ERROR: 'error',
+};
 
 /** What lasts for so long began then. */
 const ago = (now: number, seconds: number | undefined): string | undefined => {
@@ -117,6 +159,7 @@ export function fromCommandRow(row: Row, now: number) {
 	const freeFor = secondsOf(/^free for (?<time>.*)$/v.exec(details ?? '')?.groups?.['time']);
 	return {
 		...same,
+		state: isOnlyDrained(result.output) ? ('drained' as const) : shownStates[same.status],
 		reservation_type: type?.toLowerCase(),
 		duration: seconds === undefined ? undefined : seconds * 1e9,
 		start_time: ago(now, seconds),

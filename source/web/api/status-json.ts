@@ -2,9 +2,10 @@
 What the API says of GPUs and of the line: the peer's keys with the peer's meaning, ours beside them. What is unknown or empty is absent.
 */
 import {labelOf, ownerOf} from '../../core/rules/leases/ownership.js';
-import type {StatusRow} from '../../core/rules/pool/status.js';
+import {shownStateOf, type StatusRow} from '../../core/rules/pool/status.js';
 import type {GpuProcess, GpuReading} from '../../core/model/types.js';
 import {longDuration, timestamp} from '../../format/text/durations.js';
+import {partJson} from '../../format/status-json.js';
 import {unreservedWords, userWords, validationWords} from '../../format/status-labels.js';
 import {stateWords} from '../../format/states.js';
 import {sanitize, shownNote} from '../../format/text/text.js';
@@ -51,6 +52,7 @@ const readingJson = (reading: GpuReading | undefined) => ({
 	fan_percent: reading?.fanPercent,
 	clock_mhz: reading?.smClockMHz,
 	throttled_by: list(reading?.throttleReasons),
+	mig_instances: list(reading?.migInstances?.map((part) => partJson(part))),
 });
 
 const leaseJson = ({lease}: StatusRow) => ({
@@ -68,6 +70,8 @@ const leaseJson = ({lease}: StatusRow) => ({
 export const gpuJson = (row: StatusRow, {provider, now}: {readonly provider: string; readonly now: number}) => ({
 	gpu_id: row.index,
 	status: stateWords[row.state],
+	// `drained` is an `ERROR` to the peer's clients.
+	state: shownStateOf(row),
 	user: text(userWords(row)),
 	...leaseJson(row),
 	last_released: time(row.lastReleased),
@@ -82,7 +86,8 @@ export const gpuJson = (row: StatusRow, {provider, now}: {readonly provider: str
 	provider,
 	...readingJson(row.reading),
 	squatters: list(row.squatters.map(({pid}) => pid)),
-	processes: list(row.processes.map((process) => processJson(process))),
+	// Empty where there are none, absent where they are unknown.
+	processes: row.reading?.processes && row.processes.map((process) => processJson(process)),
 });
 
 export type GpuJson = ReturnType<typeof gpuJson>;

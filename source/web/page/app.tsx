@@ -15,7 +15,7 @@ import {ReportView} from './views/report.js';
 /** What is outside of the components' elements: the title, and that all is old. */
 function useDocument(state: PageState): void {
 	const {about, gpus} = state;
-	const free = gpus.filter(({status}) => status === 'AVAILABLE').length;
+	const free = gpus.filter(({state: own}) => own === 'available').length;
 	const title = about === undefined ? 'canhazgpu' : `${free} free · ${about.host} · canhazgpu`;
 	const kind = pillKindOf(state);
 	useLayoutEffect(() => {

@@ -23,11 +23,10 @@ export type Process = Partial<
 			command: true;
 			memory_used_mb: true;
 			cpu_percent: true;
-			// The card has the sum of these for the GPU, and there is no room for more columns.
-			utilization: false;
-			host_memory_mb: false;
-			container: false;
-			start_time: false;
+			utilization: true;
+			host_memory_mb: true;
+			container: true;
+			start_time: true;
 		}
 	>
 > &
@@ -37,7 +36,9 @@ type ShownGpu = Shown<
 	GpuJson,
 	{
 		gpu_id: true;
-		status: true;
+		// The state in the words of the peer, which knows no drained GPU.
+		status: false;
+		state: true;
 		user: true;
 		reservation_type: true;
 		start_time: true;
@@ -73,17 +74,20 @@ type ShownGpu = Shown<
 		clock_mhz: true;
 		throttled_by: true;
 		squatters: true;
+		mig_instances: true;
 		processes: true;
 	}
 >;
 
 /** A GPU of this host or of another, which may leave out anything but what it is. */
-export type Gpu = Partial<Omit<ShownGpu, 'reservation_type' | 'drain' | 'model_info' | 'processes'>> &
-	Pick<GpuJson, 'gpu_id' | 'status'> & {
+export type Gpu = Partial<Omit<ShownGpu, 'reservation_type' | 'drain' | 'model_info' | 'mig_instances' | 'processes'>> &
+	Pick<GpuJson, 'gpu_id' | 'state'> & {
 		/** `run` or `manual`; another host may have other words. */
 		readonly reservation_type?: string;
 		readonly drain?: Partial<NonNullable<GpuJson['drain']>>;
 		readonly model_info?: Partial<NonNullable<GpuJson['model_info']>>;
+		readonly mig_instances?: ReadonlyArray<Partial<NonNullable<GpuJson['mig_instances']>[number]>>;
+		/** Empty where there are none, absent where they are unknown. */
 		readonly processes?: readonly Process[];
 	};
 

@@ -1,9 +1,10 @@
 /** Small components that know nothing of the pool. */
 import type {ComponentChildren} from 'preact';
+import {personOf} from './words.js';
 
-/** A part of a whole for the style sheet, from 0 to 100. */
+/** A part of a whole for the style sheet, from 0 to 1. */
 export const share = (percent: number | undefined): Record<string, string> => ({
-	'--share': `${Math.min(100, Math.max(0, percent ?? 0)).toFixed(1)}%`,
+	'--share': (Math.min(100, Math.max(0, percent ?? 0)) / 100).toFixed(3),
 });
 
 export const Bar = ({percent}: {readonly percent: number | undefined}) => (
@@ -22,6 +23,23 @@ export const Meter = ({label, percent, words}: MeterProps) => (
 		<span class="meter-value">{words}</span>
 	</span>
 );
+
+type PersonNameProps = {readonly user: string | undefined; readonly placeholder?: string};
+
+/** The whole name is in the title, where there is too little room for it. */
+export function PersonName({user, placeholder = ''}: PersonNameProps) {
+	if (user === undefined) {
+		return <p class="owner nobody">{placeholder}</p>;
+	}
+
+	const {name, account} = personOf(user);
+	return (
+		<p class="owner" title={user}>
+			<span class="owner-name">{name}</span>
+			{account !== undefined && <span class="account">{account}</span>}
+		</p>
+	);
+}
 
 type ChipsProps<Value> = {
 	readonly choices: ReadonlyArray<readonly [value: Value, label: string]>;

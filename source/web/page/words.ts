@@ -1,4 +1,4 @@
-/** Numbers and times in words. What is unknown is a dash, never a zero. */
+/** Numbers, times and states in words. What is unknown is a dash, never a zero. */
 import type {Gpu} from './fields.js';
 
 export const unknown = '–';
@@ -25,9 +25,9 @@ export const sinceWords = (time: string, nowMs: number): string => duration(nowM
 
 export const untilWords = (time: string, nowMs: number): string => duration(Date.parse(time) - nowMs);
 
-/** MiB as GB in the way GPUs are sold: `79.6 GB`. */
-export const gigabytes = (mebibytes: number | undefined): string =>
-	mebibytes === undefined ? unknown : `${(mebibytes / 1024).toFixed(1)} GB`;
+/** MiB as `79.6 GiB`. */
+export const gibibytes = (mebibytes: number | undefined): string =>
+	mebibytes === undefined ? unknown : `${(mebibytes / 1024).toFixed(1)} GiB`;
 
 export const withUnit = (value: number | undefined, unit: string): string =>
 	value === undefined ? unknown : `${Math.round(value)}${unit}`;
@@ -49,29 +49,44 @@ const hoursAndMinutes = new Intl.DateTimeFormat(undefined, {hour: '2-digit', min
 export const dateWords = (time: string | number): string => dateAndTime.format(new Date(time));
 export const timeOfDay = (timeMs: number): string => hoursAndMinutes.format(new Date(timeMs));
 
-export const stateNames: Readonly<Record<string, string>> = {
-	AVAILABLE: 'Available',
-	IN_USE: 'In use',
-	UNRESERVED: 'Unreserved',
-	ERROR: 'Error',
-};
-export const stateName = (status: string): string => stateNames[status] ?? 'Error';
-
-/** What matters now of the time of a GPU, for one line beside its user. */
+/** What matters now of the time of a GPU, for one line. */
 export function timeWords(gpu: Gpu, nowMs: number): string {
 	if (gpu.held_for_queue !== undefined) {
-		return 'held for a waiter';
+		return 'held for somebody in the queue';
 	}
 
-	if (gpu.status === 'IN_USE') {
-		const end = gpu.expiry_time ?? gpu.ends_by;
-		const held = gpu.start_time === undefined ? unknown : sinceWords(gpu.start_time, nowMs);
-		return end === undefined ? `for ${held}` : `for ${held} · ${untilWords(end, nowMs)} left`;
-	}
+	switch (gpu.state) {
+		case 'in-use': {
+			const end = gpu.expiry_time ?? gpu.ends_by;
+			const held = gpu.start_time === undefined ? unknown : sinceWords(gpu.start_time, nowMs);
+			return end === undefined ? `for ${held}` : `for ${held} · ${untilWords(end, nowMs)} left`;
+		}
 
-	if (gpu.status === 'AVAILABLE') {
-		return gpu.last_released === undefined ? 'never used' : `free for ${sinceWords(gpu.last_released, nowMs)}`;
-	}
+		case 'available': {
+			return gpu.last_released === undefined ? 'never used' : `free for ${sinceWords(gpu.last_released, nowMs)}`;
+		}
 
-	return gpu.status === 'UNRESERVED' ? 'no reservation' : '';
+		case 'drained': {
+			return gpu.drain?.since === undefined ? '' : `for ${sinceWords(gpu.drain.since, nowMs)}`;
+		}
+
+		case 'unreserved':
+		case 'error': {
+			return '';
+		}
+	}
+}
+
+/** `1g.10gb`, `2x1g.10gb`: the parts of a GPU by their profile. */
+export const partWords = (parts: NonNullable<Gpu['mig_instances']>): string =>
+	[...Map.groupBy(parts, ({profile}) => profile ?? '?')]
+		.map(([profile, same]) => (same.length === 1 ? profile : `${same.length}x${profile}`))
+		.join(' ');
+
+export type Person = {readonly name: string; readonly account?: string};
+
+/** The label is the name that people know; the account is beside it where that is another one. */
+export function personOf(user: string): Person {
+	const {account, label} = /^(?<account>\S+) \((?<label>.+)\)$/v.exec(user)?.groups ?? {};
+	return label === undefined ? {name: user} : {name: label, account};
 }

@@ -9,7 +9,7 @@ import {continued, noUtilization, withNewest} from '../../../source/web/page/sta
 type GpuJson = LiveJson['gpus'][number];
 
 function gpu(index: number, parts: Partial<GpuJson> = {}): GpuJson {
-	const row: Partial<GpuJson> = {gpu_id: index, status: 'AVAILABLE', ...parts};
+	const row: Partial<GpuJson> = {gpu_id: index, state: 'available', ...parts};
 	return row as GpuJson;
 }
 
@@ -24,9 +24,9 @@ test('the first message brings all GPUs in their order and announces nothing', (
 });
 
 test('a change of holder or of the queue is announced, a reading is not', () => {
-	const taken = gpu(1, {status: 'IN_USE', user: 'ada'});
+	const taken = gpu(1, {state: 'in-use', user: 'ada'});
 	const {state, changes} = withLive(known, message({gpus: [gpu(0, {utilization: 50}), taken]}), 'change');
-	expect(changes).toEqual(['GPU 1: In use, ada']);
+	expect(changes).toEqual(['GPU 1: Reserved, ada']);
 	expect([state.gpus[0]!.utilization, state.gpus[1]!.user]).toEqual([50, 'ada']);
 	expect(state.leaseChanges).toBe(known.leaseChanges + 1);
 	const queue = [{id: 'a'}] as unknown as LiveJson['queue'];

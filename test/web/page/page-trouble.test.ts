@@ -8,8 +8,8 @@ import {sanitize} from '../../../source/format/text/text.js';
 import {createEmbeddedBox} from '../../_helpers/program/cli.js';
 import {freshEmbeddedBox, freshRedisBox, openStoreOf} from '../../_helpers/program/processes.js';
 import {startRedis} from '../../_helpers/store/redis-server.js';
-import {chromiumProgram, cardOf, browserForAll, openPage, turn} from './_browser.js';
 import {ask, startWeb} from '../_server.js';
+import {chromiumProgram, cardOf, browserForAll, openPage, turn} from './_browser.js';
 
 const hostileCount = 1000;
 /** So many at a time. */
@@ -130,7 +130,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		});
 		await page.locator('#pill[data-kind="live"]').waitFor();
 		await page.locator('#banners [data-kind="link"]').waitFor({state: 'detached'});
-		await cardOf(page, 1).locator('.state', {hasText: 'In use'}).waitFor();
+		await cardOf(page, 1).locator('.state', {hasText: 'Reserved'}).waitFor();
 		expect(await page.evaluate('window.marker')).toBe('same page');
 		expect(await cardOf(page, 0).locator('.card-body').isVisible()).toBe(true);
 		expect(problems).toEqual([]);
@@ -171,7 +171,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		await page.locator('#pill[data-kind="live"]').waitFor();
 		await page.locator('#banners [data-kind="store"]').waitFor({state: 'detached'});
 		await box.run('reserve --gpu-ids 1');
-		await cardOf(page, 1).locator('.state', {hasText: 'In use'}).waitFor();
+		await cardOf(page, 1).locator('.state', {hasText: 'Reserved'}).waitFor();
 	});
 
 	test(`${hostileCount} hostile notes, names and reasons are only ever text`, async () => {

@@ -7,8 +7,8 @@ import axe, {type AxeResults} from 'axe-core';
 import type {Page} from 'playwright-core';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {createEmbeddedBox, type Box} from '../../_helpers/program/cli.js';
-import {chromiumProgram, cardOf, browserForAll, openPage, overflow} from './_browser.js';
 import {startWeb, type Web} from '../_server.js';
+import {chromiumProgram, cardOf, browserForAll, openPage, overflow} from './_browser.js';
 
 const longWord = 'unbreakable-'.repeat(30);
 
@@ -58,22 +58,22 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		const {page, problems, strangers} = await openPage(browser, web.url);
 		await page.evaluate('window.marker = "same page"');
 		const card = cardOf(page, 1);
-		expect(await card.locator('.state').textContent()).toBe('Available');
+		expect(await card.locator('.state').textContent()).toBe('Free');
 		await cardOf(page, 0).locator('button').first().click();
 		await cardOf(page, 0).locator('.card-body').waitFor();
 		const started = performance.now();
 		await box.run(['reserve', '--gpu-ids', '1', '--note', 'from a shell', '--duration', '2h']);
-		await card.locator('.state', {hasText: 'In use'}).waitFor();
+		await card.locator('.state', {hasText: 'Reserved'}).waitFor();
 		expect(performance.now() - started).toBeLessThan(5000);
 		expect(await card.textContent()).toMatch(/from a shell/v);
 		expect(await card.textContent()).toMatch(/(?:1h 59m|2h 00m) left/v);
-		await page.locator('#announcer', {hasText: 'GPU 1: In use'}).waitFor({state: 'attached'});
+		await page.locator('#announcer', {hasText: 'GPU 1: Reserved'}).waitFor({state: 'attached'});
 		expect(await page.title()).toMatch(/^2 free · /v);
 		expect(await page.evaluate('window.marker')).toBe('same page');
 		expect(await page.evaluate('document.activeElement.closest("[data-gpu]").dataset.gpu')).toBe('0');
 		expect(await cardOf(page, 0).locator('.card-body').isVisible()).toBe(true);
 		await box.run('release');
-		await card.locator('.state', {hasText: 'Available'}).waitFor();
+		await card.locator('.state', {hasText: 'Free'}).waitFor();
 		expect({problems, strangers}).toEqual({problems: [], strangers: []});
 	});
 
@@ -131,7 +131,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 
 	test('the hosts: each as it answers, a dead one is a row of its own, and one of them in full', async () => {
 		const {page, problems} = await openPage(browser, `${web.url}#/hosts`);
-		await page.locator('.host-card', {hasText: '1 of 2 GPUs available'}).waitFor();
+		await page.locator('.host-card', {hasText: '1 of 2 GPUs free'}).waitFor();
 		await page.locator('.host-card', {hasText: 'No route to host'}).waitFor();
 		expect(await page.locator('.host-card', {hasText: 'slow'}).textContent()).toContain('Asking');
 		await page.getByRole('link', {name: 'good'}).click();

@@ -2,6 +2,7 @@
 Which model a process serves or trains, read from its command line: vLLM, SGLang, TGI, lm_eval, and whatever takes `--model`.
 */
 import type {GpuProcess} from '../../model/types.js';
+import {maskSecrets} from '../pool/secrets.js';
 
 export type Model = {
 	/** The part before the slash of a hub's name, such as `meta-llama`. */
@@ -66,7 +67,8 @@ export function modelOf(processes: readonly GpuProcess[]): Model | undefined {
 	// Workers of one job share their parents, and often what they were started with.
 	const lines = new Set(processes.flatMap(({commandLine, ancestors}) => [commandLine, ...(ancestors ?? [])]));
 	for (const line of lines) {
-		const model = line === undefined ? undefined : modelOfCommand(line);
+		// A model may be named by an address that holds a password.
+		const model = line === undefined ? undefined : modelOfCommand(maskSecrets(line));
 		if (model !== undefined) {
 			return model;
 		}

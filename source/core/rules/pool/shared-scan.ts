@@ -5,6 +5,7 @@ what is not exactly a scan is none. It is looked at and never acted upon.
 import {longestScan} from '../../model/ports.js';
 import type {GpuProcess, GpuReading, HealthProblem, IdleSpan, MigInstance, Observation} from '../../model/types.js';
 import {mostGpus} from '../../model/limits.js';
+import {maskSecrets} from './secrets.js';
 
 /** What is shared: all but the time, which is the store's. */
 export type SharedScan = Omit<Observation, 'takenAtMs'>;
@@ -181,7 +182,9 @@ export function decodeSharedScan(posted: string): SharedScan | undefined {
 	}
 }
 
-const cut = (line: string | undefined): string | undefined => line?.slice(0, longestCommand);
+/** Everybody who may read the pool reads what is posted. Masked before it is cut: half a secret is not known by its shape. */
+const cut = (line: string | undefined): string | undefined =>
+	line === undefined ? undefined : maskSecrets(line).slice(0, longestCommand);
 
 /** As short as it may be: a box full of processes with long command lines, or one where nobody asked for those. */
 const shorter = (shared: SharedScan, shorten: (one: GpuProcess) => GpuProcess): SharedScan => ({

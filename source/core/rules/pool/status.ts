@@ -15,6 +15,7 @@ import type {
 	Snapshot,
 } from '../../model/types.js';
 import {judgeUsage, sharedContainers, squattersOf, usersOf, wordsOnce, type GpuUsage} from '../allocation/gpu-usage.js';
+import {maskSecrets} from './secrets.js';
 
 export type GpuState = 'available' | 'in-use' | 'unreserved' | 'error';
 
@@ -39,7 +40,7 @@ export type StatusRow = {
 	/** Undefined when the tool said nothing of this GPU. */
 	readonly reading?: GpuReading;
 	readonly use: GpuUsage;
-	/** Empty when there are none or they are unknown; `reading.processes` tells which. */
+	/** Empty when there are none or they are unknown; `reading.processes` tells which. Secrets in their command lines are masked. */
 	readonly processes: readonly GpuProcess[];
 	/** What is served or trained on it, where a command line says so. */
 	readonly model?: Model;
@@ -63,6 +64,10 @@ export function cautionOf({drain, health}: Pick<StatusRow, 'drain' | 'health'>):
 	const words = [drained, ...health.map((problem) => problem.words)].filter((word) => word !== undefined);
 	return words.length === 0 ? undefined : words.join('; ');
 }
+
+/** As everybody may see it. */
+const withoutSecrets = (process: GpuProcess): GpuProcess =>
+	process.commandLine === undefined ? process : {...process, commandLine: maskSecrets(process.commandLine)};
 
 /** Whether it is out of service by hand and for no other reason: then nothing is wrong with it. */
 const isOnlyDrained = (row: StatusRow): boolean =>
@@ -137,13 +142,13 @@ function rowOf(record: GpuRecord, {snapshot, observation, memoryThresholdMiB, sh
 		observation.failure === undefined
 			? judgeUsage(reading, memoryThresholdMiB)
 			: {kind: 'unknown', why: observation.failure.message};
-	const processes = reading?.processes ?? [];
+	const processes = (reading?.processes ?? []).map((process) => withoutSecrets(process));
 	const seen: Seen = {
 		index: record.index,
 		reading,
 		use,
 		processes,
-		model: modelOf(processes),
+		model: modelOf(reading?.processes ?? []),
 		drain: snapshot.drains.get(record.index),
 		health: reading?.health ?? [],
 	};

@@ -1,20 +1,39 @@
-/** One GPU: a card that opens. */
+/** One GPU: a card, and what opens below its row. */
+import {states} from '../../../format/states.js';
 import type {Gpu} from '../fields.js';
 import {useNow} from '../state/store.js';
 import {emptySeries, type Utilization} from '../state/utilization.js';
-import {Meter} from '../widgets.js';
-import {gigabytes, percentOf, stateName, timeWords, unknown, withUnit} from '../words.js';
+import {Meter, PersonName} from '../widgets.js';
+import {gibibytes, partWords, percentOf, timeWords, unknown, withUnit} from '../words.js';
 import {Details} from './details.js';
 import {Spark} from './spark.js';
 
-const ownerWords = ({user, status}: Gpu): string =>
-	user ?? (status === 'AVAILABLE' ? 'Free' : status === 'ERROR' ? 'Out of use' : 'Unknown user');
+/** What stands where the name of the user would be. */
+const placeholders: Readonly<Record<Gpu['state'], string>> = {
+	available: 'Nobody',
+	'in-use': 'Unknown user',
+	unreserved: 'Unknown user',
+	drained: 'Out of service',
+	error: 'Out of service',
+};
 
 const noteWords = (gpu: Gpu): string | undefined =>
-	(gpu.status === 'ERROR' ? gpu.error : undefined) ?? gpu.note ?? gpu.model_info?.model ?? gpu.processes?.[0]?.command;
+	gpu.state === 'drained'
+		? [gpu.drain?.reason, gpu.drain?.by === undefined ? undefined : `by ${gpu.drain.by}`].filter(Boolean).join(', ')
+		: ((gpu.state === 'error' ? gpu.error : undefined) ??
+			gpu.note ??
+			gpu.model_info?.model ??
+			gpu.processes?.[0]?.command ??
+			gpu.processes?.[0]?.name);
 
-const problemWords = ({drain, health, squatters}: Gpu): string =>
-	[drain && 'draining', health && 'unhealthy', squatters && 'others use it too'].filter(Boolean).join(' · ');
+type Flag = readonly [words: string, state: Gpu['state']];
+
+/** What is said beside the state, each in the colour of the state that it is like. */
+const flagsOf = ({drain, health, squatters, state}: Gpu): readonly Flag[] => [
+	...(drain === undefined || state === 'drained' ? [] : ([['Draining', 'drained']] as const)),
+	...(health === undefined ? [] : ([['Unhealthy', 'error']] as const)),
+	...(squatters === undefined ? [] : ([['Others use it too', 'unreserved']] as const)),
+];
 
 const heatWords = ({temperature, power_w: power}: Gpu): string =>
 	[
@@ -26,10 +45,22 @@ const heatWords = ({temperature, power_w: power}: Gpu): string =>
 
 const memoryWords = ({memory_used_mb: used, memory_total_mb: total}: Gpu): string =>
 	total === undefined
-		? gigabytes(used)
-		: `${used === undefined ? unknown : (used / 1024).toFixed(1)} / ${gigabytes(total)}`;
+		? gibibytes(used)
+		: `${used === undefined ? unknown : (used / 1024).toFixed(1)} / ${gibibytes(total)}`;
 
-const GpuTime = ({gpu}: {readonly gpu: Gpu}) => <span class="time">{timeWords(gpu, useNow())}</span>;
+const modelWords = ({gpu_model: model, mig_instances: parts}: Gpu): string =>
+	[parts && `MIG ${partWords(parts)}`, model].filter((words) => words !== undefined).join(' · ');
+
+const GpuTime = ({gpu}: {readonly gpu: Gpu}) => <p class="time">{timeWords(gpu, useNow())}</p>;
+
+function StatePill({gpu}: {readonly gpu: Gpu}) {
+	const {label, meaning} = states[gpu.held_for_queue === undefined ? gpu.state : 'waiting'];
+	return (
+		<span class="state" title={meaning}>
+			{label}
+		</span>
+	);
+}
 
 export type GpuCardProps = {
 	readonly gpu: Gpu;
@@ -41,31 +72,54 @@ export type GpuCardProps = {
 	readonly prefix: string;
 };
 
+/** A press anywhere on the card opens it, unless that press was to select a text or belongs to the button. */
+const isPressOfCard = ({target}: Event): boolean =>
+	(getSelection()?.isCollapsed ?? true) && target instanceof Element && target.closest('button') === null;
+
 export function GpuCard({gpu, utilization, isOpen, toggle, prefix}: GpuCardProps) {
 	const id = `${prefix}-${gpu.gpu_id}-details`;
+	const note = noteWords(gpu);
+	const model = modelWords(gpu);
 	return (
-		<li class="card" data-gpu={gpu.gpu_id} data-state={gpu.status} data-open={isOpen ? '' : undefined}>
-			<button class="card-head" type="button" aria-expanded={isOpen} aria-controls={id} onClick={toggle}>
-				<span class="card-title">
-					<span class="index">{`GPU ${gpu.gpu_id}`}</span>
-					<span class="flags">{problemWords(gpu)}</span>
-					<span class="state">{gpu.held_for_queue === undefined ? stateName(gpu.status) : 'Held'}</span>
-				</span>
-				<span class="who">
-					<span class="owner">{ownerWords(gpu)}</span>
-					<GpuTime gpu={gpu} />
-				</span>
-				<span class="note">{noteWords(gpu)}</span>
-				<span class="meters">
+		<li class="gpu" data-gpu={gpu.gpu_id} data-state={gpu.state} data-open={isOpen ? '' : undefined}>
+			<div
+				class="card"
+				onClick={(event) => {
+					if (isPressOfCard(event)) {
+						toggle();
+					}
+				}}
+			>
+				<div class="card-title">
+					<h3 class="index">
+						<button type="button" aria-expanded={isOpen} aria-controls={id} onClick={toggle}>
+							{`GPU ${gpu.gpu_id}`}
+						</button>
+					</h3>
+					<StatePill gpu={gpu} />
+				</div>
+				<PersonName user={gpu.user} placeholder={placeholders[gpu.state]} />
+				<GpuTime gpu={gpu} />
+				<p class="note" title={note}>
+					{flagsOf(gpu).map(([words, state]) => (
+						<span key={words} class="flag" data-state={state}>
+							{words}
+						</span>
+					))}
+					{note}
+				</p>
+				<div class="meters">
 					<Meter label="Use" percent={gpu.utilization} words={withUnit(gpu.utilization, ' %')} />
 					<Meter label="Memory" percent={percentOf(gpu.memory_used_mb, gpu.memory_total_mb)} words={memoryWords(gpu)} />
-				</span>
+				</div>
 				{utilization && <Spark series={utilization.gpus.get(gpu.gpu_id) ?? emptySeries} />}
-				<span class="card-foot">
-					<span class="model">{gpu.gpu_model}</span>
+				<div class="card-foot">
+					<span class="model" title={model}>
+						{model}
+					</span>
 					<span class="heat">{heatWords(gpu)}</span>
-				</span>
-			</button>
+				</div>
+			</div>
 			<div class="card-body" id={id} hidden={!isOpen}>
 				{isOpen && <Details gpu={gpu} utilization={utilization} />}
 			</div>

@@ -102,7 +102,7 @@ export function Chart({gpu, utilization}: ChartProps) {
 	return (
 		<div class="chart-box">
 			<div class="chart-head">
-				<h4>Use over time</h4>
+				<h4>{`Use of GPU ${gpu} over time`}</h4>
 				<Chips label="Period of the chart" choices={periods} chosen={minutes} choose={setMinutes} />
 			</div>
 			<div ref={holder} class="chart" role="img" aria-label={`Use of GPU ${gpu}. ${summary}`.trim()} />

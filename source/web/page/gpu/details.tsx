@@ -1,9 +1,10 @@
 /** What a card shows when it is open. */
-import type {Gpu, Process} from '../fields.js';
+import type {Gpu} from '../fields.js';
 import {useNow} from '../state/store.js';
 import type {Utilization} from '../state/utilization.js';
-import {dateWords, gigabytes, sinceWords, untilWords, withUnit} from '../words.js';
+import {dateWords, partWords, sinceWords, untilWords, withUnit} from '../words.js';
 import {Chart} from './chart.js';
+import {MigParts, Processes} from './processes.js';
 
 const kinds: Readonly<Record<string, string>> = {run: 'Job (run)', manual: 'Reservation (manual)'};
 
@@ -27,13 +28,24 @@ const idleWords = ({idle_since: time}: Gpu, nowMs: number): string | undefined =
 const heartbeatWords = ({reservation_type: kind, last_heartbeat: time}: Gpu, nowMs: number): string | undefined =>
 	kind === 'run' && time !== undefined ? `${sinceWords(time, nowMs)} ago` : undefined;
 
-const drainWords = ({drain}: Gpu): string | undefined =>
-	drain && [drain.reason ?? 'no reason given', drain.by].filter(Boolean).join(', by ');
+const drainWords = ({drain}: Gpu, nowMs: number): string | undefined =>
+	drain &&
+	[
+		drain.reason ?? 'no reason given',
+		drain.by === undefined ? undefined : `by ${drain.by}`,
+		drain.since === undefined ? undefined : `for ${sinceWords(drain.since, nowMs)}`,
+	]
+		.filter((words) => words !== undefined)
+		.join(', ');
 
 const limited = (value: number | undefined, limit: number | undefined, unit: string): string | undefined =>
 	value === undefined
 		? undefined
 		: `${withUnit(value, unit)}${limit === undefined ? '' : ` of ${withUnit(limit, unit)}`}`;
+
+/** What is known of the use is in the meters and the processes; why it is unknown is only here. */
+const unknownUseWords = ({validation_info: words}: Gpu): string | undefined =>
+	words?.startsWith('unknown: ') === true ? words : undefined;
 
 /** A fact without words is left out. */
 const facts: ReadonlyArray<readonly [name: string, words: (gpu: Gpu, nowMs: number) => string | undefined]> = [
@@ -48,9 +60,9 @@ const facts: ReadonlyArray<readonly [name: string, words: (gpu: Gpu, nowMs: numb
 	['Note', (gpu) => gpu.note],
 	['Problem', (gpu) => gpu.error],
 	['Health', (gpu) => gpu.health?.join('; ')],
-	['Draining', drainWords],
-	['In use by', (gpu) => gpu.process_info],
-	['Validation', (gpu) => gpu.validation_info],
+	['Drained', drainWords],
+	['Use', unknownUseWords],
+	['MIG', (gpu) => gpu.mig_instances && partWords(gpu.mig_instances)],
 	['Temperature', (gpu) => limited(gpu.temperature, gpu.temperature_limit, ' °C')],
 	['Power', (gpu) => limited(gpu.power_w, gpu.power_limit_w, ' W')],
 	['Fan', (gpu) => limited(gpu.fan_percent, undefined, ' %')],
@@ -76,58 +88,13 @@ function Facts({gpu}: {readonly gpu: Gpu}) {
 	);
 }
 
-const ProcessRow = ({process}: {readonly process: Process}) => (
-	<tr>
-		<th scope="row" class="number">
-			{process.pid}
-		</th>
-		<td>{process.user ?? 'unknown'}</td>
-		<td class="command" title={process.command}>
-			{process.command ?? process.name ?? 'unknown process'}
-		</td>
-		<td class="number">{gigabytes(process.memory_used_mb)}</td>
-		<td class="number">{withUnit(process.cpu_percent, ' %')}</td>
-	</tr>
-);
-
-const Processes = ({processes = []}: Pick<Gpu, 'processes'>) => (
-	<div class="process-box">
-		<h4>Processes</h4>
-		{processes.length === 0 ? (
-			<p class="quiet">No processes are seen on it.</p>
-		) : (
-			<table class="processes">
-				<thead>
-					<tr>
-						<th scope="col" class="number">
-							PID
-						</th>
-						<th scope="col">User</th>
-						<th scope="col">Command</th>
-						<th scope="col" class="number">
-							Memory
-						</th>
-						<th scope="col" class="number">
-							CPU
-						</th>
-					</tr>
-				</thead>
-				<tbody>
-					{processes.map((process) => (
-						<ProcessRow key={process.pid} process={process} />
-					))}
-				</tbody>
-			</table>
-		)}
-	</div>
-);
-
 type DetailsProps = {readonly gpu: Gpu; readonly utilization: Utilization | undefined};
 
 export const Details = ({gpu, utilization}: DetailsProps) => (
 	<div class="details">
 		{utilization && <Chart gpu={gpu.gpu_id} utilization={utilization} />}
 		<Facts gpu={gpu} />
-		<Processes processes={gpu.processes} />
+		<MigParts gpu={gpu} />
+		<Processes gpu={gpu} />
 	</div>
 );

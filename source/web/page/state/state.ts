@@ -1,8 +1,8 @@
 /** What the page knows, and what a message of the server makes of it. */
 import type {HostJson} from '../../api/hosts.js';
 import type {FeedJson, LiveJson} from '../../api/live-json.js';
+import {states} from '../../../format/states.js';
 import type {About, Gpu, PoolEvent, Waiter} from '../fields.js';
-import {stateName} from '../words.js';
 import {continued, noUtilization, type Utilization} from './utilization.js';
 
 /** The connection to the server. */
@@ -62,9 +62,9 @@ function changesIn(before: readonly Gpu[], gpus: readonly Gpu[]): readonly strin
 	const known = new Map(before.map((gpu) => [gpu.gpu_id, gpu]));
 	return gpus.flatMap((gpu) => {
 		const last = known.get(gpu.gpu_id);
-		return last === undefined || (last.status === gpu.status && last.user === gpu.user)
+		return last === undefined || (last.state === gpu.state && last.user === gpu.user)
 			? []
-			: [`GPU ${gpu.gpu_id}: ${stateName(gpu.status)}${gpu.user === undefined ? '' : `, ${gpu.user}`}`];
+			: [`GPU ${gpu.gpu_id}: ${states[gpu.state].label}${gpu.user === undefined ? '' : `, ${gpu.user}`}`];
 	});
 }
 

@@ -1,11 +1,12 @@
 /** All boxes at a glance, and each of them in full. This one is live; the others are asked by the server while they are looked at. */
 import {useState} from 'preact/hooks';
+import {states} from '../../../format/states.js';
 import type {Gpu} from '../fields.js';
 import {GpuCard, toggled} from '../gpu/card.js';
 import type {KnownHost, PageState} from '../state/state.js';
 import {useNow} from '../state/store.js';
 import {SectionHead} from '../widgets.js';
-import {counted, duration, stateName} from '../words.js';
+import {counted, duration} from '../words.js';
 
 /** A host that is asked regularly is not said to be old before this age. */
 const freshMs = 30_000;
@@ -16,7 +17,7 @@ const modelWords = (gpus: readonly Gpu[]): string =>
 		.join(', ');
 
 const availableWords = (gpus: readonly Gpu[]): string =>
-	`${gpus.filter(({status}) => status === 'AVAILABLE').length} of ${counted(gpus.length, 'GPU')} available`;
+	`${gpus.filter(({state}) => state === 'available').length} of ${counted(gpus.length, 'GPU')} free`;
 
 /** How old what is shown of a host is; undefined where nothing is shown, or it is live. */
 function useAge(host: KnownHost | undefined): number | undefined {
@@ -31,12 +32,12 @@ function HostCard({name, host}: {readonly name: string; readonly host: KnownHost
 	const ageMs = useAge(host);
 	const isOld = ageMs !== undefined && (ageMs > freshMs || host?.error !== undefined);
 	const gpus = host?.gpus ?? [];
-	const states = gpus.map(({gpu_id: index, status}) => `GPU ${index} ${stateName(status)}`).join(', ');
+	const allStates = gpus.map(({gpu_id: index, state}) => `GPU ${index} ${states[state].label}`).join(', ');
 	return (
 		<li
 			class="card host-card"
 			data-host={name}
-			data-state={host?.error === undefined ? undefined : 'ERROR'}
+			data-state={host?.error === undefined ? undefined : 'error'}
 			data-old={isOld ? '' : undefined}
 		>
 			<span class="card-title">
@@ -45,9 +46,9 @@ function HostCard({name, host}: {readonly name: string; readonly host: KnownHost
 				</a>
 			</span>
 			<span class="time">{host === undefined ? 'Asking…' : (host.error ?? availableWords(gpus))}</span>
-			<span class="squares" role="img" aria-label={states === '' ? 'No GPUs are known' : states}>
-				{gpus.map(({gpu_id: index, status}) => (
-					<span key={index} class="square" data-state={status} />
+			<span class="squares" role="img" aria-label={allStates === '' ? 'No GPUs are known' : allStates}>
+				{gpus.map(({gpu_id: index, state}) => (
+					<span key={index} class="square" data-state={state} title={`GPU ${index}: ${states[state].label}`} />
 				))}
 			</span>
 			<span class="model">{modelWords(gpus)}</span>

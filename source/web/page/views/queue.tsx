@@ -1,7 +1,7 @@
 /** Those who wait, in their order. */
 import type {Waiter} from '../fields.js';
 import {useNow} from '../state/store.js';
-import {Bar} from '../widgets.js';
+import {Bar, PersonName} from '../widgets.js';
 import {counted, duration, sinceWords} from '../words.js';
 
 const wantedWords = ({requested_ids: ids, requested_count: count}: Waiter): string =>
@@ -32,9 +32,7 @@ const WaiterItem = ({waiter}: {readonly waiter: Waiter}) => (
 		<span class="position">{waiter.position}</span>
 		<span class="waiter-body">
 			<span class="who">
-				<span class="owner">
-					{waiter.actual_user === undefined ? waiter.user : `${waiter.actual_user} (${waiter.user})`}
-				</span>
+				<PersonName user={waiter.actual_user === undefined ? waiter.user : `${waiter.actual_user} (${waiter.user})`} />
 				<span class="wants">{`${waiter.allocated_count} of ${wantedWords(waiter)}`}</span>
 			</span>
 			<Bar percent={(waiter.allocated_count / Math.max(1, waiter.requested_count)) * 100} />

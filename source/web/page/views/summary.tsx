@@ -1,6 +1,7 @@
 /** The figures of the whole pool. */
+import {states} from '../../../format/states.js';
 import type {Gpu, Waiter} from '../fields.js';
-import {counted, stateNames, unknown} from '../words.js';
+import {counted, unknown} from '../words.js';
 
 const sumOf = (values: ReadonlyArray<number | undefined>): number =>
 	values.reduce<number>((sum, value) => sum + (value ?? 0), 0);
@@ -35,22 +36,24 @@ function powerWords(gpus: readonly Gpu[]): string {
 			: `${Math.round(watts)} W`;
 }
 
+const shownStates: ReadonlyArray<Gpu['state']> = ['available', 'in-use', 'unreserved', 'drained', 'error'];
+
 export function Summary({gpus, queue}: {readonly gpus: readonly Gpu[]; readonly queue: readonly Waiter[]}) {
 	const usedMb = sumOf(gpus.map(({memory_used_mb: amount}) => amount));
 	const totalMb = sumOf(gpus.map(({memory_total_mb: amount}) => amount));
 	const wanted = sumOf(queue.map(({requested_count: count}) => count));
 	return (
 		<div id="summary" class="summary">
-			{Object.entries(stateNames).map(([status, name]) => {
-				const count = gpus.filter((gpu) => gpu.status === status).length;
-				return (
+			{shownStates.map((state) => {
+				const count = gpus.filter((gpu) => gpu.state === state).length;
+				return count === 0 && state === 'drained' ? undefined : (
 					<Tile
-						key={status}
-						name={name}
-						state={status}
+						key={state}
+						name={states[state].label}
+						state={state}
 						value={count}
-						more={status === 'AVAILABLE' ? `of ${gpus.length}` : ''}
-						isQuiet={count === 0 && (status === 'ERROR' || status === 'UNRESERVED')}
+						more={state === 'available' ? `of ${gpus.length}` : ''}
+						isQuiet={count === 0}
 					/>
 				);
 			})}
@@ -58,7 +61,7 @@ export function Summary({gpus, queue}: {readonly gpus: readonly Gpu[]; readonly 
 			<Tile name="Mean use" value={utilizationWords(gpus)} />
 			<Tile
 				name="Memory"
-				value={totalMb === 0 ? unknown : `${Math.round(usedMb / 1024)} GB`}
+				value={totalMb === 0 ? unknown : `${Math.round(usedMb / 1024)} GiB`}
 				more={totalMb === 0 ? '' : `of ${Math.round(totalMb / 1024)}`}
 			/>
 			<Tile name="Power" value={powerWords(gpus)} />

@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import {statusRows} from '../../../../source/core/rules/pool/status.js';
+import {shownStateOf, statusRows} from '../../../../source/core/rules/pool/status.js';
 import type {GpuReading, GpuRecord, Lease, Snapshot} from '../../../../source/core/model/types.js';
 import {idleReading, noRevision, observationOf} from '../../../_helpers/world.js';
 
@@ -117,4 +117,26 @@ test('leases are shown though the scan failed', () => {
 		use: {kind: 'unknown', why: 'no driver'},
 		problem: undefined,
 	});
+});
+
+test('secrets in command lines are masked, also in those of squatters', () => {
+	const processes = [{pid: 1, user: 'bob', commandLine: 'eval.py --hf-token abc'}];
+	const commandLine = 'eval.py --hf-token ***';
+	expect(rowOf(leased({}), {processes})).toMatchObject({processes: [{commandLine}], squatters: [{commandLine}]});
+});
+
+test('a GPU that is only drained is shown as drained; one that is broken too is an error', () => {
+	const shown = (record: GpuRecord, reading: Partial<GpuReading> = {}, reason?: string) => {
+		const drains = new Map([[0, {since: 1, reason}]]);
+		const [row] = statusRows({...snapshotOf(record), drains}, observationOf([{...idleReading(0), ...reading}]), 1024);
+		return [row!.state, shownStateOf(row!)];
+	};
+
+	expect(shown(free)).toEqual(['error', 'drained']);
+	expect(shown(free, {}, 'fan')).toEqual(['error', 'drained']);
+	expect(shown(free, {health: [{kind: 'ecc', words: '2 memory errors'}]})).toEqual(['error', 'error']);
+	expect(shown(free, {memoryUsedMiB: undefined, processes: undefined})).toEqual(['error', 'error']);
+	expect(shown({kind: 'garbage', index: 0, raw: 'x', problem: 'no JSON'})).toEqual(['error', 'error']);
+	expect(shown(leased({}))).toEqual(['in-use', 'in-use']);
+	expect(shown(free, {memoryUsedMiB: 5000, processes: [{pid: 1}]})).toEqual(['unreserved', 'unreserved']);
 });

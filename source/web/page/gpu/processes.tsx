@@ -1,0 +1,126 @@
+/** The processes of a GPU, and the parts that MIG has made of it. */
+import type {Gpu, Process} from '../fields.js';
+import {useNow} from '../state/store.js';
+import {gibibytes, sinceWords, withUnit} from '../words.js';
+
+type ProcessRowProps = {readonly process: Process; readonly isSquatter: boolean; readonly nowMs: number};
+
+const ProcessRow = ({process, isSquatter, nowMs}: ProcessRowProps) => (
+	<tr data-state={isSquatter ? 'unreserved' : undefined}>
+		<th scope="row" class="number">
+			{process.pid}
+		</th>
+		<td class="user">
+			{process.user ?? 'unknown'}
+			{isSquatter && <span class="flag">without reservation</span>}
+		</td>
+		<td class="command">
+			{process.command ?? process.name ?? 'unknown process'}
+			{process.container !== undefined && <span class="container">{`container ${process.container}`}</span>}
+		</td>
+		<td class="number" data-label="GPU memory">
+			{gibibytes(process.memory_used_mb)}
+		</td>
+		<td class="number" data-label="GPU">
+			{withUnit(process.utilization, ' %')}
+		</td>
+		<td class="number" data-label="CPU">
+			{withUnit(process.cpu_percent, ' %')}
+		</td>
+		<td class="number" data-label="Memory">
+			{gibibytes(process.host_memory_mb)}
+		</td>
+		<td class="number" data-label="Runs for">
+			{process.start_time === undefined ? '–' : sinceWords(process.start_time, nowMs)}
+		</td>
+	</tr>
+);
+
+const columns = [
+	['PID', true],
+	['User', false],
+	['Command', false],
+	['GPU memory', true],
+	['GPU', true],
+	['CPU', true],
+	['Memory', true],
+	['Runs for', true],
+] as const;
+
+function ProcessTable({
+	processes,
+	squatters,
+}: {
+	readonly processes: readonly Process[];
+	readonly squatters: readonly number[];
+}) {
+	const nowMs = useNow();
+	return (
+		<table class="processes">
+			<thead>
+				<tr>
+					{columns.map(([name, isNumber]) => (
+						<th key={name} scope="col" class={isNumber ? 'number' : undefined}>
+							{name}
+						</th>
+					))}
+				</tr>
+			</thead>
+			<tbody>
+				{processes.map((process) => (
+					<ProcessRow key={process.pid} process={process} isSquatter={squatters.includes(process.pid)} nowMs={nowMs} />
+				))}
+			</tbody>
+		</table>
+	);
+}
+
+/** Unknown processes are not none. */
+export const Processes = ({gpu: {processes, squatters = []}}: {readonly gpu: Gpu}) => (
+	<div class="process-box">
+		<h4>Processes</h4>
+		{processes === undefined ? (
+			<p class="quiet">This GPU does not tell its processes.</p>
+		) : processes.length === 0 ? (
+			<p class="quiet">There are no processes on it.</p>
+		) : (
+			<ProcessTable processes={processes} squatters={squatters} />
+		)}
+	</div>
+);
+
+/** Nothing of a GPU that is whole. */
+export const MigParts = ({gpu: {mig_instances: parts}}: {readonly gpu: Gpu}) =>
+	parts && (
+		<div class="process-box">
+			<h4>MIG instances</h4>
+			<table class="processes parts">
+				<thead>
+					<tr>
+						<th scope="col">Profile</th>
+						<th scope="col" class="number">
+							Memory used
+						</th>
+						<th scope="col" class="number">
+							of
+						</th>
+						<th scope="col">UUID</th>
+					</tr>
+				</thead>
+				<tbody>
+					{parts.map((part, place) => (
+						<tr key={part.uuid ?? place}>
+							<th scope="row">{part.profile ?? 'unknown'}</th>
+							<td class="number" data-label="Memory used">
+								{gibibytes(part.memory_used_mb)}
+							</td>
+							<td class="number" data-label="of">
+								{gibibytes(part.memory_total_mb)}
+							</td>
+							<td class="command">{part.uuid ?? '–'}</td>
+						</tr>
+					))}
+				</tbody>
+			</table>
+		</div>
+	);
