@@ -48,12 +48,12 @@ const verbText = ({ name, summary, usage, flags, notes = [], examples }) => [
 
 /**
 @param root - The folder of this repository, with the built program in dist/.
-@param outputs - What esbuild tells of the files it wrote.
+@param outputs - What the bundler tells of the files it wrote.
 */
 export async function makeManPages(root, outputs) {
 	const importBuilt = async (entry) => {
-		const [file] = Object.entries(outputs).find(([, { entryPoint }]) => entryPoint === entry);
-		return import(pathToFileURL(path.join(root, file)).href);
+		const { fileName } = outputs.find(({ facadeModuleId }) => facadeModuleId === path.join(root, entry));
+		return import(pathToFileURL(path.join(root, "dist", fileName)).href);
 	};
 
 	const [{ manPage }, { verbs, findCommand }, { topics }, { globalFlags }] = await Promise.all([
