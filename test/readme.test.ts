@@ -83,7 +83,7 @@ test('a flag that the readme or a topic names is a flag of some verb', async () 
 test('the topic of the configuration tells of every setting, and of no other', () => {
 	const rows = groupsOf(
 		documents[topicFile('configuration')]!,
-		/^\| `(?<setting>[_a-z]+(?:\.[_a-z]+)?)` \|/gmv,
+		/^\| `(?<setting>[_a-z]+(?:\.[\-_a-z]+)?)` \|/gmv,
 		'setting',
 	);
 	expect(rows.toSorted()).toEqual(settingPaths.toSorted());

@@ -6,8 +6,8 @@ import type {ConfigSources} from '../config/config.js';
 import {CanhazgpuError, cutShort, quoted} from '../errors.js';
 import {shellCommand} from '../format/text/shell.js';
 import {globalFlags, verbPlace} from './flags.js';
-import type {Command, Flags, Input} from './command.js';
-import {flagName, refuseCommandWithoutDashes, settleSwitches, unambiguous, unknownFlag} from './words.js';
+import type {Command, Flag, Flags, Input} from './command.js';
+import {flagName, itemsOf, refuseCommandWithoutDashes, truthOf, unknownFlag, type Item} from './words.js';
 import {nearest, otherNameOf} from './suggestions.js';
 
 export type Split = {
@@ -35,7 +35,7 @@ What is asked for where no verb is typed.
 @throws CanhazgpuError `usage` for flags that mean nothing by themselves.
 */
 export function askedAlone(words: readonly string[]): 'help' | 'version' {
-	if (words.includes('--version')) {
+	if (words.includes('--version') || words.includes('-v')) {
 		return 'version';
 	}
 
@@ -69,36 +69,39 @@ export async function findCommand(verb: string): Promise<Command> {
 /** Meow's form of our flags. Values stay texts, and lists, so that a flag given twice can be told and named. */
 const meowFlags = (flags: Flags) =>
 	Object.fromEntries(
-		Object.entries(flags).map(([name, {short, value}]) => [
+		Object.entries(flags).map(([name, {value}]) => [
 			camelCase(name),
-			value === undefined
-				? {type: 'boolean' as const, shortFlag: short}
-				: {type: 'string' as const, shortFlag: short, isMultiple: true as const},
+			value === undefined ? {type: 'boolean' as const} : {type: 'string' as const, isMultiple: true as const},
 		]),
 	);
 
 const camelCase = (name: string): string =>
 	name.replaceAll(/-(?<letter>[a-z])/gv, (_, letter: string) => letter.toUpperCase());
 
-const kebabCase = (name: string): string => name.replaceAll(/[A-Z]/gv, (letter) => `-${letter.toLowerCase()}`);
+/** The parser removes quotes around a value and takes a dash before it for a flag: neither happens behind this sign. */
+const guard = ':';
 
-type Parsed = {readonly input: readonly string[]; readonly flags: Readonly<Record<string, unknown>>};
+const spelt = (item: Item): string => {
+	if (item.kind !== 'flag') {
+		return item.kind === 'word' ? item.text : item.typed;
+	}
 
-/** Switches by their whole names, and nothing else: most calls by far. It spares them a parser, which takes longer to load than to run. */
-function parseSwitches(words: readonly string[], flags: Flags): Parsed | undefined {
-	const names = words.map((word) => word.slice(2));
-	const isPlain = words.every(
-		(word, place) =>
-			word.startsWith('--') && Object.hasOwn(flags, names[place]!) && flags[names[place]!]!.value === undefined,
-	);
-	return isPlain ? {input: [], flags: Object.fromEntries(names.map((name) => [camelCase(name), true]))} : undefined;
-}
+	// In camel case: `--no-color` is a switch of its own here, and to the parser the negation of `--color`.
+	return `--${camelCase(item.name)}${item.value === undefined ? '' : `=${guard}${item.value}`}`;
+};
 
-async function parseWords(words: readonly string[], flags: Flags): Promise<Parsed> {
+type Parsed = {
+	readonly input: readonly string[];
+	readonly switches: ReadonlySet<string>;
+	/** All the values that each flag was given; none for one that lacks its value. */
+	readonly values: ReadonlyMap<string, readonly string[]>;
+};
+
+async function parseItems(items: readonly Item[], flags: Flags): Promise<Parsed> {
 	const {default: meow} = await import('meow');
-	return meow({
+	const {input, flags: given} = meow({
 		importMeta: import.meta,
-		argv: unambiguous(words, flags),
+		argv: items.map((item) => spelt(item)),
 		flags: meowFlags(flags),
 		pkg: {name: 'canhazgpu'},
 		description: false,
@@ -107,6 +110,58 @@ async function parseWords(words: readonly string[], flags: Flags): Promise<Parse
 		allowUnknownFlags: true,
 		inferType: false,
 	});
+	const ofName = (name: string): unknown => given[camelCase(name)];
+	const names = Object.keys(flags);
+	return {
+		input,
+		switches: new Set(names.filter((name) => ofName(name) === true)),
+		values: new Map(
+			names.flatMap((name) => {
+				const values = ofName(name);
+				return Array.isArray(values) && items.some((item) => item.kind === 'flag' && item.name === name)
+					? [[name, (values as readonly string[]).map((value) => value.slice(guard.length))] as const]
+					: [];
+			}),
+		),
+	};
+}
+
+/** Most calls have switches alone. It spares them a parser, which takes longer to load than to run. */
+const parseSwitches = (items: readonly Item[], flags: Flags): Parsed | undefined =>
+	items.every((item) => item.kind === 'flag' && flags[item.name]!.value === undefined)
+		? {
+				input: [],
+				switches: new Set(items.flatMap((item) => (item.kind === 'flag' ? [item.name] : []))),
+				values: new Map(),
+			}
+		: undefined;
+
+/** The switches that are given, and whether each is on: `--json=false` after `--json` is off. */
+const switchStates = (items: readonly Item[], flags: Flags): ReadonlyMap<string, boolean> =>
+	new Map(
+		items.flatMap((item) =>
+			item.kind === 'flag' && flags[item.name]!.value === undefined
+				? [[item.name, truthOf(item.name, item.value)] as const]
+				: [],
+		),
+	);
+
+/** @throws CanhazgpuError `usage` for a flag without its value, or given twice. */
+function textOf(name: string, flag: Flag, values: readonly string[]): string {
+	if (values.length > 1 && flag.isList !== true) {
+		throw new CanhazgpuError(
+			'usage',
+			`--${name} is given twice: ${values.map((value) => cutShort(value)).join(' and ')}`,
+			{hint: 'Give it once.'},
+		);
+	}
+
+	const text = values.join(',');
+	if (values.length === 0 || (text === '' && flag.mayBeEmpty !== true)) {
+		throw new CanhazgpuError('usage', `--${name} needs a value`, {hint: `Write --${name} ${flag.value}`});
+	}
+
+	return text;
 }
 
 export type ParsedInput = Omit<Input, 'config' | 'grammar'> & {readonly overrides: ConfigSources['flags']};
@@ -119,63 +174,40 @@ export async function parseInput(
 	{words: typed, rest}: Pick<Split, 'words' | 'rest'>,
 ): Promise<ParsedInput> {
 	const flags: Flags = {...globalFlags, ...command.flags};
-	const words = settleSwitches(typed, command, flags);
+	const items = itemsOf(typed, flags);
 	if (command.takesRest === true && rest === undefined) {
-		refuseCommandWithoutDashes(words, command, flags);
+		refuseCommandWithoutDashes(typed, items, command);
 	}
 
-	const parsed = parseSwitches(words, flags) ?? (await parseWords(words, flags));
-	const switches = new Set<string>();
-	const texts = new Map<string, string>();
-	for (const [key, given] of Object.entries(parsed.flags)) {
-		const name = kebabCase(key);
-		const flag = Object.hasOwn(flags, name) ? flags[name] : undefined;
-		if (flag === undefined) {
-			throw unknownFlag(name, command.name, flags);
-		}
-
-		if (flag.value === undefined) {
-			if (given === true) {
-				switches.add(name);
-			}
-
-			continue;
-		}
-
-		const values = given as readonly string[];
-		if (values.length > 1) {
-			throw new CanhazgpuError(
-				'usage',
-				`--${name} is given twice: ${values.map((value) => cutShort(value)).join(' and ')}`,
-				{hint: 'Give it once.'},
-			);
-		}
-
-		const isTyped = words.some(
-			(word) => word === `--${name}` || (flag.short !== undefined && word === `-${flag.short}`),
-		);
-		if (values[0] === '' || (values.length === 0 && isTyped)) {
-			throw new CanhazgpuError('usage', `--${name} needs a value`, {hint: `Write --${name} ${flag.value}`});
-		}
-
-		if (values[0] !== undefined) {
-			texts.set(name, values[0]);
-		}
+	const unknown = items.find((item) => item.kind === 'unknown');
+	if (unknown !== undefined) {
+		throw unknownFlag(flagName(unknown.typed), command.name, flags);
 	}
 
-	if (parsed.input.length > 0 && command.takesWords !== true) {
-		throw new CanhazgpuError('usage', `${command.name} does not know what to do with ${quoted(parsed.input[0]!)}`, {
+	const states = switchStates(items, flags);
+	const given = items.flatMap((item): readonly Item[] =>
+		item.kind === 'flag' && states.has(item.name)
+			? states.get(item.name) === true
+				? [{...item, value: undefined}]
+				: []
+			: [item],
+	);
+	const {input, switches, values} = parseSwitches(given, flags) ?? (await parseItems(given, flags));
+	const texts = new Map(Array.from(values, ([name, list]) => [name, textOf(name, flags[name]!, list)] as const));
+	if (input.length > 0 && command.takesWords !== true) {
+		throw new CanhazgpuError('usage', `${command.name} does not know what to do with ${quoted(input[0]!)}`, {
 			hint: `See how it is typed: canhazgpu ${command.name} --help`,
 		});
 	}
 
+	const settingTexts = [...texts, ...Array.from(states, ([name, isOn]) => [name, String(isOn)] as const)];
 	return {
 		has: (name) => switches.has(name) || texts.has(name),
 		text: (name) => texts.get(name),
-		words: parsed.input,
+		words: input,
 		rest,
 		overrides: new Map(
-			[...texts].flatMap(([name, text]) => {
+			settingTexts.flatMap(([name, text]) => {
 				const path = flags[name]?.setting;
 				return path === undefined ? [] : [[path, {text, name: `--${name}`}] as const];
 			}),

@@ -30,6 +30,10 @@ export type Flag = {
 	readonly summary: string;
 	/** The setting that it overrides. */
 	readonly setting?: SettingPath;
+	/** Its value is a list with commas, and it may be given several times: `-G 1 -G 3`. */
+	readonly isList?: true;
+	/** An empty value is as good as none: scripts give variables that may be empty. */
+	readonly mayBeEmpty?: true;
 	/** What can stand as its value, for completion. Those of a setting that is a choice need not be named. */
 	readonly completes?: KnownKind | 'files' | readonly string[];
 };

@@ -18,7 +18,7 @@ export const globalFlags: Flags = {
 	},
 	'no-color': {summary: 'no colours'},
 	help: {short: 'h', summary: 'show this help'},
-	version: {summary: 'show the version'},
+	version: {short: 'v', summary: 'show the version'},
 };
 
 export const jsonFlag: Flag = {short: 'j', summary: 'print JSON'};
@@ -28,6 +28,7 @@ export const idsFlag = (completes: KnownKind): Flag => ({
 	short: 'G',
 	value: 'IDS',
 	summary: 'these GPUs, such as 1,3',
+	isList: true,
 	completes,
 });
 
@@ -64,9 +65,12 @@ export function idsOf(input: Input, flag = 'gpu-ids'): readonly number[] | undef
 	});
 }
 
-/** @throws CanhazgpuError `usage` for a label that is empty, too long, or holds what no name does. */
+/**
+@returns Undefined for an empty one, which scripts give by a variable that is empty.
+@throws CanhazgpuError `usage` for a label of blanks, one that is too long, or that holds what no name does.
+*/
 export function checkLabel(label: string | undefined): string | undefined {
-	if (label === undefined) {
+	if (label === undefined || label === '') {
 		return undefined;
 	}
 

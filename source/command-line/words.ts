@@ -1,4 +1,4 @@
-/** Words before a parser sees them: what it would take for something else, and what no parser tells well. */
+/** Words before the parser sees them: spelt out, so that it reads them as cobra and getopt do, and what no parser tells well. */
 import {CanhazgpuError, cutShort, quoted} from '../errors.js';
 import {shellCommand} from '../format/text/shell.js';
 import type {Command, Flags} from './command.js';
@@ -17,77 +17,117 @@ export function unknownFlag(name: string, owner: string, flags: Flags): Canhazgp
 	});
 }
 
-const namesWithValue = (flags: Flags): ReadonlySet<string> =>
-	new Set(
-		Object.entries(flags)
-			.filter(([, {value}]) => value !== undefined)
-			.flatMap(([name, {short}]) => [`--${name}`, `-${short ?? '-'}`]),
-	);
-
 /** What the Go program's flags take for yes and no: scripts may say `--json=true`. */
 const truths: Readonly<Record<string, boolean>> = {true: true, t: true, '1': true, false: false, f: false, '0': false};
 
+/** One flag or word of a line, in the form that any parser takes as it is meant. */
+export type Item =
+	/** `value` is undefined for a switch, and for a flag that lacks its value. */
+	| {readonly kind: 'flag'; readonly name: string; readonly value: string | undefined; readonly place: number}
+	| {readonly kind: 'unknown'; readonly typed: string; readonly place: number}
+	| {readonly kind: 'word'; readonly text: string; readonly place: number};
+
+const nameOfShort = (letter: string, flags: Flags): string | undefined =>
+	Object.entries(flags).find(([, {short}]) => short === letter)?.[0];
+
+/** A word that is likely meant as the next flag and not as the value of the one before it. */
+const isFlagToo = (word: string, flags: Flags): boolean =>
+	/^--[a-z]/v.test(word) || (/^-[A-Za-z]/v.test(word) && nameOfShort(word[1]!, flags) !== undefined);
+
 /**
-Switches given a value, `--json=false`, as switches given or left out. A parser would take `--no-json` for one, too: here it is no flag.
+`-fd2h` -> `f`, then `d` with the rest as its value, as cobra and getopt read it.
+
+@yields Each flag, up to the first that there is not.
+*/
+function* shortItems(word: string, place: number, flags: Flags): Generator<Item> {
+	for (let at = 1; at < word.length; at++) {
+		const letter = word[at]!;
+		const name = nameOfShort(letter, flags);
+		if (name === undefined) {
+			yield {kind: 'unknown', typed: `-${letter}`, place};
+			return;
+		}
+
+		const rest = word.slice(at + 1);
+		const isSwitch = flags[name]!.value === undefined;
+		if (rest.startsWith('=') || (!isSwitch && rest !== '')) {
+			yield {kind: 'flag', name, value: rest.replace(/^=/v, ''), place};
+			return;
+		}
+
+		yield {kind: 'flag', name, value: undefined, place};
+	}
+}
+
+function longItem(word: string, place: number, flags: Flags): Item {
+	const {name, value} = /^--(?<name>[^=]*)(?:=(?<value>.*))?$/sv.exec(word)!.groups as {name: string; value?: string};
+	return Object.hasOwn(flags, name) ? {kind: 'flag', name, value, place} : {kind: 'unknown', typed: word, place};
+}
+
+/** The flags and words of a line, before `--`, in their order. */
+export function itemsOf(words: readonly string[], flags: Flags): readonly Item[] {
+	const items: Item[] = [];
+	for (let place = 0; place < words.length; place++) {
+		const word = words[place]!;
+		if (!word.startsWith('-') || word === '-') {
+			items.push({kind: 'word', text: word, place});
+			continue;
+		}
+
+		items.push(...(word.startsWith('--') ? [longItem(word, place, flags)] : shortItems(word, place, flags)));
+		const last = items.at(-1)!;
+		const next = words[place + 1];
+		// The last flag of a word takes the next word, which may well begin with a dash: `--duration -1h` is refused by its name.
+		if (
+			!(last.kind === 'flag' && last.value === undefined) ||
+			flags[last.name]!.value === undefined ||
+			next === undefined ||
+			isFlagToo(next, flags)
+		) {
+			continue;
+		}
+
+		items[items.length - 1] = {...last, value: next};
+		place++;
+	}
+
+	return items;
+}
+
+/**
+Whether a switch is on: `--json`, `--json=true`.
 
 @throws CanhazgpuError `usage` for another value.
 */
-export const settleSwitches = (words: readonly string[], command: Command, flags: Flags): readonly string[] =>
-	words.flatMap((word) => {
-		const name = flagName(word);
-		if (word.startsWith('--no-') && !Object.hasOwn(flags, name)) {
-			throw unknownFlag(name, command.name, flags);
-		}
+export function truthOf(name: string, value: string | undefined): boolean {
+	const truth = value === undefined ? true : truths[value.toLowerCase()];
+	if (truth === undefined) {
+		throw new CanhazgpuError('usage', `--${name} takes no value, and is given ${quoted(value!)}`, {
+			hint: `Write --${name} alone, or leave it out.`,
+		});
+	}
 
-		const [, value] = /^--[^=]+=(?<value>.*)$/sv.exec(word) ?? [];
-		if (value === undefined || !Object.hasOwn(flags, name) || flags[name]!.value !== undefined) {
-			return [word];
-		}
-
-		const truth = Object.hasOwn(truths, value.toLowerCase()) ? truths[value.toLowerCase()] : undefined;
-		if (truth === undefined) {
-			throw new CanhazgpuError('usage', `--${name} takes no value, and is given ${quoted(value)}`, {
-				hint: `Write --${name} alone, or leave it out.`,
-			});
-		}
-
-		return truth ? [`--${name}`] : [];
-	});
+	return truth;
+}
 
 /**
 A command that is to be run, typed without `--` before it: its flags would be taken for ours.
 
 @throws CanhazgpuError `usage` that shows what to type.
 */
-export function refuseCommandWithoutDashes(words: readonly string[], command: Command, flags: Flags): void {
-	const takesValue = namesWithValue(flags);
-	const place = words.findIndex((word, index) => !word.startsWith('-') && !takesValue.has(words[index - 1] ?? ''));
-	const isKnown = (word: string): boolean =>
-		!word.startsWith('--') || Object.hasOwn(flags, flagName(word)) || takesValue.has(word);
+export function refuseCommandWithoutDashes(
+	words: readonly string[],
+	items: readonly Item[],
+	{name}: Pick<Command, 'name'>,
+): void {
+	const first = items.find(({kind}) => kind !== 'flag');
 	// A flag that is none of ours comes first: it is told first.
-	if (place === -1 || words.slice(0, place).some((word) => !isKnown(word))) {
+	if (first?.kind !== 'word') {
 		return;
 	}
 
-	const typed = shellCommand([command.name, ...words.slice(0, place)]);
-	throw new CanhazgpuError('usage', `${command.name} needs -- before the command ${quoted(words[place]!)}`, {
-		hint: `Write: canhazgpu ${cutShort(typed)} -- ${cutShort(shellCommand(words.slice(place)))}`,
-	});
-}
-
-/**
-Words that parsers take for something else: `--no-color`, to them the negation of `--color`, is a switch of its own here, and the
-value in `--duration -1h` is a value, to be refused by name, and no flag.
-*/
-export function unambiguous(words: readonly string[], flags: Flags): readonly string[] {
-	const takesValue = namesWithValue(flags);
-	return words.flatMap((word, place) => {
-		if (/^-\d/v.test(word) && takesValue.has(words[place - 1] ?? '')) {
-			return [];
-		}
-
-		const next = words[place + 1] ?? '';
-		const joined = takesValue.has(word) && /^-\d/v.test(next) ? `${word}=${next}` : word;
-		return [joined === '--no-color' ? '--noColor' : joined];
+	const typed = shellCommand([name, ...words.slice(0, first.place)]);
+	throw new CanhazgpuError('usage', `${name} needs -- before the command ${quoted(first.text)}`, {
+		hint: `Write: canhazgpu ${cutShort(typed)} -- ${cutShort(shellCommand(words.slice(first.place)))}`,
 	});
 }

@@ -50,6 +50,7 @@ export const extend: Command = {
 			value: 'NAME',
 			summary: 'those under this name, where people share an account',
 			completes: 'labels',
+			mayBeEmpty: true,
 		},
 	},
 	async run(app, input) {

@@ -50,7 +50,7 @@ export const queue: Command = {
 		['canhazgpu queue --leave 3f2a', 'give up a position of yours'],
 	],
 	flags: {
-		json: jsonFlag,
+		json: {...jsonFlag, setting: 'queue.json'},
 		leave: {value: 'ID', summary: 'give up this position, by its id or the beginning of it', completes: 'places'},
 	},
 	async run(app, input) {
@@ -69,7 +69,7 @@ export const queue: Command = {
 
 			const snapshot = await readForDisplay(world);
 			const rows = queueRows(snapshot);
-			if (input.has('json')) {
+			if (input.config.get('queue.json') === true) {
 				app.print(harmlessJson(lineJson(rows)));
 			} else {
 				app.print(

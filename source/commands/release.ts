@@ -20,11 +20,12 @@ export const release: Command = {
 			value: 'NAME',
 			summary: 'those under this name, where people share an account',
 			completes: 'labels',
+			mayBeEmpty: true,
 		},
 	},
 	notes: ['What was reserved with --user NAME is given back by the same flag, or by its ids.'],
 	async run(app, input) {
-		const ids = idsOf(input);
+		const ids = idsOf(input) ?? input.config.get('release.gpu-ids');
 		const label = checkLabel(input.text('user'));
 		const requester = app.requester(label);
 		const world = await app.open();

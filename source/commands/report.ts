@@ -47,7 +47,7 @@ export const report: Command = {
 		days: {short: 'd', value: 'N', summary: 'how far back (30; the history goes back 90)', setting: 'report.days'},
 		by: {value: 'WHAT', summary: 'user, gpu, day or model (user)', completes: Object.keys(splits)},
 		user: {short: 'u', value: 'NAME', summary: 'only this one', completes: 'users'},
-		json: jsonFlag,
+		json: {...jsonFlag, setting: 'report.json'},
 		format: {value: 'FORM', summary: 'table or csv (table)', completes: forms},
 	},
 	async run(app, input) {
@@ -69,7 +69,7 @@ export const report: Command = {
 		const world = await app.open();
 		try {
 			const made = await reportBy(world, {days, by, user: input.text('user')});
-			if (input.has('json')) {
+			if (input.config.get('report.json') === true && !input.has('format')) {
 				app.print(harmlessJson(reportJson(made, days)));
 			} else if (form === 'csv') {
 				app.print(reportCsv(made, by));

@@ -26,8 +26,12 @@ export const reserve: Command = {
 			setting: 'reserve.duration',
 			completes: usualDurations,
 		},
-		force: {short: 'f', summary: 'also GPUs in use without a reservation, or that cannot be read'},
-		short: {short: 's', summary: 'print the ids alone: 0,5'},
+		force: {
+			short: 'f',
+			summary: 'also GPUs in use without a reservation, or that cannot be read',
+			setting: 'reserve.force',
+		},
+		short: {short: 's', summary: 'print the ids alone: 0,5', setting: 'reserve.short'},
 		pid: {value: 'PID', summary: 'the GPUs of this running process, until it ends; for its owner or root'},
 	},
 	notes: [
@@ -38,9 +42,9 @@ export const reserve: Command = {
 			return reserveForProcess(app, input);
 		}
 
-		const ids = idsOf(input);
+		const ids = idsOf(input) ?? input.config.get('reserve.gpu-ids');
 		const count = countOf(input, 'reserve.gpus', ids);
-		const waitSeconds = waitSecondsOf(input, 'reserve.wait');
+		const waitSeconds = waitSecondsOf(input, 'reserve');
 		const requester = app.requester(checkLabel(input.config.get('reserve.user')));
 		const durationSeconds = input.config.get('reserve.duration')!;
 		const world = await app.open({willScan: true, isPatient: waitSeconds !== 0});
@@ -56,7 +60,7 @@ export const reserve: Command = {
 					ids,
 					tenure: {type: 'manual', durationSeconds},
 					note: input.config.get('reserve.note'),
-					force: input.has('force'),
+					force: input.config.get('reserve.force'),
 				},
 				{waitSeconds, interruption},
 			);
@@ -65,7 +69,7 @@ export const reserve: Command = {
 			}
 
 			const list = answer.gpus.join(',');
-			if (input.has('short')) {
+			if (input.config.get('reserve.short') === true) {
 				app.print(list);
 			} else {
 				app.print(

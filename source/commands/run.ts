@@ -119,9 +119,9 @@ export const run: Command = {
 	takesRest: true,
 	async run(app, input) {
 		const words = commandOf(input);
-		const ids = idsOf(input);
+		const ids = idsOf(input) ?? input.config.get('run.gpu-ids');
 		const count = countOf(input, 'run.gpus', ids);
-		const waitSeconds = waitSecondsOf(input, 'run.wait');
+		const waitSeconds = waitSecondsOf(input, 'run');
 		const requester = app.requester(checkLabel(input.config.get('run.user')));
 		const timeoutSeconds = input.config.get('run.timeout');
 		// Before waiting for hours: a command that cannot be run is told at once.

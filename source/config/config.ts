@@ -150,8 +150,8 @@ function readFile({file, content, isLocal}: ConfigFile, values: Map<SettingPath,
 			continue;
 		}
 
-		// The peer's files may leave a key empty: that is the same as leaving it out.
-		if (raw === null) {
+		// The peer's files may leave a key empty, `run.timeout: ""` too: that is the same as leaving it out.
+		if (raw === null || raw === '') {
 			continue;
 		}
 
@@ -170,7 +170,8 @@ function readFile({file, content, isLocal}: ConfigFile, values: Map<SettingPath,
 	warnings.push(...warningsOf(file, unknown, held));
 }
 
-export const environmentName = (path: SettingPath): string => `CANHAZGPU_${path.toUpperCase().replaceAll('.', '_')}`;
+export const environmentName = (path: SettingPath): string =>
+	`CANHAZGPU_${path.toUpperCase().replaceAll(/[\-.]/gv, '_')}`;
 
 /**
 Reads and checks everything that is given, wherever it is given.
@@ -207,7 +208,12 @@ export async function loadConfig({flags, environment, file, ...places}: ConfigSo
 	}
 
 	for (const [path, {text, name}] of flags) {
-		set(path, text, name, 'usage');
+		if (text === '') {
+			// Typed empty, it takes back what a file says.
+			values.delete(path);
+		} else {
+			set(path, text, name, 'usage');
+		}
 	}
 
 	return {

@@ -28,6 +28,26 @@ const integer = (minimum: number, maximum: number) => {
 
 const flag = () => v.boolean('true or false');
 
+/** GPU ids, as a list, as text with commas or as one number. */
+const gpuIds = () => {
+	const what = 'GPU ids such as 1,3';
+	const id = v.pipe(v.number(what), v.safeInteger(what), v.minValue(0, what), v.maxValue(mostGpus - 1, what));
+	return v.pipe(
+		v.union([v.array(id, what), v.string(what), v.number(what)], what),
+		v.transform((typed) =>
+			Array.isArray(typed)
+				? typed
+				: String(typed)
+						.split(',')
+						.map((part) => idOf(part)),
+		),
+		v.array(id, what),
+		v.minLength(1, what),
+	);
+};
+
+const idOf = (typed: string): number => (/^\s*\d{1,9}\s*$/v.test(typed) ? Number(typed) : NaN);
+
 const choice = <const Options extends readonly string[]>(options: Options) =>
 	v.picklist(options, `one of ${options.join(', ')}`);
 
@@ -132,12 +152,25 @@ export const settings = {
 	// In whose name: it decides which reservations a later release finds.
 	'reserve.user': setting(text()),
 	'reserve.wait': harmless(setting(duration())),
+	'reserve.nonblock': harmless(setting(flag())),
+	'reserve.gpu-ids': harmless(setting(gpuIds())),
+	// It takes GPUs that others use, and changes what scripts read.
+	'reserve.force': setting(flag()),
+	'reserve.short': setting(flag()),
 	'run.gpus': harmless(setting(integer(1, mostGpus))),
 	// It ends the job.
 	'run.timeout': setting(duration()),
 	'run.note': harmless(setting(note())),
 	'run.user': setting(text()),
 	'run.wait': harmless(setting(duration())),
+	'run.nonblock': harmless(setting(flag())),
+	'run.gpu-ids': harmless(setting(gpuIds())),
+	// What a release ends.
+	'release.gpu-ids': setting(gpuIds()),
+	'status.json': setting(flag()),
+	'status.summary': setting(flag()),
+	'queue.json': setting(flag()),
+	'report.json': setting(flag()),
 	'extend.duration': harmless(setting(wholeDuration())),
 	'report.days': harmless(setting(integer(1, 90), 30)),
 	// 0 is any that is free.

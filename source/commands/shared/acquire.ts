@@ -6,7 +6,6 @@ import {CanhazgpuError} from '../../errors.js';
 import {sanitize} from '../../format/text/text.js';
 import {refusalMessage} from '../../format/refusal.js';
 import type {App, Interruption, OpenWorld} from '../../app/contract.js';
-import type {SettingPath} from '../../config/schema.js';
 import type {Flags, Input} from '../../command-line/command.js';
 import {idsFlag, usualDurations} from '../../command-line/flags.js';
 import type {AcquireRequest, Grant} from '../../core/rules/allocation/request.js';
@@ -18,19 +17,23 @@ import {createWaitingLine} from './waiting-line.js';
 export const wantFlags = (verb: 'run' | 'reserve'): Flags => ({
 	gpus: {short: 'g', value: 'N', summary: 'how many GPUs (1)', setting: `${verb}.gpus`},
 	'gpu-ids': idsFlag('gpus'),
-	note: {short: 'n', value: 'TEXT', summary: 'what for; everybody sees it', setting: `${verb}.note`},
+	note: {short: 'n', value: 'TEXT', summary: 'what for; everybody sees it', setting: `${verb}.note`, mayBeEmpty: true},
 	user: {
 		short: 'u',
 		value: 'NAME',
 		summary: 'the name to show, where people share an account',
 		setting: `${verb}.user`,
+		mayBeEmpty: true,
 		completes: 'labels',
 	},
-	nonblock: {summary: 'do not wait in the queue: exit 3 at once when there are not enough'},
+	nonblock: {
+		summary: 'do not wait in the queue: exit 3 at once when there are not enough',
+		setting: `${verb}.nonblock`,
+	},
 	wait: {
 		short: 'w',
 		value: 'TIME',
-		summary: 'wait in the queue for at most so long, then exit 3',
+		summary: 'give up after this long in the queue, with exit code 3',
 		setting: `${verb}.wait`,
 		completes: usualDurations,
 	},
@@ -52,13 +55,17 @@ export function countOf(
 	return ids?.length ?? count ?? 1;
 }
 
-/** Seconds to wait in line; 0 not at all, undefined for ever. */
-export function waitSecondsOf(input: Input, setting: SettingPath & ('run.wait' | 'reserve.wait')): number | undefined {
+/**
+Seconds to wait in the queue; 0 not at all, undefined for as long as it takes. What is typed counts more than what a config file says.
+
+@throws CanhazgpuError `usage` when both are typed.
+*/
+export function waitSecondsOf(input: Input, verb: 'run' | 'reserve'): number | undefined {
 	if (input.has('nonblock') && input.has('wait')) {
 		throw new CanhazgpuError('usage', '--nonblock does not wait, and --wait does', {hint: 'Leave out one of them.'});
 	}
 
-	return input.has('nonblock') ? 0 : input.config.get(setting);
+	return input.config.get(`${verb}.nonblock`) === true && !input.has('wait') ? 0 : input.config.get(`${verb}.wait`);
 }
 
 export type Acquired =

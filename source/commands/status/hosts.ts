@@ -12,6 +12,7 @@ import {sanitize} from '../../format/text/text.js';
 import type {App} from '../../app/contract.js';
 import {createAskingLine} from '../shared/progress-line.js';
 import type {Input} from '../../command-line/command.js';
+import type {StatusForm} from './status.js';
 
 const errorWords = (error: unknown): string => {
 	if (!(error instanceof CanhazgpuError)) {
@@ -68,14 +69,14 @@ async function untilInterrupted(app: App, show: (signal: AbortSignal) => Promise
 }
 
 /** `status --remote HOST`. */
-export const showRemote = async (app: App, input: Input, host: string): Promise<number> =>
+export const showRemote = async (app: App, host: string, form: StatusForm): Promise<number> =>
 	untilInterrupted(app, async (signal) => {
 		const rows = await app.remoteStatus(host, signal);
-		if (input.has('json')) {
+		if (form === 'json') {
 			app.print(harmlessJson(rows));
 		} else {
 			app.print(
-				input.has('summary')
+				form === 'summary'
 					? summaryTable([{host, rows}], app.paint, app.columns)
 					: hostTable(rows, app.paint, app.columns),
 			);
@@ -83,7 +84,7 @@ export const showRemote = async (app: App, input: Input, host: string): Promise<
 	});
 
 /** `status --all`: this host and those of `remote_hosts`. */
-export const showAll = async (app: App, input: Input): Promise<number> =>
+export const showAll = async (app: App, input: Input, form: StatusForm): Promise<number> =>
 	untilInterrupted(app, async (signal) => {
 		const hosts = otherHosts(input.config.get('remote_hosts')!, app.host.hostname);
 		const asking = createAskingLine(app, hosts);
@@ -95,7 +96,7 @@ export const showAll = async (app: App, input: Input): Promise<number> =>
 			app.print(`${app.paint.bold(sanitize(answer.host))}\n${body}\n`);
 		};
 
-		const showsAsTheyCome = !input.has('json') && !input.has('summary');
+		const showsAsTheyCome = form === 'table';
 		const answers = await Promise.all(
 			[localAnswer(app), ...hosts.map(async (host) => remoteAnswer(app, host, signal))].map(async (pending) => {
 				const answer = await pending;
@@ -115,9 +116,9 @@ export const showAll = async (app: App, input: Input): Promise<number> =>
 			return;
 		}
 
-		if (input.has('json')) {
+		if (form === 'json') {
 			app.print(harmlessJson(hostsJson(answers)));
-		} else if (input.has('summary')) {
+		} else if (form === 'summary') {
 			app.print(summaryTable(answers, app.paint, app.columns));
 		}
 	});

@@ -4,9 +4,26 @@ import {harmlessJson} from '../../format/text/json.js';
 import {statusJson} from '../../format/status-json.js';
 import {statusTable} from '../../format/tables/status-table.js';
 import {CanhazgpuError} from '../../errors.js';
-import type {Command} from '../../command-line/command.js';
+import type {Command, Input} from '../../command-line/command.js';
 import {jsonFlag} from '../../command-line/flags.js';
 import {recentLossWords} from '../shared/data-loss.js';
+
+export type StatusForm = 'json' | 'summary' | 'table';
+
+/**
+What is typed counts more than what a config file says, and of a config file the summary.
+
+@throws CanhazgpuError `usage` when two forms are typed.
+*/
+function formOf({has, config}: Input): StatusForm {
+	if (has('json') && has('summary')) {
+		throw new CanhazgpuError('usage', 'Give --json or --summary, not both');
+	}
+
+	const typed = (['json', 'summary'] as const).find((form) => has(form));
+	const configured = (['summary', 'json'] as const).find((form) => config.get(`status.${form}`) === true);
+	return typed ?? configured ?? 'table';
+}
 
 export const status: Command = {
 	name: 'status',
@@ -18,12 +35,13 @@ export const status: Command = {
 		['canhazgpu status --all --summary', 'a line for each host of remote_hosts'],
 	],
 	flags: {
-		json: jsonFlag,
-		summary: {short: 's', summary: 'one line for the whole machine'},
+		json: {...jsonFlag, setting: 'status.json'},
+		summary: {short: 's', summary: 'one line for the whole machine', setting: 'status.summary'},
 		remote: {short: 'r', value: 'HOST', summary: 'of another host, by ssh', completes: 'hosts'},
 		all: {summary: 'of this host and of those in remote_hosts'},
 	},
 	async run(app, input) {
+		const form = formOf(input);
 		const remote = input.text('remote');
 		if (remote !== undefined && input.has('all')) {
 			throw new CanhazgpuError('usage', '--remote is one host and --all is every host', {
@@ -33,15 +51,15 @@ export const status: Command = {
 
 		if (remote !== undefined || input.has('all')) {
 			const {showAll, showRemote} = await import('./hosts.js');
-			return remote === undefined ? showAll(app, input) : showRemote(app, input, remote);
+			return remote === undefined ? showAll(app, input, form) : showRemote(app, remote, form);
 		}
 
 		const world = await app.open({willScan: true, details: 'parts'});
 		try {
 			const view = await readStatus(world);
-			if (input.has('json')) {
+			if (form === 'json') {
 				app.print(harmlessJson(statusJson(view.rows, view.observation)));
-			} else if (input.has('summary')) {
+			} else if (form === 'summary') {
 				const {summaryTable} = await import('../../format/tables/host-tables.js');
 				app.print(
 					summaryTable(
@@ -55,7 +73,7 @@ export const status: Command = {
 			}
 
 			const {failure, warnings, simulated} = view.observation;
-			const loss = input.has('json') ? undefined : await recentLossWords(view.snapshot);
+			const loss = form === 'json' ? undefined : await recentLossWords(view.snapshot);
 			const remarks = [
 				failure && `Warning: the GPUs could not be read: ${failure.message} ${failure.hint ?? ''}`.trimEnd(),
 				...warnings.map((warning) => `Warning: ${warning}`),
@@ -67,7 +85,7 @@ export const status: Command = {
 				world.privateLabel,
 			];
 			for (const remark of remarks) {
-				if (remark !== undefined && !input.has('json')) {
+				if (remark !== undefined && form !== 'json') {
 					app.remark(remark);
 				}
 			}

@@ -34,7 +34,7 @@ describe('on the command line', () => {
 		['help reserv', 2, 'There is no verb "reserv"\nDid you mean: canhazgpu reserve'],
 		['squeue', 2, 'There is no verb "squeue"\nDid you mean: canhazgpu queue'],
 		['version', 2, 'There is no verb "version"\nDid you mean: canhazgpu --version'],
-		['-v', 2, 'canhazgpu has no flag -v\nSee its flags: canhazgpu --help'],
+		['-V', 2, 'canhazgpu has no flag -V\nSee its flags: canhazgpu --help'],
 		['--josn', 2, 'canhazgpu has no flag --josn\n'],
 		['--redis-port status', 2, 'Which verb? There is none in: --redis-port status\nFor example: canhazgpu status.'],
 		['status --json=yes', 2, '--json takes no value, and is given "yes"\nWrite --json alone, or leave it out.'],
@@ -119,7 +119,22 @@ describe('on the command line', () => {
 		['admin --store redis --gpus 2 --provider fake --group x', 2, '--group is for a pool without Redis'],
 		['admin --store', 2, '--store needs a value'],
 		['status --store sqlite', 2, '--store must be one of redis, embedded, not "sqlite"'],
-		['status --remote -oProxyCommand=x', 2, '--remote needs a value'],
+		['status --remote -oProxyCommand=x', 2, '"-oProxyCommand=x" is not a host name'],
+		['status --json --summary', 2, 'Give --json or --summary, not both'],
+		['status -js', 2, 'Give --json or --summary, not both'],
+		['status -jx', 2, 'status has no flag -x\nSee its flags: canhazgpu status --help'],
+		['status -j=yes', 2, '--json takes no value, and is given "yes"\nWrite --json alone, or leave it out.'],
+		// As in cobra: -t takes the rest of its word, and never goes by unnoticed.
+		[
+			'run -tg 1 -- true',
+			2,
+			'--timeout must be a duration such as 30m, 2h or 1h30m, not "g"\nWrite a number and a unit: 30s, 30m, 2h, 1d, 0.5h or 1h30m.',
+		],
+		['reserve -dg 1', 2, 'reserve does not know what to do with "1"'],
+		['reserve -d2x', 2, '--duration must be a duration such as 30m, 2h or 1h30m, not "2x"'],
+		['reserve -fg', 2, '--gpus needs a value\nWrite --gpus N'],
+		['reserve -G 7 -Gx', 2, '--gpu-ids: "x" is not a GPU id'],
+		['run -g2 python -n 4', 2, 'run needs -- before the command "python"\nWrite: canhazgpu run -g2 -- python -n 4'],
 		['status --remote=-oProxyCommand=x', 2, '"-oProxyCommand=x" is not a host name'],
 		['status --remote=$(id)', 2, '"$(id)" is not a host name'],
 		['status --remote a --all', 2, '--remote is one host and --all is every host'],
@@ -141,7 +156,7 @@ describe('on the command line', () => {
 	});
 
 	test('labels that are no names', async () => {
-		for (const label of ['', ' ', 'a\nb', '\u{1B}[31mred', 'x'.repeat(65)]) {
+		for (const label of [' ', 'a\nb', '\u{1B}[31mred', 'x'.repeat(65)]) {
 			const ran = await box.run(['reserve', '--user', label]);
 			expect(ran).toMatchObject({exitCode: 2, stdout: ''});
 			expect(ran.stderr).toMatch(/^Error: --user/v);

@@ -1,0 +1,170 @@
+/** How a line is read, without starting anything: as cobra reads it, the library of the Go program. */
+import {mkdtempSync, rmSync, writeFileSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import path from 'node:path';
+import {afterAll, describe, expect, test} from 'vitest';
+import {understand} from '../../source/main.js';
+
+const directory = mkdtempSync(path.join(tmpdir(), 'canhazgpu-arguments-'));
+
+afterAll(() => {
+	rmSync(directory, {recursive: true});
+});
+
+/** What a line gives, with this config file alone. */
+async function read(typed: string | readonly string[], content = '') {
+	const file = path.join(directory, 'config.yaml');
+	writeFileSync(file, content, {mode: 0o600});
+	const argv = typeof typed === 'string' ? typed.split(' ') : typed;
+	const understood = await understand([...argv.slice(0, 1), '--config', file, ...argv.slice(1)]);
+	if ('text' in understood) {
+		throw new Error(`Only a text: ${understood.text}`);
+	}
+
+	return understood;
+}
+
+describe('flags in their short forms', () => {
+	const hour = 3600;
+
+	test.each<[typed: string | readonly string[], setting: string, value: unknown]>([
+		['reserve -d2h', 'reserve.duration', 2 * hour],
+		['reserve -d 2h', 'reserve.duration', 2 * hour],
+		['reserve -d=2h', 'reserve.duration', 2 * hour],
+		['reserve --duration=2h', 'reserve.duration', 2 * hour],
+		['reserve -fd2h', 'reserve.duration', 2 * hour],
+		['reserve -fd 2h', 'reserve.duration', 2 * hour],
+		['reserve -sfd=2h', 'reserve.duration', 2 * hour],
+		['reserve -fd2h', 'reserve.force', true],
+		['reserve -sfd 2h', 'reserve.short', true],
+		['reserve -w30m', 'reserve.wait', hour / 2],
+		['reserve -g2', 'reserve.gpus', 2],
+		['reserve -nfoo', 'reserve.note', 'foo'],
+		['reserve -n=foo', 'reserve.note', 'foo'],
+		['reserve -n-foo', 'reserve.note', '-foo'],
+		['reserve -ualice', 'reserve.user', 'alice'],
+		['run -t2h -- true', 'run.timeout', 2 * hour],
+		['run -t 2h -g 1 -- true', 'run.timeout', 2 * hour],
+		['run --nonblock=true -- true', 'run.nonblock', true],
+		['run --nonblock=false -- true', 'run.nonblock', false],
+		['run --nonblock --nonblock=false -- true', 'run.nonblock', false],
+		['admin -g8 -pfake', 'admin.provider', 'fake'],
+		['report -d7', 'report.days', 7],
+		['web -p0', 'web.port', 0],
+		// A value keeps its quotes, its dashes and its lines.
+		[['reserve', '--note', '"quoted"'], 'reserve.note', '"quoted"'],
+		[['reserve', "-n'quoted'"], 'reserve.note', "'quoted'"],
+		[['reserve', '--note', '-5 % of the layers'], 'reserve.note', '-5 % of the layers'],
+		[['reserve', '--note=--gpus 3'], 'reserve.note', '--gpus 3'],
+		[['reserve', '--note', 'two\nlines'], 'reserve.note', 'two\nlines'],
+	])('%s', async (typed, setting, value) => {
+		const {input} = await read(typed);
+		expect(input.config.get(setting as 'reserve.note')).toEqual(value);
+	});
+
+	test.each<[typed: string, ids: string]>([
+		['reserve -G1,3', '1,3'],
+		['reserve -G 1 -G 3', '1,3'],
+		['reserve -G1 --gpu-ids 3,4 -G=5', '1,3,4,5'],
+		['release -G 1 -G 3', '1,3'],
+		['extend -G0 -d 1h', '0'],
+	])('%s names GPUs %s', async (typed, ids) => {
+		expect((await read(typed)).input.text('gpu-ids')).toBe(ids);
+	});
+
+	test('a switch that is off has not been given', async () => {
+		expect((await read('status -j=false')).input.has('json')).toBe(false);
+		expect((await read('status -j=t')).input.has('json')).toBe(true);
+	});
+
+	test.each(['-v', '--version', 'status -v', 'status --version'])('%s is the version', async (typed) => {
+		expect(await understand(typed.split(' '))).toMatchObject({
+			text: expect.stringMatching(/^\d+\.\d+\.\d+/v) as unknown,
+		});
+	});
+});
+
+describe('an empty value, as a variable that is empty gives it', () => {
+	test('of --note and --user is as good as none, also where a file gives one', async () => {
+		const {input} = await read(['run', '-n', '', '--user=', '--', 'true'], 'run: {note: from the file, user: team}');
+		expect(input.config.get('run.note')).toBeUndefined();
+		expect(input.config.get('run.user')).toBeUndefined();
+	});
+
+	test.each([
+		['reserve', '-d', ''],
+		['run', '-t', '', '--', 'true'],
+		['reserve', '--gpu-ids='],
+	])('of %s %s is refused: a limit must not be lost', async (...typed) => {
+		await expect(read(typed)).rejects.toMatchObject({
+			exitCode: 2,
+			message: expect.stringMatching(/ needs a value$/v) as unknown,
+		});
+	});
+});
+
+describe('switches and lists in a config file', () => {
+	test('every option of the verbs can stand there', async () => {
+		const file = `
+run: {nonblock: true, gpu-ids: [1, 3], timeout: "", note: ""}
+reserve: {nonblock: true, gpu-ids: "0, 2", short: true, force: true}
+release: {gpu-ids: 5}
+status: {json: true, summary: false}
+queue: {json: true}
+report: {json: true}
+`;
+		const {input} = await read('run -- true', file);
+		expect(input.config.warnings).toEqual([]);
+		const values = (
+			[
+				'run.nonblock',
+				'run.gpu-ids',
+				'run.timeout',
+				'run.note',
+				'reserve.nonblock',
+				'reserve.gpu-ids',
+				'reserve.short',
+				'reserve.force',
+				'release.gpu-ids',
+				'status.json',
+				'status.summary',
+				'queue.json',
+				'report.json',
+			] as const
+		).map((setting) => input.config.get(setting));
+		expect(values).toEqual([
+			true,
+			[1, 3],
+			undefined,
+			undefined,
+			true,
+			[0, 2],
+			true,
+			true,
+			[5],
+			true,
+			false,
+			true,
+			true,
+		]);
+	});
+
+	test('a flag takes it back', async () => {
+		const {input} = await read('reserve --short=false --force=false', 'reserve: {short: true, force: true}');
+		expect(input.config.get('reserve.short')).toBe(false);
+		expect(input.config.get('reserve.force')).toBe(false);
+	});
+
+	test.each([
+		'run: {gpu-ids: [1, x]}',
+		'run: {gpu-ids: "1,"}',
+		'run: {gpu-ids: -1}',
+		'run: {gpu-ids: [1.5]}',
+		'run: {gpu-ids: []}',
+	])('%s is refused', async (file) => {
+		await expect(read('run -- true', file)).rejects.toMatchObject({
+			exitCode: 2,
+			message: expect.stringContaining('run.gpu-ids must be GPU ids such as 1,3') as unknown,
+		});
+	});
+});
