@@ -1,6 +1,7 @@
 /** `reserve --pid`: a reservation for a process that runs already. */
 import {adopt} from '../core/operations/adopt.js';
 import {CanhazgpuError, quoted} from '../errors.js';
+import {harmlessJson} from '../format/text/json.js';
 import {sanitize} from '../format/text/text.js';
 import type {App} from '../app/contract.js';
 import type {Input} from '../command-line/command.js';
@@ -32,13 +33,27 @@ export async function reserveForProcess(app: App, input: Input): Promise<number>
 	const label = checkLabel(input.config.get('reserve.user'));
 	const world = await app.open();
 	try {
-		const {gpus, owner, name} = await adopt(world, {
+		const note = input.config.get('reserve.note');
+		const {gpus, owner, name, leaseId} = await adopt(world, {
 			requester: app.requester(undefined),
 			pid,
 			label,
-			note: input.config.get('reserve.note'),
+			note,
 		});
-		if (input.has('short')) {
+		if (input.has('json')) {
+			app.print(
+				harmlessJson({
+					gpu_ids: gpus,
+					user: label ?? owner,
+					actual_user: owner,
+					type: 'RUN',
+					note: note === '' ? undefined : note,
+					lease_id: leaseId,
+					pid,
+					process_name: name,
+				}),
+			);
+		} else if (input.config.get('reserve.short') === true) {
 			app.print(gpus.join(','));
 		} else {
 			const whose = owner === app.host.account.name ? '' : ` of ${sanitize(owner)}`;

@@ -1,10 +1,12 @@
 import {doubtAbout} from '../core/rules/leases/ownership.js';
 import {extend as extendLeases, type NewEnd} from '../core/operations/reservations.js';
 import {CanhazgpuError} from '../errors.js';
+import {extendJson} from '../format/change-json.js';
+import {harmlessJson} from '../format/text/json.js';
 import {longDuration} from '../format/text/durations.js';
 import {notYoursError} from '../format/not-yours.js';
 import type {Command, Input} from '../command-line/command.js';
-import {checkLabel, idsFlag, idsOf, usualDurations} from '../command-line/flags.js';
+import {checkLabel, idsFlag, idsOf, jsonFlag, usualDurations} from '../command-line/flags.js';
 import {parseMoment} from './shared/time-of-day.js';
 
 function newEndOf(input: Input): NewEnd {
@@ -52,6 +54,7 @@ export const extend: Command = {
 			completes: 'labels',
 			mayBeEmpty: true,
 		},
+		json: jsonFlag,
 	},
 	async run(app, input) {
 		const ids = idsOf(input);
@@ -88,6 +91,11 @@ export const extend: Command = {
 						: `No reservations found for current user on GPU(s): [${ids.join(' ')}]`,
 					{hint: doubtAbout(requester) ?? 'See who holds what: canhazgpu status'},
 				);
+			}
+
+			if (input.has('json')) {
+				app.print(harmlessJson(extendJson(extended, now)));
+				return 0;
 			}
 
 			app.print(`Extended ${extended.length} GPU(s): [${extended.map(({index}) => index).join(' ')}]`);

@@ -11,11 +11,20 @@ import {jsonFlag} from '../command-line/flags.js';
 import {queueRows} from '../core/rules/queue/queue-rows.js';
 import {recentLossWords} from './shared/data-loss.js';
 
-async function leave(app: App, world: OpenWorld, id: string): Promise<void> {
+async function leave(
+	app: App,
+	world: OpenWorld,
+	{id, isJson}: {readonly id: string; readonly isJson: boolean},
+): Promise<void> {
 	const requester = app.requester(undefined);
 	const result = await leaveQueue(world, requester, id);
 	switch (result.kind) {
 		case 'left': {
+			if (isJson) {
+				app.print(harmlessJson({left: result.id, released_gpu_ids: result.freed}));
+				return;
+			}
+
 			const freed = result.freed.length === 0 ? '' : `, giving back GPU(s): [${result.freed.join(' ')}]`;
 			app.print(`Left the queue${freed}`);
 			return;
@@ -44,7 +53,7 @@ async function leave(app: App, world: OpenWorld, id: string): Promise<void> {
 export const queue: Command = {
 	name: 'queue',
 	summary: 'Show who waits for GPUs, in their order',
-	usage: '[--json | --leave ID]',
+	usage: '[--leave ID] [--json]',
 	examples: [
 		['canhazgpu queue', 'who waits'],
 		['canhazgpu queue --leave 3f2a', 'give up a position of yours'],
@@ -54,16 +63,12 @@ export const queue: Command = {
 		leave: {value: 'ID', summary: 'give up this position, by its id or the beginning of it', completes: 'places'},
 	},
 	async run(app, input) {
-		if (input.has('json') && input.has('leave')) {
-			throw new CanhazgpuError('usage', 'Give --json or --leave, not both');
-		}
-
 		const world = await app.open();
 		try {
 			// The table shows an id with an ellipsis: copied whole it is the beginning of one all the same.
 			const id = input.text('leave')?.replace(/(?<=.)…$/v, '');
 			if (id !== undefined) {
-				await leave(app, world, id);
+				await leave(app, world, {id, isJson: input.has('json')});
 				return 0;
 			}
 

@@ -1,9 +1,11 @@
 import {doubtAbout} from '../core/rules/leases/ownership.js';
 import {release as releaseGpus} from '../core/operations/reservations.js';
 import {CanhazgpuError} from '../errors.js';
+import {releaseJson} from '../format/change-json.js';
+import {harmlessJson} from '../format/text/json.js';
 import {notYoursError} from '../format/not-yours.js';
 import type {Command} from '../command-line/command.js';
-import {checkLabel, idsFlag, idsOf} from '../command-line/flags.js';
+import {checkLabel, idsFlag, idsOf, jsonFlag} from '../command-line/flags.js';
 
 export const release: Command = {
 	name: 'release',
@@ -22,6 +24,7 @@ export const release: Command = {
 			completes: 'labels',
 			mayBeEmpty: true,
 		},
+		json: jsonFlag,
 	},
 	notes: ['What was reserved with --user NAME is given back by the same flag, or by its ids.'],
 	async run(app, input) {
@@ -40,7 +43,9 @@ export const release: Command = {
 			}
 
 			app.tellReleased?.(released);
-			if (released.length > 0) {
+			if (input.has('json') && (released.length > 0 || doubtAbout(requester) === undefined)) {
+				app.print(harmlessJson(releaseJson(released, ids)));
+			} else if (released.length > 0) {
 				const indexes = released.map(({index}) => index);
 				const others = (ids ?? []).filter((id) => !indexes.includes(id));
 				app.print(`Released ${released.length} GPU(s): [${indexes.join(' ')}]`);

@@ -1,8 +1,12 @@
 import {doubtAbout} from '../core/rules/leases/ownership.js';
+import type {AcquireRequest} from '../core/rules/allocation/request.js';
+import {CanhazgpuError} from '../errors.js';
+import {grantJson} from '../format/change-json.js';
+import {harmlessJson} from '../format/text/json.js';
 import {longDuration} from '../format/text/durations.js';
 import {sanitize} from '../format/text/text.js';
 import type {Command} from '../command-line/command.js';
-import {checkLabel, idsOf, usualDurations} from '../command-line/flags.js';
+import {checkLabel, idsOf, jsonFlag, usualDurations} from '../command-line/flags.js';
 import {acquireShown, countOf, waitSecondsOf, wantFlags} from './shared/acquire.js';
 import {reserveForProcess} from './adopt.js';
 import {createBackground} from './shared/background.js';
@@ -32,12 +36,17 @@ export const reserve: Command = {
 			setting: 'reserve.force',
 		},
 		short: {short: 's', summary: 'print the ids alone: 0,5', setting: 'reserve.short'},
+		json: jsonFlag,
 		pid: {value: 'PID', summary: 'the GPUs of this running process, until it ends; for its owner or root'},
 	},
 	notes: [
 		'TIME is such as 30m, 2h, 1d or 1h30m. Without --nonblock and --wait it waits in the queue for as long as it takes.',
 	],
 	async run(app, input) {
+		if (input.has('json') && input.has('short')) {
+			throw new CanhazgpuError('usage', 'Give --json or --short, not both');
+		}
+
 		if (input.has('pid')) {
 			return reserveForProcess(app, input);
 		}
@@ -51,31 +60,30 @@ export const reserve: Command = {
 		const interruption = app.interruption();
 		app.outliveBugs(createBackground(app.remark).failed);
 		try {
-			const answer = await acquireShown(
-				app,
-				world,
-				{
-					requester,
-					count,
-					ids,
-					tenure: {type: 'manual', durationSeconds},
-					note: input.config.get('reserve.note'),
-					force: input.config.get('reserve.force'),
-				},
-				{waitSeconds, interruption},
-			);
+			const request: AcquireRequest = {
+				requester,
+				count,
+				ids,
+				tenure: {type: 'manual', durationSeconds},
+				note: input.config.get('reserve.note'),
+				force: input.config.get('reserve.force'),
+			};
+			const answer = await acquireShown(app, world, request, {waitSeconds, interruption});
 			if (answer.kind === 'interrupted') {
 				return answer.exitCode;
 			}
 
 			const list = answer.gpus.join(',');
-			if (input.config.get('reserve.short') === true) {
+			if (input.has('json')) {
+				app.print(harmlessJson(grantJson(answer, request)));
+			} else if (input.config.get('reserve.short') === true) {
 				app.print(list);
 			} else {
 				app.print(
 					`Reserved ${answer.gpus.length} GPU(s): [${answer.gpus.join(' ')}] for ${longDuration(durationSeconds)}`,
 				);
-				app.print(`\nTo use them here:\n  export CUDA_VISIBLE_DEVICES=${list}`);
+				// At the start of its line, where scripts that know the Go program look for it.
+				app.print(`\nTo use them here:\nexport CUDA_VISIBLE_DEVICES=${list}`);
 			}
 
 			if (world.privateLabel !== undefined) {

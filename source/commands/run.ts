@@ -1,12 +1,15 @@
 import {modelOfCommand} from '../core/rules/leases/served-model.js';
 import {awaitJobLease, findJobLease, endJobLease, type JobLease} from '../core/operations/job-lease.js';
+import type {AcquireRequest} from '../core/rules/allocation/request.js';
 import type {ProviderName} from '../core/model/types.js';
 import {CanhazgpuError, quoted} from '../errors.js';
+import {grantJson} from '../format/change-json.js';
+import {harmlessJsonLine} from '../format/text/json.js';
 import {longDuration} from '../format/text/durations.js';
 import {sanitize} from '../format/text/text.js';
 import type {App, Interruption, OpenWorld} from '../app/contract.js';
 import type {Command, Input} from '../command-line/command.js';
-import {checkLabel, idsOf, usualDurations} from '../command-line/flags.js';
+import {checkLabel, idsOf, jsonFlag, usualDurations} from '../command-line/flags.js';
 import {acquireShown, countOf, waitSecondsOf, wantFlags} from './shared/acquire.js';
 import {createBackground} from './shared/background.js';
 import {keepJobLease} from './shared/keep-job-lease.js';
@@ -91,6 +94,12 @@ async function giveBackUnused(world: OpenWorld, hold: JobLease): Promise<void> {
 	}
 }
 
+/** In the Go program's words. */
+const grantedWords = (gpus: readonly number[], timeoutSeconds: number | undefined): string =>
+	`Reserved ${gpus.length} GPU(s): [${gpus.join(' ')}] for command execution${
+		timeoutSeconds === undefined ? '' : ` (timeout: ${longDuration(timeoutSeconds)})`
+	}`;
+
 export const run: Command = {
 	name: 'run',
 	summary: 'Wait in the queue for GPUs, run a command on them, give them back',
@@ -109,6 +118,8 @@ export const run: Command = {
 			setting: 'run.timeout',
 			completes: usualDurations,
 		},
+		quiet: {short: 'q', summary: 'do not say on stderr which GPUs it got', setting: 'run.quiet'},
+		json: {...jsonFlag, summary: 'say on stderr as a line of JSON which GPUs it got, and nothing of the waiting'},
 	},
 	notes: [
 		'The command gets CUDA_VISIBLE_DEVICES and runs as if typed bare. TIME is such as 30m, 2h or 1d.',
@@ -119,6 +130,10 @@ export const run: Command = {
 	takesRest: true,
 	async run(app, input) {
 		const words = commandOf(input);
+		if (input.has('json') && input.has('quiet')) {
+			throw new CanhazgpuError('usage', 'Give --json or --quiet, not both');
+		}
+
 		const ids = idsOf(input) ?? input.config.get('run.gpu-ids');
 		const count = countOf(input, 'run.gpus', ids);
 		const waitSeconds = waitSecondsOf(input, 'run');
@@ -131,18 +146,18 @@ export const run: Command = {
 		const background = createBackground(app.remark);
 		app.outliveBugs(background.failed);
 		try {
-			const answer = await acquireShown(
-				app,
-				world,
-				{
-					requester,
-					count,
-					ids,
-					tenure: {type: 'run', timeLimitSeconds: timeoutSeconds},
-					note: input.config.get('run.note'),
-				},
-				{waitSeconds, interruption},
-			);
+			const request: AcquireRequest = {
+				requester,
+				count,
+				ids,
+				tenure: {type: 'run', timeLimitSeconds: timeoutSeconds},
+				note: input.config.get('run.note'),
+			};
+			const answer = await acquireShown(app, world, request, {
+				waitSeconds,
+				interruption,
+				isSilent: input.has('json'),
+			});
 			if (answer.kind === 'interrupted') {
 				return answer.exitCode;
 			}
@@ -166,6 +181,13 @@ export const run: Command = {
 			if (interruption.signal.aborted) {
 				await giveBackUnused(world, hold);
 				return interruption.exitCode();
+			}
+
+			// On stderr: stdout is the command's. Its log then tells on which GPUs it ran.
+			if (input.has('json')) {
+				app.remark(harmlessJsonLine(grantJson(answer, request)));
+			} else if (input.config.get('run.quiet') !== true) {
+				app.remark(grantedWords(hold.gpus, timeoutSeconds));
 			}
 
 			try {

@@ -164,6 +164,7 @@ export const settings = {
 	'run.user': setting(text()),
 	'run.wait': harmless(setting(duration())),
 	'run.nonblock': harmless(setting(flag())),
+	'run.quiet': harmless(setting(flag())),
 	'run.gpu-ids': harmless(setting(gpuIds())),
 	// What a release ends.
 	'release.gpu-ids': setting(gpuIds()),

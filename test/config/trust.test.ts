@@ -47,6 +47,7 @@ test('the settings that count in the file of any directory are these', () => {
 		'run.note',
 		'run.wait',
 		'run.nonblock',
+		'run.quiet',
 		'run.gpu-ids',
 		'extend.duration',
 		'report.days',

@@ -1,5 +1,7 @@
 import {CanhazgpuError} from '../../errors.js';
 import type {Command} from '../../command-line/command.js';
+import {jsonFlag} from '../../command-line/flags.js';
+import {harmlessJson} from '../../format/text/json.js';
 import {changeDrains, isAboutDrains} from './drain.js';
 
 export const admin: Command = {
@@ -21,6 +23,7 @@ export const admin: Command = {
 		drain: {value: 'IDS', summary: 'take these GPUs out of service; their holders keep them', completes: 'gpus'},
 		undrain: {value: 'IDS', summary: 'put these GPUs back into service', completes: 'drained-gpus'},
 		reason: {value: 'TEXT', summary: 'why; everybody sees it'},
+		json: jsonFlag,
 	},
 	async run(app, input) {
 		if (isAboutDrains(input)) {
@@ -46,10 +49,24 @@ export const admin: Command = {
 			}
 
 			const {pool, droppedLeases, wasThere} = await place.make({gpuCount, provider, force: input.has('force')});
-			const what = `pool of ${pool.gpuCount} GPU(s) (${pool.provider}) in ${place.location}`;
-			app.print(wasThere ? `The ${what} was there already; everybody on this machine finds it now` : `Made a ${what}`);
-			if (droppedLeases > 0) {
-				app.print(`Ended ${droppedLeases} reservation(s) of the pool before it`);
+			if (input.has('json')) {
+				app.print(
+					harmlessJson({
+						gpu_count: pool.gpuCount,
+						provider: pool.provider,
+						location: place.location,
+						was_there: wasThere === true,
+						ended_reservations: droppedLeases,
+					}),
+				);
+			} else {
+				const what = `pool of ${pool.gpuCount} GPU(s) (${pool.provider}) in ${place.location}`;
+				app.print(
+					wasThere ? `The ${what} was there already; everybody on this machine finds it now` : `Made a ${what}`,
+				);
+				if (droppedLeases > 0) {
+					app.print(`Ended ${droppedLeases} reservation(s) of the pool before it`);
+				}
 			}
 
 			if (provider === 'fake' && wantedProvider === undefined) {

@@ -5,6 +5,7 @@ tells who did.
 import {drain, undrain} from '../../core/operations/drain.js';
 import {characterCount, longestReason} from '../../core/rules/allocation/request.js';
 import {CanhazgpuError} from '../../errors.js';
+import {harmlessJson} from '../../format/text/json.js';
 import {sanitize} from '../../format/text/text.js';
 import type {App} from '../../app/contract.js';
 import type {Input} from '../../command-line/command.js';
@@ -58,14 +59,21 @@ export async function changeDrains(app: App, input: Input): Promise<number> {
 		if (toDrain === undefined) {
 			const gpus = await undrain(world, requester, toUndrain!);
 			app.print(
-				gpus.length === 0
-					? `Not out of service: GPU(s) [${toUndrain!.join(' ')}]`
-					: `Put ${gpus.length} GPU(s) back into service: [${gpus.join(' ')}]`,
+				input.has('json')
+					? harmlessJson({undrained: gpus})
+					: gpus.length === 0
+						? `Not out of service: GPU(s) [${toUndrain!.join(' ')}]`
+						: `Put ${gpus.length} GPU(s) back into service: [${gpus.join(' ')}]`,
 			);
 			return 0;
 		}
 
 		const {gpus, leased} = await drain(world, requester, toDrain, reason);
+		if (input.has('json')) {
+			app.print(harmlessJson({drained: gpus, reason, in_use: leased}));
+			return 0;
+		}
+
 		const why = reason === undefined ? '' : `: ${sanitize(reason)}`;
 		app.print(`Took ${gpus.length} GPU(s) out of service: [${gpus.join(' ')}]${why}`);
 		if (leased.length > 0) {

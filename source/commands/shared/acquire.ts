@@ -99,17 +99,24 @@ async function tellServed(app: App, {requester, note}: AcquireRequest, {gpus, le
 	}
 }
 
+export type AcquireOptions = {
+	readonly waitSeconds: number | undefined;
+	/** Of the caller, who ends it: a signal must find somebody until the GPUs are in good hands. */
+	readonly interruption: Interruption;
+	/** Nothing is shown of the waiting. */
+	readonly isSilent?: boolean;
+};
+
 /**
 Gets the GPUs, showing on stderr how the waiting goes.
 
-@param interruption - Of the caller, who ends it: a signal must find somebody until the GPUs are in good hands.
 @throws CanhazgpuError `unavailable` when there were not enough in time, or somebody took us out of the line.
 */
 export async function acquireShown(
 	app: App,
 	world: OpenWorld,
 	request: AcquireRequest,
-	{waitSeconds, interruption}: {readonly waitSeconds: number | undefined; readonly interruption: Interruption},
+	{waitSeconds, interruption, isSilent = false}: AcquireOptions,
 ): Promise<Acquired> {
 	const line = createWaitingLine(app);
 	const background = createBackground(app.remark);
@@ -121,7 +128,9 @@ export async function acquireShown(
 			signal: interruption.signal,
 			onProgress(progress) {
 				stopReminding ??= keepReminding(app, world, app.remark);
-				line.show(progress);
+				if (!isSilent) {
+					line.show(progress);
+				}
 			},
 			failed: background.failed,
 		});

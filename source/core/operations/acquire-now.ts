@@ -1,7 +1,7 @@
 /** Getting GPUs now or not at all; what `reserve` and `run` have in common. */
 import {CanhazgpuError} from '../../errors.js';
 import {allocate, type Refusal} from '../rules/allocation/allocation.js';
-import {judge} from '../rules/leases/liveness.js';
+import {judge, latestEndOf} from '../rules/leases/liveness.js';
 import {emptyPlan} from '../model/plan.js';
 import {requireNoClone} from '../rules/pool/pool.js';
 import type {Host, World} from '../model/ports.js';
@@ -35,6 +35,15 @@ export function leaseFor({requester, tenure, note}: AcquireRequest, leaseId: str
 		holder: host.self,
 	};
 }
+
+/** What whoever asked is told of the lease that was granted. */
+export const grantOf = (gpus: readonly number[], leaseId: string, lease: Lease): Grant => ({
+	kind: 'granted',
+	gpus,
+	leaseId,
+	startTime: lease.startTime,
+	endsBy: latestEndOf(lease),
+});
 
 /** Whether those who wait and are not stopped: a stopped one claims nothing until it wakes. */
 export const isAwakeOn =
@@ -85,10 +94,7 @@ export async function acquireNow(
 			});
 			return answer.kind === 'refused'
 				? {plan: emptyPlan, result: answer}
-				: {
-						plan: answer.plan,
-						result: {kind: 'granted', gpus: answer.gpus, leaseId, expiryTime: lease.expiryTime},
-					};
+				: {plan: answer.plan, result: grantOf(answer.gpus, leaseId, lease)};
 		},
 	});
 }

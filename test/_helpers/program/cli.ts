@@ -64,6 +64,8 @@ export function createBox(environment: Readonly<Record<string, string>> = {}): B
 		XDG_CACHE_HOME: sharedCache(),
 		// Whoever runs the tests is not told of what they do.
 		CANHAZGPU_NOTIFY_TERMINALS: 'false',
+		// What `run` says of its GPUs is tested where it is meant.
+		CANHAZGPU_RUN_QUIET: 'true',
 		CANHAZGPU_POOL_DIRECTORY: poolDirectory,
 		...environment,
 	};

@@ -37,7 +37,7 @@ describe.each([
 		expect(await box.run(['reserve', '--gpus', '2', '--duration', '1h30m', '--note', 'two of them'])).toEqual({
 			exitCode: 0,
 			stderr: '',
-			stdout: 'Reserved 2 GPU(s): [0 1] for 1h 30m 0s\n\nTo use them here:\n  export CUDA_VISIBLE_DEVICES=0,1\n',
+			stdout: 'Reserved 2 GPU(s): [0 1] for 1h 30m 0s\n\nTo use them here:\nexport CUDA_VISIBLE_DEVICES=0,1\n',
 		});
 		const status = await box.run('status');
 		expect(status).toMatchObject({exitCode: 0, stderr: simulated});

@@ -7,7 +7,7 @@ import {alice, bob, granted, hour, owners, take} from './_reservations.js';
 describe('reserve', () => {
 	test('takes the ids that were asked for, and writes down who, until when and what for', async () => {
 		const world = await createTestWorld();
-		const {leaseId, expiryTime, gpus} = granted(
+		const {leaseId, endsBy, gpus} = granted(
 			await reserve(world, {
 				requester: person('alice', 'team'),
 				count: 1,
@@ -16,7 +16,7 @@ describe('reserve', () => {
 				note: 'a note',
 			}),
 		);
-		expect({gpus, expiryTime}).toEqual({gpus: [0, 2], expiryTime: startTime + hour});
+		expect({gpus, endsBy}).toEqual({gpus: [0, 2], endsBy: startTime + hour});
 		expect((await readStatus(world)).rows[2]).toMatchObject({
 			state: 'in-use',
 			owner: 'alice',

@@ -28,11 +28,11 @@ import {CanhazgpuError} from '../../../errors.js';
 import {requireNoClone} from '../../rules/pool/pool.js';
 import {emptyPlan} from '../../model/plan.js';
 import {estimateWaits} from '../../rules/queue/estimates.js';
-import {planWithScan} from './waiter-plan.js';
 import {readCurrent, transact} from '../transact.js';
 import {createAlertRecorder, type AlertRecorder} from '../record-alerts.js';
+import {grantOf, leaseFor} from '../acquire-now.js';
 import {createWakeSignal} from './wake-signal.js';
-import {leaseFor} from '../acquire-now.js';
+import {planWithScan} from './waiter-plan.js';
 
 const conflictWaitMs = 20;
 
@@ -306,8 +306,8 @@ export class Waiter {
 
 			const outcome = await store.commit(grant.plan);
 			if (outcome === 'done' && grant.kind === 'complete') {
-				const {expiryTime} = leaseFor(this.#request, this.#leaseId, this.#world.host, snapshot.now);
-				return {kind: 'granted', gpus: grant.gpus, leaseId: this.#leaseId, expiryTime};
+				const lease = leaseFor(this.#request, this.#leaseId, this.#world.host, snapshot.now);
+				return grantOf(grant.gpus, this.#leaseId, lease);
 			}
 
 			if (outcome === 'done') {
@@ -497,11 +497,11 @@ export function grantIn(snapshot: Snapshot, leaseId: string): Grant | undefined 
 		.filter(({lease}) => lease.leaseId === leaseId && lease.partialQueueId === undefined);
 	const [first] = mine;
 	return (
-		first && {
-			kind: 'granted',
-			gpus: mine.map(({index}) => index),
+		first &&
+		grantOf(
+			mine.map(({index}) => index),
 			leaseId,
-			expiryTime: first.lease.expiryTime,
-		}
+			first.lease,
+		)
 	);
 }

@@ -106,6 +106,8 @@ export type Grant = {
 	/** Sorted. */
 	readonly gpus: readonly number[];
 	readonly leaseId: string;
-	/** On the store's clock. Undefined for `run`. */
-	readonly expiryTime: number | undefined;
+	/** When its lease began, on the store's clock. */
+	readonly startTime: number;
+	/** When the lease is over at the latest, on the store's clock. Undefined for a job without a time limit. */
+	readonly endsBy: number | undefined;
 };
