@@ -12,7 +12,9 @@ import {sanitize} from '../../format/text/text.js';
 import type {App} from '../../app/contract.js';
 import {createAskingLine} from '../shared/progress-line.js';
 import type {Input} from '../../command-line/command.js';
-import type {StatusForm} from './status.js';
+
+/** What is printed of a host. */
+export type StatusForm = 'json' | 'summary' | 'table';
 
 const errorWords = (error: unknown): string => {
 	if (!(error instanceof CanhazgpuError)) {

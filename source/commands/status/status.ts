@@ -7,8 +7,7 @@ import {CanhazgpuError} from '../../errors.js';
 import type {Command, Input} from '../../command-line/command.js';
 import {jsonFlag} from '../../command-line/flags.js';
 import {recentLossWords} from '../shared/data-loss.js';
-
-export type StatusForm = 'json' | 'summary' | 'table';
+import type {StatusForm} from './hosts.js';
 
 /**
 What is typed counts more than what a config file says, and of a config file the summary.
