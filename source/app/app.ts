@@ -180,6 +180,10 @@ export function createApp({config, hasColor, early: runs}: AppOptions): App {
 			const {remoteStatus} = await import('../host/tool/ssh.js');
 			return remoteStatus(name, signal);
 		},
+		async remoteReport(name, days, by) {
+			const {remoteReport} = await import('../host/tool/ssh.js');
+			return remoteReport(name, days, by);
+		},
 		async loadAhead() {
 			// All that is imported late and reachable while `run` and `reserve` wait, or a job runs, is named here.
 			await Promise.allSettled([loadNotify()]);

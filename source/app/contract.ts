@@ -105,6 +105,8 @@ export type App = {
 		host: string,
 		signal?: AbortSignal,
 	) => Promise<ReadonlyArray<Readonly<Record<string, unknown>>>>;
+	/** `report --json` of another host, within 10 s; rejects with a CanhazgpuError in words. */
+	readonly remoteReport: (host: string, days: number, by: string) => Promise<Readonly<Record<string, unknown>>>;
 	readonly interruption: () => Interruption;
 	/** Keeps this process alive, from now on, when an error reaches nobody; `tell` is given each. */
 	readonly outliveBugs: (tell: (error: unknown) => void) => void;

@@ -8,6 +8,12 @@ import {reportBy} from './report.js';
 
 const isLoopback = (host: string): boolean => /^(?:localhost|127\.|::1$)/v.test(host);
 
+const shownOf = {
+	full: 'It shows names, notes, and command lines with known secrets masked (web.commands: full).',
+	short: 'It shows names, notes, and the names of programs without their arguments (web.commands: short).',
+	none: 'It shows names and notes, and nothing of what runs (web.commands: none).',
+} as const;
+
 export const web: Command = {
 	name: 'web',
 	summary: 'The same in a browser, to look at: a dashboard, an API and metrics',
@@ -26,6 +32,9 @@ export const web: Command = {
 		const {runWeb, watchedMs} = await import('../web/index.js');
 		const address = {host: input.config.get('web.host')!, port: input.config.get('web.port')!};
 		const isDemo = input.has('demo');
+		const remoteHosts = otherHosts(input.config.get('remote_hosts')!, app.host.hostname);
+		const commands = input.config.get('web.commands') ?? (isLoopback(address.host) ? 'full' : 'short');
+		let waitsFor: string | undefined;
 		const interruption = app.interruption();
 		try {
 			await runWeb({
@@ -41,20 +50,34 @@ export const web: Command = {
 						},
 					};
 				},
+				goesOnWithout(error) {
+					const goesOn = error.code === 'store-unreachable' || (error.code === 'no-pool' && remoteHosts.length > 0);
+					if (goesOn && waitsFor !== error.message) {
+						waitsFor = error.message;
+						app.remark(
+							`${error.message}. ${error.code === 'no-pool' ? 'Other hosts are shown' : 'The dashboard waits for it'}.`,
+						);
+					}
+
+					return goesOn;
+				},
+				clock: app.clock,
+				commands,
 				address,
 				allowedHosts: input.config.get('web.allowed_hosts')!,
 				hostname: app.host.hostname,
 				version: packageJson.version,
 				isDemo,
-				remoteHosts: otherHosts(input.config.get('remote_hosts')!, app.host.hostname),
+				remoteHosts,
 				remoteStatus: app.remoteStatus,
+				remoteReport: app.remoteReport,
 				hostsIntervalMs: input.config.get('web.hosts_interval')! * 1000,
 				report: async (world, days, by) => reportJson(await reportBy(world, {days, by}), days),
 				signal: interruption.signal,
 				listening(url) {
 					app.print(`Dashboard: ${url}`);
 					if (!isLoopback(address.host)) {
-						app.remark('Everybody who can reach this machine can look at it. It changes nothing.');
+						app.remark(`Everybody who can reach this machine can look at it. It changes nothing. ${shownOf[commands]}`);
 					}
 				},
 				complain(error) {

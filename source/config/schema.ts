@@ -178,6 +178,8 @@ export const settings = {
 	'web.port': setting(integer(0, 65_535), 8080),
 	'web.host': setting(host(), '127.0.0.1'),
 	'web.allowed_hosts': setting(v.array(host(), 'a list of host names'), []),
+	// Left out: all of them for this machine alone, the program's name for others.
+	'web.commands': setting(choice(['full', 'short', 'none'])),
 	'web.hosts_interval': setting(boundedDuration(1, 3600), '10s'),
 	'notify.terminals': setting(flag(), true),
 	'notify.command': secret(setting(words('a list of a program and its arguments'))),

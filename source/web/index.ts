@@ -1,9 +1,12 @@
 /** `canhazgpu web`: the picture of the pool in a browser, read-only. */
-import type {World} from '../core/model/ports.js';
-import {startLiveView} from '../core/live/live-view.js';
+import type {Clock, World} from '../core/model/ports.js';
+import type {CanhazgpuError} from '../errors.js';
+import type {ShownCommands} from './api/commands.js';
 import {createRemoteHosts, type HostOptions} from './api/hosts.js';
 import {createMetrics} from './api/metrics.js';
-import {createReports, type Reports} from './api/reports.js';
+import {fromCommandReport} from './api/remote-report.js';
+import {createReports, type MakeReport} from './api/reports.js';
+import {openLocalPool, type OpenPool} from './pool.js';
 import {createRoutes} from './server/routes.js';
 import {startServer} from './server/server.js';
 import {createStreams} from './server/stream.js';
@@ -18,7 +21,10 @@ const mostEvents = 200;
 
 export type WebOptions = {
 	/** Asked for once the port is had. Its GPUs may be seen through the eyes of other viewers. */
-	readonly open: () => Promise<World & {readonly privateLabel?: string; readonly close: () => Promise<void>}>;
+	readonly open: () => Promise<OpenPool>;
+	/** Whether the server goes on, and tries again, where the pool cannot be opened for this reason. */
+	readonly goesOnWithout: (error: CanhazgpuError) => boolean;
+	readonly clock: Clock;
 	readonly address: {readonly host: string; readonly port: number};
 	/** More names under which this server is reached. */
 	readonly allowedHosts: readonly string[];
@@ -29,7 +35,10 @@ export type WebOptions = {
 	readonly remoteStatus: HostOptions['ask'];
 	/** How often the other hosts are asked while somebody looks at them. */
 	readonly hostsIntervalMs: number;
+	/** How much of command lines is shown. */
+	readonly commands: ShownCommands;
 	readonly report: (world: World, days: number, by: string) => Promise<Record<string, unknown>>;
+	readonly remoteReport: (host: string, days: number, by: string) => Promise<Readonly<Record<string, unknown>>>;
 	/** Aborted when it shall end. */
 	readonly signal: AbortSignal;
 	readonly listening: (url: string) => void;
@@ -58,20 +67,21 @@ export async function runWeb(options: WebOptions): Promise<void> {
 	const server = await startServer(options.address, routes.promise);
 	const ends: Array<() => unknown> = [async () => server.close()];
 	try {
-		const world = await options.open();
-		ends.unshift(async () => world.close());
 		const ended = Promise.withResolvers<void>();
-		const liveView = startLiveView(world, {
-			intervals: {watchedMs, unwatchedMs},
-			mostEvents,
-			recordsAlerts: true,
-			broken: ended.reject,
+		const {clock, commands} = options;
+		const pool = await openLocalPool({
+			open: options.open,
+			goesOnWithout: options.goesOnWithout,
+			clock,
+			live: {intervals: {watchedMs, unwatchedMs}, mostEvents, recordsAlerts: true, broken: ended.reject},
 		});
-		ends.unshift(liveView.stop);
+		ends.unshift(async () => pool.close());
+		const {liveView} = pool;
 		const hosts = createRemoteHosts({
 			names: options.remoteHosts,
 			ask: options.remoteStatus,
-			clock: world.clock,
+			clock,
+			commands,
 			roundMs: options.hostsIntervalMs,
 			broken: options.complain,
 		});
@@ -79,27 +89,34 @@ export async function runWeb(options: WebOptions): Promise<void> {
 		const streams = createStreams({
 			liveView,
 			hosts,
-			about: {
+			about: () => ({
 				host: options.hostname,
 				version: options.version,
-				location: world.store.location,
-				privateLabel: world.privateLabel,
+				location: pool.opened()?.store.location,
+				privateLabel: pool.opened()?.privateLabel,
 				isDemo: options.isDemo,
-				hosts: [options.hostname, ...hosts.names],
-			},
-			monotonicMs: world.clock.monotonicMs,
+				hasPool: pool.isExpected(),
+				hosts: [...(pool.isExpected() ? [options.hostname] : []), ...hosts.names],
+			}),
+			commands,
+			monotonicMs: clock.monotonicMs,
 		});
 		ends.unshift(streams.close);
-		const make: Reports['report'] = async (days, by) => options.report(world, days, by);
+		const report: MakeReport = async ({host, days, by}) =>
+			host === undefined
+				? options.report(await pool.world(), days, by)
+				: fromCommandReport(host, await options.remoteReport(host, days, by));
 		routes.resolve(
 			createRoutes({
 				names: namesOf(options),
 				hostname: options.hostname,
 				liveView,
 				streams,
-				reports: createReports(make, world.clock.monotonicMs),
+				reports: createReports(report, clock.monotonicMs),
+				commands,
+				hasPool: pool.isExpected,
 				hosts,
-				metrics: createMetrics(liveView, streams.count),
+				metrics: createMetrics({liveView, streams: streams.count, version: options.version}),
 				use: recordUtilization(liveView),
 				broken: options.complain,
 			}),

@@ -9,7 +9,7 @@ const lines = String.raw`
 for word do if [ "$host" = next ]; then host="$word"; fi; if [ "$word" = -- ]; then host=next; fi; done
 echo "begin $host" >> "$HOME/asked"
 case "$host" in
-good) sleep 0.2; cat "$HOME/good.json";;
+good) sleep 0.2; case "$*" in *'canhazgpu report'*) cat "$HOME/report.json";; *) cat "$HOME/good.json";; esac;;
 lost) echo 'No route to host' >&2; exit 255;;
 slow) sleep 20;;
 huge) echo '['; while :; do echo '{"gpu_id":0,"status":"AVAILABLE","note":"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"},'; done;;
@@ -30,6 +30,8 @@ export type OtherHosts = {
 	readonly asked: (host: string) => number;
 	/** How many asked this host at the same time, at most. */
 	readonly mostAtOnce: (host: string) => number;
+	/** The arguments of each call of ssh so far. */
+	readonly calls: () => readonly string[];
 	/** Pids of ssh that are still there. */
 	readonly running: () => readonly number[];
 };
@@ -54,6 +56,18 @@ export function playHosts(box: Box, names: readonly string[]): OtherHosts {
 	};
 
 	say('carol');
+	writeFileSync(
+		path.join(box.home, 'report.json'),
+		`${JSON.stringify({
+			users: [{name: '\u{1B}[31mcarol', gpu_hours: 12.5, percentage: 100, run_count: 3, manual_count: 1, more: 'x'}],
+			total_gpu_hours: 12.5,
+			total_reservations: 4,
+			unique_users: 1,
+			start_date: '2026-01-01T00:00:00Z',
+			end_date: '2026-01-08T00:00:00Z',
+			days: 7,
+		})}\n`,
+	);
 	return {
 		environment: {
 			PATH: ssh.searchPath,
@@ -75,6 +89,7 @@ export function playHosts(box: Box, names: readonly string[]): OtherHosts {
 
 			return most;
 		},
+		calls: ssh.calls,
 		running: ssh.running,
 	};
 }

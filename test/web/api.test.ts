@@ -69,26 +69,44 @@ test('queue: who waits, for what, and for how long', async () => {
 	});
 });
 
-test('report: as `report --json`, for 1 to 90 days, and by GPU', async () => {
+test('report: as `report --json`, for up to a year, and by GPU; what is no number of days is 30', async () => {
 	const byUser = await askJson<{users: readonly Row[]}>(web.port, '/api/report?days=7');
 	expect(byUser).toMatchObject({days: 7});
 	expect(byUser.users.find(({name}) => name === 'team')).toMatchObject({manual_count: 1, run_count: 0});
 	expect(await askJson(web.port, '/api/report')).toMatchObject({days: 30});
 	const byGpu = await askJson<{users: readonly Row[]}>(web.port, '/api/report?by=gpu');
 	expect(byGpu.users.map(({name}) => name)).toContain('GPU 1');
-	for (const query of ['days=0', 'days=91', 'days=x', 'days=-1', 'days=1e1', 'by=moon']) {
-		const {status, body} = await ask(web.port, `/api/report?${query}`);
-		expect([query, status]).toEqual([query, 400]);
-		expect(JSON.parse(body)).toHaveProperty('error');
+	for (const [query, days] of [
+		['365', 365],
+		['1000', 365],
+		['0', 30],
+		['x', 30],
+		['-1', 30],
+		['1e1', 30],
+	] as const) {
+		expect(await askJson(web.port, `/api/report?days=${query}`)).toMatchObject({days});
 	}
+
+	const {status, body} = await ask(web.port, '/api/report?by=moon');
+	expect(status).toBe(400);
+	expect(JSON.parse(body)).toHaveProperty('error');
 });
 
 test('hosts: this one is the first, and another is not found', async () => {
 	const hosts = await askJson<ReadonlyArray<{name: string; is_local: boolean}>>(web.port, '/api/hosts');
 	expect(hosts).toMatchObject([{is_local: true}]);
-	expect(await askJson(web.port, `/api/hosts/status?host=${hosts[0]!.name}`)).toHaveLength(4);
-	expect(Object.keys(await askJson<Record<string, unknown>>(web.port, '/api/hosts/status'))).toEqual([hosts[0]!.name]);
-	expect(await ask(web.port, '/api/hosts/status?host=elsewhere')).toMatchObject({status: 404});
+	for (const host of [hosts[0]!.name, 'localhost']) {
+		const {statuses, ...rest} = await askJson<{statuses: readonly Row[]}>(web.port, `/api/hosts/status?host=${host}`);
+		expect([statuses.length, rest]).toEqual([4, {host}]);
+	}
+
+	const [own, ...others] = await askJson<ReadonlyArray<Record<string, unknown>>>(web.port, '/api/hosts/status');
+	expect(own).toMatchObject({host: hosts[0]!.name, summary: {total: 4, available: 3, in_use: 1}});
+	expect(own!['statuses']).toHaveLength(4);
+	expect(others).toEqual([]);
+	for (const path of ['hosts/status', 'report']) {
+		expect(await ask(web.port, `/api/${path}?host=elsewhere`)).toMatchObject({status: 404});
+	}
 });
 
 test('ETag, 304, gzip and HEAD', async () => {

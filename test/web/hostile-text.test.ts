@@ -278,14 +278,16 @@ async function serve(word: (field: string) => string) {
 	const streams = createStreams({
 		liveView: picture,
 		hosts,
-		about: {
+		about: () => ({
 			host: word('host'),
 			version: word('version'),
 			location: store.location,
 			privateLabel: word('private label'),
 			isDemo: false,
+			hasPool: true,
 			hosts: [word('host'), ...hosts.names],
-		},
+		}),
+		commands: 'full',
 		monotonicMs: world.clock.monotonicMs,
 	});
 	const routes = createRoutes({
@@ -294,11 +296,13 @@ async function serve(word: (field: string) => string) {
 		liveView: picture,
 		streams,
 		reports: createReports(
-			async (days, by) => reportJson(await reportBy(world, {days, by}), days),
+			async ({days, by}) => reportJson(await reportBy(world, {days, by}), days),
 			world.clock.monotonicMs,
 		),
 		hosts,
-		metrics: createMetrics(picture, streams.count),
+		commands: 'full',
+		hasPool: () => true,
+		metrics: createMetrics({liveView: picture, streams: streams.count, version: word('version')}),
 		use: createUtilizationRecorder(),
 		broken: noteBug,
 	});

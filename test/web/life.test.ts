@@ -26,14 +26,6 @@ test('a port in use is said, with the way out', async () => {
 	});
 });
 
-test('without a store it ends at once and says why', async () => {
-	const box = createBox(withoutRedis);
-	onTestFinished(box.remove);
-	const ran = await box.run('web --port 0');
-	expect(ran).toMatchObject({exitCode: 4, stdout: ''});
-	expect(ran.stderr).toContain('Error: Cannot reach Redis');
-});
-
 test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s ends it at once, with streams open', async (signal) => {
 	const box = await freshEmbeddedBox(1);
 	const web = await startWeb(box);

@@ -30,7 +30,16 @@ async function serveStreams(mostStreams: number, host = '127.0.0.1') {
 		{
 			liveView,
 			hosts: {known: () => [], look: () => () => undefined},
-			about: {host: 'box', version: '1', location: 'memory', privateLabel: undefined, isDemo: false, hosts: ['box']},
+			about: () => ({
+				host: 'box',
+				version: '1',
+				location: 'memory',
+				privateLabel: undefined,
+				isDemo: false,
+				hasPool: true,
+				hosts: ['box'],
+			}),
+			commands: 'full',
 			monotonicMs: world.clock.monotonicMs,
 		},
 		{mostStreams},

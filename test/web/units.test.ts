@@ -15,7 +15,15 @@ import {createLiveWorld, liveViewOptions} from '../_helpers/live-world.js';
 import {idleReading, observationOf, person} from '../_helpers/world.js';
 import {reserve} from '../../source/core/operations/reservations.js';
 
-const about = {host: 'box', version: '1', location: 'memory', privateLabel: undefined, isDemo: false, hosts: ['box']};
+const about = () => ({
+	host: 'box',
+	version: '1',
+	location: 'memory',
+	privateLabel: undefined,
+	isDemo: false,
+	hosts: ['box'],
+	hasPool: true,
+});
 
 const fail = (error: unknown): void => {
 	throw error;
@@ -92,7 +100,7 @@ test('who does not read is dropped; the others are not held up; there is an end 
 		},
 	};
 	const streams = createStreams(
-		{liveView: busy, hosts, about, monotonicMs: () => performance.now()},
+		{liveView: busy, hosts, about, commands: 'full', monotonicMs: () => performance.now()},
 		{mostStreams: 2, mostUnreadBytes: 100_000},
 	);
 	onTestFinished(streams.close);
@@ -148,7 +156,7 @@ test('reports are made once for all who ask at the same time', async () => {
 	let made = 0;
 	let nowMs = 0;
 	const reports = createReports(
-		async (days) => {
+		async ({days}) => {
 			made++;
 			if (days === 2) {
 				throw new CanhazgpuError('usage', 'no');
@@ -158,13 +166,13 @@ test('reports are made once for all who ask at the same time', async () => {
 		},
 		() => nowMs,
 	);
-	const answers = await Promise.all(Array.from({length: 20}, async () => reports.report(7, 'user')));
+	const answers = await Promise.all(Array.from({length: 20}, async () => reports.report({days: 7, by: 'user'})));
 	expect([made, answers[19]]).toEqual([1, {days: 7}]);
 	nowMs = 5000;
-	await reports.report(7, 'user');
+	await reports.report({days: 7, by: 'user'});
 	expect(made).toBe(2);
-	await expect(reports.report(2, 'user')).rejects.toThrow('no');
-	await expect(reports.report(2, 'user')).rejects.toThrow('no');
+	await expect(reports.report({days: 2, by: 'user'})).rejects.toThrow('no');
+	await expect(reports.report({days: 2, by: 'user'})).rejects.toThrow('no');
 	expect(made).toBe(4);
 });
 
@@ -172,7 +180,7 @@ test('different reports are made one at a time, not too many of them, and are no
 	let making = 0;
 	let mostMaking = 0;
 	const reports = createReports(
-		async (days) => {
+		async ({days}) => {
 			making++;
 			mostMaking = Math.max(mostMaking, making);
 			await nextTurn();
@@ -185,13 +193,15 @@ test('different reports are made one at a time, not too many of them, and are no
 		},
 		() => 0,
 	);
-	const asked = await Promise.allSettled(Array.from({length: 20}, async (_, days) => reports.report(days, 'user')));
+	const asked = await Promise.allSettled(
+		Array.from({length: 20}, async (_, days) => reports.report({days, by: 'user'})),
+	);
 	expect(mostMaking).toBe(1);
 	expect(asked.map(({status}) => status === 'fulfilled')).toEqual(
 		Array.from({length: 20}, (_, days) => days !== 5 && days < 16),
 	);
 	expect(asked[19]).toMatchObject({reason: {code: 'busy'}});
-	expect(await reports.report(19, 'user')).toEqual({days: 19});
+	expect(await reports.report({days: 19, by: 'user'})).toEqual({days: 19});
 });
 
 test('use over time: means of ten seconds, gaps where nothing was seen, six hours at most', () => {

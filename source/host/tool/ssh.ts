@@ -58,11 +58,11 @@ const toolFailures: Readonly<Partial<Record<ToolFailure, string>>> = {
 	aborted: 'no longer asked for',
 };
 
-/** A login script may print before the array, which begins at a line of its own; so may some of what that prints. */
+/** A login script may print before the JSON, which begins at a line of its own; so may some of what that prints. */
 const mostBeginnings = 5;
 
-function parseJson(text: string): unknown {
-	for (const {index} of text.matchAll(/^\[/gmv).take(mostBeginnings)) {
+function parseJson(text: string, beginning: RegExp): unknown {
+	for (const {index} of text.matchAll(beginning).take(mostBeginnings)) {
 		try {
 			return JSON.parse(text.slice(index));
 		} catch {
@@ -74,7 +74,7 @@ function parseJson(text: string): unknown {
 }
 
 function parseRows(host: string, text: string): readonly RemoteRow[] {
-	const value = parseJson(text);
+	const value = parseJson(text, /^\[/gmv);
 	if (value === undefined) {
 		throw failed(host, 'its answer is not the JSON of a status');
 	}
@@ -88,15 +88,14 @@ function parseRows(host: string, text: string): readonly RemoteRow[] {
 }
 
 /**
-Asks another host for its status by ssh. Never asks for a password, and answers within 10 s, whatever the host does.
+Runs canhazgpu there. Never asks for a password, and answers within 10 s, whatever the host does.
 
-@param signal - Aborted when nobody wants to know any more.
-@throws CanhazgpuError `failed` in words for one error row; `usage` for a name that is none.
+@returns What it printed.
 */
-export async function remoteStatus(host: string, signal?: AbortSignal): Promise<readonly RemoteRow[]> {
+async function askHost(host: string, words: readonly string[], signal: AbortSignal | undefined): Promise<string> {
 	const {stdout, stderr, exitCode, failure, ...end} = await runTool(
 		'ssh',
-		[...sshOptions, '--', checkRemoteHost(host), 'canhazgpu', 'status', '--json'],
+		[...sshOptions, '--', checkRemoteHost(host), 'canhazgpu', ...words],
 		{timeoutMs: boundMs, maxBytes: mostBytes, signal},
 	);
 	if (failure !== undefined) {
@@ -115,5 +114,37 @@ export async function remoteStatus(host: string, signal?: AbortSignal): Promise<
 		);
 	}
 
-	return parseRows(host, stdout);
+	return stdout;
+}
+
+/**
+Asks another host for its status by ssh.
+
+@param signal - Aborted when nobody wants to know any more.
+@throws CanhazgpuError `failed` in words for one error row; `usage` for a name that is none.
+*/
+export const remoteStatus = async (host: string, signal?: AbortSignal): Promise<readonly RemoteRow[]> =>
+	parseRows(host, await askHost(host, ['status', '--json'], signal));
+
+/**
+Asks another host for its report by ssh.
+
+@param by - `user`, `gpu`, `day` or `model`. The peer knows only the first, and no flag for it.
+@throws CanhazgpuError as {@link remoteStatus}.
+*/
+export async function remoteReport(host: string, days: number, by: string): Promise<Readonly<Record<string, unknown>>> {
+	// A shell there reads these words.
+	if (!/^[a-z]+$/v.test(by)) {
+		throw new CanhazgpuError('usage', `${quoted(by)} is no way to split a report`);
+	}
+
+	const split = by === 'user' ? [] : ['--by', by];
+	const answer = await askHost(host, ['report', '--json', '--days', String(days), ...split], undefined);
+	const value = parseJson(answer, /^\{/gmv);
+	const result = v.safeParse(v.looseObject({total_gpu_hours: v.number()}), value);
+	if (!result.success) {
+		throw failed(host, 'its answer is not the JSON of a report');
+	}
+
+	return result.output;
 }

@@ -1,15 +1,18 @@
 /** The other hosts as the page is shown them: what they say in the words of this API, and no more than a page can bear. */
 import {watchHosts, type HostAnswer, type HostWatch, type HostWatchOptions} from '../../core/live/host-watch.js';
 import {CanhazgpuError} from '../../errors.js';
+import {remoteWith, type ShownCommands} from './commands.js';
 import {fromCommandRows, type RemoteGpu} from './remote-json.js';
 
 export type RemoteHosts = HostWatch<readonly RemoteGpu[]>;
 
 export type RemoteAnswer = HostAnswer<readonly RemoteGpu[]>;
 
-export type HostOptions = HostWatchOptions<ReadonlyArray<Readonly<Record<string, unknown>>>>;
+export type HostOptions = HostWatchOptions<ReadonlyArray<Readonly<Record<string, unknown>>>> & {
+	readonly commands?: ShownCommands;
+};
 
-export const createRemoteHosts = ({ask, ...options}: HostOptions): RemoteHosts =>
+export const createRemoteHosts = ({ask, commands = 'full', ...options}: HostOptions): RemoteHosts =>
 	watchHosts({
 		...options,
 		async ask(name, signal) {
@@ -18,7 +21,7 @@ export const createRemoteHosts = ({ask, ...options}: HostOptions): RemoteHosts =
 				throw new CanhazgpuError('failed', `${name}: its answer is too long to be shown`);
 			}
 
-			return rows;
+			return rows.map((row) => remoteWith(row, commands));
 		},
 	});
 

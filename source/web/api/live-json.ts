@@ -5,17 +5,20 @@ import {eventTime, eventWords} from '../../format/events.js';
 import type {AuditEntry} from '../../core/model/types.js';
 import type {LiveState} from '../../core/live/live-view.js';
 import {apiJson} from './json.js';
-import {gpuJson, lineJson, type GpuJson} from './status-json.js';
+import type {ShownCommands} from './commands.js';
+import {contextOf, gpuJson, lineJson, type GpuJson} from './status-json.js';
 
-/** What stays as it is while the server runs. */
+/** What stays as it is while the server has its pool. */
 export type About = {
 	readonly host: string;
 	readonly version: string;
-	/** Where the pool is kept. */
-	readonly location: string;
+	/** Where the pool is kept; undefined while it is not open. */
+	readonly location: string | undefined;
 	readonly privateLabel: string | undefined;
 	readonly isDemo: boolean;
-	/** The names of the hosts that can be looked at, this one first. */
+	/** False where this host has no pool, and other hosts alone are shown. */
+	readonly hasPool: boolean;
+	/** The names of the hosts that can be looked at, this one first, where it has a pool. */
 	readonly hosts: readonly string[];
 };
 
@@ -69,6 +72,7 @@ const sharedParts = (liveView: LiveState, about: About) => {
 			location: about.location,
 			private_label: about.privateLabel,
 			demo: about.isDemo,
+			has_pool: about.hasPool,
 			hosts: about.hosts,
 			provider: snapshot?.pool?.provider,
 			simulated: observation?.simulated,
@@ -94,12 +98,11 @@ export type LiveJson = Partial<ReturnType<typeof sharedParts>> & {
 };
 
 /** GPUs are parts of their own, the rest is small. */
-function partsOf(liveView: LiveState, about: About): ReadonlyMap<string, string> {
-	const {snapshot, rows} = liveView;
-	const context = {provider: snapshot?.pool?.provider ?? '', now: snapshot?.now ?? 0};
+function partsOf(liveView: LiveState, about: About, commands: ShownCommands): ReadonlyMap<string, string> {
+	const context = contextOf(liveView, commands);
 	const parts: Array<readonly [string, unknown]> = [
 		...Object.entries(sharedParts(liveView, about)),
-		...rows.map((row) => [`gpu ${row.index}`, gpuJson(row, context)] as const),
+		...liveView.rows.map((row) => [`gpu ${row.index}`, gpuJson(row, context)] as const),
 	];
 	return new Map(parts.map(([name, value]) => [name, apiJson(value)]));
 }
@@ -118,8 +121,8 @@ function compose(parts: Iterable<readonly [string, string]>, now: number, gpuCou
 	return `{${[...members, `"gpus":[${gpus.join(',')}]`].join(',')}}`;
 }
 
-export function createEncoder(first: LiveState, about: About): Encoder {
-	let parts = partsOf(first, about);
+export function createEncoder(first: LiveState, about: () => About, commands: ShownCommands): Encoder {
+	let parts = partsOf(first, about(), commands);
 	let {now, rows, events} = first;
 	return {
 		whole: () => compose([...parts, eventsPart(events)], now, rows.length),
@@ -127,7 +130,7 @@ export function createEncoder(first: LiveState, about: About): Encoder {
 			const before = parts;
 			const countBefore = rows.length;
 			const added = newEvents(liveView.events, events.at(-1));
-			parts = partsOf(liveView, about);
+			parts = partsOf(liveView, about(), commands);
 			({now, rows, events} = liveView);
 			const changed = [...parts].filter(([name, json]) => before.get(name) !== json);
 			if (added.length > 0) {

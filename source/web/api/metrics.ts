@@ -1,6 +1,8 @@
 /** `/metrics` for Prometheus: read from the picture at each scrape. */
 import {Counter, Gauge, Registry} from 'prom-client';
+import {latestEndOf} from '../../core/rules/leases/liveness.js';
 import {labelOf, ownerOf} from '../../core/rules/leases/ownership.js';
+import {unreservedNames} from '../../format/status-labels.js';
 import {sanitize} from '../../format/text/text.js';
 import {shownStateOf, type ShownState} from '../../core/rules/pool/status.js';
 import type {AuditKind} from '../../core/model/types.js';
@@ -16,16 +18,26 @@ export type Metrics = {readonly contentType: string; readonly text: () => Promis
 
 /** Counters, by what of the audit trail they count. */
 const counted: ReadonlyArray<readonly [kind: AuditKind, name: string, help: string]> = [
-	['granted', 'grants_total', 'Grants of GPUs since this server began'],
+	['granted', 'grants_total', 'Grants since this server began, each of one or more GPUs'],
 	['refused', 'refusals_total', 'Requests that got nothing since this server began'],
-	['expired', 'expiries_total', 'Reservations whose time was over since this server began'],
-	['released', 'releases_total', 'GPUs given back since this server began'],
+	['expired', 'expiries_total', 'Manual reservations whose time was over since this server began'],
+	['released', 'releases_total', 'Times since this server began that somebody gave back one or more GPUs by hand'],
+	[
+		'ended',
+		'ends_total',
+		'Reservations that ended by themselves since this server began: jobs that ended, holders that are gone',
+	],
 ];
 
-export function createMetrics(
-	{current: liveView, counts}: Pick<LiveView, 'current' | 'counts'>,
-	streams: () => number,
-): Metrics {
+export type MetricsSources = {
+	readonly liveView: Pick<LiveView, 'current' | 'counts'>;
+	/** How many pages listen. */
+	readonly streams: () => number;
+	readonly version: string;
+};
+
+export function createMetrics({liveView: view, streams, version}: MetricsSources): Metrics {
+	const liveView = (): LiveState => view.current();
 	const registry = new Registry();
 	for (const [kind, name, help] of counted) {
 		registry.registerMetric(
@@ -35,7 +47,7 @@ export function createMetrics(
 				registers: [],
 				collect() {
 					this.reset();
-					this.inc(counts.get(kind) ?? 0);
+					this.inc(view.counts.get(kind) ?? 0);
 				},
 			}),
 		);
@@ -112,6 +124,38 @@ export function createMetrics(
 			set({gpu: String(index), user: sanitize(ownerOf(lease)), label, type: lease.type}, 1);
 		}
 	});
+	gauge('gpu_lease_start_timestamp_seconds', 'When the reservation began', ['gpu'], (set) => {
+		for (const {index, lease} of liveView().rows) {
+			set({gpu: String(index)}, lease?.startTime);
+		}
+	});
+	gauge('gpu_lease_expiry_timestamp_seconds', 'When the reservation ends at the latest', ['gpu'], (set) => {
+		for (const {index, lease} of liveView().rows) {
+			set({gpu: String(index)}, lease && latestEndOf(lease));
+		}
+	});
+	gauge('gpu_unreserved_info', 'Who uses the GPU without a reservation', ['gpu', 'user'], (set) => {
+		for (const row of liveView().rows) {
+			for (const user of unreservedNames(row)) {
+				set({gpu: String(row.index), user: sanitize(user)}, 1);
+			}
+		}
+	});
+	gauge('gpu_squatter_processes', 'Processes of others on a reserved GPU', ['gpu'], (set) => {
+		for (const {index, lease, reading: seen, squatters} of liveView().rows) {
+			set({gpu: String(index)}, lease === undefined || seen?.processes === undefined ? undefined : squatters.length);
+		}
+	});
+	reading(
+		'gpu_idle_seconds',
+		'How long nothing has run on a reserved GPU; left out while something does',
+		({idleSeconds}) => idleSeconds,
+	);
+	reading(
+		'gpu_mig_instances',
+		'Into how many instances MIG has split the GPU',
+		({reading: seen}) => seen?.migInstances?.length,
+	);
 	reading('gpu_utilization_ratio', 'Share of time in which the GPU worked', ({reading: seen}) =>
 		seen?.utilizationPercent === undefined ? undefined : seen.utilizationPercent / 100,
 	);
@@ -129,8 +173,21 @@ export function createMetrics(
 			set({position: String(position)}, waitedSeconds + sinceRead);
 		}
 	});
+	gauge(
+		'queue_oldest_wait_seconds',
+		'How long the one who has waited longest has waited; 0 while nobody waits',
+		[],
+		(set) => {
+			const {line, now, snapshot} = liveView();
+			const sinceRead = now - (snapshot?.now ?? now);
+			set({}, line.length === 0 ? 0 : Math.max(...line.map(({waitedSeconds}) => waitedSeconds)) + sinceRead);
+		},
+	);
 	gauge('web_event_streams', 'Browsers that listen', [], (set) => {
 		set({}, streams());
+	});
+	gauge('build_info', 'Which version this is', ['version'], (set) => {
+		set({version: sanitize(version)}, 1);
 	});
 	return {contentType: registry.contentType, text: async () => registry.metrics()};
 }

@@ -5,9 +5,18 @@ import type {reportJson} from '../../format/tables/report.js';
 /** `GET /api/report`. */
 export type ReportJson = ReturnType<typeof reportJson>;
 
+export type ReportQuestion = {
+	/** Another host; undefined for this one. */
+	readonly host?: string;
+	readonly days: number;
+	readonly by: string;
+};
+
+export type MakeReport = (question: ReportQuestion) => Promise<Record<string, unknown>>;
+
 export type Reports = {
 	/** Rejects with a CanhazgpuError: `usage` for an unknown `by`, `busy` when too many are asked for. */
-	readonly report: (days: number, by: string) => Promise<Record<string, unknown>>;
+	readonly report: MakeReport;
 };
 
 /** A long history takes seconds to read. */
@@ -15,15 +24,19 @@ const rememberMs = 2000;
 /** More of them than a page and a few scripts want; every period is a report of its own. */
 const mostAtOnce = 16;
 
-export function createReports(make: Reports['report'], monotonicMs: () => number): Reports {
+export function createReports(make: MakeReport, monotonicMs: () => number): Reports {
 	const made = new Map<string, {readonly answer: Promise<Record<string, unknown>>; readonly madeMs: number}>();
-	let last: Promise<unknown> = Promise.resolve();
+	/** By host: a host that does not answer holds up its own reports alone. */
+	const last = new Map<string | undefined, Promise<unknown>>();
 
-	async function makeInTurn(days: number, by: string): Promise<Record<string, unknown>> {
-		const before = last;
-		const own = before.then(async () => make(days, by));
-		// Whether that one fails is for those who wait for it.
-		last = own.catch(() => undefined);
+	async function makeInTurn(question: ReportQuestion): Promise<Record<string, unknown>> {
+		const before = last.get(question.host) ?? Promise.resolve();
+		const own = before.then(async () => make(question));
+		last.set(
+			question.host,
+			// Whether that one fails is for those who wait for it.
+			own.catch(() => undefined),
+		);
 		return own;
 	}
 
@@ -37,9 +50,10 @@ export function createReports(make: Reports['report'], monotonicMs: () => number
 	}
 
 	return {
-		async report(days, by) {
+		async report(question) {
 			forgetOld();
-			const key = `${days} ${by}`;
+			const {host = '', days, by} = question;
+			const key = `${days} ${by} ${host}`;
 			const known = made.get(key);
 			if (known !== undefined) {
 				return known.answer;
@@ -49,7 +63,7 @@ export function createReports(make: Reports['report'], monotonicMs: () => number
 				throw new CanhazgpuError('busy', 'Too many reports are being made');
 			}
 
-			const started = makeInTurn(days, by);
+			const started = makeInTurn(question);
 			// While it is being made it is as new as can be.
 			made.set(key, {answer: started, madeMs: Infinity});
 			try {

@@ -11,6 +11,7 @@ import {stateWords} from '../../format/states.js';
 import {sanitize, shownNote} from '../../format/text/text.js';
 import type {LiveState} from '../../core/live/live-view.js';
 import type {QueueRow} from '../../core/rules/queue/queue-rows.js';
+import {rowWith, type ShownCommands} from './commands.js';
 
 const nanosecondsPerSecond = 1e9;
 
@@ -66,8 +67,24 @@ const leaseJson = ({lease}: StatusRow) => ({
 	held_for_queue: lease?.partialQueueId,
 });
 
+export type GpuContext = {
+	readonly provider: string;
+	/** Seconds, on the store's clock. */
+	readonly now: number;
+	readonly commands: ShownCommands;
+};
+
+export const contextOf = ({snapshot}: LiveState, commands: ShownCommands): GpuContext => ({
+	provider: snapshot?.pool?.provider ?? '',
+	now: snapshot?.now ?? 0,
+	commands,
+});
+
 /** One GPU, without what passes with time alone. */
-export const gpuJson = (row: StatusRow, {provider, now}: {readonly provider: string; readonly now: number}) => ({
+export const gpuJson = (row: StatusRow, {provider, now, commands}: GpuContext) =>
+	shownJson(rowWith(row, commands), {provider, now});
+
+const shownJson = (row: StatusRow, {provider, now}: Omit<GpuContext, 'commands'>) => ({
 	gpu_id: row.index,
 	status: stateWords[row.state],
 	// `drained` is an `ERROR` to the peer's clients.
@@ -93,9 +110,9 @@ export const gpuJson = (row: StatusRow, {provider, now}: {readonly provider: str
 export type GpuJson = ReturnType<typeof gpuJson>;
 
 /** `GET /api/status`. */
-export const statusJson = ({rows, snapshot}: LiveState) =>
-	rows.map((row) => ({
-		...gpuJson(row, {provider: snapshot?.pool?.provider ?? '', now: snapshot?.now ?? 0}),
+export const statusJson = (state: LiveState, commands: ShownCommands) =>
+	state.rows.map((row) => ({
+		...gpuJson(row, contextOf(state, commands)),
 		duration: row.heldSeconds === undefined ? undefined : Math.floor(row.heldSeconds) * nanosecondsPerSecond,
 	}));
 

@@ -4,7 +4,7 @@ import {useLayoutEffect} from 'preact/hooks';
 import {Banners} from './banners.js';
 import type {About} from './fields.js';
 import {Header, pillKindOf} from './header.js';
-import {useRoute, type View} from './router.js';
+import {shownView, useRoute, type View} from './router.js';
 import type {PageState} from './state/state.js';
 import {usePageState} from './state/store.js';
 import {Events} from './views/events.js';
@@ -34,13 +34,18 @@ const ViewSection = ({name, shown, children}: ViewSectionProps) => (
 );
 
 const footWords = ({version, location, driver}: About): string =>
-	[`canhazgpu ${version}`, location, ...(driver === undefined ? [] : [`driver ${driver}`])].join(' · ');
+	[
+		`canhazgpu ${version}`,
+		...(location === undefined ? [] : [location]),
+		...(driver === undefined ? [] : [`driver ${driver}`]),
+	].join(' · ');
 
 export function App() {
 	const state = usePageState();
-	const {view, rest} = useRoute();
+	const route = useRoute();
 	useDocument(state);
 	const {about} = state;
+	const view = shownView(route.view, about);
 	return (
 		<>
 			<a class="skip" href="#main">
@@ -59,7 +64,7 @@ export function App() {
 					<Events events={state.events} />
 				</ViewSection>
 				<ViewSection name="hosts" shown={view}>
-					<Hosts state={state} chosen={view === 'hosts' ? rest : ''} />
+					<Hosts state={state} chosen={route.view === 'hosts' ? route.rest : ''} />
 				</ViewSection>
 			</main>
 			<footer id="foot" class="foot">

@@ -9,7 +9,7 @@ type BannerText = {readonly kind: string; readonly title: string; readonly text:
 const ageWords = (sinceMs: number | undefined, nowMs: number): string =>
 	sinceMs === undefined ? '' : `The values are ${duration(nowMs - sinceMs)} old. `;
 
-function connectionBanner({link, store}: PageState, nowMs: number): readonly BannerText[] {
+function connectionBanner({about, link, store}: PageState, nowMs: number): readonly BannerText[] {
 	if (link.kind === 'lost') {
 		const wait = Math.max(0, Math.ceil((link.nextTryMs - Date.now()) / 1000));
 		const retry = `Reconnecting${wait > 0 ? ` in ${wait} s` : ''}…`;
@@ -17,7 +17,7 @@ function connectionBanner({link, store}: PageState, nowMs: number): readonly Ban
 		return [{kind: 'link', title: 'STALE', text}];
 	}
 
-	if (store?.live === false && store.reason !== undefined) {
+	if (about?.has_pool !== false && store?.live === false && store.reason !== undefined) {
 		const text = `${store.reason}. ${ageWords(store.since_ms, nowMs)}It comes back by itself.`;
 		return [{kind: 'store', title: 'STALE', text}];
 	}

@@ -123,6 +123,7 @@ export type About = Shown<
 		location: true;
 		private_label: true;
 		demo: true;
+		has_pool: true;
 		hosts: true;
 		// What is simulated has a badge.
 		provider: false;

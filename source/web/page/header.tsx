@@ -1,7 +1,7 @@
 /** The top of the page: where it is, its views, whether it is live, and its theme. */
 import {Badges} from './banners.js';
 import {useObservable} from './observable.js';
-import {views, type View} from './router.js';
+import {viewsOf, type View} from './router.js';
 import type {PageState} from './state/state.js';
 import {useNow} from './state/store.js';
 import {chooseOtherTheme, theme} from './theme.js';
@@ -16,8 +16,11 @@ const viewNames: Readonly<Record<View, string>> = {
 
 export type PillKind = 'connecting' | 'live' | 'lost' | 'stale';
 
-export const pillKindOf = ({link, store, scan}: PageState): PillKind =>
-	link.kind === 'live' && !(store?.live === true && scan?.live === true) ? 'stale' : link.kind;
+/** Where this host has no pool there is nothing of it that could be old. */
+export const pillKindOf = ({about, link, store, scan}: PageState): PillKind =>
+	link.kind === 'live' && about?.has_pool !== false && !(store?.live === true && scan?.live === true)
+		? 'stale'
+		: link.kind;
 
 const sinceOf = ({link, store, scan}: PageState): number | undefined =>
 	link.kind === 'lost' ? link.sinceMs : (store?.since_ms ?? scan?.since_ms);
@@ -83,7 +86,7 @@ export const Header = ({state, view}: {readonly state: PageState; readonly view:
 			</span>
 			<Badges about={state.about} />
 			<nav class="tabs" aria-label="Views">
-				{views.map((name) => (
+				{viewsOf(state.about).map((name) => (
 					<a
 						key={name}
 						data-view={name}

@@ -1,10 +1,24 @@
 /** The views, by the part of the address behind `#`: each can be linked to, and the browser's back works. */
 import {useLayoutEffect, useRef} from 'preact/hooks';
+import type {About} from './fields.js';
 import {observable, useObservable} from './observable.js';
 
 export const views = ['overview', 'report', 'events', 'hosts'] as const;
 
 export type View = (typeof views)[number];
+
+/** Which views there are: one host needs no list of hosts, and without a pool there are no GPUs and events of this host. */
+export function viewsOf(about: About | undefined): readonly View[] {
+	if (about === undefined) {
+		return [];
+	}
+
+	return about.has_pool ? views.filter((view) => view !== 'hosts' || about.hosts.length > 1) : ['hosts', 'report'];
+}
+
+/** The view that stands for one that there is not. */
+export const shownView = (view: View, about: About | undefined): View =>
+	about?.has_pool === false && view !== 'report' ? 'hosts' : view;
 
 export type Route = {
 	readonly view: View;

@@ -5,6 +5,7 @@ import {compress} from 'hono/compress';
 import {etag} from 'hono/etag';
 import {CanhazgpuError} from '../../errors.js';
 import {errorJson, type RemoteHosts} from '../api/hosts.js';
+import type {ShownCommands} from '../api/commands.js';
 import {apiJson} from '../api/json.js';
 import type {Metrics} from '../api/metrics.js';
 import type {LiveView} from '../../core/live/live-view.js';
@@ -23,6 +24,9 @@ export type Parts = {
 	readonly streams: EventStreams;
 	readonly reports: Reports;
 	readonly hosts: RemoteHosts;
+	readonly commands: ShownCommands;
+	/** False where this host has no pool, and other hosts alone are shown. */
+	readonly hasPool: () => boolean;
 	readonly metrics: Metrics;
 	readonly use: UtilizationRecorder;
 	/** Told of a bug; the client is told nothing of it. */
@@ -48,10 +52,31 @@ type ErrorStatus = 400 | 404 | 500 | 503;
 const respond = (context: Context, value: unknown, status?: ErrorStatus): Response =>
 	context.body(apiJson(value), status ?? 200, {'content-type': 'application/json'});
 
+/** The peer's word for the host that is asked. */
+const localName = 'localhost';
+
+type Rows = ReadonlyArray<{readonly status: string}>;
+
+/** What a host says, in the shape of the peer: `statuses` is empty where `error` says why. */
+const hostStatus = (host: string, answer: Rows | {readonly error: string}) =>
+	'error' in answer
+		? {host, statuses: [], error: answer.error}
+		: {
+				host,
+				statuses: answer,
+				summary: {
+					total: answer.length,
+					available: answer.filter(({status}) => status === 'AVAILABLE').length,
+					in_use: answer.filter(({status}) => status === 'IN_USE').length,
+					unreserved: answer.filter(({status}) => status === 'UNRESERVED').length,
+					error: answer.filter(({status}) => status === 'ERROR').length,
+				},
+			};
+
 /** The rows of this host, or why there are none. */
-async function localRows({liveView}: Parts) {
+async function localRows({liveView, commands}: Parts): Promise<Rows | {readonly error: string}> {
 	try {
-		return statusJson(await liveView.fresh());
+		return statusJson(await liveView.fresh(), commands);
 	} catch (error) {
 		if (error instanceof CanhazgpuError) {
 			return errorJson(error.message);
@@ -61,41 +86,70 @@ async function localRows({liveView}: Parts) {
 	}
 }
 
-async function remoteRows({hosts}: Parts, host: string) {
+async function remoteRows({hosts}: Parts, host: string): Promise<Rows | {readonly error: string} | undefined> {
 	const known = await hosts.answer(host);
 	return known && ('error' in known ? errorJson(known.error) : known.status);
 }
 
-const statusOf = async (parts: Parts, host: string) =>
-	host === parts.hostname ? localRows(parts) : remoteRows(parts, host);
+const isLocal = ({hostname}: Parts, host: string | undefined): boolean =>
+	host === undefined || [hostname, localName].includes(host);
+
+const rowsOf = async (parts: Parts, host: string) =>
+	isLocal(parts, host) ? localRows(parts) : remoteRows(parts, host);
+
+const noSuchHost = (context: Context): Response =>
+	respond(context, {error: 'There is no such host: see /api/hosts'}, 404);
 
 function addHosts(app: Hono<Bindings>, parts: Parts): void {
-	const names = [parts.hostname, ...parts.hosts.names];
+	const names = (): readonly string[] => [...(parts.hasPool() ? [parts.hostname] : []), ...parts.hosts.names];
 	app.get('/api/hosts', (context) =>
 		respond(
 			context,
-			names.map((name) => ({name, is_local: name === parts.hostname})),
+			names().map((name) => ({name, is_local: name === parts.hostname})),
 		),
 	);
 	app.get('/api/hosts/status', async (context) => {
 		const host = context.req.query('host');
 		if (host === undefined) {
-			const answers = await Promise.all(names.map(async (name) => [name, await statusOf(parts, name)] as const));
-			return respond(context, Object.fromEntries(answers));
+			const answers = names().map(async (name) => hostStatus(name, (await rowsOf(parts, name))!));
+			return respond(context, await Promise.all(answers));
 		}
 
-		const answer = await statusOf(parts, host);
-		return answer === undefined ? respond(context, {error: 'There is no such host'}, 404) : respond(context, answer);
+		const answer = await rowsOf(parts, host);
+		if (answer === undefined) {
+			return noSuchHost(context);
+		}
+
+		return 'error' in answer
+			? respond(context, {host, statuses: [], error: answer.error}, 503)
+			: respond(context, {host, statuses: answer});
 	});
 }
 
+const defaultDays = 30;
+const mostDays = 365;
+
+/** As the peer: what is no number of days is 30 days. More than a year is a year. */
+function daysOf(context: Context): number {
+	const text = context.req.query('days') ?? '';
+	const days = /^\d{1,9}$/v.test(text) ? Number(text) : 0;
+	return days === 0 ? defaultDays : Math.min(mostDays, days);
+}
+
 function addApi(app: Hono<Bindings>, parts: Parts): void {
-	const {liveView, streams, reports, metrics, use} = parts;
-	app.get('/api/status', async (context) => respond(context, statusJson(await liveView.fresh())));
+	const {liveView, streams, reports, metrics, use, hosts, commands, hasPool} = parts;
+	app.get('/api/status', async (context) => respond(context, statusJson(await liveView.fresh(), commands)));
 	app.get('/api/queue', async (context) => respond(context, queueJson(await liveView.fresh())));
-	app.get('/api/report', async (context) =>
-		respond(context, await reports.report(numberOf(context, 'days', 30, [1, 90]), context.req.query('by') ?? 'user')),
-	);
+	app.get('/api/report', async (context) => {
+		const host = context.req.query('host');
+		const other = isLocal(parts, host) ? undefined : host;
+		return other !== undefined && !hosts.names.includes(other)
+			? noSuchHost(context)
+			: respond(
+					context,
+					await reports.report({host: other, days: daysOf(context), by: context.req.query('by') ?? 'user'}),
+				);
+	});
 	app.get('/api/use', (context) => {
 		const minutes = numberOf(context, 'minutes', 360, [1, 360]);
 		const gpu = context.req.query('gpu') === undefined ? undefined : numberOf(context, 'gpu', 0, [0, 9999]);
@@ -120,6 +174,10 @@ function addApi(app: Hono<Bindings>, parts: Parts): void {
 	);
 	app.get('/healthz', (context) => {
 		const {lost, blind, snapshot, observation} = liveView.current();
+		if (!hasPool()) {
+			return respond(context, {status: 'ok', pool: false});
+		}
+
 		const reason =
 			lost?.reason ??
 			blind?.reason ??

@@ -3,6 +3,7 @@
 */
 import type {ServerResponse} from 'node:http';
 import type {RemoteHosts} from '../api/hosts.js';
+import type {ShownCommands} from '../api/commands.js';
 import {createEncoder, type About} from '../api/live-json.js';
 import type {LiveView} from '../../core/live/live-view.js';
 import {createHostStreams} from './host-streams.js';
@@ -31,21 +32,22 @@ const retryMs = 1000;
 export type StreamSources = {
 	readonly liveView: LiveView;
 	readonly hosts: Pick<RemoteHosts, 'known' | 'look'>;
-	readonly about: About;
+	readonly about: () => About;
+	readonly commands: ShownCommands;
 	readonly monotonicMs: () => number;
 };
 
 type OpenStream = {readonly connection: Connection; readonly caller?: string; readonly ends: ReadonlyArray<() => void>};
 
 export function createStreams(
-	{liveView, hosts, about, monotonicMs}: StreamSources,
+	{liveView, hosts, about, commands, monotonicMs}: StreamSources,
 	{mostStreams = 1000, mostUnreadBytes = 1_000_000, beatMs = 10_000}: StreamLimits = {},
 ): EventStreams {
 	/** Oldest first, with what is to be done when they end. Whose they are is looked up when there are too many, once each. */
 	const open = new Map<ServerResponse, OpenStream>();
 	/** Those whose caller is known. */
 	const byCaller = new Map<string, Set<ServerResponse>>();
-	const encoder = createEncoder(liveView.current(), about);
+	const encoder = createEncoder(liveView.current(), about, commands);
 	/** Ids go on over a restart of the server, so that they never repeat. */
 	let id = Date.now();
 	let whole: Uint8Array | undefined;

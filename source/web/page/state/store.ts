@@ -1,6 +1,6 @@
 /** The state of the page and the two things that change it: the stream and time. */
 import {observable, useObservable} from '../observable.js';
-import {route} from '../router.js';
+import {route, shownView} from '../router.js';
 import {listen} from './listen.js';
 import {firstState, withHosts, withLive, type PageState} from './state.js';
 import {fetchAll} from './utilization.js';
@@ -62,6 +62,8 @@ export function startStore(): void {
 				state.set(next.state);
 				announce(next.changes);
 				tick();
+				// A server without a pool shows the hosts at once.
+				follow();
 				if (kind === 'state') {
 					// After a pause there are values that were missed.
 					void fetchUtilization();
@@ -89,7 +91,7 @@ export function startStore(): void {
 				tick();
 			},
 		},
-		() => route.get().view === 'hosts',
+		() => shownView(route.get().view, state.get().about) === 'hosts',
 	);
 	route.subscribe(follow);
 	setInterval(tick, 1000);

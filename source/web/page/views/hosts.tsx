@@ -116,7 +116,7 @@ function OneHost({state, chosen}: HostsProps) {
 
 /** This host as the page knows it anyway, and the others as they last answered. */
 const hostOf = ({about, gpus, hosts}: PageState, name: string): KnownHost | undefined =>
-	name === about?.hosts[0] ? {gpus} : hosts.get(name);
+	about?.has_pool === true && name === about.host ? {gpus} : hosts.get(name);
 
 function AllHosts({state}: {readonly state: PageState}) {
 	const names = state.about?.hosts ?? [];
@@ -130,6 +130,7 @@ function AllHosts({state}: {readonly state: PageState}) {
 					<HostCard key={name} name={name} host={hostOf(state, name)} />
 				))}
 			</ul>
+			{state.about?.has_pool === false && <p class="quiet">{`${state.about.host} itself has no GPU pool.`}</p>}
 			{names.length <= 1 && <p class="quiet">Name other boxes in the setting remote_hosts to see them here.</p>}
 		</>
 	);

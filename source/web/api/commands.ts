@@ -1,0 +1,35 @@
+/** How much of command lines leaves this server. Secrets in them are masked in any case. */
+import type {StatusRow} from '../../core/rules/pool/status.js';
+import type {RemoteGpu} from './remote-json.js';
+
+/** The whole line, the name of the program alone, or nothing of either. */
+export type ShownCommands = 'full' | 'short' | 'none';
+
+type Process = {readonly commandLine?: string; readonly name?: string};
+
+const cut = <Cut extends Process>(processes: readonly Cut[], commands: ShownCommands): readonly Cut[] =>
+	processes.map((process) => ({
+		...process,
+		commandLine: undefined,
+		name: commands === 'short' ? process.name : undefined,
+	}));
+
+/** A row of this host with no more of its command lines than is shown. */
+export const rowWith = (row: StatusRow, commands: ShownCommands): StatusRow =>
+	commands === 'full'
+		? row
+		: {...row, processes: cut(row.processes, commands), squatters: cut(row.squatters, commands)};
+
+/** The same of another host, some of whose texts name programs. */
+export const remoteWith = (gpu: RemoteGpu, commands: ShownCommands): RemoteGpu =>
+	commands === 'full'
+		? gpu
+		: {
+				...gpu,
+				...(commands === 'none' && {process_info: undefined, validation_info: undefined}),
+				processes: gpu.processes?.map((process) => ({
+					...process,
+					command: undefined,
+					name: commands === 'short' ? process.name : undefined,
+				})),
+			};

@@ -1,0 +1,49 @@
+/** What another host's `report --json` says, in the words of this API. That host may say whatever it likes: only what is as it should be is kept. */
+import * as v from 'valibot';
+import {sanitize} from '../../format/text/text.js';
+import {CanhazgpuError} from '../../errors.js';
+
+const longestText = 200;
+const mostRows = 1000;
+
+const text = v.pipe(
+	v.string(),
+	v.transform((words) => sanitize(words.slice(0, longestText))),
+);
+const number = v.fallback(v.pipe(v.number(), v.finite(), v.minValue(0)), 0);
+const date = v.pipe(
+	text,
+	v.check((words) => !Number.isNaN(Date.parse(words))),
+);
+
+const rowSchema = v.object({
+	name: text,
+	gpu_hours: number,
+	percentage: number,
+	run_count: number,
+	manual_count: number,
+});
+
+const schema = v.object({
+	// The peer writes null for an empty list.
+	users: v.pipe(
+		v.nullish(v.pipe(v.array(rowSchema), v.maxLength(mostRows))),
+		v.transform((rows) => rows ?? []),
+	),
+	total_gpu_hours: number,
+	total_reservations: number,
+	unique_users: number,
+	start_date: date,
+	end_date: date,
+	days: number,
+});
+
+/** @throws CanhazgpuError `failed` for what is no report. */
+export function fromCommandReport(host: string, answer: Readonly<Record<string, unknown>>) {
+	const result = v.safeParse(schema, answer);
+	if (!result.success) {
+		throw new CanhazgpuError('failed', `${host}: its answer is not a report`);
+	}
+
+	return result.output;
+}

@@ -1,0 +1,174 @@
+/**
+The pool of this host as the server has it. A pool that cannot be opened yet is tried again, and until then what there is to say of it is why.
+*/
+import {startLiveView, type LiveState, type LiveView, type LiveViewOptions} from '../core/live/live-view.js';
+import type {Clock, World} from '../core/model/ports.js';
+import type {AuditKind} from '../core/model/types.js';
+import {CanhazgpuError} from '../errors.js';
+
+export type OpenPool = World & {readonly privateLabel?: string; readonly close: () => Promise<void>};
+
+export type LocalPool = {
+	readonly liveView: LiveView;
+	/** The pool, once it is open. */
+	readonly opened: () => OpenPool | undefined;
+	/** Rejects with the reason while the pool is not open. */
+	readonly world: () => Promise<World>;
+	/** False while this host has no pool and the server shows other hosts alone. */
+	readonly isExpected: () => boolean;
+	readonly close: () => Promise<void>;
+};
+
+export type LocalPoolOptions = {
+	readonly open: () => Promise<OpenPool>;
+	/** Whether the server goes on without a pool that cannot be opened for this reason. */
+	readonly goesOnWithout: (error: CanhazgpuError) => boolean;
+	readonly clock: Clock;
+	readonly live: LiveViewOptions;
+};
+
+const retryMs = 5000;
+
+const nothingKnown = (problem: CanhazgpuError, sinceSeconds: number): LiveState => ({
+	revision: 0,
+	snapshot: undefined,
+	now: Date.now() / 1000,
+	observation: undefined,
+	lastScan: undefined,
+	rows: [],
+	line: [],
+	events: [],
+	eventsProblem: undefined,
+	lost: {reason: problem.message, since: sinceSeconds},
+	blind: undefined,
+});
+
+type Listener = Parameters<LiveView['subscribe']>[0];
+
+/** Stands for the live view of a pool that is not open yet, and hands on to it as soon as it is there. */
+function createLateView(current: () => LiveState, problem: () => CanhazgpuError) {
+	let view: LiveView | undefined;
+	const listeners = new Set<Listener>();
+	/** Those who watch, each with what ends it. */
+	const watchers = new Map<symbol, () => void>();
+	const noCounts = new Map<AuditKind, number>();
+	const tell: Listener = (state, change) => {
+		for (const listener of listeners) {
+			listener(state, change);
+		}
+	};
+
+	const liveView: LiveView = {
+		current: () => view?.current() ?? current(),
+		get counts() {
+			return view?.counts ?? noCounts;
+		},
+		async fresh() {
+			if (view === undefined) {
+				throw problem();
+			}
+
+			return view.fresh();
+		},
+		subscribe(changed) {
+			listeners.add(changed);
+			return () => {
+				listeners.delete(changed);
+			};
+		},
+		watch() {
+			const watcher = Symbol('watcher');
+			watchers.set(watcher, view?.watch() ?? (() => undefined));
+			return () => {
+				watchers.get(watcher)?.();
+				watchers.delete(watcher);
+			};
+		},
+		refresh() {
+			view?.refresh();
+		},
+		stop() {
+			listeners.clear();
+			view?.stop();
+		},
+	};
+	return {
+		liveView,
+		tell,
+		begin(started: LiveView) {
+			view = started;
+			started.subscribe(tell);
+			for (const watcher of watchers.keys()) {
+				watchers.set(watcher, started.watch());
+			}
+		},
+	};
+}
+
+/** Rejects where the pool cannot be opened and the server shall not go on without it. */
+export async function openLocalPool({open, goesOnWithout, clock, live}: LocalPoolOptions): Promise<LocalPool> {
+	const stopped = new AbortController();
+	let opened: OpenPool | undefined;
+	let problem = new CanhazgpuError('busy', 'The pool has not been opened yet');
+	let sinceSeconds = Date.now() / 1000;
+	let trying: Promise<void> | undefined;
+	const late = createLateView(
+		() => nothingKnown(problem, sinceSeconds),
+		() => problem,
+	);
+
+	async function tryToOpen(): Promise<void> {
+		try {
+			const pool = await open();
+			if (stopped.signal.aborted) {
+				await pool.close();
+				return;
+			}
+
+			opened = pool;
+			late.begin(startLiveView(pool, live));
+		} catch (error) {
+			if (!(error instanceof CanhazgpuError && goesOnWithout(error))) {
+				throw error;
+			}
+
+			sinceSeconds = error.message === problem.message ? sinceSeconds : Date.now() / 1000;
+			problem = error;
+			late.tell(nothingKnown(problem, sinceSeconds), 'store-lost');
+		}
+	}
+
+	async function keepTrying(): Promise<void> {
+		while (opened === undefined && !stopped.signal.aborted) {
+			// An aborted sleep may reject: then the server ends.
+			await clock.sleep(retryMs, stopped.signal).catch(() => undefined);
+			if (!stopped.signal.aborted) {
+				await tryToOpen();
+			}
+		}
+	}
+
+	await tryToOpen();
+	if (opened === undefined) {
+		trying = keepTrying().catch(live.broken);
+	}
+
+	return {
+		liveView: late.liveView,
+		opened: () => opened,
+		async world() {
+			if (opened === undefined) {
+				throw problem;
+			}
+
+			return opened;
+		},
+		isExpected: () => opened !== undefined || problem.code !== 'no-pool',
+		async close() {
+			late.liveView.stop();
+			stopped.abort();
+			await trying;
+			await opened?.close();
+		},
+	};
+}
