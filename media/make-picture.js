@@ -58,7 +58,7 @@ async function play() {
 		{ ...size, cwd: home, environment: { PATH: process.env.PATH, HOME: home, TERM: "xterm-256color", TZ: "UTC" } },
 	);
 	try {
-		await terminal.waitFor(/> 0 +reserved/v);
+		await terminal.waitFor(/> 0 +Reserved/v);
 		// Until the haste is over, and a little more: the last quick scans are followed by those at the usual pace.
 		await sleep(haste.lasts + 3000);
 		const top = cellsOf(terminal.emulator);

@@ -1,6 +1,6 @@
 /** A status row in words: what the table, the JSON and the page say in the same way. */
 import {cautionOf, type StatusRow} from '../core/rules/pool/status.js';
-import type {GpuProcess} from '../core/model/types.js';
+import type {GpuProcess, GpuReading} from '../core/model/types.js';
 import {mebibytes} from './text/numbers.js';
 import {longDuration} from './text/durations.js';
 import {sanitize, shorten} from './text/text.js';
@@ -54,19 +54,19 @@ export function userWords(row: StatusRow): string {
 /** The column DETAILS. */
 export function detailWords(row: StatusRow): string {
 	const caution = row.state === 'in-use' || row.state === 'unreserved' ? cautionOf(row) : undefined;
-	return [stateDetails(row), caution === undefined ? '' : sanitize(caution), partWords(row)]
+	return [stateDetails(row), caution === undefined ? '' : sanitize(caution), migWords(row.reading) ?? '']
 		.filter((part) => part !== '')
 		.join(', ');
 }
 
-/** `MIG 3g.40gb 2x1g.10gb`. */
-function partWords({reading}: StatusRow): string {
+/** `MIG 3g.40gb 2x1g.10gb`: the parts of a GPU that MIG has split. Undefined: it has none. */
+export function migWords(reading: Pick<GpuReading, 'migInstances'> | undefined): string | undefined {
 	const profiles = (reading?.migInstances ?? []).map(({profile}) => sanitize(profile ?? '?'));
 	const counted = [...new Set(profiles)].map((profile) => {
 		const count = profiles.filter((one) => one === profile).length;
 		return count === 1 ? profile : `${count}x${profile}`;
 	});
-	return counted.length === 0 ? '' : `MIG ${counted.join(' ')}`;
+	return counted.length === 0 ? undefined : `MIG ${counted.join(' ')}`;
 }
 
 function stateDetails(row: StatusRow): string {

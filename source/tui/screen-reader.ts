@@ -16,7 +16,7 @@ import {messageLine} from './view/message.js';
 import {queueView} from './view/queue.js';
 import {byMemory, gibibytes, inventory, processWords} from './view/readings.js';
 import {reportView} from './view/report.js';
-import {endWords, ownerWords, serviceWords, stateWord} from './view/labels.js';
+import {endWords, otherFaultOf, ownerWords, serviceWords, stateWord} from './view/labels.js';
 import {lineText, type Line} from './widgets/styled-text.js';
 
 /** To tens: what is said of a load should not change with each scan. */
@@ -53,6 +53,7 @@ function gpuSentence(row: StatusRow, state: State): string {
 	const {requester} = state.settings;
 	const isScanned = state.observation !== undefined;
 	const [process] = byMemory(row.processes);
+	const fault = otherFaultOf(row);
 	return sentence([
 		`${row.index === state.selectedGpu ? 'Selected: ' : ''}GPU ${row.index}`,
 		stateWord(row, requester, isScanned).text,
@@ -60,7 +61,7 @@ function gpuSentence(row: StatusRow, state: State): string {
 		endSentence(row),
 		...(isScanned ? readingWords(row) : []),
 		serviceWords(row)?.text,
-		row.problem === undefined ? undefined : sanitize(row.problem),
+		fault === undefined ? undefined : sanitize(fault),
 		process && processWords(process),
 	]);
 }

@@ -90,7 +90,7 @@ describe.skipIf(binary === undefined).each([
 		top.write('x');
 		await top.waitFor(/ y/v);
 		top.write('y');
-		await top.waitFor((screen) => rowOf(screen.split('\n'), 0).includes('FREE'));
+		await top.waitFor((screen) => rowOf(screen.split('\n'), 0).includes('Free'));
 		expect(await holders(box)).toBe('0:- 1:-');
 		top.write('q');
 		await top.exit;

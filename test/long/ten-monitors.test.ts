@@ -43,7 +43,7 @@ test(
 		const environment = {PATH: searchPath};
 		expect(await box.run('admin --gpus 2 --provider nvidia', environment)).toMatchObject({exitCode: 0});
 		const monitors = Array.from({length: monitorCount}, () => startTop(box, {environment}));
-		await Promise.all(monitors.map(async (monitor) => monitor.waitFor(/ 0 +FREE .* \d+C/v, 60_000)));
+		await Promise.all(monitors.map(async (monitor) => monitor.waitFor(/ 0 +Free .* \d+C/v, 60_000)));
 		// Those who came first looked for themselves, until they knew of each other.
 		await sleep(3 * intervalSeconds * 1000);
 

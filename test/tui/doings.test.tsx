@@ -26,7 +26,7 @@ const release = async (box: Box, index: number): Promise<void> => {
 test('w waits in the queue, is served, and says so', async () => {
 	const box = await createBox(2, {leases: {0: lease('bob'), 1: lease('bob')}});
 	session = startMonitor(box, {size: {columns: 120, rows: 32}});
-	await session.shows(/> 0 +reserved/v);
+	await session.shows(/> 0 +Reserved/v);
 	await session.press('w', keys.tab, '2h');
 	await session.shows('$ canhazgpu reserve --gpus 1 --duration 2h');
 	await session.press(keys.enter);
@@ -44,7 +44,7 @@ test('w waits in the queue, is served, and says so', async () => {
 test('w takes at once what is free', async () => {
 	const box = await createBox(2);
 	session = startMonitor(box);
-	await session.shows(/> 0 +FREE/v);
+	await session.shows(/> 0 +Free/v);
 	await session.press('w', keys.enter);
 	await session.shows('OK reserved GPU 0');
 	expect(await lineOf(box)).toEqual([]);
@@ -53,7 +53,7 @@ test('w takes at once what is free', async () => {
 test('a refusal offers the queue, and x on the place there gives it up', async () => {
 	const box = await createBox(2, {leases: {0: lease('bob'), 1: lease('bob')}});
 	session = startMonitor(box, {size: {columns: 120, rows: 32}});
-	await session.shows(/> 0 +reserved/v);
+	await session.shows(/> 0 +Reserved/v);
 	// From the note, where a w is a letter: after the refusal it is none.
 	await session.press('r', keys.tab, keys.tab, 'wow', keys.enter);
 	await session.shows('w waits for them in the queue');
@@ -74,7 +74,7 @@ test('a refusal offers the queue, and x on the place there gives it up', async (
 test('quitting while something waits asks, and takes it out of the line', async () => {
 	const box = await createBox(1, {leases: {0: lease('bob')}});
 	session = startMonitor(box);
-	await session.shows(/> 0 +reserved/v);
+	await session.shows(/> 0 +Reserved/v);
 	await session.press('w', keys.enter);
 	await session.shows('WAIT');
 	await session.press('q');
@@ -99,7 +99,7 @@ test('another’s place in the line cannot be given up', async () => {
 test('z takes a release back while it can, and only once', async () => {
 	const box = await createBox(1, {leases: {0: lease('alice', {note: 'eval', user: 'team'})}});
 	session = startMonitor(box);
-	await session.shows(/> 0 +mine/v);
+	await session.shows(/> 0 +Mine/v);
 	const [before] = await held(box);
 	await session.press('z');
 	await session.shows('WARN No release of the last seconds can be undone');
@@ -116,7 +116,7 @@ test('z takes a release back while it can, and only once', async () => {
 test('z says who was faster', async () => {
 	const box = await createBox(1, {leases: {0: lease('alice')}});
 	session = startMonitor(box);
-	await session.shows(/> 0 +mine/v);
+	await session.shows(/> 0 +Mine/v);
 	await session.press('x', 'y');
 	await session.shows('z Undo');
 	await box.write({kind: 'lease', index: 0, lease: lease('bob', {expiryTime: undefined})});
@@ -137,7 +137,7 @@ const squatted = async (): Promise<Box> => {
 test('R adopts a process of one’s own', async () => {
 	const box = await squatted();
 	session = startMonitor(box);
-	await session.shows(/> 0 +UNRESERVED/v);
+	await session.shows(/> 0 +Unreserved/v);
 	await session.press('R');
 	await session.shows('$ canhazgpu reserve --pid 81234');
 	await session.press('y');
@@ -160,7 +160,7 @@ test('K sends the signal that was chosen to the process that was chosen, and onl
 			},
 		},
 	});
-	await session.shows(/> 0 +UNRESERVED/v);
+	await session.shows(/> 0 +Unreserved/v);
 	await session.press('k');
 	expect(session.store.getState().dialog).toBeUndefined();
 	await session.press('K');
@@ -196,7 +196,7 @@ const deceived = async (shown: GpuProcess, facts: FactsOfProcesses) => {
 			},
 		},
 	});
-	await session.shows(/> 0 +UNRESERVED/v);
+	await session.shows(/> 0 +Unreserved/v);
 	return {box, sent};
 };
 
@@ -252,7 +252,7 @@ test('K has nothing to say to the processes of others', async () => {
 	session = startMonitor(
 		await createBox(1, {readings: [busy(0, 'dave', 'jupyter-lab', {gibibytes: 19, percent: 41})]}),
 	);
-	await session.shows(/> 0 +UNRESERVED/v);
+	await session.shows(/> 0 +Unreserved/v);
 	await session.press('K');
 	await session.shows('WARN No process of yours is on GPU 0, only of dave');
 });
@@ -266,7 +266,7 @@ test.each([false, true])('y hands the line to the terminal (in tmux: %s)', async
 		3: lease('alice', {leaseId: 'x'}),
 	};
 	session = startMonitor(await createBox(4, {leases}), {ports: {isInTmux}});
-	await session.shows(/> 0 +mine/v);
+	await session.shows(/> 0 +Mine/v);
 	await session.press('y');
 	await session.shows(/OK copied, where this terminal allows it.*\$ export CUDA_VISIBLE_DEVICES=0,2/v);
 	const plain = `\u{1B}]52;c;${Buffer.from('export CUDA_VISIBLE_DEVICES=0,2').toString('base64')}\u{7}`;
@@ -279,7 +279,7 @@ test.each([false, true])('y hands the line to the terminal (in tmux: %s)', async
 test('Y copies the UUIDs of the tagged GPUs, and none that is more than a name', async () => {
 	const box = await createBox(3, {readings: [gpuReading(0), gpuReading(1), gpuReading(2, {uuid: 'GPU-2; rm -rf ~'})]});
 	session = startMonitor(box);
-	await session.shows(/> 0 +FREE/v);
+	await session.shows(/> 0 +Free/v);
 	await session.press(' ', ' ', 'Y');
 	await session.shows('OK copied 2 UUIDs, where this terminal allows it');
 	const uuids = box.readings.slice(0, 2).map(({uuid}) => uuid);
@@ -291,7 +291,7 @@ test('Y copies the UUIDs of the tagged GPUs, and none that is more than a name',
 test('Z holds the picture still, and what is done in it is judged by what is true', async () => {
 	const box = await createBox(2, {leases: {0: lease('alice')}});
 	session = startMonitor(box, {size: {columns: 120, rows: 32}, scanIntervalMs: 50});
-	await session.shows(/> 0 +mine/v);
+	await session.shows(/> 0 +Mine/v);
 	await session.press('Z');
 	await session.shows(/\[PAUSED \ds\]/v);
 	await box.write({kind: 'lease', index: 0, lease: lease('bob')}, {kind: 'lease', index: 1, lease: lease('bob')});
@@ -308,7 +308,7 @@ test('Z holds the picture still, and what is done in it is judged by what is tru
 test('force takes a GPU in spite of its use', async () => {
 	const box = await createBox(1, {readings: [busy(0, 'dave', 'jupyter-lab', {gibibytes: 19, percent: 41})]});
 	session = startMonitor(box);
-	await session.shows(/> 0 +UNRESERVED/v);
+	await session.shows(/> 0 +Unreserved/v);
 	await session.press('r', keys.enter);
 	await session.shows('Not enough GPUs available');
 	await session.press(keys.shiftTab, ' ');
@@ -320,7 +320,7 @@ test('force takes a GPU in spite of its use', async () => {
 test('a read-only monitor tells so at every key that does something', async () => {
 	const box = await squatted();
 	session = startMonitor(box, {isReadonly: true});
-	await session.shows(/> 0 +UNRESERVED/v);
+	await session.shows(/> 0 +Unreserved/v);
 	for (const key of ['r', 'R', 'w', 'x', 'e', 'K', 'z']) {
 		await session.press(key);
 		await session.shows('WARN This monitor is read-only: it was started with --readonly');

@@ -62,7 +62,7 @@ test('for a screen reader', async () => {
 test('too small: what matters, and what is needed', async () => {
 	expect(await frame({columns: 59, rows: 5})).toMatchInlineSnapshot(`
 		"
-		 Free 2  Mine 1  Others 3  UNRES 1  Err 1          Queue 2
+		 Free 2  Mine 1  Others 3  Unres 1  Err 1          Queue 2
 		 need 60x15, have 59x5   q Quit
 
 
@@ -101,7 +101,7 @@ test('before the first read', async () => {
 	expect(`\n${frameOf(before)}\n`).toMatchInlineSnapshot(`
 		"
 		 canhazgpu  gpu-box-3  [CONNECTING]  scanning    rw  alice
-		 Free 0  Mine 0  Others 0  UNRESERVED 0  Unknown 0  Queue 0
+		 Free 0  Mine 0  Others 0  Unreserved 0  Unknown 0  Queue 0
 		── 1:GPUs  sort GPU^  filter - ─────────────────────────────
 		  GPU STATE      OWNER           ENDS    UTIL      MEM TEMP
 

@@ -13,15 +13,15 @@ afterEach(() => {
 test('reserves GPUs by keys, and their rows change', async () => {
 	const box = await createBox(4);
 	session = startMonitor(box);
-	await session.shows(/> 0 +FREE/v);
+	await session.shows(/> 0 +Free/v);
 	await session.press('r', '2', keys.tab, '4h', keys.tab, "bob's run");
 	await session.shows(String.raw`$ canhazgpu reserve --gpus 2 --duration 4h --note 'bob'\''s run'`);
 	await session.press(keys.enter);
 	// For a few seconds only.
 	await session.shows(/OK reserved GPUs 0,1 for 4h 0m 0s.*export CUDA_VISIBLE_DEVICES=0,1/v);
-	await session.shows(/0 +mine +alice +(?:4h00m|3h59m)/v);
+	await session.shows(/0 +Mine +alice +(?:4h00m|3h59m)/v);
 	expect(session.line(/^ +1 /v)).toMatch(/mine +alice +4h00m/v);
-	expect(session.line(/^ +2 /v)).toMatch(/FREE/v);
+	expect(session.line(/^ +2 /v)).toMatch(/Free/v);
 	const {gpus} = await box.store.read();
 	expect(gpus[0]).toMatchObject({lease: {user: 'alice', note: "bob's run", expiryTime: sceneTime + 4 * 3600}});
 });
@@ -29,17 +29,17 @@ test('reserves GPUs by keys, and their rows change', async () => {
 test('a change of hands is followed by a scan at once', async () => {
 	const box = await createBox(2);
 	session = startMonitor(box, {scanIntervalMs: 60_000});
-	await session.shows(/> 0 +FREE/v);
+	await session.shows(/> 0 +Free/v);
 	const {scans} = box;
 	await box.write({kind: 'lease', index: 0, lease: lease('bob')});
-	await session.shows(/> 0 +reserved/v);
+	await session.shows(/> 0 +Reserved/v);
 	await expect.poll(() => box.scans).toBeGreaterThan(scans);
 });
 
 test('says in the dialog why there are too few, and takes a smaller number', async () => {
 	const box = await createBox(3, {leases: {0: lease('bob'), 1: lease('bob')}});
 	session = startMonitor(box, {size: {columns: 100, rows: 24}});
-	await session.shows(/> 0 +reserved/v);
+	await session.shows(/> 0 +Reserved/v);
 	await session.press('r', keys.up, keys.enter);
 	await session.shows('Not enough GPUs available. Requested: 2, Available: 1');
 	await session.press(keys.down, keys.enter);
@@ -49,7 +49,7 @@ test('says in the dialog why there are too few, and takes a smaller number', asy
 test('complains about a duration inside the dialog', async () => {
 	const box = await createBox(1);
 	session = startMonitor(box);
-	await session.shows(/> 0 +FREE/v);
+	await session.shows(/> 0 +Free/v);
 	await session.press('r', keys.tab, '0.5s', keys.enter);
 	await session.shows('Duration: less than a second');
 	await session.press(...Array.from({length: 4}, () => keys.backspace), '90', keys.enter);
@@ -62,17 +62,17 @@ test('complains about a duration inside the dialog', async () => {
 test('R reserves the selected GPU', async () => {
 	const box = await createBox(3);
 	session = startMonitor(box);
-	await session.shows(/> 0 +FREE/v);
+	await session.shows(/> 0 +Free/v);
 	await session.press(keys.down, 'R');
 	await session.shows('$ canhazgpu reserve --gpu-ids 1 --duration 8h');
 	await session.press(keys.enter);
-	await session.shows(/> 1 +mine/v);
+	await session.shows(/> 1 +Mine/v);
 });
 
 test('releases after a y, and only after a y', async () => {
 	const box = await createBox(2, {leases: {1: lease('alice')}});
 	session = startMonitor(box);
-	await session.shows(/1 +mine/v);
+	await session.shows(/1 +Mine/v);
 	await session.press(keys.end, 'x');
 	await session.shows('Release GPU 1 now? y/N');
 	await session.shows('$ canhazgpu release --gpu-ids 1');
@@ -81,13 +81,13 @@ test('releases after a y, and only after a y', async () => {
 	expect((await box.store.read()).gpus[1]!.kind).toBe('leased');
 	await session.press('x', 'y');
 	await session.shows('OK released GPU 1');
-	await session.shows(/> 1 +FREE/v);
+	await session.shows(/> 1 +Free/v);
 });
 
 test('a y in one burst with the x is no answer', async () => {
 	const box = await createBox(1, {leases: {0: lease('alice')}});
 	session = startMonitor(box);
-	await session.shows(/> 0 +mine/v);
+	await session.shows(/> 0 +Mine/v);
 	await session.press('xy');
 	await session.shows('Release GPU 0 now? y/N');
 	expect((await box.store.read()).gpus[0]!.kind).toBe('leased');
@@ -96,17 +96,17 @@ test('a y in one burst with the x is no answer', async () => {
 test('extends by the selected reservation', async () => {
 	const box = await createBox(1, {leases: {0: lease('alice')}});
 	session = startMonitor(box);
-	await session.shows(/> 0 +mine +alice +(?:4h00m|3h59m)/v);
+	await session.shows(/> 0 +Mine +alice +(?:4h00m|3h59m)/v);
 	await session.press('e', '2h');
 	await session.shows('$ canhazgpu extend --gpu-ids 0 --duration 2h');
 	await session.press(keys.enter);
 	await session.shows('OK extended GPU 0 by 2h');
-	await session.shows(/> 0 +mine +alice +(?:6h00m|5h59m)/v);
+	await session.shows(/> 0 +Mine +alice +(?:6h00m|5h59m)/v);
 });
 
 test('a run cannot be extended', async () => {
 	session = startMonitor(await createBox(1, {leases: {0: run('alice')}}));
-	await session.shows(/> 0 +mine/v);
+	await session.shows(/> 0 +Mine/v);
 	await session.press('e');
 	await session.shows('WARN GPU 0 is held by a run: it ends when its job does');
 });
@@ -114,7 +114,7 @@ test('a run cannot be extended', async () => {
 test("other people's reservations are refused with the reason", async () => {
 	const box = await createBox(1, {leases: {0: lease('bob')}});
 	session = startMonitor(box);
-	await session.shows(/> 0 +reserved +bob/v);
+	await session.shows(/> 0 +Reserved +bob/v);
 	await session.press('x');
 	await session.shows('WARN GPU 0 is held by bob: only the holder can release it');
 	await session.press('e');
@@ -126,7 +126,7 @@ test("other people's reservations are refused with the reason", async () => {
 test('read-only: every change is refused with the reason', async () => {
 	const box = await createBox(1, {leases: {0: lease('alice')}});
 	session = startMonitor(box, {isReadonly: true});
-	await session.shows(/> 0 +mine/v);
+	await session.shows(/> 0 +Mine/v);
 	for (const key of ['r', 'R', 'x', 'e']) {
 		await session.press(key);
 		await session.shows('WARN This monitor is read-only');
@@ -138,7 +138,7 @@ test('read-only: every change is refused with the reason', async () => {
 test('a row that changed hands between the key and the answer is not hit', async () => {
 	const box = await createBox(1, {leases: {0: lease('alice')}});
 	session = startMonitor(box);
-	await session.shows(/> 0 +mine/v);
+	await session.shows(/> 0 +Mine/v);
 	await session.press('x');
 	await box.write({kind: 'lease', index: 0, lease: lease('alice', {leaseId: 'another'})});
 	await session.press('y');
@@ -167,7 +167,7 @@ test('a place in the queue is not released as if it were a reservation', async (
 test('pasted text goes into a field and never becomes keys', async () => {
 	const box = await createBox(1, {leases: {0: lease('alice')}});
 	session = startMonitor(box);
-	await session.shows(/> 0 +mine/v);
+	await session.shows(/> 0 +Mine/v);
 	await session.paste('xyq\r');
 	expect(session.quits()).toBe(0);
 	expect(session.store.getState().dialog).toBeUndefined();
@@ -207,7 +207,7 @@ test('a panel that was scrolled beyond its last line moves up with the next key'
 
 test('resizes, and below the smallest size says so', async () => {
 	session = startMonitor(await createScene());
-	await session.shows(/> 0 +mine/v);
+	await session.shows(/> 0 +Mine/v);
 	session.resize({columns: 120, rows: 32});
 	await session.shows('Detail GPU 0');
 	session.resize({columns: 40, rows: 10});
@@ -215,12 +215,12 @@ test('resizes, and below the smallest size says so', async () => {
 	await session.press('q');
 	expect(session.quits()).toBe(1);
 	session.resize({columns: 80, rows: 24});
-	await session.shows(/> 0 +mine/v);
+	await session.shows(/> 0 +Mine/v);
 });
 
 test('the help lists the keys, and q and Ctrl-C quit', async () => {
 	session = startMonitor(await createScene());
-	await session.shows(/> 0 +mine/v);
+	await session.shows(/> 0 +Mine/v);
 	await session.press('?');
 	await session.shows('extend reservations');
 	await session.press('q');
@@ -233,7 +233,7 @@ test('the help lists the keys, and q and Ctrl-C quit', async () => {
 
 test('the whole help can be read on the smallest screen, page by page', async () => {
 	session = startMonitor(await createScene(), {size: {columns: 60, rows: 15}});
-	await session.shows(/> 0 +mine/v);
+	await session.shows(/> 0 +Mine/v);
 	await session.press('?');
 	await session.shows('page 1 of 3');
 	await session.shows('Space Next page');

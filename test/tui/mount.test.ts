@@ -24,7 +24,7 @@ async function start(more: Partial<MonitorOptions> = {}) {
 	});
 	// An end that comes early is looked at later.
 	ended.catch(() => undefined);
-	await expect.poll(() => stdout.screen().join('\n'), {timeout: 5000}).toMatch(/> 0 +mine/v);
+	await expect.poll(() => stdout.screen().join('\n'), {timeout: 5000}).toMatch(/> 0 +Mine/v);
 	return {stdout, stdin, ended};
 }
 

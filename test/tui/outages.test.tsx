@@ -15,7 +15,7 @@ test('a store that is lost stops changes, ages, and is read again when it is bac
 	const box = await createBox(1, {leases: {0: lease('alice')}});
 	const {read} = box.store;
 	session = startMonitor(box);
-	await session.shows(/> 0 +mine/v);
+	await session.shows(/> 0 +Mine/v);
 	Object.assign(box.store, {
 		async read() {
 			throw new CanhazgpuError('store-unreachable', 'Redis does not answer');
@@ -24,7 +24,7 @@ test('a store that is lost stops changes, ages, and is read again when it is bac
 	await session.press(keys.controlR);
 	await session.shows(/\[STALE \d+s\]/v);
 	await session.shows('WARN Redis does not answer: values from 14:32:07 - changes are disabled');
-	await session.shows(/> 0 +mine/v);
+	await session.shows(/> 0 +Mine/v);
 	await session.press('x');
 	await session.shows('The store is unreachable: nothing can be changed');
 	Object.assign(box.store, {read});
@@ -48,7 +48,7 @@ test('an expired reservation goes without an event', async () => {
 	let now = sceneTime;
 	const box = await createBox(1, {leases: {0: lease('bob', {expiryTime: sceneTime + 1})}, now: () => now});
 	session = startMonitor(box);
-	await session.shows(/> 0 +reserved/v);
+	await session.shows(/> 0 +Reserved/v);
 	now += 2;
-	await session.shows(/> 0 +FREE/v);
+	await session.shows(/> 0 +Free/v);
 });

@@ -42,7 +42,7 @@ test('a dialog that is open when the screen becomes too small is not answered bl
 	const box = await createBox(2, {leases: {0: lease('alice')}});
 	session = startMonitor(box, {size: large});
 	const {press, shows, hides, resize} = session;
-	await shows(/> 0 +mine/v);
+	await shows(/> 0 +Mine/v);
 	await press('x');
 	await shows('Release GPU 0 now?');
 	resize(tooSmall);
@@ -60,7 +60,7 @@ test('the small screen says that quitting leaves the queue', async () => {
 	const box = await createBox(1, {leases: {0: run('bob')}});
 	session = startMonitor(box, {size: large});
 	const {press, shows, resize, quits} = session;
-	await shows(/> 0 +reserved/v);
+	await shows(/> 0 +Reserved/v);
 	await press('w', keys.enter);
 	await shows('WAIT');
 	resize(tooSmall);

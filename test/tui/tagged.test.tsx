@@ -71,7 +71,7 @@ test('a dialog about every GPU of a large box keeps its question on the smallest
 test('x gives back all tagged ones that are one’s own, in one commit, and z brings them back together', async () => {
 	const box = await createTaggedBox();
 	session = startMonitor(box, {size: {columns: 120, rows: 32}});
-	await session.shows(/> 0 +mine/v);
+	await session.shows(/> 0 +Mine/v);
 	await session.press(' ', ' ', 'j', ' ', ' ', ' ', 'x');
 	await session.shows('Release GPUs 0,1,4 now? y/N');
 	await session.shows('Left out: 3 held by bob; 5 held for a place in the queue');
@@ -101,7 +101,7 @@ test('x gives back all tagged ones that are one’s own, in one commit, and z br
 test('what is no longer what was shown is left, and told', async () => {
 	const box = await createTaggedBox();
 	session = startMonitor(box, {size: {columns: 100, rows: 32}});
-	await session.shows(/> 0 +mine/v);
+	await session.shows(/> 0 +Mine/v);
 	await session.press(' ', ' ', ' ', 'x');
 	await session.shows('The job on GPU 2 goes on, on a GPU that others get. Not to be undone.');
 	await box.write({kind: 'lease', index: 0, lease: lease('alice', {leaseId: 'a later one'})});
@@ -119,7 +119,7 @@ test('what is no longer what was shown is left, and told', async () => {
 test('z brings back what is still free, and tells of the rest', async () => {
 	const box = await createTaggedBox();
 	session = startMonitor(box, {size: {columns: 160, rows: 32}});
-	await session.shows(/> 0 +mine/v);
+	await session.shows(/> 0 +Mine/v);
 	await session.press(' ', ' ', 'j', 'j', ' ', 'x', 'y');
 	await session.shows('OK released GPUs 0,1,4');
 	const faster = lease('bob', {leaseId: 'faster', expiryTime: undefined});
@@ -138,7 +138,7 @@ test('z brings back what is still free, and tells of the rest', async () => {
 test('e moves the ends of all tagged ones that have one', async () => {
 	const box = await createTaggedBox();
 	session = startMonitor(box, {size: {columns: 120, rows: 32}});
-	await session.shows(/> 0 +mine/v);
+	await session.shows(/> 0 +Mine/v);
 	await session.press(' ', 'j', ' ', 'j', ' ', 'e');
 	await session.shows('Left out: 2 held by a run');
 	await session.press('2h');
@@ -159,7 +159,7 @@ test('e moves the ends of all tagged ones that have one', async () => {
 
 test('of tagged GPUs that are nobody’s own nothing is asked, and the reasons are told', async () => {
 	session = startMonitor(await createTaggedBox(), {size: {columns: 120, rows: 32}});
-	await session.shows(/> 0 +mine/v);
+	await session.shows(/> 0 +Mine/v);
 	await session.press('j', 'j', 'j', ' ', 'j', 'j', ' ', ' ', 'x');
 	await session.shows('WARN None of the tagged GPUs can be released: 3 held by bob; 6,7 not reserved');
 	await session.press('e');

@@ -12,7 +12,7 @@ import {graphRowsOf, layoutOf, type Room} from '../layout.js';
 import {joined, lineWidth, span, type Line} from '../widgets/styled-text.js';
 import {processLines} from './processes.js';
 import {byMemory, gibibytes, processWords} from './readings.js';
-import {isMine, ownerWords, serviceWords, stateWord} from './labels.js';
+import {areProcessesHidden, isMine, otherFaultOf, ownerWords, serviceWords, stateWord} from './labels.js';
 
 const noteOf = ({lease}: StatusRow): Line =>
 	lease?.note === undefined || sanitize(lease.note) === ''
@@ -55,16 +55,22 @@ function holdingLine(row: StatusRow, state: State): Line {
 		}
 
 		case 'error': {
-			return [span(sanitize(row.problem ?? ''), state.observation === undefined ? 'dim' : 'error')];
+			const isScanned = state.observation !== undefined;
+			const fault = isScanned ? otherFaultOf(row) : row.problem;
+			return joined([
+				[stateWord(row, requester, isScanned)],
+				fault === undefined ? [] : [span(sanitize(fault), isScanned ? 'error' : 'dim')],
+			]);
 		}
 
 		case 'in-use': {
+			const fault = otherFaultOf(row);
 			return joined([
 				[span(ownerWords(row, requester).text, isMine(row, requester) ? 'mine' : 'others')],
 				[span(row.lease!.type === 'run' ? 'RUN' : 'MANUAL')],
 				// Where there is room, the table tells it.
 				layoutOf(state).isFramed ? [] : [span(`held ${shortDuration(row.heldSeconds ?? 0)}`)],
-				row.problem === undefined || state.observation === undefined ? [] : [span(sanitize(row.problem), 'error')],
+				fault === undefined || state.observation === undefined ? [] : [span(sanitize(fault), 'error')],
 				endOf(row, state),
 			]);
 		}
@@ -137,6 +143,7 @@ export function detailLines(state: State, {rows, width}: Room): readonly Line[] 
 		...about,
 		...serviceLines(row, state),
 		...processLines(row, state, {width: width - 1, hasHead: rows > 4}),
+		...(areProcessesHidden(row) ? [[span('the GPU tool tells no processes here: some may be hidden', 'dim')]] : []),
 		...mig,
 		...factLines(row, state),
 	].map((line) => [span(' '), ...line]);

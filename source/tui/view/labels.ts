@@ -1,11 +1,12 @@
 /** One GPU of the table in words: what state it is in and who has it. */
 import {owns} from '../../core/rules/leases/ownership.js';
-import type {StatusRow} from '../../core/rules/pool/status.js';
+import {cautionOf, shownStateOf, type StatusRow} from '../../core/rules/pool/status.js';
 import type {Requester} from '../../core/model/types.js';
 import {roughDuration, shortDuration} from '../../format/text/durations.js';
+import {states, type MonitorState} from '../../format/states.js';
 import {userWords} from '../../format/status-labels.js';
 import {sanitize} from '../../format/text/text.js';
-import {span, type Span} from '../widgets/styled-text.js';
+import {span, type Span, type Tone} from '../widgets/styled-text.js';
 
 /** An end nearer than this is marked. */
 const soonSeconds = 15 * 60;
@@ -23,13 +24,27 @@ export const isIdle = ({lease, use, heldSeconds = 0, processes, idleSeconds = 0}
 		? use.kind === 'idle' && processes.length === 0 && heldSeconds >= graceSeconds
 		: idleSeconds >= graceSeconds;
 
-/** `IDLE-6h`; `IDLE` while nobody has watched it for long enough to say how long. */
+/** `Idle 6h`; `Idle` while nobody has watched it for long enough to say how long. */
 const idleWord = ({idleSeconds = 0}: StatusRow): string =>
-	idleSeconds < graceSeconds ? 'IDLE' : `IDLE-${roughDuration(idleSeconds)}`;
+	idleSeconds < graceSeconds ? states.idle.short : `${states.idle.short} ${roughDuration(idleSeconds)}`;
 
-/** Nobody new gets it: drained by hand, or unfit. */
-export const isOutOfService = ({drain, health}: Pick<StatusRow, 'drain' | 'health'>): boolean =>
-	drain !== undefined || health.length > 0;
+/** Whether a drain by hand is all that speaks against it. */
+const isDrainedOnly = (row: StatusRow): boolean => row.health.length === 0 && row.problem === cautionOf(row);
+
+/** What is wrong with it, in a row: a drain is no fault. */
+export const faultOf = (row: StatusRow): string | undefined => (isDrainedOnly(row) ? undefined : row.problem);
+
+/** What is wrong with it beyond what {@link serviceWords} and its health tell. */
+export function otherFaultOf(row: StatusRow): string | undefined {
+	const {problem, use, health} = row;
+	if (problem === undefined || problem === cautionOf(row)) {
+		return undefined;
+	}
+
+	const isUnread = (use.kind === 'failed' || use.kind === 'unknown') && problem.includes(use.why);
+	const words = isUnread ? use.why : problem;
+	return health.some((known) => known.words.includes(words)) ? undefined : words;
+}
 
 /** What is wrong with a GPU that still answers, or why it was taken out of service. */
 export function serviceWords({drain, health}: Pick<StatusRow, 'drain' | 'health'>): Span | undefined {
@@ -46,36 +61,41 @@ export function serviceWords({drain, health}: Pick<StatusRow, 'drain' | 'health'
 	return span(`drained${by}${drain.reason === undefined ? '' : `: ${sanitize(drain.reason)}`}`, 'warning');
 }
 
-export function stateWord(row: StatusRow, requester: Requester, isScanned: boolean): Span {
-	switch (row.state) {
-		case 'available': {
-			return row.health.length > 0
-				? span('UNFIT', 'error')
-				: row.drain === undefined
-					? span('FREE', 'free')
-					: span('DRAINED', 'warning');
-		}
-
-		case 'unreserved': {
-			return span('UNRESERVED', 'warning');
-		}
-
-		case 'error': {
-			return isScanned ? span('ERROR', 'error') : span('unknown', 'dim');
-		}
-
-		case 'in-use': {
-			if (row.lease?.partialQueueId !== undefined) {
-				return span('waiting', 'others');
-			}
-
-			if (isMine(row, requester)) {
-				return span('mine', 'mine');
-			}
-
-			return isIdle(row) ? span(idleWord(row), 'warning') : span('reserved', 'others');
-		}
+/** The state of a row as the monitor tells it, finer than what every face tells. */
+function monitorStateOf(row: StatusRow, requester: Requester, isScanned: boolean): MonitorState {
+	const state = shownStateOf(row);
+	if (state === 'error' && !isScanned) {
+		return 'unknown';
 	}
+
+	if (state !== 'in-use') {
+		return state;
+	}
+
+	if (row.lease?.partialQueueId !== undefined) {
+		return 'waiting';
+	}
+
+	return isMine(row, requester) ? 'mine' : isIdle(row) ? 'idle' : state;
+}
+
+/** What each state looks like. */
+export const stateTones = {
+	available: 'free',
+	'in-use': 'others',
+	mine: 'mine',
+	idle: 'warning',
+	waiting: 'others',
+	unreserved: 'warning',
+	drained: 'dim',
+	error: 'error',
+	unknown: 'dim',
+} as const satisfies Readonly<Record<MonitorState, Tone>>;
+
+/** The column STATE. */
+export function stateWord(row: StatusRow, requester: Requester, isScanned: boolean): Span {
+	const state = monitorStateOf(row, requester, isScanned);
+	return span(state === 'idle' ? idleWord(row) : states[state].short, stateTones[state]);
 }
 
 export function ownerWords(row: StatusRow, requester: Requester): Span {
@@ -86,6 +106,10 @@ export function ownerWords(row: StatusRow, requester: Requester): Span {
 	// The question mark: they use it, and nothing says that they may.
 	return row.state === 'unreserved' ? span(`${userWords(row)}?`, 'warning') : span('-', 'dim');
 }
+
+/** The tool tells no processes there, as in a container: none shown does not mean that there are none. */
+export const areProcessesHidden = ({reading}: StatusRow): boolean =>
+	reading !== undefined && reading.failure === undefined && reading.processes === undefined;
 
 /** When it ends: a time, or with its job. */
 export function endWords({lease, remainingSeconds}: StatusRow): Span {

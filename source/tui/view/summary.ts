@@ -1,11 +1,12 @@
 /** The second line: how many GPUs are what, and what they do together. */
-import type {StatusRow} from '../../core/rules/pool/status.js';
+import {shownStateOf, type StatusRow} from '../../core/rules/pool/status.js';
+import {states} from '../../format/states.js';
 import {fit} from '../../format/text/width.js';
 import type {State} from '../state/state.js';
 import {bar, ellipsisOf} from '../widgets/glyphs.js';
 import {fitLine, joined, lineWidth, span, spread, type Line, type Tone} from '../widgets/styled-text.js';
 import {gibibytes} from './readings.js';
-import {isMine, isOutOfService} from './labels.js';
+import {isMine} from './labels.js';
 
 /** What there is none of stays grey. */
 const counted = (word: string, count: number, tone: Tone): Line => [span(`${word} ${count}`, count > 0 ? tone : 'dim')];
@@ -15,9 +16,9 @@ function countsOf(rows: readonly StatusRow[], state: State, level: number): Line
 	const {requester} = state.settings;
 	const count = (isMeant: (row: StatusRow) => boolean): number => rows.filter((row) => isMeant(row)).length;
 	const mine = count((row) => isMine(row, requester));
-	const out = count((row) => row.state === 'available' && isOutOfService(row));
-	const errors = count((row) => row.state === 'error');
-	const free = count((row) => row.state === 'available' && !isOutOfService(row));
+	const drained = count((row) => shownStateOf(row) === 'drained');
+	const errors = count((row) => shownStateOf(row) === 'error');
+	const free = count(({state: kind}) => kind === 'available');
 	const others = count(({state: kind}) => kind === 'in-use') - mine;
 	const unreserved = count(({state: kind}) => kind === 'unreserved');
 	// Where there is no room for all of them, those of which there are none are left out.
@@ -29,8 +30,8 @@ function countsOf(rows: readonly StatusRow[], state: State, level: number): Line
 			counted('Free', free, 'free'),
 			shown('Mine', mine, 'mine'),
 			shown('Others', others, 'others'),
-			out > 0 ? counted(isShort ? 'Out' : 'Out of service', out, 'warning') : [],
-			shown(isShort ? 'UNRES' : 'UNRESERVED', unreserved, 'warning'),
+			drained > 0 ? counted('Drained', drained, 'plain') : [],
+			shown(isShort ? 'Unres' : states.unreserved.short, unreserved, 'warning'),
 			state.observation === undefined
 				? shown('Unknown', errors, 'plain')
 				: shown(isShort ? 'Err' : 'Error', errors, 'error'),

@@ -2,6 +2,7 @@
 import type {StatusRow} from '../../core/rules/pool/status.js';
 import {shortDuration} from '../../format/text/durations.js';
 import {fit, widthOf} from '../../format/text/width.js';
+import {migWords} from '../../format/status-labels.js';
 import {sanitize} from '../../format/text/text.js';
 import {seriesOf} from '../../core/live/utilization-history.js';
 import {tagOf, type SortKey} from '../table/state.js';
@@ -11,7 +12,7 @@ import {sparkline} from '../widgets/graph.js';
 import {bar, ellipsisOf} from '../widgets/glyphs.js';
 import {inTone, lineText, lineWidth, span, type Line, type Span} from '../widgets/styled-text.js';
 import {byMemory, commonMemory, gibibytes, processWords} from './readings.js';
-import {endWords, hotCelsius, ownerWords, serviceWords, stateWord} from './labels.js';
+import {areProcessesHidden, endWords, faultOf, hotCelsius, ownerWords, serviceWords, stateWord} from './labels.js';
 
 const nothing = span('-', 'dim');
 const unavailable = span('N/A', 'dim');
@@ -53,8 +54,9 @@ function temperatureCell({reading}: StatusRow): Span {
 
 /** The largest process, how many more there are, and before them whatever is wrong. */
 function processCell(row: StatusRow, isScanned: boolean): Span {
-	if (row.problem !== undefined && isScanned) {
-		return span(sanitize(row.problem), 'error');
+	const fault = faultOf(row);
+	if (fault !== undefined && isScanned) {
+		return span(sanitize(fault), 'error');
 	}
 
 	const service = serviceWords(row);
@@ -68,7 +70,13 @@ function processCell(row: StatusRow, isScanned: boolean): Span {
 	}
 
 	const [first, ...others] = byMemory(row.processes);
-	return first === undefined ? nothing : span(processWords(first) + (others.length > 0 ? ` +${others.length}` : ''));
+	const parts = migWords(row.reading);
+	if (first !== undefined) {
+		const words = processWords(first) + (others.length > 0 ? ` +${others.length}` : '');
+		return span(parts === undefined ? words : `MIG: ${words}`);
+	}
+
+	return parts === undefined ? (areProcessesHidden(row) ? span('hidden', 'dim') : nothing) : span(parts);
 }
 
 function cell(row: StatusRow, column: Column, state: State): Line {

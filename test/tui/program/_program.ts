@@ -79,7 +79,7 @@ export function startTop(
 export const isShown =
 	(gpuCount: number) =>
 	(screen: string): boolean =>
-		screen.match(/^.{0,3}\d+ +(?:FREE|mine|reserved|IDLE) /gmv)?.length === gpuCount;
+		screen.match(/^.{0,3}\d+ +(?:Free|Mine|Reserved|Idle) /gmv)?.length === gpuCount;
 
 /** The line of one GPU. */
 export const rowOf = (screen: readonly string[], gpu: number): string =>

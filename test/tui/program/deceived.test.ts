@@ -97,7 +97,7 @@ describe.each([
 			victim.kill('SIGKILL');
 		});
 		const top = startTop(box, {flags: ['--interval', '0.5s']});
-		await top.waitFor(/ 1 +UNRESERVED/v);
+		await top.waitFor(/ 1 +Unreserved/v);
 		top.write('j');
 		await top.waitFor('python3 leftover');
 		top.write('K');

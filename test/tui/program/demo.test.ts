@@ -15,10 +15,10 @@ test('top --demo shows a lived-in box and leaves nothing behind', async () => {
 	expect(screen).toContain('SIMULATED');
 	expect(screen).not.toContain('PRIVATE');
 	for (const words of [
-		/0 +reserved +ada/v,
-		/2 +IDLE +grace/v,
-		/6 +UNRESERVED +dave/v,
-		/7 +ERROR.*GPU has/v,
+		/0 +Reserved +ada/v,
+		/2 +Idle +grace/v,
+		/6 +Unreserved +dave/v,
+		/7 +Error.*GPU has/v,
 		/1 +erin +GPU 2/v,
 	]) {
 		expect(screen).toMatch(words);

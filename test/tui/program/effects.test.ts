@@ -104,14 +104,14 @@ test('a monitor that is killed with SIGKILL leaves no place in the line for long
 test('a process of one’s own is adopted, and then asked to end', async () => {
 	const {box, stub, job} = await createUsedBox();
 	const top = startTop(box);
-	await top.waitFor(/ 1 +UNRESERVED/v);
+	await top.waitFor(/ 1 +Unreserved/v);
 	top.write('j');
 	await top.waitFor('Detail GPU 1');
 	top.write('R');
 	await top.waitFor(`$ canhazgpu reserve --pid ${job.pid}`);
 	top.write('y');
 	await top.waitFor(`OK adopted process ${job.pid} (sleep) on GPU 1`);
-	await top.waitFor(/ 1 +mine .* RUN /v);
+	await top.waitFor(/ 1 +Mine .* RUN /v);
 	expect((await statusOf(box))[1]).toMatchObject({status: 'IN_USE', type: 'RUN'});
 
 	const ended = once(job, 'exit');
@@ -124,7 +124,7 @@ test('a process of one’s own is adopted, and then asked to end', async () => {
 	await stub.answer({gpus: {stdout: fixture('gpus/two.csv')}, processes: {stdout: fixture('processes/none.csv')}});
 	await top.waitFor(`OK sent SIGINT to process ${job.pid}`);
 	// Its lease went with it.
-	await top.waitFor(/ 1 +UNRESERVED/v);
+	await top.waitFor(/ 1 +Unreserved/v);
 
 	// The tool that is asked for the GPUs gets a SIGKILL.
 	await stub.answer({gpus: {before: 'kill -9 $$'}, processes: {before: 'kill -9 $$'}});

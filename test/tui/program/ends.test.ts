@@ -120,7 +120,7 @@ test('Ctrl-Z gives the terminal to the shell, and fg takes it again at the size 
 	await box.run('reserve --gpus 1');
 	top.resize({columns: 90, rows: 24});
 	top.write('fg\r');
-	const back = await top.waitFor(/^> 0 +mine /mv);
+	const back = await top.waitFor(/^> 0 +Mine /mv);
 	expect(top.isAlternate()).toBe(true);
 	expect(top.isCursorShown()).toBe(false);
 	expect(back).toHaveLength(24);
@@ -128,13 +128,13 @@ test('Ctrl-Z gives the terminal to the shell, and fg takes it again at the size 
 	expect(back[0]!.length).toBeLessThanOrEqual(90);
 	expect(back[23]).toMatch(/ q Quit$/v);
 	top.write('j');
-	await top.waitFor(/^> 1 +FREE /mv);
+	await top.waitFor(/^> 1 +Free /mv);
 
 	// And once more.
 	top.write(keys.controlZ);
 	await top.waitFor(/Stopped[\s\S]*prompt>\s*$/v);
 	top.write('fg\r');
-	await top.waitFor(/^> 1 +FREE /mv);
+	await top.waitFor(/^> 1 +Free /mv);
 	top.write('q');
 	await top.waitFor(/prompt>\s*$/v);
 	expect(top.isAlternate()).toBe(false);

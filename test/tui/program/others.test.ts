@@ -50,7 +50,7 @@ test("somebody else's reservation can be seen, and neither released nor extended
 	await top.waitFor(isShown(4));
 	await hold();
 	const held = await top.waitFor('Free 3  Mine 0  Others 1');
-	expect(rowOf(held, 2)).toMatch(/ 2 +reserved +mallory +MANUAL +2m/v);
+	expect(rowOf(held, 2)).toMatch(/ 2 +Reserved +mallory +MANUAL +2m/v);
 	top.write('jj');
 	await top.waitFor('Detail GPU 2');
 	top.write('x');
@@ -102,7 +102,7 @@ test.each([
 	const faults = watchFrames(top);
 	const mark = top.mark();
 	await hold({note, user: '\u{1B}[31m模型\u{202E}', actual_user: 'ma\u{1B}[5mllory'});
-	const shown = await top.waitFor(/ 2 +reserved +mallory/v);
+	const shown = await top.waitFor(/ 2 +Reserved +mallory/v);
 	top.write('jj');
 	const detailed = await top.waitFor(/2:Detail GPU 2 /v);
 	top.write('x');

@@ -70,7 +70,7 @@ test('a change in the very moment of its return is seen', async () => {
 	await redis.restart();
 	expect(await box.run('reserve --gpu-ids 0')).toMatchObject({exitCode: 0});
 	const seen = await top.waitFor('Free 3  Mine 1');
-	expect(rowOf(seen, 0)).toContain(' mine ');
+	expect(rowOf(seen, 0)).toContain(' Mine ');
 	expect(seen[0]).toContain('[LIVE]');
 	expect(await box.run('release')).toMatchObject({exitCode: 0});
 	await top.waitFor('Free 4  Mine 0');

@@ -85,6 +85,6 @@ test('every panel at every size, resized with a dialog open, and no frame too la
 		await top.waitFor(words);
 	}
 
-	expect(rowOf(await top.waitFor(isShown(6)), 0)).toMatch(/ 0 +FREE/v);
+	expect(rowOf(await top.waitFor(isShown(6)), 0)).toMatch(/ 0 +Free/v);
 	expect(faults.overflows()).toEqual([]);
 });

@@ -45,9 +45,9 @@ test('a first run shows simulated GPUs of its own, follows the verbs, and leaves
 	expect(reserved.exitCode).toBe(0);
 	const held = await top.waitFor('Free 6  Mine 2');
 	expect([rowOf(held, 0), rowOf(held, 1), rowOf(held, 2)]).toEqual([
-		expect.stringMatching(/ mine .* MANUAL /v),
-		expect.stringMatching(/ mine .* MANUAL /v),
-		expect.stringMatching(/ FREE /v),
+		expect.stringMatching(/ Mine .* MANUAL /v),
+		expect.stringMatching(/ Mine .* MANUAL /v),
+		expect.stringMatching(/ Free /v),
 	]);
 	expect((await box.run('release')).exitCode).toBe(0);
 	await top.waitFor('Free 8  Mine 0');

@@ -33,7 +33,7 @@ async function open(run: CommandLine['run'], lines: string[] = []): Promise<Sess
 		},
 	};
 	session = startMonitor(await createBox(2), {ports});
-	await session.shows(/> 0 +FREE/v);
+	await session.shows(/> 0 +Free/v);
 	return session;
 }
 
@@ -153,7 +153,7 @@ test('z takes back what a line released', async () => {
 			commandLine: {run, inShell: (line) => line, complete: async () => ({start: 0, candidates: []})},
 		},
 	});
-	await session.shows(/ 1 +mine/v);
+	await session.shows(/ 1 +Mine/v);
 	await session.press(':', 'release', keys.enter);
 	await session.shows(/OK Released 1 GPU\(s\): \[1\] .*z Undo \((?:9|10)s\)/v);
 	await session.press('z');

@@ -36,7 +36,7 @@ test.each([
 ])('the reservation is %s by now: %#', async (_, change, open, commit, told) => {
 	const box = await createBox(2, {leases: {0: lease('alice'), 1: lease('alice', {leaseId: 'other'})}});
 	session = startMonitor(box);
-	await session.shows(/> 0 +mine/v);
+	await session.shows(/> 0 +Mine/v);
 	await session.press(...open);
 	await writeSilently(box, change);
 	const before = await picture(box);
@@ -48,7 +48,7 @@ test.each([
 test('a GPU that somebody was faster to take is refused, and no other is taken instead', async () => {
 	const box = await createBox(2);
 	session = startMonitor(box);
-	await session.shows(/> 0 +FREE/v);
+	await session.shows(/> 0 +Free/v);
 	await session.press('R');
 	await writeSilently(box, taken);
 	const before = await picture(box);
@@ -60,7 +60,7 @@ test('a GPU that somebody was faster to take is refused, and no other is taken i
 test('a GPU that bears another index by now is not reserved under its old one', async () => {
 	const box = await createBox(2);
 	session = startMonitor(box, {scanIntervalMs: 30});
-	await session.shows(/> 0 +FREE/v);
+	await session.shows(/> 0 +Free/v);
 	await session.press('R');
 	await session.shows('Reserve GPU 0');
 	const [first, second] = box.readings;
@@ -83,7 +83,7 @@ test('a process that ended meanwhile is not adopted, though another has its numb
 
 	const box = await createBox(1, {readings: started(1)});
 	session = startMonitor(box, {scanIntervalMs: 60_000});
-	await session.shows(/> 0 +UNRESERVED/v);
+	await session.shows(/> 0 +Unreserved/v);
 	await session.press('R');
 	await session.shows('$ canhazgpu reserve --pid 81234');
 	box.readings = started(2);
@@ -111,7 +111,7 @@ test('the signal goes to the process that was shown, whatever the table shows by
 			},
 		},
 	});
-	await session.shows(/> 0 +UNRESERVED/v);
+	await session.shows(/> 0 +Unreserved/v);
 	await session.press('K');
 	await session.shows('Send SIGTERM to process 11? y/N');
 	box.readings = readings(22);
@@ -139,7 +139,7 @@ test('the place in the line is the one that was shown, and not who moved up to i
 test('an undo brings back what was released, though the cursor stands on another GPU', async () => {
 	const box = await createBox(2, {leases: {0: lease('alice'), 1: lease('bob')}});
 	session = startMonitor(box);
-	await session.shows(/> 0 +mine/v);
+	await session.shows(/> 0 +Mine/v);
 	await session.press('x', 'y');
 	await session.shows('z Undo');
 	await session.press('j', 'I', 'z');
@@ -158,12 +158,12 @@ test('rows that change places while a question is asked take nothing with them',
 	};
 	const box = await createBox(3, {leases, readings: loads(10, 50, 90)});
 	session = startMonitor(box, {scanIntervalMs: 30, size: {columns: 120, rows: 32}});
-	await session.shows(/> 0 +mine/v);
+	await session.shows(/> 0 +Mine/v);
 	while (!session.screen().includes('sort UTIL')) {
 		await session.press('>');
 	}
 
-	const order = (): readonly string[] => session!.screen().match(/(?<=^│[ >] )\d(?= +mine)/gmv) ?? [];
+	const order = (): readonly string[] => session!.screen().match(/(?<=^│[ >] )\d(?= +Mine)/gmv) ?? [];
 	const before = order();
 	await session.press('/', 'gpu1', keys.enter, 'x');
 	await session.shows('Release GPU 1 now?');

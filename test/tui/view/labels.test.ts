@@ -20,19 +20,19 @@ const old = lease('bob', {startTime: sceneTime - 7 * hour});
 const oldRun = run('bob', {startTime: sceneTime - 7 * hour});
 
 test.each<[string, Lease, number | undefined, string]>([
-	['as long as it was watched', old, 6.7 * hour, 'IDLE-6h'],
-	['days too', old, 50 * hour, 'IDLE-2d'],
-	['in minutes when it is not long', old, 12 * 60, 'IDLE-12m'],
-	['without a time when nobody has watched for long', old, 5, 'IDLE'],
-	['nor when nobody has watched at all', old, undefined, 'IDLE'],
-	['a reservation gets some time to begin', lease('bob'), 5, 'reserved'],
-	['a job that does nothing', oldRun, hour, 'IDLE-1h'],
-	['a job that pauses', oldRun, 60, 'reserved'],
+	['as long as it was watched', old, 6.7 * hour, 'Idle 6h'],
+	['days too', old, 50 * hour, 'Idle 2d'],
+	['in minutes when it is not long', old, 12 * 60, 'Idle 12m'],
+	['without a time when nobody has watched for long', old, 5, 'Idle'],
+	['nor when nobody has watched at all', old, undefined, 'Idle'],
+	['a reservation gets some time to begin', lease('bob'), 5, 'Reserved'],
+	['a job that does nothing', oldRun, hour, 'Idle 1h'],
+	['a job that pauses', oldRun, 60, 'Reserved'],
 ])('%s', async (_, held, idleSeconds, word) => {
 	expect(await stateOf(held, idleSeconds)).toBe(word);
 });
 
 test('what runs is not idle, whatever anybody has shared', async () => {
 	const reading = busy(0, 'bob', 'python train.py', {gibibytes: 10, percent: 0});
-	expect(await stateOf(old, 6 * hour, reading)).toBe('reserved');
+	expect(await stateOf(old, 6 * hour, reading)).toBe('Reserved');
 });

@@ -40,7 +40,7 @@ async function open(first: Readonly<Record<string, LookPage>>) {
 		},
 	};
 	session = startMonitor(await createBox(2), {ports});
-	await session.shows(/> 0 +FREE/v);
+	await session.shows(/> 0 +Free/v);
 	return {
 		...session,
 		lookedAt: () => lookers.keys().toArray(),

@@ -77,11 +77,11 @@ test('what the store said goes dim when it is lost, what the tool said when scan
 	});
 	const size = {columns: 120, rows: 32};
 	const live = await stateOf(box, size);
-	expect([toneOf(live, 'reserved'), toneOf(live, '█')]).toEqual(['others', 'plain']);
+	expect([toneOf(live, 'Reserved'), toneOf(live, '█')]).toEqual(['others', 'plain']);
 	const lost = await stateOf(box, size, {}, [{kind: 'store-lost', reason: 'gone', nowMs: 2000}]);
-	expect([toneOf(lost, 'reserved')]).toEqual(['dim']);
+	expect([toneOf(lost, 'Reserved')]).toEqual(['dim']);
 	const failure: State = {...live, scanFailure: {message: 'no driver', sinceMs: 2000}};
-	expect([toneOf(failure, 'reserved'), toneOf(failure, '█')]).toEqual(['others', 'dim']);
+	expect([toneOf(failure, 'Reserved'), toneOf(failure, '█')]).toEqual(['others', 'dim']);
 });
 
 test('simulated GPUs and private pools are labelled at every width', async () => {
@@ -102,24 +102,24 @@ const rowOf = async (...parameters: Parameters<typeof createBox>): Promise<strin
 
 test('each state of a GPU in words', async () => {
 	expect(await rowOf(1, {leases: {0: lease('bob', {startTime: sceneTime - 700})}})).toMatch(
-		/^> 0 IDLE bob MANUAL 11m 4h00m/v,
+		/^> 0 Idle bob MANUAL 11m 4h00m/v,
 	);
-	expect(await rowOf(1, {leases: {0: lease('bob')}})).toMatch(/^> 0 reserved bob/v);
-	expect(await rowOf(1, {leases: {0: lease('alice', {user: 'eval'})}})).toMatch(/^> 0 mine alice \(eval\)/v);
-	expect(await rowOf(1, {leases: {0: run('bob', {partialQueueId: 'nobody'})}})).toMatch(/^> 0 FREE/v);
+	expect(await rowOf(1, {leases: {0: lease('bob')}})).toMatch(/^> 0 Reserved bob/v);
+	expect(await rowOf(1, {leases: {0: lease('alice', {user: 'eval'})}})).toMatch(/^> 0 Mine alice \(eval\)/v);
+	expect(await rowOf(1, {leases: {0: run('bob', {partialQueueId: 'nobody'})}})).toMatch(/^> 0 Free/v);
 	expect(await rowOf(1, {readings: [busy(0, 'dave', 'jupyter-lab', {gibibytes: 4, percent: 1})]})).toMatch(
-		/^> 0 UNRESERVED dave\?.* jupyter-lab$/v,
+		/^> 0 Unreserved dave\?.* jupyter-lab$/v,
 	);
 	expect(
 		await rowOf(1, {leases: {0: run('bob')}, readings: [busy(0, 'dave', 'miner', {gibibytes: 4, percent: 1})]}),
 	).toMatch(/! dave: miner$/v);
-	expect(await rowOf(1, {readings: []})).toMatch(/^> 0 ERROR .* not seen by the GPU tool$/v);
+	expect(await rowOf(1, {readings: []})).toMatch(/^> 0 Error .* not seen by the GPU tool$/v);
 	const unmeasured = {memoryUsedMiB: undefined, utilizationPercent: undefined, processes: []};
 	const sharing = {...unmeasured, unknown: {memoryUsedMiB: '[N/A]'}};
 	expect(await rowOf(1, {readings: [gpuReading(0, {...sharing, utilizationPercent: 0})]})).toMatch(
-		/^> 0 FREE - - - - 0% N\/A/v,
+		/^> 0 Free - - - - 0% N\/A/v,
 	);
-	expect(await rowOf(1, {readings: [gpuReading(0, sharing)]})).toMatch(/^> 0 ERROR .* neither memory nor load/v);
+	expect(await rowOf(1, {readings: [gpuReading(0, sharing)]})).toMatch(/^> 0 Error .* neither memory nor load/v);
 });
 
 test('without colour nothing but colour is lost', async () => {
