@@ -296,7 +296,7 @@ test('Z holds the picture still, and what is done in it is judged by what is tru
 	await session.shows(/\[PAUSED \ds\]/v);
 	await box.write({kind: 'lease', index: 0, lease: lease('bob')}, {kind: 'lease', index: 1, lease: lease('bob')});
 	await expect.poll(() => session!.store.getState().pause?.latest.snapshot?.gpus[1]?.kind).toBe('leased');
-	expect(session.line('> 0 ')).toContain('mine');
+	expect(session.line('> 0 ')).toContain('Mine');
 	await session.shows('Free 1  Mine 1');
 	await session.press('x', 'y');
 	await session.shows('ERR Nothing released: that reservation of GPU 0 has ended meanwhile');

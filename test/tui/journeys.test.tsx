@@ -20,7 +20,7 @@ test('reserves GPUs by keys, and their rows change', async () => {
 	// For a few seconds only.
 	await session.shows(/OK reserved GPUs 0,1 for 4h 0m 0s.*export CUDA_VISIBLE_DEVICES=0,1/v);
 	await session.shows(/0 +Mine +alice +(?:4h00m|3h59m)/v);
-	expect(session.line(/^ +1 /v)).toMatch(/mine +alice +4h00m/v);
+	expect(session.line(/^ +1 /v)).toMatch(/Mine +alice +4h00m/v);
 	expect(session.line(/^ +2 /v)).toMatch(/Free/v);
 	const {gpus} = await box.store.read();
 	expect(gpus[0]).toMatchObject({lease: {user: 'alice', note: "bob's run", expiryTime: sceneTime + 4 * 3600}});
@@ -159,7 +159,7 @@ test('a place in the queue is not released as if it were a reservation', async (
 		waiting: [waiter('alice', {requestedCount: 2})],
 	});
 	session = startMonitor(box);
-	await session.shows(/> 0 +waiting +alice/v);
+	await session.shows(/> 0 +Waiting +alice/v);
 	await session.press('x');
 	await session.shows('WARN GPU 0 is held for a place in the queue');
 });
