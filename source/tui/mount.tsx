@@ -1,6 +1,7 @@
 /** Puts the monitor on the terminal, and gives the terminal back on every way out. */
 import process from 'node:process';
 import {constants} from 'node:os';
+import {supportsColor} from 'chalk';
 import {render} from 'ink';
 import {Monitor} from './components/monitor.js';
 import {flashMs, initialState} from './state/state.js';
@@ -62,6 +63,7 @@ export async function mountMonitor(options: MonitorOptions): Promise<number> {
 				isReadonly: options.isReadonly,
 				isAscii: options.isAscii,
 				hasColor: !(options.noColor ?? isColorRefused()),
+				hasGradients: supportsColor !== false && supportsColor.has16m,
 				isLight: isLight(options.theme, process.env['COLORFGBG']),
 				isLinear,
 				memoryThresholdMiB: world.memoryThresholdMiB,

@@ -61,6 +61,7 @@ const store = createStateStore(
 			isReadonly: false,
 			isAscii: false,
 			hasColor: true,
+			hasGradients: true,
 			isLight: false,
 			isLinear: false,
 			memoryThresholdMiB: 1024,

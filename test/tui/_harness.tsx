@@ -28,6 +28,7 @@ export const settingsFor = (box: Box, more: Partial<Settings> = {}): Settings =>
 	isLight: false,
 	isLinear: false,
 	hasColor: false,
+	hasGradients: false,
 	memoryThresholdMiB: box.world.memoryThresholdMiB,
 	scanIntervalMs: 2000,
 	formatTime: utcTime,

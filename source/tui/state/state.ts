@@ -28,6 +28,8 @@ export type Settings = {
 	readonly isReadonly: boolean;
 	readonly isAscii: boolean;
 	readonly hasColor: boolean;
+	/** The terminal takes any colour, and not only those of a palette. */
+	readonly hasGradients: boolean;
 	/** Dark letters on a light ground. */
 	readonly isLight: boolean;
 	/** For a screen reader: sentences, line by line, nothing side by side. */

@@ -166,9 +166,18 @@ export function graphsOf(state: State, rows: number, width: number): readonly Li
 		seriesOf(state.history, tag, reading, {columns, nowMs: state.nowMs});
 	const {isAscii} = state.settings;
 	const total = row.reading?.memoryTotalMiB;
-	const utilization = graphLines({top: 'util 100%', bottom: '0%', values: series('utilization')}, height, isAscii);
+	const utilization = graphLines(
+		{of: 'load', top: 'util 100%', bottom: '0%', values: series('utilization')},
+		height,
+		isAscii,
+	);
 	const memory = graphLines(
-		{top: total === undefined ? 'mem' : `mem ${gibibytes(total)}`, bottom: '0G', values: series('memory')},
+		{
+			of: 'memory',
+			top: total === undefined ? 'mem' : `mem ${gibibytes(total)}`,
+			bottom: '0G',
+			values: series('memory'),
+		},
 		height,
 		isAscii,
 	);

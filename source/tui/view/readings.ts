@@ -8,11 +8,15 @@ export function gibibytes(mebibytes: number): string {
 	return amount >= 9.95 || amount < 0.05 ? `${Math.round(amount)}G` : `${amount.toFixed(1)}G`;
 }
 
-/** The size of each GPU's memory, when they are all alike. */
-export function commonMemory(readings: readonly GpuReading[]): number | undefined {
-	const sizes = new Set(readings.map(({memoryTotalMiB}) => memoryTotalMiB));
-	return sizes.size === 1 ? [...sizes][0] : undefined;
+/** What all have in common that tell it: a broken GPU tells nothing of itself. */
+function common<Value>(values: ReadonlyArray<Value | undefined>): Value | undefined {
+	const told = new Set(values.filter((value) => value !== undefined));
+	return told.size === 1 ? [...told][0] : undefined;
 }
+
+/** The size of each GPU's memory, when they are all alike. */
+export const commonMemory = (readings: readonly GpuReading[]): number | undefined =>
+	common(readings.map(({memoryTotalMiB}) => memoryTotalMiB));
 
 /** Words of a GPU's name that tell people nothing they look for. */
 const noise = /\b(?:nvidia|amd|geforce|instinct|tesla|quadro|radeon|graphics|generation|pcie|hbm\w*|sxm\d*|\d+gb)\b/giv;
@@ -28,12 +32,11 @@ export function inventory(
 	gpuCount: number,
 	readings: readonly GpuReading[],
 ): {readonly model: string; readonly memory?: string} {
-	const models = new Set(readings.map(({name}) => name));
-	const [model] = models;
+	const model = common(readings.map(({name}) => name));
 	const memory = commonMemory(readings);
-	return models.size === 1 && model !== undefined
-		? {model: `${gpuCount}x${shortModel(model)}`, memory: memory === undefined ? undefined : gibibytes(memory)}
-		: {model: `${gpuCount} GPU${gpuCount === 1 ? '' : 's'}`};
+	return model === undefined
+		? {model: `${gpuCount} GPU${gpuCount === 1 ? '' : 's'}`}
+		: {model: `${gpuCount}x${shortModel(model)}`, memory: memory === undefined ? undefined : gibibytes(memory)};
 }
 
 /** What runs, in the words of its command line: without the path of the program. */

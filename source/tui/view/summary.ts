@@ -4,7 +4,7 @@ import {states} from '../../format/states.js';
 import {fit} from '../../format/text/width.js';
 import type {State} from '../state/state.js';
 import {bar, ellipsisOf} from '../widgets/glyphs.js';
-import {fitLine, joined, lineWidth, span, spread, type Line, type Tone} from '../widgets/styled-text.js';
+import {fitLine, joined, lineWidth, loadTone, span, spread, type Line, type Tone} from '../widgets/styled-text.js';
 import {gibibytes} from './readings.js';
 import {isMine} from './labels.js';
 
@@ -56,16 +56,19 @@ function loadOf(state: State, level: number): readonly Line[] {
 		const mean = sum(percents) / percents.filter((value) => value !== undefined).length;
 		const {filled, rest} = bar(mean / 100, 12, state.settings.isAscii);
 		const number = fit(`${Math.round(mean)}%`, 4, 'end');
+		const load: Tone = state.scanFailure === undefined ? loadTone('load', mean / 100) : 'dim';
 		pieces.push(
 			level < 3
-				? [span('Util ', tone), span(filled, tone), span(rest, 'dim'), span(` ${number}`, tone)]
-				: [span(`Util ${number.trim()}`, tone)],
+				? [span('Util ', tone), span(filled, load), span(rest, 'dim'), span(` ${number}`, load)]
+				: [span('Util ', tone), span(number.trim(), load)],
 		);
 	}
 
 	if (level < 2 && hasAny(memory)) {
 		const total = sum(gpus.map(({memoryTotalMiB}) => memoryTotalMiB));
-		pieces.push([span(`Mem ${gibibytes(sum(memory)).slice(0, -1)}/${gibibytes(total)}`, tone)]);
+		const used = sum(memory);
+		const load: Tone = state.scanFailure === undefined && total > 0 ? loadTone('memory', used / total) : tone;
+		pieces.push([span('Mem ', tone), span(`${gibibytes(used).slice(0, -1)}/${gibibytes(total)}`, load)]);
 	}
 
 	if (level < 1 && hasAny(power)) {

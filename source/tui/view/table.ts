@@ -3,33 +3,38 @@ import type {StatusRow} from '../../core/rules/pool/status.js';
 import {shortDuration} from '../../format/text/durations.js';
 import {fit, widthOf} from '../../format/text/width.js';
 import {migWords} from '../../format/status-labels.js';
-import {sanitize} from '../../format/text/text.js';
+import {sanitize, shownNote} from '../../format/text/text.js';
 import {seriesOf} from '../../core/live/utilization-history.js';
 import {tagOf, type SortKey} from '../table/state.js';
 import type {State} from '../state/state.js';
 import {columnsFor, markerWidth, type Column} from '../widgets/columns.js';
 import {sparkline} from '../widgets/graph.js';
 import {bar, ellipsisOf} from '../widgets/glyphs.js';
-import {inTone, lineText, lineWidth, span, type Line, type Span} from '../widgets/styled-text.js';
+import {inTone, lineText, lineWidth, loadTone, span, type Line, type Span} from '../widgets/styled-text.js';
 import {byMemory, commonMemory, gibibytes, processWords} from './readings.js';
 import {areProcessesHidden, endWords, faultOf, hotCelsius, ownerWords, serviceWords, stateWord} from './labels.js';
 
 const nothing = span('-', 'dim');
 const unavailable = span('N/A', 'dim');
 
-/** A bar with its number; the bar shows a load and so has no colour. */
-function barCell(share: number, number: string, {barWidth}: Column, isAscii: boolean): Line {
+type Load = {readonly of: 'load' | 'memory'; readonly share: number; readonly number: string};
+
+/** A bar with its number, both in the colour of the load; without room for a bar the number alone. */
+function barCell({of, share, number}: Load, {barWidth}: Column, isAscii: boolean): Line {
+	const tone = loadTone(of, share);
 	if (barWidth === undefined) {
-		return [span(number)];
+		return [span(number, tone)];
 	}
 
 	const {filled, rest} = bar(share, barWidth, isAscii);
-	return [span(filled), span(rest, 'dim'), span(fit(number, 5, 'end'))];
+	return [span(filled, tone), span(rest, 'dim'), span(fit(number, 5, 'end'), tone)];
 }
 
 function utilizationCell({reading}: StatusRow, column: Column, isAscii: boolean): Line {
 	const percent = reading?.utilizationPercent;
-	return percent === undefined ? [unavailable] : barCell(percent / 100, `${Math.round(percent)}%`, column, isAscii);
+	return percent === undefined
+		? [unavailable]
+		: barCell({of: 'load', share: percent / 100, number: `${Math.round(percent)}%`}, column, isAscii);
 }
 
 function memoryCell({reading}: StatusRow, column: Column, isAscii: boolean): Line {
@@ -38,9 +43,13 @@ function memoryCell({reading}: StatusRow, column: Column, isAscii: boolean): Lin
 		return [unavailable];
 	}
 
-	return column.barWidth === undefined || total === undefined
-		? [span(total === undefined ? gibibytes(used) : `${gibibytes(used).slice(0, -1)}/${gibibytes(total)}`)]
-		: barCell(used / total, gibibytes(used), column, isAscii);
+	if (total === undefined) {
+		return [span(gibibytes(used))];
+	}
+
+	const number =
+		column.barWidth === undefined ? `${gibibytes(used).slice(0, -1)}/${gibibytes(total)}` : gibibytes(used);
+	return barCell({of: 'memory', share: used / total, number}, column, isAscii);
 }
 
 function temperatureCell({reading}: StatusRow): Span {
@@ -121,12 +130,17 @@ function cell(row: StatusRow, column: Column, state: State): Line {
 
 		case 'power': {
 			const watts = row.reading?.powerWatts;
-			return [watts === undefined ? nothing : span(String(Math.round(watts)))];
+			return [watts === undefined ? nothing : span(`${Math.round(watts)}W`)];
 		}
 
 		case 'history': {
 			const when = {columns: column.width, nowMs: state.nowMs};
-			return [span(sparkline(seriesOf(state.history, tagOf(row.index, row.reading), 'utilization', when), isAscii))];
+			return sparkline(seriesOf(state.history, tagOf(row.index, row.reading), 'utilization', when), isAscii);
+		}
+
+		case 'note': {
+			const note = sanitize(shownNote(row.lease?.note ?? ''));
+			return [note === '' ? nothing : span(note)];
 		}
 
 		case 'process': {
@@ -155,6 +169,7 @@ const titles = {
 	temperature: 'TEMP ',
 	power: 'PWR',
 	history: '5-MIN',
+	note: 'NOTE',
 	process: 'PROCESS',
 } as const;
 
@@ -175,7 +190,7 @@ export function tableHead(state: State, width: number): Line {
 const inBold = (line: Line): Line => line.map(({text, tone}) => ({text, tone: tone === 'plain' ? 'strong' : tone}));
 
 /** What the store says goes dim when it is lost, what the tool says when scans fail. */
-const fromStore = new Set<Column['name']>(['state', 'owner', 'kind', 'held', 'ends']);
+const fromStore = new Set<Column['name']>(['state', 'owner', 'kind', 'held', 'ends', 'note']);
 
 export function tableRow(row: StatusRow, state: State, width: number): Line {
 	const isSelected = row.index === state.selectedGpu;

@@ -1,27 +1,26 @@
 /** Shares of the whole over time, drawn with characters. What is unknown is left blank. */
 import {fit} from '../../format/text/width.js';
-import {span, type Line} from './styled-text.js';
+import {loadTone, span, type Line, type Span} from './styled-text.js';
 
 type Values = ReadonlyArray<number | undefined>;
 
 const eighths = [...'▁▂▃▄▅▆▇█'];
 const levels = [...'._-=#'];
 
-/** One character a value. */
-export function sparkline(values: Values, isAscii: boolean): string {
+/** One character a value, in the colour of its load. */
+export const sparkline = (values: Values, isAscii: boolean): readonly Span[] => {
 	const characters = isAscii ? levels : eighths;
-	return values
-		.map((value) => {
-			if (value === undefined) {
-				return ' ';
-			}
+	return values.map((value) => {
+		if (value === undefined) {
+			return span(' ');
+		}
 
-			// A trace is not nothing, and only the full share is full.
-			const rounded = Math.round(value * (characters.length - 1));
-			return characters[Math.max(value < 0.01 ? 0 : 1, Math.min(characters.length - 1, rounded))];
-		})
-		.join('');
-}
+		// A trace is not nothing, and only the full share is full.
+		const rounded = Math.round(value * (characters.length - 1));
+		const character = characters[Math.max(value < 0.01 ? 0 : 1, Math.min(characters.length - 1, rounded))]!;
+		return span(character, loadTone('load', value));
+	});
+};
 
 /** The part of a column that lies in one row of the graph; the lowest row always shows that something is known. */
 function cellOf(value: number | undefined, row: number, rows: number, isAscii: boolean): string {
@@ -44,6 +43,8 @@ function cellOf(value: number | undefined, row: number, rows: number, isAscii: b
 }
 
 export type Graph = {
+	/** Which colours its rows have, from the lowest to the highest. */
+	readonly of: 'load' | 'memory';
 	/** What is drawn, and what the top stands for: `util 100%`. */
 	readonly top: string;
 	readonly bottom: string;
@@ -54,7 +55,7 @@ export type Graph = {
 export const graphMargin = 11;
 
 /** `rows` lines of values, and one of times below them. */
-export function graphLines({top, bottom, values}: Graph, rows: number, isAscii: boolean): readonly Line[] {
+export function graphLines({of, top, bottom, values}: Graph, rows: number, isAscii: boolean): readonly Line[] {
 	const axis = isAscii ? '|' : '│';
 	const labels = Array.from({length: rows}, (_, row) => (row === 0 ? top : row === rows - 1 ? bottom : ''));
 	const times = `-5m${fit('now', Math.max(0, values.length - 3), 'end')}`;
@@ -62,7 +63,10 @@ export function graphLines({top, bottom, values}: Graph, rows: number, isAscii: 
 		...labels.map((label, row): Line => [
 			span(fit(label, graphMargin - 1, 'end'), 'dim'),
 			span(axis, 'frame'),
-			span(values.map((value) => cellOf(value, rows - 1 - row, rows, isAscii)).join('')),
+			span(
+				values.map((value) => cellOf(value, rows - 1 - row, rows, isAscii)).join(''),
+				loadTone(of, (rows - row) / rows),
+			),
 		]),
 		[span(' '.repeat(graphMargin)), span(fit(times, values.length), 'dim')],
 	];

@@ -1,8 +1,15 @@
 /** Lines of styled text, before anything is drawn: what the view is made of and what tests read. */
 import {truncate, widthOf} from '../../format/text/width.js';
 
+/** Tenths of the whole. */
+type Tenth = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10;
+
+/** How much of the processors, or of the memory, is in use. */
+export type LoadTone = `load-${Tenth}` | `memory-${Tenth}`;
+
 /** What a piece of text says about itself; theme.ts gives it a look. */
 export type Tone =
+	| LoadTone
 	| 'plain'
 	| 'strong'
 	| 'dim'
@@ -18,6 +25,14 @@ export type Tone =
 	| 'success'
 	| 'key'
 	| 'marked';
+
+/**
+The tone of a share of the whole.
+
+@param share - 0 to 1; what is more or less counts as its nearer end.
+*/
+export const loadTone = (of: 'load' | 'memory', share: number): LoadTone =>
+	`${of}-${Math.min(10, Math.max(0, Math.round(share * 10))) as Tenth}`;
 
 export type Span = {readonly text: string; readonly tone: Tone};
 

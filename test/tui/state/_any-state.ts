@@ -133,6 +133,7 @@ const settings: fc.Arbitrary<Settings> = fc.record({
 	isReadonly: fc.boolean(),
 	isAscii: fc.boolean(),
 	hasColor: fc.boolean(),
+	hasGradients: fc.boolean(),
 	isLight: fc.boolean(),
 	isLinear: fc.constant(false),
 	memoryThresholdMiB: fc.constant(1024),

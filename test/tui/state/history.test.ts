@@ -115,16 +115,17 @@ test('a history follows the GPU and not its index', () => {
 
 test('sparklines: a trace is seen, what is unknown is blank', () => {
 	const values = [undefined, 0, 0.01, 0.3, 0.6, 0.99, 1];
-	expect(sparkline(values, false)).toBe(' ▁▂▃▅██');
-	expect(sparkline(values, true)).toBe(' .__-##');
-	expect(sparkline([undefined], true)).toBe(' ');
-	expect(sparkline([0, 0.01], true)).toBe('._');
+	expect(lineText(sparkline(values, false))).toBe(' ▁▂▃▅██');
+	expect(lineText(sparkline(values, true))).toBe(' .__-##');
+	expect(lineText(sparkline([undefined], true))).toBe(' ');
+	expect(lineText(sparkline([0, 0.01], true))).toBe('._');
+	expect(sparkline([0.2, 0.9], false).map(({tone}) => tone)).toEqual(['load-2', 'load-9']);
 });
 
 test('a graph with its scale and its times', () => {
 	const values = [undefined, 0, 0.1, 0.25, 0.4, 0.5, 0.6, 0.75, 0.9, 1, undefined, 1];
 	const draw = (isAscii: boolean): string =>
-		`\n${graphLines({top: 'util 100%', bottom: '0%', values}, 4, isAscii)
+		`\n${graphLines({of: 'load', top: 'util 100%', bottom: '0%', values}, 4, isAscii)
 			.map((line) => lineText(line))
 			.join('\n')}\n`;
 	expect(draw(false)).toMatchInlineSnapshot(`

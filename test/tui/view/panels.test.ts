@@ -5,7 +5,8 @@ import {selectedEntry} from '../../../source/tui/panels/queue-selection.js';
 import {modeOf} from '../../../source/tui/keys/mode.js';
 import {reduce} from '../../../source/tui/state/reducer.js';
 import type {Size, State} from '../../../source/tui/state/state.js';
-import {isLight, onLight} from '../../../source/tui/theme.js';
+import {isLight, stylesOf, themeOf, type Theme} from '../../../source/tui/theme.js';
+import {loadTone} from '../../../source/tui/widgets/styled-text.js';
 import {scrollLimit} from '../../../source/tui/view/scroll-limit.js';
 import {layoutOf, pageRowsOf} from '../../../source/tui/layout.js';
 import {frameOf, stateOf} from '../_harness.js';
@@ -161,9 +162,30 @@ function contrastOnWhite(color: string): number {
 }
 
 test('no colour vanishes on white', () => {
-	for (const [tone, {color = '#000000', dimColor = false}] of Object.entries(onLight)) {
-		expect([tone, contrastOnWhite(color) >= 4.5, dimColor]).toEqual([tone, true, false]);
+	for (const theme of ['light', 'light-gradient'] as const) {
+		for (const [tone, {color = '#000000', dimColor = false}] of Object.entries(stylesOf(theme))) {
+			expect([tone, contrastOnWhite(color) >= 4.5, dimColor]).toEqual([tone, true, false]);
+		}
 	}
+});
+
+test('a load has the colour of its height: three where the terminal has 16, a gradient where it has them all, none without colours', () => {
+	const colorsOf = (theme: Theme, of: 'load' | 'memory') =>
+		[0, 0.3, 0.7, 0.9, 1].map((share) => stylesOf(theme)[loadTone(of, share)].color);
+	expect(colorsOf('dark', 'load')).toEqual(['green', 'green', 'yellow', 'red', 'red']);
+	expect(new Set(colorsOf('dark', 'memory'))).toEqual(new Set(['cyan']));
+	for (const theme of ['dark-gradient', 'light-gradient'] as const) {
+		expect(new Set(colorsOf(theme, 'load')).size).toBe(5);
+		expect(new Set([...colorsOf(theme, 'load'), ...colorsOf(theme, 'memory')]).size).toBe(10);
+	}
+
+	expect(colorsOf('mono', 'load')).toEqual(Array.from({length: 5}));
+	const abilities = {hasColor: true, isLight: false, hasGradients: true};
+	expect([
+		themeOf(abilities),
+		themeOf({...abilities, hasGradients: false}),
+		themeOf({...abilities, hasColor: false}),
+	]).toEqual(['dark-gradient', 'dark', 'mono']);
 });
 
 test('a light ground is believed when the setting or the terminal says so', () => {

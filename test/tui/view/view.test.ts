@@ -3,7 +3,7 @@ import type {State} from '../../../source/tui/state/state.js';
 import {columnsFor, columnsWidth} from '../../../source/tui/widgets/columns.js';
 import {bar} from '../../../source/tui/widgets/glyphs.js';
 import {headerLine} from '../../../source/tui/view/header.js';
-import {gibibytes, inventory, processWords, shortModel} from '../../../source/tui/view/readings.js';
+import {commonMemory, gibibytes, inventory, processWords, shortModel} from '../../../source/tui/view/readings.js';
 import {lineText, type Line, type Tone} from '../../../source/tui/widgets/styled-text.js';
 import {roomOf} from '../../../source/tui/layout.js';
 import {panelOf} from '../../../source/tui/view/contents.js';
@@ -16,11 +16,12 @@ const names = (width: number): string =>
 		.join(' ');
 
 test('narrowing drops columns in the order of their worth', () => {
-	expect([118, 95, 90, 83, 76, 66, 58].map((width) => names(width))).toMatchInlineSnapshot(`
+	expect([198, 118, 100, 90, 80, 76, 66, 58].map((width) => names(width))).toMatchInlineSnapshot(`
 		[
+		  "gpu state owner kind held ends utilization+ memory+ temperature power history note process",
 		  "gpu state owner kind held ends utilization+ memory+ temperature power history process",
+		  "gpu state owner kind held ends utilization+ memory+ temperature process",
 		  "gpu state owner held ends utilization+ memory+ temperature process",
-		  "gpu state owner ends utilization+ memory+ temperature process",
 		  "gpu state owner ends utilization+ memory temperature process",
 		  "gpu state owner ends utilization memory temperature process",
 		  "gpu state owner ends utilization memory temperature",
@@ -41,6 +42,10 @@ test('a bar shows a trace of anything above nothing, and is full only when all i
 	expect(bar(4 / 81_559, 12, false)).toEqual({filled: '', rest: '░'.repeat(12)});
 	expect(bar(0.99, 10, true).rest).toBe('.]');
 	expect(bar(1, 4, false)).toEqual({filled: '████', rest: ''});
+	// In eighths: what differs by two per cent of ten cells looks different.
+	expect(bar(0.01, 10, false)).toEqual({filled: '▏', rest: '░'.repeat(9)});
+	expect([0.07, 0.09, 0.12].map((share) => bar(share, 10, false).filled)).toEqual(['▊', '▉', '█▎']);
+	expect(bar(0.999, 10, false)).toEqual({filled: '█████████▉', rest: ''});
 });
 
 test('readings in few characters', () => {
@@ -58,6 +63,10 @@ test('readings in few characters', () => {
 		),
 	).toEqual(['H100', 'RTX-4090', 'MI300X', 'NVIDIA']);
 	expect(inventory(2, [gpuReading(0), gpuReading(1, {name: 'NVIDIA A100'})])).toEqual({model: '2 GPUs'});
+	// A GPU that tells nothing of itself takes nothing from the others.
+	const broken = {index: 1, failure: 'GPU is lost', processes: undefined, unknown: {}};
+	expect(inventory(2, [gpuReading(0), broken])).toEqual({model: '2xH100', memory: '80G'});
+	expect(commonMemory([gpuReading(0), broken])).toBe(81_559);
 	expect(processWords({pid: 7})).toBe('PID 7');
 	expect(processWords({pid: 7, commandLine: '/usr/bin/python3 /home/a/train.py'})).toBe('python3 /home/a/train.py');
 });
@@ -77,7 +86,7 @@ test('what the store said goes dim when it is lost, what the tool said when scan
 	});
 	const size = {columns: 120, rows: 32};
 	const live = await stateOf(box, size);
-	expect([toneOf(live, 'Reserved'), toneOf(live, '█')]).toEqual(['others', 'plain']);
+	expect([toneOf(live, 'Reserved'), toneOf(live, '█')]).toEqual(['others', 'load-5']);
 	const lost = await stateOf(box, size, {}, [{kind: 'store-lost', reason: 'gone', nowMs: 2000}]);
 	expect([toneOf(lost, 'Reserved')]).toEqual(['dim']);
 	const failure: State = {...live, scanFailure: {message: 'no driver', sinceMs: 2000}};
@@ -96,7 +105,7 @@ test('simulated GPUs and private pools are labelled at every width', async () =>
 });
 
 const rowOf = async (...parameters: Parameters<typeof createBox>): Promise<string> => {
-	const state = await stateOf(await createBox(...parameters), {columns: 140, rows: 24});
+	const state = await stateOf(await createBox(...parameters), {columns: 200, rows: 24});
 	return lineText(tableLines(state)[1]!).replaceAll(/[│█░]/gv, '').replaceAll(/\s+/gv, ' ').trim();
 };
 
