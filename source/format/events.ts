@@ -3,6 +3,7 @@ import {waitTimedOut, takenBack} from '../core/rules/leases/audit-entries.js';
 import type {AuditEntry, AuditKind, AuditRecord} from '../core/model/types.js';
 import {localDay} from './text/days.js';
 import {roughDuration, timestamp, typedDuration} from './text/durations.js';
+import {gpuRanges} from './text/gpu-list.js';
 import {counted} from './text/numbers.js';
 import {sanitize, shorten} from './text/text.js';
 
@@ -10,8 +11,9 @@ const longestText = 80;
 
 const harmless = (text: string): string => shorten(sanitize(text), longestText);
 
-/** `GPU 2`, `GPUs 0, 5`. */
-const gpuWords = (gpus: readonly number[]): string => `GPU${gpus.length === 1 ? '' : 's'} ${gpus.join(', ')}`;
+/** `GPU 2`, `GPUs 0, 5`, `GPUs 43-59, 62-63`. */
+const gpuWords = (gpus: readonly number[]): string =>
+	`GPU${gpus.length === 1 ? '' : 's'} ${gpuRanges(gpus, 2).replaceAll(',', ', ')}`;
 
 const nameWords = (name: string | undefined): string => (name === undefined ? 'somebody unknown' : harmless(name));
 
@@ -34,7 +36,7 @@ function grantWords(record: AuditRecord): string {
 		reason === 'restored'
 			? ' back after the store had lost them'
 			: reason === takenBack
-				? ' back, which nobody had given up'
+				? ' back, which were still in use'
 				: reason === 'undone'
 					? ' back'
 					: reason === undefined
@@ -52,16 +54,16 @@ function grantWords(record: AuditRecord): string {
 /** Why a lease ended that nobody gave back. */
 const endings: Readonly<Record<string, string>> = {
 	exited: 'the job ended',
-	signalled: 'the job was ended by a signal',
+	signalled: 'a signal ended the job',
 	timeout: 'the job was stopped at its time limit',
 	'holder-died': 'the process was gone',
-	'heartbeat-lost': 'there was no sign of life any more',
+	'heartbeat-lost': 'its heartbeat stopped',
 	reboot: 'the machine was restarted',
-	'pool-reset': 'the pool was made anew',
-	'queue-left': 'they were held while waiting in line, and the wait is over',
-	'taken-by-earlier': 'one earlier in the line took what was held while waiting',
-	'holder-stopped': 'whoever waited was stopped, and another took what was held',
-	drained: 'what else was waited for is out of service, and another took what was held',
+	'pool-reset': 'the pool was made again',
+	'queue-left': 'they were held for a queue entry, which has left the queue',
+	'taken-by-earlier': 'an entry earlier in the queue took the GPUs held while waiting',
+	'holder-stopped': 'the waiting process was stopped, and another entry took the GPUs it held',
+	drained: 'the other GPUs it waits for are out of service, and another entry took the GPUs it held',
 };
 
 /** How long before it was noticed. */
@@ -78,11 +80,11 @@ const endWords = (record: AuditRecord): string =>
 function leaveWords(record: AuditRecord): string {
 	const {owner, reason} = record;
 	if (owner !== undefined) {
-		return `${nameWords(record.account)} took ${harmless(owner)} out of the line`;
+		return `${nameWords(record.account)} took ${harmless(owner)} out of the queue`;
 	}
 
 	const why = reason === undefined ? '' : `: ${endingWords(reason)}`;
-	return `${whoWords(record)} left the line${why}`;
+	return `${whoWords(record)} left the queue${why}`;
 }
 
 const afterColon = (text: string | undefined): string => (text === undefined ? '' : `: ${harmless(text)}`);
@@ -120,14 +122,14 @@ const facts: Readonly<Record<AuditKind, (record: AuditRecord) => string>> = {
 	released: (record) => `${whoWords(record)} released ${gpuWords(record.gpus)}${ofOwner(record)}`,
 	extended: (record) =>
 		`${whoWords(record)} extended ${gpuWords(record.gpus)}${ofOwner(record)}: ${leftWords(record) ?? 'no time'} left`,
-	expired: (record) => `the time of ${whoWords(record)} on ${gpuWords(record.gpus)} was over${agoWords(record)}`,
+	expired: (record) => `${whoWords(record)}'s reservation of ${gpuWords(record.gpus)} expired${agoWords(record)}`,
 	ended: endWords,
 	refused: (record) =>
 		record.reason === waitTimedOut
-			? `${whoWords(record)} waited in vain for ${wantedWords(record)}`
+			? `${whoWords(record)} gave up waiting for ${wantedWords(record)}`
 			: `${whoWords(record)} asked for ${wantedWords(record)} and got nothing${afterColon(record.reason)}`,
 	joined: (record) =>
-		`${whoWords(record)} waits in line for ${wantedWords(record)}${record.reason === 'restored' ? ' again, after the store had lost the place' : ''}`,
+		`${whoWords(record)} joined the queue for ${wantedWords(record)}${record.reason === 'restored' ? ' again, after the store had lost the entry' : ''}`,
 	left: leaveWords,
 	drained: (record) =>
 		`${whoWords(record)} took ${gpuWords(record.gpus)} out of service${afterColon(record.reason)}${formerReason(record)}`,
@@ -138,8 +140,8 @@ const facts: Readonly<Record<AuditKind, (record: AuditRecord) => string>> = {
 		`${nameWords(record.account)} uses ${gpuWords(record.gpus)}, which ${nameWords(record.owner)} has reserved`,
 	health: ({gpus, reason}) =>
 		reason === undefined
-			? `${gpuWords(gpus)} is fit again`
-			: `${gpuWords(gpus)} is unfit to be handed out: ${harmless(reason)}`,
+			? `${gpuWords(gpus)} is healthy again`
+			: `${gpuWords(gpus)} is unhealthy (${harmless(reason)}) and will not be handed out`,
 	notice: ({reason}) => harmless(reason ?? 'something happened'),
 };
 

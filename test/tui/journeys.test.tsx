@@ -104,11 +104,35 @@ test('extends by the selected reservation', async () => {
 	await session.shows(/> 0 +Mine +alice +(?:6h00m|5h59m)/v);
 });
 
+test('e extends the whole reservation, as y copies it; x releases the one GPU and says what stays', async () => {
+	const pair = {leaseId: 'pair'};
+	const box = await createBox(4, {
+		leases: {0: lease('alice', pair), 1: lease('alice'), 2: lease('alice', pair)},
+	});
+	session = startMonitor(box);
+	await session.shows(/> 0 +Mine/v);
+	await session.press('y');
+	await session.shows('$ export CUDA_VISIBLE_DEVICES=0,2');
+	await session.press('e', '2h');
+	await session.shows('Extend GPUs 0,2');
+	await session.shows('$ canhazgpu extend --gpu-ids 0,2 --duration 2h');
+	await session.press(keys.enter);
+	await session.shows('OK extended GPUs 0,2 by 2h');
+	const ends = (await box.store.read()).gpus.map((record) => record.kind === 'leased' && record.lease.expiryTime);
+	expect(ends).toEqual([sceneTime + 6 * 3600, sceneTime + 4 * 3600, sceneTime + 6 * 3600, false]);
+	await session.press('x');
+	await session.shows('Release GPU 0 now?');
+	await session.shows('Of the same reservation you keep GPU 2');
+	await session.press('y');
+	await session.shows('OK released GPU 0');
+	expect((await box.store.read()).gpus[2]).toMatchObject({kind: 'leased'});
+});
+
 test('a run cannot be extended', async () => {
 	session = startMonitor(await createBox(1, {leases: {0: run('alice')}}));
 	await session.shows(/> 0 +Mine/v);
 	await session.press('e');
-	await session.shows('WARN GPU 0 is held by a run: it ends when its job does');
+	await session.shows('WARN GPU 0 is held by a run: it ends when its job does, and its time limit stays');
 });
 
 test("other people's reservations are refused with the reason", async () => {

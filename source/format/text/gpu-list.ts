@@ -7,8 +7,12 @@
 export const gpuList = (gpus: readonly number[], most = Infinity): string =>
 	gpus.length > most ? `${gpus.length} GPUs` : `${gpus.length === 1 ? 'GPU' : 'GPUs'} ${gpus.join(',')}`;
 
-/** Indices in their order, with runs of three or more as a range: `0-3,5,6`. */
-export function gpuRanges(gpus: readonly number[]): string {
+/**
+Indices in their order, with runs of three or more as a range: `0-3,5,6`.
+
+@param least - Fewer than so many stand one by one.
+*/
+export function gpuRanges(gpus: readonly number[], least = 3): string {
 	const runs: Array<[first: number, last: number]> = [];
 	for (const index of gpus.toSorted((a, b) => a - b)) {
 		const run = runs.at(-1);
@@ -21,7 +25,9 @@ export function gpuRanges(gpus: readonly number[]): string {
 
 	return runs
 		.flatMap(([first, last]) =>
-			last - first === 1 ? [String(first), String(last)] : [first === last ? String(first) : `${first}-${last}`],
+			last - first + 1 < Math.max(2, least)
+				? Array.from({length: last - first + 1}, (_, place) => String(first + place))
+				: [`${first}-${last}`],
 		)
 		.join(',');
 }

@@ -1,12 +1,15 @@
 /** `x` over the table: gives the chosen GPUs back. */
 import {release as releaseLeases} from '../../core/operations/reservations.js';
 import {reasonAgainstUndo, undoableOf} from '../../core/operations/undo.js';
+import {gpuList} from '../../format/text/gpu-list.js';
 import {shellCommand} from '../../format/text/shell.js';
 import {aboutAndWarning, dialogWidth, questionWidth} from '../dialogs/dialog-parts.js';
 import {ask, type Confirmation} from '../state/dialogs.js';
+import {span, type Line} from '../widgets/styled-text.js';
 import {firstReason, reasonAgainstChange, reasonAgainstGpus} from './shared/reasons.js';
 import {
 	commandOn,
+	otherGpusOf,
 	outcomeOfTargets,
 	reasonAgainstTargets,
 	targetLines,
@@ -31,6 +34,10 @@ function jobWarning({targets, leftOut}: Targets): string | undefined {
 		? `The job on ${targetNames(jobs)} goes on, on a GPU that others get. Not to be undone.`
 		: `The jobs on ${targetNames(jobs)} go on, on GPUs that others get. Not to be undone.`;
 }
+
+/** What stays when one GPU of a reservation is released. */
+const restLines = (others: readonly number[]): readonly Line[] =>
+	others.length === 0 ? [] : [[span(`Of the same reservation you keep ${gpuList(others, 8)}`, 'dim')]];
 
 export const release = defineVerb<Confirmation<Targets>>({
 	name: 'release',
@@ -58,7 +65,12 @@ export const release = defineVerb<Confirmation<Targets>>({
 		return {
 			title: `Release ${names}`,
 			width,
-			lines: aboutAndWarning(targetLines(dialog, state, glyphs), jobWarning(dialog), width, glyphs),
+			lines: aboutAndWarning(
+				[...targetLines(dialog, state, glyphs), ...restLines(otherGpusOf(dialog, state))],
+				jobWarning(dialog),
+				width,
+				glyphs,
+			),
 			question: `Release ${names} now?`,
 		};
 	},

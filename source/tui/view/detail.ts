@@ -1,4 +1,5 @@
 /** What is known about the selected GPU, beyond its line in the table. */
+import {ownerOf} from '../../core/rules/leases/ownership.js';
 import type {StatusRow} from '../../core/rules/pool/status.js';
 import type {MigInstance} from '../../core/model/types.js';
 import {shortDuration} from '../../format/text/durations.js';
@@ -10,7 +11,9 @@ import {storeNow, type State} from '../state/state.js';
 import {graphLines, graphMargin} from '../widgets/graph.js';
 import {graphRowsOf, layoutOf, type Room} from '../layout.js';
 import {joined, lineWidth, span, type Line} from '../widgets/styled-text.js';
+import {clockWords} from './times.js';
 import {processLines} from './processes.js';
+import {waitingOf} from './queue.js';
 import {byMemory, gibibytes, processWords} from './readings.js';
 import {areProcessesHidden, isMine, otherFaultOf, ownerWords, serviceWords, stateWord} from './labels.js';
 
@@ -25,18 +28,18 @@ function endOf(row: StatusRow, state: State): Line {
 		return [span('held for its place in the queue until the rest is free')];
 	}
 
-	if (remainingSeconds !== undefined) {
-		// A time of day says enough only within the day, and only such a time surely is one.
-		const at =
-			remainingSeconds < 86_400
-				? ` at ${state.settings.formatTime(storeNow(state)! + remainingSeconds).slice(0, 5)}`
-				: '';
-		return [span(`ends in ${shortDuration(remainingSeconds)}${at}`)];
+	const end =
+		remainingSeconds === undefined
+			? undefined
+			: `ends in ${shortDuration(remainingSeconds)} at ${clockWords(storeNow(state)! + remainingSeconds, state)}`;
+	if (lease?.type === 'manual') {
+		return [span(end ?? 'never ends')];
 	}
 
 	const pid = lease?.job?.pid ?? lease?.holder?.pid;
+	const exit = `ends when ${pid ?? 'its job'} exits`;
 	const heartbeat = heartbeatAgeSeconds === undefined ? '' : `  heartbeat ${shortDuration(heartbeatAgeSeconds)}`;
-	return [span(`ends when ${pid ?? 'its job'} exits${heartbeat}`)];
+	return [span(`${end === undefined ? exit : `${end}, or when ${pid ?? 'its job'} exits`}${heartbeat}`)];
 }
 
 /** Who has it, until when, and what they say about it. */
@@ -75,6 +78,16 @@ function holdingLine(row: StatusRow, state: State): Line {
 			]);
 		}
 	}
+}
+
+/** Who in the queue waits for it: `#1 erin`. */
+function waiterLines({index}: StatusRow, state: State): readonly Line[] {
+	const waiters = waitingOf(state).filter(({blockers}) =>
+		blockers.some(({kind, gpus}) => kind === 'lease' && gpus.includes(index)),
+	);
+	const names = waiters.flatMap(({position, entry}) => (entry ? [`#${position} ${sanitize(ownerOf(entry))}`] : []));
+	const rest = names.length > 4 ? ` and ${names.length - 4} more` : '';
+	return names.length === 0 ? [] : [[span('in the queue for it: ', 'dim'), span(names.slice(0, 4).join(', ') + rest)]];
 }
 
 /** Why nobody new gets it: everything that is wrong with it, and since when it is drained. */
@@ -142,6 +155,7 @@ export function detailLines(state: State, {rows, width}: Room): readonly Line[] 
 	return [
 		...about,
 		...serviceLines(row, state),
+		...waiterLines(row, state),
 		...processLines(row, state, {width: width - 1, hasHead: rows > 4}),
 		...(areProcessesHidden(row) ? [[span('the GPU tool tells no processes here: some may be hidden', 'dim')]] : []),
 		...mig,

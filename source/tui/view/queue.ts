@@ -2,15 +2,17 @@
 import {ownerOf, owns} from '../../core/rules/leases/ownership.js';
 import type {QueueEntry} from '../../core/model/types.js';
 import {shortDuration} from '../../format/text/durations.js';
+import {blockersWords} from '../../format/blockers.js';
 import {stuckWords} from '../../format/out-of-service.js';
 import {sanitize} from '../../format/text/text.js';
-import {fit} from '../../format/text/width.js';
+import {fit, widthOf, wrap} from '../../format/text/width.js';
 import {remembering} from '../state/memo.js';
 import {selectedPlace} from '../panels/queue-selection.js';
 import {storeNow, type State} from '../state/state.js';
 import {ellipsisOf} from '../widgets/glyphs.js';
-import {lineText, span, type Line} from '../widgets/styled-text.js';
+import {lineText, span, type Line, type Tone} from '../widgets/styled-text.js';
 import {queueRows, type QueueRow} from '../../core/rules/queue/queue-rows.js';
+import {clockWords} from './times.js';
 
 type Cells = {
 	readonly place: string;
@@ -19,25 +21,52 @@ type Cells = {
 	readonly got: string;
 	readonly waited: string;
 	readonly estimate: string;
+	/** Because of whom it waits; where there is no room for a column, that stands below. */
+	readonly blockedBy: string;
 };
 
-/** Exactly `width`: what is left over goes to the names and the wishes. */
-function joinCells({place, user, want, got, waited, estimate}: Cells, state: State, width: number): string {
+/** With this much room, who blocks is a column. */
+const leastForBlockers = 70;
+
+/** A number that counts is never cut: the column of those held is as wide as the widest. */
+const gotWidthOf = (waiting: readonly QueueRow[]): number =>
+	Math.max(4, ...waiting.map((row) => (row.entry === undefined ? 0 : gotOf(row, row.entry).length)));
+
+/** The widths of the columns, without the mark: what is left over goes to the names, the wishes, and who blocks. */
+function widthsOf(state: State, width: number) {
 	const gap = width < 46 ? 1 : 2;
-	const spare = Math.max(0, width - (2 + 4 + 6 + 8) - 5 * gap);
-	const userWidth = Math.max(4, Math.min(16, Math.floor(spare / 2)));
+	const got = gotWidthOf(waitingOf(state));
+	const spare = Math.max(0, width - (2 + got + 6 + 8) - 5 * gap);
+	const isWide = width >= leastForBlockers;
+	const user = Math.max(4, Math.min(isWide ? 10 : 16, Math.floor(spare / 2)));
+	const want = Math.max(4, Math.min(isWide ? 10 : 16, spare - user));
+	return {gap, got, user, want, blockedBy: isWide ? Math.max(0, spare - user - want - gap) : 0};
+}
+
+/** Exactly `width`. */
+function joinCells({place, user, want, got, waited, estimate, blockedBy}: Cells, state: State, width: number): string {
+	const widths = widthsOf(state, width);
 	const ellipsis = ellipsisOf(state);
 	return [
 		fit(place, 2, 'end'),
-		fit(user, userWidth, 'start', ellipsis),
-		fit(want, Math.max(4, Math.min(16, spare - userWidth)), 'start', ellipsis),
-		fit(got, 4, 'end'),
+		fit(user, widths.user, 'start', ellipsis),
+		fit(want, widths.want, 'start', ellipsis),
+		fit(got, widths.got, 'end'),
 		fit(waited, 6, 'end'),
 		fit(estimate, 8),
-	].join(' '.repeat(gap));
+		...(widths.blockedBy > 0 ? [fit(blockedBy, widths.blockedBy, 'start', ellipsis)] : []),
+	].join(' '.repeat(widths.gap));
 }
 
-const titles: Cells = {place: '#', user: 'USER', want: 'WANT', got: 'GOT', waited: 'WAITED', estimate: 'ESTIMATE'};
+const titles: Cells = {
+	place: '#',
+	user: 'USER',
+	want: 'WANT',
+	got: 'GOT',
+	waited: 'WAITED',
+	estimate: 'ESTIMATE',
+	blockedBy: 'BLOCKED BY',
+};
 
 const markWidth = 2;
 
@@ -45,6 +74,14 @@ export const queueHead = (state: State, width: number): Line => [
 	span(' '.repeat(markWidth)),
 	span(joinCells(titles, state, width - markWidth), 'heading'),
 ];
+
+/** `1/2`: how many of those wanted are held already. */
+const gotOf = ({held}: QueueRow, {requestedIds, requestedCount}: QueueEntry): string =>
+	`${held.length}/${requestedIds.length > 0 ? requestedIds.length : requestedCount}`;
+
+/** `bob on GPU 3 until 14:44`. Empty when it waits for no one. */
+const blockedByOf = ({blockers}: QueueRow, state: State): string =>
+	blockersWords(blockers, (seconds) => clockWords(seconds, state));
 
 /** `GPU 4,5` for these very ones, `2 GPUs` for any. */
 const wantOf = ({requestedIds, requestedCount}: QueueEntry): string =>
@@ -83,9 +120,10 @@ function queueRow(row: QueueRow, state: State, width: number): Line {
 			place: String(position),
 			user: sanitize(ownerOf(entry)),
 			want: wantOf(entry),
-			got: `${row.held.length}/${entry.requestedIds.length > 0 ? entry.requestedIds.length : entry.requestedCount}`,
+			got: gotOf(row, entry),
 			waited: shortDuration(row.waitedSeconds),
 			estimate: estimateOf(row),
+			blockedBy: blockedByOf(row, state),
 		},
 		state,
 		width,
@@ -101,8 +139,8 @@ export type QueueView = {
 	readonly total: number;
 };
 
-/** Estimates of a long line take a while. */
-const waitingOf = remembering(
+/** The queue as of now. Estimates of a long queue take a while. */
+export const waitingOf = remembering(
 	({snapshot, nowMs, snapshotAtMs}: State) => [snapshot, nowMs, snapshotAtMs],
 	(state): readonly QueueRow[] => {
 		const {snapshot} = state;
@@ -126,14 +164,28 @@ export function queueView(state: State, rows: number, width: number): QueueView 
 			? [span('> ', 'marked'), span(lineText(line), 'marked')]
 			: [span(' '.repeat(markWidth)), ...line];
 	});
-	// Where there is room: why those who are passed by wait.
-	const reasons = waiting.flatMap((row): readonly Line[] => {
-		const words = stuckWords(row);
-		return words === undefined ? [] : [[span(`${' '.repeat(markWidth)}#${row.position} ${words}`, 'warning')]];
-	});
+	const isChosen = ({position}: QueueRow): boolean => isFocused && position === selected + 1;
+	const byWorth = [...waiting.filter((row) => isChosen(row)), ...waiting.filter((row) => !isChosen(row))];
+	const reasons = byWorth.flatMap((row) => reasonLines(row, state, width));
 	return {
 		lines: [...lines, ...reasons.slice(0, Math.max(0, rows - lines.length))],
 		first,
 		total: waiting.length,
 	};
+}
+
+/** Where there is room below the rows: why an entry waits, in full. */
+function reasonLines(row: QueueRow, state: State, width: number): readonly Line[] {
+	const stuck = stuckWords(row);
+	const blocked = blockedByOf(row, state);
+	const isTold = widthOf(blocked) <= widthsOf(state, width - markWidth).blockedBy;
+	const linesOf = (words: string, tone: Tone): readonly Line[] =>
+		wrap(`#${row.position} ${words}`, width - 2 * markWidth, 3, ellipsisOf(state)).map((line, place) => [
+			span(' '.repeat(place === 0 ? markWidth : 2 * markWidth)),
+			span(line, tone),
+		]);
+	return [
+		...(stuck === undefined ? [] : linesOf(stuck, 'warning')),
+		...(blocked === '' || isTold ? [] : linesOf(`waits for ${blocked}`, 'dim')),
+	];
 }

@@ -1,4 +1,7 @@
-/** What `x` and `e` act on: of the tagged GPUs, or else of the selected one, those whose lease the asker may change. */
+/**
+What verbs act on: of the tagged GPUs, or else of the selected one or its whole reservation, those whose lease the asker may change.
+*/
+import {latestEndOf} from '../../../core/rules/leases/liveness.js';
 import {mayChange, ownerOf} from '../../../core/rules/leases/ownership.js';
 import type {HeldGpu, NotYours} from '../../../core/rules/leases/selection.js';
 import type {Lease} from '../../../core/model/types.js';
@@ -8,7 +11,7 @@ import {sanitize} from '../../../format/text/text.js';
 import {fit, wrap} from '../../../format/text/width.js';
 import {dialogWidth, sides} from '../../dialogs/dialog-parts.js';
 import {storeNow, type State} from '../../state/state.js';
-import {chosenGpus} from '../../table/rows.js';
+import {chosenGpus, taggedGpus} from '../../table/rows.js';
 import type {Glyphs} from '../../widgets/glyphs.js';
 import {span, type Line} from '../../widgets/styled-text.js';
 import {failed, halfDone, succeeded, type Done} from '../verb.js';
@@ -25,6 +28,29 @@ type LeaseVerb = 'release' | 'extend';
 export function leaseOn({snapshot}: State, gpu: number | undefined): Lease | undefined {
 	const record = gpu === undefined ? undefined : snapshot?.gpus[gpu];
 	return record?.kind === 'leased' ? record.lease : undefined;
+}
+
+/**
+The tagged GPUs, or else all of the reservation that the selected one belongs to: what `e` extends and `y` copies. One GPU of several can be
+released alone (`x`), but a reservation with two ends, or half of its export line, is never what the user means.
+*/
+export function reservationGpus(state: State): readonly number[] {
+	const lease = leaseOn(state, state.selectedGpu);
+	return taggedGpus(state).length > 0 || lease?.leaseId === undefined
+		? chosenGpus(state)
+		: state
+				.snapshot!.gpus.filter(({index}) => leaseOn(state, index)?.leaseId === lease.leaseId)
+				.map(({index}) => index);
+}
+
+/** The other GPUs of the reservation, where one GPU of it is all that is acted on. */
+export function otherGpusOf({targets, leftOut}: Targets, state: State): readonly number[] {
+	const [target, ...more] = targets;
+	return target === undefined || more.length + leftOut.length > 0 || target.lease.leaseId === undefined
+		? []
+		: (state.snapshot?.gpus ?? [])
+				.filter(({index}) => index !== target.index && leaseOn(state, index)?.leaseId === target.lease.leaseId)
+				.map(({index}) => index);
 }
 
 /** Why not: what the GPU is, and what follows from that. */
@@ -44,7 +70,7 @@ function hindrance(lease: Lease | undefined, {settings}: State, verb: LeaseVerb)
 	}
 
 	return verb === 'extend' && lease.expiryTime === undefined
-		? {what: 'held by a run', why: 'it ends when its job does, not at a time'}
+		? {what: 'held by a run', why: 'it ends when its job does, and its time limit stays as it is'}
 		: undefined;
 }
 
@@ -52,7 +78,7 @@ function hindrance(lease: Lease | undefined, {settings}: State, verb: LeaseVerb)
 export function targetsOf(state: State, verb: LeaseVerb): Targets {
 	const targets: HeldGpu[] = [];
 	const leftOut: LeftOut[] = [];
-	for (const index of chosenGpus(state)) {
+	for (const index of verb === 'extend' ? reservationGpus(state) : chosenGpus(state)) {
 		const lease = leaseOn(state, index);
 		const reason = hindrance(lease, state, verb)?.what;
 		if (lease === undefined || reason !== undefined) {
@@ -81,7 +107,8 @@ export function reasonAgainstTargets(state: State, verb: LeaseVerb): string | un
 	}
 
 	if (others.length > 0) {
-		return `None of the tagged GPUs can be ${verb === 'release' ? 'released' : 'extended'}: ${leftOutWords(leftOut)}`;
+		const chosen = taggedGpus(state).length > 0 ? 'None of the tagged GPUs' : 'No GPU of this reservation';
+		return `${chosen} can be ${verb === 'release' ? 'released' : 'extended'}: ${leftOutWords(leftOut)}`;
 	}
 
 	const {what, why} = hindrance(leaseOn(state, first.index), state, verb)!;
@@ -98,6 +125,14 @@ export const targetNames = (targets: readonly HeldGpu[]): string =>
 		mostNamed,
 	);
 
+function endOf(lease: Lease, now: number): string {
+	const end = latestEndOf(lease);
+	const left = end === undefined ? '' : shortDuration(Math.max(0, end - now));
+	return lease.type === 'manual' && end !== undefined
+		? `ends in ${left}`
+		: `ends with its job${end === undefined ? '' : `, in ${left} at the latest`}`;
+}
+
 /** `carol, MANUAL, held 6h40m, ends in 12m`. */
 function holdingWords({lease}: HeldGpu, state: State): string {
 	const now = storeNow(state) ?? lease.startTime;
@@ -105,7 +140,7 @@ function holdingWords({lease}: HeldGpu, state: State): string {
 		sanitize(lease.user),
 		lease.type === 'run' ? 'RUN' : 'MANUAL',
 		`held ${shortDuration(now - lease.startTime)}`,
-		lease.expiryTime === undefined ? 'ends with its job' : `ends in ${shortDuration(lease.expiryTime - now)}`,
+		endOf(lease, now),
 	].join(', ');
 }
 

@@ -91,10 +91,10 @@ test('an unknown scan ends nothing, and users that cannot be told are no news be
 	await scan(world, tell, sick);
 	expect(await told(world)).toEqual([
 		'bob uses GPU 0 without a reservation',
-		'GPU 0 is unfit to be handed out: 3 memory errors',
+		'GPU 0 is unhealthy (3 memory errors) and will not be handed out',
 	]);
 	await scan(world, tell);
-	expect((await told(world)).slice(2)).toEqual(['GPU 0 is fit again']);
+	expect((await told(world)).slice(2)).toEqual(['GPU 0 is healthy again']);
 	expect((await readStatus(world)).snapshot.alerts).toEqual([]);
 });
 

@@ -1,0 +1,57 @@
+/** Because of whom an entry of the queue waits, on which GPUs, until when. */
+import {expect, test} from 'vitest';
+import {eventWords} from '../../../source/format/events.js';
+import {frameOf, stateOf} from '../_harness.js';
+import {createBox, lease, run, sceneTime, waiter} from '../_world.js';
+
+const blocked = async () =>
+	createBox(4, {
+		leases: {
+			0: lease('bob', {expiryTime: sceneTime + 725}),
+			1: run('carol', {endsBy: sceneTime + 3600, leaseId: 'pair'}),
+			2: run('carol', {endsBy: sceneTime + 3600, leaseId: 'pair'}),
+			3: run('dave', {leaseId: 'open'}),
+		},
+		waiting: [waiter('erin', {requestedIds: [0]}), waiter('frank', {requestedIds: [1, 2, 3], requestedCount: 3})],
+	});
+
+test('the queue says because of whom an entry waits: beside it where there is room, else below', async () => {
+	const box = await blocked();
+	const narrow = frameOf(await stateOf(box, {columns: 80, rows: 24}));
+	expect(narrow).toMatch(/1 +erin +GPU 0 +0\/1 +3m +~12m +bob on GPU 0 until 14:44/v);
+	const framed = frameOf(await stateOf(box, {columns: 120, rows: 32}));
+	expect(framed).toContain('#1 waits for bob on GPU 0 until 14:44');
+	const wide = frameOf(await stateOf(box, {columns: 240, rows: 50}));
+	expect(wide).toContain('BLOCKED BY');
+	expect(wide).toContain('carol on GPU 1,2 until 15:32, dave on GPU 3 until its job ends');
+});
+
+test('the detail says who waits for the selected GPU', async () => {
+	expect(frameOf(await stateOf(await blocked(), {columns: 120, rows: 32}))).toContain('in the queue for it: #1 erin');
+});
+
+test('a run with a time limit shows its end like any other', async () => {
+	const box = await createBox(1, {leases: {0: run('alice', {endsBy: sceneTime + 725})}});
+	const text = frameOf(await stateOf(box, {columns: 120, rows: 32}));
+	expect(text).toMatch(/> 0 +Mine +alice +RUN +5m !12m/v);
+	expect(text).toContain('ends in 12m at 14:44, or when 81234 exits');
+	const open = await createBox(1, {leases: {0: run('alice', {endsBy: sceneTime + 2 * 86_400 + 725})}});
+	expect(frameOf(await stateOf(open, {columns: 120, rows: 32}))).toContain('at 14:44+2d, or when');
+});
+
+test('how many are held already is never cut', async () => {
+	const held = Object.fromEntries(
+		Array.from({length: 19}, (_, index) => [index, run('erin', {partialQueueId: 'entry-erin'})]),
+	);
+	const box = await createBox(64, {leases: held, waiting: [waiter('erin', {requestedCount: 60})]});
+	for (const columns of [60, 80, 100, 120, 200, 300]) {
+		const state = await stateOf(box, {columns, rows: 50});
+		expect(frameOf({...state, panels: {...state.panels, focus: 'queue', isZoomed: true}})).toContain(' 19/60 ');
+		expect(columns < 80 || frameOf(state).includes(' 19/60 ')).toBe(true);
+	}
+});
+
+test('GPUs in a row are told as a range', () => {
+	const gpus = [62, 63, ...Array.from({length: 17}, (_, place) => 43 + place), 3];
+	expect(eventWords({time: 0, kind: 'released', account: 'alice', gpus})).toBe('alice released GPUs 3, 43-59, 62-63');
+});
