@@ -11,9 +11,12 @@ const longestText = 80;
 
 const harmless = (text: string): string => shorten(sanitize(text), longestText);
 
-/** `GPU 2`, `GPUs 0, 5`, `GPUs 43-59, 62-63`. */
+/** GPUs named one by one. */
+const fewGpus = 3;
+
+/** `GPU 2`, `GPUs 0, 1`; of many those in a row as a range: `GPUs 43-59, 62-63`. */
 const gpuWords = (gpus: readonly number[]): string =>
-	`GPU${gpus.length === 1 ? '' : 's'} ${gpuRanges(gpus, 2).replaceAll(',', ', ')}`;
+	`GPU${gpus.length === 1 ? '' : 's'} ${gpus.length > fewGpus ? gpuRanges(gpus, 2).replaceAll(',', ', ') : gpus.join(', ')}`;
 
 const nameWords = (name: string | undefined): string => (name === undefined ? 'somebody unknown' : harmless(name));
 

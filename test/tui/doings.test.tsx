@@ -268,7 +268,7 @@ test.each([false, true])('y hands the line to the terminal (in tmux: %s)', async
 	session = startMonitor(await createBox(4, {leases}), {ports: {isInTmux}});
 	await session.shows(/> 0 +Mine/v);
 	await session.press('y');
-	await session.shows(/OK copied, where this terminal allows it.*\$ export CUDA_VISIBLE_DEVICES=0,2/v);
+	await session.shows(/OK Copied \(if your terminal allows OSC 52\).*\$ export CUDA_VISIBLE_DEVICES=0,2/v);
 	const plain = `\u{1B}]52;c;${Buffer.from('export CUDA_VISIBLE_DEVICES=0,2').toString('base64')}\u{7}`;
 	expect(session.written()).toContain(plain);
 	expect(session.written().includes(`\u{1B}Ptmux;\u{1B}${plain}\u{1B}\\`)).toBe(isInTmux);
@@ -281,7 +281,7 @@ test('Y copies the UUIDs of the tagged GPUs, and none that is more than a name',
 	session = startMonitor(box);
 	await session.shows(/> 0 +Free/v);
 	await session.press(' ', ' ', 'Y');
-	await session.shows('OK copied 2 UUIDs, where this terminal allows it');
+	await session.shows('OK Copied 2 UUIDs (if your terminal allows OSC 52)');
 	const uuids = box.readings.slice(0, 2).map(({uuid}) => uuid);
 	expect(session.written()).toContain(`]52;c;${Buffer.from(uuids.join(',')).toString('base64')}`);
 	await session.press(' ', 'Y');

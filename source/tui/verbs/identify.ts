@@ -24,7 +24,7 @@ export const identify = defineVerb({
 		const {getState, dispatch} = context.store;
 		const gpus = chosenGpus(getState());
 		toClipboard(context, gpus.map((gpu) => uuidOf(getState(), gpu)).join(','));
-		const text = `copied ${counted(gpus.length, 'UUID')}, where this terminal allows it`;
+		const text = `Copied ${counted(gpus.length, 'UUID')} (if your terminal allows OSC 52)`;
 		dispatch({kind: 'done', flash: {level: 'ok', text}});
 	},
 });

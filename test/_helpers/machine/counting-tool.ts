@@ -51,4 +51,4 @@ export const degreeSpan = 60;
 
 /** Which look at GPU 0 the screen of a monitor shows, counted from 1; not a number before the first. */
 export const lookShown = (screen: string): number =>
-	Number(/ 0 +FREE .* (?<degrees>\d+)C/v.exec(screen)?.groups?.['degrees']) - 20;
+	Number(/ 0 +Free .* (?<degrees>\d+)C/v.exec(screen)?.groups?.['degrees']) - 20;

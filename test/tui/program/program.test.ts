@@ -108,14 +108,15 @@ describe.each([
 		top.write('j');
 		await top.waitFor('Detail GPU 1');
 		top.write('e');
-		await top.waitFor('Extend GPU 1');
+		await top.waitFor('Extend GPUs 0,1,2');
 		top.write('90m');
-		await top.waitFor('$ canhazgpu extend --gpu-ids 1 --duration 90m');
+		await top.waitFor('$ canhazgpu extend --gpu-ids 0,1,2 --duration 90m');
 		top.write(keys.enter);
-		await top.waitFor(' OK extended GPU 1 by ');
+		await top.waitFor(' OK extended GPUs 0,1,2 by ');
 		const extended = await statusOf(box);
-		const endOf = (gpu: number): number => Date.parse(String(extended[gpu]!['expiry_time'])) / 1000;
-		expect(endOf(1) - endOf(0)).toBe(90 * 60);
+		const endsOf = (rows: typeof held): readonly number[] =>
+			rows.slice(0, 3).map(({expiry_time: end}) => Date.parse(String(end)) / 1000);
+		expect(endsOf(extended)).toEqual(endsOf(held).map((end) => end + 90 * 60));
 
 		top.write('x');
 		await top.waitFor('Release GPU 1 now? y/N');

@@ -70,7 +70,7 @@ function hindrance(lease: Lease | undefined, {settings}: State, verb: LeaseVerb)
 	}
 
 	return verb === 'extend' && lease.expiryTime === undefined
-		? {what: 'held by a run', why: 'it ends when its job does, and its time limit stays as it is'}
+		? {what: 'held by a run', why: 'it ends when its job does'}
 		: undefined;
 }
 
