@@ -25,6 +25,7 @@ import {runSystemTool} from '../host/tool/system-tool.js';
 import {createUsers} from '../host/accounts/users.js';
 import {libraryVerb, simulatedCount} from './names.js';
 import {itself} from './self-command.js';
+import {createToolTime, type ToolTime} from './tool-time.js';
 
 /** What a provider is made of. */
 export type ProviderContext = {
@@ -41,23 +42,26 @@ export type ProviderContext = {
 	readonly details?: WantedDetails;
 };
 
-const timeoutMsOf = (config: Config): number => config.get('gpu.timeout')! * 1000;
+const toolTimeOf = ({config, host, clock}: ProviderContext): ToolTime =>
+	createToolTime(config, host, clock.monotonicMs);
 
 /** What every provider of real GPUs is given. */
-const realWorld = ({clock, config, early}: ProviderContext) => ({
-	run: early?.run ?? runTool,
+const realWorld = (context: ProviderContext) => ({
+	run: context.early?.run ?? runTool,
 	describeProcesses: createProcessDescriber({users: createUsers(), run: runSystemTool}),
-	monotonicMs: clock.monotonicMs,
-	timeoutMs: timeoutMsOf(config),
+	monotonicMs: context.clock.monotonicMs,
+	timeoutMs: toolTimeOf(context).limitMs(),
 });
 
 const createNvidia = (context: ProviderContext): GpuProvider => {
 	const world = realWorld(context);
 	const {details = 'none'} = context;
-	return createNvidiaProvider({...world, extras: createExtras({...world, uptimeSeconds: uptime, details})});
+	const provider = createNvidiaProvider({...world, extras: createExtras({...world, uptimeSeconds: uptime, details})});
+	return toolTimeOf(context).watch(provider);
 };
 
-const createAmd = (context: ProviderContext): GpuProvider => createAmdProvider(realWorld(context));
+const createAmd = (context: ProviderContext): GpuProvider =>
+	toolTimeOf(context).watch(createAmdProvider(realWorld(context)));
 
 const isInstalled = (command: string): boolean =>
 	(process.env['PATH'] ?? '')
@@ -170,7 +174,7 @@ export async function detectGpus(wanted: ProviderName | undefined, context: Prov
 			? await detectProvider({
 					run: runTool,
 					searchPath: process.env['PATH'] ?? '',
-					timeoutMs: timeoutMsOf(context.config),
+					timeoutMs: toolTimeOf(context).limitMs(),
 				})
 			: {provider: wanted};
 	return found.provider === undefined

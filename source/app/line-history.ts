@@ -1,10 +1,5 @@
-/**
-The lines that were typed into the monitor's command line, for this user, newest last. Only a help for the next time: nothing here
-ever fails.
-*/
-import {mkdirSync, renameSync, statSync, writeFileSync} from 'node:fs';
-import path from 'node:path';
-import {findUnsafePlace, isOurs, readSafely} from '../security/safe-file.js';
+/** The lines that were typed into the monitor's command line, for this user, newest last. */
+import {readUserFile, writeUserFile} from './user-file.js';
 
 const mostLines = 500;
 /** Whatever is longer was not written by us. */
@@ -18,13 +13,7 @@ export type LineHistory = {
 
 export function createLineHistory(file: string): LineHistory {
 	const load = (): readonly string[] => {
-		const read = readSafely(file, {
-			longestBytes,
-			followsLinks: true,
-			judge: (status) => (isOurs(status) ? undefined : 'it is of another account'),
-		});
-		// There is none yet, or it cannot be read: then it begins here.
-		const lines = read.kind === 'read' ? read.text.slice(-mostCharacters).split('\n') : [];
+		const lines = readUserFile(file, longestBytes)?.slice(-mostCharacters).split('\n') ?? [];
 		return lines.filter((line) => line !== '').slice(-mostLines);
 	};
 
@@ -33,24 +22,7 @@ export function createLineHistory(file: string): LineHistory {
 		add(line) {
 			// Read again: other monitors of this user write it, too.
 			const lines = [...load().filter((other) => other !== line), line].slice(-mostLines);
-			const directory = path.dirname(file);
-			const temporary = `${file}.${crypto.randomUUID()}`;
-			try {
-				// The home that root kept belongs to somebody who may have put links there, and could not enter what root makes there.
-				if (findUnsafePlace(directory, {trustsOwner: false}) !== undefined) {
-					return;
-				}
-
-				mkdirSync(directory, {recursive: true, mode: 0o700});
-				if (!isOurs(statSync(directory))) {
-					return;
-				}
-
-				writeFileSync(temporary, `${lines.join('\n')}\n`, {mode: 0o600, flag: 'wx'});
-				renameSync(temporary, file);
-			} catch {
-				// A home that cannot be written is no reason to fail.
-			}
+			writeUserFile(file, `${lines.join('\n')}\n`);
 		},
 	};
 }

@@ -2,9 +2,7 @@
 Where pools may be on this machine, and what is there: the facts from which core/store-choice.ts decides.
 */
 import {accessSync, constants, existsSync, statSync} from 'node:fs';
-import {homedir} from 'node:os';
 import path from 'node:path';
-import process from 'node:process';
 import type {Config} from '../config/config.js';
 import type {SettingPath} from '../config/schema.js';
 import {isRoot} from '../core/rules/leases/ownership.js';
@@ -15,6 +13,7 @@ import {CanhazgpuError} from '../errors.js';
 import {effectiveUid, findUnsafePlace, type UnsafePlace} from '../security/safe-file.js';
 import {findUnsafeRecordPlace, keepOthersOut, readPoolRecord, writePoolRecord} from '../store/pool-records.js';
 import {placeOf} from '../store/redis/address.js';
+import {machineStateDirectory, stateDirectory} from './user-file.js';
 
 const databaseName = 'pool.sqlite';
 
@@ -85,18 +84,14 @@ function attempt(work: () => void): boolean {
 
 export function createPlaces(config: Config, host: Host): Locations {
 	const sharedDirectory = path.resolve(config.get('pool.directory')!);
-	const stateHome = process.env['XDG_STATE_HOME'];
-	const stateDirectory =
-		stateHome !== undefined && path.isAbsolute(stateHome) ? stateHome : path.join(homedir(), '.local', 'state');
-	// One a machine: a home directory may be on many.
-	const privateDirectory = path.join(stateDirectory, 'canhazgpu', host.machineId);
+	const privateDirectory = machineStateDirectory(host);
 	const announcement = path.join(sharedDirectory, 'pool.json');
 	const memory = path.join(privateDirectory, 'found.json');
 	return {
 		sharedDirectory,
 		databaseIn: (directory) => path.join(directory, databaseName),
 		privateDirectory,
-		lineHistory: path.join(stateDirectory, 'canhazgpu', 'history'),
+		lineHistory: path.join(stateDirectory(), 'history'),
 		privateLabel: `PRIVATE pool of ${host.account.name}: nobody else sees these reservations. For everybody: canhazgpu admin`,
 		facts: () => ({
 			asked: config.get('store'),

@@ -139,7 +139,8 @@ export const settings = {
 	'redis.password_file': setting(text('the path of a file')),
 	'redis.tls': setting(flag(), false),
 	'redis.socket': setting(text('the path of a socket')),
-	'gpu.timeout': setting(boundedDuration(1, 300), '10s'),
+	// By default what the tool needed before tells.
+	'gpu.timeout': setting(boundedDuration(1, 300)),
 	'memory.threshold': setting(integer(0, 10_000_000), 1024),
 	'pool.directory': setting(text('the path of a directory'), '/var/lib/canhazgpu'),
 	remote_hosts: setting(v.array(remoteHost(), 'a list of host names'), []),

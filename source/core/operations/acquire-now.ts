@@ -51,12 +51,49 @@ export const isAwakeOn =
 	(entry: QueueEntry): boolean =>
 		judge(entry, host) !== 'stopped';
 
-/** Looks at the GPUs, again only when the last look is older than 2 s. */
-export function createFreshScan({gpus, clock}: World): () => Promise<Observation> {
+/** A scan in the last moment gets this much time all the same: most take far less. */
+const leastScanMs = 2000;
+
+/** Stands for a scan that was still under way when nobody had time for it any more. */
+const unfinishedScan = ({gpus, clock}: World): Observation => ({
+	provider: gpus.name,
+	takenAtMs: clock.monotonicMs(),
+	simulated: gpus.simulated,
+	gpus: [],
+	failure: {
+		message: 'The GPUs could not be read before the time to wait was over',
+		hint: 'See how long the GPU tool takes: canhazgpu doctor',
+	},
+	warnings: [],
+});
+
+/** Scans the GPUs, again only when the last scan is older than 2 s. A scan that would go beyond the deadline is given up, as a failed one. */
+export function createFreshScan(world: World, deadlineMs = Infinity): () => Promise<Observation> {
+	const {gpus, clock} = world;
 	let last: Observation | undefined;
+
+	async function observeInTime(): Promise<Observation> {
+		if (deadlineMs === Infinity) {
+			return gpus.observe();
+		}
+
+		const enough = new AbortController();
+		const late = async (): Promise<Observation> => {
+			// An aborted sleep may reject; the look came first then.
+			await clock.sleep(Math.max(leastScanMs, deadlineMs - clock.monotonicMs()), enough.signal).catch(() => undefined);
+			return unfinishedScan(world);
+		};
+
+		try {
+			return await Promise.race([gpus.observe(), late()]);
+		} finally {
+			enough.abort();
+		}
+	}
+
 	return async () => {
 		if (last === undefined || clock.monotonicMs() - last.takenAtMs > freshMs) {
-			last = await gpus.observe();
+			last = await observeInTime();
 		}
 
 		return last;

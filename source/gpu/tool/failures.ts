@@ -45,7 +45,10 @@ export const explainRun = (outcome: ToolOutcome, command: string, timeoutMs: num
 		}
 
 		case 'timed-out': {
-			return {message: `${command} did not answer within ${seconds(timeoutMs)}.`, hint: driver.hangHint};
+			return {
+				message: `${command} did not answer within ${seconds(timeoutMs)}.`,
+				hint: `If it is only slow, give it more time: CANHAZGPU_GPU_TIMEOUT=60s, or gpu.timeout in a config. ${driver.hangHint}`,
+			};
 		}
 
 		case 'too-much-output': {

@@ -32,15 +32,18 @@ export async function acquire(
 	options: WaitOptions,
 ): Promise<Grant | Refusal | GaveUp> {
 	const leaseId = world.clock.uuid();
-	const look = createFreshScan(world);
-	const isNowOrNever = options.waitSeconds === 0;
+	const {waitSeconds = Infinity} = options;
+	const isNowOrNever = waitSeconds === 0;
+	// What the first scan takes is part of the time to wait.
+	const deadlineMs = isNowOrNever ? Infinity : world.clock.monotonicMs() + waitSeconds * 1000;
+	const look = createFreshScan(world, deadlineMs);
 	const first = isNowOrNever
 		? await acquireOrRefuse(world, request, leaseId, look)
 		: await acquireUnlessBusy(world, request, leaseId, look);
 	const answer =
 		first?.kind === 'granted' || (first !== undefined && isNowOrNever)
 			? first
-			: await new Waiter({world, request, options, leaseId, look}).wait();
+			: await new Waiter({world, request, options, leaseId, look, deadlineMs}).wait();
 	if (answer.kind === 'granted' && options.signal.aborted) {
 		// Granted in the very moment in which it was called off.
 		await release(world, request.requester, {by: 'lease', leaseId});

@@ -44,6 +44,8 @@ export type WaiterOptions = {
 	readonly leaseId: string;
 	/** Looks at the GPUs; keeps what it saw for 2 s. */
 	readonly look: () => Promise<Observation>;
+	/** When the time to wait is over, on the monotonic clock. */
+	readonly deadlineMs: number;
 };
 
 /** Lives from its joining to its end. */
@@ -60,7 +62,7 @@ export class Waiter {
 	readonly #entryId: string;
 	/** On the store's clock: what its place in the line goes by. */
 	#joinedAt: number | undefined;
-	#deadlineMs = Infinity;
+	readonly #deadlineMs: number;
 	#lastBeat = 0;
 	#seenAtMs = -Infinity;
 	#readAtMs = 0;
@@ -69,12 +71,13 @@ export class Waiter {
 	#lastRead: Snapshot | undefined;
 	#lastNews: Progress | undefined;
 
-	constructor({world, request, options, leaseId, look}: WaiterOptions) {
+	constructor({world, request, options, leaseId, look, deadlineMs}: WaiterOptions) {
 		this.#world = world;
 		this.#request = request;
 		this.#options = options;
 		this.#leaseId = leaseId;
 		this.#look = look;
+		this.#deadlineMs = deadlineMs;
 		this.#entryId = world.clock.uuid();
 		this.#tellNotices = createAlertRecorder(world);
 	}
@@ -82,8 +85,7 @@ export class Waiter {
 	/** Joins the end of the line and waits there. Whatever ends it, nothing is left behind. */
 	async wait(): Promise<Grant | GaveUp> {
 		const {store, clock} = this.#world;
-		const {waitSeconds = Infinity, signal} = this.#options;
-		this.#deadlineMs = clock.monotonicMs() + waitSeconds * 1000;
+		const {signal} = this.#options;
 		// Listening first: whatever happens after the read that follows rings.
 		const unsubscribe = await store.subscribe({
 			changed: (event) => {

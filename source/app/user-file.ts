@@ -1,0 +1,50 @@
+/** Small files in which a user's own visits leave something for the next one. They are only a help: nothing here ever fails. */
+import {mkdirSync, renameSync, statSync, writeFileSync} from 'node:fs';
+import {homedir} from 'node:os';
+import path from 'node:path';
+import process from 'node:process';
+import type {Host} from '../core/model/ports.js';
+import {findUnsafePlace, isOurs, readSafely} from '../security/safe-file.js';
+
+/** Where this user's files are, whatever the machine. */
+export function stateDirectory(): string {
+	const given = process.env['XDG_STATE_HOME'];
+	const home = given !== undefined && path.isAbsolute(given) ? given : path.join(homedir(), '.local', 'state');
+	return path.join(home, 'canhazgpu');
+}
+
+/** One for each machine: a home directory may be on many. */
+export const machineStateDirectory = ({machineId}: Pick<Host, 'machineId'>): string =>
+	path.join(stateDirectory(), machineId);
+
+/** Undefined where there is none, where it is another account's, and where it is longer than that. */
+export function readUserFile(file: string, longestBytes: number): string | undefined {
+	const read = readSafely(file, {
+		longestBytes,
+		followsLinks: true,
+		judge: (status) => (isOurs(status) ? undefined : 'it is of another account'),
+	});
+	return read.kind === 'read' ? read.text : undefined;
+}
+
+/** Replaces it as a whole, in a directory that only this user may enter. */
+export function writeUserFile(file: string, text: string): void {
+	const directory = path.dirname(file);
+	const temporary = `${file}.${crypto.randomUUID()}`;
+	try {
+		// The home that root kept belongs to somebody who may have put links there, and could not enter what root makes there.
+		if (findUnsafePlace(directory, {trustsOwner: false}) !== undefined) {
+			return;
+		}
+
+		mkdirSync(directory, {recursive: true, mode: 0o700});
+		if (!isOurs(statSync(directory))) {
+			return;
+		}
+
+		writeFileSync(temporary, text, {mode: 0o600, flag: 'wx'});
+		renameSync(temporary, file);
+	} catch {
+		// A home that cannot be written is no reason to fail.
+	}
+}

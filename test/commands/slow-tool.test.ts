@@ -1,0 +1,64 @@
+/** A GPU tool that needs longer than others: `nvidia-smi` of a DGX B200 was measured to take 7 to 27 s. */
+import {existsSync, mkdirSync, readFileSync} from 'node:fs';
+import {fileURLToPath} from 'node:url';
+import path from 'node:path';
+import {afterAll, beforeAll, expect, test} from 'vitest';
+import {stubTool} from '../_helpers/machine/stub-tool.js';
+import {createHost} from '../../source/host/host.js';
+import {createBox, type Box} from '../_helpers/program/cli.js';
+
+const fixture = (name: string): string => fileURLToPath(new URL(`../fixtures/nvidia/${name}`, import.meta.url));
+
+const answering = (seconds: number): string => `sleep ${seconds}
+case "$1" in
+--query-gpu*) cat '${fixture('gpus/two.csv')}';;
+*) cat '${fixture('processes/none.csv')}';;
+esac`;
+
+let box: Box;
+let memory: string;
+
+const slow = (seconds: number): {readonly PATH: string} => ({
+	PATH: stubTool(box, 'nvidia-smi', answering(seconds)).searchPath,
+});
+
+beforeAll(async () => {
+	box = createBox({CANHAZGPU_STORE: 'embedded'});
+	mkdirSync(box.poolDirectory);
+	memory = path.join(box.home, '.local/state/canhazgpu', createHost().machineId, 'gpu-tool.json');
+	expect(await box.run('admin --gpus 2 --provider nvidia', slow(0))).toMatchObject({exitCode: 0});
+});
+
+afterAll(() => {
+	box.remove();
+});
+
+test('works by default, and what it took is kept for the next time', async () => {
+	const status = await box.run('status', slow(11));
+	expect(status).toMatchObject({exitCode: 0, stderr: ''});
+	expect(status.stdout).not.toContain('ERROR');
+	expect(existsSync(memory)).toBe(true);
+	const {slowestMs} = JSON.parse(readFileSync(memory, 'utf8')) as {slowestMs: number};
+	expect(slowestMs).toBeGreaterThanOrEqual(10_000);
+});
+
+test('the time to wait is kept, whatever the tool takes', async () => {
+	const startedMs = performance.now();
+	const run = await box.run('run --wait 3s -- true', slow(30));
+	expect(run.exitCode).toBe(3);
+	// The last scan is given 2 s, and ending a tool some more.
+	expect(performance.now() - startedMs).toBeLessThan(12_000);
+});
+
+test('once it is known to be quick, one that hangs is told in 10 s, with the setting that gives it more', async () => {
+	for (let look = 0; look < 12; look++) {
+		expect(await box.run('status', slow(0))).toMatchObject({exitCode: 0});
+	}
+
+	const startedMs = performance.now();
+	const status = await box.run('status', slow(600));
+	expect(performance.now() - startedMs).toBeLessThan(16_000);
+	expect(status.stderr).toContain('nvidia-smi did not answer within 10 s');
+	expect(status.stderr).toContain('CANHAZGPU_GPU_TIMEOUT=60s, or gpu.timeout');
+	expect(JSON.parse(readFileSync(memory, 'utf8'))).toMatchObject({exceededMs: 10_000});
+});
