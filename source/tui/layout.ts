@@ -22,6 +22,9 @@ export type Layout = {
 	readonly detailRows: number;
 	readonly queueRows: number;
 	readonly eventRows: number;
+	readonly processRows: number;
+	/** Two columns below the table: the queue above the events, and the detail above all processes. */
+	readonly isWide: boolean;
 	/** The one panel that has all the room. */
 	readonly alone?: PanelName;
 };
@@ -29,7 +32,7 @@ export type Layout = {
 /** Header, summary, message and footer. */
 const fixedRows = 4;
 
-type Shares = Pick<Layout, 'tableRows' | 'detailRows' | 'queueRows' | 'eventRows'>;
+type Shares = Pick<Layout, 'tableRows' | 'detailRows' | 'queueRows' | 'eventRows' | 'processRows'>;
 
 type Counts = {readonly gpus: number; readonly waiting: number};
 
@@ -54,7 +57,7 @@ function framed(body: number, {gpus}: Counts): Shares {
 	);
 	if (fitting === undefined) {
 		// Its two edges and its head.
-		return {tableRows: body - 3, detailRows: 0, queueRows: 0, eventRows: 0};
+		return {tableRows: body - 3, detailRows: 0, queueRows: 0, eventRows: 0, processRows: 0};
 	}
 
 	const {panelRows, eventRows} = fitting;
@@ -74,6 +77,33 @@ function framed(body: number, {gpus}: Counts): Shares {
 		detailRows: lower,
 		queueRows: lower,
 		eventRows: eventRows + moreEvents + spare,
+		processRows: 0,
+	};
+}
+
+/** From this size on there are two columns below the table. */
+const leastWide = {columns: 140, rows: 40} as const;
+
+/** Lines below the table, edges included, that a wide screen keeps for the rest. */
+const leastLower = 18;
+
+/** All processes get this share of their column. */
+const processShare = 0.35;
+
+function wide(body: number, {gpus, waiting}: Counts): Shares {
+	// Its upper edge and its head; its lower edge is the upper one of those below.
+	const tableRows = Math.max(1, Math.min(gpus, body - 2 - leastLower));
+	// The upper edges of two panels, and the lower edge of the second.
+	const inside = body - tableRows - 2 - 3;
+	const processRows = Math.max(4, Math.floor(inside * processShare));
+	// Its head, and for each entry a line that says why it waits.
+	const queueRows = Math.max(5, Math.min(2 * waiting + 1, Math.floor(inside / 2)));
+	return {
+		tableRows,
+		queueRows,
+		eventRows: inside - queueRows,
+		detailRows: inside - processRows,
+		processRows,
 	};
 }
 
@@ -95,34 +125,37 @@ function ruled(body: number, {gpus, waiting}: Counts): Shares {
 	const detailRows = words + graphs + moreDetail;
 	const eventRows = leastEvents > 0 ? leastEvents + spare - moreDetail : 0;
 	const below = detailRows + (queueRows > 0 ? queueRows + 1 : 0) + (eventRows > 0 ? eventRows + 1 : 0);
-	return {tableRows: body - 3 - (below > 0 ? below + 1 : 0), detailRows, queueRows, eventRows};
+	return {tableRows: body - 3 - (below > 0 ? below + 1 : 0), detailRows, queueRows, eventRows, processRows: 0};
 }
 
 export function layoutOf({size, snapshot, panels}: Pick<State, 'size' | 'snapshot' | 'panels'>): Layout {
 	const bodyRows = size.rows - fixedRows;
 	if (isBelowSmallest(size)) {
-		const none = {tableRows: 1, detailRows: 0, queueRows: 0, eventRows: 0};
-		return {isFramed: false, bodyRows, ...none};
+		const none = {tableRows: 1, detailRows: 0, queueRows: 0, eventRows: 0, processRows: 0};
+		return {isFramed: false, isWide: false, bodyRows, ...none};
 	}
 
 	const counts = {gpus: snapshot?.gpus.length ?? 0, waiting: snapshot?.queue.length ?? 0};
 	const isFramed = size.columns >= 100 && size.rows >= 20;
-	const shares = isFramed ? framed(bodyRows, counts) : ruled(bodyRows, counts);
+	const isWide = size.columns >= leastWide.columns && size.rows >= leastWide.rows;
+	const shares = (isWide ? wide : isFramed ? framed : ruled)(bodyRows, counts);
 	const rowsOf: Readonly<Record<PanelName, number>> = {
 		table: shares.tableRows,
 		detail: shares.detailRows,
 		queue: shares.queueRows,
 		report: 0,
 		events: shares.eventRows,
+		processes: shares.processRows,
 	};
 	const {focus, isZoomed} = panels;
 	if (!isZoomed && rowsOf[focus] > 0) {
-		return {isFramed, bodyRows, ...shares};
+		return {isFramed, isWide, bodyRows, ...shares};
 	}
 
 	// Its own edges or rules, and the head of the table.
 	return {
 		isFramed,
+		isWide,
 		bodyRows,
 		...shares,
 		tableRows: focus === 'table' ? bodyRows - 3 : shares.tableRows,
@@ -136,8 +169,9 @@ export const tableRowsOf = (state: State): number => layoutOf(state).tableRows;
 /** The room inside a panel. */
 export type Room = {readonly rows: number; readonly width: number};
 
-/** The queue stands beside the detail, which gets the rest. */
-export const queueWidthOf = (columns: number): number => Math.max(columns >= 116 ? 50 : 44, Math.floor(columns * 0.34));
+/** The queue stands beside the detail, which gets the rest. In a wide layout there is room to say because of whom an entry waits. */
+export const queueWidthOf = (columns: number, isWide: boolean): number =>
+	Math.max(columns >= 116 ? 50 : 44, Math.floor(columns * (isWide ? 0.4 : 0.34)));
 
 const rowsOf = (layout: Layout, panel: PanelName): number => {
 	switch (panel) {
@@ -157,6 +191,10 @@ const rowsOf = (layout: Layout, panel: PanelName): number => {
 			return layout.eventRows;
 		}
 
+		case 'processes': {
+			return layout.processRows;
+		}
+
 		case 'report': {
 			return 0;
 		}
@@ -172,9 +210,15 @@ export function roomOf(state: Pick<State, 'size' | 'snapshot' | 'panels'>, panel
 		return {rows: layout.bodyRows - 2, width: columns - sides};
 	}
 
-	const queueWidth = layout.isFramed ? queueWidthOf(columns) : columns;
-	const width = panel === 'queue' ? queueWidth : panel === 'detail' && layout.isFramed ? columns - queueWidth : columns;
-	return {rows: rowsOf(layout, panel), width: width - sides};
+	const left = queueWidthOf(columns, layout.isWide);
+	const widths: Readonly<Partial<Record<PanelName, number>>> = layout.isFramed
+		? {
+				queue: left,
+				detail: columns - left,
+				...(layout.isWide && {events: left, processes: columns - left}),
+			}
+		: {};
+	return {rows: rowsOf(layout, panel), width: (widths[panel] ?? columns) - sides};
 }
 
 /** Beside others without sides, the queue does without a head. */
@@ -183,21 +227,18 @@ export const hasQueueHead = (state: Pick<State, 'size' | 'snapshot' | 'panels'>)
 	return isFramed || alone === 'queue';
 };
 
+/** Lines of words in a detail panel that is high: the graphs get the rest. */
+const mostWords = 13;
+
 /** Lines of the graphs in a detail panel of so many, their times included. */
-export const graphRowsOf = (rows: number): number => (rows < 9 ? 0 : Math.min(13, Math.max(5, Math.floor(rows / 2))));
+export const graphRowsOf = (rows: number): number =>
+	rows < 9 ? 0 : Math.max(rows - mostWords, Math.min(13, Math.max(5, Math.floor(rows / 2))));
 
-/** Where plain characters are wanted, and for a screen reader, the frames of the report's table would be in the way. */
-export const hasReportTable = ({settings}: Pick<State, 'settings'>): boolean => !settings.isAscii && !settings.isLinear;
-
-/** How many rows the report's table of this height has: two lines each, two for its head and one for its end. */
-export const tableRowsWithin = (height: number): number => Math.max(0, Math.floor((height - 3) / 2));
-
-/** The head of the report as lines, and below it an empty line and the sums. */
+/** The head of the report, and below its rows an empty line and the sums. */
 const otherReportRows = 3;
 
 /** Rows of the report in a panel of so many lines. */
-export const reportRowsWithin = (state: Pick<State, 'settings'>, rows: number): number =>
-	hasReportTable(state) ? tableRowsWithin(rows - 1) : Math.max(0, rows - otherReportRows);
+export const reportRowsWithin = (rows: number): number => Math.max(0, rows - otherReportRows);
 
 /** What a panel shows at once: its page. */
 export function pageRowsOf(state: State, panel: PanelName): number {
@@ -216,11 +257,15 @@ export function pageRowsOf(state: State, panel: PanelName): number {
 		}
 
 		case 'report': {
-			return reportRowsWithin(state, rows);
+			return reportRowsWithin(rows);
 		}
 
 		case 'events': {
 			return rows;
+		}
+
+		case 'processes': {
+			return Math.max(0, rows - 1);
 		}
 	}
 }

@@ -9,6 +9,7 @@ import {sanitize} from '../format/text/text.js';
 import {visibleRows} from './table/rows.js';
 import {gpuCountOf, rowsOf, type State} from './state/state.js';
 import {dialogView} from './dialogs/dialog.js';
+import {allProcessesView} from './view/all-processes.js';
 import {eventsView} from './view/events.js';
 import {footerLine} from './view/footer.js';
 import {glyphsOf} from './widgets/glyphs.js';
@@ -111,6 +112,10 @@ function panelSentences(state: State): readonly string[] {
 
 		case 'report': {
 			return ['Report:', ...reportView(state, 14, 80).lines.map((line) => textOf(line))];
+		}
+
+		case 'processes': {
+			return ['Processes:', ...allProcessesView(state, {rows: 11, width: 100}).lines.map((line) => textOf(line))];
 		}
 
 		case 'events': {

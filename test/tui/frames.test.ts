@@ -95,6 +95,14 @@ test('the dialogs', async () => {
 	await expect(await frame(size, {}, [{kind: 'open-help'}])).toMatchFileSnapshot('frames/80x24/help.txt');
 });
 
+test('the frames beneath a dialog do not run into it', async () => {
+	for (const columns of [80, 99, 100, 120, 200]) {
+		for (const step of [pressing(reserve), pressing(release), {kind: 'open-help'} as const]) {
+			expect(await frame({columns, rows: 32}, {}, [step])).not.toMatch(/[─├]│|│[─┤]/v);
+		}
+	}
+});
+
 test('before the first read', async () => {
 	const state = await stateOf(await createBox(2), {columns: 60, rows: 15});
 	const before = {...state, snapshot: undefined, observation: undefined, connection: {kind: 'connecting'} as const};
@@ -102,7 +110,7 @@ test('before the first read', async () => {
 		"
 		 canhazgpu  gpu-box-3  [CONNECTING]  scanning    rw  alice
 		 Free 0  Mine 0  Others 0  Unreserved 0  Unknown 0  Queue 0
-		── 1:GPUs  sort GPU^  filter - ─────────────────────────────
+		── 1:GPUs  sort GPU^ ───────────────────────────────────────
 		  GPU STATE      OWNER           ENDS    UTIL      MEM TEMP
 
 

@@ -43,11 +43,11 @@ function FramedPanel({state, name, ...place}: FramedProperties): ReactElement {
 
 /** The table above, the queue beside the detail, and the events below, as far as there is room for them. */
 function FramedBody({state}: Properties): ReactElement {
-	const {tableRows, detailRows, eventRows} = layoutOf(state);
+	const {tableRows, detailRows, queueRows, eventRows, processRows, isWide} = layoutOf(state);
 	const {columns} = state.size;
-	const queueWidth = queueWidthOf(columns);
+	const queueWidth = queueWidthOf(columns, isWide);
 	const table = {state, name: 'table', width: columns, rows: tableRows + 1} as const;
-	const queue = {state, name: 'queue', width: queueWidth, rows: detailRows, corners: 'left joined'} as const;
+	const queue = {state, name: 'queue', width: queueWidth, rows: queueRows, corners: 'left joined'} as const;
 	const detail = {
 		state,
 		name: 'detail',
@@ -55,6 +55,26 @@ function FramedBody({state}: Properties): ReactElement {
 		rows: detailRows,
 		corners: 'right joined',
 	} as const;
+	if (isWide) {
+		const events = {state, name: 'events', width: queueWidth, rows: eventRows, corners: 'both joined'} as const;
+		const processes = {...events, name: 'processes', width: columns - queueWidth, rows: processRows} as const;
+		return (
+			<>
+				<FramedPanel {...table} />
+				<Box>
+					<Box flexDirection="column">
+						<FramedPanel {...queue} />
+						<FramedPanel {...events} hasBottom />
+					</Box>
+					<Box flexDirection="column">
+						<FramedPanel {...detail} />
+						<FramedPanel {...processes} hasBottom />
+					</Box>
+				</Box>
+			</>
+		);
+	}
+
 	return (
 		<>
 			<FramedPanel {...table} hasBottom={detailRows === 0} />

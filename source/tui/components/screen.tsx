@@ -1,14 +1,13 @@
-import {lazy, Suspense, type ReactElement} from 'react';
+import type {ReactElement} from 'react';
 import {Box, Text} from 'ink';
 import {dialogView} from '../dialogs/dialog.js';
-import {isTooSmall, layoutOf, roomOf, smallest} from '../layout.js';
+import {isTooSmall, smallest} from '../layout.js';
 import {linearLines} from '../screen-reader.js';
 import {rowsOf, type State} from '../state/state.js';
 import {themeOf} from '../theme.js';
 import {footerLine} from '../view/footer.js';
 import {headerLine} from '../view/header.js';
 import {messageLine} from '../view/message.js';
-import {reportTable} from '../view/report.js';
 import {summaryLine} from '../view/summary.js';
 import {glyphsOf} from '../widgets/glyphs.js';
 import {Lines} from '../widgets/line.js';
@@ -16,8 +15,6 @@ import {Panel} from '../widgets/panel.js';
 import {block} from '../widgets/panel-frames.js';
 import {span, type Line} from '../widgets/styled-text.js';
 import {Body} from './body.js';
-
-const ReportTable = lazy(async () => import('./report-table.js'));
 
 type Properties = {readonly state: State};
 
@@ -44,43 +41,30 @@ function Dialog({state}: Properties): ReactElement | undefined {
 	const {title, lines, end} = view;
 	const width = Math.min(view.width, size.columns - 2);
 	const height = Math.min(size.rows, lines.length + 2);
+	const theme = themeOf(settings);
+	const top = Math.max(0, Math.floor((size.rows - height) / 2) - (size.rows > 18 ? 1 : 0));
+	const left = Math.floor((size.columns - width) / 2);
+	// A blank at either side: frames below end there, and do not run into the dialog's.
+	const margin = block([], height, width + 2);
 	return (
-		<Box
-			position="absolute"
-			top={Math.max(0, Math.floor((size.rows - height) / 2) - (size.rows > 18 ? 1 : 0))}
-			left={Math.floor((size.columns - width) / 2)}
-		>
-			<Panel
-				title={[span(title, 'strong')]}
-				end={end}
-				lines={lines.map((line) => [span(' '), ...line])}
-				width={width}
-				rows={Math.min(lines.length, size.rows - 1)}
-				tone="heading"
-				hasBottom={lines.length + 2 <= size.rows}
-				theme={themeOf(settings)}
-				glyphs={glyphs}
-			/>
-		</Box>
-	);
-}
-
-/** Below the header, the summary, the panel's edge and its first line. */
-const tableTop = 4;
-
-/** The table of the report, which another library draws over its panel. */
-function ReportOverlay({state}: Properties): ReactElement | undefined {
-	const {alone, isFramed} = layoutOf(state);
-	const {rows: height, width} = roomOf(state, 'report');
-	const rows = alone === 'report' ? reportTable(state, height, width - 1) : undefined;
-	return (
-		rows && (
-			<Box position="absolute" flexDirection="column" top={tableTop} left={isFramed ? 2 : 1}>
-				<Suspense fallback={undefined}>
-					<ReportTable rows={rows} theme={themeOf(state.settings)} />
-				</Suspense>
+		<>
+			<Box position="absolute" flexDirection="column" top={top} left={left - 1}>
+				<Lines lines={margin} theme={theme} />
 			</Box>
-		)
+			<Box position="absolute" top={top} left={left}>
+				<Panel
+					title={[span(title, 'strong')]}
+					end={end}
+					lines={lines.map((line) => [span(' '), ...line])}
+					width={width}
+					rows={Math.min(lines.length, size.rows - 1)}
+					tone="focus"
+					hasBottom={lines.length + 2 <= size.rows}
+					theme={theme}
+					glyphs={glyphs}
+				/>
+			</Box>
+		</>
 	);
 }
 
@@ -108,7 +92,6 @@ function FullScreen({state}: Properties): ReactElement {
 					<Lines lines={[headerLine(state), summaryLine(rowsOf(state), state)]} theme={theme} />
 					<Body state={state} />
 					<Lines lines={[messageLine(state), footerLine(state)]} theme={theme} />
-					<ReportOverlay state={state} />
 					<Dialog state={state} />
 				</>
 			)}

@@ -12,6 +12,7 @@ export type Mode =
 	| 'queue'
 	| 'report'
 	| 'events'
+	| 'processes'
 	| 'filter'
 	| 'form'
 	/** A form whose request was refused because others have the GPUs. */
@@ -27,7 +28,14 @@ export type Mode =
 	| 'small';
 
 /** Any panel has the focus. */
-export const panelModes = ['table', 'detail', 'queue', 'report', 'events'] as const satisfies readonly Mode[];
+export const panelModes = [
+	'table',
+	'detail',
+	'queue',
+	'report',
+	'events',
+	'processes',
+] as const satisfies readonly Mode[];
 
 /** Where keys count, and how the help and the footer name them. */
 export type KeyHint = {

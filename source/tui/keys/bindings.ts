@@ -23,7 +23,7 @@ const choiceKeys: readonly Binding[] = Object.values(verbs)
 	);
 
 /** Panels whose lines the keys move over. */
-const lineModes = ['detail', 'queue', 'report', 'events'] as const satisfies readonly Mode[];
+const lineModes = ['detail', 'queue', 'report', 'events', 'processes'] as const satisfies readonly Mode[];
 
 const panelBindings: readonly Binding[] = [
 	...keysOf(verbs.pool),
@@ -59,6 +59,7 @@ const panelBindings: readonly Binding[] = [
 	{modes: panelModes, keys: ['3'], intent: 'focus-queue', help: 'go to that panel'},
 	{modes: panelModes, keys: ['4'], intent: 'focus-report', help: 'go to that panel'},
 	{modes: panelModes, keys: ['5'], intent: 'focus-events', help: 'go to that panel'},
+	{modes: panelModes, keys: ['6'], intent: 'focus-processes', help: 'go to that panel'},
 	{modes: panelModes, keys: ['tab'], intent: 'focus-next-panel', help: 'the next panel'},
 	{modes: panelModes, keys: ['shift-tab'], intent: 'focus-previous-panel'},
 	{modes: panelModes, keys: ['+', '='], intent: 'zoom', help: 'this panel alone'},
@@ -81,6 +82,7 @@ const everywhere: readonly Mode[] = [
 	'queue',
 	'report',
 	'events',
+	'processes',
 	'filter',
 	'form',
 	'refusal',

@@ -47,6 +47,7 @@ export const panelIntents = {
 	'focus-queue': (state) => focusPanel(state, 'queue'),
 	'focus-report': (state) => focusPanel(state, 'report'),
 	'focus-events': (state) => focusPanel(state, 'events'),
+	'focus-processes': (state) => focusPanel(state, 'processes'),
 	'focus-next-panel': (state) => focusPanel(state, neighbour(panelNames, state.panels.focus, 1)),
 	'focus-previous-panel': (state) => focusPanel(state, neighbour(panelNames, state.panels.focus, -1)),
 	'leave-panel': (state) => withPanels(state, {focus: 'table', isZoomed: false}),

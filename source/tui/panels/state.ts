@@ -1,11 +1,11 @@
 /** Which panel the keys speak to, and how each is looked at. */
 
-export const panelNames = ['table', 'detail', 'queue', 'report', 'events'] as const;
+export const panelNames = ['table', 'detail', 'queue', 'report', 'events', 'processes'] as const;
 
 export type PanelName = (typeof panelNames)[number];
 
 /** Panels that scroll by lines; the table and the queue follow their selection. */
-export type ScrollingPanel = Extract<PanelName, 'detail' | 'report' | 'events'>;
+export type ScrollingPanel = Extract<PanelName, 'detail' | 'report' | 'events' | 'processes'>;
 
 export const reportKinds = ['user', 'gpu', 'day', 'model'] as const;
 
@@ -29,7 +29,7 @@ export type PanelsState = {
 export const initialPanels: PanelsState = {
 	focus: 'table',
 	isZoomed: false,
-	scroll: {detail: 0, report: 0, events: 0},
+	scroll: {detail: 0, report: 0, events: 0, processes: 0},
 	queue: {place: 0},
 	isTree: false,
 	reportBy: 'user',

@@ -12,6 +12,7 @@ import {joined, span, type Line} from '../widgets/styled-text.js';
 import {rangeWords, windowOf} from '../widgets/scroll.js';
 import {detailLines, graphsOf} from './detail.js';
 import {eventsView} from './events.js';
+import {allProcessesView} from './all-processes.js';
 import {queueHead, queueView} from './queue.js';
 import {reportView} from './report.js';
 import {sortTitle, tableHead, tableRow} from './table.js';
@@ -25,6 +26,7 @@ function nameOf(panel: PanelName, state: State): string {
 		queue: '3:Queue',
 		report: `4:Report by ${state.panels.reportBy}, ${reportDays} days`,
 		events: '5:Events',
+		processes: '6:Processes',
 	};
 	return names[panel];
 }
@@ -42,7 +44,7 @@ function tableTitle(state: State): Line {
 	return joined([
 		titleOf('table', state),
 		[span('sort '), span(`${sortTitle(sort.by)}${sort.isInverted ? 'v' : '^'}`, 'strong')],
-		isFiltered(filter) ? [span('filter '), span(sanitize(words), 'warning')] : [span('filter -')],
+		isFiltered(filter) ? [span('filter '), span(sanitize(words), 'warning')] : [],
 		tagged > 0 ? [span(`tagged ${tagged}`, 'warning')] : [],
 	]);
 }
@@ -53,7 +55,7 @@ function tablePanel(state: State, {rows, width}: Room): Pick<PanelContent, 'titl
 	const shown = all.slice(state.firstRow, to).map((row) => tableRow(row, state, width));
 	const nothing: readonly Line[] =
 		all.length === 0 && isFiltered(state.table.filter)
-			? [[span('  no GPU is like that: Esc takes the filter away', 'dim')]]
+			? [[span('  No GPU matches; Esc clears the filter', 'dim')]]
 			: [];
 	return {
 		title: tableTitle(state),
@@ -105,6 +107,10 @@ export function panelOf(panel: PanelName, state: State, room: Room): PanelConten
 
 		case 'events': {
 			return {title: titleOf(panel, state), ...eventsView(state, room.rows), isFocused};
+		}
+
+		case 'processes': {
+			return {title: titleOf(panel, state), ...allProcessesView(state, room), isFocused};
 		}
 	}
 }

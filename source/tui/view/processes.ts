@@ -18,10 +18,11 @@ type Cells = {
 	readonly time: string;
 };
 
-const titles: Cells = {pid: 'PID', user: 'USER', load: '%SM', memory: 'MEM', cpu: 'CPU', time: 'TIME'};
+/** The titles above the cells. */
+export const processTitles: Cells = {pid: 'PID', user: 'USER', load: '%SM', memory: 'MEM', cpu: 'CPU', time: 'TIME'};
 
-/** Narrow panels do without what is least asked for. */
-function joinCells(cells: Cells, state: State, width: number): string {
+/** All cells of a process but its command. Narrow panels do without what is least asked for. */
+export function joinCells(cells: Cells, state: State, width: number): string {
 	const {pid, user, load, memory, cpu, time} = cells;
 	return [
 		fit(pid, 7),
@@ -71,17 +72,23 @@ function timeOf({startTime}: GpuProcess, now: number | undefined): string {
 	return startTime === undefined || now === undefined ? '-' : shortDuration(now - startTime);
 }
 
-function processLine({process, depth}: Placed, row: StatusRow, state: State, width: number): Line {
-	const isSquatter = row.squatters.includes(process);
-	const {cpuPercent, memoryUsedMiB, containerId} = process;
-	const cells: Cells = {
-		pid: String(process.pid),
-		user: sanitize(process.user ?? '?'),
-		load: percent(process.utilizationPercent),
+/** What is known of a process, in few characters each. */
+export function processCells(process: GpuProcess, state: State): Cells {
+	const {pid, user, utilizationPercent, cpuPercent, memoryUsedMiB} = process;
+	return {
+		pid: String(pid),
+		user: sanitize(user ?? '?'),
+		load: percent(utilizationPercent),
 		memory: memoryUsedMiB === undefined ? 'N/A' : gibibytes(memoryUsedMiB),
 		cpu: cpuPercent === undefined ? '-' : `${percent(cpuPercent)}%`,
 		time: timeOf(process, storeNow(state)),
 	};
+}
+
+function processLine({process, depth}: Placed, row: StatusRow, state: State, width: number): Line {
+	const isSquatter = row.squatters.includes(process);
+	const {containerId} = process;
+	const cells = processCells(process, state);
 	const branch = depth === 0 ? '' : `${' '.repeat(2 * Math.min(depth, 8) - 2)}${glyphsOf(state).branch} `;
 	return [
 		span(joinCells(cells, state, width), isSquatter ? 'warning' : 'plain'),
@@ -107,7 +114,7 @@ export function processLines(
 	const ordered = byMemory(row.processes);
 	const placed = state.panels.isTree ? asTree(ordered) : ordered.map((process) => ({process, depth: 0}));
 	return [
-		...(hasHead ? [[span(`${joinCells(titles, state, width)}COMMAND`, 'heading')]] : []),
+		...(hasHead ? [[span(`${joinCells(processTitles, state, width)}COMMAND`, 'heading')]] : []),
 		...placed.map((each) => processLine(each, row, state, width)),
 	];
 }

@@ -1,13 +1,15 @@
 /** How far the panel with the focus can be scrolled. */
 import type {Action} from '../state/actions.js';
 import type {State} from '../state/state.js';
+import type {ScrollingPanel} from '../panels/state.js';
 import {pageRowsOf, roomOf} from '../layout.js';
 import {windowOf} from '../widgets/scroll.js';
+import {allProcesses} from './all-processes.js';
 import {detailLines} from './detail.js';
 import {eventCount} from './events.js';
 import {currentReport} from './report.js';
 
-function lineCountOf(state: State, panel: 'detail' | 'report' | 'events'): number {
+function lineCountOf(state: State, panel: ScrollingPanel): number {
 	switch (panel) {
 		case 'detail': {
 			return detailLines(state, roomOf(state, panel)).length;
@@ -20,6 +22,10 @@ function lineCountOf(state: State, panel: 'detail' | 'report' | 'events'): numbe
 
 		case 'events': {
 			return eventCount(state);
+		}
+
+		case 'processes': {
+			return allProcesses(state).length;
 		}
 	}
 }

@@ -21,12 +21,13 @@ const cornersOf = ({topLeft, topRight, leftJoint, rightJoint}: Glyphs) =>
 		top: [topLeft, topRight],
 		'left joined': [leftJoint, topRight],
 		'right joined': [topLeft, rightJoint],
+		'both joined': [leftJoint, rightJoint],
 	}) as const;
 
 export type Corners = keyof ReturnType<typeof cornersOf>;
 
-/** A panel's frame, that of the panel that the keys speak to, and that of a dialog. */
-export type FrameTone = Extract<Tone, 'frame' | 'focus' | 'heading'>;
+/** A panel's frame, and that of the panel or the dialog that the keys speak to. */
+export type FrameTone = Extract<Tone, 'frame' | 'focus'>;
 
 type Edge = {
 	readonly title?: Line;

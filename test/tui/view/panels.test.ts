@@ -76,13 +76,13 @@ test('every size has its lines shared out exactly', async () => {
 test('the keys go to the panel with the focus, round and round', async () => {
 	let state = await stateOf(await createScene(), size);
 	const modes = [modeOf(state)];
-	for (let press = 0; press < 5; press++) {
+	for (let press = 0; press < 6; press++) {
 		state = after(state, 'focus-next-panel');
 		modes.push(modeOf(state));
 	}
 
-	expect(modes).toEqual(['table', 'detail', 'queue', 'report', 'events', 'table']);
-	expect(modeOf(after(state, 'focus-previous-panel'))).toBe('events');
+	expect(modes).toEqual(['table', 'detail', 'queue', 'report', 'events', 'processes', 'table']);
+	expect(modeOf(after(state, 'focus-previous-panel'))).toBe('processes');
 	expect(after(state, 'focus-queue', 'zoom', 'leave-panel').panels).toMatchObject({focus: 'table', isZoomed: false});
 });
 
@@ -198,4 +198,30 @@ test('a light ground is believed when the setting or the terminal says so', () =
 	expect(
 		['0;15', '0;default;7', '15;0', '12;8', 'default;default', 'x'].map((colors) => isLight('auto', colors)),
 	).toEqual([true, true, false, false, false, false]);
+});
+
+test('6 lists the processes of all GPUs, the largest first, and a large screen shows them beside everything else', async () => {
+	const state = await stateOf(await createScene(), {columns: 80, rows: 24});
+	const alone = frameOf(after(state, 'focus-processes'));
+	expect(alone).toContain('6:Processes');
+	const order = alone.match(/\b812\d\d|\b81377/gv);
+	expect(order).toEqual(['81238', '81239', '81234', '81240', '81377']);
+	for (const large of [
+		{columns: 200, rows: 50},
+		{columns: 300, rows: 80},
+	]) {
+		const screen = frameOf(await stateOf(await createScene(), large, {}, [told]));
+		expect(
+			['1:GPUs', '2:Detail', '3:Queue', '5:Events', '6:Processes'].filter((name) => !screen.includes(name)),
+		).toEqual([]);
+		expect(screen).toContain('NOTE');
+		expect(screen).toContain('vllm serve Llama-3-70B');
+	}
+});
+
+test('a panel of processes says that there are none, and scrolls no further than there are', async () => {
+	const empty = await stateOf(await createBox(2), {columns: 80, rows: 24});
+	expect(frameOf(after(empty, 'focus-processes'))).toContain('no process is seen on any GPU');
+	const state = after(await stateOf(await createScene(), {columns: 80, rows: 24}), 'focus-processes', 'last-line');
+	expect(after(state, scrollLimit(state)!).panels.scroll.processes).toBe(0);
 });
