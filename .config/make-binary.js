@@ -1,11 +1,12 @@
 /*
-Makes dist/canhazgpu-PLATFORM of the built program: one file that runs where there is no Node, and beside it the licences of what is in it. The runtime in it is Bun, out of its npm
+Makes dist/canhazgpu-PLATFORM of the built program: one file that runs where there is no Node, beside it the licences of what is in it, and an
+archive of both with the script that installs them. The runtime in it is Bun, out of its npm
 package, of a version whose contents are written down here; it is fetched once and kept in node_modules/.cache. Exit code 2: Bun is not to
 be had.
 */
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
@@ -87,4 +88,21 @@ const texts = ["dist/third-party-licenses.txt", ".config/bun-licenses.txt"].map(
 	readFileSync(path.join(root, file), "utf8").replaceAll("@VERSION@", version),
 );
 writeFileSync(path.join(root, `${binary}.licenses.txt`), texts.join("\n"));
+
+/** What a release has for this platform: the program, what belongs to it, and the script that puts all of it in its place. */
+const { version: own } = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8"));
+const archived = `canhazgpu-${own}-${platform}`;
+const stage = path.join(root, "dist", archived);
+rmSync(stage, { recursive: true, force: true });
+mkdirSync(stage);
+copyFileSync(path.join(root, binary), path.join(stage, "canhazgpu"));
+copyFileSync(path.join(root, `${binary}.licenses.txt`), path.join(stage, "licenses.txt"));
+for (const file of ["install.sh", "canhazgpu-web.service"]) {
+	copyFileSync(path.join(root, "source/installer", file), path.join(stage, file));
+}
+
+cpSync(path.join(root, "dist/man"), path.join(stage, "man"), { recursive: true });
+run("tar", "--owner=0", "--group=0", "-czf", `dist/${archived}.tar.gz`, "-C", "dist", archived);
+rmSync(stage, { recursive: true });
+process.stdout.write(`dist/${archived}.tar.gz\n`);
 process.stdout.write(`${binary}: ${Math.round(statSync(path.join(root, binary)).size / 1024 / 1024)} MiB\n`);

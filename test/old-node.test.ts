@@ -20,6 +20,6 @@ test.skipIf(oldNode === undefined)(`is told, and no stack is shown (an old Node:
 	const {status, stdout, stderr} = spawnSync(oldNode!, [program, 'status'], {encoding: 'utf8'});
 	expect({status, stdout}).toEqual({status: 1, stdout: ''});
 	expect(stderr).toMatch(
-		/^Error: canhazgpu needs Node\.js 22\.15 or newer, and this is \S+\nInstall a newer Node\.js: https:\/\/nodejs\.org\n$/v,
+		/^Error: canhazgpu needs Node\.js 22\.15 or newer, and this is \S+\nInstall a newer Node\.js \(https:\/\/nodejs\.org\), or take .* npm run binary in the source\.\n$/v,
 	);
 });
