@@ -32,6 +32,20 @@ export type AppOptions = {
 /** A module that was loaded once is in memory, and needs its file no more. */
 const loadNotify = async () => import('./notify.js');
 
+/**
+How wide stdout is. A terminal knows, but for one that says 0; elsewhere COLUMNS tells where it is exported, as `watch` does for what it shows.
+*/
+function columnsOf(
+	{isTTY, columns}: Pick<NodeJS.WriteStream, 'isTTY' | 'columns'>,
+	{COLUMNS: told = ''}: Readonly<Record<string, string | undefined>>,
+): number | undefined {
+	if (isTTY) {
+		return columns > 0 ? columns : undefined;
+	}
+
+	return /^[1-9]\d{0,4}$/v.test(told) ? Number(told) : undefined;
+}
+
 export function createApp({config, hasColor, early: runs}: AppOptions): App {
 	const host = createHost();
 	const clock = createClock();
@@ -164,8 +178,7 @@ export function createApp({config, hasColor, early: runs}: AppOptions): App {
 		},
 		// Not by process.stdin: merely touching it begins to read what is meant for a job.
 		isTerminal: isatty(0) && isatty(1),
-		// A terminal that does not know its width says 0.
-		columns: process.stdout.isTTY && process.stdout.columns > 0 ? process.stdout.columns : undefined,
+		columns: columnsOf(process.stdout, process.env),
 		liveErrors:
 			process.stderr.isTTY && process.env['TERM'] !== 'dumb'
 				? {

@@ -91,7 +91,7 @@ export type App = {
 	/** Prints lines on stderr: remarks. */
 	readonly remark: (text: string) => void;
 	readonly isTerminal: boolean;
-	/** How wide stdout is; undefined where it is no terminal. */
+	/** How wide stdout is; undefined where that is not known, as in a pipe. */
 	readonly columns: number | undefined;
 	/** Stderr, when it is a terminal on which a line may be redrawn. */
 	readonly liveErrors: {readonly write: (text: string) => void; readonly columns: () => number} | undefined;

@@ -1,14 +1,15 @@
 import {createWakeSignal} from '../core/operations/waiting/wake-signal.js';
-import {parseDuration} from '../core/rules/leases/durations.js';
 import {readForDisplay} from '../core/operations/transact.js';
 import type {AuditEntry} from '../core/model/types.js';
 import {eventJson, eventLine} from '../format/events.js';
 import {harmlessJson, harmlessJsonLine} from '../format/text/json.js';
 import {sanitize} from '../format/text/text.js';
 import type {App, OpenWorld} from '../app/contract.js';
-import type {Command} from '../command-line/command.js';
+import {CanhazgpuError, quoted} from '../errors.js';
+import type {Command, Input} from '../command-line/command.js';
 import {jsonFlag, usualDurations} from '../command-line/flags.js';
 import {isTransient} from '../core/operations/waiting/waiter.js';
+import {parseSince} from './shared/since.js';
 
 /** Without --since: so many, the newest. */
 const mostShown = 50;
@@ -61,10 +62,28 @@ async function follow({app, world, wakeSignal, afterId, show}: Followed): Promis
 	}
 }
 
+/** No store keeps more. */
+const mostKept = 10_000;
+
+/** @throws CanhazgpuError `usage` for what is no count of events. */
+function countOf(input: Input): number | undefined {
+	const typed = input.text('count');
+	if (typed === undefined) {
+		return undefined;
+	}
+
+	const count = /^\d{1,5}$/v.test(typed) ? Number(typed) : 0;
+	if (count < 1 || count > mostKept) {
+		throw new CanhazgpuError('usage', `--count must be a whole number from 1 to ${mostKept}, not ${quoted(typed)}`);
+	}
+
+	return count;
+}
+
 export const events: Command = {
 	name: 'events',
 	summary: 'Show what happened to the pool, and who did it',
-	usage: '[--follow] [--since TIME] [--user NAME] [--json]',
+	usage: '[--follow] [--count COUNT] [--since WHEN] [--user NAME] [--json]',
 	examples: [
 		['canhazgpu events', `the newest ${mostShown}`],
 		['canhazgpu events --since 2h --user alice', 'of the last two hours, of one'],
@@ -72,13 +91,19 @@ export const events: Command = {
 	],
 	flags: {
 		follow: {short: 'f', summary: 'go on as things happen, until Ctrl-C'},
-		since: {value: 'TIME', summary: 'no further back than this, such as 2h', completes: usualDurations},
+		count: {short: 'n', value: 'COUNT', summary: `the newest COUNT of them (${mostShown}; with --since, all)`},
+		since: {
+			value: 'WHEN',
+			summary: 'no further back than this: 2h, 7d, 2026-05-01, 2026-05-01T18:30',
+			completes: usualDurations,
+		},
 		user: {short: 'u', value: 'NAME', summary: 'only of this account or label', completes: 'users'},
 		json: jsonFlag,
 	},
 	async run(app, input) {
 		const since = input.text('since');
-		const sinceSeconds = since === undefined ? undefined : parseDuration(since, '--since');
+		const from = since === undefined ? undefined : parseSince(since);
+		const count = countOf(input);
 		const user = input.text('user');
 		const isFollowing = input.has('follow');
 		const isMeant = ({account, label, owner}: AuditEntry): boolean =>
@@ -93,11 +118,12 @@ export const events: Command = {
 
 			const {now} = await readForDisplay(world);
 			const known = await world.store.audit(
-				sinceSeconds === undefined
-					? {newest: user === undefined ? mostShown : undefined}
-					: {fromTime: now - sinceSeconds},
+				from === undefined
+					? {newest: user === undefined ? (count ?? mostShown) : undefined}
+					: {fromTime: 'time' in from ? from.time : now - from.seconds},
 			);
-			const wanted = known.filter((entry) => isMeant(entry)).slice(sinceSeconds === undefined ? -mostShown : 0);
+			const shown = count ?? (from === undefined ? mostShown : undefined);
+			const wanted = known.filter((entry) => isMeant(entry)).slice(shown === undefined ? 0 : -shown);
 			if (input.has('json') && !isFollowing) {
 				app.print(harmlessJson(wanted.map((entry) => eventJson(entry))));
 				return 0;

@@ -6,8 +6,11 @@ import {CanhazgpuError, quoted} from '../errors.js';
 import {localDay} from '../format/text/days.js';
 import {harmlessJson} from '../format/text/json.js';
 import {reportCsv, reportJson, reportTable} from '../format/tables/report.js';
-import type {Command} from '../command-line/command.js';
+import {counted} from '../format/text/numbers.js';
+import {sanitize} from '../format/text/text.js';
+import type {Command, Input} from '../command-line/command.js';
 import {jsonFlag} from '../command-line/flags.js';
+import {parseSince} from './shared/since.js';
 
 const splits: Readonly<Record<string, Split>> = {user: byUser, gpu: byGpu, day: byDay(localDay), model: byModel};
 
@@ -33,18 +36,49 @@ export async function reportBy(
 	return by === 'day' ? {...made, rows: made.rows.toSorted((a, b) => a.key.localeCompare(b.key, 'en'))} : made;
 }
 
+const secondsPerDay = 86_400;
+
+/** How far back it goes, for the question and in words. */
+function periodOf(input: Input): {readonly question: Pick<ReportQuestion, 'days' | 'from'>; readonly words: string} {
+	const days = input.config.get('report.days')!;
+	const typed = input.text('since');
+	if (typed === undefined) {
+		return {question: {days}, words: `in the last ${counted(days, 'day')}`};
+	}
+
+	if (input.has('days')) {
+		throw new CanhazgpuError('usage', 'Give --days or --since, not both');
+	}
+
+	const since = parseSince(typed);
+	return 'time' in since
+		? {question: {days, from: since.time}, words: `since ${sanitize(typed.trim())}`}
+		: {question: {days: since.seconds / secondsPerDay}, words: `in the last ${sanitize(typed.trim())}`};
+}
+
 const forms: readonly string[] = ['table', 'csv'];
 
 export const report: Command = {
 	name: 'report',
 	summary: 'Show who used how many GPU hours',
-	usage: '[--days N] [--by user|gpu|day|model] [--json]',
+	usage: '[--days N | --since WHEN] [--by user|gpu|day|model] [--json | --format FORM]',
 	examples: [
 		['canhazgpu report --days 7', 'the last week, by user'],
 		['canhazgpu report --by day --user alice', 'day by day, of one'],
 	],
 	flags: {
-		days: {short: 'd', value: 'N', summary: 'how far back (30; the history goes back 90)', setting: 'report.days'},
+		days: {
+			short: 'd',
+			value: 'N',
+			summary: 'how far back (30; records are kept for 90 days at least)',
+			setting: 'report.days',
+			completes: ['1', '3', '7', '14', '30', '60', '90'],
+		},
+		since: {
+			value: 'WHEN',
+			summary: 'from then on, instead of --days: 12h, 7d, 2026-05-01, 2026-05-01T18:30',
+			completes: ['12h', '1d', '7d', '30d'],
+		},
 		by: {value: 'WHAT', summary: 'user, gpu, day or model (user)', completes: Object.keys(splits)},
 		user: {short: 'u', value: 'NAME', summary: 'only this one', completes: 'users'},
 		json: {...jsonFlag, setting: 'report.json'},
@@ -63,21 +97,21 @@ export const report: Command = {
 			throw new CanhazgpuError('usage', 'Give --json or --format, not both');
 		}
 
-		const days = input.config.get('report.days')!;
+		const {question, words} = periodOf(input);
 		// The objects of a long history live for a moment; without this, room for 200 MiB of them would be made, to no use.
 		setFlagsFromString('--semi-space-growth-factor=1');
 		const world = await app.open();
 		try {
-			const made = await reportBy(world, {days, by, user: input.text('user')});
+			const made = await reportBy(world, {...question, by, user: input.text('user')});
 			if (input.config.get('report.json') === true && !input.has('format')) {
-				app.print(harmlessJson(reportJson(made, days)));
+				app.print(harmlessJson(reportJson(made, by)));
 			} else if (form === 'csv') {
 				app.print(reportCsv(made, by));
 			} else {
 				app.print(
 					reportTable(
 						made,
-						{by, days, user: input.text('user'), hasBars: app.columns !== undefined, width: app.columns},
+						{by, period: words, user: input.text('user'), hasBars: app.columns !== undefined, width: app.columns},
 						app.paint,
 					),
 				);

@@ -1,6 +1,6 @@
 import packageJson from '../../package.json' with {type: 'json'};
 import {otherHosts} from '../core/model/other-hosts.js';
-import {reportJson} from '../format/tables/report.js';
+import {webReportJson} from '../format/tables/report.js';
 import {stackText} from '../format/text/text.js';
 import type {Command} from '../command-line/command.js';
 import {keepReminding} from './shared/reminding.js';
@@ -72,7 +72,7 @@ export const web: Command = {
 				remoteStatus: app.remoteStatus,
 				remoteReport: app.remoteReport,
 				hostsIntervalMs: input.config.get('web.hosts_interval')! * 1000,
-				report: async (world, days, by) => reportJson(await reportBy(world, {days, by}), days),
+				report: async (world, days, by) => webReportJson(await reportBy(world, {days, by}), by),
 				signal: interruption.signal,
 				listening(url) {
 					app.print(`Dashboard: ${url}`);

@@ -174,7 +174,8 @@ export const settings = {
 	'queue.json': setting(flag()),
 	'report.json': setting(flag()),
 	'extend.duration': harmless(setting(wholeDuration())),
-	'report.days': harmless(setting(integer(1, 90), 30)),
+	// Far more than the history holds: scripts ask for a year.
+	'report.days': harmless(setting(integer(1, 3650), 30)),
 	// 0 is any that is free.
 	'web.port': setting(integer(0, 65_535), 8080),
 	'web.host': setting(host(), '127.0.0.1'),

@@ -17,7 +17,7 @@ import type {
 } from '../../source/core/model/types.js';
 import {reportBy} from '../../source/commands/report.js';
 import {CanhazgpuError} from '../../source/errors.js';
-import {reportJson} from '../../source/format/tables/report.js';
+import {webReportJson} from '../../source/format/tables/report.js';
 import {createRemoteHosts} from '../../source/web/api/hosts.js';
 import {createMetrics} from '../../source/web/api/metrics.js';
 import {startLiveView} from '../../source/core/live/live-view.js';
@@ -296,7 +296,7 @@ async function serve(word: (field: string) => string) {
 		liveView: picture,
 		streams,
 		reports: createReports(
-			async ({days, by}) => reportJson(await reportBy(world, {days, by}), days),
+			async ({days, by}) => webReportJson(await reportBy(world, {days, by}), by),
 			world.clock.monotonicMs,
 		),
 		hosts,

@@ -28,10 +28,16 @@ const nextOf = (wall: number, nowMs: number): number => {
 	return instants.find((instant) => instant > nowMs) ?? instants.at(-1)!;
 };
 
-const wrong = (typed: string, problem = ''): CanhazgpuError =>
-	new CanhazgpuError('usage', `--until: ${quoted(typed)} is not a time`, {
-		hint: `${problem}Write 18:30, 2026-05-01 or 2026-05-01T18:30.`,
-	});
+/** Which flag it is that says the time, and what time it is now. */
+type MomentOptions = {readonly flag?: '--until' | '--since'; readonly now?: Date};
+
+const examples = {
+	'--until': 'Write 18:30, 2026-05-01 or 2026-05-01T18:30.',
+	'--since': 'Write how long ago, such as 7d, or 2026-05-01 or 2026-05-01T18:30.',
+};
+
+const wrong = (typed: string, flag: keyof typeof examples, problem = ''): CanhazgpuError =>
+	new CanhazgpuError('usage', `${flag}: ${quoted(typed)} is not a time`, {hint: `${problem}${examples[flag]}`});
 
 const datePattern =
 	/^(?<date>\d{4}-\d{2}-\d{2})(?:[ T](?<time>\d{2}:\d{2}(?::\d{2})?)(?<offset>Z|[+\-]\d{2}:\d{2})?)?$/v;
@@ -49,7 +55,7 @@ time zone unless it says otherwise. Of a time that comes twice, because clocks a
 @returns Seconds since the epoch.
 @throws CanhazgpuError `usage`, also for a date that there is not.
 */
-export function parseMoment(text: string, now = new Date()): number {
+export function parseMoment(text: string, {flag = '--until', now = new Date()}: MomentOptions = {}): number {
 	const typed = text.trim();
 	const nowMs = now.getTime();
 	const clock = /^(?<hours>\d{1,2}):(?<minutes>\d{2})$/v.exec(typed)?.groups;
@@ -66,13 +72,13 @@ export function parseMoment(text: string, now = new Date()): number {
 
 	const {date, time = '00:00', offset} = datePattern.exec(typed)?.groups ?? {};
 	if (date === undefined) {
-		throw wrong(typed);
+		throw wrong(typed, flag);
 	}
 
 	const wall = wallTimeOf(date, time);
 	const instant = offset === undefined ? nextOf(wall, nowMs) : Date.parse(`${date}T${time}${offset}`);
 	if (Number.isNaN(wall) || Number.isNaN(instant)) {
-		throw wrong(typed, 'There is no such day, or no such time of a day. ');
+		throw wrong(typed, flag, 'There is no such day, or no such time of a day. ');
 	}
 
 	return instant / 1000;

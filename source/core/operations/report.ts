@@ -8,8 +8,10 @@ import {readForDisplay} from './transact.js';
 const secondsPerDay = 86_400;
 
 export type ReportQuestion = {
-	/** How far back. */
+	/** How far back; a part of a day counts, too. */
 	readonly days: number;
+	/** From when on, in seconds since the epoch, instead of `days`. */
+	readonly from?: number;
 	readonly split: Split;
 	/** Only this one's. */
 	readonly user?: string;
@@ -27,10 +29,10 @@ async function takeOverHistory({store}: World): Promise<void> {
 }
 
 /** Most hours first. Rejects with a CanhazgpuError where the store does. */
-export async function reportOf(world: World, {days, split, user}: ReportQuestion): Promise<Report> {
+export async function reportOf(world: World, {days, from, split, user}: ReportQuestion): Promise<Report> {
 	const snapshot = await readForDisplay(world);
 	await takeOverHistory(world);
-	const window = {from: snapshot.now - days * secondsPerDay, to: snapshot.now};
+	const window = {from: from ?? snapshot.now - days * secondsPerDay, to: snapshot.now};
 	return makeReport(world.store.history(window.from, window.to), liveUsage(snapshot), {window, split, user});
 }
 

@@ -2,6 +2,7 @@
 Reports of use: as a table, as the peer's JSON, as CSV.
 */
 import type {Report} from '../../core/rules/pool/report.js';
+import {localDay} from '../text/days.js';
 import {timestamp} from '../text/durations.js';
 import {counted} from '../text/numbers.js';
 import type {Paint} from '../text/paint.js';
@@ -15,7 +16,8 @@ const bar = (percentage: number, largest: number): string =>
 
 export type ReportTableOptions = {
 	readonly by: string;
-	readonly days: number;
+	/** Such as `in the last 30 days`. */
+	readonly period: string;
 	/** The only one asked for. */
 	readonly user?: string;
 	readonly hasBars: boolean;
@@ -25,12 +27,12 @@ export type ReportTableOptions = {
 
 export function reportTable(
 	{rows, totalGpuHours, totalReservations, uniqueUsers}: Report,
-	{by, days, user, hasBars, width}: ReportTableOptions,
+	{by, period, user, hasBars, width}: ReportTableOptions,
 	paint: Paint,
 ): string {
 	if (rows.length === 0) {
 		const whose = user === undefined ? '' : ` by ${JSON.stringify(sanitize(user))}`;
-		return `Nothing was used${whose} in the last ${counted(days, 'day')}`;
+		return `Nothing was used${whose} ${period}`;
 	}
 
 	const largest = Math.max(...rows.map(({percentage}) => percentage));
@@ -55,27 +57,47 @@ export function reportTable(
 			],
 		},
 	);
-	return `${table}\n\n${totalGpuHours.toFixed(2)} GPU hours, ${counted(totalReservations, 'reservation')} by ${counted(uniqueUsers, 'user')} in the last ${counted(days, 'day')}`;
+	return `${table}\n\n${totalGpuHours.toFixed(2)} GPU hours, ${counted(totalReservations, 'reservation')} by ${counted(uniqueUsers, 'user')} ${period}`;
 }
 
-const hundredths = (value: number): number => Math.round(value * 100) / 100;
-
-/** `report --json`, with the peer's keys. */
-export const reportJson = ({rows, totalGpuHours, totalReservations, uniqueUsers, window}: Report, days: number) => ({
-	users: rows.map(({key, gpuHours, percentage, runCount, manualCount}) => ({
+/** The rows as JSON, with the peer's keys and unrounded figures. */
+const reportRowsJson = ({rows, totalGpuHours}: Pick<Report, 'rows' | 'totalGpuHours'>) =>
+	rows.map(({key, gpuHours, runCount, manualCount}) => ({
 		name: key,
-		gpu_hours: hundredths(gpuHours),
-		percentage,
+		gpu_hours: gpuHours,
+		percentage: totalGpuHours > 0 ? (gpuHours / totalGpuHours) * 100 : 0,
 		run_count: runCount,
 		manual_count: manualCount,
-	})),
-	total_gpu_hours: hundredths(totalGpuHours),
+	}));
+
+/** What the rows of a report are, by what it counts by. `days` is how many days it covers, as in the Go program. */
+const listNames = {user: 'users', gpu: 'gpus', day: 'daily', model: 'models'} as const;
+
+const isListed = (by: string): by is keyof typeof listNames => Object.hasOwn(listNames, by);
+
+const secondsPerDay = 86_400;
+
+/** Sums, and what the report covers: whole days as in the Go program, and to the second beside them. */
+const sumsJson = ({totalGpuHours, totalReservations, uniqueUsers, window}: Report) => ({
+	total_gpu_hours: totalGpuHours,
 	total_reservations: totalReservations,
 	unique_users: uniqueUsers,
-	start_date: timestamp(window.from),
-	end_date: timestamp(window.to),
-	days,
+	start_date: localDay(window.from).key,
+	end_date: localDay(window.to).key,
+	days: Math.round(((window.to - window.from) / secondsPerDay) * 100) / 100,
+	since: timestamp(window.from),
+	until: timestamp(window.to),
 });
+
+/** `report --json`, with the peer's keys: the list of the rows is named for what the report counts by. */
+export const reportJson = (made: Report, by: string) => ({
+	by,
+	[isListed(by) ? listNames[by] : 'rows']: reportRowsJson(made),
+	...sumsJson(made),
+});
+
+/** `GET /api/report`: the page, and clients of the Go program, read the rows under one name whatever it counts by. */
+export const webReportJson = (made: Report, by: string) => ({by, users: reportRowsJson(made), ...sumsJson(made)});
 
 /** Whether a spreadsheet would take it for a formula, also by a full-width or small form of its first sign. */
 const isFormula = (text: string): boolean => /^[+\-=@\u{2212}]/v.test(text.normalize('NFKC'));

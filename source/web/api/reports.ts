@@ -1,9 +1,9 @@
 /** Reports for the page: one read of the history for all who ask for the same, and one at a time. */
 import {CanhazgpuError} from '../../errors.js';
-import type {reportJson} from '../../format/tables/report.js';
+import type {webReportJson} from '../../format/tables/report.js';
 
 /** `GET /api/report`. */
-export type ReportJson = ReturnType<typeof reportJson>;
+export type ReportJson = ReturnType<typeof webReportJson>;
 
 export type ReportQuestion = {
 	/** Another host; undefined for this one. */

@@ -140,8 +140,11 @@ export type Report = Shown<
 		total_reservations: true;
 		unique_users: true;
 		// The slider says which period it is.
+		by: false;
 		start_date: false;
 		end_date: false;
+		since: false;
+		until: false;
 		days: false;
 	}
 >;

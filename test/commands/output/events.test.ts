@@ -194,3 +194,34 @@ test('a pool that is made in another store tells where it was', async () => {
 	const {stdout} = await box.run('events', elsewhere);
 	expect(still(stdout)).toEqual([`made the pool, which was in ${box.poolDirectory}: 2 GPUs (fake)`]);
 });
+
+test('-n COUNT shows the newest, also of one user and since a time', async () => {
+	const box = await createEmbeddedBox(2);
+	onTestFinished(box.remove);
+	for (const note of ['a', 'b', 'c']) {
+		await box.run(['reserve', '--note', note, '--user', note === 'b' ? 'team' : 'others']);
+		await box.run('release --user team');
+		await box.run('release --user others');
+	}
+
+	const notes = async (words: string) => {
+		const {stdout, exitCode} = await box.run(`events --json ${words}`);
+		expect(exitCode).toBe(0);
+		return (JSON.parse(stdout) as ReadonlyArray<{kind: string; note?: string}>).map(
+			({kind, note}) => `${kind} ${note}`,
+		);
+	};
+
+	expect(await notes('-n2')).toEqual(['granted c', 'released c']);
+	expect(await notes('-n 1 --user team')).toEqual(['released b']);
+	expect(await notes('--count 3 --since 1h')).toEqual(['released b', 'granted c', 'released c']);
+	const since = new Date(Date.now() - 3_600_000).toISOString().slice(0, 16);
+	expect(await notes(`-n 1 --since ${since}`)).toEqual(['released c']);
+	for (const wrong of ['0', '-1', 'x', '10001']) {
+		expect(await box.run(['events', '-n', wrong])).toMatchObject({
+			exitCode: 2,
+			stdout: '',
+			stderr: `Error: --count must be a whole number from 1 to 10000, not "${wrong}"\n`,
+		});
+	}
+});

@@ -108,7 +108,7 @@ test('a time of day is the next that the clock here shows', () => {
 			process.env['TZ'] = zone;
 			const minuteOfDay = (((shownMinutes(zone, nowMs) + ahead) % 1440) + 1440) % 1440;
 			const typed = `${twoDigits(Math.floor(minuteOfDay / 60))}:${twoDigits(minuteOfDay % 60)}`;
-			expect([zone, new Date(nowMs), typed, parseMoment(typed, new Date(nowMs))]).toEqual([
+			expect([zone, new Date(nowMs), typed, parseMoment(typed, {now: new Date(nowMs)})]).toEqual([
 				zone,
 				new Date(nowMs),
 				typed,
@@ -173,7 +173,7 @@ describe('the nights on which clocks change in Berlin', () => {
 		['2026-03-28T12:00Z', '2026-03-29', '2026-03-28T23:00Z'],
 	])('at %s, %s is %s', (now, typed, expected) => {
 		process.env['TZ'] = 'Europe/Berlin';
-		expect(new Date(parseMoment(typed, new Date(now)) * 1000)).toEqual(new Date(expected));
+		expect(new Date(parseMoment(typed, {now: new Date(now)}) * 1000)).toEqual(new Date(expected));
 	});
 });
 

@@ -3,7 +3,7 @@ import {expect, onTestFinished, test} from 'vitest';
 import {createEmbeddedBox, starter, starterWords} from '../../_helpers/program/cli.js';
 import {openTerminal} from '../../_helpers/machine/terminal.js';
 
-test('status breaks no line where the terminal is narrow, and leaves out nothing in a pipe', async () => {
+test('status breaks no line where the terminal is narrow, and leaves out nothing in a pipe of unknown width', async () => {
 	const box = await createEmbeddedBox(2);
 	onTestFinished(box.remove);
 	await box.run(['reserve', '--user', 'team', '--note', 'a note that is longer than the terminal has room for']);
@@ -20,6 +20,28 @@ test('status breaks no line where the terminal is narrow, and leaves out nothing
 	expect(first).toMatch(/^ 0 +│ ● IN_USE +│ \w+/v);
 	expect(second).toMatch(/^ 1 +│ ● AVAILABLE +│ - +│ never used/v);
 	expect(remark).toMatch(/^SIMULATED/v);
-	const {stdout} = await box.run('status', {COLUMNS: '40'});
+	const {stdout} = await box.run('status');
 	expect(stdout).toContain('│ a note that is longer than the terminal has room for\n');
 });
+
+test.each(['status', 'status --summary', 'queue', 'report'])(
+	'%s fits the width that watch exports, and is whole where COLUMNS makes no sense',
+	async (verb) => {
+		const box = await createEmbeddedBox(2);
+		onTestFinished(box.remove);
+		await box.run(['reserve', '--note', 'a note that is longer than sixty columns have room for, in any case']);
+		await box.run('reserve -g 2 --wait 1s');
+		const widest = async (columns: string): Promise<number> => {
+			const {stdout, exitCode} = await box.run(verb, {COLUMNS: columns});
+			expect(exitCode).toBe(0);
+			// `report` ends in a sentence.
+			return Math.max(...stdout.split('\n').map((line) => (/[│┼]/v.test(line) ? line.length : 0)));
+		};
+
+		const whole = await widest('wide');
+		// A duration on it may have grown by a digit.
+		expect(Math.abs((await widest('0')) - whole)).toBeLessThan(3);
+		expect(await widest('60')).toBeLessThanOrEqual(Math.min(60, whole + 2));
+		expect(verb === 'status' ? whole : 61).toBeGreaterThan(60);
+	},
+);

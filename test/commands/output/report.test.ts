@@ -1,12 +1,15 @@
 import {Redis} from 'ioredis';
 import {afterAll, beforeAll, expect, test} from 'vitest';
-import {createRedisBox, type Box} from '../../_helpers/program/cli.js';
+import {account, createRedisBox, type Box} from '../../_helpers/program/cli.js';
 import {startRedis, type RedisServer} from '../../_helpers/store/redis-server.js';
 
 let redis: RedisServer;
 let box: Box;
 
 const hoursAgo = (hours: number): number => Math.floor(Date.now() / 1000 - hours * 3600);
+
+/** The day here so long ago; the tests of the program run in UTC. */
+const day = (hours: number): string => new Date(hoursAgo(hours) * 1000).toISOString().slice(0, 10);
 
 /** As the peer writes it. */
 const usage = (user: string, gpu: number, from: number, to: number, type = 'run') =>
@@ -48,6 +51,7 @@ test("a table, JSON with the peer's keys, and CSV that no spreadsheet takes for 
 		].join('\n'),
 	);
 	expect(JSON.parse((await box.run('report --days 1 --json')).stdout)).toMatchObject({
+		by: 'user',
 		users: [
 			{name: '=cmd()', gpu_hours: 3, percentage: 75, run_count: 1, manual_count: 0},
 			{name: 'bob', gpu_hours: 1, percentage: 25, run_count: 0, manual_count: 1},
@@ -55,7 +59,11 @@ test("a table, JSON with the peer's keys, and CSV that no spreadsheet takes for 
 		total_gpu_hours: 4,
 		total_reservations: 2,
 		unique_users: 2,
+		start_date: day(24),
+		end_date: day(0),
 		days: 1,
+		since: expect.stringMatching(/^\d{4}-\d\d-\d\dT/v) as unknown,
+		until: expect.stringMatching(/^\d{4}-\d\d-\d\dT/v) as unknown,
 	});
 	expect((await box.run('report --days 1 --format csv')).stdout).toBe(
 		"user,gpu_hours,percentage,run_count,manual_count\n'=cmd(),3.0000,75.0,1,0\nbob,1.0000,25.0,0,1\n",
@@ -64,8 +72,9 @@ test("a table, JSON with the peer's keys, and CSV that no spreadsheet takes for 
 
 test('by GPU, of one user, and live reservations count', async () => {
 	await box.run('reserve -G 3 --user team');
-	const byGpu = JSON.parse((await box.run('report --by gpu --json')).stdout) as {users: ReadonlyArray<{name: string}>};
-	expect(byGpu.users.map(({name}) => name).toSorted()).toEqual(['GPU 0', 'GPU 1', 'GPU 3']);
+	const byGpu = JSON.parse((await box.run('report --by gpu --json')).stdout) as {gpus: ReadonlyArray<{name: string}>};
+	expect(byGpu.gpus.map(({name}) => name).toSorted()).toEqual(['GPU 0', 'GPU 1', 'GPU 3']);
+	expect(byGpu).not.toHaveProperty('users');
 	const ofTeam = JSON.parse((await box.run('report --user team --json')).stdout) as {users: readonly unknown[]};
 	expect(ofTeam.users).toMatchObject([{name: 'team', manual_count: 1}]);
 	const byDay = (await box.run('report --by day --days 3')).stdout;
@@ -76,22 +85,63 @@ test('by GPU, of one user, and live reservations count', async () => {
 test('by model: what a command names, and unknown for the rest', async () => {
 	await box.run(['run', '--', 'true', '--model', 'meta-llama/Llama-3-70B', '--port=1']);
 	await box.run(['run', '--', 'sleep', '0.01']);
-	const {users} = JSON.parse((await box.run('report --by model --days 1 --json')).stdout) as {
-		users: ReadonlyArray<{name: string; run_count: number}>;
+	const {models} = JSON.parse((await box.run('report --by model --days 1 --json')).stdout) as {
+		models: ReadonlyArray<{name: string; run_count: number}>;
 	};
-	expect(users).toContainEqual(expect.objectContaining({name: 'meta-llama/Llama-3-70B', run_count: 1}));
-	expect(users).toContainEqual(expect.objectContaining({name: 'unknown', run_count: 2}));
+	expect(models).toContainEqual(expect.objectContaining({name: 'meta-llama/Llama-3-70B', run_count: 1}));
+	expect(models).toContainEqual(expect.objectContaining({name: 'unknown', run_count: 2}));
 });
 
 test.each([
-	['report --days 0', '--days must be a whole number from 1 to 90, not "0"'],
-	['report --days 91', '--days must be a whole number from 1 to 90, not "91"'],
+	['report --days 0', '--days must be a whole number from 1 to 3650, not "0"'],
+	['report --days 3651', '--days must be a whole number from 1 to 3650, not "3651"'],
+	['report --days 3 --since 1d', 'Give --days or --since, not both'],
+	['report --since yesterday', '--since: "yesterday" is not a duration'],
+	['report --since 2026-02-31', '--since: "2026-02-31" is not a time'],
+	['report --since 2999-01-01', '--since: "2999-01-01" is still to come'],
 	['report --by moon', '--by must be one of user, gpu, day, model, not "moon"'],
 	['report --format pdf', '--format must be one of table, csv, not "pdf"'],
 ])('%s', async (typed, error) => {
 	const ran = await box.run(typed);
 	expect(ran).toMatchObject({exitCode: 2, stdout: ''});
 	expect(ran.stderr).toContain(`Error: ${error}`);
+});
+
+test('a year back, and since a time: as long ago, or as a date', async () => {
+	const report = async (words: string) =>
+		JSON.parse((await box.run(`report --json ${words}`)).stdout) as Readonly<Record<string, unknown>>;
+	expect(await report('--days 365')).toMatchObject({days: 365, start_date: day(365 * 24)});
+	expect(await report('--since 6h --user =cmd()')).toMatchObject({days: 0.25, total_gpu_hours: 3});
+	expect(await report('--since 4h --user =cmd()')).toMatchObject({total_gpu_hours: expect.closeTo(2, 1) as unknown});
+	const since = new Date((hoursAgo(4) + 60) * 1000).toISOString().slice(0, 16);
+	const {total_gpu_hours: hours} = await report(`--since ${since} --user =cmd()`);
+	expect(hours).toBeGreaterThan(1.9);
+	expect(hours).toBeLessThan(2.02);
+	expect((await box.run(`report --since ${since} --user nobody`)).stdout).toBe(
+		`Nothing was used by "nobody" since ${since}\n`,
+	);
+	expect((await box.run('report --since 6h --user nobody')).stdout).toBe(
+		'Nothing was used by "nobody" in the last 6h\n',
+	);
+});
+
+test('hours are not rounded', async () => {
+	await box.run(['run', '--', 'sleep', '1.2']);
+	const {users} = JSON.parse((await box.run(`report --days 1 --json --user ${account}`)).stdout) as {
+		users: ReadonlyArray<{gpu_hours: number}>;
+	};
+	// A few seconds: two places behind the point would make them nothing.
+	expect(users[0]!.gpu_hours).toBeGreaterThan(0.9 / 3600);
+	expect(users[0]!.gpu_hours).toBeLessThan(0.005);
+});
+
+test('by day a list of days, which is not called users', async () => {
+	const {daily, days} = JSON.parse((await box.run('report --by day --json --days 2')).stdout) as {
+		daily: ReadonlyArray<{name: string}>;
+		days: number;
+	};
+	expect(days).toBe(2);
+	expect(daily.map(({name}) => name)).toContain(day(3));
 });
 
 test('nothing used is said', async () => {

@@ -1,0 +1,26 @@
+import {parseDuration} from '../../core/rules/leases/durations.js';
+import {CanhazgpuError, quoted} from '../../errors.js';
+import {parseMoment} from './time-of-day.js';
+
+/** From when on: so many seconds before now, or a time in seconds since the epoch. */
+export type Since = {readonly seconds: number} | {readonly time: number};
+
+/**
+Reads what `--since` says: how long ago (`2h`, `7d`), or a date and time here (`2026-05-01`, `2026-05-01T18:30`).
+
+@throws CanhazgpuError `usage` for anything else, and for a time that is still to come.
+*/
+export function parseSince(typed: string, now = new Date()): Since {
+	if (!/^\s*\d{4}-/v.test(typed)) {
+		return {seconds: parseDuration(typed, '--since')};
+	}
+
+	const time = parseMoment(typed, {flag: '--since', now});
+	if (time * 1000 > now.getTime()) {
+		throw new CanhazgpuError('usage', `--since: ${quoted(typed)} is still to come`, {
+			hint: 'Write how long ago, such as 7d, or a date that was.',
+		});
+	}
+
+	return {time};
+}
