@@ -79,10 +79,9 @@ export type App = {
 	/** Where a new pool would be made, by configuration. */
 	readonly openPoolPlace: () => Promise<PoolPlace>;
 	/** The provider of this box and its GPUs, or why none was found; `fake` is never found by itself. */
-	readonly detect: (
-		wanted: ProviderName | undefined,
-	) => Promise<
-		| {readonly provider: ProviderName; readonly gpuCount: number}
+	readonly detect: (wanted: ProviderName | undefined) => Promise<
+		/** `others`: kinds of GPUs that this machine has besides. */
+		| {readonly provider: ProviderName; readonly gpuCount: number; readonly others: readonly ProviderName[]}
 		| {readonly provider: undefined; readonly reason: string}
 	>;
 	readonly paint: Paint;

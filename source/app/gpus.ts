@@ -159,7 +159,7 @@ export async function watchingProvider(
 
 /** What is here, or why nothing was found. */
 export type Detected =
-	| {readonly provider: ProviderName; readonly gpuCount: number}
+	| {readonly provider: ProviderName; readonly gpuCount: number; readonly others: readonly ProviderName[]}
 	| {readonly provider: undefined; readonly reason: string};
 
 /**
@@ -176,8 +176,8 @@ export async function detectGpus(wanted: ProviderName | undefined, context: Prov
 					searchPath: process.env['PATH'] ?? '',
 					timeoutMs: toolTimeOf(context).limitMs(),
 				})
-			: {provider: wanted};
+			: {provider: wanted, others: []};
 	return found.provider === undefined
 		? found
-		: {provider: found.provider, gpuCount: await createProvider(found.provider, context).count()};
+		: {...found, gpuCount: await createProvider(found.provider, context).count()};
 }

@@ -18,9 +18,17 @@ export type Context = {readonly config: Config; readonly host: Host; readonly cl
 
 export type OpenStore = {readonly store: Store; readonly privateLabel?: string; readonly notice?: string};
 
-/** The choice, and the store itself when asking for the facts has opened it already. */
-async function choose(context: Context, isPatient: boolean): Promise<{choice: StoreChoice; opened?: Store}> {
+type Chosen = {
+	readonly choice: StoreChoice;
+	/** The store itself, when asking for the facts has opened it already. */
+	readonly opened?: Store;
+	/** Why the configured Redis did not answer. */
+	readonly silence?: CanhazgpuError;
+};
+
+async function choose(context: Context, isPatient: boolean): Promise<Chosen> {
 	let opened: Store | undefined;
+	let silence: CanhazgpuError | undefined;
 	const choice = await chooseStore(context.places.facts(), async () => {
 		try {
 			const store = await openRedis(context, isPatient);
@@ -39,6 +47,7 @@ async function choose(context: Context, isPatient: boolean): Promise<{choice: St
 				throw error;
 			}
 
+			silence = error instanceof CanhazgpuError && error.code === 'store-unreachable' ? error : undefined;
 			return 'no-answer';
 		}
 	});
@@ -47,12 +56,13 @@ async function choose(context: Context, isPatient: boolean): Promise<{choice: St
 		opened = undefined;
 	}
 
-	return {choice, opened};
+	return {choice, opened, silence};
 }
 
-const noPool = (): CanhazgpuError =>
+/** @param silence - Why the configured Redis did not answer: then the pool may be there, and Redis be down. */
+const noPool = (silence: CanhazgpuError | undefined): CanhazgpuError =>
 	new CanhazgpuError('no-pool', 'There is no GPU pool on this machine yet', {
-		hint: 'Make one with Redis: canhazgpu admin · without Redis: sudo canhazgpu admin --store embedded · to look around: canhazgpu top --demo',
+		hint: `${silence === undefined ? '' : `${silence.message}: if the pool is there, start it. `}Make one with Redis: canhazgpu admin · without Redis: sudo canhazgpu admin --store embedded · to look around: canhazgpu top --demo`,
 	});
 
 export const recordWords = (record: PoolRecord): string =>
@@ -100,7 +110,7 @@ export async function openStore(
 	{isPatient = false, canMakePrivate = false}: OpenOptions,
 	detect: () => Promise<Detected>,
 ): Promise<OpenStore> {
-	const {choice, opened} = await choose(context, isPatient);
+	const {choice, opened, silence} = await choose(context, isPatient);
 	switch (choice.kind) {
 		case 'redis': {
 			const store = opened ?? (await openRedis(context, isPatient, choice.record));
@@ -125,7 +135,8 @@ export async function openStore(
 
 		case 'none': {
 			if (!canMakePrivate) {
-				throw noPool();
+				// Whoever chose the store without Redis is not told of Redis.
+				throw noPool(context.config.get('store') === undefined ? silence : undefined);
 			}
 
 			return makePrivate(context, await detect());

@@ -3,8 +3,8 @@
 empty where there are none, and absent where they are unknown.
 */
 import {latestEndOf} from '../core/rules/leases/liveness.js';
-import type {StatusRow} from '../core/rules/pool/status.js';
-import type {GpuProcess, MigInstance, Observation} from '../core/model/types.js';
+import {cautionOf, type StatusRow} from '../core/rules/pool/status.js';
+import type {GpuProcess, Lease, MigInstance, Observation} from '../core/model/types.js';
 import {longDuration, timestamp} from './text/durations.js';
 import {shownNote} from './text/text.js';
 import {detailWords, unreservedNames, unreservedWords, userWords, validationWords} from './status-labels.js';
@@ -47,20 +47,38 @@ const partsJson = ({reading}: StatusRow) =>
 
 const drainJson = ({drain}: StatusRow) => drain && {reason: drain.reason, by: drain.by, since: time(drain.since)};
 
+/** As the Go program names it: without the vendor, `H100 80GB HBM3`. */
+const modelName = (name: string | undefined): string | undefined => name?.replace(/^NVIDIA /v, '');
+
+/** In the Go program's words; what uses it stands in `process_info`. */
+const withoutReservation = (row: StatusRow): string =>
+	['WITHOUT RESERVATION', cautionOf(row)].filter((words) => words !== undefined).join(', ');
+
+const leaseJson = (lease: Lease, remainingSeconds: number | undefined) => ({
+	type: lease.type.toUpperCase(),
+	note: shownNote(lease.note),
+	last_heartbeat: time(lease.lastHeartbeat),
+	expiry_time: time(lease.expiryTime),
+	lease_id: lease.leaseId,
+	since: time(lease.startTime),
+	ends_by: time(latestEndOf(lease)),
+	remaining_seconds: remainingSeconds === undefined ? undefined : Math.floor(remainingSeconds),
+	held_for_queue: lease.partialQueueId,
+});
+
 const rowJson = (row: StatusRow, {simulated}: Observation) => ({
 	gpu_id: row.index,
 	status: stateWords[row.state],
-	user: row.owner === undefined && row.state !== 'unreserved' ? undefined : userWords(row),
+	// Who uses a GPU without a reservation stands in `unreserved_users`: scripts take a `user` for a holder.
+	user: row.owner === undefined ? undefined : userWords(row),
 	duration: row.heldSeconds === undefined ? undefined : longDuration(row.heldSeconds),
-	type: row.lease?.type.toUpperCase(),
-	note: shownNote(row.lease?.note),
-	details: absentWhenBlank(detailWords(row)),
+	...(row.lease && leaseJson(row.lease, row.remainingSeconds)),
+	details: absentWhenBlank(row.state === 'unreserved' ? withoutReservation(row) : detailWords(row)),
 	validation: validationWords(row) === '-' ? undefined : validationWords(row),
 	model: row.model && {provider: row.model.provider, model: row.model.model},
-	gpu_model: row.reading?.name,
+	gpu_model: modelName(row.reading?.name),
+	gpu_name: row.reading?.name,
 	last_released: time(row.lastReleased),
-	last_heartbeat: time(row.lease?.lastHeartbeat),
-	expiry_time: time(row.lease?.expiryTime),
 	unreserved_users: absentWhenEmpty(unreservedNames(row)),
 	process_info: unreservedWords(row),
 	error: row.problem,
@@ -71,11 +89,6 @@ const rowJson = (row: StatusRow, {simulated}: Observation) => ({
 	temperature: row.reading?.temperatureCelsius,
 	power_w: row.reading?.powerWatts,
 	mig_instances: partsJson(row),
-	lease_id: row.lease?.leaseId,
-	since: time(row.lease?.startTime),
-	ends_by: time(row.lease && latestEndOf(row.lease)),
-	remaining_seconds: row.remainingSeconds === undefined ? undefined : Math.floor(row.remainingSeconds),
-	held_for_queue: row.lease?.partialQueueId,
 	drained: drainJson(row),
 	health: absentWhenEmpty(row.health.map(({words}) => words)),
 	idle_seconds: row.idleSeconds === undefined ? undefined : Math.floor(row.idleSeconds),

@@ -96,9 +96,13 @@ function leaseDetails({lease, remainingSeconds, heartbeatAgeSeconds}: StatusRow)
 	}
 
 	const limit = remainingSeconds === undefined ? [] : [`ends within ${longDuration(remainingSeconds)}`];
-	return heartbeatAgeSeconds === undefined
-		? [...limit, ...(lease?.job === undefined ? [] : [`until PID ${lease.job.pid} ends`])].join(', ')
-		: [...limit, `heartbeat ${longDuration(heartbeatAgeSeconds)} ago`].join(', ');
+	// Where nothing is known the words are the Go program's.
+	const unknown = lease?.type === 'manual' ? 'manual reservation' : 'active';
+	const life = lease?.job === undefined ? unknown : `until PID ${lease.job.pid} ends`;
+	return [
+		...limit,
+		heartbeatAgeSeconds === undefined ? life : `heartbeat ${longDuration(heartbeatAgeSeconds)} ago`,
+	].join(', ');
 }
 
 /** `8452MB, 2 processes`, and who of them is not the holder. */

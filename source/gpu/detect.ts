@@ -22,7 +22,10 @@ type Options = {
 /**
 `reason` tells the user why none was found.
 */
-export type Detection = {readonly provider: ProviderName} | {readonly provider: undefined; readonly reason: string};
+export type Detection =
+	/** `others`: kinds of GPUs that are here besides. */
+	| {readonly provider: ProviderName; readonly others: readonly ProviderName[]}
+	| {readonly provider: undefined; readonly reason: string};
 
 /**
 Finds out what kind of GPUs this machine has. Where no tool is installed it starts nothing; where the driver lists its GPUs it
@@ -36,7 +39,8 @@ export const detectProvider = async (options: Options): Promise<Detection> => {
 	if (nvidia === true) {
 		const reason = await missesNvidia(options);
 		if (reason === undefined) {
-			return {provider: 'nvidia'};
+			const hasAmd = amd.includes(true) && (await missesAmd(options)) === undefined;
+			return {provider: 'nvidia', others: hasAmd ? ['amd'] : []};
 		}
 
 		reasons.push(reason);
@@ -45,7 +49,7 @@ export const detectProvider = async (options: Options): Promise<Detection> => {
 	if (amd.includes(true)) {
 		const reason = await missesAmd(options);
 		if (reason === undefined) {
-			return {provider: 'amd'};
+			return {provider: 'amd', others: []};
 		}
 
 		reasons.push(reason);

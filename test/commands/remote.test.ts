@@ -46,6 +46,7 @@ bare) exit 127;;
 down) printf 'Error: Cannot reach Redis at localhost:6379\nIs it running? systemctl status redis\n' >&2; exit 4;;
 deep) printf '[{"gpu_id":0,"status":"AVAILABLE","note":'; head -c 1000000 /dev/zero | tr '\0' '['; head -c 1000000 /dev/zero | tr '\0' ']'; echo '}]';;
 slow) echo $$ > "$HOME/asking.new"; mv "$HOME/asking.new" "$HOME/asking"; exec sleep 600;;
+used) echo '[{"gpu_id":0,"status":"UNRESERVED","details":"WITHOUT RESERVATION","unreserved_users":["dave","erin"],"process_info":"8452MB used by PID 7 (python3)"}]';;
 late) while [ ! -e "$HOME/now" ]; do sleep 0.05; done; echo '[]';;
 drip) while :; do printf '['; sleep 0.05; done;;
 esac
@@ -110,6 +111,36 @@ test('of all: those that fail are rows of their own', async () => {
 	const tables = await box.run('status --all', environment);
 	expect(tables.stdout).toContain('good\n GPU │ STATUS');
 	expect(tables.stdout).toContain('lost\n✗ lost: ssh: connect to host lost port 22: No route to host');
+});
+
+test('a Go host keeps who uses a GPU without a reservation, and by what', async () => {
+	const {stdout} = await box.run('status --remote used', environment);
+	expect(stdout).toMatch(/ 0 +│ ⚠ UNRESERVED │ dave,erin │ - +│ - +│ 8452MB used by PID 7 \(python3\) │/v);
+});
+
+test('of all: in the order of the config, and one that takes long stands last', async () => {
+	const hosts = {...environment, CANHAZGPU_REMOTE_HOSTS: 'late,lost,good,used'};
+	rmSync(path.join(box.home, 'now'), {force: true});
+	const asking = start(box, 'status --all', hosts);
+	await eventually(() => /^used$/mv.test(asking.stdout()), 10_000);
+	expect(asking.stdout()).not.toMatch(/^late$/mv);
+	writeFileSync(path.join(box.home, 'now'), '');
+	const {stdout} = await asking.ended;
+	const names = stdout.split('\n').filter((line) => /^(?:lost|good|used|late)$/v.test(line));
+	expect(names).toEqual(['lost', 'good', 'used', 'late']);
+	const json = (await box.run('status --all --json', hosts)).stdout;
+	expect(Object.keys(JSON.parse(json) as Record<string, unknown>).slice(1)).toEqual(['late', 'lost', 'good', 'used']);
+	rmSync(path.join(box.home, 'now'), {force: true});
+});
+
+test('of all: it is over as soon as all have answered', async () => {
+	const started = performance.now();
+	const local = await box.run('status', environment);
+	const alone = performance.now() - started;
+	expect(local.exitCode).toBe(0);
+	const again = performance.now();
+	await box.run('status --all', {...environment, CANHAZGPU_REMOTE_HOSTS: 'good,lost'});
+	expect(performance.now() - again).toBeLessThan(alone + 1900);
 });
 
 test('on a terminal it is said who is still being asked', async () => {

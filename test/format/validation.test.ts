@@ -155,7 +155,7 @@ test.each<Case>([
 	expect({user: userWords(row), validation: validationWords(row)}).toEqual({user, validation});
 	expect(detailWords(row)).toBe(details ?? 'expires in 2h 46m 40s');
 	expect(json.validation).toBe(validation === '-' ? undefined : validation);
-	expect(json.user).toBe(user === '-' ? undefined : user);
+	expect(json.user).toBe(user === '-' || row.state === 'unreserved' ? undefined : user);
 	expect(json.unreserved_users).toEqual(row.state === 'unreserved' ? user.split(',') : undefined);
 });
 

@@ -49,6 +49,7 @@ test('a driver that lists GPUs is believed without asking the tool', async () =>
 	await mkdir(path.join(gpusDirectory, '0000:02:00.0'), {recursive: true});
 	expect(await detectProvider({run, searchPath: `${nowhere}:${stub.directory}`, gpusDirectory})).toEqual({
 		provider: 'nvidia',
+		others: [],
 	});
 	expect(run).not.toHaveBeenCalled();
 });
@@ -56,14 +57,14 @@ test('a driver that lists GPUs is believed without asking the tool', async () =>
 test('where the driver keeps no list the tool is asked', async () => {
 	const stub = await createStub({gpus: {stdout: fixture('gpus/one.csv')}});
 	const found = await detectProvider({run: runIn(stub), searchPath: stub.directory, gpusDirectory: nowhere});
-	expect(found).toEqual({provider: 'nvidia'});
+	expect(found).toEqual({provider: 'nvidia', others: []});
 });
 
 test('a GPU that cannot be reached is one all the same', async () => {
 	const stdout = 'Unable to determine the device handle for GPU 0000:02:00.0: GPU is lost.  Reboot the system\n';
 	const stub = await createStub({gpus: {stdout, exitCode: 15}});
 	const found = await detectProvider({run: runIn(stub), searchPath: stub.directory, gpusDirectory: nowhere});
-	expect(found).toEqual({provider: 'nvidia'});
+	expect(found).toEqual({provider: 'nvidia', others: []});
 });
 
 test('a tool without GPUs is not enough, and says why', async () => {
@@ -75,7 +76,22 @@ test('a tool without GPUs is not enough, and says why', async () => {
 test('AMD GPUs are found by amd-smi, where there is no NVIDIA tool', async () => {
 	const {directory, command} = await createAmdStub('amd-smi', goodAnswers);
 	const run: RunTool = async (_name, args, options) => runTool(command, args, options);
-	expect(await detectProvider({run, searchPath: directory, gpusDirectory: nowhere})).toEqual({provider: 'amd'});
+	expect(await detectProvider({run, searchPath: directory, gpusDirectory: nowhere})).toEqual({
+		provider: 'amd',
+		others: [],
+	});
+});
+
+test('GPUs of both kinds are both told of', async () => {
+	const nvidia = await createStub({gpus: {stdout: fixture('gpus/one.csv')}});
+	const amd = await createAmdStub('amd-smi', goodAnswers);
+	const run: RunTool = async (name, args, options) =>
+		runTool(name === 'nvidia-smi' ? nvidia.command : amd.command, args, options);
+	const searchPath = `${nvidia.directory}:${amd.directory}`;
+	expect(await detectProvider({run, searchPath, gpusDirectory: nowhere})).toEqual({
+		provider: 'nvidia',
+		others: ['amd'],
+	});
 });
 
 test('an NVIDIA tool without GPUs does not hide AMD GPUs; tools of both without GPUs both say why', async () => {
@@ -87,7 +103,10 @@ test('an NVIDIA tool without GPUs does not hide AMD GPUs; tools of both without 
 		async (name, args, options) =>
 			runTool(name === 'nvidia-smi' ? nvidia.command : amdCommand, args, options);
 	const searchPath = `${nvidia.directory}:${amd.directory}`;
-	expect(await detectProvider({run: both(amd.command), searchPath, gpusDirectory: nowhere})).toEqual({provider: 'amd'});
+	expect(await detectProvider({run: both(amd.command), searchPath, gpusDirectory: nowhere})).toEqual({
+		provider: 'amd',
+		others: [],
+	});
 	expect(await detectProvider({run: both(none.command), searchPath, gpusDirectory: nowhere})).toEqual({
 		provider: undefined,
 		reason: 'The NVIDIA driver finds no GPU. The AMD GPU driver (amdgpu) is not loaded.',

@@ -1,8 +1,75 @@
 import {CanhazgpuError} from '../../errors.js';
-import type {Command} from '../../command-line/command.js';
+import type {ProviderName} from '../../core/model/types.js';
+import {readForDisplay} from '../../core/operations/transact.js';
+import type {App} from '../../app/contract.js';
+import type {Command, Input} from '../../command-line/command.js';
 import {jsonFlag} from '../../command-line/flags.js';
 import {harmlessJson} from '../../format/text/json.js';
 import {changeDrains, isAboutDrains} from './drain.js';
+
+type Found = {
+	readonly provider: ProviderName;
+	readonly gpuCount: number;
+	/** GPUs that this machine has. */
+	readonly found: number;
+};
+
+/** The pool that is there already, where no GPU is found to make one of. */
+async function existingPool(app: App): Promise<{readonly gpuCount: number; readonly location: string} | undefined> {
+	try {
+		const world = await app.open();
+		try {
+			const {pool} = await readForDisplay(world);
+			return pool && {gpuCount: pool.gpuCount, location: world.store.location};
+		} finally {
+			await world.close();
+		}
+	} catch (error) {
+		if (error instanceof CanhazgpuError) {
+			return undefined;
+		}
+
+		throw error;
+	}
+}
+
+/**
+What the pool is to be made of. A simulated pool is made by name alone: made without a word, it would hand out GPUs that no one looks at.
+
+@throws CanhazgpuError `provider` when no GPUs are found, or GPUs of several kinds; `pool-exists`.
+*/
+async function whatIsThere(app: App, {config, has}: Input): Promise<Found> {
+	const wanted = config.get('admin.provider');
+	const given = config.get('admin.gpus');
+	const detected = await app.detect(wanted);
+	if (detected.provider === undefined) {
+		const pool = has('force') ? undefined : await existingPool(app);
+		if (pool !== undefined) {
+			throw new CanhazgpuError(
+				'pool-exists',
+				`There is a pool of ${pool.gpuCount} GPU(s) already in ${pool.location}`,
+				{
+					hint: 'Nothing was changed. --force replaces it and ends all its reservations.',
+				},
+			);
+		}
+
+		throw new CanhazgpuError('provider', `No GPUs were found here: ${detected.reason}`, {
+			hint: `Fix that, or simulate them: canhazgpu admin --gpus ${given ?? 8} --provider fake`,
+		});
+	}
+
+	const {provider, gpuCount, others} = detected;
+	if (wanted === undefined && others.length > 0) {
+		throw new CanhazgpuError(
+			'provider',
+			`This machine has GPUs of several kinds: ${[provider, ...others].join(' and ')}`,
+			{hint: `A pool has one kind. Say which: canhazgpu admin --provider ${provider}`},
+		);
+	}
+
+	return {provider, gpuCount: given ?? gpuCount, found: gpuCount};
+}
 
 export const admin: Command = {
 	name: 'admin',
@@ -30,18 +97,7 @@ export const admin: Command = {
 			return changeDrains(app, input);
 		}
 
-		const given = input.config.get('admin.gpus');
-		const wantedProvider = input.config.get('admin.provider');
-		const detected = await app.detect(wantedProvider);
-		const gpuCount = given ?? (detected.provider === undefined ? undefined : detected.gpuCount);
-		if (gpuCount === undefined) {
-			const reason = detected.provider === undefined ? `: ${detected.reason}` : '';
-			throw new CanhazgpuError('provider', `No GPUs were found here${reason}`, {
-				hint: 'Fix that, or say how many to simulate: canhazgpu admin --gpus 8 --provider fake',
-			});
-		}
-
-		const provider = wantedProvider ?? detected.provider ?? 'fake';
+		const {gpuCount, provider, found} = await whatIsThere(app, input);
 		const place = await app.openPoolPlace();
 		try {
 			for (const repair of place.repairs) {
@@ -69,15 +125,8 @@ export const admin: Command = {
 				}
 			}
 
-			if (provider === 'fake' && wantedProvider === undefined) {
-				app.remark('No GPUs were found here: these are SIMULATED. With real ones, run admin again with --force.');
-			} else if (
-				detected.provider !== undefined &&
-				given !== undefined &&
-				given !== detected.gpuCount &&
-				provider !== 'fake'
-			) {
-				app.remark(`Warning: this machine has ${detected.gpuCount} GPU(s), the pool ${given}.`);
+			if (found !== gpuCount && provider !== 'fake') {
+				app.remark(`Warning: this machine has ${found} GPU(s), the pool ${gpuCount}.`);
 			}
 
 			if (place.privateLabel !== undefined) {

@@ -4,8 +4,10 @@ import type {App} from '../../app/contract.js';
 const clearLine = '\r\u{1B}[K';
 
 export type AskingLine = {
-	/** Prints in the place of the line what one has answered. */
-	readonly answered: (host: string, print: () => void) => void;
+	/** This host need not be waited for any more. */
+	readonly answered: (host: string) => void;
+	/** Prints in the place of the line, which stands below that afterwards. */
+	readonly around: (print: () => void) => void;
 	readonly end: () => void;
 };
 
@@ -27,8 +29,12 @@ export function createAskingLine({liveErrors}: Pick<App, 'liveErrors'>, hosts: r
 
 	draw();
 	return {
-		answered(host, print) {
+		answered(host) {
 			asked.delete(host);
+			clear();
+			draw();
+		},
+		around(print) {
 			clear();
 			print();
 			draw();

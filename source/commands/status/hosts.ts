@@ -1,5 +1,5 @@
 /**
-`status` of other hosts: all are asked at once, each is shown as it answers, and a dead one delays nobody.
+`status` of other hosts: all are asked at once, they are shown in the order of the config, and a dead one stands last.
 */
 import {otherHosts} from '../../core/model/other-hosts.js';
 import type {World} from '../../core/model/ports.js';
@@ -85,6 +85,43 @@ export const showRemote = async (app: App, host: string, form: StatusForm): Prom
 		}
 	});
 
+/** Those that answer within this long stand in the order of the config, and the others after them. */
+const orderedMs = 2000;
+
+/** Shows what is promised in its order, but lets no item hold up the others for longer than that. */
+async function inOrder<Item>(
+	pending: ReadonlyArray<Promise<Item>>,
+	sleep: App['clock']['sleep'],
+	show: (item: Item) => void,
+): Promise<void> {
+	const answered = new Map<Promise<Item>, Item>();
+	const note = async (each: Promise<Item>): Promise<void> => {
+		answered.set(each, await each);
+	};
+
+	const noted = pending.map(async (each) => note(each));
+	const all = new AbortController();
+	// Whatever fails is thrown where its turn comes.
+	const patience = sleep(orderedMs, all.signal).catch(() => undefined);
+	const late: Array<Promise<Item>> = [];
+	try {
+		for (const [place, each] of pending.entries()) {
+			await Promise.race([noted[place], patience]);
+			if (answered.has(each)) {
+				show(answered.get(each)!);
+			} else {
+				late.push(each);
+			}
+		}
+
+		for (const each of late) {
+			show(await each);
+		}
+	} finally {
+		all.abort();
+	}
+}
+
 /** `status --all`: this host and those of `remote_hosts`. */
 export const showAll = async (app: App, input: Input, form: StatusForm): Promise<number> =>
 	untilInterrupted(app, async (signal) => {
@@ -98,21 +135,27 @@ export const showAll = async (app: App, input: Input, form: StatusForm): Promise
 			app.print(`${app.paint.bold(sanitize(answer.host))}\n${body}\n`);
 		};
 
-		const showsAsTheyCome = form === 'table';
-		const answers = await Promise.all(
-			[localAnswer(app), ...hosts.map(async (host) => remoteAnswer(app, host, signal))].map(async (pending) => {
-				const answer = await pending;
+		const pending = [localAnswer(app), ...hosts.map(async (host) => remoteAnswer(app, host, signal))].map(
+			async (asked) => {
+				const answer = await asked;
 				if (!signal.aborted) {
-					asking.answered(answer.host, () => {
-						if (showsAsTheyCome) {
-							tell(answer);
-						}
-					});
+					asking.answered(answer.host);
 				}
 
 				return answer;
-			}),
+			},
 		);
+		if (form === 'table') {
+			await inOrder(pending, app.clock.sleep, (answer) => {
+				if (!signal.aborted) {
+					asking.around(() => {
+						tell(answer);
+					});
+				}
+			});
+		}
+
+		const answers = await Promise.all(pending);
 		asking.end();
 		if (signal.aborted) {
 			return;

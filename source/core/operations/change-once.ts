@@ -38,10 +38,19 @@ export const isUnreachable = (error: unknown): boolean =>
 export const backoffMs = (tries: number, random: number): number =>
 	Math.min(longestWaitMs, shortestWaitMs * 2 ** Math.min(tries, 10)) * (0.25 + 0.75 * random);
 
-export const busy = (): CanhazgpuError =>
-	new CanhazgpuError('busy', 'The GPU pool is too busy: others kept changing it for 10 seconds', {
-		hint: 'Nothing was changed. Try again.',
-	});
+/** @param isLocked - True when the lock of the Go program was held all the time, which a crash of it may leave behind. */
+export const busy = (isLocked = false): CanhazgpuError =>
+	isLocked
+		? new CanhazgpuError(
+				'busy',
+				'The GPU pool is too busy: its lock canhazgpu:allocation_lock was held for 10 seconds',
+				{
+					hint: 'Nothing was changed. The Go program holds it while it hands out GPUs. If none runs: redis-cli del canhazgpu:allocation_lock',
+				},
+			)
+		: new CanhazgpuError('busy', 'The GPU pool is too busy: others kept changing it for 10 seconds', {
+				hint: 'Nothing was changed. Try again.',
+			});
 
 /** The same error, for a caller whose change may have been made, or be made yet by a request that is still on its way. */
 const unsure = (error: unknown, shownBy: 'status' | 'queue'): unknown =>
@@ -68,6 +77,7 @@ class OneChange<Result> {
 	readonly #ends = new Map<number, End<Result>>();
 	#attempts = 0;
 	#lostAnswers = 0;
+	#isLocked = false;
 	#lastLoss: unknown;
 
 	constructor({store, clock}: Pick<World, 'store' | 'clock'>, options: ChangeOptions<Result>) {
@@ -120,7 +130,7 @@ class OneChange<Result> {
 	async #plan(snapshot: Snapshot): Promise<readonly [Plan, End<Result>]> {
 		try {
 			if (this.#isOverdue() && this.#attempts > 0) {
-				throw busy();
+				throw busy(this.#isLocked);
 			}
 
 			const {plan, result} = await this.#options.attempt(snapshot);
@@ -145,7 +155,8 @@ class OneChange<Result> {
 				return end;
 			}
 
-			await this.#clock.sleep(outcome === 'locked' ? lockedWaitMs * (0.5 + random) : backoffMs(this.#attempts, random));
+			this.#isLocked = outcome === 'locked';
+			await this.#clock.sleep(this.#isLocked ? lockedWaitMs * (0.5 + random) : backoffMs(this.#attempts, random));
 		} catch (error) {
 			if (!isUnreachable(error)) {
 				throw this.#told(error);

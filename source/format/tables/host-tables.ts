@@ -44,6 +44,26 @@ function stateCell(status: string, paint: Paint): Cell {
 const modelOf = ({model}: JsonRow): unknown =>
 	typeof model === 'object' && model !== null ? (model as JsonRow)['model'] : undefined;
 
+const isUnreserved = (row: JsonRow): boolean => row['status'] === 'UNRESERVED';
+
+/** Who has it, or who uses it without a reservation, of whom the Go program says nothing under `user`. */
+function userOf(row: JsonRow): string {
+	const {user, unreserved_users: users} = row;
+	return isUnreserved(row) && Array.isArray(users) && users.length > 0
+		? shorten(users.map((name) => text(name)).join(','), longestCell)
+		: text(user);
+}
+
+/** The Go program says by what a GPU is used in `process_info`, and in `details` only that it is. */
+function detailsOf(row: JsonRow): string {
+	const {details, error, process_info: use} = row;
+	const said = typeof details === 'string' ? details : '';
+	const caution = said.replace(/^WITHOUT RESERVATION(?:, )?/v, '');
+	return isUnreserved(row) && typeof use === 'string' && use !== '' && caution !== said
+		? text([use, caution].filter((words) => words !== '').join(', '))
+		: text(details ?? error);
+}
+
 /** The table of one host. */
 export function hostTable(rows: readonly JsonRow[], paint: Paint, width?: number): string {
 	const hasModels = rows.some((row) => modelOf(row) !== undefined);
@@ -52,10 +72,10 @@ export function hostTable(rows: readonly JsonRow[], paint: Paint, width?: number
 		rows.map((row) => [
 			text(row['gpu_id']),
 			stateCell(text(row['status']), paint),
-			text(row['user']),
+			userOf(row),
 			text(row['duration']),
 			text(row['type']),
-			text(row['details'] ?? row['error']),
+			detailsOf(row),
 			text(row['validation']),
 			...(hasModels ? [text(modelOf(row))] : []),
 			text(row['note']),

@@ -17,7 +17,7 @@ import {readTrail} from './history/audit-log.js';
 import {entryKeyPrefix, eventChannel} from './keys.js';
 import commitLua from './lua/commit.lua';
 import readLua from './lua/read.lua';
-import {createOldHistoryMover} from './history/old-history.js';
+import {createOldHistoryCopier} from './history/old-history.js';
 import {parseReadReply, readArguments} from './read-reply.js';
 import {ask, bytesOf, optional, wordOf} from './replies.js';
 import {createScanBoard} from './scan-board.js';
@@ -124,7 +124,7 @@ export async function openRedisStore({patient, ...address}: RedisStoreOptions): 
 		async audit(query = {}) {
 			return readTrail(connection, query);
 		},
-		takeOverHistory: createOldHistoryMover(connection),
+		takeOverHistory: createOldHistoryCopier(connection),
 		inspect: async () => readCondition(connection),
 		scans: createScanBoard(connection, listen),
 		async close() {

@@ -40,7 +40,9 @@ const schema = v.object({
 
 /** @throws CanhazgpuError `failed` for what is no report. */
 export function fromCommandReport(host: string, answer: Readonly<Record<string, unknown>>) {
-	const result = v.safeParse(schema, answer);
+	// The command names the list for what it counts by.
+	const rows = ['users', 'gpus', 'daily', 'models'].map((list) => answer[list]).find((list) => list !== undefined);
+	const result = v.safeParse(schema, {...answer, users: rows});
 	if (!result.success) {
 		throw new CanhazgpuError('failed', `${host}: its answer is not a report`);
 	}

@@ -2,7 +2,18 @@
 import {Redis} from 'ioredis';
 import {expect, onTestFinished, test} from 'vitest';
 import {freshRedisBox, holders, peek, start} from '../../_helpers/program/processes.js';
+import {reserve} from '../../../source/core/operations/reservations.js';
+import {createTestWorld, person} from '../../_helpers/world.js';
 import {startRedis} from '../../_helpers/store/redis-server.js';
+
+test('left behind by a crash it is named, with the way out', async () => {
+	const world = await createTestWorld({gpuCount: 1, wrap: (store) => ({...store, commit: async () => 'locked'})});
+	await expect(reserve(world, {requester: person('alice'), count: 1, durationSeconds: 60})).rejects.toMatchObject({
+		code: 'busy',
+		message: 'The GPU pool is too busy: its lock canhazgpu:allocation_lock was held for 10 seconds',
+		hint: expect.stringContaining('If none runs: redis-cli del canhazgpu:allocation_lock') as unknown,
+	});
+});
 
 test('delays grants, and nothing else', async () => {
 	const redis = await startRedis();

@@ -44,9 +44,17 @@ function pretrainedOf(commandLine: string): string | undefined {
 	return /(?:^|[ ,\{])"?pretrained"? ?[:=] ?"?(?<name>[^\s",\}]+)/v.exec(args ?? '')?.groups?.['name'];
 }
 
-/** `vllm serve NAME`: the first word after `serve` that is no flag. */
+/** Of lm_eval, `--model` names the program that runs the model, such as `hf` or `vllm`, and never the model itself. */
+const isEvaluation = (words: readonly string[]): boolean =>
+	words.some(
+		(word) => /(?:^|\/)lm[\-_]eval$/v.test(word) || word === '--model_args' || word.startsWith('--model_args='),
+	);
+
+/** `vllm serve NAME`, or `python -m vllm.entrypoints.openai.api_server serve NAME`: the first word after `serve` that is no flag. */
 function servedOf(words: readonly string[]): string | undefined {
-	const serve = words.findIndex((word, place) => word === 'serve' && /(?:^|\/)vllm$/v.test(words[place - 1] ?? ''));
+	const serve = words.findIndex(
+		(word, place) => word === 'serve' && /(?:^|\/)vllm$|^vllm\./v.test(words[place - 1] ?? ''),
+	);
 	const name = serve === -1 ? undefined : words[serve + 1];
 	return name?.startsWith('-') ? undefined : name;
 }
@@ -54,7 +62,8 @@ function servedOf(words: readonly string[]): string | undefined {
 /** The model that one command line names; undefined when it names none. */
 export function modelOfCommand(commandLine: string): Model | undefined {
 	const words = commandLine.split(/\s+/v);
-	const flagged = modelFlags.map((flag) =>
+	const flags = isEvaluation(words) ? modelFlags.filter((flag) => flag !== '--model') : modelFlags;
+	const flagged = flags.map((flag) =>
 		words.some((word) => word === flag || word.startsWith(`${flag}=`)) ? valueOf(words, flag) : undefined,
 	);
 	return [pretrainedOf(commandLine), servedOf(words), ...flagged]

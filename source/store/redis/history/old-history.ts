@@ -1,6 +1,6 @@
 /**
 The history as the peer kept it at first: a key for each record, `canhazgpu:usage_history:TIME:USER:GPU`. Found by SCAN in small steps, which
-holds up nobody, and moved over in batches that each happen or do not.
+holds up nobody, and copied in batches that each happen or do not. The old keys stay: they are the Go program's, which has an end for each.
 */
 import {Buffer} from 'node:buffer';
 import type {Redis} from 'ioredis';
@@ -23,14 +23,14 @@ function pageOf(reply: unknown) {
 	return {next: rawOf(bytesOf(next)), found: listOf(found, bytesOf)};
 }
 
-/** @returns What moves the old history, once, and says how many records it moved. */
-export function createOldHistoryMover(connection: Connection): () => Promise<number> {
+/** @returns What copies the old history, once, and says how many records it copied. */
+export function createOldHistoryCopier(connection: Connection): () => Promise<number> {
 	connection.client.defineCommand('adoptUsage', {lua: adoptLua});
 	const run = async <Result>(send: (client: Scripted) => Promise<Result>): Promise<Result> =>
 		connection.run(async (client) => send(client as Scripted), {isRepeatable: true});
 
 	/** What makes no sense stays where it is. */
-	const move = async (found: readonly Uint8Array[]): Promise<number> => {
+	const copy = async (found: readonly Uint8Array[]): Promise<number> => {
 		const values = await ask(
 			connection,
 			async (client) => client.mgetBuffer(found.map((key) => Buffer.from(key))),
@@ -57,7 +57,7 @@ export function createOldHistoryMover(connection: Connection): () => Promise<num
 			return 0;
 		}
 
-		let moved = 0;
+		let copied = 0;
 		let cursor = '0';
 		do {
 			const from = cursor;
@@ -67,10 +67,10 @@ export function createOldHistoryMover(connection: Connection): () => Promise<num
 				pageOf,
 			);
 			cursor = next;
-			moved += found.length === 0 ? 0 : await move(found);
+			copied += found.length === 0 ? 0 : await copy(found);
 		} while (cursor !== '0');
 
 		await run(async (client) => client.set(keys.oldHistoryMoved, '1'));
-		return moved;
+		return copied;
 	};
 }

@@ -1,23 +1,22 @@
 --[[
-Moves usage records from keys of their own into the history: each is there or here, at every moment, and never in both.
+Copies usage records from keys of their own into the history. Their keys stay as they are; a record that is copied twice is there once.
 
 KEYS  1 usage history  2... a key for each record
 ARGV  for each of those keys: the record it held when it was read, and its score
 
-Result  how many were moved; a key that holds something else by now stays
+Result  how many were copied; a key that holds something else by now is passed over
 ]]
 
-local moved = 0
+local copied = 0
 for place = 2, #KEYS do
   local record = ARGV[2 * place - 3]
   if redis.call('GET', KEYS[place]) == record then
     redis.call('ZADD', KEYS[1], ARGV[2 * place - 2], record)
-    redis.call('DEL', KEYS[place])
-    moved = moved + 1
+    copied = copied + 1
   end
 end
-if moved > 0 then
+if copied > 0 then
   -- The peer lets the whole history expire 90 days after its last record.
   redis.call('PERSIST', KEYS[1])
 end
-return moved
+return copied

@@ -21,6 +21,11 @@ test.each<[string, string | undefined, string | undefined]>([
 	],
 	['lm_eval --model vllm --model_args {"pretrained": "org/name", "dtype": "auto"}', 'org', 'org/name'],
 	['lm_eval --model hf --model_args=dtype=auto,pretrained=/data/m', undefined, 'm'],
+	[
+		'python -m vllm.entrypoints.openai.api_server serve openai/whisper-large-v3 --port 8000',
+		'openai',
+		'openai/whisper-large-v3',
+	],
 	['run_clm.py --model_name_or_path gpt2-large', undefined, 'gpt2-large'],
 ])('%s', (commandLine, provider, model) => {
 	expect(modelOfCommand(commandLine)).toEqual({...(provider !== undefined && {provider}), model});
@@ -36,6 +41,11 @@ test.each([
 	'',
 	'serve vllm',
 	'x --model /',
+	// What runs the model is not the model.
+	'lm_eval --model vllm --model_args dtype=auto',
+	'lm_eval --model hf',
+	'python -m lm_eval --model=hf --model_args={"dtype": "auto"}',
+	'/opt/venv/bin/lm-eval --model hf --tasks arc',
 ])('none in %j', (commandLine) => {
 	expect(modelOfCommand(commandLine)).toBeUndefined();
 });

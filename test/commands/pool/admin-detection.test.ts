@@ -1,0 +1,52 @@
+/** What `admin` makes a pool of, by the GPU tools that it finds. */
+import {mkdirSync} from 'node:fs';
+import {expect, onTestFinished, test} from 'vitest';
+import {createBox, type Box} from '../../_helpers/program/cli.js';
+import {createStub as createAmdStub, goodAnswers} from '../../gpu/amd/set-up.js';
+import {fixture} from '../../gpu/fixture.js';
+import {createStub} from '../../gpu/nvidia/stub-nvidia-smi.js';
+
+function emptyBox(): Box {
+	const box = createBox({CANHAZGPU_STORE: 'embedded'});
+	onTestFinished(box.remove);
+	mkdirSync(box.poolDirectory, {recursive: true});
+	return box;
+}
+
+test('without a GPU tool no simulated pool is made by its size alone', async () => {
+	const box = emptyBox();
+	expect(await box.run('admin --gpus 8')).toEqual({
+		exitCode: 1,
+		stdout: '',
+		stderr:
+			'Error: No GPUs were found here: None of nvidia-smi, amd-smi and rocm-smi is in PATH.\nFix that, or simulate them: canhazgpu admin --gpus 8 --provider fake\n',
+	});
+	expect(await box.run('status')).toMatchObject({exitCode: 4});
+	expect(await box.run('admin --gpus 8 --provider fake --json')).toMatchObject({exitCode: 0});
+	// The pool is there, and that is told before what was not found.
+	for (const again of ['admin', 'admin --gpus 8']) {
+		expect((await box.run(again)).stderr).toMatch(/^Error: There is a pool of 8 GPU\(s\) already in /v);
+	}
+});
+
+test('with GPUs of both vendors it asks which, and makes what is named', async () => {
+	const box = emptyBox();
+	const nvidia = await createStub({gpus: {stdout: fixture('gpus/one.csv')}});
+	const amd = await createAmdStub('amd-smi', goodAnswers);
+	const PATH = `${nvidia.directory}:${amd.directory}:${box.environment['PATH']!}`;
+	expect(await box.run('admin', {PATH})).toEqual({
+		exitCode: 1,
+		stdout: '',
+		stderr:
+			'Error: This machine has GPUs of several kinds: nvidia and amd\nA pool has one kind. Say which: canhazgpu admin --provider nvidia\n',
+	});
+	const made = await box.run('admin --provider nvidia --json', {PATH});
+	expect(made.exitCode).toBe(0);
+	expect(JSON.parse(made.stdout)).toEqual({
+		gpu_count: 1,
+		provider: 'nvidia',
+		location: expect.any(String) as unknown,
+		was_there: false,
+		ended_reservations: 0,
+	});
+});
