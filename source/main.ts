@@ -37,7 +37,7 @@ function printError(error: unknown): number {
 		return error.exitCode;
 	}
 
-	// Whatever else arrives here is a bug: the stack is for whoever fixes it.
+	// Whatever else arrives here is a bug: the stack is for the person who fixes it.
 	process.stderr.write(`Error: this is a bug in canhazgpu\n${stackText(error)}\n`);
 	return 1;
 }
@@ -131,7 +131,7 @@ async function perform(argv: readonly string[], early: EarlyRuns | undefined): P
 const quietFailures = new Set(['EPIPE', 'EIO']);
 
 /**
-Whoever redirects the output to a disk that is full must learn that it is not there.
+A user who redirects the output to a disk that is full must learn that it is not there.
 
 @returns Whether that was so.
 */

@@ -102,7 +102,7 @@ export function createApp({config, hasColor, early: runs}: AppOptions): App {
 		};
 	};
 
-	/** Whoever stays remembers what was read, and puts it back into a store that lost it. */
+	/** A command that goes on for long remembers what was read, and puts it back into a store that lost it. */
 	const restoring = async (store: Store): Promise<Store> => {
 		const {createRestoringStore} = await import('../core/live/restoring-store.js');
 		return createRestoringStore(store, {host, clock});

@@ -22,7 +22,7 @@ Prints a scan as a line of JSON every so often, until nobody listens.
 */
 export async function printScans(periodMs: number): Promise<number> {
 	process.stdout.on('error', () => {
-		// eslint-disable-next-line unicorn/no-process-exit -- whoever started this process is gone
+		// eslint-disable-next-line unicorn/no-process-exit -- the process that started this one is gone
 		process.exit(0);
 	});
 	try {

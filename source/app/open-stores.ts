@@ -13,7 +13,7 @@ type Context = {readonly config: Config; readonly places: Locations};
 
 type RedisRecord = Extract<PoolRecord, {store: 'redis'}>;
 
-/** Whoever gives one of these means a Redis, wherever it is. */
+/** A user who gives one of these means a Redis, wherever it is. */
 export const credentials: readonly SettingPath[] = ['redis.username', 'redis.password', 'redis.password_file'];
 
 /** In the form of a config file. */

@@ -134,7 +134,7 @@ export async function openPoolPlace(context: Context): Promise<PoolPlace> {
 			try {
 				made = await createPool({...context, store}, {...request, movedFrom: elsewhere});
 			} catch (error) {
-				// Whoever made it was stopped before anybody was told where it is.
+				// The command that made it was stopped before anybody was told where it is.
 				const pool = recorded === undefined ? poolAsked(error, request) : undefined;
 				if (pool === undefined || record === undefined || !places.announce(record)) {
 					throw repairs.length > 0 ? withoutNothingChanged(error) : error;

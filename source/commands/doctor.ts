@@ -26,7 +26,7 @@ function findingOf(check: Finding['check'], error: unknown): Finding {
 		throw error;
 	}
 
-	return {check, level: 'error', words: error.message, mend: error.hint};
+	return {check, level: 'error', words: error.message, fix: error.hint};
 }
 
 /** Whether this account may commit: a commit that changes nothing asks for the same rights as any other. */
@@ -68,6 +68,9 @@ async function tryKept({store}: OpenWorld, now: number): Promise<readonly Findin
 	return findings;
 }
 
+/** The key of the remedy is older than its name here. */
+const findingJson = ({fix, ...finding}: Finding) => ({...finding, mend: fix});
+
 async function lossFindings(snapshot: Snapshot): Promise<readonly Finding[]> {
 	const words = await recentLossWords(snapshot);
 	return words === undefined
@@ -77,7 +80,7 @@ async function lossFindings(snapshot: Snapshot): Promise<readonly Finding[]> {
 					check: 'store',
 					level: 'warning',
 					words,
-					mend: 'Whoever made a reservation then makes it again. Why it lost data is in the log of the store.',
+					fix: 'People who made a reservation then have to make it again. Why it lost data is in the log of the store.',
 				},
 			];
 }
@@ -162,7 +165,9 @@ export const doctor: Command = {
 	flags: {json: jsonFlag},
 	async run(app, input) {
 		const findings = await examineAll(app);
-		app.print(input.has('json') ? harmlessJson({findings}) : diagnosisText(findings, app.paint));
+		app.print(
+			input.has('json') ? harmlessJson({findings: findings.map((finding) => findingJson(finding))}) : diagnosisText(findings, app.paint),
+		);
 		return findings.some(({level}) => level === 'error') ? 1 : 0;
 	},
 };

@@ -14,7 +14,7 @@ import {parseSince} from './shared/since.js';
 /** Without --since: so many, the newest. */
 const mostShown = 50;
 
-/** Whoever follows notices within so long what ends by itself, and what an event did not tell. */
+/** `--follow` notices within so long what ends by itself, and what an event did not tell. */
 const tickMs = 5000;
 
 /** So often is a store asked that is away. */

@@ -140,7 +140,7 @@ export async function live(actor: Actor, first: Grant | undefined, arrived: () =
 		try {
 			await once();
 		} catch (error) {
-			// Whoever is refused comes again later.
+			// A person who is refused comes again later.
 			if (!signal.aborted && !(error instanceof CanhazgpuError)) {
 				throw error;
 			}

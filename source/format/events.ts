@@ -20,7 +20,7 @@ const gpuWords = (gpus: readonly number[]): string =>
 
 const nameWords = (name: string | undefined): string => (name === undefined ? 'somebody unknown' : harmless(name));
 
-/** `alice (team)`; whoever did it to another bears no label of theirs. */
+/** `alice (team)`; who did it to another bears no label of theirs. */
 const whoWords = ({account, label, owner}: AuditRecord): string =>
 	nameWords(account) + (label === undefined || owner !== undefined ? '' : ` (${harmless(label)})`);
 

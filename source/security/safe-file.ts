@@ -208,7 +208,7 @@ function strangersPlace({name, status}: Part, isLast: boolean): UnsafePlace {
 }
 
 /**
-Who else could put another directory in the place of this one: the owner of a directory above it, whoever may write there, or the owner of a
+Who else could put another directory in the place of this one: the owner of a directory above it, an account that may write there, or the owner of a
 link on the way in a directory where all may make links. Directories of root and of this account are trusted. What is missing at the end of
 the path is not judged, and neither are the permissions of the directory itself.
 

@@ -12,7 +12,7 @@ type Options = {
 const initialNamespace = '4026531837';
 
 /**
-Every uid stands for itself. Only the initial user namespace has this map, and one that root gave it: whoever makes a namespace may map no
+Every uid stands for itself. Only the initial user namespace has this map, and one that root gave it: the maker of a namespace may map no
 more than what its parent has.
 */
 const isWholeMap = (map: string): boolean => /^\s*0\s+0\s+4294967295\s*$/v.test(map);
@@ -21,11 +21,11 @@ const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoExc
 
 /**
 The user namespace that this process is in, when uids need not mean there what they mean to the machine:
-under `unshare`, in a rootless container. Whoever makes one chooses which uid to have in it, so an account says nothing there.
+under `unshare`, in a rootless container. Its maker chooses which uid to have in it, so an account says nothing there.
 
 @returns The uid that ours is outside, as far as that is told, and the number of the namespace: `61002/4026532590`. The kernel gives a number
 again once its namespace is gone, so the number alone would let another account take over what was left behind. Undefined outside of a
-namespace, and where the system has none. `?` stands for what cannot be told, which must be taken for one: whoever makes a namespace may
+namespace, and where the system has none. `?` stands for what cannot be told, which must be taken for one: the maker of a namespace may
 also hide what tells of it.
 */
 export function readUserNamespace({
@@ -47,7 +47,7 @@ export function readUserNamespace({
 	}
 }
 
-/** True for root of the machine, whom every account has to trust. The uid 0 of a user namespace has the rights of whoever made that. */
+/** True for root of the machine, whom every account has to trust. The uid 0 of a user namespace has the rights of the account that made it. */
 export const isMachineRoot = (): boolean => process.geteuid?.() === 0 && readUserNamespace() === undefined;
 
 /** What a uid of the namespace is in the one around it. Lines of the map: first inside, first outside, how many. */

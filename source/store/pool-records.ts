@@ -223,7 +223,7 @@ export function writePoolRecord(file: string, record: PoolRecord, {directoryMode
 const othersRead = 0o755;
 
 /**
-Leaves a directory of pools to its owner, as one for everybody to write in was once made: whoever can put another record there sends
+Leaves a directory of pools to its owner, as one for everybody to write in was once made: an account that can put another record there sends
 everybody elsewhere. Does nothing in a directory of another account, in one that is shared on purpose (sticky), and in one that holds none of
 these files.
 */

@@ -19,7 +19,7 @@ export function keepHeapSmall(): void {
 
 /**
 Loads something while there is no `fetch`: with one, the layout of Ink fetches its code from a `data:` URL, for which Node first loads all that
-HTTP needs. Without, it decodes the very same text, 15 ms sooner. Whoever wants to fetch waits for this to end.
+HTTP needs. Without, it decodes the very same text, 15 ms sooner. A caller that wants to fetch waits for this to end.
 */
 async function withoutFetch<Result>(load: () => Promise<Result>): Promise<Result> {
 	const fetching = Object.getOwnPropertyDescriptor(globalThis, 'fetch');

@@ -28,7 +28,7 @@ const localTime = new Intl.DateTimeFormat('en-GB', {hour: '2-digit', minute: '2-
 /**
 A terminal that was closed refuses every word, before its SIGHUP is heard or after: either way the monitor comes to its ordered end.
 
-@returns The way to give the errors of this stream back to whoever minded them before.
+@returns The way to give the errors of this stream back to the listeners that were there before.
 */
 function mindErrors(stdout: NodeJS.WriteStream, closed: () => void): () => void {
 	const others = stdout.listeners('error') as Array<(error: Error) => void>;
@@ -131,7 +131,7 @@ export async function mountMonitor(options: MonitorOptions): Promise<number> {
 	instance.unmount();
 	await instance.waitUntilExit().catch(() => undefined);
 	stdout.write(wrapAgain);
-	// Whoever waits from here leaves the line: nobody would take what they are given.
+	// The waits that this monitor began leave the queue: no one would take what they are given.
 	await waits.leaveAll();
 	// Of a terminal that is gone there may be more errors to come, a little later than the writes.
 	if (!('code' in outcome && outcome.code === exitCodeOf('SIGHUP'))) {

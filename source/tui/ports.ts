@@ -75,7 +75,7 @@ export type MonitorPorts = {
 
 export type MonitorOptions = {
 	readonly world: World;
-	/** What is shown; the world's own GPUs unless given. Whoever acts always looks at those. */
+	/** What is shown; the world's own GPUs unless given. An action always looks at the world's own. */
 	readonly watchedGpus?: GpuProvider;
 	readonly requester: Requester;
 	readonly hostname: string;

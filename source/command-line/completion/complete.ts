@@ -8,7 +8,7 @@ import {globalFlags} from '../flags.js';
 import {CanhazgpuError} from '../../errors.js';
 import {completeWords, type Candidate} from './words.js';
 
-/** Whoever presses Tab waits no longer for a store that is away. */
+/** Tab waits no longer than this for a store that is away. */
 const patienceMs = 1000;
 
 async function known(kind: KnownKind, verb: Command, words: readonly string[]): Promise<readonly Candidate[]> {

@@ -13,7 +13,7 @@ export type Candidate = {
 
 export type Completed =
 	| {readonly kind: 'words'; readonly candidates: readonly Candidate[]}
-	/** The name of a file: whoever asks knows best how to complete that. */
+	/** The name of a file: the shell knows best how to complete it. */
 	| {readonly kind: 'files'}
 	/** It belongs to the command that follows `--`. */
 	| {readonly kind: 'command'};

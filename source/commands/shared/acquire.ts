@@ -80,7 +80,7 @@ const servedMs = 2000;
 const unsureWords =
 	'The store is away: this place in the queue is dropped once it is back. What was got in the last moment shows: canhazgpu status';
 
-/** Whoever has waited for long may look elsewhere by now. */
+/** A user who has waited for long may look elsewhere by now. */
 async function tellServed(app: App, {requester, note}: AcquireRequest, {gpus, leaseId}: Grant): Promise<void> {
 	const {account, label} = requester;
 	const problems = await app.notify(
@@ -137,7 +137,7 @@ export async function acquireShown(
 		line.end();
 		if (answer.kind === 'granted') {
 			if (stopReminding !== undefined) {
-				// Whoever is told need not be waited for.
+				// No one waits for a notice to be delivered.
 				void background.attempt(async () => tellServed(app, request, answer));
 			}
 

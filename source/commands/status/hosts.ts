@@ -52,7 +52,7 @@ async function remoteAnswer(app: App, host: string, signal: AbortSignal): Promis
 	}
 }
 
-/** Whoever is asked when Ctrl-C comes is asked no longer: nothing is left running, and nothing is shown. */
+/** A host that is asked when Ctrl-C comes is asked no longer: nothing is left running, and nothing is shown. */
 async function untilInterrupted(app: App, show: (signal: AbortSignal) => Promise<void>): Promise<number> {
 	const interruption = app.interruption();
 	const {signal} = interruption;

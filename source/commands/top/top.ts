@@ -48,7 +48,7 @@ export const top: Command = {
 		const isReadonly = input.has('readonly');
 		// The screen's libraries load while the store is being opened.
 		const loading = loadMonitor();
-		// Whoever fails before it is needed has another error to tell.
+		// A failure before it is needed has an error of its own to tell.
 		loading.catch(() => undefined);
 		const world = await app.open({isPatient: true, canMakePrivate: true, isDemo: input.has('demo')});
 		const hosts = createHostLooks({

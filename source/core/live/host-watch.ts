@@ -84,7 +84,7 @@ export function watchHosts<Status>({names, ask, clock, roundMs, broken}: HostWat
 		}
 	}
 
-	/** Whoever asks while it is being asked gets the answer that is on its way. */
+	/** A caller that asks while it is being asked gets the answer that is on its way. */
 	async function answerOf(name: string, oldestMs: number): Promise<HostAnswer<Status>> {
 		const last = known.get(name);
 		if (last !== undefined && clock.monotonicMs() - last.answeredMs < oldestMs) {

@@ -1,5 +1,5 @@
 /**
-A store for whoever stays: it remembers the last read, and when the store comes back without its data, it puts back what it knew before
+A store for processes that go on for long: it remembers the last read, and when the store comes back without its data, it puts back what it knew before
 anybody plans by what is left.
 */
 import {CanhazgpuError} from '../../errors.js';

@@ -24,6 +24,6 @@ const isDeeper = (value: unknown, levels: number): boolean =>
 	value !== null &&
 	(levels === 0 || Object.values(value).some((inner) => isDeeper(inner, levels - 1)));
 
-/** Whether it is no larger and no deeper than what a box can have to say, so that whoever shows it need not ask. */
+/** Whether it is no larger and no deeper than what a box can have to say, so that a face that shows it need not ask. */
 export const isPlausibleStatus = (rows: readonly unknown[]): boolean =>
 	rows.length <= mostGpus && !isDeeper(rows, deepest);

@@ -36,7 +36,7 @@ export type StoreListener = {
 export type ScannerRole = {
 	/** A new id for each viewer. */
 	readonly owner: string;
-	/** From one scan to the next. Whoever scans more often may take the role over. */
+	/** From one scan to the next. A viewer that scans more often may take the role over. */
 	readonly intervalMs: number;
 };
 
@@ -76,7 +76,7 @@ export type StoreCondition = {
 	readonly damage?: string;
 };
 
-/** Usage records one by one; or in pages, for whoever reads a million of them. */
+/** Usage records one by one; or in pages, for a reader of a million of them. */
 export type UsageHistory = AsyncIterable<UsageRecord> & {
 	readonly pages: () => AsyncIterable<readonly UsageRecord[]>;
 };

@@ -32,7 +32,7 @@ export type ProcessIdentity = {
 	Which pid namespace the pid counts in, such as `4026531836`. A container's pid says nothing about ours of the same number.
 	*/
 	readonly namespace?: string;
-	/** In which time namespace `startTicks` was read: the kernel shifts it for whoever reads it in another one. */
+	/** In which time namespace `startTicks` was read: the kernel shifts it for a reader in another one. */
 	readonly timeNamespace?: string;
 	/** Its process group, in which what it starts stays unless it leaves. Known of a wrapper, which may end before it says what it started. */
 	readonly group?: number;
@@ -187,7 +187,7 @@ export type Pool = {
 	readonly machine?: {readonly id: string; readonly bootId?: string};
 };
 
-/** A GPU taken out of service by hand: whoever has it keeps it, and nobody new gets it. */
+/** A GPU taken out of service by hand: its holder keeps it, and no one else gets it. */
 export type Drain = {
 	readonly reason?: string;
 	/** OS account that did it. */
@@ -252,7 +252,7 @@ export type EndReason =
 	| 'queue-left'
 	/** Held while waiting, and taken over by somebody earlier in the line. */
 	| 'taken-by-earlier'
-	/** Held while waiting, and taken over because whoever waited was stopped. */
+	/** Held while waiting, and taken over because the waiter was stopped. */
 	| 'holder-stopped'
 	/** Held while waiting for GPUs that are out of service, and taken over. */
 	| 'drained';
@@ -277,7 +277,7 @@ export type UsageRecord = {
 export type PoolEvent = {
 	readonly kind: 'granted' | 'released' | 'expired' | 'extended' | 'heartbeat' | 'queue' | 'pool' | 'drain' | 'notice';
 	readonly gpus: readonly number[];
-	/** The label of whoever did it. */
+	/** The label of the account that did it. */
 	readonly user?: string;
 	/** Entries that left the line: those behind them move up without having to read. */
 	readonly left?: readonly string[];

@@ -36,7 +36,7 @@ export function leaseFor({requester, tenure, note}: AcquireRequest, leaseId: str
 	};
 }
 
-/** What whoever asked is told of the lease that was granted. */
+/** What the caller is told of the lease that was granted. */
 export const grantOf = (gpus: readonly number[], leaseId: string, lease: Lease): Grant => ({
 	kind: 'granted',
 	gpus,
@@ -113,7 +113,7 @@ export async function acquireNow(
 ): Promise<Grant | Refusal> {
 	checkNote(request.note);
 	// Scan, then read, then commit: what is seen is no newer than what is read. Only a look that has become too old is repeated after the read;
-	// whoever took a GPU in between makes the commit a conflict.
+	// a GPU that was taken in between makes the commit a conflict.
 	await look();
 	return transact<Grant | Refusal>(world, {
 		user: request.requester.label,
@@ -170,7 +170,7 @@ export async function acquireOrRefuse(
 			event: {kind: 'notice', gpus: []},
 		});
 	} catch (error) {
-		// A store that went away, or takes nothing more, changes nothing for whoever was refused.
+		// A store that went away, or takes nothing more, changes nothing for a request that was refused.
 		if (!(error instanceof CanhazgpuError)) {
 			throw error;
 		}

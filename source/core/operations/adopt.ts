@@ -96,7 +96,7 @@ function checkFree(record: GpuRecord | undefined, index: number, drain: Drain | 
 
 /**
 Gives a running process a `run` lease on the GPUs it is seen on. There is no wrapper and no heartbeat: the lease lives by the process
-alone. Whoever waits in line cannot have these GPUs anyway, so the line does not matter.
+alone. Those who wait cannot have these GPUs anyway, so the queue does not matter.
 
 @throws CanhazgpuError `not-found`, `not-owner`, `unavailable`, `provider`, ...
 */

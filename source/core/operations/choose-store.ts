@@ -1,4 +1,4 @@
-/** Which store holds the pool. Pure: the facts are gathered by whoever can. */
+/** Which store holds the pool. Pure: the caller gathers the facts. */
 
 import type {PoolRecord} from '../model/types.js';
 
@@ -7,7 +7,7 @@ export type RedisAnswer = 'pool' | 'no-pool' | 'no-answer';
 export type StoreFacts = {
 	/** `--store`, or `store` in a config. */
 	readonly asked: 'redis' | 'embedded' | undefined;
-	/** True when a flag, the environment or a config says where Redis is: whoever does so means Redis. */
+	/** True when a flag, the environment or a config says where Redis is, and so asks for Redis. */
 	readonly isRedisGiven: boolean;
 	/** The shared pool recorded by `admin`. */
 	readonly recorded: PoolRecord | undefined;

@@ -27,29 +27,29 @@ export type PoolMade = {
 type PoolCreation = Pick<World, 'store' | 'host' | 'clock'>;
 
 /**
-Reads; a pool whose own keys are garbage is overwritten first, by `mended` if that is given.
+Reads; a pool whose own keys are garbage is overwritten first, by `replacement` if that is given.
 
 @returns Also whether it was.
 */
 async function readEvenGarbage(
 	{store}: PoolCreation,
-	mended: Pool | undefined,
+	replacement: Pool | undefined,
 	change: string | undefined,
 ): Promise<{readonly snapshot: Snapshot; readonly wasGarbage: boolean}> {
 	try {
 		return {snapshot: await store.read({change}), wasGarbage: false};
 	} catch (error) {
-		if (!(mended !== undefined && error instanceof CanhazgpuError && error.code === 'pool-garbage')) {
+		if (!(replacement !== undefined && error instanceof CanhazgpuError && error.code === 'pool-garbage')) {
 			throw error;
 		}
 
 		// Only the size and provider are fixed here. The leases are read next and end with their records, and it is told with them.
-		await store.commit({...emptyPlan, writes: [{kind: 'pool', pool: mended}]});
+		await store.commit({...emptyPlan, writes: [{kind: 'pool', pool: replacement}]});
 		return {snapshot: await store.read({change}), wasGarbage: true};
 	}
 }
 
-/** Whoever makes a pool again after a loss of data may be overtaken by those who know it and put it back. */
+/** A new pool after a loss of data may be overtaken by processes that know the old one and put it back. */
 const restoredRecentlySeconds = 60;
 
 /** Whether somebody who stays has just put back the very pool that is asked for. */

@@ -1,4 +1,4 @@
-/** Taking GPUs out of service by hand, and putting them back: whoever has one keeps it, and nobody new gets it, not even by force. */
+/** Taking GPUs out of service by hand, and putting them back: a holder keeps the GPU, and no one else gets it, not even by force. */
 import {CanhazgpuError} from '../../errors.js';
 import {unreadableDrains} from '../rules/pool/diagnosis.js';
 import {emptyPlan, type Plan} from '../model/plan.js';
@@ -18,8 +18,8 @@ type Change = {
 
 function planDrains(snapshot: Snapshot, {world, requester, gpus, kind, drains, reason}: Change): Plan {
 	if (snapshot.drainProblem !== undefined && snapshot.stored.drains === undefined) {
-		const {words, mend} = unreadableDrains(snapshot.drainProblem);
-		throw new CanhazgpuError('pool-garbage', words, {hint: mend});
+		const {words, fix} = unreadableDrains(snapshot.drainProblem);
+		throw new CanhazgpuError('pool-garbage', words, {hint: fix});
 	}
 
 	const reasons = new Set(gpus.flatMap((gpu) => snapshot.drains.get(gpu)?.reason ?? []));

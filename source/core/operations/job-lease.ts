@@ -48,7 +48,7 @@ export async function findJobLease(world: World, leaseId: string): Promise<JobLe
 }
 
 export type FindOptions = {
-	/** Aborted: whoever wanted the lease gives it up. */
+	/** Aborted: the caller gives the lease up. */
 	readonly signal: AbortSignal;
 	/** Told in words why the store cannot be asked, once for each reason. */
 	readonly away: (reason: string) => void;

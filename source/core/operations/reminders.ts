@@ -1,5 +1,5 @@
 /**
-Reminding people of what concerns them, once each: whoever will tell it writes that into the lease first, against what was read, so that
+Reminding people of what concerns them, once each: the process that will send a reminder writes that into the lease first, against what was read, so that
 of all who notice one tells. Told at most once: a claim whose answer was lost is not told.
 */
 import {isLeased, judgedByWaiter, planChange, type LeasedRecord} from '../rules/leases/lease-changes.js';

@@ -7,7 +7,7 @@ const ignore = () => undefined;
 
 /**
 Makes this process indifferent to the loss of whatever stdout and stderr go to: a closed terminal (EIO) or a pipe that nobody reads
-(EPIPE). Whoever holds GPUs has to give them back first.
+(EPIPE). A command that holds GPUs has to give them back first.
 
 It must come before a child is started that shares them. As Node first touches a pipe it switches it, for all who share it, to not
 waiting, which makes `canhazgpu run -- python train.py 2>&1 | tee log` fail when tee is slow. Starting a child switches it back, and

@@ -65,7 +65,7 @@ const killPatienceMs = 5000;
 /**
 Ends a job and what it has started: SIGINT to each of them alone, as Ctrl-C would, then, when some of them are left after the grace,
 SIGKILL to those and to what they have started meanwhile. Resolves as soon as none of them runs. Never a process group, for the job's
-is also that of whoever started us.
+is also that of the process that started us.
 
 What has left the tree of processes (a daemon's parent ends so that it does) is known by its environment. Only a process that did both,
 left the tree before the limit and got rid of its environment, or changed the account, escapes.

@@ -33,7 +33,7 @@ const isComparable = (recorded: string | undefined, own: string | undefined): bo
 	recorded === undefined || recorded === own;
 
 /**
-Whether the start time in this identity was read as we read such times: the kernel shifts them by the time namespace of whoever reads.
+Whether the start time in this identity was read as we read such times: the kernel shifts them by the time namespace of the reader.
 */
 export const hasOurStartTime = (identity: ProcessIdentity, procDirectory = '/proc'): boolean =>
 	isComparable(identity.timeNamespace, timeNamespace(procDirectory));

@@ -1,5 +1,5 @@
 /**
-Tools of the system that tell who somebody is. Which program answers to their names is for root to say, and not for the PATH of whoever
+Tools of the system that tell who somebody is. Which program answers to their names is for root to say, and not for the PATH of the user who
 runs us: a `getent` of one's own could call its owner anybody.
 */
 import {existsSync} from 'node:fs';

@@ -22,7 +22,7 @@ export const createClient = (endpoint: Endpoint, retryDelay: (times: number) => 
 		connectTimeout: connectTimeoutMs,
 		disconnectTimeout: 100,
 		commandTimeout: commandTimeoutMs,
-		// A command whose connection is lost is rejected at once and never sent again; whoever sent it knows what to do.
+		// A command whose connection is lost is rejected at once and never sent again; the caller knows what to do.
 		enableOfflineQueue: false,
 		autoResendUnfulfilledCommands: false,
 		maxRetriesPerRequest: 0,

@@ -13,7 +13,7 @@ const passing = new Set(['LOADING', 'BUSY', 'MASTERDOWN', 'TRYAGAIN']);
 const replyWords =
 	/(?:^|[ \-])(?<word>LOADING|BUSY|MASTERDOWN|TRYAGAIN|READONLY|OOM|MISCONF|NOREPLICAS|NOPERM|NOAUTH|WRONGPASS|DENIED|WRONGKEY|WRONGTYPE)\b/v;
 
-/** Errors without a word of their own. Redis takes only short commands from whoever has not said the password. */
+/** Errors without a word of their own. Redis takes only short commands before the password. */
 const otherWords: ReadonlyArray<readonly [word: string, pattern: RegExp]> = [
 	['NOAUTH', /NOAUTH|unauthenticated/v],
 	['WRONGPASS', /invalid password|AUTH/v],
@@ -179,7 +179,7 @@ export function refusal(error: Error, {name, db, passwordHint}: Endpoint): Canha
 
 	const unknown = ['store-refused', `refused: ${error.message.slice(0, 200)}`, 'See the log of redis-server.'] as const;
 	const [code, problem, usual] = wordings.get(word) ?? unknown;
-	// Whoever has given no password may be somebody who may do little.
+	// A connection without a password may be one that may do little.
 	const hint = word === 'NOAUTH' || word === 'NOPERM' ? (passwordHint ?? usual) : usual;
 	return new CanhazgpuError(code, `${name} ${problem.replace('{db}', () => String(db))}`, {hint});
 }

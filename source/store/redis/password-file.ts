@@ -39,7 +39,7 @@ export function readPasswordFile(file: string): string {
 		const problem = read.kind === 'absent' ? 'there is no such file' : read.problem;
 		throw refuse(
 			`cannot read ${file}: ${problem}`,
-			'Fix redis.password_file, or the file. It belongs to whoever runs canhazgpu.',
+			'Fix redis.password_file, or the file. It belongs to the account that runs canhazgpu.',
 			read.kind === 'refused' ? read.cause : undefined,
 		);
 	}

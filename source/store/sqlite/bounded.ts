@@ -14,7 +14,7 @@ const mostRows = 100_000;
 /** So many characters are read at once. */
 const mostCharacters = 64 * 2 ** 20;
 
-const makeAnew = 'Somebody changed it by hand. Move it away, and make a new pool: canhazgpu admin --store embedded';
+const makeAgain = 'Somebody changed it by hand. Move it away, and make a new pool: canhazgpu admin --store embedded';
 
 /** A column as SQL reads it: NULL in place of a text that is too long, whose bytes SQLite then does not load. */
 export const boundedColumn = (name: string): string =>
@@ -33,13 +33,13 @@ function checkRow(row: Row, path: string): number {
 	let characters = 0;
 	for (const value of Object.values(row)) {
 		if (value === null) {
-			throw databaseProblem(path, [`holds a text of more than ${longestText} bytes`, makeAnew]);
+			throw databaseProblem(path, [`holds a text of more than ${longestText} bytes`, makeAgain]);
 		}
 
 		if (typeof value === 'string') {
 			characters += value.length;
 		} else if (typeof value !== 'number') {
-			throw databaseProblem(path, ['holds bytes where canhazgpu writes text', makeAnew]);
+			throw databaseProblem(path, ['holds bytes where canhazgpu writes text', makeAgain]);
 		}
 	}
 
@@ -55,7 +55,7 @@ function within<Result>(path: string, read: () => Result): Result {
 		return read();
 	} catch (error) {
 		if (valueErrors.has((error as NodeJS.ErrnoException).code)) {
-			throw databaseProblem(path, ['holds a value that canhazgpu does not write', makeAnew], error);
+			throw databaseProblem(path, ['holds a value that canhazgpu does not write', makeAgain], error);
 		}
 
 		throw error;
@@ -97,7 +97,7 @@ export function bounded(database: DatabaseSync, text: string, path: string): Bou
 					characters += checkRow(row, path);
 					rows.push(row);
 					if (rows.length > mostRows || characters > mostCharacters) {
-						throw databaseProblem(path, ['holds more than canhazgpu ever writes', makeAnew]);
+						throw databaseProblem(path, ['holds more than canhazgpu ever writes', makeAgain]);
 					}
 				}
 

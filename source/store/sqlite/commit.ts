@@ -63,7 +63,7 @@ function setPoolValue(statements: PoolStatements, name: string, raw: string | un
 	}
 }
 
-/** Where whoever joined at this time stands: the next place that nobody has. */
+/** The place of an entry that joined at this time: the next that no entry has. */
 function placeAt(statements: PoolStatements, microseconds: number): number {
 	let place = microseconds;
 	while (statements.idAt.get(place) !== undefined) {

@@ -1,7 +1,7 @@
 /**
 One database that several accounts share, opened for each transaction and closed after it.
 
-Whoever uses it holds it alone for that moment (`locking_mode = EXCLUSIVE`): so SQLite keeps the index of its journal in its own memory, and
+A transaction holds it alone for that moment (`locking_mode = EXCLUSIVE`): so SQLite keeps the index of its journal in its own memory, and
 no file that others may cut short is ever mapped. The journal is a WAL that was made beside the database and stays: nothing has to be made or
 deleted in a directory that belongs to the pool's owner, and no rollback journal of anybody is ever played back. A file that was replaced, or
 lost its journal, is simply what the next transaction finds.
@@ -36,7 +36,7 @@ const longestReturnMs = 2000;
 
 /**
 How long to wait before a try. Those who wait for long are many: were they to try as often as the first, they would take the processors from
-whoever is in.
+the transaction that is in.
 */
 const pauseMs = (attempt: number): number =>
 	1 + Math.random() * Math.min(attempt, 15 + Math.max(0, attempt - 30) * 2, 150);
@@ -195,7 +195,7 @@ export function makeDatabase(path: string, form: Pick<Form<never>, 'prepare'>): 
 
 /**
 @throws CanhazgpuError unless the database is of the kind that {@link makeDatabase} makes. For any other SQLite makes a journal in the
-directory and plays it back from there, and whoever may write the database may write that journal; or it may search for a free page for ever.
+directory and plays it back from there, and an account that may write the database may write that journal; or it may search for a free page for ever.
 */
 function requireOurKind(connection: DatabaseSync, path: string): void {
 	const ask = (question: string): unknown => connection.prepare(`PRAGMA ${question}`).get()?.[question];
@@ -360,7 +360,7 @@ export class Database<Name extends string> {
 					}
 				}
 
-				// Waiting alike would wake all at once. Whoever came in and found the database locked lets others try meanwhile.
+				// Equal waits would end all at once. A transaction that came in and found the database locked lets others try meanwhile.
 				gate?.leave();
 				await sleep(pauseMs(attempt));
 				lockedMs += isIn ? performance.now() - triedMs : 0;
@@ -374,7 +374,10 @@ export class Database<Name extends string> {
 		return (error as NodeJS.ErrnoException | undefined)?.code === 'ENOENT'
 			? databaseProblem(
 					this.path,
-					['was removed', `Whoever manages ${dirname(this.path)} can make it anew: canhazgpu admin --store embedded`],
+					[
+						'was removed',
+						`The administrator of ${dirname(this.path)} can make it again: canhazgpu admin --store embedded`,
+					],
 					error,
 				)
 			: explain(error, this.path);

@@ -6,7 +6,7 @@ import {Buffer} from 'node:buffer';
 import {closeSync, constants, fstatSync, ftruncateSync, openSync, readSync, writeSync} from 'node:fs';
 import type {PoolStatements} from './statements.js';
 
-/** So many events are kept for those who look a fifth of a second later; whoever missed more reads everything. */
+/** So many events are kept for listeners that look a fifth of a second later; a listener that missed more reads everything. */
 const keptCount = 32;
 
 /** A longer one is told as "something happened". */
@@ -65,7 +65,7 @@ export function addEvent(statements: PoolStatements, event: string): RecentEvent
 
 const signalOf = (path: string): string => `${path}-signal`;
 
-/** What the file says: one line. No two say the same, so that whoever wrote one knows it again. */
+/** What the file says: one line. No two say the same, so that its writer knows its own line again. */
 const encodeSignal = ({sequence, recent}: RecentEvents): string => {
 	const line = (events: readonly string[]): string =>
 		`${JSON.stringify({sequence, recent: events, nonce: Math.random()})}\n`;
@@ -97,7 +97,7 @@ export function signal(path: string, events: RecentEvents): string {
 				return text;
 			}
 
-			// What is left of a longer one is cut off after it: whoever reads meanwhile reads up to the end of the line.
+			// What is left of a longer one is cut off after it: a reader meanwhile reads up to the end of the line.
 			ftruncateSync(descriptor, writeSync(descriptor, text, 0));
 		} finally {
 			closeSync(descriptor);

@@ -4,7 +4,7 @@ What went wrong with the database, in words for the user.
 import {CanhazgpuError} from '../../errors.js';
 import {lockHolder} from './lock-holder.js';
 
-const ask = 'Ask whoever made the pool to let you into its group, or look at the permissions of its directory.';
+const ask = 'Ask the person who made the pool to let you into its group, or look at the permissions of its directory.';
 
 /** Primary result codes of SQLite. */
 const problems: ReadonlyMap<number, readonly [problem: string, hint: string]> = new Map([

@@ -112,7 +112,7 @@ export function embeddedPoolExists(path: string): boolean {
 /** The shortest database has one page of 512 bytes. What is shorter was cut short, and holds nothing. */
 const isTooShort = ({size}: {readonly size: number}): boolean => size < 512;
 
-/** True for a file that belongs to whoever may put files beside the database of the pool. */
+/** True for a file that belongs to an account that may put files beside the database of the pool. */
 const isOfPool = ({uid}: Stats, path: string): boolean => isTrusted(uid) || uid === statSync(dirname(path)).uid;
 
 /** True for a file of its own: no link leads from here to another file, which would be changed in its place. */
@@ -135,7 +135,7 @@ const unsafeHint = 'Make it safe, with all its reservations: sudo canhazgpu admi
 
 /** @throws CanhazgpuError when somebody else could swap the whole directory for another. */
 function checkAncestors(path: string): void {
-	// Whoever owns the directory could replace its files anyway; checkDirectory() says whose directories root uses.
+	// The owner of the directory could replace its files anyway; checkDirectory() says whose directories root uses.
 	const unsafe = findUnsafePlace(dirname(path), {trustsOwner: true});
 	if (unsafe !== undefined) {
 		throw databaseProblem(path, [unsafe.problem, unsafe.remedy]);
@@ -153,7 +153,7 @@ export function checkDirectory(path: string): void {
 		]);
 	}
 
-	// Whoever owns the directory can make root delete files through SQLite's journal: root is no guest of others.
+	// The owner of the directory can make root delete files through SQLite's journal: root is no guest of others.
 	if (status.uid !== 0 && isMachineRoot()) {
 		throw databaseProblem(path, [
 			`belongs to account number ${status.uid}, and root uses pools of root alone`,
@@ -382,7 +382,7 @@ export function createBesides(path: string): void {
 			}
 		}
 	} catch {
-		// What is not there is said by whoever needs it.
+		// The caller that needs the file says that it is missing.
 	}
 }
 
@@ -450,7 +450,7 @@ function closeOpenDirectory(path: string): readonly string[] {
 }
 
 /**
-Removes a file; a directory is given another name unless it is empty. Whoever made a directory can swap what is in it for a link while it is
+Removes a file; a directory is given another name unless it is empty. The owner of a directory can swap what is in it for a link while it is
 emptied, so that files elsewhere would be removed.
 
 @returns What became of a directory, in a sentence.

@@ -32,7 +32,7 @@ export function createPoolWatch(database: Database<keyof typeof poolStatements>)
 	const fileNow = () => {
 		const status = statSync(path, {throwIfNoEntry: false, bigint: true});
 		if (status === undefined) {
-			throw databaseProblem(path, ['was removed', 'Make it anew: canhazgpu admin --store embedded']);
+			throw databaseProblem(path, ['was removed', 'Make it again: canhazgpu admin --store embedded']);
 		}
 
 		return {identity: `${status.dev}:${status.ino}`, change: `${status.mtimeNs}:${status.size}`};

@@ -69,7 +69,7 @@ type Options = {
 };
 
 /**
-Whoever may use the pool may use this: it is made with the same permissions.
+It is made with the permissions of the pool.
 
 @throws CanhazgpuError when it is missing and this account may not make it.
 */
@@ -86,7 +86,7 @@ function audienceOf(poolPath: string, file: string): Audience {
 	}
 }
 
-/** The board is opened by whoever looks at it first; `close` is for whoever opened the pool. */
+/** The first call opens the board; `close` is for the owner of the store. */
 export function createScanBoard({
 	path: poolPath,
 	now,

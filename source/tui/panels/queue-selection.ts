@@ -2,7 +2,7 @@
 import type {QueueRecord} from '../../core/model/types.js';
 import type {State} from '../state/state.js';
 
-/** Where it stands now: the selected entry, or whoever moved up to its place. Undefined when nobody waits. */
+/** Where it stands now: the selected entry, or the one that moved up to its position. Undefined when nobody waits. */
 export function selectedPlace({snapshot, panels}: Pick<State, 'snapshot' | 'panels'>): number | undefined {
 	const queue = snapshot?.queue ?? [];
 	const {selectedId, place} = panels.queue;
@@ -10,7 +10,7 @@ export function selectedPlace({snapshot, panels}: Pick<State, 'snapshot' | 'pane
 	return queue.length === 0 ? undefined : found === -1 ? Math.min(place, queue.length - 1) : found;
 }
 
-/** Whoever is selected in the line. */
+/** The entry that is selected in the queue. */
 export function selectedEntry(state: Pick<State, 'snapshot' | 'panels'>): QueueRecord | undefined {
 	const place = selectedPlace(state);
 	return place === undefined ? undefined : state.snapshot!.queue[place];

@@ -71,7 +71,7 @@ function afterRefusal(state: State, {complaint, dialog: asker}: Extract<Answer, 
 	return withFlash({...state, dialog: isOpen ? undefined : dialog}, {level: 'error', text});
 }
 
-/** A line or two fit the message line; more has a panel of its own, unless whoever asked has gone on to something else. */
+/** A line or two fit the message line; more has a panel of its own, unless the user has gone on to something else. */
 function afterPrinting(state: State, {title, lines, dialog: asker}: Extract<Answer, {kind: 'printed'}>): State {
 	const told = lines.map((line) => line.trim()).filter((line) => line !== '');
 	const isOpen = state.dialog === asker;

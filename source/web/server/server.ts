@@ -56,7 +56,7 @@ const mostExtra = 500;
 const shareMs = 100;
 
 /**
-Where there are too many connections, the newest of whoever has most are closed. Whose they are is looked up for many at once, and once
+Where there are too many connections, the newest of the caller with the most are closed. Whose they are is looked up for many at once, and once
 each: it takes the kernel as long for one as for all.
 */
 function shareConnections(server: Server, mostConnections: number): void {

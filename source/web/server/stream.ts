@@ -1,5 +1,5 @@
 /**
-`/api/events`: one feed for all who listen. Each change is encoded once, whoever cannot keep up is dropped and comes back by itself.
+`/api/events`: one feed for all who listen. Each change is encoded once. A browser that cannot keep up is dropped and comes back by itself.
 */
 import type {ServerResponse} from 'node:http';
 import type {RemoteHosts} from '../api/hosts.js';
@@ -11,7 +11,7 @@ import {callersOf, type Connection} from './callers.js';
 
 export type EventStreams = {
 	/**
-	Sends everything, then every change. Where there are too many already, the oldest of whoever has most gives way. False when that would be
+	Sends everything, then every change. Where there are too many already, the oldest of the caller with the most gives way. False when that would be
 	the one who asks.
 	*/
 	readonly open: (outgoing: ServerResponse, options: {readonly withHosts: boolean}) => boolean;
@@ -119,7 +119,7 @@ export function createStreams(
 		byCaller.set(caller, (byCaller.get(caller) ?? new Set()).add(outgoing));
 	}
 
-	/** Makes room at the cost of whoever has most streams, unless the newcomer would have as many. */
+	/** Makes room at the cost of the caller with the most streams, unless the newcomer would have as many. */
 	function makeRoom(newcomer: string): boolean {
 		const largest = Math.max(...byCaller.values().map(({size}) => size));
 		if ((byCaller.get(newcomer)?.size ?? 0) + 1 >= largest) {
@@ -134,7 +134,7 @@ export function createStreams(
 
 	return {
 		open(outgoing, {withHosts}) {
-			// Whoever has left already would never be seen to leave.
+			// A browser that has left already would never be seen to leave.
 			if (outgoing.destroyed) {
 				return true;
 			}

@@ -25,9 +25,9 @@ function loop(box: Box): () => void {
 test('run keeps its time limit and its exit code while the path to the pool is a loop of links', async () => {
 	const box = await freshEmbeddedBox(1);
 	const {wrapper} = await startSleeper(box, ['--timeout', '3s'], slowJob);
-	const mend = loop(box);
+	const repair = loop(box);
 	await wrapper.says(/the time limit of 0h 0m 3s is over/v);
-	mend();
+	repair();
 	expect(await wrapper.ended).toMatchObject({
 		exitCode: 124,
 		stderr: 'canhazgpu: the time limit of 0h 0m 3s is over: stopping the command\n',
@@ -40,9 +40,9 @@ test('a waiting run keeps its place while the path to the pool is a loop of link
 	await box.run('reserve --gpu-ids 0');
 	const waiter = start(box, ['run', '--', 'sh', '-c', 'echo job ran; exit 7']);
 	await waiter.says(/Waiting for 1 GPU/v);
-	const mend = loop(box);
+	const repair = loop(box);
 	await waiter.says(/a link in its path leads back to itself/v);
-	mend();
+	repair();
 	expect(await box.run('release')).toMatchObject({exitCode: 0});
 	const ran = await waiter.ended;
 	expect(ran).toMatchObject({exitCode: 7, stdout: 'job ran\n'});

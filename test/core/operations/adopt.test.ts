@@ -116,7 +116,7 @@ test('nobody may hold any of its GPUs', async () => {
 });
 
 test('without a look at the GPUs nothing is adopted', async () => {
-	world.see(() => observationOf([], {failure: {message: 'the tool hangs', hint: 'mend it'}}));
+	world.see(() => observationOf([], {failure: {message: 'the tool hangs', hint: 'fix it'}}));
 	await refusal({}, 'provider', 'The GPUs cannot be looked at: the tool hangs');
 });
 

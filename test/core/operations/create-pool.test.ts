@@ -41,7 +41,7 @@ test('by force ends every lease with its record, throws away garbage and counts'
 	expect(world.memory.state.gpus.keys().toArray()).toEqual([0, 1]);
 });
 
-test('by force mends a pool whose own keys are garbage, and still ends its leases with records', async () => {
+test('by force replaces a pool whose own keys are garbage, and still ends its leases with records', async () => {
 	const world = await createTestWorld();
 	await reserve(world, request);
 	world.memory.state.pool = {...world.memory.state.pool, gpuCount: 'many'};

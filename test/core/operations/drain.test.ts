@@ -128,7 +128,7 @@ test('an unfit GPU is shown with the reason and kept out, unless by force', asyn
 	expect((await readStatus(world)).rows[0]).toMatchObject({state: 'in-use', problem: 'Xid 79'});
 });
 
-test('while their record cannot be read nobody gets anything; putting one back mends it', async () => {
+test('while their record cannot be read nobody gets anything; putting one back repairs it', async () => {
 	const world = await createTestWorld({gpuCount: 2});
 	world.memory.state.drains = 'not json';
 	expect(await ask(world, {force: true})).toMatchObject({

@@ -34,7 +34,7 @@ const loseData = () => {
 };
 
 /** The pool as somebody makes it again. */
-const makeAnew = async (force = false) => createPool(world, {gpuCount: 4, provider: 'fake', force});
+const makeAgain = async (force = false) => createPool(world, {gpuCount: 4, provider: 'fake', force});
 
 beforeEach(async () => {
 	commits = 0;
@@ -254,25 +254,25 @@ describe('after the store lost its data', () => {
 	test('whoever knows nothing but the lease waits for the pool', async () => {
 		loseData();
 		await expect(sendHeartbeat(world, hold)).rejects.toMatchObject({code: 'no-pool'});
-		await makeAnew();
+		await makeAgain();
 		expect(await sendHeartbeat(world, hold)).toMatchObject({kind: 'held', takenBack: [{index: 0}, {index: 1}]});
 	});
 
 	test('nothing is put back into a pool that somebody remade by force', async () => {
-		await makeAnew(true);
+		await makeAgain(true);
 		expect(await sendHeartbeat(staying, hold)).toMatchObject({kind: 'lost', gpus: [{index: 0}, {index: 1}]});
 	});
 
 	test('it is put back into a pool that was made again', async () => {
 		loseData();
-		await makeAnew();
+		await makeAgain();
 		expect(await sendHeartbeat(staying, hold)).toMatchObject({kind: 'held'});
 		expect(stored(0)).toMatchObject({lease_id: 'lease-a', job_pid: 2});
 	});
 
 	test('but not over somebody who has it by now, nor into a pool that became too small', async () => {
 		loseData();
-		await makeAnew();
+		await makeAgain();
 		await reserve(world, {requester: person('bob'), count: 1, ids: [0], durationSeconds: 60});
 		const answer = await sendHeartbeat(staying, hold);
 		expect(answer).toMatchObject({

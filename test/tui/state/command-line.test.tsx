@@ -37,7 +37,7 @@ async function open(run: CommandLine['run'], lines: string[] = []): Promise<Sess
 	return session;
 }
 
-test('a line that was wrong stays to be mended, and goes into the history all the same', async () => {
+test('a line that was wrong stays to be corrected, and goes into the history all the same', async () => {
 	const ran: string[] = [];
 	const lines = ['status'];
 	const {press, shows, store} = await open(async (line) => {

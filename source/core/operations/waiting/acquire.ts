@@ -7,7 +7,7 @@ import {acquireNow, acquireOrRefuse, createFreshScan} from '../acquire-now.js';
 import {release} from '../reservations.js';
 import {Waiter, type GaveUp, type WaitOptions} from './waiter.js';
 
-/** Undefined: others were in the way for too long, such as a peer that scans. Whoever may wait can join the line all the same. */
+/** Undefined: others were in the way for too long, such as a peer that scans. A caller that may wait can join the queue all the same. */
 async function acquireUnlessBusy(...request: Parameters<typeof acquireNow>): Promise<Grant | Refusal | undefined> {
 	try {
 		return await acquireNow(...request);

@@ -28,7 +28,7 @@ type Nothing = Extract<QueueGrant, {kind: 'nothing'}> & {
 export type ScannedGrant = Exclude<QueueGrant, {kind: 'nothing'}> | Nothing;
 
 /**
-What whoever waits may take now. The GPUs are looked at only when there is something to take by the records, and by what those earlier in
+What the waiter may take now. The GPUs are looked at only when there is something to take by the records, and by what those earlier in
 line have seen: a release wakes one scan and not a herd.
 
 @returns `read again` when the look is newer than what was read: scan, then read, then commit.

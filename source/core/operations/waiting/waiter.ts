@@ -204,7 +204,7 @@ export class Waiter {
 		}
 	}
 
-	/** Draws the event into the picture. Whoever moves up in the line says so without a read. */
+	/** Applies the event to the last snapshot. An entry that moves up in the queue says so without a read. */
 	#hear(event: PoolEvent | undefined): void {
 		this.#lastRead = snapshotAfterEvent(this.#lastRead, event);
 		const afterMs = readAfterMs(event, this.#lastRead, this.#entryId);
@@ -475,7 +475,7 @@ export async function quitQueue(world: World, {id, leaseId, account, reason}: Qu
 	}
 }
 
-/** How it stands with whoever waits there. */
+/** How far the waiter is. */
 export const waitingProgress = (
 	snapshot: Snapshot,
 	own: EntryRecord,

@@ -1,7 +1,7 @@
 import type {Clock} from '../../model/ports.js';
 
 export type WakeSignal = {
-	/** Wakes whoever waits, or the next who will. */
+	/** Ends the wait that is under way, or else the next one. */
 	readonly wake: () => void;
 	/** Rings when the time is over, unless aborted. Asked again meanwhile it keeps to the first time. */
 	readonly wakeAfter: (clock: Clock, milliseconds: number, signal: AbortSignal) => Promise<void>;

@@ -135,7 +135,7 @@ export function allocate(
 			.filter((record) => record.kind === 'free')
 			.map(({index, lastReleased}) => ({index, lastReleased, lastUsedByRequester: snapshot.lastUsed.get(index)})),
 	);
-	// What whoever waits in vain holds comes last.
+	// What an entry that waits in vain holds comes last.
 	const gpus = [...ranked, ...free.filter(isLeased)]
 		.slice(0, wanted.count)
 		.map(({index}) => index)

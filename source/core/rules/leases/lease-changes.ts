@@ -53,7 +53,7 @@ export function planEnd(
 	};
 }
 
-/** The queue without whoever is gone: what to expect and what to write. */
+/** The queue without the entries that are gone: what to expect and what to write. */
 function dropFromQueue(gone: readonly QueueRecord[]): Pick<Plan, 'expect' | 'writes'> {
 	return {
 		expect: gone.map((record) => ({
@@ -82,7 +82,7 @@ const planNotes = ({leases, entries}: Notes): Pick<Plan, 'expect' | 'writes'> =>
 	],
 });
 
-/** The heartbeat of a lease. Whoever watched for its silence has heard it. */
+/** The heartbeat of a lease. It ends a watch for its silence. */
 export const withHeartbeat = <Held extends Lease | QueueEntry>(held: Held, now: number): Held => ({
 	...held,
 	lastHeartbeat: now,

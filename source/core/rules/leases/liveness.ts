@@ -67,7 +67,7 @@ type Judgement<End> =
 	| {readonly kind: 'ended'; readonly ending: End}
 	/** It is silent and cannot be judged: it is to be watched from now on. */
 	| {readonly kind: 'watch'; readonly silence: Silence}
-	/** It is seen to live and does not say so, because its wrapper is dead or stopped: whoever sees it says so. */
+	/** It is seen to live and does not say so, because its wrapper is dead or stopped: the process that sees it says so. */
 	| {readonly kind: 'vouch'};
 
 const holds = {kind: 'holds'} as const;
@@ -91,7 +91,7 @@ const isSameHeartbeat = (a: number | undefined, b: number | undefined): boolean 
 const watchOf = ({silence, lastHeartbeat}: Heard): Silence | undefined =>
 	silence !== undefined && isSameHeartbeat(silence.lastHeartbeat, lastHeartbeat) ? silence : undefined;
 
-/** Another clock may take a watch over after this long, in seconds on the store's clock: whoever began it has had time to end it. */
+/** Another clock may take a watch over after this long, in seconds on the store's clock: the process that began it has had time to end it. */
 const handOverSeconds = ({watchSeconds}: Patience): number => 2 * watchSeconds;
 
 /** Judges by the heartbeat alone. `lost`: it was watched being missed. */
@@ -229,7 +229,7 @@ export function endingOf(lease: Lease, snapshot: Snapshot, host: Host): Ending |
 	return judgement.kind === 'ended' ? judgement.ending : undefined;
 }
 
-/** Judges a queue entry: why whoever waits behind it is gone, or whether somebody may be there. */
+/** Judges a queue entry: why its waiter is gone, or whether there may be one. */
 export function judgeEntry(entry: QueueEntry, snapshot: Snapshot, host: Host): Judgement<EndReason> {
 	const {lastHeartbeat, silence} = entry;
 	const end = (ending: EndReason) => ({kind: 'ended', ending}) as const;
@@ -280,7 +280,7 @@ function silenceEndsIn(heard: Heard, {now}: Snapshot, host: Host, patience: Pati
 }
 
 /**
-In how many seconds the next look may find something over that was read: for whoever has to be there in time. `Infinity`: nothing that can
+In how many seconds the next look may find something over that was read: for a waiter that has to be there in time. `Infinity`: nothing that can
 be foreseen.
 */
 export function secondsToNextEnd(snapshot: Snapshot, host: Host): number {

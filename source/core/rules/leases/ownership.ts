@@ -16,7 +16,7 @@ export const requesterOf = (account: Account, label?: string): Requester => {
 	return {account: name, uid, userNamespace, label: label ?? name};
 };
 
-/** True for root, who may change what is anybody's. The uid 0 of a user namespace is whoever made that. */
+/** True for root, who may change what is anybody's. The uid 0 of a user namespace is the account that made the namespace. */
 export const isRoot = ({uid, userNamespace}: Pick<Requester, 'uid' | 'userNamespace'>): boolean =>
 	uid === 0 && userNamespace === undefined;
 

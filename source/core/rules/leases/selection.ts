@@ -1,4 +1,4 @@
-/** Which leases a verb is about, and whether whoever asks may change them. */
+/** Which leases a verb is about, and whether the caller may change them. */
 import {checkIds} from '../allocation/request.js';
 import type {Lease, Requester, Snapshot} from '../../model/types.js';
 import {isLeased, type LeasedRecord} from './lease-changes.js';

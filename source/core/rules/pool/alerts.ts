@@ -78,7 +78,7 @@ type Options = {
 	readonly now: number;
 	/** Name of this host. */
 	readonly host: string;
-	/** Whether whoever scans may read the kernel's log, where some problems are told. */
+	/** Whether this account may read the kernel's log, where some problems are told. */
 	readonly seesKernelLog: boolean;
 };
 

@@ -9,7 +9,7 @@ export type Finding = {
 	readonly level: 'ok' | 'warning' | 'error';
 	readonly words: string;
 	/** What to do about it. */
-	readonly mend?: string;
+	readonly fix?: string;
 };
 
 /** A store that loses data, or throws some of it away, hands out GPUs twice. */
@@ -20,7 +20,7 @@ const judgeCondition = ({isDurable, evicts, damage}: StoreCondition): readonly F
 					check: 'store',
 					level: 'warning',
 					words: 'appendonly is off: a crash of Redis takes the newest reservations with it',
-					mend: 'redis-cli config set appendonly yes, and the same in redis.conf',
+					fix: 'redis-cli config set appendonly yes, and the same in redis.conf',
 				} as const,
 			]
 		: []),
@@ -30,7 +30,7 @@ const judgeCondition = ({isDurable, evicts, damage}: StoreCondition): readonly F
 					check: 'store',
 					level: 'warning',
 					words: 'Redis throws keys away when its memory is full, reservations among them',
-					mend: 'redis-cli config set maxmemory-policy noeviction, and the same in redis.conf',
+					fix: 'redis-cli config set maxmemory-policy noeviction, and the same in redis.conf',
 				} as const,
 			]
 		: []),
@@ -41,7 +41,7 @@ const judgeCondition = ({isDurable, evicts, damage}: StoreCondition): readonly F
 					check: 'store',
 					level: 'error',
 					words: `The database is damaged: ${damage}`,
-					mend: 'Move the file away, with its -wal, and make the pool anew: canhazgpu admin --store embedded. Jobs, waiters and monitors that run on put back what they know.',
+					fix: 'Move the file away, with its -wal, and make the pool again: canhazgpu admin --store embedded. Jobs, waiters and monitors that run on put back what they know.',
 				} as const,
 			]),
 ];
@@ -53,7 +53,7 @@ export function judgeStore(location: string, roundTripMs: number, condition: Sto
 			check: 'store',
 			level: isSlow ? 'warning' : 'ok',
 			words: `${location} answers in ${Math.max(1, Math.round(roundTripMs))} ms`,
-			mend: isSlow
+			fix: isSlow
 				? 'Every verb waits for it several times: use one nearer by, or find out what keeps it busy.'
 				: undefined,
 		},
@@ -63,15 +63,15 @@ export function judgeStore(location: string, roundTripMs: number, condition: Sto
 
 /** Who this is to the pool, where that is not simply the account. */
 export function judgeAccount(account: Account): readonly Finding[] {
-	const mend = doubtAbout(account);
-	return mend === undefined
+	const fix = doubtAbout(account);
+	return fix === undefined
 		? []
 		: [
 				{
 					check: 'permissions',
 					level: 'warning',
 					words: `to the pool this account is ${accountName(account)}, and nobody else`,
-					mend,
+					fix,
 				},
 			];
 }
@@ -80,9 +80,9 @@ const moveAway = (key: string, to = `${key}.damaged`): string =>
 	`Move it out of the way: redis-cli RENAME ${key} ${to}`;
 
 /** Why every GPU is out of service, and the way to fix it. */
-export const unreadableDrains = (problem: string): {readonly words: string; readonly mend: string} => ({
+export const unreadableDrains = (problem: string): {readonly words: string; readonly fix: string} => ({
 	words: `The record of drained GPUs cannot be read: ${problem}`,
-	mend: moveAway('canhazgpu:drain'),
+	fix: moveAway('canhazgpu:drain'),
 });
 
 /** One record may go; the rest of the pool is no part of the damage. */
@@ -103,7 +103,7 @@ export const judgeRecords = (
 						check: 'pool',
 						level: 'error',
 						words: `The record of GPU ${record.index} makes no sense: ${record.problem}`,
-						mend: `${removeRecord(record.index, kind)}. Then nobody holds it; admin --force would end all reservations.`,
+						fix: `${removeRecord(record.index, kind)}. Then nobody holds it; admin --force would end all reservations.`,
 					},
 				]
 			: [],
@@ -116,7 +116,7 @@ export const judgeRecords = (
 					check: 'store',
 					level: 'warning',
 					words: `The record of notices cannot be read, and nothing more is told of use without a reservation: ${noticesProblem}`,
-					mend: moveAway('canhazgpu:notices'),
+					fix: moveAway('canhazgpu:notices'),
 				} as const,
 			]),
 ];
@@ -130,7 +130,7 @@ const judgeGpu = (gpu: GpuReading): readonly Finding[] => {
 				check: 'gpus',
 				level: 'error',
 				words: `GPU ${index}: ${words}`,
-				mend: `It is not handed out meanwhile. For the record: canhazgpu admin --drain ${index} --reason TEXT`,
+				fix: `It is not handed out meanwhile. For the record: canhazgpu admin --drain ${index} --reason TEXT`,
 			}),
 		),
 		...(use.kind === 'unknown'
@@ -139,7 +139,7 @@ const judgeGpu = (gpu: GpuReading): readonly Finding[] => {
 						check: 'gpus',
 						level: 'warning',
 						words: `GPU ${index}: ${use.why}`,
-						mend: 'Unknown is not free: it is handed out by --force alone.',
+						fix: 'Unknown is not free: it is handed out by --force alone.',
 					} as const,
 				]
 			: []),
@@ -150,7 +150,7 @@ const judgeGpu = (gpu: GpuReading): readonly Finding[] => {
 export function judgeScan(observation: Observation, pool: Pool | undefined): readonly Finding[] {
 	const {gpus, failure, warnings, provider, simulated, driverVersion} = observation;
 	if (failure !== undefined) {
-		return [{check: 'provider', level: 'error', words: failure.message, mend: failure.hint}];
+		return [{check: 'provider', level: 'error', words: failure.message, fix: failure.hint}];
 	}
 
 	const driver = driverVersion === undefined ? '' : `, driver ${driverVersion}`;
@@ -165,7 +165,7 @@ export function judgeScan(observation: Observation, pool: Pool | undefined): rea
 						check: 'pool',
 						level: 'warning',
 						words: `The pool has ${pool.gpuCount} GPU(s), this machine ${gpus.length}`,
-						mend: 'Once everybody has released theirs: canhazgpu admin --force',
+						fix: 'Once everybody has released theirs: canhazgpu admin --force',
 					} as const,
 				]
 			: []),
@@ -176,7 +176,7 @@ export function judgeScan(observation: Observation, pool: Pool | undefined): rea
 						check: 'permissions',
 						level: 'warning',
 						words: `The processes on GPU ${hidden.join(', ')} cannot be seen`,
-						mend: 'In a container, share the pid namespace of the host (docker run --pid=host); else see what the tool says as root.',
+						fix: 'In a container, share the pid namespace of the host (docker run --pid=host); else see what the tool says as root.',
 					} as const,
 				]
 			: []),
@@ -186,7 +186,7 @@ export function judgeScan(observation: Observation, pool: Pool | undefined): rea
 						check: 'permissions',
 						level: 'warning',
 						words: `${unowned.length} process(es) have an owner who cannot be told`,
-						mend: 'Is /proc mounted with hidepid? Then join its group (mount option gid=), or run canhazgpu as root.',
+						fix: 'Is /proc mounted with hidepid? Then join its group (mount option gid=), or run canhazgpu as root.',
 					} as const,
 				]
 			: []),
@@ -203,7 +203,7 @@ export function judgeClock(storeSeconds: number, ownSeconds: number, roundTripMs
 		words: isOff
 			? `The clocks of this machine and of the store differ by ${Math.round(difference)} s`
 			: 'agrees with the clock of the store',
-		mend: isOff ? 'Let both follow a time server: timedatectl set-ntp true' : undefined,
+		fix: isOff ? 'Let both follow a time server: timedatectl set-ntp true' : undefined,
 	};
 }
 
@@ -220,7 +220,7 @@ export function judgeVersions(program: string, runtime: string, store: string | 
 						check: 'versions',
 						level: 'warning',
 						words: `${store} keeps no audit trail: canhazgpu events shows nothing`,
-						mend: `Use Redis ${oldestRedis} or newer.`,
+						fix: `Use Redis ${oldestRedis} or newer.`,
 					} as const,
 				]
 			: []),

@@ -74,7 +74,7 @@ export function planPoolReset(snapshot: Snapshot, pool: Pool, context: AuditCont
 		expect: [
 			{kind: 'pool', gpuCount: snapshot.pool?.gpuCount},
 			...ends.expect,
-			// Whoever got one meanwhile gets a record. A value that is not even a string cannot be compared.
+			// A holder that got one meanwhile gets a record. A value that is not even a string cannot be compared.
 			...cleaned
 				.filter((record) => record.kind === 'free' || (record.kind === 'garbage' && record.raw !== undefined))
 				.map(({index, raw}): Expectation => ({kind: 'gpu', index, raw})),

@@ -23,7 +23,7 @@ import type {
 import {poolEntry} from './pool.js';
 import {mergedAlerts} from './alerts.js';
 
-/** Whoever reads this late after the loss leaves alone what people may have changed since: the queue, drains, notices. */
+/** A reader that comes this late after the loss leaves alone what people may have changed since: the queue, drains, notices. */
 const lateSeconds = 600;
 
 /** Between the places of two who wait; a store keeps microseconds. */
@@ -105,7 +105,7 @@ function isOlderVersion(found: Lease, known: Lease, {isUntouched}: Loss): boolea
 /** While the store was away nobody could hear a heartbeat: a watch for silence begins again. */
 const unwatched = <Held extends Lease | QueueEntry>(held: Held): Held => ({...held, silence: undefined});
 
-type Mend = {readonly write: Write; readonly usage?: UsageRecord; readonly lease?: Lease};
+type Restored = {readonly write: Write; readonly usage?: UsageRecord; readonly lease?: Lease};
 
 const free = ({index, lastReleased, ended}: Extract<GpuRecord, {kind: 'free'}>): Write => ({
 	kind: 'free',
@@ -115,7 +115,7 @@ const free = ({index, lastReleased, ended}: Extract<GpuRecord, {kind: 'free'}>):
 });
 
 /** The lease was over when the store was read. Its usage record was lost with the store, unless the record still says how it ended. */
-function mendEnded(known: Extract<GpuRecord, {kind: 'free'}>, found: LeasedRecord): Mend {
+function restoreEnded(known: Extract<GpuRecord, {kind: 'free'}>, found: LeasedRecord): Restored {
 	const {lastReleased, ended} = known;
 	const isItsEnd = ended?.leaseId !== undefined && ended.leaseId === found.lease.leaseId && lastReleased !== undefined;
 	return {
@@ -126,7 +126,7 @@ function mendEnded(known: Extract<GpuRecord, {kind: 'free'}>, found: LeasedRecor
 	};
 }
 
-function mendGpu(known: GpuRecord, found: GpuRecord, loss: Loss): Mend | undefined {
+function restoreGpu(known: GpuRecord, found: GpuRecord, loss: Loss): Restored | undefined {
 	if (known.raw === found.raw || known.kind === 'garbage' || found.kind === 'garbage') {
 		return undefined;
 	}
@@ -148,7 +148,7 @@ function mendGpu(known: GpuRecord, found: GpuRecord, loss: Loss): Mend | undefin
 	}
 
 	if (found.kind === 'leased') {
-		return isGrantedSince(found.lease, loss) ? undefined : mendEnded(known, found);
+		return isGrantedSince(found.lease, loss) ? undefined : restoreEnded(known, found);
 	}
 
 	return (found.lastReleased ?? 0) < (known.lastReleased ?? 0) ? {write: free(known)} : undefined;
@@ -170,10 +170,10 @@ const isHeldBy = ({gpus}: Snapshot, {holder, machine}: QueueEntry): boolean =>
 const hasLeftSince = (id: string, {told}: Loss): boolean =>
 	told.some(({entryId, kind}) => entryId === id && ['left', 'refused', 'granted'].includes(kind));
 
-type QueueMend = Pick<Plan, 'expect' | 'writes'> & {readonly back: readonly QueueEntry[]};
+type RestoredQueue = Pick<Plan, 'expect' | 'writes'> & {readonly back: readonly QueueEntry[]};
 
 /** Those who waited stand in their old order again; those who had left it when it was read leave it again. */
-function mendQueue(loss: Loss): QueueMend {
+function restoreQueue(loss: Loss): RestoredQueue {
 	const {known, found} = loss;
 	const expect: Expectation[] = [];
 	const writes: Write[] = [];
@@ -196,7 +196,7 @@ function mendQueue(loss: Loss): QueueMend {
 	}
 
 	for (const record of found.queue) {
-		// Whoever joined or joined again since says so by a heartbeat.
+		// An entry that joined, or joined again, since then says so by a heartbeat.
 		const hasLeft =
 			record.kind === 'entry' &&
 			known.queue.every(({id}) => id !== record.id) &&
@@ -214,7 +214,7 @@ function mendQueue(loss: Loss): QueueMend {
 }
 
 /** What was out of service is so again. What somebody drained or put back into service since stays as it is. */
-function mendDrains({known, found, told}: Loss): Pick<Plan, 'expect' | 'writes'> {
+function restoreDrains({known, found, told}: Loss): Pick<Plan, 'expect' | 'writes'> {
 	if (known.drainProblem !== undefined || found.drainProblem !== undefined) {
 		return {expect: [], writes: []};
 	}
@@ -276,34 +276,34 @@ export function planRestoring(
 	// A pool that is there may have been made again since; only an older state of ours is known to be none.
 	const hasOldPool = isUntouched && count > 0 && found.pool?.gpuCount !== known.pool.gpuCount;
 	const pool = found.pool === undefined || hasOldPool ? known.pool : found.pool;
-	const mends = known.gpus.slice(0, pool.gpuCount).flatMap((record) => {
+	const restored = known.gpus.slice(0, pool.gpuCount).flatMap((record) => {
 		const {index} = record;
 		const there = found.gpus[index] ?? {kind: 'free', index, raw: undefined};
-		const mend = mendGpu(record, there, loss);
-		return mend === undefined ? [] : [{...mend, index, raw: there.raw}];
+		const back = restoreGpu(record, there, loss);
+		return back === undefined ? [] : [{...back, index, raw: there.raw}];
 	});
 	const nothing = {expect: [], writes: []};
-	const queue = isLate ? {...nothing, back: []} : mendQueue(loss);
-	const drains = isLate ? nothing : mendDrains(loss);
+	const queue = isLate ? {...nothing, back: []} : restoreQueue(loss);
+	const drains = isLate ? nothing : restoreDrains(loss);
 	const context: AuditContext = {now: found.now, host: host.hostname};
 	const leases = Map.groupBy(
-		mends.filter(({lease}) => lease !== undefined),
+		restored.filter(({lease}) => lease !== undefined),
 		({index, lease}) => lease!.leaseId ?? index,
 	);
-	const gpus = mends.map(({index}) => index);
+	const gpus = restored.map(({index}) => index);
 	return {
 		...emptyPlan,
 		expect: [
 			{kind: 'revision', raw: found.revision.raw},
 			{kind: 'pool', gpuCount: found.pool?.gpuCount},
-			...mends.map(({index, raw}): Expectation => ({kind: 'gpu', index, raw})),
+			...restored.map(({index, raw}): Expectation => ({kind: 'gpu', index, raw})),
 			...queue.expect,
 			...drains.expect,
 			...(found.noticesProblem === undefined ? [{kind: 'notices', raw: found.stored.notices} as const] : []),
 		],
 		writes: [
 			...(pool === found.pool ? [] : [{kind: 'pool', pool} as const]),
-			...mends.map(({write}) => write),
+			...restored.map(({write}) => write),
 			...queue.writes,
 			...drains.writes,
 			...(found.noticesProblem === undefined
@@ -317,7 +317,7 @@ export function planRestoring(
 				: []),
 			{kind: 'restored', count: known.revision.count},
 		],
-		usage: mends.flatMap(({usage}) => usage ?? []),
+		usage: restored.flatMap(({usage}) => usage ?? []),
 		audit: [
 			{
 				...poolEntry(pool, {...context, account: accountName(host.account)}, {reason: 'restored'}),

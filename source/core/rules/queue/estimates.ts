@@ -35,7 +35,7 @@ type Future = {
 
 function futureOf(record: GpuRecord, {now, drains}: Snapshot): Future {
 	const {index} = record;
-	// Whoever waits takes a GPU the moment it can be had. One that lies there all the same is in use without a reservation, or broken.
+	// A waiter takes a GPU the moment it is free. One that is free all the same is in use without a reservation, or broken.
 	if (record.kind !== 'leased') {
 		return {index, freeAt: Infinity};
 	}

@@ -1,11 +1,11 @@
 /**
-Which GPUs nobody new can have for the time being, however long they wait, and what that means for those who wait: whoever cannot be
+Which GPUs nobody new can have for the time being, however long they wait, and what that means for those who wait: an entry that cannot be
 served without them claims nothing, and others may take what such an entry holds.
 */
 import {usageBlockOf} from '../allocation/usage-block.js';
 import type {GpuRecord, NotedOutage, Observation, QueueEntry, QueueRecord, Snapshot} from '../../model/types.js';
 
-/** Use without a reservation may be over soon: only after it was seen for so long may others take what whoever waits for the GPU holds. */
+/** Use without a reservation may be over soon: only after it was seen for so long may others take what an entry that waits for the GPU holds. */
 export const usedPatienceSeconds = 5 * 60;
 
 /** Characters of the words that an entry keeps of each GPU: everybody reads them at each look. */

@@ -19,7 +19,7 @@ export type QueueGrantOptions = {
 	readonly lease: Lease;
 	/** False for a GPU whose use, as the tool saw it, forbids handing it out. */
 	readonly isUsable: (index: number) => boolean;
-	/** What is out of service, as far as whoever asks has seen or read. */
+	/** What is out of service, as far as the caller has seen or read. */
 	readonly outOfService: OutOfService;
 	readonly isAwake: (entry: QueueEntry) => boolean;
 	/** Name of this host. */

@@ -20,7 +20,7 @@ export const isPossible = (entry: QueueEntry, gpuCount: number): boolean =>
 /**
 For each GPU, the first entry of the line that could claim it.
 
-@param queue - The line, or the part of it before whoever asks.
+@param queue - The queue, or the part of it before the caller.
 @param gpuCount - Size of the pool.
 @param mayClaim - False for an entry whose process is stopped, or that waits for what is out of service: it keeps its place and claims
 nothing for now.
@@ -130,7 +130,7 @@ export function planLeave(
 	};
 }
 
-/** Says that whoever waits lives, for itself and for what it holds meanwhile. */
+/** The heartbeat of a waiter, for its entry and for what it holds meanwhile. */
 export function planEntryHeartbeat(
 	snapshot: Pick<Snapshot, 'gpus' | 'now'>,
 	{id, raw, entry}: Extract<QueueRecord, {kind: 'entry'}>,
@@ -152,7 +152,7 @@ export const planEntryNote = (
 	...emptyPlan,
 	expect: [{kind: 'entry', id, raw}],
 	writes: [{kind: 'entry', entry: {...entry, unavailable}}],
-	// Whoever shows the queue reads it again.
+	// A face that shows the queue reads it again.
 	event: {kind: 'notice', gpus: []},
 });
 

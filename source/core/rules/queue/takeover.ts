@@ -44,7 +44,7 @@ export function waitersOf(
 	};
 }
 
-/** Ends what is taken, with its usage records; the leases themselves are overwritten by whoever takes them. */
+/** Ends what is taken, with its usage records; the new leases overwrite the old ones. */
 export function takeoverOf(
 	taken: readonly LeasedRecord[],
 	reasonOf: (lease: Lease, index: number) => EndReason,

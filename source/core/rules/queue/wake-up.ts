@@ -13,13 +13,13 @@ const wokenAtOnce = 3;
 /** The first of the others follows after this long, where nobody can tell who left the line; and each next after a turn. */
 const herdMs = 250;
 const turnMs = 20;
-/** With so many ahead the tick is twice as long, up to the longest: whoever moves up, or may take something, is waked by an event. */
+/** With so many ahead the tick is twice as long, up to the longest: an entry that moves up, or may take something, is waked by an event. */
 const ticksLengthenEvery = 4;
 const longestRestMs = 120_000;
 /** Those who are not among the first hear of an event so late, where the store has to be asked. */
 const lateMs = 2000;
 
-/** What is not known of whoever was just granted a GPU. */
+/** What is not known of a lease that was just granted. */
 const somebody: Lease = {user: '?', type: 'run', startTime: 0};
 
 /** GPUs that an event sets free; what a waiter held goes with its leaving. */

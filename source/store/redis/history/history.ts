@@ -92,7 +92,7 @@ export async function* readPages(
 
 		done += records.length;
 		next = readPage(connection, before + done, time);
-		// Whoever reads no further does not care why the next page cannot be read.
+		// A reader that stops here does not care why the next page cannot be read.
 		next.catch(() => undefined);
 		// It goes out before this page is looked at, which takes as long as reading the next.
 		await setImmediate();

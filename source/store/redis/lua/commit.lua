@@ -119,7 +119,7 @@ local steps = {
     run_later('SET', KEYS[tonumber(ARGV[at])], ARGV[at + 2])
     return at + 3
   end,
-  -- The place of an earlier time; whoever has that very score already comes first.
+  -- The place of an earlier time; an entry that has that very score already comes first.
   rejoin = function(at)
     if stands_in_line(ARGV[at + 1]) then
       return nil

@@ -29,7 +29,7 @@ export async function scanProcesses(
 	const startedAtMs = clock.monotonicMs();
 	let observation = await gpus.observe();
 	if (observation.takenAtMs < startedAtMs) {
-		// A scan from before, kept for whoever asks first.
+		// A scan from before, kept for the first caller.
 		observation = await gpus.observe();
 	}
 

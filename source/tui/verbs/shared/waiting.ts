@@ -57,7 +57,7 @@ export function createWaits(dispatch: Dispatch, broken: (error: unknown) => void
 						dispatch({kind: 'wait-ended', id, flash: flashOf(result)});
 					}
 				} catch (error) {
-					// Before it had to wait, whoever began it hears of it.
+					// Before it had to wait, the error goes to the caller.
 					if (isWaiting && error instanceof CanhazgpuError) {
 						dispatch({kind: 'wait-ended', id, flash: failureFlash(error)});
 					} else if (isWaiting) {

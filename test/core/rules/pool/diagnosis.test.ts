@@ -12,7 +12,7 @@ const pool = {gpuCount: 2, provider: 'nvidia'} as const;
 const gpus = [idleReading(0), idleReading(1)];
 const problems = (findings: readonly Finding[]) => findings.filter(({level}) => level !== 'ok').map(({words}) => words);
 
-test('a healthy box has nothing to mend', () => {
+test('a healthy box has nothing to fix', () => {
 	const findings = [
 		...judgeStore('redis localhost:6379/0', 0.4, {isDurable: true, evicts: false}),
 		...judgeScan(observationOf(gpus), pool),
@@ -20,7 +20,7 @@ test('a healthy box has nothing to mend', () => {
 		...judgeVersions('1.0.0', 'Node 24.0.0', 'Redis 7.2.4'),
 	];
 	expect(problems(findings)).toEqual([]);
-	expect(findings.every(({mend}) => mend === undefined)).toBe(true);
+	expect(findings.every(({fix}) => fix === undefined)).toBe(true);
 	expect(findings.map(({words}) => words)).toEqual([
 		'redis localhost:6379/0 answers in 1 ms',
 		'fake: 2 GPU(s)',
@@ -73,6 +73,6 @@ test('what is not known is not judged', () => {
 test('a failed scan is the one thing that is said of the GPUs', () => {
 	const failure = {message: 'nvidia-smi was not found.', hint: 'Is it in PATH?'};
 	expect(judgeScan(observationOf([], {failure}), pool)).toEqual([
-		{check: 'provider', level: 'error', words: failure.message, mend: failure.hint},
+		{check: 'provider', level: 'error', words: failure.message, fix: failure.hint},
 	]);
 });
