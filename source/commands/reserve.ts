@@ -28,6 +28,7 @@ export const reserve: Command = {
 			value: 'TIME',
 			summary: 'for how long: 30m, 2h, 1d (8h)',
 			setting: 'reserve.duration',
+			mayBeEmpty: true,
 			completes: usualDurations,
 		},
 		force: {

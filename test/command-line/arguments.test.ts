@@ -91,8 +91,13 @@ describe('an empty value, as a variable that is empty gives it', () => {
 		expect(input.config.get('run.user')).toBeUndefined();
 	});
 
+	test('of --duration and --wait is the default', async () => {
+		const {input} = await read(['reserve', '-d', '', '-w='], 'reserve: {wait: 5m}');
+		expect(input.config.get('reserve.duration')).toBe(8 * 3600);
+		expect(input.config.get('reserve.wait')).toBeUndefined();
+	});
+
 	test.each([
-		['reserve', '-d', ''],
 		['run', '-t', '', '--', 'true'],
 		['reserve', '--gpu-ids='],
 	])('of %s %s is refused: a limit must not be lost', async (...typed) => {

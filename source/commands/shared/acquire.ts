@@ -35,6 +35,7 @@ export const wantFlags = (verb: 'run' | 'reserve'): Flags => ({
 		value: 'TIME',
 		summary: 'give up after this long in the queue, with exit code 3',
 		setting: `${verb}.wait`,
+		mayBeEmpty: true,
 		completes: usualDurations,
 	},
 });

@@ -25,13 +25,13 @@ export function parseDuration(text: string, what: string): number {
 		});
 	}
 
-	if (!/^(?:\d+(?:\.\d+)?[dhms])+$/v.test(trimmed)) {
+	if (!/^\+?(?:(?:\d+(?:\.\d*)?|\.\d+)[dhms])+$/v.test(trimmed)) {
 		throw new CanhazgpuError('usage', `${what}: ${quoted(trimmed)} is not a duration`, {hint});
 	}
 
 	let seconds = 0;
 	let previousUnit = Infinity;
-	for (const part of trimmed.split(/(?<=[dhms])/v)) {
+	for (const part of trimmed.replace(/^\+/v, '').split(/(?<=[dhms])/v)) {
 		const unitSeconds = secondsPerUnit[part.at(-1)!]!;
 		if (unitSeconds >= previousUnit) {
 			throw new CanhazgpuError('usage', `${what}: ${quoted(trimmed)} repeats a unit or has them out of order`, {
