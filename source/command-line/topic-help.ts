@@ -2,6 +2,7 @@
 import {CanhazgpuError, quoted} from '../errors.js';
 import {markdownText} from '../format/markdown/terminal.js';
 import {createPaint} from '../format/text/paint.js';
+import {schemas} from '../help/schema/index.js';
 import {topicNames, topics} from '../help/topics.js';
 import {findCommand, verbs} from './arguments.js';
 import {commandHelp} from './help.js';
@@ -46,6 +47,20 @@ async function refuse(word: string): Promise<never> {
 	});
 }
 
+/** `help json NAME`: the JSON Schema of what a verb prints. */
+async function schemaText(name: string): Promise<string> {
+	const load = Object.hasOwn(schemas, name) ? schemas[name] : undefined;
+	if (load === undefined) {
+		const guess = nearest(name, Object.keys(schemas));
+		throw new CanhazgpuError('usage', `There is no schema ${quoted(name)}`, {
+			hint: guess === undefined ? 'See all of them: canhazgpu help json' : `Did you mean: canhazgpu help json ${guess}`,
+		});
+	}
+
+	const {default: schema} = await load();
+	return JSON.stringify(schema, undefined, 2);
+}
+
 /**
 @param output - Left out: for a place without colours, of the usual width.
 @throws CanhazgpuError `usage` with the nearest verb or topic.
@@ -58,6 +73,11 @@ export async function helpOn(
 		environment,
 	}: {readonly words: readonly string[]; readonly output?: Output; readonly environment: Environment},
 ): Promise<string> {
+	const name = words.filter((each) => !each.startsWith('-')).at(1);
+	if (word === 'json' && name !== undefined) {
+		return schemaText(name);
+	}
+
 	const isVerb = verbs.includes(word);
 	const topic = Object.hasOwn(topics, word) ? topics[word] : undefined;
 	if (!isVerb && topic === undefined) {

@@ -32,8 +32,13 @@ export const topics: Readonly<Record<string, Topic>> = {
 	},
 	web: {
 		summary: 'The dashboard in a browser, and its API',
-		otherNames: ['api', 'browser', 'http', 'json'],
+		otherNames: ['api', 'browser', 'http'],
 		load: async () => import('./web.md'),
+	},
+	json: {
+		summary: 'What --json prints: names, units, and a schema of each verb',
+		otherNames: ['schema', 'schemas', 'scripting', 'jq'],
+		load: async () => import('./json.md'),
 	},
 	metrics: {
 		summary: 'Metrics for Prometheus, with example alerts',

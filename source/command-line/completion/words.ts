@@ -146,6 +146,16 @@ async function helpWords(options: CompletionOptions): Promise<readonly Candidate
 	return [...(await describedVerbs(options)), ...others.map(([name, {summary}]) => ({word: name, about: summary}))];
 }
 
+/** Behind `help json`. */
+async function schemaWords(after: readonly string[]): Promise<readonly Candidate[]> {
+	if (after.length !== 1 || after[0] !== 'json') {
+		return [];
+	}
+
+	const {schemas} = await import('../../help/schema/index.js');
+	return plain(Object.keys(schemas));
+}
+
 type Place = {
 	/** Words between the verb and the one that is being completed ... */
 	readonly own: readonly string[];
@@ -188,7 +198,7 @@ async function anyWords(before: readonly string[], word: string, options: Comple
 	}
 
 	if (verb === 'help') {
-		return words(after.length === 0 ? await helpWords(options) : []);
+		return words(after.length === 0 ? await helpWords(options) : await schemaWords(after));
 	}
 
 	if (!verbs.includes(verb)) {

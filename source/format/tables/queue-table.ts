@@ -96,44 +96,51 @@ const placesTable = (rows: readonly QueueRow[], paint: Paint, {now, width}: Tabl
 
 const nanosecondsPerSecond = 1e9;
 
-/** `queue --json`, with the peer's keys and ours (position, wait_seconds, estimate in seconds) beside them. */
+const whole = (seconds: number | undefined): number | undefined =>
+	seconds === undefined ? undefined : Math.ceil(seconds);
+
+/** The entry as it was made. */
+const wishJson = (entry: QueueEntry) => ({
+	id: entry.id,
+	user: entry.user,
+	actual_user: entry.actualUser,
+	requested_count: entry.requestedCount,
+	requested_ids: entry.requestedIds,
+	reservation_type: entry.reservationType,
+	expiry_duration: entry.expirySeconds === undefined ? undefined : entry.expirySeconds * nanosecondsPerSecond,
+	duration_seconds: whole(entry.expirySeconds),
+	time_limit_seconds: whole(entry.timeLimitSeconds),
+	note: shownNote(entry.note),
+	enqueue_time: timestamp(entry.enqueueTime),
+	since: timestamp(entry.enqueueTime),
+	last_heartbeat: timestamp(entry.lastHeartbeat),
+	wait_timeout: entry.waitTimeout === undefined ? undefined : timestamp(entry.waitTimeout),
+});
+
+/** What keeps it waiting, and for how long. */
+const waitJson = ({waitedSeconds, outOfService, outages, estimateSeconds, blockers}: QueueRow) => ({
+	wait_seconds: Math.floor(waitedSeconds),
+	out_of_service: outOfService.length === 0 ? undefined : outOfService,
+	waits_for:
+		outOfService.length === 0
+			? undefined
+			: outages.map((outage, index) => ({
+					gpu_id: outOfService[index],
+					kind: outage.kind,
+					reason: outageWords(outage),
+					since: outage.since === undefined ? undefined : timestamp(outage.since),
+				})),
+	estimate: whole(estimateSeconds),
+	estimate_seconds: whole(estimateSeconds),
+	blocked_by: blockers.length === 0 ? undefined : blockers.map((blocker) => blockerJson(blocker)),
+});
+
+/** `queue --json`, with the peer's keys and ours beside them; an entry that cannot be read is left out. */
 export function lineJson(rows: readonly QueueRow[]) {
-	const entries = rows.flatMap(
-		({entry, position, held, waitedSeconds, outOfService, outages, estimateSeconds, blockers}) =>
-			entry === undefined
-				? []
-				: [
-						{
-							id: entry.id,
-							user: entry.user,
-							actual_user: entry.actualUser,
-							requested_count: entry.requestedCount,
-							requested_ids: entry.requestedIds,
-							allocated_gpus: held,
-							reservation_type: entry.reservationType,
-							expiry_duration:
-								entry.expirySeconds === undefined ? undefined : entry.expirySeconds * nanosecondsPerSecond,
-							note: shownNote(entry.note),
-							enqueue_time: timestamp(entry.enqueueTime),
-							last_heartbeat: timestamp(entry.lastHeartbeat),
-							wait_timeout: entry.waitTimeout === undefined ? undefined : timestamp(entry.waitTimeout),
-							position,
-							wait_seconds: Math.floor(waitedSeconds),
-							out_of_service: outOfService.length === 0 ? undefined : outOfService,
-							waits_for:
-								outOfService.length === 0
-									? undefined
-									: outages.map((outage, index) => ({
-											gpu_id: outOfService[index],
-											kind: outage.kind,
-											reason: outageWords(outage),
-											since: outage.since === undefined ? undefined : timestamp(outage.since),
-										})),
-							estimate: estimateSeconds === undefined ? undefined : Math.ceil(estimateSeconds),
-							estimate_seconds: estimateSeconds === undefined ? undefined : Math.ceil(estimateSeconds),
-							blocked_by: blockers.length === 0 ? undefined : blockers.map((blocker) => blockerJson(blocker)),
-						},
-					],
+	const entries = rows.flatMap((row) =>
+		row.entry === undefined
+			? []
+			: [{...wishJson(row.entry), allocated_gpus: row.held, position: row.position, ...waitJson(row)}],
 	);
 	return {
 		entries,

@@ -1,0 +1,19 @@
+/** A JSON Schema (draft-07) for what each verb prints with `--json`; that of `run` is the one of `reserve`. */
+
+type Schema = Readonly<Record<string, unknown>>;
+
+type Load = () => Promise<{readonly default: Schema}>;
+
+export const schemas: Readonly<Record<string, Load>> = {
+	status: async () => import('./status.json', {with: {type: 'json'}}),
+	'status-all': async () => import('./status-all.json', {with: {type: 'json'}}),
+	queue: async () => import('./queue.json', {with: {type: 'json'}}),
+	'queue-leave': async () => import('./queue-leave.json', {with: {type: 'json'}}),
+	reserve: async () => import('./reserve.json', {with: {type: 'json'}}),
+	release: async () => import('./release.json', {with: {type: 'json'}}),
+	extend: async () => import('./extend.json', {with: {type: 'json'}}),
+	admin: async () => import('./admin.json', {with: {type: 'json'}}),
+	report: async () => import('./report.json', {with: {type: 'json'}}),
+	events: async () => import('./events.json', {with: {type: 'json'}}),
+	doctor: async () => import('./doctor.json', {with: {type: 'json'}}),
+};

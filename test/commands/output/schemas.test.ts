@@ -1,0 +1,170 @@
+/** What `--json` prints, checked against the JSON Schema that `help json` shows: no key is missing there, and none is there in vain. */
+import {readdirSync, writeFileSync} from 'node:fs';
+import {afterAll, beforeAll, describe, expect, test} from 'vitest';
+import {schemas} from '../../../source/help/schema/index.js';
+import {eventually} from '../../_helpers/eventually.js';
+import {createEmbeddedBox, type Box} from '../../_helpers/program/cli.js';
+import {peek, start} from '../../_helpers/program/processes.js';
+
+type Validate = ((value: unknown) => boolean) & {readonly errors?: unknown};
+
+type Validator = new (options: Readonly<Record<string, unknown>>) => {
+	readonly compile: (schema: Record<string, unknown>) => Validate;
+};
+
+const {default: Ajv} = (await import('ajv')) as unknown as {default: Validator};
+
+let box: Box;
+
+beforeAll(async () => {
+	box = await createEmbeddedBox(4);
+});
+
+afterAll(() => {
+	box.remove();
+});
+
+/** Objects with the keys that are named alone: what a schema does not tell of is an error here. */
+function closed(schema: unknown): unknown {
+	if (Array.isArray(schema)) {
+		return schema.map((inner) => closed(inner));
+	}
+
+	if (typeof schema !== 'object' || schema === null) {
+		return schema;
+	}
+
+	const inner = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, closed(value)]));
+	return 'properties' in inner && !('additionalProperties' in inner) ? {...inner, additionalProperties: false} : inner;
+}
+
+/** The names of all keys that were seen, with those they stand under. */
+const seen = new Map<string, Set<string>>();
+
+function collect(name: string, value: unknown, path = ''): void {
+	if (Array.isArray(value)) {
+		for (const item of value) {
+			collect(name, item, path);
+		}
+	} else if (typeof value === 'object' && value !== null) {
+		for (const [key, inner] of Object.entries(value)) {
+			seen.set(name, (seen.get(name) ?? new Set()).add(`${path}${key}`));
+			collect(name, inner, `${path}${key}.`);
+		}
+	}
+}
+
+async function check(name: string, json: string, isOpen = false): Promise<unknown> {
+	const {default: schema} = await schemas[name]!();
+	const validate = new Ajv({allErrors: true}).compile((isOpen ? schema : closed(schema)) as Record<string, unknown>);
+	const value: unknown = JSON.parse(json);
+	expect([name, validate(value), validate.errors ?? undefined]).toEqual([name, true, undefined]);
+	collect(name, value);
+	return value;
+}
+
+const scenario = `
+processes:
+  - {gpu: 3, user: dave, command: python train.py, memory: 9000, utilization: 40}
+health: [{gpu: 2, kind: xid, words: Xid 79}]
+mig: [{gpu: 0, profiles: [3g.40gb]}]
+`;
+
+test('each file is a schema that help shows', async () => {
+	const files = readdirSync(new URL('../../../source/help/schema/', import.meta.url));
+	expect(files.filter((file) => file.endsWith('.json')).toSorted()).toEqual(
+		Object.keys(schemas)
+			.map((name) => `${name}.json`)
+			.toSorted(),
+	);
+	for (const [name, load] of Object.entries(schemas)) {
+		const {exitCode, stdout} = await box.run(['help', 'json', name]);
+		expect([exitCode, JSON.parse(stdout)]).toEqual([0, (await load()).default]);
+	}
+
+	expect(await box.run('help json statsu')).toEqual({
+		exitCode: 2,
+		stdout: '',
+		stderr: 'Error: There is no schema "statsu"\nDid you mean: canhazgpu help json status\n',
+	});
+});
+
+describe('what is printed is as the schema says', () => {
+	test('reserve, status, queue, extend, release', async () => {
+		const file = `${box.home}/scenario.yaml`;
+		writeFileSync(file, scenario, {mode: 0o600});
+		const environment = {CANHAZGPU_SIMULATED_SCENARIO: file};
+		const ok = async (words: string | readonly string[]) => {
+			const ran = await box.run(words, environment);
+			expect([words, ran.exitCode, ran.stderr]).toEqual([words, 0, '']);
+			return ran.stdout;
+		};
+
+		await check('reserve', await ok('reserve -G 0 -d 1h -n note -u team --json'));
+		const job = start(
+			box,
+			['run', '-G', '1', '-t', '1h', '--json', '--', 'sleep', '60', '--model', 'org/name'],
+			environment,
+		);
+		await job.says(/^\{.*\}\n/v);
+		await check('reserve', job.stderr());
+		const waiter = start(box, 'reserve -G 0,1 -d 2h -n waits --wait 1h', environment);
+		const behind = start(box, 'run -t 5m -G 1 -- true', environment);
+		await eventually(async () => (await peek(box)).queue.length === 2);
+		await ok('admin --drain 2 --reason fan');
+		await check('status', await ok('status --json'));
+		await check('queue', await ok('queue --json'));
+		const all = await box.run('status --all --json', {
+			...environment,
+			CANHAZGPU_REMOTE_HOSTS: 'nowhere.invalid',
+			PATH: '/nowhere:/usr/bin:/bin',
+		});
+		await check('status-all', all.stdout, true);
+		await check('extend', await ok('extend -G 0 -d 1h --json'));
+		const [first] = (await peek(box)).queue;
+		await check('queue-leave', await ok(['queue', '--leave', first!.id, '--json']));
+		await waiter.ended;
+		await check('release', await ok('release -G 0,3 --json'));
+		behind.kill('SIGTERM');
+		job.kill('SIGTERM');
+		await Promise.all([job.ended, behind.ended]);
+	});
+
+	test('admin, report, events, doctor', async () => {
+		const ok = async (words: string) => (await box.run(words)).stdout;
+		await check('admin', await ok('admin --drain 1 --reason fan --json'));
+		await check('admin', await ok('admin --undrain 1,2 --json'));
+		await check('admin', await ok('admin --gpus 3 --provider fake --force --json'));
+		for (const by of ['user', 'gpu', 'day', 'model']) {
+			await check('report', await ok(`report --json --by ${by}`));
+		}
+
+		await check('events', await ok('events --json --count 10000'));
+		await check('doctor', await ok('doctor --json'));
+	});
+
+	test('what matters most was seen in the outputs above', () => {
+		expect([...seen.get('status')!]).toEqual(
+			expect.arrayContaining([
+				'ends_by',
+				'since',
+				'remaining_seconds',
+				'unreserved_users',
+				'process_info',
+				'health',
+				'drained.since',
+				'lease_id',
+			]),
+		);
+		expect([...seen.get('queue')!]).toEqual(
+			expect.arrayContaining([
+				'entries.blocked_by.ends_by',
+				'entries.blocked_by.position',
+				'entries.duration_seconds',
+				'entries.time_limit_seconds',
+				'entries.estimate_seconds',
+			]),
+		);
+		expect([...seen.get('report')!]).toEqual(expect.arrayContaining(['users', 'gpus', 'daily', 'models', 'since']));
+	});
+});
