@@ -74,7 +74,7 @@ export async function understand(argv: readonly string[], outerFile?: string, ou
 	}
 
 	const command = await findCommand(split.verb);
-	const {overrides, ...parsed} = await parseInput(command, split);
+	const {overrides, ...parsed} = parseInput(command, split);
 	if (parsed.has('help')) {
 		return {text: await help(command.name)};
 	}

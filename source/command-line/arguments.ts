@@ -66,76 +66,6 @@ export async function findCommand(verb: string): Promise<Command> {
 	return load();
 }
 
-/** Meow's form of our flags. Values stay texts, and lists, so that a flag given twice can be told and named. */
-const meowFlags = (flags: Flags) =>
-	Object.fromEntries(
-		Object.entries(flags).map(([name, {value}]) => [
-			camelCase(name),
-			value === undefined ? {type: 'boolean' as const} : {type: 'string' as const, isMultiple: true as const},
-		]),
-	);
-
-const camelCase = (name: string): string =>
-	name.replaceAll(/-(?<letter>[a-z])/gv, (_, letter: string) => letter.toUpperCase());
-
-/** The parser removes quotes around a value and takes a dash before it for a flag: neither happens behind this sign. */
-const guard = ':';
-
-const spelt = (item: Item): string => {
-	if (item.kind !== 'flag') {
-		return item.kind === 'word' ? item.text : item.typed;
-	}
-
-	// In camel case: `--no-color` is a switch of its own here, and to the parser the negation of `--color`.
-	return `--${camelCase(item.name)}${item.value === undefined ? '' : `=${guard}${item.value}`}`;
-};
-
-type Parsed = {
-	readonly input: readonly string[];
-	readonly switches: ReadonlySet<string>;
-	/** All the values that each flag was given; none for one that lacks its value. */
-	readonly values: ReadonlyMap<string, readonly string[]>;
-};
-
-async function parseItems(items: readonly Item[], flags: Flags): Promise<Parsed> {
-	const {default: meow} = await import('meow');
-	const {input, flags: given} = meow({
-		importMeta: import.meta,
-		argv: items.map((item) => spelt(item)),
-		flags: meowFlags(flags),
-		pkg: {name: 'canhazgpu'},
-		description: false,
-		autoHelp: false,
-		autoVersion: false,
-		allowUnknownFlags: true,
-		inferType: false,
-	});
-	const ofName = (name: string): unknown => given[camelCase(name)];
-	const names = Object.keys(flags);
-	return {
-		input,
-		switches: new Set(names.filter((name) => ofName(name) === true)),
-		values: new Map(
-			names.flatMap((name) => {
-				const values = ofName(name);
-				return Array.isArray(values) && items.some((item) => item.kind === 'flag' && item.name === name)
-					? [[name, (values as readonly string[]).map((value) => value.slice(guard.length))] as const]
-					: [];
-			}),
-		),
-	};
-}
-
-/** Most calls have switches alone. It spares them a parser, which takes longer to load than to run. */
-const parseSwitches = (items: readonly Item[], flags: Flags): Parsed | undefined =>
-	items.every((item) => item.kind === 'flag' && flags[item.name]!.value === undefined)
-		? {
-				input: [],
-				switches: new Set(items.flatMap((item) => (item.kind === 'flag' ? [item.name] : []))),
-				values: new Map(),
-			}
-		: undefined;
-
 /** The switches that are given, and whether each is on: `--json=false` after `--json` is off. */
 const switchStates = (items: readonly Item[], flags: Flags): ReadonlyMap<string, boolean> =>
 	new Map(
@@ -145,6 +75,18 @@ const switchStates = (items: readonly Item[], flags: Flags): ReadonlyMap<string,
 				: [],
 		),
 	);
+
+/** All the values that each flag was given; none for one that lacks its value. */
+function valuesOf(items: readonly Item[], flags: Flags): ReadonlyMap<string, readonly string[]> {
+	const values = new Map<string, readonly string[]>();
+	for (const item of items) {
+		if (item.kind === 'flag' && flags[item.name]!.value !== undefined) {
+			values.set(item.name, [...(values.get(item.name) ?? []), ...(item.value === undefined ? [] : [item.value])]);
+		}
+	}
+
+	return values;
+}
 
 /** @throws CanhazgpuError `usage` for a flag without its value, or given twice. */
 function textOf(name: string, flag: Flag, values: readonly string[]): string {
@@ -169,10 +111,7 @@ export type ParsedInput = Omit<Input, 'config' | 'grammar'> & {readonly override
 /**
 @throws CanhazgpuError `usage` for an unknown flag (with the nearest), a flag without its value or given twice, a stray word.
 */
-export async function parseInput(
-	command: Command,
-	{words: typed, rest}: Pick<Split, 'words' | 'rest'>,
-): Promise<ParsedInput> {
+export function parseInput(command: Command, {words: typed, rest}: Pick<Split, 'words' | 'rest'>): ParsedInput {
 	const flags: Flags = {...globalFlags, ...command.flags};
 	const items = itemsOf(typed, flags);
 	if (command.takesRest === true && rest === undefined) {
@@ -185,15 +124,10 @@ export async function parseInput(
 	}
 
 	const states = switchStates(items, flags);
-	const given = items.flatMap((item): readonly Item[] =>
-		item.kind === 'flag' && states.has(item.name)
-			? states.get(item.name) === true
-				? [{...item, value: undefined}]
-				: []
-			: [item],
+	const input = items.flatMap((item) => (item.kind === 'word' ? [item.text] : []));
+	const texts = new Map(
+		Array.from(valuesOf(items, flags), ([name, list]) => [name, textOf(name, flags[name]!, list)] as const),
 	);
-	const {input, switches, values} = parseSwitches(given, flags) ?? (await parseItems(given, flags));
-	const texts = new Map(Array.from(values, ([name, list]) => [name, textOf(name, flags[name]!, list)] as const));
 	if (input.length > 0 && command.takesWords !== true) {
 		throw new CanhazgpuError('usage', `${command.name} does not know what to do with ${quoted(input[0]!)}`, {
 			hint: `See how it is typed: canhazgpu ${command.name} --help`,
@@ -202,7 +136,7 @@ export async function parseInput(
 
 	const settingTexts = [...texts, ...Array.from(states, ([name, isOn]) => [name, String(isOn)] as const)];
 	return {
-		has: (name) => switches.has(name) || texts.has(name),
+		has: (name) => states.get(name) === true || texts.has(name),
 		text: (name) => texts.get(name),
 		words: input,
 		rest,

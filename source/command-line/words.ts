@@ -1,4 +1,5 @@
-/** Words before the parser sees them: spelt out, so that it reads them as cobra and getopt do, and what no parser tells well. */
+/** The words of a line as flags, values and words, and what is wrong with them. */
+import {parseArgs, type ParseArgsConfig} from 'node:util';
 import {CanhazgpuError, cutShort, quoted} from '../errors.js';
 import {shellCommand} from '../format/text/shell.js';
 import type {Command, Flags} from './command.js';
@@ -20,7 +21,7 @@ export function unknownFlag(name: string, owner: string, flags: Flags): Canhazgp
 /** What the Go program's flags take for yes and no: scripts may say `--json=true`. */
 const truths: Readonly<Record<string, boolean>> = {true: true, t: true, '1': true, false: false, f: false, '0': false};
 
-/** One flag or word of a line, in the form that any parser takes as it is meant. */
+/** One flag or word of a line. */
 export type Item =
 	/** `value` is undefined for a switch, and for a flag that lacks its value. */
 	| {readonly kind: 'flag'; readonly name: string; readonly value: string | undefined; readonly place: number}
@@ -30,65 +31,65 @@ export type Item =
 const nameOfShort = (letter: string, flags: Flags): string | undefined =>
 	Object.entries(flags).find(([, {short}]) => short === letter)?.[0];
 
-/** A word that is likely meant as the next flag and not as the value of the one before it. */
+/** A word that is likely meant as the next flag and not as the value of the one before it: `--duration -1h` is refused by its name. */
 const isFlagToo = (word: string, flags: Flags): boolean =>
 	/^--[a-z]/v.test(word) || (/^-[A-Za-z]/v.test(word) && nameOfShort(word[1]!, flags) !== undefined);
 
-/**
-`-fd2h` -> `f`, then `d` with the rest as its value, as cobra and getopt read it.
+/** The flags in the form of `parseArgs`. */
+const optionsOf = (flags: Flags): NonNullable<ParseArgsConfig['options']> =>
+	Object.fromEntries(
+		Object.entries(flags).map(([name, {value, short}]) => [
+			name,
+			{type: value === undefined ? 'boolean' : 'string', ...(short !== undefined && {short})},
+		]),
+	);
 
-@yields Each flag, up to the first that there is not.
-*/
-function* shortItems(word: string, place: number, flags: Flags): Generator<Item> {
-	for (let at = 1; at < word.length; at++) {
-		const letter = word[at]!;
-		const name = nameOfShort(letter, flags);
-		if (name === undefined) {
-			yield {kind: 'unknown', typed: `-${letter}`, place};
-			return;
-		}
-
-		const rest = word.slice(at + 1);
-		const isSwitch = flags[name]!.value === undefined;
-		if (rest.startsWith('=') || (!isSwitch && rest !== '')) {
-			yield {kind: 'flag', name, value: rest.replace(/^=/v, ''), place};
-			return;
-		}
-
-		yield {kind: 'flag', name, value: undefined, place};
-	}
+/** `-j=false` is `--json=false`; `parseArgs` knows that form for long names alone. */
+function withLongSwitch(word: string, flags: Flags): string {
+	const [, letter = '', value] = /^-(?<letter>[A-Za-z])=(?<value>.*)$/sv.exec(word) ?? [];
+	const name = nameOfShort(letter, flags);
+	return name === undefined || flags[name]!.value !== undefined ? word : `--${name}=${value}`;
 }
 
-function longItem(word: string, place: number, flags: Flags): Item {
-	const {name, value} = /^--(?<name>[^=]*)(?:=(?<value>.*))?$/sv.exec(word)!.groups as {name: string; value?: string};
-	return Object.hasOwn(flags, name) ? {kind: 'flag', name, value, place} : {kind: 'unknown', typed: word, place};
-}
-
-/** The flags and words of a line, before `--`, in their order. */
-export function itemsOf(words: readonly string[], flags: Flags): readonly Item[] {
+/** The flags and words of a line, before `--`, in their order, read as cobra and getopt read them. */
+export function itemsOf(words: readonly string[], flags: Flags, firstPlace = 0): readonly Item[] {
+	const {tokens} = parseArgs({
+		args: words.map((word) => withLongSwitch(word, flags)),
+		options: optionsOf(flags),
+		strict: false,
+		allowPositionals: true,
+		tokens: true,
+	});
 	const items: Item[] = [];
-	for (let place = 0; place < words.length; place++) {
-		const word = words[place]!;
-		if (!word.startsWith('-') || word === '-') {
-			items.push({kind: 'word', text: word, place});
+	for (const token of tokens) {
+		const place = firstPlace + token.index;
+		if (token.kind === 'positional') {
+			items.push({kind: 'word', text: token.value, place});
 			continue;
 		}
 
-		items.push(...(word.startsWith('--') ? [longItem(word, place, flags)] : shortItems(word, place, flags)));
-		const last = items.at(-1)!;
-		const next = words[place + 1];
-		// The last flag of a word takes the next word, which may well begin with a dash: `--duration -1h` is refused by its name.
-		if (
-			!(last.kind === 'flag' && last.value === undefined) ||
-			flags[last.name]!.value === undefined ||
-			next === undefined ||
-			isFlagToo(next, flags)
-		) {
+		if (token.kind === 'option-terminator') {
 			continue;
 		}
 
-		items[items.length - 1] = {...last, value: next};
-		place++;
+		const {name, rawName, value, inlineValue, index} = token;
+		if (!Object.hasOwn(flags, name) || (rawName.startsWith('--') && rawName !== `--${name}`)) {
+			items.push({kind: 'unknown', typed: rawName, place});
+			continue;
+		}
+
+		if (inlineValue !== true && value !== undefined && isFlagToo(value, flags)) {
+			// It lacks its value: the words behind it are read for themselves.
+			return [
+				...items,
+				{kind: 'flag', name, value: undefined, place},
+				...itemsOf(words.slice(index + 1), flags, place + 1),
+			];
+		}
+
+		// `-d=2h` is `-d2h`.
+		const isShortWithSign = inlineValue === true && !rawName.startsWith('--') && value.startsWith('=');
+		items.push({kind: 'flag', name, value: isShortWithSign ? value.slice(1) : value, place});
 	}
 
 	return items;

@@ -17,7 +17,7 @@ async function known(kind: KnownKind, verb: Command, words: readonly string[]): 
 		import('./known-values.js'),
 	]);
 	// The very pool that the line is about.
-	const {overrides, text} = await parseInput(verb, {words, rest: []});
+	const {overrides, text} = parseInput(verb, {words, rest: []});
 	// Tab is pressed in any directory, before anything was decided about what lies there.
 	const config = await loadConfig({
 		flags: overrides,
