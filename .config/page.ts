@@ -58,7 +58,12 @@ export async function bundlePage(): Promise<BundledPage> {
 	return {
 		files: [
 			{path: '/', type: 'text/html; charset=utf-8', text: html, isImmutable: false},
-			{path: '/icon.svg', type: 'image/svg+xml', text: read('icon.svg'), isImmutable: false},
+			...['icon.svg', 'icon-taken.svg', 'icon-stale.svg'].map((name) => ({
+				path: `/${name}`,
+				type: 'image/svg+xml',
+				text: read(name),
+				isImmutable: false,
+			})),
 			...bundled,
 		],
 		inputs: Object.keys(metafile.inputs),

@@ -3,7 +3,7 @@ import type {ComponentChildren} from 'preact';
 import {useLayoutEffect} from 'preact/hooks';
 import {Banners} from './banners.js';
 import type {About} from './fields.js';
-import {Header, pillKindOf} from './header.js';
+import {Header, pillKindOf, viewNames, type PillKind} from './header.js';
 import {shownView, useRoute, type View} from './router.js';
 import type {PageState} from './state/state.js';
 import {usePageState} from './state/store.js';
@@ -12,16 +12,39 @@ import {Hosts} from './views/hosts.js';
 import {Overview} from './views/overview.js';
 import {ReportView} from './views/report.js';
 
-/** What is outside of the components' elements: the title, and that all is old. */
-function useDocument(state: PageState): void {
-	const {about, gpus} = state;
-	const free = gpus.filter(({state: own}) => own === 'available').length;
-	const title = about === undefined ? 'canhazgpu' : `${free} free · ${about.host} · canhazgpu`;
+const titleWords: Readonly<Record<PillKind, string>> = {live: '', connecting: '', lost: 'Reconnecting', stale: 'Stale'};
+
+/** What can be said in a few words: how many are free, as long as that is known. */
+function titleOf({about, gpus}: PageState, kind: PillKind, view: View): string {
+	if (about === undefined) {
+		return 'canhazgpu';
+	}
+
+	const free = gpus.filter(({state}) => state === 'available').length;
+	const news = kind === 'live' && about.has_pool ? `${free} free` : titleWords[kind];
+	return [view === 'overview' ? '' : viewNames[view], news, about.host, 'canhazgpu'].filter(Boolean).join(' · ');
+}
+
+/** The icon tells by its form and colour: some are free, none is, or it is not known now. */
+function iconOf({about, gpus}: PageState, kind: PillKind): string {
+	if (kind !== 'live') {
+		return '/icon-stale.svg';
+	}
+
+	const isTaken = about?.has_pool === true && gpus.every(({state}) => state !== 'available');
+	return isTaken ? '/icon-taken.svg' : '/icon.svg';
+}
+
+/** What is outside of the components' elements: the title, the icon, and that all is old. */
+function useDocument(state: PageState, view: View): void {
 	const kind = pillKindOf(state);
+	const title = titleOf(state, kind, view);
+	const icon = iconOf(state, kind);
 	useLayoutEffect(() => {
 		document.title = title;
+		document.querySelector<HTMLLinkElement>('link[rel="icon"]')!.href = icon;
 		document.body.toggleAttribute('data-stale', kind === 'stale' || kind === 'lost');
-	}, [title, kind]);
+	}, [title, icon, kind]);
 }
 
 type ViewSectionProps = {readonly name: View; readonly shown: View; readonly children: ComponentChildren};
@@ -43,12 +66,20 @@ const footWords = ({version, location, driver}: About): string =>
 export function App() {
 	const state = usePageState();
 	const route = useRoute();
-	useDocument(state);
 	const {about} = state;
 	const view = shownView(route.view, about);
+	useDocument(state, view);
 	return (
 		<>
-			<a class="skip" href="#main">
+			<a
+				class="skip"
+				href="#main"
+				onClick={(event) => {
+					// The address stays that of the view.
+					event.preventDefault();
+					document.querySelector<HTMLElement>('#main')?.focus();
+				}}
+			>
 				Skip to the GPUs
 			</a>
 			<Header state={state} view={view} />
@@ -58,7 +89,7 @@ export function App() {
 					<Overview state={state} />
 				</ViewSection>
 				<ViewSection name="report" shown={view}>
-					<ReportView isShown={view === 'report'} leaseChanges={state.leaseChanges} />
+					<ReportView isShown={view === 'report'} leaseChanges={state.leaseChanges} about={about} query={route.query} />
 				</ViewSection>
 				<ViewSection name="events" shown={view}>
 					<Events events={state.events} />

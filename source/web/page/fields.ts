@@ -139,10 +139,10 @@ export type Report = Shown<
 		total_gpu_hours: true;
 		total_reservations: true;
 		unique_users: true;
-		// The slider says which period it is.
+		start_date: true;
+		end_date: true;
+		// The slider and the buttons say so.
 		by: false;
-		start_date: false;
-		end_date: false;
 		since: false;
 		until: false;
 		days: false;

@@ -7,7 +7,7 @@ import {useNow} from './state/store.js';
 import {chooseOtherTheme, theme} from './theme.js';
 import {duration} from './words.js';
 
-const viewNames: Readonly<Record<View, string>> = {
+export const viewNames: Readonly<Record<View, string>> = {
 	overview: 'GPUs',
 	report: 'Report',
 	events: 'Events',

@@ -24,14 +24,24 @@ export type Route = {
 	readonly view: View;
 	/** What follows the name of the view: `#/hosts/box-2` has `box-2`. */
 	readonly rest: string;
+	/** `#/report?days=7` has `days`. */
+	readonly query: URLSearchParams;
 };
 
 function readRoute(): Route {
-	const {view = '', rest = ''} = /^#\/(?<view>[a-z]*)(?:\/(?<rest>.*))?$/v.exec(location.hash)?.groups ?? {};
+	const {
+		view = '',
+		rest = '',
+		query = '',
+	} = /^#\/(?<view>[a-z]*)(?:\/(?<rest>[^?]*))?(?:\?(?<query>.*))?$/v.exec(location.hash)?.groups ?? {};
 	try {
-		return {view: views.find((name) => name === view) ?? 'overview', rest: decodeURIComponent(rest)};
+		return {
+			view: views.find((name) => name === view) ?? 'overview',
+			rest: decodeURIComponent(rest),
+			query: new URLSearchParams(query),
+		};
 	} catch {
-		return {view: 'overview', rest: ''};
+		return {view: 'overview', rest: '', query: new URLSearchParams()};
 	}
 }
 
@@ -39,11 +49,20 @@ export const route = observable(readRoute());
 
 export function startRouter(): void {
 	addEventListener('hashchange', () => {
-		// `#main` is a place within the view, where the link leads which skips the header.
-		if (!/^#[^\/]/v.test(location.hash)) {
-			route.set(readRoute());
-		}
+		route.set(readRoute());
 	});
+}
+
+/** Changes what is behind the name of the view, without a step for the browser's back. */
+export function replaceQuery(query: Readonly<Record<string, string>>): void {
+	const {view, rest} = route.get();
+	const words = new URLSearchParams(query).toString();
+	history.replaceState(
+		undefined,
+		'',
+		`#/${view}${rest === '' ? '' : `/${encodeURIComponent(rest)}`}${words === '' ? '' : `?${words}`}`,
+	);
+	route.set(readRoute());
 }
 
 /** After a change the focus is on the heading of the new view, where somebody who reads by ear begins. */
@@ -51,11 +70,12 @@ export function useRoute(): Route {
 	const shown = useObservable(route);
 	const before = useRef(shown);
 	useLayoutEffect(() => {
-		if (before.current === shown) {
+		const {view, rest} = before.current;
+		before.current = shown;
+		if (view === shown.view && rest === shown.rest) {
 			return;
 		}
 
-		before.current = shown;
 		document.querySelector<HTMLElement>(`#view-${shown.view} h1`)?.focus();
 		scrollTo(0, 0);
 	}, [shown]);

@@ -146,7 +146,9 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		const streams = async () => /streams (?<count>\d+)/v.exec((await ask(web.port, '/metrics')).body)!.groups!['count'];
 		expect(await streams()).toBe('1');
 		await turn(page, true);
-		await page.clock.fastForward(301_000);
+		await page.clock.fastForward(9000);
+		expect(await streams()).toBe('1');
+		await page.clock.fastForward(2000);
 		await expect.poll(streams).toBe('0');
 		await turn(page, false);
 		await page.locator('#pill[data-kind="live"]').waitFor();

@@ -30,8 +30,13 @@ function summaryOf({minutes, data}: Fetched): string {
 }
 
 /** Fetched when the period changes or values were missed, and continued with each newest value. */
-function useChartData(gpu: number, minutes: Minutes, utilization: Utilization): Fetched | undefined {
+function useChartData(
+	gpu: number,
+	minutes: Minutes,
+	utilization: Utilization,
+): {readonly fetched: Fetched | undefined; readonly problem: string | undefined} {
 	const [fetched, setFetched] = useState<Fetched>();
+	const [problem, setProblem] = useState<string>();
 	useEffect(() => {
 		let isOld = false;
 		const load = async (): Promise<void> => {
@@ -39,9 +44,11 @@ function useChartData(gpu: number, minutes: Minutes, utilization: Utilization): 
 				const data = await fetchChart(gpu, minutes);
 				if (!isOld) {
 					setFetched({minutes, data});
+					setProblem(undefined);
 				}
-			} catch {
-				// The banner says that the server is away; when it is back, it is asked again.
+			} catch (error) {
+				// When the server is back, it is asked again.
+				setProblem((before) => (isOld ? before : error instanceof Error ? error.message : String(error)));
 			}
 		};
 
@@ -53,7 +60,7 @@ function useChartData(gpu: number, minutes: Minutes, utilization: Utilization): 
 	useEffect(() => {
 		setFetched((known) => known && {...known, data: withNewest(known.data, utilization, gpu)});
 	}, [utilization]);
-	return fetched;
+	return {fetched, problem};
 }
 
 type ChartProps = {readonly gpu: number; readonly utilization: Utilization};
@@ -61,7 +68,7 @@ type ChartProps = {readonly gpu: number; readonly utilization: Utilization};
 export function Chart({gpu, utilization}: ChartProps) {
 	const [minutes, setMinutes] = useState<Minutes>(15);
 	const [hasFailed, setFailed] = useState(false);
-	const fetched = useChartData(gpu, minutes, utilization);
+	const {fetched, problem} = useChartData(gpu, minutes, utilization);
 	const shownTheme = useObservable(theme);
 	const holder = useRef<HTMLDivElement>(null);
 	const plot = useRef<Plot>(undefined);
@@ -98,7 +105,7 @@ export function Chart({gpu, utilization}: ChartProps) {
 			plot.current?.setData(fetched.data);
 		}
 	}, [fetched]);
-	const summary = fetched === undefined ? '' : summaryOf(fetched);
+	const summary = fetched === undefined ? (problem ?? 'Loading…') : summaryOf(fetched);
 	return (
 		<div class="chart-box">
 			<div class="chart-head">

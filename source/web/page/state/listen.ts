@@ -1,16 +1,23 @@
-/** The stream of events, and coming back to it: soon at first, then less and less often. */
+/**
+What the server tells, by one stream for all tabs of a browser: a browser has only six connections for all of them. The tab that holds a lock
+has the stream, and hands each message on to the others. A tab that nobody looks at gives the lock up.
+*/
 import type {HostsJson} from '../../api/hosts.js';
 import type {LiveJson} from '../../api/live-json.js';
+import {createStream, silenceMs, type StreamEvent} from './stream.js';
 
-const shortestRetryMs = 500;
-const longestRetryMs = 15_000;
-/** The server says something every 10 s; when it is silent for longer, the connection is dead though nobody said so. */
-const silenceMs = 25_000;
-/** A page that nobody has looked at for so long lets go: a browser has only a few connections for all pages of one server. */
-const unseenMs = 300_000;
+/** A hidden tab holds a connection for so long. */
+const unseenMs = 10_000;
+/** How often a tab that shows the hosts says so, and for how long that counts. */
+const wishMs = 10_000;
+const wishHoldsMs = 25_000;
+/** Tabs that open at the same time are told everything at the same time. */
+const gatherMs = 50;
+
+const name = 'canhazgpu-events';
 
 export type Listener = {
-	/** Called with everything (`state`) or with the parts that changed. */
+	/** Gets everything (`state`) or the parts that changed. */
 	readonly live: (data: LiveJson, kind: 'state' | 'change') => void;
 	readonly hosts: (data: HostsJson) => void;
 	readonly connecting: () => void;
@@ -19,120 +26,244 @@ export type Listener = {
 	readonly lost: (nextTryMs: number) => void;
 };
 
+/** What tabs say to one another. */
+type Said =
+	| {readonly kind: 'message'; readonly event: StreamEvent; readonly data: string}
+	| {readonly kind: 'lost'; readonly nextTryMs: number}
+	/** A tab wants to be told everything. */
+	| {readonly kind: 'ask'}
+	/** A tab shows the other hosts, or does so no more. */
+	| {readonly kind: 'hosts'; readonly tab: string; readonly shows: boolean};
+
+/** Resting: a hidden tab, which takes what others hand on and does nothing for it. */
+type Role = 'resting' | 'following' | 'leading';
+
 /**
 @param showsHosts - Whether the page shows the other hosts: the server asks them for as long as somebody looks.
 @returns To be called when what the page shows has changed.
 */
 export function listen(listener: Listener, showsHosts: () => boolean): () => void {
-	let source: EventSource | undefined;
-	let address = '';
-	let failures = 0;
-	let retry: NodeJS.Timeout | undefined;
-	let watchdog: NodeJS.Timeout | undefined;
+	const tab = `${Date.now()} ${Math.random()}`;
+	/** Absent where the page is not from this machine or by https: then each tab has a stream of its own. */
+	const {locks} = navigator as {readonly locks?: LockManager};
+	let role: Role = 'resting';
+	let channel: BroadcastChannel | undefined;
+	/** Ends the wish for the lock, and the hold on it. */
+	let leave: (() => void) | undefined;
+	let silence: NodeJS.Timeout | undefined;
+	let gathering: NodeJS.Timeout | undefined;
+	let wishing: NodeJS.Timeout | undefined;
+	/** Until when other tabs show the hosts. */
+	const wishes = new Map<string, number>();
 
-	const addressNow = (): string => (showsHosts() && !document.hidden ? '/api/events?hosts' : '/api/events');
-
-	const heardSomething = (): void => {
-		clearTimeout(watchdog);
-		watchdog = setTimeout(lose, silenceMs);
+	const say = (said: Said): void => {
+		channel?.postMessage(said);
 	};
 
-	function close(): void {
-		source?.close();
-		source = undefined;
-		clearTimeout(watchdog);
-		clearTimeout(retry);
-	}
+	const wantsHosts = (): boolean => showsHosts() && !document.hidden;
 
-	function lose(): void {
-		close();
-		const waitMs = Math.min(longestRetryMs, shortestRetryMs * 2 ** failures) * (0.75 + Math.random() / 2);
-		failures++;
-		listener.lost(Date.now() + waitMs);
-		retry = setTimeout(open, waitMs);
-	}
+	const areHostsWanted = (): boolean => wantsHosts() || wishes.values().some((untilMs) => untilMs > Date.now());
 
-	function take(kind: string, data: string): void {
-		if (kind === 'state') {
-			failures = 0;
+	function deliver(event: StreamEvent, data: string): void {
+		heardSomething();
+		if (event === 'state') {
 			listener.connected();
 		}
 
-		if (kind === 'hosts') {
+		if (event === 'hosts') {
 			listener.hosts(JSON.parse(data) as HostsJson);
-		} else if (kind === 'state' || kind === 'change') {
-			listener.live(JSON.parse(data) as LiveJson, kind);
+		} else if (event !== 'beat') {
+			listener.live(JSON.parse(data) as LiveJson, event);
 		}
 	}
 
-	function open(): void {
-		clearTimeout(retry);
-		address = addressNow();
-		const own = new EventSource(address);
-		source = own;
-		const hear = ({type, data}: MessageEvent<string>): void => {
-			if (source !== own) {
+	const stream = createStream(
+		{
+			message(event, data) {
+				deliver(event, data);
+				say({kind: 'message', event, data});
+				if (event === 'beat') {
+					stream.follow();
+				}
+			},
+			lost(nextTryMs) {
+				listener.lost(nextTryMs);
+				say({kind: 'lost', nextTryMs});
+			},
+		},
+		() => (areHostsWanted() ? '/api/events?hosts' : '/api/events'),
+	);
+
+	function lead(): void {
+		role = 'leading';
+		clearTimeout(silence);
+		stream.open();
+	}
+
+	/** A leader that says nothing for so long hangs: its lock is taken. */
+	function heardSomething(): void {
+		clearTimeout(silence);
+		if (role !== 'leading') {
+			silence = setTimeout(
+				() => {
+					listener.connecting();
+					if (role === 'following') {
+						join({steal: true});
+					}
+				},
+				silenceMs * (1 + Math.random() / 4),
+			);
+		}
+	}
+
+	/** Asks for the lock and holds it, until it is left or taken. */
+	function join(options: LockOptions): void {
+		leave?.();
+		if (locks === undefined) {
+			lead();
+			return;
+		}
+
+		const waiting = new AbortController();
+		const {promise: held, resolve: release} = Promise.withResolvers<undefined>();
+		const own = (): void => {
+			waiting.abort();
+			release(undefined);
+		};
+
+		leave = own;
+		const hold = async (): Promise<undefined> => {
+			if (leave !== own) {
 				return;
 			}
 
-			heardSomething();
-			take(type, data);
+			lead();
+			await held;
 		};
 
-		for (const kind of ['state', 'change', 'hosts', 'beat']) {
-			own.addEventListener(kind, hear);
+		// A lock is taken by force or waited for: the interface allows no signal with the former.
+		locks.request(name, options.steal === true ? options : {signal: waiting.signal}, hold).catch(() => {
+			if (leave !== own || role === 'resting') {
+				return;
+			}
+
+			// Taken by another tab.
+			stream.close();
+			role = 'following';
+			join({});
+		});
+	}
+
+	function hear({data: said}: MessageEvent<Said>): void {
+		if (said.kind === 'message' && role !== 'leading') {
+			deliver(said.event, said.data);
+			if (said.event === 'state') {
+				wish();
+			}
+		} else if (said.kind === 'lost' && role === 'following') {
+			heardSomething();
+			listener.lost(said.nextTryMs);
+		} else if (said.kind === 'ask' && role === 'leading') {
+			clearTimeout(gathering);
+			gathering = setTimeout(stream.reopen, gatherMs);
+		} else if (said.kind === 'hosts') {
+			const wasWished = wishes.has(said.tab);
+			wishes.set(said.tab, said.shows ? Date.now() + wishHoldsMs : 0);
+			if (role === 'leading' && said.shows && !wasWished) {
+				// What is known of the hosts already is told with everything else.
+				clearTimeout(gathering);
+				gathering = setTimeout(stream.reopen, gatherMs);
+			} else if (role === 'leading') {
+				stream.follow();
+			}
+
+			if (!said.shows) {
+				wishes.delete(said.tab);
+			}
+		}
+	}
+
+	/** Says to the leader whether the hosts are shown here, again and again while they are. */
+	function wish(): void {
+		const shows = wantsHosts();
+		if (role === 'following' && (shows || wishing !== undefined)) {
+			say({kind: 'hosts', tab, shows});
 		}
 
-		own.addEventListener('error', () => {
-			if (source === own) {
-				lose();
-			}
-		});
+		clearTimeout(wishing);
+		wishing = shows ? setTimeout(wish, wishMs) : undefined;
+	}
+
+	function start(): void {
+		if (channel === undefined && locks !== undefined) {
+			channel = new BroadcastChannel(name);
+			channel.addEventListener('message', hear);
+		}
+
+		if (role !== 'resting') {
+			return;
+		}
+
+		role = 'following';
+		heardSomething();
+		say({kind: 'ask'});
+		wish();
+		join({});
+	}
+
+	function rest(): void {
+		role = 'resting';
+		clearTimeout(gathering);
+		clearTimeout(wishing);
+		wishing = undefined;
+		say({kind: 'hosts', tab, shows: false});
+		stream.close();
+		leave?.();
+		leave = undefined;
+		// Others may go on and hand on what they are told.
 		heardSomething();
 	}
 
-	const letGo = (): void => {
-		close();
-		listener.connecting();
-	};
-
-	const retryNow = (): void => {
-		if (source !== undefined) {
-			return;
-		}
-
-		failures = 0;
-		open();
-	};
-
-	/** What is listened to changes with what is shown. */
 	const follow = (): void => {
-		if (source === undefined || address === addressNow()) {
-			return;
+		wish();
+		if (role === 'leading') {
+			stream.follow();
 		}
-
-		source.close();
-		open();
 	};
 
-	let rest: NodeJS.Timeout | undefined;
-	addEventListener('online', retryNow);
-	document.addEventListener('visibilitychange', () => {
-		clearTimeout(rest);
+	let unseen: NodeJS.Timeout | undefined;
+	const seenOrNot = (): void => {
+		clearTimeout(unseen);
 		follow();
 		if (document.hidden) {
-			rest = setTimeout(letGo, unseenMs);
+			unseen = setTimeout(rest, unseenMs);
 		} else {
-			retryNow();
+			start();
+		}
+	};
+
+	addEventListener('online', () => {
+		if (role === 'leading') {
+			stream.open();
 		}
 	});
+	document.addEventListener('visibilitychange', seenOrNot);
 	// A page that is left lets go at once, and one that comes back from the browser's cache connects again.
-	addEventListener('pagehide', letGo);
+	addEventListener('pagehide', () => {
+		rest();
+		clearTimeout(silence);
+		channel?.close();
+		channel = undefined;
+	});
 	addEventListener('pageshow', (event) => {
 		if (event.persisted) {
-			retryNow();
+			start();
 		}
 	});
-	open();
+	start();
+	if (document.hidden) {
+		unseen = setTimeout(rest, unseenMs);
+	}
+
 	return follow;
 }

@@ -85,6 +85,8 @@ export function withLive(
 		...changesIn(state.gpus, gpus),
 		...(isWhole || queue === undefined ? [] : queueChange(state.queue, queue)),
 	];
+	// What was asked for in vain while the store was away is asked for when it is back.
+	const isBack = parts.store?.live === true && state.store?.live === false;
 	const byIndex = new Map<number, Gpu>([...state.gpus, ...gpus].map((gpu) => [gpu.gpu_id, gpu]));
 	const all = byIndex
 		.values()
@@ -100,7 +102,7 @@ export function withLive(
 			queue: queue ?? state.queue,
 			events: isWhole ? events : [...state.events, ...events].slice(-mostEvents),
 			utilization: continued(state.utilization, all, nowMs),
-			leaseChanges: state.leaseChanges + (isWhole || changes.length > 0 ? 1 : 0),
+			leaseChanges: state.leaseChanges + (isWhole || isBack || changes.length > 0 ? 1 : 0),
 		},
 	};
 }

@@ -53,9 +53,13 @@ async function fetchUtilization(): Promise<void> {
 
 /** Listens until the page is left. */
 export function startStore(): void {
+	let wasLive = false;
 	const follow = listen(
 		{
 			live(data, kind) {
+				// After a pause there are values that were missed; a tab that joins has the others told everything once more.
+				const isContinued = kind === 'change' || (wasLive && state.get().utilization.fetches > 0);
+				wasLive = true;
 				heardMs = Date.now();
 				aheadMs = data.now_ms - heardMs;
 				const next = withLive(state.get(), data, kind);
@@ -64,8 +68,7 @@ export function startStore(): void {
 				tick();
 				// A server without a pool shows the hosts at once.
 				follow();
-				if (kind === 'state') {
-					// After a pause there are values that were missed.
+				if (!isContinued) {
 					void fetchUtilization();
 				}
 			},
@@ -73,6 +76,7 @@ export function startStore(): void {
 				state.set(withHosts(state.get(), hosts, Date.now()));
 			},
 			connecting() {
+				wasLive = false;
 				change({link: {kind: 'connecting'}});
 			},
 			connected() {
@@ -83,6 +87,7 @@ export function startStore(): void {
 				change({link: {kind: 'live'}});
 			},
 			lost(nextTryMs) {
+				wasLive = false;
 				if (state.get().link.kind !== 'lost') {
 					announce(['The connection to the server is lost']);
 				}

@@ -2,6 +2,7 @@
 import type {GpuUtilizationJson, PercentJson, UtilizationJson} from '../../api/utilization-json.js';
 import type {Gpu} from '../fields.js';
 import {percentOf} from '../words.js';
+import {fetchJson} from './fetch-json.js';
 
 const sparkMinutes = 15;
 
@@ -28,10 +29,7 @@ export const noUtilization: Utilization = {stepMs: 10_000, step: 0, gpus: new Ma
 
 export const emptySeries: Series = {utilization: [], memory: []};
 
-async function fetchUtilization(query: string): Promise<UtilizationJson> {
-	const answer = await fetch(`/api/use?${query}`);
-	return (await answer.json()) as UtilizationJson;
-}
+const fetchUtilization = async (query: string): Promise<UtilizationJson> => fetchJson(`/api/use?${query}`);
 
 /** The last minutes of one GPU, for its chart. */
 export async function fetchChart(gpu: number, minutes: number): Promise<ChartData> {

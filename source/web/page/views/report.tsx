@@ -1,8 +1,13 @@
-/** Who used how much, over a period of 1 to 90 days. */
-import {useEffect, useState} from 'preact/hooks';
-import type {Report, ReportRow} from '../fields.js';
+/** Who used how much, over a period of 1 to 90 days, on this host or on another. */
+import {useEffect, useRef, useState} from 'preact/hooks';
+import type {About, Report, ReportRow} from '../fields.js';
+import {replaceQuery} from '../router.js';
+import {fetchJson} from '../state/fetch-json.js';
 import {Chips, SectionHead, share} from '../widgets.js';
-import {counted} from '../words.js';
+import {counted, dateWords} from '../words.js';
+
+const defaultDays = 30;
+const mostDays = 90;
 
 const presets = [1, 7, 30, 90].map((days) => [days, counted(days, 'day')] as const);
 
@@ -15,30 +20,44 @@ const splits = [
 
 type Split = (typeof splits)[number][0];
 
+/** What is asked; `host` is empty for this one. */
+type Question = {readonly days: number; readonly by: Split; readonly host: string};
+
+function questionIn(query: URLSearchParams): Question {
+	const days = Number(query.get('days') ?? defaultDays);
+	return {
+		days: Number.isSafeInteger(days) && days >= 1 && days <= mostDays ? days : defaultDays,
+		by: splits.find(([name]) => name === query.get('by'))?.[0] ?? 'user',
+		host: query.get('host') ?? '',
+	};
+}
+
+const queryOf = ({days, by, host}: Question): Readonly<Record<string, string>> => ({
+	days: String(days),
+	by,
+	...(host !== '' && {host}),
+});
+
 /** While the slider moves there is nothing to be asked. */
 const pauseMs = 120;
 
 const hours = (value: number): string =>
 	value.toLocaleString(undefined, {minimumFractionDigits: 2, maximumFractionDigits: 2});
 
-const totalWords = ({total_gpu_hours: sum, total_reservations: count, unique_users: users}: Report): string =>
-	`${hours(sum)} GPU hours · ${counted(count, 'reservation')} · ${counted(users, 'user')}`;
+const totalWords = (report: Report): string =>
+	[
+		`${dateWords(report.start_date)} – ${dateWords(report.end_date)}`,
+		`${hours(report.total_gpu_hours)} GPU hours`,
+		counted(report.total_reservations, 'reservation'),
+		counted(report.unique_users, 'user'),
+	].join(' · ');
 
-async function fetchReport(days: number, by: Split): Promise<Report> {
-	const answer = await fetch(`/api/report?days=${days}&by=${by}`);
-	const found = (await answer.json()) as Report | {readonly error: string};
-	if ('error' in found) {
-		throw new Error(found.error);
-	}
+type Loaded = {readonly report?: Report; readonly of?: string; readonly problem?: string};
 
-	return found;
-}
-
-type Loaded = {readonly report?: Report; readonly problem?: string};
-
-/** Asked for again when the choice or the leases change while it is shown; what is known stays until the answer is there. */
-function useReport(days: number, by: Split, isShown: boolean, leaseChanges: number): Loaded {
+/** Asked for again when the question or the leases change while it is shown; what is known stays until the answer is there. */
+function useReport(question: Question, isShown: boolean, leaseChanges: number): Loaded & {readonly isOld: boolean} {
 	const [loaded, setLoaded] = useState<Loaded>({});
+	const query = new URLSearchParams(queryOf(question)).toString();
 	useEffect(() => {
 		if (!isShown) {
 			return;
@@ -47,9 +66,9 @@ function useReport(days: number, by: Split, isShown: boolean, leaseChanges: numb
 		let isOld = false;
 		const load = async (): Promise<void> => {
 			try {
-				const report = await fetchReport(days, by);
+				const report = await fetchJson<Report>(`/api/report?${query}`);
 				if (!isOld) {
-					setLoaded({report});
+					setLoaded({report, of: query});
 				}
 			} catch (error) {
 				const problem = `The report cannot be had: ${error instanceof Error ? error.message : String(error)}`;
@@ -64,13 +83,13 @@ function useReport(days: number, by: Split, isShown: boolean, leaseChanges: numb
 			isOld = true;
 			clearTimeout(timer);
 		};
-	}, [days, by, isShown, leaseChanges]);
-	return loaded;
+	}, [query, isShown, leaseChanges]);
+	return {...loaded, isOld: loaded.of !== query};
 }
 
 const Row = ({row, most}: {readonly row: ReportRow; readonly most: number}) => (
 	<tr>
-		<th scope="row" class="report-name">
+		<th scope="row" class="report-name" title={row.name}>
 			{row.name}
 		</th>
 		<td class="bar-cell">
@@ -80,17 +99,23 @@ const Row = ({row, most}: {readonly row: ReportRow; readonly most: number}) => (
 		</td>
 		<td class="number">{hours(row.gpu_hours)}</td>
 		<td class="number">{`${row.percentage.toFixed(1)} %`}</td>
-		<td class="number">{row.run_count}</td>
-		<td class="number">{row.manual_count}</td>
+		<td class="number">{row.run_count.toLocaleString()}</td>
+		<td class="number">{row.manual_count.toLocaleString()}</td>
 	</tr>
 );
 
 const numberHeads = ['GPU hours', 'Share', 'Jobs', 'Manual'];
 
-function ReportTable({rows, head}: {readonly rows: readonly ReportRow[]; readonly head: string | undefined}) {
+type ReportTableProps = {
+	readonly rows: readonly ReportRow[];
+	readonly head: string | undefined;
+	readonly isOld: boolean;
+};
+
+function ReportTable({rows, head, isOld}: ReportTableProps) {
 	const most = Math.max(0, ...rows.map(({gpu_hours: value}) => value));
 	return (
-		<table class="report panel">
+		<table class="report panel" data-old={isOld ? '' : undefined}>
 			<thead>
 				<tr>
 					<th scope="col">{head}</th>
@@ -111,48 +136,115 @@ function ReportTable({rows, head}: {readonly rows: readonly ReportRow[]; readonl
 	);
 }
 
-type ReportViewProps = {readonly isShown: boolean; readonly leaseChanges: number};
+type ChoiceProps = {readonly question: Question; readonly choose: (parts: Partial<Question>) => void};
 
-export function ReportView({isShown, leaseChanges}: ReportViewProps) {
-	const [days, setDays] = useState(30);
-	const [by, setBy] = useState<Split>('user');
-	const {report, problem} = useReport(days, by, isShown, leaseChanges);
+/** Of hosts there may be many. */
+const HostChoice = ({question, choose, about}: ChoiceProps & {readonly about: About}) => (
+	<div class="control">
+		<label for="report-host">Host</label>
+		<select
+			id="report-host"
+			value={question.host === '' ? about.host : question.host}
+			onChange={({currentTarget}) => {
+				choose({host: currentTarget.value === about.host ? '' : currentTarget.value});
+			}}
+		>
+			{about.hosts.map((name) => (
+				<option key={name} value={name}>
+					{name}
+				</option>
+			))}
+		</select>
+	</div>
+);
+
+const PeriodChoice = ({question: {days}, choose}: ChoiceProps) => {
+	const chooseDays = (chosen: number): void => {
+		choose({days: chosen});
+	};
+
+	return (
+		<>
+			<div class="control">
+				<label for="report-days">Period</label>
+				<input
+					type="range"
+					min={1}
+					max={mostDays}
+					value={days}
+					id="report-days"
+					onInput={({currentTarget}) => {
+						chooseDays(Number(currentTarget.value));
+					}}
+				/>
+				<output for="report-days" class="slider-words">
+					{`Last ${counted(days, 'day')}`}
+				</output>
+			</div>
+			<Chips label="Usual periods" choices={presets} chosen={days} choose={chooseDays} />
+		</>
+	);
+};
+
+type ReportViewProps = {
+	readonly isShown: boolean;
+	readonly leaseChanges: number;
+	readonly about: About | undefined;
+	/** Of the address, where the question stands. */
+	readonly query: URLSearchParams;
+};
+
+export function ReportView({isShown, leaseChanges, about, query}: ReportViewProps) {
+	const [asked, setAsked] = useState(() => questionIn(query));
+	const addressing = useRef<NodeJS.Timeout>(undefined);
+	useEffect(() => {
+		if (isShown && query.size > 0) {
+			setAsked(questionIn(query));
+		}
+	}, [query, isShown]);
+	// Without a pool here there is no report of this host.
+	const question = about?.has_pool === false && asked.host === '' ? {...asked, host: about.hosts[0] ?? ''} : asked;
+	const {report, problem, isOld} = useReport(question, isShown && about !== undefined, leaseChanges);
+	const choose = (parts: Partial<Question>): void => {
+		const chosen = {...question, ...parts};
+		setAsked(chosen);
+		// A browser takes few changes of the address at a time, and a slider makes many.
+		clearTimeout(addressing.current);
+		addressing.current = setTimeout(replaceQuery, pauseMs, queryOf(chosen));
+	};
+
 	return (
 		<>
 			<SectionHead>
 				<h1 id="report-title" tabindex={-1}>
 					Report
 				</h1>
-				<p class="report-total">{report && totalWords(report)}</p>
+				<p class="report-total">{report && !isOld && totalWords(report)}</p>
 			</SectionHead>
 			<div class="controls panel">
-				<div class="control">
-					<label for="report-days">Period</label>
-					<input
-						type="range"
-						min={1}
-						max={90}
-						value={days}
-						id="report-days"
-						onInput={({currentTarget}) => {
-							setDays(Number(currentTarget.value));
-						}}
-					/>
-					<output for="report-days" class="slider-words">
-						{`Last ${counted(days, 'day')}`}
-					</output>
-				</div>
-				<Chips label="Usual periods" choices={presets} chosen={days} choose={setDays} />
+				<PeriodChoice question={question} choose={choose} />
 				<div class="control">
 					<span id="report-by">By</span>
-					<Chips labelledBy="report-by" choices={splits} chosen={by} choose={setBy} />
+					<Chips
+						labelledBy="report-by"
+						choices={splits}
+						chosen={question.by}
+						choose={(by) => {
+							choose({by});
+						}}
+					/>
 				</div>
+				{about !== undefined && about.hosts.length > 1 && (
+					<HostChoice question={question} choose={choose} about={about} />
+				)}
 			</div>
-			{problem !== undefined && <p class="banner">{problem}</p>}
-			{report?.users.length === 0 ? (
+			{problem !== undefined && <p class="banner report-problem">{problem}</p>}
+			{report === undefined ? (
+				problem === undefined && <p class="panel quiet">Loading…</p>
+			) : report.users.length === 0 ? (
 				<p class="panel quiet">Nothing was used in this period.</p>
 			) : (
-				<ReportTable rows={report?.users ?? []} head={splits.find(([name]) => name === by)?.[1]} />
+				<ReportTable rows={report.users} head={splits.find(([name]) => name === question.by)?.[1]} isOld={isOld} />
 			)}
 		</>
 	);

@@ -1,0 +1,18 @@
+/** Answers of the server besides the stream. None is waited for without end. */
+
+const patienceMs = 10_000;
+
+/** Rejects with words for people: why the server refused, or that it does not answer. */
+export async function fetchJson<Value extends Record<string, unknown>>(path: string): Promise<Value> {
+	const answer = await fetch(path, {signal: AbortSignal.timeout(patienceMs)}).catch((error: unknown) => {
+		const isLate = error instanceof DOMException && error.name === 'TimeoutError';
+		const words = isLate ? `The server did not answer within ${patienceMs / 1000} s` : 'The server cannot be reached';
+		throw new Error(words, {cause: error});
+	});
+	const found = (await answer.json()) as Value | {readonly error: string};
+	if ('error' in found) {
+		throw new Error(found.error);
+	}
+
+	return found;
+}

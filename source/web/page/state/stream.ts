@@ -1,0 +1,104 @@
+/** The stream of events, and coming back to it: soon at first, then less and less often. */
+
+const shortestRetryMs = 500;
+const longestRetryMs = 15_000;
+/** The server says something every 10 s; when it is silent for longer, the connection is dead though nobody said so. */
+export const silenceMs = 25_000;
+
+export const streamEvents = ['state', 'change', 'hosts', 'beat'] as const;
+
+export type StreamEvent = (typeof streamEvents)[number];
+
+export type StreamListener = {
+	readonly message: (event: StreamEvent, data: string) => void;
+	/** @param nextTryMs - When the next attempt to connect is. */
+	readonly lost: (nextTryMs: number) => void;
+};
+
+export type Stream = {
+	/** Connects, where it has not done so. */
+	readonly open: () => void;
+	/** Connects once more, for everything from the beginning. */
+	readonly reopen: () => void;
+	/** Connects once more if the address is another one now. */
+	readonly follow: () => void;
+	readonly close: () => void;
+};
+
+export function createStream({message, lost}: StreamListener, addressNow: () => string): Stream {
+	let source: EventSource | undefined;
+	let address = '';
+	let failures = 0;
+	let retry: NodeJS.Timeout | undefined;
+	let watchdog: NodeJS.Timeout | undefined;
+
+	const heardSomething = (): void => {
+		clearTimeout(watchdog);
+		watchdog = setTimeout(lose, silenceMs);
+	};
+
+	function close(): void {
+		source?.close();
+		source = undefined;
+		clearTimeout(watchdog);
+		clearTimeout(retry);
+	}
+
+	function lose(): void {
+		close();
+		const waitMs = Math.min(longestRetryMs, shortestRetryMs * 2 ** failures) * (0.75 + Math.random() / 2);
+		failures++;
+		lost(Date.now() + waitMs);
+		retry = setTimeout(connect, waitMs);
+	}
+
+	function connect(): void {
+		close();
+		address = addressNow();
+		const own = new EventSource(address);
+		source = own;
+		const hear = ({type, data}: MessageEvent<string>): void => {
+			if (source !== own) {
+				return;
+			}
+
+			const event = type as StreamEvent;
+			heardSomething();
+			failures = event === 'state' ? 0 : failures;
+			message(event, data);
+		};
+
+		for (const event of streamEvents) {
+			own.addEventListener(event, hear);
+		}
+
+		own.addEventListener('error', () => {
+			if (source === own) {
+				lose();
+			}
+		});
+		heardSomething();
+	}
+
+	return {
+		open() {
+			if (source !== undefined) {
+				return;
+			}
+
+			failures = 0;
+			connect();
+		},
+		reopen() {
+			if (source !== undefined) {
+				connect();
+			}
+		},
+		follow() {
+			if (source !== undefined && address !== addressNow()) {
+				connect();
+			}
+		},
+		close,
+	};
+}

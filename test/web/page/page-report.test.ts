@@ -1,0 +1,78 @@
+/** The report in the page: of which period and host it is, also in its address, and after an outage. */
+import {describe, expect, onTestFinished, test} from 'vitest';
+import {freshEmbeddedBox, freshRedisBox} from '../../_helpers/program/processes.js';
+import {startRedis} from '../../_helpers/store/redis-server.js';
+import {playHosts} from '../_hosts.js';
+import {startWeb} from '../_server.js';
+import {browserForAll, chromiumProgram, openPage} from './_browser.js';
+
+describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
+	const browser = browserForAll();
+
+	test('the period, the split and the host are in the address, and are there after a reload', async () => {
+		const box = await freshEmbeddedBox(1);
+		const web = await startWeb(box, [], playHosts(box, ['good', 'lost']).environment);
+		onTestFinished(async () => {
+			await web.end('SIGKILL');
+		});
+		const {page, problems} = await openPage(browser, `${web.url}#/report`);
+		await page.getByRole('button', {name: '7 days'}).click();
+		await page.getByRole('button', {name: 'Day', exact: true}).click();
+		await page.getByRole('combobox', {name: 'Host'}).selectOption('good');
+		await page.locator('.report', {hasText: 'carol'}).waitFor();
+		await expect.poll(() => page.url()).toMatch(/#\/report\?days=7&by=day&host=good$/v);
+		await page
+			.locator('.report-total', {hasText: /^Jan 1.* – Jan 8.* · 12\.50 GPU hours · 4 reservations · 1 user$/v})
+			.waitFor();
+		await page.reload();
+		await page.locator('.report', {hasText: 'carol'}).waitFor();
+		expect(await page.locator('.slider-words').textContent()).toBe('Last 7 days');
+		await page.getByRole('combobox', {name: 'Host'}).selectOption('lost');
+		await page.locator('.report-problem', {hasText: 'lost: No route to host'}).waitFor();
+		// What is left of the host before is not taken for the answer of this one.
+		expect(await page.locator('.report').getAttribute('data-old')).toBe('');
+		// The link that skips the header leaves the address as it is.
+		await page.locator('.skip').focus();
+		await page.keyboard.press('Enter');
+		expect(page.url()).toMatch(/#\/report\?/v);
+		expect(await page.evaluate('document.activeElement.id')).toBe('main');
+		// The browser tells of the host that is away, too.
+		expect(problems.filter((problem) => !problem.includes('503'))).toEqual([]);
+	});
+
+	test('after an outage of the store the report is there again without a reload', async () => {
+		const redis = await startRedis({isDurable: true});
+		onTestFinished(async () => redis.stop());
+		const box = await freshRedisBox(redis.port, 2);
+		const web = await startWeb(box);
+		onTestFinished(async () => {
+			await web.end('SIGKILL');
+		});
+		await box.run('reserve --gpu-ids 1');
+		const {page} = await openPage(browser, `${web.url}#/report`);
+		await page.locator('.report tbody tr').first().waitFor();
+		await redis.kill();
+		await page.locator('#pill-text', {hasText: /Stale/v}).waitFor();
+		await page.getByRole('button', {name: '7 days'}).click();
+		await page.locator('.report-problem').waitFor();
+		expect(await page.locator('.report').getAttribute('data-old')).toBe('');
+		await redis.restart();
+		await page.locator('.report-problem').waitFor({state: 'detached'});
+		await page.locator('.report:not([data-old]) tbody tr').first().waitFor();
+	});
+
+	test('a server that does not answer is not waited for without end', async () => {
+		const box = await freshEmbeddedBox(1);
+		const web = await startWeb(box);
+		onTestFinished(async () => {
+			await web.end('SIGKILL');
+		});
+		const {page} = await openPage(browser, web.url);
+		await page.route('**/api/report?**', () => undefined);
+		await page.locator('.tabs a[data-view="report"]').click();
+		await page.locator('#view-report .quiet', {hasText: 'Loading…'}).waitFor();
+		await page
+			.locator('.report-problem', {hasText: 'The server did not answer within 10 s'})
+			.waitFor({timeout: 15_000});
+	});
+});

@@ -1,0 +1,109 @@
+/** Many tabs of one browser, and what each of them says in its title and icon. */
+import type {Page} from 'playwright-core';
+import {describe, expect, onTestFinished, test} from 'vitest';
+import {freshEmbeddedBox} from '../../_helpers/program/processes.js';
+import {playHosts} from '../_hosts.js';
+import {ask, startWeb, type Web} from '../_server.js';
+import {browserForAll, cardOf, chromiumProgram, openPage, turn} from './_browser.js';
+
+const streamsOf = async (web: Web): Promise<number> =>
+	Number(/streams (?<count>\d+)/v.exec((await ask(web.port, '/metrics')).body)!.groups!['count']);
+
+const isLive = async (page: Page): Promise<void> => page.locator('#pill[data-kind="live"]').waitFor();
+
+const iconOf = async (page: Page) => page.locator('link[rel="icon"]').getAttribute('href');
+
+describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
+	const browser = browserForAll();
+
+	async function start(names: readonly string[] = []) {
+		const box = await freshEmbeddedBox(2);
+		const others = playHosts(box, names);
+		const web = await startWeb(box, [], others.environment);
+		onTestFinished(async () => {
+			await web.end('SIGKILL');
+		});
+		return {box, web, others};
+	}
+
+	test('ten tabs are live by one stream; when the one that has it is closed another takes over', async () => {
+		const {box, web} = await start();
+		const {page: first} = await openPage(browser, web.url);
+		const tabs = [first];
+		for (let count = 1; count < 10; count++) {
+			const page = await first.context().newPage();
+			await page.goto(web.url);
+			tabs.push(page);
+		}
+
+		await Promise.all(tabs.map(async (page) => isLive(page)));
+		expect(await streamsOf(web)).toBe(1);
+		await box.run('reserve --gpu-ids 1');
+		await Promise.all(tabs.map(async (page) => cardOf(page, 1).locator('.state', {hasText: 'Reserved'}).waitFor()));
+		// A request is still answered: a browser has six connections for all of them.
+		await tabs[9]!.locator('.tabs a[data-view="report"]').click();
+		await tabs[9]!.locator('.report tbody tr').first().waitFor();
+		await first.close();
+		await expect.poll(async () => streamsOf(web)).toBe(1);
+		await box.run('release');
+		await Promise.all(
+			tabs
+				.slice(1)
+				.map(async (page) => cardOf(page, 1).locator('.state', {hasText: 'Free'}).waitFor({state: 'attached'})),
+		);
+	});
+
+	test('the other hosts are shown to a tab that wants them by the stream of another, until it shows something else', async () => {
+		const {web, others} = await start(['good']);
+		const {page: first} = await openPage(browser, web.url);
+		const second = await first.context().newPage();
+		await second.goto(`${web.url}#/hosts`);
+		await second.locator('.host-card', {hasText: '1 of 2 GPUs free'}).waitFor();
+		expect(await streamsOf(web)).toBe(1);
+		await second.locator('.tabs a[data-view="overview"]').click();
+		// Asked once a second while somebody looks.
+		await expect
+			.poll(
+				async () => {
+					const before = others.asked('good');
+					await second.waitForTimeout(2500);
+					return others.asked('good') - before;
+				},
+				{timeout: 20_000},
+			)
+			.toBe(0);
+	});
+
+	test('a hidden tab gives its stream up to one that is seen, and is live by it', async () => {
+		const {box, web} = await start();
+		const {page: first} = await openPage(browser, web.url, {hasOwnClock: true});
+		const second = await first.context().newPage();
+		await second.goto(web.url);
+		await isLive(second);
+		await turn(first, true);
+		await first.clock.fastForward(11_000);
+		await expect.poll(async () => streamsOf(web)).toBe(1);
+		await box.run('reserve --gpu-ids 0');
+		await cardOf(second, 0).locator('.state', {hasText: 'Reserved'}).waitFor();
+		await cardOf(first, 0).locator('.state', {hasText: 'Reserved'}).waitFor();
+		await turn(second, true);
+		await turn(first, false);
+		await isLive(first);
+	});
+
+	test('title and icon follow what is free, and say when that is not known', async () => {
+		const {box, web} = await start();
+		const {page} = await openPage(browser, web.url);
+		expect(await page.title()).toMatch(/^2 free · /v);
+		expect(await iconOf(page)).toBe('/icon.svg');
+		await box.run('reserve --gpus 2');
+		await expect.poll(async () => page.title()).toMatch(/^0 free · /v);
+		expect(await iconOf(page)).toBe('/icon-taken.svg');
+		expect((await ask(web.port, '/icon-taken.svg')).status).toBe(200);
+		await page.locator('.tabs a[data-view="report"]').click();
+		await expect.poll(async () => page.title()).toMatch(/^Report · 0 free · /v);
+		await web.end('SIGKILL');
+		await expect.poll(async () => page.title()).toMatch(/^Report · Reconnecting · /v);
+		expect(await iconOf(page)).toBe('/icon-stale.svg');
+	});
+});
