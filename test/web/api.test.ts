@@ -179,6 +179,32 @@ test('events: everything at once, then what changes, at once, with growing ids',
 	expect(new Set(ids).size).toBe(ids.length);
 });
 
+test('the stream is compressed for those who take it, also for one who comes later', async () => {
+	const texts = await Promise.all(
+		[0, 1].map(async () => {
+			const answer = await fetch(`${web.url}api/events`, {headers: {'accept-encoding': 'gzip'}});
+			expect(answer.headers.get('content-encoding')).toBe('gzip');
+			// What was told is unpacked at once, though the stream has no end.
+			let told = '';
+			for await (const part of answer.body!.pipeThrough(new TextDecoderStream())) {
+				told += part;
+				if (told.split('event: change').length > 2) {
+					break;
+				}
+			}
+
+			return told;
+		}),
+	);
+	for (const told of texts) {
+		const [, ...blocks] = told.split('\n\n').slice(0, -1);
+		expect(blocks.length).toBeGreaterThan(2);
+		for (const block of blocks) {
+			expect(JSON.parse(/^data: (?<data>.*)$/mv.exec(block)!.groups!['data']!)).toBeTypeOf('object');
+		}
+	}
+});
+
 test('use over time: means of ten seconds, of one GPU or of all', async () => {
 	await eventually(async () => {
 		const all = await askJson<{

@@ -165,7 +165,9 @@ function addApi(app: Hono<Bindings>, parts: Parts): void {
 			outgoing.setHeader(name, value);
 		}
 
-		return streams.open(outgoing, {withHosts: context.req.query('hosts') !== undefined})
+		const withHosts = context.req.query('hosts') !== undefined;
+		const isSqueezed = /\bgzip\b(?!;q=0(?:\.0*)?(?:,|$))/v.test(incoming.headers['accept-encoding']?.toString() ?? '');
+		return streams.open(outgoing, {withHosts, isSqueezed})
 			? RESPONSE_ALREADY_SENT
 			: context.text('Too many listen already\n', 503, {'retry-after': '30'});
 	});

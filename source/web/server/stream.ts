@@ -8,13 +8,21 @@ import {createEncoder, type About} from '../api/live-json.js';
 import type {LiveView} from '../../core/live/live-view.js';
 import {createHostStreams} from './host-streams.js';
 import {callersOf, type Connection} from './callers.js';
+import {gzipHeader, messageOf, type Message} from './squeeze.js';
+
+export type StreamOptions = {
+	/** Whether it is told of the other hosts, too. */
+	readonly withHosts: boolean;
+	/** Whether the browser takes gzip. */
+	readonly isSqueezed?: boolean;
+};
 
 export type EventStreams = {
 	/**
 	Sends everything, then every change. Where there are too many already, the oldest of the caller with the most gives way. False when that would be
 	the one who asks.
 	*/
-	readonly open: (outgoing: ServerResponse, options: {readonly withHosts: boolean}) => boolean;
+	readonly open: (outgoing: ServerResponse, options: StreamOptions) => boolean;
 	readonly count: () => number;
 	readonly close: () => void;
 };
@@ -50,17 +58,22 @@ export function createStreams(
 	const encoder = createEncoder(liveView.current(), about, commands);
 	/** Ids go on over a restart of the server, so that they never repeat. */
 	let id = Date.now();
-	let whole: Uint8Array | undefined;
+	let whole: Message | undefined;
+	/** Those that take gzip. */
+	const squeezed = new WeakSet<ServerResponse>();
 
-	const message = (event: string, data: string): Uint8Array =>
-		new TextEncoder().encode(`id: ${id}\nevent: ${event}\ndata: ${data}\n\n`);
+	const message = (event: string, data: string): Message => messageOf(`id: ${id}\nevent: ${event}\ndata: ${data}\n\n`);
 
-	const send = (to: Iterable<ServerResponse>, bytes: Uint8Array): void => {
+	const write = (outgoing: ServerResponse, {plain, squeezed: squeeze}: Message): void => {
+		outgoing.write(squeezed.has(outgoing) ? squeeze() : plain);
+	};
+
+	const send = (to: Iterable<ServerResponse>, sent: Message): void => {
 		for (const outgoing of to) {
 			if (outgoing.writableLength > mostUnreadBytes) {
 				outgoing.destroy();
 			} else {
-				outgoing.write(bytes);
+				write(outgoing, sent);
 			}
 		}
 	};
@@ -133,7 +146,7 @@ export function createStreams(
 	}
 
 	return {
-		open(outgoing, {withHosts}) {
+		open(outgoing, {withHosts, isSqueezed = false}) {
 			// A browser that has left already would never be seen to leave.
 			if (outgoing.destroyed) {
 				return true;
@@ -152,10 +165,16 @@ export function createStreams(
 				'cache-control': 'no-store, no-transform',
 				// For proxies that would gather events before they pass them on.
 				'x-accel-buffering': 'no',
+				...(isSqueezed && {'content-encoding': 'gzip'}),
 			});
-			outgoing.write(`retry: ${retryMs}\n\n`);
+			if (isSqueezed) {
+				squeezed.add(outgoing);
+				outgoing.write(gzipHeader);
+			}
+
+			write(outgoing, messageOf(`retry: ${retryMs}\n\n`));
 			whole ??= message('state', encoder.whole());
-			outgoing.write(whole);
+			write(outgoing, whole);
 			const ends = [liveView.watch(), ...(withHosts ? [hostStreams.open(outgoing)] : [])];
 			join(outgoing, {connection, caller, ends});
 			outgoing.once('close', () => {

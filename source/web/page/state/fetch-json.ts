@@ -9,8 +9,8 @@ export async function fetchJson<Value extends Record<string, unknown>>(path: str
 		const words = isLate ? `The server did not answer within ${patienceMs / 1000} s` : 'The server cannot be reached';
 		throw new Error(words, {cause: error});
 	});
-	const found = (await answer.json()) as Value | {readonly error: string};
-	if ('error' in found) {
+	const found = (await answer.json()) as Value & {readonly error?: string};
+	if (found.error !== undefined) {
 		throw new Error(found.error);
 	}
 
