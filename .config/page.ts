@@ -6,6 +6,7 @@ import {readFileSync} from 'node:fs';
 import path from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {build} from 'esbuild';
+import {rolldown} from 'rolldown';
 import type {PageFile} from '../source/web/server/assets.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -26,35 +27,63 @@ export type BundledPage = {
 	readonly inputs: readonly string[];
 };
 
-export async function bundlePage(): Promise<BundledPage> {
+const licenceNote = '/* Contains packages under the MIT licence: see third-party-licenses.txt of canhazgpu */';
+
+/** The script in parts: what the first view needs, and what is loaded when it is wanted. */
+async function bundleScript() {
+	const bundle = await rolldown({
+		cwd: root,
+		input: `${folder}/main.tsx`,
+		platform: 'browser',
+		transform: {target: 'esnext', jsx: {runtime: 'automatic', importSource: 'preact'}},
+		// The compiler's settings say the same of the source of JSX.
+		checks: {configurationFieldConflict: false},
+	});
+	const {output} = await bundle.generate({
+		format: 'esm',
+		entryFileNames: 'page-[hash].js',
+		chunkFileNames: '[name]-[hash].js',
+		banner: licenceNote,
+		minify: true,
+		codeSplitting: {groups: [{name: 'shared', minShareCount: 2}]},
+	});
+	await bundle.close();
+	return output.filter((file) => file.type === 'chunk');
+}
+
+async function bundleStyle() {
 	const {outputFiles, metafile} = await build({
 		absWorkingDir: root,
-		entryPoints: [`${folder}/main.tsx`, `${folder}/styles/page.css`],
+		entryPoints: [`${folder}/styles/page.css`],
 		entryNames: 'page-[hash]',
-		// What is imported when it is needed has a file of its own.
-		splitting: true,
-		chunkNames: '[name]-[hash]',
 		outdir: 'page',
 		write: false,
 		bundle: true,
-		format: 'esm',
 		target: 'esnext',
 		minify: true,
-		banner: {js: '/* Contains packages under the MIT licence: see third-party-licenses.txt of canhazgpu */'},
 		metafile: true,
 		logLevel: 'warning',
 	});
-	let html = read('index.html');
-	const bundled = outputFiles.map((file) => {
-		const name = path.relative(root, file.path);
-		const {entryPoint} = metafile.outputs[name]!;
-		if (entryPoint === undefined) {
-			throw new Error(`${name} is shared by the page and what it loads later: the page would have to load one more file`);
-		}
+	const [style] = outputFiles;
+	return {name: path.basename(style!.path), text: style!.text, inputs: Object.keys(metafile.inputs)};
+}
 
-		html = html.replace(`"${path.relative(folder, entryPoint)}"`, `"/${name}"`);
-		return {path: `/${name}`, type: types[path.extname(name)]!, text: file.text, isImmutable: true};
-	});
+const fileOf = (name: string, text: string): PageFile => ({
+	path: `/page/${name}`,
+	type: types[path.extname(name)]!,
+	text,
+	isImmutable: true,
+});
+
+export async function bundlePage(): Promise<BundledPage> {
+	const [chunks, style] = await Promise.all([bundleScript(), bundleStyle()]);
+	const entry = chunks.find(({isEntry}) => isEntry)!;
+	// Else the browser would learn of them only when the script is there.
+	const preloads = entry.imports.map((name) => `<link rel="modulepreload" href="/page/${name}" />`);
+	const html = read('index.html')
+		.replace('"main.tsx"', `"/page/${entry.fileName}"`)
+		.replace('"styles/page.css"', `"/page/${style.name}"`)
+		.replace('</head>', `\t${preloads.join('')}\n\t</head>`);
 	return {
 		files: [
 			{path: '/', type: 'text/html; charset=utf-8', text: html, isImmutable: false},
@@ -64,8 +93,12 @@ export async function bundlePage(): Promise<BundledPage> {
 				text: read(name),
 				isImmutable: false,
 			})),
-			...bundled,
+			...chunks.map(({fileName, code}) => fileOf(fileName, code)),
+			fileOf(style.name, style.text),
 		],
-		inputs: Object.keys(metafile.inputs),
+		inputs: [
+			...style.inputs,
+			...chunks.flatMap(({moduleIds}) => moduleIds.map((id) => path.relative(root, id))),
+		],
 	};
 }

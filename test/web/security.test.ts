@@ -4,7 +4,6 @@ What a stranger on the network, or a page of somebody else in a browser here, ca
 import {hostname} from 'node:os';
 import {connect} from 'node:net';
 import {once} from 'node:events';
-import {gzipSync} from 'node:zlib';
 import {Hono} from 'hono';
 import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vitest';
 import {CanhazgpuError} from '../../source/errors.js';
@@ -136,11 +135,12 @@ test('the page has no inline script or style, and asks nobody else for anything'
 	const {body} = await ask(web.port, '/');
 	expect(body).not.toMatch(/<style|style=|<script>|\son\w+=|javascript:|\/\/[a-z]/v);
 	const own = pathsIn(body);
-	// One style and one script, with the hashes of their contents.
-	expect(own.map((path) => path.replace(/-[\dA-Z]{8}\./v, '-HASH.')).toSorted()).toEqual([
+	// One style and the two parts of the script, with the hashes of their contents.
+	expect(own.map((path) => path.replace(/-[\w\-]{8}\./v, '-HASH.')).toSorted()).toEqual([
 		'/icon.svg',
 		'/page/page-HASH.css',
 		'/page/page-HASH.js',
+		'/page/shared-HASH.js',
 	]);
 	for (const path of own) {
 		expect([path, (await ask(web.port, path)).status]).toEqual([path, 200]);
@@ -159,15 +159,31 @@ test('a browser keeps what has a hash in its name, and asks again for the page t
 	}
 });
 
-test('the page is small, and what draws a chart is a file of its own', async () => {
-	const script = await scriptOf(web.port);
-	const {body} = await ask(web.port, script);
-	expect(gzipSync(body).length).toBeLessThan(17_000);
-	const {chart} = /import\("\.\/(?<chart>plot-[\dA-Z]{8}\.js)"\)/v.exec(body)!.groups!;
-	const {status, body: drawing} = await ask(web.port, `/page/${chart!}`);
-	expect(status).toBe(200);
-	expect(drawing).toContain('uplot');
-	expect(body).not.toContain('uplot');
+/** The names of files that a script loads when they are wanted. */
+const lateParts = (script: string): readonly string[] =>
+	script
+		.matchAll(/import\(["'`]\.\/(?<name>[\w\-]+\.js)["'`]\)/gv)
+		.map((match) => match.groups!['name']!)
+		.toArray();
+
+test('the page is small in few requests; other views and what draws a chart are files of their own', async () => {
+	const {body: html} = await ask(web.port, '/');
+	const paths = ['/', ...pathsIn(html)];
+	expect(paths.length).toBeLessThanOrEqual(5);
+	const sizes = await Promise.all(
+		paths.map(async (path) => {
+			const {headers} = await ask(web.port, path, {headers: {'accept-encoding': 'gzip, br'}});
+			expect([path, headers['content-encoding'], headers.vary]).toEqual([path, 'br', 'accept-encoding']);
+			return Number(headers['content-length']);
+		}),
+	);
+	expect(sizes.reduce((sum, size) => sum + size)).toBeLessThan(20_000);
+	const {body: script} = await ask(web.port, await scriptOf(web.port));
+	const details = lateParts(script).find((name) => name.startsWith('details-'))!;
+	const {body} = await ask(web.port, `/page/${details}`);
+	const chart = lateParts(body).find((name) => name.startsWith('plot-'))!;
+	expect((await ask(web.port, `/page/${chart}`)).body).toContain('uplot');
+	expect(body + script).not.toContain('uplot');
 });
 
 test('paths out of the tree and unknown paths are not found', async () => {

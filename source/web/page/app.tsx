@@ -1,16 +1,18 @@
 /** The whole page. */
 import type {ComponentChildren} from 'preact';
-import {useLayoutEffect} from 'preact/hooks';
+import {useLayoutEffect, useRef} from 'preact/hooks';
 import {Banners} from './banners.js';
 import type {About} from './fields.js';
 import {Header, pillKindOf, viewNames, type PillKind} from './header.js';
+import {late} from './late.js';
 import {shownView, useRoute, type View} from './router.js';
 import type {PageState} from './state/state.js';
 import {usePageState} from './state/store.js';
 import {Events} from './views/events.js';
-import {Hosts} from './views/hosts.js';
 import {Overview} from './views/overview.js';
-import {ReportView} from './views/report.js';
+
+const ReportView = late(async () => (await import('./views/report.js')).ReportView);
+const Hosts = late(async () => (await import('./views/hosts.js')).Hosts);
 
 const titleWords: Readonly<Record<PillKind, string>> = {live: '', connecting: '', lost: 'Reconnecting', stale: 'Stale'};
 
@@ -49,10 +51,17 @@ function useDocument(state: PageState, view: View): void {
 
 type ViewSectionProps = {readonly name: View; readonly shown: View; readonly children: ComponentChildren};
 
-/** A view that is not shown stays as it is, with what is open in it. */
+/** Whether it is shown or was before. */
+function useOnceShown(isShown: boolean): boolean {
+	const wasShown = useRef(false);
+	wasShown.current ||= isShown;
+	return wasShown.current;
+}
+
+/** A view that is shown no more stays as it is, with what is open in it. */
 const ViewSection = ({name, shown, children}: ViewSectionProps) => (
 	<section id={`view-${name}`} class="view" aria-labelledby={`${name}-title`} hidden={name !== shown}>
-		{children}
+		{useOnceShown(name === shown) && children}
 	</section>
 );
 

@@ -14,7 +14,7 @@ import {queueJson, statusJson} from '../api/status-json.js';
 import type {UtilizationRecorder} from '../api/utilization-json.js';
 import type {EventStreams} from './stream.js';
 import {guard, type Bindings} from './guard.js';
-import {pageFiles} from './assets.js';
+import {brotliOf, pageFiles} from './assets.js';
 
 export type Parts = {
 	/** Under which names this server is known. */
@@ -32,6 +32,13 @@ export type Parts = {
 	/** Told of a bug; the client is told nothing of it. */
 	readonly broken: (error: unknown) => void;
 };
+
+/** Whether the one who asks takes an answer that is compressed so. */
+const takes = (context: Context, coding: string): boolean =>
+	(context.req.header('accept-encoding') ?? '')
+		.split(',')
+		.map((word) => word.split(';', 2).map((part) => part.trim()))
+		.some(([name, weight = '']) => name === coding && !/^q=0(?:\.0*)?$/v.test(weight));
 
 const wrong = (message: string): CanhazgpuError => new CanhazgpuError('usage', message);
 
@@ -166,8 +173,7 @@ function addApi(app: Hono<Bindings>, parts: Parts): void {
 		}
 
 		const withHosts = context.req.query('hosts') !== undefined;
-		const isSqueezed = /\bgzip\b(?!;q=0(?:\.0*)?(?:,|$))/v.test(incoming.headers['accept-encoding']?.toString() ?? '');
-		return streams.open(outgoing, {withHosts, isSqueezed})
+		return streams.open(outgoing, {withHosts, isSqueezed: takes(context, 'gzip')})
 			? RESPONSE_ALREADY_SENT
 			: context.text('Too many listen already\n', 503, {'retry-after': '30'});
 	});
@@ -195,12 +201,17 @@ export function createRoutes(parts: Parts): Hono<Bindings> {
 	app.use(guard(parts.names));
 	app.use(compress());
 	app.use(etag());
-	for (const {path, type, text, isImmutable} of pageFiles) {
+	for (const file of pageFiles) {
 		const headers = {
-			'content-type': type,
-			...(isImmutable && {'cache-control': 'public, max-age=31536000, immutable'}),
+			'content-type': file.type,
+			vary: 'accept-encoding',
+			...(file.isImmutable && {'cache-control': 'public, max-age=31536000, immutable'}),
 		};
-		app.get(path, (context) => context.body(text, 200, headers));
+		app.get(file.path, async (context) =>
+			takes(context, 'br')
+				? context.body(await brotliOf(file), 200, {...headers, 'content-encoding': 'br'})
+				: context.body(file.text, 200, headers),
+		);
 	}
 
 	addApi(app, parts);

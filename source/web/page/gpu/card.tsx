@@ -1,12 +1,14 @@
 /** One GPU: a card, and what opens below its row. */
 import {states} from '../../../format/states.js';
 import type {Gpu} from '../fields.js';
+import {late} from '../late.js';
 import {useNow} from '../state/store.js';
 import {emptySeries, type Utilization} from '../state/utilization.js';
 import {Meter, PersonName} from '../widgets.js';
 import {gibibytes, partWords, percentOf, timeWords, unknown, withUnit} from '../words.js';
-import {Details} from './details.js';
 import {Spark} from './spark.js';
+
+const Details = late(async () => (await import('./details.js')).Details);
 
 /** What stands where the name of the user would be. */
 const placeholders: Readonly<Record<Gpu['state'], string>> = {

@@ -1,0 +1,65 @@
+/** What the page costs the browser that has it open all day. */
+import {describe, expect, onTestFinished, test} from 'vitest';
+import {freshEmbeddedBox} from '../../_helpers/program/processes.js';
+import {startWeb} from '../_server.js';
+import {browserForAll, cardOf, chromiumProgram, openPage} from './_browser.js';
+
+describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
+	const browser = browserForAll();
+
+	async function start() {
+		const box = await freshEmbeddedBox(8);
+		await box.run('reserve --gpus 5');
+		const web = await startWeb(box);
+		onTestFinished(async () => {
+			await web.end('SIGKILL');
+		});
+		return web;
+	}
+
+	test('nothing moves without end, and a new reading moves no layout', async () => {
+		const web = await start();
+		const {page} = await openPage(browser, web.url);
+		const share = async () => cardOf(page, 0).locator('.meter-bar').first().getAttribute('style');
+		const before = await share();
+		await expect.poll(share).not.toBe(before);
+		// The bar is scaled: its box in the layout is as wide as its track.
+		const widths =
+			"[...document.querySelectorAll('#cards .meter-fill')].map((fill) => fill.offsetWidth - fill.parentElement.clientWidth)";
+		expect(new Set(await page.evaluate<readonly number[]>(widths))).toEqual(new Set([0]));
+		await page.mouse.move(0, 0);
+		await expect.poll(async () => page.evaluate('document.getAnimations().length')).toBe(0);
+	});
+
+	test('the first visit takes few requests and shifts nothing; the next one loads no script or style', async () => {
+		const web = await start();
+		const context = await browser().newContext({viewport: {width: 1280, height: 800}});
+		onTestFinished(async () => context.close());
+		const page = await context.newPage();
+		await page.addInitScript(`
+			window.shift = 0;
+			new PerformanceObserver((list) => {
+				for (const entry of list.getEntries()) {
+					window.shift += entry.hadRecentInput ? 0 : entry.value;
+				}
+			}).observe({type: 'layout-shift', buffered: true});
+		`);
+		const requests: string[] = [];
+		page.on('request', (request) => {
+			requests.push(new URL(request.url()).pathname);
+		});
+		await page.goto(web.url);
+		await page.locator('#pill[data-kind="live"]').waitFor();
+		await page.locator('.spark-line[d^=M]').first().waitFor({state: 'attached'});
+		expect(await page.evaluate('window.shift')).toBeLessThan(0.1);
+		expect(requests.length).toBeLessThanOrEqual(8);
+		expect(requests.filter((path) => path.includes('plot'))).toEqual([]);
+		await page.reload();
+		await page.locator('#pill[data-kind="live"]').waitFor();
+		const sizes = await page.evaluate<ReadonlyArray<readonly [name: string, size: number]>>(
+			"performance.getEntriesByType('resource').filter(({name}) => name.includes('/page/')).map(({name, transferSize}) => [name, transferSize])",
+		);
+		expect(sizes.length).toBe(3);
+		expect(sizes.filter(([, size]) => size > 0)).toEqual([]);
+	});
+});
