@@ -1,5 +1,6 @@
 /** What another host answers, in this API's words. */
 import {expect, test} from 'vitest';
+import {fromCommandReport} from '../../source/web/api/remote-report.js';
 import {fromCommandRow, fromCommandRows, secondsOf} from '../../source/web/api/remote-json.js';
 
 test("the rows of another host in this API's words, and their texts harmless", () => {
@@ -103,4 +104,32 @@ test('a GPU of another host that is only drained is no error', () => {
 	expect(stateOf({drained: {reason: 'fan'}, error: 'drained: fan; Xid 79', health: ['Xid 79']})).toBe('error');
 	expect(stateOf({drained: {reason: 'fan'}, error: 'unreadable record: no JSON'})).toBe('error');
 	expect(stateOf({error: 'Xid 79'})).toBe('error');
+});
+
+test('a report of another host has its rows under one name, whatever it counts by and whoever made it', () => {
+	const row = {name: 'a\u{202E}b', gpu_hours: 1, percentage: 100, run_count: 1, manual_count: 0};
+	const sums = {total_gpu_hours: 1, total_reservations: 1, unique_users: 1, days: 7};
+	const dates = {start_date: '2026-01-01', end_date: '2026-01-08'};
+	const ours = {...sums, ...dates, since: '2026-01-01T10:00:00Z', until: '2026-01-08T10:00:00Z'};
+	for (const name of ['users', 'gpus', 'daily', 'models']) {
+		expect(fromCommandReport('box', {...ours, [name]: [row], more: 1})).toEqual({
+			...ours,
+			users: [{...row, name: 'a b'}],
+		});
+	}
+
+	expect(fromCommandReport('box', {...sums, ...dates, users: null})).toEqual({
+		...sums,
+		...dates,
+		users: [],
+		since: '2026-01-01',
+		until: '2026-01-08',
+	});
+	for (const bad of [
+		{...ours, users: 7},
+		{...ours, users: [{...row, name: 7}]},
+		{...ours, since: 'soon'},
+	]) {
+		expect(() => fromCommandReport('box', bad)).toThrow('box: its answer is not a report');
+	}
 });

@@ -24,28 +24,38 @@ const rowSchema = v.object({
 	manual_count: number,
 });
 
+/** The peer writes null for an empty list. */
+const rows = v.nullish(v.pipe(v.array(rowSchema), v.maxLength(mostRows)));
+
 const schema = v.object({
-	// The peer writes null for an empty list.
-	users: v.pipe(
-		v.nullish(v.pipe(v.array(rowSchema), v.maxLength(mostRows))),
-		v.transform((rows) => rows ?? []),
-	),
+	// Named for what the report counts by; the peer has users alone.
+	users: rows,
+	gpus: rows,
+	daily: rows,
+	models: rows,
 	total_gpu_hours: number,
 	total_reservations: number,
 	unique_users: number,
 	start_date: date,
 	end_date: date,
+	// The peer tells whole days alone.
+	since: v.optional(date),
+	until: v.optional(date),
 	days: number,
 });
 
 /** @throws CanhazgpuError `failed` for what is no report. */
 export function fromCommandReport(host: string, answer: Readonly<Record<string, unknown>>) {
-	// The command names the list for what it counts by.
-	const rows = ['users', 'gpus', 'daily', 'models'].map((list) => answer[list]).find((list) => list !== undefined);
-	const result = v.safeParse(schema, {...answer, users: rows});
+	const result = v.safeParse(schema, answer);
 	if (!result.success) {
 		throw new CanhazgpuError('failed', `${host}: its answer is not a report`);
 	}
 
-	return result.output;
+	const {users, gpus, daily, models, since, until, ...sums} = result.output;
+	return {
+		users: users ?? gpus ?? daily ?? models ?? [],
+		...sums,
+		since: since ?? sums.start_date,
+		until: until ?? sums.end_date,
+	};
 }

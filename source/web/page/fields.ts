@@ -139,12 +139,12 @@ export type Report = Shown<
 		total_gpu_hours: true;
 		total_reservations: true;
 		unique_users: true;
-		start_date: true;
-		end_date: true;
-		// The slider and the buttons say so.
+		since: true;
+		until: true;
+		// Whole days, which are the same in less detail; the slider and the buttons say the rest.
+		start_date: false;
+		end_date: false;
 		by: false;
-		since: false;
-		until: false;
 		days: false;
 	}
 >;

@@ -46,7 +46,7 @@ const hours = (value: number): string =>
 
 const totalWords = (report: Report): string =>
 	[
-		`${dateWords(report.start_date)} – ${dateWords(report.end_date)}`,
+		`${dateWords(report.since)} – ${dateWords(report.until)}`,
 		`${hours(report.total_gpu_hours)} GPU hours`,
 		counted(report.total_reservations, 'reservation'),
 		counted(report.unique_users, 'user'),
