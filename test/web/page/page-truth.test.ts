@@ -23,14 +23,16 @@ const label = 'research-team-basement';
 /** The names that stand on more than one line, or that are cut off. */
 const brokenNames = async (page: Page): Promise<readonly string[]> =>
 	page.evaluate<readonly string[]>(`
-		[...document.querySelectorAll('.owner-name, .processes .user, .processes th, .index, h1, h2')]
+		[...document.querySelectorAll('.owner-name, .state, .processes .user, .processes th, .index, h1, h2')]
 			.filter((element) => element.checkVisibility() && !element.matches('.unseen'))
 			.filter((element) => {
 				const text = document.createTreeWalker(element, NodeFilter.SHOW_TEXT).nextNode();
 				const range = document.createRange();
 				range.selectNodeContents(text);
 				const lines = new Set([...range.getClientRects()].map((box) => Math.round(box.top)));
-				return lines.size > 1 || element.scrollWidth > element.clientWidth + 1;
+				const edge = element.closest('.card, .panel, .card-body')?.getBoundingClientRect().right ?? Infinity;
+				const isCut = element.scrollWidth > element.clientWidth + 1 || element.getBoundingClientRect().right > edge;
+				return lines.size > 1 || isCut;
 			})
 			.map((element) => element.textContent + ' ' + element.scrollWidth + ' of ' + element.clientWidth)
 	`);
