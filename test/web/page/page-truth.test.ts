@@ -91,7 +91,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 
 		await cardOf(page, 0).locator('button').first().click();
 		const squatter = cardOf(page, 0).locator('.processes tr[data-state="unreserved"]');
-		expect(await squatter.count()).toBe(1);
+		await expect.poll(async () => squatter.count()).toBe(1);
 		expect(await squatter.textContent()).toMatch(/mallory.*without reservation/v);
 		expect(await cardOf(page, 0).locator('.note .flag').textContent()).toBe('Others use it too');
 		await cardOf(page, 1).locator('button').first().click();
@@ -103,7 +103,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		const card = cardOf(page, 3);
 		expect(await card.locator('.model').textContent()).toMatch(/^MIG 3g\.40gb 2x1g\.10gb · /v);
 		await card.locator('button').first().click();
-		expect(await card.locator('.parts tbody tr').count()).toBe(3);
+		await expect.poll(async () => card.locator('.parts tbody tr').count()).toBe(3);
 		expect(await card.locator('.parts tbody tr').first().textContent()).toMatch(/3g\.40gb.*GiB.*MIG-SIM-3-0/v);
 	});
 
