@@ -15,7 +15,10 @@ import {createBackground} from './shared/background.js';
 import {keepJobLease} from './shared/keep-job-lease.js';
 
 /** @throws CanhazgpuError `usage` that shows what to type. */
-function commandOf({rest, words}: Input): readonly [command: string, ...args: readonly string[]] {
+export function commandOf({
+	rest,
+	words,
+}: Pick<Input, 'rest' | 'words'>): readonly [command: string, ...args: readonly string[]] {
 	const [command, ...args] = rest ?? [];
 	if (command === undefined || command === '') {
 		throw new CanhazgpuError('usage', 'run needs a command to run', {

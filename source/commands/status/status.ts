@@ -14,7 +14,7 @@ What is typed counts more than what a config file says, and of a config file the
 
 @throws CanhazgpuError `usage` when two forms are typed.
 */
-function formOf({has, config}: Input): StatusForm {
+export function formOf({has, config}: Pick<Input, 'has' | 'config'>): StatusForm {
 	if (has('json') && has('summary')) {
 		throw new CanhazgpuError('usage', 'Give --json or --summary, not both');
 	}

@@ -59,6 +59,22 @@ function servedOf(words: readonly string[]): string | undefined {
 	return name?.startsWith('-') ? undefined : name;
 }
 
+/** Families of models by how their names begin, and who publishes them: those of whom the Go program knows. */
+const families: ReadonlyArray<readonly [beginning: RegExp, publisher: string]> = [
+	[/^(?:meta-)?llama/iv, 'meta-llama'],
+	[/^qwen/iv, 'qwen'],
+	[/^deepseek/iv, 'deepseek-ai'],
+	[/^mi[sx]tral/iv, 'mistralai'],
+	[/^(?:gpt|whisper)/iv, 'openai'],
+];
+
+/** Of an evaluation of a local copy of a known model the Go program shows the name on the hub, and so do we. */
+function evaluated(pretrained: string | undefined): string | undefined {
+	const name = pretrained?.startsWith('/') ? pretrained.split('/').findLast((part) => part !== '') : undefined;
+	const family = name === undefined ? undefined : families.find(([beginning]) => beginning.test(name));
+	return family === undefined ? pretrained : `${family[1]}/${name}`;
+}
+
 /** The model that one command line names; undefined when it names none. */
 export function modelOfCommand(commandLine: string): Model | undefined {
 	const words = commandLine.split(/\s+/v);
@@ -66,7 +82,7 @@ export function modelOfCommand(commandLine: string): Model | undefined {
 	const flagged = flags.map((flag) =>
 		words.some((word) => word === flag || word.startsWith(`${flag}=`)) ? valueOf(words, flag) : undefined,
 	);
-	return [pretrainedOf(commandLine), servedOf(words), ...flagged]
+	return [evaluated(pretrainedOf(commandLine)), servedOf(words), ...flagged]
 		.map((name) => named(name))
 		.find((model) => model !== undefined);
 }

@@ -26,6 +26,7 @@ test.each<[string, string | undefined, string | undefined]>([
 		'openai',
 		'openai/whisper-large-v3',
 	],
+	['lm_eval --model vllm --model_args pretrained=/data/Qwen2-7B,dtype=auto', 'qwen', 'qwen/Qwen2-7B'],
 	['run_clm.py --model_name_or_path gpt2-large', undefined, 'gpt2-large'],
 ])('%s', (commandLine, provider, model) => {
 	expect(modelOfCommand(commandLine)).toEqual({...(provider !== undefined && {provider}), model});
@@ -69,7 +70,7 @@ test('never throws, and names nothing that the command line does not hold', () =
 		fc.property(fc.array(word, {maxLength: 8}), (words) => {
 			const commandLine = words.join(' ');
 			const found = modelOfCommand(commandLine);
-			expect(found === undefined || commandLine.includes(found.model)).toBe(true);
+			expect(found === undefined || commandLine.includes(found.model.split('/').at(-1)!)).toBe(true);
 		}),
 	);
 });
