@@ -45,7 +45,7 @@ function scriptFor({words}: Input, shellPath: string | undefined): {readonly she
 
 export const completion: Command = {
 	name: 'completion',
-	summary: 'Print what makes Tab complete verbs, flags, GPU ids and more in your shell',
+	summary: 'Print the completion script for your shell: verbs, flags, GPU ids and more',
 	usage: `[${names.join('|')}]`,
 	examples: [
 		['eval "$(canhazgpu completion bash)"', 'in ~/.bashrc; with zsh in ~/.zshrc'],

@@ -31,7 +31,7 @@ async function leave(
 		}
 
 		case 'not-found': {
-			throw new CanhazgpuError('not-found', `Nobody waits under the id ${quoted(id)}`, {
+			throw new CanhazgpuError('not-found', `No entry of the queue has the id ${quoted(id)}`, {
 				hint: 'See who waits: canhazgpu queue',
 			});
 		}

@@ -16,7 +16,7 @@ const shownOf = {
 
 export const web: Command = {
 	name: 'web',
-	summary: 'The same in a browser, to look at: a dashboard, an API and metrics',
+	summary: 'Serve a dashboard, an API and metrics, all read-only',
 	usage: '[--port N] [--host HOST] [--demo]',
 	examples: [
 		['canhazgpu web', 'open the address that it prints'],

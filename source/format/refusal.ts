@@ -95,7 +95,7 @@ export type Asker = {
 function hintOf(refusal: Refusal, {canForce = true, account}: Asker): string {
 	const unscanned = refusal.blocked.find(({block}) => block.kind === 'not-scanned')?.block;
 	if (unscanned?.kind === 'not-scanned') {
-		return `The GPUs could not be read, and nothing is handed out blind: ${sanitize(unscanned.why)}${canForce ? ' --force does it all the same.' : ''}`;
+		return `The GPUs cannot be read, so none is handed out: ${sanitize(unscanned.why)}${canForce ? ' --force takes them all the same.' : ''}`;
 	}
 
 	const more = countOf(refusal, 'unfit') > 0 ? ' and what is wrong with a GPU' : '';

@@ -77,7 +77,7 @@ test('nobody is told to force who cannot', () => {
 		'See who holds them, and until when: canhazgpu status.',
 	);
 	expect(refusalMessage(refusal([{kind: 'not-scanned', why: 'nvidia-smi timed out.'}]), {canForce: false}).hint).toBe(
-		'The GPUs could not be read, and nothing is handed out blind: nvidia-smi timed out.',
+		'The GPUs cannot be read, so none is handed out: nvidia-smi timed out.',
 	);
 });
 
@@ -91,6 +91,6 @@ test('who runs there already is told how to keep it', () => {
 
 test('a failed scan is said first', () => {
 	expect(refusalMessage(refusal([{kind: 'not-scanned', why: 'nvidia-smi timed out.'}])).hint).toBe(
-		'The GPUs could not be read, and nothing is handed out blind: nvidia-smi timed out. --force does it all the same.',
+		'The GPUs cannot be read, so none is handed out: nvidia-smi timed out. --force takes them all the same.',
 	);
 });

@@ -100,7 +100,7 @@ describe('on the command line', () => {
 		['reserve -- python', 2, 'reserve runs no command, so nothing may follow --'],
 		['reserve --gpu-ids 7 --nonblock', 3, 'Not enough GPUs available. Requested: 1, Available: 0\nGPU 7 is held by'],
 		['report --json --format csv', 2, 'Give --json or --format, not both'],
-		['queue --json --leave x', 1, 'Nobody waits under the id "x"'],
+		['queue --json --leave x', 1, 'No entry of the queue has the id "x"'],
 		['reserve --json --short', 2, 'Give --json or --short, not both'],
 		['run --json --quiet -- true', 2, 'Give --json or --quiet, not both'],
 		['release --gpu-ids 99', 2, 'No GPU 99 in this pool\nThe pool has 8 GPU(s): ids are 0 to 7.'],

@@ -63,7 +63,7 @@ test('verbs print what they print in a shell', async () => {
 		'Reserved 2 GPU(s): [0 1] for 4h 0m 0s',
 		'',
 		'To use them here:',
-		'  export CUDA_VISIBLE_DEVICES=0,1',
+		'export CUDA_VISIBLE_DEVICES=0,1',
 	]);
 	expect(await owners()).toEqual(['big run', 'big run', undefined, undefined]);
 	// As it would be pasted from a script.
