@@ -18,8 +18,8 @@ import {sendSignal} from '../host/process/send-signal.js';
 import type {App, OpenOptions, OpenWorld} from './contract.js';
 import {openStore} from './stores.js';
 import {openPoolPlace} from './pool-location.js';
-import {createPlaces} from './locations.js';
-import {createProvider, detectGpus, lookEarly, watchingProvider} from './gpus.js';
+import {createLocations} from './locations.js';
+import {createProvider, detectGpus, scanEarly, watchingProvider} from './gpus.js';
 import {createLineHistory} from './line-history.js';
 
 export type AppOptions = {
@@ -49,7 +49,7 @@ function columnsOf(
 export function createApp({config, hasColor, early: runs}: AppOptions): App {
 	const host = createHost();
 	const clock = createClock();
-	const context = {config, host, clock, places: createPlaces(config, host), early: runs};
+	const context = {config, host, clock, places: createLocations(config, host), early: runs};
 
 	const memoryThresholdMiB = config.get('memory.threshold')!;
 
@@ -138,7 +138,7 @@ export function createApp({config, hasColor, early: runs}: AppOptions): App {
 		}
 
 		const {details} = options;
-		const early = options.willScan === true ? lookEarly({...context, details}) : undefined;
+		const early = options.willScan === true ? scanEarly({...context, details}) : undefined;
 		let store: Store | undefined;
 		try {
 			const opened = await openStore(context, options, async () => detectGpus(undefined, context));

@@ -7,7 +7,7 @@ import {CanhazgpuError} from '../errors.js';
 import {createClock} from '../host/clock.js';
 import {createHost} from '../host/host.js';
 import {openStore} from './stores.js';
-import {createPlaces} from './locations.js';
+import {createLocations} from './locations.js';
 
 /** Names of those who did something lately are enough. */
 const newestEvents = 500;
@@ -33,7 +33,7 @@ export async function readPool(
 	wantsEvents: boolean,
 ): Promise<{readonly requester: Requester; readonly snapshot: Snapshot; readonly told: readonly AuditEntry[]}> {
 	const host = createHost();
-	const places = createPlaces(config, host);
+	const places = createLocations(config, host);
 	const {store} = await openStore({config, host, clock: createClock(), places}, {}, async () => ({
 		provider: undefined,
 		reason: 'nobody asked',

@@ -16,7 +16,7 @@ import {createAmdProvider} from '../gpu/amd/amd.js';
 import {detectProvider} from '../gpu/detect.js';
 import type {EarlyRuns} from '../gpu/tool/early-tool.js';
 import {createNvidiaProvider} from '../gpu/nvidia/nvidia.js';
-import {createExtras, type WantedDetails} from '../gpu/nvidia/slow-readings.js';
+import {createSlowReadings, type WantedDetails} from '../gpu/nvidia/slow-readings.js';
 import type {Scenario} from '../gpu/simulated/scenario.js';
 import {createSimulatedProvider} from '../gpu/simulated/simulated.js';
 import {createProcessDescriber} from '../host/process/details.js';
@@ -24,7 +24,7 @@ import {runTool} from '../host/tool/spawn.js';
 import {runSystemTool} from '../host/tool/system-tool.js';
 import {createUsers} from '../host/accounts/users.js';
 import {libraryVerb, simulatedCount} from './names.js';
-import {itself} from './self-command.js';
+import {selfCommand} from './self-command.js';
 import {createToolTime, type ToolTime} from './tool-time.js';
 
 /** What a provider is made of. */
@@ -56,7 +56,10 @@ const realWorld = (context: ProviderContext) => ({
 const createNvidia = (context: ProviderContext): GpuProvider => {
 	const world = realWorld(context);
 	const {details = 'none'} = context;
-	const provider = createNvidiaProvider({...world, extras: createExtras({...world, uptimeSeconds: uptime, details})});
+	const provider = createNvidiaProvider({
+		...world,
+		extras: createSlowReadings({...world, uptimeSeconds: uptime, details}),
+	});
 	return toolTimeOf(context).watch(provider);
 };
 
@@ -72,7 +75,7 @@ const isInstalled = (command: string): boolean =>
 Begins to look at the GPUs before anything else is loaded or connected: the tool is the slowest part of most verbs, and nearly every
 pool on a box that has it is its own. Undefined where no tool is installed.
 */
-export function lookEarly(context: ProviderContext): GpuProvider | undefined {
+export function scanEarly(context: ProviderContext): GpuProvider | undefined {
 	const create = isInstalled('nvidia-smi') ? createNvidia : isInstalled('amd-smi') ? createAmd : undefined;
 	if (create === undefined) {
 		return undefined;
@@ -152,7 +155,7 @@ export async function watchingProvider(
 		...world,
 		intervalMs,
 		uptimeSeconds: uptime,
-		library: itself(libraryVerb),
+		library: selfCommand(libraryVerb),
 	});
 	return () => createNvidiaProvider({...world, createSources});
 }

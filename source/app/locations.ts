@@ -12,7 +12,7 @@ import type {PoolRecord} from '../core/model/types.js';
 import {CanhazgpuError} from '../errors.js';
 import {effectiveUid, findUnsafePlace, type UnsafePlace} from '../security/safe-file.js';
 import {findUnsafeRecordPlace, keepOthersOut, readPoolRecord, writePoolRecord} from '../store/pool-records.js';
-import {placeOf} from '../store/redis/address.js';
+import {withoutSecrets} from '../store/redis/address.js';
 import {machineStateDirectory, stateDirectory} from './user-file.js';
 
 const databaseName = 'pool.sqlite';
@@ -82,7 +82,7 @@ function attempt(work: () => void): boolean {
 	}
 }
 
-export function createPlaces(config: Config, host: Host): Locations {
+export function createLocations(config: Config, host: Host): Locations {
 	const sharedDirectory = path.resolve(config.get('pool.directory')!);
 	const privateDirectory = machineStateDirectory(host);
 	const announcement = path.join(sharedDirectory, 'pool.json');
@@ -142,7 +142,7 @@ export function createPlaces(config: Config, host: Host): Locations {
 		canMakeShared: () => isRoot(host.account) || isWritable(sharedDirectory),
 		redisRecord: () => ({
 			store: 'redis',
-			...placeOf({
+			...withoutSecrets({
 				host: config.get('redis.host')!,
 				port: config.get('redis.port')!,
 				db: config.get('redis.db')!,

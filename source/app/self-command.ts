@@ -7,7 +7,7 @@ import process from 'node:process';
 const insideBinary = '/$bunfs/';
 
 /** In little memory: for what keeps nothing. */
-export function itself(...words: readonly string[]): {readonly command: string; readonly args: readonly string[]} {
+export function selfCommand(...words: readonly string[]): {readonly command: string; readonly args: readonly string[]} {
 	const {execPath, argv, versions} = process;
 	const file = argv[1] ?? '';
 	const flags = versions['bun'] === undefined ? ['--max-semi-space-size=1', '--max-old-space-size=64'] : [];

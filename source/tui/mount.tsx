@@ -30,7 +30,7 @@ A terminal that was closed refuses every word, before its SIGHUP is heard or aft
 
 @returns The way to give the errors of this stream back to the listeners that were there before.
 */
-function mindErrors(stdout: NodeJS.WriteStream, closed: () => void): () => void {
+function handleErrors(stdout: NodeJS.WriteStream, closed: () => void): () => void {
 	const others = stdout.listeners('error') as Array<(error: Error) => void>;
 	stdout.removeAllListeners('error');
 	stdout.on('error', closed);
@@ -93,7 +93,7 @@ export async function mountMonitor(options: MonitorOptions): Promise<number> {
 		process.on(signal, onSignal);
 	}
 
-	const leaveErrors = mindErrors(stdout, () => {
+	const leaveErrors = handleErrors(stdout, () => {
 		onSignal('SIGHUP');
 	});
 	process.on('uncaughtException', broken);

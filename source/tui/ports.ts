@@ -28,14 +28,14 @@ export type Completion = {
 };
 
 /** What is shown of something that goes on. */
-export type LookPage = {
+export type LiveOutputPage = {
 	readonly lines: readonly string[];
 	/** By line: what Enter types there. */
 	readonly opens?: ReadonlyMap<number, string>;
 };
 
 /** Something that goes on: it is shown at once, and again whenever there is news, until the returned function is called. */
-export type Look = {readonly begin: (show: (page: LookPage) => void) => () => void};
+export type LiveOutput = {readonly begin: (show: (page: LiveOutputPage) => void) => () => void};
 
 /** The grammar of the program's own command line. */
 export type CommandLine = {
@@ -51,7 +51,7 @@ export type CommandLine = {
 
 	@throws CanhazgpuError for a line that is neither.
 	*/
-	readonly lookOf?: (line: string) => Look | undefined;
+	readonly lookOf?: (line: string) => LiveOutput | undefined;
 	/** What a shell would be told for the same, such as `canhazgpu reserve -g 2`. Of a line that was understood. */
 	readonly inShell: (line: string) => string;
 	/** Of a line that ends at the caret; out of what is known of the pool. */

@@ -7,7 +7,7 @@ import {hostList, hostTable, type JsonRow} from '../../format/tables/host-tables
 import {createPaint} from '../../format/text/paint.js';
 import {sanitize} from '../../format/text/text.js';
 import type {App, OpenWorld} from '../../app/contract.js';
-import type {Look, LookPage} from '../../tui/ports.js';
+import type {LiveOutput, LiveOutputPage} from '../../tui/ports.js';
 import {localRows} from '../status/hosts.js';
 
 type Known = KnownHost<readonly JsonRow[]>;
@@ -15,9 +15,9 @@ type Known = KnownHost<readonly JsonRow[]>;
 export type HostLooks = {
 	/** This host first. */
 	readonly names: readonly string[];
-	readonly all: Look;
+	readonly all: LiveOutput;
 	/** @throws CanhazgpuError `usage` for one that is not among them. */
-	readonly one: (name: string) => Look;
+	readonly one: (name: string) => LiveOutput;
 	readonly stop: () => void;
 };
 
@@ -34,7 +34,7 @@ const plain = createPaint(false, {});
 /** The lines above the first host. */
 const headLines = 2;
 
-function listPage(names: readonly string[], known: readonly Known[]): LookPage {
+function listPage(names: readonly string[], known: readonly Known[]): LiveOutputPage {
 	const hosts = names.map((host) => ({host, answer: known.find(({name}) => name === host)?.answer}));
 	return {
 		lines: [
@@ -45,7 +45,7 @@ function listPage(names: readonly string[], known: readonly Known[]): LookPage {
 	};
 }
 
-function hostPage(name: string, host: Known | undefined, nowMs: number): LookPage {
+function hostPage(name: string, host: Known | undefined, nowMs: number): LiveOutputPage {
 	if (host === undefined) {
 		return {lines: [`Asking ${name}…`]};
 	}
@@ -81,7 +81,7 @@ export function createHostLooks({app, world, others, broken}: Options): HostLook
 		ask: async (name, signal) => (name === own ? localRows(world) : app.remoteStatus(name, signal)),
 	});
 
-	const lookAt = (wanted: readonly string[], draw: (known: readonly Known[]) => LookPage): Look => ({
+	const lookAt = (wanted: readonly string[], draw: (known: readonly Known[]) => LiveOutputPage): LiveOutput => ({
 		begin(show) {
 			const tell = (): void => {
 				show(draw(watch.known()));

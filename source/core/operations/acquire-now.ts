@@ -109,19 +109,19 @@ export async function acquireNow(
 	world: World,
 	request: AcquireRequest,
 	leaseId: string,
-	look = createFreshScan(world),
+	scan = createFreshScan(world),
 ): Promise<Grant | Refusal> {
 	checkNote(request.note);
 	// Scan, then read, then commit: what is seen is no newer than what is read. Only a look that has become too old is repeated after the read;
 	// a GPU that was taken in between makes the commit a conflict.
-	await look();
+	await scan();
 	return transact<Grant | Refusal>(world, {
 		user: request.requester.label,
 		async attempt(snapshot) {
 			requireNoClone(snapshot, world.host, world.store.location);
 			const wanted = checkWanted(request, snapshot.gpus.length);
 			const lease = leaseFor(request, leaseId, world.host, snapshot.now);
-			const answer = allocate(snapshot, await look(), {
+			const answer = allocate(snapshot, await scan(), {
 				wanted,
 				lease,
 				force: request.force ?? false,
@@ -141,9 +141,9 @@ export async function acquireOrRefuse(
 	world: World,
 	request: AcquireRequest,
 	leaseId: string,
-	look?: () => Promise<Observation>,
+	scan?: () => Promise<Observation>,
 ): Promise<Grant | Refusal> {
-	const answer = await acquireNow(world, request, leaseId, look);
+	const answer = await acquireNow(world, request, leaseId, scan);
 	if (answer.kind === 'granted') {
 		return answer;
 	}

@@ -108,13 +108,13 @@ export async function adopt(world: World, request: AdoptRequest): Promise<Adopte
 		throw new CanhazgpuError('not-found', `There is no process ${pid}`);
 	}
 
-	const look = createFreshScan(world);
-	await look();
+	const scan = createFreshScan(world);
+	await scan();
 	const leaseId = clock.uuid();
 	return transact<Adopted>(world, {
 		async attempt(snapshot) {
 			requireNoClone(snapshot, host, world.store.location);
-			const {process, gpus} = find(await look(), request);
+			const {process, gpus} = find(await scan(), request);
 			const owner = ownerAllowed(process, requester);
 			const records = gpus.map((index) => checkFree(snapshot.gpus[index], index, snapshot.drains.get(index)));
 			const lease: Lease = {

@@ -80,9 +80,9 @@ export async function undoRelease(world: World, requester: Requester, released: 
 	}
 
 	const named = released.map((each) => ({...each, leaseId: world.clock.uuid()}));
-	const look = createFreshScan(world);
+	const scan = createFreshScan(world);
 	// Scan, then read, then commit: as every grant.
-	await look();
+	await scan();
 	return transact<Undone>(world, {
 		async attempt(snapshot) {
 			const isOver = ({lease}: Released): boolean => lease.expiryTime! <= snapshot.now;
@@ -90,7 +90,7 @@ export async function undoRelease(world: World, requester: Requester, released: 
 				throw new CanhazgpuError('unavailable', 'The reservation would have ended by now', {hint: 'Reserve again.'});
 			}
 
-			const observation = await look();
+			const observation = await scan();
 			const startTime = Math.floor(snapshot.now);
 			const answers = named
 				.filter((each) => !isOver(each))

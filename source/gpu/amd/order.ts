@@ -17,9 +17,9 @@ export const numbersForPrograms = (
 	const nodes = new Map(numbers.map((index) => [index, readIndex(listed.get(index)?.['node_id'])]));
 	const told = numbers.flatMap((index) => nodes.get(index) ?? []);
 	const isWhole = numbers.every((index) => listed.has(index)) && new Set(told).size === told.length;
-	const placeOf = (index: number): number => nodes.get(index) ?? Number.MAX_SAFE_INTEGER;
+	const rankOf = (index: number): number => nodes.get(index) ?? Number.MAX_SAFE_INTEGER;
 	// The order of those that are alike stays as it is.
-	const counted = isWhole ? numbers.toSorted((a, b) => placeOf(a) - placeOf(b)) : numbers;
+	const counted = isWhole ? numbers.toSorted((a, b) => rankOf(a) - rankOf(b)) : numbers;
 	return new Map(counted.map((index, place) => [index, numbers[place] ?? index]));
 };
 

@@ -1,7 +1,7 @@
 import type {ToolCall} from '../tool/early-tool.js';
 import {addProblems} from '../health.js';
 import {watchRuns} from '../tool/hang-watch.js';
-import {createRefreshed} from '../tool/cached-value.js';
+import {createCachedValue} from '../tool/cached-value.js';
 import type {RunTool} from '../tool/tool.js';
 import {createToolStream} from '../tool/stream.js';
 import {readLoggedProblems} from './problems/kernel-log.js';
@@ -77,7 +77,7 @@ export const createLiveSources =
 				hangs,
 			});
 
-		const details = createRefreshed({
+		const details = createCachedValue({
 			async ask() {
 				return hangs.sinceMs() === undefined ? askDetails({run: runNoted, command, timeoutMs, signal}) : undefined;
 			},
@@ -85,7 +85,7 @@ export const createLiveSources =
 			retryMs: minuteMs,
 			monotonicMs,
 		});
-		const xids = createRefreshed({
+		const xids = createCachedValue({
 			async ask() {
 				return readLoggedProblems({run, signal}, uptimeSeconds);
 			},

@@ -7,13 +7,13 @@ import {tidyWarnings} from '../tool/failures.js';
 import {isComplete, type DescribeProcesses, type RunTool} from '../tool/tool.js';
 import {countDriverGpus, driverGpusDirectory} from './problems/driver.js';
 import {explainFailure, explainHang} from './problems/failures.js';
-import type {Extras} from './slow-readings.js';
+import type {SlowReadings} from './slow-readings.js';
 import {gpuFields, processFields, readDriverMajor} from './fields.js';
 import {parseGpuTable, type GpuTable} from './gpus.js';
 import {attachProcesses, parseProcessTable} from './processes.js';
 import {createQuery} from './query.js';
 import type {CreateSources} from './sources.js';
-import {createSurvivors, type AskSurvivors} from './problems/remaining-gpus.js';
+import {createRemainingGpus, type AskRemainingGpus} from './problems/remaining-gpus.js';
 
 type Options = {
 	readonly run: RunTool;
@@ -35,7 +35,7 @@ type Options = {
 	/**
 	For one that looks once.
 	*/
-	readonly extras?: Extras;
+	readonly extras?: SlowReadings;
 };
 
 type Seen = Pick<Observation, 'gpus' | 'failure' | 'driverVersion' | 'warnings'> &
@@ -102,7 +102,7 @@ export const createNvidiaProvider = ({
 	/**
 	From the stream where there is one, else by a run of the tool.
 	*/
-	const seeGpus = async (askSurvivors: AskSurvivors): Promise<SeenTable> => {
+	const seeGpus = async (askSurvivors: AskRemainingGpus): Promise<SeenTable> => {
 		const streamed = await sources?.table?.latest();
 		if (streamed !== undefined) {
 			return {table: streamed.block, takenAtMs: streamed.takenAtMs};
@@ -125,7 +125,7 @@ export const createNvidiaProvider = ({
 			: {table, exitCode: outcome.exitCode};
 	};
 
-	const seeProcesses = async (askSurvivors: AskSurvivors) =>
+	const seeProcesses = async (askSurvivors: AskRemainingGpus) =>
 		askSurvivors(await processQuery.ask(), processQuery.args(), (stdout) => parseProcessTable(stdout) !== undefined);
 
 	const scan = async (): Promise<Observation> => {
@@ -143,7 +143,7 @@ export const createNvidiaProvider = ({
 
 		const isHanging = () => hangs.sinceMs() !== undefined;
 		const addExtras = extras?.begin({command, signal: closing.signal, isHanging});
-		const askSurvivors = createSurvivors({...common, deadlineMs: monotonicMs() + timeoutMs});
+		const askSurvivors = createRemainingGpus({...common, deadlineMs: monotonicMs() + timeoutMs});
 		const [seen, processOutcome] = await Promise.all([seeGpus(askSurvivors), seeProcesses(askSurvivors)]);
 		if ('failure' in seen) {
 			return refuse(seen.failure);

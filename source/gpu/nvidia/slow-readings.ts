@@ -12,7 +12,7 @@ export type WantedDetails = 'none' | 'parts' | 'all';
 /**
 What is looked at beside the two tables, for one that looks once.
 */
-export type Extras = {
+export type SlowReadings = {
 	/**
 	Begins to look. What it returns adds the findings to the readings, once those are there.
 
@@ -50,7 +50,7 @@ Who waits in line looks often, but the log is read no oftener than this; far les
 const freshMs = 5000;
 const forbiddenMs = 10 * 60_000;
 
-export const createExtras = ({run, monotonicMs, timeoutMs, uptimeSeconds, details}: Options): Extras => {
+export const createSlowReadings = ({run, monotonicMs, timeoutMs, uptimeSeconds, details}: Options): SlowReadings => {
 	let known: {readonly problems?: ReadonlyMap<string, readonly HealthProblem[]>; readonly untilMs: number} | undefined;
 
 	const readLog = async (signal: AbortSignal) => {

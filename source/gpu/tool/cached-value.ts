@@ -1,7 +1,7 @@
 /**
 Keeps the last answer to a question that is asked but rarely, in the background: nobody waits for it.
 */
-export type Refreshed<Value> = {
+export type CachedValue<Value> = {
 	/**
 	What was found last; asks again when that was long ago.
 	*/
@@ -24,7 +24,7 @@ type Options<Value> = {
 /**
 At most one question at a time.
 */
-export const createRefreshed = <Value>({ask, everyMs, retryMs, monotonicMs}: Options<Value>): Refreshed<Value> => {
+export const createCachedValue = <Value>({ask, everyMs, retryMs, monotonicMs}: Options<Value>): CachedValue<Value> => {
 	let value: Value | undefined;
 	let isAsking = false;
 	let nextMs = -Infinity;

@@ -4,7 +4,7 @@ through the codec as it does elsewhere. For tests and demonstrations.
 */
 import type {Store, StoreListener} from '../../core/model/ports.js';
 import {decodeEvent, mostGpus} from '../records/index.js';
-import {decodeAuditRows, placeOf} from '../decode-audit.js';
+import {decodeAuditRows, rowAfter} from '../decode-audit.js';
 import {decodeHistory} from '../decode-history.js';
 import {encodePlan, recentCount} from '../raw-plan.js';
 import {decodeEntry, decodeSnapshot} from '../raw-snapshot.js';
@@ -101,7 +101,7 @@ export function createMemoryStore({now = () => Date.now() / 1000}: Options = {})
 			return decodeHistory(() => [state.history.map(({raw}) => raw)], fromTime, toTime);
 		},
 		async audit(query = {}) {
-			const after = placeOf(query.afterId);
+			const after = rowAfter(query.afterId);
 			return decodeAuditRows(
 				state.trail.filter(({id}) => Number(id) > after),
 				query,

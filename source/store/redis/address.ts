@@ -78,26 +78,26 @@ function withUrl(address: RedisAddress): RedisAddress {
 	}
 }
 
-export type RedisPlace = Pick<RedisAddress, 'host' | 'port' | 'db' | 'socket'>;
+export type RedisLocation = Pick<RedisAddress, 'host' | 'port' | 'db' | 'socket'>;
 
 const loopback = new Set(['localhost', '127.0.0.1', '::1']);
 
 const hostOf = (host: string): string => (loopback.has(host.toLowerCase()) ? 'localhost' : host.toLowerCase());
 
 /** Whether both are one server, so that what lets into the one may be shown to the other. This machine has three names. */
-export const isSameServer = (a: RedisPlace, b: RedisPlace): boolean =>
+export const isSameServer = (a: RedisLocation, b: RedisLocation): boolean =>
 	a.socket === undefined && b.socket === undefined
 		? a.port === b.port && hostOf(a.host) === hostOf(b.host)
 		: a.socket === b.socket;
 
 /** Where it is, and nothing of how to get in. */
-export function placeOf(given: RedisAddress): RedisPlace {
+export function withoutSecrets(given: RedisAddress): RedisLocation {
 	const {host, port, db, socket} = withUrl(given);
 	return {host, port, db, socket};
 }
 
 /** For every face: `redis localhost:6379/0`. */
-export function locationOf({host, port, db, socket}: RedisPlace): string {
+export function locationOf({host, port, db, socket}: RedisLocation): string {
 	return `redis ${nameOf({host, port, socket})}/${db}`;
 }
 

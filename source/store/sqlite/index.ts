@@ -4,7 +4,7 @@ The pool in one file, without a server.
 import {Buffer} from 'node:buffer';
 import type {ReadOptions, Store} from '../../core/model/ports.js';
 import {mostGpus} from '../records/index.js';
-import {decodeAuditRows, placeOf} from '../decode-audit.js';
+import {decodeAuditRows, rowAfter} from '../decode-audit.js';
 import {decodeHistory} from '../decode-history.js';
 import {encodePlan, recentCount} from '../raw-plan.js';
 import {decodeEntry, decodeSnapshot, type RawSnapshot} from '../raw-snapshot.js';
@@ -189,7 +189,7 @@ export async function openSqliteStore({
 			return decodeHistory(() => readPages(database, fromTime, toTime), fromTime, toTime);
 		},
 		async audit(query = {}) {
-			const rows = await database.read((statements) => statements.trail.all(placeOf(query.afterId)) as TrailRow[]);
+			const rows = await database.read((statements) => statements.trail.all(rowAfter(query.afterId)) as TrailRow[]);
 			return decodeAuditRows(
 				rows.map(({id, raw}) => ({id: String(id), raw})),
 				query,

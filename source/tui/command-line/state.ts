@@ -1,5 +1,5 @@
 /** The command line at the foot of the screen, and the panel with what a command printed. */
-import type {Look, LookPage} from '../ports.js';
+import type {LiveOutput, LiveOutputPage} from '../ports.js';
 import {fieldOf, type TextField} from '../state/text-field.js';
 import type {Complaint} from '../state/messages.js';
 
@@ -28,7 +28,7 @@ export type Output = {
 	readonly top: number;
 	readonly left: number;
 	/** What is shown goes on. */
-	readonly look?: Look;
+	readonly look?: LiveOutput;
 	/** By line: what Enter types there. */
 	readonly opens: ReadonlyMap<number, string>;
 	/** The line whose turn it is, where there are lines to open. */
@@ -57,14 +57,14 @@ export const outputOf = (title: string, lines: readonly string[]): Output => ({
 });
 
 /** Shows what goes on; its lines come by {@link withPage}. */
-export const outputOfLook = (title: string, look: Look, from: Output | undefined): Output => ({
+export const outputOfLook = (title: string, look: LiveOutput, from: Output | undefined): Output => ({
 	...outputOf(title, []),
 	look,
 	from,
 });
 
 /** What is shown now: the choice stays on the line that opens the same. */
-export function withPage(output: Output, {lines, opens = new Map()}: LookPage): Output {
+export function withPage(output: Output, {lines, opens = new Map()}: LiveOutputPage): Output {
 	const before = output.chosen === undefined ? undefined : output.opens.get(output.chosen);
 	const places = opens.keys().toArray();
 	const chosen = places.find((place) => opens.get(place) === before) ?? places[0];

@@ -2,7 +2,7 @@
 import type {Released} from '../../core/operations/undo.js';
 import {completed} from '../command-line/reduce.js';
 import {outputOf, withPage} from '../command-line/state.js';
-import type {Completion, Look, LookPage} from '../ports.js';
+import type {Completion, LiveOutput, LiveOutputPage} from '../ports.js';
 import {isAsking, type AskingDialog, type Dialog} from './dialogs.js';
 import {flashMs, undoMs, type State} from './state.js';
 import {type Complaint, type WaitingUpdate, type Flash} from './messages.js';
@@ -26,7 +26,7 @@ export type Answer =
 			readonly dialog: Dialog;
 	  }
 	/** News of what goes on. */
-	| {readonly kind: 'looked'; readonly look: Look; readonly page: LookPage}
+	| {readonly kind: 'looked'; readonly look: LiveOutput; readonly page: LiveOutputPage}
 	| {readonly kind: 'completed'; readonly completion: Completion; readonly dialog: Dialog}
 	| {readonly kind: 'undo-began'};
 

@@ -19,9 +19,10 @@ function focusPlace(state: State, place: number): State {
 	return row === undefined ? state : {...withTable(state, {selectedUuid: row.reading?.uuid}), selectedGpu: row.index};
 }
 
-const placeOf = (state: State): number => visibleRows(state).findIndex(({index}) => index === state.selectedGpu);
+const selectedRowNumber = (state: State): number =>
+	visibleRows(state).findIndex(({index}) => index === state.selectedGpu);
 
-const focusBy = (state: State, by: number): State => focusPlace(state, placeOf(state) + by);
+const focusBy = (state: State, by: number): State => focusPlace(state, selectedRowNumber(state) + by);
 
 function sortBy(state: State, step: 1 | -1): State {
 	const place = sortKeys.indexOf(state.table.sort.by) + step + sortKeys.length;

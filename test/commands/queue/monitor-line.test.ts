@@ -4,7 +4,7 @@ import {createApp} from '../../../source/app/app.js';
 import {createHostLooks} from '../../../source/commands/top/hosts.js';
 import {createCommandLine} from '../../../source/commands/top/command-line.js';
 import {CanhazgpuError} from '../../../source/errors.js';
-import type {LookPage} from '../../../source/tui/ports.js';
+import type {LiveOutputPage} from '../../../source/tui/ports.js';
 import {understand} from '../../../source/main.js';
 import {readCurrent} from '../../../source/core/operations/transact.js';
 import {eventually} from '../../_helpers/eventually.js';
@@ -133,8 +133,8 @@ test.each([
 });
 
 /** What a line shows now, and until the test ends. */
-function lookAt(line: Awaited<ReturnType<typeof open>>, typed: string): () => LookPage {
-	let page: LookPage = {lines: []};
+function lookAt(line: Awaited<ReturnType<typeof open>>, typed: string): () => LiveOutputPage {
+	let page: LiveOutputPage = {lines: []};
 	onTestFinished(
 		line.lookOf!(typed)!.begin((next) => {
 			page = next;

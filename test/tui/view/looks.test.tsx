@@ -1,6 +1,6 @@
 /** Lines that show what goes on: again with each news, until they are closed; and lines that lead to others. */
 import {afterEach, expect, test} from 'vitest';
-import type {Look, LookPage, MonitorPorts} from '../../../source/tui/ports.js';
+import type {LiveOutput, LiveOutputPage, MonitorPorts} from '../../../source/tui/ports.js';
 import {keys, startMonitor, type Session} from '../_harness.js';
 import {createBox} from '../_world.js';
 
@@ -14,11 +14,11 @@ afterEach(async () => {
 });
 
 /** A list of hosts and a page of each; `tell` gives whoever looks at a line its news. */
-async function open(first: Readonly<Record<string, LookPage>>) {
+async function open(first: Readonly<Record<string, LiveOutputPage>>) {
 	const pages = new Map(Object.entries(first));
-	const lookers = new Map<string, (page: LookPage) => void>();
+	const lookers = new Map<string, (page: LiveOutputPage) => void>();
 	const looks = new Map(
-		pages.keys().map((line): [string, Look] => [
+		pages.keys().map((line): [string, LiveOutput] => [
 			line,
 			{
 				begin(show) {
@@ -44,14 +44,14 @@ async function open(first: Readonly<Record<string, LookPage>>) {
 	return {
 		...session,
 		lookedAt: () => lookers.keys().toArray(),
-		tell(line: string, page: LookPage) {
+		tell(line: string, page: LiveOutputPage) {
 			pages.set(line, page);
 			lookers.get(line)!(page);
 		},
 	};
 }
 
-const listOf = (...names: readonly string[]): LookPage => ({
+const listOf = (...names: readonly string[]): LiveOutputPage => ({
 	lines: ['HOST', '----', ...names.map((name) => `${name} is a host`)],
 	opens: new Map(names.map((name, place) => [place + 2, `host ${name}`])),
 });

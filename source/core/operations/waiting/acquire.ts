@@ -36,14 +36,14 @@ export async function acquire(
 	const isNowOrNever = waitSeconds === 0;
 	// What the first scan takes is part of the time to wait.
 	const deadlineMs = isNowOrNever ? Infinity : world.clock.monotonicMs() + waitSeconds * 1000;
-	const look = createFreshScan(world, deadlineMs);
+	const scan = createFreshScan(world, deadlineMs);
 	const first = isNowOrNever
-		? await acquireOrRefuse(world, request, leaseId, look)
-		: await acquireUnlessBusy(world, request, leaseId, look);
+		? await acquireOrRefuse(world, request, leaseId, scan)
+		: await acquireUnlessBusy(world, request, leaseId, scan);
 	const answer =
 		first?.kind === 'granted' || (first !== undefined && isNowOrNever)
 			? first
-			: await new Waiter({world, request, options, leaseId, look, deadlineMs}).wait();
+			: await new Waiter({world, request, options, leaseId, scan, deadlineMs}).wait();
 	if (answer.kind === 'granted' && options.signal.aborted) {
 		// Granted in the very moment in which it was called off.
 		await release(world, request.requester, {by: 'lease', leaseId});

@@ -11,9 +11,9 @@ type Options = {
 	readonly request: AcquireRequest;
 	readonly leaseId: string;
 	readonly entryId: string;
-	readonly look: () => Promise<Observation>;
+	readonly scan: () => Promise<Observation>;
 	/** Whether to look although there is nothing to take: what it holds, or has written down, keeps or guides others. */
-	readonly isLookDue?: boolean;
+	readonly isScanDue?: boolean;
 	/** Told of what was seen, when it goes with what was read. */
 	readonly seen?: (observation: Observation) => void;
 };
@@ -31,12 +31,12 @@ export type ScannedGrant = Exclude<QueueGrant, {kind: 'nothing'}> | Nothing;
 What the waiter may take now. The GPUs are looked at only when there is something to take by the records, and by what those earlier in
 line have seen: a release wakes one scan and not a herd.
 
-@returns `read again` when the look is newer than what was read: scan, then read, then commit.
+@returns `stale` when the scan is newer than what was read: scan, then read, then commit.
 */
 export async function planWithScan(
 	{host, clock, memoryThresholdMiB}: World,
 	snapshot: Snapshot,
-	{request, leaseId, entryId, look, isLookDue = false, seen}: Options,
+	{request, leaseId, entryId, scan, isScanDue = false, seen}: Options,
 ): Promise<ScannedGrant | 'stale'> {
 	const isAwake = isAwakeOn(host);
 	const options = {
@@ -57,7 +57,7 @@ export async function planWithScan(
 		outOfService: noted,
 		isUsable: (index) => isForced || !noted.has(index),
 	});
-	if (blind.kind === 'nothing' && !isLookDue) {
+	if (blind.kind === 'nothing' && !isScanDue) {
 		return {...blind, unusable: []};
 	}
 
@@ -67,7 +67,7 @@ export async function planWithScan(
 	}
 
 	const readAtMs = clock.monotonicMs();
-	const observation = await look();
+	const observation = await scan();
 	if (observation.takenAtMs > readAtMs) {
 		return 'stale';
 	}

@@ -43,7 +43,7 @@ export type WaiterOptions = {
 	/** Given to the first GPU that is held and to the last alike. */
 	readonly leaseId: string;
 	/** Looks at the GPUs; keeps what it saw for 2 s. */
-	readonly look: () => Promise<Observation>;
+	readonly scan: () => Promise<Observation>;
 	/** When the time to wait is over, on the monotonic clock. */
 	readonly deadlineMs: number;
 };
@@ -54,9 +54,9 @@ export class Waiter {
 	readonly #request: AcquireRequest;
 	readonly #options: WaitOptions;
 	readonly #leaseId: string;
-	readonly #look: () => Promise<Observation>;
+	readonly #scan: () => Promise<Observation>;
 	readonly #wakeSignal = createWakeSignal();
-	readonly #tellNotices: AlertRecorder;
+	readonly #recordAlerts: AlertRecorder;
 	#recording: Promise<void> | undefined;
 	readonly #ended = new AbortController();
 	readonly #entryId: string;
@@ -71,15 +71,15 @@ export class Waiter {
 	#lastRead: Snapshot | undefined;
 	#lastNews: Progress | undefined;
 
-	constructor({world, request, options, leaseId, look, deadlineMs}: WaiterOptions) {
+	constructor({world, request, options, leaseId, scan, deadlineMs}: WaiterOptions) {
 		this.#world = world;
 		this.#request = request;
 		this.#options = options;
 		this.#leaseId = leaseId;
-		this.#look = look;
+		this.#scan = scan;
 		this.#deadlineMs = deadlineMs;
 		this.#entryId = world.clock.uuid();
-		this.#tellNotices = createAlertRecorder(world);
+		this.#recordAlerts = createAlertRecorder(world);
 	}
 
 	/** Joins the end of the line and waits there. Whatever ends it, nothing is left behind. */
@@ -275,11 +275,11 @@ export class Waiter {
 				request: this.#request,
 				leaseId: this.#leaseId,
 				entryId: this.#entryId,
-				look: this.#look,
-				isLookDue: this.#isLookDue(snapshot, own),
+				scan: this.#scan,
+				isScanDue: this.#isScanDue(snapshot, own),
 				seen: (observation) => {
 					this.#seenAtMs = clock.monotonicMs();
-					this.#recording = this.#beside(this.#tellNotices(snapshot, observation));
+					this.#recording = this.#beside(this.#recordAlerts(snapshot, observation));
 				},
 			});
 			if (grant === 'stale') {
@@ -329,7 +329,7 @@ export class Waiter {
 	}
 
 	/** Others go by what it holds and by what it has written down, so that is looked at again as often as its heart beats. */
-	#isLookDue(snapshot: Snapshot, {id, entry}: EntryRecord): boolean {
+	#isScanDue(snapshot: Snapshot, {id, entry}: EntryRecord): boolean {
 		const matters = entry.unavailable !== undefined || holdingsOf(snapshot, id).length > 0;
 		return matters && this.#world.clock.monotonicMs() - this.#seenAtMs >= entryHeartbeatSeconds * 1000;
 	}

@@ -43,7 +43,7 @@ export const holdingsOf = (snapshot: Snapshot, id: string): readonly LeasedRecor
 const indexesOf = (records: readonly GpuRecord[]): readonly number[] =>
 	records.map(({index}) => index).toSorted((a, b) => a - b);
 
-const placeOf = (queue: Snapshot['queue'], {lease}: LeasedRecord): number =>
+const positionOf = (queue: Snapshot['queue'], {lease}: LeasedRecord): number =>
 	queue.findIndex(({id}) => id === lease.partialQueueId);
 
 /**
@@ -74,15 +74,15 @@ function candidates(
 	const heldByOthers = allowed
 		.filter(isLeased)
 		.filter((record) => {
-			const other = queue[placeOf(queue, record)];
+			const other = queue[positionOf(queue, record)];
 			return (
 				record.lease.partialQueueId !== undefined &&
 				other?.kind === 'entry' &&
 				other.id !== entry.id &&
-				(placeOf(queue, record) > place || gives(record.lease))
+				(positionOf(queue, record) > place || gives(record.lease))
 			);
 		})
-		.toSorted((a, b) => placeOf(queue, b) - placeOf(queue, a));
+		.toSorted((a, b) => positionOf(queue, b) - positionOf(queue, a));
 	return [...free, ...heldByOthers];
 }
 

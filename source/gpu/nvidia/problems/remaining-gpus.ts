@@ -18,7 +18,7 @@ Answers a query that the tool gave up, for the GPUs that still work. Any other o
 
 @param isTable - Whether this is the answer that was wanted.
 */
-export type AskSurvivors = (
+export type AskRemainingGpus = (
 	outcome: ToolOutcome,
 	args: readonly string[],
 	isTable: (stdout: string) => boolean,
@@ -30,7 +30,7 @@ const maxBytes = 4 * 1024 * 1024;
 Some versions of nvidia-smi give up on every GPU when one of them cannot be reached, and list the others all the same: those are then
 asked for by their UUIDs. For one scan.
 */
-export const createSurvivors = ({run, command, monotonicMs, deadlineMs, signal}: Options): AskSurvivors => {
+export const createRemainingGpus = ({run, command, monotonicMs, deadlineMs, signal}: Options): AskRemainingGpus => {
 	const ask = async (args: readonly string[]) =>
 		run(command, args, {timeoutMs: Math.max(1, deadlineMs - monotonicMs()), maxBytes, signal});
 	let listed: Promise<ToolOutcome> | undefined;

@@ -117,8 +117,8 @@ async function settle(world: TestWorld): Promise<void> {
 				},
 				leaseId: `lease-${id}`,
 				entryId: id,
-				look: async () => world.gpus.observe(),
-				isLookDue: entry.unavailable !== undefined || holdingsOf(snapshot, id).length > 0,
+				scan: async () => world.gpus.observe(),
+				isScanDue: entry.unavailable !== undefined || holdingsOf(snapshot, id).length > 0,
 			});
 			if (advance === 'stale') {
 				throw new Error('The clock stands still');
