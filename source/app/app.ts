@@ -5,9 +5,10 @@ import process from 'node:process';
 import {isatty} from 'node:tty';
 import type {Config} from '../config/config.js';
 import {requesterOf} from '../core/rules/leases/ownership.js';
-import type {GpuProvider, Store} from '../core/model/ports.js';
+import type {GpuProvider, Host, Store} from '../core/model/ports.js';
 import type {ProviderName} from '../core/model/types.js';
 import type {EarlyRuns} from '../gpu/tool/early-tool.js';
+import type {SimulatedProcesses} from '../gpu/simulated/processes.js';
 import type {Scenario} from '../gpu/simulated/scenario.js';
 import {createPaint} from '../format/text/paint.js';
 import {createClock} from '../host/clock.js';
@@ -70,27 +71,31 @@ export function createApp({config, hasColor, early: runs}: AppOptions): App {
 		readonly scenario: Scenario | undefined;
 		readonly early?: GpuProvider;
 		readonly details?: OpenOptions['details'];
+		/** Where processes are simulated, and the host on which they live. */
+		readonly simulated?: {readonly processes: SimulatedProcesses; readonly host: Host};
 	};
 
-	const worldOf = ({store, provider, scenario, early, details}: WorldOptions): OpenWorld => {
-		const gpus = early?.name === provider ? early : createProvider(provider, {...context, store, scenario, details});
+	const worldOf = ({store, provider, scenario, early, details, simulated}: WorldOptions): OpenWorld => {
+		const worldHost = simulated?.host ?? host;
+		const worldContext = {...context, host: worldHost, store, scenario, simulatedProcesses: simulated?.processes};
+		const gpus = early?.name === provider ? early : createProvider(provider, {...worldContext, details});
 		const watching: GpuProvider[] = [];
 		return {
 			store,
 			gpus,
-			host,
+			host: worldHost,
 			clock,
 			memoryThresholdMiB,
 			async watchGpus(intervalMs) {
 				const {createSharedGpus} = await import('../core/live/shared-scanner.js');
 				const watched = createSharedGpus({
 					store,
-					host,
+					host: worldHost,
 					clock,
 					name: provider,
 					memoryThresholdMiB,
 					intervalMs,
-					createScanner: await watchingProvider(provider, {...context, store, scenario}, intervalMs),
+					createScanner: await watchingProvider(provider, worldContext, intervalMs),
 				});
 				watching.push(watched);
 				return watched;
@@ -109,22 +114,28 @@ export function createApp({config, hasColor, early: runs}: AppOptions): App {
 	};
 
 	const openDemo = async (): Promise<OpenWorld> => {
-		const [{createDemo}, {demoScenario}] = await Promise.all([
+		const [{createDemo}, {demoScenarioFor}, {createSimulatedProcesses}] = await Promise.all([
 			import('../demo/demo.js'),
 			import('../demo/scenario.js'),
+			import('../gpu/simulated/processes.js'),
 		]);
-		const scenario = (await scenarioFor('fake')) ?? demoScenario;
+		const {account} = requesterOf(host.account);
+		const processes = createSimulatedProcesses(account);
+		const demoHost = processes.hostOver(host);
+		const scenario = (await scenarioFor('fake')) ?? demoScenarioFor(account);
+		const demoContext = {...context, host: demoHost, scenario, simulatedProcesses: processes};
 		const demo = await createDemo({
-			host,
+			host: demoHost,
 			clock,
 			scenario,
 			now: () => Date.now() / 1000,
-			gpusOver: (store) => createProvider('fake', {...context, store, scenario}),
+			gpusOver: (store) => createProvider('fake', {...demoContext, store}),
 			memoryThresholdMiB,
 		});
-		const world = worldOf({store: demo.store, provider: 'fake', scenario});
+		const world = worldOf({store: demo.store, provider: 'fake', scenario, simulated: {processes, host: demoHost}});
 		return {
 			...world,
+			simulatedProcesses: {inspectProcesses: processes.inspect, sendSignal: processes.signal},
 			async close() {
 				await demo.close();
 				await world.close();

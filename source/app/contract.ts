@@ -14,6 +14,8 @@ export type OpenWorld = World & {
 	readonly privateLabel?: string;
 	/** Set when the pool was just made on the way. */
 	readonly notice?: string;
+	/** Set where processes are simulated: what the kernel of this machine would tell of them, and how they are signalled. */
+	readonly simulatedProcesses?: Pick<App, 'inspectProcesses' | 'sendSignal'>;
 	/**
 	The GPUs for a face that looks at them all the time, this long from look to look: of all such faces one scans, for the others too.
 	`gpus` scans for those who act.

@@ -18,6 +18,7 @@ import type {EarlyRuns} from '../gpu/tool/early-tool.js';
 import {createNvidiaProvider} from '../gpu/nvidia/nvidia.js';
 import {createSlowReadings, type WantedDetails} from '../gpu/nvidia/slow-readings.js';
 import type {Scenario} from '../gpu/simulated/scenario.js';
+import type {SimulatedProcesses} from '../gpu/simulated/processes.js';
 import {createSimulatedProvider} from '../gpu/simulated/simulated.js';
 import {createProcessDescriber} from '../host/process/details.js';
 import {runTool} from '../host/tool/spawn.js';
@@ -36,6 +37,8 @@ export type ProviderContext = {
 	readonly store?: Store;
 	/** What they show besides. */
 	readonly scenario?: Scenario;
+	/** Where their processes can be acted on. */
+	readonly simulatedProcesses?: SimulatedProcesses;
 	/** Runs of the tool that are under way already. */
 	readonly early?: EarlyRuns;
 	/** What to ask the GPUs for besides; nothing when left out. */
@@ -94,11 +97,12 @@ export function scanEarly(context: ProviderContext): GpuProvider | undefined {
 }
 
 /** Load appears where the pool's leases are. */
-const createSimulated = ({clock, host, store, scenario}: ProviderContext): GpuProvider =>
+const createSimulated = ({clock, host, store, scenario, simulatedProcesses}: ProviderContext): GpuProvider =>
 	createSimulatedProvider({
 		monotonicMs: clock.monotonicMs,
 		nowSeconds: () => Date.now() / 1000,
 		scenario,
+		processes: simulatedProcesses,
 		// With this process.
 		startedAtSeconds: performance.timeOrigin / 1000,
 		async gpuCount() {

@@ -1,6 +1,6 @@
 /**
 What `--demo` shows: an afternoon on a shared box. Two people have long jobs, one has left a notebook lying, others come and go, some
-wait, somebody did not reserve, and one GPU is broken.
+wait, two did not reserve, and one GPU is broken.
 */
 import type {Scenario} from '../gpu/simulated/scenario.js';
 
@@ -85,3 +85,13 @@ export const demoScenario: Scenario = {
 	mig: [{gpu: 5, profiles: ['3g.40gb', '2g.20gb', '1g.10gb']}],
 	failures: [{gpu: 7, words: 'GPU has fallen off the bus'}],
 };
+
+/** The same on a larger box, with a process of the user's own that runs without a reservation, to be adopted or killed. */
+export const demoScenarioFor = (account: string): Scenario => ({
+	...demoScenario,
+	gpus: 10,
+	processes: [
+		...(demoScenario.processes ?? []),
+		{gpu: 8, user: account, command: 'python3 train.py --quick', memory: 14_336, utilization: 66},
+	],
+});

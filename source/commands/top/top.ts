@@ -74,8 +74,8 @@ export const top: Command = {
 				notice: world.notice,
 				isReadonly,
 				ports: {
-					sendSignal: app.sendSignal,
-					inspectProcesses: app.inspectProcesses,
+					sendSignal: (world.simulatedProcesses ?? app).sendSignal,
+					inspectProcesses: (world.simulatedProcesses ?? app).inspectProcesses,
 					lineHistory: app.lineHistory,
 					isInTmux: app.environment['TMUX'] !== undefined,
 					commandLine: createCommandLine({

@@ -3,6 +3,7 @@ What a simulated box shows beyond the load of its leases: work of others, failur
 it is a function of the time since the box was switched on.
 */
 import type {GpuReading, HealthProblem, MigInstance} from '../../core/model/types.js';
+import {simulatedPid} from './pids.js';
 
 /**
 When it holds, in seconds since the start: always, from and until then, or again in every period.
@@ -126,8 +127,13 @@ export const sceneOf = (scenario: Scenario, index: number, elapsedSeconds: numbe
 	const health = current(scenario.health).map(({kind, words}) => ({kind, words}));
 	const profiles = scenario.mig?.find(({gpu}) => gpu === index)?.profiles;
 	const [failure] = current(scenario.failures);
+	// A process keeps its pid while others of the scenario come and go.
+	const processes = (scenario.processes ?? []).map((process, position) => ({
+		...process,
+		pid: process.pid ?? simulatedPid(index, 900 + (position % 100)),
+	}));
 	return {
-		processes: current(scenario.processes).map((process) => ({
+		processes: current(processes).map((process) => ({
 			...process,
 			startedSecondsAgo: ageOf(process, elapsedSeconds),
 		})),

@@ -1,6 +1,8 @@
 import type {GpuProvider} from '../../core/model/ports.js';
 import type {GpuReading, Observation} from '../../core/model/types.js';
 import {singleFlight} from '../tool/single-flight.js';
+import {isSimulatedPid} from './pids.js';
+import type {SimulatedProcesses} from './processes.js';
 import {isNow, type Scenario, sceneOf} from './scenario.js';
 import {simulateGpu, type SimulatedLease} from './simulation.js';
 
@@ -18,7 +20,22 @@ type Options = {
 	When the scenario began, in Unix seconds.
 	*/
 	readonly startedAtSeconds?: number;
+	/**
+	Where its processes can be acted on. Without, they cannot be told apart from later ones, and nothing is done to them.
+	*/
+	readonly processes?: SimulatedProcesses;
 };
+
+/**
+The start of a simulated process in ticks, by which it is told apart from a later one with its pid.
+*/
+const startTicksOf = ({
+	pid = 0,
+	startTime,
+}: {
+	readonly pid?: number;
+	readonly startTime?: number;
+}): number | undefined => (startTime === undefined || !isSimulatedPid(pid) ? undefined : Math.round(startTime) * 100);
 
 /**
 A box of GPUs that exist on paper only: for trying the program, and for demonstrations. They show load where the leases are.
@@ -31,7 +48,17 @@ export const createSimulatedProvider = ({
 	scenario = {},
 	seed = scenario.seed ?? 1,
 	startedAtSeconds = 0,
+	processes,
 }: Options): GpuProvider => {
+	const hasEnded = ({pid = 0, startTime}: {readonly pid?: number; readonly startTime?: number}): boolean =>
+		processes?.hasEnded({pid, startTicks: startTicksOf({pid, startTime})}) ?? false;
+	const withStartTicks = (reading: GpuReading): GpuReading =>
+		processes === undefined || reading.processes === undefined
+			? reading
+			: {
+					...reading,
+					processes: reading.processes.map((process) => ({...process, startTicks: startTicksOf(process)})),
+				};
 	const warm = createThermals();
 
 	const report = (seen: Pick<Observation, 'gpus' | 'failure' | 'warnings'>): Observation => ({
@@ -61,17 +88,29 @@ export const createSimulatedProvider = ({
 		const current = held.status === 'fulfilled' ? held.value : [];
 		const commandOf = (account: string) => scenario.people?.find(({user}) => user === account)?.command;
 		const gpus = Array.from({length: count.value}, (_, index) => {
-			const lease = current.find((one) => one.index === index);
-			return simulateGpu({
-				seed,
-				index,
-				seconds,
-				lease: lease && {...lease, command: lease.command ?? commandOf(lease.user)},
-				scene: sceneOf(scenario, index, elapsedSeconds),
-				model: scenario.model,
-				memoryTotalMiB: scenario.memory,
-			});
+			const scene = sceneOf(scenario, index, elapsedSeconds);
+			const living = scene.processes.filter(
+				({pid, startedSecondsAgo}) => !hasEnded({pid, startTime: seconds - startedSecondsAgo}),
+			);
+			const found = current.find((one) => one.index === index);
+			// A process of the scenario that was adopted makes its load itself.
+			const lease = living.some(({pid}) => pid === found?.pid) ? undefined : found;
+			const simulate = (shown: SimulatedLease | undefined): GpuReading =>
+				withStartTicks(
+					simulateGpu({
+						seed,
+						index,
+						seconds,
+						lease: shown && {...shown, command: shown.command ?? commandOf(shown.user)},
+						scene: {...scene, processes: living},
+						model: scenario.model,
+						memoryTotalMiB: scenario.memory,
+					}),
+				);
+			const reading = simulate(lease);
+			return reading.processes?.some((process) => hasEnded(process)) ? simulate(undefined) : reading;
 		});
+		processes?.see(gpus);
 		return report({
 			gpus: warm(gpus, seconds),
 			warnings: held.status === 'rejected' ? [`Simulated without load: ${reasonOf(held)}`] : [],

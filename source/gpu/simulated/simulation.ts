@@ -1,4 +1,5 @@
 import type {GpuProcess, GpuReading, LeaseType} from '../../core/model/types.js';
+import {simulatedPid} from './pids.js';
 import type {Scene} from './scenario.js';
 
 type Input = {
@@ -80,7 +81,7 @@ export const simulateGpu = ({
 				startTime: lease?.startTime,
 			})),
 			...others.map(({pid, user, command, memoryMiB, work: share, startedSecondsAgo, container}, position) => ({
-				pid: pid ?? madeUpPid(index, 900 + position),
+				pid: pid ?? simulatedPid(index, 900 + position),
 				user,
 				name: programOf(command),
 				commandLine: command,
@@ -96,11 +97,6 @@ export const simulateGpu = ({
 		unknown: {},
 	});
 };
-
-/**
-Beyond the largest pid of the kernel, so that nobody signals a real process by it.
-*/
-const madeUpPid = (index: number, position: number): number => 2 ** 22 + 1 + index * 1000 + position;
 
 const programOf = (command: string): string => (command.split(' ', 1)[0] ?? '').split('/').pop() ?? '';
 
@@ -148,7 +144,7 @@ const describeProcess = (
 				: (programs[Math.floor(dice(20) * programs.length)] ?? notebook)
 			: [programOf(command), command];
 	return {
-		pid: pid ?? madeUpPid(index, Math.floor(dice(21) * 900)),
+		pid: pid ?? simulatedPid(index, Math.floor(dice(21) * 900)),
 		user,
 		name,
 		commandLine,

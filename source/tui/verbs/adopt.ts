@@ -26,6 +26,7 @@ type Adoption = {readonly process: GpuProcess; readonly gpu: number};
 export const adopt = defineVerb<Confirmation<Adoption>>({
 	name: 'adopt',
 	keys: {modes: ['table'], keys: ['R'], help: 'these GPUs, or adopt', footer: ['R', 'These', 3]},
+	footerWord: (state) => (adoptable(state) === undefined ? undefined : 'Adopt'),
 	reasonAgainst: reserveThese.reasonAgainst,
 	async begin({store: {getState, dispatch}, scanSelected}) {
 		const process = adoptable(getState());

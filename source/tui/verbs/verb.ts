@@ -48,6 +48,8 @@ type VerbOf<Asking extends AskingDialog> = {
 	readonly name: string;
 	/** Its keys, with their words in the help and in the footer. */
 	readonly keys: KeyHint;
+	/** What the footer calls it now, where that depends on what is selected. */
+	readonly footerWord?: (state: State) => string | undefined;
 	/** Why it cannot be done now, for the user. Undefined: it can. The core decides again when it is done. */
 	readonly reasonAgainst: (state: State) => string | undefined;
 	/** The dialog that asks for it. Without one it is done at once. */

@@ -12,8 +12,10 @@ function hint({footer, intent}: (typeof bindings)[number], state: State): Line {
 		return [];
 	}
 
-	const [key, word] = footer;
-	const isOffered = typeof intent !== 'object' || intent.reasonAgainst(state) === undefined;
+	const verb = typeof intent === 'object' ? intent : undefined;
+	const [key, usual] = footer;
+	const word = verb?.footerWord?.(state) ?? usual;
+	const isOffered = verb?.reasonAgainst(state) === undefined;
 	return isOffered
 		? [span(key, 'key'), span(` ${word}`)]
 		: // It stays where it is, grey: the key tells why not.

@@ -4,13 +4,13 @@ The demonstration, as a newcomer sees it.
 import {existsSync} from 'node:fs';
 import {expect, onTestFinished, test} from 'vitest';
 import {createBox} from '../../_helpers/program/cli.js';
-import {isShown, startTop} from './_program.js';
+import {isShown, rowOf, startTop} from './_program.js';
 
 test('top --demo shows a lived-in box and leaves nothing behind', async () => {
 	const box = createBox();
 	onTestFinished(box.remove);
 	const top = startTop(box, {flags: ['--demo']});
-	await top.waitFor(isShown(6));
+	await top.waitFor(isShown(7));
 	const screen = top.screen().join('\n');
 	expect(screen).toContain('SIMULATED');
 	expect(screen).not.toContain('PRIVATE');
@@ -34,4 +34,27 @@ test('top --demo shows a lived-in box and leaves nothing behind', async () => {
 	// There still is no pool for anybody else.
 	const {exitCode} = await box.run('status');
 	expect(exitCode).toBe(4);
+});
+
+test('adopting and killing can be tried in --demo, on simulated processes', async () => {
+	const box = createBox();
+	onTestFinished(box.remove);
+	const top = startTop(box, {flags: ['--demo'], size: {columns: 120, rows: 40}});
+	await top.waitFor(/ 8 +Unreserved .*python3 train/v);
+	top.write('j'.repeat(8));
+	await top.waitFor('Detail GPU 8');
+	await top.waitFor(' R Adopt');
+	top.write('R');
+	await top.waitFor('Adopt on GPU 8');
+	top.write('y');
+	await top.waitFor(/OK adopted process \d{7} \(python3\) on GPU 8/v);
+	await top.waitFor(/ 8 +Mine .*RUN/v);
+	top.write('K');
+	await top.waitFor('Signal a process on GPU 8');
+	top.write('y');
+	await top.waitFor(/OK sent SIGTERM to process \d{7}/v);
+	const after = await top.waitFor((screen) => !(rowOf(screen.split('\n'), 8) ?? '').includes('python3'));
+	expect(after.join('\n')).not.toContain('Nothing sent');
+	top.write('q');
+	expect(await top.exit).toMatchObject({exitCode: 0});
 });

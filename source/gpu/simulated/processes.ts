@@ -1,0 +1,82 @@
+/**
+Processes that are simulated, and can nevertheless be inspected, adopted and signalled: what is done to them touches no real process.
+*/
+import type {Host} from '../../core/model/ports.js';
+import type {FactsOfProcesses, GpuProcess, GpuReading, ProcessIdentity} from '../../core/model/types.js';
+import {isSimulatedPid} from './pids.js';
+
+type Identity = Pick<GpuProcess, 'pid' | 'startTicks'>;
+
+export type SimulatedProcesses = {
+	/** Takes note of what runs by a scan. A GPU that tells no processes leaves those known of it. */
+	readonly see: (gpus: readonly GpuReading[]) => void;
+	/** Whether a signal ended it. */
+	readonly hasEnded: (process: Identity) => boolean;
+	readonly inspect: (pids: readonly number[]) => Promise<FactsOfProcesses>;
+	/** Every signal that the monitor sends ends a simulated process at once. */
+	readonly signal: (process: ProcessIdentity) => 'sent' | 'gone' | 'not-yours';
+	/** The host, on which simulated processes live too. */
+	readonly hostOver: (host: Host) => Host;
+};
+
+const keyOf = ({pid, startTicks}: Identity): string => `${pid}:${startTicks}`;
+
+/** @param account - Whose processes are the user's own. */
+export function createSimulatedProcesses(account: string): SimulatedProcesses {
+	const byGpu = new Map<number, readonly GpuProcess[]>();
+	const ended = new Set<string>();
+	const running = (): readonly GpuProcess[] =>
+		byGpu
+			.values()
+			.toArray()
+			.flat()
+			.filter((process) => !ended.has(keyOf(process)));
+
+	/** The process itself, and none that has its pid by now. */
+	const find = ({pid, startTicks}: Identity): GpuProcess | undefined =>
+		running().find((process) => process.pid === pid && (startTicks ?? process.startTicks) === process.startTicks);
+
+	const isOurs = ({pid, namespace}: ProcessIdentity, host: Host): boolean =>
+		isSimulatedPid(pid) && (namespace === undefined || namespace === host.self.namespace);
+
+	return {
+		see(gpus) {
+			for (const {index, processes} of gpus) {
+				if (processes !== undefined) {
+					byGpu.set(index, processes);
+				}
+			}
+		},
+		hasEnded: (process) => ended.has(keyOf(process)),
+		inspect: async (pids) =>
+			new Map(
+				running()
+					.filter(({pid}) => pids.includes(pid))
+					.map(({pid, startTicks = 0, user, name, commandLine}) => [
+						pid,
+						{pid, startTicks, isOwn: user === account, user, name, commandLine},
+					]),
+			),
+		signal(identity) {
+			const process = find(identity);
+			if (process === undefined) {
+				return 'gone';
+			}
+
+			if (process.user !== account) {
+				return 'not-yours';
+			}
+
+			ended.add(keyOf(process));
+			return 'sent';
+		},
+		hostOver: (host) => ({
+			...host,
+			liveness: (identities) =>
+				identities.map((identity) =>
+					isOurs(identity, host) ? (find(identity) === undefined ? 'dead' : 'alive') : host.liveness([identity])[0]!,
+				),
+			orphansOf: (dead) => (isOurs(dead, host) ? 'dead' : host.orphansOf(dead)),
+		}),
+	};
+}
