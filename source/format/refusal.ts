@@ -4,7 +4,7 @@ A refusal in words. The first line is the peer's, which scripts may look for.
 import type {Block, Refusal, UnusableGpu, UsageBlock} from '../core/rules/allocation/allocation.js';
 import {latestEndOf} from '../core/rules/leases/liveness.js';
 import {ownerOf} from '../core/rules/leases/ownership.js';
-import {longDuration} from './text/durations.js';
+import {longDuration, shortDuration} from './text/durations.js';
 import {counted} from './text/numbers.js';
 import {sanitize} from './text/text.js';
 
@@ -90,9 +90,27 @@ export type Asker = {
 	/** False where there is no `--force` to ask again with. */
 	readonly canForce?: boolean;
 	readonly account?: string;
+	/** The asker sees every GPU and its holder already, as in the monitor. */
+	readonly seesHolders?: boolean;
 };
 
-function hintOf(refusal: Refusal, {canForce = true, account}: Asker): string {
+/** `Next free in about 1h59m: GPU 5, from bob.` Empty when no one holds a GPU. */
+function nextFreeWords({blocked, now}: Refusal): string {
+	const leases = blocked.flatMap(({index, block}) => (block.kind === 'leased' ? [{index, lease: block.lease}] : []));
+	const ends = leases
+		.map(({index, lease}) => ({index, lease, end: latestEndOf(lease)}))
+		.filter(({end}) => end !== undefined)
+		.toSorted((a, b) => a.end! - b.end!);
+	const [next] = ends;
+	if (next === undefined) {
+		return leases.length === 0 ? '' : 'The next GPU is free when a job ends.';
+	}
+
+	const wait = shortDuration(Math.max(0, next.end! - now));
+	return `Next free in about ${wait}: GPU ${next.index}, from ${sanitize(ownerOf(next.lease))}.`;
+}
+
+function hintOf(refusal: Refusal, {canForce = true, account, seesHolders = false}: Asker): string {
 	const unscanned = refusal.blocked.find(({block}) => block.kind === 'not-scanned')?.block;
 	if (unscanned?.kind === 'not-scanned') {
 		return `The GPUs cannot be read, so none is handed out: ${sanitize(unscanned.why)}${canForce ? ' --force takes them all the same.' : ''}`;
@@ -108,12 +126,13 @@ function hintOf(refusal: Refusal, {canForce = true, account}: Asker): string {
 	);
 	const own = isOwnUse ? ' What you run there already is yours by: canhazgpu reserve --pid PID.' : '';
 	return refusal.wanted.ids === undefined
-		? `See who holds them, and until when: canhazgpu status.${force}${own}`
+		? `${seesHolders ? nextFreeWords(refusal) : 'See who holds them, and until when: canhazgpu status.'}${force}${own}`.trim()
 		: `${gpuWords(refusal)}${force}${own}`;
 }
 
 export function refusalMessage(refusal: Refusal, asker: Asker = {}): RefusalMessage {
 	const {wanted, available} = refusal;
+	const details = asker.seesHolders === true ? '' : " - run 'canhazgpu status' for details";
 	const reasons = [
 		[countOf(refusal, 'unreserved'), 'in use without reservation'],
 		[countOf(refusal, 'queued'), 'kept for the queue'],
@@ -122,7 +141,7 @@ export function refusalMessage(refusal: Refusal, asker: Asker = {}): RefusalMess
 		[countOf(refusal, 'unknown-use', 'not-scanned'), 'of unknown use'],
 	] as const;
 	const told = reasons.filter(([count]) => count > 0).map(([count, what]) => `${counted(count, 'GPU')} ${what}`);
-	const why = told.length === 0 ? '' : ` (${told.join(', ')} - run 'canhazgpu status' for details)`;
+	const why = told.length === 0 ? '' : ` (${told.join(', ')}${details})`;
 	return {
 		message: `Not enough GPUs available. Requested: ${wanted.count}, Available: ${available}${why}`,
 		hint: hintOf(refusal, asker),

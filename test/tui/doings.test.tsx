@@ -92,7 +92,7 @@ test('another’s place in the line cannot be given up', async () => {
 	session = startMonitor(box);
 	await session.shows('Queue 1');
 	await session.press('3', 'x');
-	await session.shows("WARN That place is erin's: only who waits can give it up");
+	await session.shows('WARN That entry belongs to erin: only its owner can leave the queue with it');
 	expect(await lineOf(box)).toEqual(['entry-erin']);
 });
 
@@ -102,7 +102,7 @@ test('z takes a release back while it can, and only once', async () => {
 	await session.shows(/> 0 +Mine/v);
 	const [before] = await held(box);
 	await session.press('z');
-	await session.shows('WARN No release of the last seconds can be undone');
+	await session.shows('WARN Nothing to undo');
 	await session.press('x', 'y');
 	await session.shows(/OK released GPU 0 .* z Undo \((?:10|9)s\)/v);
 	await session.press('zz');

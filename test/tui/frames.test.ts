@@ -95,6 +95,37 @@ test('the dialogs', async () => {
 	await expect(await frame(size, {}, [{kind: 'open-help'}])).toMatchFileSnapshot('frames/80x24/help.txt');
 });
 
+test('the help by groups, with a legend of states, marks and colours', async () => {
+	await expect(await frame(middle, {}, [{kind: 'open-help'}])).toMatchFileSnapshot('frames/120x32/help.txt');
+	await expect(await frame({columns: 200, rows: 50}, {}, [{kind: 'open-help'}])).toMatchFileSnapshot(
+		'frames/200x50/help.txt',
+	);
+	const pages = new Set<string>();
+	for (const size of [small, {columns: 60, rows: 15}]) {
+		for (let page = 0; page < 12; page++) {
+			const next = Array.from({length: page}, () => ({kind: 'help-next'}) as const);
+			pages.add(await frame(size, {isAscii: true}, [{kind: 'open-help'}, ...next]));
+		}
+
+		// Whatever the screen, each key and each mark is on some page.
+		const all = [...pages].join('\n');
+		for (const words of [
+			'reserve GPUs for a time',
+			'Drained',
+			'dave?',
+			'! dave:',
+			'on-exit',
+			'ERROR',
+			'load:',
+			'this help',
+		]) {
+			expect(all).toContain(words);
+		}
+
+		pages.clear();
+	}
+});
+
 test('the frames beneath a dialog do not run into it', async () => {
 	for (const columns of [80, 99, 100, 120, 200]) {
 		for (const step of [pressing(reserve), pressing(release), {kind: 'open-help'} as const]) {

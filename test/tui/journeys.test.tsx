@@ -42,6 +42,9 @@ test('says in the dialog why there are too few, and takes a smaller number', asy
 	await session.shows(/> 0 +Reserved/v);
 	await session.press('r', keys.up, keys.enter);
 	await session.shows('Not enough GPUs available. Requested: 2, Available: 1');
+	await session.shows(/Next free in about (?:4h00m|3h59m): GPU 0, from bob\./v);
+	expect(session.screen()).not.toContain('canhazgpu status');
+	await session.shows('Enter Again');
 	await session.press(keys.down, keys.enter);
 	await session.shows('OK reserved GPU 2');
 });
@@ -246,7 +249,7 @@ test('the help lists the keys, and q and Ctrl-C quit', async () => {
 	session = startMonitor(await createScene());
 	await session.shows(/> 0 +Mine/v);
 	await session.press('?');
-	await session.shows('extend reservations');
+	await session.shows('extend the reservation');
 	await session.press('q');
 	expect(session.quits()).toBe(0);
 	await session.press('r', keys.controlC);
@@ -259,10 +262,16 @@ test('the whole help can be read on the smallest screen, page by page', async ()
 	session = startMonitor(await createScene(), {size: {columns: 60, rows: 15}});
 	await session.shows(/> 0 +Mine/v);
 	await session.press('?');
-	await session.shows('page 1 of 3');
+	await session.shows(/page 1 of \d/v);
+	const pages = Number(/page 1 of (?<count>\d+)/v.exec(session.screen())!.groups!['count']);
 	await session.shows('Space Next page');
-	await session.press(' ', ' ');
-	await session.shows(/q +quit/v);
-	await session.press(' ');
-	await session.shows('page 1 of 3');
+	const seen: string[] = [];
+	for (let page = 1; page <= pages; page++) {
+		await session.shows(`page ${page} of ${pages}`);
+		seen.push(session.screen());
+		await session.press(' ');
+	}
+
+	await session.shows(`page 1 of ${pages}`);
+	expect(seen.join('\n')).toMatch(/r +reserve GPUs for a time[\s\S]*q +quit[\s\S]*Drained[\s\S]*memory in use/v);
 });

@@ -26,7 +26,7 @@ test('a store that is lost stops changes, ages, and is read again when it is bac
 	await session.shows('WARN Redis does not answer: values from 14:32:07 - changes are disabled');
 	await session.shows(/> 0 +Mine/v);
 	await session.press('x');
-	await session.shows('The store is unreachable: nothing can be changed');
+	await session.shows('The store is unreachable: changes are disabled');
 	Object.assign(box.store, {read});
 	await session.shows('OK The store is back');
 	await session.shows('[LIVE]');

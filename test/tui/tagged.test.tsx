@@ -103,7 +103,7 @@ test('what is no longer what was shown is left, and told', async () => {
 	session = startMonitor(box, {size: {columns: 100, rows: 32}});
 	await session.shows(/> 0 +Mine/v);
 	await session.press(' ', ' ', ' ', 'x');
-	await session.shows('The job on GPU 2 goes on, on a GPU that others get. Not to be undone.');
+	await session.shows('The job on GPU 2 keeps running; others may get its GPU. No undo.');
 	await box.write({kind: 'lease', index: 0, lease: lease('alice', {leaseId: 'a later one'})});
 	await session.press('y');
 	// All of it, and not the command, where there is no room for both.

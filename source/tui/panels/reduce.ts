@@ -1,5 +1,5 @@
 /** What the keys do to the panels. */
-import type {State} from '../state/state.js';
+import {flashMs, type State} from '../state/state.js';
 import {pageRowsOf} from '../layout.js';
 import {selectedPlace, selectPlace} from './queue-selection.js';
 import {panelNames, reportKinds, type PanelName, type PanelsState, type ScrollingPanel} from './state.js';
@@ -41,6 +41,18 @@ const report = (state: State, step: 1 | -1): State =>
 		scroll: {...state.panels.scroll, report: 0},
 	});
 
+/** The tree is drawn in the detail, which may not be on the screen: so the key says what it did. */
+const toggleTree = (state: State): State => ({
+	...withPanels(state, {isTree: !state.panels.isTree}),
+	flash: {
+		level: 'ok',
+		text: state.panels.isTree
+			? 'The detail lists processes by memory'
+			: 'The detail shows each process below its parent',
+		untilMs: state.nowMs + flashMs,
+	},
+});
+
 export const panelIntents = {
 	'focus-table': (state) => focusPanel(state, 'table'),
 	'focus-detail': (state) => focusPanel(state, 'detail'),
@@ -59,7 +71,7 @@ export const panelIntents = {
 	'page-down': (state) => moveBy(state, pageOf(state)),
 	'first-line': (state) => moveBy(state, -farthest),
 	'last-line': (state) => moveBy(state, farthest),
-	'toggle-tree': (state) => withPanels(state, {isTree: !state.panels.isTree}),
+	'toggle-tree': toggleTree,
 	'report-next': (state) => report(state, 1),
 	'report-previous': (state) => report(state, -1),
 	'help-next': (state) => withPanels(state, {helpPage: state.panels.helpPage + 1}),

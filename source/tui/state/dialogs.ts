@@ -13,7 +13,7 @@ type Asking = {
 
 export type FormField = {
 	readonly name: string;
-	/** A count takes digits only, and up and down change it; a check is ticked; a text may be long. */
+	/** Up and down change a count; a check is ticked; a text may be long. */
 	readonly kind: 'count' | 'duration' | 'text' | 'check';
 	readonly label: string;
 	readonly hint: string;

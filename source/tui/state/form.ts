@@ -45,12 +45,9 @@ function step(form: Form, by: 1 | -1): Form {
 		return focusBy(form, -by);
 	}
 
-	const count = Number(field.value);
+	const count = /^\d+$/v.test(field.value) ? Number(field.value) : 0;
 	return withField(form, fieldOf(String(Math.min(most, Math.max(1, count + by)))));
 }
-
-/** A count is made of digits; anything else typed there is left out. */
-const allowed = ({kind}: FormField, text: string): string => (kind === 'count' ? text.replaceAll(/\D/gv, '') : text);
 
 /** A box is ticked by whatever is typed into it, and its mark taken away by the same. */
 const toggled = (form: Form): Form => withField(form, fieldOf(focusedField(form).field.value === '' ? 'yes' : ''));
@@ -62,8 +59,7 @@ export function changeForm(form: Form, action: FormAction): Form {
 
 	switch (action.kind) {
 		case 'typed': {
-			const text = allowed(focusedField(form), action.text);
-			return text === '' ? form : withField(form, insert(focusedField(form).field, text));
+			return action.text === '' ? form : withField(form, insert(focusedField(form).field, action.text));
 		}
 
 		case 'delete-before':

@@ -75,7 +75,7 @@ function filterUser(state: State): State {
 				...state,
 				flash: {
 					level: 'warning',
-					text: 'Nobody holds or uses this GPU: select a row of the person you look for',
+					text: 'This GPU has no user: select a row of the user to filter by',
 					untilMs: state.nowMs + flashMs,
 				},
 			}

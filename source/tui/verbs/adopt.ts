@@ -25,7 +25,7 @@ type Adoption = {readonly process: GpuProcess; readonly gpu: number};
 
 export const adopt = defineVerb<Confirmation<Adoption>>({
 	name: 'adopt',
-	keys: {modes: ['table'], keys: ['R'], help: 'these GPUs, or adopt', footer: ['R', 'These', 3]},
+	keys: {modes: ['table'], keys: ['R'], help: ['Reserve', 'these GPUs, or adopt'], footer: ['R', 'These', 3]},
 	footerWord: (state) => (adoptable(state) === undefined ? undefined : 'Adopt'),
 	reasonAgainst: reserveThese.reasonAgainst,
 	async begin({store: {getState, dispatch}, scanSelected}) {
@@ -56,7 +56,7 @@ export const adopt = defineVerb<Confirmation<Adoption>>({
 			title: `Adopt on GPU ${gpu}`,
 			width,
 			lines: aboutAndWarning([[span(processLine(process), 'dim')]], undefined, width, glyphs),
-			question: 'Hold the GPUs it uses for this process, until it ends?',
+			question: 'Reserve its GPUs for this process until it ends?',
 		};
 	},
 });

@@ -16,7 +16,7 @@ function reasonAgainstCopied(state: State): string | undefined {
 
 export const copy = defineVerb({
 	name: 'copy',
-	keys: {modes: ['table', 'detail'], keys: ['y'], help: 'copy the export line'},
+	keys: {modes: ['table', 'detail'], keys: ['y'], help: ['Reserve', 'copy its export line']},
 	reasonAgainst: firstReason(reasonAgainstGpus, reasonAgainstCopied),
 	begin(context) {
 		const {getState, dispatch} = context.store;

@@ -19,7 +19,7 @@ import {defineVerb, failed} from './verb.js';
 
 export const extend = defineVerb<Form<Targets>>({
 	name: 'extend',
-	keys: {modes: ['table'], keys: ['e'], help: 'extend reservations', footer: ['e', 'Extend']},
+	keys: {modes: ['table'], keys: ['e'], help: ['Reserve', 'extend the reservation'], footer: ['e', 'Extend']},
 	reasonAgainst: firstReason(reasonAgainstChange, reasonAgainstGpus, (state) => reasonAgainstTargets(state, 'extend')),
 	open(state) {
 		const about = targetsOf(state, 'extend');
@@ -45,6 +45,7 @@ export const extend = defineVerb<Form<Targets>>({
 			`canhazgpu extend --gpu-ids ${done.join(',')} --duration ${typedDuration(by)}`,
 		);
 	},
+	submitWord: () => 'Extend',
 	view: (form, state, glyphs) => ({
 		title: `Extend ${targetNames(form.targets)}`,
 		lines: [...targetLines(form, state, glyphs), []],

@@ -1,4 +1,4 @@
-/** `x` over the queue: gives up a place in it. */
+/** `x` over the queue: leaves it. */
 import type {QueueEntry} from '../../core/model/types.js';
 import {leaveQueue} from '../../core/operations/waiting/leave-queue.js';
 import {mayChange, ownerOf} from '../../core/rules/leases/ownership.js';
@@ -19,16 +19,16 @@ import {defineVerb, failed, succeeded} from './verb.js';
 function reasonAgainstSelected(state: State): string | undefined {
 	const record = selectedEntry(state);
 	if (record === undefined) {
-		return 'Nobody waits: there is no place to give up';
+		return 'The queue is empty: there is nothing to leave';
 	}
 
 	if (record.kind !== 'entry') {
-		return 'This place in the line cannot be read: canhazgpu queue tells why';
+		return 'This queue entry cannot be read: canhazgpu queue tells why';
 	}
 
 	return mayChange(state.settings.requester, record.entry)
 		? undefined
-		: `That place is ${sanitize(ownerOf(record.entry))}'s: only who waits can give it up`;
+		: `That entry belongs to ${sanitize(ownerOf(record.entry))}: only its owner can leave the queue with it`;
 }
 
 /** The place, and the GPUs that are held for it by now. */
@@ -36,7 +36,12 @@ type Place = {readonly entry: QueueEntry; readonly held: readonly number[]};
 
 export const leave = defineVerb<Confirmation<Place>>({
 	name: 'leave',
-	keys: {modes: ['queue'], keys: ['x', 'ctrl-d'], help: 'leave the queue', footer: ['x', 'Leave']},
+	keys: {
+		modes: ['queue'],
+		keys: ['x', 'ctrl-d'],
+		help: ['Queue and processes', 'leave the queue'],
+		footer: ['x', 'Leave'],
+	},
 	reasonAgainst: firstReason(reasonAgainstChange, reasonAgainstSelected),
 	open(state) {
 		const record = selectedEntry(state);
@@ -52,16 +57,16 @@ export const leave = defineVerb<Confirmation<Place>>({
 		const answer = await leaveQueue(world, store.getState().settings.requester, entry.id);
 		switch (answer.kind) {
 			case 'left': {
-				return succeeded(`left the queue${answer.freed.length > 0 ? `, giving back ${gpuList(answer.freed)}` : ''}`);
+				return succeeded(`left the queue${answer.freed.length > 0 ? ` and gave back ${gpuList(answer.freed)}` : ''}`);
 			}
 
 			case 'not-yours': {
-				return failed(`Nothing left: that place is ${sanitize(ownerOf(answer.entry))}'s`);
+				return failed(`Did not leave: that entry belongs to ${sanitize(ownerOf(answer.entry))}`);
 			}
 
 			case 'not-found':
 			case 'ambiguous': {
-				return failed('Nothing left: that place in the queue is gone already');
+				return failed('Did not leave: that queue entry is gone already');
 			}
 		}
 	},
@@ -72,13 +77,13 @@ export const leave = defineVerb<Confirmation<Place>>({
 		};
 		const waited = shortDuration((storeNow(state) ?? entry.enqueueTime) - entry.enqueueTime);
 		const about = `${sanitize(ownerOf(entry))}, for ${wantedWords(wanted)}, waiting for ${waited}`;
-		const warning = held.length > 0 ? `What it holds by now goes with it: GPU ${held.join(',')}.` : undefined;
+		const warning = held.length > 0 ? `The GPUs held for it are given back: GPU ${held.join(',')}.` : undefined;
 		const width = questionWidth(state);
 		return {
 			title: 'Leave the queue',
 			width,
 			lines: aboutAndWarning([[span(about, 'dim')]], warning, width, glyphs),
-			question: 'Give up this place in the queue?',
+			question: 'Leave the queue?',
 		};
 	},
 });

@@ -10,7 +10,7 @@ type Pending = {readonly waiting: number};
 
 export const quit = defineVerb<Confirmation<Pending>>({
 	name: 'quit',
-	keys: {modes: panelModes, keys: ['q'], help: 'quit', footer: ['q', 'Quit']},
+	keys: {modes: panelModes, keys: ['q'], help: ['Monitor', 'quit'], footer: ['q', 'Quit']},
 	reasonAgainst: () => undefined,
 	begin({store: {getState, dispatch}, quit: quitNow}) {
 		const {waits} = getState();
@@ -33,7 +33,7 @@ export const quit = defineVerb<Confirmation<Pending>>({
 			width,
 			lines: aboutAndWarning(
 				[[span(about, 'dim')]],
-				'The queue is left with it. A shell can wait: canhazgpu reserve',
+				'Quitting leaves the queue. To keep waiting, use a shell: canhazgpu reserve',
 				width,
 				glyphs,
 			),

@@ -27,12 +27,12 @@ function jobWarning({targets, leftOut}: Targets): string | undefined {
 	}
 
 	if (targets.length + leftOut.length === 1) {
-		return 'Its job goes on, on a GPU that others get. Not to be undone.';
+		return 'Its job keeps running; others may get its GPU. No undo.';
 	}
 
 	return jobs.length === 1
-		? `The job on ${targetNames(jobs)} goes on, on a GPU that others get. Not to be undone.`
-		: `The jobs on ${targetNames(jobs)} go on, on GPUs that others get. Not to be undone.`;
+		? `The job on ${targetNames(jobs)} keeps running; others may get its GPU. No undo.`
+		: `The jobs on ${targetNames(jobs)} keep running; others may get their GPUs. No undo.`;
 }
 
 /** What stays when one GPU of a reservation is released. */
@@ -41,7 +41,7 @@ const restLines = (others: readonly number[]): readonly Line[] =>
 
 export const release = defineVerb<Confirmation<Targets>>({
 	name: 'release',
-	keys: {modes: ['table'], keys: ['x', 'ctrl-d'], help: 'release GPUs', footer: ['x', 'Release']},
+	keys: {modes: ['table'], keys: ['x', 'ctrl-d'], help: ['Reserve', 'release GPUs'], footer: ['x', 'Release']},
 	reasonAgainst: firstReason(reasonAgainstChange, reasonAgainstGpus, (state) => reasonAgainstTargets(state, 'release')),
 	open: (state) => ask('release', targetsOf(state, 'release')),
 	command: ({targets}) => shellCommand(commandOn('release', targets)),

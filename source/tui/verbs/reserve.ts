@@ -1,5 +1,5 @@
 /** `r`: reserves GPUs for a time, now; or in the queue, where they are not free and the user wants to wait. */
-import {CanhazgpuError} from '../../errors.js';
+import {CanhazgpuError, quoted} from '../../errors.js';
 import type {World} from '../../core/model/ports.js';
 import type {Requester} from '../../core/model/types.js';
 import {acquire} from '../../core/operations/waiting/acquire.js';
@@ -45,7 +45,7 @@ export function reserveForm(state: State, isPatient: boolean, gpus?: readonly nu
 						name: 'count',
 						kind: 'count',
 						label: 'GPUs',
-						hint: `1 to ${gpuCount}, or up and down`,
+						hint: gpuCount === 1 ? '1' : `1-${gpuCount} (Up/Down to change)`,
 						most: gpuCount,
 						preset: '1',
 					} as const,
@@ -53,7 +53,7 @@ export function reserveForm(state: State, isPatient: boolean, gpus?: readonly nu
 			: []),
 		{name: 'duration', kind: 'duration', label: 'Duration', hint: '30m, 2h, 1d, 1h30m', preset: '8h'},
 		{name: 'note', kind: 'text', label: 'Note', hint: 'what it is for'},
-		{name: 'force', kind: 'check', label: 'Force', hint: 'Space: also GPUs used unreserved'},
+		{name: 'force', kind: 'check', label: 'Force', hint: 'Space: also GPUs in use without a reservation'},
 	]);
 }
 
@@ -69,6 +69,10 @@ function countOf(form: ReserveForm): number {
 	const text = valueOf(form, 'count');
 	if (text === '') {
 		throw new CanhazgpuError('usage', 'How many GPUs?', {hint: 'Type a number.'});
+	}
+
+	if (!/^\d+$/v.test(text) || Number(text) < 1) {
+		throw new CanhazgpuError('usage', `GPUs: ${quoted(text)} is not a number of GPUs`, {hint: 'Type 1 or more.'});
 	}
 
 	return Number(text);
@@ -104,8 +108,8 @@ function checkSameGpus({gpus = []}: Reservation, state: State): void {
 		return uuid !== undefined && now !== undefined && now !== uuid;
 	});
 	if (other !== undefined) {
-		throw new CanhazgpuError('unavailable', `GPU ${other.index} is another one by now`, {
-			hint: 'The GPUs were numbered again meanwhile. Choose again.',
+		throw new CanhazgpuError('unavailable', `GPU ${other.index} is a different GPU now`, {
+			hint: 'The GPUs were numbered again. Choose again.',
 		});
 	}
 }
@@ -115,7 +119,10 @@ export async function reserveNow(world: World, requester: Requester, reservation
 	const {gpus, durationSeconds} = reservation;
 	const answer = await reserveGpus(world, {...reservation, requester, ids: gpus?.map(({index}) => index)});
 	return answer.kind === 'refused'
-		? {kind: 'refused', complaint: {...refusalMessage(answer), canWait: true}}
+		? {
+				kind: 'refused',
+				complaint: {...refusalMessage(answer, {account: requester.account, seesHolders: true}), canWait: true},
+			}
 		: {kind: 'done', flash: grantedFlash(answer.gpus, durationSeconds)};
 }
 
@@ -127,7 +134,7 @@ async function reserveOrWait({world, waits, store}: EffectContext, reservation: 
 	const flashOf = (answer: Awaited<ReturnType<typeof acquire>>): Flash =>
 		answer.kind === 'granted'
 			? grantedFlash(answer.gpus, durationSeconds)
-			: {level: 'warning', text: 'left the queue: nothing is held'};
+			: {level: 'warning', text: 'Left the queue; GPUs held for you were given back'};
 	const begun = await waits.begin(
 		async ({signal, onWaiting}) =>
 			acquire(
@@ -148,7 +155,12 @@ async function reserveOrWait({world, waits, store}: EffectContext, reservation: 
 
 export const reserve = defineVerb<ReserveForm>({
 	name: 'reserve',
-	keys: {modes: ['table', 'queue'], keys: ['r'], help: 'reserve GPUs for a time', footer: ['r', 'Reserve']},
+	keys: {
+		modes: ['table', 'queue'],
+		keys: ['r'],
+		help: ['Reserve', 'reserve GPUs for a time'],
+		footer: ['r', 'Reserve'],
+	},
 	reasonAgainst: reasonAgainstChange,
 	open: (state) => reserveForm(state, false),
 	command(form, requester) {
@@ -172,12 +184,13 @@ export const reserve = defineVerb<ReserveForm>({
 			? reserveOrWait(context, reservation)
 			: reserveNow(world, store.getState().settings.requester, reservation);
 	},
+	submitWord: ({isPatient}) => (isPatient ? 'Wait' : 'Reserve'),
 	view({gpus, isPatient}) {
 		const verb = isPatient ? 'Wait for' : 'Reserve';
 		return {
 			title: gpus === undefined ? `${verb} GPUs` : `${verb} GPU ${gpus.map(({index}) => index).join(',')}`,
 			lines: isPatient
-				? [[span('Taken at once when they are free, else in line while this monitor runs.', 'dim')], []]
+				? [[span('Reserves now if they are free, else waits in the queue while this monitor runs.', 'dim')], []]
 				: [],
 		};
 	},

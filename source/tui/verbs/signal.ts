@@ -50,9 +50,9 @@ function reasonAgainstProcesses(state: State): string | undefined {
 		return undefined;
 	}
 
-	const users = [...new Set((selectedRow(state)?.processes ?? []).map(({user}) => user ?? 'somebody unknown'))];
+	const users = [...new Set((selectedRow(state)?.processes ?? []).map(({user}) => user ?? 'an unknown user'))];
 	return users.length === 0
-		? `No process is seen on ${gpu}`
+		? `No process is visible on ${gpu}`
 		: `No process of yours is on ${gpu}, only of ${sanitize(users.join(', '))}`;
 }
 
@@ -64,7 +64,12 @@ const mostProcesses = 6;
 
 export const signal = defineVerb<SignalChoice>({
 	name: 'signal',
-	keys: {modes: ['table', 'detail'], keys: ['K'], help: 'signal your process', footer: ['K', 'Kill', 5]},
+	keys: {
+		modes: ['table', 'detail'],
+		keys: ['K'],
+		help: ['Queue and processes', 'signal your process'],
+		footer: ['K', 'Kill', 5],
+	},
 	// The pool has no say in it.
 	reasonAgainst: firstReason(reasonAgainstDoing, reasonAgainstGpus, reasonAgainstProcesses),
 	async begin({store: {getState, dispatch}, scanSelected}) {
@@ -113,7 +118,7 @@ export const signal = defineVerb<SignalChoice>({
 
 			case 'unknown':
 			case undefined: {
-				return failed(`Nothing sent: it cannot be told whether process ${pid} is still the one that was shown`);
+				return failed(`Nothing sent: process ${pid} has no known start time, so it cannot be identified`);
 			}
 		}
 	},

@@ -20,9 +20,9 @@ function blockedWords(refused: readonly Refusal[]): readonly string[] {
 
 export const undo = defineVerb({
 	name: 'undo',
-	keys: {modes: panelModes, keys: ['z'], help: 'undo a release (10 s)'},
+	keys: {modes: panelModes, keys: ['z'], help: ['Reserve', 'undo a release (10 s)']},
 	reasonAgainst: firstReason(reasonAgainstChange, (state) =>
-		state.undo === undefined ? 'No release of the last seconds can be undone' : undefined,
+		state.undo === undefined ? 'Nothing to undo' : undefined,
 	),
 	async perform({world, store: {getState, dispatch}}) {
 		const {undo: undoable, settings} = getState();
@@ -30,7 +30,7 @@ export const undo = defineVerb({
 		dispatch({kind: 'undo-began'});
 		const {undone, refused, over} = await undoRelease(world, settings.requester, undoable!.released);
 		const back = undone.flatMap(({gpus}) => gpus).toSorted((a, b) => a - b);
-		const late = over.length > 0 ? [`the time of ${gpuList(over)} is over`] : [];
+		const late = over.length > 0 ? [`the reservation of ${gpuList(over)} has expired meanwhile`] : [];
 		const reasons = [...blockedWords(refused), ...late].join(', ');
 		if (back.length === 0) {
 			return failed(`Not undone: ${reasons}`);

@@ -7,7 +7,7 @@ import type {Verb} from './verb.js';
 export const wait: Verb = {
 	...reserve,
 	name: 'wait',
-	keys: {modes: ['table', 'queue'], keys: ['w'], help: 'wait for GPUs in line', footer: ['w', 'Wait']},
+	keys: {modes: ['table', 'queue'], keys: ['w'], help: ['Queue and processes', 'wait for GPUs'], footer: ['w', 'Wait']},
 	open(state) {
 		const tagged = taggedGpus(state);
 		return reserveForm(state, true, tagged.length > 0 ? tagged : undefined);

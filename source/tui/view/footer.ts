@@ -2,19 +2,23 @@
 import {bindings} from '../keys/bindings.js';
 import {modeOf} from '../keys/mode.js';
 import type {State} from '../state/state.js';
+import {verbOf} from '../verbs/index.js';
 import {underPrompt} from '../dialogs/command-line.js';
 import {ellipsisOf} from '../widgets/glyphs.js';
 import {fitLine, joined, lineWidth, span, type Line} from '../widgets/styled-text.js';
 import {helpOf} from './help.js';
 
-function hint({footer, intent}: (typeof bindings)[number], state: State): Line {
+function hint({footer, intent, modes}: (typeof bindings)[number], state: State): Line {
 	if (footer === undefined) {
 		return [];
 	}
 
 	const verb = typeof intent === 'object' ? intent : undefined;
 	const [key, usual] = footer;
-	const word = verb?.footerWord?.(state) ?? usual;
+	const {dialog} = state;
+	const isForm = intent === 'submit' && modes.includes('form') && dialog?.kind === 'form';
+	const submitWord = isForm ? verbOf(dialog).submitWord?.(dialog) : undefined;
+	const word = verb?.footerWord?.(state) ?? submitWord ?? usual;
 	const isOffered = verb?.reasonAgainst(state) === undefined;
 	return isOffered
 		? [span(key, 'key'), span(` ${word}`)]

@@ -152,7 +152,7 @@ export const waitingOf = remembering(
 export function queueView(state: State, rows: number, width: number): QueueView {
 	const waiting = waitingOf(state);
 	if (waiting.length === 0) {
-		return {lines: rows > 0 ? [[span('  nobody waits', 'dim')]] : [], first: 0, total: 0};
+		return {lines: rows > 0 ? [[span('  the queue is empty', 'dim')]] : [], first: 0, total: 0};
 	}
 
 	const selected = selectedPlace(state) ?? 0;

@@ -47,7 +47,7 @@ test.each([
 		['?', /reserve GPUs for a time/v],
 		[keys.escape, /q Quit$/v],
 		['r', /Reserve GPUs/v],
-		['9'.repeat(70), /Enter Do it/v],
+		['9'.repeat(70), /Enter Reserve/v],
 		[keys.enter, /99999/v],
 		[keys.escape, /q Quit$/v],
 		['r2\r', / OK reserved GPUs /v],

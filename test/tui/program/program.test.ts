@@ -90,7 +90,7 @@ describe.each([
 		top.write(`${keys.tab}eval, "70B"`);
 		// In the middle of it the window becomes smaller, and larger again.
 		top.resize({columns: 70, rows: 18});
-		await top.waitFor((screen) => screen.split('\n', 18)[17]?.includes('Enter Do it') ?? false);
+		await top.waitFor((screen) => screen.split('\n', 18)[17]?.includes('Enter Reserve') ?? false);
 		await top.waitFor(/Note +eval, "70B"/v);
 		top.resize({columns: 110, rows: 30});
 		await top.waitFor('$ canhazgpu reserve --gpus 3 --duration 2h --note \'eval, "70B"\'');

@@ -132,7 +132,7 @@ test('what has to wait gives the keys back, and tells its end later', async () =
 	await press(':', 'reserve -g 2', keys.enter);
 	await shows('WAIT Waiting for 2 GPUs: 1 of 1 in line');
 	await press('?');
-	await shows('─ Keys ─');
+	await shows('─ Keys');
 	resolve(['Reserved 2 GPU(s): [0 1] for 8h 0m 0s', '', 'To use them here:']);
 	await shows('OK Reserved 2 GPU(s): [0 1] for 8h 0m 0s');
 	// It takes nothing away from whatever is open by then.

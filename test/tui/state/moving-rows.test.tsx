@@ -71,7 +71,7 @@ test('a GPU that bears another index by now is not reserved under its old one', 
 	await expect.poll(() => session!.store.getState().observation?.gpus[0]?.uuid).toBe(second!.uuid);
 	const before = await picture(box);
 	await session.press(keys.enter);
-	await session.shows('GPU 0 is another one by now');
+	await session.shows('GPU 0 is a different GPU now');
 	expect(await picture(box)).toEqual(before);
 });
 
@@ -132,7 +132,7 @@ test('the place in the line is the one that was shown, and not who moved up to i
 	await box.write({kind: 'leave', id: 'entry-alice'});
 	await session.shows('Queue 1');
 	await session.press('y');
-	await session.shows('ERR Nothing left: that place in the queue is gone already');
+	await session.shows('ERR Did not leave: that queue entry is gone already');
 	expect((await box.store.read()).queue.map(({id}) => id)).toEqual(['entry-behind']);
 });
 

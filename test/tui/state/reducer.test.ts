@@ -63,9 +63,9 @@ test('a success goes after 4 seconds, an error with the next key', async () => {
 	expect(after(failure, {kind: 'key-pressed'}).flash).toBeUndefined();
 });
 
-test('typing replaces what was suggested, and a count takes digits only', async () => {
+test('typing replaces what was suggested', async () => {
 	const open = after(await stateWith(), pressing(reserve));
-	const typed = after(open, {kind: 'typed', text: 'x'}, {kind: 'typed', text: '3'}, {kind: 'focus-next-field'});
+	const typed = after(open, {kind: 'typed', text: '3'}, {kind: 'focus-next-field'});
 	const filled = after(typed, {kind: 'typed', text: '1'}, {kind: 'typed', text: 'd'});
 	const {dialog} = filled;
 	expect(reservationOf(dialog as ReserveForm)).toEqual({
@@ -76,6 +76,19 @@ test('typing replaces what was suggested, and a count takes digits only', async 
 		force: false,
 	});
 });
+
+test.each(['-1', '0', '1.5', '2x'])(
+	'a count of %s is refused by name, and no sign or letter is dropped silently',
+	async (text) => {
+		const open = after(await stateWith(), pressing(reserve));
+		const {dialog} = after(open, {kind: 'typed', text});
+		expect(() => reservationOf(dialog as ReserveForm)).toThrow(`GPUs: "${text}" is not a number of GPUs`);
+		// Up counts from nothing.
+		expect(after(open, {kind: 'typed', text}, {kind: 'increase'}).dialog).toMatchObject({
+			fields: [{field: {value: '1'}}, {}, {}, {}],
+		});
+	},
+);
 
 test('up and down count within the pool, and elsewhere go to the next field', async () => {
 	const open = after(await stateWith(), pressing(reserve));

@@ -21,7 +21,7 @@ export const reasonAgainstDoing: Reason = ({settings}) =>
 	settings.isReadonly ? 'This monitor is read-only: it was started with --readonly' : undefined;
 
 export const reasonAgainstGpus: Reason = ({selectedGpu}) =>
-	selectedGpu === undefined ? 'No GPU is shown: Esc takes the filter away' : undefined;
+	selectedGpu === undefined ? 'No GPU is shown: Esc clears the filter' : undefined;
 
 /** Against all that changes the pool. */
 export const reasonAgainstChange: Reason = firstReason(reasonAgainstDoing, ({connection}) => {
@@ -31,7 +31,7 @@ export const reasonAgainstChange: Reason = firstReason(reasonAgainstDoing, ({con
 		}
 
 		case 'lost': {
-			return 'The store is unreachable: nothing can be changed until it is back';
+			return 'The store is unreachable: changes are disabled until it is back';
 		}
 
 		case 'live': {

@@ -66,7 +66,7 @@ function hindrance(lease: Lease | undefined, {settings}: State, verb: LeaseVerb)
 	}
 
 	if (lease.partialQueueId !== undefined) {
-		return {what: 'held for a place in the queue', why: '3 and then x gives that up'};
+		return {what: 'held for a place in the queue', why: 'press 3 and then x to leave the queue'};
 	}
 
 	return verb === 'extend' && lease.expiryTime === undefined
