@@ -103,7 +103,7 @@ describe('what is printed is as the schema says', () => {
 		await check('reserve', await ok('reserve -G 0 -d 1h -n note -u team --json'));
 		const job = start(
 			box,
-			['run', '-G', '1', '-t', '1h', '--json', '--', 'sleep', '60', '--model', 'org/name'],
+			['run', '-G', '1', '-t', '1h', '--json', '--', 'sh', '-c', 'sleep 60; :', 'sh', '--model', 'org/name'],
 			environment,
 		);
 		await job.says(/^\{.*\}\n/v);
