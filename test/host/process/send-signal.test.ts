@@ -9,8 +9,10 @@ import type {ProcessIdentity} from '../../../source/core/model/types.js';
 const isRoot = process.getuid?.() === 0;
 
 async function start(uid?: number) {
-	const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000); console.log("up")'], {
+	// A program of the system: another account may not be able to enter the directory of this Node.
+	const child = spawn('/bin/sh', ['-c', 'echo up; exec sleep 600'], {
 		stdio: ['ignore', 'pipe', 'ignore'],
+		cwd: '/',
 		uid,
 	});
 	onTestFinished(() => {
