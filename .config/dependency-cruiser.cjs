@@ -36,7 +36,7 @@ module.exports = {
 		only('gpu-stands-alone', '^source/gpu/', String.raw`gpu/|core/model/|errors\.ts`),
 		only('host-stands-alone', '^source/host/', String.raw`host/|core/model/|errors\.ts|security/`),
 		only('tui-uses-the-core', '^source/tui/', String.raw`tui/|core/|format/|errors\.ts`),
-		only('web-uses-the-core', '^source/web/', String.raw`web/|core/|format/|errors\.ts`),
+		only('web-uses-the-core', '^source/web/', String.raw`web/|core/|format/|help/|errors\.ts`),
 		only('help-is-text', '^source/help/', 'help/'),
 		only('page-shows-the-api', '^source/web/page/', String.raw`web/(page|api)/|core/model/|format/states\.ts`),
 		{

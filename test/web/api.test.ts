@@ -205,6 +205,16 @@ test('the stream is compressed for those who take it, also for one who comes lat
 	}
 });
 
+test('the documentation is there as plain text', async () => {
+	const {body, headers} = await ask(web.port, '/help');
+	expect(headers['content-type']).toContain('text/plain');
+	expect(body).toMatch(/^\/help\/web +\w/mv);
+	expect((await ask(web.port, '/help/metrics')).body).toContain('canhazgpu_store_up');
+	for (const path of ['/help/moon', '/help/__proto__', '/help/../package.json']) {
+		expect([path, (await ask(web.port, path)).status]).toEqual([path, 404]);
+	}
+});
+
 test('use over time: means of ten seconds, of one GPU or of all', async () => {
 	await eventually(async () => {
 		const all = await askJson<{

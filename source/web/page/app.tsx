@@ -108,7 +108,10 @@ export function App() {
 				</ViewSection>
 			</main>
 			<footer id="foot" class="foot">
-				{about && footWords(about)}
+				<span>{about && footWords(about)}</span>
+				<a href="/help">Documentation</a>
+				<a href="/help/web">API</a>
+				<a href="/help/metrics">Metrics</a>
 			</footer>
 			<div id="announcer" class="unseen" aria-live="polite" role="status">
 				{state.announcement}

@@ -6,6 +6,7 @@ import {etag} from 'hono/etag';
 import {CanhazgpuError} from '../../errors.js';
 import {errorJson, type RemoteHosts} from '../api/hosts.js';
 import type {ShownCommands} from '../api/commands.js';
+import {helpIndex, helpText} from '../api/help-text.js';
 import {apiJson} from '../api/json.js';
 import type {Metrics} from '../api/metrics.js';
 import type {LiveView} from '../../core/live/live-view.js';
@@ -214,6 +215,11 @@ export function createRoutes(parts: Parts): Hono<Bindings> {
 		);
 	}
 
+	app.get('/help', (context) => context.text(helpIndex()));
+	app.get('/help/:topic', async (context) => {
+		const text = await helpText(context.req.param('topic'));
+		return text === undefined ? context.text('There is no such topic: see /help\n', 404) : context.text(text);
+	});
 	addApi(app, parts);
 	addHosts(app, parts);
 	app.notFound((context) => context.text('Not found\n', 404));

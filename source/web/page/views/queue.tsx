@@ -4,8 +4,11 @@ import {useNow} from '../state/store.js';
 import {Bar, PersonName} from '../widgets.js';
 import {counted, duration, sinceWords} from '../words.js';
 
-const wantedWords = ({requested_ids: ids, requested_count: count}: Waiter): string =>
-	ids.length === 0 ? counted(count, 'GPU') : `${ids.length === 1 ? 'GPU' : 'GPUs'} ${ids.join(' ')}`;
+/** `has 1 of 4 GPUs`, `wants GPUs 3 5`, `wants GPUs 3 5, has 1`. */
+const wantedWords = ({requested_ids: ids, requested_count: count, allocated_count: held}: Waiter): string =>
+	ids.length === 0
+		? `has ${held} of ${counted(count, 'GPU')}`
+		: `wants ${ids.length === 1 ? 'GPU' : 'GPUs'} ${ids.join(' ')}${held === 0 ? '' : `, has ${held}`}`;
 
 function whenWords({served_at: servedAt, impossible}: Waiter, nowMs: number): string {
 	if (impossible === true) {
@@ -33,7 +36,7 @@ const WaiterItem = ({waiter}: {readonly waiter: Waiter}) => (
 		<span class="waiter-body">
 			<span class="who">
 				<PersonName user={waiter.actual_user === undefined ? waiter.user : `${waiter.actual_user} (${waiter.user})`} />
-				<span class="wants">{`${waiter.allocated_count} of ${wantedWords(waiter)}`}</span>
+				<span class="wants">{wantedWords(waiter)}</span>
 			</span>
 			<Bar percent={(waiter.allocated_count / Math.max(1, waiter.requested_count)) * 100} />
 			<WaiterTime waiter={waiter} />
