@@ -3,6 +3,10 @@ import {mkdtempSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {afterAll, describe, expect, test} from 'vitest';
+import {findCommand, verbs} from '../../source/command-line/arguments.js';
+import {completeWords} from '../../source/command-line/completion/words.js';
+import {globalFlags} from '../../source/command-line/flags.js';
+import {schemas} from '../../source/help/schema/index.js';
 import {understand} from '../../source/main.js';
 
 const directory = mkdtempSync(path.join(tmpdir(), 'canhazgpu-arguments-'));
@@ -82,6 +86,22 @@ describe('flags in their short forms', () => {
 			text: expect.stringMatching(/^\d+\.\d+\.\d+/v) as unknown,
 		});
 	});
+});
+
+test.each([
+	[
+		['report', '--days'],
+		['1', '3', '7', '14', '30', '60', '90'],
+	],
+	[
+		['report', '-d'],
+		['1', '3', '7', '14', '30', '60', '90'],
+	],
+	[['help', 'json'], Object.keys(schemas)],
+])('Tab behind %j offers what is usual', async (before, offered) => {
+	const options = {verbs, find: findCommand, globals: globalFlags, isDescribed: false, know: async () => []};
+	const completed = await completeWords(before, '', options);
+	expect(completed.kind === 'words' && completed.candidates.map(({word}) => word)).toEqual(offered);
 });
 
 describe('an empty value, as a variable that is empty gives it', () => {

@@ -1,4 +1,5 @@
 /** Candidates out of what the pool and the config know. */
+import {latestEndOf} from '../../core/rules/leases/liveness.js';
 import {labelOf, mayChange, ownerOf, owns} from '../../core/rules/leases/ownership.js';
 import type {AuditEntry, GpuRecord, Lease, QueueEntry, Requester, Snapshot} from '../../core/model/types.js';
 import {shortDuration} from '../../format/text/durations.js';
@@ -19,7 +20,8 @@ export type Known = {
 
 function holdingWords(lease: Lease, {now}: Snapshot, requester: Requester): string {
 	const whose = owns(requester, lease) ? [] : [`held by ${ownerOf(lease)}`];
-	const end = lease.expiryTime === undefined ? 'ends with its job' : `ends in ${shortDuration(lease.expiryTime - now)}`;
+	const time = latestEndOf(lease);
+	const end = time === undefined ? 'ends with its job' : `ends in ${shortDuration(time - now)}`;
 	return [...whose, end, ...(lease.note === undefined ? [] : [shownNote(lease.note)])].join(', ');
 }
 
