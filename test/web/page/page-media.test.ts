@@ -31,6 +31,10 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 			Math.max(...(colour ?? '').matchAll(/\d+/gv).map(([value]) => Number(value)));
 		expect(lightness(printed)).toBeLessThan(80);
 		expect(lightness(paper)).toBeGreaterThan(230);
+		// At once: what is printed is not waited for.
+		expect(await page.evaluate("getComputedStyle(document.querySelector('.card')).backgroundColor")).toBe(
+			'rgb(255, 255, 255)',
+		);
 		expect(await page.locator('.tabs').isVisible()).toBe(false);
 		const adjust = "getComputedStyle(document.querySelector('.meter-fill')).printColorAdjust";
 		expect(await page.evaluate(adjust)).toBe('exact');
