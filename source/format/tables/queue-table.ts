@@ -49,8 +49,8 @@ const sacrifices: Sacrifices = [
 	['WAITED', 0],
 	['NOTE', 0],
 	['WANTS', 10],
-	['ESTIMATE', 10],
 	['ID', 0],
+	['ESTIMATE', 10],
 	['BLOCKED BY', 12],
 	['BLOCKED BY', 0],
 ];

@@ -6,6 +6,8 @@ import {entryFor, planJoin} from '../../../../source/core/rules/queue/queue.js';
 import {reserve} from '../../../../source/core/operations/reservations.js';
 import {readCurrent} from '../../../../source/core/operations/transact.js';
 import {createTestWorld, person} from '../../../_helpers/world.js';
+import {createPaint} from '../../../../source/format/text/paint.js';
+import {lineTable} from '../../../../source/format/tables/queue-table.js';
 import {queueRows} from '../../../../source/core/rules/queue/queue-rows.js';
 
 const boss = person('root', 'root', 0);
@@ -134,4 +136,24 @@ describe('who an entry waits for', () => {
 		expect(row).toMatchObject({estimateSeconds: 600, held: [1]});
 		expect(row!.blockers).toMatchObject([{kind: 'lease', gpus: [0]}]);
 	});
+});
+
+test('the table keeps when and because of whom at 80 columns', async () => {
+	const world = await createTestWorld({gpuCount: 2});
+	await reserve(world, {requester: person('alice'), count: 2, durationSeconds: 3600});
+	const options = {
+		id: '3f2a1b0c-0000-4000-8000-000000000000',
+		requester: person('bob'),
+		wanted: {count: 2},
+		tenure: {type: 'run'} as const,
+		waitSeconds: undefined,
+	};
+	await world.store.commit(planJoin(entryFor(options, world.host, world.now()), 'box'));
+	const snapshot = await readCurrent(world);
+	const table = lineTable(queueRows(snapshot), createPaint(false, {}), {now: snapshot.now, width: 80});
+	for (const line of table.split('\n')) {
+		expect(line.length).toBeLessThanOrEqual(80);
+	}
+
+	expect(table).toMatch(/│ in about 1h 0m 0s │ alice on GPU 0,1 until (?:[\d\-]+ )?\d\d:\d\d/v);
 });
