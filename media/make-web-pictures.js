@@ -1,14 +1,14 @@
 /**
 `npm run picture:web -- URL`: what a dashboard that runs at URL shows, as media/web-dark.png and media/web-light.png. The longer it has run
-(`canhazgpu web --demo`), the more there is to see.
+(`canhazgpu web --demo`), the more there is to see. The variable CHROMIUM names a browser that is elsewhere.
 */
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
-import { findChromium } from "../test/_helpers/machine/find-chromium.ts";
 
 const [url = "http://127.0.0.1:8080/"] = process.argv.slice(2);
-const browser = await chromium.launch({ executablePath: findChromium(), args: ["--no-sandbox"] });
+const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";
+const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
 
 /** @param act - What is done before the picture is taken. */
 async function take(name, colorScheme, act) {
