@@ -166,7 +166,9 @@ export const doctor: Command = {
 	async run(app, input) {
 		const findings = await examineAll(app);
 		app.print(
-			input.has('json') ? harmlessJson({findings: findings.map((finding) => findingJson(finding))}) : diagnosisText(findings, app.paint),
+			input.has('json')
+				? harmlessJson({findings: findings.map((finding) => findingJson(finding))})
+				: diagnosisText(findings, app.paint),
 		);
 		return findings.some(({level}) => level === 'error') ? 1 : 0;
 	},
