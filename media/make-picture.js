@@ -71,7 +71,7 @@ async function play() {
 		terminal.write("m");
 		await terminal.waitFor("filter mine");
 		terminal.write("m");
-		await terminal.waitFor("filter -");
+		await terminal.waitFor((screen) => !screen.includes("filter"));
 		return { top, reserve: cellsOf(terminal.emulator) };
 	} finally {
 		await terminal.close();
