@@ -32,7 +32,11 @@ export type LiveOutputPage = {
 	readonly lines: readonly string[];
 	/** By line: what Enter types there. */
 	readonly opens?: ReadonlyMap<number, string>;
+	/** By line: what colour it has, as that of the state of a GPU. Others are plain. */
+	readonly tones?: ReadonlyMap<number, LiveOutputTone>;
 };
+
+export type LiveOutputTone = 'free' | 'others' | 'warning' | 'error';
 
 /** Something that goes on: it is shown at once, and again whenever there is news, until the returned function is called. */
 export type LiveOutput = {readonly begin: (show: (page: LiveOutputPage) => void) => () => void};

@@ -5,9 +5,10 @@ import {CanhazgpuError, quoted} from '../../errors.js';
 import {roughDuration} from '../../format/text/durations.js';
 import {hostList, hostTable, type JsonRow} from '../../format/tables/host-tables.js';
 import {createPaint} from '../../format/text/paint.js';
+import {stateWords} from '../../format/states.js';
 import {sanitize} from '../../format/text/text.js';
 import type {App, OpenWorld} from '../../app/contract.js';
-import type {LiveOutput, LiveOutputPage} from '../../tui/ports.js';
+import type {LiveOutput, LiveOutputPage, LiveOutputTone} from '../../tui/ports.js';
 import {localRows} from '../status/hosts.js';
 
 type Known = KnownHost<readonly JsonRow[]>;
@@ -45,6 +46,22 @@ function listPage(names: readonly string[], known: readonly Known[]): LiveOutput
 	};
 }
 
+const tones: Readonly<Record<string, LiveOutputTone>> = {
+	[stateWords.available]: 'free',
+	[stateWords['in-use']]: 'others',
+	[stateWords.unreserved]: 'warning',
+	[stateWords.error]: 'error',
+};
+
+/** The colour of each line of the table of one host: that of the GPU's state. */
+const tonesOf = (rows: readonly JsonRow[]): ReadonlyMap<number, LiveOutputTone> =>
+	new Map(
+		rows.flatMap(({status}, place) => {
+			const tone = typeof status === 'string' && Object.hasOwn(tones, status) ? tones[status] : undefined;
+			return tone === undefined ? [] : [[headLines + place, tone] as const];
+		}),
+	);
+
 function hostPage(name: string, host: Known | undefined, nowMs: number): LiveOutputPage {
 	if (host === undefined) {
 		return {lines: [`Asking ${name}…`]};
@@ -52,7 +69,7 @@ function hostPage(name: string, host: Known | undefined, nowMs: number): LiveOut
 
 	const table = (rows: readonly JsonRow[]): readonly string[] => hostTable(rows, plain).split('\n');
 	if ('status' in host.answer) {
-		return {lines: table(host.answer.status)};
+		return {lines: table(host.answer.status), tones: tonesOf(host.answer.status)};
 	}
 
 	const {before} = host;

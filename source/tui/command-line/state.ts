@@ -1,5 +1,5 @@
 /** The command line at the foot of the screen, and the panel with what a command printed. */
-import type {LiveOutput, LiveOutputPage} from '../ports.js';
+import type {LiveOutput, LiveOutputPage, LiveOutputTone} from '../ports.js';
 import {fieldOf, type TextField} from '../state/text-field.js';
 import type {Complaint} from '../state/messages.js';
 
@@ -31,6 +31,7 @@ export type Output = {
 	readonly look?: LiveOutput;
 	/** By line: what Enter types there. */
 	readonly opens: ReadonlyMap<number, string>;
+	readonly tones: ReadonlyMap<number, LiveOutputTone>;
 	/** The line whose turn it is, where there are lines to open. */
 	readonly chosen?: number;
 	/** Whence it was opened, and where its end leads. */
@@ -54,6 +55,7 @@ export const outputOf = (title: string, lines: readonly string[]): Output => ({
 	top: 0,
 	left: 0,
 	opens: new Map(),
+	tones: new Map(),
 });
 
 /** Shows what goes on; its lines come by {@link withPage}. */
@@ -64,11 +66,11 @@ export const outputOfLook = (title: string, look: LiveOutput, from: Output | und
 });
 
 /** What is shown now: the choice stays on the line that opens the same. */
-export function withPage(output: Output, {lines, opens = new Map()}: LiveOutputPage): Output {
+export function withPage(output: Output, {lines, opens = new Map(), tones = new Map()}: LiveOutputPage): Output {
 	const before = output.chosen === undefined ? undefined : output.opens.get(output.chosen);
 	const places = opens.keys().toArray();
 	const chosen = places.find((place) => opens.get(place) === before) ?? places[0];
-	return {...output, lines, opens, chosen, top: Math.max(0, Math.min(output.top, lines.length - 1))};
+	return {...output, lines, opens, tones, chosen, top: Math.max(0, Math.min(output.top, lines.length - 1))};
 }
 
 /** The part of the line that Tab completes. */

@@ -43,18 +43,19 @@ const inAscii = (text: string): string => text.replaceAll(/\P{ASCII}/gv, (sign) 
 
 /** The part of the output that is scrolled to, and where that is. */
 export function outputLines(output: Output, state: State): {readonly lines: readonly Line[]; readonly place: string} {
-	const {top, left, lines, chosen} = output;
+	const {top, left, lines, chosen, tones} = output;
 	const rows = outputRowsOf(state);
 	// What verbs print has passed the boundary for text; a character that acts would still spoil the frame.
 	const harmless = (text: string): string => text.replaceAll(/[\p{Bidi_Control}\p{Control}]/gv, '');
 	const shown = lines.slice(top, top + rows).map((text, row): Line => {
 		const part = [...harmless(text)].slice(left).join('');
 		const words = state.settings.isAscii ? inAscii(part) : part;
+		const tone = tones.get(top + row) ?? 'plain';
 		return chosen === undefined
-			? [span(words)]
+			? [span(words, tone)]
 			: top + row === chosen
 				? [span('>', 'key'), span(words, 'strong')]
-				: [span(' '), span(words)];
+				: [span(' '), span(words, tone)];
 	});
 	const place = lines.length > rows ? `${top + 1}-${Math.min(lines.length, top + rows)} of ${lines.length}` : '';
 	return {lines: shown, place};

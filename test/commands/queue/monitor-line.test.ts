@@ -171,6 +171,8 @@ test('host: all hosts as they answer, each line leads to its own', async () => {
 	);
 	// What was asked just now is shown at once.
 	expect(lookAt(line, 'host gpu-box-2')().lines[2]).toMatch(/ 0 +│ ● IN_USE │ carol/v);
+	// Each GPU in the colour of its state.
+	expect(lookAt(line, 'host gpu-box-2')().tones?.get(2)).toBe('others');
 	expect(lookAt(line, 'canhazgpu host gpu-box-3')().lines).toEqual(['✗ gpu-box-3: No route to host']);
 	expect(lookAt(line, 'host box')().lines).toHaveLength(6);
 });

@@ -2,6 +2,8 @@
 import {afterEach, expect, test} from 'vitest';
 import type {LiveOutput, LiveOutputPage, MonitorPorts} from '../../../source/tui/ports.js';
 import {keys, startMonitor, type Session} from '../_harness.js';
+import {outputLines} from '../../../source/tui/dialogs/command-line.js';
+import type {Output} from '../../../source/tui/command-line/state.js';
 import {createBox} from '../_world.js';
 
 let session: Session | undefined;
@@ -91,6 +93,16 @@ test('a list is chosen from, the choice stays with its host, Enter opens it and 
 	await shows('all of a');
 	await press(keys.escape, keys.escape);
 	expect(store.getState().dialog).toBeUndefined();
+});
+
+test('the lines of an opened host have the colours of the states of its GPUs', async () => {
+	const page: LiveOutputPage = {lines: ['HEAD', '----', 'GPU 0 is free', 'GPU 1'], tones: new Map([[2, 'free']])};
+	const {press, shows, store} = await open({'host a': page});
+	await press(':', 'host a', keys.enter);
+	await shows('GPU 0 is free');
+	const state = store.getState();
+	const {lines} = outputLines(state.dialog as Output, state);
+	expect(lines.map(([piece]) => piece?.tone)).toEqual(['plain', 'plain', 'free', 'plain']);
 });
 
 test('a list that is longer than the screen moves with the choice', async () => {
