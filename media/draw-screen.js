@@ -71,13 +71,27 @@ function columns(rows) {
 	});
 }
 
+/** Eighths of a cell, from its left: the ends of bars. */
+const widths = [..."▏▎▍▌▋▊▉"];
+
+/** Bars stand apart from those above and below them. */
+const barInset = 3;
+
+function barEnds(rows) {
+	const runs = runsOf(rows, ({ text, fill }) => (widths.includes(text) ? `${text} ${fill}` : undefined));
+	return runs.map(({ row, from, text, cell: { fill } }) => {
+		const width = ((widths.indexOf(text[0]) + 1) / 8) * cell.width;
+		return `<rect x="${round(left(from))}" y="${round(top(row) + barInset)}" width="${round(width)}" height="${round(cell.height - 2 * barInset)}" fill="${mix(background, fill, blocks["█"])}"/>`;
+	});
+}
+
 function bars(rows) {
 	const runs = runsOf(rows, ({ text, fill }) => (blocks[text] === undefined ? undefined : `${text} ${fill}`));
 	const text = rows.map((cells) => cells.map((it) => it.text).join(""));
 	const below = text.findIndex((line) => line.startsWith("├"));
 	const history = Math.max(...text.map((line) => line.indexOf("5-MIN")));
-	// Bars stand apart from those above and below them; the columns of graphs go on from one row to the next.
-	const inset = ({ row, from }) => (row > below || from >= history ? 0 : 3);
+	// The columns of graphs go on from one row to the next.
+	const inset = ({ row, from }) => (row > below || from >= history ? 0 : barInset);
 	return runs.map((run) => rectangle(run, mix(background, run.cell.fill, blocks[run.text[0]]), inset(run)));
 }
 
@@ -110,7 +124,7 @@ function frames(rows, color) {
 
 /** Words, each at its place: blanks inside a text are as wide as a viewer likes, so there is one text for each word. */
 function words(rows) {
-	const isDrawn = (text) => text === " " || arms[text] !== undefined || blocks[text] !== undefined || heights.includes(text);
+	const isDrawn = (text) => text === " " || arms[text] !== undefined || blocks[text] !== undefined || heights.includes(text) || widths.includes(text);
 	const runs = runsOf(rows, ({ text, fill, bold }) => (isDrawn(text) ? undefined : `${fill} ${bold}`));
 	const groups = Map.groupBy(runs, ({ key }) => key);
 	return [...groups.values()].flatMap((group) => {
@@ -141,6 +155,7 @@ export function draw(rows, title) {
 		`<rect x="0.5" y="0.5" width="${width - 1}" height="${height - 1}" rx="10" fill="${background}" stroke="#2f3742"/>`,
 		...lights.map((fill, index) => `<circle cx="${26 + 20 * index}" cy="24" r="6" fill="${fill}"/>`),
 		...bars(rows),
+		...barEnds(rows),
 		...columns(rows),
 		...inverse.map((run) => rectangle(run, run.cell.back)),
 		...frameColors.map((color) => frames(rows, color)),
