@@ -16,7 +16,7 @@ const program = fileURLToPath(new URL("../dist/cli.js", import.meta.url));
 
 const size = { columns: 120, rows: 32 };
 /** The colours of the terminal's palette that the monitor uses, by number. */
-const palette = { 1: "#ff7b72", 2: "#6bd968", 3: "#f2c14b", 4: "#7cb7ff", 6: "#5cd6dd" };
+const palette = { 1: "#ff7b72", 2: "#6bd968", 3: "#f2c14b", 4: "#7cb7ff", 5: "#e08cf0", 6: "#5cd6dd" };
 
 /** So many times as fast does time go by for the monitor, for so many milliseconds. */
 const haste = { factor: 10, lasts: 32_000 };
