@@ -108,10 +108,15 @@ export function App() {
 				</ViewSection>
 			</main>
 			<footer id="foot" class="foot">
-				<span>{about && footWords(about)}</span>
-				<a href="/help">Documentation</a>
-				<a href="/help/web">API</a>
-				<a href="/help/metrics">Metrics</a>
+				{/* With the first state: what is drawn before is moved by it. */}
+				{about && (
+					<>
+						<span>{footWords(about)}</span>
+						<a href="/help">Documentation</a>
+						<a href="/help/web">API</a>
+						<a href="/help/metrics">Metrics</a>
+					</>
+				)}
 			</footer>
 			<div id="announcer" class="unseen" aria-live="polite" role="status">
 				{state.announcement}

@@ -51,7 +51,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		await page.goto(web.url);
 		await page.locator('#pill[data-kind="live"]').waitFor();
 		await page.locator('.spark-line[d^=M]').first().waitFor({state: 'attached'});
-		expect(await page.evaluate('window.shift')).toBeLessThan(0.1);
+		expect(await page.evaluate('window.shift')).toBeLessThan(0.05);
 		expect(requests.length).toBeLessThanOrEqual(8);
 		expect(requests.filter((path) => path.includes('plot'))).toEqual([]);
 		await page.reload();
