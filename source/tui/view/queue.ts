@@ -166,9 +166,19 @@ export function queueView(state: State, rows: number, width: number): QueueView 
 	});
 	const isChosen = ({position}: QueueRow): boolean => isFocused && position === selected + 1;
 	const byWorth = [...waiting.filter((row) => isChosen(row)), ...waiting.filter((row) => !isChosen(row))];
-	const reasons = byWorth.flatMap((row) => reasonLines(row, state, width));
+	const reasons: Line[] = [];
+	const spare = rows - lines.length;
+	for (const row of byWorth) {
+		// A long queue has more reasons than there is room for.
+		if (reasons.length >= spare) {
+			break;
+		}
+
+		reasons.push(...reasonLines(row, state, width));
+	}
+
 	return {
-		lines: [...lines, ...reasons.slice(0, Math.max(0, rows - lines.length))],
+		lines: [...lines, ...reasons.slice(0, Math.max(0, spare))],
 		first,
 		total: waiting.length,
 	};
