@@ -126,7 +126,9 @@ async function resolve(jobPids: readonly number[]): Promise<readonly number[]> {
 		const rows = statusRows(snapshot, await provider.observe(), 1024);
 		scans.push(performance.now() - answeredAtMs);
 		if (rows.length !== 64 || rows.flatMap(({processes}) => processes).length !== jobPids.length) {
-			throw new Error(`The scan is not whole: ${rows.length} rows, ${rows.flatMap(({processes}) => processes ?? ['unknown']).length} of ${jobPids.length} processes`);
+			throw new Error(
+				`The scan is not whole: ${rows.length} rows, ${rows.flatMap(({processes}) => processes ?? ['unknown']).length} of ${jobPids.length} processes`,
+			);
 		}
 	}
 
