@@ -11,7 +11,7 @@ import {anyAudit, anyDrains, anyEnded, anyEntry, anyLease, anyNotices, anyUsage}
 import {redisHarness, sqliteHarness, type Harness} from './harness.js';
 import {collect, lineOf, plan, pool} from './samples.js';
 
-const histories = 250;
+const histories = 120;
 const longest = 30;
 
 const gpu = fc.nat(3);
