@@ -53,7 +53,7 @@ const realWorld = (context: ProviderContext) => ({
 	run: context.early?.run ?? runTool,
 	describeProcesses: createProcessDescriber({users: createUsers(), run: runSystemTool}),
 	monotonicMs: context.clock.monotonicMs,
-	timeoutMs: toolTimeOf(context).limitMs(),
+	timeLimitMs: toolTimeOf(context).limitMs,
 });
 
 const createNvidia = (context: ProviderContext): GpuProvider => {

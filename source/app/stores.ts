@@ -135,7 +135,7 @@ export async function openStore(
 
 		case 'none': {
 			if (!canMakePrivate) {
-				// Whoever chose the store without Redis is not told of Redis.
+				// A user who chose the store without Redis is not told of Redis.
 				throw noPool(context.config.get('store') === undefined ? silence : undefined);
 			}
 

@@ -2,10 +2,11 @@
 import path from 'node:path';
 import type {Config} from '../config/config.js';
 import type {GpuProvider, Host} from '../core/model/ports.js';
-import {timeLimitMs, withLook, type ToolMemory} from '../gpu/tool/time-limit.js';
+import {timeLimitMs, withAnswer, withExceeded, type ToolMemory} from '../gpu/tool/time-limit.js';
 import {machineStateDirectory, readUserFile, writeUserFile} from './user-file.js';
 
 export type ToolTime = {
+	/** For the next look: other commands of this user may have learned meanwhile. */
 	readonly limitMs: () => number;
 	/** The provider, each look of which is remembered. */
 	readonly watch: (provider: GpuProvider) => GpuProvider;
@@ -40,12 +41,19 @@ export function createToolTime(config: Config, host: Host, monotonicMs: () => nu
 			...provider,
 			async observe() {
 				const before = recall();
+				const limitMs = timeLimitMs(before);
 				const beganMs = monotonicMs();
 				const observation = await provider.observe();
-				const after = withLook(before, monotonicMs() - beganMs);
+				const tookMs = monotonicMs() - beganMs;
 				const isAnswered = observation.failure === undefined;
-				// Most looks change nothing, and a tool that failed at once tells nothing of its speed.
-				if (timeLimitMs(after) !== timeLimitMs(before) && (isAnswered || after.exceededMs !== undefined)) {
+				// A tool that failed at once tells nothing of its speed. A look may have begun a little before it was asked for.
+				const after = isAnswered
+					? withAnswer(before, tookMs)
+					: tookMs >= 0.9 * limitMs
+						? withExceeded(before, limitMs)
+						: before;
+				// Most looks change nothing that matters.
+				if (timeLimitMs(after) !== limitMs || (isAnswered && before.exceededMs !== undefined)) {
 					writeUserFile(file, `${JSON.stringify(after)}\n`);
 				}
 

@@ -89,7 +89,7 @@ const missesAmd = async ({run, timeoutMs = 10_000}: Options): Promise<string | u
 	const describeProcesses: DescribeProcesses = async () => new Map();
 	const {failure} = await createAmdProvider({
 		run,
-		timeoutMs,
+		timeLimitMs: () => timeoutMs,
 		describeProcesses,
 		monotonicMs: () => performance.now(),
 	}).observe();

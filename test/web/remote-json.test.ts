@@ -106,7 +106,7 @@ test('a GPU of another host that is only drained is no error', () => {
 	expect(stateOf({error: 'Xid 79'})).toBe('error');
 });
 
-test('a report of another host has its rows under one name, whatever it counts by and whoever made it', () => {
+test('a report of another host has its rows under one name, whatever it counts by and whichever program made it', () => {
 	const row = {name: 'a\u{202E}b', gpu_hours: 1, percentage: 100, run_count: 1, manual_count: 0};
 	const sums = {total_gpu_hours: 1, total_reservations: 1, unique_users: 1, days: 7};
 	const dates = {start_date: '2026-01-01', end_date: '2026-01-08'};

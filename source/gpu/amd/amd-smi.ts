@@ -34,7 +34,6 @@ type Options = {
 	*/
 	readonly question: (...wordings: ReadonlyArray<readonly string[]>) => Ask;
 	readonly monotonicMs: () => number;
-	readonly timeoutMs: number;
 };
 
 /**
@@ -57,7 +56,7 @@ const missingGroups = /missing the following required groups/iv;
 /**
 Makes the scan by amd-smi. Measurements and processes are asked for at each scan, names and limits only now and then, all at once.
 */
-export const createAmdSmi = ({command, question, monotonicMs, timeoutMs}: Options) => {
+export const createAmdSmi = ({command, question, monotonicMs}: Options) => {
 	const measured = ['--usage', '--mem-usage', '--power', '--clock', '--temperature', '--ecc', '--fan'];
 	const askMetric = question(
 		['metric', ...measured, '--json'],
@@ -75,7 +74,10 @@ export const createAmdSmi = ({command, question, monotonicMs, timeoutMs}: Option
 	/**
 	When one broken GPU spoils the answer for all, each is asked alone.
 	*/
-	const askEach = async (indices: Iterable<number>, deadlineMs: number) => {
+	const askEach = async (
+		indices: Iterable<number>,
+		{deadlineMs, timeoutMs}: {readonly deadlineMs: number; readonly timeoutMs: number},
+	) => {
 		const metric = new Map<number, JsonObject>();
 		const failures = new Map<number, string>();
 		await Promise.all(
@@ -113,7 +115,7 @@ export const createAmdSmi = ({command, question, monotonicMs, timeoutMs}: Option
 		return known;
 	};
 
-	return async (): Promise<AmdScan> => {
+	return async (timeoutMs: number): Promise<AmdScan> => {
 		const startedAtMs = monotonicMs();
 		const deadlineMs = startedAtMs + timeoutMs;
 		const [metricAnswer, processAnswer, {fixed, list}] = await Promise.all([
@@ -123,7 +125,9 @@ export const createAmdSmi = ({command, question, monotonicMs, timeoutMs}: Option
 		]);
 		const all = entriesOf(metricAnswer) ?? none;
 		const isSpoiled = all.size === 0 && isComplete(metricAnswer.outcome) && list.size > 1;
-		const {metric, failures} = isSpoiled ? await askEach(list.keys(), deadlineMs) : {metric: all, failures: undefined};
+		const {metric, failures} = isSpoiled
+			? await askEach(list.keys(), {deadlineMs, timeoutMs})
+			: {metric: all, failures: undefined};
 		if (metric.size === 0) {
 			const {failure} = metricAnswer.outcome;
 			return {failure: explainAmdFailure(metricAnswer.outcome, command, timeoutMs), isMissing: failure === 'not-found'};
@@ -159,7 +163,10 @@ export const createAmdSmi = ({command, question, monotonicMs, timeoutMs}: Option
 
 const none: ReadonlyMap<number, JsonObject> = new Map();
 
-type ProcessOptions = Pick<Options, 'command' | 'timeoutMs'> & {readonly integrated: ReadonlySet<number>};
+type ProcessOptions = Pick<Options, 'command'> & {
+	readonly timeoutMs: number;
+	readonly integrated: ReadonlySet<number>;
+};
 
 const readProcessAnswer = (answer: Answer, {command, timeoutMs, integrated}: ProcessOptions) => {
 	const remarks = answer.json?.remarks ?? [];

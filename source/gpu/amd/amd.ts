@@ -17,9 +17,9 @@ type Options = {
 	readonly describeProcesses: DescribeProcesses;
 	readonly monotonicMs: () => number;
 	/**
-	For one scan.
+	How long a scan may take; asked for at the beginning of each.
 	*/
-	readonly timeoutMs?: number;
+	readonly timeLimitMs?: () => number;
 	readonly command?: string;
 	/**
 	Asked where `command` is not installed.
@@ -34,7 +34,7 @@ export const createAmdProvider = ({
 	run,
 	describeProcesses,
 	monotonicMs,
-	timeoutMs = 10_000,
+	timeLimitMs = () => 10_000,
 	command = 'amd-smi',
 	oldCommand = 'rocm-smi',
 }: Options): GpuProvider => {
@@ -45,7 +45,6 @@ export const createAmdProvider = ({
 		return {
 			command: name,
 			monotonicMs,
-			timeoutMs,
 			question: (...wordings: ReadonlyArray<readonly string[]>) => createQuestion(common, wordings),
 		};
 	};
@@ -68,9 +67,10 @@ export const createAmdProvider = ({
 			return report({gpus: [], failure, warnings: []});
 		}
 
-		let seen = await scanNew();
+		const timeoutMs = timeLimitMs();
+		let seen = await scanNew(timeoutMs);
 		if ('failure' in seen && seen.isMissing) {
-			const old = await scanOld();
+			const old = await scanOld(timeoutMs);
 			seen = 'failure' in old && old.isMissing ? seen : old;
 		}
 

@@ -17,13 +17,12 @@ type Options = {
 	readonly command: string;
 	readonly question: (...wordings: ReadonlyArray<readonly string[]>) => Ask;
 	readonly monotonicMs: () => number;
-	readonly timeoutMs: number;
 };
 
 /**
 Makes the scan by rocm-smi.
 */
-export const createRocmSmi = ({command, question, monotonicMs, timeoutMs}: Options) => {
+export const createRocmSmi = ({command, question, monotonicMs}: Options) => {
 	const askCards = question(
 		[
 			'--showproductname',
@@ -48,7 +47,7 @@ export const createRocmSmi = ({command, question, monotonicMs, timeoutMs}: Optio
 	// With --json it says nothing at all.
 	const askGpusOfPids = question(['--showpidgpus']);
 
-	return async (): Promise<AmdScan> => {
+	return async (timeoutMs: number): Promise<AmdScan> => {
 		const deadlineMs = monotonicMs() + timeoutMs;
 		const [cards, pids, gpusOfPids] = await Promise.all([
 			askCards(deadlineMs),

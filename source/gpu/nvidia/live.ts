@@ -16,7 +16,7 @@ type Options = {
 	/**
 	Of one look at the GPUs.
 	*/
-	readonly timeoutMs: number;
+	readonly timeLimitMs: () => number;
 	/**
 	Between two looks.
 	*/
@@ -47,7 +47,7 @@ const forbiddenLogMs = 10 * minuteMs;
 For one that looks at NVIDIA GPUs again and again: one run of nvidia-smi that goes on, and now and then a look at what changes rarely.
 */
 export const createLiveSources =
-	({run, monotonicMs, timeoutMs, intervalMs, uptimeSeconds, library}: Options): CreateSources =>
+	({run, monotonicMs, timeLimitMs, intervalMs, uptimeSeconds, library}: Options): CreateSources =>
 	({command, hangs, tableArguments, gpuCount}) => {
 		const closing = new AbortController();
 		const {signal} = closing;
@@ -79,7 +79,9 @@ export const createLiveSources =
 
 		const details = createCachedValue({
 			async ask() {
-				return hangs.sinceMs() === undefined ? askDetails({run: runNoted, command, timeoutMs, signal}) : undefined;
+				return hangs.sinceMs() === undefined
+					? askDetails({run: runNoted, command, timeoutMs: timeLimitMs(), signal})
+					: undefined;
 			},
 			everyMs: minuteMs,
 			retryMs: minuteMs,

@@ -20,9 +20,9 @@ type Options = {
 	readonly describeProcesses: DescribeProcesses;
 	readonly monotonicMs: () => number;
 	/**
-	For one scan. Eight GPUs without persistence mode may take many seconds.
+	How long a scan may take; asked for at the beginning of each. Eight GPUs without persistence mode may take many seconds.
 	*/
-	readonly timeoutMs?: number;
+	readonly timeLimitMs?: () => number;
 	readonly command?: string;
 	/**
 	Where the driver lists its GPUs.
@@ -52,7 +52,7 @@ export const createNvidiaProvider = ({
 	run,
 	describeProcesses,
 	monotonicMs,
-	timeoutMs = 10_000,
+	timeLimitMs = () => 10_000,
 	command = 'nvidia-smi',
 	gpusDirectory = driverGpusDirectory,
 	createSources,
@@ -63,7 +63,6 @@ export const createNvidiaProvider = ({
 	const common = {
 		run: watchRuns(run, hangs, monotonicMs),
 		command,
-		timeoutMs,
 		monotonicMs,
 		signal: closing.signal,
 	};
@@ -102,7 +101,7 @@ export const createNvidiaProvider = ({
 	/**
 	From the stream where there is one, else by a run of the tool.
 	*/
-	const seeGpus = async (askSurvivors: AskRemainingGpus): Promise<SeenTable> => {
+	const seeGpus = async (askRemaining: AskRemainingGpus, timeoutMs: number): Promise<SeenTable> => {
 		const streamed = await sources?.table?.latest();
 		if (streamed !== undefined) {
 			return {table: streamed.block, takenAtMs: streamed.takenAtMs};
@@ -113,8 +112,8 @@ export const createNvidiaProvider = ({
 			return {failure: hanging};
 		}
 
-		const outcome = await askSurvivors(
-			await gpuQuery.ask(),
+		const outcome = await askRemaining(
+			await gpuQuery.ask(timeoutMs),
 			gpuQuery.args(),
 			(stdout) => parseGpuTable(stdout, '') !== undefined,
 		);
@@ -125,8 +124,12 @@ export const createNvidiaProvider = ({
 			: {table, exitCode: outcome.exitCode};
 	};
 
-	const seeProcesses = async (askSurvivors: AskRemainingGpus) =>
-		askSurvivors(await processQuery.ask(), processQuery.args(), (stdout) => parseProcessTable(stdout) !== undefined);
+	const seeProcesses = async (askRemaining: AskRemainingGpus, timeoutMs: number) =>
+		askRemaining(
+			await processQuery.ask(timeoutMs),
+			processQuery.args(),
+			(stdout) => parseProcessTable(stdout) !== undefined,
+		);
 
 	const scan = async (): Promise<Observation> => {
 		const whole = hangs.sinceMs() === undefined ? await sources?.whole?.latest() : undefined;
@@ -143,8 +146,12 @@ export const createNvidiaProvider = ({
 
 		const isHanging = () => hangs.sinceMs() !== undefined;
 		const addExtras = extras?.begin({command, signal: closing.signal, isHanging});
-		const askSurvivors = createRemainingGpus({...common, deadlineMs: monotonicMs() + timeoutMs});
-		const [seen, processOutcome] = await Promise.all([seeGpus(askSurvivors), seeProcesses(askSurvivors)]);
+		const timeoutMs = timeLimitMs();
+		const askRemaining = createRemainingGpus({...common, deadlineMs: monotonicMs() + timeoutMs});
+		const [seen, processOutcome] = await Promise.all([
+			seeGpus(askRemaining, timeoutMs),
+			seeProcesses(askRemaining, timeoutMs),
+		]);
 		if ('failure' in seen) {
 			return refuse(seen.failure);
 		}

@@ -13,10 +13,6 @@ type Options = {
 	Fields without which the answer is of no use.
 	*/
 	readonly essential: readonly string[];
-	/**
-	For all attempts together.
-	*/
-	readonly timeoutMs: number;
 	readonly monotonicMs: () => number;
 	readonly signal?: AbortSignal;
 };
@@ -27,7 +23,10 @@ Far more than the table of the largest machine, and little enough to hold.
 const maxBytes = 4 * 1024 * 1024;
 
 export type ToolQuery = {
-	readonly ask: () => Promise<ToolOutcome>;
+	/**
+	@param timeoutMs - For all attempts together.
+	*/
+	readonly ask: (timeoutMs: number) => Promise<ToolOutcome>;
 	/**
 	Without the fields that this tool is known to refuse.
 	*/
@@ -37,20 +36,11 @@ export type ToolQuery = {
 /**
 Makes a query that asks without the fields which this nvidia-smi turns out not to know, and remembers them.
 */
-export const createQuery = ({
-	run,
-	command,
-	option,
-	fields,
-	essential,
-	timeoutMs,
-	monotonicMs,
-	signal,
-}: Options): ToolQuery => {
+export const createQuery = ({run, command, option, fields, essential, monotonicMs, signal}: Options): ToolQuery => {
 	const refused = new Set<string>();
 	const currentArguments = () => queryArguments(option, fields(refused));
 
-	const ask = async () => {
+	const ask = async (timeoutMs: number) => {
 		const startedAtMs = monotonicMs();
 		for (;;) {
 			const wanted = fields(refused);

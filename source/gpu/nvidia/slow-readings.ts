@@ -31,7 +31,7 @@ type Options = {
 	/**
 	Of a run of the tool.
 	*/
-	readonly timeoutMs: number;
+	readonly timeLimitMs: () => number;
 	/**
 	Since the start of the machine.
 	*/
@@ -50,7 +50,7 @@ Who waits in line looks often, but the log is read no oftener than this; far les
 const freshMs = 5000;
 const forbiddenMs = 10 * 60_000;
 
-export const createSlowReadings = ({run, monotonicMs, timeoutMs, uptimeSeconds, details}: Options): SlowReadings => {
+export const createSlowReadings = ({run, monotonicMs, timeLimitMs, uptimeSeconds, details}: Options): SlowReadings => {
 	let known: {readonly problems?: ReadonlyMap<string, readonly HealthProblem[]>; readonly untilMs: number} | undefined;
 
 	const readLog = async (signal: AbortSignal) => {
@@ -70,7 +70,7 @@ export const createSlowReadings = ({run, monotonicMs, timeoutMs, uptimeSeconds, 
 					details === 'all' || (details === 'parts' && gpus.some(({isMigEnabled}) => isMigEnabled === true));
 				const [problems, told] = await Promise.all([
 					logged,
-					isWanted && !isHanging() ? askDetails({run, command, timeoutMs, signal}) : undefined,
+					isWanted && !isHanging() ? askDetails({run, command, timeoutMs: timeLimitMs(), signal}) : undefined,
 				]);
 				const detailed = attachParts(gpus, told);
 				return (told !== undefined && details === 'all' ? addDetailedHealth(detailed, told) : detailed).map((gpu) =>

@@ -27,11 +27,10 @@ export const timeLimitMs = ({slowestMs, exceededMs = 0}: ToolMemory): number =>
 				Math.max(shortestLimitMs, Math.round((margin * slowestMs) / 1000) * 1000, 2 * exceededMs),
 			);
 
-/** What is known after one more look, which took so long under the limit of `memory`. */
-export function withLook(memory: ToolMemory, tookMs: number): ToolMemory {
-	const limitMs = timeLimitMs(memory);
-	// The rest is what it takes to end the tool.
-	return tookMs >= 0.95 * limitMs
-		? {...memory, exceededMs: limitMs}
-		: {slowestMs: Math.max(tookMs, fading * (memory.slowestMs ?? 0))};
-}
+/** What is known after a look that was answered within so long. */
+export const withAnswer = ({slowestMs = 0}: ToolMemory, tookMs: number): ToolMemory => ({
+	slowestMs: Math.max(tookMs, fading * slowestMs),
+});
+
+/** What is known after a look that was ended by this limit. */
+export const withExceeded = (memory: ToolMemory, limitMs: number): ToolMemory => ({...memory, exceededMs: limitMs});

@@ -106,12 +106,7 @@ const panelBindings: readonly Binding[] = [
 ];
 
 const everywhere: readonly Mode[] = [
-	'table',
-	'detail',
-	'queue',
-	'report',
-	'events',
-	'processes',
+	...panelModes,
 	'filter',
 	'form',
 	'refusal',

@@ -11,11 +11,10 @@ import {storeNow, type State} from '../state/state.js';
 import {graphLines, graphMargin} from '../widgets/graph.js';
 import {graphRowsOf, layoutOf, type Room} from '../layout.js';
 import {joined, lineWidth, span, type Line} from '../widgets/styled-text.js';
-import {clockWords} from './times.js';
 import {processLines} from './processes.js';
 import {waitingOf} from './queue.js';
 import {byMemory, gibibytes, processWords} from './readings.js';
-import {areProcessesHidden, isMine, otherFaultOf, ownerWords, serviceWords, stateWord} from './labels.js';
+import {clockWords, areProcessesHidden, isMine, otherFaultOf, ownerWords, serviceWords, stateWord} from './labels.js';
 
 const noteOf = ({lease}: StatusRow): Line =>
 	lease?.note === undefined || sanitize(lease.note) === ''

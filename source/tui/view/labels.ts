@@ -1,4 +1,4 @@
-/** One GPU of the table in words: what state it is in and who has it. */
+/** What the rows say in words: the state of a GPU, who has it, and times of day. */
 import {owns} from '../../core/rules/leases/ownership.js';
 import {cautionOf, shownStateOf, type StatusRow} from '../../core/rules/pool/status.js';
 import type {Requester} from '../../core/model/types.js';
@@ -7,6 +7,7 @@ import {states, type MonitorState} from '../../format/states.js';
 import {userWords} from '../../format/status-labels.js';
 import {sanitize} from '../../format/text/text.js';
 import {span, type Span, type Tone} from '../widgets/styled-text.js';
+import {storeNow, type State} from '../state/state.js';
 
 /** An end nearer than this is marked. */
 const soonSeconds = 15 * 60;
@@ -128,4 +129,16 @@ export function endWords({lease, remainingSeconds}: StatusRow): Span {
 	return remainingSeconds < soonSeconds
 		? span(`!${shortDuration(remainingSeconds)}`, 'warning')
 		: span(shortDuration(remainingSeconds));
+}
+
+const secondsPerDay = 86_400;
+
+/**
+`14:44`; of another day `14:44+2d`, because a time of day alone would be taken for the nearest.
+
+@param seconds - Since the epoch, on the store's clock.
+*/
+export function clockWords(seconds: number, state: State): string {
+	const days = Math.floor((seconds - (storeNow(state) ?? seconds)) / secondsPerDay);
+	return state.settings.formatTime(seconds).slice(0, 5) + (days > 0 ? `+${days}d` : '');
 }

@@ -12,7 +12,7 @@ import {storeNow, type State} from '../state/state.js';
 import {ellipsisOf} from '../widgets/glyphs.js';
 import {lineText, span, type Line, type Tone} from '../widgets/styled-text.js';
 import {queueRows, type QueueRow} from '../../core/rules/queue/queue-rows.js';
-import {clockWords} from './times.js';
+import {clockWords} from './labels.js';
 
 type Cells = {
 	readonly place: string;

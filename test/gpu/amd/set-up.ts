@@ -106,7 +106,7 @@ export const setUp = async ({
 		run: runTool,
 		describeProcesses,
 		monotonicMs,
-		timeoutMs,
+		timeLimitMs: () => timeoutMs,
 		command: oldAnswers === undefined ? stub.command : nowhere,
 		oldCommand: oldAnswers === undefined ? nowhere : stub.command,
 	});

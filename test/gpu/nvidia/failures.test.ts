@@ -25,6 +25,22 @@ test('a tool that hangs is given up', async () => {
 	});
 });
 
+test('the time limit is asked for at each scan, so that one that grew counts at once', async () => {
+	const {stub} = await setUp({gpus: {before: 'sleep 600'}, processes: {before: 'sleep 600'}});
+	let limitMs = 200;
+	const provider = createNvidiaProvider({
+		run: runTool,
+		describeProcesses,
+		monotonicMs,
+		timeLimitMs: () => limitMs,
+		command: stub.command,
+		gpusDirectory: '/nowhere',
+	});
+	expect((await provider.observe()).failure?.message).toContain('within 0.2 s');
+	limitMs = 400;
+	expect((await provider.observe()).failure?.message).toContain('within 0.4 s');
+});
+
 test('a process query that hangs does not take the GPUs with it', async () => {
 	const {failure, gpus, warnings} = await observe({...good, processes: {before: 'sleep 600'}}, 500);
 	expect(failure).toBeUndefined();

@@ -88,7 +88,7 @@ const setUp = async (loop: string, {timeoutMs = 3000} = {}) => {
 		run: runTool,
 		describeProcesses,
 		monotonicMs,
-		timeoutMs,
+		timeLimitMs: () => timeoutMs,
 		command: stub.command,
 		gpusDirectory: path.join(stub.directory, 'none'),
 		createSources: createLiveSources({
@@ -96,7 +96,7 @@ const setUp = async (loop: string, {timeoutMs = 3000} = {}) => {
 			run: async (command, ...rest) =>
 				command === stub.command ? runTool(command, ...rest) : {stdout: '', stderr: '', failure: 'not-found'},
 			monotonicMs,
-			timeoutMs,
+			timeLimitMs: () => timeoutMs,
 			intervalMs: 1000,
 			uptimeSeconds: () => 0,
 		}),
@@ -192,7 +192,7 @@ test('while a stream cannot even be killed, nothing else is asked', async () => 
 		createSources: createLiveSources({
 			run,
 			monotonicMs: () => now,
-			timeoutMs: 1000,
+			timeLimitMs: () => 1000,
 			intervalMs: 1000,
 			uptimeSeconds: () => 0,
 		}),

@@ -48,7 +48,7 @@ const setUp = async (words: string, library = directory, readerWords = starterWo
 		run,
 		describeProcesses,
 		monotonicMs,
-		timeoutMs: 3000,
+		timeLimitMs: () => 3000,
 		command: stub.command,
 		gpusDirectory: path.join(stub.directory, 'none'),
 		createSources: createLiveSources({
@@ -57,7 +57,7 @@ const setUp = async (words: string, library = directory, readerWords = starterWo
 					? run(command, ...rest)
 					: {stdout: '', stderr: '', failure: 'not-found'},
 			monotonicMs,
-			timeoutMs: 3000,
+			timeLimitMs: () => 3000,
 			intervalMs: 500,
 			uptimeSeconds: () => 0,
 			library: {command: starter, args: [...readerWords, libraryVerb]},

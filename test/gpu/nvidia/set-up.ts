@@ -16,7 +16,14 @@ export const good = {gpus: {stdout: fixture('gpus/two.csv')}, processes: {stdout
 export const setUp = async (answers: {gpus?: Answer; processes?: Answer} = good, timeoutMs = 5000) => {
 	const stub = await createStub(answers);
 	const gpusDirectory = path.join(stub.directory, 'no-driver');
-	const options = {run: runTool, describeProcesses, monotonicMs, timeoutMs, command: stub.command, gpusDirectory};
+	const options = {
+		run: runTool,
+		describeProcesses,
+		monotonicMs,
+		timeLimitMs: () => timeoutMs,
+		command: stub.command,
+		gpusDirectory,
+	};
 	return {stub, provider: createNvidiaProvider(options)};
 };
 
