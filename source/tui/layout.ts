@@ -1,5 +1,5 @@
 /** How the lines of the screen are shared out. The table and the footer are always there; the rest gives way. */
-import type {PanelName} from './panels/state.js';
+import type {PanelName} from './state/panels/state.js';
 import type {State} from './state/state.js';
 
 /** Below this nothing but a summary is shown. */

@@ -6,18 +6,18 @@ import type {StatusRow} from '../core/rules/pool/status.js';
 import {roughDuration} from '../format/text/durations.js';
 import {widthOf} from '../format/text/width.js';
 import {sanitize} from '../format/text/text.js';
-import {visibleRows} from './table/rows.js';
+import {visibleRows} from './state/table/rows.js';
 import {gpuCountOf, rowsOf, type State} from './state/state.js';
 import {dialogView} from './dialogs/dialog.js';
-import {allProcessesView} from './view/all-processes.js';
-import {eventsView} from './view/events.js';
-import {footerLine} from './view/footer.js';
+import {processesPanel} from './panels/processes.js';
+import {eventsPanel} from './panels/events.js';
+import {footerLine} from './panels/footer.js';
 import {glyphsOf} from './widgets/glyphs.js';
-import {messageLine} from './view/message.js';
-import {queueView} from './view/queue.js';
-import {byMemory, gibibytes, inventory, processWords} from './view/readings.js';
-import {reportView} from './view/report.js';
-import {endWords, otherFaultOf, ownerWords, serviceWords, stateWord} from './view/labels.js';
+import {messageLine} from './panels/message.js';
+import {queueView} from './panels/queue.js';
+import {byMemory, gibibytes, inventory, processWords} from './panels/shared/readings.js';
+import {reportPanel} from './panels/report.js';
+import {endWords, otherFaultOf, ownerWords, serviceWords, stateWord} from './panels/shared/labels.js';
 import {lineText, type Line} from './widgets/styled-text.js';
 
 /** To tens: what is said of a load should not change with each scan. */
@@ -111,15 +111,15 @@ function panelSentences(state: State): readonly string[] {
 		}
 
 		case 'report': {
-			return ['Report:', ...reportView(state, 14, 80).lines.map((line) => textOf(line))];
+			return ['Report:', ...reportPanel(state, {rows: 14, width: 80}).lines.map((line) => textOf(line))];
 		}
 
 		case 'processes': {
-			return ['Processes:', ...allProcessesView(state, {rows: 11, width: 100}).lines.map((line) => textOf(line))];
+			return ['Processes:', ...processesPanel(state, {rows: 11, width: 100}).lines.map((line) => textOf(line))];
 		}
 
 		case 'events': {
-			return ['Events:', ...eventsView(state, 8).lines.map((line) => textOf(line))];
+			return ['Events:', ...eventsPanel(state, {rows: 8}).lines.map((line) => textOf(line))];
 		}
 	}
 }

@@ -1,8 +1,8 @@
 import {expect, test} from 'vitest';
 import type {Size, Settings} from '../../source/tui/state/state.js';
 import type {Action} from '../../source/tui/state/actions.js';
-import type {PanelIntent} from '../../source/tui/panels/reduce.js';
-import type {TableIntent} from '../../source/tui/table/reduce.js';
+import type {PanelIntent} from '../../source/tui/state/panels/reduce.js';
+import type {TableIntent} from '../../source/tui/state/table/reduce.js';
 import {release} from '../../source/tui/verbs/release.js';
 import {reserve} from '../../source/tui/verbs/reserve.js';
 import {frameOf, pressing, stateOf, type Step} from './_harness.js';

@@ -4,7 +4,7 @@ import {expect, onTestFinished, test} from 'vitest';
 import type {UsageRecord} from '../../source/core/model/types.js';
 import {widthOf} from '../../source/format/text/width.js';
 import type {State} from '../../source/tui/state/state.js';
-import {reportView} from '../../source/tui/view/report.js';
+import {reportPanel} from '../../source/tui/panels/report.js';
 import {lineText, lineWidth, type Line} from '../../source/tui/widgets/styled-text.js';
 import {startMonitor, stateOf} from './_harness.js';
 import {createScene, sceneTime} from './_world.js';
@@ -28,7 +28,7 @@ test('each row of the report fits its panel, whatever the names, with its figure
 		fc.property(fc.array(row, {minLength: 1, maxLength: 9}), fc.integer({min: 58, max: 200}), (rows, width) => {
 			const made = {rows, totalGpuHours: 1, totalReservations: 1, uniqueUsers: 1, window: {from: 0, to: 1}};
 			const shown: State = {...state, report: {kind: 'made', by: 'user', report: made}};
-			const lines = reportView(shown, 14, width).lines.slice(0, rows.length + 1);
+			const lines = reportPanel(shown, {rows: 14, width}).lines.slice(0, rows.length + 1);
 			const figuresOf = (line: Line): number => widthOf(lineText(line.slice(0, 5)));
 			expect(Math.max(...lines.map((line) => lineWidth(line)))).toBeLessThanOrEqual(width);
 			expect(new Set(lines.slice(1).map((line) => figuresOf(line))).size).toBe(1);

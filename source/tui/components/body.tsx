@@ -1,13 +1,13 @@
 import type {ReactElement} from 'react';
 import {Box} from 'ink';
 import {layoutOf, queueWidthOf, roomOf} from '../layout.js';
-import type {PanelName} from '../panels/state.js';
+import type {PanelName} from '../state/panels/state.js';
 import type {State} from '../state/state.js';
-import {selectedRow} from '../table/rows.js';
-import {isFiltered} from '../table/state.js';
+import {selectedRow} from '../state/table/rows.js';
+import {isFiltered} from '../state/table/state.js';
 import {themeOf} from '../theme.js';
-import {panelOf} from '../view/contents.js';
-import {detailTitle} from '../view/detail.js';
+import {panelOf} from '../panels/contents.js';
+import {detailTitle} from '../panels/detail.js';
 import {glyphsOf} from '../widgets/glyphs.js';
 import {Lines} from '../widgets/line.js';
 import {Panel} from '../widgets/panel.js';

@@ -5,7 +5,7 @@ import type {CommandPrompt} from '../command-line/state.js';
 import type {AskingDialog, Dialog, Form, FormField} from '../state/dialogs.js';
 import type {State} from '../state/state.js';
 import {verbOf} from '../verbs/index.js';
-import {helpOf} from '../view/help.js';
+import {helpOf} from '../panels/help.js';
 import {fieldSpans} from '../widgets/field.js';
 import type {Glyphs} from '../widgets/glyphs.js';
 import {span, type Line} from '../widgets/styled-text.js';

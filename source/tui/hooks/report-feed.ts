@@ -5,7 +5,7 @@ import type {World} from '../../core/model/ports.js';
 import {byDay, byGpu, byModel, byUser, type Report, type Split} from '../../core/rules/pool/report.js';
 import {reportOf} from '../../core/operations/report.js';
 import {localDay} from '../../format/text/days.js';
-import type {ReportKind} from '../panels/state.js';
+import type {ReportKind} from '../state/panels/state.js';
 import {reportDays} from '../state/report.js';
 import type {State} from '../state/state.js';
 import type {Dispatch} from '../state/actions.js';

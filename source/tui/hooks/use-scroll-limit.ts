@@ -2,7 +2,7 @@
 import {useEffect} from 'react';
 import type {Dispatch} from '../state/actions.js';
 import type {State} from '../state/state.js';
-import {scrollLimit} from '../view/scroll-limit.js';
+import {scrollLimit} from '../panels/scroll-limit.js';
 
 export function useScrollLimit(state: State, dispatch: Dispatch): void {
 	useEffect(() => {

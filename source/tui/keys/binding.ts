@@ -1,9 +1,9 @@
 /** What a key does, as a record. */
 
 import type {CommandLineIntent} from '../command-line/reduce.js';
-import type {PanelIntent} from '../panels/reduce.js';
+import type {PanelIntent} from '../state/panels/reduce.js';
 import type {Edit} from '../state/text-field.js';
-import type {TableIntent} from '../table/reduce.js';
+import type {TableIntent} from '../state/table/reduce.js';
 
 /** Which keys count: those of the panel that has the focus, of a filter being typed, or of what stands over them. */
 export type Mode =

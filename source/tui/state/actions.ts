@@ -1,8 +1,8 @@
 /** Everything that can happen to the state. Actions are named as intents. */
 import type {Observation, Snapshot} from '../../core/model/types.js';
-import type {PanelIntent, PanelUpdate} from '../panels/reduce.js';
-import type {TableIntent} from '../table/reduce.js';
 import type {DialogIntent} from '../keys/binding.js';
+import type {PanelIntent, PanelUpdate} from './panels/reduce.js';
+import type {TableIntent} from './table/reduce.js';
 import type {Answer} from './answers.js';
 import type {FormAction} from './form.js';
 import type {Size} from './state.js';

@@ -1,9 +1,9 @@
 /** What time, the terminal, the store and the GPUs do to the state. */
 import type {Observation, Snapshot} from '../../core/model/types.js';
 import {sanitize} from '../../format/text/text.js';
-import {afterPanelUpdate} from '../panels/reduce.js';
 import {recorded} from '../../core/live/utilization-history.js';
-import {tagOf} from '../table/state.js';
+import {afterPanelUpdate} from './panels/reduce.js';
+import {tagOf} from './table/state.js';
 import type {LiveUpdate} from './actions.js';
 import {reminderFlash} from './reminder.js';
 import {flashMs, type State} from './state.js';

@@ -1,10 +1,10 @@
 /** The next state, purely. */
 import {commandLineIntents, withText} from '../command-line/reduce.js';
-import {settledQueue} from '../panels/queue-selection.js';
-import {panelIntents} from '../panels/reduce.js';
-import {changeFilter, tableIntents} from '../table/reduce.js';
-import {settled} from '../table/settle.js';
 import type {DialogIntent} from '../keys/binding.js';
+import {settledQueue} from './panels/queue-selection.js';
+import {panelIntents} from './panels/reduce.js';
+import {changeFilter, tableIntents} from './table/reduce.js';
+import {settled} from './table/settle.js';
 import {afterAnswer, isAnswer} from './answers.js';
 import {behindPause, togglePause} from './pause.js';
 import {edit, insert, isEdit} from './text-field.js';

@@ -1,7 +1,7 @@
 /** The report as the monitor shows it. */
 
 import type {Report} from '../../core/rules/pool/report.js';
-import type {ReportKind} from '../panels/state.js';
+import type {ReportKind} from './panels/state.js';
 
 /** How far back the report goes. */
 export const reportDays = 30;

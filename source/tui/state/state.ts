@@ -2,9 +2,9 @@
 import {statusRows, type StatusRow} from '../../core/rules/pool/status.js';
 import type {Observation, Requester, Snapshot} from '../../core/model/types.js';
 import type {Released} from '../../core/operations/undo.js';
-import {initialPanels, type PanelsState} from '../panels/state.js';
-import {initialTable, type TableState} from '../table/state.js';
 import {emptyHistory, type UtilizationHistory} from '../../core/live/utilization-history.js';
+import {initialPanels, type PanelsState} from './panels/state.js';
+import {initialTable, type TableState} from './table/state.js';
 import type {Dialog} from './dialogs.js';
 import {remembering} from './memo.js';
 import {emptyEvents, type Events} from './events.js';

@@ -9,7 +9,7 @@ import {shellCommand} from '../../format/text/shell.js';
 import {sanitize} from '../../format/text/text.js';
 import {wantedWords} from '../../format/waiting-progress.js';
 import {aboutAndWarning, questionWidth} from '../dialogs/dialog-parts.js';
-import {selectedEntry} from '../panels/queue-selection.js';
+import {selectedEntry} from '../state/panels/queue-selection.js';
 import {ask, type Confirmation} from '../state/dialogs.js';
 import {storeNow, type State} from '../state/state.js';
 import {span} from '../widgets/styled-text.js';

@@ -16,7 +16,7 @@ import {formOf, type Form} from '../state/dialogs.js';
 import type {Flash} from '../state/messages.js';
 import {latestOf} from '../state/pause.js';
 import {gpuCountOf, rowsOf, type State} from '../state/state.js';
-import {chosenGpus} from '../table/rows.js';
+import {chosenGpus} from '../state/table/rows.js';
 import {span} from '../widgets/styled-text.js';
 import {firstReason, reasonAgainstChange, reasonAgainstGpus} from './shared/reasons.js';
 import {idsOf, leaseOn} from './shared/targets.js';

@@ -1,5 +1,5 @@
 /** `w`: reserves any GPUs, or the tagged ones, as soon as they are free. */
-import {taggedGpus} from '../table/rows.js';
+import {taggedGpus} from '../state/table/rows.js';
 import {reserve, reserveForm} from './reserve.js';
 import type {Verb} from './verb.js';
 

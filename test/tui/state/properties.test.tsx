@@ -4,7 +4,7 @@ import {renderToString} from 'ink';
 import stringWidth from 'string-width';
 import {expect, test} from 'vitest';
 import {Screen} from '../../../source/tui/components/screen.js';
-import {visibleRows} from '../../../source/tui/table/rows.js';
+import {visibleRows} from '../../../source/tui/state/table/rows.js';
 import {tableRowsOf} from '../../../source/tui/layout.js';
 import {anyState} from './_any-state.js';
 

@@ -5,8 +5,8 @@ import {sanitize} from '../../../format/text/text.js';
 import type {GpuProcess} from '../../../core/model/types.js';
 import type {InspectProcesses} from '../../ports.js';
 import type {State} from '../../state/state.js';
-import {selectedRow} from '../../table/rows.js';
-import {byMemory} from '../../view/readings.js';
+import {selectedRow} from '../../state/table/rows.js';
+import {byMemory} from '../../panels/shared/readings.js';
 
 /** The user's own processes on the selected GPU as they are shown, the largest first. */
 export function ownProcesses(state: State): readonly GpuProcess[] {

@@ -11,7 +11,7 @@ import {sanitize} from '../../../format/text/text.js';
 import {fit, wrap} from '../../../format/text/width.js';
 import {dialogWidth, sides} from '../../dialogs/dialog-parts.js';
 import {storeNow, type State} from '../../state/state.js';
-import {chosenGpus, taggedGpus} from '../../table/rows.js';
+import {chosenGpus, taggedGpus} from '../../state/table/rows.js';
 import type {Glyphs} from '../../widgets/glyphs.js';
 import {span, type Line} from '../../widgets/styled-text.js';
 import {failed, halfDone, succeeded, type Done} from '../verb.js';

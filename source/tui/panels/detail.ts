@@ -1,0 +1,247 @@
+/** The panel of the selected GPU: what is known beyond its line in the table. */
+import {ownerOf} from '../../core/rules/leases/ownership.js';
+import type {StatusRow} from '../../core/rules/pool/status.js';
+import type {MigInstance} from '../../core/model/types.js';
+import {shortDuration} from '../../format/text/durations.js';
+import {sanitize, shownNote} from '../../format/text/text.js';
+import {seriesOf} from '../../core/live/utilization-history.js';
+import {selectedRow} from '../state/table/rows.js';
+import {tagOf} from '../state/table/state.js';
+import {storeNow, type State} from '../state/state.js';
+import {graphLines, graphMargin} from '../widgets/graph.js';
+import {graphRowsOf, layoutOf, type Room} from '../layout.js';
+import {ellipsisOf} from '../widgets/glyphs.js';
+import {block} from '../widgets/panel-frames.js';
+import {rangeWords, windowOf} from '../widgets/scroll.js';
+import {joined, lineWidth, span, type Line} from '../widgets/styled-text.js';
+import type {PanelBody} from './shared/panel-body.js';
+import {processLines} from './shared/process-rows.js';
+import {waitingOf} from './queue.js';
+import {byMemory, gibibytes, processWords} from './shared/readings.js';
+import {
+	clockWords,
+	areProcessesHidden,
+	isMine,
+	otherFaultOf,
+	ownerWords,
+	serviceWords,
+	stateWord,
+} from './shared/labels.js';
+
+const noteOf = ({lease}: StatusRow): Line =>
+	lease?.note === undefined || sanitize(lease.note) === ''
+		? []
+		: [span('note '), span(sanitize(shownNote(lease.note)), 'strong')];
+
+function endOf(row: StatusRow, state: State): Line {
+	const {lease, remainingSeconds, heartbeatAgeSeconds} = row;
+	if (lease?.partialQueueId !== undefined) {
+		return [span('held for its place in the queue until the rest is free')];
+	}
+
+	const end =
+		remainingSeconds === undefined
+			? undefined
+			: `ends in ${shortDuration(remainingSeconds)} at ${clockWords(storeNow(state)! + remainingSeconds, state)}`;
+	if (lease?.type === 'manual') {
+		return [span(end ?? 'never ends')];
+	}
+
+	const pid = lease?.job?.pid ?? lease?.holder?.pid;
+	const exit = `ends when ${pid ?? 'its job'} exits`;
+	const heartbeat = heartbeatAgeSeconds === undefined ? '' : `  heartbeat ${shortDuration(heartbeatAgeSeconds)}`;
+	return [span(`${end === undefined ? exit : `${end}, or when ${pid ?? 'its job'} exits`}${heartbeat}`)];
+}
+
+/** Who has it, until when, and what they say about it. */
+function holdingLine(row: StatusRow, state: State): Line {
+	const {requester} = state.settings;
+	switch (row.state) {
+		case 'available': {
+			return [
+				stateWord(row, requester, true),
+				span(row.freeSeconds === undefined ? '  never used' : `  for ${shortDuration(row.freeSeconds)}`),
+			];
+		}
+
+		case 'unreserved': {
+			return [ownerWords(row, requester), span('  uses it without a reservation')];
+		}
+
+		case 'error': {
+			const isScanned = state.observation !== undefined;
+			const fault = isScanned ? otherFaultOf(row) : row.problem;
+			return joined([
+				[stateWord(row, requester, isScanned)],
+				fault === undefined ? [] : [span(sanitize(fault), isScanned ? 'error' : 'dim')],
+			]);
+		}
+
+		case 'in-use': {
+			const fault = otherFaultOf(row);
+			return joined([
+				[span(ownerWords(row, requester).text, isMine(row, requester) ? 'mine' : 'others')],
+				[span(row.lease!.type === 'run' ? 'RUN' : 'MANUAL')],
+				// Where there is room, the table tells it.
+				layoutOf(state).isFramed ? [] : [span(`held ${shortDuration(row.heldSeconds ?? 0)}`)],
+				fault === undefined || state.observation === undefined ? [] : [span(sanitize(fault), 'error')],
+				endOf(row, state),
+			]);
+		}
+	}
+}
+
+/** Who in the queue waits for it: `#1 erin`. */
+function waiterLines({index}: StatusRow, state: State): readonly Line[] {
+	const waiters = waitingOf(state).filter(({blockers}) =>
+		blockers.some(({kind, gpus}) => kind === 'lease' && gpus.includes(index)),
+	);
+	const names = waiters.flatMap(({position, entry}) => (entry ? [`#${position} ${sanitize(ownerOf(entry))}`] : []));
+	const rest = names.length > 4 ? ` and ${names.length - 4} more` : '';
+	return names.length === 0 ? [] : [[span('in the queue for it: ', 'dim'), span(names.slice(0, 4).join(', ') + rest)]];
+}
+
+/** Why nobody new gets it: everything that is wrong with it, and since when it is drained. */
+function serviceLines(row: StatusRow, state: State): readonly Line[] {
+	const {drain, health} = row;
+	const since = drain && shortDuration(Math.max(0, (storeNow(state) ?? drain.since) - drain.since));
+	return [
+		...health.map(({words}): Line => [span(sanitize(words), 'error')]),
+		...(drain === undefined ? [] : [[serviceWords({drain, health: []})!, span(`, ${since} ago`)]]),
+	];
+}
+
+/** What slows it down, and facts that hardly ever change. */
+function factLines({reading}: StatusRow, state: State): readonly Line[] {
+	if (reading === undefined) {
+		return [];
+	}
+
+	const {throttleReasons = [], eccUncorrectedErrors, smClockMHz, memoryClockMHz, fanPercent, uuid, pciBusId} = reading;
+	const driverVersion = state.observation?.driverVersion;
+	const amount = (word: string, value: number | undefined, unit: string): string | undefined =>
+		value === undefined ? undefined : `${word} ${Math.round(value)}${unit}`;
+	const facts = [
+		amount('SM', smClockMHz, 'MHz'),
+		amount('memory', memoryClockMHz, 'MHz'),
+		amount('fan', fanPercent, '%'),
+		eccUncorrectedErrors === undefined || eccUncorrectedErrors === 0 ? undefined : `ECC errors ${eccUncorrectedErrors}`,
+		reading.computeMode === 'Default' ? undefined : reading.computeMode,
+		uuid,
+		pciBusId,
+		driverVersion === undefined ? undefined : `driver ${driverVersion}`,
+	];
+	const known = facts.filter((fact) => fact !== undefined && fact !== '').map((fact) => sanitize(fact!));
+	return [
+		...(throttleReasons.length > 0
+			? [[span('slowed down: ', 'warning'), span(sanitize(throttleReasons.join(', ')), 'warning')]]
+			: []),
+		...(known.length > 0 ? [[span(known.join('  '), 'dim')]] : []),
+	];
+}
+
+function migLine({profile, gpuInstanceId, memoryUsedMiB, memoryTotalMiB, uuid}: MigInstance): Line {
+	const used = memoryUsedMiB === undefined ? 'N/A' : gibibytes(memoryUsedMiB);
+	const memory = memoryTotalMiB === undefined ? used : `${used}/${gibibytes(memoryTotalMiB)}`;
+	const words = [`MIG ${gpuInstanceId ?? '?'}`, sanitize(profile ?? ''), memory];
+	return [span(words.filter(Boolean).join('  ')), span(uuid === undefined ? '' : `  ${sanitize(uuid)}`, 'dim')];
+}
+
+/** All there is to say, however long. Few rows have none to spare for titles. */
+export function detailLines(state: State, {rows, width}: Room): readonly Line[] {
+	const row = selectedRow(state);
+	if (row === undefined) {
+		return [[span(' no GPU is shown', 'dim')]];
+	}
+
+	const {migInstances = [], isMigEnabled} = row.reading ?? {};
+	const mig: readonly Line[] =
+		isMigEnabled === true && migInstances.length === 0
+			? [[span('MIG is on, without an instance', 'dim')]]
+			: migInstances.map((instance) => migLine(instance));
+	const holding = holdingLine(row, state);
+	const note = noteOf(row);
+	const both = joined([holding, note]);
+	const about = note.length === 0 || lineWidth(both) < width ? [both] : [holding, note];
+	return [
+		...about,
+		...serviceLines(row, state),
+		...waiterLines(row, state),
+		...processLines(row, state, {width: width - 1, hasHead: rows > 4}),
+		...(areProcessesHidden(row) ? [[span('the GPU tool tells no processes here: some may be hidden', 'dim')]] : []),
+		...mig,
+		...factLines(row, state),
+	].map((line) => [span(' '), ...line]);
+}
+
+const gap = 2;
+
+/** Utilisation and memory of the last five minutes, side by side where there is room. */
+function graphsOf(state: State, rows: number, width: number): readonly Line[] {
+	const height = graphRowsOf(rows) - 1;
+	const row = selectedRow(state);
+	if (height < 1 || row === undefined) {
+		return [];
+	}
+
+	const tag = tagOf(row.index, row.reading);
+	const count = width >= 64 ? 2 : 1;
+	const columns = Math.floor((width - gap * count) / count) - graphMargin;
+	const series = (reading: 'utilization' | 'memory') =>
+		seriesOf(state.history, tag, reading, {columns, nowMs: state.nowMs});
+	const {isAscii} = state.settings;
+	const total = row.reading?.memoryTotalMiB;
+	const utilization = graphLines(
+		{of: 'load', top: 'util 100%', bottom: '0%', values: series('utilization')},
+		height,
+		isAscii,
+	);
+	const memory = graphLines(
+		{
+			of: 'memory',
+			top: total === undefined ? 'mem' : `mem ${gibibytes(total)}`,
+			bottom: '0G',
+			values: series('memory'),
+		},
+		height,
+		isAscii,
+	);
+	return count === 1
+		? utilization
+		: utilization.map((line, place) => [...line, span(' '.repeat(gap)), ...memory[place]!]);
+}
+
+export function detailPanel(state: State, {rows, width}: Room): PanelBody {
+	const all = detailLines(state, {rows, width});
+	const shown = rows - graphRowsOf(rows);
+	const {from, to} = windowOf(state.panels.scroll.detail, {total: all.length, shown});
+	const model = sanitize(selectedRow(state)?.reading?.name ?? '');
+	return {
+		beside: model === '' ? [] : [[span(model)]],
+		end: rangeWords(from, to, all.length),
+		lines: [...block(all.slice(from, to), shown, width, ellipsisOf(state)), ...graphsOf(state, rows, width)],
+	};
+}
+
+/** The shortest form, for a rule: the largest process, or else the holding. */
+export function detailTitle(row: StatusRow | undefined, state: State): Line {
+	if (row === undefined) {
+		return [];
+	}
+
+	const [first] = byMemory(row.processes);
+	const words =
+		first === undefined
+			? holdingLine(row, state)
+			: [
+					span(
+						[
+							first.pid,
+							sanitize(first.user ?? '?'),
+							first.memoryUsedMiB === undefined ? '' : gibibytes(first.memoryUsedMiB),
+							processWords(first),
+						].join(' '),
+					),
+				];
+	return [span(`GPU ${row.index}: `, 'strong'), ...words];
+}

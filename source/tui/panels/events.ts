@@ -1,0 +1,62 @@
+/** The panel of the events, the newest first. */
+import type {AuditEntry} from '../../core/model/types.js';
+import {eventWords} from '../../format/events.js';
+import {sanitize} from '../../format/text/text.js';
+import {remembering} from '../state/memo.js';
+import type {State} from '../state/state.js';
+import type {Room} from '../layout.js';
+import {span, type Line, type Tone} from '../widgets/styled-text.js';
+import {rangeWords, windowOf} from '../widgets/scroll.js';
+import type {PanelBody} from './shared/panel-body.js';
+
+type Told = {readonly time: number; readonly words: string; readonly tone: Tone};
+
+/** Somebody ought to do something about it. */
+const isAlarming = ({kind, reason}: AuditEntry): boolean =>
+	kind === 'unreserved' || kind === 'squatter' || (kind === 'health' && reason !== undefined);
+
+/** Those of the pool and those of this monitor together, by time. */
+const told = remembering(
+	({events}: State) => [events],
+	({events}): readonly Told[] =>
+		[
+			...events.entries.map((entry): Told => ({
+				time: entry.time,
+				words: eventWords(entry),
+				tone: isAlarming(entry) ? 'warning' : 'plain',
+			})),
+			...events.errors.map(({time, text}): Told => ({time, words: sanitize(text), tone: 'error'})),
+		].toSorted((a, b) => b.time - a.time),
+);
+
+/** How many lines there are to show. */
+export const eventCount = (state: State): number => told(state).length;
+
+const marks: Readonly<Partial<Record<Tone, string>>> = {warning: 'WARN ', error: 'ERR '};
+
+const secondsPerDay = 86_400;
+
+/** A time of day; of another day, how many days ago as well. */
+function timeWords(time: number, state: State): string {
+	const days = Math.floor(((state.snapshot?.now ?? time) - time) / secondsPerDay);
+	return state.settings.formatTime(time) + (days > 0 ? ` -${days}d` : '');
+}
+
+export function eventsPanel(state: State, {rows}: Pick<Room, 'rows'>): PanelBody {
+	const all = told(state);
+	const {problem} = state.events;
+	const {from, to} = windowOf(state.panels.scroll.events, {total: all.length, shown: rows});
+	const lines = all
+		.slice(from, to)
+		.map(({time, words, tone}): Line => [
+			span(` ${timeWords(time, state)} `, 'dim'),
+			span(marks[tone] ?? '', tone),
+			span(state.settings.isAscii ? words.replaceAll(' · ', ' - ') : words),
+		]);
+	const reason: readonly Line[] = problem === undefined ? [] : [[span(` ${sanitize(problem)}`, 'warning')]];
+	const nothing: readonly Line[] = [[span(' nothing happened yet', 'dim')]];
+	return {
+		lines: lines.length > 0 ? lines : reason.length > 0 ? reason : nothing,
+		end: rangeWords(from, to, all.length),
+	};
+}

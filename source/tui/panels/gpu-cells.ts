@@ -1,0 +1,132 @@
+/** The cells of the table of GPUs. */
+import type {StatusRow} from '../../core/rules/pool/status.js';
+import {seriesOf} from '../../core/live/utilization-history.js';
+import {migWords} from '../../format/status-labels.js';
+import {shortDuration} from '../../format/text/durations.js';
+import {sanitize, shownNote} from '../../format/text/text.js';
+import {fit} from '../../format/text/width.js';
+import type {State} from '../state/state.js';
+import {tagOf} from '../state/table/state.js';
+import type {Column, ColumnName} from '../widgets/columns.js';
+import {bar, ellipsisOf} from '../widgets/glyphs.js';
+import {sparkline} from '../widgets/graph.js';
+import {lineWidth, loadTone, span, type Line, type Span} from '../widgets/styled-text.js';
+import {
+	areProcessesHidden,
+	endWords,
+	faultOf,
+	hotCelsius,
+	ownerWords,
+	serviceWords,
+	stateWord,
+} from './shared/labels.js';
+import {byMemory, gibibytes, processWords} from './shared/readings.js';
+
+const nothing = span('-', 'dim');
+const unavailable = span('N/A', 'dim');
+
+type Load = {readonly of: 'load' | 'memory'; readonly share: number; readonly number: string};
+
+/** A bar with its number, both in the colour of the load; without room for a bar the number alone. */
+function barCell({of, share, number}: Load, {barWidth}: Column, isAscii: boolean): Line {
+	const tone = loadTone(of, share);
+	if (barWidth === undefined) {
+		return [span(number, tone)];
+	}
+
+	const {filled, rest} = bar(share, barWidth, isAscii);
+	return [span(filled, tone), span(rest, 'dim'), span(fit(number, 5, 'end'), tone)];
+}
+
+function utilizationCell({reading}: StatusRow, column: Column, isAscii: boolean): Line {
+	const percent = reading?.utilizationPercent;
+	return percent === undefined
+		? [unavailable]
+		: barCell({of: 'load', share: percent / 100, number: `${Math.round(percent)}%`}, column, isAscii);
+}
+
+function memoryCell({reading}: StatusRow, column: Column, isAscii: boolean): Line {
+	const {memoryUsedMiB: used, memoryTotalMiB: total} = reading ?? {};
+	if (used === undefined) {
+		return [unavailable];
+	}
+
+	if (total === undefined) {
+		return [span(gibibytes(used))];
+	}
+
+	const number =
+		column.barWidth === undefined ? `${gibibytes(used).slice(0, -1)}/${gibibytes(total)}` : gibibytes(used);
+	return barCell({of: 'memory', share: used / total, number}, column, isAscii);
+}
+
+function temperatureCell({reading}: StatusRow): Span {
+	const celsius = reading?.temperatureCelsius;
+	if (celsius === undefined) {
+		return nothing;
+	}
+
+	return celsius >= hotCelsius ? span(`${Math.round(celsius)}C!`, 'warning') : span(`${Math.round(celsius)}C `);
+}
+
+/** The largest process, how many more there are, and before them whatever is wrong. */
+function processCell(row: StatusRow, isScanned: boolean): Span {
+	const fault = faultOf(row);
+	if (fault !== undefined && isScanned) {
+		return span(sanitize(fault), 'error');
+	}
+
+	const service = serviceWords(row);
+	if (service !== undefined && (row.processes.length === 0 || row.health.length > 0)) {
+		return service;
+	}
+
+	const [squatter] = byMemory(row.squatters);
+	if (squatter !== undefined) {
+		return span(`! ${sanitize(squatter.user ?? '')}: ${processWords(squatter)}`, 'warning');
+	}
+
+	const [first, ...others] = byMemory(row.processes);
+	const parts = migWords(row.reading);
+	if (first !== undefined) {
+		const words = processWords(first) + (others.length > 0 ? ` +${others.length}` : '');
+		return span(parts === undefined ? words : `MIG: ${words}`);
+	}
+
+	return parts === undefined ? (areProcessesHidden(row) ? span('hidden', 'dim') : nothing) : span(parts);
+}
+
+type CellOf = (row: StatusRow, column: Column, state: State) => Line;
+
+/** What stands in each column of a row. */
+const cells: Readonly<Record<ColumnName, CellOf>> = {
+	gpu: ({index}) => [span(String(index), 'strong')],
+	state: (row, _, {settings, observation}) => [stateWord(row, settings.requester, observation !== undefined)],
+	owner: (row, _, {settings}) => [ownerWords(row, settings.requester)],
+	kind: ({lease}) => [lease ? span(lease.type === 'run' ? 'RUN' : 'MANUAL') : nothing],
+	held: ({heldSeconds}) => [heldSeconds === undefined ? nothing : span(shortDuration(heldSeconds))],
+	ends: (row) => [endWords(row)],
+	utilization: (row, column, {settings}) => utilizationCell(row, column, settings.isAscii),
+	memory: (row, column, {settings}) => memoryCell(row, column, settings.isAscii),
+	temperature: (row) => [temperatureCell(row)],
+	power: ({reading}) => [reading?.powerWatts === undefined ? nothing : span(`${Math.round(reading.powerWatts)}W`)],
+	history: ({index, reading}, {width}, {history, nowMs, settings}) =>
+		sparkline(seriesOf(history, tagOf(index, reading), 'utilization', {columns: width, nowMs}), settings.isAscii),
+	note({lease}) {
+		const note = sanitize(shownNote(lease?.note ?? ''));
+		return [note === '' ? nothing : span(note)];
+	},
+	process: (row, _, {observation}) => [processCell(row, observation !== undefined)],
+};
+
+/** Exactly as wide as its column. Only cells of a single piece can be too long. */
+function fitCell(line: Line, {width, align}: Column, ellipsis: string): Line {
+	const [first] = line;
+	return line.length === 1 && first !== undefined
+		? [span(fit(first.text, width, align, ellipsis), first.tone)]
+		: [...line, span(' '.repeat(Math.max(0, width - lineWidth(line))))];
+}
+
+/** The cell of a row in a column, exactly as wide as the column. */
+export const gpuCell = (row: StatusRow, column: Column, state: State): Line =>
+	fitCell(cells[column.name](row, column, state), column, ellipsisOf(state));

@@ -1,0 +1,95 @@
+/** The two lines on top: where this is and how fresh, and what there is. */
+import {sanitize} from '../../format/text/text.js';
+import {truncate} from '../../format/text/width.js';
+import {gpuCountOf, storeNow, type State} from '../state/state.js';
+import {shortDuration} from '../../format/text/durations.js';
+import {ellipsisOf} from '../widgets/glyphs.js';
+import {fitLine, joined, lineWidth, span, spread, type Line} from '../widgets/styled-text.js';
+import {inventory} from './shared/readings.js';
+
+/** The header leaves things out step by step, from nothing to all that can be. */
+const mostLeftOut = 7;
+
+function badge({connection, nowMs}: State): Line {
+	switch (connection.kind) {
+		case 'connecting': {
+			return [span('[CONNECTING]', 'warning')];
+		}
+
+		case 'live': {
+			return [span('[LIVE]', 'success')];
+		}
+
+		case 'lost': {
+			return [span(`[STALE ${shortDuration((nowMs - connection.sinceMs) / 1000)}]`, 'error')];
+		}
+	}
+}
+
+/** How long the picture has stood still. */
+const pauseBadge = ({pause, nowMs}: State): Line =>
+	pause === undefined ? [] : [span(`[PAUSED ${shortDuration((nowMs - pause.sinceMs) / 1000)}]`, 'warning')];
+
+/** Why it is stale, or how old the scan is. */
+function freshness({connection, scanFailure, observation, nowMs}: State): Line {
+	if (connection.kind === 'lost') {
+		return [span(connection.reason, 'warning')];
+	}
+
+	const age = (sinceMs: number): string => shortDuration(Math.max(0, nowMs - sinceMs) / 1000);
+	return scanFailure === undefined
+		? [span(observation === undefined ? 'scanning' : `scan ${age(observation.takenAtMs)} ago`, 'dim')]
+		: [span(`scan FAILED ${age(scanFailure.sinceMs)} ago: ${scanFailure.message}`, 'warning')];
+}
+
+function leftOf(state: State, level: number): Line {
+	const {settings, observation} = state;
+	const {model, memory} = inventory(gpuCountOf(state), observation?.gpus ?? []);
+	return joined([
+		[span(level < 1 ? ' canhazgpu top' : ' canhazgpu', 'strong')],
+		[span(truncate(sanitize(settings.hostname), level < 6 ? 24 : 12, ellipsisOf(state)))],
+		level < 5 && gpuCountOf(state) > 0 ? [span(level < 2 && memory !== undefined ? `${model}-${memory}` : model)] : [],
+		badge(state),
+		pauseBadge(state),
+		observation?.simulated ? [span('SIMULATED', 'warning')] : [],
+		settings.poolLabel === undefined ? [] : [span(sanitize(settings.poolLabel), 'warning')],
+	]);
+}
+
+function rightOf(state: State, level: number): Line {
+	const {requester, isReadonly, formatTime} = state.settings;
+	const now = storeNow(state);
+	const time = now === undefined ? '' : formatTime(now);
+	return joined([
+		[span(isReadonly ? 'ro' : 'rw', isReadonly ? 'warning' : 'plain')],
+		level < 4 ? [span(sanitize(requester.label))] : [],
+		level < 7 && time !== '' ? [span(level < 2 ? time : time.slice(0, 5))] : [],
+		[span('')],
+	]);
+}
+
+/** Trouble is told in at least this many columns, before less important things. */
+const leastTrouble = 28;
+
+/** The first line, with as much as fits. */
+export function headerLine(state: State): Line {
+	const {columns} = state.size;
+	const detail = freshness(state);
+	const detailWidth = lineWidth(detail);
+	const isTrouble = state.connection.kind === 'lost' || state.scanFailure !== undefined;
+	for (let level = 0; ; level++) {
+		const left = leftOf(state, level);
+		const right = rightOf(state, level);
+		const room = columns - lineWidth(left) - lineWidth(right) - 4;
+		const needed = isTrouble ? Math.min(detailWidth, leastTrouble) : level < 3 ? detailWidth : 0;
+		if (room >= needed || level === mostLeftOut) {
+			const isShown = needed > 0 && room > 0;
+			return spread(
+				isShown ? joined([left, fitLine(detail, Math.min(room, detailWidth), ellipsisOf(state))]) : left,
+				right,
+				columns,
+				ellipsisOf(state),
+			);
+		}
+	}
+}

@@ -1,0 +1,99 @@
+/** The message line: what just happened, or what is wrong. */
+import {recentLoss} from '../../core/rules/pool/alerts.js';
+import {dataLossWords} from '../../format/data-loss.js';
+import {shortDuration} from '../../format/text/durations.js';
+import {gpuCountOf, type State} from '../state/state.js';
+import {visibleRows} from '../state/table/rows.js';
+import type {FilterPrompt} from '../state/table/state.js';
+import {promptLine as commandPromptLine} from '../dialogs/command-line.js';
+import {fieldSpans} from '../widgets/field.js';
+import {ellipsisOf, glyphsOf} from '../widgets/glyphs.js';
+import {lineWidth, span, spread, type Line, type Tone} from '../widgets/styled-text.js';
+import type {Flash} from '../state/messages.js';
+
+type Message = Omit<Flash, 'level'> & {readonly level: Flash['level'] | 'waiting'};
+
+const words: Readonly<Record<Message['level'], readonly [string, Tone]>> = {
+	ok: ['OK', 'success'],
+	warning: ['WARN', 'warning'],
+	error: ['ERR', 'error'],
+	waiting: ['WAIT', 'mine'],
+};
+
+/** What is wrong for as long as it is, where no message stands. */
+function standing(state: State): Message | undefined {
+	const {connection, snapshot, snapshotAtMs, observation, scanFailure, nowMs, settings} = state;
+	if (connection.kind === 'lost') {
+		// It was up to date until the moment it was lost.
+		const values =
+			snapshot &&
+			`values from ${settings.formatTime(snapshot.now + Math.max(0, connection.sinceMs - snapshotAtMs) / 1000)}`;
+		return {
+			level: 'warning',
+			text: [`${connection.reason}:`, values ?? 'nothing was read yet', '- changes are disabled'].join(' '),
+		};
+	}
+
+	if (scanFailure !== undefined) {
+		const readings =
+			observation === undefined
+				? 'no readings yet'
+				: `readings are ${shortDuration((nowMs - observation.takenAtMs) / 1000)} old`;
+		return {
+			level: 'warning',
+			text: [`GPU scan failed: ${scanFailure.message} (${readings})`, scanFailure.hint].filter(Boolean).join('. '),
+		};
+	}
+
+	if (connection.kind === 'connecting') {
+		return {level: 'ok', text: `reading the pool in ${settings.storeLocation}`};
+	}
+
+	const [wait, ...others] = state.waits;
+	if (wait !== undefined) {
+		return {level: 'waiting', text: wait.words + (others.length > 0 ? ` (and ${others.length} more)` : '')};
+	}
+
+	const loss = snapshot && recentLoss(snapshot);
+	return loss && {level: 'warning', text: dataLossWords(loss, settings.formatTime)};
+}
+
+/** `z Undo (8s)`, for as long as it can be done. */
+function undoSpans({undo, nowMs, settings}: State): Line {
+	const seconds = undo === undefined ? 0 : Math.ceil((undo.untilMs - nowMs) / 1000);
+	// Read aloud, a countdown would never end.
+	const left = settings.isLinear ? '' : `(${seconds}s) `;
+	return seconds > 0 ? [span(' '), span('z', 'key'), span(` Undo ${left}`)] : [];
+}
+
+/** The filter being typed, and how much it leaves. */
+function promptLine(state: State, {field}: FilterPrompt): Line {
+	const {columns} = state.size;
+	const glyphs = glyphsOf(state);
+	const count = `${visibleRows(state).length} of ${gpuCountOf(state)} GPUs `;
+	const value = fieldSpans(field, Math.max(8, columns - count.length - 12), glyphs);
+	return spread([span(' Filter ', 'key'), ...value], [span(count, 'dim')], columns, glyphs.ellipsis);
+}
+
+const commandSpans = (command: string | undefined): Line =>
+	command === undefined ? [] : [span('  $ ', 'dim'), span(command, 'key'), span(' ')];
+
+export function messageLine(state: State): Line {
+	const {columns} = state.size;
+	if (state.table.prompt !== undefined) {
+		return promptLine(state, state.table.prompt);
+	}
+
+	if (state.dialog?.kind === 'command') {
+		return commandPromptLine(state.dialog, state.size, glyphsOf(state));
+	}
+
+	const flash: Message | undefined = state.flash ?? standing(state);
+	const [word, tone] = flash === undefined ? ['', 'plain' as const] : words[flash.level];
+	const left = flash === undefined ? [] : [span(` ${word} `, tone), span(flash.text)];
+	const undo = undoSpans(state);
+	const next = commandSpans(flash?.next);
+	const command = commandSpans(flash?.command);
+	const isRoomy = lineWidth(left) + lineWidth(command) + lineWidth(undo) <= columns;
+	return spread(left, [...next, ...(isRoomy ? command : []), ...undo], columns, ellipsisOf(state));
+}

@@ -1,0 +1,210 @@
+/** The panel of the queue: who waits. */
+import {ownerOf, owns} from '../../core/rules/leases/ownership.js';
+import type {QueueEntry} from '../../core/model/types.js';
+import {shortDuration} from '../../format/text/durations.js';
+import {blockersWords} from '../../format/blockers.js';
+import {stuckWords} from '../../format/out-of-service.js';
+import {sanitize} from '../../format/text/text.js';
+import {fit, widthOf, wrap} from '../../format/text/width.js';
+import {remembering} from '../state/memo.js';
+import {selectedPlace} from '../state/panels/queue-selection.js';
+import {storeNow, type State} from '../state/state.js';
+import {hasQueueHead, type Room} from '../layout.js';
+import {ellipsisOf} from '../widgets/glyphs.js';
+import {rangeWords} from '../widgets/scroll.js';
+import {lineText, span, type Line, type Tone} from '../widgets/styled-text.js';
+import {queueRows, type QueueRow} from '../../core/rules/queue/queue-rows.js';
+import type {PanelBody} from './shared/panel-body.js';
+import {clockWords} from './shared/labels.js';
+
+type Cells = {
+	readonly place: string;
+	readonly user: string;
+	readonly want: string;
+	readonly got: string;
+	readonly waited: string;
+	readonly estimate: string;
+	/** Because of whom it waits; where there is no room for a column, that stands below. */
+	readonly blockedBy: string;
+};
+
+/** With this much room, who blocks is a column. */
+const leastForBlockers = 70;
+
+/** A number that counts is never cut: the column of those held is as wide as the widest. */
+const gotWidthOf = (waiting: readonly QueueRow[]): number =>
+	Math.max(4, ...waiting.map((row) => (row.entry === undefined ? 0 : gotOf(row, row.entry).length)));
+
+/** The widths of the columns, without the mark: what is left over goes to the names, the wishes, and who blocks. */
+function widthsOf(state: State, width: number) {
+	const gap = width < 46 ? 1 : 2;
+	const got = gotWidthOf(waitingOf(state));
+	const spare = Math.max(0, width - (2 + got + 6 + 8) - 5 * gap);
+	const isWide = width >= leastForBlockers;
+	const user = Math.max(4, Math.min(isWide ? 10 : 16, Math.floor(spare / 2)));
+	const want = Math.max(4, Math.min(isWide ? 10 : 16, spare - user));
+	return {gap, got, user, want, blockedBy: isWide ? Math.max(0, spare - user - want - gap) : 0};
+}
+
+/** Exactly `width`. */
+function joinCells({place, user, want, got, waited, estimate, blockedBy}: Cells, state: State, width: number): string {
+	const widths = widthsOf(state, width);
+	const ellipsis = ellipsisOf(state);
+	return [
+		fit(place, 2, 'end'),
+		fit(user, widths.user, 'start', ellipsis),
+		fit(want, widths.want, 'start', ellipsis),
+		fit(got, widths.got, 'end'),
+		fit(waited, 6, 'end'),
+		fit(estimate, 8),
+		...(widths.blockedBy > 0 ? [fit(blockedBy, widths.blockedBy, 'start', ellipsis)] : []),
+	].join(' '.repeat(widths.gap));
+}
+
+const titles: Cells = {
+	place: '#',
+	user: 'USER',
+	want: 'WANT',
+	got: 'GOT',
+	waited: 'WAITED',
+	estimate: 'ESTIMATE',
+	blockedBy: 'BLOCKED BY',
+};
+
+const markWidth = 2;
+
+const queueHead = (state: State, width: number): Line => [
+	span(' '.repeat(markWidth)),
+	span(joinCells(titles, state, width - markWidth), 'heading'),
+];
+
+/** `1/2`: how many of those wanted are held already. */
+const gotOf = ({held}: QueueRow, {requestedIds, requestedCount}: QueueEntry): string =>
+	`${held.length}/${requestedIds.length > 0 ? requestedIds.length : requestedCount}`;
+
+/** `bob on GPU 3 until 14:44`. Empty when it waits for no one. */
+const blockedByOf = ({blockers}: QueueRow, state: State): string =>
+	blockersWords(blockers, (seconds) => clockWords(seconds, state));
+
+/** `GPU 4,5` for these very ones, `2 GPUs` for any. */
+const wantOf = ({requestedIds, requestedCount}: QueueEntry): string =>
+	requestedIds.length > 0 ? `GPU ${requestedIds.join(',')}` : `${requestedCount} GPU${requestedCount === 1 ? '' : 's'}`;
+
+/** When it is served: a time, or when a job ends. */
+function estimateOf({estimateSeconds, isPossible, outages}: QueueRow): string {
+	if (!isPossible) {
+		return 'never';
+	}
+
+	const [outage] = outages;
+	if (outage !== undefined) {
+		return {drained: 'drained', unreadable: 'broken', broken: 'broken', used: 'in use', unknown: 'unknown'}[
+			outage.kind
+		];
+	}
+
+	return estimateSeconds === undefined ? 'on-exit' : estimateSeconds < 1 ? 'now' : `~${shortDuration(estimateSeconds)}`;
+}
+
+/** What is wrong with a place that nobody can be served on. */
+function problemOf({position}: QueueRow, {snapshot}: State): string {
+	const record = snapshot?.queue[position - 1];
+	return record?.kind === 'garbage' ? sanitize(record.problem) : 'its entry is gone';
+}
+
+function queueRow(row: QueueRow, state: State, width: number): Line {
+	const {entry, position} = row;
+	if (entry === undefined) {
+		return [span(`${fit(String(position), 2, 'end')}  ${problemOf(row, state)}`, 'error')];
+	}
+
+	const text = joinCells(
+		{
+			place: String(position),
+			user: sanitize(ownerOf(entry)),
+			want: wantOf(entry),
+			got: gotOf(row, entry),
+			waited: shortDuration(row.waitedSeconds),
+			estimate: estimateOf(row),
+			blockedBy: blockedByOf(row, state),
+		},
+		state,
+		width,
+	);
+	const tone = state.connection.kind === 'lost' ? 'dim' : owns(state.settings.requester, entry) ? 'mine' : 'plain';
+	return [span(text, tone)];
+}
+
+export type QueueView = {
+	readonly lines: readonly Line[];
+	/** First place shown, from 0. */
+	readonly first: number;
+	readonly total: number;
+};
+
+/** The queue as of now. Estimates of a long queue take a while. */
+export const waitingOf = remembering(
+	({snapshot, nowMs, snapshotAtMs}: State) => [snapshot, nowMs, snapshotAtMs],
+	(state): readonly QueueRow[] => {
+		const {snapshot} = state;
+		return snapshot === undefined ? [] : queueRows({...snapshot, now: storeNow(state)!});
+	},
+);
+
+/** At most `rows` places, those around the selected one. */
+export function queueView(state: State, rows: number, width: number): QueueView {
+	const waiting = waitingOf(state);
+	if (waiting.length === 0) {
+		return {lines: rows > 0 ? [[span('  the queue is empty', 'dim')]] : [], first: 0, total: 0};
+	}
+
+	const selected = selectedPlace(state) ?? 0;
+	const first = Math.max(0, Math.min(selected - Math.floor(rows / 2), waiting.length - rows));
+	const isFocused = state.panels.focus === 'queue';
+	const lines = waiting.slice(first, first + rows).map((row): Line => {
+		const line = queueRow(row, state, width - markWidth);
+		return isFocused && row.position === selected + 1
+			? [span('> ', 'marked'), span(lineText(line), 'marked')]
+			: [span(' '.repeat(markWidth)), ...line];
+	});
+	const isChosen = ({position}: QueueRow): boolean => isFocused && position === selected + 1;
+	const byWorth = [...waiting.filter((row) => isChosen(row)), ...waiting.filter((row) => !isChosen(row))];
+	const reasons: Line[] = [];
+	const spare = rows - lines.length;
+	for (const row of byWorth) {
+		// A long queue has more reasons than there is room for.
+		if (reasons.length >= spare) {
+			break;
+		}
+
+		reasons.push(...reasonLines(row, state, width));
+	}
+
+	return {
+		lines: [...lines, ...reasons.slice(0, Math.max(0, spare))],
+		first,
+		total: waiting.length,
+	};
+}
+
+/** Where there is room below the rows: why an entry waits, in full. */
+function reasonLines(row: QueueRow, state: State, width: number): readonly Line[] {
+	const stuck = stuckWords(row);
+	const blocked = blockedByOf(row, state);
+	const isTold = widthOf(blocked) <= widthsOf(state, width - markWidth).blockedBy;
+	const linesOf = (words: string, tone: Tone): readonly Line[] =>
+		wrap(`#${row.position} ${words}`, width - 2 * markWidth, 3, ellipsisOf(state)).map((line, place) => [
+			span(' '.repeat(place === 0 ? markWidth : 2 * markWidth)),
+			span(line, tone),
+		]);
+	return [
+		...(stuck === undefined ? [] : linesOf(stuck, 'warning')),
+		...(blocked === '' || isTold ? [] : linesOf(`waits for ${blocked}`, 'dim')),
+	];
+}
+
+export function queuePanel(state: State, {rows, width}: Room): PanelBody {
+	const head = hasQueueHead(state) ? [queueHead(state, width)] : [];
+	const {lines, first, total} = queueView(state, rows - head.length, width);
+	return {end: rangeWords(first, Math.min(total, first + lines.length), total), lines: [...head, ...lines]};
+}

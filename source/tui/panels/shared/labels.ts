@@ -1,0 +1,144 @@
+/** What the rows say in words: the state of a GPU, who has it, and times of day. */
+import {owns} from '../../../core/rules/leases/ownership.js';
+import {cautionOf, shownStateOf, type StatusRow} from '../../../core/rules/pool/status.js';
+import type {Requester} from '../../../core/model/types.js';
+import {roughDuration, shortDuration} from '../../../format/text/durations.js';
+import {states, type MonitorState} from '../../../format/states.js';
+import {userWords} from '../../../format/status-labels.js';
+import {sanitize} from '../../../format/text/text.js';
+import {span, type Span, type Tone} from '../../widgets/styled-text.js';
+import {storeNow, type State} from '../../state/state.js';
+
+/** An end nearer than this is marked. */
+const soonSeconds = 15 * 60;
+/** A reservation may take this long to get going before it is called idle. */
+const graceSeconds = 10 * 60;
+/** Hotter than this is marked. */
+export const hotCelsius = 80;
+
+export const isMine = (row: StatusRow, requester: Requester): boolean =>
+	row.lease !== undefined && owns(requester, row.lease);
+
+/** Held for a while, and nothing runs on it: manual leases as soon as that is seen, jobs once they have been watched doing nothing. */
+export const isIdle = ({lease, use, heldSeconds = 0, processes, idleSeconds = 0}: StatusRow): boolean =>
+	lease?.type === 'manual'
+		? use.kind === 'idle' && processes.length === 0 && heldSeconds >= graceSeconds
+		: idleSeconds >= graceSeconds;
+
+/** `Idle 6h`; `Idle` while nobody has watched it for long enough to say how long. */
+const idleWord = ({idleSeconds = 0}: StatusRow): string =>
+	idleSeconds < graceSeconds ? states.idle.short : `${states.idle.short} ${roughDuration(idleSeconds)}`;
+
+/** Whether a drain by hand is all that speaks against it. */
+const isDrainedOnly = (row: StatusRow): boolean => row.health.length === 0 && row.problem === cautionOf(row);
+
+/** What is wrong with it, in a row: a drain is no fault. */
+export const faultOf = (row: StatusRow): string | undefined => (isDrainedOnly(row) ? undefined : row.problem);
+
+/** What is wrong with it beyond what {@link serviceWords} and its health tell. */
+export function otherFaultOf(row: StatusRow): string | undefined {
+	const {problem, use, health} = row;
+	if (problem === undefined || problem === cautionOf(row)) {
+		return undefined;
+	}
+
+	const isUnread = (use.kind === 'failed' || use.kind === 'unknown') && problem.includes(use.why);
+	const words = isUnread ? use.why : problem;
+	return health.some((known) => known.words.includes(words)) ? undefined : words;
+}
+
+/** What is wrong with a GPU that still answers, or why it was taken out of service. */
+export function serviceWords({drain, health}: Pick<StatusRow, 'drain' | 'health'>): Span | undefined {
+	const [problem] = health;
+	if (problem !== undefined) {
+		return span(sanitize(problem.words), 'error');
+	}
+
+	if (drain === undefined) {
+		return undefined;
+	}
+
+	const by = drain.by === undefined ? '' : ` by ${sanitize(drain.by)}`;
+	return span(`drained${by}${drain.reason === undefined ? '' : `: ${sanitize(drain.reason)}`}`, 'warning');
+}
+
+/** The state of a row as the monitor tells it, finer than what every face tells. */
+function monitorStateOf(row: StatusRow, requester: Requester, isScanned: boolean): MonitorState {
+	const state = shownStateOf(row);
+	if (state === 'error' && !isScanned) {
+		return 'unknown';
+	}
+
+	if (state !== 'in-use') {
+		return state;
+	}
+
+	if (row.lease?.partialQueueId !== undefined) {
+		return 'waiting';
+	}
+
+	return isMine(row, requester) ? 'mine' : isIdle(row) ? 'idle' : state;
+}
+
+/** What each state looks like. */
+export const stateTones = {
+	available: 'free',
+	'in-use': 'others',
+	mine: 'mine',
+	idle: 'warning',
+	waiting: 'others',
+	unreserved: 'warning',
+	drained: 'dim',
+	error: 'error',
+	unknown: 'dim',
+} as const satisfies Readonly<Record<MonitorState, Tone>>;
+
+/** The column STATE. */
+export function stateWord(row: StatusRow, requester: Requester, isScanned: boolean): Span {
+	const state = monitorStateOf(row, requester, isScanned);
+	return span(state === 'idle' ? idleWord(row) : states[state].short, stateTones[state]);
+}
+
+export function ownerWords(row: StatusRow, requester: Requester): Span {
+	if (row.owner !== undefined) {
+		return span(userWords(row), isMine(row, requester) ? 'mine' : 'plain');
+	}
+
+	// The question mark: they use it, and nothing says that they may.
+	return row.state === 'unreserved' ? span(`${userWords(row)}?`, 'warning') : span('-', 'dim');
+}
+
+/** The tool tells no processes there, as in a container: none shown does not mean that there are none. */
+export const areProcessesHidden = ({reading}: StatusRow): boolean =>
+	reading !== undefined && reading.failure === undefined && reading.processes === undefined;
+
+/** When it ends: a time, or with its job. */
+export function endWords({lease, remainingSeconds}: StatusRow): Span {
+	if (lease === undefined) {
+		return span('-', 'dim');
+	}
+
+	if (lease.partialQueueId !== undefined) {
+		return span('queued');
+	}
+
+	if (remainingSeconds === undefined) {
+		return span(lease.type === 'run' ? 'on-exit' : 'never');
+	}
+
+	return remainingSeconds < soonSeconds
+		? span(`!${shortDuration(remainingSeconds)}`, 'warning')
+		: span(shortDuration(remainingSeconds));
+}
+
+const secondsPerDay = 86_400;
+
+/**
+`14:44`; of another day `14:44+2d`, because a time of day alone would be taken for the nearest.
+
+@param seconds - Since the epoch, on the store's clock.
+*/
+export function clockWords(seconds: number, state: State): string {
+	const days = Math.floor((seconds - (storeNow(state) ?? seconds)) / secondsPerDay);
+	return state.settings.formatTime(seconds).slice(0, 5) + (days > 0 ? `+${days}d` : '');
+}

@@ -1,0 +1,120 @@
+/** The processes on a GPU, one line each. */
+import type {StatusRow} from '../../../core/rules/pool/status.js';
+import type {GpuProcess} from '../../../core/model/types.js';
+import {shortDuration} from '../../../format/text/durations.js';
+import {sanitize} from '../../../format/text/text.js';
+import {fit, truncate} from '../../../format/text/width.js';
+import {storeNow, type State} from '../../state/state.js';
+import {ellipsisOf, glyphsOf} from '../../widgets/glyphs.js';
+import {span, type Line} from '../../widgets/styled-text.js';
+import {byMemory, gibibytes, processWords} from './readings.js';
+
+type Cells = {
+	readonly pid: string;
+	readonly user: string;
+	readonly load: string;
+	readonly memory: string;
+	readonly cpu: string;
+	readonly time: string;
+};
+
+/** The titles above the cells. */
+export const processTitles: Cells = {pid: 'PID', user: 'USER', load: '%SM', memory: 'MEM', cpu: 'CPU', time: 'TIME'};
+
+/** All cells of a process but its command. Narrow panels do without what is least asked for. */
+export function joinCells(cells: Cells, state: State, width: number): string {
+	const {pid, user, load, memory, cpu, time} = cells;
+	return [
+		fit(pid, 7),
+		fit(user, width < 60 ? 6 : 8, 'start', ellipsisOf(state)),
+		...(width < 44 ? [] : [fit(load, 3, 'end')]),
+		fit(memory, 5, 'end'),
+		...(width < 56 ? [] : [fit(cpu, 5, 'end')]),
+		...(width < 50 ? [] : [fit(time, 6, 'end')]),
+		'',
+	].join(width < 60 ? ' ' : '  ');
+}
+
+type Placed = {readonly process: GpuProcess; readonly depth: number};
+
+/** Each below the one that started it, as far as both are on this GPU; largest memory first among equals. */
+function asTree(processes: readonly GpuProcess[]): readonly Placed[] {
+	const pids = new Set(processes.map(({pid}) => pid));
+	const isRoot = ({pid, parentPid}: GpuProcess): boolean =>
+		parentPid === undefined || parentPid === pid || !pids.has(parentPid);
+	const placed: Placed[] = [];
+	const seen = new Set<GpuProcess>();
+	const place = (process: GpuProcess, depth: number): void => {
+		if (seen.has(process)) {
+			return;
+		}
+
+		seen.add(process);
+		placed.push({process, depth});
+		for (const other of processes) {
+			if (other.parentPid === process.pid && !isRoot(other)) {
+				place(other, depth + 1);
+			}
+		}
+	};
+
+	// Two that claim to have started each other have no root: they are placed last.
+	for (const process of [...processes.filter((each) => isRoot(each)), ...processes]) {
+		place(process, 0);
+	}
+
+	return placed;
+}
+
+const percent = (value: number | undefined): string => (value === undefined ? '-' : String(Math.round(value)));
+
+function timeOf({startTime}: GpuProcess, now: number | undefined): string {
+	return startTime === undefined || now === undefined ? '-' : shortDuration(now - startTime);
+}
+
+/** What is known of a process, in few characters each. */
+export function processCells(process: GpuProcess, state: State): Cells {
+	const {pid, user, utilizationPercent, cpuPercent, memoryUsedMiB} = process;
+	return {
+		pid: String(pid),
+		user: sanitize(user ?? '?'),
+		load: percent(utilizationPercent),
+		memory: memoryUsedMiB === undefined ? 'N/A' : gibibytes(memoryUsedMiB),
+		cpu: cpuPercent === undefined ? '-' : `${percent(cpuPercent)}%`,
+		time: timeOf(process, storeNow(state)),
+	};
+}
+
+function processLine({process, depth}: Placed, row: StatusRow, state: State, width: number): Line {
+	const isSquatter = row.squatters.includes(process);
+	const {containerId} = process;
+	const cells = processCells(process, state);
+	const branch = depth === 0 ? '' : `${' '.repeat(2 * Math.min(depth, 8) - 2)}${glyphsOf(state).branch} `;
+	return [
+		span(joinCells(cells, state, width), isSquatter ? 'warning' : 'plain'),
+		...(branch === '' ? [] : [span(branch, 'dim')]),
+		...(isSquatter ? [span('not the holder: ', 'warning')] : []),
+		span(processWords(process), isSquatter ? 'warning' : 'plain'),
+		...(containerId === undefined
+			? []
+			: [span(`  in ${truncate(sanitize(containerId), 12, ellipsisOf(state))}`, 'dim')]),
+	];
+}
+
+/** One line a process, below a line of titles where asked for; empty when there are none or they are unknown. */
+export function processLines(
+	row: StatusRow,
+	state: State,
+	{width, hasHead}: {readonly width: number; readonly hasHead: boolean},
+): readonly Line[] {
+	if (row.processes.length === 0) {
+		return [];
+	}
+
+	const ordered = byMemory(row.processes);
+	const placed = state.panels.isTree ? asTree(ordered) : ordered.map((process) => ({process, depth: 0}));
+	return [
+		...(hasHead ? [[span(`${joinCells(processTitles, state, width)}COMMAND`, 'heading')]] : []),
+		...placed.map((each) => processLine(each, row, state, width)),
+	];
+}

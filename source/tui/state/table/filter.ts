@@ -1,0 +1,52 @@
+/** Which rows are shown. */
+import {owns} from '../../../core/rules/leases/ownership.js';
+import type {StatusRow} from '../../../core/rules/pool/status.js';
+import type {Requester} from '../../../core/model/types.js';
+import {sanitize} from '../../../format/text/text.js';
+import {stateWord} from '../../panels/shared/labels.js';
+import type {Filter} from './state.js';
+
+/** Accounts that hold the GPU or have processes on it. */
+const usersOf = ({owner, processes}: StatusRow): readonly string[] => [
+	...(owner === undefined ? [] : [owner]),
+	...processes.map(({user}) => user).filter((user) => user !== undefined),
+];
+
+/** Whom the row is about: who holds it, or else who uses it. */
+export const userOfRow = (row: StatusRow): string | undefined => row.owner ?? row.unreservedUsers[0] ?? usersOf(row)[0];
+
+/** All that a person could look for in a row. */
+const wordsOf = (row: StatusRow, requester: Requester, isScanned: boolean): string =>
+	[
+		`gpu${row.index}`,
+		stateWord(row, requester, isScanned).text,
+		row.label,
+		row.lease?.type,
+		row.lease?.note,
+		row.reading?.name,
+		row.reading?.uuid,
+		row.problem,
+		...usersOf(row),
+		...row.processes.flatMap(({pid, name, commandLine}) => [String(pid), name, commandLine]),
+	]
+		.map((word) => sanitize(word ?? ''))
+		.join(' ')
+		.toLowerCase();
+
+export function isShown(row: StatusRow, filter: Filter, requester: Requester, isScanned: boolean): boolean {
+	const {text, user, isMine} = filter;
+	if (
+		(isMine && !usersOf(row).includes(requester.account) && !(row.lease && owns(requester, row.lease))) ||
+		(user !== undefined && !usersOf(row).includes(user))
+	) {
+		return false;
+	}
+
+	const wanted = text.toLowerCase().split(/\s+/v).filter(Boolean);
+	if (wanted.length === 0) {
+		return true;
+	}
+
+	const words = wordsOf(row, requester, isScanned);
+	return wanted.every((word) => words.includes(word));
+}

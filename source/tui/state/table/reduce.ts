@@ -1,0 +1,119 @@
+/** What the keys do to the table. */
+import {sanitize} from '../../../format/text/text.js';
+import {flashMs, type State} from '../state.js';
+import {edit, fieldOf, insert, type Edit} from '../text-field.js';
+import {tableRowsOf} from '../../layout.js';
+import {userOfRow} from './filter.js';
+import {selectedRow, visibleRows} from './rows.js';
+import {tagOf, noFilter, sortKeys, type Filter, type TableState} from './state.js';
+
+const withTable = (state: State, more: Partial<TableState>): State => ({...state, table: {...state.table, ...more}});
+
+const withFilter = (state: State, more: Partial<Filter>): State =>
+	withTable(state, {filter: {...state.table.filter, ...more}});
+
+/** Selects the row at this place of the table, or the last there is. */
+function focusPlace(state: State, place: number): State {
+	const rows = visibleRows(state);
+	const row = rows[Math.max(0, Math.min(place, rows.length - 1))];
+	return row === undefined ? state : {...withTable(state, {selectedUuid: row.reading?.uuid}), selectedGpu: row.index};
+}
+
+const selectedRowNumber = (state: State): number =>
+	visibleRows(state).findIndex(({index}) => index === state.selectedGpu);
+
+const focusBy = (state: State, by: number): State => focusPlace(state, selectedRowNumber(state) + by);
+
+function sortBy(state: State, step: 1 | -1): State {
+	const place = sortKeys.indexOf(state.table.sort.by) + step + sortKeys.length;
+	return withTable(state, {sort: {by: sortKeys[place % sortKeys.length]!, isInverted: false}});
+}
+
+/** Tags the selected GPU, or takes its tag away, and goes on to the next. */
+function toggleTag(state: State): State {
+	const row = selectedRow(state);
+	if (row === undefined) {
+		return state;
+	}
+
+	const tags = new Set(state.table.tags);
+	if (!tags.delete(tagOf(row.index, row.reading))) {
+		tags.add(tagOf(row.index, row.reading));
+	}
+
+	return focusBy(withTable(state, {tags}), 1);
+}
+
+function openFilter(state: State): State {
+	const {filter, selectedUuid} = state.table;
+	return withTable(state, {
+		prompt: {field: fieldOf(filter.text), before: {text: filter.text, selectedGpu: state.selectedGpu, selectedUuid}},
+	});
+}
+
+/** As it was before: the filter, and the selection with it. */
+function dropFilter(state: State): State {
+	const {prompt} = state.table;
+	if (prompt === undefined) {
+		return state;
+	}
+
+	const {text, selectedGpu, selectedUuid} = prompt.before;
+	return {...withTable(withFilter(state, {text}), {prompt: undefined, selectedUuid}), selectedGpu};
+}
+
+/** Only the user of the selected row, or everybody again. */
+function filterUser(state: State): State {
+	if (state.table.filter.user !== undefined) {
+		return withFilter(state, {user: undefined});
+	}
+
+	const row = selectedRow(state);
+	const user = row && userOfRow(row);
+	return user === undefined
+		? {
+				...state,
+				flash: {
+					level: 'warning',
+					text: 'This GPU has no user: select a row of the user to filter by',
+					untilMs: state.nowMs + flashMs,
+				},
+			}
+		: withFilter(state, {user});
+}
+
+const clearMarks = (state: State): State =>
+	state.table.tags.size > 0 ? withTable(state, {tags: new Set()}) : withTable(state, {filter: noFilter});
+
+export const tableIntents = {
+	'focus-next-gpu': (state) => focusBy(state, 1),
+	'focus-previous-gpu': (state) => focusBy(state, -1),
+	'focus-next-page': (state) => focusBy(state, tableRowsOf(state)),
+	'focus-previous-page': (state) => focusBy(state, -tableRowsOf(state)),
+	'focus-first-gpu': (state) => focusPlace(state, 0),
+	'focus-last-gpu': (state) => focusPlace(state, Infinity),
+	'toggle-tag': toggleTag,
+	'sort-next': (state) => sortBy(state, 1),
+	'sort-previous': (state) => sortBy(state, -1),
+	'invert-sort': (state) => withTable(state, {sort: {...state.table.sort, isInverted: !state.table.sort.isInverted}}),
+	'open-filter': openFilter,
+	'keep-filter': (state) => withTable(state, {prompt: undefined}),
+	'drop-filter': dropFilter,
+	'filter-user': filterUser,
+	'filter-mine': (state) => withFilter(state, {isMine: !state.table.filter.isMine}),
+	'clear-marks': clearMarks,
+} as const satisfies Readonly<Record<string, (state: State) => State>>;
+
+/** What a user may want of the table of GPUs. */
+export type TableIntent = keyof typeof tableIntents;
+
+/** Typing into the filter: the table follows at once. */
+export function changeFilter(state: State, change: Edit | {readonly text: string}): State {
+	const {prompt} = state.table;
+	if (prompt === undefined) {
+		return state;
+	}
+
+	const field = typeof change === 'string' ? edit(prompt.field, change) : insert(prompt.field, sanitize(change.text));
+	return withTable(withFilter(state, {text: field.value}), {prompt: {...prompt, field}});
+}

@@ -1,0 +1,59 @@
+/** How the table of GPUs is looked at: order, filter, tags. */
+import type {TextField} from '../text-field.js';
+import type {GpuReading} from '../../../core/model/types.js';
+
+export const sortKeys = [
+	'gpu',
+	'state',
+	'owner',
+	'held',
+	'ends',
+	'utilization',
+	'memory',
+	'temperature',
+	'power',
+] as const;
+
+export type SortKey = (typeof sortKeys)[number];
+
+export type Sort = {readonly by: SortKey; readonly isInverted: boolean};
+
+export type Filter = {
+	/** Words that a row must all hold, in any case. */
+	readonly text: string;
+	/** Only what this account holds or uses. */
+	readonly user?: string;
+	/** Only what the asker holds or uses. */
+	readonly isMine: boolean;
+};
+
+/** A filter being typed, and what it was before. */
+export type FilterPrompt = {
+	readonly field: TextField;
+	readonly before: {readonly text: string; readonly selectedGpu?: number; readonly selectedUuid?: string};
+};
+
+export type TableState = {
+	/** The selection follows this GPU, whatever its index and wherever its row. */
+	readonly selectedUuid?: string;
+	readonly sort: Sort;
+	readonly filter: Filter;
+	readonly prompt?: FilterPrompt;
+	/** See `tagOf` in rows.ts. */
+	readonly tags: ReadonlySet<string>;
+};
+
+export const noFilter: Filter = {text: '', isMine: false};
+
+export const initialTable: TableState = {
+	sort: {by: 'gpu', isInverted: false},
+	filter: noFilter,
+	tags: new Set(),
+};
+
+/** True when some GPUs may be left out. */
+export const isFiltered = ({text, user, isMine}: Filter): boolean => text.trim() !== '' || user !== undefined || isMine;
+
+/** What a tag, and a GPU's history, cling to: the GPU itself, or its index while it has not told who it is. */
+export const tagOf = (index: number, reading: Pick<GpuReading, 'uuid'> | undefined): string =>
+	reading?.uuid ?? `#${index}`;

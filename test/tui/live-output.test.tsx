@@ -1,0 +1,121 @@
+/** Lines that show what goes on: again with each news, until they are closed; and lines that lead to others. */
+import {afterEach, expect, test} from 'vitest';
+import type {LiveOutput, LiveOutputPage, MonitorPorts} from '../../source/tui/ports.js';
+import {outputLines} from '../../source/tui/dialogs/command-line.js';
+import type {Output} from '../../source/tui/command-line/state.js';
+import {keys, startMonitor, type Session} from './_harness.js';
+import {createBox} from './_world.js';
+
+let session: Session | undefined;
+
+afterEach(async () => {
+	await session?.leaveAll();
+	expect(session?.errors ?? []).toEqual([]);
+	session?.unmount();
+	session = undefined;
+});
+
+/** A list of hosts and a page of each; `tell` gives whoever looks at a line its news. */
+async function open(first: Readonly<Record<string, LiveOutputPage>>) {
+	const pages = new Map(Object.entries(first));
+	const lookers = new Map<string, (page: LiveOutputPage) => void>();
+	const looks = new Map(
+		pages.keys().map((line): [string, LiveOutput] => [
+			line,
+			{
+				begin(show) {
+					lookers.set(line, show);
+					show(pages.get(line)!);
+					return () => {
+						lookers.delete(line);
+					};
+				},
+			},
+		]),
+	);
+	const ports: MonitorPorts = {
+		commandLine: {
+			run: async () => [],
+			lookOf: (line) => looks.get(line),
+			inShell: (line) => `canhazgpu ${line}`,
+			complete: async () => ({start: 0, candidates: []}),
+		},
+	};
+	session = startMonitor(await createBox(2), {ports});
+	await session.shows(/> 0 +Free/v);
+	return {
+		...session,
+		lookedAt: () => lookers.keys().toArray(),
+		tell(line: string, page: LiveOutputPage) {
+			pages.set(line, page);
+			lookers.get(line)!(page);
+		},
+	};
+}
+
+const listOf = (...names: readonly string[]): LiveOutputPage => ({
+	lines: ['HOST', '----', ...names.map((name) => `${name} is a host`)],
+	opens: new Map(names.map((name, place) => [place + 2, `host ${name}`])),
+});
+
+test('news is shown as it comes, and nothing is looked at that is not shown', async () => {
+	const {press, shows, tell, lookedAt, store} = await open({host: {lines: ['asking']}});
+	await press(':', 'host', keys.enter);
+	await shows('$ canhazgpu host');
+	await shows('asking');
+	tell('host', {lines: ['answered']});
+	await shows('answered');
+	expect(lookedAt()).toEqual(['host']);
+	await press(keys.escape);
+	expect(store.getState().dialog).toBeUndefined();
+	await expect.poll(lookedAt).toEqual([]);
+});
+
+test('a list is chosen from, the choice stays with its host, Enter opens it and Esc leads back', async () => {
+	const pages = {host: listOf('a', 'c'), 'host a': {lines: ['all of a']}, 'host c': {lines: ['all of c']}};
+	const {press, shows, tell, lookedAt, store} = await open(pages);
+	await press(':', 'host', keys.enter);
+	await shows('>a is a host');
+	await shows('Enter Open');
+	await press(keys.down, keys.down);
+	await shows('>c is a host');
+	tell('host', listOf('a', 'b', 'c'));
+	await shows('b is a host');
+	await shows('>c is a host');
+	await press(keys.enter);
+	await shows('all of c');
+	await expect.poll(lookedAt).toEqual(['host c']);
+	// As in any other output, Enter closes it.
+	await press(keys.enter);
+	await shows('>c is a host');
+	await expect.poll(lookedAt).toEqual(['host']);
+	await press(keys.home, keys.enter);
+	await shows('all of a');
+	await press(keys.escape, keys.escape);
+	expect(store.getState().dialog).toBeUndefined();
+});
+
+test('the lines of an opened host have the colours of the states of its GPUs', async () => {
+	const page: LiveOutputPage = {lines: ['HEAD', '----', 'GPU 0 is free', 'GPU 1'], tones: new Map([[2, 'free']])};
+	const {press, shows, store} = await open({'host a': page});
+	await press(':', 'host a', keys.enter);
+	await shows('GPU 0 is free');
+	const state = store.getState();
+	const {lines} = outputLines(state.dialog as Output, state);
+	expect(lines.map(([piece]) => piece?.tone)).toEqual(['plain', 'plain', 'free', 'plain']);
+});
+
+test('a list that is longer than the screen moves with the choice', async () => {
+	const names = Array.from({length: 40}, (_, number) => `host-${number}`);
+	const {press, shows, screen} = await open({host: listOf(...names)});
+	await press(':', 'host', keys.enter);
+	await shows('1-20 of 42');
+	await press(keys.end);
+	await shows('>host-39 is a host');
+	await shows('23-42 of 42');
+	await press(keys.pageUp);
+	await shows('>host-19 is a host');
+	await press(keys.home);
+	await shows('>host-0 is a host');
+	expect(screen()).toContain('HOST');
+});

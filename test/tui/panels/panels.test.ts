@@ -1,0 +1,227 @@
+/** Which panels are there, which has the keys, and how far each scrolls. */
+import {expect, test} from 'vitest';
+import type {Action} from '../../../source/tui/state/actions.js';
+import {selectedEntry} from '../../../source/tui/state/panels/queue-selection.js';
+import {modeOf} from '../../../source/tui/keys/mode.js';
+import {reduce} from '../../../source/tui/state/reducer.js';
+import type {Size, State} from '../../../source/tui/state/state.js';
+import {isLight, stylesOf, themeOf, type Theme} from '../../../source/tui/theme.js';
+import {loadTone} from '../../../source/tui/widgets/styled-text.js';
+import {scrollLimit} from '../../../source/tui/panels/scroll-limit.js';
+import {layoutOf, pageRowsOf} from '../../../source/tui/layout.js';
+import {frameOf, stateOf} from '../_harness.js';
+import {told} from '../_scene.js';
+import {createBox, createScene, waiter} from '../_world.js';
+
+const size = {columns: 120, rows: 32};
+
+function after(state: State, ...actions: ReadonlyArray<Action | Exclude<Action['kind'], 'typed'>>): State {
+	let next = state;
+	for (const action of actions) {
+		next = reduce(next, (typeof action === 'string' ? {kind: action} : action) as Action);
+	}
+
+	return next;
+}
+
+test('shortening leaves out the events, then the graphs, then queue and detail, and never the table', async () => {
+	const shared = async (more: Size, gpus = 8): Promise<string> => {
+		const {tableRows, detailRows, queueRows, eventRows} = layoutOf(await stateOf(await createBox(gpus), more));
+		return `${more.columns}x${more.rows}: table ${tableRows}, detail ${detailRows}, queue ${queueRows}, events ${eventRows}`;
+	};
+
+	expect(
+		await Promise.all([
+			...[60, 40, 32, 29, 27, 22, 20, 16].map(async (rows) => shared({columns: 120, rows})),
+			...[60, 32, 24, 20, 16, 15].map(async (rows) => shared({columns: 80, rows})),
+			shared({columns: 120, rows: 32}, 64),
+			shared({columns: 120, rows: 60}, 128),
+			shared({columns: 80, rows: 24}, 64),
+		]),
+	).toMatchInlineSnapshot(`
+		[
+		  "120x60: table 8, detail 26, queue 26, events 16",
+		  "120x40: table 8, detail 17, queue 17, events 5",
+		  "120x32: table 8, detail 11, queue 11, events 3",
+		  "120x29: table 8, detail 13, queue 13, events 0",
+		  "120x27: table 8, detail 11, queue 11, events 0",
+		  "120x22: table 8, detail 6, queue 6, events 0",
+		  "120x20: table 8, detail 4, queue 4, events 0",
+		  "120x16: table 9, detail 0, queue 0, events 0",
+		  "80x60: table 8, detail 22, queue 0, events 21",
+		  "80x32: table 8, detail 10, queue 0, events 5",
+		  "80x24: table 8, detail 5, queue 0, events 2",
+		  "80x20: table 8, detail 4, queue 0, events 0",
+		  "80x16: table 9, detail 0, queue 0, events 0",
+		  "80x15: table 8, detail 0, queue 0, events 0",
+		  "120x32: table 20, detail 4, queue 4, events 0",
+		  "120x60: table 38, detail 10, queue 10, events 2",
+		  "80x24: table 17, detail 0, queue 0, events 0",
+		]
+	`);
+});
+
+test('every size has its lines shared out exactly', async () => {
+	for (const gpus of [1, 8, 64]) {
+		const state = await stateOf(await createBox(gpus), size);
+		for (let rows = 15; rows <= 90; rows++) {
+			for (const columns of [60, 99, 100, 200]) {
+				const {tableRows} = layoutOf({...state, size: {columns, rows}});
+				expect(tableRows).toBeGreaterThanOrEqual(Math.min(gpus, 16, rows - 8));
+			}
+		}
+	}
+});
+
+test('the keys go to the panel with the focus, round and round', async () => {
+	let state = await stateOf(await createScene(), size);
+	const modes = [modeOf(state)];
+	for (let press = 0; press < 6; press++) {
+		state = after(state, 'focus-next-panel');
+		modes.push(modeOf(state));
+	}
+
+	expect(modes).toEqual(['table', 'detail', 'queue', 'report', 'events', 'processes', 'table']);
+	expect(modeOf(after(state, 'focus-previous-panel'))).toBe('processes');
+	expect(after(state, 'focus-queue', 'zoom', 'leave-panel').panels).toMatchObject({focus: 'table', isZoomed: false});
+});
+
+test('a panel for which there is no room is shown alone when it has the focus', async () => {
+	const state = await stateOf(await createScene(), {columns: 80, rows: 24});
+	expect(layoutOf(state).alone).toBeUndefined();
+	expect(layoutOf(after(state, 'focus-events')).alone).toBe('events');
+	expect(layoutOf(after(state, 'focus-report')).alone).toBe('report');
+	expect(layoutOf(after(state, 'focus-queue')).alone).toBeUndefined();
+	expect(layoutOf(after(state, 'focus-queue', 'zoom')).alone).toBe('queue');
+	expect(layoutOf(after(state, 'zoom'))).toMatchObject({alone: 'table', tableRows: 17});
+});
+
+test('the selection in the queue stays with whoever waits', async () => {
+	const people = ['ann', 'ben', 'cid', 'dan'];
+	const box = await createBox(2, {waiting: people.map((name) => waiter(name, {requestedIds: [0, 1]}))});
+	const state = after(await stateOf(box, size), 'focus-queue', 'line-down', 'line-down');
+	expect(selectedEntry(state)?.id).toBe('entry-cid');
+	await box.write({kind: 'leave', id: 'entry-ann'});
+	const {snapshot} = await stateOf(box, size);
+	const moved = after(state, {kind: 'snapshot-arrived', snapshot: snapshot!, nowMs: 2000});
+	expect([selectedEntry(moved)?.id, moved.panels.queue.place]).toEqual(['entry-cid', 1]);
+	expect(selectedEntry(after(moved, 'last-line'))?.id).toBe('entry-dan');
+	expect(selectedEntry(after(moved, 'first-line', 'line-up'))?.id).toBe('entry-ben');
+});
+
+test('panels scroll as far as there are lines', async () => {
+	const entries = Array.from({length: 40}, (_, place) => ({
+		id: String(place),
+		time: place,
+		kind: 'notice' as const,
+		gpus: [],
+		note: `number ${place}`,
+	}));
+	const state = after(await stateOf(await createScene(), size), {kind: 'events-arrived', entries}, 'focus-events');
+	const shown = pageRowsOf(state, 'events');
+	expect(after(state, 'line-up').panels.scroll.events).toBe(0);
+	const beyond = after(state, 'last-line', 'line-down');
+	const limited = after(beyond, scrollLimit(beyond)!);
+	expect(limited.panels.scroll.events).toBe(40 - shown);
+	expect(frameOf(limited)).toBe(frameOf(beyond));
+	expect(scrollLimit(limited)).toBeUndefined();
+	expect(after(beyond, 'first-line').panels.scroll.events).toBe(0);
+	expect(after(state, 'page-down', 'line-down').panels.scroll.events).toBe(shown + 1);
+	expect(frameOf(after(state, 'last-line'))).toMatch(/number 0\b/v);
+});
+
+test('no more than a few hundred events are kept, the newest', async () => {
+	const state = await stateOf(await createScene(), size);
+	const entry = (place: number) => ({id: String(place), time: place, kind: 'notice' as const, gpus: []});
+	const entries = Array.from({length: 2000}, (_, place) => entry(place));
+	const many = after(state, {kind: 'events-arrived', entries});
+
+	expect(many.events.entries).toHaveLength(300);
+	expect(many.events.entries.at(-1)!.id).toBe('1999');
+	expect(after(many, {kind: 'events-arrived', entries: [entry(1)]}).events.entries).toHaveLength(1);
+	const lost = after(state, {kind: 'events-lost', reason: 'this Redis keeps no trail'});
+	expect(frameOf(lost)).toContain('this Redis keeps no trail');
+	expect(frameOf(after(lost, told))).not.toContain('keeps no trail');
+});
+
+test('an error that was shown stands among the events', async () => {
+	const state = await stateOf(await createScene(), size);
+	const failed = after(state, {kind: 'done', dialog: {kind: 'help'}, flash: {level: 'error', text: 'it went wrong'}});
+	expect(failed.events.errors).toMatchObject([{text: 'it went wrong'}]);
+	expect(after(failed, 'key-pressed').events.errors).toHaveLength(1);
+	expect(frameOf(after(failed, 'key-pressed'))).toMatch(/14:32:07 ERR it went wrong/v);
+});
+
+/** https://www.w3.org/TR/WCAG21/#dfn-contrast-ratio against white. */
+function contrastOnWhite(color: string): number {
+	const [red, green, blue] = [1, 3, 5].map((start) => {
+		const share = Number.parseInt(color.slice(start, start + 2), 16) / 255;
+		return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+	});
+	return 1.05 / (0.2126 * red! + 0.7152 * green! + 0.0722 * blue! + 0.05);
+}
+
+test('no colour vanishes on white', () => {
+	for (const theme of ['light', 'light-gradient'] as const) {
+		for (const [tone, {color = '#000000', dimColor = false}] of Object.entries(stylesOf(theme))) {
+			expect([tone, contrastOnWhite(color) >= 4.5, dimColor]).toEqual([tone, true, false]);
+		}
+	}
+});
+
+test('a load has the colour of its height: three where the terminal has 16, a gradient where it has them all, none without colours', () => {
+	const colorsOf = (theme: Theme, of: 'load' | 'memory') =>
+		[0, 0.3, 0.7, 0.9, 1].map((share) => stylesOf(theme)[loadTone(of, share)].color);
+	expect(colorsOf('dark', 'load')).toEqual(['green', 'green', 'yellow', 'red', 'red']);
+	expect(new Set(colorsOf('dark', 'memory'))).toEqual(new Set(['cyan']));
+	for (const theme of ['dark-gradient', 'light-gradient'] as const) {
+		expect(new Set(colorsOf(theme, 'load')).size).toBe(5);
+		expect(new Set([...colorsOf(theme, 'load'), ...colorsOf(theme, 'memory')]).size).toBe(10);
+	}
+
+	expect(colorsOf('mono', 'load')).toEqual(Array.from({length: 5}));
+	const abilities = {hasColor: true, isLight: false, hasGradients: true};
+	expect([
+		themeOf(abilities),
+		themeOf({...abilities, hasGradients: false}),
+		themeOf({...abilities, hasColor: false}),
+	]).toEqual(['dark-gradient', 'dark', 'mono']);
+});
+
+test('a light ground is believed when the setting or the terminal says so', () => {
+	expect([isLight('light'), isLight('dark', '0;15'), isLight('auto'), isLight(undefined, '')]).toEqual([
+		true,
+		false,
+		false,
+		false,
+	]);
+	expect(
+		['0;15', '0;default;7', '15;0', '12;8', 'default;default', 'x'].map((colors) => isLight('auto', colors)),
+	).toEqual([true, true, false, false, false, false]);
+});
+
+test('6 lists the processes of all GPUs, the largest first, and a large screen shows them beside everything else', async () => {
+	const state = await stateOf(await createScene(), {columns: 80, rows: 24});
+	const alone = frameOf(after(state, 'focus-processes'));
+	expect(alone).toContain('6:Processes');
+	const order = alone.match(/\b812\d\d|\b81377/gv);
+	expect(order).toEqual(['81238', '81239', '81234', '81240', '81377']);
+	for (const large of [
+		{columns: 200, rows: 50},
+		{columns: 300, rows: 80},
+	]) {
+		const screen = frameOf(await stateOf(await createScene(), large, {}, [told]));
+		expect(
+			['1:GPUs', '2:Detail', '3:Queue', '5:Events', '6:Processes'].filter((name) => !screen.includes(name)),
+		).toEqual([]);
+		expect(screen).toContain('NOTE');
+		expect(screen).toContain('vllm serve Llama-3-70B');
+	}
+});
+
+test('a panel of processes says that there are none, and scrolls no further than there are', async () => {
+	const empty = await stateOf(await createBox(2), {columns: 80, rows: 24});
+	expect(frameOf(after(empty, 'focus-processes'))).toContain('no process is seen on any GPU');
+	const state = after(await stateOf(await createScene(), {columns: 80, rows: 24}), 'focus-processes', 'last-line');
+	expect(after(state, scrollLimit(state)!).panels.scroll.processes).toBe(0);
+});

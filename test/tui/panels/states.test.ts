@@ -1,0 +1,86 @@
+/** What the row and the detail say of GPUs that are drained, unhealthy, split by MIG, or hide their processes. */
+import {expect, test} from 'vitest';
+import type {Write} from '../../../source/core/model/plan.js';
+import type {GpuReading} from '../../../source/core/model/types.js';
+import {states} from '../../../source/format/states.js';
+import {stateTones} from '../../../source/tui/panels/shared/labels.js';
+import {roomOf} from '../../../source/tui/layout.js';
+import {panelOf} from '../../../source/tui/panels/contents.js';
+import {linearLines} from '../../../source/tui/screen-reader.js';
+import {summaryLine} from '../../../source/tui/panels/summary.js';
+import {rowsOf} from '../../../source/tui/state/state.js';
+import {lineText, type Line} from '../../../source/tui/widgets/styled-text.js';
+import {stateOf} from '../_harness.js';
+import {createBox, gpuReading, run, sceneTime} from '../_world.js';
+
+const size = {columns: 180, rows: 32};
+
+const drain: Write = {kind: 'drains', drains: new Map([[0, {reason: 'fan', by: 'root', since: sceneTime - 7200}]])};
+
+async function shown(reading: GpuReading, {isDrained = false, isHeld = false} = {}) {
+	const box = await createBox(1, {readings: [reading], leases: isHeld ? {0: run('alice')} : {}});
+	if (isDrained) {
+		await box.write(drain);
+	}
+
+	const state = await stateOf(box, size);
+	const textsOf = (lines: readonly Line[]) => lines.map((line) => lineText(line).trim().replaceAll(/\s+/gv, ' '));
+	const row = panelOf('table', state, roomOf(state, 'table')).lines[1]!;
+	return {
+		row: lineText(row).replaceAll(/\s+/gv, ' ').trim(),
+		tones: row.map(({tone}) => tone),
+		detail: textsOf(panelOf('detail', state, roomOf(state, 'detail')).lines).filter((line) => line !== ''),
+		summary: lineText(summaryLine(rowsOf(state), state)),
+		spoken: linearLines(state),
+	};
+}
+
+const xid = {kind: 'xid', words: 'Xid 79: GPU has fallen off the bus'} as const;
+
+const timesIn = (texts: readonly string[], word: string): number => texts.join('\n').split(word).length - 1;
+
+test('a drained GPU is no error, and its reason is told once', async () => {
+	const {row, tones, detail, summary, spoken} = await shown(gpuReading(0), {isDrained: true});
+	expect(row).toMatch(/^> 0 Drained .* drained by root: fan$/v);
+	expect(tones).not.toContain('error');
+	expect(detail.slice(0, 2)).toEqual(['Drained', 'drained by root: fan, 2h00m ago']);
+	expect(summary).toMatch(/Drained 1 .*Error 0/v);
+	expect(timesIn(spoken, 'fan')).toBe(1);
+});
+
+test('a drained GPU whose holder goes on shows what runs there', async () => {
+	const processes = [{pid: 81_234, user: 'alice', commandLine: 'python train.py', memoryUsedMiB: 9000}];
+	const {row} = await shown(gpuReading(0, {memoryUsedMiB: 9000, processes}), {isDrained: true, isHeld: true});
+	expect(row).toMatch(/^> 0 Mine .* python train.py$/v);
+});
+
+test.each([true, false])('what is wrong with a GPU is told once, held: %s', async (isHeld) => {
+	const {row, detail, spoken} = await shown(gpuReading(0, {health: [xid]}), {isHeld});
+	expect(row).toMatch(/Xid 79/v);
+	expect([timesIn(detail, 'Xid 79'), timesIn(spoken, 'Xid 79')]).toEqual([1, 1]);
+	const broken = await shown(gpuReading(0, {health: [xid], failure: 'GPU has fallen off the bus'}), {isHeld});
+	expect(timesIn(broken.detail, 'fallen off the bus')).toBe(1);
+});
+
+test('a GPU that hides its processes says so', async () => {
+	const {row, detail} = await shown(gpuReading(0, {processes: undefined}));
+	expect(row).toMatch(/hidden$/v);
+	expect(detail).toContainEqual(expect.stringContaining('tells no processes here'));
+	expect((await shown(gpuReading(0))).row).not.toContain('hidden');
+});
+
+test('the parts of a GPU are in its row', async () => {
+	const migInstances = ['3g.40gb', '1g.10gb', '1g.10gb'].map((profile) => ({profile}));
+	expect((await shown(gpuReading(0, {migInstances}))).row).toMatch(/MIG 3g.40gb 2x1g.10gb$/v);
+	const processes = [{pid: 1, user: 'alice', commandLine: 'train', memoryUsedMiB: 9}];
+	expect((await shown(gpuReading(0, {migInstances, processes}))).row).toMatch(/MIG: train$/v);
+});
+
+test('each state has words that fit its column, and a look', () => {
+	for (const [name, {short, label, script}] of Object.entries(states)) {
+		expect(short.length, name).toBeLessThanOrEqual(10);
+		expect(label).toMatch(/^[A-Z][ a-z]+$/v);
+		expect(['AVAILABLE', 'IN_USE', 'UNRESERVED', 'ERROR']).toContain(script);
+		expect(stateTones).toHaveProperty(name);
+	}
+});

@@ -1,0 +1,204 @@
+/** Order, filter, tags, and a selection that stays on its GPU. */
+import fc from 'fast-check';
+import {expect, test} from 'vitest';
+import type {GpuReading} from '../../../source/core/model/types.js';
+import type {Action} from '../../../source/tui/state/actions.js';
+import {reduce} from '../../../source/tui/state/reducer.js';
+import type {State} from '../../../source/tui/state/state.js';
+import {chosenGpus, selectedRow, taggedGpus, visibleRows} from '../../../source/tui/state/table/rows.js';
+import {sortKeys} from '../../../source/tui/state/table/state.js';
+import {release} from '../../../source/tui/verbs/release.js';
+import {pressing, stateOf} from '../_harness.js';
+import {createBox, createScene, gpuReading, lease} from '../_world.js';
+
+const size = {columns: 120, rows: 32};
+
+function after(state: State, ...actions: ReadonlyArray<Action | Exclude<Action['kind'], 'typed'>>): State {
+	let next = state;
+	for (const action of actions) {
+		next = reduce(next, (typeof action === 'string' ? {kind: action} : action) as Action);
+	}
+
+	return next;
+}
+
+const order = (state: State): readonly number[] => visibleRows(state).map(({index}) => index);
+
+const scan = (gpus: readonly GpuReading[], nowMs = 2000): Action => ({
+	kind: 'scan-arrived',
+	nowMs,
+	observation: {provider: 'nvidia', takenAtMs: nowMs, simulated: false, gpus, warnings: []},
+});
+
+test('rows are sorted by each column in turn, equals by index, what is unknown last', async () => {
+	let state = await stateOf(await createScene(), size);
+	const orders: Record<string, string> = {};
+	for (const key of sortKeys) {
+		expect(state.table.sort.by).toBe(key);
+		orders[key] = `${order(state).join('')} ${order(after(state, 'invert-sort')).join('')}`;
+		state = after(state, 'sort-next');
+	}
+
+	expect(state.table.sort.by).toBe('gpu');
+	expect(after(state, 'sort-previous').table.sort.by).toBe('power');
+	expect(orders).toMatchInlineSnapshot(`
+		{
+		  "ends": "30451267 04531267",
+		  "gpu": "01234567 76543210",
+		  "held": "30451267 45031267",
+		  "memory": "45061237 12360457",
+		  "owner": "03456127 64530127",
+		  "power": "45063217 12360547",
+		  "state": "76034512 12034567",
+		  "temperature": "45063217 12360457",
+		  "utilization": "45061237 12360547",
+		}
+	`);
+});
+
+test('the selection follows its GPU while rows change places', async () => {
+	const box = await createBox(4);
+	const state = after(
+		await stateOf(box, size),
+		'focus-next-gpu',
+		...Array.from({length: 6}, () => 'sort-next' as const),
+	);
+	expect(state.table.sort.by).toBe('memory');
+	const used = (index: number, memoryUsedMiB: number): GpuReading => gpuReading(index, {memoryUsedMiB});
+	const turned = after(state, scan([used(0, 10), used(1, 30), used(2, 40), used(3, 20)]));
+	expect(order(turned)).toEqual([2, 1, 3, 0]);
+	expect(turned.selectedGpu).toBe(1);
+	expect(after(turned, 'focus-previous-gpu').selectedGpu).toBe(2);
+});
+
+test('the selection follows its GPU to another index', async () => {
+	const state = after(await stateOf(await createBox(4), size), 'focus-next-gpu', 'toggle-tag', 'focus-previous-gpu');
+	expect(chosenGpus(state)).toEqual([1]);
+	const [first, second, third, fourth] = [0, 1, 2, 3].map((index) => gpuReading(index));
+	const moved = after(
+		state,
+		scan([
+			{...fourth!, index: 0},
+			{...first!, index: 1},
+			{...third!, index: 2},
+			{...second!, index: 3},
+		]),
+	);
+	expect(moved.selectedGpu).toBe(3);
+	expect(taggedGpus(moved)).toEqual([3]);
+});
+
+test('a GPU that was tagged before it was scanned keeps its tag', async () => {
+	const box = await createBox(3);
+	const scanned = await stateOf(box, size);
+	const unknown: State = {...scanned, observation: undefined, table: {...scanned.table, selectedUuid: undefined}};
+	const tagged = after(unknown, 'focus-last-gpu', 'toggle-tag');
+	expect([...tagged.table.tags]).toEqual(['#2']);
+	const known = after(tagged, scan(box.readings));
+	expect([...known.table.tags]).toEqual([gpuReading(2).uuid]);
+	expect(after(known, 'clear-marks').table.tags.size).toBe(0);
+});
+
+test('two GPUs that claim one uuid can both be selected', async () => {
+	const twins = [gpuReading(0), {...gpuReading(1), uuid: gpuReading(0).uuid}];
+	const state = after(await stateOf(await createBox(2), size), scan(twins), 'focus-next-gpu');
+	expect(state.selectedGpu).toBe(1);
+	expect(after(state, scan(twins, 3000)).selectedGpu).toBe(1);
+});
+
+const typed = (text: string): Action => ({kind: 'typed', text});
+
+test('a filter is met by rows that hold all of its words', async () => {
+	const state = await stateOf(await createScene(), size);
+	const matching = (text: string): readonly number[] => order(after(state, 'open-filter', typed(text)));
+	expect(matching('CAROL train')).toEqual([4, 5]);
+	expect(matching('gpu6')).toEqual([6]);
+	expect(matching('llama')).toEqual([0]);
+	expect(matching('free')).toEqual([1, 2]);
+	expect(matching('lost')).toEqual([7]);
+	expect(matching('eval')).toEqual([0]);
+	expect(matching('81238')).toEqual([4]);
+	expect(matching('nobody at all')).toEqual([]);
+});
+
+test('a filter that is given up leaves everything as it was', async () => {
+	const state = after(await stateOf(await createScene(), size), 'focus-next-gpu');
+	const typing = after(state, 'open-filter', typed('carol'));
+	expect(typing.selectedGpu).toBe(4);
+	expect(after(typing, 'drop-filter')).toMatchObject({selectedGpu: 1, table: {prompt: undefined, filter: {text: ''}}});
+	expect(after(typing, 'keep-filter')).toMatchObject({
+		selectedGpu: 4,
+		table: {prompt: undefined, filter: {text: 'carol'}},
+	});
+	expect(order(after(typing, 'keep-filter', 'clear-marks'))).toHaveLength(8);
+});
+
+test('with no row nothing is selected, and nothing can be done', async () => {
+	const none = after(await stateOf(await createScene(), size), 'open-filter', typed('zzz'), 'keep-filter');
+	expect([none.selectedGpu, selectedRow(none), chosenGpus(none)]).toEqual([undefined, undefined, []]);
+	expect(after(none, pressing(release)(none)).dialog).toBeUndefined();
+	expect(after(none, pressing(release)(none))).toMatchObject({flash: {level: 'warning'}});
+	expect(after(none, 'focus-next-gpu', 'toggle-tag').selectedGpu).toBeUndefined();
+	expect(after(none, 'clear-marks').selectedGpu).toBe(0);
+});
+
+test('only mine, and only those of the selected user', async () => {
+	const state = await stateOf(await createScene(), size);
+	expect(order(after(state, 'filter-mine'))).toEqual([0]);
+	expect(order(after(state, 'filter-mine', 'filter-mine'))).toHaveLength(8);
+	const carol = after(state, ...Array.from({length: 4}, () => 'focus-next-gpu' as const), 'filter-user');
+	expect([order(carol), carol.selectedGpu]).toEqual([[4, 5], 4]);
+	expect(order(after(carol, 'filter-user'))).toHaveLength(8);
+	const refused = after(state, 'focus-next-gpu', 'filter-user');
+	expect([refused.flash?.level, refused.table.filter.user]).toEqual(['warning', undefined]);
+});
+
+test('own use without a reservation counts as mine', async () => {
+	const process = {pid: 1, user: 'alice', memoryUsedMiB: 9000};
+	const readings = [gpuReading(0), gpuReading(1, {memoryUsedMiB: 9000, processes: [process]})];
+	expect(order(after(await stateOf(await createBox(2, {readings}), size), 'filter-mine'))).toEqual([1]);
+});
+
+test('whatever is done, what is chosen is a GPU that is there', async () => {
+	const state = await stateOf(await createBox(12, {leases: {3: lease('bob'), 4: lease('alice')}}), size);
+	const step = fc.oneof(
+		fc.constantFrom<Action['kind']>(
+			'focus-next-gpu',
+			'focus-last-gpu',
+			'toggle-tag',
+			'sort-next',
+			'invert-sort',
+			'filter-mine',
+			'filter-user',
+			'open-filter',
+			'drop-filter',
+			'clear-marks',
+		),
+		fc.constantFrom('bob', 'free', 'zz').map((text) => typed(text)),
+		fc
+			.shuffledSubarray(Array.from({length: 12}, (_, index) => index))
+			.map((places) => scan(places.map((place, index) => ({...gpuReading(place), index})))),
+	);
+	fc.assert(
+		fc.property(fc.array(step, {maxLength: 25, size: 'max'}), (steps) => {
+			let before = state;
+			for (const each of steps) {
+				const next = after(before, each as Action);
+				const uuid = selectedRow(before)?.reading?.uuid;
+				// A scan moves rows and never the selection.
+				if (
+					uuid !== undefined &&
+					typeof each !== 'string' &&
+					each.kind === 'scan-arrived' &&
+					visibleRows(next).some(({reading}) => reading?.uuid === uuid)
+				) {
+					expect(selectedRow(next)?.reading?.uuid).toBe(uuid);
+				}
+
+				expect(next.selectedGpu === undefined).toBe(visibleRows(next).length === 0);
+				expect(chosenGpus(next).every((gpu) => gpu >= 0 && gpu < 12)).toBe(true);
+				before = next;
+			}
+		}),
+	);
+});

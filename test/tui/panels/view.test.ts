@@ -1,0 +1,158 @@
+import {expect, test} from 'vitest';
+import type {State} from '../../../source/tui/state/state.js';
+import {columnsFor, columnsWidth} from '../../../source/tui/widgets/columns.js';
+import {bar} from '../../../source/tui/widgets/glyphs.js';
+import {headerLine} from '../../../source/tui/panels/header.js';
+import {
+	commonMemory,
+	gibibytes,
+	inventory,
+	processWords,
+	shortModel,
+} from '../../../source/tui/panels/shared/readings.js';
+import {lineText, type Line, type Tone} from '../../../source/tui/widgets/styled-text.js';
+import {roomOf} from '../../../source/tui/layout.js';
+import {panelOf} from '../../../source/tui/panels/contents.js';
+import {frameOf, stateOf} from '../_harness.js';
+import {busy, createBox, createScene, gpuReading, lease, run, sceneTime, waiter} from '../_world.js';
+
+const names = (width: number): string =>
+	columnsFor(width)
+		.map(({name, barWidth}) => (barWidth === undefined ? name : `${name}+`))
+		.join(' ');
+
+test('narrowing drops columns in the order of their worth', () => {
+	expect([198, 118, 100, 90, 80, 76, 66, 58].map((width) => names(width))).toMatchInlineSnapshot(`
+		[
+		  "gpu state owner kind held ends utilization+ memory+ temperature power history note process",
+		  "gpu state owner kind held ends utilization+ memory+ temperature power history process",
+		  "gpu state owner kind held ends utilization+ memory+ temperature process",
+		  "gpu state owner held ends utilization+ memory+ temperature process",
+		  "gpu state owner ends utilization+ memory temperature process",
+		  "gpu state owner ends utilization memory temperature process",
+		  "gpu state owner ends utilization memory temperature",
+		  "gpu state owner ends utilization memory temperature",
+		]
+	`);
+});
+
+test('the columns fill every width that has room for them', () => {
+	for (let width = 60; width <= 220; width++) {
+		expect(columnsWidth(columnsFor(width))).toBe(width);
+	}
+});
+
+test('a bar shows a trace of anything above nothing, and is full only when all is used', () => {
+	expect(bar(0, 10, true)).toEqual({filled: '[', rest: '........]'});
+	expect(bar(0.01, 10, true).filled).toBe('[#');
+	expect(bar(4 / 81_559, 12, false)).toEqual({filled: '', rest: '░'.repeat(12)});
+	expect(bar(0.99, 10, true).rest).toBe('.]');
+	expect(bar(1, 4, false)).toEqual({filled: '████', rest: ''});
+	// In eighths: what differs by two per cent of ten cells looks different.
+	expect(bar(0.01, 10, false)).toEqual({filled: '▏', rest: '░'.repeat(9)});
+	expect([0.07, 0.09, 0.12].map((share) => bar(share, 10, false).filled)).toEqual(['▊', '▉', '█▎']);
+	expect(bar(0.999, 10, false)).toEqual({filled: '█████████▉', rest: ''});
+});
+
+test('readings in few characters', () => {
+	expect([0, 45, 410, 9728, 61_645, 81_559].map((amount) => gibibytes(amount))).toEqual([
+		'0G',
+		'0G',
+		'0.4G',
+		'9.5G',
+		'60G',
+		'80G',
+	]);
+	expect(
+		['NVIDIA H100 80GB HBM3', 'NVIDIA GeForce RTX 4090', 'AMD Instinct MI300X', 'NVIDIA'].map((name) =>
+			shortModel(name),
+		),
+	).toEqual(['H100', 'RTX-4090', 'MI300X', 'NVIDIA']);
+	expect(inventory(2, [gpuReading(0), gpuReading(1, {name: 'NVIDIA A100'})])).toEqual({model: '2 GPUs'});
+	// A GPU that tells nothing of itself takes nothing from the others.
+	const broken = {index: 1, failure: 'GPU is lost', processes: undefined, unknown: {}};
+	expect(inventory(2, [gpuReading(0), broken])).toEqual({model: '2xH100', memory: '80G'});
+	expect(commonMemory([gpuReading(0), broken])).toBe(81_559);
+	expect(processWords({pid: 7})).toBe('PID 7');
+	expect(processWords({pid: 7, commandLine: '/usr/bin/python3 /home/a/train.py'})).toBe('python3 /home/a/train.py');
+});
+
+/** The lines of the table: its head, and a row for each GPU. */
+const tableLines = (state: State): readonly Line[] => panelOf('table', state, roomOf(state, 'table')).lines;
+
+const toneOf = (state: State, text: string): Tone | undefined =>
+	tableLines(state)
+		.flat()
+		.find((piece) => piece.text.includes(text))?.tone;
+
+test('what the store said goes dim when it is lost, what the tool said when scans fail', async () => {
+	const box = await createBox(2, {
+		leases: {1: lease('bob')},
+		readings: [gpuReading(0), busy(1, 'bob', 'train', {gibibytes: 10, percent: 50})],
+	});
+	const size = {columns: 120, rows: 32};
+	const live = await stateOf(box, size);
+	expect([toneOf(live, 'Reserved'), toneOf(live, '█')]).toEqual(['others', 'load-5']);
+	const lost = await stateOf(box, size, {}, [{kind: 'store-lost', reason: 'gone', nowMs: 2000}]);
+	expect([toneOf(lost, 'Reserved')]).toEqual(['dim']);
+	const failure: State = {...live, scanFailure: {message: 'no driver', sinceMs: 2000}};
+	expect([toneOf(failure, 'Reserved'), toneOf(failure, '█')]).toEqual(['others', 'dim']);
+});
+
+test('simulated GPUs and private pools are labelled at every width', async () => {
+	const box = await createScene();
+	box.isSimulated = true;
+	for (let columns = 60; columns <= 200; columns++) {
+		const header = lineText(headerLine(await stateOf(box, {columns, rows: 24}, {poolLabel: 'PRIVATE pool'})));
+		expect(header).toContain('SIMULATED');
+		expect(header).toContain('PRIVATE pool');
+		expect(header).toContain('[LIVE]');
+	}
+});
+
+const rowOf = async (...parameters: Parameters<typeof createBox>): Promise<string> => {
+	const state = await stateOf(await createBox(...parameters), {columns: 200, rows: 24});
+	return lineText(tableLines(state)[1]!).replaceAll(/[│█░]/gv, '').replaceAll(/\s+/gv, ' ').trim();
+};
+
+test('each state of a GPU in words', async () => {
+	expect(await rowOf(1, {leases: {0: lease('bob', {startTime: sceneTime - 700})}})).toMatch(
+		/^> 0 Idle bob MANUAL 11m 4h00m/v,
+	);
+	expect(await rowOf(1, {leases: {0: lease('bob')}})).toMatch(/^> 0 Reserved bob/v);
+	expect(await rowOf(1, {leases: {0: lease('alice', {user: 'eval'})}})).toMatch(/^> 0 Mine alice \(eval\)/v);
+	expect(await rowOf(1, {leases: {0: run('bob', {partialQueueId: 'nobody'})}})).toMatch(/^> 0 Free/v);
+	expect(await rowOf(1, {readings: [busy(0, 'dave', 'jupyter-lab', {gibibytes: 4, percent: 1})]})).toMatch(
+		/^> 0 Unreserved dave\?.* jupyter-lab$/v,
+	);
+	expect(
+		await rowOf(1, {leases: {0: run('bob')}, readings: [busy(0, 'dave', 'miner', {gibibytes: 4, percent: 1})]}),
+	).toMatch(/! dave: miner$/v);
+	expect(await rowOf(1, {readings: []})).toMatch(/^> 0 Error .* not seen by the GPU tool$/v);
+	const unmeasured = {memoryUsedMiB: undefined, utilizationPercent: undefined, processes: []};
+	const sharing = {...unmeasured, unknown: {memoryUsedMiB: '[N/A]'}};
+	expect(await rowOf(1, {readings: [gpuReading(0, {...sharing, utilizationPercent: 0})]})).toMatch(
+		/^> 0 Free - - - - 0% N\/A/v,
+	);
+	expect(await rowOf(1, {readings: [gpuReading(0, sharing)]})).toMatch(/^> 0 Error .* neither memory nor load/v);
+});
+
+test('without colour nothing but colour is lost', async () => {
+	const box = await createScene();
+	const size = {columns: 120, rows: 32};
+	const [mono, colored] = [await stateOf(box, size, {hasColor: false}), await stateOf(box, size, {hasColor: true})];
+	expect(tableLines(mono)).toEqual(tableLines(colored));
+	expect(frameOf(mono)).toBe(frameOf(colored));
+});
+
+test('the queue says which GPU somebody waits for that is out of service, and why', async () => {
+	const unavailable = [
+		{gpu: 2, kind: 'broken', detail: 'GPU has fallen\u{1B}[31m off the bus', since: sceneTime - 60},
+	] as const;
+	const box = await createBox(3, {waiting: [waiter('erin', {requestedCount: 3, unavailable}), waiter('bob')]});
+	const text = frameOf(await stateOf(box, {columns: 200, rows: 50}));
+	expect(text).toMatch(/1 +erin +3 GPUs +0\/3 +3m +broken/v);
+	expect(text).toContain('#1 waits for GPU 2, which is out of service: GPU has fallen');
+	expect(text).not.toContain('#2 waits');
+	expect(text).not.toContain('\u{1B}');
+});
