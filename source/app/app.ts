@@ -18,7 +18,7 @@ import {outliveBugs} from '../host/process/outlive-bugs.js';
 import {sendSignal} from '../host/process/send-signal.js';
 import type {App, OpenOptions, OpenWorld} from './contract.js';
 import {openStore} from './stores.js';
-import {openPoolPlace} from './pool-location.js';
+import {openPoolLocation} from './pool-location.js';
 import {createLocations} from './locations.js';
 import {createProvider, detectGpus, scanEarly, watchingProvider} from './gpus.js';
 import {createLineHistory} from './line-history.js';
@@ -38,19 +38,19 @@ How wide stdout is. A terminal knows, but for one that says 0; elsewhere COLUMNS
 */
 function columnsOf(
 	{isTTY, columns}: Pick<NodeJS.WriteStream, 'isTTY' | 'columns'>,
-	{COLUMNS: told = ''}: Readonly<Record<string, string | undefined>>,
+	{COLUMNS: statedColumns = ''}: Readonly<Record<string, string | undefined>>,
 ): number | undefined {
 	if (isTTY) {
 		return columns > 0 ? columns : undefined;
 	}
 
-	return /^[1-9]\d{0,4}$/v.test(told) ? Number(told) : undefined;
+	return /^[1-9]\d{0,4}$/v.test(statedColumns) ? Number(statedColumns) : undefined;
 }
 
 export function createApp({config, hasColor, early: runs}: AppOptions): App {
 	const host = createHost();
 	const clock = createClock();
-	const context = {config, host, clock, places: createLocations(config, host), early: runs};
+	const context = {config, host, clock, locations: createLocations(config, host), early: runs};
 
 	const memoryThresholdMiB = config.get('memory.threshold')!;
 
@@ -178,7 +178,7 @@ export function createApp({config, hasColor, early: runs}: AppOptions): App {
 		clock,
 		requester: (label) => requesterOf(host.account, label),
 		open,
-		openPoolPlace: async () => openPoolPlace(context),
+		openPoolLocation: async () => openPoolLocation(context),
 		detect: async (provider) => detectGpus(provider, context),
 		paint: createPaint(hasColor, process.env),
 		print(text) {
@@ -228,7 +228,7 @@ export function createApp({config, hasColor, early: runs}: AppOptions): App {
 			return inspectProcesses(pids);
 		},
 		sendSignal,
-		lineHistory: createLineHistory(context.places.lineHistory),
+		lineHistory: createLineHistory(context.locations.lineHistory),
 		async prepareJob(words) {
 			const [{startJob, checkJob}, {restoreOpenFiles}] = await Promise.all([
 				import('../host/job/job.js'),

@@ -31,16 +31,16 @@ async function newest(store: Store): Promise<readonly AuditEntry[]> {
 export async function readPool(
 	config: Config,
 	wantsEvents: boolean,
-): Promise<{readonly requester: Requester; readonly snapshot: Snapshot; readonly told: readonly AuditEntry[]}> {
+): Promise<{readonly requester: Requester; readonly snapshot: Snapshot; readonly audit: readonly AuditEntry[]}> {
 	const host = createHost();
-	const places = createLocations(config, host);
-	const {store} = await openStore({config, host, clock: createClock(), places}, {}, async () => ({
+	const locations = createLocations(config, host);
+	const {store} = await openStore({config, host, clock: createClock(), locations}, {}, async () => ({
 		provider: undefined,
 		reason: 'nobody asked',
 	}));
 	try {
-		const [snapshot, told] = await Promise.all([store.read(), wantsEvents ? newest(store) : []]);
-		return {requester: requesterOf(host.account), snapshot, told};
+		const [snapshot, audit] = await Promise.all([store.read(), wantsEvents ? newest(store) : []]);
+		return {requester: requesterOf(host.account), snapshot, audit};
 	} finally {
 		await store.close();
 	}

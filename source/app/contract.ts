@@ -37,7 +37,7 @@ export type OpenOptions = {
 	readonly isDemo?: boolean;
 };
 
-export type PoolPlace = {
+export type PoolLocation = {
 	/** Where `admin` makes the pool. */
 	readonly location: string;
 	readonly privateLabel?: string;
@@ -79,7 +79,7 @@ export type App = {
 	readonly requester: (label: string | undefined) => Requester;
 	readonly open: (options?: OpenOptions) => Promise<OpenWorld>;
 	/** Where a new pool would be made, by configuration. */
-	readonly openPoolPlace: () => Promise<PoolPlace>;
+	readonly openPoolLocation: () => Promise<PoolLocation>;
 	/** The provider of this box and its GPUs, or why none was found; `fake` is never found by itself. */
 	readonly detect: (wanted: ProviderName | undefined) => Promise<
 		/** `others`: kinds of GPUs that this machine has besides. */

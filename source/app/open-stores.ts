@@ -9,7 +9,7 @@ import {isSameServer, locationOf} from '../store/redis/address.js';
 import type {Audience} from '../store/sqlite/index.js';
 import type {Locations} from './locations.js';
 
-type Context = {readonly config: Config; readonly places: Locations};
+type Context = {readonly config: Config; readonly locations: Locations};
 
 type RedisRecord = Extract<PoolRecord, {store: 'redis'}>;
 
@@ -23,9 +23,13 @@ const settingsOf = ({host, port, db, socket}: RedisRecord): string =>
 		: `redis: {socket: "${socket}", db: ${db}}`;
 
 /** The configured Redis, or the recorded one: with the configured credentials where the configuration names that server, and else with none. */
-export async function openRedis({config, places}: Context, isPatient: boolean, record?: RedisRecord): Promise<Store> {
+export async function openRedis(
+	{config, locations}: Context,
+	isPatient: boolean,
+	record?: RedisRecord,
+): Promise<Store> {
 	const {openRedisStore} = await import('../store/redis/index.js');
-	const configured = places.redisRecord();
+	const configured = locations.redisRecord();
 	const isTrusted = record === undefined || isSameServer(record, configured);
 	const passwordFile = config.get('redis.password_file');
 	const password = async (): Promise<string | undefined> => {
@@ -55,15 +59,19 @@ export async function openRedis({config, places}: Context, isPatient: boolean, r
 }
 
 /** The pool in this directory; it is made for an audience, if one is given. */
-export async function openEmbedded({places}: Context, directory: string, newFor?: Audience): Promise<Store> {
+export async function openEmbedded({locations}: Context, directory: string, newFor?: Audience): Promise<Store> {
 	const [{openSqliteStore}, {deferTerminalStop}] = await Promise.all([
 		import('../store/sqlite/index.js'),
 		import('../host/job/terminal-stop.js'),
 	]);
 	deferTerminalStop();
-	return openSqliteStore({path: places.databaseIn(directory), create: newFor !== undefined, ...newFor});
+	return openSqliteStore({path: locations.databaseIn(directory), create: newFor !== undefined, ...newFor});
 }
 
 /** This user's own pool. */
 export const openPrivate = async (context: Context, create: boolean): Promise<Store> =>
-	openEmbedded(context, context.places.privateDirectory, create ? {directoryMode: 0o700, fileMode: 0o600} : undefined);
+	openEmbedded(
+		context,
+		context.locations.privateDirectory,
+		create ? {directoryMode: 0o700, fileMode: 0o600} : undefined,
+	);

@@ -7,11 +7,11 @@ import type {Pool, PoolRecord} from '../core/model/types.js';
 import {CanhazgpuError} from '../errors.js';
 import {groupId} from '../host/accounts/groups.js';
 import type {Audience} from '../store/sqlite/index.js';
-import type {PoolPlace} from './contract.js';
+import type {PoolLocation} from './contract.js';
 import {openEmbedded, openPrivate, openRedis} from './open-stores.js';
 import {recordWords, type Context} from './stores.js';
 
-type NewPlace = {
+type NewLocation = {
 	readonly store: Store;
 	readonly record?: PoolRecord;
 	readonly privateLabel?: string;
@@ -23,10 +23,10 @@ type NewPlace = {
 The shared pool: for one group, or for everybody. Others may write its files, and nothing else in its directory: so they cannot put
 anything in the place of a file. One of an earlier version, whose directory all could write, is made safe first.
 */
-async function openShared(context: Context): Promise<NewPlace> {
-	const {places, config} = context;
-	const directory = places.sharedDirectory;
-	const database = places.databaseIn(directory);
+async function openShared(context: Context): Promise<NewLocation> {
+	const {locations, config} = context;
+	const directory = locations.sharedDirectory;
+	const database = locations.databaseIn(directory);
 	const group = config.get('admin.group');
 	const gid = group === undefined ? undefined : await groupId(group);
 	const audience: Audience =
@@ -54,13 +54,13 @@ async function openShared(context: Context): Promise<NewPlace> {
 }
 
 /** Where `admin` makes the pool: as asked; else where it is already; else in Redis. */
-async function newPlace(context: Context): Promise<NewPlace> {
-	const {places, config} = context;
-	const {asked, isRedisGiven, recorded} = places.facts();
+async function newLocation(context: Context): Promise<NewLocation> {
+	const {locations, config} = context;
+	const {asked, isRedisGiven, recorded} = locations.facts();
 	if (asked === 'embedded' || (asked === undefined && !isRedisGiven && recorded?.store === 'embedded')) {
-		return places.canMakeShared()
+		return locations.canMakeShared()
 			? openShared(context)
-			: {store: await openPrivate(context, true), privateLabel: places.privateLabel};
+			: {store: await openPrivate(context, true), privateLabel: locations.privateLabel};
 	}
 
 	if (config.isGiven('admin.group')) {
@@ -70,7 +70,7 @@ async function newPlace(context: Context): Promise<NewPlace> {
 	}
 
 	const isRecorded = asked === undefined && !isRedisGiven && recorded?.store === 'redis';
-	const record = isRecorded ? recorded : places.redisRecord();
+	const record = isRecorded ? recorded : locations.redisRecord();
 	try {
 		return {store: await openRedis(context, false, isRecorded ? recorded : undefined), record};
 	} catch (error) {
@@ -107,17 +107,17 @@ const withoutNothingChanged = (error: unknown): unknown =>
 			})
 		: error;
 
-export async function openPoolPlace(context: Context): Promise<PoolPlace> {
-	const {places} = context;
-	const {store, record, privateLabel, repairs = []} = await newPlace(context);
+export async function openPoolLocation(context: Context): Promise<PoolLocation> {
+	const {locations} = context;
+	const {store, record, privateLabel, repairs = []} = await newLocation(context);
 	return {
 		location: store.location,
 		privateLabel,
 		repairs,
 		async make(request) {
-			const {recorded} = places.facts();
+			const {recorded} = locations.facts();
 			if (record !== undefined) {
-				places.checkAnnounceable();
+				locations.checkAnnounceable();
 			}
 
 			const elsewhere =
@@ -136,15 +136,15 @@ export async function openPoolPlace(context: Context): Promise<PoolPlace> {
 			} catch (error) {
 				// The command that made it was stopped before anybody was told where it is.
 				const pool = recorded === undefined ? poolAsked(error, request) : undefined;
-				if (pool === undefined || record === undefined || !places.announce(record)) {
+				if (pool === undefined || record === undefined || !locations.announce(record)) {
 					throw repairs.length > 0 ? withoutNothingChanged(error) : error;
 				}
 
 				return {pool, droppedLeases: 0, wasThere: true};
 			}
 
-			if (record !== undefined && !places.announce(record) && record.store === 'redis') {
-				places.remember(record);
+			if (record !== undefined && !locations.announce(record) && record.store === 'redis') {
+				locations.remember(record);
 			}
 
 			return made;

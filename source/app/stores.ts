@@ -14,7 +14,12 @@ import {simulatedCount} from './names.js';
 import {credentials, openEmbedded, openPrivate, openRedis} from './open-stores.js';
 import type {Locations} from './locations.js';
 
-export type Context = {readonly config: Config; readonly host: Host; readonly clock: Clock; readonly places: Locations};
+export type Context = {
+	readonly config: Config;
+	readonly host: Host;
+	readonly clock: Clock;
+	readonly locations: Locations;
+};
 
 export type OpenStore = {readonly store: Store; readonly privateLabel?: string; readonly notice?: string};
 
@@ -29,7 +34,7 @@ type Chosen = {
 async function choose(context: Context, isPatient: boolean): Promise<Chosen> {
 	let opened: Store | undefined;
 	let silence: CanhazgpuError | undefined;
-	const choice = await chooseStore(context.places.facts(), async () => {
+	const choice = await chooseStore(context.locations.facts(), async () => {
 		try {
 			const store = await openRedis(context, isPatient);
 			opened = store;
@@ -94,7 +99,7 @@ async function makePrivate(context: Context, detected: Detected): Promise<OpenSt
 
 	return {
 		store,
-		privateLabel: context.places.privateLabel,
+		privateLabel: context.locations.privateLabel,
 		notice: 'There was no pool: made a private one. For everybody on this machine: canhazgpu admin',
 	};
 }
@@ -115,7 +120,7 @@ export async function openStore(
 		case 'redis': {
 			const store = opened ?? (await openRedis(context, isPatient, choice.record));
 			if (opened !== undefined) {
-				context.places.remember(context.places.redisRecord());
+				context.locations.remember(context.locations.redisRecord());
 			}
 
 			return {store};
@@ -126,11 +131,11 @@ export async function openStore(
 		}
 
 		case 'private': {
-			return {store: await openPrivate(context, false), privateLabel: context.places.privateLabel};
+			return {store: await openPrivate(context, false), privateLabel: context.locations.privateLabel};
 		}
 
 		case 'private-refused': {
-			throw privateRefused(choice.because, context.places);
+			throw privateRefused(choice.because, context.locations);
 		}
 
 		case 'none': {

@@ -34,13 +34,13 @@ async function follow({app, world, wakeSignal, afterId, show}: Followed): Promis
 	const {store, clock} = world;
 	const {signal} = new AbortController();
 	let lastId = afterId;
-	let lookedAtMs = clock.monotonicMs();
+	let readAtMs = clock.monotonicMs();
 	let isAway = false;
 	for (;;) {
 		await wakeSignal.wait(clock, isAway ? awayTickMs : tickMs, signal);
 		try {
-			if (isAway || clock.monotonicMs() - lookedAtMs >= tickMs) {
-				lookedAtMs = clock.monotonicMs();
+			if (isAway || clock.monotonicMs() - readAtMs >= tickMs) {
+				readAtMs = clock.monotonicMs();
 				await readForDisplay(world);
 			}
 

@@ -3,7 +3,7 @@ import {doubtAbout, ownerOf} from '../core/rules/leases/ownership.js';
 import {readForDisplay} from '../core/operations/transact.js';
 import {CanhazgpuError, quoted} from '../errors.js';
 import {harmlessJson} from '../format/text/json.js';
-import {lineJson, lineTable} from '../format/tables/queue-table.js';
+import {queueJson, queueTable} from '../format/tables/queue-table.js';
 import {sanitize} from '../format/text/text.js';
 import type {App, OpenWorld} from '../app/contract.js';
 import type {Command} from '../command-line/command.js';
@@ -75,10 +75,10 @@ export const queue: Command = {
 			const snapshot = await readForDisplay(world);
 			const rows = queueRows(snapshot);
 			if (input.config.get('queue.json') === true) {
-				app.print(harmlessJson(lineJson(rows)));
+				app.print(harmlessJson(queueJson(rows)));
 			} else {
 				app.print(
-					rows.length === 0 ? 'Nobody waits' : lineTable(rows, app.paint, {now: snapshot.now, width: app.columns}),
+					rows.length === 0 ? 'Nobody waits' : queueTable(rows, app.paint, {now: snapshot.now, width: app.columns}),
 				);
 				const loss = await recentLossWords(snapshot);
 				if (loss !== undefined) {

@@ -12,7 +12,7 @@ import {
 	type SettingPath,
 	type SettingValue,
 } from './schema.js';
-import {readConfigFiles, type ConfigFile, type ConfigPlaces} from './files.js';
+import {readConfigFiles, type ConfigFile, type ConfigLocations} from './files.js';
 
 export type Config = {
 	/** The value that counts; durations in seconds. Undefined when nothing gives one and there is no default. */
@@ -29,7 +29,7 @@ export type ConfigSources = {
 	readonly environment: Readonly<Record<string, string | undefined>>;
 	/** `--config`. */
 	readonly file?: string;
-} & Omit<ConfigPlaces, 'named'>;
+} & Omit<ConfigLocations, 'named'>;
 
 /** Keys that JavaScript itself gives a meaning to. */
 const reserved = new Set(['__proto__', 'constructor', 'prototype']);
@@ -178,10 +178,10 @@ Reads and checks everything that is given, wherever it is given.
 
 @throws CanhazgpuError `config` or `usage` that names the file, variable or flag, the key, and what was expected.
 */
-export async function loadConfig({flags, environment, file, ...places}: ConfigSources): Promise<Config> {
+export async function loadConfig({flags, environment, file, ...locations}: ConfigSources): Promise<Config> {
 	const values = new Map<SettingPath, unknown>();
 	const {files, warnings: passedOver} = await readConfigFiles({
-		...places,
+		...locations,
 		named: file ?? environment['CANHAZGPU_CONFIG'],
 	});
 	const warnings = [...passedOver];

@@ -23,7 +23,7 @@ export type FoundFiles = {
 	readonly warnings: readonly string[];
 };
 
-export type ConfigPlaces = {
+export type ConfigLocations = {
 	/** `--config`: then it is the only one, and must be there. */
 	readonly named: string | undefined;
 	/** False leaves out the file of the directory one happens to be in. */
@@ -227,7 +227,7 @@ export async function readConfigFiles({
 	named,
 	readsDirectory = true,
 	machineFile = '/etc/canhazgpu.yaml',
-}: ConfigPlaces): Promise<FoundFiles> {
+}: ConfigLocations): Promise<FoundFiles> {
 	if (named !== undefined) {
 		const text = readText(named);
 		if (text === undefined) {

@@ -74,10 +74,10 @@ async function work({world, signal}: Actor, {leaseId}: Grant, seconds: number): 
 	let hold = withJob(await findJobLease(world, leaseId), world.host.self);
 	const endMs = world.clock.monotonicMs() + seconds * 1000;
 	for (;;) {
-		const told = await sendHeartbeat(world, hold);
-		hold = told.hold;
+		const beat = await sendHeartbeat(world, hold);
+		hold = beat.hold;
 		const leftMs = endMs - world.clock.monotonicMs();
-		if (told.kind === 'lost' || leftMs <= 0) {
+		if (beat.kind === 'lost' || leftMs <= 0) {
 			break;
 		}
 

@@ -140,8 +140,8 @@ export function refusalMessage(refusal: Refusal, asker: Asker = {}): RefusalMess
 		[countOf(refusal, 'failed', 'garbage', 'unfit'), 'out of order'],
 		[countOf(refusal, 'unknown-use', 'not-scanned'), 'of unknown use'],
 	] as const;
-	const told = reasons.filter(([count]) => count > 0).map(([count, what]) => `${counted(count, 'GPU')} ${what}`);
-	const why = told.length === 0 ? '' : ` (${told.join(', ')}${details})`;
+	const counts = reasons.filter(([count]) => count > 0).map(([count, what]) => `${counted(count, 'GPU')} ${what}`);
+	const why = counts.length === 0 ? '' : ` (${counts.join(', ')}${details})`;
 	return {
 		message: `Not enough GPUs available. Requested: ${wanted.count}, Available: ${available}${why}`,
 		hint: hintOf(refusal, asker),

@@ -103,8 +103,8 @@ const heatProblem = ({
 /**
 Each kind once: what the GPU says now comes before what somebody else says of it, such as the kernel's log of the past.
 */
-export const addProblems = (gpu: GpuReading, told: readonly HealthProblem[] = []): GpuReading => {
+export const addProblems = (gpu: GpuReading, problems: readonly HealthProblem[] = []): GpuReading => {
 	const known = gpu.health ?? [];
-	const more = told.filter(({kind}) => kind === 'xid' || known.every((problem) => problem.kind !== kind));
+	const more = problems.filter(({kind}) => kind === 'xid' || known.every((problem) => problem.kind !== kind));
 	return more.length === 0 ? gpu : {...gpu, health: [...known, ...more]};
 };

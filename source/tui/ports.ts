@@ -55,13 +55,13 @@ export type CommandLine = {
 
 	@throws CanhazgpuError for a line that is neither.
 	*/
-	readonly lookOf?: (line: string) => LiveOutput | undefined;
+	readonly liveOutputOf?: (line: string) => LiveOutput | undefined;
 	/** What a shell would be told for the same, such as `canhazgpu reserve -g 2`. Of a line that was understood. */
 	readonly inShell: (line: string) => string;
 	/** Of a line that ends at the caret; out of what is known of the pool. */
 	readonly complete: (
 		line: string,
-		seen: {readonly snapshot: Snapshot | undefined; readonly told: readonly AuditEntry[]},
+		seen: {readonly snapshot: Snapshot | undefined; readonly audit: readonly AuditEntry[]},
 	) => Promise<Completion>;
 };
 

@@ -36,7 +36,7 @@ const nothingKnown = (problem: CanhazgpuError, sinceSeconds: number): LiveState 
 	observation: undefined,
 	lastScan: undefined,
 	rows: [],
-	line: [],
+	queue: [],
 	events: [],
 	eventsProblem: undefined,
 	lost: {reason: problem.message, since: sinceSeconds},

@@ -66,7 +66,7 @@ export async function memoryHarness(): Promise<Harness> {
 			state[name] = raw;
 		},
 		async addAudit(raw) {
-			state.trail.push({id: String(Number(state.trail.at(-1)?.id ?? 0) + 1), raw});
+			state.auditLog.push({id: String(Number(state.auditLog.at(-1)?.id ?? 0) + 1), raw});
 		},
 		async setScan(text) {
 			store.scans.spoil(text);
@@ -77,7 +77,7 @@ export async function memoryHarness(): Promise<Harness> {
 			state.entries.clear();
 			state.line.length = 0;
 			state.history.length = 0;
-			state.trail.length = 0;
+			state.auditLog.length = 0;
 			state.drains = undefined;
 			state.notices = undefined;
 			state.revision = undefined;

@@ -15,19 +15,19 @@ afterEach(async () => {
 	session = undefined;
 });
 
-/** A list of hosts and a page of each; `tell` gives whoever looks at a line its news. */
+/** A list of hosts and a page of each; `tell` gives those who watch a line its next page. */
 async function open(first: Readonly<Record<string, LiveOutputPage>>) {
 	const pages = new Map(Object.entries(first));
-	const lookers = new Map<string, (page: LiveOutputPage) => void>();
-	const looks = new Map(
+	const listeners = new Map<string, (page: LiveOutputPage) => void>();
+	const liveOutputs = new Map(
 		pages.keys().map((line): [string, LiveOutput] => [
 			line,
 			{
 				begin(show) {
-					lookers.set(line, show);
+					listeners.set(line, show);
 					show(pages.get(line)!);
 					return () => {
-						lookers.delete(line);
+						listeners.delete(line);
 					};
 				},
 			},
@@ -36,7 +36,7 @@ async function open(first: Readonly<Record<string, LiveOutputPage>>) {
 	const ports: MonitorPorts = {
 		commandLine: {
 			run: async () => [],
-			lookOf: (line) => looks.get(line),
+			liveOutputOf: (line) => liveOutputs.get(line),
 			inShell: (line) => `canhazgpu ${line}`,
 			complete: async () => ({start: 0, candidates: []}),
 		},
@@ -45,10 +45,10 @@ async function open(first: Readonly<Record<string, LiveOutputPage>>) {
 	await session.shows(/> 0 +Free/v);
 	return {
 		...session,
-		lookedAt: () => lookers.keys().toArray(),
+		lookedAt: () => listeners.keys().toArray(),
 		tell(line: string, page: LiveOutputPage) {
 			pages.set(line, page);
-			lookers.get(line)!(page);
+			listeners.get(line)!(page);
 		},
 	};
 }

@@ -53,7 +53,7 @@ function createWorld(secondsOfHosts: Readonly<Record<string, number>>) {
 function lookOn({clock, hosts}: ReturnType<typeof createWorld>) {
 	const told: Array<readonly [host: string, atSeconds: number]> = [];
 	const last = new Map<string, KnownHost<readonly RemoteGpu[]>>();
-	const lookAway = hosts.look((host) => {
+	const lookAway = hosts.subscribe((host) => {
 		told.push([host.name, clock.monotonicMs() / 1000]);
 		last.set(host.name, host);
 	});

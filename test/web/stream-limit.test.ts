@@ -29,7 +29,7 @@ async function serveStreams(mostStreams: number, host = '127.0.0.1') {
 	const streams = createStreams(
 		{
 			liveView,
-			hosts: {known: () => [], look: () => () => undefined},
+			hosts: {known: () => [], subscribe: () => () => undefined},
 			about: () => ({
 				host: 'box',
 				version: '1',

@@ -91,11 +91,11 @@ test('who does not read is dropped; the others are not held up; there is an end 
 			return () => undefined;
 		},
 	};
-	let looks = 0;
+	let subscriptions = 0;
 	const hosts = {
 		known: () => [],
-		look() {
-			looks++;
+		subscribe() {
+			subscriptions++;
 			return () => undefined;
 		},
 	};
@@ -149,7 +149,7 @@ test('who does not read is dropped; the others are not held up; there is an end 
 	expect([outgoing[0]!.destroyed, outgoing[1]!.destroyed]).toEqual([false, true]);
 	// One who has left before it was opened.
 	expect(streams.open(outgoing[1]!, {withHosts: true})).toBe(true);
-	expect([streams.count(), looks]).toEqual([1, 0]);
+	expect([streams.count(), subscriptions]).toEqual([1, 0]);
 });
 
 test('reports are made once for all who ask at the same time', async () => {

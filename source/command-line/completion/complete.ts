@@ -27,7 +27,7 @@ async function known(kind: KnownKind, verb: Command, words: readonly string[]): 
 	});
 	const hosts = config.get('remote_hosts')!;
 	if (kind === 'hosts') {
-		return candidatesOf(kind, {hosts, told: [], requester: {account: '', uid: -1, label: ''}});
+		return candidatesOf(kind, {hosts, audit: [], requester: {account: '', uid: -1, label: ''}});
 	}
 
 	const {readPool} = await import('../../app/complete.js');

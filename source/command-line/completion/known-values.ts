@@ -15,7 +15,7 @@ export type Known = {
 	readonly hosts: readonly string[];
 	readonly snapshot?: Snapshot;
 	/** What happened lately. */
-	readonly told: readonly AuditEntry[];
+	readonly audit: readonly AuditEntry[];
 };
 
 function holdingWords(lease: Lease, {now}: Snapshot, requester: Requester): string {
@@ -62,17 +62,17 @@ const kinds: Readonly<Record<Exclude<KnownKind, 'hosts'>, (snapshot: Snapshot, k
 		'timed-gpus': (snapshot, {requester}) => ownGpus(snapshot, requester, ({expiryTime}) => expiryTime !== undefined),
 		'drained-gpus': ({drains}) =>
 			Array.from(drains, ([index, {reason}]) => ({word: String(index), about: reason ?? 'out of service'})),
-		users: (snapshot, {told}) =>
+		users: (snapshot, {audit}) =>
 			named([
 				...heldIn(snapshot).flatMap((held) => [ownerOf(held), labelOf(held)]),
-				...told.flatMap(({account, label, owner}) => [account, label, owner]),
+				...audit.flatMap(({account, label, owner}) => [account, label, owner]),
 			]),
-		labels: (snapshot, {told, requester}) =>
+		labels: (snapshot, {audit, requester}) =>
 			named([
 				...heldIn(snapshot)
 					.filter((held) => owns(requester, held))
 					.map((held) => labelOf(held)),
-				...told.filter(({account}) => account === requester.account).map(({label}) => label),
+				...audit.filter(({account}) => account === requester.account).map(({label}) => label),
 			]),
 		places: ({queue, now}, {requester}) =>
 			queue.flatMap((record) =>

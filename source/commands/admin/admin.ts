@@ -98,25 +98,25 @@ export const admin: Command = {
 		}
 
 		const {gpuCount, provider, found} = await whatIsThere(app, input);
-		const place = await app.openPoolPlace();
+		const location = await app.openPoolLocation();
 		try {
-			for (const repair of place.repairs) {
+			for (const repair of location.repairs) {
 				app.remark(repair);
 			}
 
-			const {pool, droppedLeases, wasThere} = await place.make({gpuCount, provider, force: input.has('force')});
+			const {pool, droppedLeases, wasThere} = await location.make({gpuCount, provider, force: input.has('force')});
 			if (input.has('json')) {
 				app.print(
 					harmlessJson({
 						gpu_count: pool.gpuCount,
 						provider: pool.provider,
-						location: place.location,
+						location: location.location,
 						was_there: wasThere === true,
 						ended_reservations: droppedLeases,
 					}),
 				);
 			} else {
-				const what = `pool of ${pool.gpuCount} GPU(s) (${pool.provider}) in ${place.location}`;
+				const what = `pool of ${pool.gpuCount} GPU(s) (${pool.provider}) in ${location.location}`;
 				app.print(
 					wasThere ? `The ${what} was there already; everybody on this machine finds it now` : `Made a ${what}`,
 				);
@@ -129,13 +129,13 @@ export const admin: Command = {
 				app.remark(`Warning: this machine has ${found} GPU(s), the pool ${gpuCount}.`);
 			}
 
-			if (place.privateLabel !== undefined) {
-				app.remark(place.privateLabel);
+			if (location.privateLabel !== undefined) {
+				app.remark(location.privateLabel);
 			}
 
 			return 0;
 		} finally {
-			await place.close();
+			await location.close();
 		}
 	},
 };

@@ -27,7 +27,7 @@ export type JobLeaseKeeper = {
 const patienceMs = 10_000;
 
 /** The Go peer tells nobody what it changes, so a lease that it took is only seen by looking. */
-const lookMs = 5000;
+const pollMs = 5000;
 
 type Lost = Extract<HeartbeatResult, {kind: 'lost'}>['gpus'];
 
@@ -81,7 +81,7 @@ export function keepJobLease(app: App, world: OpenWorld, {granted, job, model}: 
 		while (!ended.signal.aborted && hold.gpus.length > 0) {
 			// A store that is away is heard of again; the job goes on.
 			await background.attempt(check);
-			await wakeSignal.wait(world.clock, lookMs, ended.signal);
+			await wakeSignal.wait(world.clock, pollMs, ended.signal);
 		}
 	})();
 	const stopReminding = keepReminding(app, world, app.remark);

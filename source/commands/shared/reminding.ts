@@ -5,7 +5,7 @@ import {sanitize} from '../../format/text/text.js';
 import type {App, OpenWorld} from '../../app/contract.js';
 import {createBackground} from './background.js';
 
-const firstLookMs = 1000;
+const firstCheckMs = 1000;
 /** A reservation that was made or moved meanwhile is noticed this late, at most. */
 const longestWaitMs = 60_000;
 /** Who is done waits no longer for what hangs than this. */
@@ -25,7 +25,7 @@ export function keepReminding(app: App, world: OpenWorld, complain: (words: stri
 
 	const background = createBackground(complain);
 
-	const look = async (): Promise<number> => {
+	const remind = async (): Promise<number> => {
 		const {notices, nextSeconds} = await claimReminders(world, sender);
 		for (const problem of (
 			await Promise.all(notices.map(async (notice) => app.notify(notice, givenUp.signal)))
@@ -36,8 +36,8 @@ export function keepReminding(app: App, world: OpenWorld, complain: (words: stri
 		return Math.min(longestWaitMs, nextSeconds * 1000);
 	};
 
-	const looking = (async () => {
-		let waitMs = firstLookMs;
+	const loop = (async () => {
+		let waitMs = firstCheckMs;
 		await app.loadAhead();
 		for (;;) {
 			// Not all at the same moment.
@@ -47,7 +47,7 @@ export function keepReminding(app: App, world: OpenWorld, complain: (words: stri
 			}
 
 			// A store that is away is asked again later.
-			waitMs = (await background.attempt(look)) ?? longestWaitMs;
+			waitMs = (await background.attempt(remind)) ?? longestWaitMs;
 		}
 	})();
 	return async () => {
@@ -55,7 +55,7 @@ export function keepReminding(app: App, world: OpenWorld, complain: (words: stri
 		const grace = setTimeout(() => {
 			givenUp.abort();
 		}, graceMs);
-		await looking;
+		await loop;
 		clearTimeout(grace);
 	};
 }

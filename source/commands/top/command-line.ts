@@ -8,7 +8,7 @@ import type {Grammar, Input} from '../../command-line/command.js';
 import {candidatesOf} from '../../command-line/completion/known-values.js';
 import {completeLine} from '../../command-line/completion/line.js';
 import {globalFlags} from '../../command-line/flags.js';
-import type {HostLooks} from './hosts.js';
+import type {HostOutputs} from './hosts.js';
 
 /** The verbs that make sense there. All others need a terminal, or are no matter of a moment. */
 const manners: Readonly<Record<string, 'reads' | 'changes'>> = {
@@ -122,7 +122,7 @@ type Options = {
 	readonly world: OpenWorld;
 	readonly grammar: Grammar;
 	readonly isReadonly: boolean;
-	readonly hosts: HostLooks;
+	readonly hosts: HostOutputs;
 };
 
 function wordsOf(line: string): readonly string[] {
@@ -143,7 +143,7 @@ export const createCommandLine = ({app, world, grammar, isReadonly, hosts}: Opti
 		await command.run(innerApp(app, world, options, printed), input);
 		return printed;
 	},
-	lookOf(line) {
+	liveOutputOf(line) {
 		const name = hostOf(wordsOf(line));
 		return name === undefined ? undefined : name === '' ? hosts.all : hosts.one(name);
 	},

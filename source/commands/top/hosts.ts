@@ -13,7 +13,7 @@ import {localRows} from '../status/hosts.js';
 
 type Known = KnownHost<readonly JsonRow[]>;
 
-export type HostLooks = {
+export type HostOutputs = {
 	/** This host first. */
 	readonly names: readonly string[];
 	readonly all: LiveOutput;
@@ -86,7 +86,7 @@ function hostPage(name: string, host: Known | undefined, nowMs: number): LiveOut
 			};
 }
 
-export function createHostLooks({app, world, others, broken}: Options): HostLooks {
+export function createHostOutputs({app, world, others, broken}: Options): HostOutputs {
 	const {clock} = world;
 	const own = app.host.hostname;
 	const names = [own, ...others];
@@ -98,23 +98,23 @@ export function createHostLooks({app, world, others, broken}: Options): HostLook
 		ask: async (name, signal) => (name === own ? localRows(world) : app.remoteStatus(name, signal)),
 	});
 
-	const lookAt = (wanted: readonly string[], draw: (known: readonly Known[]) => LiveOutputPage): LiveOutput => ({
+	const outputOf = (wanted: readonly string[], draw: (known: readonly Known[]) => LiveOutputPage): LiveOutput => ({
 		begin(show) {
 			const tell = (): void => {
 				show(draw(watch.known()));
 			};
 
 			tell();
-			return watch.look(tell, wanted);
+			return watch.subscribe(tell, wanted);
 		},
 	});
 
 	return {
 		names,
-		all: lookAt(names, (known) => listPage(names, known)),
+		all: outputOf(names, (known) => listPage(names, known)),
 		one(name) {
 			if (names.includes(name)) {
-				return lookAt([name], (known) =>
+				return outputOf([name], (known) =>
 					hostPage(
 						name,
 						known.find((host) => host.name === name),

@@ -4,7 +4,7 @@ import {CanhazgpuError} from '../../errors.js';
 import type {App} from '../../app/contract.js';
 import type {Command} from '../../command-line/command.js';
 import {keepReminding} from '../shared/reminding.js';
-import {createHostLooks} from './hosts.js';
+import {createHostOutputs} from './hosts.js';
 import {createCommandLine} from './command-line.js';
 
 async function loadMonitor() {
@@ -51,7 +51,7 @@ export const top: Command = {
 		// A failure before it is needed has an error of its own to tell.
 		loading.catch(() => undefined);
 		const world = await app.open({isPatient: true, canMakePrivate: true, isDemo: input.has('demo')});
-		const hosts = createHostLooks({
+		const hosts = createHostOutputs({
 			app,
 			world,
 			others: otherHosts(input.config.get('remote_hosts')!, app.host.hostname),

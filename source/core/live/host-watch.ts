@@ -22,7 +22,7 @@ export type HostWatch<Status> = {
 	/** The last answers, however old, of those that ever gave one. */
 	readonly known: () => ReadonlyArray<KnownHost<Status>>;
 	/** Until the returned function is called these hosts are asked again and again, and each answer of any host is told as it comes. */
-	readonly look: (told: (host: KnownHost<Status>) => void, names?: readonly string[]) => () => void;
+	readonly subscribe: (listener: (host: KnownHost<Status>) => void, names?: readonly string[]) => () => void;
 	/** Ends what is being asked. */
 	readonly stop: () => void;
 };
@@ -44,8 +44,8 @@ const rememberMs = 5000;
 export function watchHosts<Status>({names, ask, clock, roundMs, broken}: HostWatchOptions<Status>): HostWatch<Status> {
 	const known = new Map<string, KnownHost<Status>>();
 	const asking = new Map<string, Promise<HostAnswer<Status>>>();
-	const lookers = new Set<(host: KnownHost<Status>) => void>();
-	const looks = new Set<AbortController>();
+	const listeners = new Set<(host: KnownHost<Status>) => void>();
+	const subscriptions = new Set<AbortController>();
 	const stopped = new AbortController();
 
 	async function askNow(name: string): Promise<HostAnswer<Status>> {
@@ -74,7 +74,7 @@ export function watchHosts<Status>({names, ask, clock, roundMs, broken}: HostWat
 			const before = 'status' in answer ? undefined : statusBefore(name);
 			const host = {name, answer, answeredMs: clock.monotonicMs(), before};
 			known.set(name, host);
-			for (const tell of lookers) {
+			for (const tell of listeners) {
 				tell(host);
 			}
 
@@ -112,21 +112,21 @@ export function watchHosts<Status>({names, ask, clock, roundMs, broken}: HostWat
 		names,
 		answer: async (name) => (names.includes(name) ? answerOf(name, rememberMs) : undefined),
 		known: () => names.flatMap((name) => known.get(name) ?? []),
-		look(told, wanted = names) {
-			const looking = new AbortController();
-			looks.add(looking);
-			lookers.add(told);
-			void keepAsking(wanted, looking.signal);
+		subscribe(listener, wanted = names) {
+			const subscription = new AbortController();
+			subscriptions.add(subscription);
+			listeners.add(listener);
+			void keepAsking(wanted, subscription.signal);
 			return () => {
-				lookers.delete(told);
-				looks.delete(looking);
-				looking.abort();
+				listeners.delete(listener);
+				subscriptions.delete(subscription);
+				subscription.abort();
 			};
 		},
 		stop() {
-			lookers.clear();
-			for (const looking of [...looks, stopped]) {
-				looking.abort();
+			listeners.clear();
+			for (const subscription of [...subscriptions, stopped]) {
+				subscription.abort();
 			}
 		},
 	};

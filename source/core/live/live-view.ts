@@ -27,7 +27,7 @@ export type LiveState = {
 	/** The last scan, failed or not. */
 	readonly lastScan: Observation | undefined;
 	readonly rows: readonly StatusRow[];
-	readonly line: readonly QueueRow[];
+	readonly queue: readonly QueueRow[];
 	/** The newest, oldest first. */
 	readonly events: readonly AuditEntry[];
 	/** Why the events cannot be read. */
@@ -78,7 +78,7 @@ const holdersOf = (snapshot: Snapshot | undefined): string =>
 		.map((record) => (isLeased(record) ? (record.lease.leaseId ?? record.lease.startTime) : record.kind))
 		.join(' ');
 
-type Known = Omit<LiveState, 'rows' | 'line' | 'now' | 'observation'>;
+type Known = Omit<LiveState, 'rows' | 'queue' | 'now' | 'observation'>;
 
 /** Rows are made when a face asks for them, once for each state. */
 function stateOf(
@@ -89,7 +89,7 @@ function stateOf(
 ): LiveState {
 	const {snapshot} = known;
 	let rows: readonly StatusRow[] | undefined;
-	let line: readonly QueueRow[] | undefined;
+	let queue: readonly QueueRow[] | undefined;
 	return {
 		...known,
 		now,
@@ -101,9 +101,9 @@ function stateOf(
 					: statusRows(snapshot, observation, memoryThresholdMiB);
 			return rows;
 		},
-		get line() {
-			line ??= snapshot === undefined ? [] : queueRows(snapshot);
-			return line;
+		get queue() {
+			queue ??= snapshot === undefined ? [] : queueRows(snapshot);
+			return queue;
 		},
 	};
 }
@@ -134,8 +134,8 @@ export function startLiveView(
 	const made = (from: Known): LiveState => stateOf(from, storeNow(), shownScan(), memoryThresholdMiB);
 	let state = made(known);
 
-	function change(kind: LiveChange, news: Partial<Omit<Known, 'revision'>>): void {
-		known = {...known, ...news, revision: known.revision + 1};
+	function change(kind: LiveChange, update: Partial<Omit<Known, 'revision'>>): void {
+		known = {...known, ...update, revision: known.revision + 1};
 		state = made(known);
 		for (const listener of listeners) {
 			listener(state, kind);

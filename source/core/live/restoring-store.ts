@@ -29,7 +29,7 @@ export function createRestoringStore(store: Store, {host, clock}: {readonly host
 	let known: KnownSnapshot | undefined;
 
 	/** Nothing, where the store keeps no trail. */
-	const toldSince = async (fromTime: number): Promise<readonly AuditRecord[]> => {
+	const auditSince = async (fromTime: number): Promise<readonly AuditRecord[]> => {
 		try {
 			return await store.audit({fromTime});
 		} catch (error) {
@@ -58,7 +58,7 @@ export function createRestoringStore(store: Store, {host, clock}: {readonly host
 							plan:
 								failures > 0 && found.pool === undefined
 									? planPoolRecord(from, found, host)
-									: planRestoring(from, found, {host, told: await toldSince(from.now)}),
+									: planRestoring(from, found, {host, audit: await auditSince(from.now)}),
 						};
 					},
 				},

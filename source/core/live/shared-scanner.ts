@@ -14,7 +14,7 @@ const roleSeconds = 3;
 /** How soon a vacant role is noticed. */
 const tickMs = 500;
 /** A scan from before somebody began to look is worth showing for as many intervals. */
-const firstLookIntervals = 2;
+const earlierScanIntervals = 2;
 /** A news that has waited for longer than this share of the interval is not worth showing: the next one comes soon. */
 const staleShare = 0.25;
 /** With a scanner that holds the role and never posts, everybody scans by itself after this long. */
@@ -48,7 +48,7 @@ export class SharedScanner {
 	#role: AbortController | undefined;
 	#isScanning = false;
 	/** When the last look ended: one who looks no more does not keep the role. */
-	#lastLookMs = 0;
+	#lastObservedMs = 0;
 	/** Time of the last scan that was given out. */
 	#given: number | undefined;
 	#idle: readonly IdleSpan[] = [];
@@ -61,7 +61,7 @@ export class SharedScanner {
 	async observe(): Promise<Observation> {
 		const {clock} = this.#options;
 		try {
-			return await this.#look();
+			return await this.#observeShared();
 		} catch (error) {
 			if (!isStoreFailure(error)) {
 				throw error;
@@ -70,7 +70,7 @@ export class SharedScanner {
 			// Nothing can be shared now; the GPUs can be looked at all the same.
 			return await this.#scanAlone();
 		} finally {
-			this.#lastLookMs = clock.monotonicMs();
+			this.#lastObservedMs = clock.monotonicMs();
 		}
 	}
 
@@ -93,7 +93,7 @@ export class SharedScanner {
 		}
 	}
 
-	async #look(): Promise<Observation> {
+	async #observeShared(): Promise<Observation> {
 		const {clock, intervalMs} = this.#options;
 		await this.#listen();
 		const startMs = clock.monotonicMs();
@@ -153,7 +153,7 @@ export class SharedScanner {
 	#isWorthShowing({posted}: Seen, ageMs: number): boolean {
 		const {intervalMs} = this.#options;
 		return this.#given === undefined
-			? ageMs < firstLookIntervals * intervalMs
+			? ageMs < earlierScanIntervals * intervalMs
 			: posted.time !== this.#given && ageMs <= Math.max(tickMs, staleShare * intervalMs);
 	}
 
@@ -184,9 +184,10 @@ export class SharedScanner {
 		const wakeSignal = createWakeSignal();
 		while (!signal.aborted) {
 			await wakeSignal.wait(clock, (roleSeconds * 1000) / 3, signal);
-			const isLooking = this.#isScanning || clock.monotonicMs() - this.#lastLookMs < intervalMs + roleSeconds * 1000;
+			const isWatching =
+				this.#isScanning || clock.monotonicMs() - this.#lastObservedMs < intervalMs + roleSeconds * 1000;
 			try {
-				if (!signal.aborted && isLooking) {
+				if (!signal.aborted && isWatching) {
 					await this.#claim();
 				} else if (!signal.aborted) {
 					await this.#dropRole();
@@ -253,7 +254,7 @@ export class SharedScanner {
 export function createSharedGpus(options: SharedScannerOptions): GpuProvider {
 	const shared = new SharedScanner(options);
 	let underWay: Promise<Observation> | undefined;
-	const lookOnce = async (): Promise<Observation> => {
+	const observeOnce = async (): Promise<Observation> => {
 		try {
 			return await shared.observe();
 		} finally {
@@ -273,7 +274,7 @@ export function createSharedGpus(options: SharedScannerOptions): GpuProvider {
 			}
 		},
 		async observe() {
-			underWay ??= lookOnce();
+			underWay ??= observeOnce();
 			return underWay;
 		},
 		close: async () => shared.close(),

@@ -127,7 +127,7 @@ export async function acquireNow(
 				force: request.force ?? false,
 				memoryThresholdMiB: world.memoryThresholdMiB,
 				isAwake: isAwakeOn(world.host),
-				told: {host: world.host.hostname, forced: request.force},
+				grant: {host: world.host.hostname, forced: request.force},
 			});
 			return answer.kind === 'refused'
 				? {plan: emptyPlan, result: answer}

@@ -109,7 +109,7 @@ class OneChange<Result> {
 
 		// A store that can be read and takes no changes is as good as away. One that is merely slow gets as long as one that is busy.
 		if (this.#lostAnswers > 1 && this.#isOverdue()) {
-			throw this.#told(this.#lastLoss);
+			throw this.#forCaller(this.#lastLoss);
 		}
 
 		const [plan, end] = await this.#plan(snapshot);
@@ -159,7 +159,7 @@ class OneChange<Result> {
 			await this.#clock.sleep(this.#isLocked ? lockedWaitMs * (0.5 + random) : backoffMs(this.#attempts, random));
 		} catch (error) {
 			if (!isUnreachable(error)) {
-				throw this.#told(error);
+				throw this.#forCaller(error);
 			}
 
 			this.#lostAnswers++;
@@ -180,7 +180,7 @@ class OneChange<Result> {
 				return await this.#read();
 			} catch (error) {
 				if (!isUnreachable(error) || this.#clock.monotonicMs() > until) {
-					throw this.#told(isUnreachable(error) ? (this.#lastLoss ?? error) : error);
+					throw this.#forCaller(isUnreachable(error) ? (this.#lastLoss ?? error) : error);
 				}
 			}
 
@@ -196,7 +196,7 @@ class OneChange<Result> {
 		return this.#clock.monotonicMs() - this.#startMs > patienceMs;
 	}
 
-	#told(error: unknown): unknown {
+	#forCaller(error: unknown): unknown {
 		return this.#lostAnswers === 0 ? error : unsure(error, this.#options.shownBy ?? 'status');
 	}
 }

@@ -23,7 +23,7 @@ function planDrains(snapshot: Snapshot, {world, requester, gpus, kind, drains, r
 	}
 
 	const reasons = new Set(gpus.flatMap((gpu) => snapshot.drains.get(gpu)?.reason ?? []));
-	const told: AuditRecord = {
+	const record: AuditRecord = {
 		time: snapshot.now,
 		kind,
 		account: requester.account,
@@ -39,7 +39,7 @@ function planDrains(snapshot: Snapshot, {world, requester, gpus, kind, drains, r
 			{kind: 'drains', raw: snapshot.stored.drains},
 		],
 		writes: [{kind: 'drains', drains}],
-		audit: [told],
+		audit: [record],
 		event: {kind: 'drain', gpus, user: requester.account},
 	};
 }

@@ -157,10 +157,10 @@ async function endedForGood(
 ): Promise<ReadonlySet<number>> {
 	const isSaid = ({ended}: FreeRecord): boolean => ended?.leaseId === leaseId;
 	const said = free.filter((record) => isSaid(record) && endsForGood.has(record.ended!.reason));
-	let trail: readonly AuditEntry[] = [];
+	let audit: readonly AuditEntry[] = [];
 	if (free.some((record) => !isSaid(record))) {
 		try {
-			trail = await store.audit({fromTime: seenAt - 1});
+			audit = await store.audit({fromTime: seenAt - 1});
 		} catch (error) {
 			// A store that keeps no trail says nothing.
 			if (!(error instanceof CanhazgpuError && error.code === 'store-refused')) {
@@ -169,12 +169,12 @@ async function endedForGood(
 		}
 	}
 
-	const told = trail.filter(
+	const ends = audit.filter(
 		(entry) =>
 			entry.leaseId === leaseId &&
 			(entry.kind === 'released' || (entry.kind === 'ended' && endsForGood.has(entry.reason ?? ''))),
 	);
-	const silent = free.filter((record) => !isSaid(record) && told.some(({gpus}) => gpus.includes(record.index)));
+	const silent = free.filter((record) => !isSaid(record) && ends.some(({gpus}) => gpus.includes(record.index)));
 	return new Set([...said, ...silent].map(({index}) => index));
 }
 

@@ -25,12 +25,12 @@ export function createAlertRecorder({
 			return;
 		}
 
-		const news = alertChanges(snapshot.alerts, statusRows(snapshot, observation, memoryThresholdMiB), {
+		const changes = alertChanges(snapshot.alerts, statusRows(snapshot, observation, memoryThresholdMiB), {
 			now: snapshot.now,
 			host: host.hostname,
 			seesKernelLog: isRoot(host.account),
 		});
-		if (news === undefined) {
+		if (changes === undefined) {
 			return;
 		}
 
@@ -43,9 +43,9 @@ export function createAlertRecorder({
 					{kind: 'pool', gpuCount: snapshot.gpus.length},
 					{kind: 'notices', raw: snapshot.stored.notices},
 				],
-				writes: [{kind: 'notices', notices: news.standing, dataLoss: recentLoss(snapshot)}],
-				audit: news.audit,
-				event: {kind: 'notice', gpus: [...new Set(news.audit.flatMap(({gpus}) => gpus))]},
+				writes: [{kind: 'notices', notices: changes.standing, dataLoss: recentLoss(snapshot)}],
+				audit: changes.audit,
+				event: {kind: 'notice', gpus: [...new Set(changes.audit.flatMap(({gpus}) => gpus))]},
 			});
 		} catch (error) {
 			if (!(error instanceof CanhazgpuError)) {

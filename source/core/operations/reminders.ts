@@ -38,7 +38,7 @@ export type ReminderSender = Pick<Requester, 'account' | 'uid' | 'userNamespace'
 };
 
 /** Of this end nobody has been reminded yet; one that was moved is another. What was short from the start is no surprise. */
-const isUntold = ({lease}: LeasedRecord): boolean =>
+const isUnreminded = ({lease}: LeasedRecord): boolean =>
 	lease.type === 'manual' &&
 	lease.partialQueueId === undefined &&
 	lease.expiryTime !== undefined &&
@@ -64,9 +64,9 @@ export type RemindersPlan = {
 };
 
 export function planReminders(snapshot: Snapshot, sender: ReminderSender): RemindersPlan {
-	const untold = snapshot.gpus.filter(isLeased).filter((record) => isUntold(record));
+	const unreminded = snapshot.gpus.filter(isLeased).filter((record) => isUnreminded(record));
 	const dueIn = (record: LeasedRecord): number => (dueTime(record, sender) ?? Infinity) - snapshot.now;
-	const due = untold.filter((record) => dueIn(record) <= 0);
+	const due = unreminded.filter((record) => dueIn(record) <= 0);
 	const groups = Map.groupBy(due, ({index, lease}) => `${lease.leaseId ?? index} ${lease.expiryTime}`);
 	const notices = Array.from(groups.values(), (records): Reminder => {
 		const {lease} = records[0]!;
@@ -98,7 +98,7 @@ export function planReminders(snapshot: Snapshot, sender: ReminderSender): Remin
 			})),
 		},
 		notices,
-		nextSeconds: Math.min(Infinity, ...untold.map((record) => dueIn(record)).filter((seconds) => seconds > 0)),
+		nextSeconds: Math.min(Infinity, ...unreminded.map((record) => dueIn(record)).filter((seconds) => seconds > 0)),
 	};
 }
 

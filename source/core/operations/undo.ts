@@ -101,7 +101,7 @@ export async function undoRelease(world: World, requester: Requester, released: 
 						force: true,
 						memoryThresholdMiB: world.memoryThresholdMiB,
 						isAwake: isAwakeOn(world.host),
-						told: {host: world.host.hostname, account: requester.account, reason: 'undone'},
+						grant: {host: world.host.hostname, account: requester.account, reason: 'undone'},
 					});
 					return answer.kind === 'refused' ? answer : {...answer, leaseId, lease};
 				});

@@ -22,7 +22,7 @@ const gap = 2;
 /** A table whose columns would get narrower than this is written row by row instead. */
 const leastColumn = 12;
 
-function look({text, style}: Span, {paint, hasColor}: MarkdownOptions): string {
+function styled({text, style}: Span, {paint, hasColor}: MarkdownOptions): string {
 	switch (style) {
 		case 'code': {
 			return hasColor ? paint.header(text) : `\`${text}\``;
@@ -58,7 +58,7 @@ function wordsOf(inline: Inline, options: MarkdownOptions): readonly Word[] {
 	const words: Word[] = [];
 	let isOpen = false;
 	const add = (span: Span): void => {
-		const painted = look(span, options);
+		const painted = styled(span, options);
 		const width = widthOf(span.text) + (span.style === 'code' && !options.hasColor ? 2 : 0);
 		const last = isOpen ? words.pop() : undefined;
 		words.push({painted: (last?.painted ?? '') + painted, width: (last?.width ?? 0) + width});

@@ -63,10 +63,10 @@ type TableOptions = {
 };
 
 /** The table of `canhazgpu queue`. */
-export const lineTable = (rows: readonly QueueRow[], paint: Paint, options: TableOptions): string =>
-	[placesTable(rows, paint, options), ...stuckLines(rows)].join('\n');
+export const queueTable = (rows: readonly QueueRow[], paint: Paint, options: TableOptions): string =>
+	[entriesTable(rows, paint, options), ...stuckLines(rows)].join('\n');
 
-const placesTable = (rows: readonly QueueRow[], paint: Paint, {now, width}: TableOptions): string =>
+const entriesTable = (rows: readonly QueueRow[], paint: Paint, {now, width}: TableOptions): string =>
 	ruledTable(
 		['#', 'ID', 'USER', 'WANTS', 'GOT', 'TYPE', 'WAITED', 'ESTIMATE', 'BLOCKED BY', 'NOTE'],
 		rows.map((row) => {
@@ -136,7 +136,7 @@ const waitJson = ({waitedSeconds, outOfService, outages, estimateSeconds, blocke
 });
 
 /** `queue --json`, with the peer's keys and ours beside them; an entry that cannot be read is left out. */
-export function lineJson(rows: readonly QueueRow[]) {
+export function queueJson(rows: readonly QueueRow[]) {
 	const entries = rows.flatMap((row) =>
 		row.entry === undefined
 			? []

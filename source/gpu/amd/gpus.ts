@@ -127,8 +127,8 @@ type Taken = {readonly value: number} | {readonly word: string} | undefined;
 The first reading at the paths, or else the first word.
 */
 const take = (entry: JsonObject, {quantity, paths, plainUnit}: Place): Taken => {
-	const told = paths.flatMap((path) => readQuantity(valueAt(entry, path), quantity, plainUnit) ?? []);
-	return told.find((one) => one.kind === 'number') ?? told[0];
+	const readings = paths.flatMap((path) => readQuantity(valueAt(entry, path), quantity, plainUnit) ?? []);
+	return readings.find((one) => one.kind === 'number') ?? readings[0];
 };
 
 const readGpu = (index: number, {metric, fixed, list, failures}: Required<AmdAnswers>): BareReading => {
@@ -246,12 +246,12 @@ const failureOf = (entry: JsonObject | undefined, vitals: readonly Taken[]): str
 		return 'listed, but without readings';
 	}
 
-	const told = vitals.filter((taken) => taken !== undefined);
-	if (told.some((taken) => 'value' in taken)) {
+	const known = vitals.filter((taken) => taken !== undefined);
+	if (known.some((taken) => 'value' in taken)) {
 		return undefined;
 	}
 
 	const error = readText(valueAt(entry, 'error'));
-	const words = [...new Set(told.flatMap((taken) => ('word' in taken ? [taken.word] : [])))];
+	const words = [...new Set(known.flatMap((taken) => ('word' in taken ? [taken.word] : [])))];
 	return error ?? (words.length === 0 ? 'no readings' : `no readings (${words.slice(0, 3).join(', ')})`);
 };

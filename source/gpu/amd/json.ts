@@ -45,7 +45,7 @@ const largest: Readonly<Record<Quantity, number>> = {
 	count: 1_000_000_000,
 };
 
-export type Told =
+export type ReadQuantity =
 	| {readonly kind: 'number'; readonly value: number}
 	/** The tool's word for not knowing. */
 	| {readonly kind: 'word'; readonly word: string};
@@ -55,14 +55,14 @@ Reads a quantity in our units: MiB, per cent, °C, W, MHz. Undefined when nothin
 
 @param plainUnit - Of a number without a unit.
 */
-export const readQuantity = (raw: unknown, quantity: Quantity, plainUnit = ''): Told | undefined => {
+export const readQuantity = (raw: unknown, quantity: Quantity, plainUnit = ''): ReadQuantity | undefined => {
 	if (raw === undefined || raw === null) {
 		return undefined;
 	}
 
 	const {value, unit} = isObject(raw) ? raw : {value: raw, unit: undefined};
 	const [number, writtenUnit] = splitUnit(value);
-	const word: Told = {kind: 'word', word: cap(wordsFor(value, unit), 100)};
+	const word: ReadQuantity = {kind: 'word', word: cap(wordsFor(value, unit), 100)};
 	if (number === undefined) {
 		return word;
 	}
@@ -77,8 +77,8 @@ export const readQuantity = (raw: unknown, quantity: Quantity, plainUnit = ''): 
 What is no reading, as it was told: `-1 MB`.
 */
 const wordsFor = (value: unknown, unit: unknown): string => {
-	const told = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
-	return typeof unit === 'string' && typeof value === 'number' ? `${told} ${unit}` : told;
+	const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
+	return typeof unit === 'string' && typeof value === 'number' ? `${text} ${unit}` : text;
 };
 
 const splitUnit = (value: unknown): readonly [number: number | undefined, unit: string] => {

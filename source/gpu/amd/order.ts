@@ -15,8 +15,8 @@ export const numbersForPrograms = (
 ): ReadonlyMap<number, number> => {
 	const numbers = indices.toSorted((a, b) => a - b);
 	const nodes = new Map(numbers.map((index) => [index, readIndex(listed.get(index)?.['node_id'])]));
-	const told = numbers.flatMap((index) => nodes.get(index) ?? []);
-	const isWhole = numbers.every((index) => listed.has(index)) && new Set(told).size === told.length;
+	const nodesOfAll = numbers.flatMap((index) => nodes.get(index) ?? []);
+	const isWhole = numbers.every((index) => listed.has(index)) && new Set(nodesOfAll).size === nodesOfAll.length;
 	const rankOf = (index: number): number => nodes.get(index) ?? Number.MAX_SAFE_INTEGER;
 	// The order of those that are alike stays as it is.
 	const counted = isWhole ? numbers.toSorted((a, b) => rankOf(a) - rankOf(b)) : numbers;

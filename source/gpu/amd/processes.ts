@@ -69,8 +69,8 @@ Many versions tell 0 in `mem_usage` of a process that holds gigabytes: of a 0 on
 */
 const memoryOf = (info: JsonObject, isIntegrated: boolean): number | undefined => {
 	const [gtt, vram, ...others] = ['memory_usage.gtt_mem', 'memory_usage.vram_mem', 'mem_usage', 'mem'].map((path) => {
-		const told = readQuantity(valueAt(info, path), 'memory', 'B');
-		return told?.kind === 'number' ? told.value : undefined;
+		const quantity = readQuantity(valueAt(info, path), 'memory', 'B');
+		return quantity?.kind === 'number' ? quantity.value : undefined;
 	});
 	if (isIntegrated) {
 		return gtt === undefined || vram === undefined ? undefined : gtt + vram;

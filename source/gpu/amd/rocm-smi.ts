@@ -115,9 +115,9 @@ export const readCards = (
 };
 
 const rewrite = (card: JsonObject): JsonObject => {
-	const byName = new Map(Object.entries(card).map(([name, told]) => [name.toLowerCase(), told]));
+	const byName = new Map(Object.entries(card).map(([name, value]) => [name.toLowerCase(), value]));
 	const find = (...names: readonly string[]): unknown =>
-		names.map((name) => byName.get(name)).find((told) => told !== undefined);
+		names.map((name) => byName.get(name)).find((value) => value !== undefined);
 	const bytes = (name: string) => (find(name) === undefined ? undefined : {value: find(name), unit: 'B'});
 	const inBrackets = (name: string) => readText(find(name))?.replaceAll(/[\(\)]/gv, '');
 	return {
@@ -161,19 +161,19 @@ export const readPids = (
 	indices: readonly number[],
 ): ProcessesByGpu | undefined => {
 	const system = isObject(value) ? value['system'] : undefined;
-	const told = Object.entries(isObject(system) ? system : {}).flatMap(([key, raw]) => {
+	const listed = Object.entries(isObject(system) ? system : {}).flatMap(([key, raw]) => {
 		const pid = /^pid\s*(?<pid>[1-9]\d{0,9})$/iv.exec(key)?.groups?.['pid'];
 		return pid === undefined ? [] : [readPid(Number(pid), String(raw))];
 	});
 	// Where no process uses a GPU it says so, or that it has nothing to say.
-	if (told.length === 0 && !/no json data|no kfd pids/iv.test(text) && !isObject(value)) {
+	if (listed.length === 0 && !/no json data|no kfd pids/iv.test(text) && !isObject(value)) {
 		return undefined;
 	}
 
 	const places = readGpusOfPids(gpusOfPids);
 	const rows = new Map<number, ProcessRow[]>(indices.map((index) => [index, []]));
 	let isSomeUnplaced = false;
-	for (const process of told) {
+	for (const process of listed) {
 		const gpus = places.get(process.pid) ?? (indices.length === 1 ? indices : undefined);
 		isSomeUnplaced ||= gpus === undefined;
 		for (const index of gpus ?? []) {

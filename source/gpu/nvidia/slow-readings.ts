@@ -68,12 +68,12 @@ export const createSlowReadings = ({run, monotonicMs, timeLimitMs, uptimeSeconds
 			return async (gpus) => {
 				const isWanted =
 					details === 'all' || (details === 'parts' && gpus.some(({isMigEnabled}) => isMigEnabled === true));
-				const [problems, told] = await Promise.all([
+				const [problems, slow] = await Promise.all([
 					logged,
 					isWanted && !isHanging() ? askDetails({run, command, timeoutMs: timeLimitMs(), signal}) : undefined,
 				]);
-				const detailed = attachParts(gpus, told);
-				return (told !== undefined && details === 'all' ? addDetailedHealth(detailed, told) : detailed).map((gpu) =>
+				const detailed = attachParts(gpus, slow);
+				return (slow !== undefined && details === 'all' ? addDetailedHealth(detailed, slow) : detailed).map((gpu) =>
 					addProblems(gpu, problems?.get(gpu.pciBusId ?? '')),
 				);
 			};

@@ -74,11 +74,11 @@ export const createToolStream = <Block>({
 	let session: Session<Block> | undefined;
 	let restUntilMs = -Infinity;
 	let restMs = firstRestMs;
-	let news = Promise.withResolvers<void>();
+	let change = Promise.withResolvers<void>();
 
 	const tell = () => {
-		news.resolve();
-		news = Promise.withResolvers();
+		change.resolve();
+		change = Promise.withResolvers();
 	};
 
 	/**
@@ -133,7 +133,7 @@ export const createToolStream = <Block>({
 	Until there is news, or it has been silent for too long.
 	*/
 	const wait = async (current: Session<Block>): Promise<void> => {
-		const {promise} = news;
+		const {promise} = change;
 		const silence = Promise.withResolvers<void>();
 		const leftMs = current.lastSignMs + periodMs + patienceMs - monotonicMs();
 		const timer = setTimeout(silence.resolve, Math.max(0, leftMs));

@@ -15,9 +15,9 @@ environment as od(1) prints it, or nothing where it is too long for that.
 */
 const variable = 'CANHAZGPU_STARTED';
 
-type Told = {readonly mask: string; readonly openFiles: string; readonly environment: Uint8Array | undefined};
+type StartFacts = {readonly mask: string; readonly openFiles: string; readonly environment: Uint8Array | undefined};
 
-const parseTold = (text: string): Told | undefined => {
+const parseStartFacts = (text: string): StartFacts | undefined => {
 	const match = /^(?<pid>\d+) (?<mask>[\da-f]{1,16}) (?<limit>\d+|unlimited) (?<bytes>[\s\da-f]*)$/v.exec(text);
 	const {pid, mask, limit, bytes} = match?.groups ?? {};
 	// The pid tells it from one that was left by somebody else.
@@ -30,7 +30,7 @@ const parseTold = (text: string): Told | undefined => {
 		: undefined;
 };
 
-let told: Told | undefined;
+let startFacts: StartFacts | undefined;
 let words: Uint8Array | undefined;
 
 /** To be called first of all: nothing that is started later shall find what sh has left and changed. */
@@ -39,9 +39,9 @@ export const takeInherited = (): void => {
 	words = readBytes('/proc/self/cmdline');
 	const text = process.env[variable];
 	Reflect.deleteProperty(process.env, variable);
-	told = text === undefined ? undefined : parseTold(text);
-	if (told?.environment !== undefined) {
-		restoreEnvironment(told.environment);
+	startFacts = text === undefined ? undefined : parseStartFacts(text);
+	if (startFacts?.environment !== undefined) {
+		restoreEnvironment(startFacts.environment);
 	}
 };
 
@@ -82,7 +82,7 @@ const readBytes = (file: string): Uint8Array => {
 export const startedWords = (): Uint8Array => words ?? readBytes('/proc/self/cmdline');
 
 /** The same of the environment. */
-export const startedEnvironment = (): Uint8Array => told?.environment ?? readBytes('/proc/self/environ');
+export const startedEnvironment = (): Uint8Array => startFacts?.environment ?? readBytes('/proc/self/environ');
 
 const read = (file: string): string => {
 	try {
@@ -97,7 +97,7 @@ const ignoredByBun: ReadonlySet<number> = new Set([constants.signals.SIGPIPE, co
 
 const readMask = (): string | undefined =>
 	process.versions['bun'] === undefined
-		? told?.mask
+		? startFacts?.mask
 		: /^SigIgn:\s*(?<mask>[\da-f]+)$/mv.exec(read('/proc/self/status'))?.groups?.['mask'];
 
 let known: {readonly signals: ReadonlySet<number> | undefined} | undefined;
@@ -134,4 +134,4 @@ const openFilesOf = (pid: number | 'self'): string | undefined =>
 export const ownOpenFiles = (): string | undefined => openFilesOf('self');
 
 /** The one that this process was started with; else that of its parent, from whom it has it. */
-export const callersOpenFiles = (): string | undefined => told?.openFiles ?? openFilesOf(process.ppid);
+export const callersOpenFiles = (): string | undefined => startFacts?.openFiles ?? openFilesOf(process.ppid);

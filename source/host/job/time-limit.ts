@@ -50,7 +50,7 @@ type Options = {
 	readonly graceSeconds: number;
 };
 
-const lookEveryMs = 50;
+const pollMs = 50;
 
 /**
 New descendants are looked for less often, and for no more than a tenth of the time: that reads all of /proc.
@@ -121,7 +121,7 @@ export const endJob = async ({job, mark, request, graceSeconds}: Options): Promi
 			}
 		}
 
-		await sleep(Math.min(lookEveryMs, Math.max(0, killAtMs - performance.now())));
+		await sleep(Math.min(pollMs, Math.max(0, killAtMs - performance.now())));
 	}
 
 	const giveUpAtMs = performance.now() + killPatienceMs;

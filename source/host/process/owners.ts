@@ -42,8 +42,8 @@ export const createOwnerFinder = ({users, run, monotonicMs}: Options) => {
 			}
 		}
 
-		const untold = [...uids].flatMap(([pid, uid]) => (uid === undefined ? [pid] : []));
-		const due = untold.filter((pid) => monotonicMs() - (hidden.get(pid)?.askedAtMs ?? -Infinity) >= retryAfterMs);
+		const unknown = [...uids].flatMap(([pid, uid]) => (uid === undefined ? [pid] : []));
+		const due = unknown.filter((pid) => monotonicMs() - (hidden.get(pid)?.askedAtMs ?? -Infinity) >= retryAfterMs);
 		if (due.length > 0) {
 			await askPs(due);
 		}

@@ -103,7 +103,7 @@ export function createMemoryStore({now = () => Date.now() / 1000}: Options = {})
 		async audit(query = {}) {
 			const after = rowAfter(query.afterId);
 			return decodeAuditRows(
-				state.trail.filter(({id}) => Number(id) > after),
+				state.auditLog.filter(({id}) => Number(id) > after),
 				query,
 			);
 		},

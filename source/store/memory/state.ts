@@ -22,7 +22,7 @@ export type State = {
 	/**
 	Oldest first.
 	*/
-	readonly trail: Array<{readonly id: string; readonly raw: string}>;
+	readonly auditLog: Array<{readonly id: string; readonly raw: string}>;
 	drains: string | undefined;
 	notices: string | undefined;
 	revision: string | undefined;
@@ -47,7 +47,7 @@ export const emptyState = (): State => ({
 	line: [],
 	entries: new Map(),
 	history: [],
-	trail: [],
+	auditLog: [],
 	drains: undefined,
 	notices: undefined,
 	revision: undefined,
@@ -172,12 +172,12 @@ function appendUsage(state: State, usage: RawPlan['usage'], now: number): void {
 	history.splice(0, Math.min(oldCount, trimCount));
 }
 
-function appendAudit({trail}: State, records: readonly string[]): void {
+function appendAudit({auditLog}: State, records: readonly string[]): void {
 	for (const raw of records) {
-		trail.push({id: String(Number(trail.at(-1)?.id ?? 0) + 1), raw});
+		auditLog.push({id: String(Number(auditLog.at(-1)?.id ?? 0) + 1), raw});
 	}
 
-	trail.splice(0, trail.length - auditCap);
+	auditLog.splice(0, auditLog.length - auditCap);
 }
 
 /**

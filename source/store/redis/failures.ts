@@ -8,7 +8,7 @@ import type {Endpoint} from './address.js';
 import {keys} from './keys.js';
 
 /** Replies that will be another in a moment; nothing was done. */
-const passing = new Set(['LOADING', 'BUSY', 'MASTERDOWN', 'TRYAGAIN']);
+const transientWords = new Set(['LOADING', 'BUSY', 'MASTERDOWN', 'TRYAGAIN']);
 
 const replyWords =
 	/(?:^|[ \-])(?<word>LOADING|BUSY|MASTERDOWN|TRYAGAIN|READONLY|OOM|MISCONF|NOREPLICAS|NOPERM|NOAUTH|WRONGPASS|DENIED|WRONGKEY|WRONGTYPE)\b/v;
@@ -38,7 +38,7 @@ export function retryOf(error: unknown): 'again' | 'elsewhere' | undefined {
 	}
 
 	const word = wordOf(error);
-	return passing.has(word) ? 'again' : word === 'READONLY' ? 'elsewhere' : undefined;
+	return transientWords.has(word) ? 'again' : word === 'READONLY' ? 'elsewhere' : undefined;
 }
 
 const reasons: ReadonlyMap<string, string> = new Map([
@@ -173,8 +173,12 @@ export function refusal(error: Error, {name, db, passwordHint}: Endpoint): Canha
 
 	// The scripts look at the types themselves; the history and the trail are also read without one.
 	if (word === 'WRONGTYPE') {
-		const isTrail = ((error as {readonly command?: {readonly name?: string}}).command?.name ?? '').startsWith('x');
-		return wrongKey(isTrail ? keys.trail : keys.history, 'key of another type', isTrail ? 'stream' : 'sorted set');
+		const isAuditLog = ((error as {readonly command?: {readonly name?: string}}).command?.name ?? '').startsWith('x');
+		return wrongKey(
+			isAuditLog ? keys.auditLog : keys.history,
+			'key of another type',
+			isAuditLog ? 'stream' : 'sorted set',
+		);
 	}
 
 	const unknown = ['store-refused', `refused: ${error.message.slice(0, 200)}`, 'See the log of redis-server.'] as const;

@@ -13,7 +13,7 @@ import {commitArguments} from './commit-arguments.js';
 import {readCondition} from './condition.js';
 import {Connection} from './connection.js';
 import {readPages} from './history/history.js';
-import {readTrail} from './history/audit-log.js';
+import {readAuditLog} from './history/audit-log.js';
 import {entryKeyPrefix, eventChannel} from './keys.js';
 import commitLua from './lua/commit.lua';
 import readLua from './lua/read.lua';
@@ -122,7 +122,7 @@ export async function openRedisStore({patient, ...address}: RedisStoreOptions): 
 			return decodeHistory(() => readPages(connection, fromTime, toTime), fromTime, toTime);
 		},
 		async audit(query = {}) {
-			return readTrail(connection, query);
+			return readAuditLog(connection, query);
 		},
 		takeOverHistory: createOldHistoryCopier(connection),
 		inspect: async () => readCondition(connection),

@@ -25,7 +25,7 @@ export const keys = {
 	/**
 	Ours: the audit trail, a stream.
 	*/
-	trail: 'canhazgpu:trail',
+	auditLog: 'canhazgpu:trail',
 	/**
 	The peer's: held while it hands out GPUs.
 	*/
@@ -71,4 +71,4 @@ export const readKeys: readonly string[] = [
 	keys.notices,
 	keys.revision,
 ];
-export const commitKeys: readonly string[] = [...readKeys, keys.allocationLock, keys.nothing, keys.trail];
+export const commitKeys: readonly string[] = [...readKeys, keys.allocationLock, keys.nothing, keys.auditLog];

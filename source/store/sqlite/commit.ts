@@ -26,8 +26,8 @@ function holds(statements: PoolStatements, expectation: Expectation): boolean {
 		case 'queue': {
 			const {ids, extent} = expectation;
 			// One more than expected tells whether the line goes on.
-			const line = statements.line.all(ids.length + 1).map(({id}) => id);
-			return ids.every((id, place) => line[place] === id) && (extent === 'prefix' || line.length === ids.length);
+			const queue = statements.queueIds.all(ids.length + 1).map(({id}) => id);
+			return ids.every((id, place) => queue[place] === id) && (extent === 'prefix' || queue.length === ids.length);
 		}
 
 		case 'pool': {
@@ -51,8 +51,8 @@ function isPossible(statements: PoolStatements, write: RawWrite): boolean {
 		return true;
 	}
 
-	const isInLine = rawAt(statements.entry, write.id) !== undefined;
-	return isInLine === (write.kind === 'entry');
+	const isQueued = rawAt(statements.entry, write.id) !== undefined;
+	return isQueued === (write.kind === 'entry');
 }
 
 function setPoolValue(statements: PoolStatements, name: string, raw: string | undefined): void {

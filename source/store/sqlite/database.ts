@@ -14,9 +14,9 @@ import {databaseProblem, explain, isBusy} from './failures.js';
 import {
 	checkDirectory,
 	checkOnce,
-	checkPlace,
+	checkLocation,
 	createBesides,
-	createPlace,
+	createLocation,
 	isForOthers,
 	isMissingJournal,
 	isPlainLock,
@@ -66,7 +66,7 @@ export type Form<Name extends string> = {
 
 export type Statements<Name extends string> = Readonly<Record<Name, BoundedStatement>>;
 
-export type Place = {
+export type DatabaseLocation = {
 	readonly path: string;
 	/**
 	For whom it is made, where there is none; without, that is `no-pool`.
@@ -227,13 +227,13 @@ function close(database: DatabaseSync, path: string): void {
 
 export class Database<Name extends string> {
 	/** Makes the database where it may and there is none, and looks at its form. Rejects with a CanhazgpuError. */
-	static async open<Name extends string>(place: Place, form: Form<Name>): Promise<Database<Name>> {
-		const {path, audience, typeOf} = place;
+	static async open<Name extends string>(location: DatabaseLocation, form: Form<Name>): Promise<Database<Name>> {
+		const {path, audience, typeOf} = location;
 		try {
 			if (audience === undefined) {
 				checkOnce(path, typeOf);
 			} else {
-				createPlace(path, audience, typeOf, (file) => {
+				createLocation(path, audience, typeOf, (file) => {
 					makeDatabase(file, form);
 				});
 			}
@@ -348,7 +348,7 @@ export class Database<Name extends string> {
 
 					gate.enter();
 					isIn = true;
-					checkPlace(this.path);
+					checkLocation(this.path);
 					return work();
 				} catch (error) {
 					const waitedMs = triedMs - beganMs;

@@ -221,7 +221,7 @@ Looks before every opening: only the owner of the pool can change what is found 
 
 @throws CanhazgpuError `store-unreachable` when the files could be anybody's; what the file system says.
 */
-export function checkPlace(path: string): void {
+export function checkLocation(path: string): void {
 	checkDirectory(path);
 	checkFile(path);
 	accessSync(path, constants.R_OK + constants.W_OK);
@@ -316,7 +316,7 @@ Makes the directory and the database for this audience, unless they are there.
 @param fill - Makes the tables in an empty file.
 @throws CanhazgpuError when others could replace what would be made; what the file system says.
 */
-export function createPlace(
+export function createLocation(
 	path: string,
 	audience: Audience,
 	typeOf: (directory: string) => number,
@@ -489,7 +489,7 @@ export function changeAudience(path: string, audience: Audience): void {
 }
 
 function giveAll(path: string, {directoryMode, fileMode, gid}: Audience): void {
-	checkPlace(path);
+	checkLocation(path);
 	const {uid} = statSync(dirname(path));
 	const files = [path, boardBeside(path)]
 		.flatMap((database) => [database, ...besidesOf(fileMode).map((suffix) => `${database}${suffix}`)])

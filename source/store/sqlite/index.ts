@@ -76,7 +76,7 @@ function readAll(
 	};
 }
 
-type TrailRow = {readonly id: number; readonly raw: string};
+type AuditRow = {readonly id: number; readonly raw: string};
 
 type PoolDatabase = Database<keyof typeof poolStatements>;
 
@@ -189,7 +189,7 @@ export async function openSqliteStore({
 			return decodeHistory(() => readPages(database, fromTime, toTime), fromTime, toTime);
 		},
 		async audit(query = {}) {
-			const rows = await database.read((statements) => statements.trail.all(rowAfter(query.afterId)) as TrailRow[]);
+			const rows = await database.read((statements) => statements.auditLog.all(rowAfter(query.afterId)) as AuditRow[]);
 			return decodeAuditRows(
 				rows.map(({id, raw}) => ({id: String(id), raw})),
 				query,

@@ -39,9 +39,9 @@ export function createPoolWatch(database: Database<keyof typeof poolStatements>)
 	};
 
 	const tellNew = ({sequence: newest, recent}: RecentEvents, missed: number): void => {
-		const news = missed > recent.length ? [''] : recent.slice(recent.length - missed);
+		const missedEvents = missed > recent.length ? [''] : recent.slice(recent.length - missed);
 		sequence = newest;
-		for (const raw of news) {
+		for (const raw of missedEvents) {
 			const event = raw === '' ? undefined : decodeEvent(raw);
 			watch.tell((listener) => {
 				listener.changed(event);
@@ -61,7 +61,7 @@ export function createPoolWatch(database: Database<keyof typeof poolStatements>)
 
 			return `${file.identity} ${lastChange.change} ${readSignal(path) ?? file.change}`;
 		},
-		async look(occasion) {
+		async check(occasion) {
 			const file = fileNow();
 			const isSignalled = isSignalEnough;
 			isSignalEnough = true;
@@ -72,9 +72,9 @@ export function createPoolWatch(database: Database<keyof typeof poolStatements>)
 				}
 
 				const said = decodeSignal(signalled);
-				const toldMissed = said === undefined ? 0 : said.sequence - sequence;
-				if (said !== undefined && toldMissed > 0 && toldMissed <= said.recent.length) {
-					tellNew(said, toldMissed);
+				const missedBySignal = said === undefined ? 0 : said.sequence - sequence;
+				if (said !== undefined && missedBySignal > 0 && missedBySignal <= said.recent.length) {
+					tellNew(said, missedBySignal);
 					return;
 				}
 			}

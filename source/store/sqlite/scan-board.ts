@@ -103,7 +103,7 @@ export function createScanBoard({
 				const {dev, ino, mtimeNs, size} = statSync(file, {bigint: true});
 				return `${dev}:${ino}:${mtimeNs}:${size}`;
 			},
-			async look(occasion) {
+			async check(occasion) {
 				if (occasion === 'change') {
 					watch.tell((listener) => {
 						listener.changed(undefined);

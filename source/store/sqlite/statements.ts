@@ -24,7 +24,7 @@ export const poolStatements = {
 	deleteGpu: 'DELETE FROM gpus WHERE gpu = ?',
 
 	queue: `SELECT ${id}, ${raw} FROM queue ORDER BY place`,
-	line: `SELECT ${id} FROM queue ORDER BY place LIMIT ?`,
+	queueIds: `SELECT ${id} FROM queue ORDER BY place LIMIT ?`,
 	entry: `SELECT ${raw} FROM queue WHERE id = ?`,
 	/** A place is the time of joining in microseconds, so that an entry that lost it can have it again; earlier versions counted from 1. */
 	join: 'INSERT INTO queue (place, id, raw) VALUES (max(?3, (SELECT coalesce(max(place), 0) + 1 FROM queue)), ?1, ?2)',
@@ -42,7 +42,7 @@ export const poolStatements = {
 		WHERE (end_second, raw) > (?1, ?2) AND end_second <= ?3 ORDER BY end_second, raw LIMIT ?4
 	`,
 	addUsage: 'INSERT OR IGNORE INTO history (end_second, raw, user) VALUES (?, ?, ?)',
-	trail: `SELECT id, ${raw} FROM trail WHERE id > ? ORDER BY id`,
+	auditLog: `SELECT id, ${raw} FROM trail WHERE id > ? ORDER BY id`,
 	addAudit: 'INSERT INTO trail (raw) VALUES (?)',
 	trimAudit: `
 		DELETE FROM trail WHERE id IN

@@ -18,7 +18,7 @@ export type Watched = {
 	Finds out what changed, and tells it by {@link Watch.tell}. Asked when the listening begins, when the mark changed, and when the file is
 	back: then everybody is told to read everything anyway.
 	*/
-	readonly look: (occasion: Occasion) => Promise<void>;
+	readonly check: (occasion: Occasion) => Promise<void>;
 };
 
 export type Occasion = 'begin' | 'change' | 'return';
@@ -29,22 +29,22 @@ export class Watch {
 	#timer: NodeJS.Timeout | undefined;
 	#mark: string | undefined;
 	#isLost = false;
-	#isLooking = false;
+	#isChecking = false;
 
 	constructor(watched: Watched) {
 		this.#watched = watched;
 	}
 
 	async #poll(): Promise<void> {
-		if (this.#isLooking) {
+		if (this.#isChecking) {
 			return;
 		}
 
-		this.#isLooking = true;
+		this.#isChecking = true;
 		try {
 			const mark = this.#watched.mark();
 			if (mark !== this.#mark || this.#isLost) {
-				await this.#watched.look(this.#isLost ? 'return' : 'change');
+				await this.#watched.check(this.#isLost ? 'return' : 'change');
 				this.#mark = mark;
 			}
 
@@ -57,7 +57,7 @@ export class Watch {
 				this.#lose(error);
 			}
 		} finally {
-			this.#isLooking = false;
+			this.#isChecking = false;
 		}
 	}
 
@@ -84,7 +84,7 @@ export class Watch {
 		const subscription = {...listener};
 		if (this.#timer === undefined) {
 			const mark = this.#watched.mark();
-			await this.#watched.look('begin');
+			await this.#watched.check('begin');
 			this.#mark = mark;
 		}
 

@@ -13,7 +13,7 @@ export const withText = (prompt: CommandPrompt, field: TextField): CommandPrompt
 });
 
 /** One line back in the history, or forward again to what was being typed. */
-function lookBack(prompt: CommandPrompt, by: 1 | -1): CommandPrompt {
+function recall(prompt: CommandPrompt, by: 1 | -1): CommandPrompt {
 	const {history, place = history.length, field} = prompt;
 	const next = place + by;
 	if (next < 0 || next > history.length) {
@@ -95,8 +95,8 @@ const onOutput =
 		state.dialog?.kind === 'output' ? {...state, dialog: change(state.dialog, state)} : state;
 
 export const commandLineIntents = {
-	'history-before': onPrompt((prompt) => lookBack(prompt, -1)),
-	'history-after': onPrompt((prompt) => lookBack(prompt, 1)),
+	'history-before': onPrompt((prompt) => recall(prompt, -1)),
+	'history-after': onPrompt((prompt) => recall(prompt, 1)),
 	'output-up': onOutput((output, state) => scrolled(output, state, -1)),
 	'output-down': onOutput((output, state) => scrolled(output, state, 1)),
 	'output-page-up': onOutput((output, state) => scrolled(output, state, -outputRowsOf(state))),

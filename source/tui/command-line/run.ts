@@ -5,19 +5,19 @@ import {panelModes} from '../keys/binding.js';
 import type {CommandLine} from '../ports.js';
 import {latestOf} from '../state/pause.js';
 import {defineVerb, warning, type EffectContext, type Outcome} from '../verbs/verb.js';
-import {beforeCaret, commandPrompt, outputOfLook, type CommandPrompt, type Output} from './state.js';
+import {beforeCaret, commandPrompt, openedLiveOutput, type CommandPrompt, type Output} from './state.js';
 
 /** What people type there out of habit. */
 const quitting: ReadonlySet<string> = new Set(['q', 'quit', 'exit']);
 
 /** False for a line that shows nothing which goes on. */
-function openLook({store}: EffectContext, commandLine: CommandLine, line: string, from?: Output): boolean {
-	const look = commandLine.lookOf?.(line);
-	if (look !== undefined) {
-		store.dispatch({kind: 'opened', dialog: outputOfLook(`$ ${commandLine.inShell(line)}`, look, from)});
+function openLiveOutput({store}: EffectContext, commandLine: CommandLine, line: string, from?: Output): boolean {
+	const liveOutput = commandLine.liveOutputOf?.(line);
+	if (liveOutput !== undefined) {
+		store.dispatch({kind: 'opened', dialog: openedLiveOutput(`$ ${commandLine.inShell(line)}`, liveOutput, from)});
 	}
 
-	return look !== undefined;
+	return liveOutput !== undefined;
 }
 
 async function run(context: EffectContext, line: string): Promise<Outcome> {
@@ -32,7 +32,7 @@ async function run(context: EffectContext, line: string): Promise<Outcome> {
 	}
 
 	lineHistory?.add(line);
-	if (openLook(context, commandLine, line)) {
+	if (openLiveOutput(context, commandLine, line)) {
 		return undefined;
 	}
 
@@ -58,7 +58,7 @@ export function openChosenLine(context: EffectContext): void {
 	const {dialog} = context.store.getState();
 	const {commandLine} = context.ports;
 	if (dialog?.kind === 'output' && dialog.chosen !== undefined && commandLine !== undefined) {
-		openLook(context, commandLine, dialog.opens.get(dialog.chosen)!, dialog);
+		openLiveOutput(context, commandLine, dialog.opens.get(dialog.chosen)!, dialog);
 	}
 }
 
@@ -70,7 +70,7 @@ export async function completeLine({store: {getState, dispatch}, ports: {command
 	}
 
 	const {snapshot} = latestOf(getState());
-	const completion = await commandLine.complete(beforeCaret(dialog.field), {snapshot, told: events.entries});
+	const completion = await commandLine.complete(beforeCaret(dialog.field), {snapshot, audit: events.entries});
 	dispatch({kind: 'completed', completion, dialog});
 }
 

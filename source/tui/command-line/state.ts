@@ -28,7 +28,7 @@ export type Output = {
 	readonly top: number;
 	readonly left: number;
 	/** What is shown goes on. */
-	readonly look?: LiveOutput;
+	readonly liveOutput?: LiveOutput;
 	/** By line: what Enter types there. */
 	readonly opens: ReadonlyMap<number, string>;
 	readonly tones: ReadonlyMap<number, LiveOutputTone>;
@@ -59,9 +59,9 @@ export const outputOf = (title: string, lines: readonly string[]): Output => ({
 });
 
 /** Shows what goes on; its lines come by {@link withPage}. */
-export const outputOfLook = (title: string, look: LiveOutput, from: Output | undefined): Output => ({
+export const openedLiveOutput = (title: string, liveOutput: LiveOutput, from: Output | undefined): Output => ({
 	...outputOf(title, []),
-	look,
+	liveOutput,
 	from,
 });
 

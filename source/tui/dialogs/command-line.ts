@@ -42,7 +42,7 @@ const plainly: Readonly<Record<string, string>> = {
 const inAscii = (text: string): string => text.replaceAll(/\P{ASCII}/gv, (sign) => plainly[sign] ?? sign);
 
 /** The part of the output that is scrolled to, and where that is. */
-export function outputLines(output: Output, state: State): {readonly lines: readonly Line[]; readonly place: string} {
+export function outputLines(output: Output, state: State): {readonly lines: readonly Line[]; readonly range: string} {
 	const {top, left, lines, chosen, tones} = output;
 	const rows = outputRowsOf(state);
 	// What verbs print has passed the boundary for text; a character that acts would still spoil the frame.
@@ -57,6 +57,6 @@ export function outputLines(output: Output, state: State): {readonly lines: read
 				? [span('>', 'key'), span(words, 'strong')]
 				: [span(' '), span(words, tone)];
 	});
-	const place = lines.length > rows ? `${top + 1}-${Math.min(lines.length, top + rows)} of ${lines.length}` : '';
-	return {lines: shown, place};
+	const range = lines.length > rows ? `${top + 1}-${Math.min(lines.length, top + rows)} of ${lines.length}` : '';
+	return {lines: shown, range};
 }

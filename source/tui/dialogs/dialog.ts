@@ -84,8 +84,8 @@ export function dialogView(dialog: Dialog, state: State, glyphs: Glyphs): Dialog
 		}
 
 		case 'output': {
-			const {lines, place} = outputLines(dialog, state);
-			return {title: sanitize(dialog.title), width: state.size.columns - 2, lines, end: place};
+			const {lines, range} = outputLines(dialog, state);
+			return {title: sanitize(dialog.title), width: state.size.columns - 2, lines, end: range};
 		}
 
 		case 'command': {

@@ -4,12 +4,12 @@ import type {State} from '../state/state.js';
 import type {Dispatch} from '../state/actions.js';
 
 export function useOutputPage({dialog}: State, dispatch: Dispatch): void {
-	const look = dialog?.kind === 'output' ? dialog.look : undefined;
+	const liveOutput = dialog?.kind === 'output' ? dialog.liveOutput : undefined;
 	useEffect(
 		() =>
-			look?.begin((page) => {
-				dispatch({kind: 'looked', look, page});
+			liveOutput?.begin((page) => {
+				dispatch({kind: 'page-came', liveOutput, page});
 			}),
-		[look, dispatch],
+		[liveOutput, dispatch],
 	);
 }

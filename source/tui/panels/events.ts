@@ -9,28 +9,28 @@ import {span, type Line, type Tone} from '../widgets/styled-text.js';
 import {rangeWords, windowOf} from '../widgets/scroll.js';
 import type {PanelBody} from './shared/panel-body.js';
 
-type Told = {readonly time: number; readonly words: string; readonly tone: Tone};
+type ShownEvent = {readonly time: number; readonly words: string; readonly tone: Tone};
 
 /** Somebody ought to do something about it. */
 const isAlarming = ({kind, reason}: AuditEntry): boolean =>
 	kind === 'unreserved' || kind === 'squatter' || (kind === 'health' && reason !== undefined);
 
 /** Those of the pool and those of this monitor together, by time. */
-const told = remembering(
+const shownEvents = remembering(
 	({events}: State) => [events],
-	({events}): readonly Told[] =>
+	({events}): readonly ShownEvent[] =>
 		[
-			...events.entries.map((entry): Told => ({
+			...events.entries.map((entry): ShownEvent => ({
 				time: entry.time,
 				words: eventWords(entry),
 				tone: isAlarming(entry) ? 'warning' : 'plain',
 			})),
-			...events.errors.map(({time, text}): Told => ({time, words: sanitize(text), tone: 'error'})),
+			...events.errors.map(({time, text}): ShownEvent => ({time, words: sanitize(text), tone: 'error'})),
 		].toSorted((a, b) => b.time - a.time),
 );
 
 /** How many lines there are to show. */
-export const eventCount = (state: State): number => told(state).length;
+export const eventCount = (state: State): number => shownEvents(state).length;
 
 const marks: Readonly<Partial<Record<Tone, string>>> = {warning: 'WARN ', error: 'ERR '};
 
@@ -43,7 +43,7 @@ function timeWords(time: number, state: State): string {
 }
 
 export function eventsPanel(state: State, {rows}: Pick<Room, 'rows'>): PanelBody {
-	const all = told(state);
+	const all = shownEvents(state);
 	const {problem} = state.events;
 	const {from, to} = windowOf(state.panels.scroll.events, {total: all.length, shown: rows});
 	const lines = all

@@ -29,9 +29,9 @@ function hint({footer, intent, modes}: (typeof bindings)[number], state: State):
 /** As many as fit: those that can be done without go first. */
 export function footerLine(state: State): Line {
 	const {columns} = state.size;
-	const told = state.dialog?.kind === 'command' ? underPrompt(state.dialog, state) : undefined;
-	if (told !== undefined) {
-		return told;
+	const prompt = state.dialog?.kind === 'command' ? underPrompt(state.dialog, state) : undefined;
+	if (prompt !== undefined) {
+		return prompt;
 	}
 
 	const mode = modeOf(state);

@@ -7,7 +7,7 @@ import {stuckWords} from '../../format/out-of-service.js';
 import {sanitize} from '../../format/text/text.js';
 import {fit, widthOf, wrap} from '../../format/text/width.js';
 import {remembering} from '../state/memo.js';
-import {selectedPlace} from '../state/panels/queue-selection.js';
+import {selectedPosition} from '../state/panels/queue-selection.js';
 import {storeNow, type State} from '../state/state.js';
 import {hasQueueHead, type Room} from '../layout.js';
 import {ellipsisOf} from '../widgets/glyphs.js';
@@ -18,7 +18,7 @@ import type {PanelBody} from './shared/panel-body.js';
 import {clockWords} from './shared/labels.js';
 
 type Cells = {
-	readonly place: string;
+	readonly position: string;
 	readonly user: string;
 	readonly want: string;
 	readonly got: string;
@@ -47,11 +47,15 @@ function widthsOf(state: State, width: number) {
 }
 
 /** Exactly `width`. */
-function joinCells({place, user, want, got, waited, estimate, blockedBy}: Cells, state: State, width: number): string {
+function joinCells(
+	{position, user, want, got, waited, estimate, blockedBy}: Cells,
+	state: State,
+	width: number,
+): string {
 	const widths = widthsOf(state, width);
 	const ellipsis = ellipsisOf(state);
 	return [
-		fit(place, 2, 'end'),
+		fit(position, 2, 'end'),
 		fit(user, widths.user, 'start', ellipsis),
 		fit(want, widths.want, 'start', ellipsis),
 		fit(got, widths.got, 'end'),
@@ -62,7 +66,7 @@ function joinCells({place, user, want, got, waited, estimate, blockedBy}: Cells,
 }
 
 const titles: Cells = {
-	place: '#',
+	position: '#',
 	user: 'USER',
 	want: 'WANT',
 	got: 'GOT',
@@ -120,7 +124,7 @@ function queueRow(row: QueueRow, state: State, width: number): Line {
 
 	const text = joinCells(
 		{
-			place: String(position),
+			position: String(position),
 			user: sanitize(ownerOf(entry)),
 			want: wantOf(entry),
 			got: gotOf(row, entry),
@@ -158,7 +162,7 @@ export function queueView(state: State, rows: number, width: number): QueueView 
 		return {lines: rows > 0 ? [[span('  the queue is empty', 'dim')]] : [], first: 0, total: 0};
 	}
 
-	const selected = selectedPlace(state) ?? 0;
+	const selected = selectedPosition(state) ?? 0;
 	const first = Math.max(0, Math.min(selected - Math.floor(rows / 2), waiting.length - rows));
 	const isFocused = state.panels.focus === 'queue';
 	const lines = waiting.slice(first, first + rows).map((row): Line => {
@@ -191,7 +195,7 @@ export function queueView(state: State, rows: number, width: number): QueueView 
 function reasonLines(row: QueueRow, state: State, width: number): readonly Line[] {
 	const stuck = stuckWords(row);
 	const blocked = blockedByOf(row, state);
-	const isTold = widthOf(blocked) <= widthsOf(state, width - markWidth).blockedBy;
+	const isInColumn = widthOf(blocked) <= widthsOf(state, width - markWidth).blockedBy;
 	const linesOf = (words: string, tone: Tone): readonly Line[] =>
 		wrap(`#${row.position} ${words}`, width - 2 * markWidth, 3, ellipsisOf(state)).map((line, place) => [
 			span(' '.repeat(place === 0 ? markWidth : 2 * markWidth)),
@@ -199,7 +203,7 @@ function reasonLines(row: QueueRow, state: State, width: number): readonly Line[
 		]);
 	return [
 		...(stuck === undefined ? [] : linesOf(stuck, 'warning')),
-		...(blocked === '' || isTold ? [] : linesOf(`waits for ${blocked}`, 'dim')),
+		...(blocked === '' || isInColumn ? [] : linesOf(`waits for ${blocked}`, 'dim')),
 	];
 }
 

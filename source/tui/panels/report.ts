@@ -23,7 +23,7 @@ export function reportExtent(state: State, rows: number): Extent {
 	};
 }
 
-type RowLook = {readonly largest: number; readonly keyWidth: number; readonly barWidth: number};
+type RowLayout = {readonly largest: number; readonly keyWidth: number; readonly barWidth: number};
 
 /** Columns for the figures. */
 const figuresWidth = 11 + 8 + 6 + 8;
@@ -32,7 +32,7 @@ const mostBar = 60;
 
 function rowLine(
 	{key, gpuHours, percentage, runCount, manualCount}: ReportRow,
-	{largest, keyWidth, barWidth}: RowLook,
+	{largest, keyWidth, barWidth}: RowLayout,
 	state: State,
 ): Line {
 	const share = largest > 0 ? percentage / largest : 0;
@@ -73,7 +73,7 @@ export function reportPanel(state: State, {rows, width}: Room): PanelBody {
 	const end = rangeWords(from, to, all.length);
 	const room = width - figuresWidth - 4;
 	const keyWidth = Math.min(30, Math.max(10, room - mostBar));
-	const look = {
+	const layout = {
 		keyWidth,
 		barWidth: Math.min(mostBar, room - keyWidth),
 		largest: Math.max(...all.map(({percentage}) => percentage)),
@@ -86,7 +86,7 @@ export function reportPanel(state: State, {rows, width}: Room): PanelBody {
 		fit('MANUAL', 8, 'end'),
 	].join('');
 	return {
-		lines: [[span(head, 'heading')], ...all.slice(from, to).map((row) => rowLine(row, look, state)), [], sums],
+		lines: [[span(head, 'heading')], ...all.slice(from, to).map((row) => rowLine(row, layout, state)), [], sums],
 		end,
 	};
 }

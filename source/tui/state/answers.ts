@@ -26,7 +26,7 @@ export type Answer =
 			readonly dialog: Dialog;
 	  }
 	/** News of what goes on. */
-	| {readonly kind: 'looked'; readonly look: LiveOutput; readonly page: LiveOutputPage}
+	| {readonly kind: 'page-came'; readonly liveOutput: LiveOutput; readonly page: LiveOutputPage}
 	| {readonly kind: 'completed'; readonly completion: Completion; readonly dialog: Dialog}
 	| {readonly kind: 'undo-began'};
 
@@ -38,7 +38,7 @@ const kinds: Readonly<Record<Answer['kind'], true>> = {
 	done: true,
 	'put-away': true,
 	printed: true,
-	looked: true,
+	'page-came': true,
 	completed: true,
 	'undo-began': true,
 	'wait-went-on': true,
@@ -73,27 +73,27 @@ function afterRefusal(state: State, {complaint, dialog: asker}: Extract<Answer, 
 
 /** A line or two fit the message line; more has a panel of its own, unless the user has gone on to something else. */
 function afterPrinting(state: State, {title, lines, dialog: asker}: Extract<Answer, {kind: 'printed'}>): State {
-	const told = lines.map((line) => line.trim()).filter((line) => line !== '');
+	const words = lines.map((line) => line.trim()).filter((line) => line !== '');
 	const isOpen = state.dialog === asker;
-	return told.length > 1 && isOpen
+	return words.length > 1 && isOpen
 		? {...state, dialog: outputOf(title, lines)}
-		: withFlash({...state, dialog: isOpen ? undefined : state.dialog}, {level: 'ok', text: told[0] ?? 'done'});
+		: withFlash({...state, dialog: isOpen ? undefined : state.dialog}, {level: 'ok', text: words[0] ?? 'done'});
 }
 
 /** What can be undone from now on; an answer that released nothing leaves what was there. */
 const withUndo = (state: State, released: readonly Released[] = []): State =>
 	released.length === 0 ? state : {...state, undo: {released, untilMs: state.nowMs + undoMs}};
 
-function afterWaitingNews(state: State, news: WaitingUpdate): State {
-	const others = state.waits.filter(({id}) => id !== news.id);
-	return news.kind === 'wait-ended'
-		? withFlash({...state, waits: others}, news.flash)
-		: {...state, waits: [...others, {id: news.id, words: news.words}].toSorted((a, b) => a.id - b.id)};
+function afterWaitingUpdate(state: State, update: WaitingUpdate): State {
+	const others = state.waits.filter(({id}) => id !== update.id);
+	return update.kind === 'wait-ended'
+		? withFlash({...state, waits: others}, update.flash)
+		: {...state, waits: [...others, {id: update.id, words: update.words}].toSorted((a, b) => a.id - b.id)};
 }
 
 /** Of what is shown no longer, nothing is kept. */
-const afterLook = (state: State, {look, page}: Extract<Answer, {kind: 'looked'}>): State =>
-	state.dialog?.kind === 'output' && state.dialog.look === look
+const afterLiveOutput = (state: State, {liveOutput, page}: Extract<Answer, {kind: 'page-came'}>): State =>
+	state.dialog?.kind === 'output' && state.dialog.liveOutput === liveOutput
 		? {...state, dialog: withPage(state.dialog, page)}
 		: state;
 
@@ -134,8 +134,8 @@ export function afterAnswer(state: State, answer: Answer): State {
 			return afterPrinting(withUndo(state, answer.undo), answer);
 		}
 
-		case 'looked': {
-			return afterLook(state, answer);
+		case 'page-came': {
+			return afterLiveOutput(state, answer);
 		}
 
 		case 'completed': {
@@ -148,7 +148,7 @@ export function afterAnswer(state: State, answer: Answer): State {
 
 		case 'wait-went-on':
 		case 'wait-ended': {
-			return afterWaitingNews(state, answer);
+			return afterWaitingUpdate(state, answer);
 		}
 	}
 }

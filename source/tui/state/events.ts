@@ -22,10 +22,10 @@ export type EventUpdates =
 	| {readonly kind: 'events-arrived'; readonly entries: readonly AuditEntry[]}
 	| {readonly kind: 'events-lost'; readonly reason: string};
 
-export function withEventUpdates(events: Events, news: EventUpdates): Events {
-	if (news.kind === 'events-lost') {
-		return events.problem === news.reason ? events : {...events, problem: news.reason};
+export function withEventUpdates(events: Events, update: EventUpdates): Events {
+	if (update.kind === 'events-lost') {
+		return events.problem === update.reason ? events : {...events, problem: update.reason};
 	}
 
-	return {...events, problem: undefined, entries: news.entries.slice(-mostEvents)};
+	return {...events, problem: undefined, entries: update.entries.slice(-mostEvents)};
 }

@@ -47,47 +47,47 @@ function withScan(state: State, observation: Observation, nowMs: number): State 
 	};
 }
 
-export function afterLiveUpdate(state: State, news: LiveUpdate): State {
-	switch (news.kind) {
+export function afterLiveUpdate(state: State, update: LiveUpdate): State {
+	switch (update.kind) {
 		case 'ticked': {
-			const isOver = state.flash?.untilMs !== undefined && state.flash.untilMs <= news.nowMs;
-			const isTooLate = state.undo !== undefined && state.undo.untilMs <= news.nowMs;
+			const isOver = state.flash?.untilMs !== undefined && state.flash.untilMs <= update.nowMs;
+			const isTooLate = state.undo !== undefined && state.undo.untilMs <= update.nowMs;
 			return {
 				...state,
-				nowMs: news.nowMs,
+				nowMs: update.nowMs,
 				flash: isOver ? undefined : state.flash,
 				undo: isTooLate ? undefined : state.undo,
 			};
 		}
 
 		case 'resized': {
-			return {...state, size: news.size};
+			return {...state, size: update.size};
 		}
 
 		case 'snapshot-arrived': {
-			return withSnapshot(state, news.snapshot, news.nowMs);
+			return withSnapshot(state, update.snapshot, update.nowMs);
 		}
 
 		case 'store-lost': {
-			const sinceMs = state.connection.kind === 'lost' ? state.connection.sinceMs : news.nowMs;
-			return {...state, nowMs: news.nowMs, connection: {kind: 'lost', reason: sanitize(news.reason), sinceMs}};
+			const sinceMs = state.connection.kind === 'lost' ? state.connection.sinceMs : update.nowMs;
+			return {...state, nowMs: update.nowMs, connection: {kind: 'lost', reason: sanitize(update.reason), sinceMs}};
 		}
 
 		case 'events-arrived':
 		case 'events-lost': {
-			return {...state, events: withEventUpdates(state.events, news)};
+			return {...state, events: withEventUpdates(state.events, update)};
 		}
 
 		case 'scroll-limited': {
-			return afterPanelUpdate(state, news);
+			return afterPanelUpdate(state, update);
 		}
 
 		case 'report-arrived': {
-			return {...state, report: news.report};
+			return {...state, report: update.report};
 		}
 
 		case 'scan-arrived': {
-			return withScan(state, news.observation, news.nowMs);
+			return withScan(state, update.observation, update.nowMs);
 		}
 	}
 }

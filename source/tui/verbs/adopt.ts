@@ -35,7 +35,7 @@ export const adopt = defineVerb<Confirmation<Adoption>>({
 			return;
 		}
 
-		const target = seen && ownTargets(seen.look, seen.gpu).find(({pid}) => pid === process?.pid);
+		const target = seen && ownTargets(seen.scan, seen.gpu).find(({pid}) => pid === process?.pid);
 		dispatch(
 			target === undefined
 				? openingOf(reserveThese, getState())!

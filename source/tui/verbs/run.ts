@@ -48,9 +48,9 @@ function selectedScanner({world, store, ports}: Omit<EffectContext, 'scanSelecte
 		dispatch({kind: 'done', flash: {level: 'ok', text: `looking at the processes on GPU ${gpu}`}});
 		try {
 			const shown = ownProcesses(getState()).map(({pid}) => pid);
-			const look = await scanProcesses(world, ports.inspectProcesses, gpu, shown);
+			const scan = await scanProcesses(world, ports.inspectProcesses, gpu, shown);
 			const {dialog, selectedGpu} = getState();
-			return dialog === undefined && selectedGpu === gpu ? {gpu, look} : undefined;
+			return dialog === undefined && selectedGpu === gpu ? {gpu, scan} : undefined;
 		} finally {
 			isScanning = false;
 		}

@@ -79,14 +79,14 @@ export const signal = defineVerb<SignalChoice>({
 			return;
 		}
 
-		const {gpu, look} = seen;
-		const targets = byMemory(ownTargets(look, gpu));
+		const {gpu, scan} = seen;
+		const targets = byMemory(ownTargets(scan, gpu));
 		if (targets.length > 0) {
 			dispatch({kind: 'opened', dialog: signalChoice(gpu, targets)});
 			return;
 		}
 
-		const problem = problemWith(shown!, gpu, look);
+		const problem = problemWith(shown!, gpu, scan);
 		const words =
 			problem === undefined ? `no process of yours is on GPU ${gpu}` : problemWords(shown!.pid, gpu, problem);
 		dispatch(warning(sentence(words)));

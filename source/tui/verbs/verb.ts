@@ -1,5 +1,5 @@
 /** A verb of the monitor: one record that says all there is to say about one key that does something. */
-import type {OwnLook} from '../../core/rules/leases/process-targets.js';
+import type {OwnScan} from '../../core/rules/leases/process-targets.js';
 import type {World} from '../../core/model/ports.js';
 import type {Requester} from '../../core/model/types.js';
 import type {DialogText} from '../dialogs/dialog-parts.js';
@@ -24,7 +24,7 @@ export type EffectContext = {
 	/** Straight to the terminal, beside what is drawn. */
 	readonly tellTerminal: (text: string) => void;
 	/** Scans the selected GPU and inspects the processes there. Undefined when the user went on to something else meanwhile. */
-	readonly scanSelected: () => Promise<{readonly gpu: number; readonly look: OwnLook} | undefined>;
+	readonly scanSelected: () => Promise<{readonly gpu: number; readonly scan: OwnScan} | undefined>;
 };
 
 type Outcomes = Extract<Answer, {readonly kind: 'done' | 'refused' | 'put-away' | 'printed'}>;

@@ -6,7 +6,7 @@ import type {AuditEntry} from '../../core/model/types.js';
 import type {LiveState} from '../../core/live/live-view.js';
 import {apiJson} from './json.js';
 import type {ShownCommands} from './commands.js';
-import {contextOf, gpuJson, lineJson, type GpuJson} from './status-json.js';
+import {contextOf, gpuJson, waitersJson, type GpuJson} from './status-json.js';
 
 /** What stays as it is while the server has its pool. */
 export type About = {
@@ -81,7 +81,7 @@ const sharedParts = (liveView: LiveState, about: About) => {
 		store: feedJson(snapshot !== undefined, lost),
 		scan: feedJson(observation !== undefined, blind && {...blind, reason: `${blind.reason} ${blind.hint ?? ''}`}),
 		warnings: [...lossWarnings(snapshot), ...(observation?.warnings ?? [])],
-		queue: lineJson(liveView),
+		queue: waitersJson(liveView),
 	};
 };
 

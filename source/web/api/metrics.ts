@@ -164,12 +164,12 @@ export function createMetrics({liveView: view, streams, version}: MetricsSources
 	reading('gpu_temperature_celsius', 'Temperature', ({reading: seen}) => seen?.temperatureCelsius);
 	reading('gpu_power_watts', 'Power drawn', ({reading: seen}) => seen?.powerWatts);
 	gauge('queue_length', 'How many wait in line', [], (set) => {
-		set({}, liveView().line.length);
+		set({}, liveView().queue.length);
 	});
 	gauge('queue_wait_seconds', 'How long those in line have waited', ['position'], (set) => {
-		const {line, now, snapshot} = liveView();
+		const {queue, now, snapshot} = liveView();
 		const sinceRead = now - (snapshot?.now ?? now);
-		for (const {position, waitedSeconds} of line) {
+		for (const {position, waitedSeconds} of queue) {
 			set({position: String(position)}, waitedSeconds + sinceRead);
 		}
 	});
@@ -178,9 +178,9 @@ export function createMetrics({liveView: view, streams, version}: MetricsSources
 		'How long the one who has waited longest has waited; 0 while nobody waits',
 		[],
 		(set) => {
-			const {line, now, snapshot} = liveView();
+			const {queue, now, snapshot} = liveView();
 			const sinceRead = now - (snapshot?.now ?? now);
-			set({}, line.length === 0 ? 0 : Math.max(...line.map(({waitedSeconds}) => waitedSeconds)) + sinceRead);
+			set({}, queue.length === 0 ? 0 : Math.max(...queue.map(({waitedSeconds}) => waitedSeconds)) + sinceRead);
 		},
 	);
 	gauge('web_event_streams', 'Browsers that listen', [], (set) => {

@@ -136,8 +136,8 @@ const waiterJson = ({entry, position, held, isPossible}: QueueRow) =>
 	};
 
 /** The line, with when each is served as a time and not as a distance. */
-export const lineJson = ({line, snapshot}: LiveState) =>
-	line.flatMap((row) => {
+export const waitersJson = ({queue, snapshot}: LiveState) =>
+	queue.flatMap((row) => {
 		const waiter = waiterJson(row);
 		return waiter === undefined
 			? []
@@ -152,11 +152,11 @@ export const lineJson = ({line, snapshot}: LiveState) =>
 				];
 	});
 
-export type WaiterJson = ReturnType<typeof lineJson>[number];
+export type WaiterJson = ReturnType<typeof waitersJson>[number];
 
 /** `GET /api/queue`. */
-export function queueJson({line}: LiveState) {
-	const entries = line.flatMap((row) => {
+export function queueJson({queue}: LiveState) {
+	const entries = queue.flatMap((row) => {
 		const waiter = waiterJson(row);
 		return waiter === undefined
 			? []

@@ -27,12 +27,12 @@ const hostJson = (host: Known, nowMs: number): HostJson => ({
 @param send - Gives pages one message; encoded once for all of them.
 */
 export function createHostStreams<Page>(
-	hosts: Pick<RemoteHosts, 'known' | 'look'>,
+	hosts: Pick<RemoteHosts, 'known' | 'subscribe'>,
 	monotonicMs: () => number,
 	send: (pages: Iterable<Page>, json: string) => void,
 ): HostStreams<Page> {
 	const pages = new Set<Page>();
-	let lookAway: (() => void) | undefined;
+	let unsubscribe: (() => void) | undefined;
 
 	const tell = (to: Iterable<Page>, known: readonly Known[]): void => {
 		const data: HostsJson = {hosts: known.map((host) => hostJson(host, monotonicMs()))};
@@ -43,7 +43,7 @@ export function createHostStreams<Page>(
 		open(page) {
 			pages.add(page);
 			tell([page], hosts.known());
-			lookAway ??= hosts.look((host) => {
+			unsubscribe ??= hosts.subscribe((host) => {
 				tell(pages, [host]);
 			});
 			return () => {
@@ -52,12 +52,12 @@ export function createHostStreams<Page>(
 					return;
 				}
 
-				lookAway?.();
-				lookAway = undefined;
+				unsubscribe?.();
+				unsubscribe = undefined;
 			};
 		},
 		close() {
-			lookAway?.();
+			unsubscribe?.();
 			pages.clear();
 		},
 	};

@@ -39,7 +39,7 @@ const retryMs = 1000;
 
 export type StreamSources = {
 	readonly liveView: LiveView;
-	readonly hosts: Pick<RemoteHosts, 'known' | 'look'>;
+	readonly hosts: Pick<RemoteHosts, 'known' | 'subscribe'>;
 	readonly about: () => About;
 	readonly commands: ShownCommands;
 	readonly monotonicMs: () => number;

@@ -22,7 +22,7 @@ export function crash({state}: MemoryStore, disk: State = emptyState()): void {
 	refill(state.places, back.places);
 	state.line.splice(0, Infinity, ...back.line);
 	state.history.splice(0, Infinity, ...back.history);
-	state.trail.splice(0, Infinity, ...back.trail);
+	state.auditLog.splice(0, Infinity, ...back.auditLog);
 	state.pool = back.pool;
 	state.drains = back.drains;
 	state.notices = back.notices;

@@ -1,7 +1,7 @@
 /** The verbs as they are typed into the monitor: the program's own grammar on a pool that is open already. */
 import {beforeEach, expect, onTestFinished, test} from 'vitest';
 import {createApp} from '../../../source/app/app.js';
-import {createHostLooks} from '../../../source/commands/top/hosts.js';
+import {createHostOutputs} from '../../../source/commands/top/hosts.js';
 import {createCommandLine} from '../../../source/commands/top/command-line.js';
 import {CanhazgpuError} from '../../../source/errors.js';
 import type {LiveOutputPage} from '../../../source/tui/ports.js';
@@ -31,7 +31,7 @@ async function open({isReadonly = false} = {}) {
 
 	const app = {...createApp({config: input.config, hasColor: false}), host: world.host, remoteStatus};
 	const inside = {...world, close, watchGpus: async () => world.gpus};
-	const hosts = createHostLooks({app, world: inside, others: ['gpu-box-2', 'gpu-box-3'], broken: fail});
+	const hosts = createHostOutputs({app, world: inside, others: ['gpu-box-2', 'gpu-box-3'], broken: fail});
 	onTestFinished(hosts.stop);
 	return createCommandLine({app, world: inside, grammar: input.grammar, isReadonly, hosts});
 }
@@ -129,14 +129,14 @@ test.each([
 	],
 ])('%s is refused before anybody is asked', async (typed, message, hint) => {
 	const line = await open();
-	expect(() => line.lookOf!(typed)).toThrow(expect.objectContaining({message, hint}));
+	expect(() => line.liveOutputOf!(typed)).toThrow(expect.objectContaining({message, hint}));
 });
 
 /** What a line shows now, and until the test ends. */
 function lookAt(line: Awaited<ReturnType<typeof open>>, typed: string): () => LiveOutputPage {
 	let page: LiveOutputPage = {lines: []};
 	onTestFinished(
-		line.lookOf!(typed)!.begin((next) => {
+		line.liveOutputOf!(typed)!.begin((next) => {
 			page = next;
 		}),
 	);
@@ -145,7 +145,7 @@ function lookAt(line: Awaited<ReturnType<typeof open>>, typed: string): () => Li
 
 test('host: all hosts as they answer, each line leads to its own', async () => {
 	const line = await open();
-	expect(line.lookOf!('status')).toBeUndefined();
+	expect(line.liveOutputOf!('status')).toBeUndefined();
 	const list = lookAt(line, 'host');
 	expect(list().lines.slice(2)).toEqual([
 		expect.stringMatching(/^ box +│ - +│ - +│ - +│ asking…$/v),
@@ -224,7 +224,7 @@ test.each([
 ])('Tab after %j', async (typed, start, candidates) => {
 	const line = await open();
 	await line.run('reserve -G 1,3', still);
-	const completion = await line.complete(typed, {snapshot: await readCurrent(world), told: []});
+	const completion = await line.complete(typed, {snapshot: await readCurrent(world), audit: []});
 	expect(completion.start).toBe(start);
 	// Verbs and flags that come later do no harm.
 	expect(completion.candidates).toEqual(expect.arrayContaining([...candidates]));

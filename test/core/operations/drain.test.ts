@@ -9,7 +9,7 @@ import {readCurrent} from '../../../source/core/operations/transact.js';
 import {acquire} from '../../../source/core/operations/waiting/acquire.js';
 import type {Store} from '../../../source/core/model/ports.js';
 import type {GpuReading} from '../../../source/core/model/types.js';
-import {lineTable} from '../../../source/format/tables/queue-table.js';
+import {queueTable} from '../../../source/format/tables/queue-table.js';
 import {createPaint} from '../../../source/format/text/paint.js';
 import {createTestWorld, idleReading, observationOf, person, type TestWorld} from '../../_helpers/world.js';
 import {queueRows} from '../../../source/core/rules/queue/queue-rows.js';
@@ -93,7 +93,7 @@ test('who waits for what is out of service holds up nobody, whatever it wants be
 		{isPossible: true, outOfService: [0]},
 		{isPossible: true, outOfService: [0, 1]},
 	]);
-	expect(lineTable(queueRows(snapshot), createPaint(false, {}), {now: snapshot.now})).toContain(
+	expect(queueTable(queueRows(snapshot), createPaint(false, {}), {now: snapshot.now})).toContain(
 		'when GPUs 0 1 are back in service',
 	);
 	await undrain(world, root, [0, 1]);

@@ -104,7 +104,7 @@ test('the selection in the queue stays with whoever waits', async () => {
 	await box.write({kind: 'leave', id: 'entry-ann'});
 	const {snapshot} = await stateOf(box, size);
 	const moved = after(state, {kind: 'snapshot-arrived', snapshot: snapshot!, nowMs: 2000});
-	expect([selectedEntry(moved)?.id, moved.panels.queue.place]).toEqual(['entry-cid', 1]);
+	expect([selectedEntry(moved)?.id, moved.panels.queue.position]).toEqual(['entry-cid', 1]);
 	expect(selectedEntry(after(moved, 'last-line'))?.id).toBe('entry-dan');
 	expect(selectedEntry(after(moved, 'first-line', 'line-up'))?.id).toBe('entry-ben');
 });

@@ -45,10 +45,10 @@ export async function planWithScan(
 		host: host.hostname,
 		force: request.force,
 	};
-	const place = snapshot.queue.findIndex(({id}) => id === entryId);
+	const position = snapshot.queue.findIndex(({id}) => id === entryId);
 	// Those earlier in the line who have noted what is out of service.
 	const earlier = snapshot.queue
-		.slice(0, Math.max(0, place))
+		.slice(0, Math.max(0, position))
 		.filter((record) => record.kind === 'entry' && record.entry.unavailable !== undefined && isAwake(record.entry));
 	const noted = outagesNoted(snapshot, earlier);
 	const isForced = request.force === true;
@@ -90,7 +90,7 @@ export async function planWithScan(
 		const block = isWanted && !isForced && kind === 'free' ? blockAt(index) : undefined;
 		return block === undefined ? [] : [{index, block}];
 	});
-	const own = snapshot.queue[place];
+	const own = snapshot.queue[position];
 	const note =
 		observation.failure === undefined && own?.kind === 'entry'
 			? {unavailable: noteFor(own.entry, snapshot, outOfService)}

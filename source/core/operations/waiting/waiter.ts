@@ -69,7 +69,7 @@ export class Waiter {
 	#hadOutage = false;
 	/** What the next wait goes by: the last read, and the events since. */
 	#lastRead: Snapshot | undefined;
-	#lastNews: Progress | undefined;
+	#lastProgress: Progress | undefined;
 
 	constructor({world, request, options, leaseId, scan, deadlineMs}: WaiterOptions) {
 		this.#world = world;
@@ -153,11 +153,11 @@ export class Waiter {
 	/** Until it is time to look again; the heart beats meanwhile. */
 	async #rest(signal: AbortSignal): Promise<void> {
 		const {clock, host} = this.#world;
-		const lookMs = nextReadMs(this.#lastRead, this.#entryId, {
+		const untilReadMs = nextReadMs(this.#lastRead, this.#entryId, {
 			nextEndSeconds: this.#lastRead === undefined ? Infinity : secondsToNextEnd(this.#lastRead, host),
 			random: clock.random(),
 		});
-		const untilMs = Math.min(this.#deadlineMs, clock.monotonicMs() + lookMs);
+		const untilMs = Math.min(this.#deadlineMs, clock.monotonicMs() + untilReadMs);
 		for (;;) {
 			const beatMs =
 				this.#lastRead === undefined ? Infinity : nextHeartbeatMs(this.#lastBeat, this.#now(this.#lastRead));
@@ -217,9 +217,9 @@ export class Waiter {
 			void this.#beside(this.#wakeSignal.wakeAfter(this.#world.clock, afterMs, this.#ended.signal));
 		}
 
-		const place = this.#lastRead?.queue.findIndex(({id}) => id === this.#entryId) ?? -1;
-		if (event?.left !== undefined && place !== -1 && this.#lastNews?.kind === 'waiting') {
-			this.#tell({...this.#lastNews, position: place + 1, waiting: this.#lastRead!.queue.length});
+		const position = this.#lastRead?.queue.findIndex(({id}) => id === this.#entryId) ?? -1;
+		if (event?.left !== undefined && position !== -1 && this.#lastProgress?.kind === 'waiting') {
+			this.#tell({...this.#lastProgress, position: position + 1, waiting: this.#lastRead!.queue.length});
 		}
 	}
 
@@ -354,8 +354,8 @@ export class Waiter {
 
 	/** Each news once. The estimate alone is none: it changes with every second. */
 	#tell(progress: Progress): void {
-		const isSame = JSON.stringify(unestimated(this.#lastNews)) === JSON.stringify(unestimated(progress));
-		this.#lastNews = progress;
+		const isSame = JSON.stringify(unestimated(this.#lastProgress)) === JSON.stringify(unestimated(progress));
+		this.#lastProgress = progress;
 		if (!isSame) {
 			this.#options.onProgress(progress);
 		}

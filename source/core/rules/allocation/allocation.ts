@@ -55,7 +55,7 @@ export type AllocationRequest = {
 	readonly memoryThresholdMiB: number;
 	readonly isAwake: (entry: QueueEntry) => boolean;
 	/** What the trail says of it. */
-	readonly told: Omit<AuditContext, 'now'> & Pick<GrantOptions, 'forced' | 'reason'>;
+	readonly grant: Omit<AuditContext, 'now'> & Pick<GrantOptions, 'forced' | 'reason'>;
 };
 
 function blockOf(
@@ -109,7 +109,7 @@ export function allocate(
 	request: AllocationRequest,
 	strategy: Strategy = mostRecentUserFirst,
 ): Allocation | Refusal {
-	const {wanted, lease, told} = request;
+	const {wanted, lease, grant} = request;
 	const {drains} = snapshot;
 	const out = outagesSeen(snapshot, observation, request.memoryThresholdMiB);
 	const waiters = waitersOf(snapshot, out, request.isAwake);
@@ -140,7 +140,7 @@ export function allocate(
 		.slice(0, wanted.count)
 		.map(({index}) => index)
 		.toSorted((a, b) => a - b);
-	const context: AuditContext = {...told, now: snapshot.now};
+	const context: AuditContext = {...grant, now: snapshot.now};
 	const takeover = takeoverOf(
 		free.filter(isLeased).filter(({index}) => gpus.includes(index)),
 		waiters.reasonToGive,
@@ -158,7 +158,7 @@ export function allocate(
 			],
 			writes: gpus.map((index) => ({kind: 'lease', index, lease}) as const),
 			usage: takeover.usage,
-			audit: [...takeover.audit, grantEntry(lease, gpus, context, told)],
+			audit: [...takeover.audit, grantEntry(lease, gpus, context, grant)],
 			event: {kind: 'granted', gpus, user: ownerOf(lease)},
 			grants: true,
 		},

@@ -5,14 +5,14 @@ on only when a scan of our own has it on the GPU and the kernel names it as it w
 import type {FactsOfProcesses, GpuProcess, Observation} from '../../model/types.js';
 
 /** A scan of our own, and what the kernel tells of the processes in question. */
-export type OwnLook = {readonly observation: Observation; readonly facts: FactsOfProcesses};
+export type OwnScan = {readonly observation: Observation; readonly facts: FactsOfProcesses};
 
 /** The pids that the scan has on a GPU. */
 export const pidsOn = ({gpus}: Observation, gpu: number): readonly number[] =>
 	(gpus.find(({index}) => index === gpu)?.processes ?? []).map(({pid}) => pid);
 
 /** The processes of our account on a GPU: their memory as the GPU tells it, everything else as the kernel does. */
-export const ownTargets = ({observation, facts}: OwnLook, gpu: number): readonly GpuProcess[] =>
+export const ownTargets = ({observation, facts}: OwnScan, gpu: number): readonly GpuProcess[] =>
 	(observation.gpus.find(({index}) => index === gpu)?.processes ?? []).flatMap(({pid, memoryUsedMiB, kind}) => {
 		const known = facts.get(pid);
 		if (known?.isOwn !== true) {
@@ -36,7 +36,7 @@ export type TargetProblem =
 export function problemWith(
 	{pid, startTicks}: Pick<GpuProcess, 'pid' | 'startTicks'>,
 	gpu: number,
-	{observation, facts}: OwnLook,
+	{observation, facts}: OwnScan,
 ): TargetProblem | undefined {
 	const known = facts.get(pid);
 	if (known === undefined || known.startTicks !== startTicks) {

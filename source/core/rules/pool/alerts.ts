@@ -110,9 +110,9 @@ export function alertChanges(
 	});
 	const staying = standing.filter((notice) => !ended.includes(notice));
 	// Users that cannot be told may be those who were told of already.
-	const isTold = ({kind, gpu, account}: Alert): boolean =>
+	const isKnown = ({kind, gpu, account}: Alert): boolean =>
 		account === undefined && kind === 'unreserved' && staying.some((other) => other.kind === kind && other.gpu === gpu);
-	const begun = [...shown].filter(([key, {notice}]) => !known.has(key) && !isTold(notice)).map(([, item]) => item);
+	const begun = [...shown].filter(([key, {notice}]) => !known.has(key) && !isKnown(notice)).map(([, item]) => item);
 	if (begun.length === 0 && ended.length === 0) {
 		return undefined;
 	}

@@ -60,7 +60,7 @@ type Loss = {
 	readonly known: Snapshot;
 	readonly found: Snapshot;
 	/** What the store's trail tells of the time since the last read: what ended then is not put back. */
-	readonly told: readonly AuditRecord[];
+	readonly audit: readonly AuditRecord[];
 	/** Nothing was committed since the loss, so that all that is found is older than what was known. */
 	readonly isUntouched: boolean;
 	readonly isLate: boolean;
@@ -75,9 +75,9 @@ const isGrantedSince = (lease: Lease, loss: Loss): boolean =>
 
 const endKinds: ReadonlySet<AuditKind> = new Set<AuditKind>(['released', 'expired', 'ended']);
 
-const hasEndedSince = ({leaseId}: Lease, gpu: number, {told}: Loss): boolean =>
+const hasEndedSince = ({leaseId}: Lease, gpu: number, {audit}: Loss): boolean =>
 	leaseId !== undefined &&
-	told.some((record) => record.leaseId === leaseId && endKinds.has(record.kind) && record.gpus.includes(gpu));
+	audit.some((record) => record.leaseId === leaseId && endKinds.has(record.kind) && record.gpus.includes(gpu));
 
 /** Whether a free record says nothing newer than that this lease was there. */
 function isOlderThan(free: Extract<GpuRecord, {kind: 'free'}>, lease: Lease, loss: Loss): boolean {
@@ -167,8 +167,8 @@ const isHeldBy = ({gpus}: Snapshot, {holder, machine}: QueueEntry): boolean =>
 		);
 
 /** A grant that completes bears the id of its place, too. */
-const hasLeftSince = (id: string, {told}: Loss): boolean =>
-	told.some(({entryId, kind}) => entryId === id && ['left', 'refused', 'granted'].includes(kind));
+const hasLeftSince = (id: string, {audit}: Loss): boolean =>
+	audit.some(({entryId, kind}) => entryId === id && ['left', 'refused', 'granted'].includes(kind));
 
 type RestoredQueue = Pick<Plan, 'expect' | 'writes'> & {readonly back: readonly QueueEntry[]};
 
@@ -214,12 +214,12 @@ function restoreQueue(loss: Loss): RestoredQueue {
 }
 
 /** What was out of service is so again. What somebody drained or put back into service since stays as it is. */
-function restoreDrains({known, found, told}: Loss): Pick<Plan, 'expect' | 'writes'> {
+function restoreDrains({known, found, audit}: Loss): Pick<Plan, 'expect' | 'writes'> {
 	if (known.drainProblem !== undefined || found.drainProblem !== undefined) {
 		return {expect: [], writes: []};
 	}
 
-	const undrained = new Set(told.filter(({kind}) => kind === 'undrained').flatMap(({gpus}) => gpus));
+	const undrained = new Set(audit.filter(({kind}) => kind === 'undrained').flatMap(({gpus}) => gpus));
 	const isSince = ({since}: Drain): boolean => since >= Math.floor(known.now);
 	const drains = new Map(
 		[
@@ -263,7 +263,7 @@ Plans to put back everything that was known and is lost, each record as it was f
 export function planRestoring(
 	known: Snapshot & {readonly pool: Pool},
 	found: Snapshot,
-	{host, told}: {readonly host: Host; readonly told: readonly AuditRecord[]},
+	{host, audit}: {readonly host: Host; readonly audit: readonly AuditRecord[]},
 ): Plan {
 	if (found.pool === undefined && isPoolRecordAlone(known, found)) {
 		return planPoolRecord(known, found, host);
@@ -272,7 +272,7 @@ export function planRestoring(
 	const {count, base, since} = found.revision;
 	const isUntouched = count === base;
 	const isLate = !isUntouched && since !== undefined && found.now - since > lateSeconds;
-	const loss: Loss = {known, found, told, isUntouched, isLate};
+	const loss: Loss = {known, found, audit, isUntouched, isLate};
 	// A pool that is there may have been made again since; only an older state of ours is known to be none.
 	const hasOldPool = isUntouched && count > 0 && found.pool?.gpuCount !== known.pool.gpuCount;
 	const pool = found.pool === undefined || hasOldPool ? known.pool : found.pool;

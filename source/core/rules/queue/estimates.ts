@@ -96,7 +96,7 @@ export function foreseeWaits(snapshot: Snapshot): ReadonlyMap<string, Wait> {
 	const futures = gpus.map((record) => futureOf(record, snapshot));
 	const out = outagesNoted(snapshot, queue);
 	const waits = new Map<string, Wait>();
-	for (const [place, record] of queue.entries()) {
+	for (const [position, record] of queue.entries()) {
 		// An entry that waits for what is out of service holds up no other.
 		if (record.kind !== 'entry' || !isPossible(record.entry, gpus.length) || !isServable(record.entry, gpus, out)) {
 			continue;
@@ -113,7 +113,7 @@ export function foreseeWaits(snapshot: Snapshot): ReadonlyMap<string, Wait> {
 		const waiter: Occupant = {
 			kind: 'waiter',
 			entry,
-			position: place + 1,
+			position: position + 1,
 			until: Number.isFinite(until) ? until : undefined,
 		};
 		// Of those that are free by then any will do, not only the ones that stand first here.

@@ -52,13 +52,13 @@ it, and those before it that are stopped or wait for what is out of service.
 */
 function candidates(
 	snapshot: Snapshot,
-	place: number,
+	position: number,
 	{isUsable, strategy = mostRecentUserFirst}: QueueGrantOptions,
 	{mayClaim, gives}: Waiters,
 ): readonly GpuRecord[] {
 	const {queue, gpus, lastUsed} = snapshot;
-	const {entry} = queue[place] as EntryRecord;
-	const claims = claimsOf(queue.slice(0, place), gpus.length, mayClaim);
+	const {entry} = queue[position] as EntryRecord;
+	const claims = claimsOf(queue.slice(0, position), gpus.length, mayClaim);
 	const allowed = gpus.filter(
 		({index}) =>
 			!claims.has(index) &&
@@ -79,19 +79,23 @@ function candidates(
 				record.lease.partialQueueId !== undefined &&
 				other?.kind === 'entry' &&
 				other.id !== entry.id &&
-				(positionOf(queue, record) > place || gives(record.lease))
+				(positionOf(queue, record) > position || gives(record.lease))
 			);
 		})
 		.toSorted((a, b) => positionOf(queue, b) - positionOf(queue, a));
 	return [...free, ...heldByOthers];
 }
 
-const expectationsOf = (snapshot: Snapshot, place: number, records: readonly GpuRecord[]): readonly Expectation[] => {
-	const own = snapshot.queue[place] as EntryRecord;
+const expectationsOf = (
+	snapshot: Snapshot,
+	position: number,
+	records: readonly GpuRecord[],
+): readonly Expectation[] => {
+	const own = snapshot.queue[position] as EntryRecord;
 	return [
 		{kind: 'pool', gpuCount: snapshot.gpus.length},
 		{kind: 'drains', raw: snapshot.stored.drains},
-		{kind: 'queue', extent: 'prefix', ids: snapshot.queue.slice(0, place + 1).map(({id}) => id)},
+		{kind: 'queue', extent: 'prefix', ids: snapshot.queue.slice(0, position + 1).map(({id}) => id)},
 		{kind: 'entry', id: own.id, raw: own.raw},
 		...records.map(({index, raw}): Expectation => ({kind: 'gpu', index, raw})),
 	];
@@ -102,12 +106,12 @@ const expectationsOf = (snapshot: Snapshot, place: number, records: readonly Gpu
 @param id - Of an entry in the line.
 */
 export function planQueueGrant(snapshot: Snapshot, id: string, options: QueueGrantOptions): QueueGrant {
-	const place = snapshot.queue.findIndex((record) => record.id === id && record.kind === 'entry');
-	if (place === -1) {
+	const position = snapshot.queue.findIndex((record) => record.id === id && record.kind === 'entry');
+	if (position === -1) {
 		return {kind: 'nothing', gpus: []};
 	}
 
-	const {entry} = snapshot.queue[place] as EntryRecord;
+	const {entry} = snapshot.queue[position] as EntryRecord;
 	const {lease, isAwake, outOfService} = options;
 	if (!isServable(entry, snapshot.gpus, outOfService)) {
 		return {kind: 'nothing', gpus: indexesOf(holdingsOf(snapshot, id))};
@@ -117,7 +121,7 @@ export function planQueueGrant(snapshot: Snapshot, id: string, options: QueueGra
 	const held = holdingsOf(snapshot, id);
 	const wanted = entry.requestedIds.length > 0 ? entry.requestedIds.length : entry.requestedCount;
 	const missing = Math.max(0, wanted - held.length);
-	const taken = candidates(snapshot, place, options, waiters).slice(0, missing);
+	const taken = candidates(snapshot, position, options, waiters).slice(0, missing);
 	const gpus = indexesOf([...held, ...taken]);
 	const isComplete = taken.length === missing;
 	if (!isComplete && taken.length === 0) {
@@ -128,12 +132,12 @@ export function planQueueGrant(snapshot: Snapshot, id: string, options: QueueGra
 	const {usage, audit: takeovers} = takeoverOf(
 		taken.filter(isLeased),
 		(its) =>
-			snapshot.queue.findIndex((record) => record.id === its.partialQueueId) > place
+			snapshot.queue.findIndex((record) => record.id === its.partialQueueId) > position
 				? 'taken-by-earlier'
 				: waiters.reasonToGive(its),
 		context,
 	);
-	const told = {entryId: id, forced: options.force};
+	const grant = {entryId: id, forced: options.force};
 	const event = {
 		kind: isComplete ? 'granted' : 'queue',
 		gpus,
@@ -152,10 +156,10 @@ export function planQueueGrant(snapshot: Snapshot, id: string, options: QueueGra
 			kind: 'complete',
 			gpus,
 			plan: {
-				expect: expectationsOf(snapshot, place, [...held, ...taken]),
+				expect: expectationsOf(snapshot, position, [...held, ...taken]),
 				writes,
 				usage,
-				audit: [...takeovers, grantEntry(fresh, gpus, context, told)],
+				audit: [...takeovers, grantEntry(fresh, gpus, context, grant)],
 				event,
 				grants: true,
 			},
@@ -168,14 +172,14 @@ export function planQueueGrant(snapshot: Snapshot, id: string, options: QueueGra
 		kind: 'partial',
 		gpus,
 		plan: {
-			expect: expectationsOf(snapshot, place, taken),
+			expect: expectationsOf(snapshot, position, taken),
 			writes: [
 				...taken.map(({index}): Write => ({kind: 'lease', index, lease: partial})),
 				// It can be served, by all that is known now.
 				{kind: 'entry', entry: {...entry, allocatedGpus: gpus, unavailable: undefined}},
 			],
 			usage,
-			audit: [...takeovers, grantEntry(partial, indexesOf(taken), context, {...told, kind: 'held'})],
+			audit: [...takeovers, grantEntry(partial, indexesOf(taken), context, {...grant, kind: 'held'})],
 			event,
 			grants: true,
 		},

@@ -32,11 +32,11 @@ export type QueueRow = {
 export function queueRows(snapshot: Snapshot): readonly QueueRow[] {
 	const waits = foreseeWaits(snapshot);
 	const out = outagesNoted(snapshot, snapshot.queue);
-	return snapshot.queue.map((record, place) => {
+	return snapshot.queue.map((record, position) => {
 		const entry = record.kind === 'entry' ? record.entry : undefined;
 		const outOfService = entry === undefined ? [] : outOfServiceFor(entry, snapshot.gpus, out);
 		return {
-			position: place + 1,
+			position: position + 1,
 			id: record.id,
 			entry,
 			held: holdingsOf(snapshot, record.id).map(({index}) => index),

@@ -161,9 +161,9 @@ How many earlier in the line could use one of these GPUs (all of them when none 
 and the others in their own time.
 */
 export function rankFor(queue: readonly QueueRecord[], id: string, gpus: readonly number[], gpuCount: number): number {
-	const place = queue.findIndex((record) => record.id === id);
+	const position = queue.findIndex((record) => record.id === id);
 	return queue
-		.slice(0, place === -1 ? queue.length : place)
+		.slice(0, position === -1 ? queue.length : position)
 		.filter(
 			(record) =>
 				record.kind === 'entry' &&

@@ -91,8 +91,8 @@ export function readAfterMs(
 				kind === 'free' && !drains.has(index) && (requestedIds.length === 0 || requestedIds.includes(index)),
 		)
 		.map(({index}) => index);
-	const isNews = event.left !== undefined || freedBy(event).some((index) => usable.includes(index));
-	return isNews && usable.length > 0 && rankFor(queue, entryId, usable, gpus.length) < wokenAtOnce ? 0 : undefined;
+	const isRelevant = event.left !== undefined || freedBy(event).some((index) => usable.includes(index));
+	return isRelevant && usable.length > 0 && rankFor(queue, entryId, usable, gpus.length) < wokenAtOnce ? 0 : undefined;
 }
 
 export type NextReadOptions = {

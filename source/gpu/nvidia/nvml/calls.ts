@@ -4,7 +4,7 @@ Calls of NVML, by its public header nvml.h: what goes in, what comes out, and ho
 import type {Argument, NativeFunction, NativeLibrary, Parameter} from './library.js';
 
 /** What came of a call: its value, or why there is none. */
-export type Told<Value> = {readonly value: Value} | {readonly no: Refusal};
+export type Answer<Value> = {readonly value: Value} | {readonly no: Refusal};
 
 /** A code of `nvmlReturn_t`, or that there is no such function in this library. */
 export type Refusal = number | 'missing';
@@ -65,7 +65,7 @@ export const ask = <Value>(
 	names: readonly string[],
 	{handle, numbers = [], size = 4}: Question,
 	read: (memory: DataView) => Value,
-): Told<Value> => {
+): Answer<Value> => {
 	const memory = new Uint8Array(size);
 	const own = handle === undefined ? [] : [handle];
 	const code = calls.call(
@@ -79,7 +79,7 @@ export const ask = <Value>(
 };
 
 /** A function that writes a text. */
-export const askText = (calls: Calls, name: string, handle?: bigint): Told<string> => {
+export const askText = (calls: Calls, name: string, handle?: bigint): Answer<string> => {
 	const memory = new Uint8Array(256);
 	const own = handle === undefined ? [] : [handle];
 	const code = calls.call(

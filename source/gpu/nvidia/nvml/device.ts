@@ -4,7 +4,18 @@ import {isBrakingForHeat, throttleWords} from '../problems/throttle.js';
 import {normalizePciBusId} from '../../pci.js';
 import {type BareReading, withoutVoidMemory} from '../../reading.js';
 import {readRepairs} from './repairs.js';
-import {ask, askText, codes, integerAt, longAt, textIn, wordOf, type Calls, type Refusal, type Told} from './calls.js';
+import {
+	ask,
+	askText,
+	codes,
+	integerAt,
+	longAt,
+	textIn,
+	wordOf,
+	type Calls,
+	type Refusal,
+	type Answer,
+} from './calls.js';
 
 const bytesPerMiB = 1024 * 1024;
 const mebibytes = (memory: DataView, offset: number): number =>
@@ -16,7 +27,7 @@ const watts = (memory: DataView): number => integerAt(memory) / 1000;
 type Memory = {readonly total: number; readonly used: number; readonly reserved?: number};
 
 /** In the second form the caller says which version it is: the size, and 2 in the highest byte. */
-const readMemory = (calls: Calls, handle: bigint): Told<Memory> => {
+const readMemory = (calls: Calls, handle: bigint): Answer<Memory> => {
 	const size = 40;
 	const memory = new Uint8Array(size);
 	new DataView(memory.buffer).setUint32(0, size + 2 * 2 ** 24, true);
@@ -43,7 +54,7 @@ const computeModes = ['Default', 'Exclusive_Thread', 'Prohibited', 'Exclusive_Pr
 /** The name of a part ends in its profile: `NVIDIA A100 MIG 1g.10gb`. */
 const profileOf = (name: string): string | undefined => / MIG (?<profile>\S+)$/v.exec(name)?.groups?.['profile'];
 
-const valueOf = <Value>(told: Told<Value>): Value | undefined => ('value' in told ? told.value : undefined);
+const valueOf = <Value>(answer: Answer<Value>): Value | undefined => ('value' in answer ? answer.value : undefined);
 
 const readParts = (calls: Calls, handle: bigint): readonly MigInstance[] | undefined => {
 	const most = valueOf(ask(calls, ['nvmlDeviceGetMaxMigDeviceCount'], {handle}, first));
@@ -53,7 +64,7 @@ const readParts = (calls: Calls, handle: bigint): readonly MigInstance[] | undef
 				ask(calls, ['nvmlDeviceGetMigDeviceHandleByIndex'], {handle, numbers: [number], size: 8}, (memory) =>
 					longAt(memory),
 				),
-			).flatMap((told) => ('value' in told ? [readPart(calls, told.value)] : []));
+			).flatMap((answer) => ('value' in answer ? [readPart(calls, answer.value)] : []));
 };
 
 const readPart = (calls: Calls, handle: bigint): MigInstance => {
@@ -80,13 +91,13 @@ export const readDevice = (calls: Calls, handle: bigint, index: number): BareRea
 	const unknown: Record<string, string> = {};
 	let broken: Refusal | undefined;
 
-	const keep = <Value>(field: keyof GpuReading, told: Told<Value>): Value | undefined => {
-		if ('value' in told) {
-			return told.value;
+	const keep = <Value>(field: keyof GpuReading, answer: Answer<Value>): Value | undefined => {
+		if ('value' in answer) {
+			return answer.value;
 		}
 
-		broken ??= told.no === codes.gpuIsLost || told.no === codes.resetRequired ? told.no : undefined;
-		unknown[field] = wordOf(told.no);
+		broken ??= answer.no === codes.gpuIsLost || answer.no === codes.resetRequired ? answer.no : undefined;
+		unknown[field] = wordOf(answer.no);
 		return undefined;
 	};
 
@@ -164,13 +175,13 @@ export const readDevice = (calls: Calls, handle: bigint, index: number): BareRea
 	return withoutVoidMemory({...reading, ...(health.length > 0 && {health}), failure, unknown});
 };
 
-const readMigMode = (calls: Calls, handle: bigint): Told<boolean> => {
+const readMigMode = (calls: Calls, handle: bigint): Answer<boolean> => {
 	const [current, pending] = [new Uint8Array(4), new Uint8Array(4)];
 	const code = calls.call(['nvmlDeviceGetMigMode'], ['handle', 'memory', 'memory'], handle, current, pending);
 	return code === codes.success ? {value: current[0] === 1} : {no: code};
 };
 
-const readCapability = (calls: Calls, handle: bigint): Told<string> => {
+const readCapability = (calls: Calls, handle: bigint): Answer<string> => {
 	const [major, minor] = [new Uint8Array(4), new Uint8Array(4)];
 	const code = calls.call(['nvmlDeviceGetCudaComputeCapability'], ['handle', 'memory', 'memory'], handle, major, minor);
 	return code === codes.success ? {value: `${major[0]}.${minor[0]}`} : {no: code};

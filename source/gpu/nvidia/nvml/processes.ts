@@ -1,5 +1,5 @@
 import type {ProcessRow} from '../../tool/process-rows.js';
-import {codes, integerAt, longAt, type Calls, type Refusal, type Told} from './calls.js';
+import {codes, integerAt, longAt, type Calls, type Refusal, type Answer} from './calls.js';
 
 const bytesPerMiB = 1024 * 1024;
 
@@ -19,7 +19,7 @@ const variants = (name: string) => [
 ];
 
 /** Calls a function that fills a list, with more room each time it says that there is too little. */
-const fill = (size: number, call: (count: Uint8Array, room: Uint8Array) => Refusal): Told<readonly DataView[]> => {
+const fill = (size: number, call: (count: Uint8Array, room: Uint8Array) => Refusal): Answer<readonly DataView[]> => {
 	let capacity = 64;
 	for (;;) {
 		const count = new Uint8Array(4);
@@ -27,9 +27,9 @@ const fill = (size: number, call: (count: Uint8Array, room: Uint8Array) => Refus
 		counted.setUint32(0, capacity, true);
 		const room = new Uint8Array(capacity * size);
 		const code = call(count, room);
-		const told = integerAt(counted);
+		const available = integerAt(counted);
 		if (code === codes.success) {
-			const length = Math.min(told, capacity);
+			const length = Math.min(available, capacity);
 			return {value: Array.from({length}, (_, place) => new DataView(room.buffer, place * size, size))};
 		}
 
@@ -38,17 +38,17 @@ const fill = (size: number, call: (count: Uint8Array, room: Uint8Array) => Refus
 		}
 
 		// Some may start meanwhile.
-		capacity = Math.min(mostProcesses, Math.max(capacity * 2, told * 2));
+		capacity = Math.min(mostProcesses, Math.max(capacity * 2, available * 2));
 	}
 };
 
-const listOf = (calls: Calls, handle: bigint, name: string): Told<readonly ProcessRow[]> => {
+const listOf = (calls: Calls, handle: bigint, name: string): Answer<readonly ProcessRow[]> => {
 	for (const variant of variants(name)) {
-		const told = fill(variant.size, (count, room) =>
+		const answer = fill(variant.size, (count, room) =>
 			calls.call([variant.name], ['handle', 'memory', 'memory'], handle, count, room),
 		);
-		if (!('no' in told && told.no === 'missing')) {
-			return 'no' in told ? told : {value: told.value.map((entry) => readRow(entry))};
+		if (!('no' in answer && answer.no === 'missing')) {
+			return 'no' in answer ? answer : {value: answer.value.map((entry) => readRow(entry))};
 		}
 	}
 
@@ -70,7 +70,7 @@ export const readUtilization = (
 	sinceMicroseconds: number,
 ): {readonly byPid: ReadonlyMap<number, number>; readonly latest: number} => {
 	// Per process: pid at 0, time at 8, processors at 16.
-	const told = fill(32, (count, room) =>
+	const answer = fill(32, (count, room) =>
 		calls.call(
 			['nvmlDeviceGetProcessUtilization'],
 			['handle', 'memory', 'memory', 'long'],
@@ -83,7 +83,7 @@ export const readUtilization = (
 	const byPid = new Map<number, number>();
 	const times = new Map<number, number>();
 	let latest = sinceMicroseconds;
-	for (const sample of 'value' in told ? told.value : []) {
+	for (const sample of 'value' in answer ? answer.value : []) {
 		const pid = integerAt(sample);
 		const time = Number(longAt(sample, 8));
 		const percent = integerAt(sample, 16);
@@ -100,7 +100,7 @@ export const readUtilization = (
 };
 
 /** All processes of a GPU, each once. A refusal when even those that compute cannot be told. */
-export const readProcesses = (calls: Calls, handle: bigint): Told<readonly ProcessRow[]> => {
+export const readProcesses = (calls: Calls, handle: bigint): Answer<readonly ProcessRow[]> => {
 	const computing = listOf(calls, handle, 'nvmlDeviceGetComputeRunningProcesses');
 	if ('no' in computing) {
 		return computing;

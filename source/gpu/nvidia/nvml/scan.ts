@@ -28,11 +28,11 @@ export const openScanner = (library: NativeLibrary): LibraryScanner => {
 	}
 
 	/** By UUID, when the use of its processors by each process was last told. */
-	const told = new Map<string, number>();
+	const latestSamples = new Map<string, number>();
 
 	const withUtilization = (rows: readonly ProcessRow[], handle: bigint, uuid: string): readonly ProcessRow[] => {
-		const {byPid, latest} = readUtilization(calls, handle, told.get(uuid) ?? 0);
-		told.set(uuid, latest);
+		const {byPid, latest} = readUtilization(calls, handle, latestSamples.get(uuid) ?? 0);
+		latestSamples.set(uuid, latest);
 		return rows.map((row) => {
 			const utilizationPercent = byPid.get(row.pid);
 			return utilizationPercent === undefined ? row : {...row, utilizationPercent};

@@ -25,7 +25,7 @@ const rowsOf = (reply: unknown) =>
 	}).flat();
 
 /** Reads the records of the trail that are asked for. */
-export async function readTrail(connection: Connection, query: AuditQuery): Promise<readonly AuditEntry[]> {
+export async function readAuditLog(connection: Connection, query: AuditQuery): Promise<readonly AuditEntry[]> {
 	const {newest} = query;
 	if (newest === 0) {
 		return [];
@@ -35,8 +35,8 @@ export async function readTrail(connection: Connection, query: AuditQuery): Prom
 		connection,
 		async (client) =>
 			newest === undefined
-				? client.xrangeBuffer(keys.trail, firstId(query), '+')
-				: client.xrevrangeBuffer(keys.trail, '+', firstId(query), 'COUNT', newest),
+				? client.xrangeBuffer(keys.auditLog, firstId(query), '+')
+				: client.xrevrangeBuffer(keys.auditLog, '+', firstId(query), 'COUNT', newest),
 		rowsOf,
 	);
 	return decodeAuditRows(newest === undefined ? rows : rows.toReversed(), query);

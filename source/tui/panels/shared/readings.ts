@@ -10,8 +10,8 @@ export function gibibytes(mebibytes: number): string {
 
 /** What all have in common that tell it: a broken GPU tells nothing of itself. */
 function common<Value>(values: ReadonlyArray<Value | undefined>): Value | undefined {
-	const told = new Set(values.filter((value) => value !== undefined));
-	return told.size === 1 ? [...told][0] : undefined;
+	const known = new Set(values.filter((value) => value !== undefined));
+	return known.size === 1 ? [...known][0] : undefined;
 }
 
 /** The size of each GPU's memory, when they are all alike. */

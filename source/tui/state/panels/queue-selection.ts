@@ -3,30 +3,32 @@ import type {QueueRecord} from '../../../core/model/types.js';
 import type {State} from '../state.js';
 
 /** Where it stands now: the selected entry, or the one that moved up to its position. Undefined when nobody waits. */
-export function selectedPlace({snapshot, panels}: Pick<State, 'snapshot' | 'panels'>): number | undefined {
+export function selectedPosition({snapshot, panels}: Pick<State, 'snapshot' | 'panels'>): number | undefined {
 	const queue = snapshot?.queue ?? [];
-	const {selectedId, place} = panels.queue;
+	const {selectedId, position} = panels.queue;
 	const found = queue.findIndex(({id}) => id === selectedId);
-	return queue.length === 0 ? undefined : found === -1 ? Math.min(place, queue.length - 1) : found;
+	return queue.length === 0 ? undefined : found === -1 ? Math.min(position, queue.length - 1) : found;
 }
 
 /** The entry that is selected in the queue. */
 export function selectedEntry(state: Pick<State, 'snapshot' | 'panels'>): QueueRecord | undefined {
-	const place = selectedPlace(state);
-	return place === undefined ? undefined : state.snapshot!.queue[place];
+	const position = selectedPosition(state);
+	return position === undefined ? undefined : state.snapshot!.queue[position];
 }
 
 /** Selects the one at this place, or the last there is. */
-export function selectPlace(state: State, place: number): State {
+export function selectPosition(state: State, position: number): State {
 	const queue = state.snapshot?.queue ?? [];
-	const within = Math.max(0, Math.min(place, queue.length - 1));
-	return {...state, panels: {...state.panels, queue: {selectedId: queue[within]?.id, place: within}}};
+	const within = Math.max(0, Math.min(position, queue.length - 1));
+	return {...state, panels: {...state.panels, queue: {selectedId: queue[within]?.id, position: within}}};
 }
 
 /** Remembers where the selected one stands. */
 export function settledQueue(state: State): State {
-	const place = selectedPlace(state);
+	const selected = selectedPosition(state);
 	const {queue} = state.panels;
-	const id = place === undefined ? undefined : state.snapshot!.queue[place]!.id;
-	return place === undefined || (place === queue.place && id === queue.selectedId) ? state : selectPlace(state, place);
+	const id = selected === undefined ? undefined : state.snapshot!.queue[selected]!.id;
+	return selected === undefined || (selected === queue.position && id === queue.selectedId)
+		? state
+		: selectPosition(state, selected);
 }

@@ -1,7 +1,7 @@
 /** What the keys do to the panels. */
 import {flashMs, type State} from '../state.js';
 import {pageRowsOf} from '../../layout.js';
-import {selectedPlace, selectPlace} from './queue-selection.js';
+import {selectedPosition, selectPosition} from './queue-selection.js';
 import {panelNames, reportKinds, type PanelName, type PanelsState, type ScrollingPanel} from './state.js';
 
 const withPanels = (state: State, more: Partial<PanelsState>): State => ({
@@ -27,7 +27,7 @@ const scrollTo = (state: State, panel: ScrollingPanel, line: number): State =>
 function moveBy(state: State, lines: number): State {
 	const {focus, scroll} = state.panels;
 	if (focus === 'queue') {
-		return selectPlace(state, (selectedPlace(state) ?? 0) + lines);
+		return selectPosition(state, (selectedPosition(state) ?? 0) + lines);
 	}
 
 	return isScrolling(focus) ? scrollTo(state, focus, scroll[focus] + lines) : state;

@@ -18,7 +18,7 @@ export type PanelsState = {
 	/** First line shown. */
 	readonly scroll: Readonly<Record<ScrollingPanel, number>>;
 	/** The place in the line that is selected: the entry itself, and where it stood when it was last seen. */
-	readonly queue: {readonly selectedId?: string; readonly place: number};
+	readonly queue: {readonly selectedId?: string; readonly position: number};
 	/** Processes as a tree: each below the one that started it. */
 	readonly isTree: boolean;
 	readonly reportBy: ReportKind;
@@ -30,7 +30,7 @@ export const initialPanels: PanelsState = {
 	focus: 'table',
 	isZoomed: false,
 	scroll: {detail: 0, report: 0, events: 0, processes: 0},
-	queue: {place: 0},
+	queue: {position: 0},
 	isTree: false,
 	reportBy: 'user',
 	helpPage: 0,

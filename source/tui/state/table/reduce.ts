@@ -13,7 +13,7 @@ const withFilter = (state: State, more: Partial<Filter>): State =>
 	withTable(state, {filter: {...state.table.filter, ...more}});
 
 /** Selects the row at this place of the table, or the last there is. */
-function focusPlace(state: State, place: number): State {
+function focusRow(state: State, place: number): State {
 	const rows = visibleRows(state);
 	const row = rows[Math.max(0, Math.min(place, rows.length - 1))];
 	return row === undefined ? state : {...withTable(state, {selectedUuid: row.reading?.uuid}), selectedGpu: row.index};
@@ -22,7 +22,7 @@ function focusPlace(state: State, place: number): State {
 const selectedRowNumber = (state: State): number =>
 	visibleRows(state).findIndex(({index}) => index === state.selectedGpu);
 
-const focusBy = (state: State, by: number): State => focusPlace(state, selectedRowNumber(state) + by);
+const focusBy = (state: State, by: number): State => focusRow(state, selectedRowNumber(state) + by);
 
 function sortBy(state: State, step: 1 | -1): State {
 	const place = sortKeys.indexOf(state.table.sort.by) + step + sortKeys.length;
@@ -90,8 +90,8 @@ export const tableIntents = {
 	'focus-previous-gpu': (state) => focusBy(state, -1),
 	'focus-next-page': (state) => focusBy(state, tableRowsOf(state)),
 	'focus-previous-page': (state) => focusBy(state, -tableRowsOf(state)),
-	'focus-first-gpu': (state) => focusPlace(state, 0),
-	'focus-last-gpu': (state) => focusPlace(state, Infinity),
+	'focus-first-gpu': (state) => focusRow(state, 0),
+	'focus-last-gpu': (state) => focusRow(state, Infinity),
 	'toggle-tag': toggleTag,
 	'sort-next': (state) => sortBy(state, 1),
 	'sort-previous': (state) => sortBy(state, -1),

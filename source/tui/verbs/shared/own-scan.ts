@@ -1,5 +1,5 @@
 /** A look at processes with our own eyes, before anything is asked about one or done to one. */
-import {pidsOn, type OwnLook, type TargetProblem} from '../../../core/rules/leases/process-targets.js';
+import {pidsOn, type OwnScan, type TargetProblem} from '../../../core/rules/leases/process-targets.js';
 import type {World} from '../../../core/model/ports.js';
 import {sanitize} from '../../../format/text/text.js';
 import type {GpuProcess} from '../../../core/model/types.js';
@@ -25,7 +25,7 @@ export async function scanProcesses(
 	inspect: InspectProcesses | undefined,
 	gpu: number,
 	shown: readonly number[],
-): Promise<OwnLook> {
+): Promise<OwnScan> {
 	const startedAtMs = clock.monotonicMs();
 	let observation = await gpus.observe();
 	if (observation.takenAtMs < startedAtMs) {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
-import {ownTargets, problemWith, type OwnLook} from '../../../../source/core/rules/leases/process-targets.js';
+import {ownTargets, problemWith, type OwnScan} from '../../../../source/core/rules/leases/process-targets.js';
 import type {GpuProcess, ProcessFacts} from '../../../../source/core/model/types.js';
 import {idleReading, observationOf} from '../../../_helpers/world.js';
 
@@ -22,7 +22,7 @@ const fact: fc.Arbitrary<ProcessFacts> = fc.record({
 	name: fc.constant('true name'),
 	commandLine: fc.constant('true command'),
 });
-const look: fc.Arbitrary<OwnLook> = fc
+const look: fc.Arbitrary<OwnScan> = fc
 	.record({
 		processes: fc.uniqueArray(said, {selector: (process) => process.pid}),
 		facts: fc.uniqueArray(fact, {selector: (process) => process.pid}),

@@ -7,7 +7,7 @@ import {reserve} from '../../../../source/core/operations/reservations.js';
 import {readCurrent} from '../../../../source/core/operations/transact.js';
 import {createTestWorld, person} from '../../../_helpers/world.js';
 import {createPaint} from '../../../../source/format/text/paint.js';
-import {lineTable} from '../../../../source/format/tables/queue-table.js';
+import {queueTable} from '../../../../source/format/tables/queue-table.js';
 import {queueRows} from '../../../../source/core/rules/queue/queue-rows.js';
 
 const boss = person('root', 'root', 0);
@@ -150,7 +150,7 @@ test('the table keeps when and because of whom at 80 columns', async () => {
 	};
 	await world.store.commit(planJoin(entryFor(options, world.host, world.now()), 'box'));
 	const snapshot = await readCurrent(world);
-	const table = lineTable(queueRows(snapshot), createPaint(false, {}), {now: snapshot.now, width: 80});
+	const table = queueTable(queueRows(snapshot), createPaint(false, {}), {now: snapshot.now, width: 80});
 	for (const line of table.split('\n')) {
 		expect(line.length).toBeLessThanOrEqual(80);
 	}
