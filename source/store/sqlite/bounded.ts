@@ -17,8 +17,8 @@ const mostCharacters = 64 * 2 ** 20;
 const makeAgain = 'Somebody changed it by hand. Move it away, and make a new pool: canhazgpu admin --store embedded';
 
 /** A column as SQL reads it: NULL in place of a text that is too long, whose bytes SQLite then does not load. */
-export const boundedColumn = (name: string): string =>
-	`CASE WHEN octet_length(${name}) <= ${longestText} THEN ${name} END AS ${name}`;
+export const boundedColumn = (name: string, longestBytes = longestText, as = name): string =>
+	`CASE WHEN octet_length(${name}) <= ${longestBytes} THEN ${name} END AS ${as}`;
 
 type Row = Record<string, SQLOutputValue>;
 

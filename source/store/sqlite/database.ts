@@ -323,6 +323,7 @@ export class Database<Name extends string> {
 				PRAGMA locking_mode = EXCLUSIVE;
 				PRAGMA trusted_schema = OFF;
 				PRAGMA cell_size_check = ON;
+				PRAGMA cache_size = -100;
 				PRAGMA synchronous = ${this.#form.isDurable ? 'FULL' : 'OFF'};
 			`);
 			return work(connection);

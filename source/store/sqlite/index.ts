@@ -20,7 +20,11 @@ import {poolStatements, type PoolStatements} from './statements.js';
 
 export {changeAudience, closeDirectory, embeddedPoolExists, type Audience} from './files.js';
 
-const pageSize = 1000;
+/** So many usage records are read in one transaction, of some 20 ms. */
+const pageSize = 5000;
+
+/** So many of them are handed on at once. */
+const portionSize = 500;
 
 export type SqliteStoreOptions = {
 	/**
@@ -89,6 +93,44 @@ const isLater = (one: UsageRow, other: UsageRow): boolean =>
 	one.endSecond > other.endSecond ||
 	(one.endSecond === other.endSecond && Buffer.compare(Buffer.from(one.raw), Buffer.from(other.raw)) > 0);
 
+type UsagePage = {
+	readonly page: Iterable<readonly string[]>;
+	/** The last record of a page that is full. */
+	readonly end: UsageRow | undefined;
+};
+
+type PageQuestion = readonly [endSecond: number, raw: string, toSecond: number, size: number];
+
+/**
+A record holds no line break: JSON has none in its texts. In pieces, what others wrote does not parse and is skipped, as it is whole.
+
+@yields The lines of a text, a few at a time: each lives for a moment only, while a list of all of them would have to be moved in memory.
+*/
+function* linesOf(text: string): Generator<readonly string[]> {
+	let lines: string[] = [];
+	let start = 0;
+	while (start < text.length) {
+		const lineBreak = text.indexOf('\n', start);
+		const end = lineBreak === -1 ? text.length : lineBreak;
+		lines.push(text.slice(start, end));
+		if (lines.length === portionSize) {
+			yield lines;
+			lines = [];
+		}
+
+		start = end + 1;
+	}
+
+	yield lines;
+}
+
+function readUsagePage(statements: PoolStatements, question: PageQuestion): Iterable<readonly string[]> {
+	const {lines, longRecords} = statements.usagePage.get(...question)!;
+	return longRecords === 0
+		? linesOf(String(lines))
+		: [(statements.longUsagePage.all(...question) as Row[]).map(({raw}) => raw!)];
+}
+
 /**
 Streams the stored usage records of the given seconds, oldest first. Each page is a transaction of its own: a long report
 holds up nobody.
@@ -96,24 +138,22 @@ holds up nobody.
 @yields Pages of records.
 */
 async function* readPages(database: PoolDatabase, fromTime: number, toTime: number): AsyncGenerator<readonly string[]> {
-	let after: UsageRow = {endSecond: Math.floor(fromTime), raw: ''};
-	let isLast = false;
-	while (!isLast) {
-		const {endSecond, raw} = after;
-		const page = await database.read(
-			(statements) => statements.usagePage.all(endSecond, raw, Math.floor(toTime), pageSize) as UsageRow[],
-		);
-		const last = page.at(-1) ?? after;
-		if (page.length > 0 && !isLater(last, after)) {
+	let after: UsageRow | undefined = {endSecond: Math.floor(fromTime), raw: ''};
+	while (after !== undefined) {
+		const question: PageQuestion = [after.endSecond, after.raw, Math.floor(toTime), pageSize] as const;
+		const {page, end}: UsagePage = await database.read((statements) => ({
+			end: statements.usagePageEnd.get(...question) as UsageRow | undefined,
+			page: readUsagePage(statements, question),
+		}));
+		if (end !== undefined && !isLater(end, after)) {
 			throw databaseProblem(database.path, [
 				'is damaged: its history leads back to itself',
 				'Move it away, and make a new pool: canhazgpu admin --store embedded',
 			]);
 		}
 
-		yield page.map((row) => row.raw);
-		isLast = page.length < pageSize;
-		after = last;
+		yield* page;
+		after = end;
 	}
 }
 

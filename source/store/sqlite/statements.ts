@@ -5,6 +5,12 @@ import type {Statements} from './database.js';
 const raw = boundedColumn('raw');
 const id = boundedColumn('id');
 
+/** In bytes. Records that canhazgpu writes today are shorter; earlier versions wrote notes of any length. */
+const longestUsage = 16 * 2 ** 10;
+
+/** The usage records behind a given one, oldest first. */
+const usageAfter = 'FROM history WHERE (end_second, raw) > (?1, ?2) AND end_second <= ?3 ORDER BY end_second, raw';
+
 /** So many rows are removed at once: in a file that somebody spoiled, a DELETE without a bound might never end. */
 const mostTrimmed = 1000;
 
@@ -37,10 +43,14 @@ export const poolStatements = {
 		SELECT ${raw} FROM (SELECT * FROM history ORDER BY end_second DESC, raw DESC LIMIT ?1)
 		WHERE user = ?2 ORDER BY end_second DESC, raw DESC
 	`,
+	/** One text a page, a record a line: a row for each of a million records takes twice as long. A record that is too long is only counted. */
 	usagePage: `
-		SELECT end_second AS endSecond, ${raw} FROM history
-		WHERE (end_second, raw) > (?1, ?2) AND end_second <= ?3 ORDER BY end_second, raw LIMIT ?4
+		SELECT coalesce(group_concat(record, char(10)), '') AS lines, count(*) - count(record) AS longRecords
+		FROM (SELECT ${boundedColumn('raw', longestUsage, 'record')} ${usageAfter} LIMIT ?4)
 	`,
+	longUsagePage: `SELECT ${raw} ${usageAfter} LIMIT ?4`,
+	/** The last record of a page that is full. */
+	usagePageEnd: `SELECT end_second AS endSecond, ${raw} ${usageAfter} LIMIT 1 OFFSET ?4 - 1`,
 	addUsage: 'INSERT OR IGNORE INTO history (end_second, raw, user) VALUES (?, ?, ?)',
 	auditLog: `SELECT id, ${raw} FROM trail WHERE id > ? ORDER BY id`,
 	addAudit: 'INSERT INTO trail (raw) VALUES (?)',

@@ -109,6 +109,7 @@ describe('what is printed is as the schema says', () => {
 		await job.says(/^\{.*\}\n/v);
 		await check('reserve', job.stderr());
 		const waiter = start(box, 'reserve -G 0,1 -d 2h -n waits --wait 1h', environment);
+		await eventually(async () => (await peek(box)).queue.length === 1);
 		const behind = start(box, 'run -t 5m -G 1 -- true', environment);
 		await eventually(async () => (await peek(box)).queue.length === 2);
 		await ok('admin --drain 2 --reason fan');

@@ -1,0 +1,102 @@
+/**
+The history of the embedded store, which is read by pages of one text each.
+*/
+import {mkdtempSync, rmSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import path from 'node:path';
+import {DatabaseSync} from 'node:sqlite';
+import {beforeEach, expect, onTestFinished, test} from 'vitest';
+import {encodeUsage} from '../../../source/store/records/index.js';
+import {openSqliteStore} from '../../../source/store/sqlite/index.js';
+import {poolWrite, write} from '../samples.js';
+
+/** More than two pages. */
+const count = 11_000;
+const firstEnd = 1_700_000_000;
+
+let file: string;
+const open = async (create = false) => openSqliteStore({path: file, create});
+
+/** Every record bears its number as its beginning; ten end in the same second. */
+const raw = (number: number, {note, endTime}: {readonly note?: string; readonly endTime?: number} = {}): string =>
+	encodeUsage({
+		user: 'ada',
+		gpuId: number % 8,
+		startTime: number,
+		endTime: endTime ?? firstEnd + Math.floor(number / 10),
+		durationSeconds: 1,
+		reservationType: 'run',
+		leaseId: String(number),
+		note,
+	});
+
+function insert(rows: ReadonlyArray<readonly [second: number, raw: string]>): void {
+	const database = new DatabaseSync(file);
+	const statement = database.prepare('INSERT INTO history (end_second, raw, user) VALUES (?, ?, ?)');
+	database.exec('BEGIN');
+	for (const [second, text] of rows) {
+		statement.run(second, text, 'ada');
+	}
+
+	database.exec('COMMIT');
+	database.close();
+}
+
+async function numbers(from = 0, to = 4e9): Promise<readonly number[]> {
+	const store = await open();
+	const records = await Array.fromAsync(store.history(from, to));
+	await store.close();
+	expect(records.map(({endTime}) => endTime)).toEqual(records.map(({endTime}) => endTime).toSorted((a, b) => a - b));
+	return records.map(({startTime}) => startTime).toSorted((a, b) => a - b);
+}
+
+const range = (from: number, to: number): readonly number[] => Array.from({length: to - from}, (_, at) => from + at);
+
+beforeEach(async () => {
+	const directory = mkdtempSync(path.join(tmpdir(), 'chg-history-'));
+	onTestFinished(() => {
+		rmSync(directory, {recursive: true});
+	});
+	file = path.join(directory, 'pool.sqlite');
+	const store = await open(true);
+	await write(store, poolWrite(8));
+	await store.close();
+});
+
+test('every record comes once, in order, across pages and within any bounds', async () => {
+	insert(range(0, count).map((number) => [firstEnd + Math.floor(number / 10), raw(number)]));
+	expect(await numbers()).toEqual(range(0, count));
+	expect(await numbers(firstEnd + 30, firstEnd + 41)).toEqual(range(300, 420));
+	expect(await numbers(firstEnd + count, 4e9)).toEqual([]);
+});
+
+test('a full page of one second is followed by the rest of that second', async () => {
+	insert(range(0, count).map((number) => [firstEnd, raw(number, {endTime: firstEnd})]));
+	expect(await numbers()).toEqual(range(0, count));
+});
+
+test('a history that ends with a full page has no record more', async () => {
+	insert(range(0, 5000).map((number) => [firstEnd + Math.floor(number / 10), raw(number)]));
+	expect(await numbers()).toEqual(range(0, 5000));
+});
+
+test('a record with a longer note than canhazgpu takes today is read, on whatever page it is', async () => {
+	const long = new Set([0, 5000, 7500, count - 1]);
+	insert(
+		range(0, count).map((number) => [
+			firstEnd + Math.floor(number / 10),
+			raw(number, long.has(number) ? {note: 'ü'.repeat(60_000)} : {}),
+		]),
+	);
+	expect(await numbers()).toEqual(range(0, count));
+});
+
+test('what others wrote between the records is skipped, and takes no record with it', async () => {
+	insert([
+		...range(0, 100).map((number) => [firstEnd + Math.floor(number / 10), raw(number)] as const),
+		[firstEnd + 1, '\n\n{"user":\n'],
+		[firstEnd + 3, ''],
+		[firstEnd + 4, `${raw(3)} and more`],
+	]);
+	expect(await numbers()).toEqual(range(0, 100));
+});
