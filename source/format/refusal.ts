@@ -2,6 +2,7 @@
 A refusal in words. The first line is the peer's, which scripts may look for.
 */
 import type {Block, Refusal, UnusableGpu, UsageBlock} from '../core/rules/allocation/allocation.js';
+import type {Quality} from '../core/rules/allocation/need.js';
 import {latestEndOf} from '../core/rules/leases/liveness.js';
 import {ownerOf} from '../core/rules/leases/ownership.js';
 import {longDuration, shortDuration} from './text/durations.js';
@@ -35,6 +36,14 @@ function useWords(block: UsageBlock): string {
 	}
 }
 
+/** Why it cannot be told whether a GPU has what is needed, after its number: `has unknown memory`. */
+const unknownQualityWords = (quality: Quality): string =>
+	`has ${quality === 'compute capability' ? 'an ' : ''}unknown ${quality}`;
+
+/** `GPU 1 has unknown memory, GPU 3 has unknown links`. */
+export const unknownWords = (gpus: ReadonlyArray<{readonly index: number; readonly quality: Quality}>): string =>
+	listed(gpus, ({quality}) => unknownQualityWords(quality));
+
 /** Why one GPU is not to be had, after its number: `is held by bob`. */
 export function blockWords(block: Block, now: number): string {
 	switch (block.kind) {
@@ -60,6 +69,10 @@ export function blockWords(block: Block, now: number): string {
 
 		case 'queued': {
 			return `is kept for ${sanitize(ownerOf(block.entry))}, who waits in the queue`;
+		}
+
+		case 'unknown-quality': {
+			return unknownQualityWords(block.quality);
 		}
 
 		case 'unreserved':
@@ -139,6 +152,7 @@ export function refusalMessage(refusal: Refusal, asker: Asker = {}): RefusalMess
 		[countOf(refusal, 'drained'), 'out of service'],
 		[countOf(refusal, 'failed', 'garbage', 'unfit'), 'out of order'],
 		[countOf(refusal, 'unknown-use', 'not-scanned'), 'of unknown use'],
+		[countOf(refusal, 'unknown-quality'), 'of which it is unknown whether they qualify'],
 	] as const;
 	const counts = reasons.filter(([count]) => count > 0).map(([count, what]) => `${counted(count, 'GPU')} ${what}`);
 	const why = counts.length === 0 ? '' : ` (${counts.join(', ')}${details})`;

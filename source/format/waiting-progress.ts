@@ -3,15 +3,18 @@ Waiting in words, for stderr.
 */
 import type {Wanted} from '../core/rules/allocation/request.js';
 import type {Progress} from '../core/operations/waiting/waiter.js';
+import {needWords} from '../core/rules/allocation/impossible.js';
 import {longDuration} from './text/durations.js';
-import {unusableWords} from './refusal.js';
+import {unknownWords, unusableWords} from './refusal.js';
 import {sanitize} from './text/text.js';
 
-/** `2 GPUs`, `GPU 3`, `GPUs 4 5`. */
-export const wantedWords = ({count, ids}: Wanted): string =>
-	ids === undefined
-		? `${count} ${count === 1 ? 'GPU' : 'GPUs'}`
-		: `${ids.length === 1 ? 'GPU' : 'GPUs'} ${ids.join(' ')}`;
+/** `2 GPUs`, `GPU 3`, `GPUs 4 5`, `2 GPUs of model h100, with 40G or more`. */
+export const wantedWords = ({count, ids, need}: Wanted): string =>
+	`${
+		ids === undefined
+			? `${count} ${count === 1 ? 'GPU' : 'GPUs'}`
+			: `${ids.length === 1 ? 'GPU' : 'GPUs'} ${ids.join(' ')}`
+	}${sanitize(needWords(need)).replace(/^(?=.)/v, ' ')}`;
 
 /** What has to happen first; undefined when nothing is out of service. */
 export const outOfServiceWords = (gpus: readonly number[]): string | undefined =>
@@ -28,11 +31,15 @@ One line, without its end.
 export function progressText(progress: Progress, hasEstimate = true): string {
 	switch (progress.kind) {
 		case 'waiting': {
-			const {position, waiting, wanted, held, outOfService, unusable, estimateSeconds} = progress;
+			const {position, waiting, wanted, held, outOfService, unusable, unknown, estimateSeconds} = progress;
 			const got = held.length === 0 ? `0/${wanted.count}` : `${held.length}/${wanted.count} [${held.join(' ')}]`;
 			const until = estimateSeconds === undefined ? undefined : `in about ${longDuration(estimateSeconds)}`;
 			// That nobody holds it and it is not given out is what one would not expect.
-			const why = unusable.length === 0 ? undefined : `since ${unusableWords(unusable)}`;
+			const reasons = [
+				...(unknown.length === 0 ? [] : [unknownWords(unknown)]),
+				...(unusable.length === 0 ? [] : [unusableWords(unusable)]),
+			];
+			const why = reasons.length === 0 ? undefined : `since ${reasons.join(', ')}`;
 			const when = outOfServiceWords(outOfService) ?? until ?? why ?? 'when a job ends';
 			const words = `Waiting for ${wantedWords(wanted)}: ${position} of ${waiting} in line, got ${got}`;
 			return hasEstimate ? `${words}, ${when}` : words;

@@ -7,9 +7,11 @@ value is `undefined`, never 0.
 
 import type {ProviderName} from './observation.js';
 import type {DataLoss, Alert} from './alerts.js';
+import type {GpuGroup, Need} from './need.js';
 
 export type {AuditBefore, AuditEntry, AuditKind, AuditQuery, AuditRecord} from './audit.js';
 export type {Alert, DataLoss} from './alerts.js';
+export type {GpuGroup, GpuLink, GpuLinks, Need} from './need.js';
 export type {
 	GpuProcess,
 	GpuReading,
@@ -148,8 +150,15 @@ export type QueueEntry = {
 	readonly user: string;
 	readonly actualUser?: string;
 	readonly requestedCount: number;
-	/** Empty: any GPUs will do. */
+	/** Empty: any GPUs will do that have what is needed. */
 	readonly requestedIds: readonly number[];
+	/** What its GPUs must have. Absent: nothing was said of that. */
+	readonly need?: Need;
+	/**
+	The GPUs that can serve it, as it saw at its last look: any as many as it wants of one of these groups. Absent: any of the pool. None: no
+	GPUs are known to have what it needs.
+	*/
+	readonly eligible?: readonly GpuGroup[];
 	/** A copy; `partialQueueId` of the leases is the truth. */
 	readonly allocatedGpus: readonly number[];
 	readonly reservationType: LeaseType;

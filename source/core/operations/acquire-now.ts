@@ -1,6 +1,8 @@
 /** Getting GPUs now or not at all; what `reserve` and `run` have in common. */
 import {CanhazgpuError} from '../../errors.js';
 import {allocate, type Refusal} from '../rules/allocation/allocation.js';
+import {requirePossible} from '../rules/allocation/impossible.js';
+import {eligibilityOf} from '../rules/allocation/need.js';
 import {judge, latestEndOf} from '../rules/leases/liveness.js';
 import {emptyPlan} from '../model/plan.js';
 import {requireNoClone} from '../rules/pool/pool.js';
@@ -121,8 +123,13 @@ export async function acquireNow(
 			requireNoClone(snapshot, world.host, world.store.location);
 			const wanted = checkWanted(request, snapshot.gpus.length);
 			const lease = leaseFor(request, leaseId, world.host, snapshot.now);
-			const answer = allocate(snapshot, await scan(), {
+			const observation = await scan();
+			const gpuCount = snapshot.gpus.length;
+			const eligibility = eligibilityOf(wanted, observation, gpuCount);
+			requirePossible(wanted, {eligibility, observation, gpuCount});
+			const answer = allocate(snapshot, observation, {
 				wanted,
+				eligibility,
 				lease,
 				force: request.force ?? false,
 				memoryThresholdMiB: world.memoryThresholdMiB,

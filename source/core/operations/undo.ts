@@ -5,6 +5,7 @@ import type {LeasedRecord} from '../rules/leases/lease-changes.js';
 import {mayChange, ownerOf} from '../rules/leases/ownership.js';
 import {emptyPlan, type Plan} from '../model/plan.js';
 import type {World} from '../model/ports.js';
+import {anyGpus} from '../rules/allocation/need.js';
 import {checkWanted} from '../rules/allocation/request.js';
 import type {Lease, Requester} from '../model/types.js';
 import {transact} from './transact.js';
@@ -97,6 +98,7 @@ export async function undoRelease(world: World, requester: Requester, released: 
 				.map(({gpus, lease, leaseId}): Refusal | (Allocation & {readonly leaseId: string; readonly lease: Lease}) => {
 					const answer = allocate(snapshot, observation, {
 						wanted: checkWanted({count: gpus.length, ids: gpus}, snapshot.gpus.length),
+						eligibility: anyGpus,
 						lease: {...lease, startTime, lastHeartbeat: startTime, leaseId},
 						force: true,
 						memoryThresholdMiB: world.memoryThresholdMiB,

@@ -78,6 +78,21 @@ export class Fields {
 			: this.#fail(name, value, 'a list of whole numbers');
 	}
 
+	/** Undefined when it is not set: an empty list says something. */
+	integerLists(name: string): ReadonlyArray<readonly number[]> | undefined {
+		const value = this.#take(name);
+		const isLists =
+			Array.isArray(value) &&
+			value.every((list) => Array.isArray(list) && list.every((item) => Number.isSafeInteger(item)));
+		return value === undefined || isLists ? value : this.#fail(name, value, 'a list of lists of whole numbers');
+	}
+
+	/** True or false; undefined when it is not set. */
+	switch(name: string): boolean | undefined {
+		const value = this.#take(name);
+		return value === undefined || typeof value === 'boolean' ? value : this.#fail(name, value, 'true or false');
+	}
+
 	texts(name: string): readonly string[] {
 		const value = this.#take(name) ?? [];
 		return Array.isArray(value) && value.every((item) => typeof item === 'string')

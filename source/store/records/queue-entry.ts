@@ -1,4 +1,4 @@
-import type {NotedOutage, QueueEntry, QueueRecord} from '../../core/model/types.js';
+import type {Need, NotedOutage, QueueEntry, QueueRecord} from '../../core/model/types.js';
 import {readRecord, type Fields} from './fields.js';
 import {leaseTypes} from './lease.js';
 import {processFields, readBoot, readProcess} from './process.js';
@@ -31,6 +31,24 @@ function readUnavailable(fields: Fields): readonly NotedOutage[] | undefined {
 	return known.length === 0 ? undefined : known;
 }
 
+/** Absent where it asks for nothing. */
+function readNeed(fields: Fields | undefined): Need | undefined {
+	if (fields === undefined) {
+		return undefined;
+	}
+
+	const models = fields.texts('models');
+	const need: Need = {
+		minMemoryMiB: fields.quantity('min_memory_mib'),
+		models: models.length === 0 ? undefined : models,
+		minCompute: fields.text('min_compute'),
+		sameModel: fields.switch('same_model'),
+		nvlink: fields.switch('nvlink'),
+	};
+	const unknownFields = fields.rest();
+	return unknownFields === undefined ? need : {...need, unknownFields};
+}
+
 function readEntry(fields: Fields, id: string): QueueEntry {
 	// The place in the line names the entry; what the entry says of itself is a copy.
 	fields.text('id');
@@ -45,6 +63,8 @@ function readEntry(fields: Fields, id: string): QueueEntry {
 		actualUser: fields.text('actual_user'),
 		requestedCount: fields.whole('requested_count') ?? requestedIds.length,
 		requestedIds,
+		need: readNeed(fields.object('need')),
+		eligible: fields.integerLists('eligible_gpus'),
 		allocatedGpus: fields.integers('allocated_gpus'),
 		reservationType: fields.choice('reservation_type', leaseTypes),
 		expirySeconds: expiryNanoseconds === 0 ? undefined : expiryNanoseconds / nanosecondsPerSecond,
@@ -81,6 +101,15 @@ export function decodeQueueEntry(id: string, raw: string | undefined): QueueReco
 		: {kind: 'entry', id, raw, entry: result.value};
 }
 
+const needRecord = ({minMemoryMiB, models, minCompute, sameModel, nvlink, unknownFields}: Need) => ({
+	...unknownFields,
+	min_memory_mib: minMemoryMiB,
+	models,
+	min_compute: minCompute,
+	same_model: sameModel,
+	nvlink,
+});
+
 /**
 The stored form of a queue entry.
 
@@ -94,6 +123,8 @@ export const encodeQueueEntry = (entry: QueueEntry): string =>
 			['actual_user', optionalText(entry.actualUser)],
 			['requested_count', entry.requestedCount],
 			['requested_ids', entry.requestedIds],
+			['need', entry.need && needRecord(entry.need)],
+			['eligible_gpus', entry.eligible],
 			['allocated_gpus', entry.allocatedGpus],
 			['reservation_type', entry.reservationType],
 			['expiry_duration', nanoseconds(entry.expirySeconds)],

@@ -2,7 +2,7 @@
 Many people in one process, each with a connection of its own to a real store, who can be killed one by one.
 */
 import {createPool} from '../../../source/core/operations/create-pool.js';
-import {isPossible} from '../../../source/core/rules/queue/queue.js';
+import {isPossible} from '../../../source/core/rules/queue/eligible.js';
 import type {Plan} from '../../../source/core/model/plan.js';
 import type {Host, Store, World} from '../../../source/core/model/ports.js';
 import type {Liveness, QueueEntry} from '../../../source/core/model/types.js';

@@ -12,6 +12,7 @@ const progress: Progress = {
 	held: [],
 	outOfService: [],
 	unusable: [],
+	unknown: [],
 	estimateSeconds: 117,
 };
 

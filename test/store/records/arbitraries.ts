@@ -95,6 +95,17 @@ export const anyEntry: fc.Arbitrary<QueueEntry> = fc.record({
 	actualUser: optionalText,
 	requestedCount: fc.nat(),
 	requestedIds: fc.array(fc.nat()),
+	need: optional(
+		fc.record({
+			minMemoryMiB: optional(fc.nat()),
+			models: optional(fc.array(text, {minLength: 1})),
+			minCompute: optionalText,
+			sameModel: optional(fc.boolean()),
+			nvlink: optional(fc.boolean()),
+			unknownFields,
+		}),
+	),
+	eligible: optional(fc.array(fc.array(fc.nat()))),
 	allocatedGpus: fc.array(fc.nat()),
 	reservationType: type,
 	expirySeconds: optional(nanosecondExact),

@@ -2,9 +2,19 @@ import {planQueueGrant, type QueueGrant} from '../../rules/queue/queue-grant.js'
 import type {UnusableGpu} from '../../rules/allocation/allocation.js';
 import {noteFor, outagesNoted, outagesSeen} from '../../rules/queue/out-of-service.js';
 import type {World} from '../../model/ports.js';
-import type {Observation, QueueEntry, Snapshot} from '../../model/types.js';
+import type {Observation, Snapshot} from '../../model/types.js';
 import {usageBlockOf} from '../../rules/allocation/usage-block.js';
-import type {AcquireRequest} from '../../rules/allocation/request.js';
+import {requirePossible} from '../../rules/allocation/impossible.js';
+import {
+	dependsOnGpus,
+	eligibilityOf,
+	groupsAfterLook,
+	isSameGroups,
+	type Eligibility,
+} from '../../rules/allocation/need.js';
+import {checkWanted, type AcquireRequest} from '../../rules/allocation/request.js';
+import {groupsOf} from '../../rules/queue/eligible.js';
+import type {EntryNote} from '../../rules/queue/queue.js';
 import {isAwakeOn, leaseFor} from '../acquire-now.js';
 
 type Options = {
@@ -21,8 +31,10 @@ type Options = {
 type Nothing = Extract<QueueGrant, {kind: 'nothing'}> & {
 	/** What by the records is nobody's, and by the look not to be had, of what is waited for. */
 	readonly unusable: readonly UnusableGpu[];
-	/** What the entry has to say from now on of GPUs that cannot be had. Absent when nothing was seen. */
-	readonly note?: {readonly unavailable: QueueEntry['unavailable']};
+	/** What the entry has to say from now on of GPUs that cannot be had, and of those that can serve it. Absent when nothing was seen. */
+	readonly note?: EntryNote;
+	/** GPUs that may have what is needed, with what is unknown of them. */
+	readonly unknown?: Eligibility['unknown'];
 };
 
 export type ScannedGrant = Exclude<QueueGrant, {kind: 'nothing'}> | Nothing;
@@ -32,6 +44,7 @@ What the waiter may take now. The GPUs are looked at only when there is somethin
 line have seen: a release wakes one scan and not a herd.
 
 @returns `stale` when the scan is newer than what was read: scan, then read, then commit.
+@throws CanhazgpuError `impossible` when no GPUs of this pool have what is needed.
 */
 export async function planWithScan(
 	{host, clock, memoryThresholdMiB}: World,
@@ -52,6 +65,8 @@ export async function planWithScan(
 		.filter((record) => record.kind === 'entry' && record.entry.unavailable !== undefined && isAwake(record.entry));
 	const noted = outagesNoted(snapshot, earlier);
 	const isForced = request.force === true;
+	const gpuCount = snapshot.gpus.length;
+	const wanted = checkWanted(request, gpuCount);
 	const blind = planQueueGrant(snapshot, entryId, {
 		...options,
 		outOfService: noted,
@@ -61,8 +76,8 @@ export async function planWithScan(
 		return {...blind, unusable: []};
 	}
 
-	// Nothing was taken on the word of others, and use does not matter.
-	if (isForced && earlier.length === 0) {
+	// Nothing was taken on the word of others, and neither use nor what the GPUs are matters.
+	if (isForced && earlier.length === 0 && !dependsOnGpus(wanted)) {
 		return blind.kind === 'nothing' ? {...blind, unusable: []} : blind;
 	}
 
@@ -74,26 +89,36 @@ export async function planWithScan(
 
 	seen?.(observation);
 
+	const own = snapshot.queue[position];
+	const eligibility = eligibilityOf(wanted, observation, gpuCount);
+	requirePossible(wanted, {eligibility, observation, gpuCount});
 	const outOfService = outagesSeen(snapshot, observation, memoryThresholdMiB);
+	const eligible =
+		own?.kind === 'entry' ? groupsAfterLook(own.entry.eligible, groupsOf(own.entry, gpuCount), eligibility) : undefined;
+	if (own?.kind === 'entry' && !isSameGroups(own.entry.eligible, eligible)) {
+		const note = {unavailable: noteFor({...own.entry, eligible}, snapshot, outOfService), eligible};
+		return {kind: 'nothing', gpus: blind.gpus, unusable: [], note, unknown: eligibility.unknown};
+	}
+
 	const blockAt = (index: number) => usageBlockOf(index, observation, memoryThresholdMiB);
 	const grant = planQueueGrant(snapshot, entryId, {
 		...options,
 		outOfService,
 		isUsable: (index) => isForced || blockAt(index) === undefined,
+		groups: eligibility.groups,
 	});
 	if (grant.kind !== 'nothing') {
 		return grant;
 	}
 
 	const unusable = snapshot.gpus.flatMap(({kind, index}) => {
-		const isWanted = request.ids?.includes(index) ?? true;
+		const isWanted = (eligibility.groups ?? [request.ids ?? [index]]).some((group) => group.includes(index));
 		const block = isWanted && !isForced && kind === 'free' ? blockAt(index) : undefined;
 		return block === undefined ? [] : [{index, block}];
 	});
-	const own = snapshot.queue[position];
 	const note =
 		observation.failure === undefined && own?.kind === 'entry'
-			? {unavailable: noteFor(own.entry, snapshot, outOfService)}
+			? {unavailable: noteFor(own.entry, snapshot, outOfService), eligible}
 			: undefined;
-	return {...grant, unusable, note};
+	return {...grant, unusable, note, unknown: eligibility.unknown};
 }

@@ -14,6 +14,16 @@ import {isLeased, judgedByWaiter} from '../../rules/leases/lease-changes.js';
 import type {World} from '../../model/ports.js';
 import {isSameNote, outagesByRecord, outOfServiceFor} from '../../rules/queue/out-of-service.js';
 import {entryFor, planEntryHeartbeat, planEntryNote, planJoin, planLeave} from '../../rules/queue/queue.js';
+import {requirePossible} from '../../rules/allocation/impossible.js';
+import {
+	anyGpus,
+	dependsOnGpus,
+	eligibilityOf,
+	isSameGroups,
+	type Eligibility,
+	type Quality,
+} from '../../rules/allocation/need.js';
+import {isPossible} from '../../rules/queue/eligible.js';
 import {checkWanted, type AcquireRequest, type Grant, type Wanted} from '../../rules/allocation/request.js';
 import type {Observation, PoolEvent, Snapshot} from '../../model/types.js';
 import {
@@ -67,6 +77,8 @@ export class Waiter {
 	#seenAtMs = -Infinity;
 	#readAtMs = 0;
 	#hadOutage = false;
+	/** What the last look at the GPUs could tell of what they are. */
+	#seenOf: {readonly gpuCount: number; readonly hasUnknown: boolean} | undefined;
 	/** What the next wait goes by: the last read, and the events since. */
 	#lastRead: Snapshot | undefined;
 	#lastProgress: Progress | undefined;
@@ -138,11 +150,18 @@ export class Waiter {
 		const {now, joinedAt} = await joinQueue(this.#world, {
 			id: this.#entryId,
 			request: this.#request,
+			observation: await this.#look(),
 			waitSeconds: this.#options.waitSeconds,
 			joinedAt: this.#joinedAt,
 		});
 		this.#lastBeat = now;
 		this.#joinedAt = joinedAt;
+	}
+
+	/** What a request for any GPU needs no look for: its place must not wait for a slow tool. */
+	async #look(): Promise<Observation | undefined> {
+		const {count, ids, need} = this.#request;
+		return dependsOnGpus({count: ids?.length ?? count, ids, need}) ? this.#scan() : undefined;
 	}
 
 	async #leave(reason: GaveUp['reason']): Promise<Grant | GaveUp> {
@@ -287,12 +306,20 @@ export class Waiter {
 			}
 
 			if (grant.kind === 'nothing') {
-				if (grant.note !== undefined && !isSameNote(grant.note.unavailable, own.entry.unavailable)) {
-					await store.commit(planEntryNote(own, grant.note.unavailable));
+				const {note, unknown} = grant;
+				if (unknown !== undefined) {
+					this.#seenOf = {gpuCount: snapshot.gpus.length, hasUnknown: unknown.size > 0};
+				}
+
+				const isKnown =
+					note === undefined ||
+					(isSameNote(note.unavailable, own.entry.unavailable) && isSameGroups(note.eligible, own.entry.eligible));
+				if (!isKnown) {
+					await store.commit(planEntryNote(snapshot, own, note, this.#world.host.hostname));
 					continue;
 				}
 
-				this.#tell(waitingProgress(snapshot, own, wanted, grant.unusable));
+				this.#tell(waitingProgress(snapshot, own, wanted, grant));
 				return undefined;
 			}
 
@@ -317,7 +344,7 @@ export class Waiter {
 			}
 
 			if (outcome === 'locked') {
-				this.#tell(waitingProgress(snapshot, own, wanted));
+				this.#tell(waitingProgress(snapshot, own, wanted, {unusable: []}));
 			}
 
 			await clock.sleep(conflictWaitMs * (0.25 + clock.random()));
@@ -330,7 +357,11 @@ export class Waiter {
 
 	/** Others go by what it holds and by what it has written down, so that is looked at again as often as its heart beats. */
 	#isScanDue(snapshot: Snapshot, {id, entry}: EntryRecord): boolean {
-		const matters = entry.unavailable !== undefined || holdingsOf(snapshot, id).length > 0;
+		const gpuCount = snapshot.gpus.length;
+		const isUncertain =
+			entry.eligible !== undefined &&
+			(!isPossible(entry, gpuCount) || this.#seenOf?.hasUnknown !== false || this.#seenOf.gpuCount !== gpuCount);
+		const matters = entry.unavailable !== undefined || isUncertain || holdingsOf(snapshot, id).length > 0;
 		return matters && this.#world.clock.monotonicMs() - this.#seenAtMs >= entryHeartbeatSeconds * 1000;
 	}
 
@@ -377,6 +408,8 @@ export type Progress =
 			readonly outOfService: readonly number[];
 			/** GPUs that nobody holds, and that are not to be had as long as they are used or unfit. */
 			readonly unusable: readonly UnusableGpu[];
+			/** GPUs that may have what is needed, with what is unknown of them. */
+			readonly unknown: ReadonlyArray<{readonly index: number; readonly quality: Quality}>;
 			/** Undefined: nobody can know, it depends on when a job ends. */
 			readonly estimateSeconds: number | undefined;
 	  }
@@ -414,6 +447,8 @@ type JoinOptions = {
 	readonly request: AcquireRequest;
 	/** Undefined: for as long as it takes. */
 	readonly waitSeconds: number | undefined;
+	/** What the GPU tool saw: it tells which GPUs can serve the request. Absent: any can. */
+	readonly observation?: Observation | undefined;
 	/** When this entry joined first, on the store's clock: it lost its place and takes that again. Undefined: it joins at the end. */
 	readonly joinedAt?: number | undefined;
 };
@@ -421,17 +456,24 @@ type JoinOptions = {
 /** Joins the line. Returns when it joined first, and the present, both on the store's clock. */
 export const joinQueue = async (
 	world: World,
-	{id, request, waitSeconds, joinedAt}: JoinOptions,
+	{id, request, waitSeconds, observation, joinedAt}: JoinOptions,
 ): Promise<{readonly now: number; readonly joinedAt: number}> => {
 	const {requester, tenure, note, force} = request;
 	return transact(world, {
 		attempt(snapshot) {
 			requireNoClone(snapshot, world.host, world.store.location);
-			const wanted = checkWanted(request, snapshot.gpus.length);
+			const gpuCount = snapshot.gpus.length;
+			const wanted = checkWanted(request, gpuCount);
+			const eligibility = observation === undefined ? anyGpus : eligibilityOf(wanted, observation, gpuCount);
+			requirePossible(wanted, {eligibility, observation, gpuCount});
 			const {now} = snapshot;
 			const began = joinedAt ?? now;
 			const entry = {
-				...entryFor({id, requester, wanted, tenure, note, force, waitSeconds}, world.host, began),
+				...entryFor(
+					{id, requester, wanted, eligible: eligibility.groups, tenure, note, force, waitSeconds},
+					world.host,
+					began,
+				),
 				lastHeartbeat: now,
 			};
 			const result = {now, joinedAt: began};
@@ -480,7 +522,7 @@ export const waitingProgress = (
 	snapshot: Snapshot,
 	own: EntryRecord,
 	wanted: Wanted,
-	unusable: readonly UnusableGpu[] = [],
+	{unusable, unknown}: {readonly unusable: readonly UnusableGpu[]; readonly unknown?: Eligibility['unknown']},
 ): Progress => ({
 	kind: 'waiting',
 	position: snapshot.queue.indexOf(own) + 1,
@@ -489,6 +531,7 @@ export const waitingProgress = (
 	held: holdingsOf(snapshot, own.id).map(({index}) => index),
 	outOfService: outOfServiceFor(own.entry, snapshot.gpus, outagesByRecord(snapshot)),
 	unusable,
+	unknown: Array.from(unknown ?? [], ([index, quality]) => ({index, quality})),
 	estimateSeconds: estimateWaits(snapshot).get(own.id),
 });
 

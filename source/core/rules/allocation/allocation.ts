@@ -9,6 +9,7 @@ import {claimsOf} from '../queue/queue.js';
 import {grantEntry, type GrantOptions, type AuditContext} from '../leases/audit-entries.js';
 import type {Drain, GpuRecord, Lease, Observation, QueueEntry, Snapshot} from '../../model/types.js';
 import {takeoverOf, waitersOf, type Waiters} from '../queue/takeover.js';
+import {gpusOf, type Eligibility, type Quality} from './need.js';
 import type {Wanted} from './request.js';
 import {mostRecentUserFirst} from './most-recent-user-first.js';
 import type {Strategy} from './strategy.js';
@@ -24,7 +25,9 @@ export type Block =
 	/** Out of service: not even by force. */
 	| {readonly kind: 'drained'; readonly drain: Drain}
 	/** Kept for somebody who waits. */
-	| {readonly kind: 'queued'; readonly entry: QueueEntry};
+	| {readonly kind: 'queued'; readonly entry: QueueEntry}
+	/** It may have what is needed, and cannot be told to. */
+	| {readonly kind: 'unknown-quality'; readonly quality: Quality};
 
 export type BlockedGpu = {readonly index: number; readonly block: Block};
 
@@ -45,6 +48,8 @@ export type Allocation = {readonly kind: 'allocated'; readonly plan: Plan; reado
 
 export type AllocationRequest = {
 	readonly wanted: Wanted;
+	/** Which GPUs can serve it, by the same look at them: see need.ts. */
+	readonly eligibility: Eligibility;
 	/** The lease that each GPU gets. */
 	readonly lease: Lease;
 	/**
@@ -109,14 +114,18 @@ export function allocate(
 	request: AllocationRequest,
 	strategy: Strategy = mostRecentUserFirst,
 ): Allocation | Refusal {
-	const {wanted, lease, grant} = request;
+	const {wanted, eligibility, lease, grant} = request;
 	const {drains} = snapshot;
 	const out = outagesSeen(snapshot, observation, request.memoryThresholdMiB);
 	const waiters = waitersOf(snapshot, out, request.isAwake);
-	const claims = claimsOf(snapshot.queue, snapshot.gpus.length, waiters.mayClaim);
-	const considered = wanted.ids === undefined ? snapshot.gpus : wanted.ids.map((id) => snapshot.gpus[id]!);
+	const claims = claimsOf(snapshot.queue, snapshot.gpus.length, waiters.groupsFor);
+	const groups = eligibility.groups ?? [wanted.ids ?? snapshot.gpus.map(({index}) => index)];
+	const considered = gpusOf(groups).map((index) => snapshot.gpus[index]!);
 	const free: GpuRecord[] = [];
-	const blocked: BlockedGpu[] = [];
+	const blocked: BlockedGpu[] = [...eligibility.unknown].map(([index, quality]) => ({
+		index,
+		block: {kind: 'unknown-quality', quality},
+	}));
 	for (const record of considered) {
 		const block = blockOf(record, observation, request, {claims, drains, waiters});
 		if (block === undefined) {
@@ -126,20 +135,24 @@ export function allocate(
 		}
 	}
 
-	if (free.length < wanted.count) {
-		return {kind: 'refused', wanted, available: free.length, blocked, now: snapshot.now};
-	}
-
 	const ranked = strategy(
 		free
 			.filter((record) => record.kind === 'free')
 			.map(({index, lastReleased}) => ({index, lastReleased, lastUsedByRequester: snapshot.lastUsed.get(index)})),
 	);
 	// What an entry that waits in vain holds comes last.
-	const gpus = [...ranked, ...free.filter(isLeased)]
-		.slice(0, wanted.count)
-		.map(({index}) => index)
-		.toSorted((a, b) => a - b);
+	const order = [...ranked, ...free.filter(isLeased)].map(({index}) => index);
+	const offers = groups.map((group) => order.filter((index) => group.includes(index)));
+	const [best] = offers
+		.filter((offer) => offer.length >= wanted.count)
+		.map((offer) => offer.slice(0, wanted.count))
+		.toSorted((a, b) => order.indexOf(a[0]!) - order.indexOf(b[0]!));
+	if (best === undefined) {
+		const available = Math.max(0, ...offers.map(({length}) => length));
+		return {kind: 'refused', wanted, available, blocked, now: snapshot.now};
+	}
+
+	const gpus = best.toSorted((a, b) => a - b);
 	const context: AuditContext = {...grant, now: snapshot.now};
 	const takeover = takeoverOf(
 		free.filter(isLeased).filter(({index}) => gpus.includes(index)),

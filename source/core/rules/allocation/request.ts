@@ -2,7 +2,7 @@
 What somebody asks for, checked against the pool before anything else: a request that can never succeed fails at once.
 */
 import {CanhazgpuError, cutShort} from '../../../errors.js';
-import type {Requester} from '../../model/types.js';
+import type {Need, Requester} from '../../model/types.js';
 
 /** Everybody who looks at the pool reads every note in it. */
 export const longestNote = 500;
@@ -36,8 +36,10 @@ export function checkReason(reason: string | undefined): void {
 
 export type Wanted = {
 	readonly count: number;
-	/** Sorted. Undefined: any will do. */
+	/** Sorted. Undefined: any will do that have what is needed. */
 	readonly ids?: readonly number[];
+	/** What the GPUs must have. Absent: nothing was said of that. */
+	readonly need?: Need;
 };
 
 const idRange = (gpuCount: number): string => (gpuCount === 1 ? 'the only id is 0' : `ids are 0 to ${gpuCount - 1}`);
@@ -65,10 +67,10 @@ export function checkIds(ids: readonly number[], gpuCount: number): void {
 @throws CanhazgpuError `impossible` when the pool could never give this.
 @returns The same, its ids sorted.
 */
-export function checkWanted({count, ids}: Wanted, gpuCount: number): Wanted {
+export function checkWanted({count, ids, need}: Wanted, gpuCount: number): Wanted {
 	if (ids !== undefined) {
 		checkIds(ids, gpuCount);
-		return {count: ids.length, ids: [...ids].toSorted((a, b) => a - b)};
+		return {count: ids.length, ids: [...ids].toSorted((a, b) => a - b), need};
 	}
 
 	if (!Number.isSafeInteger(count) || count < 1) {
@@ -81,7 +83,7 @@ export function checkWanted({count, ids}: Wanted, gpuCount: number): Wanted {
 		});
 	}
 
-	return {count};
+	return {count, need};
 }
 
 /** A reservation for a time, or one that lives as long as a job does. */
@@ -95,6 +97,8 @@ export type AcquireRequest = {
 	/** Ignored when `ids` are given. */
 	readonly count: number;
 	readonly ids?: readonly number[];
+	/** What the GPUs must have. Absent: nothing was said of that. */
+	readonly need?: Need;
 	readonly tenure: Tenure;
 	readonly note?: string;
 	/** Takes GPUs in spite of unreserved use or an unknown reading. */

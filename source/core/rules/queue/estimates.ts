@@ -5,8 +5,9 @@ reservations and the time limits of jobs. A job without a limit ends when it end
 import {latestEndOf} from '../leases/liveness.js';
 import {isSameLease} from '../leases/ownership.js';
 import type {GpuRecord, Lease, QueueEntry, Snapshot} from '../../model/types.js';
-import {isServable, outagesNoted} from './out-of-service.js';
-import {isPossible} from './queue.js';
+import {gpusOf} from '../allocation/need.js';
+import {wantedCountOf} from './eligible.js';
+import {outagesNoted, servableGroups} from './out-of-service.js';
 
 /** Someone because of whom an entry waits. */
 export type Blocker = {
@@ -98,17 +99,23 @@ export function foreseeWaits(snapshot: Snapshot): ReadonlyMap<string, Wait> {
 	const waits = new Map<string, Wait>();
 	for (const [position, record] of queue.entries()) {
 		// An entry that waits for what is out of service holds up no other.
-		if (record.kind !== 'entry' || !isPossible(record.entry, gpus.length) || !isServable(record.entry, gpus, out)) {
+		const groups = record.kind === 'entry' ? servableGroups(record.entry, gpus, out) : [];
+		if (record.kind !== 'entry' || groups.length === 0) {
 			continue;
 		}
 
 		const {entry} = record;
-		const hasIds = entry.requestedIds.length > 0;
-		const candidates = hasIds
-			? entry.requestedIds.map((index) => futures[index]!)
-			: futures.toSorted((a, b) => (a.freeAt === b.freeAt ? a.index - b.index : a.freeAt - b.freeAt));
-		const wanted = hasIds ? candidates : candidates.slice(0, entry.requestedCount);
-		const served = Math.max(...wanted.map(({freeAt}) => freeAt));
+		// Of each group those that are free first, and of all groups the one that is complete first.
+		const [first] = groups
+			.map((group) => {
+				const wanted = group
+					.map((index) => futures[index]!)
+					.toSorted((a, b) => (a.freeAt === b.freeAt ? a.index - b.index : a.freeAt - b.freeAt))
+					.slice(0, wantedCountOf(entry));
+				return {wanted, served: Math.max(...wanted.map(({freeAt}) => freeAt))};
+			})
+			.toSorted((a, b) => (a.served === b.served ? 0 : a.served - b.served));
+		const {wanted, served} = first!;
 		const until = served + holdSeconds(entry);
 		const waiter: Occupant = {
 			kind: 'waiter',
@@ -117,15 +124,24 @@ export function foreseeWaits(snapshot: Snapshot): ReadonlyMap<string, Wait> {
 			until: Number.isFinite(until) ? until : undefined,
 		};
 		// Of those that are free by then any will do, not only the ones that stand first here.
-		const decisive = candidates
-			.filter(({freeAt}) => freeAt > now && freeAt <= served)
-			.toSorted((a, b) => a.index - b.index);
+		const decisive = gpusOf(groups)
+			.map((index) => futures[index]!)
+			.filter(({freeAt}) => freeAt > now && freeAt <= served);
 		waits.set(record.id, {
 			seconds: Number.isFinite(served) ? served - now : undefined,
 			blockers: () => blockersOf(decisive),
 		});
 		for (const {index, holder} of wanted) {
 			futures[index] = {index, freeAt: until, holder, waiter};
+		}
+
+		// Until it is served, all else that it could have is kept for it, too.
+		const release: Occupant = {...waiter, until: Number.isFinite(served) ? served : undefined};
+		for (const index of gpusOf(groups)) {
+			const future = futures[index]!;
+			if (future.freeAt < served) {
+				futures[index] = {...future, freeAt: served, waiter: release};
+			}
 		}
 	}
 

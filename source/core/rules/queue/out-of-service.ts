@@ -3,7 +3,17 @@ Which GPUs nobody new can have for the time being, however long they wait, and w
 served without them claims nothing, and others may take what such an entry holds.
 */
 import {usageBlockOf} from '../allocation/usage-block.js';
-import type {GpuRecord, NotedOutage, Observation, QueueEntry, QueueRecord, Snapshot} from '../../model/types.js';
+import {gpusOf} from '../allocation/need.js';
+import type {
+	GpuGroup,
+	GpuRecord,
+	NotedOutage,
+	Observation,
+	QueueEntry,
+	QueueRecord,
+	Snapshot,
+} from '../../model/types.js';
+import {groupsOf, wantedCountOf} from './eligible.js';
 
 /** Use without a reservation may be over soon: only after it was seen for so long may others take what an entry that waits for the GPU holds. */
 export const usedPatienceSeconds = 5 * 60;
@@ -116,25 +126,42 @@ export function outagesSeen(
 	return new Map([...seen, ...outagesByRecord(snapshot)]);
 }
 
-/** GPUs out of service without which the entry cannot be served; none when it can. What it holds already it keeps. */
-export function outOfServiceFor(entry: QueueEntry, gpus: readonly GpuRecord[], out: OutOfService): readonly number[] {
-	if (out.size === 0) {
-		return [];
-	}
-
-	const isOut = (record: GpuRecord): boolean => {
-		const outage = out.get(record.index);
+/** Whether an entry cannot have a GPU. What it holds already it keeps. */
+const isOutFor =
+	(entry: QueueEntry, gpus: readonly GpuRecord[], out: OutOfService) =>
+	(index: number): boolean => {
+		const outage = out.get(index);
+		const record = gpus[index];
 		return (
 			outage !== undefined &&
 			!(entry.force === true && isBroken(outage)) &&
-			!(record.kind === 'leased' && record.lease.partialQueueId === entry.id)
+			!(record?.kind === 'leased' && record.lease.partialQueueId === entry.id)
 		);
 	};
 
-	const wanted = entry.requestedIds.length > 0 ? gpus.filter(({index}) => entry.requestedIds.includes(index)) : gpus;
-	const missing = wanted.filter((record) => isOut(record)).map(({index}) => index);
-	const needed = entry.requestedIds.length > 0 ? wanted.length : entry.requestedCount;
-	return wanted.length - missing.length >= needed ? [] : missing;
+/** The groups of an entry that have as many GPUs in service as it wants. */
+export function servableGroups(
+	entry: QueueEntry,
+	gpus: readonly GpuRecord[],
+	out: OutOfService,
+	groups = groupsOf(entry, gpus.length),
+): readonly GpuGroup[] {
+	if (out.size === 0) {
+		return groups;
+	}
+
+	const isOut = isOutFor(entry, gpus, out);
+	return groups.filter((group) => group.filter((index) => !isOut(index)).length >= wantedCountOf(entry));
+}
+
+/** GPUs out of service without which the entry cannot be served; none when it can. */
+export function outOfServiceFor(entry: QueueEntry, gpus: readonly GpuRecord[], out: OutOfService): readonly number[] {
+	if (out.size === 0 || servableGroups(entry, gpus, out).length > 0) {
+		return [];
+	}
+
+	const isOut = isOutFor(entry, gpus, out);
+	return gpusOf(groupsOf(entry, gpus.length)).filter((index) => isOut(index));
 }
 
 /** False while it waits for what is out of service. It keeps its place, and claims nothing that others could use meanwhile. */

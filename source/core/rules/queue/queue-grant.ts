@@ -7,10 +7,11 @@ import type {Expectation, Plan, Write} from '../../model/plan.js';
 import {mostRecentUserFirst} from '../allocation/most-recent-user-first.js';
 import type {Strategy} from '../allocation/strategy.js';
 import {grantEntry, type AuditContext} from '../leases/audit-entries.js';
-import type {GpuRecord, Lease, QueueEntry, QueueRecord, Snapshot} from '../../model/types.js';
+import type {GpuGroup, GpuRecord, Lease, QueueEntry, QueueRecord, Snapshot} from '../../model/types.js';
 import {takeoverOf, waitersOf, type Waiters} from './takeover.js';
 import {claimsOf} from './queue.js';
-import {isServable, type OutOfService} from './out-of-service.js';
+import {groupsOf, wantedCountOf} from './eligible.js';
+import {servableGroups, type OutOfService} from './out-of-service.js';
 
 export type EntryRecord = Extract<QueueRecord, {kind: 'entry'}>;
 
@@ -27,6 +28,8 @@ export type QueueGrantOptions = {
 	/** In spite of use without a reservation. */
 	readonly force?: boolean;
 	readonly strategy?: Strategy;
+	/** The groups of GPUs of its own that can serve it, after a look at them. Absent: those that it has written down. */
+	readonly groups?: readonly GpuGroup[];
 };
 
 export type QueueGrant =
@@ -46,31 +49,31 @@ const indexesOf = (records: readonly GpuRecord[]): readonly number[] =>
 const positionOf = (queue: Snapshot['queue'], {lease}: LeasedRecord): number =>
 	queue.findIndex(({id}) => id === lease.partialQueueId);
 
-/**
-GPUs it could take, best first: free ones by the strategy, then what others hold while they wait, the last in line first: those behind
-it, and those before it that are stopped or wait for what is out of service.
-*/
+type Candidates = {
+	/** Best first. */
+	readonly free: readonly number[];
+	/** What others hold while they wait, of the last in line first: those behind it, and those before it that are stopped or wait in vain. */
+	readonly heldByOthers: readonly number[];
+};
+
+/** GPUs of these groups that it could take. */
 function candidates(
 	snapshot: Snapshot,
 	position: number,
 	{isUsable, strategy = mostRecentUserFirst}: QueueGrantOptions,
-	{mayClaim, gives}: Waiters,
-): readonly GpuRecord[] {
+	{waiters: {groupsFor, gives}, wanted}: {readonly waiters: Waiters; readonly wanted: ReadonlySet<number>},
+): Candidates {
 	const {queue, gpus, lastUsed} = snapshot;
 	const {entry} = queue[position] as EntryRecord;
-	const claims = claimsOf(queue.slice(0, position), gpus.length, mayClaim);
+	const claims = claimsOf(queue.slice(0, position), gpus.length, groupsFor);
 	const allowed = gpus.filter(
-		({index}) =>
-			!claims.has(index) &&
-			!snapshot.drains.has(index) &&
-			isUsable(index) &&
-			(entry.requestedIds.length === 0 || entry.requestedIds.includes(index)),
+		({index}) => wanted.has(index) && !claims.has(index) && !snapshot.drains.has(index) && isUsable(index),
 	);
 	const free = strategy(
 		allowed
 			.filter((record) => record.kind === 'free')
 			.map(({index, lastReleased}) => ({index, lastReleased, lastUsedByRequester: lastUsed.get(index)})),
-	).map(({index}) => gpus[index]!);
+	);
 	const heldByOthers = allowed
 		.filter(isLeased)
 		.filter((record) => {
@@ -83,7 +86,37 @@ function candidates(
 			);
 		})
 		.toSorted((a, b) => positionOf(queue, b) - positionOf(queue, a));
-	return [...free, ...heldByOthers];
+	return {free: free.map(({index}) => index), heldByOthers: heldByOthers.map(({index}) => index)};
+}
+
+/**
+What to take now. It takes all that is missing of the group that takes least from others, and of several of those the one with the best GPU. What
+is not enough is taken only where there is one group: who could be served by several waits for whichever is complete first, for what it held
+of one would be of no use in the other.
+
+@param held - By index.
+@returns GPUs to take, and whether they are all that is missing.
+*/
+function chosenOf(
+	{free, heldByOthers}: Candidates,
+	groups: readonly GpuGroup[],
+	{count, held, isOnlyGroup}: {readonly count: number; readonly held: GpuGroup; readonly isOnlyGroup: boolean},
+): {readonly kept: GpuGroup; readonly taken: GpuGroup; readonly isComplete: boolean} {
+	const offers = groups.map((group) => {
+		const kept = held.filter((index) => group.includes(index));
+		const missing = Math.max(0, count - kept.length);
+		const isOffered = (index: number): boolean => group.includes(index);
+		const taken = [...free.filter((index) => isOffered(index)), ...heldByOthers.filter((index) => isOffered(index))];
+		return {kept, taken: taken.slice(0, missing), isComplete: taken.length >= missing};
+	});
+	const takenFromOthers = (taken: GpuGroup): number => taken.filter((index) => heldByOthers.includes(index)).length;
+	const bestRank = (taken: GpuGroup): number =>
+		Math.min(free.length, ...taken.map((index) => free.indexOf(index)).filter((rank) => rank !== -1));
+	const [complete] = offers
+		.filter(({isComplete}) => isComplete)
+		.map((offer) => ({...offer, cost: takenFromOthers(offer.taken), rank: bestRank(offer.taken)}))
+		.toSorted((a, b) => (a.cost === b.cost ? a.rank - b.rank : a.cost - b.cost));
+	return complete ?? (isOnlyGroup ? offers[0] : undefined) ?? {kept: held, taken: [], isComplete: false};
 }
 
 const expectationsOf = (
@@ -112,29 +145,41 @@ export function planQueueGrant(snapshot: Snapshot, id: string, options: QueueGra
 	}
 
 	const {entry} = snapshot.queue[position] as EntryRecord;
-	const {lease, isAwake, outOfService} = options;
-	if (!isServable(entry, snapshot.gpus, outOfService)) {
-		return {kind: 'nothing', gpus: indexesOf(holdingsOf(snapshot, id))};
+	const {lease, isAwake, outOfService, groups: possible = groupsOf(entry, snapshot.gpus.length)} = options;
+	const held = holdingsOf(snapshot, id);
+	const groups = servableGroups(entry, snapshot.gpus, outOfService, possible);
+	if (groups.length === 0) {
+		return {kind: 'nothing', gpus: indexesOf(held)};
 	}
 
 	const waiters = waitersOf(snapshot, outOfService, isAwake);
-	const held = holdingsOf(snapshot, id);
-	const wanted = entry.requestedIds.length > 0 ? entry.requestedIds.length : entry.requestedCount;
-	const missing = Math.max(0, wanted - held.length);
-	const taken = candidates(snapshot, position, options, waiters).slice(0, missing);
-	const gpus = indexesOf([...held, ...taken]);
-	const isComplete = taken.length === missing;
+	const offered = candidates(snapshot, position, options, {waiters, wanted: new Set(groups.flat())});
+	const {
+		kept,
+		taken: takenIndexes,
+		isComplete,
+	} = chosenOf(offered, groups, {
+		count: wantedCountOf(entry),
+		held: held.map(({index}) => index),
+		isOnlyGroup: possible.length === 1,
+	});
+	const taken = takenIndexes.map((index) => snapshot.gpus[index]!);
+	const gpus = [...kept, ...takenIndexes].toSorted((a, b) => a - b);
 	if (!isComplete && taken.length === 0) {
-		return {kind: 'nothing', gpus};
+		return {kind: 'nothing', gpus: indexesOf(held)};
 	}
 
 	const context: AuditContext = {now: snapshot.now, host: options.host};
+	// What it held of other groups is of no use any more.
+	const unneeded = isComplete ? held.filter(({index}) => !kept.includes(index)) : [];
 	const {usage, audit: takeovers} = takeoverOf(
-		taken.filter(isLeased),
+		[...taken.filter(isLeased), ...unneeded],
 		(its) =>
-			snapshot.queue.findIndex((record) => record.id === its.partialQueueId) > position
-				? 'taken-by-earlier'
-				: waiters.reasonToGive(its),
+			its.partialQueueId === id
+				? 'queue-left'
+				: snapshot.queue.findIndex((record) => record.id === its.partialQueueId) > position
+					? 'taken-by-earlier'
+					: waiters.reasonToGive(its),
 		context,
 	);
 	const grant = {entryId: id, forced: options.force};
@@ -148,7 +193,15 @@ export function planQueueGrant(snapshot: Snapshot, id: string, options: QueueGra
 	if (isComplete) {
 		const writes: Write[] = [
 			// A hold that began while waiting keeps its beginning: the GPU was not free since then.
-			...held.map(({index, lease: {startTime}}): Write => ({kind: 'lease', index, lease: {...fresh, startTime}})),
+			...held
+				.filter(({index}) => kept.includes(index))
+				.map(({index, lease: {startTime}}): Write => ({kind: 'lease', index, lease: {...fresh, startTime}})),
+			...unneeded.map(({index, lease: {leaseId}}): Write => ({
+				kind: 'free',
+				index,
+				lastReleased: snapshot.now,
+				ended: {reason: 'queue-left', leaseId},
+			})),
 			...taken.map(({index}): Write => ({kind: 'lease', index, lease: fresh})),
 			{kind: 'leave', id},
 		];

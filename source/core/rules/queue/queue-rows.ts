@@ -4,7 +4,7 @@ import type {QueueEntry, Snapshot} from '../../model/types.js';
 import {foreseeWaits, type Blocker} from './estimates.js';
 import {keepsHoldings, outagesNoted, outOfServiceFor, type Outage} from './out-of-service.js';
 import {holdingsOf} from './queue-grant.js';
-import {isPossible} from './queue.js';
+import {isPossible} from './eligible.js';
 
 export type QueueRow = {
 	/** From 1. */

@@ -4,32 +4,27 @@ The line: first come, first served, without holding up those it need not.
 The rule "nobody overtakes" is {@link claimsOf}: a GPU that somebody earlier in the line could use is not free for anybody later.
 */
 import {isLeased, planChange, planEnd, withHeartbeat} from '../leases/lease-changes.js';
-import {emptyPlan, type Plan} from '../../model/plan.js';
+import type {Plan} from '../../model/plan.js';
 import type {Host} from '../../model/ports.js';
 import type {Wanted, AcquireRequest} from '../allocation/request.js';
 import {waitTimedOut, positionEntry, type AuditContext} from '../leases/audit-entries.js';
-import type {QueueEntry, QueueRecord, Snapshot} from '../../model/types.js';
-
-/** True when this pool could serve it some day. The peer makes entries that it cannot; they claim nothing. */
-export const isPossible = (entry: QueueEntry, gpuCount: number): boolean =>
-	entry.requestedIds.length > 0
-		? new Set(entry.requestedIds).size === entry.requestedIds.length &&
-			entry.requestedIds.every((id) => Number.isSafeInteger(id) && id >= 0 && id < gpuCount)
-		: Number.isSafeInteger(entry.requestedCount) && entry.requestedCount >= 1 && entry.requestedCount <= gpuCount;
+import type {GpuGroup, QueueEntry, QueueRecord, Snapshot} from '../../model/types.js';
+import {couldUse, groupsOf, isPossible} from './eligible.js';
 
 /**
-For each GPU, the first entry of the line that could claim it.
+For each GPU, the first entry of the line that could claim it: an entry claims every GPU of every group that can serve it, so that
+whichever becomes free first is its.
 
 @param queue - The queue, or the part of it before the caller.
 @param gpuCount - Size of the pool.
-@param mayClaim - False for an entry whose process is stopped, or that waits for what is out of service: it keeps its place and claims
-nothing for now.
+@param groupsFor - The groups that an entry may claim: none for one whose process is stopped, or that waits for what is out of service. It
+keeps its place and claims nothing for now.
 @returns GPU index -> the entry that it is kept for.
 */
 export function claimsOf(
 	queue: readonly QueueRecord[],
 	gpuCount: number,
-	mayClaim: (entry: QueueEntry) => boolean = () => true,
+	groupsFor: (entry: QueueEntry) => readonly GpuGroup[] = (entry) => groupsOf(entry, gpuCount),
 ): ReadonlyMap<number, QueueEntry> {
 	const claims = new Map<number, QueueEntry>();
 	for (const record of queue) {
@@ -38,13 +33,11 @@ export function claimsOf(
 			break;
 		}
 
-		if (record.kind !== 'entry' || !isPossible(record.entry, gpuCount) || !mayClaim(record.entry)) {
+		if (record.kind !== 'entry') {
 			continue;
 		}
 
-		const wanted =
-			record.entry.requestedIds.length > 0 ? record.entry.requestedIds : Array.from({length: gpuCount}, (_, id) => id);
-		for (const index of wanted) {
+		for (const index of groupsFor(record.entry).flat()) {
 			if (!claims.has(index)) {
 				claims.set(index, record.entry);
 			}
@@ -57,13 +50,15 @@ export function claimsOf(
 export type EntryOptions = Pick<AcquireRequest, 'requester' | 'tenure' | 'note' | 'force'> & {
 	readonly id: string;
 	readonly wanted: Wanted;
+	/** Of the GPUs that can serve it, see {@link QueueEntry}. */
+	readonly eligible?: QueueEntry['eligible'];
 	/** Undefined: for as long as it takes. */
 	readonly waitSeconds: number | undefined;
 };
 
 /** The entry of this very process. */
 export const entryFor = (
-	{id, requester, wanted, tenure, note, force, waitSeconds}: EntryOptions,
+	{id, requester, wanted, eligible, tenure, note, force, waitSeconds}: EntryOptions,
 	host: Host,
 	now: number,
 ): QueueEntry => ({
@@ -72,6 +67,8 @@ export const entryFor = (
 	actualUser: requester.account,
 	requestedCount: wanted.count,
 	requestedIds: wanted.ids ?? [],
+	need: wanted.need,
+	eligible,
 	allocatedGpus: [],
 	reservationType: tenure.type,
 	expirySeconds: tenure.type === 'manual' ? tenure.durationSeconds : undefined,
@@ -144,17 +141,45 @@ export function planEntryHeartbeat(
 	};
 }
 
-/** Writes down for others which GPUs it waits for that are out of service; undefined: none are. */
-export const planEntryNote = (
+/** What an entry says to others after a look at the GPUs. */
+export type EntryNote = {
+	/** Which GPUs it waits for that are out of service; undefined: none are. */
+	readonly unavailable: QueueEntry['unavailable'];
+	readonly eligible: QueueEntry['eligible'];
+};
+
+/**
+Writes down for others what the entry saw. An entry that turns out to be eligible for other GPUs gives back what it held of those that it no
+longer wants.
+*/
+export function planEntryNote(
+	snapshot: Pick<Snapshot, 'gpus' | 'now'>,
 	{id, raw, entry}: Extract<QueueRecord, {kind: 'entry'}>,
-	unavailable: QueueEntry['unavailable'],
-): Plan => ({
-	...emptyPlan,
-	expect: [{kind: 'entry', id, raw}],
-	writes: [{kind: 'entry', entry: {...entry, unavailable}}],
-	// A face that shows the queue reads it again.
-	event: {kind: 'notice', gpus: []},
-});
+	{unavailable, eligible}: EntryNote,
+	host: string,
+): Plan {
+	const next: QueueEntry = {...entry, unavailable, eligible};
+	const groups = groupsOf(next, snapshot.gpus.length);
+	const unwanted = snapshot.gpus
+		.filter(isLeased)
+		.filter(({lease}) => lease.partialQueueId === id)
+		.filter(({index}) => groups.length !== 1 || !groups[0]!.includes(index));
+	const gpus = unwanted.map(({index}) => index);
+	const ends = planEnd(
+		unwanted.map((record) => ({record, ending: {reason: 'queue-left', endTime: snapshot.now}})),
+		// A face that shows the queue reads it again.
+		gpus.length > 0 ? {kind: 'released', gpus} : {kind: 'notice', gpus: []},
+		{now: snapshot.now, host},
+	);
+	return {
+		...ends,
+		expect: [...ends.expect, {kind: 'entry', id, raw}],
+		writes: [
+			...ends.writes,
+			{kind: 'entry', entry: {...next, allocatedGpus: entry.allocatedGpus.filter((index) => !gpus.includes(index))}},
+		],
+	};
+}
 
 /**
 How many earlier in the line could use one of these GPUs (all of them when none is named): a release wakes the first few at once
@@ -167,9 +192,6 @@ export function rankFor(queue: readonly QueueRecord[], id: string, gpus: readonl
 		.filter(
 			(record) =>
 				record.kind === 'entry' &&
-				isPossible(record.entry, gpuCount) &&
-				(gpus.length === 0 ||
-					record.entry.requestedIds.length === 0 ||
-					gpus.some((index) => record.entry.requestedIds.includes(index))),
+				(gpus.length === 0 ? isPossible(record.entry, gpuCount) : couldUse(record.entry, gpus, gpuCount)),
 		).length;
 }

@@ -3,13 +3,13 @@ import {usageOf} from '../leases/usage-record.js';
 import type {LeasedRecord} from '../leases/lease-changes.js';
 import type {Plan} from '../../model/plan.js';
 import {endingEntries, type AuditContext} from '../leases/audit-entries.js';
-import type {EndReason, Lease, QueueEntry, Snapshot} from '../../model/types.js';
-import {isServable, keepsHoldings, type OutOfService} from './out-of-service.js';
+import type {EndReason, GpuGroup, Lease, QueueEntry, Snapshot} from '../../model/types.js';
+import {keepsHoldings, servableGroups, type OutOfService} from './out-of-service.js';
 
 /** What may be asked of those who wait. */
 export type Waiters = {
-	/** Whether a GPU that nobody holds is kept for it. */
-	readonly mayClaim: (entry: QueueEntry) => boolean;
+	/** The groups of GPUs that are kept for it; none for an entry that is not kept anything for now. */
+	readonly groupsFor: (entry: QueueEntry) => readonly GpuGroup[];
 	/** Whether anybody who could use it may take what this lease holds meanwhile. */
 	readonly gives: (lease: Lease) => boolean;
 	/** Why it is taken. */
@@ -32,7 +32,11 @@ export function waitersOf(
 	};
 
 	return {
-		mayClaim: (entry) => isAwake(entry) && isServable(entry, snapshot.gpus, out),
+		groupsFor(entry) {
+			const groups = servableGroups(entry, snapshot.gpus, out);
+			// Last, for it costs a look at its process.
+			return groups.length > 0 && isAwake(entry) ? groups : [];
+		},
 		gives(lease) {
 			const entry = holderOf(lease);
 			return entry !== undefined && (!isAwake(entry) || !keepsHoldings(entry, snapshot, out));

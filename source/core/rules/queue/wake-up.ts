@@ -4,6 +4,7 @@ the same moment.
 */
 import {entryHeartbeatSeconds} from '../leases/liveness.js';
 import type {GpuRecord, Lease, PoolEvent, Snapshot} from '../../model/types.js';
+import {groupsOf} from './eligible.js';
 import {rankFor} from './queue.js';
 
 const shortestTickMs = 2000;
@@ -84,12 +85,9 @@ export function readAfterMs(
 		return 0;
 	}
 
-	const {requestedIds = []} = own.kind === 'entry' ? own.entry : {};
+	const wanted = own.kind === 'entry' ? new Set(groupsOf(own.entry, gpus.length).flat()) : undefined;
 	const usable = gpus
-		.filter(
-			({kind, index}) =>
-				kind === 'free' && !drains.has(index) && (requestedIds.length === 0 || requestedIds.includes(index)),
-		)
+		.filter(({kind, index}) => kind === 'free' && !drains.has(index) && (wanted?.has(index) ?? true))
 		.map(({index}) => index);
 	const isRelevant = event.left !== undefined || freedBy(event).some((index) => usable.includes(index));
 	return isRelevant && usable.length > 0 && rankFor(queue, entryId, usable, gpus.length) < wokenAtOnce ? 0 : undefined;

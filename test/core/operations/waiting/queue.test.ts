@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
-import {claimsOf, isPossible} from '../../../../source/core/rules/queue/queue.js';
+import {groupsOf, isPossible} from '../../../../source/core/rules/queue/eligible.js';
+import {claimsOf} from '../../../../source/core/rules/queue/queue.js';
 import type {QueueEntry, QueueRecord} from '../../../../source/core/model/types.js';
 
 const entry = (id: string, wants: Partial<QueueEntry>): QueueRecord => ({
@@ -20,8 +21,13 @@ const entry = (id: string, wants: Partial<QueueEntry>): QueueRecord => ({
 	},
 });
 
-const claimed = (queue: readonly QueueRecord[], gpuCount = 4, isAwake?: (entry: QueueEntry) => boolean) =>
-	Object.fromEntries([...claimsOf(queue, gpuCount, isAwake)].map(([index, {id}]) => [index, id]));
+const claimed = (queue: readonly QueueRecord[], gpuCount = 4, isAwake: (entry: QueueEntry) => boolean = () => true) =>
+	Object.fromEntries(
+		[...claimsOf(queue, gpuCount, (one) => (isAwake(one) ? groupsOf(one, gpuCount) : []))].map(([index, {id}]) => [
+			index,
+			id,
+		]),
+	);
 
 test('one who wants any may claim all; one who wants ids only those', () => {
 	expect(claimed([entry('a', {requestedCount: 2})])).toEqual({0: 'a', 1: 'a', 2: 'a', 3: 'a'});

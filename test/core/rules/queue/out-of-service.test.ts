@@ -12,7 +12,8 @@ import {
 	usedPatienceSeconds,
 } from '../../../../source/core/rules/queue/out-of-service.js';
 import {emptyPlan} from '../../../../source/core/model/plan.js';
-import {entryFor, isPossible, planEntryNote, planJoin} from '../../../../source/core/rules/queue/queue.js';
+import {isPossible} from '../../../../source/core/rules/queue/eligible.js';
+import {entryFor, planEntryNote, planJoin} from '../../../../source/core/rules/queue/queue.js';
 import {release, reserve} from '../../../../source/core/operations/reservations.js';
 import {readCurrent} from '../../../../source/core/operations/transact.js';
 import type {GpuReading, QueueEntry, QueueRecord, Snapshot} from '../../../../source/core/model/types.js';
@@ -127,7 +128,7 @@ async function settle(world: TestWorld): Promise<void> {
 			if (advance.kind !== 'nothing') {
 				expect(await world.store.commit(advance.plan)).toBe('done');
 			} else if (advance.note !== undefined && !isSameNote(advance.note.unavailable, entry.unavailable)) {
-				expect(await world.store.commit(planEntryNote(own, advance.note.unavailable))).toBe('done');
+				expect(await world.store.commit(planEntryNote(snapshot, own, advance.note, 'here'))).toBe('done');
 			} else {
 				continue;
 			}

@@ -1,0 +1,30 @@
+/** What a request needs of its GPUs beside their number. A field that is absent asks for nothing. */
+
+export type Need = {
+	/** Memory of each GPU, used or not. */
+	readonly minMemoryMiB?: number;
+	/** The model of each GPU is one of these: its name has all words of one of them, in their order and in any case. */
+	readonly models?: readonly string[];
+	/** The least compute capability of each GPU, such as `8.0`. */
+	readonly minCompute?: string;
+	/**
+	Whether all GPUs are of one model. Absent: they are as far as the models are known, unless the GPUs are named by their ids.
+	*/
+	readonly sameModel?: boolean;
+	/** Each GPU is linked to each other by NVLink. */
+	readonly nvlink?: boolean;
+	/** Fields of a stored need that this version does not know; written back as they were. */
+	readonly unknownFields?: Readonly<Record<string, unknown>>;
+};
+
+/** GPUs, by index, of which any as many as are wanted serve a request together. */
+export type GpuGroup = readonly number[];
+
+/**
+How two GPUs of a box reach each other, in the words of `nvidia-smi topo -m`: by so many NVLinks, through one PCIe switch (PIX) or several
+(PXB), the bridge of one CPU (PHB), that CPU's parts (NODE), or from one CPU to another (SYS).
+*/
+export type GpuLink = `NV${number}` | 'PIX' | 'PXB' | 'PHB' | 'NODE' | 'SYS';
+
+/** By the index of one GPU and then of the other. Undefined: the link is unknown. */
+export type GpuLinks = ReadonlyArray<ReadonlyArray<GpuLink | undefined>>;

@@ -1,0 +1,110 @@
+/** A need that this pool can never serve is told at once, with what there is instead. */
+import {CanhazgpuError, cutShort} from '../../../errors.js';
+import type {GpuLinks, GpuReading, Need, Observation} from '../../model/types.js';
+import {eligibilityOf, isOfOneModel, meets, type Eligibility} from './need.js';
+import type {Wanted} from './request.js';
+
+const mebibytesPerGigabyte = 1e9 / 2 ** 20;
+
+/** Memory as it is asked for, in the unit by which GPUs are sold: `40G` are 40,000,000,000 bytes. */
+export const gigabytes = (mebibytes: number): string =>
+	`${Number((mebibytes / mebibytesPerGigabyte).toFixed(mebibytes < 100 * mebibytesPerGigabyte ? 1 : 0))}G`;
+
+/** What is needed of each GPU and of all together, in words that follow `2 GPUs`: ` with 40G or more, of one model`. Empty: nothing. */
+export function needWords({minMemoryMiB, models, minCompute, sameModel, nvlink}: Need = {}): string {
+	const words = [
+		models === undefined ? [] : [` of model ${models.join(' or ')}`],
+		minMemoryMiB === undefined ? [] : [` with ${gigabytes(minMemoryMiB)} or more`],
+		minCompute === undefined ? [] : [` of compute capability ${minCompute} or higher`],
+		sameModel === true ? [' of one model'] : [],
+		nvlink === true ? [' linked by NVLink'] : [],
+	].flat();
+	return words.join(',');
+}
+
+/** Without the vendor, which the models of one box share. */
+const shortName = (name: string): string => name.replace(/^(?:nvidia|amd)\s+/iv, '');
+
+/** `4 A100-SXM4-80GB of 80 GiB, 4 L40S of 45 GiB`, the most frequent first. Empty: nothing is known. */
+function inventoryWords(readings: readonly GpuReading[]): string {
+	const kinds = Map.groupBy(readings, ({name = 'unknown', memoryTotalMiB, computeCapability}) =>
+		[
+			shortName(name),
+			memoryTotalMiB === undefined ? '' : ` of ${Math.round(memoryTotalMiB / 1024)} GiB`,
+			computeCapability === undefined ? '' : ` (${computeCapability})`,
+		].join(''),
+	);
+	return [...kinds]
+		.toSorted(([, a], [, b]) => b.length - a.length)
+		.map(([kind, gpus]) => `${gpus.length} ${kind}`)
+		.join(', ');
+}
+
+/** The largest count that could be had with the same need. */
+function mostPossible(wanted: Wanted, observation: Observation, gpuCount: number, links: GpuLinks | undefined): number {
+	const least: Need = {...wanted.need, sameModel: isOfOneModel(wanted)};
+	for (let count = wanted.count - 1; count > 0; count--) {
+		if (eligibilityOf({count, need: least}, observation, gpuCount, links).isPossible) {
+			return count;
+		}
+	}
+
+	return 0;
+}
+
+type Look = {
+	readonly eligibility: Eligibility;
+	readonly observation: Observation | undefined;
+	readonly gpuCount: number;
+	readonly links?: GpuLinks;
+};
+
+/**
+@throws CanhazgpuError `impossible` when no GPUs of this pool could ever serve the need. Its hint names those that there are.
+*/
+export function requirePossible(wanted: Wanted, {eligibility, observation, gpuCount, links}: Look): void {
+	if (eligibility.isPossible || observation === undefined) {
+		return;
+	}
+
+	const {need = {}, ids, count} = wanted;
+	const inventory = inventoryWords(observation.gpus.filter(({index}) => index < gpuCount));
+	const hint = inventory === '' ? undefined : `The pool has ${inventory}.`;
+	if (ids !== undefined) {
+		const unfit = ids.filter(
+			(id) =>
+				meets(
+					need,
+					observation.gpus.find(({index}) => index === id),
+				) === false,
+		);
+		const which = unfit.length > 0 ? unfit : ids;
+		throw new CanhazgpuError(
+			'impossible',
+			`${which.length === 1 ? 'GPU' : 'GPUs'} ${which.join(', ')} ${which.length === 1 ? 'is' : 'are'} not${cutShort(needWords(need))}`,
+			{hint},
+		);
+	}
+
+	const most = mostPossible(wanted, observation, gpuCount, links);
+	if (most === 0) {
+		throw new CanhazgpuError(
+			'impossible',
+			`No GPU${cutShort(needWords({...need, sameModel: false, nvlink: count > 1 ? need.nvlink : false}))} in this pool`,
+			{
+				hint,
+			},
+		);
+	}
+
+	// Of one model by default is what the asker may not have thought of.
+	const isByDefault =
+		need.sameModel === undefined &&
+		eligibilityOf({...wanted, need: {...need, sameModel: false}}, observation, gpuCount, links).isPossible;
+	const words = needWords({...need, sameModel: isOfOneModel(wanted)});
+	throw new CanhazgpuError(
+		'impossible',
+		`Cannot reserve ${count} GPUs${cutShort(words)}: this pool has at most ${most}`,
+		{hint: `${hint ?? ''}${isByDefault ? ' Different models will do with --mixed.' : ''}`.trim()},
+	);
+}
