@@ -32,8 +32,8 @@ export default defineConfig(({mode}) => ({
 		include: [mode === 'long' ? longTests : 'test/**/*.test.{ts,tsx}'],
 		exclude: ['**/node_modules/**', ...(mode === 'long' ? [] : [longTests])],
 		globalSetup: ['test/_helpers/global-setup.ts'],
-		// Much of the time is spent in waiting for processes: one file more at once than there are processors.
-		maxWorkers: Math.max(2, Math.min(availableParallelism() + 1, 8)),
+		// Much of the time is spent in waiting for processes: two files more at once than there are processors.
+		maxWorkers: Math.max(2, Math.min(availableParallelism() + 2, 8)),
 		// Only what hangs takes as long.
 		testTimeout: 90_000,
 		hookTimeout: 90_000,
