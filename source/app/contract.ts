@@ -2,7 +2,7 @@
 What the composition root gives to commands: they ask for an open pool and never choose how it is kept.
 */
 import type {PoolMade, PoolRequest} from '../core/operations/create-pool.js';
-import type {LeasedRecord} from '../core/rules/leases/lease-changes.js';
+import type {Holding} from '../core/rules/leases/holdings.js';
 import type {Clock, GpuProvider, Host, World} from '../core/model/ports.js';
 import type {Reminder} from '../core/operations/reminders.js';
 import type {FactsOfProcesses, ProcessIdentity, ProviderName, Requester} from '../core/model/types.js';
@@ -99,7 +99,7 @@ export type App = {
 	/** Told how a waiting in line goes, where that is not shown on stderr. */
 	readonly tellWaiting?: (words: string) => void;
 	/** Told what was given back, where that can be taken back for a while. */
-	readonly tellReleased?: (released: readonly LeasedRecord[]) => void;
+	readonly tellReleased?: (released: readonly Holding[]) => void;
 	readonly environment: Readonly<Record<string, string | undefined>>;
 	/** The rows of another host's `status --json`, within 10 s or until `signal` is aborted; rejects with a CanhazgpuError in words. */
 	readonly remoteStatus: (

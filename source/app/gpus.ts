@@ -8,7 +8,7 @@ import {performance} from 'node:perf_hooks';
 import process from 'node:process';
 import type {Config} from '../config/config.js';
 import type {Clock, GpuProvider, Host, Store} from '../core/model/ports.js';
-import {isLeased} from '../core/rules/leases/lease-changes.js';
+import {holdingsIn} from '../core/rules/leases/holdings.js';
 import {endingOf} from '../core/rules/leases/liveness.js';
 import {ownerOf} from '../core/rules/leases/ownership.js';
 import type {Observation, ProviderName} from '../core/model/types.js';
@@ -116,7 +116,7 @@ const createSimulated = ({clock, host, store, scenario, simulatedProcesses}: Pro
 			}
 
 			// Who is dead uses nothing, although nobody may have noticed yet.
-			const living = snapshot.gpus.filter(isLeased).filter(({lease}) => endingOf(lease, snapshot, host) === undefined);
+			const living = holdingsIn(snapshot.gpus).filter(({lease}) => endingOf(lease, snapshot, host) === undefined);
 			return living.map(({index, lease}) => ({
 				index,
 				user: ownerOf(lease),

@@ -3,7 +3,8 @@ A pool in memory, for looking around: people come, wait, work and leave by thems
 verbs that everybody else uses.
 */
 import {createPool} from '../core/operations/create-pool.js';
-import {isLeased, planChange} from '../core/rules/leases/lease-changes.js';
+import {holdingsIn} from '../core/rules/leases/holdings.js';
+import {planChange} from '../core/rules/leases/lease-changes.js';
 import {emptyPlan} from '../core/model/plan.js';
 import type {Clock, GpuProvider, Host, Store, World} from '../core/model/ports.js';
 import type {UsageRecord} from '../core/model/types.js';
@@ -35,7 +36,7 @@ const usualCount = 8;
 /** As if the GPUs had been held for a while already. */
 async function backdate({store}: World, {leaseId}: Grant, seconds: number): Promise<void> {
 	const {gpus} = await store.read();
-	const records = gpus.filter(isLeased).filter(({lease}) => lease.leaseId === leaseId);
+	const records = holdingsIn(gpus).filter(({lease}) => lease.leaseId === leaseId);
 	await store.commit(
 		planChange(
 			records,

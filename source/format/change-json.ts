@@ -3,7 +3,7 @@ What the verbs that change something print with `--json`: what was changed, and 
 times are RFC 3339, durations whole seconds, and what is unknown or empty is absent.
 */
 import type {AcquireRequest, Grant} from '../core/rules/allocation/request.js';
-import type {LeasedRecord} from '../core/rules/leases/lease-changes.js';
+import type {Holding} from '../core/rules/leases/holdings.js';
 import {latestEndOf} from '../core/rules/leases/liveness.js';
 import {ownerOf} from '../core/rules/leases/ownership.js';
 import type {Lease} from '../core/model/types.js';
@@ -41,7 +41,7 @@ What `release --json` prints: what was given back, and which of the named GPUs w
 
 @param ids - Those that were named; undefined for all of the caller's.
 */
-export const releaseJson = (released: readonly LeasedRecord[], ids: readonly number[] = []) => ({
+export const releaseJson = (released: readonly Holding[], ids: readonly number[] = []) => ({
 	released: released.map(({index, lease}) => ({...leaseJson(index, lease), ends_by: time(latestEndOf(lease))})),
 	not_reserved: ids.filter((id) => released.every(({index}) => index !== id)),
 });

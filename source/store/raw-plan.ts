@@ -12,6 +12,7 @@ import {
 	encodeNotices,
 	encodePool,
 	encodeQueueEntry,
+	encodeShares,
 	encodeUsage,
 	type RawPool,
 } from './records/index.js';
@@ -106,6 +107,10 @@ function encodeWrite(write: Write): RawWrite {
 	switch (write.kind) {
 		case 'lease': {
 			return {kind: 'gpu', index: write.index, raw: encodeLease(write.lease)};
+		}
+
+		case 'shares': {
+			return {kind: 'gpu', index: write.index, raw: encodeShares(write)};
 		}
 
 		case 'free': {

@@ -1,5 +1,5 @@
 /** What the monitor needs beside the world of the core. The composition gives it; a monitor without one of them says that it cannot. */
-import type {LeasedRecord} from '../core/rules/leases/lease-changes.js';
+import type {Holding} from '../core/rules/leases/holdings.js';
 import type {AuditEntry, FactsOfProcesses, ProcessIdentity, Requester, Snapshot} from '../core/model/types.js';
 import type {GpuProvider, World} from '../core/model/ports.js';
 
@@ -17,7 +17,7 @@ export type LineOptions = {
 	/** Told when it stands in line, and how that goes. */
 	readonly onWaiting: (words: string) => void;
 	/** Told what it gave back. */
-	readonly onReleased?: (released: readonly LeasedRecord[]) => void;
+	readonly onReleased?: (released: readonly Holding[]) => void;
 };
 
 /** What can stand in the place of the last word of a line. */

@@ -2,7 +2,7 @@ import {expect, onTestFinished, test} from 'vitest';
 import {createDemo} from '../../source/demo/demo.js';
 import {demoScenario} from '../../source/demo/scenario.js';
 import {estimateWaits} from '../../source/core/rules/queue/estimates.js';
-import {isLeased} from '../../source/core/rules/leases/lease-changes.js';
+import {isLeased} from '../../source/core/rules/leases/holdings.js';
 import {ownerOf} from '../../source/core/rules/leases/ownership.js';
 import {readStatus} from '../../source/core/operations/reservations.js';
 import type {World} from '../../source/core/model/ports.js';

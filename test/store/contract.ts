@@ -12,6 +12,7 @@ import {historyContract} from './contract/history.js';
 import {queueContract} from './contract/queue.js';
 import {recordContract} from './contract/records.js';
 import {revisionContract} from './contract/revision.js';
+import {sharedGpuContract} from './contract/shared-gpus.js';
 import {trailContract} from './contract/trail.js';
 import {scanContract} from './contract/scans.js';
 import type {Harness} from './harness.js';
@@ -41,6 +42,7 @@ export function contract(name: string, makeHarness: () => Promise<Harness>): voi
 
 		const subject: Subject = {harness: () => harness, store: () => store};
 		recordContract(subject);
+		sharedGpuContract(subject);
 		queueContract(subject);
 		historyContract(subject);
 		trailContract(subject);

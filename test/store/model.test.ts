@@ -7,7 +7,16 @@ import type {Expectation, Plan, Write} from '../../source/core/model/plan.js';
 import type {Store} from '../../source/core/model/ports.js';
 import type {Snapshot} from '../../source/core/model/types.js';
 import {createMemoryStore} from '../../source/store/memory/index.js';
-import {anyAudit, anyDrains, anyEnded, anyEntry, anyLease, anyNotices, anyUsage} from './records/arbitraries.js';
+import {
+	anyAudit,
+	anyDrains,
+	anyEnded,
+	anyEntry,
+	anyLease,
+	anyNotices,
+	anyShares,
+	anyUsage,
+} from './records/arbitraries.js';
 import {redisHarness, sqliteHarness, type Harness} from './harness.js';
 import {collect, lineOf, plan, pool} from './samples.js';
 
@@ -34,6 +43,7 @@ const anyGuess: fc.Arbitrary<Guess> = fc.record({
 
 const anyWrite: fc.Arbitrary<Write> = fc.oneof(
 	fc.record({kind: fc.constant('lease' as const), index: gpu, lease: anyLease}),
+	fc.tuple(gpu, anyShares).map(([index, shared]) => ({kind: 'shares' as const, index, ...shared})),
 	fc.record({
 		kind: fc.constant('free' as const),
 		index: gpu,

@@ -69,6 +69,7 @@ function hostileWorld(word: (field: string) => string, now: number, revision: Sn
 		endsBy: now + 2000,
 		note: word('note'),
 		model: word('model'),
+		memoryMiB: undefined,
 		partialQueueId,
 		leaseId: word('lease id'),
 		machine: word('machine'),
@@ -121,6 +122,7 @@ function hostileWorld(word: (field: string) => string, now: number, revision: Sn
 		leaseId: word('lease of the past'),
 		note: word('note of the past'),
 		model: word('model of the past'),
+		memoryMiB: undefined,
 		endReason: 'exited',
 	};
 	const event: Whole<AuditEntry> = {

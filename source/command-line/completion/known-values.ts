@@ -1,4 +1,5 @@
 /** Candidates out of what the pool and the config know. */
+import {holdingsIn, holdingsOn} from '../../core/rules/leases/holdings.js';
 import {latestEndOf} from '../../core/rules/leases/liveness.js';
 import {labelOf, mayChange, ownerOf, owns} from '../../core/rules/leases/ownership.js';
 import type {AuditEntry, GpuRecord, Lease, QueueEntry, Requester, Snapshot} from '../../core/model/types.js';
@@ -26,8 +27,9 @@ function holdingWords(lease: Lease, {now}: Snapshot, requester: Requester): stri
 }
 
 function aboutGpu(record: GpuRecord, {drains}: Snapshot): string {
-	if (record.kind === 'leased') {
-		return `held by ${ownerOf(record.lease)}`;
+	const holders = holdingsOn(record).map(({lease}) => ownerOf(lease));
+	if (holders.length > 0) {
+		return `${record.kind === 'shared' ? 'shared by' : 'held by'} ${[...new Set(holders)].join(', ')}`;
 	}
 
 	if (record.kind === 'garbage') {
@@ -39,17 +41,15 @@ function aboutGpu(record: GpuRecord, {drains}: Snapshot): string {
 
 /** GPUs whose lease the asker may change. */
 const ownGpus = (snapshot: Snapshot, requester: Requester, isMeant: (lease: Lease) => boolean): readonly Candidate[] =>
-	snapshot.gpus.flatMap((record) =>
-		record.kind === 'leased' &&
-		mayChange(requester, record.lease) &&
-		record.lease.partialQueueId === undefined &&
-		isMeant(record.lease)
-			? [{word: String(record.index), about: holdingWords(record.lease, snapshot, requester)}]
-			: [],
-	);
+	snapshot.gpus.flatMap((record) => {
+		const lease = holdingsOn(record)
+			.map((holding) => holding.lease)
+			.find((held) => mayChange(requester, held) && held.partialQueueId === undefined && isMeant(held));
+		return lease === undefined ? [] : [{word: String(record.index), about: holdingWords(lease, snapshot, requester)}];
+	});
 
 const heldIn = ({gpus, queue}: Snapshot): ReadonlyArray<Lease | QueueEntry> => [
-	...gpus.flatMap((record) => (record.kind === 'leased' ? [record.lease] : [])),
+	...holdingsIn(gpus).map(({lease}) => lease),
 	...queue.flatMap((record) => (record.kind === 'entry' ? [record.entry] : [])),
 ];
 

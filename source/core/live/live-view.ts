@@ -7,7 +7,7 @@ import type {World} from '../model/ports.js';
 import type {AuditEntry, AuditKind, Observation, Snapshot} from '../model/types.js';
 import {createAlertRecorder} from '../operations/record-alerts.js';
 import {readForDisplay} from '../operations/transact.js';
-import {isLeased} from '../rules/leases/lease-changes.js';
+import {holdingsOn} from '../rules/leases/holdings.js';
 import {statusRows, type StatusRow} from '../rules/pool/status.js';
 import {queueRows, type QueueRow} from '../rules/queue/queue-rows.js';
 import {followAuditLog} from './audit-feed.js';
@@ -75,7 +75,12 @@ const patienceMs = 5000;
 /** Changes when a GPU changes hands, and not with every heartbeat. */
 const holdersOf = (snapshot: Snapshot | undefined): string =>
 	(snapshot?.gpus ?? [])
-		.map((record) => (isLeased(record) ? (record.lease.leaseId ?? record.lease.startTime) : record.kind))
+		.map((record) => {
+			const holdings = holdingsOn(record);
+			return holdings.length === 0
+				? record.kind
+				: holdings.map(({lease: {leaseId, startTime}}) => leaseId ?? startTime).join('+');
+		})
 		.join(' ');
 
 type Known = Omit<LiveState, 'rows' | 'queue' | 'now' | 'observation'>;

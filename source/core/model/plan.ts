@@ -25,6 +25,15 @@ export type Expectation =
 
 export type Write =
 	| {readonly kind: 'lease'; readonly index: number; readonly lease: Lease}
+	/** All shares of one GPU from now on; at least one. */
+	| {
+			readonly kind: 'shares';
+			readonly index: number;
+			readonly shares: readonly Lease[];
+			/** How much memory they may have together. */
+			readonly capacityMiB?: number | undefined;
+			readonly unknownFields?: Readonly<Record<string, unknown>> | undefined;
+	  }
 	/** Makes the GPU free. `lastReleased` undefined: as if never used; the key is removed. */
 	| {
 			readonly kind: 'free';

@@ -87,6 +87,8 @@ export type Lease = {
 	readonly note?: string;
 	/** The model that its processes serve or train, the first that was seen. Absent: nobody has seen one. */
 	readonly model?: string;
+	/** Of a share of a GPU: how much of its memory was asked for. Absent: the lease has its GPUs alone. */
+	readonly memoryMiB?: number;
 	/** Set while a queue entry holds this GPU and waits for the rest. */
 	readonly partialQueueId?: string;
 	/** Fences every later change. Absent in the peer's records. One id covers all GPUs of one grant. */
@@ -125,6 +127,18 @@ export type GpuRecord =
 			readonly ended?: EndedLease;
 	  }
 	| {readonly kind: 'leased'; readonly index: number; readonly raw: string; readonly lease: Lease}
+	/** Several hold a part of it each. */
+	| {
+			readonly kind: 'shared';
+			readonly index: number;
+			readonly raw: string;
+			/** In the order of their grants; at least one. */
+			readonly shares: readonly Lease[];
+			/** How much memory all shares may have together, as it was read at the first grant. */
+			readonly capacityMiB?: number;
+			/** Fields of the stored record that this version does not know; written back as they were. */
+			readonly unknownFields?: Readonly<Record<string, unknown>>;
+	  }
 	| {
 			readonly kind: 'garbage';
 			readonly index: number;
@@ -279,6 +293,8 @@ export type UsageRecord = {
 	readonly note?: string;
 	/** As its lease had it. */
 	readonly model?: string;
+	/** Of a share: how much of the GPU's memory was asked for. */
+	readonly memoryMiB?: number;
 	readonly endReason?: EndReason;
 };
 

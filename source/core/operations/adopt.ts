@@ -1,6 +1,6 @@
 /** Adopting a process that runs without a reservation: its GPUs become its owner's, for as long as it lives. */
 import {CanhazgpuError} from '../../errors.js';
-import {isLeased} from '../rules/leases/lease-changes.js';
+import {holdingsOn} from '../rules/leases/holdings.js';
 import {doubtAbout, isRoot, ownerOf} from '../rules/leases/ownership.js';
 import {requireNoClone} from '../rules/pool/pool.js';
 import type {World} from '../model/ports.js';
@@ -74,8 +74,9 @@ function checkFree(record: GpuRecord | undefined, index: number, drain: Drain | 
 		throw new CanhazgpuError('unavailable', `GPU ${index} is not in this pool`);
 	}
 
-	if (isLeased(record)) {
-		throw new CanhazgpuError('unavailable', `GPU ${index} is already held by ${ownerOf(record.lease)}`, {
+	const [holding] = holdingsOn(record);
+	if (holding !== undefined) {
+		throw new CanhazgpuError('unavailable', `GPU ${index} is already held by ${ownerOf(holding.lease)}`, {
 			hint: 'A process can be adopted when nobody holds any of its GPUs.',
 		});
 	}

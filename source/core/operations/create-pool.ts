@@ -1,6 +1,6 @@
 /** The verb `admin`: makes the pool, or remakes it by force. */
 import {CanhazgpuError} from '../../errors.js';
-import {isLeased} from '../rules/leases/lease-changes.js';
+import {holdingsIn} from '../rules/leases/holdings.js';
 import {accountName} from '../rules/leases/ownership.js';
 import {checkPoolSize, planPool, planPoolReset} from '../rules/pool/pool.js';
 import {emptyPlan, type Plan} from '../model/plan.js';
@@ -107,7 +107,7 @@ export async function createPool(makers: PoolCreation, request: PoolRequest): Pr
 							...(!isUnknown && {count: snapshot.pool.gpuCount, provider: snapshot.pool.provider}),
 							location,
 						});
-			return {plan, result: {pool, droppedLeases: snapshot.gpus.filter(isLeased).length}};
+			return {plan, result: {pool, droppedLeases: holdingsIn(snapshot.gpus).length}};
 		},
 	});
 }

@@ -1,5 +1,6 @@
 /** Taking GPUs out of service by hand, and putting them back: a holder keeps the GPU, and no one else gets it, not even by force. */
 import {CanhazgpuError} from '../../errors.js';
+import {holdingsOn} from '../rules/leases/holdings.js';
 import {unreadableDrains} from '../rules/pool/diagnosis.js';
 import {emptyPlan, type Plan} from '../model/plan.js';
 import type {World} from '../model/ports.js';
@@ -69,7 +70,7 @@ export const drain = async (
 				...snapshot.drains,
 				...gpus.map((gpu) => [gpu, {reason, by: requester.account, since}] as const),
 			]);
-			const leased = gpus.filter((gpu) => snapshot.gpus[gpu]!.kind === 'leased');
+			const leased = gpus.filter((gpu) => holdingsOn(snapshot.gpus[gpu]).length > 0);
 			return {
 				plan: planDrains(snapshot, {world, requester, gpus, kind: 'drained', drains, reason}),
 				result: {gpus, leased},

@@ -2,14 +2,16 @@
 Holding a `run` lease: its job is named in it, its holder's life is told to the store, and it ends once, with its reason.
 */
 import {CanhazgpuError} from '../../errors.js';
-import {isLeased, planChange, planEnd, withHeartbeat, type LeasedRecord} from '../rules/leases/lease-changes.js';
+import {planHoldings, type HoldingChange} from '../rules/leases/holding-changes.js';
+import {holdingsIn, holdingsOn, isShare, type Holding, type SharedRecord} from '../rules/leases/holdings.js';
+import {planChange, planEnd, withHeartbeat} from '../rules/leases/lease-changes.js';
 import {isLeaseBeatDue} from '../rules/leases/liveness.js';
 import {emptyPlan, type Plan} from '../model/plan.js';
 import {isSameLease, ownerOf} from '../rules/leases/ownership.js';
 import {requirePool} from '../rules/pool/pool.js';
 import type {World} from '../model/ports.js';
 import {takenBack as takenBackReason, grantEntry} from '../rules/leases/audit-entries.js';
-import type {AuditEntry, EndReason, GpuRecord, Lease, ProcessIdentity, Snapshot} from '../model/types.js';
+import type {EndedLease, EndReason, GpuRecord, Lease, ProcessIdentity, Snapshot} from '../model/types.js';
 import {readCurrent, transact} from './transact.js';
 import {createWakeSignal} from './waiting/wake-signal.js';
 import {isTransient} from './waiting/waiter.js';
@@ -36,7 +38,7 @@ The lease as the store has it now, right after it was granted.
 */
 export async function findJobLease(world: World, leaseId: string): Promise<JobLease> {
 	const {gpus, now} = await readCurrent(world);
-	const records = gpus.filter(isLeased).filter(({lease}) => lease.leaseId === leaseId);
+	const records = holdingsIn(gpus).filter(({lease}) => lease.leaseId === leaseId);
 	if (records.length === 0) {
 		throw new CanhazgpuError('failed', 'The GPUs were taken away again before the command could start', {
 			hint: 'Somebody released them, or remade the pool. Try again.',
@@ -119,10 +121,8 @@ export type HeartbeatResult =
 			readonly gpus: ReadonlyArray<{readonly index: number; readonly holder: Lease | undefined}>;
 	  };
 
-const ownRecords = (snapshot: Snapshot, {gpus, leases}: JobLease): readonly LeasedRecord[] =>
-	snapshot.gpus
-		.filter(isLeased)
-		.filter(({index, lease}) => gpus.includes(index) && isSameLease(lease, leases.get(index)!));
+const ownRecords = (snapshot: Snapshot, {gpus, leases}: JobLease): readonly Holding[] =>
+	holdingsIn(snapshot.gpus).filter(({index, lease}) => gpus.includes(index) && isSameLease(lease, leases.get(index)!));
 
 /** What the record has to say now: all of ours where the peer dropped it, else only that the holder lives. */
 function beaten(lease: Lease, own: Lease, now: number): Lease {
@@ -144,77 +144,114 @@ const endsForGood: ReadonlySet<string> = new Set<EndReason>([
 	'timeout',
 ]);
 
-type FreeRecord = Extract<GpuRecord, {kind: 'free'}>;
+/** A GPU that is without our lease and has room for it: it is free, or those who share it leave enough. */
+type VacantRecord = Extract<GpuRecord, {kind: 'free'}> | SharedRecord;
+
+/** Whether what others have of the GPU leaves room for our lease. */
+function isVacant(record: GpuRecord, own: Lease): record is VacantRecord {
+	if (record.kind !== 'shared') {
+		return record.kind === 'free';
+	}
+
+	const {capacityMiB, shares} = record;
+	return (
+		isShare(own) &&
+		capacityMiB !== undefined &&
+		shares.reduce((sum, {memoryMiB = 0}) => sum + memoryMiB, own.memoryMiB!) <= capacityMiB
+	);
+}
+
+const endedIn = (record: VacantRecord): EndedLease | undefined => (record.kind === 'free' ? record.ended : undefined);
+
+/** What is known of the ends of our lease, from the records and from the audit log. */
+type KnownEnds = {
+	/** GPUs on which it is over for good. */
+	readonly over: ReadonlySet<number>;
+	/** Up to when it is charged already, by GPU, on the store's clock. */
+	readonly chargedTo: ReadonlyMap<number, number>;
+};
 
 /**
 Which of the leases are over for good, by their GPU: the record of the GPU says so, or else the audit trail, where somebody else has had the GPU
-since, or an earlier version has written the record. What nobody says is no end.
+since or shares it, or an earlier version has written the record. What nobody says is no end; but a share of a GPU is over where no trail is kept.
 */
-async function endedForGood(
+async function knownEnds(
 	{store}: World,
-	free: readonly FreeRecord[],
-	{leaseId, seenAt}: JobLease,
-): Promise<ReadonlySet<number>> {
-	const isSaid = ({ended}: FreeRecord): boolean => ended?.leaseId === leaseId;
-	const said = free.filter((record) => isSaid(record) && endsForGood.has(record.ended!.reason));
-	let audit: readonly AuditEntry[] = [];
-	if (free.some((record) => !isSaid(record))) {
-		try {
-			audit = await store.audit({fromTime: seenAt - 1});
-		} catch (error) {
-			// A store that keeps no trail says nothing.
-			if (!(error instanceof CanhazgpuError && error.code === 'store-refused')) {
-				throw error;
-			}
+	vacant: readonly VacantRecord[],
+	{leaseId, seenAt, leases}: JobLease,
+): Promise<KnownEnds> {
+	const isSaid = (record: VacantRecord): boolean => endedIn(record)?.leaseId === leaseId;
+	const over = new Set(
+		vacant.filter((record) => isSaid(record) && endsForGood.has(endedIn(record)!.reason)).map(({index}) => index),
+	);
+	const chargedTo = new Map<number, number>();
+	for (const record of vacant) {
+		// Up to its wrong end it is charged already, where a record says so.
+		if (record.kind === 'free' && (record.ended?.leaseId === undefined || isSaid(record))) {
+			chargedTo.set(record.index, record.lastReleased ?? leases.get(record.index)!.startTime);
 		}
 	}
 
-	const ends = audit.filter(
-		(entry) =>
-			entry.leaseId === leaseId &&
-			(entry.kind === 'released' || (entry.kind === 'ended' && endsForGood.has(entry.reason ?? ''))),
-	);
-	const silent = free.filter((record) => !isSaid(record) && ends.some(({gpus}) => gpus.includes(record.index)));
-	return new Set([...said, ...silent].map(({index}) => index));
+	const silent = vacant.filter((record) => !isSaid(record));
+	if (silent.length === 0) {
+		return {over, chargedTo};
+	}
+
+	try {
+		const audit = await store.audit({fromTime: seenAt - 1});
+		const ends = audit.filter(
+			(entry) => entry.leaseId === leaseId && ['released', 'ended', 'expired'].includes(entry.kind),
+		);
+		for (const {kind, reason = '', gpus, until, time} of ends) {
+			const named = silent.filter((record) => gpus.includes(record.index));
+			for (const {index, kind: recordKind} of named) {
+				if (kind === 'released' || endsForGood.has(reason)) {
+					over.add(index);
+				} else if (recordKind === 'shared') {
+					chargedTo.set(index, until ?? time);
+				}
+			}
+		}
+	} catch (error) {
+		// A store that keeps no audit log says nothing.
+		if (!(error instanceof CanhazgpuError && error.code === 'store-refused')) {
+			throw error;
+		}
+
+		const shared = silent.filter(({kind}) => kind === 'shared');
+		for (const {index} of shared) {
+			over.add(index);
+		}
+	}
+
+	return {over, chargedTo};
 }
 
-/**
-The lease as it goes on from a GPU that was free meanwhile. Up to its wrong end it is charged already, where a record says so: the rest begins
-there.
-*/
-function resumed(own: Lease, {lastReleased = 0, ended}: FreeRecord, now: number): Lease {
-	const isCharged = ended?.leaseId === undefined || ended.leaseId === own.leaseId;
-	const startTime = isCharged ? Math.max(own.startTime, Math.floor(lastReleased)) : own.startTime;
-	return withHeartbeat({...own, startTime}, now);
-}
+/** The lease as it goes on from a GPU that was without it meanwhile: what is charged already is over. */
+const resumed = (own: Lease, chargedTo: number | undefined, now: number): Lease =>
+	withHeartbeat({...own, startTime: Math.max(own.startTime, Math.floor(chargedTo ?? 0))}, now);
+
+type Back = {readonly record: VacantRecord; readonly lease: Lease};
 
 /** Takes back GPUs that nobody gave up and nobody has, in one commit. */
-function planTakeBack(snapshot: Snapshot, free: readonly FreeRecord[], hold: JobLease, host: string): Plan {
+function planTakeBack(snapshot: Snapshot, back: readonly Back[], host: string): Plan {
 	const {now} = snapshot;
-	const gpus = free.map(({index}) => index);
-	const leases = free.map((record) => ({
-		index: record.index,
-		lease: resumed(hold.leases.get(record.index)!, record, now),
-	}));
+	const gpus = back.map(({record}) => record.index);
+	const {lease} = back[0]!;
+	const changes = planHoldings(back.map((one): HoldingChange => ({kind: 'add', ...one})));
 	return {
-		...emptyPlan,
-		expect: [
-			{kind: 'pool', gpuCount: snapshot.gpus.length},
-			...free.map(({index, raw}) => ({kind: 'gpu', index, raw}) as const),
-		],
-		writes: leases.map(({index, lease}) => ({kind: 'lease', index, lease})),
-		audit: [grantEntry(leases[0]!.lease, gpus, {now, host}, {reason: takenBackReason})],
-		event: {kind: 'granted', gpus, user: ownerOf(leases[0]!.lease)},
+		...changes,
+		expect: [{kind: 'pool', gpuCount: snapshot.gpus.length}, ...changes.expect],
+		audit: [grantEntry(lease, gpus, {now, host}, {reason: takenBackReason})],
+		event: {kind: 'granted', gpus, user: ownerOf(lease)},
+		grants: false,
 	};
 }
 
 /** With its leases as they were just written. */
-const withLeases = (hold: JobLease, {writes}: Plan): JobLease => ({
+const withLeases = (hold: JobLease, back: readonly Back[]): JobLease => ({
 	...hold,
-	leases: new Map([
-		...hold.leases,
-		...writes.flatMap((write) => (write.kind === 'lease' ? [[write.index, write.lease] as const] : [])),
-	]),
+	leases: new Map([...hold.leases, ...back.map(({record, lease}) => [record.index, lease] as const)]),
 });
 
 /** What there is to write: GPUs to take back, and else heartbeats that are due. */
@@ -222,18 +259,31 @@ async function planBeat(
 	world: World,
 	snapshot: Snapshot,
 	hold: JobLease,
-): Promise<{readonly plan: Plan; readonly back: readonly FreeRecord[]}> {
+): Promise<{readonly plan: Plan; readonly back: readonly Back[]}> {
 	const own = ownRecords(snapshot, hold);
-	const free = snapshot.gpus.filter((record) => record.kind === 'free').filter(({index}) => hold.gpus.includes(index));
-	const over = free.length === 0 ? new Set() : await endedForGood(world, free, hold);
-	const back = free.filter(({index}) => !over.has(index));
+	const {now} = snapshot;
+	const vacant = hold.gpus
+		.filter((index) => own.every((record) => record.index !== index))
+		.flatMap((index): readonly VacantRecord[] => {
+			const record = snapshot.gpus[index];
+			return record !== undefined && isVacant(record, hold.leases.get(index)!) ? [record] : [];
+		});
+	const {over, chargedTo} =
+		vacant.length === 0
+			? {over: new Set(), chargedTo: new Map<number, number>()}
+			: await knownEnds(world, vacant, hold);
+	const back = vacant
+		.filter(({index}) => !over.has(index))
+		.map((record) => ({
+			record,
+			lease: resumed(hold.leases.get(record.index)!, chargedTo.get(record.index), now),
+		}));
 	if (back.length > 0) {
-		return {plan: planTakeBack(snapshot, back, hold, world.host.hostname), back};
+		return {plan: planTakeBack(snapshot, back, world.host.hostname), back};
 	}
 
-	const {now} = snapshot;
 	const due = own.filter(({index, lease}) => isDue(lease, hold.leases.get(index)!, now));
-	return {plan: planChange(due, (lease, index) => beaten(lease, hold.leases.get(index)!, now), undefined), back};
+	return {plan: planChange(due, (lease, {index}) => beaten(lease, hold.leases.get(index)!, now), undefined), back};
 }
 
 /**
@@ -252,13 +302,13 @@ export async function sendHeartbeat(world: World, granted: JobLease): Promise<He
 			return read;
 		},
 		plan: async (read) => planBeat(world, read, hold),
-		committed({plan, back}) {
+		committed({back}) {
 			if (back.length === 0) {
 				return;
 			}
 
-			takenBack.push(...back.map(({index, ended}) => ({index, reason: ended?.reason})));
-			hold = withLeases(hold, plan);
+			takenBack.push(...back.map(({record}) => ({index: record.index, reason: endedIn(record)?.reason})));
+			hold = withLeases(hold, back);
 		},
 	});
 	const own = ownRecords(snapshot, hold);
@@ -270,10 +320,7 @@ export async function sendHeartbeat(world: World, granted: JobLease): Promise<He
 				kind: 'lost',
 				hold: rest,
 				takenBack,
-				gpus: lost.map((index) => {
-					const record = snapshot.gpus[index];
-					return {index, holder: record !== undefined && isLeased(record) ? record.lease : undefined};
-				}),
+				gpus: lost.map((index) => ({index, holder: holdingsOn(snapshot.gpus[index])[0]?.lease})),
 			};
 }
 

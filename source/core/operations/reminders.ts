@@ -2,7 +2,8 @@
 Reminding people of what concerns them, once each: the process that will send a reminder writes that into the lease first, against what was read, so that
 of all who notice one tells. Told at most once: a claim whose answer was lost is not told.
 */
-import {isLeased, judgedByWaiter, planChange, type LeasedRecord} from '../rules/leases/lease-changes.js';
+import {holdingsIn, type Holding} from '../rules/leases/holdings.js';
+import {judgedByWaiter, planChange} from '../rules/leases/lease-changes.js';
 import {isRoot, labelOf, ownerOf} from '../rules/leases/ownership.js';
 import {isEmpty, type Plan} from '../model/plan.js';
 import type {World} from '../model/ports.js';
@@ -38,7 +39,7 @@ export type ReminderSender = Pick<Requester, 'account' | 'uid' | 'userNamespace'
 };
 
 /** Of this end nobody has been reminded yet; one that was moved is another. What was short from the start is no surprise. */
-const isUnreminded = ({lease}: LeasedRecord): boolean =>
+const isUnreminded = ({lease}: Holding): boolean =>
 	lease.type === 'manual' &&
 	lease.partialQueueId === undefined &&
 	lease.expiryTime !== undefined &&
@@ -46,7 +47,7 @@ const isUnreminded = ({lease}: LeasedRecord): boolean =>
 	lease.remindedOf !== lease.expiryTime;
 
 /** From when on this teller may remind of it, on the store's clock; undefined: never. */
-function dueTime({lease}: LeasedRecord, sender: ReminderSender): number | undefined {
+function dueTime({lease}: Holding, sender: ReminderSender): number | undefined {
 	const due = lease.expiryTime! - remindSeconds;
 	if (isRoot(sender) || ownerOf(lease) === sender.account) {
 		return due;
@@ -64,8 +65,8 @@ export type RemindersPlan = {
 };
 
 export function planReminders(snapshot: Snapshot, sender: ReminderSender): RemindersPlan {
-	const unreminded = snapshot.gpus.filter(isLeased).filter((record) => isUnreminded(record));
-	const dueIn = (record: LeasedRecord): number => (dueTime(record, sender) ?? Infinity) - snapshot.now;
+	const unreminded = holdingsIn(snapshot.gpus).filter((record) => isUnreminded(record));
+	const dueIn = (record: Holding): number => (dueTime(record, sender) ?? Infinity) - snapshot.now;
 	const due = unreminded.filter((record) => dueIn(record) <= 0);
 	const groups = Map.groupBy(due, ({index, lease}) => `${lease.leaseId ?? index} ${lease.expiryTime}`);
 	const notices = Array.from(groups.values(), (records): Reminder => {

@@ -1,7 +1,8 @@
 /** Status, reserve, release and extend, as every face calls them. */
 import {CanhazgpuError} from '../../errors.js';
 import type {Refusal} from '../rules/allocation/allocation.js';
-import {planExtend, planRelease, type LeasedRecord} from '../rules/leases/lease-changes.js';
+import type {Holding} from '../rules/leases/holdings.js';
+import {planExtend, planRelease} from '../rules/leases/lease-changes.js';
 import {longestSeconds} from '../rules/leases/durations.js';
 import {timedEndOf} from '../rules/leases/liveness.js';
 import {emptyPlan} from '../model/plan.js';
@@ -65,7 +66,7 @@ const occasionOf = ({host}: World, {account}: Requester, {now}: Snapshot): Audit
 
 export type ReleaseResult = {
 	/** Sorted by GPU. */
-	readonly released: readonly LeasedRecord[];
+	readonly released: readonly Holding[];
 	/** Named, but somebody else's: then nothing at all was released. */
 	readonly notYours: readonly NotYours[];
 };

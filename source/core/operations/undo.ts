@@ -1,7 +1,7 @@
 /** Undoing a release: the very GPUs again, for what was left of their time, while nobody else has them. */
 import {CanhazgpuError} from '../../errors.js';
 import {allocate, type Allocation, type Refusal} from '../rules/allocation/allocation.js';
-import type {LeasedRecord} from '../rules/leases/lease-changes.js';
+import type {Holding} from '../rules/leases/holdings.js';
 import {mayChange, ownerOf} from '../rules/leases/ownership.js';
 import {emptyPlan, type Plan} from '../model/plan.js';
 import type {World} from '../model/ports.js';
@@ -34,7 +34,7 @@ export const reasonAgainstUndo = ({type, expiryTime}: Lease): string | undefined
 		: undefined;
 
 /** What of a release can be undone for a while. The GPUs of one lease may have got ends of their own. */
-export const undoableOf = (released: readonly LeasedRecord[]): readonly Released[] =>
+export const undoableOf = (released: readonly Holding[]): readonly Released[] =>
 	Map.groupBy(
 		released.filter(({lease}) => reasonAgainstUndo(lease) === undefined),
 		({index, lease}) => JSON.stringify([lease.leaseId ?? index, lease.expiryTime]),

@@ -47,6 +47,17 @@ export class Fields {
 		);
 	}
 
+	/** Whether a list is there that is not empty; it does not count as asked for. */
+	hasList(name: string): boolean {
+		const value = Object.hasOwn(this.#object, name) ? this.#object[name] : undefined;
+		return Array.isArray(value) && value.length > 0;
+	}
+
+	/** A field that is known and says nothing. */
+	ignore(name: string): void {
+		this.#take(name);
+	}
+
 	text(name: string): string | undefined {
 		const value = this.#take(name);
 		return value === undefined || typeof value === 'string' ? value : this.#fail(name, value, 'a string');

@@ -5,7 +5,7 @@ strict where the peer's Lua is.
 export {decodeAudit, encodeAudit} from './audit.js';
 export {decodeDrains, encodeDrains} from './drains.js';
 export {decodeEvent, encodeEvent} from './event.js';
-export {decodeGpu, encodeFree, encodeLease} from './lease.js';
+export {decodeGpu, encodeFree, encodeLease, encodeShares} from './lease.js';
 export {decodeDataLoss, decodeNotices, encodeNotices} from './notices.js';
 export {decodePool, encodePool, mostGpus, poolGarbage, type RawPool} from './pool.js';
 export {decodeQueueEntry, encodeQueueEntry} from './queue-entry.js';

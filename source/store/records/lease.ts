@@ -1,14 +1,17 @@
+import type {Write} from '../../core/model/plan.js';
 import type {EndedLease, GpuRecord, Lease, LeaseType} from '../../core/model/types.js';
 import {readRecord, type Fields} from './fields.js';
 import {processFields, readBoot, readProcess} from './process.js';
 import {textOf} from './raw.js';
 import {readSilence, silenceField} from './silence.js';
 import {formatRfc3339, wholePast, wholePromise} from './time.js';
-import {optionalText, requiredText, writeRecord} from './write.js';
+import {optionalText, recordOf, requiredText, writeRecord} from './write.js';
+
+type SharedRecord = Extract<GpuRecord, {kind: 'shared'}>;
 
 export const leaseTypes: readonly LeaseType[] = ['run', 'manual'];
 
-function readLease(fields: Fields, user: string): Lease {
+function readLease(fields: Fields, user: string, memoryMiB?: number): Lease {
 	const lease: Lease = {
 		user,
 		actualUser: fields.text('actual_user'),
@@ -20,6 +23,7 @@ function readLease(fields: Fields, user: string): Lease {
 		remindedOf: fields.time('reminded_of'),
 		note: fields.text('note'),
 		model: fields.text('model'),
+		memoryMiB,
 		partialQueueId: fields.text('partial_queue_id'),
 		leaseId: fields.text('lease_id'),
 		machine: fields.text('machine'),
@@ -43,6 +47,35 @@ function readEnded(fields: Fields): EndedLease | undefined {
 }
 
 /**
+The label of a GPU that is shared. To the Go program, and to versions before shares, its record is a reservation of somebody else without an
+end that matters: they neither take the GPU nor free it.
+*/
+const sharedUser = '(shared)';
+
+/** The first second of the year 2100: the end that such a record bears, which says nothing of its shares. */
+const farSecond = 4_102_444_800;
+
+function readShared(fields: Fields): Omit<SharedRecord, 'index' | 'raw'> {
+	const shares = fields.records('shares', (share) => {
+		const user = share.required('user', share.text('user'));
+		return readLease(share, user, share.required('memory_mib', share.quantity('memory_mib')));
+	});
+	const capacityMiB = fields.quantity('capacity_mib');
+	// They are the same in every such record, whatever the Go program makes of the times.
+	for (const name of ['type', 'start_time', 'expiry_time', 'last_heartbeat', 'last_released']) {
+		fields.ignore(name);
+	}
+
+	const unknownFields = fields.rest();
+	return {
+		kind: 'shared',
+		shares,
+		...(capacityMiB !== undefined && {capacityMiB}),
+		...(unknownFields !== undefined && {unknownFields}),
+	};
+}
+
+/**
 Reads what is stored for one GPU. Never throws: a record that cannot be read is `garbage`, with the reason in words.
 
 @param index - Which GPU, from 0.
@@ -55,6 +88,10 @@ export function decodeGpu(index: number, raw: string | undefined): GpuRecord {
 
 	const result = readRecord(textOf(raw), (fields): GpuRecord => {
 		const user = fields.text('user');
+		if (user === sharedUser && fields.hasList('shares')) {
+			return {index, raw, ...readShared(fields)};
+		}
+
 		if (user !== undefined) {
 			return {kind: 'leased', index, raw, lease: readLease(fields, user)};
 		}
@@ -73,34 +110,66 @@ export function decodeGpu(index: number, raw: string | undefined): GpuRecord {
 }
 
 /**
-The stored form of a lease. Its start and heartbeat are rounded down to whole seconds, its expiry up: nothing is said to
+The fields of a lease as they are stored. Its start and heartbeat are rounded down to whole seconds, its expiry up: nothing is said to
 have happened before it did, and no promise is shortened.
+*/
+const leaseFields = (lease: Lease): Parameters<typeof recordOf> => [
+	[
+		['user', requiredText(lease.user, 'The label of a lease')],
+		['actual_user', optionalText(lease.actualUser)],
+		['start_time', wholePast(lease.startTime)],
+		['last_heartbeat', lease.lastHeartbeat === undefined ? undefined : wholePast(lease.lastHeartbeat)],
+		['expiry_time', lease.expiryTime === undefined ? undefined : wholePromise(lease.expiryTime)],
+		['type', lease.type],
+		['note', optionalText(lease.note)],
+		['model', optionalText(lease.model)],
+		['memory_mib', lease.memoryMiB],
+		['partial_queue_id', optionalText(lease.partialQueueId)],
+		['lease_id', optionalText(lease.leaseId)],
+		['machine', optionalText(lease.machine)],
+		['boot_id', optionalText(lease.bootId)],
+		...processFields('pid', lease.holder),
+		...processFields('job_pid', lease.job),
+		silenceField(lease.silence),
+		['ends_by', lease.endsBy === undefined ? undefined : wholePromise(lease.endsBy)],
+		['reminded_of', lease.remindedOf === undefined ? undefined : wholePromise(lease.remindedOf)],
+	],
+	lease.unknownFields,
+];
+
+/**
+The stored form of a lease that has its GPU alone.
 
 @throws TypeError for an empty label, RangeError for an impossible time: bugs of the caller.
 */
-export const encodeLease = (lease: Lease): string =>
-	writeRecord(
+export const encodeLease = (lease: Lease): string => writeRecord(...leaseFields(lease));
+
+/**
+The stored form of a GPU that is shared: one record, so that one comparison guards all its shares.
+
+@throws As {@link encodeLease} does, and RangeError where there is no share.
+*/
+export function encodeShares({
+	shares,
+	capacityMiB,
+	unknownFields,
+}: Pick<Extract<Write, {kind: 'shares'}>, 'shares' | 'capacityMiB' | 'unknownFields'>): string {
+	if (shares.length === 0) {
+		throw new RangeError('A shared GPU to be stored has no share');
+	}
+
+	return writeRecord(
 		[
-			['user', requiredText(lease.user, 'The label of a lease')],
-			['actual_user', optionalText(lease.actualUser)],
-			['start_time', wholePast(lease.startTime)],
-			['last_heartbeat', lease.lastHeartbeat === undefined ? undefined : wholePast(lease.lastHeartbeat)],
-			['expiry_time', lease.expiryTime === undefined ? undefined : wholePromise(lease.expiryTime)],
-			['type', lease.type],
-			['note', optionalText(lease.note)],
-			['model', optionalText(lease.model)],
-			['partial_queue_id', optionalText(lease.partialQueueId)],
-			['lease_id', optionalText(lease.leaseId)],
-			['machine', optionalText(lease.machine)],
-			['boot_id', optionalText(lease.bootId)],
-			...processFields('pid', lease.holder),
-			...processFields('job_pid', lease.job),
-			silenceField(lease.silence),
-			['ends_by', lease.endsBy === undefined ? undefined : wholePromise(lease.endsBy)],
-			['reminded_of', lease.remindedOf === undefined ? undefined : wholePromise(lease.remindedOf)],
+			['user', sharedUser],
+			['start_time', wholePast(Math.min(...shares.map(({startTime}) => startTime)))],
+			['expiry_time', farSecond],
+			['type', 'manual'],
+			['capacity_mib', capacityMiB],
+			['shares', shares.map((lease) => recordOf(...leaseFields(lease)))],
 		],
-		lease.unknownFields,
+		unknownFields,
 	);
+}
 
 /**
 The stored form of a free GPU; undefined: nothing is stored for it.

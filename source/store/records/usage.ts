@@ -38,6 +38,7 @@ function readUsage(fields: Fields): UsageRecord {
 		leaseId: fields.text('lease_id'),
 		note: fields.text('note'),
 		model: fields.text('model'),
+		memoryMiB: fields.anyNumber('memory_mib'),
 		// A reason that a later version made up is no reason to lose the record.
 		endReason: endReason !== undefined && Object.hasOwn(endReasons, endReason) ? (endReason as EndReason) : undefined,
 	};
@@ -66,6 +67,7 @@ export const encodeUsage = (usage: UsageRecord): string =>
 		['lease_id', optionalText(usage.leaseId)],
 		['note', optionalText(usage.note)],
 		['model', optionalText(usage.model)],
+		['memory_mib', usage.memoryMiB],
 		['end_reason', usage.endReason],
 	]);
 

@@ -7,10 +7,10 @@ Writes records as canonical JSON: fields in the order given, nothing for what is
 @param unknown - Fields that this version does not know, kept as they were; none of them can replace a known one.
 @throws RangeError for a number that JSON does not have; that is a bug of the caller.
 */
-export function writeRecord(
+export function recordOf(
 	known: ReadonlyArray<readonly [name: string, value: unknown]>,
 	unknown: Readonly<Record<string, unknown>> = {},
-): string {
+): Readonly<Record<string, unknown>> {
 	const record: Record<string, unknown> = {};
 	for (const [name, value] of known) {
 		if (typeof value === 'number' && !Number.isFinite(value)) {
@@ -24,7 +24,12 @@ export function writeRecord(
 
 	const kept = Object.entries(unknown).filter(([name]) => known.every(([knownName]) => knownName !== name));
 	// Not by assignment: a field named __proto__ would become the prototype.
-	const text = JSON.stringify(kept.length === 0 ? record : Object.fromEntries([...Object.entries(record), ...kept]));
+	return kept.length === 0 ? record : Object.fromEntries([...Object.entries(record), ...kept]);
+}
+
+/** The text of a record that {@link recordOf} makes of the same. */
+export function writeRecord(...fields: Parameters<typeof recordOf>): string {
+	const text = JSON.stringify(recordOf(...fields));
 	// JSON.stringify writes a lone surrogate as an escape, which stops the peer's Lua. The other escapes are passed over
 	// whole, so that an escaped backslash before "ud800" is not taken for one.
 	return text.includes(String.raw`\ud`)

@@ -1,5 +1,5 @@
 /** `:` and the lines typed there, or that a line of an output stands for. */
-import type {LeasedRecord} from '../../core/rules/leases/lease-changes.js';
+import type {Holding} from '../../core/rules/leases/holdings.js';
 import {undoableOf, type Released} from '../../core/operations/undo.js';
 import {panelModes} from '../keys/binding.js';
 import type {CommandLine} from '../ports.js';
@@ -37,7 +37,7 @@ async function run(context: EffectContext, line: string): Promise<Outcome> {
 	}
 
 	let undo: readonly Released[] = [];
-	const onReleased = (released: readonly LeasedRecord[]): void => {
+	const onReleased = (released: readonly Holding[]): void => {
 		undo = undoableOf(released);
 	};
 

@@ -1,5 +1,5 @@
 /** The monitor's own word on a reservation that ends soon: shown when somebody, this monitor or another, has taken over the reminding. */
-import {isLeased} from '../../core/rules/leases/lease-changes.js';
+import {holdingsIn} from '../../core/rules/leases/holdings.js';
 import {owns} from '../../core/rules/leases/ownership.js';
 import type {Requester, Snapshot} from '../../core/model/types.js';
 import {shortDuration} from '../../format/text/durations.js';
@@ -9,8 +9,7 @@ import type {Flash} from './messages.js';
 /** GPUs of this account by the end that was reminded of. */
 const remindedIn = ({gpus}: Snapshot, requester: Requester): ReadonlyMap<number, number> =>
 	new Map(
-		gpus
-			.filter(isLeased)
+		holdingsIn(gpus)
 			.filter(({lease}) => owns(requester, lease) && lease.remindedOf !== undefined)
 			.filter(({lease}) => lease.remindedOf === lease.expiryTime)
 			.map(({index, lease}) => [index, lease.remindedOf!]),

@@ -4,7 +4,7 @@ import path from 'node:path';
 import {acquireNow} from '../../../source/core/operations/acquire-now.js';
 import {createPool} from '../../../source/core/operations/create-pool.js';
 import {drain} from '../../../source/core/operations/drain.js';
-import {isLeased} from '../../../source/core/rules/leases/lease-changes.js';
+import {isLeased} from '../../../source/core/rules/leases/holdings.js';
 import type {World} from '../../../source/core/model/ports.js';
 import {release, reserve} from '../../../source/core/operations/reservations.js';
 import type {Requester, Snapshot} from '../../../source/core/model/types.js';

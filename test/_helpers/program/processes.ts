@@ -9,7 +9,7 @@ import process from 'node:process';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {Redis} from 'ioredis';
 import {onTestFailed, onTestFinished} from 'vitest';
-import {isLeased} from '../../../source/core/rules/leases/lease-changes.js';
+import {isLeased} from '../../../source/core/rules/leases/holdings.js';
 import type {Store} from '../../../source/core/model/ports.js';
 import {readCurrent} from '../../../source/core/operations/transact.js';
 import type {Snapshot, UsageRecord} from '../../../source/core/model/types.js';

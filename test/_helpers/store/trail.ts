@@ -1,6 +1,6 @@
 /** What the trail says, played through: it must tell of every lease and every place in line, once each, and of nothing else. */
 import {expect} from 'vitest';
-import {isLeased} from '../../../source/core/rules/leases/lease-changes.js';
+import {isLeased} from '../../../source/core/rules/leases/holdings.js';
 import type {AuditKind, AuditRecord, Snapshot} from '../../../source/core/model/types.js';
 import {historyOf, type TestWorld} from '../world.js';
 

@@ -4,7 +4,7 @@ import {expect, test} from 'vitest';
 import {acquireNow} from '../../../source/core/operations/acquire-now.js';
 import {drain, undrain} from '../../../source/core/operations/drain.js';
 import {sendHeartbeat, findJobLease, endJobLease, type JobLease} from '../../../source/core/operations/job-lease.js';
-import {isLeased} from '../../../source/core/rules/leases/lease-changes.js';
+import {isLeased} from '../../../source/core/rules/leases/holdings.js';
 import {leaveQueue} from '../../../source/core/operations/waiting/leave-queue.js';
 import type {World} from '../../../source/core/model/ports.js';
 import {extend, release, reserve} from '../../../source/core/operations/reservations.js';

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import {expect, test} from 'vitest';
 import {acquireNow} from '../../../source/core/operations/acquire-now.js';
 import {sendHeartbeat, findJobLease, type JobLease} from '../../../source/core/operations/job-lease.js';
-import {isLeased} from '../../../source/core/rules/leases/lease-changes.js';
+import {isLeased} from '../../../source/core/rules/leases/holdings.js';
 import {ownerOf} from '../../../source/core/rules/leases/ownership.js';
 import {extend, readStatus, release, reserve} from '../../../source/core/operations/reservations.js';
 import {checkTrail} from '../../_helpers/store/trail.js';

@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
 import {acquireNow} from '../../../source/core/operations/acquire-now.js';
 import {sendHeartbeat, findJobLease, withJob, type JobLease} from '../../../source/core/operations/job-lease.js';
-import {isLeased} from '../../../source/core/rules/leases/lease-changes.js';
+import {isLeased} from '../../../source/core/rules/leases/holdings.js';
 import {isEntryBeatDue} from '../../../source/core/rules/leases/liveness.js';
 import type {Host, World} from '../../../source/core/model/ports.js';
 import {entryFor, planEntryHeartbeat, planJoin} from '../../../source/core/rules/queue/queue.js';

@@ -1,6 +1,6 @@
 import {expect, test} from 'vitest';
 import {acquireNow} from '../../../source/core/operations/acquire-now.js';
-import {isLeased} from '../../../source/core/rules/leases/lease-changes.js';
+import {isLeased} from '../../../source/core/rules/leases/holdings.js';
 import {release, reserve} from '../../../source/core/operations/reservations.js';
 import {undoableOf, undoRelease, type Released} from '../../../source/core/operations/undo.js';
 import {planJoin, entryFor} from '../../../source/core/rules/queue/queue.js';

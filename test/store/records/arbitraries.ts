@@ -62,6 +62,8 @@ const unknownFields = optional(
 		.map((fields) => parse(JSON.stringify(fields))),
 );
 
+const memoryMiB = fc.integer({min: 1, max: 200_000});
+
 export const anyLease: fc.Arbitrary<Lease> = fc.record({
 	user: text,
 	actualUser: optionalText,
@@ -82,6 +84,19 @@ export const anyLease: fc.Arbitrary<Lease> = fc.record({
 	silence: optional(silence),
 	unknownFields,
 });
+
+/** What is written for a GPU that several share. */
+export const anyShares = fc.record(
+	{
+		shares: fc.array(
+			fc.tuple(anyLease, memoryMiB).map(([lease, asked]): Lease => ({...lease, memoryMiB: asked})),
+			{minLength: 1, maxLength: 4},
+		),
+		capacityMiB: memoryMiB,
+		unknownFields: unknownFields.filter((fields) => fields !== undefined),
+	},
+	{requiredKeys: ['shares']},
+);
 
 /** Fractions of a second in nanoseconds are exact up to 104 days. */
 const nanosecondExact = fc.oneof(

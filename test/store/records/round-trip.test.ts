@@ -13,10 +13,11 @@ import {
 	encodeLease,
 	encodePool,
 	encodeQueueEntry,
+	encodeShares,
 	encodeUsage,
 	rawOf,
 } from '../../../source/store/records/index.js';
-import {anyEnded, anyEntry, anyEvent, anyLease, anyTime, anyUsage} from './arbitraries.js';
+import {anyEnded, anyEntry, anyEvent, anyLease, anyShares, anyTime, anyUsage} from './arbitraries.js';
 
 /** The stored form holds no lone surrogate, so neither does what is read back. */
 const wellFormed = <Value>(value: Value): Value => {
@@ -47,6 +48,17 @@ describe('what was written is read back, and writes the same again', () => {
 				expect(record).toEqual({kind: 'leased', index: 3, raw, lease: wellFormed(lease)});
 				expect(record.kind === 'leased' && encodeLease(record.lease)).toBe(raw);
 				expect(lease.unknownFields !== undefined || isStrict(raw)).toBe(true);
+			}),
+		);
+	});
+
+	test('shared GPU', () => {
+		fc.assert(
+			fc.property(anyShares, (shared) => {
+				const raw = encodeShares(shared);
+				const record = decodeGpu(3, raw);
+				expect(record).toEqual({kind: 'shared', index: 3, raw, ...wellFormed(shared)});
+				expect(record.kind === 'shared' && encodeShares(record)).toBe(raw);
 			}),
 		);
 	});
@@ -134,7 +146,7 @@ describe('reading never throws', () => {
 	test('whatever is stored', () => {
 		fc.assert(
 			fc.property(anyText, (raw) => {
-				expect(['free', 'leased', 'garbage']).toContain(decodeGpu(0, raw).kind);
+				expect(['free', 'leased', 'shared', 'garbage']).toContain(decodeGpu(0, raw).kind);
 				expect(['entry', 'garbage']).toContain(decodeQueueEntry('q', raw).kind);
 				decodeUsage(raw);
 				decodeEvent(raw);

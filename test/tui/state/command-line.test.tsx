@@ -5,7 +5,7 @@ import {completed} from '../../../source/tui/command-line/reduce.js';
 import {commandPrompt} from '../../../source/tui/command-line/state.js';
 import type {CommandLine, MonitorPorts} from '../../../source/tui/ports.js';
 import {fieldOf} from '../../../source/tui/state/text-field.js';
-import {isLeased} from '../../../source/core/rules/leases/lease-changes.js';
+import {isLeased} from '../../../source/core/rules/leases/holdings.js';
 import {keys, startMonitor, type Session} from '../_harness.js';
 import {createBox, lease} from '../_world.js';
 

@@ -10,7 +10,8 @@ import {
 	isEntryBeatDue,
 	secondsToNextEnd,
 } from '../../rules/leases/liveness.js';
-import {isLeased, judgedByWaiter} from '../../rules/leases/lease-changes.js';
+import {holdingsIn} from '../../rules/leases/holdings.js';
+import {judgedByWaiter} from '../../rules/leases/lease-changes.js';
 import type {World} from '../../model/ports.js';
 import {isSameNote, outagesByRecord, outOfServiceFor} from '../../rules/queue/out-of-service.js';
 import {entryFor, planEntryHeartbeat, planEntryNote, planJoin, planLeave} from '../../rules/queue/queue.js';
@@ -537,9 +538,9 @@ export const waitingProgress = (
 
 /** The grant that was made although its answer was lost. */
 export function grantIn(snapshot: Snapshot, leaseId: string): Grant | undefined {
-	const mine = snapshot.gpus
-		.filter(isLeased)
-		.filter(({lease}) => lease.leaseId === leaseId && lease.partialQueueId === undefined);
+	const mine = holdingsIn(snapshot.gpus).filter(
+		({lease}) => lease.leaseId === leaseId && lease.partialQueueId === undefined,
+	);
 	const [first] = mine;
 	return (
 		first &&

@@ -1,7 +1,8 @@
 /**
 Who gets which GPU: (snapshot, observation, request) -> Plan, or a refusal that carries its reasons.
 */
-import {isLeased} from '../leases/lease-changes.js';
+import {planHoldings, type HoldingChange} from '../leases/holding-changes.js';
+import {holdingsOn} from '../leases/holdings.js';
 import {outagesSeen} from '../queue/out-of-service.js';
 import {ownerOf} from '../leases/ownership.js';
 import type {Plan} from '../../model/plan.js';
@@ -77,8 +78,9 @@ function blockOf(
 		readonly waiters: Waiters;
 	},
 ): Block | undefined {
-	if (record.kind === 'leased' && !waiters.gives(record.lease)) {
-		return {kind: 'leased', lease: record.lease};
+	const firm = holdingsOn(record).find(({lease}) => !waiters.gives(lease));
+	if (firm !== undefined) {
+		return {kind: 'leased', lease: firm.lease};
 	}
 
 	if (record.kind === 'garbage') {
@@ -141,7 +143,7 @@ export function allocate(
 			.map(({index, lastReleased}) => ({index, lastReleased, lastUsedByRequester: snapshot.lastUsed.get(index)})),
 	);
 	// What an entry that waits in vain holds comes last.
-	const order = [...ranked, ...free.filter(isLeased)].map(({index}) => index);
+	const order = [...ranked, ...free.filter(({kind}) => kind !== 'free')].map(({index}) => index);
 	const offers = groups.map((group) => order.filter((index) => group.includes(index)));
 	const [best] = offers
 		.filter((offer) => offer.length >= wanted.count)
@@ -154,11 +156,16 @@ export function allocate(
 
 	const gpus = best.toSorted((a, b) => a - b);
 	const context: AuditContext = {...grant, now: snapshot.now};
+	const taken = gpus.map((index) => snapshot.gpus[index]!);
 	const takeover = takeoverOf(
-		free.filter(isLeased).filter(({index}) => gpus.includes(index)),
+		taken.flatMap((record) => holdingsOn(record)),
 		waiters.reasonToGive,
 		context,
 	);
+	const changes = planHoldings([
+		...takeover.changes,
+		...taken.map((record): HoldingChange => ({kind: 'add', record, lease})),
+	]);
 	return {
 		kind: 'allocated',
 		gpus,
@@ -167,10 +174,10 @@ export function allocate(
 				{kind: 'pool', gpuCount: snapshot.gpus.length},
 				{kind: 'drains', raw: snapshot.stored.drains},
 				{kind: 'queue', extent: 'whole', ids: snapshot.queue.map(({id}) => id)},
-				...gpus.map((index) => ({kind: 'gpu', index, raw: snapshot.gpus[index]!.raw}) as const),
+				...changes.expect,
 			],
-			writes: gpus.map((index) => ({kind: 'lease', index, lease}) as const),
-			usage: takeover.usage,
+			writes: changes.writes,
+			usage: changes.usage,
 			audit: [...takeover.audit, grantEntry(lease, gpus, context, grant)],
 			event: {kind: 'granted', gpus, user: ownerOf(lease)},
 			grants: true,

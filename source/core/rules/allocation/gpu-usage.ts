@@ -1,4 +1,5 @@
 /** Whether a GPU is really in use, judged from what the tool said. Unknown is not free. */
+import {memoryOf} from '../leases/share-usage.js';
 import type {GpuProcess, GpuReading} from '../../model/types.js';
 
 export type GpuUsage =
@@ -58,20 +59,6 @@ export function judgeUsage(reading: GpuReading | undefined, memoryThresholdMiB: 
 		kind: 'unknown',
 		why: `memory in use is unknown${marker === undefined || marker === '' ? '' : `: ${marker}`}`,
 	};
-}
-
-/** Undefined when that of one of them is. */
-function memoryOf(processes: readonly GpuProcess[]): number | undefined {
-	let sum = 0;
-	for (const {memoryUsedMiB} of processes) {
-		if (memoryUsedMiB === undefined) {
-			return undefined;
-		}
-
-		sum += memoryUsedMiB;
-	}
-
-	return sum;
 }
 
 /** The account of uid 0, as which a rootful container runs whatever its user starts. */

@@ -4,13 +4,34 @@ now is not idle by that, and what cannot be read is not idle either: it neither 
 */
 import type {GpuReading, GpuRecord, IdleSpan, Lease, Observation} from '../../model/types.js';
 import {judgeUsage} from '../allocation/gpu-usage.js';
-import {isLeased} from './lease-changes.js';
+import {holdingsIn, type Holding} from './holdings.js';
+import {usageOfShares} from './share-usage.js';
 
 /** Scans further apart than this say nothing of the time between them. */
 const longestGapSeconds = 300;
 
+/** A share is idle while no process is its own; a process without a known account may be anybody's. */
+function isShareIdle(reading: GpuReading | undefined, sharedBy: NonNullable<Holding['sharedBy']>): boolean | undefined {
+	const processes = reading?.failure === undefined ? reading?.processes : undefined;
+	const {shares, others} = usageOfShares(sharedBy.record.shares, processes);
+	const own = shares[sharedBy.position]!.processes;
+	if (own.some(({kind}) => kind !== 'graphics')) {
+		return false;
+	}
+
+	return processes !== undefined && others.every(({user}) => user !== undefined) ? true : undefined;
+}
+
 /** True, false, or undefined when it cannot be told. A desktop on the GPU is no work. */
-function isIdle(reading: GpuReading | undefined, memoryThresholdMiB: number): boolean | undefined {
+function isIdle(
+	{sharedBy}: Pick<Holding, 'sharedBy'>,
+	reading: GpuReading | undefined,
+	memoryThresholdMiB: number,
+): boolean | undefined {
+	if (sharedBy !== undefined) {
+		return isShareIdle(reading, sharedBy);
+	}
+
 	const use = judgeUsage(reading, memoryThresholdMiB);
 	const working = reading?.processes?.filter(({kind}) => kind !== 'graphics');
 	if (use.kind === 'used' || (working !== undefined && working.length > 0)) {
@@ -55,10 +76,10 @@ export function nextIdle(
 	{gpus}: Pick<Observation, 'gpus'>,
 	{before, records, now, memoryThresholdMiB}: Known,
 ): readonly IdleSpan[] {
-	return records.filter(isLeased).flatMap((record): readonly IdleSpan[] => {
+	return holdingsIn(records).flatMap((record): readonly IdleSpan[] => {
 		const reading = gpus.find(({index}) => index === record.index);
 		const span = spanOf(before, record, reading?.uuid);
-		const isIdleNow = isIdle(reading, memoryThresholdMiB);
+		const isIdleNow = isIdle(record, reading, memoryThresholdMiB);
 		if (isIdleNow === undefined) {
 			return span === undefined ? [] : [{...span, until: undefined}];
 		}
@@ -73,7 +94,7 @@ export function nextIdle(
 /** How long this lease has been idle by now; undefined when it is not, or when nobody has watched it. */
 export function idleSecondsOf(
 	{idle = []}: Pick<Observation, 'idle'>,
-	held: {readonly lease: Lease; readonly index: number},
+	held: Pick<Holding, 'lease' | 'index' | 'sharedBy'>,
 	{
 		reading,
 		now,
@@ -84,6 +105,6 @@ export function idleSecondsOf(
 		readonly memoryThresholdMiB: number;
 	},
 ): number | undefined {
-	const span = isIdle(reading, memoryThresholdMiB) === true ? spanOf(idle, held, reading?.uuid) : undefined;
+	const span = isIdle(held, reading, memoryThresholdMiB) === true ? spanOf(idle, held, reading?.uuid) : undefined;
 	return span && span.seconds + gapSince(span, now);
 }

@@ -2,56 +2,36 @@
 How a lease lives and ends: expire, release, extend. Each makes a Plan that names exactly the records it read, so
 that a late change can never touch somebody else's lease.
 */
-import {emptyPlan, type Expectation, type Plan, type Write} from '../../model/plan.js';
+import type {Plan} from '../../model/plan.js';
 import type {Host} from '../../model/ports.js';
-import type {
-	EndReason,
-	GpuRecord,
-	Lease,
-	PoolEvent,
-	QueueEntry,
-	QueueRecord,
-	Snapshot,
-	UsageRecord,
-} from '../../model/types.js';
-import {usageOf} from './usage-record.js';
+import type {EndReason, Lease, PoolEvent, QueueEntry, QueueRecord, Snapshot} from '../../model/types.js';
+import {planHoldings, type HoldingChange} from './holding-changes.js';
+import {holdingsIn, type Holding} from './holdings.js';
 import {judgeEntry, judgeLease, type Ending} from './liveness.js';
 import {endingEntries, extensionEntries, positionEntry, type AuditContext} from './audit-entries.js';
 
-export type LeasedRecord = Extract<GpuRecord, {kind: 'leased'}>;
+/** GPUs, each once, by index. */
+const gpusOf = (holdings: readonly Holding[]): readonly number[] =>
+	[...new Set(holdings.map(({index}) => index))].toSorted((a, b) => a - b);
 
-export const isLeased = (record: GpuRecord): record is LeasedRecord => record.kind === 'leased';
+type Ended = {readonly record: Holding; readonly ending: Ending};
 
-const expectation = ({index, raw}: GpuRecord): Expectation => ({kind: 'gpu', index, raw});
+const endChange = ({record: holding, ending}: Ended): HoldingChange => ({kind: 'end', holding, ending});
 
-/** Ends leases as they were read: the GPUs become free, and each hold gets its usage record. */
-export function planEnd(
-	endings: ReadonlyArray<{readonly record: LeasedRecord; readonly ending: Ending}>,
-	event: PoolEvent,
-	context: AuditContext,
-): Plan {
-	const writes: Write[] = [];
-	const usage: UsageRecord[] = [];
-	for (const {record, ending} of endings) {
-		const {index, lease} = record;
-		const entry = usageOf(index, lease, ending);
-		const ended = {reason: ending.reason, leaseId: lease.leaseId};
-		usage.push(entry);
-		writes.push({kind: 'free', index, lastReleased: entry.endTime, ended});
-	}
+/** What the audit log says of them. */
+const auditOf = (endings: readonly Ended[], context: AuditContext): Plan['audit'] =>
+	endingEntries(
+		endings.map(({record: {index, lease}, ending}) => ({index, lease, ending})),
+		context,
+	);
 
-	return {
-		expect: endings.map(({record}) => expectation(record)),
-		writes,
-		usage,
-		audit: endingEntries(
-			endings.map(({record: {index, lease}, ending}) => ({index, lease, ending})),
-			context,
-		),
-		event,
-		grants: false,
-	};
-}
+/** Ends leases as they were read: GPUs that nobody else shares become free, and each hold gets its usage record. */
+export const planEnd = (endings: readonly Ended[], event: PoolEvent, context: AuditContext): Plan => ({
+	...planHoldings(endings.map((end) => endChange(end))),
+	audit: auditOf(endings, context),
+	event,
+	grants: false,
+});
 
 /** The queue without the entries that are gone: what to expect and what to write. */
 function dropFromQueue(gone: readonly QueueRecord[]): Pick<Plan, 'expect' | 'writes'> {
@@ -64,23 +44,6 @@ function dropFromQueue(gone: readonly QueueRecord[]): Pick<Plan, 'expect' | 'wri
 		writes: gone.map(({id}) => ({kind: 'leave', id})),
 	};
 }
-
-/** Leases and entries as they are to be rewritten, each as it was read. Nobody has to hear of it. */
-type Notes = {
-	readonly leases: ReadonlyArray<{readonly record: LeasedRecord; readonly lease: Lease}>;
-	readonly entries: ReadonlyArray<{readonly id: string; readonly raw: string; readonly entry: QueueEntry}>;
-};
-
-const planNotes = ({leases, entries}: Notes): Pick<Plan, 'expect' | 'writes'> => ({
-	expect: [
-		...leases.map(({record}) => expectation(record)),
-		...entries.map(({id, raw}): Expectation => ({kind: 'entry', id, raw})),
-	],
-	writes: [
-		...leases.map(({record: {index}, lease}): Write => ({kind: 'lease', index, lease})),
-		...entries.map(({entry}): Write => ({kind: 'entry', entry})),
-	],
-});
 
 /** The heartbeat of a lease. It ends a watch for its silence. */
 export const withHeartbeat = <Held extends Lease | QueueEntry>(held: Held, now: number): Held => ({
@@ -99,7 +62,7 @@ judgement is a look at a process, so 200 waiters who all judged all of the line 
 @param random - Answers a number in [0, 1).
 */
 export function judgedByWaiter({queue, gpus}: Snapshot, random: () => number): (record: QueueRecord) => boolean {
-	const holding = new Set(gpus.map((record) => (isLeased(record) ? record.lease.partialQueueId : undefined)));
+	const holding = new Set(holdingsIn(gpus).map(({lease}) => lease.partialQueueId));
 	const judged = new Set(
 		queue.filter(
 			({id}, place) => place < judgedCount || holding.has(id) || random() < judgedCount / (queue.length - judgedCount),
@@ -129,34 +92,25 @@ export function planExpiry(
 	);
 	const gone = snapshot.queue.filter((record) => record.kind === 'orphan' || reasons.has(record));
 	const staying: Snapshot = {...snapshot, queue: snapshot.queue.filter((record) => !gone.includes(record))};
-	const leases = snapshot.gpus
-		.filter(isLeased)
-		.map((record) => ({record, judgement: judgeLease(record.lease, staying, host)}));
+	const leases = holdingsIn(snapshot.gpus).map((record) => ({
+		record,
+		judgement: judgeLease(record.lease, staying, host),
+	}));
 	const ended = leases.flatMap(({record, judgement}) =>
 		judgement.kind === 'ended' ? [{record, ending: judgement.ending}] : [],
 	);
-	const notes = planNotes({
-		leases: leases.flatMap(({record, judgement}) =>
-			judgement.kind === 'watch'
-				? [{record, lease: {...record.lease, silence: judgement.silence}}]
-				: judgement.kind === 'vouch'
-					? [{record, lease: withHeartbeat(record.lease, snapshot.now)}]
-					: [],
-		),
-		entries: entries.flatMap(({record: {id, raw, entry}, judgement}) =>
-			judgement.kind === 'watch' ? [{id, raw, entry: {...entry, silence: judgement.silence}}] : [],
-		),
-	});
-	if (gone.length === 0 && ended.length === 0) {
-		return {...emptyPlan, ...notes};
-	}
-
-	const context: AuditContext = {now: snapshot.now, host: host.hostname};
-	const ends = planEnd(
-		ended,
-		{kind: 'expired', gpus: ended.map(({record}) => record.index), left: gone.map(({id}) => id)},
-		context,
+	// Nobody has to hear of what is only noted.
+	const noted = leases.flatMap(({record: holding, judgement}): readonly HoldingChange[] =>
+		judgement.kind === 'watch'
+			? [{kind: 'change', holding, lease: {...holding.lease, silence: judgement.silence}}]
+			: judgement.kind === 'vouch'
+				? [{kind: 'change', holding, lease: withHeartbeat(holding.lease, snapshot.now)}]
+				: [],
 	);
+	const watched = entries.flatMap(({record: {id, raw, entry}, judgement}) =>
+		judgement.kind === 'watch' ? [{id, raw, entry: {...entry, silence: judgement.silence}}] : [],
+	);
+	const changes = planHoldings([...ended.map((end) => endChange(end)), ...noted]);
 	const drops = dropFromQueue(gone);
 	// A partial holding ends because its entry is gone: were the entry to appear meanwhile, it would not.
 	const orphaned = new Set(
@@ -164,41 +118,47 @@ export function planExpiry(
 			.map(({record}) => record.lease.partialQueueId)
 			.filter((id) => id !== undefined && gone.every((entry) => entry.id !== id)),
 	) as ReadonlySet<string>;
+	const context: AuditContext = {now: snapshot.now, host: host.hostname};
 	return {
-		...ends,
+		...changes,
 		expect: [
-			...ends.expect,
+			...changes.expect,
 			...drops.expect,
 			...[...orphaned].map((id) => ({kind: 'entry', id, raw: undefined}) as const),
-			...notes.expect,
+			...watched.map(({id, raw}) => ({kind: 'entry', id, raw}) as const),
 		],
-		writes: [...ends.writes, ...drops.writes, ...notes.writes],
+		writes: [...changes.writes, ...drops.writes, ...watched.map(({entry}) => ({kind: 'entry', entry}) as const)],
 		audit: [
-			...ends.audit,
+			...auditOf(ended, context),
 			...gone
 				.filter((record) => record.kind === 'entry')
 				.map((record) => positionEntry('left', record.entry, context, reasons.get(record))),
 		],
+		event:
+			gone.length === 0 && ended.length === 0
+				? undefined
+				: {kind: 'expired', gpus: gpusOf(ended.map(({record}) => record)), left: gone.map(({id}) => id)},
+		grants: false,
 	};
 }
 
 /** Gives back these leases now. */
-export const planRelease = (records: readonly LeasedRecord[], user: string, context: AuditContext): Plan =>
+export const planRelease = (records: readonly Holding[], user: string, context: AuditContext): Plan =>
 	planEnd(
 		records.map((record) => ({record, ending: {reason: 'released', endTime: context.now}})),
-		{kind: 'released', gpus: records.map(({index}) => index), user},
+		{kind: 'released', gpus: gpusOf(records), user},
 		context,
 	);
 
 /** Rewrites leases in place, each as it was read. */
 export const planChange = (
-	records: readonly LeasedRecord[],
-	change: (lease: Lease, index: number) => Lease,
+	records: readonly Holding[],
+	change: (lease: Lease, holding: Holding) => Lease,
 	event: PoolEvent | undefined,
 ): Plan => ({
-	expect: records.map((record) => expectation(record)),
-	writes: records.map(({index, lease}) => ({kind: 'lease', index, lease: change(lease, index)})),
-	usage: [],
+	...planHoldings(
+		records.map((holding): HoldingChange => ({kind: 'change', holding, lease: change(holding.lease, holding)})),
+	),
 	audit: [],
 	event,
 	grants: false,
@@ -206,14 +166,14 @@ export const planChange = (
 
 /** Moves the end of manual leases; `expiryOf` says where to, in seconds on the store's clock. */
 export function planExtend(
-	records: readonly LeasedRecord[],
+	records: readonly Holding[],
 	expiryOf: (lease: Lease) => number,
 	user: string,
 	context: AuditContext,
 ): Plan {
 	const extend = (lease: Lease): Lease => ({...lease, expiryTime: expiryOf(lease)});
 	return {
-		...planChange(records, extend, {kind: 'extended', gpus: records.map(({index}) => index), user}),
+		...planChange(records, extend, {kind: 'extended', gpus: gpusOf(records), user}),
 		audit: extensionEntries(
 			records.map(({index, lease}) => ({index, lease: extend(lease)})),
 			context,

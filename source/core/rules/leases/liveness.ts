@@ -4,6 +4,7 @@ end: what cannot be read is unknown, and a heartbeat counts as missed only when 
 */
 import type {Host} from '../../model/ports.js';
 import type {EndReason, Lease, Liveness, ProcessIdentity, QueueEntry, Silence, Snapshot} from '../../model/types.js';
+import {holdingsIn} from './holdings.js';
 
 /** Between two heartbeats of a lease. */
 export const leaseHeartbeatSeconds = 60;
@@ -285,12 +286,11 @@ be foreseen.
 */
 export function secondsToNextEnd(snapshot: Snapshot, host: Host): number {
 	const {now} = snapshot;
-	const ofLeases = snapshot.gpus.map((record) => {
-		if (record.kind !== 'leased' || record.lease.partialQueueId !== undefined) {
+	const ofLeases = holdingsIn(snapshot.gpus).map(({lease}) => {
+		if (lease.partialQueueId !== undefined) {
 			return Infinity;
 		}
 
-		const {lease} = record;
 		return lease.type === 'manual'
 			? (timedEndOf(lease) ?? Infinity) - now
 			: silenceEndsIn(
@@ -338,7 +338,7 @@ export function cloneIn(snapshot: Snapshot, host: Host): Lease | QueueEntry | un
 		);
 	};
 
-	const leases = snapshot.gpus.flatMap((record) => (record.kind === 'leased' ? [record.lease] : []));
+	const leases = holdingsIn(snapshot.gpus).map(({lease}) => lease);
 	const entries = snapshot.queue.flatMap((record) => (record.kind === 'entry' ? [record.entry] : []));
 	return leases.find((lease) => isClone(lease)) ?? entries.find((entry) => isClone(entry));
 }

@@ -1,23 +1,32 @@
 /** Writing down what a lease is used for, while it can be seen: its usage record will say so when it has ended. */
 import {emptyPlan, type Plan} from '../../model/plan.js';
-import type {Observation, Snapshot} from '../../model/types.js';
-import {isLeased, planChange} from './lease-changes.js';
+import type {GpuProcess, Observation, Snapshot} from '../../model/types.js';
+import {holdingsIn, type Holding} from './holdings.js';
+import {planChange} from './lease-changes.js';
 import {modelOf} from './served-model.js';
 import {ownerOf} from './ownership.js';
+import {usageOfShares} from './share-usage.js';
+
+/** The processes of the holder: those of its account or, of several shares that it may have, those of this one. */
+const processesOf = ({lease, sharedBy}: Holding, processes: readonly GpuProcess[]): readonly GpuProcess[] =>
+	sharedBy === undefined
+		? processes.filter(({user}) => user === ownerOf(lease))
+		: usageOfShares(sharedBy.record.shares, processes).shares[sharedBy.position]!.processes;
 
 /** Names in their leases the models that the holders' processes name. The first that is seen stays, so that each lease is written once. */
 export function planServedModels({gpus}: Pick<Snapshot, 'gpus'>, observation: Pick<Observation, 'gpus'>): Plan {
-	const models = new Map<number, string>();
-	const seen = gpus.filter(isLeased).filter(({index, lease}) => {
+	const models = new Map<Holding, string>();
+	const seen = holdingsIn(gpus).filter((holding) => {
+		const {index, lease} = holding;
 		const reading = lease.model === undefined ? observation.gpus.find((gpu) => gpu.index === index) : undefined;
-		const model = modelOf((reading?.processes ?? []).filter(({user}) => user === ownerOf(lease)))?.model;
+		const model = modelOf(processesOf(holding, reading?.processes ?? []))?.model;
 		if (model !== undefined) {
-			models.set(index, model);
+			models.set(holding, model);
 		}
 
 		return model !== undefined;
 	});
 	return seen.length === 0
 		? emptyPlan
-		: planChange(seen, (lease, index) => ({...lease, model: models.get(index)}), undefined);
+		: planChange(seen, (lease, holding) => ({...lease, model: models.get(holding)}), undefined);
 }

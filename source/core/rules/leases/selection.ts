@@ -1,7 +1,7 @@
 /** Which leases a verb is about, and whether the caller may change them. */
 import {checkIds} from '../allocation/request.js';
 import type {Lease, Requester, Snapshot} from '../../model/types.js';
-import {isLeased, type LeasedRecord} from './lease-changes.js';
+import {holdingsIn, type Holding} from './holdings.js';
 import {isRoot, isSameLease, labelOf, mayChange, owns} from './ownership.js';
 
 /**
@@ -24,7 +24,7 @@ export type NotYours = HeldGpu;
 
 export type Selected = {
 	/** Those that may be changed. */
-	readonly records: readonly LeasedRecord[];
+	readonly records: readonly Holding[];
 	/** Those that were named and belong to others. */
 	readonly notYours: readonly NotYours[];
 };
@@ -35,7 +35,7 @@ function bearsLabel(lease: Lease, requester: Requester, label: string): boolean 
 }
 
 /** Whether the record is among those that were named. */
-function isNamed({index, lease}: LeasedRecord, selection: Exclude<Selection, {by: 'label'}>): boolean {
+function isNamed({index, lease}: Holding, selection: Exclude<Selection, {by: 'label'}>): boolean {
 	switch (selection.by) {
 		case 'gpus': {
 			return selection.ids.includes(index);
@@ -58,7 +58,7 @@ Finds them in what was read.
 */
 export function select(snapshot: Snapshot, requester: Requester, selection: Selection): Selected {
 	// What a waiter holds while it waits for the rest belongs to its place in the line.
-	const leased = snapshot.gpus.filter(isLeased).filter(({lease}) => lease.partialQueueId === undefined);
+	const leased = holdingsIn(snapshot.gpus).filter(({lease}) => lease.partialQueueId === undefined);
 	if (selection.by === 'label') {
 		const records = leased.filter(
 			({lease}) =>
@@ -73,10 +73,20 @@ export function select(snapshot: Snapshot, requester: Requester, selection: Sele
 		checkIds(selection.ids, snapshot.gpus.length);
 	}
 
-	const named = leased.filter((record) => isNamed(record, selection));
 	const label = selection.by === 'gpus' ? selection.label : undefined;
-	const isMeant = ({lease}: LeasedRecord): boolean =>
+	const isMeant = ({lease}: Holding): boolean =>
 		mayChange(requester, lease) && (label === undefined || bearsLabel(lease, requester, label));
+	const isOwn = ({index, lease, sharedBy}: Holding, gpu: number): boolean =>
+		sharedBy !== undefined && index === gpu && owns(requester, lease);
+	// On a GPU that several share, the caller's own shares alone are meant, if there are any.
+	const named = leased
+		.filter((record) => isNamed(record, selection))
+		.filter(
+			(record, _, all) =>
+				selection.by !== 'gpus' ||
+				isOwn(record, record.index) ||
+				all.every((other) => !(isOwn(other, record.index) && isMeant(other))),
+		);
 	return {
 		records: named.filter((record) => isMeant(record)),
 		notYours: named.filter((record) => !isMeant(record)),

@@ -16,6 +16,7 @@ export function usageOf(index: number, lease: Lease, {reason, endTime}: Ending):
 		leaseId: lease.leaseId,
 		note: lease.note,
 		model: lease.model,
+		memoryMiB: lease.memoryMiB,
 		endReason: reason,
 	};
 }

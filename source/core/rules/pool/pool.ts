@@ -1,6 +1,7 @@
 /** Making and remaking the pool. */
 import {CanhazgpuError} from '../../../errors.js';
-import {isLeased, planEnd} from '../leases/lease-changes.js';
+import {holdingsIn} from '../leases/holdings.js';
+import {planEnd} from '../leases/lease-changes.js';
 import {cloneIn} from '../leases/liveness.js';
 import {ownerOf} from '../leases/ownership.js';
 import type {Expectation, Plan, Write} from '../../model/plan.js';
@@ -62,10 +63,10 @@ export const planPool = (pool: Pool, context: AuditContext, movedFrom?: string):
 
 /** Plans a pool in the place of another: every lease ends with its record, garbage is thrown away, the line stays. */
 export function planPoolReset(snapshot: Snapshot, pool: Pool, context: AuditContext, before?: AuditBefore): Plan {
-	const leased = snapshot.gpus.filter(isLeased);
+	const leased = holdingsIn(snapshot.gpus);
 	const ends = planEnd(
 		leased.map((record) => ({record, ending: {reason: 'pool-reset', endTime: snapshot.now}})),
-		{kind: 'pool', gpus: leased.map(({index}) => index)},
+		{kind: 'pool', gpus: [...new Set(leased.map(({index}) => index))]},
 		context,
 	);
 	const cleaned = snapshot.gpus.filter((record) => record.kind === 'garbage' || record.index >= pool.gpuCount);

@@ -1,7 +1,7 @@
 /**
 Who used how much: GPU hours of usage records and of leases that still live, clipped to a window of time.
 */
-import {isLeased} from '../leases/lease-changes.js';
+import {holdingsIn} from '../leases/holdings.js';
 import {usageOf} from '../leases/usage-record.js';
 import type {Snapshot, UsageRecord} from '../../model/types.js';
 
@@ -88,6 +88,4 @@ export function byDay(dayAt: (time: number) => Day): Split {
 
 /** Uses that have not ended: the leases, up to now. What is held while waiting counts as well: nobody else could use it. */
 export const liveUsage = (snapshot: Snapshot): readonly UsageRecord[] =>
-	snapshot.gpus
-		.filter(isLeased)
-		.map(({index, lease}) => usageOf(index, lease, {reason: 'released', endTime: snapshot.now}));
+	holdingsIn(snapshot.gpus).map(({index, lease}) => usageOf(index, lease, {reason: 'released', endTime: snapshot.now}));

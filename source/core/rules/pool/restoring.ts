@@ -2,7 +2,7 @@
 Putting back what a store has lost, from what somebody had read of it before. It decides by the revision that something was lost, and for
 each record whether that is older than what was read: what was granted since is never touched.
 */
-import {isLeased, type LeasedRecord} from '../leases/lease-changes.js';
+import {holdingsIn, holdingsOn, isShare, type SharedRecord} from '../leases/holdings.js';
 import {usageOf} from '../leases/usage-record.js';
 import {accountName, isSameLease} from '../leases/ownership.js';
 import {emptyPlan, type Expectation, type Plan, type Write} from '../../model/plan.js';
@@ -105,24 +105,77 @@ function isOlderVersion(found: Lease, known: Lease, {isUntouched}: Loss): boolea
 /** While the store was away nobody could hear a heartbeat: a watch for silence begins again. */
 const unwatched = <Held extends Lease | QueueEntry>(held: Held): Held => ({...held, silence: undefined});
 
-type Restored = {readonly write: Write; readonly usage?: UsageRecord; readonly lease?: Lease};
+type Restored = {
+	readonly write: Write;
+	readonly usage?: readonly UsageRecord[];
+	/** Leases that were lost and hold again. */
+	readonly leases?: readonly Lease[];
+};
 
-const free = ({index, lastReleased, ended}: Extract<GpuRecord, {kind: 'free'}>): Write => ({
+type FreeRecord = Extract<GpuRecord, {kind: 'free'}>;
+
+const free = ({index, lastReleased, ended}: FreeRecord): Write => ({
 	kind: 'free',
 	index,
 	lastReleased,
 	ended,
 });
 
-/** The lease was over when the store was read. Its usage record was lost with the store, unless the record still says how it ended. */
-function restoreEnded(known: Extract<GpuRecord, {kind: 'free'}>, found: LeasedRecord): Restored {
-	const {lastReleased, ended} = known;
-	const isItsEnd = ended?.leaseId !== undefined && ended.leaseId === found.lease.leaseId && lastReleased !== undefined;
+/** Leases that were over when the store was read. Their usage was lost with the store, unless the record still says how the last one ended. */
+function restoreEnded(known: FreeRecord, found: GpuRecord): Restored {
+	const {index, lastReleased, ended} = known;
 	return {
 		write: free(known),
-		usage: isItsEnd
-			? usageOf(found.index, found.lease, {reason: ended.reason as EndReason, endTime: lastReleased})
-			: undefined,
+		usage: holdingsOn(found)
+			.filter(({lease: {leaseId}}) => leaseId !== undefined && leaseId === ended?.leaseId && lastReleased !== undefined)
+			.map(({lease}) => usageOf(index, lease, {reason: ended!.reason as EndReason, endTime: lastReleased!})),
+	};
+}
+
+/** What a GPU is to hold again, in the form of its record. */
+const restoreLeases = (index: number, leases: readonly Lease[], capacityMiB: number | undefined): Restored => {
+	const again = leases.map((lease) => unwatched(lease));
+	return {
+		write: isShare(again[0]!)
+			? {kind: 'shares', index, shares: again, capacityMiB}
+			: {kind: 'lease', index, lease: again[0]!},
+		leases: again,
+	};
+};
+
+/** Shares that were known beside those that are there: what was granted since stays, and what does not fit beside it does not come back. */
+function restoreShares(known: SharedRecord, found: SharedRecord, loss: Loss): Restored | undefined {
+	const capacityMiB = found.capacityMiB ?? known.capacityMiB;
+	const knownOf = (lease: Lease): Lease | undefined => known.shares.find((one) => isSameLease(one, lease));
+	const kept = found.shares.flatMap((lease): readonly Lease[] => {
+		const before = knownOf(lease);
+		if (before === undefined) {
+			return loss.isLate || isGrantedSince(lease, loss) ? [lease] : [];
+		}
+
+		return !loss.isLate && isOlderVersion(lease, before, loss) ? [unwatched(before)] : [lease];
+	});
+	let leftMiB = (capacityMiB ?? Infinity) - kept.reduce((sum, {memoryMiB = 0}) => sum + memoryMiB, 0);
+	const back: Lease[] = [];
+	for (const lease of known.shares) {
+		const isThere = found.shares.some((one) => isSameLease(one, lease));
+		if (!(!isThere && !hasEndedSince(lease, known.index, loss) && (lease.memoryMiB ?? 0) <= leftMiB)) {
+			continue;
+		}
+
+		leftMiB -= lease.memoryMiB ?? 0;
+		back.push(unwatched(lease));
+	}
+
+	const shares = [...kept, ...back];
+	const isSame = shares.length === found.shares.length && shares.every((lease, place) => lease === found.shares[place]);
+	if (isSame || shares.length === 0) {
+		return undefined;
+	}
+
+	return {
+		write: {kind: 'shares', index: found.index, shares, capacityMiB, unknownFields: found.unknownFields},
+		leases: shares.filter((lease) => !found.shares.includes(lease)),
 	};
 }
 
@@ -131,24 +184,32 @@ function restoreGpu(known: GpuRecord, found: GpuRecord, loss: Loss): Restored | 
 		return undefined;
 	}
 
-	if (known.kind === 'leased') {
-		const {index, lease} = known;
-		const isWanted =
+	if (known.kind === 'shared' && found.kind === 'shared') {
+		return restoreShares(known, found, loss);
+	}
+
+	const held = holdingsOn(found).map(({lease}) => lease);
+	if (known.kind !== 'free') {
+		const {index} = known;
+		const capacityMiB = known.kind === 'shared' ? known.capacityMiB : undefined;
+		const leases = holdingsOn(known).map(({lease}) => lease);
+		const isWanted = (lease: Lease): boolean =>
 			found.kind === 'free'
 				? isOlderThan(found, lease, loss)
 				: !loss.isLate &&
-					(isSameLease(found.lease, lease)
-						? isOlderVersion(found.lease, lease, loss)
-						: !isGrantedSince(found.lease, loss));
-		return isWanted ? {write: {kind: 'lease', index, lease: unwatched(lease)}, lease} : undefined;
+					held.every((other) =>
+						isSameLease(other, lease) ? isOlderVersion(other, lease, loss) : !isGrantedSince(other, loss),
+					);
+		const wanted = leases.filter((lease) => isWanted(lease));
+		return wanted.length === 0 ? undefined : restoreLeases(index, wanted, capacityMiB);
 	}
 
 	if (loss.isLate) {
 		return undefined;
 	}
 
-	if (found.kind === 'leased') {
-		return isGrantedSince(found.lease, loss) ? undefined : restoreEnded(known, found);
+	if (found.kind !== 'free') {
+		return held.some((lease) => isGrantedSince(lease, loss)) ? undefined : restoreEnded(known, found);
 	}
 
 	return (found.lastReleased ?? 0) < (known.lastReleased ?? 0) ? {write: free(known)} : undefined;
@@ -156,15 +217,13 @@ function restoreGpu(known: GpuRecord, found: GpuRecord, loss: Loss): Restored | 
 
 const isHeldBy = ({gpus}: Snapshot, {holder, machine}: QueueEntry): boolean =>
 	holder !== undefined &&
-	gpus
-		.filter(isLeased)
-		.some(
-			({lease}) =>
-				lease.partialQueueId === undefined &&
-				lease.machine === machine &&
-				lease.holder?.pid === holder.pid &&
-				lease.holder.startTicks === holder.startTicks,
-		);
+	holdingsIn(gpus).some(
+		({lease}) =>
+			lease.partialQueueId === undefined &&
+			lease.machine === machine &&
+			lease.holder?.pid === holder.pid &&
+			lease.holder.startTicks === holder.startTicks,
+	);
 
 /** A grant that completes bears the id of its place, too. */
 const hasLeftSince = (id: string, {audit}: Loss): boolean =>
@@ -287,8 +346,8 @@ export function planRestoring(
 	const drains = isLate ? nothing : restoreDrains(loss);
 	const context: AuditContext = {now: found.now, host: host.hostname};
 	const leases = Map.groupBy(
-		restored.filter(({lease}) => lease !== undefined),
-		({index, lease}) => lease!.leaseId ?? index,
+		restored.flatMap(({index, leases: back = []}) => back.map((lease) => ({index, lease}))),
+		({index, lease}) => lease.leaseId ?? index,
 	);
 	const gpus = restored.map(({index}) => index);
 	return {
@@ -317,7 +376,7 @@ export function planRestoring(
 				: []),
 			{kind: 'restored', count: known.revision.count},
 		],
-		usage: restored.flatMap(({usage}) => usage ?? []),
+		usage: restored.flatMap(({usage = []}) => usage),
 		audit: [
 			{
 				...poolEntry(pool, {...context, account: accountName(host.account)}, {reason: 'restored'}),
@@ -325,10 +384,10 @@ export function planRestoring(
 			},
 			...Array.from(leases.values(), (group) =>
 				grantEntry(
-					group[0]!.lease!,
+					group[0]!.lease,
 					group.map(({index}) => index),
 					context,
-					{reason: 'restored', kind: group[0]!.lease!.partialQueueId === undefined ? 'granted' : 'held'},
+					{reason: 'restored', kind: group[0]!.lease.partialQueueId === undefined ? 'granted' : 'held'},
 				),
 			),
 			...queue.back.map((entry) => positionEntry('joined', entry, context, 'restored')),

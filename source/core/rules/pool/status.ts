@@ -1,7 +1,9 @@
 /** What every face shows: snapshot x observation -> one row a GPU. */
 import {idleSecondsOf} from '../leases/idle.js';
+import {holdingsOn, type Holding, type SharedRecord} from '../leases/holdings.js';
 import {latestEndOf} from '../leases/liveness.js';
 import {modelOf, type Model} from '../leases/served-model.js';
+import {usageOfShares} from '../leases/share-usage.js';
 import {labelOf, ownerOf} from '../leases/ownership.js';
 import type {
 	Drain,
@@ -19,10 +21,40 @@ import {maskSecrets} from './secrets.js';
 
 export type GpuState = 'available' | 'in-use' | 'unreserved' | 'error';
 
+/** What is known of one lease on a GPU. */
+type LeaseFacts = {
+	readonly lease: Lease;
+	/** OS account that owns the lease. */
+	readonly owner: string;
+	/** The lease's label, when that is not the account. */
+	readonly label?: string | undefined;
+	/** How long the lease has been held. */
+	readonly heldSeconds: number;
+	readonly heartbeatAgeSeconds?: number | undefined;
+	/** Until the lease is over at the latest: its expiry, or the time limit of its job. */
+	readonly remainingSeconds?: number | undefined;
+	/** How long nothing of its own has run, as far as anybody watched. Absent when something does, or when that is unknown. */
+	readonly idleSeconds?: number | undefined;
+};
+
+/** One share of a GPU. */
+export type ShareRow = LeaseFacts & {
+	/** Of the GPU's memory, by its own processes. Undefined when that is unknown. */
+	readonly memoryUsedMiB: number | undefined;
+	/** Its own. Secrets in their command lines are masked. */
+	readonly processes: readonly GpuProcess[];
+	readonly model?: Model | undefined;
+};
+
 export type StatusRow = {
 	readonly index: number;
 	readonly state: GpuState;
+	/** Of a GPU that one lease has alone, as is all that is told of a lease below. */
 	readonly lease?: Lease;
+	/** Of a GPU that is shared, in the order of their grants. */
+	readonly shares?: readonly ShareRow[];
+	/** How much memory all shares may have together. */
+	readonly capacityMiB?: number | undefined;
 	/** OS account that owns the lease. */
 	readonly owner?: string;
 	/** The lease's label, when that is not the account. */
@@ -78,27 +110,55 @@ export type ShownState = GpuState | 'drained';
 /** The state as people are shown it: what was taken out of service on purpose is not broken. Scripts know such a GPU as `error`. */
 export const shownStateOf = (row: StatusRow): ShownState => (isOnlyDrained(row) ? 'drained' : row.state);
 
-type KnownOfLease = {readonly idleSeconds: number | undefined; readonly shared: ReadonlySet<string>};
-
-function leasedRow(seen: Seen, lease: Lease, snapshot: Snapshot, {idleSeconds, shared}: KnownOfLease): StatusRow {
-	const owner = ownerOf(lease);
+function factsOf(lease: Lease, {now}: Snapshot, idleSeconds: number | undefined): LeaseFacts {
 	const end = latestEndOf(lease);
+	return {
+		lease,
+		owner: ownerOf(lease),
+		label: labelOf(lease),
+		heldSeconds: Math.max(0, now - lease.startTime),
+		heartbeatAgeSeconds:
+			lease.type === 'run' && lease.lastHeartbeat !== undefined ? Math.max(0, now - lease.lastHeartbeat) : undefined,
+		remainingSeconds: end === undefined ? undefined : Math.max(0, end - now),
+		idleSeconds,
+	};
+}
+
+const heldProblem = (seen: Seen): string | undefined =>
+	seen.use.kind === 'failed' && seen.reading !== undefined ? seen.use.why : cautionOf(seen);
+
+function leasedRow(seen: Seen, facts: LeaseFacts, shared: ReadonlySet<string>): StatusRow {
+	return {
+		...seen,
+		...facts,
+		state: 'in-use',
+		unreservedUsers: [],
+		squatters: squattersOf(seen.processes, facts.owner, shared),
+		problem: heldProblem(seen),
+	};
+}
+
+function sharedRow(
+	seen: Seen,
+	record: SharedRecord,
+	factsOfHolding: (holding: Holding) => LeaseFacts,
+	shared: ReadonlySet<string>,
+): StatusRow {
+	const {shares, others} = usageOfShares(
+		record.shares,
+		seen.reading?.processes === undefined ? undefined : seen.processes,
+	);
 	return {
 		...seen,
 		state: 'in-use',
-		lease,
-		owner,
-		label: labelOf(lease),
-		heldSeconds: Math.max(0, snapshot.now - lease.startTime),
-		heartbeatAgeSeconds:
-			lease.type === 'run' && lease.lastHeartbeat !== undefined
-				? Math.max(0, snapshot.now - lease.lastHeartbeat)
-				: undefined,
-		remainingSeconds: end === undefined ? undefined : Math.max(0, end - snapshot.now),
-		idleSeconds,
+		shares: holdingsOn(record).map((holding, position) => {
+			const {memoryUsedMiB, processes} = shares[position]!;
+			return {...factsOfHolding(holding), memoryUsedMiB, processes, model: modelOf(processes)};
+		}),
+		capacityMiB: record.capacityMiB,
 		unreservedUsers: [],
-		squatters: squattersOf(seen.processes, owner, shared),
-		problem: seen.use.kind === 'failed' && seen.reading !== undefined ? seen.use.why : cautionOf(seen),
+		squatters: squattersOf(others, ownerOf(record.shares[0]!), shared),
+		problem: heldProblem(seen),
 	};
 }
 
@@ -152,11 +212,19 @@ function rowOf(record: GpuRecord, {snapshot, observation, memoryThresholdMiB, sh
 		drain: snapshot.drains.get(record.index),
 		health: reading?.health ?? [],
 	};
+	const factsOfHolding = (holding: Holding): LeaseFacts =>
+		factsOf(
+			holding.lease,
+			snapshot,
+			idleSecondsOf(observation, holding, {reading, now: snapshot.now, memoryThresholdMiB}),
+		);
 	switch (record.kind) {
 		case 'leased': {
-			const known = {reading, now: snapshot.now, memoryThresholdMiB};
-			const idleSeconds = idleSecondsOf(observation, record, known);
-			return leasedRow(seen, record.lease, snapshot, {idleSeconds, shared});
+			return leasedRow(seen, factsOfHolding(record), shared);
+		}
+
+		case 'shared': {
+			return sharedRow(seen, record, factsOfHolding, shared);
 		}
 
 		case 'free': {

@@ -3,6 +3,7 @@ When each entry of the queue is likely to be served, and because of whom it wait
 reservations and the time limits of jobs. A job without a limit ends when it ends, and then no time is given.
 */
 import {latestEndOf} from '../leases/liveness.js';
+import {holdingsOn} from '../leases/holdings.js';
 import {isSameLease} from '../leases/ownership.js';
 import type {GpuRecord, Lease, QueueEntry, Snapshot} from '../../model/types.js';
 import {gpusOf} from '../allocation/need.js';
@@ -28,8 +29,8 @@ type Future = {
 	readonly index: number;
 	/** When the queue can have it at the latest, in seconds on the store's clock; Infinity when that cannot be foreseen. */
 	readonly freeAt: number;
-	/** Who has it now. */
-	readonly holder?: Occupant;
+	/** Who has it now: several, where it is shared. */
+	readonly holders: readonly Occupant[];
 	/** The last of those earlier in the queue that are expected to have it. */
 	readonly waiter?: Occupant;
 };
@@ -37,19 +38,23 @@ type Future = {
 function futureOf(record: GpuRecord, {now, drains}: Snapshot): Future {
 	const {index} = record;
 	// A waiter takes a GPU the moment it is free. One that is free all the same is in use without a reservation, or broken.
-	if (record.kind !== 'leased') {
-		return {index, freeAt: Infinity};
+	const leases = holdingsOn(record).map(({lease}) => lease);
+	if (leases.length === 0) {
+		return {index, freeAt: Infinity, holders: []};
 	}
 
-	const {lease} = record;
-	const end = latestEndOf(lease);
-	const holder: Occupant = {kind: 'lease', lease, until: end === undefined ? undefined : Math.max(now, end)};
+	const occupant = (lease: Lease): Occupant => {
+		const end = latestEndOf(lease);
+		return {kind: 'lease', lease, until: end === undefined ? undefined : Math.max(now, end)};
+	};
+
 	if (drains.has(index)) {
-		return {index, freeAt: Infinity, holder};
+		return {index, freeAt: Infinity, holders: leases.map((lease) => occupant(lease))};
 	}
 
 	// What a waiter holds is at the disposal of the queue.
-	return lease.partialQueueId === undefined ? {index, freeAt: holder.until ?? Infinity, holder} : {index, freeAt: now};
+	const holders = leases.filter(({partialQueueId}) => partialQueueId === undefined).map((lease) => occupant(lease));
+	return {index, freeAt: Math.max(now, ...holders.map(({until = Infinity}) => until)), holders};
 }
 
 /** How long an entry keeps the GPUs once it has them, in seconds. */
@@ -72,13 +77,13 @@ const isSameOccupant = (one: Occupant, other: Occupant): boolean =>
 
 function blockersOf(futures: readonly Future[]): readonly Blocker[] {
 	const found: Array<Occupant & {readonly gpus: number[]}> = [];
-	for (const {index, holder, waiter} of futures) {
-		for (const occupant of [holder, waiter]) {
-			const known = occupant && found.find((one) => isSameOccupant(one, occupant));
-			if (known !== undefined) {
-				known.gpus.push(index);
-			} else if (occupant !== undefined) {
+	for (const {index, holders, waiter} of futures) {
+		for (const occupant of [...holders, ...(waiter === undefined ? [] : [waiter])]) {
+			const known = found.find((one) => isSameOccupant(one, occupant));
+			if (known === undefined) {
 				found.push({...occupant, gpus: [index]});
+			} else {
+				known.gpus.push(index);
 			}
 		}
 	}
@@ -131,8 +136,8 @@ export function foreseeWaits(snapshot: Snapshot): ReadonlyMap<string, Wait> {
 			seconds: Number.isFinite(served) ? served - now : undefined,
 			blockers: () => blockersOf(decisive),
 		});
-		for (const {index, holder} of wanted) {
-			futures[index] = {index, freeAt: until, holder, waiter};
+		for (const {index, holders} of wanted) {
+			futures[index] = {index, freeAt: until, holders, waiter};
 		}
 
 		// Until it is served, all else that it could have is kept for it, too.

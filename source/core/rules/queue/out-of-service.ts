@@ -3,6 +3,7 @@ Which GPUs nobody new can have for the time being, however long they wait, and w
 served without them claims nothing, and others may take what such an entry holds.
 */
 import {usageBlockOf} from '../allocation/usage-block.js';
+import {holdingsOn} from '../leases/holdings.js';
 import {gpusOf} from '../allocation/need.js';
 import type {
 	GpuGroup,
@@ -135,7 +136,7 @@ const isOutFor =
 		return (
 			outage !== undefined &&
 			!(entry.force === true && isBroken(outage)) &&
-			!(record?.kind === 'leased' && record.lease.partialQueueId === entry.id)
+			holdingsOn(record).every(({lease}) => lease.partialQueueId !== entry.id)
 		);
 	};
 

@@ -2,8 +2,9 @@
 What the one who waits may take now: (snapshot, its entry) -> Plan. Nobody earlier in the line could use what it takes, and what
 somebody later holds while waiting, or somebody stopped, is taken over in the same commit, so two entries never block each other.
 */
-import {isLeased, type LeasedRecord} from '../leases/lease-changes.js';
-import type {Expectation, Plan, Write} from '../../model/plan.js';
+import {planHoldings, type HoldingChange} from '../leases/holding-changes.js';
+import {holdingsIn, holdingsOn, type Holding} from '../leases/holdings.js';
+import type {Expectation, Plan} from '../../model/plan.js';
 import {mostRecentUserFirst} from '../allocation/most-recent-user-first.js';
 import type {Strategy} from '../allocation/strategy.js';
 import {grantEntry, type AuditContext} from '../leases/audit-entries.js';
@@ -40,14 +41,18 @@ export type QueueGrant =
 	| {readonly kind: 'nothing'; readonly gpus: readonly number[]};
 
 /** What the entry holds while it waits. */
-export const holdingsOf = (snapshot: Snapshot, id: string): readonly LeasedRecord[] =>
-	snapshot.gpus.filter(isLeased).filter(({lease}) => lease.partialQueueId === id);
+export const holdingsOf = (snapshot: Snapshot, id: string): readonly Holding[] =>
+	holdingsIn(snapshot.gpus).filter(({lease}) => lease.partialQueueId === id);
 
-const indexesOf = (records: readonly GpuRecord[]): readonly number[] =>
+const indexesOf = (records: ReadonlyArray<Pick<GpuRecord, 'index'>>): readonly number[] =>
 	records.map(({index}) => index).toSorted((a, b) => a - b);
 
-const positionOf = (queue: Snapshot['queue'], {lease}: LeasedRecord): number =>
-	queue.findIndex(({id}) => id === lease.partialQueueId);
+const positionOf = (queue: Snapshot['queue'], {partialQueueId}: Lease): number =>
+	queue.findIndex(({id}) => id === partialQueueId);
+
+/** Where in the queue the last of those stands who hold a part of the GPU while they wait. */
+const lastPositionOf = (queue: Snapshot['queue'], record: GpuRecord): number =>
+	Math.max(...holdingsOn(record).map(({lease}) => positionOf(queue, lease)));
 
 type Candidates = {
 	/** Best first. */
@@ -74,18 +79,23 @@ function candidates(
 			.filter((record) => record.kind === 'free')
 			.map(({index, lastReleased}) => ({index, lastReleased, lastUsedByRequester: lastUsed.get(index)})),
 	);
+	const isForTaking = (lease: Lease): boolean => {
+		const other = positionOf(queue, lease);
+		const record = queue[other];
+		return (
+			lease.partialQueueId !== undefined &&
+			record?.kind === 'entry' &&
+			record.id !== entry.id &&
+			(other > position || gives(lease))
+		);
+	};
+
 	const heldByOthers = allowed
-		.filter(isLeased)
 		.filter((record) => {
-			const other = queue[positionOf(queue, record)];
-			return (
-				record.lease.partialQueueId !== undefined &&
-				other?.kind === 'entry' &&
-				other.id !== entry.id &&
-				(positionOf(queue, record) > position || gives(record.lease))
-			);
+			const holdings = holdingsOn(record);
+			return holdings.length > 0 && holdings.every(({lease}) => isForTaking(lease));
 		})
-		.toSorted((a, b) => positionOf(queue, b) - positionOf(queue, a));
+		.toSorted((a, b) => lastPositionOf(queue, b) - lastPositionOf(queue, a));
 	return {free: free.map(({index}) => index), heldByOthers: heldByOthers.map(({index}) => index)};
 }
 
@@ -119,18 +129,14 @@ function chosenOf(
 	return complete ?? (isOnlyGroup ? offers[0] : undefined) ?? {kept: held, taken: [], isComplete: false};
 }
 
-const expectationsOf = (
-	snapshot: Snapshot,
-	position: number,
-	records: readonly GpuRecord[],
-): readonly Expectation[] => {
+/** What the plan expects beside the GPUs that it changes. */
+const expectationsOf = (snapshot: Snapshot, position: number): readonly Expectation[] => {
 	const own = snapshot.queue[position] as EntryRecord;
 	return [
 		{kind: 'pool', gpuCount: snapshot.gpus.length},
 		{kind: 'drains', raw: snapshot.stored.drains},
 		{kind: 'queue', extent: 'prefix', ids: snapshot.queue.slice(0, position + 1).map(({id}) => id)},
 		{kind: 'entry', id: own.id, raw: own.raw},
-		...records.map(({index, raw}): Expectation => ({kind: 'gpu', index, raw})),
 	];
 };
 
@@ -172,8 +178,8 @@ export function planQueueGrant(snapshot: Snapshot, id: string, options: QueueGra
 	const context: AuditContext = {now: snapshot.now, host: options.host};
 	// What it held of other groups is of no use any more.
 	const unneeded = isComplete ? held.filter(({index}) => !kept.includes(index)) : [];
-	const {usage, audit: takeovers} = takeoverOf(
-		[...taken.filter(isLeased), ...unneeded],
+	const takeover = takeoverOf(
+		[...taken.flatMap((record) => holdingsOn(record)), ...unneeded],
 		(its) =>
 			its.partialQueueId === id
 				? 'queue-left'
@@ -191,28 +197,28 @@ export function planQueueGrant(snapshot: Snapshot, id: string, options: QueueGra
 	} as const;
 	const fresh = {...lease, startTime: Math.floor(snapshot.now), lastHeartbeat: Math.floor(snapshot.now)};
 	if (isComplete) {
-		const writes: Write[] = [
+		const changes = planHoldings([
 			// A hold that began while waiting keeps its beginning: the GPU was not free since then.
 			...held
 				.filter(({index}) => kept.includes(index))
-				.map(({index, lease: {startTime}}): Write => ({kind: 'lease', index, lease: {...fresh, startTime}})),
-			...unneeded.map(({index, lease: {leaseId}}): Write => ({
-				kind: 'free',
-				index,
-				lastReleased: snapshot.now,
-				ended: {reason: 'queue-left', leaseId},
-			})),
-			...taken.map(({index}): Write => ({kind: 'lease', index, lease: fresh})),
-			{kind: 'leave', id},
-		];
+				.map(
+					(holding): HoldingChange => ({
+						kind: 'change',
+						holding,
+						lease: {...fresh, startTime: holding.lease.startTime},
+					}),
+				),
+			...takeover.changes,
+			...taken.map((record): HoldingChange => ({kind: 'add', record, lease: fresh})),
+		]);
 		return {
 			kind: 'complete',
 			gpus,
 			plan: {
-				expect: expectationsOf(snapshot, position, [...held, ...taken]),
-				writes,
-				usage,
-				audit: [...takeovers, grantEntry(fresh, gpus, context, grant)],
+				expect: [...expectationsOf(snapshot, position), ...changes.expect],
+				writes: [...changes.writes, {kind: 'leave', id}],
+				usage: changes.usage,
+				audit: [...takeover.audit, grantEntry(fresh, gpus, context, grant)],
 				event,
 				grants: true,
 			},
@@ -221,18 +227,22 @@ export function planQueueGrant(snapshot: Snapshot, id: string, options: QueueGra
 
 	// No end and no limit yet: a partial holding lives with its entry.
 	const partial: Lease = {...fresh, expiryTime: undefined, endsBy: undefined, partialQueueId: id};
+	const changes = planHoldings([
+		...takeover.changes,
+		...taken.map((record): HoldingChange => ({kind: 'add', record, lease: partial})),
+	]);
 	return {
 		kind: 'partial',
 		gpus,
 		plan: {
-			expect: expectationsOf(snapshot, position, taken),
+			expect: [...expectationsOf(snapshot, position), ...changes.expect],
 			writes: [
-				...taken.map(({index}): Write => ({kind: 'lease', index, lease: partial})),
+				...changes.writes,
 				// It can be served, by all that is known now.
 				{kind: 'entry', entry: {...entry, allocatedGpus: gpus, unavailable: undefined}},
 			],
-			usage,
-			audit: [...takeovers, grantEntry(partial, indexesOf(taken), context, {...grant, kind: 'held'})],
+			usage: changes.usage,
+			audit: [...takeover.audit, grantEntry(partial, indexesOf(taken), context, {...grant, kind: 'held'})],
 			event,
 			grants: true,
 		},

@@ -3,7 +3,8 @@ The line: first come, first served, without holding up those it need not.
 
 The rule "nobody overtakes" is {@link claimsOf}: a GPU that somebody earlier in the line could use is not free for anybody later.
 */
-import {isLeased, planChange, planEnd, withHeartbeat} from '../leases/lease-changes.js';
+import {holdingsIn} from '../leases/holdings.js';
+import {planChange, planEnd, withHeartbeat} from '../leases/lease-changes.js';
 import type {Plan} from '../../model/plan.js';
 import type {Host} from '../../model/ports.js';
 import type {Wanted, AcquireRequest} from '../allocation/request.js';
@@ -113,7 +114,7 @@ export function planLeave(
 ): Plan {
 	const tellEnd = (entry: QueueEntry) =>
 		hasWaitedInVain ? positionEntry('refused', entry, context, waitTimedOut) : positionEntry('left', entry, context);
-	const held = snapshot.gpus.filter(isLeased).filter(({lease}) => lease.partialQueueId === record.id);
+	const held = holdingsIn(snapshot.gpus).filter(({lease}) => lease.partialQueueId === record.id);
 	const ends = planEnd(
 		held.map((gpu) => ({record: gpu, ending: {reason: 'queue-left', endTime: snapshot.now}})),
 		{kind: 'queue', gpus: held.map(({index}) => index), user: context.account, left: [record.id]},
@@ -132,7 +133,7 @@ export function planEntryHeartbeat(
 	snapshot: Pick<Snapshot, 'gpus' | 'now'>,
 	{id, raw, entry}: Extract<QueueRecord, {kind: 'entry'}>,
 ): Plan {
-	const held = snapshot.gpus.filter(isLeased).filter(({lease}) => lease.partialQueueId === id);
+	const held = holdingsIn(snapshot.gpus).filter(({lease}) => lease.partialQueueId === id);
 	const beats = planChange(held, (lease) => withHeartbeat(lease, snapshot.now), undefined);
 	return {
 		...beats,
@@ -160,8 +161,7 @@ export function planEntryNote(
 ): Plan {
 	const next: QueueEntry = {...entry, unavailable, eligible};
 	const groups = groupsOf(next, snapshot.gpus.length);
-	const unwanted = snapshot.gpus
-		.filter(isLeased)
+	const unwanted = holdingsIn(snapshot.gpus)
 		.filter(({lease}) => lease.partialQueueId === id)
 		.filter(({index}) => groups.length !== 1 || !groups[0]!.includes(index));
 	const gpus = unwanted.map(({index}) => index);

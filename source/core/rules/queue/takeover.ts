@@ -1,9 +1,8 @@
 /** Taking over what somebody holds who waits in vain, in the same commit: nobody is held up by what cannot be served. */
-import {usageOf} from '../leases/usage-record.js';
-import type {LeasedRecord} from '../leases/lease-changes.js';
-import type {Plan} from '../../model/plan.js';
+import type {HoldingChange} from '../leases/holding-changes.js';
+import type {Holding} from '../leases/holdings.js';
 import {endingEntries, type AuditContext} from '../leases/audit-entries.js';
-import type {EndReason, GpuGroup, Lease, QueueEntry, Snapshot} from '../../model/types.js';
+import type {AuditRecord, EndReason, GpuGroup, Lease, QueueEntry, Snapshot} from '../../model/types.js';
 import {keepsHoldings, servableGroups, type OutOfService} from './out-of-service.js';
 
 /** What may be asked of those who wait. */
@@ -48,20 +47,28 @@ export function waitersOf(
 	};
 }
 
-/** Ends what is taken, with its usage records; the new leases overwrite the old ones. */
+export type Takeover = {
+	/** The ends of what is taken, to be planned together with the leases that come in their place. */
+	readonly changes: readonly HoldingChange[];
+	readonly audit: readonly AuditRecord[];
+};
+
+/** Ends what is taken. */
 export function takeoverOf(
-	taken: readonly LeasedRecord[],
+	taken: readonly Holding[],
 	reasonOf: (lease: Lease, index: number) => EndReason,
 	context: AuditContext,
-): Pick<Plan, 'usage' | 'audit'> {
-	const ended = taken.map(({index, lease}) => ({
-		index,
-		lease,
-		ending: {reason: reasonOf(lease, index), endTime: context.now},
+): Takeover {
+	const ended = taken.map((holding) => ({
+		holding,
+		ending: {reason: reasonOf(holding.lease, holding.index), endTime: context.now},
 	}));
 	return {
-		usage: ended.map(({index, lease, ending}) => usageOf(index, lease, ending)),
+		changes: ended.map((end) => ({kind: 'end', ...end})),
 		// Nobody did this: it happened because the holder waits.
-		audit: endingEntries(ended, {now: context.now, host: context.host}),
+		audit: endingEntries(
+			ended.map(({holding: {index, lease}, ending}) => ({index, lease, ending})),
+			{now: context.now, host: context.host},
+		),
 	};
 }

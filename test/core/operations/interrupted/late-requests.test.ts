@@ -7,7 +7,7 @@ import {expect, test} from 'vitest';
 import {createPool} from '../../../../source/core/operations/create-pool.js';
 import {acquireNow} from '../../../../source/core/operations/acquire-now.js';
 import {drain, undrain} from '../../../../source/core/operations/drain.js';
-import {isLeased} from '../../../../source/core/rules/leases/lease-changes.js';
+import {isLeased} from '../../../../source/core/rules/leases/holdings.js';
 import {leaveQueue} from '../../../../source/core/operations/waiting/leave-queue.js';
 import {extend, release, reserve} from '../../../../source/core/operations/reservations.js';
 import type {Requester} from '../../../../source/core/model/types.js';

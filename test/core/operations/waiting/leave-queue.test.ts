@@ -9,7 +9,7 @@ import {drain, undrain} from '../../../../source/core/operations/drain.js';
 import {isPossible} from '../../../../source/core/rules/queue/eligible.js';
 import {entryFor, planJoin} from '../../../../source/core/rules/queue/queue.js';
 import {isServable, outagesByRecord} from '../../../../source/core/rules/queue/out-of-service.js';
-import {isLeased} from '../../../../source/core/rules/leases/lease-changes.js';
+import {isLeased} from '../../../../source/core/rules/leases/holdings.js';
 import {release, reserve} from '../../../../source/core/operations/reservations.js';
 import {readCurrent} from '../../../../source/core/operations/transact.js';
 import {estimateWaits} from '../../../../source/core/rules/queue/estimates.js';

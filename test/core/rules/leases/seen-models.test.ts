@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import {isLeased} from '../../../../source/core/rules/leases/lease-changes.js';
+import {isLeased} from '../../../../source/core/rules/leases/holdings.js';
 import {byModel, liveUsage} from '../../../../source/core/rules/pool/report.js';
 import {release, reserve} from '../../../../source/core/operations/reservations.js';
 import {planServedModels} from '../../../../source/core/rules/leases/seen-models.js';

@@ -4,7 +4,7 @@ import {acquireNow} from '../../../../source/core/operations/acquire-now.js';
 import {sendHeartbeat, findJobLease} from '../../../../source/core/operations/job-lease.js';
 import {createPool} from '../../../../source/core/operations/create-pool.js';
 import {drain, undrain} from '../../../../source/core/operations/drain.js';
-import {isLeased} from '../../../../source/core/rules/leases/lease-changes.js';
+import {isLeased} from '../../../../source/core/rules/leases/holdings.js';
 import {leaveQueue} from '../../../../source/core/operations/waiting/leave-queue.js';
 import {emptyPlan} from '../../../../source/core/model/plan.js';
 import type {World} from '../../../../source/core/model/ports.js';

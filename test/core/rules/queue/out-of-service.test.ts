@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import {expect, onTestFinished, test} from 'vitest';
 import {freshMs} from '../../../../source/core/operations/acquire-now.js';
 import {holdingsOf} from '../../../../source/core/rules/queue/queue-grant.js';
-import {isLeased} from '../../../../source/core/rules/leases/lease-changes.js';
+import {isLeased} from '../../../../source/core/rules/leases/holdings.js';
 import {
 	isSameNote,
 	isServable,

@@ -1,0 +1,81 @@
+/**
+Everything that ends, changes or grants leases is put into writes here: two shares of one GPU that change in one commit make one write.
+*/
+import type {Expectation, Plan, Write} from '../../model/plan.js';
+import type {GpuRecord, Lease, UsageRecord} from '../../model/types.js';
+import {isShare, type Holding, type SharedRecord} from './holdings.js';
+import type {Ending} from './liveness.js';
+import {usageOf} from './usage-record.js';
+
+/** What becomes of a holding, or of a GPU that gets one more. */
+export type HoldingChange =
+	| {readonly kind: 'end'; readonly holding: Holding; readonly ending: Ending}
+	| {readonly kind: 'change'; readonly holding: Holding; readonly lease: Lease}
+	/** `capacityMiB`: what all shares of the GPU may have together. It is kept from the first share to the last. */
+	| {readonly kind: 'add'; readonly record: GpuRecord; readonly lease: Lease; readonly capacityMiB?: number};
+
+const gpuOf = (change: HoldingChange): {readonly index: number; readonly raw: string | undefined} =>
+	change.kind === 'add' ? change.record : change.holding;
+
+const sharedRecordOf = (change: HoldingChange): SharedRecord | undefined =>
+	change.kind === 'add'
+		? change.record.kind === 'shared'
+			? change.record
+			: undefined
+		: change.holding.sharedBy?.record;
+
+/** The end that a free GPU's record tells of: the last one. */
+const lastEnding = (ends: ReadonlyArray<Extract<HoldingChange, {kind: 'end'}>>) =>
+	ends.toSorted((a, b) => b.ending.endTime - a.ending.endTime)[0]!;
+
+/** The new record of one GPU, of which all changes are given. */
+function writeOf(index: number, changes: readonly HoldingChange[]): Write {
+	const record = changes.map((change) => sharedRecordOf(change)).find((shared) => shared !== undefined);
+	const stay = (record?.shares ?? []).map((lease, position): Lease | undefined => {
+		const change = changes.find((one) => one.kind !== 'add' && one.holding.sharedBy?.position === position);
+		return change === undefined ? lease : change.kind === 'change' ? change.lease : undefined;
+	});
+	const alone = changes.flatMap((change) =>
+		change.kind === 'change' && change.holding.sharedBy === undefined ? [change.lease] : [],
+	);
+	const added = changes.filter((change) => change.kind === 'add');
+	const leases = [...stay.filter((lease) => lease !== undefined), ...alone, ...added.map(({lease}) => lease)];
+	const [first] = leases;
+	if (first === undefined) {
+		const {holding, ending} = lastEnding(changes.filter((change) => change.kind === 'end'));
+		const {leaseId} = holding.lease;
+		return {
+			kind: 'free',
+			index,
+			lastReleased: usageOf(index, holding.lease, ending).endTime,
+			ended: {reason: ending.reason, leaseId},
+		};
+	}
+
+	if (leases.every((lease) => isShare(lease))) {
+		const capacityMiB = record?.capacityMiB ?? added.find((add) => add.capacityMiB !== undefined)?.capacityMiB;
+		return {kind: 'shares', index, shares: leases, capacityMiB, unknownFields: record?.unknownFields};
+	}
+
+	if (leases.length > 1) {
+		throw new Error(`GPU ${index} would have a lease of its own beside others`);
+	}
+
+	return {kind: 'lease', index, lease: first};
+}
+
+/**
+Plans what becomes of holdings: one expectation and one write a GPU, and a usage record for each holding that ends.
+
+@throws Error for a lease that would have a GPU for itself beside others: a bug of the caller.
+*/
+export function planHoldings(changes: readonly HoldingChange[]): Pick<Plan, 'expect' | 'writes' | 'usage'> {
+	const gpus = Map.groupBy(changes, (change) => gpuOf(change).index);
+	return {
+		expect: Array.from(gpus, ([index, [change]]): Expectation => ({kind: 'gpu', index, raw: gpuOf(change!).raw})),
+		writes: Array.from(gpus, ([index, ofGpu]) => writeOf(index, ofGpu)),
+		usage: changes.flatMap((change): readonly UsageRecord[] =>
+			change.kind === 'end' ? [usageOf(change.holding.index, change.holding.lease, change.ending)] : [],
+		),
+	};
+}

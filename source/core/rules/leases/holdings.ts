@@ -1,0 +1,45 @@
+/** Who has a GPU: one lease that has it alone, or several that share its memory. */
+import type {GpuRecord, Lease} from '../../model/types.js';
+
+export type LeasedRecord = Extract<GpuRecord, {kind: 'leased'}>;
+
+export type SharedRecord = Extract<GpuRecord, {kind: 'shared'}>;
+
+/** One lease on one GPU, with what a commit has to expect of the GPU's record. */
+export type Holding = {
+	readonly index: number;
+	readonly raw: string;
+	readonly lease: Lease;
+	/** The record of a GPU that is shared, and which of its shares this is. Absent: the lease has the GPU alone. */
+	readonly sharedBy?: {readonly record: SharedRecord; readonly position: number};
+};
+
+/** True for a GPU that one lease has alone. */
+export const isLeased = (record: GpuRecord): record is LeasedRecord => record.kind === 'leased';
+
+/** True for a lease that has a part of each of its GPUs. */
+export const isShare = ({memoryMiB}: Lease): boolean => memoryMiB !== undefined;
+
+/** All leases on a GPU: none, the one that has it alone, or its shares. */
+export function holdingsOn(record: GpuRecord | undefined): readonly Holding[] {
+	switch (record?.kind) {
+		case 'leased': {
+			const {index, raw, lease} = record;
+			return [{index, raw, lease}];
+		}
+
+		case 'shared': {
+			const {index, raw, shares} = record;
+			return shares.map((lease, position) => ({index, raw, lease, sharedBy: {record, position}}));
+		}
+
+		case 'free':
+		case 'garbage':
+		case undefined: {
+			return [];
+		}
+	}
+}
+
+/** All leases on these GPUs, by GPU and then in the order of their grants. */
+export const holdingsIn = (gpus: readonly GpuRecord[]): readonly Holding[] => gpus.flatMap((gpu) => holdingsOn(gpu));

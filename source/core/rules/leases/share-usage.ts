@@ -1,0 +1,70 @@
+/** Which processes of a shared GPU belong to which share, and how much of its memory they use. */
+import type {GpuProcess, Lease} from '../../model/types.js';
+import {ownerOf} from './ownership.js';
+
+/** What one share uses. */
+export type ShareUsage = {
+	readonly lease: Lease;
+	readonly processes: readonly GpuProcess[];
+	/** Of the GPU's memory, by its processes. Undefined where that of one of them is unknown, or no processes are told. */
+	readonly memoryUsedMiB: number | undefined;
+};
+
+export type SharesUsage = {
+	/** One a share, in their order. */
+	readonly shares: readonly ShareUsage[];
+	/** Processes of no share, and those whose user is unknown. */
+	readonly others: readonly GpuProcess[];
+};
+
+/** The memory of these processes; undefined when that of one of them is unknown. */
+export const memoryOf = (processes: readonly GpuProcess[]): number | undefined =>
+	processes.some(({memoryUsedMiB}) => memoryUsedMiB === undefined)
+		? undefined
+		: processes.reduce((sum, {memoryUsedMiB = 0}) => sum + memoryUsedMiB, 0);
+
+/** Whether the process is the job of this lease, or comes from it as far as the processes on the GPU show. */
+function isOfJob(process: GpuProcess, {holder, job}: Lease, processes: ReadonlyMap<number, GpuProcess>): boolean {
+	const seen = new Set<number>();
+	for (
+		let at: GpuProcess | undefined = process;
+		at !== undefined && !seen.has(at.pid);
+		at = at.parentPid === undefined ? undefined : processes.get(at.parentPid)
+	) {
+		// A parent may be the job without being on the GPU itself.
+		if ([at.pid, at.parentPid].some((pid) => pid !== undefined && (pid === job?.pid || pid === holder?.pid))) {
+			return true;
+		}
+
+		seen.add(at.pid);
+	}
+
+	return false;
+}
+
+/**
+Gives each process to the share of its account. Of several shares of one account it is the one whose job it comes from, else a share without
+a job of its own, else the first.
+
+@param processes - Undefined when the tool does not tell them.
+*/
+export function usageOfShares(shares: readonly Lease[], processes: readonly GpuProcess[] | undefined): SharesUsage {
+	const byPid = new Map((processes ?? []).map((process) => [process.pid, process]));
+	const owned = new Map<Lease | undefined, GpuProcess[]>();
+	for (const process of processes ?? []) {
+		const ofAccount = shares.filter((lease) => ownerOf(lease) === process.user);
+		const lease =
+			ofAccount.find((one) => isOfJob(process, one, byPid)) ??
+			ofAccount.find(({job, holder}) => job === undefined && holder === undefined) ??
+			ofAccount[0];
+		owned.set(lease, [...(owned.get(lease) ?? []), process]);
+	}
+
+	return {
+		shares: shares.map((lease) => {
+			const own = owned.get(lease) ?? [];
+			return {lease, processes: own, memoryUsedMiB: processes === undefined ? undefined : memoryOf(own)};
+		}),
+		others: owned.get(undefined) ?? [],
+	};
+}

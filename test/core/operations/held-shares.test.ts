@@ -1,0 +1,138 @@
+/** The share of a job lives and ends by itself, whatever becomes of the others on its GPU; and comes back where the store lost it. */
+import {beforeEach, describe, expect, test} from 'vitest';
+import {emptyPlan} from '../../../source/core/model/plan.js';
+import type {Lease} from '../../../source/core/model/types.js';
+import {createRestoringStore} from '../../../source/core/live/restoring-store.js';
+import {endJobLease, findJobLease, sendHeartbeat, withJob} from '../../../source/core/operations/job-lease.js';
+import {release} from '../../../source/core/operations/reservations.js';
+import {readCurrent} from '../../../source/core/operations/transact.js';
+import {planHoldings} from '../../../source/core/rules/leases/holding-changes.js';
+import {holdingsIn, holdingsOn} from '../../../source/core/rules/leases/holdings.js';
+import {planEnd} from '../../../source/core/rules/leases/lease-changes.js';
+import {crash, saved} from '../../_helpers/store/losing.js';
+import {createTestWorld, historyOf, person, startTime, type TestWorld} from '../../_helpers/world.js';
+
+const capacityMiB = 100;
+let world: TestWorld;
+
+const share = (user: string, memoryMiB: number, part: Partial<Lease> = {}): Lease => ({
+	user,
+	actualUser: user,
+	type: 'manual',
+	startTime,
+	expiryTime: startTime + 36_000,
+	leaseId: `of-${user}`,
+	memoryMiB,
+	...part,
+});
+
+const jobShare = (user: string, memoryMiB: number): Lease => ({
+	...share(user, memoryMiB),
+	type: 'run',
+	expiryTime: undefined,
+	lastHeartbeat: startTime,
+	machine: world.host.machineId,
+	bootId: world.host.bootId,
+	holder: world.host.self,
+});
+
+async function grant(lease: Lease, index = 0): Promise<void> {
+	const record = (await world.store.read()).gpus[index]!;
+	const startsNow = {...lease, startTime: Math.floor(world.now())};
+	await world.store.commit({...emptyPlan, ...planHoldings([{kind: 'add', record, lease: startsNow, capacityMiB}])});
+}
+
+/** Ends a share as a mistaken look would. */
+async function drop(leaseId: string): Promise<void> {
+	const {gpus} = await world.store.read();
+	const dropped = holdingsIn(gpus).filter(({lease}) => lease.leaseId === leaseId);
+	const context = {now: world.now(), host: 'h'};
+	const ends = dropped.map((record) => ({record, ending: {reason: 'heartbeat-lost', endTime: world.now()} as const}));
+	await world.store.commit(planEnd(ends, {kind: 'expired', gpus: [0]}, context));
+}
+
+const ownersOn = async (index = 0) => holdingsOn((await world.store.read()).gpus[index]).map(({lease}) => lease.user);
+
+beforeEach(async () => {
+	world = await createTestWorld({gpuCount: 2});
+	await grant(share('alice', 40));
+	await grant(jobShare('bob', 50));
+});
+
+describe('the share of a job', () => {
+	test('is named, heard and ended without a change of the others', async () => {
+		const hold = withJob(await findJobLease(world, 'of-bob'), {pid: 2, startTicks: 22});
+		expect(await sendHeartbeat(world, hold)).toMatchObject({kind: 'held'});
+		world.pass(61);
+		await sendHeartbeat(world, hold);
+		expect((await world.store.read()).gpus[0]).toMatchObject({
+			shares: [share('alice', 40), {user: 'bob', job: {pid: 2}, lastHeartbeat: startTime + 61}],
+		});
+		expect(await endJobLease(world, hold, 'exited')).toEqual([0]);
+		expect((await world.store.read()).gpus[0]).toMatchObject({shares: [share('alice', 40)], capacityMiB});
+		expect(await historyOf(world.store)).toMatchObject([{user: 'bob', memoryMiB: 50, durationSeconds: 61}]);
+	});
+
+	test('is taken back where it was dropped by mistake, and is charged once', async () => {
+		const hold = await findJobLease(world, 'of-bob');
+		world.pass(100);
+		await drop('of-bob');
+		world.pass(20);
+		expect(await sendHeartbeat(world, hold)).toMatchObject({kind: 'held', takenBack: [{index: 0}]});
+		expect(await ownersOn()).toEqual(['alice', 'bob']);
+		world.pass(10);
+		await endJobLease(world, hold, 'exited');
+		expect((await historyOf(world.store)).map(({durationSeconds}) => durationSeconds)).toEqual([100, 30]);
+	});
+
+	test('is not taken back where somebody released it, nor where its memory is another’s by now', async () => {
+		const hold = await findJobLease(world, 'of-bob');
+		await release(world, person('root', 'root', 0), {by: 'lease', leaseId: 'of-bob'});
+		expect(await sendHeartbeat(world, hold)).toMatchObject({kind: 'lost', gpus: [{index: 0}]});
+		await grant(jobShare('bob', 50));
+		await drop('of-bob');
+		await grant(share('carol', 30));
+		expect(await sendHeartbeat(world, hold)).toMatchObject({kind: 'lost'});
+		expect(await ownersOn()).toEqual(['alice', 'carol']);
+	});
+});
+
+describe('a store that lost data gets back', () => {
+	const staying = () => ({...world, store: createRestoringStore(world.store, world)});
+
+	test('every share of a GPU', async () => {
+		const process = staying();
+		const {gpus} = await process.store.read();
+		crash(world.memory);
+		await process.store.read();
+		expect((await world.store.read()).gpus[0]).toMatchObject({shares: holdingsOn(gpus[0]).map(({lease}) => lease)});
+	});
+
+	test('the shares that it lost, beside those granted since, as far as they fit, and none that has ended', async () => {
+		const backup = saved(world.memory);
+		world.pass(5);
+		await grant(share('carol', 10));
+		await release(world, person('alice'), {by: 'lease', leaseId: 'of-alice'});
+		const process = staying();
+		await process.store.read();
+		world.pass(5);
+		crash(world.memory, backup);
+		expect(await ownersOn()).toEqual(['alice', 'bob']);
+		await process.store.read();
+		expect(await ownersOn()).toEqual(['bob', 'carol']);
+
+		crash(world.memory, backup);
+		world.pass(5);
+		await release(world, person('alice'), {by: 'lease', leaseId: 'of-alice'});
+		await grant(share('dan', 45));
+		await process.store.read();
+		expect(await ownersOn()).toEqual(['bob', 'dan']);
+	});
+});
+
+test('a share whose process is dead ends at the next look, and the GPU with the last of them', async () => {
+	world.processes.set(world.host.self.pid, 'dead');
+	expect((await readCurrent(world)).gpus[0]).toMatchObject({shares: [{user: 'alice'}]});
+	await release(world, person('alice'), {by: 'label', label: 'alice'});
+	expect((await readCurrent(world)).gpus[0]).toMatchObject({kind: 'free', ended: {leaseId: 'of-alice'}});
+});
