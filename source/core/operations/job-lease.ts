@@ -172,8 +172,8 @@ type KnownEnds = {
 };
 
 /**
-Which of the leases are over for good, by their GPU: the record of the GPU says so, or else the audit trail, where somebody else has had the GPU
-since or shares it, or an earlier version has written the record. What nobody says is no end; but a share of a GPU is over where no trail is kept.
+Which of the leases are over for good, by their GPU: the record of the GPU says so, or else the audit log, where somebody else has had the GPU
+since or shares it, or an earlier version has written the record. What nobody says is no end; but a share of a GPU is over where no audit log is kept.
 */
 async function knownEnds(
 	{store}: World,
