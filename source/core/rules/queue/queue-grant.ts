@@ -201,13 +201,11 @@ export function planQueueGrant(snapshot: Snapshot, id: string, options: QueueGra
 			// A hold that began while waiting keeps its beginning: the GPU was not free since then.
 			...held
 				.filter(({index}) => kept.includes(index))
-				.map(
-					(holding): HoldingChange => ({
-						kind: 'change',
-						holding,
-						lease: {...fresh, startTime: holding.lease.startTime},
-					}),
-				),
+				.map((holding): HoldingChange => ({
+					kind: 'change',
+					holding,
+					lease: {...fresh, startTime: holding.lease.startTime},
+				})),
 			...takeover.changes,
 			...taken.map((record): HoldingChange => ({kind: 'add', record, lease: fresh})),
 		]);
