@@ -90,7 +90,7 @@ function valuesOf(items: readonly Item[], flags: Flags): ReadonlyMap<string, rea
 
 /** @throws CanhazgpuError `usage` for a flag without its value, or given twice. */
 function textOf(name: string, flag: Flag, values: readonly string[]): string {
-	if (values.length > 1 && flag.isList !== true) {
+	if (values.length > 1 && flag.isList !== true && flag.isRepeated !== true) {
 		throw new CanhazgpuError(
 			'usage',
 			`--${name} is given twice: ${values.map((value) => cutShort(value)).join(' and ')}`,
@@ -125,9 +125,8 @@ export function parseInput(command: Command, {words: typed, rest}: Pick<Split, '
 
 	const states = switchStates(items, flags);
 	const input = items.flatMap((item) => (item.kind === 'word' ? [item.text] : []));
-	const texts = new Map(
-		Array.from(valuesOf(items, flags), ([name, list]) => [name, textOf(name, flags[name]!, list)] as const),
-	);
+	const values = valuesOf(items, flags);
+	const texts = new Map(Array.from(values, ([name, list]) => [name, textOf(name, flags[name]!, list)] as const));
 	if (input.length > 0 && command.takesWords !== true) {
 		throw new CanhazgpuError('usage', `${command.name} does not know what to do with ${quoted(input[0]!)}`, {
 			hint: `See how it is typed: canhazgpu ${command.name} --help`,
@@ -138,6 +137,7 @@ export function parseInput(command: Command, {words: typed, rest}: Pick<Split, '
 	return {
 		has: (name) => states.get(name) === true || texts.has(name),
 		text: (name) => texts.get(name),
+		texts: (name) => values.get(name) ?? [],
 		words: input,
 		rest,
 		overrides: new Map(

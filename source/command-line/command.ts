@@ -13,6 +13,8 @@ export type KnownKind =
 	/** ... or extend. */
 	| 'timed-gpus'
 	| 'drained-gpus'
+	/** Keys of the policy that are set. */
+	| 'policy-keys'
 	/** Accounts and labels. */
 	| 'users'
 	/** Labels of the asker's own account. */
@@ -32,6 +34,8 @@ export type Flag = {
 	readonly setting?: SettingPath;
 	/** Its value is a list with commas, and it may be given several times: `-G 1 -G 3`. */
 	readonly isList?: true;
+	/** It may be given several times, each with a value of its own: `--set a=1 --set b=2`. See `texts` of {@link Input}. */
+	readonly isRepeated?: true;
 	/** An empty value is as good as none: scripts give variables that may be empty. */
 	readonly mayBeEmpty?: true;
 	/** What can stand as its value, for completion. Those of a setting that is a choice need not be named. */
@@ -46,6 +50,8 @@ export type Input = {
 	readonly has: (flag: string) => boolean;
 	/** The value of a flag without a setting, as it was typed. */
 	readonly text: (flag: string) => string | undefined;
+	/** Every value of a flag that may be given several times, in their order. */
+	readonly texts: (flag: string) => readonly string[];
 	/** Words that are no flags. */
 	readonly words: readonly string[];
 	/** What followed `--`; undefined when there was none. */

@@ -22,7 +22,7 @@ const otherNames: Readonly<Record<string, readonly string[]>> = {
 	events: ['audit', 'log', 'logs'],
 	doctor: ['check', 'diagnose'],
 	completion: ['autocomplete', 'completions'],
-	admin: ['create', 'drain', 'init', 'setup', 'undrain'],
+	admin: ['create', 'drain', 'init', 'policy', 'setup', 'undrain'],
 };
 
 /** `squeue` -> `queue`. */

@@ -3,6 +3,7 @@ import packageJson from '../../package.json' with {type: 'json'};
 import {
 	judgeAccount,
 	judgeClock,
+	judgePolicy,
 	judgeRecords,
 	judgeScan,
 	judgeStore,
@@ -115,6 +116,7 @@ async function examine(app: App, world: OpenWorld): Promise<readonly Finding[]> 
 			: [{check: 'store', level: 'warning', words: world.privateLabel} as const]),
 		poolFinding,
 		...judgeRecords(snapshot, store.kind),
+		...judgePolicy(snapshot),
 		...(await lossFindings(snapshot)),
 		...kept,
 		...scanned,

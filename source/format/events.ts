@@ -119,6 +119,14 @@ function changedPoolWords(record: AuditRecord): string {
 	return `${whoWords(record)} ${reason === 'remade' ? 'remade' : 'made'} the pool${moved}: ${change}`;
 }
 
+function policyWords(record: AuditRecord): string {
+	const {key = 'all', value, before} = record;
+	const was = before?.value === undefined ? '' : `, which was ${harmless(before.value)}`;
+	return value === undefined
+		? `${whoWords(record)} unset ${key === 'all' ? 'the whole policy, which could not be read' : `${harmless(key)} of the policy${was}`}`
+		: `${whoWords(record)} set ${harmless(key)}=${harmless(value)} in the policy${was}`;
+}
+
 const facts: Readonly<Record<AuditKind, (record: AuditRecord) => string>> = {
 	granted: grantWords,
 	held: (record) => `${whoWords(record)} holds ${gpuWords(record.gpus)} while waiting for more`,
@@ -137,6 +145,7 @@ const facts: Readonly<Record<AuditKind, (record: AuditRecord) => string>> = {
 	drained: (record) =>
 		`${whoWords(record)} took ${gpuWords(record.gpus)} out of service${afterColon(record.reason)}${formerReason(record)}`,
 	undrained: (record) => `${whoWords(record)} put ${gpuWords(record.gpus)} back into service${formerReason(record)}`,
+	policy: policyWords,
 	pool: changedPoolWords,
 	unreserved: (record) => `${nameWords(record.account)} uses ${gpuWords(record.gpus)} without a reservation`,
 	squatter: (record) =>
@@ -178,6 +187,8 @@ export const eventJson = (entry: AuditEntry) => ({
 	gpus: entry.gpus,
 	count: entry.count,
 	provider: entry.provider,
+	key: entry.key,
+	value: entry.value,
 	before: entry.before,
 	lease_id: entry.leaseId,
 	entry_id: entry.entryId,

@@ -30,6 +30,11 @@ export const topics: Readonly<Record<string, Topic>> = {
 		otherNames: ['order', 'rules', 'scheduler', 'scheduling', 'fairness'],
 		load: async () => import('./queue.md'),
 	},
+	policy: {
+		summary: 'What an administrator sets for everybody',
+		otherNames: ['strategy', 'strategies'],
+		load: async () => import('./policy.md'),
+	},
 	web: {
 		summary: 'The dashboard in a browser, and its API',
 		otherNames: ['api', 'browser', 'http'],

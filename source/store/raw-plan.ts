@@ -10,6 +10,7 @@ import {
 	encodeFree,
 	encodeLease,
 	encodeNotices,
+	encodePolicy,
 	encodePool,
 	encodeQueueEntry,
 	encodeShares,
@@ -37,7 +38,7 @@ export type RawWrite =
 	/**
 	`raw` undefined: the value is removed.
 	*/
-	| {readonly kind: 'drains' | 'notices'; readonly raw: string | undefined}
+	| {readonly kind: 'drains' | 'notices' | 'policy'; readonly raw: string | undefined}
 	| {readonly kind: 'restored'; readonly count: number};
 
 export type RawUsage = {
@@ -138,6 +139,10 @@ function encodeWrite(write: Write): RawWrite {
 
 		case 'drains': {
 			return {kind: 'drains', raw: encodeDrains(write.drains)};
+		}
+
+		case 'policy': {
+			return {kind: 'policy', raw: encodePolicy(write.policy)};
 		}
 
 		case 'notices': {

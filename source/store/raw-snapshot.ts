@@ -7,6 +7,7 @@ import {
 	decodeDrains,
 	decodeGpu,
 	decodeNotices,
+	decodePolicy,
 	decodePool,
 	decodeQueueEntry,
 	decodeRevision,
@@ -24,6 +25,7 @@ export type RawSnapshot = {
 	readonly pool: {readonly [Key in keyof RawPool]: RawValue};
 	readonly drains: RawValue;
 	readonly notices: RawValue;
+	readonly policy: RawValue;
 	readonly revision: RawValue;
 	/**
 	Names the present run of the store; undefined when that is not known.
@@ -87,6 +89,12 @@ function drainsOf(value: RawValue, gpuCount: number, now: number): Pick<Snapshot
 	};
 }
 
+/** What is set for everybody: nothing, when that cannot be read. */
+function policyOf(value: RawValue): Pick<Snapshot, 'policy' | 'policyProblem'> {
+	const decoded = typeof value === 'object' ? {problem: problemOf(value)} : decodePolicy(value);
+	return 'policy' in decoded ? decoded : {policy: new Map(), policyProblem: decoded.problem};
+}
+
 const storedOf = (value: RawValue): string | undefined => (typeof value === 'object' ? undefined : value);
 
 function lastUsedBy(user: string, newestFirst: readonly string[]): ReadonlyMap<number, number> {
@@ -120,9 +128,10 @@ export function decodeSnapshot(raw: RawSnapshot, user: string | undefined): Snap
 		gpus: raw.gpus.slice(0, pool?.gpuCount ?? 0).map((value, index) => gpuRecord(value, index)),
 		queue: raw.queue.map(([id, value]) => queueRecord(id, value)),
 		...drainsOf(raw.drains, pool?.gpuCount ?? 0, raw.now),
+		...policyOf(raw.policy),
 		alerts: decodeNotices(storedOf(raw.notices)),
 		noticesProblem: typeof raw.notices === 'object' ? problemOf(raw.notices) : undefined,
-		stored: {drains: storedOf(raw.drains), notices: storedOf(raw.notices)},
+		stored: {drains: storedOf(raw.drains), notices: storedOf(raw.notices), policy: storedOf(raw.policy)},
 		dataLoss: decodeDataLoss(storedOf(raw.notices)),
 		revision: decodeRevision(storedOf(raw.revision), raw.run),
 		lastUsed: user === undefined ? new Map() : lastUsedBy(user, raw.recentUsage),

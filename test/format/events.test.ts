@@ -35,6 +35,16 @@ describe('an event in words', () => {
 		[{kind: 'left', account: 'root', owner: 'bob'}, 'root took bob out of the queue'],
 		[{kind: 'drained', reason: 'fan'}, 'alice took GPU 2 out of service: fan'],
 		[{kind: 'undrained'}, 'alice put GPU 2 back into service'],
+		[{kind: 'policy', gpus: [], account: 'root', key: 'strategy', value: 'lru'}, 'root set strategy=lru in the policy'],
+		[
+			{kind: 'policy', gpus: [], account: 'root', key: 'strategy', value: 'lru', before: {value: 'mru'}},
+			'root set strategy=lru in the policy, which was mru',
+		],
+		[
+			{kind: 'policy', gpus: [], account: 'root', key: 'strategy', before: {value: 'lru'}},
+			'root unset strategy of the policy, which was lru',
+		],
+		[{kind: 'policy', gpus: [], account: 'root', key: 'all'}, 'root unset the whole policy, which could not be read'],
 		// As it was written before it told what was before.
 		[{kind: 'pool', gpus: [], count: 8, reason: 'remade', note: 'fake'}, 'alice remade the pool: 8 GPUs · fake'],
 		[
@@ -66,7 +76,7 @@ describe('an event in words', () => {
 			fc.property(
 				anyAudit,
 				fc.string({unit: 'binary', maxLength: 300}),
-				fc.constantFrom('account', 'label', 'owner', 'reason', 'note'),
+				fc.constantFrom('account', 'label', 'owner', 'reason', 'note', 'key', 'value'),
 				(record, text, field) => {
 					const line = eventLine({...record, [field]: text}, record.time);
 					expect(line).not.toMatch(

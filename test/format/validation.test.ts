@@ -24,8 +24,9 @@ function rowOf(record: GpuRecord, reading: Partial<GpuReading>, threshold = 1024
 		queue: [],
 		lastUsed: new Map(),
 		drains: new Map(),
+		policy: new Map(),
 		alerts: [],
-		stored: {drains: undefined, notices: undefined},
+		stored: {drains: undefined, notices: undefined, policy: undefined},
 		revision: noRevision,
 	};
 	const observation = observationOf([{...idleReading(0), ...reading}]);

@@ -9,6 +9,7 @@ import {drainContract} from './contract/drains.js';
 import {eventContract} from './contract/events.js';
 import {garbageContract} from './contract/garbage.js';
 import {historyContract} from './contract/history.js';
+import {policyContract} from './contract/policy.js';
 import {queueContract} from './contract/queue.js';
 import {recordContract} from './contract/records.js';
 import {revisionContract} from './contract/revision.js';
@@ -48,6 +49,7 @@ export function contract(name: string, makeHarness: () => Promise<Harness>): voi
 		trailContract(subject);
 		revisionContract(subject);
 		drainContract(subject);
+		policyContract(subject);
 		eventContract(subject);
 		garbageContract(subject);
 		scanContract(subject);

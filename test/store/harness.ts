@@ -30,9 +30,9 @@ export type Harness = {
 	*/
 	readonly setPool: (gpuCount: string, provider?: string, machine?: string) => Promise<void>;
 	/**
-	Puts a string where the drains or the notices are kept.
+	Puts a string where the drains, the notices or the policy are kept.
 	*/
-	readonly setValue: (name: 'drains' | 'notices', raw: string) => Promise<void>;
+	readonly setValue: (name: 'drains' | 'notices' | 'policy', raw: string) => Promise<void>;
 	/**
 	Appends a string to the trail.
 	*/
@@ -80,6 +80,7 @@ export async function memoryHarness(): Promise<Harness> {
 			state.auditLog.length = 0;
 			state.drains = undefined;
 			state.notices = undefined;
+			state.policy = undefined;
 			state.revision = undefined;
 			state.places.clear();
 			state.changes.clear();
@@ -185,7 +186,7 @@ export async function redisHarness(): Promise<Harness> {
 			}
 		},
 		async setValue(name, raw) {
-			await client.set(name === 'drains' ? 'canhazgpu:drain' : 'canhazgpu:notices', raw);
+			await client.set(name === 'drains' ? 'canhazgpu:drain' : `canhazgpu:${name}`, raw);
 		},
 		async addAudit(raw) {
 			await client.xadd('canhazgpu:trail', '*', 'record', raw);

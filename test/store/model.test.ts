@@ -14,6 +14,7 @@ import {
 	anyEntry,
 	anyLease,
 	anyNotices,
+	anyPolicy,
 	anyShares,
 	anyUsage,
 } from './records/arbitraries.js';
@@ -28,14 +29,14 @@ const id = fc.constantFrom('a', 'b', 'c', 'd');
 
 /** What to expect, to be worked out from what is there: the truth, or something else. */
 type Guess = {
-	readonly what: 'gpu' | 'entry' | 'whole' | 'prefix' | 'pool' | 'drains' | 'notices';
+	readonly what: 'gpu' | 'entry' | 'whole' | 'prefix' | 'pool' | 'drains' | 'notices' | 'policy';
 	readonly isTrue: boolean;
 	readonly index: number;
 	readonly id: string;
 };
 
 const anyGuess: fc.Arbitrary<Guess> = fc.record({
-	what: fc.constantFrom('gpu', 'entry', 'whole', 'prefix', 'pool', 'drains', 'notices'),
+	what: fc.constantFrom('gpu', 'entry', 'whole', 'prefix', 'pool', 'drains', 'notices', 'policy'),
 	isTrue: fc.oneof({arbitrary: fc.constant(true), weight: 6}, {arbitrary: fc.constant(false), weight: 1}),
 	index: gpu,
 	id,
@@ -57,6 +58,7 @@ const anyWrite: fc.Arbitrary<Write> = fc.oneof(
 	fc.tuple(id, anyEntry).map(([own, entry]) => ({kind: 'entry' as const, entry: {...entry, id: own}})),
 	fc.record({kind: fc.constant('leave' as const), id}),
 	fc.record({kind: fc.constant('drains' as const), drains: anyDrains}),
+	fc.record({kind: fc.constant('policy' as const), policy: anyPolicy}),
 	fc.record({kind: fc.constant('notices' as const), notices: anyNotices}),
 	fc.record({kind: fc.constant('restored' as const), count: fc.integer({min: 0, max: 20})}),
 );
@@ -81,6 +83,9 @@ const anyStep = fc.record({
 
 type Step = typeof anyStep extends fc.Arbitrary<infer Value> ? Value : never;
 
+/** What is stored, or nearly that. */
+const guessed = (raw: string | undefined, isTrue: boolean): string | undefined => (isTrue ? raw : `${raw} `);
+
 function expectationFor({what, isTrue, index, id: entryId}: Guess, snapshot: Snapshot): Expectation {
 	switch (what) {
 		case 'gpu': {
@@ -91,7 +96,7 @@ function expectationFor({what, isTrue, index, id: entryId}: Guess, snapshot: Sna
 		case 'entry': {
 			const record = snapshot.queue.find((waiting) => waiting.id === entryId);
 			const raw = record?.kind === 'entry' ? record.raw : undefined;
-			return {kind: 'entry', id: entryId, raw: isTrue ? raw : `${raw} `};
+			return {kind: 'entry', id: entryId, raw: guessed(raw, isTrue)};
 		}
 
 		case 'whole':
@@ -106,9 +111,10 @@ function expectationFor({what, isTrue, index, id: entryId}: Guess, snapshot: Sna
 		}
 
 		case 'drains':
-		case 'notices': {
+		case 'notices':
+		case 'policy': {
 			const raw = snapshot.stored[what];
-			return {kind: what, raw: isTrue ? raw : `${raw} `};
+			return {kind: what, raw: guessed(raw, isTrue)};
 		}
 	}
 }

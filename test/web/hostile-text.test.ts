@@ -136,11 +136,14 @@ function hostileWorld(word: (field: string) => string, now: number, revision: Sn
 		gpus: [0],
 		count: 1,
 		provider: word('event provider'),
+		key: word('event key'),
+		value: word('event value'),
 		before: {
 			count: 1,
 			provider: word('provider before'),
 			location: word('location before'),
 			reason: word('reason before'),
+			value: word('value before'),
 		},
 		leaseId: word('event lease'),
 		entryId: word('event entry'),
@@ -201,8 +204,9 @@ function hostileWorld(word: (field: string) => string, now: number, revision: Sn
 		],
 		drains: new Map([[4, drain]]),
 		drainProblem: word('drain problem'),
+		policy: new Map([['strategy', {value: word('policy value'), by: word('policy by'), since: now}]]),
 		alerts: [],
-		stored: {drains: undefined, notices: undefined},
+		stored: {drains: undefined, notices: undefined, policy: undefined},
 		lastUsed: new Map(),
 	};
 	const observation: Observation = {

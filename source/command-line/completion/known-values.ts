@@ -62,6 +62,11 @@ const kinds: Readonly<Record<Exclude<KnownKind, 'hosts'>, (snapshot: Snapshot, k
 		'timed-gpus': (snapshot, {requester}) => ownGpus(snapshot, requester, ({expiryTime}) => expiryTime !== undefined),
 		'drained-gpus': ({drains}) =>
 			Array.from(drains, ([index, {reason}]) => ({word: String(index), about: reason ?? 'out of service'})),
+		'policy-keys': ({policy}) =>
+			Array.from(policy, ([key, {value, by}]) => ({
+				word: key,
+				about: by === undefined ? value : `${value}, set by ${by}`,
+			})),
 		users: (snapshot, {audit}) =>
 			named([
 				...heldIn(snapshot).flatMap((held) => [ownerOf(held), labelOf(held)]),

@@ -117,10 +117,10 @@ async function valueDue(word: string, {wanting}: Walk, flags: Flags, know: Know)
 		: completed;
 }
 
-/** The flags that were not given yet. */
+/** The flags that were not given yet, or may be given again. */
 const unused = (flags: Flags, seen: ReadonlySet<Flag>): readonly Candidate[] =>
 	Object.entries(flags)
-		.filter(([, flag]) => !seen.has(flag))
+		.filter(([, flag]) => flag.isRepeated === true || !seen.has(flag))
 		.map(([name, {summary}]) => ({word: `--${name}`, about: summary}));
 
 const describedVerbs = async ({verbs, find, isDescribed}: CompletionOptions): Promise<readonly Candidate[]> =>

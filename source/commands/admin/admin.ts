@@ -5,7 +5,9 @@ import type {App} from '../../app/contract.js';
 import type {Command, Input} from '../../command-line/command.js';
 import {jsonFlag} from '../../command-line/flags.js';
 import {harmlessJson} from '../../format/text/json.js';
+import {policyKeyNames, policyKeys} from '../../core/rules/policy/keys.js';
 import {changeDrains, isAboutDrains} from './drain.js';
+import {isAboutPolicy, showOrChangePolicy} from './policy.js';
 
 type Found = {
 	readonly provider: ProviderName;
@@ -73,14 +75,17 @@ async function whatIsThere(app: App, {config, has}: Input): Promise<Found> {
 
 export const admin: Command = {
 	name: 'admin',
-	summary: 'Make the pool of GPUs that everybody shares, or take GPUs out of service',
-	usage: '[--gpus N] [--provider NAME] [--store STORE] [--force] | --drain IDS [--reason TEXT] | --undrain IDS',
+	summary: 'Make the pool of GPUs that everybody shares, take GPUs out of service, set the policy',
+	usage:
+		'[--gpus N] [--provider NAME] [--store STORE] [--force] | --drain IDS [--reason TEXT] | --undrain IDS | --policy | --set KEY=VALUE... [--unset KEY...]',
 	examples: [
 		['canhazgpu admin', 'a pool of the GPUs that are there'],
 		['canhazgpu admin --gpus 8 --provider fake', 'eight simulated GPUs'],
 		['sudo canhazgpu admin --store embedded', 'for a box without Redis'],
 		['canhazgpu admin --drain 3 --reason "fan is dead"', 'nobody new gets GPU 3'],
 		['canhazgpu admin --undrain 3', 'and they may again'],
+		['canhazgpu admin --policy', 'what holds for everybody'],
+		['canhazgpu admin --set strategy=lru', 'spread the work over all GPUs'],
 	],
 	flags: {
 		gpus: {short: 'g', value: 'N', summary: 'how many GPUs (counted, where they can be)', setting: 'admin.gpus'},
@@ -90,9 +95,26 @@ export const admin: Command = {
 		drain: {value: 'IDS', summary: 'take these GPUs out of service; their holders keep them', completes: 'gpus'},
 		undrain: {value: 'IDS', summary: 'put these GPUs back into service', completes: 'drained-gpus'},
 		reason: {value: 'TEXT', summary: 'why; everybody sees it'},
+		policy: {summary: 'show what holds for everybody'},
+		set: {
+			value: 'KEY=VALUE',
+			summary: 'set a key of the policy; may be given several times',
+			isRepeated: true,
+			completes: policyKeyNames.flatMap((key) => policyKeys[key].completes.map((value) => `${key}=${value}`)),
+		},
+		unset: {
+			value: 'KEY',
+			summary: 'let the default of that key hold again; all: of every key',
+			isRepeated: true,
+			completes: 'policy-keys',
+		},
 		json: jsonFlag,
 	},
 	async run(app, input) {
+		if (isAboutPolicy(input)) {
+			return showOrChangePolicy(app, input);
+		}
+
 		if (isAboutDrains(input)) {
 			return changeDrains(app, input);
 		}

@@ -11,8 +11,8 @@ import type {App} from '../../app/contract.js';
 import type {Input} from '../../command-line/command.js';
 import {idsOf} from '../../command-line/flags.js';
 
-/** Flags that make a pool, and have no meaning beside these. */
-const makingFlags = ['gpus', 'provider', 'group', 'force'];
+/** Flags that make a pool, and have no meaning beside those that change the one that is there. */
+export const makingFlags = ['gpus', 'provider', 'group', 'force'];
 
 function reasonOf(input: Input): string | undefined {
 	const reason = input.text('reason');

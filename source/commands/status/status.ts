@@ -3,6 +3,7 @@ import {readStatus} from '../../core/operations/reservations.js';
 import {harmlessJson} from '../../format/text/json.js';
 import {statusJson} from '../../format/status-json.js';
 import {statusTable} from '../../format/tables/status-table.js';
+import {policyProblemWords} from '../../format/policy.js';
 import {CanhazgpuError} from '../../errors.js';
 import type {Command, Input} from '../../command-line/command.js';
 import {jsonFlag} from '../../command-line/flags.js';
@@ -72,11 +73,13 @@ export const status: Command = {
 			}
 
 			const {failure, warnings, simulated} = view.observation;
+			const policyProblem = policyProblemWords(view.snapshot);
 			const loss = form === 'json' ? undefined : await recentLossWords(view.snapshot);
 			const remarks = [
 				failure && `Warning: the GPUs could not be read: ${failure.message} ${failure.hint ?? ''}`.trimEnd(),
 				...warnings.map((warning) => `Warning: ${warning}`),
 				loss === undefined ? undefined : `Warning: ${loss}`,
+				policyProblem === undefined ? undefined : `Warning: ${policyProblem}`,
 				view.snapshot.gpus.some(({kind}) => kind === 'garbage')
 					? 'Warning: a GPU whose record cannot be read stays out of use. The way to fix it: canhazgpu doctor'
 					: undefined,

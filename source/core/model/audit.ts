@@ -21,6 +21,8 @@ export type AuditKind =
 	| 'left'
 	| 'drained'
 	| 'undrained'
+	/** A key of the policy was set or unset: see `key` and `value`. */
+	| 'policy'
 	/** The pool was made, remade, or put back after the store had lost it: see `reason`. */
 	| 'pool'
 	/** Somebody uses a GPU that nobody reserved. */
@@ -39,6 +41,8 @@ export type AuditBefore = {
 	readonly location?: string;
 	/** Why GPUs were out of service. */
 	readonly reason?: string;
+	/** Of a key of the policy. Absent: it was not set. */
+	readonly value?: string;
 };
 
 export type AuditRecord = {
@@ -59,6 +63,10 @@ export type AuditRecord = {
 	readonly count?: number;
 	/** Of a pool. */
 	readonly provider?: string;
+	/** Of the policy: the key that changed, or `all` when a record that could not be read was removed. */
+	readonly key?: string;
+	/** What the key is set to. Absent: it is no longer set. */
+	readonly value?: string;
 	/** What a change of the configuration has replaced. */
 	readonly before?: AuditBefore;
 	readonly leaseId?: string;

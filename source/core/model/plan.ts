@@ -5,6 +5,7 @@ import type {
 	EndedLease,
 	Lease,
 	Alert,
+	PolicySetting,
 	Pool,
 	PoolEvent,
 	QueueEntry,
@@ -21,7 +22,7 @@ export type Expectation =
 	/** There must be a pool of this size, or none (undefined). */
 	| {readonly kind: 'pool'; readonly gpuCount: number | undefined}
 	/** `raw` undefined: none are stored. */
-	| {readonly kind: 'drains' | 'notices' | 'revision'; readonly raw: string | undefined};
+	| {readonly kind: 'drains' | 'notices' | 'policy' | 'revision'; readonly raw: string | undefined};
 
 export type Write =
 	| {readonly kind: 'lease'; readonly index: number; readonly lease: Lease}
@@ -56,6 +57,7 @@ export type Write =
 	| {readonly kind: 'leave'; readonly id: string}
 	/** Replaces all of them. */
 	| {readonly kind: 'drains'; readonly drains: ReadonlyMap<number, Drain>}
+	| {readonly kind: 'policy'; readonly policy: ReadonlyMap<string, PolicySetting>}
 	| {readonly kind: 'notices'; readonly notices: readonly Alert[]; readonly dataLoss?: DataLoss}
 	/** Says that every commit up to this count is in the store again, as far as a reader knew of it. */
 	| {readonly kind: 'restored'; readonly count: number};

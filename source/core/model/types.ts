@@ -218,6 +218,15 @@ export type Drain = {
 	readonly since: number;
 };
 
+/** The value that an administrator gave to one key of the policy. */
+export type PolicySetting = {
+	/** As it was typed: `core/rules/policy/keys.ts` says what it means. */
+	readonly value: string;
+	/** OS account that set it. */
+	readonly by?: string;
+	readonly since: number;
+};
+
 /** How far a store has come, by which a reader sees that it lost commits since. See `restoring.ts`. */
 export type Revision = {
 	/** Commits of this program so far; those of the peer and of earlier versions are not counted. */
@@ -247,12 +256,20 @@ export type Snapshot = {
 	readonly drains: ReadonlyMap<number, Drain>;
 	/** Why their record cannot be read. */
 	readonly drainProblem?: string;
+	/** What an administrator has set for everybody, by key; a key of a later version, too. Empty when the record cannot be read. */
+	readonly policy: ReadonlyMap<string, PolicySetting>;
+	/** Why the record of the policy cannot be read. */
+	readonly policyProblem?: string;
 	/** What was told and still stands. */
 	readonly alerts: readonly Alert[];
 	/** Why their record can neither be read nor replaced: nothing more is told. */
 	readonly noticesProblem?: string;
 	/** The stored forms, which a commit compares; undefined when there are none. */
-	readonly stored: {readonly drains: string | undefined; readonly notices: string | undefined};
+	readonly stored: {
+		readonly drains: string | undefined;
+		readonly notices: string | undefined;
+		readonly policy: string | undefined;
+	};
 	/** The last time that the store had lost commits and somebody put back what they knew. Absent when that never was. */
 	readonly dataLoss?: DataLoss;
 	readonly revision: Revision;
@@ -300,7 +317,8 @@ export type UsageRecord = {
 
 /** A hint that something changed; the truth is always read again. */
 export type PoolEvent = {
-	readonly kind: 'granted' | 'released' | 'expired' | 'extended' | 'heartbeat' | 'queue' | 'pool' | 'drain' | 'notice';
+	readonly kind:
+		'granted' | 'released' | 'expired' | 'extended' | 'heartbeat' | 'queue' | 'pool' | 'drain' | 'policy' | 'notice';
 	readonly gpus: readonly number[];
 	/** The label of the account that did it. */
 	readonly user?: string;

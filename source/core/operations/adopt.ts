@@ -3,6 +3,7 @@ import {CanhazgpuError} from '../../errors.js';
 import {holdingsOn} from '../rules/leases/holdings.js';
 import {doubtAbout, isRoot, ownerOf} from '../rules/leases/ownership.js';
 import {requireNoClone} from '../rules/pool/pool.js';
+import {policyExpectation} from '../rules/policy/policy.js';
 import type {World} from '../model/ports.js';
 import {grantEntry} from '../rules/leases/audit-entries.js';
 import {checkNote} from '../rules/allocation/request.js';
@@ -139,6 +140,7 @@ export async function adopt(world: World, request: AdoptRequest): Promise<Adopte
 					expect: [
 						{kind: 'pool', gpuCount: snapshot.gpus.length},
 						{kind: 'drains', raw: snapshot.stored.drains},
+						policyExpectation(snapshot),
 						...records.map(({index, raw}) => ({kind: 'gpu', index, raw}) as const),
 					],
 					writes: gpus.map((index) => ({kind: 'lease', index, lease}) as const),

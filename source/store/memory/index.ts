@@ -44,7 +44,7 @@ export function createMemoryStore({now = () => Date.now() / 1000}: Options = {})
 			isLocked = value;
 		},
 		async read({user, change} = {}) {
-			const {pool, gpus, line, entries, history, drains, notices, revision, run, changes} = state;
+			const {pool, gpus, line, entries, history, drains, notices, policy, revision, run, changes} = state;
 			return decodeSnapshot(
 				{
 					now: now(),
@@ -54,6 +54,7 @@ export function createMemoryStore({now = () => Date.now() / 1000}: Options = {})
 					queue: line.map((id) => [id, entries.get(id)]),
 					drains,
 					notices,
+					policy,
 					revision,
 					run,
 					recentUsage: history

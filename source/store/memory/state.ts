@@ -25,6 +25,7 @@ export type State = {
 	readonly auditLog: Array<{readonly id: string; readonly raw: string}>;
 	drains: string | undefined;
 	notices: string | undefined;
+	policy: string | undefined;
 	revision: string | undefined;
 	/**
 	Names the present run; a test that takes the store back to an earlier state begins another.
@@ -50,6 +51,7 @@ export const emptyState = (): State => ({
 	auditLog: [],
 	drains: undefined,
 	notices: undefined,
+	policy: undefined,
 	revision: undefined,
 	run: 'run-1',
 	places: new Map(),
@@ -82,6 +84,7 @@ function holds(state: State, expectation: Expectation): boolean {
 
 		case 'drains':
 		case 'notices':
+		case 'policy':
 		case 'revision': {
 			return state[expectation.kind] === expectation.raw;
 		}
@@ -149,7 +152,8 @@ function carryOut(state: State, write: RawWrite, now: number): void {
 		}
 
 		case 'drains':
-		case 'notices': {
+		case 'notices':
+		case 'policy': {
 			state[write.kind] = write.raw;
 		}
 	}

@@ -18,6 +18,7 @@ const kinds: Readonly<Record<AuditKind, true>> = {
 	left: true,
 	drained: true,
 	undrained: true,
+	policy: true,
 	pool: true,
 	unreserved: true,
 	squatter: true,
@@ -40,6 +41,7 @@ function decodeBefore(fields: Fields): AuditBefore | undefined {
 		provider: textFrom(fields, 'provider_before'),
 		location: textFrom(fields, 'location_before'),
 		reason: textFrom(fields, 'reason_before'),
+		value: textFrom(fields, 'value_before'),
 	};
 	return Object.values(before).every((value) => value === undefined) ? undefined : before;
 }
@@ -59,6 +61,8 @@ export function decodeAudit(raw: string): AuditRecord | undefined {
 			gpus: fields.integers('gpus').slice(0, mostGpus),
 			count: fields.whole('count'),
 			provider: text('provider'),
+			key: text('key'),
+			value: text('value'),
 			before: decodeBefore(fields),
 			leaseId: text('lease_id'),
 			entryId: text('entry_id'),
@@ -87,10 +91,13 @@ export const encodeAudit = (record: AuditRecord): string =>
 		['gpus', record.gpus],
 		['count', record.count],
 		['provider', shortText(record.provider)],
+		['key', shortText(record.key)],
+		['value', shortText(record.value)],
 		['count_before', record.before?.count],
 		['provider_before', shortText(record.before?.provider)],
 		['location_before', shortText(record.before?.location)],
 		['reason_before', shortText(record.before?.reason)],
+		['value_before', shortText(record.before?.value)],
 		['lease_id', shortText(record.leaseId)],
 		['entry_id', shortText(record.entryId)],
 		['forced', record.forced === true ? 1 : undefined],

@@ -12,6 +12,7 @@ const kinds: Readonly<Record<PoolEvent['kind'], true>> = {
 	queue: true,
 	pool: true,
 	drain: true,
+	policy: true,
 	notice: true,
 };
 

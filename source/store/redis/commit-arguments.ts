@@ -45,7 +45,7 @@ class Places {
 	}
 
 	/** Of a key that every script is given. */
-	value(name: 'drains' | 'notices' | 'revision'): number {
+	value(name: 'drains' | 'notices' | 'policy' | 'revision'): number {
 		return commitKeys.indexOf(keys[name]) + 1;
 	}
 
@@ -88,6 +88,7 @@ function expectationSteps(expectation: Expectation, places: Places): readonly Ar
 
 		case 'drains':
 		case 'notices':
+		case 'policy':
 		case 'revision': {
 			return valueSteps(['same', 'absent'], places.value(expectation.kind), expectation.raw);
 		}
@@ -125,7 +126,8 @@ function writeSteps(write: RawWrite, places: Places): readonly Argument[] {
 		}
 
 		case 'drains':
-		case 'notices': {
+		case 'notices':
+		case 'policy': {
 			return valueSteps(['set', 'delete'], places.value(write.kind), write.raw);
 		}
 	}
@@ -140,7 +142,8 @@ function isMore(write: RawWrite, expect: RawPlan['expect']): boolean {
 		}
 
 		case 'drains':
-		case 'notices': {
+		case 'notices':
+		case 'policy': {
 			const before = expect.find(({kind}) => kind === write.kind);
 			const length = before !== undefined && 'raw' in before ? (before.raw?.length ?? 0) : 0;
 			return (write.raw?.length ?? 0) > length;

@@ -19,6 +19,10 @@ export const keys = {
 	*/
 	notices: 'canhazgpu:notices',
 	/**
+	Ours: what an administrator has set for everybody.
+	*/
+	policy: 'canhazgpu:policy',
+	/**
 	Ours: how many commits there were, by which a reader sees that some were lost.
 	*/
 	revision: 'canhazgpu:revision',
@@ -70,5 +74,6 @@ export const readKeys: readonly string[] = [
 	keys.drains,
 	keys.notices,
 	keys.revision,
+	keys.policy,
 ];
 export const commitKeys: readonly string[] = [...readKeys, keys.allocationLock, keys.nothing, keys.auditLog];

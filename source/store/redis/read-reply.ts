@@ -47,6 +47,7 @@ export function parseReadReply(reply: unknown): Omit<RawSnapshot, 'storeUptimeSe
 		drains,
 		notices,
 		revision,
+		policy,
 		attemptDone,
 	] = listOf(reply, (item) => item);
 	if (ids instanceof Uint8Array) {
@@ -62,6 +63,7 @@ export function parseReadReply(reply: unknown): Omit<RawSnapshot, 'storeUptimeSe
 		drains: valueOf(drains),
 		notices: valueOf(notices),
 		revision: valueOf(revision),
+		policy: valueOf(policy),
 		recentUsage: listOf(usage, bytesOf).map((record) => rawOf(record)),
 		attemptDone: valueOf(attemptDone),
 	};

@@ -36,6 +36,7 @@ function holds(statements: PoolStatements, expectation: Expectation): boolean {
 
 		case 'drains':
 		case 'notices':
+		case 'policy':
 		case 'revision': {
 			return rawAt(statements.poolValue, expectation.kind) === expectation.raw;
 		}
@@ -115,7 +116,8 @@ function carryOut(statements: PoolStatements, write: RawWrite, now: number): voi
 		}
 
 		case 'drains':
-		case 'notices': {
+		case 'notices':
+		case 'policy': {
 			setPoolValue(statements, write.kind, write.raw);
 			break;
 		}

@@ -73,6 +73,7 @@ function readAll(
 		queue: (statements.queue.all() as Row[]).map(({id, raw}) => [id!, raw] as const),
 		drains: pool.get('drains'),
 		notices: pool.get('notices'),
+		policy: pool.get('policy'),
 		revision: pool.get('revision'),
 		run: undefined,
 		recentUsage: (usage as Row[]).map(({raw}) => raw!),

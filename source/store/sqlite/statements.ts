@@ -18,7 +18,7 @@ const mostTrimmed = 1000;
 export const poolStatements = {
 	pool: `
 		SELECT name, ${raw} FROM pool
-		WHERE name IN ('gpuCount', 'provider', 'machine', 'drains', 'notices', 'revision')
+		WHERE name IN ('gpuCount', 'provider', 'machine', 'drains', 'notices', 'policy', 'revision')
 	`,
 	poolValue: `SELECT ${raw} FROM pool WHERE name = ?`,
 	setPoolValue: 'INSERT OR REPLACE INTO pool (name, raw) VALUES (?, ?)',

@@ -1,6 +1,7 @@
 /** The message line: what just happened, or what is wrong. */
 import {recentLoss} from '../../core/rules/pool/alerts.js';
 import {dataLossWords} from '../../format/data-loss.js';
+import {policyProblemWords} from '../../format/policy.js';
 import {shortDuration} from '../../format/text/durations.js';
 import {gpuCountOf, type State} from '../state/state.js';
 import {visibleRows} from '../state/table/rows.js';
@@ -55,7 +56,8 @@ function standing(state: State): Message | undefined {
 	}
 
 	const loss = snapshot && recentLoss(snapshot);
-	return loss && {level: 'warning', text: dataLossWords(loss, settings.formatTime)};
+	const text = loss ? dataLossWords(loss, settings.formatTime) : snapshot && policyProblemWords(snapshot);
+	return text === undefined ? undefined : {level: 'warning', text};
 }
 
 /** `z Undo (8s)`, for as long as it can be done. */

@@ -1,6 +1,7 @@
 /** What open pages are sent: everything once, then only the parts that changed, each encoded once for all of them. */
 import {recentLoss} from '../../core/rules/pool/alerts.js';
 import {dataLossWords} from '../../format/data-loss.js';
+import {policyProblemWords} from '../../format/policy.js';
 import {eventTime, eventWords} from '../../format/events.js';
 import type {AuditEntry} from '../../core/model/types.js';
 import type {LiveState} from '../../core/live/live-view.js';
@@ -54,9 +55,12 @@ const eventsPart = (events: readonly AuditEntry[]): [name: string, json: string]
 const newEvents = (events: readonly AuditEntry[], last: AuditEntry | undefined): readonly AuditEntry[] =>
 	events.slice(events.findIndex(({id}) => id === last?.id) + 1);
 
-function lossWarnings(snapshot: LiveState['snapshot']): readonly string[] {
+function storeWarnings(snapshot: LiveState['snapshot']): readonly string[] {
 	const loss = snapshot && recentLoss(snapshot);
-	return loss === undefined ? [] : [dataLossWords(loss, (seconds) => eventTime(seconds, snapshot!.now))];
+	return [
+		loss && dataLossWords(loss, (seconds) => eventTime(seconds, snapshot.now)),
+		snapshot && policyProblemWords(snapshot),
+	].filter((words) => words !== undefined);
 }
 
 const feedJson = (isRead: boolean, failure: {readonly reason: string; readonly since: number} | undefined): FeedJson =>
@@ -80,7 +84,7 @@ const sharedParts = (liveView: LiveState, about: About) => {
 		},
 		store: feedJson(snapshot !== undefined, lost),
 		scan: feedJson(observation !== undefined, blind && {...blind, reason: `${blind.reason} ${blind.hint ?? ''}`}),
-		warnings: [...lossWarnings(snapshot), ...(observation?.warnings ?? [])],
+		warnings: [...storeWarnings(snapshot), ...(observation?.warnings ?? [])],
 		queue: waitersJson(liveView),
 	};
 };

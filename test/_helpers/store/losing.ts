@@ -26,6 +26,7 @@ export function crash({state}: MemoryStore, disk: State = emptyState()): void {
 	state.pool = back.pool;
 	state.drains = back.drains;
 	state.notices = back.notices;
+	state.policy = back.policy;
 	state.revision = back.revision;
 	state.run = `run-${++runs}`;
 }

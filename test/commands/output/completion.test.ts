@@ -22,6 +22,7 @@ beforeAll(async () => {
 	box = await createRedisBox(redis.port, 4);
 	await box.run(['reserve', '--gpu-ids', '1', '--note', 'a\tnote', '--user', 'team']);
 	await box.run(['admin', '--drain', '3', '--reason', 'fan is dead']);
+	await box.run('admin --set strategy=lru');
 	writeFileSync(path.join(box.home, 'hosts.yaml'), 'remote_hosts: [gpu-box-2, alice@gpu-box-3]\n');
 });
 
@@ -57,6 +58,7 @@ test('what only the pool and the config know, with what it means', async () => {
 		expect.stringMatching(/^1\tends in (?:7h59m|8h00m), a note$/v),
 	]);
 	expect(await answer('zsh', 'admin', '--undrain', '')).toEqual(['words', '3\tfan is dead']);
+	expect(await answer('zsh', 'admin', '--unset', '')).toEqual(['words', `strategy\tlru, set by ${account}`]);
 	expect(await answer('bash', 'release', '--user', '')).toEqual(['words', 'team']);
 	expect(await answer('bash', 'events', '-u', '')).toEqual(['words', account, 'team']);
 	expect(await answer('bash', '--config', 'hosts.yaml', 'status', '-r', '')).toEqual([
@@ -204,6 +206,9 @@ test.each<[before: readonly string[], word: string, words: readonly string[]]>([
 	[['report', '--by'], '', ['user', 'gpu', 'day', 'model']],
 	[['report', '--format'], '', ['table', 'csv']],
 	[['admin', '-p'], '', ['nvidia', 'amd', 'fake']],
+	[['admin', '--set'], 'strategy=', ['strategy=mru', 'strategy=lru']],
+	[['admin'], '--set=strategy=l', ['--set=strategy=lru']],
+	[['admin', '--set', 'strategy=lru'], '--se', ['--set']],
 	[['top', '--interval'], '', ['1s', '2s', '5s', '10s']],
 	[['reserve', '--force=x'], '--nonb', ['--nonblock']],
 	[['completion'], '', ['bash', 'zsh', 'fish']],

@@ -135,6 +135,9 @@ describe('what is printed is as the schema says', () => {
 		const ok = async (words: string) => (await box.run(words)).stdout;
 		await check('admin', await ok('admin --drain 1 --reason fan --json'));
 		await check('admin', await ok('admin --undrain 1,2 --json'));
+		await check('admin', await ok('admin --set strategy=lru --json'));
+		await check('admin', await ok('admin --policy --json'));
+		await check('admin', await ok('admin --unset strategy --json'));
 		await check('admin', await ok('admin --gpus 3 --provider fake --force --json'));
 		for (const by of ['user', 'gpu', 'day', 'model']) {
 			await check('report', await ok(`report --json --by ${by}`));

@@ -62,8 +62,9 @@ function detailsOf(lease: Partial<Lease>): string {
 		gpus: [run(lease)],
 		queue: [],
 		drains: new Map(),
+		policy: new Map(),
 		alerts: [],
-		stored: {drains: undefined, notices: undefined},
+		stored: {drains: undefined, notices: undefined, policy: undefined},
 		revision: noRevision,
 		lastUsed: new Map(),
 	};

@@ -12,6 +12,7 @@ import {createLiveWorld} from '../../_helpers/live-world.js';
 const input: Input = {
 	has: () => false,
 	text: () => undefined,
+	texts: () => [],
 	words: [],
 	rest: ['train'],
 	config: {get: () => undefined, isGiven: () => false} as unknown as Config,

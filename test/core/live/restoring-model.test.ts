@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
 import {acquireNow} from '../../../source/core/operations/acquire-now.js';
+import {changePolicy} from '../../../source/core/operations/policy.js';
 import {drain, undrain} from '../../../source/core/operations/drain.js';
 import {sendHeartbeat, findJobLease, endJobLease, type JobLease} from '../../../source/core/operations/job-lease.js';
 import {isLeased} from '../../../source/core/rules/leases/holdings.js';
@@ -38,6 +39,8 @@ const anyStep = fc.record({
 		'leave',
 		'drain',
 		'undrain',
+		'setPolicy',
+		'unsetPolicy',
 		'read',
 		'read',
 		'look',
@@ -67,7 +70,7 @@ const unlessRefused = async <Result>(work: () => Promise<Result>): Promise<Resul
 	}
 };
 
-const contentOf = ({pool, gpus, queue, drains}: Snapshot) => ({
+const contentOf = ({pool, gpus, queue, drains, policy}: Snapshot) => ({
 	pool,
 	gpus: gpus.map((record) =>
 		isLeased(record) ? record.lease : record.kind === 'free' ? [record.lastReleased, record.ended] : record,
@@ -77,6 +80,7 @@ const contentOf = ({pool, gpus, queue, drains}: Snapshot) => ({
 		.entries()
 		.toArray()
 		.toSorted(([a], [b]) => a - b),
+	policy: Object.fromEntries(policy),
 });
 
 async function scene() {
@@ -184,6 +188,8 @@ async function scene() {
 		},
 		drain: async (which) => drain(world, root, [which % gpuCount], `reason ${which}`),
 		undrain: async (which) => undrain(world, root, [which % gpuCount]),
+		setPolicy: async (which) => changePolicy(world, root, [{key: 'strategy', value: which % 2 === 0 ? 'lru' : 'mru'}]),
+		unsetPolicy: async () => changePolicy(world, root, [{key: 'strategy', value: undefined}]),
 		read: async (which) => readCurrent(staying[which % readers]!),
 		look: async () => readCurrent(world),
 		async save() {

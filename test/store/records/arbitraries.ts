@@ -9,6 +9,7 @@ import type {
 	EndedLease,
 	EndReason,
 	Lease,
+	PolicySetting,
 	Alert,
 	PoolEvent,
 	ProcessIdentity,
@@ -177,6 +178,7 @@ const auditKinds: readonly AuditKind[] = [
 	'left',
 	'drained',
 	'undrained',
+	'policy',
 	'pool',
 	'unreserved',
 	'squatter',
@@ -194,9 +196,17 @@ export const anyAudit: fc.Arbitrary<AuditRecord> = fc.record({
 	gpus: fc.array(fc.nat(1023)),
 	count: optional(fc.nat(1024)),
 	provider: shortText,
+	key: shortText,
+	value: shortText,
 	before: optional(
 		fc
-			.record({count: optional(fc.nat(1024)), provider: shortText, location: shortText, reason: shortText})
+			.record({
+				count: optional(fc.nat(1024)),
+				provider: shortText,
+				location: shortText,
+				reason: shortText,
+				value: shortText,
+			})
 			.filter((before) => Object.values(before).some((value) => value !== undefined)),
 	),
 	leaseId: shortText,
@@ -212,6 +222,13 @@ export const anyDrains: fc.Arbitrary<ReadonlyMap<number, Drain>> = fc
 		selector: ([gpu]) => gpu,
 	})
 	.map((drains) => new Map(drains));
+
+export const anyPolicy: fc.Arbitrary<ReadonlyMap<string, PolicySetting>> = fc
+	.uniqueArray(fc.tuple(text, fc.record({value: text, by: optionalText, since: time})), {
+		selector: ([key]) => key,
+		maxLength: 3,
+	})
+	.map((settings) => new Map(settings));
 
 export const anyNotices: fc.Arbitrary<readonly Alert[]> = fc.array(
 	fc.record({

@@ -249,8 +249,9 @@ export const anyState: fc.Arbitrary<State> = fc
 			gpus,
 			queue,
 			drains: new Map(),
+			policy: new Map(),
 			alerts: [],
-			stored: {drains: undefined, notices: undefined},
+			stored: {drains: undefined, notices: undefined, policy: undefined},
 			revision: noRevision,
 			lastUsed: new Map(),
 		};

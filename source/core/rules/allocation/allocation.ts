@@ -10,9 +10,10 @@ import {claimsOf} from '../queue/queue.js';
 import {grantEntry, type GrantOptions, type AuditContext} from '../leases/audit-entries.js';
 import type {Drain, GpuRecord, Lease, Observation, QueueEntry, Snapshot} from '../../model/types.js';
 import {takeoverOf, waitersOf, type Waiters} from '../queue/takeover.js';
+import {policyExpectation, policyOf} from '../policy/policy.js';
 import {gpusOf, type Eligibility, type Quality} from './need.js';
 import type {Wanted} from './request.js';
-import {mostRecentUserFirst} from './most-recent-user-first.js';
+import {strategies} from './strategies.js';
 import type {Strategy} from './strategy.js';
 import {usageBlockOf, type UsageBlock} from './usage-block.js';
 
@@ -114,7 +115,7 @@ export function allocate(
 	snapshot: Snapshot,
 	observation: Observation,
 	request: AllocationRequest,
-	strategy: Strategy = mostRecentUserFirst,
+	strategy: Strategy = strategies[policyOf(snapshot).strategy],
 ): Allocation | Refusal {
 	const {wanted, eligibility, lease, grant} = request;
 	const {drains} = snapshot;
@@ -173,6 +174,7 @@ export function allocate(
 			expect: [
 				{kind: 'pool', gpuCount: snapshot.gpus.length},
 				{kind: 'drains', raw: snapshot.stored.drains},
+				policyExpectation(snapshot),
 				{kind: 'queue', extent: 'whole', ids: snapshot.queue.map(({id}) => id)},
 				...changes.expect,
 			],

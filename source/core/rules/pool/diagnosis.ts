@@ -2,6 +2,7 @@
 import {accountName, doubtAbout} from '../leases/ownership.js';
 import type {Account, Store, StoreCondition} from '../../model/ports.js';
 import type {GpuReading, Observation, Pool, Snapshot} from '../../model/types.js';
+import {policyRows, unreadablePolicy} from '../policy/policy.js';
 import {judgeUsage, wordsOnce} from '../allocation/gpu-usage.js';
 
 export type Finding = {
@@ -90,6 +91,25 @@ const removeRecord = (index: number, kind: Store['kind']): string =>
 	kind === 'redis'
 		? moveAway(`canhazgpu:gpu:${index}`, `canhazgpu:damaged:${index}`)
 		: `Remove that record alone: DELETE FROM gpus WHERE gpu = ${index}`;
+
+/** A policy that does not count, or not all of it. A key of a later version does no harm. */
+export const judgePolicy = (snapshot: Snapshot): readonly Finding[] => {
+	const {policyProblem, stored} = snapshot;
+	return policyProblem === undefined
+		? policyRows(snapshot).flatMap(({key, problem, fallback}): readonly Finding[] =>
+				problem === undefined
+					? []
+					: [
+							{
+								check: 'pool',
+								level: 'warning',
+								words: `The key ${key} of the policy does not count, and its default ${fallback} holds: ${problem}`,
+								fix: `Set it again, or: canhazgpu admin --unset ${key}`,
+							},
+						],
+			)
+		: [{check: 'store', level: 'warning', ...unreadablePolicy(policyProblem, stored.policy)}];
+};
 
 /** Records of the pool that make no sense. */
 export const judgeRecords = (

@@ -15,6 +15,7 @@ import type {
 	EndReason,
 	GpuRecord,
 	Lease,
+	PolicySetting,
 	Pool,
 	QueueEntry,
 	Snapshot,
@@ -23,7 +24,7 @@ import type {
 import {poolEntry} from './pool.js';
 import {mergedAlerts} from './alerts.js';
 
-/** A reader that comes this late after the loss leaves alone what people may have changed since: the queue, drains, notices. */
+/** A reader that comes this late after the loss leaves alone what people may have changed since: the queue, drains, the policy, notices. */
 const lateSeconds = 600;
 
 /** Between the places of two who wait; a store keeps microseconds. */
@@ -294,6 +295,26 @@ function restoreDrains({known, found, audit}: Loss): Pick<Plan, 'expect' | 'writ
 		: {expect: [{kind: 'drains', raw: found.stored.drains}], writes: [{kind: 'drains', drains}]};
 }
 
+/** What was set is so again, key by key. What somebody set or unset since stays as it is. */
+function restorePolicy({known, found, audit}: Loss): Pick<Plan, 'expect' | 'writes'> {
+	if (known.policyProblem !== undefined || found.policyProblem !== undefined) {
+		return {expect: [], writes: []};
+	}
+
+	const changed = new Set(audit.filter(({kind}) => kind === 'policy').map(({key}) => key));
+	const isSince = ({since}: PolicySetting): boolean => since >= Math.floor(known.now);
+	const policy = new Map([
+		...[...known.policy].filter(([key]) => !changed.has(key)),
+		...[...found.policy].filter(([key, setting]) => changed.has(key) || isSince(setting)),
+	]);
+	const isSame =
+		policy.size === found.policy.size &&
+		[...policy].every(([key, setting]) => JSON.stringify(found.policy.get(key)) === JSON.stringify(setting));
+	return isSame
+		? {expect: [], writes: []}
+		: {expect: [{kind: 'policy', raw: found.stored.policy}], writes: [{kind: 'policy', policy}]};
+}
+
 /** Puts back the pool's own record alone. Where GPU records are there, they are seen only then. */
 export const planPoolRecord = (known: Snapshot & {readonly pool: Pool}, found: Snapshot, host: Host): Plan => ({
 	...emptyPlan,
@@ -344,6 +365,7 @@ export function planRestoring(
 	const nothing = {expect: [], writes: []};
 	const queue = isLate ? {...nothing, back: []} : restoreQueue(loss);
 	const drains = isLate ? nothing : restoreDrains(loss);
+	const policy = isLate ? nothing : restorePolicy(loss);
 	const context: AuditContext = {now: found.now, host: host.hostname};
 	const leases = Map.groupBy(
 		restored.flatMap(({index, leases: back = []}) => back.map((lease) => ({index, lease}))),
@@ -358,6 +380,7 @@ export function planRestoring(
 			...restored.map(({index, raw}): Expectation => ({kind: 'gpu', index, raw})),
 			...queue.expect,
 			...drains.expect,
+			...policy.expect,
 			...(found.noticesProblem === undefined ? [{kind: 'notices', raw: found.stored.notices} as const] : []),
 		],
 		writes: [
@@ -365,6 +388,7 @@ export function planRestoring(
 			...restored.map(({write}) => write),
 			...queue.writes,
 			...drains.writes,
+			...policy.writes,
 			...(found.noticesProblem === undefined
 				? [
 						{

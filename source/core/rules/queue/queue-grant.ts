@@ -5,8 +5,9 @@ somebody later holds while waiting, or somebody stopped, is taken over in the sa
 import {planHoldings, type HoldingChange} from '../leases/holding-changes.js';
 import {holdingsIn, holdingsOn, type Holding} from '../leases/holdings.js';
 import type {Expectation, Plan} from '../../model/plan.js';
-import {mostRecentUserFirst} from '../allocation/most-recent-user-first.js';
+import {strategies} from '../allocation/strategies.js';
 import type {Strategy} from '../allocation/strategy.js';
+import {policyExpectation, policyOf} from '../policy/policy.js';
 import {grantEntry, type AuditContext} from '../leases/audit-entries.js';
 import type {GpuGroup, GpuRecord, Lease, QueueEntry, QueueRecord, Snapshot} from '../../model/types.js';
 import {takeoverOf, waitersOf, type Waiters} from './takeover.js';
@@ -65,7 +66,7 @@ type Candidates = {
 function candidates(
 	snapshot: Snapshot,
 	position: number,
-	{isUsable, strategy = mostRecentUserFirst}: QueueGrantOptions,
+	{isUsable, strategy = strategies[policyOf(snapshot).strategy]}: QueueGrantOptions,
 	{waiters: {groupsFor, gives}, wanted}: {readonly waiters: Waiters; readonly wanted: ReadonlySet<number>},
 ): Candidates {
 	const {queue, gpus, lastUsed} = snapshot;
@@ -135,6 +136,7 @@ const expectationsOf = (snapshot: Snapshot, position: number): readonly Expectat
 	return [
 		{kind: 'pool', gpuCount: snapshot.gpus.length},
 		{kind: 'drains', raw: snapshot.stored.drains},
+		policyExpectation(snapshot),
 		{kind: 'queue', extent: 'prefix', ids: snapshot.queue.slice(0, position + 1).map(({id}) => id)},
 		{kind: 'entry', id: own.id, raw: own.raw},
 	];

@@ -74,7 +74,7 @@ export function readAfterMs(
 	}
 
 	const {queue, gpus, drains} = snapshot;
-	if (event === undefined || event.kind === 'pool' || event.kind === 'drain') {
+	if (event === undefined || event.kind === 'pool' || event.kind === 'drain' || event.kind === 'policy') {
 		const rank = rankFor(queue, entryId, [], gpus.length);
 		return rank < wokenAtOnce ? 0 : herdMs + turnMs * (rank - wokenAtOnce);
 	}

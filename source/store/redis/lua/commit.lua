@@ -2,8 +2,9 @@
 Compares every expectation, then writes all or nothing. Decodes no JSON.
 
 KEYS  1 gpu_count  2 provider  3 machine  4 queue  5 usage history  6 drains  7 notices
-      8 revision: "COUNT BASE SECONDS RUN"  9 the peer's allocation lock  10 a key that never exists  11 the audit trail
-      12... GPU records, queue entries and changes, which the steps name by their place here, as they do 6, 7 and 8
+      8 revision: "COUNT BASE SECONDS RUN"  9 policy  10 the peer's allocation lock  11 a key that never exists
+      12 the audit trail  13... GPU records, queue entries and changes, which the steps name by their place here, as they do
+      6, 7, 8 and 9
 ARGV  1 "1" when a free GPU becomes a lease: then the peer's lock is respected
       2 "1" when it must be refused while memory is full
       3 channel  4 event, or ""  5 age in seconds at which usage records go  6 how many of them may go at once
@@ -195,16 +196,16 @@ local function next_revision()
   return string.format('%.0f %.0f %s %s', count + 1, base, since, run)
 end
 
-if ARGV[1] == '1' and redis.call('EXISTS', KEYS[9]) == 1 then
+if ARGV[1] == '1' and redis.call('EXISTS', KEYS[10]) == 1 then
   return 'locked'
 end
 
 -- Redis refuses commands that need memory only until a script has written. A grant asks for memory first, and is refused
 -- whole; anything else begins with a deletion of nothing, so that a release or a heartbeat goes through with memory full.
 if ARGV[2] == '1' then
-  run_later('SETRANGE', KEYS[10], 0, '')
+  run_later('SETRANGE', KEYS[11], 0, '')
 else
-  run_later('DEL', KEYS[10])
+  run_later('DEL', KEYS[11])
 end
 
 local at = first_step
@@ -262,7 +263,7 @@ if has_usage then
 end
 -- A Redis before 5, an account that may not, a key of another type: the trail is not kept, and GPUs are handed out all the same.
 for _, record in ipairs(trail) do
-  redis.pcall('XADD', KEYS[11], 'MAXLEN', '~', ARGV[7], '*', 'record', record)
+  redis.pcall('XADD', KEYS[12], 'MAXLEN', '~', ARGV[7], '*', 'record', record)
 end
 if ARGV[4] ~= '' then
   redis.pcall('PUBLISH', ARGV[3], ARGV[4])

@@ -2,14 +2,14 @@
 One atomic read of everything. Decodes no JSON.
 
 KEYS  1 gpu_count  2 provider  3 machine  4 queue  5 usage history  6 drains  7 notices  8 revision
-      9 a change, if somebody asks about one
+      9 policy  10 a change, if somebody asks about one
 ARGV  1 prefix of the GPU keys  2 prefix of the entry keys  3 most GPUs a pool may have
       4 how many of the newest usage records to look at  5... texts that a usage record of the asking user holds one of
 
 The GPU and entry keys depend on what is read, so they cannot be declared: this is for one server, not for a cluster.
 
 Result  { seconds, microseconds, gpu_count, provider, machine, { GPU... }, { id... }, { entry... }, { usage record... },
-          drains, notices, revision, the change's attempt }
+          drains, notices, revision, policy, the change's attempt }
 A value is "v" and the string; false when there is none; "t" and the name of its type when it is no string.
 In place of the ids stands "t" and a type when the queue is no sorted set.
 The usage records are the user's newest of each GPU, newest first.
@@ -42,7 +42,7 @@ local function values(keys)
 end
 
 local time = redis.call('TIME')
-local fixed = values({ KEYS[1], KEYS[2], KEYS[3], KEYS[6], KEYS[7], KEYS[8] })
+local fixed = values({ KEYS[1], KEYS[2], KEYS[3], KEYS[6], KEYS[7], KEYS[8], KEYS[9] })
 local count = fixed[1]
 
 local gpus = {}
@@ -88,5 +88,5 @@ end
 
 return {
   tonumber(time[1]), tonumber(time[2]), count, fixed[2], fixed[3], gpus, ids, entries, usage, fixed[4], fixed[5],
-  fixed[6], KEYS[9] and value(KEYS[9])
+  fixed[6], fixed[7], KEYS[10] and value(KEYS[10])
 }

@@ -202,8 +202,9 @@ test('every face is told, for leases and for nothing else', () => {
 		queue: [],
 		lastUsed: new Map(),
 		drains: new Map(),
+		policy: new Map(),
 		alerts: [],
-		stored: {drains: undefined, notices: undefined},
+		stored: {drains: undefined, notices: undefined, policy: undefined},
 		revision: noRevision,
 	};
 	const observation = observationOf([idleReading(0), idleReading(1)], {idle: after([50, 'idle'], [100, 'idle'])});

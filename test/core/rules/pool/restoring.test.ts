@@ -3,6 +3,7 @@ import {describe, expect, test} from 'vitest';
 import {acquireNow} from '../../../../source/core/operations/acquire-now.js';
 import {sendHeartbeat, findJobLease} from '../../../../source/core/operations/job-lease.js';
 import {createPool} from '../../../../source/core/operations/create-pool.js';
+import {changePolicy} from '../../../../source/core/operations/policy.js';
 import {drain, undrain} from '../../../../source/core/operations/drain.js';
 import {isLeased} from '../../../../source/core/rules/leases/holdings.js';
 import {leaveQueue} from '../../../../source/core/operations/waiting/leave-queue.js';
@@ -56,6 +57,7 @@ async function fill(world: TestWorld) {
 	await runOn(world, 0, 'job');
 	const manual = await reserveFor(world, 1);
 	await drain(world, root, [2], 'fan is dead');
+	await changePolicy(world, root, [{key: 'strategy', value: 'lru'}]);
 	for (const [place, id] of ['w1', 'w2', 'w3', 'w4', 'w5'].entries()) {
 		await joinAs(world, id, 100 + place);
 		world.pass(1);
@@ -68,7 +70,14 @@ async function fill(world: TestWorld) {
 	return {manual};
 }
 
-const contentOf = ({pool, gpus, queue, drains, alerts}: Snapshot) => ({pool, gpus, queue, drains, alerts});
+const contentOf = ({pool, gpus, queue, drains, policy, alerts}: Snapshot) => ({
+	pool,
+	gpus,
+	queue,
+	drains,
+	policy,
+	alerts,
+});
 
 describe('everything that was read is put back', () => {
 	test('into a store that comes back empty', async () => {
@@ -216,6 +225,26 @@ describe('what is newer is never touched', () => {
 		crash(world.memory, disk);
 		await drain(world, root, [3], 'since');
 		expect((await staying.store.read()).drains.get(3)).toMatchObject({reason: 'since'});
+	});
+
+	test('a key of the policy that was set since, and one that was unset since', async () => {
+		const set = await scene();
+		crash(set.world.memory, set.disk);
+		await changePolicy(set.world, root, [{key: 'strategy', value: 'lru'}]);
+		const policy = await set.staying.store.read();
+		expect(policy.policy.get('strategy')).toMatchObject({value: 'lru', by: 'root'});
+
+		const world = await createTestWorld();
+		await changePolicy(world, root, [{key: 'strategy', value: 'lru'}]);
+		const disk = saved(world.memory);
+		const staying = stayingIn(world);
+		world.pass(1);
+		await makeRevision(world);
+		await staying.store.read();
+		world.pass(5);
+		crash(world.memory, disk);
+		await changePolicy(world, root, [{key: 'strategy', value: undefined}]);
+		expect((await staying.store.read()).policy).toEqual(new Map());
 	});
 
 	test('what anybody changed after somebody who wakes late could know of it', async () => {

@@ -10,8 +10,9 @@ const snapshotOf = (...gpus: readonly GpuRecord[]): Snapshot => ({
 	gpus,
 	queue: [],
 	drains: new Map(),
+	policy: new Map(),
 	alerts: [],
-	stored: {drains: undefined, notices: undefined},
+	stored: {drains: undefined, notices: undefined, policy: undefined},
 	revision: noRevision,
 	lastUsed: new Map(),
 });

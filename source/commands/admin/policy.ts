@@ -1,0 +1,125 @@
+/**
+`admin --policy`, `--set` and `--unset`: what holds for everybody. As with the rest of `admin`, an account that may change the pool may do it;
+the audit log tells who did.
+*/
+import {requirePool} from '../../core/rules/pool/pool.js';
+import {isPolicyKey, policyKeyNames} from '../../core/rules/policy/keys.js';
+import {unknownKey, type PolicyChange} from '../../core/rules/policy/policy.js';
+import {changePolicy, removePolicy} from '../../core/operations/policy.js';
+import {readForDisplay} from '../../core/operations/transact.js';
+import {CanhazgpuError, quoted} from '../../errors.js';
+import {policyChangesJson, policyChangesText, policyJson, policyTable} from '../../format/tables/policy-table.js';
+import {policyProblemWords} from '../../format/policy.js';
+import {harmlessJson} from '../../format/text/json.js';
+import type {App} from '../../app/contract.js';
+import type {Input} from '../../command-line/command.js';
+import {nearest} from '../../command-line/suggestions.js';
+import {isAboutDrains, makingFlags} from './drain.js';
+
+/** Whether `admin` is asked for the policy, or to change it, rather than to make a pool. */
+export const isAboutPolicy = (input: Input): boolean => ['policy', 'set', 'unset'].some((flag) => input.has(flag));
+
+/** Every key, where a key can stand: the whole record goes, also one that cannot be read. */
+const allKeys = 'all';
+
+function settingOf(typed: string): PolicyChange {
+	const [key, value] = typed.split(/[=](?<value>.*)/sv, 2).map((part) => part.trim());
+	if (key === undefined || key === '' || value === undefined || value === '') {
+		throw new CanhazgpuError('usage', `--set ${quoted(typed)} sets nothing`, {
+			hint: `Write --set KEY=VALUE. The keys are: ${policyKeyNames.join(', ')}`,
+		});
+	}
+
+	if (!isPolicyKey(key)) {
+		throw unknownKey(key, nearest(key, policyKeyNames));
+	}
+
+	return {key, value};
+}
+
+/** A key that this version does not know may be set by a later version: the pool tells. */
+const unsettingOf = (typed: string): PolicyChange => ({key: typed.trim(), value: undefined});
+
+/**
+What is to be changed, in the order it was typed.
+
+@throws CanhazgpuError `usage` for a key that there is not, or one that is named twice.
+*/
+function changesOf(input: Input): readonly PolicyChange[] {
+	const changes = [
+		...input.texts('set').map((typed) => settingOf(typed)),
+		...input.texts('unset').map((typed) => unsettingOf(typed)),
+	];
+	const twice = changes.find(({key}, place) => changes.findIndex((other) => other.key === key) !== place);
+	if (twice !== undefined) {
+		throw new CanhazgpuError('usage', `The key ${quoted(twice.key)} is named twice`, {hint: 'Name each key once.'});
+	}
+
+	return changes;
+}
+
+async function showPolicy(app: App, input: Input): Promise<number> {
+	const world = await app.open();
+	try {
+		const snapshot = await readForDisplay(world);
+		requirePool(snapshot, world.host, world.store.location);
+		if (input.has('json')) {
+			app.print(harmlessJson(policyJson(snapshot)));
+			return 0;
+		}
+
+		app.print(policyTable(snapshot, app.paint, app.columns));
+		const problem = policyProblemWords(snapshot);
+		if (problem !== undefined) {
+			app.remark(`Warning: ${problem}`);
+		}
+
+		return 0;
+	} finally {
+		await world.close();
+	}
+}
+
+/** @throws CanhazgpuError `usage` for flags that do not go together. */
+export async function showOrChangePolicy(app: App, input: Input): Promise<number> {
+	const making = makingFlags.find((flag) => input.has(flag));
+	if (making !== undefined) {
+		throw new CanhazgpuError(
+			'usage',
+			`--${making} makes a pool, and --policy, --set and --unset are about the one that is there`,
+			{hint: `Leave out --${making}.`},
+		);
+	}
+
+	if (isAboutDrains(input)) {
+		throw new CanhazgpuError('usage', '--drain and --undrain, and --policy, --set and --unset, are different changes', {
+			hint: 'Give them one after the other.',
+		});
+	}
+
+	if (input.has('policy')) {
+		if (input.has('set') || input.has('unset')) {
+			throw new CanhazgpuError('usage', '--policy shows the policy, and --set and --unset change it', {
+				hint: 'Leave out one of them.',
+			});
+		}
+
+		return showPolicy(app, input);
+	}
+
+	const changes = changesOf(input);
+	const removesAll = changes.some(({key}) => key === allKeys);
+	if (removesAll && changes.length > 1) {
+		throw new CanhazgpuError('usage', '--unset all removes every key', {hint: 'Give it alone.'});
+	}
+
+	const world = await app.open();
+	try {
+		const requester = app.requester(undefined);
+		const changed = removesAll ? await removePolicy(world, requester) : await changePolicy(world, requester, changes);
+		app.print(input.has('json') ? harmlessJson(policyChangesJson(changed)) : policyChangesText(changes, changed));
+		return 0;
+	} finally {
+		await world.close();
+	}
+}

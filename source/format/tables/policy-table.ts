@@ -1,0 +1,97 @@
+/** `admin --policy`, and what `--set` and `--unset` say. */
+import {policyKeys, isPolicyKey} from '../../core/rules/policy/keys.js';
+import {policyProblemOf, policyRows, type PolicyChange, type PolicyChanged} from '../../core/rules/policy/policy.js';
+import type {Snapshot} from '../../core/model/types.js';
+import {clockTime} from '../text/days.js';
+import {timestamp} from '../text/durations.js';
+import type {Paint} from '../text/paint.js';
+import {ruledTable, type Sacrifices} from '../text/table.js';
+import {sanitize, shorten} from '../text/text.js';
+
+const longestValue = 60;
+
+const harmless = (text: string): string => shorten(sanitize(text), longestValue);
+
+const sacrifices: Sacrifices = [
+	['WHAT IT DOES', 24],
+	['SET BY', 8],
+	['WHAT IT DOES', 0],
+	['SET BY', 0],
+	['DEFAULT', 0],
+];
+
+/** One row a key. Harmless to print. */
+export const policyTable = (snapshot: Snapshot, paint: Paint, width: number | undefined): string =>
+	ruledTable(
+		['KEY', 'VALUE', 'DEFAULT', 'SET BY', 'WHAT IT DOES'],
+		policyRows(snapshot).map(({key, value, fallback, summary, setting, problem}) => [
+			harmless(key),
+			problem === undefined ? harmless(value) : {text: `${harmless(value)} (!)`, paint: paint.error},
+			fallback ?? '-',
+			setting === undefined
+				? '-'
+				: `${harmless(setting.by ?? 'somebody unknown')}, ${clockTime(setting.since, snapshot.now)}`,
+			problem === undefined
+				? (summary ?? 'nothing: this version does not know the key')
+				: `the default holds: ${harmless(problem)}`,
+		]),
+		paint,
+		{width, sacrifices},
+	);
+
+/** `admin --policy --json`. */
+export const policyJson = (snapshot: Snapshot) => ({
+	policy: policyRows(snapshot).map(({key, value, fallback, summary, setting, problem}) => ({
+		key,
+		value,
+		default: fallback,
+		summary,
+		set_by: setting?.by,
+		set_at: setting === undefined ? undefined : timestamp(setting.since),
+		problem,
+	})),
+	problem: policyProblemOf(snapshot),
+});
+
+/** `admin --set --json` and `admin --unset --json`: keys whose value is another one now. */
+export const policyChangesJson = (changed: readonly PolicyChanged[]) => ({
+	changed: changed.map(({key, value, before}) => ({
+		key,
+		value,
+		before,
+	})),
+});
+
+const defaultOf = (key: string): string | undefined => (isPolicyKey(key) ? policyKeys[key].fallback : undefined);
+
+function changeWords({key, value, before}: PolicyChanged): string {
+	const name = harmless(key);
+	if (value !== undefined) {
+		const was = before === undefined ? `${defaultOf(key)} by default` : harmless(before);
+		return `Set ${name}=${harmless(value)}, which was ${was}`;
+	}
+
+	if (key === 'all') {
+		return 'Removed the record of the policy, which could not be read';
+	}
+
+	const fallback = defaultOf(key);
+	const was = before === undefined ? '' : `, which was ${harmless(before)}`;
+	return `Unset ${name}${was}${fallback === undefined ? '' : `: the default, ${fallback}, holds again`}`;
+}
+
+/**
+A line for each key that was asked for.
+
+@param asked - In the order it was typed.
+@param changed - Keys whose value is another one now; of `--unset all` every key that was set.
+*/
+export function policyChangesText(asked: readonly PolicyChange[], changed: readonly PolicyChanged[]): string {
+	const same = asked
+		.filter(({key}) => key !== 'all' && changed.every((each) => each.key !== key))
+		.map(({key, value}) =>
+			value === undefined ? `${harmless(key)} was not set` : `${harmless(key)} is ${harmless(value)} already`,
+		);
+	const lines = [...changed.map((each) => changeWords(each)), ...same];
+	return lines.length === 0 ? 'No key was set' : lines.join('\n');
+}

@@ -1,0 +1,123 @@
+/**
+`admin --policy`, `--set` and `--unset`, as they are typed.
+*/
+import {Redis} from 'ioredis';
+import {expect, test} from 'vitest';
+import type {App} from '../../../source/app/contract.js';
+import {understand} from '../../../source/main.js';
+import {freshEmbeddedBox, freshRedisBox} from '../../_helpers/program/processes.js';
+import {redisOfFile} from '../../_helpers/store/redis-of-file.js';
+
+const redis = redisOfFile();
+
+type Shown = {readonly policy: ReadonlyArray<Record<string, unknown>>; readonly problem?: string};
+
+test('what is set is shown, holds, is told and can be unset', async () => {
+	const box = await freshRedisBox(redis.port, 2);
+	expect(await box.run('admin --set strategy=lru')).toEqual({
+		exitCode: 0,
+		stdout: 'Set strategy=lru, which was mru by default\n',
+		stderr: '',
+	});
+	expect((await box.run('admin --set strategy=lru')).stdout).toBe('strategy is lru already\n');
+	expect((await box.run('admin --policy')).stdout).toMatch(/strategy +│ lru +│ mru +│ \S+, \d\d:\d\d +│ which of/v);
+	await box.run('reserve --gpu-ids 0 --duration 1h --short');
+	await box.run('release --gpu-ids 0');
+	expect((await box.run('reserve --gpus 1 --duration 1h --short')).stdout).toBe('1\n');
+	expect((await box.run('admin --unset strategy')).stdout).toBe(
+		'Unset strategy, which was lru: the default, mru, holds again\n',
+	);
+	const {stdout} = await box.run('events');
+	expect(stdout).toMatch(/ set strategy=lru in the policy\n.* unset strategy of the policy, which was lru\n$/sv);
+});
+
+test('of an embedded pool, as JSON', async () => {
+	const box = await freshEmbeddedBox(2);
+	expect(JSON.parse((await box.run('admin --set strategy=lru --json')).stdout)).toEqual({
+		changed: [{key: 'strategy', value: 'lru'}],
+	});
+	const {policy} = JSON.parse((await box.run('admin --policy --json')).stdout) as Shown;
+	expect(policy).toContainEqual({
+		key: 'strategy',
+		value: 'lru',
+		default: 'mru',
+		summary: expect.any(String) as string,
+		set_by: expect.any(String) as string,
+		set_at: expect.stringMatching(/^20.*Z$/v) as string,
+	});
+	expect(JSON.parse((await box.run('admin --unset all --json')).stdout)).toEqual({
+		changed: [{key: 'strategy', before: 'lru'}],
+	});
+	expect((await box.run('admin --unset all')).stdout).toBe('No key was set\n');
+});
+
+test.each<[typed: string, error: string, hint?: string]>([
+	['--set strategy', '--set "strategy" sets nothing', 'Write --set KEY=VALUE. The keys are: '],
+	['--set strategy=', '--set "strategy=" sets nothing'],
+	['--set stratgy=lru', 'The policy has no key "stratgy"', 'Did you mean strategy? '],
+	['--set __proto__=lru', 'The policy has no key "__proto__"', 'The keys are: strategy'],
+	['--set strategy=lru --set strategy=mru', 'The key "strategy" is named twice'],
+	['--set strategy=lru --unset strategy', 'The key "strategy" is named twice'],
+	['--unset all --set strategy=lru', '--unset all removes every key'],
+	['--policy --set strategy=lru', '--policy shows the policy, and --set and --unset change it'],
+	['--set strategy=lru --gpus 4', '--gpus makes a pool, and --policy, --set and --unset are about the one'],
+	['--policy --force', '--force makes a pool'],
+	['--policy --drain 1', '--drain and --undrain, and --policy, --set and --unset, are different changes'],
+	['--unset strategy --reason x', '--drain and --undrain, and --policy'],
+])('admin %s is refused before the store is asked', async (typed, error, hint = '') => {
+	const understood = await understand(['admin', ...typed.split(' ')]);
+	const run = async () => 'command' in understood && understood.command.run({} as App, understood.input);
+	await expect(run()).rejects.toMatchObject({
+		code: 'usage',
+		message: expect.stringContaining(error) as string,
+		...(hint !== '' && {hint: expect.stringContaining(hint) as string}),
+	});
+});
+
+test('a value that a key cannot have, and a key that is not set, are refused, and nothing changes', async () => {
+	const box = await freshEmbeddedBox(2);
+	expect(await box.run('admin --set strategy=fast')).toEqual({
+		exitCode: 2,
+		stdout: '',
+		stderr:
+			'Error: strategy must be mru or lru, and not "fast"\nNothing was changed. See what holds now: canhazgpu admin --policy\n',
+	});
+	expect(await box.run('admin --unset nothing')).toMatchObject({
+		exitCode: 2,
+		stderr: expect.stringContaining('The policy has no key "nothing"\nThe keys are: ') as string,
+	});
+	expect((await box.run('admin --policy --json')).stdout).not.toContain('set_by');
+});
+
+test('a record that cannot be read is said by every verb that shows the pool, and removed by --unset all', async () => {
+	const box = await freshRedisBox(redis.port, 2);
+	const client = new Redis(redis.port);
+	const policy = [{key: 'strategy', value: '\u{1B}[31mfast', since: 1}];
+	await client.set('canhazgpu:policy', JSON.stringify({policy}));
+	const wrong = 'The policy cannot be read, and the defaults hold instead: strategy: ';
+	expect((await box.run('status')).stderr).toContain(`Warning: ${wrong}`);
+	expect(await box.run('admin --policy')).toMatchObject({
+		exitCode: 0,
+		stdout: expect.stringContaining('mru (!)') as string,
+		stderr: expect.stringContaining(wrong) as string,
+	});
+	expect((await box.run('doctor')).stdout).toContain('⚠ pool        The key strategy of the policy does not count');
+	await client.set('canhazgpu:policy', 'not json');
+	client.disconnect();
+	expect((await box.run('status')).stderr).toContain('the defaults hold instead: it is not JSON.');
+	expect((await box.run('reserve --gpus 1 --duration 1h --short')).exitCode).toBe(0);
+	expect(await box.run('admin --set strategy=lru')).toEqual({
+		exitCode: 4,
+		stdout: '',
+		stderr:
+			'Error: The record of the policy cannot be read: it is not JSON\nNothing was changed. Remove it, and set the keys again: canhazgpu admin --unset all\n',
+	});
+	expect((await box.run('doctor')).stdout).toMatch(
+		/⚠ store {7}The record of the policy cannot be read: it is not JSON\n +Remove it, .* --unset all\n/v,
+	);
+	expect((await box.run('admin --unset all')).stdout).toBe(
+		'Removed the record of the policy, which could not be read\n',
+	);
+	expect((await box.run('status')).stderr).not.toContain('policy');
+	expect((await box.run('events')).stdout).toContain('unset the whole policy, which could not be read');
+});

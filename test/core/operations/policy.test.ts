@@ -1,0 +1,151 @@
+/** The policy decides about every grant, and a grant that was planned under another policy is planned again. */
+import {expect, test} from 'vitest';
+import {adopt} from '../../../source/core/operations/adopt.js';
+import {createPool} from '../../../source/core/operations/create-pool.js';
+import {changePolicy, removePolicy} from '../../../source/core/operations/policy.js';
+import {release, reserve} from '../../../source/core/operations/reservations.js';
+import {acquire} from '../../../source/core/operations/waiting/acquire.js';
+import type {Plan} from '../../../source/core/model/plan.js';
+import type {Store} from '../../../source/core/model/ports.js';
+import {createTestWorld, idleReading, observationOf, person, type TestWorld} from '../../_helpers/world.js';
+
+const root = person('root', 'root', 0);
+const alice = person('alice');
+
+const ask = async (world: TestWorld) => reserve(world, {requester: alice, count: 1, durationSeconds: 3600});
+
+/** Alice had GPU 0 last; GPU 1 is free since before that. */
+async function usedWorld(wrap?: (store: Store) => Store): Promise<TestWorld> {
+	const world = await createTestWorld({gpuCount: 2, wrap});
+	for (const id of [1, 0]) {
+		await reserve(world, {requester: alice, count: 1, ids: [id], durationSeconds: 60});
+		world.pass(1);
+		await release(world, alice, {by: 'gpus', ids: [id]});
+	}
+
+	return world;
+}
+
+/** A store in which somebody sets the strategy before the first commit that grants anything and that `isMeant`. */
+function changedBefore(isMeant: (plan: Plan) => boolean, made: TestWorld[]) {
+	const plans: Plan[] = [];
+	const wrap = (store: Store): Store => ({
+		...store,
+		async commit(plan) {
+			if (plan.grants && isMeant(plan) && made.length > 0) {
+				plans.push(plan);
+				if (plans.length === 1) {
+					await changePolicy(made[0]!, root, [{key: 'strategy', value: 'lru'}]);
+				}
+			}
+
+			return store.commit(plan);
+		},
+	});
+	return {plans, wrap};
+}
+
+test('the strategy of the policy chooses, for a newcomer and for one who waits', async () => {
+	const world = await usedWorld();
+	expect(await ask(world)).toMatchObject({gpus: [0]});
+	await release(world, alice, {by: 'gpus', ids: [0]});
+	await changePolicy(world, root, [{key: 'strategy', value: 'lru'}]);
+	expect(await ask(world)).toMatchObject({gpus: [1]});
+	expect(await ask(world)).toMatchObject({gpus: [0]});
+	const waiting = acquire(
+		world,
+		{requester: alice, count: 1, tenure: {type: 'manual', durationSeconds: 60}},
+		{waitSeconds: 60, signal: new AbortController().signal, onProgress: () => undefined},
+	);
+	await release(world, alice, {by: 'gpus', ids: [0]});
+	world.pass(1);
+	await release(world, alice, {by: 'gpus', ids: [1]});
+	expect(await waiting).toMatchObject({kind: 'granted', gpus: [0]});
+});
+
+test('a policy that changes between the read and the grant is seen', async () => {
+	const made: TestWorld[] = [];
+	const {plans, wrap} = changedBefore(() => true, made);
+	made.push(await usedWorld(wrap));
+	expect(await ask(made[0]!)).toMatchObject({kind: 'granted', gpus: [1]});
+	expect(plans.length).toBe(2);
+});
+
+test('so it is for one who waits, and for a process that is adopted', async () => {
+	const made: TestWorld[] = [];
+	const {plans, wrap} = changedBefore(({audit}) => audit.some(({entryId}) => entryId !== undefined), made);
+	const world = await usedWorld(wrap);
+	await reserve(world, {requester: alice, count: 2, durationSeconds: 3600});
+	made.push(world);
+	const waiting = acquire(
+		world,
+		{requester: alice, count: 1, tenure: {type: 'manual', durationSeconds: 60}},
+		{waitSeconds: 60, signal: new AbortController().signal, onProgress: () => undefined},
+	);
+	await release(world, alice, {by: 'gpus', ids: [0, 1]});
+	expect(await waiting).toMatchObject({kind: 'granted'});
+	expect(plans.length).toBeGreaterThanOrEqual(2);
+
+	const others: TestWorld[] = [];
+	const adopting = changedBefore(() => true, others);
+	const box = await createTestWorld({gpuCount: 1, wrap: adopting.wrap});
+	box.see(() => observationOf([{...idleReading(0), processes: [{pid: 7, user: 'alice', startTicks: 1}]}]));
+	others.push(box);
+	expect(await adopt(box, {requester: alice, pid: 7})).toMatchObject({gpus: [0]});
+	expect(adopting.plans.length).toBe(2);
+});
+
+test('two who change it at once: both changes are there, each told once', async () => {
+	const made: TestWorld[] = [];
+	let isFirst = true;
+	const world = await createTestWorld({
+		wrap: (store): Store => ({
+			...store,
+			async commit(plan) {
+				if (isFirst && plan.event?.kind === 'policy') {
+					isFirst = false;
+					await made[0]!.memory.commit({
+						...plan,
+						change: undefined,
+						writes: [{kind: 'policy', policy: new Map([['of a later version', {value: 'x', since: 1}]])}],
+						audit: [],
+					});
+				}
+
+				return store.commit(plan);
+			},
+		}),
+	});
+	made.push(world);
+	expect(await changePolicy(world, root, [{key: 'strategy', value: 'lru'}])).toEqual([
+		{key: 'strategy', value: 'lru', before: undefined},
+	]);
+	expect((await world.store.read()).policy.keys().toArray()).toEqual(['of a later version', 'strategy']);
+	expect((await world.store.audit()).filter(({kind}) => kind === 'policy')).toHaveLength(1);
+});
+
+test('while it cannot be read, GPUs are handed out by the defaults; removing the record repairs it', async () => {
+	const world = await usedWorld();
+	world.memory.state.policy = 'not json';
+	expect(await ask(world)).toMatchObject({kind: 'granted', gpus: [0]});
+	await expect(changePolicy(world, root, [{key: 'strategy', value: 'lru'}])).rejects.toMatchObject({
+		code: 'pool-garbage',
+		hint: 'Nothing was changed. Remove it, and set the keys again: canhazgpu admin --unset all',
+	});
+	expect(world.memory.state.policy).toBe('not json');
+	expect(await removePolicy(world, root)).toEqual([{key: 'all', value: undefined, before: undefined}]);
+	expect(await removePolicy(world, root)).toEqual([]);
+	expect(await changePolicy(world, root, [{key: 'strategy', value: 'lru'}])).toHaveLength(1);
+	const told = (await world.store.audit()).filter(({kind}) => kind === 'policy');
+	expect(told.map(({key, value}) => [key, value])).toEqual([
+		['all', undefined],
+		['strategy', 'lru'],
+	]);
+});
+
+test('a pool that is made again keeps its policy, as it keeps what is out of service', async () => {
+	const world = await createTestWorld({gpuCount: 2});
+	await changePolicy(world, root, [{key: 'strategy', value: 'lru'}]);
+	await createPool(world, {gpuCount: 1, provider: 'fake', force: true});
+	expect((await world.store.read()).policy.get('strategy')).toMatchObject({value: 'lru', by: 'root'});
+});
