@@ -4,20 +4,16 @@ Makes the man pages in dist/man/: canhazgpu(1) of the help of the verbs, canhazg
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
-import { build } from "esbuild";
+import { rolldown } from "rolldown";
 
 /** A module that the program does not load, bundled by itself. */
 async function importAlone(root, file) {
-	const { outputFiles } = await build({
-		absWorkingDir: root,
-		entryPoints: [file],
-		bundle: true,
-		format: "esm",
-		platform: "node",
-		target: "node22",
-		write: false,
-	});
-	return import(`data:text/javascript;base64,${Buffer.from(outputFiles[0].contents).toString("base64")}`);
+	const bundle = await rolldown({ cwd: root, input: file, platform: "node" });
+	const {
+		output: [{ code }],
+	} = await bundle.generate({ format: "esm" });
+	await bundle.close();
+	return import(`data:text/javascript;base64,${Buffer.from(code).toString("base64")}`);
 }
 
 const row = (typed, words) => `| \`${typed.replaceAll("|", "\\|")}\` | ${words.replaceAll("|", "\\|")} |`;

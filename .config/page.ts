@@ -2,7 +2,7 @@
 Bundles the page of the dashboard: index.html names its script and its style as they are in the source; what is served has their hashes in
 their names. The build and the tests put the result in the place of the module `source/web/page/index.html`.
 */
-import {readFileSync} from 'node:fs';
+import {readFileSync, readdirSync} from 'node:fs';
 import path from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {build} from 'esbuild';
@@ -29,15 +29,42 @@ export type BundledPage = {
 
 const licenceNote = '/* Contains packages under the MIT licence: see third-party-licenses.txt of canhazgpu */';
 
-/** The script in parts: what the first view needs, and what is loaded when it is wanted. */
-async function bundleScript() {
+/**
+The script in parts: one file with all that the first view needs, and what is loaded when it is wanted.
+
+@param styles - The addresses of the styles that are loaded late, by their paths.
+*/
+async function bundleScript(styles: ReadonlyMap<string, string>) {
+	const entry = path.join(root, folder, 'main.tsx');
+	const first = new Set<string>();
 	const bundle = await rolldown({
 		cwd: root,
-		input: `${folder}/main.tsx`,
+		input: entry,
 		platform: 'browser',
 		transform: {target: 'esnext', jsx: {runtime: 'automatic', importSource: 'preact'}},
 		// The compiler's settings say the same of the source of JSX.
 		checks: {configurationFieldConflict: false},
+		// Late parts import what they share with the first view from its file: two files are compressed worse than one.
+		preserveEntrySignatures: 'allow-extension',
+		plugins: [
+			{
+				name: 'late-styles',
+				load: (id) => (styles.has(id) ? {code: JSON.stringify(styles.get(id)), moduleType: 'json'} : undefined),
+			},
+			{
+				name: 'first-view',
+				buildEnd() {
+					const add = (id: string): void => {
+						if (!first.has(id)) {
+							first.add(id);
+							this.getModuleInfo(id)?.importedIds.forEach(add);
+						}
+					};
+
+					add(entry);
+				},
+			},
+		],
 	});
 	const {output} = await bundle.generate({
 		format: 'esm',
@@ -45,17 +72,19 @@ async function bundleScript() {
 		chunkFileNames: '[name]-[hash].js',
 		banner: licenceNote,
 		minify: true,
-		codeSplitting: {groups: [{name: 'shared', minShareCount: 2}]},
+		codeSplitting: {groups: [{name: 'page', test: (id) => first.has(id)}]},
 	});
 	await bundle.close();
 	return output.filter((file) => file.type === 'chunk');
 }
 
-async function bundleStyle() {
+/** The styles: that of the page, and those that are loaded late. */
+async function bundleStyles() {
+	const sources = ['page.css', ...readdirSync(path.join(root, folder, 'styles')).filter((name) => name.startsWith('late-') && name.endsWith('.css'))];
 	const {outputFiles, metafile} = await build({
 		absWorkingDir: root,
-		entryPoints: [`${folder}/styles/page.css`],
-		entryNames: 'page-[hash]',
+		entryPoints: sources.map((name) => `${folder}/styles/${name}`),
+		entryNames: '[name]-[hash]',
 		outdir: 'page',
 		write: false,
 		bundle: true,
@@ -64,8 +93,13 @@ async function bundleStyle() {
 		metafile: true,
 		logLevel: 'warning',
 	});
-	const [style] = outputFiles;
-	return {name: path.basename(style!.path), text: style!.text, inputs: Object.keys(metafile.inputs)};
+	const outputs = Object.entries(metafile.outputs);
+	const styles = outputFiles.map(({path: file, text}) => {
+		const name = path.basename(file);
+		const [, {entryPoint}] = outputs.find(([output]) => path.basename(output) === name)!;
+		return {name, text, source: path.join(root, entryPoint!)};
+	});
+	return {styles, inputs: Object.keys(metafile.inputs)};
 }
 
 const fileOf = (name: string, text: string): PageFile => ({
@@ -76,14 +110,13 @@ const fileOf = (name: string, text: string): PageFile => ({
 });
 
 export async function bundlePage(): Promise<BundledPage> {
-	const [chunks, style] = await Promise.all([bundleScript(), bundleStyle()]);
+	const {styles, inputs} = await bundleStyles();
+	const chunks = await bundleScript(new Map(styles.map(({name, source}) => [source, `/page/${name}`])));
 	const entry = chunks.find(({isEntry}) => isEntry)!;
-	// Else the browser would learn of them only when the script is there.
-	const preloads = entry.imports.map((name) => `<link rel="modulepreload" href="/page/${name}" />`);
+	const pageStyle = styles.find(({source}) => source.endsWith('/page.css'))!;
 	const html = read('index.html')
 		.replace('"main.tsx"', `"/page/${entry.fileName}"`)
-		.replace('"styles/page.css"', `"/page/${style.name}"`)
-		.replace('</head>', `\t${preloads.join('')}\n\t</head>`);
+		.replace('"styles/page.css"', `"/page/${pageStyle.name}"`);
 	return {
 		files: [
 			{path: '/', type: 'text/html; charset=utf-8', text: html, isImmutable: false},
@@ -94,11 +127,8 @@ export async function bundlePage(): Promise<BundledPage> {
 				isImmutable: false,
 			})),
 			...chunks.map(({fileName, code}) => fileOf(fileName, code)),
-			fileOf(style.name, style.text),
+			...styles.map(({name, text}) => fileOf(name, text)),
 		],
-		inputs: [
-			...style.inputs,
-			...chunks.flatMap(({moduleIds}) => moduleIds.map((id) => path.relative(root, id))),
-		],
+		inputs: [...inputs, ...chunks.flatMap(({moduleIds}) => moduleIds.map((id) => path.relative(root, id)))],
 	};
 }

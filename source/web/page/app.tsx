@@ -8,11 +8,13 @@ import {late} from './late.js';
 import {shownView, useRoute, type View} from './router.js';
 import type {PageState} from './state/state.js';
 import {usePageState} from './state/store.js';
-import {Events} from './views/events.js';
+import hostsStyle from './styles/late-hosts.css';
+import reportStyle from './styles/late-report.css';
 import {Overview} from './views/overview.js';
 
-const ReportView = late(async () => (await import('./views/report.js')).ReportView);
-const Hosts = late(async () => (await import('./views/hosts.js')).Hosts);
+const ReportView = late(async () => (await import('./views/report.js')).ReportView, reportStyle);
+const Events = late(async () => (await import('./views/events.js')).Events);
+const Hosts = late(async () => (await import('./views/hosts.js')).Hosts, hostsStyle);
 
 const titleWords: Readonly<Record<PillKind, string>> = {live: '', connecting: '', lost: 'Reconnecting', stale: 'Stale'};
 

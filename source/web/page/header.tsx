@@ -85,7 +85,7 @@ export const Header = ({state, view}: {readonly state: PageState; readonly view:
 				{state.about?.host}
 			</span>
 			<Badges about={state.about} />
-			<nav class="tabs" aria-label="Views">
+			<nav class="tabs" aria-label="Views" data-arrows="a">
 				{viewsOf(state.about).map((name) => (
 					<a
 						key={name}

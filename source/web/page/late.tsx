@@ -1,44 +1,106 @@
-/** Components that are loaded when they are wanted for the first time. */
+/** Components that are loaded, with their style, when they are wanted for the first time. */
 import type {ComponentType} from 'preact';
-import {useEffect, useState} from 'preact/hooks';
+import {useEffect, useLayoutEffect, useState} from 'preact/hooks';
+import {focusHeading} from './router.js';
+
+/** Waits between attempts to load, while the component is wanted; the last one is repeated. */
+const retryMs = [500, 2000, 8000] as const;
+
+async function loadStyle(address: string): Promise<void> {
+	const link = document.createElement('link');
+	link.rel = 'stylesheet';
+	link.href = address;
+	const {promise, resolve, reject} = Promise.withResolvers<undefined>();
+	link.addEventListener('load', () => {
+		resolve(undefined);
+	});
+	link.addEventListener('error', () => {
+		link.remove();
+		reject(new Error(`${address} cannot be loaded`));
+	});
+	document.head.append(link);
+	await promise;
+}
 
 /**
 @param load - Imports the component.
-@returns A component that stands for it, and says so while it is not there.
+@param styleAddress - Of the style that the component needs besides that of the page.
+@returns A component that stands for it while it is not there. What fails is tried again while it is shown.
 */
 export function late<Props extends Record<string, unknown>>(
 	load: () => Promise<ComponentType<Props>>,
+	styleAddress?: string,
 ): ComponentType<Props> {
 	let loaded: ComponentType<Props> | undefined;
+	let style: Promise<void> | undefined;
+
+	async function loadAll(): Promise<ComponentType<Props>> {
+		style ??= styleAddress === undefined ? Promise.resolve() : loadStyle(styleAddress);
+		try {
+			const [component] = await Promise.all([load(), style]);
+			return component;
+		} catch (error) {
+			// A style that came is kept; one that did not is asked for again.
+			await style.catch(() => {
+				style = undefined;
+			});
+			throw error;
+		}
+	}
+
 	return function (props: Props) {
 		const [Loaded, setLoaded] = useState(() => loaded);
-		const [hasFailed, setFailed] = useState(false);
+		const [failures, setFailures] = useState(0);
 		useEffect(() => {
 			if (Loaded !== undefined) {
 				return;
 			}
 
 			let isGone = false;
-			const fetchIt = async (): Promise<void> => {
+			const attempt = async (): Promise<void> => {
 				try {
-					loaded = await load();
+					loaded ??= await loadAll();
 					if (!isGone) {
 						setLoaded(() => loaded);
 					}
 				} catch {
-					setFailed(true);
+					if (!isGone) {
+						setFailures(failures + 1);
+					}
 				}
 			};
 
-			void fetchIt();
+			const waitMs = failures === 0 ? 0 : retryMs[Math.min(failures, retryMs.length) - 1];
+			const timer = setTimeout(() => {
+				void attempt();
+			}, waitMs);
 			return () => {
 				isGone = true;
+				clearTimeout(timer);
 			};
+		}, [Loaded, failures]);
+		useLayoutEffect(() => {
+			focusHeading();
 		}, [Loaded]);
-		return Loaded === undefined ? (
-			<p class="quiet">{hasFailed ? 'This part cannot be loaded. Reload the page.' : 'Loading…'}</p>
+		if (Loaded !== undefined) {
+			return <Loaded {...props} />;
+		}
+
+		return failures === 0 ? (
+			<p class="quiet">Loading…</p>
 		) : (
-			<Loaded {...props} />
+			<p class="quiet" role="status">
+				This part cannot be loaded now. It is tried again by itself.{' '}
+				<button
+					type="button"
+					class="text-button"
+					onClick={() => {
+						location.reload();
+					}}
+				>
+					Reload the page
+				</button>
+			</p>
 		);
 	};
 }

@@ -47,8 +47,28 @@ function readRoute(): Route {
 
 export const route = observable(readRoute());
 
+/** How far each step of the browser's history was scrolled, by the key in its state. */
+const scrolledTo = new Map<string, number>();
+
+/** Gives the step that is shown a key, which it keeps while the page is left and come back to. */
+function markStep(): string {
+	const {key = String(Math.random())} = (history.state ?? {}) as {readonly key?: string};
+	history.replaceState({key}, '');
+	return key;
+}
+
+let step = '';
+
 export function startRouter(): void {
+	step = markStep();
+	// Else the browser scrolls before the view is there. After a reload it knows better.
+	history.scrollRestoration = 'manual';
+	addEventListener('pagehide', () => {
+		history.scrollRestoration = 'auto';
+	});
 	addEventListener('hashchange', () => {
+		scrolledTo.set(step, scrollY);
+		step = markStep();
 		route.set(readRoute());
 	});
 }
@@ -58,14 +78,24 @@ export function replaceQuery(query: Readonly<Record<string, string>>): void {
 	const {view, rest} = route.get();
 	const words = new URLSearchParams(query).toString();
 	history.replaceState(
-		undefined,
+		history.state,
 		'',
 		`#/${view}${rest === '' ? '' : `/${encodeURIComponent(rest)}`}${words === '' ? '' : `?${words}`}`,
 	);
 	route.set(readRoute());
 }
 
-/** After a change the focus is on the heading of the new view, where somebody who reads by ear begins. */
+/** Begins at the heading of the view that is shown, where the focus waited for it. */
+export function focusHeading(): void {
+	const {activeElement} = document;
+	if (activeElement?.id === 'main') {
+		document.querySelector<HTMLElement>('.view:not([hidden]) h1')?.focus({preventScroll: true});
+	}
+}
+
+/**
+After a change the focus is on the heading of the new view, where somebody who reads by ear begins, or on the whole while it is still loading. A view that one comes back to is where it was left.
+*/
 export function useRoute(): Route {
 	const shown = useObservable(route);
 	const before = useRef(shown);
@@ -76,8 +106,9 @@ export function useRoute(): Route {
 			return;
 		}
 
-		document.querySelector<HTMLElement>(`#view-${shown.view} h1`)?.focus();
-		scrollTo(0, 0);
+		document.querySelector<HTMLElement>('#main')?.focus({preventScroll: true});
+		focusHeading();
+		scrollTo(0, scrolledTo.get(step) ?? 0);
 	}, [shown]);
 	return shown;
 }

@@ -58,7 +58,7 @@ export const Chips = <Value extends string | number>({
 	label,
 	labelledBy,
 }: ChipsProps<Value>) => (
-	<div class="chips" role="group" aria-label={label} aria-labelledby={labelledBy}>
+	<div class="chips" role="group" aria-label={label} aria-labelledby={labelledBy} data-arrows="button">
 		{choices.map(([value, words]) => (
 			<button
 				key={value}

@@ -15,7 +15,7 @@ import {queueJson, statusJson} from '../api/status-json.js';
 import type {UtilizationRecorder} from '../api/utilization-json.js';
 import type {EventStreams} from './stream.js';
 import {guard, type Bindings} from './guard.js';
-import {brotliOf, pageFiles} from './assets.js';
+import {codings, compressedFile, pageFiles} from './assets.js';
 
 export type Parts = {
 	/** Under which names this server is known. */
@@ -208,11 +208,12 @@ export function createRoutes(parts: Parts): Hono<Bindings> {
 			vary: 'accept-encoding',
 			...(file.isImmutable && {'cache-control': 'public, max-age=31536000, immutable'}),
 		};
-		app.get(file.path, async (context) =>
-			takes(context, 'br')
-				? context.body(await brotliOf(file), 200, {...headers, 'content-encoding': 'br'})
-				: context.body(file.text, 200, headers),
-		);
+		app.get(file.path, async (context) => {
+			const coding = codings.find((name) => takes(context, name));
+			return coding === undefined
+				? context.body(file.text, 200, headers)
+				: context.body(await compressedFile(file, coding), 200, {...headers, 'content-encoding': coding});
+		});
 	}
 
 	app.get('/help', (context) => context.text(helpIndex()));

@@ -53,13 +53,21 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		await page.locator('.spark-line[d^=M]').first().waitFor({state: 'attached'});
 		expect(await page.evaluate('window.shift')).toBeLessThan(0.05);
 		expect(requests.length).toBeLessThanOrEqual(8);
-		expect(requests.filter((path) => path.includes('plot'))).toEqual([]);
+		// The page, its icon, one script and one style.
+		expect(
+			requests.filter((path) => path.startsWith('/page/')).map((path) => path.replace(/-[^.]{8}\./v, '.')),
+		).toEqual(['/page/page.css', '/page/page.js']);
+		const bytes = await page.evaluate<number>(
+			String.raw`performance.getEntries().reduce((sum, {name, encodedBodySize = 0}) => sum + (/[.](js|css|svg)$|:\d+.$/v.test(name) ? encodedBodySize : 0), 0)`,
+		);
+		expect(bytes).toBeGreaterThan(10_000);
+		expect(bytes).toBeLessThan(18_500);
 		await page.reload();
 		await page.locator('#pill[data-kind="live"]').waitFor();
 		const sizes = await page.evaluate<ReadonlyArray<readonly [name: string, size: number]>>(
 			"performance.getEntriesByType('resource').filter(({name}) => name.includes('/page/')).map(({name, transferSize}) => [name, transferSize])",
 		);
-		expect(sizes.length).toBe(3);
+		expect(sizes.length).toBe(2);
 		expect(sizes.filter(([, size]) => size > 0)).toEqual([]);
 	});
 });

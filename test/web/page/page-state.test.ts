@@ -4,7 +4,8 @@ import type {HostJson} from '../../../source/web/api/hosts.js';
 import type {LiveJson} from '../../../source/web/api/live-json.js';
 import {fromCommandRows} from '../../../source/web/api/remote-json.js';
 import {firstState, withHosts, withLive, type PageState} from '../../../source/web/page/state/state.js';
-import {continued, noUtilization, withNewest} from '../../../source/web/page/state/utilization.js';
+import {withNewest} from '../../../source/web/page/gpu/chart-data.js';
+import {continued, noUtilization} from '../../../source/web/page/state/utilization.js';
 
 type GpuJson = LiveJson['gpus'][number];
 

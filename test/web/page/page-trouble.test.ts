@@ -155,6 +155,31 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		expect(await streams()).toBe('1');
 	});
 
+	test('a part that cannot be loaded says so, and is there once it can be', async () => {
+		const box = await freshEmbeddedBox(1);
+		const web = await startWeb(box);
+		onTestFinished(async () => {
+			await web.end('SIGKILL');
+		});
+		const {page, problems} = await openPage(browser, web.url);
+		for (const [kind, view] of [
+			['js', 'report'],
+			['css', 'hosts'],
+		] as const) {
+			const part = new RegExp(String.raw`/page/(late-)?${view}-[^.]*\.${kind}$`, 'v');
+			await page.route(part, async (route) => route.abort());
+			await page.evaluate(`location.hash = '#/${view}'`);
+			const words = page.locator(`#view-${view} .quiet`, {hasText: 'This part cannot be loaded now.'});
+			await words.waitFor();
+			expect(await words.getByRole('button', {name: 'Reload the page'}).count()).toBe(1);
+			await page.unroute(part);
+			await page.locator(`#${view}-title`).waitFor();
+			expect(await page.evaluate('document.activeElement.id')).toBe(`${view}-title`);
+		}
+
+		expect(problems).toEqual([]);
+	});
+
 	test('while Redis is away the page says how old it is, and then goes on', async () => {
 		const redis = await startRedis({isDurable: true});
 		onTestFinished(async () => redis.stop());

@@ -175,8 +175,67 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		await cardOf(page, 0).locator('.card-body').waitFor({state: 'hidden'});
 		await page.locator('.tabs a[data-view="report"]').focus();
 		await page.keyboard.press('Enter');
-		await page.locator('#view-report').waitFor();
+		await page.locator('#report-title:focus').waitFor();
 		expect(await focused()).toBe('Report');
+	});
+
+	test('arrows move between cards, tabs and choices; Escape closes what is open', async () => {
+		const {page} = await openPage(browser, web.url, {isMotionReduced: true});
+		const focused = async () => page.evaluate('document.activeElement.textContent.trim()');
+		const press = async (...keys: readonly string[]) => {
+			for (const key of keys) {
+				await page.keyboard.press(key);
+			}
+
+			return focused();
+		};
+
+		await cardOf(page, 0).getByRole('button').focus();
+		expect(await press('ArrowRight')).toBe('GPU 1');
+		expect(await press('End')).toBe('GPU 3');
+		expect(await press('ArrowRight')).toBe('GPU 3');
+		expect(await press('Home')).toBe('GPU 0');
+		const perRow = await page.evaluate<number>(
+			"[...document.querySelectorAll('#cards .card')].filter((card, _, [first]) => card.getBoundingClientRect().top === first.getBoundingClientRect().top).length",
+		);
+		expect(perRow).toBeLessThan(4);
+		expect(await press('ArrowDown')).toBe(`GPU ${perRow}`);
+		expect(await press('ArrowUp')).toBe('GPU 0');
+		await press('Enter', 'ArrowRight', 'Enter');
+		const bodies = page.locator('#cards .card-body:visible');
+		await expect.poll(async () => bodies.count()).toBe(2);
+		// The one with the focus first, and then whatever is open.
+		await cardOf(page, 0).locator('.chip').first().focus();
+		expect(await press('ArrowRight')).toBe('1 h');
+		expect(await press('Escape')).toBe('GPU 0');
+		expect(await bodies.count()).toBe(1);
+		await page.evaluate('document.activeElement.blur()');
+		await press('Escape');
+		await expect.poll(async () => bodies.count()).toBe(0);
+		await page.locator('.tabs a').first().focus();
+		expect(await press('ArrowRight', 'ArrowRight')).toBe('Events');
+		await page.evaluate("location.hash = '#/hosts/good'");
+		await page.locator('#view-hosts .gpu').first().waitFor();
+		await press('Escape');
+		await expect.poll(() => page.url()).toMatch(/#\/hosts$/v);
+	});
+
+	test('a view is at its top when it is chosen, and where it was left when one comes back', async () => {
+		const {page} = await openPage(browser, web.url, {height: 300, isMotionReduced: true});
+		const scrolled = async () => page.evaluate<number>('scrollY');
+		await page.evaluate('scrollTo(0, 200)');
+		await page.locator('.tabs a[data-view="report"]').click();
+		await page.locator('#report-title').waitFor();
+		expect(await scrolled()).toBe(0);
+		await page.goBack();
+		await page.locator('#cards').waitFor();
+		expect(await scrolled()).toBe(200);
+		await page.goForward();
+		await page.locator('#report-title').waitFor();
+		expect(await scrolled()).toBe(0);
+		await page.locator('.brand').click();
+		await page.locator('#cards').waitFor();
+		expect(await scrolled()).toBe(0);
 	});
 
 	test('axe finds nothing serious, in the dark or in the light', async () => {

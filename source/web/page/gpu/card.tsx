@@ -3,12 +3,13 @@ import {states} from '../../../format/states.js';
 import type {Gpu} from '../fields.js';
 import {late} from '../late.js';
 import {useNow} from '../state/store.js';
+import detailsStyle from '../styles/late-details.css';
 import {emptySeries, type Utilization} from '../state/utilization.js';
 import {Meter, PersonName} from '../widgets.js';
 import {gibibytes, partWords, percentOf, timeWords, unknown, withUnit} from '../words.js';
 import {Spark} from './spark.js';
 
-const Details = late(async () => (await import('./details.js')).Details);
+const Details = late(async () => (await import('./details.js')).Details, detailsStyle);
 
 /** What stands where the name of the user would be. */
 const placeholders: Readonly<Record<Gpu['state'], string>> = {
@@ -128,6 +129,9 @@ export function GpuCard({gpu, utilization, isOpen, toggle, prefix}: GpuCardProps
 		</li>
 	);
 }
+
+/** What arrows move between in a list of cards. */
+export const gpuButtons = 'h3 button';
 
 /** The open cards after one of them was pressed. */
 export function toggled(open: ReadonlySet<number>, gpu: number): ReadonlySet<number> {

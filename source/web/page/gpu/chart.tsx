@@ -1,10 +1,11 @@
 /** The use of one GPU over time. */
 import {useEffect, useRef, useState} from 'preact/hooks';
 import {useObservable} from '../observable.js';
-import {fetchChart, withNewest, type ChartData, type Utilization} from '../state/utilization.js';
+import type {Utilization} from '../state/utilization.js';
 import {theme} from '../theme.js';
 import {Chips} from '../widgets.js';
 import {counted, timeOfDay} from '../words.js';
+import {fetchChart, withNewest, type ChartData} from './chart-data.js';
 import type {Plot} from './plot.js';
 
 const periods = [

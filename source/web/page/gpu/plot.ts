@@ -1,7 +1,7 @@
 /** The picture of a chart, drawn by uPlot: a file of its own, loaded when the first chart opens. */
 import UPlot from 'uplot';
 import type {PercentJson} from '../../api/utilization-json.js';
-import type {ChartData} from '../state/utilization.js';
+import type {ChartData} from './chart-data.js';
 
 const height = 180;
 

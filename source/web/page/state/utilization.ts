@@ -1,5 +1,5 @@
 /** How busy the GPUs were: fetched once, then continued from what the stream brings. */
-import type {GpuUtilizationJson, PercentJson, UtilizationJson} from '../../api/utilization-json.js';
+import type {GpuUtilizationJson, UtilizationJson} from '../../api/utilization-json.js';
 import type {Gpu} from '../fields.js';
 import {percentOf} from '../words.js';
 import {fetchJson} from './fetch-json.js';
@@ -18,28 +18,11 @@ export type Utilization = {
 	readonly fetches: number;
 };
 
-/** Times in seconds, utilization and memory in percent, as uPlot takes them. */
-export type ChartData = readonly [
-	times: readonly number[],
-	utilization: readonly PercentJson[],
-	memory: readonly PercentJson[],
-];
-
 export const noUtilization: Utilization = {stepMs: 10_000, step: 0, gpus: new Map(), fetches: 0};
 
 export const emptySeries: Series = {utilization: [], memory: []};
 
-const fetchUtilization = async (query: string): Promise<UtilizationJson> => fetchJson(`/api/use?${query}`);
-
-/** The last minutes of one GPU, for its chart. */
-export async function fetchChart(gpu: number, minutes: number): Promise<ChartData> {
-	const found = await fetchUtilization(`gpu=${gpu}&minutes=${minutes}`);
-	const {utilization, memory} = found.gpus[gpu] ?? emptySeries;
-	const times = utilization.map(
-		(_, index) => found.end_ms / 1000 - (utilization.length - 1 - index) * found.step_seconds,
-	);
-	return [times, utilization, memory];
-}
+export const fetchUtilization = async (query: string): Promise<UtilizationJson> => fetchJson(`/api/use?${query}`);
 
 /** The last minutes of all GPUs. */
 export async function fetchAll(before: () => Utilization): Promise<Utilization> {
@@ -77,20 +60,4 @@ export function continued(before: Utilization, gpus: readonly Gpu[], nowMs: numb
 		];
 	});
 	return {...before, step, gpus: new Map([...before.gpus, ...series])};
-}
-
-/** The chart with the newest values instead of its oldest; the same chart where it has them already. */
-export function withNewest(chart: ChartData, {step, stepMs, gpus}: Utilization, gpu: number): ChartData {
-	const time = (step * stepMs) / 1000;
-	const [times, utilization, memory] = chart;
-	if (!(time > (times.at(-1) ?? 0))) {
-		return chart;
-	}
-
-	const newest = gpus.get(gpu) ?? emptySeries;
-	return [
-		[...times.slice(1), time],
-		[...utilization.slice(1), newest.utilization.at(-1) ?? null],
-		[...memory.slice(1), newest.memory.at(-1) ?? null],
-	];
 }

@@ -2,7 +2,7 @@
 import {useState} from 'preact/hooks';
 import {states} from '../../../format/states.js';
 import type {Gpu} from '../fields.js';
-import {GpuCard, toggled} from '../gpu/card.js';
+import {gpuButtons, GpuCard, toggled} from '../gpu/card.js';
 import type {KnownHost, PageState} from '../state/state.js';
 import {useNow} from '../state/store.js';
 import {SectionHead} from '../widgets.js';
@@ -62,7 +62,7 @@ type HostGpusProps = {readonly gpus: readonly Gpu[]; readonly isOld: boolean};
 function HostGpus({gpus, isOld}: HostGpusProps) {
 	const [open, setOpen] = useState<ReadonlySet<number>>(new Set());
 	return (
-		<ul class="cards" data-old={isOld ? '' : undefined}>
+		<ul class="cards" data-old={isOld ? '' : undefined} data-arrows={gpuButtons}>
 			{gpus.map((gpu) => (
 				<GpuCard
 					key={gpu.gpu_id}
@@ -98,7 +98,7 @@ function OneHost({state, chosen}: HostsProps) {
 		<>
 			<SectionHead>
 				<Title>{chosen}</Title>
-				<a class="text-button" href="#/hosts">
+				<a class="text-button" data-back href="#/hosts">
 					← All hosts
 				</a>
 				<span class="time">{ageWords(useAge(host))}</span>
@@ -125,7 +125,7 @@ function AllHosts({state}: {readonly state: PageState}) {
 			<SectionHead>
 				<Title>Hosts</Title>
 			</SectionHead>
-			<ul class="cards">
+			<ul class="cards" data-arrows=".host-name">
 				{names.map((name) => (
 					<HostCard key={name} name={name} host={hostOf(state, name)} />
 				))}

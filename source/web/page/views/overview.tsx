@@ -1,8 +1,8 @@
 /** The first view: figures, GPUs, the queue, and what happened last. */
 import {useState} from 'preact/hooks';
-import {GpuCard, toggled} from '../gpu/card.js';
+import {gpuButtons, GpuCard, toggled} from '../gpu/card.js';
 import type {PageState} from '../state/state.js';
-import {RecentEvents} from './events.js';
+import {RecentEvents} from './event-list.js';
 import {Queue} from './queue.js';
 import {Summary} from './summary.js';
 
@@ -26,7 +26,7 @@ function Gpus({gpus, utilization}: Pick<PageState, 'gpus' | 'utilization'>) {
 					{areAllOpen ? 'Collapse all' : 'Expand all'}
 				</button>
 			</div>
-			<ul id="cards" class="cards">
+			<ul id="cards" class="cards" data-arrows={gpuButtons}>
 				{gpus.map((gpu) => (
 					<GpuCard
 						key={gpu.gpu_id}

@@ -1,0 +1,36 @@
+/** The values of a chart: fetched when it opens, then continued from what the stream brings. */
+import type {PercentJson} from '../../api/utilization-json.js';
+import {emptySeries, fetchUtilization, type Utilization} from '../state/utilization.js';
+
+/** Times in seconds, utilization and memory in percent, as uPlot takes them. */
+export type ChartData = readonly [
+	times: readonly number[],
+	utilization: readonly PercentJson[],
+	memory: readonly PercentJson[],
+];
+
+/** The last minutes of one GPU, for its chart. */
+export async function fetchChart(gpu: number, minutes: number): Promise<ChartData> {
+	const found = await fetchUtilization(`gpu=${gpu}&minutes=${minutes}`);
+	const {utilization, memory} = found.gpus[gpu] ?? emptySeries;
+	const times = utilization.map(
+		(_, index) => found.end_ms / 1000 - (utilization.length - 1 - index) * found.step_seconds,
+	);
+	return [times, utilization, memory];
+}
+
+/** The chart with the newest values instead of its oldest; the same chart where it has them already. */
+export function withNewest(chart: ChartData, {step, stepMs, gpus}: Utilization, gpu: number): ChartData {
+	const time = (step * stepMs) / 1000;
+	const [times, utilization, memory] = chart;
+	if (!(time > (times.at(-1) ?? 0))) {
+		return chart;
+	}
+
+	const newest = gpus.get(gpu) ?? emptySeries;
+	return [
+		[...times.slice(1), time],
+		[...utilization.slice(1), newest.utilization.at(-1) ?? null],
+		[...memory.slice(1), newest.memory.at(-1) ?? null],
+	];
+}

@@ -1,0 +1,72 @@
+/** Keys beyond those of the browser: arrows between things of one kind, and Escape. Loaded with the first key. */
+
+type Box = {readonly left: number; readonly top: number; readonly bottom: number};
+
+/** The nearest in the row above (-1) or below (1); undefined in the first or the last row. */
+function inNextRow<Item extends Element>(items: readonly Item[], from: Item, direction: 1 | -1): Item | undefined {
+	const boxOf = (item: Item): Box => item.getBoundingClientRect();
+	const own = boxOf(from);
+	const beyond = items.filter((item) =>
+		direction === 1 ? boxOf(item).top >= own.bottom : boxOf(item).bottom <= own.top,
+	);
+	const rowTop =
+		direction === 1
+			? Math.min(...beyond.map((item) => boxOf(item).top))
+			: Math.max(...beyond.map((item) => boxOf(item).top));
+	return beyond
+		.filter((item) => boxOf(item).top === rowTop)
+		.toSorted((a, b) => Math.abs(boxOf(a).left - own.left) - Math.abs(boxOf(b).left - own.left))[0];
+}
+
+/** Moves the focus by arrows, Home and End within an element whose `data-arrows` selects what it moves between. Tab goes on as ever. */
+function moveFocus({target, key}: KeyboardEvent): boolean {
+	if (!(target instanceof HTMLElement)) {
+		return false;
+	}
+
+	const group = target.closest<HTMLElement>('[data-arrows]');
+	const items = [...(group?.querySelectorAll<HTMLElement>(group.dataset['arrows']!) ?? [])];
+	const index = items.indexOf(target);
+	if (index === -1) {
+		return false;
+	}
+
+	const own = items[index]!;
+	const targets: Readonly<Record<string, () => HTMLElement | undefined>> = {
+		ArrowLeft: () => items[index - 1],
+		ArrowRight: () => items[index + 1],
+		ArrowUp: () => inNextRow(items, own, -1),
+		ArrowDown: () => inNextRow(items, own, 1),
+		Home: () => items[0],
+		End: () => items.at(-1),
+	};
+	const next = targets[key]?.();
+	next?.focus();
+	return next !== undefined;
+}
+
+/** Closes the open card with the focus, or else all that are open; where none is, leads from one host back to all of them. */
+function closeShown(): boolean {
+	const shown = document.querySelector('.view:not([hidden])');
+	const open = [...(shown?.querySelectorAll('.gpu[data-open]') ?? [])];
+	const own = open.filter((card) => card.contains(document.activeElement));
+	for (const card of own.length > 0 ? own : open) {
+		const button = card.querySelector<HTMLElement>(':scope h3 button')!;
+		button.click();
+		if (card === own[0]) {
+			// What had the focus is gone.
+			button.focus();
+		}
+	}
+
+	const back = open.length === 0 ? shown?.querySelector<HTMLElement>('[data-back]') : undefined;
+	back?.click();
+	return open.length > 0 || Boolean(back);
+}
+
+export function pressed(event: KeyboardEvent): void {
+	const isPlain = !(event.ctrlKey || event.altKey || event.metaKey || event.shiftKey || event.defaultPrevented);
+	if (isPlain && (event.key === 'Escape' ? closeShown() : moveFocus(event))) {
+		event.preventDefault();
+	}
+}

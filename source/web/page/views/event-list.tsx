@@ -1,0 +1,36 @@
+/** Events as a list, newest first, and the short list beside the GPUs. */
+import type {PoolEvent} from '../fields.js';
+import {dateWords, timeOfDay} from '../words.js';
+
+const EventItem = ({event: {time_ms: time, kind, words, note}}: {readonly event: PoolEvent}) => (
+	<li class="event" data-kind={kind}>
+		<time class="event-time" dateTime={new Date(time).toISOString()} title={dateWords(time)}>
+			{timeOfDay(time)}
+		</time>
+		<span class="event-words">{words}</span>
+		{note !== undefined && <span class="event-more">{note}</span>}
+	</li>
+);
+
+export type EventsProps = {readonly events: readonly PoolEvent[]};
+
+export const EventItems = ({events}: EventsProps) =>
+	events.toReversed().map((event) => <EventItem key={event.id} event={event} />);
+
+const mostRecent = 8;
+
+/** The short list beside the GPUs. */
+export const RecentEvents = ({events}: EventsProps) => (
+	<section aria-labelledby="recent-title">
+		<div class="section-head">
+			<h2 id="recent-title">Recent events</h2>
+			<a class="text-button" href="#/events">
+				All
+			</a>
+		</div>
+		<ol id="recent" class="events panel">
+			<EventItems events={events.slice(-mostRecent)} />
+			{events.length === 0 && <li class="quiet">Nothing has happened yet.</li>}
+		</ol>
+	</section>
+);
