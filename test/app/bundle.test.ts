@@ -1,0 +1,14 @@
+/**
+The built program, as files.
+*/
+import {readdirSync, readFileSync} from 'node:fs';
+import path from 'node:path';
+import {expect, test} from 'vitest';
+import {program} from '../_helpers/program/cli.js';
+
+test('the bundle is ASCII: V8 keeps a source with any other character in twice the memory', () => {
+	const directory = path.dirname(program);
+	const files = readdirSync(directory, {recursive: true, encoding: 'utf8'}).filter((file) => file.endsWith('.js'));
+	expect(files.length).toBeGreaterThan(10);
+	expect(files.filter((file) => readFileSync(path.join(directory, file)).some((byte) => byte > 0x7f))).toEqual([]);
+});
