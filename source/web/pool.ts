@@ -51,6 +51,7 @@ function createLateView(current: () => LiveState, problem: () => CanhazgpuError)
 	const listeners = new Set<Listener>();
 	/** Those who watch, each with what ends it. */
 	const watchers = new Map<symbol, () => void>();
+	const grantListeners = new Set<(waitSeconds: number) => void>();
 	const noCounts = new Map<AuditKind, number>();
 	const tell: Listener = (state, change) => {
 		for (const listener of listeners) {
@@ -76,6 +77,10 @@ function createLateView(current: () => LiveState, problem: () => CanhazgpuError)
 				listeners.delete(changed);
 			};
 		},
+		subscribeToGrants(granted) {
+			grantListeners.add(granted);
+			view?.subscribeToGrants(granted);
+		},
 		watch() {
 			const watcher = Symbol('watcher');
 			watchers.set(watcher, view?.watch() ?? (() => undefined));
@@ -98,6 +103,10 @@ function createLateView(current: () => LiveState, problem: () => CanhazgpuError)
 		begin(started: LiveView) {
 			view = started;
 			started.subscribe(tell);
+			for (const granted of grantListeners) {
+				started.subscribeToGrants(granted);
+			}
+
 			for (const watcher of watchers.keys()) {
 				watchers.set(watcher, started.watch());
 			}

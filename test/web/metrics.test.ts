@@ -46,6 +46,10 @@ test('unreserved use and squatters by name, drained apart from broken, MIG, and 
 				'canhazgpu_releases_total 1',
 				'canhazgpu_expiries_total 0',
 				'canhazgpu_queue_oldest_wait_seconds 0',
+				// Two reservations, one job, one reservation of two GPUs: none had to wait.
+				'canhazgpu_grant_wait_seconds_bucket{le="1"} 4',
+				'canhazgpu_grant_wait_seconds_sum 0',
+				'canhazgpu_grant_wait_seconds_count 4',
 			]),
 		);
 		return true;
@@ -60,4 +64,30 @@ test('unreserved use and squatters by name, drained apart from broken, MIG, and 
 	// Stored in whole seconds.
 	expect(Math.abs(seconds('expiry') - seconds('start') - 3600)).toBeLessThanOrEqual(1);
 	expect(lines.filter((line) => line.startsWith('canhazgpu_build_info{version="'))).toHaveLength(1);
+});
+
+test('a wait in the queue is counted with its length when it is over', async () => {
+	const box = await createEmbeddedBox(1);
+	onTestFinished(box.remove);
+	const web = await startWeb(box);
+	onTestFinished(async () => {
+		await web.end('SIGKILL');
+	});
+	const figure = async (name: string) =>
+		Number(
+			(await ask(web.port, '/metrics')).body
+				.split('\n')
+				.find((line) => line.startsWith(`canhazgpu_${name} `))!
+				.split(' ', 2)[1],
+		);
+	await box.run('reserve --duration 1h');
+	const waiting = box.run('reserve --wait 5m --duration 1h');
+	await eventually(async () => (await figure('queue_length')) === 1);
+	await eventually(async () => (await figure('queue_oldest_wait_seconds')) > 1);
+	await box.run('release --gpu-ids 0');
+	await waiting;
+	await eventually(async () => (await figure('grant_wait_seconds_count')) === 2);
+	expect(await figure('grant_wait_seconds_bucket{le="1"}')).toBe(1);
+	expect(await figure('grant_wait_seconds_bucket{le="60"}')).toBe(2);
+	expect(await figure('grant_wait_seconds_sum')).toBeGreaterThan(1);
 });

@@ -2,10 +2,13 @@
 import {CanhazgpuError} from '../../errors.js';
 import type {World} from '../model/ports.js';
 import type {AuditEntry, AuditKind} from '../model/types.js';
+import {grantWaits, type JoinTimes} from '../rules/queue/grant-waits.js';
 
 export type AuditListener = {
 	/** All that are known, oldest first. */
 	readonly arrived: (entries: readonly AuditEntry[]) => void;
+	/** A request was granted after so many seconds in the queue; 0 for one that did not wait. */
+	readonly granted: (waitSeconds: number) => void;
 	/** The log cannot be read; `reason` is for the user. */
 	readonly lost: (reason: string) => void;
 	/** Gets a bug. */
@@ -26,9 +29,10 @@ export type AuditFeed = {
 export function followAuditLog(
 	{store}: Pick<World, 'store'>,
 	newest: number,
-	{arrived, lost, broken}: AuditListener,
+	{arrived, granted, lost, broken}: AuditListener,
 ): AuditFeed {
 	const counts = new Map<AuditKind, number>();
+	let joined: JoinTimes = new Map();
 	/** Undefined until the log was read for the first time. */
 	let entries: readonly AuditEntry[] | undefined;
 	let isWholeWanted = true;
@@ -52,8 +56,17 @@ export function followAuditLog(
 		const knownIds = new Set(known.map(({id}) => id));
 		// A store that does not know the last id any more answers with everything.
 		const added = found.filter(({id}) => !knownIds.has(id));
-		for (const {kind} of entries === undefined ? [] : added) {
-			counts.set(kind, (counts.get(kind) ?? 0) + 1);
+		const next = grantWaits(joined, added);
+		joined = next.joined;
+		// What was there before this feed began is not counted.
+		if (entries !== undefined) {
+			for (const {kind} of added) {
+				counts.set(kind, (counts.get(kind) ?? 0) + 1);
+			}
+
+			for (const seconds of next.waits) {
+				granted(seconds);
+			}
 		}
 
 		if (!(isWhole || added.length > 0)) {

@@ -48,6 +48,8 @@ export type LiveView = {
 	/** As the store has it now, with readings that are not old. Rejects with a CanhazgpuError while the store is away. */
 	readonly fresh: () => Promise<LiveState>;
 	readonly subscribe: (changed: (state: LiveState, change: LiveChange) => void) => () => void;
+	/** Calls `granted` for each request that is granted from now on, with how long it has waited. */
+	readonly subscribeToGrants: (granted: (waitSeconds: number) => void) => void;
 	/** Somebody watches until the returned function is called: the GPUs are scanned more often. */
 	readonly watch: () => () => void;
 	/** Reads the store and scans the GPUs as soon as may be. */
@@ -172,7 +174,13 @@ export function startLiveView(
 		},
 		broken,
 	);
+	const grantListeners = new Set<(waitSeconds: number) => void>();
 	const auditLog = followAuditLog(world, mostEvents, {
+		granted(waitSeconds) {
+			for (const listener of grantListeners) {
+				listener(waitSeconds);
+			}
+		},
 		arrived(events) {
 			change('events', {events, eventsProblem: undefined});
 		},
@@ -229,6 +237,9 @@ export function startLiveView(
 				listeners.delete(changed);
 			};
 		},
+		subscribeToGrants(granted) {
+			grantListeners.add(granted);
+		},
 		watch: () => scanLoop.watch(),
 		refresh() {
 			feed.refresh();
@@ -236,6 +247,7 @@ export function startLiveView(
 		},
 		stop() {
 			listeners.clear();
+			grantListeners.clear();
 			feed.stop();
 			auditLog.stop();
 			scanLoop.stop();

@@ -1,5 +1,5 @@
 /** `/metrics` for Prometheus: read from the picture at each scrape. */
-import {Counter, Gauge, Registry} from 'prom-client';
+import {Counter, Gauge, Histogram, Registry} from 'prom-client';
 import {latestEndOf} from '../../core/rules/leases/liveness.js';
 import {labelOf, ownerOf} from '../../core/rules/leases/ownership.js';
 import {unreservedNames} from '../../format/status-labels.js';
@@ -29,8 +29,11 @@ const counted: ReadonlyArray<readonly [kind: AuditKind, name: string, help: stri
 	],
 ];
 
+/** Seconds, from those who hardly wait to those who wait for days. */
+const waitBuckets = [1, 10, 60, 300, 900, 1800, 3600, 7200, 14_400, 28_800, 86_400, 259_200];
+
 export type MetricsSources = {
-	readonly liveView: Pick<LiveView, 'current' | 'counts'>;
+	readonly liveView: Pick<LiveView, 'current' | 'counts' | 'subscribeToGrants'>;
 	/** How many pages listen. */
 	readonly streams: () => number;
 	readonly version: string;
@@ -52,6 +55,16 @@ export function createMetrics({liveView: view, streams, version}: MetricsSources
 			}),
 		);
 	}
+
+	const waits = new Histogram({
+		name: 'canhazgpu_grant_wait_seconds',
+		help: 'How long those who got GPUs since this server began had waited for them; 0 for those who did not wait',
+		buckets: waitBuckets,
+		registers: [registry],
+	});
+	view.subscribeToGrants((seconds) => {
+		waits.observe(seconds);
+	});
 
 	const gauge = (name: string, help: string, labelNames: readonly string[], collect: (set: Setter) => void): void => {
 		registry.registerMetric(
@@ -163,10 +176,10 @@ export function createMetrics({liveView: view, streams, version}: MetricsSources
 	reading('gpu_memory_total_bytes', 'Memory of the GPU', ({reading: seen}) => mebibytes(seen?.memoryTotalMiB));
 	reading('gpu_temperature_celsius', 'Temperature', ({reading: seen}) => seen?.temperatureCelsius);
 	reading('gpu_power_watts', 'Power drawn', ({reading: seen}) => seen?.powerWatts);
-	gauge('queue_length', 'How many wait in line', [], (set) => {
+	gauge('queue_length', 'How many wait in the queue', [], (set) => {
 		set({}, liveView().queue.length);
 	});
-	gauge('queue_wait_seconds', 'How long those in line have waited', ['position'], (set) => {
+	gauge('queue_wait_seconds', 'How long those in the queue have waited', ['position'], (set) => {
 		const {queue, now, snapshot} = liveView();
 		const sinceRead = now - (snapshot?.now ?? now);
 		for (const {position, waitedSeconds} of queue) {

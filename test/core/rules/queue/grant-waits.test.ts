@@ -1,0 +1,70 @@
+import fc from 'fast-check';
+import {expect, test} from 'vitest';
+import type {AuditRecord} from '../../../../source/core/model/types.js';
+import {grantWaits, type JoinTimes} from '../../../../source/core/rules/queue/grant-waits.js';
+
+/** One request: when it joined the queue, if it had to, how long it stayed there, and how that ended. */
+const requests = fc.array(
+	fc.record({
+		joinTime: fc.integer({min: 0, max: 1000}),
+		staySeconds: fc.integer({min: 0, max: 1000}),
+		end: fc.constantFrom('granted', 'left', 'refused', 'waiting', 'granted at once', 'undone', 'unknown start'),
+		isRestored: fc.boolean(),
+	}),
+	{maxLength: 30},
+);
+
+const chunkSizes = fc.array(fc.integer({min: 1, max: 7}), {minLength: 1, maxLength: 5});
+
+/** Reads the log in pieces, as it comes. */
+function waitsIn(log: readonly AuditRecord[], sizes: readonly number[]): readonly number[] {
+	let joined: JoinTimes = new Map();
+	const all: number[] = [];
+	for (let from = 0, turn = 0; from < log.length; turn++) {
+		const size = sizes[turn % sizes.length]!;
+		const next = grantWaits(joined, log.slice(from, from + size));
+		joined = next.joined;
+		all.push(...next.waits);
+		from += size;
+	}
+
+	return all;
+}
+
+test('each grant counts once with the time since its entry joined, however the log is cut; an unknown beginning is no wait of 0', () => {
+	fc.assert(
+		fc.property(requests, chunkSizes, (all, sizes) => {
+			const records = all.flatMap(({joinTime, staySeconds, end, isRestored}, index): readonly AuditRecord[] => {
+				const entryId = `entry-${index}`;
+				const record = (kind: AuditRecord['kind'], time: number, more: Partial<AuditRecord> = {}): AuditRecord => ({
+					kind,
+					time,
+					gpus: [],
+					...more,
+				});
+				const endTime = joinTime + staySeconds;
+				const joins = [
+					record('joined', joinTime, {entryId}),
+					// The store was restored: the entry stands in the queue again, and has waited since it joined.
+					...(isRestored ? [record('joined', joinTime + staySeconds / 2, {entryId, reason: 'restored'})] : []),
+				];
+				const ends = {
+					// A part comes first, and is no grant yet.
+					granted: [...joins, record('held', endTime, {entryId}), record('granted', endTime, {entryId})],
+					left: [...joins, record('left', endTime, {entryId})],
+					refused: [...joins, record('refused', endTime, {entryId})],
+					waiting: joins,
+					'granted at once': [record('granted', endTime)],
+					undone: [record('granted', endTime, {reason: 'undone'})],
+					'unknown start': [record('granted', endTime, {entryId})],
+				};
+				return ends[end];
+			});
+			const log = records.toSorted((a, b) => a.time - b.time);
+			const expected = all.flatMap(({staySeconds, end}) =>
+				end === 'granted' ? [staySeconds] : end === 'granted at once' ? [0] : [],
+			);
+			expect(waitsIn(log, sizes).toSorted((a, b) => a - b)).toEqual(expected.toSorted((a, b) => a - b));
+		}),
+	);
+});
