@@ -100,6 +100,13 @@ export function createApp({config, hasColor, early: runs}: AppOptions): App {
 				watching.push(watched);
 				return watched;
 			},
+			async prepareIsolation() {
+				const {createIsolate} = await import('../host/isolation/isolate.js');
+				return createIsolate({
+					root: provider === 'fake' ? scenario?.devices : '/',
+					environment: process.env,
+				});
+			},
 			async close() {
 				await Promise.all([gpus, ...watching].map(async (each) => each.close?.()));
 				await store.close();
@@ -229,6 +236,10 @@ export function createApp({config, hasColor, early: runs}: AppOptions): App {
 		},
 		sendSignal,
 		lineHistory: createLineHistory(context.locations.lineHistory),
+		async findIsolationProblem() {
+			const {findIsolationProblem} = await import('../host/isolation/isolate.js');
+			return findIsolationProblem(process.env);
+		},
 		async prepareJob(words) {
 			const [{startJob, checkJob}, {restoreOpenFiles}] = await Promise.all([
 				import('../host/job/job.js'),

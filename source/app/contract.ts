@@ -3,6 +3,7 @@ What the composition root gives to commands: they ask for an open pool and never
 */
 import type {PoolMade, PoolRequest} from '../core/operations/create-pool.js';
 import type {Holding} from '../core/rules/leases/holdings.js';
+import type {Isolate, IsolationProblem} from '../core/model/isolation.js';
 import type {Clock, GpuProvider, Host, World} from '../core/model/ports.js';
 import type {Reminder} from '../core/operations/reminders.js';
 import type {FactsOfProcesses, ProcessIdentity, ProviderName, Requester} from '../core/model/types.js';
@@ -21,6 +22,8 @@ export type OpenWorld = World & {
 	`gpus` scans for those who act.
 	*/
 	readonly watchGpus: (intervalMs: number) => Promise<GpuProvider>;
+	/** Gives what isolates a job later: all that it needs is loaded now, before the waiting. */
+	readonly prepareIsolation: () => Promise<Isolate>;
 	readonly close: () => Promise<void>;
 };
 
@@ -67,6 +70,8 @@ export type Job = {
 export type JobOptions = {
 	readonly command: string;
 	readonly args: readonly string[];
+	/** Words that start the command inside of an isolation. */
+	readonly entrance?: readonly string[];
 	readonly environment: Readonly<Record<string, string | undefined>>;
 	readonly timeoutSeconds?: number;
 	readonly onTimeout?: () => void;
@@ -132,6 +137,8 @@ export type App = {
 	readonly notify: (notice: Reminder, signal?: AbortSignal) => Promise<readonly string[]>;
 	/** Whether the config names a way to tell anybody, and not only those whose terminals are ours. */
 	readonly notifiesAll: boolean;
+	/** Whether this machine can isolate jobs at all; undefined: it can. Never rejects. */
+	readonly findIsolationProblem: () => Promise<IsolationProblem | undefined>;
 	/**
 	Gives what starts such a command later, at once: between a look for signals and the start no signal can come. Rejects with a CanhazgpuError of
 	exit code 127 or 126 when there is no such command to run.

@@ -95,6 +95,7 @@ const schema = v.strictObject(
 		}),
 		mig: listOf({gpu, profiles: v.array(text, 'a list')}),
 		scans: listOf({...span, failure: text}),
+		devices: v.optional(v.pipe(text, v.startsWith('/', 'the full path of a directory'))),
 		people: listOf({
 			user: text,
 			gpus: v.optional(whole(1, mostGpus)),

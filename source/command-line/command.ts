@@ -29,6 +29,8 @@ export type Flag = {
 	readonly short?: string;
 	/** Placeholder of its value in the help, such as `N`. Without one it is a switch. */
 	readonly value?: string;
+	/** What it means without a value; a value then stands behind `=`, and never in a word of its own. */
+	readonly bare?: string;
 	readonly summary: string;
 	/** The setting that it overrides. */
 	readonly setting?: SettingPath;

@@ -38,9 +38,9 @@ const isFlagToo = (word: string, flags: Flags): boolean =>
 /** The flags in the form of `parseArgs`. */
 const optionsOf = (flags: Flags): NonNullable<ParseArgsConfig['options']> =>
 	Object.fromEntries(
-		Object.entries(flags).map(([name, {value, short}]) => [
+		Object.entries(flags).map(([name, {value, bare, short}]) => [
 			name,
-			{type: value === undefined ? 'boolean' : 'string', ...(short !== undefined && {short})},
+			{type: value === undefined || bare !== undefined ? 'boolean' : 'string', ...(short !== undefined && {short})},
 		]),
 	);
 
@@ -89,7 +89,7 @@ export function itemsOf(words: readonly string[], flags: Flags, firstPlace = 0):
 
 		// `-d=2h` is `-d2h`.
 		const isShortWithSign = inlineValue === true && !rawName.startsWith('--') && value.startsWith('=');
-		items.push({kind: 'flag', name, value: isShortWithSign ? value.slice(1) : value, place});
+		items.push({kind: 'flag', name, value: isShortWithSign ? value.slice(1) : (value ?? flags[name]!.bare), place});
 	}
 
 	return items;

@@ -17,7 +17,8 @@ import {CanhazgpuError} from '../errors.js';
 import {diagnosisText} from '../format/tables/diagnosis.js';
 import {harmlessJson} from '../format/text/json.js';
 import type {App, OpenWorld} from '../app/contract.js';
-import type {Command} from '../command-line/command.js';
+import type {Command, Input} from '../command-line/command.js';
+import {isolationReason, isolationRemedy} from '../format/isolation.js';
 import {jsonFlag} from '../command-line/flags.js';
 import {recentLossWords} from './shared/data-loss.js';
 
@@ -69,6 +70,20 @@ async function tryKept({store}: OpenWorld, now: number): Promise<readonly Findin
 	return findings;
 }
 
+/** It is for people who want it: where nobody asked for it, it is no fault that it does not work. */
+async function isolationFinding(app: App, {config}: Input): Promise<Finding> {
+	const problem = await app.findIsolationProblem();
+	const level = config.get('run.isolate') ?? 'off';
+	return problem === undefined
+		? {check: 'isolation', level: 'ok', words: 'jobs can be isolated: run --isolate'}
+		: {
+				check: 'isolation',
+				level: level === 'require' ? 'error' : level === 'prefer' ? 'warning' : 'ok',
+				words: `run --isolate does not work here: ${isolationReason(problem)}`,
+				fix: isolationRemedy(problem),
+			};
+}
+
 /** The key of the remedy is older than its name here. */
 const findingJson = ({fix, ...finding}: Finding) => ({...finding, mend: fix});
 
@@ -86,7 +101,7 @@ async function lossFindings(snapshot: Snapshot): Promise<readonly Finding[]> {
 			];
 }
 
-async function examine(app: App, world: OpenWorld): Promise<readonly Finding[]> {
+async function examine(app: App, input: Input, world: OpenWorld): Promise<readonly Finding[]> {
 	const {store, host, clock, gpus} = world;
 	const scan = gpus.observe();
 	const beforeMs = clock.monotonicMs();
@@ -122,6 +137,7 @@ async function examine(app: App, world: OpenWorld): Promise<readonly Finding[]> 
 		...scanned,
 		commit,
 		...judgeAccount(host.account),
+		await isolationFinding(app, input),
 		judgeClock(snapshot.now, ownSeconds, roundTripMs),
 		...judgeVersions(packageJson.version, runtime(), condition.version),
 	];
@@ -134,26 +150,27 @@ function runtime(): string {
 }
 
 /** Without a store there is still a machine to look at. */
-async function examineMachine(app: App, error: unknown): Promise<readonly Finding[]> {
+async function examineMachine(app: App, input: Input, error: unknown): Promise<readonly Finding[]> {
 	return [
 		findingOf('store', error),
 		await detectedFinding(app),
+		await isolationFinding(app, input),
 		...judgeVersions(packageJson.version, runtime(), undefined),
 	];
 }
 
-async function examineAll(app: App): Promise<readonly Finding[]> {
+async function examineAll(app: App, input: Input): Promise<readonly Finding[]> {
 	let world: OpenWorld;
 	try {
 		world = await app.open({willScan: true, details: 'all'});
 	} catch (error) {
-		return examineMachine(app, error);
+		return examineMachine(app, input, error);
 	}
 
 	try {
-		return await examine(app, world);
+		return await examine(app, input, world);
 	} catch (error) {
-		return await examineMachine(app, error);
+		return await examineMachine(app, input, error);
 	} finally {
 		await world.close();
 	}
@@ -166,7 +183,7 @@ export const doctor: Command = {
 	examples: [['canhazgpu doctor', 'exit code 1 when something is wrong']],
 	flags: {json: jsonFlag},
 	async run(app, input) {
-		const findings = await examineAll(app);
+		const findings = await examineAll(app, input);
 		app.print(
 			input.has('json')
 				? harmlessJson({findings: findings.map((finding) => findingJson(finding))})

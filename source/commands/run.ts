@@ -1,7 +1,6 @@
 import {modelOfCommand} from '../core/rules/leases/served-model.js';
 import {awaitJobLease, findJobLease, endJobLease, type JobLease} from '../core/operations/job-lease.js';
 import type {AcquireRequest} from '../core/rules/allocation/request.js';
-import type {ProviderName} from '../core/model/types.js';
 import {CanhazgpuError, quoted} from '../errors.js';
 import {grantJson} from '../format/change-json.js';
 import {harmlessJsonLine} from '../format/text/json.js';
@@ -12,6 +11,8 @@ import type {Command, Input} from '../command-line/command.js';
 import {checkLabel, idsOf, jsonFlag, usualDurations} from '../command-line/flags.js';
 import {acquireShown, countOf, waitSecondsOf, wantFlags} from './shared/acquire.js';
 import {createBackground} from './shared/background.js';
+import {createJobIsolator, isolateFlag, isolationLevelFor, type JobIsolation} from './shared/isolation.js';
+import {gpuEnvironment} from './shared/job-environment.js';
 import {keepJobLease} from './shared/keep-job-lease.js';
 
 /** @throws CanhazgpuError `usage` that shows what to type. */
@@ -33,41 +34,27 @@ export function commandOf({
 	return [command, ...args];
 }
 
-/** What tells the job its GPUs. Whatever the caller's environment said of GPUs is replaced. */
-export const gpuEnvironment = (
-	gpus: readonly number[],
-	provider: ProviderName,
-): Readonly<Record<string, string | undefined>> => {
-	const list = gpus.join(',');
-	return {
-		CUDA_VISIBLE_DEVICES: list,
-		// Ids here count in PCI order; CUDA's own order is fastest first.
-		CUDA_DEVICE_ORDER: 'PCI_BUS_ID',
-		NVIDIA_VISIBLE_DEVICES: list,
-		...(provider === 'amd' && {
-			HIP_VISIBLE_DEVICES: list,
-			// Of the layers below and beside HIP: what these leave out HIP would no longer count.
-			ROCR_VISIBLE_DEVICES: undefined,
-			GPU_DEVICE_ORDINAL: undefined,
-		}),
-	};
-};
-
 type Held = {
 	readonly world: OpenWorld;
 	readonly hold: JobLease;
 	readonly words: readonly [string, ...(readonly string[])];
 	readonly timeoutSeconds: number | undefined;
 	readonly interruption: Interruption;
+	readonly isolation: JobIsolation;
 	readonly startJob: Awaited<ReturnType<App['prepareJob']>>;
 };
 
-async function runHeld(app: App, {world, hold, words, timeoutSeconds, interruption, startJob}: Held): Promise<number> {
+async function runHeld(app: App, held: Held): Promise<number> {
+	const {world, hold, words, timeoutSeconds, interruption, isolation, startJob} = held;
 	const [command, ...args] = words;
 	const job = await startJob({
 		command,
 		args,
-		environment: {...app.environment, ...gpuEnvironment(hold.gpus, world.gpus.name)},
+		entrance: isolation.entrance,
+		environment: {
+			...app.environment,
+			...gpuEnvironment({gpus: hold.gpus, provider: world.gpus.name, isolatedUuids: isolation.uuids}),
+		},
 		timeoutSeconds,
 		onTimeout() {
 			app.remark(`canhazgpu: the time limit of ${longDuration(timeoutSeconds ?? 0)} is over: stopping the command`);
@@ -81,6 +68,7 @@ async function runHeld(app: App, {world, hold, words, timeoutSeconds, interrupti
 		model: modelOfCommand(words.join(' '))?.model,
 	});
 	const {exitCode, reason} = await job.ended;
+	isolation.close();
 	await keeper.end(reason);
 	job.letGo();
 	return exitCode;
@@ -121,6 +109,7 @@ export const run: Command = {
 			setting: 'run.timeout',
 			completes: usualDurations,
 		},
+		isolate: isolateFlag,
 		quiet: {short: 'q', summary: 'do not say on stderr which GPUs it got', setting: 'run.quiet'},
 		json: {...jsonFlag, summary: 'say on stderr as a line of JSON which GPUs it got, and nothing of the waiting'},
 	},
@@ -143,12 +132,14 @@ export const run: Command = {
 		const requester = app.requester(checkLabel(input.config.get('run.user')));
 		const timeoutSeconds = input.config.get('run.timeout');
 		// Before waiting for hours: a command that cannot be run is told at once.
+		const level = isolationLevelFor(input);
 		const startJob = await app.prepareJob(words);
-		const world = await app.open({willScan: true, isPatient: true});
+		const opened = await app.open({willScan: true, isPatient: true});
 		const interruption = app.interruption();
 		const background = createBackground(app.remark);
 		app.outliveBugs(background.failed);
 		try {
+			const {world, isolate} = await createJobIsolator(opened, level);
 			const request: AcquireRequest = {
 				requester,
 				count,
@@ -186,15 +177,33 @@ export const run: Command = {
 				return interruption.exitCode();
 			}
 
-			// On stderr: stdout is the command's. Its log then tells on which GPUs it ran.
-			if (input.has('json')) {
-				app.remark(harmlessJsonLine(grantJson(answer, request)));
-			} else if (input.config.get('run.quiet') !== true) {
-				app.remark(grantedWords(hold.gpus, timeoutSeconds));
-			}
-
 			try {
-				return await runHeld(app, {world, hold, words, timeoutSeconds, interruption, startJob});
+				const isolation = await isolate(hold.gpus);
+				if (interruption.signal.aborted) {
+					await giveBackUnused(world, hold);
+					return interruption.exitCode();
+				}
+
+				// On stderr: stdout is the command's. Its log then tells on which GPUs it ran.
+				if (input.has('json')) {
+					app.remark(harmlessJsonLine({...grantJson(answer, request), isolated: isolation.isIsolated}));
+				} else if (input.config.get('run.quiet') !== true) {
+					app.remark(grantedWords(hold.gpus, timeoutSeconds));
+				}
+
+				if (isolation.remark !== undefined) {
+					app.remark(isolation.remark);
+				}
+
+				return await runHeld(app, {
+					world,
+					hold,
+					words,
+					timeoutSeconds,
+					interruption,
+					isolation,
+					startJob,
+				});
 			} catch (error) {
 				await giveBackUnused(world, hold);
 				throw error;
@@ -202,7 +211,7 @@ export const run: Command = {
 		} finally {
 			interruption.end();
 			// The exit code of the job counts more than a connection that cannot be closed.
-			await background.attempt(async () => world.close());
+			await background.attempt(async () => opened.close());
 		}
 	},
 };

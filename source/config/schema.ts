@@ -7,6 +7,7 @@ import {parseDuration, shortestHoldSeconds} from '../core/rules/leases/durations
 import {hostPattern, isRemoteHost} from '../core/model/other-hosts.js';
 import {checkNote, longestNote} from '../core/rules/allocation/request.js';
 import {type CanhazgpuError} from '../errors.js';
+import {isolationLevels} from '../core/model/isolation.js';
 import {mostGpus} from '../core/model/limits.js';
 
 /** What to expect, in words; used as the message of every failed check. */
@@ -167,6 +168,8 @@ export const settings = {
 	'run.nonblock': harmless(setting(flag())),
 	'run.quiet': harmless(setting(flag())),
 	'run.gpu-ids': harmless(setting(gpuIds())),
+	// Turned off by a stranger's file, it would leave the GPUs of others in reach.
+	'run.isolate': setting(choice(isolationLevels)),
 	// What a release ends.
 	'release.gpu-ids': setting(gpuIds()),
 	'status.json': setting(flag()),

@@ -35,6 +35,21 @@ export const topics: Readonly<Record<string, Topic>> = {
 		otherNames: ['strategy', 'strategies'],
 		load: async () => import('./policy.md'),
 	},
+	isolation: {
+		summary: 'Jobs that can open no GPU but their own; GPUs in containers',
+		otherNames: [
+			'isolate',
+			'fence',
+			'sandbox',
+			'bubblewrap',
+			'bwrap',
+			'container',
+			'containers',
+			'podman',
+			'apptainer',
+		],
+		load: async () => import('./isolation.md'),
+	},
 	web: {
 		summary: 'The dashboard in a browser, and its API',
 		otherNames: ['api', 'browser', 'http'],

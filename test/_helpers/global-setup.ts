@@ -4,17 +4,19 @@ import {tmpdir} from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
 import {fileURLToPath} from 'node:url';
+import {ensureBubblewrap} from './machine/find-bubblewrap.js';
 import {ensureChromium} from './machine/find-chromium.js';
 import {ensureRedis} from './store/find-redis.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /**
-Runs once, before all tests: they need a real redis-server, a browser, the built program, and a place for temporary files, all of which are
+Runs once, before all tests: they need a real redis-server, bubblewrap, a browser, the built program, and a place for temporary files, all of which are
 removed in the end.
 */
 export default function setUp(): () => void {
 	ensureRedis();
+	ensureBubblewrap();
 	ensureChromium();
 	if (!existsSync(`${root}/dist/cli.js`)) {
 		execFileSync('npm', ['run', '--silent', 'build'], {cwd: root, stdio: 'inherit'});

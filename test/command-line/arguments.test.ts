@@ -193,3 +193,40 @@ report: {json: true}
 		});
 	});
 });
+
+describe('a flag that may stand without a value', () => {
+	test.each([
+		['run --isolate -- true', 'auto', undefined],
+		['run --isolate -g 2 -- true', 'auto', 2],
+		['run --isolate=off --gpus=3 -- true', 'off', 3],
+		['run --isolate= -- true', '', undefined],
+		['run -- true', undefined, undefined],
+	])('%s', async (typed, isolate, gpus) => {
+		if (isolate === '') {
+			await expect(read(typed)).rejects.toMatchObject({code: 'usage', message: '--isolate needs a value'});
+			return;
+		}
+
+		const {input} = await read(typed);
+		expect([input.text('isolate'), input.config.get('run.gpus')]).toEqual([isolate, gpus]);
+	});
+
+	test('takes no word of its own, neither when it is read nor when it is completed', async () => {
+		const options = {
+			verbs,
+			find: findCommand,
+			globals: globalFlags,
+			isDescribed: false,
+			know: async () => [],
+		};
+		const {input} = await read('run --isolate off -- true');
+		expect(input.words).toEqual(['off']);
+		expect(await completeWords(['run'], '--isolate=', options)).toEqual({
+			kind: 'words',
+			candidates: ['auto', 'require', 'off'].map((word) => ({word: `--isolate=${word}`})),
+		});
+		expect(await completeWords(['run', '--isolate'], '--gp', options)).toMatchObject({
+			candidates: [{word: '--gpus'}, {word: '--gpu-ids'}],
+		});
+	});
+});

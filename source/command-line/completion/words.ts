@@ -61,7 +61,7 @@ function walk(before: readonly string[], flags: Flags): Walk {
 		const flag = flagOf(flags, word.split('=', 1)[0]!);
 		if (flag !== undefined) {
 			seen.add(flag);
-			wanting = flag.value === undefined || word.includes('=') ? undefined : flag;
+			wanting = flag.value === undefined || flag.bare !== undefined || word.includes('=') ? undefined : flag;
 		} else if (!word.startsWith('-')) {
 			others++;
 		}

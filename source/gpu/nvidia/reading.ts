@@ -1,6 +1,6 @@
 import type {GpuReading} from '../../core/model/types.js';
 import {judgeHealth, olderRecoveryAction} from '../health.js';
-import {normalizePciBusId} from '../pci.js';
+import {normalizePciBusId} from '../../core/model/pci.js';
 import {type BareReading, withoutVoidMemory} from '../reading.js';
 import {cap} from '../tool/text.js';
 import {isBrakingForHeat, readReasonBits, throttleWords} from './problems/throttle.js';

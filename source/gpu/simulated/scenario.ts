@@ -99,6 +99,10 @@ export type Scenario = {
 	*/
 	readonly scans?: ReadonlyArray<Span & {readonly failure: string}>;
 	readonly people?: readonly Person[];
+	/**
+	A directory whose dev, proc and sys stand in for those of the machine, for isolated jobs.
+	*/
+	readonly devices?: string;
 };
 
 export const isNow = ({from = 0, until = Infinity, every}: Span, elapsedSeconds: number): boolean => {

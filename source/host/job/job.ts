@@ -18,6 +18,10 @@ export type JobOptions = {
 	readonly command: string;
 	readonly args: readonly string[];
 	/**
+	Words that start the command inside of an isolation; none without one.
+	*/
+	readonly entrance?: readonly string[];
+	/**
 	Complete environment of the job. `CANHAZGPU_JOB` is added to it, by which the job's descendants are known.
 	*/
 	readonly environment: Environment;
@@ -85,6 +89,7 @@ Never touch `process.stdin` when a job is to be started: Node may switch it, for
 export const startJob = async ({
 	command,
 	args,
+	entrance,
 	environment,
 	timeoutSeconds,
 	graceSeconds = 30,
@@ -105,6 +110,7 @@ export const startJob = async ({
 	const child = await spawnOrClose(letGo, {
 		command: exactCommand,
 		args: exactArgs,
+		entrance,
 		manner: {ignored, openFiles: openFiles === ownOpenFiles() ? undefined : openFiles},
 		environment: exactEnvironment({
 			...environment,

@@ -10,6 +10,10 @@ type Options = {
 	readonly command: string;
 	readonly args: readonly string[];
 	/**
+	Words that start the command inside of an isolation; none without one.
+	*/
+	readonly entrance?: readonly string[];
+	/**
 	Complete environment of the child, which is not given what is secret in it.
 	*/
 	readonly environment: Environment;
@@ -25,12 +29,14 @@ in the terminal's foreground. What Node cannot do, such as passing bytes that ar
 export const spawnJob = async ({
 	command,
 	args,
+	entrance = [],
 	environment: given,
 	manner,
 }: Options): Promise<ChildProcess & {readonly pid: number}> => {
 	const file = checkCommand(command, given);
 	const environment = withoutSecrets(given);
-	const words = [command, ...args] as const;
+	const [program, ...others] = [...entrance, command];
+	const words = [program, ...others, ...args] as const;
 	const launcher = needsLauncher(words, environment, manner) ? launcherOf(words, environment, manner) : undefined;
 	const stdio = stdioFor(args);
 	if (launcher !== undefined) {
@@ -43,10 +49,10 @@ export const spawnJob = async ({
 
 	try {
 		// Not every runtime finds it where we did: in an empty entry of PATH, say.
-		return await start(words, {environment, stdio, file});
+		return await start(words, {environment, stdio, file: entrance.length === 0 ? file : undefined});
 	} catch (error) {
 		// A script without `#!`: POSIX wants it run by sh, and not every C library does so by itself.
-		if (codeOf(error) !== 'ENOEXEC') {
+		if (codeOf(error) !== 'ENOEXEC' || entrance.length > 0) {
 			throw startFailure(error, file);
 		}
 	}

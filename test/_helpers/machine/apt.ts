@@ -1,6 +1,8 @@
 /** Packages of the system for the tests, in bounded time: CI has ten minutes for everything. */
 import {execFileSync} from 'node:child_process';
-import {existsSync} from 'node:fs';
+import {existsSync, globSync, mkdirSync, mkdtempSync, renameSync, rmSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import path from 'node:path';
 import process from 'node:process';
 
 /** The longest that one run of a tool may take. */
@@ -58,5 +60,49 @@ export function installPackage(name: string): void {
 	} catch {
 		runTool('apt-get', ['update']);
 		runTool('apt-get', install);
+	}
+}
+
+/** Every machine has these already. */
+const ownLibraries = /^(?:libc6|libc-bin|libgcc|libcrypt)/v;
+
+/**
+Unpacks a package and what it needs into a directory, which takes no rights and changes no system.
+
+@param name
+@param directory - Replaced as a whole.
+@param wanted - Of what it needs, the packages that the machine may lack.
+*/
+export function unpackPackage(name: string, directory: string, wanted: RegExp): void {
+	// A path of apt may hold no blanks, and that of the repository may.
+	const apt = mkdtempSync(path.join(tmpdir(), 'canhazgpu-apt-'));
+	const root = `${directory}.${process.pid}`;
+	// Lists of our own: those of the system may be missing, and only root may fetch them.
+	const own = ['-o', `Dir::State::lists=${apt}/lists`, '-o', `Dir::Cache=${apt}/cache`, '-o', 'Debug::NoLocking=1'];
+	try {
+		mkdirSync(path.join(apt, 'lists/partial'), {recursive: true});
+		mkdirSync(path.join(apt, 'cache/archives/partial'), {recursive: true});
+		mkdirSync(root, {recursive: true});
+		runTool('apt-get', [...own, 'update']);
+		const needed = runTool('apt-cache', [
+			...own,
+			'depends',
+			'--recurse',
+			...['recommends', 'suggests', 'conflicts', 'breaks', 'replaces', 'enhances', 'pre-depends'].map(
+				(no) => `--no-${no}`,
+			),
+			name,
+		]);
+		const packages = needed.split('\n').filter((line) => wanted.test(line) && !ownLibraries.test(line));
+		runTool('apt-get', [...own, 'download', ...packages], apt);
+		for (const file of globSync(`${apt}/*.deb`)) {
+			runTool('dpkg-deb', ['-x', file, root]);
+		}
+
+		rmSync(directory, {recursive: true, force: true});
+		renameSync(root, directory);
+	} finally {
+		rmSync(apt, {recursive: true, force: true});
+		rmSync(root, {recursive: true, force: true});
 	}
 }

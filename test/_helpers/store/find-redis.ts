@@ -1,12 +1,11 @@
 /**
 Finds a redis-server (or valkey-server), and gets one when there is none.
 */
-import {accessSync, constants, globSync, mkdirSync, mkdtempSync, renameSync, rmSync} from 'node:fs';
-import {tmpdir} from 'node:os';
+import {accessSync, constants, globSync} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
 import {fileURLToPath} from 'node:url';
-import {installPackage, runTool} from '../machine/apt.js';
+import {installPackage, unpackPackage} from '../machine/apt.js';
 
 export type RedisProgram = {
 	readonly command: string;
@@ -47,44 +46,10 @@ function inCache(): RedisProgram | undefined {
 /** Looks, and fetches nothing. */
 export const findRedis = (): RedisProgram | undefined => onPath() ?? inCache();
 
-/** Unpacks the package and the libraries it needs into node_modules/.cache, which takes no rights and changes no system. */
-export function unpack(): void {
-	// A path of apt may hold no blanks, and that of the repository may.
-	const apt = mkdtempSync(path.join(tmpdir(), 'canhazgpu-apt-'));
-	const root = `${cache}.${process.pid}`;
-	// Lists of our own: those of the system may be missing, and only root may fetch them.
-	const own = ['-o', `Dir::State::lists=${apt}/lists`, '-o', `Dir::Cache=${apt}/cache`, '-o', 'Debug::NoLocking=1'];
-	try {
-		mkdirSync(path.join(apt, 'lists/partial'), {recursive: true});
-		mkdirSync(path.join(apt, 'cache/archives/partial'), {recursive: true});
-		mkdirSync(root, {recursive: true});
-		runTool('apt-get', [...own, 'update']);
-		const needed = runTool('apt-cache', [
-			...own,
-			'depends',
-			'--recurse',
-			...['recommends', 'suggests', 'conflicts', 'breaks', 'replaces', 'enhances', 'pre-depends'].map(
-				(no) => `--no-${no}`,
-			),
-			'redis-server',
-		]);
-		const packages = needed
-			.split('\n')
-			.filter(
-				(line) => /^(?:redis|lib|lua)[\w+\-.]*$/v.test(line) && !/^(?:libc6|libc-bin|libgcc|libcrypt)/v.test(line),
-			);
-		runTool('apt-get', [...own, 'download', ...packages], apt);
-		for (const file of globSync(`${apt}/*.deb`)) {
-			runTool('dpkg-deb', ['-x', file, root]);
-		}
-
-		rmSync(cache, {recursive: true, force: true});
-		renameSync(root, cache);
-	} finally {
-		rmSync(apt, {recursive: true, force: true});
-		rmSync(root, {recursive: true, force: true});
-	}
-}
+/** Unpacks the package and the libraries it needs into node_modules/.cache. */
+export const unpack = (): void => {
+	unpackPackage('redis-server', cache, /^(?:redis|lib|lua)[\w+\-.]*$/v);
+};
 
 /**
 Makes sure that there is one.

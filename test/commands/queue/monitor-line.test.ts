@@ -30,13 +30,18 @@ async function open({isReadonly = false} = {}) {
 	};
 
 	const app = {...createApp({config: input.config, hasColor: false}), host: world.host, remoteStatus};
-	const inside = {...world, close, watchGpus: async () => world.gpus};
+	const inside = {
+		...world,
+		close,
+		watchGpus: async () => world.gpus,
+		prepareIsolation: async () => fail(new Error('the monitor starts no jobs')),
+	};
 	const hosts = createHostOutputs({app, world: inside, others: ['gpu-box-2', 'gpu-box-3'], broken: fail});
 	onTestFinished(hosts.stop);
 	return createCommandLine({app, world: inside, grammar: input.grammar, isReadonly, hosts});
 }
 
-const fail = (error: unknown): void => {
+const fail = (error: unknown): never => {
 	throw error;
 };
 

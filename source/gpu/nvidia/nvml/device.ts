@@ -1,7 +1,7 @@
 import type {GpuReading, MigInstance} from '../../../core/model/observation.js';
 import {judgeHealth} from '../../health.js';
 import {isBrakingForHeat, throttleWords} from '../problems/throttle.js';
-import {normalizePciBusId} from '../../pci.js';
+import {normalizePciBusId} from '../../../core/model/pci.js';
 import {type BareReading, withoutVoidMemory} from '../../reading.js';
 import {readRepairs} from './repairs.js';
 import {

@@ -1,5 +1,5 @@
 import type {HealthProblem} from '../../../core/model/observation.js';
-import {normalizePciBusId} from '../../pci.js';
+import {normalizePciBusId} from '../../../core/model/pci.js';
 import {cap} from '../../tool/text.js';
 
 /**

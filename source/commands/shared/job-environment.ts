@@ -1,0 +1,48 @@
+import type {ProviderName} from '../../core/model/types.js';
+
+export type GrantedDevices = {
+	/** Their ids, sorted. */
+	readonly gpus: readonly number[];
+	readonly provider: ProviderName;
+	/** Set where the job sees no other GPUs. Each is undefined where it is not known. */
+	readonly isolatedUuids?: ReadonlyArray<string | undefined>;
+};
+
+/** By which names a job's own libraries find its GPUs. Where it sees no others, they count from 0. */
+const namesOf = ({gpus, provider, isolatedUuids}: GrantedDevices): ReadonlyArray<number | string> => {
+	if (isolatedUuids === undefined) {
+		return gpus;
+	}
+
+	const uuids = isolatedUuids.filter((uuid) => uuid !== undefined);
+	// HIP knows its GPUs by number alone.
+	return provider !== 'amd' && uuids.length === gpus.length ? uuids : gpus.map((_, position) => position);
+};
+
+/** For containers, whose runtime is outside of any isolation: the GPUs as the whole machine counts them. */
+const containerEnvironment = ({gpus, provider}: GrantedDevices): Readonly<Record<string, string>> => ({
+	// Docker reads it as a row of CSV, so a list needs quotes of its own.
+	...(provider !== 'amd' && {CANHAZGPU_DOCKER_GPUS: `"device=${gpus.join(',')}"`}),
+	CANHAZGPU_CDI: gpus.map((gpu) => `${provider === 'amd' ? 'amd' : 'nvidia'}.com/gpu=${gpu}`).join(','),
+});
+
+/** What tells the job its GPUs. Whatever the caller's environment said of GPUs is replaced. */
+export const gpuEnvironment = (granted: GrantedDevices): Readonly<Record<string, string | undefined>> => {
+	const list = namesOf(granted).join(',');
+	const {gpus, provider, isolatedUuids = []} = granted;
+	const isNamed = isolatedUuids.length > 0 && isolatedUuids.every((uuid) => uuid !== undefined);
+	return {
+		CUDA_VISIBLE_DEVICES: list,
+		// Ids here count in PCI order; CUDA's own order is fastest first.
+		CUDA_DEVICE_ORDER: 'PCI_BUS_ID',
+		// A container runtime reads it, which sees all GPUs.
+		NVIDIA_VISIBLE_DEVICES: isNamed ? isolatedUuids.join(',') : gpus.join(','),
+		...containerEnvironment(granted),
+		...(provider === 'amd' && {
+			HIP_VISIBLE_DEVICES: list,
+			// Of the layers below and beside HIP: what these leave out HIP would no longer count.
+			ROCR_VISIBLE_DEVICES: undefined,
+			GPU_DEVICE_ORDINAL: undefined,
+		}),
+	};
+};

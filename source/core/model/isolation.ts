@@ -1,0 +1,64 @@
+/** Keeping a job from the GPUs that it was not granted. */
+
+/** How strictly: `require` starts no job without it, `prefer` isolates where that works here, `off` leaves every GPU in reach. */
+export const isolationLevels = ['off', 'prefer', 'require'] as const;
+
+export type IsolationLevel = (typeof isolationLevels)[number];
+
+/** A part of a GPU that MIG has split off, by the ids of the driver. */
+export type GrantedPart = {readonly gpuInstanceId: number; readonly computeInstanceId: number};
+
+/** A GPU that a job was granted, as the last scan knew it. */
+export type GrantedGpu = {
+	readonly index: number;
+	/** As {@link normalizePciBusId} spells it. */
+	readonly pciBusId?: string;
+	readonly uuid?: string;
+	/** The parts that were granted; absent: the whole GPU. */
+	readonly parts?: readonly GrantedPart[];
+};
+
+/** A setting of the kernel that keeps an account from having namespaces of its own. */
+export type NamespaceSetting = {
+	/** Such as `user.max_user_namespaces`. */
+	readonly name: string;
+	readonly value: string;
+	/** A value that allows them. */
+	readonly wanted: string;
+};
+
+/** Why a job is not isolated. */
+export type IsolationProblem =
+	/** Simulated GPUs have no devices. */
+	| {readonly kind: 'simulated'}
+	/** There is no device of a GPU here, as under WSL. */
+	| {readonly kind: 'no-devices'}
+	/** Which device belongs to this GPU is not told. */
+	| {readonly kind: 'unknown-device'; readonly gpu: number}
+	/** A program that does it is not installed. */
+	| {readonly kind: 'no-program'; readonly program: 'bwrap' | 'nsenter'}
+	/** The kernel gives this account no namespaces, because of these settings. */
+	| {readonly kind: 'no-namespaces'; readonly settings: readonly NamespaceSetting[]}
+	/** The program refused, in its own words, which are not sanitised. */
+	| {readonly kind: 'refused'; readonly program: string; readonly words: string}
+	| {readonly kind: 'slow'; readonly program: string; readonly seconds: number}
+	/** The directory that the job starts in is another one inside. */
+	| {readonly kind: 'no-directory'}
+	/** A device of a GPU that was not granted can be opened all the same. */
+	| {readonly kind: 'foreign-opens'; readonly device: string}
+	/** A device of a granted GPU cannot be opened. */
+	| {readonly kind: 'granted-refuses'; readonly device: string};
+
+/** An isolation that was proved: the job is started inside of it. */
+export type Isolated = {
+	readonly kind: 'isolated';
+	/** Words that start a command inside; the command follows them. Empty: there is nothing to keep the job from. */
+	readonly entrance: readonly string[];
+	/** To be called when the job was started. */
+	readonly close: () => void;
+};
+
+export type NotIsolated = {readonly kind: 'not-isolated'; readonly problem: IsolationProblem};
+
+/** Makes an isolation for a job with these GPUs, and proves it. Never rejects. */
+export type Isolate = (granted: readonly GrantedGpu[]) => Promise<Isolated | NotIsolated>;

@@ -1,0 +1,46 @@
+/** Whether a job is to be isolated from the GPUs that it was not granted, and how strictly. */
+import {isolationLevels, type IsolationLevel} from '../../model/isolation.js';
+
+/** What can be typed behind `--isolate=`. */
+export const isolationWishes = ['auto', 'require', 'off'] as const;
+
+export type IsolationWish = (typeof isolationWishes)[number];
+
+export const isIsolationWish = (typed: string): typed is IsolationWish =>
+	(isolationWishes as readonly string[]).includes(typed);
+
+const wishedLevels: Readonly<Record<IsolationWish, IsolationLevel>> = {
+	auto: 'prefer',
+	require: 'require',
+	off: 'off',
+};
+
+const stricter = (one: IsolationLevel, other: IsolationLevel): IsolationLevel =>
+	isolationLevels.indexOf(one) < isolationLevels.indexOf(other) ? other : one;
+
+export type IsolationRules = {
+	/** What the user typed with this job. */
+	readonly wish?: IsolationWish;
+	/** What the user's config says. */
+	readonly setting?: IsolationLevel;
+	/** What the pool says. */
+	readonly policy?: IsolationLevel;
+};
+
+/**
+The stricter of what the user and the pool want. Only `off` that is typed lifts what the config says, and what the pool merely prefers.
+
+@returns `contradiction` where that is typed against a pool that requires isolation.
+*/
+export function isolationLevelOf({
+	wish,
+	setting = 'off',
+	policy = 'off',
+}: IsolationRules): IsolationLevel | 'contradiction' {
+	if (wish === 'off') {
+		return policy === 'require' ? 'contradiction' : 'off';
+	}
+
+	const own = wish === undefined ? setting : stricter(wishedLevels[wish], setting);
+	return stricter(own, policy);
+}

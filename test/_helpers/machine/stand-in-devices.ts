@@ -1,0 +1,107 @@
+/**
+Devices that stand in for those of GPUs: nodes of the null device, and what the driver would tell of them, under a directory of their own. Only
+root may make them.
+*/
+import {execFileSync} from 'node:child_process';
+import {mkdirSync, mkdtempSync, symlinkSync, writeFileSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import path from 'node:path';
+import process from 'node:process';
+
+export type StandInGpu = {
+	readonly minor: number;
+	readonly pciBusId: string;
+	readonly uuid: string;
+	/** Every node of it, such as `dev/nvidia2`. */
+	readonly nodes: readonly string[];
+};
+
+export type StandIn = {
+	/** Stands for the root directory. */
+	readonly root: string;
+	readonly gpus: readonly StandInGpu[];
+	/** Nodes that are no GPU's: they always open. */
+	readonly common: readonly string[];
+};
+
+/** Whether this account may make device nodes. Says so where it may not: a skipped test shall not go unnoticed. */
+export function canMakeDevices(): boolean {
+	const isRoot = process.getuid?.() === 0;
+	if (!isRoot) {
+		console.warn('Tests are skipped that need mknod: only root may make device nodes');
+	}
+
+	return isRoot;
+}
+
+/** As the simulated box spells them: that of GPU 0 is `00000000:01:00.0`. */
+const pciOf = (index: number): string => `0000:${(index + 1).toString(16).padStart(2, '0')}:00.0`;
+
+/**
+Devices of NVIDIA GPUs, by index, each with this minor number; in /sys they have nodes for graphics, too, beside those of a board's own.
+
+@param partsOf - GPUs that MIG has split into parts with these instances, one compute instance each.
+*/
+export function makeNvidiaDevices(
+	minors: readonly number[],
+	partsOf: Readonly<Record<number, readonly number[]>> = {},
+): StandIn {
+	const root = mkdtempSync(path.join(tmpdir(), 'canhazgpu-devices-'));
+	const devices: string[] = [];
+	const write = (file: string, text: string): void => {
+		mkdirSync(path.join(root, path.dirname(file)), {recursive: true});
+		writeFileSync(path.join(root, file), text);
+	};
+
+	const link = (target: string, file: string): void => {
+		mkdirSync(path.join(root, path.dirname(file)), {recursive: true});
+		symlinkSync(target, path.join(root, file));
+	};
+
+	const graphics = (name: string, bus: string): string => {
+		link(`../../../devices/pci0000:00/${bus}`, `sys/class/drm/${name}/device`);
+		link(`../${name}`, `dev/dri/by-path/pci-${bus}-${name.startsWith('card') ? 'card' : 'render'}`);
+		devices.push(`dev/dri/${name}`);
+		return `dev/dri/${name}`;
+	};
+
+	write('sys/devices/pci0000:00/0000:f0:00.0/vendor', '0x1a03\n');
+	const common = ['dev/nvidiactl', 'dev/nvidia-uvm', 'dev/nvidia-caps/nvidia-cap1', graphics('card0', '0000:f0:00.0')];
+	devices.push(...common.slice(0, 3));
+	let capability = 20;
+	const gpus = minors.map((minor, index): StandInGpu => {
+		const bus = pciOf(index);
+		const uuid = `GPU-${String(index).padStart(8, '0')}-0000-0000-0000-000000000000`;
+		write(
+			`proc/driver/nvidia/gpus/${bus}/information`,
+			`Model: \t\t NVIDIA H100\nIRQ:   \t\t ${40 + index}\nGPU UUID: \t ${uuid}\nBus Location: \t ${bus}\nDevice Minor: \t ${minor}\nGPU Excluded:\t No\n`,
+		);
+		write(`sys/devices/pci0000:00/${bus}/vendor`, '0x10de\n');
+		const parts = (partsOf[index] ?? []).flatMap((instance) =>
+			[`gi${instance}`, `gi${instance}/ci0`].map((place) => {
+				capability++;
+				write(
+					`proc/driver/nvidia/capabilities/gpu${minor}/mig/${place}/access`,
+					`DeviceFileMinor: ${capability}\nDeviceFileMode: 292\nDeviceFileModify: 1\n`,
+				);
+				return `dev/nvidia-caps/nvidia-cap${capability}`;
+			}),
+		);
+		const main = `dev/nvidia${minor}`;
+		devices.push(main, ...parts);
+		return {
+			minor,
+			pciBusId: `0000${bus.toUpperCase()}`,
+			uuid,
+			nodes: [main, graphics(`card${index + 1}`, bus), graphics(`renderD${128 + index}`, bus), ...parts],
+		};
+	});
+
+	for (const file of new Set(devices.map((device) => path.dirname(device)))) {
+		mkdirSync(path.join(root, file), {recursive: true});
+	}
+
+	const script = 'cd "$0" && for node do mknod -m 666 "$node" c 1 3 || exit; done; chmod -R a+rX .';
+	execFileSync('sh', ['-c', script, root, ...devices]);
+	return {root, gpus, common};
+}

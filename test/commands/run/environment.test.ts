@@ -1,0 +1,38 @@
+/** By which variables a job finds its GPUs. */
+import {expect, test} from 'vitest';
+import {gpuEnvironment} from '../../../source/commands/shared/job-environment.js';
+
+test('without isolation GPUs have the ids of the machine', () => {
+	expect(gpuEnvironment({gpus: [1, 3], provider: 'nvidia'})).toEqual({
+		CUDA_VISIBLE_DEVICES: '1,3',
+		CUDA_DEVICE_ORDER: 'PCI_BUS_ID',
+		NVIDIA_VISIBLE_DEVICES: '1,3',
+		CANHAZGPU_DOCKER_GPUS: '"device=1,3"',
+		CANHAZGPU_CDI: 'nvidia.com/gpu=1,nvidia.com/gpu=3',
+	});
+});
+
+test('an isolated job knows its GPUs by UUID, and containers by id', () => {
+	expect(gpuEnvironment({gpus: [1, 3], provider: 'nvidia', isolatedUuids: ['GPU-a', 'GPU-b']})).toMatchObject({
+		CUDA_VISIBLE_DEVICES: 'GPU-a,GPU-b',
+		NVIDIA_VISIBLE_DEVICES: 'GPU-a,GPU-b',
+		CANHAZGPU_DOCKER_GPUS: '"device=1,3"',
+	});
+});
+
+test('where a UUID is not known, an isolated job counts the GPUs that it sees', () => {
+	expect(gpuEnvironment({gpus: [1, 3], provider: 'nvidia', isolatedUuids: ['GPU-a', undefined]})).toMatchObject({
+		CUDA_VISIBLE_DEVICES: '0,1',
+		NVIDIA_VISIBLE_DEVICES: '1,3',
+	});
+});
+
+test('HIP counts the GPUs that an isolated job sees, and containers the GPUs of the machine', () => {
+	const environment = gpuEnvironment({gpus: [2], provider: 'amd', isolatedUuids: ['GPU-c']});
+	expect(environment).toMatchObject({
+		HIP_VISIBLE_DEVICES: '0',
+		CUDA_VISIBLE_DEVICES: '0',
+		CANHAZGPU_CDI: 'amd.com/gpu=2',
+	});
+	expect(environment).not.toHaveProperty('CANHAZGPU_DOCKER_GPUS');
+});

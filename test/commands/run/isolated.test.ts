@@ -1,0 +1,210 @@
+/** `run --isolate` from end to end, as an ordinary account on a terminal, with device nodes that stand in for GPUs. */
+import {readFileSync, rmSync, symlinkSync, mkdirSync, writeFileSync} from 'node:fs';
+import path from 'node:path';
+import process from 'node:process';
+import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vitest';
+import {eventually} from '../../_helpers/eventually.js';
+import {findBubblewrap} from '../../_helpers/machine/find-bubblewrap.js';
+import {canMakeDevices, makeNvidiaDevices, type StandIn} from '../../_helpers/machine/stand-in-devices.js';
+import {accountsOfFile, alice} from '../../_helpers/machine/strangers.js';
+import {openTerminal, type Terminal} from '../../_helpers/machine/terminal.js';
+import {isAlive} from '../../_helpers/program/processes.js';
+
+const accounts = accountsOfFile();
+const bwrap = findBubblewrap()!;
+let box: StandIn;
+let environment: Readonly<Record<string, string>>;
+
+beforeAll(async () => {
+	if (!canMakeDevices()) {
+		return;
+	}
+
+	box = makeNvidiaDevices([1, 2, 0]);
+	const scenario = path.join(accounts.directory, 'scenario.yaml');
+	writeFileSync(scenario, `devices: ${box.root}\n`, {mode: 0o644});
+	const bin = path.join(accounts.directory, 'bin');
+	mkdirSync(bin);
+	const [node, cli] = accounts.words;
+	writeFileSync(path.join(bin, 'canhazgpu'), `#!/bin/sh\nexec ${node} ${cli} "$@"\n`, {mode: 0o755});
+	environment = {
+		CANHAZGPU_SIMULATED_SCENARIO: scenario,
+		PATH: [bin, accounts.directory, path.dirname(bwrap), '/usr/bin', '/bin'].join(':'),
+	};
+	await accounts.run(0, 'admin --gpus 3 --provider fake --store embedded');
+});
+
+afterAll(() => {
+	if (canMakeDevices()) {
+		rmSync(box.root, {recursive: true, force: true});
+	}
+});
+
+const run = async (words: readonly string[], more: Readonly<Record<string, string>> = {}) =>
+	accounts.run(alice, ['run', ...words], {environment: {...environment, ...more}});
+
+const freeGpus = async (): Promise<number> => {
+	const {stdout} = await accounts.run(alice, 'status --json', {environment});
+	return (JSON.parse(stdout) as ReadonlyArray<{readonly status: string}>).filter(({status}) => status === 'AVAILABLE')
+		.length;
+};
+
+/** Prints the minor numbers of the GPUs that open. */
+const minors = () => `for n in ${box.root}/dev/nvidia[0-9]; do (: < "$n") 2>/dev/null && echo "\${n##*nvidia}"; done`;
+
+describe.runIf(canMakeDevices())('run --isolate', () => {
+	test('lets the command open its GPUs alone, which it knows by UUID, and says so in JSON', async () => {
+		const {stdout, stderr} = await run([
+			'--isolate',
+			'--json',
+			'-G0,2',
+			'--',
+			'sh',
+			'-c',
+			`${minors()}; echo $CUDA_VISIBLE_DEVICES $NVIDIA_VISIBLE_DEVICES; echo "$CANHAZGPU_DOCKER_GPUS" $CANHAZGPU_CDI`,
+		]);
+		const uuids = [0, 2].map((index) => `SIM-00000000-0000-0000-0000-${String(index).padStart(12, '0')}`).join(',');
+		expect(stdout).toBe(`0\n1\n${uuids} ${uuids}\n"device=0,2" nvidia.com/gpu=0,nvidia.com/gpu=2\n`);
+		expect(JSON.parse(stderr)).toMatchObject({gpu_ids: [0, 2], isolated: true});
+	});
+
+	test('without it, every GPU opens, and they are known by id', async () => {
+		const {stdout, stderr} = await run(['--json', '-G2', '--', 'sh', '-c', `${minors()}; echo $CUDA_VISIBLE_DEVICES`]);
+		expect(stdout).toBe('0\n1\n2\n2\n');
+		expect(JSON.parse(stderr)).not.toHaveProperty('isolated');
+	});
+
+	test('words that are no UTF-8 arrive byte for byte', async () => {
+		const line = String.raw`canhazgpu run --isolate=require -q -- printf '%s|' $'\xff\xfe' 'a=b' '' "don't" $'\n' | od -An -tx1`;
+		const {stdout} = await accounts.shell(
+			alice,
+			`export CANHAZGPU_SIMULATED_SCENARIO='${environment['CANHAZGPU_SIMULATED_SCENARIO']!}' PATH='${environment['PATH']!}'; ${line}`,
+		);
+		expect(stdout.replaceAll(/\s+/gv, ' ').trim()).toBe('ff fe 7c 61 3d 62 7c 7c 64 6f 6e 27 74 7c 0a 7c');
+	});
+
+	test('what cannot be isolated runs with one line that says why, unless that is required', async () => {
+		const none = {CANHAZGPU_SIMULATED_SCENARIO: ''};
+		expect(await run(['--isolate', '-q', '--', 'echo', 'ran'], none)).toEqual({
+			exitCode: 0,
+			stdout: 'ran\n',
+			stderr: 'canhazgpu: NOT isolated: simulated GPUs have no devices.\n',
+		});
+		expect(await run(['-q', '--', 'echo', 'ran'], {...none, CANHAZGPU_RUN_ISOLATE: 'require'})).toEqual({
+			exitCode: 1,
+			stdout: '',
+			stderr: 'Error: The command was not started, because it cannot be isolated: simulated GPUs have no devices\n',
+		});
+		expect(await freeGpus()).toBe(3);
+	});
+
+	test('required without bubblewrap it exits 1, says what to install, and gives the GPU back', async () => {
+		const bin = path.join(accounts.directory, 'poor');
+		mkdirSync(bin);
+		for (const name of ['sh', 'nsenter', 'od', 'env']) {
+			symlinkSync(`/usr/bin/${name}`, path.join(bin, name));
+		}
+
+		const poor = {PATH: [accounts.directory, bin].join(':')};
+		expect(await run(['--isolate=require', '-q', '--', 'sh', '-c', 'echo ran'], poor)).toEqual({
+			exitCode: 1,
+			stdout: '',
+			stderr:
+				'Error: The command was not started, because it cannot be isolated: bubblewrap is not installed\nInstall it: sudo apt install bubblewrap, or: sudo dnf install bubblewrap\n',
+		});
+		expect(await freeGpus()).toBe(3);
+	});
+
+	test('another word is refused, and names those that are possible', async () => {
+		expect(await run(['--isolate=always', '--', 'true'])).toMatchObject({
+			exitCode: 2,
+			stderr: expect.stringContaining('--isolate must be one of auto, require, off, not "always"') as string,
+		});
+	});
+
+	async function openShell(): Promise<Terminal> {
+		const words = [
+			'--reuid',
+			String(alice),
+			'--regid',
+			String(alice),
+			'--clear-groups',
+			'bash',
+			'--norc',
+			'--noprofile',
+			'-i',
+		];
+		const shell = openTerminal('setpriv', words, {
+			cwd: accounts.homeOf(alice),
+			columns: 160,
+			environment: {
+				...accounts.environmentOf(alice),
+				...environment,
+				CANHAZGPU_RUN_ISOLATE: 'require',
+				CANHAZGPU_RUN_QUIET: 'true',
+				PS1: 'shell> ',
+				HISTFILE: '',
+				LC_ALL: 'C.UTF-8',
+			},
+		});
+		onTestFinished(async () => shell.close());
+		await shell.waitFor('shell>');
+		return shell;
+	}
+
+	test('Ctrl-C, Ctrl-Z, exit codes and a REPL on a terminal are as without it', async () => {
+		const shell = await openShell();
+		shell.write('canhazgpu run -G 0 -- node -i\r');
+		await shell.waitFor(/^>$/mv);
+		// It catches Ctrl-C, and lives on.
+		shell.write('whi\u{3}');
+		await shell.waitFor(/^> whi\n>$/mv);
+		shell.write('6 * 7\r');
+		await shell.waitFor('42');
+		shell.write(`fs.openSync('${box.root}/dev/nvidia0')\r`);
+		await shell.waitFor('EACCES');
+		shell.write('.exit\r');
+		await shell.waitFor(/\.exit\s+shell>\s*$/v);
+		shell.write(
+			'canhazgpu run -- sh -c \'trap "exit 5" INT; echo $$ > pid; echo begun; while :; do sleep 0.05; done\'\r',
+		);
+		await shell.waitFor(/^begun$/mv);
+		shell.write('\u{1A}');
+		await shell.waitFor('Stopped');
+		shell.write('fg\r');
+		await shell.waitFor(/fg\s+canhazgpu run/v);
+		shell.write('\u{3}');
+		await shell.waitFor(/\^Cshell>$/mv);
+		shell.write('echo ended $?\r');
+		await shell.waitFor('ended 5');
+		shell.write('canhazgpu run -- sleep 100\r');
+		await eventually(async () => (await freeGpus()) === 2);
+		shell.write('\u{3}');
+		shell.write('echo last $?\r');
+		await shell.waitFor('last 130');
+		expect(await freeGpus()).toBe(3);
+	});
+
+	test('when run is killed, its job lives on, isolated, and keeps its lease', async () => {
+		const shell = await openShell();
+		const file = path.join(accounts.homeOf(alice), 'job');
+		shell.write(
+			`canhazgpu run -G 0 -- sh -c 'echo $$ $PPID > job; until test -e go; do sleep 0.05; done; { ${minors()}; } > opened; touch done' &\r`,
+		);
+		await eventually(() => readFileSync(file, 'utf8').endsWith('\n'));
+		const [pid = 0, wrapper = 0] = readFileSync(file, 'utf8').split(' ').map(Number);
+		onTestFinished(() => {
+			if (isAlive(pid)) {
+				process.kill(pid, 'SIGKILL');
+			}
+		});
+		process.kill(wrapper, 'SIGKILL');
+		await eventually(() => !isAlive(wrapper));
+		expect(isAlive(pid)).toBe(true);
+		expect(await freeGpus()).toBe(2);
+		writeFileSync(path.join(accounts.homeOf(alice), 'go'), '');
+		await eventually(() => !isAlive(pid));
+		expect(readFileSync(path.join(accounts.homeOf(alice), 'opened'), 'utf8')).toBe('1\n');
+		expect(await freeGpus()).toBe(3);
+	});
+});

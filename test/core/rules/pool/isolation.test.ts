@@ -1,0 +1,23 @@
+import fc from 'fast-check';
+import {expect, test} from 'vitest';
+import {isolationLevels, type IsolationLevel} from '../../../../source/core/model/isolation.js';
+import {isolationLevelOf, isolationWishes} from '../../../../source/core/rules/pool/isolation.js';
+
+const level = fc.option(fc.constantFrom(...isolationLevels), {nil: undefined});
+const wish = fc.option(fc.constantFrom(...isolationWishes), {nil: undefined});
+const rank = (name: IsolationLevel = 'off'): number => isolationLevels.indexOf(name);
+
+test('a job is isolated no less strictly than each of the user, the config and the pool wants', () => {
+	fc.assert(
+		fc.property(wish, level, level, (typed, setting, policy) => {
+			const answer = isolationLevelOf({wish: typed, setting, policy});
+			if (typed === 'off') {
+				expect(answer).toBe(policy === 'require' ? 'contradiction' : 'off');
+				return;
+			}
+
+			const wanted = [typed === 'auto' ? ('prefer' as const) : typed, setting, policy].map((each) => rank(each));
+			expect(answer === 'contradiction' ? answer : rank(answer)).toBe(Math.max(...wanted));
+		}),
+	);
+});

@@ -1,0 +1,48 @@
+/**
+Isolates one command after the other, as the account that runs it: each line of standard input is a request, each line of output its answer.
+*/
+import {spawn} from 'node:child_process';
+import {once} from 'node:events';
+import process from 'node:process';
+import {createInterface} from 'node:readline';
+import {text} from 'node:stream/consumers';
+import type {GrantedGpu} from '../../../source/core/model/isolation.js';
+import {createIsolate, findIsolationProblem} from '../../../source/host/isolation/isolate.js';
+
+export type DriverRequest = {
+	readonly root?: string;
+	readonly granted: readonly GrantedGpu[];
+	/** What is run inside; none: only whether this machine can isolate is asked. */
+	readonly command?: readonly string[];
+	readonly path?: string;
+};
+
+export type DriverAnswer = {
+	readonly problem?: unknown;
+	readonly entrance?: number;
+	readonly output?: string;
+	/** The exit code, or the signal that ended it. */
+	readonly end?: number | string;
+};
+
+const answer = async ({root, granted, command, path = process.env['PATH']}: DriverRequest): Promise<DriverAnswer> => {
+	const environment = {PATH: path};
+	if (command === undefined) {
+		return {problem: await findIsolationProblem(environment)};
+	}
+
+	const isolation = await createIsolate({root, environment})(granted);
+	if (isolation.kind === 'not-isolated') {
+		return {problem: isolation.problem};
+	}
+
+	const [program = 'true', ...words] = [...isolation.entrance, ...command];
+	const child = spawn(program, words, {stdio: ['ignore', 'pipe', 'inherit']});
+	const [output] = await Promise.all([text(child.stdout), once(child, 'close')]);
+	isolation.close();
+	return {entrance: isolation.entrance.length, output, end: child.signalCode ?? child.exitCode ?? undefined};
+};
+
+for await (const line of createInterface(process.stdin)) {
+	process.stdout.write(`${JSON.stringify(await answer(JSON.parse(line) as DriverRequest))}\n`);
+}

@@ -1,0 +1,296 @@
+/** Isolation as an ordinary account of the machine: real bubblewrap, real namespaces, device nodes that stand in for GPUs. */
+import {spawn} from 'node:child_process';
+import {chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import path from 'node:path';
+import process from 'node:process';
+import {createInterface} from 'node:readline';
+import {fileURLToPath} from 'node:url';
+import {build} from 'esbuild';
+import {afterAll, beforeAll, describe, expect, test} from 'vitest';
+import {findBubblewrap} from '../../_helpers/machine/find-bubblewrap.js';
+import {canMakeDevices, makeNvidiaDevices, type StandIn} from '../../_helpers/machine/stand-in-devices.js';
+import type {DriverAnswer, DriverRequest} from './_driver.js';
+
+/** An account that no machine has. */
+const uid = 54_321;
+
+const bwrap = findBubblewrap()!;
+let directory: string;
+let box: StandIn;
+const roots: string[] = [];
+
+const devicesOf = (...parameters: Parameters<typeof makeNvidiaDevices>): StandIn => {
+	const made = makeNvidiaDevices(...parameters);
+	roots.push(made.root);
+	return made;
+};
+
+beforeAll(async () => {
+	if (!canMakeDevices()) {
+		return;
+	}
+
+	// The account may not enter the directory of the repository.
+	directory = mkdtempSync(path.join(tmpdir(), 'isolation-'));
+	chmodSync(directory, 0o755);
+	copyFileSync(process.execPath, path.join(directory, 'node'));
+	chmodSync(path.join(directory, 'node'), 0o755);
+	await build({
+		entryPoints: [fileURLToPath(new URL('_driver.ts', import.meta.url))],
+		bundle: true,
+		platform: 'node',
+		format: 'esm',
+		outfile: path.join(directory, 'driver.mjs'),
+	});
+	box = devicesOf([2, 0, 3, 1]);
+});
+
+afterAll(() => {
+	for (const made of [directory, ...roots]) {
+		rmSync(made, {recursive: true, force: true});
+	}
+});
+
+type Options = {
+	/** What starts the driver, before its own words. */
+	readonly before?: readonly string[];
+	readonly account?: number;
+	readonly cwd?: string;
+};
+
+/** Answers of one driver, in the order of the requests. */
+async function ask(
+	requests: readonly DriverRequest[],
+	{before = [], account = uid, cwd = '/'}: Options = {},
+): Promise<readonly DriverAnswer[]> {
+	const [program, ...words] = [...before, path.join(directory, 'node'), path.join(directory, 'driver.mjs')];
+	const child = spawn(program, words, {
+		uid: account,
+		gid: account,
+		cwd,
+		env: {PATH: `${path.dirname(bwrap)}:/usr/bin:/bin`},
+		stdio: ['pipe', 'pipe', 'inherit'],
+	});
+	child.stdin.end(requests.map((request) => `${JSON.stringify(request)}\n`).join(''));
+	const answers: DriverAnswer[] = [];
+	for await (const line of createInterface(child.stdout)) {
+		answers.push(JSON.parse(line) as DriverAnswer);
+	}
+
+	return answers;
+}
+
+/** Names each node that opens. A node that is not there does not. */
+const script = 'for node do if { command : <"$node"; } 2>/dev/null; then echo "$node"; fi; done';
+
+const tryAll = ({root, gpus, common}: StandIn): readonly string[] => [
+	'sh',
+	'-c',
+	script,
+	'sh',
+	...[...gpus.flatMap(({nodes}) => nodes), ...common].map((node) => path.join(root, node)),
+];
+
+/** The nodes that open, without the directory in which they stand in. */
+const openedIn = ({root}: StandIn, {output = ''}: DriverAnswer): readonly string[] =>
+	output
+		.split('\n')
+		.filter(Boolean)
+		.map((file) => path.relative(root, file))
+		.toSorted();
+
+describe.runIf(canMakeDevices())('as an ordinary account', () => {
+	test('of every set of GPUs all nodes open, those of every other GPU refuse, and what is common opens', async () => {
+		const sets = Array.from({length: 14}, (_, place) =>
+			// eslint-disable-next-line no-bitwise -- each number is a set
+			[0, 1, 2, 3].filter((index) => ((place + 1) & (1 << index)) !== 0),
+		);
+		const answers = await ask(
+			sets.map((granted) => ({
+				root: box.root,
+				granted: granted.map((index) => ({index, pciBusId: box.gpus[index]!.pciBusId})),
+				command: tryAll(box),
+			})),
+		);
+		expect(answers.map((answer) => openedIn(box, answer))).toEqual(
+			sets.map((granted) => [...granted.flatMap((index) => box.gpus[index]!.nodes), ...box.common].toSorted()),
+		);
+	});
+
+	test('a GPU is known by its UUID where no address is known', async () => {
+		const [answer] = await ask([
+			{root: box.root, granted: [{index: 1, uuid: box.gpus[1]!.uuid}], command: tryAll(box)},
+		]);
+		expect(openedIn(box, answer!)).toEqual([...box.gpus[1]!.nodes, ...box.common].toSorted());
+	});
+
+	test('of a GPU in parts the nodes of the other parts refuse', async () => {
+		const mig = devicesOf([1, 0], {0: [1, 2], 1: [1]});
+		const [first, second] = mig.gpus;
+		const [answer] = await ask([
+			{
+				root: mig.root,
+				granted: [{index: 0, pciBusId: first!.pciBusId, parts: [{gpuInstanceId: 2, computeInstanceId: 0}]}],
+				command: tryAll(mig),
+			},
+		]);
+		const others = new Set([...first!.nodes.slice(3, 5), ...second!.nodes]);
+		const all = [...mig.gpus.flatMap(({nodes}) => nodes), ...mig.common];
+		expect(openedIn(mig, answer!)).toEqual(all.filter((node) => !others.has(node)).toSorted());
+	});
+
+	test('all GPUs of the machine need no isolation, and no program for it', async () => {
+		const granted = box.gpus.map(({pciBusId}, index) => ({index, pciBusId}));
+		const [answer] = await ask([{root: box.root, granted, command: tryAll(box), path: '/nowhere:/usr/bin:/bin'}]);
+		expect(answer!.entrance).toBe(0);
+	});
+
+	const one = () => ({root: box.root, granted: [{index: 0, pciBusId: box.gpus[0]!.pciBusId}]});
+
+	test('exit codes and signals come through, pids and terminals stay', async () => {
+		const codes = await ask(
+			['exit 0', 'exit 1', 'exit 77', 'exit 130', 'kill -INT $$', 'kill -KILL $$', 'kill -SEGV $$'].map((command) => ({
+				...one(),
+				command: ['sh', '-c', command],
+			})),
+		);
+		expect(codes.map(({end}) => end)).toEqual([0, 1, 77, 130, 'SIGINT', 'SIGKILL', 'SIGSEGV']);
+		const [plain] = await ask(
+			[{...one(), command: ['sh', '-c', 'readlink /proc/self/ns/pid; ps -o comm= -p $PPID; pwd']}],
+			{
+				cwd: directory,
+			},
+		);
+		expect(plain!.output!.split('\n')).toEqual([
+			expect.stringMatching(/^pid:\[\d+\]$/v),
+			expect.stringMatching(/^(?:node|MainThread)$/v),
+			directory,
+			'',
+		]);
+	});
+
+	test('a job can open terminals of its own', async () => {
+		const [answer] = await ask([{...one(), command: ['script', '-qec', 'tty', '/dev/null']}]);
+		expect(answer).toMatchObject({end: 0, output: expect.stringMatching(/^\/dev\/pts\/\d+/v) as string});
+	});
+
+	test('nothing that was opened for the isolation is left in the job, and no bubblewrap runs on', async () => {
+		const command = ['sh', '-c', 'for file in /proc/$$/fd/*; do basename "$file"; done; ps -o comm= -u $(id -u)'];
+		const granted = box.gpus.map(({pciBusId}, index) => ({index, pciBusId}));
+		// All GPUs: the command is started without an entrance.
+		const [isolated, plain] = await ask([
+			{...one(), command},
+			{root: box.root, granted, command},
+		]);
+		expect(plain!.output).toMatch(/^0\n1\n2\n/v);
+		expect(isolated!.output).toBe(plain!.output);
+	});
+
+	test.each([
+		['no bubblewrap', () => ['sh', 'nsenter'], {kind: 'no-program', program: 'bwrap'}],
+		['no nsenter', () => ['sh', 'bwrap'], {kind: 'no-program', program: 'nsenter'}],
+	])('with %s the reason is told', async (_, names, problem) => {
+		const bin = mkdtempSync(path.join(directory, 'bin-'));
+		chmodSync(bin, 0o755);
+		for (const name of names()) {
+			symlinkSync(name === 'bwrap' ? bwrap : `/usr/bin/${name}`, path.join(bin, name));
+		}
+
+		const answers = await ask([
+			{...one(), command: ['true'], path: bin},
+			{granted: [], path: bin},
+		]);
+		expect(answers).toEqual([{problem}, {problem}]);
+	});
+
+	/** A bubblewrap of this text, before the real one in PATH. */
+	const pretended = (name: string, text: string): string => {
+		const bin = path.join(directory, name);
+		mkdirSync(bin);
+		writeFileSync(path.join(bin, 'bwrap'), text, {mode: 0o755});
+		return `${bin}:/usr/bin:/bin`;
+	};
+
+	test('a bubblewrap that isolates nothing is found out', async () => {
+		const search = pretended(
+			'leaky',
+			`#!/bin/bash\nwords=()\nwhile [ $# -gt 0 ]; do case $1 in --bind) shift 3;; --tmpfs) shift 2;; --dev-bind) words+=("$1" "$2" "$3"); shift 3;; --symlink) shift 3;; --dir) shift 2;; --) words+=("$@"); break;; *) words+=("$1"); shift;; esac; done\nexec ${bwrap} "\${words[@]}"\n`,
+		);
+		const [answer] = await ask([{...one(), command: ['true'], path: search}]);
+		expect(answer).toEqual({
+			problem: {kind: 'foreign-opens', device: expect.stringMatching(/\/dev\/nvidia[013]$/v) as string},
+		});
+	});
+
+	test.each([
+		['is killed', 'killed', 'kill -KILL $$', ''],
+		['refuses', 'refusing', 'echo "bwrap: No permissions" >&2; exit 1', 'bwrap: No permissions\n'],
+		['says nonsense', 'nonsense', 'echo 4194999; read -r line', expect.stringContaining('ENOENT')],
+	])('when bubblewrap %s, the reason is told', async (_, name, text, words) => {
+		const search = pretended(name, `#!/bin/sh\n${text}\n`);
+		const [answer] = await ask([{...one(), command: ['true'], path: search}]);
+		expect(answer).toEqual({problem: {kind: 'refused', program: 'bwrap', words: words as unknown}});
+	});
+
+	test('a granted device that refuses by itself is named', async () => {
+		const broken = devicesOf([0, 1]);
+		const node = path.join(broken.root, 'dev/nvidia0');
+		chmodSync(node, 0);
+		const granted = [{index: 0, pciBusId: broken.gpus[0]!.pciBusId}];
+		expect(await ask([{root: broken.root, granted, command: ['true']}])).toEqual([
+			{problem: {kind: 'granted-refuses', device: node}},
+		]);
+	});
+
+	test('a GPU whose device is not known is isolated by no guess', async () => {
+		const granted = [{index: 2, pciBusId: '00000000:77:00.0'}];
+		expect(
+			await ask([
+				{root: box.root, granted, command: ['true']},
+				{root: directory, granted, command: ['true']},
+				{granted, command: ['true']},
+			]),
+		).toEqual([
+			{problem: {kind: 'unknown-device', gpu: 2}},
+			{problem: {kind: 'no-devices'}},
+			{problem: {kind: 'simulated'}},
+		]);
+	});
+
+	test('where the kernel gives no user namespaces, its setting is named', async () => {
+		const forbid = 'echo 0 > /proc/sys/user/max_user_namespaces && exec "$@"';
+		const problem = {
+			kind: 'no-namespaces',
+			settings: [{name: 'user.max_user_namespaces', value: '0', wanted: '15000'}],
+		};
+		expect(
+			await ask([{...one(), command: ['true']}, {granted: []}], {
+				before: ['unshare', '--user', '--map-root-user', 'sh', '-c', forbid, 'sh'],
+			}),
+		).toEqual([{problem}, {problem}]);
+	});
+
+	test('a directory that is gone is told, and the machine can isolate all the same', async () => {
+		const gone = 'mkdir "$0" && cd "$0" && rmdir "$0" && exec "$@"';
+		const place = path.join(tmpdir(), `gone-${process.pid}`);
+		const answers = await ask([{...one(), command: ['true']}], {
+			before: ['sh', '-c', gone, `/tmp/${path.basename(place)}`],
+		});
+		expect(answers).toEqual([{problem: {kind: 'no-directory'}}]);
+		expect(await ask([{granted: []}])).toEqual([{}]);
+	});
+});
+
+test.runIf(canMakeDevices())('root needs no user namespace: its job keeps its accounts', async () => {
+	const granted = [{index: 3, pciBusId: box.gpus[3]!.pciBusId}];
+	const [opened, map] = await ask(
+		[
+			{root: box.root, granted, command: tryAll(box)},
+			{root: box.root, granted, command: ['cat', '/proc/self/uid_map']},
+		],
+		{account: 0},
+	);
+	expect(openedIn(box, opened!)).toEqual([...box.gpus[3]!.nodes, ...box.common].toSorted());
+	expect(map!.output!.trim().split(/\s+/v)).toEqual(['0', '0', '4294967295']);
+});
