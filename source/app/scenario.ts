@@ -5,6 +5,7 @@ import * as v from 'valibot';
 import {parseDuration} from '../core/rules/leases/durations.js';
 import {longestNote} from '../core/rules/allocation/request.js';
 import {CanhazgpuError} from '../errors.js';
+import type {GpuLink} from '../core/model/types.js';
 import type {Scenario} from '../gpu/simulated/scenario.js';
 import {readSafely} from '../security/safe-file.js';
 import {mostGpus} from '../core/model/limits.js';
@@ -51,11 +52,23 @@ const span = {from: v.optional(time), until: v.optional(time), every: v.optional
 const listOf = <Entries extends v.ObjectEntries>(entries: Entries) =>
 	v.optional(v.array(v.strictObject(entries, 'a map'), 'a list'));
 
+const gpus = v.pipe(v.array(gpu, 'a list of GPUs'), v.minLength(1, 'a list of GPUs'));
+
+const link = () => {
+	const what = 'one of NV1 to NV36, PIX, PXB, PHB, NODE, SYS';
+	return v.custom<GpuLink>(
+		(typed) => typeof typed === 'string' && /^(?:NV(?:[1-9]|[12]\d|3[0-6])|PIX|PXB|PHB|NODE|SYS)$/v.test(typed),
+		what,
+	);
+};
+
 const readings = [
 	'memoryUsedMiB',
 	'memoryTotalMiB',
 	'utilizationPercent',
 	'temperatureCelsius',
+	'name',
+	'computeCapability',
 	'powerWatts',
 	'powerLimitWatts',
 ] as const;
@@ -66,6 +79,17 @@ const schema = v.strictObject(
 		seed: v.optional(whole(1, 1_000_000_000)),
 		model: v.optional(text),
 		memory: v.optional(whole(2000, 10_000_000)),
+		hardware: listOf({
+			gpus,
+			model: v.optional(text),
+			memory: v.optional(whole(2000, 10_000_000)),
+			compute: v.optional(
+				v.pipe(v.string('a text such as "8.0"'), v.regex(/^\d{1,3}\.\d{1,3}$/v, 'a text such as "8.0"')),
+			),
+			numa: v.optional(whole(0, 1023)),
+			root: v.optional(text),
+		}),
+		links: listOf({gpus, link: link()}),
 		processes: listOf({
 			gpu,
 			...span,

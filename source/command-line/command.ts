@@ -32,6 +32,8 @@ export type Flag = {
 	/** What it means without a value; a value then stands behind `=`, and never in a word of its own. */
 	readonly bare?: string;
 	readonly summary: string;
+	/** Other spellings of its name, which the help does not list. */
+	readonly otherNames?: readonly string[];
 	/** The setting that it overrides. */
 	readonly setting?: SettingPath;
 	/** Its value is a list with commas, and it may be given several times: `-G 1 -G 3`. */

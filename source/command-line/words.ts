@@ -38,11 +38,20 @@ const isFlagToo = (word: string, flags: Flags): boolean =>
 /** The flags in the form of `parseArgs`. */
 const optionsOf = (flags: Flags): NonNullable<ParseArgsConfig['options']> =>
 	Object.fromEntries(
-		Object.entries(flags).map(([name, {value, bare, short}]) => [
-			name,
-			{type: value === undefined || bare !== undefined ? 'boolean' : 'string', ...(short !== undefined && {short})},
-		]),
+		Object.entries(flags).flatMap(([name, {value, bare, short, otherNames = []}]) => {
+			const type = value === undefined || bare !== undefined ? 'boolean' : 'string';
+			return [
+				[name, {type, ...(short !== undefined && {short})}] as const,
+				...otherNames.map((other) => [other, {type}] as const),
+			];
+		}),
 	);
+
+/** `gpu-memory` -> `min-memory`: the name by which a flag is known, for each way to spell it. */
+const ownName = (name: string, flags: Flags): string =>
+	Object.hasOwn(flags, name)
+		? name
+		: (Object.entries(flags).find(([, {otherNames = []}]) => otherNames.includes(name))?.[0] ?? name);
 
 /** `-j=false` is `--json=false`; `parseArgs` knows that form for long names alone. */
 function withLongSwitch(word: string, flags: Flags): string {
@@ -72,8 +81,9 @@ export function itemsOf(words: readonly string[], flags: Flags, firstPlace = 0):
 			continue;
 		}
 
-		const {name, rawName, value, inlineValue, index} = token;
-		if (!Object.hasOwn(flags, name) || (rawName.startsWith('--') && rawName !== `--${name}`)) {
+		const {rawName, value, inlineValue, index} = token;
+		const name = ownName(token.name, flags);
+		if (!Object.hasOwn(flags, name) || (rawName.startsWith('--') && rawName !== `--${token.name}`)) {
 			items.push({kind: 'unknown', typed: rawName, place});
 			continue;
 		}

@@ -8,6 +8,7 @@ import {sanitize} from '../format/text/text.js';
 import type {Command} from '../command-line/command.js';
 import {checkLabel, idsOf, jsonFlag, usualDurations} from '../command-line/flags.js';
 import {acquireShown, countOf, waitSecondsOf, wantFlags} from './shared/acquire.js';
+import {needOf} from './shared/need-flags.js';
 import {reserveForProcess} from './adopt.js';
 import {createBackground} from './shared/background.js';
 
@@ -54,6 +55,7 @@ export const reserve: Command = {
 
 		const ids = idsOf(input) ?? input.config.get('reserve.gpu-ids');
 		const count = countOf(input, 'reserve.gpus', ids);
+		const need = needOf(input, 'reserve', {count, ids});
 		const waitSeconds = waitSecondsOf(input, 'reserve');
 		const requester = app.requester(checkLabel(input.config.get('reserve.user')));
 		const durationSeconds = input.config.get('reserve.duration')!;
@@ -65,6 +67,7 @@ export const reserve: Command = {
 				requester,
 				count,
 				ids,
+				need,
 				tenure: {type: 'manual', durationSeconds},
 				note: input.config.get('reserve.note'),
 				force: input.config.get('reserve.force'),

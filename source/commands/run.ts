@@ -10,6 +10,7 @@ import type {App, Interruption, OpenWorld} from '../app/contract.js';
 import type {Command, Input} from '../command-line/command.js';
 import {checkLabel, idsOf, jsonFlag, usualDurations} from '../command-line/flags.js';
 import {acquireShown, countOf, waitSecondsOf, wantFlags} from './shared/acquire.js';
+import {needOf} from './shared/need-flags.js';
 import {createBackground} from './shared/background.js';
 import {createJobIsolator, isolateFlag, isolationLevelFor, type JobIsolation} from './shared/isolation.js';
 import {gpuEnvironment} from './shared/job-environment.js';
@@ -128,6 +129,7 @@ export const run: Command = {
 
 		const ids = idsOf(input) ?? input.config.get('run.gpu-ids');
 		const count = countOf(input, 'run.gpus', ids);
+		const need = needOf(input, 'run', {count, ids});
 		const waitSeconds = waitSecondsOf(input, 'run');
 		const requester = app.requester(checkLabel(input.config.get('run.user')));
 		const timeoutSeconds = input.config.get('run.timeout');
@@ -144,6 +146,7 @@ export const run: Command = {
 				requester,
 				count,
 				ids,
+				need,
 				tenure: {type: 'run', timeLimitSeconds: timeoutSeconds},
 				note: input.config.get('run.note'),
 			};

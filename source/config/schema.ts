@@ -9,6 +9,7 @@ import {checkNote, longestNote} from '../core/rules/allocation/request.js';
 import {type CanhazgpuError} from '../errors.js';
 import {isolationLevels} from '../core/model/isolation.js';
 import {mostGpus} from '../core/model/limits.js';
+import {parseMemoryMiB} from '../core/rules/allocation/memory-size.js';
 
 /** What to expect, in words; used as the message of every failed check. */
 const text = (what = 'a text that is not empty') => v.pipe(v.string(what), v.trim(), v.minLength(1, what));
@@ -72,6 +73,31 @@ const wholeDuration = () => {
 const boundedDuration = (minimumSeconds: number, maximumSeconds: number) => {
 	const what = `a duration from ${minimumSeconds} to ${maximumSeconds} seconds, such as 10s`;
 	return v.pipe(duration(), v.minValue(minimumSeconds, what), v.maxValue(maximumSeconds, what));
+};
+
+/** Text such as `40G`; becomes MiB. */
+const memorySize = () => {
+	const what = 'a size with its unit, such as 40G or 40GiB';
+	return v.pipe(
+		v.string(what),
+		v.transform((typed) => parseMemoryMiB(typed) ?? 0),
+		v.minValue(1, what),
+	);
+};
+
+/** Models of GPUs, as a list or as text with commas. */
+const models = () => {
+	const what = 'models of GPUs, such as h100,a100';
+	return v.pipe(
+		v.union([v.array(v.string(what), what), v.string(what)], what),
+		v.transform((typed) => (Array.isArray(typed) ? typed : typed.split(',')).map((model) => model.trim())),
+		v.check((list) => list.length > 0 && list.every((model) => /[\p{Letter}\p{Number}]/v.test(model)), what),
+	);
+};
+
+const computeCapability = () => {
+	const what = 'a compute capability such as 8.0';
+	return v.pipe(v.string(what), v.trim(), v.regex(/^\d{1,3}(?:\.\d{1,3})?$/v, what));
 };
 
 function problemOf(check: () => unknown): CanhazgpuError | undefined {
@@ -158,6 +184,10 @@ export const settings = {
 	'reserve.gpu-ids': harmless(setting(gpuIds())),
 	// It takes GPUs that others use, and changes what scripts read.
 	'reserve.force': setting(flag()),
+	'reserve.min-memory': harmless(setting(memorySize())),
+	'reserve.model': harmless(setting(models())),
+	'reserve.min-compute': harmless(setting(computeCapability())),
+	'reserve.same-model': harmless(setting(flag())),
 	'reserve.short': setting(flag()),
 	'run.gpus': harmless(setting(integer(1, mostGpus))),
 	// It ends the job.
@@ -170,6 +200,10 @@ export const settings = {
 	'run.gpu-ids': harmless(setting(gpuIds())),
 	// Turned off by a stranger's file, it would leave the GPUs of others in reach.
 	'run.isolate': setting(choice(isolationLevels)),
+	'run.min-memory': harmless(setting(memorySize())),
+	'run.model': harmless(setting(models())),
+	'run.min-compute': harmless(setting(computeCapability())),
+	'run.same-model': harmless(setting(flag())),
 	// What a release ends.
 	'release.gpu-ids': setting(gpuIds()),
 	'status.json': setting(flag()),

@@ -1,6 +1,7 @@
 /**
 Waiting in words, for stderr.
 */
+import type {Need} from '../core/model/types.js';
 import type {Wanted} from '../core/rules/allocation/request.js';
 import type {Progress} from '../core/operations/waiting/waiter.js';
 import {needWords} from '../core/rules/allocation/impossible.js';
@@ -8,13 +9,16 @@ import {longDuration} from './text/durations.js';
 import {unknownWords, unusableWords} from './refusal.js';
 import {sanitize} from './text/text.js';
 
+/** `of model h100, with 40G or more`: what a request says of its GPUs beside their number. */
+export const needWordsOf = (need: Need): string => sanitize(needWords(need));
+
 /** `2 GPUs`, `GPU 3`, `GPUs 4 5`, `2 GPUs of model h100, with 40G or more`. */
 export const wantedWords = ({count, ids, need}: Wanted): string =>
 	`${
 		ids === undefined
 			? `${count} ${count === 1 ? 'GPU' : 'GPUs'}`
 			: `${ids.length === 1 ? 'GPU' : 'GPUs'} ${ids.join(' ')}`
-	}${sanitize(needWords(need)).replace(/^(?=.)/v, ' ')}`;
+	}${need === undefined ? '' : ` ${needWordsOf(need)}`}`.trimEnd();
 
 /** What has to happen first; undefined when nothing is out of service. */
 export const outOfServiceWords = (gpus: readonly number[]): string | undefined =>

@@ -1,6 +1,7 @@
 /** Candidates out of what the pool and the config know. */
 import {holdingsIn, holdingsOn} from '../../core/rules/leases/holdings.js';
 import {latestEndOf} from '../../core/rules/leases/liveness.js';
+import {wantedOf} from '../../core/rules/queue/eligible.js';
 import {labelOf, mayChange, ownerOf, owns} from '../../core/rules/leases/ownership.js';
 import type {AuditEntry, GpuRecord, Lease, QueueEntry, Requester, Snapshot} from '../../core/model/types.js';
 import {shortDuration} from '../../format/text/durations.js';
@@ -92,10 +93,8 @@ function named(names: ReadonlyArray<string | undefined>): readonly Candidate[] {
 	return [...unique].toSorted((a, b) => a.localeCompare(b, 'en')).map((word) => ({word}));
 }
 
-function aboutPlace({requestedCount, requestedIds, enqueueTime}: QueueEntry, now: number): string {
-	const wanted = wantedWords({count: requestedCount, ids: requestedIds.length > 0 ? requestedIds : undefined});
-	return `for ${wanted}, waiting for ${shortDuration(now - enqueueTime)}`;
-}
+const aboutPlace = (entry: QueueEntry, now: number): string =>
+	`for ${wantedWords(wantedOf(entry))}, waiting for ${shortDuration(now - entry.enqueueTime)}`;
 
 /** Other people's words go into somebody's command line: only those that no shell reads anything into. */
 const isHarmless = ({word}: Candidate): boolean =>

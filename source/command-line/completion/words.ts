@@ -37,7 +37,10 @@ const words = (candidates: readonly Candidate[]): Completed => ({kind: 'words', 
 const plain = (list: readonly string[]): readonly Candidate[] => list.map((word) => ({word}));
 
 const flagOf = (flags: Flags, word: string): Flag | undefined =>
-	Object.entries(flags).find(([name, {short}]) => word === `--${name}` || word === `-${short ?? '-'}`)?.[1];
+	Object.entries(flags).find(
+		([name, {short, otherNames = []}]) =>
+			word === `-${short ?? '-'}` || [name, ...otherNames].some((spelled) => word === `--${spelled}`),
+	)?.[1];
 
 type Walk = {
 	readonly flags: ReadonlySet<Flag>;

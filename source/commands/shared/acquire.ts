@@ -10,6 +10,7 @@ import type {Flags, Input} from '../../command-line/command.js';
 import {idsFlag, usualDurations} from '../../command-line/flags.js';
 import type {AcquireRequest, Grant} from '../../core/rules/allocation/request.js';
 import {createBackground} from './background.js';
+import {needFlags} from './need-flags.js';
 import {keepReminding} from './reminding.js';
 import {createWaitingLine} from './waiting-line.js';
 
@@ -17,6 +18,7 @@ import {createWaitingLine} from './waiting-line.js';
 export const wantFlags = (verb: 'run' | 'reserve'): Flags => ({
 	gpus: {short: 'g', value: 'N', summary: 'how many GPUs (1)', setting: `${verb}.gpus`},
 	'gpu-ids': idsFlag('gpus'),
+	...needFlags(verb),
 	note: {short: 'n', value: 'TEXT', summary: 'what for; everybody sees it', setting: `${verb}.note`, mayBeEmpty: true},
 	user: {
 		short: 'u',

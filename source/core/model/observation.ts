@@ -83,6 +83,10 @@ export type GpuReading = {
 	readonly computeMode?: string;
 	/** Such as `9.0`. */
 	readonly computeCapability?: string;
+	/** The part of the host's memory and processors that is nearest, by the kernel's number. */
+	readonly numaNode?: number;
+	/** The PCI root complex it hangs on, by the kernel's name, such as `pci0000:3a`. */
+	readonly pciRoot?: string;
 	/** Undefined when processes could not be asked for; empty when the tool said there are none. */
 	readonly processes: readonly GpuProcess[] | undefined;
 	/** Absent or empty: nothing is known to be wrong. Such a GPU is shown with the reason and not handed out. */

@@ -3,6 +3,7 @@ import type {Plan} from './plan.js';
 import type {
 	AuditEntry,
 	AuditQuery,
+	GpuLinks,
 	Liveness,
 	Observation,
 	PoolEvent,
@@ -124,6 +125,10 @@ export type GpuProvider = {
 	readonly count: () => Promise<number>;
 	/** Never rejects and never runs twice at once: a failed scan is an Observation with `failure`. */
 	readonly observe: () => Promise<Observation>;
+	/**
+	How the GPUs reach each other, which is asked only where a request depends on it. Never rejects; undefined where nothing tells it.
+	*/
+	readonly readLinks?: () => Promise<GpuLinks | undefined>;
 	/** Stops whatever it keeps running. */
 	readonly close?: () => Promise<void>;
 };

@@ -8,10 +8,9 @@ import {ruledTable, type Sacrifices} from '../text/table.js';
 import {outageWords, stuckWords} from '../out-of-service.js';
 import {sanitize, shorten, shownNote} from '../text/text.js';
 import {outOfServiceWords, wantedWords} from '../waiting-progress.js';
+import {needJson} from '../need-json.js';
+import {wantedOf} from '../../core/rules/queue/eligible.js';
 import type {QueueRow} from '../../core/rules/queue/queue-rows.js';
-
-const wantedBy = ({requestedIds, requestedCount}: QueueEntry) =>
-	requestedIds.length > 0 ? {count: requestedIds.length, ids: requestedIds} : {count: requestedCount};
 
 function userWords(entry: QueueEntry): string {
 	const label = labelOf(entry);
@@ -19,9 +18,13 @@ function userWords(entry: QueueEntry): string {
 	return label === undefined ? owner : `${owner} (${sanitize(label)})`;
 }
 
-function estimateWords({isPossible, outOfService, estimateSeconds, blockers}: QueueRow): string {
+function estimateWords({isPossible, isUnknown, outOfService, estimateSeconds, blockers}: QueueRow): string {
 	if (!isPossible) {
 		return 'never: not in this pool';
+	}
+
+	if (isUnknown) {
+		return 'unknown: no GPU is known to do';
 	}
 
 	// Without a holder, a free GPU is passed over: it is in use without a reservation, or the next look takes it.
@@ -76,7 +79,7 @@ const entriesTable = (rows: readonly QueueRow[], paint: Paint, {now, width}: Tab
 				return [String(row.position), id, '-', 'unreadable entry', '-', '-', '-', '-', '-', '-'];
 			}
 
-			const wanted = wantedBy(entry);
+			const wanted = wantedOf(entry);
 			return [
 				String(row.position),
 				id,
@@ -106,6 +109,8 @@ const wishJson = (entry: QueueEntry) => ({
 	actual_user: entry.actualUser,
 	requested_count: entry.requestedCount,
 	requested_ids: entry.requestedIds,
+	need: entry.need && needJson(entry.need),
+	eligible_gpus: entry.eligible,
 	reservation_type: entry.reservationType,
 	expiry_duration: entry.expirySeconds === undefined ? undefined : entry.expirySeconds * nanosecondsPerSecond,
 	duration_seconds: whole(entry.expirySeconds),

@@ -2,7 +2,7 @@
 What a simulated box shows beyond the load of its leases: work of others, failures, GPUs that hide their processes, and so on. All of
 it is a function of the time since the box was switched on.
 */
-import type {GpuReading, HealthProblem, MigInstance} from '../../core/model/types.js';
+import type {GpuLink, GpuLinks, GpuReading, HealthProblem, MigInstance} from '../../core/model/types.js';
 import {simulatedPid} from './pids.js';
 
 /**
@@ -26,6 +26,30 @@ export type SceneProcess = {
 	*/
 	readonly utilization?: number;
 	readonly container?: string;
+};
+
+/**
+What some GPUs of a box are. What is left out is as everywhere in the box.
+*/
+export type Hardware = {
+	readonly gpus: readonly number[];
+	readonly model?: string;
+	/**
+	MiB of each.
+	*/
+	readonly memory?: number;
+	/**
+	Compute capability, such as `8.0`.
+	*/
+	readonly compute?: string;
+	/**
+	NUMA node.
+	*/
+	readonly numa?: number;
+	/**
+	Name of the PCI root complex.
+	*/
+	readonly root?: string;
 };
 
 type OfGpu = Span & {readonly gpu: number};
@@ -73,6 +97,14 @@ export type Scenario = {
 	MiB of each GPU.
 	*/
 	readonly memory?: number;
+	/**
+	In a box of different GPUs, what each is; of several that name a GPU, the last counts.
+	*/
+	readonly hardware?: readonly Hardware[];
+	/**
+	Links within each of these sets of GPUs. All others go by what the GPUs have in common: NUMA node and PCI root.
+	*/
+	readonly links?: ReadonlyArray<{readonly gpus: readonly number[]; readonly link: GpuLink}>;
 	readonly processes?: ReadonlyArray<OfGpu & SceneProcess>;
 	/**
 	Broken GPUs.
@@ -115,6 +147,41 @@ What was there from the start began a while before.
 */
 const ageOf = ({from, every}: Span, elapsedSeconds: number): number =>
 	from === undefined ? elapsedSeconds + 480 : (every === undefined ? elapsedSeconds : elapsedSeconds % every) - from;
+
+/**
+What one GPU of the box is.
+*/
+export const hardwareOf = ({hardware = []}: Scenario, index: number): Omit<Hardware, 'gpus'> =>
+	Object.assign(
+		{},
+		...hardware
+			.filter(({gpus}) => gpus.includes(index))
+			.map(({gpus: _, ...what}) => Object.fromEntries(Object.entries(what).filter(([, value]) => value !== undefined))),
+	) as Omit<Hardware, 'gpus'>;
+
+/**
+How the GPUs of the box reach each other. A box of which nothing is said has NVLink between all, as that with eight H100 has.
+*/
+export function linksOf(scenario: Scenario, gpuCount: number): GpuLinks {
+	const {links, hardware} = scenario;
+	const linkOf = (one: number, other: number): GpuLink | undefined => {
+		if (one === other) {
+			return undefined;
+		}
+
+		const told = links?.findLast(({gpus}) => gpus.includes(one) && gpus.includes(other))?.link;
+		if (told !== undefined || (links === undefined && hardware === undefined)) {
+			return told ?? 'NV18';
+		}
+
+		const {numa, root} = hardwareOf(scenario, one);
+		const {numa: otherNuma, root: otherRoot} = hardwareOf(scenario, other);
+		return numa === otherNuma ? (root !== undefined && root === otherRoot ? 'PXB' : 'NODE') : 'SYS';
+	};
+
+	const indexes = Array.from({length: gpuCount}, (_, index) => index);
+	return indexes.map((one) => indexes.map((other) => linkOf(one, other)));
+}
 
 /**
 What a scenario says of one GPU at one moment.

@@ -3,7 +3,7 @@ import type {GpuReading, Observation} from '../../core/model/types.js';
 import {singleFlight} from '../tool/single-flight.js';
 import {isSimulatedPid} from './pids.js';
 import type {SimulatedProcesses} from './processes.js';
-import {isNow, type Scenario, sceneOf} from './scenario.js';
+import {hardwareOf, isNow, linksOf, type Scenario, sceneOf} from './scenario.js';
 import {simulateGpu, type SimulatedLease} from './simulation.js';
 
 type Options = {
@@ -89,6 +89,7 @@ export const createSimulatedProvider = ({
 		const commandOf = (account: string) => scenario.people?.find(({user}) => user === account)?.command;
 		const gpus = Array.from({length: count.value}, (_, index) => {
 			const scene = sceneOf(scenario, index, elapsedSeconds);
+			const what = hardwareOf(scenario, index);
 			const living = scene.processes.filter(
 				({pid, startedSecondsAgo}) => !hasEnded({pid, startTime: seconds - startedSecondsAgo}),
 			);
@@ -103,8 +104,11 @@ export const createSimulatedProvider = ({
 						seconds,
 						lease: shown && {...shown, command: shown.command ?? commandOf(shown.user)},
 						scene: {...scene, processes: living},
-						model: scenario.model,
-						memoryTotalMiB: scenario.memory,
+						model: what.model ?? scenario.model,
+						memoryTotalMiB: what.memory ?? scenario.memory,
+						computeCapability: what.compute,
+						numaNode: what.numa,
+						pciRoot: what.root,
 					}),
 				);
 			const reading = simulate(lease);
@@ -117,7 +121,20 @@ export const createSimulatedProvider = ({
 		});
 	};
 
-	return {name: 'fake', simulated: true, count: gpuCount, observe: singleFlight(scan)};
+	return {
+		name: 'fake',
+		simulated: true,
+		count: gpuCount,
+		observe: singleFlight(scan),
+		async readLinks() {
+			try {
+				return linksOf(scenario, await gpuCount());
+			} catch {
+				// What keeps the GPUs from being counted is told by every scan.
+				return undefined;
+			}
+		},
+	};
 };
 
 const reasonOf = ({reason}: PromiseRejectedResult): string =>

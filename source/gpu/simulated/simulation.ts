@@ -16,6 +16,9 @@ type Input = {
 	readonly scene?: Scene;
 	readonly model?: string;
 	readonly memoryTotalMiB?: number;
+	readonly computeCapability?: string;
+	readonly numaNode?: number;
+	readonly pciRoot?: string;
 };
 
 const powerLimitWatts = 700;
@@ -39,6 +42,9 @@ export const simulateGpu = ({
 	scene = {processes: [], change: (reading) => reading},
 	model = 'Simulated H100 80GB',
 	memoryTotalMiB = 81_559,
+	computeCapability = '9.0',
+	numaNode,
+	pciRoot,
 }: Input): GpuReading => {
 	const dice = (salt: number) => fraction(seed, index, salt);
 	const sway = (periodSeconds: number, salt: number) => Math.sin(2 * Math.PI * (seconds / periodSeconds + dice(salt)));
@@ -61,6 +67,9 @@ export const simulateGpu = ({
 		uuid: `SIM-00000000-0000-0000-0000-${index.toString(16).padStart(12, '0')}`,
 		pciBusId: `00000000:${(index + 1).toString(16).padStart(2, '0').toUpperCase()}:00.0`,
 		name: model,
+		computeCapability,
+		numaNode,
+		pciRoot,
 		memoryUsedMiB: Math.min(memoryTotalMiB, idleMemoryMiB + processMemoryMiB + othersMiB),
 		memoryTotalMiB,
 		utilizationPercent: Math.round(100 * work),

@@ -5,6 +5,7 @@ import {shortDuration} from '../../format/text/durations.js';
 import {blockersWords} from '../../format/blockers.js';
 import {stuckWords} from '../../format/out-of-service.js';
 import {sanitize} from '../../format/text/text.js';
+import {memoryWords} from '../../core/rules/allocation/memory-size.js';
 import {fit, widthOf, wrap} from '../../format/text/width.js';
 import {remembering} from '../state/memo.js';
 import {selectedPosition} from '../state/panels/queue-selection.js';
@@ -90,14 +91,26 @@ const gotOf = ({held}: QueueRow, {requestedIds, requestedCount}: QueueEntry): st
 const blockedByOf = ({blockers}: QueueRow, state: State): string =>
 	blockersWords(blockers, (seconds) => clockWords(seconds, state));
 
-/** `GPU 4,5` for these very ones, `2 GPUs` for any. */
-const wantOf = ({requestedIds, requestedCount}: QueueEntry): string =>
-	requestedIds.length > 0 ? `GPU ${requestedIds.join(',')}` : `${requestedCount} GPU${requestedCount === 1 ? '' : 's'}`;
+/** `GPU 4,5` for these very ones, `2 GPUs` for any, `2 GPUs 40G+ h100` for those that have what is needed. */
+const wantOf = ({requestedIds, requestedCount, need = {}}: QueueEntry): string =>
+	[
+		requestedIds.length > 0
+			? `GPU ${requestedIds.join(',')}`
+			: `${requestedCount} GPU${requestedCount === 1 ? '' : 's'}`,
+		...(need.models === undefined ? [] : [sanitize(need.models.join('|'))]),
+		...(need.minMemoryMiB === undefined ? [] : [`${memoryWords(need.minMemoryMiB)}+`]),
+		...(need.minCompute === undefined ? [] : [`cc${sanitize(need.minCompute)}+`]),
+		...(need.nvlink === true ? ['NVLink'] : []),
+	].join(' ');
 
 /** When it is served: a time, or when a job ends. */
-function estimateOf({estimateSeconds, isPossible, outages}: QueueRow): string {
+function estimateOf({estimateSeconds, isPossible, isUnknown, outages}: QueueRow): string {
 	if (!isPossible) {
 		return 'never';
+	}
+
+	if (isUnknown) {
+		return 'unknown';
 	}
 
 	const [outage] = outages;

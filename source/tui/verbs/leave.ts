@@ -1,4 +1,5 @@
 /** `x` over the queue: leaves it. */
+import {wantedOf} from '../../core/rules/queue/eligible.js';
 import type {QueueEntry} from '../../core/model/types.js';
 import {leaveQueue} from '../../core/operations/waiting/leave-queue.js';
 import {mayChange, ownerOf} from '../../core/rules/leases/ownership.js';
@@ -71,12 +72,8 @@ export const leave = defineVerb<Confirmation<Place>>({
 		}
 	},
 	view({entry, held}, state, glyphs) {
-		const wanted = {
-			count: entry.requestedCount,
-			ids: entry.requestedIds.length > 0 ? entry.requestedIds : undefined,
-		};
 		const waited = shortDuration((storeNow(state) ?? entry.enqueueTime) - entry.enqueueTime);
-		const about = `${sanitize(ownerOf(entry))}, for ${wantedWords(wanted)}, waiting for ${waited}`;
+		const about = `${sanitize(ownerOf(entry))}, for ${wantedWords(wantedOf(entry))}, waiting for ${waited}`;
 		const warning = held.length > 0 ? `The GPUs held for it are given back: GPU ${held.join(',')}.` : undefined;
 		const width = questionWidth(state);
 		return {

@@ -5,6 +5,8 @@ import {labelOf, ownerOf} from '../../core/rules/leases/ownership.js';
 import {shownStateOf, type StatusRow} from '../../core/rules/pool/status.js';
 import type {GpuProcess, GpuReading} from '../../core/model/types.js';
 import {longDuration, timestamp} from '../../format/text/durations.js';
+import {needJson} from '../../format/need-json.js';
+import {needWordsOf} from '../../format/waiting-progress.js';
 import {partJson} from '../../format/status-json.js';
 import {unreservedWords, userWords, validationWords} from '../../format/status-labels.js';
 import {stateWords} from '../../format/states.js';
@@ -117,13 +119,16 @@ export const statusJson = (state: LiveState, commands: ShownCommands) =>
 	}));
 
 /** One who waits, without what passes with time alone; undefined for an entry that cannot be read. */
-const waiterJson = ({entry, position, held, isPossible}: QueueRow) =>
+const waiterJson = ({entry, position, held, isPossible, isUnknown}: QueueRow) =>
 	entry && {
 		id: entry.id,
 		user: entry.user,
 		actual_user: labelOf(entry) === undefined ? undefined : ownerOf(entry),
 		requested_count: Math.max(entry.requestedCount, entry.requestedIds.length),
 		requested_ids: entry.requestedIds,
+		need: entry.need && needJson(entry.need),
+		wants: entry.need && needWordsOf(entry.need),
+		eligible_gpus: entry.eligible,
 		allocated_gpus: held,
 		allocated_count: held.length,
 		reservation_type: entry.reservationType,
@@ -133,6 +138,7 @@ const waiterJson = ({entry, position, held, isPossible}: QueueRow) =>
 		expiry_duration: entry.expirySeconds === undefined ? undefined : entry.expirySeconds * nanosecondsPerSecond,
 		wait_timeout: time(entry.waitTimeout),
 		impossible: isPossible ? undefined : true,
+		unknown: isUnknown ? true : undefined,
 	};
 
 /** The line, with when each is served as a time and not as a distance. */

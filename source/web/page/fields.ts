@@ -99,6 +99,10 @@ export type Waiter = Shown<
 		actual_user: true;
 		requested_count: true;
 		requested_ids: true;
+		// `wants` says it in words.
+		need: false;
+		wants: true;
+		eligible_gpus: false;
 		// The cards say which GPUs are held for the queue.
 		allocated_gpus: false;
 		allocated_count: true;
@@ -109,6 +113,7 @@ export type Waiter = Shown<
 		expiry_duration: false;
 		wait_timeout: false;
 		impossible: true;
+		unknown: true;
 		served_at: true;
 	}
 >;

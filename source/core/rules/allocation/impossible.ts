@@ -2,19 +2,14 @@
 import {CanhazgpuError, cutShort} from '../../../errors.js';
 import type {GpuLinks, GpuReading, Need, Observation} from '../../model/types.js';
 import {eligibilityOf, isOfOneModel, meets, type Eligibility} from './need.js';
+import {memoryWords} from './memory-size.js';
 import type {Wanted} from './request.js';
-
-const mebibytesPerGigabyte = 1e9 / 2 ** 20;
-
-/** Memory as it is asked for, in the unit by which GPUs are sold: `40G` are 40,000,000,000 bytes. */
-export const gigabytes = (mebibytes: number): string =>
-	`${Number((mebibytes / mebibytesPerGigabyte).toFixed(mebibytes < 100 * mebibytesPerGigabyte ? 1 : 0))}G`;
 
 /** What is needed of each GPU and of all together, in words that follow `2 GPUs`: ` with 40G or more, of one model`. Empty: nothing. */
 export function needWords({minMemoryMiB, models, minCompute, sameModel, nvlink}: Need = {}): string {
 	const words = [
 		models === undefined ? [] : [` of model ${models.join(' or ')}`],
-		minMemoryMiB === undefined ? [] : [` with ${gigabytes(minMemoryMiB)} or more`],
+		minMemoryMiB === undefined ? [] : [` with ${memoryWords(minMemoryMiB)} or more`],
 		minCompute === undefined ? [] : [` of compute capability ${minCompute} or higher`],
 		sameModel === true ? [' of one model'] : [],
 		nvlink === true ? [' linked by NVLink'] : [],
@@ -81,7 +76,7 @@ export function requirePossible(wanted: Wanted, {eligibility, observation, gpuCo
 		const which = unfit.length > 0 ? unfit : ids;
 		throw new CanhazgpuError(
 			'impossible',
-			`${which.length === 1 ? 'GPU' : 'GPUs'} ${which.join(', ')} ${which.length === 1 ? 'is' : 'are'} not${cutShort(needWords(need))}`,
+			`${which.length === 1 ? 'GPU' : 'GPUs'} ${which.join(', ')} ${which.length === 1 ? 'is no GPU' : 'are no GPUs'}${cutShort(needWords(need))}`,
 			{hint},
 		);
 	}

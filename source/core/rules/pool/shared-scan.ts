@@ -132,6 +132,8 @@ const gpu = objectOf<GpuReading>(
 		migInstances: listOf(migInstance),
 		computeMode: text,
 		computeCapability: text,
+		numaNode: whole,
+		pciRoot: text,
 		processes: listOf(gpuProcess),
 		health: listOf(health),
 		failure: text,

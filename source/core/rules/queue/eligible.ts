@@ -3,10 +3,18 @@ Which GPUs an entry of the queue could have, by what it says itself: everybody w
 the GPUs showed.
 */
 import type {GpuGroup, QueueEntry} from '../../model/types.js';
+import type {Wanted} from '../allocation/request.js';
 
 /** How many GPUs an entry wants. */
 export const wantedCountOf = ({requestedIds, requestedCount}: QueueEntry): number =>
 	requestedIds.length > 0 ? requestedIds.length : requestedCount;
+
+/** What an entry asks for. */
+export const wantedOf = (entry: QueueEntry): Wanted => ({
+	count: wantedCountOf(entry),
+	ids: entry.requestedIds.length > 0 ? entry.requestedIds : undefined,
+	need: entry.need,
+});
 
 /**
 The groups of GPUs of which an entry wants as many as {@link wantedCountOf} says. None: this pool cannot serve it, or nobody knows a GPU that

@@ -27,6 +27,8 @@ export type QueueRow = {
 	readonly keepsHoldings: boolean;
 	/** False for one that this pool can never serve. */
 	readonly isPossible: boolean;
+	/** True while no GPUs are known to have what it needs. */
+	readonly isUnknown: boolean;
 };
 
 export function queueRows(snapshot: Snapshot): readonly QueueRow[] {
@@ -46,7 +48,8 @@ export function queueRows(snapshot: Snapshot): readonly QueueRow[] {
 			outOfService,
 			outages: outOfService.map((gpu) => out.get(gpu)!),
 			keepsHoldings: entry === undefined || keepsHoldings(entry, snapshot, out),
-			isPossible: entry !== undefined && isPossible(entry, snapshot.gpus.length),
+			isPossible: entry !== undefined && isPossible({...entry, eligible: undefined}, snapshot.gpus.length),
+			isUnknown: entry?.eligible !== undefined && !isPossible(entry, snapshot.gpus.length),
 		};
 	});
 }

@@ -5,14 +5,20 @@ import {Bar, PersonName} from '../widgets.js';
 import {counted, duration, sinceWords} from '../words.js';
 
 /** `has 1 of 4 GPUs`, `wants GPUs 3 5`, `wants GPUs 3 5, has 1`. */
-const wantedWords = ({requested_ids: ids, requested_count: count, allocated_count: held}: Waiter): string =>
-	ids.length === 0
-		? `has ${held} of ${counted(count, 'GPU')}`
-		: `wants ${ids.length === 1 ? 'GPU' : 'GPUs'} ${ids.join(' ')}${held === 0 ? '' : `, has ${held}`}`;
+const wantedWords = ({requested_ids: ids, requested_count: count, allocated_count: held, wants}: Waiter): string => {
+	const need = wants === undefined ? '' : ` ${wants}`;
+	return ids.length === 0
+		? `has ${held} of ${counted(count, 'GPU')}${need}`
+		: `wants ${ids.length === 1 ? 'GPU' : 'GPUs'} ${ids.join(' ')}${need}${held === 0 ? '' : `, has ${held}`}`;
+};
 
-function whenWords({served_at: servedAt, impossible}: Waiter, nowMs: number): string {
+function whenWords({served_at: servedAt, impossible, unknown}: Waiter, nowMs: number): string {
 	if (impossible === true) {
 		return 'never: not in this pool';
+	}
+
+	if (unknown === true) {
+		return 'when a GPU is known to have what it needs';
 	}
 
 	if (servedAt === undefined) {

@@ -91,10 +91,10 @@ describe('on a mixed box', () => {
 			`2: Cannot reserve 3 GPUs of model a100, of one model, linked by NVLink: this pool has at most 2 | ${there}`,
 		);
 		expect(refusalOf({count: 2, ids: [3, 4], need: {models: ['a100']}})).toBe(
-			`2: GPU 4 is not of model a100 | ${there}`,
+			`2: GPU 4 is no GPU of model a100 | ${there}`,
 		);
 		expect(refusalOf({count: 2, ids: [3, 4], need: {sameModel: true}})).toBe(
-			`2: GPUs 3, 4 are not of one model | ${there}`,
+			`2: GPUs 3, 4 are no GPUs of one model | ${there}`,
 		);
 	});
 

@@ -1,0 +1,74 @@
+/** How `run` and `reserve` say what the GPUs must have. */
+import type {Flags, Input} from '../../command-line/command.js';
+import type {Need} from '../../core/model/types.js';
+import {CanhazgpuError} from '../../errors.js';
+
+type Verb = 'run' | 'reserve';
+
+export const needFlags = (verb: Verb): Flags => ({
+	'min-memory': {
+		value: 'SIZE',
+		summary: 'GPUs with so much memory or more: 40G',
+		otherNames: ['gpu-memory'],
+		setting: `${verb}.min-memory`,
+		completes: ['16G', '24G', '40G', '48G', '80G'],
+	},
+	model: {
+		value: 'NAMES',
+		summary: 'GPUs of one of these models: h100,a100',
+		isList: true,
+		setting: `${verb}.model`,
+		completes: ['a10', 'a100', 'b200', 'h100', 'h200', 'l4', 'l40s', 'mi300x', 't4', 'v100'],
+	},
+	'min-compute': {
+		value: 'X.Y',
+		summary: 'GPUs of this CUDA compute capability or higher: 8.0',
+		setting: `${verb}.min-compute`,
+		completes: ['7.0', '7.5', '8.0', '8.6', '8.9', '9.0', '10.0', '12.0'],
+	},
+	'same-model': {summary: 'GPUs of one model: so it is for more than one', setting: `${verb}.same-model`},
+	mixed: {summary: 'GPUs of different models will do'},
+});
+
+type Wish = {readonly count: number; readonly ids: readonly number[] | undefined};
+
+/** Whether all GPUs have to be of one model; undefined where nothing was said. */
+function sameModelOf(input: Input, verb: Verb, {count, ids}: Wish): boolean | undefined {
+	if (input.has('same-model') && input.has('mixed')) {
+		throw new CanhazgpuError('usage', '--same-model wants GPUs of one model, and --mixed does not', {
+			hint: 'Leave out one of them.',
+		});
+	}
+
+	if (count === 1) {
+		return undefined;
+	}
+
+	return input.has('mixed')
+		? false
+		: isMeant(input, 'same-model', ids)
+			? input.config.get(`${verb}.same-model`)
+			: undefined;
+}
+
+/** Ids that are typed count more than what a config file says of GPUs in general. */
+const isMeant = (input: Input, flag: string, ids: Wish['ids']): boolean =>
+	ids === undefined || input.has(flag) || !input.has('gpu-ids');
+
+/**
+What was typed, and what the config says, of what the GPUs must have.
+
+@throws CanhazgpuError `usage` for flags that contradict each other.
+@returns Undefined where nothing was said.
+*/
+export function needOf(input: Input, verb: Verb, wish: Wish): Need | undefined {
+	const given = <Value>(flag: 'min-memory' | 'model' | 'min-compute', value: Value): Value | undefined =>
+		isMeant(input, flag, wish.ids) ? value : undefined;
+	const need: Need = {
+		minMemoryMiB: given('min-memory', input.config.get(`${verb}.min-memory`)),
+		models: given('model', input.config.get(`${verb}.model`)),
+		minCompute: given('min-compute', input.config.get(`${verb}.min-compute`)),
+		sameModel: sameModelOf(input, verb, wish),
+	};
+	return Object.values(need).every((value) => value === undefined) ? undefined : need;
+}

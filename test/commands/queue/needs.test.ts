@@ -1,0 +1,75 @@
+/** What GPUs must have, on a mixed box: four A100-80G and four L40S-48G. */
+import {writeFileSync} from 'node:fs';
+import path from 'node:path';
+import {afterAll, beforeAll, describe, expect, test} from 'vitest';
+import {createEmbeddedBox, type Box} from '../../_helpers/program/cli.js';
+import {eventually} from '../../_helpers/eventually.js';
+
+let box: Box;
+let environment: Readonly<Record<string, string>>;
+
+const there = 'The pool has 4 A100-SXM4-80GB of 80 GiB (8.0), 4 L40S of 45 GiB (8.9).';
+
+beforeAll(async () => {
+	box = await createEmbeddedBox(8);
+	const scenario = path.join(box.home, 'mixed.yaml');
+	writeFileSync(
+		scenario,
+		`hardware:
+  - {gpus: [0, 1, 2, 3], model: NVIDIA A100-SXM4-80GB, memory: 81920, compute: "8.0", numa: 0, root: pci0000:00}
+  - {gpus: [4, 5, 6, 7], model: NVIDIA L40S, memory: 46068, compute: "8.9", numa: 1, root: pci0000:80}
+links:
+  - {gpus: [0, 1], link: NV12}
+  - {gpus: [2, 3], link: NV12}
+`,
+	);
+	environment = {CANHAZGPU_SIMULATED_SCENARIO: scenario};
+});
+
+afterAll(() => {
+	box.remove();
+});
+
+describe('refused at once', () => {
+	test.each<[typed: string | readonly string[], error: string]>([
+		['reserve --model h100', `No GPU of model h100 in this pool\n${there}`],
+		['reserve --min-memory 100G', `No GPU with 100G or more in this pool\n${there}`],
+		['reserve --gpus 5', `Cannot reserve 5 GPUs of one model: this pool has at most 4\n${there} Different models`],
+		['reserve --gpu-ids 3,4 --min-memory 60G', `GPU 4 is no GPU with 60G or more\n${there}`],
+		['reserve --min-memory 40', '--min-memory must be a size with its unit, such as 40G or 40GiB, not "40"'],
+		['reserve --min-memory 0G', '--min-memory must be a size with its unit, such as 40G or 40GiB, not "0G"'],
+		['reserve --gpu-memory 40', '--min-memory must be a size with its unit'],
+		[['reserve', '--model', ''], '--model needs a value\nWrite --model NAMES'],
+		['reserve --model a100,', '--model must be models of GPUs, such as h100,a100, not "a100,"'],
+		['reserve --min-compute ampere', '--min-compute must be a compute capability such as 8.0, not "ampere"'],
+		['reserve --gpus 2 --same-model --mixed', '--same-model wants GPUs of one model, and --mixed does not'],
+		['reserve --gpus 3 --gpu-ids 0,1', 'conflicting gpu count (3) and gpu ids (count: 2)'],
+	])('%s', async (typed, error) => {
+		const answer = await box.run(typed, environment);
+		expect(answer.exitCode, answer.stderr).toBe(2);
+		expect(answer.stderr).toContain(error);
+	});
+});
+
+test('a need is served by the GPUs that have it, waits for those alone, and shows in the queue', async () => {
+	expect(await box.run('reserve --gpu-memory 60G --short', environment)).toMatchObject({stdout: '0\n'});
+	expect(await box.run('reserve --gpus 4 --model l40s --short', environment)).toMatchObject({stdout: '4,5,6,7\n'});
+	expect(await box.run('reserve --min-compute 8.5 --nonblock', environment)).toMatchObject({
+		exitCode: 3,
+		stderr: expect.stringContaining('Requested: 1, Available: 0') as string,
+	});
+	const waiter = box.run('reserve --gpus 2 --model l40s --wait 60s', environment);
+	await eventually(async () => (await box.run('queue', environment)).stdout.includes('2 GPUs of model l40s'));
+	const {entries} = JSON.parse((await box.run('queue --json', environment)).stdout) as {
+		readonly entries: readonly unknown[];
+	};
+	expect(entries).toMatchObject([{need: {models: ['l40s']}, eligible_gpus: [[4, 5, 6, 7]]}]);
+	// It holds up nobody who wants something else.
+	expect(await box.run('reserve --gpus 2 --mixed --min-memory 60G --nonblock --short', environment)).toMatchObject({
+		exitCode: 0,
+		stdout: '1,2\n',
+	});
+	expect(await box.run('release --gpu-ids 4,7', environment)).toMatchObject({exitCode: 0});
+	expect(await waiter).toMatchObject({exitCode: 0});
+	await box.run('release', environment);
+});

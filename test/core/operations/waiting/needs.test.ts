@@ -1,0 +1,293 @@
+/** A queue of mixed needs on a mixed box, at random: nobody is overtaken who could be served, and nobody is held up by another need. */
+import fc from 'fast-check';
+import {expect, test} from 'vitest';
+import {acquireNow} from '../../../../source/core/operations/acquire-now.js';
+import {release} from '../../../../source/core/operations/reservations.js';
+import {readCurrent} from '../../../../source/core/operations/transact.js';
+import {planWithScan} from '../../../../source/core/operations/waiting/waiter-plan.js';
+import {joinQueue} from '../../../../source/core/operations/waiting/waiter.js';
+import {isLeased} from '../../../../source/core/rules/leases/holdings.js';
+import {wantedOf} from '../../../../source/core/rules/queue/eligible.js';
+import {planEntryNote} from '../../../../source/core/rules/queue/queue.js';
+import type {AcquireRequest, Wanted} from '../../../../source/core/rules/allocation/request.js';
+import type {GpuReading, Need, QueueRecord, Snapshot} from '../../../../source/core/model/types.js';
+import {checkTrail} from '../../../_helpers/store/trail.js';
+import {createTestWorld, observationOf, person, type TestWorld} from '../../../_helpers/world.js';
+import {mixedBox} from '../../rules/allocation/_mixed-box.js';
+
+type EntryRecord = Extract<QueueRecord, {kind: 'entry'}>;
+
+const gpuCount = mixedBox.length;
+const indexes = Array.from({length: gpuCount}, (_, index) => index);
+
+const anyNeed: fc.Arbitrary<Need | undefined> = fc.constantFrom<Need | undefined>(
+	undefined,
+	undefined,
+	{models: ['a100']},
+	{models: ['l40s']},
+	{minMemoryMiB: 60_000},
+	{minCompute: '8.9'},
+	{sameModel: false},
+	{minMemoryMiB: 40_000},
+);
+const anyWanted: fc.Arbitrary<Wanted> = fc.oneof(
+	{weight: 4, arbitrary: fc.record({count: fc.integer({min: 1, max: 4}), need: anyNeed})},
+	{
+		weight: 1,
+		arbitrary: fc.nat(gpuCount - 1).map((id) => ({count: 1, ids: [id]})),
+	},
+);
+
+type Step =
+	| {readonly do: 'join' | 'newcomer'; readonly wanted: Wanted}
+	| {readonly do: 'give back'; readonly gpu: number}
+	| {readonly do: 'blind'; readonly gpu: number; readonly isBlind: boolean};
+
+const anyStep: fc.Arbitrary<Step> = fc.oneof(
+	{weight: 4, arbitrary: fc.record({do: fc.constant('join' as const), wanted: anyWanted})},
+	{weight: 2, arbitrary: fc.record({do: fc.constant('newcomer' as const), wanted: anyWanted})},
+	{weight: 4, arbitrary: fc.record({do: fc.constant('give back' as const), gpu: fc.nat(gpuCount - 1)})},
+	{
+		weight: 1,
+		arbitrary: fc.record({do: fc.constant('blind' as const), gpu: fc.nat(gpuCount - 1), isBlind: fc.boolean()}),
+	},
+);
+
+/** All sets of GPUs that serve a request, by the plainest of rules. */
+function setsFor({count, ids, need = {}}: Wanted, box: readonly GpuReading[]): ReadonlyArray<readonly number[]> {
+	const {minMemoryMiB = 0, models, minCompute = '0', sameModel} = need;
+	const fits = ({name = '', memoryTotalMiB = -1, computeCapability = '-1'}: GpuReading): boolean =>
+		(need.minMemoryMiB === undefined || memoryTotalMiB >= minMemoryMiB) &&
+		(models === undefined ||
+			models.some((model) =>
+				name
+					.toLowerCase()
+					.split(/[\s\-]/v)
+					.includes(model),
+			)) &&
+		(need.minCompute === undefined || Number(computeCapability) >= Number(minCompute));
+	const sets = (missing: number, from: number): ReadonlyArray<readonly number[]> =>
+		missing === 0
+			? [[]]
+			: indexes
+					.filter((index) => index >= from)
+					.flatMap((first) => sets(missing - 1, first + 1).map((rest) => [first, ...rest]));
+	const possible = ids === undefined ? sets(count, 0) : [ids];
+	return possible.filter(
+		(set) =>
+			set.every((index) => fits(box[index]!)) &&
+			(ids !== undefined ||
+				count === 1 ||
+				sameModel === false ||
+				new Set(set.map((index) => box[index]!.name ?? 'unknown')).size === 1),
+	);
+}
+
+const entriesOf = ({queue}: Snapshot): readonly EntryRecord[] => queue.filter((record) => record.kind === 'entry');
+
+const requestOf = (user: string, {count, ids, need}: Wanted): AcquireRequest => ({
+	requester: person(user),
+	count,
+	ids,
+	need,
+	tenure: {type: 'manual', durationSeconds: 1e6},
+});
+
+/** Does what each waiter does when it looks, the last in the queue first, until none of them changes anything. */
+async function settle(world: TestWorld): Promise<void> {
+	for (let hasChanged = true; hasChanged;) {
+		hasChanged = false;
+		for (const {id} of entriesOf(await readCurrent(world)).toReversed()) {
+			const snapshot = await readCurrent(world);
+			const own = entriesOf(snapshot).find((record) => record.id === id);
+			if (own === undefined) {
+				continue;
+			}
+
+			const grant = await planWithScan(world, snapshot, {
+				request: requestOf(own.entry.user, wantedOf(own.entry)),
+				leaseId: `lease-${id}`,
+				entryId: id,
+				scan: async () => world.gpus.observe(),
+				isScanDue: true,
+			});
+			if (grant === 'stale') {
+				throw new Error('The clock stands still');
+			}
+
+			if (grant.kind !== 'nothing') {
+				expect(await world.store.commit(grant.plan)).toBe('done');
+				hasChanged = true;
+			} else if (
+				grant.note !== undefined &&
+				JSON.stringify([grant.note.eligible, grant.note.unavailable]) !==
+					JSON.stringify([own.entry.eligible, own.entry.unavailable])
+			) {
+				expect(await world.store.commit(planEntryNote(snapshot, own, grant.note, 'here'))).toBe('done');
+				hasChanged = true;
+			}
+
+			world.pass(0.001);
+		}
+	}
+}
+
+/** GPUs that nobody has for good: free ones, and those that these entries only hold while they wait. */
+const looseGpus = ({gpus}: Snapshot, holders: readonly string[]): readonly number[] =>
+	gpus
+		.filter(
+			(record) => record.kind === 'free' || (isLeased(record) && holders.includes(record.lease.partialQueueId ?? '')),
+		)
+		.map(({index}) => index);
+
+/** Nobody waits who could be served with what is there, but for what those before may still want. */
+function checkNobodyIsHeldUp(snapshot: Snapshot, box: readonly GpuReading[]): void {
+	const entries = entriesOf(snapshot);
+	const wantedBefore = new Set<number>();
+	for (const [position, {entry}] of entries.entries()) {
+		const sets = setsFor(wantedOf(entry), box);
+		const there = new Set(
+			looseGpus(
+				snapshot,
+				entries.slice(position).map(({id}) => id),
+			).filter((index) => !wantedBefore.has(index)),
+		);
+		const served = sets.find((set) => set.every((index) => there.has(index)));
+		expect(served, `${entry.id} could have ${served?.join(',')}`).toBeUndefined();
+		for (const index of sets.flat()) {
+			wantedBefore.add(index);
+		}
+	}
+}
+
+/** What was given since to those behind them is nothing that those who wait still could have had. */
+function checkNobodyIsOvertaken(before: Snapshot, after: Snapshot, box: readonly GpuReading[]): void {
+	const earlier = entriesOf(before);
+	for (const {id, entry} of entriesOf(after)) {
+		const position = earlier.findIndex((record) => record.id === id);
+		const behind = position === -1 ? [] : earlier.slice(position + 1).map((record) => record.id);
+		const wanted = new Set(setsFor(wantedOf(entry), box).flat());
+		const lost = after.gpus.filter(
+			(record) =>
+				isLeased(record) &&
+				wanted.has(record.index) &&
+				behind.some((other) => record.lease.leaseId === `lease-${other}`) &&
+				before.gpus[record.index]!.raw !== record.raw,
+		);
+		expect(
+			lost.map(({index}) => index),
+			`${id} is overtaken`,
+		).toEqual([]);
+	}
+}
+
+test('nobody is overtaken who could be served, nobody is held up by another need, and all are served in the end', async () => {
+	await fc.assert(
+		fc.asyncProperty(fc.array(anyStep, {minLength: 1, maxLength: 16, size: 'max'}), async (steps) => {
+			const world = await createTestWorld({gpuCount});
+			const blind = new Set<number>();
+			const boxNow = (): readonly GpuReading[] =>
+				mixedBox.map((reading) =>
+					blind.has(reading.index)
+						? {...reading, name: undefined, memoryTotalMiB: undefined, computeCapability: undefined}
+						: reading,
+				);
+			world.see(() => observationOf(boxNow()));
+			for (const [place, step] of steps.entries()) {
+				const before = await readCurrent(world);
+				switch (step.do) {
+					case 'join': {
+						await joinQueue(world, {
+							id: `entry-${place}`,
+							request: requestOf(`user${place}`, step.wanted),
+							waitSeconds: undefined,
+							observation: await world.gpus.observe(),
+						});
+						break;
+					}
+
+					case 'newcomer': {
+						const answer = await acquireNow(world, requestOf('newcomer', step.wanted), `newcomer-${place}`);
+						const claimed = new Set(entriesOf(before).flatMap(({entry}) => setsFor(wantedOf(entry), boxNow()).flat()));
+						expect(answer.kind === 'granted' ? answer.gpus.filter((index) => claimed.has(index)) : []).toEqual([]);
+						break;
+					}
+
+					case 'give back': {
+						const record = before.gpus[step.gpu]!;
+						if (isLeased(record) && record.lease.partialQueueId === undefined) {
+							const {leaseId = ''} = record.lease;
+							await release(world, person('root', 'root', 0), {by: 'gpus', ids: [step.gpu]});
+							expect(leaseId).not.toBe('');
+						}
+
+						break;
+					}
+
+					case 'blind': {
+						if (step.isBlind) {
+							blind.add(step.gpu);
+						} else {
+							blind.delete(step.gpu);
+						}
+
+						break;
+					}
+				}
+
+				const rested = await readCurrent(world);
+				await settle(world);
+				const after = await readCurrent(world);
+				// A GPU of which nothing is known serves whom nobody can tell.
+				const known = boxNow();
+				if (blind.size === 0) {
+					checkNobodyIsHeldUp(after, known);
+				}
+
+				checkNobodyIsOvertaken(rested, after, known);
+				for (const record of after.gpus.filter(isLeased)) {
+					expect(record.lease.leaseId).toBeDefined();
+				}
+
+				await checkTrail(world, after);
+			}
+
+			blind.clear();
+			for (let round = 0; entriesOf(await readCurrent(world)).length > 0; round++) {
+				expect(round).toBeLessThan(steps.length + 2);
+				await release(world, person('root', 'root', 0), {by: 'gpus', ids: indexes});
+				await settle(world);
+			}
+		}),
+		{numRuns: 60},
+	);
+}, 120_000);
+
+test('what an entry is given is what it needs', async () => {
+	await fc.assert(
+		fc.asyncProperty(fc.array(anyWanted, {minLength: 1, maxLength: 8}), async (wishes) => {
+			const world = await createTestWorld({gpuCount});
+			world.see(() => observationOf(mixedBox));
+			for (const [place, wanted] of wishes.entries()) {
+				await joinQueue(world, {
+					id: `entry-${place}`,
+					request: requestOf(`user${place}`, wanted),
+					waitSeconds: undefined,
+					observation: await world.gpus.observe(),
+				});
+			}
+
+			await settle(world);
+			const snapshot = await readCurrent(world);
+			for (const [place, wanted] of wishes.entries()) {
+				const got = snapshot.gpus
+					.filter(isLeased)
+					.filter(({lease}) => lease.leaseId === `lease-entry-${place}` && lease.partialQueueId === undefined)
+					.map(({index}) => index);
+				const served = got.length === 0 || setsFor(wanted, mixedBox).some((set) => set.join(',') === got.join(','));
+				expect(served, `${JSON.stringify(wanted)} got ${got.join(',')}`).toBe(true);
+			}
+		}),
+		{numRuns: 40},
+	);
+}, 60_000);
