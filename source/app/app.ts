@@ -32,6 +32,7 @@ export type AppOptions = {
 
 /** A module that was loaded once is in memory, and needs its file no more. */
 const loadNotify = async () => import('./notify.js');
+const loadIsolation = async () => import('../host/isolation/isolate.js');
 
 /**
 How wide stdout is. A terminal knows, but for one that says 0; elsewhere COLUMNS tells where it is exported, as `watch` does for what it shows.
@@ -101,7 +102,7 @@ export function createApp({config, hasColor, early: runs}: AppOptions): App {
 				return watched;
 			},
 			async prepareIsolation() {
-				const {createIsolate} = await import('../host/isolation/isolate.js');
+				const {createIsolate} = await loadIsolation();
 				return createIsolate({
 					root: provider === 'fake' ? scenario?.devices : '/',
 					environment: process.env,
@@ -217,7 +218,7 @@ export function createApp({config, hasColor, early: runs}: AppOptions): App {
 		},
 		async loadAhead() {
 			// All that is imported late and reachable while `run` and `reserve` wait, or a job runs, is named here.
-			await Promise.allSettled([loadNotify()]);
+			await Promise.allSettled([loadNotify(), loadIsolation()]);
 		},
 		async notify(notice, signal) {
 			try {
@@ -237,7 +238,7 @@ export function createApp({config, hasColor, early: runs}: AppOptions): App {
 		sendSignal,
 		lineHistory: createLineHistory(context.locations.lineHistory),
 		async findIsolationProblem() {
-			const {findIsolationProblem} = await import('../host/isolation/isolate.js');
+			const {findIsolationProblem} = await loadIsolation();
 			return findIsolationProblem(process.env);
 		},
 		async prepareJob(words) {

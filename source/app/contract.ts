@@ -22,7 +22,7 @@ export type OpenWorld = World & {
 	`gpus` scans for those who act.
 	*/
 	readonly watchGpus: (intervalMs: number) => Promise<GpuProvider>;
-	/** Gives what isolates a job later: all that it needs is loaded now, before the waiting. */
+	/** What isolates a job. It is loaded ahead, too, for those who wait. */
 	readonly prepareIsolation: () => Promise<Isolate>;
 	readonly close: () => Promise<void>;
 };

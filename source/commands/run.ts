@@ -12,7 +12,7 @@ import {checkLabel, idsOf, jsonFlag, usualDurations} from '../command-line/flags
 import {acquireShown, countOf, waitSecondsOf, wantFlags} from './shared/acquire.js';
 import {needOf} from './shared/need-flags.js';
 import {createBackground} from './shared/background.js';
-import {createJobIsolator, isolateFlag, isolationLevelFor, type JobIsolation} from './shared/isolation.js';
+import {checkIsolationWish, createJobIsolator, isolateFlag, type JobIsolation} from './shared/isolation.js';
 import {gpuEnvironment} from './shared/job-environment.js';
 import {keepJobLease} from './shared/keep-job-lease.js';
 
@@ -133,15 +133,16 @@ export const run: Command = {
 		const waitSeconds = waitSecondsOf(input, 'run');
 		const requester = app.requester(checkLabel(input.config.get('run.user')));
 		const timeoutSeconds = input.config.get('run.timeout');
+		checkIsolationWish(input);
 		// Before waiting for hours: a command that cannot be run is told at once.
-		const level = isolationLevelFor(input);
 		const startJob = await app.prepareJob(words);
 		const opened = await app.open({willScan: true, isPatient: true});
 		const interruption = app.interruption();
 		const background = createBackground(app.remark);
 		app.outliveBugs(background.failed);
 		try {
-			const {world, isolate} = await createJobIsolator(opened, level);
+			const {world, check, isolate} = createJobIsolator(opened, input);
+			await check();
 			const request: AcquireRequest = {
 				requester,
 				count,
@@ -181,7 +182,7 @@ export const run: Command = {
 			}
 
 			try {
-				const isolation = await isolate(hold.gpus);
+				const isolation = await isolate(hold.gpus, hold.policy);
 				if (interruption.signal.aborted) {
 					await giveBackUnused(world, hold);
 					return interruption.exitCode();

@@ -1,5 +1,5 @@
 /** Isolating the job of `run`: whether that is wanted, and what happens where it does not work. */
-import type {GrantedGpu, Isolate, IsolationLevel} from '../../core/model/isolation.js';
+import type {GrantedGpu, IsolationLevel} from '../../core/model/isolation.js';
 import type {Observation} from '../../core/model/types.js';
 import {
 	isIsolationWish,
@@ -7,6 +7,7 @@ import {
 	isolationWishes,
 	type IsolationWish,
 } from '../../core/rules/pool/isolation.js';
+import {policyOf, type Policy} from '../../core/rules/policy/policy.js';
 import {CanhazgpuError, quoted} from '../../errors.js';
 import {isolationReason, isolationRemedy, notIsolatedLine} from '../../format/isolation.js';
 import type {OpenWorld} from '../../app/contract.js';
@@ -20,7 +21,7 @@ export const isolateFlag: Flag = {
 };
 
 /** @throws CanhazgpuError `usage` naming what is possible. */
-export function isolationWishOf(input: Input): IsolationWish | undefined {
+function isolationWishOf(input: Input): IsolationWish | undefined {
 	const typed = input.text('isolate');
 	if (typed === undefined || isIsolationWish(typed)) {
 		return typed;
@@ -31,16 +32,9 @@ export function isolationWishOf(input: Input): IsolationWish | undefined {
 	});
 }
 
-/** How strictly the job is to be isolated. */
-export function isolationLevelFor(input: Input): IsolationLevel {
-	const level = isolationLevelOf({wish: isolationWishOf(input), setting: input.config.get('run.isolate')});
-	if (level === 'contradiction') {
-		throw new CanhazgpuError('usage', 'This pool requires isolation: --isolate=off is not possible', {
-			hint: 'Leave it out. What isolation changes for a job: canhazgpu help isolation',
-		});
-	}
-
-	return level;
+/** @throws CanhazgpuError `usage`, before anything is opened. */
+export function checkIsolationWish(input: Input): void {
+	isolationWishOf(input);
 }
 
 /** What became of it. */
@@ -54,15 +48,6 @@ export type JobIsolation = {
 	readonly remark: string | undefined;
 	/** To be called when the job has ended. */
 	readonly close: () => void;
-};
-
-export type JobIsolator = {
-	/** The same world, of which the isolator remembers the last scan. */
-	readonly world: OpenWorld;
-	/**
-	@throws CanhazgpuError `failed` where isolation is required and does not work.
-	*/
-	readonly isolate: (gpus: readonly number[]) => Promise<JobIsolation>;
 };
 
 const unwanted: JobIsolation = {
@@ -81,47 +66,82 @@ const grantedGpus = (gpus: readonly number[], scan: Observation | undefined): re
 		return {index, pciBusId, uuid};
 	});
 
-async function isolateJob(
-	isolate: Isolate,
-	granted: readonly GrantedGpu[],
-	isRequired: boolean,
-): Promise<JobIsolation> {
-	const answer = await isolate(granted);
-	if (answer.kind === 'isolated') {
-		const {entrance, close} = answer;
-		return {isIsolated: true, entrance, uuids: granted.map(({uuid}) => uuid), remark: undefined, close};
-	}
+const contradiction = (): CanhazgpuError =>
+	new CanhazgpuError('usage', 'This pool requires isolation: --isolate=off is not possible', {
+		hint: 'Leave it out. What isolation changes for a job: canhazgpu help isolation',
+	});
 
-	if (isRequired) {
-		const reason = isolationReason(answer.problem);
-		throw new CanhazgpuError('failed', `The command was not started, because it cannot be isolated: ${reason}`, {
-			hint: isolationRemedy(answer.problem),
-		});
-	}
+export type JobIsolator = {
+	/** The same world, of which the isolator remembers the last scan. */
+	readonly world: OpenWorld;
+	/**
+	Refuses early what the pool does not allow.
 
-	return {...unwanted, isIsolated: false, remark: `canhazgpu: ${notIsolatedLine(answer.problem)}`};
-}
+	@throws CanhazgpuError `usage`.
+	*/
+	readonly check: () => Promise<void>;
+	/**
+	@param policy - What the pool says as the job starts.
+	@throws CanhazgpuError `failed` where isolation is required and does not work, `usage` where it is required and turned off.
+	*/
+	readonly isolate: (gpus: readonly number[], policy: Policy) => Promise<JobIsolation>;
+};
 
-/** Loads all that it needs: files of the program may be gone when the waiting is over. */
-export async function createJobIsolator(world: OpenWorld, level: IsolationLevel): Promise<JobIsolator> {
-	if (level === 'off') {
-		return {world, isolate: async () => unwanted};
-	}
-
-	const isolate = await world.prepareIsolation();
-	const {gpus: provider} = world;
+/** @param input - Its flag and the user's config say what the user wants. */
+export function createJobIsolator(opened: OpenWorld, input: Input): JobIsolator {
+	const wish = isolationWishOf(input);
+	const setting = input.config.get('run.isolate');
+	const {gpus: provider} = opened;
 	let last: Observation | undefined;
-	return {
-		world: {
-			...world,
-			gpus: {
-				...provider,
-				async observe() {
-					last = await provider.observe();
-					return last;
-				},
+	const world: OpenWorld = {
+		...opened,
+		gpus: {
+			...provider,
+			async observe() {
+				last = await provider.observe();
+				return last;
 			},
 		},
-		isolate: async (gpus) => isolateJob(isolate, grantedGpus(gpus, last), level === 'require'),
+	};
+
+	const levelUnder = ({isolate: policy}: Policy): IsolationLevel => {
+		const level = isolationLevelOf({wish, setting, policy});
+		if (level === 'contradiction') {
+			throw contradiction();
+		}
+
+		return level;
+	};
+
+	return {
+		world,
+		async check() {
+			if (wish === 'off') {
+				levelUnder(policyOf(await opened.store.read()));
+			}
+		},
+		async isolate(gpus, policy) {
+			const level = levelUnder(policy);
+			if (level === 'off') {
+				return unwanted;
+			}
+
+			const isolate = await opened.prepareIsolation();
+			const granted = grantedGpus(gpus, last);
+			const answer = await isolate(granted);
+			if (answer.kind === 'isolated') {
+				const {entrance, close} = answer;
+				return {isIsolated: true, entrance, uuids: granted.map(({uuid}) => uuid), remark: undefined, close};
+			}
+
+			if (level === 'require') {
+				const reason = isolationReason(answer.problem);
+				throw new CanhazgpuError('failed', `The command was not started, because it cannot be isolated: ${reason}`, {
+					hint: isolationRemedy(answer.problem),
+				});
+			}
+
+			return {...unwanted, isIsolated: false, remark: `canhazgpu: ${notIsolatedLine(answer.problem)}`};
+		},
 	};
 }

@@ -8,6 +8,7 @@ import {planChange, planEnd, withHeartbeat} from '../rules/leases/lease-changes.
 import {isLeaseBeatDue} from '../rules/leases/liveness.js';
 import {emptyPlan, type Plan} from '../model/plan.js';
 import {isSameLease, ownerOf} from '../rules/leases/ownership.js';
+import {policyOf, type Policy} from '../rules/policy/policy.js';
 import {requirePool} from '../rules/pool/pool.js';
 import type {World} from '../model/ports.js';
 import {takenBack as takenBackReason, grantEntry} from '../rules/leases/audit-entries.js';
@@ -31,13 +32,17 @@ export type JobLease = {
 	readonly seenAt: number;
 };
 
+/** A lease that was just granted, and what the pool says of jobs. */
+export type FoundJobLease = JobLease & {readonly policy: Policy};
+
 /**
 The lease as the store has it now, right after it was granted.
 
 @throws CanhazgpuError `failed` when it is gone already.
 */
-export async function findJobLease(world: World, leaseId: string): Promise<JobLease> {
-	const {gpus, now} = await readCurrent(world);
+export async function findJobLease(world: World, leaseId: string): Promise<FoundJobLease> {
+	const snapshot = await readCurrent(world);
+	const {gpus, now} = snapshot;
 	const records = holdingsIn(gpus).filter(({lease}) => lease.leaseId === leaseId);
 	if (records.length === 0) {
 		throw new CanhazgpuError('failed', 'The GPUs were taken away again before the command could start', {
@@ -46,7 +51,7 @@ export async function findJobLease(world: World, leaseId: string): Promise<JobLe
 	}
 
 	const leases = new Map(records.map(({index, lease}) => [index, lease]));
-	return {leaseId, gpus: leases.keys().toArray(), leases, seenAt: now};
+	return {leaseId, gpus: leases.keys().toArray(), leases, seenAt: now, policy: policyOf(snapshot)};
 }
 
 export type FindOptions = {
@@ -66,7 +71,7 @@ export async function awaitJobLease(
 	world: World,
 	leaseId: string,
 	{signal, away}: FindOptions,
-): Promise<JobLease | undefined> {
+): Promise<FoundJobLease | undefined> {
 	const {clock} = world;
 	const wakeSignal = createWakeSignal();
 	let said: string | undefined;

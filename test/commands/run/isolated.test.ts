@@ -115,6 +115,24 @@ describe.runIf(canMakeDevices())('run --isolate', () => {
 		expect(await freeGpus()).toBe(3);
 	});
 
+	test('where the pool requires it, every job is isolated, and nobody can turn it off', async () => {
+		await accounts.run(0, 'admin --set isolate=require');
+		onTestFinished(async () => {
+			await accounts.run(0, 'admin --unset isolate');
+		});
+		expect((await run(['-qG1', '--', 'sh', '-c', minors()])).stdout).toBe('2\n');
+		expect(await run(['-qG1', '--isolate=off', '--', 'echo', 'ran'])).toMatchObject({
+			exitCode: 2,
+			stdout: '',
+			stderr: expect.stringContaining('This pool requires isolation: --isolate=off is not possible') as string,
+		});
+		expect(await run(['-q', '--', 'echo', 'ran'], {CANHAZGPU_SIMULATED_SCENARIO: ''})).toMatchObject({
+			exitCode: 1,
+			stdout: '',
+		});
+		expect(await freeGpus()).toBe(3);
+	});
+
 	test('another word is refused, and names those that are possible', async () => {
 		expect(await run(['--isolate=always', '--', 'true'])).toMatchObject({
 			exitCode: 2,

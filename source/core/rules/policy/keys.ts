@@ -3,6 +3,7 @@ Every key of the policy, once: what it can be, what holds where it is not set, a
 `policyOf` where it decides something, and add a line to `source/help/policy.md`; a plan that depends on it also expects the record: see
 `policyExpectation`. A key is added together with what it does.
 */
+import {isolationLevels} from '../../model/isolation.js';
 import {strategyNames} from '../allocation/strategies.js';
 
 export type PolicyKey<Value> = {
@@ -38,6 +39,10 @@ export const policyKeys = {
 	strategy: choice(strategyNames, {
 		fallback: 'mru',
 		summary: 'which of the free GPUs are handed out first',
+	}),
+	isolate: choice(isolationLevels, {
+		fallback: 'off',
+		summary: 'whether jobs of run can open no GPU but their own',
 	}),
 };
 
