@@ -241,12 +241,16 @@ export function createApp({config, hasColor, early: runs}: AppOptions): App {
 			const {findIsolationProblem} = await loadIsolation();
 			return findIsolationProblem(process.env);
 		},
-		async prepareJob(words) {
+		async prepareCuda(version) {
+			const cuda = await import('./cuda.js');
+			return cuda.prepareCuda(version);
+		},
+		async prepareJob(words, environment) {
 			const [{startJob, checkJob}, {restoreOpenFiles}] = await Promise.all([
 				import('../host/job/job.js'),
 				import('../host/process/open-files.js'),
 			]);
-			checkJob(words, process.env);
+			checkJob(words, environment);
 			void restoreOpenFiles();
 			return startJob;
 		},

@@ -77,6 +77,14 @@ export type JobOptions = {
 	readonly onTimeout?: () => void;
 };
 
+/** What a job is given to use an installation of CUDA. */
+export type PreparedCuda = {
+	/** To be put over the environment of the job. */
+	readonly environment: Readonly<Record<string, string>>;
+	/** What to say of it before the job starts. */
+	readonly warning: string | undefined;
+};
+
 /** What the composition root gives to commands. */
 export type App = {
 	readonly host: Host;
@@ -139,11 +147,14 @@ export type App = {
 	readonly notifiesAll: boolean;
 	/** Whether this machine can isolate jobs at all; undefined: it can. Never rejects. */
 	readonly findIsolationProblem: () => Promise<IsolationProblem | undefined>;
+	/** Finds an installation of that version, such as `12.4`. Rejects with a CanhazgpuError `not-found` that says what there is. */
+	readonly prepareCuda: (version: string) => Promise<PreparedCuda>;
 	/**
 	Gives what starts such a command later, at once: between a look for signals and the start no signal can come. Rejects with a CanhazgpuError of
-	exit code 127 or 126 when there is no such command to run.
+	exit code 127 or 126 when there is no such command to run in the PATH of `environment`.
 	*/
 	readonly prepareJob: (
 		words: readonly [command: string, ...args: readonly string[]],
+		environment: Readonly<Record<string, string | undefined>>,
 	) => Promise<(options: JobOptions) => Promise<Job>>;
 };

@@ -6,7 +6,7 @@ import {grantJson} from '../format/change-json.js';
 import {harmlessJsonLine} from '../format/text/json.js';
 import {longDuration} from '../format/text/durations.js';
 import {sanitize} from '../format/text/text.js';
-import type {App, Interruption, OpenWorld} from '../app/contract.js';
+import type {App, Interruption, OpenWorld, PreparedCuda} from '../app/contract.js';
 import type {Command, Input} from '../command-line/command.js';
 import {checkLabel, idsOf, jsonFlag, usualDurations} from '../command-line/flags.js';
 import {acquireShown, countOf, waitSecondsOf, wantFlags} from './shared/acquire.js';
@@ -35,10 +35,18 @@ export function commandOf({
 	return [command, ...args];
 }
 
+/** The CUDA that was asked for; undefined where none was. */
+async function preparedCuda(app: App, {config}: Input): Promise<PreparedCuda | undefined> {
+	const version = config.get('run.cuda');
+	return version === undefined ? undefined : app.prepareCuda(version);
+}
+
 type Held = {
 	readonly world: OpenWorld;
 	readonly hold: JobLease;
 	readonly words: readonly [string, ...(readonly string[])];
+	/** What the job's environment was at the start of this program, with what was asked for besides its GPUs. */
+	readonly environment: App['environment'];
 	readonly timeoutSeconds: number | undefined;
 	readonly interruption: Interruption;
 	readonly isolation: JobIsolation;
@@ -46,14 +54,14 @@ type Held = {
 };
 
 async function runHeld(app: App, held: Held): Promise<number> {
-	const {world, hold, words, timeoutSeconds, interruption, isolation, startJob} = held;
+	const {world, hold, words, environment, timeoutSeconds, interruption, isolation, startJob} = held;
 	const [command, ...args] = words;
 	const job = await startJob({
 		command,
 		args,
 		entrance: isolation.entrance,
 		environment: {
-			...app.environment,
+			...environment,
 			...gpuEnvironment({gpus: hold.gpus, provider: world.gpus.name, isolatedUuids: isolation.uuids}),
 		},
 		timeoutSeconds,
@@ -110,6 +118,7 @@ export const run: Command = {
 			setting: 'run.timeout',
 			completes: usualDurations,
 		},
+		cuda: {value: 'VERSION', summary: 'use this CUDA, such as 12.4, of those that are installed', setting: 'run.cuda'},
 		isolate: isolateFlag,
 		quiet: {short: 'q', summary: 'do not say on stderr which GPUs it got', setting: 'run.quiet'},
 		json: {...jsonFlag, summary: 'say on stderr as a line of JSON which GPUs it got, and nothing of the waiting'},
@@ -135,7 +144,13 @@ export const run: Command = {
 		const timeoutSeconds = input.config.get('run.timeout');
 		checkIsolationWish(input);
 		// Before waiting for hours: a command that cannot be run is told at once.
-		const startJob = await app.prepareJob(words);
+		const cuda = await preparedCuda(app, input);
+		const environment = {...app.environment, ...cuda?.environment};
+		const startJob = await app.prepareJob(words, environment);
+		if (cuda?.warning !== undefined) {
+			app.remark(cuda.warning);
+		}
+
 		const opened = await app.open({willScan: true, isPatient: true});
 		const interruption = app.interruption();
 		const background = createBackground(app.remark);
@@ -203,6 +218,7 @@ export const run: Command = {
 					world,
 					hold,
 					words,
+					environment,
 					timeoutSeconds,
 					interruption,
 					isolation,

@@ -5,6 +5,7 @@ name in the environment (`CANHAZGPU_REDIS_PORT`).
 import * as v from 'valibot';
 import {parseDuration, shortestHoldSeconds} from '../core/rules/leases/durations.js';
 import {hostPattern, isRemoteHost} from '../core/model/other-hosts.js';
+import {cudaVersionPattern} from '../core/rules/cuda/cuda.js';
 import {checkNote, longestNote} from '../core/rules/allocation/request.js';
 import {type CanhazgpuError} from '../errors.js';
 import {isolationLevels} from '../core/model/isolation.js';
@@ -139,6 +140,12 @@ const webAddress = () => {
 	return v.pipe(v.string(what), v.url(what), v.regex(/^https?:\/\//v, what));
 };
 
+/** A version of CUDA, as text: YAML would read `12.0` as the number 12. */
+const cudaVersion = () => {
+	const what = 'a version of CUDA as text, such as "12.4"';
+	return v.pipe(v.string(what), v.trim(), v.regex(cudaVersionPattern, what));
+};
+
 const setting = <Schema extends v.GenericSchema>(schema: Schema, fallback?: v.InferInput<Schema>) => ({
 	schema,
 	fallback,
@@ -191,6 +198,7 @@ export const settings = {
 	'reserve.short': setting(flag()),
 	'run.gpus': harmless(setting(integer(1, mostGpus))),
 	// It ends the job.
+	'run.cuda': harmless(setting(cudaVersion())),
 	'run.timeout': setting(duration()),
 	'run.note': harmless(setting(note())),
 	'run.user': setting(text()),

@@ -48,6 +48,7 @@ test('the settings that count in the file of any directory are these', () => {
 		'reserve.min-compute',
 		'reserve.same-model',
 		'run.gpus',
+		'run.cuda',
 		'run.note',
 		'run.wait',
 		'run.nonblock',

@@ -1,0 +1,18 @@
+/** `run --cuda`: from a version to what the job's environment must say. */
+import process from 'node:process';
+import {cudaEnvironment, cudaWarning, requireCuda} from '../core/rules/cuda/cuda.js';
+import {readSupportedCuda} from '../gpu/nvidia/supported-cuda.js';
+import {findCuda, usualParents} from '../host/cuda/installations.js';
+import {exactEnvironment} from '../host/job/exact-text.js';
+import {runTool} from '../host/tool/spawn.js';
+import type {PreparedCuda} from './contract.js';
+
+/** @throws CanhazgpuError `not-found` when no installation fits. */
+export async function prepareCuda(version: string): Promise<PreparedCuda> {
+	const environment = exactEnvironment(process.env);
+	const asked = readSupportedCuda(runTool);
+	const search = findCuda({parents: usualParents, environment});
+	const supported = await asked;
+	const chosen = requireCuda(search, version, supported);
+	return {environment: cudaEnvironment(chosen, environment), warning: cudaWarning(chosen, supported)};
+}

@@ -1,0 +1,79 @@
+/** Which installation of CUDA a job gets, and what tells the job so. */
+import {CanhazgpuError} from '../../../errors.js';
+import type {CudaInstallation, CudaSearch} from '../../model/cuda.js';
+
+/** `12`, `12.4` or `12.4.1`. */
+export const cudaVersionPattern = /^\d{1,4}(?:\.\d{1,4}){0,2}$/v;
+
+const partsOf = (version: string): readonly number[] => version.split('.').map(Number);
+
+/** `12.4` is meant by `12` and by `12.4`, and not by `1`. */
+function isMeant(version: string, wanted: string): boolean {
+	const parts = partsOf(version);
+	return partsOf(wanted).every((part, place) => parts[place] === part);
+}
+
+const compareVersions = (one: string, other: string): number => {
+	const [a, b] = [partsOf(one), partsOf(other)];
+	const place = Array.from({length: Math.max(a.length, b.length)}, (_, index) => index).find(
+		(index) => (a[index] ?? 0) !== (b[index] ?? 0),
+	);
+	return place === undefined ? 0 : (a[place] ?? 0) - (b[place] ?? 0);
+};
+
+/** The newest installation that is meant; of several of one version, the first that was found. */
+export const chooseCuda = (
+	installations: readonly CudaInstallation[],
+	wanted: string,
+): CudaInstallation | undefined => {
+	const meant = installations.filter(({version}) => isMeant(version, wanted));
+	return meant.toSorted((a, b) => compareVersions(b.version, a.version))[0];
+};
+
+/**
+@param search - What was found on this machine.
+@param wanted - A version, as {@link cudaVersionPattern} has it.
+@param supported - The newest version of CUDA that the driver supports. Undefined: that is not known.
+@throws CanhazgpuError `not-found` that names what was found, and what the driver supports.
+*/
+export function requireCuda(search: CudaSearch, wanted: string, supported: string | undefined): CudaInstallation {
+	const chosen = chooseCuda(search.installations, wanted);
+	if (chosen !== undefined) {
+		return chosen;
+	}
+
+	const found = search.installations
+		.toSorted((a, b) => compareVersions(a.version, b.version))
+		.map(({version, root}) => `${version} in ${root}`);
+	const sentences = [
+		found.length === 0
+			? 'No installation was found in /usr/local, /opt, CUDA_HOME, CUDA_PATH and MODULEPATH.'
+			: `Found: ${found.join(', ')}.`,
+		...search.refused.map(({root, problem}) => `Not used: ${root}, which ${problem}.`),
+		...(supported === undefined ? [] : [`The driver supports CUDA up to ${supported}.`]),
+	];
+	throw new CanhazgpuError('not-found', `CUDA ${wanted} is not installed here`, {hint: sentences.join(' ')});
+}
+
+/** What to say where the driver is too old for all programs of this version. Undefined: nothing. */
+export function cudaWarning({version, root}: CudaInstallation, supported: string | undefined): string | undefined {
+	// Within one major version, programs run on older drivers, too.
+	return supported !== undefined && partsOf(version)[0]! > partsOf(supported)[0]!
+		? `Warning: the driver supports CUDA up to ${supported}, and programs of ${version} (${root}) may not start.`
+		: undefined;
+}
+
+/** A list with an entry before all others. An empty list has no entries: an empty entry would mean the current directory. */
+const withFirst = (entry: string, list: string | undefined): string =>
+	list === undefined || list === '' ? entry : [entry, ...list.split(':').filter((other) => other !== entry)].join(':');
+
+/** What tells a job its CUDA: to be put over its environment. */
+export const cudaEnvironment = (
+	{root, libraries}: CudaInstallation,
+	environment: Readonly<Record<string, string | undefined>>,
+): Readonly<Record<string, string>> => ({
+	CUDA_HOME: root,
+	CUDA_PATH: root,
+	PATH: withFirst(`${root}/bin`, environment['PATH']),
+	...(libraries !== undefined && {LD_LIBRARY_PATH: withFirst(libraries, environment['LD_LIBRARY_PATH'])}),
+});

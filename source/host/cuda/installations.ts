@@ -1,0 +1,157 @@
+/**
+Finds installations of CUDA. A job runs what is in such a directory, so nothing is believed of one that another account may change, and a
+version is read from the file that says it, and never from a name.
+*/
+import {readdirSync, realpathSync, statSync} from 'node:fs';
+import path from 'node:path';
+import type {CudaInstallation, CudaSearch, RefusedCuda} from '../../core/model/cuda.js';
+import {findUnsafePlace, isOurs, isWritableByOthers, ownerWords, readSafely} from '../../security/safe-file.js';
+import {rootsInModules} from './modules.js';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+export type CudaPlaces = {
+	/** Directories in which installations lie as `cuda` or `cuda-VERSION`. */
+	readonly parents: readonly string[];
+	/** `CUDA_HOME` and `CUDA_PATH` name an installation, `MODULEPATH` directories of modulefiles that name some. */
+	readonly environment: Environment;
+};
+
+/** Where NVIDIA's packages and the installers of distributions put them. */
+export const usualParents: readonly string[] = ['/usr/local', '/opt', '/opt/nvidia'];
+
+/** An installation has one of these. Both are short. */
+const versionFiles = ['version.json', 'version.txt'];
+const longestVersionFileBytes = 64 * 1024;
+
+/** So many directories are looked at: a parent may be a file system with thousands of entries. */
+const mostRoots = 200;
+
+const namesIn = (directory: string): readonly string[] => {
+	try {
+		return readdirSync(directory).toSorted();
+	} catch {
+		return [];
+	}
+};
+
+function rootsIn(parent: string): readonly string[] {
+	return namesIn(parent)
+		.filter((name) => /^cuda(?:-[\w.]+)?$/iv.test(name))
+		.map((name) => path.join(parent, name));
+}
+
+/** In the order in which they count where two have one version. */
+function candidateRoots({parents, environment}: CudaPlaces): readonly string[] {
+	const named = ['CUDA_HOME', 'CUDA_PATH'].map((name) => environment[name]).filter((root) => root !== undefined);
+	const all = [
+		...named,
+		...parents.flatMap((parent) => rootsIn(parent)),
+		...rootsInModules(environment['MODULEPATH'] ?? ''),
+	];
+	const resolved = all.filter((root) => path.isAbsolute(root)).slice(0, mostRoots);
+	return [...new Set(resolved.flatMap((root) => realPath(root) ?? []))];
+}
+
+function realPath(file: string): string | undefined {
+	try {
+		return realpathSync(file);
+	} catch {
+		return undefined;
+	}
+}
+
+/** Why what is in this directory may be somebody else's. Undefined: only root and this account may change it. */
+function problemOf(directory: string): string | undefined {
+	try {
+		const unsafe = findUnsafePlace(directory, {trustsOwner: false});
+		const status = statSync(directory);
+		return unsafe === undefined
+			? isOurs(status)
+				? isWritableByOthers(status)
+					? 'others may write'
+					: undefined
+				: ownerWords(status)
+			: unsafe.problem;
+	} catch (error) {
+		return `cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown error'})`;
+	}
+}
+
+const isDirectory = (file: string): boolean => statSync(file, {throwIfNoEntry: false})?.isDirectory() === true;
+
+function versionIn(name: string, text: string): string | undefined {
+	if (name === 'version.txt') {
+		return /^CUDA Version (?<version>\d+\.\d+(?:\.\d+)?)/v.exec(text)?.groups!['version'];
+	}
+
+	try {
+		const {cuda} = JSON.parse(text) as {readonly cuda?: {readonly version?: unknown}};
+		return /^\d+\.\d+(?:\.\d+)?/v.exec(String(cuda?.version))?.[0];
+	} catch {
+		return undefined;
+	}
+}
+
+/** What its version file says, or why that does not count. Undefined: it has none, and is no installation. */
+function readVersion(root: string): {readonly version: string} | {readonly problem: string} | undefined {
+	for (const name of versionFiles) {
+		const read = readSafely(path.join(root, name), {
+			longestBytes: longestVersionFileBytes,
+			followsLinks: false,
+			judge: (status) =>
+				isOurs(status) ? (isWritableByOthers(status) ? 'others may write it' : undefined) : ownerWords(status),
+		});
+		if (read.kind === 'absent') {
+			continue;
+		}
+
+		const version = read.kind === 'read' ? versionIn(name, read.text) : undefined;
+		return version === undefined
+			? {
+					problem: `has a ${name} that does not count: ${read.kind === 'refused' ? read.problem : 'it names no version'}`,
+				}
+			: {version};
+	}
+
+	return undefined;
+}
+
+/** The names under which libraries lie: NVIDIA's own, and those of distributions. */
+const libraryDirectories = ['lib64', 'lib'];
+
+function judge(root: string): CudaInstallation | RefusedCuda | undefined {
+	const read = readVersion(root);
+	if (read === undefined) {
+		return undefined;
+	}
+
+	const programs = path.join(root, 'bin');
+	if (!isDirectory(programs)) {
+		return {root, problem: 'has no directory bin'};
+	}
+
+	const libraries = libraryDirectories.map((name) => path.join(root, name)).find((name) => isDirectory(name));
+	const used = [root, programs, ...(libraries === undefined ? [] : [libraries])];
+	const problem = used
+		.map((directory) => [directory, problemOf(directory)] as const)
+		.find(([, found]) => found !== undefined);
+	if (problem !== undefined) {
+		const [directory, words] = problem;
+		const place = path.relative(root, directory);
+		return {root, problem: place === '' ? words! : `has a directory ${place} that is not safe: ${words}`};
+	}
+
+	return 'problem' in read ? {root, problem: read.problem} : {root, version: read.version, libraries};
+}
+
+/** All installations on this machine. Never throws. */
+export function findCuda(places: CudaPlaces): CudaSearch {
+	const judged = candidateRoots(places)
+		.map((root) => judge(root))
+		.filter((found) => found !== undefined);
+	return {
+		installations: judged.filter((found) => 'version' in found),
+		refused: judged.filter((found) => 'problem' in found),
+	};
+}

@@ -1,0 +1,73 @@
+/** `run --cuda`: the job gets the version that was asked for, or nothing is reserved. */
+import {execFileSync} from 'node:child_process';
+import {Buffer} from 'node:buffer';
+import {chmodSync, mkdirSync, writeFileSync} from 'node:fs';
+import path from 'node:path';
+import {afterAll, beforeAll, expect, test} from 'vitest';
+import {createEmbeddedBox, starter, starterWords, type Box} from '../../_helpers/program/cli.js';
+import {peek} from '../../_helpers/program/processes.js';
+import {stubTool} from '../../_helpers/machine/stub-tool.js';
+
+let box: Box;
+let root: string;
+let environment: Readonly<Record<string, string>>;
+
+beforeAll(async () => {
+	box = await createEmbeddedBox(1);
+	root = path.join(box.home, 'toolkit');
+	mkdirSync(path.join(root, 'bin'), {recursive: true});
+	mkdirSync(path.join(root, 'lib64'));
+	writeFileSync(path.join(root, 'version.json'), '{"cuda":{"version":"987.4.1"}}');
+	writeFileSync(path.join(root, 'bin', 'nvcc'), '#!/bin/sh\necho "nvcc of $CUDA_HOME, $LD_LIBRARY_PATH"\n');
+	chmodSync(path.join(root, 'bin', 'nvcc'), 0o755);
+	const {searchPath} = stubTool(
+		box,
+		'nvidia-smi',
+		String.raw`[ "$*" = '-q -d COMPUTE' ] && printf '\n====NVSMI LOG====\n\nDriver Version                            : 550.54.15\nCUDA Version                              : 12.4\n'`,
+	);
+	environment = {PATH: searchPath, CUDA_HOME: root, LD_LIBRARY_PATH: ''};
+});
+
+afterAll(() => {
+	box.remove();
+});
+
+test('the command is the one of that version, and finds its libraries; an old driver is told', async () => {
+	expect(await box.run('run --cuda 987.4 --quiet -- nvcc', environment)).toEqual({
+		exitCode: 0,
+		stdout: `nvcc of ${root}, ${root}/lib64\n`,
+		stderr: `Warning: the driver supports CUDA up to 12.4, and programs of 987.4.1 (${root}) may not start.\n`,
+	});
+});
+
+test('where none fits, it says what there is, and nobody waits for anything', async () => {
+	await box.run('reserve --gpus 1 --duration 1h');
+	const before = await peek(box);
+	const {exitCode, stdout, stderr} = await box.run('run --cuda 99 -- nvcc', environment);
+	expect({exitCode, stdout}).toEqual({exitCode: 1, stdout: ''});
+	expect(stderr).toMatch(
+		/^Error: CUDA 99 is not installed here\nFound: .*987\.4\.1 in \S+\. The driver supports CUDA up to 12\.4\.\n$/v,
+	);
+	const after = await peek(box);
+	expect([after.queue, after.revision.count]).toEqual([[], before.revision.count]);
+	await box.run('release');
+});
+
+test('what is no version is refused', async () => {
+	expect(await box.run('run --cuda latest -- nvcc', environment)).toMatchObject({
+		exitCode: 2,
+		stderr: expect.stringContaining('--cuda must be a version of CUDA as text, such as "12.4", not "latest"') as string,
+	});
+});
+
+test('bytes in PATH that are no text reach the job as they are', () => {
+	const script = String.raw`export PATH="$PATH:/x$(printf '\377')"; exec "$@"`;
+	const words = [...starterWords, 'run', '--cuda', '987', '--nonblock', '--quiet', '--', 'printenv', 'PATH'];
+	const printed = execFileSync('/bin/sh', ['-c', script, 'sh', starter, ...words], {
+		env: {...box.environment, ...environment},
+		stdio: ['ignore', 'pipe', 'ignore'],
+		cwd: box.home,
+	});
+	expect(printed.toString('latin1')).toMatch(new RegExp(`^${root}/bin:.*:/x\u{FF}\n$`, 'v'));
+	expect(printed.indexOf(Buffer.of(0xff))).toBeGreaterThan(0);
+});

@@ -1,0 +1,85 @@
+import {describe, expect, test} from 'vitest';
+import type {CudaInstallation} from '../../../../source/core/model/cuda.js';
+import {
+	chooseCuda,
+	cudaEnvironment,
+	cudaVersionPattern,
+	cudaWarning,
+	requireCuda,
+} from '../../../../source/core/rules/cuda/cuda.js';
+
+const at = (version: string, root = `/usr/local/cuda-${version}`): CudaInstallation => ({root, version});
+
+describe('a version', () => {
+	const installations = [at('12.2.0'), at('9.0'), at('12.4.1'), at('12.10.0'), at('12.4.1', '/opt/cuda'), at('11.8.0')];
+
+	test.each([
+		['12.4', '/usr/local/cuda-12.4.1'],
+		['12.4.1', '/usr/local/cuda-12.4.1'],
+		// The newest, by numbers and not by letters.
+		['12', '/usr/local/cuda-12.10.0'],
+		['9', '/usr/local/cuda-9.0'],
+		['12.1', undefined],
+		['1', undefined],
+		['12.4.0', undefined],
+		['9.0.0', undefined],
+		['99', undefined],
+	])('%s is %s', (wanted, root) => {
+		expect(chooseCuda(installations, wanted)?.root).toBe(root);
+	});
+
+	test.each(['', '12.', '.4', '12.4.1.0', 'v12', '12,4', '-1', '12.x', '12345', '12.4 '])('%j is none', (typed) => {
+		expect(typed).not.toMatch(cudaVersionPattern);
+	});
+});
+
+test('a refusal names what was found, what was not believed, and what the driver supports', () => {
+	const search = {
+		installations: [at('12.2.0'), at('9.0')],
+		refused: [{root: '/opt/cuda-12.4', problem: 'others may write'}],
+	};
+	expect(() => requireCuda(search, '12.4', '12.2')).toThrow(
+		expect.objectContaining({
+			message: 'CUDA 12.4 is not installed here',
+			exitCode: 1,
+			hint: [
+				'Found: 9.0 in /usr/local/cuda-9.0, 12.2.0 in /usr/local/cuda-12.2.0.',
+				'Not used: /opt/cuda-12.4, which others may write.',
+				'The driver supports CUDA up to 12.2.',
+			].join(' '),
+		}) as Error,
+	);
+	expect(() => requireCuda({installations: [], refused: []}, '12', undefined)).toThrow(
+		expect.objectContaining({
+			hint: 'No installation was found in /usr/local, /opt, CUDA_HOME, CUDA_PATH and MODULEPATH.',
+		}) as Error,
+	);
+});
+
+test('a driver of an older major version is told, and one of the same is not', () => {
+	expect(cudaWarning(at('12.4.1'), '11.8')).toMatch(/^Warning: the driver supports CUDA up to 11\.8/v);
+	expect(cudaWarning(at('12.4.1'), '12.2')).toBeUndefined();
+	expect(cudaWarning(at('12.4.1'), undefined)).toBeUndefined();
+});
+
+describe('the environment of a job', () => {
+	const root = '/opt/cuda';
+	const installation = {root, version: '12.4', libraries: '/opt/cuda/lib64'};
+
+	test('leads to the installation first, and keeps the rest', () => {
+		expect(cudaEnvironment(installation, {PATH: '/bin::/opt/cuda/bin:/x', LD_LIBRARY_PATH: '/x'})).toEqual({
+			CUDA_HOME: root,
+			CUDA_PATH: root,
+			PATH: '/opt/cuda/bin:/bin::/x',
+			LD_LIBRARY_PATH: '/opt/cuda/lib64:/x',
+		});
+	});
+
+	test('has no empty entry that was not there, which would mean the current directory', () => {
+		expect(cudaEnvironment(installation, {PATH: '', LD_LIBRARY_PATH: ''})).toMatchObject({
+			PATH: '/opt/cuda/bin',
+			LD_LIBRARY_PATH: '/opt/cuda/lib64',
+		});
+		expect(cudaEnvironment({root, version: '12.4'}, {})).not.toHaveProperty('LD_LIBRARY_PATH');
+	});
+});

@@ -1,0 +1,175 @@
+/** Installations of CUDA in real directories: which count, by what they say of themselves, and of whom they are. */
+import {chmodSync, chownSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import path from 'node:path';
+import process from 'node:process';
+import {beforeEach, describe, expect, onTestFinished, test} from 'vitest';
+import {findCuda} from '../../../source/host/cuda/installations.js';
+import {pathsInModule} from '../../../source/host/cuda/modules.js';
+
+let base: string;
+
+beforeEach(() => {
+	base = mkdtempSync(path.join(realpathSync(tmpdir()), 'chg-cuda-'));
+	const made = base;
+	onTestFinished(() => {
+		rmSync(made, {recursive: true});
+	});
+});
+
+/** Makes an installation that says its version as NVIDIA's packages do. */
+function install(name: string, version: string, {file = 'version.json'} = {}): string {
+	const root = path.join(base, name);
+	mkdirSync(path.join(root, 'bin'), {recursive: true});
+	mkdirSync(path.join(root, 'lib64'));
+	const text =
+		file === 'version.json'
+			? JSON.stringify({cuda: {name: 'CUDA SDK', version}, cuda_nvcc: {version: '1.2.3'}})
+			: `CUDA Version ${version}\n`;
+	writeFileSync(path.join(root, file), text);
+	return root;
+}
+
+const find = (environment: Readonly<Record<string, string>> = {}) => findCuda({parents: [base], environment});
+
+describe('an installation', () => {
+	test('is found by any name, and its version is what its file says', () => {
+		const lying = install('cuda-11.8', '12.4.1');
+		const old = install('cuda-9', '10.2.89', {file: 'version.txt'});
+		install('cudnn', '12.4');
+		expect(find()).toEqual({
+			installations: [
+				{root: lying, version: '12.4.1', libraries: `${lying}/lib64`},
+				{root: old, version: '10.2.89', libraries: `${old}/lib64`},
+			],
+			refused: [],
+		});
+	});
+
+	test('counts once, however many names lead to it', () => {
+		const root = install('cuda-12.4', '12.4.1');
+		symlinkSync('cuda-12.4', path.join(base, 'cuda'));
+		symlinkSync(root, path.join(base, 'cuda-12'));
+		expect(find({CUDA_HOME: path.join(base, 'cuda')}).installations).toEqual([
+			{root, version: '12.4.1', libraries: `${root}/lib64`},
+		]);
+	});
+
+	test('of CUDA_HOME comes first, wherever it is', () => {
+		install('cuda-12.4', '12.4.1');
+		const own = install('own/toolkit', '12.4.1');
+		expect(find({CUDA_HOME: own}).installations[0]!.root).toBe(own);
+		expect(find({CUDA_HOME: 'own/toolkit'}).installations).toHaveLength(1);
+		expect(find({CUDA_HOME: '/nowhere', CUDA_PATH: ''}).installations).toHaveLength(1);
+	});
+
+	test('without a file that says its version is none', () => {
+		mkdirSync(path.join(base, 'cuda-12.4', 'bin'), {recursive: true});
+		expect(find()).toEqual({installations: [], refused: []});
+	});
+
+	test('is named by an environment module, with variables or without', () => {
+		const root = install('apps/cuda/12.4', '12.4.1');
+		const other = install('apps/cuda/11.8', '11.8.0');
+		mkdirSync(path.join(base, 'modules', 'cuda'), {recursive: true});
+		writeFileSync(
+			path.join(base, 'modules', 'cuda', '12.4'),
+			`#%Module\nset version 12.4\nset root ${base}/apps/cuda/$version\nprepend-path PATH $root/bin\n`,
+		);
+		writeFileSync(
+			path.join(base, 'modules', 'cuda', '11.8.lua'),
+			`local base = "${other}"\nprepend_path("PATH", pathJoin(base, "bin"))\n`,
+		);
+		writeFileSync(path.join(base, 'modules', 'cuda', '.version'), root);
+		const modules = path.join(base, 'modules');
+		expect(find({MODULEPATH: `/nowhere:${modules}`}).installations.map(({version}) => version)).toEqual([
+			'11.8.0',
+			'12.4.1',
+		]);
+		expect(find({MODULEPATH: 'modules'}).installations).toEqual([]);
+	});
+});
+
+test('the paths in a modulefile', () => {
+	expect(pathsInModule('prepend-path LD_LIBRARY_PATH "/opt/nvidia/cuda-12/lib64"')).toEqual([
+		'/opt/nvidia/cuda-12/lib64',
+		'/opt/nvidia/cuda-12',
+	]);
+	expect(pathsInModule('set a $a\nset b $a/x\nputs $c')).toEqual(['/x']);
+	expect(pathsInModule('setenv("CUDA_HOME", "/apps/../etc")')).toEqual(['/etc']);
+});
+
+describe('nothing is believed of', () => {
+	const refusals = (environment: Readonly<Record<string, string>> = {}) => {
+		const {installations, refused} = find(environment);
+		expect(installations).toEqual([]);
+		return refused;
+	};
+
+	test.each(['', 'bin', 'lib64'])('one whose directory "%s" others may write', (name) => {
+		const root = install('cuda-12.4', '12.4.1');
+		chmodSync(path.join(root, name), 0o777);
+		expect(refusals()).toEqual([{root, problem: expect.stringMatching(/others may write|can put another/v) as string}]);
+	});
+
+	test('one that lies where others may put another in its place', () => {
+		const root = install('open/cuda-12.4', '12.4.1');
+		chmodSync(path.join(base, 'open'), 0o777);
+		expect(refusals({CUDA_HOME: root})[0]!.problem).toContain('can put another directory in its place');
+	});
+
+	test('one whose version file others may write, is a link, or says nothing', () => {
+		const cases: ReadonlyArray<readonly [spoil: (file: string) => void, problem: string]> = [
+			[
+				(file) => {
+					chmodSync(file, 0o666);
+				},
+				'others may write it',
+			],
+			[
+				(file) => {
+					writeFileSync(file, '{"cuda":{"version":"soon"}}');
+				},
+				'it names no version',
+			],
+			[
+				(file) => {
+					writeFileSync(file, 'not json');
+				},
+				'it names no version',
+			],
+			[
+				(file) => {
+					writeFileSync(file, '[]');
+				},
+				'it names no version',
+			],
+			[
+				(file) => {
+					writeFileSync(file, 'null');
+				},
+				'it names no version',
+			],
+		];
+		for (const [place, [spoil, problem]] of cases.entries()) {
+			const root = install(`cuda-${place}`, '12.4.1');
+			spoil(path.join(root, 'version.json'));
+			expect(refusals().find((each) => each.root === root)?.problem).toBe(
+				`has a version.json that does not count: ${problem}`,
+			);
+		}
+	});
+
+	test('one without programs', () => {
+		const root = path.join(base, 'cuda-12.4');
+		mkdirSync(root);
+		writeFileSync(path.join(root, 'version.txt'), 'CUDA Version 12.4.1\n');
+		expect(refusals()).toEqual([{root, problem: 'has no directory bin'}]);
+	});
+
+	test.skipIf(process.getuid?.() !== 0)('one of another account', () => {
+		const root = install('cuda-12.4', '12.4.1');
+		chownSync(root, 61_002, 61_002);
+		expect(refusals()[0]!.problem).toContain('61002');
+	});
+});
