@@ -1,24 +1,7 @@
 /** Tables of the command line: columns with a rule under the header, no outer border. */
-import Table from 'cli-table3';
+import {shrunk, type Column} from './columns.js';
 import type {Paint} from './paint.js';
 import {truncate, widthOf} from './width.js';
-
-const outerBorder = Object.fromEntries(
-	[
-		'top',
-		'top-mid',
-		'top-left',
-		'top-right',
-		'bottom',
-		'bottom-mid',
-		'bottom-left',
-		'bottom-right',
-		'left',
-		'left-mid',
-		'right',
-		'right-mid',
-	].map((part) => [part, '']),
-);
 
 /** A single line, already harmless; painted after it was cut. */
 export type Cell = string | {readonly text: string; readonly paint: (text: string) => string};
@@ -34,31 +17,43 @@ export type Room = {readonly width: number | undefined; readonly sacrifices: Sac
 
 const textOf = (cell: Cell): string => (typeof cell === 'string' ? cell : cell.text);
 
-/** The widths of the columns as they fit; 0 for those left out. */
-function widthsIn(
+/** A blank on either side of a cell, and a line between two. */
+const gap = 3;
+
+/** The columns that are left, named for where they stand, as wide as they fit. */
+function columnsIn(
 	room: Room | undefined,
 	header: readonly string[],
 	rows: ReadonlyArray<readonly Cell[]>,
-): readonly number[] {
-	const widths = header.map((title, column) =>
-		Math.max(widthOf(title), ...rows.map((row) => widthOf(textOf(row[column]!)))),
-	);
+): readonly Column[] {
+	const columns = header.map((title, index) => ({
+		name: String(index),
+		width: Math.max(widthOf(title), ...rows.map((row) => widthOf(textOf(row[index]!)))),
+	}));
 	const {width = Infinity, sacrifices = []} = room ?? {};
-	const excess = (): number => {
-		const shown = widths.filter((columns) => columns > 0);
-		// A blank on either side of each, and a line between two.
-		return shown.reduce((sum, columns) => sum + columns + 3, -1) - width;
-	};
+	const kept = shrunk(
+		columns.filter((column) => column.width > 0),
+		// The outer blanks.
+		{width: width - 2, gap},
+		sacrifices.map(([title, least]) => [
+			String(header.indexOf(title)),
+			least === 0 ? 0 : Math.max(least, widthOf(title)),
+		]),
+	);
+	// What is cut at a blank is shorter than it might be.
+	const cutWidth = (row: readonly Cell[], column: Column): number =>
+		widthOf(truncate(textOf(row[Number(column.name)]!), column.width));
+	return kept.map((column) => ({
+		...column,
+		width: Math.max(...[header, ...rows].map((row) => cutWidth(row, column))),
+	}));
+}
 
-	for (const [title, least] of sacrifices) {
-		const column = header.indexOf(title);
-		const now = widths[column] ?? 0;
-		if (excess() > 0 && now > 0) {
-			widths[column] = least === 0 ? 0 : Math.min(now, Math.max(least, widthOf(title), now - excess()));
-		}
-	}
-
-	return widths;
+/** Painted after it was cut. What is not there is dimmed. */
+function cellText(cell: Cell, width: number, paint: Paint): string {
+	const text = truncate(textOf(cell), width);
+	const painted = typeof cell === 'string' ? (text === '-' ? paint.dim(text) : text) : cell.paint(text);
+	return painted + ' '.repeat(width - widthOf(text));
 }
 
 /** Trailing blanks are removed. */
@@ -68,31 +63,15 @@ export function ruledTable(
 	paint: Paint,
 	room?: Room,
 ): string {
-	const widths = widthsIn(room, header, rows);
-	const isShown = (_: unknown, column: number): boolean => widths[column]! > 0;
-	const table = new Table({
-		head: header.filter((title, column) => isShown(title, column)).map((title) => paint.header(title)),
-		style: {head: [], border: []},
-		chars: {...outerBorder, mid: '─', 'mid-mid': '┼', middle: paint.dim('│')},
-	});
-	table.push(
-		...rows.map((row) =>
-			row
-				.map((cell, column) => {
-					const text = truncate(textOf(cell), widths[column]!);
-					return typeof cell === 'string' ? (text === '-' ? paint.dim(text) : text) : cell.paint(text);
-				})
-				.filter((cell, column) => isShown(cell, column)),
-		),
-	);
-	// The library rules a line between all rows; only the one under the header stays.
-	return (
-		table
-			.toString()
-			.split('\n')
-			.filter((_, line) => line < 2 || line % 2 === 0)
-			// The second is the rule: dimmed as a whole, not sign by sign.
-			.map((line, place) => (place === 1 ? paint.dim(line.trimEnd()) : line.trimEnd()))
-			.join('\n')
-	);
+	const columns = columnsIn(room, header, rows);
+	const lineOf = (cells: readonly Cell[]): string =>
+		columns
+			.map(({name, width}) => ` ${cellText(cells[Number(name)]!, width, paint)} `)
+			.join(paint.dim('│'))
+			.trimEnd();
+	return [
+		lineOf(header.map((title) => ({text: title, paint: (text) => paint.header(text)}))),
+		...(rows.length === 0 ? [] : [paint.dim(columns.map(({width}) => '─'.repeat(width + 2)).join('┼'))]),
+		...rows.map((row) => lineOf(row)),
+	].join('\n');
 }

@@ -7,10 +7,10 @@ import {sanitize, shownNote} from '../../format/text/text.js';
 import {fit} from '../../format/text/width.js';
 import type {State} from '../state/state.js';
 import {tagOf} from '../state/table/state.js';
-import type {Column, ColumnName} from '../widgets/columns.js';
 import {bar, ellipsisOf} from '../widgets/glyphs.js';
 import {sparkline} from '../widgets/graph.js';
 import {lineWidth, loadTone, span, type Line, type Span} from '../widgets/styled-text.js';
+import type {GpuColumn, ColumnName} from './gpu-columns.js';
 import {
 	areProcessesHidden,
 	endWords,
@@ -28,7 +28,7 @@ const unavailable = span('N/A', 'dim');
 type Load = {readonly of: 'load' | 'memory'; readonly share: number; readonly number: string};
 
 /** A bar with its number, both in the colour of the load; without room for a bar the number alone. */
-function barCell({of, share, number}: Load, {barWidth}: Column, isAscii: boolean): Line {
+function barCell({of, share, number}: Load, {barWidth}: GpuColumn, isAscii: boolean): Line {
 	const tone = loadTone(of, share);
 	if (barWidth === undefined) {
 		return [span(number, tone)];
@@ -38,14 +38,14 @@ function barCell({of, share, number}: Load, {barWidth}: Column, isAscii: boolean
 	return [span(filled, tone), span(rest, 'dim'), span(fit(number, 5, 'end'), tone)];
 }
 
-function utilizationCell({reading}: StatusRow, column: Column, isAscii: boolean): Line {
+function utilizationCell({reading}: StatusRow, column: GpuColumn, isAscii: boolean): Line {
 	const percent = reading?.utilizationPercent;
 	return percent === undefined
 		? [unavailable]
 		: barCell({of: 'load', share: percent / 100, number: `${Math.round(percent)}%`}, column, isAscii);
 }
 
-function memoryCell({reading}: StatusRow, column: Column, isAscii: boolean): Line {
+function memoryCell({reading}: StatusRow, column: GpuColumn, isAscii: boolean): Line {
 	const {memoryUsedMiB: used, memoryTotalMiB: total} = reading ?? {};
 	if (used === undefined) {
 		return [unavailable];
@@ -96,7 +96,7 @@ function processCell(row: StatusRow, isScanned: boolean): Span {
 	return parts === undefined ? (areProcessesHidden(row) ? span('hidden', 'dim') : nothing) : span(parts);
 }
 
-type CellOf = (row: StatusRow, column: Column, state: State) => Line;
+type CellOf = (row: StatusRow, column: GpuColumn, state: State) => Line;
 
 /** What stands in each column of a row. */
 const cells: Readonly<Record<ColumnName, CellOf>> = {
@@ -120,7 +120,7 @@ const cells: Readonly<Record<ColumnName, CellOf>> = {
 };
 
 /** Exactly as wide as its column. Only cells of a single piece can be too long. */
-function fitCell(line: Line, {width, align}: Column, ellipsis: string): Line {
+function fitCell(line: Line, {width, align}: GpuColumn, ellipsis: string): Line {
 	const [first] = line;
 	return line.length === 1 && first !== undefined
 		? [span(fit(first.text, width, align, ellipsis), first.tone)]
@@ -128,5 +128,5 @@ function fitCell(line: Line, {width, align}: Column, ellipsis: string): Line {
 }
 
 /** The cell of a row in a column, exactly as wide as the column. */
-export const gpuCell = (row: StatusRow, column: Column, state: State): Line =>
+export const gpuCell = (row: StatusRow, column: GpuColumn, state: State): Line =>
 	fitCell(cells[column.name](row, column, state), column, ellipsisOf(state));

@@ -6,9 +6,9 @@ import type {Room} from '../layout.js';
 import type {State} from '../state/state.js';
 import {taggedGpus, visibleRows} from '../state/table/rows.js';
 import {isFiltered, tagOf, type SortKey} from '../state/table/state.js';
-import {columnsFor, markerWidth, type Column} from '../widgets/columns.js';
 import {rangeWords} from '../widgets/scroll.js';
 import {inTone, lineText, span, type Line} from '../widgets/styled-text.js';
+import {columnsFor, markerWidth, type GpuColumn} from './gpu-columns.js';
 import {gpuCell} from './gpu-cells.js';
 import type {PanelBody} from './shared/panel-body.js';
 import {commonMemory, gibibytes} from './shared/readings.js';
@@ -46,7 +46,7 @@ function tableHead(state: State, width: number): Line {
 const inBold = (line: Line): Line => line.map(({text, tone}) => ({text, tone: tone === 'plain' ? 'strong' : tone}));
 
 /** What the store says goes dim when it is lost, what the tool says when scans fail. */
-const fromStore = new Set<Column['name']>(['state', 'owner', 'kind', 'held', 'ends', 'note']);
+const fromStore = new Set<GpuColumn['name']>(['state', 'owner', 'kind', 'held', 'ends', 'note']);
 
 function tableRow(row: StatusRow, state: State, width: number): Line {
 	const isSelected = row.index === state.selectedGpu;

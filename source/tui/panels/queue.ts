@@ -6,6 +6,7 @@ import {blockersWords} from '../../format/blockers.js';
 import {stuckWords} from '../../format/out-of-service.js';
 import {sanitize} from '../../format/text/text.js';
 import {memoryWords} from '../../core/rules/allocation/memory-size.js';
+import {grown, rowText, type Column, type GrowthRound} from '../../format/text/columns.js';
 import {fit, widthOf, wrap} from '../../format/text/width.js';
 import {remembering} from '../state/memo.js';
 import {selectedPosition} from '../state/panels/queue-selection.js';
@@ -18,16 +19,10 @@ import {queueRows, type QueueRow} from '../../core/rules/queue/queue-rows.js';
 import type {PanelBody} from './shared/panel-body.js';
 import {clockWords} from './shared/labels.js';
 
-type Cells = {
-	readonly position: string;
-	readonly user: string;
-	readonly want: string;
-	readonly got: string;
-	readonly waited: string;
-	readonly estimate: string;
-	/** Because of whom it waits; where there is no room for a column, that stands below. */
-	readonly blockedBy: string;
-};
+/** BLOCKED BY, because of whom it waits, stands below where there is no room for a column. */
+type ColumnName = 'position' | 'user' | 'want' | 'got' | 'waited' | 'estimate' | 'blockedBy';
+
+type Cells = Readonly<Record<ColumnName, string>>;
 
 /** With this much room, who blocks is a column. */
 const leastForBlockers = 70;
@@ -36,34 +31,28 @@ const leastForBlockers = 70;
 const gotWidthOf = (waiting: readonly QueueRow[]): number =>
 	Math.max(4, ...waiting.map((row) => (row.entry === undefined ? 0 : gotOf(row, row.entry).length)));
 
-/** The widths of the columns, without the mark: what is left over goes to the names, the wishes, and who blocks. */
-function widthsOf(state: State, width: number) {
+/** The columns, without the mark: what is left over goes to the names, the wishes, and who blocks. */
+function columnsFor(state: State, width: number) {
 	const gap = width < 46 ? 1 : 2;
-	const got = gotWidthOf(waitingOf(state));
-	const spare = Math.max(0, width - (2 + got + 6 + 8) - 5 * gap);
 	const isWide = width >= leastForBlockers;
-	const user = Math.max(4, Math.min(isWide ? 10 : 16, Math.floor(spare / 2)));
-	const want = Math.max(4, Math.min(isWide ? 10 : 16, spare - user));
-	return {gap, got, user, want, blockedBy: isWide ? Math.max(0, spare - user - want - gap) : 0};
+	const least: ReadonlyArray<Column<ColumnName>> = [
+		{name: 'position', width: 2, align: 'end'},
+		{name: 'user', width: 4},
+		{name: 'want', width: 4},
+		{name: 'got', width: gotWidthOf(waitingOf(state)), align: 'end'},
+		{name: 'waited', width: 6, align: 'end'},
+		{name: 'estimate', width: 8},
+		...(isWide ? [{name: 'blockedBy', width: 0} as const] : []),
+	];
+	const most = isWide ? 10 : 16;
+	// An odd column goes to the wishes.
+	const rounds: ReadonlyArray<GrowthRound<ColumnName>> = [{user: most, want: most}, {want: most}];
+	return {columns: grown(least, {width, gap}, rounds, isWide ? 'blockedBy' : undefined), gap};
 }
 
-/** Exactly `width`. */
-function joinCells(
-	{position, user, want, got, waited, estimate, blockedBy}: Cells,
-	state: State,
-	width: number,
-): string {
-	const widths = widthsOf(state, width);
-	const ellipsis = ellipsisOf(state);
-	return [
-		fit(position, 2, 'end'),
-		fit(user, widths.user, 'start', ellipsis),
-		fit(want, widths.want, 'start', ellipsis),
-		fit(got, widths.got, 'end'),
-		fit(waited, 6, 'end'),
-		fit(estimate, 8),
-		...(widths.blockedBy > 0 ? [fit(blockedBy, widths.blockedBy, 'start', ellipsis)] : []),
-	].join(' '.repeat(widths.gap));
+function rowOf(cells: Cells, state: State, width: number): string {
+	const {columns, gap} = columnsFor(state, width);
+	return rowText(columns, cells, {gap, ellipsis: ellipsisOf(state)});
 }
 
 const titles: Cells = {
@@ -80,7 +69,7 @@ const markWidth = 2;
 
 const queueHead = (state: State, width: number): Line => [
 	span(' '.repeat(markWidth)),
-	span(joinCells(titles, state, width - markWidth), 'heading'),
+	span(rowOf(titles, state, width - markWidth), 'heading'),
 ];
 
 /** `1/2`: how many of those wanted are held already. */
@@ -135,7 +124,7 @@ function queueRow(row: QueueRow, state: State, width: number): Line {
 		return [span(`${fit(String(position), 2, 'end')}  ${problemOf(row, state)}`, 'error')];
 	}
 
-	const text = joinCells(
+	const text = rowOf(
 		{
 			position: String(position),
 			user: sanitize(ownerOf(entry)),
@@ -208,7 +197,9 @@ export function queueView(state: State, rows: number, width: number): QueueView 
 function reasonLines(row: QueueRow, state: State, width: number): readonly Line[] {
 	const stuck = stuckWords(row);
 	const blocked = blockedByOf(row, state);
-	const isInColumn = widthOf(blocked) <= widthsOf(state, width - markWidth).blockedBy;
+	const {columns} = columnsFor(state, width - markWidth);
+	const blockerWidth = columns.find(({name}) => name === 'blockedBy')?.width ?? 0;
+	const isInColumn = widthOf(blocked) <= blockerWidth;
 	const linesOf = (words: string, tone: Tone): readonly Line[] =>
 		wrap(`#${row.position} ${words}`, width - 2 * markWidth, 3, ellipsisOf(state)).map((line, place) => [
 			span(' '.repeat(place === 0 ? markWidth : 2 * markWidth)),

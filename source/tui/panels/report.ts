@@ -2,7 +2,7 @@
 import type {ReportRow} from '../../core/rules/pool/report.js';
 import {counted} from '../../format/text/numbers.js';
 import {sanitize} from '../../format/text/text.js';
-import {fit} from '../../format/text/width.js';
+import {grown, rowText, type Column} from '../../format/text/columns.js';
 import {reportRowsWithin, type Room} from '../layout.js';
 import {reportDays} from '../state/report.js';
 import type {State} from '../state/state.js';
@@ -23,26 +23,50 @@ export function reportExtent(state: State, rows: number): Extent {
 	};
 }
 
-type RowLayout = {readonly largest: number; readonly keyWidth: number; readonly barWidth: number};
+type ColumnName = 'key' | 'hours' | 'share' | 'runs' | 'manuals' | 'bar';
 
-/** Columns for the figures. */
-const figuresWidth = 11 + 8 + 6 + 8;
+/** A shorter bar says nothing. */
 const leastBar = 10;
-const mostBar = 60;
+const figure = 'end';
+
+/** Names are cut before the bars get short; the blanks are those at the edges and before the bar. */
+const columnsFor = (width: number): ReadonlyArray<Column<ColumnName>> =>
+	grown<ColumnName>(
+		[
+			{name: 'key', width: 10},
+			{name: 'hours', width: 11, align: figure},
+			{name: 'share', width: 8, align: figure},
+			{name: 'runs', width: 6, align: figure},
+			{name: 'manuals', width: 8, align: figure},
+			{name: 'bar', width: 0},
+		],
+		{width: width - 4, gap: 0},
+		[{bar: 60}, {key: 30}],
+	);
+
+type RowOptions = {readonly largest: number; readonly columns: ReadonlyArray<Column<ColumnName>>};
 
 function rowLine(
 	{key, gpuHours, percentage, runCount, manualCount}: ReportRow,
-	{largest, keyWidth, barWidth}: RowLayout,
+	{largest, columns}: RowOptions,
 	state: State,
 ): Line {
 	const share = largest > 0 ? percentage / largest : 0;
+	const barWidth = columns.at(-1)!.width;
 	const {filled, rest} = barWidth < leastBar ? {filled: '', rest: ''} : bar(share, barWidth, state.settings.isAscii);
+	const cells = {
+		key: sanitize(key),
+		hours: gpuHours.toFixed(2),
+		share: `${percentage.toFixed(1)}%`,
+		runs: String(runCount),
+		manuals: String(manualCount),
+		bar: '',
+	};
+	const [keyColumn, ...figures] = columns.slice(0, -1);
+	const options = {gap: 0, ellipsis: ellipsisOf(state)};
 	return [
-		span(` ${fit(sanitize(key), keyWidth, 'start', ellipsisOf(state))}`, 'strong'),
-		span(fit(gpuHours.toFixed(2), 11, 'end')),
-		span(fit(`${percentage.toFixed(1)}%`, 8, 'end')),
-		span(fit(String(runCount), 6, 'end')),
-		span(fit(String(manualCount), 8, 'end')),
+		span(` ${rowText([keyColumn!], cells, options)}`, 'strong'),
+		span(rowText(figures, cells, options)),
 		span(`  ${filled}`, loadTone('memory', share)),
 		span(rest, 'dim'),
 	];
@@ -71,22 +95,18 @@ export function reportPanel(state: State, {rows, width}: Room): PanelBody {
 	];
 	const {from, to} = windowOf(state.panels.scroll.report, reportExtent(state, rows));
 	const end = rangeWords(from, to, all.length);
-	const room = width - figuresWidth - 4;
-	const keyWidth = Math.min(30, Math.max(10, room - mostBar));
-	const layout = {
-		keyWidth,
-		barWidth: Math.min(mostBar, room - keyWidth),
-		largest: Math.max(...all.map(({percentage}) => percentage)),
+	const options = {columns: columnsFor(width), largest: Math.max(...all.map(({percentage}) => percentage))};
+	const titles = {
+		key: report.by.toUpperCase(),
+		hours: 'GPU HOURS',
+		share: 'SHARE',
+		runs: 'RUN',
+		manuals: 'MANUAL',
+		bar: '',
 	};
-	const head = [
-		` ${fit(report.by.toUpperCase(), keyWidth)}`,
-		fit('GPU HOURS', 11, 'end'),
-		fit('SHARE', 8, 'end'),
-		fit('RUN', 6, 'end'),
-		fit('MANUAL', 8, 'end'),
-	].join('');
+	const head = ` ${rowText(options.columns.slice(0, -1), titles, {gap: 0})}`;
 	return {
-		lines: [[span(head, 'heading')], ...all.slice(from, to).map((row) => rowLine(row, layout, state)), [], sums],
+		lines: [[span(head, 'heading')], ...all.slice(from, to).map((row) => rowLine(row, options, state)), [], sums],
 		end,
 	};
 }

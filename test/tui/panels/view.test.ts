@@ -1,6 +1,6 @@
 import {expect, test} from 'vitest';
 import type {State} from '../../../source/tui/state/state.js';
-import {columnsFor, columnsWidth} from '../../../source/tui/widgets/columns.js';
+import {columnsFor, columnsWidth} from '../../../source/tui/panels/gpu-columns.js';
 import {bar} from '../../../source/tui/widgets/glyphs.js';
 import {headerLine} from '../../../source/tui/panels/header.js';
 import {

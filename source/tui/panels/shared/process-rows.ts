@@ -3,36 +3,41 @@ import type {StatusRow} from '../../../core/rules/pool/status.js';
 import type {GpuProcess} from '../../../core/model/types.js';
 import {shortDuration} from '../../../format/text/durations.js';
 import {sanitize} from '../../../format/text/text.js';
-import {fit, truncate} from '../../../format/text/width.js';
+import {rowText, type Column} from '../../../format/text/columns.js';
+import {truncate} from '../../../format/text/width.js';
 import {storeNow, type State} from '../../state/state.js';
 import {ellipsisOf, glyphsOf} from '../../widgets/glyphs.js';
 import {span, type Line} from '../../widgets/styled-text.js';
 import {byMemory, gibibytes, processWords} from './readings.js';
 
-type Cells = {
-	readonly pid: string;
-	readonly user: string;
-	readonly load: string;
-	readonly memory: string;
-	readonly cpu: string;
-	readonly time: string;
-};
+type ColumnName = 'pid' | 'user' | 'load' | 'memory' | 'cpu' | 'time';
+
+type Cells = Readonly<Record<ColumnName, string>>;
+
+/** The columns before the command; `from` how wide a panel each is there. Narrow panels do without what is least asked for. */
+const allColumns: ReadonlyArray<Column<ColumnName> & {readonly from?: number}> = [
+	{name: 'pid', width: 7},
+	{name: 'user', width: 6},
+	{name: 'load', width: 3, align: 'end', from: 44},
+	{name: 'memory', width: 5, align: 'end'},
+	{name: 'cpu', width: 5, align: 'end', from: 56},
+	{name: 'time', width: 6, align: 'end', from: 50},
+];
+
+/** With this much room names are longer, and columns farther apart. */
+const wide = 60;
 
 /** The titles above the cells. */
 export const processTitles: Cells = {pid: 'PID', user: 'USER', load: '%SM', memory: 'MEM', cpu: 'CPU', time: 'TIME'};
 
-/** All cells of a process but its command. Narrow panels do without what is least asked for. */
+/** All cells of a process but its command, and the blanks before that. */
 export function joinCells(cells: Cells, state: State, width: number): string {
-	const {pid, user, load, memory, cpu, time} = cells;
-	return [
-		fit(pid, 7),
-		fit(user, width < 60 ? 6 : 8, 'start', ellipsisOf(state)),
-		...(width < 44 ? [] : [fit(load, 3, 'end')]),
-		fit(memory, 5, 'end'),
-		...(width < 56 ? [] : [fit(cpu, 5, 'end')]),
-		...(width < 50 ? [] : [fit(time, 6, 'end')]),
-		'',
-	].join(width < 60 ? ' ' : '  ');
+	const isWide = width >= wide;
+	const columns = allColumns
+		.filter(({from = 0}) => width >= from)
+		.map((column) => (column.name === 'user' && isWide ? {...column, width: 8} : column));
+	const gap = isWide ? 2 : 1;
+	return rowText(columns, cells, {gap, ellipsis: ellipsisOf(state)}) + ' '.repeat(gap);
 }
 
 type Placed = {readonly process: GpuProcess; readonly depth: number};
