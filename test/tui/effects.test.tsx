@@ -329,3 +329,34 @@ test('a read-only monitor tells so at every key that does something', async () =
 		session.store.dispatch({kind: 'ticked', nowMs: box.world.clock.monotonicMs() + 5000});
 	}
 });
+
+test('o shows what happened to the selected GPU, the newest first, and nothing of the others', async () => {
+	const box = await createBox(2, {leases: {0: lease('bob'), 1: lease('carol')}});
+	session = startMonitor(box, {size: {columns: 120, rows: 32}});
+	await session.shows(/> 0 +Reserved/v);
+	await session.press('o');
+	await session.shows('Nothing is known to have happened to GPU 0');
+	const told = (kind: 'granted' | 'released', gpus: readonly number[], account: string) => ({
+		time: 0,
+		kind,
+		gpus,
+		account,
+	});
+	await box.store.commit({
+		expect: [],
+		writes: [],
+		usage: [],
+		audit: [told('granted', [0, 1], 'bob'), told('granted', [1], 'carol'), told('released', [0], 'bob')],
+		event: {kind: 'granted', gpus: [0]},
+		grants: false,
+	});
+	await session.press('o');
+	await session.shows('What happened to GPU 0');
+	const {dialog} = session.store.getState();
+	expect(dialog?.kind === 'output' ? dialog.lines.map((line) => line.replace(/^.*\d\d /v, '')) : dialog).toEqual([
+		'bob released GPU 0',
+		'bob got GPUs 0, 1',
+	]);
+	await session.press(keys.escape);
+	expect(session.store.getState().dialog).toBeUndefined();
+});

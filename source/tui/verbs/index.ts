@@ -5,6 +5,7 @@ import {copy} from './copy.js';
 import {extend} from './extend.js';
 import {identify} from './identify.js';
 import {leave} from './leave.js';
+import {past} from './past.js';
 import {quit} from './quit.js';
 import {release} from './release.js';
 import {reserve} from './reserve.js';
@@ -19,7 +20,7 @@ export const verbs = {
 	/** Among the keys about processes. */
 	processes: [signal],
 	/** Among the keys that change nothing of the pool. */
-	aside: [command, undo, copy, identify],
+	aside: [command, undo, copy, identify, past],
 	/** At the very end. */
 	end: [quit],
 } as const satisfies Readonly<Record<string, readonly Verb[]>>;

@@ -1,0 +1,25 @@
+/** `o`: shows what happened to the selected GPU, the newest first. */
+import {eventLine} from '../../format/events.js';
+import {storeNow} from '../state/state.js';
+import {firstReason, reasonAgainstGpus} from './shared/reasons.js';
+import {defineVerb} from './verb.js';
+
+/** So many events of the pool are searched. */
+const mostSearched = 2000;
+
+export const past = defineVerb({
+	name: 'past',
+	keys: {modes: ['table', 'detail'], keys: ['o'], help: ['GPUs', 'what happened to it']},
+	reasonAgainst: firstReason(reasonAgainstGpus, (state) =>
+		storeNow(state) === undefined ? 'The pool has not been read yet' : undefined,
+	),
+	async perform({world, store}) {
+		const state = store.getState();
+		const {selectedGpu: gpu} = state;
+		const entries = await world.store.audit({newest: mostSearched});
+		const lines = entries.filter(({gpus}) => gpus.includes(gpu!)).map((entry) => eventLine(entry, storeNow(state)!));
+		return lines.length === 0
+			? {kind: 'done', flash: {level: 'ok', text: `Nothing is known to have happened to GPU ${gpu}`}}
+			: {kind: 'printed', title: `What happened to GPU ${gpu}`, lines: lines.toReversed()};
+	},
+});
