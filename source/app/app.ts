@@ -181,6 +181,16 @@ export function createApp({config, hasColor, early: runs}: AppOptions): App {
 		}
 	};
 
+	const prepareJob: App['prepareJob'] = async (words, environment) => {
+		const [{startJob, checkJob}, {restoreOpenFiles}] = await Promise.all([
+			import('../host/job/job.js'),
+			import('../host/process/open-files.js'),
+		]);
+		checkJob(words, environment);
+		void restoreOpenFiles();
+		return startJob;
+	};
+
 	return {
 		host,
 		clock,
@@ -245,14 +255,20 @@ export function createApp({config, hasColor, early: runs}: AppOptions): App {
 			const cuda = await import('./cuda.js');
 			return cuda.prepareCuda(version);
 		},
-		async prepareJob(words, environment) {
-			const [{startJob, checkJob}, {restoreOpenFiles}] = await Promise.all([
-				import('../host/job/job.js'),
-				import('../host/process/open-files.js'),
-			]);
-			checkJob(words, environment);
-			void restoreOpenFiles();
-			return startJob;
+		async remoteQueueLength(name) {
+			const {remoteQueueLength} = await import('../host/tool/ssh.js');
+			return remoteQueueLength(name);
 		},
+		async runOnHost(command) {
+			const {sshCommand} = await import('../host/tool/remote-command.js');
+			const words = sshCommand({...command, hasTerminal: isatty(0) && isatty(1)});
+			const startJob = await prepareJob(words, process.env);
+			const [program, ...args] = words;
+			const job = await startJob({command: program, args, environment: process.env});
+			const {exitCode} = await job.ended;
+			job.letGo();
+			return exitCode;
+		},
+		prepareJob,
 	};
 }

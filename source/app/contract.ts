@@ -121,6 +121,21 @@ export type App = {
 	) => Promise<ReadonlyArray<Readonly<Record<string, unknown>>>>;
 	/** `report --json` of another host, within 10 s; rejects with a CanhazgpuError in words. */
 	readonly remoteReport: (host: string, days: number, by: string) => Promise<Readonly<Record<string, unknown>>>;
+	/** How many wait in the queue of another host, within 10 s; rejects with a CanhazgpuError in words. */
+	readonly remoteQueueLength: (host: string) => Promise<number>;
+	/**
+	Runs this program on another host by ssh, as if it had been typed there: it shares our terminal, signals reach it, and the connection's end is
+	its end. Resolves with the exit code; 255 is that of ssh itself, too. Rejects with a CanhazgpuError where ssh cannot be started.
+	*/
+	readonly runOnHost: (command: {
+		readonly host: string;
+		/** Behind `canhazgpu`, up to `--`. */
+		readonly words: readonly string[];
+		/** What follows `--`. */
+		readonly rest: readonly string[] | undefined;
+		/** Where it starts, if that host has it. */
+		readonly directory?: string | undefined;
+	}) => Promise<number>;
 	readonly interruption: () => Interruption;
 	/** Keeps this process alive, from now on, when an error reaches nobody; `tell` is given each. */
 	readonly outliveBugs: (tell: (error: unknown) => void) => void;

@@ -6,6 +6,7 @@ import {harmlessJson} from '../format/text/json.js';
 import {notYoursError} from '../format/not-yours.js';
 import type {Command} from '../command-line/command.js';
 import {checkLabel, idsFlag, idsOf, jsonFlag} from '../command-line/flags.js';
+import {onFlag} from './shared/on-flag.js';
 
 export const release: Command = {
 	name: 'release',
@@ -25,9 +26,18 @@ export const release: Command = {
 			mayBeEmpty: true,
 		},
 		json: jsonFlag,
+		on: onFlag,
 	},
 	notes: ['What was reserved with --user NAME is given back by the same flag, or by its ids.'],
 	async run(app, input) {
+		if (input.has('on')) {
+			const {runElsewhere} = await import('./shared/on-host.js');
+			const exitCode = await runElsewhere(app, input, release);
+			if (exitCode !== undefined) {
+				return exitCode;
+			}
+		}
+
 		const ids = idsOf(input) ?? input.config.get('release.gpu-ids');
 		const label = checkLabel(input.text('user'));
 		const requester = app.requester(label);

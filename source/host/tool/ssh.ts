@@ -127,6 +127,21 @@ export const remoteStatus = async (host: string, signal?: AbortSignal): Promise<
 	parseRows(host, await askHost(host, ['status', '--json'], signal));
 
 /**
+Asks another host by ssh how many wait there.
+
+@throws CanhazgpuError as {@link remoteStatus}, also where that version knows no queue.
+*/
+export async function remoteQueueLength(host: string): Promise<number> {
+	const value = parseJson(await askHost(host, ['queue', '--json'], undefined), /^\{/gmv);
+	const result = v.safeParse(v.looseObject({total_waiting: v.pipe(v.number(), v.safeInteger(), v.minValue(0))}), value);
+	if (!result.success) {
+		throw failed(host, 'its answer is not the JSON of a queue');
+	}
+
+	return result.output.total_waiting;
+}
+
+/**
 Asks another host for its report by ssh.
 
 @param by - `user`, `gpu`, `day` or `model`. The peer knows only the first, and no flag for it.

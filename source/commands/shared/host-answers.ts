@@ -1,0 +1,99 @@
+/** What several boxes tell of their GPUs, in the form in which one of them is chosen. */
+import type {HostAnswer} from '../../core/rules/hosts/choose-host.js';
+import type {GpuReading, Observation} from '../../core/model/types.js';
+import {CanhazgpuError} from '../../errors.js';
+import {stateWords} from '../../format/states.js';
+import type {JsonRow} from '../../format/tables/host-tables.js';
+import type {App} from '../../app/contract.js';
+import {localRows} from '../status/hosts.js';
+import {createAskingLine} from './progress-line.js';
+
+const text = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
+
+const number = (value: unknown): number | undefined =>
+	typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
+
+/** What a row says of the GPU itself. The Go program names the model without the vendor, and tells neither memory nor more. */
+const readingOf = (row: JsonRow): GpuReading => ({
+	index: Number(row['gpu_id']),
+	name: text(row['gpu_name']) ?? text(row['gpu_model']),
+	memoryTotalMiB: number(row['memory_total_mb']),
+	computeCapability: text(row['compute_capability']),
+	processes: undefined,
+	unknown: {},
+});
+
+/** Undefined: nobody knows, or it is out of service. */
+function freeInOf(row: JsonRow): number | undefined {
+	if (row['drained'] !== undefined || row['status'] === stateWords.error) {
+		return undefined;
+	}
+
+	return row['status'] === stateWords.available ? 0 : number(row['remaining_seconds']);
+}
+
+/** @param rows - Of `status --json`, of whatever version; texts are whatever that host says. */
+export function answerOf(host: string, rows: readonly JsonRow[], waitingCount: number | undefined): HostAnswer {
+	const observation: Observation = {
+		provider: 'fake',
+		takenAtMs: 0,
+		simulated: false,
+		gpus: rows.map((row) => readingOf(row)),
+		warnings: [],
+	};
+	const freeIn = rows.map((row) => [Number(row['gpu_id']), freeInOf(row)] as const);
+	return {
+		host,
+		observation,
+		freeInSeconds: new Map(
+			freeIn.flatMap(([index, seconds]) => (seconds === undefined ? [] : [[index, seconds] as const])),
+		),
+		waitingCount,
+	};
+}
+
+const errorWords = (error: unknown): string => {
+	if (!(error instanceof CanhazgpuError)) {
+		throw error;
+	}
+
+	return error.message;
+};
+
+async function ownAnswer(app: App): Promise<HostAnswer> {
+	const host = app.host.hostname;
+	try {
+		const world = await app.open({willScan: true, isPatient: false});
+		try {
+			const [rows, snapshot] = [await localRows(world), await world.store.read()];
+			return answerOf(host, rows, snapshot.queue.length);
+		} finally {
+			await world.close();
+		}
+	} catch (error) {
+		return {host, error: errorWords(error)};
+	}
+}
+
+/** Asks this host and the others, all at once; each answers within 10 s, or is an error. This host comes first, the others as they are given. */
+export async function askHosts(app: App, others: readonly string[]): Promise<readonly HostAnswer[]> {
+	const asking = createAskingLine(app, others);
+	const ask = async (host: string): Promise<HostAnswer> => {
+		try {
+			const [rows, waitingCount] = await Promise.all([
+				app.remoteStatus(host),
+				// A version without this verb tells nothing of its queue.
+				app.remoteQueueLength(host).catch(() => undefined),
+			]);
+			return answerOf(host, rows, waitingCount);
+		} catch (error) {
+			return {host, error: errorWords(error)};
+		} finally {
+			asking.answered(host);
+		}
+	};
+
+	const answers = await Promise.all([ownAnswer(app), ...others.map(async (host) => ask(host))]);
+	asking.end();
+	return answers;
+}

@@ -1,0 +1,97 @@
+/** Which of several boxes serves a request first, by what each of them tells of its GPUs. Each box stays the sole judge of its own. */
+import type {Observation} from '../../model/types.js';
+import {eligibilityOf} from '../allocation/need.js';
+import type {Wanted} from '../allocation/request.js';
+
+/** What one box says. */
+export type HostAnswer =
+	| {
+			readonly host: string;
+			/** Its GPUs as far as it tells of them. */
+			readonly observation: Observation;
+			/** By GPU: seconds until it is free at the latest, 0 for one that is. Absent for a GPU of which nobody knows when, or that is out of service. */
+			readonly freeInSeconds: ReadonlyMap<number, number>;
+			/** How many wait there. Undefined: it does not tell. */
+			readonly waitingCount: number | undefined;
+	  }
+	/** In words: it does not answer, or refuses. */
+	| {readonly host: string; readonly error: string};
+
+export type HostChoice =
+	| {
+			readonly kind: 'chosen';
+			readonly host: string;
+			/** How many GPUs that can serve the request are free there now. */
+			readonly freeCount: number;
+			/** Seconds until there are enough, 0 for now. Undefined: nobody knows. */
+			readonly waitSeconds: number | undefined;
+	  }
+	/** No box can ever serve it, as far as they answer: why, in the order in which they were asked. */
+	| {readonly kind: 'none'; readonly reasons: ReadonlyArray<{readonly host: string; readonly reason: HostReason}>};
+
+export type HostReason = {readonly kind: 'error'; readonly words: string} | {readonly kind: 'too-small'; readonly gpuCount: number};
+
+type Chosen = Extract<HostChoice, {kind: 'chosen'}> & {readonly waitingCount: number};
+
+function judge({count, ids, need}: Wanted, answer: HostAnswer): Chosen | HostReason {
+	if ('error' in answer) {
+		return {kind: 'error', words: answer.error};
+	}
+
+	const {host, observation, freeInSeconds, waitingCount = 0} = answer;
+	const indexes = observation.gpus.map(({index}) => index);
+	const {groups = [indexes], isPossible} = eligibilityOf({count, ids, need}, observation, indexes.length);
+	const waits = groups
+		.map((group) => (ids === undefined ? group : ids))
+		.filter((group) => group.length >= count && group.every((index) => indexes.includes(index)))
+		.map((group) => group.map((index) => freeInSeconds.get(index) ?? Infinity).toSorted((a, b) => a - b));
+	if (!isPossible || waits.length === 0) {
+		return {kind: 'too-small', gpuCount: indexes.length};
+	}
+
+	const best = waits.reduce((one, other) => (other[count - 1]! < one[count - 1]! ? other : one));
+	const waitSeconds = best[count - 1]!;
+	return {
+		kind: 'chosen',
+		host,
+		freeCount: Math.max(...waits.map((group) => group.filter((seconds) => seconds === 0).length)),
+		waitSeconds: Number.isFinite(waitSeconds) ? waitSeconds : undefined,
+		waitingCount,
+	};
+}
+
+/** Where nobody waits before others, then the sooner, then the shorter queue; a wait that nobody knows comes last. */
+const isBetter = (one: Chosen, other: Chosen): boolean => {
+	const keys = ({waitSeconds = Infinity, waitingCount}: Chosen): readonly number[] => [
+		waitSeconds === 0 && waitingCount === 0 ? 0 : 1,
+		waitSeconds,
+		waitingCount,
+	];
+	const theirs = keys(other);
+	const difference = keys(one).findIndex((key, place) => key !== theirs[place]);
+	return difference !== -1 && keys(one)[difference]! < theirs[difference]!;
+};
+
+/**
+@param wanted - What is asked for; its ids count on whatever box it is.
+@param answers - In the order of preference: of equals the first is chosen.
+*/
+export function chooseHost(wanted: Wanted, answers: readonly HostAnswer[]): HostChoice {
+	const judged = answers.map((answer) => ({host: answer.host, judgement: judge(wanted, answer)}));
+	let best: Chosen | undefined;
+	for (const {judgement} of judged) {
+		if (judgement.kind === 'chosen' && (best === undefined || isBetter(judgement, best))) {
+			best = judgement;
+		}
+	}
+
+	if (best !== undefined) {
+		const {kind, host, freeCount, waitSeconds} = best;
+		return {kind, host, freeCount, waitSeconds};
+	}
+
+	return {
+		kind: 'none',
+		reasons: judged.map(({host, judgement}) => ({host, reason: judgement as HostReason})),
+	};
+}

@@ -1,0 +1,67 @@
+/** A verb of this program on another box, typed there by ssh in the user's place. */
+import {Buffer} from 'node:buffer';
+import {CanhazgpuError} from '../../errors.js';
+import {encodeBytes, exactWords} from '../job/exact-text.js';
+import {checkRemoteHost} from './ssh.js';
+
+export type RemoteCommand = {
+	readonly host: string;
+	/** The words behind `canhazgpu`, up to `--`. */
+	readonly words: readonly string[];
+	/** What follows `--`, as the last words of our own command line. Undefined: nothing does, and no `--`. */
+	readonly rest: readonly string[] | undefined;
+	/** Where it starts, if the box has that directory. Undefined: in the home directory. */
+	readonly directory?: string;
+	/** Whether a person sits before it: ssh then asks for what it needs, and the command there has a terminal, too. */
+	readonly hasTerminal: boolean;
+};
+
+/** Linux takes 128 KiB as one word; the rest is room for what goes round it. */
+const longestScript = 90_000;
+
+const quote = (word: string): string => `'${word.replaceAll("'", String.raw`'\''`)}'`;
+
+/**
+Without a terminal the box tells nobody that the connection is gone, and a waiter or a job would stay there for ever: a second process looks
+whether sshd, which started the shell, is still there, and hangs up on the program when it is not.
+*/
+const hangUpWithConnection = `(
+	while [ -d "/proc/$PPID" ] && kill -0 $$; do sleep 1; done
+	kill -HUP $$
+) </dev/null >/dev/null 2>&1 &`;
+
+const scriptOf = ({host, words, rest, directory, hasTerminal}: RemoteCommand): string =>
+	[
+		`command -v canhazgpu >/dev/null || { echo ${quote(`Error: canhazgpu is not installed on ${host}`)} >&2; exit 127; }`,
+		...(directory === undefined
+			? []
+			: [
+					`cd ${quote(directory)} 2>/dev/null || echo ${quote(`canhazgpu: ${host} has no directory ${directory}: the command starts in the home directory`)} >&2`,
+				]),
+		...(hasTerminal ? [] : [hangUpWithConnection]),
+		['exec canhazgpu', ...[...words, ...(rest === undefined ? [] : ['--', ...exactWords(rest)])].map((word) => quote(word))].join(' '),
+	].join('\n');
+
+/**
+The words that run it: `ssh` and what it is told. Which shell the user has on that box does not matter, for the script comes as letters and digits.
+
+@throws CanhazgpuError `usage` for a name that is none, or more words than one command line holds.
+*/
+export function sshCommand(command: RemoteCommand): readonly [string, ...string[]] {
+	const script = Buffer.from(encodeBytes(scriptOf(command))).toString('base64');
+	if (script.length > longestScript) {
+		throw new CanhazgpuError('usage', 'The command is too long to be run on another host', {
+			hint: 'Put it into a script there.',
+		});
+	}
+
+	const options = ['ClearAllForwardings=yes', 'RemoteCommand=none', ...(command.hasTerminal ? [] : ['BatchMode=yes'])];
+	return [
+		'ssh',
+		command.hasTerminal ? '-axt' : '-axT',
+		...options.flatMap((option) => ['-o', option]),
+		'--',
+		checkRemoteHost(command.host),
+		`sh -c 'eval "$(printf %s ${script} | base64 -d)"'`,
+	];
+}
