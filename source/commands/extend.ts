@@ -7,6 +7,7 @@ import {longDuration} from '../format/text/durations.js';
 import {notYoursError} from '../format/not-yours.js';
 import type {Command, Input} from '../command-line/command.js';
 import {checkLabel, idsFlag, idsOf, jsonFlag, usualDurations} from '../command-line/flags.js';
+import {onFlag} from './shared/on-flag.js';
 import {parseMoment} from './shared/time-of-day.js';
 
 function newEndOf(input: Input): NewEnd {
@@ -55,8 +56,17 @@ export const extend: Command = {
 			mayBeEmpty: true,
 		},
 		json: jsonFlag,
+		on: onFlag,
 	},
 	async run(app, input) {
+		if (input.has('on')) {
+			const {runElsewhere} = await import('./shared/on-host.js');
+			const exitCode = await runElsewhere(app, input, extend);
+			if (exitCode !== undefined) {
+				return exitCode;
+			}
+		}
+
 		const ids = idsOf(input);
 		const label = checkLabel(input.text('user'));
 		const requester = app.requester(label);

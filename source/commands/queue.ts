@@ -10,6 +10,7 @@ import type {Command} from '../command-line/command.js';
 import {jsonFlag} from '../command-line/flags.js';
 import {queueRows} from '../core/rules/queue/queue-rows.js';
 import {recentLossWords} from './shared/data-loss.js';
+import {onFlag} from './shared/on-flag.js';
 
 async function leave(
 	app: App,
@@ -61,8 +62,17 @@ export const queue: Command = {
 	flags: {
 		json: {...jsonFlag, setting: 'queue.json'},
 		leave: {value: 'ID', summary: 'give up this position, by its id or the beginning of it', completes: 'places'},
+		on: onFlag,
 	},
 	async run(app, input) {
+		if (input.has('on')) {
+			const {runElsewhere} = await import('./shared/on-host.js');
+			const exitCode = await runElsewhere(app, input, queue);
+			if (exitCode !== undefined) {
+				return exitCode;
+			}
+		}
+
 		const world = await app.open();
 		try {
 			// The table shows an id with an ellipsis: copied whole it is the beginning of one all the same.

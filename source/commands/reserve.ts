@@ -5,12 +5,19 @@ import {grantJson} from '../format/change-json.js';
 import {harmlessJson} from '../format/text/json.js';
 import {longDuration} from '../format/text/durations.js';
 import {sanitize} from '../format/text/text.js';
-import type {Command} from '../command-line/command.js';
+import type {App} from '../app/contract.js';
+import type {Command, Input} from '../command-line/command.js';
 import {checkLabel, idsOf, jsonFlag, usualDurations} from '../command-line/flags.js';
 import {acquireShown, countOf, waitSecondsOf, wantFlags} from './shared/acquire.js';
 import {needOf} from './shared/need-flags.js';
+import {onAnyFlag} from './shared/on-flag.js';
 import {reserveForProcess} from './adopt.js';
 import {createBackground} from './shared/background.js';
+
+async function reserveForProcessElsewhere(app: App, input: Input): Promise<number> {
+	const {runElsewhere} = await import('./shared/on-host.js');
+	return (await runElsewhere(app, input, reserve)) ?? reserveForProcess(app, input);
+}
 
 export const reserve: Command = {
 	name: 'reserve',
@@ -40,6 +47,7 @@ export const reserve: Command = {
 		short: {short: 's', summary: 'print the ids alone: 0,5', setting: 'reserve.short'},
 		json: jsonFlag,
 		pid: {value: 'PID', summary: 'the GPUs of this running process, until it ends; for its owner or root'},
+		on: onAnyFlag,
 	},
 	notes: [
 		'TIME is such as 30m, 2h, 1d or 1h30m. Without --nonblock and --wait it waits in the queue for as long as it takes.',
@@ -50,13 +58,21 @@ export const reserve: Command = {
 		}
 
 		if (input.has('pid')) {
-			return reserveForProcess(app, input);
+			return input.has('on') ? reserveForProcessElsewhere(app, input) : reserveForProcess(app, input);
 		}
 
 		const ids = idsOf(input) ?? input.config.get('reserve.gpu-ids');
 		const count = countOf(input, 'reserve.gpus', ids);
 		const need = needOf(input, 'reserve', {count, ids});
 		const waitSeconds = waitSecondsOf(input, 'reserve');
+		if (input.has('on')) {
+			const {acquireElsewhere} = await import('./shared/on-host.js');
+			const exitCode = await acquireElsewhere(app, input, {command: reserve, wanted: {count, ids, need}});
+			if (exitCode !== undefined) {
+				return exitCode;
+			}
+		}
+
 		const requester = app.requester(checkLabel(input.config.get('reserve.user')));
 		const durationSeconds = input.config.get('reserve.duration')!;
 		const world = await app.open({willScan: true, isPatient: waitSeconds !== 0});

@@ -11,6 +11,7 @@ import type {Command, Input} from '../command-line/command.js';
 import {checkLabel, idsOf, jsonFlag, usualDurations} from '../command-line/flags.js';
 import {acquireShown, countOf, waitSecondsOf, wantFlags} from './shared/acquire.js';
 import {needOf} from './shared/need-flags.js';
+import {onAnyFlag} from './shared/on-flag.js';
 import {createBackground} from './shared/background.js';
 import {checkIsolationWish, createJobIsolator, isolateFlag, type JobIsolation} from './shared/isolation.js';
 import {gpuEnvironment} from './shared/job-environment.js';
@@ -122,6 +123,7 @@ export const run: Command = {
 		isolate: isolateFlag,
 		quiet: {short: 'q', summary: 'do not say on stderr which GPUs it got', setting: 'run.quiet'},
 		json: {...jsonFlag, summary: 'say on stderr as a line of JSON which GPUs it got, and nothing of the waiting'},
+		on: onAnyFlag,
 	},
 	notes: [
 		'The command gets CUDA_VISIBLE_DEVICES and runs as if typed bare. TIME is such as 30m, 2h or 1d.',
@@ -140,6 +142,18 @@ export const run: Command = {
 		const count = countOf(input, 'run.gpus', ids);
 		const need = needOf(input, 'run', {count, ids});
 		const waitSeconds = waitSecondsOf(input, 'run');
+		if (input.has('on')) {
+			const {acquireElsewhere} = await import('./shared/on-host.js');
+			const exitCode = await acquireElsewhere(app, input, {
+				command: run,
+				wanted: {count, ids, need},
+				keepsDirectory: true,
+			});
+			if (exitCode !== undefined) {
+				return exitCode;
+			}
+		}
+
 		const requester = app.requester(checkLabel(input.config.get('run.user')));
 		const timeoutSeconds = input.config.get('run.timeout');
 		checkIsolationWish(input);

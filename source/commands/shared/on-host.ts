@@ -4,7 +4,7 @@ import {chooseHost, type HostAnswer, type HostReason} from '../../core/rules/hos
 import type {Wanted} from '../../core/rules/allocation/request.js';
 import {otherHosts} from '../../core/model/other-hosts.js';
 import {CanhazgpuError} from '../../errors.js';
-import {roughDuration} from '../../format/text/durations.js';
+import {longDuration} from '../../format/text/durations.js';
 import {sanitize} from '../../format/text/text.js';
 import type {App} from '../../app/contract.js';
 import type {Command, Input} from '../../command-line/command.js';
@@ -111,7 +111,7 @@ async function choose(app: App, input: Input, wanted: Wanted): Promise<string> {
 			({host, reason}) => `${sanitize(host)}: ${withoutName(host, reasonWords(reason))}`,
 		);
 		throw new CanhazgpuError('impossible', `No host can give ${wanted.count} GPU(s) as asked`, {
-			hint: reasons.join('\n'),
+			hint: reasons.join('; '),
 		});
 	}
 
@@ -119,7 +119,7 @@ async function choose(app: App, input: Input, wanted: Wanted): Promise<string> {
 	const when =
 		waitSeconds === 0
 			? `${freeCount} GPU(s) are free there`
-			: `it is the first to have enough, ${waitSeconds === undefined ? 'though nobody knows when' : `in about ${roughDuration(waitSeconds)}`}`;
+			: `it is the first to have enough, ${waitSeconds === undefined ? 'though nobody knows when' : `in about ${longDuration(waitSeconds)}`}`;
 	app.remark(`canhazgpu: on ${sanitize(host)}: ${when}`);
 	return host;
 }

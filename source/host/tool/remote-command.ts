@@ -23,15 +23,16 @@ const quote = (word: string): string => `'${word.replaceAll("'", String.raw`'\''
 
 /**
 Without a terminal the box tells nobody that the connection is gone, and a waiter or a job would stay there for ever: a second process looks
-whether sshd, which started the shell, is still there, and hangs up on the program when it is not.
+whether sshd, the parent of the shell, is still there, and hangs up on the program when it is not.
 */
 const hangUpWithConnection = `(
 	while [ -d "/proc/$PPID" ] && kill -0 $$; do sleep 1; done
 	kill -HUP $$
 ) </dev/null >/dev/null 2>&1 &`;
 
-const scriptOf = ({host, words, rest, directory, hasTerminal}: RemoteCommand): string =>
-	[
+function scriptOf({host, words, rest, directory, hasTerminal}: RemoteCommand): string {
+	const typed = [...words, ...(rest === undefined ? [] : ['--', ...exactWords(rest)])];
+	return [
 		`command -v canhazgpu >/dev/null || { echo ${quote(`Error: canhazgpu is not installed on ${host}`)} >&2; exit 127; }`,
 		...(directory === undefined
 			? []
@@ -39,8 +40,9 @@ const scriptOf = ({host, words, rest, directory, hasTerminal}: RemoteCommand): s
 					`cd ${quote(directory)} 2>/dev/null || echo ${quote(`canhazgpu: ${host} has no directory ${directory}: the command starts in the home directory`)} >&2`,
 				]),
 		...(hasTerminal ? [] : [hangUpWithConnection]),
-		['exec canhazgpu', ...[...words, ...(rest === undefined ? [] : ['--', ...exactWords(rest)])].map((word) => quote(word))].join(' '),
+		['exec canhazgpu', ...typed.map((word) => quote(word))].join(' '),
 	].join('\n');
+}
 
 /**
 The words that run it: `ssh` and what it is told. Which shell the user has on that box does not matter, for the script comes as letters and digits.
@@ -62,6 +64,6 @@ export function sshCommand(command: RemoteCommand): readonly [string, ...string[
 		...options.flatMap((option) => ['-o', option]),
 		'--',
 		checkRemoteHost(command.host),
-		`sh -c 'eval "$(printf %s ${script} | base64 -d)"'`,
+		`exec sh -c 'eval "$(printf %s ${script} | base64 -d)"'`,
 	];
 }

@@ -29,7 +29,8 @@ export type HostChoice =
 	/** No box can ever serve it, as far as they answer: why, in the order in which they were asked. */
 	| {readonly kind: 'none'; readonly reasons: ReadonlyArray<{readonly host: string; readonly reason: HostReason}>};
 
-export type HostReason = {readonly kind: 'error'; readonly words: string} | {readonly kind: 'too-small'; readonly gpuCount: number};
+export type HostReason =
+	{readonly kind: 'error'; readonly words: string} | {readonly kind: 'too-small'; readonly gpuCount: number};
 
 type Chosen = Extract<HostChoice, {kind: 'chosen'}> & {readonly waitingCount: number};
 
@@ -42,15 +43,14 @@ function judge({count, ids, need}: Wanted, answer: HostAnswer): Chosen | HostRea
 	const indexes = observation.gpus.map(({index}) => index);
 	const {groups = [indexes], isPossible} = eligibilityOf({count, ids, need}, observation, indexes.length);
 	const waits = groups
-		.map((group) => (ids === undefined ? group : ids))
+		.map((group) => ids ?? group)
 		.filter((group) => group.length >= count && group.every((index) => indexes.includes(index)))
 		.map((group) => group.map((index) => freeInSeconds.get(index) ?? Infinity).toSorted((a, b) => a - b));
 	if (!isPossible || waits.length === 0) {
 		return {kind: 'too-small', gpuCount: indexes.length};
 	}
 
-	const best = waits.reduce((one, other) => (other[count - 1]! < one[count - 1]! ? other : one));
-	const waitSeconds = best[count - 1]!;
+	const waitSeconds = Math.min(...waits.map((group) => group[count - 1]!));
 	return {
 		kind: 'chosen',
 		host,

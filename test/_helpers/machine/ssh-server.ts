@@ -1,0 +1,108 @@
+/** Real OpenSSH servers on ports of 127.0.0.1, each of which logs in to the home and environment of a box. */
+import {execFileSync, spawn} from 'node:child_process';
+import {once} from 'node:events';
+import {chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync} from 'node:fs';
+import {createServer, type AddressInfo} from 'node:net';
+import path from 'node:path';
+import process from 'node:process';
+import {userInfo} from 'node:os';
+import {eventually} from '../eventually.js';
+import type {Box} from '../program/cli.js';
+import {installPackage} from './apt.js';
+import {loginEnvironment} from './stub-ssh.js';
+
+const sshd = '/usr/sbin/sshd';
+
+/** @throws When it cannot be had: the tests that need it must fail, not be left out. */
+export function ensureSshServer(): void {
+	if (!existsSync(sshd)) {
+		installPackage('openssh-server');
+	}
+
+	// Where it locks itself in before a login; systemd would make it.
+	mkdirSync('/run/sshd', {recursive: true, mode: 0o755});
+}
+
+async function freePort(): Promise<number> {
+	const server = createServer().listen(0, '127.0.0.1');
+	await once(server, 'listening');
+	const {port} = server.address() as AddressInfo;
+	server.close();
+	return port;
+}
+
+export type SshServers = {
+	/** First of the PATH: an `ssh` that knows the servers by the names of the boxes. */
+	readonly directory: string;
+	/** Ends one server with its connections, as when a host is switched off. */
+	readonly stop: (name: string) => Promise<void>;
+	readonly stopAll: () => Promise<void>;
+};
+
+/** @param directory - Of keys and configurations. */
+export async function startSshServers(directory: string, boxes: Readonly<Record<string, Box>>): Promise<SshServers> {
+	ensureSshServer();
+	mkdirSync(directory, {recursive: true, mode: 0o700});
+	const file = (name: string): string => path.join(directory, name);
+	for (const key of ['host', 'user']) {
+		execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', file(key)]);
+	}
+
+	writeFileSync(file('authorized'), readFileSync(file('user.pub')), {mode: 0o600});
+	const servers = new Map<string, {readonly pid: number; readonly ended: Promise<unknown>}>();
+	const clientLines: string[] = [];
+	for (const [name, box] of Object.entries(boxes)) {
+		const port = await freePort();
+		writeFileSync(
+			file(`${name}.conf`),
+			[
+				`Port ${port}`,
+				'ListenAddress 127.0.0.1',
+				`HostKey ${file('host')}`,
+				`AuthorizedKeysFile ${file('authorized')}`,
+				`PidFile ${file(`${name}.pid`)}`,
+				'StrictModes no',
+				'UsePAM no',
+				'PasswordAuthentication no',
+				`SetEnv ${loginEnvironment(box)
+					.map((entry) => `"${entry}"`)
+					.join(' ')}`,
+				'',
+			].join('\n'),
+		);
+		const child = spawn(sshd, ['-D', '-e', '-f', file(`${name}.conf`)], {stdio: 'ignore', detached: true});
+		servers.set(name, {pid: child.pid!, ended: once(child, 'exit')});
+		await eventually(() => existsSync(file(`${name}.pid`)), 10_000);
+		clientLines.push(
+			`Host ${name}`,
+			'HostName 127.0.0.1',
+			`Port ${port}`,
+			`User ${userInfo().username}`,
+			`IdentityFile ${file('user')}`,
+			'IdentitiesOnly yes',
+			`HostKeyAlias ${name}`,
+		);
+		writeFileSync(file('known'), `${name} ${readFileSync(file('host.pub'), 'utf8')}`, {flag: 'a'});
+	}
+
+	writeFileSync(file('client.conf'), `${clientLines.join('\n')}\nHost *\nUserKnownHostsFile ${file('known')}\n`);
+	const bin = file('bin');
+	mkdirSync(bin);
+	writeFileSync(path.join(bin, 'ssh'), `#!/bin/sh\nexec /usr/bin/ssh -F '${file('client.conf')}' "$@"\n`);
+	chmodSync(path.join(bin, 'ssh'), 0o755);
+	const stop = async (name: string): Promise<void> => {
+		const {pid, ended} = servers.get(name)!;
+		servers.delete(name);
+		// The sessions of each connection are in its group, where they have not made one of their own.
+		process.kill(-pid, 'SIGKILL');
+		await ended;
+	};
+
+	return {
+		directory: bin,
+		stop,
+		async stopAll() {
+			await Promise.all(Array.from(servers.keys(), stop));
+		},
+	};
+}

@@ -1,0 +1,154 @@
+/**
+`--on`: the same verbs on another host, through a stub of ssh that runs them in the home of that host. Real sshd: test/long/on-host.
+*/
+import {readFileSync} from 'node:fs';
+import path from 'node:path';
+import process from 'node:process';
+import {afterEach, beforeEach, expect, onTestFinished, test} from 'vitest';
+import {eventually} from '../_helpers/eventually.js';
+import {makeStubSsh} from '../_helpers/machine/stub-ssh.js';
+import {createBox, createEmbeddedBox, starter, starterWords, type Box} from '../_helpers/program/cli.js';
+import {peek, start} from '../_helpers/program/processes.js';
+
+let here: Box;
+let near: Box;
+let far: Box;
+let environment: Record<string, string>;
+
+beforeEach(async () => {
+	[here, near, far] = await Promise.all([createEmbeddedBox(1), createEmbeddedBox(2), createEmbeddedBox(4)]);
+	const bin = path.join(here.home, 'bin');
+	makeStubSsh(bin, {near, far});
+	environment = {PATH: `${bin}:${here.environment['PATH']!}`, CANHAZGPU_REMOTE_HOSTS: 'near,far'};
+});
+
+afterEach(() => {
+	for (const box of [here, near, far]) {
+		box.remove();
+	}
+});
+
+const holders = async (box: Box): Promise<number> => {
+	const {gpus} = await peek(box);
+	return gpus.filter(({kind}) => kind === 'leased').length;
+};
+
+test('reserve, extend, queue and release act on that host alone, and their answers are its own', async () => {
+	const reserved = await here.run(['reserve', '--on', 'far', '-g2', '-d', '1h', '-n', 'it\'s "$HOME"\tü'], environment);
+	expect(reserved).toEqual({
+		exitCode: 0,
+		stdout: 'Reserved 2 GPU(s): [0 1] for 1h 0m 0s\n\nTo use them here:\nexport CUDA_VISIBLE_DEVICES=0,1\n',
+		stderr: '',
+	});
+	const [first] = (await peek(far)).gpus;
+	expect(first).toMatchObject({kind: 'leased', lease: {note: 'it\'s "$HOME"\tü'}});
+	expect(await holders(here)).toBe(0);
+	expect((await here.run('extend --on far -d 30m --json', environment)).exitCode).toBe(0);
+	expect(JSON.parse((await here.run('queue --on=far --json', environment)).stdout)).toMatchObject({total_waiting: 0});
+	expect(await here.run('reserve --on far --nonblock -g 3', environment)).toMatchObject({exitCode: 3, stdout: ''});
+	expect(await here.run('release --on far', environment)).toMatchObject({
+		exitCode: 0,
+		stdout: 'Released 2 GPU(s): [0 1]\n',
+	});
+	expect(await holders(far)).toBe(0);
+});
+
+test('run gives the job its words, input, directory and exit code, and that host its GPUs back', async () => {
+	const typed = ['two words', '', '$HOME `x`', 'line\nbreak', '-g', '--on', 'ü'];
+	const script = 'pwd; printf "%s|" "$CUDA_VISIBLE_DEVICES" "$@"; cat; exit 7';
+	const run = [starter, ...starterWords, 'run', '--on', 'far', '--', 'sh', '-c', script, 'sh', ...typed];
+	const {exitCode, stdout, stderr} = await start(here, ['-c', 'echo input | "$@"', 'sh', ...run], environment, [
+		'/bin/sh',
+	]).ended;
+	expect({exitCode, stderr, stdout}).toEqual({
+		exitCode: 7,
+		stderr: '',
+		stdout: `${here.home}\n0|${typed.join('|')}|input\n`,
+	});
+	expect(await holders(far)).toBe(0);
+});
+
+test('any: the first of the hosts with enough free GPUs; where none has, the one that has them soonest', async () => {
+	const taken = async (words: string) => {
+		const {stderr, exitCode} = await here.run(words, environment);
+		return [exitCode, stderr];
+	};
+
+	expect(await taken('reserve --on any -d 1h')).toEqual([
+		0,
+		expect.stringMatching(/^canhazgpu: on [^:]+: 1 GPU\(s\) are free there\n$/v),
+	]);
+	expect(await holders(here)).toBe(1);
+	expect(await taken('reserve --on any -g 2 -d 2h')).toEqual([0, 'canhazgpu: on near: 2 GPU(s) are free there\n']);
+	expect(await taken('reserve --on any -g 4 -d 3h')).toEqual([0, 'canhazgpu: on far: 4 GPU(s) are free there\n']);
+	expect(await taken('reserve --on any -g 2 --nonblock')).toEqual([
+		3,
+		expect.stringMatching(/^canhazgpu: on near: it is the first to have enough, in about 1h \d+m \d+s\nError: /v),
+	]);
+});
+
+test('any: no host that can ever serve it is an error with the reason of each', async () => {
+	const hosts = {...environment, CANHAZGPU_REMOTE_HOSTS: 'near,lost'};
+	expect(await here.run('run --on any -g 3 -- true', hosts)).toEqual({
+		exitCode: 2,
+		stdout: '',
+		stderr: expect.stringMatching(
+			/^Error: No host can give 3 GPU\(s\) as asked\n[^:]+: it has 1 GPU\(s\), and not enough of them can serve it; near: it has 2 GPU\(s\), and not enough of them can serve it; lost: ssh: connect to host lost port 22: No route to host\n$/v,
+		) as string,
+	});
+});
+
+test('a computer without a pool runs on others', async () => {
+	const laptop = createBox();
+	onTestFinished(laptop.remove);
+	const {exitCode, stdout, stderr} = await laptop.run('run --on any -- printenv CUDA_VISIBLE_DEVICES', environment);
+	expect([exitCode, stdout]).toEqual([0, '0\n']);
+	expect(stderr).toContain('canhazgpu: on near: 2 GPU(s) are free there\n');
+});
+
+test.each([
+	['run --on near', 2, 'Error: run needs a command to run\n'],
+	['run --on -oProxyCommand=x -- true', 2, 'Error: "-oProxyCommand=x" is not a host name\n'],
+	['reserve --on a;b', 2, 'Error: "a;b" is not a host name\n'],
+	['release --on any', 2, 'Error: release needs the host: --on any is for run and reserve\n'],
+	['reserve --on near --redis-port 7000', 2, 'Error: --redis-port is about this host, and --on names another\n'],
+	['reserve --on lost', 255, 'ssh: connect to host lost port 22: No route to host\n'],
+	['reserve --on near -g 9', 2, 'Error: Cannot reserve 9 GPUs: the pool has 2\n'],
+])('%s: exit %i and the reason', async (words, exitCode, message) => {
+	const ran = await here.run(words, environment);
+	expect([ran.exitCode, ran.stdout, ran.stderr.slice(0, message.length)]).toEqual([exitCode, '', message]);
+	expect(await holders(near)).toBe(0);
+});
+
+test('any without other hosts says where to name them', async () => {
+	const {exitCode, stderr} = await here.run('run --on any -- true', {...environment, CANHAZGPU_REMOTE_HOSTS: ''});
+	expect([exitCode, stderr]).toEqual([
+		2,
+		'Error: --on any needs other hosts to choose from\nName them in the setting remote_hosts, such as: remote_hosts: [gpu-box-2, alice@gpu-box-3]\n',
+	]);
+});
+
+/** The process of ssh that this one has started. */
+const sshOf = (pid: number): number => Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim());
+
+test.each(['SIGTERM to the program here', 'the end of the connection'])(
+	'a waiter and a job there end with %s, and hold nothing',
+	async (end) => {
+		await far.run('reserve -g 3 -d 1h');
+		const job = start(here, ['run', '--on', 'far', '--', 'sleep', '300'], environment);
+		await eventually(async () => (await holders(far)) === 4);
+		const waiter = start(here, 'run --on far -g 2 -- true', environment);
+		await eventually(async () => (await peek(far)).queue.length === 1);
+		for (const each of [waiter, job]) {
+			if (end.startsWith('SIGTERM')) {
+				each.kill('SIGTERM');
+			} else {
+				process.kill(sshOf(each.pid), 'SIGKILL');
+			}
+		}
+
+		const codes = await Promise.all([waiter.ended, job.ended]);
+		expect(codes.map(({exitCode}) => exitCode)).toEqual(end.startsWith('SIGTERM') ? [143, 143] : [137, 137]);
+		await eventually(async () => (await holders(far)) === 3 && (await peek(far)).queue.length === 0, 30_000);
+	},
+);

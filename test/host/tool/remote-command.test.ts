@@ -1,0 +1,102 @@
+/**
+The script that ssh is given, run by the shells that users have on other hosts.
+*/
+import {execFileSync, spawnSync} from 'node:child_process';
+import {chmodSync, mkdtempSync, rmSync, writeFileSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import path from 'node:path';
+import process from 'node:process';
+import fc from 'fast-check';
+import {afterAll, beforeAll, describe, expect, test} from 'vitest';
+import {sshCommand} from '../../../source/host/tool/remote-command.js';
+
+let directory: string;
+let environment: Record<string, string>;
+
+beforeAll(() => {
+	directory = mkdtempSync(path.join(tmpdir(), 'chg-remote-'));
+	const file = path.join(directory, 'canhazgpu');
+	// Words with a NUL behind each: no word holds one.
+	writeFileSync(file, '#!/bin/sh\npwd\nprintf \'%s\\0\' "$@"\n');
+	chmodSync(file, 0o755);
+	environment = {PATH: `${directory}:${process.env['PATH'] ?? ''}`, HOME: directory};
+});
+
+afterAll(() => {
+	rmSync(directory, {recursive: true});
+});
+
+const scriptFor = (command: Partial<Parameters<typeof sshCommand>[0]>): string =>
+	sshCommand({host: 'box', words: [], rest: undefined, hasTerminal: true, ...command}).at(-1)!;
+
+const shells = ['sh', 'bash', 'zsh', 'fish', 'csh'].filter((shell) => spawnSync(shell, ['-c', 'true']).status === 0);
+
+test('there is more than one shell to try it with', () => {
+	expect(shells).toEqual(expect.arrayContaining(['sh', 'bash']));
+});
+
+describe.each(shells)('by %s', (shell) => {
+	const run = (script: string, more: Record<string, string> = {}) =>
+		spawnSync(shell, ['-c', script], {cwd: '/', env: {...environment, ...more}, encoding: 'utf8'});
+
+	test('every word arrives as it was typed', () => {
+		fc.assert(
+			fc.property(
+				fc.array(
+					fc.string({unit: 'binary', maxLength: 20}).filter((word) => !word.includes('\0') && word.isWellFormed()),
+					{
+						maxLength: 6,
+					},
+				),
+				fc.option(fc.array(fc.constantFrom("'", '"', '$(x)', '\\', '\n', '!', '-n', '')), {nil: undefined}),
+				(words, rest) => {
+					const {stdout, stderr} = run(scriptFor({words, rest}));
+					const expected = [...words, ...(rest === undefined ? [] : ['--', ...rest])];
+					expect(stderr).toBe('');
+					expect(stdout).toBe(`/\n${expected.length === 0 ? '\0' : expected.map((word) => `${word}\0`).join('')}`);
+				},
+			),
+			{numRuns: 15},
+		);
+	});
+
+	test('it starts in the directory, and says where there is none', () => {
+		expect(run(scriptFor({directory, words: ['x']})).stdout).toBe(`${directory}\nx\0`);
+		expect(run(scriptFor({directory: "/it's gone", words: ['x']}))).toMatchObject({
+			stdout: '/\nx\0',
+			stderr: "canhazgpu: box has no directory /it's gone: the command starts in the home directory\n",
+		});
+	});
+
+	test('a host without canhazgpu says so, with exit code 127', () => {
+		const bare = execFileSync('sh', ['-c', 'command -v base64'], {encoding: 'utf8'}).trim();
+		expect(run(scriptFor({words: ['x']}), {PATH: path.dirname(bare)})).toMatchObject({
+			status: 127,
+			stdout: '',
+			stderr: 'Error: canhazgpu is not installed on box\n',
+		});
+	});
+});
+
+test('without a terminal ssh asks nothing, and lends nothing', () => {
+	expect(sshCommand({host: 'me@box', words: ['status'], rest: undefined, hasTerminal: false}).slice(0, -1)).toEqual([
+		'ssh',
+		'-axT',
+		'-o',
+		'ClearAllForwardings=yes',
+		'-o',
+		'RemoteCommand=none',
+		'-o',
+		'BatchMode=yes',
+		'--',
+		'me@box',
+	]);
+});
+
+test.each(['-oProxyCommand=x', 'a b', '', 'a;b', '$(x)'])('%j is no host', (host) => {
+	expect(() => scriptFor({host})).toThrow(expect.objectContaining({code: 'usage'}));
+});
+
+test('more words than one command line holds are refused', () => {
+	expect(() => scriptFor({words: ['x'.repeat(100_000)]})).toThrow('The command is too long to be run on another host');
+});
