@@ -1,0 +1,108 @@
+/**
+Which of several hosts serves a request first.
+*/
+import fc from 'fast-check';
+import {expect, test} from 'vitest';
+import {chooseHost, type HostAnswer} from '../../../../source/core/rules/hosts/choose-host.js';
+import {idleReading, observationOf} from '../../../_helpers/world.js';
+
+type Gpu = {readonly model: string; readonly freeIn: number | undefined};
+
+const answer = (host: string, gpus: readonly Gpu[], waitingCount: number | undefined): HostAnswer => ({
+	host,
+	observation: observationOf(gpus.map(({model}, index) => ({...idleReading(index), name: model}))),
+	freeInSeconds: new Map(gpus.flatMap(({freeIn}, index) => (freeIn === undefined ? [] : [[index, freeIn] as const]))),
+	waitingCount,
+});
+
+const gpu: fc.Arbitrary<Gpu> = fc.record({
+	model: fc.constantFrom('NVIDIA A100', 'NVIDIA H100'),
+	freeIn: fc.option(fc.constantFrom(0, 0, 60, 3600), {nil: undefined}),
+});
+
+type Host = 'away' | {readonly gpus: readonly Gpu[]; readonly waitingCount: number};
+
+const hosts: fc.Arbitrary<readonly Host[]> = fc.array(
+	fc.oneof(
+		{weight: 5, arbitrary: fc.record({gpus: fc.array(gpu, {maxLength: 4}), waitingCount: fc.nat(2)})},
+		{weight: 1, arbitrary: fc.constant('away' as const)},
+	),
+	{minLength: 1, maxLength: 4},
+);
+
+/** By trying each set of GPUs of one model: the seconds until the request can be served; undefined where it never can. */
+function soonest(
+	{gpus}: {readonly gpus: readonly Gpu[]},
+	count: number,
+	model: string | undefined,
+): number | undefined {
+	const sets = Array.from({length: 2 ** gpus.length}, (_, bits) =>
+		gpus.filter((__, place) => Math.floor(bits / 2 ** place) % 2 === 1),
+	)
+		.filter((set) => set.length === count && new Set(set.map((each) => each.model)).size === 1)
+		.filter((set) => model === undefined || set[0]!.model === `NVIDIA ${model}`);
+	return sets.length === 0
+		? undefined
+		: Math.min(...sets.map((set) => Math.max(...set.map(({freeIn}) => freeIn ?? Infinity))));
+}
+
+test('no other host is better, by trying every set of GPUs; none is chosen only where none can ever serve it', () => {
+	fc.assert(
+		fc.property(
+			hosts,
+			fc.integer({min: 1, max: 4}),
+			fc.option(fc.constantFrom('A100', 'H100'), {nil: undefined}),
+			(list, count, model) => {
+				const answers = list.map((host, place) =>
+					host === 'away' ? {host: `h${place}`, error: 'away'} : answer(`h${place}`, host.gpus, host.waitingCount),
+				);
+				const choice = chooseHost({count, need: model === undefined ? undefined : {models: [model]}}, answers);
+				const keys = list.map((host) => {
+					const seconds = host === 'away' ? undefined : soonest(host, count, model);
+					return host === 'away' || seconds === undefined
+						? undefined
+						: [seconds === 0 && host.waitingCount === 0 ? 0 : 1, seconds, host.waitingCount];
+				});
+				const ranked = keys
+					.flatMap((key, place) => (key === undefined ? [] : [{key: [...key, place], place}]))
+					.toSorted((one, other) => {
+						const at = one.key.findIndex((part, index) => part !== other.key[index]);
+						return one.key[at]! < other.key[at]! ? -1 : 1;
+					});
+				const [best] = ranked;
+				if (best === undefined) {
+					expect(choice.kind).toBe('none');
+					return;
+				}
+
+				const seconds = best.key[1]!;
+				expect(choice).toMatchObject({
+					kind: 'chosen',
+					host: `h${best.place}`,
+					waitSeconds: Number.isFinite(seconds) ? seconds : undefined,
+				});
+			},
+		),
+		{numRuns: 2000},
+	);
+});
+
+test('GPUs that are named by their ids are looked for on each host', () => {
+	const small = answer('small', [{model: 'A', freeIn: 0}], 0);
+	const large = answer(
+		'large',
+		[
+			{model: 'A', freeIn: 0},
+			{model: 'B', freeIn: 0},
+		],
+		0,
+	);
+	expect(chooseHost({count: 1, ids: [1]}, [small, large])).toMatchObject({host: 'large', waitSeconds: 0});
+	expect(chooseHost({count: 1, ids: [5]}, [small, large])).toEqual({
+		kind: 'none',
+		reasons: [
+			{host: 'small', reason: {kind: 'too-small', gpuCount: 1}},
+			{host: 'large', reason: {kind: 'too-small', gpuCount: 2}},
+		],
+	});
+});
