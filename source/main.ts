@@ -127,7 +127,7 @@ async function perform(argv: readonly string[], early: EarlyRuns | undefined): P
 	return command.run(createApp({config: input.config, hasColor: !input.has('no-color'), early}), input);
 }
 
-/** Of nobody who reads any more. */
+/** Errors that mean that the reader of stdout is gone. */
 const quietFailures = new Set(['EPIPE', 'EIO']);
 
 /**

@@ -12,7 +12,7 @@ import type {DescribeProcesses, RunTool} from './tool/tool.js';
 type Options = {
 	readonly run: RunTool;
 	/**
-	Directories to look for tools in, parted by colons, as in `$PATH`.
+	Directories to look for tools in, separated by colons, as in `$PATH`.
 	*/
 	readonly searchPath: string;
 	readonly timeoutMs?: number;

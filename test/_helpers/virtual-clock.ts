@@ -4,7 +4,7 @@ import type {Clock} from '../../source/core/model/ports.js';
 export type VirtualClock = Clock & {
 	/** Unix seconds. */
 	readonly now: () => number;
-	/** Lets this much time pass: whoever sleeps meanwhile wakes in order, and does what there is to do. */
+	/** Lets this much time pass: sleepers wake meanwhile in order, and does what there is to do. */
 	readonly pass: (seconds: number) => Promise<void>;
 };
 

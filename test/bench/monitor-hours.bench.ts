@@ -94,7 +94,7 @@ const readingsAt = (step: number): readonly GpuReading[] =>
 		}),
 	);
 
-/** Whoever holds GPU 5 changes with every snapshot. */
+/** The holder of GPU 5 changes with every snapshot. */
 const snapshotAt = (step: number): Snapshot => ({
 	...snapshot,
 	now: snapshot.now + step * stepSeconds,

@@ -1,5 +1,5 @@
 /**
-From a release, once the store has answered it, to the command of whoever waited running: real processes, GPUs that answer at once.
+From a release, once the store has answered it, to the command of the waiter running: real processes, GPUs that answer at once.
 */
 import {spawn} from 'node:child_process';
 import {once} from 'node:events';

@@ -14,7 +14,7 @@ describe.each([
 	['redis', redisGround, 12],
 	['embedded', async () => embeddedGround, 40],
 ] as const)('a verb on %s that is killed', (_, makeGround, points) => {
-	test('has done all of it or nothing of it, and the next look is right', {timeout: 120_000}, async () => {
+	test('has done all of it or nothing of it, and the next read is right', {timeout: 120_000}, async () => {
 		const sweep = createSweep(await makeGround());
 		let kills = 0;
 		await fc.assert(

@@ -169,7 +169,7 @@ test.each(verbs.flatMap((verb) => fates.map((fate) => ({...verb, fate}))))(
 	},
 );
 
-test.each(fates)('a place in line is taken once when its first request %s, and served', async (fate) => {
+test.each(fates)('a position in the queue is taken once when its first request %s, and served', async (fate) => {
 	const scene = await setScene(1);
 	const {box, proxy, byProxy} = scene;
 	await box.run('reserve --gpus 1 --duration 1h');

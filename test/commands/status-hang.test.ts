@@ -45,7 +45,7 @@ test('a bound that makes no sense is refused', async () => {
 	});
 });
 
-test('a verb that turns out to need no look ends the one that was begun', async () => {
+test('a verb that turns out to need no scan ends the one that was begun', async () => {
 	const stub = stubTool(box, 'nvidia-smi', 'exec sleep 600');
 	const status = await box.run('status --no-such-flag', {PATH: stub.searchPath});
 	expect(status.exitCode).toBe(2);

@@ -72,7 +72,7 @@ test('a time limit is an end like an expiry, and what is held for a waiter is sa
 	);
 });
 
-test('nobody is told to force who cannot', () => {
+test('a user who may not force is not told to', () => {
 	expect(refusalMessage(refusal([unreserved]), {canForce: false}).hint).toBe(
 		'See who holds them, and until when: canhazgpu status.',
 	);

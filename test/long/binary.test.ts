@@ -134,7 +134,7 @@ describe.skipIf(binary === undefined)('the binary', () => {
 
 	test('a watch that it begins over somebody’s silence is one that Node ends: both read one clock', async () => {
 		const box = await freshEmbeddedBox(1);
-		// Whoever has it open locks it.
+		// A process that has it open locks it.
 		const query = (sql: string, ...values: readonly string[]) => {
 			const database = new DatabaseSync(path.join(box.poolDirectory, 'pool.sqlite'));
 			const row = database.prepare(sql).get(...values);

@@ -204,7 +204,7 @@ async function chaos(ground: ChaosGround, hasLosses: boolean): Promise<void> {
 	};
 
 	/**
-	Has the store lose data while jobs run and people wait. Whoever comes right then, and has never read what was lost, cannot know of it: on real
+	Has the store lose data while jobs run and people wait. A process that begins right then, and has never read what was lost, cannot know of it: on real
 	GPUs the use of them is seen, and here nobody comes for these seconds.
 	*/
 	const lose = async (fault: () => Promise<unknown> | void): Promise<void> => {
@@ -212,7 +212,7 @@ async function chaos(ground: ChaosGround, hasLosses: boolean): Promise<void> {
 		lost = promise;
 		await sleep(1500);
 		era++;
-		// Of what nobody who stays has read, nothing can come back: reservations, and jobs without a wrapper, end before.
+		// What no process that stays has read cannot come back: reservations, and jobs without a wrapper, end before.
 		for (const holder of holders) {
 			holder.kill('SIGKILL');
 		}

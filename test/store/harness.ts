@@ -95,7 +95,7 @@ export async function sqliteHarness(): Promise<Harness> {
 	const file = path.join(directory, 'pool.db');
 	const first = await openSqliteStore({path: file, create: true});
 	const stores: Store[] = [first];
-	// The board is made by whoever looks at it first.
+	// The first reader makes the board.
 	await first.scans.claim({owner: 'nobody', intervalMs: 1}, 0);
 	/** A moment of another program: the file is used by one at a time. */
 	const change = (name: string, work: (database: DatabaseSync) => void) => {

@@ -33,7 +33,7 @@ const forAll = {directoryMode: 0o755, fileMode: 0o644};
 // eslint-disable-next-line no-bitwise
 const modeOf = (file: string) => statSync(file).mode & 0o777;
 
-test('what is for everybody can be read by everybody, whatever the umask of whoever made it', () => {
+test('what is for everybody can be read by everybody, whatever the umask of the account that made it', () => {
 	const file = path.join(directory, 'new', 'pool.json');
 	// A worker has no umask of its own to set, so the modes are ones that any umask takes something from.
 	writePoolRecord(file, record, {directoryMode: 0o777, fileMode: 0o666});

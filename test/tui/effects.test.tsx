@@ -50,7 +50,7 @@ test('w takes at once what is free', async () => {
 	expect(await lineOf(box)).toEqual([]);
 });
 
-test('a refusal offers the queue, and x on the place there gives it up', async () => {
+test('a refusal offers the queue, and x on the position there gives it up', async () => {
 	const box = await createBox(2, {leases: {0: lease('bob'), 1: lease('bob')}});
 	session = startMonitor(box, {size: {columns: 120, rows: 32}});
 	await session.shows(/> 0 +Reserved/v);
@@ -71,7 +71,7 @@ test('a refusal offers the queue, and x on the place there gives it up', async (
 	await expect.poll(() => session!.store.getState().waits).toEqual([]);
 });
 
-test('quitting while something waits asks, and takes it out of the line', async () => {
+test('quitting while something waits asks, and takes it out of the queue', async () => {
 	const box = await createBox(1, {leases: {0: lease('bob')}});
 	session = startMonitor(box);
 	await session.shows(/> 0 +Reserved/v);

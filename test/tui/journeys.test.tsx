@@ -180,7 +180,7 @@ test('a row that changed hands between the key and the answer is not hit', async
 	expect(session.screen()).toMatch(/:\d\d ERR Nothing released/v);
 });
 
-test('a place in the queue is not released as if it were a reservation', async () => {
+test('a position in the queue is not released as if it were a reservation', async () => {
 	const box = await createBox(2, {
 		leases: {0: run('alice', {partialQueueId: 'entry-alice'})},
 		waiting: [waiter('alice', {requestedCount: 2})],

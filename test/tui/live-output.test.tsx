@@ -58,7 +58,7 @@ const listOf = (...names: readonly string[]): LiveOutputPage => ({
 	opens: new Map(names.map((name, place) => [place + 2, `host ${name}`])),
 });
 
-test('news is shown as it comes, and nothing is looked at that is not shown', async () => {
+test('updates are shown as they come, and nothing is watched that is not shown', async () => {
 	const {press, shows, tell, lookedAt, store} = await open({host: {lines: ['asking']}});
 	await press(':', 'host', keys.enter);
 	await shows('$ canhazgpu host');

@@ -41,7 +41,7 @@ test('hosts are asked for streams that want them, once for all of those, and for
 		}),
 	);
 	expect(performance.now() - started).toBeLessThan(5000);
-	// Whoever comes later is told at once.
+	// A client that comes later gets everything at once.
 	const late = listenTo(web.port, '?hosts');
 	await eventually(() => late.messages.length > 1);
 	expect(newsIn(late.messages).map(({name}) => name)).toEqual(['good', 'lost']);

@@ -109,7 +109,7 @@ test('each answer is told when it comes: a dead host delays nobody, also not the
 	]);
 });
 
-test('whoever comes and goes, and asks besides, never makes it two at a time', async () => {
+test('clients that come and go, and ask besides, never make it two at a time', async () => {
 	const world = createWorld({a: 3});
 	for (let moment = 0; moment < 40; moment++) {
 		const {lookAway} = lookOn(world);

@@ -1,4 +1,4 @@
-/** Event streams are shared: whoever takes them all gives way to the others. */
+/** Event streams are shared: a client that takes them all gives way to the others. */
 import {spawn, type ChildProcess} from 'node:child_process';
 import {once} from 'node:events';
 import {createServer, type ServerResponse} from 'node:http';

@@ -1,5 +1,5 @@
 /**
-The CSV of `nvidia-smi --format=csv,nounits`: a header line, then a row a line, cells parted by a comma and a blank, nothing quoted.
+The CSV of `nvidia-smi --format=csv,nounits`: a header line, then a row a line, cells separated by a comma and a blank, nothing quoted.
 Warnings and errors stand between the rows as plain sentences.
 */
 export type CsvLine = CsvRow | {readonly kind: 'other'; readonly text: string};
@@ -28,7 +28,7 @@ type Options = {
 };
 
 /**
-Cells are parted by a comma with a blank, which is cut off where the last cell is empty: so `1,5` of another language stays one cell, and
+Cells are separated by a comma with a blank, which is cut off where the last cell is empty: so `1,5` of another language stays one cell, and
 is no number. Where the header has no blanks, they were taken out.
 */
 const separatorOf = (header: string): RegExp => (header.includes(', ') ? /,(?:\s+|$)/v : /,/v);

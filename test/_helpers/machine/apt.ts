@@ -9,7 +9,7 @@ import process from 'node:process';
 const longestMs = 120_000;
 
 const patience = [
-	// Whoever installs something at the same time will have done so soon.
+	// Another installation at the same time will be over soon.
 	'-o',
 	'DPkg::Lock::Timeout=60',
 	// A mirror that does not answer is none.

@@ -8,7 +8,7 @@ import {fileURLToPath} from 'node:url';
 const source = fileURLToPath(new URL('shift-clock.c', import.meta.url));
 
 export type ShiftedClock = {
-	/** For the environment of whoever has this clock. */
+	/** For the environment of a process with this clock. */
 	readonly environment: Readonly<Record<string, string>>;
 	/** Moves it, to so many seconds from the real time. */
 	readonly jump: (seconds: number) => void;

@@ -124,7 +124,7 @@ export async function chaosOnFiles(gpuCount: number): Promise<ChaosGround> {
 	const file = path.join(box.poolDirectory, 'pool.sqlite');
 	const copy = path.join(box.home, 'copy.sqlite');
 
-	/** Does this while no process is in the middle of a transaction, as whoever restores a backup must. */
+	/** Does this while no process is in the middle of a transaction, as an administrator who restores a backup must. */
 	const alone = async (work: () => void): Promise<void> => {
 		const gate = new DatabaseSync(`${file}-lock`, {timeout: 60_000});
 		gate.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = MEMORY; BEGIN IMMEDIATE');

@@ -62,7 +62,7 @@ export function createBox(environment: Readonly<Record<string, string>> = {}): B
 		TZ: 'UTC',
 		// One cache of compiled code for all boxes: it halves the time of a start.
 		XDG_CACHE_HOME: sharedCache(),
-		// Whoever runs the tests is not told of what they do.
+		// The tests send no reminders to the account that runs them.
 		CANHAZGPU_NOTIFY_TERMINALS: 'false',
 		// What `run` says of its GPUs is tested where it is meant.
 		CANHAZGPU_RUN_QUIET: 'true',

@@ -190,7 +190,7 @@ export const killedVerbs: readonly KilledVerb[] = [
 		again: {words: ['admin', '--undrain', '0,1'], exitCodes: [0]},
 	},
 	{
-		// Whoever looks puts away what has ended.
+		// Each read puts away what has ended.
 		name: 'a look at what is dead',
 		async arrange(stage) {
 			await pool(stage);

@@ -174,7 +174,7 @@ export async function recordsOf(box: Box): Promise<readonly UsageRecord[]> {
 	return records.toSorted((a, b) => a.endTime - b.endTime);
 }
 
-/** Who holds what, after the look that whoever comes next takes: `0:RUN 1:- ...`. */
+/** Who holds what, after the next process has read it: `0:RUN 1:- ...`. */
 export async function holders(box: Box): Promise<string> {
 	const store = await openStoreOf(box);
 	const {gpus} = await readCurrent({store, host: createHost(), clock: createClock()});

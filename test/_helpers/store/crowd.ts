@@ -33,7 +33,7 @@ type Options = {
 	readonly random?: () => number;
 };
 
-/** Never settles: whoever was killed hears nothing any more. */
+/** Never settles: a process that was killed hears nothing any more. */
 const {promise: silence} = Promise.withResolvers<never>();
 
 export async function createCrowd({open, gpuCount, random}: Options): Promise<Crowd> {

@@ -59,7 +59,7 @@ type Options = {
 
 const startTimeoutMs = 20_000;
 
-/** Below those from which the system takes a port for whoever connects: one that is free stays so while its server is away. */
+/** Below those from which the system takes a port for a client: one that is free stays so while its server is away. */
 const ports = {from: 12_000, to: 32_000};
 
 /** A port that nobody listens on, now. */

@@ -28,7 +28,7 @@ export type RequestProxy = {
 	readonly commits: () => number;
 	/** Delivers what was held back, and waits for the server's answers. */
 	readonly deliver: () => Promise<void>;
-	/** Lets nobody in any more, and cuts who is. */
+	/** Refuses new connections, and cuts those that are open. */
 	readonly shut: () => Promise<void>;
 	readonly close: () => Promise<void>;
 };

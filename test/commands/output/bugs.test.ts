@@ -1,4 +1,4 @@
-/** What a bug of ours prints: its stack for whoever reports it, and nothing that acts on the terminal. */
+/** What a bug of ours prints: its stack for the report, and nothing that acts on the terminal. */
 import {expect, test} from 'vitest';
 import {eventually} from '../../_helpers/eventually.js';
 import {freshEmbeddedBox} from '../../_helpers/program/processes.js';

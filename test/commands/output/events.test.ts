@@ -132,7 +132,7 @@ describe.each([
 	});
 });
 
-describe('whoever follows', () => {
+describe('a process that follows', () => {
 	test('lives through a restart of Redis, and misses nothing', async () => {
 		const box = await createRedisBox(redis.port, 2);
 		const {child, output, errors} = follow(box, '--json');

@@ -83,7 +83,7 @@ test('three jobs run, and one of them tells that a reservation ends soon', async
 	expect(held).toMatchObject({lease: {leaseId: 'lease-1', note: 'notebook \u{1B}[31m'}});
 });
 
-test('whoever has waited is told when served; whoever has not is not', async () => {
+test('a user who has waited is told when served; one who has not is not', async () => {
 	const {box, notices} = await boxWithNotices(1);
 	await box.run('reserve --duration 2m');
 	const waiter = start(box, 'reserve --duration 1m');

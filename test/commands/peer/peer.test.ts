@@ -142,7 +142,7 @@ describe('one line', () => {
 		const world = await createTestWorld();
 		const {pool} = await peek(box);
 		const viewer = {...world, store: await longUp(), host: {...world.host, machineId: pool!.machine!.id}};
-		// Whoever looks first begins to watch, and whoever looks more than a heartbeat later ends it.
+		// The first reader begins to watch, and a reader more than a heartbeat later ends it.
 		expect((await readCurrent(viewer)).queue.map((record) => record.id)).toContain(crashed);
 		world.pass(40);
 		const {queue, gpus} = await readCurrent(viewer);

@@ -42,7 +42,7 @@ describe.skipIf(!hasCompiler)('the clock', () => {
 		expect(await recordsOf(box)).toContainEqual(expect.objectContaining({gpuId: 0, endReason: 'signalled'}));
 	});
 
-	test('of Redis jumps back: nothing is younger than nothing, the line keeps its order, and all goes on', async () => {
+	test('of Redis jumps back: nothing is younger than nothing, the queue keeps its order, and all goes on', async () => {
 		const {clock, box} = await atShiftedRedis(2);
 		const {wrapper, pid} = await startSleeper(box, ['--gpu-ids', '0']);
 		await box.run('reserve --gpu-ids 1 --duration 1h');

@@ -362,7 +362,7 @@ describe.runIf(canBeOthers)('a pool of an earlier version, whose directory every
 });
 
 test.runIf(canBeOthers)(
-	'nobody who can write the pool makes a journal appear in its directory by an empty database',
+	'no account that can write the pool makes a journal appear in its directory by an empty database',
 	async () => {
 		await makePool();
 		for (const name of ['pool.sqlite', 'scans.sqlite']) {

@@ -47,11 +47,11 @@ describe.skipIf(!canEnter(processesOnly))('where the boot id cannot be read', ()
 		expect(await holders(box)).toBe('0:- 1:RUN');
 		process.kill(pid, 'SIGTERM');
 		expect(await wrapper.ended).toMatchObject({exitCode: 143, stderr: ''});
-		// Whoever cannot tell the boot leaves the dead to others.
+		// A process that does not know the boot leaves the dead to others.
 		expect(await recordsOf(box)).toMatchObject([{endReason: 'signalled'}]);
 	});
 
-	test('a job in there keeps its lease, whoever looks outside, and says nothing of a boot', async () => {
+	test('a job in there keeps its lease, whichever process reads outside, and says nothing of a boot', async () => {
 		const box = await freshEmbeddedBox(2);
 		startIn(processesOnly, box, 'run --gpu-ids 1 -- sleep 600');
 		await endJobWithTest(box, 1);
@@ -64,7 +64,7 @@ describe.skipIf(!canEnter(processesOnly))('where the boot id cannot be read', ()
 });
 
 describe.skipIf(!canEnter(ownTime))('in a time namespace of its own', () => {
-	test('a look ends no job outside, and a look from outside none of its jobs', async () => {
+	test('a read ends no job outside, and a read from outside none of its jobs', async () => {
 		const box = await freshEmbeddedBox(2);
 		await startSleeper(box, ['--gpu-ids', '0']);
 		expect(await runIn(ownTime, box, 'status')).toMatchObject({exitCode: 0});
@@ -92,7 +92,7 @@ describe.skipIf(!hasCompiler || !canEnter(ownPids))(
 			return {clock, client, box: await freshRedisBox(server.port, 1)};
 		};
 
-		test('a job keeps its lease and a waiter its place: both answer whoever watches for their silence', async () => {
+		test('a job keeps its lease and a waiter its position: both answer a process that watches for their silence', async () => {
 			const {clock, box} = await atShiftedRedis();
 			const job = startIn(ownPids, box, 'run --gpu-ids 0 -- sleep 600');
 			await becomesHeld(box);
@@ -126,7 +126,7 @@ describe.skipIf(!hasCompiler || !canEnter(ownPids))(
 			waiter.kill();
 		}, 120_000);
 
-		test('a job that was killed loses its lease once its silence was watched, and whoever waits has the GPU', async () => {
+		test('a job that was killed loses its lease once its silence was watched, and the first of the queue has the GPU', async () => {
 			const {clock, client, box} = await atShiftedRedis();
 			const job = startIn(ownPids, box, 'run --gpu-ids 0 -- sleep 600');
 			await becomesHeld(box);
@@ -149,7 +149,7 @@ const bootIdFile = path.join(process.env['TMPDIR'] ?? '/tmp', 'canhazgpu-test-ot
 writeFileSync(bootIdFile, '11111111-2222-4333-8444-555555555555\n');
 
 describe.skipIf(!canEnter(cloneOf(bootIdFile)))('on a clone of this machine', () => {
-	test('a job keeps its lease here, and whoever looks or asks there is told which machine-id both have', async () => {
+	test('a job keeps its lease here, and every verb there names the machine-id that both have', async () => {
 		const box = await freshEmbeddedBox(2);
 		const {pid} = await startSleeper(box, ['--gpu-ids', '0']);
 		for (const words of ['status', 'reserve --gpus 1 --nonblock --short', 'reserve --gpus 2 --short', 'run -- true']) {

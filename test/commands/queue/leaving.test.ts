@@ -1,4 +1,4 @@
-/** Whoever leaves the line, in whatever way, leaves nothing behind. */
+/** A waiter that leaves the queue, in whatever way, leaves nothing behind. */
 import {describe, expect, test} from 'vitest';
 import type {Box} from '../../_helpers/program/cli.js';
 import {eventually} from '../../_helpers/eventually.js';
@@ -36,7 +36,7 @@ describe.each([
 		expect(await recordsOf(box)).toMatchObject([{gpuId: 1, endReason: 'queue-left'}]);
 	});
 
-	test('a closed terminal leaves the line, too', async () => {
+	test('a closed terminal leaves the queue, too', async () => {
 		const box = await create();
 		await box.run('reserve --gpu-ids 0');
 		const shell = await openShell(box);
@@ -59,7 +59,7 @@ describe.each([
 		expect(gpus.map(({kind}) => kind)).toEqual(['leased', 'free']);
 	});
 
-	test('who is killed in line is dropped at the next look, with what it held', async () => {
+	test('a waiter that is killed is dropped at the next read, with what it held', async () => {
 		const box = await create();
 		await box.run('reserve --gpu-ids 0');
 		const waiter = start(box, 'reserve --gpus 2');

@@ -191,7 +191,7 @@ test('read-only looks, and changes nothing', async () => {
 	expect(await line.run('queue', still)).toEqual(['Nobody waits']);
 });
 
-test('a reservation waits in line, says so, and leaves it when it is called off', async () => {
+test('a reservation waits in the queue, says so, and leaves it when it is called off', async () => {
 	const line = await open();
 	await line.run('reserve -g 4', still);
 	const controller = new AbortController();

@@ -64,7 +64,7 @@ test('a need is served by the GPUs that have it, waits for those alone, and show
 		readonly entries: readonly unknown[];
 	};
 	expect(entries).toMatchObject([{need: {models: ['l40s']}, eligible_gpus: [[4, 5, 6, 7]]}]);
-	// It holds up nobody who wants something else.
+	// It holds up no entry that wants something else.
 	expect(await box.run('reserve --gpus 2 --mixed --min-memory 60G --nonblock --short', environment)).toMatchObject({
 		exitCode: 0,
 		stdout: '1,2\n',

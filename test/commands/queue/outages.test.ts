@@ -11,7 +11,7 @@ describe('while Redis is away', () => {
 		return {server, box: await freshRedisBox(server.port, 2)};
 	};
 
-	test('the place in line is kept when it comes back with its data', async () => {
+	test('the position in the queue is kept when it comes back with its data', async () => {
 		const {server, box} = await atServer(true);
 		await box.run('reserve --gpus 2');
 		const first = start(box, 'reserve --short');
@@ -33,7 +33,7 @@ describe('while Redis is away', () => {
 		expect(await second.ended).toMatchObject({exitCode: 0, stdout: '0\n'});
 	});
 
-	test('without its data whoever waits puts back what was read: the pool, who held it, and the place in line', async () => {
+	test('without its data a waiter puts back what was read: the pool, who held it, and its position in the queue', async () => {
 		const {server, box} = await atServer(false);
 		await box.run('reserve --gpus 2');
 		const waiter = start(box, 'reserve --gpus 2 --short');

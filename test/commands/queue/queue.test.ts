@@ -58,7 +58,7 @@ describe.each([
 		expect(shell.screen().join('\n')).not.toContain('Waiting');
 	});
 
-	test('queue shows the line, and --leave takes a place out of it', async () => {
+	test('queue shows who waits, and --leave takes an entry out of it', async () => {
 		const box = await create();
 		expect(await box.run('queue')).toEqual({exitCode: 0, stdout: 'Nobody waits\n', stderr: ''});
 		await box.run('reserve --gpu-ids 0 --duration 1h');
@@ -219,7 +219,7 @@ describe.each([
 		await picky.ended;
 	});
 
-	test('who is stopped holds up nobody, keeps its place, and goes on when it wakes', async () => {
+	test('a waiter that is stopped holds up no one, keeps its position, and goes on when it wakes', async () => {
 		const box = await create();
 		await box.run('reserve --gpu-ids 0');
 		const sleeper = await startAsJob(box, 'reserve --gpus 2 --short --duration 1h');

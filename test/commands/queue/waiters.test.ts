@@ -112,8 +112,8 @@ describe.each([
 	});
 });
 
-test('of 200 who wait one release wakes three, of whom one looks at the GPUs', {timeout: 60_000}, async () => {
-	// The longest ticks there are: whoever reads in the moment of the release was woken by it.
+test('of 200 who wait one release wakes three, of whom one scans the GPUs', {timeout: 60_000}, async () => {
+	// The longest ticks there are: a waiter that reads in the moment of the release was woken by it.
 	const crowd = await crowdOnRedis(redis, () => 0.999);
 	const free = await holdAll(crowd);
 	const controller = new AbortController();

@@ -15,7 +15,7 @@ describe.each([
 	['redis', async () => freshRedisBox(redis.port, 2)],
 	['embedded', async () => freshEmbeddedBox(2)],
 ])('on %s', (_, create) => {
-	test('when job and wrapper are killed, the GPU is free at the next look', async () => {
+	test('when job and wrapper are killed, the GPU is free at the next read', async () => {
 		const box = await create();
 		const {wrapper, pid} = await startSleeper(box);
 		expect(await holders(box)).toBe('0:RUN 1:-');

@@ -35,7 +35,7 @@ test('run keeps its time limit and its exit code while the path to the pool is a
 	expect(await holders(box)).toBe('0:-');
 });
 
-test('a waiting run keeps its place while the path to the pool is a loop of links, and runs its job afterwards', async () => {
+test('a waiting run keeps its position while the path to the pool is a loop of links, and runs its job afterwards', async () => {
 	const box = await freshEmbeddedBox(1);
 	await box.run('reserve --gpu-ids 0');
 	const waiter = start(box, ['run', '--', 'sh', '-c', 'echo job ran; exit 7']);

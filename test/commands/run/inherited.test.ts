@@ -177,7 +177,7 @@ test('run in the background of a script ignores SIGINT and SIGQUIT, and so does 
 	expect(await script.ended).toEqual({exitCode: 0, stdout: 'survived\n', stderr: ''});
 });
 
-test('run that waits in the background of a script keeps its place at a SIGINT', async () => {
+test('run that waits in the background of a script keeps its position at a SIGINT', async () => {
 	const box = await freshEmbeddedBox(1);
 	await box.run('reserve');
 	const script = inBash(box, '"$CHG" run -- echo job ran & echo $! > wrapper; wait $!');

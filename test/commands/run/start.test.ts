@@ -95,7 +95,7 @@ test('a signal after the grant starts nothing, and nothing stays held', async ()
 	expect(await owner()).toBeUndefined();
 });
 
-test('between the last look for a signal and the start none can come', async () => {
+test('between the last check for a signal and the start none can come', async () => {
 	let hasTurned = false;
 	const {exitCode, owner} = await createRun(
 		async () => {

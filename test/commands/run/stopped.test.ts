@@ -65,7 +65,7 @@ test('stopped for two hours, where nobody can see its process: the lease is lost
 	const {box, wrapper, pid} = await startStopped();
 	rewrite(box, (fields) => unseen(silent(fields)));
 	const [before] = (await peek(box)).gpus;
-	// Whoever looks first begins to watch, and whoever looks more than a heartbeat later ends it.
+	// The first reader begins to watch, and a reader more than a heartbeat later ends it.
 	expect(await holders(box)).toBe('0:RUN 1:-');
 	rewrite(box, (fields) => watchedFor(60, fields));
 	expect(await holders(box)).toBe('0:RUN 1:-');
@@ -85,7 +85,7 @@ test('stopped for two hours, where nobody can see its process: the lease is lost
 	expect(await recordsOf(box)).toHaveLength(1);
 });
 
-test('after a reboot the next look ends it at its last sign of life, though its pids live again', async () => {
+test('after a reboot the next read ends it at its last sign of life, though its pids live again', async () => {
 	const box = await freshEmbeddedBox(2);
 	const {wrapper} = await startSleeper(box);
 	await stopBetween(box, wrapper);

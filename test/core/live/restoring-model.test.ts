@@ -232,9 +232,9 @@ async function checkHistory(world: World): Promise<void> {
 	}
 }
 
-/** Whoever still holds something after all have looked is who the store says. */
+/** After all have read, the holders are those that the store names. */
 async function checkHolders({world, wrappers}: Awaited<ReturnType<typeof scene>>): Promise<void> {
-	// Twice: whoever comes second to put back what it knew may know of a later holder.
+	// Twice: the second to put back what it knew may know of a later holder.
 	for (const wrapper of [wrappers, wrappers].flat()) {
 		const answer = await unlessRefused(async () => sendHeartbeat(wrapper.world, wrapper.hold));
 		wrapper.hold = answer?.hold ?? wrapper.hold;
@@ -265,7 +265,7 @@ async function checkSince({world, since}: Awaited<ReturnType<typeof scene>>): Pr
 
 const anySteps = fc.array(anyStep, {maxLength: 14, size: 'max'});
 
-test('whatever happens: one holder a GPU, no record twice, the order of the line, and what was granted since the crash stays', async () => {
+test('whatever happens: one holder a GPU, no record twice, the order of the queue, and what was granted since the crash stays', async () => {
 	await fc.assert(
 		fc.asyncProperty(
 			fc.array(fc.record({steps: anySteps, isEmpty: fc.boolean()}), {minLength: 1, maxLength: 4}),

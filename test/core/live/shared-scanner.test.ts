@@ -49,7 +49,7 @@ async function look(provider: GpuProvider, times: number): Promise<readonly Obse
 
 const failWith = new CanhazgpuError('store-unreachable', 'away');
 
-test('ten who look cost one scan an interval, and all see the same', async () => {
+test('ten viewers cost one scan an interval, and all see the same', async () => {
 	const world = await createLiveWorld(2);
 	let scan = 0;
 	world.see(() => observationOf([{...idleReading(0), utilizationPercent: ++scan}, idleReading(1)]));
@@ -121,7 +121,7 @@ test('one who pauses gives the role up', async () => {
 	});
 });
 
-test('one who looks more often scans for those who look less often', async () => {
+test('a viewer that wants more scans makes them for those that want fewer', async () => {
 	const world = await createLiveWorld(1);
 	const slow = watch(world, {intervalMs: 60_000});
 	await slow.observe();
@@ -130,7 +130,7 @@ test('one who looks more often scans for those who look less often', async () =>
 	expect(world.clock.monotonicMs() - third!.takenAtMs).toBeLessThan(2000);
 });
 
-test('without a store everybody looks by himself, and together again once it is back', async () => {
+test('without a store each viewer scans by itself, and together again once it is back', async () => {
 	const live = await createLiveWorld(1);
 	let isAway = true;
 	const store = {
@@ -180,7 +180,7 @@ test('the pool of another machine is nobody to share with', async () => {
 	expect(await world.store.scans.claim({owner: 'me', intervalMs}, 1)).toBe(true);
 });
 
-test('whoever hands out GPUs looks for himself: a lie in the store gives nobody a GPU', async () => {
+test('a process that hands out GPUs scans for itself: a lie in the store gives no one a GPU', async () => {
 	const world = await createLiveWorld(1);
 	world.see(() => observationOf([{...idleReading(0), memoryUsedMiB: 40_000}]));
 	const watched = watch(world);
@@ -193,7 +193,7 @@ test('whoever hands out GPUs looks for himself: a lie in the store gives nobody 
 	});
 });
 
-test('how long a lease has been idle goes with the scan, also to whoever scans next', async () => {
+test('how long a lease has been idle goes with the scan, also to the next scanner', async () => {
 	const world = await createLiveWorld(1);
 	const alice = person('alice');
 	await reserve(world, {requester: alice, count: 1, durationSeconds: 600});

@@ -62,7 +62,7 @@ test('a process gets the GPUs it is on, and keeps them until it ends', async () 
 	});
 	world.pass(100_000);
 	expect((await readStatus(world)).rows[3]!.owner).toBe('alice');
-	// Hidden from whoever looks: then nothing can be said, and it stays.
+	// Hidden from this process: then nothing can be said, and it stays.
 	world.processes.set(700, 'unknown');
 	world.pass(100_000);
 	expect((await readStatus(world)).rows[3]!.owner).toBe('alice');
@@ -115,7 +115,7 @@ test('nobody may hold any of its GPUs', async () => {
 	await expect(adopting()).rejects.toMatchObject({code: 'unavailable', message: 'GPU 1 is already held by alice'});
 });
 
-test('without a look at the GPUs nothing is adopted', async () => {
+test('without a scan of the GPUs nothing is adopted', async () => {
 	world.see(() => observationOf([], {failure: {message: 'the tool hangs', hint: 'fix it'}}));
 	await refusal({}, 'provider', 'The GPUs cannot be looked at: the tool hangs');
 });

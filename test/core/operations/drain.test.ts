@@ -1,4 +1,4 @@
-/** GPUs out of service, and unfit ones: whoever has one keeps it, nobody new gets it, and nobody is held up by one who waits for it. */
+/** GPUs out of service, and unfit ones: a holder keeps one, no newcomer gets it, and an entry that waits for it holds up no other. */
 import {expect, test} from 'vitest';
 import {acquireNow} from '../../../source/core/operations/acquire-now.js';
 import {adopt} from '../../../source/core/operations/adopt.js';
@@ -60,7 +60,7 @@ test('a lease goes on, and nobody new gets its GPU, by force neither, until it i
 	]);
 });
 
-test('a drain that comes between the look and the grant is seen', async () => {
+test('a drain that comes between the scan and the grant is seen', async () => {
 	const made: TestWorld[] = [];
 	let hasDrained = false;
 	const world = await createTestWorld({

@@ -65,7 +65,7 @@ describe('release', () => {
 		});
 	});
 
-	test('by lease acts on that lease, not on whoever holds the GPU now', async () => {
+	test('by lease acts on that lease, not on the present holder of the GPU', async () => {
 		const world = await createTestWorld();
 		const first = await take(world, alice, [0]);
 		await release(world, alice, {by: 'lease', leaseId: first.leaseId});

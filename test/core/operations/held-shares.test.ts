@@ -130,7 +130,7 @@ describe('a store that lost data gets back', () => {
 	});
 });
 
-test('a share whose process is dead ends at the next look, and the GPU with the last of them', async () => {
+test('a share whose process is dead ends at the next read, and the GPU with the last of them', async () => {
 	world.processes.set(world.host.self.pid, 'dead');
 	expect((await readCurrent(world)).gpus[0]).toMatchObject({shares: [{user: 'alice'}]});
 	await release(world, person('alice'), {by: 'label', label: 'alice'});

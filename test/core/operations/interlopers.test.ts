@@ -25,7 +25,7 @@ const poolOfTwo: Interlude = async (_, others) => createPool(others, {gpuCount: 
 const reserveId = async (world: TestWorld, id: number, requester = alice) =>
 	reserve(world, {requester, count: 1, ids: [id], durationSeconds: 3600});
 
-test('who joined the line while a newcomer asked is not overtaken', async () => {
+test('an entry that joined the queue while a newcomer asked is not overtaken', async () => {
 	const {world, before} = await createInterruptedWorld(1);
 	before(bobWaits);
 	expect(await reserveId(world, 0)).toMatchObject({kind: 'refused', blocked: [{block: {kind: 'queued'}}]});
@@ -93,7 +93,7 @@ test('two who take GPUs out of service at once, and put them back, do not undo e
 	expect(await drained()).toEqual([1, 2]);
 });
 
-test('a late release ends nothing of whoever has the GPU by now, and leaves no second record', async () => {
+test('a late release ends nothing of the next holder of the GPU, and leaves no second record', async () => {
 	const {world, before} = await createInterruptedWorld();
 	await reserveId(world, 0);
 	before(async (_, others) => {
@@ -108,7 +108,7 @@ test('a late release ends nothing of whoever has the GPU by now, and leaves no s
 	await checkTrail(world, snapshot);
 });
 
-test('what is held for a place in line stays when that place appears before it is taken for gone', async () => {
+test('what is held for an entry of the queue stays when that entry appears before it is taken for gone', async () => {
 	const {world, before} = await createInterruptedWorld();
 	const lease = {
 		user: 'bob',

@@ -145,7 +145,7 @@ test('the invariants hold after every step of every history', async () => {
 
 				const {snapshot} = await readStatus(world);
 				const live = snapshot.gpus.filter((record) => isLeased(record));
-				// I2: what changed belonged to whoever acted.
+				// I2: what changed belonged to the account that acted.
 				const others = before
 					.filter((record) => isLeased(record))
 					.filter(({lease}) =>

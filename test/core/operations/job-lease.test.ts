@@ -188,7 +188,7 @@ describe('a GPU that is free although the job runs', () => {
 		});
 	});
 
-	test('is taken back although the trail cannot be read', async () => {
+	test('is taken back although the audit log cannot be read', async () => {
 		const mute: TestWorld = {
 			...world,
 			store: {
@@ -251,7 +251,7 @@ describe('after the store lost its data', () => {
 		]);
 	});
 
-	test('whoever knows nothing but the lease waits for the pool', async () => {
+	test('a process that knows nothing but the lease waits for the pool', async () => {
 		loseData();
 		await expect(sendHeartbeat(world, hold)).rejects.toMatchObject({code: 'no-pool'});
 		await makeAgain();

@@ -83,7 +83,7 @@ test('a claim whose answer was lost is not told, nor told by anybody else: at mo
 	expect((await claimReminders(world, own)).notices).toEqual([]);
 });
 
-test('whoever looks whenever: each end is told once, unless nobody looked in time', async () => {
+test('however senders come and go, each end is told once, unless none came in time', async () => {
 	const look = fc.record({
 		after: fc.integer({min: 1, max: 900}),
 		teller: fc.constantFrom(own, root, stranger, strangerWithWebhook),

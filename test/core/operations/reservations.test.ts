@@ -112,7 +112,7 @@ describe('reserve', () => {
 		});
 	});
 
-	test('does not overtake whoever waits, and takes what they do not want', async () => {
+	test('does not overtake those who wait, and takes what they do not want', async () => {
 		const world = await createTestWorld();
 		const join = async (id: string, requestedIds: readonly number[], count: number) =>
 			world.store.commit({

@@ -128,7 +128,7 @@ const anyStep = fc.oneof(
 );
 
 describe('whatever the store’s clock does', () => {
-	test('nobody who beats loses anything; whoever stops loses it soon after the limit, and not before it was watched', async () => {
+	test('a lease with heartbeats is never lost; a silent one is lost soon after the limit, and not before it was watched', async () => {
 		let watches = 0;
 		await fc.assert(
 			fc.asyncProperty(
@@ -180,7 +180,7 @@ describe('whatever the store’s clock does', () => {
 		expect(watches).toBeGreaterThan(0);
 	});
 
-	test('a watch costs one commit, however often somebody looks', async () => {
+	test('a watch costs one commit, however often the store is read', async () => {
 		let commits = 0;
 		const world = await createTestWorld({
 			gpuCount: 1,
@@ -208,7 +208,7 @@ describe('whatever the store’s clock does', () => {
 	});
 });
 
-test('whoever waits has the GPU soon after a silence was watched for long enough', async () => {
+test('the first of the queue has the GPU soon after a silence was watched for long enough', async () => {
 	const world = await createTestWorld({gpuCount: 1});
 	world.memory.state.gpus.set(0, peerRecord(world));
 	const answer = await acquire(
@@ -230,7 +230,7 @@ describe('a job whose wrapper is dead', () => {
 		return world;
 	};
 
-	test('is charged to its last sign of life, when nobody looked for days', async () => {
+	test('is charged to its last sign of life, when no one read the store for days', async () => {
 		const world = await startOrphan();
 		world.processes.set(2, 'dead');
 		world.pass(3 * 86_400);
@@ -251,7 +251,7 @@ describe('a job whose wrapper is dead', () => {
 
 		expect(beats).toBeGreaterThan(40);
 		expect(beats).toBeLessThanOrEqual(60);
-		// Whoever cannot see the job hears of it, and ends nothing.
+		// A process that cannot see the job hears of it, and ends nothing.
 		expect(leaseAt(await readCurrent(unseeing(world)), 0)?.silence).toBeUndefined();
 		world.processes.set(2, 'dead');
 		world.pass(86_400);
@@ -276,7 +276,7 @@ describe('another machine with this machine-id', () => {
 	const request = {requester: bob, count: 1, tenure: {type: 'run'}} as const;
 	const refusal = {code: 'wrong-machine', exitCode: 4};
 
-	test('keeps its lease, and whoever asks or looks is refused while it lives', async () => {
+	test('keeps its lease, and every request for it is refused while it lives', async () => {
 		const {world, clone, hold} = await startOnClone();
 		await expect(readForDisplay(world)).rejects.toMatchObject(refusal);
 		await expect(acquireNow(world, request, 'other')).rejects.toMatchObject(refusal);
@@ -302,7 +302,7 @@ describe('another machine with this machine-id', () => {
 		expect(leaseAt(await readCurrent(world), 0)).toBeUndefined();
 	});
 
-	test('is this one before its restart, when it was silent since: its lease ends at the first look', async () => {
+	test('is this one before its restart, when it was silent since: its lease ends at the first read', async () => {
 		const {world} = await startOnClone();
 		world.pass(100);
 		const restarted = {...world, host: {...world.host, uptimeSeconds: () => 30}};

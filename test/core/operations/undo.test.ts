@@ -71,7 +71,7 @@ test('what somebody took meanwhile stays theirs, and then nothing at all is undo
 	expect((await leasesOf(world)).map((lease) => lease?.user)).toEqual([undefined, undefined, 'bob', undefined]);
 });
 
-test('nobody in the line is overtaken', async () => {
+test('no entry of the queue is overtaken', async () => {
 	const world = await createTestWorld();
 	const released = await givenBack(world);
 	const tenure = {type: 'manual', durationSeconds: 60} as const;

@@ -87,7 +87,7 @@ test('the last word on recovery counts, and none needed takes all back', () => {
 test.each([
 	'NVRM: loading NVIDIA UNIX x86_64 Kernel Module  550.54.15  Tue Mar  5 22:23:56 UTC 2024',
 	'NVRM: loading NVIDIA UNIX Open Kernel Module for x86_64  590.48.01  Release Build',
-])('a driver that was loaded since begins anew: %s', (loaded) => {
+])('a driver that was loaded since begins again: %s', (loaded) => {
 	const start = `[   150.000001] ${loaded}`;
 	expect(judge(line(79, 'GPU has fallen off the bus.'), start)).toEqual([]);
 	expect(judge(line(79, 'lost'), start, line(48, 'DBE'))).toMatchObject([['00000000:02:00.0', [{kind: 'ecc'}]]]);

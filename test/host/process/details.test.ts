@@ -98,7 +98,7 @@ test('an endless command line is cut, between two characters', async () => {
 	expect(commandLine).toBe(`x${'😀'.repeat(2047)}`);
 });
 
-test('the owner is who started it, whoever it acts as', async () => {
+test('the owner is the account that started it, whichever it acts as', async () => {
 	const directory = await createFiles({
 		'5/stat': stat('setuid'),
 		'5/status': 'Uid:\t1\t0\t0\t0\n',

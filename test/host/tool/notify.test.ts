@@ -171,7 +171,7 @@ test('the name and password of an address go into a header, and into no complain
 	expect(problem).not.toMatch(/hunter2|token/v);
 });
 
-test('what hangs is given up when whoever tells it is done, with all it started', async () => {
+test('what hangs is given up when its sender is done, with all it started', async () => {
 	const pids = path.join(directory(), 'pids');
 	const ended = new AbortController();
 	const port = await portOf(createServer(() => undefined));

@@ -73,7 +73,7 @@ export function crowdContract({store, harness}: Subject): void {
 			expect(leaseOn(await store().read(), 0).note).toBe(String(clients * 4));
 		});
 
-		test('whoever reads while others write sees one state, never a mixture', async () => {
+		test('a reader sees one state while others write, never a mixture', async () => {
 			const [reader, ...writers] = await Promise.all(Array.from({length: 5}, async () => harness().open()));
 			await write(store(), poolWrite(8), ...Array.from({length: 8}, (_, index) => leaseWrite(index, {note: 'none'})));
 			const over = new AbortController();

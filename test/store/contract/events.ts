@@ -22,7 +22,7 @@ async function listen(store: Store): Promise<{heard: Heard; stop: () => Promise<
 
 export function eventContract({store, harness}: Subject): void {
 	describe('events', () => {
-		test('are heard by whoever made them, and by others, who may not be told what it was', async () => {
+		test('are heard by the process that made them, and by others, which may not learn what it was', async () => {
 			const other = await harness().open();
 			const {heard: own, stop: stopOwn} = await listen(store());
 			const {heard, stop: stopOther} = await listen(other);
@@ -38,7 +38,7 @@ export function eventContract({store, harness}: Subject): void {
 			await stopOther();
 		});
 
-		test('come after the change: whoever reads then sees it', async () => {
+		test('come after the change: a read at that moment sees it', async () => {
 			const other = await harness().open();
 			await store().commit(plan({writes: [poolWrite(1)]}));
 			const seen: unknown[] = [];

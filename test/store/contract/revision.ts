@@ -58,14 +58,14 @@ export function revisionContract({store, harness}: Subject): void {
 			expect(lineOf(await store().read())).toEqual(['a', 'b', 'c', 'd']);
 		});
 
-		test('comes after that of whoever has the very same time, and several are taken in one commit', async () => {
+		test('comes after that of an entry with the very same time, and several are taken in one commit', async () => {
 			const {now} = await store().read();
 			await write(store(), again('x', now - 5), again('b', now - 5), again('a', now - 5), again('first', now - 6));
 			await write(store(), again('y', now - 5));
 			expect(lineOf(await store().read())).toEqual(['first', 'x', 'b', 'a', 'y']);
 		});
 
-		test('is refused to whoever stands in the line', async () => {
+		test('is refused to an entry that is in the queue', async () => {
 			await write(store(), join('a'), join('b'));
 			const before = stateOf(await store().read());
 			expect(await write(store(), again('b', start))).toBe('conflict');

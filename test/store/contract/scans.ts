@@ -36,7 +36,7 @@ export function scanContract({store, harness}: Subject): void {
 			expect(await scans.latest()).toMatchObject({text: 'mine'});
 		});
 
-		test('whoever scans more often takes the role over', async () => {
+		test('a viewer that scans more often takes the role over', async () => {
 			const {scans} = store();
 			await scans.claim(ada, 30);
 			expect(await scans.claim({...bob, intervalMs: 500}, 30)).toBe(true);

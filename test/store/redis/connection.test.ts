@@ -98,7 +98,7 @@ describe('a Redis', () => {
 		}
 	});
 
-	test('cuts the connection, and whoever asks next does not notice', async () => {
+	test('cuts the connection, and the next request does not notice', async () => {
 		await write(store, poolWrite(1));
 		for (let round = 0; round < 5; round++) {
 			await client.call('CLIENT', 'KILL', 'SKIPME', 'yes');
@@ -199,7 +199,7 @@ describe('a Redis', () => {
 		await stop();
 	});
 
-	test('is loading its data: whoever asks waits for it', async () => {
+	test('is loading its data: a request waits for it', async () => {
 		await write(store, poolWrite(3));
 		await client.eval('for i = 1, 4000 do redis.call("SET", "filler:" .. i, string.rep("x", 100)) end', 0);
 		await client.config('SET', 'aof-use-rdb-preamble', 'yes');
@@ -222,7 +222,7 @@ describe('a Redis', () => {
 		await late.close();
 	});
 
-	test('is busy with a script of somebody else: whoever asks waits for it', async () => {
+	test('is busy with a script of somebody else: a request waits for it', async () => {
 		await write(store, poolWrite(3));
 		const other = client.duplicate();
 		const endless = other.eval('while true do end', 0).catch(String);

@@ -162,7 +162,7 @@ describe('a server with a password', () => {
 		await server.stop();
 	});
 
-	test('lets in whoever knows it, and nobody sees it', async () => {
+	test('lets in a client that knows it, and shows it to no one', async () => {
 		const store = await openRedisStore({host: server.host, port: server.port, db: 2, password: secret, patient: false});
 		expect(await write(store, poolWrite(1))).toBe('done');
 		expect(inspect(store, {depth: 9})).not.toContain(secret);

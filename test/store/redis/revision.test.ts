@@ -35,7 +35,7 @@ test('each run of the server has its own name, and begins with the count that it
 	await write(store, join('d'));
 	expect((await store.read()).revision).toMatchObject({count: 4, base: 2, run: second.run});
 
-	// Whoever knew of the four finds them again.
+	// A client that knew of the four finds them again.
 	await save();
 	await server.restart();
 	expect((await store.read()).revision).toMatchObject({count: 4, base: 4});

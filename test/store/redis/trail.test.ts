@@ -27,7 +27,7 @@ describe('a trail that cannot be kept', () => {
 		await store.close();
 	};
 
-	test('where Redis has no streams, GPUs are handed out all the same, and whoever asks for it is told', async () => {
+	test('where Redis has no streams, GPUs are handed out all the same, and a reader of the audit log is told', async () => {
 		const server = await startRedis({
 			settings: ['XADD', 'XRANGE', 'XREVRANGE'].flatMap((name) => ['--rename-command', name, '']),
 		});

@@ -73,7 +73,7 @@ test('looking for a pool makes nothing', async () => {
 	await store.close();
 });
 
-test('an empty file is no pool: it is refused, and made again by whoever makes pools', async () => {
+test('an empty file is no pool: it is refused, and made again by admin', async () => {
 	writeFileSync(file, '');
 	await expect(open()).rejects.toMatchObject({
 		code: 'store-unreachable',

@@ -96,7 +96,7 @@ test('a panel for which there is no room is shown alone when it has the focus', 
 	expect(layoutOf(after(state, 'zoom'))).toMatchObject({alone: 'table', tableRows: 17});
 });
 
-test('the selection in the queue stays with whoever waits', async () => {
+test('the selection in the queue stays with the entry that was selected', async () => {
 	const people = ['ann', 'ben', 'cid', 'dan'];
 	const box = await createBox(2, {waiting: people.map((name) => waiter(name, {requestedIds: [0, 1]}))});
 	const state = after(await stateOf(box, size), 'focus-queue', 'line-down', 'line-down');

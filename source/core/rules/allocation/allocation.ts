@@ -104,7 +104,7 @@ function blockOf(
 
 /**
 Plans a newcomer's grant: all that is wanted, or nothing. The plan expects the chosen GPUs and the whole line as they were
-read, so nobody who joined or took meanwhile is overtaken.
+read, so no one that joined or took meanwhile is overtaken.
 
 @param snapshot - Without the dead: see lease-changes.ts.
 @param observation

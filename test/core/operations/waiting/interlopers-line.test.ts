@@ -36,14 +36,14 @@ async function waitForAlice(world: TestWorld) {
 	);
 }
 
-test('what is taken out of service as it becomes free is not given to whoever waits', async () => {
+test('what is taken out of service as it becomes free is not given to the queue', async () => {
 	const {world, before} = await createInterruptedWorld(1);
 	before(async (_, others) => drain(others, alice, [0], 'fan'), grantsBob);
 	expect(await waitForAlice(world)).toEqual({kind: 'gave-up', reason: 'timeout'});
 	expect((await readCurrent(world)).gpus[0]).toMatchObject({kind: 'free'});
 });
 
-test('whoever waits does not overtake one who appears before it in the line', async () => {
+test('a waiter does not overtake an entry that appears before it in the queue', async () => {
 	const {world, before} = await createInterruptedWorld(1);
 	before(async () => {
 		// The peer says itself when somebody came.
@@ -55,14 +55,14 @@ test('whoever waits does not overtake one who appears before it in the line', as
 	expect((await readCurrent(world)).gpus[0]).toMatchObject({kind: 'free'});
 });
 
-test('whoever is taken out of the line as its GPU becomes free gets nothing', async () => {
+test('a waiter that is taken out of the queue as its GPU becomes free gets nothing', async () => {
 	const {world, before} = await createInterruptedWorld(1);
 	before(async (_, others) => leaveQueue(others, bob, others.memory.state.line[0]!), grantsBob);
 	expect(await waitForAlice(world)).toEqual({kind: 'gave-up', reason: 'removed'});
 	expect((await readCurrent(world)).gpus[0]).toMatchObject({kind: 'free'});
 });
 
-test('a place that is given up as it is served is not left: what was granted stays', async () => {
+test('a position that is given up as it is served is not left: what was granted stays', async () => {
 	const {world, before} = await createInterruptedWorld(1);
 	await join(world, 'place');
 	before(async (_, others) => {

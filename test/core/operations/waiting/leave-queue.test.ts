@@ -127,7 +127,7 @@ async function act(world: TestWorld, step: Step, place: number): Promise<void> {
 			const answer = await reserve(world, {requester: person('new'), count: step.count, durationSeconds: 3600});
 			if (answer.kind === 'granted') {
 				expect(answer.gpus.filter((index) => before.drains.has(index))).toEqual([]);
-				// Nobody who waits, is awake and could be served, could have used what the newcomer got.
+				// No entry that is awake and could be served could have used what the newcomer got.
 				for (const {entry} of before.queue.filter((record) => record.kind === 'entry')) {
 					const wantsAny = entry.requestedIds.length === 0;
 					expect(
@@ -177,7 +177,7 @@ test('nobody overtakes, nobody is held up by one who wants something else, nothi
 				const snapshot = await readCurrent(world);
 				// Nobody new gets what is out of service.
 				expect(onDrained(snapshot).filter((hold) => !onDrained(rested).includes(hold))).toEqual([]);
-				// Whoever is awake and wants any was not overtaken by one behind it who wants no more.
+				// An entry that is awake and wants any was not overtaken by one behind it that wants no more.
 				for (const record of snapshot.queue) {
 					if (
 						record.kind !== 'entry' ||

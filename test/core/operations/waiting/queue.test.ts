@@ -34,7 +34,7 @@ test('one who wants any may claim all; one who wants ids only those', () => {
 	expect(claimed([entry('a', {requestedCount: 1, requestedIds: [3]})])).toEqual({3: 'a'});
 });
 
-test('the first in line keeps what it could use', () => {
+test('the first of the queue keeps what it could use', () => {
 	expect(claimed([entry('a', {requestedIds: [3]}), entry('b', {requestedCount: 1})])).toEqual({
 		0: 'b',
 		1: 'b',

@@ -50,7 +50,7 @@ const losingGrants =
 		},
 	});
 
-test('a peer that holds its lock for long sends whoever may wait into the line, where it is told', async () => {
+test('a peer that holds its lock for long sends a request that may wait into the queue, and that is said', async () => {
 	const world = await createTestWorld({gpuCount: 1});
 	world.memory.setAllocationLock(true);
 	const news: Progress[] = [];
@@ -120,7 +120,7 @@ test('out of time as the answer to its grant was lost: what was granted is told'
 	expect(await ownersOf(world)).toEqual(['bob']);
 });
 
-test('a store that is away as the waiting ends: it is not said that the line was left', async () => {
+test('a store that is away as the waiting ends: it is not said that the queue was left', async () => {
 	let isAway = false;
 	const failing =
 		<Parameters extends readonly unknown[], Result>(work: (...parameters: Parameters) => Promise<Result>) =>

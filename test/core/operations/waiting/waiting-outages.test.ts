@@ -42,7 +42,7 @@ async function wait(
 	return {answer, kinds: news.map(({kind}) => kind)};
 }
 
-test('its heart beats every half minute, for its place and for what it holds', async () => {
+test('it sends a heartbeat every half minute, for its position and for what it holds', async () => {
 	const world = await createTestWorld({gpuCount: 2});
 	await hold(world, [0, 1]);
 	const {entries} = world.memory.state;
@@ -65,7 +65,7 @@ test('its heart beats every half minute, for its place and for what it holds', a
 	expect(world.memory.state.line).toEqual([]);
 });
 
-test('one far back in the line keeps its place by heartbeats alone, and takes the dead before it out all the same', async () => {
+test('one far back in the queue keeps its position by heartbeats alone, and takes the dead before it out all the same', async () => {
 	const world = await createTestWorld({gpuCount: 1});
 	await hold(world, [0]);
 	const {machineId: machine, bootId} = world.host;
@@ -115,7 +115,7 @@ test('one far back in the line keeps its place by heartbeats alone, and takes th
 	expect(world.memory.state.line).toHaveLength(99);
 });
 
-test('a store that is away is waited for: the place is kept', async () => {
+test('a store that is away is waited for: the position is kept', async () => {
 	let failures = 0;
 	const world = await createTestWorld({
 		gpuCount: 1,

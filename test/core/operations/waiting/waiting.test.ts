@@ -8,7 +8,7 @@ import {queueRows} from '../../../../source/core/rules/queue/queue-rows.js';
 import {bob, free, hold, start, wants} from './_waiting.js';
 
 describe('one who waits', () => {
-	test('is not in line when there is enough, and not when it did not want to wait', async () => {
+	test('is not in the queue when there is enough, and not when it did not want to wait', async () => {
 		const world = await createLiveWorld(1);
 		expect(await start(world, wants()).answer).toMatchObject({kind: 'granted', gpus: [0]});
 		expect(await start(world, wants(), {waitSeconds: 0}).answer).toMatchObject({kind: 'refused'});

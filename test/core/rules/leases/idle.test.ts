@@ -80,7 +80,7 @@ test.each<[string, readonly Look[], number | undefined]>([
 		undefined,
 	],
 	[
-		'memory is work, whoever holds it',
+		'memory is work, whichever user holds it',
 		[
 			[100, 'idle'],
 			[110, 'memory without a process'],
@@ -160,7 +160,7 @@ test.each<[string, readonly Look[], number | undefined]>([
 		5,
 	],
 	[
-		'the next lease starts anew',
+		'the next lease starts at zero',
 		[
 			[100, 'idle'],
 			[110, 'idle'],

@@ -114,7 +114,7 @@ test('a dead job is charged to its last sign of life: a minute after its last he
 	expect(dead(undefined)).toBe(100_000);
 });
 
-test('whoever sees that a job lives whose wrapper says nothing speaks for it, once a minute; an adopted process needs nobody', () => {
+test('a process that sees a job live whose wrapper is silent speaks for it, once a minute; an adopted process needs no one', () => {
 	const orphaned = (changes: Partial<Lease> = {}) =>
 		judgeLease(run({...here, holder: {pid: 10}, job: {pid: 11}, ...changes}), snapshot(), host({11: 'alive'})).kind;
 	expect(orphaned({lastHeartbeat: 99_929})).toBe('vouch');
@@ -185,7 +185,7 @@ describe('without a process to judge', () => {
 		expect(watched(70)).toEqual({kind: 'ended', ending: {reason: 'heartbeat-lost', endTime: 99_000}});
 	});
 
-	test('a watch does not count while the store was down, nor after another heartbeat, whoever kept the mark', () => {
+	test('a watch does not count while the store was down, nor after another heartbeat, whichever process kept the mark', () => {
 		expect(watched(5000, {}, {storeUptimeSeconds: 60})).toEqual({kind: 'holds'});
 		expect(watched(5000, {lastHeartbeat: 98_940})).toMatchObject({kind: 'watch', silence: {lastHeartbeat: 99_000}});
 		expect(watched(5000, {lastHeartbeat: undefined})).toMatchObject({kind: 'watch'});
@@ -198,13 +198,13 @@ describe('without a process to judge', () => {
 		expect(watched(-5)).toMatchObject({kind: 'watch', silence: {seconds: upSeconds}});
 	});
 
-	test('whoever has no such clock neither watches nor ends anything', () => {
+	test('a process without such a clock neither watches nor ends anything', () => {
 		const viewer = host({}, {monotonic: {id: clock, seconds: () => undefined}});
 		expect(judgeLease(silent(5000), snapshot(), viewer)).toEqual({kind: 'holds'});
 		expect(judgeLease(silent(1000, {silence: watchSince(5000)}), snapshot(), viewer)).toEqual({kind: 'holds'});
 	});
 
-	test('whoever has to be there in time is told when a watch is over, or may begin', () => {
+	test('a process that has to be there in time is told when a watch is over, or may begin', () => {
 		const next = (lease: Lease) =>
 			secondsToNextEnd(snapshot({gpus: [{kind: 'leased', index: 0, raw: '', lease}]}), host());
 		expect(next(silent(1000, {silence: watchSince(30)}))).toBe(40);

@@ -40,7 +40,7 @@ test('the first model that the holder serves is the lease’s, and goes into its
 	expect(report.rows.map(({key}) => key).toSorted()).toEqual(['lab/one', 'unknown']);
 });
 
-test('what a squatter serves, or nobody knows who, is not the holder’s', async () => {
+test('what a squatter or an unknown user serves is not the holder’s', async () => {
 	const world = await createTestWorld();
 	await reserve(world, {requester: alice, count: 1, ids: [0], durationSeconds: 600});
 	const snapshot = await world.store.read();
@@ -49,7 +49,7 @@ test('what a squatter serves, or nobody knows who, is not the holder’s', async
 	}
 });
 
-test('whoever scans for all writes it down, once', async () => {
+test('the scanner for all writes it down, once', async () => {
 	const world = await createLiveWorld(1);
 	await reserve(world, {requester: alice, count: 1, durationSeconds: 600});
 	world.see(() => seeing(serving('alice', 'lab/one')));

@@ -30,7 +30,7 @@ const told = async (world: TestWorld): Promise<readonly string[]> =>
 		.filter(({kind}) => ['unreserved', 'squatter', 'health'].includes(kind))
 		.map((record) => eventWords(record));
 
-test('use without a reservation and squatters are told once, by whoever of the viewers is first', async () => {
+test('use without a reservation and squatters are recorded once, by the first of the viewers', async () => {
 	const world = await createTestWorld({gpuCount: 2});
 	const tellers = [createAlertRecorder(world), createAlertRecorder(world), createAlertRecorder(world)];
 	await reserve(world, {requester: alice, count: 1, ids: [1], durationSeconds: 9000});
@@ -98,7 +98,7 @@ test('an unknown scan ends nothing, and users that cannot be told are no news be
 	expect((await readStatus(world)).snapshot.alerts).toEqual([]);
 });
 
-test('a leftover of whoever had it a moment ago accuses nobody', async () => {
+test('a leftover of the holder of a moment ago accuses no one', async () => {
 	const world = await createTestWorld({gpuCount: 2});
 	const tell = createAlertRecorder(world);
 	await reserve(world, {requester: alice, count: 1, ids: [0], durationSeconds: 9000});
@@ -113,7 +113,7 @@ test('a leftover of whoever had it a moment ago accuses nobody', async () => {
 	expect(await told(world)).toEqual(['alice uses GPU 0, which bob has reserved']);
 });
 
-test('a store that is away or refuses is no failure of whoever looks; a bug is', async () => {
+test('a store that is away or refuses is no failure of the viewer; a bug is', async () => {
 	const errors = [new CanhazgpuError('store-unreachable', 'gone'), new CanhazgpuError('store-refused', 'full')];
 	const world = await createTestWorld({
 		gpuCount: 2,

@@ -344,7 +344,7 @@ describe('the size of the pool alone is gone', () => {
 		expect(commits).toBe(1);
 	});
 
-	test('whoever knows nothing is told that its records are there', async () => {
+	test('a process that knows nothing is told that its records are there', async () => {
 		const world = await createTestWorld();
 		await fill(world);
 		world.memory.state.pool = {...world.memory.state.pool, gpuCount: undefined};

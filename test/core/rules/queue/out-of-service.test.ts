@@ -143,7 +143,7 @@ async function settle(world: TestWorld): Promise<void> {
 const couldUse = ({requestedIds}: QueueEntry, index: number): boolean =>
 	requestedIds.length === 0 || requestedIds.includes(index);
 
-/** What nobody has who keeps it: by the records, by a look, and by who holds it while waiting. */
+/** What no lease keeps: by the records, by a scan, and by the entries that hold it while they wait. */
 async function idleGpus(world: TestWorld, snapshot: Snapshot): Promise<readonly number[]> {
 	const out = await outOf(world, snapshot);
 	const observation = await world.gpus.observe();
@@ -165,7 +165,7 @@ async function idleGpus(world: TestWorld, snapshot: Snapshot): Promise<readonly 
 		.map(({index}) => index);
 }
 
-test('nobody who could be served is held up by one who cannot be, and nobody is overtaken who could be served', async () => {
+test('an entry that could be served is held up by none that cannot be, and is never overtaken', async () => {
 	await fc.assert(
 		fc.asyncProperty(fc.array(anyStep, {minLength: 1, maxLength: 25, size: 'max'}), async (steps) => {
 			const world = await createTestWorld({gpuCount});
