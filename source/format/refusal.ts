@@ -6,7 +6,7 @@ import type {Quality} from '../core/rules/allocation/need.js';
 import {latestEndOf} from '../core/rules/leases/liveness.js';
 import {ownerOf} from '../core/rules/leases/ownership.js';
 import {longDuration, shortDuration} from './text/durations.js';
-import {counted} from './text/numbers.js';
+import {counted, mebibytes} from './text/numbers.js';
 import {sanitize} from './text/text.js';
 
 export type RefusalMessage = {readonly message: string; readonly hint?: string};
@@ -21,6 +21,14 @@ const namedGpus = 4;
 function useWords(block: UsageBlock): string {
 	switch (block.kind) {
 		case 'unreserved': {
+			if (block.isDirty === true) {
+				return `is not clean yet: ${
+					block.users.length > 0
+						? `processes of ${sanitize(block.users.join(', '))} are on it`
+						: `${mebibytes(block.memoryUsedMiB ?? 0)} are held, and no process of a known account is on it`
+				}`;
+			}
+
 			return `is used without a reservation by ${block.users.length > 0 ? sanitize(block.users.join(', ')) : 'somebody unknown'}`;
 		}
 

@@ -25,9 +25,17 @@ export function unreservedWords(row: StatusRow): string | undefined {
 	}
 
 	const by = row.processes.length > 0 ? `by ${processList(row.processes)}` : 'by a process that cannot be seen';
-	const {memoryUsedMiB} = row.use;
-	return `${memoryUsedMiB === undefined ? '' : `${mebibytes(memoryUsedMiB)} `}used ${by}`;
+	const {memoryUsedMiB, isDirty} = row.use;
+	return isDirty === true
+		? `not clean yet: ${leftoverWords(memoryUsedMiB, row.processes)}`
+		: `${memoryUsedMiB === undefined ? '' : `${mebibytes(memoryUsedMiB)} `}used ${by}`;
 }
+
+/** What somebody left on a GPU: `PID 12345 (python3)`, or memory that no process is shown for. */
+export const leftoverWords = (memoryUsedMiB: number | undefined, processes: readonly GpuProcess[]): string =>
+	processes.length > 0
+		? processList(processes)
+		: `${mebibytes(memoryUsedMiB ?? 0)} are held, and no process is shown for it`;
 
 /** All who use it without a reservation, each once; `unknown` for those who cannot be told. */
 export function unreservedNames({state, unreservedUsers, processes}: StatusRow): readonly string[] {

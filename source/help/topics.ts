@@ -32,7 +32,7 @@ export const topics: Readonly<Record<string, Topic>> = {
 	},
 	policy: {
 		summary: 'What an administrator sets for everybody',
-		otherNames: ['strategy', 'strategies'],
+		otherNames: ['strategy', 'strategies', 'clean', 'dirty'],
 		load: async () => import('./policy.md'),
 	},
 	isolation: {

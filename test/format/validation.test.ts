@@ -25,6 +25,7 @@ function rowOf(record: GpuRecord, reading: Partial<GpuReading>, threshold = 1024
 		lastUsed: new Map(),
 		drains: new Map(),
 		policy: new Map(),
+		baselines: new Map(),
 		alerts: [],
 		stored: {drains: undefined, notices: undefined, policy: undefined},
 		revision: noRevision,

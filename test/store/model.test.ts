@@ -11,6 +11,7 @@ import {
 	anyAudit,
 	anyDrains,
 	anyEnded,
+	anyBaselines,
 	anyEntry,
 	anyLease,
 	anyNotices,
@@ -59,7 +60,7 @@ const anyWrite: fc.Arbitrary<Write> = fc.oneof(
 	fc.record({kind: fc.constant('leave' as const), id}),
 	fc.record({kind: fc.constant('drains' as const), drains: anyDrains}),
 	fc.record({kind: fc.constant('policy' as const), policy: anyPolicy}),
-	fc.record({kind: fc.constant('notices' as const), notices: anyNotices}),
+	fc.record({kind: fc.constant('notices' as const), notices: anyNotices, baselines: anyBaselines}),
 	fc.record({kind: fc.constant('restored' as const), count: fc.integer({min: 0, max: 20})}),
 );
 

@@ -205,6 +205,7 @@ function hostileWorld(word: (field: string) => string, now: number, revision: Sn
 		drains: new Map([[4, drain]]),
 		drainProblem: word('drain problem'),
 		policy: new Map([['strategy', {value: word('policy value'), by: word('policy by'), since: now}]]),
+		baselines: new Map(),
 		alerts: [],
 		stored: {drains: undefined, notices: undefined, policy: undefined},
 		lastUsed: new Map(),

@@ -14,6 +14,15 @@ export type Alert = {
 	readonly since: number;
 };
 
+/** The least memory that was seen in use on a GPU while nothing ran there: what the driver keeps for itself. */
+export type MemoryBaseline = {
+	readonly memoryMiB: number;
+	/** Of the GPU. Another GPU has another baseline. */
+	readonly uuid?: string;
+	/** The boot of the machine in which it was seen: another driver may keep more. */
+	readonly bootId?: string;
+};
+
 /** A store came back without the newest commits, and somebody who had read it put back what they knew. Times are on the store's clock. */
 export type DataLoss = {
 	/** When it was put back. */

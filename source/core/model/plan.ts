@@ -5,6 +5,7 @@ import type {
 	EndedLease,
 	Lease,
 	Alert,
+	MemoryBaseline,
 	PolicySetting,
 	Pool,
 	PoolEvent,
@@ -58,7 +59,12 @@ export type Write =
 	/** Replaces all of them. */
 	| {readonly kind: 'drains'; readonly drains: ReadonlyMap<number, Drain>}
 	| {readonly kind: 'policy'; readonly policy: ReadonlyMap<string, PolicySetting>}
-	| {readonly kind: 'notices'; readonly notices: readonly Alert[]; readonly dataLoss?: DataLoss}
+	| {
+			readonly kind: 'notices';
+			readonly notices: readonly Alert[];
+			readonly dataLoss?: DataLoss;
+			readonly baselines?: ReadonlyMap<number, MemoryBaseline>;
+	  }
 	/** Says that every commit up to this count is in the store again, as far as a reader knew of it. */
 	| {readonly kind: 'restored'; readonly count: number};
 

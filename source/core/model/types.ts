@@ -6,11 +6,11 @@ value is `undefined`, never 0.
 */
 
 import type {ProviderName} from './observation.js';
-import type {DataLoss, Alert} from './alerts.js';
+import type {DataLoss, Alert, MemoryBaseline} from './alerts.js';
 import type {GpuGroup, Need} from './need.js';
 
 export type {AuditBefore, AuditEntry, AuditKind, AuditQuery, AuditRecord} from './audit.js';
-export type {Alert, DataLoss} from './alerts.js';
+export type {Alert, DataLoss, MemoryBaseline} from './alerts.js';
 export type {GpuGroup, GpuLink, GpuLinks, Need} from './need.js';
 export type {
 	GpuProcess,
@@ -262,6 +262,8 @@ export type Snapshot = {
 	readonly policyProblem?: string;
 	/** What was told and still stands. */
 	readonly alerts: readonly Alert[];
+	/** By GPU, while the policy hands out clean GPUs alone. */
+	readonly baselines: ReadonlyMap<number, MemoryBaseline>;
 	/** Why their record can neither be read nor replaced: nothing more is told. */
 	readonly noticesProblem?: string;
 	/** The stored forms, which a commit compares; undefined when there are none. */

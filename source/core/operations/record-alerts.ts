@@ -1,5 +1,6 @@
 /** Tells what a scan shows, once for all who scan: the set of what was told is kept in the store. */
 import {CanhazgpuError} from '../../errors.js';
+import {nextBaselines} from '../rules/allocation/cleanliness.js';
 import {alertChanges, recentLoss} from '../rules/pool/alerts.js';
 import {isRoot} from '../rules/leases/ownership.js';
 import {emptyPlan} from '../model/plan.js';
@@ -30,10 +31,12 @@ export function createAlertRecorder({
 			host: host.hostname,
 			seesKernelLog: isRoot(host.account),
 		});
-		if (changes === undefined) {
+		const baselines = nextBaselines(snapshot, {observation, bootId: host.bootId, memoryThresholdMiB});
+		if (changes === undefined && baselines === undefined) {
 			return;
 		}
 
+		const {standing, audit} = changes ?? {standing: snapshot.alerts, audit: []};
 		isTelling = true;
 		try {
 			// A conflict is as good: somebody else told something, and the next scan shows what is left.
@@ -43,9 +46,16 @@ export function createAlertRecorder({
 					{kind: 'pool', gpuCount: snapshot.gpus.length},
 					{kind: 'notices', raw: snapshot.stored.notices},
 				],
-				writes: [{kind: 'notices', notices: changes.standing, dataLoss: recentLoss(snapshot)}],
-				audit: changes.audit,
-				event: {kind: 'notice', gpus: [...new Set(changes.audit.flatMap(({gpus}) => gpus))]},
+				writes: [
+					{
+						kind: 'notices',
+						notices: standing,
+						dataLoss: recentLoss(snapshot),
+						baselines: baselines ?? snapshot.baselines,
+					},
+				],
+				audit,
+				event: {kind: 'notice', gpus: [...new Set(audit.flatMap(({gpus}) => gpus))]},
 			});
 		} catch (error) {
 			if (!(error instanceof CanhazgpuError)) {

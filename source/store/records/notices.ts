@@ -1,4 +1,4 @@
-import type {DataLoss, HealthProblem, Alert} from '../../core/model/types.js';
+import type {DataLoss, HealthProblem, Alert, MemoryBaseline} from '../../core/model/types.js';
 import {readRecord} from './fields.js';
 import {textOf} from './raw.js';
 import {formatRfc3339} from './time.js';
@@ -32,9 +32,28 @@ export function decodeDataLoss(raw: string | undefined): DataLoss | undefined {
 	return 'problem' in result ? undefined : result.value;
 }
 
-/** The stored form; undefined: nothing is stored, for none stands and nothing was lost. */
-export const encodeNotices = (notices: readonly Alert[], dataLoss?: DataLoss): string | undefined =>
-	notices.length === 0 && dataLoss === undefined
+/** Reads how much memory each GPU has in use while nothing runs there. None for a record that cannot be read. */
+export function decodeBaselines(raw: string | undefined): ReadonlyMap<number, MemoryBaseline> {
+	const result = readRecord(textOf(raw ?? '{}'), (fields) =>
+		fields.records('baselines', (item): readonly [number, MemoryBaseline] => [
+			item.required('gpu', item.whole('gpu')),
+			{
+				memoryMiB: item.required('memory_mib', item.quantity('memory_mib')),
+				uuid: item.text('uuid'),
+				bootId: item.text('boot_id'),
+			},
+		]),
+	);
+	return new Map('problem' in result ? [] : result.value);
+}
+
+/** The stored form; undefined: nothing is stored, for none stands, nothing was lost and no baseline is known. */
+export const encodeNotices = (
+	notices: readonly Alert[],
+	dataLoss?: DataLoss,
+	baselines: ReadonlyMap<number, MemoryBaseline> = new Map(),
+): string | undefined =>
+	notices.length === 0 && dataLoss === undefined && baselines.size === 0
 		? undefined
 		: writeRecord([
 				[
@@ -50,4 +69,15 @@ export const encodeNotices = (notices: readonly Alert[], dataLoss?: DataLoss): s
 				],
 				['restored_at', dataLoss && formatRfc3339(dataLoss.restoredAt)],
 				['restored_read_at', dataLoss && formatRfc3339(dataLoss.readAt)],
+				[
+					'baselines',
+					baselines.size === 0
+						? undefined
+						: Array.from(baselines, ([gpu, {memoryMiB, uuid, bootId}]) => ({
+								gpu,
+								memory_mib: memoryMiB,
+								uuid: optionalText(uuid),
+								boot_id: optionalText(bootId),
+							})),
+				],
 			]);

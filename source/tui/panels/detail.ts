@@ -1,6 +1,7 @@
 /** The panel of the selected GPU: what is known beyond its line in the table. */
 import {ownerOf} from '../../core/rules/leases/ownership.js';
 import type {StatusRow} from '../../core/rules/pool/status.js';
+import {unreservedWords} from '../../format/status-labels.js';
 import type {MigInstance} from '../../core/model/types.js';
 import {shortDuration} from '../../format/text/durations.js';
 import {sanitize, shownNote} from '../../format/text/text.js';
@@ -65,7 +66,9 @@ function holdingLine(row: StatusRow, state: State): Line {
 		}
 
 		case 'unreserved': {
-			return [ownerWords(row, requester), span('  uses it without a reservation')];
+			return row.use.kind === 'used' && row.use.isDirty === true
+				? [stateWord(row, requester, true), span(`  ${unreservedWords(row) ?? ''}`)]
+				: [ownerWords(row, requester), span('  uses it without a reservation')];
 		}
 
 		case 'error': {

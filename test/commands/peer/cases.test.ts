@@ -63,6 +63,7 @@ function detailsOf(lease: Partial<Lease>): string {
 		queue: [],
 		drains: new Map(),
 		policy: new Map(),
+		baselines: new Map(),
 		alerts: [],
 		stored: {drains: undefined, notices: undefined, policy: undefined},
 		revision: noRevision,

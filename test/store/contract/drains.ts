@@ -45,6 +45,18 @@ export function drainContract({store, harness}: Subject): void {
 			expect((await store().read()).dataLoss).toBeUndefined();
 		});
 
+		test('the baselines of the memory stand beside the notices, and alone', async () => {
+			const baselines = new Map([[1, {memoryMiB: 3.5, uuid: 'GPU-1\u{1B}', bootId: 'boot-1'}]]);
+			await write(store(), poolWrite(2), {kind: 'notices', notices, baselines});
+			expect(await store().read()).toMatchObject({alerts: notices, baselines});
+			await write(store(), {kind: 'notices', notices: [], baselines});
+			expect(await store().read()).toMatchObject({alerts: [], baselines});
+			await write(store(), {kind: 'notices', notices: []});
+			expect((await store().read()).stored.notices).toBeUndefined();
+			await harness().setValue('notices', '{"baselines":[{"gpu":1,"memory_mib":"much"}]}');
+			expect((await store().read()).baselines).toEqual(new Map());
+		});
+
 		test.each(['drains', 'notices'] as const)('%s are compared byte for byte', async (kind) => {
 			await write(store(), poolWrite(4), {kind: 'drains', drains}, {kind: 'notices', notices});
 			const {stored} = await store().read();

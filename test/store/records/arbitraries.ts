@@ -9,6 +9,7 @@ import type {
 	EndedLease,
 	EndReason,
 	Lease,
+	MemoryBaseline,
 	PolicySetting,
 	Alert,
 	PoolEvent,
@@ -229,6 +230,12 @@ export const anyPolicy: fc.Arbitrary<ReadonlyMap<string, PolicySetting>> = fc
 		maxLength: 3,
 	})
 	.map((settings) => new Map(settings));
+
+export const anyBaselines: fc.Arbitrary<ReadonlyMap<number, MemoryBaseline>> = fc
+	.uniqueArray(fc.tuple(fc.nat(3), fc.record({memoryMiB: fc.nat(81_559), uuid: optionalText, bootId: optionalText})), {
+		selector: ([gpu]) => gpu,
+	})
+	.map((baselines) => new Map(baselines));
 
 export const anyNotices: fc.Arbitrary<readonly Alert[]> = fc.array(
 	fc.record({

@@ -250,6 +250,7 @@ export const anyState: fc.Arbitrary<State> = fc
 			queue,
 			drains: new Map(),
 			policy: new Map(),
+			baselines: new Map(),
 			alerts: [],
 			stored: {drains: undefined, notices: undefined, policy: undefined},
 			revision: noRevision,

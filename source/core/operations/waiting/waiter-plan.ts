@@ -3,6 +3,7 @@ import type {UnusableGpu} from '../../rules/allocation/allocation.js';
 import {noteFor, outagesNoted, outagesSeen} from '../../rules/queue/out-of-service.js';
 import type {World} from '../../model/ports.js';
 import type {Observation, Snapshot} from '../../model/types.js';
+import {cleanRuleOf} from '../../rules/allocation/cleanliness.js';
 import {usageBlockOf} from '../../rules/allocation/usage-block.js';
 import {requirePossible} from '../../rules/allocation/impossible.js';
 import {
@@ -100,7 +101,8 @@ export async function planWithScan(
 		return {kind: 'nothing', gpus: blind.gpus, unusable: [], note, unknown: eligibility.unknown};
 	}
 
-	const blockAt = (index: number) => usageBlockOf(index, observation, memoryThresholdMiB);
+	const clean = cleanRuleOf(snapshot);
+	const blockAt = (index: number) => usageBlockOf(index, observation, memoryThresholdMiB, clean);
 	const grant = planQueueGrant(snapshot, entryId, {
 		...options,
 		outOfService,

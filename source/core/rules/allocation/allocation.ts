@@ -11,6 +11,7 @@ import {grantEntry, type GrantOptions, type AuditContext} from '../leases/audit-
 import type {Drain, GpuRecord, Lease, Observation, QueueEntry, Snapshot} from '../../model/types.js';
 import {takeoverOf, waitersOf, type Waiters} from '../queue/takeover.js';
 import {policyExpectation, policyOf} from '../policy/policy.js';
+import {cleanRuleOf, type CleanRule} from './cleanliness.js';
 import {gpusOf, type Eligibility, type Quality} from './need.js';
 import type {Wanted} from './request.js';
 import {strategies} from './strategies.js';
@@ -71,10 +72,12 @@ function blockOf(
 	request: AllocationRequest,
 	{
 		claims,
+		clean,
 		drains,
 		waiters,
 	}: {
 		readonly claims: ReadonlyMap<number, QueueEntry>;
+		readonly clean: CleanRule | undefined;
 		readonly drains: Snapshot['drains'];
 		readonly waiters: Waiters;
 	},
@@ -93,7 +96,7 @@ function blockOf(
 		return {kind: 'drained', drain};
 	}
 
-	const use = request.force ? undefined : usageBlockOf(record.index, observation, request.memoryThresholdMiB);
+	const use = request.force ? undefined : usageBlockOf(record.index, observation, request.memoryThresholdMiB, clean);
 	if (use !== undefined) {
 		return use;
 	}
@@ -119,6 +122,7 @@ export function allocate(
 ): Allocation | Refusal {
 	const {wanted, eligibility, lease, grant} = request;
 	const {drains} = snapshot;
+	const clean = cleanRuleOf(snapshot);
 	const out = outagesSeen(snapshot, observation, request.memoryThresholdMiB);
 	const waiters = waitersOf(snapshot, out, request.isAwake);
 	const claims = claimsOf(snapshot.queue, snapshot.gpus.length, waiters.groupsFor);
@@ -130,7 +134,7 @@ export function allocate(
 		block: {kind: 'unknown-quality', quality},
 	}));
 	for (const record of considered) {
-		const block = blockOf(record, observation, request, {claims, drains, waiters});
+		const block = blockOf(record, observation, request, {claims, clean, drains, waiters});
 		if (block === undefined) {
 			free.push(record);
 		} else {

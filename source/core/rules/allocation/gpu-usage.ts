@@ -1,11 +1,17 @@
 /** Whether a GPU is really in use, judged from what the tool said. Unknown is not free. */
 import {memoryOf} from '../leases/share-usage.js';
 import type {GpuProcess, GpuReading} from '../../model/types.js';
+import {tenantsOf, type CleanRule} from './cleanliness.js';
 
 export type GpuUsage =
 	| {readonly kind: 'idle'}
 	/** The memory is unknown where not even the processes tell it. */
-	| {readonly kind: 'used'; readonly memoryUsedMiB?: number}
+	| {
+			readonly kind: 'used';
+			readonly memoryUsedMiB?: number;
+			/** It is so little that only the policy, which hands out clean GPUs alone, keeps it back. */
+			readonly isDirty?: true;
+	  }
 	/** `why` is in the tool's words where it gave any. */
 	| {readonly kind: 'unknown'; readonly why: string}
 	| {readonly kind: 'failed'; readonly why: string};
@@ -16,8 +22,25 @@ const hasNoSuchReading = new Set(['[N/A]', 'N/A', '[Not Supported]', 'Not Suppor
 /**
 @param reading - Undefined when the tool did not mention this GPU.
 @param memoryThresholdMiB - Up to this much is taken for the driver's own.
+@param clean - Of a GPU that nobody holds, where the policy hands out clean GPUs alone.
 */
-export function judgeUsage(reading: GpuReading | undefined, memoryThresholdMiB: number): GpuUsage {
+export function judgeUsage(reading: GpuReading | undefined, memoryThresholdMiB: number, clean?: CleanRule): GpuUsage {
+	const usage = judgeByThreshold(reading, memoryThresholdMiB);
+	return usage.kind === 'idle' && clean !== undefined && reading !== undefined ? judgeClean(reading, clean) : usage;
+}
+
+function judgeClean(reading: GpuReading, {limitMiB}: CleanRule): GpuUsage {
+	const {processes, memoryUsedMiB} = reading;
+	if (processes === undefined) {
+		return {kind: 'unknown', why: 'its processes cannot be read, so that it may not be clean'};
+	}
+
+	const limit = limitMiB(reading);
+	const holdsMemory = memoryUsedMiB !== undefined && limit !== undefined && memoryUsedMiB > limit;
+	return tenantsOf(processes).length > 0 || holdsMemory ? {kind: 'used', memoryUsedMiB, isDirty: true} : {kind: 'idle'};
+}
+
+function judgeByThreshold(reading: GpuReading | undefined, memoryThresholdMiB: number): GpuUsage {
 	if (reading === undefined) {
 		return {kind: 'failed', why: 'not seen by the GPU tool'};
 	}

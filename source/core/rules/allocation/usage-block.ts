@@ -1,10 +1,17 @@
 /** Why a GPU that nobody holds cannot be handed out, by what is seen of it. */
 import type {HealthProblem, Observation} from '../../model/types.js';
+import type {CleanRule} from './cleanliness.js';
 import {judgeUsage, usersOf} from './gpu-usage.js';
 
 export type UsageBlock =
 	/** In use by somebody without a lease; the users that are known. */
-	| {readonly kind: 'unreserved'; readonly users: readonly string[]; readonly memoryUsedMiB?: number}
+	| {
+			readonly kind: 'unreserved';
+			readonly users: readonly string[];
+			readonly memoryUsedMiB?: number;
+			/** It was given back and is not clean yet: see {@link CleanRule}. */
+			readonly isDirty?: true;
+	  }
 	| {readonly kind: 'unknown-use'; readonly why: string}
 	| {readonly kind: 'failed'; readonly why: string}
 	/** It says of itself that something is wrong with it. */
@@ -17,13 +24,14 @@ export function usageBlockOf(
 	index: number,
 	observation: Observation,
 	memoryThresholdMiB: number,
+	clean: CleanRule | undefined,
 ): UsageBlock | undefined {
 	if (observation.failure !== undefined) {
 		return {kind: 'not-scanned', why: observation.failure.message};
 	}
 
 	const reading = observation.gpus.find((gpu) => gpu.index === index);
-	const use = judgeUsage(reading, memoryThresholdMiB);
+	const use = judgeUsage(reading, memoryThresholdMiB, clean);
 	const {health = []} = reading ?? {};
 	if (use.kind !== 'failed' && health.length > 0) {
 		return {kind: 'unfit', problems: health};
@@ -35,7 +43,12 @@ export function usageBlockOf(
 		}
 
 		case 'used': {
-			return {kind: 'unreserved', users: usersOf(reading?.processes ?? []), memoryUsedMiB: use.memoryUsedMiB};
+			return {
+				kind: 'unreserved',
+				users: usersOf(reading?.processes ?? []),
+				memoryUsedMiB: use.memoryUsedMiB,
+				isDirty: use.isDirty,
+			};
 		}
 
 		case 'unknown': {

@@ -40,6 +40,10 @@ export const policyKeys = {
 		fallback: 'mru',
 		summary: 'which of the free GPUs are handed out first',
 	}),
+	clean: choice(['on', 'off'], {
+		fallback: 'off',
+		summary: 'whether a GPU is free only with no process and no memory left on it',
+	}),
 	isolate: choice(isolationLevels, {
 		fallback: 'off',
 		summary: 'whether jobs of run can open no GPU but their own',

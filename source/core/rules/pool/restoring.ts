@@ -395,6 +395,7 @@ export function planRestoring(
 							kind: 'notices',
 							notices: isLate ? found.alerts : mergedAlerts(known.alerts, found.alerts),
 							dataLoss: {restoredAt: found.now, readAt: known.now},
+							baselines: new Map([...known.baselines, ...found.baselines]),
 						} as const,
 					]
 				: []),

@@ -16,6 +16,7 @@ import type {
 	Pool,
 	Snapshot,
 } from '../../model/types.js';
+import {cleanRuleOf} from '../allocation/cleanliness.js';
 import {judgeUsage, sharedContainers, squattersOf, usersOf, wordsOnce, type GpuUsage} from '../allocation/gpu-usage.js';
 import {maskSecrets} from './secrets.js';
 
@@ -200,7 +201,7 @@ function rowOf(record: GpuRecord, {snapshot, observation, memoryThresholdMiB, sh
 	const reading = observation.gpus.find((gpu) => gpu.index === record.index);
 	const use: GpuUsage =
 		observation.failure === undefined
-			? judgeUsage(reading, memoryThresholdMiB)
+			? judgeUsage(reading, memoryThresholdMiB, record.kind === 'free' ? cleanRuleOf(snapshot) : undefined)
 			: {kind: 'unknown', why: observation.failure.message};
 	const processes = (reading?.processes ?? []).map((process) => withoutSecrets(process));
 	const seen: Seen = {

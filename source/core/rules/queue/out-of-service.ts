@@ -2,6 +2,7 @@
 Which GPUs nobody new can have for the time being, however long they wait, and what that means for those who wait: an entry that cannot be
 served without them claims nothing, and others may take what such an entry holds.
 */
+import {cleanRuleOf, type CleanRule} from '../allocation/cleanliness.js';
 import {usageBlockOf} from '../allocation/usage-block.js';
 import {holdingsOn} from '../leases/holdings.js';
 import {gpusOf} from '../allocation/need.js';
@@ -78,9 +79,9 @@ export const outagesNoted = (records: Records, queue: readonly QueueRecord[]): O
 function outageSeen(
 	{index, kind}: GpuRecord,
 	observation: Observation,
-	memoryThresholdMiB: number,
+	{memoryThresholdMiB, clean}: {readonly memoryThresholdMiB: number; readonly clean: CleanRule | undefined},
 ): Outage | undefined {
-	const block = usageBlockOf(index, observation, memoryThresholdMiB);
+	const block = usageBlockOf(index, observation, memoryThresholdMiB, clean);
 	switch (block?.kind) {
 		case 'failed': {
 			return {kind: 'broken', detail: block.why};
@@ -113,13 +114,14 @@ What the records and a look say. A scan that failed as a whole says nothing: the
 @param memoryThresholdMiB - Up to this much is taken for the driver's own.
 */
 export function outagesSeen(
-	snapshot: Records & Pick<Snapshot, 'queue'>,
+	snapshot: Records & Pick<Snapshot, 'queue' | 'policy' | 'baselines'>,
 	observation: Observation,
 	memoryThresholdMiB: number,
 ): OutOfService {
 	const notes = notesOf(snapshot.queue);
+	const limits = {memoryThresholdMiB, clean: cleanRuleOf(snapshot)};
 	const seen = snapshot.gpus.flatMap((record): ReadonlyArray<readonly [number, Outage]> => {
-		const outage = outageSeen(record, observation, memoryThresholdMiB);
+		const outage = outageSeen(record, observation, limits);
 		const note = notes.get(record.index);
 		const isSame = outage !== undefined && note !== undefined && isTransient(outage) === isTransient(note);
 		return outage === undefined ? [] : [[record.index, {...outage, since: isSame ? note.since : undefined}]];

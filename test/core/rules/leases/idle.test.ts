@@ -203,6 +203,7 @@ test('every face is told, for leases and for nothing else', () => {
 		lastUsed: new Map(),
 		drains: new Map(),
 		policy: new Map(),
+		baselines: new Map(),
 		alerts: [],
 		stored: {drains: undefined, notices: undefined, policy: undefined},
 		revision: noRevision,

@@ -33,6 +33,7 @@ const snapshot = (changes: Partial<Snapshot> = {}): Snapshot => ({
 	queue: [],
 	drains: new Map(),
 	policy: new Map(),
+	baselines: new Map(),
 	alerts: [],
 	stored: {drains: undefined, notices: undefined, policy: undefined},
 	revision: noRevision,

@@ -11,6 +11,7 @@ const snapshotOf = (...gpus: readonly GpuRecord[]): Snapshot => ({
 	queue: [],
 	drains: new Map(),
 	policy: new Map(),
+	baselines: new Map(),
 	alerts: [],
 	stored: {drains: undefined, notices: undefined, policy: undefined},
 	revision: noRevision,

@@ -154,7 +154,7 @@ async function idleGpus(world: TestWorld, snapshot: Snapshot): Promise<readonly 
 			}
 
 			// What is held by one and used by another is not to be had.
-			if (usageBlockOf(record.index, observation, world.memoryThresholdMiB) !== undefined) {
+			if (usageBlockOf(record.index, observation, world.memoryThresholdMiB, undefined) !== undefined) {
 				return false;
 			}
 

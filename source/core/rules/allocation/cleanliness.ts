@@ -1,0 +1,72 @@
+/**
+Clean between tenants: with `clean=on` in the policy, a GPU that nobody holds is free only with no process on it and with no more memory in use
+than the driver keeps for itself.
+*/
+import {policyOf} from '../policy/policy.js';
+import type {GpuProcess, GpuReading, MemoryBaseline, Observation, Snapshot} from '../../model/types.js';
+
+/** What a GPU may have in use beyond its baseline, in MiB. Even an empty context of CUDA holds more. */
+const toleranceMiB = 128;
+
+export type CleanRule = {
+	/** From more memory than this on, in MiB, a GPU is not clean. Undefined: no baseline of that GPU is known. */
+	readonly limitMiB: (reading: GpuReading) => number | undefined;
+};
+
+/** Undefined: the policy asks for no such thing. */
+export function cleanRuleOf(snapshot: Pick<Snapshot, 'policy' | 'baselines'>): CleanRule | undefined {
+	const {baselines} = snapshot;
+	return policyOf(snapshot).clean === 'off'
+		? undefined
+		: {
+				limitMiB({index, uuid}) {
+					const baseline = baselines.get(index);
+					return baseline === undefined || baseline.uuid !== uuid ? undefined : baseline.memoryMiB + toleranceMiB;
+				},
+			};
+}
+
+/** Those that a tenant started. A desktop stays, and its memory is part of the baseline. */
+export const tenantsOf = (processes: readonly GpuProcess[]): readonly GpuProcess[] =>
+	processes.filter(({kind}) => kind !== 'graphics');
+
+type Scan = {
+	readonly observation: Observation;
+	/** Of this machine. */
+	readonly bootId: string | undefined;
+	/** With more memory in use than this, in MiB, something runs there. */
+	readonly memoryThresholdMiB: number;
+};
+
+/**
+The baselines as they are after a scan: the least memory that each GPU had in use while nobody held it and no process was on it, since the
+start of the machine. None while the policy asks for no clean GPUs, so that switching it off and on measures them again.
+
+@returns Undefined when nothing differs.
+*/
+export function nextBaselines(
+	snapshot: Pick<Snapshot, 'policy' | 'baselines' | 'gpus'>,
+	{observation, bootId, memoryThresholdMiB}: Scan,
+): ReadonlyMap<number, MemoryBaseline> | undefined {
+	const {baselines, gpus} = snapshot;
+	if (policyOf(snapshot).clean === 'off') {
+		return baselines.size === 0 ? undefined : new Map();
+	}
+
+	const seen = observation.gpus.flatMap((reading): ReadonlyArray<readonly [number, MemoryBaseline]> => {
+		const {index, uuid, memoryUsedMiB, processes, failure} = reading;
+		const known = baselines.get(index);
+		const isEmpty =
+			gpus[index]?.kind === 'free' &&
+			failure === undefined &&
+			processes !== undefined &&
+			tenantsOf(processes).length === 0;
+		if (!isEmpty || memoryUsedMiB === undefined || memoryUsedMiB > memoryThresholdMiB) {
+			return [];
+		}
+
+		const isSame = known !== undefined && known.uuid === uuid && known.bootId === bootId;
+		return isSame && known.memoryMiB <= memoryUsedMiB ? [] : [[index, {memoryMiB: memoryUsedMiB, uuid, bootId}]];
+	});
+	return seen.length === 0 ? undefined : new Map([...baselines, ...seen]);
+}

@@ -1,0 +1,165 @@
+/** With `clean=on` a GPU goes to its next tenant only when nothing of the last one is left on it. */
+import fc from 'fast-check';
+import {describe, expect, test} from 'vitest';
+import {changePolicy} from '../../../../source/core/operations/policy.js';
+import {createAlertRecorder} from '../../../../source/core/operations/record-alerts.js';
+import {readStatus, release, reserve} from '../../../../source/core/operations/reservations.js';
+import {acquire} from '../../../../source/core/operations/waiting/acquire.js';
+import {judgeUsage} from '../../../../source/core/rules/allocation/gpu-usage.js';
+import {nextBaselines, type CleanRule} from '../../../../source/core/rules/allocation/cleanliness.js';
+import type {GpuProcess, GpuReading, MemoryBaseline, Snapshot} from '../../../../source/core/model/types.js';
+import {blockWords} from '../../../../source/format/refusal.js';
+import {detailWords} from '../../../../source/format/status-labels.js';
+import {createTestWorld, idleReading, observationOf, person, type TestWorld} from '../../../_helpers/world.js';
+
+const root = person('root', 'root', 0);
+const alice = person('alice');
+
+const left: GpuProcess = {pid: 7, user: 'bob', name: 'python3', kind: 'compute', memoryUsedMiB: 300};
+const desktop: GpuProcess = {pid: 8, user: 'gdm', kind: 'graphics', memoryUsedMiB: 200};
+
+/** A box whose GPUs have these readings, beyond those of an idle one. */
+async function box(...readings: ReadonlyArray<Partial<GpuReading>>) {
+	const world = await createTestWorld({gpuCount: readings.length});
+	let shown = readings;
+	world.see(() => observationOf(shown.map((reading, index) => ({...idleReading(index), ...reading}))));
+	await changePolicy(world, root, [{key: 'clean', value: 'on'}]);
+	return {
+		world,
+		show(...next: ReadonlyArray<Partial<GpuReading>>) {
+			shown = next;
+		},
+	};
+}
+
+const ask = async (world: TestWorld, more: {force?: boolean} = {}) =>
+	reserve(world, {requester: alice, count: 1, durationSeconds: 60, ...more});
+
+/** What every program does that looks at the GPUs. */
+async function look(world: TestWorld): Promise<void> {
+	const [snapshot, observation] = await Promise.all([world.store.read(), world.gpus.observe()]);
+	await createAlertRecorder(world)(snapshot, observation);
+}
+
+describe('a GPU with something left on it', () => {
+	const rule: CleanRule = {limitMiB: () => 131};
+	const reading = (more: Partial<GpuReading>): GpuReading => ({...idleReading(0), ...more});
+
+	test.each<[GpuReading, Record<string, unknown>]>([
+		[reading({}), {kind: 'idle'}],
+		[reading({memoryUsedMiB: 131, processes: [desktop]}), {kind: 'idle'}],
+		[reading({memoryUsedMiB: 132}), {kind: 'used', memoryUsedMiB: 132, isDirty: true}],
+		[reading({processes: [left]}), {kind: 'used', memoryUsedMiB: 3, isDirty: true}],
+		[reading({memoryUsedMiB: 1025}), {kind: 'used', memoryUsedMiB: 1025}],
+		[reading({processes: undefined}), {kind: 'unknown'}],
+	])('%j is judged as %j', (seen, expected) => {
+		expect(judgeUsage(seen, 1024, rule)).toMatchObject(expected);
+		// Without the policy none of this matters.
+		expect(judgeUsage(seen, 1024).kind).toBe((seen.memoryUsedMiB ?? 0) > 1024 ? 'used' : 'idle');
+	});
+
+	test('is not handed out while another one is clean, is shown with what is left, and force takes it', async () => {
+		const {world} = await box({processes: [left], memoryUsedMiB: 303}, {});
+		expect(await ask(world)).toMatchObject({kind: 'granted', gpus: [1]});
+		const refused = await ask(world);
+		expect(refused).toMatchObject({
+			kind: 'refused',
+			blocked: [{block: {kind: 'unreserved', users: ['bob'], isDirty: true}}, {block: {kind: 'leased'}}],
+		});
+		expect(refused.kind === 'refused' && blockWords(refused.blocked[0]!.block, world.now())).toBe(
+			'is not clean yet: processes of bob are on it',
+		);
+		const {rows} = await readStatus(world);
+		expect(rows[0]!.state).toBe('unreserved');
+		expect(detailWords(rows[0]!)).toBe('not clean yet: PID 7 (python3)');
+		expect(await ask(world, {force: true})).toMatchObject({kind: 'granted', gpus: [0]});
+	});
+
+	test('is waited for until it is clean', async () => {
+		const {world, show} = await box({processes: [left]});
+		const waiting = acquire(
+			world,
+			{requester: alice, count: 1, tenure: {type: 'manual', durationSeconds: 60}},
+			{waitSeconds: 600, signal: new AbortController().signal, onProgress: () => undefined},
+		);
+		while ((await world.store.read()).queue.length === 0) {
+			await world.clock.sleep(1);
+		}
+
+		const joined = world.scans();
+		while (world.scans() < joined + 3) {
+			await world.clock.sleep(1);
+		}
+
+		expect((await world.store.read()).queue[0]).toMatchObject({entry: {unavailable: [{gpu: 0, kind: 'used'}]}});
+		show({});
+		expect(await waiting).toMatchObject({kind: 'granted', gpus: [0]});
+	});
+});
+
+describe('memory that no process is shown for', () => {
+	test('is held against the least that was seen on that GPU', async () => {
+		const {world, show} = await box({memoryUsedMiB: 450}, {memoryUsedMiB: 3});
+		await look(world);
+		expect((await world.store.read()).baselines).toEqual(
+			new Map([
+				[0, {memoryMiB: 450, uuid: 'GPU-0', bootId: world.host.bootId}],
+				[1, {memoryMiB: 3, uuid: 'GPU-1', bootId: world.host.bootId}],
+			]),
+		);
+		show({memoryUsedMiB: 500}, {memoryUsedMiB: 500});
+		await look(world);
+		expect(await ask(world)).toMatchObject({gpus: [0]});
+		const {rows} = await readStatus(world);
+		expect(detailWords(rows[1]!)).toBe('not clean yet: 500MB are held, and no process is shown for it');
+	});
+
+	test('is measured again when the policy is switched off and on, and never while somebody holds the GPU', async () => {
+		const {world, show} = await box({memoryUsedMiB: 3});
+		await look(world);
+		show({memoryUsedMiB: 500});
+		expect(await ask(world)).toMatchObject({kind: 'refused'});
+		await changePolicy(world, root, [{key: 'clean', value: undefined}]);
+		expect(await ask(world)).toMatchObject({kind: 'granted'});
+		await look(world);
+		expect((await world.store.read()).stored.notices).toBeUndefined();
+		await changePolicy(world, root, [{key: 'clean', value: 'on'}]);
+		await look(world);
+		expect((await world.store.read()).baselines.size).toBe(0);
+		await release(world, alice, {by: 'gpus', ids: [0]});
+		await look(world);
+		expect((await world.store.read()).baselines.get(0)).toMatchObject({memoryMiB: 500});
+		expect(await ask(world)).toMatchObject({kind: 'granted'});
+	});
+});
+
+test('a baseline only falls within a boot and on one GPU, and is learned of empty, free GPUs alone', () => {
+	const anyReading = fc.record({
+		uuid: fc.constantFrom('a', 'b'),
+		bootId: fc.constantFrom('boot-1', 'boot-2'),
+		memoryUsedMiB: fc.option(fc.nat(2000), {nil: undefined}),
+		processes: fc.constantFrom<readonly GpuProcess[] | undefined>([], [left], [desktop], undefined),
+		kind: fc.constantFrom('free' as const, 'leased' as const),
+	});
+	const policy: Snapshot['policy'] = new Map([['clean', {value: 'on', since: 0}]]);
+	fc.assert(
+		fc.property(fc.array(anyReading, {minLength: 1}), (readings) => {
+			let baselines: ReadonlyMap<number, MemoryBaseline> = new Map();
+			for (const {uuid, bootId, memoryUsedMiB, processes, kind} of readings) {
+				const before = baselines.get(0);
+				const snapshot = {policy, baselines, gpus: [{kind, index: 0}] as unknown as Snapshot['gpus']};
+				const observation = observationOf([{...idleReading(0), uuid, memoryUsedMiB, processes}]);
+				baselines = nextBaselines(snapshot, {observation, bootId, memoryThresholdMiB: 1024}) ?? baselines;
+				const after = baselines.get(0);
+				const isEmpty = kind === 'free' && processes !== undefined && !processes.includes(left);
+				if (!isEmpty || memoryUsedMiB === undefined || memoryUsedMiB > 1024) {
+					expect(after).toBe(before);
+				} else if (before?.uuid === uuid && before.bootId === bootId) {
+					expect(after!.memoryMiB).toBe(Math.min(before.memoryMiB, memoryUsedMiB));
+				} else {
+					expect(after).toEqual({memoryMiB: memoryUsedMiB, uuid, bootId});
+				}
+			}
+		}),
+	);
+});
