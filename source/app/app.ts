@@ -81,6 +81,8 @@ export function createApp({config, hasColor, early: runs}: AppOptions): App {
 		const worldContext = {...context, host: worldHost, store, scenario, simulatedProcesses: simulated?.processes};
 		const gpus = early?.name === provider ? early : createProvider(provider, {...worldContext, details});
 		const watching: GpuProvider[] = [];
+		/** Simulated GPUs have devices where a scenario lends them some. */
+		const deviceRoot = provider === 'fake' ? scenario?.devices : '/';
 		return {
 			store,
 			gpus,
@@ -101,12 +103,13 @@ export function createApp({config, hasColor, early: runs}: AppOptions): App {
 				watching.push(watched);
 				return watched;
 			},
+			async findDeviceHolders(gpu, pids) {
+				const {findDeviceHolders} = await import('../host/process/device-holders.js');
+				return findDeviceHolders(gpu, pids, deviceRoot);
+			},
 			async prepareIsolation() {
 				const {createIsolate} = await loadIsolation();
-				return createIsolate({
-					root: provider === 'fake' ? scenario?.devices : '/',
-					environment: process.env,
-				});
+				return createIsolate({root: deviceRoot, environment: process.env});
 			},
 			async close() {
 				await Promise.all([gpus, ...watching].map(async (each) => each.close?.()));

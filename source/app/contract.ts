@@ -3,7 +3,8 @@ What the composition root gives to commands: they ask for an open pool and never
 */
 import type {PoolMade, PoolRequest} from '../core/operations/create-pool.js';
 import type {Holding} from '../core/rules/leases/holdings.js';
-import type {Isolate, IsolationProblem} from '../core/model/isolation.js';
+import type {DeviceHolders} from '../core/model/device-holders.js';
+import type {GrantedGpu, Isolate, IsolationProblem} from '../core/model/isolation.js';
 import type {Clock, GpuProvider, Host, World} from '../core/model/ports.js';
 import type {Reminder} from '../core/operations/reminders.js';
 import type {FactsOfProcesses, ProcessIdentity, ProviderName, Requester} from '../core/model/types.js';
@@ -22,6 +23,8 @@ export type OpenWorld = World & {
 	`gpus` scans for those who act.
 	*/
 	readonly watchGpus: (intervalMs: number) => Promise<GpuProvider>;
+	/** Who has a device of this GPU open, and what the kernel tells of these processes. Never rejects. */
+	readonly findDeviceHolders: (gpu: GrantedGpu, pids: readonly number[]) => Promise<DeviceHolders>;
 	/** What isolates a job. It is loaded ahead, too, for those who wait. */
 	readonly prepareIsolation: () => Promise<Isolate>;
 	readonly close: () => Promise<void>;

@@ -11,6 +11,7 @@ export const commands: Readonly<Record<string, Loader>> = {
 	extend: async () => (await import('./extend.js')).extend,
 	release: async () => (await import('./release.js')).release,
 	queue: async () => (await import('./queue.js')).queue,
+	who: async () => (await import('./who.js')).who,
 	report: async () => (await import('./report.js')).report,
 	web: async () => (await import('./web.js')).web,
 	events: async () => (await import('./events.js')).events,

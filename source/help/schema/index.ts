@@ -13,6 +13,7 @@ export const schemas: Readonly<Record<string, Load>> = {
 	release: async () => import('./release.json', {with: {type: 'json'}}),
 	extend: async () => import('./extend.json', {with: {type: 'json'}}),
 	admin: async () => import('./admin.json', {with: {type: 'json'}}),
+	who: async () => import('./who.json', {with: {type: 'json'}}),
 	report: async () => import('./report.json', {with: {type: 'json'}}),
 	events: async () => import('./events.json', {with: {type: 'json'}}),
 	doctor: async () => import('./doctor.json', {with: {type: 'json'}}),

@@ -141,7 +141,8 @@ export type Parted =
 	| {readonly kind: 'no-devices'}
 	| {readonly kind: 'unknown-device'; readonly gpu: number};
 
-const belongsTo = (node: DeviceNode, {pciBusId, uuid}: GrantedGpu): boolean =>
+/** Whether it is a node of this GPU. */
+export const belongsTo = (node: DeviceNode, {pciBusId, uuid}: GrantedGpu): boolean =>
 	(node.pciBusId !== undefined && node.pciBusId === pciBusId) || (node.uuid !== undefined && node.uuid === uuid);
 
 const isGrantedPart = ({kind, gpuInstanceId, computeInstanceId}: DeviceNode, {parts}: GrantedGpu): boolean =>

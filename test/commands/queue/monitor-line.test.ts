@@ -34,6 +34,7 @@ async function open({isReadonly = false} = {}) {
 		...world,
 		close,
 		watchGpus: async () => world.gpus,
+		findDeviceHolders: async () => ({devices: [], holders: [], unreadable: {count: 0, users: []}}),
 		prepareIsolation: async () => fail(new Error('the monitor starts no jobs')),
 	};
 	const hosts = createHostOutputs({app, world: inside, others: ['gpu-box-2', 'gpu-box-3'], broken: fail});

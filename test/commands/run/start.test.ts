@@ -57,6 +57,7 @@ async function createRun(start: (options: JobOptions) => Promise<Job>, onMessage
 			},
 		},
 		watchGpus: async () => world.gpus,
+		findDeviceHolders: async () => ({devices: [], holders: [], unreadable: {count: 0, users: []}}),
 		prepareIsolation: async () => async () => ({kind: 'not-isolated', problem: {kind: 'simulated'}}),
 		close: async () => undefined,
 	};

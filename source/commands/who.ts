@@ -1,0 +1,90 @@
+import {holdingsOn} from '../core/rules/leases/holdings.js';
+import {ownerOf} from '../core/rules/leases/ownership.js';
+import {reportHolders, type HoldersReport} from '../core/rules/pool/memory-holders.js';
+import {requirePool} from '../core/rules/pool/pool.js';
+import {CanhazgpuError, quoted} from '../errors.js';
+import {holdersJson, holdersText} from '../format/tables/holders.js';
+import {harmlessJson} from '../format/text/json.js';
+import type {OpenWorld} from '../app/contract.js';
+import type {Command, Input} from '../command-line/command.js';
+import {idsFlag, idsOf, jsonFlag} from '../command-line/flags.js';
+
+/** @throws CanhazgpuError `usage` naming what is no id, or when there is none. */
+function askedIds(input: Input): readonly number[] {
+	const typed = input.words.flatMap((word) => word.split(','));
+	const wrong = typed.find((word) => !/^\d{1,9}$/v.test(word));
+	if (wrong !== undefined) {
+		throw new CanhazgpuError('usage', `${quoted(wrong)} is not a GPU id`, {hint: 'For example: canhazgpu who 3'});
+	}
+
+	const ids = [...new Set([...typed.map(Number), ...(idsOf(input) ?? [])])];
+	if (ids.length === 0) {
+		throw new CanhazgpuError('usage', 'Which GPU? who needs its id', {hint: 'For example: canhazgpu who 3'});
+	}
+
+	return ids;
+}
+
+type Looked = {readonly report: HoldersReport; readonly reservedBy: readonly string[]};
+
+async function lookAt(world: OpenWorld, ids: readonly number[]): Promise<readonly Looked[]> {
+	const scanning = world.gpus.observe();
+	const snapshot = await world.store.read();
+	const {gpuCount} = requirePool(snapshot, world.host, world.store.location);
+	const beyond = ids.find((id) => id >= gpuCount);
+	if (beyond !== undefined) {
+		await scanning;
+		throw new CanhazgpuError(
+			'impossible',
+			`There is no GPU ${beyond}: the pool has ${gpuCount}, from 0 to ${gpuCount - 1}`,
+		);
+	}
+
+	const {gpus, failure} = await scanning;
+	if (failure !== undefined) {
+		throw new CanhazgpuError('provider', failure.message, {hint: failure.hint});
+	}
+
+	return Promise.all(
+		ids.map(async (index): Promise<Looked> => {
+			const reading = gpus.find((gpu) => gpu.index === index) ?? {index, processes: undefined, unknown: {}};
+			const pids = (reading.processes ?? []).map(({pid}) => pid);
+			const seen = await world.findDeviceHolders(reading, pids);
+			return {
+				report: reportHolders(reading, seen, world.memoryThresholdMiB),
+				reservedBy: [...new Set(holdingsOn(snapshot.gpus[index]).map(({lease}) => ownerOf(lease)))],
+			};
+		}),
+	);
+}
+
+export const who: Command = {
+	name: 'who',
+	summary: 'Find who holds the memory of a GPU, also where no process is listed',
+	usage: 'GPU... [--json]',
+	examples: [
+		['canhazgpu who 3', 'who has the device of GPU 3 open'],
+		['sudo canhazgpu who 3', 'the same, for the processes of all accounts'],
+	],
+	flags: {'gpu-ids': idsFlag('gpus'), json: jsonFlag},
+	notes: [
+		'It reads the open files of the processes that your account may look into, and says how many it may not.',
+		'It ends nothing and resets nothing.',
+	],
+	takesWords: true,
+	async run(app, input) {
+		const ids = askedIds(input);
+		const world = await app.open({willScan: true});
+		try {
+			const looked = await lookAt(world, ids);
+			app.print(
+				input.has('json')
+					? harmlessJson(looked.map(({report, reservedBy}) => holdersJson(report, reservedBy)))
+					: looked.map(({report, reservedBy}) => holdersText(report, reservedBy, app.paint, app.columns)).join('\n\n'),
+			);
+			return 0;
+		} finally {
+			await world.close();
+		}
+	},
+};

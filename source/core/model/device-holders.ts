@@ -1,0 +1,27 @@
+/** Who has the device of a GPU open, whatever the GPU tool lists. */
+import type {GpuProcess} from './observation.js';
+
+/**
+`running`: it lives. `stopped`: by Ctrl-Z or a debugger. `waiting`: in the kernel, where no signal ends it. `leaderless`: its first thread has
+ended, and others run on. `zombie`: it has ended, and its parent has not taken notice. `absent`: there is no such process to be seen here.
+*/
+export type HolderState = 'running' | 'stopped' | 'waiting' | 'leaderless' | 'zombie' | 'absent';
+
+export type DeviceHolder = Omit<GpuProcess, 'memoryUsedMiB' | 'utilizationPercent' | 'kind'> & {
+	readonly state: HolderState;
+	/** Whether a device of the GPU is among its open files. Undefined where its files may not be read. */
+	readonly hasOpen: boolean | undefined;
+	/** Whether it counts pids otherwise than this process, as in a container. Undefined where that is not told. */
+	readonly isInOtherPidNamespace: boolean | undefined;
+	/** Whether it is of the account that asks. */
+	readonly isOwn: boolean;
+};
+
+export type DeviceHolders = {
+	/** The device files that were looked for. Empty where they are not known: then open files tell nothing. */
+	readonly devices: readonly string[];
+	/** Those that have one open, and those that were asked for. */
+	readonly holders: readonly DeviceHolder[];
+	/** Processes whose open files may not be read, and to whom they belong as far as that is told. */
+	readonly unreadable: {readonly count: number; readonly users: readonly string[]};
+};

@@ -1,0 +1,176 @@
+/** Who holds the memory of a GPU, and what to do about memory that no listed process explains. */
+import type {DeviceHolder, DeviceHolders, HolderState} from '../../model/device-holders.js';
+import type {GpuProcess, GpuReading} from '../../model/types.js';
+import {memoryOf} from '../leases/share-usage.js';
+
+/** A process on a GPU, or with its device open. */
+export type MemoryHolder = DeviceHolder & {
+	/** Whether the GPU tool lists it. */
+	readonly isListed: boolean;
+	/** Of the GPU, as the tool tells it. */
+	readonly memoryUsedMiB: number | undefined;
+	/** A service that opens devices to look at them, and holds no memory. */
+	readonly isObserver: boolean;
+};
+
+/** What to do, in this order. */
+export type HolderAdvice =
+	/** Nothing: the memory is no more than the driver's own. */
+	| {readonly kind: 'nothing-held'}
+	/** Processes of the asker that the tool does not list. */
+	| {readonly kind: 'end-own'; readonly pids: readonly number[]}
+	| {readonly kind: 'ask'; readonly user: string | undefined; readonly pids: readonly number[]}
+	| {readonly kind: 'stop-container'; readonly containerId: string; readonly pids: readonly number[]}
+	/** They hold all they have until they go on. */
+	| {readonly kind: 'stopped'; readonly pids: readonly number[]}
+	/** They are in the driver, where no signal reaches them. */
+	| {readonly kind: 'stuck'; readonly pids: readonly number[]}
+	/** The parent has to take notice, or to end. */
+	| {readonly kind: 'zombie'; readonly pid: number; readonly parentPid: number | undefined}
+	/** The tool lists pids that are not to be seen here. */
+	| {readonly kind: 'out-of-sight'; readonly pids: readonly number[]}
+	/** More may be among the processes that this account may not look into. */
+	| {readonly kind: 'look-as-root'; readonly count: number; readonly users: readonly string[]}
+	/** Which device is the GPU's is not known, so nobody can be found by open files. */
+	| {readonly kind: 'no-devices'}
+	/** Everything was seen, and nobody has it open: the driver has kept the memory. */
+	| {readonly kind: 'kept-by-driver'};
+
+export type HoldersReport = {
+	readonly index: number;
+	/** Undefined where the tool does not tell. */
+	readonly memoryUsedMiB: number | undefined;
+	/** Of the processes that the tool lists; undefined where it does not tell. */
+	readonly listedMiB: number | undefined;
+	readonly devices: readonly string[];
+	readonly holders: readonly MemoryHolder[];
+	readonly unreadable: DeviceHolders['unreadable'];
+	readonly advice: readonly HolderAdvice[];
+};
+
+const observers: ReadonlySet<string> = new Set([
+	'nvidia-persistenced',
+	'nvidia-persiste',
+	'nv-hostengine',
+	'dcgm-exporter',
+	'nvidia-smi',
+	'nvtop',
+	'nvitop',
+	'gpustat',
+	'rocm-smi',
+	'amd-smi',
+]);
+
+/** Those in which a process can be ended, or go on. */
+const livingStates: ReadonlySet<HolderState> = new Set(['running', 'leaderless', 'stopped']);
+
+/** What is worth telling in any case. */
+const certainKinds: ReadonlySet<HolderAdvice['kind']> = new Set(['zombie', 'stuck', 'out-of-sight']);
+
+const pidsOf = (holders: readonly MemoryHolder[]): readonly number[] => holders.map(({pid}) => pid);
+
+/** Whether what is in use is more than the driver's own and more than the listed processes have. Unknown is unexplained. */
+function isUnexplained({memoryUsedMiB}: GpuReading, listedMiB: number | undefined, thresholdMiB: number): boolean {
+	return memoryUsedMiB === undefined || listedMiB === undefined || memoryUsedMiB - listedMiB > thresholdMiB;
+}
+
+function adviceFor(
+	holders: readonly MemoryHolder[],
+	{devices, unreadable}: DeviceHolders,
+	unexplained: boolean,
+): readonly HolderAdvice[] {
+	const about = <Advice extends HolderAdvice>(
+		found: readonly MemoryHolder[],
+		advice: (pids: readonly number[]) => Advice,
+	): readonly Advice[] => (found.length === 0 ? [] : [advice(pidsOf(found))]);
+
+	const living = holders.filter(({state}) => livingStates.has(state));
+	const unlisted = living.filter(({isListed, isObserver}) => !isListed && !isObserver);
+	const byContainer = Map.groupBy(
+		unlisted.filter(({containerId}) => containerId !== undefined),
+		({containerId}) => containerId!,
+	);
+	const free = unlisted.filter(({containerId}) => containerId === undefined);
+	const byUser = Map.groupBy(
+		free.filter(({isOwn}) => !isOwn),
+		({user}) => user,
+	);
+	const found = [
+		...about(
+			free.filter(({isOwn}) => isOwn),
+			(pids) => ({kind: 'end-own', pids}) as const,
+		),
+		...Array.from(byUser, ([user, of]) => ({kind: 'ask', user, pids: pidsOf(of)}) as const),
+		...Array.from(
+			byContainer,
+			([containerId, of]) => ({kind: 'stop-container', containerId, pids: pidsOf(of)}) as const,
+		),
+		...about(
+			holders.filter(({state}) => state === 'stopped'),
+			(pids) => ({kind: 'stopped', pids}) as const,
+		),
+		...about(
+			holders.filter(({state}) => state === 'waiting'),
+			(pids) => ({kind: 'stuck', pids}) as const,
+		),
+		...holders
+			.filter(({state}) => state === 'zombie')
+			.map(({pid, parentPid}) => ({kind: 'zombie', pid, parentPid}) as const),
+		...about(
+			holders.filter(({state}) => state === 'absent'),
+			(pids) => ({kind: 'out-of-sight', pids}) as const,
+		),
+	];
+	if (!unexplained) {
+		// Then an open device is no reason to end anything.
+		return found.filter(({kind}) => certainKinds.has(kind));
+	}
+
+	if (devices.length === 0) {
+		return [...found, {kind: 'no-devices'}];
+	}
+
+	if (unreadable.count > 0) {
+		return [...found, {kind: 'look-as-root', ...unreadable}];
+	}
+
+	return found.length === 0 ? [{kind: 'kept-by-driver'}] : found;
+}
+
+/**
+@param reading - Of the GPU, by the newest scan.
+@param seen - Who has its devices open, and the processes that the tool lists.
+@param thresholdMiB - Up to this much is taken for the driver's own.
+*/
+export function reportHolders(reading: GpuReading, seen: DeviceHolders, thresholdMiB: number): HoldersReport {
+	const listed = new Map<number, GpuProcess>((reading.processes ?? []).map((process) => [process.pid, process]));
+	const listedMiB = reading.processes === undefined ? undefined : memoryOf(reading.processes);
+	const holders = seen.holders.map((holder): MemoryHolder => {
+		const process = listed.get(holder.pid);
+		return {
+			...holder,
+			user: holder.user ?? process?.user,
+			name: holder.name ?? process?.name,
+			commandLine: holder.commandLine ?? process?.commandLine,
+			containerId: holder.containerId ?? process?.containerId,
+			isListed: process !== undefined,
+			memoryUsedMiB: process?.memoryUsedMiB,
+			isObserver: process === undefined && observers.has(holder.name ?? ''),
+		};
+	});
+	const unexplained = isUnexplained(reading, listedMiB, thresholdMiB);
+	const advice = adviceFor(holders, seen, unexplained);
+	const isIdle =
+		reading.memoryUsedMiB !== undefined &&
+		reading.memoryUsedMiB <= thresholdMiB &&
+		holders.every(({isObserver}) => isObserver);
+	return {
+		index: reading.index,
+		memoryUsedMiB: reading.memoryUsedMiB,
+		listedMiB,
+		devices: seen.devices,
+		holders,
+		unreadable: seen.unreadable,
+		advice: isIdle ? [{kind: 'nothing-held'}] : advice,
+	};
+}
