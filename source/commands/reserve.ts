@@ -9,7 +9,7 @@ import type {App} from '../app/contract.js';
 import type {Command, Input} from '../command-line/command.js';
 import {checkLabel, idsOf, jsonFlag, usualDurations} from '../command-line/flags.js';
 import {acquireShown, countOf, waitSecondsOf, wantFlags} from './shared/acquire.js';
-import {needOf} from './shared/need-flags.js';
+import {needOf, strategyOf} from './shared/need-flags.js';
 import {onAnyFlag} from './shared/on-flag.js';
 import {reserveForProcess} from './adopt.js';
 import {createBackground} from './shared/background.js';
@@ -64,6 +64,7 @@ export const reserve: Command = {
 		const ids = idsOf(input) ?? input.config.get('reserve.gpu-ids');
 		const count = countOf(input, 'reserve.gpus', ids);
 		const need = needOf(input, 'reserve', {count, ids});
+		const strategy = strategyOf(input, 'reserve');
 		const waitSeconds = waitSecondsOf(input, 'reserve');
 		if (input.has('on')) {
 			const {acquireElsewhere} = await import('./shared/on-host.js');
@@ -84,6 +85,7 @@ export const reserve: Command = {
 				count,
 				ids,
 				need,
+				strategy,
 				tenure: {type: 'manual', durationSeconds},
 				note: input.config.get('reserve.note'),
 				force: input.config.get('reserve.force'),

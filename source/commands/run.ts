@@ -10,7 +10,7 @@ import type {App, Interruption, OpenWorld, PreparedCuda} from '../app/contract.j
 import type {Command, Input} from '../command-line/command.js';
 import {checkLabel, idsOf, jsonFlag, usualDurations} from '../command-line/flags.js';
 import {acquireShown, countOf, waitSecondsOf, wantFlags} from './shared/acquire.js';
-import {needOf} from './shared/need-flags.js';
+import {needOf, strategyOf} from './shared/need-flags.js';
 import {onAnyFlag} from './shared/on-flag.js';
 import {createBackground} from './shared/background.js';
 import {checkIsolationWish, createJobIsolator, isolateFlag, type JobIsolation} from './shared/isolation.js';
@@ -141,6 +141,7 @@ export const run: Command = {
 		const ids = idsOf(input) ?? input.config.get('run.gpu-ids');
 		const count = countOf(input, 'run.gpus', ids);
 		const need = needOf(input, 'run', {count, ids});
+		const strategy = strategyOf(input, 'run');
 		const waitSeconds = waitSecondsOf(input, 'run');
 		if (input.has('on')) {
 			const {acquireElsewhere} = await import('./shared/on-host.js');
@@ -177,6 +178,7 @@ export const run: Command = {
 				count,
 				ids,
 				need,
+				strategy,
 				tenure: {type: 'run', timeLimitSeconds: timeoutSeconds},
 				note: input.config.get('run.note'),
 			};

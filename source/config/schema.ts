@@ -10,6 +10,7 @@ import {checkNote, longestNote} from '../core/rules/allocation/request.js';
 import {type CanhazgpuError} from '../errors.js';
 import {isolationLevels} from '../core/model/isolation.js';
 import {mostGpus} from '../core/model/limits.js';
+import {strategyNames} from '../core/rules/allocation/strategy.js';
 import {parseMemoryMiB} from '../core/rules/allocation/memory-size.js';
 
 /** What to expect, in words; used as the message of every failed check. */
@@ -195,6 +196,8 @@ export const settings = {
 	'reserve.model': harmless(setting(models())),
 	'reserve.min-compute': harmless(setting(computeCapability())),
 	'reserve.same-model': harmless(setting(flag())),
+	'reserve.nvlink': harmless(setting(flag())),
+	'reserve.strategy': harmless(setting(choice(strategyNames))),
 	'reserve.short': setting(flag()),
 	'run.gpus': harmless(setting(integer(1, mostGpus))),
 	// It ends the job.
@@ -212,6 +215,8 @@ export const settings = {
 	'run.model': harmless(setting(models())),
 	'run.min-compute': harmless(setting(computeCapability())),
 	'run.same-model': harmless(setting(flag())),
+	'run.nvlink': harmless(setting(flag())),
+	'run.strategy': harmless(setting(choice(strategyNames))),
 	// What a release ends.
 	'release.gpu-ids': setting(gpuIds()),
 	'status.json': setting(flag()),

@@ -1,7 +1,8 @@
 /** How `run` and `reserve` say what the GPUs must have. */
 import type {Flags, Input} from '../../command-line/command.js';
 import type {Need} from '../../core/model/types.js';
-import {CanhazgpuError} from '../../errors.js';
+import type {StrategyName} from '../../core/rules/allocation/strategy.js';
+import {CanhazgpuError, quoted} from '../../errors.js';
 
 type Verb = 'run' | 'reserve';
 
@@ -28,7 +29,46 @@ export const needFlags = (verb: Verb): Flags => ({
 	},
 	'same-model': {summary: 'GPUs of one model: so it is for more than one', setting: `${verb}.same-model`},
 	mixed: {summary: 'GPUs of different models will do'},
+	nvlink: {summary: 'GPUs that are linked with each other by NVLink', setting: `${verb}.nvlink`},
+	strategy: {
+		value: 'NAME',
+		summary: 'which of the free GPUs: mru, lru, pack, spread, cool or topology',
+		setting: `${verb}.strategy`,
+	},
+	workload: {
+		value: 'KIND',
+		summary: 'the strategy for training (cool) or serving (pack)',
+		completes: ['train', 'serve'],
+	},
 });
+
+const workloads: Readonly<Record<string, StrategyName>> = {train: 'cool', serve: 'pack'};
+
+/**
+Which of the free GPUs are to be taken; undefined where nothing was said.
+
+@throws CanhazgpuError `usage` for a kind of work that is not known, and for both a strategy and a kind of work.
+*/
+export function strategyOf(input: Input, verb: Verb): StrategyName | undefined {
+	const workload = input.text('workload');
+	if (workload === undefined) {
+		return input.config.get(`${verb}.strategy`);
+	}
+
+	if (!Object.hasOwn(workloads, workload)) {
+		throw new CanhazgpuError('usage', `--workload must be train or serve, not ${quoted(workload)}`, {
+			hint: 'Or name a strategy: see canhazgpu help queue',
+		});
+	}
+
+	if (input.has('strategy')) {
+		throw new CanhazgpuError('usage', 'Give --strategy or --workload, not both', {
+			hint: `--workload ${workload} is --strategy ${workloads[workload]}.`,
+		});
+	}
+
+	return workloads[workload];
+}
 
 type Wish = {readonly count: number; readonly ids: readonly number[] | undefined};
 
@@ -51,6 +91,21 @@ function sameModelOf(input: Input, verb: Verb, {count, ids}: Wish): boolean | un
 			: undefined;
 }
 
+/** Whether all GPUs have to be linked by NVLink; undefined where that was not said. */
+function nvlinkOf(input: Input, verb: Verb, {count, ids}: Wish): true | undefined {
+	if (count > 1) {
+		return isMeant(input, 'nvlink', ids) && input.config.get(`${verb}.nvlink`) === true ? true : undefined;
+	}
+
+	if (input.has('nvlink')) {
+		throw new CanhazgpuError('usage', '--nvlink is about the links between GPUs, and one GPU is wanted', {
+			hint: 'Ask for more: --gpus 2 --nvlink',
+		});
+	}
+
+	return undefined;
+}
+
 /** Ids that are typed count more than what a config file says of GPUs in general. */
 const isMeant = (input: Input, flag: string, ids: Wish['ids']): boolean =>
 	ids === undefined || input.has(flag) || !input.has('gpu-ids');
@@ -69,6 +124,7 @@ export function needOf(input: Input, verb: Verb, wish: Wish): Need | undefined {
 		models: given('model', input.config.get(`${verb}.model`)),
 		minCompute: given('min-compute', input.config.get(`${verb}.min-compute`)),
 		sameModel: sameModelOf(input, verb, wish),
+		nvlink: nvlinkOf(input, verb, wish),
 	};
 	return Object.values(need).every((value) => value === undefined) ? undefined : need;
 }

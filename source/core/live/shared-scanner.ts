@@ -273,6 +273,14 @@ export function createSharedGpus(options: SharedScannerOptions): GpuProvider {
 				await scanner.close?.();
 			}
 		},
+		async readLinks() {
+			const scanner = options.createScanner();
+			try {
+				return await scanner.readLinks?.();
+			} finally {
+				await scanner.close?.();
+			}
+		},
 		async observe() {
 			underWay ??= observeOnce();
 			return underWay;

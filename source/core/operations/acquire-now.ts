@@ -4,11 +4,13 @@ import {allocate, type Refusal} from '../rules/allocation/allocation.js';
 import {requirePossible} from '../rules/allocation/impossible.js';
 import {eligibilityOf} from '../rules/allocation/need.js';
 import {judge, latestEndOf} from '../rules/leases/liveness.js';
+import {policyOf} from '../rules/policy/policy.js';
+import {dependsOnLinks, type StrategyName} from '../rules/allocation/strategy.js';
 import {emptyPlan} from '../model/plan.js';
 import {requireNoClone} from '../rules/pool/pool.js';
 import type {Host, World} from '../model/ports.js';
-import {checkNote, checkWanted, type AcquireRequest, type Grant} from '../rules/allocation/request.js';
-import type {Lease, Observation, QueueEntry} from '../model/types.js';
+import {checkNote, checkWanted, type AcquireRequest, type Grant, type Wanted} from '../rules/allocation/request.js';
+import type {GpuLinks, Lease, Observation, QueueEntry} from '../model/types.js';
 import {transact} from './transact.js';
 
 /** A scan older than this is repeated before GPUs are handed out on its word. */
@@ -102,6 +104,21 @@ export function createFreshScan(world: World, deadlineMs = Infinity): () => Prom
 	};
 }
 
+export type ReadLinks = (wanted: Wanted, strategy: StrategyName) => Promise<GpuLinks | undefined>;
+
+/** Reads how the GPUs are linked, once, and only for a request that depends on it. What could not be read is asked for again. */
+export function createLinkReader({gpus}: Pick<World, 'gpus'>): ReadLinks {
+	let known: GpuLinks | undefined;
+	return async ({need}, strategy) => {
+		if (need?.nvlink !== true && !dependsOnLinks(strategy)) {
+			return undefined;
+		}
+
+		known ??= await gpus.readLinks?.();
+		return known;
+	};
+}
+
 /**
 Takes GPUs now, or says what is in the way.
 
@@ -117,6 +134,7 @@ export async function acquireNow(
 	// Scan, then read, then commit: what is seen is no newer than what is read. Only a look that has become too old is repeated after the read;
 	// a GPU that was taken in between makes the commit a conflict.
 	await scan();
+	const readLinks = createLinkReader(world);
 	return transact<Grant | Refusal>(world, {
 		user: request.requester.label,
 		async attempt(snapshot) {
@@ -125,11 +143,15 @@ export async function acquireNow(
 			const lease = leaseFor(request, leaseId, world.host, snapshot.now);
 			const observation = await scan();
 			const gpuCount = snapshot.gpus.length;
-			const eligibility = eligibilityOf(wanted, observation, gpuCount);
-			requirePossible(wanted, {eligibility, observation, gpuCount});
+			const strategy = request.strategy ?? policyOf(snapshot).strategy;
+			const links = await readLinks(wanted, strategy);
+			const eligibility = eligibilityOf(wanted, observation, gpuCount, links);
+			requirePossible(wanted, {eligibility, observation, gpuCount, links});
 			const answer = allocate(snapshot, observation, {
 				wanted,
 				eligibility,
+				strategy,
+				links,
 				lease,
 				force: request.force ?? false,
 				memoryThresholdMiB: world.memoryThresholdMiB,

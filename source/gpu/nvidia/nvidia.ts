@@ -1,6 +1,7 @@
 import type {GpuProvider} from '../../core/model/ports.js';
-import type {Observation} from '../../core/model/types.js';
+import type {GpuReading, Observation} from '../../core/model/types.js';
 import {countSeen} from '../count.js';
+import {createPciPlacement} from '../tool/pci-placement.js';
 import {createHangWatch, watchRuns} from '../tool/hang-watch.js';
 import {singleFlight} from '../tool/single-flight.js';
 import {tidyWarnings} from '../tool/failures.js';
@@ -13,6 +14,7 @@ import {parseGpuTable, type GpuTable} from './gpus.js';
 import {attachProcesses, parseProcessTable} from './processes.js';
 import {createQuery} from './query.js';
 import type {CreateSources} from './sources.js';
+import {parseTopology} from './topology.js';
 import {createRemainingGpus, type AskRemainingGpus} from './problems/remaining-gpus.js';
 
 type Options = {
@@ -28,6 +30,10 @@ type Options = {
 	Where the driver lists its GPUs.
 	*/
 	readonly gpusDirectory?: string;
+	/**
+	Adds where in the machine the GPUs sit.
+	*/
+	readonly placed?: (gpus: readonly GpuReading[]) => readonly GpuReading[];
 	/**
 	For one that looks again and again.
 	*/
@@ -55,6 +61,7 @@ export const createNvidiaProvider = ({
 	timeLimitMs = () => 10_000,
 	command = 'nvidia-smi',
 	gpusDirectory = driverGpusDirectory,
+	placed = createPciPlacement(),
 	createSources,
 	extras,
 }: Options): GpuProvider => {
@@ -87,7 +94,7 @@ export const createNvidiaProvider = ({
 		simulated: false,
 		takenAtMs: monotonicMs(),
 		...seen,
-		gpus: sources?.enrich(seen.gpus) ?? seen.gpus,
+		gpus: placed(sources?.enrich(seen.gpus) ?? seen.gpus),
 		warnings: tidyWarnings(seen.warnings),
 	});
 
@@ -190,6 +197,14 @@ export const createNvidiaProvider = ({
 		async count() {
 			const listed = await countDriverGpus(run, gpusDirectory);
 			return listed > 0 ? listed : countSeen(await observe());
+		},
+		async readLinks() {
+			if (explainHanging() !== undefined) {
+				return undefined;
+			}
+
+			const outcome = await common.run(command, ['topo', '-m'], {timeoutMs: timeLimitMs(), signal: closing.signal});
+			return isComplete(outcome) ? parseTopology(outcome.stdout) : undefined;
 		},
 		async close() {
 			closing.abort();

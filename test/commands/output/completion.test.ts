@@ -206,7 +206,7 @@ test.each<[before: readonly string[], word: string, words: readonly string[]]>([
 	[['report', '--by'], '', ['user', 'gpu', 'day', 'model']],
 	[['report', '--format'], '', ['table', 'csv']],
 	[['admin', '-p'], '', ['nvidia', 'amd', 'fake']],
-	[['admin', '--set'], 'strategy=', ['strategy=mru', 'strategy=lru']],
+	[['admin', '--set'], 'strategy=l', ['strategy=lru']],
 	[['admin'], '--set=strategy=l', ['--set=strategy=lru']],
 	[['admin', '--set', 'strategy=lru'], '--se', ['--set']],
 	[['top', '--interval'], '', ['1s', '2s', '5s', '10s']],
@@ -215,11 +215,13 @@ test.each<[before: readonly string[], word: string, words: readonly string[]]>([
 	[['completion', 'bash'], '', []],
 	[['help'], 'ex', ['extend']],
 	[['help', 'extend'], '', []],
-	[['run', '-g', '2'], '--n', ['--note', '--nonblock', '--no-color']],
+	[['run', '-g', '2'], '--n', ['--nvlink', '--note', '--nonblock', '--no-color']],
 	[['run', '--', '--'], '', ['command']],
 	[['--'], '', []],
 	[['status', '--'], '', []],
 	[['constructor'], '', []],
+	[['run', '--gpu-memory'], '4', ['40G', '48G']],
+	[['run'], '--strategy=p', ['--strategy=pack']],
 	[['status', '--__proto__'], '--js', ['--json']],
 ])('after %j, %j can be %j', async (before, word, words) => {
 	expect(await offered(before, word)).toEqual(words);

@@ -80,7 +80,7 @@ test('a value that a key cannot have, and a key that is not set, are refused, an
 		exitCode: 2,
 		stdout: '',
 		stderr:
-			'Error: strategy must be mru or lru, and not "fast"\nNothing was changed. See what holds now: canhazgpu admin --policy\n',
+			'Error: strategy must be one of mru, lru, pack, spread, cool, topology, and not "fast"\nNothing was changed. See what holds now: canhazgpu admin --policy\n',
 	});
 	expect(await box.run('admin --unset nothing')).toMatchObject({
 		exitCode: 2,

@@ -43,6 +43,12 @@ describe('refused at once', () => {
 		['reserve --model a100,', '--model must be models of GPUs, such as h100,a100, not "a100,"'],
 		['reserve --min-compute ampere', '--min-compute must be a compute capability such as 8.0, not "ampere"'],
 		['reserve --gpus 2 --same-model --mixed', '--same-model wants GPUs of one model, and --mixed does not'],
+		['reserve --strategy fast', '--strategy must be one of mru, lru, pack, spread, cool, topology, not "fast"'],
+		['reserve --workload play', '--workload must be train or serve, not "play"'],
+		['reserve --workload train --strategy mru', 'Give --strategy or --workload, not both'],
+		['reserve --nvlink', '--nvlink is about the links between GPUs, and one GPU is wanted'],
+		['reserve --gpus 3 --nvlink', 'Cannot reserve 3 GPUs of one model, linked by NVLink: this pool has at most 2'],
+		['reserve --gpu-ids 1,2 --nvlink', `GPUs 1, 2 are no GPUs linked by NVLink\n${there}`],
 		['reserve --gpus 3 --gpu-ids 0,1', 'conflicting gpu count (3) and gpu ids (count: 2)'],
 	])('%s', async (typed, error) => {
 		const answer = await box.run(typed, environment);
@@ -71,5 +77,17 @@ test('a need is served by the GPUs that have it, waits for those alone, and show
 	});
 	expect(await box.run('release --gpu-ids 4,7', environment)).toMatchObject({exitCode: 0});
 	expect(await waiter).toMatchObject({exitCode: 0});
+	await box.run('release', environment);
+});
+
+test('NVLink and a strategy choose among the GPUs that are free', async () => {
+	const take = async (flags: string) => (await box.run(`reserve --short --nonblock ${flags}`, environment)).stdout;
+	// GPU 0 is no longer free, so its pair is none.
+	expect(await take('--gpu-ids 0')).toBe('0\n');
+	expect(await take('--gpus 2 --nvlink')).toBe('2,3\n');
+	await box.run('release --gpu-ids 2,3', environment);
+	expect(await take('--gpus 2 --min-memory 60G --strategy topology')).toBe('2,3\n');
+	expect(await take('--strategy spread')).toBe('4\n');
+	expect(await take('--workload serve')).toBe('1\n');
 	await box.run('release', environment);
 });

@@ -16,13 +16,16 @@ import {
 import {checkWanted, type AcquireRequest} from '../../rules/allocation/request.js';
 import {groupsOf} from '../../rules/queue/eligible.js';
 import type {EntryNote} from '../../rules/queue/queue.js';
-import {isAwakeOn, leaseFor} from '../acquire-now.js';
+import {dependsOnReadings} from '../../rules/allocation/strategy.js';
+import {policyOf} from '../../rules/policy/policy.js';
+import {isAwakeOn, leaseFor, type ReadLinks} from '../acquire-now.js';
 
 type Options = {
 	readonly request: AcquireRequest;
 	readonly leaseId: string;
 	readonly entryId: string;
 	readonly scan: () => Promise<Observation>;
+	readonly readLinks: ReadLinks;
 	/** Whether to look although there is nothing to take: what it holds, or has written down, keeps or guides others. */
 	readonly isScanDue?: boolean;
 	/** Told of what was seen, when it goes with what was read. */
@@ -50,10 +53,12 @@ line have seen: a release wakes one scan and not a herd.
 export async function planWithScan(
 	{host, clock, memoryThresholdMiB}: World,
 	snapshot: Snapshot,
-	{request, leaseId, entryId, scan, isScanDue = false, seen}: Options,
+	{request, leaseId, entryId, scan, readLinks, isScanDue = false, seen}: Options,
 ): Promise<ScannedGrant | 'stale'> {
 	const isAwake = isAwakeOn(host);
+	const strategy = request.strategy ?? policyOf(snapshot).strategy;
 	const options = {
+		preference: {strategy},
 		lease: leaseFor(request, leaseId, host, snapshot.now),
 		isAwake,
 		host: host.hostname,
@@ -78,7 +83,7 @@ export async function planWithScan(
 	}
 
 	// Nothing was taken on the word of others, and neither use nor what the GPUs are matters.
-	if (isForced && earlier.length === 0 && !dependsOnGpus(wanted)) {
+	if (isForced && earlier.length === 0 && !dependsOnGpus(wanted) && !dependsOnReadings(strategy)) {
 		return blind.kind === 'nothing' ? {...blind, unusable: []} : blind;
 	}
 
@@ -91,8 +96,9 @@ export async function planWithScan(
 	seen?.(observation);
 
 	const own = snapshot.queue[position];
-	const eligibility = eligibilityOf(wanted, observation, gpuCount);
-	requirePossible(wanted, {eligibility, observation, gpuCount});
+	const links = await readLinks(wanted, strategy);
+	const eligibility = eligibilityOf(wanted, observation, gpuCount, links);
+	requirePossible(wanted, {eligibility, observation, gpuCount, links});
 	const outOfService = outagesSeen(snapshot, observation, memoryThresholdMiB);
 	const eligible =
 		own?.kind === 'entry' ? groupsAfterLook(own.entry.eligible, groupsOf(own.entry, gpuCount), eligibility) : undefined;
@@ -108,6 +114,7 @@ export async function planWithScan(
 		outOfService,
 		isUsable: (index) => isForced || blockAt(index) === undefined,
 		groups: eligibility.groups,
+		preference: {strategy, readings: observation.gpus, links},
 	});
 	if (grant.kind !== 'nothing') {
 		return grant;

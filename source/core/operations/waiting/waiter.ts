@@ -41,7 +41,7 @@ import {emptyPlan} from '../../model/plan.js';
 import {estimateWaits} from '../../rules/queue/estimates.js';
 import {readCurrent, transact} from '../transact.js';
 import {createAlertRecorder, type AlertRecorder} from '../record-alerts.js';
-import {grantOf, leaseFor} from '../acquire-now.js';
+import {createLinkReader, grantOf, leaseFor, type ReadLinks} from '../acquire-now.js';
 import {createWakeSignal} from './wake-signal.js';
 import {planWithScan} from './waiter-plan.js';
 
@@ -66,6 +66,7 @@ export class Waiter {
 	readonly #options: WaitOptions;
 	readonly #leaseId: string;
 	readonly #scan: () => Promise<Observation>;
+	readonly #readLinks: ReadLinks;
 	readonly #wakeSignal = createWakeSignal();
 	readonly #recordAlerts: AlertRecorder;
 	#recording: Promise<void> | undefined;
@@ -90,6 +91,7 @@ export class Waiter {
 		this.#options = options;
 		this.#leaseId = leaseId;
 		this.#scan = scan;
+		this.#readLinks = createLinkReader(world);
 		this.#deadlineMs = deadlineMs;
 		this.#entryId = world.clock.uuid();
 		this.#recordAlerts = createAlertRecorder(world);
@@ -152,6 +154,7 @@ export class Waiter {
 			id: this.#entryId,
 			request: this.#request,
 			observation: await this.#look(),
+			readLinks: this.#readLinks,
 			waitSeconds: this.#options.waitSeconds,
 			joinedAt: this.#joinedAt,
 		});
@@ -296,6 +299,7 @@ export class Waiter {
 				leaseId: this.#leaseId,
 				entryId: this.#entryId,
 				scan: this.#scan,
+				readLinks: this.#readLinks,
 				isScanDue: this.#isScanDue(snapshot, own),
 				seen: (observation) => {
 					this.#seenAtMs = clock.monotonicMs();
@@ -450,6 +454,7 @@ type JoinOptions = {
 	readonly waitSeconds: number | undefined;
 	/** What the GPU tool saw: it tells which GPUs can serve the request. Absent: any can. */
 	readonly observation?: Observation | undefined;
+	readonly readLinks?: ReadLinks;
 	/** When this entry joined first, on the store's clock: it lost its place and takes that again. Undefined: it joins at the end. */
 	readonly joinedAt?: number | undefined;
 };
@@ -457,16 +462,18 @@ type JoinOptions = {
 /** Joins the line. Returns when it joined first, and the present, both on the store's clock. */
 export const joinQueue = async (
 	world: World,
-	{id, request, waitSeconds, observation, joinedAt}: JoinOptions,
+	{id, request, waitSeconds, observation, readLinks = createLinkReader(world), joinedAt}: JoinOptions,
 ): Promise<{readonly now: number; readonly joinedAt: number}> => {
 	const {requester, tenure, note, force} = request;
 	return transact(world, {
-		attempt(snapshot) {
+		async attempt(snapshot) {
 			requireNoClone(snapshot, world.host, world.store.location);
 			const gpuCount = snapshot.gpus.length;
 			const wanted = checkWanted(request, gpuCount);
-			const eligibility = observation === undefined ? anyGpus : eligibilityOf(wanted, observation, gpuCount);
-			requirePossible(wanted, {eligibility, observation, gpuCount});
+			// Which groups can serve it goes by what it needs, and not by its strategy.
+			const links = await readLinks(wanted, 'mru');
+			const eligibility = observation === undefined ? anyGpus : eligibilityOf(wanted, observation, gpuCount, links);
+			requirePossible(wanted, {eligibility, observation, gpuCount, links});
 			const {now} = snapshot;
 			const began = joinedAt ?? now;
 			const entry = {

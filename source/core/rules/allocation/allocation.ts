@@ -8,14 +8,14 @@ import {ownerOf} from '../leases/ownership.js';
 import type {Plan} from '../../model/plan.js';
 import {claimsOf} from '../queue/queue.js';
 import {grantEntry, type GrantOptions, type AuditContext} from '../leases/audit-entries.js';
-import type {Drain, GpuRecord, Lease, Observation, QueueEntry, Snapshot} from '../../model/types.js';
+import type {Drain, GpuLinks, GpuRecord, Lease, Observation, QueueEntry, Snapshot} from '../../model/types.js';
 import {takeoverOf, waitersOf, type Waiters} from '../queue/takeover.js';
 import {policyExpectation, policyOf} from '../policy/policy.js';
 import {cleanRuleOf, type CleanRule} from './cleanliness.js';
 import {gpusOf, type Eligibility, type Quality} from './need.js';
 import type {Wanted} from './request.js';
-import {strategies} from './strategies.js';
-import type {Strategy} from './strategy.js';
+import {chooseGpus} from './choose.js';
+import type {StrategyName} from './strategy.js';
 import {usageBlockOf, type UsageBlock} from './usage-block.js';
 
 export type {UsageBlock} from './usage-block.js';
@@ -61,6 +61,10 @@ export type AllocationRequest = {
 	*/
 	readonly force: boolean;
 	readonly memoryThresholdMiB: number;
+	/** Which of the free GPUs are taken. Absent: as the policy says. */
+	readonly strategy?: StrategyName;
+	/** How the GPUs are linked. Undefined: unknown, or of no account. */
+	readonly links?: GpuLinks;
 	readonly isAwake: (entry: QueueEntry) => boolean;
 	/** What the trail says of it. */
 	readonly grant: Omit<AuditContext, 'now'> & Pick<GrantOptions, 'forced' | 'reason'>;
@@ -112,13 +116,11 @@ read, so no one that joined or took meanwhile is overtaken.
 @param snapshot - Without the dead: see lease-changes.ts.
 @param observation
 @param request
-@param strategy
 */
 export function allocate(
 	snapshot: Snapshot,
 	observation: Observation,
 	request: AllocationRequest,
-	strategy: Strategy = strategies[policyOf(snapshot).strategy],
 ): Allocation | Refusal {
 	const {wanted, eligibility, lease, grant} = request;
 	const {drains} = snapshot;
@@ -142,24 +144,26 @@ export function allocate(
 		}
 	}
 
-	const ranked = strategy(
-		free
-			.filter((record) => record.kind === 'free')
-			.map(({index, lastReleased}) => ({index, lastReleased, lastUsedByRequester: snapshot.lastUsed.get(index)})),
-	);
-	// What an entry that waits in vain holds comes last.
-	const order = [...ranked, ...free.filter(({kind}) => kind !== 'free')].map(({index}) => index);
-	const offers = groups.map((group) => order.filter((index) => group.includes(index)));
-	const [best] = offers
-		.filter((offer) => offer.length >= wanted.count)
-		.map((offer) => offer.slice(0, wanted.count))
-		.toSorted((a, b) => order.indexOf(a[0]!) - order.indexOf(b[0]!));
+	const isFree = new Set(free.filter(({kind}) => kind === 'free').map(({index}) => index));
+	const isGiven = new Set(free.filter(({kind}) => kind !== 'free').map(({index}) => index));
+	const offers = groups.map((group) => ({
+		kept: [],
+		free: group.filter((index) => isFree.has(index)),
+		// What an entry that waits in vain holds comes last.
+		heldByOthers: group.filter((index) => isGiven.has(index)),
+		count: wanted.count,
+	}));
+	const best = chooseGpus(snapshot, offers, {
+		strategy: request.strategy ?? policyOf(snapshot).strategy,
+		readings: observation.gpus,
+		links: request.links,
+	});
 	if (best === undefined) {
-		const available = Math.max(0, ...offers.map(({length}) => length));
+		const available = Math.max(0, ...offers.map((offer) => offer.free.length + offer.heldByOthers.length));
 		return {kind: 'refused', wanted, available, blocked, now: snapshot.now};
 	}
 
-	const gpus = best.toSorted((a, b) => a - b);
+	const gpus = best.taken.toSorted((a, b) => a - b);
 	const context: AuditContext = {...grant, now: snapshot.now};
 	const taken = gpus.map((index) => snapshot.gpus[index]!);
 	const takeover = takeoverOf(

@@ -3,6 +3,7 @@ What somebody asks for, checked against the pool before anything else: a request
 */
 import {CanhazgpuError, cutShort} from '../../../errors.js';
 import type {Need, Requester} from '../../model/types.js';
+import type {StrategyName} from './strategy.js';
 
 /** Everybody who looks at the pool reads every note in it. */
 export const longestNote = 500;
@@ -99,6 +100,8 @@ export type AcquireRequest = {
 	readonly ids?: readonly number[];
 	/** What the GPUs must have. Absent: nothing was said of that. */
 	readonly need?: Need;
+	/** Which of the free GPUs it gets. Absent: as the policy says. */
+	readonly strategy?: StrategyName;
 	readonly tenure: Tenure;
 	readonly note?: string;
 	/** Takes GPUs in spite of unreserved use or an unknown reading. */

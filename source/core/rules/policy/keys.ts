@@ -4,7 +4,7 @@ Every key of the policy, once: what it can be, what holds where it is not set, a
 `policyExpectation`. A key is added together with what it does.
 */
 import {isolationLevels} from '../../model/isolation.js';
-import {strategyNames} from '../allocation/strategies.js';
+import {strategyNames} from '../allocation/strategy.js';
 
 export type PolicyKey<Value> = {
 	/** What its value can be, as it follows `must be`. */
@@ -28,7 +28,7 @@ const choice = <const Choice extends string>(
 	choices: readonly Choice[],
 	{fallback, summary}: {readonly fallback: NoInfer<Choice>; readonly summary: string},
 ): PolicyKey<Choice> => ({
-	expects: choices.join(' or '),
+	expects: choices.length > 2 ? `one of ${choices.join(', ')}` : choices.join(' or '),
 	fallback,
 	summary,
 	completes: choices,

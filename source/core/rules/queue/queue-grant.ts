@@ -5,8 +5,7 @@ somebody later holds while waiting, or somebody stopped, is taken over in the sa
 import {planHoldings, type HoldingChange} from '../leases/holding-changes.js';
 import {holdingsIn, holdingsOn, type Holding} from '../leases/holdings.js';
 import type {Expectation, Plan} from '../../model/plan.js';
-import {strategies} from '../allocation/strategies.js';
-import type {Strategy} from '../allocation/strategy.js';
+import {chooseGpus, type Offer, type Preference} from '../allocation/choose.js';
 import {policyExpectation, policyOf} from '../policy/policy.js';
 import {grantEntry, type AuditContext} from '../leases/audit-entries.js';
 import type {GpuGroup, GpuRecord, Lease, QueueEntry, QueueRecord, Snapshot} from '../../model/types.js';
@@ -29,7 +28,8 @@ export type QueueGrantOptions = {
 	readonly host: string;
 	/** In spite of use without a reservation. */
 	readonly force?: boolean;
-	readonly strategy?: Strategy;
+	/** What of the free GPUs is best. Without a strategy it is that of the policy. */
+	readonly preference?: Preference;
 	/** The groups of GPUs of its own that can serve it, after a look at them. Absent: those that it has written down. */
 	readonly groups?: readonly GpuGroup[];
 };
@@ -55,31 +55,22 @@ const positionOf = (queue: Snapshot['queue'], {partialQueueId}: Lease): number =
 const lastPositionOf = (queue: Snapshot['queue'], record: GpuRecord): number =>
 	Math.max(...holdingsOn(record).map(({lease}) => positionOf(queue, lease)));
 
-type Candidates = {
-	/** Best first. */
-	readonly free: readonly number[];
-	/** What others hold while they wait, of the last in line first: those behind it, and those before it that are stopped or wait in vain. */
-	readonly heldByOthers: readonly number[];
-};
+type Candidates = Pick<Offer, 'free' | 'heldByOthers'>;
 
-/** GPUs of these groups that it could take. */
+/** GPUs of these groups that it could take. Of those that others hold while they wait, those of the last in the queue come first. */
 function candidates(
 	snapshot: Snapshot,
 	position: number,
-	{isUsable, strategy = strategies[policyOf(snapshot).strategy]}: QueueGrantOptions,
+	{isUsable}: QueueGrantOptions,
 	{waiters: {groupsFor, gives}, wanted}: {readonly waiters: Waiters; readonly wanted: ReadonlySet<number>},
 ): Candidates {
-	const {queue, gpus, lastUsed} = snapshot;
+	const {queue, gpus} = snapshot;
 	const {entry} = queue[position] as EntryRecord;
 	const claims = claimsOf(queue.slice(0, position), gpus.length, groupsFor);
 	const allowed = gpus.filter(
 		({index}) => wanted.has(index) && !claims.has(index) && !snapshot.drains.has(index) && isUsable(index),
 	);
-	const free = strategy(
-		allowed
-			.filter((record) => record.kind === 'free')
-			.map(({index, lastReleased}) => ({index, lastReleased, lastUsedByRequester: lastUsed.get(index)})),
-	);
+	const free = allowed.filter(({kind}) => kind === 'free');
 	const isForTaking = (lease: Lease): boolean => {
 		const other = positionOf(queue, lease);
 		const record = queue[other];
@@ -100,34 +91,43 @@ function candidates(
 	return {free: free.map(({index}) => index), heldByOthers: heldByOthers.map(({index}) => index)};
 }
 
-/**
-What to take now. It takes all that is missing of the group that takes least from others, and of several of those the one with the best GPU. What
-is not enough is taken only where there is one group: who could be served by several waits for whichever is complete first, for what it held
-of one would be of no use in the other.
+type Wish = {
+	readonly groups: readonly GpuGroup[];
+	readonly count: number;
+	/** What it holds already. */
+	readonly held: GpuGroup;
+	/** Whether it could be served by one group alone, even if all were in service. */
+	readonly isOnlyGroup: boolean;
+};
 
-@param held - By index.
-@returns GPUs to take, and whether they are all that is missing.
+/**
+What to take now: all that is missing of a group; else, where there is one group alone, what there is of that. An entry that could be served by
+several groups waits for whichever is complete first, for what it held of one would be of no use in the other.
 */
 function chosenOf(
+	snapshot: Snapshot,
 	{free, heldByOthers}: Candidates,
-	groups: readonly GpuGroup[],
-	{count, held, isOnlyGroup}: {readonly count: number; readonly held: GpuGroup; readonly isOnlyGroup: boolean},
+	{groups, count, held, isOnlyGroup}: Wish,
+	preference: Preference,
 ): {readonly kept: GpuGroup; readonly taken: GpuGroup; readonly isComplete: boolean} {
-	const offers = groups.map((group) => {
+	const offers = groups.map((group): Offer => {
 		const kept = held.filter((index) => group.includes(index));
-		const missing = Math.max(0, count - kept.length);
-		const isOffered = (index: number): boolean => group.includes(index);
-		const taken = [...free.filter((index) => isOffered(index)), ...heldByOthers.filter((index) => isOffered(index))];
-		return {kept, taken: taken.slice(0, missing), isComplete: taken.length >= missing};
+		return {
+			kept,
+			free: free.filter((index) => group.includes(index)),
+			heldByOthers: heldByOthers.filter((index) => group.includes(index)),
+			count: Math.max(0, count - kept.length),
+		};
 	});
-	const takenFromOthers = (taken: GpuGroup): number => taken.filter((index) => heldByOthers.includes(index)).length;
-	const bestRank = (taken: GpuGroup): number =>
-		Math.min(free.length, ...taken.map((index) => free.indexOf(index)).filter((rank) => rank !== -1));
-	const [complete] = offers
-		.filter(({isComplete}) => isComplete)
-		.map((offer) => ({...offer, cost: takenFromOthers(offer.taken), rank: bestRank(offer.taken)}))
-		.toSorted((a, b) => (a.cost === b.cost ? a.rank - b.rank : a.cost - b.cost));
-	return complete ?? (isOnlyGroup ? offers[0] : undefined) ?? {kept: held, taken: [], isComplete: false};
+	const complete = chooseGpus(snapshot, offers, preference);
+	if (complete !== undefined) {
+		return {kept: complete.offer.kept, taken: complete.taken, isComplete: true};
+	}
+
+	const [offer] = offers;
+	return offer === undefined || !isOnlyGroup
+		? {kept: held, taken: [], isComplete: false}
+		: {kept: offer.kept, taken: [...offer.free, ...offer.heldByOthers], isComplete: false};
 }
 
 /** What the plan expects beside the GPUs that it changes. */
@@ -153,7 +153,7 @@ export function planQueueGrant(snapshot: Snapshot, id: string, options: QueueGra
 	}
 
 	const {entry} = snapshot.queue[position] as EntryRecord;
-	const {lease, isAwake, outOfService, groups: possible = groupsOf(entry, snapshot.gpus.length)} = options;
+	const {lease, isAwake, outOfService, preference, groups: possible = groupsOf(entry, snapshot.gpus.length)} = options;
 	const held = holdingsOf(snapshot, id);
 	const groups = servableGroups(entry, snapshot.gpus, outOfService, possible);
 	if (groups.length === 0) {
@@ -166,11 +166,17 @@ export function planQueueGrant(snapshot: Snapshot, id: string, options: QueueGra
 		kept,
 		taken: takenIndexes,
 		isComplete,
-	} = chosenOf(offered, groups, {
-		count: wantedCountOf(entry),
-		held: held.map(({index}) => index),
-		isOnlyGroup: possible.length === 1,
-	});
+	} = chosenOf(
+		snapshot,
+		offered,
+		{
+			groups,
+			count: wantedCountOf(entry),
+			held: held.map(({index}) => index),
+			isOnlyGroup: possible.length === 1,
+		},
+		{...preference, strategy: preference?.strategy ?? policyOf(snapshot).strategy},
+	);
 	const taken = takenIndexes.map((index) => snapshot.gpus[index]!);
 	const gpus = [...kept, ...takenIndexes].toSorted((a, b) => a - b);
 	if (!isComplete && taken.length === 0) {

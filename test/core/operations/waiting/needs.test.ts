@@ -1,7 +1,7 @@
 /** A queue of mixed needs on a mixed box, at random: nobody is overtaken who could be served, and nobody is held up by another need. */
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
-import {acquireNow} from '../../../../source/core/operations/acquire-now.js';
+import {acquireNow, createLinkReader} from '../../../../source/core/operations/acquire-now.js';
 import {release} from '../../../../source/core/operations/reservations.js';
 import {readCurrent} from '../../../../source/core/operations/transact.js';
 import {planWithScan} from '../../../../source/core/operations/waiting/waiter-plan.js';
@@ -109,6 +109,7 @@ async function settle(world: TestWorld): Promise<void> {
 				leaseId: `lease-${id}`,
 				entryId: id,
 				scan: async () => world.gpus.observe(),
+				readLinks: createLinkReader(world),
 				isScanDue: true,
 			});
 			if (grant === 'stale') {

@@ -64,7 +64,9 @@ test('whatever is stored, every key has a value, and what does not count is told
 
 test('a record that cannot be read is a problem, whatever else there is', () => {
 	expect(policyProblemOf({...policy({}), policyProblem: 'it is not JSON'})).toBe('it is not JSON');
-	expect(policyProblemOf(policy({strategy: 'fast', later: 'x'}))).toBe('strategy: "fast" is not mru or lru');
+	expect(policyProblemOf(policy({strategy: 'fast', later: 'x'}))).toBe(
+		'strategy: "fast" is not one of mru, lru, pack, spread, cool, topology',
+	);
 });
 
 describe('a change', () => {
@@ -118,7 +120,9 @@ describe('a change', () => {
 			return () => planPolicy(snapshot, changes, context);
 		};
 
-		expect(await refused([{key: 'strategy', value: 'fast'}])).toThrow('strategy must be mru or lru, and not "fast"');
+		expect(await refused([{key: 'strategy', value: 'fast'}])).toThrow(
+			'strategy must be one of mru, lru, pack, spread, cool, topology, and not "fast"',
+		);
 		expect(await refused([{key: 'stratgy', value: undefined}])).toThrow('The policy has no key "stratgy"');
 		expect(await refused([{key: 'strategy', value: 'lru'}], {...policy({}), policyProblem: 'it is not JSON'})).toThrow(
 			'The record of the policy cannot be read: it is not JSON',

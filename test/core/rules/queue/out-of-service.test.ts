@@ -119,6 +119,7 @@ async function settle(world: TestWorld): Promise<void> {
 				leaseId: `lease-${id}`,
 				entryId: id,
 				scan: async () => world.gpus.observe(),
+				readLinks: async () => undefined,
 				isScanDue: entry.unavailable !== undefined || holdingsOf(snapshot, id).length > 0,
 			});
 			if (advance === 'stale') {

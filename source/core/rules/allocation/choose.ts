@@ -1,0 +1,69 @@
+/** Which of the GPUs that could be had are taken: by the strategy, for a newcomer and for one who waits alike. */
+import type {GpuLinks, GpuReading, GpuRecord, Snapshot} from '../../model/types.js';
+import {bestOf, compareScores, scoreOf, type Candidate, type StrategyName} from './strategy.js';
+
+/** What is known of GPUs beside the records, as far as the strategy goes by it. */
+export type Preference = {
+	readonly strategy?: StrategyName;
+	readonly readings?: readonly GpuReading[];
+	/** Undefined: no link is known. */
+	readonly links?: GpuLinks;
+};
+
+/** GPUs of one group that could be had. */
+export type Offer = {
+	/** Those that are had already and stay. */
+	readonly kept: readonly number[];
+	readonly free: readonly number[];
+	/** What others only hold while they wait, in the order in which it is taken: after all that are free. */
+	readonly heldByOthers: readonly number[];
+	/** How many are missing. */
+	readonly count: number;
+};
+
+function candidateOf(record: GpuRecord, {lastUsed}: Snapshot, reading: GpuReading | undefined): Candidate {
+	const {index} = record;
+	const {temperatureCelsius, numaNode, pciRoot} = reading ?? {};
+	return {
+		index,
+		lastReleased: record.kind === 'free' ? record.lastReleased : undefined,
+		lastUsedByRequester: lastUsed.get(index),
+		temperatureCelsius,
+		numaNode,
+		pciRoot,
+	};
+}
+
+/**
+Chooses all that is missing of one of the offers: of those that can be completed the one that takes least from others, and of several of
+those the best by the strategy.
+
+@returns GPUs to take, and of which offer; undefined where none can be completed.
+*/
+export function chooseGpus(
+	snapshot: Snapshot,
+	offers: readonly Offer[],
+	{strategy = 'mru', readings = [], links}: Preference,
+): {readonly offer: Offer; readonly taken: readonly number[]} | undefined {
+	const byIndex = new Map(readings.map((reading) => [reading.index, reading]));
+	const candidates = snapshot.gpus.map((record) => candidateOf(record, snapshot, byIndex.get(record.index)));
+	const candidatesOf = (gpus: readonly number[]) => gpus.map((index) => candidates[index]!);
+	const isFree = new Set(offers.flatMap(({free}) => free));
+	const box = {free: candidates.filter(({index}) => isFree.has(index)), links};
+	const complete = offers.flatMap((offer) => {
+		const {kept, free, heldByOthers, count} = offer;
+		const needed = Math.max(0, count - free.length);
+		if (needed > heldByOthers.length) {
+			return [];
+		}
+
+		const keptGpus = candidatesOf(kept);
+		const chosen = bestOf(strategy, {kept: keptGpus, free: candidatesOf(free), count: count - needed}, box);
+		const score = scoreOf(strategy, {kept: keptGpus, chosen}, box);
+		return [{offer, needed, score, taken: [...chosen.map(({index}) => index), ...heldByOthers.slice(0, needed)]}];
+	});
+	const [best] = complete.toSorted((a, b) =>
+		a.needed === b.needed ? compareScores(a.score, b.score) : a.needed - b.needed,
+	);
+	return best;
+}

@@ -1,0 +1,57 @@
+import {stripVTControlCharacters} from 'node:util';
+import type {GpuLink, GpuLinks} from '../../core/model/types.js';
+
+const linkPattern = /^(?:NV[1-9]\d{0,2}|PIX|PXB|PHB|NODE|SYS)$/v;
+
+/** A table has no more GPUs than this. */
+const mostGpus = 1024;
+
+const gpuIndex = (cell: string): number | undefined => {
+	const index = /^GPU(?<index>\d{1,4})$/v.exec(cell)?.groups?.['index'];
+	return index === undefined || Number(index) >= mostGpus ? undefined : Number(index);
+};
+
+const isLink = (cell: string | undefined): cell is GpuLink => cell !== undefined && linkPattern.test(cell);
+
+/*
+	GPU0	GPU1	NIC0	CPU Affinity	NUMA Affinity	GPU NUMA ID
+GPU0	 X 	NV18	PIX	0-55	0		N/A
+GPU1	NV18	 X 	SYS	0-55	0		N/A
+*/
+
+/**
+Reads what `nvidia-smi topo -m` printed: a table with tabs, its head underlined by escapes. Columns of network cards and of processors are
+passed over. A word that is no link is an unknown link.
+
+@returns Undefined where there is no such table.
+*/
+export function parseTopology(text: string): GpuLinks | undefined {
+	const lines = stripVTControlCharacters(text).split('\n');
+	const rows = lines.map((line) => line.split('\t').map((cell) => cell.trim()));
+	const head = rows.find(([first, second]) => first === '' && second !== undefined && gpuIndex(second) !== undefined);
+	if (head === undefined) {
+		return undefined;
+	}
+
+	const columns = head.map((cell) => gpuIndex(cell));
+	const links: Array<Array<GpuLink | undefined> | undefined> = [];
+	for (const [name = '', ...cells] of rows) {
+		const index = gpuIndex(name);
+		if (index === undefined) {
+			continue;
+		}
+
+		const row: Array<GpuLink | undefined> = [];
+		for (const [place, cell] of cells.entries()) {
+			const other = columns[place + 1];
+			if (other !== undefined && other !== index && isLink(cell)) {
+				row[other] = cell;
+			}
+		}
+
+		links[index] = row;
+	}
+
+	// Rows and columns of GPUs that are not listed are unknown.
+	return Array.from(links, (row = []) => [...row]);
+}
