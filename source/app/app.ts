@@ -258,9 +258,9 @@ export function createApp({config, hasColor, early: runs}: AppOptions): App {
 			const cuda = await import('./cuda.js');
 			return cuda.prepareCuda(version);
 		},
-		async remoteQueueLength(name) {
-			const {remoteQueueLength} = await import('../host/tool/ssh.js');
-			return remoteQueueLength(name);
+		async remoteQueue(name, signal) {
+			const {remoteQueue} = await import('../host/tool/ssh.js');
+			return remoteQueue(name, signal);
 		},
 		async runOnHost(command) {
 			const {sshCommand} = await import('../host/tool/remote-command.js');

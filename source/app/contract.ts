@@ -124,8 +124,11 @@ export type App = {
 	) => Promise<ReadonlyArray<Readonly<Record<string, unknown>>>>;
 	/** `report --json` of another host, within 10 s; rejects with a CanhazgpuError in words. */
 	readonly remoteReport: (host: string, days: number, by: string) => Promise<Readonly<Record<string, unknown>>>;
-	/** How many wait in the queue of another host, within 10 s; rejects with a CanhazgpuError in words. */
-	readonly remoteQueueLength: (host: string) => Promise<number>;
+	/** The entries of another host's `queue --json`, within 10 s or until `signal` is aborted; rejects with a CanhazgpuError in words. */
+	readonly remoteQueue: (
+		host: string,
+		signal?: AbortSignal,
+	) => Promise<{readonly entries: ReadonlyArray<Readonly<Record<string, unknown>>>}>;
 	/**
 	Runs this program on another host by ssh, as if it had been typed there: it shares our terminal, signals reach it, and the connection's end is
 	its end. Resolves with the exit code; 255 is that of ssh itself, too. Rejects with a CanhazgpuError where ssh cannot be started.

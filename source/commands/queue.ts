@@ -54,7 +54,7 @@ async function leave(
 export const queue: Command = {
 	name: 'queue',
 	summary: 'Show who waits for GPUs, in their order',
-	usage: '[--leave ID] [--json]',
+	usage: '[--leave ID | --all] [--json]',
 	examples: [
 		['canhazgpu queue', 'who waits'],
 		['canhazgpu queue --leave 3f2a', 'give up a position of yours'],
@@ -62,9 +62,22 @@ export const queue: Command = {
 	flags: {
 		json: {...jsonFlag, setting: 'queue.json'},
 		leave: {value: 'ID', summary: 'give up this position, by its id or the beginning of it', completes: 'places'},
+		all: {summary: 'of this host and of those in remote_hosts'},
 		on: onFlag,
 	},
 	async run(app, input) {
+		if (input.has('all')) {
+			const other = ['leave', 'on'].find((flag) => input.has(flag));
+			if (other !== undefined) {
+				throw new CanhazgpuError('usage', `--all shows every host, and --${other} is about one`, {
+					hint: 'Leave out one of them.',
+				});
+			}
+
+			const {showQueues} = await import('./shared/host-queues.js');
+			return showQueues(app, input);
+		}
+
 		if (input.has('on')) {
 			const {runElsewhere} = await import('./shared/on-host.js');
 			const exitCode = await runElsewhere(app, input, queue);

@@ -120,6 +120,31 @@ test.each([
 	expect(await holders(near)).toBe(0);
 });
 
+test('queue --all: who waits on every host, and which host does not answer', async () => {
+	await far.run('reserve -g 4 -d 1h');
+	const waiter = start(far, ['reserve', '-g', '2', '--note', 'tonight \u{1B}[31m', '-d', '1h'], {});
+	await eventually(async () => (await peek(far)).queue.length === 1);
+	const hosts = {...environment, CANHAZGPU_REMOTE_HOSTS: 'near,far,lost'};
+	const table = await here.run('queue --all', hosts);
+	expect(table.exitCode).toBe(0);
+	const lines = table.stdout.split('\n').filter((line) => / far |✗ lost/v.test(line));
+	expect(lines[0]).toMatch(
+		/ far +│ 1 │ \S+ +│ 2 GPU\(s\) +│ 0\/2 │ 0h 0m \d+s │ in about (?:1h 0m 0s|0h 59m \d+s) +│ tonight$/v,
+	);
+	expect(lines[1]).toBe('✗ lost: ssh: connect to host lost port 22: No route to host');
+	expect(table.stdout).not.toContain('\u{1B}');
+	const json = JSON.parse((await here.run('queue --all --json', hosts)).stdout) as Record<string, unknown>;
+	expect(Object.values(json)).toMatchObject([
+		[],
+		[],
+		[{requested_count: 2}],
+		{error: 'lost: ssh: connect to host lost port 22: No route to host'},
+	]);
+	expect(await here.run('queue --all --leave 3', hosts)).toMatchObject({exitCode: 2, stdout: ''});
+	waiter.kill('SIGTERM');
+	await waiter.ended;
+});
+
 test('any without other hosts says where to name them', async () => {
 	const {exitCode, stderr} = await here.run('run --on any -- true', {...environment, CANHAZGPU_REMOTE_HOSTS: ''});
 	expect([exitCode, stderr]).toEqual([

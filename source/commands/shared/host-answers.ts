@@ -1,11 +1,10 @@
 /** What several boxes tell of their GPUs, in the form in which one of them is chosen. */
 import type {HostAnswer} from '../../core/rules/hosts/choose-host.js';
 import type {GpuReading, Observation} from '../../core/model/types.js';
-import {CanhazgpuError} from '../../errors.js';
 import {stateWords} from '../../format/states.js';
 import type {JsonRow} from '../../format/tables/host-tables.js';
 import type {App} from '../../app/contract.js';
-import {localRows} from '../status/hosts.js';
+import {errorWords, localRows} from '../status/hosts.js';
 import {createAskingLine} from './progress-line.js';
 
 const text = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
@@ -52,14 +51,6 @@ export function answerOf(host: string, rows: readonly JsonRow[], waitingCount: n
 	};
 }
 
-const errorWords = (error: unknown): string => {
-	if (!(error instanceof CanhazgpuError)) {
-		throw error;
-	}
-
-	return error.message;
-};
-
 async function ownAnswer(app: App): Promise<HostAnswer> {
 	const host = app.host.hostname;
 	try {
@@ -80,12 +71,12 @@ export async function askHosts(app: App, others: readonly string[]): Promise<rea
 	const asking = createAskingLine(app, others);
 	const ask = async (host: string): Promise<HostAnswer> => {
 		try {
-			const [rows, waitingCount] = await Promise.all([
+			const [rows, queue] = await Promise.all([
 				app.remoteStatus(host),
 				// A version without this verb tells nothing of its queue.
-				app.remoteQueueLength(host).catch(() => undefined),
+				app.remoteQueue(host).catch(() => undefined),
 			]);
-			return answerOf(host, rows, waitingCount);
+			return answerOf(host, rows, queue?.entries.length);
 		} catch (error) {
 			return {host, error: errorWords(error)};
 		} finally {

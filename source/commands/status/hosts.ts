@@ -16,7 +16,8 @@ import type {Input} from '../../command-line/command.js';
 /** What is printed of a host. */
 export type StatusForm = 'json' | 'summary' | 'table';
 
-const errorWords = (error: unknown): string => {
+/** What is shown of a host that cannot be asked. Anything but a CanhazgpuError is a bug, and thrown again. */
+export const errorWords = (error: unknown): string => {
 	if (!(error instanceof CanhazgpuError)) {
 		throw error;
 	}
@@ -53,7 +54,7 @@ async function remoteAnswer(app: App, host: string, signal: AbortSignal): Promis
 }
 
 /** A host that is asked when Ctrl-C comes is asked no longer: nothing is left running, and nothing is shown. */
-async function untilInterrupted(app: App, show: (signal: AbortSignal) => Promise<void>): Promise<number> {
+export async function untilInterrupted(app: App, show: (signal: AbortSignal) => Promise<void>): Promise<number> {
 	const interruption = app.interruption();
 	const {signal} = interruption;
 	try {

@@ -126,19 +126,30 @@ Asks another host for its status by ssh.
 export const remoteStatus = async (host: string, signal?: AbortSignal): Promise<readonly RemoteRow[]> =>
 	parseRows(host, await askHost(host, ['status', '--json'], signal));
 
-/**
-Asks another host by ssh how many wait there.
+/** Who waits on another host, as `queue --json` of this program or of the peer prints it. Texts are whatever that host says. */
+export type RemoteQueue = {readonly entries: ReadonlyArray<Readonly<Record<string, unknown>>>};
 
+const queueSchema = v.looseObject({entries: v.optional(v.nullable(v.array(v.record(v.string(), v.unknown()))))});
+
+/** More than wait anywhere. */
+const longestQueue = 10_000;
+
+/**
+Asks another host for its queue by ssh.
+
+@param signal - Aborted when nobody wants to know any more.
 @throws CanhazgpuError as {@link remoteStatus}, also where that version knows no queue.
 */
-export async function remoteQueueLength(host: string): Promise<number> {
-	const value = parseJson(await askHost(host, ['queue', '--json'], undefined), /^\{/gmv);
-	const result = v.safeParse(v.looseObject({total_waiting: v.pipe(v.number(), v.safeInteger(), v.minValue(0))}), value);
-	if (!result.success) {
+export async function remoteQueue(host: string, signal?: AbortSignal): Promise<RemoteQueue> {
+	const value = parseJson(await askHost(host, ['queue', '--json'], signal), /^\{/gmv);
+	const result = v.safeParse(queueSchema, value);
+	// The peer writes `null` for none.
+	const entries = result.success ? (result.output.entries ?? []) : undefined;
+	if (entries === undefined || entries.length > longestQueue) {
 		throw failed(host, 'its answer is not the JSON of a queue');
 	}
 
-	return result.output.total_waiting;
+	return {entries};
 }
 
 /**
