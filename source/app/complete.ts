@@ -12,7 +12,7 @@ import {createLocations} from './locations.js';
 /** Names of those who did something lately are enough. */
 const newestEvents = 500;
 
-/** A store that keeps no trail still knows who is there. */
+/** A store that keeps no audit log still knows who is there. */
 async function newest(store: Store): Promise<readonly AuditEntry[]> {
 	try {
 		return await store.audit({newest: newestEvents});

@@ -112,7 +112,7 @@ export type App = {
 	readonly columns: number | undefined;
 	/** Stderr, when it is a terminal on which a line may be redrawn. */
 	readonly liveErrors: {readonly write: (text: string) => void; readonly columns: () => number} | undefined;
-	/** Told how a waiting in line goes, where that is not shown on stderr. */
+	/** Told how a waiting in the queue goes, where that is not shown on stderr. */
 	readonly tellWaiting?: (words: string) => void;
 	/** Told what was given back, where that can be taken back for a while. */
 	readonly tellReleased?: (released: readonly Holding[]) => void;

@@ -48,7 +48,7 @@ async function detectedFinding(app: App): Promise<Finding> {
 		: {check: 'provider', level: 'ok', words: `${detected.provider}: ${detected.gpuCount} GPU(s)`};
 }
 
-/** Whether the history and the trail can be read: without the one nothing can be given back, without the other nothing is told. */
+/** Whether the history and the audit log can be read: without the one nothing can be given back, without the other nothing is told. */
 async function tryKept({store}: OpenWorld, now: number): Promise<readonly Finding[]> {
 	const reads = [
 		[async () => store.history(now, now).pages()[Symbol.asyncIterator]().next(), 'error'],

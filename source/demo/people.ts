@@ -101,7 +101,7 @@ async function keep(actor: Actor, grant: Grant, seconds: number): Promise<void> 
 	await release(world, requester, {by: 'lease', leaseId: grant.leaseId});
 }
 
-/** Waits in line, however long it takes, and has the GPUs then. */
+/** Waits in the queue, however long it takes, and has the GPUs then. */
 async function visit(actor: Actor, arrived: () => void): Promise<void> {
 	const {world, request, signal, person} = actor;
 	const answer = await acquire(world, request, {waitSeconds: undefined, signal, onProgress: arrived});
@@ -115,7 +115,7 @@ async function visit(actor: Actor, arrived: () => void): Promise<void> {
 Comes and goes until sent home.
 
 @param first - What is held already.
-@param arrived - Told once the line is joined, or passed.
+@param arrived - Told once the queue is joined, or passed.
 */
 export async function live(actor: Actor, first: Grant | undefined, arrived: () => void): Promise<void> {
 	const {person, world, signal} = actor;

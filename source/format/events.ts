@@ -1,4 +1,4 @@
-/** What happened, in words for people and as JSON: a record of the audit trail as every face shows it. */
+/** What happened, in words for people and as JSON: a record of the audit log as every face shows it. */
 import {waitTimedOut, takenBack} from '../core/rules/leases/audit-entries.js';
 import type {AuditEntry, AuditKind, AuditRecord} from '../core/model/types.js';
 import {localDay} from './text/days.js';
@@ -73,7 +73,7 @@ const endings: Readonly<Record<string, string>> = {
 const agoWords = ({time, until}: AuditRecord): string =>
 	until === undefined || time - until < 60 ? '' : ` ${roughDuration(time - until)} ago`;
 
-/** Why a lease ended, or somebody left the line, in words: after a colon. */
+/** Why a lease ended, or somebody left the queue, in words: after a colon. */
 export const endingWords = (reason: string): string =>
 	(Object.hasOwn(endings, reason) ? endings[reason] : undefined) ?? harmless(reason);
 

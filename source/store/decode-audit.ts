@@ -1,7 +1,7 @@
 import type {AuditEntry, AuditQuery} from '../core/model/types.js';
 import {decodeAudit} from './records/index.js';
 
-/** The trail holds about so many records; older ones go. */
+/** The audit log holds about so many records; older ones go. */
 export const auditCap = 10_000;
 
 /** The place behind which to read, in a store that numbers its records; 0 for an id that is none of its own. */
@@ -9,7 +9,7 @@ export const rowAfter = (afterId: string | undefined): number =>
 	/^\d{1,15}$/v.test(afterId ?? '') ? Number(afterId) : 0;
 
 /**
-Decodes stored records of the trail. Those that do not parse are skipped.
+Decodes stored records of the audit log. Those that do not parse are skipped.
 
 @param rows - Oldest first.
 @param query - Of which only the time is looked at here: a store has the ids, and the records the times.

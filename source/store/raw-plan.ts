@@ -55,7 +55,7 @@ export type RawPlan = {
 	readonly writes: readonly RawWrite[];
 	readonly usage: readonly RawUsage[];
 	/**
-	Records to append to the trail.
+	Records to append to the audit log.
 	*/
 	readonly audit: readonly string[];
 	readonly event: string | undefined;

@@ -14,7 +14,7 @@ export type InspectProcesses = (pids: readonly number[]) => Promise<FactsOfProce
 export type LineOptions = {
 	/** Aborted: leave the queue, if that is where it is. */
 	readonly signal: AbortSignal;
-	/** Told when it stands in line, and how that goes. */
+	/** Told when it stands in the queue, and how that goes. */
 	readonly onWaiting: (words: string) => void;
 	/** Told what it gave back. */
 	readonly onReleased?: (released: readonly Holding[]) => void;

@@ -1,5 +1,5 @@
 /**
-`admin --drain` and `--undrain`: out of service and back. As with the rest of `admin`, an account that may change the pool may do it; the trail
+`admin --drain` and `--undrain`: out of service and back. As with the rest of `admin`, an account that may change the pool may do it; the audit log
 tells who did.
 */
 import {drain, undrain} from '../../core/operations/drain.js';

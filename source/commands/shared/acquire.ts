@@ -113,7 +113,7 @@ export type AcquireOptions = {
 /**
 Gets the GPUs, showing on stderr how the waiting goes.
 
-@throws CanhazgpuError `unavailable` when there were not enough in time, or somebody took us out of the line.
+@throws CanhazgpuError `unavailable` when there were not enough in time, or somebody took us out of the queue.
 */
 export async function acquireShown(
 	app: App,

@@ -28,7 +28,7 @@ Wraps a store so that each read compares what is there with what was read before
 export function createRestoringStore(store: Store, {host, clock}: {readonly host: Host; readonly clock: Clock}): Store {
 	let known: KnownSnapshot | undefined;
 
-	/** Nothing, where the store keeps no trail. */
+	/** Nothing, where the store keeps no audit log. */
 	const auditSince = async (fromTime: number): Promise<readonly AuditRecord[]> => {
 		try {
 			return await store.audit({fromTime});

@@ -1,5 +1,5 @@
 /**
-The audit trail: what happened to the pool, by whom. Appended in the same commit as the change that it tells of, so that neither is
+The audit log: what happened to the pool, by whom. Appended in the same commit as the change that it tells of, so that neither is
 there without the other. Heartbeats are not told.
 */
 
@@ -17,7 +17,7 @@ export type AuditKind =
 	/** Somebody asked and got nothing, at once or when the time to wait was over. */
 	| 'refused'
 	| 'joined'
-	/** Left the line without having been served. */
+	/** Left the queue without having been served. */
 	| 'left'
 	| 'drained'
 	| 'undrained'
@@ -70,7 +70,7 @@ export type AuditRecord = {
 	/** What a change of the configuration has replaced. */
 	readonly before?: AuditBefore;
 	readonly leaseId?: string;
-	/** Of the place in line. */
+	/** Of the position in the queue. */
 	readonly entryId?: string;
 	/** In spite of use without a reservation or an unknown reading. */
 	readonly forced?: boolean;
@@ -82,7 +82,7 @@ export type AuditRecord = {
 	readonly note?: string;
 };
 
-/** A record as it stands in the trail. The id says where, and nothing else. */
+/** A record as it stands in the audit log. The id says where, and nothing else. */
 export type AuditEntry = AuditRecord & {readonly id: string};
 
 export type AuditQuery = {

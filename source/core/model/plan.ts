@@ -18,7 +18,7 @@ export type Expectation =
 	/** `raw` undefined: the key must be absent. */
 	| {readonly kind: 'gpu'; readonly index: number; readonly raw: string | undefined}
 	| {readonly kind: 'entry'; readonly id: string; readonly raw: string | undefined}
-	/** The line must be exactly these ids (`whole`), or begin with them (`prefix`). */
+	/** The queue must be exactly these ids (`whole`), or begin with them (`prefix`). */
 	| {readonly kind: 'queue'; readonly ids: readonly string[]; readonly extent: 'whole' | 'prefix'}
 	/** There must be a pool of this size, or none (undefined). */
 	| {readonly kind: 'pool'; readonly gpuCount: number | undefined}
@@ -52,7 +52,7 @@ export type Write =
 			/** Gives the place of an entry that joined at this time, in seconds on the store's clock. Absent: the place at the end. */
 			readonly at?: number;
 	  }
-	/** Replaces the entry of somebody who stands in the line. */
+	/** Replaces the entry of somebody who stands in the queue. */
 	| {readonly kind: 'entry'; readonly entry: QueueEntry}
 	/** Removes the id from the line and its entry. */
 	| {readonly kind: 'leave'; readonly id: string}
@@ -88,7 +88,7 @@ export type Plan = {
 	readonly writes: readonly Write[];
 	/** Appended to the history. */
 	readonly usage: readonly UsageRecord[];
-	/** Appended to the audit trail. */
+	/** Appended to the audit log. */
 	readonly audit: readonly AuditRecord[];
 	/** Published after the writes. */
 	readonly event: PoolEvent | undefined;

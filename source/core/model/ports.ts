@@ -93,7 +93,7 @@ export type Store = {
 	readonly location: string;
 	/** One atomic read. With `user` (a label), `lastUsed` is filled in for it; with `change` (an id), `attemptDone`. */
 	readonly read: (options?: ReadOptions) => Promise<Snapshot>;
-	/** One entry of the line, for a heartbeat that needs nothing else. Undefined when it is not there, or not to be read alone. */
+	/** One entry of the queue, for a heartbeat that needs nothing else. Undefined when it is not there, or not to be read alone. */
 	readonly readEntry: (id: string) => Promise<Extract<QueueRecord, {kind: 'entry'}> | undefined>;
 	readonly commit: (plan: Plan) => Promise<CommitOutcome>;
 	/** Resolves once listening, so that nothing after a following read is missed. Returns the way to stop. */
@@ -103,7 +103,7 @@ export type Store = {
 	*/
 	readonly history: (fromTime: number, toTime: number) => UsageHistory;
 	/**
-	The audit trail, oldest first. It holds about the newest 10,000 records; those that do not parse are skipped. Rejects with
+	The audit log, oldest first. It holds about the newest 10,000 records; those that do not parse are skipped. Rejects with
 	`store-refused` where the store keeps none: a Redis before 5, or an account that may not.
 	*/
 	readonly audit: (query?: AuditQuery) => Promise<readonly AuditEntry[]>;

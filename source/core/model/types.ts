@@ -158,7 +158,7 @@ export type NotedOutage = {
 	readonly since: number;
 };
 
-/** Somebody who waits in line. */
+/** Somebody who waits in the queue. */
 export type QueueEntry = {
 	readonly id: string;
 	readonly user: string;
@@ -196,10 +196,10 @@ export type QueueEntry = {
 	readonly unknownFields?: Readonly<Record<string, unknown>>;
 };
 
-/** One place in the line, in the line's order. */
+/** One position in the queue, in the queue's order. */
 export type QueueRecord =
 	| {readonly kind: 'entry'; readonly id: string; readonly raw: string; readonly entry: QueueEntry}
-	/** The id stands in the line but its entry is gone. */
+	/** The id stands in the queue but its entry is gone. */
 	| {readonly kind: 'orphan'; readonly id: string}
 	| {readonly kind: 'garbage'; readonly id: string; readonly raw: string | undefined; readonly problem: string};
 
@@ -292,7 +292,7 @@ export type EndReason =
 	| 'reboot'
 	| 'pool-reset'
 	| 'queue-left'
-	/** Held while waiting, and taken over by somebody earlier in the line. */
+	/** Held while waiting, and taken over by somebody earlier in the queue. */
 	| 'taken-by-earlier'
 	/** Held while waiting, and taken over because the waiter was stopped. */
 	| 'holder-stopped'
@@ -324,7 +324,7 @@ export type PoolEvent = {
 	readonly gpus: readonly number[];
 	/** The label of the account that did it. */
 	readonly user?: string;
-	/** Entries that left the line: those behind them move up without having to read. */
+	/** Entries that left the queue: those behind them move up without having to read. */
 	readonly left?: readonly string[];
 };
 

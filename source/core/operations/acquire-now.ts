@@ -165,7 +165,7 @@ export async function acquireNow(
 	});
 }
 
-/** Acquires now, and tells the trail when somebody gets nothing: the refusal is the answer. */
+/** Acquires now, and tells the audit log when somebody gets nothing: the refusal is the answer. */
 export async function acquireOrRefuse(
 	world: World,
 	request: AcquireRequest,

@@ -13,7 +13,7 @@ export type PoolRequest = {
 	readonly provider: ProviderName;
 	/** Replaces a pool that is there, ending its leases. */
 	readonly force: boolean;
-	/** Where the pool was, when that is another store: for the trail. */
+	/** Where the pool was, when that is another store: for the audit log. */
 	readonly movedFrom?: string;
 };
 

@@ -12,7 +12,7 @@ import type {Observation, Snapshot} from '../model/types.js';
 export type AlertRecorder = (snapshot: Snapshot, observation: Observation) => Promise<void>;
 
 /**
-Makes what tells the events and the trail of a scan what they do not know yet. It never fails for the store's sake: the next scan
+Makes what tells the events and the audit log of a scan what they do not know yet. It never fails for the store's sake: the next scan
 tells it then. Nothing is sent while nothing differs, nor while the last news is still on its way.
 */
 export function createAlertRecorder({

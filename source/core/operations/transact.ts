@@ -17,7 +17,7 @@ export type CurrentOptions = {
 	readonly user?: string | undefined;
 	/** Id of a change that is asked about, too. */
 	readonly change?: string | undefined;
-	/** Which entries of the line are judged; all, if not given. */
+	/** Which entries of the queue are judged; all, if not given. */
 	readonly judged?: (snapshot: Snapshot) => (record: QueueRecord) => boolean;
 };
 

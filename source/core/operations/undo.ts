@@ -21,7 +21,7 @@ export type Undone = {
 		readonly leaseId: string;
 		readonly expiryTime: number;
 	}>;
-	/** Somebody has one of its GPUs, or waits in line for it. */
+	/** Somebody has one of its GPUs, or waits in the queue for it. */
 	readonly refused: readonly Refusal[];
 	/** GPUs of those that would have ended by now. */
 	readonly over: readonly number[];

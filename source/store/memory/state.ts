@@ -11,7 +11,7 @@ export type State = {
 	pool: RawPool;
 	readonly gpus: Map<number, string>;
 	/**
-	In the order of the line.
+	In the order of the queue.
 	*/
 	readonly line: string[];
 	readonly entries: Map<string, string>;
@@ -32,7 +32,7 @@ export type State = {
 	*/
 	run: string;
 	/**
-	By id, in microseconds since the epoch: what the order of the line goes by.
+	By id, in microseconds since the epoch: what the order of the queue goes by.
 	*/
 	readonly places: Map<string, number>;
 	/**
@@ -187,7 +187,7 @@ function appendAudit({auditLog}: State, records: readonly string[]): void {
 /**
 All of it, or nothing.
 
-@returns False when an expectation does not hold, the line does not allow it, or another attempt was carried out.
+@returns False when an expectation does not hold, the queue does not allow it, or another attempt was carried out.
 */
 export function applyToState(state: State, {expect, writes, usage, audit, change}: RawPlan, now: number): boolean {
 	if (

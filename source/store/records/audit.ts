@@ -26,7 +26,7 @@ const kinds: Readonly<Record<AuditKind, true>> = {
 	notice: true,
 };
 
-/** The trail keeps ten thousand records, and a note may be a megabyte long. */
+/** The audit log keeps ten thousand records, and a note may be a megabyte long. */
 const longestText = 200;
 
 const shortText = (text: string | undefined): string | undefined => optionalText(text?.slice(0, longestText) ?? '');
@@ -46,7 +46,7 @@ function decodeBefore(fields: Fields): AuditBefore | undefined {
 	return Object.values(before).every((value) => value === undefined) ? undefined : before;
 }
 
-/** Reads a record of the trail; undefined for one that does not parse. */
+/** Reads a record of the audit log; undefined for one that does not parse. */
 export function decodeAudit(raw: string): AuditRecord | undefined {
 	const result = readRecord(textOf(raw), (fields): AuditRecord => {
 		const forced = fields.whole('forced') === 1;
@@ -76,7 +76,7 @@ export function decodeAudit(raw: string): AuditRecord | undefined {
 }
 
 /**
-The stored form of a record of the trail. Long texts are cut.
+The stored form of a record of the audit log. Long texts are cut.
 
 @throws RangeError for an impossible time: a bug of the caller.
 */

@@ -17,7 +17,7 @@ const nanoseconds = (seconds: number | undefined): number | undefined =>
 
 const outageKinds: ReadonlyArray<NotedOutage['kind']> = ['broken', 'used', 'unknown'];
 
-/** What this version cannot read of it is left out: nobody loses a place in line for that. */
+/** What this version cannot read of it is left out: nobody loses a position in the queue for that. */
 function readUnavailable(fields: Fields): readonly NotedOutage[] | undefined {
 	const notes = fields.records('unavailable_gpus', (item): NotedOutage | undefined => {
 		const kind = outageKinds.find((known) => known === item.anyText('kind'));
@@ -50,7 +50,7 @@ function readNeed(fields: Fields | undefined): Need | undefined {
 }
 
 function readEntry(fields: Fields, id: string): QueueEntry {
-	// The place in the line names the entry; what the entry says of itself is a copy.
+	// The position in the queue names the entry; what the entry says of itself is a copy.
 	fields.text('id');
 	const lastHeartbeat = fields.time('last_heartbeat');
 	const enqueueTime = fields.time('enqueue_time') ?? lastHeartbeat;
@@ -85,7 +85,7 @@ function readEntry(fields: Fields, id: string): QueueEntry {
 }
 
 /**
-Reads one place of the line. Never throws.
+Reads one place of the queue. Never throws.
 
 @param id - Of the place.
 @param raw - Undefined when the id has no entry.

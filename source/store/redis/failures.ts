@@ -171,7 +171,7 @@ export function refusal(error: Error, {name, db, passwordHint}: Endpoint): Canha
 		return wrongKey(key ?? 'a key', type ?? 'key of another type');
 	}
 
-	// The scripts look at the types themselves; the history and the trail are also read without one.
+	// The scripts look at the types themselves; the history and the audit log are also read without one.
 	if (word === 'WRONGTYPE') {
 		const isAuditLog = ((error as {readonly command?: {readonly name?: string}}).command?.name ?? '').startsWith('x');
 		return wrongKey(

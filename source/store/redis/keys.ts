@@ -27,7 +27,7 @@ export const keys = {
 	*/
 	revision: 'canhazgpu:revision',
 	/**
-	Ours: the audit trail, a stream.
+	Ours: the audit log, a stream.
 	*/
 	auditLog: 'canhazgpu:trail',
 	/**

@@ -25,7 +25,7 @@ function holds(statements: PoolStatements, expectation: Expectation): boolean {
 
 		case 'queue': {
 			const {ids, extent} = expectation;
-			// One more than expected tells whether the line goes on.
+			// One more than expected tells whether the queue goes on.
 			const queue = statements.queueIds.all(ids.length + 1).map(({id}) => id);
 			return ids.every((id, place) => queue[place] === id) && (extent === 'prefix' || queue.length === ids.length);
 		}

@@ -16,14 +16,14 @@ export type Flash = {
 export type Complaint = {
 	readonly message: string;
 	readonly hint?: string;
-	/** Others have the GPUs now: one can stand in line for them. */
+	/** Others have the GPUs now: one can stand in the queue for them. */
 	readonly canWait?: boolean;
 };
 
 /** One request of this monitor that waits in the queue. */
 export type Waiting = {
 	readonly id: number;
-	/** How it goes: its place in the line, what it waits for. */
+	/** How it goes: its position in the queue, what it waits for. */
 	readonly words: string;
 };
 

@@ -16,7 +16,7 @@ type Setter = (labels: Readonly<Record<string, string>>, value: number | undefin
 
 export type Metrics = {readonly contentType: string; readonly text: () => Promise<string>};
 
-/** Counters, by what of the audit trail they count. */
+/** Counters, by what of the audit log they count. */
 const counted: ReadonlyArray<readonly [kind: AuditKind, name: string, help: string]> = [
 	['granted', 'grants_total', 'Grants since this server began, each of one or more GPUs'],
 	['refused', 'refusals_total', 'Requests that got nothing since this server began'],

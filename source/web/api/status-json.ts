@@ -1,5 +1,5 @@
 /**
-What the API says of GPUs and of the line: the peer's keys with the peer's meaning, ours beside them. What is unknown or empty is absent.
+What the API says of GPUs and of the queue: the peer's keys with the peer's meaning, ours beside them. What is unknown or empty is absent.
 */
 import {labelOf, ownerOf} from '../../core/rules/leases/ownership.js';
 import {shownStateOf, type StatusRow} from '../../core/rules/pool/status.js';
@@ -141,7 +141,7 @@ const waiterJson = ({entry, position, held, isPossible, isUnknown}: QueueRow) =>
 		unknown: isUnknown ? true : undefined,
 	};
 
-/** The line, with when each is served as a time and not as a distance. */
+/** The queue, with when each is served as a time and not as a distance. */
 export const waitersJson = ({queue, snapshot}: LiveState) =>
 	queue.flatMap((row) => {
 		const waiter = waiterJson(row);

@@ -1,4 +1,4 @@
-/** Getting GPUs, now or in line: what `run` and `reserve` call. */
+/** Getting GPUs, now or in the queue: what `run` and `reserve` call. */
 import {CanhazgpuError} from '../../../errors.js';
 import type {Refusal} from '../../rules/allocation/allocation.js';
 import type {World} from '../../model/ports.js';
@@ -21,7 +21,7 @@ async function acquireUnlessBusy(...request: Parameters<typeof acquireNow>): Pro
 }
 
 /**
-Takes GPUs now, or waits in line for them.
+Takes GPUs now, or waits in the queue for them.
 
 @returns A refusal only when waiting was not wanted.
 @throws CanhazgpuError `impossible` when the pool can never give it, ...

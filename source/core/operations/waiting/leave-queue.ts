@@ -14,7 +14,7 @@ export type LeaveResult =
 	| {readonly kind: 'ambiguous'; readonly ids: readonly string[]}
 	| {readonly kind: 'not-yours'; readonly entry: QueueEntry};
 
-/** Takes an entry out of the line, with what it holds. `id` may be the beginning of one. */
+/** Takes an entry out of the queue, with what it holds. `id` may be the beginning of one. */
 export const leaveQueue = async (world: World, requester: Requester, id: string): Promise<LeaveResult> =>
 	transact<LeaveResult>(world, {
 		attempt(snapshot) {

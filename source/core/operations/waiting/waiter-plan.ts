@@ -65,7 +65,7 @@ export async function planWithScan(
 		force: request.force,
 	};
 	const position = snapshot.queue.findIndex(({id}) => id === entryId);
-	// Those earlier in the line who have noted what is out of service.
+	// Those earlier in the queue who have noted what is out of service.
 	const earlier = snapshot.queue
 		.slice(0, Math.max(0, position))
 		.filter((record) => record.kind === 'entry' && record.entry.unavailable !== undefined && isAwake(record.entry));

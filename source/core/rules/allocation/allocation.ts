@@ -56,7 +56,7 @@ export type AllocationRequest = {
 	/** The lease that each GPU gets. */
 	readonly lease: Lease;
 	/**
-	Hands out GPUs in spite of unreserved use, unknown readings and failures. Never somebody's lease or place in line, nor what an
+	Hands out GPUs in spite of unreserved use, unknown readings and failures. Never somebody's lease or position in the queue, nor what an
 	administrator took out of service.
 	*/
 	readonly force: boolean;
@@ -66,7 +66,7 @@ export type AllocationRequest = {
 	/** How the GPUs are linked. Undefined: unknown, or of no account. */
 	readonly links?: GpuLinks;
 	readonly isAwake: (entry: QueueEntry) => boolean;
-	/** What the trail says of it. */
+	/** What the audit log says of it. */
 	readonly grant: Omit<AuditContext, 'now'> & Pick<GrantOptions, 'forced' | 'reason'>;
 };
 

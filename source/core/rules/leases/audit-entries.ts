@@ -1,4 +1,4 @@
-/** Puts what happens to leases and places in line into records of the audit trail. */
+/** Puts what happens to leases and positions in the queue into records of the audit log. */
 import type {AuditKind, AuditRecord, Lease, QueueEntry} from '../../model/types.js';
 import type {Ending} from './liveness.js';
 import {labelOf, ownerOf} from './ownership.js';
@@ -30,7 +30,7 @@ function partiesOf(
 
 export type GrantOptions = {
 	readonly kind?: 'granted' | 'held';
-	/** Of the place in line that it was got by. */
+	/** Of the position in the queue that it was got by. */
 	readonly entryId?: string;
 	readonly forced?: boolean;
 	readonly reason?: string;
@@ -105,7 +105,7 @@ export const takenBack = 'taken back';
 /** Why somebody is refused who waited for as long as they would. */
 export const waitTimedOut = 'waited in vain';
 
-/** Somebody took a place in line, or lost it without having been served. `refused`: the time to wait was over. */
+/** Somebody took a position in the queue, or lost it without having been served. `refused`: the time to wait was over. */
 export const positionEntry = (
 	kind: 'joined' | 'left' | 'refused',
 	entry: QueueEntry,

@@ -57,7 +57,7 @@ Finds them in what was read.
 @throws CanhazgpuError `impossible` for an id that is not in the pool.
 */
 export function select(snapshot: Snapshot, requester: Requester, selection: Selection): Selected {
-	// What a waiter holds while it waits for the rest belongs to its place in the line.
+	// What a waiter holds while it waits for the rest belongs to its position in the queue.
 	const leased = holdingsIn(snapshot.gpus).filter(({lease}) => lease.partialQueueId === undefined);
 	if (selection.by === 'label') {
 		const records = leased.filter(

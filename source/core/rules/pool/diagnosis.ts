@@ -227,7 +227,7 @@ export function judgeClock(storeSeconds: number, ownSeconds: number, roundTripMs
 	};
 }
 
-/** The audit trail needs Redis 5, and nothing else needs more. */
+/** The audit log needs Redis 5, and nothing else needs more. */
 const oldestRedis = 5;
 
 export function judgeVersions(program: string, runtime: string, store: string | undefined): readonly Finding[] {

@@ -61,7 +61,7 @@ export const planPool = (pool: Pool, context: AuditContext, movedFrom?: string):
 	grants: false,
 });
 
-/** Plans a pool in the place of another: every lease ends with its record, garbage is thrown away, the line stays. */
+/** Plans a pool in the place of another: every lease ends with its record, garbage is thrown away, the queue stays. */
 export function planPoolReset(snapshot: Snapshot, pool: Pool, context: AuditContext, before?: AuditBefore): Plan {
 	const leased = holdingsIn(snapshot.gpus);
 	const ends = planEnd(

@@ -60,7 +60,7 @@ const endsByItself: ReadonlySet<string> = new Set<EndReason>([
 type Loss = {
 	readonly known: Snapshot;
 	readonly found: Snapshot;
-	/** What the store's trail tells of the time since the last read: what ended then is not put back. */
+	/** What the store's audit log tells of the time since the last read: what ended then is not put back. */
 	readonly audit: readonly AuditRecord[];
 	/** Nothing was committed since the loss, so that all that is found is older than what was known. */
 	readonly isUntouched: boolean;
@@ -226,7 +226,7 @@ const isHeldBy = ({gpus}: Snapshot, {holder, machine}: QueueEntry): boolean =>
 			lease.holder.startTicks === holder.startTicks,
 	);
 
-/** A grant that completes bears the id of its place, too. */
+/** A grant that completes bears the id of its position, too. */
 const hasLeftSince = (id: string, {audit}: Loss): boolean =>
 	audit.some(({entryId, kind}) => entryId === id && ['left', 'refused', 'granted'].includes(kind));
 
@@ -338,7 +338,7 @@ Plans to put back everything that was known and is lost, each record as it was f
 
 @param known - What was read last; with a pool.
 @param found - What the store holds now: {@link hasLostData} is true of both.
-@param options - Who does it, and what the trail tells since the last read.
+@param options - Who does it, and what the audit log tells since the last read.
 */
 export function planRestoring(
 	known: Snapshot & {readonly pool: Pool},

@@ -167,7 +167,7 @@ export function outOfServiceFor(entry: QueueEntry, gpus: readonly GpuRecord[], o
 	return gpusOf(groupsOf(entry, gpus.length)).filter((index) => isOut(index));
 }
 
-/** False while it waits for what is out of service. It keeps its place, and claims nothing that others could use meanwhile. */
+/** False while it waits for what is out of service. It keeps its position, and claims nothing that others could use meanwhile. */
 export const isServable = (entry: QueueEntry, gpus: readonly GpuRecord[], out: OutOfService): boolean =>
 	outOfServiceFor(entry, gpus, out).length === 0;
 

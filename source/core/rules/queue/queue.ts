@@ -1,7 +1,7 @@
 /**
-The line: first come, first served, without holding up those it need not.
+The queue: first come, first served, without holding up those it need not.
 
-The rule "nobody overtakes" is {@link claimsOf}: a GPU that somebody earlier in the line could use is not free for anybody later.
+The rule "nobody overtakes" is {@link claimsOf}: a GPU that somebody earlier in the queue could use is not free for anybody later.
 */
 import {holdingsIn} from '../leases/holdings.js';
 import {planChange, planEnd, withHeartbeat} from '../leases/lease-changes.js';
@@ -19,7 +19,7 @@ whichever becomes free first is its.
 @param queue - The queue, or the part of it before the caller.
 @param gpuCount - Size of the pool.
 @param groupsFor - The groups that an entry may claim: none for one whose process is stopped, or that waits for what is out of service. It
-keeps its place and claims nothing for now.
+keeps its position and claims nothing for now.
 @returns GPU index -> the entry that it is kept for.
 */
 export function claimsOf(
@@ -85,9 +85,9 @@ export const entryFor = (
 });
 
 /**
-Joins the line. It expects nothing: the commit gives the place.
+Joins the queue. It expects nothing: the commit gives the place.
 
-@param at - The time whose place it takes again, in seconds on the store's clock; undefined for the end of the line.
+@param at - The time whose place it takes again, in seconds on the store's clock; undefined for the end of the queue.
 */
 export const planJoin = (entry: QueueEntry, host: string, at?: number): Plan => ({
 	expect: [],
@@ -102,7 +102,7 @@ export const planJoin = (entry: QueueEntry, host: string, at?: number): Plan => 
 Leaves the line and gives back what was held meanwhile, with its records.
 
 @param snapshot - What was read.
-@param record - Of the place in line.
+@param record - Of the position in the queue.
 @param context - Who takes it out.
 @param hasWaitedInVain - True when the time to wait was over: the audit log then tells of a refusal.
 */
@@ -182,7 +182,7 @@ export function planEntryNote(
 }
 
 /**
-How many earlier in the line could use one of these GPUs (all of them when none is named): a release wakes the first few at once
+How many earlier in the queue could use one of these GPUs (all of them when none is named): a release wakes the first few at once
 and the others in their own time.
 */
 export function rankFor(queue: readonly QueueRecord[], id: string, gpus: readonly number[], gpuCount: number): number {

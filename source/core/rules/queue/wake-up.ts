@@ -11,7 +11,7 @@ const shortestTickMs = 2000;
 const longestTickMs = 5000;
 /** So many read at once when something changed; the others follow at their tick. */
 const wokenAtOnce = 3;
-/** The first of the others follows after this long, where nobody can tell who left the line; and each next after a turn. */
+/** The first of the others follows after this long, where nobody can tell who left the queue; and each next after a turn. */
 const herdMs = 250;
 const turnMs = 20;
 /** With so many ahead the tick is twice as long, up to the longest: an entry that moves up, or may take something, is waked by an event. */
@@ -60,7 +60,7 @@ export function snapshotAfterEvent(snapshot: Snapshot | undefined, event: PoolEv
 In how many milliseconds an event is worth a look: at once when it freed something, or somebody left the line and with that the claim to
 it, and we are among the first who could use it. Undefined: not before the tick.
 
-A store that cannot say what happened leaves everybody in the dark about the line, so those further back look one after the other.
+A store that cannot say what happened leaves everybody in the dark about the queue, so those further back look one after the other.
 
 @param snapshot - With the event in it.
 */
@@ -81,7 +81,7 @@ export function readAfterMs(
 
 	const own = queue.find(({id}) => id === entryId);
 	if (own === undefined) {
-		// Taken out of the line by somebody: that is to be seen, too.
+		// Taken out of the queue by somebody: that is to be seen, too.
 		return 0;
 	}
 

@@ -24,7 +24,7 @@ const rowsOf = (reply: unknown) =>
 		return record === undefined ? [] : [{id: rawOf(bytesOf(id)), raw: rawOf(record)}];
 	}).flat();
 
-/** Reads the records of the trail that are asked for. */
+/** Reads the records of the audit log that are asked for. */
 export async function readAuditLog(connection: Connection, query: AuditQuery): Promise<readonly AuditEntry[]> {
 	const {newest} = query;
 	if (newest === 0) {

@@ -1,4 +1,4 @@
-/** The selected place in the line. */
+/** The selected position in the queue. */
 import type {QueueRecord} from '../../../core/model/types.js';
 import type {State} from '../state.js';
 

@@ -17,7 +17,7 @@ export type PanelsState = {
 	readonly isZoomed: boolean;
 	/** First line shown. */
 	readonly scroll: Readonly<Record<ScrollingPanel, number>>;
-	/** The place in the line that is selected: the entry itself, and where it stood when it was last seen. */
+	/** The position in the queue that is selected: the entry itself, and where it stood when it was last seen. */
 	readonly queue: {readonly selectedId?: string; readonly position: number};
 	/** Processes as a tree: each below the one that started it. */
 	readonly isTree: boolean;

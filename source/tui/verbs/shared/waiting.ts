@@ -1,4 +1,4 @@
-/** What stands in line from this monitor, for as long as it runs. */
+/** What stands in the queue from this monitor, for as long as it runs. */
 import {CanhazgpuError} from '../../../errors.js';
 import {sanitize} from '../../../format/text/text.js';
 import type {Dispatch} from '../../state/actions.js';
@@ -12,7 +12,7 @@ type Work<Result> = (options: {
 
 export type Waits = {
 	/**
-	Starts what may have to stand in line.
+	Starts what may have to stand in the queue.
 
 	@param flashOf - Words the end of a wait. Undefined: nothing needs to be told.
 	@returns Its result, unless it has to wait: then `waiting`, and the end is told to the state.
@@ -21,7 +21,7 @@ export type Waits = {
 		work: Work<Result>,
 		flashOf: (result: Result) => Flash,
 	) => Promise<{readonly kind: 'ended'; readonly result: Result} | {readonly kind: 'waiting'}>;
-	/** Leaves the line everywhere. Resolves when that is done, or when it takes too long. */
+	/** Leaves the queue everywhere. Resolves when that is done, or when it takes too long. */
 	readonly leaveAll: () => Promise<void>;
 };
 
