@@ -26,7 +26,7 @@ import {createLineHistory} from './line-history.js';
 export type AppOptions = {
 	readonly config: Config;
 	readonly hasColor: boolean;
-	/** A look at the GPUs that is under way already. */
+	/** A scan of the GPUs that is under way already. */
 	readonly early?: EarlyRuns;
 };
 

@@ -19,7 +19,7 @@ export type OpenWorld = World & {
 	/** Set where processes are simulated: what the kernel of this machine would tell of them, and how they are signalled. */
 	readonly simulatedProcesses?: Pick<App, 'inspectProcesses' | 'sendSignal'>;
 	/**
-	The GPUs for a face that looks at them all the time, this long from look to look: of all such faces one scans, for the others too.
+	The GPUs for a face that shows them all the time, this long from scan to scan: of all such faces one scans, for the others too.
 	`gpus` scans for those who act.
 	*/
 	readonly watchGpus: (intervalMs: number) => Promise<GpuProvider>;
@@ -31,7 +31,7 @@ export type OpenWorld = World & {
 };
 
 export type OpenOptions = {
-	/** The verb will look at the GPUs: the look begins at once, beside everything else. */
+	/** The verb will scan the GPUs: the scan begins at once, beside everything else. */
 	readonly willScan?: boolean;
 	/** What the GPUs are asked for besides, which may take long: their parts, where MIG has split them; or all that the tool knows. */
 	readonly details?: 'parts' | 'all';
@@ -112,7 +112,7 @@ export type App = {
 	readonly columns: number | undefined;
 	/** Stderr, when it is a terminal on which a line may be redrawn. */
 	readonly liveErrors: {readonly write: (text: string) => void; readonly columns: () => number} | undefined;
-	/** Told how a waiting in the queue goes, where that is not shown on stderr. */
+	/** Gets how the wait in the queue goes, where that is not shown on stderr. */
 	readonly tellWaiting?: (words: string) => void;
 	/** Told what was given back, where that can be taken back for a while. */
 	readonly tellReleased?: (released: readonly Holding[]) => void;

@@ -75,7 +75,7 @@ const isInstalled = (command: string): boolean =>
 		.some((directory) => path.isAbsolute(directory) && existsSync(path.join(directory, command)));
 
 /**
-Begins to look at the GPUs before anything else is loaded or connected: the tool is the slowest part of most verbs, and nearly every
+Begins to scan the GPUs before anything else is loaded or connected: the tool is the slowest part of most verbs, and nearly every
 pool on a box that has it is its own. Undefined where no tool is installed.
 */
 export function scanEarly(context: ProviderContext): GpuProvider | undefined {
@@ -143,7 +143,7 @@ export function createProvider(name: ProviderName, context: ProviderContext): Gp
 	}
 }
 
-/** Makes providers for a face that looks again and again, every `intervalMs`. */
+/** Makes providers for a face that scans again and again, every `intervalMs`. */
 export async function watchingProvider(
 	name: ProviderName,
 	context: ProviderContext,

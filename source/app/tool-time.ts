@@ -6,9 +6,9 @@ import {timeLimitMs, withAnswer, withExceeded, type ToolMemory} from '../gpu/too
 import {machineStateDirectory, readUserFile, writeUserFile} from './user-file.js';
 
 export type ToolTime = {
-	/** For the next look: other commands of this user may have learned meanwhile. */
+	/** For the next scan: other commands of this user may have learned meanwhile. */
 	readonly limitMs: () => number;
-	/** The provider, each look of which is remembered. */
+	/** The provider, the time of each scan of which is remembered. */
 	readonly watch: (provider: GpuProvider) => GpuProvider;
 };
 
@@ -46,13 +46,13 @@ export function createToolTime(config: Config, host: Host, monotonicMs: () => nu
 				const observation = await provider.observe();
 				const tookMs = monotonicMs() - beganMs;
 				const isAnswered = observation.failure === undefined;
-				// A tool that failed at once tells nothing of its speed. A look may have begun a little before it was asked for.
+				// A tool that failed at once tells nothing of its speed. A scan may have begun a little before it was asked for.
 				const after = isAnswered
 					? withAnswer(before, tookMs)
 					: tookMs >= 0.9 * limitMs
 						? withExceeded(before, limitMs)
 						: before;
-				// Most looks change nothing that matters.
+				// Most scans change nothing that matters.
 				if (timeLimitMs(after) !== limitMs || (isAnswered && before.exceededMs !== undefined)) {
 					writeUserFile(file, `${JSON.stringify(after)}\n`);
 				}

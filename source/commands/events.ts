@@ -112,7 +112,7 @@ export const events: Command = {
 		try {
 			const wakeSignal = createWakeSignal();
 			if (isFollowing) {
-				// Listening before the first look: whatever happens after it rings.
+				// Listening before the first read: whatever happens after it wakes this loop.
 				await world.store.subscribe({changed: wakeSignal.wake, lost: wakeSignal.wake, restored: wakeSignal.wake});
 			}
 

@@ -84,7 +84,7 @@ async function runHeld(app: App, held: Held): Promise<number> {
 	return exitCode;
 }
 
-/** Nothing runs. Where the store cannot be told, it is seen at anybody's next look that this process is gone. */
+/** Nothing runs. Where the store cannot be told, the next reader sees that this process is gone. */
 async function giveBackUnused(world: OpenWorld, hold: JobLease): Promise<void> {
 	try {
 		await endJobLease(world, hold, 'released');
@@ -203,7 +203,7 @@ export const run: Command = {
 							},
 						});
 			if (hold === undefined) {
-				// It is seen at anybody's next look that this process is gone.
+				// The next reader sees that this process is gone.
 				return interruption.exitCode();
 			}
 

@@ -79,7 +79,7 @@ export type MonitorPorts = {
 
 export type MonitorOptions = {
 	readonly world: World;
-	/** What is shown; the world's own GPUs unless given. An action always looks at the world's own. */
+	/** What is shown; the world's own GPUs unless given. An action always scans the world's own. */
 	readonly watchedGpus?: GpuProvider;
 	readonly requester: Requester;
 	readonly hostname: string;

@@ -99,7 +99,7 @@ const styles: Readonly<Record<Theme, Styles>> = {
 	'light-gradient': {...onLight, ...loadStyles(lightGradients)},
 };
 
-/** The look of every tone. */
+/** How every tone is drawn. */
 export const stylesOf = (theme: Theme): Styles => styles[theme];
 
 export const styleOf = (tone: Tone, theme: Theme): Style => styles[theme][tone];

@@ -33,7 +33,7 @@ export type WebOptions = {
 	readonly isDemo: boolean;
 	readonly remoteHosts: readonly string[];
 	readonly remoteStatus: HostOptions['ask'];
-	/** How often the other hosts are asked while somebody looks at them. */
+	/** How often the other hosts are asked while somebody watches them. */
 	readonly hostsIntervalMs: number;
 	/** How much of command lines is shown. */
 	readonly commands: ShownCommands;

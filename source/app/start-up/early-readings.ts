@@ -1,5 +1,5 @@
 /**
-Begins to look at NVIDIA GPUs before anything else is loaded or connected: the tool is the slowest part of most verbs, and nearly every
+Begins to scan NVIDIA GPUs before anything else is loaded or connected: the tool is the slowest part of most verbs, and nearly every
 pool on a box that has it is its own. Whatever this file imports delays that, so it imports little.
 */
 import {existsSync} from 'node:fs';
@@ -10,13 +10,13 @@ import {startEarly, type EarlyRuns} from '../../gpu/tool/early-tool.js';
 import {firstQueries} from '../../gpu/nvidia/fields.js';
 import {runTool} from '../../host/tool/spawn.js';
 
-/** Verbs that look at the GPUs of this machine, ... Not `top`: of many monitors one looks, for all. */
+/** Verbs that scan the GPUs of this machine, ... Not `top`: of many monitors one scans, for all. */
 const scanningVerbs = new Set(['status', 'run', 'reserve']);
 
-/** ... unless one of these is among their words. Only a hint: a look that nobody wants is ended. */
+/** ... unless one of these is among their words. Only a hint: a scan that is not wanted is ended. */
 const otherwise = new Set(['--help', '--version', '--demo', '--remote', '-r']);
 
-/** Whether the words of a command line are likely to need a look at the GPUs. */
+/** Whether the words of a command line are likely to need a scan of the GPUs. */
 export const mayScan = ([verb = '', ...words]: readonly string[]): boolean => {
 	const separator = words.indexOf('--');
 	const own = separator === -1 ? words : words.slice(0, separator);

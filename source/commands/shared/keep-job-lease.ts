@@ -26,7 +26,7 @@ export type JobLeaseKeeper = {
 /** After the job's end the store may be away; the GPUs come back anyway, since the job is dead. */
 const patienceMs = 10_000;
 
-/** The Go peer tells nobody what it changes, so a lease that it took is only seen by looking. */
+/** The Go peer tells nobody what it changes, so a lease that it took is only seen by a read. */
 const pollMs = 5000;
 
 type Lost = Extract<HeartbeatResult, {kind: 'lost'}>['gpus'];
@@ -100,7 +100,7 @@ export function keepJobLease(app: App, world: OpenWorld, {granted, job, model}: 
 		}),
 	);
 
-	/** Until it is done, or is left to the next who looks. */
+	/** Until it is done, or is left to the next reader. */
 	const giveBack = async (reason: EndReason): Promise<void> => {
 		const untilMs = app.clock.monotonicMs() + patienceMs;
 		while (hold.gpus.length > 0) {

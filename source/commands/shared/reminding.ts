@@ -12,7 +12,7 @@ const longestWaitMs = 60_000;
 const graceMs = 1000;
 
 /**
-Begins to look after reminders.
+Sends reminders.
 
 @param complain - Told in words what could not be sent.
 @returns The way to stop; what is being told is told to its end, unless that hangs.

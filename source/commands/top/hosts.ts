@@ -1,4 +1,4 @@
-/** `:host` of the monitor: all hosts with what they have free, as they answer, and one of them in full; asked again while it is looked at. */
+/** `:host` of the monitor: all hosts with what they have free, as they answer, and one of them in full; asked again while it is shown. */
 import {watchHosts, type KnownHost} from '../../core/live/host-watch.js';
 import {isRemoteHost} from '../../core/model/other-hosts.js';
 import {CanhazgpuError, quoted} from '../../errors.js';

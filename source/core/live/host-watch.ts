@@ -1,6 +1,6 @@
 /**
-The other hosts as a face watches them: however many look, each is asked once at a time, a dead one delays only its own answer, and while
-nobody looks nobody is asked.
+The other hosts as a face watches them: however many subscribe, each is asked once at a time, a dead one delays only its own answer, and while
+no one subscribes none is asked.
 */
 import {CanhazgpuError} from '../../errors.js';
 import type {Clock} from '../model/ports.js';
@@ -103,7 +103,7 @@ export function watchHosts<Status>({names, ask, clock, roundMs, broken}: HostWat
 				answerOf(name, Math.min(rememberMs, roundMs / 2)).catch(broken);
 			}
 
-			// Aborted, nobody looks any more.
+			// Aborted, no one subscribes any more.
 			await clock.sleep(roundMs, signal).catch(() => undefined);
 		}
 	}

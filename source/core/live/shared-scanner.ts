@@ -1,4 +1,4 @@
-/** One who looks at the GPUs together with the others: scans for all when it has the role, and is shown what the others saw when not. */
+/** A viewer of the GPUs beside others: it scans for all when it has the role, and is shown what the others saw when not. */
 import {CanhazgpuError} from '../../errors.js';
 import {createWakeSignal} from '../operations/waiting/wake-signal.js';
 import {requirePool} from '../rules/pool/pool.js';
@@ -13,7 +13,7 @@ import {isEmpty} from '../model/plan.js';
 const roleSeconds = 3;
 /** How soon a vacant role is noticed. */
 const tickMs = 500;
-/** A scan from before somebody began to look is worth showing for as many intervals. */
+/** A scan from before a viewer began is worth showing for as many intervals. */
 const earlierScanIntervals = 2;
 /** A news that has waited for longer than this share of the interval is not worth showing: the next one comes soon. */
 const staleShare = 0.25;
@@ -47,7 +47,7 @@ export class SharedScanner {
 	/** Ends the renewal of the role; set while we hold it. */
 	#role: AbortController | undefined;
 	#isScanning = false;
-	/** When the last look ended: one who looks no more does not keep the role. */
+	/** When the last scan was asked for: a viewer that asks no more does not keep the role. */
 	#lastObservedMs = 0;
 	/** Time of the last scan that was given out. */
 	#given: number | undefined;
@@ -67,7 +67,7 @@ export class SharedScanner {
 				throw error;
 			}
 
-			// Nothing can be shared now; the GPUs can be looked at all the same.
+			// Nothing can be shared now; the GPUs can be scanned all the same.
 			return await this.#scanAlone();
 		} finally {
 			this.#lastObservedMs = clock.monotonicMs();
@@ -178,7 +178,7 @@ export class SharedScanner {
 		return isOurs;
 	}
 
-	/** Renews the role for as long as this viewer looks. */
+	/** Renews the role for as long as this viewer asks for scans. */
 	async #keepRole(signal: AbortSignal): Promise<void> {
 		const {clock, intervalMs, store} = this.#options;
 		const wakeSignal = createWakeSignal();
@@ -250,7 +250,7 @@ export class SharedScanner {
 	}
 }
 
-/** Sees GPUs as `createScanner` does, at the price of one scan for all who look. To be closed. */
+/** Sees GPUs as `createScanner` does, at the price of one scan for all viewers. To be closed. */
 export function createSharedGpus(options: SharedScannerOptions): GpuProvider {
 	const shared = new SharedScanner(options);
 	let underWay: Promise<Observation> | undefined;

@@ -56,7 +56,7 @@ export type ProcessFacts = {
 export type FactsOfProcesses = ReadonlyMap<number, ProcessFacts>;
 
 /**
-Somebody watches whether a holder stays silent that no look can judge by its process. The next heartbeat ends the watch.
+Somebody watches whether a holder stays silent that cannot be judged by its process. The next heartbeat ends the watch.
 */
 export type Silence = {
 	/** Which monotonic clock `seconds` is read from: `id` of {@link MonotonicClock}. */
@@ -169,7 +169,7 @@ export type QueueEntry = {
 	/** What its GPUs must have. Absent: nothing was said of that. */
 	readonly need?: Need;
 	/**
-	The GPUs that can serve it, as it saw at its last look: any as many as it wants of one of these groups. Absent: any of the pool. None: no
+	The GPUs that can serve it, as it saw with its last scan: any as many as it wants of one of these groups. Absent: any of the pool. None: no
 	GPUs are known to have what it needs.
 	*/
 	readonly eligible?: readonly GpuGroup[];
@@ -187,7 +187,7 @@ export type QueueEntry = {
 	readonly waitTimeout?: number;
 	/** Takes GPUs in spite of use without a reservation and of what is wrong with them. */
 	readonly force?: boolean;
-	/** GPUs that it cannot be served without and that cannot be had, as it saw at its last look. Absent: it can be served. */
+	/** GPUs that it cannot be served without and that cannot be had, as it saw with its last scan. Absent: it can be served. */
 	readonly unavailable?: readonly NotedOutage[];
 	readonly machine?: string;
 	readonly bootId?: string;

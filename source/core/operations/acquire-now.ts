@@ -83,7 +83,7 @@ export function createFreshScan(world: World, deadlineMs = Infinity): () => Prom
 
 		const enough = new AbortController();
 		const late = async (): Promise<Observation> => {
-			// An aborted sleep may reject; the look came first then.
+			// An aborted sleep may reject; the scan came first then.
 			await clock.sleep(Math.max(leastScanMs, deadlineMs - clock.monotonicMs()), enough.signal).catch(() => undefined);
 			return unfinishedScan(world);
 		};
@@ -131,7 +131,7 @@ export async function acquireNow(
 	scan = createFreshScan(world),
 ): Promise<Grant | Refusal> {
 	checkNote(request.note);
-	// Scan, then read, then commit: what is seen is no newer than what is read. Only a look that has become too old is repeated after the read;
+	// Scan, then read, then commit: what is seen is no newer than what is read. Only a scan that has become too old is repeated after the read;
 	// a GPU that was taken in between makes the commit a conflict.
 	await scan();
 	const readLinks = createLinkReader(world);

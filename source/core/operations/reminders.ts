@@ -106,7 +106,7 @@ export function planReminders(snapshot: Snapshot, sender: ReminderSender): Remin
 /**
 Takes over the telling of what is due now.
 
-@returns What to tell: nobody else will. And when to look again, at the latest.
+@returns What to tell: nobody else will. And when to read again, at the latest.
 @throws CanhazgpuError `store-unreachable`, ... : then there is nothing to tell.
 */
 export async function claimReminders(
@@ -121,7 +121,7 @@ export async function claimReminders(
 		return {notices: [], nextSeconds};
 	}
 
-	// After a conflict somebody else was first, or the lease has changed: the next look tells.
+	// After a conflict somebody else was first, or the lease has changed: the next read shows it.
 	const isOurs = (await world.store.commit(plan)) === 'done';
 	return isOurs ? {notices, nextSeconds} : {notices: [], nextSeconds: 1};
 }

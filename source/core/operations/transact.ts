@@ -41,7 +41,7 @@ export async function readCurrent(
 }
 
 /**
-Reads for those who only look: a store that takes no changes now, for its disk is full or it is a replica, can still be shown, with the dead.
+Reads for display: a store that takes no changes now, for its disk is full or it is a replica, can still be shown, with the dead.
 */
 export async function readForDisplay(world: World): Promise<Snapshot> {
 	const snapshot = await readEvenUnchangeable(world);

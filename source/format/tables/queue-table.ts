@@ -27,7 +27,7 @@ function estimateWords({isPossible, isUnknown, outOfService, estimateSeconds, bl
 		return 'unknown: no GPU is known to do';
 	}
 
-	// Without a holder, a free GPU is passed over: it is in use without a reservation, or the next look takes it.
+	// Without a holder, a free GPU is passed over: it is in use without a reservation, or a waiter takes it with its next scan.
 	const unknown = blockers.length === 0 ? 'unknown' : 'when a job ends';
 	return (
 		outOfServiceWords(outOfService) ??

@@ -14,11 +14,11 @@ type Options = {
 	readonly run: RunTool;
 	readonly monotonicMs: () => number;
 	/**
-	Of one look at the GPUs.
+	Of one scan of the GPUs.
 	*/
 	readonly timeLimitMs: () => number;
 	/**
-	Between two looks.
+	Between two scans.
 	*/
 	readonly intervalMs: number;
 	/**
@@ -44,7 +44,7 @@ Who may not read the kernel's log will hardly be allowed to soon.
 const forbiddenLogMs = 10 * minuteMs;
 
 /**
-For one that looks at NVIDIA GPUs again and again: one run of nvidia-smi that goes on, and now and then a look at what changes rarely.
+For a caller that scans NVIDIA GPUs again and again: one run of nvidia-smi that goes on, and now and then a query of what changes rarely.
 */
 export const createLiveSources =
 	({run, monotonicMs, timeLimitMs, intervalMs, uptimeSeconds, library}: Options): CreateSources =>

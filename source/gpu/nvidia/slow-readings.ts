@@ -10,11 +10,11 @@ What the tool is asked for besides its tables, which is slow on large machines: 
 export type WantedDetails = 'none' | 'parts' | 'all';
 
 /**
-What is looked at beside the two tables, for one that looks once.
+What is read beside the two tables, for a caller that scans once.
 */
 export type SlowReadings = {
 	/**
-	Begins to look. What it returns adds the findings to the readings, once those are there.
+	Begins to read. What it returns adds the findings to the readings, once those are there.
 
 	@param isHanging - Whether a run of the tool cannot be ended: then no other is started.
 	*/
@@ -45,7 +45,7 @@ Nobody shall wait long for what may be nothing.
 const logTimeoutMs = 500;
 
 /**
-Who waits in line looks often, but the log is read no oftener than this; far less often where it is closed to this account.
+A waiter scans often, but the log is read no oftener than this; far less often where it is closed to this account.
 */
 const freshMs = 5000;
 const forbiddenMs = 10 * 60_000;

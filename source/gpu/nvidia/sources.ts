@@ -15,7 +15,7 @@ export type WholeScan = {
 };
 
 /**
-Quicker ways to see the GPUs for one that looks again and again, the best first. Where they fail, the tool is run.
+Quicker ways to see the GPUs for a caller that scans again and again, the best first. Where they fail, the tool is run.
 */
 export type Sources = {
 	readonly whole?: ToolStream<WholeScan>;

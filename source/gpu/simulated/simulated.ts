@@ -146,7 +146,7 @@ In seconds: how long metal takes to warm up or cool down by two thirds.
 const inertiaSeconds = 12;
 
 /**
-Lets temperatures follow the work slowly, as they do. Who looks once sees where they tend to.
+Lets temperatures follow the work slowly, as they do. A single scan sees where they tend to.
 */
 const createThermals = () => {
 	let earlier: ReadonlyMap<number, number> = new Map();

@@ -11,7 +11,7 @@ export type CommandPrompt = {
 	readonly history: readonly string[];
 	/** Which of them is shown; undefined: what is being typed. */
 	readonly place?: number;
-	/** What was being typed before the history was looked through. */
+	/** What was being typed before the history was recalled. */
 	readonly draft: string;
 	/** What Tab found, when it was more than one. */
 	readonly candidates: readonly string[];

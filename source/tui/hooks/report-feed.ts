@@ -1,4 +1,4 @@
-/** The report of use, made when its panel is looked at. */
+/** The report of use, made when its panel is shown. */
 import {useEffect} from 'react';
 import {CanhazgpuError} from '../../errors.js';
 import type {World} from '../../core/model/ports.js';
@@ -10,7 +10,7 @@ import {reportDays} from '../state/report.js';
 import type {State} from '../state/state.js';
 import type {Dispatch} from '../state/actions.js';
 
-/** Old enough to be made again while it is looked at. */
+/** Old enough to be made again while it is shown. */
 const freshMs = 60_000;
 
 const splits: Readonly<Record<ReportKind, Split>> = {user: byUser, gpu: byGpu, day: byDay(localDay), model: byModel};
@@ -21,7 +21,7 @@ async function shownReport(world: World, by: ReportKind): Promise<Report> {
 	return by === 'day' ? {...made, rows: made.rows.toSorted((a, b) => b.key.localeCompare(a.key, 'en'))} : made;
 }
 
-/** Makes the report that is looked at, and again each minute for as long as it is. */
+/** Makes the report that is shown, and again each minute for as long as it is. */
 export function useReport(world: World, {panels}: State, dispatch: Dispatch, broken: (error: unknown) => void): void {
 	const {focus, reportBy: by} = panels;
 	const isShown = focus === 'report';

@@ -7,7 +7,7 @@ type Tenth = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10;
 /** How much of the processors, or of the memory, is in use. */
 export type LoadTone = `load-${Tenth}` | `memory-${Tenth}`;
 
-/** What a piece of text says about itself; theme.ts gives it a look. */
+/** What a piece of text says about itself; theme.ts says how it is drawn. */
 export type Tone =
 	| LoadTone
 	| 'plain'

@@ -9,7 +9,7 @@ export type WakeSignal = {
 	readonly wait: (clock: Clock, milliseconds: number, signal: AbortSignal) => Promise<boolean>;
 };
 
-/** A wait that can be cut short. A ring while nobody waits is kept, so that none is lost between a look and the wait after it. */
+/** A wait that can be cut short. A wake while nothing waits is kept, so that none is lost between a read and the wait after it. */
 export function createWakeSignal(): WakeSignal {
 	let hasRung = false;
 	let isSet = false;

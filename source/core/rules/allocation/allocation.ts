@@ -51,7 +51,7 @@ export type Allocation = {readonly kind: 'allocated'; readonly plan: Plan; reado
 
 export type AllocationRequest = {
 	readonly wanted: Wanted;
-	/** Which GPUs can serve it, by the same look at them: see need.ts. */
+	/** Which GPUs can serve it, by the same scan: see need.ts. */
 	readonly eligibility: Eligibility;
 	/** The lease that each GPU gets. */
 	readonly lease: Lease;

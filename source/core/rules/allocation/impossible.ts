@@ -47,7 +47,7 @@ function mostPossible(wanted: Wanted, observation: Observation, gpuCount: number
 	return 0;
 }
 
-type Look = {
+type Circumstances = {
 	readonly eligibility: Eligibility;
 	readonly observation: Observation | undefined;
 	readonly gpuCount: number;
@@ -57,7 +57,7 @@ type Look = {
 /**
 @throws CanhazgpuError `impossible` when no GPUs of this pool could ever serve the need. Its hint names those that there are.
 */
-export function requirePossible(wanted: Wanted, {eligibility, observation, gpuCount, links}: Look): void {
+export function requirePossible(wanted: Wanted, {eligibility, observation, gpuCount, links}: Circumstances): void {
 	if (eligibility.isPossible || observation === undefined) {
 		return;
 	}

@@ -224,11 +224,11 @@ export const gpusOf = (groups: readonly GpuGroup[]): GpuGroup => [...new Set(gro
 export const isSameGroups = (one: readonly GpuGroup[] | undefined, other: readonly GpuGroup[] | undefined): boolean =>
 	JSON.stringify(one) === JSON.stringify(other);
 
-/** Whether a look at the GPUs can make a difference to which of them serve a request. */
+/** Whether a scan of the GPUs can make a difference to which of them serve a request. */
 export const dependsOnGpus = (wanted: Wanted): boolean => wanted.need !== undefined || isOfOneModel(wanted);
 
 /**
-What an entry has to say of its GPUs after another look. Where something could not be read, it takes nothing back: such a GPU is not handed
+What an entry has to say of its GPUs after another scan. Where something could not be read, it takes nothing back: such a GPU is not handed
 out anyway, and a reading that fails for a moment must not cost anybody the claim to a GPU.
 
 @param current - What the entry says now.

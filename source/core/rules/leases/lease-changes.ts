@@ -57,7 +57,7 @@ const judgedCount = 8;
 
 /**
 Which entries one of many waiters judges at one of its reads: those it could be let past, those that hold GPUs, and some of the others by chance. Each
-judgement is a look at a process, so 200 waiters who all judged all of the queue would do nothing else.
+judgement inspects a process, so 200 waiters who all judged all of the queue would do nothing else.
 
 @param random - Answers a number in [0, 1).
 */
@@ -76,7 +76,7 @@ Plans away all that is dead: leases whose time or process ended, entries whose p
 line without an entry. Notes on what stays when somebody has to watch for its silence, or is seen to live and cannot say so. Every verb does
 this first.
 
-@param isJudged - Which entries of the queue are looked at; the others stay as they are.
+@param isJudged - Which entries of the queue are judged; the others stay as they are.
 */
 export function planExpiry(
 	snapshot: Snapshot,

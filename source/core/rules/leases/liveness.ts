@@ -62,7 +62,7 @@ export function judge(held: Held, host: Host): Verdict {
 
 export type Ending = {readonly reason: EndReason; readonly endTime: number};
 
-/** What a look at somebody who holds, or waits, leads to. */
+/** What the judgement of a holder, or of a waiter, leads to. */
 type Judgement<End> =
 	| {readonly kind: 'holds'}
 	| {readonly kind: 'ended'; readonly ending: End}
@@ -152,7 +152,7 @@ function judgeRun(lease: Lease, host: Host): Verdict {
 		: verdict;
 }
 
-/** A crashed job is charged to its last sign of life, however late somebody looks. */
+/** A crashed job is charged to its last sign of life, however late that is seen. */
 const endOfDead = ({lastHeartbeat}: Lease, now: number): number =>
 	lastHeartbeat === undefined ? now : Math.min(now, lastHeartbeat + leaseHeartbeatSeconds);
 
@@ -281,7 +281,7 @@ function silenceEndsIn(heard: Heard, {now}: Snapshot, host: Host, patience: Pati
 }
 
 /**
-In how many seconds the next look may find something over that was read: for a waiter that has to be there in time. `Infinity`: nothing that can
+In how many seconds the next read may find something over that was read: for a waiter that has to be there in time. `Infinity`: nothing that can
 be foreseen.
 */
 export function secondsToNextEnd(snapshot: Snapshot, host: Host): number {

@@ -1,5 +1,5 @@
 /**
-Which GPUs an entry of the queue could have, by what it says itself: everybody who reads the queue sees the same, whatever their own look at
+Which GPUs an entry of the queue could have, by what it says itself: everybody who reads the queue sees the same, whatever their own scan of
 the GPUs showed.
 */
 import type {GpuGroup, QueueEntry} from '../../model/types.js';

@@ -20,7 +20,7 @@ import {groupsOf, wantedCountOf} from './eligible.js';
 /** Use without a reservation may be over soon: only after it was seen for so long may others take what an entry that waits for the GPU holds. */
 export const usedPatienceSeconds = 5 * 60;
 
-/** Characters of the words that an entry keeps of each GPU: everybody reads them at each look. */
+/** Characters of the words that an entry keeps of each GPU: everybody reads them with each read of the queue. */
 const longestDetail = 200;
 
 export type Outage = {
@@ -70,12 +70,12 @@ function notesOf(queue: readonly QueueRecord[]): ReadonlyMap<number, NotedOutage
 }
 
 /**
-What the records say, and what those in this part of the queue have written down: for those who do not look at the GPUs themselves.
+What the records say, and what those in this part of the queue have written down: for those who do not scan the GPUs themselves.
 */
 export const outagesNoted = (records: Records, queue: readonly QueueRecord[]): OutOfService =>
 	new Map([...notesOf(queue), ...outagesByRecord(records)]);
 
-/** What a look says of one GPU. One that somebody holds is in use with a reservation. */
+/** What a scan says of one GPU. One that somebody holds is in use with a reservation. */
 function outageSeen(
 	{index, kind}: GpuRecord,
 	observation: Observation,
@@ -107,7 +107,7 @@ function outageSeen(
 }
 
 /**
-What the records and a look say. A scan that failed as a whole says nothing: then no GPU is out of service, and none is handed out.
+What the records and a scan say. A scan that failed as a whole says nothing: then no GPU is out of service, and none is handed out.
 
 @param snapshot - As it was read; who waits may have written down since when a GPU is used.
 @param observation - No newer than the snapshot.
@@ -189,7 +189,7 @@ export const keepsHoldings = (
 	);
 
 /**
-What an entry writes down for others after a look: the GPUs that it cannot be served without, each with the time since when that is so.
+What an entry writes down for others after a scan: the GPUs that it cannot be served without, each with the time since when that is so.
 
 @returns Undefined when it can be served.
 */
@@ -207,7 +207,7 @@ export function noteFor(
 	return notes.length === 0 ? undefined : notes;
 }
 
-/** Whether both say the same of the same GPUs; the tool's words may change with every look. */
+/** Whether both say the same of the same GPUs; the tool's words may change with every scan. */
 export const isSameNote = (one: QueueEntry['unavailable'], other: QueueEntry['unavailable']): boolean => {
 	const facts = (note: QueueEntry['unavailable'] = []): string =>
 		JSON.stringify(note.map(({gpu, kind}) => [gpu, kind]));

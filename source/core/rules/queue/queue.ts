@@ -29,7 +29,7 @@ export function claimsOf(
 ): ReadonlyMap<number, QueueEntry> {
 	const claims = new Map<number, QueueEntry>();
 	for (const record of queue) {
-		// Nothing is left for those behind, and to ask whether each of them may claim costs a look at its process.
+		// Nothing is left for those behind, and to ask whether each of them may claim costs an inspection of its process.
 		if (claims.size >= gpuCount) {
 			break;
 		}
@@ -142,7 +142,7 @@ export function planEntryHeartbeat(
 	};
 }
 
-/** What an entry says to others after a look at the GPUs. */
+/** What an entry says to others after a scan of the GPUs. */
 export type EntryNote = {
 	/** Which GPUs it waits for that are out of service; undefined: none are. */
 	readonly unavailable: QueueEntry['unavailable'];

@@ -33,7 +33,7 @@ export function waitersOf(
 	return {
 		groupsFor(entry) {
 			const groups = servableGroups(entry, snapshot.gpus, out);
-			// Last, for it costs a look at its process.
+			// Last, for it costs an inspection of its process.
 			return groups.length > 0 && isAwake(entry) ? groups : [];
 		},
 		gives(lease) {

@@ -1,5 +1,5 @@
 /**
-When the one who waits looks again. A release wakes the first few at once and not the whole line: 500 waiters must not all read at
+When a waiter reads again. A release wakes the first few at once and not the whole queue: 500 waiters must not all read at
 the same moment.
 */
 import {entryHeartbeatSeconds} from '../leases/liveness.js';
@@ -57,10 +57,10 @@ export function snapshotAfterEvent(snapshot: Snapshot | undefined, event: PoolEv
 }
 
 /**
-In how many milliseconds an event is worth a look: at once when it freed something, or somebody left the line and with that the claim to
+In how many milliseconds an event is worth a read: at once when it freed something, or somebody left the queue and with that the claim to
 it, and we are among the first who could use it. Undefined: not before the tick.
 
-A store that cannot say what happened leaves everybody in the dark about the queue, so those further back look one after the other.
+A store that cannot say what happened leaves everybody in the dark about the queue, so those further back read one after the other.
 
 @param snapshot - With the event in it.
 */
@@ -100,7 +100,7 @@ export type NextReadOptions = {
 	readonly random: number;
 };
 
-/** Milliseconds until the next look if nothing rings: a jittered tick, and for the first few the next end of a lease. */
+/** Milliseconds until the next read if nothing wakes the waiter: a jittered tick, and for the first few the next end of a lease. */
 export function nextReadMs(
 	seen: Snapshot | undefined,
 	entryId: string,

@@ -63,7 +63,7 @@ const readRow = (entry: DataView): ProcessRow => {
 	};
 };
 
-/** Share of the processors since the last look, by pid. Not known everywhere, and not for who may not look. */
+/** Share of the processors since the last scan, by pid. Not known everywhere, nor to an account that may not read it. */
 export const readUtilization = (
 	calls: Calls,
 	handle: bigint,

@@ -1,4 +1,4 @@
-/** Which panel the keys speak to, and how each is looked at. */
+/** Which panel has the focus, and how each is scrolled and sorted. */
 
 export const panelNames = ['table', 'detail', 'queue', 'report', 'events', 'processes'] as const;
 

@@ -1,4 +1,4 @@
-/** How the table of GPUs is looked at: order, filter, tags. */
+/** How the table of GPUs is shown: order, filter, tags. */
 import type {TextField} from '../text-field.js';
 import type {GpuReading} from '../../../core/model/types.js';
 

@@ -1,4 +1,4 @@
-/** A look at processes with our own eyes, before anything is asked about one or done to one. */
+/** A scan of processes by this monitor itself, before anything is asked about one or done to one. */
 import {pidsOn, type OwnScan, type TargetProblem} from '../../../core/rules/leases/process-targets.js';
 import type {World} from '../../../core/model/ports.js';
 import {sanitize} from '../../../format/text/text.js';

@@ -1,6 +1,6 @@
 /**
 What the server tells, by one stream for all tabs of a browser: a browser has only six connections for all of them. The tab that holds a lock
-has the stream, and hands each message on to the others. A tab that nobody looks at gives the lock up.
+has the stream, and hands each message on to the others. A hidden tab gives the lock up.
 */
 import type {HostsJson} from '../../api/hosts.js';
 import type {LiveJson} from '../../api/live-json.js';
@@ -39,7 +39,7 @@ type Said =
 type Role = 'resting' | 'following' | 'leading';
 
 /**
-@param showsHosts - Whether the page shows the other hosts: the server asks them for as long as somebody looks.
+@param showsHosts - Whether the page shows the other hosts: the server asks them for as long as they are shown.
 @returns To be called when what the page shows has changed.
 */
 export function listen(listener: Listener, showsHosts: () => boolean): () => void {

@@ -1,4 +1,4 @@
-/** All boxes at a glance, and each of them in full. This one is live; the others are asked by the server while they are looked at. */
+/** All boxes at a glance, and each of them in full. This one is live; the others are asked by the server while they are shown. */
 import {useState} from 'preact/hooks';
 import {states} from '../../../format/states.js';
 import type {Gpu} from '../fields.js';
