@@ -35,11 +35,11 @@ type Options = {
 	*/
 	readonly placed?: (gpus: readonly GpuReading[]) => readonly GpuReading[];
 	/**
-	For one that looks again and again.
+	For a caller that scans again and again.
 	*/
 	readonly createSources?: CreateSources;
 	/**
-	For one that looks once.
+	For a caller that scans once.
 	*/
 	readonly extras?: SlowReadings;
 };

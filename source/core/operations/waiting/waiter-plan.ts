@@ -26,14 +26,14 @@ type Options = {
 	readonly entryId: string;
 	readonly scan: () => Promise<Observation>;
 	readonly readLinks: ReadLinks;
-	/** Whether to look although there is nothing to take: what it holds, or has written down, keeps or guides others. */
+	/** Whether to scan although there is nothing to take: what it holds, or has written down, keeps or guides others. */
 	readonly isScanDue?: boolean;
 	/** Told of what was seen, when it goes with what was read. */
 	readonly seen?: (observation: Observation) => void;
 };
 
 type Nothing = Extract<QueueGrant, {kind: 'nothing'}> & {
-	/** What by the records is nobody's, and by the look not to be had, of what is waited for. */
+	/** What by the records is nobody's, and by the scan not to be had, of what is waited for. */
 	readonly unusable: readonly UnusableGpu[];
 	/** What the entry has to say from now on of GPUs that cannot be had, and of those that can serve it. Absent when nothing was seen. */
 	readonly note?: EntryNote;
@@ -44,7 +44,7 @@ type Nothing = Extract<QueueGrant, {kind: 'nothing'}> & {
 export type ScannedGrant = Exclude<QueueGrant, {kind: 'nothing'}> | Nothing;
 
 /**
-What the waiter may take now. The GPUs are looked at only when there is something to take by the records, and by what those earlier in
+What the waiter may take now. The GPUs are scanned only when there is something to take by the records, and by what those earlier in
 line have seen: a release wakes one scan and not a herd.
 
 @returns `stale` when the scan is newer than what was read: scan, then read, then commit.

@@ -1,5 +1,5 @@
 /**
-A waiter in the queue. Woken by events, with a slow tick in case one was missed; looks at the GPUs only when there is something
+A waiter in the queue. Woken by events, with a slow tick in case one was missed; scans the GPUs only when there is something
 to take.
 */
 import {secondsUntilGrants} from '../../rules/pool/alerts.js';
@@ -53,7 +53,7 @@ export type WaiterOptions = {
 	readonly options: WaitOptions;
 	/** Given to the first GPU that is held and to the last alike. */
 	readonly leaseId: string;
-	/** Looks at the GPUs; keeps what it saw for 2 s. */
+	/** Scans the GPUs; keeps what it saw for 2 s. */
 	readonly scan: () => Promise<Observation>;
 	/** When the time to wait is over, on the monotonic clock. */
 	readonly deadlineMs: number;
@@ -72,14 +72,14 @@ export class Waiter {
 	#recording: Promise<void> | undefined;
 	readonly #ended = new AbortController();
 	readonly #entryId: string;
-	/** On the store's clock: what its place in the line goes by. */
+	/** On the store's clock: what its position in the queue goes by. */
 	#joinedAt: number | undefined;
 	readonly #deadlineMs: number;
 	#lastBeat = 0;
 	#seenAtMs = -Infinity;
 	#readAtMs = 0;
 	#hadOutage = false;
-	/** What the last look at the GPUs could tell of what they are. */
+	/** What the last scan of the GPUs could tell of what they are. */
 	#seenOf: {readonly gpuCount: number; readonly hasUnknown: boolean} | undefined;
 	/** What the next wait goes by: the last read, and the events since. */
 	#lastRead: Snapshot | undefined;
@@ -162,7 +162,7 @@ export class Waiter {
 		this.#joinedAt = joinedAt;
 	}
 
-	/** What a request for any GPU needs no look for: its place must not wait for a slow tool. */
+	/** What a request for any GPU needs no scan for: its position must not wait for a slow tool. */
 	async #look(): Promise<Observation | undefined> {
 		const {count, ids, need} = this.#request;
 		return dependsOnGpus({count: ids?.length ?? count, ids, need}) ? this.#scan() : undefined;
@@ -173,7 +173,7 @@ export class Waiter {
 		return quitQueue(this.#world, {id: this.#entryId, leaseId: this.#leaseId, account, reason});
 	}
 
-	/** Until it is time to look again; the heart beats meanwhile. */
+	/** Until it is time to read again; heartbeats go on meanwhile. */
 	async #rest(signal: AbortSignal): Promise<void> {
 		const {clock, host} = this.#world;
 		const untilReadMs = nextReadMs(this.#lastRead, this.#entryId, {
@@ -198,9 +198,9 @@ export class Waiter {
 	}
 
 	/**
-	A heartbeat without a look at all the others: in a long line that would be most of the work.
+	A heartbeat without a read of all the others: in a long queue that would be most of the work.
 
-	@returns False when it takes a look to know what to do.
+	@returns False when it takes a read to know what to do.
 	*/
 	async #beatAlone(): Promise<boolean> {
 		const {store} = this.#world;
@@ -246,7 +246,7 @@ export class Waiter {
 		}
 	}
 
-	/** A store that is away is waited for: the place in line is kept. */
+	/** A store that is away is waited for: the position in the queue is kept. */
 	async #tryUnlessAway(): Promise<Grant | GaveUp | undefined> {
 		try {
 			return await this.#try();
@@ -360,7 +360,7 @@ export class Waiter {
 		}
 	}
 
-	/** Others go by what it holds and by what it has written down, so that is looked at again as often as its heart beats. */
+	/** Others go by what it holds and by what it has written down, so that is read again with each heartbeat. */
 	#isScanDue(snapshot: Snapshot, {id, entry}: EntryRecord): boolean {
 		const gpuCount = snapshot.gpus.length;
 		const isUncertain =
@@ -370,7 +370,7 @@ export class Waiter {
 		return matters && this.#world.clock.monotonicMs() - this.#seenAtMs >= entryHeartbeatSeconds * 1000;
 	}
 
-	/** Our entry is gone from the line. Undefined: joined again. */
+	/** Our entry is gone from the queue. Undefined: joined again. */
 	async #missing(snapshot: Snapshot): Promise<Grant | GaveUp | undefined> {
 		const grant = grantIn(snapshot, this.#leaseId);
 		if (grant !== undefined) {
@@ -403,7 +403,7 @@ const unestimated = (progress: Progress | undefined) => progress && {...progress
 export type Progress =
 	| {
 			readonly kind: 'waiting';
-			/** In the line, from 1. */
+			/** In the queue, from 1. */
 			readonly position: number;
 			readonly waiting: number;
 			readonly wanted: Wanted;
@@ -418,14 +418,14 @@ export type Progress =
 			/** Undefined: nobody can know, it depends on when a job ends. */
 			readonly estimateSeconds: number | undefined;
 	  }
-	/** The store cannot be asked now; the place in line is kept. */
+	/** The store cannot be asked now; the position in the queue is kept. */
 	| {readonly kind: 'store-lost'; readonly reason: string}
 	/** The place was lost, with the store's data or while stopped for long: now at the end. */
 	| {readonly kind: 'rejoined'};
 
 export type GaveUp = {
 	readonly kind: 'gave-up';
-	/** `removed`: somebody took us out of the line. */
+	/** `removed`: somebody took us out of the queue. */
 	readonly reason: 'timeout' | 'aborted' | 'removed';
 	/** The store could not be told, nor asked whether something was granted in the last moment. */
 	readonly isUnsure?: boolean;
@@ -434,7 +434,7 @@ export type GaveUp = {
 export type WaitOptions = {
 	/** 0: do not wait. Undefined: for as long as it takes. */
 	readonly waitSeconds: number | undefined;
-	/** Aborted: leave the line, giving back what is held. */
+	/** Aborted: leave the queue, giving back what is held. */
 	readonly signal: AbortSignal;
 	readonly onProgress: (progress: Progress) => void;
 	/** Told of what fails beside the waiting and does not end it: alerts, and the end of the subscription. */
@@ -455,11 +455,11 @@ type JoinOptions = {
 	/** What the GPU tool saw: it tells which GPUs can serve the request. Absent: any can. */
 	readonly observation?: Observation | undefined;
 	readonly readLinks?: ReadLinks;
-	/** When this entry joined first, on the store's clock: it lost its place and takes that again. Undefined: it joins at the end. */
+	/** When this entry joined first, on the store's clock: it lost its position and takes that again. Undefined: it joins at the end. */
 	readonly joinedAt?: number | undefined;
 };
 
-/** Joins the line. Returns when it joined first, and the present, both on the store's clock. */
+/** Joins the queue. Returns when it joined first, and the present, both on the store's clock. */
 export const joinQueue = async (
 	world: World,
 	{id, request, waitSeconds, observation, readLinks = createLinkReader(world), joinedAt}: JoinOptions,
@@ -520,7 +520,7 @@ export async function quitQueue(world: World, {id, leaseId, account, reason}: Qu
 			throw error;
 		}
 
-		// Nobody can be told now. The entry is dropped at the next look, for this process will be gone.
+		// The store cannot be reached now. The entry is dropped at the next read, for this process will be gone.
 		return {...gaveUp, isUnsure: true};
 	}
 }

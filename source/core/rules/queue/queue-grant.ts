@@ -1,5 +1,5 @@
 /**
-What the one who waits may take now: (snapshot, its entry) -> Plan. Nobody earlier in the line could use what it takes, and what
+What the one who waits may take now: (snapshot, its entry) -> Plan. Nobody earlier in the queue could use what it takes, and what
 somebody later holds while waiting, or somebody stopped, is taken over in the same commit, so two entries never block each other.
 */
 import {planHoldings, type HoldingChange} from '../leases/holding-changes.js';
@@ -30,12 +30,12 @@ export type QueueGrantOptions = {
 	readonly force?: boolean;
 	/** What of the free GPUs is best. Without a strategy it is that of the policy. */
 	readonly preference?: Preference;
-	/** The groups of GPUs of its own that can serve it, after a look at them. Absent: those that it has written down. */
+	/** The groups of GPUs of its own that can serve it, after a scan of them. Absent: those that it has written down. */
 	readonly groups?: readonly GpuGroup[];
 };
 
 export type QueueGrant =
-	/** Everything is there: it leaves the line with its GPUs. */
+	/** Everything is there: it leaves the queue with its GPUs. */
 	| {readonly kind: 'complete'; readonly plan: Plan; readonly gpus: readonly number[]}
 	/** Something more, not all: it is held until the rest comes. */
 	| {readonly kind: 'partial'; readonly plan: Plan; readonly gpus: readonly number[]}
@@ -144,7 +144,7 @@ const expectationsOf = (snapshot: Snapshot, position: number): readonly Expectat
 
 /**
 @param snapshot - Without the dead.
-@param id - Of an entry in the line.
+@param id - Of an entry in the queue.
 */
 export function planQueueGrant(snapshot: Snapshot, id: string, options: QueueGrantOptions): QueueGrant {
 	const position = snapshot.queue.findIndex((record) => record.id === id && record.kind === 'entry');
