@@ -1,6 +1,6 @@
 /** Isolation as an ordinary account of the machine: real bubblewrap, real namespaces, device nodes that stand in for GPUs. */
 import {spawn} from 'node:child_process';
-import {chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync} from 'node:fs';
+import {chmodSync, chownSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
@@ -241,6 +241,20 @@ describe.runIf(canMakeDevices())('as an ordinary account', () => {
 		expect(await ask([{root: broken.root, granted, command: ['true']}])).toEqual([
 			{problem: {kind: 'granted-refuses', device: node}},
 		]);
+	});
+
+	test('a device that opens for a group only opens for an account in it', async () => {
+		const grouped = devicesOf([0, 1]);
+		const node = path.join(grouped.root, 'dev/nvidia0');
+		chownSync(node, 0, 44);
+		chmodSync(node, 0o660);
+		const request = {
+			root: grouped.root,
+			granted: [{index: 0, pciBusId: grouped.gpus[0]!.pciBusId}],
+			command: ['sh', '-c', script, 'sh', node],
+		};
+		const before = ['setpriv', '--reuid', String(uid), '--regid', String(uid), '--groups', '44'];
+		expect(await ask([request], {account: 0, before})).toMatchObject([{output: `${node}\n`}]);
 	});
 
 	test('a GPU whose device is not known is isolated by no guess', async () => {

@@ -6,6 +6,7 @@ import {appendFileSync, existsSync, readFileSync} from 'node:fs';
 import process from 'node:process';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {CanhazgpuError} from '../../../source/errors.js';
+import {createIsolate} from '../../../source/host/isolation/isolate.js';
 import {startJob} from '../../../source/host/job/job.js';
 
 const report = (event: string, facts: Readonly<Record<string, unknown>> = {}) => {
@@ -26,10 +27,21 @@ process.once('exit', (exitCode) => {
 	report('exit', {exitCode, listening: listening()});
 });
 
+/** Where the stage has device nodes, the job is isolated with the first of their GPUs. */
+const {STAND_IN: standIn} = process.env;
+const isolation =
+	standIn === undefined
+		? undefined
+		: await createIsolate({root: standIn, environment: process.env})([{index: 0, pciBusId: '00000000:01:00.0'}]);
+if (isolation?.kind === 'not-isolated') {
+	throw new Error(`It is not isolated: ${JSON.stringify(isolation.problem)}`);
+}
+
 try {
 	const job = await startJob({
 		command,
 		args,
+		entrance: isolation?.entrance,
 		environment: process.env,
 		timeoutSeconds: seconds('timeout'),
 		graceSeconds: seconds('grace'),

@@ -77,6 +77,7 @@ export const createStage = async (files: Readonly<Record<string, string>> = {}) 
 		HOME: directory,
 		TERM: 'dumb',
 		LC_ALL: 'C.UTF-8',
+		...(process.env['STAND_IN'] !== undefined && {STAND_IN: process.env['STAND_IN']}),
 		REPORT: in_('report'),
 		SIGNALS: in_('signals'),
 		STOP: in_('stop'),
