@@ -258,6 +258,10 @@ export function createApp({config, hasColor, early: runs}: AppOptions): App {
 			const cuda = await import('./cuda.js');
 			return cuda.prepareCuda(version);
 		},
+		async findMpsDaemon() {
+			const {findMpsDaemon} = await import('../host/job/mps.js');
+			return findMpsDaemon(process.env, process.getuid!());
+		},
 		async remoteQueue(name, signal) {
 			const {remoteQueue} = await import('../host/tool/ssh.js');
 			return remoteQueue(name, signal);

@@ -170,6 +170,8 @@ export type App = {
 	readonly findIsolationProblem: () => Promise<IsolationProblem | undefined>;
 	/** Finds an installation of that version, such as `12.4`. Rejects with a CanhazgpuError `not-found` that says what there is. */
 	readonly prepareCuda: (version: string) => Promise<PreparedCuda>;
+	/** The MPS daemon of this account, as far as one runs. Never rejects. */
+	readonly findMpsDaemon: () => Promise<{readonly directory: string; readonly isRunning: boolean}>;
 	/**
 	Gives what starts such a command later, at once: between a look for signals and the start no signal can come. Rejects with a CanhazgpuError of
 	exit code 127 or 126 when there is no such command to run in the PATH of `environment`.

@@ -121,6 +121,7 @@ const createSimulated = ({clock, host, store, scenario, simulatedProcesses}: Pro
 				index,
 				user: ownerOf(lease),
 				type: lease.type,
+				shareMiB: lease.memoryMiB,
 				pid: lease.job?.pid ?? lease.holder?.pid,
 				startTime: lease.startTime,
 			}));

@@ -56,9 +56,10 @@ export const release: Command = {
 			if (input.has('json') && (released.length > 0 || doubtAbout(requester) === undefined)) {
 				app.print(harmlessJson(releaseJson(released, ids)));
 			} else if (released.length > 0) {
-				const indexes = released.map(({index}) => index);
+				// Root may release several shares of one GPU.
+				const indexes = [...new Set(released.map(({index}) => index))];
 				const others = (ids ?? []).filter((id) => !indexes.includes(id));
-				app.print(`Released ${released.length} GPU(s): [${indexes.join(' ')}]`);
+				app.print(`Released ${indexes.length} GPU(s): [${indexes.join(' ')}]`);
 				if (others.length > 0) {
 					app.remark(`No reservations found for current user on GPU(s): [${others.join(' ')}]`);
 				}

@@ -3,6 +3,7 @@ import type {AcquireRequest} from '../core/rules/allocation/request.js';
 import {CanhazgpuError} from '../errors.js';
 import {grantJson} from '../format/change-json.js';
 import {harmlessJson} from '../format/text/json.js';
+import {memoryWords} from '../core/rules/allocation/memory-size.js';
 import {longDuration} from '../format/text/durations.js';
 import {sanitize} from '../format/text/text.js';
 import type {App} from '../app/contract.js';
@@ -19,6 +20,9 @@ async function reserveForProcessElsewhere(app: App, input: Input): Promise<numbe
 	return (await runElsewhere(app, input, reserve)) ?? reserveForProcess(app, input);
 }
 
+const shareWords = (shareMiB: number | undefined): string =>
+	shareMiB === undefined ? '' : ` (a share of ${memoryWords(shareMiB)}: accounted, not fenced)`;
+
 export const reserve: Command = {
 	name: 'reserve',
 	summary: 'Reserve GPUs for a time, waiting in the queue for them',
@@ -26,6 +30,7 @@ export const reserve: Command = {
 	examples: [
 		['canhazgpu reserve --gpus 2 --duration 4h', 'any two GPUs for four hours'],
 		['canhazgpu reserve --gpu-ids 1,3 --note "debugging"', 'these two, with a word to the others'],
+		['canhazgpu reserve --share 20G', 'a part of a GPU, others beside it'],
 		['canhazgpu reserve --pid 12345', 'what this process uses already, until it ends'],
 		['export CUDA_VISIBLE_DEVICES=$(canhazgpu reserve --short)', 'one GPU, for this shell'],
 	],
@@ -102,7 +107,7 @@ export const reserve: Command = {
 				app.print(list);
 			} else {
 				app.print(
-					`Reserved ${answer.gpus.length} GPU(s): [${answer.gpus.join(' ')}] for ${longDuration(durationSeconds)}`,
+					`Reserved ${answer.gpus.length} GPU(s): [${answer.gpus.join(' ')}] for ${longDuration(durationSeconds)}${shareWords(need?.shareMiB)}`,
 				);
 				// At the start of its line, where scripts that know the Go program look for it.
 				app.print(`\nTo use them here:\nexport CUDA_VISIBLE_DEVICES=${list}`);

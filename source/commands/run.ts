@@ -1,5 +1,6 @@
 import {modelOfCommand} from '../core/rules/leases/served-model.js';
 import {awaitJobLease, findJobLease, endJobLease, type JobLease} from '../core/operations/job-lease.js';
+import {memoryWords} from '../core/rules/allocation/memory-size.js';
 import type {AcquireRequest} from '../core/rules/allocation/request.js';
 import {CanhazgpuError, quoted} from '../errors.js';
 import {grantJson} from '../format/change-json.js';
@@ -42,6 +43,28 @@ async function preparedCuda(app: App, {config}: Input): Promise<PreparedCuda | u
 	return version === undefined ? undefined : app.prepareCuda(version);
 }
 
+/** @throws CanhazgpuError `usage` without a share to limit, `failed` where no daemon of this account runs. */
+async function mpsDirectoryOf(app: App, input: Input): Promise<string | undefined> {
+	if (!input.has('mps')) {
+		return undefined;
+	}
+
+	if (!input.has('share')) {
+		throw new CanhazgpuError('usage', '--mps limits a share, and there is none', {
+			hint: 'Give --share, too: --share 8G --mps',
+		});
+	}
+
+	const {directory, isRunning} = await app.findMpsDaemon();
+	if (!isRunning) {
+		throw new CanhazgpuError('failed', `No MPS daemon of this account runs in ${directory}`, {
+			hint: 'Start one: nvidia-cuda-mps-control -d. CUDA_MPS_PIPE_DIRECTORY says where it listens.',
+		});
+	}
+
+	return directory;
+}
+
 type Held = {
 	readonly world: OpenWorld;
 	readonly hold: JobLease;
@@ -51,6 +74,7 @@ type Held = {
 	readonly timeoutSeconds: number | undefined;
 	readonly interruption: Interruption;
 	readonly isolation: JobIsolation;
+	readonly mpsDirectory: string | undefined;
 	readonly startJob: Awaited<ReturnType<App['prepareJob']>>;
 };
 
@@ -63,7 +87,13 @@ async function runHeld(app: App, held: Held): Promise<number> {
 		entrance: isolation.entrance,
 		environment: {
 			...environment,
-			...gpuEnvironment({gpus: hold.gpus, provider: world.gpus.name, isolatedUuids: isolation.uuids}),
+			...gpuEnvironment({
+				gpus: hold.gpus,
+				provider: world.gpus.name,
+				isolatedUuids: isolation.uuids,
+				shareMiB: hold.leases.get(hold.gpus[0]!)?.memoryMiB,
+				mpsDirectory: held.mpsDirectory,
+			}),
 		},
 		timeoutSeconds,
 		onTimeout() {
@@ -95,11 +125,22 @@ async function giveBackUnused(world: OpenWorld, hold: JobLease): Promise<void> {
 	}
 }
 
+type GrantedWords = {
+	readonly timeoutSeconds: number | undefined;
+	readonly shareMiB: number | undefined;
+	readonly isLimited: boolean;
+};
+
 /** In the Go program's words. */
-const grantedWords = (gpus: readonly number[], timeoutSeconds: number | undefined): string =>
-	`Reserved ${gpus.length} GPU(s): [${gpus.join(' ')}] for command execution${
-		timeoutSeconds === undefined ? '' : ` (timeout: ${longDuration(timeoutSeconds)})`
-	}`;
+function grantedWords(gpus: readonly number[], {timeoutSeconds, shareMiB, isLimited}: GrantedWords): string {
+	const fence = isLimited ? 'accounted, and limited by MPS' : 'accounted, not fenced';
+	const details = [
+		...(shareMiB === undefined ? [] : [`a share of ${memoryWords(shareMiB)}: ${fence}`]),
+		...(timeoutSeconds === undefined ? [] : [`timeout: ${longDuration(timeoutSeconds)}`]),
+	];
+	const words = details.length === 0 ? '' : ` (${details.join(', ')})`;
+	return `Reserved ${gpus.length} GPU(s): [${gpus.join(' ')}] for command execution${words}`;
+}
 
 export const run: Command = {
 	name: 'run',
@@ -108,6 +149,7 @@ export const run: Command = {
 	examples: [
 		['canhazgpu run -- python train.py', 'on one GPU'],
 		['canhazgpu run --gpus 2 --timeout 12h -- torchrun train.py', 'on two, stopped after twelve hours'],
+		['canhazgpu run --share 8G -- python eval.py', 'on a part of a GPU, others beside it'],
 		['canhazgpu run --nonblock -- make bench || echo busy', 'now or not at all'],
 	],
 	flags: {
@@ -120,6 +162,7 @@ export const run: Command = {
 			completes: usualDurations,
 		},
 		cuda: {value: 'VERSION', summary: 'use this CUDA, such as 12.4, of those that are installed', setting: 'run.cuda'},
+		mps: {summary: 'let the MPS daemon of this account hold a share to its memory'},
 		isolate: isolateFlag,
 		quiet: {short: 'q', summary: 'do not say on stderr which GPUs it got', setting: 'run.quiet'},
 		json: {...jsonFlag, summary: 'say on stderr as a line of JSON which GPUs it got, and nothing of the waiting'},
@@ -158,6 +201,7 @@ export const run: Command = {
 		const requester = app.requester(checkLabel(input.config.get('run.user')));
 		const timeoutSeconds = input.config.get('run.timeout');
 		checkIsolationWish(input);
+		const mpsDirectory = await mpsDirectoryOf(app, input);
 		// Before waiting for hours: a command that cannot be run is told at once.
 		const cuda = await preparedCuda(app, input);
 		const environment = {...app.environment, ...cuda?.environment};
@@ -223,7 +267,9 @@ export const run: Command = {
 				if (input.has('json')) {
 					app.remark(harmlessJsonLine({...grantJson(answer, request), isolated: isolation.isIsolated}));
 				} else if (input.config.get('run.quiet') !== true) {
-					app.remark(grantedWords(hold.gpus, timeoutSeconds));
+					app.remark(
+						grantedWords(hold.gpus, {timeoutSeconds, shareMiB: need?.shareMiB, isLimited: mpsDirectory !== undefined}),
+					);
 				}
 
 				if (isolation.remark !== undefined) {
@@ -238,6 +284,7 @@ export const run: Command = {
 					timeoutSeconds,
 					interruption,
 					isolation,
+					mpsDirectory,
 					startJob,
 				});
 			} catch (error) {

@@ -15,12 +15,16 @@ const time = (seconds: number | undefined): string | undefined =>
 const noteJson = (note: string | undefined): string | undefined => (note === '' ? undefined : note);
 
 /** `reserve --json` and `run --json`: the lease that was granted. */
-export const grantJson = ({gpus, leaseId, startTime, endsBy}: Grant, {requester, tenure, note}: AcquireRequest) => ({
+export const grantJson = (
+	{gpus, leaseId, startTime, endsBy}: Grant,
+	{requester, tenure, note, need}: AcquireRequest,
+) => ({
 	gpu_ids: gpus,
 	user: requester.label,
 	actual_user: requester.account,
 	type: tenure.type.toUpperCase(),
 	note: noteJson(note),
+	memory_mb: need?.shareMiB,
 	lease_id: leaseId,
 	since: timestamp(startTime),
 	ends_by: time(endsBy),
@@ -32,6 +36,7 @@ const leaseJson = (index: number, lease: Lease) => ({
 	actual_user: ownerOf(lease),
 	type: lease.type.toUpperCase(),
 	note: noteJson(lease.note),
+	memory_mb: lease.memoryMiB,
 	lease_id: lease.leaseId,
 	since: timestamp(lease.startTime),
 });

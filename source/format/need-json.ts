@@ -2,8 +2,9 @@
 import type {Need} from '../core/model/types.js';
 import {sanitize} from './text/text.js';
 
-export const needJson = ({minMemoryMiB, models, minCompute, sameModel, nvlink}: Need) => ({
+export const needJson = ({minMemoryMiB, shareMiB, models, minCompute, sameModel, nvlink}: Need) => ({
 	min_memory_mb: minMemoryMiB,
+	share_mb: shareMiB,
 	models: models?.map((model) => sanitize(model)),
 	min_compute: minCompute === undefined ? undefined : sanitize(minCompute),
 	same_model: sameModel,

@@ -2,9 +2,11 @@
 A refusal in words. The first line is the peer's, which scripts may look for.
 */
 import type {Block, Refusal, UnusableGpu, UsageBlock} from '../core/rules/allocation/allocation.js';
+import {memoryWords} from '../core/rules/allocation/memory-size.js';
 import type {Quality} from '../core/rules/allocation/need.js';
 import {latestEndOf} from '../core/rules/leases/liveness.js';
 import {ownerOf} from '../core/rules/leases/ownership.js';
+import type {Lease} from '../core/model/types.js';
 import {longDuration, shortDuration} from './text/durations.js';
 import {counted, mebibytes} from './text/numbers.js';
 import {sanitize} from './text/text.js';
@@ -52,6 +54,14 @@ const unknownQualityWords = (quality: Quality): string =>
 export const unknownWords = (gpus: ReadonlyArray<{readonly index: number; readonly quality: Quality}>): string =>
 	listed(gpus, ({quality}) => unknownQualityWords(quality));
 
+/** `24G are alice's, 8G are bob's`. */
+const partWords = (shares: readonly Lease[]): string =>
+	shares.map((lease) => `${memoryWords(lease.memoryMiB ?? 0)} are ${sanitize(ownerOf(lease))}'s`).join(', ');
+
+/** Who share a GPU, each once: `alice and bob`, `alice, bob and carol`. */
+const sharerWords = (shares: readonly Lease[]): string =>
+	new Intl.ListFormat('en-GB').format([...new Set(shares.map((lease) => sanitize(ownerOf(lease))))]);
+
 /** Why one GPU is not to be had, after its number: `is held by bob`. */
 export function blockWords(block: Block, now: number): string {
 	switch (block.kind) {
@@ -64,6 +74,24 @@ export function blockWords(block: Block, now: number): string {
 			const end = latestEndOf(block.lease);
 			const left = end === undefined ? '' : ` for another ${longDuration(end - now)}`;
 			return `is held by ${owner}${left}`;
+		}
+
+		case 'shared': {
+			return `is shared by ${sharerWords(block.shares)}`;
+		}
+
+		case 'no-room': {
+			const {freeMiB, capacityMiB, shares} = block;
+			const parts = shares.length === 0 ? '' : `, ${partWords(shares)}`;
+			return `has ${memoryWords(freeMiB)} of ${memoryWords(capacityMiB)} left${parts}`;
+		}
+
+		case 'most-shares': {
+			return `is shared by ${counted(block.shares.length, 'reservation')}, as many as may be`;
+		}
+
+		case 'unknown-memory': {
+			return 'has unknown memory in use';
 		}
 
 		case 'garbage': {
@@ -146,7 +174,7 @@ function hintOf(refusal: Refusal, {canForce = true, account, seesHolders = false
 		({block}) => block.kind === 'unreserved' && account !== undefined && block.users.includes(account),
 	);
 	const own = isOwnUse ? ' What you run there already is yours by: canhazgpu reserve --pid PID.' : '';
-	return refusal.wanted.ids === undefined
+	return refusal.wanted.ids === undefined && refusal.wanted.need?.shareMiB === undefined
 		? `${seesHolders ? nextFreeWords(refusal) : 'See who holds them, and until when: canhazgpu status.'}${force}${own}`.trim()
 		: `${gpuWords(refusal)}${force}${own}`;
 }
@@ -159,7 +187,9 @@ export function refusalMessage(refusal: Refusal, asker: Asker = {}): RefusalMess
 		[countOf(refusal, 'queued'), 'kept for the queue'],
 		[countOf(refusal, 'drained'), 'out of service'],
 		[countOf(refusal, 'failed', 'garbage', 'unfit'), 'out of order'],
-		[countOf(refusal, 'unknown-use', 'not-scanned'), 'of unknown use'],
+		[countOf(refusal, 'unknown-use', 'not-scanned', 'unknown-memory'), 'of unknown use'],
+		[countOf(refusal, 'no-room', 'most-shares'), 'without room for it'],
+		[countOf(refusal, 'shared'), 'shared by others'],
 		[countOf(refusal, 'unknown-quality'), 'of which it is unknown whether they qualify'],
 	] as const;
 	const counts = reasons.filter(([count]) => count > 0).map(([count, what]) => `${counted(count, 'GPU')} ${what}`);

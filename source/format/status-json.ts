@@ -3,9 +3,10 @@
 empty where there are none, and absent where they are unknown.
 */
 import {latestEndOf} from '../core/rules/leases/liveness.js';
-import {cautionOf, type StatusRow} from '../core/rules/pool/status.js';
+import {cautionOf, type ShareRow, type StatusRow} from '../core/rules/pool/status.js';
 import type {GpuProcess, Lease, MigInstance, Observation} from '../core/model/types.js';
 import {longDuration, timestamp} from './text/durations.js';
+import {shareOwner} from './shares.js';
 import {shownNote} from './text/text.js';
 import {detailWords, unreservedNames, unreservedWords, userWords, validationWords} from './status-labels.js';
 import {stateWords} from './states.js';
@@ -66,6 +67,17 @@ const leaseJson = (lease: Lease, remainingSeconds: number | undefined) => ({
 	held_for_queue: lease.partialQueueId,
 });
 
+const shareJson = ({lease, heldSeconds, remainingSeconds, idleSeconds, memoryUsedMiB, ...share}: ShareRow) => ({
+	user: shareOwner({lease, heldSeconds, memoryUsedMiB, ...share}),
+	duration: longDuration(heldSeconds),
+	...leaseJson(lease, remainingSeconds),
+	memory_mb: lease.memoryMiB,
+	memory_used_mb: memoryUsedMiB,
+	idle_seconds: idleSeconds === undefined ? undefined : Math.floor(idleSeconds),
+	model: share.model && {provider: share.model.provider, model: share.model.model},
+	pids: share.processes.map(({pid}) => pid),
+});
+
 const rowJson = (row: StatusRow, {simulated}: Observation) => ({
 	gpu_id: row.index,
 	status: stateWords[row.state],
@@ -73,6 +85,8 @@ const rowJson = (row: StatusRow, {simulated}: Observation) => ({
 	user: row.owner === undefined ? undefined : userWords(row),
 	duration: row.heldSeconds === undefined ? undefined : longDuration(row.heldSeconds),
 	...(row.lease && leaseJson(row.lease, row.remainingSeconds)),
+	shares: row.shares?.map((share) => shareJson(share)),
+	share_capacity_mb: row.capacityMiB,
 	details: absentWhenBlank(row.state === 'unreserved' ? withoutReservation(row) : detailWords(row)),
 	validation: validationWords(row) === '-' ? undefined : validationWords(row),
 	model: row.model && {provider: row.model.provider, model: row.model.model},

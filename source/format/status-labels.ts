@@ -3,6 +3,7 @@ import {cautionOf, type StatusRow} from '../core/rules/pool/status.js';
 import type {GpuProcess, GpuReading} from '../core/model/types.js';
 import {mebibytes} from './text/numbers.js';
 import {longDuration} from './text/durations.js';
+import {sharesWords} from './shares.js';
 import {sanitize, shorten} from './text/text.js';
 
 /** Processes named before the rest are only counted. */
@@ -43,11 +44,15 @@ export function unreservedNames({state, unreservedUsers, processes}: StatusRow):
 	return state === 'unreserved' ? [...unreservedUsers, ...(hasUnknown ? ['unknown'] : [])] : [];
 }
 
-/** The column USER: `account`, `account (label)`, or all who use it without a reservation. */
+/** The column USER: `account`, `account (label)`, `2 shared`, or all who use it without a reservation. */
 export function userWords(row: StatusRow): string {
 	if (row.owner !== undefined) {
 		const owner = sanitize(row.owner);
 		return row.label === undefined ? owner : `${owner} (${sanitize(row.label)})`;
+	}
+
+	if (row.shares !== undefined) {
+		return `${row.shares.length} shared`;
 	}
 
 	if (row.state !== 'unreserved') {
@@ -92,6 +97,11 @@ function stateDetails(row: StatusRow): string {
 		}
 
 		case 'in-use': {
+			const shared = sharesWords(row);
+			if (shared !== undefined) {
+				return shared;
+			}
+
 			return row.lease?.partialQueueId === undefined ? leaseDetails(row) : 'held for a waiter in the queue';
 		}
 	}

@@ -6,7 +6,26 @@ export type GrantedDevices = {
 	readonly provider: ProviderName;
 	/** Set where the job sees no other GPUs. Each is undefined where it is not known. */
 	readonly isolatedUuids?: ReadonlyArray<string | undefined>;
+	/** Of a share of each GPU: how much of its memory. */
+	readonly shareMiB?: number | undefined;
+	/** Where the MPS daemon listens that limits a share. */
+	readonly mpsDirectory?: string | undefined;
 };
+
+/** What tells the job its share. MPS counts the GPUs of the job from 0. */
+const shareEnvironment = ({
+	gpus,
+	shareMiB,
+	mpsDirectory,
+}: GrantedDevices): Readonly<Record<string, string | undefined>> => ({
+	// Of a job that was started within a share and has GPUs of its own, too.
+	CANHAZGPU_MEMORY_MIB: shareMiB === undefined ? undefined : String(shareMiB),
+	...(shareMiB !== undefined &&
+		mpsDirectory !== undefined && {
+			CUDA_MPS_PIPE_DIRECTORY: mpsDirectory,
+			CUDA_MPS_PINNED_DEVICE_MEM_LIMIT: gpus.map((_, position) => `${position}=${shareMiB}M`).join(','),
+		}),
+});
 
 /** By which names a job's own libraries find its GPUs. Where it sees no others, they count from 0. */
 const namesOf = ({gpus, provider, isolatedUuids}: GrantedDevices): ReadonlyArray<number | string> => {
@@ -38,6 +57,7 @@ export const gpuEnvironment = (granted: GrantedDevices): Readonly<Record<string,
 		// A container runtime reads it, which sees all GPUs.
 		NVIDIA_VISIBLE_DEVICES: isNamed ? isolatedUuids.join(',') : gpus.join(','),
 		...containerEnvironment(granted),
+		...shareEnvironment(granted),
 		...(provider === 'amd' && {
 			HIP_VISIBLE_DEVICES: list,
 			// Of the layers below and beside HIP: what these leave out HIP would no longer count.

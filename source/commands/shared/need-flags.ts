@@ -2,11 +2,17 @@
 import type {Flags, Input} from '../../command-line/command.js';
 import type {Need} from '../../core/model/types.js';
 import type {StrategyName} from '../../core/rules/allocation/strategy.js';
+import {parseMemoryMiB} from '../../core/rules/allocation/memory-size.js';
 import {CanhazgpuError, quoted} from '../../errors.js';
 
 type Verb = 'run' | 'reserve';
 
 export const needFlags = (verb: Verb): Flags => ({
+	share: {
+		value: 'SIZE',
+		summary: 'a part of each GPU, others beside it: so much of its memory',
+		completes: ['4G', '8G', '16G', '24G', '40G'],
+	},
 	'min-memory': {
 		value: 'SIZE',
 		summary: 'GPUs with so much memory or more: 40G',
@@ -70,6 +76,26 @@ export function strategyOf(input: Input, verb: Verb): StrategyName | undefined {
 	return workloads[workload];
 }
 
+/** @throws CanhazgpuError `usage` for what is no size. */
+function shareOf(input: Input): number | undefined {
+	const typed = input.text('share');
+	if (typed === undefined) {
+		return undefined;
+	}
+
+	const shareMiB = parseMemoryMiB(typed);
+	if (shareMiB === undefined) {
+		const isBare = /^\d+(?:\.\d+)?$/v.test(typed) && Number(typed) > 0;
+		throw new CanhazgpuError(
+			'usage',
+			isBare ? `--share: ${quoted(typed)} has no unit` : `--share: ${quoted(typed)} is no size of memory`,
+			{hint: isBare ? `Did you mean ${typed}G?` : 'Write a number and a unit, 1M or more: 8G, 512M or 8GiB.'},
+		);
+	}
+
+	return shareMiB;
+}
+
 type Wish = {readonly count: number; readonly ids: readonly number[] | undefined};
 
 /** Whether all GPUs have to be of one model; undefined where nothing was said. */
@@ -120,6 +146,7 @@ export function needOf(input: Input, verb: Verb, wish: Wish): Need | undefined {
 	const given = <Value>(flag: 'min-memory' | 'model' | 'min-compute', value: Value): Value | undefined =>
 		isMeant(input, flag, wish.ids) ? value : undefined;
 	const need: Need = {
+		shareMiB: shareOf(input),
 		minMemoryMiB: given('min-memory', input.config.get(`${verb}.min-memory`)),
 		models: given('model', input.config.get(`${verb}.model`)),
 		minCompute: given('min-compute', input.config.get(`${verb}.min-compute`)),

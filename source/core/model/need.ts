@@ -3,6 +3,8 @@
 export type Need = {
 	/** Memory of each GPU, used or not. */
 	readonly minMemoryMiB?: number;
+	/** A share of each GPU, others beside it: so much of its memory. Absent: the GPUs are wanted alone. */
+	readonly shareMiB?: number;
 	/** The model of each GPU is one of these: its name has all words of one of them, in their order and in any case. */
 	readonly models?: readonly string[];
 	/** The least compute capability of each GPU, such as `8.0`. */

@@ -326,6 +326,8 @@ export type PoolEvent = {
 	readonly user?: string;
 	/** Entries that left the queue: those behind them move up without having to read. */
 	readonly left?: readonly string[];
+	/** Of a grant: it is a share of each GPU, and there may be room beside it. */
+	readonly shared?: true;
 };
 
 export type Liveness = 'alive' | 'stopped' | 'dead' | 'unknown';

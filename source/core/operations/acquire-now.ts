@@ -3,6 +3,7 @@ import {CanhazgpuError} from '../../errors.js';
 import {allocate, type Refusal} from '../rules/allocation/allocation.js';
 import {requirePossible} from '../rules/allocation/impossible.js';
 import {eligibilityOf} from '../rules/allocation/need.js';
+import {withinSharePolicy} from '../rules/allocation/share-policy.js';
 import {judge, latestEndOf} from '../rules/leases/liveness.js';
 import {policyOf} from '../rules/policy/policy.js';
 import {dependsOnLinks, type StrategyName} from '../rules/allocation/strategy.js';
@@ -17,13 +18,19 @@ import {transact} from './transact.js';
 export const freshMs = 2000;
 
 /** The lease that the request gets at this moment, on the store's clock. */
-export function leaseFor({requester, tenure, note}: AcquireRequest, leaseId: string, host: Host, now: number): Lease {
+export function leaseFor(
+	{requester, tenure, note, need}: AcquireRequest,
+	leaseId: string,
+	host: Host,
+	now: number,
+): Lease {
 	const common = {
 		user: requester.label,
 		actualUser: requester.account,
 		startTime: Math.floor(now),
 		lastHeartbeat: Math.floor(now),
 		note,
+		memoryMiB: need?.shareMiB,
 		leaseId,
 	};
 	if (tenure.type === 'manual') {
@@ -145,7 +152,7 @@ export async function acquireNow(
 			const gpuCount = snapshot.gpus.length;
 			const strategy = request.strategy ?? policyOf(snapshot).strategy;
 			const links = await readLinks(wanted, strategy);
-			const eligibility = eligibilityOf(wanted, observation, gpuCount, links);
+			const eligibility = withinSharePolicy(wanted, eligibilityOf(wanted, observation, gpuCount, links), snapshot);
 			requirePossible(wanted, {eligibility, observation, gpuCount, links});
 			const answer = allocate(snapshot, observation, {
 				wanted,

@@ -3,11 +3,11 @@ import {CanhazgpuError} from '../../errors.js';
 import {allocate, type Allocation, type Refusal} from '../rules/allocation/allocation.js';
 import type {Holding} from '../rules/leases/holdings.js';
 import {mayChange, ownerOf} from '../rules/leases/ownership.js';
-import {emptyPlan, type Plan} from '../model/plan.js';
+import {emptyPlan, type Expectation, type Plan, type Write} from '../model/plan.js';
 import type {World} from '../model/ports.js';
 import {anyGpus} from '../rules/allocation/need.js';
 import {checkWanted} from '../rules/allocation/request.js';
-import type {Lease, Requester} from '../model/types.js';
+import type {GpuRecord, Lease, Requester, Snapshot} from '../model/types.js';
 import {transact} from './transact.js';
 import {createFreshScan, isAwakeOn} from './acquire-now.js';
 
@@ -48,15 +48,37 @@ function joined(plans: readonly Plan[]): Plan {
 	const [first = emptyPlan, ...others] = plans;
 	const {event} = first;
 	const gpus = plans.flatMap((plan) => plan.event?.gpus ?? []).toSorted((a, b) => a - b);
+	const isOfGpu = (expectation: Expectation, index: number): boolean =>
+		expectation.kind === 'gpu' && expectation.index === index;
+	const expect = [...first.expect];
+	for (const expectation of others.flatMap((plan) => plan.expect)) {
+		if (expectation.kind === 'gpu' && expect.every((known) => !isOfGpu(known, expectation.index))) {
+			expect.push(expectation);
+		}
+	}
+
+	// Each plan went on from the one before, so of a GPU that two of them share the last write has both.
+	const writes = new Map(
+		plans.flatMap((plan) => plan.writes.map((write) => ['index' in write ? write.index : write, write] as const)),
+	);
 	return {
 		...first,
-		expect: [...first.expect, ...others.flatMap(({expect}) => expect.filter(({kind}) => kind === 'gpu'))],
-		writes: plans.flatMap(({writes}) => writes),
+		expect,
+		writes: writes.values().toArray(),
 		usage: plans.flatMap(({usage}) => usage),
 		audit: plans.flatMap(({audit}) => audit),
 		event: event && {...event, gpus},
 	};
 }
+
+/** The same with shares granted that are not committed yet. The records are still compared as they were read. */
+const withShares = (snapshot: Snapshot, writes: readonly Write[]): Snapshot => ({
+	...snapshot,
+	gpus: snapshot.gpus.map((record): GpuRecord => {
+		const write = writes.find((one) => one.kind === 'shares' && one.index === record.index);
+		return write?.kind === 'shares' ? {...write, kind: 'shared', raw: record.raw!} : record;
+	}),
+});
 
 function checkUndoable(requester: Requester, {lease}: Released): void {
 	if (!mayChange(requester, lease)) {
@@ -93,11 +115,13 @@ export async function undoRelease(world: World, requester: Requester, released: 
 
 			const observation = await scan();
 			const startTime = Math.floor(snapshot.now);
+			let before = snapshot;
 			const answers = named
 				.filter((each) => !isOver(each))
 				.map(({gpus, lease, leaseId}): Refusal | (Allocation & {readonly leaseId: string; readonly lease: Lease}) => {
-					const answer = allocate(snapshot, observation, {
-						wanted: checkWanted({count: gpus.length, ids: gpus}, snapshot.gpus.length),
+					const need = lease.memoryMiB === undefined ? undefined : {shareMiB: lease.memoryMiB};
+					const answer = allocate(before, observation, {
+						wanted: checkWanted({count: gpus.length, ids: gpus, need}, snapshot.gpus.length),
 						eligibility: anyGpus,
 						lease: {...lease, startTime, lastHeartbeat: startTime, leaseId},
 						force: true,
@@ -105,7 +129,12 @@ export async function undoRelease(world: World, requester: Requester, released: 
 						isAwake: isAwakeOn(world.host),
 						grant: {host: world.host.hostname, account: requester.account, reason: 'undone'},
 					});
-					return answer.kind === 'refused' ? answer : {...answer, leaseId, lease};
+					if (answer.kind === 'refused') {
+						return answer;
+					}
+
+					before = withShares(before, answer.plan.writes);
+					return {...answer, leaseId, lease};
 				});
 			const granted = answers.filter((answer) => answer.kind === 'allocated');
 			return {

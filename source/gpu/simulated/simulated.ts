@@ -1,10 +1,13 @@
 import type {GpuProvider} from '../../core/model/ports.js';
 import type {GpuReading, Observation} from '../../core/model/types.js';
 import {singleFlight} from '../tool/single-flight.js';
-import {isSimulatedPid} from './pids.js';
+import {isSimulatedPid, simulatedPid} from './pids.js';
 import type {SimulatedProcesses} from './processes.js';
-import {hardwareOf, isNow, linksOf, type Scenario, sceneOf} from './scenario.js';
+import {hardwareOf, isNow, linksOf, type Scene, type Scenario, sceneOf} from './scenario.js';
 import {simulateGpu, type SimulatedLease} from './simulation.js';
+
+/** Those before are of the scenario. */
+const firstSharePid = 500;
 
 type Options = {
 	readonly gpuCount: () => Promise<number>;
@@ -90,10 +93,14 @@ export const createSimulatedProvider = ({
 		const gpus = Array.from({length: count.value}, (_, index) => {
 			const scene = sceneOf(scenario, index, elapsedSeconds);
 			const what = hardwareOf(scenario, index);
-			const living = scene.processes.filter(
+			const shares = shareProcesses(
+				current.filter((one) => one.index === index && one.shareMiB !== undefined),
+				seconds,
+			);
+			const living = [...scene.processes, ...shares].filter(
 				({pid, startedSecondsAgo}) => !hasEnded({pid, startTime: seconds - startedSecondsAgo}),
 			);
-			const found = current.find((one) => one.index === index);
+			const found = current.find((one) => one.index === index && one.shareMiB === undefined);
 			// A process of the scenario that was adopted makes its load itself.
 			const lease = living.some(({pid}) => pid === found?.pid) ? undefined : found;
 			const simulate = (shown: SimulatedLease | undefined): GpuReading =>
@@ -136,6 +143,17 @@ export const createSimulatedProvider = ({
 		},
 	};
 };
+
+/** Each share runs a job of its own, which uses a little less than it asked for. */
+const shareProcesses = (shares: readonly SimulatedLease[], seconds: number): Scene['processes'] =>
+	shares.map(({index, user, pid, startTime = seconds, command, shareMiB = 0}, position) => ({
+		user,
+		pid: pid ?? simulatedPid(index, firstSharePid + position),
+		command: command ?? 'python3 evaluate.py --split test',
+		memory: Math.round(0.9 * shareMiB),
+		utilization: Math.round(80 / shares.length),
+		startedSecondsAgo: Math.max(0, seconds - startTime),
+	}));
 
 const reasonOf = ({reason}: PromiseRejectedResult): string =>
 	reason instanceof Error ? reason.message : String(reason);

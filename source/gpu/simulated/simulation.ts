@@ -189,6 +189,10 @@ export type SimulatedLease = {
 	readonly user: string;
 	readonly type: LeaseType;
 	/**
+	MiB of GPU memory that a share asked for. Absent: it has the GPU alone.
+	*/
+	readonly shareMiB?: number;
+	/**
 	The job's, if there is one; else one is made up.
 	*/
 	readonly pid?: number;

@@ -24,20 +24,23 @@ export function decodeEvent(raw: string): PoolEvent | undefined {
 	const result = readRecord(raw, (fields): PoolEvent => {
 		const user = fields.text('user');
 		const left = fields.texts('left');
+		const shared = fields.flag('shared');
 		return {
 			kind: fields.choice('kind', eventKinds),
 			gpus: fields.integers('gpus'),
 			...(user !== undefined && {user}),
 			...(left.length > 0 && {left}),
+			...(shared && {shared}),
 		};
 	});
 	return 'problem' in result ? undefined : result.value;
 }
 
-export const encodeEvent = ({kind, gpus, user, left = []}: PoolEvent): string =>
+export const encodeEvent = ({kind, gpus, user, left = [], shared}: PoolEvent): string =>
 	writeRecord([
 		['kind', kind],
 		['gpus', gpus],
 		['user', optionalText(user)],
 		['left', left.length === 0 ? undefined : left],
+		['shared', shared],
 	]);

@@ -40,6 +40,7 @@ function readNeed(fields: Fields | undefined): Need | undefined {
 	const models = fields.texts('models');
 	const need: Need = {
 		minMemoryMiB: fields.quantity('min_memory_mib'),
+		shareMiB: fields.quantity('share_mib'),
 		models: models.length === 0 ? undefined : models,
 		minCompute: fields.text('min_compute'),
 		sameModel: fields.switch('same_model'),
@@ -101,9 +102,10 @@ export function decodeQueueEntry(id: string, raw: string | undefined): QueueReco
 		: {kind: 'entry', id, raw, entry: result.value};
 }
 
-const needRecord = ({minMemoryMiB, models, minCompute, sameModel, nvlink, unknownFields}: Need) => ({
+const needRecord = ({minMemoryMiB, shareMiB, models, minCompute, sameModel, nvlink, unknownFields}: Need) => ({
 	...unknownFields,
 	min_memory_mib: minMemoryMiB,
+	share_mib: shareMiB,
 	models,
 	min_compute: minCompute,
 	same_model: sameModel,

@@ -1,8 +1,9 @@
 /** The panel of the selected GPU: what is known beyond its line in the table. */
-import {ownerOf} from '../../core/rules/leases/ownership.js';
+import {ownerOf, owns} from '../../core/rules/leases/ownership.js';
 import type {StatusRow} from '../../core/rules/pool/status.js';
 import {unreservedWords} from '../../format/status-labels.js';
 import type {MigInstance} from '../../core/model/types.js';
+import {isOver, shareOwner, sharePart, sharedAmount} from '../../format/shares.js';
 import {shortDuration} from '../../format/text/durations.js';
 import {sanitize, shownNote} from '../../format/text/text.js';
 import {seriesOf} from '../../core/live/utilization-history.js';
@@ -29,12 +30,12 @@ import {
 	stateWord,
 } from './shared/labels.js';
 
-const noteOf = ({lease}: StatusRow): Line =>
+const noteOf = ({lease}: Pick<StatusRow, 'lease'>): Line =>
 	lease?.note === undefined || sanitize(lease.note) === ''
 		? []
 		: [span('note '), span(sanitize(shownNote(lease.note)), 'strong')];
 
-function endOf(row: StatusRow, state: State): Line {
+function endOf(row: Pick<StatusRow, 'lease' | 'remainingSeconds' | 'heartbeatAgeSeconds'>, state: State): Line {
 	const {lease, remainingSeconds, heartbeatAgeSeconds} = row;
 	if (lease?.partialQueueId !== undefined) {
 		return [span('held for its place in the queue until the rest is free')];
@@ -84,15 +85,31 @@ function holdingLine(row: StatusRow, state: State): Line {
 			const fault = otherFaultOf(row);
 			return joined([
 				[span(ownerWords(row, requester).text, isMine(row, requester) ? 'mine' : 'others')],
-				[span(row.lease!.type === 'run' ? 'RUN' : 'MANUAL')],
+				row.lease === undefined ? [span(sharedAmount(row))] : [span(row.lease.type === 'run' ? 'RUN' : 'MANUAL')],
 				// Where there is room, the table tells it.
-				layoutOf(state).isFramed ? [] : [span(`held ${shortDuration(row.heldSeconds ?? 0)}`)],
+				layoutOf(state).isFramed || row.lease === undefined
+					? []
+					: [span(`held ${shortDuration(row.heldSeconds ?? 0)}`)],
 				fault === undefined || state.observation === undefined ? [] : [span(sanitize(fault), 'error')],
-				endOf(row, state),
+				row.lease === undefined ? [] : endOf(row, state),
 			]);
 		}
 	}
 }
+
+/** One line a share: whose it is, how much, until when, and what for. */
+const shareLines = ({shares = []}: StatusRow, state: State): readonly Line[] =>
+	shares.map((share) =>
+		joined([
+			[
+				span(`${shareOwner(share)} `, owns(state.settings.requester, share.lease) ? 'mine' : 'others'),
+				span(sharePart(share), isOver(share) ? 'warning' : 'strong'),
+			],
+			[span(share.lease.type === 'run' ? 'RUN' : 'MANUAL')],
+			endOf(share, state),
+			noteOf(share),
+		]),
+	);
 
 /** Who in the queue waits for it: `#1 erin`. */
 function waiterLines({index}: StatusRow, state: State): readonly Line[] {
@@ -168,6 +185,7 @@ export function detailLines(state: State, {rows, width}: Room): readonly Line[] 
 	const about = note.length === 0 || lineWidth(both) < width ? [both] : [holding, note];
 	return [
 		...about,
+		...shareLines(row, state),
 		...serviceLines(row, state),
 		...waiterLines(row, state),
 		...processLines(row, state, {width: width - 1, hasHead: rows > 4}),

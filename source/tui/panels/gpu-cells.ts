@@ -2,6 +2,7 @@
 import type {StatusRow} from '../../core/rules/pool/status.js';
 import {seriesOf} from '../../core/live/utilization-history.js';
 import {migWords} from '../../format/status-labels.js';
+import {isOver, sharesWords} from '../../format/shares.js';
 import {shortDuration} from '../../format/text/durations.js';
 import {sanitize, shownNote} from '../../format/text/text.js';
 import {fit} from '../../format/text/width.js';
@@ -84,6 +85,11 @@ function processCell(row: StatusRow, isScanned: boolean): Span {
 	const [squatter] = byMemory(row.squatters);
 	if (squatter !== undefined) {
 		return span(`! ${sanitize(squatter.user ?? '')}: ${processWords(squatter)}`, 'warning');
+	}
+
+	const shared = sharesWords(row);
+	if (shared !== undefined) {
+		return span(shared, row.shares!.some((share) => isOver(share)) ? 'warning' : 'plain');
 	}
 
 	const [first, ...others] = byMemory(row.processes);

@@ -2,13 +2,15 @@
 What the API says of GPUs and of the queue: the peer's keys with the peer's meaning, ours beside them. What is unknown or empty is absent.
 */
 import {labelOf, ownerOf} from '../../core/rules/leases/ownership.js';
-import {shownStateOf, type StatusRow} from '../../core/rules/pool/status.js';
+import {isOverused} from '../../core/rules/leases/share-usage.js';
+import {shownStateOf, type ShareRow, type StatusRow} from '../../core/rules/pool/status.js';
 import type {GpuProcess, GpuReading} from '../../core/model/types.js';
 import {longDuration, timestamp} from '../../format/text/durations.js';
 import {needJson} from '../../format/need-json.js';
 import {needWordsOf} from '../../format/waiting-progress.js';
 import {partJson} from '../../format/status-json.js';
 import {unreservedWords, userWords, validationWords} from '../../format/status-labels.js';
+import {shareOwner} from '../../format/shares.js';
 import {stateWords} from '../../format/states.js';
 import {sanitize, shownNote} from '../../format/text/text.js';
 import type {LiveState} from '../../core/live/live-view.js';
@@ -58,7 +60,7 @@ const readingJson = (reading: GpuReading | undefined) => ({
 	mig_instances: list(reading?.migInstances?.map((part) => partJson(part))),
 });
 
-const leaseJson = ({lease}: StatusRow) => ({
+const leaseJson = ({lease}: Pick<StatusRow, 'lease'>) => ({
 	reservation_type: lease?.type,
 	start_time: time(lease?.startTime),
 	last_heartbeat: time(lease?.lastHeartbeat),
@@ -67,6 +69,15 @@ const leaseJson = ({lease}: StatusRow) => ({
 	note: text(shownNote(lease?.note)),
 	lease_id: lease?.leaseId,
 	held_for_queue: lease?.partialQueueId,
+});
+
+const shareJson = (share: ShareRow) => ({
+	user: shareOwner(share),
+	...leaseJson(share),
+	memory_mb: share.lease.memoryMiB,
+	memory_used_mb: share.memoryUsedMiB,
+	is_over: isOverused({memoryMiB: share.lease.memoryMiB ?? 0, memoryUsedMiB: share.memoryUsedMiB}) || undefined,
+	pids: share.processes.map(({pid}) => pid),
 });
 
 export type GpuContext = {
@@ -93,6 +104,8 @@ const shownJson = (row: StatusRow, {provider, now}: Omit<GpuContext, 'commands'>
 	state: shownStateOf(row),
 	user: text(userWords(row)),
 	...leaseJson(row),
+	shares: row.shares?.map((share) => shareJson(share)),
+	share_capacity_mb: row.capacityMiB,
 	last_released: time(row.lastReleased),
 	idle_since: row.idleSeconds === undefined ? undefined : time(now - row.idleSeconds),
 	validation_info: text(validationWords(row)),

@@ -40,6 +40,8 @@ type ShownGpu = Shown<
 		status: false;
 		state: true;
 		user: true;
+		shares: true;
+		share_capacity_mb: true;
 		reservation_type: true;
 		start_time: true;
 		last_heartbeat: true;

@@ -2,7 +2,7 @@
 Many people in one process, each with a connection of its own to a real store, who can be killed one by one.
 */
 import {createPool} from '../../../source/core/operations/create-pool.js';
-import {isPossible} from '../../../source/core/rules/queue/eligible.js';
+import {couldUse} from '../../../source/core/rules/queue/eligible.js';
 import type {Plan} from '../../../source/core/model/plan.js';
 import type {Host, Store, World} from '../../../source/core/model/ports.js';
 import type {Liveness, QueueEntry} from '../../../source/core/model/types.js';
@@ -24,6 +24,8 @@ export type Crowd = {
 	readonly commits: () => number;
 	/** Grants that went past somebody who stood earlier in the line and could have used the GPU. Must stay empty. */
 	readonly overtakings: readonly string[];
+	/** Commits after which the shares of a GPU asked for more than it has. Must stay empty. */
+	readonly overcommits: readonly string[];
 	readonly close: () => Promise<void>;
 };
 
@@ -43,6 +45,7 @@ export async function createCrowd({open, gpuCount, random}: Options): Promise<Cr
 	const states = new Map<number, Liveness>();
 	const entries = new Map<string, QueueEntry>();
 	const overtakings: string[] = [];
+	const overcommits: string[] = [];
 	let scans = 0;
 	let commits = 0;
 	const hostOf = (pid: number): Host =>
@@ -66,7 +69,14 @@ export async function createCrowd({open, gpuCount, random}: Options): Promise<Cr
 
 	/** The store has just checked that the line was as the plan expects it, so that tells who stood before. */
 	const judge = ({expect, writes, grants}: Plan): void => {
-		const taken = writes.filter((write) => write.kind === 'lease').map(({index}) => index);
+		for (const write of writes) {
+			const asked = write.kind === 'shares' ? write.shares.reduce((sum, {memoryMiB = 0}) => sum + memoryMiB, 0) : 0;
+			if (write.kind === 'shares' && !(asked <= (idleReading(0).memoryTotalMiB ?? 0))) {
+				overcommits.push(`GPU ${write.index}: ${asked} MiB`);
+			}
+		}
+
+		const taken = writes.filter((write) => write.kind === 'lease' || write.kind === 'shares').map(({index}) => index);
 		const line = expect.find((expectation) => expectation.kind === 'queue');
 		if (!grants || taken.length === 0) {
 			return;
@@ -79,9 +89,7 @@ export async function createCrowd({open, gpuCount, random}: Options): Promise<Cr
 
 		const before = line.extent === 'prefix' ? line.ids.slice(0, -1) : line.ids;
 		for (const entry of before.map((id) => entries.get(id)!)) {
-			const couldUse = (index: number): boolean =>
-				entry.requestedIds.length === 0 || entry.requestedIds.includes(index);
-			if (isPossible(entry, gpuCount) && taken.some((index) => couldUse(index))) {
+			if (couldUse(entry, taken, gpuCount)) {
 				overtakings.push(`${entry.user} was overtaken on ${taken.join(',')}`);
 			}
 		}
@@ -139,6 +147,7 @@ export async function createCrowd({open, gpuCount, random}: Options): Promise<Cr
 		scans: () => scans,
 		commits: () => commits,
 		overtakings,
+		overcommits,
 		async close() {
 			await Promise.all(stores.map(async (store) => store.close()));
 		},

@@ -100,6 +100,10 @@ describe('what is printed is as the schema says', () => {
 			return ran.stdout;
 		};
 
+		await ok('admin --set share=on');
+		await check('reserve', await ok('reserve -G 1 --share 8G -n part -d 1h --json'));
+		await check('status', await ok('status --json'));
+		await ok('release -G 1');
 		await check('reserve', await ok('reserve -G 0 -d 1h -n note -u team --json'));
 		const job = start(
 			box,
@@ -157,6 +161,8 @@ describe('what is printed is as the schema says', () => {
 				'process_info',
 				'health',
 				'drained.since',
+				'shares.memory_used_mb',
+				'shares.ends_by',
 				'lease_id',
 			]),
 		);

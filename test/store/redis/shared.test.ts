@@ -110,6 +110,27 @@ describe('our records', () => {
 		expect(score).toBe(String(recent));
 	});
 
+	test('of a shared GPU are to the peer a reservation of somebody else that does not end soon', async () => {
+		const shares = [
+			lease({memoryMiB: 8192}),
+			lease({user: 'bob', actualUser: 'bob', leaseId: 'lease-2', memoryMiB: 1024}),
+		];
+		await write(store, poolWrite(1), {kind: 'shares', index: 0, shares, capacityMiB: 81_559});
+		const raw = (await client.get('canhazgpu:gpu:0'))!;
+		// A client of the Go program that knows none of our fields.
+		const {shares: parts, capacity_mib: _, ...known} = JSON.parse(raw) as Record<string, unknown>;
+		expect(known).toEqual({user: '(shared)', type: 'manual', start_time: start, expiry_time: 4_102_444_800});
+		expect(raw).not.toContain('null');
+		expect(parts).toHaveLength(2);
+		// What it counts as free: no user, or one that is empty.
+		const isFree = await client.eval(
+			'local s = cjson.decode(redis.call("GET", KEYS[1])); return (s.user == nil or s.user == "") and 1 or 0',
+			1,
+			'canhazgpu:gpu:0',
+		);
+		expect(isFree).toBe(0);
+	});
+
 	test('can be decoded by Lua, whatever the text', async () => {
 		const note = 'a\u{103FF}b\u{D800} "quoted" \\ud800 \u{0} 🤖';
 		await write(store, poolWrite(1), leaseWrite(0, {note, unknownFields: {x: '\u{DC00}'}}), join('q', {note}));

@@ -4,7 +4,8 @@ import {noteFor, outagesNoted, outagesSeen} from '../../rules/queue/out-of-servi
 import type {World} from '../../model/ports.js';
 import type {Observation, Snapshot} from '../../model/types.js';
 import {cleanRuleOf} from '../../rules/allocation/cleanliness.js';
-import {usageBlockOf} from '../../rules/allocation/usage-block.js';
+import {usageBlockFor} from '../../rules/allocation/usage-block.js';
+import {withinSharePolicy} from '../../rules/allocation/share-policy.js';
 import {requirePossible} from '../../rules/allocation/impossible.js';
 import {
 	dependsOnGpus,
@@ -97,7 +98,7 @@ export async function planWithScan(
 
 	const own = snapshot.queue[position];
 	const links = await readLinks(wanted, strategy);
-	const eligibility = eligibilityOf(wanted, observation, gpuCount, links);
+	const eligibility = withinSharePolicy(wanted, eligibilityOf(wanted, observation, gpuCount, links), snapshot);
 	requirePossible(wanted, {eligibility, observation, gpuCount, links});
 	const outOfService = outagesSeen(snapshot, observation, memoryThresholdMiB);
 	const eligible =
@@ -108,11 +109,14 @@ export async function planWithScan(
 	}
 
 	const clean = cleanRuleOf(snapshot);
-	const blockAt = (index: number) => usageBlockOf(index, observation, memoryThresholdMiB, clean);
+	const shareMiB = wanted.need?.shareMiB;
+	const blockAt = (index: number) =>
+		usageBlockFor(snapshot.gpus[index]!, observation, {shareMiB, memoryThresholdMiB, clean});
 	const grant = planQueueGrant(snapshot, entryId, {
 		...options,
 		outOfService,
 		isUsable: (index) => isForced || blockAt(index) === undefined,
+		readingOf: (gpu) => observation.gpus.find(({index}) => index === gpu),
 		groups: eligibility.groups,
 		preference: {strategy, readings: observation.gpus, links},
 	});

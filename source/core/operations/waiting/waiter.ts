@@ -24,6 +24,7 @@ import {
 	type Eligibility,
 	type Quality,
 } from '../../rules/allocation/need.js';
+import {withinSharePolicy} from '../../rules/allocation/share-policy.js';
 import {isPossible} from '../../rules/queue/eligible.js';
 import {checkWanted, type AcquireRequest, type Grant, type Wanted} from '../../rules/allocation/request.js';
 import type {Observation, PoolEvent, Snapshot} from '../../model/types.js';
@@ -472,7 +473,8 @@ export const joinQueue = async (
 			const wanted = checkWanted(request, gpuCount);
 			// Which groups can serve it goes by what it needs, and not by its strategy.
 			const links = await readLinks(wanted, 'mru');
-			const eligibility = observation === undefined ? anyGpus : eligibilityOf(wanted, observation, gpuCount, links);
+			const seen = observation === undefined ? anyGpus : eligibilityOf(wanted, observation, gpuCount, links);
+			const eligibility = withinSharePolicy(wanted, seen, snapshot);
 			requirePossible(wanted, {eligibility, observation, gpuCount, links});
 			const {now} = snapshot;
 			const began = joinedAt ?? now;

@@ -2,7 +2,6 @@
 Who gets which GPU: (snapshot, observation, request) -> Plan, or a refusal that carries its reasons.
 */
 import {planHoldings, type HoldingChange} from '../leases/holding-changes.js';
-import {holdingsOn} from '../leases/holdings.js';
 import {outagesSeen} from '../queue/out-of-service.js';
 import {ownerOf} from '../leases/ownership.js';
 import type {Plan} from '../../model/plan.js';
@@ -13,18 +12,20 @@ import {takeoverOf, waitersOf, type Waiters} from '../queue/takeover.js';
 import {policyExpectation, policyOf} from '../policy/policy.js';
 import {cleanRuleOf, type CleanRule} from './cleanliness.js';
 import {gpusOf, type Eligibility, type Quality} from './need.js';
+import {offerOf, rankShares, type GpuOffer, type GpuOfferBlock} from './offer.js';
 import type {Wanted} from './request.js';
 import {chooseGpus} from './choose.js';
+import {shareLimitsOf} from './share-policy.js';
+import type {ShareLimits} from './share-fit.js';
 import type {StrategyName} from './strategy.js';
-import {usageBlockOf, type UsageBlock} from './usage-block.js';
+import {usageBlockFor, type UsageBlock} from './usage-block.js';
 
 export type {UsageBlock} from './usage-block.js';
 
 /** Why a GPU cannot be handed out now. */
 export type Block =
 	| UsageBlock
-	| {readonly kind: 'leased'; readonly lease: Lease}
-	| {readonly kind: 'garbage'; readonly problem: string}
+	| GpuOfferBlock
 	/** Out of service: not even by force. */
 	| {readonly kind: 'drained'; readonly drain: Drain}
 	/** Kept for somebody who waits. */
@@ -70,7 +71,12 @@ export type AllocationRequest = {
 	readonly grant: Omit<AuditContext, 'now'> & Pick<GrantOptions, 'forced' | 'reason'>;
 };
 
-function blockOf(
+/** Whether what others have of the GPU is all that matters. */
+const isHeld = (answer: GpuOffer | GpuOfferBlock): answer is Extract<GpuOfferBlock, {kind: 'leased' | 'shared' | 'garbage'}> =>
+	['leased', 'shared', 'garbage'].includes(answer.kind);
+
+/** What of the GPU can be had, or why it cannot. */
+function answerOf(
 	record: GpuRecord,
 	observation: Observation,
 	request: AllocationRequest,
@@ -79,20 +85,19 @@ function blockOf(
 		clean,
 		drains,
 		waiters,
+		share,
 	}: {
 		readonly claims: ReadonlyMap<number, QueueEntry>;
 		readonly clean: CleanRule | undefined;
 		readonly drains: Snapshot['drains'];
 		readonly waiters: Waiters;
+		readonly share: ShareLimits | undefined;
 	},
-): Block | undefined {
-	const firm = holdingsOn(record).find(({lease}) => !waiters.gives(lease));
-	if (firm !== undefined) {
-		return {kind: 'leased', lease: firm.lease};
-	}
-
-	if (record.kind === 'garbage') {
-		return {kind: 'garbage', problem: record.problem};
+): GpuOffer | Exclude<Block, {kind: 'unknown-quality'}> {
+	const reading = observation.gpus.find(({index}) => index === record.index);
+	const offer = offerOf(record, {share, canTake: waiters.gives, reading});
+	if (isHeld(offer)) {
+		return offer;
 	}
 
 	const drain = drains.get(record.index);
@@ -100,13 +105,15 @@ function blockOf(
 		return {kind: 'drained', drain};
 	}
 
-	const use = request.force ? undefined : usageBlockOf(record.index, observation, request.memoryThresholdMiB, clean);
+	const {force, memoryThresholdMiB} = request;
+	const shareMiB = share?.memoryMiB;
+	const use = force ? undefined : usageBlockFor(record, observation, {shareMiB, memoryThresholdMiB, clean});
 	if (use !== undefined) {
 		return use;
 	}
 
 	const entry = claims.get(record.index);
-	return entry && {kind: 'queued', entry};
+	return offer.kind === 'offer' && entry !== undefined ? {kind: 'queued', entry} : offer;
 }
 
 /**
@@ -130,24 +137,27 @@ export function allocate(
 	const claims = claimsOf(snapshot.queue, snapshot.gpus.length, waiters.groupsFor);
 	const groups = eligibility.groups ?? [wanted.ids ?? snapshot.gpus.map(({index}) => index)];
 	const considered = gpusOf(groups).map((index) => snapshot.gpus[index]!);
-	const free: GpuRecord[] = [];
+	const share = shareLimitsOf(wanted.need, snapshot);
+	const offered: GpuOffer[] = [];
 	const blocked: BlockedGpu[] = [...eligibility.unknown].map(([index, quality]) => ({
 		index,
 		block: {kind: 'unknown-quality', quality},
 	}));
 	for (const record of considered) {
-		const block = blockOf(record, observation, request, {claims, clean, drains, waiters});
-		if (block === undefined) {
-			free.push(record);
+		const answer = answerOf(record, observation, request, {claims, clean, drains, waiters, share});
+		if (answer.kind === 'offer') {
+			offered.push(answer);
 		} else {
-			blocked.push({index: record.index, block});
+			blocked.push({index: record.index, block: answer});
 		}
 	}
 
-	const isFree = new Set(free.filter(({kind}) => kind === 'free').map(({index}) => index));
-	const isGiven = new Set(free.filter(({kind}) => kind !== 'free').map(({index}) => index));
+	const shared = rankShares(offered).map(({index}) => index);
+	const isFree = new Set(offered.filter(({record}) => record.kind === 'free').map(({record}) => record.index));
+	const isGiven = new Set(offered.filter(({takes}) => takes.length > 0).map(({record}) => record.index));
 	const offers = groups.map((group) => ({
 		kept: [],
+		shared: shared.filter((index) => group.includes(index)),
 		free: group.filter((index) => isFree.has(index)),
 		// What an entry that waits in vain holds comes last.
 		heldByOthers: group.filter((index) => isGiven.has(index)),
@@ -159,21 +169,21 @@ export function allocate(
 		links: request.links,
 	});
 	if (best === undefined) {
-		const available = Math.max(0, ...offers.map((offer) => offer.free.length + offer.heldByOthers.length));
+		const available = Math.max(0, ...offers.map((offer) => offer.shared.length + offer.free.length + offer.heldByOthers.length));
 		return {kind: 'refused', wanted, available, blocked, now: snapshot.now};
 	}
 
 	const gpus = best.taken.toSorted((a, b) => a - b);
 	const context: AuditContext = {...grant, now: snapshot.now};
-	const taken = gpus.map((index) => snapshot.gpus[index]!);
+	const taken = gpus.map((index) => offered.find(({record}) => record.index === index)!);
 	const takeover = takeoverOf(
-		taken.flatMap((record) => holdingsOn(record)),
+		taken.flatMap(({takes}) => takes),
 		waiters.reasonToGive,
 		context,
 	);
 	const changes = planHoldings([
 		...takeover.changes,
-		...taken.map((record): HoldingChange => ({kind: 'add', record, lease})),
+		...taken.map(({record, capacityMiB}): HoldingChange => ({kind: 'add', record, lease, capacityMiB})),
 	]);
 	return {
 		kind: 'allocated',
@@ -189,7 +199,7 @@ export function allocate(
 			writes: changes.writes,
 			usage: changes.usage,
 			audit: [...takeover.audit, grantEntry(lease, gpus, context, grant)],
-			event: {kind: 'granted', gpus, user: ownerOf(lease)},
+			event: {kind: 'granted', gpus, user: ownerOf(lease), ...(share !== undefined && {shared: true})},
 			grants: true,
 		},
 	};

@@ -14,6 +14,8 @@ export type Preference = {
 export type Offer = {
 	/** Those that are had already and stay. */
 	readonly kept: readonly number[];
+	/** Of a request for a share: those that are shared already and have room, in the order in which they are taken, before all that are free. */
+	readonly shared?: readonly number[];
 	readonly free: readonly number[];
 	/** What others only hold while they wait, in the order in which it is taken: after all that are free. */
 	readonly heldByOthers: readonly number[];
@@ -51,19 +53,25 @@ export function chooseGpus(
 	const isFree = new Set(offers.flatMap(({free}) => free));
 	const box = {free: candidates.filter(({index}) => isFree.has(index)), links};
 	const complete = offers.flatMap((offer) => {
-		const {kept, free, heldByOthers, count} = offer;
-		const needed = Math.max(0, count - free.length);
+		const {kept, shared = [], free, heldByOthers, count} = offer;
+		const fromShared = shared.slice(0, count);
+		const missing = count - fromShared.length;
+		const needed = Math.max(0, missing - free.length);
 		if (needed > heldByOthers.length) {
 			return [];
 		}
 
-		const keptGpus = candidatesOf(kept);
-		const chosen = bestOf(strategy, {kept: keptGpus, free: candidatesOf(free), count: count - needed}, box);
+		const keptGpus = candidatesOf([...kept, ...fromShared]);
+		const chosen = bestOf(strategy, {kept: keptGpus, free: candidatesOf(free), count: missing - needed}, box);
 		const score = scoreOf(strategy, {kept: keptGpus, chosen}, box);
-		return [{offer, needed, score, taken: [...chosen.map(({index}) => index), ...heldByOthers.slice(0, needed)]}];
+		return [{offer, needed, missing, score, taken: [...fromShared, ...chosen.map(({index}) => index), ...heldByOthers.slice(0, needed)]}];
 	});
 	const [best] = complete.toSorted((a, b) =>
-		a.needed === b.needed ? compareScores(a.score, b.score) : a.needed - b.needed,
+		a.needed === b.needed
+			? a.missing === b.missing
+				? compareScores(a.score, b.score)
+				: a.missing - b.missing
+			: a.needed - b.needed,
 	);
 	return best;
 }

@@ -6,10 +6,11 @@ import {memoryWords} from './memory-size.js';
 import type {Wanted} from './request.js';
 
 /** What is needed of each GPU and of all together, in words that follow `2 GPUs`: ` with 40G or more, of one model`. Empty: nothing. */
-export function needWords({minMemoryMiB, models, minCompute, sameModel, nvlink}: Need = {}): string {
+export function needWords({minMemoryMiB, shareMiB, models, minCompute, sameModel, nvlink}: Need = {}): string {
 	const words = [
 		models === undefined ? [] : [` of model ${models.join(' or ')}`],
 		minMemoryMiB === undefined ? [] : [` with ${memoryWords(minMemoryMiB)} or more`],
+		shareMiB === undefined ? [] : [` with room for a share of ${memoryWords(shareMiB)}`],
 		minCompute === undefined ? [] : [` of compute capability ${minCompute} or higher`],
 		sameModel === true ? [' of one model'] : [],
 		nvlink === true ? [' linked by NVLink'] : [],

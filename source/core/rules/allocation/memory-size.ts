@@ -33,7 +33,8 @@ export function parseMemoryMiB(text: string): number | undefined {
 /** Memory in the unit in which it is asked for: `40G` are 40,000,000,000 bytes, give or take a MiB. */
 export function memoryWords(mebibytes: number): string {
 	const gigabytes = (mebibytes * mebibyte) / 1e9;
-	return gigabytes < 1
+	// What was asked for as 1G is a whole number of MiB, and so a little less.
+	return gigabytes < 0.998
 		? `${Math.ceil((mebibytes * mebibyte) / 1e6)}M`
 		: `${Number(gigabytes.toFixed(gigabytes < 100 ? 1 : 0))}G`;
 }

@@ -3,6 +3,7 @@ Which GPUs can serve a need: one answer, from what is known of each GPU. What is
 */
 import type {GpuGroup, GpuLinks, GpuReading, Need, Observation} from '../../model/types.js';
 import type {Wanted} from './request.js';
+import {capacityOf} from './share-fit.js';
 
 /** What a need may ask of a GPU, in words. */
 export type Quality = 'model' | 'memory' | 'compute capability' | 'links';
@@ -52,9 +53,15 @@ function isComputeAtLeast(capability: string, least: string): boolean | undefine
 		: undefined;
 }
 
+/** Whether the memory of a GPU that nobody uses is enough for a share. Undefined when it is unknown. */
+function isRoomFor(shareMiB: number, reading: GpuReading | undefined): boolean | undefined {
+	const capacityMiB = reading && capacityOf(reading);
+	return capacityMiB === undefined ? undefined : capacityMiB >= shareMiB;
+}
+
 /** Whether a GPU has what is needed of it alone, or what of that is unknown. */
 export function meets(
-	{minMemoryMiB, models, minCompute}: Need,
+	{minMemoryMiB, shareMiB, models, minCompute}: Need,
 	reading: GpuReading | undefined,
 ): boolean | Exclude<Quality, 'links'> {
 	const answers: ReadonlyArray<readonly [Exclude<Quality, 'links'>, boolean | undefined]> = [
@@ -63,6 +70,7 @@ export function meets(
 			minMemoryMiB === undefined ||
 				(reading?.memoryTotalMiB === undefined ? undefined : reading.memoryTotalMiB >= minMemoryMiB),
 		],
+		['memory', shareMiB === undefined || isRoomFor(shareMiB, reading)],
 		[
 			'model',
 			models === undefined ||
@@ -210,8 +218,9 @@ export function eligibilityOf(
 	};
 }
 
-const asksForNothing = ({minMemoryMiB, models, minCompute, sameModel, nvlink}: Need): boolean =>
+const asksForNothing = ({minMemoryMiB, shareMiB, models, minCompute, sameModel, nvlink}: Need): boolean =>
 	minMemoryMiB === undefined &&
+	shareMiB === undefined &&
 	models === undefined &&
 	minCompute === undefined &&
 	sameModel !== true &&

@@ -1,5 +1,5 @@
 /** Why a GPU that nobody holds cannot be handed out, by what is seen of it. */
-import type {HealthProblem, Observation} from '../../model/types.js';
+import type {GpuRecord, HealthProblem, Observation} from '../../model/types.js';
 import type {CleanRule} from './cleanliness.js';
 import {judgeUsage, usersOf} from './gpu-usage.js';
 
@@ -59,4 +59,26 @@ export function usageBlockOf(
 			return {kind: 'failed', why: use.why};
 		}
 	}
+}
+
+/**
+The same for a request that may be for a share. Of a GPU that is shared already, memory in use and processes of others are part of the sum:
+see share-fit.ts.
+*/
+export function usageBlockFor(
+	{index, kind}: GpuRecord,
+	observation: Observation,
+	{
+		shareMiB,
+		memoryThresholdMiB,
+		clean,
+	}: {
+		readonly shareMiB: number | undefined;
+		readonly memoryThresholdMiB: number;
+		readonly clean: CleanRule | undefined;
+	},
+): UsageBlock | undefined {
+	const block = usageBlockOf(index, observation, memoryThresholdMiB, clean);
+	const isPartOfSum = block?.kind === 'unreserved' || block?.kind === 'unknown-use';
+	return kind === 'shared' && shareMiB !== undefined && isPartOfSum ? undefined : block;
 }

@@ -12,7 +12,12 @@ export type HoldingChange =
 	| {readonly kind: 'end'; readonly holding: Holding; readonly ending: Ending}
 	| {readonly kind: 'change'; readonly holding: Holding; readonly lease: Lease}
 	/** `capacityMiB`: what all shares of the GPU may have together. It is kept from the first share to the last. */
-	| {readonly kind: 'add'; readonly record: GpuRecord; readonly lease: Lease; readonly capacityMiB?: number};
+	| {
+			readonly kind: 'add';
+			readonly record: GpuRecord;
+			readonly lease: Lease;
+			readonly capacityMiB?: number | undefined;
+	  };
 
 const gpuOf = (change: HoldingChange): {readonly index: number; readonly raw: string | undefined} =>
 	change.kind === 'add' ? change.record : change.holding;

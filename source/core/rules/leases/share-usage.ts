@@ -42,6 +42,18 @@ function isOfJob(process: GpuProcess, {holder, job}: Lease, processes: ReadonlyM
 	return false;
 }
 
+/** A share may use so much more than it asked for: a driver's own needs are not asked for. */
+const toleratedShare = 0.05;
+
+/** Whether a share uses more of the GPU's memory than it asked for. What is unknown is no overuse. */
+export const isOverused = ({
+	memoryMiB,
+	memoryUsedMiB,
+}: {
+	readonly memoryMiB: number;
+	readonly memoryUsedMiB: number | undefined;
+}): boolean => memoryUsedMiB !== undefined && memoryUsedMiB > memoryMiB * (1 + toleratedShare);
+
 /**
 Gives each process to the share of its account. Of several shares of one account it is the one whose job it comes from, else a share without
 a job of its own, else the first.

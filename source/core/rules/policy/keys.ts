@@ -4,6 +4,7 @@ Every key of the policy, once: what it can be, what holds where it is not set, a
 `policyExpectation`. A key is added together with what it does.
 */
 import {isolationLevels} from '../../model/isolation.js';
+import {checkIds} from '../allocation/request.js';
 import {strategyNames} from '../allocation/strategy.js';
 
 export type PolicyKey<Value> = {
@@ -35,6 +36,13 @@ const choice = <const Choice extends string>(
 	read: (text) => choices.find((each) => each === text),
 });
 
+/** More would each have next to nothing. */
+const mostShares = 64;
+
+/** GPU ids such as `0,2`. Undefined: it is no such list. */
+const readIds = (text: string): readonly number[] | undefined =>
+	/^\d{1,4}(?:,\d{1,4})*$/v.test(text) ? text.split(',').map(Number) : undefined;
+
 export const policyKeys = {
 	strategy: choice(strategyNames, {
 		fallback: 'mru',
@@ -48,6 +56,30 @@ export const policyKeys = {
 		fallback: 'off',
 		summary: 'whether jobs of run can open no GPU but their own',
 	}),
+	share: choice(['off', 'on'], {
+		fallback: 'off',
+		summary: 'whether a part of a GPU can be asked for, others beside it',
+	}),
+	'share.max': {
+		expects: `a whole number from 1 to ${mostShares}`,
+		fallback: '4',
+		summary: 'how many may share one GPU',
+		completes: ['2', '4', '8'],
+		read: (text: string): number | undefined =>
+			/^\d{1,2}$/v.test(text) && Number(text) >= 1 && Number(text) <= mostShares ? Number(text) : undefined,
+	},
+	'share.gpus': {
+		expects: 'all, or GPU ids such as 0,1',
+		fallback: 'all',
+		summary: 'which GPUs may be shared',
+		completes: ['all'],
+		read: (text: string): 'all' | readonly number[] | undefined => (text === 'all' ? 'all' : readIds(text)),
+		check(value: 'all' | readonly number[], gpuCount: number) {
+			if (value !== 'all') {
+				checkIds(value, gpuCount);
+			}
+		},
+	},
 };
 
 export type PolicyKeyName = keyof typeof policyKeys;

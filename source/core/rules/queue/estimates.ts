@@ -33,7 +33,46 @@ type Future = {
 	readonly holders: readonly Occupant[];
 	/** The last of those earlier in the queue that are expected to have it. */
 	readonly waiter?: Occupant;
+	/** Until then it is kept for an entry that is expected to have it, or another, by then. */
+	readonly keptUntil?: number;
+	/** Of a GPU that is shared: what all shares may have together, and when each part of that is free again. */
+	readonly sharing?: {
+		readonly capacityMiB: number;
+		readonly parts: ReadonlyArray<{readonly memoryMiB: number; readonly until: number}>;
+	};
 };
+
+/** When the queue can have what an entry wants of the GPU, all of it or a share: Infinity when that cannot be foreseen. */
+function freeAtFor({need}: QueueEntry, {freeAt, sharing, keptUntil = 0}: Future, now: number): number {
+	if (need?.shareMiB === undefined || sharing === undefined) {
+		return freeAt;
+	}
+
+	let roomMiB = sharing.capacityMiB - sharing.parts.reduce((sum, {memoryMiB}) => sum + memoryMiB, 0);
+	let at = Math.max(now, keptUntil);
+	for (const {memoryMiB, until} of sharing.parts.toSorted((a, b) => a.until - b.until)) {
+		if (roomMiB >= need.shareMiB) {
+			break;
+		}
+
+		roomMiB += memoryMiB;
+		at = Math.max(at, until);
+	}
+
+	return roomMiB >= need.shareMiB ? at : freeAt;
+}
+
+/** The GPU once an entry has what it wants of it. */
+function futureWith({need}: QueueEntry, future: Future, waiter: Occupant): Future {
+	const {index, holders, sharing} = future;
+	const until = waiter.until ?? Infinity;
+	if (need?.shareMiB === undefined || sharing === undefined) {
+		return {index, freeAt: until, holders, waiter};
+	}
+
+	const parts = [...sharing.parts, {memoryMiB: need.shareMiB, until}];
+	return {...future, freeAt: Math.max(future.freeAt, until), waiter, sharing: {...sharing, parts}};
+}
 
 function futureOf(record: GpuRecord, {now, drains}: Snapshot): Future {
 	const {index} = record;
@@ -54,7 +93,14 @@ function futureOf(record: GpuRecord, {now, drains}: Snapshot): Future {
 
 	// What a waiter holds is at the disposal of the queue.
 	const holders = leases.filter(({partialQueueId}) => partialQueueId === undefined).map((lease) => occupant(lease));
-	return {index, freeAt: Math.max(now, ...holders.map(({until = Infinity}) => until)), holders};
+	const freeAt = Math.max(now, ...holders.map(({until = Infinity}) => until));
+	const parts = leases.map((lease) => ({
+		memoryMiB: lease.memoryMiB ?? 0,
+		until: lease.partialQueueId === undefined ? (occupant(lease).until ?? Infinity) : now,
+	}));
+	return record.kind === 'shared' && record.capacityMiB !== undefined
+		? {index, freeAt, holders, sharing: {capacityMiB: record.capacityMiB, parts}}
+		: {index, freeAt, holders};
 }
 
 /** How long an entry keeps the GPUs once it has them, in seconds. */
@@ -110,14 +156,18 @@ export function foreseeWaits(snapshot: Snapshot): ReadonlyMap<string, Wait> {
 		}
 
 		const {entry} = record;
+		const freeAtOf = (future: Future): number => freeAtFor(entry, future, now);
 		// Of each group those that are free first, and of all groups the one that is complete first.
 		const [first] = groups
 			.map((group) => {
 				const wanted = group
 					.map((index) => futures[index]!)
-					.toSorted((a, b) => (a.freeAt === b.freeAt ? a.index - b.index : a.freeAt - b.freeAt))
+					.toSorted((a, b) => {
+						const [one, other] = [freeAtOf(a), freeAtOf(b)];
+						return one === other ? a.index - b.index : one - other;
+					})
 					.slice(0, wantedCountOf(entry));
-				return {wanted, served: Math.max(...wanted.map(({freeAt}) => freeAt))};
+				return {wanted, served: Math.max(...wanted.map((future) => freeAtOf(future)))};
 			})
 			.toSorted((a, b) => (a.served === b.served ? 0 : a.served - b.served));
 		const {wanted, served} = first!;
@@ -131,13 +181,13 @@ export function foreseeWaits(snapshot: Snapshot): ReadonlyMap<string, Wait> {
 		// Of those that are free by then any will do, not only the ones that stand first here.
 		const decisive = gpusOf(groups)
 			.map((index) => futures[index]!)
-			.filter(({freeAt}) => freeAt > now && freeAt <= served);
+			.filter((future) => freeAtOf(future) > now && freeAtOf(future) <= served);
 		waits.set(record.id, {
 			seconds: Number.isFinite(served) ? served - now : undefined,
 			blockers: () => blockersOf(decisive),
 		});
-		for (const {index, holders} of wanted) {
-			futures[index] = {index, freeAt: until, holders, waiter};
+		for (const future of wanted) {
+			futures[future.index] = futureWith(entry, future, waiter);
 		}
 
 		// Until it is served, all else that it could have is kept for it, too.
@@ -145,7 +195,7 @@ export function foreseeWaits(snapshot: Snapshot): ReadonlyMap<string, Wait> {
 		for (const index of gpusOf(groups)) {
 			const future = futures[index]!;
 			if (future.freeAt < served) {
-				futures[index] = {...future, freeAt: served, waiter: release};
+				futures[index] = {...future, freeAt: served, keptUntil: served, waiter: release};
 			}
 		}
 	}

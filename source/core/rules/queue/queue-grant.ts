@@ -6,9 +6,11 @@ import {planHoldings, type HoldingChange} from '../leases/holding-changes.js';
 import {holdingsIn, holdingsOn, type Holding} from '../leases/holdings.js';
 import type {Expectation, Plan} from '../../model/plan.js';
 import {chooseGpus, type Offer, type Preference} from '../allocation/choose.js';
+import {offerOf, rankShares, type GpuOffer} from '../allocation/offer.js';
+import {shareLimitsOf} from '../allocation/share-policy.js';
 import {policyExpectation, policyOf} from '../policy/policy.js';
 import {grantEntry, type AuditContext} from '../leases/audit-entries.js';
-import type {GpuGroup, GpuRecord, Lease, QueueEntry, QueueRecord, Snapshot} from '../../model/types.js';
+import type {GpuGroup, GpuReading, GpuRecord, Lease, QueueEntry, QueueRecord, Snapshot} from '../../model/types.js';
 import {takeoverOf, waitersOf, type Waiters} from './takeover.js';
 import {claimsOf} from './queue.js';
 import {groupsOf, wantedCountOf} from './eligible.js';
@@ -21,6 +23,8 @@ export type QueueGrantOptions = {
 	readonly lease: Lease;
 	/** False for a GPU whose use, as the tool saw it, forbids handing it out. */
 	readonly isUsable: (index: number) => boolean;
+	/** What the tool saw of a GPU, where a share is asked for. Absent: nobody looked. */
+	readonly readingOf?: (index: number) => GpuReading | undefined;
 	/** What is out of service, as far as the caller has seen or read. */
 	readonly outOfService: OutOfService;
 	readonly isAwake: (entry: QueueEntry) => boolean;
@@ -51,17 +55,13 @@ const indexesOf = (records: ReadonlyArray<Pick<GpuRecord, 'index'>>): readonly n
 const positionOf = (queue: Snapshot['queue'], {partialQueueId}: Lease): number =>
 	queue.findIndex(({id}) => id === partialQueueId);
 
-/** Where in the queue the last of those stands who hold a part of the GPU while they wait. */
-const lastPositionOf = (queue: Snapshot['queue'], record: GpuRecord): number =>
-	Math.max(...holdingsOn(record).map(({lease}) => positionOf(queue, lease)));
-
-type Candidates = Pick<Offer, 'free' | 'heldByOthers'>;
+type Candidates = Pick<Offer, 'shared' | 'free' | 'heldByOthers'> & {readonly offers: ReadonlyMap<number, GpuOffer>};
 
 /** GPUs of these groups that it could take. Of those that others hold while they wait, those of the last in the queue come first. */
 function candidates(
 	snapshot: Snapshot,
 	position: number,
-	{isUsable}: QueueGrantOptions,
+	{isUsable, readingOf}: QueueGrantOptions,
 	{waiters: {groupsFor, gives}, wanted}: {readonly waiters: Waiters; readonly wanted: ReadonlySet<number>},
 ): Candidates {
 	const {queue, gpus} = snapshot;
@@ -70,8 +70,7 @@ function candidates(
 	const allowed = gpus.filter(
 		({index}) => wanted.has(index) && !claims.has(index) && !snapshot.drains.has(index) && isUsable(index),
 	);
-	const free = allowed.filter(({kind}) => kind === 'free');
-	const isForTaking = (lease: Lease): boolean => {
+	const canTake = (lease: Lease): boolean => {
 		const other = positionOf(queue, lease);
 		const record = queue[other];
 		return (
@@ -82,13 +81,22 @@ function candidates(
 		);
 	};
 
-	const heldByOthers = allowed
-		.filter((record) => {
-			const holdings = holdingsOn(record);
-			return holdings.length > 0 && holdings.every(({lease}) => isForTaking(lease));
-		})
-		.toSorted((a, b) => lastPositionOf(queue, b) - lastPositionOf(queue, a));
-	return {free: free.map(({index}) => index), heldByOthers: heldByOthers.map(({index}) => index)};
+	const share = shareLimitsOf(entry.need, snapshot);
+	const offered = allowed
+		// A share on a GPU of which it holds one already would be no second GPU.
+		.filter((record) => holdingsOn(record).every(({lease}) => lease.partialQueueId !== entry.id))
+		.map((record) =>
+			offerOf(record, {share, canTake, reading: readingOf === undefined ? 'unseen' : readingOf(record.index)}),
+		)
+		.filter((answer) => answer.kind === 'offer');
+	const lastOf = ({takes}: GpuOffer): number => Math.max(...takes.map(({lease}) => positionOf(queue, lease)));
+	const heldByOthers = offered.filter(({takes}) => takes.length > 0).toSorted((a, b) => lastOf(b) - lastOf(a));
+	return {
+		offers: new Map(offered.map((offer) => [offer.record.index, offer])),
+		shared: rankShares(offered).map(({index}) => index),
+		free: offered.filter(({record}) => record.kind === 'free').map(({record}) => record.index),
+		heldByOthers: heldByOthers.map(({record}) => record.index),
+	};
 }
 
 type Wish = {
@@ -106,7 +114,7 @@ several groups waits for whichever is complete first, for what it held of one wo
 */
 function chosenOf(
 	snapshot: Snapshot,
-	{free, heldByOthers}: Candidates,
+	{shared = [], free, heldByOthers}: Candidates,
 	{groups, count, held, isOnlyGroup}: Wish,
 	preference: Preference,
 ): {readonly kept: GpuGroup; readonly taken: GpuGroup; readonly isComplete: boolean} {
@@ -114,6 +122,7 @@ function chosenOf(
 		const kept = held.filter((index) => group.includes(index));
 		return {
 			kept,
+			shared: shared.filter((index) => group.includes(index)),
 			free: free.filter((index) => group.includes(index)),
 			heldByOthers: heldByOthers.filter((index) => group.includes(index)),
 			count: Math.max(0, count - kept.length),
@@ -127,7 +136,7 @@ function chosenOf(
 	const [offer] = offers;
 	return offer === undefined || !isOnlyGroup
 		? {kept: held, taken: [], isComplete: false}
-		: {kept: offer.kept, taken: [...offer.free, ...offer.heldByOthers], isComplete: false};
+		: {kept: offer.kept, taken: [...(offer.shared ?? []), ...offer.free, ...offer.heldByOthers], isComplete: false};
 }
 
 /** What the plan expects beside the GPUs that it changes. */
@@ -177,7 +186,7 @@ export function planQueueGrant(snapshot: Snapshot, id: string, options: QueueGra
 		},
 		{...preference, strategy: preference?.strategy ?? policyOf(snapshot).strategy},
 	);
-	const taken = takenIndexes.map((index) => snapshot.gpus[index]!);
+	const taken = takenIndexes.map((index) => offered.offers.get(index)!);
 	const gpus = [...kept, ...takenIndexes].toSorted((a, b) => a - b);
 	if (!isComplete && taken.length === 0) {
 		return {kind: 'nothing', gpus: indexesOf(held)};
@@ -187,7 +196,7 @@ export function planQueueGrant(snapshot: Snapshot, id: string, options: QueueGra
 	// What it held of other groups is of no use any more.
 	const unneeded = isComplete ? held.filter(({index}) => !kept.includes(index)) : [];
 	const takeover = takeoverOf(
-		[...taken.flatMap((record) => holdingsOn(record)), ...unneeded],
+		[...taken.flatMap(({takes}) => takes), ...unneeded],
 		(its) =>
 			its.partialQueueId === id
 				? 'queue-left'
@@ -202,6 +211,7 @@ export function planQueueGrant(snapshot: Snapshot, id: string, options: QueueGra
 		gpus,
 		user: lease.actualUser ?? lease.user,
 		left: isComplete ? [id] : undefined,
+		...(entry.need?.shareMiB !== undefined && {shared: true as const}),
 	} as const;
 	const fresh = {...lease, startTime: Math.floor(snapshot.now), lastHeartbeat: Math.floor(snapshot.now)};
 	if (isComplete) {
@@ -215,7 +225,7 @@ export function planQueueGrant(snapshot: Snapshot, id: string, options: QueueGra
 					lease: {...fresh, startTime: holding.lease.startTime},
 				})),
 			...takeover.changes,
-			...taken.map((record): HoldingChange => ({kind: 'add', record, lease: fresh})),
+			...taken.map(({record, capacityMiB}): HoldingChange => ({kind: 'add', record, lease: fresh, capacityMiB})),
 		]);
 		return {
 			kind: 'complete',
@@ -235,7 +245,7 @@ export function planQueueGrant(snapshot: Snapshot, id: string, options: QueueGra
 	const partial: Lease = {...fresh, expiryTime: undefined, endsBy: undefined, partialQueueId: id};
 	const changes = planHoldings([
 		...takeover.changes,
-		...taken.map((record): HoldingChange => ({kind: 'add', record, lease: partial})),
+		...taken.map(({record, capacityMiB}): HoldingChange => ({kind: 'add', record, lease: partial, capacityMiB})),
 	]);
 	return {
 		kind: 'partial',
@@ -248,7 +258,10 @@ export function planQueueGrant(snapshot: Snapshot, id: string, options: QueueGra
 				{kind: 'entry', entry: {...entry, allocatedGpus: gpus, unavailable: undefined}},
 			],
 			usage: changes.usage,
-			audit: [...takeover.audit, grantEntry(partial, indexesOf(taken), context, {...grant, kind: 'held'})],
+			audit: [
+				...takeover.audit,
+				grantEntry(partial, indexesOf(taken.map(({record}) => record)), context, {...grant, kind: 'held'}),
+			],
 			event,
 			grants: true,
 		},

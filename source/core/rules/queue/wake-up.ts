@@ -49,7 +49,7 @@ export function snapshotAfterEvent(snapshot: Snapshot | undefined, event: PoolEv
 			const {index} = record;
 			return freed.includes(index)
 				? {kind: 'free', index, raw: undefined}
-				: taken.includes(index)
+				: taken.includes(index) && event.shared !== true
 					? {kind: 'leased', index, raw: '', lease: somebody}
 					: record;
 		}),
@@ -86,8 +86,12 @@ export function readAfterMs(
 	}
 
 	const wanted = own.kind === 'entry' ? new Set(groupsOf(own.entry, gpus.length).flat()) : undefined;
+	const isForShare = own.kind === 'entry' && own.entry.need?.shareMiB !== undefined;
 	const usable = gpus
-		.filter(({kind, index}) => kind === 'free' && !drains.has(index) && (wanted?.has(index) ?? true))
+		.filter(
+			({kind, index}) =>
+				(kind === 'free' || (kind === 'shared' && isForShare)) && !drains.has(index) && (wanted?.has(index) ?? true),
+		)
 		.map(({index}) => index);
 	const isRelevant = event.left !== undefined || freedBy(event).some((index) => usable.includes(index));
 	return isRelevant && usable.length > 0 && rankFor(queue, entryId, usable, gpus.length) < wokenAtOnce ? 0 : undefined;

@@ -1,7 +1,7 @@
 /** What the rows say in words: the state of a GPU, who has it, and times of day. */
 import {owns} from '../../../core/rules/leases/ownership.js';
 import {cautionOf, shownStateOf, type StatusRow} from '../../../core/rules/pool/status.js';
-import type {Requester} from '../../../core/model/types.js';
+import type {Lease, Requester} from '../../../core/model/types.js';
 import {roughDuration, shortDuration} from '../../../format/text/durations.js';
 import {states, type MonitorState} from '../../../format/states.js';
 import {userWords} from '../../../format/status-labels.js';
@@ -16,8 +16,12 @@ const graceSeconds = 10 * 60;
 /** Hotter than this is marked. */
 export const hotCelsius = 80;
 
+/** All leases on a GPU. */
+const leasesOf = ({lease, shares = []}: StatusRow): readonly Lease[] =>
+	lease === undefined ? shares.map((share) => share.lease) : [lease];
+
 export const isMine = (row: StatusRow, requester: Requester): boolean =>
-	row.lease !== undefined && owns(requester, row.lease);
+	leasesOf(row).some((lease) => owns(requester, lease));
 
 /** Held for a while, and nothing runs on it: manual leases as soon as that is seen, jobs once they have been watched doing nothing. */
 export const isIdle = ({lease, use, heldSeconds = 0, processes, idleSeconds = 0}: StatusRow): boolean =>
@@ -100,7 +104,7 @@ export function stateWord(row: StatusRow, requester: Requester, isScanned: boole
 }
 
 export function ownerWords(row: StatusRow, requester: Requester): Span {
-	if (row.owner !== undefined) {
+	if (row.owner !== undefined || row.shares !== undefined) {
 		return span(userWords(row), isMine(row, requester) ? 'mine' : 'plain');
 	}
 

@@ -7,8 +7,9 @@ import {stateWord} from '../../panels/shared/labels.js';
 import type {Filter} from './state.js';
 
 /** Accounts that hold the GPU or have processes on it. */
-const usersOf = ({owner, processes}: StatusRow): readonly string[] => [
+const usersOf = ({owner, shares = [], processes}: StatusRow): readonly string[] => [
 	...(owner === undefined ? [] : [owner]),
+	...shares.map((share) => share.owner),
 	...processes.map(({user}) => user).filter((user) => user !== undefined),
 ];
 
@@ -23,6 +24,7 @@ const wordsOf = (row: StatusRow, requester: Requester, isScanned: boolean): stri
 		row.label,
 		row.lease?.type,
 		row.lease?.note,
+		...(row.shares ?? []).flatMap(({label, lease}) => [label, lease.type, lease.note]),
 		row.reading?.name,
 		row.reading?.uuid,
 		row.problem,

@@ -2,7 +2,8 @@
 What verbs act on: of the tagged GPUs, or else of the selected one or its whole reservation, those whose lease the asker may change.
 */
 import {latestEndOf} from '../../../core/rules/leases/liveness.js';
-import {mayChange, ownerOf} from '../../../core/rules/leases/ownership.js';
+import {holdingsOn} from '../../../core/rules/leases/holdings.js';
+import {mayChange, ownerOf, owns} from '../../../core/rules/leases/ownership.js';
 import type {HeldGpu, NotYours} from '../../../core/rules/leases/selection.js';
 import type {Lease} from '../../../core/model/types.js';
 import {shortDuration} from '../../../format/text/durations.js';
@@ -24,10 +25,10 @@ export type Targets = {readonly targets: readonly HeldGpu[]; readonly leftOut: r
 
 type LeaseVerb = 'release' | 'extend';
 
-/** The lease on a GPU. */
-export function leaseOn({snapshot}: State, gpu: number | undefined): Lease | undefined {
-	const record = gpu === undefined ? undefined : snapshot?.gpus[gpu];
-	return record?.kind === 'leased' ? record.lease : undefined;
+/** The lease on a GPU; of one that is shared the own share, if there is one. */
+export function leaseOn({snapshot, settings}: State, gpu: number | undefined): Lease | undefined {
+	const leases = holdingsOn(gpu === undefined ? undefined : snapshot?.gpus[gpu]).map(({lease}) => lease);
+	return leases.find((lease) => owns(settings.requester, lease)) ?? leases[0];
 }
 
 /**

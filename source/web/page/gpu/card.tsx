@@ -6,7 +6,7 @@ import {useNow} from '../state/store.js';
 import detailsStyle from '../styles/late-details.css';
 import {emptySeries, type Utilization} from '../state/utilization.js';
 import {Meter, PersonName} from '../widgets.js';
-import {gibibytes, partWords, percentOf, timeWords, unknown, withUnit} from '../words.js';
+import {gibibytes, partWords, percentOf, sharesWords, timeWords, unknown, withUnit} from '../words.js';
 import {Spark} from './spark.js';
 
 const Details = late(async () => (await import('./details.js')).Details, detailsStyle);
@@ -24,6 +24,7 @@ const noteWords = (gpu: Gpu): string | undefined =>
 	gpu.state === 'drained'
 		? [gpu.drain?.reason, gpu.drain?.by === undefined ? undefined : `by ${gpu.drain.by}`].filter(Boolean).join(', ')
 		: ((gpu.state === 'error' ? gpu.error : undefined) ??
+			(gpu.shares && sharesWords(gpu)) ??
 			gpu.note ??
 			gpu.model_info?.model ??
 			gpu.processes?.[0]?.command ??

@@ -2,7 +2,7 @@
 import type {Gpu} from '../fields.js';
 import {useNow} from '../state/store.js';
 import type {Utilization} from '../state/utilization.js';
-import {dateWords, partWords, sinceWords, untilWords, withUnit} from '../words.js';
+import {dateWords, partWords, sharedAmount, sharePart, sinceWords, untilWords, withUnit} from '../words.js';
 import {Chart} from './chart.js';
 import {MigParts, Processes} from './processes.js';
 
@@ -50,6 +50,7 @@ const unknownUseWords = ({validation_info: words}: Gpu): string | undefined =>
 /** A fact without words is left out. */
 const facts: ReadonlyArray<readonly [name: string, words: (gpu: Gpu, nowMs: number) => string | undefined]> = [
 	['Owner', (gpu) => gpu.user],
+	['Shared out', (gpu) => (gpu.shares === undefined ? undefined : sharedAmount(gpu))],
 	['Kind', (gpu) => kinds[gpu.reservation_type ?? '']],
 	['Since', (gpu, nowMs) => ago(gpu.start_time, nowMs)],
 	['Ends', endWords],
@@ -88,12 +89,26 @@ function Facts({gpu}: {readonly gpu: Gpu}) {
 	);
 }
 
+/** One line a share. */
+const Shares = ({gpu: {shares = []}}: {readonly gpu: Gpu}) =>
+	shares.length === 0 ? undefined : (
+		<ul class="shares">
+			{shares.map((share) => (
+				<li key={share.lease_id} data-over={share.is_over ? '' : undefined}>
+					{`${share.user} ${sharePart(share)}`}
+					{share.note === undefined ? undefined : <span class="note"> {share.note}</span>}
+				</li>
+			))}
+		</ul>
+	);
+
 type DetailsProps = {readonly gpu: Gpu; readonly utilization: Utilization | undefined};
 
 export const Details = ({gpu, utilization}: DetailsProps) => (
 	<div class="details">
 		{utilization && <Chart gpu={gpu.gpu_id} utilization={utilization} />}
 		<Facts gpu={gpu} />
+		<Shares gpu={gpu} />
 		<MigParts gpu={gpu} />
 		<Processes gpu={gpu} />
 	</div>

@@ -1,0 +1,64 @@
+/** What the pool's policy allows of shares. */
+import {CanhazgpuError} from '../../../errors.js';
+import type {Need, Snapshot} from '../../model/types.js';
+import {policyOf} from '../policy/policy.js';
+import type {Eligibility} from './need.js';
+import type {Wanted} from './request.js';
+import type {ShareLimits} from './share-fit.js';
+
+/** The limits of a share that a need asks for; undefined where GPUs are wanted alone. */
+export const shareLimitsOf = (need: Need | undefined, snapshot: Pick<Snapshot, 'policy'>): ShareLimits | undefined =>
+	need?.shareMiB === undefined ? undefined : {memoryMiB: need.shareMiB, mostShares: policyOf(snapshot)['share.max']};
+
+/**
+Leaves of the GPUs that can serve a request those that may be shared, where a share is asked for.
+
+@throws CanhazgpuError `impossible` where the policy allows no shares, or none of the GPUs that are named.
+*/
+export function withinSharePolicy(
+	wanted: Wanted,
+	eligibility: Eligibility,
+	snapshot: Pick<Snapshot, 'policy' | 'gpus'>,
+): Eligibility {
+	if (wanted.need?.shareMiB === undefined) {
+		return eligibility;
+	}
+
+	const policy = policyOf(snapshot);
+	if (policy.share === 'off') {
+		throw new CanhazgpuError('impossible', 'This pool does not share GPUs', {
+			hint: 'An administrator allows it: canhazgpu admin --set share=on. Without --share you get whole GPUs.',
+		});
+	}
+
+	const allowed = policy['share.gpus'];
+	if (allowed === 'all') {
+		return eligibility;
+	}
+
+	const {count, ids} = wanted;
+	const outside = ids?.filter((id) => !allowed.includes(id)) ?? [];
+	if (outside.length > 0 || (ids === undefined && allowed.length < count)) {
+		throw new CanhazgpuError(
+			'impossible',
+			outside.length > 0
+				? `GPU ${outside.join(', ')} cannot be shared in this pool`
+				: `Cannot share ${count} GPUs: in this pool ${allowed.length} can be shared`,
+			{
+				hint: `GPUs that can be shared: ${allowed.join(', ')}. An administrator changes that: canhazgpu admin --set share.gpus=all`,
+			},
+		);
+	}
+
+	const all = snapshot.gpus.map(({index}) => index);
+	const groups = (eligibility.groups ?? [ids ?? all])
+		.map((group) => group.filter((index) => allowed.includes(index)))
+		.filter((group) => group.length >= count);
+	const unknown = new Map([...eligibility.unknown].filter(([index]) => allowed.includes(index)));
+	return {
+		...eligibility,
+		groups,
+		unknown,
+		isPossible: groups.length > 0 || (eligibility.isPossible && unknown.size > 0),
+	};
+}

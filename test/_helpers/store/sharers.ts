@@ -1,0 +1,59 @@
+/** People of one crowd who ask for shares of GPUs, all at once. */
+import {changePolicy} from '../../../source/core/operations/policy.js';
+import {release} from '../../../source/core/operations/reservations.js';
+import {acquire} from '../../../source/core/operations/waiting/acquire.js';
+import {person as personNamed, randomFrom} from '../world.js';
+import type {Crowd} from './crowd.js';
+
+/** What became of a crowd. */
+export type Shared = {
+	readonly served: number;
+	/** How many shared a GPU at most, by what anybody read. */
+	readonly mostOnOneGpu: number;
+};
+
+/**
+Each of so many people wants 1 to 24 GiB of one GPU, or of two, and every tenth a whole GPU; whoever is served holds it for a moment and gives
+it back.
+*/
+export async function shareAll(crowd: Crowd, count: number, seed = 7): Promise<Shared> {
+	const random = randomFrom(seed);
+	const admin = await crowd.enter();
+	await changePolicy(admin.world, personNamed('root', 'root', 0), [
+		{key: 'share', value: 'on'},
+		{key: 'share.max', value: '8'},
+	]);
+	let served = 0;
+	let mostOnOneGpu = 0;
+	const people = await Promise.all(Array.from({length: count}, async () => crowd.enter()));
+	const wishes = people.map((person, place) => ({
+		person,
+		gpus: random() < 0.2 ? 2 : 1,
+		shareMiB: place % 10 === 9 ? undefined : 1024 * (1 + Math.floor(random() * 24)),
+		holdMs: Math.floor(random() * 20),
+	}));
+	await Promise.all(
+		wishes.map(async ({person: {world}, gpus, shareMiB, holdMs}) => {
+			const {name, uid} = world.host.account;
+			const requester = personNamed(name, name, uid);
+			const answer = await acquire(
+				world,
+				{requester, count: gpus, need: shareMiB === undefined ? undefined : {shareMiB}, tenure: {type: 'run'}},
+				{waitSeconds: undefined, signal: new AbortController().signal, onProgress: () => undefined},
+			);
+			if (answer.kind !== 'granted') {
+				throw new Error(`${name} got nothing: ${answer.kind}`);
+			}
+
+			served++;
+			const snapshot = await world.store.read();
+			mostOnOneGpu = Math.max(
+				mostOnOneGpu,
+				...snapshot.gpus.map((gpu) => (gpu.kind === 'shared' ? gpu.shares.length : 0)),
+			);
+			await world.clock.sleep(holdMs);
+			await release(world, requester, {by: 'lease', leaseId: answer.leaseId});
+		}),
+	);
+	return {served, mostOnOneGpu};
+}

@@ -1,0 +1,163 @@
+/** Which GPU has room for a share, against the rule said in one line, on random boxes. */
+import fc from 'fast-check';
+import {describe, expect, test} from 'vitest';
+import type {GpuProcess, GpuReading, GpuRecord, Lease} from '../../../../source/core/model/types.js';
+import {offerOf, rankShares} from '../../../../source/core/rules/allocation/offer.js';
+import {committedMiB, roomFor} from '../../../../source/core/rules/allocation/share-fit.js';
+import {usageOfShares} from '../../../../source/core/rules/leases/share-usage.js';
+import {idleReading} from '../../../_helpers/world.js';
+
+const share = (user: string, memoryMiB: number, part: Partial<Lease> = {}): Lease => ({
+	user,
+	actualUser: user,
+	type: 'manual',
+	startTime: 1,
+	leaseId: user,
+	memoryMiB,
+	...part,
+});
+
+const shared = (index: number, ...shares: readonly Lease[]): GpuRecord => ({
+	kind: 'shared',
+	index,
+	raw: '{}',
+	shares,
+	capacityMiB: 80_000,
+});
+const free = (index: number): GpuRecord => ({kind: 'free', index, raw: undefined});
+const process = (
+	user: string | undefined,
+	memoryUsedMiB: number | undefined,
+	part: Partial<GpuProcess> = {},
+): GpuProcess => ({pid: 1, user, memoryUsedMiB, ...part});
+const reading = (memoryUsedMiB: number | undefined, ...processes: readonly GpuProcess[]): GpuReading => ({
+	...idleReading(0),
+	memoryTotalMiB: 80_000,
+	memoryUsedMiB,
+	processes,
+});
+const limits = (memoryMiB: number, mostShares = 4) => ({memoryMiB, mostShares});
+
+const sumOf = (values: readonly number[]): number => {
+	let sum = 0;
+	for (const value of values) {
+		sum += value;
+	}
+
+	return sum;
+};
+
+describe('what is spoken for', () => {
+	test('is of each share the larger of what it asked for and uses, and all memory of no share', () => {
+		const people = ['alice', 'bob', 'carol'];
+		fc.assert(
+			fc.property(
+				fc.array(fc.tuple(fc.constantFrom('alice', 'bob'), fc.integer({min: 1, max: 30_000})), {maxLength: 4}),
+				fc.array(fc.tuple(fc.option(fc.constantFrom(...people)), fc.integer({min: 0, max: 20_000})), {maxLength: 6}),
+				fc.integer({min: 0, max: 5000}),
+				(asked, used, besideMiB) => {
+					const shares = asked.map(([user, memoryMiB], place) => share(user, memoryMiB, {leaseId: `${place}`}));
+					const processes = used.map(([user, memoryMiB], pid) => process(user ?? undefined, memoryMiB, {pid}));
+					const usedMiB = besideMiB + sumOf(used.map(([, memoryMiB]) => memoryMiB));
+					const committed = committedMiB(shares, reading(usedMiB, ...processes))!;
+					// Per account: of several shares of one, each may be the one that a process counts for.
+					const least = sumOf(
+						people.map((user) => {
+							const own = sumOf(shares.filter((one) => one.user === user).map((one) => one.memoryMiB!));
+							const measured = sumOf(used.filter(([of]) => of === user).map(([, memoryMiB]) => memoryMiB));
+							return Math.max(own, measured);
+						}),
+					);
+					const unknownMiB = sumOf(used.filter(([user]) => user === null).map(([, memoryMiB]) => memoryMiB));
+					expect(committed).toBeGreaterThanOrEqual(least + unknownMiB + besideMiB);
+					expect(committed).toBeLessThanOrEqual(usedMiB + sumOf(shares.map((one) => one.memoryMiB!)));
+				},
+			),
+		);
+	});
+
+	test('counts a job that loads slowly by what it asked for, and one that uses more by what it uses', () => {
+		const shares = [share('alice', 8000), share('bob', 16_000)];
+		expect(committedMiB(shares, reading(500, process('alice', 100)))).toBe(24_000 + 400);
+		expect(committedMiB(shares, reading(20_000, process('alice', 12_000), process('bob', 8000)))).toBe(28_000);
+		expect(committedMiB(shares, reading(undefined))).toBeUndefined();
+	});
+
+	test('of two shares of one account, a process counts for the one whose job it comes from', () => {
+		const shares = [
+			share('alice', 8000, {leaseId: '1', job: {pid: 10}}),
+			share('alice', 8000, {leaseId: '2', job: {pid: 20}}),
+			share('alice', 8000, {leaseId: '3'}),
+		];
+		const processes = [
+			process('alice', 1, {pid: 10}),
+			process('alice', 2, {pid: 21, parentPid: 20}),
+			process('alice', 4, {pid: 22, parentPid: 21}),
+			process('alice', 8, {pid: 99}),
+			process('root', 16, {pid: 98}),
+		];
+		const usage = usageOfShares(shares, processes);
+		expect(usage.shares.map(({memoryUsedMiB}) => memoryUsedMiB)).toEqual([1, 6, 8]);
+		expect(usage.others.map(({pid}) => pid)).toEqual([98]);
+		expect(usageOfShares(shares, undefined).shares.map(({memoryUsedMiB}) => memoryUsedMiB)).toEqual([
+			undefined,
+			undefined,
+			undefined,
+		]);
+	});
+});
+
+describe('room for a share', () => {
+	test('is what is left, without what the driver keeps and never beyond what was written down', () => {
+		const record = shared(0, share('alice', 30_000));
+		const {shares} = record as Extract<GpuRecord, {kind: 'shared'}>;
+		expect(roomFor(record, shares, limits(50_000), reading(0))).toMatchObject({kind: 'room', leftMiB: 0});
+		expect(roomFor(record, shares, limits(50_001), reading(0))).toMatchObject({kind: 'no-room', freeMiB: 50_000});
+		const kept = {...reading(0), memoryReservedMiB: 600};
+		expect(roomFor(record, shares, limits(50_000), kept)).toMatchObject({kind: 'no-room', freeMiB: 49_400});
+		const larger = {...reading(0), memoryTotalMiB: 90_000};
+		expect(roomFor(record, shares, limits(50_001), larger)).toMatchObject({kind: 'no-room', freeMiB: 50_000});
+	});
+
+	test('is none where the memory, or its use, is unknown, or as many share it as may', () => {
+		expect(roomFor(free(0), [], limits(1), reading(undefined))).toEqual({kind: 'unknown-memory'});
+		expect(roomFor(free(0), [], limits(1), {...reading(0), memoryTotalMiB: undefined})).toEqual({
+			kind: 'unknown-memory',
+		});
+		expect(roomFor(free(0), [], limits(1), undefined)).toEqual({kind: 'unknown-memory'});
+		const shares = [share('alice', 1), share('bob', 1)];
+		expect(roomFor(shared(0, ...shares), shares, limits(1, 2), reading(0))).toEqual({kind: 'most-shares', shares});
+	});
+});
+
+describe('what of a GPU is offered', () => {
+	const none = () => false;
+
+	test('a GPU that one has alone is never shared, and one that is shared is never had alone', () => {
+		const alone: GpuRecord = {kind: 'leased', index: 0, raw: '{}', lease: {...share('alice', 1), memoryMiB: undefined}};
+		expect(offerOf(alone, {share: limits(1), canTake: none, reading: reading(0)})).toMatchObject({kind: 'leased'});
+		const record = shared(0, share('alice', 1));
+		expect(offerOf(record, {share: undefined, canTake: none, reading: reading(0)})).toMatchObject({kind: 'shared'});
+	});
+
+	test('of what others hold while they wait the last is taken first, and no more than it needs', () => {
+		const shares = ['a', 'b', 'c'].map((id) => share(id, 20_000, {partialQueueId: id}));
+		const record = shared(0, share('alice', 10_000), ...shares);
+		const canTake = ({partialQueueId}: Lease): boolean => partialQueueId !== undefined && partialQueueId !== 'c';
+		const offer = offerOf(record, {share: limits(25_000, 9), canTake, reading: reading(0)});
+		expect(offer.kind === 'offer' && offer.takes.map(({lease}) => lease.user)).toEqual(['b']);
+		expect(offerOf(record, {share: limits(60_000), canTake, reading: reading(0)})).toMatchObject({kind: 'no-room'});
+	});
+
+	test('the GPU comes first that is shared already and is left with the least', () => {
+		const offers = [
+			free(0),
+			shared(1, share('alice', 10_000)),
+			shared(2, share('alice', 50_000)),
+			shared(3, share('alice', 70_000)),
+		]
+			.map((record) => offerOf(record, {share: limits(20_000), canTake: none, reading: reading(0)}))
+			.filter((answer) => answer.kind === 'offer');
+		expect(rankShares(offers).map(({index}) => index)).toEqual([2, 1]);
+	});
+});
