@@ -1,5 +1,5 @@
-/** What every face says of a policy that cannot be read. */
-import {policyProblemOf} from '../core/rules/policy/policy.js';
+/** What every face says of the policy, and of one that cannot be read. */
+import {policyProblemOf, policyRows} from '../core/rules/policy/policy.js';
 import type {Snapshot} from '../core/model/types.js';
 import {sanitize} from './text/text.js';
 
@@ -9,4 +9,12 @@ export function policyProblemWords(snapshot: Pick<Snapshot, 'policy' | 'policyPr
 	return problem === undefined
 		? undefined
 		: `The policy cannot be read, and the defaults hold instead: ${sanitize(problem)}. See canhazgpu doctor`;
+}
+
+/** What is set and holds: `strategy=lru, clean=on`. Harmless to print. Undefined: nothing is set. */
+export function policySetWords(snapshot: Pick<Snapshot, 'policy'>): string | undefined {
+	const set = policyRows(snapshot).filter(
+		({setting, fallback, problem}) => setting !== undefined && fallback !== undefined && problem === undefined,
+	);
+	return set.length === 0 ? undefined : set.map(({key, value}) => sanitize(`${key}=${value}`)).join(', ');
 }

@@ -28,15 +28,15 @@ export function unreservedWords(row: StatusRow): string | undefined {
 	const by = row.processes.length > 0 ? `by ${processList(row.processes)}` : 'by a process that cannot be seen';
 	const {memoryUsedMiB, isDirty} = row.use;
 	return isDirty === true
-		? `not clean yet: ${leftoverWords(memoryUsedMiB, row.processes)}`
+		? `not clean yet: ${leftoverWords(row, memoryUsedMiB)}`
 		: `${memoryUsedMiB === undefined ? '' : `${mebibytes(memoryUsedMiB)} `}used ${by}`;
 }
 
-/** What somebody left on a GPU: `PID 12345 (python3)`, or memory that no process is shown for. */
-export const leftoverWords = (memoryUsedMiB: number | undefined, processes: readonly GpuProcess[]): string =>
+/** What somebody left on a GPU: `PID 12345 (python3)`, or memory that no process is shown for, and the verb that finds out whose it is. */
+const leftoverWords = ({index, processes}: StatusRow, memoryUsedMiB: number | undefined): string =>
 	processes.length > 0
 		? processList(processes)
-		: `${mebibytes(memoryUsedMiB ?? 0)} are held, and no process is shown for it`;
+		: `${mebibytes(memoryUsedMiB ?? 0)} are held, and no process is shown for it: canhazgpu who ${index}`;
 
 /** All who use it without a reservation, each once; `unknown` for those who cannot be told. */
 export function unreservedNames({state, unreservedUsers, processes}: StatusRow): readonly string[] {

@@ -20,7 +20,11 @@ const manners: Readonly<Record<string, 'reads' | 'changes'>> = {
 	report: 'reads',
 	events: 'reads',
 	doctor: 'reads',
+	admin: 'changes',
 };
+
+/** Flags by which `admin` shows or changes the pool that is there. Without one of them it makes a pool. */
+const flagsOfAdmin = ['policy', 'set', 'unset', 'drain', 'undrain'];
 
 /** A word of the monitor's own: `host` tells of all hosts, `host NAME` of that one. */
 const hostWord = 'host';
@@ -63,11 +67,22 @@ function withoutHostWord(words: readonly string[], own: string | undefined): rea
 
 const programs = new Set(['canhazgpu', 'chg']);
 
+function changesPool(verb: string, manner: 'reads' | 'changes', input: Input): boolean {
+	const onlyShows = verb === 'admin' && input.has('policy');
+	return (manner === 'changes' && !onlyShows) || (verb === 'queue' && input.has('leave'));
+}
+
 function checkVerb(verb: string, input: Input, isReadonly: boolean): void {
 	const manner = Object.hasOwn(manners, verb) ? manners[verb] : undefined;
 	if (manner === undefined) {
 		throw new CanhazgpuError('usage', `${verb} cannot be used inside the monitor`, {
 			hint: `Type it in a shell: canhazgpu ${verb}`,
+		});
+	}
+
+	if (verb === 'admin' && flagsOfAdmin.every((flag) => !input.has(flag))) {
+		throw new CanhazgpuError('usage', 'admin makes a pool, which cannot be done inside the monitor', {
+			hint: `Type it in a shell. Here it takes ${flagsOfAdmin.map((flag) => `--${flag}`).join(', ')}.`,
 		});
 	}
 
@@ -82,7 +97,7 @@ function checkVerb(verb: string, input: Input, isReadonly: boolean): void {
 		throw new CanhazgpuError('usage', `--${given} was settled when the monitor started`, {hint: 'Leave it out.'});
 	}
 
-	if (isReadonly && (manner === 'changes' || (verb === 'queue' && input.has('leave')))) {
+	if (isReadonly && changesPool(verb, manner, input)) {
 		throw new CanhazgpuError('failed', 'This monitor is read-only: it was started with --readonly');
 	}
 }

@@ -1,7 +1,7 @@
 /** What open pages are sent: everything once, then only the parts that changed, each encoded once for all of them. */
 import {recentLoss} from '../../core/rules/pool/alerts.js';
 import {dataLossWords} from '../../format/data-loss.js';
-import {policyProblemWords} from '../../format/policy.js';
+import {policyProblemWords, policySetWords} from '../../format/policy.js';
 import {eventTime, eventWords} from '../../format/events.js';
 import type {AuditEntry} from '../../core/model/types.js';
 import type {LiveState} from '../../core/live/live-view.js';
@@ -81,6 +81,7 @@ const sharedParts = (liveView: LiveState, about: About) => {
 			provider: snapshot?.pool?.provider,
 			simulated: observation?.simulated,
 			driver: observation?.driverVersion,
+			policy: snapshot && policySetWords(snapshot),
 		},
 		store: feedJson(snapshot !== undefined, lost),
 		scan: feedJson(observation !== undefined, blind && {...blind, reason: `${blind.reason} ${blind.hint ?? ''}`}),

@@ -67,11 +67,12 @@ const ViewSection = ({name, shown, children}: ViewSectionProps) => (
 	</section>
 );
 
-const footWords = ({version, location, driver}: About): string =>
+const footWords = ({version, location, driver, policy}: About): string =>
 	[
 		`canhazgpu ${version}`,
 		...(location === undefined ? [] : [location]),
 		...(driver === undefined ? [] : [`driver ${driver}`]),
+		...(policy === undefined ? [] : [`policy ${policy}`]),
 	].join(' · ');
 
 export function App() {

@@ -136,6 +136,7 @@ export type About = Shown<
 		provider: false;
 		simulated: true;
 		driver: true;
+		policy: true;
 	}
 >;
 

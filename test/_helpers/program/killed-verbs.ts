@@ -3,6 +3,7 @@ import {existsSync, readFileSync} from 'node:fs';
 import path from 'node:path';
 import {acquireNow} from '../../../source/core/operations/acquire-now.js';
 import {createPool} from '../../../source/core/operations/create-pool.js';
+import {changePolicy} from '../../../source/core/operations/policy.js';
 import {drain} from '../../../source/core/operations/drain.js';
 import {isLeased} from '../../../source/core/rules/leases/holdings.js';
 import type {World} from '../../../source/core/model/ports.js';
@@ -35,7 +36,7 @@ export type KilledVerb = {
 /** The state without ids and moments. */
 export type Picture = string;
 
-export const pictureOf = ({pool, gpus, queue, drains, now}: Snapshot): Picture =>
+export const pictureOf = ({pool, gpus, queue, drains, policy, now}: Snapshot): Picture =>
 	[
 		`pool ${pool?.gpuCount ?? '-'}`,
 		...gpus.map((record) =>
@@ -52,10 +53,11 @@ export const pictureOf = ({pool, gpus, queue, drains, now}: Snapshot): Picture =
 		),
 		`line ${queue.length}`,
 		`drained ${drains.keys().toArray().join(',')}`,
+		`policy ${Array.from(policy, ([key, {value}]) => `${key}=${value}`).join(',')}`,
 	].join(' | ');
 
 /** Where nothing was made yet. */
-export const noPool: Picture = 'pool - | line 0 | drained ';
+export const noPool: Picture = 'pool - | line 0 | drained  | policy ';
 
 const gpuCount = 3;
 
@@ -82,7 +84,7 @@ const releaseGpu = async ({world, me}: Stage, id: number) => release(world, me, 
 const free = 'free';
 const mine = 'manual mine 2h';
 const picture = (gpus: readonly string[], line = 0): Picture =>
-	['pool 3', ...gpus, `line ${line}`, 'drained '].join(' | ');
+	['pool 3', ...gpus, `line ${line}`, 'drained ', 'policy '].join(' | ');
 
 export const killedVerbs: readonly KilledVerb[] = [
 	{
@@ -188,6 +190,15 @@ export const killedVerbs: readonly KilledVerb[] = [
 		},
 		words: () => ['admin', '--undrain', '0,1'],
 		again: {words: ['admin', '--undrain', '0,1'], exitCodes: [0]},
+	},
+	{
+		name: 'admin --set',
+		async arrange(stage) {
+			await pool(stage);
+			await changePolicy(stage.world, stage.me, [{key: 'isolate', value: 'prefer'}]);
+		},
+		words: () => ['admin', '--set', 'strategy=lru', '--set', 'clean=on', '--unset', 'isolate'],
+		again: {words: ['admin', '--set', 'strategy=lru', '--set', 'clean=on'], exitCodes: [0]},
 	},
 	{
 		// Each read puts away what has ended.

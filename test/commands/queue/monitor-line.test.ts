@@ -80,6 +80,20 @@ test('verbs print what they print in a shell', async () => {
 	expect((await line.run('extend --help', still)).join('\n')).toContain('Usage: canhazgpu extend');
 });
 
+test('the policy and what is out of service can be seen and changed, and only seen where the monitor is read-only', async () => {
+	const line = await open();
+	expect(await line.run('admin --set strategy=lru', still)).toEqual(['Set strategy=lru, which was mru by default']);
+	expect(await line.run('admin --drain 3 --reason fan', still)).toEqual(['Took 1 GPU(s) out of service: [3]: fan']);
+	expect((await line.complete('admin --set st', {snapshot: undefined, audit: []})).candidates).toContain(
+		'strategy=lru',
+	);
+	const readonly = await open({isReadonly: true});
+	expect((await readonly.run('admin --policy', still)).join('\n')).toMatch(/strategy +│ lru /v);
+	for (const typed of ['admin --unset strategy', 'admin --undrain 3']) {
+		await expect(readonly.run(typed, still)).rejects.toThrow('This monitor is read-only');
+	}
+});
+
 test('it tells what was released, so that it can be taken back', async () => {
 	const line = await open();
 	await line.run('reserve -g 2 --note mine', still);
@@ -105,7 +119,11 @@ test.each([
 	["reserve --note 'half", "A quote or a backslash has no other half: 'half", undefined],
 	['run -- python train.py', 'run cannot be used inside the monitor', 'Type it in a shell: canhazgpu run'],
 	['top', 'top cannot be used inside the monitor', 'Type it in a shell: canhazgpu top'],
-	['admin --force', 'admin cannot be used inside the monitor', 'Type it in a shell: canhazgpu admin'],
+	[
+		'admin --force',
+		'admin makes a pool, which cannot be done inside the monitor',
+		'Type it in a shell. Here it takes --policy, --set, --unset, --drain, --undrain.',
+	],
 	['status --redis-port 1', '--redis-port was settled when the monitor started', 'Leave it out.'],
 ])('%s is refused in the words of the command line', async (typed, message, hint) => {
 	const line = await open();

@@ -7,6 +7,7 @@ import {stateTones} from '../../../source/tui/panels/shared/labels.js';
 import {roomOf} from '../../../source/tui/layout.js';
 import {panelOf} from '../../../source/tui/panels/contents.js';
 import {linearLines} from '../../../source/tui/screen-reader.js';
+import {messageLine} from '../../../source/tui/panels/message.js';
 import {summaryLine} from '../../../source/tui/panels/summary.js';
 import {rowsOf} from '../../../source/tui/state/state.js';
 import {lineText, type Line} from '../../../source/tui/widgets/styled-text.js';
@@ -83,4 +84,32 @@ test('each state has words that fit its column, and a look', () => {
 		expect(['AVAILABLE', 'IN_USE', 'UNRESERVED', 'ERROR']).toContain(script);
 		expect(stateTones).toHaveProperty(name);
 	}
+});
+
+test('a policy that cannot be read is told for as long as it is so', async () => {
+	const box = await createBox(1, {});
+	const written = (value: string): Write => ({
+		kind: 'policy',
+		policy: new Map([['strategy', {value, since: sceneTime}]]),
+	});
+	await box.write(written('\u{1B}[31mfast'));
+	expect(lineText(messageLine(await stateOf(box, size)))).toMatch(
+		/WARN +The policy cannot be read, and the defaults hold instead: strategy: ".*fast" is not /v,
+	);
+	await box.write(written('lru'));
+	expect(lineText(messageLine(await stateOf(box, size)))).not.toContain('policy');
+});
+
+test('what is left on a GPU that is not clean is told, and nobody is accused of it', async () => {
+	const box = await createBox(1, {readings: [{...gpuReading(0), memoryUsedMiB: 500, processes: []}]});
+	const policy: Write = {kind: 'policy', policy: new Map([['clean', {value: 'on', since: sceneTime}]])};
+	const baselines = new Map([[0, {memoryMiB: 3, uuid: gpuReading(0).uuid}]]);
+	await box.write(policy);
+	await box.write({kind: 'notices', notices: [], baselines});
+	const state = await stateOf(box, size);
+	const detail = panelOf('detail', state, roomOf(state, 'detail'))
+		.lines.map((line) => lineText(line))
+		.join('\n');
+	expect(detail).toContain('not clean yet: 500MB are held, and no process is shown for it: canhazgpu who 0');
+	expect(detail).not.toContain('uses it without a reservation');
 });

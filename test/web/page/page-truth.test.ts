@@ -49,6 +49,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		const environment = {CANHAZGPU_SIMULATED_SCENARIO: file};
 		await box.run(['reserve', '--gpu-ids', '0', '--force', '--user', label, '--note', 'what it is for'], environment);
 		await box.run(['admin', '--drain', '5', '--reason', 'fan'], environment);
+		await box.run('admin --set strategy=lru');
 		web = await startWeb(box, [], environment);
 	});
 
@@ -69,6 +70,14 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 			expect([width, await brokenNames(page)]).toEqual([width, []]);
 			expect([width, await overflow(page)]).toEqual([width, 0]);
 		}
+	});
+
+	test('the foot tells what an administrator has set', async () => {
+		const {page} = await openPage(browser, web.url);
+		const foot = page.locator('#foot');
+		await expect.poll(async () => foot.textContent()).toContain('policy strategy=lru');
+		await box.run('admin --unset strategy');
+		await expect.poll(async () => foot.textContent()).not.toContain('policy');
 	});
 
 	test('a card shows the label first, and the account beside it', async () => {

@@ -111,7 +111,9 @@ describe('memory that no process is shown for', () => {
 		await look(world);
 		expect(await ask(world)).toMatchObject({gpus: [0]});
 		const {rows} = await readStatus(world);
-		expect(detailWords(rows[1]!)).toBe('not clean yet: 500MB are held, and no process is shown for it');
+		expect(detailWords(rows[1]!)).toBe(
+			'not clean yet: 500MB are held, and no process is shown for it: canhazgpu who 1',
+		);
 	});
 
 	test('is measured again when the policy is switched off and on, and never while somebody holds the GPU', async () => {
