@@ -5,7 +5,9 @@ import path from 'node:path';
 import process from 'node:process';
 import {Ajv} from 'ajv';
 import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vitest';
+import type {App} from '../../source/app/contract.js';
 import {schemas} from '../../source/help/schema/index.js';
+import {understand} from '../../source/main.js';
 import {canMakeDevices, makeNvidiaDevices, type StandIn} from '../_helpers/machine/stand-in-devices.js';
 import {accountsOfFile, alice, mallory} from '../_helpers/machine/strangers.js';
 
@@ -121,8 +123,6 @@ describe.runIf(canMakeDevices())('who', () => {
 
 	test('tells of a listed process that has ended without notice, and of one that is out of sight', async () => {
 		const parent = await started(mallory, ['sh', '-c', 'sleep 0 & echo $!; exec tail -f /dev/null']);
-		const {told} = await ask(mallory, hidden);
-		expect(told).toHaveLength(1);
 		const zombie = await zombieOf(parent.pid!);
 		const gpu = (
 			await ask(
@@ -150,17 +150,27 @@ describe.runIf(canMakeDevices())('who', () => {
 		expect(text).toMatch(new RegExp(`^GPU 1: .* of it by listed processes; reserved by ${alice}$`, 'mv'));
 	});
 
-	test.each([
-		['who', 'Which GPU? who needs its id'],
-		['who x', '"x" is not a GPU id'],
-		['who 9', 'There is no GPU 9: the pool has 2, from 0 to 1'],
-	])('%s is refused', async (typed, message) => {
-		expect(await accounts.run(mallory, typed)).toMatchObject({
+	test('a GPU that the pool has not is refused', async () => {
+		expect(await accounts.run(mallory, 'who 9')).toMatchObject({
 			exitCode: 2,
 			stdout: '',
-			stderr: expect.stringContaining(message) as string,
+			stderr: expect.stringContaining('There is no GPU 9: the pool has 2, from 0 to 1') as string,
 		});
 	});
+});
+
+test.each([
+	[['who'], 'Which GPU? who needs its id'],
+	[['who', 'x'], '"x" is not a GPU id'],
+	[['who', '1', '-G', '-2'], '--gpu-ids: "-2" is not a GPU id'],
+])('%s is refused before a pool is opened', async (argv, message) => {
+	const understood = await understand(argv);
+	if ('text' in understood) {
+		throw new Error(understood.text);
+	}
+
+	const {command, input} = understood;
+	await expect(command.run({} as App, input)).rejects.toMatchObject({code: 'usage', message});
 });
 
 /** The child of this process that has ended, once it has. */

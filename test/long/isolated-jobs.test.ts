@@ -16,7 +16,15 @@ test.runIf(canMakeDevices())('the tests of jobs pass when their jobs are isolate
 	onTestFinished(() => {
 		rmSync(box.root, {recursive: true, force: true});
 	});
-	const words = ['vitest', 'run', '--config', '.config/vitest.config.ts', '--testNamePattern', others, 'test/host/job/'];
+	const words = [
+		'vitest',
+		'run',
+		'--config',
+		'.config/vitest.config.ts',
+		'--testNamePattern',
+		others,
+		'test/host/job/',
+	];
 	const {status, stdout, stderr} = spawnSync('npx', words, {
 		cwd: root,
 		env: {...process.env, STAND_IN: box.root, NO_COLOR: '1'},

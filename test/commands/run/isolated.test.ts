@@ -3,6 +3,10 @@ import {readFileSync, rmSync, symlinkSync, mkdirSync, writeFileSync} from 'node:
 import path from 'node:path';
 import process from 'node:process';
 import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vitest';
+import {readCurrent} from '../../../source/core/operations/transact.js';
+import {createClock} from '../../../source/host/clock.js';
+import {createHost} from '../../../source/host/host.js';
+import {openSqliteStore} from '../../../source/store/sqlite/index.js';
 import {eventually} from '../../_helpers/eventually.js';
 import {findBubblewrap} from '../../_helpers/machine/find-bubblewrap.js';
 import {canMakeDevices, makeNvidiaDevices, type StandIn} from '../../_helpers/machine/stand-in-devices.js';
@@ -43,10 +47,12 @@ afterAll(() => {
 const run = async (words: readonly string[], more: Readonly<Record<string, string>> = {}) =>
 	accounts.run(alice, ['run', ...words], {environment: {...environment, ...more}});
 
+/** As it stands in the store, for a look by the program takes as long as a test. */
 const freeGpus = async (): Promise<number> => {
-	const {stdout} = await accounts.run(alice, 'status --json', {environment});
-	return (JSON.parse(stdout) as ReadonlyArray<{readonly status: string}>).filter(({status}) => status === 'AVAILABLE')
-		.length;
+	const store = await openSqliteStore({path: path.join(accounts.poolDirectory, 'pool.sqlite'), create: false});
+	const {gpus} = await readCurrent({store, host: createHost(), clock: createClock()});
+	await store.close();
+	return gpus.filter(({kind}) => kind === 'free').length;
 };
 
 /** Prints the minor numbers of the GPUs that open. */
