@@ -32,6 +32,15 @@ export const idsFlag = (completes: KnownKind): Flag => ({
 	completes,
 });
 
+/** Which reservations of a shared account are meant. */
+export const labelFlag: Flag = {
+	short: 'u',
+	value: 'NAME',
+	summary: 'those under this name, where people share an account',
+	completes: 'labels',
+	mayBeEmpty: true,
+};
+
 /** What people often type for a time; any other will do as well. */
 export const usualDurations: readonly string[] = ['30m', '1h', '2h', '4h', '8h', '12h', '1d', '2d'];
 

@@ -6,7 +6,7 @@ import {harmlessJson} from '../format/text/json.js';
 import {longDuration} from '../format/text/durations.js';
 import {notYoursError} from '../format/not-yours.js';
 import type {Command, Input} from '../command-line/command.js';
-import {checkLabel, idsFlag, idsOf, jsonFlag, usualDurations} from '../command-line/flags.js';
+import {checkLabel, idsFlag, idsOf, jsonFlag, labelFlag, usualDurations} from '../command-line/flags.js';
 import {onFlag} from './shared/on-flag.js';
 import {parseMoment} from './shared/time-of-day.js';
 
@@ -48,13 +48,7 @@ export const extend: Command = {
 			completes: usualDurations,
 		},
 		until: {value: 'WHEN', summary: 'to this time: 18:30, or 2026-05-01T18:30'},
-		user: {
-			short: 'u',
-			value: 'NAME',
-			summary: 'those under this name, where people share an account',
-			completes: 'labels',
-			mayBeEmpty: true,
-		},
+		user: labelFlag,
 		json: jsonFlag,
 		on: onFlag,
 	},

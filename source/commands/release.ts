@@ -5,7 +5,7 @@ import {releaseJson} from '../format/change-json.js';
 import {harmlessJson} from '../format/text/json.js';
 import {notYoursError} from '../format/not-yours.js';
 import type {Command} from '../command-line/command.js';
-import {checkLabel, idsFlag, idsOf, jsonFlag} from '../command-line/flags.js';
+import {checkLabel, idsFlag, idsOf, jsonFlag, labelFlag} from '../command-line/flags.js';
 import {onFlag} from './shared/on-flag.js';
 
 export const release: Command = {
@@ -18,13 +18,7 @@ export const release: Command = {
 	],
 	flags: {
 		'gpu-ids': idsFlag('own-gpus'),
-		user: {
-			short: 'u',
-			value: 'NAME',
-			summary: 'those under this name, where people share an account',
-			completes: 'labels',
-			mayBeEmpty: true,
-		},
+		user: labelFlag,
 		json: jsonFlag,
 		on: onFlag,
 	},

@@ -2,7 +2,7 @@
 import {setImmediate as nextTurn} from 'node:timers/promises';
 import type {Clock, GpuProvider, Store, World} from '../../source/core/model/ports.js';
 import {createPool} from '../../source/core/operations/create-pool.js';
-import type {GpuReading, Liveness, Observation, Requester, Revision} from '../../source/core/model/types.js';
+import type {GpuReading, Liveness, Observation, Requester, Revision, Snapshot} from '../../source/core/model/types.js';
 import {createMemoryStore, type MemoryStore} from '../../source/store/memory/index.js';
 import {testHost} from './machine/host.js';
 
@@ -32,6 +32,23 @@ export const observationOf = (gpus: readonly GpuReading[], changes: Partial<Obse
 
 /** Of a store that was never written to. */
 export const noRevision: Revision = {count: 0, base: 0, run: '', since: undefined, raw: undefined};
+
+/** A snapshot without a store: of a pool with these GPUs, whose store has been up for ever. */
+export const snapshotWith = (changes: Partial<Snapshot> = {}): Snapshot => ({
+	now: 100_000,
+	storeUptimeSeconds: Infinity,
+	pool: {gpuCount: changes.gpus?.length ?? 1, provider: 'fake'},
+	gpus: [],
+	queue: [],
+	drains: new Map(),
+	policy: new Map(),
+	baselines: new Map(),
+	alerts: [],
+	stored: {drains: undefined, notices: undefined, policy: undefined},
+	revision: noRevision,
+	lastUsed: new Map(),
+	...changes,
+});
 
 export type TestWorld = World & {
 	readonly memory: MemoryStore;

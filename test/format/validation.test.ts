@@ -5,7 +5,7 @@ import {statusRows} from '../../source/core/rules/pool/status.js';
 import type {GpuProcess, GpuReading, GpuRecord, Lease, Snapshot} from '../../source/core/model/types.js';
 import {detailWords, userWords, validationWords} from '../../source/format/status-labels.js';
 import {statusJson} from '../../source/format/status-json.js';
-import {idleReading, noRevision, observationOf} from '../_helpers/world.js';
+import {idleReading, snapshotWith, observationOf} from '../_helpers/world.js';
 
 const free: GpuRecord = {kind: 'free', index: 0, raw: undefined};
 const alices = (lease: Partial<Lease> = {}): GpuRecord => ({
@@ -16,20 +16,11 @@ const alices = (lease: Partial<Lease> = {}): GpuRecord => ({
 });
 
 function rowOf(record: GpuRecord, reading: Partial<GpuReading>, threshold = 1024) {
-	const snapshot: Snapshot = {
+	const snapshot: Snapshot = snapshotWith({
 		now: 10_000,
-		storeUptimeSeconds: Infinity,
 		pool: {gpuCount: 1, provider: 'nvidia'},
 		gpus: [record],
-		queue: [],
-		lastUsed: new Map(),
-		drains: new Map(),
-		policy: new Map(),
-		baselines: new Map(),
-		alerts: [],
-		stored: {drains: undefined, notices: undefined, policy: undefined},
-		revision: noRevision,
-	};
+	});
 	const observation = observationOf([{...idleReading(0), ...reading}]);
 	const [row] = statusRows(snapshot, observation, threshold);
 	return {row: row!, json: statusJson([row!], observation)[0]!};

@@ -17,7 +17,7 @@ import {countOf, waitSecondsOf} from '../../../source/commands/shared/acquire.js
 import {commandOf} from '../../../source/commands/run.js';
 import {formOf} from '../../../source/commands/status/status.js';
 import {checkLabel} from '../../../source/command-line/flags.js';
-import {idleReading, noRevision, observationOf} from '../../_helpers/world.js';
+import {idleReading, snapshotWith, observationOf} from '../../_helpers/world.js';
 
 type Case = readonly [input: string, theirs: unknown, ours: unknown];
 
@@ -55,20 +55,11 @@ const run = (lease: Partial<Lease>): GpuRecord => ({
 });
 
 function detailsOf(lease: Partial<Lease>): string {
-	const snapshot: Snapshot = {
+	const snapshot: Snapshot = snapshotWith({
 		now: 100_000,
-		storeUptimeSeconds: Infinity,
 		pool: {gpuCount: 1, provider: 'fake'},
 		gpus: [run(lease)],
-		queue: [],
-		drains: new Map(),
-		policy: new Map(),
-		baselines: new Map(),
-		alerts: [],
-		stored: {drains: undefined, notices: undefined, policy: undefined},
-		revision: noRevision,
-		lastUsed: new Map(),
-	};
+	});
 	return detailWords(statusRows(snapshot, observationOf([idleReading(0)]), 1024)[0]!);
 }
 

@@ -19,7 +19,7 @@ import {release} from '../../../source/tui/verbs/release.js';
 import {reserve, reserveThese} from '../../../source/tui/verbs/reserve.js';
 import {chooseProcess, chooseSignal, signalChoice} from '../../../source/tui/verbs/signal.js';
 import {wait} from '../../../source/tui/verbs/wait.js';
-import {noRevision} from '../../_helpers/world.js';
+import {snapshotWith} from '../../_helpers/world.js';
 import {after, pressing, type Step} from '../_harness.js';
 import {alice, sceneTime, utcTime} from '../_world.js';
 
@@ -242,20 +242,12 @@ export const anyState: fc.Arbitrary<State> = fc
 		actions: fc.array(action, {maxLength: 12}),
 	})
 	.map(({box: {gpus, readings, queue}, settings: someSettings, size, actions}) => {
-		const snapshot: Snapshot = {
+		const snapshot: Snapshot = snapshotWith({
 			now: sceneTime,
-			storeUptimeSeconds: Infinity,
 			pool: {gpuCount: gpus.length, provider: 'nvidia'},
 			gpus,
 			queue,
-			drains: new Map(),
-			policy: new Map(),
-			baselines: new Map(),
-			alerts: [],
-			stored: {drains: undefined, notices: undefined, policy: undefined},
-			revision: noRevision,
-			lastUsed: new Map(),
-		};
+		});
 		return after(
 			initialState(someSettings, size, 0),
 			{kind: 'snapshot-arrived', snapshot, nowMs: 1000},

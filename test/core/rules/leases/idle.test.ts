@@ -3,7 +3,7 @@ import {describe, expect, test} from 'vitest';
 import {idleSecondsOf, nextIdle} from '../../../../source/core/rules/leases/idle.js';
 import {statusRows} from '../../../../source/core/rules/pool/status.js';
 import type {GpuReading, GpuRecord, IdleSpan, Lease} from '../../../../source/core/model/types.js';
-import {idleReading, noRevision, observationOf} from '../../../_helpers/world.js';
+import {idleReading, snapshotWith, observationOf} from '../../../_helpers/world.js';
 
 const lease: Lease = {user: 'alice', type: 'manual', startTime: 0, leaseId: 'lease-1'};
 const heldBy = (holder: Lease, index = 0): GpuRecord => ({kind: 'leased', index, raw: '{}', lease: holder});
@@ -194,20 +194,11 @@ test('nothing is kept of leases that ended', () => {
 });
 
 test('every face is told, for leases and for nothing else', () => {
-	const snapshot = {
+	const snapshot = snapshotWith({
 		now: 110,
-		storeUptimeSeconds: Infinity,
 		pool: undefined,
 		gpus: [heldBy(lease), {kind: 'free', index: 1, raw: undefined} as const],
-		queue: [],
-		lastUsed: new Map(),
-		drains: new Map(),
-		policy: new Map(),
-		baselines: new Map(),
-		alerts: [],
-		stored: {drains: undefined, notices: undefined, policy: undefined},
-		revision: noRevision,
-	};
+	});
 	const observation = observationOf([idleReading(0), idleReading(1)], {idle: after([50, 'idle'], [100, 'idle'])});
 	expect(statusRows(snapshot, observation, 1024).map(({idleSeconds}) => idleSeconds)).toEqual([60, undefined]);
 	const [busy] = statusRows(snapshot, {...observation, gpus: [readings['busy']!]}, 1024);

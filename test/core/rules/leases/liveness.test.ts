@@ -10,7 +10,7 @@ import {
 import type {Host} from '../../../../source/core/model/ports.js';
 import type {EndReason, Lease, Liveness, QueueEntry, Silence, Snapshot} from '../../../../source/core/model/types.js';
 import {testHost} from '../../../_helpers/machine/host.js';
-import {noRevision} from '../../../_helpers/world.js';
+import {snapshotWith} from '../../../_helpers/world.js';
 
 /** Up for 50,000 s, of which it slept none. */
 const upSeconds = 50_000;
@@ -25,21 +25,13 @@ const host = (answers: Readonly<Record<number, Liveness>> = {}, changes: Partial
 		...changes,
 	});
 const here = {machine: 'm', bootId: 'b'};
-const snapshot = (changes: Partial<Snapshot> = {}): Snapshot => ({
-	now: 100_000,
-	storeUptimeSeconds: Infinity,
-	pool: {gpuCount: 1, provider: 'fake'},
-	gpus: [],
-	queue: [],
-	drains: new Map(),
-	policy: new Map(),
-	baselines: new Map(),
-	alerts: [],
-	stored: {drains: undefined, notices: undefined, policy: undefined},
-	revision: noRevision,
-	lastUsed: new Map(),
-	...changes,
-});
+const snapshot = (changes: Partial<Snapshot> = {}): Snapshot =>
+	snapshotWith({
+		now: 100_000,
+		pool: {gpuCount: 1, provider: 'fake'},
+		gpus: [],
+		...changes,
+	});
 const entry = (changes: Partial<QueueEntry>): QueueEntry => ({
 	id: 'q',
 	user: 'alice',

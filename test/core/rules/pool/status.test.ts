@@ -1,22 +1,14 @@
 import {expect, test} from 'vitest';
 import {shownStateOf, statusRows} from '../../../../source/core/rules/pool/status.js';
 import type {GpuReading, GpuRecord, Lease, Snapshot} from '../../../../source/core/model/types.js';
-import {idleReading, noRevision, observationOf} from '../../../_helpers/world.js';
+import {idleReading, snapshotWith, observationOf} from '../../../_helpers/world.js';
 
-const snapshotOf = (...gpus: readonly GpuRecord[]): Snapshot => ({
-	now: 10_000,
-	storeUptimeSeconds: Infinity,
-	pool: {gpuCount: gpus.length, provider: 'fake'},
-	gpus,
-	queue: [],
-	drains: new Map(),
-	policy: new Map(),
-	baselines: new Map(),
-	alerts: [],
-	stored: {drains: undefined, notices: undefined, policy: undefined},
-	revision: noRevision,
-	lastUsed: new Map(),
-});
+const snapshotOf = (...gpus: readonly GpuRecord[]): Snapshot =>
+	snapshotWith({
+		now: 10_000,
+		pool: {gpuCount: gpus.length, provider: 'fake'},
+		gpus,
+	});
 const leased = (lease: Partial<Lease>): GpuRecord => ({
 	kind: 'leased',
 	index: 0,
