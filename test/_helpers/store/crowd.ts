@@ -1,5 +1,5 @@
 /**
-Many people in one process, each with a connection of its own to a real store, who can be killed one by one.
+Many people in one process, each with a connection of its own to a real store, who can be killed one by one. The box is the mixed one.
 */
 import {createPool} from '../../../source/core/operations/create-pool.js';
 import {couldUse} from '../../../source/core/rules/queue/eligible.js';
@@ -8,7 +8,8 @@ import type {Host, Store, World} from '../../../source/core/model/ports.js';
 import type {Liveness, QueueEntry} from '../../../source/core/model/types.js';
 import {createClock} from '../../../source/host/clock.js';
 import {testHost} from '../machine/host.js';
-import {idleReading, observationOf} from '../world.js';
+import {mixedReading} from '../mixed-box.js';
+import {observationOf} from '../world.js';
 
 export type Person = {
 	readonly world: World;
@@ -61,7 +62,7 @@ export async function createCrowd({open, gpuCount, random}: Options): Promise<Cr
 		async observe() {
 			scans++;
 			return observationOf(
-				Array.from({length: gpuCount}, (_, index) => idleReading(index)),
+				Array.from({length: gpuCount}, (_, index) => mixedReading(index)),
 				{takenAtMs: clock.monotonicMs()},
 			);
 		},
@@ -71,7 +72,7 @@ export async function createCrowd({open, gpuCount, random}: Options): Promise<Cr
 	const judge = ({expect, writes, grants}: Plan): void => {
 		for (const write of writes) {
 			const asked = write.kind === 'shares' ? write.shares.reduce((sum, {memoryMiB = 0}) => sum + memoryMiB, 0) : 0;
-			if (write.kind === 'shares' && !(asked <= (idleReading(0).memoryTotalMiB ?? 0))) {
+			if (write.kind === 'shares' && !(asked <= (mixedReading(write.index).memoryTotalMiB ?? 0))) {
 				overcommits.push(`GPU ${write.index}: ${asked} MiB`);
 			}
 		}

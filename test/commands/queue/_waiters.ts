@@ -4,6 +4,7 @@ import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {Redis} from 'ioredis';
 import {onTestFinished} from 'vitest';
+import type {Wanted} from '../../../source/core/rules/allocation/request.js';
 import type {Store} from '../../../source/core/model/ports.js';
 import {release} from '../../../source/core/operations/reservations.js';
 import {acquire} from '../../../source/core/operations/waiting/acquire.js';
@@ -42,7 +43,7 @@ export async function crowdOnFile(random?: () => number): Promise<Crowd> {
 export const requesterOf = ({world}: Person) => personNamed(world.host.account.name, undefined, world.host.account.uid);
 
 /** What somebody asks for, for a job. */
-export const request = (person: Person, wanted: {count: number; ids?: readonly number[]}) => ({
+export const request = (person: Person, wanted: Wanted) => ({
 	requester: requesterOf(person),
 	...wanted,
 	tenure: {type: 'run'} as const,
@@ -58,7 +59,7 @@ export const forEver = (onProgress: () => void = () => undefined, signal = new A
 /** Everything is held by one, until told. */
 export async function holdAll(crowd: Crowd): Promise<(ids: readonly number[]) => Promise<void>> {
 	const boss = await crowd.enter();
-	await acquire(boss.world, request(boss, {count: gpuCount}), forEver());
+	await acquire(boss.world, request(boss, {count: gpuCount, need: {sameModel: false}}), forEver());
 	return async (ids) => {
 		await release(boss.world, requesterOf(boss), {by: 'gpus', ids});
 	};

@@ -8,6 +8,8 @@ import {describe, expect, test} from 'vitest';
 import {release} from '../../../source/core/operations/reservations.js';
 import {readCurrent} from '../../../source/core/operations/transact.js';
 import {acquire} from '../../../source/core/operations/waiting/acquire.js';
+import type {Need} from '../../../source/core/model/types.js';
+import type {Wanted} from '../../../source/core/rules/allocation/request.js';
 import {eventually} from '../../_helpers/eventually.js';
 import {redisOfFile} from '../../_helpers/store/redis-of-file.js';
 import {historyOf, randomFrom} from '../../_helpers/world.js';
@@ -15,11 +17,21 @@ import {crowdOnFile, crowdOnRedis, forEver, gpuCount, holdAll, request, requeste
 
 const redis = redisOfFile();
 
+/** Of the mixed box: four A100 with 80 GB, four L40S with 48 GB. */
+const needs: ReadonlyArray<Need | undefined> = [
+	undefined,
+	{sameModel: false},
+	{models: ['a100']},
+	{models: ['l40s']},
+	{minMemoryMiB: 60_000},
+	{minMemoryMiB: 40_000},
+];
+
 describe.each([
 	['redis', async () => crowdOnRedis(redis)],
 	['embedded', async () => crowdOnFile()],
 ] as const)('on %s', (kind, create) => {
-	test('50 who wait, with random wants, releases, kills and withdrawals', {timeout: 120_000}, async () => {
+	test('50 who wait, with random wants and needs, releases, kills and withdrawals', {timeout: 120_000}, async () => {
 		const warnings: Error[] = [];
 		const onWarning = (warning: Error): void => {
 			warnings.push(warning);
@@ -40,7 +52,8 @@ describe.each([
 		const people = await Promise.all(Array.from({length: 50}, async () => crowd.enter()));
 		const done = people.map(async (person, place) => {
 			const ids = [...new Set(Array.from({length: 1 + upTo(3)}, () => upTo(gpuCount)))];
-			const wanted = upTo(3) === 0 ? {count: ids.length, ids} : {count: 1 + upTo(4)};
+			const wanted: Wanted =
+				upTo(3) === 0 ? {count: ids.length, ids} : {count: 1 + upTo(4), need: needs[upTo(needs.length)]};
 			const [holdMs, fateAt] = [upTo(30), upTo(20)];
 			const controller = new AbortController();
 			let isCounted = false;

@@ -81,7 +81,7 @@ export class Waiter {
 	#readAtMs = 0;
 	#hadOutage = false;
 	/** What the last scan of the GPUs could tell of what they are. */
-	#seenOf: {readonly gpuCount: number; readonly hasUnknown: boolean} | undefined;
+	#seenOf: {readonly gpuCount: number; readonly unknown: Eligibility['unknown']} | undefined;
 	/** What the next wait goes by: the last read, and the events since. */
 	#lastRead: Snapshot | undefined;
 	#lastProgress: Progress | undefined;
@@ -314,7 +314,7 @@ export class Waiter {
 			if (grant.kind === 'nothing') {
 				const {note, unknown} = grant;
 				if (unknown !== undefined) {
-					this.#seenOf = {gpuCount: snapshot.gpus.length, hasUnknown: unknown.size > 0};
+					this.#seenOf = {gpuCount: snapshot.gpus.length, unknown};
 				}
 
 				const isKnown =
@@ -325,7 +325,8 @@ export class Waiter {
 					continue;
 				}
 
-				this.#tell(waitingProgress(snapshot, own, wanted, grant));
+				// What a scan found to be unknown stays so until the next.
+				this.#tell(waitingProgress(snapshot, own, wanted, {...grant, unknown: this.#seenOf?.unknown}));
 				return undefined;
 			}
 
@@ -366,7 +367,7 @@ export class Waiter {
 		const gpuCount = snapshot.gpus.length;
 		const isUncertain =
 			entry.eligible !== undefined &&
-			(!isPossible(entry, gpuCount) || this.#seenOf?.hasUnknown !== false || this.#seenOf.gpuCount !== gpuCount);
+			(!isPossible(entry, gpuCount) || this.#seenOf?.unknown.size !== 0 || this.#seenOf.gpuCount !== gpuCount);
 		const matters = entry.unavailable !== undefined || isUncertain || holdingsOf(snapshot, id).length > 0;
 		return matters && this.#world.clock.monotonicMs() - this.#seenAtMs >= entryHeartbeatSeconds * 1000;
 	}

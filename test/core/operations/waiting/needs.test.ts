@@ -2,6 +2,9 @@
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
 import {acquireNow, createLinkReader} from '../../../../source/core/operations/acquire-now.js';
+import {acquire} from '../../../../source/core/operations/waiting/acquire.js';
+import {progressText} from '../../../../source/format/waiting-progress.js';
+import {refusalMessage} from '../../../../source/format/refusal.js';
 import {release} from '../../../../source/core/operations/reservations.js';
 import {readCurrent} from '../../../../source/core/operations/transact.js';
 import {planWithScan} from '../../../../source/core/operations/waiting/waiter-plan.js';
@@ -13,7 +16,7 @@ import type {AcquireRequest, Wanted} from '../../../../source/core/rules/allocat
 import type {GpuReading, Need, QueueRecord, Snapshot} from '../../../../source/core/model/types.js';
 import {checkTrail} from '../../../_helpers/store/trail.js';
 import {createTestWorld, observationOf, person, type TestWorld} from '../../../_helpers/world.js';
-import {mixedBox} from '../../rules/allocation/_mixed-box.js';
+import {mixedBox} from '../../../_helpers/mixed-box.js';
 
 type EntryRecord = Extract<QueueRecord, {kind: 'entry'}>;
 
@@ -292,3 +295,31 @@ test('what an entry is given is what it needs', async () => {
 		{numRuns: 40},
 	);
 }, 60_000);
+
+test('who needs what is unknown waits until it is known, and is told why', async () => {
+	const world = await createTestWorld({gpuCount});
+	const isKnown = () => world.scans() > 3;
+	world.see(() =>
+		observationOf(mixedBox.map((reading) => (isKnown() ? reading : {...reading, memoryTotalMiB: undefined}))),
+	);
+	const words: string[] = [];
+	const request = requestOf('alice', {count: 1, need: {minMemoryMiB: 60_000}});
+	const refused = await acquireNow(world, request, 'now');
+	expect(refused).toMatchObject({kind: 'refused', available: 0});
+	expect(refused.kind === 'refused' && refusalMessage(refused).message).toContain(
+		'8 GPUs of which it is unknown whether they qualify',
+	);
+	const answer = await acquire(world, request, {
+		waitSeconds: undefined,
+		signal: new AbortController().signal,
+		onProgress(progress) {
+			words.push(progressText(progress));
+		},
+	});
+	expect(answer).toMatchObject({kind: 'granted', gpus: [0]});
+	expect(words).toEqual([
+		expect.stringMatching(
+			/^Waiting for 1 GPU with 62\.9G or more: 1 of 1 .*since GPU 0 has unknown memory, .* and 4 more$/v,
+		) as string,
+	]);
+});

@@ -6,7 +6,7 @@ import type {Wanted} from '../../../../source/core/rules/allocation/request.js';
 import type {GpuLinks, GpuReading, Need} from '../../../../source/core/model/types.js';
 import type {CanhazgpuError} from '../../../../source/errors.js';
 import {observationOf} from '../../../_helpers/world.js';
-import {mixedBox, pairedLinks} from './_mixed-box.js';
+import {mixedBox, pairedLinks} from '../../../_helpers/mixed-box.js';
 
 const groups = (wanted: Wanted, gpus: readonly GpuReading[] = mixedBox, links: GpuLinks | undefined = pairedLinks) =>
 	eligibilityOf(wanted, observationOf(gpus), 8, links);

@@ -4,7 +4,7 @@ import {chooseGpus, type Offer} from '../../../../source/core/rules/allocation/c
 import {bestOf, linkCost, strategyNames, type StrategyName} from '../../../../source/core/rules/allocation/strategy.js';
 import type {GpuLink, GpuLinks, GpuReading, GpuRecord, Snapshot} from '../../../../source/core/model/types.js';
 import {randomFrom} from '../../../_helpers/world.js';
-import {mixedBox, pairedLinks} from './_mixed-box.js';
+import {mixedBox, pairedLinks} from '../../../_helpers/mixed-box.js';
 
 /** The mixed box at some moment. */
 type State = {

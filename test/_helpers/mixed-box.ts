@@ -1,6 +1,6 @@
 /** A box of four A100-80G and four L40S-48G, in pairs linked by NVLink. */
-import type {GpuLink, GpuLinks, GpuReading} from '../../../../source/core/model/types.js';
-import {idleReading} from '../../../_helpers/world.js';
+import type {GpuLink, GpuLinks, GpuReading} from '../../source/core/model/types.js';
+import {idleReading} from './world.js';
 
 export const a100 = 'NVIDIA A100-SXM4-80GB';
 export const l40s = 'NVIDIA L40S';
