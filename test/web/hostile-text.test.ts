@@ -190,13 +190,23 @@ function hostileWorld(word: (field: string) => string, now: number, revision: Sn
 		now,
 		revision,
 		storeUptimeSeconds: 5,
-		pool: {gpuCount: 5, provider: 'fake'},
+		pool: {gpuCount: 6, provider: 'fake'},
 		gpus: [
 			{kind: 'leased', index: 0, raw: '', lease: lease('manual')},
 			{kind: 'leased', index: 1, raw: '', lease: lease('run', entry.id)},
 			{kind: 'garbage', index: 2, raw: word('raw'), problem: word('problem')},
 			{kind: 'free', index: 3, raw: undefined},
 			{kind: 'free', index: 4, raw: undefined},
+			{
+				kind: 'shared',
+				index: 5,
+				raw: '',
+				shares: [
+					{...lease('manual'), memoryMiB: 8000},
+					{...lease('run'), memoryMiB: 9000},
+				],
+				capacityMiB: 80_000,
+			},
 		],
 		queue: [
 			{kind: 'entry', id: entry.id, raw: '', entry},
@@ -215,7 +225,7 @@ function hostileWorld(word: (field: string) => string, now: number, revision: Sn
 		takenAtMs: 0,
 		simulated: false,
 		driverVersion: word('driver'),
-		gpus: Array.from({length: 5}, (_, index) => reading(index)),
+		gpus: Array.from({length: 6}, (_, index) => reading(index)),
 		warnings: [word('warning')],
 	};
 	return {snapshot, observation, events: [event], usage: [usage]};
@@ -223,7 +233,7 @@ function hostileWorld(word: (field: string) => string, now: number, revision: Sn
 
 /** A dashboard of that world, and what can be asked of it. */
 async function serve(word: (field: string) => string) {
-	const live = await createLiveWorld(5);
+	const live = await createLiveWorld(6);
 	const {snapshot, observation, events, usage} = hostileWorld(
 		word,
 		Math.floor(Date.now() / 1000),
@@ -323,7 +333,7 @@ async function serve(word: (field: string) => string) {
 		broken: noteBug,
 	});
 	const server = await startServer({host: '127.0.0.1', port: 0}, Promise.resolve(routes));
-	await eventually(() => picture.current().rows.length === 5 && picture.current().events.length > 0);
+	await eventually(() => picture.current().rows.length === 6 && picture.current().events.length > 0);
 	return {
 		port: server.port,
 		broken,

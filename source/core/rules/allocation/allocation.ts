@@ -72,7 +72,9 @@ export type AllocationRequest = {
 };
 
 /** Whether what others have of the GPU is all that matters. */
-const isHeld = (answer: GpuOffer | GpuOfferBlock): answer is Extract<GpuOfferBlock, {kind: 'leased' | 'shared' | 'garbage'}> =>
+const isHeld = (
+	answer: GpuOffer | GpuOfferBlock,
+): answer is Extract<GpuOfferBlock, {kind: 'leased' | 'shared' | 'garbage'}> =>
 	['leased', 'shared', 'garbage'].includes(answer.kind);
 
 /** What of the GPU can be had, or why it cannot. */
@@ -169,7 +171,10 @@ export function allocate(
 		links: request.links,
 	});
 	if (best === undefined) {
-		const available = Math.max(0, ...offers.map((offer) => offer.shared.length + offer.free.length + offer.heldByOthers.length));
+		const available = Math.max(
+			0,
+			...offers.map((offer) => offer.shared.length + offer.free.length + offer.heldByOthers.length),
+		);
 		return {kind: 'refused', wanted, available, blocked, now: snapshot.now};
 	}
 

@@ -64,7 +64,15 @@ export function chooseGpus(
 		const keptGpus = candidatesOf([...kept, ...fromShared]);
 		const chosen = bestOf(strategy, {kept: keptGpus, free: candidatesOf(free), count: missing - needed}, box);
 		const score = scoreOf(strategy, {kept: keptGpus, chosen}, box);
-		return [{offer, needed, missing, score, taken: [...fromShared, ...chosen.map(({index}) => index), ...heldByOthers.slice(0, needed)]}];
+		return [
+			{
+				offer,
+				needed,
+				missing,
+				score,
+				taken: [...fromShared, ...chosen.map(({index}) => index), ...heldByOthers.slice(0, needed)],
+			},
+		];
 	});
 	const [best] = complete.toSorted((a, b) =>
 		a.needed === b.needed

@@ -31,7 +31,11 @@ export type GpuOfferOptions = {
 };
 
 /** A share beside those that stay; of those that may be taken, the last are taken first, and none without need. */
-function offerShare(record: GpuRecord, share: ShareLimits, {canTake, reading}: GpuOfferOptions): GpuOffer | GpuOfferBlock {
+function offerShare(
+	record: GpuRecord,
+	share: ShareLimits,
+	{canTake, reading}: GpuOfferOptions,
+): GpuOffer | GpuOfferBlock {
 	// A lease that has the GPU alone leaves nothing beside it.
 	const takes: Holding[] = record.kind === 'leased' ? [...holdingsOn(record)] : [];
 	let staying = record.kind === 'leased' ? [] : holdingsOn(record);

@@ -1,0 +1,37 @@
+/** The MPS daemon of this account is found by the pid that it leaves, and nothing else is taken for it. */
+import {spawn} from 'node:child_process';
+import {copyFileSync, mkdtempSync, rmSync, writeFileSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import path from 'node:path';
+import {expect, onTestFinished, test} from 'vitest';
+import {findMpsDaemon} from '../../source/host/job/mps.js';
+import {eventually} from '../_helpers/eventually.js';
+
+test('a daemon is found where it listens, as long as it runs and is of this account', async () => {
+	const directory = mkdtempSync(path.join(tmpdir(), 'canhazgpu-mps-'));
+	onTestFinished(() => {
+		rmSync(directory, {recursive: true, force: true});
+	});
+	const environment = {CUDA_MPS_PIPE_DIRECTORY: directory};
+	const uid = process.getuid!();
+	const pidFile = path.join(directory, 'nvidia-cuda-mps-control.pid');
+	expect(findMpsDaemon(environment, uid)).toEqual({directory, isRunning: false});
+	expect(findMpsDaemon({CUDA_MPS_PIPE_DIRECTORY: ''}, uid).directory).toBe('/tmp/nvidia-mps');
+	// Another program that has its pid by now.
+	writeFileSync(pidFile, `${process.pid}\n`);
+	expect(findMpsDaemon(environment, uid).isRunning).toBe(false);
+	writeFileSync(pidFile, 'none');
+	expect(findMpsDaemon(environment, uid).isRunning).toBe(false);
+
+	const program = path.join(directory, 'nvidia-cuda-mps-control');
+	copyFileSync('/bin/sleep', program);
+	const daemon = spawn(program, ['60']);
+	onTestFinished(() => {
+		daemon.kill('SIGKILL');
+	});
+	writeFileSync(pidFile, `${daemon.pid}\n`);
+	await eventually(() => findMpsDaemon(environment, uid).isRunning);
+	expect(findMpsDaemon(environment, uid + 1).isRunning).toBe(false);
+	daemon.kill('SIGKILL');
+	await eventually(() => !findMpsDaemon(environment, uid).isRunning);
+});
