@@ -37,15 +37,8 @@ export function canMakeDevices(): boolean {
 /** As the simulated box spells them: that of GPU 0 is `00000000:01:00.0`. */
 const pciOf = (index: number): string => `0000:${(index + 1).toString(16).padStart(2, '0')}:00.0`;
 
-/**
-Devices of NVIDIA GPUs, by index, each with this minor number; in /sys they have nodes for graphics, too, beside those of a board's own.
-
-@param partsOf - GPUs that MIG has split into parts with these instances, one compute instance each.
-*/
-export function makeNvidiaDevices(
-	minors: readonly number[],
-	partsOf: Readonly<Record<number, readonly number[]>> = {},
-): StandIn {
+/** A directory in the making: its files, and the nodes that it is to have. */
+function begin() {
 	const root = mkdtempSync(path.join(tmpdir(), 'canhazgpu-devices-'));
 	const devices: string[] = [];
 	const write = (file: string, text: string): void => {
@@ -58,15 +51,58 @@ export function makeNvidiaDevices(
 		symlinkSync(target, path.join(root, file));
 	};
 
-	const graphics = (name: string, bus: string): string => {
+	const graphics = (name: string, bus: string, vendor: string): string => {
+		write(`sys/devices/pci0000:00/${bus}/vendor`, `${vendor}\n`);
 		link(`../../../devices/pci0000:00/${bus}`, `sys/class/drm/${name}/device`);
 		link(`../${name}`, `dev/dri/by-path/pci-${bus}-${name.startsWith('card') ? 'card' : 'render'}`);
 		devices.push(`dev/dri/${name}`);
 		return `dev/dri/${name}`;
 	};
 
-	write('sys/devices/pci0000:00/0000:f0:00.0/vendor', '0x1a03\n');
-	const common = ['dev/nvidiactl', 'dev/nvidia-uvm', 'dev/nvidia-caps/nvidia-cap1', graphics('card0', '0000:f0:00.0')];
+	const finish = (gpus: readonly StandInGpu[], common: readonly string[]): StandIn => {
+		for (const file of new Set(devices.map((device) => path.dirname(device)))) {
+			mkdirSync(path.join(root, file), {recursive: true});
+		}
+
+		const script = 'cd "$0" && for node do mknod -m 666 "$node" c 1 3 || exit; done; chmod -R a+rX .';
+		execFileSync('sh', ['-c', script, root, ...devices]);
+		return {root, gpus, common};
+	};
+
+	return {devices, write, graphics, finish};
+}
+
+/** The graphics of the board itself, which are no GPU that anybody shares. */
+const ownGraphics = ['card0', '0000:f0:00.0', '0x1a03'] as const;
+
+/** Devices of so many AMD GPUs: all that they have is nodes for graphics, and one node in common. */
+export function makeAmdDevices(count: number): StandIn {
+	const {devices, graphics, finish} = begin();
+	const common = ['dev/kfd', graphics(...ownGraphics)];
+	devices.push('dev/kfd');
+	const gpus = Array.from({length: count}, (_, index): StandInGpu => {
+		const bus = pciOf(index);
+		return {
+			minor: index + 1,
+			pciBusId: `0000${bus.toUpperCase()}`,
+			uuid: `GPU-${index}`,
+			nodes: [graphics(`card${index + 1}`, bus, '0x1002'), graphics(`renderD${128 + index}`, bus, '0x1002')],
+		};
+	});
+	return finish(gpus, common);
+}
+
+/**
+Devices of NVIDIA GPUs, by index, each with this minor number; in /sys they have nodes for graphics, too, beside those of a board's own.
+
+@param partsOf - GPUs that MIG has split into parts with these instances, one compute instance each.
+*/
+export function makeNvidiaDevices(
+	minors: readonly number[],
+	partsOf: Readonly<Record<number, readonly number[]>> = {},
+): StandIn {
+	const {devices, write, graphics, finish} = begin();
+	const common = ['dev/nvidiactl', 'dev/nvidia-uvm', 'dev/nvidia-caps/nvidia-cap1', graphics(...ownGraphics)];
 	devices.push(...common.slice(0, 3));
 	let capability = 20;
 	const gpus = minors.map((minor, index): StandInGpu => {
@@ -76,7 +112,6 @@ export function makeNvidiaDevices(
 			`proc/driver/nvidia/gpus/${bus}/information`,
 			`Model: \t\t NVIDIA H100\nIRQ:   \t\t ${40 + index}\nGPU UUID: \t ${uuid}\nBus Location: \t ${bus}\nDevice Minor: \t ${minor}\nGPU Excluded:\t No\n`,
 		);
-		write(`sys/devices/pci0000:00/${bus}/vendor`, '0x10de\n');
 		const parts = (partsOf[index] ?? []).flatMap((instance) =>
 			[`gi${instance}`, `gi${instance}/ci0`].map((place) => {
 				capability++;
@@ -93,15 +128,13 @@ export function makeNvidiaDevices(
 			minor,
 			pciBusId: `0000${bus.toUpperCase()}`,
 			uuid,
-			nodes: [main, graphics(`card${index + 1}`, bus), graphics(`renderD${128 + index}`, bus), ...parts],
+			nodes: [
+				main,
+				graphics(`card${index + 1}`, bus, '0x10de'),
+				graphics(`renderD${128 + index}`, bus, '0x10de'),
+				...parts,
+			],
 		};
 	});
-
-	for (const file of new Set(devices.map((device) => path.dirname(device)))) {
-		mkdirSync(path.join(root, file), {recursive: true});
-	}
-
-	const script = 'cd "$0" && for node do mknod -m 666 "$node" c 1 3 || exit; done; chmod -R a+rX .';
-	execFileSync('sh', ['-c', script, root, ...devices]);
-	return {root, gpus, common};
+	return finish(gpus, common);
 }

@@ -9,7 +9,12 @@ import {fileURLToPath} from 'node:url';
 import {build} from 'esbuild';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {findBubblewrap} from '../../_helpers/machine/find-bubblewrap.js';
-import {canMakeDevices, makeNvidiaDevices, type StandIn} from '../../_helpers/machine/stand-in-devices.js';
+import {
+	canMakeDevices,
+	makeAmdDevices,
+	makeNvidiaDevices,
+	type StandIn,
+} from '../../_helpers/machine/stand-in-devices.js';
 import type {DriverAnswer, DriverRequest} from './_driver.js';
 
 /** An account that no machine has. */
@@ -116,6 +121,27 @@ describe.runIf(canMakeDevices())('as an ordinary account', () => {
 		expect(answers.map((answer) => openedIn(box, answer))).toEqual(
 			sets.map((granted) => [...granted.flatMap((index) => box.gpus[index]!.nodes), ...box.common].toSorted()),
 		);
+	});
+
+	test('AMD GPUs that were not granted do not exist, for ROCm takes a node that refuses for a fault of the account', async () => {
+		const amd = makeAmdDevices(3);
+		roots.push(amd.root);
+		const [answer, list] = await ask(
+			[tryAll(amd), ['ls', path.join(amd.root, 'dev/dri'), path.join(amd.root, 'dev/dri/by-path')]].map((command) => ({
+				root: amd.root,
+				granted: [{index: 1, pciBusId: amd.gpus[1]!.pciBusId}],
+				command,
+			})),
+		);
+		expect(openedIn(amd, answer!)).toEqual([...amd.gpus[1]!.nodes, ...amd.common].toSorted());
+		expect(list!.output!.match(/(?:card|renderD)\d+$|pci-.*$/gmv)).toEqual([
+			'card0',
+			'card2',
+			'renderD129',
+			'pci-0000:02:00.0-card',
+			'pci-0000:02:00.0-render',
+			'pci-0000:f0:00.0-card',
+		]);
 	});
 
 	test('a GPU is known by its UUID where no address is known', async () => {
