@@ -80,7 +80,8 @@ async function bundleScript(styles: ReadonlyMap<string, string>) {
 
 /** The styles: that of the page, and those that are loaded late. */
 async function bundleStyles() {
-	const sources = ['page.css', ...readdirSync(path.join(root, folder, 'styles')).filter((name) => name.startsWith('late-') && name.endsWith('.css'))];
+	const late = readdirSync(path.join(root, folder, 'styles/late')).filter((name) => name.startsWith('late-'));
+	const sources = ['page.css', ...late.map((name) => `late/${name}`)];
 	const {outputFiles, metafile} = await build({
 		absWorkingDir: root,
 		entryPoints: sources.map((name) => `${folder}/styles/${name}`),
@@ -123,7 +124,7 @@ export async function bundlePage(): Promise<BundledPage> {
 			...['icon.svg', 'icon-taken.svg', 'icon-stale.svg'].map((name) => ({
 				path: `/${name}`,
 				type: 'image/svg+xml',
-				text: read(name),
+				text: read(`icons/${name}`),
 				isImmutable: false,
 			})),
 			...chunks.map(({fileName, code}) => fileOf(fileName, code)),

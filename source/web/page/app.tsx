@@ -8,8 +8,8 @@ import {late} from './late.js';
 import {shownView, useRoute, type View} from './router.js';
 import type {PageState} from './state/state.js';
 import {usePageState} from './state/store.js';
-import hostsStyle from './styles/late-hosts.css';
-import reportStyle from './styles/late-report.css';
+import hostsStyle from './styles/late/late-hosts.css';
+import reportStyle from './styles/late/late-report.css';
 import {Overview} from './views/overview.js';
 
 const ReportView = late(async () => (await import('./views/report.js')).ReportView, reportStyle);

@@ -3,7 +3,7 @@ import {states} from '../../../format/states.js';
 import type {Gpu} from '../fields.js';
 import {late} from '../late.js';
 import {useNow} from '../state/store.js';
-import detailsStyle from '../styles/late-details.css';
+import detailsStyle from '../styles/late/late-details.css';
 import {emptySeries, type Utilization} from '../state/utilization.js';
 import {Meter, PersonName} from '../widgets.js';
 import {gibibytes, partWords, percentOf, sharesWords, timeWords, unknown, withUnit} from '../words.js';
