@@ -27,7 +27,7 @@ export const topics: Readonly<Record<string, Topic>> = {
 	},
 	queue: {
 		summary: 'Who gets which GPU: what is free, who is next, how reservations end',
-		otherNames: ['order', 'rules', 'scheduler', 'scheduling', 'fairness'],
+		otherNames: ['order', 'rules', 'scheduler', 'scheduling', 'fairness', 'sharing', 'shares', 'needs'],
 		load: async () => import('./queue.md'),
 	},
 	policy: {

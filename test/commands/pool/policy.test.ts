@@ -21,6 +21,7 @@ test('what is set is shown, holds, is told and can be unset', async () => {
 	});
 	expect((await box.run('admin --set strategy=lru')).stdout).toBe('strategy is lru already\n');
 	expect((await box.run('admin --policy')).stdout).toMatch(/strategy +│ lru +│ mru +│ \S+, \d\d:\d\d +│ which of/v);
+	expect((await box.run('doctor')).stdout).toContain('✓ pool        policy: strategy=lru\n');
 	await box.run('reserve --gpu-ids 0 --duration 1h --short');
 	await box.run('release --gpu-ids 0');
 	expect((await box.run('reserve --gpus 1 --duration 1h --short')).stdout).toBe('1\n');

@@ -92,23 +92,38 @@ const removeRecord = (index: number, kind: Store['kind']): string =>
 		? moveAway(`canhazgpu:gpu:${index}`, `canhazgpu:damaged:${index}`)
 		: `Remove that record alone: DELETE FROM gpus WHERE gpu = ${index}`;
 
-/** A policy that does not count, or not all of it. A key of a later version does no harm. */
+/** What an administrator has set; and a policy that does not count, or not all of it. A key of a later version does no harm. */
 export const judgePolicy = (snapshot: Snapshot): readonly Finding[] => {
 	const {policyProblem, stored} = snapshot;
-	return policyProblem === undefined
-		? policyRows(snapshot).flatMap(({key, problem, fallback}): readonly Finding[] =>
-				problem === undefined
-					? []
-					: [
-							{
-								check: 'pool',
-								level: 'warning',
-								words: `The key ${key} of the policy does not count, and its default ${fallback} holds: ${problem}`,
-								fix: `Set it again, or: canhazgpu admin --unset ${key}`,
-							},
-						],
-			)
-		: [{check: 'store', level: 'warning', ...unreadablePolicy(policyProblem, stored.policy)}];
+	if (policyProblem !== undefined) {
+		return [{check: 'store', level: 'warning', ...unreadablePolicy(policyProblem, stored.policy)}];
+	}
+
+	const set = policyRows(snapshot).filter(({setting, fallback}) => setting !== undefined && fallback !== undefined);
+	const holding = set.filter(({problem}) => problem === undefined);
+	return [
+		...(holding.length === 0
+			? []
+			: [
+					{
+						check: 'pool',
+						level: 'ok',
+						words: `policy: ${holding.map(({key, value}) => `${key}=${value}`).join(', ')}`,
+					} as const,
+				]),
+		...set.flatMap(({key, problem, fallback}): readonly Finding[] =>
+			problem === undefined
+				? []
+				: [
+						{
+							check: 'pool',
+							level: 'warning',
+							words: `The key ${key} of the policy does not count, and its default ${fallback} holds: ${problem}`,
+							fix: `Set it again, or: canhazgpu admin --unset ${key}`,
+						},
+					],
+		),
+	];
 };
 
 /** Records of the pool that make no sense. */
