@@ -3,6 +3,7 @@ import {spawn} from 'node:child_process';
 import {copyFileSync, mkdtempSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
+import {getuid, pid} from 'node:process';
 import {expect, onTestFinished, test} from 'vitest';
 import {findMpsDaemon} from '../../source/host/job/mps.js';
 import {eventually} from '../_helpers/eventually.js';
@@ -13,12 +14,12 @@ test('a daemon is found where it listens, as long as it runs and is of this acco
 		rmSync(directory, {recursive: true, force: true});
 	});
 	const environment = {CUDA_MPS_PIPE_DIRECTORY: directory};
-	const uid = process.getuid!();
+	const uid = getuid!();
 	const pidFile = path.join(directory, 'nvidia-cuda-mps-control.pid');
 	expect(findMpsDaemon(environment, uid)).toEqual({directory, isRunning: false});
 	expect(findMpsDaemon({CUDA_MPS_PIPE_DIRECTORY: ''}, uid).directory).toBe('/tmp/nvidia-mps');
 	// Another program that has its pid by now.
-	writeFileSync(pidFile, `${process.pid}\n`);
+	writeFileSync(pidFile, `${pid}\n`);
 	expect(findMpsDaemon(environment, uid).isRunning).toBe(false);
 	writeFileSync(pidFile, 'none');
 	expect(findMpsDaemon(environment, uid).isRunning).toBe(false);

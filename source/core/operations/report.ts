@@ -56,7 +56,9 @@ function percentages(hours: readonly number[], total: number): readonly number[]
 	return tenths.map((value) => value / 10);
 }
 
-type Sum = {seconds: number; runs: number; manuals: number};
+type Sum = {seconds: number; sharedMiBSeconds: number; runs: number; manuals: number};
+
+const gbPerMiB = 2 ** 20 / 1e9;
 
 export type ReportOptions = {
 	readonly window: TimeWindow;
@@ -83,9 +85,10 @@ export async function makeReport(
 		users.add(record.user);
 		totalReservations++;
 		for (const [place, {key, seconds}] of split(record, span).entries()) {
-			const sum = sums.get(key) ?? {seconds: 0, runs: 0, manuals: 0};
+			const sum = sums.get(key) ?? {seconds: 0, sharedMiBSeconds: 0, runs: 0, manuals: 0};
 			sums.set(key, sum);
 			sum.seconds += seconds;
+			sum.sharedMiBSeconds += seconds * (record.memoryMiB ?? 0);
 			// Counted where it begins, so that the counts add up to the reservations.
 			const counted = place === 0 ? 1 : 0;
 			sum.runs += record.reservationType === 'run' ? counted : 0;
@@ -111,9 +114,10 @@ export async function makeReport(
 	const totalGpuHours = hours.reduce((sum, value) => sum + value, 0);
 	const shares = percentages(hours, totalGpuHours);
 	return {
-		rows: ordered.map(([key, {runs, manuals}], place) => ({
+		rows: ordered.map(([key, {sharedMiBSeconds, runs, manuals}], place) => ({
 			key,
 			gpuHours: hours[place]!,
+			...(sharedMiBSeconds > 0 && {sharedGbHours: (sharedMiBSeconds * gbPerMiB) / 3600}),
 			percentage: shares[place]!,
 			runCount: runs,
 			manualCount: manuals,

@@ -35,12 +35,22 @@ export function reportTable(
 		return `Nothing was used${whose} ${period}`;
 	}
 
+	const hasShares = rows.some(({sharedGbHours}) => sharedGbHours !== undefined);
 	const largest = Math.max(...rows.map(({percentage}) => percentage));
 	const table = ruledTable(
-		[by.toUpperCase(), 'GPU HOURS', 'SHARE', 'RUN', 'MANUAL', ...(hasBars ? [''] : [])],
-		rows.map(({key, gpuHours, percentage, runCount, manualCount}) => [
+		[
+			by.toUpperCase(),
+			'GPU HOURS',
+			...(hasShares ? ['OF SHARES'] : []),
+			'SHARE',
+			'RUN',
+			'MANUAL',
+			...(hasBars ? [''] : []),
+		],
+		rows.map(({key, gpuHours, sharedGbHours, percentage, runCount, manualCount}) => [
 			shorten(sanitize(key), 40),
 			gpuHours.toFixed(2).padStart(9),
+			...(hasShares ? [sharedGbHours === undefined ? '-' : `${sharedGbHours.toFixed(1)} GBh`.padStart(9)] : []),
 			`${percentage.toFixed(1)}%`.padStart(6),
 			String(runCount).padStart(3),
 			String(manualCount).padStart(6),
@@ -51,6 +61,7 @@ export function reportTable(
 			width,
 			sacrifices: [
 				['', 0],
+				['OF SHARES', 0],
 				[by.toUpperCase(), 12],
 				['MANUAL', 0],
 				['RUN', 0],
@@ -62,9 +73,10 @@ export function reportTable(
 
 /** The rows as JSON, with the peer's keys and unrounded figures. */
 const reportRowsJson = ({rows, totalGpuHours}: Pick<Report, 'rows' | 'totalGpuHours'>) =>
-	rows.map(({key, gpuHours, runCount, manualCount}) => ({
+	rows.map(({key, gpuHours, sharedGbHours, runCount, manualCount}) => ({
 		name: key,
 		gpu_hours: gpuHours,
+		shared_gb_hours: sharedGbHours,
 		percentage: totalGpuHours > 0 ? (gpuHours / totalGpuHours) * 100 : 0,
 		run_count: runCount,
 		manual_count: manualCount,

@@ -1,9 +1,25 @@
 /** People of one crowd who ask for shares of GPUs, all at once. */
+import type {Requester, World} from '../../../source/core/model/ports.js';
 import {changePolicy} from '../../../source/core/operations/policy.js';
 import {release} from '../../../source/core/operations/reservations.js';
 import {acquire} from '../../../source/core/operations/waiting/acquire.js';
+import {CanhazgpuError} from '../../../source/errors.js';
 import {person as personNamed, randomFrom} from '../world.js';
 import type {Crowd} from './crowd.js';
+
+/** A store that is too busy for ten seconds says so, and whoever gives back tries again. */
+async function giveBack(world: World, requester: Requester, leaseId: string): Promise<void> {
+	for (let tries = 1; ; tries++) {
+		try {
+			await release(world, requester, {by: 'lease', leaseId});
+			return;
+		} catch (error) {
+			if (!(error instanceof CanhazgpuError && error.code === 'busy' && tries < 5)) {
+				throw error;
+			}
+		}
+	}
+}
 
 /** What became of a crowd. */
 export type Shared = {
@@ -52,7 +68,7 @@ export async function shareAll(crowd: Crowd, count: number, seed = 7): Promise<S
 				...snapshot.gpus.map((gpu) => (gpu.kind === 'shared' ? gpu.shares.length : 0)),
 			);
 			await world.clock.sleep(holdMs);
-			await release(world, requester, {by: 'lease', leaseId: answer.leaseId});
+			await giveBack(world, requester, answer.leaseId);
 		}),
 	);
 	return {served, mostOnOneGpu};

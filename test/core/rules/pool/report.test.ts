@@ -129,3 +129,16 @@ describe('whatever the history', () => {
 		);
 	});
 });
+
+test('shares count their memory for as long as they were held, within the window', async () => {
+	const shared = record({startTime: 0, endTime: 4 * hour, memoryMiB: 1000});
+	const {rows} = await makeReport([shared, record({user: 'bob'})], [], {
+		window: {from: 2 * hour, to: 10 * hour},
+		split: byUser,
+	});
+	expect(rows).toMatchObject([{key: 'alice', gpuHours: 2}]);
+	expect(rows[0]?.sharedGbHours).toBeCloseTo((2 * 1000 * 2 ** 20) / 1e9);
+	expect((await makeReport([record({})], [], {window: {from: 0, to: hour}, split: byUser})).rows[0]).not.toHaveProperty(
+		'sharedGbHours',
+	);
+});
