@@ -26,6 +26,8 @@ const allColumns: ReadonlyArray<Column<ColumnName> & {readonly from?: number}> =
 
 /** With this much room names are longer, and columns farther apart. */
 const wide = 60;
+/** With this much, hardly any name is cut. */
+const veryWide = 100;
 
 /** The titles above the cells. */
 export const processTitles: Cells = {pid: 'PID', user: 'USER', load: '%SM', memory: 'MEM', cpu: 'CPU', time: 'TIME'};
@@ -35,7 +37,7 @@ export function joinCells(cells: Cells, state: State, width: number): string {
 	const isWide = width >= wide;
 	const columns = allColumns
 		.filter(({from = 0}) => width >= from)
-		.map((column) => (column.name === 'user' && isWide ? {...column, width: 8} : column));
+		.map((column) => (column.name === 'user' && isWide ? {...column, width: width >= veryWide ? 12 : 8} : column));
 	const gap = isWide ? 2 : 1;
 	return rowText(columns, cells, {gap, ellipsis: ellipsisOf(state)}) + ' '.repeat(gap);
 }
