@@ -198,7 +198,7 @@ test('pasted text goes into a field and never becomes keys', async () => {
 	await session.paste('xyq\r');
 	expect(session.quits()).toBe(0);
 	expect(session.store.getState().dialog).toBeUndefined();
-	await session.press('r', keys.shiftTab, keys.shiftTab);
+	await session.press('r', keys.shiftTab, keys.shiftTab, keys.shiftTab);
 	await session.paste('eval\n70B \u{1B}[31mred');
 	await session.shows("--note 'eval 70B red'");
 });

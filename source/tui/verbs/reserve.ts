@@ -1,7 +1,8 @@
 /** `r`: reserves GPUs for a time, now; or in the queue, where they are not free and the user wants to wait. */
 import {CanhazgpuError, quoted} from '../../errors.js';
 import type {World} from '../../core/model/ports.js';
-import type {Requester} from '../../core/model/types.js';
+import type {Need, Requester} from '../../core/model/types.js';
+import {needFlagsFor, parseNeed} from '../../core/rules/allocation/need-text.js';
 import {acquire} from '../../core/operations/waiting/acquire.js';
 import {reserve as reserveGpus} from '../../core/operations/reservations.js';
 import {ownerOf} from '../../core/rules/leases/ownership.js';
@@ -53,6 +54,10 @@ export function reserveForm(state: State, isPatient: boolean, gpus?: readonly nu
 			: []),
 		{name: 'duration', kind: 'duration', label: 'Duration', hint: '30m, 2h, 1d, 1h30m', preset: '8h'},
 		{name: 'note', kind: 'text', label: 'Note', hint: 'what it is for'},
+		// GPUs that were chosen are what they are.
+		...(named === undefined
+			? [{name: 'needs', kind: 'text', label: 'Needs', hint: '40G, h100, 8.0, nvlink, mixed'} as const]
+			: []),
 		{name: 'force', kind: 'check', label: 'Force', hint: 'Space: also GPUs in use without a reservation'},
 	]);
 }
@@ -63,6 +68,8 @@ type Reservation = {
 	readonly durationSeconds: number;
 	readonly note?: string;
 	readonly force: boolean;
+	/** What any GPUs must have. */
+	readonly need?: Need;
 };
 
 function countOf(form: ReserveForm): number {
@@ -85,8 +92,16 @@ export function reservationOf(form: ReserveForm): Reservation {
 	const {gpus} = form;
 	const count = gpus?.length ?? countOf(form);
 	const note = valueOf(form, 'note');
+	const need = parseNeed(valueOf(form, 'needs'));
+	if (need?.nvlink === true && count === 1) {
+		throw new CanhazgpuError('usage', 'Needs: nvlink is about the links between GPUs, and one GPU is wanted', {
+			hint: 'Ask for more GPUs, or leave it out.',
+		});
+	}
+
 	return {
 		count,
+		need,
 		gpus,
 		durationSeconds: secondsOf(form),
 		note: note === '' ? undefined : note,
@@ -129,7 +144,7 @@ export async function reserveNow(world: World, requester: Requester, reservation
 /** Reserves now, or waits in the queue. */
 async function reserveOrWait({world, waits, store}: EffectContext, reservation: Reservation): Promise<Outcome> {
 	const {requester} = store.getState().settings;
-	const {count, gpus, durationSeconds, note, force} = reservation;
+	const {count, gpus, durationSeconds, note, force, need} = reservation;
 	const tenure = {type: 'manual', durationSeconds} as const;
 	const flashOf = (answer: Awaited<ReturnType<typeof acquire>>): Flash =>
 		answer.kind === 'granted'
@@ -139,7 +154,7 @@ async function reserveOrWait({world, waits, store}: EffectContext, reservation: 
 		async ({signal, onWaiting}) =>
 			acquire(
 				world,
-				{requester, count, ids: gpus?.map(({index}) => index), tenure, note, force},
+				{requester, count, ids: gpus?.map(({index}) => index), tenure, note, force, need},
 				{
 					waitSeconds: undefined,
 					signal,
@@ -169,6 +184,7 @@ export const reserve = defineVerb<ReserveForm>({
 			'canhazgpu',
 			'reserve',
 			...(form.gpus === undefined ? ['--gpus', valueOf(form, 'count')] : idsOf(form.gpus)),
+			...needFlagsFor(valueOf(form, 'needs')),
 			'--duration',
 			valueOf(form, 'duration'),
 			...(note === '' ? [] : ['--note', note]),

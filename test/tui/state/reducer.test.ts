@@ -85,7 +85,7 @@ test.each(['-1', '0', '1.5', '2x'])(
 		expect(() => reservationOf(dialog as ReserveForm)).toThrow(`GPUs: "${text}" is not a number of GPUs`);
 		// Up counts from nothing.
 		expect(after(open, {kind: 'typed', text}, {kind: 'increase'}).dialog).toMatchObject({
-			fields: [{field: {value: '1'}}, {}, {}, {}],
+			fields: [{field: {value: '1'}}, {}, {}, {}, {}],
 		});
 	},
 );
@@ -98,12 +98,39 @@ test('up and down count within the pool, and elsewhere go to the next field', as
 	expect(after(many, {kind: 'focus-next-field'}, {kind: 'decrease'}).dialog).toMatchObject({focused: 2});
 });
 
+test('what any GPUs must have is typed in words, and goes into the request and the equivalent command', async () => {
+	const typed = (text: string) => async () => {
+		const {dialog} = after(
+			await stateWith(),
+			pressing(reserve),
+			{kind: 'increase'},
+			{kind: 'focus-next-field'},
+			{kind: 'focus-next-field'},
+			{kind: 'focus-next-field'},
+			{kind: 'typed', text},
+		);
+		return dialog as ReserveForm;
+	};
+
+	const form = await typed('40G h100 nvlink')();
+	expect(reservationOf(form)).toMatchObject({
+		count: 2,
+		need: {minMemoryMiB: 38_146, models: ['h100'], nvlink: true},
+	});
+	expect(reserve.command!(form, {account: 'alice', uid: 1, label: 'alice'})).toBe(
+		'canhazgpu reserve --gpus 2 --min-memory 40G --model h100 --nvlink --duration 8h',
+	);
+	const wrong = await typed('40')();
+	expect(() => reservationOf(wrong)).toThrow('Needs: "40" is one too many, or nothing that a GPU can have');
+});
+
 test('the equivalent command quotes what a shell would read differently, and names another label', async () => {
 	const open = after(
 		await stateWith(),
 		pressing(reserve),
 		{kind: 'focus-previous-field'},
 		{kind: 'typed', text: ' '},
+		{kind: 'focus-previous-field'},
 		{kind: 'focus-previous-field'},
 		{kind: 'typed', text: '$(rm -rf ~) "it\'s"'},
 	);

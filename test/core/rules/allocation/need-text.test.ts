@@ -1,0 +1,46 @@
+import {expect, test} from 'vitest';
+import {needFlagsFor, parseNeed} from '../../../../source/core/rules/allocation/need-text.js';
+import {memoryWords, parseMemoryMiB} from '../../../../source/core/rules/allocation/memory-size.js';
+
+test('a line of words says what is needed, and the flags that say the same', () => {
+	expect(parseNeed('40G h100,a100 8.0 NVLink mixed')).toEqual({
+		minMemoryMiB: 38_146,
+		models: ['h100', 'a100'],
+		minCompute: '8.0',
+		sameModel: false,
+		nvlink: true,
+	});
+	expect(needFlagsFor('40G h100,a100 8.0 NVLink mixed')).toEqual([
+		'--min-memory',
+		'40G',
+		'--model',
+		'h100,a100',
+		'--min-compute',
+		'8.0',
+		'--mixed',
+		'--nvlink',
+	]);
+	expect(parseNeed(' ')).toBeUndefined();
+	expect(parseNeed('rtx 4090')).toMatchObject({models: ['rtx', '4090']});
+});
+
+test.each(['40', '40G 80G', '8.0 9.0', '-', '0G'])('%j is wrong', (text) => {
+	expect(() => parseNeed(text)).toThrow('Needs: ');
+	expect(needFlagsFor(text)).toEqual([]);
+});
+
+test('sizes are those by which GPUs are sold, unless they are binary', () => {
+	expect(['40G', '40gb', '40GiB', '40Gi', '512M', '1.5T', '81559MiB'].map((text) => parseMemoryMiB(text))).toEqual([
+		38_146, 38_146, 40_960, 40_960, 488, 1_430_511, 81_559,
+	]);
+	expect(['40', 'G', '-1G', '0G', '0.5M', '1e3G', '40GG', ''].map((text) => parseMemoryMiB(text))).toEqual(
+		Array.from({length: 8}, () => undefined),
+	);
+	expect(['40G', '24G', '80G', '141G', '512M'].map((text) => memoryWords(parseMemoryMiB(text)!))).toEqual([
+		'40G',
+		'24G',
+		'80G',
+		'141G',
+		'512M',
+	]);
+});
