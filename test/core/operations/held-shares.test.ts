@@ -5,6 +5,7 @@ import type {Lease} from '../../../source/core/model/types.js';
 import {createRestoringStore} from '../../../source/core/live/restoring-store.js';
 import {endJobLease, findJobLease, sendHeartbeat, withJob} from '../../../source/core/operations/job-lease.js';
 import {release} from '../../../source/core/operations/reservations.js';
+import {undoableOf, undoRelease} from '../../../source/core/operations/undo.js';
 import {readCurrent} from '../../../source/core/operations/transact.js';
 import {planHoldings} from '../../../source/core/rules/leases/holding-changes.js';
 import {holdingsIn, holdingsOn} from '../../../source/core/rules/leases/holdings.js';
@@ -135,4 +136,16 @@ test('a share whose process is dead ends at the next read, and the GPU with the 
 	expect((await readCurrent(world)).gpus[0]).toMatchObject({shares: [{user: 'alice'}]});
 	await release(world, person('alice'), {by: 'label', label: 'alice'});
 	expect((await readCurrent(world)).gpus[0]).toMatchObject({kind: 'free', ended: {leaseId: 'of-alice'}});
+});
+
+test('a release of several shares of one GPU is undone whole, beside whoever came since', async () => {
+	await grant(share('carol', 10), 1);
+	await grant(share('dan', 20), 1);
+	const root = person('root', 'root', 0);
+	const {released} = await release(world, root, {by: 'gpus', ids: [1]});
+	expect(released.map(({lease}) => lease.user)).toEqual(['carol', 'dan']);
+	const {undone, refused} = await undoRelease(world, root, undoableOf(released));
+	expect([undone.length, refused]).toEqual([2, []]);
+	expect(await ownersOn(1)).toEqual(['carol', 'dan']);
+	expect((await world.store.read()).gpus[1]).toMatchObject({shares: [{memoryMiB: 10}, {memoryMiB: 20}]});
 });
