@@ -102,7 +102,8 @@ export const extend: Command = {
 				return 0;
 			}
 
-			app.print(`Extended ${extended.length} GPU(s): [${extended.map(({index}) => index).join(' ')}]`);
+			const gpus = [...new Set(extended.map(({index}) => index))];
+			app.print(`Extended ${gpus.length} GPU(s): [${gpus.join(' ')}]`);
 			for (const {index, expiryTime} of extended) {
 				app.print(`GPU ${index} expires in ${longDuration(expiryTime - now)}`);
 			}

@@ -3,7 +3,7 @@ import type {AcquireRequest} from '../core/rules/allocation/request.js';
 import {CanhazgpuError} from '../errors.js';
 import {grantJson} from '../format/change-json.js';
 import {harmlessJson} from '../format/text/json.js';
-import {memoryWords} from '../core/rules/allocation/memory-size.js';
+import {sizeWords} from '../core/rules/allocation/memory-size.js';
 import {longDuration} from '../format/text/durations.js';
 import {sanitize} from '../format/text/text.js';
 import type {App} from '../app/contract.js';
@@ -21,7 +21,7 @@ async function reserveForProcessElsewhere(app: App, input: Input): Promise<numbe
 }
 
 const shareWords = (shareMiB: number | undefined): string =>
-	shareMiB === undefined ? '' : ` (a share of ${memoryWords(shareMiB)}: accounted, not fenced)`;
+	shareMiB === undefined ? '' : ` (a share of ${sizeWords(shareMiB)}: accounted, not fenced)`;
 
 export const reserve: Command = {
 	name: 'reserve',

@@ -1,6 +1,6 @@
 import {modelOfCommand} from '../core/rules/leases/served-model.js';
 import {awaitJobLease, findJobLease, endJobLease, type JobLease} from '../core/operations/job-lease.js';
-import {memoryWords} from '../core/rules/allocation/memory-size.js';
+import {sizeWords} from '../core/rules/allocation/memory-size.js';
 import type {AcquireRequest} from '../core/rules/allocation/request.js';
 import {CanhazgpuError, quoted} from '../errors.js';
 import {grantJson} from '../format/change-json.js';
@@ -135,7 +135,7 @@ type GrantedWords = {
 function grantedWords(gpus: readonly number[], {timeoutSeconds, shareMiB, isLimited}: GrantedWords): string {
 	const fence = isLimited ? 'accounted, and limited by MPS' : 'accounted, not fenced';
 	const details = [
-		...(shareMiB === undefined ? [] : [`a share of ${memoryWords(shareMiB)}: ${fence}`]),
+		...(shareMiB === undefined ? [] : [`a share of ${sizeWords(shareMiB)}: ${fence}`]),
 		...(timeoutSeconds === undefined ? [] : [`timeout: ${longDuration(timeoutSeconds)}`]),
 	];
 	const words = details.length === 0 ? '' : ` (${details.join(', ')})`;

@@ -2,7 +2,7 @@
 A refusal in words. The first line is the peer's, which scripts may look for.
 */
 import type {Block, Refusal, UnusableGpu, UsageBlock} from '../core/rules/allocation/allocation.js';
-import {memoryWords} from '../core/rules/allocation/memory-size.js';
+import {sizeWords} from '../core/rules/allocation/memory-size.js';
 import type {Quality} from '../core/rules/allocation/need.js';
 import {latestEndOf} from '../core/rules/leases/liveness.js';
 import {ownerOf} from '../core/rules/leases/ownership.js';
@@ -56,7 +56,7 @@ export const unknownWords = (gpus: ReadonlyArray<{readonly index: number; readon
 
 /** `24G are alice's, 8G are bob's`. */
 const partWords = (shares: readonly Lease[]): string =>
-	shares.map((lease) => `${memoryWords(lease.memoryMiB ?? 0)} are ${sanitize(ownerOf(lease))}'s`).join(', ');
+	shares.map((lease) => `${sizeWords(lease.memoryMiB ?? 0)} are ${sanitize(ownerOf(lease))}'s`).join(', ');
 
 /** Who share a GPU, each once: `alice and bob`, `alice, bob and carol`. */
 const sharerWords = (shares: readonly Lease[]): string =>
@@ -83,7 +83,7 @@ export function blockWords(block: Block, now: number): string {
 		case 'no-room': {
 			const {freeMiB, capacityMiB, shares} = block;
 			const parts = shares.length === 0 ? '' : `, ${partWords(shares)}`;
-			return `has ${memoryWords(freeMiB)} of ${memoryWords(capacityMiB)} left${parts}`;
+			return `has ${sizeWords(freeMiB)} of ${sizeWords(capacityMiB)} left${parts}`;
 		}
 
 		case 'most-shares': {

@@ -1,12 +1,12 @@
 /** The shares of a GPU in words: what every face says in the same way. */
-import {memoryWords} from '../core/rules/allocation/memory-size.js';
+import {sizeWords} from '../core/rules/allocation/memory-size.js';
 import {isOverused} from '../core/rules/leases/share-usage.js';
 import type {ShareRow, StatusRow} from '../core/rules/pool/status.js';
 import {sanitize} from './text/text.js';
 
 /** `24/86G`; `512M/8G` where the units differ. */
 export function ofTotal(part: number, total: number): string {
-	const [first, second] = [memoryWords(part), memoryWords(total)];
+	const [first, second] = [sizeWords(part), sizeWords(total)];
 	return first.at(-1) === second.at(-1) ? `${first.slice(0, -1)}/${second}` : `${first}/${second}`;
 }
 
@@ -21,13 +21,13 @@ export const isOver = ({lease: {memoryMiB = 0}, memoryUsedMiB}: ShareRow): boole
 /** `8G`, or `16/8G!` of a share that uses more than it asked for. */
 export function sharePart(share: ShareRow): string {
 	const {memoryMiB = 0} = share.lease;
-	return isOver(share) ? `${ofTotal(share.memoryUsedMiB!, memoryMiB)}!` : memoryWords(memoryMiB);
+	return isOver(share) ? `${ofTotal(share.memoryUsedMiB!, memoryMiB)}!` : sizeWords(memoryMiB);
 }
 
 /** How much of the GPU is shared out: `24/86G`; `24G` where it is unknown how much there is. */
 export function sharedAmount({shares = [], capacityMiB}: StatusRow): string {
 	const askedMiB = shares.reduce((sum, {lease: {memoryMiB = 0}}) => sum + memoryMiB, 0);
-	return capacityMiB === undefined ? memoryWords(askedMiB) : ofTotal(askedMiB, capacityMiB);
+	return capacityMiB === undefined ? sizeWords(askedMiB) : ofTotal(askedMiB, capacityMiB);
 }
 
 /** `24/86G alice 8G, bob 16/8G!`. Undefined for a GPU that is not shared. */

@@ -70,26 +70,26 @@ test('shares fit beside each other and beside what others use, are shown, and ea
 		'echo "$CUDA_VISIBLE_DEVICES $CANHAZGPU_MEMORY_MIB"',
 	]);
 	expect([job.stdout, job.stderr.split('\n', 1)[0]]).toEqual([
-		'0 15258\n',
+		'0 16384\n',
 		'Reserved 1 GPU(s): [0] for command execution (a share of 16G: accounted, not fenced)',
 	]);
 	const refused = await run('reserve --share 60G --nonblock');
 	expect(refused.exitCode).toBe(3);
-	expect(refused.stderr).toMatch(/^GPU 0 has 4[56](?:\.\d)?G of 85\.5G left, 8G are root's\.$/mv);
+	expect(refused.stderr).toMatch(/^GPU 0 has \d\d(?:\.\d)?G of 79\.6G left, 8G are root's\.$/mv);
 	expect((await run('reserve --nonblock')).exitCode).toBe(3);
 	const {stdout} = await run('status');
-	expect(stdout).toMatch(/IN_USE +│ 1 shared │ .*8\/85\.5G root \(ann\) 8G/v);
+	expect(stdout).toMatch(/IN_USE +│ 1 shared │ .*8\/79\.6G root \(ann\) 8G/v);
 	expect(stdout).toContain('ALSO mallory without a reservation');
 	const [gpu] = JSON.parse((await run('status --json')).stdout) as Array<Record<string, unknown>>;
 	expect(gpu).toMatchObject({
 		status: 'IN_USE',
 		share_capacity_mb: 81_559,
-		shares: [{user: 'root (ann)', type: 'MANUAL', memory_mb: 7629}],
+		shares: [{user: 'root (ann)', type: 'MANUAL', memory_mb: 8192}],
 	});
 	expect((await run('release --gpu-ids 0')).stdout).toBe('Released 1 GPU(s): [0]\n');
 	expect((await peek(box)).gpus[0]?.kind).toBe('free');
 	expect((await recordsOf(box)).map(({user, memoryMiB}) => [user, memoryMiB])).toEqual([
-		['root', 15_258],
-		['ann', 7629],
+		['root', 16_384],
+		['ann', 8192],
 	]);
 });

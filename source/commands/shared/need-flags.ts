@@ -2,7 +2,7 @@
 import type {Flags, Input} from '../../command-line/command.js';
 import type {Need} from '../../core/model/types.js';
 import type {StrategyName} from '../../core/rules/allocation/strategy.js';
-import {parseMemoryMiB} from '../../core/rules/allocation/memory-size.js';
+import {parseShareMiB} from '../../core/rules/allocation/memory-size.js';
 import {CanhazgpuError, quoted} from '../../errors.js';
 
 type Verb = 'run' | 'reserve';
@@ -83,7 +83,7 @@ function shareOf(input: Input): number | undefined {
 		return undefined;
 	}
 
-	const shareMiB = parseMemoryMiB(typed);
+	const shareMiB = parseShareMiB(typed);
 	if (shareMiB === undefined) {
 		const isBare = /^\d+(?:\.\d+)?$/v.test(typed) && Number(typed) > 0;
 		throw new CanhazgpuError(

@@ -29,20 +29,20 @@ export const untilWords = (time: string, nowMs: number): string => duration(Date
 export const gibibytes = (mebibytes: number | undefined): string =>
 	mebibytes === undefined ? unknown : `${(mebibytes / 1024).toFixed(1)} GiB`;
 
-/** MiB as `8G`, in the unit in which shares are asked for. */
-const gigabytes = (mebibytes: number): string => `${Number(((mebibytes * 2 ** 20) / 1e9).toFixed(1))}G`;
+/** MiB as `8G`, as shares are asked for: G are GiB. */
+const sizeWords = (mebibytes: number): string => `${Number((mebibytes / 1024).toFixed(1))}G`;
 
 type Share = NonNullable<Gpu['shares']>[number];
 
 /** `8G`, or `16/8G!` of a share that uses more than it asked for. */
 export function sharePart({memory_mb: asked = 0, memory_used_mb: used = 0, is_over: isOver}: Share): string {
-	return isOver ? `${gigabytes(used).slice(0, -1)}/${gigabytes(asked)}!` : gigabytes(asked);
+	return isOver ? `${sizeWords(used).slice(0, -1)}/${sizeWords(asked)}!` : sizeWords(asked);
 }
 
 /** `24G of 86G`; `24G` where it is unknown how much there is. */
 export function sharedAmount({shares = [], share_capacity_mb: capacity}: Gpu): string {
-	const asked = gigabytes(shares.reduce((sum, {memory_mb: memory = 0}) => sum + memory, 0));
-	return capacity === undefined ? asked : `${asked} of ${gigabytes(capacity)}`;
+	const asked = sizeWords(shares.reduce((sum, {memory_mb: memory = 0}) => sum + memory, 0));
+	return capacity === undefined ? asked : `${asked} of ${sizeWords(capacity)}`;
 }
 
 /** `alice 8G, bob 16/8G!` */

@@ -38,12 +38,12 @@ test('HIP counts the GPUs that an isolated job sees, and containers the GPUs of 
 });
 
 test('a share says how much of each GPU it is, and MPS counts the GPUs of the job from 0', () => {
-	const share = {gpus: [1, 3], provider: 'nvidia', shareMiB: 7629} as const;
-	expect(gpuEnvironment(share)).toMatchObject({CANHAZGPU_MEMORY_MIB: '7629'});
+	const share = {gpus: [1, 3], provider: 'nvidia', shareMiB: 8192} as const;
+	expect(gpuEnvironment(share)).toMatchObject({CANHAZGPU_MEMORY_MIB: '8192'});
 	expect(gpuEnvironment(share)).not.toHaveProperty('CUDA_MPS_PIPE_DIRECTORY');
 	expect(gpuEnvironment({...share, mpsDirectory: '/tmp/mps'})).toMatchObject({
 		CUDA_MPS_PIPE_DIRECTORY: '/tmp/mps',
-		CUDA_MPS_PINNED_DEVICE_MEM_LIMIT: '0=7629M,1=7629M',
+		CUDA_MPS_PINNED_DEVICE_MEM_LIMIT: '0=8192M,1=8192M',
 	});
 	// What an outer share said is no more true of GPUs that are had alone.
 	expect(gpuEnvironment({gpus: [1], provider: 'nvidia'})).toHaveProperty('CANHAZGPU_MEMORY_MIB', undefined);

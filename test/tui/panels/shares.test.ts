@@ -18,7 +18,7 @@ async function sharedBox(...users: readonly string[]) {
 				index: 0,
 				capacityMiB: 81_559,
 				shares: users.map((user, place) =>
-					place === 0 ? lease(user, {memoryMiB: 7629, note: 'eval'}) : run(user, {memoryMiB: 7629}),
+					place === 0 ? lease(user, {memoryMiB: 8192, note: 'eval'}) : run(user, {memoryMiB: 8192}),
 				),
 			},
 		],
@@ -30,9 +30,9 @@ test('the row counts the shares, and below it each has a line', async () => {
 	const state = await stateOf(await sharedBox('alice', 'bob'), {columns: 160, rows: 30});
 	const frame = frameOf(state);
 	expect(frame).toMatch(/ 0 +mine? +2 shared/iv);
-	expect(frame).toContain('16/85.5G alice 8G, bob 17.2');
+	expect(frame).toContain('16/79.6G alice 8G, bob 16/8');
 	expect(frame).toMatch(/alice 8G +MANUAL +ends in 4h/v);
-	expect(frame).toMatch(/bob 17\.2\/8G! +RUN +ends when 81234 exits/v);
+	expect(frame).toMatch(/bob 16\/8G! +RUN +ends when 81234 exits/v);
 });
 
 test('release and extend mean the own share; of others’ shares the monitor says whose they are', async () => {

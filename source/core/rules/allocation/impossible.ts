@@ -2,7 +2,7 @@
 import {CanhazgpuError, cutShort} from '../../../errors.js';
 import type {GpuLinks, GpuReading, Need, Observation} from '../../model/types.js';
 import {eligibilityOf, isOfOneModel, meets, type Eligibility} from './need.js';
-import {memoryWords} from './memory-size.js';
+import {memoryWords, sizeWords} from './memory-size.js';
 import type {Wanted} from './request.js';
 
 /** What is needed of each GPU and of all together, in words that follow `2 GPUs`: ` with 40G or more, of one model`. Empty: nothing. */
@@ -10,7 +10,7 @@ export function needWords({minMemoryMiB, shareMiB, models, minCompute, sameModel
 	const words = [
 		models === undefined ? [] : [` of model ${models.join(' or ')}`],
 		minMemoryMiB === undefined ? [] : [` with ${memoryWords(minMemoryMiB)} or more`],
-		shareMiB === undefined ? [] : [` with room for a share of ${memoryWords(shareMiB)}`],
+		shareMiB === undefined ? [] : [` with room for a share of ${sizeWords(shareMiB)}`],
 		minCompute === undefined ? [] : [` of compute capability ${minCompute} or higher`],
 		sameModel === true ? [' of one model'] : [],
 		nvlink === true ? [' linked by NVLink'] : [],

@@ -18,19 +18,26 @@ const bytesOf: Readonly<Record<string, number>> = {
 const mebibyte = 2 ** 20;
 
 /**
-Reads `40G`, `512M` or `40GiB`. G is a thousand million bytes, as in the name of a GPU: an `80GB` one tells 79.6 GiB, a `48GB` one 45 GiB.
-
+@param units - How many bytes each unit has.
 @returns Whole MiB, rounded down. Undefined for what is no size, has no unit, or is less than 1 MiB.
 */
-export function parseMemoryMiB(text: string): number | undefined {
+function parseMiB(text: string, units: Readonly<Record<string, number>>): number | undefined {
 	const {amount = '', unit = ''} =
 		/^(?<amount>\d{1,9}(?:\.\d{1,3})?)\s*(?<unit>[a-z]{1,3})$/v.exec(text.trim().toLowerCase())?.groups ?? {};
-	const bytes = bytesOf[unit];
+	const bytes = units[unit];
 	const mebibytes = bytes === undefined ? 0 : Math.floor((Number(amount) * bytes) / mebibyte);
 	return mebibytes >= 1 ? mebibytes : undefined;
 }
 
-/** Memory in the unit in which it is asked for: `40G` are 40,000,000,000 bytes, give or take a MiB. */
+/**
+Reads how large a GPU is to be: `40G`, `512M` or `40GiB`. G is a thousand million bytes, which the GPU that bears it in its name has: an `80GB` one
+tells 79.6 GiB, a `48GB` one 45 GiB.
+
+@returns Whole MiB, rounded down. Undefined for what is no size, has no unit, or is less than 1 MiB.
+*/
+export const parseMemoryMiB = (text: string): number | undefined => parseMiB(text, bytesOf);
+
+/** As {@link parseMemoryMiB} reads it: `40G` are 40,000,000,000 bytes, give or take a MiB. */
 export function memoryWords(mebibytes: number): string {
 	const gigabytes = (mebibytes * mebibyte) / 1e9;
 	// What was asked for as 1G is a whole number of MiB, and so a little less.
@@ -38,3 +45,19 @@ export function memoryWords(mebibytes: number): string {
 		? `${Math.ceil((mebibytes * mebibyte) / 1e6)}M`
 		: `${Number(gigabytes.toFixed(gigabytes < 100 ? 1 : 0))}G`;
 }
+
+/** Every unit is a power of two, as in all readings of memory in use. */
+const binaryBytesOf: Readonly<Record<string, number>> = Object.fromEntries(
+	Object.keys(bytesOf).map((unit) => [unit, bytesOf[`${unit[0]!}i`]!]),
+);
+
+/**
+Reads how much memory is used or to be used: `8G` are 8 GiB, as tools and libraries count what a program has.
+
+@returns Whole MiB, rounded down. Undefined for what is no size, has no unit, or is less than 1 MiB.
+*/
+export const parseShareMiB = (text: string): number | undefined => parseMiB(text, binaryBytesOf);
+
+/** As {@link parseShareMiB} reads it, and as the monitor shows memory: `8G` are 8,192 MiB. */
+export const sizeWords = (mebibytes: number): string =>
+	mebibytes < 1024 ? `${Math.round(mebibytes)}M` : `${Number((mebibytes / 1024).toFixed(mebibytes < 102_400 ? 1 : 0))}G`;
