@@ -58,7 +58,7 @@ function percentages(hours: readonly number[], total: number): readonly number[]
 
 type Sum = {seconds: number; sharedMiBSeconds: number; runs: number; manuals: number};
 
-const gbPerMiB = 2 ** 20 / 1e9;
+const gibPerMiB = 1 / 1024;
 
 export type ReportOptions = {
 	readonly window: TimeWindow;
@@ -117,7 +117,7 @@ export async function makeReport(
 		rows: ordered.map(([key, {sharedMiBSeconds, runs, manuals}], place) => ({
 			key,
 			gpuHours: hours[place]!,
-			...(sharedMiBSeconds > 0 && {sharedGbHours: (sharedMiBSeconds * gbPerMiB) / 3600}),
+			...(sharedMiBSeconds > 0 && {sharedGibHours: (sharedMiBSeconds * gibPerMiB) / 3600}),
 			percentage: shares[place]!,
 			runCount: runs,
 			manualCount: manuals,

@@ -35,7 +35,7 @@ export function reportTable(
 		return `Nothing was used${whose} ${period}`;
 	}
 
-	const hasShares = rows.some(({sharedGbHours}) => sharedGbHours !== undefined);
+	const hasShares = rows.some(({sharedGibHours}) => sharedGibHours !== undefined);
 	const largest = Math.max(...rows.map(({percentage}) => percentage));
 	const table = ruledTable(
 		[
@@ -47,10 +47,10 @@ export function reportTable(
 			'MANUAL',
 			...(hasBars ? [''] : []),
 		],
-		rows.map(({key, gpuHours, sharedGbHours, percentage, runCount, manualCount}) => [
+		rows.map(({key, gpuHours, sharedGibHours, percentage, runCount, manualCount}) => [
 			shorten(sanitize(key), 40),
-			gpuHours.toFixed(2).padStart(9),
-			...(hasShares ? [sharedGbHours === undefined ? '-' : `${sharedGbHours.toFixed(1)} GBh`.padStart(9)] : []),
+			gpuHours.toFixed(2).padStart(10),
+			...(hasShares ? [sharedGibHours === undefined ? '-' : `${sharedGibHours.toFixed(1)} GiBh`.padStart(10)] : []),
 			`${percentage.toFixed(1)}%`.padStart(6),
 			String(runCount).padStart(3),
 			String(manualCount).padStart(6),
@@ -73,10 +73,10 @@ export function reportTable(
 
 /** The rows as JSON, with the peer's keys and unrounded figures. */
 const reportRowsJson = ({rows, totalGpuHours}: Pick<Report, 'rows' | 'totalGpuHours'>) =>
-	rows.map(({key, gpuHours, sharedGbHours, runCount, manualCount}) => ({
+	rows.map(({key, gpuHours, sharedGibHours, runCount, manualCount}) => ({
 		name: key,
 		gpu_hours: gpuHours,
-		shared_gb_hours: sharedGbHours,
+		shared_gib_hours: sharedGibHours,
 		percentage: totalGpuHours > 0 ? (gpuHours / totalGpuHours) * 100 : 0,
 		run_count: runCount,
 		manual_count: manualCount,

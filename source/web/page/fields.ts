@@ -159,5 +159,5 @@ export type Report = Shown<
 
 export type ReportRow = Shown<
 	ReportJson['users'][number],
-	{name: true; gpu_hours: true; shared_gb_hours: false; percentage: true; run_count: true; manual_count: true}
+	{name: true; gpu_hours: true; shared_gib_hours: false; percentage: true; run_count: true; manual_count: true}
 >;

@@ -17,8 +17,8 @@ export type Split = (record: UsageRecord, span: TimeWindow) => readonly Share[];
 export type ReportRow = {
 	readonly key: string;
 	readonly gpuHours: number;
-	/** Memory of shares times the hours for which they were held, in GB hours. Absent: there were none. */
-	readonly sharedGbHours?: number;
+	/** Memory of shares times the hours for which they were held, in GiB hours. Absent: there were none. */
+	readonly sharedGibHours?: number;
 	/** Of all hours, in tenths that add up to 100.0 over all rows; 0 when nothing was used. */
 	readonly percentage: number;
 	/** One a GPU: a job on two GPUs counts twice. */

@@ -137,8 +137,8 @@ test('shares count their memory for as long as they were held, within the window
 		split: byUser,
 	});
 	expect(rows).toMatchObject([{key: 'alice', gpuHours: 2}]);
-	expect(rows[0]?.sharedGbHours).toBeCloseTo((2 * 1000 * 2 ** 20) / 1e9);
+	expect(rows[0]?.sharedGibHours).toBeCloseTo((2 * 1000) / 1024);
 	expect((await makeReport([record({})], [], {window: {from: 0, to: hour}, split: byUser})).rows[0]).not.toHaveProperty(
-		'sharedGbHours',
+		'sharedGibHours',
 	);
 });
