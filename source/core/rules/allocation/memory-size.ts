@@ -60,4 +60,6 @@ export const parseShareMiB = (text: string): number | undefined => parseMiB(text
 
 /** As {@link parseShareMiB} reads it, and as the monitor shows memory: `8G` are 8,192 MiB. */
 export const sizeWords = (mebibytes: number): string =>
-	mebibytes < 1024 ? `${Math.round(mebibytes)}M` : `${Number((mebibytes / 1024).toFixed(mebibytes < 102_400 ? 1 : 0))}G`;
+	mebibytes < 1024
+		? `${Math.round(mebibytes)}M`
+		: `${Number((mebibytes / 1024).toFixed(mebibytes < 102_400 ? 1 : 0))}G`;
