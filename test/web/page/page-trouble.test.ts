@@ -201,6 +201,22 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		await cardOf(page, 1).locator('.state', {hasText: 'Reserved'}).waitFor();
 	});
 
+	test('before the first state nothing is counted, and nothing is said to be so', async () => {
+		const box = await freshEmbeddedBox(2);
+		const web = await startWeb(box);
+		onTestFinished(async () => {
+			await web.end('SIGKILL');
+		});
+		const page = await browser().newPage();
+		onTestFinished(async () => page.close());
+		// The stream is never answered.
+		await page.route('**/api/events*', async () => undefined);
+		await page.goto(web.url);
+		await page.locator('#pill[data-kind="connecting"]').waitFor();
+		expect(await page.locator('#summary .tile-value').allTextContents()).toEqual(Array.from({length: 8}, () => '–'));
+		expect(await page.locator('#queue, #recent').allTextContents()).toEqual(['–', '–']);
+	});
+
 	test(`${hostileCount} hostile notes, names and reasons are only ever text`, async () => {
 		const box = await createEmbeddedBox(gpuCount);
 		onTestFinished(box.remove);

@@ -1,6 +1,6 @@
 /** Events as a list, newest first, and the short list beside the GPUs. */
 import type {PoolEvent} from '../fields.js';
-import {dateWords, timeOfDay} from '../words.js';
+import {dateWords, timeOfDay, unknown} from '../words.js';
 
 const EventItem = ({event: {time_ms: time, kind, words, note}}: {readonly event: PoolEvent}) => (
 	<li class="event" data-kind={kind}>
@@ -19,8 +19,8 @@ export const EventItems = ({events}: EventsProps) =>
 
 const mostRecent = 8;
 
-/** The short list beside the GPUs. */
-export const RecentEvents = ({events}: EventsProps) => (
+/** The short list beside the GPUs. `isKnown`: the first state has come. */
+export const RecentEvents = ({events, isKnown}: EventsProps & {readonly isKnown: boolean}) => (
 	<section aria-labelledby="recent-title">
 		<div class="section-head">
 			<h2 id="recent-title">Recent events</h2>
@@ -30,7 +30,7 @@ export const RecentEvents = ({events}: EventsProps) => (
 		</div>
 		<ol id="recent" class="events panel">
 			<EventItems events={events.slice(-mostRecent)} />
-			{events.length === 0 && <li class="quiet">Nothing has happened yet.</li>}
+			{events.length === 0 && <li class="quiet">{isKnown ? 'Nothing has happened yet.' : unknown}</li>}
 		</ol>
 	</section>
 );

@@ -44,17 +44,17 @@ function Gpus({gpus, utilization}: Pick<PageState, 'gpus' | 'utilization'>) {
 	);
 }
 
-export const Overview = ({state: {gpus, queue, events, utilization}}: {readonly state: PageState}) => (
+export const Overview = ({state: {about, gpus, queue, events, utilization}}: {readonly state: PageState}) => (
 	<>
 		<h1 id="overview-title" class="unseen" tabindex={-1}>
 			GPUs
 		</h1>
-		<Summary gpus={gpus} queue={queue} />
+		<Summary gpus={gpus} queue={queue} isKnown={about !== undefined} />
 		<div class="columns">
 			<Gpus gpus={gpus} utilization={utilization} />
 			<aside class="side-column" aria-label="Queue and events">
-				<Queue queue={queue} />
-				<RecentEvents events={events} />
+				<Queue queue={queue} isKnown={about !== undefined} />
+				<RecentEvents events={events} isKnown={about !== undefined} />
 			</aside>
 		</div>
 	</>

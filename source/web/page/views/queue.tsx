@@ -2,7 +2,7 @@
 import type {Waiter} from '../fields.js';
 import {useNow} from '../state/store.js';
 import {Bar, PersonName} from '../widgets.js';
-import {counted, duration, sinceWords} from '../words.js';
+import {counted, duration, sinceWords, unknown as unknownValue} from '../words.js';
 
 /** `has 1 of 4 GPUs`, `wants GPUs 3 5`, `wants GPUs 3 5, has 1`. */
 const wantedWords = ({requested_ids: ids, requested_count: count, allocated_count: held, wants}: Waiter): string => {
@@ -51,7 +51,8 @@ const WaiterItem = ({waiter}: {readonly waiter: Waiter}) => (
 	</li>
 );
 
-export const Queue = ({queue}: {readonly queue: readonly Waiter[]}) => (
+/** `isKnown`: the first state has come; that nobody waits would be a claim before. */
+export const Queue = ({queue, isKnown}: {readonly queue: readonly Waiter[]; readonly isKnown: boolean}) => (
 	<section aria-labelledby="queue-title">
 		<div class="section-head">
 			<h2 id="queue-title">Queue</h2>
@@ -63,7 +64,7 @@ export const Queue = ({queue}: {readonly queue: readonly Waiter[]}) => (
 			{queue.map((waiter) => (
 				<WaiterItem key={waiter.id} waiter={waiter} />
 			))}
-			{queue.length === 0 && <li class="quiet">Nobody waits.</li>}
+			{queue.length === 0 && <li class="quiet">{isKnown ? 'Nobody waits.' : unknownValue}</li>}
 		</ol>
 	</section>
 );

@@ -38,7 +38,14 @@ function powerWords(gpus: readonly Gpu[]): string {
 
 const shownStates: ReadonlyArray<Gpu['state']> = ['available', 'in-use', 'unreserved', 'drained', 'error'];
 
-export function Summary({gpus, queue}: {readonly gpus: readonly Gpu[]; readonly queue: readonly Waiter[]}) {
+type SummaryProps = {
+	readonly gpus: readonly Gpu[];
+	readonly queue: readonly Waiter[];
+	/** False until the first state has come: nothing is counted then, for 0 would be a claim. */
+	readonly isKnown: boolean;
+};
+
+export function Summary({gpus, queue, isKnown}: SummaryProps) {
 	const usedMb = sumOf(gpus.map(({memory_used_mb: amount}) => amount));
 	const totalMb = sumOf(gpus.map(({memory_total_mb: amount}) => amount));
 	const wanted = sumOf(queue.map(({requested_count: count}) => count));
@@ -51,13 +58,17 @@ export function Summary({gpus, queue}: {readonly gpus: readonly Gpu[]; readonly 
 						key={state}
 						name={states[state].label}
 						state={state}
-						value={count}
-						more={state === 'available' ? `of ${gpus.length}` : ''}
+						value={isKnown ? count : unknown}
+						more={isKnown && state === 'available' ? `of ${gpus.length}` : ''}
 						isQuiet={count === 0}
 					/>
 				);
 			})}
-			<Tile name="Waiting" value={queue.length} more={queue.length === 0 ? '' : `for ${counted(wanted, 'GPU')}`} />
+			<Tile
+				name="Waiting"
+				value={isKnown ? queue.length : unknown}
+				more={queue.length === 0 ? '' : `for ${counted(wanted, 'GPU')}`}
+			/>
 			<Tile name="Mean use" value={utilizationWords(gpus)} />
 			<Tile
 				name="Memory"
