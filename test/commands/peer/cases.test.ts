@@ -67,7 +67,7 @@ function usersOf(...users: ReadonlyArray<string | undefined>): string {
 	const processes = users.map((user, place) => ({pid: place + 1, user}));
 	const reading = {...idleReading(0), memoryUsedMiB: 5000, processes};
 	const free: GpuRecord = {kind: 'free', index: 0, raw: undefined};
-	const snapshot = {now: 0, gpus: [free], queue: [], drains: new Map()} as unknown as Snapshot;
+	const snapshot = snapshotWith({gpus: [free]});
 	return userWords(statusRows(snapshot, observationOf([reading]), 1024)[0]!);
 }
 
