@@ -135,12 +135,11 @@ test('the page has no inline script or style, and asks nobody else for anything'
 	const {body} = await ask(web.port, '/');
 	expect(body).not.toMatch(/<style|style=|<script>|\son\w+=|javascript:|\/\/[a-z]/v);
 	const own = pathsIn(body);
-	// One style and the two parts of the script, with the hashes of their contents.
+	// One style and one script, with the hashes of their contents.
 	expect(own.map((path) => path.replace(/-[\w\-]{8}\./v, '-HASH.')).toSorted()).toEqual([
 		'/icon.svg',
 		'/page/page-HASH.css',
 		'/page/page-HASH.js',
-		'/page/shared-HASH.js',
 	]);
 	for (const path of own) {
 		expect([path, (await ask(web.port, path)).status]).toEqual([path, 200]);
