@@ -133,7 +133,6 @@ const gpuWords = ({blocked, now}: Refusal): string => `${listed(blocked, ({block
 export const unusableWords = (unusable: readonly UnusableGpu[]): string =>
 	listed(unusable, ({block}) => useWords(block));
 
-/** What to know or to do about the most telling reason. */
 /** Who asked, and how: what may be advised. */
 export type Asker = {
 	/** False where there is no `--force` to ask again with. */
@@ -159,6 +158,7 @@ function nextFreeWords({blocked, now}: Refusal): string {
 	return `Next free in about ${wait}: GPU ${next.index}, from ${sanitize(ownerOf(next.lease))}.`;
 }
 
+/** What to know or to do about the most telling reason. */
 function hintOf(refusal: Refusal, {canForce = true, account, seesHolders = false}: Asker): string {
 	const unscanned = refusal.blocked.find(({block}) => block.kind === 'not-scanned')?.block;
 	if (unscanned?.kind === 'not-scanned') {

@@ -49,7 +49,7 @@ export function reportTable(
 		],
 		rows.map(({key, gpuHours, sharedGibHours, percentage, runCount, manualCount}) => [
 			shorten(sanitize(key), 40),
-			gpuHours.toFixed(2).padStart(10),
+			gpuHours.toFixed(2).padStart(9),
 			...(hasShares ? [sharedGibHours === undefined ? '-' : `${sharedGibHours.toFixed(1)} GiBh`.padStart(10)] : []),
 			`${percentage.toFixed(1)}%`.padStart(6),
 			String(runCount).padStart(3),

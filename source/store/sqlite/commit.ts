@@ -149,11 +149,11 @@ export function applyPlan(
 	{expect, writes, usage, audit, change}: RawPlan,
 	now: number,
 ): boolean {
-	const isFree =
+	const canBeApplied =
 		(change === undefined || statements.change.get(change.id) === undefined) &&
 		expect.every((expectation) => holds(statements, expectation)) &&
 		writes.every((write) => isPossible(statements, write));
-	if (!isFree) {
+	if (!canBeApplied) {
 		return false;
 	}
 

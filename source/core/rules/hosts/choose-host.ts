@@ -30,7 +30,7 @@ export type HostChoice =
 	| {readonly kind: 'none'; readonly reasons: ReadonlyArray<{readonly host: string; readonly reason: HostReason}>};
 
 export type HostReason =
-	{readonly kind: 'error'; readonly words: string} | {readonly kind: 'too-small'; readonly gpuCount: number};
+	{readonly kind: 'error'; readonly words: string} | {readonly kind: 'insufficient'; readonly gpuCount: number};
 
 type Chosen = Extract<HostChoice, {kind: 'chosen'}> & {readonly waitingCount: number};
 
@@ -47,7 +47,7 @@ function judge({count, ids, need}: Wanted, answer: HostAnswer): Chosen | HostRea
 		.filter((group) => group.length >= count && group.every((index) => indexes.includes(index)))
 		.map((group) => group.map((index) => freeInSeconds.get(index) ?? Infinity).toSorted((a, b) => a - b));
 	if (!isPossible || waits.length === 0) {
-		return {kind: 'too-small', gpuCount: indexes.length};
+		return {kind: 'insufficient', gpuCount: indexes.length};
 	}
 
 	const waitSeconds = Math.min(...waits.map((group) => group[count - 1]!));

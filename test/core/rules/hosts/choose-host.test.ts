@@ -101,8 +101,8 @@ test('GPUs that are named by their ids are looked for on each host', () => {
 	expect(chooseHost({count: 1, ids: [5]}, [small, large])).toEqual({
 		kind: 'none',
 		reasons: [
-			{host: 'small', reason: {kind: 'too-small', gpuCount: 1}},
-			{host: 'large', reason: {kind: 'too-small', gpuCount: 2}},
+			{host: 'small', reason: {kind: 'insufficient', gpuCount: 1}},
+			{host: 'large', reason: {kind: 'insufficient', gpuCount: 2}},
 		],
 	});
 });
