@@ -1,4 +1,4 @@
-import {readFileSync} from 'node:fs';
+import {globSync, readFileSync} from 'node:fs';
 import {availableParallelism} from 'node:os';
 import {fileURLToPath} from 'node:url';
 import {defineConfig, type Plugin} from 'vitest/config';
@@ -25,15 +25,22 @@ const bundledPage: Plugin = {
 /** What takes longer than people wait: `--mode long`. */
 const longTests = 'test/long/**/*.test.{ts,tsx}';
 
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+/** Files in which some tests are long: `slowTest` in place of `test`. */
+const partlyLongTests = (): readonly string[] =>
+	globSync('test/**/*.test.{ts,tsx}', {cwd: root}).filter((file) => readFileSync(`${root}${file}`, 'utf8').includes('slowTest'));
+
 export default defineConfig(({mode}) => ({
 	plugins: [filesAsText, bundledPage],
-	root: fileURLToPath(new URL('..', import.meta.url)),
+	root,
 	test: {
-		include: [mode === 'long' ? longTests : 'test/**/*.test.{ts,tsx}'],
+		include: mode === 'long' ? [longTests, ...partlyLongTests()] : ['test/**/*.test.{ts,tsx}'],
+		env: {LONG_TESTS: mode === 'long' ? '1' : ''},
 		exclude: ['**/node_modules/**', ...(mode === 'long' ? [] : [longTests])],
 		globalSetup: ['test/_helpers/global-setup.ts'],
-		// Much of the time is spent in waiting for processes: two files more at once than there are processors.
-		maxWorkers: Math.max(2, Math.min(availableParallelism() + 2, 8)),
+		// Much of the time is spent in waiting for processes: one file more at once than there are processors.
+		maxWorkers: Math.max(2, Math.min(availableParallelism() + 1, 8)),
 		// Only what hangs takes as long.
 		testTimeout: 90_000,
 		hookTimeout: 90_000,

@@ -26,6 +26,7 @@ import {createEmbeddedBox, type Box} from './_helpers/program/cli.js';
 import {eventually} from './_helpers/eventually.js';
 import {compileNvml, hasCompiler} from './_helpers/machine/nvml-stub.js';
 import {stubTool} from './_helpers/machine/stub-tool.js';
+import {slowTest} from './_helpers/slow.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const readme = readFileSync(path.join(root, 'readme.md'), 'utf8');
@@ -172,7 +173,7 @@ describe.skipIf(!hasCompiler)('NVML', () => {
 		};
 	};
 
-	test('where koffi is not installed, the monitor reads nvidia-smi', async () => {
+	slowTest('where koffi is not installed, the monitor reads nvidia-smi', async () => {
 		const {tool, uuid} = await watch();
 		await eventually(async () => {
 			expect(await uuid()).toBe('GPU-00000000-0000-0000-0000-000000000000');
@@ -180,7 +181,7 @@ describe.skipIf(!hasCompiler)('NVML', () => {
 		});
 	});
 
-	test('koffi, installed without its script, reads the library', async () => {
+	slowTest('koffi, installed without its script, reads the library', async () => {
 		for (const name of [
 			'koffi',
 			...readdirSync(path.join(root, 'node_modules/@koromix')).map((each) => `@koromix/${each}`),

@@ -1,6 +1,7 @@
 import {describe, expect, test} from 'vitest';
 import {createEmbeddedBox, createRedisBox, type Box, type Ran} from '../_helpers/program/cli.js';
 import {redisOfFile} from '../_helpers/store/redis-of-file.js';
+import {slowTest} from '../_helpers/slow.js';
 
 const redis = redisOfFile();
 
@@ -14,7 +15,7 @@ describe.each([
 	{store: 'redis', processes: 100, gpuCount: 64, create: async (count: number) => createRedisBox(redis.port, count)},
 	{store: 'embedded', processes: 50, gpuCount: 32, create: createEmbeddedBox},
 ])('on $store', ({processes, gpuCount, create}) => {
-	test(
+	slowTest(
 		`of ${processes} processes at once that want one of ${gpuCount} GPUs, exactly ${gpuCount} get one, each its own`,
 		{timeout: 180_000},
 		async () => {

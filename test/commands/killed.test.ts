@@ -21,7 +21,7 @@ describe.each([
 			fc.asyncProperty(anyVerb, fc.integer({min: 1, max: points}), async (verb, at) => {
 				kills += (await sweep.kill(verb, at)) ? 1 : 0;
 			}),
-			{numRuns: 5, endOnFailure: true},
+			{numRuns: 3, endOnFailure: true},
 		);
 		expect(kills).toBeGreaterThan(0);
 	});
@@ -36,7 +36,7 @@ test(
 			fc.asyncProperty(anyVerb, fc.integer({min: 1, max: 12}), async (verb, at) => {
 				await sweep.killServer(verb, at);
 			}),
-			{numRuns: 3, endOnFailure: true},
+			{numRuns: 2, endOnFailure: true},
 		);
 	},
 );

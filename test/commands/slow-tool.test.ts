@@ -6,6 +6,7 @@ import {afterAll, beforeAll, expect, test} from 'vitest';
 import {stubTool} from '../_helpers/machine/stub-tool.js';
 import {createHost} from '../../source/host/host.js';
 import {createBox, type Box} from '../_helpers/program/cli.js';
+import {slowTest} from '../_helpers/slow.js';
 
 const fixture = (name: string): string => fileURLToPath(new URL(`../fixtures/nvidia/${name}`, import.meta.url));
 
@@ -33,7 +34,7 @@ afterAll(() => {
 	box.remove();
 });
 
-test('works by default, and what it took is kept for the next time', async () => {
+slowTest('works by default, and what it took is kept for the next time', async () => {
 	const status = await box.run('status', slow(11));
 	expect(status).toMatchObject({exitCode: 0, stderr: ''});
 	expect(status.stdout).not.toContain('ERROR');
@@ -50,15 +51,18 @@ test('the time to wait is kept, whatever the tool takes', async () => {
 	expect(performance.now() - startedMs).toBeLessThan(12_000);
 });
 
-test('once it is known to be quick, one that hangs is told in 10 s, with the setting that gives it more', async () => {
-	for (let look = 0; look < 12; look++) {
-		expect(await box.run('status', slow(0))).toMatchObject({exitCode: 0});
-	}
+slowTest(
+	'once it is known to be quick, one that hangs is told in 10 s, with the setting that gives it more',
+	async () => {
+		for (let look = 0; look < 12; look++) {
+			expect(await box.run('status', slow(0))).toMatchObject({exitCode: 0});
+		}
 
-	const startedMs = performance.now();
-	const status = await box.run('status', slow(600));
-	expect(performance.now() - startedMs).toBeLessThan(16_000);
-	expect(status.stderr).toContain('nvidia-smi did not answer within 10 s');
-	expect(status.stderr).toContain('CANHAZGPU_GPU_TIMEOUT=60s, or gpu.timeout');
-	expect(JSON.parse(readFileSync(memory, 'utf8'))).toMatchObject({exceededMs: 10_000});
-});
+		const startedMs = performance.now();
+		const status = await box.run('status', slow(600));
+		expect(performance.now() - startedMs).toBeLessThan(16_000);
+		expect(status.stderr).toContain('nvidia-smi did not answer within 10 s');
+		expect(status.stderr).toContain('CANHAZGPU_GPU_TIMEOUT=60s, or gpu.timeout');
+		expect(JSON.parse(readFileSync(memory, 'utf8'))).toMatchObject({exceededMs: 10_000});
+	},
+);

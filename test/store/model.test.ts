@@ -22,7 +22,7 @@ import {
 import {redisHarness, sqliteHarness, type Harness} from './harness.js';
 import {collect, lineOf, plan, pool} from './samples.js';
 
-const histories = 120;
+const histories = 60;
 const longest = 30;
 
 const gpu = fc.nat(3);

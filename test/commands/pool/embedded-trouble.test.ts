@@ -9,6 +9,7 @@ import {expect, onTestFinished, test} from 'vitest';
 import type {Box} from '../../_helpers/program/cli.js';
 import {eventually} from '../../_helpers/eventually.js';
 import {freshEmbeddedBox, peek, startAsJob} from '../../_helpers/program/processes.js';
+import {slowTest} from '../../_helpers/slow.js';
 
 const kindsIn = async (box: Box) => (await peek(box)).gpus.map(({kind}) => kind);
 
@@ -80,7 +81,7 @@ test('a process that was stopped while it used the database is named, and the ne
 	expect(await box.run('status')).toMatchObject({exitCode: 0});
 });
 
-test('Ctrl-Z at those who use the database all the time never stops them in the middle of it', async () => {
+slowTest('Ctrl-Z at those who use the database all the time never stops them in the middle of it', async () => {
 	const box = await freshEmbeddedBox(1);
 	const stateOf = (pid: number): string => readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ', 2)[1]!.charAt(0);
 	await box.run('reserve');

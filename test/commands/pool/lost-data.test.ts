@@ -19,6 +19,7 @@ import {
 } from '../../_helpers/program/processes.js';
 import {startRedis, type RedisServer} from '../../_helpers/store/redis-server.js';
 import {startSleeper} from '../run/_sleeper.js';
+import {slowTest} from '../../_helpers/slow.js';
 
 const waiterCount = 5;
 
@@ -105,7 +106,7 @@ describe('Redis', {timeout: 120_000}, () => {
 		await expectRestored(box, scene);
 	});
 
-	test('that comes back with an older snapshot gets everything back, over what was there then', async () => {
+	slowTest('that comes back with an older snapshot gets everything back, over what was there then', async () => {
 		const {server, box} = await atServer();
 		await box.run('run --gpu-ids 0 -- true');
 		await box.run('reserve --gpu-ids 1 --duration 2h');
@@ -200,7 +201,7 @@ describe('Redis', {timeout: 120_000}, () => {
 describe('the embedded store', {timeout: 120_000}, () => {
 	const databaseOf = (box: Box, suffix = ''): string => path.join(box.poolDirectory, `pool.sqlite${suffix}`);
 
-	test('whose file was moved away and made again gets everything back', async () => {
+	slowTest('whose file was moved away and made again gets everything back', async () => {
 		const box = await freshEmbeddedBox(3);
 		const scene = await fill(box);
 		for (const suffix of ['', '-wal', '-shm']) {

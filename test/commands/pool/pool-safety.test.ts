@@ -21,6 +21,7 @@ import {once} from 'node:events';
 import {beforeEach, describe, expect, test} from 'vitest';
 import {accountsOfFile, alice, canBeOthers, mallory} from '../../_helpers/machine/strangers.js';
 import {eventually} from '../../_helpers/eventually.js';
+import {slowTest} from '../../_helpers/slow.js';
 
 const accounts = accountsOfFile();
 const root = 0;
@@ -104,7 +105,7 @@ describe.runIf(canBeOthers)('a pool for everybody', () => {
 		);
 	});
 
-	test.each(shared)(
+	slowTest.each(shared)(
 		'%s cut short or overwritten again and again ends no job and costs a clear error at most',
 		async (name) => {
 			await makePool();
@@ -167,7 +168,7 @@ describe.runIf(canBeOthers)('a pool for everybody', () => {
 		}
 	});
 
-	test('a lock that another account keeps costs a clear error in bounded time', async () => {
+	slowTest('a lock that another account keeps costs a clear error in bounded time', async () => {
 		await makePool();
 		const holding = accounts.script(
 			mallory,

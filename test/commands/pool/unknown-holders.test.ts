@@ -15,6 +15,7 @@ import {freshEmbeddedBox, freshRedisBox, holders, isAlive, peek, recordsOf} from
 import {startRedis} from '../../_helpers/store/redis-server.js';
 import {createShiftedClock} from '../../_helpers/machine/shift-clock.js';
 import {startSleeper} from '../run/_sleeper.js';
+import {slowTest} from '../../_helpers/slow.js';
 
 const leaseIn = async (box: Box) => {
 	const [record] = (await peek(box)).gpus;
@@ -92,56 +93,63 @@ describe.skipIf(!hasCompiler || !canEnter(ownPids))(
 			return {clock, client, box: await freshRedisBox(server.port, 1)};
 		};
 
-		test('a job keeps its lease and a waiter its position: both answer a process that watches for their silence', async () => {
-			const {clock, box} = await atShiftedRedis();
-			const job = startIn(ownPids, box, 'run --gpu-ids 0 -- sleep 600');
-			await becomesHeld(box);
-			const waiter = startIn(ownPids, box, 'reserve --short --gpu-ids 0');
-			await eventually(() => waiter.stderr().includes('1 of 1 in line'));
-			for (const step of [20 * 60, -5 * hour, 0]) {
-				clock.jump(step);
-				expect(await box.run('status')).toMatchObject({exitCode: 0});
+		slowTest(
+			'a job keeps its lease and a waiter its position: both answer a process that watches for their silence',
+			async () => {
+				const {clock, box} = await atShiftedRedis();
+				const job = startIn(ownPids, box, 'run --gpu-ids 0 -- sleep 600');
+				await becomesHeld(box);
+				const waiter = startIn(ownPids, box, 'reserve --short --gpu-ids 0');
+				await eventually(() => waiter.stderr().includes('1 of 1 in line'));
+				for (const step of [20 * 60, -5 * hour, 0]) {
+					clock.jump(step);
+					expect(await box.run('status')).toMatchObject({exitCode: 0});
+					expect(await holders(box)).toBe('0:RUN');
+
+					await eventually(async () => {
+						const {now, queue} = await peek(box);
+						const lease = await leaseIn(box);
+						const [waiting] = queue;
+						return (
+							lease !== undefined &&
+							lease.silence === undefined &&
+							Math.abs(now - lease.lastHeartbeat!) < 60 &&
+							waiting?.kind === 'entry' &&
+							waiting.entry.silence === undefined &&
+							Math.abs(now - waiting.entry.lastHeartbeat) < 60
+						);
+					}, 60_000);
+				}
+
+				expect(await recordsOf(box)).toEqual([]);
+				expect(job.stderr()).toBe('');
+				// As a container that is killed: nothing is left that would beat.
+				job.kill();
+				await job.ended;
+				waiter.kill();
+			},
+			120_000,
+		);
+
+		slowTest(
+			'a job that was killed loses its lease once its silence was watched, and the first of the queue has the GPU',
+			async () => {
+				const {clock, client, box} = await atShiftedRedis();
+				const job = startIn(ownPids, box, 'run --gpu-ids 0 -- sleep 600');
+				await becomesHeld(box);
+				job.kill();
+				await job.ended;
+				clock.jump(20 * 60);
 				expect(await holders(box)).toBe('0:RUN');
-
-				await eventually(async () => {
-					const {now, queue} = await peek(box);
-					const lease = await leaseIn(box);
-					const [waiting] = queue;
-					return (
-						lease !== undefined &&
-						lease.silence === undefined &&
-						Math.abs(now - lease.lastHeartbeat!) < 60 &&
-						waiting?.kind === 'entry' &&
-						waiting.entry.silence === undefined &&
-						Math.abs(now - waiting.entry.lastHeartbeat) < 60
-					);
-				}, 60_000);
-			}
-
-			expect(await recordsOf(box)).toEqual([]);
-			expect(job.stderr()).toBe('');
-			// As a container that is killed: nothing is left that would beat.
-			job.kill();
-			await job.ended;
-			waiter.kill();
-		}, 120_000);
-
-		test('a job that was killed loses its lease once its silence was watched, and the first of the queue has the GPU', async () => {
-			const {clock, client, box} = await atShiftedRedis();
-			const job = startIn(ownPids, box, 'run --gpu-ids 0 -- sleep 600');
-			await becomesHeld(box);
-			job.kill();
-			await job.ended;
-			clock.jump(20 * 60);
-			expect(await holders(box)).toBe('0:RUN');
-			const key = 'canhazgpu:gpu:0';
-			const record = JSON.parse((await client.get(key))!) as {silence: {seconds: number}; last_heartbeat: number};
-			// As if the watch had begun a minute earlier: ten seconds are left of it.
-			record.silence.seconds -= 60;
-			await client.set(key, JSON.stringify(record));
-			expect(await box.run('reserve --short --gpu-ids 0')).toMatchObject({exitCode: 0, stdout: '0\n'});
-			expect(await recordsOf(box)).toMatchObject([{endReason: 'heartbeat-lost', endTime: record.last_heartbeat}]);
-		});
+				const key = 'canhazgpu:gpu:0';
+				const record = JSON.parse((await client.get(key))!) as {silence: {seconds: number}; last_heartbeat: number};
+				// As if the watch had begun a minute earlier: ten seconds are left of it.
+				record.silence.seconds -= 60;
+				await client.set(key, JSON.stringify(record));
+				expect(await box.run('reserve --short --gpu-ids 0')).toMatchObject({exitCode: 0, stdout: '0\n'});
+				expect(await recordsOf(box)).toMatchObject([{endReason: 'heartbeat-lost', endTime: record.last_heartbeat}]);
+			},
+		);
 	},
 );
 

@@ -13,6 +13,7 @@ import type {Wanted} from '../../../source/core/rules/allocation/request.js';
 import {eventually} from '../../_helpers/eventually.js';
 import {redisOfFile} from '../../_helpers/store/redis-of-file.js';
 import {historyOf, randomFrom} from '../../_helpers/world.js';
+import {slowTest} from '../../_helpers/slow.js';
 import {crowdOnFile, crowdOnRedis, forEver, gpuCount, holdAll, request, requesterOf} from './_waiters.js';
 
 const redis = redisOfFile();
@@ -31,98 +32,102 @@ describe.each([
 	['redis', async () => crowdOnRedis(redis)],
 	['embedded', async () => crowdOnFile()],
 ] as const)('on %s', (kind, create) => {
-	test('50 who wait, with random wants and needs, releases, kills and withdrawals', {timeout: 120_000}, async () => {
-		const warnings: Error[] = [];
-		const onWarning = (warning: Error): void => {
-			warnings.push(warning);
-		};
-
-		process.on('warning', onWarning);
-		const random = randomFrom(7);
-		const upTo = (limit: number): number => Math.floor(random() * limit);
-		const crowd = await create();
-		const free = await holdAll(crowd);
-		const granted = new Set<string>();
-		const ends = new Map<string, number>();
-		const count = (end: string): void => {
-			ends.set(end, (ends.get(end) ?? 0) + 1);
-		};
-
-		let waiting = 0;
-		const people = await Promise.all(Array.from({length: 50}, async () => crowd.enter()));
-		const done = people.map(async (person, place) => {
-			const ids = [...new Set(Array.from({length: 1 + upTo(3)}, () => upTo(gpuCount)))];
-			const wanted: Wanted =
-				upTo(3) === 0 ? {count: ids.length, ids} : {count: 1 + upTo(4), need: needs[upTo(needs.length)]};
-			const [holdMs, fateAt] = [upTo(30), upTo(20)];
-			const controller = new AbortController();
-			let isCounted = false;
-			const fate = place % 10 === 3 ? 'killed' : place % 10 === 6 ? 'withdrawn' : 'served';
-			const meetsFate = async (): Promise<string> => {
-				await eventually(() => granted.size >= fateAt, 60_000);
-				if (fate === 'killed') {
-					person.kill();
-					return 'killed';
-				}
-
-				controller.abort();
-				return Promise.withResolvers<string>().promise;
+	slowTest(
+		'50 who wait, with random wants and needs, releases, kills and withdrawals',
+		{timeout: 120_000},
+		async () => {
+			const warnings: Error[] = [];
+			const onWarning = (warning: Error): void => {
+				warnings.push(warning);
 			};
 
-			const lives = async (): Promise<string> => {
-				const answer = await acquire(
-					person.world,
-					request(person, wanted),
-					forEver(() => {
-						waiting += isCounted ? 0 : 1;
-						isCounted = true;
-					}, controller.signal),
-				);
-				if (answer.kind !== 'granted') {
-					return answer.kind === 'gave-up' ? answer.reason : answer.kind;
-				}
-
-				granted.add(answer.leaseId);
-				await sleep(holdMs);
-				await release(person.world, requesterOf(person), {by: 'lease', leaseId: answer.leaseId});
-				return 'served';
+			process.on('warning', onWarning);
+			const random = randomFrom(7);
+			const upTo = (limit: number): number => Math.floor(random() * limit);
+			const crowd = await create();
+			const free = await holdAll(crowd);
+			const granted = new Set<string>();
+			const ends = new Map<string, number>();
+			const count = (end: string): void => {
+				ends.set(end, (ends.get(end) ?? 0) + 1);
 			};
 
-			count(await Promise.race(fate === 'served' ? [lives()] : [lives(), meetsFate()]));
-		});
-		await eventually(() => waiting >= 40);
-		await free([0, 1, 2]);
-		await free([3, 4, 5, 6, 7]);
-		await Promise.all(done);
+			let waiting = 0;
+			const people = await Promise.all(Array.from({length: 50}, async () => crowd.enter()));
+			const done = people.map(async (person, place) => {
+				const ids = [...new Set(Array.from({length: 1 + upTo(3)}, () => upTo(gpuCount)))];
+				const wanted: Wanted =
+					upTo(3) === 0 ? {count: ids.length, ids} : {count: 1 + upTo(4), need: needs[upTo(needs.length)]};
+				const [holdMs, fateAt] = [upTo(30), upTo(20)];
+				const controller = new AbortController();
+				let isCounted = false;
+				const fate = place % 10 === 3 ? 'killed' : place % 10 === 6 ? 'withdrawn' : 'served';
+				const meetsFate = async (): Promise<string> => {
+					await eventually(() => granted.size >= fateAt, 60_000);
+					if (fate === 'killed') {
+						person.kill();
+						return 'killed';
+					}
 
-		expect(crowd.overtakings).toEqual([]);
-		expect(ends.get('served')! + (ends.get('killed') ?? 0) + (ends.get('aborted') ?? 0)).toBe(50);
-		expect(ends.get('served')).toBeGreaterThanOrEqual(40);
-		// The killed may have held something: that is seen at the next look, and after it nothing is left.
-		const {world} = await crowd.enter();
-		const {gpus, queue} = await readCurrent(world);
-		expect(queue).toEqual([]);
-		expect(gpus.map((record) => record.kind)).toEqual(Array.from({length: gpuCount}, () => 'free'));
-		const history = await historyOf(world.store);
-		for (const leaseId of granted) {
-			const records = history.filter((record) => record.leaseId === leaseId);
-			const ended = records.filter(({endReason}) => endReason === 'released' || endReason === 'holder-died');
-			expect(new Set(ended.map(({gpuId}) => gpuId)).size).toBe(ended.length);
-			expect(ended.length).toBeGreaterThan(0);
-		}
+					controller.abort();
+					return Promise.withResolvers<string>().promise;
+				};
 
-		if (kind === 'redis') {
-			const client = new Redis(redis.port);
-			expect(await client.keys('canhazgpu:queue*')).toEqual([]);
-			const [, listening] = (await client.pubsub('NUMSUB', 'canhazgpu:events')) as [string, number];
-			// Only those who were killed had no time to stop listening.
-			expect(listening).toBeLessThanOrEqual(ends.get('killed') ?? 0);
-			client.disconnect();
-		}
+				const lives = async (): Promise<string> => {
+					const answer = await acquire(
+						person.world,
+						request(person, wanted),
+						forEver(() => {
+							waiting += isCounted ? 0 : 1;
+							isCounted = true;
+						}, controller.signal),
+					);
+					if (answer.kind !== 'granted') {
+						return answer.kind === 'gave-up' ? answer.reason : answer.kind;
+					}
 
-		process.off('warning', onWarning);
-		expect(warnings).toEqual([]);
-	});
+					granted.add(answer.leaseId);
+					await sleep(holdMs);
+					await release(person.world, requesterOf(person), {by: 'lease', leaseId: answer.leaseId});
+					return 'served';
+				};
+
+				count(await Promise.race(fate === 'served' ? [lives()] : [lives(), meetsFate()]));
+			});
+			await eventually(() => waiting >= 40);
+			await free([0, 1, 2]);
+			await free([3, 4, 5, 6, 7]);
+			await Promise.all(done);
+
+			expect(crowd.overtakings).toEqual([]);
+			expect(ends.get('served')! + (ends.get('killed') ?? 0) + (ends.get('aborted') ?? 0)).toBe(50);
+			expect(ends.get('served')).toBeGreaterThanOrEqual(40);
+			// The killed may have held something: that is seen at the next look, and after it nothing is left.
+			const {world} = await crowd.enter();
+			const {gpus, queue} = await readCurrent(world);
+			expect(queue).toEqual([]);
+			expect(gpus.map((record) => record.kind)).toEqual(Array.from({length: gpuCount}, () => 'free'));
+			const history = await historyOf(world.store);
+			for (const leaseId of granted) {
+				const records = history.filter((record) => record.leaseId === leaseId);
+				const ended = records.filter(({endReason}) => endReason === 'released' || endReason === 'holder-died');
+				expect(new Set(ended.map(({gpuId}) => gpuId)).size).toBe(ended.length);
+				expect(ended.length).toBeGreaterThan(0);
+			}
+
+			if (kind === 'redis') {
+				const client = new Redis(redis.port);
+				expect(await client.keys('canhazgpu:queue*')).toEqual([]);
+				const [, listening] = (await client.pubsub('NUMSUB', 'canhazgpu:events')) as [string, number];
+				// Only those who were killed had no time to stop listening.
+				expect(listening).toBeLessThanOrEqual(ends.get('killed') ?? 0);
+				client.disconnect();
+			}
+
+			process.off('warning', onWarning);
+			expect(warnings).toEqual([]);
+		},
+	);
 });
 
 test('of 200 who wait one release wakes three, of whom one scans the GPUs', {timeout: 60_000}, async () => {

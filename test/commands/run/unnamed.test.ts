@@ -4,6 +4,7 @@ import process from 'node:process';
 import {expect, onTestFinished, test} from 'vitest';
 import {identityOf, liveness} from '../../../source/host/process/processes.js';
 import {redisGround} from '../../_helpers/program/kill-grounds.js';
+import {slowTest} from '../../_helpers/slow.js';
 
 /** The pid of the process with these words, if there is one. */
 const pidOf = (...words: readonly string[]): number | undefined => {
@@ -24,7 +25,7 @@ const statusOf = async (run: (words: string) => Promise<{readonly stdout: string
 	return row!.status;
 };
 
-test('a job whose wrapper was killed at any moment keeps its GPU until it ends', {timeout: 120_000}, async () => {
+slowTest('a job whose wrapper was killed at any moment keeps its GPU until it ends', {timeout: 120_000}, async () => {
 	const ground = await redisGround();
 	let orphans = 0;
 	// From the join of the line on, until the job is named.

@@ -22,6 +22,7 @@ import {eventually} from '../../_helpers/eventually.js';
 import {timed} from '../../_helpers/program/timed.js';
 import {leaseWrite, plan, poolWrite, stateOf, write} from '../samples.js';
 import {isTransient} from '../../../source/core/operations/waiting/waiter.js';
+import {slowTest} from '../../_helpers/slow.js';
 
 let directory: string;
 let file: string;
@@ -268,7 +269,7 @@ describe('while it is open', () => {
 		await other.close();
 	});
 
-	test('an older copy put in its place is told as well', async () => {
+	slowTest('an older copy put in its place is told as well', async () => {
 		const {store, heard} = await listen();
 		const older = readFileSync(file);
 		await store.commit(plan({writes: [leaseWrite(0)], event: {kind: 'granted', gpus: [0]}}));

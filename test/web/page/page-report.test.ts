@@ -4,6 +4,7 @@ import {freshEmbeddedBox, freshRedisBox} from '../../_helpers/program/processes.
 import {startRedis} from '../../_helpers/store/redis-server.js';
 import {playHosts} from '../_hosts.js';
 import {startWeb} from '../_server.js';
+import {slowTest} from '../../_helpers/slow.js';
 import {browserForAll, chromiumProgram, openPage} from './_browser.js';
 
 describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
@@ -61,7 +62,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		await page.locator('.report:not([data-old]) tbody tr').first().waitFor();
 	});
 
-	test('a server that does not answer is not waited for without end', async () => {
+	slowTest('a server that does not answer is not waited for without end', async () => {
 		const box = await freshEmbeddedBox(1);
 		const web = await startWeb(box);
 		onTestFinished(async () => {

@@ -1,0 +1,7 @@
+/**
+Tests that take many seconds each: `npm run test:long` runs them, and `npm test`, which has ten minutes for everything, leaves them out.
+*/
+import process from 'node:process';
+import {test} from 'vitest';
+
+export const slowTest = test.runIf(process.env['LONG_TESTS'] === '1');
