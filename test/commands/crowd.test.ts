@@ -1,4 +1,4 @@
-import {describe, expect, test} from 'vitest';
+import {describe, expect} from 'vitest';
 import {createEmbeddedBox, createRedisBox, type Box, type Ran} from '../_helpers/program/cli.js';
 import {redisOfFile} from '../_helpers/store/redis-of-file.js';
 import {slowTest} from '../_helpers/slow.js';

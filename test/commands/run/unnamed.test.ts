@@ -1,7 +1,7 @@
 /** A wrapper may be killed when its job has begun, and before the lease says which it is. */
 import {readdirSync, readFileSync} from 'node:fs';
 import process from 'node:process';
-import {expect, onTestFinished, test} from 'vitest';
+import {expect, onTestFinished} from 'vitest';
 import {identityOf, liveness} from '../../../source/host/process/processes.js';
 import {redisGround} from '../../_helpers/program/kill-grounds.js';
 import {slowTest} from '../../_helpers/slow.js';
