@@ -7,7 +7,7 @@ import {CanhazgpuError} from '../../../source/errors.js';
 import {person as personNamed, randomFrom} from '../world.js';
 import type {Crowd} from './crowd.js';
 
-/** A store that is too busy for ten seconds says so, and whoever gives back tries again. */
+/** A store that is too busy for ten seconds says so, and the holder gives back again. */
 async function giveBack(world: World, requester: Requester, leaseId: string): Promise<void> {
 	for (let tries = 1; ; tries++) {
 		try {
@@ -29,7 +29,7 @@ export type Shared = {
 };
 
 /**
-Each of so many people wants 1 to 24 GiB of one GPU, or of two, and every tenth a whole GPU; whoever is served holds it for a moment and gives
+Each of so many people wants 1 to 24 GiB of one GPU, or of two, and every tenth a whole GPU; a person who is served holds it for a moment and gives
 it back.
 */
 export async function shareAll(crowd: Crowd, count: number, seed = 7): Promise<Shared> {

@@ -138,7 +138,7 @@ test('a share whose process is dead ends at the next read, and the GPU with the 
 	expect((await readCurrent(world)).gpus[0]).toMatchObject({kind: 'free', ended: {leaseId: 'of-alice'}});
 });
 
-test('a release of several shares of one GPU is undone whole, beside whoever came since', async () => {
+test('a release of several shares of one GPU is undone whole, beside a share that was granted since', async () => {
 	await grant(share('carol', 10), 1);
 	await grant(share('dan', 20), 1);
 	const root = person('root', 'root', 0);
