@@ -157,7 +157,7 @@ export async function main(argv: readonly string[]): Promise<number> {
 	});
 	try {
 		if (argv[0] === libraryVerb) {
-			const {printScans} = await import('./app/nvml.js');
+			const {printScans} = await import('./app/gpus/nvml.js');
 			return await printScans(Number(argv[1]));
 		}
 

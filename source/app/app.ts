@@ -20,7 +20,7 @@ import type {App, OpenOptions, OpenWorld} from './contract.js';
 import {openStore} from './stores.js';
 import {openPoolLocation} from './pool-location.js';
 import {createLocations} from './locations.js';
-import {createProvider, detectGpus, scanEarly, watchingProvider} from './gpus.js';
+import {createProvider, detectGpus, scanEarly, watchingProvider} from './gpus/gpus.js';
 import {createLineHistory} from './line-history.js';
 
 export type AppOptions = {

@@ -9,7 +9,7 @@ import type {Config} from '../config/config.js';
 import {CanhazgpuError} from '../errors.js';
 import {locationOf} from '../store/redis/address.js';
 import type {OpenOptions} from './contract.js';
-import type {Detected} from './gpus.js';
+import type {Detected} from './gpus/gpus.js';
 import {simulatedCount} from './names.js';
 import {credentials, openEmbedded, openPrivate, openRedis} from './open-stores.js';
 import type {Locations} from './locations.js';

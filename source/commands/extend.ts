@@ -7,7 +7,7 @@ import {longDuration} from '../format/text/durations.js';
 import {notYoursError} from '../format/not-yours.js';
 import type {Command, Input} from '../command-line/command.js';
 import {checkLabel, idsFlag, idsOf, jsonFlag, labelFlag, usualDurations} from '../command-line/flags.js';
-import {onFlag} from './shared/on-flag.js';
+import {onFlag} from './shared/hosts/on-flag.js';
 import {parseMoment} from './shared/time-of-day.js';
 
 function newEndOf(input: Input): NewEnd {
@@ -54,7 +54,7 @@ export const extend: Command = {
 	},
 	async run(app, input) {
 		if (input.has('on')) {
-			const {runElsewhere} = await import('./shared/on-host.js');
+			const {runElsewhere} = await import('./shared/hosts/on-host.js');
 			const exitCode = await runElsewhere(app, input, extend);
 			if (exitCode !== undefined) {
 				return exitCode;

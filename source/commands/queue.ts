@@ -10,7 +10,7 @@ import type {Command} from '../command-line/command.js';
 import {jsonFlag} from '../command-line/flags.js';
 import {queueRows} from '../core/rules/queue/queue-rows.js';
 import {recentLossWords} from './shared/data-loss.js';
-import {onFlag} from './shared/on-flag.js';
+import {onFlag} from './shared/hosts/on-flag.js';
 
 async function leave(
 	app: App,
@@ -74,12 +74,12 @@ export const queue: Command = {
 				});
 			}
 
-			const {showQueues} = await import('./shared/host-queues.js');
+			const {showQueues} = await import('./shared/hosts/host-queues.js');
 			return showQueues(app, input);
 		}
 
 		if (input.has('on')) {
-			const {runElsewhere} = await import('./shared/on-host.js');
+			const {runElsewhere} = await import('./shared/hosts/on-host.js');
 			const exitCode = await runElsewhere(app, input, queue);
 			if (exitCode !== undefined) {
 				return exitCode;

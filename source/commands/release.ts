@@ -6,7 +6,7 @@ import {harmlessJson} from '../format/text/json.js';
 import {notYoursError} from '../format/not-yours.js';
 import type {Command} from '../command-line/command.js';
 import {checkLabel, idsFlag, idsOf, jsonFlag, labelFlag} from '../command-line/flags.js';
-import {onFlag} from './shared/on-flag.js';
+import {onFlag} from './shared/hosts/on-flag.js';
 
 export const release: Command = {
 	name: 'release',
@@ -25,7 +25,7 @@ export const release: Command = {
 	notes: ['What was reserved with --user NAME is given back by the same flag, or by its ids.'],
 	async run(app, input) {
 		if (input.has('on')) {
-			const {runElsewhere} = await import('./shared/on-host.js');
+			const {runElsewhere} = await import('./shared/hosts/on-host.js');
 			const exitCode = await runElsewhere(app, input, release);
 			if (exitCode !== undefined) {
 				return exitCode;

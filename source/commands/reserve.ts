@@ -11,12 +11,12 @@ import type {Command, Input} from '../command-line/command.js';
 import {checkLabel, idsOf, jsonFlag, usualDurations} from '../command-line/flags.js';
 import {acquireShown, countOf, waitSecondsOf, wantFlags} from './shared/acquire.js';
 import {needOf, strategyOf} from './shared/need-flags.js';
-import {onAnyFlag} from './shared/on-flag.js';
+import {onAnyFlag} from './shared/hosts/on-flag.js';
 import {reserveForProcess} from './adopt.js';
 import {createBackground} from './shared/background.js';
 
 async function reserveForProcessElsewhere(app: App, input: Input): Promise<number> {
-	const {runElsewhere} = await import('./shared/on-host.js');
+	const {runElsewhere} = await import('./shared/hosts/on-host.js');
 	return (await runElsewhere(app, input, reserve)) ?? reserveForProcess(app, input);
 }
 
@@ -72,7 +72,7 @@ export const reserve: Command = {
 		const strategy = strategyOf(input, 'reserve');
 		const waitSeconds = waitSecondsOf(input, 'reserve');
 		if (input.has('on')) {
-			const {acquireElsewhere} = await import('./shared/on-host.js');
+			const {acquireElsewhere} = await import('./shared/hosts/on-host.js');
 			const exitCode = await acquireElsewhere(app, input, {command: reserve, wanted: {count, ids, need}});
 			if (exitCode !== undefined) {
 				return exitCode;

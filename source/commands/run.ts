@@ -12,7 +12,7 @@ import type {Command, Input} from '../command-line/command.js';
 import {checkLabel, idsOf, jsonFlag, usualDurations} from '../command-line/flags.js';
 import {acquireShown, countOf, waitSecondsOf, wantFlags} from './shared/acquire.js';
 import {needOf, strategyOf} from './shared/need-flags.js';
-import {onAnyFlag} from './shared/on-flag.js';
+import {onAnyFlag} from './shared/hosts/on-flag.js';
 import {createBackground} from './shared/background.js';
 import {checkIsolationWish, createJobIsolator, isolateFlag, type JobIsolation} from './shared/isolation.js';
 import {gpuEnvironment} from './shared/job-environment.js';
@@ -187,7 +187,7 @@ export const run: Command = {
 		const strategy = strategyOf(input, 'run');
 		const waitSeconds = waitSecondsOf(input, 'run');
 		if (input.has('on')) {
-			const {acquireElsewhere} = await import('./shared/on-host.js');
+			const {acquireElsewhere} = await import('./shared/hosts/on-host.js');
 			const exitCode = await acquireElsewhere(app, input, {
 				command: run,
 				wanted: {count, ids, need},

@@ -4,9 +4,9 @@ import {tmpdir} from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
 import {fileURLToPath} from 'node:url';
-import {ensureBubblewrap} from './machine/find-bubblewrap.js';
-import {ensureChromium} from './machine/find-chromium.js';
-import {ensureRedis} from './store/find-redis.js';
+import {ensureBubblewrap} from './packages/find-bubblewrap.js';
+import {ensureChromium} from './packages/find-chromium.js';
+import {ensureRedis} from './packages/find-redis.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 

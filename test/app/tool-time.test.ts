@@ -2,7 +2,7 @@ import {mkdirSync, mkdtempSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {afterEach, beforeEach, expect, test, vi} from 'vitest';
-import {createToolTime} from '../../source/app/tool-time.js';
+import {createToolTime} from '../../source/app/gpus/tool-time.js';
 import type {Config} from '../../source/config/config.js';
 import type {GpuProvider} from '../../source/core/model/ports.js';
 import {testHost} from '../_helpers/machine/host.js';

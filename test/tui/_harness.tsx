@@ -35,8 +35,8 @@ export const settingsFor = (box: Box, more: Partial<Settings> = {}): Settings =>
 	...more,
 });
 
-/** Something that happens, or what the key of a verb makes happen. */
-export type Step = Action | ((state: State) => Action);
+/** Something that happens, by its kind where that says it all, or what the key of a verb makes happen. */
+export type Step = Action | Exclude<Action['kind'], 'typed'> | ((state: State) => Action);
 
 /** The key of a verb that opens a dialog, or says why not. */
 export const pressing =
@@ -48,7 +48,8 @@ export const pressing =
 export const after = (state: State, ...steps: readonly Step[]): State => {
 	let next = state;
 	for (const step of steps) {
-		next = reduce(next, typeof step === 'function' ? step(next) : step);
+		const action = typeof step === 'function' ? step(next) : typeof step === 'string' ? {kind: step} : step;
+		next = reduce(next, action as Action);
 	}
 
 	return next;
@@ -179,6 +180,13 @@ export type Session = {
 	readonly written: () => string;
 	readonly unmount: () => void;
 };
+
+/** Ends a session after its test, as at the end of the program. It must have met no error. */
+export async function endSession(session: Session | undefined): Promise<void> {
+	await session?.leaveAll();
+	expect(session?.errors ?? []).toEqual([]);
+	session?.unmount();
+}
 
 /** What the kernel would tell, were the processes of the box real: whatever its GPUs show. */
 export const factsIn = (box: Box, pids: readonly number[]): FactsOfProcesses =>

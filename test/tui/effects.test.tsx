@@ -2,15 +2,13 @@
 import {Buffer} from 'node:buffer';
 import {afterEach, expect, test} from 'vitest';
 import type {FactsOfProcesses, GpuProcess} from '../../source/core/model/types.js';
-import {keys, startMonitor, type Session} from './_harness.js';
+import {endSession, keys, startMonitor, type Session} from './_harness.js';
 import {busy, createBox, gpuReading, lease, waiter, type Box} from './_world.js';
 
 let session: Session | undefined;
 
 afterEach(async () => {
-	await session?.leaveAll();
-	expect(session?.errors ?? []).toEqual([]);
-	session?.unmount();
+	await endSession(session);
 	session = undefined;
 });
 

@@ -3,15 +3,13 @@ import {afterEach, expect, test} from 'vitest';
 import type {LiveOutput, LiveOutputPage, MonitorPorts} from '../../source/tui/ports.js';
 import {outputLines} from '../../source/tui/dialogs/command-line.js';
 import type {Output} from '../../source/tui/command-line/state.js';
-import {keys, startMonitor, type Session} from './_harness.js';
+import {endSession, keys, startMonitor, type Session} from './_harness.js';
 import {createBox} from './_world.js';
 
 let session: Session | undefined;
 
 afterEach(async () => {
-	await session?.leaveAll();
-	expect(session?.errors ?? []).toEqual([]);
-	session?.unmount();
+	await endSession(session);
 	session = undefined;
 });
 

@@ -3,15 +3,14 @@ import {afterEach, expect, test} from 'vitest';
 import {lineText} from '../../source/tui/widgets/styled-text.js';
 import {rowsOf} from '../../source/tui/state/state.js';
 import {summaryLine} from '../../source/tui/panels/summary.js';
-import {keys, startMonitor, stateOf, type Session} from './_harness.js';
+import {endSession, keys, startMonitor, stateOf, type Session} from './_harness.js';
 import {createBox, createScene, lease, run} from './_world.js';
 
 let session: Session | undefined;
 
 afterEach(async () => {
 	expect(session?.errors ?? []).toEqual([]);
-	await session?.leaveAll();
-	session?.unmount();
+	await endSession(session);
 	session = undefined;
 });
 

@@ -4,26 +4,17 @@
 import {otherHosts} from '../../core/model/other-hosts.js';
 import type {World} from '../../core/model/ports.js';
 import {readStatus} from '../../core/operations/reservations.js';
-import {CanhazgpuError} from '../../errors.js';
 import {hostsJson, hostTable, summaryTable, type HostAnswer, type JsonRow} from '../../format/tables/host-tables.js';
 import {harmlessJson} from '../../format/text/json.js';
 import {statusJson} from '../../format/status-json.js';
 import {sanitize} from '../../format/text/text.js';
 import type {App} from '../../app/contract.js';
+import {answerFrom} from '../shared/hosts/ask-hosts.js';
 import {createAskingLine} from '../shared/progress-line.js';
 import type {Input} from '../../command-line/command.js';
 
 /** What is printed of a host. */
 export type StatusForm = 'json' | 'summary' | 'table';
-
-/** What is shown of a host that cannot be asked. Anything but a CanhazgpuError is a bug, and thrown again. */
-export const errorWords = (error: unknown): string => {
-	if (!(error instanceof CanhazgpuError)) {
-		throw error;
-	}
-
-	return error.message;
-};
 
 /** This host's own rows, as it would tell them to another. */
 export async function localRows(world: World): Promise<readonly JsonRow[]> {
@@ -31,27 +22,18 @@ export async function localRows(world: World): Promise<readonly JsonRow[]> {
 	return statusJson(rows, observation);
 }
 
-async function localAnswer(app: App): Promise<HostAnswer> {
-	const host = app.host.hostname;
-	try {
+const localAnswer = async (app: App): Promise<HostAnswer> =>
+	answerFrom(app.host.hostname, async () => {
 		const world = await app.open({willScan: true, details: 'parts'});
 		try {
-			return {host, rows: await localRows(world)};
+			return {host: app.host.hostname, rows: await localRows(world)};
 		} finally {
 			await world.close();
 		}
-	} catch (error) {
-		return {host, error: errorWords(error)};
-	}
-}
+	});
 
-async function remoteAnswer(app: App, host: string, signal: AbortSignal): Promise<HostAnswer> {
-	try {
-		return {host, rows: await app.remoteStatus(host, signal)};
-	} catch (error) {
-		return {host, error: errorWords(error)};
-	}
-}
+const remoteAnswer = async (app: App, host: string, signal: AbortSignal): Promise<HostAnswer> =>
+	answerFrom(host, async () => ({host, rows: await app.remoteStatus(host, signal)}));
 
 /** A host that is asked when Ctrl-C comes is asked no longer: nothing is left running, and nothing is shown. */
 export async function untilInterrupted(app: App, show: (signal: AbortSignal) => Promise<void>): Promise<number> {

@@ -113,7 +113,7 @@ function countCells(rows: readonly JsonRow[], paint: Paint): readonly [available
 }
 
 /** Whose error it is stands beside it. */
-const withoutName = (error: string, host: string): string =>
+export const withoutName = (error: string, host: string): string =>
 	error.startsWith(`${host}: `) ? error.slice(host.length + 2) : error;
 
 function summaryCells(answer: HostAnswer, paint: Paint): readonly Cell[] {

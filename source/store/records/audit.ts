@@ -1,9 +1,9 @@
 import type {AuditBefore, AuditKind, AuditRecord} from '../../core/model/types.js';
-import {readRecord, type Fields} from './fields.js';
+import {readRecord, type Fields} from './json/fields.js';
 import {mostGpus} from './pool.js';
-import {textOf} from './raw.js';
-import {checkTime} from './time.js';
-import {optionalText, writeRecord} from './write.js';
+import {textOf} from './json/raw.js';
+import {checkTime} from './json/time.js';
+import {optionalText, writeRecord} from './json/write.js';
 
 /** A record, so that a kind that is missing here does not compile. */
 const kinds: Readonly<Record<AuditKind, true>> = {

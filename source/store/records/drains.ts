@@ -1,8 +1,8 @@
 import type {Drain} from '../../core/model/types.js';
-import {readRecord} from './fields.js';
-import {textOf} from './raw.js';
-import {formatRfc3339} from './time.js';
-import {optionalText, writeRecord} from './write.js';
+import {readRecord} from './json/fields.js';
+import {textOf} from './json/raw.js';
+import {formatRfc3339} from './json/time.js';
+import {optionalText, writeRecord} from './json/write.js';
 
 type Drains = ReadonlyMap<number, Drain>;
 

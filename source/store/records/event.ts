@@ -1,6 +1,6 @@
 import type {PoolEvent} from '../../core/model/types.js';
-import {readRecord} from './fields.js';
-import {optionalText, writeRecord} from './write.js';
+import {readRecord} from './json/fields.js';
+import {optionalText, writeRecord} from './json/write.js';
 
 /** A record, so that a kind that is missing here does not compile. */
 const kinds: Readonly<Record<PoolEvent['kind'], true>> = {

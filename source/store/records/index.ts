@@ -10,6 +10,6 @@ export {decodeBaselines, decodeDataLoss, decodeNotices, encodeNotices} from './n
 export {decodePolicy, encodePolicy} from './policy.js';
 export {decodePool, encodePool, mostGpus, poolGarbage, type RawPool} from './pool.js';
 export {decodeQueueEntry, encodeQueueEntry} from './queue-entry.js';
-export {bytesOf, rawOf, wireOf} from './raw.js';
+export {bytesOf, rawOf, wireOf} from './json/raw.js';
 export {decodeRevision, encodeNextRevision} from './revision.js';
 export {decodeUsage, encodeUsage, usageNeedles} from './usage.js';

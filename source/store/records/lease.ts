@@ -1,11 +1,11 @@
 import type {Write} from '../../core/model/plan.js';
 import type {EndedLease, GpuRecord, Lease, LeaseType} from '../../core/model/types.js';
-import {readRecord, type Fields} from './fields.js';
+import {readRecord, type Fields} from './json/fields.js';
 import {processFields, readBoot, readProcess} from './process.js';
-import {textOf} from './raw.js';
+import {textOf} from './json/raw.js';
 import {readSilence, silenceField} from './silence.js';
-import {formatRfc3339, wholePast, wholePromise} from './time.js';
-import {optionalText, recordOf, requiredText, writeRecord} from './write.js';
+import {formatRfc3339, wholePast, wholePromise} from './json/time.js';
+import {optionalText, recordOf, requiredText, writeRecord} from './json/write.js';
 
 type SharedRecord = Extract<GpuRecord, {kind: 'shared'}>;
 

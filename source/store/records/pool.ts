@@ -1,9 +1,9 @@
 import {CanhazgpuError} from '../../errors.js';
 import type {Pool, ProviderName} from '../../core/model/types.js';
-import {readRecord} from './fields.js';
+import {readRecord} from './json/fields.js';
 import {readBoot} from './process.js';
-import {textOf} from './raw.js';
-import {optionalText, requiredText, writeRecord} from './write.js';
+import {textOf} from './json/raw.js';
+import {optionalText, requiredText, writeRecord} from './json/write.js';
 
 /** No box has more: a larger number stored is garbage, and must not make a store look for that many records. */
 export const mostGpus = 1024;

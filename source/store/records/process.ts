@@ -1,5 +1,5 @@
 import type {ProcessIdentity} from '../../core/model/types.js';
-import type {Fields} from './fields.js';
+import type {Fields} from './json/fields.js';
 
 /** The fields that hold a process begin so. */
 export type ProcessPrefix = 'pid' | 'job_pid';

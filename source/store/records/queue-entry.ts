@@ -1,11 +1,11 @@
 import type {Need, NotedOutage, QueueEntry, QueueRecord} from '../../core/model/types.js';
-import {readRecord, type Fields} from './fields.js';
+import {readRecord, type Fields} from './json/fields.js';
 import {leaseTypes} from './lease.js';
 import {processFields, readBoot, readProcess} from './process.js';
-import {textOf} from './raw.js';
+import {textOf} from './json/raw.js';
 import {readSilence, silenceField} from './silence.js';
-import {formatRfc3339} from './time.js';
-import {optionalText, requiredText, writeRecord} from './write.js';
+import {formatRfc3339} from './json/time.js';
+import {optionalText, requiredText, writeRecord} from './json/write.js';
 
 const nanosecondsPerSecond = 1e9;
 

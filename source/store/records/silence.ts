@@ -1,5 +1,5 @@
 import type {Silence} from '../../core/model/types.js';
-import type {Fields} from './fields.js';
+import type {Fields} from './json/fields.js';
 
 /**
 Reads the watch over a silent holder. One that cannot be read is none: another is begun in its place, and no GPU is lost for that.

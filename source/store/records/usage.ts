@@ -1,9 +1,9 @@
 import type {EndReason, UsageRecord} from '../../core/model/types.js';
-import {readRecord, type Fields} from './fields.js';
+import {readRecord, type Fields} from './json/fields.js';
 import {leaseTypes} from './lease.js';
-import {textOf} from './raw.js';
-import {formatRfc3339} from './time.js';
-import {optionalText, requiredText, writeRecord} from './write.js';
+import {textOf} from './json/raw.js';
+import {formatRfc3339} from './json/time.js';
+import {optionalText, requiredText, writeRecord} from './json/write.js';
 
 /** A record, so that a reason that is missing here does not compile. */
 const endReasons: Readonly<Record<EndReason, true>> = {

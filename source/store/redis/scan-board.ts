@@ -3,7 +3,7 @@ The scan that viewers share, in two keys of ours.
 */
 import type {Redis} from 'ioredis';
 import {longestScan, type ScanBoard} from '../../core/model/ports.js';
-import {rawOf, textOf} from '../records/raw.js';
+import {rawOf, textOf} from '../records/json/raw.js';
 import {parsePosted} from '../posted-scan.js';
 import type {Connection} from './connection.js';
 import {keys, scanChannel} from './keys.js';

@@ -6,7 +6,7 @@ import type {LiveView} from '../../core/live/live-view.js';
 import {createController, type Controller} from '../keys/controller.js';
 import type {MonitorPorts} from '../ports.js';
 import type {StateStore} from '../state/store.js';
-import {createVerbRunner} from '../verbs/run.js';
+import {createVerbRunner} from '../verbs/dispatch.js';
 import type {Waits} from '../verbs/shared/waiting.js';
 
 type Options = {

@@ -4,7 +4,7 @@ import {sanitize} from '../../format/text/text.js';
 import type {Action} from '../state/actions.js';
 import type {StateStore} from '../state/store.js';
 import {completeLine, openChosenLine} from '../command-line/run.js';
-import type {VerbRunner} from '../verbs/run.js';
+import type {VerbRunner} from '../verbs/dispatch.js';
 import {isCharacter, keyNames} from './key-names.js';
 import {intentOf, type Intended} from './bindings.js';
 import {modeOf} from './mode.js';

@@ -8,7 +8,7 @@ import process from 'node:process';
 import {userInfo} from 'node:os';
 import {eventually} from '../eventually.js';
 import type {Box} from '../program/cli.js';
-import {installPackage} from './apt.js';
+import {installPackage} from '../packages/apt.js';
 import {loginEnvironment} from './stub-ssh.js';
 
 const sshd = '/usr/sbin/sshd';

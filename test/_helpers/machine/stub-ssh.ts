@@ -4,15 +4,14 @@ environment of that host. Whatever else ssh is told is ignored.
 */
 import {chmodSync, mkdirSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
+import {shellCommand, shellQuote} from '../../../source/format/text/shell.js';
 import {type Box, starter, starterWords} from '../program/cli.js';
-
-const quote = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
 /** @returns The PATH on which the program is found as `canhazgpu`, as on a host where it is installed. */
 export function installProgram(directory: string, box: Box): string {
 	mkdirSync(directory, {recursive: true});
 	const file = path.join(directory, 'canhazgpu');
-	writeFileSync(file, `#!/bin/sh\nexec ${[starter, ...starterWords].map((word) => quote(word)).join(' ')} "$@"\n`);
+	writeFileSync(file, `#!/bin/sh\nexec ${shellCommand([starter, ...starterWords])} "$@"\n`);
 	chmodSync(file, 0o755);
 	return `${directory}:${box.environment['PATH']!}`;
 }
@@ -34,9 +33,7 @@ export function makeStubSsh(directory: string, hosts: Readonly<Record<string, Bo
 	mkdirSync(directory, {recursive: true});
 	const cases = Object.entries(hosts).map(
 		([name, box]) =>
-			`${name}) cd ${quote(box.home)} || exit 255; env -i ${loginEnvironment(box)
-				.map((entry) => quote(entry))
-				.join(' ')} ${shell} -c "$*"; exit $?;;`,
+			`${name}) cd ${shellQuote(box.home)} || exit 255; env -i ${shellCommand(loginEnvironment(box))} ${shell} -c "$*"; exit $?;;`,
 	);
 	const file = path.join(directory, 'ssh');
 	writeFileSync(

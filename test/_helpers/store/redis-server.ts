@@ -10,7 +10,7 @@ import {tmpdir} from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
 import {setTimeout as sleep} from 'node:timers/promises';
-import {findRedis} from './find-redis.js';
+import {findRedis} from '../packages/find-redis.js';
 
 export type RedisServer = {
 	readonly host: '127.0.0.1';

@@ -7,7 +7,7 @@ import {once} from 'node:events';
 import path from 'node:path';
 import {afterAll, beforeAll, expect, onTestFinished, test} from 'vitest';
 import {createEmbeddedBox, type Box} from '../../_helpers/program/cli.js';
-import {ensureShells} from '../../_helpers/machine/find-shells.js';
+import {ensureShells} from '../../_helpers/packages/find-shells.js';
 import {openShell, type Shell} from '../../_helpers/machine/shell.js';
 import type {Terminal} from '../../_helpers/machine/terminal.js';
 
@@ -141,6 +141,8 @@ async function open(shell: Shell, ...lines: readonly string[]): Promise<Terminal
 		terminal.write(`${line}\n`);
 		terminal.write(`echo done $((${place} + 40))\n`);
 		await terminal.waitFor(`done ${place + 40}`);
+		// What is typed before the prompt stands in front of it.
+		await terminal.waitFor((text) => edited(text) === '');
 	}
 
 	return terminal;

@@ -12,7 +12,7 @@ import type {GpuRecord, Lease, Snapshot} from '../../../source/core/model/types.
 import {longDuration} from '../../../source/format/text/durations.js';
 import {detailWords, processList, userWords} from '../../../source/format/status-labels.js';
 import {understand} from '../../../source/main.js';
-import {parseTime} from '../../../source/store/records/time.js';
+import {parseTime} from '../../../source/store/records/json/time.js';
 import {countOf, waitSecondsOf} from '../../../source/commands/shared/acquire.js';
 import {commandOf} from '../../../source/commands/run.js';
 import {formOf} from '../../../source/commands/status/status.js';
@@ -539,7 +539,7 @@ const replayedElsewhere: ReadonlyArray<
 	['Fake provider', 6, ['model name and load'], 'test/gpu/simulated.test.ts'],
 	['status table', 3, [], 'test/format/validation.test.ts'],
 	['structure, constants', 10, ['there is a verb completion', '15 min, not 5'], 'test/help.test.ts'],
-	['heartbeat loss', 2, [], 'test/core/operations/job-lease.test.ts'],
+	['heartbeat loss', 2, [], 'test/core/operations/leases/job-lease.test.ts'],
 ];
 
 const counted: Array<{readonly isOwn: boolean; readonly tried: number; readonly different: number}> = [];

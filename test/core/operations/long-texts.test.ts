@@ -6,7 +6,7 @@ import {longestNote, longestReason} from '../../../source/core/rules/allocation/
 import {reserve} from '../../../source/core/operations/reservations.js';
 import {acquire} from '../../../source/core/operations/waiting/acquire.js';
 import {reserveNow} from '../../../source/tui/verbs/reserve.js';
-import {outcomeOf} from '../../../source/tui/verbs/run.js';
+import {outcomeOf} from '../../../source/tui/verbs/dispatch.js';
 import {createTestWorld, idleReading, observationOf, person, type TestWorld} from '../../_helpers/world.js';
 
 const alice = person('alice');

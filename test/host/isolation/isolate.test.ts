@@ -8,7 +8,7 @@ import {createInterface} from 'node:readline';
 import {fileURLToPath} from 'node:url';
 import {build} from 'esbuild';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
-import {findBubblewrap} from '../../_helpers/machine/find-bubblewrap.js';
+import {findBubblewrap} from '../../_helpers/packages/find-bubblewrap.js';
 import {
 	canMakeDevices,
 	makeAmdDevices,

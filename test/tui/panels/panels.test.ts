@@ -1,28 +1,17 @@
 /** Which panels are there, which has the keys, and how far each scrolls. */
 import {expect, test} from 'vitest';
-import type {Action} from '../../../source/tui/state/actions.js';
 import {selectedEntry} from '../../../source/tui/state/panels/queue-selection.js';
 import {modeOf} from '../../../source/tui/keys/mode.js';
-import {reduce} from '../../../source/tui/state/reducer.js';
-import type {Size, State} from '../../../source/tui/state/state.js';
+import type {Size} from '../../../source/tui/state/state.js';
 import {isLight, stylesOf, themeOf, type Theme} from '../../../source/tui/theme.js';
 import {loadTone} from '../../../source/tui/widgets/styled-text.js';
 import {scrollLimit} from '../../../source/tui/panels/scroll-limit.js';
 import {layoutOf, pageRowsOf} from '../../../source/tui/layout.js';
-import {frameOf, stateOf} from '../_harness.js';
+import {after, frameOf, stateOf} from '../_harness.js';
 import {told} from '../_scene.js';
 import {createBox, createScene, waiter} from '../_world.js';
 
 const size = {columns: 120, rows: 32};
-
-function after(state: State, ...actions: ReadonlyArray<Action | Exclude<Action['kind'], 'typed'>>): State {
-	let next = state;
-	for (const action of actions) {
-		next = reduce(next, (typeof action === 'string' ? {kind: action} : action) as Action);
-	}
-
-	return next;
-}
 
 test('shortening leaves out the events, then the graphs, then queue and detail, and never the table', async () => {
 	const shared = async (more: Size, gpus = 8): Promise<string> => {

@@ -3,24 +3,14 @@ import fc from 'fast-check';
 import {expect, test} from 'vitest';
 import type {GpuReading} from '../../../source/core/model/types.js';
 import type {Action} from '../../../source/tui/state/actions.js';
-import {reduce} from '../../../source/tui/state/reducer.js';
 import type {State} from '../../../source/tui/state/state.js';
 import {chosenGpus, selectedRow, taggedGpus, visibleRows} from '../../../source/tui/state/table/rows.js';
 import {sortKeys} from '../../../source/tui/state/table/state.js';
 import {release} from '../../../source/tui/verbs/release.js';
-import {pressing, stateOf} from '../_harness.js';
+import {after, pressing, stateOf} from '../_harness.js';
 import {createBox, createScene, gpuReading, lease} from '../_world.js';
 
 const size = {columns: 120, rows: 32};
-
-function after(state: State, ...actions: ReadonlyArray<Action | Exclude<Action['kind'], 'typed'>>): State {
-	let next = state;
-	for (const action of actions) {
-		next = reduce(next, (typeof action === 'string' ? {kind: action} : action) as Action);
-	}
-
-	return next;
-}
 
 const order = (state: State): readonly number[] => visibleRows(state).map(({index}) => index);
 

@@ -6,15 +6,13 @@ import {commandPrompt} from '../../../source/tui/command-line/state.js';
 import type {CommandLine, MonitorPorts} from '../../../source/tui/ports.js';
 import {fieldOf} from '../../../source/tui/state/text-field.js';
 import {isLeased} from '../../../source/core/rules/leases/holdings.js';
-import {keys, startMonitor, type Session} from '../_harness.js';
+import {endSession, keys, startMonitor, type Session} from '../_harness.js';
 import {createBox, lease} from '../_world.js';
 
 let session: Session | undefined;
 
 afterEach(async () => {
-	await session?.leaveAll();
-	expect(session?.errors ?? []).toEqual([]);
-	session?.unmount();
+	await endSession(session);
 	session = undefined;
 });
 

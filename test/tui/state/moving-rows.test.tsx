@@ -3,15 +3,13 @@ Between the key and the commit the row under the cursor becomes another's. Each 
 */
 import {afterEach, expect, test} from 'vitest';
 import type {Write} from '../../../source/core/model/plan.js';
-import {keys, startMonitor, type Session} from '../_harness.js';
+import {endSession, keys, startMonitor, type Session} from '../_harness.js';
 import {alice, busy, createBox, gpuReading, lease, waiter, type Box} from '../_world.js';
 
 let session: Session | undefined;
 
 afterEach(async () => {
-	await session?.leaveAll();
-	expect(session?.errors ?? []).toEqual([]);
-	session?.unmount();
+	await endSession(session);
 	session = undefined;
 });
 

@@ -3,7 +3,7 @@ A page of the dashboard in a real browser.
 */
 import {chromium, type Browser, type Page} from 'playwright-core';
 import {afterAll, beforeAll, onTestFinished} from 'vitest';
-import {findChromium} from '../../_helpers/machine/find-chromium.js';
+import {findChromium} from '../../_helpers/packages/find-chromium.js';
 
 /** Undefined: the tests of the page are left out, as the set-up has said. */
 export const chromiumProgram = findChromium();

@@ -4,9 +4,9 @@ import {Buffer} from 'node:buffer';
 import {chmodSync, mkdirSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {afterAll, beforeAll, expect, test} from 'vitest';
-import {createEmbeddedBox, starter, starterWords, type Box} from '../../_helpers/program/cli.js';
-import {peek} from '../../_helpers/program/processes.js';
-import {stubTool} from '../../_helpers/machine/stub-tool.js';
+import {createEmbeddedBox, starter, starterWords, type Box} from '../../../_helpers/program/cli.js';
+import {peek} from '../../../_helpers/program/processes.js';
+import {stubTool} from '../../../_helpers/machine/stub-tool.js';
 
 let box: Box;
 let root: string;

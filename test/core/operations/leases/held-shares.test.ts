@@ -1,17 +1,17 @@
 /** The share of a job lives and ends by itself, whatever becomes of the others on its GPU; and comes back where the store lost it. */
 import {beforeEach, describe, expect, test} from 'vitest';
-import {emptyPlan} from '../../../source/core/model/plan.js';
-import type {Lease} from '../../../source/core/model/types.js';
-import {createRestoringStore} from '../../../source/core/live/restoring-store.js';
-import {endJobLease, findJobLease, sendHeartbeat, withJob} from '../../../source/core/operations/job-lease.js';
-import {release} from '../../../source/core/operations/reservations.js';
-import {undoableOf, undoRelease} from '../../../source/core/operations/undo.js';
-import {readCurrent} from '../../../source/core/operations/transact.js';
-import {planHoldings} from '../../../source/core/rules/leases/holding-changes.js';
-import {holdingsIn, holdingsOn} from '../../../source/core/rules/leases/holdings.js';
-import {planEnd} from '../../../source/core/rules/leases/lease-changes.js';
-import {crash, saved} from '../../_helpers/store/losing.js';
-import {createTestWorld, historyOf, person, startTime, type TestWorld} from '../../_helpers/world.js';
+import {emptyPlan} from '../../../../source/core/model/plan.js';
+import type {Lease} from '../../../../source/core/model/types.js';
+import {createRestoringStore} from '../../../../source/core/live/restoring-store.js';
+import {endJobLease, findJobLease, sendHeartbeat, withJob} from '../../../../source/core/operations/job-lease.js';
+import {release} from '../../../../source/core/operations/reservations.js';
+import {undoableOf, undoRelease} from '../../../../source/core/operations/undo.js';
+import {readCurrent} from '../../../../source/core/operations/transact.js';
+import {planHoldings} from '../../../../source/core/rules/leases/holding-changes.js';
+import {holdingsIn, holdingsOn} from '../../../../source/core/rules/leases/holdings.js';
+import {planEnd} from '../../../../source/core/rules/leases/lease-changes.js';
+import {crash, saved} from '../../../_helpers/store/losing.js';
+import {createTestWorld, historyOf, person, startTime, type TestWorld} from '../../../_helpers/world.js';
 
 const capacityMiB = 100;
 let world: TestWorld;

@@ -1,9 +1,9 @@
 /** How long the GPU tool may take: as configured, else by what it took this user before on this machine. */
 import path from 'node:path';
-import type {Config} from '../config/config.js';
-import type {GpuProvider, Host} from '../core/model/ports.js';
-import {timeLimitMs, withAnswer, withExceeded, type ToolMemory} from '../gpu/tool/time-limit.js';
-import {machineStateDirectory, readUserFile, writeUserFile} from './user-file.js';
+import type {Config} from '../../config/config.js';
+import type {GpuProvider, Host} from '../../core/model/ports.js';
+import {timeLimitMs, withAnswer, withExceeded, type ToolMemory} from '../../gpu/tool/time-limit.js';
+import {machineStateDirectory, readUserFile, writeUserFile} from '../user-file.js';
 
 export type ToolTime = {
 	/** For the next scan: other commands of this user may have learned meanwhile. */

@@ -1,8 +1,8 @@
 /** What `run` says of the GPUs it got: on stderr, for the log of a job that names none itself. */
 import {describe, expect, test} from 'vitest';
-import {account} from '../../_helpers/program/cli.js';
-import {eventually} from '../../_helpers/eventually.js';
-import {freshEmbeddedBox, peek, start} from '../../_helpers/program/processes.js';
+import {account} from '../../../_helpers/program/cli.js';
+import {eventually} from '../../../_helpers/eventually.js';
+import {freshEmbeddedBox, peek, start} from '../../../_helpers/program/processes.js';
 
 const loud = {CANHAZGPU_RUN_QUIET: 'false'};
 

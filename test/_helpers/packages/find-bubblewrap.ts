@@ -3,7 +3,7 @@ import {accessSync, constants} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
 import {fileURLToPath} from 'node:url';
-import {installPackage, unpackPackage} from './apt.js';
+import {ensureProgram, installPackage, unpackPackage} from './apt.js';
 
 const cache = fileURLToPath(new URL('../../../node_modules/.cache/bubblewrap', import.meta.url));
 
@@ -20,15 +20,9 @@ export const findBubblewrap = (): string | undefined =>
 			}
 		});
 
-/**
-Makes sure that there is one.
-
-@throws When it cannot be had: the tests that need it must fail, not be left out.
-*/
-export function ensureBubblewrap(): void {
-	const causes: unknown[] = [];
-	for (const get of [
-		() => undefined,
+/** Makes sure that there is one. */
+export const ensureBubblewrap = (): string =>
+	ensureProgram({name: 'bubblewrap', install: 'apt-get install bubblewrap'}, findBubblewrap, [
 		() => {
 			installPackage('bubblewrap');
 		},
@@ -36,21 +30,4 @@ export function ensureBubblewrap(): void {
 			// The libraries that it needs are on every Debian.
 			unpackPackage('bubblewrap', cache, /^bubblewrap$/v);
 		},
-	]) {
-		try {
-			get();
-		} catch (error) {
-			causes.push(error);
-		}
-
-		if (findBubblewrap() !== undefined) {
-			return;
-		}
-	}
-
-	const reasons = causes.map((cause) => (cause instanceof Error ? cause.message : String(cause)));
-	throw new AggregateError(
-		causes,
-		`The tests need bubblewrap, which could not be fetched (${reasons.join('; ')}).\nInstall it: apt-get install bubblewrap`,
-	);
-}
+	]);

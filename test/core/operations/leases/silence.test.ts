@@ -1,17 +1,17 @@
 /** Who cannot be judged by a process: nothing ends it but a silence that somebody watched. */
 import * as fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
-import {acquireNow} from '../../../source/core/operations/acquire-now.js';
-import {sendHeartbeat, findJobLease, withJob, type JobLease} from '../../../source/core/operations/job-lease.js';
-import {isLeased} from '../../../source/core/rules/leases/holdings.js';
-import {isEntryBeatDue} from '../../../source/core/rules/leases/liveness.js';
-import type {Host, World} from '../../../source/core/model/ports.js';
-import {entryFor, planEntryHeartbeat, planJoin} from '../../../source/core/rules/queue/queue.js';
-import {reserve} from '../../../source/core/operations/reservations.js';
-import {readCurrent, readForDisplay} from '../../../source/core/operations/transact.js';
-import type {Lease, Snapshot} from '../../../source/core/model/types.js';
-import {acquire} from '../../../source/core/operations/waiting/acquire.js';
-import {createTestWorld, historyOf, person, startTime, type TestWorld} from '../../_helpers/world.js';
+import {acquireNow} from '../../../../source/core/operations/acquire-now.js';
+import {sendHeartbeat, findJobLease, withJob, type JobLease} from '../../../../source/core/operations/job-lease.js';
+import {isLeased} from '../../../../source/core/rules/leases/holdings.js';
+import {isEntryBeatDue} from '../../../../source/core/rules/leases/liveness.js';
+import type {Host, World} from '../../../../source/core/model/ports.js';
+import {entryFor, planEntryHeartbeat, planJoin} from '../../../../source/core/rules/queue/queue.js';
+import {reserve} from '../../../../source/core/operations/reservations.js';
+import {readCurrent, readForDisplay} from '../../../../source/core/operations/transact.js';
+import type {Lease, Snapshot} from '../../../../source/core/model/types.js';
+import {acquire} from '../../../../source/core/operations/waiting/acquire.js';
+import {createTestWorld, historyOf, person, startTime, type TestWorld} from '../../../_helpers/world.js';
 
 const bob = person('bob', 'bob', 1001);
 

@@ -6,26 +6,26 @@ import {uptime} from 'node:os';
 import path from 'node:path';
 import {performance} from 'node:perf_hooks';
 import process from 'node:process';
-import type {Config} from '../config/config.js';
-import type {Clock, GpuProvider, Host, Store} from '../core/model/ports.js';
-import {holdingsIn} from '../core/rules/leases/holdings.js';
-import {endingOf} from '../core/rules/leases/liveness.js';
-import {ownerOf} from '../core/rules/leases/ownership.js';
-import type {Observation, ProviderName} from '../core/model/types.js';
-import {createAmdProvider} from '../gpu/amd/amd.js';
-import {detectProvider} from '../gpu/detect.js';
-import type {EarlyRuns} from '../gpu/tool/early-tool.js';
-import {createNvidiaProvider} from '../gpu/nvidia/nvidia.js';
-import {createSlowReadings, type WantedDetails} from '../gpu/nvidia/slow-readings.js';
-import type {Scenario} from '../gpu/simulated/scenario.js';
-import type {SimulatedProcesses} from '../gpu/simulated/processes.js';
-import {createSimulatedProvider} from '../gpu/simulated/simulated.js';
-import {createProcessDescriber} from '../host/process/details.js';
-import {runTool} from '../host/tool/spawn.js';
-import {runSystemTool} from '../host/tool/system-tool.js';
-import {createUsers} from '../host/accounts/users.js';
-import {libraryVerb, simulatedCount} from './names.js';
-import {selfCommand} from './self-command.js';
+import type {Config} from '../../config/config.js';
+import type {Clock, GpuProvider, Host, Store} from '../../core/model/ports.js';
+import {holdingsIn} from '../../core/rules/leases/holdings.js';
+import {endingOf} from '../../core/rules/leases/liveness.js';
+import {ownerOf} from '../../core/rules/leases/ownership.js';
+import type {Observation, ProviderName} from '../../core/model/types.js';
+import {createAmdProvider} from '../../gpu/amd/amd.js';
+import {detectProvider} from '../../gpu/detect.js';
+import type {EarlyRuns} from '../../gpu/tool/early-tool.js';
+import {createNvidiaProvider} from '../../gpu/nvidia/nvidia.js';
+import {createSlowReadings, type WantedDetails} from '../../gpu/nvidia/slow-readings.js';
+import type {Scenario} from '../../gpu/simulated/scenario.js';
+import type {SimulatedProcesses} from '../../gpu/simulated/processes.js';
+import {createSimulatedProvider} from '../../gpu/simulated/simulated.js';
+import {createProcessDescriber} from '../../host/process/details.js';
+import {runTool} from '../../host/tool/spawn.js';
+import {runSystemTool} from '../../host/tool/system-tool.js';
+import {createUsers} from '../../host/accounts/users.js';
+import {libraryVerb, simulatedCount} from '../names.js';
+import {selfCommand} from '../self-command.js';
 import {createToolTime, type ToolTime} from './tool-time.js';
 
 /** What a provider is made of. */
@@ -154,7 +154,7 @@ export async function watchingProvider(
 		return () => createProvider(name, context);
 	}
 
-	const {createLiveSources} = await import('../gpu/nvidia/live.js');
+	const {createLiveSources} = await import('../../gpu/nvidia/live.js');
 	const world = realWorld(context);
 	const createSources = createLiveSources({
 		...world,

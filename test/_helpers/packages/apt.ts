@@ -106,3 +106,36 @@ export function unpackPackage(name: string, directory: string, wanted: RegExp): 
 		rmSync(root, {recursive: true, force: true});
 	}
 }
+
+/**
+Makes sure that a program is there, trying one way to get it after the other.
+
+@param program - As people know it, with what to type where no way works.
+@param find - Looks, and fetches nothing.
+@throws When it cannot be had: the tests that need it must fail, not be left out.
+*/
+export function ensureProgram<Found>(
+	{name, install}: {readonly name: string; readonly install: string},
+	find: () => Found | undefined,
+	ways: ReadonlyArray<() => void>,
+): Found {
+	const causes: unknown[] = [];
+	for (const get of [() => undefined, ...ways]) {
+		try {
+			get();
+		} catch (error) {
+			causes.push(error);
+		}
+
+		const found = find();
+		if (found !== undefined) {
+			return found;
+		}
+	}
+
+	const reasons = causes.map((cause) => (cause instanceof Error ? cause.message : String(cause)));
+	throw new AggregateError(
+		causes,
+		`The tests need ${name}, which could not be fetched (${reasons.join('; ')}).\nInstall it: ${install}`,
+	);
+}

@@ -1,5 +1,5 @@
 /** `--on`, apart from what it does: every start reads the flags of its verb. */
-import type {Flag} from '../../command-line/command.js';
+import type {Flag} from '../../../command-line/command.js';
 
 export const onFlag: Flag = {value: 'HOST', summary: 'on another host, by ssh', completes: 'hosts'};
 

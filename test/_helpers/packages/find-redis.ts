@@ -5,7 +5,7 @@ import {accessSync, constants, globSync} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
 import {fileURLToPath} from 'node:url';
-import {installPackage, unpackPackage} from '../machine/apt.js';
+import {ensureProgram, installPackage, unpackPackage} from './apt.js';
 
 export type RedisProgram = {
 	readonly command: string;
@@ -51,35 +51,11 @@ export const unpack = (): void => {
 	unpackPackage('redis-server', cache, /^(?:redis|lib|lua)[\w+\-.]*$/v);
 };
 
-/**
-Makes sure that there is one.
-
-@throws When it cannot be had: the tests that need it must fail, not be left out.
-*/
-export function ensureRedis(): RedisProgram {
-	const causes: unknown[] = [];
-	for (const get of [
-		() => undefined,
+/** Makes sure that there is one. */
+export const ensureRedis = (): RedisProgram =>
+	ensureProgram({name: 'redis-server', install: 'apt-get install redis-server, or: brew install redis'}, findRedis, [
 		() => {
 			installPackage('redis-server');
 		},
 		unpack,
-	]) {
-		try {
-			get();
-		} catch (error) {
-			causes.push(error);
-		}
-
-		const found = findRedis();
-		if (found !== undefined) {
-			return found;
-		}
-	}
-
-	const reasons = causes.map((cause) => (cause instanceof Error ? cause.message : String(cause)));
-	throw new AggregateError(
-		causes,
-		`The tests need redis-server, which could not be fetched (${reasons.join('; ')}).\nInstall it: apt-get install redis-server, or: brew install redis`,
-	);
-}
+	]);

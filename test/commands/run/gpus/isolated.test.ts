@@ -3,16 +3,16 @@ import {readFileSync, rmSync, symlinkSync, mkdirSync, writeFileSync} from 'node:
 import path from 'node:path';
 import process from 'node:process';
 import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vitest';
-import {readCurrent} from '../../../source/core/operations/transact.js';
-import {createClock} from '../../../source/host/clock.js';
-import {createHost} from '../../../source/host/host.js';
-import {openSqliteStore} from '../../../source/store/sqlite/index.js';
-import {eventually} from '../../_helpers/eventually.js';
-import {findBubblewrap} from '../../_helpers/machine/find-bubblewrap.js';
-import {canMakeDevices, makeNvidiaDevices, type StandIn} from '../../_helpers/machine/stand-in-devices.js';
-import {accountsOfFile, alice} from '../../_helpers/machine/strangers.js';
-import {openTerminal, type Terminal} from '../../_helpers/machine/terminal.js';
-import {isAlive} from '../../_helpers/program/processes.js';
+import {readCurrent} from '../../../../source/core/operations/transact.js';
+import {createClock} from '../../../../source/host/clock.js';
+import {createHost} from '../../../../source/host/host.js';
+import {openSqliteStore} from '../../../../source/store/sqlite/index.js';
+import {eventually} from '../../../_helpers/eventually.js';
+import {findBubblewrap} from '../../../_helpers/packages/find-bubblewrap.js';
+import {canMakeDevices, makeNvidiaDevices, type StandIn} from '../../../_helpers/machine/stand-in-devices.js';
+import {accountsOfFile, alice} from '../../../_helpers/machine/strangers.js';
+import {openTerminal, type Terminal} from '../../../_helpers/machine/terminal.js';
+import {isAlive} from '../../../_helpers/program/processes.js';
 
 const accounts = accountsOfFile();
 const bwrap = findBubblewrap()!;

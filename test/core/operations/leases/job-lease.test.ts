@@ -1,18 +1,18 @@
 import {beforeEach, describe, expect, test} from 'vitest';
-import {createPool} from '../../../source/core/operations/create-pool.js';
-import {acquireNow} from '../../../source/core/operations/acquire-now.js';
+import {createPool} from '../../../../source/core/operations/create-pool.js';
+import {acquireNow} from '../../../../source/core/operations/acquire-now.js';
 import {
 	sendHeartbeat,
 	findJobLease,
 	endJobLease,
 	withJob,
 	type JobLease,
-} from '../../../source/core/operations/job-lease.js';
-import {readStatus, release, reserve} from '../../../source/core/operations/reservations.js';
-import type {Store} from '../../../source/core/model/ports.js';
-import {createRestoringStore} from '../../../source/core/live/restoring-store.js';
-import {CanhazgpuError} from '../../../source/errors.js';
-import {createTestWorld, historyOf, person, startTime, type TestWorld} from '../../_helpers/world.js';
+} from '../../../../source/core/operations/job-lease.js';
+import {readStatus, release, reserve} from '../../../../source/core/operations/reservations.js';
+import type {Store} from '../../../../source/core/model/ports.js';
+import {createRestoringStore} from '../../../../source/core/live/restoring-store.js';
+import {CanhazgpuError} from '../../../../source/errors.js';
+import {createTestWorld, historyOf, person, startTime, type TestWorld} from '../../../_helpers/world.js';
 
 const alice = person('alice');
 const job = {pid: 2, startTicks: 22};

@@ -2,10 +2,10 @@
 import {chmodSync, mkdirSync, readFileSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {expect, test} from 'vitest';
-import {freshEmbeddedBox} from '../../_helpers/program/processes.js';
-import {shellWords} from '../../../source/format/text/shell.js';
+import {freshEmbeddedBox} from '../../../_helpers/program/processes.js';
+import {shellWords} from '../../../../source/format/text/shell.js';
 
-const topic = readFileSync(new URL('../../../source/help/isolation.md', import.meta.url), 'utf8');
+const topic = readFileSync(new URL('../../../../source/help/isolation.md', import.meta.url), 'utf8');
 
 const given: Readonly<Record<string, readonly string[]>> = {
 	docker: ['run', '--rm', '--gpus', '"device=1,2"', 'IMAGE', 'python', 'train.py'],

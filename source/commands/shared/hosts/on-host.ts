@@ -1,19 +1,18 @@
 /** `--on`: the same verb on another box, by ssh. That box alone judges who gets its GPUs, so nothing is granted twice. */
 import process from 'node:process';
-import {chooseHost, type HostAnswer, type HostReason} from '../../core/rules/hosts/choose-host.js';
-import type {Wanted} from '../../core/rules/allocation/request.js';
-import {otherHosts} from '../../core/model/other-hosts.js';
-import {CanhazgpuError} from '../../errors.js';
-import {longDuration} from '../../format/text/durations.js';
-import {sanitize} from '../../format/text/text.js';
-import type {App} from '../../app/contract.js';
-import type {Command, Input} from '../../command-line/command.js';
-import {globalFlags} from '../../command-line/flags.js';
+import {chooseHost, type HostAnswer, type HostReason} from '../../../core/rules/hosts/choose-host.js';
+import type {Wanted} from '../../../core/rules/allocation/request.js';
+import {otherHosts} from '../../../core/model/other-hosts.js';
+import {CanhazgpuError} from '../../../errors.js';
+import {withoutName} from '../../../format/tables/host-tables.js';
+import {longDuration} from '../../../format/text/durations.js';
+import {sanitize} from '../../../format/text/text.js';
+import type {App} from '../../../app/contract.js';
+import type {Command, Input} from '../../../command-line/command.js';
+import {globalFlags} from '../../../command-line/flags.js';
 
 /** Flags of every verb that say where the pool of this box is. */
-const ownPlaces = ['redis-host', 'redis-port', 'redis-db', 'store', 'config', 'memory-threshold'].filter((name) =>
-	Object.hasOwn(globalFlags, name),
-);
+const ownPlaces = ['redis-host', 'redis-port', 'redis-db', 'store', 'config', 'memory-threshold'];
 
 /** What was typed, but for `--on`: the config files of that box say the rest. */
 function typedFlags({flags}: Command, input: Input): readonly string[] {
@@ -91,12 +90,8 @@ const reasonWords = (reason: HostReason): string =>
 		? sanitize(reason.words)
 		: `it has ${reason.gpuCount} GPU(s), and not enough of them can serve it`;
 
-/** An error of a host begins with its name, as it is told in a table. */
-const withoutName = (host: string, words: string): string =>
-	words.startsWith(`${host}: `) ? words.slice(host.length + 2) : words;
-
 async function choose(app: App, input: Input, wanted: Wanted): Promise<string> {
-	const {askHosts} = await import('./host-answers.js');
+	const {askForGpus} = await import('./host-answers.js');
 	const others = otherHosts(input.config.get('remote_hosts')!, app.host.hostname);
 	if (others.length === 0) {
 		throw new CanhazgpuError('usage', '--on any needs other hosts to choose from', {
@@ -104,11 +99,11 @@ async function choose(app: App, input: Input, wanted: Wanted): Promise<string> {
 		});
 	}
 
-	const answers: readonly HostAnswer[] = await askHosts(app, others);
+	const answers: readonly HostAnswer[] = await askForGpus(app, others);
 	const choice = chooseHost(wanted, answers);
 	if (choice.kind === 'none') {
 		const reasons = choice.reasons.map(
-			({host, reason}) => `${sanitize(host)}: ${withoutName(host, reasonWords(reason))}`,
+			({host, reason}) => `${sanitize(host)}: ${withoutName(reasonWords(reason), host)}`,
 		);
 		throw new CanhazgpuError('impossible', `No host can give ${wanted.count} GPU(s) as asked`, {
 			hint: reasons.join('; '),

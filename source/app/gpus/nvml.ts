@@ -3,8 +3,8 @@ The process that may call NVIDIA's library. A call into a driver that hangs cann
 a library that is not what it should be may take its process with it. So this is a process of its own, which can be left behind.
 */
 import process from 'node:process';
-import {encodeScan} from '../gpu/nvidia/nvml/lines.js';
-import {openScanner} from '../gpu/nvidia/nvml/scan.js';
+import {encodeScan} from '../../gpu/nvidia/nvml/lines.js';
+import {openScanner} from '../../gpu/nvidia/nvml/scan.js';
 
 /** The library's name to the system's loader. */
 const libraryName = 'libnvidia-ml.so.1';
@@ -12,8 +12,8 @@ const libraryName = 'libnvidia-ml.so.1';
 /** Neither loads what belongs to the other. */
 const loadOpener = async () =>
 	process.versions['bun'] === undefined
-		? import('../gpu/nvidia/nvml/library.js')
-		: import('../gpu/nvidia/nvml/library-bun.js');
+		? import('../../gpu/nvidia/nvml/library.js')
+		: import('../../gpu/nvidia/nvml/library-bun.js');
 
 /**
 Prints a scan as a line of JSON every so often, until nobody listens.

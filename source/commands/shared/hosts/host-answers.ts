@@ -1,0 +1,75 @@
+/** What several boxes tell of their GPUs, in the form in which one of them is chosen. */
+import type {HostAnswer} from '../../../core/rules/hosts/choose-host.js';
+import type {GpuReading, Observation} from '../../../core/model/types.js';
+import {stateWords} from '../../../format/states.js';
+import type {JsonRow} from '../../../format/tables/host-tables.js';
+import type {App} from '../../../app/contract.js';
+import {localRows} from '../../status/hosts.js';
+import {answerFrom, askHosts} from './ask-hosts.js';
+
+const text = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
+
+const number = (value: unknown): number | undefined =>
+	typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
+
+/** What a row says of the GPU itself. The Go program names the model without the vendor, and tells neither memory nor more. */
+const readingOf = (row: JsonRow): GpuReading => ({
+	index: Number(row['gpu_id']),
+	name: text(row['gpu_name']) ?? text(row['gpu_model']),
+	memoryTotalMiB: number(row['memory_total_mb']),
+	computeCapability: text(row['compute_capability']),
+	processes: undefined,
+	unknown: {},
+});
+
+/** Undefined: nobody knows, or it is out of service. */
+function freeInOf(row: JsonRow): number | undefined {
+	if (row['drained'] !== undefined || row['status'] === stateWords.error) {
+		return undefined;
+	}
+
+	return row['status'] === stateWords.available ? 0 : number(row['remaining_seconds']);
+}
+
+/** @param rows - Of `status --json`, of whatever version; texts are whatever that host says. */
+function answerOf(host: string, rows: readonly JsonRow[], waitingCount: number | undefined): HostAnswer {
+	const observation: Observation = {
+		provider: 'fake',
+		takenAtMs: 0,
+		simulated: false,
+		gpus: rows.map((row) => readingOf(row)),
+		warnings: [],
+	};
+	const freeIn = rows.map((row) => [Number(row['gpu_id']), freeInOf(row)] as const);
+	return {
+		host,
+		observation,
+		freeInSeconds: new Map(
+			freeIn.flatMap(([index, seconds]) => (seconds === undefined ? [] : [[index, seconds] as const])),
+		),
+		waitingCount,
+	};
+}
+
+async function ownAnswer(app: App): Promise<HostAnswer> {
+	const world = await app.open({willScan: true, isPatient: false});
+	try {
+		const [rows, snapshot] = [await localRows(world), await world.store.read()];
+		return answerOf(app.host.hostname, rows, snapshot.queue.length);
+	} finally {
+		await world.close();
+	}
+}
+
+async function otherAnswer(app: App, host: string): Promise<HostAnswer> {
+	const [rows, queue] = await Promise.all([
+		app.remoteStatus(host),
+		// A version without this verb tells nothing of its queue.
+		answerFrom(host, async () => app.remoteQueue(host)),
+	]);
+	return answerOf(host, rows, 'error' in queue ? undefined : queue.entries.length);
+}
+
+/** What this host and the others tell of their GPUs; each answers within 10 s, or is an error. */
+export const askForGpus = async (app: App, others: readonly string[]): Promise<readonly HostAnswer[]> =>
+	askHosts(app, others, {own: async () => ownAnswer(app), other: async (host) => otherAnswer(app, host)});

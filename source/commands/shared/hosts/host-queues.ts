@@ -1,0 +1,39 @@
+/** `queue --all`: who waits on this host and on those of `remote_hosts`. */
+import {readForDisplay} from '../../../core/operations/transact.js';
+import {otherHosts} from '../../../core/model/other-hosts.js';
+import {queueRows} from '../../../core/rules/queue/queue-rows.js';
+import {hostQueuesJson, hostQueuesTable, type HostQueue} from '../../../format/tables/host-queues.js';
+import {queueJson} from '../../../format/tables/queue-table.js';
+import {harmlessJson} from '../../../format/text/json.js';
+import type {App} from '../../../app/contract.js';
+import type {Input} from '../../../command-line/command.js';
+import {untilInterrupted} from '../../status/hosts.js';
+import {askHosts} from './ask-hosts.js';
+
+async function ownQueue(app: App): Promise<HostQueue> {
+	const world = await app.open();
+	try {
+		return {host: app.host.hostname, entries: queueJson(queueRows(await readForDisplay(world))).entries};
+	} finally {
+		await world.close();
+	}
+}
+
+/** @returns The exit code: 0 whatever the hosts answer, 130 after Ctrl-C. */
+export const showQueues = async (app: App, input: Input): Promise<number> =>
+	untilInterrupted(app, async (signal) => {
+		const others = otherHosts(input.config.get('remote_hosts')!, app.host.hostname);
+		const queues = await askHosts<HostQueue>(app, others, {
+			own: async () => ownQueue(app),
+			other: async (host) => ({host, ...(await app.remoteQueue(host, signal))}),
+		});
+		if (signal.aborted) {
+			return;
+		}
+
+		app.print(
+			input.config.get('queue.json') === true
+				? harmlessJson(hostQueuesJson(queues))
+				: hostQueuesTable(queues, app.paint, {now: Date.now() / 1000, width: app.columns}),
+		);
+	});
