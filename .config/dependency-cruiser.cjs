@@ -35,10 +35,11 @@ module.exports = {
 		only('store-stands-alone', '^source/store/', String.raw`store/|core/model/|errors\.ts|security/`),
 		only('gpu-stands-alone', '^source/gpu/', String.raw`gpu/|core/model/|errors\.ts`),
 		only('host-stands-alone', '^source/host/', String.raw`host/|core/model/|errors\.ts|security/`),
+		only('engine-speaks-its-own-commands', '^source/engine/', String.raw`engine/|core/|errors\.ts|host/tool/spawn\.ts`),
 		only('tui-uses-the-core', '^source/tui/', String.raw`tui/|core/|format/|errors\.ts`),
 		only('web-uses-the-core', '^source/web/', String.raw`web/|core/|format/|help/|errors\.ts`),
 		only('help-is-text', '^source/help/', 'help/'),
-		only('page-shows-the-api', '^source/web/page/', String.raw`web/(page|api)/|core/model/|format/states\.ts`),
+		only('page-shows-the-api', '^source/web/page/', String.raw`web/(page|api)/|core/model/|format/(states|text/shell)\.ts`),
 		{
 			name: 'page-shares-types-alone',
 			severity: 'error',
@@ -71,7 +72,7 @@ module.exports = {
 		only(
 			'app-composes',
 			String.raw`^source/(app|demo)/`,
-			String.raw`core/|store/|gpu/|host/|format/|config/|errors\.ts|security/|app/|demo/`,
+			String.raw`core/|store/|gpu/|host/|engine/|format/|config/|errors\.ts|security/|app/|demo/`,
 		),
 		only(
 			'main-is-on-top',

@@ -72,7 +72,13 @@ async function bundleScript(styles: ReadonlyMap<string, string>) {
 		chunkFileNames: '[name]-[hash].js',
 		banner: licenceNote,
 		minify: true,
-		codeSplitting: {groups: [{name: 'page', test: (id) => first.has(id)}]},
+		// What several late parts use is one file: they are small.
+		codeSplitting: {
+			groups: [
+				{name: 'page', test: (id) => first.has(id)},
+				{name: 'shared', test: (id) => id.includes('/page/shared/')},
+			],
+		},
 	});
 	await bundle.close();
 	return output.filter((file) => file.type === 'chunk');

@@ -89,16 +89,33 @@ test('the topic of the configuration tells of every setting, and of no other', (
 	expect(rows.toSorted()).toEqual(settingPaths.toSorted());
 });
 
+/** Without `canhazgpu_`. */
+const definedMetrics: readonly string[] = [
+	/\b(?:gauge|reading|shareGauge|secondsOf)\(\s*'(?<name>\w+)'/gv,
+	/\[\s*'\w+',\s*'(?<name>\w+_total)'/gv,
+	/name: 'canhazgpu_(?<name>\w+)'/gv,
+].flatMap((pattern) => groupsOf(fileText('source/web/api/metrics.ts'), pattern, 'name'));
+
 test('the topic of the metrics tells of every metric, and of no other', () => {
-	const source = fileText('source/web/api/metrics.ts');
-	const defined = [
-		...groupsOf(source, /\b(?:gauge|reading)\(\s*'(?<name>\w+)'/gv, 'name'),
-		...groupsOf(source, /\[\s*'\w+',\s*'(?<name>\w+_total)'/gv, 'name'),
-		...groupsOf(source, /name: 'canhazgpu_(?<name>\w+)'/gv, 'name'),
-	];
 	const told = groupsOf(documents[topicFile('metrics')]!, /^\| `canhazgpu_(?<name>\w+)` \|/gmv, 'name');
-	expect(defined.length).toBeGreaterThan(15);
-	expect(told.toSorted()).toEqual(defined.toSorted());
+	expect(definedMetrics.length).toBeGreaterThan(15);
+	expect(told.toSorted()).toEqual(definedMetrics.toSorted());
+});
+
+test.each(['media/grafana-dashboard.json', 'media/prometheus-alerts.yml'])(
+	'%s asks for metrics that there are',
+	(file) => {
+		const asked = groupsOf(fileText(file), /\bcanhazgpu_(?<name>\w+)/gv, 'name').map((name) =>
+			name.replace(/_bucket$/v, ''),
+		);
+		expect(new Set(asked).size).toBeGreaterThan(7);
+		expect(asked.filter((name) => !definedMetrics.includes(name))).toEqual([]);
+	},
+);
+
+test('the topic of the metrics has the alerts of the file as they are', () => {
+	const [, rules] = fileText('media/prometheus-alerts.yml').split(/(?<=^#.*\n)/v, 2);
+	expect(documents[topicFile('metrics')]).toContain(`\`\`\`yaml\n${rules}\`\`\`\n`);
 });
 
 test('every topic is a file with its heading, and every file is a topic', () => {

@@ -5,6 +5,7 @@ import process from 'node:process';
 import {isatty} from 'node:tty';
 import type {Config} from '../config/config.js';
 import {requesterOf} from '../core/rules/leases/ownership.js';
+import {provenAccount} from '../core/rules/leases/proven-account.js';
 import type {GpuProvider, Host, Store} from '../core/model/ports.js';
 import type {ProviderName} from '../core/model/types.js';
 import type {EarlyRuns} from '../gpu/tool/early-tool.js';
@@ -18,6 +19,7 @@ import {outliveBugs} from '../host/process/outlive-bugs.js';
 import {sendSignal} from '../host/process/send-signal.js';
 import type {App, OpenOptions, OpenWorld} from './contract.js';
 import {openStore} from './stores.js';
+import {findSlurm, foreignWorld} from './foreign-engine.js';
 import {openPoolLocation} from './pool-location.js';
 import {createLocations} from './locations.js';
 import {createProvider, detectGpus, scanEarly, watchingProvider} from './gpus/gpus.js';
@@ -33,6 +35,7 @@ export type AppOptions = {
 /** A module that was loaded once is in memory, and needs its file no more. */
 const loadNotify = async () => import('./notify.js');
 const loadIsolation = async () => import('../host/isolation/isolate.js');
+const loadNuma = async () => import('../host/numa/bind.js');
 
 /**
 How wide stdout is. A terminal knows, but for one that says 0; elsewhere COLUMNS tells where it is exported, as `watch` does for what it shows.
@@ -49,7 +52,15 @@ function columnsOf(
 }
 
 export function createApp({config, hasColor, early: runs}: AppOptions): App {
-	const host = createHost();
+	const machine = createHost();
+	let outsideName: string | undefined;
+	/** In a user namespace, only an open pool can tell which account this is outside. */
+	const host: Host = {
+		...machine,
+		get account() {
+			return {...machine.account, outsideName};
+		},
+	};
 	const clock = createClock();
 	const context = {config, host, clock, locations: createLocations(config, host), early: runs};
 
@@ -111,6 +122,10 @@ export function createApp({config, hasColor, early: runs}: AppOptions): App {
 				const {createIsolate} = await loadIsolation();
 				return createIsolate({root: deviceRoot, environment: process.env});
 			},
+			async prepareNumaBinding() {
+				const {createBindToNodes} = await loadNuma();
+				return createBindToNodes({root: deviceRoot ?? '/', environment: process.env});
+			},
 			async close() {
 				await Promise.all([gpus, ...watching].map(async (each) => each.close?.()));
 				await store.close();
@@ -154,9 +169,25 @@ export function createApp({config, hasColor, early: runs}: AppOptions): App {
 		};
 	};
 
+	let slurm: ReturnType<typeof findSlurm> | undefined;
+	const foreign = async (): ReturnType<typeof findSlurm> => {
+		slurm ??= findSlurm(context);
+		return slurm;
+	};
+
 	const open = async (options: OpenOptions = {}): Promise<OpenWorld> => {
 		if (options.isDemo) {
 			return openDemo();
+		}
+
+		if (options.isEmpty) {
+			const {createMemoryStore} = await import('../store/memory/index.js');
+			return worldOf({store: createMemoryStore(), provider: 'fake', scenario: undefined});
+		}
+
+		const cluster = await foreign();
+		if (cluster !== undefined) {
+			return foreignWorld(cluster, {host, clock, memoryThresholdMiB});
 		}
 
 		const {details} = options;
@@ -169,7 +200,9 @@ export function createApp({config, hasColor, early: runs}: AppOptions): App {
 				store = await restoring(store);
 			}
 
-			const {pool} = await store.read();
+			const snapshot = await store.read();
+			const {pool} = snapshot;
+			outsideName = provenAccount(snapshot, machine);
 			if (early?.name !== pool?.provider) {
 				await early?.close?.();
 			}
@@ -199,6 +232,7 @@ export function createApp({config, hasColor, early: runs}: AppOptions): App {
 		clock,
 		requester: (label) => requesterOf(host.account, label),
 		open,
+		foreignEngine: async () => (await foreign())?.engine,
 		openPoolLocation: async () => openPoolLocation(context),
 		detect: async (provider) => detectGpus(provider, context),
 		paint: createPaint(hasColor, process.env),
@@ -231,7 +265,7 @@ export function createApp({config, hasColor, early: runs}: AppOptions): App {
 		},
 		async loadAhead() {
 			// All that is imported late and reachable while `run` and `reserve` wait, or a job runs, is named here.
-			await Promise.allSettled([loadNotify(), loadIsolation()]);
+			await Promise.allSettled([loadNotify(), loadIsolation(), loadNuma()]);
 		},
 		async notify(notice, signal) {
 			try {
@@ -243,6 +277,19 @@ export function createApp({config, hasColor, early: runs}: AppOptions): App {
 		},
 		notifiesAll: config.isGiven('notify.command') || config.isGiven('notify.webhook'),
 		interruption: listenForInterruption,
+		async openPrivateDirectory() {
+			const {openPrivateDirectory} = await import('./private-directory.js');
+			return openPrivateDirectory(host);
+		},
+		async loadCallerCheck() {
+			const {loadPeerUid} = await import('../host/accounts/peer.js');
+			const peerUid = await loadPeerUid();
+			const own = process.geteuid?.();
+			return (socket) => {
+				const uid = peerUid?.(socket);
+				return uid === undefined || uid === own;
+			};
+		},
 		outliveBugs,
 		async inspectProcesses(pids) {
 			const {inspectProcesses} = await import('../host/process/inspect.js');
@@ -265,6 +312,14 @@ export function createApp({config, hasColor, early: runs}: AppOptions): App {
 		async remoteQueue(name, signal) {
 			const {remoteQueue} = await import('../host/tool/ssh.js');
 			return remoteQueue(name, signal);
+		},
+		async followHost(name, told, signal) {
+			const {followRemoteStatus} = await import('../host/tool/follow-status.js');
+			return followRemoteStatus(name, told, signal);
+		},
+		async callOnHost(call) {
+			const {callOnHost} = await import('../host/tool/remote-command.js');
+			return callOnHost(call);
 		},
 		async runOnHost(command) {
 			const {sshCommand} = await import('../host/tool/remote-command.js');

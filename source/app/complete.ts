@@ -1,6 +1,7 @@
 /** What completion wants to know of the pool: one read, which changes nothing. */
 import type {Config} from '../config/config.js';
 import {requesterOf} from '../core/rules/leases/ownership.js';
+import {provenAccount} from '../core/rules/leases/proven-account.js';
 import type {Store} from '../core/model/ports.js';
 import type {AuditEntry, Requester, Snapshot} from '../core/model/types.js';
 import {CanhazgpuError} from '../errors.js';
@@ -40,7 +41,8 @@ export async function readPool(
 	}));
 	try {
 		const [snapshot, audit] = await Promise.all([store.read(), wantsEvents ? newest(store) : []]);
-		return {requester: requesterOf(host.account), snapshot, audit};
+		const account = {...host.account, outsideName: provenAccount(snapshot, host)};
+		return {requester: requesterOf(account), snapshot, audit};
 	} finally {
 		await store.close();
 	}

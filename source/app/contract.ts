@@ -1,11 +1,14 @@
 /**
 What the composition root gives to commands: they ask for an open pool and never choose how it is kept.
 */
-import type {PoolMade, PoolRequest} from '../core/operations/create-pool.js';
+import type {Socket} from 'node:net';
+import type {PoolMade, PoolRequest} from '../core/operations/pool/create-pool.js';
 import type {Holding} from '../core/rules/leases/holdings.js';
 import type {DeviceHolders} from '../core/model/device-holders.js';
 import type {GrantedGpu, Isolate, IsolationProblem} from '../core/model/isolation.js';
+import type {BindToNodes} from '../core/model/numa.js';
 import type {Clock, GpuProvider, Host, World} from '../core/model/ports.js';
+import type {Engine} from '../core/operations/engine.js';
 import type {Reminder} from '../core/operations/reminders.js';
 import type {FactsOfProcesses, ProcessIdentity, ProviderName, Requester} from '../core/model/types.js';
 import type {Paint} from '../format/text/paint.js';
@@ -16,6 +19,8 @@ export type OpenWorld = World & {
 	readonly privateLabel?: string;
 	/** Set when the pool was just made on the way. */
 	readonly notice?: string;
+	/** Who grants the GPUs, where that is not this program itself: every face says so. */
+	readonly engine?: Engine;
 	/** Set where processes are simulated: what the kernel of this machine would tell of them, and how they are signalled. */
 	readonly simulatedProcesses?: Pick<App, 'inspectProcesses' | 'sendSignal'>;
 	/**
@@ -27,6 +32,8 @@ export type OpenWorld = World & {
 	readonly findDeviceHolders: (gpu: GrantedGpu, pids: readonly number[]) => Promise<DeviceHolders>;
 	/** What isolates a job. It is loaded ahead, too, for those who wait. */
 	readonly prepareIsolation: () => Promise<Isolate>;
+	/** What binds a job to NUMA nodes; loaded as that is. */
+	readonly prepareNumaBinding: () => Promise<BindToNodes>;
 	readonly close: () => Promise<void>;
 };
 
@@ -41,6 +48,8 @@ export type OpenOptions = {
 	readonly canMakePrivate?: boolean;
 	/** A pool in memory with simulated GPUs, for looking around. */
 	readonly isDemo?: boolean;
+	/** No pool and no GPUs, for a face that shows other hosts alone. */
+	readonly isEmpty?: boolean;
 };
 
 export type PoolLocation = {
@@ -92,8 +101,11 @@ export type PreparedCuda = {
 export type App = {
 	readonly host: Host;
 	readonly clock: Clock;
+	/** Who asks. To be called once the pool is open, which tells who it is that asks from an isolated job. */
 	readonly requester: (label: string | undefined) => Requester;
 	readonly open: (options?: OpenOptions) => Promise<OpenWorld>;
+	/** The engine that `open` would speak to, where that is not the local one. It is found once. */
+	readonly foreignEngine: () => Promise<Engine | undefined>;
 	/** Where a new pool would be made, by configuration. */
 	readonly openPoolLocation: () => Promise<PoolLocation>;
 	/** The provider of this box and its GPUs, or why none was found; `fake` is never found by itself. */
@@ -122,6 +134,20 @@ export type App = {
 		host: string,
 		signal?: AbortSignal,
 	) => Promise<ReadonlyArray<Readonly<Record<string, unknown>>>>;
+	/**
+	Follows the status of another host until `signal` is aborted: `told` is called whenever something changed there, at least every few seconds.
+	Resolves with `unsupported` where that version cannot; rejects with a CanhazgpuError in words when it ends otherwise.
+	*/
+	readonly followHost: (
+		host: string,
+		told: (status: {
+			readonly rows: ReadonlyArray<Readonly<Record<string, unknown>>>;
+			/** The account that the host knows us by. */
+			readonly account: string | undefined;
+			readonly waitingCount: number | undefined;
+		}) => void,
+		signal: AbortSignal,
+	) => Promise<'unsupported'>;
 	/** `report --json` of another host, within 10 s; rejects with a CanhazgpuError in words. */
 	readonly remoteReport: (host: string, days: number, by: string) => Promise<Readonly<Record<string, unknown>>>;
 	/** The entries of another host's `queue --json`, within 10 s or until `signal` is aborted; rejects with a CanhazgpuError in words. */
@@ -141,8 +167,32 @@ export type App = {
 		readonly rest: readonly string[] | undefined;
 		/** Where it starts, if that host has it. */
 		readonly directory?: string | undefined;
+		/** Variables of its environment there. */
+		readonly environment?: Readonly<Record<string, string>>;
 	}) => Promise<number>;
+	/**
+	Runs this program on another host by ssh, as if it had been typed there without a terminal, and collects what it prints. Rejects with a
+	CanhazgpuError in words where ssh fails, and where no answer came within 30 s unless it `isPatient`: then it lasts until `signal` is aborted.
+	*/
+	readonly callOnHost: (call: {
+		readonly host: string;
+		/** Behind `canhazgpu`. */
+		readonly words: readonly string[];
+		readonly isPatient: boolean;
+		readonly signal?: AbortSignal | undefined;
+	}) => Promise<{readonly exitCode: number; readonly stdout: string; readonly stderr: string}>;
 	readonly interruption: () => Interruption;
+	/**
+	Makes or finds a directory of mode 0700 for what only this account may reach, such as a socket.
+
+	@throws CanhazgpuError `failed` where another account could reach or replace it.
+	*/
+	readonly openPrivateDirectory: () => Promise<string>;
+	/**
+	Tells whether this very account is at the other end of a local socket. Where the kernel cannot be asked, the permissions of the socket alone
+	decide, and it answers true.
+	*/
+	readonly loadCallerCheck: () => Promise<(socket: Socket) => boolean>;
 	/** Keeps this process alive, from now on, when an error reaches nobody; `tell` is given each. */
 	readonly outliveBugs: (tell: (error: unknown) => void) => void;
 	/**

@@ -7,7 +7,7 @@ import type {Config} from '../config/config.js';
 import type {SettingPath} from '../config/schema.js';
 import {isRoot} from '../core/rules/leases/ownership.js';
 import type {Host} from '../core/model/ports.js';
-import type {StoreFacts} from '../core/operations/choose-store.js';
+import type {StoreFacts} from '../core/operations/pool/choose-store.js';
 import type {PoolRecord} from '../core/model/types.js';
 import {CanhazgpuError} from '../errors.js';
 import {effectiveUid, findUnsafePlace, type UnsafePlace} from '../security/safe-file.js';

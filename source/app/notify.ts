@@ -20,7 +20,7 @@ export async function notifyBy(
 	notice: Reminder,
 	signal?: AbortSignal,
 ): Promise<readonly string[]> {
-	const {kind, account, label, gpus, leaseId, remainingSeconds, note} = notice;
+	const {kind, account, label, gpus, leaseId, remainingSeconds, memoryMiB, usedMiB, note} = notice;
 	const users = createUsers();
 	// Everybody who may write to the pool could have made up the name, for a program that takes it for an option or writes it somewhere.
 	if (account !== own.name && !(await users.knows(account))) {
@@ -46,6 +46,8 @@ export async function notifyBy(
 			gpu_ids: gpus,
 			lease_id: leaseId,
 			remaining_seconds: remainingSeconds === undefined ? undefined : Math.round(remainingSeconds),
+			memory_mb: memoryMiB,
+			memory_used_mb: usedMiB,
 			note,
 			text,
 		}),

@@ -55,9 +55,9 @@ const listOf = <Entries extends v.ObjectEntries>(entries: Entries) =>
 const gpus = v.pipe(v.array(gpu, 'a list of GPUs'), v.minLength(1, 'a list of GPUs'));
 
 const link = () => {
-	const what = 'one of NV1 to NV36, PIX, PXB, PHB, NODE, SYS';
+	const what = 'one of NV1 to NV36, XGMI, PIX, PXB, PHB, NODE, SYS';
 	return v.custom<GpuLink>(
-		(typed) => typeof typed === 'string' && /^(?:NV(?:[1-9]|[12]\d|3[0-6])|PIX|PXB|PHB|NODE|SYS)$/v.test(typed),
+		(typed) => typeof typed === 'string' && /^(?:NV(?:[1-9]|[12]\d|3[0-6])|XGMI|PIX|PXB|PHB|NODE|SYS)$/v.test(typed),
 		what,
 	);
 };
@@ -76,6 +76,7 @@ const readings = [
 const schema = v.strictObject(
 	{
 		gpus: v.optional(whole(1, mostGpus)),
+		policy: v.optional(v.record(text, text, 'a map of keys and values')),
 		seed: v.optional(whole(1, 1_000_000_000)),
 		model: v.optional(text),
 		memory: v.optional(whole(2000, 10_000_000)),
@@ -99,6 +100,7 @@ const schema = v.strictObject(
 			memory: amount(0, 10_000_000, ' (MiB)'),
 			utilization: v.optional(amount(0, 100, ' (per cent)')),
 			container: v.optional(text),
+			instance: v.optional(whole(0, 15)),
 		}),
 		failures: listOf({gpu, ...span, words: text}),
 		health: listOf({
@@ -117,13 +119,19 @@ const schema = v.strictObject(
 			readings: v.array(v.picklist(readings, `one of ${readings.join(', ')}`), 'a list'),
 			word: v.optional(text),
 		}),
-		mig: listOf({gpu, profiles: v.array(text, 'a list')}),
+		mig: listOf({
+			gpu,
+			...span,
+			profiles: v.array(text, 'a list'),
+			mode: v.optional(v.picklist(['unknown', 'pending'], 'unknown or pending')),
+		}),
 		scans: listOf({...span, failure: text}),
 		devices: v.optional(v.pipe(text, v.startsWith('/', 'the full path of a directory'))),
 		people: listOf({
 			user: text,
 			gpus: v.optional(whole(1, mostGpus)),
 			ids: v.optional(v.array(gpu, 'a list of GPUs')),
+			share: v.optional(whole(1, 10_000_000)),
 			kind: v.optional(v.picklist(['run', 'manual'], 'run or manual')),
 			hold: v.optional(time),
 			pause: v.optional(time),

@@ -1,9 +1,9 @@
 /**
 Chooses and opens the store.
 */
-import {createPool} from '../core/operations/create-pool.js';
+import {createPool} from '../core/operations/pool/create-pool.js';
 import type {Clock, Host, Store} from '../core/model/ports.js';
-import {chooseStore, type StoreChoice} from '../core/operations/choose-store.js';
+import {chooseStore, type StoreChoice} from '../core/operations/pool/choose-store.js';
 import type {PoolRecord} from '../core/model/types.js';
 import type {Config} from '../config/config.js';
 import {CanhazgpuError} from '../errors.js';

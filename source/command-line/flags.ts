@@ -1,6 +1,8 @@
 /** Reading the values of flags that are no settings, and the flags that several verbs share. */
 import {CanhazgpuError, quoted} from '../errors.js';
 import {characterCount, longestLabel} from '../core/rules/allocation/request.js';
+import {parseInstanceName} from '../core/rules/mig/instances.js';
+import type {InstanceName} from '../core/model/types.js';
 import {sanitize} from '../format/text/text.js';
 import type {Flag, Flags, Input, KnownKind} from './command.js';
 
@@ -11,6 +13,7 @@ export const globalFlags: Flags = {
 	'redis-port': {value: 'PORT', summary: 'Redis port (6379)', setting: 'redis.port'},
 	'redis-db': {value: 'N', summary: 'Redis database (0)', setting: 'redis.db'},
 	store: {value: 'STORE', summary: 'redis or embedded', setting: 'store'},
+	engine: {value: 'NAME', summary: 'who grants the GPUs: local, or slurm', setting: 'engine'},
 	'memory-threshold': {
 		value: 'MB',
 		summary: 'a GPU with more memory used than this is in use (1024)',
@@ -27,7 +30,7 @@ export const jsonFlag: Flag = {short: 'j', summary: 'print JSON'};
 export const idsFlag = (completes: KnownKind): Flag => ({
 	short: 'G',
 	value: 'IDS',
-	summary: 'these GPUs, such as 1,3',
+	summary: 'these GPUs, such as 1,3, or instances of MIG: 0:1',
 	isList: true,
 	completes,
 });
@@ -65,13 +68,39 @@ export function idsOf(input: Input, flag = 'gpu-ids'): readonly number[] | undef
 	return text?.split(',').map((part) => {
 		const trimmed = part.trim();
 		if (!/^\d{1,9}$/v.test(trimmed)) {
-			throw new CanhazgpuError('usage', `--${flag}: ${quoted(trimmed)} is not a GPU id`, {
-				hint: `Write ids with commas between them: --${flag} 1,3`,
-			});
+			throw notAnId(flag, trimmed, parseInstanceName(trimmed) === undefined ? '' : ', but names an instance of MIG');
 		}
 
 		return Number(trimmed);
 	});
+}
+
+const notAnId = (flag: string, typed: string, besides = ''): CanhazgpuError =>
+	new CanhazgpuError('usage', `--${flag}: ${quoted(typed)} is not a GPU id${besides}`, {
+		hint: `Write ids with commas between them: --${flag} 1,3`,
+	});
+
+/** What `--gpu-ids` names: GPUs, and instances of GPUs that MIG has split. */
+export type NamedParts = {readonly ids: readonly number[]; readonly instances: readonly InstanceName[]};
+
+/**
+@returns GPU ids such as `1,3` and instances such as `0:1`, in the order they were typed. Undefined without the flag.
+@throws CanhazgpuError `usage` naming what is neither.
+*/
+export function namedPartsOf(input: Input, flag = 'gpu-ids'): NamedParts | undefined {
+	const text = input.text(flag);
+	const parts = text?.split(',').map((part) => part.trim());
+	const wrong = parts?.find((part) => !/^\d{1,9}$/v.test(part) && parseInstanceName(part) === undefined);
+	if (wrong !== undefined) {
+		throw notAnId(flag, wrong, wrong.includes(':') ? ', nor an instance such as 0:1' : '');
+	}
+
+	return (
+		parts && {
+			ids: parts.filter((part) => !part.includes(':')).map(Number),
+			instances: parts.map((part) => parseInstanceName(part)).filter((name) => name !== undefined),
+		}
+	);
 }
 
 /**

@@ -2,6 +2,7 @@
 import {adopt} from '../core/operations/adopt.js';
 import {CanhazgpuError, quoted} from '../errors.js';
 import {harmlessJson} from '../format/text/json.js';
+import {instancesJson, partsWords} from '../format/instances.js';
 import {sanitize} from '../format/text/text.js';
 import type {App} from '../app/contract.js';
 import type {Input} from '../command-line/command.js';
@@ -31,10 +32,10 @@ function pidOf(input: Input): number {
 export async function reserveForProcess(app: App, input: Input): Promise<number> {
 	const pid = pidOf(input);
 	const label = checkLabel(input.config.get('reserve.user'));
-	const world = await app.open();
+	const world = await app.open({details: 'parts'});
 	try {
 		const note = input.config.get('reserve.note');
-		const {gpus, owner, name, leaseId} = await adopt(world, {
+		const {gpus, instances, owner, name, leaseId} = await adopt(world, {
 			requester: app.requester(undefined),
 			pid,
 			label,
@@ -44,6 +45,7 @@ export async function reserveForProcess(app: App, input: Input): Promise<number>
 			app.print(
 				harmlessJson({
 					gpu_ids: gpus,
+					mig_instances: instances && instancesJson(instances),
 					user: label ?? owner,
 					actual_user: owner,
 					type: 'RUN',
@@ -54,11 +56,11 @@ export async function reserveForProcess(app: App, input: Input): Promise<number>
 				}),
 			);
 		} else if (input.config.get('reserve.short') === true) {
-			app.print(gpus.join(','));
+			app.print(instances === undefined ? gpus.join(',') : instances.map(({uuid}) => sanitize(uuid)).join(','));
 		} else {
 			const whose = owner === app.host.account.name ? '' : ` of ${sanitize(owner)}`;
 			const what = name === undefined ? '' : ` (${sanitize(name)})`;
-			app.print(`Reserved ${gpus.length} GPU(s): [${gpus.join(' ')}] for process ${pid}${what}${whose} until it ends`);
+			app.print(`Reserved ${partsWords(gpus, instances)} for process ${pid}${what}${whose} until it ends`);
 		}
 
 		if (world.privateLabel !== undefined) {

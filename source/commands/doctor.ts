@@ -16,6 +16,8 @@ import type {Pool, Snapshot} from '../core/model/types.js';
 import {CanhazgpuError} from '../errors.js';
 import {diagnosisText} from '../format/tables/diagnosis.js';
 import {harmlessJson} from '../format/text/json.js';
+import {sanitize} from '../format/text/text.js';
+import type {Engine} from '../core/operations/engine.js';
 import type {App, OpenWorld} from '../app/contract.js';
 import type {Command, Input} from '../command-line/command.js';
 import {isolationReason, isolationRemedy} from '../format/isolation.js';
@@ -101,7 +103,31 @@ async function lossFindings(snapshot: Snapshot): Promise<readonly Finding[]> {
 			];
 }
 
+/** Of a cluster that another engine keeps: what can be told from here. */
+async function examineEngine(engine: Engine, {store, gpus, clock}: OpenWorld): Promise<readonly Finding[]> {
+	const beforeMs = clock.monotonicMs();
+	const snapshot = await store.read();
+	const answeredMs = Math.round(clock.monotonicMs() - beforeMs);
+	const observation = await gpus.observe();
+	const broken = observation.gpus.filter(({failure}) => failure !== undefined);
+	const words = [...new Set(broken.map(({failure}) => sanitize(failure ?? '')))];
+	return [
+		{check: 'store', level: 'ok', words: `${await engine.label()}: it answered in ${answeredMs} ms`},
+		{check: 'pool', level: 'ok', words: `${snapshot.gpus.length} GPU(s), granted by Slurm`},
+		...words.map((problem): Finding => ({
+			check: 'gpus',
+			level: 'warning',
+			words: problem,
+			fix: 'See: scontrol show node',
+		})),
+	];
+}
+
 async function examine(app: App, input: Input, world: OpenWorld): Promise<readonly Finding[]> {
+	if (world.engine !== undefined) {
+		return examineEngine(world.engine, world);
+	}
+
 	const {store, host, clock, gpus} = world;
 	const scan = gpus.observe();
 	const beforeMs = clock.monotonicMs();

@@ -1,12 +1,13 @@
 import {doubtAbout} from '../core/rules/leases/ownership.js';
 import {extend as extendLeases, type NewEnd} from '../core/operations/reservations.js';
 import {CanhazgpuError} from '../errors.js';
-import {extendJson} from '../format/change-json.js';
+import {extendJson} from '../format/json/change-json.js';
 import {harmlessJson} from '../format/text/json.js';
 import {longDuration} from '../format/text/durations.js';
+import {namedWords, partName, partsOfHoldings} from '../format/instances.js';
 import {notYoursError} from '../format/not-yours.js';
 import type {Command, Input} from '../command-line/command.js';
-import {checkLabel, idsFlag, idsOf, jsonFlag, labelFlag, usualDurations} from '../command-line/flags.js';
+import {checkLabel, idsFlag, jsonFlag, labelFlag, namedPartsOf, usualDurations} from '../command-line/flags.js';
 import {onFlag} from './shared/hosts/on-flag.js';
 import {parseMoment} from './shared/time-of-day.js';
 
@@ -61,16 +62,16 @@ export const extend: Command = {
 			}
 		}
 
-		const ids = idsOf(input);
+		const named = namedPartsOf(input);
 		const label = checkLabel(input.text('user'));
-		const requester = app.requester(label);
 		const end = newEndOf(input);
 		const world = await app.open();
 		try {
+			const requester = app.requester(label);
 			const {extended, notYours, notTimed, now} = await extendLeases(
 				world,
 				requester,
-				ids === undefined ? {by: 'label', label: requester.label} : {by: 'gpus', ids, label},
+				named === undefined ? {by: 'label', label: requester.label} : {by: 'gpus', ...named, label},
 				end,
 			);
 			if (notYours.length > 0) {
@@ -90,9 +91,9 @@ export const extend: Command = {
 			if (extended.length === 0) {
 				throw new CanhazgpuError(
 					'not-found',
-					ids === undefined
+					named === undefined
 						? 'No manually reserved GPUs found for current user'
-						: `No reservations found for current user on GPU(s): [${ids.join(' ')}]`,
+						: `No reservations found for current user on ${namedWords(named.ids, named.instances)}`,
 					{hint: doubtAbout(requester) ?? 'See who holds what: canhazgpu status'},
 				);
 			}
@@ -102,10 +103,9 @@ export const extend: Command = {
 				return 0;
 			}
 
-			const gpus = [...new Set(extended.map(({index}) => index))];
-			app.print(`Extended ${gpus.length} GPU(s): [${gpus.join(' ')}]`);
-			for (const {index, expiryTime} of extended) {
-				app.print(`GPU ${index} expires in ${longDuration(expiryTime - now)}`);
+			app.print(`Extended ${partsOfHoldings(extended)}`);
+			for (const {expiryTime, ...holding} of extended) {
+				app.print(`${partName(holding)} expires in ${longDuration(expiryTime - now)}`);
 			}
 
 			return 0;

@@ -1,9 +1,11 @@
-import {leaveQueue} from '../core/operations/waiting/leave-queue.js';
+import {leaveQueue, leaveQueueWhileEmpty} from '../core/operations/waiting/leave-queue.js';
 import {doubtAbout, ownerOf} from '../core/rules/leases/ownership.js';
 import {readForDisplay} from '../core/operations/transact.js';
 import {CanhazgpuError, quoted} from '../errors.js';
+import {engineWords} from '../format/engine/engine-words.js';
 import {harmlessJson} from '../format/text/json.js';
 import {queueJson, queueTable} from '../format/tables/queue-table.js';
+import {queueWhy} from '../format/tables/queue-why.js';
 import {sanitize} from '../format/text/text.js';
 import type {App, OpenWorld} from '../app/contract.js';
 import type {Command} from '../command-line/command.js';
@@ -15,10 +17,10 @@ import {onFlag} from './shared/hosts/on-flag.js';
 async function leave(
 	app: App,
 	world: OpenWorld,
-	{id, isJson}: {readonly id: string; readonly isJson: boolean},
+	{id, isJson, isWhileEmpty}: {readonly id: string; readonly isJson: boolean; readonly isWhileEmpty: boolean},
 ): Promise<void> {
 	const requester = app.requester(undefined);
-	const result = await leaveQueue(world, requester, id);
+	const result = await (isWhileEmpty ? leaveQueueWhileEmpty : leaveQueue)(world, requester, id);
 	switch (result.kind) {
 		case 'left': {
 			if (isJson) {
@@ -43,6 +45,12 @@ async function leave(
 			});
 		}
 
+		case 'holds': {
+			throw new CanhazgpuError('unavailable', `It holds GPU(s) already: [${result.gpus.join(' ')}]`, {
+				hint: 'It stays in the queue. To give these back, too, leave out --while-empty.',
+			});
+		}
+
 		case 'not-yours': {
 			throw new CanhazgpuError('not-owner', `That place in the queue belongs to ${sanitize(ownerOf(result.entry))}`, {
 				hint: doubtAbout(requester) ?? 'Only its account or root may give it up.',
@@ -54,20 +62,33 @@ async function leave(
 export const queue: Command = {
 	name: 'queue',
 	summary: 'Show who waits for GPUs, in their order',
-	usage: '[--leave ID | --all] [--json]',
+	usage: '[--why | --leave ID [--while-empty] | --all] [--json]',
 	examples: [
 		['canhazgpu queue', 'who waits'],
+		['canhazgpu queue --why', 'because of whom, and until when'],
 		['canhazgpu queue --leave 3f2a', 'give up a position of yours'],
 	],
 	flags: {
 		json: {...jsonFlag, setting: 'queue.json'},
+		why: {summary: 'for each entry, all because of whom it waits, and until when'},
 		leave: {value: 'ID', summary: 'give up this position, by its id or the beginning of it', completes: 'places'},
+		'while-empty': {summary: 'with --leave: only as long as it holds no GPU'},
 		all: {summary: 'of this host and of those in remote_hosts'},
 		on: onFlag,
 	},
 	async run(app, input) {
+		if (input.has('why') && input.has('leave')) {
+			throw new CanhazgpuError('usage', '--why shows the queue, and --leave gives up a position', {
+				hint: 'Leave out one of them.',
+			});
+		}
+
+		if (input.has('while-empty') && !input.has('leave')) {
+			throw new CanhazgpuError('usage', '--while-empty is about leaving the queue', {hint: 'Give --leave ID, too.'});
+		}
+
 		if (input.has('all')) {
-			const other = ['leave', 'on'].find((flag) => input.has(flag));
+			const other = ['leave', 'on', 'why'].find((flag) => input.has(flag));
 			if (other !== undefined) {
 				throw new CanhazgpuError('usage', `--all shows every host, and --${other} is about one`, {
 					hint: 'Leave out one of them.',
@@ -91,7 +112,7 @@ export const queue: Command = {
 			// The table shows an id with an ellipsis: copied whole it is the beginning of one all the same.
 			const id = input.text('leave')?.replace(/(?<=.)…$/v, '');
 			if (id !== undefined) {
-				await leave(app, world, {id, isJson: input.has('json')});
+				await leave(app, world, {id, isJson: input.has('json'), isWhileEmpty: input.has('while-empty')});
 				return 0;
 			}
 
@@ -100,12 +121,21 @@ export const queue: Command = {
 			if (input.config.get('queue.json') === true) {
 				app.print(harmlessJson(queueJson(rows)));
 			} else {
+				const {now} = snapshot;
 				app.print(
-					rows.length === 0 ? 'Nobody waits' : queueTable(rows, app.paint, {now: snapshot.now, width: app.columns}),
+					rows.length === 0
+						? 'Nobody waits'
+						: input.has('why')
+							? queueWhy(rows, app.paint, now)
+							: queueTable(rows, app.paint, {now, width: app.columns}),
 				);
 				const loss = await recentLossWords(snapshot);
 				if (loss !== undefined) {
 					app.remark(`Warning: ${loss}`);
+				}
+
+				if (world.engine !== undefined) {
+					app.remark(engineWords(await world.engine.label()));
 				}
 			}
 

@@ -1,11 +1,12 @@
 import {doubtAbout} from '../core/rules/leases/ownership.js';
 import {release as releaseGpus} from '../core/operations/reservations.js';
 import {CanhazgpuError} from '../errors.js';
-import {releaseJson} from '../format/change-json.js';
+import {releaseJson} from '../format/json/change-json.js';
 import {harmlessJson} from '../format/text/json.js';
+import {isInstance, namedWords, partsOfHoldings} from '../format/instances.js';
 import {notYoursError} from '../format/not-yours.js';
 import type {Command} from '../command-line/command.js';
-import {checkLabel, idsFlag, idsOf, jsonFlag, labelFlag} from '../command-line/flags.js';
+import {checkLabel, idsFlag, jsonFlag, labelFlag, namedPartsOf} from '../command-line/flags.js';
 import {onFlag} from './shared/hosts/on-flag.js';
 
 export const release: Command = {
@@ -15,6 +16,7 @@ export const release: Command = {
 	examples: [
 		['canhazgpu release', 'all your manual reservations'],
 		['canhazgpu release --gpu-ids 1,3', 'only these; also those of your running jobs'],
+		['canhazgpu release --gpu-ids 0:1', 'only this instance of a GPU that MIG has split'],
 	],
 	flags: {
 		'gpu-ids': idsFlag('own-gpus'),
@@ -32,15 +34,16 @@ export const release: Command = {
 			}
 		}
 
-		const ids = idsOf(input) ?? input.config.get('release.gpu-ids');
+		const configured = input.config.get('release.gpu-ids');
+		const named = namedPartsOf(input) ?? (configured && {ids: configured, instances: []});
 		const label = checkLabel(input.text('user'));
-		const requester = app.requester(label);
 		const world = await app.open();
 		try {
+			const requester = app.requester(label);
 			const {released, notYours} = await releaseGpus(
 				world,
 				requester,
-				ids === undefined ? {by: 'label', label: requester.label} : {by: 'gpus', ids, label},
+				named === undefined ? {by: 'label', label: requester.label} : {by: 'gpus', ...named, label},
 			);
 			if (notYours.length > 0) {
 				throw notYoursError('release', notYours, requester);
@@ -48,20 +51,19 @@ export const release: Command = {
 
 			app.tellReleased?.(released);
 			if (input.has('json') && (released.length > 0 || doubtAbout(requester) === undefined)) {
-				app.print(harmlessJson(releaseJson(released, ids)));
+				app.print(harmlessJson(releaseJson(released, named)));
 			} else if (released.length > 0) {
-				// Root may release several shares of one GPU.
-				const indexes = [...new Set(released.map(({index}) => index))];
-				const others = (ids ?? []).filter((id) => !indexes.includes(id));
-				app.print(`Released ${indexes.length} GPU(s): [${indexes.join(' ')}]`);
-				if (others.length > 0) {
-					app.remark(`No reservations found for current user on GPU(s): [${others.join(' ')}]`);
+				const ids = named === undefined ? [] : named.ids.filter((id) => released.every(({index}) => index !== id));
+				const instances = named?.instances.filter((name) => released.every((holding) => !isInstance(holding, name)));
+				app.print(`Released ${partsOfHoldings(released)}`);
+				if (ids.length > 0 || (instances ?? []).length > 0) {
+					app.remark(`No reservations found for current user on ${namedWords(ids, instances ?? [])}`);
 				}
 			} else {
 				const nothing =
-					ids === undefined
+					named === undefined
 						? 'No manually reserved GPUs found for current user'
-						: `No reservations found for current user on GPU(s): [${ids.join(' ')}]`;
+						: `No reservations found for current user on ${namedWords(named.ids, named.instances)}`;
 				const doubt = doubtAbout(requester);
 				if (doubt !== undefined) {
 					// Who asks may well hold some, by an account that cannot be seen from here.

@@ -1,7 +1,7 @@
 import {setFlagsFromString} from 'node:v8';
 import type {World} from '../core/model/ports.js';
 import {byDay, byGpu, byModel, byUser, type Report, type Split} from '../core/rules/pool/report.js';
-import {reportOf, type ReportQuestion} from '../core/operations/report.js';
+import {reportOf, type ReportQuestion} from '../core/operations/history/report.js';
 import {CanhazgpuError, quoted} from '../errors.js';
 import {localDay} from '../format/text/days.js';
 import {harmlessJson} from '../format/text/json.js';

@@ -1,17 +1,19 @@
 import {doubtAbout} from '../core/rules/leases/ownership.js';
 import type {AcquireRequest} from '../core/rules/allocation/request.js';
 import {CanhazgpuError} from '../errors.js';
-import {grantJson} from '../format/change-json.js';
+import {grantJson} from '../format/json/change-json.js';
+import {placeWords, useLines} from '../format/engine/engine-words.js';
 import {harmlessJson} from '../format/text/json.js';
 import {sizeWords} from '../core/rules/allocation/memory-size.js';
 import {longDuration} from '../format/text/durations.js';
+import {partsWords} from '../format/instances.js';
 import {sanitize} from '../format/text/text.js';
 import type {App} from '../app/contract.js';
 import type {Command, Input} from '../command-line/command.js';
-import {checkLabel, idsOf, jsonFlag, usualDurations} from '../command-line/flags.js';
-import {acquireShown, countOf, waitSecondsOf, wantFlags} from './shared/acquire.js';
-import {needOf, strategyOf} from './shared/need-flags.js';
-import {onAnyFlag} from './shared/hosts/on-flag.js';
+import {checkLabel, jsonFlag, usualDurations} from '../command-line/flags.js';
+import {acquireShown, detailsFor, waitSecondsOf, wantedOf, wantFlags} from './shared/acquire.js';
+import {strategyOf} from './shared/need-flags.js';
+import {hostOf, onAnyFlag} from './shared/hosts/on-flag.js';
 import {reserveForProcess} from './adopt.js';
 import {createBackground} from './shared/background.js';
 
@@ -31,6 +33,7 @@ export const reserve: Command = {
 		['canhazgpu reserve --gpus 2 --duration 4h', 'any two GPUs for four hours'],
 		['canhazgpu reserve --gpu-ids 1,3 --note "debugging"', 'these two, with a word to the others'],
 		['canhazgpu reserve --share 20G', 'a part of a GPU, others beside it'],
+		['canhazgpu reserve --mig 3g.40gb', 'an instance of a GPU that MIG has split'],
 		['canhazgpu reserve --pid 12345', 'what this process uses already, until it ends'],
 		['export CUDA_VISIBLE_DEVICES=$(canhazgpu reserve --short)', 'one GPU, for this shell'],
 	],
@@ -66,25 +69,25 @@ export const reserve: Command = {
 			return input.has('on') ? reserveForProcessElsewhere(app, input) : reserveForProcess(app, input);
 		}
 
-		const ids = idsOf(input) ?? input.config.get('reserve.gpu-ids');
-		const count = countOf(input, 'reserve.gpus', ids);
-		const need = needOf(input, 'reserve', {count, ids});
+		const {ids, count, need} = wantedOf(input, 'reserve');
 		const strategy = strategyOf(input, 'reserve');
 		const waitSeconds = waitSecondsOf(input, 'reserve');
-		if (input.has('on')) {
+		const engine = await app.foreignEngine();
+		if (input.has('on') && engine === undefined) {
 			const {acquireElsewhere} = await import('./shared/hosts/on-host.js');
-			const exitCode = await acquireElsewhere(app, input, {command: reserve, wanted: {count, ids, need}});
+			const exitCode = await acquireElsewhere(app, input, {command: reserve, wanted: {count, ids, need}, waitSeconds});
 			if (exitCode !== undefined) {
 				return exitCode;
 			}
 		}
 
-		const requester = app.requester(checkLabel(input.config.get('reserve.user')));
+		const label = checkLabel(input.config.get('reserve.user'));
 		const durationSeconds = input.config.get('reserve.duration')!;
-		const world = await app.open({willScan: true, isPatient: waitSeconds !== 0});
+		const world = await app.open({willScan: true, details: detailsFor(need), isPatient: waitSeconds !== 0});
 		const interruption = app.interruption();
 		app.outliveBugs(createBackground(app.remark).failed);
 		try {
+			const requester = app.requester(label);
 			const request: AcquireRequest = {
 				requester,
 				count,
@@ -94,23 +97,27 @@ export const reserve: Command = {
 				tenure: {type: 'manual', durationSeconds},
 				note: input.config.get('reserve.note'),
 				force: input.config.get('reserve.force'),
+				host: engine === undefined ? undefined : hostOf(input),
 			};
 			const answer = await acquireShown(app, world, request, {waitSeconds, interruption});
 			if (answer.kind === 'interrupted') {
 				return answer.exitCode;
 			}
 
-			const list = answer.gpus.join(',');
+			const {gpus, instances, place} = answer;
+			// By its UUID a program finds an instance; its name says which it is.
+			const list = (instances?.map(({uuid}) => sanitize(uuid)) ?? place?.gpuIds ?? gpus).join(',');
 			if (input.has('json')) {
 				app.print(harmlessJson(grantJson(answer, request)));
 			} else if (input.config.get('reserve.short') === true) {
 				app.print(list);
 			} else {
+				const where = answer.place === undefined ? '' : ` (${placeWords(answer.place)}Slurm job ${answer.leaseId})`;
 				app.print(
-					`Reserved ${answer.gpus.length} GPU(s): [${answer.gpus.join(' ')}] for ${longDuration(durationSeconds)}${shareWords(need?.shareMiB)}`,
+					`Reserved ${partsWords(gpus, instances)} for ${longDuration(durationSeconds)}${shareWords(need?.shareMiB)}${where}`,
 				);
 				// At the start of its line, where scripts that know the Go program look for it.
-				app.print(`\nTo use them here:\nexport CUDA_VISIBLE_DEVICES=${list}`);
+				app.print(`\n${useLines(answer, app.host.hostname).join('\n')}`);
 			}
 
 			if (world.privateLabel !== undefined) {

@@ -1,21 +1,24 @@
 import {modelOfCommand} from '../core/rules/leases/served-model.js';
-import {awaitJobLease, findJobLease, endJobLease, type JobLease} from '../core/operations/job-lease.js';
+import {awaitJobLease, findJobLease, endJobLease, instancesOfJob, type JobLease} from '../core/operations/job-lease.js';
 import {sizeWords} from '../core/rules/allocation/memory-size.js';
 import type {AcquireRequest} from '../core/rules/allocation/request.js';
 import {CanhazgpuError, quoted} from '../errors.js';
-import {grantJson} from '../format/change-json.js';
+import {grantJson} from '../format/json/change-json.js';
 import {harmlessJsonLine} from '../format/text/json.js';
 import {longDuration} from '../format/text/durations.js';
+import {partsWords} from '../format/instances.js';
 import {sanitize} from '../format/text/text.js';
 import type {App, Interruption, OpenWorld, PreparedCuda} from '../app/contract.js';
 import type {Command, Input} from '../command-line/command.js';
-import {checkLabel, idsOf, jsonFlag, usualDurations} from '../command-line/flags.js';
-import {acquireShown, countOf, waitSecondsOf, wantFlags} from './shared/acquire.js';
-import {needOf, strategyOf} from './shared/need-flags.js';
-import {onAnyFlag} from './shared/hosts/on-flag.js';
+import {checkLabel, jsonFlag, usualDurations} from '../command-line/flags.js';
+import {acquireShown, detailsFor, waitSecondsOf, wantedOf, wantFlags} from './shared/acquire.js';
+import {strategyOf} from './shared/need-flags.js';
+import {hostOf, onAnyFlag} from './shared/hosts/on-flag.js';
+import {queueEntryVariable} from './shared/hosts/moving.js';
 import {createBackground} from './shared/background.js';
 import {checkIsolationWish, createJobIsolator, isolateFlag, type JobIsolation} from './shared/isolation.js';
 import {gpuEnvironment} from './shared/job-environment.js';
+import {bindJob, isBindingWanted, notWanted, numaFlag, type JobBinding} from './shared/numa.js';
 import {keepJobLease} from './shared/keep-job-lease.js';
 
 /** @throws CanhazgpuError `usage` that shows what to type. */
@@ -74,24 +77,26 @@ type Held = {
 	readonly timeoutSeconds: number | undefined;
 	readonly interruption: Interruption;
 	readonly isolation: JobIsolation;
+	readonly binding: JobBinding;
 	readonly mpsDirectory: string | undefined;
 	readonly startJob: Awaited<ReturnType<App['prepareJob']>>;
 };
 
 async function runHeld(app: App, held: Held): Promise<number> {
-	const {world, hold, words, environment, timeoutSeconds, interruption, isolation, startJob} = held;
+	const {world, hold, words, environment, timeoutSeconds, interruption, isolation, binding, startJob} = held;
 	const [command, ...args] = words;
 	const job = await startJob({
 		command,
 		args,
-		entrance: isolation.entrance,
+		entrance: [...isolation.entrance, ...binding.entrance],
 		environment: {
 			...environment,
 			...gpuEnvironment({
 				gpus: hold.gpus,
 				provider: world.gpus.name,
 				isolatedUuids: isolation.uuids,
-				shareMiB: hold.leases.get(hold.gpus[0]!)?.memoryMiB,
+				instances: instancesOfJob(hold),
+				shareMiB: hold.leases.values().next().value?.lease.memoryMiB,
 				mpsDirectory: held.mpsDirectory,
 			}),
 		},
@@ -132,14 +137,14 @@ type GrantedWords = {
 };
 
 /** In the Go program's words. */
-function grantedWords(gpus: readonly number[], {timeoutSeconds, shareMiB, isLimited}: GrantedWords): string {
+function grantedWords(hold: JobLease, {timeoutSeconds, shareMiB, isLimited}: GrantedWords): string {
 	const fence = isLimited ? 'accounted, and limited by MPS' : 'accounted, not fenced';
 	const details = [
 		...(shareMiB === undefined ? [] : [`a share of ${sizeWords(shareMiB)}: ${fence}`]),
 		...(timeoutSeconds === undefined ? [] : [`timeout: ${longDuration(timeoutSeconds)}`]),
 	];
 	const words = details.length === 0 ? '' : ` (${details.join(', ')})`;
-	return `Reserved ${gpus.length} GPU(s): [${gpus.join(' ')}] for command execution${words}`;
+	return `Reserved ${partsWords(hold.gpus, instancesOfJob(hold))} for command execution${words}`;
 }
 
 export const run: Command = {
@@ -150,6 +155,7 @@ export const run: Command = {
 		['canhazgpu run -- python train.py', 'on one GPU'],
 		['canhazgpu run --gpus 2 --timeout 12h -- torchrun train.py', 'on two, stopped after twelve hours'],
 		['canhazgpu run --share 8G -- python eval.py', 'on a part of a GPU, others beside it'],
+		['canhazgpu run --mig 1g.10gb -- python eval.py', 'on an instance of a GPU that MIG has split'],
 		['canhazgpu run --nonblock -- make bench || echo busy', 'now or not at all'],
 	],
 	flags: {
@@ -164,6 +170,7 @@ export const run: Command = {
 		cuda: {value: 'VERSION', summary: 'use this CUDA, such as 12.4, of those that are installed', setting: 'run.cuda'},
 		mps: {summary: 'let the MPS daemon of this account hold a share to its memory'},
 		isolate: isolateFlag,
+		numa: numaFlag,
 		quiet: {short: 'q', summary: 'do not say on stderr which GPUs it got', setting: 'run.quiet'},
 		json: {...jsonFlag, summary: 'say on stderr as a line of JSON which GPUs it got, and nothing of the waiting'},
 		on: onAnyFlag,
@@ -181,16 +188,35 @@ export const run: Command = {
 			throw new CanhazgpuError('usage', 'Give --json or --quiet, not both');
 		}
 
-		const ids = idsOf(input) ?? input.config.get('run.gpu-ids');
-		const count = countOf(input, 'run.gpus', ids);
-		const need = needOf(input, 'run', {count, ids});
+		const {ids, count, need} = wantedOf(input, 'run');
 		const strategy = strategyOf(input, 'run');
 		const waitSeconds = waitSecondsOf(input, 'run');
+		const engine = await app.foreignEngine();
+		if (engine !== undefined) {
+			const {runOnEngine} = await import('./shared/run-on-engine.js');
+			const timeLimitSeconds = input.config.get('run.timeout');
+			return runOnEngine(app, engine, input, {
+				request: {
+					requester: app.requester(checkLabel(input.config.get('run.user'))),
+					count,
+					ids,
+					need,
+					strategy,
+					tenure: {type: 'run', timeLimitSeconds},
+					note: input.config.get('run.note'),
+					host: hostOf(input),
+				},
+				words,
+				waitSeconds,
+			});
+		}
+
 		if (input.has('on')) {
 			const {acquireElsewhere} = await import('./shared/hosts/on-host.js');
 			const exitCode = await acquireElsewhere(app, input, {
 				command: run,
 				wanted: {count, ids, need},
+				waitSeconds,
 				keepsDirectory: true,
 			});
 			if (exitCode !== undefined) {
@@ -198,27 +224,29 @@ export const run: Command = {
 			}
 		}
 
-		const requester = app.requester(checkLabel(input.config.get('run.user')));
+		const label = checkLabel(input.config.get('run.user'));
 		const timeoutSeconds = input.config.get('run.timeout');
 		checkIsolationWish(input);
+		const isBinding = isBindingWanted(input);
 		const mpsDirectory = await mpsDirectoryOf(app, input);
 		// Before waiting for hours: a command that cannot be run is told at once.
 		const cuda = await preparedCuda(app, input);
-		const environment = {...app.environment, ...cuda?.environment};
+		// What the job starts in its turn is another request.
+		const environment = {...app.environment, ...cuda?.environment, [queueEntryVariable]: undefined};
 		const startJob = await app.prepareJob(words, environment);
 		if (cuda?.warning !== undefined) {
 			app.remark(cuda.warning);
 		}
 
-		const opened = await app.open({willScan: true, isPatient: true});
+		const opened = await app.open({willScan: true, details: detailsFor(need), isPatient: true});
 		const interruption = app.interruption();
 		const background = createBackground(app.remark);
 		app.outliveBugs(background.failed);
 		try {
-			const {world, check, isolate} = createJobIsolator(opened, input);
+			const {world, lastScan, check, begin, isolate} = createJobIsolator(opened, input);
 			await check();
 			const request: AcquireRequest = {
-				requester,
+				requester: app.requester(label),
 				count,
 				ids,
 				need,
@@ -235,6 +263,7 @@ export const run: Command = {
 				return answer.exitCode;
 			}
 
+			begin(answer);
 			const hold =
 				waitSeconds === 0
 					? await findJobLease(world, answer.leaseId)
@@ -257,7 +286,10 @@ export const run: Command = {
 			}
 
 			try {
-				const isolation = await isolate(hold.gpus, hold.policy);
+				const [isolation, binding] = await Promise.all([
+					isolate({gpus: hold.gpus, instances: instancesOfJob(hold)}, hold.poolIsolation),
+					isBinding ? bindJob(world, hold.gpus, lastScan()) : notWanted,
+				]);
 				if (interruption.signal.aborted) {
 					await giveBackUnused(world, hold);
 					return interruption.exitCode();
@@ -265,15 +297,23 @@ export const run: Command = {
 
 				// On stderr: stdout is the command's. Its log then tells on which GPUs it ran.
 				if (input.has('json')) {
-					app.remark(harmlessJsonLine({...grantJson(answer, request), isolated: isolation.isIsolated}));
+					app.remark(
+						harmlessJsonLine({
+							...grantJson(answer, request),
+							isolated: isolation.isIsolated,
+							numa_nodes: binding.nodes,
+						}),
+					);
 				} else if (input.config.get('run.quiet') !== true) {
 					app.remark(
-						grantedWords(hold.gpus, {timeoutSeconds, shareMiB: need?.shareMiB, isLimited: mpsDirectory !== undefined}),
+						grantedWords(hold, {timeoutSeconds, shareMiB: need?.shareMiB, isLimited: mpsDirectory !== undefined}),
 					);
 				}
 
-				if (isolation.remark !== undefined) {
-					app.remark(isolation.remark);
+				for (const remark of [isolation.remark, binding.remark]) {
+					if (remark !== undefined) {
+						app.remark(remark);
+					}
 				}
 
 				return await runHeld(app, {
@@ -284,11 +324,17 @@ export const run: Command = {
 					timeoutSeconds,
 					interruption,
 					isolation,
+					binding,
 					mpsDirectory,
 					startJob,
 				});
 			} catch (error) {
 				await giveBackUnused(world, hold);
+				// What a signal ended on the way, such as a helper that had just been started, is no failure.
+				if (interruption.signal.aborted) {
+					return interruption.exitCode();
+				}
+
 				throw error;
 			}
 		} finally {

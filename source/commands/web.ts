@@ -4,7 +4,9 @@ import {webReportJson} from '../format/tables/report.js';
 import {stackText} from '../format/text/text.js';
 import type {Command} from '../command-line/command.js';
 import {keepReminding} from './shared/reminding.js';
+import {keepHeapSmall} from './shared/small-heap.js';
 import {reportBy} from './report.js';
+import {checkLocal, checkMine, openMine} from './web-mine.js';
 
 const isLoopback = (host: string): boolean => /^(?:localhost|127\.|::1$)/v.test(host);
 
@@ -16,24 +18,39 @@ const shownOf = {
 
 export const web: Command = {
 	name: 'web',
-	summary: 'Serve a dashboard, an API and metrics, all read-only',
-	usage: '[--port N] [--host HOST] [--demo]',
+	summary: 'Serve a dashboard, an API and metrics: read-only, or for you alone',
+	usage: '[--port N] [--host HOST | --mine] [--demo]',
 	examples: [
 		['canhazgpu web', 'open the address that it prints'],
 		['canhazgpu web --host 0.0.0.0', 'for everybody who can reach this machine'],
+		['canhazgpu web --mine', 'your own, which reserves and releases for you, by ssh'],
 		['canhazgpu web --demo', 'look around on simulated GPUs; nothing is kept'],
 	],
 	flags: {
 		port: {short: 'p', value: 'N', summary: 'port to listen on (8080); 0 is any that is free', setting: 'web.port'},
 		host: {value: 'HOST', summary: 'address to listen on (127.0.0.1: this machine alone)', setting: 'web.host'},
+		mine: {summary: 'a dashboard that acts as you, on a socket that you alone reach; it prints how to open it'},
 		demo: {summary: 'simulated GPUs in memory; nothing is kept'},
 	},
+	notes: [
+		'With --mine, --port is the port of your own computer. Its page acts until you press Ctrl-C: see canhazgpu help web.',
+	],
 	async run(app, input) {
-		const {runWeb, watchedMs} = await import('../web/index.js');
-		const address = {host: input.config.get('web.host')!, port: input.config.get('web.port')!};
+		const isMine = input.has('mine');
 		const isDemo = input.has('demo');
+		if (isMine) {
+			checkMine(input);
+			await checkLocal(app, isDemo);
+		}
+
+		const {runWeb, watchedMs} = await import('../web/index.js');
+		const port = input.config.get('web.port')!;
+		const mine = isMine ? await openMine(app, port === 0 ? 8080 : port) : undefined;
+		const address = mine?.address ?? {host: input.config.get('web.host')!, port};
+		// Who reaches a socket of this account may read its command lines anyway.
+		const isNear = !('host' in address) || isLoopback(address.host);
 		const remoteHosts = otherHosts(input.config.get('remote_hosts')!, app.host.hostname);
-		const commands = input.config.get('web.commands') ?? (isLoopback(address.host) ? 'full' : 'short');
+		const commands = input.config.get('web.commands') ?? (isNear ? 'full' : 'short');
 		let waitsFor: string | undefined;
 		const interruption = app.interruption();
 		try {
@@ -43,6 +60,7 @@ export const web: Command = {
 					const stopReminding = isDemo ? undefined : keepReminding(app, world, app.remark);
 					return {
 						...world,
+						scannedGpus: world.gpus,
 						gpus: await world.watchGpus(watchedMs),
 						async close() {
 							await stopReminding?.();
@@ -72,11 +90,15 @@ export const web: Command = {
 				remoteStatus: app.remoteStatus,
 				remoteReport: app.remoteReport,
 				hostsIntervalMs: input.config.get('web.hosts_interval')! * 1000,
-				report: async (world, days, by) => webReportJson(await reportBy(world, {days, by}), by),
+				report: async (world, question) => webReportJson(await reportBy(world, question), question.by),
 				signal: interruption.signal,
 				listening(url) {
-					app.print(`Dashboard: ${url}`);
-					if (!isLoopback(address.host)) {
+					keepHeapSmall();
+					if (url !== undefined) {
+						app.print(`Dashboard: ${url}`);
+					}
+
+					if (!isNear) {
 						app.remark(`Everybody who can reach this machine can look at it. It changes nothing. ${shownOf[commands]}`);
 					}
 				},
@@ -87,6 +109,7 @@ export const web: Command = {
 			// To be told to end is how it ends.
 			return 0;
 		} finally {
+			mine?.end();
 			interruption.end();
 		}
 	},

@@ -8,6 +8,7 @@ import {harmlessJson} from '../format/text/json.js';
 import type {OpenWorld} from '../app/contract.js';
 import type {Command, Input} from '../command-line/command.js';
 import {idsFlag, idsOf, jsonFlag} from '../command-line/flags.js';
+import {requireLocal} from '../core/operations/engine.js';
 
 /** @throws CanhazgpuError `usage` naming what is no id, or when there is none. */
 function askedIds(input: Input): readonly number[] {
@@ -75,6 +76,7 @@ export const who: Command = {
 	async run(app, input) {
 		const ids = askedIds(input);
 		const world = await app.open({willScan: true});
+		requireLocal(world, 'who');
 		try {
 			const looked = await lookAt(world, ids);
 			app.print(

@@ -216,6 +216,48 @@ function findDirectory(): string | undefined {
 	}
 }
 
+const homeNames = ['yaml', 'yml', 'json', 'toml'].map((extension) => `.canhazgpu.${extension}`);
+
+/** The user's own file, the first of its names that is there. */
+function findHomeFile(): {readonly file: string; readonly entry: Stats} | undefined {
+	const home = findHome();
+	return (home === undefined ? [] : homeNames)
+		.map((name) => ({file: path.join(home!, name), entry: entryOf(path.join(home!, name))}))
+		.find((found): found is {file: string; entry: Stats} => found.entry !== undefined);
+}
+
+/**
+The file that a user's own settings belong into: the named one, or else that of the home directory.
+
+@returns `text` and `mode` are undefined for a file that is yet to be made.
+@throws CanhazgpuError `config` for a file of another account, one that others can change, and one that cannot be read.
+*/
+export function ownConfigFile(named: string | undefined): {
+	readonly file: string;
+	readonly text: string | undefined;
+	readonly mode: number | undefined;
+} {
+	const home = findHome();
+	if (named === undefined && home === undefined) {
+		throw new CanhazgpuError('config', 'There is no home directory for a config file', {
+			hint: 'Name a file: --config FILE',
+		});
+	}
+
+	const found = named === undefined ? findHomeFile() : undefined;
+	const file = named ?? found?.file ?? path.join(home!, homeNames[0]!);
+	try {
+		const entry = named === undefined ? found?.entry : entryOf(named);
+		const text = entry === undefined ? undefined : readHomeFile(file, entry);
+		// eslint-disable-next-line no-bitwise
+		return {file, text, mode: text === undefined ? undefined : statSync(file).mode & 0o777};
+	} catch (error) {
+		throw error instanceof PassedOver
+			? new CanhazgpuError('config', error.message, {hint: 'Write it as yourself.'})
+			: error;
+	}
+}
+
 const isSame = (a: Stats, b: Stats): boolean => a.dev === b.dev && a.ino === b.ino;
 
 /**
@@ -256,12 +298,8 @@ export async function readConfigFiles({
 
 	await add(machineFile, false, () => readMachineFile(machineFile));
 
-	const home = findHome();
-	const ofHome = (home === undefined ? [] : ['yaml', 'yml', 'json', 'toml'])
-		.map((extension) => path.join(home!, `.canhazgpu.${extension}`))
-		.map((file) => ({file, entry: entryOf(file)}))
-		.find(({entry}) => entry !== undefined);
-	if (ofHome?.entry !== undefined) {
+	const ofHome = findHomeFile();
+	if (ofHome !== undefined) {
 		const {file, entry} = ofHome;
 		await add(file, false, () => readHomeFile(file, entry));
 	}
@@ -269,7 +307,7 @@ export async function readConfigFiles({
 	const directory = readsDirectory ? findDirectory() : undefined;
 	const entry = directory === undefined ? undefined : entryOf(localName);
 	// In the home directory it is the user's own file.
-	if (directory !== undefined && entry !== undefined && !(ofHome?.entry && isSame(ofHome.entry, entry))) {
+	if (directory !== undefined && entry !== undefined && (ofHome === undefined || !isSame(ofHome.entry, entry))) {
 		const file = path.join(directory, localName);
 		await add(file, true, () => readLocalFile(file, entry));
 	}

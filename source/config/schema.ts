@@ -11,6 +11,7 @@ import {type CanhazgpuError} from '../errors.js';
 import {isolationLevels} from '../core/model/isolation.js';
 import {mostGpus} from '../core/model/limits.js';
 import {strategyNames} from '../core/rules/allocation/strategy.js';
+import {gpuColumnNames, presetNames, themeNames} from '../format/monitor-settings.js';
 import {parseMemoryMiB} from '../core/rules/allocation/memory-size.js';
 
 /** What to expect, in words; used as the message of every failed check. */
@@ -97,6 +98,43 @@ const models = () => {
 	);
 };
 
+/** Columns of the monitor, in their order, as a list or as text with commas. */
+const gpuColumns = () => {
+	const what = `a list of columns, of ${gpuColumnNames.join(', ')}`;
+	return v.pipe(
+		v.array(v.picklist(gpuColumnNames, what), what),
+		v.minLength(1, what),
+		v.check((columns) => new Set(columns).size === columns.length, 'a list of columns, each of them once'),
+		// The index of a GPU is what all else in its row is about.
+		v.transform((columns) => ['gpu' as const, ...columns.filter((column) => column !== 'gpu')]),
+	);
+};
+
+/** Keys by what they do: a map, or text such as `release=D,search-next=n`. The monitor knows which there are. */
+const keys = () => {
+	const what = 'keys by what they do, such as {release: D, search-next: [n, F]}';
+	const key = v.union([v.string(what), v.number(what)], what);
+	return v.pipe(
+		v.unknown(),
+		// To the library a list is a map by place.
+		v.check((typed) => !Array.isArray(typed), what),
+		v.union([v.record(v.string(what), v.union([key, v.array(key, what)], what), what), v.string(what)], what),
+		v.check(
+			(typed) => typeof typed !== 'string' || typed.split(',').every((part) => /^\s*[\-a-z]+=./v.test(part)),
+			what,
+		),
+		v.transform((typed): ReadonlyMap<string, readonly string[]> => {
+			const pairs =
+				typeof typed === 'string'
+					? typed
+							.split(',')
+							.map((part) => [part.slice(0, part.indexOf('=')).trim(), part.slice(part.indexOf('=') + 1)] as const)
+					: Object.entries(typed);
+			return new Map(pairs.map(([action, given]) => [action, [given].flat().map(String)]));
+		}),
+	);
+};
+
 const computeCapability = () => {
 	const what = 'a compute capability such as 8.0';
 	return v.pipe(v.string(what), v.trim(), v.regex(/^\d{1,3}(?:\.\d{1,3})?$/v, what));
@@ -164,6 +202,8 @@ const harmless = <Setting extends Record<string, unknown>>(given: Setting) => ({
 const secret = <Setting extends Record<string, unknown>>(given: Setting) => ({...given, isSecret: true});
 
 export const settings = {
+	// Not set: found.
+	engine: setting(choice(['local', 'slurm'])),
 	store: setting(choice(['redis', 'embedded'])),
 	'redis.host': setting(host(), 'localhost'),
 	'redis.port': setting(integer(1, 65_535), 6379),
@@ -211,6 +251,7 @@ export const settings = {
 	'run.gpu-ids': harmless(setting(gpuIds())),
 	// Turned off by a stranger's file, it would leave the GPUs of others in reach.
 	'run.isolate': setting(choice(isolationLevels)),
+	'run.numa': harmless(setting(choice(['bind', 'off']))),
 	'run.min-memory': harmless(setting(memorySize())),
 	'run.model': harmless(setting(models())),
 	'run.min-compute': harmless(setting(computeCapability())),
@@ -237,7 +278,12 @@ export const settings = {
 	'notify.command': secret(setting(words('a list of a program and its arguments'))),
 	'notify.webhook': secret(setting(webAddress())),
 	'top.interval': harmless(setting(duration(), '2s')),
-	'top.theme': harmless(setting(choice(['auto', 'dark', 'light']), 'auto')),
+	'top.preset': harmless(setting(choice(presetNames), 'default')),
+	// A stranger's file gives no key another meaning.
+	'top.keys': setting(keys()),
+	'top.columns': harmless(setting(gpuColumns())),
+	'top.mouse': harmless(setting(flag(), true)),
+	'top.theme': harmless(setting(choice(themeNames), 'auto')),
 	'simulated.scenario': setting(text('the path of a file')),
 } as const;
 

@@ -2,16 +2,21 @@
 A pool in memory, for looking around: people come, wait, work and leave by themselves, and nothing is kept. They do all of it by the
 verbs that everybody else uses.
 */
-import {createPool} from '../core/operations/create-pool.js';
+import {createPool} from '../core/operations/pool/create-pool.js';
 import {holdingsIn} from '../core/rules/leases/holdings.js';
 import {planChange} from '../core/rules/leases/lease-changes.js';
 import {emptyPlan} from '../core/model/plan.js';
 import type {Clock, GpuProvider, Host, Store, World} from '../core/model/ports.js';
 import type {UsageRecord} from '../core/model/types.js';
+import {changePolicy} from '../core/operations/pool/policy.js';
 import {acquire} from '../core/operations/waiting/acquire.js';
+import {requesterOf} from '../core/rules/leases/ownership.js';
+import {isPolicyKey} from '../core/rules/policy/keys.js';
+import {unknownKey, type PolicyChange} from '../core/rules/policy/policy.js';
 import type {Person, Scenario} from '../gpu/simulated/scenario.js';
 import {createMemoryStore} from '../store/memory/index.js';
 import type {Grant} from '../core/rules/allocation/request.js';
+import {withNight} from './night.js';
 import {createActor, live, randomFrom} from './people.js';
 
 type Options = {
@@ -65,6 +70,44 @@ async function backdateLine(store: Store, people: readonly Person[]): Promise<vo
 	}
 }
 
+/** Whether somebody else had the GPU at that time. */
+const isTaken = (
+	{gpuId, startTime, endTime}: UsageRecord,
+	people: readonly Person[],
+	kept: readonly UsageRecord[],
+	now: number,
+): boolean =>
+	people.some(({ids = [], since}) => since !== undefined && ids.includes(gpuId) && endTime > now - since) ||
+	kept.some((other) => other.gpuId === gpuId && other.startTime < endTime && other.endTime > startTime);
+
+const usageOf = (
+	{user, kind = 'run', note}: Person,
+	gpuId: number,
+	startTime: number,
+	endTime: number,
+): UsageRecord => ({
+	user,
+	actualUser: user,
+	gpuId,
+	startTime,
+	endTime,
+	durationSeconds: endTime - startTime,
+	reservationType: kind,
+	note,
+	endReason: kind === 'run' ? 'exited' : 'released',
+});
+
+const hourSeconds = 3600;
+
+/** Long jobs of the last night, most GPUs one: what a monitor shows that looks back in the morning. */
+const nightOf = (people: readonly Person[], gpuCount: number, now: number): readonly UsageRecord[] =>
+	Array.from({length: Math.max(0, gpuCount - 2)}, (_, gpuId) => ({
+		person: people.filter(({kind}) => kind !== 'manual')[(gpuId + 1) % 3],
+		gpuId,
+		start: Math.round(now - (19 - ((gpuId * 5) % 7)) * hourSeconds),
+		end: Math.round(now - (6.7 - ((gpuId * 3) % 5)) * hourSeconds),
+	})).flatMap(({person, gpuId, start, end}) => (person === undefined ? [] : [usageOf(person, gpuId, start, end)]));
+
 /** Of the last 30 days, so that the reports have something to add up. */
 function pastOf(
 	people: readonly Person[],
@@ -72,38 +115,40 @@ function pastOf(
 	now: number,
 	random: () => number,
 ): readonly UsageRecord[] {
-	const day = 86_400;
-	return Array.from({length: 30}, (_, ago) =>
-		people.flatMap(({user, kind = 'run', note}) => {
-			const durationSeconds = Math.round(random() ** 2 * 9 * 3600);
+	const day = 24 * hourSeconds;
+	const days = Array.from({length: 30}, (_, ago) =>
+		people.flatMap((person): readonly UsageRecord[] => {
+			const durationSeconds = Math.round(random() ** 2 * 9 * hourSeconds);
 			const endTime = Math.round(now - ago * day - random() * day * 0.9 - 60);
 			const gpuId = Math.floor(random() * gpuCount);
-			return durationSeconds < 600
-				? []
-				: [
-						{
-							user,
-							actualUser: user,
-							gpuId,
-							startTime: endTime - durationSeconds,
-							endTime,
-							durationSeconds,
-							reservationType: kind,
-							note,
-							endReason: kind === 'run' ? ('exited' as const) : ('released' as const),
-						},
-					];
+			return durationSeconds < 600 ? [] : [usageOf(person, gpuId, endTime - durationSeconds, endTime)];
 		}),
-	)
-		.flat()
-		.toSorted((a, b) => a.endTime - b.endTime);
+	).flat();
+	const kept: UsageRecord[] = [];
+	for (const record of [...nightOf(people, gpuCount, now), ...days]) {
+		if (!isTaken(record, people, kept, now)) {
+			kept.push(record);
+		}
+	}
+
+	return kept.toSorted((a, b) => a.endTime - b.endTime);
+}
+
+/** @throws CanhazgpuError `usage` for a key that there is not. */
+function policySetting(key: string, value: string): PolicyChange {
+	if (!isPolicyKey(key)) {
+		throw unknownKey(key);
+	}
+
+	return {key, value};
 }
 
 /** Makes the pool, lets those in who are there already, and starts everybody's life. */
 export async function createDemo({host, clock, scenario, now, gpusOver, memoryThresholdMiB}: Options): Promise<Demo> {
-	const store = createMemoryStore({now});
 	const gpuCount = scenario.gpus ?? usualCount;
 	const seed = scenario.seed ?? 1;
+	const memory = createMemoryStore({now});
+	const store: Store = {...memory, loads: withNight(memory, {seed, gpuCount, begin: now()})};
 	const people = scenario.people ?? [];
 	await createPool({store, host, clock}, {gpuCount, provider: 'fake', force: false});
 	await store.commit({...emptyPlan, usage: pastOf(people, gpuCount, now(), randomFrom(seed))});
@@ -111,6 +156,11 @@ export async function createDemo({host, clock, scenario, now, gpusOver, memoryTh
 	const closing = new AbortController();
 	const {signal} = closing;
 	const world: World = {store, gpus: gpusOver(store), host, clock, memoryThresholdMiB};
+	await changePolicy(
+		world,
+		requesterOf({name: 'root', uid: 0}),
+		Object.entries(scenario.policy ?? {}).map(([key, value]) => policySetting(key, value)),
+	);
 	const lives: Array<Promise<void>> = [];
 	const actors = people.map((person, position) => createActor(person, position, {world, signal, seed, gpuCount}));
 	for (const actor of actors) {

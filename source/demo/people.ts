@@ -44,7 +44,8 @@ export function createActor(person: Person, position: number, {world, signal, se
 	const account = {name: person.user, uid: 50_000 + position};
 	const requester = requesterOf(account);
 	const {host, clock} = world;
-	const {count, ids} = checkWanted({count: person.gpus ?? 1, ids: person.ids}, gpuCount);
+	const need = person.share === undefined ? undefined : {shareMiB: person.share};
+	const {count, ids} = checkWanted({count: person.gpus ?? 1, ids: person.ids, need}, gpuCount);
 	return {
 		person,
 		signal,
@@ -58,6 +59,7 @@ export function createActor(person: Person, position: number, {world, signal, se
 			requester,
 			count,
 			ids,
+			need,
 			note: person.note,
 			tenure:
 				person.kind === 'manual'

@@ -86,12 +86,46 @@ export const demoScenario: Scenario = {
 	failures: [{gpu: 7, words: 'GPU has fallen off the bus'}],
 };
 
-/** The same on a larger box, with a process of the user's own that runs without a reservation, to be adopted or killed. */
+/** GPUs that two people share, one of whom uses more than was asked for. */
+const sharing: ReadonlyArray<NonNullable<Scenario['people']>[number]> = [
+	{
+		user: 'rosalind',
+		ids: [9],
+		share: 16 * 1024,
+		since: 50 * minute,
+		note: 'chat bot',
+		command: 'python3 chat.py --model mistralai/Mistral-7B-Instruct-v0.3',
+	},
+	{
+		user: 'emmy',
+		ids: [9],
+		share: 8 * 1024,
+		kind: 'manual',
+		since: 20 * minute,
+		hold: 4 * hour,
+		note: 'embeddings',
+		command: 'python3 embed.py --all',
+	},
+];
+
+/**
+The same on a larger box of two kinds of GPUs, some of them shared, with a process of the user's own that runs without a reservation, to be
+adopted or killed.
+*/
 export const demoScenarioFor = (account: string): Scenario => ({
 	...demoScenario,
-	gpus: 10,
+	gpus: 12,
+	policy: {share: 'on'},
+	hardware: [
+		{gpus: [0, 1, 2, 3], model: 'H100 80GB', compute: '9.0', numa: 0, root: 'pci0000:00'},
+		{gpus: [4, 5, 6, 7], model: 'H100 80GB', compute: '9.0', numa: 1, root: 'pci0000:80'},
+		{gpus: [8, 9, 10, 11], model: 'L40S 48GB', memory: 46_068, compute: '8.9', numa: 1, root: 'pci0000:c0'},
+	],
+	links: [{gpus: [0, 1, 2, 3, 4, 5, 6, 7], link: 'NV18'}],
+	people: [...(demoScenario.people ?? []), ...sharing],
 	processes: [
 		...(demoScenario.processes ?? []),
 		{gpu: 8, user: account, command: 'python3 train.py --quick', memory: 14_336, utilization: 66},
+		{gpu: 9, user: 'emmy', command: 'python3 cache.py', memory: 5120, utilization: 4, from: 25},
 	],
 });

@@ -1,6 +1,9 @@
 /** What happened, in words for people and as JSON: a record of the audit log as every face shows it. */
 import {waitTimedOut, takenBack} from '../core/rules/leases/audit-entries.js';
+import {sizeWords} from '../core/rules/allocation/memory-size.js';
 import type {AuditEntry, AuditKind, AuditRecord} from '../core/model/types.js';
+import {instanceWords} from '../core/rules/mig/instances.js';
+import {instancesJson} from './instances.js';
 import {localDay} from './text/days.js';
 import {roughDuration, timestamp, typedDuration} from './text/durations.js';
 import {gpuRanges} from './text/gpu-list.js';
@@ -26,14 +29,27 @@ const whoWords = ({account, label, owner}: AuditRecord): string =>
 
 const ofOwner = ({owner}: AuditRecord): string => (owner === undefined ? '' : ` of ${harmless(owner)}`);
 
-const wantedWords = ({gpus, count = gpus.length}: AuditRecord): string =>
-	gpus.length > 0 ? gpuWords(gpus) : counted(count, 'GPU');
+function wantedWords({gpus, count = gpus.length, memoryMiB}: AuditRecord): string {
+	const wanted = gpus.length > 0 ? gpuWords(gpus) : counted(count, 'GPU');
+	return memoryMiB === undefined ? wanted : `a share of ${sizeWords(memoryMiB)} of ${wanted}`;
+}
+
+const memoryWords = (amountMiB: number | undefined): string =>
+	amountMiB === undefined ? 'unknown memory' : sizeWords(amountMiB);
+
+/** `GPU 2`, `a share of 8G of GPU 2`, or `MIG instances 2:0, 2:1`. */
+const heldWords = ({gpus, instances, memoryMiB}: AuditRecord): string =>
+	instances === undefined
+		? memoryMiB === undefined
+			? gpuWords(gpus)
+			: `a share of ${sizeWords(memoryMiB)} of ${gpuWords(gpus)}`
+		: `MIG ${instances.length === 1 ? 'instance' : 'instances'} ${instances.map((instance) => instanceWords(instance)).join(', ')}`;
 
 const leftWords = ({until, time}: AuditRecord): string | undefined =>
 	until === undefined || until - time < 1 ? undefined : typedDuration(Math.floor(until - time));
 
 function grantWords(record: AuditRecord): string {
-	const {owner, gpus, reason, forced} = record;
+	const {owner, reason, forced} = record;
 	const left = leftWords(record);
 	const why =
 		reason === 'restored'
@@ -46,7 +62,7 @@ function grantWords(record: AuditRecord): string {
 						? ''
 						: `, for ${harmless(reason)}`;
 	return [
-		`${whoWords(record)} got ${gpuWords(gpus)}`,
+		`${whoWords(record)} got ${heldWords(record)}`,
 		owner === undefined ? '' : ` for ${harmless(owner)}`,
 		why,
 		left === undefined ? '' : ` for ${left}`,
@@ -78,7 +94,7 @@ export const endingWords = (reason: string): string =>
 	(Object.hasOwn(endings, reason) ? endings[reason] : undefined) ?? harmless(reason);
 
 const endWords = (record: AuditRecord): string =>
-	`${whoWords(record)} no longer has ${gpuWords(record.gpus)}: ${endingWords(record.reason ?? '')}${agoWords(record)}`;
+	`${whoWords(record)} no longer has ${heldWords(record)}: ${endingWords(record.reason ?? '')}${agoWords(record)}`;
 
 function leaveWords(record: AuditRecord): string {
 	const {owner, reason} = record;
@@ -129,11 +145,11 @@ function policyWords(record: AuditRecord): string {
 
 const facts: Readonly<Record<AuditKind, (record: AuditRecord) => string>> = {
 	granted: grantWords,
-	held: (record) => `${whoWords(record)} holds ${gpuWords(record.gpus)} while waiting for more`,
-	released: (record) => `${whoWords(record)} released ${gpuWords(record.gpus)}${ofOwner(record)}`,
+	held: (record) => `${whoWords(record)} holds ${heldWords(record)} while waiting for more`,
+	released: (record) => `${whoWords(record)} released ${heldWords(record)}${ofOwner(record)}`,
 	extended: (record) =>
-		`${whoWords(record)} extended ${gpuWords(record.gpus)}${ofOwner(record)}: ${leftWords(record) ?? 'no time'} left`,
-	expired: (record) => `${whoWords(record)}'s reservation of ${gpuWords(record.gpus)} expired${agoWords(record)}`,
+		`${whoWords(record)} extended ${heldWords(record)}${ofOwner(record)}: ${leftWords(record) ?? 'no time'} left`,
+	expired: (record) => `${whoWords(record)}'s reservation of ${heldWords(record)} expired${agoWords(record)}`,
 	ended: endWords,
 	refused: (record) =>
 		record.reason === waitTimedOut
@@ -150,6 +166,10 @@ const facts: Readonly<Record<AuditKind, (record: AuditRecord) => string>> = {
 	unreserved: (record) => `${nameWords(record.account)} uses ${gpuWords(record.gpus)} without a reservation`,
 	squatter: (record) =>
 		`${nameWords(record.account)} uses ${gpuWords(record.gpus)}, which ${nameWords(record.owner)} has reserved`,
+	overuse: (record) =>
+		record.reason === undefined
+			? `${whoWords(record)} uses ${memoryWords(record.usedMiB)} of ${gpuWords(record.gpus)}, more than the share of ${memoryWords(record.memoryMiB)} asked for`
+			: `${whoWords(record)} uses no more of ${gpuWords(record.gpus)} than the share of ${memoryWords(record.memoryMiB)} again`,
 	health: ({gpus, reason}) =>
 		reason === undefined
 			? `${gpuWords(gpus)} is healthy again`
@@ -157,9 +177,13 @@ const facts: Readonly<Record<AuditKind, (record: AuditRecord) => string>> = {
 	notice: ({reason}) => harmless(reason ?? 'something happened'),
 };
 
-/** `alice released GPU 2`, with what it was for. Harmless to print. */
+/** `alice released GPU 2, in the browser`, with what it was for. Harmless to print. */
 export const eventWords = (record: AuditRecord): string =>
-	facts[record.kind](record) + (record.note === undefined ? '' : ` · ${harmless(record.note)}`);
+	[
+		facts[record.kind](record),
+		record.via === 'web' ? ', in the browser' : '',
+		record.note === undefined ? '' : ` · ${harmless(record.note)}`,
+	].join('');
 
 /** `14:32:05`, or with its date when that is not today, in this machine's time zone. */
 export function eventTime(time: number, now: number): string {
@@ -185,7 +209,10 @@ export const eventJson = (entry: AuditEntry) => ({
 	owner: entry.owner,
 	host: entry.host,
 	gpus: entry.gpus,
+	mig_instances: entry.instances && instancesJson(entry.instances),
 	count: entry.count,
+	memory_mb: entry.memoryMiB,
+	memory_used_mb: entry.usedMiB,
 	provider: entry.provider,
 	key: entry.key,
 	value: entry.value,
@@ -196,5 +223,6 @@ export const eventJson = (entry: AuditEntry) => ({
 	until: entry.until === undefined ? undefined : timestamp(entry.until),
 	reason: entry.reason,
 	note: entry.note,
+	via: entry.via,
 	words: eventWords(entry),
 });

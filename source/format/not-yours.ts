@@ -2,7 +2,15 @@ import {CanhazgpuError} from '../errors.js';
 import {doubtAbout, labelOf, ownerOf} from '../core/rules/leases/ownership.js';
 import type {NotYours} from '../core/rules/leases/selection.js';
 import type {Requester} from '../core/model/types.js';
+import {namedWords, partName} from './instances.js';
 import {sanitize} from './text/text.js';
+
+/** Without their number: `GPU(s): [0 1]`. */
+const partsOfNotYours = (notYours: readonly NotYours[]): string =>
+	namedWords(
+		notYours.filter(({lease}) => lease.mig === undefined).map(({index}) => index),
+		notYours.flatMap(({index, lease: {mig}}) => (mig?.number === undefined ? [] : [{gpu: index, number: mig.number}])),
+	);
 
 /** What to say when somebody names GPUs that others hold. */
 export function notYoursError(
@@ -14,14 +22,10 @@ export function notYoursError(
 	const held = notYours.map(({index, lease}) => {
 		const label = labelOf(lease);
 		const owner = sanitize(ownerOf(lease));
-		return `GPU ${index} is held by ${label === undefined ? owner : `${owner} (${sanitize(label)})`}`;
+		return `${partName({index, lease})} is held by ${label === undefined ? owner : `${owner} (${sanitize(label)})`}`;
 	});
-	return new CanhazgpuError(
-		'not-owner',
-		`No reservations found for current user on GPU(s): [${notYours.map(({index}) => index).join(' ')}]`,
-		{
-			hint: `${held.join(', ')}. Nothing was changed. ${who}`,
-			details: notYours,
-		},
-	);
+	return new CanhazgpuError('not-owner', `No reservations found for current user on ${partsOfNotYours(notYours)}`, {
+		hint: `${held.join(', ')}. Nothing was changed. ${who}`,
+		details: notYours,
+	});
 }

@@ -1,12 +1,20 @@
+import {sizeWords} from '../core/rules/allocation/memory-size.js';
 import type {Reminder} from '../core/operations/reminders.js';
 import {shortDuration} from './text/durations.js';
 import {gpuList} from './text/gpu-list.js';
 import {sanitize} from './text/text.js';
 
 /** One line that tells an account what concerns it, and what it can do. */
-export function reminderText({kind, gpus, remainingSeconds = 0, note}: Reminder, hostname: string): string {
+export function reminderText(
+	{kind, gpus, remainingSeconds = 0, memoryMiB = 0, usedMiB = 0, note}: Reminder,
+	hostname: string,
+): string {
 	const about = note === undefined ? '' : ` (${sanitize(note)})`;
 	const where = `canhazgpu on ${sanitize(hostname)}:`;
+	if (kind === 'overuse') {
+		return `${where} your share of ${gpuList(gpus)}${about} uses ${sizeWords(usedMiB)} of its memory, and asked for ${sizeWords(memoryMiB)}. Others share it: let it use less, or start it again with --share ${sizeWords(usedMiB)}`;
+	}
+
 	return kind === 'ending'
 		? `${where} your reservation of ${gpuList(gpus)}${about} ends in ${shortDuration(remainingSeconds)}. To keep it: canhazgpu extend --gpu-ids ${gpus.join(',')} --duration 1h`
 		: `${where} ${gpuList(gpus)}${about}, which you waited for, ${gpus.length === 1 ? 'is' : 'are'} yours now`;

@@ -2,6 +2,9 @@
 import {sizeWords} from '../core/rules/allocation/memory-size.js';
 import {isOverused} from '../core/rules/leases/share-usage.js';
 import type {ShareRow, StatusRow} from '../core/rules/pool/status.js';
+import {shortDuration} from './text/durations.js';
+import {instanceLabel} from './instances.js';
+import {counted} from './text/numbers.js';
 import {sanitize} from './text/text.js';
 
 /** `24/86G`; `512M/8G` where the units differ. */
@@ -15,25 +18,46 @@ export const shareOwner = ({owner, label}: ShareRow): string =>
 	label === undefined ? sanitize(owner) : `${sanitize(owner)} (${sanitize(label)})`;
 
 /** Whether a share uses more than it asked for. */
-export const isOver = ({lease: {memoryMiB = 0}, memoryUsedMiB}: ShareRow): boolean =>
+export const isOver = ({lease: {memoryMiB}, memoryUsedMiB}: ShareRow): boolean =>
 	isOverused({memoryMiB, memoryUsedMiB});
 
-/** `8G`, or `16/8G!` of a share that uses more than it asked for. */
-export function sharePart(share: ShareRow): string {
-	const {memoryMiB = 0} = share.lease;
+/** `8G`, `0:1 1g.10gb` of an instance of MIG, or `16/8G!` of a share that uses more than it asked for. */
+export function sharePart(share: ShareRow, index: number): string {
+	const {memoryMiB = 0, mig} = share.lease;
+	if (mig !== undefined) {
+		// What an administrator took away meanwhile is still held, until its reservation ends.
+		return `${instanceLabel({gpu: index, ...mig})}${share.isGone === true ? ' (gone)' : ''}`;
+	}
+
 	return isOver(share) ? `${ofTotal(share.memoryUsedMiB!, memoryMiB)}!` : sizeWords(memoryMiB);
 }
 
+/** ` for 12m`: how long it has used more than it asked for, where that was told. Empty elsewhere. */
+export const overWords = (share: ShareRow): string =>
+	isOver(share) && share.overSeconds !== undefined ? ` for ${shortDuration(share.overSeconds)}` : '';
+
 /** How much of the GPU is shared out: `24/86G`; `24G` where it is unknown how much there is. */
-export function sharedAmount({shares = [], capacityMiB}: StatusRow): string {
+export function sharedAmount({shares = [], capacityMiB, reading}: StatusRow): string {
+	if (shares.some(({lease: {mig}}) => mig !== undefined)) {
+		const there = shares.filter(({isGone}) => isGone !== true).length;
+		const all = reading?.migInstances?.length;
+		return all === undefined ? counted(there, 'MIG instance') : `${there}/${all} MIG`;
+	}
+
 	const askedMiB = shares.reduce((sum, {lease: {memoryMiB = 0}}) => sum + memoryMiB, 0);
 	return capacityMiB === undefined ? sizeWords(askedMiB) : ofTotal(askedMiB, capacityMiB);
 }
 
-/** `24/86G alice 8G, bob 16/8G!`. Undefined for a GPU that is not shared. */
-export function sharesWords(row: StatusRow): string | undefined {
-	const {shares} = row;
+/**
+`24/86G alice 8G, bob 16/8G! for 12m`. Undefined for a GPU that is not shared.
+
+@param options - `isOverFirst`: those that use too much come first, where there may be no room for all.
+*/
+export function sharesWords(row: StatusRow, options: {readonly isOverFirst?: boolean} = {}): string | undefined {
+	const shares =
+		options.isOverFirst === true ? row.shares?.toSorted((a, b) => Number(isOver(b)) - Number(isOver(a))) : row.shares;
 	return (
-		shares && `${sharedAmount(row)} ${shares.map((share) => `${shareOwner(share)} ${sharePart(share)}`).join(', ')}`
+		shares &&
+		`${sharedAmount(row)} ${shares.map((share) => `${shareOwner(share)} ${sharePart(share, row.index)}${overWords(share)}`).join(', ')}`
 	);
 }

@@ -85,6 +85,10 @@ export function migWords(reading: Pick<GpuReading, 'migInstances'> | undefined):
 function stateDetails(row: StatusRow): string {
 	switch (row.state) {
 		case 'available': {
+			if (row.use.kind === 'unread') {
+				return 'free';
+			}
+
 			return row.freeSeconds === undefined ? 'never used' : `free for ${longDuration(row.freeSeconds)}`;
 		}
 
@@ -151,6 +155,10 @@ export function validationWords(row: StatusRow): string {
 			return [`unknown: ${sanitize(row.use.why)}`, row.processes.length > 0 ? useWords(row, undefined) : '']
 				.filter((word) => word !== '')
 				.join(', ');
+		}
+
+		case 'unread': {
+			return '-';
 		}
 
 		case 'idle': {

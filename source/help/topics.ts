@@ -25,9 +25,14 @@ export const topics: Readonly<Record<string, Topic>> = {
 		otherNames: ['keys', 'shortcuts', 'bindings', 'theme'],
 		load: async () => import('./monitor.md'),
 	},
+	hosts: {
+		summary: 'Several boxes: one, five, fifty; from a laptop; of several versions',
+		otherNames: ['boxes', 'fleet', 'remote', 'ssh', 'laptop', 'remote_hosts', 'machines'],
+		load: async () => import('./hosts.md'),
+	},
 	queue: {
 		summary: 'Who gets which GPU: what is free, who is next, how reservations end',
-		otherNames: ['order', 'rules', 'scheduler', 'scheduling', 'fairness', 'sharing', 'shares', 'needs'],
+		otherNames: ['order', 'rules', 'scheduler', 'scheduling', 'fairness', 'sharing', 'shares', 'mig', 'needs'],
 		load: async () => import('./queue.md'),
 	},
 	policy: {
@@ -71,8 +76,8 @@ export const topics: Readonly<Record<string, Topic>> = {
 		load: async () => import('./configuration.md'),
 	},
 	slurm: {
-		summary: 'For people who know Slurm',
-		otherNames: ['cluster'],
+		summary: 'In front of Slurm, and for people who know it',
+		otherNames: ['cluster', 'engine', 'srun', 'partitions'],
 		load: async () => import('./slurm.md'),
 	},
 	go: {

@@ -5,6 +5,7 @@ import {readBootId, readMachineId} from './machine.js';
 import {monotonicClockId, monotonicSeconds} from './monotonic.js';
 import {livenessOfOrphans} from './process/orphans.js';
 import {liveness, ownIdentity} from './process/processes.js';
+import {runsAsCaller} from './process/same-account.js';
 import {createUsers, ownUid} from './accounts/users.js';
 
 /**
@@ -30,6 +31,7 @@ export const createHost = (users = createUsers()): Host => {
 				? {name: os.userInfo().username, uid: -1}
 				: {name: users.nameOfSync(uid), uid, userNamespace: readUserNamespace()},
 		liveness: (processes) => liveness(processes),
+		runsAsCaller: (process) => runsAsCaller(process),
 		orphansOf: (dead) => livenessOfOrphans(dead),
 	};
 };

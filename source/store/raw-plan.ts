@@ -146,7 +146,7 @@ function encodeWrite(write: Write): RawWrite {
 		}
 
 		case 'notices': {
-			return {kind: 'notices', raw: encodeNotices(write.notices, write.dataLoss, write.baselines)};
+			return {kind: 'notices', raw: encodeNotices(write)};
 		}
 	}
 }

@@ -4,6 +4,7 @@ What one atomic read of a store brings, before it is decoded.
 import type {GpuRecord, QueueRecord, Snapshot} from '../core/model/types.js';
 import {
 	decodeBaselines,
+	decodeOveruse,
 	decodeDataLoss,
 	decodeDrains,
 	decodeGpu,
@@ -132,6 +133,7 @@ export function decodeSnapshot(raw: RawSnapshot, user: string | undefined): Snap
 		...policyOf(raw.policy),
 		alerts: decodeNotices(storedOf(raw.notices)),
 		baselines: decodeBaselines(storedOf(raw.notices)),
+		overuse: decodeOveruse(storedOf(raw.notices)),
 		noticesProblem: typeof raw.notices === 'object' ? problemOf(raw.notices) : undefined,
 		stored: {drains: storedOf(raw.drains), notices: storedOf(raw.notices), policy: storedOf(raw.policy)},
 		dataLoss: decodeDataLoss(storedOf(raw.notices)),

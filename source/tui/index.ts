@@ -1,21 +1,6 @@
 /** `canhazgpu top`. Nothing of Ink or React is loaded before {@link prepareMonitor} is called. */
 import process from 'node:process';
-import {setFlagsFromString} from 'node:v8';
 import type {MonitorOptions} from './ports.js';
-
-/**
-A monitor runs for days, and nearly all that it allocates is garbage after a frame. The space for the young may double and double
-again, and the rest of the heap is let grow for the sake of speed, as a server would want. Here both stay small: after the events of
-ten hours that is 140 MiB instead of 170 (`npm run bench -- monitor-events`). Other engines have no such flags.
-*/
-export function keepHeapSmall(): void {
-	if (process.versions['bun'] !== undefined) {
-		return;
-	}
-
-	setFlagsFromString('--semi-space-growth-factor=1');
-	setFlagsFromString('--heap-growing-percent=10');
-}
 
 /**
 Loads something while there is no `fetch`: with one, the layout of Ink fetches its code from a `data:` URL, for which Node first loads all that
@@ -54,12 +39,7 @@ export async function prepareMonitor(): Promise<typeof runMonitor> {
 	Object.assign(process.env, {NODE_ENV: 'production'});
 	leaveDeletedDirectory();
 	const {mountMonitor} = await withoutFetch(async () => import('./mount.js'));
-	return async (options) => {
-		const ended = mountMonitor(options);
-		// Behind the first frame, which needs all the room it can have.
-		keepHeapSmall();
-		return ended;
-	};
+	return async (options) => mountMonitor(options);
 }
 
 /**

@@ -18,6 +18,8 @@ export type Layout = {
 	readonly bodyRows: number;
 	/** Lines of the table without its head. */
 	readonly tableRows: number;
+	/** How many GPUs stand side by side in one line of the table. */
+	readonly tableColumns: number;
 	/** Lines inside each panel; 0: it is not there. */
 	readonly detailRows: number;
 	readonly queueRows: number;
@@ -25,6 +27,8 @@ export type Layout = {
 	readonly processRows: number;
 	/** Two columns below the table: the queue above the events, and the detail above all processes. */
 	readonly isWide: boolean;
+	/** The only panel below the table, as wide as the screen. */
+	readonly below?: 'processes' | 'queue';
 	/** The one panel that has all the room. */
 	readonly alone?: PanelName;
 };
@@ -107,6 +111,39 @@ function wide(body: number, {gpus, waiting}: Counts): Shares {
 	};
 }
 
+const nothingBelow = {detailRows: 0, queueRows: 0, eventRows: 0, processRows: 0} as const;
+
+/** As many GPUs as fit; the queue and the detail share what they leave. */
+function dense(body: number, {gpus}: Counts): Shares {
+	// The table's upper edge and its head, the upper edge of those below, and their lower one.
+	const rest = body - gpus - 4;
+	return rest >= leastBelowDense
+		? {...nothingBelow, tableRows: gpus, detailRows: rest, queueRows: rest}
+		: {...nothingBelow, tableRows: body - 3};
+}
+
+/** Fewer lines than these say nothing of the queue and the selected GPU. */
+const leastBelowDense = 4;
+
+/** Lines of a queue with its head: an entry and why it waits. */
+const queueLines = (waiting: number): number => 2 + 3 * waiting;
+
+/** The table, and below it one panel that gets more of the lines, as far as it needs them. */
+function stacked(body: number, {gpus, waiting}: Counts, below: 'processes' | 'queue'): Shares {
+	const inside = body - 4;
+	const wanted = Math.floor(inside * stackedShare);
+	const least = below === 'queue' ? Math.min(wanted, queueLines(waiting)) : wanted;
+	const tableRows = Math.max(1, Math.min(gpus, inside - least));
+	const rows = inside - tableRows;
+	return {
+		...nothingBelow,
+		tableRows,
+		...(below === 'processes' ? {processRows: rows} : {queueRows: rows}),
+	};
+}
+
+const stackedShare = 0.6;
+
 /** Rules instead of frames: each panel costs one line more than it shows, and one rule ends them all. */
 function ruled(body: number, {gpus, waiting}: Counts): Shares {
 	const least = Math.min(gpus, Math.max(leastRuledTable, Math.floor(body * 0.6)));
@@ -128,17 +165,30 @@ function ruled(body: number, {gpus, waiting}: Counts): Shares {
 	return {tableRows: body - 3 - (below > 0 ? below + 1 : 0), detailRows, queueRows, eventRows, processRows: 0};
 }
 
-export function layoutOf({size, snapshot, panels}: Pick<State, 'size' | 'snapshot' | 'panels'>): Layout {
+/** What the layout depends on. */
+type Laid = Pick<State, 'size' | 'snapshot' | 'panels' | 'view'>;
+
+export function layoutOf({size, snapshot, panels, view}: Laid): Layout {
 	const bodyRows = size.rows - fixedRows;
 	if (isBelowSmallest(size)) {
 		const none = {tableRows: 1, detailRows: 0, queueRows: 0, eventRows: 0, processRows: 0};
-		return {isFramed: false, isWide: false, bodyRows, ...none};
+		return {isFramed: false, isWide: false, bodyRows, tableColumns: 1, ...none};
 	}
 
 	const counts = {gpus: snapshot?.gpus.length ?? 0, waiting: snapshot?.queue.length ?? 0};
 	const isFramed = size.columns >= 100 && size.rows >= 20;
-	const isWide = size.columns >= leastWide.columns && size.rows >= leastWide.rows;
-	const shares = (isWide ? wide : isFramed ? framed : ruled)(bodyRows, counts);
+	const {preset} = view;
+	const below = preset === 'processes' || preset === 'queue' ? preset : undefined;
+	const isWide = preset === 'default' && size.columns >= leastWide.columns && size.rows >= leastWide.rows;
+	const tableColumns = preset === 'dense' ? tableColumnsOf(size, bodyRows, counts.gpus) : 1;
+	const lines = {...counts, gpus: Math.ceil(counts.gpus / tableColumns)};
+	const shares =
+		below === undefined
+			? // Without frames panels stand one below another: then the usual shares are dense enough.
+				preset === 'dense' && isFramed
+				? dense(bodyRows, lines)
+				: (isWide ? wide : isFramed ? framed : ruled)(bodyRows, lines)
+			: stacked(bodyRows, lines, below);
 	const rowsOf: Readonly<Record<PanelName, number>> = {
 		table: shares.tableRows,
 		detail: shares.detailRows,
@@ -146,10 +196,11 @@ export function layoutOf({size, snapshot, panels}: Pick<State, 'size' | 'snapsho
 		report: 0,
 		events: shares.eventRows,
 		processes: shares.processRows,
+		hosts: 0,
 	};
 	const {focus, isZoomed} = panels;
 	if (!isZoomed && rowsOf[focus] > 0) {
-		return {isFramed, isWide, bodyRows, ...shares};
+		return {isFramed, isWide, bodyRows, tableColumns, below, ...shares};
 	}
 
 	// Its own edges or rules, and the head of the table.
@@ -157,14 +208,25 @@ export function layoutOf({size, snapshot, panels}: Pick<State, 'size' | 'snapsho
 		isFramed,
 		isWide,
 		bodyRows,
+		tableColumns,
 		...shares,
 		tableRows: focus === 'table' ? bodyRows - 3 : shares.tableRows,
 		alone: focus,
 	};
 }
 
+/** Columns of the terminal that half of a line needs to say what matters of a GPU. */
+const leastTableColumn = 56;
+
+/** Two GPUs stand side by side in a line where not all fit below one another. */
+const tableColumnsOf = ({columns}: State['size'], bodyRows: number, gpus: number): number =>
+	gpus > bodyRows - 3 && columns >= 2 * leastTableColumn ? 2 : 1;
+
 /** How many GPUs the table shows at once. */
-export const tableRowsOf = (state: State): number => layoutOf(state).tableRows;
+export function tableRowsOf(state: State): number {
+	const {tableRows, tableColumns} = layoutOf(state);
+	return tableRows * tableColumns;
+}
 
 /** The room inside a panel. */
 export type Room = {readonly rows: number; readonly width: number};
@@ -195,14 +257,15 @@ const rowsOf = (layout: Layout, panel: PanelName): number => {
 			return layout.processRows;
 		}
 
-		case 'report': {
+		case 'report':
+		case 'hosts': {
 			return 0;
 		}
 	}
 };
 
 /** The table's rows include its head, and so do the queue's where it has one. */
-export function roomOf(state: Pick<State, 'size' | 'snapshot' | 'panels'>, panel: PanelName): Room {
+export function roomOf(state: Laid, panel: PanelName): Room {
 	const layout = layoutOf(state);
 	const {columns} = state.size;
 	const sides = layout.isFramed ? 2 : 0;
@@ -211,20 +274,21 @@ export function roomOf(state: Pick<State, 'size' | 'snapshot' | 'panels'>, panel
 	}
 
 	const left = queueWidthOf(columns, layout.isWide);
-	const widths: Readonly<Partial<Record<PanelName, number>>> = layout.isFramed
-		? {
-				queue: left,
-				detail: columns - left,
-				...(layout.isWide && {events: left, processes: columns - left}),
-			}
-		: {};
+	const widths: Readonly<Partial<Record<PanelName, number>>> =
+		layout.isFramed && layout.below === undefined
+			? {
+					queue: left,
+					detail: columns - left,
+					...(layout.isWide && {events: left, processes: columns - left}),
+				}
+			: {};
 	return {rows: rowsOf(layout, panel), width: (widths[panel] ?? columns) - sides};
 }
 
 /** Beside others without sides, the queue does without a head. */
-export const hasQueueHead = (state: Pick<State, 'size' | 'snapshot' | 'panels'>): boolean => {
-	const {isFramed, alone} = layoutOf(state);
-	return isFramed || alone === 'queue';
+export const hasQueueHead = (state: Laid): boolean => {
+	const {isFramed, alone, below} = layoutOf(state);
+	return isFramed || alone === 'queue' || below === 'queue';
 };
 
 /** Lines of words in a detail panel that is high: the graphs get the rest. */
@@ -264,6 +328,7 @@ export function pageRowsOf(state: State, panel: PanelName): number {
 			return rows;
 		}
 
+		case 'hosts':
 		case 'processes': {
 			return Math.max(0, rows - 1);
 		}

@@ -5,9 +5,11 @@ import {supportsColor} from 'chalk';
 import {render} from 'ink';
 import {Monitor} from './components/monitor.js';
 import {flashMs, initialState} from './state/state.js';
+import {startingWith} from './state/view/reduce.js';
 import {createStateStore} from './state/store.js';
-import {isLight} from './theme.js';
-import {stopWrapping, wrapAgain} from './wrapping.js';
+import {isLight, schemeOf} from './theme.js';
+import {createTerminalModes} from './terminal-modes.js';
+import {createMouseInput, mayHaveMouse, type MouseInput} from './mouse/input.js';
 import type {MonitorPorts, MonitorOptions} from './ports.js';
 import {createWaits} from './verbs/shared/waiting.js';
 
@@ -42,6 +44,10 @@ function handleErrors(stdout: NodeJS.WriteStream, closed: () => void): () => voi
 	};
 }
 
+/** Undefined where the terminal has none. */
+const openMouse = (stdin: NodeJS.ReadStream): MouseInput | undefined =>
+	mayHaveMouse(process.env['TERM']) ? createMouseInput(stdin) : undefined;
+
 export async function mountMonitor(options: MonitorOptions): Promise<number> {
 	const {
 		world,
@@ -52,27 +58,40 @@ export async function mountMonitor(options: MonitorOptions): Promise<number> {
 	} = options;
 	// The name that Ink gives it.
 	const isLinear = process.env['INK_SCREEN_READER'] === 'true';
+	const mouse = isLinear ? undefined : openMouse(stdin);
 	const nowMs = world.clock.monotonicMs();
 	const store = createStateStore(
-		initialState(
-			{
-				requester: options.requester,
-				hostname: options.hostname,
-				poolLabel: options.poolLabel,
-				storeLocation: world.store.location,
-				isReadonly: options.isReadonly,
-				isAscii: options.isAscii,
-				hasColor: !(options.noColor ?? isColorRefused()),
-				hasGradients: supportsColor !== false && supportsColor.has16m,
-				isLight: isLight(options.theme, process.env['COLORFGBG']),
-				isLinear,
-				memoryThresholdMiB: world.memoryThresholdMiB,
-				scanIntervalMs,
-				formatTime: options.formatTime ?? ((seconds) => localTime.format(new Date(seconds * 1000))),
-			},
-			{columns: stdout.columns, rows: stdout.rows},
-			nowMs,
-			options.notice === undefined ? undefined : {level: 'warning', text: options.notice, untilMs: nowMs + 2 * flashMs},
+		startingWith(
+			initialState(
+				{
+					requester: options.requester,
+					hostname: options.hostname,
+					poolLabel: options.poolLabel,
+					engine: options.engine,
+					storeLocation: world.store.location,
+					isReadonly: options.isReadonly,
+					otherHosts: options.otherHosts,
+					hasNoPool: options.hasNoPool,
+					isAscii: options.isAscii,
+					hasColor: !(options.noColor ?? isColorRefused()),
+					hasGradients: supportsColor !== false && supportsColor.has16m,
+					isLight: isLight(options.theme, process.env['COLORFGBG']),
+					scheme: schemeOf(options.theme),
+					keys: options.keys,
+					hasMouse: mouse !== undefined,
+					isMouseWanted: options.isMouseOn,
+					isLinear,
+					memoryThresholdMiB: world.memoryThresholdMiB,
+					scanIntervalMs,
+					formatTime: options.formatTime ?? ((seconds) => localTime.format(new Date(seconds * 1000))),
+				},
+				{columns: stdout.columns, rows: stdout.rows},
+				nowMs,
+				options.notice === undefined
+					? undefined
+					: {level: 'warning', text: options.notice, untilMs: nowMs + 2 * flashMs},
+			),
+			options.view ?? {},
 		),
 	);
 	const {promise: ended, resolve: end} = Promise.withResolvers<End>();
@@ -98,7 +117,10 @@ export async function mountMonitor(options: MonitorOptions): Promise<number> {
 	});
 	process.on('uncaughtException', broken);
 	process.on('unhandledRejection', broken);
-	stdout.write(stopWrapping);
+	const modes = createTerminalModes((text) => {
+		stdout.write(text);
+	});
+	modes.take();
 	const instance = render(
 		<Monitor
 			world={world}
@@ -107,12 +129,14 @@ export async function mountMonitor(options: MonitorOptions): Promise<number> {
 			ports={options.ports ?? noPorts}
 			waits={waits}
 			scanIntervalMs={scanIntervalMs}
+			mouse={mouse}
+			modes={modes}
 			quit={quit}
 			broken={broken}
 		/>,
 		{
 			stdout,
-			stdin,
+			stdin: mouse?.stdin ?? stdin,
 			stderr,
 			// A screen reader reads on from where it is: the lines stay among the others.
 			alternateScreen: !isLinear,
@@ -127,10 +151,12 @@ export async function mountMonitor(options: MonitorOptions): Promise<number> {
 	void instance.waitUntilExit().then(quit).catch(broken);
 
 	const outcome = await ended;
+	// A click from now on is not ours.
+	modes.setMouse(false);
 	// The terminal first: whatever is printed about the end must be readable.
 	instance.unmount();
 	await instance.waitUntilExit().catch(() => undefined);
-	stdout.write(wrapAgain);
+	modes.leave();
 	// The waits that this monitor began leave the queue: no one would take what they are given.
 	await waits.leaveAll();
 	// Of a terminal that is gone there may be more errors to come, a little later than the writes.

@@ -1,7 +1,10 @@
 /** What the monitor needs beside the world of the core. The composition gives it; a monitor without one of them says that it cannot. */
 import type {Holding} from '../core/rules/leases/holdings.js';
 import type {AuditEntry, FactsOfProcesses, ProcessIdentity, Requester, Snapshot} from '../core/model/types.js';
+import type {HostStatus} from '../format/hosts/host-status.js';
+import type {GpuColumnName, PresetName, ThemeName} from '../format/monitor-settings.js';
 import type {GpuProvider, World} from '../core/model/ports.js';
+import type {SeenHost} from './state/hosts/state.js';
 
 export type SignalName = 'SIGTERM' | 'SIGINT' | 'SIGKILL';
 
@@ -68,7 +71,42 @@ export type CommandLine = {
 /** Lines that were typed before, newest last. Never fails. */
 export type LineHistory = {readonly load: () => readonly string[]; readonly add: (line: string) => void};
 
+/** What a verb that was typed on another host printed there. */
+export type AnswerThere = {readonly exitCode: number; readonly stdout: string; readonly stderr: string};
+
+/** The other hosts. */
+export type HostsPort = {
+	/** Shows all that is known of them, and again whenever one answers, until the returned function is called. */
+	readonly watch: (show: (known: readonly SeenHost[]) => void) => () => void;
+	/** Asks one of them now. Rejects with a CanhazgpuError in words when it does not answer. */
+	readonly ask: (host: string) => Promise<HostStatus>;
+	/**
+	Runs a verb there, by ssh and without a terminal, until it ends or `signal` is aborted.
+
+	@throws CanhazgpuError When ssh fails, or no answer comes in time.
+	*/
+	readonly run: (
+		host: string,
+		words: readonly string[],
+		options: {readonly signal?: AbortSignal | undefined; readonly isPatient: boolean},
+	) => Promise<AnswerThere>;
+	/** Runs the monitor of that host on our terminal, until it ends. Returns its exit code. */
+	readonly openMonitor: (host: string) => Promise<number>;
+};
+
+/** What of the monitor's look is kept in the user's config. Undefined columns are the usual ones. */
+export type KeptView = {readonly preset: PresetName; readonly columns: readonly GpuColumnName[] | undefined};
+
+/**
+Keeps it.
+
+@throws CanhazgpuError for a config that cannot be written.
+*/
+export type SaveView = (view: KeptView) => Promise<{readonly file: string; readonly isChanged: boolean}>;
+
 export type MonitorPorts = {
+	readonly saveView?: SaveView;
+	readonly hosts?: HostsPort;
 	readonly sendSignal?: SendSignal;
 	readonly inspectProcesses?: InspectProcesses;
 	readonly commandLine?: CommandLine;
@@ -85,15 +123,27 @@ export type MonitorOptions = {
 	readonly hostname: string;
 	/** Shown in the header, such as `PRIVATE pool`. */
 	readonly poolLabel?: string;
+	/** Who grants the GPUs, where that is not this program. */
+	readonly engine?: 'slurm';
 	/** Shown once, at the start. */
 	readonly notice?: string;
 	readonly isReadonly: boolean;
+	/** The hosts of the setting `remote_hosts`, without this one. */
+	readonly otherHosts?: readonly string[];
+	/** This computer has no pool: other hosts are all that is shown. */
+	readonly hasNoPool?: boolean;
 	readonly ports?: MonitorPorts;
 	/** From the end of one scan to the next. 2000 unless said otherwise. */
 	readonly scanIntervalMs?: number;
 	readonly isAscii: boolean;
+	/** What it begins with: the usual columns in the preset `default`, unless given. */
+	readonly view?: Partial<KeptView>;
+	/** Keys that were chosen in the place of the usual ones: what they do -> the keys. */
+	readonly keys?: ReadonlyMap<string, readonly string[]>;
 	/** `auto`: as the terminal says in COLORFGBG, else dark. */
-	readonly theme?: 'auto' | 'dark' | 'light';
+	readonly theme?: ThemeName;
+	/** Whether the mouse is listened to at the beginning, where there is one. True unless said otherwise. */
+	readonly isMouseOn?: boolean;
 	/** As NO_COLOR in the environment says, unless given. */
 	readonly noColor?: boolean;
 	/** A time of day from seconds since the epoch; the local time unless said otherwise. */

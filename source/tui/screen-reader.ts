@@ -6,14 +6,17 @@ import type {StatusRow} from '../core/rules/pool/status.js';
 import {roughDuration} from '../format/text/durations.js';
 import {widthOf} from '../format/text/width.js';
 import {sanitize} from '../format/text/text.js';
+import {hostLines, selectedPlace} from './state/hosts/lines.js';
 import {visibleRows} from './state/table/rows.js';
 import {gpuCountOf, rowsOf, type State} from './state/state.js';
 import {dialogView} from './dialogs/dialog.js';
-import {processesPanel} from './panels/processes.js';
+import {processesPanel} from './panels/processes/panel.js';
 import {eventsPanel} from './panels/events.js';
 import {footerLine} from './panels/footer.js';
 import {glyphsOf} from './widgets/glyphs.js';
 import {messageLine} from './panels/message.js';
+import {hostsHeadLines} from './panels/hosts/head.js';
+import {hostsPanel} from './panels/hosts/hosts.js';
 import {queueView} from './panels/queue.js';
 import {byMemory, gibibytes, inventory, processWords} from './panels/shared/readings.js';
 import {reportPanel} from './panels/report.js';
@@ -98,6 +101,19 @@ function countSentence(state: State): string {
 /** Wide enough that nothing is cut. */
 const unlimited = 400;
 
+/** All hosts together, and the selected line with those below. */
+function hostSentences(state: State, rows: number): readonly string[] {
+	const first = selectedPlace(state) ?? 0;
+	const fromSelected: State = {...state, hosts: {...state.hosts, firstLine: first}};
+	const [, ...lines] = hostsPanel(fromSelected, {rows, width: 120}).lines;
+	const total = hostLines(state).length;
+	return [
+		...hostsHeadLines({...state, size: {...state.size, columns: unlimited}}).map((line) => textOf(line)),
+		...(total > 0 ? [`From line ${first + 1} of ${total}:`] : []),
+		...lines.map((line) => textOf(line).replace(/^> /v, 'Selected: ')).filter((line) => line !== ''),
+	];
+}
+
 /** What the panel with the focus holds beyond the GPUs. */
 function panelSentences(state: State): readonly string[] {
 	switch (state.panels.focus) {
@@ -116,6 +132,10 @@ function panelSentences(state: State): readonly string[] {
 
 		case 'processes': {
 			return ['Processes:', ...processesPanel(state, {rows: 11, width: 100}).lines.map((line) => textOf(line))];
+		}
+
+		case 'hosts': {
+			return ['Hosts:', ...hostSentences(state, 12)];
 		}
 
 		case 'events': {
@@ -156,7 +176,10 @@ function gpuSentences(state: State, rows: number): readonly string[] {
 
 /** Standing troubles are in the first sentence, without their age. */
 function messageSentence(state: State, wide: State): string {
-	return state.flash === undefined && state.table.prompt === undefined ? '' : textOf(messageLine(wide));
+	return state.flash === undefined &&
+		(state.table.prompt ?? state.processes.prompt ?? state.search.prompt) === undefined
+		? ''
+		: textOf(messageLine(wide));
 }
 
 export function linearLines(state: State): readonly string[] {

@@ -1,15 +1,23 @@
-/** `canhazgpu web`: the picture of the pool in a browser, read-only. */
+/** `canhazgpu web`: the picture of the pool in a browser. It changes nothing unless it acts for the account that runs it. */
+import {randomBytes} from 'node:crypto';
+import type {Socket} from 'node:net';
 import type {Clock, World} from '../core/model/ports.js';
+import {occupancyOf} from '../core/operations/history/occupancy.js';
 import type {CanhazgpuError} from '../errors.js';
+import {countUserSeconds} from '../core/live/user-seconds.js';
+import {createActor, type ActorOptions} from './act/actions.js';
+import {createSessions} from './act/sessions.js';
 import type {ShownCommands} from './api/commands.js';
 import {createRemoteHosts, type HostOptions} from './api/hosts.js';
 import {createMetrics} from './api/metrics.js';
 import {fromCommandReport} from './api/remote-report.js';
-import {createReports, type MakeReport} from './api/reports.js';
+import {occupancyJson} from './api/occupancy-json.js';
+import {createReports, type MakeReport, type ReportQuestion} from './api/reports.js';
 import {openLocalPool, type OpenPool} from './pool.js';
-import {createRoutes} from './server/routes.js';
+import {createRoutes, type OccupancyQuestion} from './server/routes.js';
 import {startServer} from './server/server.js';
 import {createStreams} from './server/stream.js';
+import {createKeptLoads} from './api/kept-loads.js';
 import {recordUtilization} from './api/utilization-json.js';
 
 /** From one scan to the next while a page is open. */
@@ -19,13 +27,28 @@ const unwatchedMs = 10_000;
 /** A page that opens is shown so many. */
 const mostEvents = 200;
 
+/** A page that acts for the account that runs this server, reached by its own socket alone. */
+export type MineAddress = {
+	/** In a directory of mode 0700. */
+	readonly socketPath: string;
+	/** Whether the caller is that account. */
+	readonly admits: (socket: Socket) => boolean;
+	readonly account: string;
+	readonly requester: ActorOptions['requester'];
+	readonly served: ActorOptions['served'];
+	/** Told when a link was opened. */
+	readonly opened: () => void;
+	/** Given what makes the token of a new link, once requests are answered. */
+	readonly ready: (newLink: () => string) => void;
+};
+
 export type WebOptions = {
 	/** Asked for once the port is had. Its GPUs may be seen through the eyes of other viewers. */
 	readonly open: () => Promise<OpenPool>;
 	/** Whether the server goes on, and tries again, where the pool cannot be opened for this reason. */
 	readonly goesOnWithout: (error: CanhazgpuError) => boolean;
 	readonly clock: Clock;
-	readonly address: {readonly host: string; readonly port: number};
+	readonly address: MineAddress | {readonly host: string; readonly port: number};
 	/** More names under which this server is reached. */
 	readonly allowedHosts: readonly string[];
 	readonly hostname: string;
@@ -37,11 +60,12 @@ export type WebOptions = {
 	readonly hostsIntervalMs: number;
 	/** How much of command lines is shown. */
 	readonly commands: ShownCommands;
-	readonly report: (world: World, days: number, by: string) => Promise<Record<string, unknown>>;
+	readonly report: (world: World, question: Omit<ReportQuestion, 'host'>) => Promise<Record<string, unknown>>;
 	readonly remoteReport: (host: string, days: number, by: string) => Promise<Readonly<Record<string, unknown>>>;
 	/** Aborted when it shall end. */
 	readonly signal: AbortSignal;
-	readonly listening: (url: string) => void;
+	/** Given the address of a server that has a port. */
+	readonly listening: (url: string | undefined) => void;
 	/** Told of a bug that only one request met. */
 	readonly complain: (error: unknown) => void;
 };
@@ -54,9 +78,15 @@ const urlOf = (host: string, hostname: string, port: number): string => {
 	return `http://${shown.includes(':') ? `[${shown}]` : shown}:${port}/`;
 };
 
+/** As which a browser knows the end of a tunnel on its own machine. */
+const loopbackNames = ['localhost', '127.0.0.1', '::1'];
+
 const namesOf = ({address, hostname, allowedHosts}: WebOptions): ReadonlySet<string> =>
 	new Set(
-		['localhost', '127.0.0.1', '::1', hostname, hostname.split('.', 1)[0]!, address.host, ...allowedHosts]
+		('port' in address
+			? [...loopbackNames, hostname, hostname.split('.', 1)[0]!, address.host, ...allowedHosts]
+			: loopbackNames
+		)
 			.filter((name) => !anyAddress.has(name))
 			.map((name) => name.toLowerCase()),
 	);
@@ -68,7 +98,8 @@ export async function runWeb(options: WebOptions): Promise<void> {
 	const ends: Array<() => unknown> = [async () => server.close()];
 	try {
 		const ended = Promise.withResolvers<void>();
-		const {clock, commands} = options;
+		const {clock, commands, address} = options;
+		const mine = 'port' in address ? undefined : address;
 		const pool = await openLocalPool({
 			open: options.open,
 			goesOnWithout: options.goesOnWithout,
@@ -97,31 +128,62 @@ export async function runWeb(options: WebOptions): Promise<void> {
 				isDemo: options.isDemo,
 				hasPool: pool.isExpected(),
 				hosts: [...(pool.isExpected() ? [options.hostname] : []), ...hosts.names],
+				actsAs: mine?.account,
 			}),
 			commands,
 			monotonicMs: clock.monotonicMs,
 		});
 		ends.unshift(streams.close);
-		const report: MakeReport = async ({host, days, by}) =>
+		const report: MakeReport = async ({host, ...question}) =>
 			host === undefined
-				? options.report(await pool.world(), days, by)
-				: fromCommandReport(host, await options.remoteReport(host, days, by));
+				? options.report(await pool.world(), question)
+				: fromCommandReport(host, await options.remoteReport(host, question.days, question.by));
+		const newestEvent = () => liveView.current().events.at(-1)?.id;
+		const sessions = createSessions({
+			monotonicMs: clock.monotonicMs,
+			secret: () => randomBytes(24).toString('base64url'),
+		});
+		const actor =
+			mine &&
+			createActor({
+				world: pool.actingWorld,
+				requester: mine.requester,
+				served: mine.served,
+				failed: options.complain,
+			});
+		if (actor !== undefined) {
+			ends.unshift(actor.close);
+		}
+
 		routes.resolve(
 			createRoutes({
+				acting: mine && actor && {account: mine.account, sessions, actor, opened: mine.opened},
 				names: namesOf(options),
 				hostname: options.hostname,
 				liveView,
 				streams,
-				reports: createReports(report, clock.monotonicMs),
+				reports: createReports(report, clock.monotonicMs, newestEvent),
+				occupancy: createReports(
+					async ({hours}: OccupancyQuestion) => occupancyJson(await occupancyOf(await pool.world(), hours)),
+					clock.monotonicMs,
+					newestEvent,
+				),
 				commands,
 				hasPool: pool.isExpected,
 				hosts,
-				metrics: createMetrics({liveView, streams: streams.count, version: options.version}),
+				metrics: createMetrics({
+					liveView,
+					userSeconds: countUserSeconds(liveView, clock.monotonicMs),
+					streams: streams.count,
+					version: options.version,
+				}),
 				use: recordUtilization(liveView),
+				keptLoads: createKeptLoads(pool.world, clock.monotonicMs),
 				broken: options.complain,
 			}),
 		);
-		options.listening(urlOf(options.address.host, options.hostname, server.port));
+		options.listening('port' in address ? urlOf(address.host, options.hostname, server.port) : undefined);
+		mine?.ready(sessions.newLink);
 		if (options.signal.aborted) {
 			return;
 		}

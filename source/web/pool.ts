@@ -6,7 +6,12 @@ import type {Clock, World} from '../core/model/ports.js';
 import type {AuditKind} from '../core/model/types.js';
 import {CanhazgpuError} from '../errors.js';
 
-export type OpenPool = World & {readonly privateLabel?: string; readonly close: () => Promise<void>};
+export type OpenPool = World & {
+	readonly privateLabel?: string;
+	/** The GPUs for those who act, and not only look. */
+	readonly scannedGpus?: World['gpus'];
+	readonly close: () => Promise<void>;
+};
 
 export type LocalPool = {
 	readonly liveView: LiveView;
@@ -14,6 +19,8 @@ export type LocalPool = {
 	readonly opened: () => OpenPool | undefined;
 	/** Rejects with the reason while the pool is not open. */
 	readonly world: () => Promise<World>;
+	/** The same for those who act. */
+	readonly actingWorld: () => Promise<World>;
 	/** False while this host has no pool and the server shows other hosts alone. */
 	readonly isExpected: () => boolean;
 	readonly close: () => Promise<void>;
@@ -162,15 +169,21 @@ export async function openLocalPool({open, goesOnWithout, clock, live}: LocalPoo
 		trying = keepTrying().catch(live.broken);
 	}
 
+	async function world(): Promise<OpenPool> {
+		if (opened === undefined) {
+			throw problem;
+		}
+
+		return opened;
+	}
+
 	return {
 		liveView: late.liveView,
 		opened: () => opened,
-		async world() {
-			if (opened === undefined) {
-				throw problem;
-			}
-
-			return opened;
+		world,
+		async actingWorld() {
+			const pool = await world();
+			return {...pool, gpus: pool.scannedGpus ?? pool.gpus};
 		},
 		isExpected: () => opened !== undefined || problem.code !== 'no-pool',
 		async close() {

@@ -1,7 +1,7 @@
 /**
 A world in real time, for tests of those who wait: the reference store, a real clock, idle GPUs unless a test says otherwise.
 */
-import {createPool} from '../../source/core/operations/create-pool.js';
+import {createPool} from '../../source/core/operations/pool/create-pool.js';
 import type {Host, World} from '../../source/core/model/ports.js';
 import type {Liveness, Observation, ProcessIdentity} from '../../source/core/model/types.js';
 import type {LiveViewOptions} from '../../source/core/live/live-view.js';

@@ -4,4 +4,7 @@ Tests that take many seconds each: `npm run test:long` runs them, and `npm test`
 import process from 'node:process';
 import {test} from 'vitest';
 
-export const slowTest = test.runIf(process.env['LONG_TESTS'] === '1');
+/** For a slow test that has another condition besides. */
+export const isLong = process.env['LONG_TESTS'] === '1';
+
+export const slowTest = test.runIf(isLong);

@@ -1,7 +1,7 @@
 /** A world for tests of the core: the reference store, and a clock, GPUs and processes that the test moves. */
 import {setImmediate as nextTurn} from 'node:timers/promises';
 import type {Clock, GpuProvider, Store, World} from '../../source/core/model/ports.js';
-import {createPool} from '../../source/core/operations/create-pool.js';
+import {createPool} from '../../source/core/operations/pool/create-pool.js';
 import type {GpuReading, Liveness, Observation, Requester, Revision, Snapshot} from '../../source/core/model/types.js';
 import {createMemoryStore, type MemoryStore} from '../../source/store/memory/index.js';
 import {testHost} from './machine/host.js';
@@ -43,6 +43,7 @@ export const snapshotWith = (changes: Partial<Snapshot> = {}): Snapshot => ({
 	drains: new Map(),
 	policy: new Map(),
 	baselines: new Map(),
+	overuse: [],
 	alerts: [],
 	stored: {drains: undefined, notices: undefined, policy: undefined},
 	revision: noRevision,

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import * as fc from 'fast-check';
 import {expect, onTestFinished, test} from 'vitest';
-import {demoScenario} from '../../source/demo/scenario.js';
+import {demoScenario, demoScenarioFor} from '../../source/demo/scenario.js';
 import {checkScenario, loadScenario} from '../../source/app/scenario.js';
 import {CanhazgpuError} from '../../source/errors.js';
 import type {Scenario} from '../../source/gpu/simulated/scenario.js';
@@ -136,7 +136,9 @@ test('nothing but a scenario passes, and nothing throws anything but words', () 
 });
 
 test('the demonstration is a scenario like any other', () => {
-	expect(checkScenario(structuredClone(demoScenario), 'demo')).toEqual(demoScenario);
+	for (const scenario of [demoScenario, demoScenarioFor('root')]) {
+		expect(checkScenario(structuredClone(scenario), 'demo')).toEqual(scenario);
+	}
 });
 
 test('a scenario that is not there is an error of configuration', async () => {

@@ -9,7 +9,7 @@ import {setFlagsFromString} from 'node:v8';
 import {runInNewContext} from 'node:vm';
 import type {GpuReading, Snapshot} from '../../source/core/model/types.js';
 import {mostEvents} from '../../source/tui/state/events.js';
-import {keepHeapSmall} from '../../source/tui/index.js';
+import {keepHeapSmall} from '../../source/commands/shared/small-heap.js';
 import {readCurrent} from '../../source/core/operations/transact.js';
 import {busy, createBox, lease, utcTime} from '../tui/_world.js';
 import {report, tell} from './_measure.js';

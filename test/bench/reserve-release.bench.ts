@@ -2,7 +2,7 @@
 What a reserve and a release cost through the core on a local Redis, in bare PINGs of the same client library, side by side.
 */
 import {Redis} from 'ioredis';
-import {createPool} from '../../source/core/operations/create-pool.js';
+import {createPool} from '../../source/core/operations/pool/create-pool.js';
 import {release, reserve} from '../../source/core/operations/reservations.js';
 import {openRedisStore} from '../../source/store/redis/index.js';
 import {startRedis} from '../_helpers/store/redis-server.js';

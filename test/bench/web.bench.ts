@@ -25,7 +25,7 @@ report('scans at the same time', borne.scansAtOnce, {limit: 1, unit: ''});
 report('tools that go on, at the same time', borne.streamsAtOnce, {limit: 1, unit: ''});
 // One every two seconds, and one after each change.
 report('scans', borne.scans, {limit: seconds / 2 + borne.changes + 2, unit: ''});
-report('resident memory', borne.mostMiB, {limit: 200, unit: 'MiB'});
+report('resident memory', borne.mostMiB, {limit: 150, unit: 'MiB'});
 report('browsers that missed an event', Math.max(...borne.events) - Math.min(...borne.events), {
 	limit: 0,
 	unit: 'events',

@@ -8,6 +8,7 @@ import path from 'node:path';
 import process from 'node:process';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {describe, expect, onTestFinished, test} from 'vitest';
+import {isLong, slowTest} from '../_helpers/slow.js';
 import {libraryVerb} from '../../source/app/names.js';
 import {createBox, type Box} from '../_helpers/program/cli.js';
 import {eventually} from '../_helpers/eventually.js';
@@ -50,7 +51,7 @@ const queueLength = async (box: Box): Promise<number> => {
 const listens = async (pid: number): Promise<void> => eventually(() => hasSignal(pid, 'SigCgt', usr1));
 
 describe('SIGUSR1 opens no debugger, and the process goes on:', () => {
-	test('run in the queue, which gets its GPU afterwards', async () => {
+	slowTest('run in the queue, which gets its GPU afterwards', async () => {
 		const box = await freshEmbeddedBox(1);
 		expect(await box.run('reserve')).toMatchObject({exitCode: 0});
 		const waiting = start(box, ['run', '--', 'sh', '-c', 'exit 7'], environment);
@@ -62,7 +63,7 @@ describe('SIGUSR1 opens no debugger, and the process goes on:', () => {
 		expect(ended.stderr).not.toContain('ebugger');
 	});
 
-	test('run with a job, which is passed the signal and does not start with it ignored', async () => {
+	slowTest('run with a job, which is passed the signal and does not start with it ignored', async () => {
 		const box = await freshEmbeddedBox(1);
 		const script =
 			'grep SigIgn /proc/$$/status > ignored; trap "echo told >> told" USR1; echo $$ > ready; while :; do sleep 0.05; done';
@@ -77,7 +78,7 @@ describe('SIGUSR1 opens no debugger, and the process goes on:', () => {
 		process.kill(Number(await fileIn(box, 'ready')), 'SIGKILL');
 	});
 
-	test('reserve in the queue, which gets its GPU afterwards', async () => {
+	slowTest('reserve in the queue, which gets its GPU afterwards', async () => {
 		const box = await freshEmbeddedBox(1);
 		expect(await box.run('reserve')).toMatchObject({exitCode: 0});
 		const waiting = start(box, 'reserve --wait 5m --short', environment);
@@ -87,7 +88,7 @@ describe('SIGUSR1 opens no debugger, and the process goes on:', () => {
 		expect(await waiting.ended).toMatchObject({exitCode: 0, stdout: '0\n'});
 	});
 
-	test('the monitor, which still takes keys', async () => {
+	slowTest('the monitor, which still takes keys', async () => {
 		const box = await freshEmbeddedBox(2);
 		const top = startTop(box, {environment});
 		await top.waitFor(isShown(2));
@@ -98,7 +99,7 @@ describe('SIGUSR1 opens no debugger, and the process goes on:', () => {
 		expect(top.screen().join('\n')).not.toContain('ebugger');
 	});
 
-	test('web, which still answers', async () => {
+	slowTest('web, which still answers', async () => {
 		const box = await freshEmbeddedBox(1);
 		const web = await startWeb(box, [], environment);
 		await provoke(web.pid);
@@ -108,7 +109,7 @@ describe('SIGUSR1 opens no debugger, and the process goes on:', () => {
 		expect(web.stderr()).not.toContain('ebugger');
 	});
 
-	test('events --follow, which still tells what happens', async () => {
+	slowTest('events --follow, which still tells what happens', async () => {
 		const box = await freshEmbeddedBox(1);
 		const follower = start(box, 'events --follow', environment);
 		await listens(follower.pid);
@@ -119,20 +120,23 @@ describe('SIGUSR1 opens no debugger, and the process goes on:', () => {
 		await eventually(() => follower.stdout().includes('released'));
 	});
 
-	test.skipIf(!hasCompiler)('the process that asks the library of NVIDIA, which still tells what it sees', async () => {
-		const box = createBox();
-		onTestFinished(() => {
-			box.remove();
-		});
-		const reader = start(box, [libraryVerb, '50'], {...environment, LD_LIBRARY_PATH: compileNvml(), NVML_STUB: ''});
-		await eventually(() => reader.stdout().includes('\n'));
-		await provoke(reader.pid);
-		const told = reader.stdout().length;
-		await eventually(() => reader.stdout().length > told);
-	});
+	test.runIf(isLong && hasCompiler)(
+		'the process that asks the library of NVIDIA, which still tells what it sees',
+		async () => {
+			const box = createBox();
+			onTestFinished(() => {
+				box.remove();
+			});
+			const reader = start(box, [libraryVerb, '50'], {...environment, LD_LIBRARY_PATH: compileNvml(), NVML_STUB: ''});
+			await eventually(() => reader.stdout().includes('\n'));
+			await provoke(reader.pid);
+			const told = reader.stdout().length;
+			await eventually(() => reader.stdout().length > told);
+		},
+	);
 });
 
-test('a SIGUSR1 that comes while Node itself still starts leaves no debugger open', async () => {
+slowTest('a SIGUSR1 that comes while Node itself still starts leaves no debugger open', async () => {
 	const box = await freshEmbeddedBox(1);
 	const follower = start(box, 'events --follow', environment);
 	await listens(follower.pid);
@@ -143,7 +147,7 @@ test('a SIGUSR1 that comes while Node itself still starts leaves no debugger ope
 	await provoke(follower.pid);
 });
 
-test('a debugger that the user asked for stays open', async () => {
+slowTest('a debugger that the user asked for stays open', async () => {
 	const box = await freshEmbeddedBox(1);
 	const follower = start(box, 'events --follow', {NODE_OPTIONS: '--inspect=127.0.0.1:0'});
 	expect(await box.run('reserve')).toMatchObject({exitCode: 0});

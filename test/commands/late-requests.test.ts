@@ -1,5 +1,6 @@
 /** Requests to a real Redis that come late, or are done and not answered: every verb does its work once, and says what it did. */
-import {afterAll, beforeAll, expect, onTestFinished, test} from 'vitest';
+import {afterAll, beforeAll, expect, onTestFinished} from 'vitest';
+import {slowTest} from '../_helpers/slow.js';
 import type {Snapshot} from '../../source/core/model/types.js';
 import type {Box} from '../_helpers/program/cli.js';
 import {eventually} from '../_helpers/eventually.js';
@@ -150,7 +151,7 @@ const fates: readonly CommitFate[] = [
 	'never arrives',
 ];
 
-test.each(verbs.flatMap((verb) => fates.map((fate) => ({...verb, fate}))))(
+slowTest.each(verbs.flatMap((verb) => fates.map((fate) => ({...verb, fate}))))(
 	'$name is done once and says so when its first request $fate',
 	async ({arrange, words, stdout, kind, fate, check, ...verb}) => {
 		const scene = await setScene();
@@ -169,7 +170,7 @@ test.each(verbs.flatMap((verb) => fates.map((fate) => ({...verb, fate}))))(
 	},
 );
 
-test.each(fates)('a position in the queue is taken once when its first request %s, and served', async (fate) => {
+slowTest.each(fates)('a position in the queue is taken once when its first request %s, and served', async (fate) => {
 	const scene = await setScene(1);
 	const {box, proxy, byProxy} = scene;
 	await box.run('reserve --gpus 1 --duration 1h');
@@ -185,7 +186,7 @@ test.each(fates)('a position in the queue is taken once when its first request %
 	expect((await peek(box)).queue).toEqual([]);
 });
 
-test.each(['reserve', 'extend'])(
+slowTest.each(['reserve', 'extend'])(
 	'%s is done once when the answer comes after the client gave up on it',
 	async (name) => {
 		const {words, stdout, arrange, kind} = verbs.find((verb) => verb.name === name)!;
@@ -200,7 +201,7 @@ test.each(['reserve', 'extend'])(
 	},
 );
 
-test('a verb that cannot ask any more says that it may have been done, and that is so', async () => {
+slowTest('a verb that cannot ask any more says that it may have been done, and that is so', async () => {
 	const {box, proxy, byProxy} = await setScene();
 	proxy.meet(['arrives when told']);
 	const verb = start(box, 'reserve --gpus 1 --duration 1h', byProxy);

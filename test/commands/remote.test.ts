@@ -4,6 +4,7 @@
 import {chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {afterAll, beforeAll, expect, onTestFinished, test} from 'vitest';
+import {slowTest} from '../_helpers/slow.js';
 import {createEmbeddedBox, starter, starterWords, type Box} from '../_helpers/program/cli.js';
 import {eventually} from '../_helpers/eventually.js';
 import {isAlive, start} from '../_helpers/program/processes.js';
@@ -157,7 +158,7 @@ test('on a terminal it is said who is still being asked', async () => {
 	expect(terminal.screen().join('\n')).not.toContain('Asking');
 });
 
-test('one that never answers is given up after 10 s and delays nobody', {timeout: 40_000}, async () => {
+slowTest('one that never answers is given up after 10 s and delays nobody', {timeout: 40_000}, async () => {
 	const started = performance.now();
 	const {stdout} = await box.run('status --all --summary', {...environment, CANHAZGPU_REMOTE_HOSTS: 'slow,drip,good'});
 	expect(stdout).toContain('slow │ -     │ no answer within 10 s ');

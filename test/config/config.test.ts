@@ -334,6 +334,8 @@ describe('what is secret is never shown', () => {
 		expect(settingPaths.filter((name) => /pass|token|secret|key/v.test(name))).toEqual([
 			'redis.password',
 			'redis.password_file',
+			// Those of the keyboard.
+			'top.keys',
 		]);
 	});
 });

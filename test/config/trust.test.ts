@@ -56,6 +56,7 @@ test('the settings that count in the file of any directory are these', () => {
 		'run.nonblock',
 		'run.quiet',
 		'run.gpu-ids',
+		'run.numa',
 		'run.min-memory',
 		'run.model',
 		'run.min-compute',
@@ -65,6 +66,9 @@ test('the settings that count in the file of any directory are these', () => {
 		'extend.duration',
 		'report.days',
 		'top.interval',
+		'top.preset',
+		'top.columns',
+		'top.mouse',
 		'top.theme',
 	]);
 });

@@ -13,7 +13,9 @@ test('what is set and holds is told in a line; what does not count is told apart
 	);
 	const wrong = snapshot({strategy: '\u{1B}[31mfast', clean: 'on'});
 	expect(policySetWords(wrong)).toBe('clean=on');
-	expect(policyProblemWords(wrong)).toMatch(/^The policy cannot be read, and the defaults hold instead: strategy: /v);
+	expect(policyProblemWords(wrong)).toMatch(
+		/^The policy cannot be read, and until it is set again GPUs are handed out in the default order: strategy: /v,
+	);
 	expect(policyProblemWords(wrong)).not.toMatch(/\p{Control}/v);
 	expect(policyProblemWords(snapshot({clean: 'off'}))).toBeUndefined();
 });

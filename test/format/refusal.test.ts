@@ -1,7 +1,7 @@
 import {expect, test} from 'vitest';
 import type {Block, Refusal} from '../../source/core/rules/allocation/allocation.js';
 import type {QueueEntry} from '../../source/core/model/types.js';
-import {refusalMessage} from '../../source/format/refusal.js';
+import {refusalMessage} from '../../source/format/queue/refusal.js';
 
 const refusal = (blocks: readonly Block[], changes: Partial<Refusal> = {}): Refusal => ({
 	kind: 'refused',

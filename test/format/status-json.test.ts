@@ -2,7 +2,7 @@ import {expect, test} from 'vitest';
 import type {StatusRow} from '../../source/core/rules/pool/status.js';
 import type {GpuProcess, Observation} from '../../source/core/model/types.js';
 import {harmlessJson} from '../../source/format/text/json.js';
-import {statusJson} from '../../source/format/status-json.js';
+import {statusJson} from '../../source/format/json/status-json.js';
 
 const observation: Observation = {provider: 'nvidia', simulated: false, takenAtMs: 0, gpus: [], warnings: []};
 

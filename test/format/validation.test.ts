@@ -4,7 +4,7 @@ import {describe, expect, test} from 'vitest';
 import {statusRows} from '../../source/core/rules/pool/status.js';
 import type {GpuProcess, GpuReading, GpuRecord, Lease, Snapshot} from '../../source/core/model/types.js';
 import {detailWords, userWords, validationWords} from '../../source/format/status-labels.js';
-import {statusJson} from '../../source/format/status-json.js';
+import {statusJson} from '../../source/format/json/status-json.js';
 import {idleReading, snapshotWith, observationOf} from '../_helpers/world.js';
 
 const free: GpuRecord = {kind: 'free', index: 0, raw: undefined};

@@ -2,8 +2,8 @@
 import {readdirSync, readFileSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {expect, onTestFinished, test} from 'vitest';
-import {drain, undrain} from '../../source/core/operations/drain.js';
-import {createPool} from '../../source/core/operations/create-pool.js';
+import {drain, undrain} from '../../source/core/operations/pool/drain.js';
+import {createPool} from '../../source/core/operations/pool/create-pool.js';
 import {extend, release, reserve} from '../../source/core/operations/reservations.js';
 import {leaveQueue} from '../../source/core/operations/waiting/leave-queue.js';
 import {openRedisStore} from '../../source/store/redis/index.js';

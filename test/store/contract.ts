@@ -9,6 +9,7 @@ import {drainContract} from './contract/drains.js';
 import {eventContract} from './contract/events.js';
 import {garbageContract} from './contract/garbage.js';
 import {historyContract} from './contract/history.js';
+import {loadContract} from './contract/loads.js';
 import {policyContract} from './contract/policy.js';
 import {queueContract} from './contract/queue.js';
 import {recordContract} from './contract/records.js';
@@ -53,6 +54,7 @@ export function contract(name: string, makeHarness: () => Promise<Harness>): voi
 		eventContract(subject);
 		garbageContract(subject);
 		scanContract(subject);
+		loadContract(subject);
 		changeContract(subject);
 		crowdContract(subject);
 	});

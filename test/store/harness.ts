@@ -42,6 +42,10 @@ export type Harness = {
 	*/
 	readonly setScan: (text: string) => Promise<void>;
 	/**
+	Puts a text where the load history of an hour is kept.
+	*/
+	readonly setLoads: (hour: number, text: string) => Promise<void>;
+	/**
 	Empties the store.
 	*/
 	readonly clear: () => Promise<void>;
@@ -71,7 +75,11 @@ export async function memoryHarness(): Promise<Harness> {
 		async setScan(text) {
 			store.scans.spoil(text);
 		},
+		async setLoads(hour, text) {
+			store.loads.hours.set(hour, text);
+		},
 		async clear() {
+			store.loads.hours.clear();
 			state.pool = {gpuCount: undefined, provider: undefined, machine: undefined};
 			state.gpus.clear();
 			state.entries.clear();
@@ -141,6 +149,9 @@ export async function sqliteHarness(): Promise<Harness> {
 				board.prepare('INSERT OR REPLACE INTO scan (id, time, text) VALUES (0, ?, ?)').run(Date.now() / 1000, text);
 			});
 		},
+		async setLoads(hour, text) {
+			changePool('INSERT OR REPLACE INTO pool (name, raw) VALUES (?, ?)', `load:${hour}`, text);
+		},
 		async clear() {
 			change('pool.db', (database) => {
 				database.exec(
@@ -193,6 +204,9 @@ export async function redisHarness(): Promise<Harness> {
 		},
 		async setScan(text) {
 			await client.set('canhazgpu:scan', `${Math.floor(Date.now() / 1000)} ${text}`);
+		},
+		async setLoads(hour, text) {
+			await client.set(`canhazgpu:load:${hour}`, text);
 		},
 		async clear() {
 			await client.flushall();

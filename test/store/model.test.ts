@@ -12,6 +12,7 @@ import {
 	anyDrains,
 	anyEnded,
 	anyBaselines,
+	anyOveruse,
 	anyEntry,
 	anyLease,
 	anyNotices,
@@ -22,7 +23,7 @@ import {
 import {redisHarness, sqliteHarness, type Harness} from './harness.js';
 import {collect, lineOf, plan, pool} from './samples.js';
 
-const histories = 60;
+const histories = 30;
 const longest = 30;
 
 const gpu = fc.nat(3);
@@ -60,7 +61,12 @@ const anyWrite: fc.Arbitrary<Write> = fc.oneof(
 	fc.record({kind: fc.constant('leave' as const), id}),
 	fc.record({kind: fc.constant('drains' as const), drains: anyDrains}),
 	fc.record({kind: fc.constant('policy' as const), policy: anyPolicy}),
-	fc.record({kind: fc.constant('notices' as const), notices: anyNotices, baselines: anyBaselines}),
+	fc.record({
+		kind: fc.constant('notices' as const),
+		notices: anyNotices,
+		baselines: anyBaselines,
+		overuse: anyOveruse,
+	}),
 	fc.record({kind: fc.constant('restored' as const), count: fc.integer({min: 0, max: 20})}),
 );
 

@@ -1,5 +1,6 @@
 /** Five minutes of the scene, and what was told of it. */
-import type {AuditEntry, GpuReading} from '../../source/core/model/types.js';
+import type {AuditEntry, GpuReading, UsageRecord} from '../../source/core/model/types.js';
+import {decodeHour, encodeMinute, hourOf, minuteOf, withScan} from '../../source/core/rules/pool/load-minutes.js';
 import type {Action} from '../../source/tui/state/actions.js';
 import {sceneTime, type Box} from './_world.js';
 
@@ -36,6 +37,44 @@ export const pastOf = ({readings}: Box): readonly Action[] =>
 			},
 		};
 	});
+
+/** What was written down in a day: GPU 0 works by night, and from 14 to 11 hours ago no one looked. */
+export function nightOf({readings}: Box): Action {
+	const hour = 3600;
+	const minutes = Array.from({length: 1440}, (_, place) => {
+		const secondsAgo = 60 * (1440 - place);
+		const share = secondsAgo > 20 * hour || secondsAgo < 5 * hour ? 0.1 : 0.4 + 0.5 * (secondsAgo / (20 * hour));
+		const gpus = readings.map((reading) => ({
+			...reading,
+			utilizationPercent: scaled(100, share),
+			memoryUsedMiB: scaled(reading.memoryTotalMiB, share / 2),
+		}));
+		const line = encodeMinute(withScan(undefined, {gpus}, sceneTime - secondsAgo).underWay!);
+		return secondsAgo < 14 * hour && secondsAgo > 11 * hour
+			? []
+			: decodeHour(hourOf(minuteOf(sceneTime - secondsAgo)), line, minuteOf(sceneTime));
+	}).flat();
+	const held = (user: string, hoursAgo: number, untilHoursAgo: number): UsageRecord => ({
+		user,
+		gpuId: 0,
+		startTime: sceneTime - hoursAgo * hour,
+		endTime: sceneTime - untilHoursAgo * hour,
+		durationSeconds: (hoursAgo - untilHoursAgo) * hour,
+		reservationType: 'run',
+	});
+	return {
+		kind: 'past-arrived',
+		past: {
+			kind: 'read',
+			past: {
+				from: sceneTime - 24 * hour,
+				to: sceneTime,
+				minutes,
+				usage: [held('模型-team', 40, 20), held('carol', 20, 5), held('bob', 4, 3.5)],
+			},
+		},
+	};
+}
 
 const entries: readonly AuditEntry[] = [
 	{id: '1', time: sceneTime - 4330, kind: 'granted', account: 'alice', gpus: [0], note: 'eval 70B'},

@@ -6,7 +6,7 @@ import type {TableIntent} from '../../source/tui/state/table/reduce.js';
 import {release} from '../../source/tui/verbs/release.js';
 import {reserve} from '../../source/tui/verbs/reserve.js';
 import {frameOf, pressing, stateOf, type Step} from './_harness.js';
-import {pastOf, reported, told} from './_scene.js';
+import {nightOf, pastOf, reported, told} from './_scene.js';
 import {createBox, createScene, lease} from './_world.js';
 
 async function frame(size: Size, more: Partial<Settings> = {}, actions: readonly Step[] = []): Promise<string> {
@@ -15,6 +15,9 @@ async function frame(size: Size, more: Partial<Settings> = {}, actions: readonly
 }
 
 const sizes = ['60x15', '80x24', '120x32', '200x50'] as const;
+
+const intents = (...kinds: ReadonlyArray<PanelIntent | TableIntent>): readonly Action[] =>
+	kinds.map((kind) => ({kind}));
 
 for (const name of sizes) {
 	const [columns = 0, rows = 0] = name.split('x').map(Number);
@@ -29,8 +32,21 @@ for (const name of sizes) {
 	});
 }
 
-const intents = (...kinds: ReadonlyArray<PanelIntent | TableIntent>): readonly Action[] =>
-	kinds.map((kind) => ({kind}));
+for (const name of sizes) {
+	const [columns = 0, rows = 0] = name.split('x').map(Number);
+	test(`a day of a GPU at ${name}`, async () => {
+		const isSmall = rows < 30;
+		const actions = intents(
+			'look-back',
+			'look-back',
+			'look-back',
+			...(isSmall ? (['focus-detail', 'zoom'] as const) : []),
+		);
+		await expect(await frame({columns, rows}, {}, [...actions, nightOf(await createScene())])).toMatchFileSnapshot(
+			`frames/${name}/night.txt`,
+		);
+	});
+}
 
 const middle = {columns: 120, rows: 32};
 const small = {columns: 80, rows: 24};
@@ -50,7 +66,7 @@ test('each panel alone', async () => {
 
 test('sorted by memory, filtered, tagged', async () => {
 	const sorting = ['sort-next', 'sort-next', 'sort-next', 'sort-next', 'sort-next', 'sort-next'] as const;
-	const actions = [...intents('toggle-tag', ...sorting, 'focus-next-gpu', 'toggle-tag', 'open-filter')];
+	const actions = [...intents('toggle-tag', ...sorting, 'focus-next-row', 'toggle-tag', 'open-filter')];
 	const typed: Action = {kind: 'typed', text: 'carol'};
 	await expect(await frame(middle, {}, [...actions, typed])).toMatchFileSnapshot('frames/120x32/filter.txt');
 });

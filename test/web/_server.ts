@@ -22,20 +22,27 @@ export type Web = {
 	) => Promise<{readonly end: number | NodeJS.Signals | undefined; readonly ms: number}>;
 };
 
-export async function startWeb(
+/**
+Starts `canhazgpu web` with these words, and waits until it has printed what it is to say first.
+
+@throws Error with what it says, if it ends before that.
+*/
+export async function startServerIn(
 	box: Box,
-	words: readonly string[] = [],
-	environment: Readonly<Record<string, string>> = {},
-): Promise<Web> {
-	const child = spawn(
-		starter,
-		[...starterWords, 'web', ...(words.includes('--port') ? [] : ['--port', '0']), ...words],
-		{
-			cwd: box.home,
-			env: {...box.environment, ...environment},
-			stdio: ['ignore', 'pipe', 'pipe'],
-		},
-	);
+	words: readonly string[],
+	{
+		environment = {},
+		isReady,
+	}: {
+		readonly environment?: Readonly<Record<string, string>> | undefined;
+		readonly isReady: (stdout: string) => boolean;
+	},
+): Promise<Omit<Web, 'url' | 'port'>> {
+	const child = spawn(starter, [...starterWords, 'web', ...words], {
+		cwd: box.home,
+		env: {...box.environment, ...environment},
+		stdio: ['ignore', 'pipe', 'pipe'],
+	});
 	let stdout = '';
 	let stderr = '';
 	child.stdout.setEncoding('utf8').on('data', (data: string) => {
@@ -44,20 +51,22 @@ export async function startWeb(
 	child.stderr.setEncoding('utf8').on('data', (data: string) => {
 		stderr += data;
 	});
-	process.once('exit', () => {
+	const kill = (): void => {
 		child.kill('SIGKILL');
+	};
+
+	process.once('exit', kill);
+	child.once('exit', () => {
+		process.off('exit', kill);
 	});
 	await eventually(() => {
 		if (child.exitCode !== null) {
 			throw new Error(stderr);
 		}
 
-		return stdout.includes('\n');
+		return isReady(stdout);
 	});
-	const url = /http:\S+/v.exec(stdout)![0];
 	return {
-		url,
-		port: Number(new URL(url).port),
 		pid: child.pid!,
 		stdout: () => stdout,
 		stderr: () => stderr,
@@ -71,6 +80,19 @@ export async function startWeb(
 			return {end: child.exitCode ?? child.signalCode ?? undefined, ms: performance.now() - started};
 		},
 	};
+}
+
+export async function startWeb(
+	box: Box,
+	words: readonly string[] = [],
+	environment: Readonly<Record<string, string>> = {},
+): Promise<Web> {
+	const server = await startServerIn(box, [...(words.includes('--port') ? [] : ['--port', '0']), ...words], {
+		environment,
+		isReady: (stdout) => stdout.includes('\n'),
+	});
+	const url = /http:\S+/v.exec(server.stdout())![0];
+	return {...server, url, port: Number(new URL(url).port)};
 }
 
 export type Answer = {readonly status: number; readonly headers: IncomingHttpHeaders; readonly body: string};

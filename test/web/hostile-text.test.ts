@@ -21,8 +21,10 @@ import {webReportJson} from '../../source/format/tables/report.js';
 import {createRemoteHosts} from '../../source/web/api/hosts.js';
 import {createMetrics} from '../../source/web/api/metrics.js';
 import {startLiveView} from '../../source/core/live/live-view.js';
+import {occupancyOf} from '../../source/core/operations/history/occupancy.js';
+import {occupancyJson} from '../../source/web/api/occupancy-json.js';
 import {createReports} from '../../source/web/api/reports.js';
-import {createRoutes} from '../../source/web/server/routes.js';
+import {createRoutes, type OccupancyQuestion} from '../../source/web/server/routes.js';
 import {startServer} from '../../source/web/server/server.js';
 import {createStreams} from '../../source/web/server/stream.js';
 import {createUtilizationRecorder} from '../../source/web/api/utilization-json.js';
@@ -70,6 +72,7 @@ function hostileWorld(word: (field: string) => string, now: number, revision: Sn
 		note: word('note'),
 		model: word('model'),
 		memoryMiB: undefined,
+		mig: undefined,
 		partialQueueId,
 		leaseId: word('lease id'),
 		machine: word('machine'),
@@ -94,6 +97,7 @@ function hostileWorld(word: (field: string) => string, now: number, revision: Sn
 			unknownFields: {[word('need field')]: word('need value')},
 		},
 		eligible: undefined,
+		eligibleInstances: [{gpu: 0, uuid: word('eligible instance')}],
 		allocatedGpus: [],
 		reservationType: 'manual',
 		expirySeconds: 60,
@@ -108,6 +112,7 @@ function hostileWorld(word: (field: string) => string, now: number, revision: Sn
 		bootId: word('boot id'),
 		holder: undefined,
 		silence: {clock: word('clock'), seconds: 1, since: now},
+		verdict: undefined,
 		unknownFields: undefined,
 	};
 	const drain: Whole<Drain> = {reason: word('drain reason'), by: word('drained by'), since: now - 5};
@@ -123,6 +128,7 @@ function hostileWorld(word: (field: string) => string, now: number, revision: Sn
 		note: word('note of the past'),
 		model: word('model of the past'),
 		memoryMiB: undefined,
+		mig: {uuid: word('instance of the past'), profile: word('profile of the past')},
 		endReason: 'exited',
 	};
 	const event: Whole<AuditEntry> = {
@@ -134,8 +140,11 @@ function hostileWorld(word: (field: string) => string, now: number, revision: Sn
 		owner: word('event owner'),
 		host: word('event host'),
 		gpus: [0],
+		instances: [{gpu: 0, number: 1, uuid: word('event instance'), profile: word('event profile')}],
 		count: 1,
 		provider: word('event provider'),
+		memoryMiB: 8192,
+		usedMiB: 16_384,
 		key: word('event key'),
 		value: word('event value'),
 		before: {
@@ -151,6 +160,7 @@ function hostileWorld(word: (field: string) => string, now: number, revision: Sn
 		until: now + 5,
 		reason: word('event reason'),
 		note: word('event note'),
+		via: 'web',
 	};
 	const process: Whole<GpuProcess> = {
 		pid: 4711,
@@ -160,6 +170,8 @@ function hostileWorld(word: (field: string) => string, now: number, revision: Sn
 		memoryUsedMiB: 5000,
 		utilizationPercent: 3,
 		kind: 'compute',
+		gpuInstanceId: 1,
+		computeInstanceId: 0,
 		startTime: now - 50,
 		startTicks: 5,
 		parentPid: 1,
@@ -190,7 +202,7 @@ function hostileWorld(word: (field: string) => string, now: number, revision: Sn
 		now,
 		revision,
 		storeUptimeSeconds: 5,
-		pool: {gpuCount: 6, provider: 'fake'},
+		pool: {gpuCount: 7, provider: 'fake'},
 		gpus: [
 			{kind: 'leased', index: 0, raw: '', lease: lease('manual')},
 			{kind: 'leased', index: 1, raw: '', lease: lease('run', entry.id)},
@@ -207,6 +219,12 @@ function hostileWorld(word: (field: string) => string, now: number, revision: Sn
 				],
 				capacityMiB: 80_000,
 			},
+			{
+				kind: 'shared',
+				index: 6,
+				raw: '',
+				shares: [{...lease('run'), mig: {uuid: word('held instance'), profile: word('held profile')}}],
+			},
 		],
 		queue: [
 			{kind: 'entry', id: entry.id, raw: '', entry},
@@ -216,6 +234,7 @@ function hostileWorld(word: (field: string) => string, now: number, revision: Sn
 		drainProblem: word('drain problem'),
 		policy: new Map([['strategy', {value: word('policy value'), by: word('policy by'), since: now}]]),
 		baselines: new Map(),
+		overuse: [],
 		alerts: [],
 		stored: {drains: undefined, notices: undefined, policy: undefined},
 		lastUsed: new Map(),
@@ -225,7 +244,7 @@ function hostileWorld(word: (field: string) => string, now: number, revision: Sn
 		takenAtMs: 0,
 		simulated: false,
 		driverVersion: word('driver'),
-		gpus: Array.from({length: 6}, (_, index) => reading(index)),
+		gpus: Array.from({length: 7}, (_, index) => reading(index)),
 		warnings: [word('warning')],
 	};
 	return {snapshot, observation, events: [event], usage: [usage]};
@@ -233,7 +252,7 @@ function hostileWorld(word: (field: string) => string, now: number, revision: Sn
 
 /** A dashboard of that world, and what can be asked of it. */
 async function serve(word: (field: string) => string) {
-	const live = await createLiveWorld(6);
+	const live = await createLiveWorld(7);
 	const {snapshot, observation, events, usage} = hostileWorld(
 		word,
 		Math.floor(Date.now() / 1000),
@@ -321,6 +340,10 @@ async function serve(word: (field: string) => string) {
 		hostname: 'box',
 		liveView: picture,
 		streams,
+		occupancy: createReports(
+			async ({hours}: OccupancyQuestion) => occupancyJson(await occupancyOf(world, hours)),
+			world.clock.monotonicMs,
+		),
 		reports: createReports(
 			async ({days, by}) => webReportJson(await reportBy(world, {days, by}), by),
 			world.clock.monotonicMs,
@@ -328,12 +351,18 @@ async function serve(word: (field: string) => string) {
 		hosts,
 		commands: 'full',
 		hasPool: () => true,
-		metrics: createMetrics({liveView: picture, streams: streams.count, version: word('version')}),
+		metrics: createMetrics({
+			liveView: picture,
+			userSeconds: () => new Map([[word('user'), {reserved: 1, idle: 1}]]),
+			streams: streams.count,
+			version: word('version'),
+		}),
 		use: createUtilizationRecorder(),
+		keptLoads: async () => [],
 		broken: noteBug,
 	});
 	const server = await startServer({host: '127.0.0.1', port: 0}, Promise.resolve(routes));
-	await eventually(() => picture.current().rows.length === 6 && picture.current().events.length > 0);
+	await eventually(() => picture.current().rows.length === 7 && picture.current().events.length > 0);
 	return {
 		port: server.port,
 		broken,

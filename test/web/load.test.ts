@@ -1,10 +1,11 @@
 /** The benchmark of the dashboard, in small: `npm run bench -- web` is the real one. */
 import {mkdirSync} from 'node:fs';
-import {expect, onTestFinished, test} from 'vitest';
+import {expect, onTestFinished} from 'vitest';
+import {slowTest} from '../_helpers/slow.js';
 import {createBox} from '../_helpers/program/cli.js';
 import {bearLoad} from './_load.js';
 
-test('many browsers and requests cost one scan at a time, one every two seconds and one a change', async () => {
+slowTest('many browsers and requests cost one scan at a time, one every two seconds and one a change', async () => {
 	const box = createBox({CANHAZGPU_STORE: 'embedded'});
 	onTestFinished(box.remove);
 	mkdirSync(box.poolDirectory);

@@ -6,6 +6,7 @@ import {connect, type AddressInfo, type Socket} from 'node:net';
 import process from 'node:process';
 import {Hono} from 'hono';
 import {expect, onTestFinished, test} from 'vitest';
+import {slowTest} from '../_helpers/slow.js';
 import {callersOf} from '../../source/web/server/callers.js';
 import type {Bindings} from '../../source/web/server/guard.js';
 import {startLiveView} from '../../source/core/live/live-view.js';
@@ -171,7 +172,7 @@ test('an account that calls from several addresses of its machine is one caller'
 	expect([streams.count(), refused.length, own.filter(({destroyed}) => destroyed).length]).toEqual([4, 1, 0]);
 });
 
-test('to refuse one stream costs little, however many are open', async () => {
+slowTest('to refuse one stream costs little, however many are open', async () => {
 	const {streams, refused, port} = await serveStreams(600);
 	const sockets: Socket[] = [];
 	onTestFinished(() => {

@@ -122,6 +122,7 @@ const createSimulated = ({clock, host, store, scenario, simulatedProcesses}: Pro
 				user: ownerOf(lease),
 				type: lease.type,
 				shareMiB: lease.memoryMiB,
+				instance: lease.mig && {gpuInstanceId: lease.mig.gpuInstanceId},
 				pid: lease.job?.pid ?? lease.holder?.pid,
 				startTime: lease.startTime,
 			}));

@@ -6,7 +6,7 @@ import {labelOf, mayChange, ownerOf, owns} from '../../core/rules/leases/ownersh
 import type {AuditEntry, GpuRecord, Lease, QueueEntry, Requester, Snapshot} from '../../core/model/types.js';
 import {shortDuration} from '../../format/text/durations.js';
 import {sanitize, shownNote} from '../../format/text/text.js';
-import {wantedWords} from '../../format/waiting-progress.js';
+import {wantedWords} from '../../format/queue/waiting-progress.js';
 import type {KnownKind} from '../command.js';
 import type {Candidate} from './words.js';
 

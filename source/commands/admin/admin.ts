@@ -104,13 +104,18 @@ export const admin: Command = {
 		},
 		unset: {
 			value: 'KEY',
-			summary: 'let the default of that key hold again; all: of every key',
+			summary: 'let the default of that key hold again; all: of every key that is not set in the same call',
 			isRepeated: true,
 			completes: 'policy-keys',
 		},
 		json: jsonFlag,
 	},
 	async run(app, input) {
+		const engine = await app.foreignEngine();
+		if (engine !== undefined) {
+			throw engine.refusalOf(isAboutPolicy(input) ? 'policy' : isAboutDrains(input) ? 'drain' : 'pool');
+		}
+
 		if (isAboutPolicy(input)) {
 			return showOrChangePolicy(app, input);
 		}

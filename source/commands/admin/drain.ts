@@ -2,7 +2,7 @@
 `admin --drain` and `--undrain`: out of service and back. As with the rest of `admin`, an account that may change the pool may do it; the audit log
 tells who did.
 */
-import {drain, undrain} from '../../core/operations/drain.js';
+import {drain, undrain} from '../../core/operations/pool/drain.js';
 import {characterCount, longestReason} from '../../core/rules/allocation/request.js';
 import {CanhazgpuError} from '../../errors.js';
 import {harmlessJson} from '../../format/text/json.js';

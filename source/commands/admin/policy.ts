@@ -5,7 +5,7 @@ the audit log tells who did.
 import {requirePool} from '../../core/rules/pool/pool.js';
 import {isPolicyKey, policyKeyNames} from '../../core/rules/policy/keys.js';
 import {unknownKey, type PolicyChange} from '../../core/rules/policy/policy.js';
-import {changePolicy, removePolicy} from '../../core/operations/policy.js';
+import {changePolicy, replacePolicy} from '../../core/operations/pool/policy.js';
 import {readForDisplay} from '../../core/operations/transact.js';
 import {CanhazgpuError, quoted} from '../../errors.js';
 import {policyChangesJson, policyChangesText, policyJson, policyTable} from '../../format/tables/policy-table.js';
@@ -19,7 +19,7 @@ import {isAboutDrains, makingFlags} from './drain.js';
 /** Whether `admin` is asked for the policy, or to change it, rather than to make a pool. */
 export const isAboutPolicy = (input: Input): boolean => ['policy', 'set', 'unset'].some((flag) => input.has(flag));
 
-/** Every key, where a key can stand: the whole record goes, also one that cannot be read. */
+/** Every key, where a key can stand: what is not set in the same call goes, also a record that cannot be read. */
 const allKeys = 'all';
 
 function settingOf(typed: string): PolicyChange {
@@ -109,14 +109,17 @@ export async function showOrChangePolicy(app: App, input: Input): Promise<number
 
 	const changes = changesOf(input);
 	const removesAll = changes.some(({key}) => key === allKeys);
-	if (removesAll && changes.length > 1) {
-		throw new CanhazgpuError('usage', '--unset all removes every key', {hint: 'Give it alone.'});
+	const asked = changes.filter(({key}) => key !== allKeys);
+	if (removesAll && asked.some(({value}) => value === undefined)) {
+		throw new CanhazgpuError('usage', '--unset all removes every key', {
+			hint: 'Give no other --unset with it. --set KEY=VALUE is what holds from then on.',
+		});
 	}
 
 	const world = await app.open();
 	try {
 		const requester = app.requester(undefined);
-		const changed = removesAll ? await removePolicy(world, requester) : await changePolicy(world, requester, changes);
+		const changed = await (removesAll ? replacePolicy : changePolicy)(world, requester, asked);
 		app.print(input.has('json') ? harmlessJson(policyChangesJson(changed)) : policyChangesText(changes, changed));
 		return 0;
 	} finally {

@@ -4,13 +4,15 @@ What `run` and `reserve` have in common: how many, how long to wait, and how wai
 import {acquire} from '../../core/operations/waiting/acquire.js';
 import {CanhazgpuError} from '../../errors.js';
 import {sanitize} from '../../format/text/text.js';
-import {refusalMessage} from '../../format/refusal.js';
+import {refusalMessage} from '../../format/queue/refusal.js';
 import type {App, Interruption, OpenWorld} from '../../app/contract.js';
 import type {Flags, Input} from '../../command-line/command.js';
-import {idsFlag, usualDurations} from '../../command-line/flags.js';
+import type {Need} from '../../core/model/types.js';
+import {idsFlag, namedPartsOf, usualDurations} from '../../command-line/flags.js';
 import type {AcquireRequest, Grant} from '../../core/rules/allocation/request.js';
 import {createBackground} from './background.js';
-import {needFlags} from './need-flags.js';
+import {instanceNeedOf, needFlags, needOf, needOfInstances} from './need-flags.js';
+import {movedExitCode, queueEntryVariable} from './hosts/moving.js';
 import {keepReminding} from './reminding.js';
 import {createWaitingLine} from './waiting-line.js';
 
@@ -42,11 +44,31 @@ export const wantFlags = (verb: 'run' | 'reserve'): Flags => ({
 	},
 });
 
+/**
+What `run` and `reserve` are asked for.
+
+@throws CanhazgpuError `usage` for flags that contradict each other.
+*/
+export function wantedOf(
+	input: Input,
+	verb: 'run' | 'reserve',
+): {readonly ids: readonly number[] | undefined; readonly count: number; readonly need: Need | undefined} {
+	const named = namedPartsOf(input);
+	const mig = instanceNeedOf(input, named);
+	const ids = mig === undefined ? (named?.ids ?? input.config.get(`${verb}.gpu-ids`)) : undefined;
+	const count = countOf(input, `${verb}.gpus`, mig !== undefined && 'instances' in mig ? mig.instances : ids);
+	return {ids, count, need: mig === undefined ? needOf(input, verb, {count, ids}) : needOfInstances(input, verb, mig)};
+}
+
+/** What the GPUs are asked for besides: their instances take long to read, and only who wants one waits for that. */
+export const detailsFor = (need: Need | undefined): 'parts' | undefined =>
+	need?.mig === undefined ? undefined : 'parts';
+
 /** `--gpus` with `--gpu-ids` is fine when it is 1, the usual default of scripts, or equals their count. */
 export function countOf(
 	input: Input,
 	setting: 'run.gpus' | 'reserve.gpus',
-	ids: readonly number[] | undefined,
+	ids: readonly unknown[] | undefined,
 ): number {
 	const count = input.config.get(setting);
 	if (ids !== undefined && count !== undefined && count !== 1 && count !== ids.length) {
@@ -84,7 +106,7 @@ const unsureWords =
 	'The store is away: this place in the queue is dropped once it is back. What was got in the last moment shows: canhazgpu status';
 
 /** A user who has waited for long may look elsewhere by now. */
-async function tellServed(app: App, {requester, note}: AcquireRequest, {gpus, leaseId}: Grant): Promise<void> {
+export async function tellServed(app: App, {requester, note}: AcquireRequest, {gpus, leaseId}: Grant): Promise<void> {
 	const {account, label} = requester;
 	const problems = await app.notify(
 		{
@@ -100,6 +122,12 @@ async function tellServed(app: App, {requester, note}: AcquireRequest, {gpus, le
 	for (const problem of problems) {
 		app.remark(`canhazgpu: ${sanitize(problem)}`);
 	}
+}
+
+/** `--on any` of another host gives the entry in the queue here its id, to be able to take it out again: as long as it holds nothing. */
+function givenEntryId({environment}: App): string | undefined {
+	const id = environment[queueEntryVariable];
+	return id !== undefined && /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/v.test(id) ? id : undefined;
 }
 
 export type AcquireOptions = {
@@ -121,6 +149,7 @@ export async function acquireShown(
 	request: AcquireRequest,
 	{waitSeconds, interruption, isSilent = false}: AcquireOptions,
 ): Promise<Acquired> {
+	const entryId = givenEntryId(app);
 	const line = createWaitingLine(app);
 	const background = createBackground(app.remark);
 	// Only who waits has time for it: what is granted at once starts without loading any of it.
@@ -129,6 +158,7 @@ export async function acquireShown(
 		const answer = await acquire(world, request, {
 			waitSeconds,
 			signal: interruption.signal,
+			entryId,
 			onProgress(progress) {
 				stopReminding ??= keepReminding(app, world, app.remark);
 				if (!isSilent) {
@@ -171,6 +201,11 @@ export async function acquireShown(
 			}
 
 			case 'removed': {
+				if (entryId !== undefined) {
+					app.remark('canhazgpu: left the queue here, for a host that can serve it now');
+					return {kind: 'interrupted', exitCode: movedExitCode};
+				}
+
 				throw new CanhazgpuError('unavailable', 'Somebody took this request out of the queue', {
 					hint: 'Nothing is held. To wait again, run it again.',
 				});

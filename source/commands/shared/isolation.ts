@@ -1,15 +1,19 @@
 /** Isolating the job of `run`: whether that is wanted, and what happens where it does not work. */
-import type {GrantedGpu, IsolationLevel} from '../../core/model/isolation.js';
-import type {Observation} from '../../core/model/types.js';
+import type {GrantedGpu, GrantedPart, IsolationLevel} from '../../core/model/isolation.js';
+import {readingOf} from '../../core/rules/mig/instances.js';
+import type {GpuReading, InstanceOfGpu, Observation} from '../../core/model/types.js';
 import {
 	isIsolationWish,
 	isolationLevelOf,
 	isolationWishes,
+	poolIsolationOf,
 	type IsolationWish,
+	type PoolIsolation,
 } from '../../core/rules/pool/isolation.js';
-import {policyOf, type Policy} from '../../core/rules/policy/policy.js';
+import type {PolicyDoubt} from '../../core/rules/policy/policy.js';
 import {CanhazgpuError, quoted} from '../../errors.js';
 import {isolationReason, isolationRemedy, notIsolatedLine} from '../../format/isolation.js';
+import {sanitize} from '../../format/text/text.js';
 import type {OpenWorld} from '../../app/contract.js';
 import type {Flag, Input} from '../../command-line/command.js';
 
@@ -60,31 +64,60 @@ const unwanted: JobIsolation = {
 	},
 };
 
-const grantedGpus = (gpus: readonly number[], scan: Observation | undefined): readonly GrantedGpu[] =>
+/** By the ids of the driver, which may differ from those at the grant: the UUID tells the instance. */
+const partOf = (instance: InstanceOfGpu, reading: GpuReading | undefined): readonly GrantedPart[] => {
+	const {gpuInstanceId, computeInstanceId} = readingOf(reading, instance) ?? instance;
+	return gpuInstanceId === undefined || computeInstanceId === undefined ? [] : [{gpuInstanceId, computeInstanceId}];
+};
+
+const grantedGpus = (
+	gpus: readonly number[],
+	instances: readonly InstanceOfGpu[] | undefined,
+	scan: Observation | undefined,
+): readonly GrantedGpu[] =>
 	gpus.map((index) => {
-		const {pciBusId, uuid} = scan?.gpus.find((reading) => reading.index === index) ?? {};
-		return {index, pciBusId, uuid};
+		const reading = scan?.gpus.find((one) => one.index === index);
+		const {pciBusId, uuid} = reading ?? {};
+		const parts = instances?.filter(({gpu}) => gpu === index).flatMap((instance) => partOf(instance, reading));
+		return {index, pciBusId, uuid, ...(parts !== undefined && {parts})};
 	});
 
-const contradiction = (): CanhazgpuError =>
-	new CanhazgpuError('usage', 'This pool requires isolation: --isolate=off is not possible', {
-		hint: 'Leave it out. What isolation changes for a job: canhazgpu help isolation',
-	});
+const contradiction = ({doubt}: PoolIsolation): CanhazgpuError =>
+	doubt === undefined
+		? new CanhazgpuError('usage', 'This pool requires isolation: --isolate=off is not possible', {
+				hint: 'Leave it out. What isolation changes for a job: canhazgpu help isolation',
+			})
+		: new CanhazgpuError(
+				'pool-garbage',
+				`It cannot be told whether this pool requires isolation, and so --isolate=off is not possible: ${doubt.problem}`,
+				{hint: doubt.fix},
+			);
+
+const doubtWords = ({problem}: PolicyDoubt): string => `the policy of this pool cannot be read (${sanitize(problem)})`;
+
+/** What a job was granted: GPUs, or some of their instances. */
+type GrantedParts = {readonly gpus: readonly number[]; readonly instances?: readonly InstanceOfGpu[] | undefined};
+
+const keyOf = ({gpus, instances = []}: GrantedParts): string => JSON.stringify([gpus, instances.map(({uuid}) => uuid)]);
 
 export type JobIsolator = {
 	/** The same world, of which the isolator remembers the last scan. */
 	readonly world: OpenWorld;
+	/** Undefined where nothing was scanned. */
+	readonly lastScan: () => Observation | undefined;
 	/**
 	Refuses early what the pool does not allow.
 
 	@throws CanhazgpuError `usage`.
 	*/
 	readonly check: () => Promise<void>;
+	/** Begins with what the user wants in any case, beside whatever else there is to do between the grant and the start. */
+	readonly begin: (granted: GrantedParts) => void;
 	/**
-	@param policy - What the pool says as the job starts.
+	@param pool - What the pool says as the job starts.
 	@throws CanhazgpuError `failed` where isolation is required and does not work, `usage` where it is required and turned off.
 	*/
-	readonly isolate: (gpus: readonly number[], policy: Policy) => Promise<JobIsolation>;
+	readonly isolate: (granted: GrantedParts, pool: PoolIsolation) => Promise<JobIsolation>;
 };
 
 /** @param input - Its flag and the user's config say what the user wants. */
@@ -104,10 +137,24 @@ export function createJobIsolator(opened: OpenWorld, input: Input): JobIsolator 
 		},
 	};
 
-	const levelUnder = ({isolate: policy}: Policy): IsolationLevel => {
-		const level = isolationLevelOf({wish, setting, policy});
+	const own = isolationLevelOf({wish, setting});
+	const isOwnWish = own === 'prefer' || own === 'require';
+	/** Loaded while the GPUs are read. */
+	const prepared = isOwnWish ? opened.prepareIsolation() : undefined;
+	// It is awaited later, and rejects then.
+	prepared?.catch(() => undefined);
+	const make = async ({gpus, instances}: GrantedParts) => {
+		const isolateGpus = await (prepared ?? opened.prepareIsolation());
+		const granted = grantedGpus(gpus, instances, last);
+		return {granted, answer: await isolateGpus(granted)};
+	};
+
+	let begun: {readonly parts: string; readonly made: ReturnType<typeof make>} | undefined;
+
+	const levelUnder = (pool: PoolIsolation): IsolationLevel => {
+		const level = isolationLevelOf({wish, setting, policy: pool.level});
 		if (level === 'contradiction') {
-			throw contradiction();
+			throw contradiction(pool);
 		}
 
 		return level;
@@ -115,29 +162,45 @@ export function createJobIsolator(opened: OpenWorld, input: Input): JobIsolator 
 
 	return {
 		world,
+		lastScan: () => last,
 		async check() {
 			if (wish === 'off') {
-				levelUnder(policyOf(await opened.store.read()));
+				levelUnder(poolIsolationOf(await opened.store.read()));
 			}
 		},
-		async isolate(gpus, policy) {
-			const level = levelUnder(policy);
+		begin(parts) {
+			if (!isOwnWish) {
+				return;
+			}
+
+			begun = {parts: keyOf(parts), made: make(parts)};
+			begun.made.catch(() => undefined);
+		},
+		async isolate(parts, pool) {
+			const level = levelUnder(pool);
+			// What the user wants as strictly needs no other reason.
+			const doubt = own === level ? undefined : pool.doubt;
 			if (level === 'off') {
 				return unwanted;
 			}
 
-			const isolate = await opened.prepareIsolation();
-			const granted = grantedGpus(gpus, last);
-			const answer = await isolate(granted);
+			const {granted, answer} = await (begun?.parts === keyOf(parts) ? begun.made : make(parts));
 			if (answer.kind === 'isolated') {
 				const {entrance, close} = answer;
-				return {isIsolated: true, entrance, uuids: granted.map(({uuid}) => uuid), remark: undefined, close};
+				const remark = doubt && `canhazgpu: the command is isolated, because ${doubtWords(doubt)}`;
+				return {isIsolated: true, entrance, uuids: granted.map(({uuid}) => uuid), remark, close};
 			}
 
 			if (level === 'require') {
 				const reason = isolationReason(answer.problem);
+				const remedy = isolationRemedy(answer.problem);
 				throw new CanhazgpuError('failed', `The command was not started, because it cannot be isolated: ${reason}`, {
-					hint: isolationRemedy(answer.problem),
+					hint:
+						doubt === undefined
+							? remedy
+							: [`Isolation is required, because ${doubtWords(doubt)}.`, `${doubt.fix}.`, remedy]
+									.filter(Boolean)
+									.join(' '),
 				});
 			}
 

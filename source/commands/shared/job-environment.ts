@@ -1,9 +1,12 @@
-import type {ProviderName} from '../../core/model/types.js';
+import {instanceWords} from '../../core/rules/mig/instances.js';
+import type {InstanceOfGpu, ProviderName} from '../../core/model/types.js';
 
 export type GrantedDevices = {
 	/** Their ids, sorted. */
 	readonly gpus: readonly number[];
 	readonly provider: ProviderName;
+	/** Where it got instances of MIG, and no GPUs; sorted. */
+	readonly instances?: readonly InstanceOfGpu[] | undefined;
 	/** Set where the job sees no other GPUs. Each is undefined where it is not known. */
 	readonly isolatedUuids?: ReadonlyArray<string | undefined>;
 	/** Of a share of each GPU: how much of its memory. */
@@ -28,7 +31,12 @@ const shareEnvironment = ({
 });
 
 /** By which names a job's own libraries find its GPUs. Where it sees no others, they count from 0. */
-const namesOf = ({gpus, provider, isolatedUuids}: GrantedDevices): ReadonlyArray<number | string> => {
+const namesOf = ({gpus, provider, instances, isolatedUuids}: GrantedDevices): ReadonlyArray<number | string> => {
+	if (instances !== undefined) {
+		// No other name finds an instance, isolated or not.
+		return instances.map(({uuid}) => uuid);
+	}
+
 	if (isolatedUuids === undefined) {
 		return gpus;
 	}
@@ -39,23 +47,29 @@ const namesOf = ({gpus, provider, isolatedUuids}: GrantedDevices): ReadonlyArray
 };
 
 /** For containers, whose runtime is outside of any isolation: the GPUs as the whole machine counts them. */
-const containerEnvironment = ({gpus, provider}: GrantedDevices): Readonly<Record<string, string>> => ({
-	// Docker reads it as a row of CSV, so a list needs quotes of its own.
-	...(provider !== 'amd' && {CANHAZGPU_DOCKER_GPUS: `"device=${gpus.join(',')}"`}),
-	CANHAZGPU_CDI: gpus.map((gpu) => `${provider === 'amd' ? 'amd' : 'nvidia'}.com/gpu=${gpu}`).join(','),
-});
+const containerEnvironment = ({gpus, provider, instances}: GrantedDevices): Readonly<Record<string, string>> => {
+	// An instance whose number is unknown has its UUID for a name, as well.
+	const names =
+		instances?.map(({gpu, number, uuid}) => (number === undefined ? uuid : instanceWords({gpu, number}))) ??
+		gpus.map(String);
+	return {
+		// Docker reads it as a row of CSV, so a list needs quotes of its own.
+		...(provider !== 'amd' && {CANHAZGPU_DOCKER_GPUS: `"device=${names.join(',')}"`}),
+		CANHAZGPU_CDI: names.map((name) => `${provider === 'amd' ? 'amd' : 'nvidia'}.com/gpu=${name}`).join(','),
+	};
+};
 
 /** What tells the job its GPUs. Whatever the caller's environment said of GPUs is replaced. */
 export const gpuEnvironment = (granted: GrantedDevices): Readonly<Record<string, string | undefined>> => {
 	const list = namesOf(granted).join(',');
-	const {gpus, provider, isolatedUuids = []} = granted;
+	const {gpus, provider, instances, isolatedUuids = []} = granted;
 	const isNamed = isolatedUuids.length > 0 && isolatedUuids.every((uuid) => uuid !== undefined);
 	return {
 		CUDA_VISIBLE_DEVICES: list,
 		// Ids here count in PCI order; CUDA's own order is fastest first.
 		CUDA_DEVICE_ORDER: 'PCI_BUS_ID',
 		// A container runtime reads it, which sees all GPUs.
-		NVIDIA_VISIBLE_DEVICES: isNamed ? isolatedUuids.join(',') : gpus.join(','),
+		NVIDIA_VISIBLE_DEVICES: instances === undefined ? (isNamed ? isolatedUuids.join(',') : gpus.join(',')) : list,
 		...containerEnvironment(granted),
 		...shareEnvironment(granted),
 		...(provider === 'amd' && {

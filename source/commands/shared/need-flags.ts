@@ -1,6 +1,9 @@
 /** How `run` and `reserve` say what the GPUs must have. */
 import type {Flags, Input} from '../../command-line/command.js';
-import type {Need} from '../../core/model/types.js';
+import type {NamedParts} from '../../command-line/flags.js';
+import type {InstanceNeed, Need} from '../../core/model/types.js';
+import {instanceWords} from '../../core/rules/mig/instances.js';
+import {parseProfile} from '../../core/rules/mig/profile.js';
 import type {StrategyName} from '../../core/rules/allocation/strategy.js';
 import {parseShareMiB} from '../../core/rules/allocation/memory-size.js';
 import {CanhazgpuError, quoted} from '../../errors.js';
@@ -12,6 +15,23 @@ export const needFlags = (verb: Verb): Flags => ({
 		value: 'SIZE',
 		summary: 'a part of each GPU, others beside it: so much of its memory',
 		completes: ['4G', '8G', '16G', '24G', '40G'],
+	},
+	mig: {
+		value: 'PROFILE',
+		summary: 'an instance of a GPU that MIG has split: 1g.10gb, or a larger one',
+		completes: [
+			'1g.5gb',
+			'1g.10gb',
+			'1g.20gb',
+			'2g.10gb',
+			'2g.20gb',
+			'3g.20gb',
+			'3g.40gb',
+			'4g.20gb',
+			'4g.40gb',
+			'7g.40gb',
+			'7g.80gb',
+		],
 	},
 	'min-memory': {
 		value: 'SIZE',
@@ -35,7 +55,7 @@ export const needFlags = (verb: Verb): Flags => ({
 	},
 	'same-model': {summary: 'GPUs of one model: so it is for more than one', setting: `${verb}.same-model`},
 	mixed: {summary: 'GPUs of different models will do'},
-	nvlink: {summary: 'GPUs that are linked with each other by NVLink', setting: `${verb}.nvlink`},
+	nvlink: {summary: 'GPUs that are linked with each other by NVLink, or by XGMI', setting: `${verb}.nvlink`},
 	strategy: {
 		value: 'NAME',
 		summary: 'which of the free GPUs: mru, lru, pack, spread, cool or topology',
@@ -95,6 +115,63 @@ function shareOf(input: Input): number | undefined {
 
 	return shareMiB;
 }
+
+/** Flags about whole GPUs. */
+const wholeFlags = ['share', 'min-memory', 'same-model', 'mixed', 'nvlink', 'strategy', 'workload', 'mps'] as const;
+
+/**
+The instances of MIG that are wanted, by a profile or by their names; undefined where GPUs are.
+
+@param named - What `--gpu-ids` names.
+@throws CanhazgpuError `usage` for what is no profile, and for flags that go with whole GPUs.
+*/
+export function instanceNeedOf(input: Input, named: NamedParts | undefined): InstanceNeed | undefined {
+	const typed = input.text('mig');
+	const hasNames = named !== undefined && named.instances.length > 0;
+	if (typed === undefined && !hasNames) {
+		return undefined;
+	}
+
+	if (hasNames && named.ids.length > 0) {
+		throw new CanhazgpuError('usage', '--gpu-ids names both whole GPUs and instances of MIG', {
+			hint: 'Ask for them one after the other.',
+		});
+	}
+
+	if (typed !== undefined && named !== undefined) {
+		throw new CanhazgpuError('usage', 'Give --mig or --gpu-ids, not both', {
+			hint: 'A name such as 0:1 says which instance, a profile which will do.',
+		});
+	}
+
+	const what = hasNames ? `--gpu-ids ${instanceWords(named.instances[0]!)}` : '--mig';
+	const other = wholeFlags.find((flag) => input.has(flag));
+	if (other !== undefined) {
+		throw new CanhazgpuError('usage', `${what} asks for an instance of MIG, and --${other} is about whole GPUs`, {
+			hint: 'Leave out one of them.',
+		});
+	}
+
+	if (hasNames) {
+		return {instances: named.instances};
+	}
+
+	const profile = parseProfile(typed!);
+	if (profile === undefined) {
+		throw new CanhazgpuError('usage', `--mig: ${quoted(typed!)} is no profile of MIG`, {
+			hint: 'Write one such as 1g.10gb. Those that the pool has: canhazgpu status',
+		});
+	}
+
+	return {profile};
+}
+
+/** The same with what their GPUs must be. */
+export const needOfInstances = (input: Input, verb: Verb, mig: InstanceNeed): Need => ({
+	mig,
+	models: input.has('model') ? input.config.get(`${verb}.model`) : undefined,
+	minCompute: input.has('min-compute') ? input.config.get(`${verb}.min-compute`) : undefined,
+});
 
 type Wish = {readonly count: number; readonly ids: readonly number[] | undefined};
 

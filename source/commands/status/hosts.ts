@@ -6,7 +6,7 @@ import type {World} from '../../core/model/ports.js';
 import {readStatus} from '../../core/operations/reservations.js';
 import {hostsJson, hostTable, summaryTable, type HostAnswer, type JsonRow} from '../../format/tables/host-tables.js';
 import {harmlessJson} from '../../format/text/json.js';
-import {statusJson} from '../../format/status-json.js';
+import {statusJson} from '../../format/json/status-json.js';
 import {sanitize} from '../../format/text/text.js';
 import type {App} from '../../app/contract.js';
 import {answerFrom} from '../shared/hosts/ask-hosts.js';

@@ -1,10 +1,12 @@
 import {createAlertRecorder} from '../../core/operations/record-alerts.js';
 import {readStatus} from '../../core/operations/reservations.js';
+import {engineWords} from '../../format/engine/engine-words.js';
 import {harmlessJson} from '../../format/text/json.js';
-import {statusJson} from '../../format/status-json.js';
+import {statusJson} from '../../format/json/status-json.js';
 import {statusTable} from '../../format/tables/status-table.js';
 import {policyProblemWords} from '../../format/policy.js';
 import {CanhazgpuError} from '../../errors.js';
+import type {App, OpenWorld} from '../../app/contract.js';
 import type {Command, Input} from '../../command-line/command.js';
 import {jsonFlag} from '../../command-line/flags.js';
 import {recentLossWords} from '../shared/data-loss.js';
@@ -25,18 +27,45 @@ export function formOf({has, config}: Pick<Input, 'has' | 'config'>): StatusForm
 	return typed ?? configured ?? 'table';
 }
 
+/** @throws CanhazgpuError `usage` for what it does not go with. */
+async function follow(app: App, input: Input, form: StatusForm): Promise<number> {
+	if (form !== 'json') {
+		throw new CanhazgpuError('usage', '--follow prints lines of JSON', {
+			hint: 'Give --json, too. For people there is: canhazgpu top',
+		});
+	}
+
+	const other = ['remote', 'all'].find((flag) => input.has(flag));
+	if (other !== undefined) {
+		throw new CanhazgpuError('usage', `--follow is about this host, and --${other} about others`, {
+			hint: 'To follow another host: ssh HOST canhazgpu status --json --follow',
+		});
+	}
+
+	const {followStatus} = await import('./follow.js');
+	return followStatus(app);
+}
+
+/** Whose GPUs these are: of this host, or of a cluster. */
+const sourceOf = async ({engine, host}: OpenWorld): Promise<string> => engine?.label() ?? host.hostname;
+
+const engineRemark = async ({engine}: OpenWorld): Promise<string | undefined> =>
+	engine && engineWords(await engine.label());
+
 export const status: Command = {
 	name: 'status',
 	summary: 'Show every GPU: who holds it, and what really runs on it',
-	usage: '[--json | --summary] [--remote HOST | --all]',
+	usage: '[--json [--follow] | --summary] [--remote HOST | --all]',
 	examples: [
 		['canhazgpu status', 'the table'],
 		['canhazgpu status --json', 'the same for scripts'],
+		['canhazgpu status --json --follow', 'a line of JSON whenever something changes'],
 		['canhazgpu status --all --summary', 'a line for each host of remote_hosts'],
 	],
 	flags: {
 		json: {...jsonFlag, setting: 'status.json'},
 		summary: {short: 's', summary: 'one line for the whole machine', setting: 'status.summary'},
+		follow: {short: 'f', summary: 'with --json: a line now, and again with each change and scan, until Ctrl-C'},
 		remote: {short: 'r', value: 'HOST', summary: 'of another host, by ssh', completes: 'hosts'},
 		all: {summary: 'of this host and of those in remote_hosts'},
 	},
@@ -47,6 +76,10 @@ export const status: Command = {
 			throw new CanhazgpuError('usage', '--remote is one host and --all is every host', {
 				hint: 'Leave out one of them.',
 			});
+		}
+
+		if (input.has('follow')) {
+			return follow(app, input, form);
 		}
 
 		if (remote !== undefined || input.has('all')) {
@@ -63,7 +96,12 @@ export const status: Command = {
 				const {summaryTable} = await import('../../format/tables/host-tables.js');
 				app.print(
 					summaryTable(
-						[{host: world.host.hostname, rows: statusJson(view.rows, view.observation)}],
+						[
+							{
+								host: await sourceOf(world),
+								rows: statusJson(view.rows, view.observation),
+							},
+						],
 						app.paint,
 						app.columns,
 					),
@@ -85,6 +123,7 @@ export const status: Command = {
 					: undefined,
 				simulated ? 'SIMULATED GPUs: no real hardware is behind this pool.' : undefined,
 				world.privateLabel,
+				await engineRemark(world),
 			];
 			for (const remark of remarks) {
 				if (remark !== undefined && form !== 'json') {

@@ -162,12 +162,12 @@ export const createCommandLine = ({app, world, grammar, isReadonly, hosts}: Opti
 		const name = hostOf(wordsOf(line));
 		return name === undefined ? undefined : name === '' ? hosts.all : hosts.one(name);
 	},
-	inShell: (line) => shellCommand(['canhazgpu', ...withoutHostWord(wordsOf(line), hosts.names[0])]),
+	inShell: (line) => shellCommand(['canhazgpu', ...withoutHostWord(wordsOf(line), hosts.own)]),
 	async complete(line, seen) {
 		const verbs = grammar.verbs.filter((verb) => Object.hasOwn(manners, verb));
 		return completeLine(line, {
 			verbs,
-			names: {[hostWord]: hosts.names},
+			names: {[hostWord]: ['all', ...hosts.names]},
 			find: grammar.find,
 			// Those were settled when the monitor started.
 			globals: {},

@@ -1,5 +1,6 @@
 /** `:host` of the monitor: all hosts with what they have free, as they answer, and one of them in full; asked again while it is shown. */
 import {watchHosts, type KnownHost} from '../../core/live/host-watch.js';
+import type {Clock} from '../../core/model/ports.js';
 import {isRemoteHost} from '../../core/model/other-hosts.js';
 import {CanhazgpuError, quoted} from '../../errors.js';
 import {roughDuration} from '../../format/text/durations.js';
@@ -14,6 +15,8 @@ import {localRows} from '../status/hosts.js';
 type Known = KnownHost<readonly JsonRow[]>;
 
 export type HostOutputs = {
+	/** This host, unless it has no pool. */
+	readonly own: string | undefined;
 	/** This host first. */
 	readonly names: readonly string[];
 	readonly all: LiveOutput;
@@ -24,7 +27,9 @@ export type HostOutputs = {
 
 type Options = {
 	readonly app: App;
-	readonly world: OpenWorld;
+	/** Undefined: this computer has no pool. */
+	readonly world: OpenWorld | undefined;
+	readonly clock: Pick<Clock, 'monotonicMs' | 'sleep'>;
 	readonly others: readonly string[];
 	readonly broken: (error: unknown) => void;
 };
@@ -86,16 +91,16 @@ function hostPage(name: string, host: Known | undefined, nowMs: number): LiveOut
 			};
 }
 
-export function createHostOutputs({app, world, others, broken}: Options): HostOutputs {
-	const {clock} = world;
-	const own = app.host.hostname;
-	const names = [own, ...others];
+export function createHostOutputs({app, world, clock, others, broken}: Options): HostOutputs {
+	const own = world === undefined ? undefined : app.host.hostname;
+	const names = [...(own === undefined ? [] : [own]), ...others];
 	const watch = watchHosts<readonly JsonRow[]>({
 		names,
 		clock,
 		roundMs,
 		broken,
-		ask: async (name, signal) => (name === own ? localRows(world) : app.remoteStatus(name, signal)),
+		ask: async (name, signal) =>
+			name === own && world !== undefined ? localRows(world) : app.remoteStatus(name, signal),
 	});
 
 	const outputOf = (wanted: readonly string[], draw: (known: readonly Known[]) => LiveOutputPage): LiveOutput => ({
@@ -110,6 +115,7 @@ export function createHostOutputs({app, world, others, broken}: Options): HostOu
 	});
 
 	return {
+		own,
 		names,
 		all: outputOf(names, (known) => listPage(names, known)),
 		one(name) {

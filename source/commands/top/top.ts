@@ -1,15 +1,46 @@
 import process from 'node:process';
 import {otherHosts} from '../../core/model/other-hosts.js';
 import {CanhazgpuError} from '../../errors.js';
-import type {App} from '../../app/contract.js';
+import type {SavedSettings} from '../../config/save.js';
+import type {SettingPath} from '../../config/schema.js';
+import type {SaveView} from '../../tui/ports.js';
+import type {App, OpenWorld} from '../../app/contract.js';
 import type {Command} from '../../command-line/command.js';
 import {keepReminding} from '../shared/reminding.js';
+import {keepHeapSmall} from '../shared/small-heap.js';
+import {createHostsPort} from './hosts-port.js';
 import {createHostOutputs} from './hosts.js';
 import {createCommandLine} from './command-line.js';
 
 async function loadMonitor() {
 	const {prepareMonitor} = await import('../../tui/index.js');
 	return prepareMonitor();
+}
+
+/** What is usual takes the setting out of the file. */
+const viewSaver =
+	(configFile: string | undefined): SaveView =>
+	async ({preset, columns}) => {
+		const {saveSettings} = await import('../../config/save.js');
+		const values: SavedSettings = new Map<SettingPath, unknown>([
+			['top.preset', preset === 'default' ? undefined : preset],
+			['top.columns', columns],
+		]);
+		return saveSettings(values, configFile);
+	};
+
+/** Undefined: this computer has no pool, and there are other hosts to be shown. Without any, a private pool is made. */
+async function openPool(app: App, isDemo: boolean, others: readonly string[]): Promise<OpenWorld | undefined> {
+	const canMakePrivate = others.length === 0;
+	try {
+		return await app.open({isPatient: true, canMakePrivate, isDemo});
+	} catch (error) {
+		if (!canMakePrivate && error instanceof CanhazgpuError && error.code === 'no-pool') {
+			return undefined;
+		}
+
+		throw error;
+	}
 }
 
 export const top: Command = {
@@ -45,37 +76,51 @@ export const top: Command = {
 			return status.run(shown, {...input, has: () => false, text: () => undefined});
 		}
 
+		const keys = input.config.get('top.keys');
+		if (keys !== undefined) {
+			// Before anything is opened: a wrong key is told at once.
+			const {bindingsWith} = await import('../../tui/keys/custom.js');
+			bindingsWith(keys);
+		}
+
 		const isReadonly = input.has('readonly');
 		// The screen's libraries load while the store is being opened.
 		const loading = loadMonitor();
 		// A failure before it is needed has an error of its own to tell.
 		loading.catch(() => undefined);
-		const world = await app.open({isPatient: true, canMakePrivate: true, isDemo: input.has('demo')});
-		const hosts = createHostOutputs({
-			app,
-			world,
-			others: otherHosts(input.config.get('remote_hosts')!, app.host.hostname),
-			broken(error) {
-				// In the background of the monitor, which comes to its ordered end by it.
-				throw error;
-			},
-		});
+		const others = otherHosts(input.config.get('remote_hosts')!, app.host.hostname);
+		const opened = await openPool(app, input.has('demo'), others);
+		const hasNoPool = opened === undefined;
+		const world = opened ?? (await app.open({isEmpty: true}));
+		const broken = (error: unknown): never => {
+			// In the background of the monitor, which comes to its ordered end by it.
+			throw error;
+		};
+
+		const hosts = createHostOutputs({app, world: opened, clock: world.clock, others, broken});
+		const hostsPort = createHostsPort({app, names: others, clock: world.clock, broken});
 		let stopReminding: (() => Promise<void>) | undefined;
 		try {
 			const runMonitor = await loading;
 			// What could not be sent is nothing to put on a screen that is the monitor's.
-			stopReminding = isReadonly || input.has('demo') ? undefined : keepReminding(app, world, () => undefined);
-			return await runMonitor({
+			stopReminding =
+				isReadonly || hasNoPool || input.has('demo') ? undefined : keepReminding(app, world, () => undefined);
+			const ended = runMonitor({
 				world,
-				watchedGpus: await world.watchGpus(scanIntervalSeconds * 1000),
+				watchedGpus: await opened?.watchGpus(scanIntervalSeconds * 1000),
 				requester: app.requester(undefined),
 				hostname: world.host.hostname,
-				poolLabel: world.privateLabel === undefined ? undefined : 'PRIVATE pool',
+				poolLabel: (await world.engine?.label()) ?? (world.privateLabel === undefined ? undefined : 'PRIVATE pool'),
+				engine: world.engine?.name,
 				notice: world.notice,
 				isReadonly,
+				otherHosts: others,
+				hasNoPool,
 				ports: {
+					hosts: hostsPort,
 					sendSignal: (world.simulatedProcesses ?? app).sendSignal,
 					inspectProcesses: (world.simulatedProcesses ?? app).inspectProcesses,
+					saveView: viewSaver(input.text('config') ?? app.environment['CANHAZGPU_CONFIG']),
 					lineHistory: app.lineHistory,
 					isInTmux: app.environment['TMUX'] !== undefined,
 					commandLine: createCommandLine({
@@ -87,11 +132,18 @@ export const top: Command = {
 					}),
 				},
 				scanIntervalMs: scanIntervalSeconds * 1000,
+				view: {preset: input.config.get('top.preset'), columns: input.config.get('top.columns')},
+				keys,
 				theme: input.config.get('top.theme'),
+				isMouseOn: input.config.get('top.mouse'),
 				isAscii: input.has('ascii') || process.env['TERM'] === 'dumb',
 			});
+			// Behind the first frame, which needs all the room it can have.
+			keepHeapSmall();
+			return await ended;
 		} finally {
 			hosts.stop();
+			hostsPort.stop();
 			await stopReminding?.();
 			await world.close();
 		}

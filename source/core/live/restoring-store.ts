@@ -86,26 +86,29 @@ export function createRestoringStore(store: Store, {host, clock}: {readonly host
 		}
 	};
 
-	return {
-		...store,
-		async read(options) {
-			const before = known;
-			let found = await store.read(options);
-			if (before !== undefined && hasLostData(before, found) && mayRestore(before, found, host)) {
-				const isRestored = await restoreUnlessRefused(before);
-				found = await store.read(options);
-				if (!isRestored) {
-					return found;
-				}
-			}
+	const read: Store['read'] = async (options) => {
+		const before = known;
+		let found = await store.read(options);
+		if (options?.withoutQueue === true) {
+			return before !== undefined && hasLostData(before, found) ? read({...options, withoutQueue: false}) : found;
+		}
 
-			// Of two reads at once the earlier may be answered later.
-			const isNewest = known === before || known === undefined || found.revision.count >= known.revision.count;
-			if (isKnown(found) && isNewest) {
-				known = found;
+		if (before !== undefined && hasLostData(before, found) && mayRestore(before, found, host)) {
+			const isRestored = await restoreUnlessRefused(before);
+			found = await store.read(options);
+			if (!isRestored) {
+				return found;
 			}
+		}
 
-			return found;
-		},
+		// Of two reads at once the earlier may be answered later.
+		const isNewest = known === before || known === undefined || found.revision.count >= known.revision.count;
+		if (isKnown(found) && isNewest) {
+			known = found;
+		}
+
+		return found;
 	};
+
+	return {...store, read};
 }

@@ -8,6 +8,7 @@ import type {IdleSpan, Observation, ProviderName} from '../model/types.js';
 import {nextIdle} from '../rules/leases/idle.js';
 import {planServedModels} from '../rules/leases/seen-models.js';
 import {isEmpty} from '../model/plan.js';
+import {createLoadKeeper, type LoadKeeper} from './load-keeper.js';
 
 /** The role ends this long after it was renewed, and is renewed in a third of that. */
 const roleSeconds = 3;
@@ -52,10 +53,12 @@ export class SharedScanner {
 	/** Time of the last scan that was given out. */
 	#given: number | undefined;
 	#idle: readonly IdleSpan[] = [];
+	readonly #loadKeeper: LoadKeeper;
 
 	constructor(options: SharedScannerOptions) {
 		this.#options = options;
 		this.#owner = options.clock.uuid();
+		this.#loadKeeper = createLoadKeeper(options.store);
 	}
 
 	async observe(): Promise<Observation> {
@@ -206,6 +209,7 @@ export class SharedScanner {
 		this.#role = undefined;
 		const scanner = this.#scanner;
 		this.#scanner = undefined;
+		await this.#loadKeeper.end();
 		await scanner?.close?.();
 	}
 
@@ -237,7 +241,11 @@ export class SharedScanner {
 	async #scanAndPost(): Promise<Observation> {
 		const seen = await this.#scan();
 		try {
-			const observation = await postScan(seen, this.#idle, {...this.#options, owner: this.#owner});
+			const observation = await postScan(seen, this.#idle, {
+				...this.#options,
+				owner: this.#owner,
+				loadKeeper: this.#loadKeeper,
+			});
 			this.#idle = observation.idle;
 			return observation;
 		} catch (error) {
@@ -293,25 +301,28 @@ export type PostOptions = {
 	readonly store: Store;
 	/** Who has the role. */
 	readonly owner: string;
+	/** What takes down how busy the GPUs were. */
+	readonly loadKeeper: LoadKeeper;
 	readonly memoryThresholdMiB: number;
 };
 
 /**
-Leaves a scan for the others, with what it says of idle leases, and writes down the models that were seen.
+Leaves a scan for the others, with what it says of idle leases, and writes down how busy the GPUs were and the models that were seen.
 
 @param before - What was known of idle leases.
 */
 export async function postScan(
 	seen: Observation,
 	before: readonly IdleSpan[],
-	{store, owner, memoryThresholdMiB}: PostOptions,
+	{store, owner, loadKeeper, memoryThresholdMiB}: PostOptions,
 ): Promise<Observation & {readonly idle: readonly IdleSpan[]}> {
 	const snapshot = await store.read();
 	const idle = nextIdle(seen, {before, records: snapshot.gpus, now: snapshot.now, memoryThresholdMiB});
 	const observation = {...seen, idle};
 	const posted = encodeSharedScan(observation);
-	if (posted !== undefined) {
-		await store.scans.post(owner, posted);
+	const isOurs = posted === undefined || (await store.scans.post(owner, posted));
+	if (isOurs) {
+		await loadKeeper.add(seen, snapshot.now);
 	}
 
 	const models = planServedModels(snapshot, seen);

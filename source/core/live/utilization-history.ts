@@ -1,8 +1,7 @@
 /** How busy each GPU was, for the graphs. A time without a reading is a gap, never a zero. */
+import type {Load} from '../model/load.js';
 import type {GpuReading, Observation} from '../model/types.js';
-
-/** Shares of what there is, from 0 to 1. Unknown is undefined. */
-export type Load = {readonly utilization?: number; readonly memory?: number};
+import {loadOf} from '../rules/pool/load-minutes.js';
 
 type Mean = {readonly value: number; readonly count: number};
 
@@ -28,9 +27,6 @@ export type UtilizationHistory = HistoryLimits & {
 const leastSetBackMs = 60_000;
 
 export const emptyHistory = (limits: HistoryLimits): UtilizationHistory => ({...limits, samples: []});
-
-const share = (used: number | undefined, total: number | undefined): number | undefined =>
-	used === undefined || total === undefined || total <= 0 ? undefined : Math.min(1, used / total);
 
 const withValue = (mean: Mean | undefined, value: number | undefined): Mean | undefined =>
 	value === undefined
@@ -63,9 +59,10 @@ export function recorded(
 	for (const reading of gpus) {
 		const key = keyOf(reading);
 		const before = means.get(key);
+		const load = loadOf(reading);
 		means.set(key, {
-			utilization: withValue(before?.utilization, share(reading.utilizationPercent, 100)),
-			memory: withValue(before?.memory, share(reading.memoryUsedMiB, reading.memoryTotalMiB)),
+			utilization: withValue(before?.utilization, load.utilization),
+			memory: withValue(before?.memory, load.memory),
 		});
 	}
 
@@ -80,9 +77,14 @@ export const keysSince = ({samples}: UtilizationHistory, sinceMs: number): Reado
 const mean = (values: readonly number[]): number | undefined =>
 	values.length === 0 ? undefined : values.reduce((sum, value) => sum + value, 0) / values.length;
 
+/** Columns stand on whole multiples of their time, so that the picture moves by columns and not with every second. */
+export const firstColumnMs = (
+	columnMs: number,
+	{columns, nowMs}: {readonly columns: number; readonly nowMs: number},
+): number => (Math.ceil(nowMs / columnMs) - columns) * columnMs;
+
 /**
-The last `spanMs` (the whole window, if not given) in so many columns, the newest last; undefined where nothing is known. Columns stand on
-whole multiples of their time, so that the picture moves by columns and not with every second.
+The last `spanMs` (the whole window, if not given) in so many columns, the newest last; undefined where nothing is known.
 */
 export function seriesOf(
 	{samples, coverMs, windowMs}: UtilizationHistory,
@@ -91,7 +93,7 @@ export function seriesOf(
 	{columns, nowMs, spanMs = windowMs}: {readonly columns: number; readonly nowMs: number; readonly spanMs?: number},
 ): ReadonlyArray<number | undefined> {
 	const columnMs = spanMs / columns;
-	const startMs = (Math.ceil(nowMs / columnMs) - columns) * columnMs;
+	const startMs = firstColumnMs(columnMs, {columns, nowMs});
 	const values: readonly number[][] = Array.from({length: columns}, () => []);
 	const covers: Array<number | undefined> = Array.from({length: columns});
 	const columnOf = (atMs: number): number => Math.ceil((atMs - startMs) / columnMs) - 1;

@@ -23,6 +23,24 @@ export type MemoryBaseline = {
 	readonly bootId?: string;
 };
 
+/** A share that uses more of a GPU's memory than it asked for, or did so a moment ago. */
+export type Overuse = {
+	readonly gpu: number;
+	readonly leaseId: string;
+	/** When the first scan saw it, on the store's clock. */
+	readonly since: number;
+	/** The last scan that counted, on the store's clock. */
+	readonly countedAt: number;
+	/** How many scans in a row said that it is so; once it is told, how many in a row that it is over. */
+	readonly scans: number;
+	/** How much it used at the last scan that said that it is so. */
+	readonly usedMiB: number;
+	/** The audit log tells of it. */
+	readonly isTold: boolean;
+	/** Its owner was told. */
+	readonly isReminded: boolean;
+};
+
 /** A store came back without the newest commits, and somebody who had read it put back what they knew. Times are on the store's clock. */
 export type DataLoss = {
 	/** When it was put back. */

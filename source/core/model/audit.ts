@@ -3,6 +3,8 @@ The audit log: what happened to the pool, by whom. Appended in the same commit a
 there without the other. Heartbeats are not told.
 */
 
+import type {InstanceOfGpu} from './mig.js';
+
 export type AuditKind =
 	/** GPUs became somebody's. */
 	| 'granted'
@@ -29,6 +31,8 @@ export type AuditKind =
 	| 'unreserved'
 	/** Somebody uses a GPU that another has reserved. */
 	| 'squatter'
+	/** A share uses more of a GPU's memory than it asked for; with `reason`, it no longer does. */
+	| 'overuse'
 	/** A GPU became unfit to be handed out, or fit again. */
 	| 'health'
 	/** Anything else worth knowing, in words. */
@@ -59,10 +63,16 @@ export type AuditRecord = {
 	readonly host?: string;
 	/** Sorted. What was asked for by id, where nothing was got. */
 	readonly gpus: readonly number[];
+	/** Instances of MIG among those GPUs that it is about. Absent: the GPUs themselves. */
+	readonly instances?: readonly InstanceOfGpu[];
 	/** How many were asked for, where nothing was got; of a pool: how many it has. */
 	readonly count?: number;
 	/** Of a pool. */
 	readonly provider?: string;
+	/** Of a share of a GPU: how much of its memory was asked for. */
+	readonly memoryMiB?: number;
+	/** Of a share: how much its processes use. */
+	readonly usedMiB?: number;
 	/** Of the policy: the key that changed, or `all` when a record that could not be read was removed. */
 	readonly key?: string;
 	/** What the key is set to. Absent: it is no longer set. */
@@ -80,6 +90,8 @@ export type AuditRecord = {
 	readonly reason?: string;
 	/** What the reservation is for. */
 	readonly note?: string;
+	/** The face it was done by, where that is another than a terminal. */
+	readonly via?: 'web';
 };
 
 /** A record as it stands in the audit log. The id says where, and nothing else. */

@@ -1,10 +1,14 @@
 /** What a request needs of its GPUs beside their number. A field that is absent asks for nothing. */
 
+import type {InstanceNeed} from './mig.js';
+
 export type Need = {
 	/** Memory of each GPU, used or not. */
 	readonly minMemoryMiB?: number;
 	/** A share of each GPU, others beside it: so much of its memory. Absent: the GPUs are wanted alone. */
 	readonly shareMiB?: number;
+	/** Instances of MIG in place of GPUs. Absent: GPUs are wanted. */
+	readonly mig?: InstanceNeed;
 	/** The model of each GPU is one of these: its name has all words of one of them, in their order and in any case. */
 	readonly models?: readonly string[];
 	/** The least compute capability of each GPU, such as `8.0`. */
@@ -13,7 +17,7 @@ export type Need = {
 	Whether all GPUs are of one model. Absent: they are as far as the models are known, unless the GPUs are named by their ids.
 	*/
 	readonly sameModel?: boolean;
-	/** Each GPU is linked to each other by NVLink. */
+	/** Each GPU is linked to each other by NVLink, or by XGMI. */
 	readonly nvlink?: boolean;
 	/** Fields of a stored need that this version does not know; written back as they were. */
 	readonly unknownFields?: Readonly<Record<string, unknown>>;
@@ -24,9 +28,9 @@ export type GpuGroup = readonly number[];
 
 /**
 How two GPUs of a box reach each other, in the words of `nvidia-smi topo -m`: by so many NVLinks, through one PCIe switch (PIX) or several
-(PXB), the bridge of one CPU (PHB), that CPU's parts (NODE), or from one CPU to another (SYS).
+(PXB), the bridge of one CPU (PHB), that CPU's parts (NODE), or from one CPU to another (SYS). XGMI is what AMD has in place of NVLink.
 */
-export type GpuLink = `NV${number}` | 'PIX' | 'PXB' | 'PHB' | 'NODE' | 'SYS';
+export type GpuLink = `NV${number}` | 'XGMI' | 'PIX' | 'PXB' | 'PHB' | 'NODE' | 'SYS';
 
 /** By the index of one GPU and then of the other. Undefined: the link is unknown. */
 export type GpuLinks = ReadonlyArray<ReadonlyArray<GpuLink | undefined>>;

@@ -4,6 +4,9 @@ What a GPU tool saw. Every reading may be unknown: unknown is `undefined`, never
 
 export type ProviderName = 'nvidia' | 'amd' | 'fake';
 
+/** Words by which a tool says that it has no such reading at all, rather than that it failed to take it. */
+export const noSuchReading: ReadonlySet<string> = new Set(['[N/A]', 'N/A', '[Not Supported]', 'Not Supported']);
+
 /** Field name of {@link GpuReading} -> the word a tool used instead of a reading, such as `[N/A]`. */
 export type UnknownReadings = Readonly<Record<string, string>>;
 
@@ -32,6 +35,9 @@ export type GpuProcess = {
 	/** Of the container it runs in, the first 12 characters. */
 	readonly containerId?: string;
 	readonly kind?: 'compute' | 'graphics' | 'both';
+	/** On which instance of MIG it is. Undefined: it is on none, or the tool does not say. */
+	readonly gpuInstanceId?: number;
+	readonly computeInstanceId?: number;
 };
 
 /** Something that makes a GPU unfit to be handed out, though it may still answer. */
@@ -43,6 +49,8 @@ export type HealthProblem = {
 
 /** A part of a GPU that MIG has split off. */
 export type MigInstance = {
+	/** Within its GPU, as `nvidia-smi -L` counts: the 1 of `0:1`. */
+	readonly number?: number;
 	/** Such as `1g.10gb`. */
 	readonly profile?: string;
 	readonly gpuInstanceId?: number;
@@ -51,6 +59,9 @@ export type MigInstance = {
 	readonly memoryUsedMiB?: number;
 	readonly memoryTotalMiB?: number;
 };
+
+/** A GPU of a cluster, as its own machine knows it. */
+export type GpuPlace = {readonly node: string; readonly gpu: number};
 
 /** What the tool saw on one GPU. */
 export type GpuReading = {
@@ -78,6 +89,8 @@ export type GpuReading = {
 	/** Memory errors that could not be corrected, since the driver was loaded. */
 	readonly eccUncorrectedErrors?: number;
 	readonly isMigEnabled?: boolean;
+	/** An administrator has switched MIG, and the GPU has to be reset before it is so. */
+	readonly isMigPending?: boolean;
 	readonly migInstances?: readonly MigInstance[];
 	/** The driver's compute mode, such as `Default` or `Exclusive_Process`. */
 	readonly computeMode?: string;
@@ -93,6 +106,10 @@ export type GpuReading = {
 	readonly health?: readonly HealthProblem[];
 	/** Set when the GPU is broken, in the tool's words: no reading of it can be had. */
 	readonly failure?: string;
+	/** Where an engine has GPUs of several machines: which machine has it, and under which number. */
+	readonly place?: GpuPlace;
+	/** No tool reads it here: the engine that grants it says whether it is free. */
+	readonly isUnread?: true;
 	readonly unknown: UnknownReadings;
 };
 

@@ -9,6 +9,9 @@ export const hostPattern = /^[\p{Letter}\p{Number}:_][\p{Letter}\p{Number}%\-.:_
 
 const longestName = 255;
 
+/** The account in `alice@gpu-box-2`. Undefined: the user's ssh configuration says it. */
+export const accountOn = (name: string): string | undefined => (name.includes('@') ? name.split('@', 1)[0] : undefined);
+
 export const isRemoteHost = (name: string): boolean => name.length <= longestName && destination.test(name);
 
 /** Each once, and without this one: the same config file may lie on all of them. */

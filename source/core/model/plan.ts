@@ -6,6 +6,7 @@ import type {
 	Lease,
 	Alert,
 	MemoryBaseline,
+	Overuse,
 	PolicySetting,
 	Pool,
 	PoolEvent,
@@ -64,6 +65,7 @@ export type Write =
 			readonly notices: readonly Alert[];
 			readonly dataLoss?: DataLoss;
 			readonly baselines?: ReadonlyMap<number, MemoryBaseline>;
+			readonly overuse?: readonly Overuse[];
 	  }
 	/** Says that every commit up to this count is in the store again, as far as a reader knew of it. */
 	| {readonly kind: 'restored'; readonly count: number};

@@ -20,7 +20,12 @@ import type {
 */
 export type CommitOutcome = 'done' | 'conflict' | 'locked';
 
-export type ReadOptions = {readonly user?: string; readonly change?: string};
+export type ReadOptions = {
+	readonly user?: string;
+	readonly change?: string;
+	/** The queue, which is most of a read where many wait, is left out: nothing may be judged by it. */
+	readonly withoutQueue?: boolean;
+};
 
 export type StoreListener = {
 	/** Something changed: a hint to read again. Undefined when the store can only say that, not what. */
@@ -65,6 +70,26 @@ export type ScanBoard = {
 /** Characters of a posted scan; no canhazgpu posts a longer one. */
 export const longestScan = 2 ** 20;
 
+/** Characters of the load history of one hour; no canhazgpu writes more. */
+export const longestLoadHour = 2 ** 20;
+
+/** For how many hours the load history goes back, that of now included: a day, and the rest of its first hour. */
+export const loadHours = 25;
+
+/**
+How busy the GPUs were, as a text for each hour since the epoch. Anything may be in it: it is to be looked at and never acted upon. Both methods
+reject as those of {@link Store} do.
+*/
+export type LoadHistory = {
+	/**
+	Adds a line, which has no line break, to an hour, and forgets the hours that are older than {@link loadHours}. Nothing is added to an hour that is
+	full.
+	*/
+	readonly append: (hour: number, line: string) => Promise<void>;
+	/** The texts from one hour to another, by hour; at most {@link loadHours} of them. What is too long, or no text, is left out. */
+	readonly read: (fromHour: number, toHour: number) => Promise<ReadonlyMap<number, string>>;
+};
+
 /** What a store says of itself. Unknown is undefined. */
 export type StoreCondition = {
 	/** Such as `Redis 7.2.4`. */
@@ -88,7 +113,7 @@ commit that rejects so may or may not have happened, and may happen yet: read an
 a refusal such as out of memory or read-only, `pool-garbage` when the pool's own keys make no sense.
 */
 export type Store = {
-	readonly kind: 'redis' | 'embedded' | 'memory';
+	readonly kind: 'redis' | 'embedded' | 'memory' | 'slurm';
 	/** Where it is, for people: `redis localhost:6379/0` or a path. Never holds a password. */
 	readonly location: string;
 	/** One atomic read. With `user` (a label), `lastUsed` is filled in for it; with `change` (an id), `attemptDone`. */
@@ -115,6 +140,7 @@ export type Store = {
 	/** For `doctor`. Absent where there is nothing to say. */
 	readonly inspect?: () => Promise<StoreCondition>;
 	readonly scans: ScanBoard;
+	readonly loads: LoadHistory;
 	readonly close: () => Promise<void>;
 };
 
@@ -143,6 +169,8 @@ export type Account = {
 	`61002/4026532590`. Undefined: the machine itself vouches for the account.
 	*/
 	readonly userNamespace?: string;
+	/** Set in a user namespace where it is proved which account this is outside: see `provenAccount`. */
+	readonly outsideName?: string | undefined;
 };
 
 /**
@@ -170,6 +198,8 @@ export type Host = {
 	readonly account: Account;
 	/** One answer a process, in order. */
 	readonly liveness: (processes: readonly ProcessIdentity[]) => readonly Liveness[];
+	/** Whether a process lives and runs as the account that runs us, whatever uids are called here. False where that cannot be told. */
+	readonly runsAsCaller: (process: ProcessIdentity) => boolean;
 	/** Whether something lives that a process has started, which itself is dead. */
 	readonly orphansOf: (dead: ProcessIdentity) => 'alive' | 'dead' | 'unknown';
 };

@@ -6,13 +6,16 @@ value is `undefined`, never 0.
 */
 
 import type {ProviderName} from './observation.js';
-import type {DataLoss, Alert, MemoryBaseline} from './alerts.js';
+import type {DataLoss, Alert, MemoryBaseline, Overuse} from './alerts.js';
+import type {EligibleInstance, HeldInstance} from './mig.js';
 import type {GpuGroup, Need} from './need.js';
 
 export type {AuditBefore, AuditEntry, AuditKind, AuditQuery, AuditRecord} from './audit.js';
-export type {Alert, DataLoss, MemoryBaseline} from './alerts.js';
+export type {Alert, DataLoss, MemoryBaseline, Overuse} from './alerts.js';
+export type {EligibleInstance, HeldInstance, InstanceName, InstanceNeed, InstanceOfGpu} from './mig.js';
 export type {GpuGroup, GpuLink, GpuLinks, Need} from './need.js';
 export type {
+	GpuPlace,
 	GpuProcess,
 	GpuReading,
 	HealthProblem,
@@ -87,8 +90,10 @@ export type Lease = {
 	readonly note?: string;
 	/** The model that its processes serve or train, the first that was seen. Absent: nobody has seen one. */
 	readonly model?: string;
-	/** Of a share of a GPU: how much of its memory was asked for. Absent: the lease has its GPUs alone. */
+	/** Of a share of a GPU: how much of its memory was asked for. Without this and `mig` the lease has its GPUs alone. */
 	readonly memoryMiB?: number;
+	/** The instance of MIG that it has of a GPU. A grant of several instances is as many leases of one id. */
+	readonly mig?: HeldInstance;
 	/** Set while a queue entry holds this GPU and waits for the rest. */
 	readonly partialQueueId?: string;
 	/** Fences every later change. Absent in the peer's records. One id covers all GPUs of one grant. */
@@ -173,6 +178,8 @@ export type QueueEntry = {
 	GPUs are known to have what it needs.
 	*/
 	readonly eligible?: readonly GpuGroup[];
+	/** Of an entry that wants instances of MIG: those that can serve it, any as many as it wants. */
+	readonly eligibleInstances?: readonly EligibleInstance[];
 	/** A copy; `partialQueueId` of the leases is the truth. */
 	readonly allocatedGpus: readonly number[];
 	readonly reservationType: LeaseType;
@@ -193,7 +200,17 @@ export type QueueEntry = {
 	readonly bootId?: string;
 	readonly holder?: ProcessIdentity;
 	readonly silence?: Silence;
+	/** Of a queue that another engine keeps: what that engine says of it. */
+	readonly verdict?: EngineVerdict;
 	readonly unknownFields?: Readonly<Record<string, unknown>>;
+};
+
+/** What an engine that keeps the queue says of one who waits there. */
+export type EngineVerdict = {
+	/** Why it waits, in the engine's own word, such as `Resources`. */
+	readonly reason: string;
+	/** When the engine expects to serve it. Absent: it does not tell. */
+	readonly startsAt?: number;
 };
 
 /** One position in the queue, in the queue's order. */
@@ -264,6 +281,8 @@ export type Snapshot = {
 	readonly alerts: readonly Alert[];
 	/** By GPU, while the policy hands out clean GPUs alone. */
 	readonly baselines: ReadonlyMap<number, MemoryBaseline>;
+	/** Shares that use more than they asked for. */
+	readonly overuse: readonly Overuse[];
 	/** Why their record can neither be read nor replaced: nothing more is told. */
 	readonly noticesProblem?: string;
 	/** The stored forms, which a commit compares; undefined when there are none. */
@@ -314,6 +333,8 @@ export type UsageRecord = {
 	readonly model?: string;
 	/** Of a share: how much of the GPU's memory was asked for. */
 	readonly memoryMiB?: number;
+	/** Of an instance of MIG. */
+	readonly mig?: HeldInstance;
 	readonly endReason?: EndReason;
 };
 
@@ -339,6 +360,8 @@ export type Requester = {
 	readonly uid: number;
 	/** Set where nothing vouches for the account, see `Account`. */
 	readonly userNamespace?: string;
+	/** Set in a user namespace where it is proved which account this is outside: then it is `account`. */
+	readonly outsideName?: string | undefined;
 	/** Equal to `account` unless `--user` said otherwise. */
 	readonly label: string;
 };

@@ -3,6 +3,7 @@ import {CanhazgpuError} from '../../errors.js';
 import {allocate, type Refusal} from '../rules/allocation/allocation.js';
 import {requirePossible} from '../rules/allocation/impossible.js';
 import {eligibilityOf} from '../rules/allocation/need.js';
+import {withSeenInstances} from '../rules/queue/eligible.js';
 import {withinSharePolicy} from '../rules/allocation/share-policy.js';
 import {judge, latestEndOf} from '../rules/leases/liveness.js';
 import {policyOf} from '../rules/policy/policy.js';
@@ -12,6 +13,7 @@ import {requireNoClone} from '../rules/pool/pool.js';
 import type {Host, World} from '../model/ports.js';
 import {checkNote, checkWanted, type AcquireRequest, type Grant, type Wanted} from '../rules/allocation/request.js';
 import type {GpuLinks, Lease, Observation, QueueEntry} from '../model/types.js';
+import type {EngineWorld} from './engine.js';
 import {transact} from './transact.js';
 
 /** A scan older than this is repeated before GPUs are handed out on its word. */
@@ -48,9 +50,14 @@ export function leaseFor(
 }
 
 /** What the caller is told of the lease that was granted. */
-export const grantOf = (gpus: readonly number[], leaseId: string, lease: Lease): Grant => ({
+export const grantOf = (
+	{gpus, instances}: Pick<Grant, 'gpus'> & {readonly instances?: Grant['instances'] | undefined},
+	leaseId: string,
+	lease: Lease,
+): Grant => ({
 	kind: 'granted',
 	gpus,
+	...(instances !== undefined && {instances}),
 	leaseId,
 	startTime: lease.startTime,
 	endsBy: latestEndOf(lease),
@@ -154,7 +161,7 @@ export async function acquireNow(
 			const links = await readLinks(wanted, strategy);
 			const eligibility = withinSharePolicy(wanted, eligibilityOf(wanted, observation, gpuCount, links), snapshot);
 			requirePossible(wanted, {eligibility, observation, gpuCount, links});
-			const answer = allocate(snapshot, observation, {
+			const answer = allocate(withSeenInstances(snapshot, observation), observation, {
 				wanted,
 				eligibility,
 				strategy,
@@ -167,18 +174,22 @@ export async function acquireNow(
 			});
 			return answer.kind === 'refused'
 				? {plan: emptyPlan, result: answer}
-				: {plan: answer.plan, result: grantOf(answer.gpus, leaseId, lease)};
+				: {plan: answer.plan, result: grantOf(answer, leaseId, lease)};
 		},
 	});
 }
 
 /** Acquires now, and tells the audit log when somebody gets nothing: the refusal is the answer. */
 export async function acquireOrRefuse(
-	world: World,
+	world: EngineWorld,
 	request: AcquireRequest,
 	leaseId: string,
 	scan?: () => Promise<Observation>,
 ): Promise<Grant | Refusal> {
+	if (world.engine !== undefined) {
+		return world.engine.acquireNow(request);
+	}
+
 	const answer = await acquireNow(world, request, leaseId, scan);
 	if (answer.kind === 'granted') {
 		return answer;
@@ -198,6 +209,7 @@ export async function acquireOrRefuse(
 					host: world.host.hostname,
 					gpus: wanted.ids ?? [],
 					count: wanted.count,
+					memoryMiB: wanted.need?.shareMiB,
 					forced: request.force === true ? true : undefined,
 					reason: `${available} available`,
 					note: request.note,

@@ -1,15 +1,27 @@
 /** Adopting a process that runs without a reservation: its GPUs become its owner's, for as long as it lives. */
 import {CanhazgpuError} from '../../errors.js';
+import {additionOf, grantedParts, type Addition} from '../rules/leases/additions.js';
+import {planHoldings} from '../rules/leases/holding-changes.js';
 import {holdingsOn} from '../rules/leases/holdings.js';
+import {instancesOf, instanceWords, isOnInstance, isWhole} from '../rules/mig/instances.js';
 import {doubtAbout, isRoot, ownerOf} from '../rules/leases/ownership.js';
 import {requireNoClone} from '../rules/pool/pool.js';
 import {policyExpectation} from '../rules/policy/policy.js';
-import type {World} from '../model/ports.js';
 import {grantEntry} from '../rules/leases/audit-entries.js';
 import {checkNote} from '../rules/allocation/request.js';
-import type {Drain, GpuProcess, GpuRecord, Lease, Observation, Requester} from '../model/types.js';
+import type {
+	Drain,
+	GpuProcess,
+	GpuReading,
+	GpuRecord,
+	InstanceOfGpu,
+	Lease,
+	Observation,
+	Requester,
+} from '../model/types.js';
 import {transact} from './transact.js';
 import {createFreshScan} from './acquire-now.js';
+import {requireLocal, type EngineWorld} from './engine.js';
 
 export type AdoptRequest = {
 	readonly requester: Requester;
@@ -24,6 +36,8 @@ export type AdoptRequest = {
 export type Adopted = {
 	/** Sorted. */
 	readonly gpus: readonly number[];
+	/** The instances of MIG that the process is on, where it is on some. */
+	readonly instances?: readonly InstanceOfGpu[];
 	readonly leaseId: string;
 	/** OS account that the process and now the lease belong to. */
 	readonly owner: string;
@@ -31,7 +45,10 @@ export type Adopted = {
 	readonly name: string | undefined;
 };
 
-type Seen = {readonly process: GpuProcess; readonly gpus: readonly number[]};
+/** Where a process is: on a GPU, or on one of its instances. */
+type Place = {readonly index: number; readonly instance?: InstanceOfGpu};
+
+type Seen = {readonly process: GpuProcess; readonly places: readonly Place[]};
 
 /** Where the process is on GPUs. */
 function find({gpus, failure}: Observation, {pid, startTicks}: AdoptRequest): Seen {
@@ -53,7 +70,27 @@ function find({gpus, failure}: Observation, {pid, startTicks}: AdoptRequest): Se
 		throw new CanhazgpuError('not-found', `Process ${pid} has ended, and another has its number by now`);
 	}
 
-	return {process, gpus: on.map(({index}) => index)};
+	return {process, places: on.map((reading) => placeOn(reading, pid))};
+}
+
+/** @throws CanhazgpuError `unavailable` where MIG has split the GPU, and the tool does not say which instance the process is on. */
+function placeOn(reading: GpuReading, pid: number): Place {
+	const {index} = reading;
+	if (isWhole(reading) === true) {
+		return {index};
+	}
+
+	const own = reading.processes!.find((process) => process.pid === pid)!;
+	const instance = instancesOf(reading)?.find((one) => isOnInstance(own, one) === true);
+	if (instance === undefined) {
+		throw new CanhazgpuError(
+			'unavailable',
+			`GPU ${index} is split by MIG, and the GPU tool does not say on which instance process ${pid} is`,
+			{hint: 'Reserve the instance by its name: canhazgpu help mig'},
+		);
+	}
+
+	return {index, instance};
 }
 
 /** Only its owner or root may, and only whom we can tell apart from a later process with its pid. */
@@ -70,14 +107,17 @@ function ownerAllowed({pid, user, startTicks}: GpuProcess, requester: Requester)
 	return user;
 }
 
-function checkFree(record: GpuRecord | undefined, index: number, drain: Drain | undefined): GpuRecord {
+function checkFree(record: GpuRecord | undefined, {index, instance}: Place, drain: Drain | undefined): Addition {
 	if (record === undefined) {
 		throw new CanhazgpuError('unavailable', `GPU ${index} is not in this pool`);
 	}
 
-	const [holding] = holdingsOn(record);
+	const name = instance === undefined ? `GPU ${index}` : `Instance ${instanceWords(instance)}`;
+	const holding = holdingsOn(record).find(
+		({lease: {mig}}) => instance === undefined || mig === undefined || mig.uuid === instance.uuid,
+	);
 	if (holding !== undefined) {
-		throw new CanhazgpuError('unavailable', `GPU ${index} is already held by ${ownerOf(holding.lease)}`, {
+		throw new CanhazgpuError('unavailable', `${name} is already held by ${ownerOf(holding.lease)}`, {
 			hint: 'A process can be adopted when nobody holds any of its GPUs.',
 		});
 	}
@@ -93,7 +133,7 @@ function checkFree(record: GpuRecord | undefined, index: number, drain: Drain | 
 		);
 	}
 
-	return record;
+	return {record, instance};
 }
 
 /**
@@ -102,7 +142,8 @@ alone. Those who wait cannot have these GPUs anyway, so the queue does not matte
 
 @throws CanhazgpuError `not-found`, `not-owner`, `unavailable`, `provider`, ...
 */
-export async function adopt(world: World, request: AdoptRequest): Promise<Adopted> {
+export async function adopt(world: EngineWorld, request: AdoptRequest): Promise<Adopted> {
+	requireLocal(world, 'adopt');
 	const {requester, pid, label, note} = request;
 	const {host, clock} = world;
 	checkNote(note);
@@ -116,9 +157,12 @@ export async function adopt(world: World, request: AdoptRequest): Promise<Adopte
 	return transact<Adopted>(world, {
 		async attempt(snapshot) {
 			requireNoClone(snapshot, host, world.store.location);
-			const {process, gpus} = find(await scan(), request);
+			const {process, places} = find(await scan(), request);
 			const owner = ownerAllowed(process, requester);
-			const records = gpus.map((index) => checkFree(snapshot.gpus[index], index, snapshot.drains.get(index)));
+			const parts = places.map((place) =>
+				checkFree(snapshot.gpus[place.index], place, snapshot.drains.get(place.index)),
+			);
+			const {gpus, instances} = grantedParts(parts);
 			const lease: Lease = {
 				user: label ?? owner,
 				actualUser: owner,
@@ -135,28 +179,29 @@ export async function adopt(world: World, request: AdoptRequest): Promise<Adopte
 					timeNamespace: host.self.timeNamespace,
 				},
 			};
+			const changes = planHoldings(parts.map((part) => additionOf(part, lease)));
 			return {
 				plan: {
 					expect: [
 						{kind: 'pool', gpuCount: snapshot.gpus.length},
 						{kind: 'drains', raw: snapshot.stored.drains},
 						policyExpectation(snapshot),
-						...records.map(({index, raw}) => ({kind: 'gpu', index, raw}) as const),
+						...changes.expect,
 					],
-					writes: gpus.map((index) => ({kind: 'lease', index, lease}) as const),
+					writes: changes.writes,
 					usage: [],
 					audit: [
 						grantEntry(
 							lease,
 							gpus,
 							{now: snapshot.now, host: host.hostname, account: requester.account},
-							{reason: `process ${pid}`},
+							{reason: `process ${pid}`, instances},
 						),
 					],
-					event: {kind: 'granted', gpus, user: owner},
+					event: {kind: 'granted', gpus, user: owner, ...(instances !== undefined && {shared: true})},
 					grants: true,
 				},
-				result: {gpus, leaseId, owner, name: process.name},
+				result: {gpus, ...(instances !== undefined && {instances}), leaseId, owner, name: process.name},
 			};
 		},
 	});

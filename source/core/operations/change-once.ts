@@ -17,6 +17,8 @@ const outageMs = 5000;
 const lockedWaitMs = 20;
 const shortestWaitMs = 2;
 const longestWaitMs = 250;
+/** What is about leases waits no longer than after so many conflicts: 16 ms. */
+const briefTries = 3;
 
 export type Attempt<Result> = {readonly plan: Plan; readonly result: Result};
 
@@ -27,6 +29,11 @@ export type ChangeOptions<Result> = {
 	Makes the plan from what was read. It is called again after a conflict. An empty plan ends it without a change.
 	*/
 	readonly attempt: (snapshot: Snapshot) => Attempt<Result> | Promise<Attempt<Result>>;
+	/**
+	Leases alone decide, and are changed: after a conflict the queue is not read again, and the next attempt follows at once, so that who gives
+	something back is not held up by the crowd that waits for it.
+	*/
+	readonly isAboutLeases?: boolean;
 	/** The verb that shows whether the change was made, for a caller who cannot be told. `status` by default. */
 	readonly shownBy?: 'status' | 'queue';
 };
@@ -156,7 +163,8 @@ class OneChange<Result> {
 			}
 
 			this.#isLocked = outcome === 'locked';
-			await this.#clock.sleep(this.#isLocked ? lockedWaitMs * (0.5 + random) : backoffMs(this.#attempts, random));
+			const tries = this.#options.isAboutLeases === true ? Math.min(this.#attempts, briefTries) : this.#attempts;
+			await this.#clock.sleep(this.#isLocked ? lockedWaitMs * (0.5 + random) : backoffMs(tries, random));
 		} catch (error) {
 			if (!isUnreachable(error)) {
 				throw this.#forCaller(error);
@@ -189,7 +197,15 @@ class OneChange<Result> {
 	}
 
 	async #read(): Promise<Snapshot> {
-		return this.#options.read(this.#lostAnswers === 0 ? undefined : this.#id);
+		const change = this.#lostAnswers === 0 ? undefined : this.#id;
+		if (this.#options.isAboutLeases === true && this.#attempts > 0) {
+			const snapshot = await this.#store.read({change, withoutQueue: true});
+			if (snapshot.pool !== undefined) {
+				return snapshot;
+			}
+		}
+
+		return this.#options.read(change);
 	}
 
 	#isOverdue(): boolean {

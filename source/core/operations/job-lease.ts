@@ -3,16 +3,25 @@ Holding a `run` lease: its job is named in it, its holder's life is told to the 
 */
 import {CanhazgpuError} from '../../errors.js';
 import {planHoldings, type HoldingChange} from '../rules/leases/holding-changes.js';
-import {holdingsIn, holdingsOn, isShare, type Holding, type SharedRecord} from '../rules/leases/holdings.js';
+import {instancesHeld} from '../rules/leases/additions.js';
+import {holdingsIn, holdingsOn, isShare, partKey, type Holding, type SharedRecord} from '../rules/leases/holdings.js';
 import {planChange, planEnd, withHeartbeat} from '../rules/leases/lease-changes.js';
 import {isLeaseBeatDue} from '../rules/leases/liveness.js';
 import {emptyPlan, type Plan} from '../model/plan.js';
 import {isSameLease, ownerOf} from '../rules/leases/ownership.js';
-import {policyOf, type Policy} from '../rules/policy/policy.js';
+import {poolIsolationOf, type PoolIsolation} from '../rules/pool/isolation.js';
 import {requirePool} from '../rules/pool/pool.js';
 import type {World} from '../model/ports.js';
 import {takenBack as takenBackReason, grantEntry} from '../rules/leases/audit-entries.js';
-import type {EndedLease, EndReason, GpuRecord, Lease, ProcessIdentity, Snapshot} from '../model/types.js';
+import type {
+	EndedLease,
+	EndReason,
+	GpuRecord,
+	InstanceOfGpu,
+	Lease,
+	ProcessIdentity,
+	Snapshot,
+} from '../model/types.js';
 import {readCurrent, transact} from './transact.js';
 import {createWakeSignal} from './waiting/wake-signal.js';
 import {isTransient} from './waiting/waiter.js';
@@ -24,16 +33,33 @@ const retryMs = 1000;
 /** What a wrapper knows of its own lease: enough to know it again, and to take it back. */
 export type JobLease = {
 	readonly leaseId: string;
-	/** Sorted. */
+	/** Sorted, each once. */
 	readonly gpus: readonly number[];
-	/** Each GPU's lease, since those held while waiting began earlier than the last; with the job since it runs. */
-	readonly leases: ReadonlyMap<number, Lease>;
+	/**
+	The lease of each GPU, or of each instance: those held while waiting began earlier than the last. With the job since it runs. By the key of the
+	part: see {@link partKey}.
+	*/
+	readonly leases: ReadonlyMap<string, HeldPart>;
 	/** On the store's clock: when it was last seen to be there. */
 	readonly seenAt: number;
 };
 
-/** A lease that was just granted, and what the pool says of jobs. */
-export type FoundJobLease = JobLease & {readonly policy: Policy};
+/** One GPU, or one instance of a GPU, that a job has. */
+export type HeldPart = {readonly index: number; readonly lease: Lease};
+
+/** A lease that was just granted, and how strictly the pool isolates its job. */
+export type FoundJobLease = JobLease & {readonly poolIsolation: PoolIsolation};
+
+const partsOf = (records: readonly HeldPart[]): JobLease['leases'] =>
+	new Map(records.map(({index, lease}) => [partKey(index, lease), {index, lease}]));
+
+const gpusOf = (leases: JobLease['leases']): readonly number[] => [
+	...new Set(Array.from(leases.values(), ({index}) => index)),
+];
+
+/** The instances of MIG that a job has, by GPU and number; undefined where it has GPUs or shares. */
+export const instancesOfJob = ({leases}: Pick<JobLease, 'leases'>): readonly InstanceOfGpu[] | undefined =>
+	instancesHeld(leases.values().toArray());
 
 /**
 The lease as the store has it now, right after it was granted.
@@ -50,8 +76,8 @@ export async function findJobLease(world: World, leaseId: string): Promise<Found
 		});
 	}
 
-	const leases = new Map(records.map(({index, lease}) => [index, lease]));
-	return {leaseId, gpus: leases.keys().toArray(), leases, seenAt: now, policy: policyOf(snapshot)};
+	const leases = partsOf(records);
+	return {leaseId, gpus: gpusOf(leases), leases, seenAt: now, poolIsolation: poolIsolationOf(snapshot)};
 }
 
 export type FindOptions = {
@@ -104,14 +130,16 @@ next beat writes both down.
 */
 export const withJob = (hold: JobLease, job: ProcessIdentity, model?: string): JobLease => ({
 	...hold,
-	leases: new Map(hold.gpus.map((index) => [index, {...hold.leases.get(index)!, job, model}])),
+	leases: new Map(
+		Array.from(hold.leases, ([key, {index, lease}]) => [key, {index, lease: {...lease, job, model}}] as const),
+	),
 });
 
 /** What is left when some are lost. */
-const without = (hold: JobLease, lost: readonly number[]): JobLease => ({
-	...hold,
-	gpus: hold.gpus.filter((index) => !lost.includes(index)),
-});
+function without(hold: JobLease, lost: readonly HeldPart[]): JobLease {
+	const leases = new Map([...hold.leases].filter(([, part]) => !lost.includes(part)));
+	return {...hold, leases, gpus: gpusOf(leases)};
+}
 
 /** A GPU that was free although its job runs and nobody had given it up. `reason`: for which its lease had ended, where the record says that. */
 export type TakenBack = {readonly index: number; readonly reason: string | undefined};
@@ -126,8 +154,19 @@ export type HeartbeatResult =
 			readonly gpus: ReadonlyArray<{readonly index: number; readonly holder: Lease | undefined}>;
 	  };
 
-const ownRecords = (snapshot: Snapshot, {gpus, leases}: JobLease): readonly Holding[] =>
-	holdingsIn(snapshot.gpus).filter(({index, lease}) => gpus.includes(index) && isSameLease(lease, leases.get(index)!));
+/** What we know of the lease of a holding. */
+const ownOf = ({leases}: JobLease, {index, lease}: HeldPart): Lease | undefined =>
+	leases.get(partKey(index, lease))?.lease;
+
+const ownRecords = (snapshot: Snapshot, hold: JobLease): readonly Holding[] =>
+	holdingsIn(snapshot.gpus).filter((holding) => {
+		const own = ownOf(hold, holding);
+		return own !== undefined && isSameLease(holding.lease, own);
+	});
+
+/** Whether the holding is that of the part. */
+const isOfPart = (holding: HeldPart, part: HeldPart): boolean =>
+	partKey(holding.index, holding.lease) === partKey(part.index, part.lease);
 
 /** What the record has to say now: all of ours where the peer dropped it, else only that the holder lives. */
 function beaten(lease: Lease, own: Lease, now: number): Lease {
@@ -159,6 +198,11 @@ function isVacant(record: GpuRecord, own: Lease): record is VacantRecord {
 	}
 
 	const {capacityMiB, shares} = record;
+	const {mig} = own;
+	if (mig !== undefined || shares.some((lease) => lease.mig !== undefined)) {
+		return mig !== undefined && shares.every((lease) => lease.mig !== undefined && lease.mig.uuid !== mig.uuid);
+	}
+
 	return (
 		isShare(own) &&
 		capacityMiB !== undefined &&
@@ -168,36 +212,40 @@ function isVacant(record: GpuRecord, own: Lease): record is VacantRecord {
 
 const endedIn = (record: VacantRecord): EndedLease | undefined => (record.kind === 'free' ? record.ended : undefined);
 
+/** A part of ours whose GPU has room for it and does not have it. */
+type Vacancy = {readonly part: HeldPart; readonly record: VacantRecord};
+
 /** What is known of the ends of our lease, from the records and from the audit log. */
 type KnownEnds = {
-	/** GPUs on which it is over for good. */
-	readonly over: ReadonlySet<number>;
-	/** Up to when it is charged already, by GPU, on the store's clock. */
-	readonly chargedTo: ReadonlyMap<number, number>;
+	/** Parts for which it is over for good. */
+	readonly over: ReadonlySet<HeldPart>;
+	/** Up to when each part is charged already, on the store's clock. */
+	readonly chargedTo: ReadonlyMap<HeldPart, number>;
 };
 
 /**
 Which of the leases are over for good, by their GPU: the record of the GPU says so, or else the audit log, where somebody else has had the GPU
 since or shares it, or an earlier version has written the record. What nobody says is no end; but a share of a GPU is over where no audit log is kept.
 */
-async function knownEnds(
-	{store}: World,
-	vacant: readonly VacantRecord[],
-	{leaseId, seenAt, leases}: JobLease,
-): Promise<KnownEnds> {
-	const isSaid = (record: VacantRecord): boolean => endedIn(record)?.leaseId === leaseId;
+async function knownEnds({store}: World, vacant: readonly Vacancy[], {leaseId, seenAt}: JobLease): Promise<KnownEnds> {
+	// Of several instances of one GPU the record tells which ended last, and not the others.
+	const isAlone = ({part}: Vacancy): boolean => part.lease.mig === undefined;
+	const isSaid = (vacancy: Vacancy): boolean => isAlone(vacancy) && endedIn(vacancy.record)?.leaseId === leaseId;
 	const over = new Set(
-		vacant.filter((record) => isSaid(record) && endsForGood.has(endedIn(record)!.reason)).map(({index}) => index),
+		vacant
+			.filter((vacancy) => isSaid(vacancy) && endsForGood.has(endedIn(vacancy.record)!.reason))
+			.map(({part}) => part),
 	);
-	const chargedTo = new Map<number, number>();
-	for (const record of vacant) {
+	const chargedTo = new Map<HeldPart, number>();
+	for (const vacancy of vacant) {
+		const {record, part} = vacancy;
 		// Up to its wrong end it is charged already, where a record says so.
-		if (record.kind === 'free' && (record.ended?.leaseId === undefined || isSaid(record))) {
-			chargedTo.set(record.index, record.lastReleased ?? leases.get(record.index)!.startTime);
+		if (record.kind === 'free' && isAlone(vacancy) && (record.ended?.leaseId === undefined || isSaid(vacancy))) {
+			chargedTo.set(part, record.lastReleased ?? part.lease.startTime);
 		}
 	}
 
-	const silent = vacant.filter((record) => !isSaid(record));
+	const silent = vacant.filter((vacancy) => !isSaid(vacancy));
 	if (silent.length === 0) {
 		return {over, chargedTo};
 	}
@@ -207,13 +255,15 @@ async function knownEnds(
 		const ends = audit.filter(
 			(entry) => entry.leaseId === leaseId && ['released', 'ended', 'expired'].includes(entry.kind),
 		);
-		for (const {kind, reason = '', gpus, until, time} of ends) {
-			const named = silent.filter((record) => gpus.includes(record.index));
-			for (const {index, kind: recordKind} of named) {
+		for (const {kind, reason = '', gpus, instances, until, time} of ends) {
+			const isNamed = ({index, lease: {mig}}: HeldPart): boolean =>
+				mig === undefined ? gpus.includes(index) : instances?.some(({uuid}) => uuid === mig.uuid) === true;
+			const named = silent.filter(({part}) => isNamed(part));
+			for (const vacancy of named) {
 				if (kind === 'released' || endsForGood.has(reason)) {
-					over.add(index);
-				} else if (recordKind === 'shared') {
-					chargedTo.set(index, until ?? time);
+					over.add(vacancy.part);
+				} else if (vacancy.record.kind === 'shared' || !isAlone(vacancy)) {
+					chargedTo.set(vacancy.part, until ?? time);
 				}
 			}
 		}
@@ -223,9 +273,9 @@ async function knownEnds(
 			throw error;
 		}
 
-		const shared = silent.filter(({kind}) => kind === 'shared');
-		for (const {index} of shared) {
-			over.add(index);
+		const shared = silent.filter((vacancy) => vacancy.record.kind === 'shared' || !isAlone(vacancy));
+		for (const {part} of shared) {
+			over.add(part);
 		}
 	}
 
@@ -236,19 +286,20 @@ async function knownEnds(
 const resumed = (own: Lease, chargedTo: number | undefined, now: number): Lease =>
 	withHeartbeat({...own, startTime: Math.max(own.startTime, Math.floor(chargedTo ?? 0))}, now);
 
-type Back = {readonly record: VacantRecord; readonly lease: Lease};
+type Back = {readonly record: VacantRecord; readonly part: HeldPart; readonly lease: Lease};
 
 /** Takes back GPUs that nobody gave up and nobody has, in one commit. */
 function planTakeBack(snapshot: Snapshot, back: readonly Back[], host: string): Plan {
 	const {now} = snapshot;
-	const gpus = back.map(({record}) => record.index);
+	const gpus = [...new Set(back.map(({record}) => record.index))];
 	const {lease} = back[0]!;
-	const changes = planHoldings(back.map((one): HoldingChange => ({kind: 'add', ...one})));
+	const instances = instancesHeld(back.map((one) => ({index: one.record.index, lease: one.lease})));
+	const changes = planHoldings(back.map((one): HoldingChange => ({kind: 'add', record: one.record, lease: one.lease})));
 	return {
 		...changes,
 		expect: [{kind: 'pool', gpuCount: snapshot.gpus.length}, ...changes.expect],
-		audit: [grantEntry(lease, gpus, {now, host}, {reason: takenBackReason})],
-		event: {kind: 'granted', gpus, user: ownerOf(lease)},
+		audit: [grantEntry(lease, gpus, {now, host}, {reason: takenBackReason, instances})],
+		event: {kind: 'granted', gpus, user: ownerOf(lease), ...(isShare(lease) && {shared: true})},
 		grants: false,
 	};
 }
@@ -256,7 +307,7 @@ function planTakeBack(snapshot: Snapshot, back: readonly Back[], host: string): 
 /** With its leases as they were just written. */
 const withLeases = (hold: JobLease, back: readonly Back[]): JobLease => ({
 	...hold,
-	leases: new Map([...hold.leases, ...back.map(({record, lease}) => [record.index, lease] as const)]),
+	leases: new Map([...hold.leases, ...partsOf(back.map(({record: {index}, lease}) => ({index, lease})))]),
 });
 
 /** What there is to write: GPUs to take back, and else heartbeats that are due. */
@@ -267,28 +318,25 @@ async function planBeat(
 ): Promise<{readonly plan: Plan; readonly back: readonly Back[]}> {
 	const own = ownRecords(snapshot, hold);
 	const {now} = snapshot;
-	const vacant = hold.gpus
-		.filter((index) => own.every((record) => record.index !== index))
-		.flatMap((index): readonly VacantRecord[] => {
-			const record = snapshot.gpus[index];
-			return record !== undefined && isVacant(record, hold.leases.get(index)!) ? [record] : [];
-		});
-	const {over, chargedTo} =
-		vacant.length === 0
-			? {over: new Set(), chargedTo: new Map<number, number>()}
-			: await knownEnds(world, vacant, hold);
+	const vacant = hold.leases
+		.values()
+		.filter((part) => own.every((holding) => !isOfPart(holding, part)))
+		.flatMap((part): readonly Vacancy[] => {
+			const record = snapshot.gpus[part.index];
+			return record !== undefined && isVacant(record, part.lease) ? [{part, record}] : [];
+		})
+		.toArray();
+	const {over, chargedTo}: KnownEnds =
+		vacant.length === 0 ? {over: new Set(), chargedTo: new Map()} : await knownEnds(world, vacant, hold);
 	const back = vacant
-		.filter(({index}) => !over.has(index))
-		.map((record) => ({
-			record,
-			lease: resumed(hold.leases.get(record.index)!, chargedTo.get(record.index), now),
-		}));
+		.filter(({part}) => !over.has(part))
+		.map(({record, part}) => ({record, part, lease: resumed(part.lease, chargedTo.get(part), now)}));
 	if (back.length > 0) {
 		return {plan: planTakeBack(snapshot, back, world.host.hostname), back};
 	}
 
-	const due = own.filter(({index, lease}) => isDue(lease, hold.leases.get(index)!, now));
-	return {plan: planChange(due, (lease, {index}) => beaten(lease, hold.leases.get(index)!, now), undefined), back};
+	const due = own.filter((holding) => isDue(holding.lease, ownOf(hold, holding)!, now));
+	return {plan: planChange(due, (lease, holding) => beaten(lease, ownOf(hold, holding)!, now), undefined), back};
 }
 
 /**
@@ -317,7 +365,10 @@ export async function sendHeartbeat(world: World, granted: JobLease): Promise<He
 		},
 	});
 	const own = ownRecords(snapshot, hold);
-	const lost = hold.gpus.filter((index) => own.every((record) => record.index !== index));
+	const lost = hold.leases
+		.values()
+		.filter((part) => own.every((holding) => !isOfPart(holding, part)))
+		.toArray();
 	const rest = {...without(hold, lost), seenAt: snapshot.now};
 	return lost.length === 0
 		? {kind: 'held', hold: rest, takenBack}
@@ -325,23 +376,29 @@ export async function sendHeartbeat(world: World, granted: JobLease): Promise<He
 				kind: 'lost',
 				hold: rest,
 				takenBack,
-				gpus: lost.map((index) => ({index, holder: holdingsOn(snapshot.gpus[index])[0]?.lease})),
+				gpus: lost.map((part) => ({index: part.index, holder: holderNow(snapshot, part)})),
 			};
 }
+
+/** Who has now what was ours. */
+const holderNow = ({gpus}: Snapshot, {index, lease: {mig}}: HeldPart): Lease | undefined =>
+	holdingsOn(gpus[index]).find(({lease}) => mig === undefined || lease.mig === undefined || lease.mig.uuid === mig.uuid)
+		?.lease;
 
 /** Ends the lease on all GPUs that still are ours. Returns which; those that were lost before are not touched. */
 export const endJobLease = async (world: World, hold: JobLease, reason: EndReason): Promise<readonly number[]> =>
 	transact<readonly number[]>(world, {
+		isAboutLeases: true,
 		attempt(snapshot) {
 			const records = ownRecords(snapshot, hold);
-			const gpus = records.map(({index}) => index);
+			const gpus = [...new Set(records.map(({index}) => index))];
 			return records.length === 0
 				? {plan: emptyPlan, result: []}
 				: {
 						plan: planEnd(
-							records.map(({index, lease, ...record}) => ({
+							records.map((holding) => ({
 								// What the peer dropped from the record is not missing in its history.
-								record: {...record, index, lease: lease.leaseId === undefined ? hold.leases.get(index)! : lease},
+								record: holding.lease.leaseId === undefined ? {...holding, lease: ownOf(hold, holding)!} : holding,
 								ending: {reason, endTime: snapshot.now},
 							})),
 							{kind: 'released', gpus, user: records[0]!.lease.user},

@@ -1,12 +1,13 @@
 /** Tells what a scan shows, once for all who scan: the set of what was told is kept in the store. */
 import {CanhazgpuError} from '../../errors.js';
 import {nextBaselines} from '../rules/allocation/cleanliness.js';
-import {alertChanges, recentLoss} from '../rules/pool/alerts.js';
+import {alertChanges, noticesWrite} from '../rules/pool/alerts.js';
+import {overuseChanges} from '../rules/pool/overuse.js';
 import {isRoot} from '../rules/leases/ownership.js';
 import {emptyPlan} from '../model/plan.js';
-import type {World} from '../model/ports.js';
 import {statusRows} from '../rules/pool/status.js';
 import type {Observation, Snapshot} from '../model/types.js';
+import type {EngineWorld} from './engine.js';
 
 /** @param snapshot - As of now: its clock says when. */
 export type AlertRecorder = (snapshot: Snapshot, observation: Observation) => Promise<void>;
@@ -19,24 +20,29 @@ export function createAlertRecorder({
 	store,
 	host,
 	memoryThresholdMiB,
-}: Pick<World, 'store' | 'host' | 'memoryThresholdMiB'>): AlertRecorder {
+	engine,
+}: Pick<EngineWorld, 'store' | 'host' | 'memoryThresholdMiB' | 'engine'>): AlertRecorder {
+	if (engine !== undefined) {
+		// It keeps a log of its own, and takes no entries of ours.
+		return async () => undefined;
+	}
+
 	let isTelling = false;
 	return async (snapshot, observation) => {
 		if (isTelling || observation.failure !== undefined || snapshot.pool === undefined) {
 			return;
 		}
 
-		const changes = alertChanges(snapshot.alerts, statusRows(snapshot, observation, memoryThresholdMiB), {
-			now: snapshot.now,
-			host: host.hostname,
-			seesKernelLog: isRoot(host.account),
-		});
+		const rows = statusRows(snapshot, observation, memoryThresholdMiB);
+		const context = {now: snapshot.now, host: host.hostname};
+		const changes = alertChanges(snapshot.alerts, rows, {...context, seesKernelLog: isRoot(host.account)});
+		const shares = overuseChanges(snapshot, rows, context);
 		const baselines = nextBaselines(snapshot, {observation, bootId: host.bootId, memoryThresholdMiB});
-		if (changes === undefined && baselines === undefined) {
+		if (changes === undefined && baselines === undefined && shares === undefined) {
 			return;
 		}
 
-		const {standing, audit} = changes ?? {standing: snapshot.alerts, audit: []};
+		const audit = [...(changes?.audit ?? []), ...(shares?.audit ?? [])];
 		isTelling = true;
 		try {
 			// A conflict is as good: somebody else told something, and the next scan shows what is left.
@@ -46,14 +52,7 @@ export function createAlertRecorder({
 					{kind: 'pool', gpuCount: snapshot.gpus.length},
 					{kind: 'notices', raw: snapshot.stored.notices},
 				],
-				writes: [
-					{
-						kind: 'notices',
-						notices: standing,
-						dataLoss: recentLoss(snapshot),
-						baselines: baselines ?? snapshot.baselines,
-					},
-				],
+				writes: [noticesWrite(snapshot, {alerts: changes?.standing, baselines, overuse: shares?.overuse})],
 				audit,
 				event: {kind: 'notice', gpus: [...new Set(audit.flatMap(({gpus}) => gpus))]},
 			});

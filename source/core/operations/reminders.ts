@@ -5,10 +5,11 @@ of all who notice one tells. Told at most once: a claim whose answer was lost is
 import {holdingsIn, type Holding} from '../rules/leases/holdings.js';
 import {judgedByWaiter, planChange} from '../rules/leases/lease-changes.js';
 import {isRoot, labelOf, ownerOf} from '../rules/leases/ownership.js';
-import {isEmpty, type Plan} from '../model/plan.js';
-import type {World} from '../model/ports.js';
+import {noticesWrite} from '../rules/pool/alerts.js';
+import {emptyPlan, isEmpty, type Plan} from '../model/plan.js';
 import type {Requester, Snapshot} from '../model/types.js';
 import {readCurrent} from './transact.js';
+import type {EngineWorld} from './engine.js';
 
 /** A manual reservation is reminded of when this is left of it. */
 export const remindSeconds = 600;
@@ -18,8 +19,8 @@ const ownersFirstSeconds = 60;
 
 /** Something to tell one account. */
 export type Reminder = {
-	/** `ending`: a reservation ends soon. `served`: GPUs that were waited for are there. */
-	readonly kind: 'ending' | 'served';
+	/** `ending`: a reservation ends soon. `served`: GPUs that were waited for are there. `overuse`: a share uses more than it asked for. */
+	readonly kind: 'ending' | 'served' | 'overuse';
 	readonly account: string;
 	/** Of the reservation, when that is not simply the account. */
 	readonly label?: string;
@@ -28,6 +29,9 @@ export type Reminder = {
 	readonly leaseId?: string;
 	/** Until it ends. */
 	readonly remainingSeconds?: number;
+	/** Of a share: how much it asked for, and how much it uses. */
+	readonly memoryMiB?: number;
+	readonly usedMiB?: number;
 	/** What the reservation is for. */
 	readonly note?: string;
 };
@@ -46,9 +50,8 @@ const isUnreminded = ({lease}: Holding): boolean =>
 	lease.expiryTime - lease.startTime > remindSeconds &&
 	lease.remindedOf !== lease.expiryTime;
 
-/** From when on this teller may remind of it, on the store's clock; undefined: never. */
-function dueTime({lease}: Holding, sender: ReminderSender): number | undefined {
-	const due = lease.expiryTime! - remindSeconds;
+/** From when on this teller may remind of what its owner is to know by `due`, on the store's clock; undefined: never. */
+function dueTime({lease}: Holding, due: number, sender: ReminderSender): number | undefined {
 	if (isRoot(sender) || ownerOf(lease) === sender.account) {
 		return due;
 	}
@@ -64,9 +67,18 @@ export type RemindersPlan = {
 	readonly nextSeconds: number;
 };
 
-export function planReminders(snapshot: Snapshot, sender: ReminderSender): RemindersPlan {
+type Due = {
+	readonly notices: readonly Reminder[];
+	readonly plan: Pick<Plan, 'expect' | 'writes' | 'usage'>;
+	/** Until those that are not due yet. */
+	readonly laterSeconds: readonly number[];
+};
+
+/** Reservations that end soon. */
+function endingsDue(snapshot: Snapshot, sender: ReminderSender): Due {
 	const unreminded = holdingsIn(snapshot.gpus).filter((record) => isUnreminded(record));
-	const dueIn = (record: Holding): number => (dueTime(record, sender) ?? Infinity) - snapshot.now;
+	const dueIn = (record: Holding): number =>
+		(dueTime(record, record.lease.expiryTime! - remindSeconds, sender) ?? Infinity) - snapshot.now;
 	const due = unreminded.filter((record) => dueIn(record) <= 0);
 	const groups = Map.groupBy(due, ({index, lease}) => `${lease.leaseId ?? index} ${lease.expiryTime}`);
 	const notices = Array.from(groups.values(), (records): Reminder => {
@@ -81,25 +93,82 @@ export function planReminders(snapshot: Snapshot, sender: ReminderSender): Remin
 			note: lease.note,
 		};
 	});
-	const change = planChange(due, (lease) => ({...lease, remindedOf: lease.expiryTime}), {
-		kind: 'notice',
-		gpus: due.map(({index}) => index),
+	return {
+		notices,
+		plan: planChange(due, (lease) => ({...lease, remindedOf: lease.expiryTime}), undefined),
+		laterSeconds: unreminded.map((record) => dueIn(record)).filter((seconds) => seconds > 0),
+	};
+}
+
+/** Shares that use more than they asked for, as the audit log tells already. */
+function overusesDue(snapshot: Snapshot, sender: ReminderSender): Due {
+	const {overuse, now, noticesProblem, stored} = snapshot;
+	const holdings = holdingsIn(snapshot.gpus);
+	// What cannot be written down would be told again and again.
+	const told = noticesProblem === undefined ? overuse.filter(({isTold, isReminded}) => isTold && !isReminded) : [];
+	const judged = told.flatMap((entry) => {
+		const holding = holdings.find(({index, lease}) => index === entry.gpu && lease.leaseId === entry.leaseId);
+		return holding === undefined
+			? []
+			: [{entry, lease: holding.lease, dueIn: (dueTime(holding, entry.countedAt, sender) ?? Infinity) - now}];
 	});
+	const due = judged.filter(({dueIn}) => dueIn <= 0);
+	const reminded = new Set(due.map(({entry}) => entry));
+	return {
+		notices: due.map(({entry, lease}) => ({
+			kind: 'overuse',
+			account: ownerOf(lease),
+			label: labelOf(lease),
+			gpus: [entry.gpu],
+			leaseId: entry.leaseId,
+			memoryMiB: lease.memoryMiB,
+			usedMiB: entry.usedMiB,
+			note: lease.note,
+		})),
+		plan:
+			due.length === 0
+				? emptyPlan
+				: {
+						expect: [{kind: 'notices', raw: stored.notices}],
+						writes: [
+							noticesWrite(snapshot, {
+								overuse: overuse.map((entry) => (reminded.has(entry) ? {...entry, isReminded: true} : entry)),
+							}),
+						],
+						usage: [],
+					},
+		laterSeconds: judged.map(({dueIn}) => dueIn).filter((seconds) => seconds > 0),
+	};
+}
+
+const toldWords = ({kind, account, gpus}: Reminder): string => {
+	const named = `${gpus.length === 1 ? 'GPU' : 'GPUs'} ${gpus.join(',')}`;
+	return kind === 'overuse'
+		? `${account} was told that the share of ${named} uses more than it asked for`
+		: `${account} was reminded that the reservation of ${named} ends soon`;
+};
+
+export function planReminders(snapshot: Snapshot, sender: ReminderSender): RemindersPlan {
+	const parts = [endingsDue(snapshot, sender), overusesDue(snapshot, sender)];
+	const notices = parts.flatMap((part) => part.notices);
 	return {
 		plan: {
-			...change,
-			audit: notices.map(({account, label, gpus, leaseId}) => ({
+			...emptyPlan,
+			expect: parts.flatMap(({plan}) => plan.expect),
+			writes: parts.flatMap(({plan}) => plan.writes),
+			audit: notices.map((notice) => ({
 				time: snapshot.now,
 				kind: 'notice',
-				account,
-				label,
-				gpus,
-				leaseId,
-				reason: `${account} was reminded that the reservation of ${gpus.length === 1 ? 'GPU' : 'GPUs'} ${gpus.join(',')} ends soon`,
+				account: notice.account,
+				label: notice.label,
+				gpus: notice.gpus,
+				leaseId: notice.leaseId,
+				reason: toldWords(notice),
 			})),
+			event: {kind: 'notice', gpus: [...new Set(notices.flatMap(({gpus}) => gpus))]},
 		},
 		notices,
-		nextSeconds: Math.min(Infinity, ...unreminded.map((record) => dueIn(record)).filter((seconds) => seconds > 0)),
+		nextSeconds: Math.min(Infinity, ...parts.flatMap(({laterSeconds}) => laterSeconds)),
 	};
 }
 
@@ -110,9 +179,14 @@ Takes over the telling of what is due now.
 @throws CanhazgpuError `store-unreachable`, ... : then there is nothing to tell.
 */
 export async function claimReminders(
-	world: World,
+	world: EngineWorld,
 	sender: ReminderSender,
 ): Promise<Pick<RemindersPlan, 'notices' | 'nextSeconds'>> {
+	if (world.engine !== undefined) {
+		// It cannot keep who was reminded already, and has mails of its own.
+		return {notices: [], nextSeconds: Infinity};
+	}
+
 	const {plan, notices, nextSeconds} = planReminders(
 		await readCurrent(world, {judged: (read) => judgedByWaiter(read, () => world.clock.random())}),
 		sender,

@@ -1,21 +1,23 @@
 /** Status, reserve, release and extend, as every face calls them. */
 import {CanhazgpuError} from '../../errors.js';
 import type {Refusal} from '../rules/allocation/allocation.js';
-import type {Holding} from '../rules/leases/holdings.js';
 import {planExtend, planRelease} from '../rules/leases/lease-changes.js';
 import {longestSeconds} from '../rules/leases/durations.js';
 import {timedEndOf} from '../rules/leases/liveness.js';
 import {emptyPlan} from '../model/plan.js';
 import {requirePool} from '../rules/pool/pool.js';
 import type {World} from '../model/ports.js';
-import {select, type NotYours, type Selection} from '../rules/leases/selection.js';
+import {select, type Selection} from '../rules/leases/selection.js';
 import {decodeSharedScan} from '../rules/pool/shared-scan.js';
 import {statusRows, type View} from '../rules/pool/status.js';
 import type {AuditContext} from '../rules/leases/audit-entries.js';
 import type {Lease, Observation, Requester, Snapshot} from '../model/types.js';
 import type {AcquireRequest, Grant} from '../rules/allocation/request.js';
+import type {EngineWorld, ExtendResult, NewEnd, ReleaseResult} from './engine.js';
 import {readForDisplay, transact} from './transact.js';
 import {acquireOrRefuse} from './acquire-now.js';
+
+export type {ExtendResult, NewEnd, ReleaseResult} from './engine.js';
 
 /** What those who watch have found out about idleness; nothing when that cannot be had. */
 async function watchedIdle({store}: World): Promise<Pick<Observation, 'idle'>> {
@@ -33,7 +35,7 @@ async function watchedIdle({store}: World): Promise<Pick<Observation, 'idle'>> {
 }
 
 /** Scans and reads, planning away the dead: what `status` shows. */
-export async function readStatus(world: World): Promise<View> {
+export async function readStatus(world: EngineWorld): Promise<View> {
 	const [seen, snapshot, watched] = await Promise.all([
 		world.gpus.observe(),
 		readForDisplay(world),
@@ -55,7 +57,10 @@ Reserves GPUs for a time, now or not at all.
 
 @throws CanhazgpuError `impossible` when the pool could never give it; `busy`, `store-unreachable`, ...
 */
-export const reserve = async (world: World, {durationSeconds, ...request}: ReserveRequest): Promise<Grant | Refusal> =>
+export const reserve = async (
+	world: EngineWorld,
+	{durationSeconds, ...request}: ReserveRequest,
+): Promise<Grant | Refusal> =>
 	acquireOrRefuse(world, {...request, tenure: {type: 'manual', durationSeconds}}, world.clock.uuid());
 
 const occasionOf = ({host}: World, {account}: Requester, {now}: Snapshot): AuditContext => ({
@@ -64,16 +69,11 @@ const occasionOf = ({host}: World, {account}: Requester, {now}: Snapshot): Audit
 	account,
 });
 
-export type ReleaseResult = {
-	/** Sorted by GPU. */
-	readonly released: readonly Holding[];
-	/** Named, but somebody else's: then nothing at all was released. */
-	readonly notYours: readonly NotYours[];
-};
-
 /** Gives GPUs back at once: all that were named, or none. */
-export const release = async (world: World, requester: Requester, selection: Selection): Promise<ReleaseResult> =>
+export const release = async (world: EngineWorld, requester: Requester, selection: Selection): Promise<ReleaseResult> =>
+	world.engine?.release(requester, selection) ??
 	transact<ReleaseResult>(world, {
+		isAboutLeases: true,
 		attempt(snapshot) {
 			const {records, notYours} = select(snapshot, requester, selection);
 			return notYours.length > 0 || records.length === 0
@@ -85,30 +85,20 @@ export const release = async (world: World, requester: Requester, selection: Sel
 		},
 	});
 
-/** `by` adds to each lease's own end; `until` sets it, in seconds since the epoch on the store's clock. */
-export type NewEnd = {readonly by: number} | {readonly until: number};
-
-export type ExtendResult = {
-	readonly extended: ReadonlyArray<{readonly index: number; readonly expiryTime: number}>;
-	readonly notYours: readonly NotYours[];
-	/** Named and yours, but they end with their job and not at a time. */
-	readonly notTimed: readonly number[];
-	/** The store's clock, to say how long is left. */
-	readonly now: number;
-};
-
 /**
 Moves the end of manual reservations: of all that were named, or of none.
 
 @throws CanhazgpuError `usage` when the new end lies in the past, or farther ahead than any duration.
 */
 export const extend = async (
-	world: World,
+	world: EngineWorld,
 	requester: Requester,
 	selection: Selection,
 	end: NewEnd,
 ): Promise<ExtendResult> =>
+	world.engine?.extend(requester, selection, end) ??
 	transact<ExtendResult>(world, {
+		isAboutLeases: true,
 		attempt(snapshot) {
 			const {records, notYours} = select(snapshot, requester, selection);
 			const notTimed = records.filter(({lease}) => timedEndOf(lease) === undefined).map(({index}) => index);
@@ -131,7 +121,7 @@ export const extend = async (
 			return {
 				plan: planExtend(records, expiryOf, requester.label, occasionOf(world, requester, snapshot)),
 				result: {
-					extended: records.map(({index, lease}) => ({index, expiryTime: expiryOf(lease)})),
+					extended: records.map(({index, lease}) => ({index, lease, expiryTime: expiryOf(lease)})),
 					notYours,
 					notTimed,
 					now: snapshot.now,

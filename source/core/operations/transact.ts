@@ -4,6 +4,7 @@ import {planExpiry} from '../rules/leases/lease-changes.js';
 import {requireNoClone, requirePool} from '../rules/pool/pool.js';
 import type {World} from '../model/ports.js';
 import type {QueueRecord, Snapshot} from '../model/types.js';
+import type {EngineWorld} from './engine.js';
 import {changeOnce, type ChangeOptions} from './change-once.js';
 import {commitUntilSettled} from './settle.js';
 
@@ -23,9 +24,14 @@ export type CurrentOptions = {
 
 /** Reads, planning away whatever is dead until nothing is. */
 export async function readCurrent(
-	{store, host, clock}: Pick<World, 'store' | 'host' | 'clock'>,
+	{store, host, clock, engine}: Pick<EngineWorld, 'store' | 'host' | 'clock' | 'engine'>,
 	{user, change, judged}: CurrentOptions = {},
 ): Promise<Snapshot> {
+	if (engine !== undefined) {
+		// Another engine judges who is dead.
+		return store.read();
+	}
+
 	const {snapshot} = await commitUntilSettled(
 		{store, clock},
 		{
@@ -43,7 +49,7 @@ export async function readCurrent(
 /**
 Reads for display: a store that takes no changes now, for its disk is full or it is a replica, can still be shown, with the dead.
 */
-export async function readForDisplay(world: World): Promise<Snapshot> {
+export async function readForDisplay(world: EngineWorld): Promise<Snapshot> {
 	const snapshot = await readEvenUnchangeable(world);
 	requireNoClone(snapshot, world.host, world.store.location);
 	return snapshot;

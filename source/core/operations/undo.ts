@@ -4,15 +4,22 @@ import {allocate, type Allocation, type Refusal} from '../rules/allocation/alloc
 import type {Holding} from '../rules/leases/holdings.js';
 import {mayChange, ownerOf} from '../rules/leases/ownership.js';
 import {emptyPlan, type Expectation, type Plan, type Write} from '../model/plan.js';
-import type {World} from '../model/ports.js';
-import {anyGpus} from '../rules/allocation/need.js';
-import {checkWanted} from '../rules/allocation/request.js';
-import type {GpuRecord, Lease, Requester, Snapshot} from '../model/types.js';
+import {instancesHeld} from '../rules/leases/additions.js';
+import {instancesOf} from '../rules/mig/instances.js';
+import {anyGpus, type Eligibility} from '../rules/allocation/need.js';
+import {checkWanted, type Wanted} from '../rules/allocation/request.js';
+import type {GpuRecord, InstanceOfGpu, Lease, Observation, Requester, Snapshot} from '../model/types.js';
 import {transact} from './transact.js';
 import {createFreshScan, isAwakeOn} from './acquire-now.js';
+import {requireLocal, type EngineWorld} from './engine.js';
 
 /** What was given back: one reservation, on these GPUs. */
-export type Released = {readonly gpus: readonly number[]; readonly lease: Lease};
+export type Released = {
+	readonly gpus: readonly number[];
+	/** Of instances of MIG: which. */
+	readonly instances?: readonly InstanceOfGpu[];
+	readonly lease: Lease;
+};
 
 /** What became of each reservation: all its GPUs are back, or none. */
 export type Undone = {
@@ -40,14 +47,21 @@ export const undoableOf = (released: readonly Holding[]): readonly Released[] =>
 		({index, lease}) => JSON.stringify([lease.leaseId ?? index, lease.expiryTime]),
 	)
 		.values()
-		.map((records) => ({gpus: records.map(({index}) => index), lease: records[0]!.lease}))
+		.map((records) => {
+			const instances = instancesHeld(records);
+			return {
+				gpus: [...new Set(records.map(({index}) => index))],
+				...(instances !== undefined && {instances}),
+				lease: {...records[0]!.lease, mig: undefined},
+			};
+		})
 		.toArray();
 
 /** Grants that were planned from one snapshot, as one: beside their GPUs they expect the same. */
 function joined(plans: readonly Plan[]): Plan {
 	const [first = emptyPlan, ...others] = plans;
 	const {event} = first;
-	const gpus = plans.flatMap((plan) => plan.event?.gpus ?? []).toSorted((a, b) => a - b);
+	const gpus = [...new Set(plans.flatMap((plan) => plan.event?.gpus ?? []))].toSorted((a, b) => a - b);
 	const isOfGpu = (expectation: Expectation, index: number): boolean =>
 		expectation.kind === 'gpu' && expectation.index === index;
 	const expect = [...first.expect];
@@ -80,6 +94,14 @@ const withShares = (snapshot: Snapshot, writes: readonly Write[]): Snapshot => (
 	}),
 });
 
+/** The very instances again, as far as they are still there. */
+function onlyThese(instances: readonly InstanceOfGpu[], {gpus}: Observation): Eligibility {
+	const there = instances.filter(({gpu, uuid}) =>
+		instancesOf(gpus.find(({index}) => index === gpu))?.some((instance) => instance.uuid === uuid),
+	);
+	return {...anyGpus, groups: [], instances: there};
+}
+
 function checkUndoable(requester: Requester, {lease}: Released): void {
 	if (!mayChange(requester, lease)) {
 		throw new CanhazgpuError('not-owner', `That reservation belonged to ${ownerOf(lease)}`);
@@ -97,7 +119,12 @@ history keeps the release, and the reservations begin again. Whatever runs on th
 
 @throws CanhazgpuError `not-owner`; `unavailable` when none of it can be undone or its time is over; `busy`, `store-unreachable`, ...
 */
-export async function undoRelease(world: World, requester: Requester, released: readonly Released[]): Promise<Undone> {
+export async function undoRelease(
+	world: EngineWorld,
+	requester: Requester,
+	released: readonly Released[],
+): Promise<Undone> {
+	requireLocal(world, 'undo');
 	for (const each of released) {
 		checkUndoable(requester, each);
 	}
@@ -118,24 +145,41 @@ export async function undoRelease(world: World, requester: Requester, released: 
 			let before = snapshot;
 			const answers = named
 				.filter((each) => !isOver(each))
-				.map(({gpus, lease, leaseId}): Refusal | (Allocation & {readonly leaseId: string; readonly lease: Lease}) => {
-					const need = lease.memoryMiB === undefined ? undefined : {shareMiB: lease.memoryMiB};
-					const answer = allocate(before, observation, {
-						wanted: checkWanted({count: gpus.length, ids: gpus, need}, snapshot.gpus.length),
-						eligibility: anyGpus,
-						lease: {...lease, startTime, lastHeartbeat: startTime, leaseId},
-						force: true,
-						memoryThresholdMiB: world.memoryThresholdMiB,
-						isAwake: isAwakeOn(world.host),
-						grant: {host: world.host.hostname, account: requester.account, reason: 'undone'},
-					});
-					if (answer.kind === 'refused') {
-						return answer;
-					}
+				.map(
+					({
+						gpus,
+						instances,
+						lease,
+						leaseId,
+					}): Refusal | (Allocation & {readonly leaseId: string; readonly lease: Lease}) => {
+						const wanted: Wanted =
+							instances === undefined
+								? {
+										count: gpus.length,
+										ids: gpus,
+										need: lease.memoryMiB === undefined ? undefined : {shareMiB: lease.memoryMiB},
+									}
+								: {
+										count: instances.length,
+										need: {mig: {instances: instances.map(({gpu, number = -1}) => ({gpu, number}))}},
+									};
+						const answer = allocate(before, observation, {
+							wanted: checkWanted(wanted, snapshot.gpus.length),
+							eligibility: instances === undefined ? anyGpus : onlyThese(instances, observation),
+							lease: {...lease, startTime, lastHeartbeat: startTime, leaseId},
+							force: true,
+							memoryThresholdMiB: world.memoryThresholdMiB,
+							isAwake: isAwakeOn(world.host),
+							grant: {host: world.host.hostname, account: requester.account, reason: 'undone'},
+						});
+						if (answer.kind === 'refused') {
+							return answer;
+						}
 
-					before = withShares(before, answer.plan.writes);
-					return {...answer, leaseId, lease};
-				});
+						before = withShares(before, answer.plan.writes);
+						return {...answer, leaseId, lease};
+					},
+				);
 			const granted = answers.filter((answer) => answer.kind === 'allocated');
 			return {
 				plan: joined(granted.map(({plan}) => plan)),

@@ -1,6 +1,6 @@
 /** `admin --policy`, and what `--set` and `--unset` say. */
 import {policyKeys, isPolicyKey} from '../../core/rules/policy/keys.js';
-import {policyProblemOf, policyRows, type PolicyChange, type PolicyChanged} from '../../core/rules/policy/policy.js';
+import {policyDoubtOf, policyRows, type PolicyChange, type PolicyChanged} from '../../core/rules/policy/policy.js';
 import type {Snapshot} from '../../core/model/types.js';
 import {clockTime} from '../text/days.js';
 import {timestamp} from '../text/durations.js';
@@ -24,7 +24,7 @@ const sacrifices: Sacrifices = [
 export const policyTable = (snapshot: Snapshot, paint: Paint, width: number | undefined): string =>
 	ruledTable(
 		['KEY', 'VALUE', 'DEFAULT', 'SET BY', 'WHAT IT DOES'],
-		policyRows(snapshot).map(({key, value, fallback, summary, setting, problem}) => [
+		policyRows(snapshot).map(({key, value, fallback, summary, setting, problem, effect}) => [
 			harmless(key),
 			problem === undefined ? harmless(value) : {text: `${harmless(value)} (!)`, paint: paint.error},
 			fallback ?? '-',
@@ -33,7 +33,7 @@ export const policyTable = (snapshot: Snapshot, paint: Paint, width: number | un
 				: `${harmless(setting.by ?? 'somebody unknown')}, ${clockTime(setting.since, snapshot.now)}`,
 			problem === undefined
 				? (summary ?? 'nothing: this version does not know the key')
-				: `the default holds: ${harmless(problem)}`,
+				: `until it is set again ${effect}: ${harmless(problem)}`,
 		]),
 		paint,
 		{width, sacrifices},
@@ -50,7 +50,7 @@ export const policyJson = (snapshot: Snapshot) => ({
 		set_at: setting === undefined ? undefined : timestamp(setting.since),
 		problem,
 	})),
-	problem: policyProblemOf(snapshot),
+	problem: policyDoubtOf(snapshot)?.problem,
 });
 
 /** `admin --set --json` and `admin --unset --json`: keys whose value is another one now. */
@@ -64,11 +64,12 @@ export const policyChangesJson = (changed: readonly PolicyChanged[]) => ({
 
 const defaultOf = (key: string): string | undefined => (isPolicyKey(key) ? policyKeys[key].fallback : undefined);
 
-function changeWords({key, value, before}: PolicyChanged): string {
+/** @param isUnknown - Nothing tells what was set before. */
+function changeWords({key, value, before}: PolicyChanged, isUnknown: boolean): string {
 	const name = harmless(key);
 	if (value !== undefined) {
 		const was = before === undefined ? `${defaultOf(key)} by default` : harmless(before);
-		return `Set ${name}=${harmless(value)}, which was ${was}`;
+		return `Set ${name}=${harmless(value)}${isUnknown ? '' : `, which was ${was}`}`;
 	}
 
 	if (key === 'all') {
@@ -92,6 +93,7 @@ export function policyChangesText(asked: readonly PolicyChange[], changed: reado
 		.map(({key, value}) =>
 			value === undefined ? `${harmless(key)} was not set` : `${harmless(key)} is ${harmless(value)} already`,
 		);
-	const lines = [...changed.map((each) => changeWords(each)), ...same];
+	const isReplaced = changed.some(({key}) => key === 'all');
+	const lines = [...changed.map((each) => changeWords(each, isReplaced)), ...same];
 	return lines.length === 0 ? 'No key was set' : lines.join('\n');
 }

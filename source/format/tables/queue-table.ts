@@ -1,24 +1,28 @@
 import {labelOf, ownerOf} from '../../core/rules/leases/ownership.js';
 import type {QueueEntry} from '../../core/model/types.js';
-import {blockerJson, blockersWords} from '../blockers.js';
+import type {Blocker} from '../../core/rules/queue/estimates.js';
+import {blockerJson, blockersWords} from '../queue/blockers.js';
+import {engineReasonWords} from '../engine/engine-reasons.js';
 import {clockTime} from '../text/days.js';
 import {longDuration, timestamp} from '../text/durations.js';
 import type {Paint} from '../text/paint.js';
 import {ruledTable, type Sacrifices} from '../text/table.js';
-import {outageWords, stuckWords} from '../out-of-service.js';
+import {outageWords, stuckWords} from '../queue/out-of-service.js';
 import {sanitize, shorten, shownNote} from '../text/text.js';
-import {outOfServiceWords, wantedWords} from '../waiting-progress.js';
-import {needJson} from '../need-json.js';
+import {outOfServiceWords, wantedWords} from '../queue/waiting-progress.js';
+import {needJson} from '../json/need-json.js';
 import {wantedOf} from '../../core/rules/queue/eligible.js';
 import type {QueueRow} from '../../core/rules/queue/queue-rows.js';
 
-function userWords(entry: QueueEntry): string {
+/** `alice`, or `alice (team)` for an entry with a label. */
+export function userWords(entry: QueueEntry): string {
 	const label = labelOf(entry);
 	const owner = sanitize(ownerOf(entry));
 	return label === undefined ? owner : `${owner} (${sanitize(label)})`;
 }
 
-function estimateWords({isPossible, isUnknown, outOfService, estimateSeconds, blockers}: QueueRow): string {
+/** When an entry is served, as far as that can be foreseen. */
+export function estimateWords({isPossible, isUnknown, outOfService, estimateSeconds, blockers}: QueueRow): string {
 	if (!isPossible) {
 		return 'never: not in this pool';
 	}
@@ -122,6 +126,13 @@ const wishJson = (entry: QueueEntry) => ({
 	wait_timeout: entry.waitTimeout === undefined ? undefined : timestamp(entry.waitTimeout),
 });
 
+const absentWhenEmpty = <Item>(list: readonly Item[]): readonly Item[] | undefined =>
+	list.length > 0 ? list : undefined;
+
+/** Why another engine that keeps the queue lets it wait. */
+const reasonJson = (blocker: Blocker | undefined) =>
+	blocker?.kind === 'engine' ? {reason: blocker.reason, reason_words: engineReasonWords(blocker.reason)} : {};
+
 /** What keeps it waiting, and for how long. */
 const waitJson = ({waitedSeconds, outOfService, outages, estimateSeconds, blockers}: QueueRow) => ({
 	wait_seconds: Math.floor(waitedSeconds),
@@ -137,7 +148,8 @@ const waitJson = ({waitedSeconds, outOfService, outages, estimateSeconds, blocke
 				})),
 	estimate: whole(estimateSeconds),
 	estimate_seconds: whole(estimateSeconds),
-	blocked_by: blockers.length === 0 ? undefined : blockers.map((blocker) => blockerJson(blocker)),
+	blocked_by: absentWhenEmpty(blockers.flatMap((blocker) => (blocker.kind === 'engine' ? [] : [blockerJson(blocker)]))),
+	...reasonJson(blockers.find(({kind}) => kind === 'engine')),
 });
 
 /** `queue --json`, with the peer's keys and ours beside them; an entry that cannot be read is left out. */

@@ -121,10 +121,25 @@ function field(text: string): string {
 	return /[",;]/v.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
 }
 
-export const reportCsv = ({rows}: Report, by: string): string =>
+export const reportCsv = ({rows}: Pick<Report, 'rows'> & Partial<Report>, by: string): string =>
 	[
 		[by, 'gpu_hours', 'percentage', 'run_count', 'manual_count'].join(','),
 		...rows.map(({key, gpuHours, percentage, runCount, manualCount}) =>
 			[field(key), gpuHours.toFixed(4), percentage.toFixed(1), runCount, manualCount].join(','),
 		),
 	].join('\n');
+
+/** The same of an answer of the API. */
+export const webReportCsv = ({users}: Pick<ReturnType<typeof webReportJson>, 'users'>, by: string): string =>
+	reportCsv(
+		{
+			rows: users.map((row) => ({
+				key: row.name,
+				gpuHours: row.gpu_hours,
+				percentage: row.percentage,
+				runCount: row.run_count,
+				manualCount: row.manual_count,
+			})),
+		},
+		by,
+	);

@@ -34,6 +34,10 @@ const longestModel = 50;
 const modelCell = ({model}: StatusRow): string =>
 	model === undefined ? '-' : shorten(sanitize(model.model), longestModel);
 
+/** `box2:1`: the GPU as its own machine numbers it. */
+const nodeWords = ({reading}: StatusRow): string =>
+	reading?.place === undefined ? '-' : `${sanitize(reading.place.node)}:${reading.place.gpu}`;
+
 /** As the monitor narrows: what a reservation is comes after who has it and until when. */
 export const statusSacrifices: Sacrifices = [
 	['NOTE', 20],
@@ -57,10 +61,23 @@ The table of `canhazgpu status`, in the peer's columns. MODEL is there only when
 */
 export function statusTable(rows: readonly StatusRow[], paint: Paint, width?: number): string {
 	const hasModels = rows.some(({model}) => model !== undefined);
+	const hasNodes = rows.some(({reading}) => reading?.place !== undefined);
 	return ruledTable(
-		['GPU', 'STATUS', 'USER', 'DURATION', 'TYPE', 'DETAILS', 'VALIDATION', ...(hasModels ? ['MODEL'] : []), 'NOTE'],
+		[
+			'GPU',
+			...(hasNodes ? ['NODE'] : []),
+			'STATUS',
+			'USER',
+			'DURATION',
+			'TYPE',
+			'DETAILS',
+			'VALIDATION',
+			...(hasModels ? ['MODEL'] : []),
+			'NOTE',
+		],
 		rows.map((row) => [
 			String(row.index),
+			...(hasNodes ? [nodeWords(row)] : []),
 			stateCell(row, paint),
 			userWords(row),
 			row.heldSeconds === undefined ? '-' : longDuration(row.heldSeconds),

@@ -23,6 +23,23 @@ export type Sacrifice<Name extends string = string> = readonly [name: Name, leas
 export const totalWidth = (columns: readonly Column[], gap: number): number =>
 	columns.reduce((sum, {width}) => sum + width, 0) + gap * Math.max(0, columns.length - 1);
 
+/** Which column stands at this place of a line; the blank behind a column is a part of it. */
+export function columnNameAt<Name extends string>(
+	columns: ReadonlyArray<Column<Name>>,
+	place: number,
+	gap: number,
+): Name | undefined {
+	let end = 0;
+	for (const {name, width} of columns) {
+		end += width + gap;
+		if (place < end) {
+			return place < 0 ? undefined : name;
+		}
+	}
+
+	return undefined;
+}
+
 /** The columns after as many sacrifices, in their order, as it takes to fit. */
 export function shrunk<Name extends string>(
 	columns: ReadonlyArray<Column<Name>>,

@@ -13,3 +13,12 @@ export function clockTime(time: number, now: number): string {
 	const {key} = localDay(time);
 	return key === localDay(now).key ? clock : `${key} ${clock}`;
 }
+
+/** The day of this name, from its midnight to the next, in seconds since the epoch. Undefined for what is no day. */
+export function dayNamed(name: string): {readonly from: number; readonly to: number} | undefined {
+	const isDay = /^\d{4}-\d\d-\d\d$/v.test(name);
+	// Without an offset the time is of this machine's time zone.
+	const from = isDay ? new Date(`${name}T00:00:00`).getTime() / 1000 : NaN;
+	// A date that there is not, such as February 30, is another one by its time.
+	return Number.isNaN(from) || localDay(from).key !== name ? undefined : {from, to: localDay(from).next};
+}

@@ -2,6 +2,7 @@ import type {GpuProvider} from '../../core/model/ports.js';
 import type {Observation} from '../../core/model/types.js';
 import {countSeen} from '../count.js';
 import {createHangWatch} from '../tool/hang-watch.js';
+import {createPciPlacement} from '../tool/pci-placement.js';
 import {singleFlight} from '../tool/single-flight.js';
 import {explainHanging, tidyWarnings} from '../tool/failures.js';
 import type {DescribeProcesses, RunTool} from '../tool/tool.js';
@@ -11,6 +12,7 @@ import {attachProcesses} from './processes.js';
 import {createQuestion} from './query.js';
 import {createAmdSmi} from './amd-smi.js';
 import {createRocmSmi} from './rocm-smi.js';
+import {readAmdSmiLinks, readRocmSmiLinks} from './topology.js';
 
 type Options = {
 	readonly run: RunTool;
@@ -20,6 +22,7 @@ type Options = {
 	How long a scan may take; asked for at the beginning of each.
 	*/
 	readonly timeLimitMs?: () => number;
+	readonly placed?: ReturnType<typeof createPciPlacement>;
 	readonly command?: string;
 	/**
 	Asked where `command` is not installed.
@@ -35,6 +38,7 @@ export const createAmdProvider = ({
 	describeProcesses,
 	monotonicMs,
 	timeLimitMs = () => 10_000,
+	placed = createPciPlacement(),
 	command = 'amd-smi',
 	oldCommand = 'rocm-smi',
 }: Options): GpuProvider => {
@@ -51,6 +55,10 @@ export const createAmdProvider = ({
 
 	const scanNew = createAmdSmi(optionsFor(command));
 	const scanOld = createRocmSmi(optionsFor(oldCommand));
+	const askLinks = optionsFor(command).question(['topology', '--json']);
+	const askOldLinks = optionsFor(oldCommand).question(['--showtopo', '--json']);
+	/** By which programs know the GPUs, by the tool's own numbers. */
+	let latestNumbers: ReadonlyMap<number, number> = new Map();
 
 	const report = (seen: Pick<Observation, 'gpus' | 'failure' | 'driverVersion' | 'warnings'>): Observation => ({
 		provider: 'amd',
@@ -80,7 +88,8 @@ export const createAmdProvider = ({
 
 		const {processes, numbers, driverVersion, warnings} = seen;
 		const gpus = await attachProcesses(seen.gpus, processes, describeProcesses);
-		return report({gpus: inOrderOfPrograms(gpus, numbers), driverVersion, warnings});
+		latestNumbers = numbers;
+		return report({gpus: placed(inOrderOfPrograms(gpus, numbers)), driverVersion, warnings});
 	};
 
 	const observe = singleFlight(scan);
@@ -91,6 +100,15 @@ export const createAmdProvider = ({
 		observe,
 		async count() {
 			return countSeen(await observe());
+		},
+		async readLinks() {
+			if (hangs.sinceMs() !== undefined) {
+				return undefined;
+			}
+
+			const deadlineMs = monotonicMs() + timeLimitMs();
+			const links = readAmdSmiLinks((await askLinks(deadlineMs)).json?.documents, latestNumbers);
+			return links ?? readRocmSmiLinks((await askOldLinks(deadlineMs)).json?.documents[0], latestNumbers);
 		},
 		async close() {
 			closing.abort();

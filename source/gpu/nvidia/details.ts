@@ -1,8 +1,8 @@
-import type {GpuReading, MigInstance} from '../../core/model/observation.js';
+import type {GpuProcess, GpuReading} from '../../core/model/observation.js';
 import {addProblems, judgeHealth} from '../health.js';
 import {isComplete, type RunTool} from '../tool/tool.js';
 import {parseList, type ListedGpu} from './list.js';
-import type {Details, GpuDetails} from './xml.js';
+import type {DetailedProcess, Details, GpuDetails} from './xml.js';
 
 type Options = {
 	readonly run: RunTool;
@@ -38,8 +38,8 @@ export const nameParts = (details: Details, listed: readonly ListedGpu[]): Detai
 		return {
 			...gpu,
 			migInstances: gpu.migInstances?.map((instance) => {
-				const {device} = instance;
-				const named = device === undefined ? undefined : parts?.get(device);
+				const {number} = instance;
+				const named = number === undefined ? undefined : parts?.get(number);
 				return {...instance, profile: named?.profile, uuid: instance.uuid ?? named?.uuid};
 			}),
 		};
@@ -47,7 +47,7 @@ export const nameParts = (details: Details, listed: readonly ListedGpu[]): Detai
 });
 
 /**
-Gives each reading its parts.
+Gives each reading its parts, and each of its processes the part that it is on.
 */
 export const attachParts = (gpus: readonly GpuReading[], details: Details | undefined): readonly GpuReading[] =>
 	details === undefined
@@ -55,7 +55,11 @@ export const attachParts = (gpus: readonly GpuReading[], details: Details | unde
 		: gpus.map((gpu) => {
 				const found = details.gpus.find((one) => isSame(one, gpu));
 				return gpu.isMigEnabled === true && found?.migInstances !== undefined
-					? {...gpu, migInstances: found.migInstances.map((instance) => withoutDevice(instance))}
+					? {
+							...gpu,
+							migInstances: found.migInstances,
+							processes: gpu.processes?.map((process) => withPart(process, found.processes ?? [])),
+						}
 					: gpu;
 			});
 
@@ -76,5 +80,12 @@ const isSame = (details: GpuDetails, gpu: GpuReading): boolean =>
 		? details.pciBusId !== undefined && details.pciBusId === gpu.pciBusId
 		: details.uuid === gpu.uuid;
 
-const withoutDevice = ({device: _device, ...instance}: MigInstance & {readonly device?: number}): MigInstance =>
-	instance;
+/** A process on several parts is on none for sure. */
+const withPart = (process: GpuProcess, detailed: readonly DetailedProcess[]): GpuProcess => {
+	const [first, ...others] = detailed.filter(({pid}) => pid === process.pid);
+	const {gpuInstanceId, computeInstanceId} = first ?? {};
+	const isOne = others.every(
+		(other) => other.gpuInstanceId === gpuInstanceId && other.computeInstanceId === computeInstanceId,
+	);
+	return gpuInstanceId === undefined || !isOne ? process : {...process, gpuInstanceId, computeInstanceId};
+};

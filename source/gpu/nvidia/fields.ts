@@ -29,7 +29,7 @@ const basicFields = [
 What later drivers added, oldest first: the tool complains of the first field that it does not know.
 */
 const laterFields: ReadonlyArray<{readonly since: number; readonly fields: readonly string[]}> = [
-	{since: 450, fields: ['mig.mode.current']},
+	{since: 450, fields: ['mig.mode.current', 'mig.mode.pending']},
 	{since: 510, fields: ['memory.reserved', 'compute_cap']},
 	{since: 535, fields: ['clocks_event_reasons.active', 'temperature.gpu.tlimit']},
 	{since: 565, fields: ['gpu_recovery_action']},

@@ -132,6 +132,10 @@ The table of the tool has only processes that compute.
 const complete = (row: ProcessRow, details: HostDetails | undefined): GpuProcess => ({
 	...joinDetails(row, details),
 	...(row.utilizationPercent !== undefined && {utilizationPercent: row.utilizationPercent}),
+	...(row.gpuInstanceId !== undefined && {
+		gpuInstanceId: row.gpuInstanceId,
+		computeInstanceId: row.computeInstanceId,
+	}),
 	kind: row.kind ?? 'compute',
 });
 
@@ -142,10 +146,20 @@ const mergeByPid = (rows: readonly ProcessRow[]): readonly ProcessRow[] => {
 	const merged = new Map<number, ProcessRow>();
 	for (const row of rows) {
 		const earlier = merged.get(row.pid);
-		merged.set(row.pid, earlier ? {...earlier, memoryUsedMiB: sum(earlier.memoryUsedMiB, row.memoryUsedMiB)} : row);
+		merged.set(row.pid, earlier ? mergeRows(earlier, row) : row);
 	}
 
 	return [...merged].map(([, row]) => row);
+};
+
+/** A process on several parts is on none for sure. */
+const mergeRows = (one: ProcessRow, other: ProcessRow): ProcessRow => {
+	const {gpuInstanceId, computeInstanceId, ...row} = one;
+	const isSame = gpuInstanceId === other.gpuInstanceId && computeInstanceId === other.computeInstanceId;
+	return {
+		...(isSame ? one : row),
+		memoryUsedMiB: sum(one.memoryUsedMiB, other.memoryUsedMiB),
+	};
 };
 
 const sum = (a: number | undefined, b: number | undefined): number | undefined =>

@@ -79,6 +79,7 @@ export const readGpu = (index: number, {cells}: CsvRow): BareReading => {
 		throttleReasons: reasonBits === undefined ? undefined : throttleWords(reasonBits),
 		eccUncorrectedErrors,
 		isMigEnabled: read('mig.mode.current', 'isMigEnabled', readSwitch),
+		...(isPending(cells) && {isMigPending: true}),
 		computeMode: text('compute_mode', 'computeMode'),
 		computeCapability: read('compute_cap', 'computeCapability', readVersion),
 		...(health.length > 0 && {health}),
@@ -91,6 +92,14 @@ export const readGpu = (index: number, {cells}: CsvRow): BareReading => {
 How many degrees are left until the GPU slows down; below 0 when it is past that.
 */
 const readMargin = (text: string): number | undefined => (/^-?\d{1,3}$/v.test(text) ? Number(text) : undefined);
+
+/** Whether an administrator has switched MIG, which waits for a reset. */
+const isPending = (cells: Cells): boolean => {
+	const [current, pending] = ['mig.mode.current', 'mig.mode.pending'].map((column) =>
+		readSwitch(cells.get(column) ?? ''),
+	);
+	return current !== undefined && pending !== undefined && current !== pending;
+};
 
 const readSwitch = (text: string): boolean | undefined => ({enabled: true, disabled: false})[text.toLowerCase()];
 

@@ -40,9 +40,9 @@ type Options = {
 };
 
 /**
-Nobody shall wait long for what may be nothing.
+The log usually takes a few milliseconds. On a loaded machine it may take a second, and a log that was given up tells of no broken GPU.
 */
-const logTimeoutMs = 500;
+const logTimeoutMs = 2000;
 
 /**
 A waiter scans often, but the log is read no oftener than this; far less often where it is closed to this account.

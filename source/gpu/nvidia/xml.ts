@@ -6,6 +6,14 @@ import {cap} from '../tool/text.js';
 import {isMarker, readAnswer, readNumber} from './csv.js';
 
 /**
+A process as that tells it.
+*/
+export type DetailedProcess = Pick<
+	GpuProcess,
+	'pid' | 'kind' | 'memoryUsedMiB' | 'gpuInstanceId' | 'computeInstanceId'
+>;
+
+/**
 What only `nvidia-smi -q -x` tells of a GPU.
 */
 export type GpuDetails = {
@@ -13,9 +21,9 @@ export type GpuDetails = {
 	readonly uuid?: string;
 	readonly isMigEnabled?: boolean;
 	/**
-	With the number that `nvidia-smi -L` gives each, too. Undefined when nothing is said of parts.
+	Undefined when nothing is said of parts.
 	*/
-	readonly migInstances?: ReadonlyArray<MigInstance & {readonly device?: number}>;
+	readonly migInstances?: readonly MigInstance[];
 	/**
 	What the driver wants to be done, such as `None` or `GPU Reset`.
 	*/
@@ -26,7 +34,7 @@ export type GpuDetails = {
 	/**
 	With those that only draw. Undefined when they could not be told.
 	*/
-	readonly processes?: ReadonlyArray<Pick<GpuProcess, 'pid' | 'kind' | 'memoryUsedMiB'>>;
+	readonly processes?: readonly DetailedProcess[];
 };
 
 export type Details = {readonly driverVersion?: string; readonly gpus: readonly GpuDetails[]};
@@ -100,10 +108,10 @@ const readGpu = (gpu: unknown): GpuDetails => {
 	};
 };
 
-const readPart = (part: unknown): MigInstance & {readonly device?: number} => {
+const readPart = (part: unknown): MigInstance => {
 	const memory = child(part, 'fb_memory_usage');
 	return {
-		device: numberOf(part, 'index'),
+		number: numberOf(part, 'index'),
 		gpuInstanceId: numberOf(part, 'gpu_instance_id'),
 		computeInstanceId: numberOf(part, 'compute_instance_id'),
 		uuid: textOf(part, 'uuid'),
@@ -112,9 +120,17 @@ const readPart = (part: unknown): MigInstance & {readonly device?: number} => {
 	};
 };
 
+/** On which part a process is; nothing where the GPU has none. */
+const idsOf = (process: unknown): Pick<GpuProcess, 'gpuInstanceId' | 'computeInstanceId'> => {
+	const [gpuInstanceId, computeInstanceId] = ['gpu_instance_id', 'compute_instance_id'].map((name) =>
+		numberOf(process, name),
+	);
+	return gpuInstanceId === undefined ? {} : {gpuInstanceId, computeInstanceId};
+};
+
 const kinds: Readonly<Record<string, GpuProcess['kind']>> = {C: 'compute', G: 'graphics', 'C+G': 'both'};
 
-const readProcess = (process: unknown): ReadonlyArray<Pick<GpuProcess, 'pid' | 'kind' | 'memoryUsedMiB'>> => {
+const readProcess = (process: unknown): readonly DetailedProcess[] => {
 	const pid = textOf(process, 'pid') ?? '';
 	return /^[1-9]\d{0,9}$/v.test(pid)
 		? [
@@ -122,6 +138,7 @@ const readProcess = (process: unknown): ReadonlyArray<Pick<GpuProcess, 'pid' | '
 					pid: Number(pid),
 					kind: kinds[textOf(process, 'type') ?? ''],
 					memoryUsedMiB: numberOf(process, 'used_memory'),
+					...idsOf(process),
 				},
 			]
 		: [];

@@ -26,6 +26,10 @@ export type SceneProcess = {
 	*/
 	readonly utilization?: number;
 	readonly container?: string;
+	/**
+	Which instance of the GPU it is on, from 0.
+	*/
+	readonly instance?: number;
 };
 
 /**
@@ -64,6 +68,10 @@ export type Person = {
 	*/
 	readonly gpus?: number;
 	readonly ids?: readonly number[];
+	/**
+	MiB of each, others beside them. Absent: the GPUs are had alone.
+	*/
+	readonly share?: number;
 	readonly kind?: 'run' | 'manual';
 	/**
 	Seconds that the GPUs are kept, and seconds until the next time; each varies by a third. Kept for ever when absent.
@@ -91,6 +99,10 @@ export type Scenario = {
 	How many GPUs a demonstration has. Elsewhere the pool says.
 	*/
 	readonly gpus?: number;
+	/**
+	What the policy of a demonstration says, by key.
+	*/
+	readonly policy?: Readonly<Record<string, string>>;
 	readonly seed?: number;
 	readonly model?: string;
 	/**
@@ -123,9 +135,10 @@ export type Scenario = {
 	*/
 	readonly unknown?: ReadonlyArray<OfGpu & {readonly readings: readonly string[]; readonly word?: string}>;
 	/**
-	GPUs in parts, by the profile of each.
+	GPUs that MIG has split, by the profile of each instance. Of several that hold for a GPU the last counts: its instances are others than
+	before. `mode`: the mode cannot be told, or waits for a reset.
 	*/
-	readonly mig?: ReadonlyArray<{readonly gpu: number; readonly profiles: readonly string[]}>;
+	readonly mig?: ReadonlyArray<OfGpu & {readonly profiles: readonly string[]; readonly mode?: 'unknown' | 'pending'}>;
 	/**
 	Times at which no GPU answers.
 	*/
@@ -196,7 +209,9 @@ export const sceneOf = (scenario: Scenario, index: number, elapsedSeconds: numbe
 		items.filter((item) => item.gpu === index && isNow(item, elapsedSeconds));
 
 	const health = current(scenario.health).map(({kind, words}) => ({kind, words}));
-	const profiles = scenario.mig?.find(({gpu}) => gpu === index)?.profiles;
+	const splits = (scenario.mig ?? []).filter(({gpu}) => gpu === index);
+	const generation = splits.findLastIndex((one) => isNow(one, elapsedSeconds));
+	const split = splits[generation];
 	const [failure] = current(scenario.failures);
 	// A process keeps its pid while others of the scenario come and go.
 	const processes = (scenario.processes ?? []).map((process, position) => ({
@@ -217,7 +232,7 @@ export const sceneOf = (scenario: Scenario, index: number, elapsedSeconds: numbe
 			const whole = {
 				...reading,
 				health,
-				...(profiles && {isMigEnabled: true, migInstances: partsOf(reading, profiles)}),
+				...(split && splitReading(reading, split, generation)),
 			};
 			const seen = current(scenario.hidden).length > 0 ? {...whole, processes: undefined} : whole;
 			const veiled = current(scenario.unknown).flatMap(({readings, word = '[N/A]'}) =>
@@ -233,17 +248,44 @@ export const sceneOf = (scenario: Scenario, index: number, elapsedSeconds: numbe
 };
 
 /**
-The profile names the memory of the part: `3g.40gb`.
+What changes where MIG has split a GPU. The load of such a GPU is not told.
 */
-const partsOf = ({index, memoryTotalMiB}: GpuReading, profiles: readonly string[]): readonly MigInstance[] =>
+const splitReading = (
+	reading: GpuReading,
+	{profiles, mode}: NonNullable<Scenario['mig']>[number],
+	generation: number,
+): Partial<GpuReading> =>
+	mode === 'unknown'
+		? {unknown: {...reading.unknown, isMigEnabled: '[Unknown Error]'}}
+		: {
+				isMigEnabled: true,
+				...(mode === 'pending' && {isMigPending: true}),
+				migInstances: partsOf(reading, profiles, generation),
+				utilizationPercent: undefined,
+				memoryUtilizationPercent: undefined,
+				unknown: {...reading.unknown, utilizationPercent: '[N/A]', memoryUtilizationPercent: '[N/A]'},
+			};
+
+/**
+The profile names the memory of the part: `3g.40gb`.
+
+@param generation - How often the instances of the GPU were changed.
+*/
+const partsOf = (
+	{index, memoryTotalMiB, processes = []}: GpuReading,
+	profiles: readonly string[],
+	generation: number,
+): readonly MigInstance[] =>
 	profiles.map((profile, position) => {
+		const own = processes.filter(({gpuInstanceId}) => gpuInstanceId === position + 1);
 		const gigabytes = Number(/\.(?<size>\d+)gb/v.exec(profile)?.groups?.['size']);
 		return {
+			number: position,
 			profile,
 			gpuInstanceId: position + 1,
 			computeInstanceId: 0,
-			uuid: `MIG-SIM-${index}-${position}`,
-			memoryUsedMiB: 0,
+			uuid: generation === 0 ? `MIG-SIM-${index}-${position}` : `MIG-SIM-${index}-${position}-${generation}`,
+			memoryUsedMiB: own.reduce((sum, {memoryUsedMiB = 0}) => sum + memoryUsedMiB, 0),
 			memoryTotalMiB: Number.isNaN(gigabytes) ? memoryTotalMiB : gigabytes * 1000,
 		};
 	});

@@ -94,13 +94,17 @@ export const createSimulatedProvider = ({
 			const scene = sceneOf(scenario, index, elapsedSeconds);
 			const what = hardwareOf(scenario, index);
 			const shares = shareProcesses(
-				current.filter((one) => one.index === index && one.shareMiB !== undefined),
+				current
+					.filter((one) => one.index === index && (one.shareMiB !== undefined || one.instance !== undefined))
+					.map((one) => ({...one, command: one.command ?? commandOf(one.user)})),
 				seconds,
 			);
 			const living = [...scene.processes, ...shares].filter(
 				({pid, startedSecondsAgo}) => !hasEnded({pid, startTime: seconds - startedSecondsAgo}),
 			);
-			const found = current.find((one) => one.index === index && one.shareMiB === undefined);
+			const found = current.find(
+				(one) => one.index === index && one.shareMiB === undefined && one.instance === undefined,
+			);
 			// A process of the scenario that was adopted makes its load itself.
 			const lease = living.some(({pid}) => pid === found?.pid) ? undefined : found;
 			const simulate = (shown: SimulatedLease | undefined): GpuReading =>
@@ -144,13 +148,17 @@ export const createSimulatedProvider = ({
 	};
 };
 
+/** In MiB: what a job uses of an instance, less than the smallest one has. */
+const instanceLoadMiB = 4000;
+
 /** Each share runs a job of its own, which uses a little less than it asked for. */
 const shareProcesses = (shares: readonly SimulatedLease[], seconds: number): Scene['processes'] =>
-	shares.map(({index, user, pid, startTime = seconds, command, shareMiB = 0}, position) => ({
+	shares.map(({index, user, pid, startTime = seconds, command, shareMiB, instance}, position) => ({
 		user,
 		pid: pid ?? simulatedPid(index, firstSharePid + position),
 		command: command ?? 'python3 evaluate.py --split test',
-		memory: Math.round(0.9 * shareMiB),
+		memory: shareMiB === undefined ? instanceLoadMiB : Math.round(0.9 * shareMiB),
+		instance: instance?.gpuInstanceId === undefined ? undefined : instance.gpuInstanceId - 1,
 		utilization: Math.round(80 / shares.length),
 		startedSecondsAgo: Math.max(0, seconds - startTime),
 	}));

@@ -89,19 +89,22 @@ export const simulateGpu = ({
 				hostMemoryMiB: Math.round(900 + 6000 * dice(24)),
 				startTime: lease?.startTime,
 			})),
-			...others.map(({pid, user, command, memoryMiB, work: share, startedSecondsAgo, container}, position) => ({
-				pid: pid ?? simulatedPid(index, 900 + position),
-				user,
-				name: programOf(command),
-				commandLine: command,
-				memoryUsedMiB: memoryMiB,
-				utilizationPercent: Math.round(100 * share),
-				cpuPercent: Math.round(120 * share),
-				hostMemoryMiB: Math.round(700 + 2000 * fraction(seed, index, 40 + position)),
-				startTime: Math.round(seconds - startedSecondsAgo),
-				containerId: container,
-				kind: 'compute' as const,
-			})),
+			...others.map(
+				({pid, user, command, memoryMiB, work: share, startedSecondsAgo, container, instance}, position) => ({
+					pid: pid ?? simulatedPid(index, 900 + position),
+					user,
+					name: programOf(command),
+					commandLine: command,
+					memoryUsedMiB: memoryMiB,
+					utilizationPercent: Math.round(100 * share),
+					cpuPercent: Math.round(120 * share),
+					hostMemoryMiB: Math.round(700 + 2000 * fraction(seed, index, 40 + position)),
+					startTime: Math.round(seconds - startedSecondsAgo),
+					containerId: container,
+					...(instance !== undefined && {gpuInstanceId: instance + 1, computeInstanceId: 0}),
+					kind: 'compute' as const,
+				}),
+			),
 		],
 		unknown: {},
 	});
@@ -192,6 +195,10 @@ export type SimulatedLease = {
 	MiB of GPU memory that a share asked for. Absent: it has the GPU alone.
 	*/
 	readonly shareMiB?: number;
+	/**
+	The instance that it has of a GPU that MIG has split.
+	*/
+	readonly instance?: {readonly gpuInstanceId?: number};
 	/**
 	The job's, if there is one; else one is made up.
 	*/

@@ -13,6 +13,11 @@ export type ProcessRow = {
 	readonly program?: string;
 	readonly utilizationPercent?: number;
 	readonly kind?: GpuProcess['kind'];
+	/**
+	Of the part that it is on.
+	*/
+	readonly gpuInstanceId?: number;
+	readonly computeInstanceId?: number;
 };
 
 /**

@@ -1,4 +1,4 @@
-/** A JSON Schema (draft-07) for what each verb prints with `--json`; that of `run` is the one of `reserve`. */
+/** A JSON Schema (draft-07) for what each verb prints with `--json`, and for answers of the dashboard; that of `run` is the one of `reserve`. */
 
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -6,6 +6,7 @@ type Load = () => Promise<{readonly default: Schema}>;
 
 export const schemas: Readonly<Record<string, Load>> = {
 	status: async () => import('./status.json', {with: {type: 'json'}}),
+	'status-follow': async () => import('./status-follow.json', {with: {type: 'json'}}),
 	'status-all': async () => import('./status-all.json', {with: {type: 'json'}}),
 	queue: async () => import('./queue.json', {with: {type: 'json'}}),
 	'queue-leave': async () => import('./queue-leave.json', {with: {type: 'json'}}),
@@ -16,5 +17,6 @@ export const schemas: Readonly<Record<string, Load>> = {
 	who: async () => import('./who.json', {with: {type: 'json'}}),
 	report: async () => import('./report.json', {with: {type: 'json'}}),
 	events: async () => import('./events.json', {with: {type: 'json'}}),
+	'web-occupancy': async () => import('./web-occupancy.json', {with: {type: 'json'}}),
 	doctor: async () => import('./doctor.json', {with: {type: 'json'}}),
 };

@@ -2,7 +2,7 @@
 An isolation made by bubblewrap, which needs no rights: in a namespace of mounts the nodes of foreign GPUs do not open. Only the mounts (and, for
 accounts other than root, the user namespace that this takes) are the job's own. Its pid, parent, terminal, files and network stay.
 
-Bubblewrap makes the namespaces and ends. The job enters them by nsenter(1), which becomes the job. A job that bubblewrap itself starts is
+Bubblewrap makes the namespaces, a shell in them proves that they hold, and both end. The job enters them by nsenter(1), which becomes the job. A job that bubblewrap itself starts is
 the child of a process that passes no signal on, dies of Ctrl-C before its job, and hides of which signal the job died.
 */
 import {spawn} from 'node:child_process';
@@ -12,6 +12,7 @@ import process from 'node:process';
 import {text} from 'node:stream/consumers';
 import type {IsolationProblem} from '../../core/model/isolation.js';
 import type {DeviceNode} from './device-nodes.js';
+import {leakIn, proofLines, proofWords, type ProofNodes} from './proof.js';
 
 /** Entries of a directory without these nodes, and without links to them. */
 const keptEntries = (directory: string, hidden: ReadonlySet<string>): readonly string[] =>
@@ -49,8 +50,8 @@ export const plainEnvironment = {LC_ALL: 'C', PATH: '/usr/bin:/bin:/usr/sbin:/sb
 
 export type Programs = {readonly bwrap: string; readonly nsenter: string};
 
-/** Far more than the milliseconds that it takes. */
-const patienceSeconds = 20;
+/** Far more than the milliseconds that it takes; but a driver may take seconds to wake a GPU that nothing uses. */
+const patienceSeconds = 60;
 
 export type Namespaces = {
 	readonly kind: 'made';
@@ -58,8 +59,6 @@ export type Namespaces = {
 	readonly entrance: readonly string[];
 	readonly close: () => void;
 };
-
-type Refused = Exclude<IsolationProblem, {readonly kind: 'foreign-opens'}>;
 
 /** Opens all of them, or none. */
 const openAll = (files: readonly string[]): readonly number[] => {
@@ -84,12 +83,30 @@ const isSameDirectory = (one: string, other: string): boolean => {
 	return a!.dev === b!.dev && a!.ino === b!.ino;
 };
 
-/** Namespaces in which these nodes do not open. `hasUsers`: with a user namespace, which all but root of the machine need. */
+type NamespaceOptions = {
+	/** Of {@link maskWords}. */
+	readonly masks: readonly string[];
+	/** Whether they include a user namespace, which all but root of the machine need. */
+	readonly hasUsers: boolean;
+	/** What the process that holds them tries to open before anything else enters them. */
+	readonly proof: ProofNodes;
+};
+
+/** Makes namespaces in which the foreign nodes do not open, and proves that they do not. */
 export const makeNamespaces = async (
+	programs: Programs,
+	options: NamespaceOptions,
+): Promise<Namespaces | IsolationProblem> => {
+	const first = await tryToMakeNamespaces(programs, options);
+	// Before bubblewrap has a session of its own, a key of the terminal ends it. That is no fault of isolation, and told otherwise.
+	const made = first === 'ended by a signal' ? await tryToMakeNamespaces(programs, options) : first;
+	return made === 'ended by a signal' ? {kind: 'refused', program: 'bwrap', words: made} : made;
+};
+
+const tryToMakeNamespaces = async (
 	{bwrap, nsenter}: Programs,
-	masks: readonly string[],
-	hasUsers: boolean,
-): Promise<Namespaces | Refused> => {
+	{masks, hasUsers, proof}: NamespaceOptions,
+): Promise<Namespaces | IsolationProblem | 'ended by a signal'> => {
 	const child = spawn(
 		bwrap,
 		[
@@ -99,9 +116,7 @@ export const makeNamespaces = async (
 			'/',
 			...masks,
 			'--',
-			'/bin/sh',
-			'-c',
-			'echo $$; read -r end',
+			...proofWords(proof, '; echo $$; read -r end'),
 		],
 		// In a session of its own: no key of the terminal reaches it.
 		{env: plainEnvironment, stdio: ['pipe', 'pipe', 'pipe'], detached: true},
@@ -109,6 +124,11 @@ export const makeNamespaces = async (
 	const failed = new Promise<string>((resolve) => {
 		child.once('error', (error) => {
 			resolve(error.message);
+		});
+	});
+	const endedBySignal = new Promise<boolean>((resolve) => {
+		child.once('exit', (_, signal) => {
+			resolve(signal !== null);
 		});
 	});
 	child.stdin.on('error', () => undefined);
@@ -122,11 +142,18 @@ export const makeNamespaces = async (
 	});
 	const words = text(child.stderr);
 	try {
-		const pid = Number(await firstLine(child.stdout));
+		const {lines, pid} = await provedBy(child.stdout);
 		if (pid === 0) {
-			return limit.aborted
-				? {kind: 'slow', program: 'bwrap', seconds: patienceSeconds}
-				: {kind: 'refused', program: 'bwrap', words: await words};
+			if (limit.aborted) {
+				return {kind: 'slow', program: 'bwrap', seconds: patienceSeconds};
+			}
+
+			return (await endedBySignal) ? 'ended by a signal' : {kind: 'refused', program: 'bwrap', words: await words};
+		}
+
+		const leak = leakIn(lines, proof);
+		if (leak !== undefined) {
+			return leak;
 		}
 
 		const names = [...(hasUsers ? ['user'] : []), 'mnt'];
@@ -162,16 +189,27 @@ export const makeNamespaces = async (
 	}
 };
 
-/** Empty when it ends without one. */
-const firstLine = async (stream: NodeJS.ReadableStream): Promise<string> => {
-	let line = '';
+/** The lines of the proof, and the pid of who made it: 0 when it ended before it was done. */
+const provedBy = async (
+	stream: NodeJS.ReadableStream,
+): Promise<{readonly lines: readonly string[]; readonly pid: number}> => {
+	let output = '';
 	stream.setEncoding('utf8');
 	for await (const part of stream) {
-		line += String(part);
-		if (line.includes('\n')) {
-			return line.trim();
+		output += String(part);
+		const lines = proofLines(output);
+		const pid =
+			lines &&
+			/^\d+\n/v.exec(
+				output
+					.split('\n')
+					.slice(lines.length + 1)
+					.join('\n'),
+			);
+		if (lines && pid) {
+			return {lines, pid: Number(pid[0])};
 		}
 	}
 
-	return '';
+	return {lines: [], pid: 0};
 };

@@ -2,9 +2,10 @@ import path from 'node:path';
 import type {Isolate, IsolationProblem, NotIsolated} from '../../core/model/isolation.js';
 import {isMachineRoot} from '../../security/user-namespace.js';
 import {lookUpCommand} from '../tool/command.js';
-import {makeNamespaces, maskWords, type Namespaces, type Programs} from './bubblewrap.js';
+import {runTool} from '../tool/spawn.js';
+import {makeNamespaces, maskWords, plainEnvironment, type Namespaces, type Programs} from './bubblewrap.js';
 import {partNodesBy, readDeviceNodes, type DeviceNode} from './device-nodes.js';
-import {findLeak} from './proof.js';
+import {leakIn, proofLines, proofWords, type ProofNodes} from './proof.js';
 import {forbiddingSettings} from './user-namespaces.js';
 
 export type IsolationOptions = {
@@ -68,23 +69,33 @@ export const createIsolate =
 
 		const hasUsers = !isMachineRoot();
 		const masks = maskWords(path.join(root, 'dev'), parted.foreign);
-		const namespaces = await makeNamespaces(programs, masks, hasUsers);
+		const proof = {
+			foreign: parted.foreign.map(({file}) => file),
+			granted: mainNode(parted.granted).file,
+		};
+		const namespaces = await makeNamespaces(programs, {masks, hasUsers, proof});
 		if (isProblem(namespaces)) {
 			return notIsolated(explained(namespaces, hasUsers));
 		}
 
 		const {entrance, close} = namespaces;
-		const leak = await findLeak(entrance, {
-			foreign: parted.foreign.map(({file}) => file),
-			granted: mainNode(parted.granted).file,
-		});
-		if (leak !== undefined) {
-			close();
-			return notIsolated(explained(leak, hasUsers));
-		}
-
 		return {kind: 'isolated', entrance, close};
 	};
+
+/** Tries the same with the words that start a job. They enter what was proved already, so only a check of the machine has time for it. */
+async function entranceProblem(
+	[program, ...words]: readonly string[],
+	nodes: ProofNodes,
+): Promise<IsolationProblem | undefined> {
+	const {stdout, stderr, failure, detail} = await runTool(program!, [...words, ...proofWords(nodes)], {
+		timeoutMs: 20_000,
+		environment: plainEnvironment,
+	});
+	const lines = failure === undefined ? proofLines(stdout) : undefined;
+	return lines === undefined
+		? {kind: 'refused', program: path.basename(program!), words: detail ?? stderr}
+		: leakIn(lines, nodes);
+}
 
 /**
 Whether a job could be isolated on this machine at all, tried on a device that every machine has. Undefined: it could.
@@ -100,12 +111,13 @@ export const findIsolationProblem = async (
 	}
 
 	const hasUsers = !isMachineRoot();
-	const namespaces = await makeNamespaces(programs, ['--bind', '/dev/zero', '/dev/zero'], hasUsers);
+	const proof = {foreign: ['/dev/zero'], granted: '/dev/null'};
+	const namespaces = await makeNamespaces(programs, {masks: ['--bind', '/dev/zero', '/dev/zero'], hasUsers, proof});
 	if (isProblem(namespaces)) {
 		return explained(namespaces, hasUsers);
 	}
 
-	const leak = await findLeak(namespaces.entrance, {foreign: ['/dev/zero'], granted: '/dev/null'});
+	const problem = await entranceProblem(namespaces.entrance, proof);
 	namespaces.close();
-	return leak === undefined ? undefined : explained(leak, hasUsers);
+	return problem === undefined ? undefined : explained(problem, hasUsers);
 };

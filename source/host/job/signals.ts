@@ -1,6 +1,9 @@
+import {readFileSync} from 'node:fs';
+import {constants} from 'node:os';
 import {performance} from 'node:perf_hooks';
 import process from 'node:process';
 import {type ProcessStat, readStat} from '../process/proc.js';
+import {signalsOf} from './inherited.js';
 
 /**
 All that would end us and leave the job alone, but for those that nobody can catch. SIGUSR1 is among them: Node keeps it to start its
@@ -14,7 +17,8 @@ type Target = {readonly pid: number; readonly kill: (signal: Held) => void};
 
 export type SignalRelay = {
 	/**
-	From now on signals are passed on to this child. Before that, and after its end, they are dropped.
+	From now on signals are passed on to this child, which was started in this turn of the event loop. Those that came before are passed on
+	at once. After its end they are dropped.
 	*/
 	readonly connect: (to: Target) => void;
 	/**
@@ -37,6 +41,10 @@ Takes in the signals that are sent to this process and passes each on to the job
 - When the terminal hangs up, the kernel and the shells send SIGHUP to whole groups. Only a session leader gets it alone. Under nohup the
   job ignores it, however it comes.
 
+A signal that came before the job was there, or while it was being started, is passed on in any case: Node tells of it later, and the job
+may not have been in the group. A key that would end the job, which lives on, is passed on for the same reason: on a loaded machine Node may
+tell of it much later. A job that did get it dies of either.
+
 SIGTERM and the others come from `kill`. When somebody signals the whole group by that, the job is sent it twice: who sent a signal,
 and to whom, Node does not tell. SIGTSTP is not taken in: it stops us as it stops the job, and SIGCONT wakes both.
 */
@@ -44,6 +52,8 @@ export const relaySignals = (): SignalRelay => {
 	const hadTerminal = hasTerminal(readStat('self'));
 	let target: Target | undefined;
 	let lostAtMs: number | undefined;
+	const early: Held[] = [];
+	let isEarly = true;
 
 	const isHangUp = (own: ProcessStat): boolean => {
 		if (!hadTerminal || hasTerminal(own)) {
@@ -62,12 +72,14 @@ export const relaySignals = (): SignalRelay => {
 		}
 
 		return signal === 'SIGINT' || signal === 'SIGQUIT'
-			? hasTerminal(own) && own.processGroup === own.foregroundGroup
+			? hasTerminal(own) && own.processGroup === own.foregroundGroup && !wouldDieOf(signal, jobPid)
 			: signal === 'SIGHUP' && own.session !== process.pid && isHangUp(own);
 	};
 
 	const take = (signal: Held) => {
-		if (target !== undefined && !jobHasIt(signal, target.pid)) {
+		if (target === undefined) {
+			early.push(signal);
+		} else if (isEarly || !jobHasIt(signal, target.pid)) {
 			target.kill(signal);
 		}
 	};
@@ -84,6 +96,14 @@ export const relaySignals = (): SignalRelay => {
 	return {
 		connect(to) {
 			target = to;
+			for (const signal of early) {
+				to.kill(signal);
+			}
+
+			// Behind what Node still has to tell of signals that came up to now.
+			setImmediate(() => {
+				isEarly = false;
+			});
 		},
 		close() {
 			for (const {signal, listener} of listeners) {
@@ -91,6 +111,17 @@ export const relaySignals = (): SignalRelay => {
 			}
 		},
 	};
+};
+
+/** Whether a process neither handles nor ignores a signal. False where that cannot be told. */
+const wouldDieOf = (signal: NodeJS.Signals, pid: number): boolean => {
+	try {
+		const status = readFileSync(`/proc/${pid}/status`, 'latin1');
+		const masks = status.matchAll(/^Sig(?:Ign|Cgt):\s*(?<mask>[\da-f]{1,16})$/gmv).toArray();
+		return masks.length === 2 && masks.every(({groups}) => !signalsOf(groups!['mask']!).has(constants.signals[signal]));
+	} catch {
+		return false;
+	}
 };
 
 const hasTerminal = (stat: ReturnType<typeof readStat>): boolean => typeof stat === 'object' && stat.terminal !== 0;

@@ -2,7 +2,8 @@
 import {Buffer} from 'node:buffer';
 import {CanhazgpuError} from '../../errors.js';
 import {encodeBytes, exactWords} from '../job/exact-text.js';
-import {checkRemoteHost} from './ssh.js';
+import {runTool} from './spawn.js';
+import {checkRemoteHost, sshFailed} from './ssh.js';
 
 export type RemoteCommand = {
 	readonly host: string;
@@ -12,6 +13,8 @@ export type RemoteCommand = {
 	readonly rest: readonly string[] | undefined;
 	/** Where it starts, if the box has that directory. Undefined: in the home directory. */
 	readonly directory?: string;
+	/** Variables of its environment there. The names are our own. */
+	readonly environment?: Readonly<Record<string, string>>;
 	/** Whether a person sits before it: ssh then asks for what it needs, and the command there has a terminal, too. */
 	readonly hasTerminal: boolean;
 };
@@ -30,7 +33,7 @@ const hangUpWithConnection = `(
 	kill -HUP $$
 ) </dev/null >/dev/null 2>&1 &`;
 
-function scriptOf({host, words, rest, directory, hasTerminal}: RemoteCommand): string {
+function scriptOf({host, words, rest, directory, environment = {}, hasTerminal}: RemoteCommand): string {
 	const typed = [...words, ...(rest === undefined ? [] : ['--', ...exactWords(rest)])];
 	return [
 		`command -v canhazgpu >/dev/null || { echo ${quote(`Error: canhazgpu is not installed on ${host}`)} >&2; exit 127; }`,
@@ -40,6 +43,7 @@ function scriptOf({host, words, rest, directory, hasTerminal}: RemoteCommand): s
 					`cd ${quote(directory)} 2>/dev/null || echo ${quote(`canhazgpu: ${host} has no directory ${directory}: the command starts in the home directory`)} >&2`,
 				]),
 		...(hasTerminal ? [] : [hangUpWithConnection]),
+		...Object.entries(environment).map(([name, value]) => `export ${name}=${quote(value)}`),
 		['exec canhazgpu', ...typed.map((word) => quote(word))].join(' '),
 	].join('\n');
 }
@@ -66,4 +70,45 @@ export function sshCommand(command: RemoteCommand): readonly [string, ...string[
 		checkRemoteHost(command.host),
 		`exec sh -c 'eval "$(printf %s ${script} | base64 -d)"'`,
 	];
+}
+
+/** Longer than it takes to log in, to scan the GPUs and to write; the way to know more is to ask again. */
+const answerMs = 30_000;
+/** More than any change of a reservation prints. */
+const mostBytes = 1_000_000;
+/** Of ssh itself. */
+const connectionFailure = 255;
+
+export type RemoteCall = {
+	readonly host: string;
+	/** The words behind `canhazgpu`. */
+	readonly words: readonly string[];
+	/** It may wait for long: it lasts until `signal` is aborted. */
+	readonly isPatient: boolean;
+	readonly signal?: AbortSignal | undefined;
+};
+
+/**
+Runs it there without a terminal, and collects what it prints. No password is asked for.
+
+@throws CanhazgpuError `failed` where ssh fails or no answer comes in time: then nobody knows whether it was done.
+*/
+export async function callOnHost({host, words, isPatient, signal}: RemoteCall) {
+	const [program, ...args] = sshCommand({host, words, rest: undefined, hasTerminal: false});
+	const {stdout, stderr, exitCode, failure, ...end} = await runTool(program, args, {
+		timeoutMs: isPatient ? Infinity : answerMs,
+		maxBytes: mostBytes,
+		signal,
+	});
+	if (failure === 'timed-out') {
+		throw new CanhazgpuError('failed', `${host}: no answer within ${answerMs / 1000} s`, {
+			hint: 'Whether it was done is not known: its next status shows it.',
+		});
+	}
+
+	if (failure !== undefined || exitCode === undefined || exitCode === connectionFailure) {
+		throw sshFailed(host, {stderr, failure, signal: end.signal});
+	}
+
+	return {exitCode, stdout, stderr};
 }

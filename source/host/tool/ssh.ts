@@ -9,7 +9,7 @@ export type RemoteRow = Readonly<Record<string, unknown>> & {readonly gpu_id: nu
 
 const boundMs = 10_000;
 const connectSeconds = 5;
-const mostBytes = 4_000_000;
+export const mostBytes = 4_000_000;
 /** Of what another host or ssh says of a failure. */
 const longestWords = 300;
 
@@ -17,14 +17,14 @@ const longestWords = 300;
 No password is asked for, and nothing of ours is lent to that host, whatever the user's own ssh config says: no agent, no display, no
 tunnel, no terminal, and no command but this one.
 */
-const sshOptions: readonly string[] = [
+export const sshOptions: readonly string[] = [
 	'-aTx',
 	...['BatchMode=yes', `ConnectTimeout=${connectSeconds}`, 'ClearAllForwardings=yes', 'RemoteCommand=none'].flatMap(
 		(option) => ['-o', option],
 	),
 ];
 
-const rowsSchema = v.array(
+export const rowsSchema = v.array(
 	v.looseObject({gpu_id: v.pipe(v.number(), v.safeInteger(), v.minValue(0)), status: v.string()}),
 );
 
@@ -39,7 +39,8 @@ export function checkRemoteHost(host: string): string {
 	return host;
 }
 
-const failed = (host: string, why: string): CanhazgpuError => new CanhazgpuError('failed', `${host}: ${why}`);
+/** An error of one host, which names it. */
+export const failed = (host: string, why: string): CanhazgpuError => new CanhazgpuError('failed', `${host}: ${why}`);
 
 /** Of canhazgpu there, the error and not its hint; else ssh's own last word, such as `Permission denied (publickey).` */
 function failureWords(said: string): string {
@@ -57,6 +58,23 @@ const toolFailures: Readonly<Partial<Record<ToolFailure, string>>> = {
 	'too-much-output': `its answer is longer than ${mostBytes / 1_000_000} MB`,
 	aborted: 'no longer asked for',
 };
+
+/** Why ssh gave no answer of canhazgpu there. */
+export function sshFailed(
+	host: string,
+	{
+		stderr,
+		failure,
+		signal,
+	}: {readonly stderr: string; readonly failure?: ToolFailure | undefined; readonly signal?: string | undefined},
+): CanhazgpuError {
+	if (failure !== undefined) {
+		return failed(host, toolFailures[failure] ?? `ssh failed (${failure})`);
+	}
+
+	const said = failureWords(stderr);
+	return failed(host, said === '' ? `ssh ended${signal === undefined ? '' : ` with ${signal}`}` : said);
+}
 
 /** A login script may print before the JSON, which begins at a line of its own; so may some of what that prints. */
 const mostBeginnings = 5;

@@ -9,6 +9,7 @@ import {decodeHistory} from '../decode-history.js';
 import {encodePlan, recentCount} from '../raw-plan.js';
 import {decodeEntry, decodeSnapshot} from '../raw-snapshot.js';
 import {applyToState, emptyState, type State} from './state.js';
+import {createMemoryLoadHistory, type MemoryLoadHistory} from './load-history.js';
 import {createMemoryScanBoard, type MemoryScanBoard} from './scan-board.js';
 
 export type MemoryStore = Store & {
@@ -17,6 +18,7 @@ export type MemoryStore = Store & {
 	*/
 	readonly state: State;
 	readonly scans: MemoryScanBoard;
+	readonly loads: MemoryLoadHistory;
 	/**
 	Stands in for the lock that the Go peer takes in Redis.
 	*/
@@ -43,7 +45,7 @@ export function createMemoryStore({now = () => Date.now() / 1000}: Options = {})
 		setAllocationLock(value) {
 			isLocked = value;
 		},
-		async read({user, change} = {}) {
+		async read({user, change, withoutQueue} = {}) {
 			const {pool, gpus, line, entries, history, drains, notices, policy, revision, run, changes} = state;
 			return decodeSnapshot(
 				{
@@ -51,7 +53,7 @@ export function createMemoryStore({now = () => Date.now() / 1000}: Options = {})
 					storeUptimeSeconds: Infinity,
 					pool,
 					gpus: Array.from({length: Math.min(Number(pool.gpuCount ?? 0), mostGpus)}, (_, index) => gpus.get(index)),
-					queue: line.map((id) => [id, entries.get(id)]),
+					queue: withoutQueue === true ? [] : line.map((id) => [id, entries.get(id)]),
 					drains,
 					notices,
 					policy,
@@ -109,6 +111,7 @@ export function createMemoryStore({now = () => Date.now() / 1000}: Options = {})
 			);
 		},
 		scans: createMemoryScanBoard(now),
+		loads: createMemoryLoadHistory(),
 		async close() {
 			listeners.clear();
 		},

@@ -1,5 +1,6 @@
 import type {AuditBefore, AuditKind, AuditRecord} from '../../core/model/types.js';
 import {readRecord, type Fields} from './json/fields.js';
+import {instanceRecord, readInstance} from './instance.js';
 import {mostGpus} from './pool.js';
 import {textOf} from './json/raw.js';
 import {checkTime} from './json/time.js';
@@ -22,6 +23,7 @@ const kinds: Readonly<Record<AuditKind, true>> = {
 	pool: true,
 	unreserved: true,
 	squatter: true,
+	overuse: true,
 	health: true,
 	notice: true,
 };
@@ -46,6 +48,17 @@ function decodeBefore(fields: Fields): AuditBefore | undefined {
 	return Object.values(before).every((value) => value === undefined) ? undefined : before;
 }
 
+/** More than the instances of any GPU there is, for each GPU that a record names. */
+const mostInstances = 4 * mostGpus;
+
+/** Undefined where there are none. */
+function decodeInstances(fields: Fields): AuditRecord['instances'] {
+	const instances = fields
+		.records('instances', (one) => ({gpu: one.required('gpu', one.whole('gpu')), ...readInstance(one)}))
+		.slice(0, mostInstances);
+	return instances.length === 0 ? undefined : instances;
+}
+
 /** Reads a record of the audit log; undefined for one that does not parse. */
 export function decodeAudit(raw: string): AuditRecord | undefined {
 	const result = readRecord(textOf(raw), (fields): AuditRecord => {
@@ -59,8 +72,11 @@ export function decodeAudit(raw: string): AuditRecord | undefined {
 			owner: text('owner'),
 			host: text('host'),
 			gpus: fields.integers('gpus').slice(0, mostGpus),
+			instances: decodeInstances(fields),
 			count: fields.whole('count'),
 			provider: text('provider'),
+			memoryMiB: fields.quantity('memory_mib'),
+			usedMiB: fields.quantity('used_mib'),
 			key: text('key'),
 			value: text('value'),
 			before: decodeBefore(fields),
@@ -70,7 +86,11 @@ export function decodeAudit(raw: string): AuditRecord | undefined {
 			reason: text('reason'),
 			note: text('note'),
 		};
-		return forced ? {...record, forced} : record;
+		return {
+			...record,
+			...(forced && {forced}),
+			...(text('via') === 'web' && {via: 'web' as const}),
+		};
 	});
 	return 'problem' in result ? undefined : result.value;
 }
@@ -89,8 +109,11 @@ export const encodeAudit = (record: AuditRecord): string =>
 		['owner', shortText(record.owner)],
 		['host', shortText(record.host)],
 		['gpus', record.gpus],
+		['instances', record.instances?.map((instance) => ({gpu: instance.gpu, ...instanceRecord(instance)}))],
 		['count', record.count],
 		['provider', shortText(record.provider)],
+		['memory_mib', record.memoryMiB],
+		['used_mib', record.usedMiB],
 		['key', shortText(record.key)],
 		['value', shortText(record.value)],
 		['count_before', record.before?.count],
@@ -104,4 +127,5 @@ export const encodeAudit = (record: AuditRecord): string =>
 		['until', record.until === undefined ? undefined : checkTime(record.until)],
 		['reason', shortText(record.reason)],
 		['note', shortText(record.note)],
+		['via', record.via],
 	]);

@@ -1,6 +1,7 @@
 import type {Write} from '../../core/model/plan.js';
 import type {EndedLease, GpuRecord, Lease, LeaseType} from '../../core/model/types.js';
 import {readRecord, type Fields} from './json/fields.js';
+import {instanceRecord, readInstance} from './instance.js';
 import {processFields, readBoot, readProcess} from './process.js';
 import {textOf} from './json/raw.js';
 import {readSilence, silenceField} from './silence.js';
@@ -11,7 +12,10 @@ type SharedRecord = Extract<GpuRecord, {kind: 'shared'}>;
 
 export const leaseTypes: readonly LeaseType[] = ['run', 'manual'];
 
-function readLease(fields: Fields, user: string, memoryMiB?: number): Lease {
+/** What a lease has of its GPU, where others have something beside it. */
+type Part = Pick<Lease, 'memoryMiB' | 'mig'>;
+
+function readLease(fields: Fields, user: string, part: Part = {}): Lease {
 	const lease: Lease = {
 		user,
 		actualUser: fields.text('actual_user'),
@@ -23,7 +27,7 @@ function readLease(fields: Fields, user: string, memoryMiB?: number): Lease {
 		remindedOf: fields.time('reminded_of'),
 		note: fields.text('note'),
 		model: fields.text('model'),
-		memoryMiB,
+		...part,
 		partialQueueId: fields.text('partial_queue_id'),
 		leaseId: fields.text('lease_id'),
 		machine: fields.text('machine'),
@@ -56,10 +60,13 @@ const sharedUser = '(shared)';
 const farSecond = 4_102_444_800;
 
 function readShared(fields: Fields): Omit<SharedRecord, 'index' | 'raw'> {
-	const shares = fields.records('shares', (share) => {
-		const user = share.required('user', share.text('user'));
-		return readLease(share, user, share.required('memory_mib', share.quantity('memory_mib')));
-	});
+	const userOf = (share: Fields): string => share.required('user', share.text('user'));
+	const shares = fields.records('shares', (share) =>
+		readLease(share, userOf(share), {memoryMiB: share.required('memory_mib', share.quantity('memory_mib'))}),
+	);
+	const instances = fields.records('instances', (share) =>
+		readLease(share, userOf(share), {mig: readInstance(share.required('mig', share.object('mig')))}),
+	);
 	const capacityMiB = fields.quantity('capacity_mib');
 	// They are the same in every such record, whatever the Go program makes of the times.
 	for (const name of ['type', 'start_time', 'expiry_time', 'last_heartbeat', 'last_released']) {
@@ -69,7 +76,7 @@ function readShared(fields: Fields): Omit<SharedRecord, 'index' | 'raw'> {
 	const unknownFields = fields.rest();
 	return {
 		kind: 'shared',
-		shares,
+		shares: [...shares, ...instances],
 		...(capacityMiB !== undefined && {capacityMiB}),
 		...(unknownFields !== undefined && {unknownFields}),
 	};
@@ -88,7 +95,7 @@ export function decodeGpu(index: number, raw: string | undefined): GpuRecord {
 
 	const result = readRecord(textOf(raw), (fields): GpuRecord => {
 		const user = fields.text('user');
-		if (user === sharedUser && fields.hasList('shares')) {
+		if (user === sharedUser && (fields.hasList('shares') || fields.hasList('instances'))) {
 			return {index, raw, ...readShared(fields)};
 		}
 
@@ -124,6 +131,7 @@ const leaseFields = (lease: Lease): Parameters<typeof recordOf> => [
 		['note', optionalText(lease.note)],
 		['model', optionalText(lease.model)],
 		['memory_mib', lease.memoryMiB],
+		['mig', instanceRecord(lease.mig)],
 		['partial_queue_id', optionalText(lease.partialQueueId)],
 		['lease_id', optionalText(lease.leaseId)],
 		['machine', optionalText(lease.machine)],
@@ -144,8 +152,13 @@ The stored form of a lease that has its GPU alone.
 */
 export const encodeLease = (lease: Lease): string => writeRecord(...leaseFields(lease));
 
+/** Undefined for none. */
+const recordsOf = (leases: readonly Lease[]) =>
+	leases.length === 0 ? undefined : leases.map((lease) => recordOf(...leaseFields(lease)));
+
 /**
-The stored form of a GPU that is shared: one record, so that one comparison guards all its shares.
+The stored form of a GPU that is shared: one record, so that one comparison guards all its shares. Leases of MIG's instances stand in a list of
+their own: to versions that do not know of instances, such a record is a reservation of somebody else, as to the Go program.
 
 @throws As {@link encodeLease} does, and RangeError where there is no share.
 */
@@ -165,7 +178,8 @@ export function encodeShares({
 			['expiry_time', farSecond],
 			['type', 'manual'],
 			['capacity_mib', capacityMiB],
-			['shares', shares.map((lease) => recordOf(...leaseFields(lease)))],
+			['shares', recordsOf(shares.filter(({mig}) => mig === undefined))],
+			['instances', recordsOf(shares.filter(({mig}) => mig !== undefined))],
 		],
 		unknownFields,
 	);

@@ -1,4 +1,5 @@
-import type {DataLoss, HealthProblem, Alert, MemoryBaseline} from '../../core/model/types.js';
+import type {DataLoss, HealthProblem, Alert, MemoryBaseline, Overuse} from '../../core/model/types.js';
+import type {Write} from '../../core/model/plan.js';
 import {readRecord} from './json/fields.js';
 import {textOf} from './json/raw.js';
 import {formatRfc3339} from './json/time.js';
@@ -47,13 +48,31 @@ export function decodeBaselines(raw: string | undefined): ReadonlyMap<number, Me
 	return new Map('problem' in result ? [] : result.value);
 }
 
-/** The stored form; undefined: nothing is stored, for none stands, nothing was lost and no baseline is known. */
-export const encodeNotices = (
-	notices: readonly Alert[],
-	dataLoss?: DataLoss,
-	baselines: ReadonlyMap<number, MemoryBaseline> = new Map(),
-): string | undefined =>
-	notices.length === 0 && dataLoss === undefined && baselines.size === 0
+/** Reads which shares use more than they asked for. None for a record that cannot be read: then scans count from the beginning. */
+export function decodeOveruse(raw: string | undefined): readonly Overuse[] {
+	const result = readRecord(textOf(raw ?? '{}'), (fields) =>
+		fields.records('overuse', (item): Overuse => ({
+			gpu: item.required('gpu', item.whole('gpu')),
+			leaseId: item.required('lease_id', item.text('lease_id')),
+			since: item.required('since', item.time('since')),
+			countedAt: item.required('counted_at', item.time('counted_at')),
+			scans: item.required('scans', item.whole('scans')),
+			usedMiB: item.required('used_mib', item.quantity('used_mib')),
+			isTold: item.whole('told') === 1,
+			isReminded: item.whole('reminded') === 1,
+		})),
+	);
+	return 'problem' in result ? [] : result.value;
+}
+
+/** The stored form; undefined: nothing is stored, for nothing stands. */
+export const encodeNotices = ({
+	notices,
+	dataLoss,
+	baselines = new Map(),
+	overuse = [],
+}: Omit<Extract<Write, {kind: 'notices'}>, 'kind'>): string | undefined =>
+	notices.length === 0 && dataLoss === undefined && baselines.size === 0 && overuse.length === 0
 		? undefined
 		: writeRecord([
 				[
@@ -78,6 +97,21 @@ export const encodeNotices = (
 								memory_mib: memoryMiB,
 								uuid: optionalText(uuid),
 								boot_id: optionalText(bootId),
+							})),
+				],
+				[
+					'overuse',
+					overuse.length === 0
+						? undefined
+						: overuse.map(({gpu, leaseId, since, countedAt, scans, usedMiB, isTold, isReminded}) => ({
+								gpu,
+								lease_id: leaseId,
+								since: formatRfc3339(since),
+								counted_at: formatRfc3339(countedAt),
+								scans,
+								used_mib: usedMiB,
+								told: isTold ? 1 : undefined,
+								reminded: isReminded ? 1 : undefined,
 							})),
 				],
 			]);

@@ -1,4 +1,4 @@
-import type {Need, NotedOutage, QueueEntry, QueueRecord} from '../../core/model/types.js';
+import type {EligibleInstance, Need, NotedOutage, QueueEntry, QueueRecord} from '../../core/model/types.js';
 import {readRecord, type Fields} from './json/fields.js';
 import {leaseTypes} from './lease.js';
 import {processFields, readBoot, readProcess} from './process.js';
@@ -31,6 +31,31 @@ function readUnavailable(fields: Fields): readonly NotedOutage[] | undefined {
 	return known.length === 0 ? undefined : known;
 }
 
+/** @throws RecordProblem, as all that reads a record does, for a need that names neither a profile nor instances: it asks for something else. */
+function readInstanceNeed(fields: Fields | undefined): Need['mig'] {
+	if (fields === undefined) {
+		return undefined;
+	}
+
+	const instances = fields.records('instances', (one) => ({
+		gpu: one.required('gpu', one.whole('gpu')),
+		number: one.required('number', one.whole('number')),
+	}));
+	return instances.length > 0 ? {instances} : {profile: fields.required('profile', fields.text('profile'))};
+}
+
+/** What this version cannot read of them is left out. */
+function readEligibleInstances(fields: Fields): QueueEntry['eligibleInstances'] {
+	if (!fields.hasList('eligible_instances')) {
+		fields.ignore('eligible_instances');
+		return undefined;
+	}
+
+	return fields
+		.records('eligible_instances', (one) => ({gpu: one.whole('gpu'), uuid: one.anyText('uuid')}))
+		.filter((one): one is EligibleInstance => one.gpu !== undefined && one.uuid !== undefined);
+}
+
 /** Absent where it asks for nothing. */
 function readNeed(fields: Fields | undefined): Need | undefined {
 	if (fields === undefined) {
@@ -41,6 +66,7 @@ function readNeed(fields: Fields | undefined): Need | undefined {
 	const need: Need = {
 		minMemoryMiB: fields.quantity('min_memory_mib'),
 		shareMiB: fields.quantity('share_mib'),
+		mig: readInstanceNeed(fields.object('mig')),
 		models: models.length === 0 ? undefined : models,
 		minCompute: fields.text('min_compute'),
 		sameModel: fields.switch('same_model'),
@@ -66,6 +92,7 @@ function readEntry(fields: Fields, id: string): QueueEntry {
 		requestedIds,
 		need: readNeed(fields.object('need')),
 		eligible: fields.integerLists('eligible_gpus'),
+		eligibleInstances: readEligibleInstances(fields),
 		allocatedGpus: fields.integers('allocated_gpus'),
 		reservationType: fields.choice('reservation_type', leaseTypes),
 		expirySeconds: expiryNanoseconds === 0 ? undefined : expiryNanoseconds / nanosecondsPerSecond,
@@ -102,10 +129,11 @@ export function decodeQueueEntry(id: string, raw: string | undefined): QueueReco
 		: {kind: 'entry', id, raw, entry: result.value};
 }
 
-const needRecord = ({minMemoryMiB, shareMiB, models, minCompute, sameModel, nvlink, unknownFields}: Need) => ({
+const needRecord = ({minMemoryMiB, shareMiB, mig, models, minCompute, sameModel, nvlink, unknownFields}: Need) => ({
 	...unknownFields,
 	min_memory_mib: minMemoryMiB,
 	share_mib: shareMiB,
+	mig,
 	models,
 	min_compute: minCompute,
 	same_model: sameModel,
@@ -127,6 +155,7 @@ export const encodeQueueEntry = (entry: QueueEntry): string =>
 			['requested_ids', entry.requestedIds],
 			['need', entry.need && needRecord(entry.need)],
 			['eligible_gpus', entry.eligible],
+			['eligible_instances', entry.eligibleInstances],
 			['allocated_gpus', entry.allocatedGpus],
 			['reservation_type', entry.reservationType],
 			['expiry_duration', nanoseconds(entry.expirySeconds)],

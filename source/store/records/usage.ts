@@ -1,6 +1,7 @@
 import type {EndReason, UsageRecord} from '../../core/model/types.js';
 import {readRecord, type Fields} from './json/fields.js';
 import {leaseTypes} from './lease.js';
+import {instanceRecord} from './instance.js';
 import {textOf} from './json/raw.js';
 import {formatRfc3339} from './json/time.js';
 import {optionalText, requiredText, writeRecord} from './json/write.js';
@@ -22,6 +23,14 @@ const endReasons: Readonly<Record<EndReason, true>> = {
 	drained: true,
 };
 
+/** Undefined for what makes no sense: the record counts all the same. */
+function readUsedInstance(fields: Fields | undefined): UsageRecord['mig'] {
+	const uuid = fields?.anyText('uuid');
+	return uuid === undefined
+		? undefined
+		: {uuid, number: fields?.anyNumber('number'), profile: fields?.anyText('profile')};
+}
+
 function readUsage(fields: Fields): UsageRecord {
 	const endTime = fields.required('end_time', fields.time('end_time'));
 	const duration = fields.quantity('duration_seconds');
@@ -39,6 +48,7 @@ function readUsage(fields: Fields): UsageRecord {
 		note: fields.text('note'),
 		model: fields.text('model'),
 		memoryMiB: fields.anyNumber('memory_mib'),
+		mig: readUsedInstance(fields.object('mig')),
 		// A reason that a later version made up is no reason to lose the record.
 		endReason: endReason !== undefined && Object.hasOwn(endReasons, endReason) ? (endReason as EndReason) : undefined,
 	};
@@ -68,6 +78,7 @@ export const encodeUsage = (usage: UsageRecord): string =>
 		['note', optionalText(usage.note)],
 		['model', optionalText(usage.model)],
 		['memory_mib', usage.memoryMiB],
+		['mig', instanceRecord(usage.mig)],
 		['end_reason', usage.endReason],
 	]);
 

@@ -20,6 +20,7 @@ import readLua from './lua/read.lua';
 import {createOldHistoryCopier} from './history/old-history.js';
 import {parseReadReply, readArguments} from './read-reply.js';
 import {ask, bytesOf, optional, wordOf} from './replies.js';
+import {createLoadHistory} from './history/load-history.js';
 import {createScanBoard} from './scan-board.js';
 import {subscribe, type ChannelListener} from './subscription.js';
 import {Uptime} from './uptime.js';
@@ -127,6 +128,7 @@ export async function openRedisStore({patient, ...address}: RedisStoreOptions): 
 		takeOverHistory: createOldHistoryCopier(connection),
 		inspect: async () => readCondition(connection),
 		scans: createScanBoard(connection, listen),
+		loads: createLoadHistory(connection),
 		async close() {
 			await Promise.all([...subscriptions].map(async (stop) => stop()));
 			connection.close();

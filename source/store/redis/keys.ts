@@ -64,6 +64,9 @@ export const entryKeyPrefix = 'canhazgpu:queue:entry:';
 /** Ours: which attempt of a change was carried out, for an hour. */
 export const changeKeyPrefix = 'canhazgpu:change:';
 
+/** Ours: how busy the GPUs were, a text for each hour since the epoch. They end by themselves. */
+export const loadKeyPrefix = 'canhazgpu:load:';
+
 /** The keys that every script is given first, in this order. */
 export const readKeys: readonly string[] = [
 	keys.gpuCount,

@@ -10,9 +10,9 @@ import {changeKeyPrefix, entryKeyPrefix, gpuKeyPrefix, keys, readKeys} from './k
 import {bytesOf, integerOf, listOf, optional} from './replies.js';
 
 /** What read.lua is given, number of keys first. */
-export const readArguments = ({user, change}: ReadOptions): ReadonlyArray<string | number> => [
+export const readArguments = ({user, change, withoutQueue}: ReadOptions): ReadonlyArray<string | number> => [
 	readKeys.length + (change === undefined ? 0 : 1),
-	...readKeys,
+	...(withoutQueue === true ? readKeys.map((key) => (key === keys.queue ? keys.nothing : key)) : readKeys),
 	...(change === undefined ? [] : [`${changeKeyPrefix}${change}`]),
 	gpuKeyPrefix,
 	entryKeyPrefix,

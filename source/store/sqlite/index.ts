@@ -13,6 +13,7 @@ import {Database, type Form} from './database.js';
 import {addEvent, signal} from './events.js';
 import {databaseProblem, explain} from './failures.js';
 import {fileSystemType, isForOthers} from './files.js';
+import {createLoadHistory} from './load-history.js';
 import {createPoolWatch} from './pool-watch.js';
 import {createScanBoard} from './scan-board.js';
 import {poolForm} from './schema.js';
@@ -61,7 +62,7 @@ type Row = Readonly<Record<string, string>>;
 
 function readAll(
 	statements: PoolStatements,
-	{user, change}: ReadOptions,
+	{user, change, withoutQueue}: ReadOptions,
 ): Omit<RawSnapshot, 'now' | 'storeUptimeSeconds'> {
 	const pool = new Map((statements.pool.all() as Row[]).map(({name, raw}) => [name, raw]));
 	const gpus = new Map(statements.gpus.all().map(({gpu, raw}) => [gpu as number, raw as string]));
@@ -70,7 +71,7 @@ function readAll(
 	return {
 		pool: {gpuCount: pool.get('gpuCount'), provider: pool.get('provider'), machine: pool.get('machine')},
 		gpus: Array.from({length: size}, (_, index) => gpus.get(index)),
-		queue: (statements.queue.all() as Row[]).map(({id, raw}) => [id!, raw] as const),
+		queue: withoutQueue === true ? [] : (statements.queue.all() as Row[]).map(({id, raw}) => [id!, raw] as const),
 		drains: pool.get('drains'),
 		notices: pool.get('notices'),
 		policy: pool.get('policy'),
@@ -245,6 +246,7 @@ export async function openSqliteStore({
 			return {version: `SQLite ${version}`, isDurable: true, evicts: false, damage: check === 'ok' ? undefined : check};
 		},
 		scans,
+		loads: createLoadHistory(database),
 		async close() {
 			watch.stop();
 			closeScans();

@@ -1,3 +1,4 @@
+import {longestLoadHour} from '../../core/model/ports.js';
 import {mostGpus} from '../records/index.js';
 import {boundedColumn} from './bounded.js';
 import type {Statements} from './database.js';
@@ -23,6 +24,19 @@ export const poolStatements = {
 	poolValue: `SELECT ${raw} FROM pool WHERE name = ?`,
 	setPoolValue: 'INSERT OR REPLACE INTO pool (name, raw) VALUES (?, ?)',
 	deletePoolValue: 'DELETE FROM pool WHERE name = ?',
+
+	/** Among the values of the pool, by names such as `load:491234`, which sort as their hours do. A text that is too long is not read. */
+	loadHour: `SELECT raw FROM pool WHERE name = ?1 AND octet_length(raw) <= ${longestLoadHour}`,
+	appendLoad: `
+		INSERT INTO pool (name, raw) VALUES (?1, ?2)
+		ON CONFLICT (name) DO UPDATE SET raw = raw || ?2 WHERE octet_length(raw) + octet_length(?2) <= ${longestLoadHour}
+	`,
+	/** All but those between two of them. */
+	trimLoads: `
+		DELETE FROM pool WHERE name IN (
+			SELECT name FROM pool WHERE name >= 'load:' AND name < 'load;' AND NOT name BETWEEN ?1 AND ?2 LIMIT ${mostTrimmed}
+		)
+	`,
 
 	gpus: `SELECT gpu, ${raw} FROM gpus WHERE gpu BETWEEN 0 AND ${mostGpus - 1}`,
 	gpu: `SELECT ${raw} FROM gpus WHERE gpu = ?`,

@@ -32,6 +32,11 @@ async function run(context: EffectContext, line: string): Promise<Outcome> {
 	}
 
 	lineHistory?.add(line);
+	if (/^hosts? all$/v.test(line)) {
+		context.store.dispatch({kind: 'focus-hosts'});
+		return {kind: 'put-away'};
+	}
+
 	if (openLiveOutput(context, commandLine, line)) {
 		return undefined;
 	}

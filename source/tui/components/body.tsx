@@ -43,7 +43,7 @@ function FramedPanel({state, name, ...place}: FramedProperties): ReactElement {
 
 /** The table above, the queue beside the detail, and the events below, as far as there is room for them. */
 function FramedBody({state}: Properties): ReactElement {
-	const {tableRows, detailRows, queueRows, eventRows, processRows, isWide} = layoutOf(state);
+	const {tableRows, detailRows, queueRows, eventRows, processRows, isWide, below} = layoutOf(state);
 	const {columns} = state.size;
 	const queueWidth = queueWidthOf(columns, isWide);
 	const table = {state, name: 'table', width: columns, rows: tableRows + 1} as const;
@@ -55,6 +55,16 @@ function FramedBody({state}: Properties): ReactElement {
 		rows: detailRows,
 		corners: 'right joined',
 	} as const;
+	if (below !== undefined) {
+		const rows = below === 'queue' ? queueRows : processRows;
+		return (
+			<>
+				<FramedPanel {...table} />
+				<FramedPanel hasBottom state={state} name={below} width={columns} rows={rows} corners="both joined" />
+			</>
+		);
+	}
+
 	if (isWide) {
 		const events = {state, name: 'events', width: queueWidth, rows: eventRows, corners: 'both joined'} as const;
 		const processes = {...events, name: 'processes', width: columns - queueWidth, rows: processRows} as const;
@@ -90,18 +100,23 @@ function FramedBody({state}: Properties): ReactElement {
 }
 
 /** Nothing about the table's order or choice of rows needs to be told. */
-const isPlain = ({table}: State): boolean =>
-	table.sort.by === 'gpu' && !table.sort.isInverted && !isFiltered(table.filter) && table.tags.size === 0;
+const isPlain = ({table, view}: State): boolean =>
+	view.preset === 'default' &&
+	table.sort.by === 'gpu' &&
+	!table.sort.isInverted &&
+	!isFiltered(table.filter) &&
+	table.tags.size === 0;
 
 /** Where there is no room for frames: the panels one below another, with rules between them. */
 function ruledLines(state: State): readonly Line[] {
-	const {tableRows, detailRows, queueRows, eventRows} = layoutOf(state);
+	const {tableRows, detailRows, queueRows, eventRows, processRows, below: single} = layoutOf(state);
 	const {columns} = state.size;
 	const glyphs = glyphsOf(state);
 	const {ellipsis} = glyphs;
 	const table = contentOf('table', state);
-	const below = (['detail', 'queue', 'events'] as const).flatMap((name): readonly Line[] => {
-		const rows = {detail: detailRows, queue: queueRows, events: eventRows}[name];
+	const names = single === undefined ? (['detail', 'queue', 'events'] as const) : [single];
+	const below = names.flatMap((name): readonly Line[] => {
+		const rows = {detail: detailRows, queue: queueRows, events: eventRows, processes: processRows}[name];
 		const {title, end, lines} = contentOf(name, state);
 		// The detail's rule is always there: with no room below it, it says the most important itself.
 		return name === 'detail' && rows < 2

@@ -3,11 +3,16 @@ import {useInput, usePaste, useWindowSize} from 'ink';
 import type {World} from '../../core/model/ports.js';
 import type {MonitorPorts} from '../ports.js';
 import type {StateStore} from '../state/store.js';
+import {useMouse} from '../hooks/use-mouse.js';
+import type {MouseInput} from '../mouse/input.js';
+import type {TerminalModes} from '../terminal-modes.js';
 import type {Watched} from '../../core/live/scan-loop.js';
 import {useReport} from '../hooks/report-feed.js';
 import {useController} from '../hooks/use-effects.js';
 import {useLiveView} from '../hooks/use-live-view.js';
+import {usePast} from '../hooks/use-past.js';
 import {useTick} from '../hooks/use-tick.js';
+import {useHosts} from '../hooks/use-hosts.js';
 import {useOutputPage} from '../hooks/use-output-page.js';
 import {useScrollLimit} from '../hooks/use-scroll-limit.js';
 import {useSuspend} from '../hooks/use-suspend.js';
@@ -22,20 +27,35 @@ type Properties = {
 	readonly ports: MonitorPorts;
 	readonly waits: Waits;
 	readonly scanIntervalMs: number;
+	readonly mouse?: MouseInput;
+	readonly modes: TerminalModes;
 	readonly quit: () => void;
 	/** Called with a bug; the monitor ends. */
 	readonly broken: (error: unknown) => void;
 };
 
 /** The monitor: the state on the screen, keys and news into the state. */
-export function Monitor({world, watched, store, ports, waits, scanIntervalMs, quit, broken}: Properties): ReactElement {
+export function Monitor({
+	world,
+	watched,
+	store,
+	ports,
+	waits,
+	scanIntervalMs,
+	mouse,
+	modes,
+	quit,
+	broken,
+}: Properties): ReactElement {
 	const {dispatch} = store;
 	const state = useSyncExternalStore(store.subscribe, store.getState);
-	const {isReadonly} = state.settings;
-	const view = useLiveView({world, watched, scanIntervalMs, isReadonly}, dispatch, broken);
+	const {isReadonly, hasNoPool = false} = state.settings;
+	const view = useLiveView({world, watched, scanIntervalMs, isReadonly, hasNoPool}, dispatch, broken);
 	useTick(world, state.nowMs, dispatch);
 	useReport(world, state, dispatch, broken);
+	usePast(world, state, dispatch, broken);
 	useOutputPage(state, dispatch);
+	useHosts(ports, state, dispatch);
 	useScrollLimit(state, dispatch);
 
 	const {columns, rows} = useWindowSize();
@@ -43,8 +63,9 @@ export function Monitor({world, watched, store, ports, waits, scanIntervalMs, qu
 		dispatch({kind: 'resized', size: {columns, rows}});
 	}, [dispatch, columns, rows]);
 
-	const suspend = useSuspend();
-	const controller = useController({world, store, ports, waits, view, suspend, quit, broken});
+	const {suspend, lendTerminal} = useSuspend(modes);
+	const controller = useController({world, store, ports, waits, view, suspend, lendTerminal, quit, broken});
+	useMouse({mouse, modes}, state, controller);
 	useInput(controller.press);
 	usePaste(controller.paste);
 	return <Screen state={state} />;

@@ -1,11 +1,12 @@
 import type {ReactElement} from 'react';
 import {Box, Text} from 'ink';
-import {dialogView} from '../dialogs/dialog.js';
+import {placedDialog} from '../dialogs/place.js';
 import {isTooSmall, smallest} from '../layout.js';
 import {linearLines} from '../screen-reader.js';
 import {rowsOf, type State} from '../state/state.js';
 import {themeOf} from '../theme.js';
 import {footerLine} from '../panels/footer.js';
+import {hostsHeadLines} from '../panels/hosts/head.js';
 import {headerLine} from '../panels/header.js';
 import {messageLine} from '../panels/message.js';
 import {summaryLine} from '../panels/summary.js';
@@ -31,19 +32,15 @@ function LinearScreen({state}: Properties): ReactElement {
 
 /** What stands over the panels. */
 function Dialog({state}: Properties): ReactElement | undefined {
-	const {dialog, size, settings} = state;
+	const {size, settings} = state;
 	const glyphs = glyphsOf(state);
-	const view = dialog && dialogView(dialog, state, glyphs);
-	if (view === undefined) {
+	const placed = placedDialog(state);
+	if (placed === undefined) {
 		return undefined;
 	}
 
-	const {title, lines, end} = view;
-	const width = Math.min(view.width, size.columns - 2);
-	const height = Math.min(size.rows, lines.length + 2);
+	const {title, lines, end, width, height, top, left} = placed;
 	const theme = themeOf(settings);
-	const top = Math.max(0, Math.floor((size.rows - height) / 2) - (size.rows > 18 ? 1 : 0));
-	const left = Math.floor((size.columns - width) / 2);
 	// A blank at either side: frames below end there, and do not run into the dialog's.
 	const margin = block([], height, width + 2);
 	return (
@@ -68,6 +65,10 @@ function Dialog({state}: Properties): ReactElement | undefined {
 	);
 }
 
+/** The two lines on top. */
+const headLines = (state: State): readonly Line[] =>
+	state.panels.focus === 'hosts' ? hostsHeadLines(state) : [headerLine(state), summaryLine(rowsOf(state), state)];
+
 /** What is left when there is no room for more. Its footer names the keys that still work. */
 function smallLines(state: State): readonly Line[] {
 	const {columns, rows: height} = state.size;
@@ -75,21 +76,24 @@ function smallLines(state: State): readonly Line[] {
 	const beside: State = {...state, size: {...state.size, columns: Math.max(0, columns - need.length - 3)}};
 	const words = [span(' '), span(need, 'warning'), span('  '), ...footerLine(beside)];
 	const waits: readonly Line[] = state.waits.length > 0 ? [[span(' Quitting leaves the queue', 'warning')]] : [];
-	const lines = height < 2 ? [words] : [summaryLine(rowsOf(state), state), words, ...waits];
+	const lines = height < 2 ? [words] : [headLines(state)[1]!, words, ...waits];
 	return block(lines, height, columns, glyphsOf(state).ellipsis);
 }
 
-/** The whole screen: never taller or wider than the terminal, or Ink would clear and repaint it. */
+/**
+The whole screen: never taller or wider than the terminal, or Ink would clear and repaint it. Every line is cut where it is made: to have Ink
+clip them once more would take a quarter of the time of a frame.
+*/
 function FullScreen({state}: Properties): ReactElement {
 	const {size, settings} = state;
 	const theme = themeOf(settings);
 	return (
-		<Box flexDirection="column" width={size.columns} height={size.rows} overflow="hidden">
+		<Box flexDirection="column" width={size.columns} height={size.rows}>
 			{isTooSmall(state) ? (
 				<Lines lines={smallLines(state)} theme={theme} />
 			) : (
 				<>
-					<Lines lines={[headerLine(state), summaryLine(rowsOf(state), state)]} theme={theme} />
+					<Lines lines={headLines(state)} theme={theme} />
 					<Body state={state} />
 					<Lines lines={[messageLine(state), footerLine(state)]} theme={theme} />
 					<Dialog state={state} />

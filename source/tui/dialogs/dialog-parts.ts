@@ -10,6 +10,10 @@ export type DialogView = {
 	readonly width: number;
 	/** On the right of its upper edge. */
 	readonly end?: string;
+	/** The first of its lines that is a field of a form; the others follow. */
+	readonly fieldsFrom?: number;
+	/** Where it asks for yes or no: the line, and the cells of both letters in it. */
+	readonly question?: {readonly line: number; readonly yes: number; readonly no: number};
 };
 
 /** The words of a dialog that asks for something. */

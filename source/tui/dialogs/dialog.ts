@@ -8,8 +8,10 @@ import {verbOf} from '../verbs/index.js';
 import {helpOf} from '../panels/help.js';
 import {fieldSpans} from '../widgets/field.js';
 import type {Glyphs} from '../widgets/glyphs.js';
-import {span, type Line} from '../widgets/styled-text.js';
+import {lineWidth, span, type Line} from '../widgets/styled-text.js';
 import {outputLines} from './command-line.js';
+import {columnsView} from './columns.js';
+import {processView} from './process.js';
 import {dialogWidth, paragraph, sides, type DialogView} from './dialog-parts.js';
 
 function valueSpans({kind, field}: FormField, isFocused: boolean, width: number, glyphs: Glyphs): Line {
@@ -52,6 +54,12 @@ function answerLines({complaint, isBusy}: Form, state: State, glyphs: Glyphs): r
 
 const questionLine = (question: string): Line => [span(`${question} `, 'strong'), span('y/N', 'warning')];
 
+/** The letters of `y/N` behind a question. */
+const answerPlaces = (line: number, question: string): DialogView['question'] => {
+	const yes = lineWidth(questionLine(question)) - 3;
+	return {line, yes, no: yes + 2};
+};
+
 /** The words of the verb, with the fields or the question, the command that does the same, and the answer. */
 function askingView(dialog: Exclude<AskingDialog, CommandPrompt>, state: State, glyphs: Glyphs): DialogView {
 	const verb = verbOf(dialog);
@@ -62,6 +70,11 @@ function askingView(dialog: Exclude<AskingDialog, CommandPrompt>, state: State, 
 		title,
 		width,
 		end,
+		...(dialog.kind === 'form'
+			? {fieldsFrom: lines.length}
+			: dialog.isBusy
+				? {}
+				: {question: answerPlaces(lines.length, question)}),
 		lines:
 			dialog.kind === 'form'
 				? [...lines, ...fieldLines(dialog, glyphs), [], ...commandLines, ...answerLines(dialog, state, glyphs)]
@@ -75,6 +88,14 @@ export function dialogView(dialog: Dialog, state: State, glyphs: Glyphs): Dialog
 		case 'help': {
 			const {lines, width, page, pages} = helpOf(state);
 			return {title: pages > 1 ? `Keys, page ${page + 1} of ${pages}` : 'Keys', width: width + sides, lines};
+		}
+
+		case 'columns': {
+			return columnsView(dialog, state);
+		}
+
+		case 'process': {
+			return processView(dialog, state, glyphs);
 		}
 
 		case 'form':

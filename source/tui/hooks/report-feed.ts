@@ -3,7 +3,7 @@ import {useEffect} from 'react';
 import {CanhazgpuError} from '../../errors.js';
 import type {World} from '../../core/model/ports.js';
 import {byDay, byGpu, byModel, byUser, type Report, type Split} from '../../core/rules/pool/report.js';
-import {reportOf} from '../../core/operations/report.js';
+import {reportOf} from '../../core/operations/history/report.js';
 import {localDay} from '../../format/text/days.js';
 import type {ReportKind} from '../state/panels/state.js';
 import {reportDays} from '../state/report.js';

@@ -7,6 +7,7 @@ import {createController, type Controller} from '../keys/controller.js';
 import type {MonitorPorts} from '../ports.js';
 import type {StateStore} from '../state/store.js';
 import {createVerbRunner} from '../verbs/dispatch.js';
+import type {EffectContext} from '../verbs/verb.js';
 import type {Waits} from '../verbs/shared/waiting.js';
 
 type Options = {
@@ -16,12 +17,13 @@ type Options = {
 	readonly waits: Waits;
 	readonly view: RefObject<LiveView | undefined>;
 	readonly suspend: () => void;
+	readonly lendTerminal: EffectContext['lendTerminal'];
 	readonly quit: () => void;
 	readonly broken: (error: unknown) => void;
 };
 
 export function useController(options: Options): Controller {
-	const {world, store, ports, waits, view, suspend, quit, broken} = options;
+	const {world, store, ports, waits, view, suspend, lendTerminal, quit, broken} = options;
 	const {stdout} = useStdout();
 	return useMemo(() => {
 		const refresh = (): void => {
@@ -32,7 +34,7 @@ export function useController(options: Options): Controller {
 			stdout.write(text);
 		};
 
-		const runner = createVerbRunner({world, store, ports, waits, refresh, quit, tellTerminal});
+		const runner = createVerbRunner({world, store, ports, waits, refresh, quit, lendTerminal, tellTerminal});
 		return createController(store, runner, {quit, suspend, refresh, broken});
-	}, [world, store, ports, waits, view, suspend, quit, broken, stdout]);
+	}, [world, store, ports, waits, view, suspend, lendTerminal, quit, broken, stdout]);
 }

@@ -12,16 +12,22 @@ type Options = {
 	readonly scanIntervalMs: number;
 	/** A monitor that is read-only tells the audit log nothing. */
 	readonly isReadonly: boolean;
+	/** There is no pool to be read. */
+	readonly hasNoPool: boolean;
 };
 
 /** Brings the store, the GPUs and the audit log into the state for as long as the monitor is shown. */
 export function useLiveView(
-	{world, watched, scanIntervalMs, isReadonly}: Options,
+	{world, watched, scanIntervalMs, isReadonly, hasNoPool}: Options,
 	dispatch: Dispatch,
 	broken: (error: unknown) => void,
 ): RefObject<LiveView | undefined> {
 	const view = useRef<LiveView>(undefined);
 	useEffect(() => {
+		if (hasNoPool) {
+			return undefined;
+		}
+
 		const nowMs = (): number => world.clock.monotonicMs();
 		const started = startLiveView(world, {
 			watched,
@@ -47,6 +53,6 @@ export function useLiveView(
 			}
 		});
 		return started.stop;
-	}, [world, watched, scanIntervalMs, isReadonly, dispatch, broken]);
+	}, [world, watched, scanIntervalMs, isReadonly, hasNoPool, dispatch, broken]);
 	return view;
 }

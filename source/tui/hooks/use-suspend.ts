@@ -1,8 +1,9 @@
-/** Ctrl-Z and `fg`: the terminal is given back to the shell and taken again. */
+/** The terminal is given away and taken again: to the shell by Ctrl-Z until `fg`, or to another program until that ends. */
 import process from 'node:process';
-import {useCallback, useEffect, useRef} from 'react';
-import {useApp, useStdout} from 'ink';
-import {stopWrapping, wrapAgain} from '../wrapping.js';
+import {useCallback, useEffect, useMemo, useRef} from 'react';
+import {useApp} from 'ink';
+import type {EffectContext} from '../verbs/verb.js';
+import type {TerminalModes} from '../terminal-modes.js';
 
 const sleep = async (milliseconds: number): Promise<void> =>
 	new Promise((resolve) => {
@@ -15,10 +16,40 @@ async function catchUpWithSize(): Promise<void> {
 	await sleep(5);
 }
 
-/** Returns what Ctrl-Z does. */
-export function useSuspend(): () => void {
+const ignore = (): undefined => undefined;
+
+/** While another program has the terminal, its Ctrl-C is for that program. */
+async function withoutInterrupts(work: () => Promise<void>): Promise<void> {
+	const others = process.listeners('SIGINT');
+	process.removeAllListeners('SIGINT');
+	process.on('SIGINT', ignore);
+	try {
+		await work();
+	} finally {
+		process.off('SIGINT', ignore);
+		for (const listener of others) {
+			process.on('SIGINT', listener);
+		}
+	}
+}
+
+/** Ink listens no more, and yet Node reads on ahead: of two readers of one terminal each would get some of the keys. */
+async function stopReading(): Promise<void> {
+	// Node takes note of the listener that was taken away with the next tick, and pauses nothing but a stream that flows.
+	await sleep(0);
+	process.stdin.resume();
+	process.stdin.pause();
+	await sleep(0);
+}
+
+type Suspension = {
+	/** What Ctrl-Z does. */
+	readonly suspend: () => void;
+	readonly lendTerminal: EffectContext['lendTerminal'];
+};
+
+export function useSuspend(modes: TerminalModes): Suspension {
 	const {suspendTerminal} = useApp();
-	const {stdout} = useStdout();
 	const isSuspended = useRef(false);
 	const suspend = useCallback(async () => {
 		if (isSuspended.current) {
@@ -28,24 +59,24 @@ export function useSuspend(): () => void {
 		isSuspended.current = true;
 		try {
 			await suspendTerminal(async () => {
-				stdout.write(wrapAgain);
+				modes.leave();
 				// To the whole group, as the terminal would: npm and the shell script around us stop too.
 				process.kill(0, 'SIGTSTP');
 				// Runs on only after `fg`, or at once where there is no shell to come back from.
 				await sleep(50);
 				await catchUpWithSize();
-				stdout.write(stopWrapping);
+				modes.take();
 			});
 		} finally {
 			isSuspended.current = false;
 		}
-	}, [suspendTerminal, stdout]);
+	}, [suspendTerminal, modes]);
 	useEffect(() => {
 		// Stopped from outside, the terminal may have been in other hands meanwhile: take it again and draw everything.
 		const takeBack = async (): Promise<void> => {
 			isSuspended.current = true;
 			await suspendTerminal(catchUpWithSize);
-			stdout.write(stopWrapping);
+			modes.take();
 			isSuspended.current = false;
 		};
 
@@ -59,8 +90,35 @@ export function useSuspend(): () => void {
 		return () => {
 			process.off('SIGCONT', onContinue);
 		};
-	}, [suspendTerminal, stdout]);
-	return useCallback(() => {
-		void suspend();
-	}, [suspend]);
+	}, [suspendTerminal, modes]);
+	const lendTerminal = useCallback(
+		async (work: () => Promise<void>) => {
+			if (isSuspended.current) {
+				return;
+			}
+
+			isSuspended.current = true;
+			try {
+				await suspendTerminal(async () => {
+					modes.leave();
+					await stopReading();
+					await withoutInterrupts(work);
+					await catchUpWithSize();
+					modes.take();
+				});
+			} finally {
+				isSuspended.current = false;
+			}
+		},
+		[suspendTerminal, modes],
+	);
+	return useMemo(
+		() => ({
+			suspend() {
+				void suspend();
+			},
+			lendTerminal,
+		}),
+		[suspend, lendTerminal],
+	);
 }

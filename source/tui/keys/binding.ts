@@ -1,7 +1,10 @@
 /** What a key does, as a record. */
 
 import type {CommandLineIntent} from '../command-line/reduce.js';
+import type {HostsIntent} from '../state/hosts/reduce.js';
 import type {PanelIntent} from '../state/panels/reduce.js';
+import type {SearchIntent} from '../state/search/reduce.js';
+import type {ViewIntent} from '../state/view/reduce.js';
 import type {Edit} from '../state/text-field.js';
 import type {TableIntent} from '../state/table/reduce.js';
 
@@ -13,7 +16,12 @@ export type Mode =
 	| 'report'
 	| 'events'
 	| 'processes'
+	| 'hosts'
 	| 'filter'
+	/** Words to search for are being typed. */
+	| 'search'
+	/** The same, of all hosts. */
+	| 'hosts-filter'
 	| 'form'
 	/** A form whose request was refused because others have the GPUs. */
 	| 'refusal'
@@ -24,6 +32,10 @@ export type Mode =
 	/** An output with lines to open. */
 	| 'list'
 	| 'help'
+	/** One process, with its graphs. */
+	| 'process'
+	/** The columns of the table. */
+	| 'columns'
 	/** The screen is too small to show what a key would do. */
 	| 'small';
 
@@ -35,10 +47,14 @@ export const panelModes = [
 	'report',
 	'events',
 	'processes',
+	'hosts',
 ] as const satisfies readonly Mode[];
 
+/** Tables whose rows the keys select, sort, filter and tag. */
+export const tableModes = ['table', 'processes'] as const satisfies readonly Mode[];
+
 /** What the keys are for, in the order of the help. */
-export const helpGroups = ['Reserve', 'GPUs', 'Queue and processes', 'Panels', 'Monitor'] as const;
+export const helpGroups = ['Reserve', 'GPUs and processes', 'Queue and processes', 'Panels', 'Monitor'] as const;
 
 export type HelpGroup = (typeof helpGroups)[number];
 
@@ -54,13 +70,22 @@ export type KeyHint = {
 };
 
 /** Opens and closes what stands over the panels. */
-export type DialogIntent = 'open-help' | 'close-dialog' | 'toggle-pause' | CommandLineIntent;
+export type DialogIntent =
+	| 'open-help'
+	| 'close-dialog'
+	| 'toggle-pause'
+	| 'toggle-mouse'
+	| 'open-process'
+	| 'next-process'
+	| 'previous-process'
+	| CommandLineIntent;
 
 /** Changes what is being filled in. */
 export type FormIntent = Edit | 'focus-next-field' | 'focus-previous-field' | 'increase' | 'decrease';
 
 /** What the user wants of the monitor's own state; the reducer knows it by the same name. */
-export type StateIntent = DialogIntent | TableIntent | PanelIntent | FormIntent;
+export type StateIntent =
+	DialogIntent | TableIntent | PanelIntent | HostsIntent | ViewIntent | SearchIntent | FormIntent;
 
 /** What reaches out of the state: the controller sees to it. */
 type OutwardIntent =

@@ -4,14 +4,16 @@ table, so they cannot say anything else.
 */
 import {verbs} from '../verbs/index.js';
 import type {Verb} from '../verbs/verb.js';
-import {panelModes, type Intent, type KeyHint, type Mode} from './binding.js';
+import {hostBindings, hostFilterBindings} from './host-bindings.js';
+import {panelModes, tableModes, type Intent, type KeyHint, type Mode} from './binding.js';
 
 type DialogChange = NonNullable<Verb['dialogKeys']>[number]['change'];
 
 /** What a key leads to: an intent of which the reducer or the controller knows the name, a verb, or a change of a verb's own dialog. */
 export type Intended = Intent | Verb | DialogChange;
 
-type Binding = KeyHint & {readonly intent: Intended};
+/** Where which keys do what. */
+export type Binding = KeyHint & {readonly intent: Intended};
 
 const keysOf = (some: readonly Verb[]): readonly Binding[] => some.map((verb) => ({...verb.keys, intent: verb}));
 
@@ -23,23 +25,49 @@ const choiceKeys: readonly Binding[] = Object.values(verbs)
 	);
 
 /** Panels whose lines the keys move over. */
-const lineModes = ['detail', 'queue', 'report', 'events', 'processes'] as const satisfies readonly Mode[];
+const lineModes = ['detail', 'queue', 'report', 'events'] as const satisfies readonly Mode[];
 
-const panelBindings: readonly Binding[] = [
+/** What has rows to search in. */
+const searchModes = [...tableModes, 'queue'] as const satisfies readonly Mode[];
+
+/** The keys of the panels. */
+export const panelBindings: readonly Binding[] = [
 	...keysOf(verbs.pool),
 	{
-		modes: ['table'],
+		modes: tableModes,
 		keys: [' '],
 		intent: 'toggle-tag',
-		help: ['GPUs', 'tag, to act on several'],
+		help: ['GPUs and processes', 'tag, to act on several'],
 		footer: ['Space', 'Tag', 4],
 	},
-	{modes: ['table'], keys: ['up', 'k'], intent: 'focus-previous-gpu', help: ['GPUs', 'one line up, one down']},
-	{modes: ['table'], keys: ['down', 'j'], intent: 'focus-next-gpu', help: ['GPUs', 'one line up, one down']},
-	{modes: ['table'], keys: ['pageup'], intent: 'focus-previous-page', help: ['GPUs', 'page up, page down']},
-	{modes: ['table'], keys: ['pagedown'], intent: 'focus-next-page', help: ['GPUs', 'page up, page down']},
-	{modes: ['table'], keys: ['home'], intent: 'focus-first-gpu', help: ['GPUs', 'first, last']},
-	{modes: ['table'], keys: ['end'], intent: 'focus-last-gpu', help: ['GPUs', 'first, last']},
+	{
+		modes: tableModes,
+		keys: ['up', 'k'],
+		intent: 'focus-previous-row',
+		help: ['GPUs and processes', 'one line up, one down'],
+	},
+	{
+		modes: tableModes,
+		keys: ['down', 'j'],
+		intent: 'focus-next-row',
+		help: ['GPUs and processes', 'one line up, one down'],
+	},
+	{
+		modes: tableModes,
+		keys: ['pageup'],
+		intent: 'focus-previous-page',
+		help: ['GPUs and processes', 'page up, page down'],
+	},
+	{
+		modes: tableModes,
+		keys: ['pagedown'],
+		intent: 'focus-next-page',
+		help: ['GPUs and processes', 'page up, page down'],
+	},
+	{modes: tableModes, keys: ['home'], intent: 'focus-first-row', help: ['GPUs and processes', 'first, last']},
+	{modes: tableModes, keys: ['end'], intent: 'focus-last-row', help: ['GPUs and processes', 'first, last']},
+	{modes: ['table'], keys: ['left'], intent: 'focus-left-column'},
+	{modes: ['table'], keys: ['right'], intent: 'focus-right-column'},
 	{modes: lineModes, keys: ['up', 'k'], intent: 'line-up'},
 	{modes: lineModes, keys: ['down', 'j'], intent: 'line-down'},
 	{modes: lineModes, keys: ['pageup'], intent: 'page-up'},
@@ -50,25 +78,80 @@ const panelBindings: readonly Binding[] = [
 		modes: ['table'],
 		keys: ['enter'],
 		intent: 'focus-detail',
-		help: ['GPUs', 'its detail'],
+		help: ['Panels', 'the detail of the GPU'],
 		footer: ['Enter', 'Detail', 1],
 	},
+	{
+		modes: ['processes'],
+		keys: ['enter'],
+		intent: 'open-process',
+		help: ['Queue and processes', 'details and graphs'],
+		footer: ['Enter', 'Graphs', 1],
+	},
 	...keysOf(verbs.processes),
+	{
+		modes: ['processes'],
+		keys: ['t'],
+		intent: 'toggle-tree',
+		footer: ['t', 'Tree', 5],
+	},
 	{
 		modes: ['table', 'detail'],
 		keys: ['t'],
 		intent: 'toggle-tree',
-		help: ['Queue and processes', 'as a tree, or by memory'],
+		help: ['Queue and processes', 'as a tree, or as a list'],
 	},
-	{modes: ['table'], keys: ['/'], intent: 'open-filter', help: ['GPUs', 'filter by words'], footer: ['/', 'Filter', 2]},
+	{
+		modes: tableModes,
+		keys: ['/'],
+		intent: 'open-filter',
+		help: ['GPUs and processes', 'show: words, user, mine'],
+		footer: ['/', 'Filter', 2],
+	},
+	{
+		modes: ['table', 'detail'],
+		keys: ['['],
+		intent: 'look-back',
+		help: ['GPUs and processes', 'graphs look back'],
+		footer: ['[ ]', 'Past', 9],
+	},
+	{
+		modes: ['table', 'detail'],
+		keys: [']'],
+		intent: 'look-forward',
+		help: ['GPUs and processes', 'graphs look back'],
+	},
+	{modes: searchModes, keys: ['f'], intent: 'open-search', help: ['GPUs and processes', 'search, next, before']},
+	{modes: searchModes, keys: ['n'], intent: 'search-next', help: ['GPUs and processes', 'search, next, before']},
+	{modes: searchModes, keys: ['N'], intent: 'search-previous', help: ['GPUs and processes', 'search, next, before']},
 	...keysOf(verbs.aside),
+	{modes: panelModes, keys: ['M'], intent: 'toggle-mouse', help: ['Monitor', 'mouse on, off']},
 	{modes: panelModes, keys: ['Z'], intent: 'toggle-pause', help: ['Monitor', 'pause what is shown']},
-	{modes: ['table'], keys: ['u'], intent: 'filter-user', help: ['GPUs', 'only this user, mine']},
-	{modes: ['table'], keys: ['m'], intent: 'filter-mine', help: ['GPUs', 'only this user, mine']},
-	{modes: ['table'], keys: ['<'], intent: 'sort-previous', help: ['GPUs', 'sort by, invert']},
-	{modes: ['table'], keys: ['>'], intent: 'sort-next', help: ['GPUs', 'sort by, invert']},
-	{modes: ['table'], keys: ['I'], intent: 'invert-sort', help: ['GPUs', 'sort by, invert']},
-	{modes: ['table'], keys: ['escape'], intent: 'clear-marks', help: ['GPUs', 'clear tags and filter']},
+	{modes: tableModes, keys: ['u'], intent: 'filter-user', help: ['GPUs and processes', 'show: words, user, mine']},
+	{modes: tableModes, keys: ['m'], intent: 'filter-mine', help: ['GPUs and processes', 'show: words, user, mine']},
+	{modes: tableModes, keys: ['<'], intent: 'sort-previous', help: ['GPUs and processes', 'sort, then by; invert']},
+	{modes: tableModes, keys: ['>'], intent: 'sort-next', help: ['GPUs and processes', 'sort, then by; invert']},
+	{modes: tableModes, keys: ['I'], intent: 'invert-sort', help: ['GPUs and processes', 'sort, then by; invert']},
+	{
+		modes: tableModes,
+		keys: [','],
+		intent: 'second-sort-previous',
+		help: ['GPUs and processes', 'sort, then by; invert'],
+	},
+	{
+		modes: tableModes,
+		keys: ['.'],
+		intent: 'second-sort-next',
+		help: ['GPUs and processes', 'sort, then by; invert'],
+	},
+	{
+		modes: tableModes,
+		keys: ['i'],
+		intent: 'invert-second-sort',
+		help: ['GPUs and processes', 'sort, then by; invert'],
+	},
+	{modes: ['table'], keys: ['escape'], intent: 'clear-marks', help: ['GPUs and processes', 'clear tags and filter']},
+	{modes: ['processes'], keys: ['escape'], intent: 'clear-marks', footer: ['Esc', 'Back']},
 	{
 		modes: ['report'],
 		keys: ['<'],
@@ -83,6 +166,12 @@ const panelBindings: readonly Binding[] = [
 	{modes: panelModes, keys: ['4'], intent: 'focus-report', help: ['Panels', 'go to that panel']},
 	{modes: panelModes, keys: ['5'], intent: 'focus-events', help: ['Panels', 'go to that panel']},
 	{modes: panelModes, keys: ['6'], intent: 'focus-processes', help: ['Panels', 'go to that panel']},
+	{modes: panelModes, keys: ['7', 'H'], intent: 'focus-hosts', help: ['Panels', 'the GPUs of all hosts']},
+	...keysOf(verbs.hosts),
+	...hostBindings,
+	{modes: panelModes, keys: ['P'], intent: 'next-preset', help: ['Panels', 'preset, columns, keep']},
+	{modes: panelModes, keys: ['C'], intent: 'open-columns', help: ['Panels', 'preset, columns, keep']},
+	...keysOf(verbs.view),
 	{modes: panelModes, keys: ['tab'], intent: 'focus-next-panel', help: ['Panels', 'go to the next panel']},
 	{modes: panelModes, keys: ['shift-tab'], intent: 'focus-previous-panel'},
 	{modes: panelModes, keys: ['+', '='], intent: 'zoom', help: ['Panels', 'this panel alone']},
@@ -99,15 +188,20 @@ const panelBindings: readonly Binding[] = [
 	{modes: panelModes, keys: ['?', 'h'], intent: 'open-help', help: ['Monitor', 'this help'], footer: ['?', 'Help']},
 	...keysOf(verbs.end),
 
+	{modes: ['search'], keys: ['enter'], intent: 'keep-search', footer: ['Enter', 'Search']},
+	{modes: ['search'], keys: ['escape'], intent: 'drop-search', footer: ['Esc', 'Cancel']},
 	{modes: ['filter'], keys: ['enter'], intent: 'keep-filter', footer: ['Enter', 'Apply']},
 	{modes: ['filter'], keys: ['escape'], intent: 'drop-filter', footer: ['Esc', 'Cancel']},
-	{modes: ['filter'], keys: ['up'], intent: 'focus-previous-gpu'},
-	{modes: ['filter'], keys: ['down'], intent: 'focus-next-gpu'},
+	{modes: ['filter'], keys: ['up'], intent: 'focus-previous-row'},
+	{modes: ['filter'], keys: ['down'], intent: 'focus-next-row'},
+	...hostFilterBindings,
 ];
 
 const everywhere: readonly Mode[] = [
 	...panelModes,
 	'filter',
+	'search',
+	'hosts-filter',
 	'form',
 	'refusal',
 	'confirmation',
@@ -116,6 +210,8 @@ const everywhere: readonly Mode[] = [
 	'output',
 	'list',
 	'help',
+	'process',
+	'columns',
 	'small',
 ];
 
@@ -124,10 +220,10 @@ const forms: readonly Mode[] = ['form', 'refusal'];
 const outputs: readonly Mode[] = ['output', 'list'];
 
 /** Where text is typed. */
-const texts: readonly Mode[] = [...forms, 'filter', 'command'];
+const texts: readonly Mode[] = [...forms, 'filter', 'search', 'hosts-filter', 'command'];
 
 /** The keys of what stands over the panels, and of text being typed. */
-const dialogBindings: readonly Binding[] = [
+export const dialogBindings: readonly Binding[] = [
 	{modes: everywhere, keys: ['ctrl-c'], intent: 'quit-now'},
 
 	{modes: ['refusal'], keys: ['w'], intent: 'submit-patiently', footer: ['w', 'Wait']},
@@ -176,10 +272,23 @@ const dialogBindings: readonly Binding[] = [
 	{modes: ['help'], keys: ['pageup', 'up', 'k', 'left'], intent: 'help-previous'},
 	{modes: ['help'], keys: ['escape', 'enter', '?', 'h', 'q'], intent: 'close-dialog', footer: ['Esc', 'Close']},
 
+	{modes: ['process'], keys: ['up', 'k'], intent: 'previous-process', footer: ['Up Down', 'Other process']},
+	{modes: ['process'], keys: ['down', 'j'], intent: 'next-process'},
+	{modes: ['process'], keys: ['escape', 'enter', 'q'], intent: 'close-dialog', footer: ['Esc', 'Close']},
+
+	{modes: ['columns'], keys: [' ', 'enter'], intent: 'toggle-column', footer: ['Space', 'Show or hide']},
+	{modes: ['columns'], keys: ['left', '<'], intent: 'move-column-left', footer: ['Left Right', 'Move']},
+	{modes: ['columns'], keys: ['right', '>'], intent: 'move-column-right'},
+	{modes: ['columns'], keys: ['up', 'k'], intent: 'previous-column', footer: ['Up Down', 'Choose', 2]},
+	{modes: ['columns'], keys: ['down', 'j'], intent: 'next-column'},
+	{modes: ['columns'], keys: ['u'], intent: 'usual-columns', footer: ['u', 'Usual ones']},
+	{modes: ['columns'], keys: ['escape', 'C', 'q'], intent: 'close-dialog', footer: ['Esc', 'Close']},
+
 	{modes: ['small'], keys: ['q'], intent: 'quit-now', footer: ['q', 'Quit']},
 ];
 
+/** All of them, as they are without a choice. */
 export const bindings: readonly Binding[] = [...panelBindings, ...dialogBindings];
 
-export const intentOf = (mode: Mode, key: string): Intended | undefined =>
-	bindings.find((binding) => binding.modes.includes(mode) && binding.keys.includes(key))?.intent;
+export const intentOf = (mode: Mode, key: string, among: readonly Binding[] = bindings): Intended | undefined =>
+	among.find((binding) => binding.modes.includes(mode) && binding.keys.includes(key))?.intent;

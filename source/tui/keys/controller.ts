@@ -5,8 +5,11 @@ import type {Action} from '../state/actions.js';
 import type {StateStore} from '../state/store.js';
 import {completeLine, openChosenLine} from '../command-line/run.js';
 import type {VerbRunner} from '../verbs/dispatch.js';
+import {pointingAt} from '../mouse/pointing.js';
+import type {MouseEvent} from '../mouse/input.js';
 import {isCharacter, keyNames} from './key-names.js';
 import {intentOf, type Intended} from './bindings.js';
+import {bindingsWith} from './custom.js';
 import {modeOf} from './mode.js';
 import type {Mode} from './binding.js';
 
@@ -21,6 +24,8 @@ export type Effects = {
 export type Controller = {
 	/** One event of Ink's input. */
 	readonly press: (input: string, key: Key) => void;
+	/** What the mouse did. */
+	readonly point: (event: MouseEvent) => void;
 	/** Pasted text goes into a field or nowhere: it is never taken for keys. */
 	readonly paste: (text: string) => void;
 };
@@ -29,7 +34,7 @@ export type Controller = {
 const questions: ReadonlySet<Mode> = new Set(['confirmation', 'choice']);
 
 /** Where a character is text. */
-const texts: ReadonlySet<Mode> = new Set(['form', 'refusal', 'filter', 'command']);
+const texts: ReadonlySet<Mode> = new Set(['form', 'refusal', 'filter', 'search', 'hosts-filter', 'command']);
 
 export function createController({getState, dispatch}: StateStore, runner: VerbRunner, effects: Effects): Controller {
 	/** Keys that came while Tab was being answered: they belong behind its answer. */
@@ -99,7 +104,7 @@ export function createController({getState, dispatch}: StateStore, runner: VerbR
 
 	function pressOne(key: string, isAlone: boolean): void {
 		const mode = modeOf(getState());
-		const intent = intentOf(mode, key);
+		const intent = intentOf(mode, key, bindingsWith(getState().settings.keys));
 		if (questions.has(mode)) {
 			// A `y` in the middle of a burst was not an answer to this question.
 			if (intent !== 'submit') {
@@ -133,6 +138,21 @@ export function createController({getState, dispatch}: StateStore, runner: VerbR
 			}
 
 			pressAll(names, names.length === 1);
+		},
+		point(event) {
+			// While Tab is being answered, keys are held back; a click has no meaning by then.
+			if (held !== undefined) {
+				return;
+			}
+
+			dispatch({kind: 'key-pressed'});
+			for (const pointing of pointingAt(getState(), event)) {
+				if ('key' in pointing) {
+					pressOne(pointing.key, true);
+				} else {
+					dispatch(pointing.action);
+				}
+			}
 		},
 		paste(text) {
 			if (modeOf(getState()) !== 'small') {

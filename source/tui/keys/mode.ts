@@ -4,13 +4,18 @@ import type {Mode} from './binding.js';
 
 /** Which keys count now. */
 export function modeOf(state: State): Mode {
-	const {dialog, table, panels} = state;
+	const {dialog, table, processes, panels, hosts} = state;
 	if (isTooSmall(state)) {
 		return 'small';
 	}
 
 	if (dialog === undefined) {
-		return table.prompt === undefined ? panels.focus : 'filter';
+		if (state.search.prompt !== undefined) {
+			return 'search';
+		}
+
+		const prompt = table.prompt ?? processes.prompt;
+		return hosts.prompt === undefined ? (prompt === undefined ? panels.focus : 'filter') : 'hosts-filter';
 	}
 
 	if (dialog.kind === 'output' && dialog.chosen !== undefined) {

@@ -9,7 +9,8 @@ import {joined, span} from '../widgets/styled-text.js';
 import {detailPanel} from './detail.js';
 import {eventsPanel} from './events.js';
 import {gpusPanel} from './gpus.js';
-import {processesPanel} from './processes.js';
+import {hostsPanel} from './hosts/hosts.js';
+import {processesPanel} from './processes/panel.js';
 import {queuePanel} from './queue.js';
 import {reportPanel} from './report.js';
 import type {PanelBody} from './shared/panel-body.js';
@@ -31,6 +32,7 @@ const panels: Readonly<Record<PanelName, Panel>> = {
 	report: {nameOf: (state) => `Report by ${state.panels.reportBy}, ${reportDays} days`, bodyOf: reportPanel},
 	events: {nameOf: () => 'Events', bodyOf: eventsPanel},
 	processes: {nameOf: () => 'Processes', bodyOf: processesPanel},
+	hosts: {nameOf: () => 'Hosts', bodyOf: hostsPanel},
 };
 
 /** A panel in its room. Its title begins with the key that leads there: `1:GPUs`. */

@@ -3,19 +3,18 @@ import {ownerOf, owns} from '../../core/rules/leases/ownership.js';
 import type {StatusRow} from '../../core/rules/pool/status.js';
 import {unreservedWords} from '../../format/status-labels.js';
 import type {MigInstance} from '../../core/model/types.js';
-import {isOver, shareOwner, sharePart, sharedAmount} from '../../format/shares.js';
+import {instanceWords} from '../../core/rules/mig/instances.js';
+import {isOver, overWords, sharesWords, shareOwner, sharePart, sharedAmount} from '../../format/shares.js';
 import {shortDuration} from '../../format/text/durations.js';
 import {sanitize, shownNote} from '../../format/text/text.js';
-import {seriesOf} from '../../core/live/utilization-history.js';
 import {selectedRow} from '../state/table/rows.js';
-import {tagOf} from '../state/table/state.js';
 import {storeNow, type State} from '../state/state.js';
-import {graphLines, graphMargin} from '../widgets/graph.js';
 import {graphRowsOf, layoutOf, type Room} from '../layout.js';
 import {ellipsisOf} from '../widgets/glyphs.js';
 import {block} from '../widgets/panel-frames.js';
 import {rangeWords, windowOf} from '../widgets/scroll.js';
 import {joined, lineWidth, span, type Line} from '../widgets/styled-text.js';
+import {detailGraphs} from './shared/detail-graphs.js';
 import type {PanelBody} from './shared/panel-body.js';
 import {processLines} from './shared/process-rows.js';
 import {waitingOf} from './queue.js';
@@ -26,6 +25,7 @@ import {
 	isMine,
 	otherFaultOf,
 	ownerWords,
+	placeWords,
 	serviceWords,
 	stateWord,
 } from './shared/labels.js';
@@ -85,7 +85,7 @@ function holdingLine(row: StatusRow, state: State): Line {
 			const fault = otherFaultOf(row);
 			return joined([
 				[span(ownerWords(row, requester).text, isMine(row, requester) ? 'mine' : 'others')],
-				row.lease === undefined ? [span(sharedAmount(row))] : [span(row.lease.type === 'run' ? 'RUN' : 'MANUAL')],
+				row.lease === undefined ? [sharedSpan(row, state)] : [span(row.lease.type === 'run' ? 'RUN' : 'MANUAL')],
 				// Where there is room, the table tells it.
 				layoutOf(state).isFramed || row.lease === undefined
 					? []
@@ -97,13 +97,22 @@ function holdingLine(row: StatusRow, state: State): Line {
 	}
 }
 
+/** How much is shared out; where there is no room for a line a share, with all of them. */
+const sharedSpan = (row: StatusRow, state: State) =>
+	layoutOf(state).isFramed
+		? span(sharedAmount(row))
+		: span(
+				sharesWords(row, {isOverFirst: true}) ?? '',
+				row.shares?.some((share) => isOver(share)) === true ? 'warning' : 'plain',
+			);
+
 /** One line a share: whose it is, how much, until when, and what for. */
-const shareLines = ({shares = []}: StatusRow, state: State): readonly Line[] =>
+const shareLines = ({index, shares = []}: StatusRow, state: State): readonly Line[] =>
 	shares.map((share) =>
 		joined([
 			[
 				span(`${shareOwner(share)} `, owns(state.settings.requester, share.lease) ? 'mine' : 'others'),
-				span(sharePart(share), isOver(share) ? 'warning' : 'strong'),
+				span(sharePart(share, index) + overWords(share), isOver(share) ? 'warning' : 'strong'),
 			],
 			[span(share.lease.type === 'run' ? 'RUN' : 'MANUAL')],
 			endOf(share, state),
@@ -160,10 +169,10 @@ function factLines({reading}: StatusRow, state: State): readonly Line[] {
 	];
 }
 
-function migLine({profile, gpuInstanceId, memoryUsedMiB, memoryTotalMiB, uuid}: MigInstance): Line {
+function migLine(gpu: number, {number, profile, memoryUsedMiB, memoryTotalMiB, uuid}: MigInstance): Line {
 	const used = memoryUsedMiB === undefined ? 'N/A' : gibibytes(memoryUsedMiB);
 	const memory = memoryTotalMiB === undefined ? used : `${used}/${gibibytes(memoryTotalMiB)}`;
-	const words = [`MIG ${gpuInstanceId ?? '?'}`, sanitize(profile ?? ''), memory];
+	const words = [`MIG ${instanceWords({gpu, number})}`, sanitize(profile ?? ''), memory];
 	return [span(words.filter(Boolean).join('  ')), span(uuid === undefined ? '' : `  ${sanitize(uuid)}`, 'dim')];
 }
 
@@ -178,7 +187,7 @@ export function detailLines(state: State, {rows, width}: Room): readonly Line[] 
 	const mig: readonly Line[] =
 		isMigEnabled === true && migInstances.length === 0
 			? [[span('MIG is on, without an instance', 'dim')]]
-			: migInstances.map((instance) => migLine(instance));
+			: migInstances.map((instance) => migLine(row.index, instance));
 	const holding = holdingLine(row, state);
 	const note = noteOf(row);
 	const both = joined([holding, note]);
@@ -189,58 +198,32 @@ export function detailLines(state: State, {rows, width}: Room): readonly Line[] 
 		...serviceLines(row, state),
 		...waiterLines(row, state),
 		...processLines(row, state, {width: width - 1, hasHead: rows > 4}),
+		...(placeWords(row) === undefined
+			? []
+			: [[span(`${placeWords(row)}; what runs there is not read from here`, 'dim')]]),
 		...(areProcessesHidden(row) ? [[span('the GPU tool tells no processes here: some may be hidden', 'dim')]] : []),
 		...mig,
 		...factLines(row, state),
 	].map((line) => [span(' '), ...line]);
 }
 
-const gap = 2;
-
-/** Utilisation and memory of the last five minutes, side by side where there is room. */
-function graphsOf(state: State, rows: number, width: number): readonly Line[] {
-	const height = graphRowsOf(rows) - 1;
-	const row = selectedRow(state);
-	if (height < 1 || row === undefined) {
-		return [];
-	}
-
-	const tag = tagOf(row.index, row.reading);
-	const count = width >= 64 ? 2 : 1;
-	const columns = Math.floor((width - gap * count) / count) - graphMargin;
-	const series = (reading: 'utilization' | 'memory') =>
-		seriesOf(state.history, tag, reading, {columns, nowMs: state.nowMs});
-	const {isAscii} = state.settings;
-	const total = row.reading?.memoryTotalMiB;
-	const utilization = graphLines(
-		{of: 'load', top: 'util 100%', bottom: '0%', values: series('utilization')},
-		height,
-		isAscii,
-	);
-	const memory = graphLines(
-		{
-			of: 'memory',
-			top: total === undefined ? 'mem' : `mem ${gibibytes(total)}`,
-			bottom: '0G',
-			values: series('memory'),
-		},
-		height,
-		isAscii,
-	);
-	return count === 1
-		? utilization
-		: utilization.map((line, place) => [...line, span(' '.repeat(gap)), ...memory[place]!]);
-}
+/** So many lines of words have their place beside the graphs, used or not. */
+const steadyWords = 8;
 
 export function detailPanel(state: State, {rows, width}: Room): PanelBody {
 	const all = detailLines(state, {rows, width});
-	const shown = rows - graphRowsOf(rows);
+	// What the words do not need is the graphs', but a little room is kept: they shall not jump from GPU to GPU.
+	const most = rows - graphRowsOf(rows);
+	const shown = most === rows ? rows : Math.min(most, Math.max(all.length, steadyWords));
 	const {from, to} = windowOf(state.panels.scroll.detail, {total: all.length, shown});
 	const model = sanitize(selectedRow(state)?.reading?.name ?? '');
 	return {
 		beside: model === '' ? [] : [[span(model)]],
 		end: rangeWords(from, to, all.length),
-		lines: [...block(all.slice(from, to), shown, width, ellipsisOf(state)), ...graphsOf(state, rows, width)],
+		lines: [
+			...block(all.slice(from, to), shown, width, ellipsisOf(state)),
+			...detailGraphs(state, {rows: rows - shown, width}),
+		],
 	};
 }
 

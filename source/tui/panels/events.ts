@@ -13,7 +13,10 @@ type ShownEvent = {readonly time: number; readonly words: string; readonly tone:
 
 /** Somebody ought to do something about it. */
 const isAlarming = ({kind, reason}: AuditEntry): boolean =>
-	kind === 'unreserved' || kind === 'squatter' || (kind === 'health' && reason !== undefined);
+	kind === 'unreserved' ||
+	kind === 'squatter' ||
+	(kind === 'overuse' && reason === undefined) ||
+	(kind === 'health' && reason !== undefined);
 
 /** Those of the pool and those of this monitor together, by time. */
 const shownEvents = remembering(

@@ -1,5 +1,6 @@
 /** The last line: the keys that count now. Built from the table of keys. */
-import {bindings} from '../keys/bindings.js';
+import type {Binding} from '../keys/bindings.js';
+import {bindingsWith} from '../keys/custom.js';
 import {modeOf} from '../keys/mode.js';
 import type {State} from '../state/state.js';
 import {verbOf} from '../verbs/index.js';
@@ -8,7 +9,7 @@ import {ellipsisOf} from '../widgets/glyphs.js';
 import {fitLine, joined, lineWidth, span, type Line} from '../widgets/styled-text.js';
 import {helpOf} from './help.js';
 
-function hint({footer, intent, modes}: (typeof bindings)[number], state: State): Line {
+function hint({footer, intent, modes}: Binding, state: State): Line {
 	if (footer === undefined) {
 		return [];
 	}
@@ -26,27 +27,59 @@ function hint({footer, intent, modes}: (typeof bindings)[number], state: State):
 			[span(`${key} ${word}`, 'dim')];
 }
 
-/** As many as fit: those that can be done without go first. */
-export function footerLine(state: State): Line {
-	const {columns} = state.size;
-	const prompt = state.dialog?.kind === 'command' ? underPrompt(state.dialog, state) : undefined;
-	if (prompt !== undefined) {
-		return prompt;
-	}
+type Hint = {readonly binding: Binding; readonly line: Line};
 
+/** As many as fit: those that can be done without go first. */
+function hintsOf(state: State): readonly Hint[] {
+	const {columns} = state.size;
 	const mode = modeOf(state);
 	const isOnePage = mode === 'help' && helpOf(state).pages === 1;
-	const offered = bindings.filter(
+	const offered = bindingsWith(state.settings.keys).filter(
 		({modes, footer, intent}) => footer !== undefined && modes.includes(mode) && !(isOnePage && intent === 'help-next'),
 	);
 	const ranks = [...new Set(offered.map(({footer}) => footer![2] ?? 0))].toSorted((a, b) => b - a);
 	for (const most of ranks) {
-		const hints = offered.filter(({footer}) => (footer![2] ?? 0) <= most).map((binding) => hint(binding, state));
-		const line = [span(' '), ...joined(hints)];
-		if (lineWidth(line) <= columns || most === ranks.at(-1)) {
-			return fitLine(line, columns, ellipsisOf(state));
+		const hints = offered
+			.filter(({footer}) => (footer![2] ?? 0) <= most)
+			.map((binding) => ({binding, line: hint(binding, state)}));
+		if (lineWidth(lineOf(hints)) <= columns || most === ranks.at(-1)) {
+			return hints;
 		}
 	}
 
-	return fitLine([], columns);
+	return [];
+}
+
+const margin = 1;
+const gap = 2;
+
+const lineOf = (hints: readonly Hint[]): Line => [
+	span(' '.repeat(margin)),
+	...joined(
+		hints.map(({line}) => line),
+		' '.repeat(gap),
+	),
+];
+
+/** The key that is named in this column of the footer, by the name that the table of keys has for it. */
+export function footerKeyAt(state: State, column: number): string | undefined {
+	const hints =
+		state.dialog?.kind === 'command' && underPrompt(state.dialog, state) !== undefined ? [] : hintsOf(state);
+	let start = margin;
+	for (const {binding, line} of hints) {
+		const width = lineWidth(line);
+		if (column >= start && column < start + width) {
+			return binding.keys[0];
+		}
+
+		start += width + gap;
+	}
+
+	return undefined;
+}
+
+export function footerLine(state: State): Line {
+	const {columns} = state.size;
+	const prompt = state.dialog?.kind === 'command' ? underPrompt(state.dialog, state) : undefined;
+	return prompt ?? fitLine(lineOf(hintsOf(state)), columns, ellipsisOf(state));
 }

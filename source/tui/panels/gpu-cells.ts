@@ -18,10 +18,11 @@ import {
 	faultOf,
 	hotCelsius,
 	ownerWords,
+	placeWords,
 	serviceWords,
 	stateWord,
 } from './shared/labels.js';
-import {byMemory, gibibytes, processWords} from './shared/readings.js';
+import {byMemory, gibibytes, processWords, shortModel} from './shared/readings.js';
 
 const nothing = span('-', 'dim');
 const unavailable = span('N/A', 'dim');
@@ -87,9 +88,14 @@ function processCell(row: StatusRow, isScanned: boolean): Span {
 		return span(`! ${sanitize(squatter.user ?? '')}: ${processWords(squatter)}`, 'warning');
 	}
 
-	const shared = sharesWords(row);
+	const shared = sharesWords(row, {isOverFirst: true});
 	if (shared !== undefined) {
 		return span(shared, row.shares!.some((share) => isOver(share)) ? 'warning' : 'plain');
+	}
+
+	const place = placeWords(row);
+	if (place !== undefined) {
+		return span(place);
 	}
 
 	const [first, ...others] = byMemory(row.processes);
@@ -101,6 +107,9 @@ function processCell(row: StatusRow, isScanned: boolean): Span {
 
 	return parts === undefined ? (areProcessesHidden(row) ? span('hidden', 'dim') : nothing) : span(parts);
 }
+
+/** `00000000:3A:00.0` -> `0000:3A:00.0`, as the kernel writes a domain. */
+const shortBusId = (busId: string): string => sanitize(busId).replace(/^0000(?=[\da-f]{4}:)/iv, '');
 
 type CellOf = (row: StatusRow, column: GpuColumn, state: State) => Line;
 
@@ -122,6 +131,11 @@ const cells: Readonly<Record<ColumnName, CellOf>> = {
 		const note = sanitize(shownNote(lease?.note ?? ''));
 		return [note === '' ? nothing : span(note)];
 	},
+	model: ({reading}) => [reading?.name === undefined ? nothing : span(shortModel(reading.name))],
+	fan: ({reading}) => [reading?.fanPercent === undefined ? nothing : span(`${Math.round(reading.fanPercent)}%`)],
+	clock: ({reading}) => [reading?.smClockMHz === undefined ? nothing : span(`${Math.round(reading.smClockMHz)}MHz`)],
+	pci: ({reading}) => [reading?.pciBusId === undefined ? nothing : span(shortBusId(reading.pciBusId))],
+	numa: ({reading}) => [reading?.numaNode === undefined ? nothing : span(String(reading.numaNode))],
 	process: (row, _, {observation}) => [processCell(row, observation !== undefined)],
 };
 

@@ -1,20 +1,8 @@
 /** The columns of the table of GPUs: which there are at a width, and how wide each is. */
+import {usualGpuColumns, type GpuColumnName} from '../../format/monitor-settings.js';
 import {grown, shrunk, totalWidth, type Column, type GrowthRound, type Sacrifice} from '../../format/text/columns.js';
 
-export type ColumnName =
-	| 'gpu'
-	| 'state'
-	| 'owner'
-	| 'kind'
-	| 'held'
-	| 'ends'
-	| 'utilization'
-	| 'memory'
-	| 'temperature'
-	| 'power'
-	| 'history'
-	| 'note'
-	| 'process';
+export type ColumnName = GpuColumnName;
 
 export type GpuColumn = Column<ColumnName> & {
 	/** Width of the bar in it; undefined: the number alone. */
@@ -29,22 +17,27 @@ const leastBar = 8;
 const numberWidth = 5;
 const leastWithBar = leastBar + numberWidth;
 
-/** The columns with their least widths, those of a bar with it. */
-const leastColumns: ReadonlyArray<Column<ColumnName>> = [
-	{name: 'gpu', width: 3},
-	{name: 'state', width: 10},
-	{name: 'owner', width: 8},
-	{name: 'kind', width: 6},
-	{name: 'held', width: 6, align: 'end'},
-	{name: 'ends', width: 7},
-	{name: 'utilization', width: leastWithBar},
-	{name: 'memory', width: leastWithBar},
-	{name: 'temperature', width: 5, align: 'end'},
-	{name: 'power', width: 5, align: 'end'},
-	{name: 'history', width: 8},
-	{name: 'note', width: 16},
-	{name: 'process', width: 14},
-];
+/** The least widths, those of a bar with it. */
+const leastWidths: Readonly<Record<ColumnName, Omit<Column, 'name'>>> = {
+	gpu: {width: 3},
+	model: {width: 8},
+	state: {width: 10},
+	owner: {width: 8},
+	kind: {width: 6},
+	held: {width: 6, align: 'end'},
+	ends: {width: 7},
+	utilization: {width: leastWithBar},
+	memory: {width: leastWithBar},
+	temperature: {width: 5, align: 'end'},
+	power: {width: 5, align: 'end'},
+	history: {width: 8},
+	note: {width: 16},
+	process: {width: 14},
+	fan: {width: 4, align: 'end'},
+	clock: {width: 7, align: 'end'},
+	pci: {width: 12},
+	numa: {width: 4, align: 'end'},
+};
 
 /** What goes first when there is no room for all. Bars leave the number alone. */
 const sacrifices: ReadonlyArray<Sacrifice<ColumnName>> = [
@@ -56,11 +49,20 @@ const sacrifices: ReadonlyArray<Sacrifice<ColumnName>> = [
 	['memory', 8, 'at once'],
 	['utilization', 4, 'at once'],
 	['process', 0],
+	// These are there because someone chose them, or because models differ.
+	['pci', 0],
+	['numa', 0],
+	['clock', 0],
+	['fan', 0],
+	['model', 0],
+	['temperature', 0],
+	['ends', 0],
+	['owner', 4],
 ];
 
 /** The last round is for screens much wider than most. */
 const growth: ReadonlyArray<GrowthRound<ColumnName>> = [
-	{owner: 12, process: 20},
+	{owner: 12, process: 20, model: 12},
 	{owner: 16, utilization: 12 + numberWidth, memory: 12 + numberWidth, history: 15, note: 20, process: 30},
 	{utilization: 20 + numberWidth, memory: 20 + numberWidth, history: 30, note: 30, process: 44},
 	{history: 60, note: 44, process: 60},
@@ -68,22 +70,48 @@ const growth: ReadonlyArray<GrowthRound<ColumnName>> = [
 
 export const columnsWidth = (columns: readonly Column[]): number => markerWidth + totalWidth(columns, gap);
 
-/** By width; every row of a frame asks for the same. */
-const known = new Map<number, readonly GpuColumn[]>();
+/** Which columns are wanted. */
+export type WantedColumns = {
+	/** In their order; undefined for the usual ones. */
+	readonly chosen?: readonly ColumnName[];
+	/** GPUs of several models: without a choice, the model has a column. */
+	readonly isMixed?: boolean;
+};
 
-/** The most that fits into `width`, in the order in which the screen narrows. */
-export function columnsFor(width: number): readonly GpuColumn[] {
-	const columns = known.get(width) ?? fittingColumns(width);
-	known.set(width, columns);
+/** By what was asked; every row of a frame asks for the same. */
+const known = new Map<string, readonly GpuColumn[]>();
+/** A user who tries many columns at many sizes leaves no more than these. */
+const mostKnown = 100;
+
+const usualWithModel = usualGpuColumns.flatMap((name) => (name === 'gpu' ? (['gpu', 'model'] as const) : [name]));
+
+/** The most of the wanted columns that fits into `width`, in the order in which the screen narrows. */
+export function columnsFor(width: number, {chosen, isMixed = false}: WantedColumns = {}): readonly GpuColumn[] {
+	const names = chosen ?? (isMixed ? usualWithModel : usualGpuColumns);
+	const key = `${width} ${names.join(' ')}`;
+	let columns = known.get(key);
+	if (columns === undefined) {
+		columns = fittingColumns(width, names);
+		if (known.size >= mostKnown) {
+			known.clear();
+		}
+
+		known.set(key, columns);
+	}
+
 	return columns;
 }
 
 const isBar = ({name, width}: Column<ColumnName>): boolean =>
 	(name === 'utilization' || name === 'memory') && width >= leastWithBar;
 
-function fittingColumns(width: number): readonly GpuColumn[] {
+/** What takes the room that is left: what is longest, or where no process is shown the owner. */
+const spacious = ['process', 'note', 'owner'] as const satisfies readonly ColumnName[];
+
+function fittingColumns(width: number, names: readonly ColumnName[]): readonly GpuColumn[] {
 	const room = {width: width - markerWidth, gap};
-	const columns = shrunk(leastColumns, room, sacrifices);
+	const least = names.map((name) => ({name, ...leastWidths[name]}));
+	const columns = shrunk<ColumnName>(least, room, sacrifices);
 	// A number without its bar needs no more.
 	const bars = new Set(columns.filter((column) => isBar(column)).map(({name}) => name));
 	const rounds = growth.map(({utilization, memory, ...others}) => ({
@@ -91,8 +119,7 @@ function fittingColumns(width: number): readonly GpuColumn[] {
 		...(bars.has('utilization') && {utilization}),
 		...(bars.has('memory') && {memory}),
 	}));
-	// The rest goes to what is longest, or where no process is shown to the owner.
-	const last = columns.some(({name}) => name === 'process') ? 'process' : 'owner';
+	const last = spacious.find((name) => columns.some((column) => column.name === name)) ?? columns.at(-1)?.name;
 	return grown(columns, room, rounds, last).map((column): GpuColumn => {
 		const hasNumber = column.name === 'utilization' || column.name === 'memory';
 		return {

@@ -1,43 +1,41 @@
 /** The panel of the GPUs: one line each. */
 import type {StatusRow} from '../../core/rules/pool/status.js';
-import {sanitize} from '../../format/text/text.js';
+import {columnNameAt} from '../../format/text/columns.js';
 import {fit, widthOf} from '../../format/text/width.js';
-import type {Room} from '../layout.js';
+import {layoutOf, type Room} from '../layout.js';
+import {remembering} from '../state/memo.js';
 import type {State} from '../state/state.js';
 import {taggedGpus, visibleRows} from '../state/table/rows.js';
+import {isSortKey, type Pointed} from '../state/mouse/pointer.js';
 import {isFiltered, tagOf, type SortKey} from '../state/table/state.js';
+import {glyphsOf} from '../widgets/glyphs.js';
 import {rangeWords} from '../widgets/scroll.js';
 import {inTone, lineText, span, type Line} from '../widgets/styled-text.js';
 import {columnsFor, markerWidth, type GpuColumn} from './gpu-columns.js';
 import {gpuCell} from './gpu-cells.js';
+import {gpuTitles} from './shared/gpu-titles.js';
+import {orderWords} from './shared/order-words.js';
 import type {PanelBody} from './shared/panel-body.js';
 import {commonMemory, gibibytes} from './shared/readings.js';
 
-const titles = {
-	gpu: 'GPU',
-	state: 'STATE',
-	owner: 'OWNER',
-	kind: 'KIND',
-	held: 'HELD',
-	ends: 'ENDS',
-	utilization: 'UTIL',
-	memory: 'MEM',
-	temperature: 'TEMP ',
-	power: 'PWR',
-	history: '5-MIN',
-	note: 'NOTE',
-	process: 'PROCESS',
-} as const;
-
 /** The title of a column, as the frame names the order. */
-const sortTitle = (name: SortKey): string => titles[name].trim();
+const sortTitle = (name: SortKey): string => gpuTitles[name].short.trim();
+
+/** Whether a name alone tells which model a GPU is. */
+const isMixed = remembering(
+	({observation}: State) => [observation],
+	({observation}) => new Set(observation?.gpus.map(({name}) => name).filter((name) => name !== undefined)).size > 1,
+);
+
+const columnsOf = (state: State, width: number): readonly GpuColumn[] =>
+	columnsFor(width, {chosen: state.view.columns, isMixed: isMixed(state)});
 
 /** The line of titles above the table. */
 function tableHead(state: State, width: number): Line {
 	const memory = commonMemory(state.observation?.gpus ?? []);
-	const text = columnsFor(width).map(({name, width: columnWidth, align, barWidth}) => {
+	const text = columnsOf(state, width).map(({name, width: columnWidth, align, barWidth}) => {
 		const isCommon = name === 'memory' && barWidth !== undefined && memory !== undefined;
-		return fit(isCommon ? `${titles.memory}/${gibibytes(memory)}` : titles[name], columnWidth, align);
+		return fit(isCommon ? `${gpuTitles.memory.short}/${gibibytes(memory)}` : gpuTitles[name].short, columnWidth, align);
 	});
 	return [span(fit(' '.repeat(markerWidth) + text.join(' '), width), 'heading')];
 }
@@ -51,7 +49,7 @@ const fromStore = new Set<GpuColumn['name']>(['state', 'owner', 'kind', 'held', 
 function tableRow(row: StatusRow, state: State, width: number): Line {
 	const isSelected = row.index === state.selectedGpu;
 	const isStale = state.connection.kind === 'lost';
-	const cells = columnsFor(width).map((column) => {
+	const cells = columnsOf(state, width).map((column) => {
 		const fitted = gpuCell(row, column, state);
 		const isOld = fromStore.has(column.name) ? isStale : column.name !== 'gpu' && state.scanFailure !== undefined;
 		return isOld ? inTone(fitted, 'dim') : fitted;
@@ -66,29 +64,64 @@ function tableRow(row: StatusRow, state: State, width: number): Line {
 	return spare > 0 ? [...line, span(' '.repeat(spare))] : line;
 }
 
-/** `sort GPU^  filter -  tagged 2`. */
-function orderWords(state: State): readonly Line[] {
-	const {sort, filter} = state.table;
-	const words = [filter.user, filter.isMine ? 'mine' : undefined, filter.text.trim()].filter(Boolean).join(' ');
-	const tagged = taggedGpus(state).length;
-	return [
-		[span('sort '), span(`${sortTitle(sort.by)}${sort.isInverted ? 'v' : '^'}`, 'strong')],
-		isFiltered(filter) ? [span('filter '), span(sanitize(words), 'warning')] : [],
-		tagged > 0 ? [span(`tagged ${tagged}`, 'warning')] : [],
-	];
+/** Between two GPUs of one line. */
+const columnGap = 3;
+
+const columnWidthOf = (width: number, tableColumns: number): number =>
+	Math.floor((width - columnGap * (tableColumns - 1)) / tableColumns);
+
+/** Lines with several GPUs side by side: those of the first column come first. */
+function sideBySide(blocks: ReadonlyArray<readonly Line[]>, rows: number, state: State): readonly Line[] {
+	const separator = span(` ${glyphsOf(state).vertical} `, 'frame');
+	return Array.from({length: rows}, (_, row) =>
+		blocks.flatMap((lines, place) => (place === 0 ? (lines[row] ?? []) : [separator, ...(lines[row] ?? [])])),
+	);
+}
+
+/** What stands at this place of the panel: a GPU, or the heading of a column that it can be sorted by. */
+export function gpuAt(
+	state: State,
+	{rows, width}: Room,
+	{column, line}: {readonly column: number; readonly line: number},
+): Pointed | undefined {
+	const {tableColumns} = layoutOf(state);
+	const columnWidth = columnWidthOf(width, tableColumns);
+	const block = Math.min(tableColumns - 1, Math.floor(column / (columnWidth + columnGap)));
+	if (line === 0) {
+		const name = columnNameAt(
+			columnsOf(state, columnWidth),
+			column - block * (columnWidth + columnGap) - markerWidth,
+			1,
+		);
+		return name !== undefined && isSortKey(name) ? {on: 'heading', panel: 'table', key: name} : undefined;
+	}
+
+	const place = state.firstRow + block * (rows - 1) + line - 1;
+	return place < visibleRows(state).length ? {on: 'row', panel: 'table', place} : undefined;
 }
 
 export function gpusPanel(state: State, {rows, width}: Room): PanelBody {
 	const all = visibleRows(state);
-	const to = Math.min(all.length, state.firstRow + rows - 1);
-	const shown = all.slice(state.firstRow, to).map((row) => tableRow(row, state, width));
+	const {tableColumns} = layoutOf(state);
+	const lines = rows - 1;
+	const from = state.firstRow;
+	const to = Math.min(all.length, from + lines * tableColumns);
+	const columnWidth = columnWidthOf(width, tableColumns);
+	const blocks = Array.from({length: tableColumns}, (_, place) => [
+		tableHead(state, columnWidth),
+		...all
+			.slice(from + place * lines, Math.min(to, from + (place + 1) * lines))
+			.map((row) => tableRow(row, state, columnWidth)),
+	]);
 	const isFilteredOut = all.length === 0 && isFiltered(state.table.filter);
 	return {
-		beside: orderWords(state),
-		end: rangeWords(state.firstRow, to, all.length),
+		beside: [
+			state.view.preset === 'default' ? [] : [span('preset '), span(state.view.preset, 'strong')],
+			...orderWords({sort: state.table.sort, filter: state.table.filter, tagged: taggedGpus(state).length}, sortTitle),
+		],
+		end: rangeWords(from, to, all.length),
 		lines: [
-			tableHead(state, width),
-			...shown,
+			...(tableColumns === 1 ? blocks[0]! : sideBySide(blocks, 1 + Math.min(lines, to - from), state)),
 			...(isFilteredOut ? [[span('  No GPU matches; Esc clears the filter', 'dim')]] : []),
 		],
 	};

@@ -1,5 +1,7 @@
 /** The help: the keys by what they are for, as their table has them, and a legend of what is on the screen. In as many columns as are needed. */
-import {bindings} from '../keys/bindings.js';
+import type {Binding} from '../keys/bindings.js';
+import {bindingsWith} from '../keys/custom.js';
+import {keyWords} from '../keys/key-words.js';
 import {helpGroups, type HelpGroup} from '../keys/binding.js';
 import {states, type MonitorState} from '../../format/states.js';
 import {fit} from '../../format/text/width.js';
@@ -10,27 +12,11 @@ import {fitLine, lineWidth, loadTone, span, type Line} from '../widgets/styled-t
 import {sides} from '../dialogs/dialog-parts.js';
 import {stateTones} from './shared/labels.js';
 
-const names: Readonly<Record<string, string>> = {
-	up: 'Up',
-	down: 'Down',
-	pageup: 'PgUp',
-	pagedown: 'PgDn',
-	home: 'Home',
-	end: 'End',
-	tab: 'Tab',
-	enter: 'Enter',
-	escape: 'Esc',
-	' ': 'Space',
-};
-
-const keyWords = (key: string): string =>
-	names[key] ?? key.replace(/^ctrl-.$/v, (match) => `Ctrl-${match.slice(-1).toUpperCase()}`);
-
 /** The keys of each line of one group, with what they do. */
-function keysOf(group: HelpGroup): ReadonlyArray<readonly [help: string, keys: string]> {
+function keysOf(group: HelpGroup, bindings: readonly Binding[]): ReadonlyArray<readonly [help: string, keys: string]> {
 	const lines = new Map<string, string>();
 	for (const {help, keys} of bindings) {
-		if (help?.[0] !== group) {
+		if (help?.[0] !== group || keys.length === 0) {
 			continue;
 		}
 
@@ -57,10 +43,13 @@ type Group = readonly Line[];
 const keyWidth = 12;
 
 /** In the order of the list: what everyone needs first. */
-const keyGroups = (): readonly Group[] =>
+const keyGroups = ({settings}: State): readonly Group[] =>
 	helpGroups.map((group) => [
 		[span(group, 'heading')],
-		...keysOf(group).map(([help, keys]): Line => [span(fit(keys, keyWidth), 'key'), span(help)]),
+		...keysOf(group, bindingsWith(settings.keys)).map(([help, keys]): Line => [
+			span(fit(keys, keyWidth), 'key'),
+			span(help),
+		]),
 	]);
 
 const shownStates = [
@@ -160,7 +149,7 @@ function helpView(groups: readonly Group[], size: {readonly rows: number; readon
 /** The page that is open, as it fits the screen. */
 export const helpOf = (state: State): HelpView =>
 	helpView(
-		[...keyGroups(), ...legend(state)],
+		[...keyGroups(state), ...legend(state)],
 		// The message line and the footer stay in view.
 		{rows: state.size.rows - 4, columns: state.size.columns - 2 - sides},
 		state.panels.helpPage,

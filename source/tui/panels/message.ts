@@ -4,10 +4,13 @@ import {dataLossWords} from '../../format/data-loss.js';
 import {policyProblemWords} from '../../format/policy.js';
 import {shortDuration} from '../../format/text/durations.js';
 import {gpuCountOf, type State} from '../state/state.js';
+import {hostLines, unfilteredHostLines, type HostLine} from '../state/hosts/lines.js';
 import {visibleRows} from '../state/table/rows.js';
-import type {FilterPrompt} from '../state/table/state.js';
+import {allProcesses, visibleProcesses} from '../state/processes/rows.js';
+import type {TextField} from '../state/text-field.js';
 import {promptLine as commandPromptLine} from '../dialogs/command-line.js';
 import {fieldSpans} from '../widgets/field.js';
+import {matchCount} from '../state/search/reduce.js';
 import {ellipsisOf, glyphsOf} from '../widgets/glyphs.js';
 import {lineWidth, span, spread, type Line, type Tone} from '../widgets/styled-text.js';
 import type {Flash} from '../state/messages.js';
@@ -46,7 +49,7 @@ function standing(state: State): Message | undefined {
 		};
 	}
 
-	if (connection.kind === 'connecting') {
+	if (connection.kind === 'connecting' && settings.hasNoPool !== true) {
 		return {level: 'ok', text: `reading the pool in ${settings.storeLocation}`};
 	}
 
@@ -68,13 +71,29 @@ function undoSpans({undo, nowMs, settings}: State): Line {
 	return seconds > 0 ? [span(' '), span('z', 'key'), span(` Undo ${left}`)] : [];
 }
 
-/** The filter being typed, and how much it leaves. */
-function promptLine(state: State, {field}: FilterPrompt): Line {
+/** How much a filter leaves, of whichever table it is. */
+function countWords(state: State): string {
+	if (state.processes.prompt !== undefined) {
+		return `${visibleProcesses(state).length} of ${allProcesses(state).length} processes `;
+	}
+
+	const isGpu = ({kind}: HostLine): boolean => kind === 'gpu';
+	const [shown, all] =
+		state.hosts.prompt === undefined
+			? [visibleRows(state).length, gpuCountOf(state)]
+			: [
+					hostLines(state).filter((line) => isGpu(line)).length,
+					unfilteredHostLines(state).filter((line) => isGpu(line)).length,
+				];
+	return `${shown} of ${all} GPUs `;
+}
+
+/** The words being typed, and how many rows hold them. */
+function promptLine(state: State, what: 'Filter' | 'Search', field: TextField, count: string): Line {
 	const {columns} = state.size;
 	const glyphs = glyphsOf(state);
-	const count = `${visibleRows(state).length} of ${gpuCountOf(state)} GPUs `;
 	const value = fieldSpans(field, Math.max(8, columns - count.length - 12), glyphs);
-	return spread([span(' Filter ', 'key'), ...value], [span(count, 'dim')], columns, glyphs.ellipsis);
+	return spread([span(` ${what} `, 'key'), ...value], [span(count, 'dim')], columns, glyphs.ellipsis);
 }
 
 const commandSpans = (command: string | undefined): Line =>
@@ -82,8 +101,13 @@ const commandSpans = (command: string | undefined): Line =>
 
 export function messageLine(state: State): Line {
 	const {columns} = state.size;
-	if (state.table.prompt !== undefined) {
-		return promptLine(state, state.table.prompt);
+	if (state.search.prompt !== undefined) {
+		return promptLine(state, 'Search', state.search.prompt, `${matchCount(state)} match `);
+	}
+
+	const prompt = state.hosts.prompt ?? state.processes.prompt ?? state.table.prompt;
+	if (prompt !== undefined) {
+		return promptLine(state, 'Filter', prompt.field, countWords(state));
 	}
 
 	if (state.dialog?.kind === 'command') {

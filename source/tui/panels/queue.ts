@@ -2,14 +2,15 @@
 import {ownerOf, owns} from '../../core/rules/leases/ownership.js';
 import type {QueueEntry} from '../../core/model/types.js';
 import {shortDuration} from '../../format/text/durations.js';
-import {blockersWords} from '../../format/blockers.js';
-import {stuckWords} from '../../format/out-of-service.js';
+import {blockersWords} from '../../format/queue/blockers.js';
+import {stuckWords} from '../../format/queue/out-of-service.js';
 import {sanitize} from '../../format/text/text.js';
 import {memoryWords} from '../../core/rules/allocation/memory-size.js';
 import {grown, rowText, type Column, type GrowthRound} from '../../format/text/columns.js';
 import {fit, widthOf, wrap} from '../../format/text/width.js';
 import {remembering} from '../state/memo.js';
 import {selectedPosition} from '../state/panels/queue-selection.js';
+import type {Pointed} from '../state/mouse/pointer.js';
 import {storeNow, type State} from '../state/state.js';
 import {hasQueueHead, type Room} from '../layout.js';
 import {ellipsisOf} from '../widgets/glyphs.js';
@@ -209,6 +210,16 @@ function reasonLines(row: QueueRow, state: State, width: number): readonly Line[
 		...(stuck === undefined ? [] : linesOf(stuck, 'warning')),
 		...(blocked === '' || isInColumn ? [] : linesOf(`waits for ${blocked}`, 'dim')),
 	];
+}
+
+/** The entry in this line of the panel. */
+export function queueEntryAt(state: State, {rows, width}: Room, line: number): Pointed | undefined {
+	const headRows = hasQueueHead(state) ? 1 : 0;
+	const {first, total} = queueView(state, rows - headRows, width);
+	const place = first + line - headRows;
+	return line >= headRows && place < Math.min(total, first + rows - headRows)
+		? {on: 'row', panel: 'queue', place}
+		: undefined;
 }
 
 export function queuePanel(state: State, {rows, width}: Room): PanelBody {

@@ -4,7 +4,6 @@ import type {State} from '../state/state.js';
 import type {ScrollingPanel} from '../state/panels/state.js';
 import {pageRowsOf, roomOf} from '../layout.js';
 import {windowOf} from '../widgets/scroll.js';
-import {allProcesses} from './processes.js';
 import {detailLines} from './detail.js';
 import {eventCount} from './events.js';
 import {currentReport} from './report.js';
@@ -23,17 +22,13 @@ function lineCountOf(state: State, panel: ScrollingPanel): number {
 		case 'events': {
 			return eventCount(state);
 		}
-
-		case 'processes': {
-			return allProcesses(state).length;
-		}
 	}
 }
 
 /** What happens when scrolling went further than there are lines to draw. Undefined: it did not. */
 export function scrollLimit(state: State): Action | undefined {
 	const {focus: panel, scroll} = state.panels;
-	if (panel === 'table' || panel === 'queue' || scroll[panel] === 0) {
+	if (panel === 'table' || panel === 'processes' || panel === 'queue' || panel === 'hosts' || scroll[panel] === 0) {
 		return undefined;
 	}
 

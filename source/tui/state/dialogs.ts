@@ -1,5 +1,7 @@
 /** What a dialog holds while it is open. What it will act on is captured when it opens: a lease, never a line of the table. */
 import type {CommandPrompt, Output} from '../command-line/state.js';
+import type {ProcessRow} from './processes/state.js';
+import type {ColumnsDialog} from './view/state.js';
 import type {Complaint} from './messages.js';
 import {presetField, type TextField} from './text-field.js';
 
@@ -39,13 +41,16 @@ export type Choice<About = unknown> = About & Asking & {readonly kind: 'choice'}
 /** Those that ask for something to be done. */
 export type AskingDialog = Form | Confirmation | Choice | CommandPrompt;
 
-export type Dialog = AskingDialog | Output | {readonly kind: 'help'};
+/** One process, as it was when it was opened: what is known now is shown as long as it runs. */
+export type ProcessView = {readonly kind: 'process'; readonly shown: ProcessRow};
+
+export type Dialog = AskingDialog | Output | ProcessView | ColumnsDialog | {readonly kind: 'help'};
 
 /** Narrows to those that ask for something to be done. */
 export const isAsking = (dialog: Dialog | undefined): dialog is AskingDialog =>
-	dialog !== undefined && dialog.kind !== 'help' && dialog.kind !== 'output';
+	dialog !== undefined && !['help', 'output', 'process', 'columns'].includes(dialog.kind);
 
-type NewField = Omit<FormField, 'field'> & {readonly preset?: string};
+export type NewField = Omit<FormField, 'field'> & {readonly preset?: string};
 
 export const formOf = <About extends Record<string, unknown>>(
 	verb: string,

@@ -1,8 +1,11 @@
 /** What time, the terminal, the store and the GPUs do to the state. */
 import type {Observation, Snapshot} from '../../core/model/types.js';
 import {sanitize} from '../../format/text/text.js';
+import {recordedProcesses, type ProcessLoad} from '../../core/live/process-history.js';
 import {recorded} from '../../core/live/utilization-history.js';
 import {afterPanelUpdate} from './panels/reduce.js';
+import {afterHostsUpdate} from './hosts/reduce.js';
+import {keyedProcesses} from './processes/state.js';
 import {tagOf} from './table/state.js';
 import type {LiveUpdate} from './actions.js';
 import {reminderFlash} from './reminder.js';
@@ -23,6 +26,23 @@ function withSnapshot(state: State, snapshot: Snapshot, nowMs: number): State {
 	};
 }
 
+/** What each process uses of its GPU. */
+const loadsOfProcesses = ({gpus}: Observation): ReadonlyMap<string, ProcessLoad> =>
+	new Map(
+		keyedProcesses(gpus.map((reading) => ({index: reading.index, reading, processes: reading.processes ?? []}))).map(
+			({key, gpu, process: {utilizationPercent, memoryUsedMiB}}) => {
+				const total = gpu.reading.memoryTotalMiB;
+				return [
+					key,
+					{
+						utilization: utilizationPercent === undefined ? undefined : utilizationPercent / 100,
+						memory: memoryUsedMiB === undefined || total === undefined ? undefined : memoryUsedMiB / total,
+					},
+				];
+			},
+		),
+	);
+
 /** A failed scan takes nothing away: the last readings stay, with their age. */
 function withScan(state: State, observation: Observation, nowMs: number): State {
 	const {failure} = observation;
@@ -36,6 +56,7 @@ function withScan(state: State, observation: Observation, nowMs: number): State 
 				atMs: observation.takenAtMs,
 				keyOf: (reading) => tagOf(reading.index, reading),
 			}),
+			processHistory: recordedProcesses(state.processHistory, loadsOfProcesses(observation), observation.takenAtMs),
 		};
 	}
 
@@ -84,6 +105,14 @@ export function afterLiveUpdate(state: State, update: LiveUpdate): State {
 
 		case 'report-arrived': {
 			return {...state, report: update.report};
+		}
+
+		case 'hosts-arrived': {
+			return afterHostsUpdate(state, update);
+		}
+
+		case 'past-arrived': {
+			return {...state, past: update.past};
 		}
 
 		case 'scan-arrived': {

@@ -1,12 +1,13 @@
 /** A pause: what is shown stands still, while everything behind it goes on. */
 import type {Shown, State} from './state.js';
 
-const shownOf = ({snapshot, snapshotAtMs, observation, scanFailure, history}: State): Shown => ({
+const shownOf = ({snapshot, snapshotAtMs, observation, scanFailure, history, processHistory}: State): Shown => ({
 	snapshot,
 	snapshotAtMs,
 	observation,
 	scanFailure,
 	history,
+	processHistory,
 });
 
 /** Begins one, or ends it and shows the newest. */

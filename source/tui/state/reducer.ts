@@ -1,12 +1,19 @@
 /** The next state, purely. */
 import {commandLineIntents, withText} from '../command-line/reduce.js';
 import type {DialogIntent} from '../keys/binding.js';
+import {changeHostsFilter, hostsIntents, settledHosts} from './hosts/reduce.js';
 import {settledQueue} from './panels/queue-selection.js';
 import {panelIntents} from './panels/reduce.js';
+import {changeProcessFilter, openProcess, processIntents, stepProcess} from './processes/reduce.js';
+import {settledProcesses} from './processes/settle.js';
+import {changeSearch, searchIntents} from './search/reduce.js';
+import {viewIntents} from './view/reduce.js';
 import {changeFilter, tableIntents} from './table/reduce.js';
 import {settled} from './table/settle.js';
 import {afterAnswer, isAnswer} from './answers.js';
 import {behindPause, togglePause} from './pause.js';
+import {toggleMouse} from './mouse/mouse.js';
+import {afterPointer, isPointerAction} from './mouse/pointer.js';
 import {edit, insert, isEdit} from './text-field.js';
 import {storeNow, type State} from './state.js';
 import {afterLiveUpdate} from './live-updates.js';
@@ -19,10 +26,20 @@ const dialogIntents: Readonly<Record<DialogIntent | 'key-pressed', (state: State
 	'open-help': (state) => ({...state, dialog: {kind: 'help'}, panels: {...state.panels, helpPage: 0}}),
 	'close-dialog': (state) => ({...state, dialog: state.dialog?.kind === 'output' ? state.dialog.from : undefined}),
 	'toggle-pause': togglePause,
+	'toggle-mouse': toggleMouse,
+	'open-process': openProcess,
+	'next-process': (state) => stepProcess(state, 1),
+	'previous-process': (state) => stepProcess(state, -1),
 	...commandLineIntents,
 };
 
-const intents = {...dialogIntents, ...tableIntents, ...panelIntents};
+const intents = {...dialogIntents, ...tableIntents, ...panelIntents, ...hostsIntents, ...viewIntents, ...searchIntents};
+
+/** What an intent does: those of tables go to the table that has the focus. */
+const changeOf = (kind: keyof typeof intents, {panels}: State): ((state: State) => State) =>
+	panels.focus === 'processes' && Object.hasOwn(processIntents, kind)
+		? processIntents[kind as keyof typeof processIntents]
+		: intents[kind];
 
 const isIntent = (action: Action): action is {readonly kind: keyof typeof intents} =>
 	Object.hasOwn(intents, action.kind);
@@ -41,18 +58,37 @@ function changeText(dialog: AskingDialog, action: FormAction): AskingDialog {
 	return withText(dialog, action.kind === 'typed' ? insert(field, action.text) : edit(field, action.kind));
 }
 
+/** The search, or the filter of whichever table is being typed. */
+const changePrompt = (state: State, change: Parameters<typeof changeFilter>[1]): State =>
+	state.search.prompt === undefined
+		? state.hosts.prompt === undefined
+			? state.processes.prompt === undefined
+				? changeFilter(state, change)
+				: changeProcessFilter(state, change)
+			: changeHostsFilter(state, change)
+		: changeSearch(state, change);
+
 function next(state: State, action: Exclude<Action, {kind: keyof typeof intents}>): State {
 	if (isFormAction(action)) {
 		const {dialog} = state;
 		if (dialog === undefined) {
 			return action.kind === 'typed'
-				? changeFilter(state, action)
+				? changePrompt(state, action)
 				: isEdit(action.kind)
-					? changeFilter(state, action.kind)
+					? changePrompt(state, action.kind)
 					: state;
 		}
 
 		return isAsking(dialog) && !dialog.isBusy ? {...state, dialog: changeText(dialog, action)} : state;
+	}
+
+	// The next answers after a pause bring everything.
+	if (action.kind === 'hosts-arrived' && state.pause !== undefined) {
+		return state;
+	}
+
+	if (isPointerAction(action)) {
+		return afterPointer(state, action);
 	}
 
 	return isAnswer(action) ? afterAnswer(state, action) : behindPause(state, (live) => afterLiveUpdate(live, action));
@@ -75,6 +111,6 @@ function withOwnError(before: State, after: State): State {
 }
 
 export function reduce(state: State, action: Action): State {
-	const after = isIntent(action) ? intents[action.kind](state) : next(state, action);
-	return settledQueue(settled(withOwnError(state, after)));
+	const after = isIntent(action) ? changeOf(action.kind, state)(state) : next(state, action);
+	return settledProcesses(settledHosts(settledQueue(settled(withOwnError(state, after)))));
 }

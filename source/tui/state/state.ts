@@ -1,13 +1,20 @@
 /** What the monitor knows, and the simple questions about it. Readonly values; reducer.ts makes the next one. */
 import {statusRows, type StatusRow} from '../../core/rules/pool/status.js';
+import type {ColorScheme} from '../../format/monitor-settings.js';
 import type {Observation, Requester, Snapshot} from '../../core/model/types.js';
 import type {Released} from '../../core/operations/undo.js';
 import {emptyHistory, type UtilizationHistory} from '../../core/live/utilization-history.js';
+import {emptyProcessHistory, type ProcessHistory} from '../../core/live/process-history.js';
+import {initialProcesses, type ProcessesState} from './processes/state.js';
 import {initialPanels, type PanelsState} from './panels/state.js';
 import {initialTable, type TableState} from './table/state.js';
+import {noSearch, type SearchState} from './search/state.js';
+import type {ViewState} from './view/state.js';
 import type {Dialog} from './dialogs.js';
+import {initialHosts, type HostsState} from './hosts/state.js';
 import {remembering} from './memo.js';
 import {emptyEvents, type Events} from './events.js';
+import type {ShownPast} from './past.js';
 import type {ShownReport} from './report.js';
 import {type Waiting, type Flash} from './messages.js';
 
@@ -23,6 +30,8 @@ export type Settings = {
 	readonly hostname: string;
 	/** Such as `PRIVATE pool`. */
 	readonly poolLabel?: string;
+	/** Who grants the GPUs, where that is not this program: jobs are ended by it then, and only as a whole. */
+	readonly engine?: 'slurm';
 	/** Where the store is, for people. */
 	readonly storeLocation: string;
 	readonly isReadonly: boolean;
@@ -32,10 +41,22 @@ export type Settings = {
 	readonly hasGradients: boolean;
 	/** Dark letters on a light ground. */
 	readonly isLight: boolean;
+	/** Keys that were chosen in the place of the usual ones; they have been checked. */
+	readonly keys?: ReadonlyMap<string, readonly string[]>;
+	/** Colours other than the usual ones. */
+	readonly scheme?: ColorScheme;
+	/** The terminal may have a mouse. */
+	readonly hasMouse?: boolean;
+	/** Whether it is listened to at the beginning; true unless said otherwise. */
+	readonly isMouseWanted?: boolean;
 	/** For a screen reader: sentences, line by line, nothing side by side. */
 	readonly isLinear: boolean;
 	readonly memoryThresholdMiB: number;
 	readonly scanIntervalMs: number;
+	/** The hosts of the setting `remote_hosts`, without this one. */
+	readonly otherHosts?: readonly string[];
+	/** This computer has no pool: it shows other hosts. */
+	readonly hasNoPool?: boolean;
 	/** A time of day from seconds since the epoch: `14:32:07`. */
 	readonly formatTime: (seconds: number) => string;
 };
@@ -64,12 +85,23 @@ export type State = {
 	/** First row shown of the table. */
 	readonly firstRow: number;
 	readonly table: TableState;
+	/** The table of all processes. */
+	readonly processes: ProcessesState;
 	readonly panels: PanelsState;
+	readonly hosts: HostsState;
+	readonly search: SearchState;
+	/** The preset and the columns. */
+	readonly view: ViewState;
+	/** Clicks and the wheel come here, and are not the terminal's. */
+	readonly isMouseOn?: boolean;
 	/** What the graphs are drawn from. */
 	readonly history: UtilizationHistory;
+	readonly processHistory: ProcessHistory;
 	readonly events: Events;
 	/** The last one that was asked for. */
 	readonly report?: ShownReport;
+	/** What the graphs are drawn from where they go further back than this monitor has seen. */
+	readonly past?: ShownPast;
 	readonly dialog?: Dialog;
 	readonly flash?: Flash;
 	/** What `z` would take back, and until when on the monotonic clock. */
@@ -81,7 +113,10 @@ export type State = {
 };
 
 /** What stands still during a pause. */
-export type Shown = Pick<State, 'snapshot' | 'snapshotAtMs' | 'observation' | 'scanFailure' | 'history'>;
+export type Shown = Pick<
+	State,
+	'snapshot' | 'snapshotAtMs' | 'observation' | 'scanFailure' | 'history' | 'processHistory'
+>;
 
 /** What is shown is of `sinceMs`; `latest` is what would be shown otherwise. */
 export type Pause = {readonly sinceMs: number; readonly latest: Shown};
@@ -102,10 +137,16 @@ export const initialState = (settings: Settings, size: Size, nowMs: number, flas
 	selectedGpu: 0,
 	firstRow: 0,
 	table: initialTable,
-	panels: initialPanels,
+	processes: initialProcesses,
+	panels: settings.hasNoPool === true ? {...initialPanels, focus: 'hosts'} : initialPanels,
+	hosts: initialHosts,
+	search: noSearch,
+	view: {preset: 'default', remembered: {}},
 	history: emptyGraphs(settings.scanIntervalMs),
+	processHistory: emptyProcessHistory(Math.max(settings.scanIntervalMs, 1000)),
 	events: emptyEvents,
 	waits: [],
+	isMouseOn: settings.hasMouse === true && settings.isMouseWanted !== false,
 	flash,
 });
 

@@ -1,11 +1,14 @@
 /** What the keys of verbs do: a dialog opens or the reason against it is told, and what an open dialog asks for is carried out. */
 import {CanhazgpuError} from '../../errors.js';
+import {gpuList} from '../../format/text/gpu-list.js';
 import {sanitize} from '../../format/text/text.js';
 import type {Answer} from '../state/answers.js';
 import {isAsking, type AskingDialog} from '../state/dialogs.js';
 import {ownProcesses, scanProcesses} from './shared/own-scan.js';
 import {openingOf, type DialogKey, type EffectContext, type Outcome, type Verb} from './verb.js';
 import {verbOf} from './index.js';
+
+type Outside = Omit<EffectContext, 'scanOwn' | 'scanSelected'>;
 
 export type VerbRunner = {
 	/** What the verb acts on, for what else reaches out of the state. */
@@ -33,32 +36,39 @@ export async function outcomeOf(work: () => Promise<Outcome>): Promise<Outcome> 
 }
 
 /**
-Scans the selected GPU before anything is asked about a process there: what is shown may be what another account says. One scan at a time.
+Scans GPUs before anything is asked about a process there: what is shown may be what another account says. One scan at a time.
 */
-function selectedScanner({world, store, ports}: Omit<EffectContext, 'scanSelected'>): EffectContext['scanSelected'] {
+function ownScanner({world, store, ports}: Outside): Pick<EffectContext, 'scanOwn' | 'scanSelected'> {
 	const {getState, dispatch} = store;
 	let isScanning = false;
-	return async () => {
-		const {selectedGpu: gpu} = getState();
-		if (isScanning || gpu === undefined) {
+	const scanOwn: EffectContext['scanOwn'] = async (gpus, pids) => {
+		if (isScanning) {
 			return undefined;
 		}
 
 		isScanning = true;
-		dispatch({kind: 'done', flash: {level: 'ok', text: `looking at the processes on GPU ${gpu}`}});
+		dispatch({kind: 'done', flash: {level: 'ok', text: `looking at the processes on ${gpuList(gpus)}`}});
 		try {
-			const shown = ownProcesses(getState()).map(({pid}) => pid);
-			const scan = await scanProcesses(world, ports.inspectProcesses, gpu, shown);
-			const {dialog, selectedGpu} = getState();
-			return dialog === undefined && selectedGpu === gpu ? {gpu, scan} : undefined;
+			const scan = await scanProcesses(world, ports.inspectProcesses, gpus, pids);
+			return getState().dialog === undefined ? scan : undefined;
 		} finally {
 			isScanning = false;
 		}
 	};
+
+	return {
+		scanOwn,
+		async scanSelected() {
+			const {selectedGpu: gpu} = getState();
+			const shown = ownProcesses(getState()).map(({pid}) => pid);
+			const scan = gpu === undefined ? undefined : await scanOwn([gpu], shown);
+			return scan === undefined || getState().selectedGpu !== gpu ? undefined : {gpu: gpu!, scan};
+		},
+	};
 }
 
-export function createVerbRunner(outside: Omit<EffectContext, 'scanSelected'>): VerbRunner {
-	const context: EffectContext = {...outside, scanSelected: selectedScanner(outside)};
+export function createVerbRunner(outside: Outside): VerbRunner {
+	const context: EffectContext = {...outside, ...ownScanner(outside)};
 	const {getState, dispatch} = context.store;
 
 	/** Carries a verb out, tells the state what became of it, and reads and scans again. */

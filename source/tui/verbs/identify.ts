@@ -18,7 +18,7 @@ function reasonAgainstNames(state: State): string | undefined {
 
 export const identify = defineVerb({
 	name: 'identify',
-	keys: {modes: ['table', 'detail'], keys: ['Y'], help: ['GPUs', 'copy the UUIDs']},
+	keys: {modes: ['table', 'detail'], keys: ['Y'], help: ['GPUs and processes', 'copy the UUIDs of GPUs']},
 	reasonAgainst: firstReason(reasonAgainstGpus, reasonAgainstNames),
 	begin(context) {
 		const {getState, dispatch} = context.store;

@@ -6,6 +6,7 @@ import {shellCommand} from '../../format/text/shell.js';
 import {aboutAndWarning, dialogWidth, questionWidth} from '../dialogs/dialog-parts.js';
 import {ask, type Confirmation} from '../state/dialogs.js';
 import {span, type Line} from '../widgets/styled-text.js';
+import type {State} from '../state/state.js';
 import {firstReason, reasonAgainstChange, reasonAgainstGpus} from './shared/reasons.js';
 import {
 	commandOn,
@@ -35,9 +36,24 @@ function jobWarning({targets, leftOut}: Targets): string | undefined {
 		: `The jobs on ${targetNames(jobs)} keep running; others may get their GPUs. No undo.`;
 }
 
+/** Slurm knows jobs alone: with its GPUs a job is over. */
+const slurmWarning = ({targets}: Targets): string =>
+	targets.length === 1
+		? 'Slurm ends its job, with all that runs in it.'
+		: 'Slurm ends their jobs, with all that runs in them.';
+
 /** What stays when one GPU of a reservation is released. */
-const restLines = (others: readonly number[]): readonly Line[] =>
-	others.length === 0 ? [] : [[span(`Of the same reservation you keep ${gpuList(others, 8)}`, 'dim')]];
+function restLines(others: readonly number[], {settings}: State): readonly Line[] {
+	if (others.length === 0) {
+		return [];
+	}
+
+	return [
+		settings.engine === undefined
+			? [span(`Of the same reservation you keep ${gpuList(others, 8)}`, 'dim')]
+			: [span(`The job has ${gpuList(others, 8)}, too: tag all of it (Space)`, 'warning')],
+	];
+}
 
 export const release = defineVerb<Confirmation<Targets>>({
 	name: 'release',
@@ -55,7 +71,7 @@ export const release = defineVerb<Confirmation<Targets>>({
 				'',
 				`canhazgpu release --gpu-ids ${done.join(',')}`,
 			),
-			undo: undoableOf(released),
+			undo: store.getState().settings.engine === undefined ? undoableOf(released) : [],
 		};
 	},
 	view(dialog, state, glyphs) {
@@ -66,8 +82,8 @@ export const release = defineVerb<Confirmation<Targets>>({
 			title: `Release ${names}`,
 			width,
 			lines: aboutAndWarning(
-				[...targetLines(dialog, state, glyphs), ...restLines(otherGpusOf(dialog, state))],
-				jobWarning(dialog),
+				[...targetLines(dialog, state, glyphs), ...restLines(otherGpusOf(dialog, state), state)],
+				state.settings.engine === undefined ? jobWarning(dialog) : slurmWarning(dialog),
 				width,
 				glyphs,
 			),

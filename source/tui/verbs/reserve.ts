@@ -5,15 +5,16 @@ import type {Need, Requester} from '../../core/model/types.js';
 import {needFlagsFor, parseNeed} from '../../core/rules/allocation/need-text.js';
 import {acquire} from '../../core/operations/waiting/acquire.js';
 import {reserve as reserveGpus} from '../../core/operations/reservations.js';
+import type {Grant} from '../../core/rules/allocation/request.js';
 import {ownerOf} from '../../core/rules/leases/ownership.js';
 import {longDuration} from '../../format/text/durations.js';
 import {gpuList} from '../../format/text/gpu-list.js';
-import {refusalMessage} from '../../format/refusal.js';
+import {refusalMessage} from '../../format/queue/refusal.js';
 import {shellCommand} from '../../format/text/shell.js';
 import {sanitize} from '../../format/text/text.js';
-import {progressText} from '../../format/waiting-progress.js';
+import {progressText} from '../../format/queue/waiting-progress.js';
 import {secondsOf, valueOf} from '../dialogs/form-values.js';
-import {formOf, type Form} from '../state/dialogs.js';
+import {formOf, type Form, type NewField} from '../state/dialogs.js';
 import type {Flash} from '../state/messages.js';
 import {latestOf} from '../state/pause.js';
 import {gpuCountOf, rowsOf, type State} from '../state/state.js';
@@ -35,31 +36,55 @@ type Wanted = {
 
 export type ReserveForm = Form<Wanted>;
 
+/**
+What is asked for a reservation.
+
+@param gpuCount - So many there are to choose from. Undefined: the GPUs were chosen.
+*/
+export const reserveFields = (gpuCount: number | undefined): readonly NewField[] => [
+	...(gpuCount === undefined
+		? []
+		: [
+				{
+					name: 'count',
+					kind: 'count',
+					label: 'GPUs',
+					hint: gpuCount === 1 ? '1' : `1-${gpuCount} (Up/Down to change)`,
+					most: gpuCount,
+					preset: '1',
+				} as const,
+			]),
+	{name: 'duration', kind: 'duration', label: 'Duration', hint: '30m, 2h, 1d, 1h30m', preset: '8h'},
+	{name: 'note', kind: 'text', label: 'Note', hint: 'what it is for'},
+	// GPUs that were chosen are what they are.
+	...(gpuCount === undefined
+		? []
+		: [{name: 'needs', kind: 'text', label: 'Needs', hint: '40G, h100, 8.0, nvlink, mixed'} as const]),
+	{name: 'force', kind: 'check', label: 'Force', hint: 'Space: also GPUs in use without a reservation'},
+];
+
 /** Some number of any GPUs, or these; now, or as soon as they are free. */
 export function reserveForm(state: State, isPatient: boolean, gpus?: readonly number[]): ReserveForm {
-	const gpuCount = gpuCountOf(state);
 	const named = gpus?.map((index): NamedGpu => ({index, uuid: rowsOf(state)[index]?.reading?.uuid}));
-	return formOf('reserve', {gpus: named, isPatient}, [
-		...(named === undefined
-			? [
-					{
-						name: 'count',
-						kind: 'count',
-						label: 'GPUs',
-						hint: gpuCount === 1 ? '1' : `1-${gpuCount} (Up/Down to change)`,
-						most: gpuCount,
-						preset: '1',
-					} as const,
-				]
-			: []),
-		{name: 'duration', kind: 'duration', label: 'Duration', hint: '30m, 2h, 1d, 1h30m', preset: '8h'},
-		{name: 'note', kind: 'text', label: 'Note', hint: 'what it is for'},
-		// GPUs that were chosen are what they are.
-		...(named === undefined
-			? [{name: 'needs', kind: 'text', label: 'Needs', hint: '40G, h100, 8.0, nvlink, mixed'} as const]
-			: []),
-		{name: 'force', kind: 'check', label: 'Force', hint: 'Space: also GPUs in use without a reservation'},
-	]);
+	return formOf(
+		'reserve',
+		{gpus: named, isPatient},
+		reserveFields(named === undefined ? gpuCountOf(state) : undefined),
+	);
+}
+
+/** The flags of `reserve` that say what the form says. */
+export function reserveFlags(form: ReserveForm, requester: Requester): readonly string[] {
+	const note = valueOf(form, 'note');
+	return [
+		...(form.gpus === undefined ? ['--gpus', valueOf(form, 'count')] : idsOf(form.gpus)),
+		...needFlagsFor(valueOf(form, 'needs')),
+		'--duration',
+		valueOf(form, 'duration'),
+		...(note === '' ? [] : ['--note', note]),
+		...(valueOf(form, 'force') === '' ? [] : ['--force']),
+		...(requester.label === requester.account ? [] : ['--user', requester.label]),
+	];
 }
 
 type Reservation = {
@@ -109,10 +134,10 @@ export function reservationOf(form: ReserveForm): Reservation {
 	};
 }
 
-const grantedFlash = (gpus: readonly number[], durationSeconds: number): Flash => ({
+export const grantedFlash = ({gpus, place, leaseId}: Grant, durationSeconds: number): Flash => ({
 	level: 'ok',
 	text: `reserved ${gpuList(gpus)} for ${longDuration(durationSeconds)}`,
-	next: `export CUDA_VISIBLE_DEVICES=${gpus.join(',')}`,
+	next: place === undefined ? `export CUDA_VISIBLE_DEVICES=${gpus.join(',')}` : `export SLURM_JOB_ID=${leaseId}`,
 });
 
 /** The indices that were meant may be those of other GPUs by now, as after a restart of the driver. */
@@ -138,7 +163,7 @@ export async function reserveNow(world: World, requester: Requester, reservation
 				kind: 'refused',
 				complaint: {...refusalMessage(answer, {account: requester.account, seesHolders: true}), canWait: true},
 			}
-		: {kind: 'done', flash: grantedFlash(answer.gpus, durationSeconds)};
+		: {kind: 'done', flash: grantedFlash(answer, durationSeconds)};
 }
 
 /** Reserves now, or waits in the queue. */
@@ -148,7 +173,7 @@ async function reserveOrWait({world, waits, store}: EffectContext, reservation: 
 	const tenure = {type: 'manual', durationSeconds} as const;
 	const flashOf = (answer: Awaited<ReturnType<typeof acquire>>): Flash =>
 		answer.kind === 'granted'
-			? grantedFlash(answer.gpus, durationSeconds)
+			? grantedFlash(answer, durationSeconds)
 			: {level: 'warning', text: 'Left the queue; GPUs held for you were given back'};
 	const begun = await waits.begin(
 		async ({signal, onWaiting}) =>
@@ -178,20 +203,7 @@ export const reserve = defineVerb<ReserveForm>({
 	},
 	reasonAgainst: reasonAgainstChange,
 	open: (state) => reserveForm(state, false),
-	command(form, requester) {
-		const note = valueOf(form, 'note');
-		return shellCommand([
-			'canhazgpu',
-			'reserve',
-			...(form.gpus === undefined ? ['--gpus', valueOf(form, 'count')] : idsOf(form.gpus)),
-			...needFlagsFor(valueOf(form, 'needs')),
-			'--duration',
-			valueOf(form, 'duration'),
-			...(note === '' ? [] : ['--note', note]),
-			...(valueOf(form, 'force') === '' ? [] : ['--force']),
-			...(requester.label === requester.account ? [] : ['--user', requester.label]),
-		]);
-	},
+	command: (form, requester) => shellCommand(['canhazgpu', 'reserve', ...reserveFlags(form, requester)]),
 	async perform(context, form, isPatient) {
 		const {world, store} = context;
 		const reservation = reservationOf(form);

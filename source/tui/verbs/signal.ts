@@ -1,41 +1,50 @@
-/** `K`: sends a signal to a process of the user's own on the selected GPU. */
+/** `K`: sends a signal to a process of the user's own on the selected GPU, or in the table of processes to the chosen ones. */
 import type {GpuProcess} from '../../core/model/types.js';
 import {ownTargets, problemWith} from '../../core/rules/leases/process-targets.js';
 import {shellCommand} from '../../format/text/shell.js';
 import {sanitize} from '../../format/text/text.js';
-import type {SignalName} from '../ports.js';
+import {gpuList} from '../../format/text/gpu-list.js';
+import type {SendSignal, SignalName} from '../ports.js';
 import {choose, type Choice} from '../state/dialogs.js';
 import type {State} from '../state/state.js';
+import {chosenProcesses} from '../state/processes/rows.js';
+import type {ProcessRow} from '../state/processes/state.js';
 import {selectedRow} from '../state/table/rows.js';
 import {byMemory, processLine} from '../panels/shared/readings.js';
 import {joined, span, type Line} from '../widgets/styled-text.js';
 import {ownProcesses, problemWords, scanProcesses} from './shared/own-scan.js';
 import {firstReason, reasonAgainstDoing, reasonAgainstGpus} from './shared/reasons.js';
-import {defineVerb, failed, succeeded, warning} from './verb.js';
+import {defineVerb, failed, halfDone, succeeded, warning, type EffectContext} from './verb.js';
 
 const signals = ['SIGTERM', 'SIGINT', 'SIGKILL'] as const satisfies readonly SignalName[];
 
-/** Which signal, and to which of the user's processes on a GPU. */
+/** A process on a GPU, as a scan of our own has it. */
+type Target = {readonly gpu: number; readonly process: GpuProcess};
+
+/** Which signal, and to which of the user's processes: to the chosen one, or to all of them together. */
 type Signal = {
-	readonly gpu: number;
-	readonly processes: readonly GpuProcess[];
+	readonly targets: readonly Target[];
 	readonly chosen: number;
+	readonly isTogether: boolean;
+	/** Of those that were tagged: why nothing is sent to some of them. */
+	readonly leftOut?: string;
 	readonly signal: SignalName;
 };
 
 export type SignalChoice = Choice<Signal>;
 
 /** None is sent yet. */
-export const signalChoice = (gpu: number, processes: readonly GpuProcess[]): SignalChoice =>
-	choose('signal', {gpu, processes, chosen: 0, signal: 'SIGTERM'});
+export const signalChoice = (targets: readonly Target[], more: Partial<Signal> = {}): SignalChoice =>
+	choose('signal', {targets, chosen: 0, isTogether: false, signal: 'SIGTERM', ...more});
 
-const chosenProcess = ({processes, chosen}: Signal): GpuProcess => processes[chosen]!;
+const sentTo = ({targets, chosen, isTogether}: Signal): readonly Target[] =>
+	isTogether ? targets : [targets[chosen]!];
 
 const around = (place: number, by: number, count: number): number => (place + by + count) % count;
 
 export const chooseProcess =
 	(by: 1 | -1) =>
-	(choice: SignalChoice): SignalChoice => ({...choice, chosen: around(choice.chosen, by, choice.processes.length)});
+	(choice: SignalChoice): SignalChoice => ({...choice, chosen: around(choice.chosen, by, choice.targets.length)});
 
 export const chooseSignal =
 	(by: 1 | -1) =>
@@ -44,7 +53,24 @@ export const chooseSignal =
 		signal: signals[around(signals.indexOf(choice.signal), by, signals.length)]!,
 	});
 
-function reasonAgainstProcesses(state: State): string | undefined {
+const isInTable = ({panels}: State): boolean => panels.focus === 'processes';
+
+const isOwn = ({process}: ProcessRow, {settings}: State): boolean => process.user === settings.requester.account;
+
+/** `81238 of carol, 81240 of dave`. */
+const notOwnWords = (rows: readonly ProcessRow[]): string =>
+	rows.map(({process: {pid, user}}) => `${pid} of ${sanitize(user ?? 'an unknown user')}`).join(', ');
+
+function reasonAgainstChosen(state: State): string | undefined {
+	const chosen = chosenProcesses(state);
+	if (chosen.length === 0) {
+		return 'No process is shown';
+	}
+
+	return chosen.some((row) => isOwn(row, state)) ? undefined : `Not yours: process ${notOwnWords(chosen)}`;
+}
+
+function reasonAgainstOnGpu(state: State): string | undefined {
 	const gpu = `GPU ${state.selectedGpu}`;
 	if (ownProcesses(state).length > 0) {
 		return undefined;
@@ -56,8 +82,76 @@ function reasonAgainstProcesses(state: State): string | undefined {
 		: `No process of yours is on ${gpu}, only of ${sanitize(users.join(', '))}`;
 }
 
+const reasonAgainstProcesses = (state: State): string | undefined =>
+	isInTable(state) ? reasonAgainstChosen(state) : firstReason(reasonAgainstGpus, reasonAgainstOnGpu)(state);
+
 /** With a capital at its beginning. */
 const sentence = (words: string): string => words.charAt(0).toUpperCase() + words.slice(1);
+
+const pidsOf = (targets: readonly Target[]): readonly number[] => [...new Set(targets.map(({process}) => process.pid))];
+
+const gpusOf = (targets: readonly Target[]): readonly number[] => [...new Set(targets.map(({gpu}) => gpu))];
+
+const outcomeWords = {
+	gone: 'has ended meanwhile',
+	'not-yours': 'is not yours',
+	unknown: 'has no known start time, so it cannot be identified',
+} as const satisfies Readonly<Record<Exclude<ReturnType<SendSignal>, 'sent'>, string>>;
+
+/** The user's processes on the selected GPU, or why there are none. Undefined when the user went on to something else. */
+async function choiceOnGpu({
+	store: {getState},
+	scanSelected,
+}: EffectContext): Promise<SignalChoice | string | undefined> {
+	const [shown] = ownProcesses(getState());
+	const seen = await scanSelected();
+	if (seen === undefined) {
+		return undefined;
+	}
+
+	const {gpu, scan} = seen;
+	const targets = byMemory(ownTargets(scan, gpu));
+	if (targets.length > 0) {
+		return signalChoice(targets.map((process) => ({gpu, process})));
+	}
+
+	const problem = problemWith(shown!, gpu, scan);
+	return problem === undefined ? `no process of yours is on GPU ${gpu}` : problemWords(shown!.pid, gpu, problem);
+}
+
+/** The tagged processes, or the selected one, as far as they are the user's by a scan of our own. */
+async function choiceInTable({store: {getState}, scanOwn}: EffectContext): Promise<SignalChoice | string | undefined> {
+	const chosen = chosenProcesses(getState());
+	const meant = chosen.filter((row) => isOwn(row, getState()));
+	const scan = await scanOwn(
+		[...new Set(meant.map(({row}) => row.index))],
+		meant.map(({process}) => process.pid),
+	);
+	if (scan === undefined || !isInTable(getState())) {
+		return undefined;
+	}
+
+	const targets = meant.flatMap(({process, row}): readonly Target[] => {
+		const found =
+			problemWith(process, row.index, scan) === undefined
+				? ownTargets(scan, row.index).find(({pid}) => pid === process.pid)
+				: undefined;
+		return found === undefined ? [] : [{gpu: row.index, process: found}];
+	});
+	if (targets.length === 0) {
+		const {process, row} = meant[0]!;
+		const problem = problemWith(process, row.index, scan);
+		return problem === undefined
+			? `process ${process.pid} is not on GPU ${row.index}`
+			: problemWords(process.pid, row.index, problem);
+	}
+
+	const others = chosen.filter((row) => !isOwn(row, getState()));
+	return signalChoice(targets, {
+		isTogether: true,
+		leftOut: others.length === 0 ? undefined : notOwnWords(others),
+	});
+}
 
 /** Processes shown at once. */
 const mostProcesses = 6;
@@ -65,62 +159,58 @@ const mostProcesses = 6;
 export const signal = defineVerb<SignalChoice>({
 	name: 'signal',
 	keys: {
-		modes: ['table', 'detail'],
+		modes: ['table', 'detail', 'processes'],
 		keys: ['K'],
 		help: ['Queue and processes', 'signal your process'],
 		footer: ['K', 'Kill', 5],
 	},
 	// The pool has no say in it.
-	reasonAgainst: firstReason(reasonAgainstDoing, reasonAgainstGpus, reasonAgainstProcesses),
-	async begin({store: {getState, dispatch}, scanSelected}) {
-		const [shown] = ownProcesses(getState());
-		const seen = await scanSelected();
-		if (seen === undefined) {
-			return;
+	reasonAgainst: firstReason(reasonAgainstDoing, reasonAgainstProcesses),
+	async begin(context) {
+		const {getState, dispatch} = context.store;
+		const opened = isInTable(getState()) ? await choiceInTable(context) : await choiceOnGpu(context);
+		if (opened !== undefined) {
+			dispatch(typeof opened === 'string' ? warning(sentence(opened)) : {kind: 'opened', dialog: opened});
 		}
-
-		const {gpu, scan} = seen;
-		const targets = byMemory(ownTargets(scan, gpu));
-		if (targets.length > 0) {
-			dispatch({kind: 'opened', dialog: signalChoice(gpu, targets)});
-			return;
-		}
-
-		const problem = problemWith(shown!, gpu, scan);
-		const words =
-			problem === undefined ? `no process of yours is on GPU ${gpu}` : problemWords(shown!.pid, gpu, problem);
-		dispatch(warning(sentence(words)));
 	},
-	command: (choice) => shellCommand(['kill', `-${choice.signal.slice(3)}`, String(chosenProcess(choice).pid)]),
+	command: (choice) => shellCommand(['kill', `-${choice.signal.slice(3)}`, ...pidsOf(sentTo(choice)).map(String)]),
 	async perform({world, ports: {sendSignal, inspectProcesses}}, choice) {
-		const {gpu, signal: name} = choice;
-		const process = chosenProcess(choice);
-		const {pid, startTicks} = process;
-		const problem = problemWith(process, gpu, await scanProcesses(world, inspectProcesses, gpu, [pid]));
-		if (problem !== undefined) {
-			return failed(`Nothing sent: ${problemWords(pid, gpu, problem)}`);
-		}
-
-		// The start time is compared once more immediately before the signal.
-		const outcome = sendSignal?.({pid, startTicks}, name);
-		switch (outcome) {
-			case 'sent': {
-				return succeeded(`sent ${name} to process ${pid}`, `kill -${name.slice(3)} ${pid}`);
+		const {signal: name} = choice;
+		const targets = sentTo(choice);
+		const scan = await scanProcesses(world, inspectProcesses, gpusOf(targets), pidsOf(targets));
+		const sent = new Set<number>();
+		const failures: string[] = [];
+		for (const {gpu, process} of targets) {
+			const {pid, startTicks} = process;
+			// A process on several GPUs gets one signal.
+			if (sent.has(pid)) {
+				continue;
 			}
 
-			case 'gone': {
-				return failed(`Nothing sent: process ${pid} has ended meanwhile`);
+			const problem = problemWith(process, gpu, scan);
+			if (problem !== undefined) {
+				failures.push(problemWords(pid, gpu, problem));
+				continue;
 			}
 
-			case 'not-yours': {
-				return failed(`Nothing sent: process ${pid} is not yours`);
-			}
-
-			case 'unknown':
-			case undefined: {
-				return failed(`Nothing sent: process ${pid} has no known start time, so it cannot be identified`);
+			// The start time is compared once more immediately before the signal.
+			const outcome = sendSignal?.({pid, startTicks}, name) ?? 'unknown';
+			if (outcome === 'sent') {
+				sent.add(pid);
+			} else {
+				failures.push(`process ${pid} ${outcomeWords[outcome]}`);
 			}
 		}
+
+		const [failure] = failures;
+		if (sent.size === 0) {
+			return failed(`Nothing sent: ${failure}`);
+		}
+
+		const pids = [...sent];
+		const words = `sent ${name} to process${pids.length === 1 ? '' : 'es'} ${pids.join(', ')}`;
+		const command = `kill -${name.slice(3)} ${pids.join(' ')}`;
+		return failure === undefined ? succeeded(words, command) : halfDone(`${words}, but ${failure}`, command);
 	},
 	dialogKeys: [
 		{keys: ['right', 'tab'], change: chooseSignal(1), footer: ['Tab', 'Signal']},
@@ -129,20 +219,33 @@ export const signal = defineVerb<SignalChoice>({
 		{keys: ['up'], change: chooseProcess(-1)},
 	],
 	view(choice) {
-		const {processes, chosen, signal: name, gpu} = choice;
-		const first = Math.max(0, Math.min(chosen - 2, processes.length - mostProcesses));
-		const listed = processes.slice(first, first + mostProcesses).map((process, place): Line => {
-			const isChosen = first + place === chosen;
+		const {targets, chosen, isTogether, signal: name, leftOut} = choice;
+		const first = isTogether ? 0 : Math.max(0, Math.min(chosen - 2, targets.length - mostProcesses));
+		const shown = targets.slice(first, first + mostProcesses);
+		const listed = shown.map(({process}, place): Line => {
+			const isChosen = isTogether || first + place === chosen;
 			return [span(isChosen ? '> ' : '  ', 'key'), span(processLine(process), isChosen ? 'strong' : 'plain')];
 		});
+		const hidden = isTogether ? targets.length - shown.length : 0;
 		const choices = signals.map((each): Line => [
 			each === name ? span(`[${each.slice(3)}]`, 'marked') : span(` ${each.slice(3)} `),
 		]);
+		const pids = pidsOf(sentTo(choice));
+		const gpus = gpusOf(targets);
 		return {
-			title: `Signal a process on GPU ${gpu}`,
-			end: processes.length > mostProcesses ? `${chosen + 1} of ${processes.length}` : undefined,
-			lines: [...listed, [], joined([[span('Signal')], ...choices])],
-			question: `Send ${name} to process ${chosenProcess(choice).pid}?`,
+			title:
+				pids.length > 1
+					? `Signal ${pids.length} processes on ${gpuList(gpus)}`
+					: `Signal a process on ${gpuList(gpus)}`,
+			end: !isTogether && targets.length > mostProcesses ? `${chosen + 1} of ${targets.length}` : undefined,
+			lines: [
+				...listed,
+				...(hidden > 0 ? [[span(`  and ${hidden} more`, 'dim')]] : []),
+				...(leftOut === undefined ? [] : [[span(`Left out: ${leftOut}`, 'warning')]]),
+				[],
+				joined([[span('Signal')], ...choices]),
+			],
+			question: pids.length > 1 ? `Send ${name} to ${pids.length} processes?` : `Send ${name} to process ${pids[0]}?`,
 		};
 	},
 });

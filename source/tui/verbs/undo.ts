@@ -2,7 +2,7 @@
 import type {Refusal} from '../../core/rules/allocation/allocation.js';
 import {undoRelease} from '../../core/operations/undo.js';
 import {gpuList} from '../../format/text/gpu-list.js';
-import {blockWords} from '../../format/refusal.js';
+import {blockWords} from '../../format/queue/refusal.js';
 import {panelModes} from '../keys/binding.js';
 import {firstReason, reasonAgainstChange} from './shared/reasons.js';
 import {defineVerb, failed, halfDone, succeeded} from './verb.js';

@@ -21,8 +21,12 @@ export type EffectContext = {
 	/** Read and scan again. */
 	readonly refresh: () => void;
 	readonly quit: () => void;
+	/** Gives the terminal to something else until that ends, and draws everything again. */
+	readonly lendTerminal: (work: () => Promise<void>) => Promise<void>;
 	/** Straight to the terminal, beside what is drawn. */
 	readonly tellTerminal: (text: string) => void;
+	/** Scans these GPUs and inspects the processes there, and these others. Undefined while another such scan runs, and when a dialog was opened meanwhile. */
+	readonly scanOwn: (gpus: readonly number[], pids: readonly number[]) => Promise<OwnScan | undefined>;
 	/** Scans the selected GPU and inspects the processes there. Undefined when the user went on to something else meanwhile. */
 	readonly scanSelected: () => Promise<{readonly gpu: number; readonly scan: OwnScan} | undefined>;
 };

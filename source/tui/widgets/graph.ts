@@ -48,17 +48,25 @@ export type Graph = {
 	/** What is drawn, and what the top stands for: `util 100%`. */
 	readonly top: string;
 	readonly bottom: string;
+	/** When it begins: `-5m`. */
+	readonly from?: string;
 	readonly values: Values;
+	/** What stands under the curve, a line of the values' width. */
+	readonly under?: Line;
 };
 
 /** Columns before the first value: the words and the axis. */
 export const graphMargin = 11;
 
-/** `rows` lines of values, and one of times below them. */
-export function graphLines({of, top, bottom, values}: Graph, rows: number, isAscii: boolean): readonly Line[] {
+/** `rows` lines of values, what stands under the curve, and a line of times below them. */
+export function graphLines(
+	{of, top, bottom, from = '-5m', values, under}: Graph,
+	rows: number,
+	isAscii: boolean,
+): readonly Line[] {
 	const axis = isAscii ? '|' : '│';
 	const labels = Array.from({length: rows}, (_, row) => (row === 0 ? top : row === rows - 1 ? bottom : ''));
-	const times = `-5m${fit('now', Math.max(0, values.length - 3), 'end')}`;
+	const times = `${from}${fit('now', Math.max(0, values.length - from.length), 'end')}`;
 	return [
 		...labels.map((label, row): Line => [
 			span(fit(label, graphMargin - 1, 'end'), 'dim'),
@@ -68,6 +76,7 @@ export function graphLines({of, top, bottom, values}: Graph, rows: number, isAsc
 				loadTone(of, (rows - row) / rows),
 			),
 		]),
+		...(under === undefined ? [] : [[span(' '.repeat(graphMargin)), ...under]]),
 		[span(' '.repeat(graphMargin)), span(fit(times, values.length), 'dim')],
 	];
 }

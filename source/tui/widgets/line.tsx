@@ -1,6 +1,6 @@
 import {memo, type ReactElement} from 'react';
 import {Text} from 'ink';
-import {styleOf, type Theme} from '../theme.js';
+import {paintOf, type Theme} from '../theme.js';
 import {merged, type Line as LineOfSpans} from './styled-text.js';
 
 type Properties = {readonly line: LineOfSpans; readonly theme: Theme};
@@ -12,18 +12,15 @@ const isSame = (before: Properties, after: Properties): boolean =>
 		({text, tone}, position) => text === after.line[position]!.text && tone === after.line[position]!.tone,
 	);
 
+/** The line with its colours. Left to Ink, each piece is styled in every frame; here, only when its line changes. */
+const painted = (line: LineOfSpans, theme: Theme): string =>
+	merged(line)
+		.map(({text, tone}) => paintOf(tone, theme)(text))
+		.join('');
+
 /** One line of the screen. It is drawn again only when its text or its tones differ. */
 const Line = memo(
-	({line, theme}: Properties): ReactElement => (
-		<Text wrap="truncate">
-			{merged(line).map(({text, tone}, position) => (
-				// A piece has no identity but its place.
-				<Text key={position} {...styleOf(tone, theme)}>
-					{text}
-				</Text>
-			))}
-		</Text>
-	),
+	({line, theme}: Properties): ReactElement => <Text wrap="truncate">{painted(line, theme)}</Text>,
 	isSame,
 );
 

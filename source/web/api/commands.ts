@@ -1,6 +1,6 @@
 /** How much of command lines leaves this server. Secrets in them are masked in any case. */
 import type {StatusRow} from '../../core/rules/pool/status.js';
-import type {RemoteGpu} from './remote-json.js';
+import type {RemoteGpu} from '../../format/hosts/remote-gpu.js';
 
 /** The whole line, the name of the program alone, or nothing of either. */
 export type ShownCommands = 'full' | 'short' | 'none';

@@ -21,6 +21,8 @@ export type About = {
 	readonly hasPool: boolean;
 	/** The names of the hosts that can be looked at, this one first, where it has a pool. */
 	readonly hosts: readonly string[];
+	/** The account that the page acts as. Undefined: it only shows. */
+	readonly actsAs?: string | undefined;
 };
 
 export type Encoder = {
@@ -82,6 +84,7 @@ const sharedParts = (liveView: LiveState, about: About) => {
 			simulated: observation?.simulated,
 			driver: observation?.driverVersion,
 			policy: snapshot && policySetWords(snapshot),
+			acts_as: about.actsAs,
 		},
 		store: feedJson(snapshot !== undefined, lost),
 		scan: feedJson(observation !== undefined, blind && {...blind, reason: `${blind.reason} ${blind.hint ?? ''}`}),

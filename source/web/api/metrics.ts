@@ -1,12 +1,14 @@
 /** `/metrics` for Prometheus: read from the picture at each scrape. */
 import {Counter, Gauge, Histogram, Registry} from 'prom-client';
+import {instanceWords} from '../../core/rules/mig/instances.js';
 import {latestEndOf} from '../../core/rules/leases/liveness.js';
 import {labelOf, ownerOf} from '../../core/rules/leases/ownership.js';
 import {unreservedNames} from '../../format/status-labels.js';
 import {sanitize} from '../../format/text/text.js';
-import {shownStateOf, type ShownState} from '../../core/rules/pool/status.js';
+import {shownStateOf, type ShareRow, type ShownState} from '../../core/rules/pool/status.js';
 import type {AuditKind} from '../../core/model/types.js';
 import type {LiveView, LiveState} from '../../core/live/live-view.js';
+import type {UserSeconds} from '../../core/live/user-seconds.js';
 
 const bytesPerMiB = 1_048_576;
 const states = ['available', 'in-use', 'unreserved', 'drained', 'error'] as const satisfies readonly ShownState[];
@@ -34,12 +36,14 @@ const waitBuckets = [1, 10, 60, 300, 900, 1800, 3600, 7200, 14_400, 28_800, 86_4
 
 export type MetricsSources = {
 	readonly liveView: Pick<LiveView, 'current' | 'counts' | 'subscribeToGrants'>;
+	/** GPU-seconds by user since this server began. */
+	readonly userSeconds: () => ReadonlyMap<string, UserSeconds>;
 	/** How many pages listen. */
 	readonly streams: () => number;
 	readonly version: string;
 };
 
-export function createMetrics({liveView: view, streams, version}: MetricsSources): Metrics {
+export function createMetrics({liveView: view, userSeconds, streams, version}: MetricsSources): Metrics {
 	const liveView = (): LiveState => view.current();
 	const registry = new Registry();
 	for (const [kind, name, help] of counted) {
@@ -56,6 +60,33 @@ export function createMetrics({liveView: view, streams, version}: MetricsSources
 		);
 	}
 
+	const secondsOf = (name: string, help: string, value: (seconds: UserSeconds) => number): void => {
+		registry.registerMetric(
+			new Counter({
+				name: `canhazgpu_${name}`,
+				help,
+				labelNames: ['user'],
+				registers: [],
+				collect() {
+					this.reset();
+					for (const [user, seconds] of userSeconds()) {
+						this.inc({user: sanitize(user)}, value(seconds));
+					}
+				},
+			}),
+		);
+	};
+
+	secondsOf(
+		'user_reserved_seconds_total',
+		'GPU-seconds that each user has held since this server began; a share counts with its part of the memory',
+		({reserved}) => reserved,
+	);
+	secondsOf(
+		'user_idle_seconds_total',
+		'Of the reserved GPU-seconds of each user, those in which nothing ran',
+		({idle}) => idle,
+	);
 	const waits = new Histogram({
 		name: 'canhazgpu_grant_wait_seconds',
 		help: 'How long those who got GPUs since this server began had waited for them; 0 for those who did not wait',
@@ -147,6 +178,61 @@ export function createMetrics({liveView: view, streams, version}: MetricsSources
 			set({gpu: String(index)}, lease && latestEndOf(lease));
 		}
 	});
+	const shareLabels = ['gpu', 'user', 'label', 'type', 'lease'];
+	const shareGauge = (name: string, help: string, value: (share: ShareRow) => number | undefined): void => {
+		gauge(name, help, shareLabels, (set) => {
+			for (const {index, shares = []} of liveView().rows) {
+				const ofMemory = shares.filter(({lease: {mig}}) => mig === undefined);
+				for (const share of ofMemory) {
+					const {owner, label = '', lease} = share;
+					const [user, shownLabel, id] = [owner, label, lease.leaseId ?? ''].map((text) => sanitize(text));
+					set({gpu: String(index), user: user!, label: shownLabel!, type: lease.type, lease: id!}, value(share));
+				}
+			}
+		});
+	};
+
+	shareGauge('gpu_share_memory_asked_bytes', 'Memory that a share of the GPU asked for', ({lease}) =>
+		mebibytes(lease.memoryMiB),
+	);
+	shareGauge('gpu_share_memory_used_bytes', 'Memory that the processes of a share use', ({memoryUsedMiB}) =>
+		mebibytes(memoryUsedMiB),
+	);
+	shareGauge('gpu_share_start_timestamp_seconds', 'When the share was granted', ({lease}) => lease.startTime);
+	shareGauge('gpu_share_expiry_timestamp_seconds', 'When the share ends at the latest', ({lease}) =>
+		latestEndOf(lease),
+	);
+	shareGauge(
+		'gpu_share_over_seconds',
+		'How long a share has used more memory than it asked for; 0 while it does not',
+		({overSeconds = 0}) => overSeconds,
+	);
+	reading('gpu_shares', 'How many share the GPU', ({shares = []}) => shares.length);
+	reading('gpu_share_capacity_bytes', 'Memory that all shares of the GPU may have together', ({capacityMiB}) =>
+		mebibytes(capacityMiB),
+	);
+	gauge(
+		'gpu_mig_lease_info',
+		'Who has which instance of MIG; left out where no one has it',
+		['gpu', 'mig', 'uuid', 'profile', 'user', 'label', 'type'],
+		(set) => {
+			for (const {index, shares = []} of liveView().rows) {
+				const held = shares.flatMap(({owner, label = '', lease: {mig, type}}) =>
+					mig === undefined ? [] : [{owner, label, mig, type}],
+				);
+				for (const {owner, label, mig, type} of held) {
+					const name = instanceWords({gpu: index, number: mig.number});
+					const [uuid, profile, user, shownLabel] = [mig.uuid, mig.profile ?? '', owner, label].map((text) =>
+						sanitize(text),
+					);
+					set(
+						{gpu: String(index), mig: name, uuid: uuid!, profile: profile!, user: user!, label: shownLabel!, type},
+						1,
+					);
+				}
+			}
+		},
+	);
 	gauge('gpu_unreserved_info', 'Who uses the GPU without a reservation', ['gpu', 'user'], (set) => {
 		for (const row of liveView().rows) {
 			for (const user of unreservedNames(row)) {
@@ -157,6 +243,13 @@ export function createMetrics({liveView: view, streams, version}: MetricsSources
 	gauge('gpu_squatter_processes', 'Processes of others on a reserved GPU', ['gpu'], (set) => {
 		for (const {index, lease, reading: seen, squatters} of liveView().rows) {
 			set({gpu: String(index)}, lease === undefined || seen?.processes === undefined ? undefined : squatters.length);
+		}
+	});
+	gauge('gpu_squatter_info', 'Who else has processes on a reserved GPU', ['gpu', 'user'], (set) => {
+		for (const {index, squatters} of liveView().rows) {
+			for (const {user} of squatters) {
+				set({gpu: String(index), user: sanitize(user ?? 'unknown')}, 1);
+			}
 		}
 	});
 	reading(

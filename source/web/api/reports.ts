@@ -10,13 +10,19 @@ export type ReportQuestion = {
 	readonly host?: string;
 	readonly days: number;
 	readonly by: string;
+	/** Instead of `days`, of this host alone: in seconds since the epoch. */
+	readonly from?: number;
+	readonly to?: number;
 };
 
-export type MakeReport = (question: ReportQuestion) => Promise<Record<string, unknown>>;
+/** Questions are alike when their JSON is. */
+export type Make<Question, Answer> = (question: Question) => Promise<Answer>;
 
-export type Reports = {
-	/** Rejects with a CanhazgpuError: `usage` for an unknown `by`, `busy` when too many are asked for. */
-	readonly report: MakeReport;
+export type MakeReport = Make<ReportQuestion, Record<string, unknown>>;
+
+export type Reports<Question extends {readonly host?: string} = ReportQuestion, Answer = Record<string, unknown>> = {
+	/** Rejects with a CanhazgpuError: `busy` when too many are asked for, and as the making does. */
+	readonly report: Make<Question, Answer>;
 };
 
 /** A long history takes seconds to read. */
@@ -24,12 +30,20 @@ const rememberMs = 2000;
 /** More of them than a page and a few scripts want; every period is a report of its own. */
 const mostAtOnce = 16;
 
-export function createReports(make: MakeReport, monotonicMs: () => number): Reports {
-	const made = new Map<string, {readonly answer: Promise<Record<string, unknown>>; readonly madeMs: number}>();
+/** @param newestEvent - Its id: what was made before it is of the past. */
+export function createReports<
+	Question extends {readonly host?: string} = ReportQuestion,
+	Answer extends Record<string, unknown> = Record<string, unknown>,
+>(
+	make: Make<Question, Answer>,
+	monotonicMs: () => number,
+	newestEvent: () => string | undefined = () => undefined,
+): Reports<Question, Answer> {
+	const made = new Map<string, {readonly answer: Promise<Answer>; readonly madeMs: number}>();
 	/** By host: a host that does not answer holds up its own reports alone. */
 	const last = new Map<string | undefined, Promise<unknown>>();
 
-	async function makeInTurn(question: ReportQuestion): Promise<Record<string, unknown>> {
+	async function makeInTurn(question: Question): Promise<Answer> {
 		const before = last.get(question.host) ?? Promise.resolve();
 		const own = before.then(async () => make(question));
 		last.set(
@@ -52,8 +66,7 @@ export function createReports(make: MakeReport, monotonicMs: () => number): Repo
 	return {
 		async report(question) {
 			forgetOld();
-			const {host = '', days, by} = question;
-			const key = `${days} ${by} ${host}`;
+			const key = JSON.stringify([newestEvent(), question]);
 			const known = made.get(key);
 			if (known !== undefined) {
 				return known.answer;

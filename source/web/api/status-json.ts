@@ -2,13 +2,14 @@
 What the API says of GPUs and of the queue: the peer's keys with the peer's meaning, ours beside them. What is unknown or empty is absent.
 */
 import {labelOf, ownerOf} from '../../core/rules/leases/ownership.js';
+import {heldInstanceJson} from '../../format/instances.js';
 import {isOverused} from '../../core/rules/leases/share-usage.js';
 import {shownStateOf, type ShareRow, type StatusRow} from '../../core/rules/pool/status.js';
 import type {GpuProcess, GpuReading} from '../../core/model/types.js';
 import {longDuration, timestamp} from '../../format/text/durations.js';
-import {needJson} from '../../format/need-json.js';
-import {needWordsOf} from '../../format/waiting-progress.js';
-import {partJson} from '../../format/status-json.js';
+import {needJson} from '../../format/json/need-json.js';
+import {needWordsOf} from '../../format/queue/waiting-progress.js';
+import {partJson} from '../../format/json/status-json.js';
 import {unreservedWords, userWords, validationWords} from '../../format/status-labels.js';
 import {shareOwner} from '../../format/shares.js';
 import {stateWords} from '../../format/states.js';
@@ -71,12 +72,15 @@ const leaseJson = ({lease}: Pick<StatusRow, 'lease'>) => ({
 	held_for_queue: lease?.partialQueueId,
 });
 
-const shareJson = (share: ShareRow) => ({
+const shareJson = (share: ShareRow, now: number) => ({
 	user: shareOwner(share),
 	...leaseJson(share),
 	memory_mb: share.lease.memoryMiB,
+	mig_instance: share.lease.mig && heldInstanceJson(share.lease.mig),
+	is_gone: share.isGone,
 	memory_used_mb: share.memoryUsedMiB,
-	is_over: isOverused({memoryMiB: share.lease.memoryMiB ?? 0, memoryUsedMiB: share.memoryUsedMiB}) || undefined,
+	is_over: isOverused({memoryMiB: share.lease.memoryMiB, memoryUsedMiB: share.memoryUsedMiB}) || undefined,
+	over_since: share.overSeconds === undefined ? undefined : time(now - share.overSeconds),
 	pids: share.processes.map(({pid}) => pid),
 });
 
@@ -104,7 +108,7 @@ const shownJson = (row: StatusRow, {provider, now}: Omit<GpuContext, 'commands'>
 	state: shownStateOf(row),
 	user: text(userWords(row)),
 	...leaseJson(row),
-	shares: row.shares?.map((share) => shareJson(share)),
+	shares: row.shares?.map((share) => shareJson(share, now)),
 	share_capacity_mb: row.capacityMiB,
 	last_released: time(row.lastReleased),
 	idle_since: row.idleSeconds === undefined ? undefined : time(now - row.idleSeconds),

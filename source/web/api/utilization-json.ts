@@ -1,9 +1,25 @@
-/** `GET /api/use`: how busy each GPU was over the last hours, as means over ten seconds, kept in memory only. */
+/**
+`GET /api/use`: how busy each GPU was over the last hours: means over ten seconds as long as this server runs, in memory only; before that, and for more
+than six hours, the means over a minute that the pool keeps.
+*/
 import type {LiveState, LiveView} from '../../core/live/live-view.js';
-import {emptyHistory, keysSince, recorded, seriesOf, type Load} from '../../core/live/utilization-history.js';
+import {pastHistory} from '../../core/live/past-history.js';
+import {
+	emptyHistory,
+	keysSince,
+	recorded,
+	seriesOf,
+	type UtilizationHistory,
+} from '../../core/live/utilization-history.js';
+import type {Load, MinuteLoads} from '../../core/model/load.js';
+import {loadName, minuteOf} from '../../core/rules/pool/load-minutes.js';
 
 const stepSeconds = 10;
 const windowMinutes = 6 * 60;
+const minuteMs = 60_000;
+
+/** The pool keeps as much. */
+export const mostMinutes = 24 * 60;
 
 /** A whole percent; null where nothing is known. */
 // eslint-disable-next-line @typescript-eslint/no-restricted-types -- JSON has no undefined
@@ -22,25 +38,56 @@ export type UtilizationJson = {
 
 export type UtilizationRecorder = {
 	readonly add: (state: Pick<LiveState, 'lastScan' | 'now'>) => void;
-	/** The last `minutes`, of one GPU or of all. */
-	readonly last: (minutes: number, gpu?: number) => UtilizationJson;
+	/**
+	The last `minutes`, of one GPU or of all.
+
+	@param kept - What the pool keeps of this time; it counts where nothing was seen here.
+	*/
+	readonly last: (minutes: number, gpu?: number, kept?: readonly MinuteLoads[]) => UtilizationJson;
 };
+
+type Missing = {readonly key: string; readonly name: string; readonly windowMs: number};
+
+/** The minutes of one GPU in which nothing was seen here, and what was. */
+function withMinutes(
+	own: UtilizationHistory,
+	minutes: readonly MinuteLoads[],
+	{key, name, windowMs}: Missing,
+): UtilizationHistory {
+	const kept = pastHistory(minutes, emptyHistory(own), {key, name, windowMs, ownOffsetMs: 0});
+	return {...kept, samples: [...kept.samples, ...own.samples].toSorted((a, b) => a.atMs - b.atMs)};
+}
 
 export function createUtilizationRecorder(): UtilizationRecorder {
 	const stepMs = stepSeconds * 1000;
+	/** What each GPU goes by in the load history, by its index. */
+	let names: ReadonlyMap<string, string> = new Map();
 	let history = emptyHistory({windowMs: windowMinutes * 60_000, stepMs, coverMs: stepMs});
 	return {
 		add({lastScan, now}) {
-			if (lastScan !== undefined) {
-				history = recorded(history, lastScan, {atMs: now * 1000, keyOf: ({index}) => String(index)});
+			if (lastScan === undefined) {
+				return;
 			}
+
+			if (lastScan.failure === undefined) {
+				names = new Map(lastScan.gpus.map((reading) => [String(reading.index), loadName(reading)]));
+			}
+
+			history = recorded(history, lastScan, {atMs: now * 1000, keyOf: ({index}) => String(index)});
 		},
-		last(minutes, gpu) {
+		last(minutes, gpu, kept = []) {
 			const nowMs = history.samples.at(-1)?.atMs ?? 0;
-			const spanMs = Math.min(minutes, windowMinutes) * 60_000;
-			const columns = spanMs / stepMs;
+			const shownStepMs = minutes > windowMinutes ? minuteMs : stepMs;
+			const spanMs = Math.min(minutes, mostMinutes) * minuteMs;
+			const columns = spanMs / shownStepMs;
+			const seen = new Set(history.samples.map(({atMs}) => minuteOf(atMs / 1000)));
+			const missing = kept.filter(({minute}) => !seen.has(minute));
+			const whole = (key: string): UtilizationHistory =>
+				missing.length === 0
+					? history
+					: withMinutes(history, missing, {key, name: names.get(key) ?? '', windowMs: spanMs});
 			const percents = (key: string, reading: keyof Load): readonly PercentJson[] =>
-				seriesOf(history, key, reading, {columns, nowMs, spanMs}).map((value) =>
+				seriesOf(whole(key), key, reading, {columns, nowMs, spanMs}).map((value) =>
 					value === undefined ? null : Math.round(value * 100),
 				);
 			const keys =
@@ -48,8 +95,8 @@ export function createUtilizationRecorder(): UtilizationRecorder {
 					? [...keysSince(history, nowMs - spanMs)].toSorted((a, b) => Number(a) - Number(b))
 					: [String(gpu)];
 			return {
-				step_seconds: stepSeconds,
-				end_ms: (Math.ceil(nowMs / stepMs) - 1) * stepMs,
+				step_seconds: shownStepMs / 1000,
+				end_ms: (Math.ceil(nowMs / shownStepMs) - 1) * shownStepMs,
 				gpus: Object.fromEntries(
 					keys.map((key) => [key, {utilization: percents(key, 'utilization'), memory: percents(key, 'memory')}]),
 				),

@@ -8,25 +8,30 @@ import {late} from './late.js';
 import {shownView, useRoute, type View} from './router.js';
 import type {PageState} from './state/state.js';
 import {usePageState} from './state/store.js';
+import eventsStyle from './styles/late/late-events.css';
 import hostsStyle from './styles/late/late-hosts.css';
+import occupancyStyle from './styles/late/late-occupancy.css';
+import actStyle from './styles/late/late-act.css';
 import reportStyle from './styles/late/late-report.css';
 import {Overview} from './views/overview.js';
 
+const OccupancyView = late(async () => (await import('./occupancy/view.js')).OccupancyView, occupancyStyle);
 const ReportView = late(async () => (await import('./views/report.js')).ReportView, reportStyle);
-const Events = late(async () => (await import('./views/events.js')).Events);
+const Events = late(async () => (await import('./views/events.js')).Events, eventsStyle);
+const Act = late(async () => (await import('./act/act.js')).Act, actStyle);
 const Hosts = late(async () => (await import('./views/hosts.js')).Hosts, hostsStyle);
 
 const titleWords: Readonly<Record<PillKind, string>> = {live: '', connecting: '', lost: 'Reconnecting', stale: 'Stale'};
 
 /** What can be said in a few words: how many are free, as long as that is known. */
-function titleOf({about, gpus}: PageState, kind: PillKind, view: View): string {
+function titleOf({about, gpus}: PageState, kind: PillKind, part: string): string {
 	if (about === undefined) {
 		return 'canhazgpu';
 	}
 
 	const free = gpus.filter(({state}) => state === 'available').length;
 	const news = kind === 'live' && about.has_pool ? `${free} free` : titleWords[kind];
-	return [view === 'overview' ? '' : viewNames[view], news, about.host, 'canhazgpu'].filter(Boolean).join(' · ');
+	return [part, news, about.host, 'canhazgpu'].filter(Boolean).join(' · ');
 }
 
 /** The icon tells by its form and colour: some are free, none is, or it is not known now. */
@@ -40,9 +45,10 @@ function iconOf({about, gpus}: PageState, kind: PillKind): string {
 }
 
 /** What is outside of the components' elements: the title, the icon, and that all is old. */
-function useDocument(state: PageState, view: View): void {
+function useDocument(state: PageState, view: View, openGpu: string): void {
 	const kind = pillKindOf(state);
-	const title = titleOf(state, kind, view);
+	const part = view === 'overview' ? (openGpu === '' ? '' : `GPU ${openGpu}`) : viewNames[view];
+	const title = titleOf(state, kind, part);
 	const icon = iconOf(state, kind);
 	useLayoutEffect(() => {
 		document.title = title;
@@ -80,7 +86,13 @@ export function App() {
 	const route = useRoute();
 	const {about} = state;
 	const view = shownView(route.view, about);
-	useDocument(state, view);
+	const overviewQuery = useRef(route.query);
+	const openGpu = view === 'overview' ? route.rest : '';
+	if (view === 'overview') {
+		overviewQuery.current = route.query;
+	}
+
+	useDocument(state, view, openGpu);
 	return (
 		<>
 			<a
@@ -96,9 +108,13 @@ export function App() {
 			</a>
 			<Header state={state} view={view} />
 			<Banners state={state} />
+			{about?.acts_as !== undefined && <Act state={state} account={about.acts_as} />}
 			<main id="main" tabindex={-1}>
 				<ViewSection name="overview" shown={view}>
-					<Overview state={state} />
+					<Overview state={state} query={overviewQuery.current} openGpu={openGpu} />
+				</ViewSection>
+				<ViewSection name="occupancy" shown={view}>
+					<OccupancyView isShown={view === 'occupancy'} leaseChanges={state.leaseChanges} query={route.query} />
 				</ViewSection>
 				<ViewSection name="report" shown={view}>
 					<ReportView isShown={view === 'report'} leaseChanges={state.leaseChanges} about={about} query={route.query} />

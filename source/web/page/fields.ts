@@ -48,14 +48,12 @@ type ShownGpu = Shown<
 		expiry_time: true;
 		ends_by: true;
 		note: true;
-		// For scripts, which release by it.
-		lease_id: false;
+		lease_id: true;
 		held_for_queue: true;
 		last_released: true;
 		idle_since: true;
 		validation_info: true;
-		// They are the user of an unreserved GPU.
-		unreserved_users: false;
+		unreserved_users: true;
 		process_info: true;
 		error: true;
 		health: true;
@@ -137,6 +135,7 @@ export type About = Shown<
 		simulated: true;
 		driver: true;
 		policy: true;
+		acts_as: true;
 	}
 >;
 

@@ -9,6 +9,7 @@ import {duration} from './words.js';
 
 export const viewNames: Readonly<Record<View, string>> = {
 	overview: 'GPUs',
+	occupancy: 'Occupancy',
 	report: 'Report',
 	events: 'Events',
 	hosts: 'Hosts',
@@ -54,8 +55,7 @@ const Brand = () => (
 	</a>
 );
 
-const sunRays =
-	'M12 2.5v2.2M12 19.3v2.2M2.5 12h2.2M19.3 12h2.2M5.3 5.3l1.5 1.5M17.2 17.2l1.5 1.5M5.3 18.7l1.5-1.5M17.2 6.8l1.5-1.5';
+const sunRays = 'M12 2v3M12 19v3M2 12h3M19 12h3M5 5l2 2M17 17l2 2M5 19l2-2M17 7l2-2';
 
 function ThemeButton() {
 	const shown = useObservable(theme);

@@ -45,8 +45,15 @@ function moveFocus({target, key}: KeyboardEvent): boolean {
 	return next !== undefined;
 }
 
+const hasDialog = (): boolean => document.querySelector('dialog[open]') !== null;
+
 /** Closes the open card with the focus, or else all that are open; where none is, leads from one host back to all of them. */
 function closeShown(): boolean {
+	if (hasDialog()) {
+		// The browser closes that.
+		return false;
+	}
+
 	const shown = document.querySelector('.view:not([hidden])');
 	const open = [...(shown?.querySelectorAll('.gpu[data-open]') ?? [])];
 	const own = open.filter((card) => card.contains(document.activeElement));
@@ -64,9 +71,31 @@ function closeShown(): boolean {
 	return open.length > 0 || Boolean(back);
 }
 
+/** Leads to the field that filters the GPUs, or brings it, where nothing is being typed. */
+function startFilter({target}: KeyboardEvent): boolean {
+	const place = document.querySelector<HTMLElement>(
+		'.view:not([hidden]) #filter, .view:not([hidden]) [href="#/gpus?filter="]',
+	);
+	if (place === null || !(target instanceof Element) || target.matches('input, select') || hasDialog()) {
+		return false;
+	}
+
+	if (place instanceof HTMLInputElement) {
+		place.select();
+	} else {
+		place.click();
+	}
+
+	return true;
+}
+
+const actions: Readonly<Record<string, (event: KeyboardEvent) => boolean>> = {'/': startFilter, Escape: closeShown};
+
 export function pressed(event: KeyboardEvent): void {
-	const isPlain = !(event.ctrlKey || event.altKey || event.metaKey || event.shiftKey || event.defaultPrevented);
-	if (isPlain && (event.key === 'Escape' ? closeShown() : moveFocus(event))) {
+	// On some keyboards the slash is typed with Shift.
+	const isShifted = event.shiftKey && event.key !== '/';
+	const isPlain = !(event.ctrlKey || event.altKey || event.metaKey || isShifted || event.defaultPrevented);
+	if (isPlain && (actions[event.key] ?? moveFocus)(event)) {
 		event.preventDefault();
 	}
 }

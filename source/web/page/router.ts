@@ -3,7 +3,7 @@ import {useLayoutEffect, useRef} from 'preact/hooks';
 import type {About} from './fields.js';
 import {observable, useObservable} from './observable.js';
 
-export const views = ['overview', 'report', 'events', 'hosts'] as const;
+export const views = ['overview', 'occupancy', 'report', 'events', 'hosts'] as const;
 
 export type View = (typeof views)[number];
 
@@ -22,13 +22,13 @@ export const shownView = (view: View, about: About | undefined): View =>
 
 export type Route = {
 	readonly view: View;
-	/** What follows the name of the view: `#/hosts/box-2` has `box-2`. */
+	/** What follows the name: `#/hosts/box-2` has `box-2`. Of the overview, the GPU that is open: `#/gpu/2` has `2`. */
 	readonly rest: string;
 	/** `#/report?days=7` has `days`. */
 	readonly query: URLSearchParams;
 };
 
-function readRoute(): Route {
+export function readRoute(): Route {
 	const {
 		view = '',
 		rest = '',
@@ -50,17 +50,23 @@ export const route = observable(readRoute());
 /** How far each step of the browser's history was scrolled, by the key in its state. */
 const scrolledTo = new Map<string, number>();
 
-/** Gives the step that is shown a key, which it keeps while the page is left and come back to. */
-function markStep(): string {
-	const {key = String(Math.random())} = (history.state ?? {}) as {readonly key?: string};
-	history.replaceState({key}, '');
-	return key;
+export type Step = {readonly key: string; readonly isInner?: boolean};
+
+/**
+Gives the step that is shown a key, which it keeps while the page is left and come back to.
+
+@param isInner - Whether the step before it is of this page, too.
+*/
+function markStep(isInner: boolean): string {
+	const step = (history.state ?? {key: String(Math.random()), isInner}) as Step;
+	history.replaceState(step, '');
+	return step.key;
 }
 
 let step = '';
 
 export function startRouter(): void {
-	step = markStep();
+	step = markStep(false);
 	// Else the browser scrolls before the view is there. After a reload it knows better.
 	history.scrollRestoration = 'manual';
 	addEventListener('pagehide', () => {
@@ -68,21 +74,9 @@ export function startRouter(): void {
 	});
 	addEventListener('hashchange', () => {
 		scrolledTo.set(step, scrollY);
-		step = markStep();
+		step = markStep(true);
 		route.set(readRoute());
 	});
-}
-
-/** Changes what is behind the name of the view, without a step for the browser's back. */
-export function replaceQuery(query: Readonly<Record<string, string>>): void {
-	const {view, rest} = route.get();
-	const words = new URLSearchParams(query).toString();
-	history.replaceState(
-		history.state,
-		'',
-		`#/${view}${rest === '' ? '' : `/${encodeURIComponent(rest)}`}${words === '' ? '' : `?${words}`}`,
-	);
-	route.set(readRoute());
 }
 
 /** Begins at the heading of the view that is shown, where the focus waited for it. */
@@ -102,7 +96,8 @@ export function useRoute(): Route {
 	useLayoutEffect(() => {
 		const {view, rest} = before.current;
 		before.current = shown;
-		if (view === shown.view && rest === shown.rest) {
+		// An open GPU is shown above the overview, which stays where it is.
+		if (view === shown.view && (rest === shown.rest || view === 'overview')) {
 			return;
 		}
 

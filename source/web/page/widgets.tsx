@@ -1,5 +1,4 @@
 /** Small components that know nothing of the pool. */
-import type {ComponentChildren} from 'preact';
 import {personOf} from './words.js';
 
 /** A part of a whole for the style sheet, from 0 to 1. */
@@ -40,41 +39,3 @@ export function PersonName({user, placeholder = ''}: PersonNameProps) {
 		</p>
 	);
 }
-
-type ChipsProps<Value> = {
-	readonly choices: ReadonlyArray<readonly [value: Value, label: string]>;
-	readonly chosen: Value;
-	readonly choose: (value: Value) => void;
-	/** The name of the group, or the id of the element that has it. */
-	readonly label?: string;
-	readonly labelledBy?: string;
-};
-
-/** Buttons of which one is pressed at most. */
-export const Chips = <Value extends string | number>({
-	choices,
-	chosen,
-	choose,
-	label,
-	labelledBy,
-}: ChipsProps<Value>) => (
-	<div class="chips" role="group" aria-label={label} aria-labelledby={labelledBy} data-arrows="button">
-		{choices.map(([value, words]) => (
-			<button
-				key={value}
-				type="button"
-				class="chip"
-				aria-pressed={value === chosen}
-				onClick={() => {
-					choose(value);
-				}}
-			>
-				{words}
-			</button>
-		))}
-	</div>
-);
-
-type SectionHeadProps = {readonly children: ComponentChildren};
-
-export const SectionHead = ({children}: SectionHeadProps) => <div class="section-head">{children}</div>;

@@ -30,24 +30,25 @@ export const gibibytes = (mebibytes: number | undefined): string =>
 	mebibytes === undefined ? unknown : `${(mebibytes / 1024).toFixed(1)} GiB`;
 
 /** MiB as `8G`, as shares are asked for: G are GiB. */
-const sizeWords = (mebibytes: number): string => `${Number((mebibytes / 1024).toFixed(1))}G`;
+export const sizeWords = (mebibytes: number): string => `${Number((mebibytes / 1024).toFixed(1))}G`;
 
 type Share = NonNullable<Gpu['shares']>[number];
 
-/** `8G`, or `16/8G!` of a share that uses more than it asked for. */
-export function sharePart({memory_mb: asked = 0, memory_used_mb: used = 0, is_over: isOver}: Share): string {
+/** `8G`, `0:1 1g.10gb` of an instance of MIG, or `16/8G!` of a share that uses more than it asked for. */
+export function sharePart(
+	{memory_mb: asked = 0, memory_used_mb: used = 0, is_over: isOver, mig_instance: mig, is_gone: isGone}: Share,
+	gpu: number | undefined,
+): string {
+	if (mig !== undefined) {
+		return `${gpu ?? '?'}:${mig.instance ?? '?'} ${mig.profile ?? ''}${isGone ? ' (gone)' : ''}`;
+	}
+
 	return isOver ? `${sizeWords(used).slice(0, -1)}/${sizeWords(asked)}!` : sizeWords(asked);
 }
 
-/** `24G of 86G`; `24G` where it is unknown how much there is. */
-export function sharedAmount({shares = [], share_capacity_mb: capacity}: Gpu): string {
-	const asked = sizeWords(shares.reduce((sum, {memory_mb: memory = 0}) => sum + memory, 0));
-	return capacity === undefined ? asked : `${asked} of ${sizeWords(capacity)}`;
-}
-
 /** `alice 8G, bob 16/8G!` */
-export const sharesWords = ({shares = []}: Gpu): string =>
-	shares.map((share) => `${share.user ?? unknown} ${sharePart(share)}`).join(', ');
+export const sharesWords = ({gpu_id: gpu, shares = []}: Gpu): string =>
+	shares.map((share) => `${share.user ?? unknown} ${sharePart(share, gpu)}`).join(', ');
 
 export const withUnit = (value: number | undefined, unit: string): string =>
 	value === undefined ? unknown : `${Math.round(value)}${unit}`;

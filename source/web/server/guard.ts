@@ -69,8 +69,12 @@ function isOfOtherSite(headers: Readonly<Record<string, string | string[] | unde
 	return site !== 'same-origin' && site !== 'none' && !isLink;
 }
 
+/**
+@param names - Under which this server is known.
+@param actPaths - Addresses with doors of their own, which take a POST with a body.
+*/
 export const guard =
-	(names: ReadonlySet<string>): MiddlewareHandler<Bindings> =>
+	(names: ReadonlySet<string>, actPaths: ReadonlySet<string> = new Set()): MiddlewareHandler<Bindings> =>
 	async (context, next) => {
 		const {incoming} = context.env;
 		for (const [name, value] of Object.entries(securityHeaders)) {
@@ -89,11 +93,12 @@ export const guard =
 			return context.text('Only for its own page\n', 403);
 		}
 
-		if (incoming.method !== 'GET' && incoming.method !== 'HEAD') {
+		const isAct = incoming.method === 'POST' && actPaths.has(incoming.url ?? '');
+		if (!isAct && incoming.method !== 'GET' && incoming.method !== 'HEAD') {
 			return context.text('Only GET and HEAD\n', 405, {allow: methods, connection: 'close'});
 		}
 
-		if (hasBody(incoming.headers)) {
+		if (!isAct && hasBody(incoming.headers)) {
 			return context.text('No body, please\n', 413, {connection: 'close'});
 		}
 

@@ -2,7 +2,7 @@
 import type {KnownHost} from '../../core/live/host-watch.js';
 import {errorJson, type HostJson, type HostsJson, type RemoteHosts} from '../api/hosts.js';
 import {apiJson} from '../api/json.js';
-import type {RemoteGpu} from '../api/remote-json.js';
+import type {RemoteGpu} from '../../format/hosts/remote-gpu.js';
 
 type Known = KnownHost<readonly RemoteGpu[]>;
 

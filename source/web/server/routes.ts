@@ -10,12 +10,20 @@ import {helpIndex, helpText} from '../api/help-text.js';
 import {apiJson} from '../api/json.js';
 import type {Metrics} from '../api/metrics.js';
 import type {LiveView} from '../../core/live/live-view.js';
-import type {Reports} from '../api/reports.js';
+import type {OccupancyJson} from '../api/occupancy-json.js';
+import {dayNamed} from '../../format/text/days.js';
+import {webReportCsv} from '../../format/tables/report.js';
+import type {ReportJson, Reports} from '../api/reports.js';
 import {queueJson, statusJson} from '../api/status-json.js';
-import type {UtilizationRecorder} from '../api/utilization-json.js';
+import {actPaths, addActing, type Acting} from '../act/routes.js';
+import {mostMinutes, type UtilizationRecorder} from '../api/utilization-json.js';
+import type {MinuteLoads} from '../../core/model/load.js';
 import type {EventStreams} from './stream.js';
 import {guard, type Bindings} from './guard.js';
 import {codings, compressedFile, pageFiles} from './assets.js';
+
+/** `host` stays out: what others had is not known here. */
+export type OccupancyQuestion = {readonly host?: undefined; readonly hours: number};
 
 export type Parts = {
 	/** Under which names this server is known. */
@@ -24,12 +32,17 @@ export type Parts = {
 	readonly liveView: LiveView;
 	readonly streams: EventStreams;
 	readonly reports: Reports;
+	readonly occupancy: Reports<OccupancyQuestion, OccupancyJson>;
 	readonly hosts: RemoteHosts;
 	readonly commands: ShownCommands;
 	/** False where this host has no pool, and other hosts alone are shown. */
 	readonly hasPool: () => boolean;
 	readonly metrics: Metrics;
 	readonly use: UtilizationRecorder;
+	/** Undefined: this server only shows. */
+	readonly acting?: Acting | undefined;
+	/** What the pool keeps of the last minutes. Empty where it cannot be read. */
+	readonly keptLoads: (minutes: number) => Promise<readonly MinuteLoads[]>;
 	/** Told of a bug; the client is told nothing of it. */
 	readonly broken: (error: unknown) => void;
 };
@@ -134,6 +147,9 @@ function addHosts(app: Hono<Bindings>, parts: Parts): void {
 	});
 }
 
+/** A week. */
+const mostOccupancyHours = 168;
+
 const defaultDays = 30;
 const mostDays = 365;
 
@@ -144,24 +160,72 @@ function daysOf(context: Context): number {
 	return days === 0 ? defaultDays : Math.min(mostDays, days);
 }
 
+/** Whole days of this machine's time zone, the last one included. */
+function datesOf(context: Context, otherHost: string | undefined): {readonly from?: number; readonly to?: number} {
+	const [first, last] = ['from', 'to'].map((name) => {
+		const text = context.req.query(name);
+		const day = text === undefined ? undefined : dayNamed(text);
+		if (text !== undefined && day === undefined) {
+			throw wrong(`${name} must be a day such as 2026-05-01`);
+		}
+
+		return day;
+	});
+	if (first === undefined && last === undefined) {
+		return {};
+	}
+
+	if (otherHost !== undefined) {
+		throw wrong('from and to are for the report of this host alone: ask others by days');
+	}
+
+	if (first === undefined) {
+		throw wrong('to needs from');
+	}
+
+	if (last !== undefined && last.from < first.from) {
+		throw wrong('to must not be before from');
+	}
+
+	return {from: first.from, to: last?.to};
+}
+
 function addApi(app: Hono<Bindings>, parts: Parts): void {
-	const {liveView, streams, reports, metrics, use, hosts, commands, hasPool} = parts;
+	const {liveView, streams, reports, occupancy, metrics, use, hosts, commands, hasPool} = parts;
 	app.get('/api/status', async (context) => respond(context, statusJson(await liveView.fresh(), commands)));
 	app.get('/api/queue', async (context) => respond(context, queueJson(await liveView.fresh())));
 	app.get('/api/report', async (context) => {
 		const host = context.req.query('host');
 		const other = isLocal(parts, host) ? undefined : host;
-		return other !== undefined && !hosts.names.includes(other)
-			? noSuchHost(context)
-			: respond(
-					context,
-					await reports.report({host: other, days: daysOf(context), by: context.req.query('by') ?? 'user'}),
-				);
+		if (other !== undefined && !hosts.names.includes(other)) {
+			return noSuchHost(context);
+		}
+
+		const format = context.req.query('format') ?? 'json';
+		if (format !== 'json' && format !== 'csv') {
+			throw wrong('format must be json or csv');
+		}
+
+		const by = context.req.query('by') ?? 'user';
+		const made = await reports.report({host: other, days: daysOf(context), by, ...datesOf(context, other)});
+		return format === 'json'
+			? respond(context, made)
+			: context.body(`${webReportCsv(made as ReportJson, by)}\n`, 200, {
+					'content-type': 'text/csv; charset=utf-8',
+					'content-disposition': `attachment; filename="gpu-hours-by-${by}.csv"`,
+				});
 	});
-	app.get('/api/use', (context) => {
-		const minutes = numberOf(context, 'minutes', 360, [1, 360]);
+	app.get('/api/occupancy', async (context) => {
+		if (!isLocal(parts, context.req.query('host'))) {
+			throw wrong('host must be this one: who had the GPUs of another host is not known here');
+		}
+
+		return respond(context, await occupancy.report({hours: numberOf(context, 'hours', 24, [1, mostOccupancyHours])}));
+	});
+	app.get('/api/use', async (context) => {
+		const minutes = numberOf(context, 'minutes', 360, [1, mostMinutes]);
 		const gpu = context.req.query('gpu') === undefined ? undefined : numberOf(context, 'gpu', 0, [0, 9999]);
-		return respond(context, use.last(minutes, gpu));
+		return respond(context, use.last(minutes, gpu, await parts.keptLoads(minutes)));
 	});
 	app.get('/api/events', (context) => {
 		const {outgoing, incoming} = context.env;
@@ -199,7 +263,7 @@ function addApi(app: Hono<Bindings>, parts: Parts): void {
 
 export function createRoutes(parts: Parts): Hono<Bindings> {
 	const app = new Hono<Bindings>();
-	app.use(guard(parts.names));
+	app.use(guard(parts.names, parts.acting && actPaths));
 	app.use(compress());
 	app.use(etag());
 	for (const file of pageFiles) {
@@ -223,6 +287,10 @@ export function createRoutes(parts: Parts): Hono<Bindings> {
 	});
 	addApi(app, parts);
 	addHosts(app, parts);
+	if (parts.acting !== undefined) {
+		addActing(app, parts.acting);
+	}
+
 	app.notFound((context) => context.text('Not found\n', 404));
 	app.onError((error, context) => {
 		if (error instanceof CanhazgpuError) {

@@ -7,6 +7,12 @@ import type {Hono} from 'hono';
 import {CanhazgpuError} from '../../errors.js';
 import {callersOf} from './callers.js';
 import type {Bindings} from './guard.js';
+import {listenAtSocket} from './socket.js';
+
+/** A port, or a socket of the file system which only callers reach that `admits` answers true for. */
+export type Address =
+	| {readonly host: string; readonly port: number}
+	| {readonly socketPath: string; readonly admits: (socket: Socket) => boolean};
 
 export type Limits = {
 	/** A request must have sent its headers after this long, and be whole after twice that. */
@@ -17,6 +23,7 @@ export type Limits = {
 };
 
 export type WebServer = {
+	/** 0 where it listens at a socket. */
 	readonly port: number;
 	/** Ends every connection, event streams too, at once. */
 	readonly close: () => Promise<void>;
@@ -49,6 +56,21 @@ async function listen(server: Server, host: string, port: number): Promise<void>
 		const {code = ''} = error as NodeJS.ErrnoException;
 		throw Object.hasOwn(listenFailures, code) ? listenFailures[code]!(host, port) : error;
 	}
+}
+
+async function begin(server: Server, address: Address): Promise<(() => void) | undefined> {
+	if ('port' in address) {
+		await listen(server, address.host, address.port);
+		return undefined;
+	}
+
+	// Before a byte of it is read.
+	server.prependListener('connection', (socket: Socket) => {
+		if (!address.admits(socket)) {
+			socket.destroy();
+		}
+	});
+	return listenAtSocket(server, address.socketPath);
 }
 
 /** How many more connections are held than there shall be, and how long, until it is known whose they are. */
@@ -116,7 +138,7 @@ Listens at once, so that a port in use is known before anything else begins; req
 @throws CanhazgpuError `failed` with a hint when it cannot listen.
 */
 export async function startServer(
-	{host, port}: {readonly host: string; readonly port: number},
+	address: Address,
 	routes: Promise<Hono<Bindings>>,
 	{headersMs = 5000, mostConnections = 2000, idleMs = 60_000}: Limits = {},
 ): Promise<WebServer> {
@@ -146,11 +168,12 @@ export async function startServer(
 			socket.destroy();
 		});
 	});
-	await listen(server, host, port);
+	const giveUpName = await begin(server, address);
 	return {
-		port: (server.address() as AddressInfo).port,
+		port: 'port' in address ? (server.address() as AddressInfo).port : 0,
 		async close() {
 			const closed = once(server, 'close');
+			giveUpName?.();
 			server.close();
 			server.closeAllConnections();
 			await closed;

@@ -11,6 +11,7 @@ export const testHost = (changes: Partial<Host> = {}): Host => ({
 	self: {pid: 1},
 	account: {name: 'alice', uid: 1000},
 	liveness: (processes) => processes.map(() => 'alive'),
+	runsAsCaller: () => false,
 	orphansOf: () => 'dead',
 	...changes,
 });

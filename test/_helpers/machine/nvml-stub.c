@@ -144,15 +144,25 @@ int nvmlDeviceGetFieldValues(device *gpu, int count, field *into) {
 int nvmlDeviceGetComputeMode(device *gpu, int *into) { *into = gpu->index == 0 ? 0 : 3; return OK; }
 int nvmlDeviceGetCudaComputeCapability(device *gpu, int *major, int *minor) { *major = 9; *minor = 0; return OK; }
 
+/* On which part of MIG a process is: on none, or of the second GPU on the second. */
+#ifdef OLD
+#define PUT_ON_PART(row, gpu)
+#else
+#define PUT_ON_PART(row, gpu)                                                \
+		row.gpuInstanceId = gpu->index == 1 ? 2 : ~0U;                       \
+		row.computeInstanceId = gpu->index == 1 ? 0 : ~0U;
+#endif
+
 /* Pids from 100 on, each with as many MiB; one whose memory is not told. */
 #define LIST(name, process, first, many)                                     \
 	int name(device *gpu, unsigned *count, process *into) {                  \
-		unsigned length = gpu->index == 1 ? 0 : told("crowd") ? many : 2;    \
+		unsigned length = gpu->index == 1 ? told("part-process") : told("crowd") ? many : 2;    \
 		if (gpu->index == 0 && told("no-processes")) return NO_PERMISSION;   \
 		if (*count < length) { *count = length; return INSUFFICIENT_SIZE; }  \
 		memset(into, 0, length * sizeof *into);                              \
 		for (unsigned place = 0; place < length; place++) {                  \
 			into[place].pid = first + place;                                 \
+			PUT_ON_PART(into[place], gpu)                                    \
 			into[place].used = place == 1 ? ~0ULL : (first + place) * MiB;   \
 		}                                                                    \
 		*count = length;                                                     \

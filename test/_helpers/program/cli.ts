@@ -9,7 +9,7 @@ import path from 'node:path';
 import process from 'node:process';
 import {text} from 'node:stream/consumers';
 import {fileURLToPath} from 'node:url';
-import {createPool} from '../../../source/core/operations/create-pool.js';
+import {createPool} from '../../../source/core/operations/pool/create-pool.js';
 import {accountName} from '../../../source/core/rules/leases/ownership.js';
 import type {Store} from '../../../source/core/model/ports.js';
 import type {PoolRecord} from '../../../source/core/model/types.js';

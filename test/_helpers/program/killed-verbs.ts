@@ -2,9 +2,9 @@
 import {existsSync, readFileSync} from 'node:fs';
 import path from 'node:path';
 import {acquireNow} from '../../../source/core/operations/acquire-now.js';
-import {createPool} from '../../../source/core/operations/create-pool.js';
-import {changePolicy} from '../../../source/core/operations/policy.js';
-import {drain} from '../../../source/core/operations/drain.js';
+import {createPool} from '../../../source/core/operations/pool/create-pool.js';
+import {changePolicy} from '../../../source/core/operations/pool/policy.js';
+import {drain} from '../../../source/core/operations/pool/drain.js';
 import {isLeased} from '../../../source/core/rules/leases/holdings.js';
 import type {World} from '../../../source/core/model/ports.js';
 import {release, reserve} from '../../../source/core/operations/reservations.js';

@@ -1,7 +1,7 @@
 /**
 Many people in one process, each with a connection of its own to a real store, who can be killed one by one. The box is the mixed one.
 */
-import {createPool} from '../../../source/core/operations/create-pool.js';
+import {createPool} from '../../../source/core/operations/pool/create-pool.js';
 import {couldUse} from '../../../source/core/rules/queue/eligible.js';
 import type {Plan} from '../../../source/core/model/plan.js';
 import type {Host, Store, World} from '../../../source/core/model/ports.js';

@@ -215,7 +215,7 @@ test.each<[before: readonly string[], word: string, words: readonly string[]]>([
 	[['completion', 'bash'], '', []],
 	[['help'], 'ex', ['extend']],
 	[['help', 'extend'], '', []],
-	[['run', '-g', '2'], '--n', ['--nvlink', '--note', '--nonblock', '--no-color']],
+	[['run', '-g', '2'], '--n', ['--nvlink', '--note', '--nonblock', '--numa', '--no-color']],
 	[['run', '--', '--'], '', ['command']],
 	[['--'], '', []],
 	[['status', '--'], '', []],

@@ -17,7 +17,7 @@ const {default: Ajv} = (await import('ajv')) as unknown as {default: Validator};
 let box: Box;
 
 beforeAll(async () => {
-	box = await createEmbeddedBox(4);
+	box = await createEmbeddedBox(5);
 });
 
 afterAll(() => {
@@ -67,7 +67,7 @@ const scenario = `
 processes:
   - {gpu: 3, user: dave, command: python train.py, memory: 9000, utilization: 40}
 health: [{gpu: 2, kind: xid, words: Xid 79}]
-mig: [{gpu: 0, profiles: [3g.40gb]}]
+mig: [{gpu: 4, profiles: [1g.10gb, 3g.40gb]}]
 `;
 
 test('each file is a schema that help shows', async () => {
@@ -104,6 +104,10 @@ describe('what is printed is as the schema says', () => {
 		await check('reserve', await ok('reserve -G 1 --share 8G -n part -d 1h --json'));
 		await check('status', await ok('status --json'));
 		await ok('release -G 1');
+		await check('reserve', await ok('reserve --mig 1g.10gb -d 1h --json'));
+		await check('status', await ok('status --json'));
+		await check('extend', await ok('extend -G 4:0 -d 1h --json'));
+		await check('release', await ok('release -G 4:0,4:1 --json'));
 		await check('reserve', await ok('reserve -G 0 -d 1h -n note -u team --json'));
 		const job = start(
 			box,
@@ -118,6 +122,11 @@ describe('what is printed is as the schema says', () => {
 		await eventually(async () => (await peek(box)).queue.length === 2);
 		await ok('admin --drain 2 --reason fan');
 		await check('status', await ok('status --json'));
+		const followed = start(box, 'status --json --follow', environment);
+		await eventually(() => followed.stdout().includes('\n'));
+		await check('status-follow', followed.stdout().split('\n', 1)[0]!);
+		followed.kill('SIGINT');
+		expect((await followed.ended).exitCode).toBe(130);
 		await check('queue', await ok('queue --json'));
 		const all = await box.run('status --all --json', {
 			...environment,
@@ -162,6 +171,8 @@ describe('what is printed is as the schema says', () => {
 				'health',
 				'drained.since',
 				'shares.memory_used_mb',
+				'shares.mig_instance.uuid',
+				'mig_instances.instance',
 				'shares.ends_by',
 				'lease_id',
 			]),

@@ -38,7 +38,7 @@ test('a Redis without a pool: how to make one, and what GPUs there are', async (
 test.each([
 	['canhazgpu:notices', 'The record of notices cannot be read', 0],
 	['canhazgpu:drain', 'The record of drained GPUs cannot be read', 1],
-	['canhazgpu:policy', 'The record of the policy cannot be read', 0],
+	['canhazgpu:policy', 'The record of the policy cannot be read', 1],
 	['canhazgpu:trail', 'The GPU pool is damaged: canhazgpu:trail', 0],
 	['canhazgpu:usage_history_sorted', 'The GPU pool is damaged: canhazgpu:usage_history_sorted', 1],
 ])('%s of another type is told', async (key, words, exitCode) => {

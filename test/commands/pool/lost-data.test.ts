@@ -3,7 +3,8 @@ import {existsSync, renameSync, rmSync} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
 import {Redis} from 'ioredis';
-import {describe, expect, onTestFinished, test} from 'vitest';
+import {describe, expect, onTestFinished} from 'vitest';
+import {slowTest} from '../../_helpers/slow.js';
 import type {Box} from '../../_helpers/program/cli.js';
 import {eventually} from '../../_helpers/eventually.js';
 import {
@@ -19,7 +20,6 @@ import {
 } from '../../_helpers/program/processes.js';
 import {startRedis, type RedisServer} from '../../_helpers/store/redis-server.js';
 import {startSleeper} from '../run/_sleeper.js';
-import {slowTest} from '../../_helpers/slow.js';
 
 const waiterCount = 5;
 
@@ -99,7 +99,7 @@ describe('Redis', {timeout: 120_000}, () => {
 		client.disconnect();
 	};
 
-	test('that comes back empty gets everything back', async () => {
+	slowTest('that comes back empty gets everything back', async () => {
 		const {server, box} = await atServer();
 		const scene = await fill(box);
 		await server.restart();
@@ -123,7 +123,7 @@ describe('Redis', {timeout: 120_000}, () => {
 		await expectRestored(box, scene);
 	});
 
-	test('that comes back with an older snapshot in which the GPU was free costs no job its lease', async () => {
+	slowTest('that comes back with an older snapshot in which the GPU was free costs no job its lease', async () => {
 		const {server, box} = await atServer();
 		await box.run('run --gpu-ids 0 -- true');
 		await save(server);
@@ -139,7 +139,7 @@ describe('Redis', {timeout: 120_000}, () => {
 		expect(await wrapper.ended).toMatchObject({exitCode: 143, stderr: ''});
 	});
 
-	test('that threw the size of the pool away gets that back, in few commits', async () => {
+	slowTest('that threw the size of the pool away gets that back, in few commits', async () => {
 		const {server, box} = await atServer();
 		const {wrapper, pid} = await startSleeper(box, ['--gpu-ids', '0']);
 		const client = new Redis(server.port);
@@ -163,31 +163,34 @@ describe('Redis', {timeout: 120_000}, () => {
 		expect(await wrapper.ended).toMatchObject({exitCode: 143, stderr: ''});
 	});
 
-	test('in which somebody who stopped beating was thought dead: the wrapper takes its GPU back and says so once', async () => {
-		const {server, box} = await atServer();
-		const {wrapper, pid} = await startSleeper(box, ['--gpu-ids', '0']);
-		const [record] = (await peek(box)).gpus;
-		const leaseId = record?.kind === 'leased' ? record.lease.leaseId : undefined;
-		const client = new Redis(server.port);
-		const released = new Date().toISOString();
-		await client.set(
-			'canhazgpu:gpu:0',
-			JSON.stringify({last_released: released, ended: {reason: 'reboot', lease_id: leaseId}}),
-		);
-		client.disconnect();
-		await wrapper.says(
-			/^canhazgpu: GPU 0 had become free \(its record said: the machine was restarted\)\. Nobody had released it/mv,
-			15_000,
-		);
-		expect(await holders(box)).toBe('0:RUN 1:- 2:-');
-		expect((await box.run('events')).stdout).toMatch(/got GPU 0 back, which were still in use/v);
-		process.kill(pid, 'SIGTERM');
-		const {stderr} = await wrapper.ended;
-		expect(stderr.match(/had become free/gv)).toHaveLength(1);
-		expect(stderr).not.toContain('WARNING');
-	});
+	slowTest(
+		'in which somebody who stopped beating was thought dead: the wrapper takes its GPU back and says so once',
+		async () => {
+			const {server, box} = await atServer();
+			const {wrapper, pid} = await startSleeper(box, ['--gpu-ids', '0']);
+			const [record] = (await peek(box)).gpus;
+			const leaseId = record?.kind === 'leased' ? record.lease.leaseId : undefined;
+			const client = new Redis(server.port);
+			const released = new Date().toISOString();
+			await client.set(
+				'canhazgpu:gpu:0',
+				JSON.stringify({last_released: released, ended: {reason: 'reboot', lease_id: leaseId}}),
+			);
+			client.disconnect();
+			await wrapper.says(
+				/^canhazgpu: GPU 0 had become free \(its record said: the machine was restarted\)\. Nobody had released it/mv,
+				15_000,
+			);
+			expect(await holders(box)).toBe('0:RUN 1:- 2:-');
+			expect((await box.run('events')).stdout).toMatch(/got GPU 0 back, which were still in use/v);
+			process.kill(pid, 'SIGTERM');
+			const {stderr} = await wrapper.ended;
+			expect(stderr.match(/had become free/gv)).toHaveLength(1);
+			expect(stderr).not.toContain('WARNING');
+		},
+	);
 
-	test('told of a release by a person leaves the job without its reservation, and says so', async () => {
+	slowTest('told of a release by a person leaves the job without its reservation, and says so', async () => {
 		const {box} = await atServer();
 		const {wrapper, pid} = await startSleeper(box, ['--gpu-ids', '0']);
 		await box.run('release --gpu-ids 0');
@@ -214,7 +217,7 @@ describe('the embedded store', {timeout: 120_000}, () => {
 		await expectRestored(box, scene);
 	});
 
-	test('that gave the GPU to somebody else when it was made again: the job is told', async () => {
+	slowTest('that gave the GPU to somebody else when it was made again: the job is told', async () => {
 		const box = await freshEmbeddedBox(3);
 		const {wrapper, pid} = await startSleeper(box, ['--gpu-ids', '0']);
 		await eventually(async () => (await peek(box)).gpus[0]?.raw?.includes('job_pid') === true);
@@ -233,7 +236,7 @@ describe('the embedded store', {timeout: 120_000}, () => {
 		await wrapper.ended;
 	});
 
-	test('that lost its journal under those who use it loses nothing, and hands out no GPU twice', async () => {
+	slowTest('that lost its journal under those who use it loses nothing, and hands out no GPU twice', async () => {
 		const box = await freshEmbeddedBox(3);
 		const {job, seen} = await fill(box);
 		for (const suffix of ['-wal', '-shm']) {
@@ -247,7 +250,7 @@ describe('the embedded store', {timeout: 120_000}, () => {
 	});
 });
 
-test('a face that stays puts back what it saw, where no job runs and nobody waits', {timeout: 60_000}, async () => {
+slowTest('a face that stays puts back what it saw, where no job runs and nobody waits', {timeout: 60_000}, async () => {
 	const server = await startRedis();
 	onTestFinished(async () => server.stop());
 	const box = await freshRedisBox(server.port, 3);

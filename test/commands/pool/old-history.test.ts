@@ -3,6 +3,7 @@ The history that the peer kept in a key for each record: it comes into reports, 
 */
 import {Redis} from 'ioredis';
 import {afterAll, beforeAll, beforeEach, expect, test} from 'vitest';
+import {slowTest} from '../../_helpers/slow.js';
 import {createRedisBox, type Box} from '../../_helpers/program/cli.js';
 import {eventually} from '../../_helpers/eventually.js';
 import {start} from '../../_helpers/program/processes.js';
@@ -84,7 +85,7 @@ test('what makes no sense stays where it is, and other keys are let alone', asyn
 	await client.del('canhazgpu:usage_history');
 });
 
-test('a kill at any point loses nothing and doubles nothing', async () => {
+slowTest('a kill at any point loses nothing and doubles nothing', async () => {
 	const count = 30_000;
 	await keep(count);
 	const copied = async () => client.zcard(history);

@@ -2,6 +2,7 @@
 import {chmodSync, chownSync, existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {beforeEach, describe, expect, test} from 'vitest';
+import {isLong, slowTest} from '../../_helpers/slow.js';
 import {accountsOfFile, alice, canBeOthers, mallory} from '../../_helpers/machine/strangers.js';
 import {canEnter} from '../../_helpers/machine/namespaces.js';
 import {redisOfFile} from '../../_helpers/store/redis-of-file.js';
@@ -78,7 +79,7 @@ describe.runIf(canBeOthers)('a pool that another account could exchange as a who
 		],
 	];
 
-	test.each(placements)(
+	slowTest.each(placements)(
 		'%s is refused to root and to others, with what to do',
 		async (what, place, spoil, problem, remedy) => {
 			const environment = {CANHAZGPU_POOL_DIRECTORY: place()};
@@ -122,7 +123,7 @@ describe.runIf(canBeOthers)('a pool that another account could exchange as a who
 		},
 	);
 
-	test('is not made, nor announced, in directories of others', async () => {
+	slowTest('is not made, nor announced, in directories of others', async () => {
 		give(above(), mallory, mallory, 0o755);
 		const precious = path.join(accounts.directory, 'precious');
 		mkdirSync(precious, {recursive: true});
@@ -143,7 +144,7 @@ describe.runIf(canBeOthers)('a pool that another account could exchange as a who
 		}
 	});
 
-	test('and was exchanged is refused to root, whatever its record says', async () => {
+	slowTest('and was exchanged is refused to root, whatever its record says', async () => {
 		const place = path.join(above(), 'pool');
 		const environment = {CANHAZGPU_STORE: '', CANHAZGPU_POOL_DIRECTORY: place};
 		expect(await accounts.run(root, admin, {environment})).toMatchObject({exitCode: 0});
@@ -182,7 +183,7 @@ describe.runIf(canBeOthers)('a private pool', () => {
 		expect(ran).toMatchObject({exitCode: 0, stdout: expect.stringContaining('Released 1 GPU(s): [1]') as string});
 	};
 
-	test.each([
+	slowTest.each([
 		['for its account alone', alice, 0o700],
 		['for all to enter', alice, 0o755],
 		['that the group of its account alone can write', alice, 0o775],
@@ -191,17 +192,20 @@ describe.runIf(canBeOthers)('a private pool', () => {
 		await serves();
 	});
 
-	test('works in a home that the group of its account alone can write, from a shell with another group', async () => {
-		give(accounts.homeOf(alice), alice, alice, 0o775);
-		await serves();
-		const ran = await accounts.shell(
-			root,
-			`setpriv --reuid ${alice} --regid ${mallory} --clear-groups env CANHAZGPU_POOL_DIRECTORY=/proc/nowhere HOME=${accounts.homeOf(alice)} ${accounts.words.join(' ')} status`,
-		);
-		expect(ran).toMatchObject({exitCode: 0});
-	});
+	slowTest(
+		'works in a home that the group of its account alone can write, from a shell with another group',
+		async () => {
+			give(accounts.homeOf(alice), alice, alice, 0o775);
+			await serves();
+			const ran = await accounts.shell(
+				root,
+				`setpriv --reuid ${alice} --regid ${mallory} --clear-groups env CANHAZGPU_POOL_DIRECTORY=/proc/nowhere HOME=${accounts.homeOf(alice)} ${accounts.words.join(' ')} status`,
+			);
+			expect(ran).toMatchObject({exitCode: 0});
+		},
+	);
 
-	test('works in a home that a link of root leads to, with links of its own account within', async () => {
+	slowTest('works in a home that a link of root leads to, with links of its own account within', async () => {
 		mkdirSync(path.join(above(), 'data/home'), {recursive: true});
 		symlinkSync('data/home/', path.join(above(), 'home'));
 		mkdirSync(path.join(above(), 'home/alice/elsewhere'), {recursive: true});
@@ -216,14 +220,14 @@ describe.runIf(canBeOthers)('a private pool', () => {
 		expect(existsSync(path.join(home, 'elsewhere/canhazgpu'))).toBe(true);
 	});
 
-	test('works below a directory for all in which nobody touches what is of others', async () => {
+	slowTest('works below a directory for all in which nobody touches what is of others', async () => {
 		give(above(), root, root, 0o1777);
 		mkdirSync(path.join(above(), 'state'));
 		chownSync(path.join(above(), 'state'), alice, alice);
 		await serves({XDG_STATE_HOME: path.join(above(), 'state')});
 	});
 
-	test.runIf(canEnter({flags: ['--user', '--map-root-user']}))(
+	test.runIf(isLong && canEnter({flags: ['--user', '--map-root-user']}))(
 		'works in a user namespace, where the directories of root belong to nobody',
 		async () => {
 			await serves({}, 'unshare --user');
@@ -232,7 +236,7 @@ describe.runIf(canBeOthers)('a private pool', () => {
 		},
 	);
 
-	test('is refused in a home that another group can write', async () => {
+	slowTest('is refused in a home that another group can write', async () => {
 		give(accounts.homeOf(alice), alice, mallory, 0o775);
 		const {exitCode, stderr} = await accounts.run(alice, admin, {environment: own});
 		expect([exitCode, stderr]).toEqual([

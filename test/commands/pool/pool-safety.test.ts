@@ -19,9 +19,9 @@ import {DatabaseSync} from 'node:sqlite';
 import {spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {beforeEach, describe, expect, test} from 'vitest';
+import {isLong, slowTest} from '../../_helpers/slow.js';
 import {accountsOfFile, alice, canBeOthers, mallory} from '../../_helpers/machine/strangers.js';
 import {eventually} from '../../_helpers/eventually.js';
-import {slowTest} from '../../_helpers/slow.js';
 
 const accounts = accountsOfFile();
 const root = 0;
@@ -63,7 +63,7 @@ beforeEach(() => {
 });
 
 describe.runIf(canBeOthers)('a pool for everybody', () => {
-	test('is in a directory that its owner alone can write, with all that others need made beforehand', async () => {
+	slowTest('is in a directory that its owner alone can write, with all that others need made beforehand', async () => {
 		await makePool();
 		expect(modeOf(accounts.poolDirectory)).toBe('755');
 		for (const name of shared) {
@@ -71,7 +71,7 @@ describe.runIf(canBeOthers)('a pool for everybody', () => {
 		}
 	});
 
-	test('serves accounts and root in turn, and nobody deletes what others could not make again', async () => {
+	slowTest('serves accounts and root in turn, and nobody deletes what others could not make again', async () => {
 		await makePool();
 		for (const uid of [alice, root, mallory, root, alice]) {
 			expect(await accounts.run(uid, 'run -- true')).toMatchObject({exitCode: 0});
@@ -82,7 +82,7 @@ describe.runIf(canBeOthers)('a pool for everybody', () => {
 		}
 	});
 
-	test('lets no other account put a link, a FIFO or another file in the place of one', async () => {
+	slowTest('lets no other account put a link, a FIFO or another file in the place of one', async () => {
 		await makePool();
 		const {poolDirectory} = accounts;
 		const tries = shared.flatMap((name) => [
@@ -140,7 +140,7 @@ describe.runIf(canBeOthers)('a pool for everybody', () => {
 		},
 	);
 
-	test.each([
+	slowTest.each([
 		[
 			'trigger',
 			`CREATE TRIGGER t AFTER UPDATE ON gpus BEGIN
@@ -182,7 +182,7 @@ describe.runIf(canBeOthers)('a pool for everybody', () => {
 		expect(await accounts.run(alice, 'reserve --nonblock')).toMatchObject({exitCode: 0});
 	});
 
-	test.each([
+	slowTest.each([
 		[
 			'gone',
 			(file: string) => {
@@ -230,7 +230,7 @@ describe.runIf(canBeOthers)('a pool for everybody', () => {
 		}
 	});
 
-	test('a journal that root deleted by other programs is put back by any command of root', async () => {
+	slowTest('a journal that root deleted by other programs is put back by any command of root', async () => {
 		await makePool();
 		rmSync(inPool('pool.sqlite-wal'));
 		const ran = await accounts.run(alice, 'reserve --nonblock');
@@ -242,7 +242,7 @@ describe.runIf(canBeOthers)('a pool for everybody', () => {
 		expect(await accounts.run(alice, 'reserve --nonblock')).toMatchObject({exitCode: 0});
 	});
 
-	test('a group has one of its own, which nobody else can open', async () => {
+	slowTest('a group has one of its own, which nobody else can open', async () => {
 		await makePool(' --group daemon');
 		expect([modeOf(accounts.poolDirectory), modeOf(inPool('pool.sqlite')), modeOf(inPool('pool.sqlite-wal'))]).toEqual([
 			'2750',
@@ -257,7 +257,7 @@ describe.runIf(canBeOthers)('a pool for everybody', () => {
 });
 
 describe.runIf(canBeOthers)('a pool of an earlier version, whose directory everybody can write', () => {
-	test('is used by nobody until `admin` has made it safe, and doctor says so', async () => {
+	slowTest('is used by nobody until `admin` has made it safe, and doctor says so', async () => {
 		await makeOldPool();
 		for (const verb of ['status', 'reserve --nonblock', 'release', 'doctor', 'top --once']) {
 			const {exitCode, stdout, stderr} = await accounts.run(alice, verb);
@@ -276,7 +276,7 @@ describe.runIf(canBeOthers)('a pool of an earlier version, whose directory every
 		expect(await accounts.run(alice, 'release')).toMatchObject({stdout: 'Released 1 GPU(s): [2]\n'});
 	});
 
-	test.each([
+	slowTest.each([
 		[
 			'a link',
 			(victim: string, file: string) => {
@@ -312,43 +312,48 @@ describe.runIf(canBeOthers)('a pool of an earlier version, whose directory every
 		}
 	});
 
-	test('is made safe without a look into directories that others put there, and the words say what was done', async () => {
-		await makeOldPool();
-		const kept = path.join(accounts.directory, 'kept');
-		rmSync(kept, {recursive: true, force: true});
-		mkdirSync(kept);
-		writeFileSync(path.join(kept, 'shadow'), 'kept');
-		const trees = ['pool.sqlite-signal', 'pool.sqlite-wal', 'scans.sqlite'].map((name) => inPool(name));
-		for (const tree of trees) {
-			const planted = await accounts.shell(
-				mallory,
-				`rm -rf ${tree}; mkdir -p ${tree}/deep; touch ${tree}/deep/shadow; ln -s ${kept} ${tree}/link; chmod 0700 ${tree}`,
+	slowTest(
+		'is made safe without a look into directories that others put there, and the words say what was done',
+		async () => {
+			await makeOldPool();
+			const kept = path.join(accounts.directory, 'kept');
+			rmSync(kept, {recursive: true, force: true});
+			mkdirSync(kept);
+			writeFileSync(path.join(kept, 'shadow'), 'kept');
+			const trees = ['pool.sqlite-signal', 'pool.sqlite-wal', 'scans.sqlite'].map((name) => inPool(name));
+			for (const tree of trees) {
+				const planted = await accounts.shell(
+					mallory,
+					`rm -rf ${tree}; mkdir -p ${tree}/deep; touch ${tree}/deep/shadow; ln -s ${kept} ${tree}/link; chmod 0700 ${tree}`,
+				);
+				expect(planted).toMatchObject({exitCode: 0, stderr: ''});
+			}
+
+			mkdirSync(inPool('pool.sqlite-lock'));
+			const again = await accounts.run(root, 'admin --store embedded --gpus 4 --provider fake');
+			expect(again.exitCode).toBe(1);
+			expect(again.stderr).toContain(`Others could write in ${accounts.poolDirectory}: it was closed to them.\n`);
+			expect(again.stderr).toContain(
+				'Its reservations were kept. --force replaces it and ends all its reservations.\n',
 			);
-			expect(planted).toMatchObject({exitCode: 0, stderr: ''});
-		}
+			expect(again.stderr).not.toContain('Nothing was changed');
+			for (const tree of trees) {
+				const name = path.basename(tree);
+				const aside = readdirSync(accounts.poolDirectory).find(
+					(entry) => /^[\d\-a-f]{36}$/v.test(entry.slice(name.length + 1)) && entry.startsWith(`${name}.`),
+				);
+				expect([name, aside]).toEqual([name, expect.any(String)]);
+				expect(again.stderr).toContain(`A directory in the place of ${tree} is now ${inPool(aside!)}`);
+				expect(existsSync(path.join(inPool(aside!), 'deep/shadow'))).toBe(true);
+				expect(lstatSync(tree, {throwIfNoEntry: false})?.isFile() ?? false).toBe(true);
+			}
 
-		mkdirSync(inPool('pool.sqlite-lock'));
-		const again = await accounts.run(root, 'admin --store embedded --gpus 4 --provider fake');
-		expect(again.exitCode).toBe(1);
-		expect(again.stderr).toContain(`Others could write in ${accounts.poolDirectory}: it was closed to them.\n`);
-		expect(again.stderr).toContain('Its reservations were kept. --force replaces it and ends all its reservations.\n');
-		expect(again.stderr).not.toContain('Nothing was changed');
-		for (const tree of trees) {
-			const name = path.basename(tree);
-			const aside = readdirSync(accounts.poolDirectory).find(
-				(entry) => /^[\d\-a-f]{36}$/v.test(entry.slice(name.length + 1)) && entry.startsWith(`${name}.`),
-			);
-			expect([name, aside]).toEqual([name, expect.any(String)]);
-			expect(again.stderr).toContain(`A directory in the place of ${tree} is now ${inPool(aside!)}`);
-			expect(existsSync(path.join(inPool(aside!), 'deep/shadow'))).toBe(true);
-			expect(lstatSync(tree, {throwIfNoEntry: false})?.isFile() ?? false).toBe(true);
-		}
+			expect(readFileSync(path.join(kept, 'shadow'), 'utf8')).toBe('kept');
+			expect(await accounts.run(alice, 'release')).toMatchObject({stdout: 'Released 1 GPU(s): [2]\n'});
+		},
+	);
 
-		expect(readFileSync(path.join(kept, 'shadow'), 'utf8')).toBe('kept');
-		expect(await accounts.run(alice, 'release')).toMatchObject({stdout: 'Released 1 GPU(s): [2]\n'});
-	});
-
-	test('is left alone when its database is a link, or of another account', async () => {
+	slowTest('is left alone when its database is a link, or of another account', async () => {
 		await makeOldPool();
 		const away = path.join(accounts.directory, 'away.sqlite');
 		renameSync(inPool('pool.sqlite'), away);
@@ -362,7 +367,7 @@ describe.runIf(canBeOthers)('a pool of an earlier version, whose directory every
 	});
 });
 
-test.runIf(canBeOthers)(
+test.runIf(isLong && canBeOthers)(
 	'no account that can write the pool makes a journal appear in its directory by an empty database',
 	async () => {
 		await makePool();
@@ -395,7 +400,7 @@ test.runIf(canBeOthers)(
 	},
 );
 
-test.runIf(canBeOthers)(
+test.runIf(isLong && canBeOthers)(
 	"a guest of another account's pool changes no database of its own through the lock there",
 	async () => {
 		const pool = path.join(accounts.homeOf(mallory), 'pool');
@@ -419,7 +424,7 @@ test.runIf(canBeOthers)(
 	},
 );
 
-test.runIf(canBeOthers)('root is no guest in the pool of another account', async () => {
+test.runIf(isLong && canBeOthers)('root is no guest in the pool of another account', async () => {
 	const elsewhere = {CANHAZGPU_POOL_DIRECTORY: '/proc/nowhere'};
 	const made = await accounts.run(alice, 'admin --store embedded --gpus 2 --provider fake', {environment: elsewhere});
 	expect(made).toMatchObject({exitCode: 0});

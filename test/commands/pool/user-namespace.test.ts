@@ -6,6 +6,7 @@ import {chmodSync, chownSync, mkdtempSync, rmSync, writeFileSync} from 'node:fs'
 import path from 'node:path';
 import process from 'node:process';
 import {describe, expect, onTestFinished, test} from 'vitest';
+import {isLong, slowTest} from '../../_helpers/slow.js';
 import {starter, starterWords, type Box, type Ran} from '../../_helpers/program/cli.js';
 import {eventually} from '../../_helpers/eventually.js';
 import {freshEmbeddedBox, freshRedisBox, holders, peek} from '../../_helpers/program/processes.js';
@@ -87,25 +88,28 @@ describe.skipIf(reason !== undefined).each([
 		return box;
 	};
 
-	test.each(forgeries)('an account with %s in a user namespace changes nothing of others', async (_what, through) => {
-		const box = await createOpen();
-		for (const words of [
-			'release --gpu-ids 0',
-			'release',
-			`release --user ${victim}`,
-			'extend --gpu-ids 0 --duration 1h',
-		]) {
-			const ran = runAs(mallory, box, words, {through});
-			expect(ran, words).toMatchObject({exitCode: 1, stdout: ''});
-			expect(ran.stderr).toMatch(/^Error: No (?:manually reserved GPUs|reservations) found for current user/v);
-			expect(ran.stderr).toMatch(because);
-		}
+	slowTest.each(forgeries)(
+		'an account with %s in a user namespace changes nothing of others',
+		async (_what, through) => {
+			const box = await createOpen();
+			for (const words of [
+				'release --gpu-ids 0',
+				'release',
+				`release --user ${victim}`,
+				'extend --gpu-ids 0 --duration 1h',
+			]) {
+				const ran = runAs(mallory, box, words, {through});
+				expect(ran, words).toMatchObject({exitCode: 1, stdout: ''});
+				expect(ran.stderr).toMatch(/^Error: No (?:manually reserved GPUs|reservations) found for current user/v);
+				expect(ran.stderr).toMatch(because);
+			}
 
-		const {gpus} = await peek(box);
-		expect(gpus[0]).toMatchObject({kind: 'leased', lease: {actualUser: String(victim)}});
-	});
+			const {gpus} = await peek(box);
+			expect(gpus[0]).toMatchObject({kind: 'leased', lease: {actualUser: String(victim)}});
+		},
+	);
 
-	test('nobody is taken out of the queue from a user namespace', async () => {
+	slowTest('nobody is taken out of the queue from a user namespace', async () => {
 		const box = await createOpen();
 		const waiting = spawn(starter, [...starterWords, ...'reserve --gpu-ids 0 --wait 5m'.split(' ')], {
 			...accountOf(victim),
@@ -137,32 +141,35 @@ describe.skipIf(reason !== undefined).each([
 		expect((await peek(box)).queue).toMatchObject([{id}]);
 	});
 
-	test('what is taken in a user namespace belongs to that namespace, and is released there or by root', async () => {
-		const box = await createOpen();
-		const program = [starter, ...starterWords].join(' ');
-		const ran = runAs(mallory, box, '--version', {
-			through: [
-				'unshare',
-				'-r',
-				'sh',
-				'-c',
-				`${program} reserve --gpu-ids 1 && ${program} status --json && ${program} release`,
-			],
-		});
-		expect(ran).toMatchObject({exitCode: 0});
-		expect(ran.stdout).toMatch(/"user": "root@userns:61002\/\d+"/v);
-		expect(ran.stdout).toContain('Released 1 GPU(s): [1]');
-		expect(ran.stderr).toMatch(/Held by root@userns:61002\/\d+\. In a user namespace/v);
+	slowTest(
+		'what is taken in a user namespace belongs to that namespace, and is released there or by root',
+		async () => {
+			const box = await createOpen();
+			const program = [starter, ...starterWords].join(' ');
+			const ran = runAs(mallory, box, '--version', {
+				through: [
+					'unshare',
+					'-r',
+					'sh',
+					'-c',
+					`${program} reserve --gpu-ids 1 && ${program} status --json && ${program} release`,
+				],
+			});
+			expect(ran).toMatchObject({exitCode: 0});
+			expect(ran.stdout).toMatch(/"user": "root@userns:61002\/\d+"/v);
+			expect(ran.stdout).toContain('Released 1 GPU(s): [1]');
+			expect(ran.stderr).toMatch(/Held by root@userns:61002\/\d+\. In a user namespace/v);
 
-		expect(runAs(mallory, box, 'reserve --gpu-ids 1', {through: ['unshare', '-r']})).toMatchObject({exitCode: 0});
-		// The kernel gives the next namespace the same number; another account's is another one all the same, and so is the account outside.
-		expect(runAs(victim, box, 'release --gpu-ids 1', {through: ['unshare', '-r']})).toMatchObject({exitCode: 1});
-		expect(runAs(mallory, box, 'release --gpu-ids 1')).toMatchObject({exitCode: 1});
-		expect(await box.run('release --gpu-ids 0,1')).toMatchObject({exitCode: 0});
-		expect(await holders(box)).toBe('0:- 1:-');
-	});
+			expect(runAs(mallory, box, 'reserve --gpu-ids 1', {through: ['unshare', '-r']})).toMatchObject({exitCode: 0});
+			// The kernel gives the next namespace the same number; another account's is another one all the same, and so is the account outside.
+			expect(runAs(victim, box, 'release --gpu-ids 1', {through: ['unshare', '-r']})).toMatchObject({exitCode: 1});
+			expect(runAs(mallory, box, 'release --gpu-ids 1')).toMatchObject({exitCode: 1});
+			expect(await box.run('release --gpu-ids 0,1')).toMatchObject({exitCode: 0});
+			expect(await holders(box)).toBe('0:- 1:-');
+		},
+	);
 
-	test('a getent of one’s own tells nobody’s name', async () => {
+	slowTest('a getent of one’s own tells nobody’s name', async () => {
 		const box = await createOpen();
 		const tools = mkdtempSync('/tmp/canhazgpu-tools-');
 		onTestFinished(() => {
@@ -185,14 +192,56 @@ describe.skipIf(reason !== undefined).each([
 		expect(gpus[1]).toMatchObject({kind: 'leased', lease: {actualUser: String(mallory)}});
 	});
 
-	test('root outside of a user namespace may still release what is anybody’s', async () => {
+	slowTest('root outside of a user namespace may still release what is anybody’s', async () => {
 		const box = await createOpen();
 		expect(await box.run('release --gpu-ids 0')).toMatchObject({exitCode: 0});
 		expect(await holders(box)).toBe('0:- 1:-');
 	});
 });
 
-test.skipIf(reason !== undefined)('doctor says what an account is in a user namespace', async () => {
+test.runIf(isLong && reason === undefined)(
+	'who runs a job here is known in a user namespace, too, and is nobody else there',
+	async () => {
+		const box = await freshRedisBox(redis.port, 4);
+		chmodSync(box.home, 0o755);
+		for (const [uid, gpu] of [
+			[victim, 0],
+			[mallory, 1],
+		] as const) {
+			const job = spawn(starter, [...starterWords, ...`run --gpu-ids ${gpu} -- sleep 60`.split(' ')], {
+				...accountOf(uid),
+				env: {...box.environment, HOME: '/', XDG_CACHE_HOME: ''},
+				stdio: 'ignore',
+			});
+			onTestFinished(() => {
+				job.kill('SIGTERM');
+			});
+		}
+
+		expect(runAs(mallory, box, 'reserve --gpu-ids 3 --duration 1h')).toMatchObject({exitCode: 0});
+		await eventually(async () => (await holders(box)) === '0:RUN 1:RUN 2:- 3:MANUAL');
+		// As root of a namespace, as the victim, and as the uid that stands there for every account but its own.
+		for (const through of [
+			['unshare', '-r'],
+			['unshare', '-U', `--map-user=${victim}`],
+			['unshare', '-U', '--map-user=65534'],
+			['unshare', '-U'],
+		]) {
+			const ran = runAs(mallory, box, 'release --gpu-ids 0', {through});
+			expect(ran, through.join(' ')).toMatchObject({exitCode: 1, stdout: ''});
+		}
+
+		expect(runAs(mallory, box, 'doctor', {through: ['unshare', '-U']}).stdout).toContain('@userns:?/');
+		expect(runAs(mallory, box, 'release', {through: ['unshare', '-r']})).toMatchObject({
+			exitCode: 0,
+			stdout: 'Released 1 GPU(s): [3]\n',
+			stderr: '',
+		});
+		expect(await holders(box)).toBe('0:RUN 1:RUN 2:- 3:-');
+	},
+);
+
+test.runIf(isLong && reason === undefined)('doctor says what an account is in a user namespace', async () => {
 	const box = await freshEmbeddedBox(1);
 	chmodSync(box.home, 0o755);
 	const {stdout} = runAs(mallory, box, 'doctor', {through: ['unshare', '-r']});

@@ -36,8 +36,15 @@ async function open({isReadonly = false} = {}) {
 		watchGpus: async () => world.gpus,
 		findDeviceHolders: async () => ({devices: [], holders: [], unreadable: {count: 0, users: []}}),
 		prepareIsolation: async () => fail(new Error('the monitor starts no jobs')),
+		prepareNumaBinding: async () => fail(new Error('the monitor starts no jobs')),
 	};
-	const hosts = createHostOutputs({app, world: inside, others: ['gpu-box-2', 'gpu-box-3'], broken: fail});
+	const hosts = createHostOutputs({
+		app,
+		world: inside,
+		clock: world.clock,
+		others: ['gpu-box-2', 'gpu-box-3'],
+		broken: fail,
+	});
 	onTestFinished(hosts.stop);
 	return createCommandLine({app, world: inside, grammar: input.grammar, isReadonly, hosts});
 }

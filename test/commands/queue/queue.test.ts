@@ -110,6 +110,16 @@ describe.each([
 			'-',
 		]);
 
+		// Of the two, who is free when depends on the time of day: the words around it do not.
+		const why = (await box.run('queue --why')).stdout.trimEnd().replaceAll(/(?:\d{4}-\d\d-\d\d )?\d\d:\d\d/gv, 'T');
+		expect(why.replaceAll(/\b\d{1,3}h \d{1,2}m \d{1,2}s/gv, 'D').split('\n')).toEqual([
+			`#1 ${account} waits for 2 GPUs and has GPU 1 already, D so far; expected: in about D`,
+			`   ${account} has GPU 0 until T`,
+			`#2 ${account} (team) waits for GPU 0, D so far; expected: in about D`,
+			`   ${account} has GPU 0 until T`,
+			`   #1 ${account} comes first, on GPU 0 until T`,
+		]);
+		expect(await box.run('queue --why --leave x')).toMatchObject({exitCode: 2, stdout: ''});
 		const json = JSON.parse((await box.run('queue --json')).stdout) as {entries: Array<Record<string, unknown>>};
 		const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/v) as unknown;
 		const holder = {

@@ -60,17 +60,22 @@ test('a GPU that the kernel complains of is not handed out, unless by force', as
 test('parts are asked for only where MIG is on, and by those who show them', async () => {
 	const {box, environment, smi} = await createMachine({mode: 'Enabled'});
 	const {stdout} = await box.run('status', environment);
-	expect(stdout).toMatch(/0 +│ ● AVAILABLE .*free for [^│]+, MIG 3g\.40gb/v);
+	expect(stdout).toMatch(/0 +│ ● AVAILABLE .*, MIG 3g\.40gb/v);
 	const rows = JSON.parse((await box.run('status --json', environment)).stdout) as ReadonlyArray<
 		Record<string, unknown>
 	>;
 	expect(rows[0]?.['mig_instances']).toEqual([
-		{profile: '3g.40gb', gpu_instance_id: 1, uuid: 'MIG-a', memory_used_mb: 12, memory_total_mb: 40_448},
+		{instance: 0, profile: '3g.40gb', gpu_instance_id: 1, uuid: 'MIG-a', memory_used_mb: 12, memory_total_mb: 40_448},
 	]);
 	expect(rows[1]).not.toHaveProperty('mig_instances');
 	const before = smi.calls().length;
-	await box.run('reserve --gpu-ids 0 --nonblock', environment);
+	expect(await box.run('reserve --gpu-ids 0 --nonblock', environment)).toMatchObject({
+		exitCode: 2,
+		stderr: 'Error: GPU 0 is split by MIG, and not handed out whole\nSee its instances: canhazgpu status\n',
+	});
 	expect(smi.calls().slice(before)).toHaveLength(2);
+	expect((await box.run('reserve --gpu-ids 0:0 --nonblock --short', environment)).stdout).toBe('MIG-a\n');
+	expect(smi.calls().slice(before)).toHaveLength(6);
 });
 
 test('the doctor asks for all; status leaves it at two calls', async () => {

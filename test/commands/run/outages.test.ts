@@ -1,6 +1,7 @@
 /** `run` while its store is away, or after it has forgotten everything. */
 import process from 'node:process';
 import {describe, expect, onTestFinished, test} from 'vitest';
+import {slowTest} from '../../_helpers/slow.js';
 import {eventually} from '../../_helpers/eventually.js';
 import {freshRedisBox, holders, isAlive, peek} from '../../_helpers/program/processes.js';
 import {startRedis} from '../../_helpers/store/redis-server.js';
@@ -13,7 +14,7 @@ describe('a store that goes away', () => {
 		return {server, box: await freshRedisBox(server.port, 2)};
 	};
 
-	test('the job goes on, and the wrapper exits with its code in bounded time', async () => {
+	slowTest('the job goes on, and the wrapper exits with its code in bounded time', async () => {
 		const {server, box} = await atServer();
 		const {wrapper, pid} = await startSleeper(
 			box,

@@ -7,6 +7,7 @@ import path from 'node:path';
 import process from 'node:process';
 import {pathToFileURL} from 'node:url';
 import {expect, test} from 'vitest';
+import {slowTest} from '../../_helpers/slow.js';
 import {emptyPlan} from '../../../source/core/model/plan.js';
 import {account, program, starterWords, type Box} from '../../_helpers/program/cli.js';
 import {eventually} from '../../_helpers/eventually.js';
@@ -85,28 +86,31 @@ test('a waiting reserve --short whose program was removed prints its GPU and exi
 	await eventually(() => notices().includes('"kind":"served"'));
 });
 
-test('a run whose program was removed reminds of a reservation that ends, and holds its job to the time limit', async () => {
-	const box = await freshEmbeddedBox(2);
-	const {run, remove, notices} = installed(box);
-	const wrapper = run(['run', '--gpu-ids', '0', '--timeout', '6s', '--', 'sh', '-c', 'echo started; sleep 60']);
-	await eventually(() => wrapper.stdout() === 'started\n');
-	await remove();
-	const store = await openStoreOf(box);
-	const {now} = await store.read();
-	const lease = {
-		user: account,
-		actualUser: account,
-		type: 'manual' as const,
-		startTime: now - 7200,
-		expiryTime: Math.ceil(now + 570),
-		leaseId: 'lease-1',
-	};
-	await store.commit({...emptyPlan, writes: [{kind: 'lease', index: 1, lease}]});
-	const ran = await wrapper.ended;
-	expect(ran).toMatchObject({exitCode: 124});
-	expect(ran.stderr).not.toMatch(/bug|module/iv);
-	expect(notices()).toContain('"kind":"ending"');
-});
+slowTest(
+	'a run whose program was removed reminds of a reservation that ends, and holds its job to the time limit',
+	async () => {
+		const box = await freshEmbeddedBox(2);
+		const {run, remove, notices} = installed(box);
+		const wrapper = run(['run', '--gpu-ids', '0', '--timeout', '6s', '--', 'sh', '-c', 'echo started; sleep 60']);
+		await eventually(() => wrapper.stdout() === 'started\n');
+		await remove();
+		const store = await openStoreOf(box);
+		const {now} = await store.read();
+		const lease = {
+			user: account,
+			actualUser: account,
+			type: 'manual' as const,
+			startTime: now - 7200,
+			expiryTime: Math.ceil(now + 570),
+			leaseId: 'lease-1',
+		};
+		await store.commit({...emptyPlan, writes: [{kind: 'lease', index: 1, lease}]});
+		const ran = await wrapper.ended;
+		expect(ran).toMatchObject({exitCode: 124});
+		expect(ran.stderr).not.toMatch(/bug|module/iv);
+		expect(notices()).toContain('"kind":"ending"');
+	},
+);
 
 /** A binary takes no module from outside, and so no bug. */
 const isBinary = starterWords.length === 0;

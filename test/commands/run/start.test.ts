@@ -59,6 +59,7 @@ async function createRun(start: (options: JobOptions) => Promise<Job>, onMessage
 		watchGpus: async () => world.gpus,
 		findDeviceHolders: async () => ({devices: [], holders: [], unreadable: {count: 0, users: []}}),
 		prepareIsolation: async () => async () => ({kind: 'not-isolated', problem: {kind: 'simulated'}}),
+		prepareNumaBinding: async () => async () => ({kind: 'not-bound', problem: {kind: 'no-program'}}),
 		close: async () => undefined,
 	};
 	const app: Partial<App> = {
@@ -73,6 +74,7 @@ async function createRun(start: (options: JobOptions) => Promise<Job>, onMessage
 		requester: () => ({account: 'alice', uid: 1000, label: 'alice'}),
 		open: async () => open,
 		loadAhead: async () => undefined,
+		foreignEngine: async () => undefined,
 		outliveBugs: () => undefined,
 		interruption: () => ({signal: controller.signal, exitCode: () => 143, end: () => undefined}),
 		prepareJob: async () => start,

@@ -2,8 +2,8 @@
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
 import {acquireNow} from '../../../source/core/operations/acquire-now.js';
-import {changePolicy} from '../../../source/core/operations/policy.js';
-import {drain, undrain} from '../../../source/core/operations/drain.js';
+import {changePolicy} from '../../../source/core/operations/pool/policy.js';
+import {drain, undrain} from '../../../source/core/operations/pool/drain.js';
 import {sendHeartbeat, findJobLease, endJobLease, type JobLease} from '../../../source/core/operations/job-lease.js';
 import {isLeased} from '../../../source/core/rules/leases/holdings.js';
 import {leaveQueue} from '../../../source/core/operations/waiting/leave-queue.js';

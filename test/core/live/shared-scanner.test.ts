@@ -1,6 +1,7 @@
 /** Many who look, and the one who scans for them. In real time, with short intervals. */
 import {setTimeout as sleep} from 'node:timers/promises';
 import {expect, onTestFinished, test} from 'vitest';
+import {slowTest} from '../../_helpers/slow.js';
 import type {GpuProvider, World} from '../../../source/core/model/ports.js';
 import {release, reserve} from '../../../source/core/operations/reservations.js';
 import type {Observation} from '../../../source/core/model/types.js';
@@ -110,7 +111,7 @@ test('when it closes, the next one scans at once; what it kept open is closed', 
 	expect({scans: world.scans(), open}).toEqual({scans: 2, open: 1});
 });
 
-test('one who pauses gives the role up', async () => {
+slowTest('one who pauses gives the role up', async () => {
 	const world = await createLiveWorld(1);
 	await watch(world).observe();
 	const other = watch(world.as(2));

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
-import {chooseStore, type RedisAnswer, type StoreFacts} from '../../../source/core/operations/choose-store.js';
+import {chooseStore, type RedisAnswer, type StoreFacts} from '../../../source/core/operations/pool/choose-store.js';
 
 const nothing: StoreFacts = {
 	asked: undefined,

@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import {createPool} from '../../../source/core/operations/create-pool.js';
+import {createPool} from '../../../source/core/operations/pool/create-pool.js';
 import {readStatus, reserve} from '../../../source/core/operations/reservations.js';
 import type {CommitOutcome} from '../../../source/core/model/ports.js';
 import {createTestWorld, historyOf, person} from '../../_helpers/world.js';

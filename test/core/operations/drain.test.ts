@@ -2,7 +2,7 @@
 import {expect, test} from 'vitest';
 import {acquireNow} from '../../../source/core/operations/acquire-now.js';
 import {adopt} from '../../../source/core/operations/adopt.js';
-import {drain, undrain} from '../../../source/core/operations/drain.js';
+import {drain, undrain} from '../../../source/core/operations/pool/drain.js';
 import {entryFor, planJoin} from '../../../source/core/rules/queue/queue.js';
 import {readStatus, release, reserve} from '../../../source/core/operations/reservations.js';
 import {readCurrent} from '../../../source/core/operations/transact.js';

@@ -1,7 +1,7 @@
 /** Somebody changes something between the read of a verb and its commit: nothing is overwritten, overtaken or doubled. */
 import {expect, test} from 'vitest';
-import {createPool} from '../../../source/core/operations/create-pool.js';
-import {drain, undrain} from '../../../source/core/operations/drain.js';
+import {createPool} from '../../../source/core/operations/pool/create-pool.js';
+import {drain, undrain} from '../../../source/core/operations/pool/drain.js';
 import {emptyPlan} from '../../../source/core/model/plan.js';
 import {entryFor, planJoin} from '../../../source/core/rules/queue/queue.js';
 import {release, reserve} from '../../../source/core/operations/reservations.js';

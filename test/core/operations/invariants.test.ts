@@ -111,7 +111,7 @@ async function act(
 			world.processes.set(step.pid, 'dead');
 			for (const [id, {leases}] of wrappers) {
 				// Its heart beats no more.
-				if (leases.values().some(({holder}) => holder?.pid === step.pid)) {
+				if (leases.values().some(({lease: {holder}}) => holder?.pid === step.pid)) {
 					wrappers.delete(id);
 				}
 			}

@@ -1,7 +1,7 @@
 /** Texts that are kept for everybody have an end, whichever face they come from. */
 import {beforeEach, expect, test} from 'vitest';
 import {adopt} from '../../../source/core/operations/adopt.js';
-import {drain} from '../../../source/core/operations/drain.js';
+import {drain} from '../../../source/core/operations/pool/drain.js';
 import {longestNote, longestReason} from '../../../source/core/rules/allocation/request.js';
 import {reserve} from '../../../source/core/operations/reservations.js';
 import {acquire} from '../../../source/core/operations/waiting/acquire.js';

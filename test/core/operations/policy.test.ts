@@ -1,8 +1,8 @@
 /** The policy decides about every grant, and a grant that was planned under another policy is planned again. */
 import {expect, test} from 'vitest';
 import {adopt} from '../../../source/core/operations/adopt.js';
-import {createPool} from '../../../source/core/operations/create-pool.js';
-import {changePolicy, removePolicy} from '../../../source/core/operations/policy.js';
+import {createPool} from '../../../source/core/operations/pool/create-pool.js';
+import {changePolicy, replacePolicy} from '../../../source/core/operations/pool/policy.js';
 import {release, reserve} from '../../../source/core/operations/reservations.js';
 import {acquire} from '../../../source/core/operations/waiting/acquire.js';
 import type {Plan} from '../../../source/core/model/plan.js';
@@ -124,20 +124,35 @@ test('two who change it at once: both changes are there, each told once', async 
 	expect((await world.store.audit()).filter(({kind}) => kind === 'policy')).toHaveLength(1);
 });
 
-test('while it cannot be read, GPUs are handed out by the defaults; removing the record repairs it', async () => {
+test('while it cannot be read, no share is granted, and clean GPUs alone are handed out; replacing the record repairs it', async () => {
 	const world = await usedWorld();
+	await changePolicy(world, root, [{key: 'share', value: 'on'}]);
+	const share = async () =>
+		reserve(world, {requester: alice, count: 1, ids: [1], need: {shareMiB: 1024}, durationSeconds: 60});
 	world.memory.state.policy = 'not json';
-	expect(await ask(world)).toMatchObject({kind: 'granted', gpus: [0]});
+	await expect(share()).rejects.toMatchObject({
+		code: 'pool-garbage',
+		message: 'It cannot be told whether this pool shares GPUs: it is not JSON',
+		hint: expect.stringContaining('canhazgpu admin --unset all --set KEY=VALUE') as string,
+	});
+	world.see(() =>
+		observationOf([0, 1].map((gpu) => ({...idleReading(gpu), processes: gpu === 0 ? [{pid: 7, user: 'bob'}] : []}))),
+	);
+	world.pass(3);
+	expect(await ask(world)).toMatchObject({kind: 'granted', gpus: [1]});
+	expect(await ask(world)).toMatchObject({kind: 'refused', blocked: [{index: 0}, {index: 1}]});
+	world.see(() => observationOf([0, 1].map((gpu) => idleReading(gpu))));
 	await expect(changePolicy(world, root, [{key: 'strategy', value: 'lru'}])).rejects.toMatchObject({
 		code: 'pool-garbage',
-		hint: 'Nothing was changed. Remove it, and set the keys again: canhazgpu admin --unset all',
+		hint: 'Nothing was changed. An administrator writes it new, in one step: canhazgpu admin --unset all --set KEY=VALUE. What was set, canhazgpu events tells',
 	});
 	expect(world.memory.state.policy).toBe('not json');
-	expect(await removePolicy(world, root)).toEqual([{key: 'all', value: undefined, before: undefined}]);
-	expect(await removePolicy(world, root)).toEqual([]);
-	expect(await changePolicy(world, root, [{key: 'strategy', value: 'lru'}])).toHaveLength(1);
+	expect(await replacePolicy(world, root)).toEqual([{key: 'all', value: undefined, before: undefined}]);
+	expect(await replacePolicy(world, root)).toEqual([]);
+	expect(await replacePolicy(world, root, [{key: 'strategy', value: 'lru'}])).toHaveLength(1);
 	const told = (await world.store.audit()).filter(({kind}) => kind === 'policy');
 	expect(told.map(({key, value}) => [key, value])).toEqual([
+		['share', 'on'],
 		['all', undefined],
 		['strategy', 'lru'],
 	]);

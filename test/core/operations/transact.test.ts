@@ -157,3 +157,26 @@ test('a store that takes no changes can be looked at, with what has ended; nothi
 	expect((await readStatus(world)).rows).toMatchObject([{state: 'available'}]);
 	expect(await historyOf(world.store)).toHaveLength(1);
 });
+
+test('who gives something back among many who change the GPU reads it alone, and tries again at once', async () => {
+	const reads: Array<boolean | undefined> = [];
+	let refusals = 0;
+	const world = await createTestWorld({
+		wrap: (store) => ({
+			...store,
+			async read(options) {
+				reads.push(options?.withoutQueue);
+				return store.read(options);
+			},
+			async commit(plan) {
+				return plan.audit[0]?.kind === 'released' && refusals++ < 30 ? 'conflict' : store.commit(plan);
+			},
+		}),
+	});
+	await reserve(world, request);
+	const before = world.clock.monotonicMs();
+	reads.length = 0;
+	expect(await release(world, alice, {by: 'label', label: 'alice'})).toMatchObject({released: [{index: 0}]});
+	expect(reads).toEqual([undefined, ...Array.from({length: 30}, () => true)]);
+	expect(world.clock.monotonicMs() - before).toBeLessThan(30 * 20);
+});

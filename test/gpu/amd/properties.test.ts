@@ -103,7 +103,7 @@ test('no answer makes the readings throw, and none is made up', async () => {
 					const isTold = (amount: number): boolean =>
 						numbers.has(amount) ||
 						(field.startsWith('memory') && numbers.values().some((part) => numbers.has(amount - part)));
-					expect(typeof value !== 'number' || isTold(value), `${field} ${value}`).toBe(true);
+					expect(typeof value !== 'number' || isTold(value), `${field} ${JSON.stringify(value)}`).toBe(true);
 				}
 
 				for (const field of Object.keys(unknown)) {

@@ -69,8 +69,8 @@ test('reads what the tables lack', () => {
 				uuid: 'GPU-1',
 				isMigEnabled: true,
 				migInstances: [
-					{device: 0, gpuInstanceId: 1, computeInstanceId: 0, memoryUsedMiB: 12, memoryTotalMiB: 40_448},
-					{device: 1, gpuInstanceId: 5, computeInstanceId: 0},
+					{number: 0, gpuInstanceId: 1, computeInstanceId: 0, memoryUsedMiB: 12, memoryTotalMiB: 40_448},
+					{number: 1, gpuInstanceId: 5, computeInstanceId: 0},
 				],
 				recoveryAction: 'Drain and Reset',
 				temperatureLimitCelsius: 89,
@@ -94,6 +94,23 @@ test('reads what the tables lack', () => {
 			},
 		],
 	});
+});
+
+test('a process gets the part that it is on; one that is on two is on none for sure', () => {
+	const on = (pid: number, part: number | string) =>
+		`<process_info><gpu_instance_id>${part}</gpu_instance_id><compute_instance_id>0</compute_instance_id><pid>${pid}</pid><type>C</type><used_memory>9 MiB</used_memory></process_info>`;
+	const processes = [on(77, 5), on(78, 'N/A'), on(79, 1), on(79, 5)].join('');
+	const details = parseDetails(
+		document.replace('<processes>N/A</processes>', () => `<processes>${processes}</processes>`),
+	);
+	const gpu = {index: 0, uuid: 'GPU-1', isMigEnabled: true, unknown: {}};
+	const [attached] = attachParts([{...gpu, processes: [77, 78, 79, 80].map((pid) => ({pid}))}], details);
+	expect(attached?.processes).toEqual([
+		{pid: 77, gpuInstanceId: 5, computeInstanceId: 0},
+		{pid: 78},
+		{pid: 79},
+		{pid: 80},
+	]);
 });
 
 test('the list names GPUs and their parts', () => {
@@ -128,6 +145,7 @@ test('each part gets its name; a GPU without MIG keeps its reading as it is', as
 	const attached = attachParts(gpus, details);
 	expect(attached[0]?.migInstances).toEqual([
 		{
+			number: 0,
 			profile: '3g.40gb',
 			uuid: 'MIG-a',
 			gpuInstanceId: 1,
@@ -135,7 +153,7 @@ test('each part gets its name; a GPU without MIG keeps its reading as it is', as
 			memoryUsedMiB: 12,
 			memoryTotalMiB: 40_448,
 		},
-		{profile: '1g.10gb+me', uuid: 'MIG-b', gpuInstanceId: 5, computeInstanceId: 0},
+		{number: 1, profile: '1g.10gb+me', uuid: 'MIG-b', gpuInstanceId: 5, computeInstanceId: 0},
 	]);
 	expect(attached[1]).toBe(gpus[1]);
 	const failing: RunTool = async () => ({stdout: document, stderr: '', failure: 'timed-out'});

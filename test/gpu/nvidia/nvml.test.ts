@@ -70,8 +70,8 @@ describe.skipIf(!hasCompiler)('over a stand-in for the library', () => {
 			utilizationPercent: undefined,
 			isMigEnabled: true,
 			migInstances: [
-				{...part, uuid: 'MIG-1-0', gpuInstanceId: 1},
-				{...part, uuid: 'MIG-1-1', gpuInstanceId: 2},
+				{...part, number: 0, uuid: 'MIG-1-0', gpuInstanceId: 1},
+				{...part, number: 1, uuid: 'MIG-1-1', gpuInstanceId: 2},
 			],
 			computeMode: 'Exclusive_Process',
 			unknown: {utilizationPercent: '[Not Supported]'},
@@ -91,6 +91,12 @@ describe.skipIf(!hasCompiler)('over a stand-in for the library', () => {
 			hidden: new Map(),
 			remarks: [],
 		});
+	});
+
+	test('a process says on which part of its GPU it is', () => {
+		const {byGpu} = scanWith('part-process').processes;
+		expect(byGpu.get('GPU-1')).toMatchObject([{pid: 100, gpuInstanceId: 2, computeInstanceId: 0}, {pid: 101}]);
+		expect(byGpu.get('GPU-0')?.map(({gpuInstanceId}) => gpuInstanceId)).toEqual([undefined, undefined, undefined]);
 	});
 
 	test('an older library: first forms of the functions, and what it lacks is unknown', () => {

@@ -77,7 +77,11 @@ test('no text makes the table of GPUs throw, and no reading is made up', () => {
 				const numbers = numbersIn(stdout);
 				const indices = gpus.map(({index}) => index);
 				expect(indices).toEqual([...new Set(indices)].toSorted((a, b) => a - b));
-				for (const {index, failure, unknown, health, throttleReasons, isMigEnabled, migInstances, ...plain} of gpus) {
+				for (const {place, isUnread, isMigPending, ...reading} of gpus) {
+					// Of an engine alone.
+					expect([place, isUnread]).toEqual([undefined, undefined]);
+					const {index, failure, unknown, health, throttleReasons, isMigEnabled, migInstances, ...plain} = reading;
+					expect(isMigPending === undefined || isMigEnabled !== undefined).toBe(true);
 					expect(numbers.has(index) || failure !== undefined).toBe(true);
 					expect(isMigEnabled === undefined || /enabled|disabled/iv.test(stdout)).toBe(true);
 					expect(migInstances).toBeUndefined();

@@ -250,9 +250,14 @@ describe.runIf(canMakeDevices())('as an ordinary account', () => {
 	});
 
 	test.each([
-		['is killed', 'killed', 'kill -KILL $$', ''],
+		['is killed', 'killed', 'kill -KILL $$', 'ended by a signal'],
 		['refuses', 'refusing', 'echo "bwrap: No permissions" >&2; exit 1', 'bwrap: No permissions\n'],
-		['says nonsense', 'nonsense', 'echo 4194999; read -r line', expect.stringContaining('ENOENT')],
+		[
+			'says nonsense',
+			'nonsense',
+			'while [ "$1" != sh ]; do shift; done; echo $(($# - 2)); echo end; echo 4194999; read -r line',
+			expect.stringContaining('ENOENT'),
+		],
 	])('when bubblewrap %s, the reason is told', async (_, name, text, words) => {
 		const search = pretended(name, `#!/bin/sh\n${text}\n`);
 		const [answer] = await ask([{...one(), command: ['true'], path: search}]);

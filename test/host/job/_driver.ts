@@ -37,6 +37,12 @@ if (isolation?.kind === 'not-isolated') {
 	throw new Error(`It is not isolated: ${JSON.stringify(isolation.problem)}`);
 }
 
+const {EARLY: early} = process.env;
+if (early !== undefined) {
+	process.on(early, () => undefined);
+	process.kill(process.pid, early);
+}
+
 try {
 	const job = await startJob({
 		command,

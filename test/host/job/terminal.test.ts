@@ -57,6 +57,15 @@ test('a job that does not handle Ctrl-C dies of it', async () => {
 });
 
 test.each([
+	['SIGINT', 130],
+	['SIGTERM', 143],
+])('a %s in the moment in which the job starts ends it', async (signal, exitCode) => {
+	const stage = await createStage();
+	const terminal = stage.terminal('bash', '-c', `EARLY=${signal} chg -- sleep 600; echo code $?`);
+	await terminal.shows(`code ${exitCode}`);
+});
+
+test.each([
 	['loop', 'for i in 1 2 3; do chg -- sleep 600; done'],
 	['script', 'bash ./script.sh'],
 ])('Ctrl-C ends the %s that the job is in', async (_, line) => {

@@ -57,6 +57,22 @@ export function drainContract({store, harness}: Subject): void {
 			expect((await store().read()).baselines).toEqual(new Map());
 		});
 
+		test('shares that use too much stand beside the notices, and alone', async () => {
+			const common = {gpu: 1, leaseId: 'lease\u{1B}', since: start + 0.25, countedAt: start + 9, usedMiB: 9000.5};
+			const overuse = [
+				{...common, scans: 2, isTold: false, isReminded: false},
+				{...common, gpu: 0, scans: 0, isTold: true, isReminded: true},
+			];
+			await write(store(), poolWrite(2), {kind: 'notices', notices, overuse});
+			expect(await store().read()).toMatchObject({alerts: notices, overuse});
+			await write(store(), {kind: 'notices', notices: [], overuse});
+			expect(await store().read()).toMatchObject({alerts: [], overuse});
+			await write(store(), {kind: 'notices', notices: []});
+			expect(await store().read()).toMatchObject({overuse: [], stored: {notices: undefined}});
+			await harness().setValue('notices', '{"overuse":[{"gpu":1,"scans":"many"}]}');
+			expect((await store().read()).overuse).toEqual([]);
+		});
+
 		test.each(['drains', 'notices'] as const)('%s are compared byte for byte', async (kind) => {
 			await write(store(), poolWrite(4), {kind: 'drains', drains}, {kind: 'notices', notices});
 			const {stored} = await store().read();

@@ -1,6 +1,6 @@
 import {describe, expect, test} from 'vitest';
 import type {Subject} from '../contract.js';
-import {entry, join, lineOf, poolWrite, start, stateOf, write} from '../samples.js';
+import {entry, join, leaseWrite, lineOf, poolWrite, start, stateOf, write} from '../samples.js';
 
 export function queueContract({store, harness}: Subject): void {
 	describe('the line', () => {
@@ -49,6 +49,16 @@ export function queueContract({store, harness}: Subject): void {
 			});
 			await write(store(), {kind: 'join', entry: waiting});
 			expect((await store().read()).queue).toMatchObject([{kind: 'entry', id: 'q', entry: waiting}]);
+		});
+
+		test('is left out of a read for those who go by leases alone, and nothing else is', async () => {
+			await write(store(), poolWrite(2), leaseWrite(0), join('a'));
+			const whole = await store().read();
+			const {now, storeUptimeSeconds, ...rest} = await store().read({withoutQueue: true});
+			expect(whole.queue).toHaveLength(1);
+			expect({...whole, ...rest}).toEqual({...whole, queue: []});
+			expect(storeUptimeSeconds).toBeGreaterThanOrEqual(whole.storeUptimeSeconds);
+			expect(now).toBeGreaterThanOrEqual(whole.now);
 		});
 
 		test('an entry is read alone as it is read with the others; what is not there, or makes no sense, is not', async () => {

@@ -51,6 +51,36 @@ export function sharedGpuContract({store, harness}: Subject): void {
 			expect((await store().read()).gpus[1]).toMatchObject({kind: 'garbage', problem: 'memory_mib is missing'});
 		});
 
+		test('instances of MIG are one record as well, which versions that do not know of them take for a reservation', async () => {
+			const held = (user: string, number: number) =>
+				lease({
+					user,
+					actualUser: user,
+					leaseId: 'of-both',
+					mig: {uuid: `MIG-${number}`, number, profile: '1g.10gb', gpuInstanceId: 7 + number, computeInstanceId: 0},
+				});
+			const shares = [held('alice', 0), held('bob', 1)];
+			await write(store(), poolWrite(2), {kind: 'shares', index: 1, shares});
+			const {gpus} = await (await harness().open()).read();
+			expect(gpus[1]).toMatchObject({kind: 'shared', shares});
+			const record = JSON.parse(gpus[1]!.raw!) as Record<string, unknown>;
+			expect(record).toMatchObject({
+				user: '(shared)',
+				type: 'manual',
+				expiry_time: 4_102_444_800,
+				instances: [
+					{user: 'alice', mig: {uuid: 'MIG-0', number: 0, profile: '1g.10gb', gpu_instance_id: 7}},
+					{user: 'bob', mig: {uuid: 'MIG-1', number: 1}},
+				],
+			});
+			expect(record).not.toHaveProperty('shares');
+			await harness().setGpu(
+				1,
+				JSON.stringify({...record, instances: [{user: 'alice', type: 'manual', start_time: start}]}),
+			);
+			expect((await store().read()).gpus[1]).toMatchObject({kind: 'garbage', problem: 'mig is missing'});
+		});
+
 		test('the usage record of a share says how much memory was asked for', async () => {
 			const now = Math.floor(Date.now() / 1000);
 			await write(store(), poolWrite(2));

@@ -8,8 +8,10 @@ import type {
 	Drain,
 	EndedLease,
 	EndReason,
+	HeldInstance,
 	Lease,
 	MemoryBaseline,
+	Overuse,
 	PolicySetting,
 	Alert,
 	PoolEvent,
@@ -66,6 +68,14 @@ const unknownFields = optional(
 
 const memoryMiB = fc.integer({min: 1, max: 200_000});
 
+const instance: fc.Arbitrary<HeldInstance> = fc.record({
+	uuid: text,
+	number: optional(fc.nat(15)),
+	profile: optionalText,
+	gpuInstanceId: optional(fc.nat(15)),
+	computeInstanceId: optional(fc.nat(15)),
+});
+
 export const anyLease: fc.Arbitrary<Lease> = fc.record({
 	user: text,
 	actualUser: optionalText,
@@ -90,9 +100,15 @@ export const anyLease: fc.Arbitrary<Lease> = fc.record({
 /** What is written for a GPU that several share. */
 export const anyShares = fc.record(
 	{
-		shares: fc.array(
-			fc.tuple(anyLease, memoryMiB).map(([lease, asked]): Lease => ({...lease, memoryMiB: asked})),
-			{minLength: 1, maxLength: 4},
+		shares: fc.oneof(
+			fc.array(
+				fc.tuple(anyLease, memoryMiB).map(([lease, asked]): Lease => ({...lease, memoryMiB: asked})),
+				{minLength: 1, maxLength: 4},
+			),
+			fc.array(
+				fc.tuple(anyLease, instance).map(([lease, mig]): Lease => ({...lease, mig})),
+				{minLength: 1, maxLength: 4},
+			),
 		),
 		capacityMiB: memoryMiB,
 		unknownFields: unknownFields.filter((fields) => fields !== undefined),
@@ -115,6 +131,14 @@ export const anyEntry: fc.Arbitrary<QueueEntry> = fc.record({
 	need: optional(
 		fc.record({
 			minMemoryMiB: optional(fc.nat()),
+			mig: optional(
+				fc.oneof(
+					fc.record({profile: text}),
+					fc.record({
+						instances: fc.array(fc.record({gpu: fc.nat(1023), number: fc.nat(15)}), {minLength: 1, maxLength: 3}),
+					}),
+				),
+			),
 			models: optional(fc.array(text, {minLength: 1})),
 			minCompute: optionalText,
 			sameModel: optional(fc.boolean()),
@@ -123,6 +147,7 @@ export const anyEntry: fc.Arbitrary<QueueEntry> = fc.record({
 		}),
 	),
 	eligible: optional(fc.array(fc.array(fc.nat()))),
+	eligibleInstances: optional(fc.array(fc.record({gpu: fc.nat(1023), uuid: text}), {minLength: 1, maxLength: 3})),
 	allocatedGpus: fc.array(fc.nat()),
 	reservationType: type,
 	expirySeconds: optional(nanosecondExact),
@@ -151,6 +176,7 @@ export const anyUsage: fc.Arbitrary<UsageRecord> = fc.record({
 	leaseId: optionalText,
 	note: optionalText,
 	model: optionalText,
+	mig: optional(fc.record({uuid: text, number: optional(fc.nat(15)), profile: optionalText})),
 	endReason: optional(endReason),
 });
 
@@ -195,6 +221,12 @@ export const anyAudit: fc.Arbitrary<AuditRecord> = fc.record({
 	owner: shortText,
 	host: shortText,
 	gpus: fc.array(fc.nat(1023)),
+	instances: optional(
+		fc.array(
+			fc.tuple(fc.nat(1023), instance).map(([gpu, held]) => ({gpu, ...held})),
+			{minLength: 1, maxLength: 3},
+		),
+	),
 	count: optional(fc.nat(1024)),
 	provider: shortText,
 	key: shortText,
@@ -213,6 +245,7 @@ export const anyAudit: fc.Arbitrary<AuditRecord> = fc.record({
 	leaseId: shortText,
 	entryId: shortText,
 	forced: fc.constantFrom(true, undefined),
+	via: fc.constantFrom('web' as const, undefined),
 	until: optional(time),
 	reason: shortText,
 	note: shortText,
@@ -236,6 +269,20 @@ export const anyBaselines: fc.Arbitrary<ReadonlyMap<number, MemoryBaseline>> = f
 		selector: ([gpu]) => gpu,
 	})
 	.map((baselines) => new Map(baselines));
+
+export const anyOveruse: fc.Arbitrary<readonly Overuse[]> = fc.array(
+	fc.record({
+		gpu: fc.nat(3),
+		leaseId: fc.string({minLength: 1, unit: 'grapheme'}),
+		since: time,
+		countedAt: time,
+		scans: fc.nat(3),
+		usedMiB: fc.nat(81_559),
+		isTold: fc.boolean(),
+		isReminded: fc.boolean(),
+	}),
+	{maxLength: 3},
+);
 
 export const anyNotices: fc.Arbitrary<readonly Alert[]> = fc.array(
 	fc.record({

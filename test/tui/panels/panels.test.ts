@@ -207,10 +207,3 @@ test('6 lists the processes of all GPUs, the largest first, and a large screen s
 		expect(screen).toContain('vllm serve Llama-3-70B');
 	}
 });
-
-test('a panel of processes says that there are none, and scrolls no further than there are', async () => {
-	const empty = await stateOf(await createBox(2), {columns: 80, rows: 24});
-	expect(frameOf(after(empty, 'focus-processes'))).toContain('no process is seen on any GPU');
-	const state = after(await stateOf(await createScene(), {columns: 80, rows: 24}), 'focus-processes', 'last-line');
-	expect(after(state, scrollLimit(state)!).panels.scroll.processes).toBe(0);
-});

@@ -30,7 +30,7 @@ test('the row counts the shares, and below it each has a line', async () => {
 	const state = await stateOf(await sharedBox('alice', 'bob'), {columns: 160, rows: 30});
 	const frame = frameOf(state);
 	expect(frame).toMatch(/ 0 +mine? +2 shared/iv);
-	expect(frame).toContain('16/79.6G alice 8G, bob 16/8');
+	expect(frame).toContain('16/79.6G bob 16/8G!, alice');
 	expect(frame).toMatch(/alice 8G +MANUAL +ends in 4h/v);
 	expect(frame).toMatch(/bob 16\/8G! +RUN +ends when 81234 exits/v);
 });

@@ -50,7 +50,7 @@ test('the selection follows its GPU while rows change places', async () => {
 	const box = await createBox(4);
 	const state = after(
 		await stateOf(box, size),
-		'focus-next-gpu',
+		'focus-next-row',
 		...Array.from({length: 6}, () => 'sort-next' as const),
 	);
 	expect(state.table.sort.by).toBe('memory');
@@ -58,11 +58,11 @@ test('the selection follows its GPU while rows change places', async () => {
 	const turned = after(state, scan([used(0, 10), used(1, 30), used(2, 40), used(3, 20)]));
 	expect(order(turned)).toEqual([2, 1, 3, 0]);
 	expect(turned.selectedGpu).toBe(1);
-	expect(after(turned, 'focus-previous-gpu').selectedGpu).toBe(2);
+	expect(after(turned, 'focus-previous-row').selectedGpu).toBe(2);
 });
 
 test('the selection follows its GPU to another index', async () => {
-	const state = after(await stateOf(await createBox(4), size), 'focus-next-gpu', 'toggle-tag', 'focus-previous-gpu');
+	const state = after(await stateOf(await createBox(4), size), 'focus-next-row', 'toggle-tag', 'focus-previous-row');
 	expect(chosenGpus(state)).toEqual([1]);
 	const [first, second, third, fourth] = [0, 1, 2, 3].map((index) => gpuReading(index));
 	const moved = after(
@@ -82,7 +82,7 @@ test('a GPU that was tagged before it was scanned keeps its tag', async () => {
 	const box = await createBox(3);
 	const scanned = await stateOf(box, size);
 	const unknown: State = {...scanned, observation: undefined, table: {...scanned.table, selectedUuid: undefined}};
-	const tagged = after(unknown, 'focus-last-gpu', 'toggle-tag');
+	const tagged = after(unknown, 'focus-last-row', 'toggle-tag');
 	expect([...tagged.table.tags]).toEqual(['#2']);
 	const known = after(tagged, scan(box.readings));
 	expect([...known.table.tags]).toEqual([gpuReading(2).uuid]);
@@ -91,7 +91,7 @@ test('a GPU that was tagged before it was scanned keeps its tag', async () => {
 
 test('two GPUs that claim one uuid can both be selected', async () => {
 	const twins = [gpuReading(0), {...gpuReading(1), uuid: gpuReading(0).uuid}];
-	const state = after(await stateOf(await createBox(2), size), scan(twins), 'focus-next-gpu');
+	const state = after(await stateOf(await createBox(2), size), scan(twins), 'focus-next-row');
 	expect(state.selectedGpu).toBe(1);
 	expect(after(state, scan(twins, 3000)).selectedGpu).toBe(1);
 });
@@ -112,7 +112,7 @@ test('a filter is met by rows that hold all of its words', async () => {
 });
 
 test('a filter that is given up leaves everything as it was', async () => {
-	const state = after(await stateOf(await createScene(), size), 'focus-next-gpu');
+	const state = after(await stateOf(await createScene(), size), 'focus-next-row');
 	const typing = after(state, 'open-filter', typed('carol'));
 	expect(typing.selectedGpu).toBe(4);
 	expect(after(typing, 'drop-filter')).toMatchObject({selectedGpu: 1, table: {prompt: undefined, filter: {text: ''}}});
@@ -128,7 +128,7 @@ test('with no row nothing is selected, and nothing can be done', async () => {
 	expect([none.selectedGpu, selectedRow(none), chosenGpus(none)]).toEqual([undefined, undefined, []]);
 	expect(after(none, pressing(release)(none)).dialog).toBeUndefined();
 	expect(after(none, pressing(release)(none))).toMatchObject({flash: {level: 'warning'}});
-	expect(after(none, 'focus-next-gpu', 'toggle-tag').selectedGpu).toBeUndefined();
+	expect(after(none, 'focus-next-row', 'toggle-tag').selectedGpu).toBeUndefined();
 	expect(after(none, 'clear-marks').selectedGpu).toBe(0);
 });
 
@@ -136,10 +136,10 @@ test('only mine, and only those of the selected user', async () => {
 	const state = await stateOf(await createScene(), size);
 	expect(order(after(state, 'filter-mine'))).toEqual([0]);
 	expect(order(after(state, 'filter-mine', 'filter-mine'))).toHaveLength(8);
-	const carol = after(state, ...Array.from({length: 4}, () => 'focus-next-gpu' as const), 'filter-user');
+	const carol = after(state, ...Array.from({length: 4}, () => 'focus-next-row' as const), 'filter-user');
 	expect([order(carol), carol.selectedGpu]).toEqual([[4, 5], 4]);
 	expect(order(after(carol, 'filter-user'))).toHaveLength(8);
-	const refused = after(state, 'focus-next-gpu', 'filter-user');
+	const refused = after(state, 'focus-next-row', 'filter-user');
 	expect([refused.flash?.level, refused.table.filter.user]).toEqual(['warning', undefined]);
 });
 
@@ -153,8 +153,8 @@ test('whatever is done, what is chosen is a GPU that is there', async () => {
 	const state = await stateOf(await createBox(12, {leases: {3: lease('bob'), 4: lease('alice')}}), size);
 	const step = fc.oneof(
 		fc.constantFrom<Action['kind']>(
-			'focus-next-gpu',
-			'focus-last-gpu',
+			'focus-next-row',
+			'focus-last-row',
 			'toggle-tag',
 			'sort-next',
 			'invert-sort',

@@ -4,25 +4,32 @@ The demonstration, as a newcomer sees it.
 import {existsSync} from 'node:fs';
 import {expect, onTestFinished, test} from 'vitest';
 import {createBox} from '../../_helpers/program/cli.js';
-import {isShown, rowOf, startTop} from './_program.js';
+import {rowOf, startTop} from './_program.js';
 
 test('top --demo shows a lived-in box and leaves nothing behind', async () => {
 	const box = createBox();
 	onTestFinished(box.remove);
 	const top = startTop(box, {flags: ['--demo']});
-	await top.waitFor(isShown(7));
+	await top.waitFor(/7 +H100 +Error/v);
 	const screen = top.screen().join('\n');
 	expect(screen).toContain('SIMULATED');
 	expect(screen).not.toContain('PRIVATE');
 	for (const words of [
-		/0 +Reserved +ada/v,
-		/2 +Idle +grace/v,
-		/6 +Unreserved +dave/v,
-		/7 +Error.*GPU has/v,
+		/0 +H100 +Reserved +ada/v,
+		/2 +H100 +Idle +grace/v,
+		/6 +H100 +Unreserved +dave/v,
+		/7 +H100 +Error.*GPU has/v,
 		/1 +erin +GPU 2/v,
 	]) {
 		expect(screen).toMatch(words);
 	}
+
+	// The night before, and who worked through it: GPU 0 is the one of alan and then of ada.
+	top.write('[[[');
+	const night = await top.waitFor(/-24h +now/v);
+	expect(night.join('\n')).toMatch(/ala?n?─+ +ad?a?─/v);
+	top.write(']]]');
+	await top.waitFor(/-5m +now/v);
 
 	top.write('q');
 	expect(await top.exit).toMatchObject({exitCode: 0});
@@ -40,7 +47,7 @@ test('adopting and killing can be tried in --demo, on simulated processes', asyn
 	const box = createBox();
 	onTestFinished(box.remove);
 	const top = startTop(box, {flags: ['--demo'], size: {columns: 120, rows: 40}});
-	await top.waitFor(/ 8 +Unreserved .*python3 train/v);
+	await top.waitFor(/ 8 +L40S +Unreserved .*python3 train/v);
 	top.write('j'.repeat(8));
 	await top.waitFor('Detail GPU 8');
 	await top.waitFor(' R Adopt');
@@ -48,7 +55,7 @@ test('adopting and killing can be tried in --demo, on simulated processes', asyn
 	await top.waitFor('Adopt on GPU 8');
 	top.write('y');
 	await top.waitFor(/OK adopted process \d{7} \(python3\) on GPU 8/v);
-	await top.waitFor(/ 8 +Mine .*RUN/v);
+	await top.waitFor(/ 8 +L40S +Mine .*RUN/v);
 	top.write('K');
 	await top.waitFor('Signal a process on GPU 8');
 	top.write('y');

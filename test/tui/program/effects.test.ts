@@ -6,6 +6,7 @@ import {readFileSync} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
 import {expect, onTestFinished, test} from 'vitest';
+import {slowTest} from '../../_helpers/slow.js';
 import {createEmbeddedBox, createRedisBox, type Box} from '../../_helpers/program/cli.js';
 import {eventually} from '../../_helpers/eventually.js';
 import {redisOfFile} from '../../_helpers/store/redis-of-file.js';
@@ -101,7 +102,7 @@ test('a monitor that is killed with SIGKILL leaves no place in the line for long
 	await eventually(async () => (await queueOf(box)).length === 0);
 });
 
-test('a process of one’s own is adopted, and then asked to end', async () => {
+slowTest('a process of one’s own is adopted, and then asked to end', async () => {
 	const {box, stub, job} = await createUsedBox();
 	const top = startTop(box);
 	await top.waitFor(/ 1 +Unreserved/v);

@@ -27,6 +27,7 @@ function expectSane(top: Terminal, exitCode: number): void {
 	expect(top.isAlternate()).toBe(false);
 	expect(top.isCursorShown()).toBe(true);
 	expect(top.emulator.modes.bracketedPasteMode).toBe(false);
+	expect(top.emulator.modes.mouseTrackingMode).toBe('none');
 	expect(top.screen().slice(0, 2)).toEqual(['before', `after ${exitCode}`]);
 	expect(top.screen().join('\n')).toMatch(/ icanon [\s\S]* echo /v);
 }
@@ -74,6 +75,7 @@ test('an error that nobody caught is told on a terminal that is as before', asyn
 	expect(top.isAlternate()).toBe(false);
 	expect(top.isCursorShown()).toBe(true);
 	expect(top.emulator.modes.bracketedPasteMode).toBe(false);
+	expect(top.emulator.modes.mouseTrackingMode).toBe('none');
 	const screen = top.screen().join('\n');
 	expect(screen).toMatch(/^before\nError: this is a bug in canhazgpu\nError: out of the blue\n/v);
 	expect(screen).toMatch(/after 1\n[\s\S]* icanon [\s\S]* echo /v);
@@ -114,6 +116,7 @@ test('Ctrl-Z gives the terminal to the shell, and fg takes it again at the size 
 	await top.waitFor(/Stopped[\s\S]*prompt>\s*$/v);
 	expect(top.isAlternate()).toBe(false);
 	expect(top.isCursorShown()).toBe(true);
+	expect(top.emulator.modes.mouseTrackingMode).toBe('none');
 	// The shell has the keyboard.
 	top.write('echo $((6 * 7))\r');
 	await top.waitFor(/^42$/mv);
@@ -127,6 +130,8 @@ test('Ctrl-Z gives the terminal to the shell, and fg takes it again at the size 
 	expect(back[0]).toMatch(/ rw {2}\S+ {2}[\d:]+$/v);
 	expect(back[0]!.length).toBeLessThanOrEqual(90);
 	expect(back[23]).toMatch(/ q Quit$/v);
+	// So it has the mouse.
+	expect(top.emulator.modes.mouseTrackingMode).toBe('vt200');
 	top.write('j');
 	await top.waitFor(/^> 1 +Free /mv);
 

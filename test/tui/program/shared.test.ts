@@ -3,7 +3,8 @@ Several monitors on one box: one of them asks the GPU tool, for all.
 */
 import {mkdirSync} from 'node:fs';
 import process from 'node:process';
-import {expect, test} from 'vitest';
+import {expect} from 'vitest';
+import {slowTest} from '../../_helpers/slow.js';
 import {createBox} from '../../_helpers/program/cli.js';
 import {countingTool, lookShown} from '../../_helpers/machine/counting-tool.js';
 import {startTop} from './_program.js';
@@ -14,7 +15,7 @@ const hasSeen =
 	(screen: string): boolean =>
 		lookShown(screen) >= scans;
 
-test('three monitors cost one scan an interval; when that one is killed, another scans', async () => {
+slowTest('three monitors cost one scan an interval; when that one is killed, another scans', async () => {
 	const box = createBox({CANHAZGPU_STORE: 'embedded'});
 	mkdirSync(box.poolDirectory);
 	const {searchPath, scans, forget} = countingTool(box);

@@ -1,5 +1,6 @@
 /** Boxes, people and happenings of every kind, with texts that mean harm. */
 import fc from 'fast-check';
+import type {Past} from '../../../source/core/operations/history/past.js';
 import type {Report} from '../../../source/core/rules/pool/report.js';
 import type {
 	AuditEntry,
@@ -9,15 +10,20 @@ import type {
 	QueueRecord,
 	Snapshot,
 } from '../../../source/core/model/types.js';
+import {fromCommandRows} from '../../../source/format/hosts/remote-gpu.js';
 import {sanitize} from '../../../source/format/text/text.js';
 import type {Action} from '../../../source/tui/state/actions.js';
 import {commandPrompt, outputOf} from '../../../source/tui/command-line/state.js';
 import {initialState, type Settings, type State} from '../../../source/tui/state/state.js';
+import type {SeenHost} from '../../../source/tui/state/hosts/state.js';
 import {extend} from '../../../source/tui/verbs/extend.js';
 import {leave} from '../../../source/tui/verbs/leave.js';
 import {release} from '../../../source/tui/verbs/release.js';
 import {reserve, reserveThese} from '../../../source/tui/verbs/reserve.js';
 import {chooseProcess, chooseSignal, signalChoice} from '../../../source/tui/verbs/signal.js';
+import {extendHere} from '../../../source/tui/verbs/hosts/extend.js';
+import {releaseHere} from '../../../source/tui/verbs/hosts/release.js';
+import {reserveHere, reserveTheseHere} from '../../../source/tui/verbs/hosts/reserve.js';
 import {wait} from '../../../source/tui/verbs/wait.js';
 import {snapshotWith} from '../../_helpers/world.js';
 import {after, pressing, type Step} from '../_harness.js';
@@ -125,6 +131,46 @@ const box = fc.integer({min: 0, max: 80}).chain((gpuCount) =>
 	}),
 );
 
+const hostNames = ['far', 'alice@far.example.org', 'other'];
+
+/** Whatever another host says, as its status or instead of one. */
+const remoteRow = fc.record({
+	gpu_id: fc.oneof(fc.nat(80), fc.anything()),
+	status: fc.oneof(fc.constantFrom('AVAILABLE', 'IN_USE', 'UNRESERVED', 'ERROR'), fc.anything()),
+	user: fc.oneof(fc.constant('alice'), hostile, fc.anything()),
+	type: maybe(fc.constantFrom('RUN', 'MANUAL')),
+	note: maybe(hostile),
+	error: maybe(hostile),
+	gpu_model: maybe(hostile),
+	lease_id: maybe(fc.constantFrom('one', 'other')),
+	uuid: maybe(hostile),
+	unreserved_users: maybe(fc.array(hostile, {maxLength: 3})),
+	process_info: maybe(hostile),
+	utilization: fc.oneof(fc.nat(200), fc.anything()),
+	memory_used_mb: maybe(fc.nat(1e6)),
+	memory_total_mb: maybe(fc.nat(1e6)),
+	remaining_seconds: fc.oneof(fc.nat(1e6), fc.anything()),
+	drained: maybe(fc.record({by: hostile, reason: hostile})),
+	processes: maybe(
+		fc.array(fc.record({pid: fc.nat(9), name: maybe(hostile), command: maybe(hostile)}), {maxLength: 3}),
+	),
+});
+
+const seenHost = (name: string): fc.Arbitrary<SeenHost> => {
+	const status = fc
+		.record({rows: fc.array(remoteRow, {maxLength: 9}), account: maybe(hostile), remark: maybe(hostile)})
+		.map(({rows, ...more}) => ({gpus: fromCommandRows(rows, sceneTime) ?? [], ...more}));
+	return fc.oneof(
+		status.map((told) => ({name, answer: {status: told}, answeredMs: 500})),
+		fc.record({error: hostile, before: maybe(status)}).map(({error, before}) => ({
+			name,
+			answer: {error},
+			answeredMs: 500,
+			before: before && {answer: {status: before}, answeredMs: 100},
+		})),
+	);
+};
+
 const settings: fc.Arbitrary<Settings> = fc.record({
 	requester: fc.constant(alice),
 	hostname: hostile,
@@ -138,6 +184,8 @@ const settings: fc.Arbitrary<Settings> = fc.record({
 	isLinear: fc.constant(false),
 	memoryThresholdMiB: fc.constant(1024),
 	scanIntervalMs: fc.constant(2000),
+	otherHosts: maybe(fc.constant(hostNames)),
+	hasNoPool: maybe(fc.boolean()),
 	formatTime: fc.constant(utcTime),
 });
 
@@ -162,13 +210,16 @@ const reportOf = (users: readonly string[]): Report => ({
 	window: {from: 0, to: sceneTime},
 });
 
-const signalling = signalChoice(0, [{pid: 7, user: 'alice', name: 'python3', memoryUsedMiB: 5}, {pid: 8}]);
+const signalling = signalChoice([
+	{gpu: 0, process: {pid: 7, user: 'alice', name: 'python3', memoryUsedMiB: 5}},
+	{gpu: 0, process: {pid: 8}},
+]);
 
 const action: fc.Arbitrary<Step> = fc.oneof(
 	fc.constantFrom<Step>(
-		{kind: 'focus-next-gpu'},
+		{kind: 'focus-next-row'},
 		{kind: 'focus-next-page'},
-		{kind: 'focus-last-gpu'},
+		{kind: 'focus-last-row'},
 		{kind: 'sort-next'},
 		{kind: 'sort-previous'},
 		{kind: 'invert-sort'},
@@ -182,12 +233,28 @@ const action: fc.Arbitrary<Step> = fc.oneof(
 		{kind: 'focus-report'},
 		{kind: 'focus-events'},
 		{kind: 'focus-queue'},
+		{kind: 'focus-processes'},
+		{kind: 'open-process'},
+		{kind: 'open-search'},
+		{kind: 'keep-search'},
+		{kind: 'search-previous'},
+		{kind: 'next-preset'},
+		{kind: 'open-columns'},
+		{kind: 'next-column'},
+		{kind: 'toggle-column'},
+		{kind: 'move-column-right'},
+		{kind: 'next-process'},
+		{kind: 'second-sort-next'},
+		{kind: 'invert-second-sort'},
+		{kind: 'clear-marks'},
 		{kind: 'report-next'},
 		{kind: 'zoom'},
 		{kind: 'line-down'},
 		{kind: 'page-down'},
 		{kind: 'last-line'},
 		{kind: 'toggle-tree'},
+		{kind: 'look-back'},
+		{kind: 'look-forward'},
 		{kind: 'open-help'},
 		pressing(reserve),
 		pressing(release),
@@ -212,6 +279,24 @@ const action: fc.Arbitrary<Step> = fc.oneof(
 		{kind: 'output-right'},
 		{kind: 'ticked', nowMs: 90_000},
 	),
+	fc.constantFrom<Step>(
+		{kind: 'focus-hosts'},
+		{kind: 'next-host-line'},
+		{kind: 'next-host-page'},
+		{kind: 'last-host-line'},
+		{kind: 'sort-hosts-next'},
+		{kind: 'sort-hosts-previous'},
+		{kind: 'invert-hosts'},
+		{kind: 'filter-hosts'},
+		{kind: 'drop-hosts-filter'},
+		{kind: 'filter-hosts-user'},
+		{kind: 'filter-hosts-mine'},
+		...[reserveHere, reserveTheseHere, releaseHere, extendHere].map((verb) => pressing(verb)),
+	),
+	fc
+		.subarray(hostNames)
+		.chain((names) => fc.tuple(...names.map((name) => seenHost(name))))
+		.map((known): Action => ({kind: 'hosts-arrived', known})),
 	hostile.map((text): Action => ({kind: 'opened', dialog: outputOf(text, [text, 'x'])})),
 	hostile.map((words): Action => ({kind: 'wait-went-on', id: 1, words: sanitize(words)})),
 	hostile.map((reason): Action => ({kind: 'store-lost', reason, nowMs: 2000})),
@@ -222,6 +307,10 @@ const action: fc.Arbitrary<Step> = fc.oneof(
 		report: {kind: 'made', by: 'user', report: reportOf(users)},
 	})),
 	hostile.map((reason): Action => ({kind: 'report-arrived', report: {kind: 'failed', by: 'gpu', reason}})),
+	fc
+		.array(fc.tuple(hostile, fc.nat(40_000), fc.nat(40_000)), {maxLength: 6})
+		.map((holders): Action => ({kind: 'past-arrived', past: {kind: 'read', past: pastOf(holders)}})),
+	hostile.map((reason): Action => ({kind: 'past-arrived', past: {kind: 'failed', reason: sanitize(reason)}})),
 	hostile.map((message): Action => ({
 		kind: 'scan-arrived',
 		nowMs: 3000,
@@ -230,6 +319,20 @@ const action: fc.Arbitrary<Step> = fc.oneof(
 	// What a person types has no control characters: the keys hold them back.
 	fc.string({unit: 'grapheme', maxLength: 60}).map((text): Action => ({kind: 'typed', text})),
 );
+
+const pastOf = (holders: ReadonlyArray<readonly [user: string, secondsAgo: number, seconds: number]>): Past => ({
+	from: sceneTime - 86_400,
+	to: sceneTime,
+	minutes: [],
+	usage: holders.map(([user, secondsAgo, seconds]) => ({
+		user,
+		gpuId: 0,
+		startTime: sceneTime - secondsAgo,
+		endTime: sceneTime - secondsAgo + seconds,
+		durationSeconds: seconds,
+		reservationType: 'run',
+	})),
+});
 
 const emptyScan: Observation = {provider: 'nvidia', takenAtMs: 0, simulated: true, gpus: [], warnings: []};
 

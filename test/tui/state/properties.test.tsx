@@ -5,7 +5,10 @@ import stringWidth from 'string-width';
 import {expect, test} from 'vitest';
 import {Screen} from '../../../source/tui/components/screen.js';
 import {visibleRows} from '../../../source/tui/state/table/rows.js';
+import {hostLines} from '../../../source/tui/state/hosts/lines.js';
+import {hostRowsOf} from '../../../source/tui/state/hosts/reduce.js';
 import {tableRowsOf} from '../../../source/tui/layout.js';
+import {after} from '../_harness.js';
 import {anyState} from './_any-state.js';
 
 const control = /[\p{Bidi_Control}\p{Control}]/v;
@@ -21,7 +24,7 @@ test('a frame has exactly as many lines as the terminal, none wider, and no cont
 				expect(stringWidth(line)).toBeLessThanOrEqual(state.size.columns);
 			}
 		}),
-		{numRuns: 200},
+		{numRuns: 80},
 	);
 });
 
@@ -35,6 +38,20 @@ test('the selection is always a GPU in view', () => {
 			expect(state.selectedGpu ?? 0).toBeLessThan(Math.max(1, count));
 			expect(state.firstRow).toBeLessThanOrEqual(Math.max(0, place));
 			expect(place).toBeLessThan(state.firstRow + tableRowsOf(state));
+		}),
+	);
+});
+
+test('in the table of all hosts the selected line is always one in view', () => {
+	fc.assert(
+		fc.property(anyState, (state) => {
+			const shown = after(state, 'focus-hosts');
+			const lines = hostLines(shown);
+			const place = lines.findIndex(({key}) => key === shown.hosts.selected.key);
+			expect(place === -1).toBe(lines.length === 0);
+			expect(new Set(lines.map(({key}) => key)).size).toBe(lines.length);
+			expect(shown.hosts.firstLine).toBeLessThanOrEqual(Math.max(0, place));
+			expect(place).toBeLessThan(shown.hosts.firstLine + hostRowsOf(shown));
 		}),
 	);
 });

@@ -16,15 +16,15 @@ const stateWith = async (...leases: Array<Parameters<typeof lease>>): Promise<St
 
 test('the selection stays within the pool and in view', async () => {
 	const state = await stateOf(await createBox(64), size);
-	expect(after(state, {kind: 'focus-previous-gpu'}).selectedGpu).toBe(0);
-	const last = after(state, {kind: 'focus-last-gpu'}, {kind: 'focus-next-gpu'});
+	expect(after(state, {kind: 'focus-previous-row'}).selectedGpu).toBe(0);
+	const last = after(state, {kind: 'focus-last-row'}, {kind: 'focus-next-row'});
 	expect(last).toMatchObject({selectedGpu: 63, firstRow: 47});
-	expect(after(last, {kind: 'focus-previous-gpu'})).toMatchObject({selectedGpu: 62, firstRow: 47});
+	expect(after(last, {kind: 'focus-previous-row'})).toMatchObject({selectedGpu: 62, firstRow: 47});
 	expect(after(last, {kind: 'resized', size: {columns: 80, rows: 15}}).firstRow).toBe(56);
 });
 
 test('a pool that shrank takes the selection with it', async () => {
-	const state = after(await stateOf(await createBox(64), size), {kind: 'focus-last-gpu'});
+	const state = after(await stateOf(await createBox(64), size), {kind: 'focus-last-row'});
 	const {snapshot} = await stateOf(await createBox(2), size);
 	expect(after(state, {kind: 'snapshot-arrived', snapshot: snapshot!, nowMs: 0}).selectedGpu).toBe(1);
 });

@@ -1,8 +1,9 @@
 /**
 A page of the dashboard in a real browser.
 */
+import axe, {type AxeResults} from 'axe-core';
 import {chromium, type Browser, type Page} from 'playwright-core';
-import {afterAll, beforeAll, onTestFinished} from 'vitest';
+import {afterAll, beforeAll, expect, onTestFinished} from 'vitest';
 import {findChromium} from '../../_helpers/packages/find-chromium.js';
 
 /** Undefined: the tests of the page are left out, as the set-up has said. */
@@ -93,3 +94,31 @@ export const turn = async (page: Page, isHidden: boolean): Promise<unknown> =>
 		Object.defineProperty(document, 'hidden', {configurable: true, get: () => ${isHidden}});
 		document.dispatchEvent(new Event('visibilitychange'));
 	`);
+
+/** What axe finds that keeps somebody from using the page. */
+export async function seriousProblems(page: Page, options: Record<string, unknown>): Promise<readonly string[]> {
+	const {violations} = await page.evaluate<AxeResults>(`axe.run(${JSON.stringify(options)})`);
+	return violations
+		.filter(({impact}) => impact === 'serious' || impact === 'critical')
+		.map(({id, nodes}) => `${id}: ${nodes[0]!.html} ${nodes[0]!.failureSummary}`);
+}
+
+/** That what is shown is no wider than its window at four widths, and accessible where it is narrow and dark, and wide and light. */
+export async function expectFits(page: Page, name: string): Promise<void> {
+	await page.evaluate(axe.source);
+	for (const [width, theme] of [
+		[320, 'dark'],
+		[768, undefined],
+		[1280, undefined],
+		[1920, 'light'],
+	] as const) {
+		await page.setViewportSize({width, height: 900});
+		expect([name, width, await overflow(page)]).toEqual([name, width, 0]);
+		if (theme === undefined) {
+			continue;
+		}
+
+		await page.emulateMedia({colorScheme: theme});
+		expect([name, width, await seriousProblems(page, {})]).toEqual([name, width, []]);
+	}
+}

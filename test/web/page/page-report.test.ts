@@ -2,7 +2,7 @@
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {freshEmbeddedBox, freshRedisBox} from '../../_helpers/program/processes.js';
 import {startRedis} from '../../_helpers/store/redis-server.js';
-import {playHosts} from '../_hosts.js';
+import {playHosts} from '../hosts/_hosts.js';
 import {startWeb} from '../_server.js';
 import {slowTest} from '../../_helpers/slow.js';
 import {browserForAll, chromiumProgram, openPage} from './_browser.js';
@@ -17,6 +17,29 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 			await web.end('SIGKILL');
 		});
 		const {page, problems} = await openPage(browser, `${web.url}#/report`);
+		// Whole days, and what a spreadsheet reads.
+		const today = new Date();
+		const day = `${today.getFullYear()}-${String(today.getMonth() + 1).padStart(2, '0')}-${String(today.getDate()).padStart(2, '0')}`;
+		await page.getByLabel('From').fill(day);
+		await expect.poll(() => page.url()).toContain(`#/report?from=${day}&by=user`);
+		const csv = page.getByRole('link', {name: 'Download as CSV'});
+		await expect.poll(async () => csv.getAttribute('href')).toBe(`/api/report?from=${day}&by=user&format=csv`);
+		const answer = await fetch(new URL((await csv.getAttribute('href'))!, web.url));
+		expect([answer.headers.get('content-type'), await answer.text()]).toEqual([
+			'text/csv; charset=utf-8',
+			'user,gpu_hours,percentage,run_count,manual_count\n',
+		]);
+		for (const [query, words] of [
+			['from=2026-02-30', 'from must be a day'],
+			['from=2026-02-03&to=2026-02-02', 'to must not be before from'],
+			['to=2026-02-02', 'to needs from'],
+			['from=2026-02-03&host=good', 'of this host alone'],
+			['format=xls', 'format must be json or csv'],
+		] as const) {
+			const refused = await fetch(new URL(`/api/report?${query}`, web.url));
+			expect([query, refused.status, await refused.text()]).toEqual([query, 400, expect.stringContaining(words)]);
+		}
+
 		await page.getByRole('button', {name: '7 days'}).click();
 		await page.getByRole('button', {name: 'Day', exact: true}).click();
 		await page.getByRole('combobox', {name: 'Host'}).selectOption('good');
@@ -41,7 +64,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		expect(problems.filter((problem) => !problem.includes('503'))).toEqual([]);
 	});
 
-	test('after an outage of the store the report is there again without a reload', async () => {
+	slowTest('after an outage of the store the report is there again without a reload', async () => {
 		const redis = await startRedis({isDurable: true});
 		onTestFinished(async () => redis.stop());
 		const box = await freshRedisBox(redis.port, 2);

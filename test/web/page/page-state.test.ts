@@ -2,7 +2,7 @@
 import {expect, test} from 'vitest';
 import type {HostJson} from '../../../source/web/api/hosts.js';
 import type {LiveJson} from '../../../source/web/api/live-json.js';
-import {fromCommandRows} from '../../../source/web/api/remote-json.js';
+import {fromCommandRows} from '../../../source/format/hosts/remote-gpu.js';
 import {firstState, withHosts, withLive, type PageState} from '../../../source/web/page/state/state.js';
 import {withNewest} from '../../../source/web/page/gpu/chart-data.js';
 import {continued, noUtilization} from '../../../source/web/page/state/utilization.js';

@@ -1,8 +1,9 @@
 /** Many tabs of one browser, and what each of them says in its title and icon. */
 import type {Page} from 'playwright-core';
 import {describe, expect, onTestFinished, test} from 'vitest';
+import {slowTest} from '../../_helpers/slow.js';
 import {freshEmbeddedBox} from '../../_helpers/program/processes.js';
-import {playHosts} from '../_hosts.js';
+import {playHosts} from '../hosts/_hosts.js';
 import {ask, startWeb, type Web} from '../_server.js';
 import {browserForAll, cardOf, chromiumProgram, openPage, turn} from './_browser.js';
 
@@ -26,7 +27,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		return {box, web, others};
 	}
 
-	test('ten tabs are live by one stream; when the one that has it is closed another takes over', async () => {
+	slowTest('ten tabs are live by one stream; when the one that has it is closed another takes over', async () => {
 		const {box, web} = await start();
 		const {page: first} = await openPage(browser, web.url);
 		const tabs = [first];

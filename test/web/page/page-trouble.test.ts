@@ -225,20 +225,20 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		onTestFinished(async () => {
 			await web.end('SIGKILL');
 		});
-		const {page, problems, strangers} = await openPage(browser, web.url);
+		const {page, problems, strangers} = await openPage(browser, new URL('#/?as=cards', web.url).href);
 		const made = async () =>
 			page.evaluate(
 				'[window.xss, document.querySelectorAll("main :is(script, img, iframe, object, style, base, meta, form, link)").length]',
 			);
 		for (let from = 0; from < hostileCount; from += gpuCount) {
 			expect(await store.commit(hostilePlan(from, (await store.read()).now))).toBe('done');
-			const last = cardOf(page, gpuCount - 1).locator('.note');
+			const last = page.locator(`[data-gpu="${gpuCount - 1}"]`).locator('.note');
 			await expect.poll(async () => last.textContent(), {timeout: 10_000}).toBe(shown(from + gpuCount - 1));
 			expect(await made()).toEqual([undefined, 0]);
 		}
 
 		for (let gpu = 0; gpu < payloads.length; gpu++) {
-			await cardOf(page, gpu).locator('button').first().evaluate('(button) => button.click()');
+			await page.locator(`[data-gpu="${gpu}"]`).locator('button').first().evaluate('(button) => button.click()');
 		}
 
 		expect(await page.locator('#queue .waiter').count()).toBe(50);

@@ -3,12 +3,11 @@ The page as people use it, in Chromium.
 */
 import {chmodSync, mkdirSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
-import axe, {type AxeResults} from 'axe-core';
-import type {Page} from 'playwright-core';
+import axe from 'axe-core';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {createEmbeddedBox, type Box} from '../../_helpers/program/cli.js';
 import {startWeb, type Web} from '../_server.js';
-import {chromiumProgram, cardOf, browserForAll, openPage, overflow} from './_browser.js';
+import {chromiumProgram, cardOf, browserForAll, openPage, overflow, seriousProblems} from './_browser.js';
 
 const longWord = 'unbreakable-'.repeat(30);
 
@@ -22,14 +21,6 @@ lost) echo 'No route to host' >&2; exit 255;;
 slow) sleep 20;;
 esac
 `;
-
-/** What axe finds that keeps somebody from using the page. */
-async function seriousProblems(page: Page, options: Record<string, unknown>): Promise<readonly string[]> {
-	const {violations} = await page.evaluate<AxeResults>(`axe.run(${JSON.stringify(options)})`);
-	return violations
-		.filter(({impact}) => impact === 'serious' || impact === 'critical')
-		.map(({id, nodes}) => `${id}: ${nodes[0]!.html} ${nodes[0]!.failureSummary}`);
-}
 
 describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 	let box: Box;
@@ -134,7 +125,19 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		await page.locator('.host-card', {hasText: '1 of 2 GPUs free'}).waitFor();
 		await page.locator('.host-card', {hasText: 'No route to host'}).waitFor();
 		expect(await page.locator('.host-card', {hasText: 'slow'}).textContent()).toContain('Asking');
-		await page.getByRole('link', {name: 'good'}).click();
+		const table = page.locator('.all-gpus');
+		await table.locator('tbody tr', {hasText: 'carol'}).waitFor();
+		expect(await table.locator('tbody tr').count()).toBe(6);
+		expect(await table.locator('.time').textContent()).toMatch(
+			/^\d of 6 GPUs free on 2 hosts, 1 being asked, 1 not answering$/v,
+		);
+		await table.locator('input').fill('good free');
+		await expect
+			.poll(async () => table.locator('tbody tr').allTextContents())
+			.toEqual([expect.stringMatching(/^good1Free/v)]);
+		await table.locator('input').fill('nothing has this');
+		await table.getByText('No GPU of any host matches.').waitFor();
+		await page.locator('.host-card').getByRole('link', {name: 'good'}).click();
 		await page.locator('#view-hosts h1', {hasText: 'good'}).waitFor();
 		await page.locator('#view-hosts [data-gpu="0"]', {hasText: 'carol'}).waitFor();
 		expect(await page.locator('#view-hosts [data-gpu="1"]').textContent()).toMatch(/free for (?:2h|1h 59m)/v);
@@ -163,6 +166,8 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		await page.keyboard.press('Tab');
 		expect(await focused()).toBe('Skip to the GPUs');
 		await page.keyboard.press('Enter');
+		await page.keyboard.press('Tab');
+		expect(await focused()).toBe('Filter');
 		await page.keyboard.press('Tab');
 		expect(await focused()).toBe('Expand all');
 		await page.keyboard.press('Tab');
@@ -215,7 +220,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		await press('Escape');
 		await expect.poll(async () => bodies.count()).toBe(0);
 		await page.locator('.tabs a').first().focus();
-		await (await press('ArrowRight', 'ArrowRight')).focuses('Events');
+		await (await press('ArrowRight', 'ArrowRight')).focuses('Report');
 		await page.evaluate("location.hash = '#/hosts/good'");
 		await page.locator('#view-hosts .gpu').first().waitFor();
 		await press('Escape');

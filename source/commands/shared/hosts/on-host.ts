@@ -10,15 +10,16 @@ import {sanitize} from '../../../format/text/text.js';
 import type {App} from '../../../app/contract.js';
 import type {Command, Input} from '../../../command-line/command.js';
 import {globalFlags} from '../../../command-line/flags.js';
+import {movedExitCode, queueEntryVariable} from './moving.js';
 
 /** Flags of every verb that say where the pool of this box is. */
 const ownPlaces = ['redis-host', 'redis-port', 'redis-db', 'store', 'config', 'memory-threshold'];
 
-/** What was typed, but for `--on`: the config files of that box say the rest. */
-function typedFlags({flags}: Command, input: Input): readonly string[] {
+/** What was typed, but for `--on` and what is left out: the config files of that box say the rest. */
+function typedFlags({flags}: Command, input: Input, leftOut?: string): readonly string[] {
 	const words: string[] = [];
 	for (const [name, flag] of Object.entries({...globalFlags, ...flags})) {
-		if (name === 'on' || !input.has(name)) {
+		if (name === 'on' || name === leftOut || !input.has(name)) {
 			continue;
 		}
 
@@ -45,12 +46,26 @@ export type ElsewhereOptions = {
 
 const isOwn = (app: App, host: string): boolean => host === app.host.hostname || host === 'localhost';
 
-async function runThere(app: App, input: Input, {command, host, keepsDirectory}: ElsewhereOptions): Promise<number> {
+type ThereOptions = ElsewhereOptions & {
+	/** The id of its entry in the queue there. */
+	readonly entryId?: string;
+	/** What is left of the time to wait, instead of what was typed. */
+	readonly waitSeconds?: number | undefined;
+};
+
+async function runThere(app: App, input: Input, options: ThereOptions): Promise<number> {
+	const {command, host, keepsDirectory, entryId, waitSeconds} = options;
 	return app.runOnHost({
 		host,
-		words: [command.name, ...typedFlags(command, input), ...input.words],
+		words: [
+			command.name,
+			...typedFlags(command, input, waitSeconds === undefined ? undefined : 'wait'),
+			...(waitSeconds === undefined ? [] : [`--wait=${Math.max(1, Math.round(waitSeconds))}s`]),
+			...input.words,
+		],
 		rest: input.rest,
 		directory: keepsDirectory === true ? process.cwd() : undefined,
+		environment: entryId === undefined ? {} : {[queueEntryVariable]: entryId},
 	});
 }
 
@@ -64,6 +79,12 @@ export async function runElsewhere(app: App, input: Input, command: Command): Pr
 	const host = input.text('on');
 	if (host === undefined || isOwn(app, host)) {
 		return undefined;
+	}
+
+	if ((await app.foreignEngine()) !== undefined) {
+		throw new CanhazgpuError('usage', `${command.name} is about the whole cluster, and --on names one host`, {
+			hint: 'Leave out --on.',
+		});
 	}
 
 	refuseOwnPlaces(input);
@@ -90,9 +111,8 @@ const reasonWords = (reason: HostReason): string =>
 		? sanitize(reason.words)
 		: `it has ${reason.gpuCount} GPU(s), and not enough of them can serve it`;
 
-async function choose(app: App, input: Input, wanted: Wanted): Promise<string> {
+async function choose(app: App, others: readonly string[], wanted: Wanted): Promise<string> {
 	const {askForGpus} = await import('./host-answers.js');
-	const others = otherHosts(input.config.get('remote_hosts')!, app.host.hostname);
 	if (others.length === 0) {
 		throw new CanhazgpuError('usage', '--on any needs other hosts to choose from', {
 			hint: 'Name them in the setting remote_hosts, such as: remote_hosts: [gpu-box-2, alice@gpu-box-3]',
@@ -119,6 +139,51 @@ async function choose(app: App, input: Input, wanted: Wanted): Promise<string> {
 	return host;
 }
 
+type AnywhereOptions = Omit<ElsewhereOptions, 'host'> & {
+	readonly wanted: Wanted;
+	/** 0: not at all. Undefined: for as long as it takes. */
+	readonly waitSeconds: number | undefined;
+};
+
+/**
+Runs it on the host that serves it first. While it waits on another host and holds nothing there, it moves to one that can serve it at once:
+it joins there only after it left here, so that nothing is granted twice.
+*/
+async function runAnywhere(app: App, input: Input, options: AnywhereOptions): Promise<number | undefined> {
+	const {command, wanted, keepsDirectory, waitSeconds} = options;
+	const others = otherHosts(input.config.get('remote_hosts')!, app.host.hostname);
+	const beganMs = app.clock.monotonicMs();
+	let host = await choose(app, others, wanted);
+	for (let moves = 0; !isOwn(app, host); moves++) {
+		const left = waitSeconds === undefined ? undefined : waitSeconds - (app.clock.monotonicMs() - beganMs) / 1000;
+		if (waitSeconds === 0) {
+			return runThere(app, input, {command, host, keepsDirectory});
+		}
+
+		const {findBetterHost} = await import('./watch-hosts.js');
+		const entryId = app.clock.uuid();
+		const waiting = new AbortController();
+		const moving = findBetterHost(app, {wanted, host, entryId, others, signal: waiting.signal});
+		const exitCode = await runThere(app, input, {
+			command,
+			host,
+			keepsDirectory,
+			entryId,
+			waitSeconds: moves === 0 ? undefined : left,
+		});
+		waiting.abort();
+		const next = await moving;
+		if (next === undefined || exitCode !== movedExitCode) {
+			return exitCode;
+		}
+
+		app.remark(`canhazgpu: on ${sanitize(next)}: enough GPUs are free there now`);
+		host = next;
+	}
+
+	return undefined;
+}
+
 /**
 Runs a verb that asks for GPUs on the host of `--on`, or on the one that serves it first.
 
@@ -128,7 +193,7 @@ Runs a verb that asks for GPUs on the host of `--on`, or on the one that serves 
 export async function acquireElsewhere(
 	app: App,
 	input: Input,
-	{command, wanted, keepsDirectory}: Omit<ElsewhereOptions, 'host'> & {readonly wanted: Wanted},
+	{command, wanted, keepsDirectory, waitSeconds}: AnywhereOptions,
 ): Promise<number | undefined> {
 	const typed = input.text('on');
 	if (typed === undefined || isOwn(app, typed)) {
@@ -136,6 +201,13 @@ export async function acquireElsewhere(
 	}
 
 	refuseOwnPlaces(input);
-	const host = typed === 'any' ? await choose(app, input, wanted) : typed;
-	return isOwn(app, host) ? undefined : runThere(app, input, {command, host, keepsDirectory});
+	if (typed === 'any' && wanted.need?.mig !== undefined) {
+		throw new CanhazgpuError('usage', '--on any compares whole GPUs and shares, and instances of MIG are wanted', {
+			hint: 'Name the host. The instances of each: canhazgpu status --all',
+		});
+	}
+
+	return typed === 'any'
+		? runAnywhere(app, input, {command, wanted, keepsDirectory, waitSeconds})
+		: runThere(app, input, {command, host: typed, keepsDirectory});
 }

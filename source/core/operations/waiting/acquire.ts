@@ -1,11 +1,12 @@
 /** Getting GPUs, now or in the queue: what `run` and `reserve` call. */
 import {CanhazgpuError} from '../../../errors.js';
 import type {Refusal} from '../../rules/allocation/allocation.js';
-import type {World} from '../../model/ports.js';
 import type {AcquireRequest, Grant} from '../../rules/allocation/request.js';
 import {acquireNow, acquireOrRefuse, createFreshScan} from '../acquire-now.js';
 import {release} from '../reservations.js';
-import {Waiter, type GaveUp, type WaitOptions} from './waiter.js';
+import type {EngineWorld} from '../engine.js';
+import type {GaveUp, WaitOptions} from './progress.js';
+import {Waiter} from './waiter.js';
 
 /** Undefined: others were in the way for too long, such as a peer that scans. A caller that may wait can join the queue all the same. */
 async function acquireUnlessBusy(...request: Parameters<typeof acquireNow>): Promise<Grant | Refusal | undefined> {
@@ -27,10 +28,14 @@ Takes GPUs now, or waits in the queue for them.
 @throws CanhazgpuError `impossible` when the pool can never give it, ...
 */
 export async function acquire(
-	world: World,
+	world: EngineWorld,
 	request: AcquireRequest,
 	options: WaitOptions,
 ): Promise<Grant | Refusal | GaveUp> {
+	if (world.engine !== undefined) {
+		return world.engine.acquire(request, options);
+	}
+
 	const leaseId = world.clock.uuid();
 	const {waitSeconds = Infinity} = options;
 	const isNowOrNever = waitSeconds === 0;

@@ -2,21 +2,38 @@
 import {holdingsOf} from '../../rules/queue/queue-grant.js';
 import {isRoot, mayChange} from '../../rules/leases/ownership.js';
 import {emptyPlan} from '../../model/plan.js';
-import type {World} from '../../model/ports.js';
 import {planLeave} from '../../rules/queue/queue.js';
-import type {QueueEntry, Requester} from '../../model/types.js';
+import type {Requester} from '../../model/types.js';
+import type {EngineWorld, LeaveResult} from '../engine.js';
 import {transact} from '../transact.js';
 
-export type LeaveResult =
-	| {readonly kind: 'left'; readonly id: string; readonly freed: readonly number[]}
-	| {readonly kind: 'not-found'}
-	/** The beginning of an id that several have. */
-	| {readonly kind: 'ambiguous'; readonly ids: readonly string[]}
-	| {readonly kind: 'not-yours'; readonly entry: QueueEntry};
+export type {LeaveResult} from '../engine.js';
+
+/** It holds these GPUs already, and was to leave only without any. */
+type Holds = {readonly kind: 'holds'; readonly gpus: readonly number[]};
 
 /** Takes an entry out of the queue, with what it holds. `id` may be the beginning of one. */
-export const leaveQueue = async (world: World, requester: Requester, id: string): Promise<LeaveResult> =>
-	transact<LeaveResult>(world, {
+export const leaveQueue = async (world: EngineWorld, requester: Requester, id: string): Promise<LeaveResult> =>
+	world.engine?.leaveQueue(requester, id) ??
+	// Whatever it holds, it leaves.
+	((await leave(world, requester, {id, isWhileEmpty: false})) as LeaveResult);
+
+/**
+The same, unless it holds a GPU already: then it stays. A GPU that is granted at the same moment makes the two conflict, and this is decided
+again.
+*/
+export const leaveQueueWhileEmpty = async (
+	world: EngineWorld,
+	requester: Requester,
+	id: string,
+): Promise<LeaveResult | Holds> => leave(world, requester, {id, isWhileEmpty: true});
+
+const leave = async (
+	world: EngineWorld,
+	requester: Requester,
+	{id, isWhileEmpty}: {readonly id: string; readonly isWhileEmpty: boolean},
+): Promise<LeaveResult | Holds> =>
+	transact<LeaveResult | Holds>(world, {
 		attempt(snapshot) {
 			const exact = snapshot.queue.filter((record) => record.id === id);
 			const found = exact.length > 0 ? exact : snapshot.queue.filter((record) => record.id.startsWith(id));
@@ -35,9 +52,14 @@ export const leaveQueue = async (world: World, requester: Requester, id: string)
 					: {plan: emptyPlan, result: {kind: 'not-found'}};
 			}
 
+			const held = holdingsOf(snapshot, record.id).map(({index}) => index);
+			if (isWhileEmpty && held.length > 0) {
+				return {plan: emptyPlan, result: {kind: 'holds', gpus: held}};
+			}
+
 			return {
 				plan: planLeave(snapshot, record, {now: snapshot.now, host: world.host.hostname, account: requester.account}),
-				result: {kind: 'left', id: record.id, freed: holdingsOf(snapshot, record.id).map(({index}) => index)},
+				result: {kind: 'left', id: record.id, freed: held},
 			};
 		},
 		shownBy: 'queue',

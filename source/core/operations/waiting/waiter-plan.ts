@@ -2,22 +2,17 @@ import {planQueueGrant, type QueueGrant} from '../../rules/queue/queue-grant.js'
 import type {UnusableGpu} from '../../rules/allocation/allocation.js';
 import {noteFor, outagesNoted, outagesSeen} from '../../rules/queue/out-of-service.js';
 import type {World} from '../../model/ports.js';
-import type {Observation, Snapshot} from '../../model/types.js';
+import type {InstanceOfGpu, Observation, Snapshot} from '../../model/types.js';
+import {holdingsIn} from '../../rules/leases/holdings.js';
+import {instanceWords} from '../../rules/mig/instances.js';
 import {cleanRuleOf} from '../../rules/allocation/cleanliness.js';
-import {usageBlockFor} from '../../rules/allocation/usage-block.js';
+import {usageBlockFor, usageBlockOfInstance} from '../../rules/allocation/usage-block.js';
 import {withinSharePolicy} from '../../rules/allocation/share-policy.js';
 import {requirePossible} from '../../rules/allocation/impossible.js';
-import {
-	dependsOnGpus,
-	eligibilityOf,
-	groupsAfterLook,
-	isSameGroups,
-	type Eligibility,
-} from '../../rules/allocation/need.js';
+import {eligibilityOf, eligibleAfterLook, isSameEligible, type Eligibility} from '../../rules/allocation/need.js';
 import {checkWanted, type AcquireRequest} from '../../rules/allocation/request.js';
-import {groupsOf} from '../../rules/queue/eligible.js';
+import {groupsOf, withSeenInstances} from '../../rules/queue/eligible.js';
 import type {EntryNote} from '../../rules/queue/queue.js';
-import {dependsOnReadings} from '../../rules/allocation/strategy.js';
 import {policyOf} from '../../rules/policy/policy.js';
 import {isAwakeOn, leaseFor, type ReadLinks} from '../acquire-now.js';
 
@@ -83,11 +78,6 @@ export async function planWithScan(
 		return {...blind, unusable: []};
 	}
 
-	// Nothing was taken on the word of others, and neither use nor what the GPUs are matters.
-	if (isForced && earlier.length === 0 && !dependsOnGpus(wanted) && !dependsOnReadings(strategy)) {
-		return blind.kind === 'nothing' ? {...blind, unusable: []} : blind;
-	}
-
 	const readAtMs = clock.monotonicMs();
 	const observation = await scan();
 	if (observation.takenAtMs > readAtMs) {
@@ -102,9 +92,9 @@ export async function planWithScan(
 	requirePossible(wanted, {eligibility, observation, gpuCount, links});
 	const outOfService = outagesSeen(snapshot, observation, memoryThresholdMiB);
 	const eligible =
-		own?.kind === 'entry' ? groupsAfterLook(own.entry.eligible, groupsOf(own.entry, gpuCount), eligibility) : undefined;
-	if (own?.kind === 'entry' && !isSameGroups(own.entry.eligible, eligible)) {
-		const note = {unavailable: noteFor({...own.entry, eligible}, snapshot, outOfService), eligible};
+		own?.kind === 'entry' ? eligibleAfterLook(own.entry, groupsOf(own.entry, gpuCount), eligibility) : {};
+	if (own?.kind === 'entry' && !isSameEligible(own.entry, eligible)) {
+		const note = {unavailable: noteFor({...own.entry, ...eligible}, snapshot, outOfService), eligible};
 		return {kind: 'nothing', gpus: blind.gpus, unusable: [], note, unknown: eligibility.unknown};
 	}
 
@@ -112,20 +102,31 @@ export async function planWithScan(
 	const shareMiB = wanted.need?.shareMiB;
 	const blockAt = (index: number) =>
 		usageBlockFor(snapshot.gpus[index]!, observation, {shareMiB, memoryThresholdMiB, clean});
-	const grant = planQueueGrant(snapshot, entryId, {
+	const blockAtInstance = (instance: InstanceOfGpu) =>
+		usageBlockOfInstance(instance, observation, memoryThresholdMiB, clean);
+	const grant = planQueueGrant(withSeenInstances(snapshot, observation, position), entryId, {
 		...options,
 		outOfService,
-		isUsable: (index) => isForced || blockAt(index) === undefined,
+		isUsable: (index) => isForced || eligibility.instances !== undefined || blockAt(index) === undefined,
 		readingOf: (gpu) => observation.gpus.find(({index}) => index === gpu),
 		groups: eligibility.groups,
+		instances: eligibility.instances,
+		isUsableInstance: (instance) => isForced || blockAtInstance(instance) === undefined,
 		preference: {strategy, readings: observation.gpus, links},
 	});
 	if (grant.kind !== 'nothing') {
 		return grant;
 	}
 
-	const unusable = snapshot.gpus.flatMap(({kind, index}) => {
-		const isWanted = (eligibility.groups ?? [request.ids ?? [index]]).some((group) => group.includes(index));
+	const held = new Set(holdingsIn(snapshot.gpus).map(({lease}) => lease.mig?.uuid));
+	const unusableInstances = (isForced ? [] : (eligibility.instances ?? [])).flatMap((instance) => {
+		const block = held.has(instance.uuid) ? undefined : blockAtInstance(instance);
+		return block === undefined ? [] : [{index: instance.gpu, instance: instanceWords(instance), block}];
+	});
+	const unusableGpus = snapshot.gpus.flatMap(({kind, index}) => {
+		const isWanted =
+			eligibility.instances === undefined &&
+			(eligibility.groups ?? [request.ids ?? [index]]).some((group) => group.includes(index));
 		const block = isWanted && !isForced && kind === 'free' ? blockAt(index) : undefined;
 		return block === undefined ? [] : [{index, block}];
 	});
@@ -133,5 +134,5 @@ export async function planWithScan(
 		observation.failure === undefined && own?.kind === 'entry'
 			? {unavailable: noteFor(own.entry, snapshot, outOfService), eligible}
 			: undefined;
-	return {...grant, unusable, note, unknown: eligibility.unknown};
+	return {...grant, unusable: [...unusableGpus, ...unusableInstances], note, unknown: eligibility.unknown};
 }

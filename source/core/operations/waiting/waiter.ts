@@ -10,22 +10,17 @@ import {
 	isEntryBeatDue,
 	secondsToNextEnd,
 } from '../../rules/leases/liveness.js';
+import {instancesHeld} from '../../rules/leases/additions.js';
 import {holdingsIn} from '../../rules/leases/holdings.js';
 import {judgedByWaiter} from '../../rules/leases/lease-changes.js';
 import type {World} from '../../model/ports.js';
-import {isSameNote, outagesByRecord, outOfServiceFor} from '../../rules/queue/out-of-service.js';
-import {entryFor, planEntryHeartbeat, planEntryNote, planJoin, planLeave} from '../../rules/queue/queue.js';
+import {outagesByRecord, outOfServiceFor} from '../../rules/queue/out-of-service.js';
+import {entryFor, isNoted, planEntryHeartbeat, planEntryNote, planJoin, planLeave} from '../../rules/queue/queue.js';
 import {requirePossible} from '../../rules/allocation/impossible.js';
-import {
-	anyGpus,
-	dependsOnGpus,
-	eligibilityOf,
-	isSameGroups,
-	type Eligibility,
-	type Quality,
-} from '../../rules/allocation/need.js';
+import {anyGpus, dependsOnGpus, eligibilityOf, eligibleOf, type Eligibility} from '../../rules/allocation/need.js';
 import {withinSharePolicy} from '../../rules/allocation/share-policy.js';
-import {isPossible} from '../../rules/queue/eligible.js';
+import {isPossible, wantsInstances} from '../../rules/queue/eligible.js';
+import {isWhole} from '../../rules/mig/instances.js';
 import {checkWanted, type AcquireRequest, type Grant, type Wanted} from '../../rules/allocation/request.js';
 import type {Observation, PoolEvent, Snapshot} from '../../model/types.js';
 import {
@@ -43,8 +38,11 @@ import {estimateWaits} from '../../rules/queue/estimates.js';
 import {readCurrent, transact} from '../transact.js';
 import {createAlertRecorder, type AlertRecorder} from '../record-alerts.js';
 import {createLinkReader, grantOf, leaseFor, type ReadLinks} from '../acquire-now.js';
+import type {GaveUp, Progress, WaitOptions} from './progress.js';
 import {createWakeSignal} from './wake-signal.js';
 import {planWithScan} from './waiter-plan.js';
+
+export type {GaveUp, Progress, WaitOptions} from './progress.js';
 
 const conflictWaitMs = 20;
 
@@ -82,6 +80,8 @@ export class Waiter {
 	#hadOutage = false;
 	/** What the last scan of the GPUs could tell of what they are. */
 	#seenOf: {readonly gpuCount: number; readonly unknown: Eligibility['unknown']} | undefined;
+	/** Whether MIG had split any GPU at the last scan. */
+	#hasSplit = false;
 	/** What the next wait goes by: the last read, and the events since. */
 	#lastRead: Snapshot | undefined;
 	#lastProgress: Progress | undefined;
@@ -94,7 +94,7 @@ export class Waiter {
 		this.#scan = scan;
 		this.#readLinks = createLinkReader(world);
 		this.#deadlineMs = deadlineMs;
-		this.#entryId = world.clock.uuid();
+		this.#entryId = options.entryId ?? world.clock.uuid();
 		this.#recordAlerts = createAlertRecorder(world);
 	}
 
@@ -304,6 +304,7 @@ export class Waiter {
 				isScanDue: this.#isScanDue(snapshot, own),
 				seen: (observation) => {
 					this.#seenAtMs = clock.monotonicMs();
+					this.#hasSplit = observation.gpus.some((reading) => isWhole(reading) !== true);
 					this.#recording = this.#beside(this.#recordAlerts(snapshot, observation));
 				},
 			});
@@ -317,10 +318,7 @@ export class Waiter {
 					this.#seenOf = {gpuCount: snapshot.gpus.length, unknown};
 				}
 
-				const isKnown =
-					note === undefined ||
-					(isSameNote(note.unavailable, own.entry.unavailable) && isSameGroups(note.eligible, own.entry.eligible));
-				if (!isKnown) {
+				if (note !== undefined && !isNoted(note, own.entry)) {
 					await store.commit(planEntryNote(snapshot, own, note, this.#world.host.hostname));
 					continue;
 				}
@@ -343,7 +341,7 @@ export class Waiter {
 			const outcome = await store.commit(grant.plan);
 			if (outcome === 'done' && grant.kind === 'complete') {
 				const lease = leaseFor(this.#request, this.#leaseId, this.#world.host, snapshot.now);
-				return grantOf(grant.gpus, this.#leaseId, lease);
+				return grantOf(grant, this.#leaseId, lease);
 			}
 
 			if (outcome === 'done') {
@@ -368,7 +366,10 @@ export class Waiter {
 		const isUncertain =
 			entry.eligible !== undefined &&
 			(!isPossible(entry, gpuCount) || this.#seenOf?.unknown.size !== 0 || this.#seenOf.gpuCount !== gpuCount);
-		const matters = entry.unavailable !== undefined || isUncertain || holdingsOf(snapshot, id).length > 0;
+		// An administrator may change the instances at any time, and with that which GPUs are whole.
+		const isOfSplitBox = wantsInstances(entry) || (entry.eligible !== undefined && this.#hasSplit);
+		const matters =
+			entry.unavailable !== undefined || isOfSplitBox || isUncertain || holdingsOf(snapshot, id).length > 0;
 		return matters && this.#world.clock.monotonicMs() - this.#seenAtMs >= entryHeartbeatSeconds * 1000;
 	}
 
@@ -401,47 +402,6 @@ export class Waiter {
 }
 
 const unestimated = (progress: Progress | undefined) => progress && {...progress, estimateSeconds: undefined};
-
-export type Progress =
-	| {
-			readonly kind: 'waiting';
-			/** In the queue, from 1. */
-			readonly position: number;
-			readonly waiting: number;
-			readonly wanted: Wanted;
-			/** GPUs that are held until the rest comes. */
-			readonly held: readonly number[];
-			/** GPUs that have to be put back into service first. */
-			readonly outOfService: readonly number[];
-			/** GPUs that nobody holds, and that are not to be had as long as they are used or unfit. */
-			readonly unusable: readonly UnusableGpu[];
-			/** GPUs that may have what is needed, with what is unknown of them. */
-			readonly unknown: ReadonlyArray<{readonly index: number; readonly quality: Quality}>;
-			/** Undefined: nobody can know, it depends on when a job ends. */
-			readonly estimateSeconds: number | undefined;
-	  }
-	/** The store cannot be asked now; the position in the queue is kept. */
-	| {readonly kind: 'store-lost'; readonly reason: string}
-	/** The place was lost, with the store's data or while stopped for long: now at the end. */
-	| {readonly kind: 'rejoined'};
-
-export type GaveUp = {
-	readonly kind: 'gave-up';
-	/** `removed`: somebody took us out of the queue. */
-	readonly reason: 'timeout' | 'aborted' | 'removed';
-	/** The store could not be told, nor asked whether something was granted in the last moment. */
-	readonly isUnsure?: boolean;
-};
-
-export type WaitOptions = {
-	/** 0: do not wait. Undefined: for as long as it takes. */
-	readonly waitSeconds: number | undefined;
-	/** Aborted: leave the queue, giving back what is held. */
-	readonly signal: AbortSignal;
-	readonly onProgress: (progress: Progress) => void;
-	/** Told of what fails beside the waiting and does not end it: alerts, and the end of the subscription. */
-	readonly failed?: (error: unknown) => void;
-};
 
 /** What can pass while one waits. Anything else ends the waiting. */
 const transientCodes = new Set(['store-unreachable', 'store-refused', 'no-pool', 'pool-garbage', 'busy']);
@@ -481,7 +441,7 @@ export const joinQueue = async (
 			const began = joinedAt ?? now;
 			const entry = {
 				...entryFor(
-					{id, requester, wanted, eligible: eligibility.groups, tenure, note, force, waitSeconds},
+					{id, requester, wanted, eligible: eligibleOf(eligibility), tenure, note, force, waitSeconds},
 					world.host,
 					began,
 				),
@@ -554,10 +514,6 @@ export function grantIn(snapshot: Snapshot, leaseId: string): Grant | undefined 
 	const [first] = mine;
 	return (
 		first &&
-		grantOf(
-			mine.map(({index}) => index),
-			leaseId,
-			first.lease,
-		)
+		grantOf({gpus: [...new Set(mine.map(({index}) => index))], instances: instancesHeld(mine)}, leaseId, first.lease)
 	);
 }

@@ -1,41 +1,32 @@
 /**
 Who gets which GPU: (snapshot, observation, request) -> Plan, or a refusal that carries its reasons.
 */
+import {additionOf, grantedParts, type Addition} from '../leases/additions.js';
 import {planHoldings, type HoldingChange} from '../leases/holding-changes.js';
 import {outagesSeen} from '../queue/out-of-service.js';
 import {ownerOf} from '../leases/ownership.js';
 import type {Plan} from '../../model/plan.js';
-import {claimsOf} from '../queue/queue.js';
+import {claimsOf, instanceClaimsOf} from '../queue/queue.js';
+import {instanceWords} from '../mig/instances.js';
+import {chooseInstances, offerInstance, type InstanceOffer} from '../mig/instance-offer.js';
+import type {Holding} from '../leases/holdings.js';
 import {grantEntry, type GrantOptions, type AuditContext} from '../leases/audit-entries.js';
-import type {Drain, GpuLinks, GpuRecord, Lease, Observation, QueueEntry, Snapshot} from '../../model/types.js';
+import type {GpuLinks, GpuRecord, InstanceOfGpu, Lease, Observation, QueueEntry, Snapshot} from '../../model/types.js';
 import {takeoverOf, waitersOf, type Waiters} from '../queue/takeover.js';
 import {policyExpectation, policyOf} from '../policy/policy.js';
+import {isPartOfGpu, type Wanted} from './request.js';
 import {cleanRuleOf, type CleanRule} from './cleanliness.js';
-import {gpusOf, type Eligibility, type Quality} from './need.js';
+import {gpusOf, type Eligibility} from './need.js';
+import type {Block, BlockedGpu} from './block.js';
 import {offerOf, rankShares, type GpuOffer, type GpuOfferBlock} from './offer.js';
-import type {Wanted} from './request.js';
 import {chooseGpus} from './choose.js';
 import {shareLimitsOf} from './share-policy.js';
 import type {ShareLimits} from './share-fit.js';
 import type {StrategyName} from './strategy.js';
-import {usageBlockFor, type UsageBlock} from './usage-block.js';
+import {usageBlockFor, usageBlockOfInstance} from './usage-block.js';
 
+export type {Block, BlockedGpu, UnusableGpu} from './block.js';
 export type {UsageBlock} from './usage-block.js';
-
-/** Why a GPU cannot be handed out now. */
-export type Block =
-	| UsageBlock
-	| GpuOfferBlock
-	/** Out of service: not even by force. */
-	| {readonly kind: 'drained'; readonly drain: Drain}
-	/** Kept for somebody who waits. */
-	| {readonly kind: 'queued'; readonly entry: QueueEntry}
-	/** It may have what is needed, and cannot be told to. */
-	| {readonly kind: 'unknown-quality'; readonly quality: Quality};
-
-export type BlockedGpu = {readonly index: number; readonly block: Block};
-
-export type UnusableGpu = {readonly index: number; readonly block: UsageBlock};
 
 /** Not enough GPUs now. Counts for people, reasons for each GPU that was considered and not free. */
 export type Refusal = {
@@ -48,7 +39,14 @@ export type Refusal = {
 	readonly now: number;
 };
 
-export type Allocation = {readonly kind: 'allocated'; readonly plan: Plan; readonly gpus: readonly number[]};
+export type Allocation = {
+	readonly kind: 'allocated';
+	readonly plan: Plan;
+	/** Sorted, each once. */
+	readonly gpus: readonly number[];
+	/** Of a request for instances of MIG. */
+	readonly instances?: readonly InstanceOfGpu[];
+};
 
 export type AllocationRequest = {
 	readonly wanted: Wanted;
@@ -71,11 +69,24 @@ export type AllocationRequest = {
 	readonly grant: Omit<AuditContext, 'now'> & Pick<GrantOptions, 'forced' | 'reason'>;
 };
 
+/** What is known of the pool beside the request. */
+type Circumstances = {
+	readonly waiters: Waiters;
+	readonly clean: CleanRule | undefined;
+};
+
+/** What is taken, with what others lose by that. */
+type Taken = Addition & {readonly takes: readonly Holding[]};
+
+type Picked =
+	| {readonly kind: 'picked'; readonly taken: readonly Taken[]}
+	| {readonly kind: 'short'; readonly available: number; readonly blocked: readonly BlockedGpu[]};
+
 /** Whether what others have of the GPU is all that matters. */
 const isHeld = (
 	answer: GpuOffer | GpuOfferBlock,
-): answer is Extract<GpuOfferBlock, {kind: 'leased' | 'shared' | 'garbage'}> =>
-	['leased', 'shared', 'garbage'].includes(answer.kind);
+): answer is Extract<GpuOfferBlock, {kind: 'leased' | 'shared' | 'split' | 'garbage'}> =>
+	['leased', 'shared', 'split', 'garbage'].includes(answer.kind);
 
 /** What of the GPU can be had, or why it cannot. */
 function answerOf(
@@ -88,11 +99,9 @@ function answerOf(
 		drains,
 		waiters,
 		share,
-	}: {
+	}: Circumstances & {
 		readonly claims: ReadonlyMap<number, QueueEntry>;
-		readonly clean: CleanRule | undefined;
 		readonly drains: Snapshot['drains'];
-		readonly waiters: Waiters;
 		readonly share: ShareLimits | undefined;
 	},
 ): GpuOffer | Exclude<Block, {kind: 'unknown-quality'}> {
@@ -118,33 +127,24 @@ function answerOf(
 	return offer.kind === 'offer' && entry !== undefined ? {kind: 'queued', entry} : offer;
 }
 
-/**
-Plans a newcomer's grant: all that is wanted, or nothing. The plan expects the chosen GPUs and the whole line as they were
-read, so no one that joined or took meanwhile is overtaken.
+const unknownBlocks = ({unknown}: Eligibility): readonly BlockedGpu[] =>
+	Array.from(unknown, ([index, quality]) => ({index, block: {kind: 'unknown-quality', quality}}));
 
-@param snapshot - Without the dead: see lease-changes.ts.
-@param observation
-@param request
-*/
-export function allocate(
+/** GPUs, or shares of some. */
+function pickGpus(
 	snapshot: Snapshot,
 	observation: Observation,
 	request: AllocationRequest,
-): Allocation | Refusal {
-	const {wanted, eligibility, lease, grant} = request;
+	{waiters, clean}: Circumstances,
+): Picked {
+	const {wanted, eligibility} = request;
 	const {drains} = snapshot;
-	const clean = cleanRuleOf(snapshot);
-	const out = outagesSeen(snapshot, observation, request.memoryThresholdMiB);
-	const waiters = waitersOf(snapshot, out, request.isAwake);
 	const claims = claimsOf(snapshot.queue, snapshot.gpus.length, waiters.groupsFor);
 	const groups = eligibility.groups ?? [wanted.ids ?? snapshot.gpus.map(({index}) => index)];
 	const considered = gpusOf(groups).map((index) => snapshot.gpus[index]!);
 	const share = shareLimitsOf(wanted.need, snapshot);
 	const offered: GpuOffer[] = [];
-	const blocked: BlockedGpu[] = [...eligibility.unknown].map(([index, quality]) => ({
-		index,
-		block: {kind: 'unknown-quality', quality},
-	}));
+	const blocked: BlockedGpu[] = [...unknownBlocks(eligibility)];
 	for (const record of considered) {
 		const answer = answerOf(record, observation, request, {claims, clean, drains, waiters, share});
 		if (answer.kind === 'offer') {
@@ -175,24 +175,95 @@ export function allocate(
 			0,
 			...offers.map((offer) => offer.shared.length + offer.free.length + offer.heldByOthers.length),
 		);
+		return {kind: 'short', available, blocked};
+	}
+
+	return {
+		kind: 'picked',
+		taken: best.taken.toSorted((a, b) => a - b).map((index) => offered.find(({record}) => record.index === index)!),
+	};
+}
+
+/** Instances of MIG. */
+function pickInstances(
+	snapshot: Snapshot,
+	observation: Observation,
+	request: AllocationRequest,
+	{waiters, clean}: Circumstances,
+): Picked {
+	const {wanted, eligibility, force, memoryThresholdMiB} = request;
+	const {gpus, drains, queue} = snapshot;
+	const claims = instanceClaimsOf(queue, gpus.length, waiters.groupsFor);
+	const answerFor = (instance: InstanceOfGpu): InstanceOffer | Block => {
+		const offer = offerInstance(gpus[instance.gpu]!, instance, waiters.gives);
+		if (offer.kind !== 'offer') {
+			return offer;
+		}
+
+		const drain = drains.get(instance.gpu);
+		if (drain !== undefined) {
+			return {kind: 'drained', drain};
+		}
+
+		const use = force ? undefined : usageBlockOfInstance(instance, observation, memoryThresholdMiB, clean);
+		const entry = claims.get(instance.uuid);
+		return use ?? (entry === undefined ? offer : {kind: 'queued', entry});
+	};
+
+	const offers: InstanceOffer[] = [];
+	const blocked: BlockedGpu[] = [...unknownBlocks(eligibility)];
+	for (const instance of eligibility.instances ?? []) {
+		const answer = answerFor(instance);
+		if (answer.kind === 'offer') {
+			offers.push(answer);
+		} else {
+			blocked.push({index: instance.gpu, instance: instanceWords(instance), block: answer});
+		}
+	}
+
+	const taken = chooseInstances(gpus, offers, wanted.count);
+	return taken.length < wanted.count ? {kind: 'short', available: offers.length, blocked} : {kind: 'picked', taken};
+}
+
+/**
+Plans a newcomer's grant: all that is wanted, or nothing. The plan expects the chosen GPUs and the whole line as they were
+read, so no one that joined or took meanwhile is overtaken.
+
+@param snapshot - Without the dead: see lease-changes.ts.
+@param observation
+@param request
+*/
+export function allocate(
+	snapshot: Snapshot,
+	observation: Observation,
+	request: AllocationRequest,
+): Allocation | Refusal {
+	const {wanted, lease, grant} = request;
+	const out = outagesSeen(snapshot, observation, request.memoryThresholdMiB);
+	const circumstances: Circumstances = {
+		waiters: waitersOf(snapshot, out, request.isAwake),
+		clean: cleanRuleOf(snapshot),
+	};
+	const pick = wanted.need?.mig === undefined ? pickGpus : pickInstances;
+	const picked = pick(snapshot, observation, request, circumstances);
+	if (picked.kind === 'short') {
+		const {available, blocked} = picked;
 		return {kind: 'refused', wanted, available, blocked, now: snapshot.now};
 	}
 
-	const gpus = best.taken.toSorted((a, b) => a - b);
+	const {taken} = picked;
+	const {instances, ...granted} = grantedParts(taken);
 	const context: AuditContext = {...grant, now: snapshot.now};
-	const taken = gpus.map((index) => offered.find(({record}) => record.index === index)!);
 	const takeover = takeoverOf(
-		taken.flatMap(({takes}) => takes),
-		waiters.reasonToGive,
+		[...new Set(taken.flatMap(({takes}) => takes))],
+		circumstances.waiters.reasonToGive,
 		context,
 	);
-	const changes = planHoldings([
-		...takeover.changes,
-		...taken.map(({record, capacityMiB}): HoldingChange => ({kind: 'add', record, lease, capacityMiB})),
-	]);
+	const changes = planHoldings([...takeover.changes, ...taken.map((part): HoldingChange => additionOf(part, lease))]);
 	return {
 		kind: 'allocated',
-		gpus,
+		gpus: granted.gpus,
+		instances,
 		plan: {
 			expect: [
 				{kind: 'pool', gpuCount: snapshot.gpus.length},
@@ -203,8 +274,13 @@ export function allocate(
 			],
 			writes: changes.writes,
 			usage: changes.usage,
-			audit: [...takeover.audit, grantEntry(lease, gpus, context, grant)],
-			event: {kind: 'granted', gpus, user: ownerOf(lease), ...(share !== undefined && {shared: true})},
+			audit: [...takeover.audit, grantEntry(lease, granted.gpus, context, {...grant, instances})],
+			event: {
+				kind: 'granted',
+				gpus: granted.gpus,
+				user: ownerOf(lease),
+				...(isPartOfGpu(wanted.need) && {shared: true}),
+			},
 			grants: true,
 		},
 	};

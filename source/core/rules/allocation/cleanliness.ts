@@ -2,7 +2,7 @@
 Clean between tenants: with `clean=on` in the policy, a GPU that nobody holds is free only with no process on it and with no more memory in use
 than the driver keeps for itself.
 */
-import {policyOf} from '../policy/policy.js';
+import {policyOf, type StoredPolicy} from '../policy/policy.js';
 import type {GpuProcess, GpuReading, MemoryBaseline, Observation, Snapshot} from '../../model/types.js';
 
 /** What a GPU may have in use beyond its baseline, in MiB. Even an empty context of CUDA holds more. */
@@ -14,7 +14,7 @@ export type CleanRule = {
 };
 
 /** Undefined: the policy asks for no such thing. */
-export function cleanRuleOf(snapshot: Pick<Snapshot, 'policy' | 'baselines'>): CleanRule | undefined {
+export function cleanRuleOf(snapshot: StoredPolicy & Pick<Snapshot, 'baselines'>): CleanRule | undefined {
 	const {baselines} = snapshot;
 	return policyOf(snapshot).clean === 'off'
 		? undefined
@@ -45,7 +45,7 @@ start of the machine. None while the policy asks for no clean GPUs, so that swit
 @returns Undefined when nothing differs.
 */
 export function nextBaselines(
-	snapshot: Pick<Snapshot, 'policy' | 'baselines' | 'gpus'>,
+	snapshot: StoredPolicy & Pick<Snapshot, 'baselines' | 'gpus'>,
 	{observation, bootId, memoryThresholdMiB}: Scan,
 ): ReadonlyMap<number, MemoryBaseline> | undefined {
 	const {baselines, gpus} = snapshot;

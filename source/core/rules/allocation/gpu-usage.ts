@@ -1,5 +1,6 @@
 /** Whether a GPU is really in use, judged from what the tool said. Unknown is not free. */
 import {memoryOf} from '../leases/share-usage.js';
+import {noSuchReading} from '../../model/observation.js';
 import type {GpuProcess, GpuReading} from '../../model/types.js';
 import {tenantsOf, type CleanRule} from './cleanliness.js';
 
@@ -14,10 +15,9 @@ export type GpuUsage =
 	  }
 	/** `why` is in the tool's words where it gave any. */
 	| {readonly kind: 'unknown'; readonly why: string}
-	| {readonly kind: 'failed'; readonly why: string};
-
-/** Words by which a tool says that it has no such reading at all, rather than that it failed to take it. */
-const hasNoSuchReading = new Set(['[N/A]', 'N/A', '[Not Supported]', 'Not Supported']);
+	| {readonly kind: 'failed'; readonly why: string}
+	/** No tool reads it here, and the engine that grants it vouches for it. */
+	| {readonly kind: 'unread'};
 
 /**
 @param reading - Undefined when the tool did not mention this GPU.
@@ -40,6 +40,14 @@ function judgeClean(reading: GpuReading, {limitMiB}: CleanRule): GpuUsage {
 	return tenantsOf(processes).length > 0 || holdsMemory ? {kind: 'used', memoryUsedMiB, isDirty: true} : {kind: 'idle'};
 }
 
+/** What is used of all instances of MIG together. Undefined where there are none, or that of one is unknown. */
+function memoryOfInstances({migInstances = []}: GpuReading): number | undefined {
+	const used = migInstances.map(({memoryUsedMiB}) => memoryUsedMiB).filter((memory) => memory !== undefined);
+	return used.length === 0 || used.length < migInstances.length
+		? undefined
+		: used.reduce((sum, memory) => sum + memory, 0);
+}
+
 function judgeByThreshold(reading: GpuReading | undefined, memoryThresholdMiB: number): GpuUsage {
 	if (reading === undefined) {
 		return {kind: 'failed', why: 'not seen by the GPU tool'};
@@ -49,14 +57,17 @@ function judgeByThreshold(reading: GpuReading | undefined, memoryThresholdMiB: n
 		return {kind: 'failed', why: reading.failure};
 	}
 
-	if (reading.memoryUsedMiB !== undefined) {
-		return reading.memoryUsedMiB > memoryThresholdMiB
-			? {kind: 'used', memoryUsedMiB: reading.memoryUsedMiB}
-			: {kind: 'idle'};
+	if (reading.isUnread === true) {
+		return {kind: 'unread'};
+	}
+
+	const memoryUsedMiB = reading.memoryUsedMiB ?? memoryOfInstances(reading);
+	if (memoryUsedMiB !== undefined) {
+		return memoryUsedMiB > memoryThresholdMiB ? {kind: 'used', memoryUsedMiB} : {kind: 'idle'};
 	}
 
 	const marker = reading.unknown['memoryUsedMiB'];
-	if (marker !== undefined && hasNoSuchReading.has(marker)) {
+	if (marker !== undefined && noSuchReading.has(marker)) {
 		if (reading.processes === undefined) {
 			return {kind: 'unknown', why: 'neither memory nor processes can be read'};
 		}

@@ -1,6 +1,9 @@
 /** A need that this pool can never serve is told at once, with what there is instead. */
 import {CanhazgpuError, cutShort} from '../../../errors.js';
-import type {GpuLinks, GpuReading, Need, Observation} from '../../model/types.js';
+import {impossibleInstances, splitHint} from '../mig/impossible-instances.js';
+import {instancesFor} from '../mig/instance-need.js';
+import {instancesOf, instanceWords, isWhole} from '../mig/instances.js';
+import type {GpuLinks, GpuReading, InstanceNeed, Need, Observation} from '../../model/types.js';
 import {eligibilityOf, isOfOneModel, meets, type Eligibility} from './need.js';
 import {memoryWords, sizeWords} from './memory-size.js';
 import type {Wanted} from './request.js';
@@ -48,6 +51,34 @@ function mostPossible(wanted: Wanted, observation: Observation, gpuCount: number
 	return 0;
 }
 
+/** What to ask for in place of GPUs that MIG has split. */
+function migExample(split: readonly GpuReading[]): string {
+	const [first] = split.flatMap((reading) => instancesOf(reading) ?? []);
+	return first === undefined
+		? '--mig 1g.10gb'
+		: first.profile === undefined
+			? `--gpu-ids ${instanceWords(first)}`
+			: `--mig ${first.profile}`;
+}
+
+function instancesProblem(
+	mig: InstanceNeed,
+	{
+		wanted,
+		observation,
+		gpuCount,
+	}: Pick<Circumstances, 'gpuCount'> & {readonly wanted: Wanted; readonly observation: Observation},
+): CanhazgpuError {
+	const readings = Array.from({length: gpuCount}, (_, place) => observation.gpus.find(({index}) => index === place));
+	const suitable = instancesFor(
+		mig,
+		readings
+			.map((reading, index) => [index, reading] as const)
+			.filter(([, reading]) => meets(wanted.need!, reading) === true),
+	);
+	return impossibleInstances(mig, wanted.count, readings, suitable.instances.length);
+}
+
 type Circumstances = {
 	readonly eligibility: Eligibility;
 	readonly observation: Observation | undefined;
@@ -64,9 +95,29 @@ export function requirePossible(wanted: Wanted, {eligibility, observation, gpuCo
 	}
 
 	const {need = {}, ids, count} = wanted;
-	const inventory = inventoryWords(observation.gpus.filter(({index}) => index < gpuCount));
-	const hint = inventory === '' ? undefined : `The pool has ${inventory}.`;
+	const ofPool = observation.gpus.filter(({index}) => index < gpuCount);
+	if (need.mig !== undefined) {
+		throw instancesProblem(need.mig, {wanted, observation, gpuCount});
+	}
+
+	const split = ofPool.filter((reading) => isWhole(reading) === false);
+	const inventory = inventoryWords(ofPool.filter((reading) => !split.includes(reading)));
+	const hints = [
+		...(inventory === '' ? [] : [`The pool has ${inventory}${split.length === 0 ? '' : ' that MIG has not split'}.`]),
+		...(split.length === 0 ? [] : [`Of what MIG has split, ask for an instance: ${migExample(split)}.`]),
+	];
+	const hint = hints.length === 0 ? undefined : hints.join(' ');
 	if (ids !== undefined) {
+		const named = split.filter(({index}) => ids.includes(index));
+		if (named.length > 0) {
+			const isOne = named.length === 1;
+			throw new CanhazgpuError(
+				'impossible',
+				`${isOne ? 'GPU' : 'GPUs'} ${named.map(({index}) => index).join(', ')} ${isOne ? 'is' : 'are'} split by MIG, and not handed out whole`,
+				{hint: splitHint(named)},
+			);
+		}
+
 		const unfit = ids.filter(
 			(id) =>
 				meets(
@@ -83,6 +134,12 @@ export function requirePossible(wanted: Wanted, {eligibility, observation, gpuCo
 	}
 
 	const most = mostPossible(wanted, observation, gpuCount, links);
+	if (split.length > 0 && split.length === ofPool.length) {
+		throw new CanhazgpuError('impossible', 'MIG has split every GPU of this pool, and none is handed out whole', {
+			hint,
+		});
+	}
+
 	if (most === 0) {
 		throw new CanhazgpuError(
 			'impossible',

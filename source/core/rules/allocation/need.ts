@@ -1,16 +1,32 @@
 /**
 Which GPUs can serve a need: one answer, from what is known of each GPU. What is unknown never meets a need that names it.
 */
-import type {GpuGroup, GpuLinks, GpuReading, Need, Observation} from '../../model/types.js';
+import type {
+	EligibleInstance,
+	GpuGroup,
+	GpuLinks,
+	GpuReading,
+	InstanceOfGpu,
+	Need,
+	Observation,
+	QueueEntry,
+} from '../../model/types.js';
+import {instancesFor} from '../mig/instance-need.js';
+import {isWhole} from '../mig/instances.js';
 import type {Wanted} from './request.js';
 import {capacityOf} from './share-fit.js';
 
 /** What a need may ask of a GPU, in words. */
-export type Quality = 'model' | 'memory' | 'compute capability' | 'links';
+export type Quality = 'model' | 'memory' | 'compute capability' | 'links' | 'MIG mode' | 'MIG instances';
+
+/** Those of one GPU, whatever the others are. */
+type OwnQuality = Exclude<Quality, 'links' | 'MIG instances'>;
 
 export type Eligibility = {
 	/** Groups of GPUs of which any as many as are wanted serve the request. Undefined: all GPUs of the pool are one group. */
 	readonly groups: readonly GpuGroup[] | undefined;
+	/** Of a request for instances of MIG: those that can serve it, of which any as many as are wanted do. */
+	readonly instances?: readonly InstanceOfGpu[];
 	/** GPUs that may have what is needed, with what is unknown of them. */
 	readonly unknown: ReadonlyMap<number, Quality>;
 	/** False: this pool can never serve it, whatever the unknown readings turn out to be. */
@@ -59,12 +75,13 @@ function isRoomFor(shareMiB: number, reading: GpuReading | undefined): boolean |
 	return capacityMiB === undefined ? undefined : capacityMiB >= shareMiB;
 }
 
-/** Whether a GPU has what is needed of it alone, or what of that is unknown. */
+/** Whether a GPU has what is needed of it alone, or what of that is unknown. One in MIG mode serves no request but that for instances. */
 export function meets(
-	{minMemoryMiB, shareMiB, models, minCompute}: Need,
+	{minMemoryMiB, shareMiB, mig, models, minCompute}: Need,
 	reading: GpuReading | undefined,
-): boolean | Exclude<Quality, 'links'> {
-	const answers: ReadonlyArray<readonly [Exclude<Quality, 'links'>, boolean | undefined]> = [
+): boolean | OwnQuality {
+	const answers: ReadonlyArray<readonly [OwnQuality, boolean | undefined]> = [
+		['MIG mode', mig !== undefined || isWhole(reading)],
 		[
 			'memory',
 			minMemoryMiB === undefined ||
@@ -89,8 +106,10 @@ export function meets(
 		: false;
 }
 
-const isNvlink = (links: GpuLinks | undefined, one: number, other: number): boolean | undefined =>
-	links?.[one]?.[other]?.startsWith('NV');
+function isNvlink(links: GpuLinks | undefined, one: number, other: number): boolean | undefined {
+	const link = links?.[one]?.[other];
+	return link === undefined ? undefined : link === 'XGMI' || link.startsWith('NV');
+}
 
 /**
 All sets of GPUs that cannot grow in which each is linked to each other, by the algorithm of Bron and Kerbosch.
@@ -170,7 +189,7 @@ function groupsFor(wanted: Wanted, {readings, links, isHopeful}: Facts): readonl
 
 /** Whether all GPUs of a request have to be of one model. */
 export const isOfOneModel = ({count, ids, need}: Wanted): boolean =>
-	need?.sameModel ?? (count > 1 && ids === undefined);
+	need?.sameModel ?? (count > 1 && ids === undefined && need?.mig === undefined);
 
 /**
 @param wanted - As checkWanted returned it.
@@ -186,6 +205,10 @@ export function eligibilityOf(
 ): Eligibility {
 	const byIndex = new Map(observation.gpus.map((reading) => [reading.index, reading]));
 	const readings = Array.from({length: gpuCount}, (_, index) => byIndex.get(index));
+	if (wanted.need?.mig !== undefined) {
+		return instanceEligibility(wanted, wanted.need, readings);
+	}
+
 	const groups = groupsFor(wanted, {readings, links, isHopeful: false});
 	const {need = {}, ids} = wanted;
 	const considered = ids ?? readings.map((_, index) => index);
@@ -209,12 +232,43 @@ export function eligibilityOf(
 		isCertain &&= !unknown.has(index) && !isModelUnknown;
 	}
 
-	const isPlain = asksForNothing(need) && (ids !== undefined || groups[0]?.length === gpuCount);
+	const isPlain =
+		asksForNothing(need) &&
+		(ids === undefined ? groups[0]?.length === gpuCount : ids.every((index) => isWhole(readings[index]) === true));
 	return {
 		groups: isPlain ? undefined : groups,
 		unknown,
 		isPossible: groups.length > 0 || groupsFor(wanted, {readings, links, isHopeful: true}).length > 0,
 		isCertain,
+	};
+}
+
+/** The same for instances of MIG. */
+function instanceEligibility(
+	{count}: Wanted,
+	need: Need,
+	readings: ReadonlyArray<GpuReading | undefined>,
+): Eligibility {
+	const answers = readings.map((reading, index) => ({index, reading, answer: meets(need, reading)}));
+	const suitable = answers.filter(({answer}) => answer === true);
+	const {instances, unknown: unread} = instancesFor(
+		need.mig!,
+		suitable.map(({index, reading}) => [index, reading]),
+	);
+	const unknown = new Map<number, Quality>(unread.map((index) => [index, 'MIG instances']));
+	for (const {index, reading, answer} of answers) {
+		if (typeof answer !== 'boolean' && instancesFor(need.mig!, [[index, reading]]).instances.length > 0) {
+			unknown.set(index, answer);
+		}
+	}
+
+	const isEnough = instances.length >= count;
+	return {
+		groups: isEnough ? [[...new Set(instances.map(({gpu}) => gpu))]] : [],
+		instances: isEnough ? instances : [],
+		unknown,
+		isPossible: isEnough || unknown.size > 0,
+		isCertain: unknown.size === 0,
 	};
 }
 
@@ -236,6 +290,24 @@ export const isSameGroups = (one: readonly GpuGroup[] | undefined, other: readon
 /** Whether a scan of the GPUs can make a difference to which of them serve a request. */
 export const dependsOnGpus = (wanted: Wanted): boolean => wanted.need !== undefined || isOfOneModel(wanted);
 
+/** The instances of an entry as it writes them down. */
+const eligibleInstancesOf = ({instances}: Eligibility): readonly EligibleInstance[] | undefined =>
+	instances?.map(({gpu, uuid}) => ({gpu, uuid}));
+
+/** What an entry of the queue says of the GPUs or instances that can serve it. */
+export type Eligible = Pick<QueueEntry, 'eligible' | 'eligibleInstances'>;
+
+/** What an entry says as it joins. */
+export const eligibleOf = (eligibility: Eligibility): Eligible => ({
+	eligible: eligibility.groups,
+	eligibleInstances: eligibleInstancesOf(eligibility),
+});
+
+/** Whether two entries may have the same. */
+export const isSameEligible = (one: Eligible, other: Eligible): boolean =>
+	isSameGroups(one.eligible, other.eligible) &&
+	JSON.stringify(one.eligibleInstances ?? []) === JSON.stringify(other.eligibleInstances ?? []);
+
 /**
 What an entry has to say of its GPUs after another scan. Where something could not be read, it takes nothing back: such a GPU is not handed
 out anyway, and a reading that fails for a moment must not cost anybody the claim to a GPU.
@@ -243,12 +315,19 @@ out anyway, and a reading that fails for a moment must not cost anybody the clai
 @param current - What the entry says now.
 @param possible - Which of that this pool has: see groupsOf in queue/eligible.ts.
 */
-export function groupsAfterLook(
-	current: readonly GpuGroup[] | undefined,
+export function eligibleAfterLook(
+	current: Eligible,
 	possible: readonly GpuGroup[],
-	{groups, isCertain}: Eligibility,
-): readonly GpuGroup[] | undefined {
-	const loses =
+	eligibility: Eligibility,
+): Eligible {
+	const {groups, instances, isCertain} = eligibility;
+	const losesInstance = (current.eligibleInstances ?? []).some(({uuid}) =>
+		instances?.every((instance) => instance.uuid !== uuid),
+	);
+	const losesGroup =
 		groups !== undefined && possible.some((group) => groups.every((one) => group.some((gpu) => !one.includes(gpu))));
-	return !isCertain && loses ? current : groups;
+	const loses = instances === undefined ? losesGroup : losesInstance;
+	return !isCertain && loses
+		? {eligible: current.eligible, eligibleInstances: current.eligibleInstances}
+		: eligibleOf(eligibility);
 }

@@ -1,6 +1,7 @@
 /** What of one GPU a request could have: all of it, or a share beside others. */
 import {holdingsOn, type Holding} from '../leases/holdings.js';
 import type {GpuReading, GpuRecord, Lease} from '../../model/types.js';
+import {isWhole} from '../mig/instances.js';
 import {roomFor, type ShareBlock, type ShareLimits} from './share-fit.js';
 
 export type GpuOffer = {
@@ -17,6 +18,8 @@ export type GpuOfferBlock =
 	| ShareBlock
 	/** One has it alone. */
 	| {readonly kind: 'leased'; readonly lease: Lease}
+	/** MIG has split it, so that its instances alone are handed out; or that cannot be told. */
+	| {readonly kind: 'split'; readonly isUnknown: boolean}
 	/** Others have shares of it, and it is wanted alone. */
 	| {readonly kind: 'shared'; readonly shares: readonly Lease[]}
 	| {readonly kind: 'garbage'; readonly problem: string};
@@ -66,14 +69,19 @@ export function offerOf(record: GpuRecord, options: GpuOfferOptions): GpuOffer |
 		return {kind: 'garbage', problem: record.problem};
 	}
 
-	const {share, canTake} = options;
+	const {share, canTake, reading} = options;
+	const isWholeNow = reading === 'unseen' ? true : isWhole(reading);
+	if (isWholeNow !== true) {
+		return {kind: 'split', isUnknown: isWholeNow === undefined};
+	}
+
 	const holdings = holdingsOn(record);
 	const firm = holdings.map(({lease}) => lease).filter((lease) => !canTake(lease));
 	if (record.kind === 'leased' && firm.length > 0) {
 		return {kind: 'leased', lease: firm[0]!};
 	}
 
-	if (share !== undefined) {
+	if (share !== undefined && firm.every(({mig}) => mig === undefined)) {
 		return offerShare(record, share, options);
 	}
 

@@ -2,7 +2,8 @@
 What somebody asks for, checked against the pool before anything else: a request that can never succeed fails at once.
 */
 import {CanhazgpuError, cutShort} from '../../../errors.js';
-import type {Need, Requester} from '../../model/types.js';
+import type {InstanceNeed, InstanceOfGpu, Need, Requester} from '../../model/types.js';
+import {instanceWords} from '../mig/instances.js';
 import type {StrategyName} from './strategy.js';
 
 /** Everybody who looks at the pool reads every note in it. */
@@ -43,6 +44,9 @@ export type Wanted = {
 	readonly need?: Need;
 };
 
+/** Whether parts of GPUs are wanted, with others beside them: shares or instances. */
+export const isPartOfGpu = (need: Need | undefined): boolean => need?.shareMiB !== undefined || need?.mig !== undefined;
+
 const idRange = (gpuCount: number): string => (gpuCount === 1 ? 'the only id is 0' : `ids are 0 to ${gpuCount - 1}`);
 
 /**
@@ -64,11 +68,38 @@ export function checkIds(ids: readonly number[], gpuCount: number): void {
 	}
 }
 
+/** @returns How many instances are wanted. */
+function checkInstances(need: InstanceNeed, count: number, gpuCount: number): number {
+	if ('instances' in need) {
+		const {instances} = need;
+		checkIds([...new Set(instances.map(({gpu}) => gpu))], gpuCount);
+		const names = instances.map((instance) => instanceWords(instance));
+		const twice = names.find((name, position) => names.indexOf(name) !== position);
+		if (twice !== undefined) {
+			throw new CanhazgpuError('impossible', `Instance ${twice} is named twice in ${cutShort(names.join(','))}`, {
+				hint: 'Name each instance once.',
+			});
+		}
+
+		return instances.length;
+	}
+
+	if (!Number.isSafeInteger(count) || count < 1) {
+		throw new CanhazgpuError('impossible', `Cannot reserve ${count} MIG instances`, {hint: 'Ask for 1 or more.'});
+	}
+
+	return count;
+}
+
 /**
 @throws CanhazgpuError `impossible` when the pool could never give this.
 @returns The same, its ids sorted.
 */
 export function checkWanted({count, ids, need}: Wanted, gpuCount: number): Wanted {
+	if (need?.mig !== undefined) {
+		return {count: checkInstances(need.mig, count, gpuCount), need};
+	}
+
 	if (ids !== undefined) {
 		checkIds(ids, gpuCount);
 		return {count: ids.length, ids: [...ids].toSorted((a, b) => a - b), need};
@@ -95,7 +126,7 @@ export type Tenure =
 
 export type AcquireRequest = {
 	readonly requester: Requester;
-	/** Ignored when `ids` are given. */
+	/** How many GPUs or, with `need.mig`, instances. Ignored when they are named. */
 	readonly count: number;
 	readonly ids?: readonly number[];
 	/** What the GPUs must have. Absent: nothing was said of that. */
@@ -106,15 +137,21 @@ export type AcquireRequest = {
 	readonly note?: string;
 	/** Takes GPUs in spite of unreserved use or an unknown reading. */
 	readonly force?: boolean;
+	/** Of an engine that has several machines: only this one will do. */
+	readonly host?: string;
 };
 
 export type Grant = {
 	readonly kind: 'granted';
-	/** Sorted. */
+	/** Sorted, each once. */
 	readonly gpus: readonly number[];
+	/** Of a request for instances of MIG; sorted. */
+	readonly instances?: readonly InstanceOfGpu[];
 	readonly leaseId: string;
 	/** When its lease began, on the store's clock. */
 	readonly startTime: number;
 	/** When the lease is over at the latest, on the store's clock. Undefined for a job without a time limit. */
 	readonly endsBy: number | undefined;
+	/** Of an engine that has several machines: which one has these GPUs, and their numbers there, in the same order. */
+	readonly place?: {readonly node: string; readonly gpuIds: readonly number[]};
 };

@@ -1,27 +1,34 @@
 /** What the pool's policy allows of shares. */
 import {CanhazgpuError} from '../../../errors.js';
 import type {Need, Snapshot} from '../../model/types.js';
-import {policyOf} from '../policy/policy.js';
+import {policyDoubtOf, policyOf, type StoredPolicy} from '../policy/policy.js';
 import type {Eligibility} from './need.js';
 import type {Wanted} from './request.js';
 import type {ShareLimits} from './share-fit.js';
 
 /** The limits of a share that a need asks for; undefined where GPUs are wanted alone. */
-export const shareLimitsOf = (need: Need | undefined, snapshot: Pick<Snapshot, 'policy'>): ShareLimits | undefined =>
+export const shareLimitsOf = (need: Need | undefined, snapshot: StoredPolicy): ShareLimits | undefined =>
 	need?.shareMiB === undefined ? undefined : {memoryMiB: need.shareMiB, mostShares: policyOf(snapshot)['share.max']};
 
 /**
 Leaves of the GPUs that can serve a request those that may be shared, where a share is asked for.
 
-@throws CanhazgpuError `impossible` where the policy allows no shares, or none of the GPUs that are named.
+@throws CanhazgpuError `impossible` where the policy allows no shares, or none of the GPUs that are named; `pool-garbage` where it cannot be read.
 */
 export function withinSharePolicy(
 	wanted: Wanted,
 	eligibility: Eligibility,
-	snapshot: Pick<Snapshot, 'policy' | 'gpus'>,
+	snapshot: StoredPolicy & Pick<Snapshot, 'gpus'>,
 ): Eligibility {
 	if (wanted.need?.shareMiB === undefined) {
 		return eligibility;
+	}
+
+	const doubt = policyDoubtOf(snapshot, ['share', 'share.max', 'share.gpus']);
+	if (doubt !== undefined) {
+		throw new CanhazgpuError('pool-garbage', `It cannot be told whether this pool shares GPUs: ${doubt.problem}`, {
+			hint: `${doubt.fix}. Without --share you get whole GPUs.`,
+		});
 	}
 
 	const policy = policyOf(snapshot);

@@ -44,16 +44,17 @@ const mostRecentUserFirst: Order = (gpu) => [-(gpu.lastUsedByRequester ?? -Infin
 const coolestFirst: Order = (gpu) => [gpu.temperatureCelsius ?? Infinity, ...mostRecentUserFirst(gpu)];
 
 /** Whole numbers: the sum of fractions would depend on their order. */
-const linkCosts = {PIX: 200, PXB: 300, PHB: 400, NODE: 500, SYS: 600} as const;
+const linkCosts = {XGMI: 100, PIX: 200, PXB: 300, PHB: 400, NODE: 500, SYS: 600} as const;
 const unknownLinkCost = 700;
 
-/** The lower the better: many NVLinks before few, all of them before any PCIe, and an unknown link last. */
+/** The lower the better: many NVLinks before few, these and XGMI before any PCIe, and an unknown link last. */
 export function linkCost(link: GpuLink | undefined): number {
 	if (link === undefined) {
 		return unknownLinkCost;
 	}
 
 	switch (link) {
+		case 'XGMI':
 		case 'PIX':
 		case 'PXB':
 		case 'PHB':

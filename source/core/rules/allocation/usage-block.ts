@@ -1,7 +1,8 @@
 /** Why a GPU that nobody holds cannot be handed out, by what is seen of it. */
-import type {GpuRecord, HealthProblem, Observation} from '../../model/types.js';
+import type {GpuProcess, GpuRecord, HealthProblem, InstanceOfGpu, Observation} from '../../model/types.js';
+import {judgeInstance, processesOnInstance} from '../mig/instance-usage.js';
 import type {CleanRule} from './cleanliness.js';
-import {judgeUsage, usersOf} from './gpu-usage.js';
+import {judgeUsage, usersOf, type GpuUsage} from './gpu-usage.js';
 
 export type UsageBlock =
 	/** In use by somebody without a lease; the users that are known. */
@@ -32,20 +33,49 @@ export function usageBlockOf(
 
 	const reading = observation.gpus.find((gpu) => gpu.index === index);
 	const use = judgeUsage(reading, memoryThresholdMiB, clean);
-	const {health = []} = reading ?? {};
+	return blockBy(use, reading?.health, reading?.processes);
+}
+
+/** The same for an instance of a GPU in MIG mode. */
+export function usageBlockOfInstance(
+	instance: InstanceOfGpu,
+	observation: Observation,
+	memoryThresholdMiB: number,
+	clean: CleanRule | undefined,
+): UsageBlock | undefined {
+	if (observation.failure !== undefined) {
+		return {kind: 'not-scanned', why: observation.failure.message};
+	}
+
+	const reading = observation.gpus.find((gpu) => gpu.index === instance.gpu);
+	// Of the GPU as a whole only its failures count.
+	const use =
+		reading?.failure === undefined && reading !== undefined
+			? judgeInstance(reading, instance, {memoryThresholdMiB, isCleanWanted: clean !== undefined})
+			: judgeUsage(reading, memoryThresholdMiB);
+	return blockBy(use, reading?.health, processesOnInstance(reading, instance).own);
+}
+
+/** Why something in this use is not to be had. */
+function blockBy(
+	use: GpuUsage,
+	health: readonly HealthProblem[] = [],
+	processes: readonly GpuProcess[] = [],
+): UsageBlock | undefined {
 	if (use.kind !== 'failed' && health.length > 0) {
 		return {kind: 'unfit', problems: health};
 	}
 
 	switch (use.kind) {
-		case 'idle': {
+		case 'idle':
+		case 'unread': {
 			return undefined;
 		}
 
 		case 'used': {
 			return {
 				kind: 'unreserved',
-				users: usersOf(reading?.processes ?? []),
+				users: usersOf(processes),
 				memoryUsedMiB: use.memoryUsedMiB,
 				isDirty: use.isDirty,
 			};

@@ -95,3 +95,18 @@ export function chooseHost(wanted: Wanted, answers: readonly HostAnswer[]): Host
 		reasons: judged.map(({host, judgement}) => ({host, reason: judgement as HostReason})),
 	};
 }
+
+/**
+Whether a request that waits on one box, and holds nothing there, is served at once on another: enough GPUs are free there, and nobody waits.
+Anything less would cost it the position that it has.
+
+@param wanted - As in {@link chooseHost}.
+@param current - The box on which it waits.
+*/
+export function hostToMoveTo(wanted: Wanted, current: string, answers: readonly HostAnswer[]): string | undefined {
+	const others = answers.filter(
+		(answer) => answer.host !== current && 'waitingCount' in answer && answer.waitingCount === 0,
+	);
+	const choice = chooseHost(wanted, others);
+	return choice.kind === 'chosen' && choice.waitSeconds === 0 ? choice.host : undefined;
+}

@@ -1,5 +1,6 @@
 /** Puts what happens to leases and positions in the queue into records of the audit log. */
-import type {AuditKind, AuditRecord, Lease, QueueEntry} from '../../model/types.js';
+import type {AuditKind, AuditRecord, InstanceOfGpu, Lease, QueueEntry} from '../../model/types.js';
+import {instancesHeld} from './additions.js';
 import type {Ending} from './liveness.js';
 import {labelOf, ownerOf} from './ownership.js';
 
@@ -29,6 +30,8 @@ function partiesOf(
 }
 
 export type GrantOptions = {
+	/** Instances of MIG that were granted. */
+	readonly instances?: readonly InstanceOfGpu[] | undefined;
 	readonly kind?: 'granted' | 'held';
 	/** Of the position in the queue that it was got by. */
 	readonly entryId?: string;
@@ -41,18 +44,24 @@ export const grantEntry = (
 	lease: Lease,
 	gpus: readonly number[],
 	context: AuditContext,
-	{kind = 'granted', entryId, forced, reason}: GrantOptions = {},
+	{kind = 'granted', entryId, forced, reason, instances}: GrantOptions = {},
 ): AuditRecord => ({
 	...partiesOf(lease, context),
 	kind,
 	gpus,
+	instances,
 	leaseId: lease.leaseId,
+	memoryMiB: lease.memoryMiB,
 	entryId,
 	forced: forced === true ? true : undefined,
 	until: lease.expiryTime,
 	reason,
 	note: lease.note,
 });
+
+const gpusOf = (group: ReadonlyArray<{readonly index: number}>): readonly number[] => [
+	...new Set(group.map(({index}) => index)),
+];
 
 const endingKind = ({reason}: Ending): AuditKind => (reason === 'released' || reason === 'expired' ? reason : 'ended');
 
@@ -69,8 +78,10 @@ export function endingEntries(
 		return {
 			...partiesOf(lease, context),
 			kind: endingKind(ending),
-			gpus: group.map(({index}) => index),
+			gpus: gpusOf(group),
+			instances: instancesHeld(group),
 			leaseId: lease.leaseId,
+			memoryMiB: lease.memoryMiB,
 			until: ending.endTime === context.now ? undefined : ending.endTime,
 			reason: ending.reason,
 			note: lease.note,
@@ -91,8 +102,10 @@ export function extensionEntries(
 		return {
 			...partiesOf(lease, context),
 			kind: 'extended',
-			gpus: group.map(({index}) => index),
+			gpus: gpusOf(group),
+			instances: instancesHeld(group),
 			leaseId: lease.leaseId,
+			memoryMiB: lease.memoryMiB,
 			until: lease.expiryTime,
 			note: lease.note,
 		};
@@ -116,6 +129,7 @@ export const positionEntry = (
 	kind,
 	gpus: entry.requestedIds,
 	count: entry.requestedIds.length > 0 ? entry.requestedIds.length : entry.requestedCount,
+	memoryMiB: entry.need?.shareMiB,
 	entryId: entry.id,
 	reason,
 	note: entry.note,

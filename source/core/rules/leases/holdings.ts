@@ -17,8 +17,12 @@ export type Holding = {
 /** True for a GPU that one lease has alone. */
 export const isLeased = (record: GpuRecord): record is LeasedRecord => record.kind === 'leased';
 
-/** True for a lease that has a part of each of its GPUs. */
-export const isShare = ({memoryMiB}: Lease): boolean => memoryMiB !== undefined;
+/** True for a lease that has a part of its GPU: some of its memory, or an instance of MIG. */
+export const isShare = ({memoryMiB, mig}: Lease): boolean => memoryMiB !== undefined || mig !== undefined;
+
+/** Tells the parts of one grant apart: a GPU, or an instance of one. */
+export const partKey = (index: number, {mig}: Pick<Lease, 'mig'>): string =>
+	mig === undefined ? String(index) : `${index}:${mig.uuid}`;
 
 /** All leases on a GPU: none, the one that has it alone, or its shares. */
 export function holdingsOn(record: GpuRecord | undefined): readonly Holding[] {

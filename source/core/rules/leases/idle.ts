@@ -4,6 +4,7 @@ now is not idle by that, and what cannot be read is not idle either: it neither 
 */
 import type {GpuReading, GpuRecord, IdleSpan, Lease, Observation} from '../../model/types.js';
 import {judgeUsage} from '../allocation/gpu-usage.js';
+import {isInstanceIdle} from '../mig/instance-usage.js';
 import {holdingsIn, type Holding} from './holdings.js';
 import {usageOfShares} from './share-usage.js';
 
@@ -11,9 +12,18 @@ import {usageOfShares} from './share-usage.js';
 const longestGapSeconds = 300;
 
 /** A share is idle while no process is its own; a process without a known account may be anybody's. */
-function isShareIdle(reading: GpuReading | undefined, sharedBy: NonNullable<Holding['sharedBy']>): boolean | undefined {
+function isShareIdle(
+	reading: GpuReading | undefined,
+	sharedBy: NonNullable<Holding['sharedBy']>,
+	memoryThresholdMiB: number,
+): boolean | undefined {
+	const {mig} = sharedBy.record.shares[sharedBy.position]!;
+	if (mig !== undefined) {
+		return isInstanceIdle(reading, mig, memoryThresholdMiB);
+	}
+
 	const processes = reading?.failure === undefined ? reading?.processes : undefined;
-	const {shares, others} = usageOfShares(sharedBy.record.shares, processes);
+	const {shares, others} = usageOfShares(sharedBy.record.shares, processes, reading);
 	const own = shares[sharedBy.position]!.processes;
 	if (own.some(({kind}) => kind !== 'graphics')) {
 		return false;
@@ -29,7 +39,7 @@ function isIdle(
 	memoryThresholdMiB: number,
 ): boolean | undefined {
 	if (sharedBy !== undefined) {
-		return isShareIdle(reading, sharedBy);
+		return isShareIdle(reading, sharedBy, memoryThresholdMiB);
 	}
 
 	const use = judgeUsage(reading, memoryThresholdMiB);
@@ -42,7 +52,8 @@ function isIdle(
 }
 
 /** Leases of the peer bear no id: their user and start tell them apart. */
-const leaseKey = ({leaseId, user, startTime}: Lease): string => leaseId ?? `${user} ${startTime}`;
+const leaseKey = ({leaseId, user, startTime, mig}: Lease): string =>
+	[leaseId ?? `${user} ${startTime}`, ...(mig === undefined ? [] : [mig.uuid])].join(' ');
 
 /** What was known of this lease on this GPU. A reading without a uuid contradicts nothing. */
 const spanOf = (

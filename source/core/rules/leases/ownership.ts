@@ -4,16 +4,16 @@ import type {Lease, QueueEntry, Requester} from '../../model/types.js';
 
 /**
 The name that counts for an account. In a user namespace it names that namespace too, by a colon that no account's own name can have: so it
-is never the name of an account outside, nor of one in another namespace.
+is never the name of an account outside, nor of one in another namespace. Where it is proved who that is outside, the name outside counts.
 */
-export const accountName = ({name, userNamespace}: Account): string =>
-	userNamespace === undefined ? name : `${name}@userns:${userNamespace}`;
+export const accountName = ({name, userNamespace, outsideName}: Account): string =>
+	outsideName ?? (userNamespace === undefined ? name : `${name}@userns:${userNamespace}`);
 
 /** Who asks, under the account's own name unless there is a label. */
 export const requesterOf = (account: Account, label?: string): Requester => {
-	const {uid, userNamespace} = account;
+	const {uid, userNamespace, outsideName} = account;
 	const name = accountName(account);
-	return {account: name, uid, userNamespace, label: label ?? name};
+	return {account: name, uid, userNamespace, outsideName, label: label ?? name};
 };
 
 /** True for root, who may change what is anybody's. The uid 0 of a user namespace is the account that made the namespace. */
@@ -21,8 +21,11 @@ export const isRoot = ({uid, userNamespace}: Pick<Requester, 'uid' | 'userNamesp
 	uid === 0 && userNamespace === undefined;
 
 /** Why it cannot be told who asks, and what to do then; undefined when it can. */
-export const doubtAbout = ({userNamespace}: Pick<Requester, 'userNamespace'>): string | undefined =>
-	userNamespace === undefined
+export const doubtAbout = ({
+	userNamespace,
+	outsideName,
+}: Pick<Requester, 'userNamespace' | 'outsideName'>): string | undefined =>
+	userNamespace === undefined || outsideName !== undefined
 		? undefined
 		: 'In a user namespace (a rootless container, unshare) it cannot be told which account asks: run it outside.';
 
@@ -37,12 +40,13 @@ export const labelOf = (held: Lease | QueueEntry): string | undefined =>
 
 /**
 Whether two records tell of one lease. The peer's bear no id, and what the peer rewrites loses its own: then whose it is, and since when, must
-do.
+do. Of several instances of one grant each is a lease of its own.
 */
 export const isSameLease = (a: Lease, b: Lease): boolean =>
-	a.leaseId === undefined || b.leaseId === undefined
+	a.mig?.uuid === b.mig?.uuid &&
+	(a.leaseId === undefined || b.leaseId === undefined
 		? a.user === b.user && a.type === b.type && Math.floor(a.startTime) === Math.floor(b.startTime)
-		: a.leaseId === b.leaseId;
+		: a.leaseId === b.leaseId);
 
 /** True when the account holds it itself. */
 export const owns = (requester: Requester, held: Lease | QueueEntry): boolean => ownerOf(held) === requester.account;

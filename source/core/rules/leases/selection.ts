@@ -1,6 +1,6 @@
 /** Which leases a verb is about, and whether the caller may change them. */
 import {checkIds} from '../allocation/request.js';
-import type {Lease, Requester, Snapshot} from '../../model/types.js';
+import type {InstanceName, Lease, Requester, Snapshot} from '../../model/types.js';
 import {holdingsIn, type Holding} from './holdings.js';
 import {isRoot, isSameLease, labelOf, mayChange, owns} from './ownership.js';
 
@@ -11,7 +11,13 @@ export type Selection =
 	/** Manual leases under this label, or without one when it equals the account. */
 	| {readonly by: 'label'; readonly label: string}
 	/** Whatever is held on these GPUs; with `label`, only what bears it. */
-	| {readonly by: 'gpus'; readonly ids: readonly number[]; readonly label?: string}
+	| {
+			readonly by: 'gpus';
+			readonly ids: readonly number[];
+			/** Instances of MIG, by the names that they had when they were granted. */
+			readonly instances?: readonly InstanceName[];
+			readonly label?: string;
+	  }
 	/** This very lease, on these GPUs or on all it holds. */
 	| {readonly by: 'lease'; readonly leaseId: string; readonly ids?: readonly number[]}
 	/** These very leases, each on the GPU that it was seen on. */
@@ -34,11 +40,14 @@ function bearsLabel(lease: Lease, requester: Requester, label: string): boolean 
 	return label === requester.account && !isRoot(requester) ? labelOf(lease) === undefined : lease.user === label;
 }
 
+const isNamedInstance = (names: readonly InstanceName[] | undefined, index: number, {mig}: Lease): boolean =>
+	mig !== undefined && names?.some(({gpu, number}) => gpu === index && number === mig.number) === true;
+
 /** Whether the record is among those that were named. */
 function isNamed({index, lease}: Holding, selection: Exclude<Selection, {by: 'label'}>): boolean {
 	switch (selection.by) {
 		case 'gpus': {
-			return selection.ids.includes(index);
+			return selection.ids.includes(index) || isNamedInstance(selection.instances, index, lease);
 		}
 
 		case 'lease': {
@@ -70,7 +79,9 @@ export function select(snapshot: Snapshot, requester: Requester, selection: Sele
 	}
 
 	if (selection.by === 'gpus') {
-		checkIds(selection.ids, snapshot.gpus.length);
+		const {ids, instances = []} = selection;
+		checkIds(ids, snapshot.gpus.length);
+		checkIds([...new Set(instances.map(({gpu}) => gpu))], snapshot.gpus.length);
 	}
 
 	const label = selection.by === 'gpus' ? selection.label : undefined;
@@ -84,6 +95,7 @@ export function select(snapshot: Snapshot, requester: Requester, selection: Sele
 		.filter(
 			(record, _, all) =>
 				selection.by !== 'gpus' ||
+				isNamedInstance(selection.instances, record.index, record.lease) ||
 				isOwn(record, record.index) ||
 				all.every((other) => !(isOwn(other, record.index) && isMeant(other))),
 		);

@@ -1,5 +1,6 @@
 /** Which processes of a shared GPU belong to which share, and how much of its memory they use. */
-import type {GpuProcess, Lease} from '../../model/types.js';
+import type {GpuProcess, GpuReading, Lease, Snapshot} from '../../model/types.js';
+import {isGone, isOnInstance, readingOf} from '../mig/instances.js';
 import {ownerOf} from './ownership.js';
 
 /** What one share uses. */
@@ -42,6 +43,13 @@ function isOfJob(process: GpuProcess, {holder, job}: Lease, processes: ReadonlyM
 	return false;
 }
 
+/** False where the process is on another instance than that of the lease, or that instance is gone. */
+function mayBeOn(process: GpuProcess, {mig}: Lease, reading: GpuReading | undefined): boolean {
+	return (
+		mig === undefined || (!isGone(reading, mig) && isOnInstance(process, readingOf(reading, mig) ?? mig) !== false)
+	);
+}
+
 /** A share may use so much more than it asked for: a driver's own needs are not asked for. */
 const toleratedShare = 0.05;
 
@@ -50,21 +58,38 @@ export const isOverused = ({
 	memoryMiB,
 	memoryUsedMiB,
 }: {
-	readonly memoryMiB: number;
+	/** Undefined of what asked for no memory, as an instance of MIG. */
+	readonly memoryMiB: number | undefined;
 	readonly memoryUsedMiB: number | undefined;
-}): boolean => memoryUsedMiB !== undefined && memoryUsedMiB > memoryMiB * (1 + toleratedShare);
+}): boolean =>
+	memoryMiB !== undefined && memoryUsedMiB !== undefined && memoryUsedMiB > memoryMiB * (1 + toleratedShare);
+
+/** How long a share has used more than it asked for, in seconds. Undefined where that was not told. */
+export function overuseSecondsOf(
+	{overuse, now}: Pick<Snapshot, 'overuse' | 'now'>,
+	gpu: number,
+	leaseId: string | undefined,
+): number | undefined {
+	const known = overuse.find((entry) => entry.isTold && entry.leaseId === leaseId && entry.gpu === gpu);
+	return known && Math.max(0, now - known.since);
+}
 
 /**
 Gives each process to the share of its account. Of several shares of one account it is the one whose job it comes from, else a share without
-a job of its own, else the first.
+a job of its own, else the first. A process of which the tool says on which instance of MIG it is belongs to the lease of that instance alone.
 
 @param processes - Undefined when the tool does not tell them.
+@param reading - Of the GPU, where instances may be among the shares.
 */
-export function usageOfShares(shares: readonly Lease[], processes: readonly GpuProcess[] | undefined): SharesUsage {
+export function usageOfShares(
+	shares: readonly Lease[],
+	processes: readonly GpuProcess[] | undefined,
+	reading?: GpuReading,
+): SharesUsage {
 	const byPid = new Map((processes ?? []).map((process) => [process.pid, process]));
 	const owned = new Map<Lease | undefined, GpuProcess[]>();
 	for (const process of processes ?? []) {
-		const ofAccount = shares.filter((lease) => ownerOf(lease) === process.user);
+		const ofAccount = shares.filter((lease) => ownerOf(lease) === process.user && mayBeOn(process, lease, reading));
 		const lease =
 			ofAccount.find((one) => isOfJob(process, one, byPid)) ??
 			ofAccount.find(({job, holder}) => job === undefined && holder === undefined) ??
@@ -75,7 +100,9 @@ export function usageOfShares(shares: readonly Lease[], processes: readonly GpuP
 	return {
 		shares: shares.map((lease) => {
 			const own = owned.get(lease) ?? [];
-			return {lease, processes: own, memoryUsedMiB: processes === undefined ? undefined : memoryOf(own)};
+			const instance = lease.mig && readingOf(reading, lease.mig);
+			const ofProcesses = processes === undefined ? undefined : memoryOf(own);
+			return {lease, processes: own, memoryUsedMiB: instance?.memoryUsedMiB ?? ofProcesses};
 		}),
 		others: owned.get(undefined) ?? [],
 	};

@@ -17,6 +17,7 @@ export function usageOf(index: number, lease: Lease, {reason, endTime}: Ending):
 		note: lease.note,
 		model: lease.model,
 		memoryMiB: lease.memoryMiB,
+		mig: lease.mig,
 		endReason: reason,
 	};
 }

@@ -1,5 +1,5 @@
 /**
-Every key of the policy, once: what it can be, what holds where it is not set, and what it does. To add a key, write one line here, read it by
+Every key of the policy, once: what it can be, what holds where it is not set, and what it does. To add a key, write one entry here, read it by
 `policyOf` where it decides something, and add a line to `source/help/policy.md`; a plan that depends on it also expects the record: see
 `policyExpectation`. A key is added together with what it does.
 */
@@ -12,6 +12,12 @@ export type PolicyKey<Value> = {
 	readonly expects: string;
 	/** What holds where the key is not set, as it would be typed. */
 	readonly fallback: string;
+	/** What holds while it cannot be told what is set: the strictest, of a key that protects people. */
+	readonly inDoubt: {
+		readonly value: Value;
+		/** What that means, as a clause. */
+		readonly words: string;
+	};
 	readonly summary: string;
 	/** What Tab offers as its value. */
 	readonly completes: readonly string[];
@@ -27,10 +33,19 @@ export type PolicyKey<Value> = {
 
 const choice = <const Choice extends string>(
 	choices: readonly Choice[],
-	{fallback, summary}: {readonly fallback: NoInfer<Choice>; readonly summary: string},
+	{
+		fallback,
+		inDoubt,
+		summary,
+	}: {
+		readonly fallback: NoInfer<Choice>;
+		readonly inDoubt: PolicyKey<NoInfer<Choice>>['inDoubt'];
+		readonly summary: string;
+	},
 ): PolicyKey<Choice> => ({
 	expects: choices.length > 2 ? `one of ${choices.join(', ')}` : choices.join(' or '),
 	fallback,
+	inDoubt,
 	summary,
 	completes: choices,
 	read: (text) => choices.find((each) => each === text),
@@ -39,6 +54,9 @@ const choice = <const Choice extends string>(
 /** More would each have next to nothing. */
 const mostShares = 64;
 
+/** Whether shares are allowed, how many and where: without all three, none is granted. */
+const noSharesWords = 'no share is granted';
+
 /** GPU ids such as `0,2`. Undefined: it is no such list. */
 const readIds = (text: string): readonly number[] | undefined =>
 	/^\d{1,4}(?:,\d{1,4})*$/v.test(text) ? text.split(',').map(Number) : undefined;
@@ -46,23 +64,28 @@ const readIds = (text: string): readonly number[] | undefined =>
 export const policyKeys = {
 	strategy: choice(strategyNames, {
 		fallback: 'mru',
+		inDoubt: {value: 'mru', words: 'GPUs are handed out in the default order'},
 		summary: 'which of the free GPUs are handed out first',
 	}),
 	clean: choice(['on', 'off'], {
 		fallback: 'off',
+		inDoubt: {value: 'on', words: 'only clean GPUs are handed out'},
 		summary: 'whether a GPU is free only with no process and no memory left on it',
 	}),
 	isolate: choice(isolationLevels, {
 		fallback: 'off',
+		inDoubt: {value: 'require', words: 'run starts no job that is not isolated'},
 		summary: 'whether jobs of run can open no GPU but their own',
 	}),
 	share: choice(['off', 'on'], {
 		fallback: 'off',
+		inDoubt: {value: 'off', words: noSharesWords},
 		summary: 'whether a part of a GPU can be asked for, others beside it',
 	}),
 	'share.max': {
 		expects: `a whole number from 1 to ${mostShares}`,
 		fallback: '4',
+		inDoubt: {value: 1, words: noSharesWords},
 		summary: 'how many may share one GPU',
 		completes: ['2', '4', '8'],
 		read: (text: string): number | undefined =>
@@ -71,6 +94,7 @@ export const policyKeys = {
 	'share.gpus': {
 		expects: 'all, or GPU ids such as 0,1',
 		fallback: 'all',
+		inDoubt: {value: [], words: noSharesWords},
 		summary: 'which GPUs may be shared',
 		completes: ['all'],
 		read: (text: string): 'all' | readonly number[] | undefined => (text === 'all' ? 'all' : readIds(text)),

@@ -1,6 +1,6 @@
 /**
-The policy of the pool: what an administrator has set for everybody. What cannot be read is as if it were not set, so that exclusive grants
-go on; every face says so.
+The policy of the pool: what an administrator has set for everybody. Of a key that cannot be read the strictest holds that protects people:
+`inDoubt` of the key. Every face says so.
 */
 import {CanhazgpuError, quoted} from '../../../errors.js';
 import {emptyPlan, type Expectation, type Plan} from '../../model/plan.js';
@@ -8,23 +8,61 @@ import type {AuditRecord, PolicySetting, Snapshot} from '../../model/types.js';
 import type {AuditContext} from '../leases/audit-entries.js';
 import {isPolicyKey, policyKeyNames, policyKeys, type PolicyKey, type PolicyKeyName} from './keys.js';
 
-type Stored = Pick<Snapshot, 'policy'>;
+/** What the store says of the policy. */
+export type StoredPolicy = Pick<Snapshot, 'policy' | 'policyProblem'>;
 
 /** The value of every key, as `core/rules/policy/keys.ts` types it. */
 export type Policy = {
 	readonly [Name in PolicyKeyName]: (typeof policyKeys)[Name] extends PolicyKey<infer Value> ? Value : never;
 };
 
-/** A value that a later version or another hand wrote is no value: then the default holds. */
-function valueOf(name: PolicyKeyName, {policy}: Stored): unknown {
-	const {read, fallback} = policyKeys[name] as PolicyKey<unknown>;
+/** A value that a later version or another hand wrote is no value, and nothing tells what was meant. */
+function valueOf(name: PolicyKeyName, {policy, policyProblem}: StoredPolicy): unknown {
+	const {read, fallback, inDoubt} = policyKeys[name] as PolicyKey<unknown>;
 	const stored = policy.get(name)?.value;
-	return (stored === undefined ? undefined : read(stored)) ?? read(fallback);
+	return policyProblem === undefined ? (read(stored ?? fallback) ?? inDoubt.value) : inDoubt.value;
 }
 
 /** What holds now. */
-export const policyOf = (snapshot: Stored): Policy =>
+export const policyOf = (snapshot: StoredPolicy): Policy =>
 	Object.fromEntries(policyKeyNames.map((name) => [name, valueOf(name, snapshot)])) as Policy;
+
+/** Why it cannot be told what is set. */
+export type PolicyDoubt = {
+	readonly problem: string;
+	/** What holds meanwhile, each as a clause. */
+	readonly effects: readonly string[];
+	/** What to do about it, as a sentence. */
+	readonly fix: string;
+};
+
+/**
+@param names - The keys that something depends on.
+@returns Undefined when all of them can be read.
+*/
+export function policyDoubtOf(
+	snapshot: StoredPolicy & {readonly stored?: Snapshot['stored']},
+	names: readonly PolicyKeyName[] = policyKeyNames,
+): PolicyDoubt | undefined {
+	const {policyProblem} = snapshot;
+	const doubted =
+		policyProblem === undefined
+			? policyRows(snapshot).filter(({key, problem}) => problem !== undefined && names.includes(key as PolicyKeyName))
+			: names.map((key) => ({key, problem: undefined}));
+	if (doubted.length === 0) {
+		return undefined;
+	}
+
+	const keys = doubted.map(({key}) => key as PolicyKeyName);
+	return {
+		problem: policyProblem ?? doubted.map(({key, problem}) => `${key}: ${problem}`).join('; '),
+		effects: [...new Set(keys.map((key) => policyKeys[key].inDoubt.words))],
+		fix:
+			policyProblem === undefined
+				? `An administrator sets it again: ${keys.map((key) => `canhazgpu admin --set ${key}=VALUE`).join(', ')}`
+				: unreadablePolicy(policyProblem, snapshot.stored?.policy).fix,
+	};
+}
 
 /** For every plan that depends on the policy: a change of it meanwhile is a conflict. */
 export const policyExpectation = ({stored}: Pick<Snapshot, 'stored'>): Expectation => ({
@@ -42,38 +80,36 @@ export type PolicyRow = {
 	readonly summary?: string;
 	/** Who set it, and when. Absent: it is not set. */
 	readonly setting?: PolicySetting;
-	/** Why the stored value does not count. */
+	/** Why it cannot be told what is set. */
 	readonly problem?: string;
+	/** What holds meanwhile, as a clause. */
+	readonly effect?: string;
 };
 
+/** An empty list of GPUs cannot be typed, and is none. */
+const textOf = (value: unknown): string => (Array.isArray(value) && value.length === 0 ? 'none' : String(value));
+
 /** Every key that this version knows, then those that are set and that it does not know. */
-export function policyRows({policy}: Stored): readonly PolicyRow[] {
+export function policyRows({policy, policyProblem}: StoredPolicy): readonly PolicyRow[] {
 	const known = policyKeyNames.map((key): PolicyRow => {
-		const {fallback, summary, expects, read} = policyKeys[key] as PolicyKey<unknown>;
+		const {fallback, inDoubt, summary, expects, read} = policyKeys[key] as PolicyKey<unknown>;
 		const setting = policy.get(key);
 		const isWrong = setting !== undefined && read(setting.value) === undefined;
+		const problem = policyProblem ?? (isWrong ? `${quoted(setting.value)} is not ${expects}` : undefined);
 		return {
 			key,
-			value: setting === undefined || isWrong ? fallback : setting.value,
+			value: problem === undefined ? (setting?.value ?? fallback) : textOf(inDoubt.value),
 			fallback,
 			summary,
 			setting,
-			problem: isWrong ? `${quoted(setting.value)} is not ${expects}` : undefined,
+			problem,
+			effect: problem === undefined ? undefined : inDoubt.words,
 		};
 	});
 	const unknown = [...policy]
 		.filter(([key]) => !isPolicyKey(key))
 		.map(([key, setting]): PolicyRow => ({key, value: setting.value, setting}));
 	return [...known, ...unknown];
-}
-
-/** Why the policy, or a part of it, does not count. Undefined: all of it does. */
-export function policyProblemOf(snapshot: Pick<Snapshot, 'policy' | 'policyProblem'>): string | undefined {
-	const {policyProblem} = snapshot;
-	const problems = policyRows(snapshot).flatMap(({key, problem}) =>
-		problem === undefined ? [] : [`${key}: ${problem}`],
-	);
-	return policyProblem ?? (problems.length === 0 ? undefined : problems.join('; '));
 }
 
 /** A key to set, or to unset: `value` undefined. A key that this version does not know can be unset where it is set. */
@@ -111,6 +147,35 @@ export type PolicyChanged = {
 	readonly before: string | undefined;
 };
 
+/** @throws CanhazgpuError as {@link planPolicy} does. */
+function checkChanges(snapshot: Snapshot, changes: readonly PolicyChange[]): void {
+	for (const {key, value} of changes) {
+		if (value !== undefined) {
+			checkValue(key, value, snapshot.gpus.length);
+		} else if (!isPolicyKey(key) && !snapshot.policy.has(key)) {
+			throw unknownKey(key);
+		}
+	}
+}
+
+/** The settings as they are after these changes. */
+function settingsAfter(
+	before: ReadonlyMap<string, PolicySetting>,
+	changed: readonly PolicyChanged[],
+	{context, now}: {readonly context: AuditContext; readonly now: number},
+): ReadonlyMap<string, PolicySetting> {
+	const settings = new Map(before);
+	for (const {key, value} of changed) {
+		if (value === undefined) {
+			settings.delete(key);
+		} else {
+			settings.set(key, {value, by: context.account, since: Math.floor(now)});
+		}
+	}
+
+	return settings;
+}
+
 /**
 Plans all changes at once. A key that has the value already stays as it is, with who set it and when.
 
@@ -128,45 +193,41 @@ export function planPolicy(
 		throw new CanhazgpuError('pool-garbage', words, {hint: `Nothing was changed. ${fix}`});
 	}
 
-	for (const {key, value} of changes) {
-		if (value !== undefined) {
-			checkValue(key, value, snapshot.gpus.length);
-		} else if (!isPolicyKey(key) && !policy.has(key)) {
-			throw unknownKey(key);
-		}
-	}
-
+	checkChanges(snapshot, changes);
 	const changed = changes
 		.map((change): PolicyChanged => ({...change, before: policy.get(change.key)?.value}))
 		.filter(({value, before}) => value !== before);
-	const settings = new Map(policy);
-	for (const {key, value} of changed) {
-		if (value === undefined) {
-			settings.delete(key);
-		} else {
-			settings.set(key, {value, by: context.account, since: Math.floor(snapshot.now)});
-		}
-	}
-
-	return {changed, plan: changed.length === 0 ? emptyPlan : writePolicy(snapshot, settings, {context, changed})};
+	return {changed, plan: writePolicy(snapshot, {context, changed, kept: policy})};
 }
 
-/** Removes the record, whatever is in it. */
-export function planPolicyRemoval(
+/**
+Replaces the record, whatever is in it, by these settings alone: at no moment does anything else hold.
+
+@throws CanhazgpuError as {@link planPolicy} does, `pool-garbage` when the record cannot be replaced.
+*/
+export function planPolicyReplacement(
 	snapshot: Snapshot,
+	settings: readonly PolicyChange[],
 	context: AuditContext,
 ): {readonly plan: Plan; readonly changed: readonly PolicyChanged[]} {
 	const {policy, policyProblem, stored} = snapshot;
+	checkChanges(snapshot, settings);
 	if (policyProblem !== undefined && stored.policy === undefined) {
 		const {words, fix} = unreadablePolicy(policyProblem, stored.policy);
 		throw new CanhazgpuError('pool-garbage', words, {hint: fix});
 	}
 
-	const changed =
+	const unset =
 		policyProblem === undefined
-			? Array.from(policy, ([key, {value}]): PolicyChanged => ({key, value: undefined, before: value}))
+			? Array.from(policy, ([key, {value}]): PolicyChanged => ({key, value: undefined, before: value})).filter(
+					({key}) => settings.every((setting) => setting.key !== key),
+				)
 			: [{key: 'all', value: undefined, before: undefined}];
-	return {changed, plan: changed.length === 0 ? emptyPlan : writePolicy(snapshot, new Map(), {context, changed})};
+	const set = settings
+		.map((setting): PolicyChanged => ({...setting, before: policy.get(setting.key)?.value}))
+		.filter(({value, before}) => value !== before);
+	const changed = [...unset, ...set];
+	return {changed, plan: writePolicy(snapshot, {context, changed, kept: policy})};
 }
 
 /** What is wrong with the record, and the way to fix it. A value that is no string cannot be compared, and so not replaced. */
@@ -177,27 +238,36 @@ export const unreadablePolicy = (
 	words: `The record of the policy cannot be read: ${problem}`,
 	fix:
 		stored === undefined
-			? 'Move it out of the way: redis-cli RENAME canhazgpu:policy canhazgpu:policy.damaged'
-			: 'Remove it, and set the keys again: canhazgpu admin --unset all',
+			? 'Move it out of the way: redis-cli RENAME canhazgpu:policy canhazgpu:policy.damaged, and set the keys again at once: canhazgpu admin --set KEY=VALUE'
+			: 'An administrator writes it new, in one step: canhazgpu admin --unset all --set KEY=VALUE. What was set, canhazgpu events tells',
 });
 
-const writePolicy = (
-	snapshot: Snapshot,
-	policy: ReadonlyMap<string, PolicySetting>,
-	{context, changed}: {readonly context: AuditContext; readonly changed: readonly PolicyChanged[]},
-): Plan => ({
-	...emptyPlan,
-	expect: [{kind: 'pool', gpuCount: snapshot.gpus.length}, policyExpectation(snapshot)],
-	writes: [{kind: 'policy', policy}],
-	audit: changed.map(({key, value, before}): AuditRecord => ({
-		time: snapshot.now,
-		kind: 'policy',
-		account: context.account,
-		host: context.host,
-		gpus: [],
-		key,
-		value,
-		before: before === undefined ? undefined : {value: before},
-	})),
-	event: {kind: 'policy', gpus: [], user: context.account},
-});
+type Writing = {
+	readonly context: AuditContext;
+	readonly changed: readonly PolicyChanged[];
+	/** What stays where it did not change. */
+	readonly kept: ReadonlyMap<string, PolicySetting>;
+};
+
+function writePolicy(snapshot: Snapshot, {context, changed, kept}: Writing): Plan {
+	if (changed.length === 0) {
+		return emptyPlan;
+	}
+
+	return {
+		...emptyPlan,
+		expect: [{kind: 'pool', gpuCount: snapshot.gpus.length}, policyExpectation(snapshot)],
+		writes: [{kind: 'policy', policy: settingsAfter(kept, changed, {context, now: snapshot.now})}],
+		audit: changed.map(({key, value, before}): AuditRecord => ({
+			time: snapshot.now,
+			kind: 'policy',
+			account: context.account,
+			host: context.host,
+			gpus: [],
+			key,
+			value,
+			before: before === undefined ? undefined : {value: before},
+		})),
+		event: {kind: 'policy', gpus: [], user: context.account},
+	};
+}

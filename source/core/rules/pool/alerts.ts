@@ -1,4 +1,5 @@
 /** What is worth telling once, and not at every scan: use without a reservation, squatters, a GPU's health. */
+import type {Write} from '../../model/plan.js';
 import type {AuditRecord, Snapshot} from '../../model/types.js';
 import type {Alert, DataLoss} from '../../model/alerts.js';
 import type {StatusRow} from './status.js';
@@ -9,6 +10,16 @@ const lossSeconds = 86_400;
 /** The loss of data that is still worth telling, on every face. */
 export const recentLoss = ({dataLoss, now}: Pick<Snapshot, 'dataLoss' | 'now'>): DataLoss | undefined =>
 	dataLoss !== undefined && now - dataLoss.restoredAt < lossSeconds ? dataLoss : undefined;
+
+/** The record of what scans leave behind, with these changes. */
+export const noticesWrite = (
+	snapshot: Snapshot,
+	{
+		alerts = snapshot.alerts,
+		baselines = snapshot.baselines,
+		overuse = snapshot.overuse,
+	}: Partial<Pick<Snapshot, 'alerts' | 'baselines' | 'overuse'>>,
+): Write => ({kind: 'notices', notices: alerts, dataLoss: recentLoss(snapshot), baselines, overuse});
 
 /** After a loss of data nothing is granted for so long: those who hold GPUs have noticed it by then, and put their leases back. */
 const pauseAfterLossSeconds = 5;

@@ -2,7 +2,7 @@
 import {accountName, doubtAbout} from '../leases/ownership.js';
 import type {Account, Store, StoreCondition} from '../../model/ports.js';
 import type {GpuReading, Observation, Pool, Snapshot} from '../../model/types.js';
-import {policyRows, unreadablePolicy} from '../policy/policy.js';
+import {policyDoubtOf, policyRows, unreadablePolicy} from '../policy/policy.js';
 import {judgeUsage, wordsOnce} from '../allocation/gpu-usage.js';
 
 export type Finding = {
@@ -65,6 +65,13 @@ export function judgeStore(location: string, roundTripMs: number, condition: Sto
 /** Who this is to the pool, where that is not simply the account. */
 export function judgeAccount(account: Account): readonly Finding[] {
 	const fix = doubtAbout(account);
+	const {outsideName} = account;
+	if (outsideName !== undefined) {
+		return [
+			{check: 'permissions', level: 'ok', words: `to the pool this account is ${outsideName}, whose job runs here`},
+		];
+	}
+
 	return fix === undefined
 		? []
 		: [
@@ -96,7 +103,9 @@ const removeRecord = (index: number, kind: Store['kind']): string =>
 export const judgePolicy = (snapshot: Snapshot): readonly Finding[] => {
 	const {policyProblem, stored} = snapshot;
 	if (policyProblem !== undefined) {
-		return [{check: 'store', level: 'warning', ...unreadablePolicy(policyProblem, stored.policy)}];
+		const {words, fix} = unreadablePolicy(policyProblem, stored.policy);
+		const {effects} = policyDoubtOf(snapshot)!;
+		return [{check: 'store', level: 'error', words: `${words}. Meanwhile: ${effects.join('; ')}`, fix}];
 	}
 
 	const set = policyRows(snapshot).filter(({setting, fallback}) => setting !== undefined && fallback !== undefined);
@@ -111,14 +120,14 @@ export const judgePolicy = (snapshot: Snapshot): readonly Finding[] => {
 						words: `policy: ${holding.map(({key, value}) => `${key}=${value}`).join(', ')}`,
 					} as const,
 				]),
-		...set.flatMap(({key, problem, fallback}): readonly Finding[] =>
+		...set.flatMap(({key, problem, effect}): readonly Finding[] =>
 			problem === undefined
 				? []
 				: [
 						{
 							check: 'pool',
 							level: 'warning',
-							words: `The key ${key} of the policy does not count, and its default ${fallback} holds: ${problem}`,
+							words: `The key ${key} of the policy cannot be read: ${problem}. Meanwhile: ${effect}`,
 							fix: `Set it again, or: canhazgpu admin --unset ${key}`,
 						},
 					],

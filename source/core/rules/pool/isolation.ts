@@ -1,5 +1,6 @@
 /** Whether a job is to be isolated from the GPUs that it was not granted, and how strictly. */
 import {isolationLevels, type IsolationLevel} from '../../model/isolation.js';
+import {policyDoubtOf, policyOf, type PolicyDoubt, type StoredPolicy} from '../policy/policy.js';
 
 /** What can be typed behind `--isolate=`. */
 export const isolationWishes = ['auto', 'require', 'off'] as const;
@@ -17,6 +18,18 @@ const wishedLevels: Readonly<Record<IsolationWish, IsolationLevel>> = {
 
 const stricter = (one: IsolationLevel, other: IsolationLevel): IsolationLevel =>
 	isolationLevels.indexOf(one) < isolationLevels.indexOf(other) ? other : one;
+
+/** What the pool says of the jobs of `run`. */
+export type PoolIsolation = {
+	readonly level: IsolationLevel;
+	/** Why it cannot be told what an administrator has set, so that `level` is the strictest. */
+	readonly doubt?: PolicyDoubt;
+};
+
+export const poolIsolationOf = (snapshot: StoredPolicy): PoolIsolation => ({
+	level: policyOf(snapshot).isolate,
+	doubt: policyDoubtOf(snapshot, ['isolate']),
+});
 
 export type IsolationRules = {
 	/** What the user typed with this job. */

@@ -2,6 +2,7 @@
 Putting back what a store has lost, from what somebody had read of it before. It decides by the revision that something was lost, and for
 each record whether that is older than what was read: what was granted since is never touched.
 */
+import {instancesHeld} from '../leases/additions.js';
 import {holdingsIn, holdingsOn, isShare, type SharedRecord} from '../leases/holdings.js';
 import {usageOf} from '../leases/usage-record.js';
 import {accountName, isSameLease} from '../leases/ownership.js';
@@ -76,9 +77,16 @@ const isGrantedSince = (lease: Lease, loss: Loss): boolean =>
 
 const endKinds: ReadonlySet<AuditKind> = new Set<AuditKind>(['released', 'expired', 'ended']);
 
-const hasEndedSince = ({leaseId}: Lease, gpu: number, {audit}: Loss): boolean =>
+const hasEndedSince = ({leaseId, mig}: Lease, gpu: number, {audit}: Loss): boolean =>
 	leaseId !== undefined &&
-	audit.some((record) => record.leaseId === leaseId && endKinds.has(record.kind) && record.gpus.includes(gpu));
+	audit.some(
+		(record) =>
+			record.leaseId === leaseId &&
+			endKinds.has(record.kind) &&
+			(mig === undefined
+				? record.gpus.includes(gpu)
+				: record.instances?.some((instance) => instance.uuid === mig.uuid) === true),
+	);
 
 /** Whether a free record says nothing newer than that this lease was there. */
 function isOlderThan(free: Extract<GpuRecord, {kind: 'free'}>, lease: Lease, loss: Loss): boolean {
@@ -144,6 +152,10 @@ const restoreLeases = (index: number, leases: readonly Lease[], capacityMiB: num
 	};
 };
 
+/** Whether one lease leaves nothing of a GPU to another: both have the same instance, or one an instance and the other some of the memory. */
+const isInWayOf = ({mig}: Lease, {mig: other}: Lease): boolean =>
+	mig === undefined || other === undefined ? mig !== other : mig.uuid === other.uuid;
+
 /** Shares that were known beside those that are there: what was granted since stays, and what does not fit beside it does not come back. */
 function restoreShares(known: SharedRecord, found: SharedRecord, loss: Loss): Restored | undefined {
 	const capacityMiB = found.capacityMiB ?? known.capacityMiB;
@@ -160,7 +172,10 @@ function restoreShares(known: SharedRecord, found: SharedRecord, loss: Loss): Re
 	const back: Lease[] = [];
 	for (const lease of known.shares) {
 		const isThere = found.shares.some((one) => isSameLease(one, lease));
-		if (!(!isThere && !hasEndedSince(lease, known.index, loss) && (lease.memoryMiB ?? 0) <= leftMiB)) {
+		if (
+			kept.some((one) => isInWayOf(one, lease)) ||
+			!(!isThere && !hasEndedSince(lease, known.index, loss) && (lease.memoryMiB ?? 0) <= leftMiB)
+		) {
 			continue;
 		}
 
@@ -396,6 +411,7 @@ export function planRestoring(
 							notices: isLate ? found.alerts : mergedAlerts(known.alerts, found.alerts),
 							dataLoss: {restoredAt: found.now, readAt: known.now},
 							baselines: new Map([...known.baselines, ...found.baselines]),
+							overuse: found.overuse,
 						} as const,
 					]
 				: []),
@@ -408,12 +424,11 @@ export function planRestoring(
 				until: known.now,
 			},
 			...Array.from(leases.values(), (group) =>
-				grantEntry(
-					group[0]!.lease,
-					group.map(({index}) => index),
-					context,
-					{reason: 'restored', kind: group[0]!.lease.partialQueueId === undefined ? 'granted' : 'held'},
-				),
+				grantEntry(group[0]!.lease, [...new Set(group.map(({index}) => index))], context, {
+					instances: instancesHeld(group),
+					reason: 'restored',
+					kind: group[0]!.lease.partialQueueId === undefined ? 'granted' : 'held',
+				}),
 			),
 			...queue.back.map((entry) => positionEntry('joined', entry, context, 'restored')),
 		],

@@ -3,7 +3,15 @@ A scan as one viewer leaves it for the others. Anybody who may write to the stor
 what is not exactly a scan is none. It is looked at and never acted upon.
 */
 import {longestScan} from '../../model/ports.js';
-import type {GpuProcess, GpuReading, HealthProblem, IdleSpan, MigInstance, Observation} from '../../model/types.js';
+import type {
+	GpuPlace,
+	GpuProcess,
+	GpuReading,
+	HealthProblem,
+	IdleSpan,
+	MigInstance,
+	Observation,
+} from '../../model/types.js';
 import {mostGpus} from '../../model/limits.js';
 import {maskSecrets} from './secrets.js';
 
@@ -36,6 +44,7 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
 
 const text = valueThat((value) => typeof value === 'string');
 const flag = valueThat((value) => typeof value === 'boolean');
+const onlyTrue = valueThat((value): value is true => value === true);
 /** Below zero too: a temperature may be. */
 const degrees = valueThat(isNumber);
 const quantity = valueThat((value): value is number => isNumber(value) && value >= 0);
@@ -87,6 +96,8 @@ const gpuProcess = objectOf<GpuProcess>(
 		hostMemoryMiB: quantity,
 		containerId: text,
 		kind: oneOf('compute', 'graphics', 'both'),
+		gpuInstanceId: whole,
+		computeInstanceId: whole,
 	},
 	['pid'],
 );
@@ -98,6 +109,7 @@ const health = objectOf<HealthProblem>(
 
 const migInstance = objectOf<MigInstance>(
 	{
+		number: whole,
 		profile: text,
 		gpuInstanceId: whole,
 		computeInstanceId: whole,
@@ -129,6 +141,7 @@ const gpu = objectOf<GpuReading>(
 		throttleReasons: listOf(text),
 		eccUncorrectedErrors: quantity,
 		isMigEnabled: flag,
+		isMigPending: flag,
 		migInstances: listOf(migInstance),
 		computeMode: text,
 		computeCapability: text,
@@ -137,6 +150,8 @@ const gpu = objectOf<GpuReading>(
 		processes: listOf(gpuProcess),
 		health: listOf(health),
 		failure: text,
+		place: objectOf<GpuPlace>({node: text, gpu: whole}, ['node', 'gpu']),
+		isUnread: onlyTrue,
 		unknown: textsByName,
 	},
 	['index', 'unknown'],

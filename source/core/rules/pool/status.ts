@@ -3,7 +3,7 @@ import {idleSecondsOf} from '../leases/idle.js';
 import {holdingsOn, type Holding, type SharedRecord} from '../leases/holdings.js';
 import {latestEndOf} from '../leases/liveness.js';
 import {modelOf, type Model} from '../leases/served-model.js';
-import {usageOfShares} from '../leases/share-usage.js';
+import {overuseSecondsOf, usageOfShares} from '../leases/share-usage.js';
 import {labelOf, ownerOf} from '../leases/ownership.js';
 import type {
 	Drain,
@@ -18,6 +18,7 @@ import type {
 } from '../../model/types.js';
 import {cleanRuleOf} from '../allocation/cleanliness.js';
 import {judgeUsage, sharedContainers, squattersOf, usersOf, wordsOnce, type GpuUsage} from '../allocation/gpu-usage.js';
+import {isGone} from '../mig/instances.js';
 import {maskSecrets} from './secrets.js';
 
 export type GpuState = 'available' | 'in-use' | 'unreserved' | 'error';
@@ -42,9 +43,13 @@ type LeaseFacts = {
 export type ShareRow = LeaseFacts & {
 	/** Of the GPU's memory, by its own processes. Undefined when that is unknown. */
 	readonly memoryUsedMiB: number | undefined;
+	/** How long it has used more than it asked for. Undefined where no three scans in a row have seen it. */
+	readonly overSeconds?: number | undefined;
 	/** Its own. Secrets in their command lines are masked. */
 	readonly processes: readonly GpuProcess[];
 	readonly model?: Model | undefined;
+	/** Its instance of MIG is no longer there: an administrator has changed the instances. */
+	readonly isGone?: true;
 };
 
 export type StatusRow = {
@@ -139,26 +144,44 @@ function leasedRow(seen: Seen, facts: LeaseFacts, shared: ReadonlySet<string>): 
 	};
 }
 
+/** No account has this name. */
+const noOwner = '';
+
 function sharedRow(
 	seen: Seen,
 	record: SharedRecord,
-	factsOfHolding: (holding: Holding) => LeaseFacts,
-	shared: ReadonlySet<string>,
+	{
+		factsOfHolding,
+		snapshot,
+		shared,
+	}: Pick<Surroundings, 'snapshot' | 'shared'> & {readonly factsOfHolding: (holding: Holding) => LeaseFacts},
 ): StatusRow {
+	const {reading} = seen;
 	const {shares, others} = usageOfShares(
 		record.shares,
-		seen.reading?.processes === undefined ? undefined : seen.processes,
+		reading?.processes === undefined ? undefined : seen.processes,
+		reading,
 	);
+	// Whose instance a process is on that is nobody's share, does not matter: it is not its account's.
+	const isSplit = record.shares.every(({mig}) => mig !== undefined);
 	return {
 		...seen,
 		state: 'in-use',
 		shares: holdingsOn(record).map((holding, position) => {
 			const {memoryUsedMiB, processes} = shares[position]!;
-			return {...factsOfHolding(holding), memoryUsedMiB, processes, model: modelOf(processes)};
+			const {mig, leaseId} = holding.lease;
+			return {
+				...factsOfHolding(holding),
+				memoryUsedMiB,
+				overSeconds: overuseSecondsOf(snapshot, record.index, leaseId),
+				processes,
+				model: modelOf(processes),
+				...(mig !== undefined && isGone(reading, mig) && {isGone: true}),
+			};
 		}),
 		capacityMiB: record.capacityMiB,
 		unreservedUsers: [],
-		squatters: squattersOf(others, ownerOf(record.shares[0]!), shared),
+		squatters: squattersOf(others, isSplit ? noOwner : ownerOf(record.shares[0]!), shared),
 		problem: heldProblem(seen),
 	};
 }
@@ -173,7 +196,8 @@ function unleasedRow(seen: Seen, lastReleased: number | undefined, snapshot: Sna
 	};
 	const caution = cautionOf(seen);
 	switch (seen.use.kind) {
-		case 'idle': {
+		case 'idle':
+		case 'unread': {
 			return caution === undefined ? {...row, state: 'available'} : {...row, state: 'error', problem: caution};
 		}
 
@@ -225,7 +249,7 @@ function rowOf(record: GpuRecord, {snapshot, observation, memoryThresholdMiB, sh
 		}
 
 		case 'shared': {
-			return sharedRow(seen, record, factsOfHolding, shared);
+			return sharedRow(seen, record, {factsOfHolding, snapshot, shared});
 		}
 
 		case 'free': {

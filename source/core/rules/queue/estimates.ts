@@ -5,9 +5,9 @@ reservations and the time limits of jobs. A job without a limit ends when it end
 import {latestEndOf} from '../leases/liveness.js';
 import {holdingsOn} from '../leases/holdings.js';
 import {isSameLease} from '../leases/ownership.js';
-import type {GpuRecord, Lease, QueueEntry, Snapshot} from '../../model/types.js';
+import type {EligibleInstance, GpuRecord, Lease, QueueEntry, Snapshot} from '../../model/types.js';
 import {gpusOf} from '../allocation/need.js';
-import {wantedCountOf} from './eligible.js';
+import {eligibleInstancesOf, wantedCountOf, wantsInstances} from './eligible.js';
 import {outagesNoted, servableGroups} from './out-of-service.js';
 
 /** Someone because of whom an entry waits. */
@@ -20,13 +20,18 @@ export type Blocker = {
 	| {readonly kind: 'lease'; readonly lease: Lease}
 	/** An entry earlier in the queue that is expected to have these GPUs first. */
 	| {readonly kind: 'waiter'; readonly entry: QueueEntry; readonly position: number}
+	/** Another engine keeps the queue, and tells in its own word why the entry waits. */
+	| {readonly kind: 'engine'; readonly reason: string}
 );
 
 type Occupant = Omit<Extract<Blocker, {kind: 'lease'}>, 'gpus'> | Omit<Extract<Blocker, {kind: 'waiter'}>, 'gpus'>;
 
-/** What is foreseen of one GPU. */
+/** What is foreseen of one GPU, or of one instance of a GPU. */
 type Future = {
+	/** The GPU. */
 	readonly index: number;
+	/** Of an instance of MIG. */
+	readonly uuid?: string;
 	/** When the queue can have it at the latest, in seconds on the store's clock; Infinity when that cannot be foreseen. */
 	readonly freeAt: number;
 	/** Who has it now: several, where it is shared. */
@@ -64,22 +69,26 @@ function freeAtFor({need}: QueueEntry, {freeAt, sharing, keptUntil = 0}: Future,
 
 /** The GPU once an entry has what it wants of it. */
 function futureWith({need}: QueueEntry, future: Future, waiter: Occupant): Future {
-	const {index, holders, sharing} = future;
+	const {index, uuid, holders, sharing} = future;
 	const until = waiter.until ?? Infinity;
 	if (need?.shareMiB === undefined || sharing === undefined) {
-		return {index, freeAt: until, holders, waiter};
+		return {index, uuid, freeAt: until, holders, waiter};
 	}
 
 	const parts = [...sharing.parts, {memoryMiB: need.shareMiB, until}];
 	return {...future, freeAt: Math.max(future.freeAt, until), waiter, sharing: {...sharing, parts}};
 }
 
-function futureOf(record: GpuRecord, {now, drains}: Snapshot): Future {
-	const {index} = record;
+/** @param instance - Of an instance of the GPU. */
+function futureOf(record: GpuRecord, {now, drains}: Snapshot, instance?: EligibleInstance): Future {
+	const place = {index: record.index, uuid: instance?.uuid};
 	// A waiter takes a GPU the moment it is free. One that is free all the same is in use without a reservation, or broken.
-	const leases = holdingsOn(record).map(({lease}) => lease);
-	if (leases.length === 0) {
-		return {index, freeAt: Infinity, holders: []};
+	const leases = holdingsOn(record)
+		.map(({lease}) => lease)
+		.filter(({mig}) => instance === undefined || mig === undefined || mig.uuid === instance.uuid);
+	const isSplit = instance === undefined && leases.some(({mig}) => mig !== undefined);
+	if (leases.length === 0 || isSplit) {
+		return {...place, freeAt: Infinity, holders: []};
 	}
 
 	const occupant = (lease: Lease): Occupant => {
@@ -87,8 +96,8 @@ function futureOf(record: GpuRecord, {now, drains}: Snapshot): Future {
 		return {kind: 'lease', lease, until: end === undefined ? undefined : Math.max(now, end)};
 	};
 
-	if (drains.has(index)) {
-		return {index, freeAt: Infinity, holders: leases.map((lease) => occupant(lease))};
+	if (drains.has(record.index)) {
+		return {...place, freeAt: Infinity, holders: leases.map((lease) => occupant(lease))};
 	}
 
 	// What a waiter holds is at the disposal of the queue.
@@ -98,9 +107,9 @@ function futureOf(record: GpuRecord, {now, drains}: Snapshot): Future {
 		memoryMiB: lease.memoryMiB ?? 0,
 		until: lease.partialQueueId === undefined ? (occupant(lease).until ?? Infinity) : now,
 	}));
-	return record.kind === 'shared' && record.capacityMiB !== undefined
-		? {index, freeAt, holders, sharing: {capacityMiB: record.capacityMiB, parts}}
-		: {index, freeAt, holders};
+	return instance === undefined && record.kind === 'shared' && record.capacityMiB !== undefined
+		? {...place, freeAt, holders, sharing: {capacityMiB: record.capacityMiB, parts}}
+		: {...place, freeAt, holders};
 }
 
 /** How long an entry keeps the GPUs once it has them, in seconds. */
@@ -128,7 +137,7 @@ function blockersOf(futures: readonly Future[]): readonly Blocker[] {
 			const known = found.find((one) => isSameOccupant(one, occupant));
 			if (known === undefined) {
 				found.push({...occupant, gpus: [index]});
-			} else {
+			} else if (!known.gpus.includes(index)) {
 				known.gpus.push(index);
 			}
 		}
@@ -138,6 +147,29 @@ function blockersOf(futures: readonly Future[]): readonly Blocker[] {
 	return found.toSorted((a, b) => (timeOf(a) === timeOf(b) ? a.gpus[0]! - b.gpus[0]! : timeOf(a) - timeOf(b)));
 }
 
+/** What is foreseen of all that entries may want: GPUs and, where some want them, instances. */
+function createFutures(snapshot: Snapshot) {
+	const {gpus} = snapshot;
+	const ofGpus = gpus.map((record) => futureOf(record, snapshot));
+	const ofInstances = new Map<string, Future>();
+	return {
+		/** Of what the entry could have on these GPUs. */
+		ofGroup: (entry: QueueEntry, group: readonly number[]): readonly Future[] =>
+			wantsInstances(entry)
+				? eligibleInstancesOf(entry, gpus.length)
+						.filter(({gpu}) => group.includes(gpu))
+						.map((instance) => ofInstances.get(instance.uuid) ?? futureOf(gpus[instance.gpu]!, snapshot, instance))
+				: group.map((index) => ofGpus[index]!),
+		set(future: Future): void {
+			if (future.uuid === undefined) {
+				ofGpus[future.index] = future;
+			} else {
+				ofInstances.set(future.uuid, future);
+			}
+		},
+	};
+}
+
 /**
 Goes through the queue in its order, as if everything ended as late as it may.
 
@@ -145,7 +177,7 @@ Goes through the queue in its order, as if everything ended as late as it may.
 */
 export function foreseeWaits(snapshot: Snapshot): ReadonlyMap<string, Wait> {
 	const {gpus, queue, now} = snapshot;
-	const futures = gpus.map((record) => futureOf(record, snapshot));
+	const futures = createFutures(snapshot);
 	const out = outagesNoted(snapshot, queue);
 	const waits = new Map<string, Wait>();
 	for (const [position, record] of queue.entries()) {
@@ -160,8 +192,8 @@ export function foreseeWaits(snapshot: Snapshot): ReadonlyMap<string, Wait> {
 		// Of each group those that are free first, and of all groups the one that is complete first.
 		const [first] = groups
 			.map((group) => {
-				const wanted = group
-					.map((index) => futures[index]!)
+				const wanted = futures
+					.ofGroup(entry, group)
 					.toSorted((a, b) => {
 						const [one, other] = [freeAtOf(a), freeAtOf(b)];
 						return one === other ? a.index - b.index : one - other;
@@ -179,23 +211,22 @@ export function foreseeWaits(snapshot: Snapshot): ReadonlyMap<string, Wait> {
 			until: Number.isFinite(until) ? until : undefined,
 		};
 		// Of those that are free by then any will do, not only the ones that stand first here.
-		const decisive = gpusOf(groups)
-			.map((index) => futures[index]!)
+		const decisive = futures
+			.ofGroup(entry, gpusOf(groups))
 			.filter((future) => freeAtOf(future) > now && freeAtOf(future) <= served);
 		waits.set(record.id, {
 			seconds: Number.isFinite(served) ? served - now : undefined,
 			blockers: () => blockersOf(decisive),
 		});
 		for (const future of wanted) {
-			futures[future.index] = futureWith(entry, future, waiter);
+			futures.set(futureWith(entry, future, waiter));
 		}
 
 		// Until it is served, all else that it could have is kept for it, too.
 		const release: Occupant = {...waiter, until: Number.isFinite(served) ? served : undefined};
-		for (const index of gpusOf(groups)) {
-			const future = futures[index]!;
+		for (const future of futures.ofGroup(entry, gpusOf(groups))) {
 			if (future.freeAt < served) {
-				futures[index] = {...future, freeAt: served, keptUntil: served, waiter: release};
+				futures.set({...future, freeAt: served, keptUntil: served, waiter: release});
 			}
 		}
 	}

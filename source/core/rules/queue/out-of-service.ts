@@ -6,6 +6,7 @@ import {cleanRuleOf, type CleanRule} from '../allocation/cleanliness.js';
 import {usageBlockOf} from '../allocation/usage-block.js';
 import {holdingsOn} from '../leases/holdings.js';
 import {gpusOf} from '../allocation/need.js';
+import {isWhole} from '../mig/instances.js';
 import type {
 	GpuGroup,
 	GpuRecord,
@@ -15,7 +16,7 @@ import type {
 	QueueRecord,
 	Snapshot,
 } from '../../model/types.js';
-import {groupsOf, wantedCountOf} from './eligible.js';
+import {groupsOf, sizeFor, wantedCountOf} from './eligible.js';
 
 /** Use without a reservation may be over soon: only after it was seen for so long may others take what an entry that waits for the GPU holds. */
 export const usedPatienceSeconds = 5 * 60;
@@ -82,6 +83,12 @@ function outageSeen(
 	{memoryThresholdMiB, clean}: {readonly memoryThresholdMiB: number; readonly clean: CleanRule | undefined},
 ): Outage | undefined {
 	const block = usageBlockOf(index, observation, memoryThresholdMiB, clean);
+	const reading = observation.gpus.find((gpu) => gpu.index === index);
+	// Whether an instance is used tells nothing of the others.
+	if (isWhole(reading) === false && (block?.kind === 'unreserved' || block?.kind === 'unknown-use')) {
+		return undefined;
+	}
+
 	switch (block?.kind) {
 		case 'failed': {
 			return {kind: 'broken', detail: block.why};
@@ -154,7 +161,14 @@ export function servableGroups(
 	}
 
 	const isOut = isOutFor(entry, gpus, out);
-	return groups.filter((group) => group.filter((index) => !isOut(index)).length >= wantedCountOf(entry));
+	return groups.filter(
+		(group) =>
+			sizeFor(
+				entry,
+				group.filter((index) => !isOut(index)),
+				gpus.length,
+			) >= wantedCountOf(entry),
+	);
 }
 
 /** GPUs out of service without which the entry cannot be served; none when it can. */

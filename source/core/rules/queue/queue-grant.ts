@@ -10,10 +10,22 @@ import {offerOf, rankShares, type GpuOffer} from '../allocation/offer.js';
 import {shareLimitsOf} from '../allocation/share-policy.js';
 import {policyExpectation, policyOf} from '../policy/policy.js';
 import {grantEntry, type AuditContext} from '../leases/audit-entries.js';
-import type {GpuGroup, GpuReading, GpuRecord, Lease, QueueEntry, QueueRecord, Snapshot} from '../../model/types.js';
+import type {
+	GpuGroup,
+	GpuReading,
+	GpuRecord,
+	InstanceOfGpu,
+	Lease,
+	QueueEntry,
+	QueueRecord,
+	Snapshot,
+} from '../../model/types.js';
+import {isPartOfGpu} from '../allocation/request.js';
+import {additionOf, grantedParts, type Addition} from '../leases/additions.js';
+import {chooseInstances, offerInstance, type InstanceOffer} from '../mig/instance-offer.js';
 import {takeoverOf, waitersOf, type Waiters} from './takeover.js';
-import {claimsOf} from './queue.js';
-import {groupsOf, wantedCountOf} from './eligible.js';
+import {claimsOf, instanceClaimsOf} from './queue.js';
+import {eligibleInstancesOf, groupsOf, wantedCountOf, wantsInstances} from './eligible.js';
 import {servableGroups, type OutOfService} from './out-of-service.js';
 
 export type EntryRecord = Extract<QueueRecord, {kind: 'entry'}>;
@@ -36,11 +48,21 @@ export type QueueGrantOptions = {
 	readonly preference?: Preference;
 	/** The groups of GPUs of its own that can serve it, after a scan of them. Absent: those that it has written down. */
 	readonly groups?: readonly GpuGroup[];
+	/** Of an entry that wants instances of MIG: those that can serve it, after a scan. Absent: those that it has written down. */
+	readonly instances?: readonly InstanceOfGpu[] | undefined;
+	/** False for an instance whose use, as the tool saw it, forbids handing it out. */
+	readonly isUsableInstance?: (instance: InstanceOfGpu) => boolean;
 };
 
 export type QueueGrant =
 	/** Everything is there: it leaves the queue with its GPUs. */
-	| {readonly kind: 'complete'; readonly plan: Plan; readonly gpus: readonly number[]}
+	| {
+			readonly kind: 'complete';
+			readonly plan: Plan;
+			readonly gpus: readonly number[];
+			/** Of an entry that wants instances of MIG. */
+			readonly instances?: readonly InstanceOfGpu[] | undefined;
+	  }
 	/** Something more, not all: it is held until the rest comes. */
 	| {readonly kind: 'partial'; readonly plan: Plan; readonly gpus: readonly number[]}
 	| {readonly kind: 'nothing'; readonly gpus: readonly number[]};
@@ -50,37 +72,41 @@ export const holdingsOf = (snapshot: Snapshot, id: string): readonly Holding[] =
 	holdingsIn(snapshot.gpus).filter(({lease}) => lease.partialQueueId === id);
 
 const indexesOf = (records: ReadonlyArray<Pick<GpuRecord, 'index'>>): readonly number[] =>
-	records.map(({index}) => index).toSorted((a, b) => a - b);
+	[...new Set(records.map(({index}) => index))].toSorted((a, b) => a - b);
 
 const positionOf = (queue: Snapshot['queue'], {partialQueueId}: Lease): number =>
 	queue.findIndex(({id}) => id === partialQueueId);
 
 type Candidates = Pick<Offer, 'shared' | 'free' | 'heldByOthers'> & {readonly offers: ReadonlyMap<number, GpuOffer>};
 
-/** GPUs of these groups that it could take. Of those that others hold while they wait, those of the last in the queue come first. */
-function candidates(
-	snapshot: Snapshot,
-	position: number,
-	{isUsable, readingOf}: QueueGrantOptions,
-	{waiters: {groupsFor, gives}, wanted}: {readonly waiters: Waiters; readonly wanted: ReadonlySet<number>},
-): Candidates {
-	const {queue, gpus} = snapshot;
-	const {entry} = queue[position] as EntryRecord;
-	const claims = claimsOf(queue.slice(0, position), gpus.length, groupsFor);
-	const allowed = gpus.filter(
-		({index}) => wanted.has(index) && !claims.has(index) && !snapshot.drains.has(index) && isUsable(index),
-	);
-	const canTake = (lease: Lease): boolean => {
+/** Whether the entry at this position may take what a lease holds while its holder waits. */
+const takingRule =
+	({queue}: Snapshot, position: number, {gives}: Waiters) =>
+	(lease: Lease): boolean => {
 		const other = positionOf(queue, lease);
 		const record = queue[other];
 		return (
 			lease.partialQueueId !== undefined &&
 			record?.kind === 'entry' &&
-			record.id !== entry.id &&
+			other !== position &&
 			(other > position || gives(lease))
 		);
 	};
 
+/** GPUs of these groups that it could take. Of those that others hold while they wait, those of the last in the queue come first. */
+function candidates(
+	snapshot: Snapshot,
+	position: number,
+	{isUsable, readingOf}: QueueGrantOptions,
+	{waiters, wanted}: {readonly waiters: Waiters; readonly wanted: ReadonlySet<number>},
+): Candidates {
+	const {queue, gpus} = snapshot;
+	const {entry} = queue[position] as EntryRecord;
+	const claims = claimsOf(queue.slice(0, position), gpus.length, waiters.groupsFor);
+	const allowed = gpus.filter(
+		({index}) => wanted.has(index) && !claims.has(index) && !snapshot.drains.has(index) && isUsable(index),
+	);
+	const canTake = takingRule(snapshot, position, waiters);
 	const share = shareLimitsOf(entry.need, snapshot);
 	const offered = allowed
 		// A share on a GPU of which it holds one already would be no second GPU.
@@ -151,6 +177,75 @@ const expectationsOf = (snapshot: Snapshot, position: number): readonly Expectat
 	];
 };
 
+/** Something to take, with what others lose by that. */
+type Taken = Addition & {readonly takes: readonly Holding[]};
+
+type Chosen = {
+	/** What it holds and keeps. */
+	readonly kept: readonly Holding[];
+	readonly taken: readonly Taken[];
+	readonly isComplete: boolean;
+};
+
+type Circumstances = {
+	readonly position: number;
+	readonly held: readonly Holding[];
+	/** Groups with as many GPUs in service as it wants. */
+	readonly groups: readonly GpuGroup[];
+	/** Whether it could be served by one group alone, even if all were in service. */
+	readonly isOnlyGroup: boolean;
+	readonly waiters: Waiters;
+};
+
+function chooseForGpus(
+	snapshot: Snapshot,
+	options: QueueGrantOptions,
+	{position, held, groups, isOnlyGroup, waiters}: Circumstances,
+): Chosen {
+	const {entry} = snapshot.queue[position] as EntryRecord;
+	const {preference} = options;
+	const offered = candidates(snapshot, position, options, {waiters, wanted: new Set(groups.flat())});
+	const {kept, taken, isComplete} = chosenOf(
+		snapshot,
+		offered,
+		{groups, count: wantedCountOf(entry), held: held.map(({index}) => index), isOnlyGroup},
+		{...preference, strategy: preference?.strategy ?? policyOf(snapshot).strategy},
+	);
+	return {
+		kept: held.filter(({index}) => kept.includes(index)),
+		taken: taken.map((index) => offered.offers.get(index)!),
+		isComplete,
+	};
+}
+
+/** Instances of MIG that it could take. Those that others hold while they wait come last, and of these those of the last in the queue first. */
+function chooseForInstances(
+	snapshot: Snapshot,
+	{isUsable, isUsableInstance = () => true, instances}: QueueGrantOptions,
+	{position, held, waiters}: Circumstances,
+): Chosen {
+	const {queue, gpus, drains} = snapshot;
+	const {entry} = queue[position] as EntryRecord;
+	const eligible: readonly InstanceOfGpu[] = instances ?? eligibleInstancesOf(entry, gpus.length);
+	const isEligible = (uuid: string | undefined): boolean => eligible.some((instance) => instance.uuid === uuid);
+	const kept = held.filter(({lease}) => isEligible(lease.mig?.uuid));
+	const claims = instanceClaimsOf(queue.slice(0, position), gpus.length, waiters.groupsFor);
+	const canTake = takingRule(snapshot, position, waiters);
+	const lastOf = ({takes}: InstanceOffer): number => Math.max(...takes.map(({lease}) => positionOf(queue, lease)));
+	const offers = eligible
+		.filter(
+			({gpu, uuid}) =>
+				!claims.has(uuid) && !drains.has(gpu) && kept.every(({lease}) => lease.mig?.uuid !== uuid) && isUsable(gpu),
+		)
+		.filter((instance) => isUsableInstance(instance))
+		.map((instance) => offerInstance(gpus[instance.gpu]!, instance, canTake))
+		.filter((offer) => offer.kind === 'offer')
+		.toSorted((a, b) => (a.takes.length > 0 && b.takes.length > 0 ? lastOf(b) - lastOf(a) : 0));
+	const missing = Math.max(0, wantedCountOf(entry) - kept.length);
+	const taken = chooseInstances(gpus, offers, missing);
+	return {kept, taken, isComplete: taken.length === missing};
+}
+
 /**
 @param snapshot - Without the dead.
 @param id - Of an entry in the queue.
@@ -162,7 +257,7 @@ export function planQueueGrant(snapshot: Snapshot, id: string, options: QueueGra
 	}
 
 	const {entry} = snapshot.queue[position] as EntryRecord;
-	const {lease, isAwake, outOfService, preference, groups: possible = groupsOf(entry, snapshot.gpus.length)} = options;
+	const {lease, isAwake, outOfService, groups: possible = groupsOf(entry, snapshot.gpus.length)} = options;
 	const held = holdingsOf(snapshot, id);
 	const groups = servableGroups(entry, snapshot.gpus, outOfService, possible);
 	if (groups.length === 0) {
@@ -170,33 +265,30 @@ export function planQueueGrant(snapshot: Snapshot, id: string, options: QueueGra
 	}
 
 	const waiters = waitersOf(snapshot, outOfService, isAwake);
-	const offered = candidates(snapshot, position, options, {waiters, wanted: new Set(groups.flat())});
-	const {
-		kept,
-		taken: takenIndexes,
-		isComplete,
-	} = chosenOf(
-		snapshot,
-		offered,
-		{
-			groups,
-			count: wantedCountOf(entry),
-			held: held.map(({index}) => index),
-			isOnlyGroup: possible.length === 1,
-		},
-		{...preference, strategy: preference?.strategy ?? policyOf(snapshot).strategy},
-	);
-	const taken = takenIndexes.map((index) => offered.offers.get(index)!);
-	const gpus = [...kept, ...takenIndexes].toSorted((a, b) => a - b);
+	const choose = wantsInstances(entry) ? chooseForInstances : chooseForGpus;
+	const {kept, taken, isComplete} = choose(snapshot, options, {
+		position,
+		held,
+		groups,
+		isOnlyGroup: possible.length === 1,
+		waiters,
+	});
 	if (!isComplete && taken.length === 0) {
 		return {kind: 'nothing', gpus: indexesOf(held)};
 	}
 
+	const {gpus, instances} = grantedParts([
+		...kept.map(({index, lease: {mig}}) => ({
+			record: snapshot.gpus[index]!,
+			...(mig !== undefined && {instance: {gpu: index, ...mig}}),
+		})),
+		...taken,
+	]);
 	const context: AuditContext = {now: snapshot.now, host: options.host};
 	// What it held of other groups is of no use any more.
-	const unneeded = isComplete ? held.filter(({index}) => !kept.includes(index)) : [];
+	const unneeded = isComplete ? held.filter((holding) => !kept.includes(holding)) : [];
 	const takeover = takeoverOf(
-		[...taken.flatMap(({takes}) => takes), ...unneeded],
+		[...new Set(taken.flatMap(({takes}) => takes)), ...unneeded],
 		(its) =>
 			its.partialQueueId === id
 				? 'queue-left'
@@ -211,30 +303,29 @@ export function planQueueGrant(snapshot: Snapshot, id: string, options: QueueGra
 		gpus,
 		user: lease.actualUser ?? lease.user,
 		left: isComplete ? [id] : undefined,
-		...(entry.need?.shareMiB !== undefined && {shared: true as const}),
+		...(isPartOfGpu(entry.need) && {shared: true as const}),
 	} as const;
 	const fresh = {...lease, startTime: Math.floor(snapshot.now), lastHeartbeat: Math.floor(snapshot.now)};
 	if (isComplete) {
 		const changes = planHoldings([
 			// A hold that began while waiting keeps its beginning: the GPU was not free since then.
-			...held
-				.filter(({index}) => kept.includes(index))
-				.map((holding): HoldingChange => ({
-					kind: 'change',
-					holding,
-					lease: {...fresh, startTime: holding.lease.startTime},
-				})),
+			...kept.map((holding): HoldingChange => ({
+				kind: 'change',
+				holding,
+				lease: {...fresh, startTime: holding.lease.startTime, mig: holding.lease.mig},
+			})),
 			...takeover.changes,
-			...taken.map(({record, capacityMiB}): HoldingChange => ({kind: 'add', record, lease: fresh, capacityMiB})),
+			...taken.map((part): HoldingChange => additionOf(part, fresh)),
 		]);
 		return {
 			kind: 'complete',
 			gpus,
+			instances,
 			plan: {
 				expect: [...expectationsOf(snapshot, position), ...changes.expect],
 				writes: [...changes.writes, {kind: 'leave', id}],
 				usage: changes.usage,
-				audit: [...takeover.audit, grantEntry(fresh, gpus, context, grant)],
+				audit: [...takeover.audit, grantEntry(fresh, gpus, context, {...grant, instances})],
 				event,
 				grants: true,
 			},
@@ -243,10 +334,8 @@ export function planQueueGrant(snapshot: Snapshot, id: string, options: QueueGra
 
 	// No end and no limit yet: a partial holding lives with its entry.
 	const partial: Lease = {...fresh, expiryTime: undefined, endsBy: undefined, partialQueueId: id};
-	const changes = planHoldings([
-		...takeover.changes,
-		...taken.map(({record, capacityMiB}): HoldingChange => ({kind: 'add', record, lease: partial, capacityMiB})),
-	]);
+	const more = grantedParts(taken);
+	const changes = planHoldings([...takeover.changes, ...taken.map((part): HoldingChange => additionOf(part, partial))]);
 	return {
 		kind: 'partial',
 		gpus,
@@ -260,7 +349,7 @@ export function planQueueGrant(snapshot: Snapshot, id: string, options: QueueGra
 			usage: changes.usage,
 			audit: [
 				...takeover.audit,
-				grantEntry(partial, indexesOf(taken.map(({record}) => record)), context, {...grant, kind: 'held'}),
+				grantEntry(partial, more.gpus, context, {...grant, kind: 'held', instances: more.instances}),
 			],
 			event,
 			grants: true,

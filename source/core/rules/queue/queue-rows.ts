@@ -1,6 +1,6 @@
 /** The queue as every face shows it. */
 
-import type {QueueEntry, Snapshot} from '../../model/types.js';
+import type {EngineVerdict, QueueEntry, Snapshot} from '../../model/types.js';
 import {foreseeWaits, type Blocker} from './estimates.js';
 import {keepsHoldings, outagesNoted, outOfServiceFor, type Outage} from './out-of-service.js';
 import {holdingsOf} from './queue-grant.js';
@@ -31,7 +31,37 @@ export type QueueRow = {
 	readonly isUnknown: boolean;
 };
 
-export function queueRows(snapshot: Snapshot): readonly QueueRow[] {
+/** Of a queue that another engine keeps: that engine alone knows when and why. */
+function foreignRow(entry: QueueEntry, verdict: EngineVerdict, position: number, now: number): QueueRow {
+	return {
+		position,
+		id: entry.id,
+		entry,
+		held: [],
+		waitedSeconds: Math.max(0, now - entry.enqueueTime),
+		estimateSeconds: verdict.startsAt === undefined ? undefined : Math.max(0, verdict.startsAt - now),
+		blockers: [{kind: 'engine', reason: verdict.reason, gpus: [], until: undefined}],
+		outOfService: [],
+		outages: [],
+		keepsHoldings: true,
+		isPossible: true,
+		isUnknown: false,
+	};
+}
+
+/** The rows of a queue that another engine keeps; undefined for one of ours. */
+function foreignRows({queue, now}: Snapshot): readonly QueueRow[] | undefined {
+	const rows = queue.flatMap((record, place) =>
+		record.kind === 'entry' && record.entry.verdict !== undefined
+			? [foreignRow(record.entry, record.entry.verdict, place + 1, now)]
+			: [],
+	);
+	return queue.length > 0 && rows.length === queue.length ? rows : undefined;
+}
+
+export const queueRows = (snapshot: Snapshot): readonly QueueRow[] => foreignRows(snapshot) ?? ownRows(snapshot);
+
+function ownRows(snapshot: Snapshot): readonly QueueRow[] {
 	const waits = foreseeWaits(snapshot);
 	const out = outagesNoted(snapshot, snapshot.queue);
 	return snapshot.queue.map((record, position) => {

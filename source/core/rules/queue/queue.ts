@@ -3,14 +3,16 @@ The queue: first come, first served, without holding up those it need not.
 
 The rule "nobody overtakes" is {@link claimsOf}: a GPU that somebody earlier in the queue could use is not free for anybody later.
 */
-import {holdingsIn} from '../leases/holdings.js';
+import {holdingsIn, type Holding} from '../leases/holdings.js';
 import {planChange, planEnd, withHeartbeat} from '../leases/lease-changes.js';
 import type {Plan} from '../../model/plan.js';
 import type {Host} from '../../model/ports.js';
 import type {Wanted, AcquireRequest} from '../allocation/request.js';
 import {waitTimedOut, positionEntry, type AuditContext} from '../leases/audit-entries.js';
 import type {GpuGroup, QueueEntry, QueueRecord, Snapshot} from '../../model/types.js';
-import {couldUse, groupsOf, isPossible} from './eligible.js';
+import {isSameEligible, type Eligible} from '../allocation/need.js';
+import {couldUse, eligibleInstancesOf, groupsOf, isPossible, wantsInstances} from './eligible.js';
+import {isSameNote} from './out-of-service.js';
 
 /**
 For each GPU, the first entry of the line that could claim it: an entry claims every GPU of every group that can serve it, so that
@@ -34,7 +36,8 @@ export function claimsOf(
 			break;
 		}
 
-		if (record.kind !== 'entry') {
+		// Who wants an instance claims no GPU, and the other way round: a GPU in MIG mode is not handed out whole.
+		if (record.kind !== 'entry' || wantsInstances(record.entry)) {
 			continue;
 		}
 
@@ -48,11 +51,41 @@ export function claimsOf(
 	return claims;
 }
 
+/**
+For each instance of MIG, by its UUID, the first entry of the queue that could claim it.
+
+@param queue - The queue, or the part of it before the caller.
+@param groupsFor - As for {@link claimsOf}.
+*/
+export function instanceClaimsOf(
+	queue: readonly QueueRecord[],
+	gpuCount: number,
+	groupsFor: (entry: QueueEntry) => readonly GpuGroup[] = (entry) => groupsOf(entry, gpuCount),
+): ReadonlyMap<string, QueueEntry> {
+	const claims = new Map<string, QueueEntry>();
+	for (const record of queue) {
+		if (record.kind !== 'entry' || !wantsInstances(record.entry)) {
+			continue;
+		}
+
+		const {entry} = record;
+		const unclaimed = eligibleInstancesOf(entry, gpuCount).filter(({uuid}) => !claims.has(uuid));
+		// Last, for it costs an inspection of its process.
+		if (unclaimed.length > 0 && groupsFor(entry).length > 0) {
+			for (const {uuid} of unclaimed) {
+				claims.set(uuid, entry);
+			}
+		}
+	}
+
+	return claims;
+}
+
 export type EntryOptions = Pick<AcquireRequest, 'requester' | 'tenure' | 'note' | 'force'> & {
 	readonly id: string;
 	readonly wanted: Wanted;
-	/** Of the GPUs that can serve it, see {@link QueueEntry}. */
-	readonly eligible?: QueueEntry['eligible'];
+	/** Of the GPUs or instances that can serve it. */
+	readonly eligible?: Eligible;
 	/** Undefined: for as long as it takes. */
 	readonly waitSeconds: number | undefined;
 };
@@ -69,7 +102,7 @@ export const entryFor = (
 	requestedCount: wanted.count,
 	requestedIds: wanted.ids ?? [],
 	need: wanted.need,
-	eligible,
+	...eligible,
 	allocatedGpus: [],
 	reservationType: tenure.type,
 	expirySeconds: tenure.type === 'manual' ? tenure.durationSeconds : undefined,
@@ -146,8 +179,18 @@ export function planEntryHeartbeat(
 export type EntryNote = {
 	/** Which GPUs it waits for that are out of service; undefined: none are. */
 	readonly unavailable: QueueEntry['unavailable'];
-	readonly eligible: QueueEntry['eligible'];
+	readonly eligible: Eligible;
 };
+
+/** Whether an entry goes on wanting what it holds. */
+const isWanted = (entry: QueueEntry, group: GpuGroup, {index, lease}: Holding): boolean =>
+	wantsInstances(entry)
+		? (entry.eligibleInstances ?? []).some(({uuid}) => uuid === lease.mig?.uuid)
+		: group.includes(index);
+
+/** Whether the entry says already what was seen. */
+export const isNoted = ({unavailable, eligible}: EntryNote, entry: QueueEntry): boolean =>
+	isSameNote(unavailable, entry.unavailable) && isSameEligible(eligible, entry);
 
 /**
 Writes down for others what the entry saw. An entry that turns out to be eligible for other GPUs gives back what it held of those that it no
@@ -159,12 +202,12 @@ export function planEntryNote(
 	{unavailable, eligible}: EntryNote,
 	host: string,
 ): Plan {
-	const next: QueueEntry = {...entry, unavailable, eligible};
+	const next: QueueEntry = {...entry, unavailable, ...eligible};
 	const groups = groupsOf(next, snapshot.gpus.length);
-	const unwanted = holdingsIn(snapshot.gpus)
-		.filter(({lease}) => lease.partialQueueId === id)
-		.filter(({index}) => groups.length !== 1 || !groups[0]!.includes(index));
-	const gpus = unwanted.map(({index}) => index);
+	const held = holdingsIn(snapshot.gpus).filter(({lease}) => lease.partialQueueId === id);
+	const unwanted = held.filter((holding) => groups.length !== 1 || !isWanted(next, groups[0]!, holding));
+	const kept = new Set(held.filter((holding) => !unwanted.includes(holding)).map(({index}) => index));
+	const gpus = [...new Set(unwanted.map(({index}) => index))];
 	const ends = planEnd(
 		unwanted.map((record) => ({record, ending: {reason: 'queue-left', endTime: snapshot.now}})),
 		// A face that shows the queue reads it again.
@@ -176,7 +219,13 @@ export function planEntryNote(
 		expect: [...ends.expect, {kind: 'entry', id, raw}],
 		writes: [
 			...ends.writes,
-			{kind: 'entry', entry: {...next, allocatedGpus: entry.allocatedGpus.filter((index) => !gpus.includes(index))}},
+			{
+				kind: 'entry',
+				entry: {
+					...next,
+					allocatedGpus: entry.allocatedGpus.filter((index) => !gpus.includes(index) || kept.has(index)),
+				},
+			},
 		],
 	};
 }

@@ -4,6 +4,7 @@ the same moment.
 */
 import {entryHeartbeatSeconds} from '../leases/liveness.js';
 import type {GpuRecord, Lease, PoolEvent, Snapshot} from '../../model/types.js';
+import {isPartOfGpu} from '../allocation/request.js';
 import {groupsOf} from './eligible.js';
 import {rankFor} from './queue.js';
 
@@ -86,11 +87,11 @@ export function readAfterMs(
 	}
 
 	const wanted = own.kind === 'entry' ? new Set(groupsOf(own.entry, gpus.length).flat()) : undefined;
-	const isForShare = own.kind === 'entry' && own.entry.need?.shareMiB !== undefined;
+	const isForPart = own.kind === 'entry' && isPartOfGpu(own.entry.need);
 	const usable = gpus
 		.filter(
 			({kind, index}) =>
-				(kind === 'free' || (kind === 'shared' && isForShare)) && !drains.has(index) && (wanted?.has(index) ?? true),
+				(kind === 'free' || (kind === 'shared' && isForPart)) && !drains.has(index) && (wanted?.has(index) ?? true),
 		)
 		.map(({index}) => index);
 	const isRelevant = event.left !== undefined || freedBy(event).some((index) => usable.includes(index));

@@ -64,7 +64,7 @@ const readParts = (calls: Calls, handle: bigint): readonly MigInstance[] | undef
 				ask(calls, ['nvmlDeviceGetMigDeviceHandleByIndex'], {handle, numbers: [number], size: 8}, (memory) =>
 					longAt(memory),
 				),
-			).flatMap((answer) => ('value' in answer ? [readPart(calls, answer.value)] : []));
+			).flatMap((answer, number) => ('value' in answer ? [{number, ...readPart(calls, answer.value)}] : []));
 };
 
 const readPart = (calls: Calls, handle: bigint): MigInstance => {
@@ -135,7 +135,8 @@ export const readDevice = (calls: Calls, handle: bigint, index: number): BareRea
 		'eccUncorrectedErrors',
 		ask(calls, ['nvmlDeviceGetTotalEccErrors'], {handle, numbers: [1, 0], size: 8}, long),
 	);
-	const mig = keep('isMigEnabled', readMigMode(calls, handle));
+	const modes = keep('isMigEnabled', readMigModes(calls, handle));
+	const mig = modes?.isEnabled;
 	const capability = keep('computeCapability', readCapability(calls, handle));
 	const reading = {
 		index,
@@ -157,6 +158,7 @@ export const readDevice = (calls: Calls, handle: bigint, index: number): BareRea
 		throttleReasons: reasons === undefined ? undefined : throttleWords(reasons),
 		eccUncorrectedErrors,
 		isMigEnabled: mig,
+		...(modes?.isPending === true && {isMigPending: true}),
 		...(mig === true && {migInstances: readParts(calls, handle)}),
 		computeMode: computeModes[number('computeMode', ['nvmlDeviceGetComputeMode']) ?? -1],
 		computeCapability: capability,
@@ -175,10 +177,15 @@ export const readDevice = (calls: Calls, handle: bigint, index: number): BareRea
 	return withoutVoidMemory({...reading, ...(health.length > 0 && {health}), failure, unknown});
 };
 
-const readMigMode = (calls: Calls, handle: bigint): Answer<boolean> => {
+const readMigModes = (
+	calls: Calls,
+	handle: bigint,
+): Answer<{readonly isEnabled: boolean; readonly isPending: boolean}> => {
 	const [current, pending] = [new Uint8Array(4), new Uint8Array(4)];
 	const code = calls.call(['nvmlDeviceGetMigMode'], ['handle', 'memory', 'memory'], handle, current, pending);
-	return code === codes.success ? {value: current[0] === 1} : {no: code};
+	return code === codes.success
+		? {value: {isEnabled: current[0] === 1, isPending: current[0] !== pending[0]}}
+		: {no: code};
 };
 
 const readCapability = (calls: Calls, handle: bigint): Answer<string> => {

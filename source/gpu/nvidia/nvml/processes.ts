@@ -10,7 +10,8 @@ const notAvailable = 0xff_ff_ff_ff_ff_ff_ff_ffn;
 const mostProcesses = 65_536;
 
 /**
-Names of a function, and the size of what it writes for each process: the pid at 0, the memory at 8; later ones the parts of MIG as well.
+Names of a function, and the size of what it writes for each process: the pid at 0, the memory at 8; later ones the ids of its part of MIG at 16
+and 20.
 */
 const variants = (name: string) => [
 	{name: `${name}_v3`, size: 24},
@@ -55,11 +56,25 @@ const listOf = (calls: Calls, handle: bigint, name: string): Answer<readonly Pro
 	return {no: 'missing'};
 };
 
+/** Stands for the part of a process on a GPU that has none. */
+const noPart = 0xff_ff_ff_ff;
+
+/** The part that the process is on; nothing where the list is of an old form, or the GPU has no parts. */
+const partOf = (entry: DataView): Pick<ProcessRow, 'gpuInstanceId' | 'computeInstanceId'> => {
+	if (entry.byteLength < 24) {
+		return {};
+	}
+
+	const [gpuInstanceId, computeInstanceId] = [integerAt(entry, 16), integerAt(entry, 20)];
+	return gpuInstanceId === noPart || computeInstanceId === noPart ? {} : {gpuInstanceId, computeInstanceId};
+};
+
 const readRow = (entry: DataView): ProcessRow => {
 	const used = longAt(entry, 8);
 	return {
 		pid: integerAt(entry),
 		memoryUsedMiB: used === notAvailable ? undefined : Math.floor(Number(used) / bytesPerMiB),
+		...partOf(entry),
 	};
 };
 

@@ -114,7 +114,14 @@ export function ownerWords(row: StatusRow, requester: Requester): Span {
 
 /** The tool tells no processes there, as in a container: none shown does not mean that there are none. */
 export const areProcessesHidden = ({reading}: StatusRow): boolean =>
-	reading !== undefined && reading.failure === undefined && reading.processes === undefined;
+	reading !== undefined &&
+	reading.failure === undefined &&
+	reading.processes === undefined &&
+	reading.isUnread !== true;
+
+/** `GPU 1 of box2`: a GPU of a cluster, as its own node numbers it. */
+export const placeWords = ({reading}: StatusRow): string | undefined =>
+	reading?.place && `GPU ${reading.place.gpu} of ${sanitize(reading.place.node)}`;
 
 /** When it ends: a time, or with its job. */
 export function endWords({lease, remainingSeconds}: StatusRow): Span {
@@ -126,14 +133,14 @@ export function endWords({lease, remainingSeconds}: StatusRow): Span {
 		return span('queued');
 	}
 
-	if (remainingSeconds === undefined) {
-		return span(lease.type === 'run' ? 'on-exit' : 'never');
-	}
-
-	return remainingSeconds < soonSeconds
-		? span(`!${shortDuration(remainingSeconds)}`, 'warning')
-		: span(shortDuration(remainingSeconds));
+	return remainingSeconds === undefined
+		? span(lease.type === 'run' ? 'on-exit' : 'never')
+		: timeLeftWords(remainingSeconds);
 }
+
+/** How long until its end; one that is near is marked. */
+export const timeLeftWords = (seconds: number): Span =>
+	seconds < soonSeconds ? span(`!${shortDuration(seconds)}`, 'warning') : span(shortDuration(seconds));
 
 const secondsPerDay = 86_400;
 

@@ -5,6 +5,7 @@ import {shortDuration} from '../../../format/text/durations.js';
 import {sanitize} from '../../../format/text/text.js';
 import {rowText, type Column} from '../../../format/text/columns.js';
 import {truncate} from '../../../format/text/width.js';
+import {asTree} from '../../state/processes/tree.js';
 import {storeNow, type State} from '../../state/state.js';
 import {ellipsisOf, glyphsOf} from '../../widgets/glyphs.js';
 import {span, type Line} from '../../widgets/styled-text.js';
@@ -42,37 +43,6 @@ export function joinCells(cells: Cells, state: State, width: number): string {
 	return rowText(columns, cells, {gap, ellipsis: ellipsisOf(state)}) + ' '.repeat(gap);
 }
 
-type Placed = {readonly process: GpuProcess; readonly depth: number};
-
-/** Each below the one that started it, as far as both are on this GPU; largest memory first among equals. */
-function asTree(processes: readonly GpuProcess[]): readonly Placed[] {
-	const pids = new Set(processes.map(({pid}) => pid));
-	const isRoot = ({pid, parentPid}: GpuProcess): boolean =>
-		parentPid === undefined || parentPid === pid || !pids.has(parentPid);
-	const placed: Placed[] = [];
-	const seen = new Set<GpuProcess>();
-	const place = (process: GpuProcess, depth: number): void => {
-		if (seen.has(process)) {
-			return;
-		}
-
-		seen.add(process);
-		placed.push({process, depth});
-		for (const other of processes) {
-			if (other.parentPid === process.pid && !isRoot(other)) {
-				place(other, depth + 1);
-			}
-		}
-	};
-
-	// Two that claim to have started each other have no root: they are placed last.
-	for (const process of [...processes.filter((each) => isRoot(each)), ...processes]) {
-		place(process, 0);
-	}
-
-	return placed;
-}
-
 const percent = (value: number | undefined): string => (value === undefined ? '-' : String(Math.round(value)));
 
 function timeOf({startTime}: GpuProcess, now: number | undefined): string {
@@ -92,7 +62,12 @@ export function processCells(process: GpuProcess, state: State): Cells {
 	};
 }
 
-function processLine({process, depth}: Placed, row: StatusRow, state: State, width: number): Line {
+function processLine(
+	{process, depth}: {readonly process: GpuProcess; readonly depth: number},
+	row: StatusRow,
+	state: State,
+	width: number,
+): Line {
 	const isSquatter = row.squatters.includes(process);
 	const {containerId} = process;
 	const cells = processCells(process, state);
@@ -119,7 +94,9 @@ export function processLines(
 	}
 
 	const ordered = byMemory(row.processes);
-	const placed = state.panels.isTree ? asTree(ordered) : ordered.map((process) => ({process, depth: 0}));
+	const placed = state.panels.isTree
+		? asTree(ordered.map((process) => ({process, gpu: row.index}))).map(({row: {process}, depth}) => ({process, depth}))
+		: ordered.map((process) => ({process, depth: 0}));
 	return [
 		...(hasHead ? [[span(`${joinCells(processTitles, state, width)}COMMAND`, 'heading')]] : []),
 		...placed.map((each) => processLine(each, row, state, width)),

@@ -23,7 +23,10 @@ const noise = /\b(?:nvidia|amd|geforce|instinct|tesla|quadro|radeon|graphics|gen
 
 /** `NVIDIA H100 80GB HBM3` -> `H100`. */
 export function shortModel(name: string): string {
-	const short = sanitize(name).replaceAll(noise, ' ').trim().replaceAll(/\s+/gv, '-');
+	const short = sanitize(name)
+		.replaceAll(noise, ' ')
+		.replaceAll(/[\s\-]+/gv, '-')
+		.replaceAll(/^-|-$/gv, '');
 	return short === '' ? sanitize(name) : short;
 }
 

@@ -1,26 +1,46 @@
 /** What the keys do to the panels. */
 import {flashMs, type State} from '../state.js';
-import {pageRowsOf} from '../../layout.js';
+import {graphRowsOf, pageRowsOf, roomOf} from '../../layout.js';
+import {rangeWord} from '../past.js';
 import {selectedPosition, selectPosition} from './queue-selection.js';
-import {panelNames, reportKinds, type PanelName, type PanelsState, type ScrollingPanel} from './state.js';
+import {panelNames, pastRanges, reportKinds, type PanelName, type PanelsState, type ScrollingPanel} from './state.js';
 
 const withPanels = (state: State, more: Partial<PanelsState>): State => ({
 	...state,
 	panels: {...state.panels, ...more},
 });
 
-const focusPanel = (state: State, focus: PanelName): State => withPanels(state, {focus});
+/** Without a pool of its own, there is nothing but other hosts to be shown. */
+export const focusPanel = (state: State, focus: PanelName): State =>
+	state.settings.hasNoPool === true && focus !== 'hosts'
+		? {
+				...state,
+				flash: {
+					level: 'warning',
+					text: 'This computer has no pool of GPUs: there is nothing but the other hosts',
+					untilMs: state.nowMs + flashMs,
+				},
+			}
+		: withPanels(state, {focus});
+
+/** The panels that Tab goes through: without other hosts, there is no table of them. */
+function focusNeighbour(state: State, step: 1 | -1): State {
+	const {hasNoPool, otherHosts = []} = state.settings;
+	const names = otherHosts.length === 0 ? panelNames.filter((name) => name !== 'hosts') : panelNames;
+	return hasNoPool === true ? state : focusPanel(state, neighbour(names, state.panels.focus, step));
+}
 
 const neighbour = <Value>(values: readonly Value[], value: Value, step: 1 | -1): Value =>
 	values[(values.indexOf(value) + step + values.length) % values.length]!;
 
-const isScrolling = (panel: PanelName): panel is ScrollingPanel => panel !== 'table' && panel !== 'queue';
+const isScrolling = (panel: PanelName): panel is ScrollingPanel =>
+	panel !== 'table' && panel !== 'processes' && panel !== 'queue' && panel !== 'hosts';
 
 /** Further than any panel has lines. */
 const farthest = Number.MAX_SAFE_INTEGER;
 
 /** The view draws no further than there are lines, and {@link PanelUpdate} brings the number back. */
-const scrollTo = (state: State, panel: ScrollingPanel, line: number): State =>
+export const scrollTo = (state: State, panel: ScrollingPanel, line: number): State =>
 	withPanels(state, {scroll: {...state.panels.scroll, [panel]: Math.max(0, Math.min(line, farthest))}});
 
 /** Lines for the panel that has the focus; in the queue the selection goes so far. */
@@ -41,17 +61,43 @@ const report = (state: State, step: 1 | -1): State =>
 		scroll: {...state.panels.scroll, report: 0},
 	});
 
-/** The tree is drawn in the detail, which may not be on the screen: so the key says what it did. */
+/** The detail, which may not be on the screen, and the table of processes: so the key says what it did. */
 const toggleTree = (state: State): State => ({
 	...withPanels(state, {isTree: !state.panels.isTree}),
 	flash: {
 		level: 'ok',
-		text: state.panels.isTree
-			? 'The detail lists processes by memory'
-			: 'The detail shows each process below its parent',
+		text: state.panels.isTree ? 'Processes are listed one by one' : 'Each process stands below its parent',
 		untilMs: state.nowMs + flashMs,
 	},
 });
+
+const hasGraphs = (state: State): boolean => graphRowsOf(roomOf(state, 'detail').rows) > 0;
+
+/** The graphs are drawn in the detail, which may have no room for them: so the key says what it did. */
+function lookBack(state: State, step: 1 | -1): State {
+	const place = pastRanges.indexOf(state.panels.range) + step;
+	const range = pastRanges[place];
+	return range === undefined
+		? {
+				...state,
+				flash: {
+					level: 'warning',
+					text:
+						step > 0
+							? 'The load is kept for a day: the graphs go no further back'
+							: 'The graphs show the last 5 minutes',
+					untilMs: state.nowMs + flashMs,
+				},
+			}
+		: {
+				...withPanels(state, {range}),
+				flash: {
+					level: 'ok',
+					text: `The graphs of the detail show the last ${rangeWord(range)}${hasGraphs(state) ? '' : ': 2 and + give them room'}`,
+					untilMs: state.nowMs + flashMs,
+				},
+			};
+}
 
 export const panelIntents = {
 	'focus-table': (state) => focusPanel(state, 'table'),
@@ -60,8 +106,9 @@ export const panelIntents = {
 	'focus-report': (state) => focusPanel(state, 'report'),
 	'focus-events': (state) => focusPanel(state, 'events'),
 	'focus-processes': (state) => focusPanel(state, 'processes'),
-	'focus-next-panel': (state) => focusPanel(state, neighbour(panelNames, state.panels.focus, 1)),
-	'focus-previous-panel': (state) => focusPanel(state, neighbour(panelNames, state.panels.focus, -1)),
+	'focus-hosts': (state) => focusPanel(state, 'hosts'),
+	'focus-next-panel': (state) => focusNeighbour(state, 1),
+	'focus-previous-panel': (state) => focusNeighbour(state, -1),
 	'leave-panel': (state) => withPanels(state, {focus: 'table', isZoomed: false}),
 	zoom: (state) => withPanels(state, {isZoomed: !state.panels.isZoomed}),
 	unzoom: (state) => withPanels(state, {isZoomed: false}),
@@ -72,6 +119,8 @@ export const panelIntents = {
 	'first-line': (state) => moveBy(state, -farthest),
 	'last-line': (state) => moveBy(state, farthest),
 	'toggle-tree': toggleTree,
+	'look-back': (state) => lookBack(state, 1),
+	'look-forward': (state) => lookBack(state, -1),
 	'report-next': (state) => report(state, 1),
 	'report-previous': (state) => report(state, -1),
 	'help-next': (state) => withPanels(state, {helpPage: state.panels.helpPage + 1}),

@@ -1,15 +1,20 @@
 /** Which panel has the focus, and how each is scrolled and sorted. */
 
-export const panelNames = ['table', 'detail', 'queue', 'report', 'events', 'processes'] as const;
+export const panelNames = ['table', 'detail', 'queue', 'report', 'events', 'processes', 'hosts'] as const;
 
 export type PanelName = (typeof panelNames)[number];
 
-/** Panels that scroll by lines; the table and the queue follow their selection. */
-export type ScrollingPanel = Extract<PanelName, 'detail' | 'report' | 'events' | 'processes'>;
+/** Panels that scroll by lines; the tables and the queue follow their selection. */
+export type ScrollingPanel = Extract<PanelName, 'detail' | 'report' | 'events'>;
 
 export const reportKinds = ['user', 'gpu', 'day', 'model'] as const;
 
 export type ReportKind = (typeof reportKinds)[number];
+
+/** How far back the graphs of a GPU may go, in minutes. */
+export const pastRanges = [5, 60, 360, 1440] as const;
+
+export type PastRange = (typeof pastRanges)[number];
 
 export type PanelsState = {
 	readonly focus: PanelName;
@@ -22,6 +27,8 @@ export type PanelsState = {
 	/** Processes as a tree: each below the one that started it. */
 	readonly isTree: boolean;
 	readonly reportBy: ReportKind;
+	/** Minutes in the graphs of the detail. */
+	readonly range: PastRange;
 	/** Any whole number: they go round and round. */
 	readonly helpPage: number;
 };
@@ -29,9 +36,10 @@ export type PanelsState = {
 export const initialPanels: PanelsState = {
 	focus: 'table',
 	isZoomed: false,
-	scroll: {detail: 0, report: 0, events: 0, processes: 0},
+	scroll: {detail: 0, report: 0, events: 0},
 	queue: {position: 0},
 	isTree: false,
 	reportBy: 'user',
+	range: 5,
 	helpPage: 0,
 };

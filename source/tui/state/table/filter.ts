@@ -4,7 +4,7 @@ import type {StatusRow} from '../../../core/rules/pool/status.js';
 import type {Requester} from '../../../core/model/types.js';
 import {sanitize} from '../../../format/text/text.js';
 import {stateWord} from '../../panels/shared/labels.js';
-import type {Filter} from './state.js';
+import {wordsOfFilter, type Filter} from './state.js';
 
 /** Accounts that hold the GPU or have processes on it. */
 const usersOf = ({owner, shares = [], processes}: StatusRow): readonly string[] => [
@@ -35,8 +35,14 @@ const wordsOf = (row: StatusRow, requester: Requester, isScanned: boolean): stri
 		.join(' ')
 		.toLowerCase();
 
+/** Whether a row holds all of these words, in any case. */
+export function rowHolds(row: StatusRow, words: readonly string[], requester: Requester, isScanned: boolean): boolean {
+	const held = words.length === 0 ? '' : wordsOf(row, requester, isScanned);
+	return words.every((word) => held.includes(word));
+}
+
 export function isShown(row: StatusRow, filter: Filter, requester: Requester, isScanned: boolean): boolean {
-	const {text, user, isMine} = filter;
+	const {user, isMine} = filter;
 	if (
 		(isMine && !usersOf(row).includes(requester.account) && !(row.lease && owns(requester, row.lease))) ||
 		(user !== undefined && !usersOf(row).includes(user))
@@ -44,11 +50,5 @@ export function isShown(row: StatusRow, filter: Filter, requester: Requester, is
 		return false;
 	}
 
-	const wanted = text.toLowerCase().split(/\s+/v).filter(Boolean);
-	if (wanted.length === 0) {
-		return true;
-	}
-
-	const words = wordsOf(row, requester, isScanned);
-	return wanted.every((word) => words.includes(word));
+	return rowHolds(row, wordsOfFilter(filter), requester, isScanned);
 }

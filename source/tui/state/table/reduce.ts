@@ -2,10 +2,11 @@
 import {sanitize} from '../../../format/text/text.js';
 import {flashMs, type State} from '../state.js';
 import {edit, fieldOf, insert, type Edit} from '../text-field.js';
-import {tableRowsOf} from '../../layout.js';
+import {layoutOf, tableRowsOf} from '../../layout.js';
 import {userOfRow} from './filter.js';
 import {selectedRow, visibleRows} from './rows.js';
-import {tagOf, noFilter, sortKeys, type Filter, type TableState} from './state.js';
+import {tagOf, noFilter, sortKeys, type Filter, type Sort, type TableState} from './state.js';
+import {sortedByNext, withInverted, withNextSecond, withSecondInverted} from './order.js';
 
 const withTable = (state: State, more: Partial<TableState>): State => ({...state, table: {...state.table, ...more}});
 
@@ -13,21 +14,27 @@ const withFilter = (state: State, more: Partial<Filter>): State =>
 	withTable(state, {filter: {...state.table.filter, ...more}});
 
 /** Selects the row at this place of the table, or the last there is. */
-function focusRow(state: State, place: number): State {
+export function focusRow(state: State, place: number): State {
 	const rows = visibleRows(state);
 	const row = rows[Math.max(0, Math.min(place, rows.length - 1))];
 	return row === undefined ? state : {...withTable(state, {selectedUuid: row.reading?.uuid}), selectedGpu: row.index};
 }
 
-const selectedRowNumber = (state: State): number =>
+/** The neighbour in the same line, where two GPUs stand side by side. */
+function focusColumn(state: State, by: 1 | -1): State {
+	const {tableRows, tableColumns} = layoutOf(state);
+	const target = selectedRowNumber(state) + by * tableRows;
+	return tableColumns === 1 || target < 0 || target >= visibleRows(state).length ? state : focusRow(state, target);
+}
+
+/** Where the selected GPU stands in the table; -1 where it is hidden. */
+export const selectedRowNumber = (state: State): number =>
 	visibleRows(state).findIndex(({index}) => index === state.selectedGpu);
 
 const focusBy = (state: State, by: number): State => focusRow(state, selectedRowNumber(state) + by);
 
-function sortBy(state: State, step: 1 | -1): State {
-	const place = sortKeys.indexOf(state.table.sort.by) + step + sortKeys.length;
-	return withTable(state, {sort: {by: sortKeys[place % sortKeys.length]!, isInverted: false}});
-}
+const sortBy = (state: State, change: (sort: Sort) => Sort): State =>
+	withTable(state, {sort: change(state.table.sort)});
 
 /** Tags the selected GPU, or takes its tag away, and goes on to the next. */
 function toggleTag(state: State): State {
@@ -86,16 +93,21 @@ const clearMarks = (state: State): State =>
 	state.table.tags.size > 0 ? withTable(state, {tags: new Set()}) : withTable(state, {filter: noFilter});
 
 export const tableIntents = {
-	'focus-next-gpu': (state) => focusBy(state, 1),
-	'focus-previous-gpu': (state) => focusBy(state, -1),
+	'focus-next-row': (state) => focusBy(state, 1),
+	'focus-previous-row': (state) => focusBy(state, -1),
 	'focus-next-page': (state) => focusBy(state, tableRowsOf(state)),
 	'focus-previous-page': (state) => focusBy(state, -tableRowsOf(state)),
-	'focus-first-gpu': (state) => focusRow(state, 0),
-	'focus-last-gpu': (state) => focusRow(state, Infinity),
+	'focus-first-row': (state) => focusRow(state, 0),
+	'focus-last-row': (state) => focusRow(state, Infinity),
+	'focus-left-column': (state) => focusColumn(state, -1),
+	'focus-right-column': (state) => focusColumn(state, 1),
 	'toggle-tag': toggleTag,
-	'sort-next': (state) => sortBy(state, 1),
-	'sort-previous': (state) => sortBy(state, -1),
-	'invert-sort': (state) => withTable(state, {sort: {...state.table.sort, isInverted: !state.table.sort.isInverted}}),
+	'sort-next': (state) => sortBy(state, (sort) => sortedByNext(sortKeys, sort, 1)),
+	'sort-previous': (state) => sortBy(state, (sort) => sortedByNext(sortKeys, sort, -1)),
+	'invert-sort': (state) => sortBy(state, withInverted),
+	'second-sort-next': (state) => sortBy(state, (sort) => withNextSecond(sortKeys, sort, 1)),
+	'second-sort-previous': (state) => sortBy(state, (sort) => withNextSecond(sortKeys, sort, -1)),
+	'invert-second-sort': (state) => sortBy(state, withSecondInverted),
 	'open-filter': openFilter,
 	'keep-filter': (state) => withTable(state, {prompt: undefined}),
 	'drop-filter': dropFilter,
@@ -104,7 +116,7 @@ export const tableIntents = {
 	'clear-marks': clearMarks,
 } as const satisfies Readonly<Record<string, (state: State) => State>>;
 
-/** What a user may want of the table of GPUs. */
+/** What a user may want of a table: of that of the GPUs, or of that of the processes where this has the focus. */
 export type TableIntent = keyof typeof tableIntents;
 
 /** Typing into the filter: the table follows at once. */

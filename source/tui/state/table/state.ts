@@ -1,6 +1,7 @@
 /** How the table of GPUs is shown: order, filter, tags. */
 import type {TextField} from '../text-field.js';
 import type {GpuReading} from '../../../core/model/types.js';
+import type {SortBy} from './order.js';
 
 export const sortKeys = [
 	'gpu',
@@ -16,7 +17,7 @@ export const sortKeys = [
 
 export type SortKey = (typeof sortKeys)[number];
 
-export type Sort = {readonly by: SortKey; readonly isInverted: boolean};
+export type Sort = SortBy<SortKey>;
 
 export type Filter = {
 	/** Words that a row must all hold, in any case. */
@@ -53,6 +54,10 @@ export const initialTable: TableState = {
 
 /** True when some GPUs may be left out. */
 export const isFiltered = ({text, user, isMine}: Filter): boolean => text.trim() !== '' || user !== undefined || isMine;
+
+/** The words of a filter, as they are looked for. */
+export const wordsOfFilter = ({text}: Pick<Filter, 'text'>): readonly string[] =>
+	text.toLowerCase().split(/\s+/v).filter(Boolean);
 
 /** What a tag, and a GPU's history, cling to: the GPU itself, or its index while it has not told who it is. */
 export const tagOf = (index: number, reading: Pick<GpuReading, 'uuid'> | undefined): string =>

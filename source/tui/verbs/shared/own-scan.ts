@@ -15,7 +15,7 @@ export function ownProcesses(state: State): readonly GpuProcess[] {
 }
 
 /**
-Scans the GPUs and reads what the kernel tells of the processes on one of them. The GPUs of the world are scanned by ourselves; those that
+Scans the GPUs and reads what the kernel tells of the processes on some of them. The GPUs of the world are scanned by ourselves; those that
 are watched may show what somebody else has posted.
 
 @param shown - Pids that are asked about, whether or not the scan has them.
@@ -23,7 +23,7 @@ are watched may show what somebody else has posted.
 export async function scanProcesses(
 	{gpus, clock}: Pick<World, 'gpus' | 'clock'>,
 	inspect: InspectProcesses | undefined,
-	gpu: number,
+	meant: readonly number[],
 	shown: readonly number[],
 ): Promise<OwnScan> {
 	const startedAtMs = clock.monotonicMs();
@@ -33,7 +33,7 @@ export async function scanProcesses(
 		observation = await gpus.observe();
 	}
 
-	const pids = new Set([...shown, ...pidsOn(observation, gpu)]);
+	const pids = new Set([...shown, ...meant.flatMap((gpu) => pidsOn(observation, gpu))]);
 	return {observation, facts: (await inspect?.([...pids])) ?? new Map()};
 }
 

@@ -7,12 +7,13 @@ import detailsStyle from '../styles/late/late-details.css';
 import {emptySeries, type Utilization} from '../state/utilization.js';
 import {Meter, PersonName} from '../widgets.js';
 import {gibibytes, partWords, percentOf, sharesWords, timeWords, unknown, withUnit} from '../words.js';
+import {GpuActions} from '../act-slots.js';
 import {Spark} from './spark.js';
 
-const Details = late(async () => (await import('./details.js')).Details, detailsStyle);
+export const Details = late(async () => (await import('./details.js')).Details, detailsStyle);
 
 /** What stands where the name of the user would be. */
-const placeholders: Readonly<Record<Gpu['state'], string>> = {
+export const placeholders: Readonly<Record<Gpu['state'], string>> = {
 	available: 'Nobody',
 	'in-use': 'Unknown user',
 	unreserved: 'Unknown user',
@@ -20,7 +21,7 @@ const placeholders: Readonly<Record<Gpu['state'], string>> = {
 	error: 'Out of service',
 };
 
-const noteWords = (gpu: Gpu): string | undefined =>
+export const noteWords = (gpu: Gpu): string | undefined =>
 	gpu.state === 'drained'
 		? [gpu.drain?.reason, gpu.drain?.by === undefined ? undefined : `by ${gpu.drain.by}`].filter(Boolean).join(', ')
 		: ((gpu.state === 'error' ? gpu.error : undefined) ??
@@ -55,21 +56,21 @@ const memoryWords = ({memory_used_mb: used, memory_total_mb: total}: Gpu): strin
 const modelWords = ({gpu_model: model, mig_instances: parts}: Gpu): string =>
 	[parts && `MIG ${partWords(parts)}`, model].filter((words) => words !== undefined).join(' · ');
 
-const GpuTime = ({gpu}: {readonly gpu: Gpu}) => <p class="time">{timeWords(gpu, useNow())}</p>;
+export const GpuTime = ({gpu}: {readonly gpu: Gpu}) => <p class="time">{timeWords(gpu, useNow())}</p>;
 
-function StatePill({gpu}: {readonly gpu: Gpu}) {
-	const {label, meaning} = states[gpu.held_for_queue === undefined ? gpu.state : 'waiting'];
+export function StatePill({gpu, isShort = false}: {readonly gpu: Gpu; readonly isShort?: boolean}) {
+	const {label, short, meaning} = states[gpu.held_for_queue === undefined ? gpu.state : 'waiting'];
 	return (
 		<span class="state" title={meaning}>
-			{label}
+			{isShort ? short : label}
 		</span>
 	);
 }
 
-export type GpuCardProps = {
+type GpuCardProps = {
 	readonly gpu: Gpu;
 	/** Undefined for a GPU of another host, whose history is not known. */
-	readonly utilization?: Utilization;
+	readonly utilization: Utilization | undefined;
 	readonly isOpen: boolean;
 	readonly toggle: () => void;
 	/** The beginning of its id, which differs between this host and another. */
@@ -80,7 +81,7 @@ export type GpuCardProps = {
 const isPressOfCard = ({target}: Event): boolean =>
 	(getSelection()?.isCollapsed ?? true) && target instanceof Element && target.closest('button') === null;
 
-export function GpuCard({gpu, utilization, isOpen, toggle, prefix}: GpuCardProps) {
+function GpuCard({gpu, utilization, isOpen, toggle, prefix}: GpuCardProps) {
 	const id = `${prefix}-${gpu.gpu_id}-details`;
 	const note = noteWords(gpu);
 	const model = modelWords(gpu);
@@ -123,18 +124,40 @@ export function GpuCard({gpu, utilization, isOpen, toggle, prefix}: GpuCardProps
 					</span>
 					<span class="heat">{heatWords(gpu)}</span>
 				</div>
+				{utilization && <GpuActions gpu={gpu} />}
 			</div>
 			<div class="card-body" id={id} hidden={!isOpen}>
-				{isOpen && <Details gpu={gpu} utilization={utilization} />}
+				{isOpen && <Details gpu={gpu} utilization={utilization} address={utilization && `#/gpu/${gpu.gpu_id}`} />}
 			</div>
 		</li>
 	);
 }
 
-/** What arrows move between in a list of cards. */
-export const gpuButtons = 'h3 button';
+type OpenGpus = ReadonlySet<number>;
 
-/** The open cards after one of them was pressed. */
-export function toggled(open: ReadonlySet<number>, gpu: number): ReadonlySet<number> {
-	return open.symmetricDifference(new Set([gpu]));
-}
+type CardsProps = {
+	readonly id?: string;
+	readonly gpus: readonly Gpu[];
+	readonly utilization?: Utilization;
+	readonly open: OpenGpus;
+	readonly setOpen: (open: OpenGpus) => void;
+	readonly prefix?: string;
+	readonly isOld?: boolean;
+};
+
+export const Cards = ({id, gpus, utilization, open, setOpen, prefix = 'gpu', isOld = false}: CardsProps) => (
+	<ul id={id} class="cards" data-old={isOld ? '' : undefined} data-arrows="h3 button">
+		{gpus.map((gpu) => (
+			<GpuCard
+				key={gpu.gpu_id}
+				gpu={gpu}
+				utilization={utilization}
+				isOpen={open.has(gpu.gpu_id)}
+				toggle={() => {
+					setOpen(open.symmetricDifference(new Set([gpu.gpu_id])));
+				}}
+				prefix={prefix}
+			/>
+		))}
+	</ul>
+);

@@ -23,7 +23,9 @@ export async function fetchChart(gpu: number, minutes: number): Promise<ChartDat
 export function withNewest(chart: ChartData, {step, stepMs, gpus}: Utilization, gpu: number): ChartData {
 	const time = (step * stepMs) / 1000;
 	const [times, utilization, memory] = chart;
-	if (!(time > (times.at(-1) ?? 0))) {
+	// A chart of a day has a value for each minute, and not for each step of the stream.
+	const stepSeconds = times.length > 1 ? times[1]! - times[0]! : 0;
+	if (!(time >= (times.at(-1) ?? 0) + Math.max(stepSeconds, 1))) {
 		return chart;
 	}
 

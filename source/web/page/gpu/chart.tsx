@@ -1,9 +1,9 @@
 /** The use of one GPU over time. */
 import {useEffect, useRef, useState} from 'preact/hooks';
+import {Chips} from '../shared/chips.js';
 import {useObservable} from '../observable.js';
 import type {Utilization} from '../state/utilization.js';
 import {theme} from '../theme.js';
-import {Chips} from '../widgets.js';
 import {counted, timeOfDay} from '../words.js';
 import {fetchChart, withNewest, type ChartData} from './chart-data.js';
 import type {Plot} from './plot.js';
@@ -12,6 +12,7 @@ const periods = [
 	[15, '15 min'],
 	[60, '1 h'],
 	[360, '6 h'],
+	[1440, '24 h'],
 ] as const;
 
 type Minutes = (typeof periods)[number][0];

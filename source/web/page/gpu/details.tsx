@@ -2,7 +2,7 @@
 import type {Gpu} from '../fields.js';
 import {useNow} from '../state/store.js';
 import type {Utilization} from '../state/utilization.js';
-import {dateWords, partWords, sharedAmount, sharePart, sinceWords, untilWords, withUnit} from '../words.js';
+import {counted, dateWords, partWords, sharePart, sinceWords, sizeWords, untilWords, withUnit} from '../words.js';
 import {Chart} from './chart.js';
 import {MigParts, Processes} from './processes.js';
 
@@ -47,6 +47,16 @@ const limited = (value: number | undefined, limit: number | undefined, unit: str
 const unknownUseWords = ({validation_info: words}: Gpu): string | undefined =>
 	words?.startsWith('unknown: ') === true ? words : undefined;
 
+/** `24G of 86G`; `24G` where it is unknown how much there is. */
+function sharedAmount({shares = [], share_capacity_mb: capacity, mig_instances: parts}: Gpu): string {
+	if (shares.some(({mig_instance: mig}) => mig !== undefined)) {
+		return `${shares.filter(({is_gone: isGone}) => !isGone).length} of ${counted(parts?.length ?? 0, 'MIG instance')}`;
+	}
+
+	const asked = sizeWords(shares.reduce((sum, {memory_mb: memory = 0}) => sum + memory, 0));
+	return capacity === undefined ? asked : `${asked} of ${sizeWords(capacity)}`;
+}
+
 /** A fact without words is left out. */
 const facts: ReadonlyArray<readonly [name: string, words: (gpu: Gpu, nowMs: number) => string | undefined]> = [
 	['Owner', (gpu) => gpu.user],
@@ -90,22 +100,35 @@ function Facts({gpu}: {readonly gpu: Gpu}) {
 }
 
 /** One line a share. */
-const Shares = ({gpu: {shares = []}}: {readonly gpu: Gpu}) =>
-	shares.length === 0 ? undefined : (
+function Shares({gpu: {gpu_id: gpuId, shares = []}}: {readonly gpu: Gpu}) {
+	const nowMs = useNow();
+	return shares.length === 0 ? undefined : (
 		<ul class="shares">
 			{shares.map((share) => (
-				<li key={share.lease_id} data-over={share.is_over ? '' : undefined}>
-					{`${share.user} ${sharePart(share)}`}
+				<li key={`${share.lease_id} ${share.mig_instance?.uuid}`} data-over={share.is_over ? '' : undefined}>
+					{`${share.user} ${sharePart(share, gpuId)}`}
+					{share.is_over && share.over_since !== undefined ? ` for ${sinceWords(share.over_since, nowMs)}` : undefined}
 					{share.note === undefined ? undefined : <span class="note"> {share.note}</span>}
 				</li>
 			))}
 		</ul>
 	);
+}
 
-type DetailsProps = {readonly gpu: Gpu; readonly utilization: Utilization | undefined};
+type DetailsProps = {
+	readonly gpu: Gpu;
+	readonly utilization: Utilization | undefined;
+	/** Where this GPU has an address of its own, which it is not shown at. */
+	readonly address?: string;
+};
 
-export const Details = ({gpu, utilization}: DetailsProps) => (
+export const Details = ({gpu, utilization, address}: DetailsProps) => (
 	<div class="details">
+		{address !== undefined && (
+			<a class="text-button own-address" href={address}>
+				Commands and link →
+			</a>
+		)}
 		{utilization && <Chart gpu={gpu.gpu_id} utilization={utilization} />}
 		<Facts gpu={gpu} />
 		<Shares gpu={gpu} />

@@ -90,13 +90,14 @@ export const Processes = ({gpu: {processes, squatters = []}}: {readonly gpu: Gpu
 );
 
 /** Nothing of a GPU that is whole. */
-export const MigParts = ({gpu: {mig_instances: parts}}: {readonly gpu: Gpu}) =>
+export const MigParts = ({gpu: {gpu_id: gpuId, mig_instances: parts}}: {readonly gpu: Gpu}) =>
 	parts && (
 		<div class="process-box">
 			<h4>MIG instances</h4>
 			<table class="processes parts">
 				<thead>
 					<tr>
+						<th scope="col">Instance</th>
 						<th scope="col">Profile</th>
 						<th scope="col" class="number">
 							Memory used
@@ -110,7 +111,8 @@ export const MigParts = ({gpu: {mig_instances: parts}}: {readonly gpu: Gpu}) =>
 				<tbody>
 					{parts.map((part, place) => (
 						<tr key={part.uuid ?? place}>
-							<th scope="row">{part.profile ?? 'unknown'}</th>
+							<th scope="row">{`${gpuId}:${part.instance ?? '?'}`}</th>
+							<td data-label="Profile">{part.profile ?? 'unknown'}</td>
 							<td class="number" data-label="Memory used">
 								{gibibytes(part.memory_used_mb)}
 							</td>

@@ -1,5 +1,5 @@
 /** All events that are known, by day. */
-import {SectionHead} from '../widgets.js';
+import {SectionHead} from '../shared/section-head.js';
 import {EventItems, type EventsProps} from './event-list.js';
 
 const dayForm = new Intl.DateTimeFormat(undefined, {weekday: 'long', month: 'long', day: 'numeric'});

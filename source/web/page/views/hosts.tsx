@@ -2,11 +2,12 @@
 import {useState} from 'preact/hooks';
 import {states} from '../../../format/states.js';
 import type {Gpu} from '../fields.js';
-import {gpuButtons, GpuCard, toggled} from '../gpu/card.js';
+import {Cards} from '../gpu/card.js';
 import type {KnownHost, PageState} from '../state/state.js';
 import {useNow} from '../state/store.js';
-import {SectionHead} from '../widgets.js';
+import {SectionHead} from '../shared/section-head.js';
 import {counted, duration} from '../words.js';
+import {AllGpus} from './all-gpus.js';
 
 /** A host that is asked regularly is not said to be old before this age. */
 const freshMs = 30_000;
@@ -61,21 +62,7 @@ type HostGpusProps = {readonly gpus: readonly Gpu[]; readonly isOld: boolean};
 
 function HostGpus({gpus, isOld}: HostGpusProps) {
 	const [open, setOpen] = useState<ReadonlySet<number>>(new Set());
-	return (
-		<ul class="cards" data-old={isOld ? '' : undefined} data-arrows={gpuButtons}>
-			{gpus.map((gpu) => (
-				<GpuCard
-					key={gpu.gpu_id}
-					gpu={gpu}
-					isOpen={open.has(gpu.gpu_id)}
-					toggle={() => {
-						setOpen(toggled(open, gpu.gpu_id));
-					}}
-					prefix="host"
-				/>
-			))}
-		</ul>
-	);
+	return <Cards gpus={gpus} open={open} setOpen={setOpen} prefix="host" isOld={isOld} />;
 }
 
 type HostsProps = {
@@ -130,6 +117,7 @@ function AllHosts({state}: {readonly state: PageState}) {
 					<HostCard key={name} name={name} host={hostOf(state, name)} />
 				))}
 			</ul>
+			{names.length > 1 && <AllGpus hosts={names.map((name) => ({name, host: hostOf(state, name)}))} />}
 			{state.about?.has_pool === false && <p class="quiet">{`${state.about.host} itself has no GPU pool.`}</p>}
 			{names.length <= 1 && <p class="quiet">Name other boxes in the setting remote_hosts to see them here.</p>}
 		</>

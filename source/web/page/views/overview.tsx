@@ -1,18 +1,30 @@
 /** The first view: figures, GPUs, the queue, and what happened last. */
 import {useState} from 'preact/hooks';
-import {gpuButtons, GpuCard, toggled} from '../gpu/card.js';
+import {Cards} from '../gpu/card.js';
+import {late} from '../late.js';
 import type {PageState} from '../state/state.js';
+import drawerStyle from '../styles/late/late-drawer.css';
+import gpusStyle from '../styles/late/late-gpus.css';
 import {RecentEvents} from './event-list.js';
 import {Queue} from './queue.js';
 import {Summary} from './summary.js';
 
-function Gpus({gpus, utilization}: Pick<PageState, 'gpus' | 'utilization'>) {
+const Drawer = late(async () => (await import('../gpu/drawer.js')).Drawer, drawerStyle);
+const GpuBrowser = late(async () => (await import('../gpus/browser.js')).GpuBrowser, gpusStyle);
+
+/** More are shown as rows, unless cards are asked for. */
+const mostPlainCards = 16;
+
+function PlainGpus({gpus, utilization}: Pick<PageState, 'gpus' | 'utilization'>) {
 	const [open, setOpen] = useState<ReadonlySet<number>>(new Set());
 	const [areAllOpen, setAllOpen] = useState(false);
 	return (
-		<section class="main-column" aria-labelledby="gpus-title">
+		<>
 			<div class="section-head">
 				<h2 id="gpus-title">GPUs</h2>
+				<a class="text-button" href="#/gpus?filter=">
+					Filter
+				</a>
 				<button
 					id="expand-all"
 					type="button"
@@ -26,36 +38,37 @@ function Gpus({gpus, utilization}: Pick<PageState, 'gpus' | 'utilization'>) {
 					{areAllOpen ? 'Collapse all' : 'Expand all'}
 				</button>
 			</div>
-			<ul id="cards" class="cards" data-arrows={gpuButtons}>
-				{gpus.map((gpu) => (
-					<GpuCard
-						key={gpu.gpu_id}
-						gpu={gpu}
-						utilization={utilization}
-						isOpen={open.has(gpu.gpu_id)}
-						toggle={() => {
-							setOpen(toggled(open, gpu.gpu_id));
-						}}
-						prefix="gpu"
-					/>
-				))}
-			</ul>
-		</section>
+			<Cards id="cards" gpus={gpus} utilization={utilization} open={open} setOpen={setOpen} />
+		</>
 	);
 }
 
-export const Overview = ({state: {about, gpus, queue, events, utilization}}: {readonly state: PageState}) => (
+type OverviewProps = {
+	readonly state: PageState;
+	readonly query: URLSearchParams;
+	/** The GPU that is open above the others; empty for none. */
+	readonly openGpu: string;
+};
+
+export const Overview = ({state: {about, gpus, queue, events, utilization}, query, openGpu}: OverviewProps) => (
 	<>
 		<h1 id="overview-title" class="unseen" tabindex={-1}>
 			GPUs
 		</h1>
 		<Summary gpus={gpus} queue={queue} isKnown={about !== undefined} />
 		<div class="columns">
-			<Gpus gpus={gpus} utilization={utilization} />
+			<section class="main-column" aria-labelledby="gpus-title">
+				{query.size === 0 && gpus.length <= mostPlainCards ? (
+					<PlainGpus gpus={gpus} utilization={utilization} />
+				) : (
+					<GpuBrowser gpus={gpus} utilization={utilization} query={query} />
+				)}
+			</section>
 			<aside class="side-column" aria-label="Queue and events">
 				<Queue queue={queue} isKnown={about !== undefined} />
 				<RecentEvents events={events} isKnown={about !== undefined} />
 			</aside>
 		</div>
+		{about && openGpu !== '' && <Drawer about={about} gpus={gpus} utilization={utilization} index={openGpu} />}
 	</>
 );

@@ -1,4 +1,5 @@
 /** Those who wait, in their order. */
+import {WaiterActions} from '../act-slots.js';
 import type {Waiter} from '../fields.js';
 import {useNow} from '../state/store.js';
 import {Bar, PersonName} from '../widgets.js';
@@ -47,6 +48,7 @@ const WaiterItem = ({waiter}: {readonly waiter: Waiter}) => (
 			<Bar percent={(waiter.allocated_count / Math.max(1, waiter.requested_count)) * 100} />
 			<WaiterTime waiter={waiter} />
 			<span class="note">{waiter.note}</span>
+			<WaiterActions waiter={waiter} />
 		</span>
 	</li>
 );

@@ -1,9 +1,10 @@
 /** Who used how much, over a period of 1 to 90 days, on this host or on another. */
-import {useEffect, useRef, useState} from 'preact/hooks';
+import {Chips} from '../shared/chips.js';
 import type {About, Report, ReportRow} from '../fields.js';
-import {replaceQuery} from '../router.js';
-import {fetchJson} from '../state/fetch-json.js';
-import {Chips, SectionHead, share} from '../widgets.js';
+import {useAnswer} from '../shared/answer.js';
+import {useQuestion} from '../shared/question.js';
+import {SectionHead} from '../shared/section-head.js';
+import {share} from '../widgets.js';
 import {counted, dateWords} from '../words.js';
 
 const defaultDays = 30;
@@ -21,7 +22,17 @@ const splits = [
 type Split = (typeof splits)[number][0];
 
 /** What is asked; `host` is empty for this one. */
-type Question = {readonly days: number; readonly by: Split; readonly host: string};
+type Question = {
+	readonly days: number;
+	readonly by: Split;
+	readonly host: string;
+	/** Days instead of a period up to now, such as `2026-05-01`; empty for none. */
+	readonly from: string;
+	readonly to: string;
+};
+
+const dayIn = (query: URLSearchParams, name: string): string =>
+	/^\d{4}-\d\d-\d\d$/v.exec(query.get(name) ?? '')?.[0] ?? '';
 
 function questionIn(query: URLSearchParams): Question {
 	const days = Number(query.get('days') ?? defaultDays);
@@ -29,17 +40,17 @@ function questionIn(query: URLSearchParams): Question {
 		days: Number.isSafeInteger(days) && days >= 1 && days <= mostDays ? days : defaultDays,
 		by: splits.find(([name]) => name === query.get('by'))?.[0] ?? 'user',
 		host: query.get('host') ?? '',
+		from: dayIn(query, 'from'),
+		to: dayIn(query, 'to'),
 	};
 }
 
-const queryOf = ({days, by, host}: Question): Readonly<Record<string, string>> => ({
-	days: String(days),
+/** Dates are of this host alone. */
+const queryOf = ({days, by, host, from, to}: Question): Readonly<Record<string, string>> => ({
+	...(from === '' || host !== '' ? {days: String(days)} : {from, ...(to !== '' && {to})}),
 	by,
 	...(host !== '' && {host}),
 });
-
-/** While the slider moves there is nothing to be asked. */
-const pauseMs = 120;
 
 const hours = (value: number): string =>
 	value.toLocaleString(undefined, {minimumFractionDigits: 2, maximumFractionDigits: 2});
@@ -51,41 +62,6 @@ const totalWords = (report: Report): string =>
 		counted(report.total_reservations, 'reservation'),
 		counted(report.unique_users, 'user'),
 	].join(' · ');
-
-type Loaded = {readonly report?: Report; readonly of?: string; readonly problem?: string};
-
-/** Asked for again when the question or the leases change while it is shown; what is known stays until the answer is there. */
-function useReport(question: Question, isShown: boolean, leaseChanges: number): Loaded & {readonly isOld: boolean} {
-	const [loaded, setLoaded] = useState<Loaded>({});
-	const query = new URLSearchParams(queryOf(question)).toString();
-	useEffect(() => {
-		if (!isShown) {
-			return;
-		}
-
-		let isOld = false;
-		const load = async (): Promise<void> => {
-			try {
-				const report = await fetchJson<Report>(`/api/report?${query}`);
-				if (!isOld) {
-					setLoaded({report, of: query});
-				}
-			} catch (error) {
-				const problem = `The report cannot be had: ${error instanceof Error ? error.message : String(error)}`;
-				setLoaded((known) => (isOld ? known : {...known, problem}));
-			}
-		};
-
-		const timer = setTimeout(() => {
-			void load();
-		}, pauseMs);
-		return () => {
-			isOld = true;
-			clearTimeout(timer);
-		};
-	}, [query, isShown, leaseChanges]);
-	return {...loaded, isOld: loaded.of !== query};
-}
 
 const Row = ({row, most}: {readonly row: ReportRow; readonly most: number}) => (
 	<tr>
@@ -158,9 +134,30 @@ const HostChoice = ({question, choose, about}: ChoiceProps & {readonly about: Ab
 	</div>
 );
 
-const PeriodChoice = ({question: {days}, choose}: ChoiceProps) => {
+/** The first and the last day. */
+const DateChoice = ({question: {from, to}, choose}: ChoiceProps) => (
+	<>
+		{(['from', 'to'] as const).map((name) => (
+			<label key={name} class="control">
+				<span>{name === 'from' ? 'From' : 'to'}</span>
+				<input
+					type="date"
+					value={name === 'from' ? from : to}
+					min={name === 'to' ? from : undefined}
+					disabled={name === 'to' && from === ''}
+					onChange={({currentTarget}) => {
+						choose({[name]: currentTarget.value, ...(name === 'from' && {to: ''})});
+					}}
+				/>
+			</label>
+		))}
+	</>
+);
+
+const PeriodChoice = ({question: {days, from, host}, choose}: ChoiceProps) => {
+	const hasDates = from !== '' && host === '';
 	const chooseDays = (chosen: number): void => {
-		choose({days: chosen});
+		choose({days: chosen, from: '', to: ''});
 	};
 
 	return (
@@ -178,10 +175,10 @@ const PeriodChoice = ({question: {days}, choose}: ChoiceProps) => {
 					}}
 				/>
 				<output for="report-days" class="slider-words">
-					{`Last ${counted(days, 'day')}`}
+					{hasDates ? 'By dates' : `Last ${counted(days, 'day')}`}
 				</output>
 			</div>
-			<Chips label="Usual periods" choices={presets} chosen={days} choose={chooseDays} />
+			<Chips label="Usual periods" choices={presets} chosen={hasDates ? 0 : days} choose={chooseDays} />
 		</>
 	);
 };
@@ -195,23 +192,15 @@ type ReportViewProps = {
 };
 
 export function ReportView({isShown, leaseChanges, about, query}: ReportViewProps) {
-	const [asked, setAsked] = useState(() => questionIn(query));
-	const addressing = useRef<NodeJS.Timeout>(undefined);
-	useEffect(() => {
-		if (isShown && query.size > 0) {
-			setAsked(questionIn(query));
-		}
-	}, [query, isShown]);
+	const [asked, choose] = useQuestion({view: 'report', read: questionIn, write: queryOf, isKept: true}, query, isShown);
 	// Without a pool here there is no report of this host.
 	const question = about?.has_pool === false && asked.host === '' ? {...asked, host: about.hosts[0] ?? ''} : asked;
-	const {report, problem, isOld} = useReport(question, isShown && about !== undefined, leaseChanges);
-	const choose = (parts: Partial<Question>): void => {
-		const chosen = {...question, ...parts};
-		setAsked(chosen);
-		// A browser takes few changes of the address at a time, and a slider makes many.
-		clearTimeout(addressing.current);
-		addressing.current = setTimeout(replaceQuery, pauseMs, queryOf(chosen));
-	};
+	const address = `/api/report?${new URLSearchParams(queryOf(question)).toString()}`;
+	const {
+		value: report,
+		problem,
+		isOld,
+	} = useAnswer<Report>(isShown && about !== undefined ? address : undefined, 'The report', leaseChanges);
 
 	return (
 		<>
@@ -220,9 +209,13 @@ export function ReportView({isShown, leaseChanges, about, query}: ReportViewProp
 					Report
 				</h1>
 				<p class="report-total">{report && !isOld && totalWords(report)}</p>
+				<a class="text-button" download href={`${address}&format=csv`}>
+					Download as CSV
+				</a>
 			</SectionHead>
 			<div class="controls panel">
 				<PeriodChoice question={question} choose={choose} />
+				{question.host === '' && <DateChoice question={question} choose={choose} />}
 				<div class="control">
 					<span id="report-by">By</span>
 					<Chips

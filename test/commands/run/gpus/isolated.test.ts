@@ -80,6 +80,25 @@ describe.runIf(canMakeDevices())('run --isolate', () => {
 		expect(JSON.parse(stderr)).not.toHaveProperty('isolated');
 	});
 
+	test('in it, canhazgpu counts as the account that started it, which extends and releases what is its own', async () => {
+		const store = await openSqliteStore({path: path.join(accounts.poolDirectory, 'pool.sqlite'), create: false});
+		const inside =
+			'canhazgpu reserve -G1 --short && canhazgpu extend -G1 -d 1h && canhazgpu release && canhazgpu status --json';
+		const {exitCode, stdout, stderr} = await run(['--isolate=require', '-qG2', '--', 'sh', '-c', inside]);
+		expect({exitCode, stderr}).toEqual({exitCode: 0, stderr: ''});
+		expect(stdout).toMatch(/^1\nExtended 1 GPU\(s\): \[1\]\n.*\nReleased 1 GPU\(s\): \[1\]\n/v);
+		const told = (await store.audit()).slice(-5).map(({kind, account, gpus}) => [kind, account, ...gpus]);
+		await store.close();
+		const who = String(alice);
+		expect(told).toEqual([
+			['granted', who, 2],
+			['granted', who, 1],
+			['extended', who, 1],
+			['released', who, 1],
+			['ended', who, 2],
+		]);
+	});
+
 	test('words that are no UTF-8 arrive byte for byte', async () => {
 		const line = String.raw`canhazgpu run --isolate=require -q -- printf '%s|' $'\xff\xfe' 'a=b' '' "don't" $'\n' | od -An -tx1`;
 		const {stdout} = await accounts.shell(

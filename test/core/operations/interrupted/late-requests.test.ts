@@ -4,9 +4,9 @@ does is counted in the audit trail, which tells of every change in the same comm
 */
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
-import {createPool} from '../../../../source/core/operations/create-pool.js';
+import {createPool} from '../../../../source/core/operations/pool/create-pool.js';
 import {acquireNow} from '../../../../source/core/operations/acquire-now.js';
-import {drain, undrain} from '../../../../source/core/operations/drain.js';
+import {drain, undrain} from '../../../../source/core/operations/pool/drain.js';
 import {isLeased} from '../../../../source/core/rules/leases/holdings.js';
 import {leaveQueue} from '../../../../source/core/operations/waiting/leave-queue.js';
 import {extend, release, reserve} from '../../../../source/core/operations/reservations.js';
@@ -187,7 +187,7 @@ test('an extension by two hours is one of two hours, although its first request 
 	late.meet([{kind: 'prompt'}, lateByOne]);
 	const {extended} = await extend(world, person('alice'), {by: 'label', label: 'alice'}, {by: 7200});
 	await late.deliver();
-	expect(extended).toEqual([{index: 0, expiryTime: end}]);
+	expect(extended.map(({index, expiryTime}) => [index, expiryTime])).toEqual([[0, end]]);
 	expect((await world.memory.read()).gpus[0]).toMatchObject({lease: {expiryTime: end}});
 });
 

@@ -1,6 +1,6 @@
 /** Whatever becomes of one message to or from the store, a verb does what it says, once, and the trail tells of it once. */
 import {expect, test} from 'vitest';
-import {drain, undrain} from '../../../../source/core/operations/drain.js';
+import {drain, undrain} from '../../../../source/core/operations/pool/drain.js';
 import type {World} from '../../../../source/core/model/ports.js';
 import {extend, release, reserve} from '../../../../source/core/operations/reservations.js';
 import {undoRelease} from '../../../../source/core/operations/undo.js';

@@ -149,12 +149,12 @@ describe('extend', () => {
 	test('adds to the end, or sets it', async () => {
 		const world = await createTestWorld();
 		await take(world, alice, [0, 1]);
-		expect((await extend(world, alice, {by: 'label', label: 'alice'}, {by: 600})).extended).toEqual([
+		expect((await extend(world, alice, {by: 'label', label: 'alice'}, {by: 600})).extended).toMatchObject([
 			{index: 0, expiryTime: startTime + hour + 600},
 			{index: 1, expiryTime: startTime + hour + 600},
 		]);
 		const until = startTime + 2 * hour;
-		expect((await extend(world, alice, {by: 'gpus', ids: [1]}, {until})).extended).toEqual([
+		expect((await extend(world, alice, {by: 'gpus', ids: [1]}, {until})).extended).toMatchObject([
 			{index: 1, expiryTime: until},
 		]);
 		expect((await readStatus(world)).rows.map(({remainingSeconds}) => remainingSeconds)).toEqual([

@@ -1,5 +1,5 @@
 import {beforeEach, describe, expect, test} from 'vitest';
-import {createPool} from '../../../../source/core/operations/create-pool.js';
+import {createPool} from '../../../../source/core/operations/pool/create-pool.js';
 import {acquireNow} from '../../../../source/core/operations/acquire-now.js';
 import {
 	sendHeartbeat,

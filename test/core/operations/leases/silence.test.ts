@@ -174,7 +174,7 @@ describe('whatever the store’s clock does', () => {
 					expect(silentSeconds).toBeGreaterThanOrEqual(40);
 				},
 			),
-			{numRuns: 200},
+			{numRuns: 80},
 		);
 		// Were nothing ever suspected, nothing would have been shown.
 		expect(watches).toBeGreaterThan(0);

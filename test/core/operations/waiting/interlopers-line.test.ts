@@ -2,7 +2,7 @@
 import {expect, test} from 'vitest';
 import {adopt} from '../../../../source/core/operations/adopt.js';
 import {planQueueGrant} from '../../../../source/core/rules/queue/queue-grant.js';
-import {drain} from '../../../../source/core/operations/drain.js';
+import {drain} from '../../../../source/core/operations/pool/drain.js';
 import {leaveQueue} from '../../../../source/core/operations/waiting/leave-queue.js';
 import {emptyPlan, type Plan} from '../../../../source/core/model/plan.js';
 import {entryFor, planEntryHeartbeat, planJoin} from '../../../../source/core/rules/queue/queue.js';

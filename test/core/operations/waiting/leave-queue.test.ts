@@ -5,7 +5,7 @@ one who wants something else, nobody is overtaken, and nothing is left behind.
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
 import {holdingsOf, planQueueGrant} from '../../../../source/core/rules/queue/queue-grant.js';
-import {drain, undrain} from '../../../../source/core/operations/drain.js';
+import {drain, undrain} from '../../../../source/core/operations/pool/drain.js';
 import {isPossible} from '../../../../source/core/rules/queue/eligible.js';
 import {entryFor, planJoin} from '../../../../source/core/rules/queue/queue.js';
 import {isServable, outagesByRecord} from '../../../../source/core/rules/queue/out-of-service.js';

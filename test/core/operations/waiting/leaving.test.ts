@@ -1,7 +1,7 @@
 /** Taking somebody out of the line, by the beginning of an id. */
 import {expect, test} from 'vitest';
-import {leaveQueue} from '../../../../source/core/operations/waiting/leave-queue.js';
-import {reserve} from '../../../../source/core/operations/reservations.js';
+import {leaveQueue, leaveQueueWhileEmpty} from '../../../../source/core/operations/waiting/leave-queue.js';
+import {release, reserve} from '../../../../source/core/operations/reservations.js';
 import {acquire} from '../../../../source/core/operations/waiting/acquire.js';
 import {eventually} from '../../../_helpers/eventually.js';
 import {createLiveWorld} from '../../../_helpers/live-world.js';
@@ -55,4 +55,47 @@ test('leaving by id: ambiguous beginnings and what cannot be read', async () => 
 	});
 	expect(await leaveQueue(world, alice, 'abc-1')).toEqual({kind: 'left', id: 'abc-1', freed: []});
 	expect(world.memory.state.line).toEqual(['abc-2']);
+});
+
+const waitingFor = async (world: Awaited<ReturnType<typeof createLiveWorld>>, count: number) =>
+	acquire(
+		world,
+		{requester: bob, count, tenure: {type: 'run'}},
+		{waitSeconds: undefined, signal: AbortSignal.timeout(20_000), onProgress: () => undefined},
+	);
+
+test('an entry that holds a GPU already stays, if it was to leave only without any', async () => {
+	const world = await createLiveWorld(2);
+	await reserve(world, {requester: alice, count: 1, durationSeconds: 3600});
+	const answer = waitingFor(world, 2);
+	await eventually(async () => (await world.store.read()).gpus.every(({kind}) => kind === 'leased'));
+	const [id] = world.memory.state.line;
+	expect(await leaveQueueWhileEmpty(world, bob, id!)).toEqual({kind: 'holds', gpus: [1]});
+	expect(world.memory.state.line).toEqual([id]);
+	expect(await leaveQueue(world, bob, id!)).toEqual({kind: 'left', id, freed: [1]});
+	expect(await answer).toEqual({kind: 'gave-up', reason: 'removed'});
+});
+
+test('leaving without a GPU and being granted one exclude each other, whichever is first', async () => {
+	const outcomes = new Set<string>();
+	for (let turns = 0; turns < 60; turns += 2) {
+		const world = await createLiveWorld(1);
+		await reserve(world, {requester: alice, count: 1, durationSeconds: 3600});
+		const answer = waitingFor(world, 1);
+		await eventually(() => world.memory.state.line.length === 1);
+		const [id] = world.memory.state.line;
+		const leaving = (async () => {
+			for (let turn = 0; turn < turns; turn++) {
+				await Promise.resolve();
+			}
+
+			return leaveQueueWhileEmpty(world, bob, id!);
+		})();
+		await release(world, alice, {by: 'gpus', ids: [0]});
+		const [left, got] = await Promise.all([leaving, answer]);
+		expect([left.kind, got.kind]).toEqual(left.kind === 'left' ? ['left', 'gave-up'] : ['not-found', 'granted']);
+		outcomes.add(left.kind);
+	}
+
+	expect([...outcomes].toSorted()).toEqual(['left', 'not-found']);
 });

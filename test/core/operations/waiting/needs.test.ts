@@ -1,24 +1,21 @@
 /** A queue of mixed needs on a mixed box, at random: nobody is overtaken who could be served, and nobody is held up by another need. */
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
-import {acquireNow, createLinkReader} from '../../../../source/core/operations/acquire-now.js';
+import {acquireNow} from '../../../../source/core/operations/acquire-now.js';
 import {acquire} from '../../../../source/core/operations/waiting/acquire.js';
-import {progressText} from '../../../../source/format/waiting-progress.js';
-import {refusalMessage} from '../../../../source/format/refusal.js';
+import {progressText} from '../../../../source/format/queue/waiting-progress.js';
+import {refusalMessage} from '../../../../source/format/queue/refusal.js';
 import {release} from '../../../../source/core/operations/reservations.js';
 import {readCurrent} from '../../../../source/core/operations/transact.js';
-import {planWithScan} from '../../../../source/core/operations/waiting/waiter-plan.js';
 import {joinQueue} from '../../../../source/core/operations/waiting/waiter.js';
 import {isLeased} from '../../../../source/core/rules/leases/holdings.js';
 import {wantedOf} from '../../../../source/core/rules/queue/eligible.js';
-import {planEntryNote} from '../../../../source/core/rules/queue/queue.js';
-import type {AcquireRequest, Wanted} from '../../../../source/core/rules/allocation/request.js';
-import type {GpuReading, Need, QueueRecord, Snapshot} from '../../../../source/core/model/types.js';
+import type {Wanted} from '../../../../source/core/rules/allocation/request.js';
+import type {GpuReading, Need, Snapshot} from '../../../../source/core/model/types.js';
 import {checkTrail} from '../../../_helpers/store/trail.js';
-import {createTestWorld, observationOf, person, type TestWorld} from '../../../_helpers/world.js';
+import {createTestWorld, observationOf, person} from '../../../_helpers/world.js';
 import {mixedBox} from '../../../_helpers/mixed-box.js';
-
-type EntryRecord = Extract<QueueRecord, {kind: 'entry'}>;
+import {entriesOf, requestOf, settle} from './_settle.js';
 
 const gpuCount = mixedBox.length;
 const indexes = Array.from({length: gpuCount}, (_, index) => index);
@@ -84,56 +81,6 @@ function setsFor({count, ids, need = {}}: Wanted, box: readonly GpuReading[]): R
 				sameModel === false ||
 				new Set(set.map((index) => box[index]!.name ?? 'unknown')).size === 1),
 	);
-}
-
-const entriesOf = ({queue}: Snapshot): readonly EntryRecord[] => queue.filter((record) => record.kind === 'entry');
-
-const requestOf = (user: string, {count, ids, need}: Wanted): AcquireRequest => ({
-	requester: person(user),
-	count,
-	ids,
-	need,
-	tenure: {type: 'manual', durationSeconds: 1e6},
-});
-
-/** Does what each waiter does when it looks, the last in the queue first, until none of them changes anything. */
-async function settle(world: TestWorld): Promise<void> {
-	for (let hasChanged = true; hasChanged;) {
-		hasChanged = false;
-		for (const {id} of entriesOf(await readCurrent(world)).toReversed()) {
-			const snapshot = await readCurrent(world);
-			const own = entriesOf(snapshot).find((record) => record.id === id);
-			if (own === undefined) {
-				continue;
-			}
-
-			const grant = await planWithScan(world, snapshot, {
-				request: requestOf(own.entry.user, wantedOf(own.entry)),
-				leaseId: `lease-${id}`,
-				entryId: id,
-				scan: async () => world.gpus.observe(),
-				readLinks: createLinkReader(world),
-				isScanDue: true,
-			});
-			if (grant === 'stale') {
-				throw new Error('The clock stands still');
-			}
-
-			if (grant.kind !== 'nothing') {
-				expect(await world.store.commit(grant.plan)).toBe('done');
-				hasChanged = true;
-			} else if (
-				grant.note !== undefined &&
-				JSON.stringify([grant.note.eligible, grant.note.unavailable]) !==
-					JSON.stringify([own.entry.eligible, own.entry.unavailable])
-			) {
-				expect(await world.store.commit(planEntryNote(snapshot, own, grant.note, 'here'))).toBe('done');
-				hasChanged = true;
-			}
-
-			world.pass(0.001);
-		}
-	}
 }
 
 /** GPUs that nobody has for good: free ones, and those that these entries only hold while they wait. */

@@ -1,6 +1,6 @@
 import {describe, expect, test} from 'vitest';
 import {readStatus, release} from '../../../../source/core/operations/reservations.js';
-import {progressText} from '../../../../source/format/waiting-progress.js';
+import {progressText} from '../../../../source/format/queue/waiting-progress.js';
 import {eventually} from '../../../_helpers/eventually.js';
 import {createLiveWorld} from '../../../_helpers/live-world.js';
 import {historyOf, idleReading, observationOf} from '../../../_helpers/world.js';

@@ -1,14 +1,14 @@
 /** With `clean=on` a GPU goes to its next tenant only when nothing of the last one is left on it. */
 import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
-import {changePolicy} from '../../../../source/core/operations/policy.js';
+import {changePolicy} from '../../../../source/core/operations/pool/policy.js';
 import {createAlertRecorder} from '../../../../source/core/operations/record-alerts.js';
 import {readStatus, release, reserve} from '../../../../source/core/operations/reservations.js';
 import {acquire} from '../../../../source/core/operations/waiting/acquire.js';
 import {judgeUsage} from '../../../../source/core/rules/allocation/gpu-usage.js';
 import {nextBaselines, type CleanRule} from '../../../../source/core/rules/allocation/cleanliness.js';
 import type {GpuProcess, GpuReading, MemoryBaseline, Snapshot} from '../../../../source/core/model/types.js';
-import {blockWords} from '../../../../source/format/refusal.js';
+import {blockWords} from '../../../../source/format/queue/refusal.js';
 import {detailWords} from '../../../../source/format/status-labels.js';
 import {createTestWorld, idleReading, observationOf, person, type TestWorld} from '../../../_helpers/world.js';
 

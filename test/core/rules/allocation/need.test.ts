@@ -1,7 +1,13 @@
 import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
 import {requirePossible} from '../../../../source/core/rules/allocation/impossible.js';
-import {eligibilityOf, groupsAfterLook, gpusOf, isModel, meets} from '../../../../source/core/rules/allocation/need.js';
+import {
+	eligibilityOf,
+	eligibleAfterLook,
+	gpusOf,
+	isModel,
+	meets,
+} from '../../../../source/core/rules/allocation/need.js';
 import type {Wanted} from '../../../../source/core/rules/allocation/request.js';
 import type {GpuLinks, GpuReading, Need} from '../../../../source/core/model/types.js';
 import type {CanhazgpuError} from '../../../../source/errors.js';
@@ -200,8 +206,10 @@ test('a reading that fails for a moment costs an entry no claim, and what become
 	const whole = groups({count: 1, need});
 	const blind = groups({count: 1, need}, without(3, 'memoryTotalMiB'));
 	const current = [[0, 1, 2, 3]];
-	expect(groupsAfterLook(current, current, blind)).toEqual(current);
-	expect(groupsAfterLook([[0, 1, 2]], [[0, 1, 2]], whole)).toEqual(current);
-	expect(groupsAfterLook([[0, 1, 2, 3, 4]], [[0, 1, 2, 3, 4]], whole)).toEqual(current);
-	expect(gpusOf(groupsAfterLook([], [], blind) ?? [])).toEqual([0, 1, 2]);
+	const after = (eligible: typeof current, eligibility: typeof whole) =>
+		eligibleAfterLook({eligible}, eligible, eligibility).eligible;
+	expect(after(current, blind)).toEqual(current);
+	expect(after([[0, 1, 2]], whole)).toEqual(current);
+	expect(after([[0, 1, 2, 3, 4]], whole)).toEqual(current);
+	expect(gpusOf(after([], blind) ?? [])).toEqual([0, 1, 2]);
 });

@@ -3,7 +3,7 @@ Which of several hosts serves a request first.
 */
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
-import {chooseHost, type HostAnswer} from '../../../../source/core/rules/hosts/choose-host.js';
+import {chooseHost, hostToMoveTo, type HostAnswer} from '../../../../source/core/rules/hosts/choose-host.js';
 import {idleReading, observationOf} from '../../../_helpers/world.js';
 
 type Gpu = {readonly model: string; readonly freeIn: number | undefined};
@@ -105,4 +105,25 @@ test('GPUs that are named by their ids are looked for on each host', () => {
 			{host: 'large', reason: {kind: 'insufficient', gpuCount: 2}},
 		],
 	});
+});
+
+test('a request moves only to another host that serves it at once, where nobody waits, by trying every set of GPUs', () => {
+	fc.assert(
+		fc.property(hosts, fc.integer({min: 1, max: 4}), fc.nat(3), (list, count, current) => {
+			const answers = list.map((host, place) =>
+				host === 'away' ? {host: `h${place}`, error: 'away'} : answer(`h${place}`, host.gpus, host.waitingCount),
+			);
+			const servesAtOnce = list.map(
+				(host, place) =>
+					place !== current && host !== 'away' && host.waitingCount === 0 && soonest(host, count, undefined) === 0,
+			);
+			const first = servesAtOnce.indexOf(true);
+			expect(hostToMoveTo({count}, `h${current}`, answers)).toBe(first === -1 ? undefined : `h${first}`);
+		}),
+		{numRuns: 2000},
+	);
+});
+
+test('a host that does not tell how many wait there is nowhere to move to', () => {
+	expect(hostToMoveTo({count: 1}, 'here', [answer('peer', [{model: 'A', freeIn: 0}], undefined)])).toBeUndefined();
 });

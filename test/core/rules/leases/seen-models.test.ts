@@ -6,7 +6,7 @@ import {planServedModels} from '../../../../source/core/rules/leases/seen-models
 import type {GpuProcess} from '../../../../source/core/model/types.js';
 import {createLiveWorld} from '../../../_helpers/live-world.js';
 import {createTestWorld, historyOf, idleReading, observationOf, person} from '../../../_helpers/world.js';
-import {makeReport} from '../../../../source/core/operations/report.js';
+import {makeReport} from '../../../../source/core/operations/history/report.js';
 import {createSharedGpus} from '../../../../source/core/live/shared-scanner.js';
 
 const alice = person('alice');

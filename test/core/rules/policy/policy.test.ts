@@ -3,7 +3,13 @@ import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
 import type {PolicySetting, Snapshot} from '../../../../source/core/model/types.js';
 import {policyKeyNames, policyKeys, type PolicyKey} from '../../../../source/core/rules/policy/keys.js';
-import {planPolicy, policyOf, policyProblemOf, policyRows} from '../../../../source/core/rules/policy/policy.js';
+import {
+	planPolicy,
+	planPolicyReplacement,
+	policyDoubtOf,
+	policyOf,
+	policyRows,
+} from '../../../../source/core/rules/policy/policy.js';
 import {createTestWorld} from '../../../_helpers/world.js';
 import {anyPolicy} from '../../../store/records/arbitraries.js';
 
@@ -18,6 +24,8 @@ const snapshotWith = async (changes: Partial<Snapshot>): Promise<Snapshot> => ({
 
 const context = {now: 7, host: 'box', account: 'root'};
 
+const noneStored = {drains: undefined, notices: undefined, policy: undefined};
+
 describe('every key', () => {
 	test.each(policyKeyNames)('%s has a default and offers values that it can have', (name) => {
 		const {read, fallback, completes, expects, summary} = policyKeys[name] as PolicyKey<unknown>;
@@ -31,12 +39,49 @@ describe('every key', () => {
 		expect(read('-1')).toBeUndefined();
 	});
 
-	test('has its default where it is not set, and where what is stored is no value of it', () => {
+	test('has its default where it is not set', () => {
 		expect(policyOf(policy({})).strategy).toBe('mru');
 		expect(policyOf(policy({strategy: 'lru'})).strategy).toBe('lru');
-		expect(policyOf(policy({strategy: 'of a later version'})).strategy).toBe('mru');
-		expect(policyOf(policy({strategy: '__proto__'})).strategy).toBe('mru');
 	});
+});
+
+/** What holds while nothing can be read. */
+const strictest = {
+	strategy: 'mru',
+	clean: 'on',
+	isolate: 'require',
+	share: 'off',
+	'share.max': 1,
+	'share.gpus': [],
+};
+
+test('of what cannot be read the strictest holds: of a key for that key alone, of the record for all', () => {
+	const set = {strategy: 'lru', clean: 'off', isolate: 'off', share: 'on', 'share.max': '8', 'share.gpus': 'all'};
+	for (const name of policyKeyNames) {
+		for (const value of ['of a later version', '__proto__', '']) {
+			const wrong = policy({...set, [name]: value});
+			expect(policyOf(wrong)).toEqual({...policyOf(policy(set)), [name]: strictest[name]});
+			expect(policyDoubtOf(wrong)?.problem).toContain(`${name}: "${value}" is not `);
+			expect(policyDoubtOf(wrong, [name])?.fix).toContain(`canhazgpu admin --set ${name}=`);
+			expect(
+				policyDoubtOf(
+					wrong,
+					policyKeyNames.filter((other) => other !== name),
+				),
+			).toBeUndefined();
+		}
+	}
+
+	// Whatever else a reader kept of it does not count.
+	const unreadable = {...policy(set), policyProblem: 'it is not JSON'};
+	expect(policyOf(unreadable)).toEqual(strictest);
+	expect(policyDoubtOf(unreadable, ['isolate'])).toMatchObject({
+		problem: 'it is not JSON',
+		effects: ['run starts no job that is not isolated'],
+	});
+	expect(policyRows(unreadable).map(({key, value}) => [key, value])).toEqual(
+		Object.entries(strictest).map(([key, value]) => [key, key === 'share.gpus' ? 'none' : String(value)]),
+	);
 });
 
 test('whatever is stored, every key has a value, and what does not count is told', () => {
@@ -57,14 +102,14 @@ test('whatever is stored, every key has a value, and what does not count is told
 				const setting = stored.get(name);
 				return setting !== undefined && policyKeys[name].read(setting.value) === undefined;
 			});
-			expect(policyProblemOf(snapshot) !== undefined).toBe(isWrong);
+			expect(policyDoubtOf(snapshot) !== undefined).toBe(isWrong);
 		}),
 	);
 });
 
 test('a record that cannot be read is a problem, whatever else there is', () => {
-	expect(policyProblemOf({...policy({}), policyProblem: 'it is not JSON'})).toBe('it is not JSON');
-	expect(policyProblemOf(policy({strategy: 'fast', later: 'x'}))).toBe(
+	expect(policyDoubtOf({...policy({}), policyProblem: 'it is not JSON'})?.problem).toBe('it is not JSON');
+	expect(policyDoubtOf(policy({strategy: 'fast', later: 'x'}))?.problem).toBe(
 		'strategy: "fast" is not one of mru, lru, pack, spread, cool, topology',
 	);
 });
@@ -112,6 +157,41 @@ describe('a change', () => {
 	test('to the default is a change where the key was not set: a later version may have another default', async () => {
 		const {changed} = planPolicy(await snapshotWith(policy({})), [{key: 'strategy', value: 'mru'}], context);
 		expect(changed).toEqual([{key: 'strategy', value: 'mru', before: undefined}]);
+	});
+
+	test('of the whole policy keeps nothing but what is set with it, in one step', async () => {
+		const {policy: before} = policy({strategy: 'lru', isolate: 'prefer', later: 'x'});
+		const set = [
+			{key: 'isolate', value: 'require'},
+			{key: 'strategy', value: 'lru'},
+		] as const;
+		const readable = planPolicyReplacement(await snapshotWith({now: 7, policy: before}), set, context);
+		expect(readable.changed).toEqual([
+			{key: 'later', value: undefined, before: 'x'},
+			{key: 'isolate', value: 'require', before: 'prefer'},
+		]);
+		const written = new Map([
+			['isolate', {value: 'require', by: 'root', since: 7}],
+			['strategy', {value: 'lru', since: 5}],
+		]);
+		expect(readable.plan.writes).toEqual([{kind: 'policy', policy: written}]);
+
+		const damaged = {now: 7, policyProblem: 'it is not JSON', stored: {...noneStored, policy: 'RAW'}};
+		const {plan, changed} = planPolicyReplacement(await snapshotWith(damaged), set, context);
+		expect(changed.map(({key}) => key)).toEqual(['all', 'isolate', 'strategy']);
+		expect(plan.expect).toContainEqual({kind: 'policy', raw: 'RAW'});
+		expect(plan.writes).toMatchObject([
+			{
+				policy: new Map([
+					['isolate', {value: 'require'}],
+					['strategy', {value: 'lru'}],
+				]),
+			},
+		]);
+		const wrong = await snapshotWith(damaged);
+		expect(() => planPolicyReplacement(wrong, [{key: 'isolate', value: 'of'}], context)).toThrow(
+			'isolate must be one of',
+		);
 	});
 
 	test('to a wrong value, of a key that is not there, or of a record that cannot be read is refused', async () => {

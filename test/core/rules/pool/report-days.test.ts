@@ -5,7 +5,7 @@ import {afterAll, expect, test} from 'vitest';
 import {byDay} from '../../../../source/core/rules/pool/report.js';
 import type {UsageRecord} from '../../../../source/core/model/types.js';
 import {localDay} from '../../../../source/format/text/days.js';
-import {makeReport} from '../../../../source/core/operations/report.js';
+import {makeReport} from '../../../../source/core/operations/history/report.js';
 
 const before = process.env['TZ'];
 afterAll(() => {

@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
 import {byDay, byGpu, byUser, liveUsage} from '../../../../source/core/rules/pool/report.js';
-import {reserve} from '../../../../source/core/operations/reservations.js';
+import {release, reserve} from '../../../../source/core/operations/reservations.js';
 import type {UsageRecord} from '../../../../source/core/model/types.js';
+import {dayNamed, localDay} from '../../../../source/format/text/days.js';
 import {createTestWorld, person} from '../../../_helpers/world.js';
-import {makeReport} from '../../../../source/core/operations/report.js';
+import {makeReport, reportOf} from '../../../../source/core/operations/history/report.js';
 
 const hour = 3600;
 
@@ -81,6 +82,34 @@ test('leases that live count from their start', async () => {
 	const live = liveUsage(await world.store.read());
 	const report = await makeReport([], live, {window: {from: 0, to: world.now()}, split: byUser});
 	expect(report.rows).toEqual([{key: 'alice', gpuHours: 4, percentage: 100, runCount: 0, manualCount: 2}]);
+});
+
+test('a report of the past has the part of a lease that lies in it, though that ended later', async () => {
+	const world = await createTestWorld();
+	const begun = world.now();
+	await reserve(world, {requester: person('alice'), ids: [0], count: 1, durationSeconds: 10 * hour});
+	world.pass(3 * hour);
+	await release(world, person('alice'), {by: 'gpus', ids: [0]});
+	world.pass(hour);
+	const {rows, window} = await reportOf(world, {days: 30, from: begun + hour, to: begun + 2 * hour, split: byUser});
+	expect(rows).toMatchObject([{key: 'alice', gpuHours: 1}]);
+	expect(window).toEqual({from: begun + hour, to: begun + 2 * hour});
+});
+
+test('a day is found by its name, and what is no day has none', () => {
+	fc.assert(
+		fc.property(fc.integer({min: 0, max: 4_000_000_000}), (time) => {
+			const {key, next} = localDay(time);
+			const {from, to} = dayNamed(key)!;
+			expect([from <= time && time < to, to]).toEqual([true, next]);
+		}),
+	);
+	expect(['2026-02-30', '2026-2-3', 'today', ''].map((name) => dayNamed(name))).toEqual([
+		undefined,
+		undefined,
+		undefined,
+		undefined,
+	]);
 });
 
 describe('whatever the history', () => {

@@ -2,9 +2,9 @@
 import {describe, expect, test} from 'vitest';
 import {acquireNow} from '../../../../source/core/operations/acquire-now.js';
 import {sendHeartbeat, findJobLease} from '../../../../source/core/operations/job-lease.js';
-import {createPool} from '../../../../source/core/operations/create-pool.js';
-import {changePolicy} from '../../../../source/core/operations/policy.js';
-import {drain, undrain} from '../../../../source/core/operations/drain.js';
+import {createPool} from '../../../../source/core/operations/pool/create-pool.js';
+import {changePolicy} from '../../../../source/core/operations/pool/policy.js';
+import {drain, undrain} from '../../../../source/core/operations/pool/drain.js';
 import {isLeased} from '../../../../source/core/rules/leases/holdings.js';
 import {leaveQueue} from '../../../../source/core/operations/waiting/leave-queue.js';
 import {emptyPlan} from '../../../../source/core/model/plan.js';

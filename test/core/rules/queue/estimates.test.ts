@@ -1,6 +1,6 @@
 import {describe, expect, test} from 'vitest';
 import {acquireNow} from '../../../../source/core/operations/acquire-now.js';
-import {drain} from '../../../../source/core/operations/drain.js';
+import {drain} from '../../../../source/core/operations/pool/drain.js';
 import {estimateWaits} from '../../../../source/core/rules/queue/estimates.js';
 import {entryFor, planJoin} from '../../../../source/core/rules/queue/queue.js';
 import {reserve} from '../../../../source/core/operations/reservations.js';
@@ -72,7 +72,7 @@ describe('who an entry waits for', () => {
 		const snapshot = await readCurrent(world);
 		return queueRows(snapshot).map(({blockers}) =>
 			blockers.map(({kind, gpus, until, ...who}) => {
-				const name = 'lease' in who ? who.lease.user : `#${who.position}`;
+				const name = 'lease' in who ? who.lease.user : 'position' in who ? `#${who.position}` : who.reason;
 				return `${kind} ${name} ${gpus.join(',')} ${until === undefined ? '-' : Math.round(until - snapshot.now)}`;
 			}),
 		);

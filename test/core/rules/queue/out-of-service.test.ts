@@ -19,7 +19,7 @@ import {readCurrent} from '../../../../source/core/operations/transact.js';
 import type {GpuReading, QueueEntry, QueueRecord, Snapshot} from '../../../../source/core/model/types.js';
 import {usageBlockOf} from '../../../../source/core/rules/allocation/usage-block.js';
 import {planWithScan} from '../../../../source/core/operations/waiting/waiter-plan.js';
-import {stuckWords} from '../../../../source/format/out-of-service.js';
+import {stuckWords} from '../../../../source/format/queue/out-of-service.js';
 import {decodeQueueEntry, encodeQueueEntry} from '../../../../source/store/records/index.js';
 import {eventually} from '../../../_helpers/eventually.js';
 import {createLiveWorld} from '../../../_helpers/live-world.js';
@@ -253,7 +253,7 @@ test('an entry that could be served is held up by none that cannot be, and is ne
 				await checkTrail(world, snapshot);
 			}
 		}),
-		{numRuns: 200},
+		{numRuns: 80},
 	);
 }, 120_000);
 

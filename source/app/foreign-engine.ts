@@ -1,0 +1,67 @@
+/** Whether another engine than ours grants the GPUs, and the world that its commands make. */
+import {existsSync} from 'node:fs';
+import process from 'node:process';
+import type {World} from '../core/model/ports.js';
+import type {Engine} from '../core/operations/engine.js';
+import {CanhazgpuError} from '../errors.js';
+import type {OpenWorld} from './contract.js';
+import {openStore, type Context} from './stores.js';
+
+/** Where Slurm's commands look for their configuration; Debian had the second until its version 11. */
+const slurmFiles = ['/etc/slurm/slurm.conf', '/etc/slurm-llnl/slurm.conf'];
+
+const isSlurmHere = (): boolean =>
+	(process.env['SLURM_CONF'] ?? '') !== '' || slurmFiles.some((file) => existsSync(file));
+
+/** Whether there is a pool of ours. One that does not answer is one, too. */
+async function hasPool(context: Context): Promise<boolean> {
+	try {
+		const {store} = await openStore(context, {}, async () => ({provider: undefined, reason: ''}));
+		await store.close();
+		return true;
+	} catch (error) {
+		return !(error instanceof CanhazgpuError && error.code === 'no-pool');
+	}
+}
+
+type Cluster = Pick<World, 'store' | 'gpus'> & {readonly engine: Engine};
+
+/**
+Finds Slurm: where the configuration names it, and else where Slurm is and no pool of ours. On other machines that costs no more than to look
+for a file.
+*/
+export async function findSlurm(context: Context): Promise<Cluster | undefined> {
+	const {config, clock} = context;
+	const asked = config.get('engine');
+	const isFound = asked === undefined && config.get('store') === undefined && isSlurmHere();
+	if (asked !== 'slurm' && (!isFound || (await hasPool(context)))) {
+		return undefined;
+	}
+
+	const {openSlurm} = await import('../engine/slurm/index.js');
+	return openSlurm(clock);
+}
+
+/** What the verbs are given. The nodes of a cluster are elsewhere: no process there can be looked at from here. */
+export const foreignWorld = (
+	cluster: Cluster,
+	own: Pick<World, 'host' | 'clock' | 'memoryThresholdMiB'>,
+): OpenWorld => ({
+	...own,
+	...cluster,
+	watchGpus: async () => cluster.gpus,
+	async findDeviceHolders() {
+		return {devices: [], holders: [], unreadable: {count: 0, users: []}};
+	},
+	async prepareIsolation() {
+		throw new CanhazgpuError('usage', 'Slurm isolates the jobs of its nodes itself', {
+			hint: 'Leave out --isolate. See ConstrainDevices in cgroup.conf.',
+		});
+	},
+	async prepareNumaBinding() {
+		throw new CanhazgpuError('usage', 'Slurm binds the jobs of its nodes itself', {
+			hint: 'Leave out --numa. See TaskPlugin in slurm.conf.',
+		});
+	},
+	close: async () => cluster.store.close(),
+});

@@ -1,0 +1,57 @@
+/** `run --numa bind`: the job on the processors and the memory beside its GPUs. */
+import type {Observation} from '../../core/model/types.js';
+import {CanhazgpuError, quoted} from '../../errors.js';
+import {notBoundLine} from '../../format/numa.js';
+import type {OpenWorld} from '../../app/contract.js';
+import type {Flag, Input} from '../../command-line/command.js';
+
+/** What can be typed behind `--numa`. */
+export const numaWishes = ['bind', 'off'] as const;
+
+export const numaFlag: Flag = {
+	value: 'HOW',
+	summary: 'bind: run on the processors and the memory of the NUMA nodes of the GPUs; off',
+	completes: numaWishes,
+};
+
+/** @throws CanhazgpuError `usage` naming what is possible, before anything is opened. */
+export function isBindingWanted(input: Input): boolean {
+	const typed = input.text('numa') ?? input.config.get('run.numa');
+	if (typed !== undefined && !(numaWishes as readonly string[]).includes(typed)) {
+		throw new CanhazgpuError('usage', `--numa must be bind or off, not ${quoted(typed)}`);
+	}
+
+	return typed === 'bind';
+}
+
+/** What became of it. */
+export type JobBinding = {
+	/** Words that start the command so; none where it is not bound. */
+	readonly entrance: readonly string[];
+	/** Sorted. Undefined where it was not wanted or did not work. */
+	readonly nodes: readonly number[] | undefined;
+	/** What the user must know. */
+	readonly remark: string | undefined;
+};
+
+export const notWanted: JobBinding = {entrance: [], nodes: undefined, remark: undefined};
+
+/** Where it does not work the job runs all the same, and a line says why: it is only slower. */
+export async function bindJob(
+	{prepareNumaBinding}: Pick<OpenWorld, 'prepareNumaBinding'>,
+	gpus: readonly number[],
+	scan: Observation | undefined,
+): Promise<JobBinding> {
+	const nodeOf = (gpu: number): number | undefined => scan?.gpus.find(({index}) => index === gpu)?.numaNode;
+	const unknown = gpus.find((gpu) => nodeOf(gpu) === undefined);
+	if (unknown !== undefined) {
+		return {...notWanted, remark: notBoundLine({kind: 'unknown-node', gpu: unknown})};
+	}
+
+	const nodes = [...new Set(gpus.map((gpu) => nodeOf(gpu)!))].toSorted((a, b) => a - b);
+	const bindToNodes = await prepareNumaBinding();
+	const binding = await bindToNodes(nodes);
+	return binding.kind === 'bound'
+		? {entrance: binding.entrance, nodes, remark: undefined}
+		: {...notWanted, remark: notBoundLine(binding.problem)};
+}

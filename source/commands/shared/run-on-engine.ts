@@ -1,0 +1,99 @@
+/** `run` where another engine grants the GPUs: it starts the command itself, wherever the GPUs are. */
+import type {App} from '../../app/contract.js';
+import type {Input} from '../../command-line/command.js';
+import type {Engine} from '../../core/operations/engine.js';
+import type {AcquireRequest, Grant} from '../../core/rules/allocation/request.js';
+import {CanhazgpuError} from '../../errors.js';
+import {grantJson} from '../../format/json/change-json.js';
+import {placeWords} from '../../format/engine/engine-words.js';
+import {harmlessJsonLine} from '../../format/text/json.js';
+import {longDuration} from '../../format/text/durations.js';
+import {isBindingWanted} from './numa.js';
+import {createBackground} from './background.js';
+
+const own = {
+	cuda: 'it looks for an installation on this machine, and the command runs on another',
+	mps: 'the daemon of this machine knows nothing of the nodes',
+	numa: 'its nodes bind jobs themselves: TaskPlugin in slurm.conf',
+	isolate: 'its nodes isolate jobs themselves: ConstrainDevices in cgroup.conf',
+} as const;
+
+/** @throws CanhazgpuError `usage` for flags that only the local engine can serve, also where a config file gives them. */
+function checkFlags(input: Input): void {
+	const wanted = {
+		cuda: input.config.get('run.cuda') !== undefined,
+		mps: input.has('mps'),
+		numa: isBindingWanted(input),
+		isolate: input.has('isolate') || input.config.isGiven('run.isolate'),
+	};
+	for (const [flag, why] of Object.entries(own)) {
+		if (wanted[flag as keyof typeof own]) {
+			throw new CanhazgpuError('usage', `--${flag} has no counterpart in Slurm: ${why}`, {hint: 'Leave it out.'});
+		}
+	}
+}
+
+const grantedWords = ({gpus, place, leaseId}: Grant, {tenure}: AcquireRequest): string => {
+	const limit =
+		tenure.type === 'run' && tenure.timeLimitSeconds !== undefined
+			? `, timeout: ${longDuration(tenure.timeLimitSeconds)}`
+			: '';
+	return `Reserved ${gpus.length} GPU(s): [${gpus.join(' ')}] for command execution (${placeWords(place)}Slurm job ${leaseId}${limit})`;
+};
+
+export type EngineRun = {
+	readonly request: AcquireRequest;
+	readonly words: readonly [command: string, ...args: readonly string[]];
+	readonly waitSeconds: number | undefined;
+};
+
+/** @returns The exit code of the command. */
+export async function runOnEngine(
+	app: App,
+	engine: Engine,
+	input: Input,
+	{request, words, waitSeconds}: EngineRun,
+): Promise<number> {
+	checkFlags(input);
+	const submitted = await engine.submit({
+		request,
+		words,
+		waitSeconds,
+		hasTerminal: app.isTerminal,
+		environment: app.environment,
+	});
+	const startJob = await app.prepareJob(submitted.words, submitted.environment);
+	const background = createBackground(app.remark);
+	app.outliveBugs(background.failed);
+	const [command, ...args] = submitted.words;
+	const job = await startJob({command, args, environment: submitted.environment});
+	const ended = new AbortController();
+	let grant: Grant | undefined;
+	const isQuiet = !input.has('json') && input.config.get('run.quiet') === true;
+	const tell = async (): Promise<void> => {
+		if (isQuiet && input.config.get('run.timeout') === undefined) {
+			return;
+		}
+
+		grant = await submitted.granted(job.process.pid, ended.signal);
+		if (grant === undefined) {
+			return;
+		}
+
+		if (input.has('json')) {
+			app.remark(harmlessJsonLine(grantJson(grant, request)));
+		} else if (!isQuiet) {
+			app.remark(grantedWords(grant, request));
+		}
+	};
+
+	const telling = background.attempt(tell);
+	const {exitCode} = await job.ended;
+	ended.abort();
+	await telling;
+	try {
+		return await submitted.exitCodeOf(exitCode, grant);
+	} finally {
+		job.letGo();
+	}
+}

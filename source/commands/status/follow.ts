@@ -1,0 +1,79 @@
+/** `status --json --follow`: the status as a line of JSON, again whenever something changes, until this process is ended. */
+import process from 'node:process';
+import packageJson from '../../../package.json' with {type: 'json'};
+import {startLiveView, type LiveState} from '../../core/live/live-view.js';
+import {timestamp} from '../../format/text/durations.js';
+import {harmlessJsonLine} from '../../format/text/json.js';
+import {sanitize} from '../../format/text/text.js';
+import {statusJson} from '../../format/json/status-json.js';
+import type {App} from '../../app/contract.js';
+import {keepHeapSmall} from '../shared/small-heap.js';
+
+/** From one scan to the next. A reader who goes away is noticed with the next line, too. */
+const scanMs = 5000;
+/** Changes that come within so long are one line. */
+const togetherMs = 200;
+
+function lineOf(app: App, state: LiveState): Record<string, unknown> | undefined {
+	const {snapshot, lastScan, observation = lastScan, lost, rows, queue, now} = state;
+	const about = {
+		host: app.host.hostname,
+		account: app.requester(undefined).account,
+		version: packageJson.version,
+		time: timestamp(now),
+	};
+	if (lost !== undefined) {
+		return {...about, error: sanitize(lost.reason)};
+	}
+
+	return snapshot === undefined || observation === undefined
+		? undefined
+		: {...about, gpus: statusJson(rows, observation), waiting_count: queue.length};
+}
+
+/** @returns The exit code: 0 when nobody reads any more, else that of the signal that ended it. */
+export async function followStatus(app: App): Promise<number> {
+	const world = await app.open({isPatient: true});
+	keepHeapSmall();
+	const interruption = app.interruption();
+	const ended = Promise.withResolvers<number>();
+	interruption.signal.addEventListener('abort', () => {
+		ended.resolve(interruption.exitCode());
+	});
+	// As long as signals are held back, so is the end of this process by a pipe that nobody reads.
+	const unread = (): void => {
+		ended.resolve(0);
+	};
+
+	process.stdout.on('error', unread);
+	let timer: NodeJS.Timeout | undefined;
+	const view = startLiveView(world, {
+		watched: {gpus: await world.watchGpus(scanMs), clock: world.clock},
+		intervals: {watchedMs: scanMs, unwatchedMs: scanMs},
+		mostEvents: 1,
+		recordsAlerts: true,
+		broken: ended.reject,
+	});
+	view.subscribe((_state, change) => {
+		if (change === 'events') {
+			return;
+		}
+
+		timer ??= setTimeout(() => {
+			timer = undefined;
+			const line = lineOf(app, view.current());
+			if (line !== undefined) {
+				app.print(harmlessJsonLine(line));
+			}
+		}, togetherMs);
+	});
+	try {
+		return await ended.promise;
+	} finally {
+		clearTimeout(timer);
+		process.stdout.off('error', unread);
+		view.stop();
+		interruption.end();
+		await world.close();
+	}
+}

@@ -1,0 +1,132 @@
+/** The other hosts as the monitor shows them in one table: asked while it is open, and acted on by ssh. */
+import process from 'node:process';
+import {createHostFeed} from '../../core/live/host-feed.js';
+import {watchHosts} from '../../core/live/host-watch.js';
+import type {Clock} from '../../core/model/ports.js';
+import {CanhazgpuError} from '../../errors.js';
+import {fromCommandRows} from '../../format/hosts/remote-gpu.js';
+import type {HostStatus} from '../../format/hosts/host-status.js';
+import {sanitize} from '../../format/text/text.js';
+import type {App} from '../../app/contract.js';
+import type {HostsPort} from '../../tui/ports.js';
+import {answerFrom} from '../shared/hosts/ask-hosts.js';
+
+/** From one look at what the hosts have told to the next. */
+const roundMs = 1000;
+
+/** A frame for all answers that come within so long. */
+const togetherMs = 500;
+
+/** What keeps a host from telling what changes as it happens. */
+const olderVersion = 'its canhazgpu is older and knows no status --follow: it is asked every 10 s until it is updated';
+
+function hostStatus(
+	host: string,
+	rows: ReadonlyArray<Readonly<Record<string, unknown>>>,
+	more: Omit<HostStatus, 'gpus'>,
+): HostStatus {
+	const gpus = fromCommandRows(rows, Date.now() / 1000);
+	if (gpus === undefined) {
+		throw new CanhazgpuError('failed', `${host}: its answer is too long to be shown`);
+	}
+
+	return {gpus, ...more};
+}
+
+async function askOnce(app: App, host: string, signal?: AbortSignal): Promise<HostStatus> {
+	const [rows, queue] = await Promise.all([
+		app.remoteStatus(host, signal),
+		// A version without this verb tells nothing of its queue.
+		answerFrom(host, async () => app.remoteQueue(host, signal)),
+	]);
+	return hostStatus(host, rows, {waitingCount: 'error' in queue ? undefined : queue.entries.length});
+}
+
+/** Until a key is pressed: what ssh or that host said would be gone with the next frame. */
+async function untilEnter(): Promise<void> {
+	const {stdin} = process;
+	await new Promise<void>((resolve) => {
+		stdin.resume();
+		stdin.once('data', () => {
+			stdin.pause();
+			resolve();
+		});
+	});
+}
+
+type Options = {
+	readonly app: App;
+	readonly names: readonly string[];
+	readonly clock: Pick<Clock, 'monotonicMs' | 'sleep'>;
+	readonly broken: (error: unknown) => void;
+};
+
+export function createHostsPort({app, names, clock, broken}: Options): HostsPort & {readonly stop: () => void} {
+	const feed = createHostFeed<HostStatus>({
+		async open(name, told, signal) {
+			const ending = new AbortController();
+			let problem: unknown;
+			const ended = await app
+				.followHost(
+					name,
+					({rows, account, waitingCount}) => {
+						try {
+							told(
+								hostStatus(name, rows, {account: account === undefined ? undefined : sanitize(account), waitingCount}),
+							);
+						} catch (error) {
+							problem = error;
+							ending.abort();
+						}
+					},
+					AbortSignal.any([signal, ending.signal]),
+				)
+				.catch((error: unknown) => {
+					throw problem ?? error;
+				});
+			return ended;
+		},
+		askOnce: async (name, signal) => ({...(await askOnce(app, name, signal)), remark: olderVersion}),
+		clock,
+		broken,
+	});
+	const watch = watchHosts<HostStatus>({names, clock, roundMs, broken, ask: feed.ask});
+	return {
+		watch(show) {
+			let timer: NodeJS.Timeout | undefined;
+			const shown = new Map<string, unknown>();
+			show(watch.known());
+			const unsubscribe = watch.subscribe(({name, answer}) => {
+				const told = 'status' in answer ? answer.status : answer.error;
+				if (shown.get(name) === told) {
+					return;
+				}
+
+				shown.set(name, told);
+				timer ??= setTimeout(() => {
+					timer = undefined;
+					show(watch.known());
+				}, togetherMs);
+			});
+			return () => {
+				clearTimeout(timer);
+				unsubscribe();
+			};
+		},
+		ask: async (host) => askOnce(app, host),
+		run: async (host, words, options) => app.callOnHost({host, words, ...options}),
+		async openMonitor(host) {
+			const exitCode = await app.runOnHost({host, words: ['top'], rest: undefined});
+			if (exitCode !== 0) {
+				app.remark(`\ncanhazgpu: the monitor of ${sanitize(host)} ended with ${exitCode}. Press Enter to go back.`);
+				await untilEnter();
+			}
+
+			return exitCode;
+		},
+		stop() {
+			watch.stop();
+			feed.stop();
+		},
+	};
+}

@@ -1,0 +1,116 @@
+/** `web --mine`: the dashboard that acts as the account which runs it, on a socket of that account alone. */
+import path from 'node:path';
+import process from 'node:process';
+import {CanhazgpuError} from '../errors.js';
+import {requesterOf} from '../core/rules/leases/ownership.js';
+import {eventTime} from '../format/events.js';
+import {shellCommand} from '../format/text/shell.js';
+import {sanitize} from '../format/text/text.js';
+import type {App} from '../app/contract.js';
+import type {Input} from '../command-line/command.js';
+import type {MineAddress} from '../web/index.js';
+import {tellServed} from './shared/acquire.js';
+
+/** @throws CanhazgpuError `usage` for flags of the dashboard that everybody can reach. */
+export function checkMine(input: Input): void {
+	if (input.has('host')) {
+		throw new CanhazgpuError('usage', '--host is for everybody, and --mine listens on a socket of your own', {
+			hint: 'Leave out one of them.',
+		});
+	}
+
+	if (input.has('port') && input.config.get('web.port') === 0) {
+		throw new CanhazgpuError('usage', '--mine needs the number of a port of your own computer, not 0', {
+			hint: 'For example: canhazgpu web --mine --port 8081',
+		});
+	}
+}
+
+/** @throws CanhazgpuError `failed` where another engine grants the GPUs: the page knows only the leases of a pool. */
+export async function checkLocal(app: App, isDemo: boolean): Promise<void> {
+	if (!isDemo && (await app.foreignEngine()) !== undefined) {
+		throw new CanhazgpuError(
+			'failed',
+			'web --mine acts on a pool of canhazgpu, and another engine grants the GPUs here',
+			{
+				hint: 'To look at them: canhazgpu web. To act, use the verbs.',
+			},
+		);
+	}
+}
+
+/** Calls back on each Enter, where somebody can press one. Returns the way to stop. */
+function onEnter(pressed: () => void): () => void {
+	const {stdin} = process;
+	if (!stdin.isTTY) {
+		return () => undefined;
+	}
+
+	const hear = (data: Uint8Array | string): void => {
+		if (data.toString().includes('\n')) {
+			pressed();
+		}
+	};
+
+	stdin.on('data', hear);
+	return () => {
+		stdin.off('data', hear);
+		stdin.pause();
+	};
+}
+
+export type Mine = {readonly address: MineAddress; readonly end: () => void};
+
+/**
+Prepares the socket, and prints how to reach it once it listens.
+
+@param port - Of the user's own computer, to which the socket is brought.
+*/
+export async function openMine(app: App, port: number): Promise<Mine> {
+	const {host} = app;
+	const directory = await app.openPrivateDirectory();
+	const socketPath = path.join(directory, 'web.sock');
+	const canAsk = process.stdin.isTTY;
+	let newLink: (() => string) | undefined;
+	const printLink = (): void => {
+		app.print(`\n  http://localhost:${port}/#token=${newLink!()}\n`);
+	};
+
+	const stop = onEnter(() => {
+		if (newLink === undefined) {
+			return;
+		}
+
+		app.print('Another link, for 10 minutes and once:');
+		printLink();
+	});
+	return {
+		end: stop,
+		address: {
+			socketPath,
+			admits: await app.loadCallerCheck(),
+			get account() {
+				return requesterOf(host.account).account;
+			},
+			requester: () => app.requester(undefined),
+			served(request, grant) {
+				void tellServed(app, request, grant);
+			},
+			opened() {
+				const now = Date.now() / 1000;
+				app.remark(
+					`${eventTime(now, now)} The link was opened: that page acts as ${sanitize(host.account.name)} now. If it was not you who opened it, press Ctrl-C: that ends every session.`,
+				);
+			},
+			ready(makeLink) {
+				newLink = makeLink;
+				const tunnel = shellCommand(['ssh', '-L', `${port}:${socketPath}`, `${host.account.name}@${host.hostname}`]);
+				app.print(
+					`Your own dashboard, which acts as ${sanitize(host.account.name)}. On your computer run:\n\n  ${tunnel}\n\nand open there, within 10 minutes (the link works once):`,
+				);
+				printLink();
+				app.print(`${canAsk ? 'Enter makes another link. ' : ''}Ctrl-C ends it, and every session with it.`);
+			},
+		},
+	};
+}

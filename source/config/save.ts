@@ -1,0 +1,160 @@
+/**
+Writes settings into the user's own config file, on demand alone. Everything else in it stays as it is, comments included.
+*/
+import {randomUUID} from 'node:crypto';
+import {chmodSync, realpathSync, renameSync, rmSync, writeFileSync} from 'node:fs';
+import path from 'node:path';
+import {CanhazgpuError} from '../errors.js';
+import {ownConfigFile} from './files.js';
+import type {SettingPath} from './schema.js';
+
+/** Settings with their values as they stand in a file; undefined takes one out. */
+export type SavedSettings = ReadonlyMap<SettingPath, unknown>;
+
+const refuse = (file: string, problem: string, hint: string, cause?: unknown): CanhazgpuError =>
+	new CanhazgpuError('config', `Cannot write the config file ${file}: ${problem}`, {hint, cause});
+
+type Plain = Record<string, unknown>;
+
+const isPlain = (value: unknown): value is Plain =>
+	typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** What a file says of a setting, under its name or in the map before its dot. */
+function valueIn(content: unknown, setting: SettingPath): unknown {
+	if (!isPlain(content) || Object.hasOwn(content, setting)) {
+		return isPlain(content) ? content[setting] : undefined;
+	}
+
+	const [first = '', ...rest] = setting.split('.');
+	return rest.length === 0 ? undefined : valueIn(content[first], rest.join('.') as SettingPath);
+}
+
+/** Whether nothing would change. */
+const saysAll = (content: unknown, values: SavedSettings): boolean =>
+	values.entries().every(([setting, value]) => JSON.stringify(valueIn(content, setting)) === JSON.stringify(value));
+
+async function withYaml(file: string, text: string, values: SavedSettings): Promise<string> {
+	const {parseDocument, isMap} = await import('yaml');
+	const document = parseDocument(text, {logLevel: 'silent'});
+	const [error] = document.errors;
+	if (error !== undefined) {
+		throw refuse(file, `it is not valid YAML (${error.code})`, 'Fix the file first.');
+	}
+
+	if (saysAll(document.toJS(), values)) {
+		return text;
+	}
+
+	for (const [setting, value] of values) {
+		const keys = setting.split('.');
+		const isDotted = document.contents !== null && document.has(setting);
+		const parent = keys.slice(0, -1);
+		if (!isDotted && parent.length > 0 && document.getIn(parent) === null) {
+			// `top:` with nothing behind it.
+			document.deleteIn(parent);
+		}
+
+		const place = isDotted ? [setting] : keys;
+		if (value === undefined) {
+			if (document.hasIn(place)) {
+				document.deleteIn(place);
+			}
+		} else {
+			// A text takes the place of another, whose comment stays.
+			document.setIn(place, typeof value === 'string' ? value : document.createNode(value, {flow: true}));
+		}
+
+		const holder = document.getIn(parent);
+		if (parent.length > 0 && isMap(holder) && holder.items.length === 0) {
+			document.deleteIn(parent);
+		}
+	}
+
+	return document.toString({lineWidth: 0});
+}
+
+function withJson(file: string, text: string, values: SavedSettings): string {
+	let content: unknown;
+	try {
+		content = text.trim() === '' ? {} : JSON.parse(text);
+	} catch (error) {
+		throw refuse(file, 'it is not valid JSON', 'Fix the file first.', error);
+	}
+
+	if (!isPlain(content)) {
+		throw refuse(file, 'it holds no settings by name', 'Fix the file first.');
+	}
+
+	if (saysAll(content, values)) {
+		return text;
+	}
+
+	for (const [setting, value] of values) {
+		const [first = '', ...rest] = setting.split('.');
+		const inner = rest.join('.');
+		const holder = isPlain(content[first]) ? content[first] : undefined;
+		if (Object.hasOwn(content, setting) || inner === '') {
+			content[setting] = value;
+		} else if (value !== undefined || holder !== undefined) {
+			content[first] = {...holder, [inner]: value};
+		}
+	}
+
+	return `${JSON.stringify(content, undefined, 2)}\n`;
+}
+
+async function changed(file: string, text: string, values: SavedSettings): Promise<string> {
+	switch (path.extname(file).toLowerCase()) {
+		case '.json': {
+			return withJson(file, text, values);
+		}
+
+		case '.toml': {
+			const lines = values
+				.entries()
+				.filter(([, value]) => value !== undefined)
+				.map(([setting, value]) => `${setting} = ${JSON.stringify(value)}`)
+				.toArray();
+			throw refuse(file, 'in TOML its comments would be lost', `Write there yourself: ${lines.join(', ')}`);
+		}
+
+		default: {
+			return withYaml(file, text, values);
+		}
+	}
+}
+
+/**
+@param values - Several are written at once, or none of them.
+@param named - The file of `--config`; else it is the user's own, which is made where there is none.
+@returns The file, and whether anything in it changed.
+@throws CanhazgpuError `config` for a file that is not to be believed, cannot be read or cannot be written.
+*/
+export async function saveSettings(
+	values: SavedSettings,
+	named: string | undefined,
+): Promise<{readonly file: string; readonly isChanged: boolean}> {
+	const {file, text, mode} = ownConfigFile(named);
+	const next = await changed(file, text ?? '', values);
+	if (next === (text ?? '')) {
+		return {file, isChanged: false};
+	}
+
+	// A link stays one: many keep such files elsewhere.
+	const target = text === undefined ? file : realpathSync(file);
+	const temporary = `${target}.${randomUUID()}`;
+	try {
+		writeFileSync(temporary, next, {mode: 0o600, flag: 'wx'});
+		if (mode !== undefined) {
+			chmodSync(temporary, mode);
+		}
+
+		renameSync(temporary, target);
+	} catch (error) {
+		rmSync(temporary, {force: true});
+		const {code = 'unknown error'} = error as NodeJS.ErrnoException;
+		throw refuse(file, code, 'Its directory must be yours to write.', error);
+	}
+
+	return {file, isChanged: true};
+}

@@ -1,0 +1,181 @@
+/**
+How much each process used, from the scan that saw it first on. The length of a series is bounded: when it is full, two neighbours become one,
+so that a process of a week has as many points as one of an hour.
+*/
+
+/** Shares of what there is, from 0 to 1. Unknown is undefined. */
+export type ProcessLoad = {readonly utilization?: number; readonly memory?: number};
+
+/** One process. A point stands for `stepMs` from `firstMs` on; NaN where nothing is known. */
+export type ProcessSeries = {
+	readonly firstMs: number;
+	readonly lastMs: number;
+	readonly stepMs: number;
+	/** How many scans are in the last point. */
+	readonly lastCount: number;
+	readonly utilization: Float32Array;
+	readonly memory: Float32Array;
+};
+
+export type ProcessHistory = {
+	/** The time of one point while a process is young. */
+	readonly stepMs: number;
+	/** By the key of a process. */
+	readonly series: ReadonlyMap<string, ProcessSeries>;
+};
+
+/** Points of one series. */
+const mostPoints = 240;
+/** A process that has ended is kept for so long: its graph may be open. */
+const keptMs = 5 * 60_000;
+/** More processes than these are not followed: the newest are left out. */
+const mostProcesses = 2000;
+/** A scan that was missed leaves no gap. */
+const bridgedSteps = 3;
+
+export const emptyProcessHistory = (stepMs: number): ProcessHistory => ({stepMs, series: new Map()});
+
+const known = (value: number | undefined): number =>
+	value === undefined || !Number.isFinite(value) ? NaN : Math.min(1, Math.max(0, value));
+
+const meanOf = (one: number, other: number, weight = 0.5): number =>
+	Number.isNaN(one) ? other : Number.isNaN(other) ? one : one * weight + other * (1 - weight);
+
+const halved = (points: Float32Array): Float32Array =>
+	Float32Array.from({length: Math.ceil(points.length / 2)}, (_, place) =>
+		meanOf(points[2 * place]!, points[2 * place + 1] ?? NaN),
+	);
+
+/** The series with one point for each two that it had. */
+const coarser = (series: ProcessSeries): ProcessSeries => ({
+	...series,
+	stepMs: 2 * series.stepMs,
+	lastCount: series.utilization.length % 2 === 0 ? 2 * series.lastCount : series.lastCount,
+	utilization: halved(series.utilization),
+	memory: halved(series.memory),
+});
+
+/** A point more, after as many that are unknown or, across a short gap, the same. */
+function extended(points: Float32Array, place: number, value: number): Float32Array {
+	const longer = new Float32Array(place + 1);
+	longer.set(points);
+	longer.fill(place - points.length > bridgedSteps ? NaN : value, points.length);
+	longer[place] = value;
+	return longer;
+}
+
+function withLoad(before: ProcessSeries, load: ProcessLoad, atMs: number): ProcessSeries {
+	let series = before;
+	while (Math.floor((atMs - series.firstMs) / series.stepMs) >= mostPoints) {
+		series = coarser(series);
+	}
+
+	const {firstMs, stepMs, lastCount} = series;
+	const place = Math.floor((atMs - firstMs) / stepMs);
+	const [utilization, memory] = [known(load.utilization), known(load.memory)];
+	if (place >= series.utilization.length) {
+		return {
+			...series,
+			lastMs: atMs,
+			lastCount: 1,
+			utilization: extended(series.utilization, place, utilization),
+			memory: extended(series.memory, place, memory),
+		};
+	}
+
+	const weight = lastCount / (lastCount + 1);
+	return {
+		...series,
+		lastMs: atMs,
+		lastCount: lastCount + 1,
+		utilization: series.utilization.with(place, meanOf(series.utilization[place]!, utilization, weight)),
+		memory: series.memory.with(place, meanOf(series.memory[place]!, memory, weight)),
+	};
+}
+
+/**
+Adds a scan.
+
+@param seen - The processes of the scan, by key.
+@param atMs - When it was taken; one that is not newer than the last of a process adds nothing to it.
+*/
+export function recordedProcesses(
+	{stepMs, series: before}: ProcessHistory,
+	seen: ReadonlyMap<string, ProcessLoad>,
+	atMs: number,
+): ProcessHistory {
+	const series = new Map<string, ProcessSeries>();
+	for (const [key, last] of before) {
+		// A clock that was set back leaves nothing to compare with.
+		if (last.lastMs > atMs - keptMs && last.lastMs <= atMs + keptMs) {
+			series.set(key, last);
+		}
+	}
+
+	for (const [key, load] of seen) {
+		const last = series.get(key);
+		if (last === undefined) {
+			if (series.size < mostProcesses) {
+				const [utilization, memory] = [known(load.utilization), known(load.memory)];
+				series.set(key, {
+					firstMs: atMs,
+					lastMs: atMs,
+					stepMs,
+					lastCount: 1,
+					utilization: Float32Array.of(utilization),
+					memory: Float32Array.of(memory),
+				});
+			}
+		} else if (atMs > last.lastMs) {
+			series.set(key, withLoad(last, load, atMs));
+		}
+	}
+
+	return {stepMs, series};
+}
+
+type Values = ReadonlyArray<number | undefined>;
+
+/** The points of a stretch of a series as one; undefined where none is known. */
+function meanBetween(points: Float32Array, from: number, to: number): number | undefined {
+	let sum = 0;
+	let count = 0;
+	for (let place = from; place < Math.min(to, points.length); place++) {
+		if (Number.isNaN(points[place]!)) {
+			continue;
+		}
+
+		sum += points[place]!;
+		count++;
+	}
+
+	return count === 0 ? undefined : sum / count;
+}
+
+/**
+All that is known of a process, in so many columns: from the scan that saw it first to the last one.
+
+@returns Undefined for a process that was never seen.
+*/
+export function processSeriesOf(
+	{series}: ProcessHistory,
+	key: string,
+	columns: number,
+): {readonly utilization: Values; readonly memory: Values; readonly spanMs: number} | undefined {
+	const found = series.get(key);
+	if (found === undefined || columns < 1) {
+		return undefined;
+	}
+
+	const {length} = found.utilization;
+	const drawn = (points: Float32Array): Values =>
+		Array.from({length: columns}, (_, column) => {
+			const from = Math.floor((column * length) / columns);
+			return meanBetween(points, from, Math.max(from + 1, Math.floor(((column + 1) * length) / columns)));
+		});
+	return {
+		utilization: drawn(found.utilization),
+		memory: drawn(found.memory),
+		spanMs: Math.max(found.stepMs, found.lastMs - found.firstMs),
+	};
+}

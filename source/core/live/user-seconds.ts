@@ -1,0 +1,63 @@
+import type {Clock} from '../model/ports.js';
+import {readingOf} from '../rules/mig/instances.js';
+import type {StatusRow} from '../rules/pool/status.js';
+import type {LiveState, LiveView} from './live-view.js';
+
+/** GPU-seconds. A share or an instance of a GPU counts with its part of the memory. */
+export type UserSeconds = {
+	/** In which the user held GPUs. */
+	readonly reserved: number;
+	/** Of these, in which nothing ran on them. Seconds in which that is unknown are not among them. */
+	readonly idle: number;
+};
+
+type Part = {readonly user: string; readonly weight: number; readonly isIdle: boolean};
+
+/** The parts of a GPU that somebody holds. A share of a GPU whose memory is unknown has no part that can be told. */
+function partsOf({owner, idleSeconds, shares, capacityMiB, reading}: StatusRow): readonly Part[] {
+	if (owner !== undefined) {
+		return [{user: owner, weight: 1, isIdle: idleSeconds !== undefined}];
+	}
+
+	return (shares ?? []).flatMap(({owner: user, lease: {memoryMiB, mig}, idleSeconds: idle}) => {
+		const [part, whole] =
+			mig === undefined ? [memoryMiB, capacityMiB] : [readingOf(reading, mig)?.memoryTotalMiB, reading?.memoryTotalMiB];
+		return part === undefined || whole === undefined || whole === 0
+			? []
+			: [{user, weight: part / whole, isIdle: idle !== undefined}];
+	});
+}
+
+/**
+Counts, from now on, how long each user holds GPUs and leaves them idle: from each change that the view tells of to the next. While the
+store is away it is unknown who holds what, and nothing is counted.
+
+@returns A function that gives the sums until now. They never shrink.
+*/
+export function countUserSeconds(
+	view: Pick<LiveView, 'current' | 'subscribe'>,
+	monotonicMs: Clock['monotonicMs'],
+): () => ReadonlyMap<string, UserSeconds> {
+	const sums = new Map<string, UserSeconds>();
+	let counted = monotonicMs();
+	let parts: readonly Part[] = [];
+	const count = ({lost, rows}: LiveState): void => {
+		const now = monotonicMs();
+		const seconds = (now - counted) / 1000;
+		counted = now;
+		for (const {user, weight, isIdle} of parts) {
+			const {reserved, idle} = sums.get(user) ?? {reserved: 0, idle: 0};
+			const more = seconds * weight;
+			sums.set(user, {reserved: reserved + more, idle: idle + (isIdle ? more : 0)});
+		}
+
+		parts = lost === undefined ? rows.flatMap((row) => partsOf(row)) : [];
+	};
+
+	count(view.current());
+	view.subscribe(count);
+	return () => {
+		count(view.current());
+		return sums;
+	};
+}

@@ -1,0 +1,22 @@
+/** Instances: the parts into which MIG splits a GPU, which people reserve one by one. */
+
+/** An instance as people name it, `0:1`: the GPU's index, and the number that `nvidia-smi -L` gives the instance within its GPU. */
+export type InstanceName = {readonly gpu: number; readonly number: number};
+
+/** What a request wants of instances: those of a profile such as `1g.10gb` or larger, or these. */
+export type InstanceNeed = {readonly profile: string} | {readonly instances: readonly InstanceName[]};
+
+/** The instance that a lease has. Its UUID alone says which it is; the rest is what the tool told of it at the grant. */
+export type HeldInstance = {
+	readonly uuid: string;
+	readonly number?: number;
+	readonly profile?: string;
+	readonly gpuInstanceId?: number;
+	readonly computeInstanceId?: number;
+};
+
+/** An instance that can serve an entry of the queue. */
+export type EligibleInstance = {readonly gpu: number; readonly uuid: string};
+
+/** An instance of a GPU that was granted, or that the audit log tells of. */
+export type InstanceOfGpu = HeldInstance & {readonly gpu: number};

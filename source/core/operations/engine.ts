@@ -1,0 +1,104 @@
+/**
+The engine that grants GPUs. The local one is what the operations beside this do themselves: they read, plan by the rules and commit to a store.
+Another engine, such as Slurm, is asked instead, by the same operations. To view its queue and its GPUs there are the store and the GPU
+provider of the same world, which read what the engine tells, and commit nothing.
+*/
+import type {Holding} from '../rules/leases/holdings.js';
+import type {NotYours, Selection} from '../rules/leases/selection.js';
+import type {AcquireRequest, Grant} from '../rules/allocation/request.js';
+import type {World} from '../model/ports.js';
+import type {Lease, QueueEntry, Requester} from '../model/types.js';
+import type {GaveUp, WaitOptions} from './waiting/progress.js';
+
+export type ReleaseResult = {
+	/** Sorted by GPU. */
+	readonly released: readonly Holding[];
+	/** Named, but somebody else's: then nothing at all was released. */
+	readonly notYours: readonly NotYours[];
+};
+
+/** `by` adds to each lease's own end; `until` sets it, in seconds since the epoch on the store's clock. */
+export type NewEnd = {readonly by: number} | {readonly until: number};
+
+export type ExtendResult = {
+	/** `lease`: of an instance of MIG, which. */
+	readonly extended: ReadonlyArray<{
+		readonly index: number;
+		readonly lease?: Pick<Lease, 'mig'>;
+		readonly expiryTime: number;
+	}>;
+	readonly notYours: readonly NotYours[];
+	/** Named and yours, but they end with their job and not at a time. */
+	readonly notTimed: readonly number[];
+	/** The store's clock, to say how long is left. */
+	readonly now: number;
+};
+
+export type LeaveResult =
+	| {readonly kind: 'left'; readonly id: string; readonly freed: readonly number[]}
+	| {readonly kind: 'not-found'}
+	/** The beginning of an id that several have. */
+	| {readonly kind: 'ambiguous'; readonly ids: readonly string[]}
+	| {readonly kind: 'not-yours'; readonly entry: QueueEntry};
+
+/** A command that the engine shall run on the GPUs that it grants. */
+export type Submission = {
+	readonly request: AcquireRequest;
+	/** The command, word by word. */
+	readonly words: readonly [command: string, ...args: readonly string[]];
+	/** Seconds to wait in the queue; 0 not at all, undefined for as long as it takes. */
+	readonly waitSeconds: number | undefined;
+	/** It shares our terminal. */
+	readonly hasTerminal: boolean;
+	/** Of this program. */
+	readonly environment: Readonly<Record<string, string | undefined>>;
+};
+
+/** How a submission is carried out: by a program of the engine, which is started here and lives as long as the command. */
+export type Submitted = {
+	readonly words: readonly [command: string, ...args: readonly string[]];
+	readonly environment: Readonly<Record<string, string | undefined>>;
+	/**
+	Which GPUs the command got, once it has them.
+
+	@param pid - Of the program that was started.
+	@param signal - Aborted when that has ended. Then this resolves with undefined.
+	*/
+	readonly granted: (pid: number, signal: AbortSignal) => Promise<Grant | undefined>;
+	/**
+	What `run` exits with, from the exit code of the program.
+
+	@throws CanhazgpuError Where the engine never ran the command: `unavailable`, `impossible`, `store-unreachable`, ...
+	*/
+	readonly exitCodeOf: (exitCode: number, grant: Grant | undefined) => Promise<number>;
+};
+
+/** What only the local engine can do. */
+export type LocalVerb = 'adopt' | 'drain' | 'policy' | 'undo' | 'pool' | 'who';
+
+export type Engine = {
+	readonly name: 'slurm';
+	/** What every face says of it, such as `Slurm, cluster lab`. Never rejects: without an answer the name of the cluster is left out. */
+	readonly label: () => Promise<string>;
+	/** @throws CanhazgpuError `unavailable` when waiting was not wanted and there are not enough, `usage` for what it has no counterpart of, ... */
+	readonly acquire: (request: AcquireRequest, options: WaitOptions) => Promise<Grant | GaveUp>;
+	/** @throws CanhazgpuError As `acquire`, without waiting. */
+	readonly acquireNow: (request: AcquireRequest) => Promise<Grant>;
+	readonly release: (requester: Requester, selection: Selection) => Promise<ReleaseResult>;
+	readonly extend: (requester: Requester, selection: Selection, end: NewEnd) => Promise<ExtendResult>;
+	readonly leaveQueue: (requester: Requester, id: string) => Promise<LeaveResult>;
+	/** @throws CanhazgpuError `usage` for what it has no counterpart of. */
+	readonly submit: (submission: Submission) => Promise<Submitted>;
+	/** Why it cannot do this, and which ways there are instead. */
+	readonly refusalOf: (verb: LocalVerb) => Error;
+};
+
+/** A world with its engine. Absent: the local one. */
+export type EngineWorld = World & {readonly engine?: Engine | undefined};
+
+/** @throws CanhazgpuError `failed` on a world whose engine cannot do that. */
+export function requireLocal({engine}: EngineWorld, verb: LocalVerb): void {
+	if (engine !== undefined) {
+		throw engine.refusalOf(verb);
+	}
+}

@@ -1,0 +1,74 @@
+/** The past of the pool, as a face draws it: how busy the GPUs were, and who held them. */
+import type {MinuteLoads} from '../../model/load.js';
+import type {Store} from '../../model/ports.js';
+import type {UsageRecord} from '../../model/types.js';
+import {decodeHour, hourOf, minuteOf} from '../../rules/pool/load-minutes.js';
+
+export type Past = {
+	/** Seconds since the epoch, on the store's clock. */
+	readonly from: number;
+	readonly to: number;
+	/** Oldest first; a minute may stand there more than once. What is missing was not seen. */
+	readonly minutes: readonly MinuteLoads[];
+	/** Leases that ended in this time, in the order of their ends. */
+	readonly usage: readonly UsageRecord[];
+};
+
+/** A face draws some hundred columns: the newest of so many leases are more than enough. */
+const mostUsage = 20_000;
+
+/** What is written late by more than this is found when everything is read again. */
+const lateSeconds = 120;
+
+async function usageBetween({history}: Pick<Store, 'history'>, from: number, to: number): Promise<UsageRecord[]> {
+	const found: UsageRecord[] = [];
+	for await (const page of history(from, to).pages()) {
+		found.push(...page);
+		if (found.length > mostUsage) {
+			found.splice(0, found.length - mostUsage);
+		}
+	}
+
+	return found;
+}
+
+/** How busy the GPUs were between two times on the store's clock. Rejects with a CanhazgpuError where the store does. */
+export async function readLoads(
+	{store}: {readonly store: Pick<Store, 'loads'>},
+	from: number,
+	to: number,
+): Promise<readonly MinuteLoads[]> {
+	const nowMinute = minuteOf(to);
+	const texts = await store.loads.read(hourOf(minuteOf(from)), hourOf(nowMinute));
+	return [...texts].flatMap(([hour, text]) => decodeHour(hour, text, nowMinute));
+}
+
+/**
+Reads the last `seconds` up to `now`, both on the store's clock. Rejects with a CanhazgpuError where the store does.
+
+@param before - What was read last: only what came since then is read again.
+*/
+export async function readPast(
+	{store}: {readonly store: Pick<Store, 'loads' | 'history'>},
+	{now, seconds}: {readonly now: number; readonly seconds: number},
+	before?: Past,
+): Promise<Past> {
+	const from = now - seconds;
+	const isKnown = before !== undefined && before.from <= from && before.to <= now && before.to >= from;
+	const known = isKnown ? before : {to: from, minutes: [], usage: []};
+	const firstHour = hourOf(minuteOf(isKnown ? known.to - lateSeconds : from));
+	const usageFrom = isKnown ? known.to - lateSeconds : from;
+	const [minutes, usage] = await Promise.all([
+		readLoads({store}, firstHour * 3600, now),
+		usageBetween(store, usageFrom, now),
+	]);
+	return {
+		from,
+		to: now,
+		minutes: [
+			...known.minutes.filter(({minute}) => minute >= minuteOf(from) && hourOf(minute) < firstHour),
+			...minutes,
+		],
+		usage: [...known.usage.filter(({endTime}) => endTime >= from && endTime < usageFrom), ...usage],
+	};
+}

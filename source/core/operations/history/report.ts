@@ -1,0 +1,133 @@
+/** The report of the last days, as every face shows it. */
+import {CanhazgpuError} from '../../../errors.js';
+import type {UsageHistory, World} from '../../model/ports.js';
+import type {UsageRecord} from '../../model/types.js';
+import {liveUsage, type Report, type Split, type TimeWindow} from '../../rules/pool/report.js';
+import {readForDisplay} from '../transact.js';
+
+const secondsPerDay = 86_400;
+
+export type ReportQuestion = {
+	/** How far back; a part of a day counts, too. */
+	readonly days: number;
+	/** From when on, in seconds since the epoch, instead of `days`. */
+	readonly from?: number;
+	/** Until when, in seconds since the epoch; until now where it is left out. */
+	readonly to?: number;
+	readonly split: Split;
+	/** Only this one's. */
+	readonly user?: string;
+};
+
+/** An account that may not search the store reports what is in the history. */
+export async function takeOverHistory({store}: World): Promise<void> {
+	try {
+		await store.takeOverHistory?.();
+	} catch (error) {
+		if (!(error instanceof CanhazgpuError && error.code === 'store-refused')) {
+			throw error;
+		}
+	}
+}
+
+/** Most hours first. Rejects with a CanhazgpuError where the store does. */
+export async function reportOf(world: World, {days, from, to, split, user}: ReportQuestion): Promise<Report> {
+	const snapshot = await readForDisplay(world);
+	await takeOverHistory(world);
+	const window = {from: from ?? snapshot.now - days * secondsPerDay, to: Math.min(to ?? snapshot.now, snapshot.now)};
+	// Up to now: what ended after the window may have begun within it.
+	return makeReport(world.store.history(window.from, snapshot.now), liveUsage(snapshot), {window, split, user});
+}
+
+/** Tenths of a percent that add up to 100.0: the largest remainders are rounded up. */
+function percentages(hours: readonly number[], total: number): readonly number[] {
+	if (!(total > 0)) {
+		return hours.map(() => 0);
+	}
+
+	const exact = hours.map((value) => (value / total) * 1000);
+	const tenths = exact.map((value) => Math.floor(value));
+	const missing = 1000 - tenths.reduce((sum, value) => sum + value, 0);
+	const order = exact
+		.map((value, place) => ({remainder: value - Math.floor(value), place}))
+		.toSorted((a, b) => (b.remainder === a.remainder ? a.place - b.place : b.remainder - a.remainder))
+		.slice(0, missing);
+	for (const {place} of order) {
+		tenths[place]!++;
+	}
+
+	return tenths.map((value) => value / 10);
+}
+
+type Sum = {seconds: number; sharedMiBSeconds: number; runs: number; manuals: number};
+
+const gibPerMiB = 1 / 1024;
+
+export type ReportOptions = {
+	readonly window: TimeWindow;
+	readonly split: Split;
+	/** Only this label. */
+	readonly user?: string;
+};
+
+/** Reads each record once and keeps only sums, so a long history costs no memory. */
+export async function makeReport(
+	records: UsageHistory | Iterable<UsageRecord>,
+	live: readonly UsageRecord[],
+	{window, split, user}: ReportOptions,
+): Promise<Report> {
+	const sums = new Map<string, Sum>();
+	const users = new Set<string>();
+	let totalReservations = 0;
+	const add = (record: UsageRecord): void => {
+		const span = {from: Math.max(record.startTime, window.from), to: Math.min(record.endTime, window.to)};
+		if (span.to < span.from || (user !== undefined && record.user !== user)) {
+			return;
+		}
+
+		users.add(record.user);
+		totalReservations++;
+		for (const [place, {key, seconds}] of split(record, span).entries()) {
+			const sum = sums.get(key) ?? {seconds: 0, sharedMiBSeconds: 0, runs: 0, manuals: 0};
+			sums.set(key, sum);
+			sum.seconds += seconds;
+			sum.sharedMiBSeconds += seconds * (record.memoryMiB ?? 0);
+			// Counted where it begins, so that the counts add up to the reservations.
+			const counted = place === 0 ? 1 : 0;
+			sum.runs += record.reservationType === 'run' ? counted : 0;
+			sum.manuals += record.reservationType === 'manual' ? counted : 0;
+		}
+	};
+
+	// By the page: to wait for each of a million records takes longer than to add them up.
+	for await (const page of 'pages' in records ? records.pages() : [records]) {
+		for (const record of page) {
+			add(record);
+		}
+	}
+
+	for (const record of live) {
+		add(record);
+	}
+
+	const ordered = [...sums].toSorted(([a, {seconds: x}], [b, {seconds: y}]) =>
+		x === y ? a.localeCompare(b, 'en') : y - x,
+	);
+	const hours = ordered.map(([, {seconds}]) => seconds / 3600);
+	const totalGpuHours = hours.reduce((sum, value) => sum + value, 0);
+	const shares = percentages(hours, totalGpuHours);
+	return {
+		rows: ordered.map(([key, {sharedMiBSeconds, runs, manuals}], place) => ({
+			key,
+			gpuHours: hours[place]!,
+			...(sharedMiBSeconds > 0 && {sharedGibHours: (sharedMiBSeconds * gibPerMiB) / 3600}),
+			percentage: shares[place]!,
+			runCount: runs,
+			manualCount: manuals,
+		})),
+		totalGpuHours,
+		totalReservations,
+		uniqueUsers: users.size,
+		window,
+	};
+}

@@ -1,0 +1,113 @@
+/** The verb `admin`: makes the pool, or remakes it by force. */
+import {CanhazgpuError} from '../../../errors.js';
+import {holdingsIn} from '../../rules/leases/holdings.js';
+import {accountName} from '../../rules/leases/ownership.js';
+import {checkPoolSize, planPool, planPoolReset} from '../../rules/pool/pool.js';
+import {emptyPlan, type Plan} from '../../model/plan.js';
+import type {World} from '../../model/ports.js';
+import type {Pool, ProviderName, Snapshot} from '../../model/types.js';
+import {changeOnce} from '../change-once.js';
+
+export type PoolRequest = {
+	readonly gpuCount: number;
+	readonly provider: ProviderName;
+	/** Replaces a pool that is there, ending its leases. */
+	readonly force: boolean;
+	/** Where the pool was, when that is another store: for the audit log. */
+	readonly movedFrom?: string;
+};
+
+export type PoolMade = {
+	readonly pool: Pool;
+	readonly droppedLeases: number;
+	/** It was there, as asked for, and only nobody had been told where. */
+	readonly wasThere?: boolean;
+};
+
+type PoolCreation = Pick<World, 'store' | 'host' | 'clock'>;
+
+/**
+Reads; a pool whose own keys are garbage is overwritten first, by `replacement` if that is given.
+
+@returns Also whether it was.
+*/
+async function readEvenGarbage(
+	{store}: PoolCreation,
+	replacement: Pool | undefined,
+	change: string | undefined,
+): Promise<{readonly snapshot: Snapshot; readonly wasGarbage: boolean}> {
+	try {
+		return {snapshot: await store.read({change}), wasGarbage: false};
+	} catch (error) {
+		if (!(replacement !== undefined && error instanceof CanhazgpuError && error.code === 'pool-garbage')) {
+			throw error;
+		}
+
+		// Only the size and provider are fixed here. The leases are read next and end with their records, and it is told with them.
+		await store.commit({...emptyPlan, writes: [{kind: 'pool', pool: replacement}]});
+		return {snapshot: await store.read({change}), wasGarbage: true};
+	}
+}
+
+/** A new pool after a loss of data may be overtaken by processes that know the old one and put it back. */
+const restoredRecentlySeconds = 60;
+
+/** Whether somebody who stays has just put back the very pool that is asked for. */
+const isJustRestored = (
+	snapshot: Snapshot,
+	{gpuCount, provider, force}: PoolRequest,
+): snapshot is Snapshot & {readonly pool: Pool} =>
+	!force &&
+	snapshot.pool?.gpuCount === gpuCount &&
+	snapshot.pool.provider === provider &&
+	snapshot.dataLoss !== undefined &&
+	snapshot.now - snapshot.dataLoss.restoredAt < restoredRecentlySeconds;
+
+/**
+@throws CanhazgpuError `pool-exists`, with the pool as its details, when there is one and `force` is not set.
+*/
+export async function createPool(makers: PoolCreation, request: PoolRequest): Promise<PoolMade> {
+	checkPoolSize(request.gpuCount);
+	const {store, host} = makers;
+	const pool: Pool = {
+		gpuCount: request.gpuCount,
+		provider: request.provider,
+		machine: {id: host.machineId, bootId: host.bootId},
+	};
+	const {movedFrom: location} = request;
+	let isUnknown = false;
+	return changeOnce<PoolMade>(makers, {
+		async read(change) {
+			const {snapshot, wasGarbage} = await readEvenGarbage(makers, request.force ? pool : undefined, change);
+			// Until it has been told.
+			isUnknown ||= wasGarbage;
+			return snapshot;
+		},
+		attempt(snapshot) {
+			if (isJustRestored(snapshot, request)) {
+				return {plan: emptyPlan, result: {pool: snapshot.pool, droppedLeases: 0, wasThere: true}};
+			}
+
+			if (snapshot.pool !== undefined && !request.force) {
+				throw new CanhazgpuError(
+					'pool-exists',
+					`There is a pool of ${snapshot.pool.gpuCount} GPU(s) already in ${store.location}`,
+					{
+						hint: 'Nothing was changed. --force replaces it and ends all its reservations.',
+						details: snapshot.pool,
+					},
+				);
+			}
+
+			const context = {now: snapshot.now, host: host.hostname, account: accountName(host.account)};
+			const plan: Plan =
+				snapshot.pool === undefined
+					? planPool(pool, context, location)
+					: planPoolReset(snapshot, pool, context, {
+							...(!isUnknown && {count: snapshot.pool.gpuCount, provider: snapshot.pool.provider}),
+							location,
+						});
+			return {plan, result: {pool, droppedLeases: holdingsIn(snapshot.gpus).length}};
+		},
+	});
+}

@@ -1,0 +1,22 @@
+/** A world in which the audit log says by which face something was done. */
+import type {World} from '../model/ports.js';
+import type {AuditKind, AuditRecord} from '../model/types.js';
+
+/** What somebody does. All other kinds happen by themselves, and a plan may tell of them beside what was done. */
+const deeds: ReadonlySet<AuditKind> = new Set(['granted', 'held', 'released', 'extended', 'joined', 'refused']);
+
+/** An entry that leaves the queue by itself has a reason. */
+const isDeed = ({kind, reason}: AuditRecord): boolean => deeds.has(kind) || (kind === 'left' && reason === undefined);
+
+/** The same world; what is done through it is marked in the audit log. */
+export const worldVia = <Given extends World>(world: Given, via: NonNullable<AuditRecord['via']>): Given => ({
+	...world,
+	store: {
+		...world.store,
+		commit: async (plan) =>
+			world.store.commit({
+				...plan,
+				audit: plan.audit.map((record) => (isDeed(record) ? {...record, via} : record)),
+			}),
+	},
+});

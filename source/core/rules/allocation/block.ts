@@ -1,0 +1,21 @@
+/** Why a GPU, or an instance of one, is not to be had. */
+import type {Drain, QueueEntry} from '../../model/types.js';
+import type {Quality} from './need.js';
+import type {GpuOfferBlock} from './offer.js';
+import type {UsageBlock} from './usage-block.js';
+
+/** Why a GPU cannot be handed out now. */
+export type Block =
+	| UsageBlock
+	| GpuOfferBlock
+	/** Out of service: not even by force. */
+	| {readonly kind: 'drained'; readonly drain: Drain}
+	/** Kept for somebody who waits. */
+	| {readonly kind: 'queued'; readonly entry: QueueEntry}
+	/** It may have what is needed, and cannot be told to. */
+	| {readonly kind: 'unknown-quality'; readonly quality: Quality};
+
+/** `instance`: of the GPU, this one, such as `0:1`. Absent: the GPU itself. */
+export type BlockedGpu = {readonly index: number; readonly instance?: string; readonly block: Block};
+
+export type UnusableGpu = {readonly index: number; readonly instance?: string; readonly block: UsageBlock};

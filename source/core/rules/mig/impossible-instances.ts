@@ -1,0 +1,111 @@
+/** Instances that this pool can never give are told at once, with those that there are. */
+import {CanhazgpuError, cutShort} from '../../../errors.js';
+import type {GpuReading, InstanceNeed, InstanceOfGpu} from '../../model/types.js';
+import {instancesOf, instanceWords, isWhole} from './instances.js';
+import {compareNumbers, sizeOfProfile} from './profile.js';
+
+/** `2 MIG instances of 1g.10gb or larger`, `MIG instance 0:1`, `MIG instances 0:1 0:2`. */
+export function wantedInstanceWords(need: InstanceNeed, count: number): string {
+	const noun = `MIG ${('instances' in need ? need.instances.length : count) === 1 ? 'instance' : 'instances'}`;
+	return 'instances' in need
+		? `${noun} ${need.instances.map((name) => instanceWords(name)).join(' ')}`
+		: `${count} ${noun} of ${cutShort(need.profile)} or larger`;
+}
+
+/** Named one by one before the rest is only counted. */
+const fewInstances = 8;
+
+/** `0:0 (1g.10gb), 0:1 (1g.10gb)`. */
+function listOf(instances: readonly InstanceOfGpu[]): string {
+	const named = instances
+		.slice(0, fewInstances)
+		.map(({profile, ...instance}) => `${instanceWords(instance)}${profile === undefined ? '' : ` (${profile})`}`);
+	return `${named.join(', ')}${instances.length > fewInstances ? ` and ${instances.length - fewInstances} more` : ''}`;
+}
+
+/** `3 of 1g.10gb, 1 of 3g.40gb`, the smallest first. */
+function inventoryOf(instances: readonly InstanceOfGpu[]): string {
+	const profiles = Map.groupBy(instances, ({profile = 'an unknown profile'}) => profile);
+	return [...profiles]
+		.toSorted(([a], [b]) => compareNumbers(sizeOfProfile(a), sizeOfProfile(b)))
+		.map(([profile, all]) => `${all.length} of ${profile}`)
+		.join(', ');
+}
+
+/** What can be asked for of a GPU that MIG has split, as a hint. */
+export function splitHint(readings: readonly GpuReading[]): string {
+	if (readings.some((reading) => instancesOf(reading) === undefined)) {
+		return 'See its instances: canhazgpu status';
+	}
+
+	const instances = readings.flatMap((reading) => instancesOf(reading) ?? []);
+	const [first] = instances;
+	if (first === undefined) {
+		return 'It has no instances yet: an administrator makes them by nvidia-smi mig.';
+	}
+
+	const profile = first.profile === undefined ? '' : `, or a profile: --mig ${first.profile}`;
+	return `Its instances are ${listOf(instances)}. Name one: --gpu-ids ${instanceWords(first)}${profile}`;
+}
+
+/** Why an instance that was named is not there. */
+function missingProblem(gpu: number, name: string, reading: GpuReading | undefined): CanhazgpuError {
+	const instances = instancesOf(reading) ?? [];
+	if (isWhole(reading) === true) {
+		return new CanhazgpuError('impossible', `GPU ${gpu} is not split by MIG: there is no instance ${name}`, {
+			hint: `Ask for the whole GPU: --gpu-ids ${gpu}`,
+		});
+	}
+
+	return new CanhazgpuError('impossible', `GPU ${gpu} has no MIG instance ${name}`, {
+		hint:
+			instances.length === 0
+				? 'It has no instances yet: an administrator makes them by nvidia-smi mig.'
+				: `GPU ${gpu} has the instances ${listOf(instances)}.`,
+	});
+}
+
+/**
+The error for a request that cannot be served.
+
+@param readings - By GPU.
+@param suitable - Instances that are what is wanted; fewer than the count.
+*/
+export function impossibleInstances(
+	need: InstanceNeed,
+	count: number,
+	readings: ReadonlyArray<GpuReading | undefined>,
+	suitable: number,
+): CanhazgpuError {
+	const all = readings.flatMap((reading) => instancesOf(reading) ?? []);
+	if ('instances' in need) {
+		const missing = need.instances.find(({gpu, number}) =>
+			all.every((instance) => instance.gpu !== gpu || instance.number !== number),
+		);
+		return missing === undefined
+			? new CanhazgpuError('impossible', `${wantedInstanceWords(need, count)} is not what is needed besides`)
+			: missingProblem(missing.gpu, instanceWords(missing), readings[missing.gpu]);
+	}
+
+	if (all.length === 0) {
+		const isSplit = readings.some((reading) => isWhole(reading) === false);
+		return new CanhazgpuError(
+			'impossible',
+			isSplit ? 'MIG is on in this pool, and there are no instances yet' : 'No GPU of this pool is split by MIG',
+			{
+				hint: isSplit
+					? 'An administrator makes them by nvidia-smi mig.'
+					: 'Leave out --mig for whole GPUs. Where the policy allows it, --share 10G asks for a part of one.',
+			},
+		);
+	}
+
+	const hint = `The pool has ${inventoryOf(all)}.`;
+	return suitable === 0
+		? new CanhazgpuError('impossible', `No MIG instance of this pool is ${need.profile} or larger`, {hint})
+		: new CanhazgpuError(
+				'impossible',
+				`Cannot reserve ${wantedInstanceWords(need, count)}: this pool has ${suitable}`,
+				{hint},
+			);
+}

@@ -1,0 +1,174 @@
+/**
+The load history: how busy each GPU was, as means over a minute. A minute is a line `MINUTE SCANS CELLS` in the text of its hour. A cell has ten
+characters: six that name the GPU, two digits in base 36 for each percentage of utilization and of memory, `--` where it is unknown.
+Anybody who may write to the store may have written anything there: what is not exactly such a line was not seen.
+*/
+import {mostGpus} from '../../model/limits.js';
+import type {Load, MinuteLoads} from '../../model/load.js';
+import type {GpuReading, Observation} from '../../model/types.js';
+
+const secondsPerMinute = 60;
+const minutesPerHour = 60;
+
+/** More scans than there can be in a minute: they are a quarter of a second apart at least. */
+const mostScans = 240;
+
+const nameLength = 6;
+const percentLength = 2;
+const cellLength = nameLength + 2 * percentLength;
+
+export const minuteOf = (time: number): number => Math.floor(time / secondsPerMinute);
+
+export const hourOf = (minute: number): number => Math.floor(minute / minutesPerHour);
+
+/** The largest prime below 2 ** 31: a number below it has six digits in base 36. */
+const prime = 2_147_483_647;
+
+/**
+What a GPU goes by in the load history: a number of 31 bits made of its UUID, or of its index where it has none. Of 64 GPUs two have the same
+in one of a million boxes.
+*/
+export function loadName({index, uuid}: Pick<GpuReading, 'index' | 'uuid'>): string {
+	let hash = 0;
+	for (const character of uuid ?? `#${index}`) {
+		hash = (hash * 65_599 + character.codePointAt(0)!) % prime;
+	}
+
+	return hash.toString(36).padStart(nameLength, '0');
+}
+
+const share = (used: number | undefined, total: number | undefined): number | undefined =>
+	used === undefined || total === undefined || total <= 0 ? undefined : Math.min(1, used / total);
+
+/** How busy a GPU is by its reading. */
+export const loadOf = ({utilizationPercent, memoryUsedMiB, memoryTotalMiB}: GpuReading): Load => ({
+	utilization: share(utilizationPercent, 100),
+	memory: share(memoryUsedMiB, memoryTotalMiB),
+});
+
+type Sum = {readonly total: number; readonly count: number};
+
+const withValue = (sum: Sum | undefined, value: number | undefined): Sum | undefined =>
+	value === undefined ? sum : {total: (sum?.total ?? 0) + value, count: (sum?.count ?? 0) + 1};
+
+type Sums = {readonly utilization?: Sum; readonly memory?: Sum};
+
+/** A minute that is not over yet. */
+export type MinuteUnderWay = {
+	readonly minute: number;
+	readonly scans: number;
+	/** By {@link loadName}. */
+	readonly sums: ReadonlyMap<string, Sums>;
+};
+
+/**
+Adds a scan; a failed one adds nothing.
+
+@param time - Of the scan, in seconds since the epoch.
+@returns The minute under way, and the one before it when that is over.
+*/
+export function withScan(
+	before: MinuteUnderWay | undefined,
+	{gpus, failure}: Pick<Observation, 'gpus' | 'failure'>,
+	time: number,
+): {readonly underWay: MinuteUnderWay | undefined; readonly over?: MinuteUnderWay} {
+	const minute = minuteOf(time);
+	const isOver = before !== undefined && before.minute !== minute;
+	const known = isOver ? undefined : before;
+	if (failure !== undefined || (known?.scans ?? 0) >= mostScans) {
+		return {underWay: known, ...(isOver && {over: before})};
+	}
+
+	const sums = new Map(known?.sums);
+	for (const reading of gpus) {
+		const name = loadName(reading);
+		const load = loadOf(reading);
+		const sum = sums.get(name);
+		sums.set(name, {
+			utilization: withValue(sum?.utilization, load.utilization),
+			memory: withValue(sum?.memory, load.memory),
+		});
+	}
+
+	return {underWay: {minute, scans: (known?.scans ?? 0) + 1, sums}, ...(isOver && {over: before})};
+}
+
+const unknownPercent = '--';
+
+const percentText = (sum: Sum | undefined): string =>
+	sum === undefined
+		? unknownPercent
+		: Math.round((sum.total / sum.count) * 100)
+				.toString(36)
+				.padStart(percentLength, '0');
+
+/** The line of a minute. */
+export function encodeMinute({minute, scans, sums}: MinuteUnderWay): string {
+	const cells = Array.from(
+		sums,
+		([name, {utilization, memory}]) => `${name}${percentText(utilization)}${percentText(memory)}`,
+	);
+	return `${minute} ${scans} ${cells.join('')}`;
+}
+
+const linePattern =
+	/^(?<minute>[1-9]\d{0,8}) (?<scans>[1-9]\d{0,2}) (?<cells>(?:[0-9a-z]{6}(?:[0-2][0-9a-z]|--){2})+)$/v;
+
+function decodeLine(line: string): MinuteLoads | undefined {
+	const {minute, scans, cells} = linePattern.exec(line)?.groups ?? {};
+	return minute === undefined || cells!.length > mostGpus * cellLength || Number(scans) > mostScans
+		? undefined
+		: {minute: Number(minute), scans: Number(scans), cells: cells!};
+}
+
+/** Among lines of the same minute are those of a scanner and of the one that took its role over; more make no sense. */
+const mostLinesOfMinute = 8;
+
+/**
+Reads the text of an hour, oldest first. What is no line of this hour, or of a time to come, is left out.
+
+@param nowMinute - The minute that it is.
+*/
+export function decodeHour(hour: number, text: string, nowMinute: number): readonly MinuteLoads[] {
+	const counts = new Map<number, number>();
+	return text
+		.split('\n')
+		.flatMap((line) => {
+			const loads = decodeLine(line);
+			if (loads === undefined || hourOf(loads.minute) !== hour || loads.minute > nowMinute) {
+				return [];
+			}
+
+			const count = (counts.get(loads.minute) ?? 0) + 1;
+			counts.set(loads.minute, count);
+			return count > mostLinesOfMinute ? [] : [loads];
+		})
+		.toSorted((a, b) => a.minute - b.minute);
+}
+
+/** Undefined where it is unknown, or nonsense. */
+function percentOf(text: string): number | undefined {
+	const percent = text === unknownPercent ? NaN : Number.parseInt(text, 36);
+	return percent <= 100 ? percent / 100 : undefined;
+}
+
+/** How busy the GPU of this name was in a minute. */
+export function loadIn({cells}: MinuteLoads, name: string): Load | undefined {
+	for (let start = 0; start < cells.length; start += cellLength) {
+		if (cells.startsWith(name, start)) {
+			const end = start + cellLength;
+			return {
+				utilization: percentOf(cells.slice(start + nameLength, end - percentLength)),
+				memory: percentOf(cells.slice(end - percentLength, end)),
+			};
+		}
+	}
+
+	return undefined;
+}
+
+/** The names of all GPUs of a minute. */
+export const namesIn = ({cells}: MinuteLoads): readonly string[] =>
+	Array.from({length: cells.length / cellLength}, (_, place) =>
+		cells.slice(place * cellLength, place * cellLength + nameLength),
+	);

@@ -1,0 +1,130 @@
+/** Who had which GPU over time: usage records and living leases as spans, few enough to be drawn. */
+import type {Snapshot, UsageRecord} from '../../model/types.js';
+import {holdingsIn} from '../leases/holdings.js';
+import {ownerOf} from '../leases/ownership.js';
+import type {TimeWindow} from './report.js';
+
+/** Times are seconds since the epoch, clipped to the window. */
+export type OccupancySpan = {
+	readonly gpuId: number;
+	/** The label under which it was held; of several short leases that of the one who held it for longest. */
+	readonly user: string;
+	readonly account: string;
+	readonly startTime: number;
+	readonly endTime: number;
+	readonly type: UsageRecord['reservationType'];
+	readonly note?: string;
+	readonly leaseId?: string;
+	/** Of a share: how much memory was asked for. */
+	readonly memoryMiB?: number;
+	/** How many leases it stands for: more than one are short, and closer together than is told apart. */
+	readonly leaseCount: number;
+	/** It still is held. */
+	readonly isLive: boolean;
+	/** When that ends at the latest, as far as it is known. */
+	readonly endsBy?: number;
+};
+
+/** Into so many parts a window is divided; what is shorter is joined with what lies beside it. */
+const partsOfWindow = 400;
+
+type ShortSpans = {span: OccupancySpan; readonly secondsByUser: Map<string, number>};
+
+export type OccupancyCollector = {
+	/** Takes records in any order. */
+	readonly add: (record: UsageRecord, live?: {readonly endsBy: number | undefined}) => void;
+	/** By GPU and then by time. */
+	readonly spans: () => readonly OccupancySpan[];
+};
+
+/** For each GPU there are at most about two spans for each part of the window, and one for each share beside them. */
+export function collectOccupancy({from, to}: TimeWindow): OccupancyCollector {
+	const partSeconds = (to - from) / partsOfWindow;
+	const spans: OccupancySpan[] = [];
+	const short = new Map<number, OccupancySpan[]>();
+	return {
+		add(record, live) {
+			const startTime = Math.max(from, record.startTime);
+			const endTime = Math.min(to, record.endTime);
+			if (endTime < startTime || (endTime === startTime && live === undefined)) {
+				return;
+			}
+
+			const span: OccupancySpan = {
+				gpuId: record.gpuId,
+				user: record.user,
+				account: record.actualUser ?? record.user,
+				startTime,
+				endTime,
+				type: record.reservationType,
+				note: record.note,
+				leaseId: record.leaseId,
+				memoryMiB: record.memoryMiB,
+				leaseCount: 1,
+				isLive: live !== undefined,
+				endsBy: live?.endsBy,
+			};
+			if (live === undefined && endTime - startTime < partSeconds) {
+				const others = short.get(span.gpuId) ?? [];
+				short.set(span.gpuId, others);
+				others.push(span);
+			} else {
+				spans.push(span);
+			}
+		},
+		spans: () =>
+			[...spans, ...short.values().flatMap((own) => joined(own, partSeconds))].toSorted((a, b) =>
+				a.gpuId === b.gpuId ? a.startTime - b.startTime : a.gpuId - b.gpuId,
+			),
+	};
+}
+
+/** Short spans of one GPU, those joined that are closer together than a part of the window. */
+function joined(short: readonly OccupancySpan[], partSeconds: number): readonly OccupancySpan[] {
+	const groups: ShortSpans[] = [];
+	for (const span of short.toSorted((a, b) => a.startTime - b.startTime)) {
+		const group = groups.at(-1);
+		if (group === undefined || span.startTime - group.span.endTime >= partSeconds) {
+			groups.push({span, secondsByUser: new Map([[span.user, span.endTime - span.startTime]])});
+			continue;
+		}
+
+		const {secondsByUser} = group;
+		const seconds = (secondsByUser.get(span.user) ?? 0) + span.endTime - span.startTime;
+		secondsByUser.set(span.user, seconds);
+		const known = secondsByUser.get(group.span.user)!;
+		const {user, account, type} = seconds > known ? span : group.span;
+		group.span = {
+			gpuId: span.gpuId,
+			user,
+			account,
+			type,
+			startTime: group.span.startTime,
+			endTime: Math.max(group.span.endTime, span.endTime),
+			leaseCount: group.span.leaseCount + 1,
+			isLive: false,
+		};
+	}
+
+	return groups.map(({span}) => span);
+}
+
+/** What is held now, up to now. */
+export const liveOccupancy = (
+	snapshot: Snapshot,
+): ReadonlyArray<{readonly record: UsageRecord; readonly endsBy: number | undefined}> =>
+	holdingsIn(snapshot.gpus).map(({index, lease}) => ({
+		record: {
+			user: lease.user,
+			actualUser: ownerOf(lease),
+			gpuId: index,
+			startTime: lease.startTime,
+			endTime: Math.max(snapshot.now, lease.startTime),
+			durationSeconds: Math.max(0, snapshot.now - lease.startTime),
+			reservationType: lease.type,
+			leaseId: lease.leaseId,
+			note: lease.note,
+			memoryMiB: lease.memoryMiB,
+		},
+		endsBy: lease.expiryTime ?? lease.endsBy,
+	}));

@@ -1,0 +1,125 @@
+/**
+Shares that use more of a GPU's memory than they asked for. One scan may see what a framework holds for a moment: three in a row are told,
+once for the pool, and three in a row that see it no more end it.
+*/
+import type {Overuse} from '../../model/alerts.js';
+import type {AuditRecord, Snapshot} from '../../model/types.js';
+import {isOverused} from '../leases/share-usage.js';
+import type {ShareRow, StatusRow} from './status.js';
+
+/** So many scans in a row decide. */
+export const decidingScans = 3;
+
+/** Scans that follow each other faster count as one: several faces may look at the same moment. */
+const shortestGapSeconds = 2;
+
+/** After so long without a scan they are not in a row any more. */
+const longestGapSeconds = 300;
+
+type Seen = {readonly gpu: number; readonly share: ShareRow; readonly leaseId: string};
+
+type Context = {
+	/** The store's clock. */
+	readonly now: number;
+	/** Name of this host. */
+	readonly host: string;
+};
+
+export type OveruseChanges = {
+	/** All that is known from now on. */
+	readonly overuse: readonly Overuse[];
+	/** What to tell of those that were decided. */
+	readonly audit: readonly AuditRecord[];
+};
+
+const isSame = (one: Pick<Overuse, 'gpu' | 'leaseId'>, other: Pick<Overuse, 'gpu' | 'leaseId'>): boolean =>
+	one.gpu === other.gpu && one.leaseId === other.leaseId;
+
+const recordOf = ({gpu, share: {lease, owner, label, memoryUsedMiB}}: Seen, {now, host}: Context): AuditRecord => ({
+	time: now,
+	kind: 'overuse',
+	account: owner,
+	label,
+	host,
+	gpus: [gpu],
+	leaseId: lease.leaseId,
+	memoryMiB: lease.memoryMiB,
+	usedMiB: memoryUsedMiB,
+});
+
+/** What one scan makes of one share. `audit` is there when that is to be told. */
+function counted(
+	known: Overuse | undefined,
+	seen: Seen,
+	context: Context,
+): {readonly next: Overuse | undefined; readonly audit?: AuditRecord} {
+	const {now} = context;
+	const {lease, memoryUsedMiB} = seen.share;
+	const gap = known === undefined ? Infinity : Math.abs(now - known.countedAt);
+	if (memoryUsedMiB === undefined || (known !== undefined && gap < shortestGapSeconds)) {
+		return {next: known};
+	}
+
+	const isOver = isOverused({memoryMiB: lease.memoryMiB, memoryUsedMiB});
+	if (known?.isTold === true) {
+		if (isOver) {
+			return {next: known.scans === 0 ? known : {...known, scans: 0, countedAt: now}};
+		}
+
+		return known.scans + 1 < decidingScans
+			? {next: {...known, scans: known.scans + 1, countedAt: now}}
+			: {next: undefined, audit: {...recordOf(seen, context), reason: 'over'}};
+	}
+
+	if (!isOver) {
+		return {next: undefined};
+	}
+
+	const isInRow = known !== undefined && gap <= longestGapSeconds;
+	const scans = isInRow ? known.scans + 1 : 1;
+	const isTold = scans >= decidingScans;
+	return {
+		next: {
+			gpu: seen.gpu,
+			leaseId: seen.leaseId,
+			since: isInRow ? known.since : now,
+			countedAt: now,
+			scans: isTold ? 0 : scans,
+			usedMiB: memoryUsedMiB,
+			isTold,
+			isReminded: false,
+		},
+		audit: isTold ? recordOf(seen, context) : undefined,
+	};
+}
+
+/**
+Counts one scan.
+
+@param rows - Of a scan that succeeded, and of this very snapshot.
+@returns Undefined when nothing is to be written.
+*/
+export function overuseChanges(
+	{overuse}: Pick<Snapshot, 'overuse'>,
+	rows: readonly StatusRow[],
+	context: Context,
+): OveruseChanges | undefined {
+	const shares = rows.flatMap(({index, shares: ofGpu = []}) =>
+		ofGpu.flatMap((share): readonly Seen[] => {
+			const {leaseId} = share.lease;
+			return leaseId === undefined || share.lease.mig !== undefined ? [] : [{gpu: index, share, leaseId}];
+		}),
+	);
+	const results = shares.map((seen) =>
+		counted(
+			overuse.find((known) => isSame(known, seen)),
+			seen,
+			context,
+		),
+	);
+	const next = results.map((result) => result.next).filter((entry) => entry !== undefined);
+	const isUnchanged = next.length === overuse.length && next.every((entry) => overuse.includes(entry));
+	return isUnchanged
+		? undefined
+		: {overuse: next, audit: results.map(({audit}) => audit).filter((entry) => entry !== undefined)};
+}

@@ -1,0 +1,63 @@
+/** The night before a demonstration: how busy its GPUs were, made up when somebody looks back. */
+import {liveUsage} from '../core/rules/pool/report.js';
+import {encodeMinute, hourOf, minuteOf, withScan} from '../core/rules/pool/load-minutes.js';
+import type {LoadHistory, Store} from '../core/model/ports.js';
+import type {UsageRecord} from '../core/model/types.js';
+import {simulateGpu} from '../gpu/simulated/simulation.js';
+
+type Options = {
+	readonly seed: number;
+	readonly gpuCount: number;
+	/** When the demonstration begins, in seconds: from then on its own scans tell. */
+	readonly begin: number;
+};
+
+const nightSeconds = 86_400;
+
+/** So long before the beginning no one looked: such a time is blank. */
+const unseen = {from: 10.2 * 3600, to: 7.4 * 3600} as const;
+
+/** The line of one minute. */
+function lineAt(time: number, usage: readonly UsageRecord[], {seed, gpuCount}: Options): string {
+	const gpus = Array.from({length: gpuCount}, (_, index) => {
+		const held = usage.find(({gpuId, startTime, endTime}) => gpuId === index && startTime <= time && endTime > time);
+		const lease = held && {index, user: held.user, type: held.reservationType, startTime: held.startTime};
+		return simulateGpu({seed, index, seconds: time, lease});
+	});
+	return encodeMinute(withScan(undefined, {gpus}, time).underWay!);
+}
+
+/** A load history that knows of a night, too. It is made with the first question about it, because the first frame of a monitor has none. */
+export function withNight(store: Pick<Store, 'loads' | 'history' | 'read'>, options: Options): LoadHistory {
+	const {begin} = options;
+	let night: Promise<ReadonlyMap<number, string>> | undefined;
+
+	async function makeNight(): Promise<ReadonlyMap<number, string>> {
+		const snapshot = await store.read();
+		const usage = [...(await Array.fromAsync(store.history(begin - nightSeconds, begin))), ...liveUsage(snapshot)];
+		const lines = new Map<number, string>();
+		for (let time = begin - nightSeconds; time < begin; time += 60) {
+			if (time > begin - unseen.from && time < begin - unseen.to) {
+				continue;
+			}
+
+			const hour = hourOf(minuteOf(time));
+			lines.set(hour, `${lines.get(hour) ?? ''}${lineAt(time, usage, options)}\n`);
+		}
+
+		return lines;
+	}
+
+	return {
+		append: store.loads.append,
+		async read(fromHour, toHour) {
+			night ??= makeNight();
+			const made = await night;
+			const seen = await store.loads.read(fromHour, toHour);
+			const hours = [...new Set([...made.keys(), ...seen.keys()])].filter((hour) => hour >= fromHour && hour <= toHour);
+			return new Map(
+				hours.toSorted((a, b) => a - b).map((hour) => [hour, `${made.get(hour) ?? ''}${seen.get(hour) ?? ''}`]),
+			);
+		},
+	};
+}

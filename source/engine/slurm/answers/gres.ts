@@ -1,0 +1,119 @@
+/**
+Generic resources, as Slurm writes them: what a node has (`gpu:a100:4(S:0-1),shard:16`), what a job holds there (`gpu:a100:2(IDX:0,3)`), and
+what a job asks for (`gres:gpu:2`, since Slurm 23.11 `gres/gpu:2`). The manual of gres.conf has the form.
+*/
+import {rangeNumbers, splitOutside} from './host-list.js';
+
+/** GPUs of one type; undefined where the cluster names no types. */
+export type GpuKind = {readonly type: string | undefined; readonly count: number};
+
+type Part = {
+	readonly name: string;
+	readonly type: string | undefined;
+	readonly count: number;
+	readonly details: string;
+};
+
+const units: Readonly<Record<string, number>> = {'': 1, K: 1024, M: 1024 ** 2, G: 1024 ** 3};
+
+/** `2` or `4K`; undefined for what is no count. */
+function countIn(word: string | undefined): number | undefined {
+	const {digits, unit} = /^(?<digits>\d{1,9})(?<unit>[GKM]?)$/v.exec(word ?? '')?.groups ?? {};
+	return digits === undefined ? undefined : Number(digits) * units[unit ?? '']!;
+}
+
+/** Reads one part, such as `gres:gpu:a100:2(IDX:0-1)`: the name, then maybe a type, then maybe a count. */
+function partOf(written: string): Part {
+	const [base = '', details = ''] = written
+		.replace(/^gres[\/:]/v, '')
+		.replace(/\)$/v, '')
+		.split('(', 2);
+	const [name = '', ...words] = base.split(/[:=]/v);
+	const count = countIn(words.at(-1));
+	const type = (count === undefined ? words : words.slice(0, -1))[0];
+	return {name, type: type === '' ? undefined : type, count: count ?? 1, details};
+}
+
+const partsOf = (text: string): readonly Part[] => splitOutside(text).map((written) => partOf(written));
+
+/** The GPUs of a node, by type, in the order in which Slurm numbers them. */
+export const gpuKinds = (gres: string): readonly GpuKind[] =>
+	partsOf(gres)
+		.filter(({name}) => name === 'gpu')
+		.map(({type, count}) => ({type, count}));
+
+/** How many of a generic resource are written there, of all types together. */
+export const countOf = (gres: string, name: 'gpu' | 'shard'): number =>
+	partsOf(gres)
+		.filter((part) => part.name === name)
+		.reduce((sum, {count}) => sum + count, 0);
+
+/** What a job holds on one node. */
+export type HeldGres = {
+	/** GPUs that it has alone, by the numbers of its node. */
+	readonly gpus: readonly number[];
+	/** GPUs that it has, as Slurm says, though not which. */
+	readonly unnamed: number;
+	/** By GPU, how many shards of it. */
+	readonly shards: ReadonlyMap<number, number>;
+};
+
+/** `0(2/4),1(0/4)` -> 0: 2 shards of it. Slurm writes what the job has of each GPU, and how many shards that GPU has. */
+function shardsIn(details: string): ReadonlyMap<number, number> {
+	const shares = details.split(',').map((each) => /^(?<used>\d{1,6})\/\d{1,6}$/v.exec(each)?.groups?.['used']);
+	return new Map(
+		shares.flatMap((used, gpu) => (used === undefined || Number(used) === 0 ? [] : [[gpu, Number(used)] as const])),
+	);
+}
+
+/** Reads one element of `gres_detail`. */
+export function heldGres(detail: string): HeldGres {
+	const gpus: number[] = [];
+	const shards = new Map<number, number>();
+	let unnamed = 0;
+	for (const {name, count, details} of partsOf(detail)) {
+		const named = rangeNumbers(/^IDX:(?<ids>.*)$/v.exec(details)?.groups?.['ids'] ?? '');
+		if (name === 'gpu') {
+			gpus.push(...named);
+			unnamed += Math.max(0, count - named.length);
+		} else if (name === 'shard') {
+			for (const [gpu, used] of shardsIn(details)) {
+				shards.set(gpu, (shards.get(gpu) ?? 0) + used);
+			}
+		}
+	}
+
+	return {gpus: gpus.toSorted((a, b) => a - b), unnamed, shards};
+}
+
+/** By what Slurm multiplies what a job asks for. */
+export type Wishes = {
+	readonly perNode: string;
+	readonly perJob: string;
+	readonly perTask: string;
+	readonly perSocket: string;
+	readonly nodes: number;
+	readonly tasks: number;
+};
+
+/** What a job asks for in all, and the type that it names. Undefined: it asks for none of it. */
+export function wantedGres(wishes: Wishes, name: 'gpu' | 'shard'): GpuKind | undefined {
+	const {perNode, perJob, perTask, perSocket, nodes, tasks} = wishes;
+	const texts = [
+		[perJob, 1],
+		[perNode, Math.max(1, nodes)],
+		[perTask, Math.max(1, tasks)],
+		[perSocket, Math.max(1, nodes)],
+	] as const;
+	for (const [text, times] of texts) {
+		const parts = partsOf(text).filter((part) => part.name === name);
+		if (parts.length > 0) {
+			return {
+				type: parts.find(({type}) => type !== undefined)?.type,
+				count: parts.reduce((sum, {count}) => sum + count, 0) * times,
+			};
+		}
+	}
+
+	return undefined;
+}

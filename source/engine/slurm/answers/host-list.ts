@@ -1,0 +1,55 @@
+/** Slurm's short form of many host names: `box[1-3,7],login`. */
+
+/** More than any cluster has; a longer list is cut there. */
+const mostHosts = 10_000;
+
+/** Splits at commas, but for those in brackets or parentheses: `gpu:2(IDX:0,3),shard:4` has two parts. */
+export function splitOutside(text: string): readonly string[] {
+	const parts: string[] = [];
+	let depth = 0;
+	let part = '';
+	for (const character of text) {
+		depth += '[('.includes(character) ? 1 : '])'.includes(character) ? -1 : 0;
+		if (character === ',' && depth === 0) {
+			parts.push(part);
+			part = '';
+		} else {
+			part += character;
+		}
+	}
+
+	return [...parts, part].filter((each) => each !== '');
+}
+
+/** `0-2,5` -> 0, 1, 2, 5. What is no range of whole numbers gives nothing. */
+export const rangeNumbers = (text: string): readonly number[] => rangeTexts(text).map(Number);
+
+/** As {@link rangeNumbers}, with leading zeros as they are written: `08-10` -> `08`, `09`, `10`. */
+function rangeTexts(text: string): readonly string[] {
+	return text.split(',').flatMap((range) => {
+		const {first, last = first} = /^(?<first>\d{1,9})(?:-(?<last>\d{1,9}))?$/v.exec(range)?.groups ?? {};
+		if (first === undefined || last === undefined) {
+			return [];
+		}
+
+		const count = Math.min(mostHosts, Math.max(0, Number(last) - Number(first) + 1));
+		return Array.from({length: count}, (_, place) => String(Number(first) + place).padStart(first.length, '0'));
+	});
+}
+
+/** `box[1-3]` -> `box1`, `box2`, `box3`; also of several brackets, as in `rack[1-2]n[1-4]`. */
+function expand(pattern: string): readonly string[] {
+	const {before, ranges, after} = /^(?<before>[^\[]*)\[(?<ranges>[^\]]*)\](?<after>.*)$/v.exec(pattern)?.groups ?? {};
+	if (before === undefined || ranges === undefined || after === undefined) {
+		return [pattern];
+	}
+
+	const ends = expand(after);
+	return rangeTexts(ranges).flatMap((number) => ends.map((end) => `${before}${number}${end}`));
+}
+
+/** The names of all hosts, in the order of the list. */
+export const hostsOf = (list: string): readonly string[] =>
+	splitOutside(list)
+		.flatMap((pattern) => expand(pattern))
+		.slice(0, mostHosts);

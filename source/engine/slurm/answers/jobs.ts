@@ -1,0 +1,196 @@
+/**
+`squeue --json`: every job that the controller knows, also those that ended a while ago. The forms of Slurm 21.08 to 24.11 are read: numbers
+became objects with 23.02, states became lists with 23.11.
+*/
+import {CanhazgpuError} from '../../../errors.js';
+import {heldGres, wantedGres, type GpuKind, type HeldGres} from './gres.js';
+import {hostsOf} from './host-list.js';
+
+/** What is empty or unknown is absent. Texts are those of other people. */
+export type SlurmJob = {
+	readonly id: number;
+	readonly user: string;
+	readonly name: string;
+	readonly comment: string;
+	/** `pending`: it waits. `holding`: it has what it asked for, whatever it does. `ended`: it has nothing any more. */
+	readonly state: 'pending' | 'holding' | 'ended';
+	/** Slurm's own word, such as `PENDING` or `TIMEOUT`. */
+	readonly stateWord: string;
+	/** Slurm's own word for why it waits, such as `Resources`. */
+	readonly reason: string;
+	readonly isBatch: boolean;
+	readonly command: string;
+	readonly partition: string;
+	readonly priority: number;
+	/** Seconds since the epoch, on the controller's clock. */
+	readonly submitTime: number;
+	/** Of one that waits: when Slurm expects to start it. */
+	readonly startTime?: number;
+	/** Of one without a time limit: absent. Of one that ended: its end. */
+	readonly endTime?: number;
+	readonly timeLimitSeconds?: number;
+	/** What it asks for. Absent: it asks for no GPU. */
+	readonly gpus?: GpuKind;
+	readonly shards?: GpuKind;
+	/** What it holds, by node. */
+	readonly held: ReadonlyArray<{readonly node: string} & HeldGres>;
+};
+
+/** The queue as it was at one moment. */
+export type QueueAnswer = {
+	readonly jobs: readonly SlurmJob[];
+	/** Of Slurm, such as `22.05.8`. */
+	readonly version?: string;
+	/** Its name; absent in old versions while there are no jobs. */
+	readonly cluster?: string;
+};
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const isFields = (value: unknown): value is Fields =>
+	typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+/** What is empty is not there. */
+function presentText(value: unknown): string | undefined {
+	const text = textOf(value);
+	return text === '' ? undefined : text;
+}
+
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+
+/** A number, or `{set, infinite, number}`. Undefined for one that is not set, or infinite. */
+function numberOf(value: unknown): number | undefined {
+	if (isFields(value)) {
+		return value['set'] === false || value['infinite'] === true ? undefined : numberOf(value['number']);
+	}
+
+	return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
+}
+
+/** Slurm writes 0 for a time that is not known. */
+function timeOf(value: unknown): number | undefined {
+	const seconds = numberOf(value);
+	return seconds === 0 ? undefined : seconds;
+}
+
+const endedStates = new Set([
+	'COMPLETED',
+	'CANCELLED',
+	'FAILED',
+	'TIMEOUT',
+	'NODE_FAIL',
+	'PREEMPTED',
+	'BOOT_FAIL',
+	'DEADLINE',
+	'OUT_OF_MEMORY',
+	'REVOKED',
+	'LAUNCH_FAILED',
+	'RECONFIG_FAIL',
+]);
+
+/** One that completes still has its GPUs, until Slurm has cleaned up. */
+function stateOf(words: readonly string[]): SlurmJob['state'] {
+	if (words.includes('COMPLETING')) {
+		return 'holding';
+	}
+
+	return words.includes('PENDING') ? 'pending' : words.some((word) => endedStates.has(word)) ? 'ended' : 'holding';
+}
+
+const secondsPerMinute = 60;
+
+function jobOf(fields: Fields): SlurmJob | undefined {
+	const id = numberOf(fields['job_id']);
+	if (id === undefined) {
+		return undefined;
+	}
+
+	const words =
+		typeof fields['job_state'] === 'string'
+			? [fields['job_state']]
+			: listOf(fields['job_state']).map((word) => textOf(word));
+	const state = stateOf(words);
+	const limitMinutes = timeOf(fields['time_limit']);
+	const nodes = hostsOf(textOf(fields['nodes']));
+	const wishes = {
+		perJob: textOf(fields['tres_per_job']),
+		perNode: textOf(fields['tres_per_node']),
+		perTask: textOf(fields['tres_per_task']),
+		perSocket: textOf(fields['tres_per_socket']),
+		nodes: numberOf(fields['node_count']) ?? 1,
+		tasks: numberOf(fields['tasks']) ?? 1,
+	};
+	return {
+		id,
+		user: presentText(fields['user_name']) ?? String(numberOf(fields['user_id']) ?? 'unknown'),
+		name: textOf(fields['name']),
+		comment: textOf(fields['comment']),
+		state,
+		stateWord: words[0] ?? '',
+		reason: textOf(fields['state_reason']),
+		isBatch: fields['batch_flag'] === true,
+		command: textOf(fields['command']),
+		partition: textOf(fields['partition']),
+		priority: numberOf(fields['priority']) ?? 0,
+		submitTime: timeOf(fields['submit_time']) ?? 0,
+		startTime: timeOf(fields['start_time']),
+		// Of a job without a limit Slurm writes a day in a year.
+		endTime: state === 'ended' || limitMinutes !== undefined ? timeOf(fields['end_time']) : undefined,
+		timeLimitSeconds: limitMinutes === undefined ? undefined : limitMinutes * secondsPerMinute,
+		gpus: wantedGres(wishes, 'gpu'),
+		shards: wantedGres(wishes, 'shard'),
+		held:
+			state === 'holding'
+				? listOf(fields['gres_detail']).flatMap((detail, place) => {
+						const node = nodes[place];
+						return node === undefined ? [] : [{node, ...heldGres(textOf(detail))}];
+					})
+				: [],
+	};
+}
+
+/** What the answer tells of Slurm itself; the name changed its case with 23.02. */
+function aboutSlurm(meta: Fields): Fields {
+	const about = meta['slurm'] ?? meta['Slurm'];
+	return isFields(about) ? about : {};
+}
+
+function clusterOf(meta: Fields, [job]: readonly unknown[]): string | undefined {
+	return presentText(aboutSlurm(meta)['cluster']) ?? (isFields(job) ? presentText(job['cluster']) : undefined);
+}
+
+/**
+Reads the answer. Slurm exits with 0 where it could not reach its controller, and then names errors beside an empty list of jobs.
+
+@throws CanhazgpuError `store-unreachable` for an answer that names errors, or that is no such answer at all.
+*/
+export function readQueue(text: string): QueueAnswer {
+	let answer: unknown;
+	try {
+		answer = JSON.parse(text);
+	} catch (error) {
+		throw new CanhazgpuError('store-unreachable', 'squeue --json printed no JSON', {
+			hint: 'See what it says: squeue --json',
+			cause: error,
+		});
+	}
+
+	const fields = isFields(answer) ? answer : {};
+	const [problem] = listOf(fields['errors']);
+	if (problem !== undefined || !Array.isArray(fields['jobs'])) {
+		const {description, error} = isFields(problem) ? problem : {};
+		const words = [textOf(description), textOf(error)].filter((each) => each !== '').join(': ');
+		throw new CanhazgpuError('store-unreachable', `Slurm does not answer${words === '' ? '' : `: ${words}`}`, {
+			hint: 'See whether its controller runs: scontrol ping',
+		});
+	}
+
+	const meta = isFields(fields['meta']) ? fields['meta'] : {};
+	return {
+		jobs: fields['jobs'].flatMap((each: unknown) => (isFields(each) ? (jobOf(each) ?? []) : [])),
+		version: presentText(aboutSlurm(meta)['release']),
+		cluster: clusterOf(meta, fields['jobs']),
+	};
+}

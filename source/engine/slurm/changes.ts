@@ -1,0 +1,134 @@
+/** Giving back, moving the end, leaving the queue: each about whole jobs, for Slurm knows nothing smaller. */
+import {CanhazgpuError} from '../../errors.js';
+import {select, type Selection} from '../../core/rules/leases/selection.js';
+import {latestEndOf} from '../../core/rules/leases/liveness.js';
+import {holdingsIn, type Holding} from '../../core/rules/leases/holdings.js';
+import {isRoot, mayChange} from '../../core/rules/leases/ownership.js';
+import type {Requester, Snapshot} from '../../core/model/types.js';
+import type {ExtendResult, LeaveResult, NewEnd, ReleaseResult} from '../../core/operations/engine.js';
+import type {Cluster} from './cluster.js';
+import {snapshotOf} from './picture.js';
+import {limitMinutes} from './request-words.js';
+
+const read = async (cluster: Cluster): Promise<Snapshot> => snapshotOf(await cluster.read());
+
+const jobIdsOf = (holdings: readonly Holding[]): readonly string[] => [
+	...new Set(holdings.flatMap(({lease}) => lease.leaseId ?? [])),
+];
+
+/** @throws CanhazgpuError `failed` where a job has GPUs besides those that are meant. */
+function checkWhole(snapshot: Snapshot, meant: readonly Holding[]): void {
+	for (const jobId of jobIdsOf(meant)) {
+		const all = holdingsIn(snapshot.gpus)
+			.filter(({lease}) => lease.leaseId === jobId)
+			.map(({index}) => index);
+		const named = meant.filter(({lease}) => lease.leaseId === jobId).map(({index}) => index);
+		if (named.length < all.length) {
+			throw new CanhazgpuError(
+				'failed',
+				`Slurm job ${jobId} has GPU ${all.join(',')}, and Slurm gives back whole jobs: GPU ${named.join(',')} alone cannot be released`,
+				{hint: `Name them all: --gpu-ids ${all.join(',')}`},
+			);
+		}
+	}
+}
+
+/** What was granted in a moment in which it was called off may be gone by itself. */
+const isGone = (error: unknown): boolean => error instanceof CanhazgpuError && error.code === 'not-found';
+
+async function cancel(cluster: Cluster, jobIds: readonly string[]): Promise<void> {
+	try {
+		await cluster.run('scancel', ...jobIds);
+	} catch (error) {
+		if (!isGone(error)) {
+			throw error;
+		}
+	}
+}
+
+/** Ends a job that was asked for and is not wanted any more. */
+export const cancelJob = async (cluster: Cluster, jobId: number): Promise<void> => cancel(cluster, [String(jobId)]);
+
+/** Ends the jobs that hold what was selected; a job ends with what runs in it. */
+export async function releaseJobs(
+	cluster: Cluster,
+	requester: Requester,
+	selection: Selection,
+): Promise<ReleaseResult> {
+	const snapshot = await read(cluster);
+	const {records, notYours} = select(snapshot, requester, selection);
+	if (notYours.length > 0 || records.length === 0) {
+		return {released: [], notYours};
+	}
+
+	checkWhole(snapshot, records);
+	await cancel(cluster, jobIdsOf(records));
+	return {released: records, notYours};
+}
+
+/** Moves the time limits of the jobs that hold what was selected. Ordinary users may only lower them. */
+export async function extendJobs(
+	cluster: Cluster,
+	requester: Requester,
+	selection: Selection,
+	end: NewEnd,
+): Promise<ExtendResult> {
+	const snapshot = await read(cluster);
+	const {now} = snapshot;
+	const {records, notYours} = select(snapshot, requester, selection);
+	const notTimed = records.filter(({lease}) => latestEndOf(lease) === undefined).map(({index}) => index);
+	if (notYours.length > 0 || notTimed.length > 0 || records.length === 0) {
+		return {extended: [], notYours, notTimed, now};
+	}
+
+	if ('until' in end && end.until <= now) {
+		throw new CanhazgpuError('usage', 'The new end lies in the past', {hint: 'To end it now, release it.'});
+	}
+
+	checkWhole(snapshot, records);
+	const endOf = ({lease}: Holding): number => Math.ceil('by' in end ? latestEndOf(lease)! + end.by : end.until);
+	const minutesOf = (holding: Holding): number => limitMinutes(endOf(holding) - holding.lease.startTime);
+	const later = records.find((holding) => endOf(holding) > latestEndOf(holding.lease)!);
+	if (later !== undefined && !isRoot(requester)) {
+		// Slurm would say "Access/permission denied", which tells no one what to do.
+		throw new CanhazgpuError('not-owner', 'Slurm lets its administrators alone move an end to a later time', {
+			hint: `Ask one of them for: scontrol update JobId=${later.lease.leaseId ?? ''} TimeLimit=${minutesOf(later)}. An earlier end can be set: --until`,
+		});
+	}
+
+	const limits = new Map(records.map((holding) => [holding.lease.leaseId!, minutesOf(holding)]));
+	for (const [jobId, minutes] of limits) {
+		await cluster.run('scontrol', 'update', `JobId=${jobId}`, `TimeLimit=${minutes}`);
+	}
+
+	return {
+		extended: records.map((holding) => ({
+			index: holding.index,
+			expiryTime: holding.lease.startTime + minutesOf(holding) * 60,
+		})),
+		notYours,
+		notTimed,
+		now,
+	};
+}
+
+/** Takes a job out of the queue. `id` may be the beginning of its number. */
+export async function leaveSlurmQueue(cluster: Cluster, requester: Requester, id: string): Promise<LeaveResult> {
+	const {queue} = await read(cluster);
+	const exact = queue.filter((record) => record.id === id);
+	const [record, ...others] = exact.length > 0 ? exact : queue.filter((each) => each.id.startsWith(id));
+	if (record?.kind !== 'entry') {
+		return {kind: 'not-found'};
+	}
+
+	if (others.length > 0) {
+		return {kind: 'ambiguous', ids: [record, ...others].map((each) => each.id)};
+	}
+
+	if (!mayChange(requester, record.entry)) {
+		return {kind: 'not-yours', entry: record.entry};
+	}
+
+	await cancel(cluster, [record.id]);
+	return {kind: 'left', id: record.id, freed: []};
+}

@@ -1,0 +1,161 @@
+/** Runs Slurm's own commands. They are found in the PATH of the user, speak the C locale, and are given words and never a shell. */
+import process from 'node:process';
+import {CanhazgpuError, quoted} from '../../errors.js';
+import {runTool} from '../../host/tool/spawn.js';
+import {readNodes} from './answers/nodes.js';
+import {readQueue} from './answers/jobs.js';
+import type {ClusterState} from './answers/state.js';
+import {hasHiddenJobs} from './picture.js';
+import {errorOf, oldVersionError} from './refusals.js';
+
+/** A controller that is away is given up by Slurm's commands after about as long. */
+const patienceMs = 15_000;
+
+/** What a queue of many thousand jobs needs as JSON. */
+const mostBytes = 256 * 1024 * 1024;
+
+/** What the controller says of itself. */
+export type ClusterConfig = {
+	readonly name: string | undefined;
+	readonly version: string | undefined;
+	/** Such as `jobcomp/filetxt`. */
+	readonly jobCompType: string;
+	readonly jobCompLocation: string;
+	/** Such as `accounting_storage/none`. */
+	readonly accountingType: string;
+};
+
+export type Cluster = {
+	/**
+	Runs one of Slurm's commands to its end.
+
+	@returns What it printed on stdout.
+	@throws CanhazgpuError In Slurm's own words where it failed: `store-unreachable` where the controller does not answer, ...
+	*/
+	readonly run: (command: string, ...args: readonly string[]) => Promise<string>;
+	/** Reads nodes and jobs. Calls that overlap share one reading. */
+	readonly read: () => Promise<ClusterState>;
+	/** Reads, unless that was done within so many milliseconds. */
+	readonly readSince: (ageMs: number) => Promise<ClusterState>;
+	/** Read once, and again after a failure. */
+	readonly config: () => Promise<ClusterConfig>;
+	/** The last that was read. */
+	readonly knownConfig: () => ClusterConfig | undefined;
+};
+
+/**
+Which variables of the environment Slurm's commands get. Within a job, those that the job was given would make them part of that job, so that
+all of Slurm's are left out but where the cluster is.
+*/
+export function clusterEnvironment(environment: Readonly<Record<string, string | undefined>>): Record<string, string> {
+	const isWithinJob = (environment['SLURM_JOB_ID'] ?? '') !== '';
+	return Object.fromEntries(
+		Object.entries(environment).flatMap(([name, value]) =>
+			value === undefined ||
+			(isWithinJob && /^S(?:LURM|RUN|ALLOC|BATCH)_/v.test(name) && !name.startsWith('SLURM_CONF'))
+				? []
+				: [[name, value]],
+		),
+	);
+}
+
+const configValue = (text: string, name: string): string | undefined => {
+	const value = new RegExp(String.raw`^${name}\s*= (.*)$`, 'mv').exec(text)?.[1]?.trim();
+	return ['', '(null)'].includes(value ?? '') ? undefined : value;
+};
+
+export function createCluster(monotonicMs: () => number): Cluster {
+	const run: Cluster['run'] = async (command, ...args) => {
+		const outcome = await runTool(command, args, {
+			timeoutMs: patienceMs,
+			maxBytes: mostBytes,
+			environment: {...clusterEnvironment(process.env), LC_ALL: 'C'},
+		});
+		if (['not-found', 'not-executable'].includes(outcome.failure ?? '')) {
+			throw new CanhazgpuError('store-unreachable', `Slurm's command ${command} is not in PATH`, {
+				hint: 'Install the commands of Slurm (Debian: slurm-client), or choose another engine: --engine local',
+			});
+		}
+
+		if (outcome.failure === 'timed-out' && outcome.stderr.trim() !== '') {
+			// Without munge it tries again and again, and says each time why.
+			throw errorOf(command, outcome.stderr);
+		}
+
+		if (outcome.failure !== undefined) {
+			throw new CanhazgpuError(
+				'store-unreachable',
+				outcome.failure === 'timed-out'
+					? `${command} did not end within ${patienceMs / 1000} seconds`
+					: `${command} could not be run: ${outcome.detail ?? outcome.failure}`,
+				{hint: 'See whether munged runs here (munge -n | unmunge), and the controller (scontrol ping).'},
+			);
+		}
+
+		if (outcome.exitCode !== 0) {
+			throw errorOf(command, outcome.stderr);
+		}
+
+		return outcome.stdout;
+	};
+
+	/** Nodes first: a job that starts in between is then known, and what it has is not taken for hidden. */
+	const readOnce = async (): Promise<ClusterState> => {
+		const nodes = readNodes(await run('scontrol', 'show', 'node', '--details', '--oneliner'));
+		let text: string;
+		try {
+			text = await run('squeue', '--json');
+		} catch (error) {
+			throw oldVersionError(error) ?? error;
+		}
+
+		return {nodes, queue: readQueue(text), now: Date.now() / 1000, readAtMs: monotonicMs()};
+	};
+
+	const readAgreeing = async (): Promise<ClusterState> => {
+		const state = await readOnce();
+		// A job that ended between the two answers looks like one that is hidden; a hidden one is so the second time, too.
+		return hasHiddenJobs(state) ? readOnce() : state;
+	};
+
+	let reading: Promise<ClusterState> | undefined;
+	let last: ClusterState | undefined;
+
+	const read = async (): Promise<ClusterState> => {
+		reading ??= (async () => {
+			try {
+				last = await readAgreeing();
+				return last;
+			} finally {
+				reading = undefined;
+			}
+		})();
+		return reading;
+	};
+
+	let known: ClusterConfig | undefined;
+	return {
+		run,
+		read,
+		readSince: async (ageMs) => (last !== undefined && monotonicMs() - last.readAtMs < ageMs ? last : read()),
+		async config() {
+			if (known === undefined) {
+				const text = await run('scontrol', 'show', 'config');
+				known = {
+					name: configValue(text, 'ClusterName'),
+					version: configValue(text, 'SLURM_VERSION'),
+					jobCompType: configValue(text, 'JobCompType') ?? '',
+					jobCompLocation: configValue(text, 'JobCompLoc') ?? '',
+					accountingType: configValue(text, 'AccountingStorageType') ?? '',
+				};
+			}
+
+			return known;
+		},
+		knownConfig: () => known,
+	};
+}
+
+/** Names a cluster, as it is written in a message. */
+export const clusterWords = (config: ClusterConfig | undefined): string =>
+	config?.name === undefined ? 'Slurm' : `Slurm, cluster ${quoted(config.name).slice(1, -1)}`;

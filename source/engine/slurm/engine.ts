@@ -1,0 +1,164 @@
+/** Slurm behind the verbs: it places, starts, supervises and ends, and nothing is kept here. */
+import {CanhazgpuError} from '../../errors.js';
+import type {Clock} from '../../core/model/ports.js';
+import {checkNote, type AcquireRequest, type Grant} from '../../core/rules/allocation/request.js';
+import type {Engine} from '../../core/operations/engine.js';
+import type {GaveUp, Progress, WaitOptions} from '../../core/operations/waiting/progress.js';
+import {allocate} from './allocation.js';
+import {cancelJob, extendJobs, leaveSlurmQueue, releaseJobs} from './changes.js';
+import type {ClusterState} from './answers/state.js';
+import {clusterWords, type Cluster} from './cluster.js';
+import {grantOf} from './grant.js';
+import {waitingJobs} from './picture.js';
+import {checkExpressible, refusalOf} from './refusals.js';
+import {requestWords, reservationName, typeFor, typesOf} from './request-words.js';
+import {submission} from './submission.js';
+
+/** From one look at the queue to the next, while somebody waits there. */
+const progressMs = 2000;
+
+/** How long a job that was granted may take to show its GPUs. */
+const shownMs = 10_000;
+
+/** Where the job stands in the queue. Undefined: it is not there any more. */
+function progressOf(state: ClusterState, jobId: number, request: AcquireRequest): Progress | undefined {
+	const waiting = waitingJobs(state);
+	const place = waiting.findIndex(({id}) => id === jobId);
+	const job = waiting[place];
+	return job === undefined
+		? undefined
+		: {
+				kind: 'waiting',
+				position: place + 1,
+				waiting: waiting.length,
+				wanted: request,
+				held: [],
+				outOfService: [],
+				unusable: [],
+				unknown: [],
+				estimateSeconds: job.startTime === undefined ? undefined : Math.max(0, job.startTime - state.now),
+				reason: job.reason,
+			};
+}
+
+export function createSlurmEngine(cluster: Cluster, clock: Clock): Engine {
+	/** The type of GPUs that the request names; nodes are only asked for where it does. */
+	const typeOf = async ({need}: AcquireRequest): Promise<string | undefined> => {
+		const [model] = need?.models ?? [];
+		return model === undefined ? undefined : typeFor(model, typesOf((await cluster.read()).nodes));
+	};
+
+	const check = async (request: AcquireRequest): Promise<string | undefined> => {
+		checkNote(request.note);
+		checkExpressible(request);
+		return typeOf(request);
+	};
+
+	const shown = async (jobId: number): Promise<Grant> => {
+		const untilMs = clock.monotonicMs() + shownMs;
+		for (;;) {
+			const grant = grantOf(await cluster.read(), jobId);
+			if (grant !== undefined) {
+				return grant;
+			}
+
+			if (clock.monotonicMs() > untilMs) {
+				throw new CanhazgpuError('failed', `Slurm granted job ${jobId} and does not show which GPUs it has`, {
+					hint: `See it: scontrol show job -d ${jobId}`,
+				});
+			}
+
+			await clock.sleep(100);
+		}
+	};
+
+	const acquire = async (
+		request: AcquireRequest,
+		{waitSeconds, signal, onProgress}: WaitOptions,
+	): Promise<Grant | GaveUp> => {
+		const type = await check(request);
+		const allocation = allocate(requestWords(request, {waitSeconds, type, name: reservationName}));
+		const over = new AbortController();
+		const stop = (): void => {
+			allocation.stop();
+		};
+
+		signal.addEventListener('abort', stop);
+		const follow = async (): Promise<void> => {
+			let last = '';
+			for (;;) {
+				await clock.sleep(last === '' ? 200 : progressMs, over.signal).catch(() => undefined);
+				if (over.signal.aborted) {
+					return;
+				}
+
+				const jobId = allocation.jobId();
+				const progress = jobId === undefined ? undefined : progressOf(await cluster.read(), jobId, request);
+				const words = JSON.stringify({...progress, estimateSeconds: undefined});
+				if (progress === undefined || words === last) {
+					continue;
+				}
+
+				last = words;
+				onProgress(progress);
+			}
+		};
+
+		// A controller that is away is no end of the waiting: salloc asks again.
+		const following = follow().catch(() => undefined);
+		try {
+			const jobId = await allocation.ended;
+			if (jobId === undefined || signal.aborted) {
+				const asked = jobId ?? allocation.jobId();
+				if (asked !== undefined) {
+					await cancelJob(cluster, asked);
+				}
+
+				return {kind: 'gave-up', reason: 'aborted'};
+			}
+
+			return await shown(jobId);
+		} catch (error) {
+			if (error instanceof CanhazgpuError && error.code === 'unavailable' && (waitSeconds ?? 0) > 0) {
+				return {kind: 'gave-up', reason: 'timeout'};
+			}
+
+			throw error;
+		} finally {
+			signal.removeEventListener('abort', stop);
+			over.abort();
+			await following;
+		}
+	};
+
+	return {
+		name: 'slurm',
+		async label() {
+			try {
+				return clusterWords(await cluster.config());
+			} catch {
+				return clusterWords(undefined);
+			}
+		},
+		acquire,
+		async acquireNow(request) {
+			const answer = await acquire(request, {
+				waitSeconds: 0,
+				signal: new AbortController().signal,
+				onProgress: () => undefined,
+			});
+			if (answer.kind === 'gave-up') {
+				throw new CanhazgpuError('unavailable', 'There are not enough free GPUs');
+			}
+
+			return answer;
+		},
+		release: async (requester, selection) => releaseJobs(cluster, requester, selection),
+		extend: async (requester, selection, end) => extendJobs(cluster, requester, selection, end),
+		leaveQueue: async (requester, id) => leaveSlurmQueue(cluster, requester, id),
+		async submit(asked) {
+			return submission(cluster, clock, asked, await check(asked.request));
+		},
+		refusalOf,
+	};
+}

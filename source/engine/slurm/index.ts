@@ -1,0 +1,15 @@
+/** Slurm as an engine: what acts, and what shows. Nothing is run before it is asked for. */
+import type {Clock, GpuProvider, Store} from '../../core/model/ports.js';
+import type {Engine} from '../../core/operations/engine.js';
+import {createCluster} from './cluster.js';
+import {createSlurmEngine} from './engine.js';
+import {createSlurmGpus, createSlurmStore} from './store.js';
+
+export function openSlurm(clock: Clock): {readonly engine: Engine; readonly store: Store; readonly gpus: GpuProvider} {
+	const cluster = createCluster(() => clock.monotonicMs());
+	return {
+		engine: createSlurmEngine(cluster, clock),
+		store: createSlurmStore(cluster, clock),
+		gpus: createSlurmGpus(cluster, clock),
+	};
+}

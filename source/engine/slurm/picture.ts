@@ -1,0 +1,215 @@
+/** The state of a cluster as the snapshot and the observation that every face shows. Pure. */
+import type {
+	Drain,
+	GpuPlace,
+	GpuReading,
+	GpuRecord,
+	Lease,
+	Observation,
+	QueueEntry,
+	QueueRecord,
+	Snapshot,
+} from '../../core/model/types.js';
+import type {SlurmJob} from './answers/jobs.js';
+import type {SlurmNode} from './answers/nodes.js';
+import type {ClusterState} from './answers/state.js';
+import {reservationName} from './request-words.js';
+
+/** Slurm tells no vendor; the word stands for whatever its nodes have. */
+export const providerName = 'nvidia';
+
+/** One GPU of the cluster: they are numbered through, node by node. */
+type ClusterGpu = GpuPlace & {readonly index: number; readonly type: string | undefined; readonly of: SlurmNode};
+
+/** All GPUs of the cluster, by index. */
+export function clusterGpus(nodes: readonly SlurmNode[]): readonly ClusterGpu[] {
+	return nodes
+		.flatMap((node) =>
+			node.gpus
+				.flatMap(({type, count}) => Array.from({length: count}, () => type))
+				.map((type, gpu) => ({node: node.name, gpu, type, of: node})),
+		)
+		.map((gpu, index) => ({...gpu, index}));
+}
+
+type NodesAndQueue = Pick<ClusterState, 'nodes' | 'queue'>;
+
+/** What the jobs that are shown have on a node: GPUs that are named, and others of which only the number is told. */
+function shownOn(name: string, {queue}: NodesAndQueue): {readonly named: number; readonly unnamed: number} {
+	const here = queue.jobs.flatMap(({held}) => held).filter(({node}) => node === name);
+	const shared = new Set(here.flatMap(({shards}) => shards.keys().toArray()));
+	return {
+		named: here.reduce((sum, {gpus}) => sum + gpus.length, shared.size),
+		unnamed: here.reduce((sum, {unnamed}) => sum + unnamed, 0),
+	};
+}
+
+/** Whether jobs have GPUs that this account is not shown. Slurm hides them where PrivateData says so. */
+export const hasHiddenJobs = (state: NodesAndQueue): boolean =>
+	state.nodes.some(({name, usedGpus}) => {
+		const {named, unnamed} = shownOn(name, state);
+		return usedGpus > named + unnamed;
+	});
+
+/** By node: how many GPUs are taken, though it cannot be told which. */
+function unplacedGpus(state: NodesAndQueue): ReadonlyMap<string, number> {
+	return new Map(
+		state.nodes.flatMap(({name, usedGpus}) => {
+			const {named, unnamed} = shownOn(name, state);
+			const unplaced = Math.max(usedGpus, named + unnamed) - named;
+			return unplaced > 0 ? [[name, unplaced] as const] : [];
+		}),
+	);
+}
+
+/** Names that salloc gives to a job without a command. */
+const emptyNames = new Set([reservationName, 'no-shell', 'interactive', 'wrap']);
+
+/** The comment says what it is for; else its name tells most. */
+const noteOf = ({comment, name}: SlurmJob): string | undefined =>
+	comment === '' ? (name === '' || emptyNames.has(name) ? undefined : name) : comment;
+
+/** An allocation that runs no command of its own: somebody works in it. */
+const isReservation = ({isBatch, command}: SlurmJob): boolean => !isBatch && command === '';
+
+function leaseOf(job: SlurmJob): Lease {
+	const {id, user, startTime, submitTime, endTime} = job;
+	const common = {
+		user,
+		actualUser: user,
+		startTime: startTime ?? submitTime,
+		note: noteOf(job),
+		leaseId: String(id),
+	};
+	return isReservation(job)
+		? {...common, type: 'manual', expiryTime: endTime}
+		: {...common, type: 'run', endsBy: endTime};
+}
+
+function entryOf(job: SlurmJob, now: number): QueueEntry {
+	const isManual = isReservation(job);
+	const wanted = job.gpus ?? job.shards;
+	return {
+		id: String(job.id),
+		user: job.user,
+		actualUser: job.user,
+		requestedCount: wanted?.count ?? 1,
+		requestedIds: [],
+		need: wanted?.type === undefined ? undefined : {models: [wanted.type]},
+		allocatedGpus: [],
+		reservationType: isManual ? 'manual' : 'run',
+		...(isManual ? {expirySeconds: job.timeLimitSeconds} : {timeLimitSeconds: job.timeLimitSeconds}),
+		note: noteOf(job),
+		enqueueTime: job.submitTime,
+		lastHeartbeat: now,
+		verdict: {reason: job.reason, startsAt: job.startTime},
+	};
+}
+
+/** As Slurm considers them: by priority, then the first to come. */
+function byRank(a: SlurmJob, b: SlurmJob): number {
+	return (
+		[b.priority - a.priority, a.submitTime - b.submitTime, a.id - b.id].find((difference) => difference !== 0) ?? 0
+	);
+}
+
+/** Those that wait for GPUs, in the order in which Slurm considers them. */
+export const waitingJobs = ({queue}: Pick<ClusterState, 'queue'>): readonly SlurmJob[] =>
+	queue.jobs
+		.filter(({state, gpus, shards}) => state === 'pending' && (gpus !== undefined || shards !== undefined))
+		.toSorted(byRank);
+
+/** Which jobs have which GPUs, by `node:gpu`. A job has a share where it has only shards of the GPU. */
+function holders({
+	jobs,
+}: ClusterState['queue']): ReadonlyMap<string, ReadonlyArray<{readonly lease: Lease; readonly isShare: boolean}>> {
+	const held = new Map<string, Array<{readonly lease: Lease; readonly isShare: boolean}>>();
+	for (const job of jobs) {
+		for (const {node, gpus, shards} of job.held) {
+			const lease = leaseOf(job);
+			const shares = shards
+				.keys()
+				.filter((gpu) => !gpus.includes(gpu))
+				.toArray();
+			for (const [gpu, isShare] of [
+				...gpus.map((each) => [each, false] as const),
+				...shares.map((each) => [each, true] as const),
+			]) {
+				const key = `${node}:${gpu}`;
+				held.set(key, [...(held.get(key) ?? []), {lease, isShare}]);
+			}
+		}
+	}
+
+	return held;
+}
+
+/** What every face shows of it. */
+export function snapshotOf(state: ClusterState): Snapshot {
+	const {nodes, queue, now} = state;
+	const held = holders(queue);
+	const gpus = clusterGpus(nodes);
+	const drains = gpus.flatMap(({index, of: {trouble}}): ReadonlyArray<readonly [number, Drain]> =>
+		trouble?.kind === 'drained' ? [[index, {reason: trouble.reason, by: trouble.by, since: now}]] : [],
+	);
+	return {
+		now,
+		storeUptimeSeconds: Infinity,
+		pool: {gpuCount: gpus.length, provider: providerName},
+		gpus: gpus.map(({index, node, gpu}): GpuRecord => {
+			const [first, ...others] = held.get(`${node}:${gpu}`) ?? [];
+			if (first === undefined) {
+				return {kind: 'free', index, raw: undefined};
+			}
+
+			return first.isShare
+				? {kind: 'shared', index, raw: '', shares: [first, ...others].map(({lease}) => lease)}
+				: {kind: 'leased', index, raw: '', lease: first.lease};
+		}),
+		queue: waitingJobs(state).map((job): QueueRecord => ({
+			kind: 'entry',
+			id: String(job.id),
+			raw: '',
+			entry: entryOf(job, now),
+		})),
+		drains: new Map(drains),
+		policy: new Map(),
+		alerts: [],
+		overuse: [],
+		baselines: new Map(),
+		stored: {drains: undefined, notices: undefined, policy: undefined},
+		revision: {count: 0, base: 0, run: 'slurm', since: undefined, raw: undefined},
+		lastUsed: new Map(),
+	};
+}
+
+const counted = (count: number): string => `${count} GPU${count === 1 ? '' : 's'}`;
+
+/** What is known of each GPU without a scan of its node. A GPU is free on Slurm's word alone, and only where its node can start a job. */
+export function observationOf(state: ClusterState): Observation {
+	const held = holders(state.queue);
+	const unplaced = unplacedGpus(state);
+	return {
+		provider: providerName,
+		takenAtMs: state.readAtMs,
+		simulated: false,
+		gpus: clusterGpus(state.nodes).map(({index, node, gpu, type, of: {trouble}}): GpuReading => {
+			const taken = held.has(`${node}:${gpu}`) ? undefined : unplaced.get(node);
+			return {
+				index,
+				name: type,
+				place: {node, gpu},
+				processes: undefined,
+				isUnread: true,
+				failure:
+					trouble?.kind === 'down'
+						? trouble.words
+						: taken === undefined
+							? undefined
+							: `jobs have ${counted(taken)} of ${node}, and Slurm does not tell which`,
+				unknown: {},
+			};
+		}),
+		warnings: [],
+	};
+}

@@ -1,0 +1,183 @@
+/** Slurm's errors, as those of this program; and what Slurm has no counterpart of. Pure. */
+import {CanhazgpuError, quoted, type ErrorCode} from '../../errors.js';
+import type {AcquireRequest} from '../../core/rules/allocation/request.js';
+import type {LocalVerb} from '../../core/operations/engine.js';
+
+type Meaning = {readonly pattern: RegExp; readonly code: ErrorCode; readonly message?: string; readonly hint?: string};
+
+const away = 'See whether the controller runs: scontrol ping';
+
+/** The first that fits counts. The words are those of src/common/slurm_errno.c. */
+const meanings: readonly Meaning[] = [
+	{
+		pattern: /munge|authentication credential|protocol authentication/iv,
+		code: 'store-unreachable',
+		message: 'Slurm cannot tell its controller who asks: munge does not answer',
+		hint: 'See whether munged runs here: munge -n | unmunge',
+	},
+	{
+		pattern:
+			/unable to contact slurm controller|socket timed out|zero bytes were transmitted|connection refused|unable to establish (?:controller|configuration)|could not establish a configuration/iv,
+		code: 'store-unreachable',
+		message: "Slurm's controller does not answer",
+		hint: away,
+	},
+	{
+		pattern: /invalid partition/iv,
+		code: 'usage',
+		message: 'There is no such partition',
+		hint: 'See which there are: sinfo. SLURM_PARTITION and SALLOC_PARTITION name the one that is asked for.',
+	},
+	{pattern: /invalid account/iv, code: 'usage', hint: 'SLURM_ACCOUNT and SALLOC_ACCOUNT name the one that is charged.'},
+	{pattern: /invalid qos/iv, code: 'usage', hint: 'SLURM_QOS and SALLOC_QOS name it.'},
+	{
+		pattern:
+			/requested node configuration is not available|invalid generic resource|node count specification invalid|more processors requested/iv,
+		code: 'impossible',
+		message: 'No node of this cluster can give that',
+		hint: 'See what the nodes have: canhazgpu status',
+	},
+	{
+		pattern: /invalid node name|requested nodes? (?:list )?(?:is|are) not in this partition/iv,
+		code: 'usage',
+		message: 'There is no such node in this partition',
+		hint: 'See which there are: canhazgpu status',
+	},
+	{
+		pattern: /requested time limit is invalid/iv,
+		code: 'impossible',
+		hint: 'See the longest time of a partition: sinfo',
+	},
+	{
+		pattern: /requested nodes are busy|immediate execution impossible|allocate resources: connection timed out/iv,
+		code: 'unavailable',
+		message: 'There are not enough free GPUs',
+		hint: 'To wait for them, leave out --nonblock, or give --wait more time. Who has them: canhazgpu status',
+	},
+	{
+		pattern: /access\/permission denied/iv,
+		code: 'not-owner',
+		hint: 'Only its account or an administrator may do that.',
+	},
+	{pattern: /invalid job id/iv, code: 'not-found', hint: 'It has ended, or never was.'},
+];
+
+const usefulLine = (stderr: string): string =>
+	stderr
+		.split('\n')
+		.map((line) => line.replace(/^(?:\w+: )?(?:error: )?/v, '').trim())
+		.findLast((line) => line !== '') ?? '';
+
+/** The error that a command of Slurm printed. */
+export function errorOf(command: string, stderr: string): CanhazgpuError {
+	const said = quoted(usefulLine(stderr)).slice(1, -1);
+	const meaning = meanings.find(({pattern}) => pattern.test(stderr));
+	if (meaning === undefined) {
+		return new CanhazgpuError('failed', `${command} failed${said === '' ? '' : `: ${said}`}`);
+	}
+
+	const {code, message = `Slurm refuses: ${said}`, hint} = meaning;
+	return new CanhazgpuError(code, message, {hint, details: {said}});
+}
+
+/** What is wrong where a command does not know `--json`; undefined for any other failure. */
+export function oldVersionError(error: unknown): CanhazgpuError | undefined {
+	return error instanceof CanhazgpuError && /unrecognized option|invalid option/iv.test(error.message)
+		? new CanhazgpuError('store-unreachable', 'This Slurm is too old: squeue knows no --json', {
+				hint: 'Slurm 21.08 or newer is needed. See: squeue --version',
+			})
+		: undefined;
+}
+
+const localVerbs: Readonly<Record<LocalVerb, {readonly message: string; readonly hint: string}>> = {
+	adopt: {
+		message: 'Slurm cannot take over a process that runs already',
+		hint: 'Start it again with GPUs of its own: canhazgpu run --gpus N -- COMMAND',
+	},
+	drain: {
+		message: 'Slurm takes nodes out of service, and not single GPUs',
+		hint: 'The whole node: scontrol update NodeName=NODE State=DRAIN Reason=TEXT. One GPU: leave it out of gres.conf on that node, then scontrol reconfigure.',
+	},
+	policy: {
+		message: "Slurm's own configuration says what holds for everybody",
+		hint: 'See it: scontrol show config, scontrol show partition',
+	},
+	undo: {
+		message: 'Slurm does not give back what was released',
+		hint: 'Reserve again: canhazgpu reserve --gpus N',
+	},
+	who: {
+		message: 'The GPUs of a cluster are on its nodes, and no process there can be looked at from here',
+		hint: 'On the node itself: canhazgpu who GPU --engine local',
+	},
+	pool: {
+		message: 'Slurm keeps the GPUs of this cluster: there is no pool to make',
+		hint: 'For a pool of this machine alone: canhazgpu admin --engine local',
+	},
+};
+
+/** Why Slurm cannot do what the local engine does, and which ways there are. */
+export const refusalOf = (verb: LocalVerb): CanhazgpuError =>
+	new CanhazgpuError('failed', localVerbs[verb].message, {hint: localVerbs[verb].hint});
+
+const without = (flag: string, why: string, hint: string): CanhazgpuError =>
+	new CanhazgpuError('usage', `${flag} has no counterpart in Slurm: ${why}`, {hint});
+
+/**
+Refuses what Slurm could only drop silently.
+
+@throws CanhazgpuError `usage` for the first such part of the request.
+*/
+export function checkExpressible({ids, need = {}, strategy, force, requester}: AcquireRequest): void {
+	if (ids !== undefined) {
+		throw without('--gpu-ids', 'it chooses the GPUs itself', 'Say how many: --gpus N. A node can be named: --on NODE');
+	}
+
+	if (requester.label !== requester.account) {
+		throw without('--user', 'it knows accounts alone', 'Say it in the note: --note TEXT');
+	}
+
+	if (strategy !== undefined) {
+		throw without('--strategy', 'slurm.conf says which GPUs are taken first', 'Leave it out.');
+	}
+
+	if (force === true) {
+		throw without('--force', 'what it does not grant cannot be had', 'Leave it out.');
+	}
+
+	if (need.minMemoryMiB !== undefined) {
+		throw without('--min-memory', 'it knows no memory of GPUs', 'Name a model instead: --model NAME');
+	}
+
+	if (need.minCompute !== undefined) {
+		throw without('--min-compute', 'it knows no compute capability', 'Name a model instead: --model NAME');
+	}
+
+	if (need.nvlink === true) {
+		throw without('--nvlink', 'it knows no links of GPUs', 'Name a model instead: --model NAME');
+	}
+
+	if (need.sameModel === true) {
+		throw without('--same-model', 'it mixes the GPUs of a node as they come', 'Name the model: --model NAME');
+	}
+
+	if (need.mig !== undefined) {
+		throw without(
+			'--mig',
+			'its administrator names the types of MIG instances',
+			'Ask Slurm itself for one: srun --gres=gpu:TYPE:1',
+		);
+	}
+
+	if (need.shareMiB !== undefined) {
+		throw without(
+			'--share',
+			'its shards are parts of a GPU without a size',
+			'Ask for a whole GPU, or for shards by Slurm itself: srun --gres=shard:N',
+		);
+	}
+
+	if ((need.models?.length ?? 0) > 1) {
+		throw without('--model with several names', 'a job names one type of GPU', 'Name one of them.');
+	}
+}

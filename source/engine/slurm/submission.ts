@@ -1,0 +1,122 @@
+/** `run`: srun carries the command, with our terminal, our input and our signals, and ends with the command's exit code. */
+import path from 'node:path';
+import {CanhazgpuError} from '../../errors.js';
+import type {Clock} from '../../core/model/ports.js';
+import type {Submission, Submitted} from '../../core/operations/engine.js';
+import {clusterEnvironment, type Cluster} from './cluster.js';
+import {grantOf} from './grant.js';
+import {requestWords} from './request-words.js';
+
+/** What srun exits with where Slurm, and not the command, failed: a code that few commands use. */
+const slurmFailed = 243;
+/** ... and where nothing was free in time. */
+const nothingFree = 244;
+
+const timedOutExitCode = 124;
+
+/** From one question for the job of an srun to the next. */
+const firstQuestionMs = 250;
+const longestQuestionMs = 2000;
+
+/** Which job an srun runs, by its own pid: `scontrol show step` names the srun of each step. */
+function jobOfStep(steps: string, pid: number): number | undefined {
+	for (const line of steps.split('\n')) {
+		const {job} =
+			new RegExp(String.raw`^StepId=(?<job>\d+)\..* SrunHost:Pid=\S+:${pid}(?: |$)`, 'v').exec(line)?.groups ?? {};
+		if (job !== undefined) {
+			return Number(job);
+		}
+	}
+
+	return undefined;
+}
+
+/** Whether the time of a job was over when it ended. */
+async function isTimedOut(cluster: Cluster, jobId: number): Promise<boolean> {
+	try {
+		const {queue} = await cluster.read();
+		return queue.jobs.some(({id, stateWord}) => id === jobId && stateWord === 'TIMEOUT');
+	} catch {
+		return false;
+	}
+}
+
+export function submission(
+	cluster: Cluster,
+	clock: Clock,
+	{request, words, waitSeconds, hasTerminal, environment}: Submission,
+	type: string | undefined,
+): Submitted {
+	const [command, ...args] = words;
+	const asked = requestWords(request, {waitSeconds, type, name: path.basename(command)});
+	const granted: Submitted['granted'] = async (pid, signal) => {
+		let pauseMs = firstQuestionMs;
+		for (;;) {
+			// A command that ends at once has no need of words, and does not wait for them.
+			await clock.sleep(pauseMs, signal).catch(() => undefined);
+			pauseMs = Math.min(longestQuestionMs, pauseMs * 2);
+			if (signal.aborted) {
+				return undefined;
+			}
+
+			try {
+				const jobId = jobOfStep(await cluster.run('scontrol', 'show', 'step', '--oneliner'), pid);
+				if (jobId !== undefined && !signal.aborted) {
+					return grantOf(await cluster.read(), jobId);
+				}
+			} catch (error) {
+				// A controller that is away is asked again: the command runs without it.
+				if (!(error instanceof CanhazgpuError)) {
+					throw error;
+				}
+			}
+		}
+	};
+
+	return {
+		words: [
+			'srun',
+			'--ntasks=1',
+			...asked,
+			...(hasTerminal ? ['--pty'] : ['--unbuffered', '--quit-on-interrupt']),
+			'--',
+			command,
+			...args,
+		],
+		environment: {
+			...clusterEnvironment(environment),
+			SLURM_EXIT_ERROR: String(slurmFailed),
+			SLURM_EXIT_IMMEDIATE: String(nothingFree),
+		},
+		granted,
+		async exitCodeOf(exitCode, grant) {
+			if (exitCode === nothingFree) {
+				throw new CanhazgpuError('unavailable', 'There are not enough free GPUs', {
+					hint: 'To wait for them, leave out --nonblock, or give --wait more time. Who has them: canhazgpu status',
+				});
+			}
+
+			if (exitCode === slurmFailed && grant === undefined) {
+				// Asked again without being run, it says why in words that can be read here.
+				await cluster.run(
+					'srun',
+					'--test-only',
+					'--ntasks=1',
+					...asked.filter((word) => !word.startsWith('--immediate')),
+					'--',
+					command,
+				);
+				throw waitSeconds === undefined
+					? new CanhazgpuError('failed', 'Slurm did not run the command', {hint: 'What it said stands above.'})
+					: new CanhazgpuError('unavailable', 'There are not enough free GPUs', {
+							hint: 'Who has them: canhazgpu status. Who waits: canhazgpu queue',
+						});
+			}
+
+			const hasLimit = request.tenure.type === 'run' && request.tenure.timeLimitSeconds !== undefined;
+			return exitCode !== 0 && hasLimit && grant !== undefined && (await isTimedOut(cluster, Number(grant.leaseId)))
+				? timedOutExitCode
+				: exitCode;
+		},
+	};
+}

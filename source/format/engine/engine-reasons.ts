@@ -1,0 +1,52 @@
+/** Why an engine lets a job wait, in words: Slurm's own are codes, which the manual of squeue lists under JOB REASON CODES. */
+import {sanitize} from '../text/text.js';
+
+const words: Readonly<Record<string, string>> = {
+	None: 'Slurm has not looked at it yet',
+	Priority: 'others come first',
+	Resources: 'no GPUs free yet',
+	BeginTime: 'its time to begin has not come',
+	Dependency: 'another job has to end first',
+	DependencyNeverSatisfied: 'the job that it waits for can never end as it should',
+	JobHeldUser: 'held by its owner',
+	JobHeldAdmin: 'held by an administrator',
+	JobArrayTaskLimit: 'its array runs as many tasks at once as it may',
+	Licenses: 'a licence is not free',
+	Nodes_required_for_job_are_DOWN: 'its nodes are down, or kept for others',
+	PartitionDown: 'its partition is down',
+	PartitionInactive: 'its partition starts nothing now',
+	PartitionNodeLimit: 'it asks for more nodes than its partition gives',
+	PartitionTimeLimit: 'it asks for more time than its partition gives',
+	ReqNodeNotAvail: 'a node that it needs is not available',
+	Reservation: 'its reservation has not begun',
+	Cleaning: 'it is started again, and the rest of it still ends',
+	BadConstraints: 'nothing can give what it asks for',
+	NodeDown: 'a node that it needs is down',
+	Prolog: 'its nodes are being prepared',
+	InvalidAccount: 'its account is not valid',
+	InvalidQOS: 'its quality of service is not valid',
+	AccountNotAllowed: 'its account may not use that partition',
+	QOSNotAllowed: 'its quality of service may not use that partition',
+};
+
+/** `QOSMaxGRESPerUser` -> `QOS max GRES per user`. */
+const spaced = (code: string): string =>
+	code
+		.replaceAll('_', ' ')
+		.replaceAll(/(?<=[a-z])(?=[A-Z])/gv, ' ')
+		.replaceAll(/\b[A-Z](?=[a-z])/gv, (letter) => letter.toLowerCase());
+
+/** One reason. A code that is not known is written as words; behind a comma Slurm adds details to some. */
+export function engineReasonWords(reason: string): string {
+	const code = reason.split(',', 1)[0]!.replaceAll(/^\(|\)$/gv, '');
+	if (Object.hasOwn(words, code)) {
+		return words[code]!;
+	}
+
+	if (/^(?:QOS|Assoc)/v.test(code)) {
+		return `a limit of its ${code.startsWith('QOS') ? 'quality of service' : 'account'} is reached (${sanitize(code)})`;
+	}
+
+	const written = sanitize(spaced(code));
+	return written === '' ? 'Slurm does not say why' : written;
+}

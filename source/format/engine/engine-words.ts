@@ -1,0 +1,32 @@
+/** What only an engine with several machines has to say, in words. */
+import type {Grant} from '../../core/rules/allocation/request.js';
+import {sanitize} from '../text/text.js';
+
+/** `GPU 0,1 of box2, `: where a grant is, before other words. Empty on this machine. */
+export const placeWords = (place: Grant['place']): string =>
+	place === undefined ? '' : `GPU ${place.gpuIds.join(',')} of ${sanitize(place.node)}, `;
+
+/**
+How to use what was granted, as lines for a shell.
+
+@param hostname - Of this machine.
+*/
+export function useLines({gpus, instances, place, leaseId}: Grant, hostname: string): readonly string[] {
+	if (place === undefined) {
+		// No other name than its UUID finds an instance.
+		const names = instances?.map(({uuid}) => sanitize(uuid)) ?? gpus;
+		return ['To use them here:', `export CUDA_VISIBLE_DEVICES=${names.join(',')}`];
+	}
+
+	const shortName = (name: string): string => name.split('.', 1)[0]!;
+	const isHere = shortName(place.node) === shortName(hostname);
+	return [
+		'To use them from here, for all that srun starts in this shell:',
+		`export SLURM_JOB_ID=${leaseId}`,
+		`Or a shell on ${sanitize(place.node)}: srun --jobid=${leaseId} --pty bash`,
+		`${isHere ? 'Here' : `Logged in on ${sanitize(place.node)}`}: export CUDA_VISIBLE_DEVICES=${place.gpuIds.join(',')}`,
+	];
+}
+
+/** The words of a face that tells which engine it speaks to. */
+export const engineWords = (label: string): string => `Engine: ${sanitize(label)}`;

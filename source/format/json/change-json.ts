@@ -1,0 +1,80 @@
+/**
+What the verbs that change something print with `--json`: what was changed, and nothing else. The names are those of `status --json`;
+times are RFC 3339, durations whole seconds, and what is unknown or empty is absent.
+*/
+import type {AcquireRequest, Grant} from '../../core/rules/allocation/request.js';
+import type {Holding} from '../../core/rules/leases/holdings.js';
+import {latestEndOf} from '../../core/rules/leases/liveness.js';
+import {ownerOf} from '../../core/rules/leases/ownership.js';
+import type {InstanceName, Lease} from '../../core/model/types.js';
+import {instanceWords} from '../../core/rules/mig/instances.js';
+import {heldInstanceJson, instancesJson, isInstance} from '../instances.js';
+import {timestamp} from '../text/durations.js';
+
+const time = (seconds: number | undefined): string | undefined =>
+	seconds === undefined ? undefined : timestamp(seconds);
+
+const noteJson = (note: string | undefined): string | undefined => (note === '' ? undefined : note);
+
+/** `reserve --json` and `run --json`: the lease that was granted. */
+export const grantJson = (
+	{gpus, instances, leaseId, startTime, endsBy, place}: Grant,
+	{requester, tenure, note, need}: AcquireRequest,
+) => ({
+	gpu_ids: gpus,
+	mig_instances: instances && instancesJson(instances),
+	user: requester.label,
+	actual_user: requester.account,
+	type: tenure.type.toUpperCase(),
+	note: noteJson(note),
+	memory_mb: need?.shareMiB,
+	lease_id: leaseId,
+	since: timestamp(startTime),
+	ends_by: time(endsBy),
+	node: place?.node,
+	node_gpu_ids: place?.gpuIds,
+});
+
+const leaseJson = (index: number, lease: Lease) => ({
+	gpu_id: index,
+	user: lease.user,
+	actual_user: ownerOf(lease),
+	type: lease.type.toUpperCase(),
+	note: noteJson(lease.note),
+	memory_mb: lease.memoryMiB,
+	mig_instance: lease.mig && heldInstanceJson(lease.mig),
+	lease_id: lease.leaseId,
+	since: timestamp(lease.startTime),
+});
+
+/**
+What `release --json` prints: what was given back, and which of the named GPUs were not reserved.
+
+@param named - What was named; undefined for all of the caller's.
+*/
+export const releaseJson = (
+	released: readonly Holding[],
+	named: {readonly ids: readonly number[]; readonly instances: readonly InstanceName[]} | undefined,
+) => ({
+	released: released.map(({index, lease}) => ({...leaseJson(index, lease), ends_by: time(latestEndOf(lease))})),
+	not_reserved: (named?.ids ?? []).filter((id) => released.every(({index}) => index !== id)),
+	not_reserved_instances:
+		named === undefined || named.instances.length === 0
+			? undefined
+			: named.instances
+					.filter((name) => released.every((holding) => !isInstance(holding, name)))
+					.map((name) => instanceWords(name)),
+});
+
+/** What `extend --json` prints: the new end of each GPU that was extended. */
+export const extendJson = (
+	extended: ReadonlyArray<{readonly index: number; readonly lease?: Pick<Lease, 'mig'>; readonly expiryTime: number}>,
+	now: number,
+) => ({
+	extended: extended.map(({index, lease: {mig} = {}, expiryTime}) => ({
+		gpu_id: index,
+		mig_instance: mig && heldInstanceJson(mig),
+		ends_by: timestamp(expiryTime),
+		remaining_seconds: Math.max(0, Math.floor(expiryTime - now)),
+	})),
+});

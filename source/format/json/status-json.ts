@@ -1,0 +1,125 @@
+/**
+`status --json`: the peer's keys with the peer's meaning, and ours beside them. What is unknown or empty is absent, but for `processes`: it is
+empty where there are none, and absent where they are unknown.
+*/
+import {latestEndOf} from '../../core/rules/leases/liveness.js';
+import {cautionOf, type ShareRow, type StatusRow} from '../../core/rules/pool/status.js';
+import type {GpuProcess, GpuReading, Lease, MigInstance, Observation} from '../../core/model/types.js';
+import {longDuration, timestamp} from '../text/durations.js';
+import {heldInstanceJson} from '../instances.js';
+import {shareOwner} from '../shares.js';
+import {shownNote} from '../text/text.js';
+import {detailWords, unreservedNames, unreservedWords, userWords, validationWords} from '../status-labels.js';
+import {stateWords} from '../states.js';
+
+const time = (seconds: number | undefined): string | undefined =>
+	seconds === undefined ? undefined : timestamp(seconds);
+
+const absentWhenBlank = (text: string): string | undefined => (text === '' ? undefined : text);
+
+const absentWhenEmpty = <Item>(list: readonly Item[]): readonly Item[] | undefined =>
+	list.length > 0 ? list : undefined;
+
+const processJson = (process: GpuProcess) => ({
+	pid: process.pid,
+	user: process.user,
+	name: process.name,
+	command: process.commandLine,
+	memory_used_mb: process.memoryUsedMiB,
+	utilization: process.utilizationPercent,
+	start_time: time(process.startTime),
+	parent_pid: process.parentPid,
+	cpu_percent: process.cpuPercent,
+	host_memory_mb: process.hostMemoryMiB,
+	container_id: process.containerId,
+});
+
+/** One part of a GPU that MIG has split. */
+export const partJson = (part: MigInstance) => ({
+	instance: part.number,
+	profile: part.profile,
+	gpu_instance_id: part.gpuInstanceId,
+	compute_instance_id: part.computeInstanceId,
+	uuid: part.uuid,
+	memory_used_mb: part.memoryUsedMiB,
+	memory_total_mb: part.memoryTotalMiB,
+});
+
+const partsJson = ({reading}: StatusRow) =>
+	absentWhenEmpty((reading?.migInstances ?? []).map((part) => partJson(part)));
+
+const drainJson = ({drain}: StatusRow) => drain && {reason: drain.reason, by: drain.by, since: time(drain.since)};
+
+/** As the Go program names it: without the vendor, `H100 80GB HBM3`. */
+const modelName = (name: string | undefined): string | undefined => name?.replace(/^NVIDIA /v, '');
+
+/** In the Go program's words; what uses it stands in `process_info`. */
+const withoutReservation = (row: StatusRow): string =>
+	['WITHOUT RESERVATION', cautionOf(row)].filter((words) => words !== undefined).join(', ');
+
+const leaseJson = (lease: Lease, remainingSeconds: number | undefined) => ({
+	type: lease.type.toUpperCase(),
+	note: shownNote(lease.note),
+	last_heartbeat: time(lease.lastHeartbeat),
+	expiry_time: time(lease.expiryTime),
+	lease_id: lease.leaseId,
+	since: time(lease.startTime),
+	ends_by: time(latestEndOf(lease)),
+	remaining_seconds: remainingSeconds === undefined ? undefined : Math.floor(remainingSeconds),
+	held_for_queue: lease.partialQueueId,
+});
+
+const shareJson = ({lease, heldSeconds, remainingSeconds, idleSeconds, memoryUsedMiB, ...share}: ShareRow) => ({
+	user: shareOwner({lease, heldSeconds, memoryUsedMiB, ...share}),
+	duration: longDuration(heldSeconds),
+	...leaseJson(lease, remainingSeconds),
+	memory_mb: lease.memoryMiB,
+	mig_instance: lease.mig && heldInstanceJson(lease.mig),
+	is_gone: share.isGone,
+	memory_used_mb: memoryUsedMiB,
+	over_seconds: share.overSeconds === undefined ? undefined : Math.floor(share.overSeconds),
+	idle_seconds: idleSeconds === undefined ? undefined : Math.floor(idleSeconds),
+	model: share.model && {provider: share.model.provider, model: share.model.model},
+	pids: share.processes.map(({pid}) => pid),
+});
+
+/** Of a cluster. */
+const placeJson = ({reading: {place} = {}}: {readonly reading?: Pick<GpuReading, 'place'>}) =>
+	place && {node: place.node, node_gpu_id: place.gpu};
+
+const rowJson = (row: StatusRow, {simulated}: Observation) => ({
+	gpu_id: row.index,
+	...placeJson(row),
+	status: stateWords[row.state],
+	// Who uses a GPU without a reservation stands in `unreserved_users`: scripts take a `user` for a holder.
+	user: row.owner === undefined ? undefined : userWords(row),
+	duration: row.heldSeconds === undefined ? undefined : longDuration(row.heldSeconds),
+	...(row.lease && leaseJson(row.lease, row.remainingSeconds)),
+	shares: row.shares?.map((share) => shareJson(share)),
+	share_capacity_mb: row.capacityMiB,
+	details: absentWhenBlank(row.state === 'unreserved' ? withoutReservation(row) : detailWords(row)),
+	validation: validationWords(row) === '-' ? undefined : validationWords(row),
+	model: row.model && {provider: row.model.provider, model: row.model.model},
+	gpu_model: modelName(row.reading?.name),
+	gpu_name: row.reading?.name,
+	last_released: time(row.lastReleased),
+	unreserved_users: absentWhenEmpty(unreservedNames(row)),
+	process_info: unreservedWords(row),
+	error: row.problem,
+	uuid: row.reading?.uuid,
+	memory_used_mb: row.reading?.memoryUsedMiB,
+	memory_total_mb: row.reading?.memoryTotalMiB,
+	utilization: row.reading?.utilizationPercent,
+	temperature: row.reading?.temperatureCelsius,
+	power_w: row.reading?.powerWatts,
+	mig_instances: partsJson(row),
+	drained: drainJson(row),
+	health: absentWhenEmpty(row.health.map(({words}) => words)),
+	idle_seconds: row.idleSeconds === undefined ? undefined : Math.floor(row.idleSeconds),
+	processes: row.reading?.processes && row.processes.map((process) => processJson(process)),
+	simulated: simulated || undefined,
+});
+
+/** One object a GPU, by index. */
+export const statusJson = (rows: readonly StatusRow[], observation: Observation) =>
+	rows.map((row) => rowJson(row, observation));

@@ -1,0 +1,31 @@
+/** Why a job is not bound to the NUMA nodes of its GPUs. */
+import type {NumaProblem} from '../core/model/numa.js';
+import {sanitize, shorten} from './text/text.js';
+
+/** No tool needs more words to say why it refuses. */
+const longestWords = 200;
+
+function reasonOf(problem: NumaProblem): string {
+	switch (problem.kind) {
+		case 'unknown-node': {
+			return `at which NUMA node GPU ${problem.gpu} is, is not known here`;
+		}
+
+		case 'no-processors': {
+			return `NUMA node ${problem.node} has no processors here`;
+		}
+
+		case 'no-program': {
+			return 'neither numactl nor taskset is installed. Install one: sudo apt install numactl, or: sudo dnf install numactl';
+		}
+
+		case 'refused': {
+			const words = shorten(sanitize(problem.words.trim()), longestWords);
+			return `${problem.program} failed${words === '' ? '' : `: ${words}`}`;
+		}
+	}
+}
+
+/** The line that `run` says before it starts a job that it could not bind. */
+export const notBoundLine = (problem: NumaProblem): string =>
+	`canhazgpu: NOT bound to NUMA nodes: ${reasonOf(problem)}`;

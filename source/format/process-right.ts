@@ -1,0 +1,18 @@
+/** Whether a process has a right to be on its GPU, in words. */
+import type {ProcessRight} from '../core/rules/pool/process-right.js';
+
+type Words = {
+	/** For a column of a table. */
+	readonly short: string;
+	/** The rest of a sentence about the process. */
+	readonly meaning: string;
+};
+
+export const processRightWords: Readonly<Record<ProcessRight, Words>> = {
+	'not-holder': {short: 'not holder', meaning: 'runs on a GPU that someone else holds'},
+	unreserved: {short: 'unreserved', meaning: 'uses the GPU without a reservation'},
+	unknown: {short: 'unknown', meaning: 'may belong to the holder: that cannot be told'},
+	little: {short: 'small use', meaning: 'uses so little that the GPU counts as free'},
+	desktop: {short: 'desktop', meaning: 'draws a screen, and needs no reservation'},
+	holder: {short: 'holder', meaning: 'belongs to the holder of the GPU'},
+};

@@ -1,0 +1,217 @@
+/**
+A refusal in words. The first line is the peer's, which scripts may look for.
+*/
+import type {Block, Refusal, UnusableGpu, UsageBlock} from '../../core/rules/allocation/allocation.js';
+import {isPartOfGpu} from '../../core/rules/allocation/request.js';
+import {sizeWords} from '../../core/rules/allocation/memory-size.js';
+import type {Quality} from '../../core/rules/allocation/need.js';
+import {latestEndOf} from '../../core/rules/leases/liveness.js';
+import {ownerOf} from '../../core/rules/leases/ownership.js';
+import type {Lease} from '../../core/model/types.js';
+import {longDuration, shortDuration} from '../text/durations.js';
+import {counted, mebibytes} from '../text/numbers.js';
+import {sanitize} from '../text/text.js';
+
+export type RefusalMessage = {readonly message: string; readonly hint?: string};
+
+const countOf = ({blocked}: Refusal, ...kinds: ReadonlyArray<Block['kind']>): number =>
+	blocked.filter(({block}) => kinds.includes(block.kind)).length;
+
+/** GPUs named one by one before the rest are only counted. */
+const namedGpus = 4;
+
+/** Why a GPU that nobody holds is not to be had, after its number: `cannot be judged: ...`. */
+function useWords(block: UsageBlock): string {
+	switch (block.kind) {
+		case 'unreserved': {
+			if (block.isDirty === true) {
+				return `is not clean yet: ${
+					block.users.length > 0
+						? `processes of ${sanitize(block.users.join(', '))} are on it`
+						: `${mebibytes(block.memoryUsedMiB ?? 0)} are held, and no process of a known account is on it`
+				}`;
+			}
+
+			return `is used without a reservation by ${block.users.length > 0 ? sanitize(block.users.join(', ')) : 'somebody unknown'}`;
+		}
+
+		case 'unknown-use':
+		case 'failed':
+		case 'not-scanned': {
+			return `cannot be judged: ${sanitize(block.why)}`;
+		}
+
+		case 'unfit': {
+			return `is unfit: ${sanitize(block.problems.map(({words}) => words).join('; '))}`;
+		}
+	}
+}
+
+/** Why it cannot be told whether a GPU has what is needed, after its number: `has unknown memory`. */
+const unknownQualityWords = (quality: Quality): string =>
+	`has ${quality === 'compute capability' ? 'an ' : ''}unknown ${quality}`;
+
+/** `GPU 1 has unknown memory, GPU 3 has unknown links`. */
+export const unknownWords = (gpus: ReadonlyArray<{readonly index: number; readonly quality: Quality}>): string =>
+	listed(gpus, ({quality}) => unknownQualityWords(quality));
+
+/** `24G are alice's, 8G are bob's`. */
+const partWords = (shares: readonly Lease[]): string =>
+	shares.map((lease) => `${sizeWords(lease.memoryMiB ?? 0)} are ${sanitize(ownerOf(lease))}'s`).join(', ');
+
+/** Who share a GPU, each once: `alice and bob`, `alice, bob and carol`. */
+const sharerWords = (shares: readonly Lease[]): string =>
+	new Intl.ListFormat('en-GB').format([...new Set(shares.map((lease) => sanitize(ownerOf(lease))))]);
+
+/** Why one GPU is not to be had, after its number: `is held by bob`. */
+export function blockWords(block: Block, now: number): string {
+	switch (block.kind) {
+		case 'leased': {
+			const owner = sanitize(ownerOf(block.lease));
+			if (block.lease.partialQueueId !== undefined) {
+				return `is held for ${owner}, who waits in the queue`;
+			}
+
+			const end = latestEndOf(block.lease);
+			const left = end === undefined ? '' : ` for another ${longDuration(end - now)}`;
+			return `is held by ${owner}${left}`;
+		}
+
+		case 'split': {
+			return block.isUnknown
+				? 'may be split by MIG, which cannot be told'
+				: 'is split by MIG, and not handed out whole';
+		}
+
+		case 'shared': {
+			return `is shared by ${sharerWords(block.shares)}`;
+		}
+
+		case 'no-room': {
+			const {freeMiB, capacityMiB, shares} = block;
+			const parts = shares.length === 0 ? '' : `, ${partWords(shares)}`;
+			return `has ${sizeWords(freeMiB)} of ${sizeWords(capacityMiB)} left${parts}`;
+		}
+
+		case 'most-shares': {
+			return `is shared by ${counted(block.shares.length, 'reservation')}, as many as may be`;
+		}
+
+		case 'unknown-memory': {
+			return 'has unknown memory in use';
+		}
+
+		case 'garbage': {
+			return `has an unreadable record: ${sanitize(block.problem)}`;
+		}
+
+		case 'drained': {
+			const {reason} = block.drain;
+			return `is out of service${reason === undefined ? '' : `: ${sanitize(reason)}`}`;
+		}
+
+		case 'queued': {
+			return `is kept for ${sanitize(ownerOf(block.entry))}, who waits in the queue`;
+		}
+
+		case 'unknown-quality': {
+			return unknownQualityWords(block.quality);
+		}
+
+		case 'unreserved':
+		case 'unknown-use':
+		case 'failed':
+		case 'not-scanned':
+		case 'unfit': {
+			return useWords(block);
+		}
+	}
+}
+
+/** `GPU 3`, `MIG instance 0:1`. */
+export const blockedName = ({index, instance}: {readonly index: number; readonly instance?: string}): string =>
+	instance === undefined ? `GPU ${index}` : `MIG instance ${instance}`;
+
+/** Some by name, the rest by their number. */
+function listed<Gpu extends {readonly index: number; readonly instance?: string}>(
+	gpus: readonly Gpu[],
+	wordsOf: (gpu: Gpu) => string,
+): string {
+	const named = gpus.slice(0, namedGpus).map((gpu) => `${blockedName(gpu)} ${wordsOf(gpu)}`);
+	return `${named.join(', ')}${gpus.length > namedGpus ? ` and ${gpus.length - namedGpus} more` : ''}`;
+}
+
+const gpuWords = ({blocked, now}: Refusal): string => `${listed(blocked, ({block}) => blockWords(block, now))}.`;
+
+/** `GPU 1 cannot be judged: ..., GPU 3 is unfit: ...`. */
+export const unusableWords = (unusable: readonly UnusableGpu[]): string =>
+	listed(unusable, ({block}) => useWords(block));
+
+/** Who asked, and how: what may be advised. */
+export type Asker = {
+	/** False where there is no `--force` to ask again with. */
+	readonly canForce?: boolean;
+	readonly account?: string;
+	/** The asker sees every GPU and its holder already, as in the monitor. */
+	readonly seesHolders?: boolean;
+};
+
+/** `Next free in about 1h59m: GPU 5, from bob.` Empty when no one holds a GPU. */
+function nextFreeWords({blocked, now}: Refusal): string {
+	const leases = blocked.flatMap(({index, block}) => (block.kind === 'leased' ? [{index, lease: block.lease}] : []));
+	const ends = leases
+		.map(({index, lease}) => ({index, lease, end: latestEndOf(lease)}))
+		.filter(({end}) => end !== undefined)
+		.toSorted((a, b) => a.end! - b.end!);
+	const [next] = ends;
+	if (next === undefined) {
+		return leases.length === 0 ? '' : 'The next GPU is free when a job ends.';
+	}
+
+	const wait = shortDuration(Math.max(0, next.end! - now));
+	return `Next free in about ${wait}: GPU ${next.index}, from ${sanitize(ownerOf(next.lease))}.`;
+}
+
+/** What to know or to do about the most telling reason. */
+function hintOf(refusal: Refusal, {canForce = true, account, seesHolders = false}: Asker): string {
+	const unscanned = refusal.blocked.find(({block}) => block.kind === 'not-scanned')?.block;
+	if (unscanned?.kind === 'not-scanned') {
+		return `The GPUs cannot be read, so none is handed out: ${sanitize(unscanned.why)}${canForce ? ' --force takes them all the same.' : ''}`;
+	}
+
+	const more = countOf(refusal, 'unfit') > 0 ? ' and what is wrong with a GPU' : '';
+	const force =
+		canForce && countOf(refusal, 'unreserved', 'unknown-use', 'failed', 'unfit') > 0
+			? ` --force ignores use without a reservation${more}.`
+			: '';
+	const isOwnUse = refusal.blocked.some(
+		({block}) => block.kind === 'unreserved' && account !== undefined && block.users.includes(account),
+	);
+	const own = isOwnUse ? ' What you run there already is yours by: canhazgpu reserve --pid PID.' : '';
+	return refusal.wanted.ids === undefined && !isPartOfGpu(refusal.wanted.need)
+		? `${seesHolders ? nextFreeWords(refusal) : 'See who holds them, and until when: canhazgpu status.'}${force}${own}`.trim()
+		: `${gpuWords(refusal)}${force}${own}`;
+}
+
+export function refusalMessage(refusal: Refusal, asker: Asker = {}): RefusalMessage {
+	const {wanted, available} = refusal;
+	const details = asker.seesHolders === true ? '' : " - run 'canhazgpu status' for details";
+	const reasons = [
+		[countOf(refusal, 'unreserved'), 'in use without reservation'],
+		[countOf(refusal, 'queued'), 'kept for the queue'],
+		[countOf(refusal, 'drained'), 'out of service'],
+		[countOf(refusal, 'failed', 'garbage', 'unfit'), 'out of order'],
+		[countOf(refusal, 'unknown-use', 'not-scanned', 'unknown-memory'), 'of unknown use'],
+		[countOf(refusal, 'no-room', 'most-shares'), 'without room for it'],
+		[countOf(refusal, 'shared'), 'shared by others'],
+		[countOf(refusal, 'split'), 'split by MIG'],
+		[countOf(refusal, 'unknown-quality'), 'of which it is unknown whether they qualify'],
+	] as const;
+	const noun = wanted.need?.mig === undefined ? 'GPU' : 'MIG instance';
+	const counts = reasons.filter(([count]) => count > 0).map(([count, what]) => `${counted(count, noun)} ${what}`);
+	const why = counts.length === 0 ? '' : ` (${counts.join(', ')}${details})`;
+	return {
+		message: `Not enough ${noun}s available. Requested: ${wanted.count}, Available: ${available}${why}`,
+		hint: hintOf(refusal, asker),
+	};
+}

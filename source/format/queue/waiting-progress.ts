@@ -1,0 +1,65 @@
+/**
+Waiting in words, for stderr.
+*/
+import type {Need} from '../../core/model/types.js';
+import type {Wanted} from '../../core/rules/allocation/request.js';
+import type {Progress} from '../../core/operations/waiting/waiter.js';
+import {needWords} from '../../core/rules/allocation/impossible.js';
+import {wantedInstanceWords} from '../../core/rules/mig/impossible-instances.js';
+import {engineReasonWords} from '../engine/engine-reasons.js';
+import {longDuration} from '../text/durations.js';
+import {sanitize} from '../text/text.js';
+import {unknownWords, unusableWords} from './refusal.js';
+
+/** `of model h100, with 40G or more`: what a request says of its GPUs beside their number. */
+export const needWordsOf = (need: Need): string => sanitize(needWords(need));
+
+/** `2 GPUs`, `GPU 3`, `MIG instance 0:1`, `GPUs 4 5`, `2 GPUs of model h100, with 40G or more`. */
+export const wantedWords = ({count, ids, need}: Wanted): string =>
+	`${
+		need?.mig === undefined
+			? ids === undefined
+				? `${count} ${count === 1 ? 'GPU' : 'GPUs'}`
+				: `${ids.length === 1 ? 'GPU' : 'GPUs'} ${ids.join(' ')}`
+			: sanitize(wantedInstanceWords(need.mig, count))
+	}${need === undefined ? '' : ` ${needWordsOf(need)}`}`.trimEnd();
+
+/** What has to happen first; undefined when nothing is out of service. */
+export const outOfServiceWords = (gpus: readonly number[]): string | undefined =>
+	gpus.length === 0
+		? undefined
+		: `when ${wantedWords({count: gpus.length, ids: gpus})} ${gpus.length === 1 ? 'is' : 'are'} back in service`;
+
+/**
+One line, without its end.
+
+@param progress
+@param hasEstimate - False for a line that stays for long: the estimate would soon be wrong.
+*/
+export function progressText(progress: Progress, hasEstimate = true): string {
+	switch (progress.kind) {
+		case 'waiting': {
+			const {position, waiting, wanted, held, outOfService, unusable, unknown, estimateSeconds} = progress;
+			const got = held.length === 0 ? `0/${wanted.count}` : `${held.length}/${wanted.count} [${held.join(' ')}]`;
+			const until = estimateSeconds === undefined ? undefined : `in about ${longDuration(estimateSeconds)}`;
+			// That nobody holds it and it is not given out is what one would not expect.
+			const reasons = [
+				...(unknown.length === 0 ? [] : [unknownWords(unknown)]),
+				...(unusable.length === 0 ? [] : [unusableWords(unusable)]),
+			];
+			const why = reasons.length === 0 ? undefined : `since ${reasons.join(', ')}`;
+			const engineWhy = progress.reason === undefined ? undefined : engineReasonWords(progress.reason);
+			const when = outOfServiceWords(outOfService) ?? until ?? why ?? engineWhy ?? 'when a job ends';
+			const words = `Waiting for ${wantedWords(wanted)}: ${position} of ${waiting} in line, got ${got}`;
+			return hasEstimate ? `${words}, ${when}` : words;
+		}
+
+		case 'store-lost': {
+			return `Waiting goes on, the place in line is kept: ${sanitize(progress.reason)}`;
+		}
+
+		case 'rejoined': {
+			return 'The place in line was lost: joined again, where it was';
+		}
+	}
+}

@@ -1,0 +1,68 @@
+/** `canhazgpu queue --why`: for each entry of the queue all because of whom it waits, one line each. */
+import {ownerOf} from '../../core/rules/leases/ownership.js';
+import {wantedOf} from '../../core/rules/queue/eligible.js';
+import type {Blocker} from '../../core/rules/queue/estimates.js';
+import type {QueueRow} from '../../core/rules/queue/queue-rows.js';
+import {untilWords} from '../queue/blockers.js';
+import {stuckWords} from '../queue/out-of-service.js';
+import {clockTime} from '../text/days.js';
+import {longDuration} from '../text/durations.js';
+import {engineReasonWords} from '../engine/engine-reasons.js';
+import {gpuRanges} from '../text/gpu-list.js';
+import type {Paint} from '../text/paint.js';
+import {sanitize, shownNote} from '../text/text.js';
+import {wantedWords} from '../queue/waiting-progress.js';
+import {estimateWords, userWords} from './queue-table.js';
+
+/** `bob has GPU 0-3 until 15:20, note "eval"`, `#1 erin comes first, on GPU 3`. */
+function blockerLine(blocker: Blocker, now: number): string {
+	const until = untilWords(blocker, (time) => clockTime(time, now));
+	if (blocker.kind === 'waiter') {
+		const {position, entry, gpus} = blocker;
+		return `#${position} ${sanitize(ownerOf(entry))} comes first, on GPU ${gpuRanges(gpus)}${until}`;
+	}
+
+	if (blocker.kind === 'engine') {
+		return engineReasonWords(blocker.reason);
+	}
+
+	const {lease, gpus} = blocker;
+	const note = sanitize(shownNote(lease.note ?? ''));
+	return `${sanitize(ownerOf(lease))} has GPU ${gpuRanges(gpus)}${until}${note === '' ? '' : `, note "${note}"`}`;
+}
+
+/** Why an entry waits. */
+function reasonsOf(row: QueueRow, now: number): readonly string[] {
+	const stuck = stuckWords(row);
+	const reasons = [
+		...(stuck === undefined ? [] : [stuck]),
+		...row.blockers.map((blocker) => blockerLine(blocker, now)),
+	];
+	return reasons.length > 0 || !row.isPossible || row.isUnknown
+		? reasons
+		: ['no reservation is in its way: free GPUs are used without a reservation, or it takes them in a moment'];
+}
+
+/**
+A head for each entry, and its reasons below it.
+
+@param now - On the store's clock, in seconds.
+*/
+export function queueWhy(rows: readonly QueueRow[], paint: Paint, now: number): string {
+	return rows
+		.map((row) => {
+			const {entry, held, waitedSeconds, position} = row;
+			if (entry === undefined) {
+				return paint.error(`#${position} is an entry that cannot be read`);
+			}
+
+			const wanted = wantedOf(entry);
+			const got = held.length === 0 ? '' : ` and has GPU ${gpuRanges(held)} already`;
+			const head = `#${position} ${userWords(entry)} waits for ${wantedWords(wanted)}${got}, ${longDuration(waitedSeconds)} so far`;
+			return [
+				`${paint.bold(head)}; expected: ${estimateWords(row)}`,
+				...reasonsOf(row, now).map((reason) => `   ${reason}`),
+			].join('\n');
+		})
+		.join('\n');
+}

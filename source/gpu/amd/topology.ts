@@ -1,0 +1,91 @@
+/** How AMD's tools tell the links between GPUs. */
+import type {GpuLink, GpuLinks} from '../../core/model/types.js';
+import {entriesByGpu, isObject, readIndex, readText, type JsonObject} from './json.js';
+
+/** Of two GPUs, by the tool's own numbers. */
+type Told = {readonly one: number; readonly other: number; readonly type: unknown; readonly hops: unknown};
+
+/** From a GPU to its processor and on to the other GPU. Farther GPUs are at another processor. */
+const hopsAtOneProcessor = 2;
+
+function linkOf({type, hops}: Told): GpuLink | undefined {
+	const count = readIndex(hops);
+	const word = readText(type)?.toUpperCase();
+	if (word === 'XGMI') {
+		return 'XGMI';
+	}
+
+	return word === 'PCIE' && count !== undefined ? (count <= hopsAtOneProcessor ? 'PHB' : 'SYS') : undefined;
+}
+
+/** @param numbers - By which programs know the GPUs, by the tool's own numbers. */
+function linksFrom(told: readonly Told[], numbers: ReadonlyMap<number, number>): GpuLinks | undefined {
+	const links: Array<Array<GpuLink | undefined>> = [];
+	for (const pair of told) {
+		const link = linkOf(pair);
+		const [one, other] = [pair.one, pair.other].map((index) => numbers.get(index) ?? index);
+		if (one === other || link === undefined) {
+			continue;
+		}
+
+		// One of the tools tells each pair once.
+		for (const [from, to] of [
+			[one!, other!],
+			[other!, one!],
+		] as const) {
+			links[from] ??= [];
+			links[from][to] = link;
+		}
+	}
+
+	return links.length === 0
+		? undefined
+		: Array.from(links, (row) => Array.from({length: links.length}, (_, other) => row?.[other]));
+}
+
+/** Before ROCm 6.3, `{"link_type": {"gpu_1": "XGMI"}, "hops": {"gpu_1": 1}}`. */
+const oldPairs = (one: number, entry: JsonObject): readonly Told[] => {
+	const {link_type: types, hops = entry['num_hops']} = entry;
+	return Object.entries(isObject(types) ? types : {}).flatMap(([name, type]) => {
+		const other = readIndex(/^gpu_(?<index>\d{1,4})$/v.exec(name)?.groups?.['index']);
+		return other === undefined ? [] : [{one, other, type, hops: isObject(hops) ? hops[name] : undefined}];
+	});
+};
+
+/** From ROCm 6.3 on, `{"links": [{"gpu": 1, "link_type": "XGMI", "num_hops": 1}]}`. */
+const newPairs = (one: number, {links}: JsonObject): readonly Told[] =>
+	(Array.isArray(links) ? links : []).flatMap((link: unknown) => {
+		const other = isObject(link) ? readIndex(link['gpu']) : undefined;
+		return isObject(link) && other !== undefined ? [{one, other, type: link['link_type'], hops: link['num_hops']}] : [];
+	});
+
+/** Reads `amd-smi topology --json`. Undefined where it tells no links. */
+export const readAmdSmiLinks = (
+	documents: readonly unknown[] | undefined,
+	numbers: ReadonlyMap<number, number>,
+): GpuLinks | undefined =>
+	linksFrom(
+		[...(entriesByGpu(documents) ?? [])].flatMap(([one, entry]) => [...newPairs(one, entry), ...oldPairs(one, entry)]),
+		numbers,
+	);
+
+const pairPattern =
+	/^\(topology\) (?<what>link type|hops) between drm devices (?<one>\d{1,4}) and (?<other>\d{1,4})$/iv;
+
+/** Reads `rocm-smi --showtopo --json`: sentences about each pair, in `system`. Undefined where it tells no links. */
+export function readRocmSmiLinks(value: unknown, numbers: ReadonlyMap<number, number>): GpuLinks | undefined {
+	const system = isObject(value) ? value['system'] : undefined;
+	const sentences = Object.entries(isObject(system) ? system : {}).flatMap(([sentence, told]) => {
+		const {what = '', one, other} = pairPattern.exec(sentence)?.groups ?? {};
+		return one === undefined ? [] : [{what: what.toLowerCase(), one: Number(one), other: Number(other), told}];
+	});
+	const hops = new Map(
+		sentences.filter(({what}) => what === 'hops').map(({one, other, told}) => [`${one} ${other}`, told]),
+	);
+	return linksFrom(
+		sentences
+			.filter(({what}) => what === 'link type')
+			.map(({one, other, told}) => ({one, other, type: told, hops: hops.get(`${one} ${other}`)})),
+		numbers,
+	);
+}

@@ -1,0 +1,121 @@
+/** `status --json --follow` of another host: one ssh connection that stays open, and a line of JSON whenever something changed there. */
+import * as v from 'valibot';
+import {type CanhazgpuError} from '../../errors.js';
+import {isPlausibleStatus} from '../../core/model/other-hosts.js';
+import {runTool} from './spawn.js';
+import {checkRemoteHost, failed, mostBytes, rowsSchema, sshFailed, sshOptions, type RemoteRow} from './ssh.js';
+
+/** What another host tells of itself. Texts are whatever that host says. */
+export type FollowedStatus = {
+	readonly rows: readonly RemoteRow[];
+	/** The account that it knows us by. */
+	readonly account: string | undefined;
+	/** How many wait there. */
+	readonly waitingCount: number | undefined;
+};
+
+/** A connection that is cut without a word is noticed by ssh itself. */
+const keepAlive = ['-o', 'ServerAliveInterval=5', '-o', 'ServerAliveCountMax=3'];
+
+const lineSchema = v.object({
+	gpus: v.optional(rowsSchema),
+	account: v.fallback(v.optional(v.string()), undefined),
+	waiting_count: v.fallback(v.optional(v.pipe(v.number(), v.safeInteger(), v.minValue(0))), undefined),
+	error: v.fallback(v.optional(v.string()), undefined),
+});
+
+/** What versions say that know no `--follow` of this verb: this program, and the Go program. */
+const unknownFlag = /unknown (?:flag|option)|does not know|--follow/iv;
+
+/** Longer than any status: the rest of such a line is not kept. */
+const longestLine = mostBytes;
+
+/** @throws CanhazgpuError `failed` for what the host itself calls an error, and for what is no status. */
+function statusIn(host: string, line: string): FollowedStatus | undefined {
+	let value: unknown;
+	try {
+		value = JSON.parse(line);
+	} catch {
+		// What a login script prints.
+		return undefined;
+	}
+
+	const result = v.safeParse(lineSchema, value);
+	if (!result.success) {
+		throw failed(host, 'its answer is not a status');
+	}
+
+	const {gpus: rows, account, waiting_count: waitingCount, error} = result.output;
+	if (error !== undefined) {
+		throw failed(host, error);
+	}
+
+	if (rows === undefined || !isPlausibleStatus(rows)) {
+		throw failed(host, 'its answer is not a list of GPUs');
+	}
+
+	return {rows, account, waitingCount};
+}
+
+/**
+Follows the status of another host until `signal` is aborted. No password is asked for.
+
+@param told - Called with each status.
+@returns `unsupported` where that version knows no such flag.
+@throws CanhazgpuError `failed` in words, when the connection or the verb there ends, or what it says is no status.
+*/
+export async function followRemoteStatus(
+	host: string,
+	told: (status: FollowedStatus) => void,
+	signal: AbortSignal,
+): Promise<'unsupported'> {
+	const ending = new AbortController();
+	let problem: CanhazgpuError | undefined;
+	let rest = '';
+	let hasTold = false;
+	const onText = (text: string): void => {
+		const lines = (rest + text).split('\n');
+		rest = lines.pop() ?? '';
+		if (rest.length > longestLine) {
+			problem ??= failed(host, `its answer is longer than ${mostBytes / 1_000_000} MB`);
+			ending.abort();
+			return;
+		}
+
+		for (const line of lines) {
+			if (problem !== undefined || !line.startsWith('{')) {
+				continue;
+			}
+
+			try {
+				const status = statusIn(host, line);
+				if (status !== undefined) {
+					hasTold = true;
+					told(status);
+				}
+			} catch (error) {
+				problem = error as CanhazgpuError;
+				ending.abort();
+			}
+		}
+	};
+
+	const {stderr, exitCode, failure, ...end} = await runTool(
+		'ssh',
+		[...sshOptions, ...keepAlive, '--', checkRemoteHost(host), 'canhazgpu', 'status', '--json', '--follow'],
+		{timeoutMs: Infinity, maxBytes: mostBytes, signal: AbortSignal.any([signal, ending.signal]), onText},
+	);
+	if (problem !== undefined) {
+		throw problem;
+	}
+
+	if (exitCode === 127) {
+		throw failed(host, 'canhazgpu is not installed there');
+	}
+
+	if (!hasTold && failure === undefined && exitCode !== 0 && exitCode !== 255 && unknownFlag.test(stderr)) {
+		return 'unsupported';
+	}
+
+	throw sshFailed(host, {stderr, failure, signal: end.signal});
+}

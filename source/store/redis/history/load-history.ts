@@ -1,0 +1,58 @@
+/**
+How busy the GPUs were, in a key of ours for each hour. A key ends by itself when nobody writes any more, too.
+*/
+import type {Redis} from 'ioredis';
+import {loadHours, longestLoadHour, type LoadHistory} from '../../../core/model/ports.js';
+import {hoursBetween} from '../../load-hours.js';
+import {rawOf, textOf} from '../../records/json/raw.js';
+import type {Connection} from '../connection.js';
+import {loadKeyPrefix} from '../keys.js';
+import appendLua from '../lua/append-load.lua';
+import readLua from '../lua/read-loads.lua';
+import {ask, bytesOf, listOf, optional} from '../replies.js';
+
+const keptSeconds = loadHours * 3600;
+
+type Scripted = Redis & {
+	readonly appendLoad: (...values: ReadonlyArray<string | number>) => Promise<number>;
+	readonly readLoadsBuffer: (...values: ReadonlyArray<string | number>) => Promise<unknown>;
+};
+
+export function createLoadHistory(connection: Connection): LoadHistory {
+	const {client} = connection;
+	client.defineCommand('appendLoad', {lua: appendLua, numberOfKeys: 1});
+	client.defineCommand('readLoads', {lua: readLua});
+	return {
+		async append(hour, line) {
+			await connection.run(
+				async (redis) =>
+					(redis as Scripted).appendLoad(`${loadKeyPrefix}${hour}`, `${line}\n`, keptSeconds, longestLoadHour),
+				// Added twice, a line would count twice.
+				{isRepeatable: false},
+			);
+		},
+		async read(fromHour, toHour) {
+			const hours = hoursBetween(fromHour, toHour);
+			if (hours.length === 0) {
+				return new Map();
+			}
+
+			const texts = await ask(
+				connection,
+				async (redis) =>
+					(redis as Scripted).readLoadsBuffer(
+						hours.length,
+						...hours.map((hour) => `${loadKeyPrefix}${hour}`),
+						longestLoadHour,
+					),
+				(reply) => listOf(reply, (part) => optional(part, (bytes) => textOf(rawOf(bytesOf(bytes))))),
+			);
+			return new Map(
+				hours.flatMap((hour, place) => {
+					const text = texts[place] ?? '';
+					return text === '' ? [] : [[hour, text] as const];
+				}),
+			);
+		},
+	};
+}

@@ -1,0 +1,21 @@
+--[[
+Adds a line to the load history of an hour.
+
+KEYS  1 the text of the hour
+ARGV  1 line  2 for how many seconds it is kept  3 the most bytes of the text
+
+Result  1, or 0 when it is full
+]]
+
+local length = redis.pcall('STRLEN', KEYS[1])
+if type(length) ~= 'number' then
+  -- No text is none of ours.
+  redis.call('DEL', KEYS[1])
+  length = 0
+end
+if length + #ARGV[1] > tonumber(ARGV[3]) then
+  return 0
+end
+redis.call('APPEND', KEYS[1], ARGV[1])
+redis.call('EXPIRE', KEYS[1], ARGV[2])
+return 1

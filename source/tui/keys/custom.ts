@@ -1,0 +1,118 @@
+/** Keys that a user has chosen (`top.keys`) in the place of the usual ones. */
+import {CanhazgpuError, quoted} from '../../errors.js';
+import {panelModes, type Mode} from './binding.js';
+import {bindings, dialogBindings, panelBindings, type Binding} from './bindings.js';
+import {keyNamed, keyWords} from './key-words.js';
+
+/** What a key does -> the keys for it, as a config writes them. */
+export type CustomKeys = ReadonlyMap<string, readonly string[]>;
+
+const isOfPanel = ({modes}: Binding): boolean => modes.some((mode) => (panelModes as readonly Mode[]).includes(mode));
+
+/** What an action is called in a config. Undefined for one that has no name, and for those of text being typed. */
+const actionOf = (binding: Binding): string | undefined => {
+	const {intent} = binding;
+	return isOfPanel(binding) && typeof intent !== 'function'
+		? typeof intent === 'string'
+			? intent
+			: intent.name
+		: undefined;
+};
+
+/** All that keys can be chosen for, in the order of the help, with the usual keys. */
+export const actions = (): ReadonlyMap<string, readonly string[]> => {
+	const found = new Map<string, readonly string[]>();
+	for (const binding of panelBindings) {
+		const name = actionOf(binding);
+		if (name !== undefined) {
+			found.set(name, [...new Set([...(found.get(name) ?? []), ...binding.keys])]);
+		}
+	}
+
+	return found;
+};
+
+const refuse = (problem: string, hint: string): CanhazgpuError =>
+	new CanhazgpuError('config', `top.keys: ${problem}`, {hint});
+
+function keysFor(action: string, written: readonly string[]): readonly string[] {
+	return written.map((key) => {
+		const name = keyNamed(key);
+		if (name === undefined) {
+			throw refuse(
+				`${quoted(key)} is no key that ${action} can have`,
+				'Write one character, space, enter, tab, escape, up, down, left, right, pageup, pagedown, home, end, or ctrl-d and the like.',
+			);
+		}
+
+		return name;
+	});
+}
+
+/** One key that means two things where a panel has the focus. */
+function conflictIn(changed: readonly Binding[], mode: Mode): string | undefined {
+	const used = new Map<string, Binding>();
+	for (const binding of changed) {
+		for (const key of binding.modes.includes(mode) ? binding.keys : []) {
+			const other = used.get(key);
+			if (other !== undefined && other.intent !== binding.intent) {
+				return `${keyWords(key)} is the key of both ${actionOf(other)} and ${actionOf(binding)}`;
+			}
+
+			used.set(key, binding);
+		}
+	}
+
+	return undefined;
+}
+
+function chosen(custom: CustomKeys): readonly Binding[] {
+	const known = actions();
+	for (const action of custom.keys()) {
+		if (!known.has(action)) {
+			throw refuse(
+				`there is nothing called ${quoted(action)} to choose keys for`,
+				'See the names: canhazgpu help monitor',
+			);
+		}
+	}
+
+	const changed = panelBindings.map((binding): Binding => {
+		const action = actionOf(binding);
+		const written = action === undefined ? undefined : custom.get(action);
+		if (written === undefined) {
+			return binding;
+		}
+
+		const keys = keysFor(action!, written);
+		const [, word = '', soon] = binding.footer ?? [];
+		return {
+			...binding,
+			keys,
+			footer: binding.footer === undefined || keys.length === 0 ? undefined : [keyWords(keys[0]!), word, soon],
+		};
+	});
+	const conflict = panelModes.map((mode) => conflictIn(changed, mode)).find((words) => words !== undefined);
+	if (conflict !== undefined) {
+		throw refuse(conflict, 'Choose another key for one of them.');
+	}
+
+	return [...changed, ...dialogBindings];
+}
+
+const made = new WeakMap<CustomKeys, readonly Binding[]>();
+
+/**
+All bindings, with the keys that were chosen.
+
+@throws CanhazgpuError `config` for an action that does not exist, what is no key, and a key that would mean two things at once.
+*/
+export function bindingsWith(custom: CustomKeys | undefined): readonly Binding[] {
+	if (custom === undefined) {
+		return bindings;
+	}
+
+	const found = made.get(custom) ?? chosen(custom);
+	made.set(custom, found);
+	return found;
+}

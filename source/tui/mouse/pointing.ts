@@ -1,0 +1,116 @@
+/** What a click, or a turn of the wheel, leads to: keys as they would be pressed, and changes of the state. */
+import {placedDialog} from '../dialogs/place.js';
+import type {Mode} from '../keys/binding.js';
+import {modeOf} from '../keys/mode.js';
+import {isTooSmall, roomOf} from '../layout.js';
+import {footerKeyAt} from '../panels/footer.js';
+import {gpuAt} from '../panels/gpus.js';
+import {hostLineAt} from '../panels/hosts/hosts.js';
+import {processAt} from '../panels/processes/panel.js';
+import {queueEntryAt} from '../panels/queue.js';
+import {panelAt, type Region} from '../regions.js';
+import type {Pointed, PointerAction} from '../state/mouse/pointer.js';
+import type {State} from '../state/state.js';
+import type {MouseEvent} from './input.js';
+
+/** A name of a key, see key-names.ts; or what to tell the state. */
+export type Pointing = {readonly key: string} | {readonly action: PointerAction};
+
+/** While a line is typed, the panels stand still. */
+const typingModes: ReadonlySet<Mode> = new Set(['filter', 'hosts-filter', 'search']);
+
+/** Lines that one turn of the wheel moves by. */
+const wheelLines = 3;
+
+const acting = (action: PointerAction): Pointing => ({action});
+
+/** What stands at a line of a panel; below all rows there is the panel itself. */
+function pointedIn(state: State, {panel}: Region, column: number, line: number): Pointed {
+	const room = roomOf(state, panel);
+	const found: Pointed | undefined =
+		panel === 'table'
+			? gpuAt(state, room, {column, line})
+			: panel === 'processes'
+				? processAt(state, room, {column, line})
+				: panel === 'queue'
+					? queueEntryAt(state, room, line)
+					: panel === 'hosts'
+						? hostLineAt(state, room, line)
+						: undefined;
+	return found ?? {on: 'panel', panel};
+}
+
+/** In a dialog: a field, a box, or the answer to its question. A click beside it changes nothing. */
+function inDialog(state: State, {column, row}: MouseEvent): readonly Pointing[] {
+	const {dialog} = state;
+	const placed = placedDialog(state);
+	if (dialog === undefined || placed === undefined) {
+		return [];
+	}
+
+	const {top, left, width, height, fieldsFrom = Infinity, question} = placed;
+	const line = row - top - 1;
+	if (column <= left || column >= left + width - 1 || line < 0 || line >= height - 2) {
+		return [];
+	}
+
+	// The frame, and a blank.
+	const place = column - left - 2;
+	if (question?.line === line) {
+		return place === question.yes ? [{key: 'y'}] : place === question.no ? [{key: 'n'}] : [];
+	}
+
+	const field = dialog.kind === 'form' ? dialog.fields[line - fieldsFrom] : undefined;
+	if (field === undefined) {
+		return [];
+	}
+
+	const focused = acting({kind: 'field-pointed', place: line - fieldsFrom});
+	return field.kind === 'check' ? [focused, {key: ' '}] : [focused];
+}
+
+const repeated = (key: string): readonly Pointing[] => Array.from({length: wheelLines}, () => ({key}));
+
+/** Lists and texts in a dialog scroll, and help turns its pages; in a form the wheel does nothing. */
+function wheelInDialog({dialog}: State, isUp: boolean): readonly Pointing[] {
+	return dialog?.kind === 'output' || dialog?.kind === 'columns'
+		? repeated(isUp ? 'up' : 'down')
+		: dialog?.kind === 'help'
+			? [{key: isUp ? 'pageup' : 'pagedown'}]
+			: [];
+}
+
+export function pointingAt(state: State, event: MouseEvent): readonly Pointing[] {
+	const {column, row, kind} = event;
+	const {size, dialog} = state;
+	if (column >= size.columns || row >= size.rows || state.settings.isLinear || isTooSmall(state)) {
+		return [];
+	}
+
+	if (kind === 'click' && row === size.rows - 1) {
+		const key = footerKeyAt(state, column);
+		return key === undefined ? [] : [{key}];
+	}
+
+	const isTyping = typingModes.has(modeOf(state));
+	if (dialog !== undefined) {
+		return kind === 'click' ? inDialog(state, event) : wheelInDialog(state, kind === 'wheel-up');
+	}
+
+	const found = panelAt(state, column, row);
+	if (found === undefined || isTyping) {
+		return [];
+	}
+
+	const {region, line} = found;
+	if (kind !== 'click') {
+		const lines = kind === 'wheel-up' ? -wheelLines : wheelLines;
+		return [acting({kind: 'wheeled', panel: region.panel, lines})];
+	}
+
+	const at: Pointed =
+		line === 0
+			? {on: 'panel', panel: region.panel}
+			: pointedIn(state, region, column - region.left - region.side, line - 1);
+	return [acting({kind: 'pointed', at})];
+}

@@ -1,0 +1,134 @@
+/** The cells of the table of all hosts. Texts of other hosts were made harmless when their answers came. */
+import type {RemoteGpu} from '../../../format/hosts/remote-gpu.js';
+import {states} from '../../../format/states.js';
+import {roughDuration} from '../../../format/text/durations.js';
+import {sanitize} from '../../../format/text/text.js';
+import {fit} from '../../../format/text/width.js';
+import {holdersOf, type GpuLine} from '../../state/hosts/lines.js';
+import type {State} from '../../state/state.js';
+import {bar, ellipsisOf} from '../../widgets/glyphs.js';
+import {loadTone, span, type Line, type Span} from '../../widgets/styled-text.js';
+import {hotCelsius, stateTones, timeLeftWords} from '../shared/labels.js';
+import {gibibytes, processWords, shortModel} from '../shared/readings.js';
+import {barNumberWidth, type HostColumn, type HostColumnName} from './columns.js';
+
+const nothing = span('-', 'dim');
+const unavailable = span('N/A', 'dim');
+
+type Load = {readonly of: 'load' | 'memory'; readonly share: number; readonly number: string};
+
+function loadCell({of, share, number}: Load, {barWidth}: HostColumn, isAscii: boolean): Line {
+	const tone = loadTone(of, share);
+	if (barWidth === undefined) {
+		return [span(number, tone)];
+	}
+
+	const {filled, rest} = bar(share, barWidth, isAscii);
+	return [span(filled, tone), span(rest, 'dim'), span(fit(number, barNumberWidth, 'end'), tone)];
+}
+
+function memoryCell(gpu: RemoteGpu, column: HostColumn, isAscii: boolean): Line {
+	const {memory_used_mb: used, memory_total_mb: total} = gpu;
+	if (used === undefined) {
+		return [unavailable];
+	}
+
+	if (total === undefined || total === 0) {
+		return [span(gibibytes(used))];
+	}
+
+	const number =
+		column.barWidth === undefined ? `${gibibytes(used).slice(0, -1)}/${gibibytes(total)}` : gibibytes(used);
+	return loadCell({of: 'memory', share: used / total, number}, column, isAscii);
+}
+
+function ownerCell({gpu, state}: GpuLine): Span {
+	const holders = holdersOf(gpu).join(',');
+	if (holders !== '') {
+		return span(holders, state === 'mine' ? 'mine' : 'plain');
+	}
+
+	const users = (gpu.unreserved_users ?? []).join(',');
+	// The question mark: they use it, and nothing says that they may.
+	return state === 'unreserved' ? span(`${users === '' ? 'unknown' : users}?`, 'warning') : nothing;
+}
+
+function endCell({gpu, state, atMs}: GpuLine, nowMs: number): Span {
+	if (holdersOf(gpu).length === 0 || state === 'unreserved') {
+		return nothing;
+	}
+
+	if (gpu.held_for_queue !== undefined) {
+		return span('queued');
+	}
+
+	const {remaining_seconds: told, reservation_type: type} = gpu;
+	return told === undefined
+		? span(type === 'run' ? 'on-exit' : type === undefined ? '-' : 'never')
+		: timeLeftWords(Math.max(0, told - (nowMs - atMs) / 1000));
+}
+
+/** What is wrong with it, or else the largest process and how many more there are. */
+function processCell({gpu, state}: GpuLine): Span {
+	const {drain, health = [], error, processes = [], process_info: use, mig_instances: parts} = gpu;
+	if (state === 'drained') {
+		const by = drain?.by === undefined ? '' : ` by ${drain.by}`;
+		return span(`drained${by}${drain?.reason === undefined ? '' : `: ${drain.reason}`}`, 'warning');
+	}
+
+	const fault = health[0] ?? (state === 'error' ? (error ?? 'error') : undefined);
+	if (fault !== undefined) {
+		return span(fault, 'error');
+	}
+
+	const [first, ...others] = processes.toSorted((a, b) => (b.memory_used_mb ?? -1) - (a.memory_used_mb ?? -1));
+	const more = others.length > 0 ? ` +${others.length}` : '';
+	const words =
+		first === undefined ? use : processWords({pid: first.pid, name: first.name, commandLine: first.command}) + more;
+	if (state === 'unreserved') {
+		return span(words ?? 'used without a reservation', 'warning');
+	}
+
+	return words === undefined ? (parts === undefined ? nothing : span(`MIG: ${parts.length} parts`)) : span(words);
+}
+
+/** The question mark: so it was before the host stopped to answer, and nobody knows how it is now. */
+function stateCell({gpu, state, isLast}: GpuLine): Span {
+	const words = state === 'idle' ? `${states.idle.short} ${roughDuration(gpu.idle_seconds ?? 0)}` : states[state].short;
+	return span(isLast ? `${words}?` : words, stateTones[state]);
+}
+
+type CellOf = (line: GpuLine, column: HostColumn, state: State) => Line;
+
+const cells: Readonly<Record<HostColumnName, CellOf>> = {
+	host: ({host, isOwn}) => [span(sanitize(host), isOwn ? 'strong' : 'plain')],
+	gpu: ({gpu}) => [span(String(gpu.gpu_id), 'strong')],
+	state: (line) => [stateCell(line)],
+	owner: (line) => [ownerCell(line)],
+	ends: (line, _, {nowMs}) => [endCell(line, nowMs)],
+	utilization: ({gpu: {utilization: percent}}, column, {settings}) =>
+		percent === undefined
+			? [unavailable]
+			: loadCell({of: 'load', share: percent / 100, number: `${Math.round(percent)}%`}, column, settings.isAscii),
+	memory: ({gpu}, column, {settings}) => memoryCell(gpu, column, settings.isAscii),
+	temperature({gpu: {temperature: celsius}}) {
+		return [
+			celsius === undefined
+				? nothing
+				: celsius >= hotCelsius
+					? span(`${Math.round(celsius)}C!`, 'warning')
+					: span(`${Math.round(celsius)}C `),
+		];
+	},
+	model: ({gpu: {gpu_model: model}}) => [model === undefined ? nothing : span(shortModel(model))],
+	process: (line) => [processCell(line)],
+};
+
+/** A cell exactly as wide as its column. Only cells of a single piece can be too long. */
+export function hostCell(line: GpuLine, column: HostColumn, state: State): Line {
+	const cell = cells[column.name](line, column, state);
+	const [first] = cell;
+	return cell.length === 1 && first !== undefined
+		? [span(fit(first.text, column.width, column.align, ellipsisOf(state)), first.tone)]
+		: cell;
+}

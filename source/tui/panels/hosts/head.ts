@@ -1,0 +1,99 @@
+/** The two lines on top while all hosts are shown: how many answer, and what they have together. */
+import {sanitize} from '../../../format/text/text.js';
+import {counted} from '../../../format/text/numbers.js';
+import {shortDuration} from '../../../format/text/durations.js';
+import {states} from '../../../format/states.js';
+import {hostNamesOf, hostTotals} from '../../state/hosts/totals.js';
+import {storeNow, type State} from '../../state/state.js';
+import {bar, ellipsisOf} from '../../widgets/glyphs.js';
+import {fitLine, joined, lineWidth, loadTone, span, spread, type Line, type Tone} from '../../widgets/styled-text.js';
+import {gibibytes} from '../shared/readings.js';
+
+/** The header leaves things out step by step, from nothing to all that can be. */
+const mostLeftOut = 4;
+
+function leftOf(state: State, level: number): Line {
+	const {answering, asking, failing} = hostTotals(state);
+	const {pause, nowMs} = state;
+	return joined([
+		[span(level < 1 ? ' canhazgpu top' : ' canhazgpu', 'strong')],
+		[span(counted(hostNamesOf(state).length, 'host'))],
+		[span(level < 2 ? `${answering} answering` : `${answering} live`, answering > 0 ? 'success' : 'dim')],
+		asking > 0 ? [span(`${asking} asked`, 'warning')] : [],
+		failing > 0 ? [span(level < 2 ? `${failing} not answering` : `${failing} down`, 'error')] : [],
+		pause === undefined ? [] : [span(`[PAUSED ${shortDuration((nowMs - pause.sinceMs) / 1000)}]`, 'warning')],
+	]);
+}
+
+function rightOf(state: State, level: number): Line {
+	const {requester, isReadonly, formatTime} = state.settings;
+	const now = storeNow(state);
+	return joined([
+		[span(isReadonly ? 'ro' : 'rw', isReadonly ? 'warning' : 'plain')],
+		level < 4 ? [span(sanitize(requester.label))] : [],
+		now === undefined ? [] : [span(level < 3 ? formatTime(now) : formatTime(now).slice(0, 5))],
+		[span('')],
+	]);
+}
+
+function headerLine(state: State): Line {
+	const {columns} = state.size;
+	for (let level = 0; ; level++) {
+		const [left, right] = [leftOf(state, level), rightOf(state, level)];
+		if (level === mostLeftOut || lineWidth(left) + lineWidth(right) + 2 <= columns) {
+			return spread(left, right, columns, ellipsisOf(state));
+		}
+	}
+}
+
+/** What there is none of stays grey. */
+const total = (word: string, count: number, tone: Tone): Line => [span(`${word} ${count}`, count > 0 ? tone : 'dim')];
+
+function summaryLine(state: State): Line {
+	const {columns} = state.size;
+	const totals = hostTotals(state);
+	const {utilization: mean, memoryUsedMiB: used, memoryTotalMiB} = totals;
+	const counts = [
+		total('Free', totals.free, 'free'),
+		total('Mine', totals.mine, 'mine'),
+		total('Others', totals.others, 'others'),
+		...(totals.drained > 0 ? [total('Drained', totals.drained, 'plain')] : []),
+		...(totals.unreserved > 0 ? [total(states.unreserved.short, totals.unreserved, 'warning')] : []),
+		...(totals.errors > 0 ? [total('Error', totals.errors, 'error')] : []),
+		[span(`of ${totals.gpuCount}`, 'dim')],
+	];
+	const queue = total('Queue', totals.waiting, 'strong');
+	const memory: Line =
+		memoryTotalMiB === 0
+			? []
+			: [
+					span('Mem '),
+					span(
+						`${gibibytes(used).slice(0, -1)}/${gibibytes(memoryTotalMiB)}`,
+						loadTone('memory', used / memoryTotalMiB),
+					),
+				];
+	const percent = `${Math.round((mean ?? 0) * 100)}%`;
+	const load: Line = mean === undefined ? [] : [span('Util '), span(percent, loadTone('load', mean))];
+	const {filled, rest} = bar(mean ?? 0, 12, state.settings.isAscii);
+	const barred: Line =
+		mean === undefined
+			? []
+			: [
+					span('Util '),
+					span(filled, loadTone('load', mean)),
+					span(rest, 'dim'),
+					span(` ${percent}`, loadTone('load', mean)),
+				];
+	const left: Line = [span(' '), ...joined(counts)];
+	for (const pieces of [[barred, memory, queue], [load, memory, queue], [load, queue], [queue]]) {
+		const right: Line = [...joined(pieces), span(' ')];
+		if (lineWidth(left) + lineWidth(right) + 2 <= columns) {
+			return spread(left, right, columns, ellipsisOf(state));
+		}
+	}
+
+	return fitLine(left, columns, ellipsisOf(state));
+}
+
+export const hostsHeadLines = (state: State): readonly Line[] => [headerLine(state), summaryLine(state)];

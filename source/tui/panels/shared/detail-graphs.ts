@@ -1,0 +1,151 @@
+/** The graphs of the selected GPU, with who held it under the curve where they go further back than a few minutes. */
+import {pastHistory} from '../../../core/live/past-history.js';
+import {firstColumnMs, seriesOf, type UtilizationHistory} from '../../../core/live/utilization-history.js';
+import {ownerOf} from '../../../core/rules/leases/ownership.js';
+import {loadName} from '../../../core/rules/pool/load-minutes.js';
+import {holdersByColumn} from '../../../core/rules/pool/past-holders.js';
+import {liveUsage} from '../../../core/rules/pool/report.js';
+import type {StatusRow} from '../../../core/rules/pool/status.js';
+import type {UsageRecord} from '../../../core/model/types.js';
+import {sanitize} from '../../../format/text/text.js';
+import {truncate, widthOf} from '../../../format/text/width.js';
+import type {Room} from '../../layout.js';
+import {remembering} from '../../state/memo.js';
+import {ownRange, rangeWord} from '../../state/past.js';
+import {storeNow, type State} from '../../state/state.js';
+import {selectedRow} from '../../state/table/rows.js';
+import {tagOf} from '../../state/table/state.js';
+import {graphLines, graphMargin} from '../../widgets/graph.js';
+import {span, type Line, type Span} from '../../widgets/styled-text.js';
+import {gibibytes} from './readings.js';
+
+const gap = 2;
+
+/** From this width on, two graphs stand side by side. */
+const leastForTwo = 64;
+
+/** What a graph is drawn from: values up to now, in milliseconds on the clock of those values. */
+type Drawn = {readonly history: UtilizationHistory; readonly nowMs: number; readonly spanMs: number};
+
+/** What all have written down, for one GPU: looked up once for each minute that comes. */
+const keptOf = remembering(
+	(state: State) => {
+		const {past, history, panels, snapshot, snapshotAtMs} = state;
+		const row = selectedRow(state);
+		return [past, history, panels.range, snapshot, snapshotAtMs, row?.index, row?.reading?.uuid];
+	},
+	(state): UtilizationHistory | undefined => {
+		const {past, history, panels, snapshot, snapshotAtMs} = state;
+		const row = selectedRow(state);
+		return row === undefined
+			? undefined
+			: pastHistory(past?.kind === 'read' ? past.past.minutes : [], history, {
+					name: loadName({index: row.index, uuid: row.reading?.uuid}),
+					key: tagOf(row.index, row.reading),
+					windowMs: panels.range * 60_000,
+					ownOffsetMs: (snapshot?.now ?? 0) * 1000 - snapshotAtMs,
+				});
+	},
+);
+
+function drawnOf(state: State): Drawn {
+	const {history, nowMs, panels} = state;
+	const now = storeNow(state);
+	const kept = panels.range === ownRange || now === undefined ? undefined : keptOf(state);
+	return kept === undefined
+		? {history, nowMs, spanMs: history.windowMs}
+		: {history: kept, nowMs: now! * 1000, spanMs: kept.windowMs};
+}
+
+/** All who have held GPUs in this time, up to now. */
+const usageOf = remembering(
+	({past, snapshot}: State) => [past, snapshot],
+	({past, snapshot}): readonly UsageRecord[] => [
+		...(past?.kind === 'read' ? past.past.usage : []),
+		...(snapshot === undefined ? [] : liveUsage(snapshot)),
+	],
+);
+
+/** Names stand where their time begins, with a line to its end: `alice────bob──`. */
+function holderLine(state: State, row: StatusRow, {nowMs, spanMs}: Drawn, columns: number): Line {
+	const {requester, isAscii} = state.settings;
+	const columnMs = spanMs / columns;
+	const holders = holdersByColumn(usageOf(state), row.index, {
+		start: firstColumnMs(columnMs, {columns, nowMs}) / 1000,
+		columnSeconds: columnMs / 1000,
+		columns,
+	});
+	const pieces: Array<{readonly name: string; readonly tone: Span['tone']; columns: number}> = [];
+	for (const records of holders) {
+		const name = records.map(({user}) => sanitize(user)).join('+');
+		const last = pieces.at(-1);
+		if (last?.name === name) {
+			last.columns++;
+		} else {
+			const isMine = records.some((record) => ownerOf({...record, type: record.reservationType}) === requester.account);
+			pieces.push({name, tone: isMine ? 'mine' : 'others', columns: 1});
+		}
+	}
+
+	const line = isAscii ? '-' : '─';
+	return pieces.map(({name, tone, columns: width}) => {
+		const shown = truncate(name, Math.max(1, width - 1), '');
+		return name === '' ? span(' '.repeat(width)) : span(`${shown}${line.repeat(width - widthOf(shown))}`, tone);
+	});
+}
+
+/** Higher, and narrower, two graphs of the past stand one above the other: each has the whole width for its hours. */
+const stacked = {leastRows: 10, mostWidth: 120} as const;
+
+/** What is drawn: each graph as many columns wide, and which of them stand where. */
+function arrangementOf(isPast: boolean, {rows, width}: Room) {
+	const isStacked = isPast && rows >= stacked.leastRows && width < stacked.mostWidth;
+	const beside = !isStacked && width >= leastForTwo ? 2 : 1;
+	return {isStacked, beside, columns: Math.floor((width - gap * beside) / beside) - graphMargin};
+}
+
+/** The past as far as it is chosen: utilization and memory, together where there is room. */
+export function detailGraphs(state: State, room: Room): readonly Line[] {
+	const row = selectedRow(state);
+	const {past, panels, settings} = state;
+	const isPast = panels.range !== ownRange;
+	const hasHolders = isPast && room.rows >= 4;
+	const {isStacked, beside, columns} = arrangementOf(isPast, room);
+	const height = room.rows - 1 - (hasHolders ? 1 : 0);
+	if (height < 1 || row === undefined) {
+		return [];
+	}
+
+	if (isPast && past?.kind !== 'read') {
+		return [[span(` ${past?.reason ?? 'reading the past'}`, past === undefined ? 'dim' : 'warning')]];
+	}
+
+	const drawn = drawnOf(state);
+	const total = row.reading?.memoryTotalMiB;
+	const under = hasHolders ? holderLine(state, row, drawn, columns) : undefined;
+	const linesOf = (reading: 'utilization' | 'memory', rows: number): readonly Line[] =>
+		graphLines(
+			{
+				...(reading === 'utilization'
+					? {of: 'load', top: 'util 100%', bottom: '0%'}
+					: {of: 'memory', top: total === undefined ? 'mem' : `mem ${gibibytes(total)}`, bottom: '0G'}),
+				values: seriesOf(drawn.history, tagOf(row.index, row.reading), reading, {...drawn, columns}),
+				from: `-${rangeWord(panels.range)}`,
+				under,
+			},
+			rows,
+			settings.isAscii,
+		);
+	if (isStacked) {
+		const upper = Math.ceil(height / 2);
+		return [...linesOf('utilization', upper).slice(0, upper), ...linesOf('memory', height - upper)];
+	}
+
+	const utilization = linesOf('utilization', height);
+	if (beside === 1) {
+		return utilization;
+	}
+
+	const memory = linesOf('memory', height);
+	return utilization.map((line, place) => [...line, span(' '.repeat(gap)), ...memory[place]!]);
+}

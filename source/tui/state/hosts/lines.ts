@@ -1,0 +1,243 @@
+/** The lines of the table of all hosts: one for each GPU, and one for each host of which there is something to say. */
+import {accountOn} from '../../../core/model/other-hosts.js';
+import {statusJson} from '../../../format/json/status-json.js';
+import {fromCommandRows, type RemoteGpu} from '../../../format/hosts/remote-gpu.js';
+import {withoutName} from '../../../format/tables/host-tables.js';
+import {states, type MonitorState} from '../../../format/states.js';
+import {sanitize} from '../../../format/text/text.js';
+import {isFiltered, type Filter} from '../table/state.js';
+import {remembering} from '../memo.js';
+import {rowsOf, type State} from '../state.js';
+import {sortedGpuLines} from './sort.js';
+import type {SeenHost} from './state.js';
+
+type LineOf<More> = More & {
+	/** It names the GPU or the host, wherever the line stands. */
+	readonly key: string;
+	readonly host: string;
+	readonly isOwn: boolean;
+};
+
+export type GpuLine = LineOf<{
+	readonly kind: 'gpu';
+	readonly gpu: RemoteGpu;
+	readonly state: MonitorState;
+	/** The monitor's clock when its values were told. */
+	readonly atMs: number;
+	/** The host gives no answer any more: these are the values that it told last. */
+	readonly isLast: boolean;
+}>;
+
+/** What there is to say of a host. */
+export type NoteLine = LineOf<{
+	readonly kind: 'note';
+	readonly words: string;
+	readonly level: 'asking' | 'problem' | 'remark';
+	/** When a host that fails now told its last values, on the monitor's clock. */
+	readonly valuesAtMs?: number;
+}>;
+
+export type HostLine = GpuLine | NoteLine;
+
+/** Who holds it; of one that several share, all of them. */
+export const holdersOf = ({user, sharers = []}: RemoteGpu): readonly string[] =>
+	user === undefined ? sharers : [user];
+
+/** Who holds it, or uses it. */
+const usersOf = (gpu: RemoteGpu): readonly string[] => [
+	...holdersOf(gpu),
+	...(gpu.unreserved_users ?? []),
+	...(gpu.processes ?? []).flatMap(({user}) => user ?? []),
+];
+
+/** A label stands behind the account: `alice (eval)`. */
+const isOf = (user: string, account: string): boolean => user === account || user.startsWith(`${account} (`);
+
+/** Held for so long without any use, it is called idle. */
+const idleSeconds = 10 * 60;
+
+function stateOf(gpu: RemoteGpu, account: string): MonitorState {
+	if (gpu.state !== 'in-use') {
+		return gpu.state;
+	}
+
+	if (gpu.held_for_queue !== undefined) {
+		return 'waiting';
+	}
+
+	return holdersOf(gpu).some((user) => isOf(user, account))
+		? 'mine'
+		: (gpu.idle_seconds ?? 0) >= idleSeconds
+			? 'idle'
+			: 'in-use';
+}
+
+type Told = {
+	readonly host: string;
+	readonly isOwn: boolean;
+	readonly account: string;
+	readonly gpus: readonly RemoteGpu[];
+	readonly atMs: number;
+	readonly isLast: boolean;
+};
+
+const gpuLines = ({host, isOwn, account, gpus, atMs, isLast}: Told): readonly GpuLine[] =>
+	gpus.map((gpu) => ({
+		kind: 'gpu',
+		// A line of its own even where a host tells the same uuid twice.
+		key: `${host} ${gpu.gpu_id} ${gpu.uuid ?? ''}`,
+		host,
+		isOwn,
+		gpu,
+		state: stateOf(gpu, account),
+		atMs,
+		isLast,
+	}));
+
+const noteLine = (
+	host: string,
+	words: string,
+	level: NoteLine['level'],
+	more: Partial<NoteLine> = {},
+): readonly NoteLine[] => [{kind: 'note', key: host, host, isOwn: false, words, level, ...more}];
+
+/** The GPUs of this host, as it would tell them to another, and when. They are not made again with each second that passes. */
+const ownGpus = remembering(
+	(state: State) => [state.snapshot, state.observation, state.settings],
+	(state): {readonly gpus: readonly RemoteGpu[]; readonly atMs: number} => {
+		const {observation, nowMs, snapshot} = state;
+		const rows = observation === undefined ? [] : statusJson(rowsOf(state), observation);
+		return {gpus: fromCommandRows(rows, snapshot?.now ?? 0) ?? [], atMs: nowMs};
+	},
+);
+
+function ownLines(state: State): readonly HostLine[] {
+	const {hostname: host, requester, hasNoPool} = state.settings;
+	if (hasNoPool === true) {
+		return [];
+	}
+
+	return state.observation === undefined
+		? noteLine(host, state.scanFailure?.message ?? 'scanning', 'asking', {isOwn: true})
+		: gpuLines({
+				host,
+				isOwn: true,
+				account: requester.account,
+				...ownGpus(state),
+				isLast: state.scanFailure !== undefined || state.connection.kind === 'lost',
+			});
+}
+
+function linesOf(host: string, seen: SeenHost | undefined, ownAccount: string): readonly HostLine[] {
+	if (seen === undefined) {
+		return noteLine(host, 'asking', 'asking');
+	}
+
+	const {answer, before, answeredMs} = seen;
+	if ('error' in answer) {
+		const words = sanitize(withoutName(answer.error, host));
+		const account = before?.answer.status.account ?? accountOn(host) ?? ownAccount;
+		return before === undefined
+			? noteLine(host, words, 'problem')
+			: [
+					...noteLine(host, words, 'problem', {valuesAtMs: before.answeredMs}),
+					...gpuLines({
+						host,
+						isOwn: false,
+						account,
+						gpus: before.answer.status.gpus,
+						atMs: before.answeredMs,
+						isLast: true,
+					}),
+				];
+	}
+
+	const {gpus, account = accountOn(host) ?? ownAccount, remark} = answer.status;
+	return [
+		...(remark === undefined ? [] : noteLine(host, sanitize(remark), 'remark', {key: `${host} remark`})),
+		...(gpus.length === 0 ? noteLine(host, 'its pool has no GPUs', 'problem') : []),
+		...gpuLines({host, isOwn: false, account, gpus, atMs: answeredMs, isLast: false}),
+	];
+}
+
+/** This host first, and each of the others, in the order of the setting. */
+const allLines = remembering(
+	(state: State) => [ownGpus(state), state.scanFailure, state.connection.kind, state.hosts.known],
+	(state): readonly HostLine[] => {
+		const {otherHosts = [], requester} = state.settings;
+		const known = new Map(state.hosts.known.map((host) => [host.name, host]));
+		return [...ownLines(state), ...otherHosts.flatMap((host) => linesOf(host, known.get(host), requester.account))];
+	},
+);
+
+/** All that a person could look for in the line of a GPU. */
+const wordsOf = ({host, gpu, state}: GpuLine): string =>
+	[
+		host,
+		`gpu${gpu.gpu_id}`,
+		states[state].short,
+		gpu.reservation_type,
+		gpu.note,
+		gpu.gpu_model,
+		gpu.uuid,
+		gpu.error,
+		gpu.process_info,
+		...usersOf(gpu),
+		...(gpu.processes ?? []).flatMap(({pid, name, command}) => [String(pid), name, command]),
+	]
+		.join(' ')
+		.toLowerCase();
+
+function isShown(line: HostLine, filter: Filter): boolean {
+	const wanted = filter.text.toLowerCase().split(/\s+/v).filter(Boolean);
+	if (line.kind === 'note') {
+		// A host that does not answer may have what is looked for: it stays, unless it is hosts that are filtered by name.
+		return wanted.every((word) => `${line.host} ${line.words}`.toLowerCase().includes(word));
+	}
+
+	if (
+		(filter.isMine && line.state !== 'mine') ||
+		(filter.user !== undefined && usersOf(line.gpu).every((user) => !isOf(user, filter.user!)))
+	) {
+		return false;
+	}
+
+	const words = wanted.length === 0 ? '' : wordsOf(line);
+	return wanted.every((word) => words.includes(word));
+}
+
+/** Filtered and in order. Sorted by anything but the host, what is said of hosts comes last. */
+export const hostLines = remembering(
+	(state: State) => [allLines(state), state.hosts.filter, state.hosts.sort],
+	(state): readonly HostLine[] => {
+		const {filter, sort} = state.hosts;
+		const shown = isFiltered(filter) ? allLines(state).filter((line) => isShown(line, filter)) : allLines(state);
+		if (sort.by === 'host' && !sort.isInverted) {
+			return shown;
+		}
+
+		const gpus = shown.filter((line) => line.kind === 'gpu');
+		const notes = shown.filter((line) => line.kind === 'note');
+		return [...sortedGpuLines(gpus, sort), ...notes];
+	},
+);
+
+/** Every line, whatever the filter. */
+export const unfilteredHostLines = allLines;
+
+/** Where the selected line stands now: it, or the one that took its place. Undefined when there is none. */
+export function selectedPlace(state: State): number | undefined {
+	const lines = hostLines(state);
+	const {key, place} = state.hosts.selected;
+	const found = lines.findIndex((line) => line.key === key);
+	return lines.length === 0 ? undefined : found === -1 ? Math.min(place, lines.length - 1) : found;
+}
+
+export function selectedHostLine(state: State): HostLine | undefined {
+	const place = selectedPlace(state);
+	return place === undefined ? undefined : hostLines(state)[place];
+}
+
+/** Whom the line is about: who holds the GPU, or else who uses it. */
+export const userOfLine = (line: HostLine | undefined): string | undefined =>
+	line?.kind === 'gpu' ? usersOf(line.gpu)[0]?.replace(/ \(.*$/v, '') : undefined;

@@ -1,0 +1,109 @@
+/** What the keys, and the answers of hosts, do to the table of all hosts. */
+import {sanitize} from '../../../format/text/text.js';
+import {roomOf} from '../../layout.js';
+import {noFilter, type Filter} from '../table/state.js';
+import {flashMs, type State} from '../state.js';
+import {edit, fieldOf, insert, type Edit} from '../text-field.js';
+import {hostLines, selectedHostLine, selectedPlace, userOfLine} from './lines.js';
+import {hostSortKeys, type HostsState, type SeenHost} from './state.js';
+
+/** All that is known of the other hosts. */
+export type HostsUpdate = {readonly kind: 'hosts-arrived'; readonly known: readonly SeenHost[]};
+
+const withHosts = (state: State, more: Partial<HostsState>): State => ({...state, hosts: {...state.hosts, ...more}});
+
+const withFilter = (state: State, more: Partial<Filter>): State =>
+	withHosts(state, {filter: {...state.hosts.filter, ...more}});
+
+/** The lines below the head of the table. */
+export const hostRowsOf = (state: State): number => Math.max(1, roomOf(state, 'hosts').rows - 1);
+
+export function selectHostPlace(state: State, wanted: number): State {
+	const lines = hostLines(state);
+	const place = Math.max(0, Math.min(wanted, lines.length - 1));
+	return withHosts(state, {selected: {key: lines[place]?.key, place}});
+}
+
+const moveBy = (state: State, by: number): State => selectHostPlace(state, (selectedPlace(state) ?? 0) + by);
+
+function sortBy(state: State, step: 1 | -1): State {
+	const place = hostSortKeys.indexOf(state.hosts.sort.by) + step + hostSortKeys.length;
+	return withHosts(state, {sort: {by: hostSortKeys[place % hostSortKeys.length]!, isInverted: false}});
+}
+
+function filterUser(state: State): State {
+	if (state.hosts.filter.user !== undefined) {
+		return withFilter(state, {user: undefined});
+	}
+
+	const user = userOfLine(selectedHostLine(state));
+	return user === undefined
+		? {
+				...state,
+				flash: {
+					level: 'warning',
+					text: 'This line has no user: select a GPU of the user to filter by',
+					untilMs: state.nowMs + flashMs,
+				},
+			}
+		: withFilter(state, {user});
+}
+
+export const hostsIntents = {
+	'next-host-line': (state) => moveBy(state, 1),
+	'previous-host-line': (state) => moveBy(state, -1),
+	'next-host-page': (state) => moveBy(state, hostRowsOf(state)),
+	'previous-host-page': (state) => moveBy(state, -hostRowsOf(state)),
+	'first-host-line': (state) => selectHostPlace(state, 0),
+	'last-host-line': (state) => selectHostPlace(state, Infinity),
+	'sort-hosts-next': (state) => sortBy(state, 1),
+	'sort-hosts-previous': (state) => sortBy(state, -1),
+	'invert-hosts': (state) => withHosts(state, {sort: {...state.hosts.sort, isInverted: !state.hosts.sort.isInverted}}),
+	'filter-hosts': (state) =>
+		withHosts(state, {prompt: {field: fieldOf(state.hosts.filter.text), before: state.hosts.filter.text}}),
+	'keep-hosts-filter': (state) => withHosts(state, {prompt: undefined}),
+	'drop-hosts-filter': (state) =>
+		withHosts(withFilter(state, {text: state.hosts.prompt?.before ?? ''}), {prompt: undefined}),
+	'filter-hosts-user': filterUser,
+	'filter-hosts-mine': (state) => withFilter(state, {isMine: !state.hosts.filter.isMine}),
+	'clear-hosts-filter': (state) =>
+		state.hosts.filter === noFilter
+			? {
+					...state,
+					panels: {...state.panels, focus: state.settings.hasNoPool === true ? 'hosts' : 'table', isZoomed: false},
+				}
+			: withHosts(state, {filter: noFilter}),
+} as const satisfies Readonly<Record<string, (state: State) => State>>;
+
+/** What a user may want of the table of all hosts. */
+export type HostsIntent = keyof typeof hostsIntents;
+
+/** Typing into the filter: the table follows at once. */
+export function changeHostsFilter(state: State, change: Edit | {readonly text: string}): State {
+	const {prompt} = state.hosts;
+	if (prompt === undefined) {
+		return state;
+	}
+
+	const field = typeof change === 'string' ? edit(prompt.field, change) : insert(prompt.field, sanitize(change.text));
+	return withHosts(withFilter(state, {text: field.value}), {prompt: {...prompt, field}});
+}
+
+export const afterHostsUpdate = (state: State, {known}: HostsUpdate): State => withHosts(state, {known});
+
+/** Keeps the selection on the line that was meant, and in view. */
+export function settledHosts(state: State): State {
+	if (state.panels.focus !== 'hosts') {
+		return state;
+	}
+
+	const lines = hostLines(state);
+	const place = selectedPlace(state) ?? 0;
+	const {selected, firstLine: before} = state.hosts;
+	const rows = hostRowsOf(state);
+	const firstLine = Math.max(0, Math.min(lines.length - rows, Math.max(Math.min(before, place), place - rows + 1)));
+	const key = lines[place]?.key;
+	return firstLine === before && place === selected.place && key === selected.key
+		? state
+		: withHosts(state, {selected: {key, place}, firstLine});
+}

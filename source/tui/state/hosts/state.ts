@@ -1,0 +1,41 @@
+/** The table of the GPUs of all hosts: what is known of the others, and how it is shown. */
+import type {KnownHost} from '../../../core/live/host-watch.js';
+import type {HostStatus} from '../../../format/hosts/host-status.js';
+import {noFilter, type Filter} from '../table/state.js';
+import type {TextField} from '../text-field.js';
+
+export type SeenHost = KnownHost<HostStatus>;
+
+export const hostSortKeys = [
+	'host',
+	'state',
+	'owner',
+	'ends',
+	'utilization',
+	'memory',
+	'temperature',
+	'model',
+] as const;
+
+export type HostSortKey = (typeof hostSortKeys)[number];
+
+export type HostsState = {
+	/** The other hosts that answered, or failed to, at least once. */
+	readonly known: readonly SeenHost[];
+	readonly sort: {readonly by: HostSortKey; readonly isInverted: boolean};
+	readonly filter: Filter;
+	/** A filter being typed, and what it was before. */
+	readonly prompt?: {readonly field: TextField; readonly before: string};
+	/** The key of the selected line, and where it stood when it was last seen. */
+	readonly selected: {readonly key?: string; readonly place: number};
+	/** The first line shown. */
+	readonly firstLine: number;
+};
+
+export const initialHosts: HostsState = {
+	known: [],
+	sort: {by: 'host', isInverted: false},
+	filter: noFilter,
+	selected: {place: 0},
+	firstLine: 0,
+};

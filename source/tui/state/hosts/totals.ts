@@ -1,0 +1,68 @@
+/** Sums over the GPUs of all hosts. */
+import {remembering} from '../memo.js';
+import type {State} from '../state.js';
+import {unfilteredHostLines} from './lines.js';
+
+export type HostTotals = {
+	/** Of hosts that answer. What a host told before it stopped to answer is no longer known to be so. */
+	readonly free: number;
+	readonly mine: number;
+	readonly others: number;
+	readonly unreserved: number;
+	readonly drained: number;
+	readonly errors: number;
+	/** All GPUs of hosts that answer. */
+	readonly gpuCount: number;
+	/** The mean over the GPUs that tell it, from 0 to 1. Undefined: none does. */
+	readonly utilization: number | undefined;
+	readonly memoryUsedMiB: number;
+	/** 0: no GPU tells it. */
+	readonly memoryTotalMiB: number;
+	readonly answering: number;
+	readonly asking: number;
+	readonly failing: number;
+	/** As far as the hosts tell. */
+	readonly waiting: number;
+};
+
+/** With this host, unless it has no pool. */
+export const hostNamesOf = ({settings}: State): readonly string[] => [
+	...(settings.hasNoPool === true ? [] : [settings.hostname]),
+	...(settings.otherHosts ?? []),
+];
+
+export const hostTotals = remembering(
+	(state: State) => [unfilteredHostLines(state), state.hosts.known, state.snapshot?.queue],
+	(state): HostTotals => {
+		const lines = unfilteredHostLines(state)
+			.filter((line) => line.kind === 'gpu')
+			.filter(({isLast}) => !isLast);
+		const count = (...wanted: ReadonlyArray<(typeof lines)[number]['state']>): number =>
+			lines.filter(({state: each}) => wanted.includes(each)).length;
+		const percents = lines.flatMap(({gpu}) => gpu.utilization ?? []);
+		const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
+		const {known} = state.hosts;
+		const failing = known.filter(({answer}) => 'error' in answer).length;
+		const names = hostNamesOf(state).length;
+		const asking = (state.settings.otherHosts?.length ?? 0) - known.length;
+		return {
+			free: count('available'),
+			mine: count('mine'),
+			others: count('in-use', 'idle', 'waiting'),
+			unreserved: count('unreserved'),
+			drained: count('drained'),
+			errors: count('error', 'unknown'),
+			gpuCount: lines.length,
+			utilization: percents.length === 0 ? undefined : sum(percents) / percents.length / 100,
+			memoryUsedMiB: sum(lines.flatMap(({gpu}) => gpu.memory_used_mb ?? [])),
+			memoryTotalMiB: sum(lines.flatMap(({gpu}) => gpu.memory_total_mb ?? [])),
+			failing,
+			asking,
+			answering: names - failing - asking,
+			waiting: sum([
+				state.snapshot?.queue.length ?? 0,
+				...known.flatMap(({answer}) => ('status' in answer ? (answer.status.waitingCount ?? 0) : [])),
+			]),
+		};
+	},
+);

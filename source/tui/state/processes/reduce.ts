@@ -1,0 +1,140 @@
+/** What the keys of tables do to the table of processes. */
+import {sanitize} from '../../../format/text/text.js';
+import {flashMs, type State} from '../state.js';
+import {edit, fieldOf, insert, type Edit} from '../text-field.js';
+import {pageRowsOf} from '../../layout.js';
+import {sortedByNext, withInverted, withNextSecond, withSecondInverted} from '../table/order.js';
+import type {TableIntent} from '../table/reduce.js';
+import {isFiltered, noFilter, type Filter} from '../table/state.js';
+import {selectedProcess, selectedProcessPlace, visibleProcesses} from './rows.js';
+import {processSortKeys, type ProcessesState, type ProcessSort} from './state.js';
+
+const withProcesses = (state: State, more: Partial<ProcessesState>): State => ({
+	...state,
+	processes: {...state.processes, ...more},
+});
+
+const withFilter = (state: State, more: Partial<Filter>): State =>
+	withProcesses(state, {filter: {...state.processes.filter, ...more}});
+
+/** Selects the row at this place of the table, or the last there is. */
+export function focusProcess(state: State, place: number): State {
+	const rows = visibleProcesses(state);
+	const position = Math.max(0, Math.min(place, rows.length - 1));
+	return withProcesses(state, {position, selectedKey: rows[position]?.key});
+}
+
+const focusBy = (state: State, by: number): State => focusProcess(state, (selectedProcessPlace(state) ?? 0) + by);
+
+const pageOf = (state: State): number => Math.max(1, pageRowsOf(state, 'processes'));
+
+const sortBy = (state: State, change: (sort: ProcessSort) => ProcessSort): State =>
+	withProcesses(state, {sort: change(state.processes.sort)});
+
+/** Tags the selected process, or takes its tag away, and goes on to the next. */
+function toggleTag(state: State): State {
+	const selected = selectedProcess(state);
+	if (selected === undefined) {
+		return state;
+	}
+
+	const tags = new Set(state.processes.tags);
+	if (!tags.delete(selected.key)) {
+		tags.add(selected.key);
+	}
+
+	return focusBy(withProcesses(state, {tags}), 1);
+}
+
+function openFilter(state: State): State {
+	const {filter, selectedKey} = state.processes;
+	return withProcesses(state, {prompt: {field: fieldOf(filter.text), before: {text: filter.text, selectedKey}}});
+}
+
+/** As it was before: the filter, and the selection with it. */
+function dropFilter(state: State): State {
+	const {prompt} = state.processes;
+	return prompt === undefined
+		? state
+		: withProcesses(withFilter(state, {text: prompt.before.text}), {
+				prompt: undefined,
+				selectedKey: prompt.before.selectedKey,
+			});
+}
+
+/** Only the user of the selected process, or everybody again. */
+function filterUser(state: State): State {
+	if (state.processes.filter.user !== undefined) {
+		return withFilter(state, {user: undefined});
+	}
+
+	const user = selectedProcess(state)?.process.user;
+	return user === undefined
+		? {
+				...state,
+				flash: {
+					level: 'warning',
+					text: 'The user of this process is unknown: select another to filter by',
+					untilMs: state.nowMs + flashMs,
+				},
+			}
+		: withFilter(state, {user});
+}
+
+/** The tags first, then the filter; with neither, back to the GPUs. */
+function clearMarks(state: State): State {
+	const {tags, filter} = state.processes;
+	if (tags.size > 0) {
+		return withProcesses(state, {tags: new Set()});
+	}
+
+	return isFiltered(filter)
+		? withProcesses(state, {filter: noFilter})
+		: {...state, panels: {...state.panels, focus: 'table', isZoomed: false}};
+}
+
+/** The same intents as those of the table of GPUs: the keys of all tables are the same. */
+export const processIntents: Readonly<Record<TableIntent, (state: State) => State>> = {
+	'focus-next-row': (state) => focusBy(state, 1),
+	'focus-previous-row': (state) => focusBy(state, -1),
+	'focus-next-page': (state) => focusBy(state, pageOf(state)),
+	'focus-previous-page': (state) => focusBy(state, -pageOf(state)),
+	'focus-first-row': (state) => focusProcess(state, 0),
+	'focus-last-row': (state) => focusProcess(state, Infinity),
+	// A process has a line of its own.
+	'focus-left-column': (state) => state,
+	'focus-right-column': (state) => state,
+	'toggle-tag': toggleTag,
+	'sort-next': (state) => sortBy(state, (sort) => sortedByNext(processSortKeys, sort, 1)),
+	'sort-previous': (state) => sortBy(state, (sort) => sortedByNext(processSortKeys, sort, -1)),
+	'invert-sort': (state) => sortBy(state, withInverted),
+	'second-sort-next': (state) => sortBy(state, (sort) => withNextSecond(processSortKeys, sort, 1)),
+	'second-sort-previous': (state) => sortBy(state, (sort) => withNextSecond(processSortKeys, sort, -1)),
+	'invert-second-sort': (state) => sortBy(state, withSecondInverted),
+	'open-filter': openFilter,
+	'keep-filter': (state) => withProcesses(state, {prompt: undefined}),
+	'drop-filter': dropFilter,
+	'filter-user': filterUser,
+	'filter-mine': (state) => withFilter(state, {isMine: !state.processes.filter.isMine}),
+	'clear-marks': clearMarks,
+};
+
+/** Typing into the filter: the table follows at once. */
+export function changeProcessFilter(state: State, change: Edit | {readonly text: string}): State {
+	const {prompt} = state.processes;
+	if (prompt === undefined) {
+		return state;
+	}
+
+	const field = typeof change === 'string' ? edit(prompt.field, change) : insert(prompt.field, sanitize(change.text));
+	return withProcesses(withFilter(state, {text: field.value}), {prompt: {...prompt, field}});
+}
+
+/** Opens the selected process: what is known of it, with graphs. */
+export function openProcess(state: State): State {
+	const selected = selectedProcess(state);
+	return selected === undefined ? state : {...state, dialog: {kind: 'process', shown: selected}};
+}
+
+/** Goes on to another process while one is open. */
+export const stepProcess = (state: State, by: 1 | -1): State => openProcess(focusBy(state, by));

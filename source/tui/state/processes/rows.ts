@@ -1,0 +1,108 @@
+/** The rows of the table of processes as they are shown now, and which of them are meant. */
+import {processRights, rightOf} from '../../../core/rules/pool/process-right.js';
+import {sanitize} from '../../../format/text/text.js';
+import {processRightWords} from '../../../format/process-right.js';
+import {processWords} from '../../panels/shared/readings.js';
+import {remembering} from '../memo.js';
+import {rowsOf, type State} from '../state.js';
+import {inOrder, largestFirst, type SortValue} from '../table/order.js';
+import {wordsOfFilter, type Filter} from '../table/state.js';
+import {keyedProcesses, type ProcessRow, type ProcessSortKey} from './state.js';
+import {asTree} from './tree.js';
+
+/** Each process on each of its GPUs, whatever the filter. */
+export const allProcesses = remembering(
+	(state: State) => [rowsOf(state)],
+	(state): readonly ProcessRow[] =>
+		keyedProcesses(rowsOf(state)).map(({key, gpu: row, process}) => ({
+			key,
+			process,
+			row,
+			right: rightOf(row, process),
+			depth: 0,
+		})),
+);
+
+/** All that a person could look for. */
+const wordsOf = ({process, row, right}: ProcessRow): string => {
+	const {pid, user, name, commandLine, containerId} = process;
+	return [`gpu${row.index}`, String(pid), user, processRightWords[right].short, name, commandLine, containerId]
+		.map((word) => sanitize(word ?? ''))
+		.join(' ')
+		.toLowerCase();
+};
+
+/** Whether a row holds all of these words, in any case. */
+export function holdsWords(row: ProcessRow, words: readonly string[]): boolean {
+	const held = words.length === 0 ? '' : wordsOf(row);
+	return words.every((word) => held.includes(word));
+}
+
+function isShown(row: ProcessRow, {user, isMine}: Filter, words: readonly string[], account: string): boolean {
+	const {process} = row;
+	return (
+		(!isMine || process.user === account) && (user === undefined || process.user === user) && holdsWords(row, words)
+	);
+}
+
+const valueOf: Readonly<Record<ProcessSortKey, (row: ProcessRow) => SortValue>> = {
+	gpu: ({row}) => row.index,
+	pid: ({process}) => process.pid,
+	user: ({process}) => process.user,
+	right: ({right}) => processRights.indexOf(right),
+	load: ({process}) => largestFirst(process.utilizationPercent),
+	memory: ({process}) => largestFirst(process.memoryUsedMiB),
+	cpu: ({process}) => largestFirst(process.cpuPercent),
+	hostMemory: ({process}) => largestFirst(process.hostMemoryMiB),
+	// Who has run for longest comes first.
+	time: ({process}) => process.startTime,
+	container: ({process}) => process.containerId,
+	command: ({process}) => processWords(process),
+};
+
+/** Filtered and in order, or as a tree in which children of one parent are in order. */
+export const visibleProcesses = remembering(
+	(state: State) => [
+		allProcesses(state),
+		state.processes.filter,
+		state.processes.sort,
+		state.panels.isTree,
+		state.settings.requester,
+	],
+	(state): readonly ProcessRow[] => {
+		const {processes, panels, settings} = state;
+		const {filter, sort} = processes;
+		const words = wordsOfFilter(filter);
+		const shown = allProcesses(state).filter((row) => isShown(row, filter, words, settings.requester.account));
+		const ordered = inOrder(shown, sort, valueOf, (a, b) =>
+			a.process.pid === b.process.pid ? a.row.index - b.row.index : a.process.pid - b.process.pid,
+		);
+		return panels.isTree
+			? asTree(ordered.map((row) => ({...row, gpu: row.row.index}))).map(({row, depth}) => ({...row, depth}))
+			: ordered;
+	},
+);
+
+/** Where the selected row stands now, or the one that took its place. Undefined when none is shown. */
+export function selectedProcessPlace(state: State): number | undefined {
+	const rows = visibleProcesses(state);
+	const {selectedKey, position} = state.processes;
+	const found = selectedKey === undefined ? -1 : rows.findIndex(({key}) => key === selectedKey);
+	return rows.length === 0 ? undefined : found === -1 ? Math.max(0, Math.min(position, rows.length - 1)) : found;
+}
+
+export function selectedProcess(state: State): ProcessRow | undefined {
+	const place = selectedProcessPlace(state);
+	return place === undefined ? undefined : visibleProcesses(state)[place];
+}
+
+/** Those that are tagged and still run, whatever the filter hides. */
+export const taggedProcesses = (state: State): readonly ProcessRow[] =>
+	state.processes.tags.size === 0 ? [] : allProcesses(state).filter(({key}) => state.processes.tags.has(key));
+
+/** What an action is about: the tagged processes, or else the selected one. */
+export function chosenProcesses(state: State): readonly ProcessRow[] {
+	const tagged = taggedProcesses(state);
+	const selected = selectedProcess(state);
+	return tagged.length > 0 || selected === undefined ? tagged : [selected];
+}

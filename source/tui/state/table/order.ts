@@ -1,0 +1,77 @@
+/** The order of rows by one column and, among equals, by another. What is unknown comes last, whichever way round. */
+
+type OneSort<Key extends string> = {readonly by: Key; readonly isInverted: boolean};
+
+export type SortBy<Key extends string> = OneSort<Key> & {
+	/** Among equals. Without one, they stand in an order of their own that never changes. */
+	readonly second?: OneSort<Key>;
+};
+
+/** A value to sort by: the smallest comes first. */
+export type SortValue = number | string | undefined;
+
+/** The largest is what people look for. */
+export const largestFirst = (value: number | undefined): number | undefined =>
+	value === undefined ? undefined : -value;
+
+function compare(a: SortValue, b: SortValue, isInverted: boolean): number {
+	if (a === undefined || b === undefined) {
+		return a === b ? 0 : a === undefined ? 1 : -1;
+	}
+
+	return a === b ? 0 : (a < b ? -1 : 1) * (isInverted ? -1 : 1);
+}
+
+/**
+The rows in another order.
+
+@param tie - Compares rows that are equal in both columns; two rows never are equal in it, so that rows do not jump.
+*/
+export function inOrder<Row, Key extends string>(
+	rows: readonly Row[],
+	{by, isInverted, second}: SortBy<Key>,
+	valueOf: Readonly<Record<Key, (row: Row) => SortValue>>,
+	tie: (a: Row, b: Row) => number,
+): readonly Row[] {
+	// Each value is made once: a comparison is made many times.
+	const valued = rows.map((row) => ({
+		row,
+		value: valueOf[by](row),
+		next: second === undefined ? undefined : valueOf[second.by](row),
+	}));
+	return valued
+		.toSorted((a, b) => {
+			const order = compare(a.value, b.value, isInverted);
+			const nextOrder = order === 0 ? compare(a.next, b.next, second?.isInverted === true) : order;
+			return nextOrder === 0 ? tie(a.row, b.row) : nextOrder;
+		})
+		.map(({row}) => row);
+}
+
+/** The next column to sort by, or the one before it; a column that was the second one is that no more. */
+export function sortedByNext<Key extends string>(
+	keys: readonly Key[],
+	{by, second}: SortBy<Key>,
+	step: 1 | -1,
+): SortBy<Key> {
+	const next = keys[(keys.indexOf(by) + step + keys.length) % keys.length]!;
+	return {by: next, isInverted: false, second: second?.by === next ? undefined : second};
+}
+
+/** The next second column: none is one of them, the first column is not. */
+export function withNextSecond<Key extends string>(keys: readonly Key[], sort: SortBy<Key>, step: 1 | -1): SortBy<Key> {
+	const choices: ReadonlyArray<Key | undefined> = [undefined, ...keys.filter((key) => key !== sort.by)];
+	const place = choices.indexOf(sort.second?.by);
+	const next = choices[(place + step + choices.length) % choices.length];
+	return {...sort, second: next === undefined ? undefined : {by: next, isInverted: false}};
+}
+
+/** The other way round. */
+export const withInverted = <Key extends string>(sort: SortBy<Key>): SortBy<Key> => ({
+	...sort,
+	isInverted: !sort.isInverted,
+});
+
+/** The second column the other way round, where there is one. */
+export const withSecondInverted = <Key extends string>(sort: SortBy<Key>): SortBy<Key> =>
+	sort.second === undefined ? sort : {...sort, second: {...sort.second, isInverted: !sort.second.isInverted}};

@@ -1,0 +1,127 @@
+/** What the keys do to presets and columns. */
+import {presetNames, type GpuColumnName, type PresetName} from '../../../format/monitor-settings.js';
+import {initialProcesses} from '../processes/state.js';
+import {initialTable} from '../table/state.js';
+import type {PanelName} from '../panels/state.js';
+import {flashMs, type State} from '../state.js';
+import {listedColumns, type Remembered, type ViewState} from './state.js';
+
+const descriptions: Readonly<Record<PresetName, string>> = {
+	default: 'Preset default: GPUs, queue, detail and events',
+	dense: 'Preset dense: as many GPUs as fit',
+	processes: 'Preset processes: GPUs, and the processes of all of them',
+	queue: 'Preset queue: GPUs, and who waits for whom',
+};
+
+/** The panel that the keys speak to in a preset. */
+const focusOf: Readonly<Record<PresetName, PanelName>> = {
+	default: 'table',
+	dense: 'table',
+	processes: 'processes',
+	queue: 'queue',
+};
+
+/** Another preset, with the order and the filter that it was left with. */
+function withPreset(state: State, preset: PresetName): State {
+	const {table, processes, view, panels} = state;
+	const left: Remembered = {
+		table: {sort: table.sort, filter: table.filter},
+		processes: {sort: processes.sort, filter: processes.filter},
+	};
+	const found = view.remembered[preset];
+	const {sort, filter} = found?.table ?? initialTable;
+	const {sort: processSort, filter: processFilter} = found?.processes ?? initialProcesses;
+	return {
+		...state,
+		view: {...view, preset, remembered: {...view.remembered, [view.preset]: left}},
+		table: {...table, sort, filter},
+		processes: {...processes, sort: processSort, filter: processFilter},
+		panels: {...panels, focus: focusOf[preset], isZoomed: false},
+	};
+}
+
+/** The state of a monitor that begins with a preset and columns. */
+export function startingWith(state: State, {preset = 'default', columns}: Partial<ViewState>): State {
+	const begun: State = {...state, view: {...state.view, columns}};
+	return preset === 'default' || state.settings.hasNoPool === true ? begun : withPreset(begun, preset);
+}
+
+/** A monitor of other hosts alone has nothing but their table. */
+const withoutPool = (state: State): State => ({
+	...state,
+	flash: {
+		level: 'warning',
+		text: 'Without a pool on this host there is one table alone',
+		untilMs: state.nowMs + flashMs,
+	},
+});
+
+function nextPreset(state: State): State {
+	if (state.settings.hasNoPool === true) {
+		return withoutPool(state);
+	}
+
+	const place = presetNames.indexOf(state.view.preset);
+	const preset = presetNames[(place + 1) % presetNames.length]!;
+	return {
+		...withPreset(state, preset),
+		flash: {level: 'ok', text: `${descriptions[preset]}. S keeps it`, untilMs: state.nowMs + flashMs},
+	};
+}
+
+const withColumns = (state: State, columns: readonly GpuColumnName[] | undefined, selected: number): State => ({
+	...state,
+	view: {...state.view, columns},
+	dialog: {kind: 'columns', selected},
+});
+
+const selectedOf = ({dialog}: State): number => (dialog?.kind === 'columns' ? dialog.selected : 0);
+
+const selectColumn = (state: State, by: 1 | -1): State => {
+	const {length} = listedColumns(state.view).all;
+	return {...state, dialog: {kind: 'columns', selected: (selectedOf(state) + by + length) % length}};
+};
+
+/** Shows the selected column, behind the others, or hides it. The index of a GPU is what everything else is about: it stays. */
+function toggleColumn(state: State): State {
+	const {shown, all} = listedColumns(state.view);
+	const name = all[selectedOf(state)]!;
+	if (name === 'gpu') {
+		return {
+			...state,
+			flash: {level: 'warning', text: 'The column of the GPU stays', untilMs: state.nowMs + flashMs},
+		};
+	}
+
+	const columns = shown.includes(name) ? shown.filter((other) => other !== name) : [...shown, name];
+	return withColumns(state, columns, listedColumns({columns}).all.indexOf(name));
+}
+
+/** Moves the selected column to the left or to the right of the table. */
+function moveColumn(state: State, by: 1 | -1): State {
+	const {shown} = listedColumns(state.view);
+	const place = selectedOf(state);
+	const target = place + by;
+	// The first is that of the GPU.
+	if (place < 1 || place >= shown.length || target < 1 || target >= shown.length) {
+		return state;
+	}
+
+	const moved = shown.with(place, shown[target]!).with(target, shown[place]!);
+	return withColumns(state, moved, target);
+}
+
+export const viewIntents = {
+	'next-preset': nextPreset,
+	'open-columns': (state) =>
+		state.settings.hasNoPool === true ? withoutPool(state) : {...state, dialog: {kind: 'columns', selected: 0}},
+	'previous-column': (state) => selectColumn(state, -1),
+	'next-column': (state) => selectColumn(state, 1),
+	'toggle-column': toggleColumn,
+	'move-column-left': (state) => moveColumn(state, -1),
+	'move-column-right': (state) => moveColumn(state, 1),
+	'usual-columns': (state) => withColumns(state, undefined, 0),
+} as const satisfies Readonly<Record<string, (state: State) => State>>;
+
+/** What a user may want of columns and presets. */
+export type ViewIntent = keyof typeof viewIntents;

@@ -1,0 +1,43 @@
+/** What themes are made of: a style for each tone, and colours for loads. */
+import type {TextProps} from 'ink';
+import {loadTone, type LoadTone, type Tone} from '../widgets/styled-text.js';
+
+export type Style = Pick<TextProps, 'color' | 'bold' | 'dimColor' | 'inverse'>;
+
+export type Styles = Readonly<Record<Tone, Style>>;
+
+/** A share of the processors is calm, busy or hot from these shares on. */
+const busyShare = 0.6;
+const hotShare = 0.85;
+
+export type Colors = {readonly load: (share: number) => string; readonly memory: (share: number) => string};
+
+const tenths = Array.from({length: 11}, (_, tenth) => tenth / 10);
+
+/** The styles of all loads. */
+export const loadStyles = ({load, memory}: Colors): Readonly<Record<LoadTone, Style>> =>
+	Object.fromEntries(
+		tenths.flatMap((share) => [
+			[loadTone('load', share), {color: load(share)}],
+			[loadTone('memory', share), {color: memory(share)}],
+		]),
+	) as Readonly<Record<LoadTone, Style>>;
+
+/** One of three colours. */
+export const inThree =
+	(calm: string, busy: string, hot: string) =>
+	(share: number): string =>
+		share < busyShare ? calm : share < hotShare ? busy : hot;
+
+type Rgb = readonly [red: number, green: number, blue: number];
+
+/** A colour between those of a row, evenly spread from a share of 0 to one of 1. */
+export const gradient =
+	(...stops: readonly Rgb[]) =>
+	(share: number): string => {
+		const place = share * (stops.length - 1);
+		const from = Math.min(stops.length - 2, Math.floor(place));
+		const part = place - from;
+		const mixed = stops[from]!.map((value, channel) => Math.round(value + (stops[from + 1]![channel]! - value) * part));
+		return `#${mixed.map((value) => value.toString(16).padStart(2, '0')).join('')}`;
+	};

@@ -1,0 +1,47 @@
+/** The usual themes: the terminal's own colours on a dark ground, and such as can be read on a light one. */
+import {gradient, inThree, loadStyles, type Colors, type Styles} from './styles.js';
+
+export const darkGradients: Colors = {
+	load: gradient([78, 186, 122], [120, 200, 100], [235, 190, 70], [240, 84, 84]),
+	memory: gradient([70, 130, 180], [90, 175, 225], [125, 215, 255]),
+};
+
+export const lightGradients: Colors = {
+	load: gradient([20, 110, 50], [60, 110, 20], [150, 90, 0], [176, 0, 0]),
+	memory: gradient([50, 110, 150], [25, 90, 140], [0, 70, 130]),
+};
+
+/** The terminal's own colours: people have chosen them to be read. */
+export const onDark: Styles = {
+	plain: {},
+	strong: {bold: true},
+	dim: {dimColor: true},
+	frame: {dimColor: true},
+	focus: {color: 'cyan'},
+	heading: {bold: true},
+	free: {color: 'green', bold: true},
+	mine: {color: 'magentaBright', bold: true},
+	others: {color: 'blueBright'},
+	warning: {color: 'yellow', bold: true},
+	error: {color: 'redBright', bold: true},
+	success: {color: 'green', bold: true},
+	key: {color: 'cyan', bold: true},
+	marked: {inverse: true},
+	...loadStyles({load: inThree('green', 'yellow', 'red'), memory: () => 'cyan'}),
+};
+
+/** Yellow, cyan and faint letters vanish on white. */
+export const onLight: Styles = {
+	...onDark,
+	dim: {color: '#5f5f5f'},
+	frame: {color: '#767676'},
+	focus: {color: '#005f87'},
+	free: {color: '#006600', bold: true},
+	mine: {color: '#8700af', bold: true},
+	others: {color: '#3a3ac0'},
+	warning: {color: '#8a4b00', bold: true},
+	error: {color: '#b00000', bold: true},
+	success: {color: '#006600', bold: true},
+	key: {color: '#005f87', bold: true},
+	...loadStyles({load: inThree('#006600', '#8a4b00', '#b00000'), memory: () => '#005f87'}),
+};

@@ -1,0 +1,26 @@
+/** `y` in the table of processes: copies the command of the selected process into the user's clipboard. */
+import {processWords} from '../../panels/shared/readings.js';
+import {sanitize} from '../../../format/text/text.js';
+import {selectedProcess} from '../../state/processes/rows.js';
+import {toClipboard} from '../shared/clipboard.js';
+import {defineVerb} from '../verb.js';
+
+export const copyCommand = defineVerb({
+	name: 'copy-command',
+	keys: {
+		modes: ['processes'],
+		keys: ['y'],
+		help: ['Queue and processes', 'copy its command'],
+		footer: ['y', 'Copy', 3],
+	},
+	reasonAgainst: (state) => (selectedProcess(state) === undefined ? 'No process is shown' : undefined),
+	begin(context) {
+		const {getState, dispatch} = context.store;
+		const {process} = selectedProcess(getState())!;
+		// As it is shown: without control characters, which would act in the shell, and without secrets.
+		const command = sanitize(process.commandLine ?? '');
+		toClipboard(context, command === '' ? processWords(process) : command);
+		const text = `Copied the command of process ${process.pid} (if your terminal allows OSC 52)`;
+		dispatch({kind: 'done', flash: {level: 'ok', text}});
+	},
+});

@@ -1,0 +1,59 @@
+/** What became of a verb on another host, in the words that were printed there. */
+import {CanhazgpuError} from '../../../errors.js';
+import {gpuList} from '../../../format/text/gpu-list.js';
+import {sanitize} from '../../../format/text/text.js';
+import type {AnswerThere, HostsPort} from '../../ports.js';
+import type {Complaint} from '../../state/messages.js';
+import type {EffectContext, Outcome} from '../verb.js';
+import type {HeldThere} from './target.js';
+
+/** Others have the GPUs. */
+const notNow = 3;
+
+/** The error that was printed, and its hint. */
+export function complaintOf(host: string, {exitCode, stderr}: AnswerThere): Complaint {
+	const lines = stderr.trim().split('\n');
+	const place = lines.findIndex((line) => line.startsWith('Error: '));
+	const message = place === -1 ? (lines.at(-1) ?? '') : lines[place]!.slice('Error: '.length);
+	const words = message.trim() === '' ? `canhazgpu there ended with ${exitCode}` : message;
+	return {
+		message: sanitize(`${host}: ${words}`),
+		hint: place === -1 ? '' : sanitize(lines.slice(place + 1).join(' ')),
+		canWait: exitCode === notNow,
+	};
+}
+
+export const refusedThere = (host: string, answer: AnswerThere): Outcome => ({
+	kind: 'refused',
+	complaint: complaintOf(host, answer),
+});
+
+/** @throws CanhazgpuError Where the monitor was started without other hosts. */
+export function hostsPort({ports}: EffectContext): HostsPort {
+	if (ports.hosts === undefined) {
+		throw new CanhazgpuError('failed', 'This monitor cannot ask other hosts');
+	}
+
+	return ports.hosts;
+}
+
+/**
+Asks the host once more before a reservation is changed by the numbers of its GPUs: they may be somebody's else by now, or of a later
+reservation of the same user.
+
+@throws CanhazgpuError When it is not the reservation that was shown.
+*/
+export async function requireStillHeld(port: HostsPort, {host, gpus, leaseId}: HeldThere): Promise<void> {
+	if (leaseId === undefined) {
+		return;
+	}
+
+	const {gpus: now} = await port.ask(host);
+	const lost = gpus.filter((index) => now.find(({gpu_id: id}) => id === index)?.lease_id !== leaseId);
+	if (lost.length > 0) {
+		throw new CanhazgpuError(
+			'failed',
+			`${host}: ${lost.length === 1 ? 'that reservation' : 'those reservations'} of ${gpuList(lost)} ended meanwhile`,
+		);
+	}
+}

@@ -1,0 +1,70 @@
+/** `x` over the table of all hosts: gives the selected GPU back; on another host by ssh. */
+import {gpuList} from '../../../format/text/gpu-list.js';
+import {shellCommand} from '../../../format/text/shell.js';
+import {sanitize} from '../../../format/text/text.js';
+import {ask, type Confirmation} from '../../state/dialogs.js';
+import type {GpuLine} from '../../state/hosts/lines.js';
+import {aboutAndWarning, questionWidth} from '../../dialogs/dialog-parts.js';
+import {span} from '../../widgets/styled-text.js';
+import {release} from '../release.js';
+import {defineVerb, succeeded} from '../verb.js';
+import {hostsPort, refusedThere, requireStillHeld} from './answer.js';
+import {byHost, heldThere, reasonAgainstHeld, type HeldThere} from './target.js';
+
+type ReleaseThere = HeldThere & {readonly isJob: boolean};
+
+const wordsOf = ({gpus, label}: HeldThere): readonly string[] => [
+	'--gpu-ids',
+	gpus.join(','),
+	...(label === undefined ? [] : ['--user', label]),
+];
+
+const commandOf = (held: HeldThere): string =>
+	shellCommand(['canhazgpu', 'release', '--on', held.host, ...wordsOf(held)]);
+
+export const releaseThere = defineVerb<Confirmation<ReleaseThere>>({
+	name: 'release-there',
+	keys: {modes: [], keys: []},
+	reasonAgainst: () => undefined,
+	command: commandOf,
+	async perform(context, dialog) {
+		const port = hostsPort(context);
+		await requireStillHeld(port, dialog);
+		const answer = await port.run(dialog.host, ['release', ...wordsOf(dialog)], {isPatient: false});
+		return answer.exitCode === 0
+			? succeeded(`released ${gpuList(dialog.gpus)} of ${sanitize(dialog.host)}`, commandOf(dialog))
+			: refusedThere(dialog.host, answer);
+	},
+	view({host, gpus, isJob}, state, glyphs) {
+		const name = `${gpuList(gpus)} of ${sanitize(host)}`;
+		const width = questionWidth(state);
+		const warning = isJob
+			? 'Its job keeps running; others may get its GPU. No undo.'
+			: 'There is no undo on another host.';
+		return {
+			title: `Release ${name}`,
+			width,
+			lines: aboutAndWarning(
+				[[span('The reservation is looked up there once more before.', 'dim')]],
+				warning,
+				width,
+				glyphs,
+			),
+			question: `Release ${name} now?`,
+		};
+	},
+});
+
+export const releaseHere = defineVerb({
+	name: 'release-here',
+	keys: {modes: ['hosts'], keys: ['x', 'ctrl-d'], footer: ['x', 'Release']},
+	...byHost({
+		own: release,
+		reasonAgainst: (line) => reasonAgainstHeld(line, 'release'),
+		open: (line) =>
+			ask('release-there', {
+				...heldThere(line as GpuLine),
+				isJob: (line as GpuLine).gpu.reservation_type === 'run',
+			}),
+	}),
+});

@@ -1,0 +1,140 @@
+/** `r` and `R` over the table of all hosts: reserves on the host of the selected line; on another one by ssh. */
+import {CanhazgpuError} from '../../../errors.js';
+import type {Requester} from '../../../core/model/types.js';
+import {gpuList} from '../../../format/text/gpu-list.js';
+import {longDuration} from '../../../format/text/durations.js';
+import {shellCommand} from '../../../format/text/shell.js';
+import {sanitize} from '../../../format/text/text.js';
+import {formOf, type Form} from '../../state/dialogs.js';
+import {type HostLine, unfilteredHostLines} from '../../state/hosts/lines.js';
+import type {Flash} from '../../state/messages.js';
+import type {State} from '../../state/state.js';
+import {span} from '../../widgets/styled-text.js';
+import {reserve, reserveFields, reserveFlags, reservationOf, reserveThese, type ReserveForm} from '../reserve.js';
+import {defineVerb, type EffectContext, type Outcome} from '../verb.js';
+import {hostsPort, refusedThere} from './answer.js';
+import {byHost} from './target.js';
+
+type ReserveThereForm = ReserveForm & Form<{readonly host: string}>;
+
+/** More than any box is thought to have, where nothing is known of it. */
+const unknownCount = 64;
+
+function formThere({host}: HostLine, state: State, gpus?: readonly number[]): ReserveThereForm {
+	const known = unfilteredHostLines(state).filter((line) => line.kind === 'gpu' && line.host === host).length;
+	const named = gpus?.map((index) => ({index, uuid: undefined}));
+	return formOf(
+		'reserve-there',
+		{host, gpus: named, isPatient: false},
+		reserveFields(named === undefined ? (known === 0 ? unknownCount : known) : undefined),
+	);
+}
+
+const wordsOf = (form: ReserveThereForm, requester: Requester): readonly string[] => [
+	'reserve',
+	...reserveFlags(form, requester),
+];
+
+/** The ids that `reserve --short` printed, whatever a login script printed before. */
+const idsIn = (stdout: string): readonly number[] | undefined =>
+	stdout
+		.trim()
+		.split('\n')
+		.findLast((line) => /^\d+(?:,\d+)*$/v.test(line))
+		?.split(',')
+		.map(Number);
+
+function flashOf({host}: ReserveThereForm, ids: readonly number[], durationSeconds: number): Flash {
+	const name = sanitize(host);
+	return {
+		level: 'ok',
+		text: `reserved ${gpuList(ids)} of ${name} for ${longDuration(durationSeconds)}`,
+		next: shellCommand(['ssh', host]),
+	};
+}
+
+/** Waits in the queue there for as long as this monitor runs. */
+async function waitThere(context: EffectContext, form: ReserveThereForm): Promise<Outcome> {
+	const port = hostsPort(context);
+	const {requester} = context.store.getState().settings;
+	const {durationSeconds, count} = reservationOf(form);
+	type Ended = Awaited<ReturnType<typeof port.run>>;
+	const endOf = (answer: Ended): Flash => {
+		const ids = idsIn(answer.stdout);
+		if (answer.exitCode === 0 && ids !== undefined) {
+			return flashOf(form, ids, durationSeconds);
+		}
+
+		const outcome = refusedThere(form.host, answer) as Extract<Outcome, {kind: 'refused'}>;
+		return {level: 'error', text: [outcome.complaint.message, outcome.complaint.hint].filter(Boolean).join('. ')};
+	};
+
+	const begun = await context.waits.begin(async ({signal, onWaiting}) => {
+		onWaiting(`waiting on ${form.host} for ${count} GPU${count === 1 ? '' : 's'}`);
+		return port.run(form.host, [...wordsOf(form, requester), '--short'], {signal, isPatient: true});
+	}, endOf);
+	return begun.kind === 'waiting' ? {kind: 'put-away'} : {kind: 'done', flash: endOf(begun.result)};
+}
+
+/** Its dialog carries this verb's name, whichever key opened it. */
+export const reserveThere = defineVerb<ReserveThereForm>({
+	name: 'reserve-there',
+	keys: {modes: [], keys: []},
+	reasonAgainst: () => undefined,
+	command(form, requester) {
+		const [verb, ...flags] = wordsOf(form, requester);
+		return shellCommand(['canhazgpu', verb!, '--on', form.host, ...flags]);
+	},
+	async perform(context, form, isPatient) {
+		// What is typed wrong is told before anything is sent.
+		const {durationSeconds} = reservationOf(form);
+		if (isPatient) {
+			return waitThere(context, form);
+		}
+
+		const {requester} = context.store.getState().settings;
+		const words = [...wordsOf(form, requester), '--nonblock', '--short'];
+		const answer = await hostsPort(context).run(form.host, words, {isPatient: false});
+		const ids = idsIn(answer.stdout);
+		if (answer.exitCode !== 0) {
+			return refusedThere(form.host, answer);
+		}
+
+		if (ids === undefined) {
+			throw new CanhazgpuError('failed', `${form.host}: it did not say which GPUs it gave`, {
+				hint: 'The table shows them with its next answer.',
+			});
+		}
+
+		return {kind: 'done', flash: flashOf(form, ids, durationSeconds)};
+	},
+	submitWord: () => 'Reserve',
+	view({host, gpus}) {
+		const what = gpus === undefined ? 'GPUs' : `GPU ${gpus.map(({index}) => index).join(',')}`;
+		return {
+			title: `Reserve ${what} on ${sanitize(host)}`,
+			lines: [[span('That host decides, as if you had typed the command there.', 'dim')], []],
+		};
+	},
+});
+
+export const reserveHere = defineVerb({
+	name: 'reserve-here',
+	keys: {modes: ['hosts'], keys: ['r'], footer: ['r', 'Reserve']},
+	...byHost({own: reserve, reasonAgainst: () => undefined, open: (line, state) => formThere(line, state)}),
+});
+
+export const reserveTheseHere = defineVerb({
+	name: 'reserve-these-here',
+	keys: {modes: ['hosts'], keys: ['R'], footer: ['R', 'This one', 3]},
+	...byHost({
+		own: reserveThese,
+		reasonAgainst: (line) =>
+			line.kind === 'note'
+				? 'This line is about the host: select a GPU to reserve it, or press r'
+				: line.gpu.user === undefined
+					? undefined
+					: `GPU ${line.gpu.gpu_id} of ${sanitize(line.host)} is reserved already, by ${line.gpu.user}`,
+		open: (line, state) => formThere(line, state, line.kind === 'gpu' ? [line.gpu.gpu_id] : undefined),
+	}),
+});

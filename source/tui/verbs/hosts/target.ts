@@ -1,0 +1,107 @@
+/** What the keys act on in the table of all hosts: the selected line, on this host or on another. */
+import {sanitize} from '../../../format/text/text.js';
+import {
+	hostLines,
+	selectedHostLine,
+	unfilteredHostLines,
+	type GpuLine,
+	type HostLine,
+} from '../../state/hosts/lines.js';
+import type {State} from '../../state/state.js';
+import type {Verb} from '../verb.js';
+
+/** The selected line, if it is about another host. */
+export function otherHostLine(state: State): HostLine | undefined {
+	const line = selectedHostLine(state);
+	return line?.isOwn === true ? undefined : line;
+}
+
+/** The state as the keys over the GPUs of this host see it: with the selected GPU, and no tags, which are not shown here. */
+function ownState(state: State, gpu: number): State {
+	return {...state, selectedGpu: gpu, table: {...state.table, tags: new Set()}};
+}
+
+/** What a verb does that acts on this host as it does in its own table, and on others by ssh. */
+type Pair = {
+	readonly own: Verb;
+	/** Why it cannot be done on the host of this line; undefined: it can. */
+	readonly reasonAgainst: (line: HostLine, state: State) => string | undefined;
+	readonly open: (line: HostLine, state: State) => ReturnType<NonNullable<Verb['open']>>;
+};
+
+/** The reason and the dialog of the verb, by where the selected line is. */
+export const byHost = ({own, reasonAgainst, open}: Pair): Pick<Verb, 'reasonAgainst' | 'open'> => ({
+	reasonAgainst(state) {
+		const line = selectedHostLine(state);
+		if (line === undefined) {
+			return hostLines(state).length === 0 && unfilteredHostLines(state).length > 0
+				? 'No GPU is shown: Esc clears the filter'
+				: 'No host is known: name some in the setting remote_hosts';
+		}
+
+		if (!line.isOwn) {
+			return state.settings.isReadonly
+				? 'This monitor is read-only: it was started with --readonly'
+				: reasonAgainst(line, state);
+		}
+
+		return line.kind === 'gpu' ? own.reasonAgainst(ownState(state, line.gpu.gpu_id)) : 'The GPUs were not scanned yet';
+	},
+	open(state) {
+		const line = selectedHostLine(state)!;
+		return line.isOwn ? own.open!(ownState(state, (line as GpuLine).gpu.gpu_id)) : open(line, state);
+	},
+});
+
+/** GPUs of one reservation on another host, as they were shown when the dialog opened. */
+export type HeldThere = {
+	readonly host: string;
+	readonly gpus: readonly number[];
+	/** Undefined: that version tells none. */
+	readonly leaseId: string | undefined;
+	/** The name that the reservation was made with, beside the account. */
+	readonly label: string | undefined;
+};
+
+const labelOf = (user: string | undefined): string | undefined =>
+	/^\S+ \((?<label>.+)\)$/v.exec(user ?? '')?.groups?.['label'];
+
+export const heldThere = ({host, gpu}: GpuLine, gpus: readonly number[] = [gpu.gpu_id]): HeldThere => ({
+	host,
+	gpus,
+	leaseId: gpu.lease_id,
+	label: labelOf(gpu.user),
+});
+
+/** Why a reservation on another host cannot be changed from here; undefined: it can. */
+export function reasonAgainstHeld(line: HostLine, verb: 'release' | 'extend'): string | undefined {
+	if (line.kind === 'note') {
+		return `This line is about the host: select a GPU to ${verb} it`;
+	}
+
+	const {host, gpu, state, isLast} = line;
+	const name = `GPU ${gpu.gpu_id} of ${sanitize(host)}`;
+	if (isLast) {
+		return `${sanitize(host)} does not answer: nobody knows who has its GPUs now`;
+	}
+
+	if (state === 'mine') {
+		return verb === 'extend' && gpu.reservation_type === 'run'
+			? `${name} is held by a run: it ends when its job does`
+			: undefined;
+	}
+
+	const holder = gpu.user;
+	return holder === undefined
+		? `${name} is not reserved: there is nothing to ${verb}`
+		: `${name} is held by ${holder}: only the holder can ${verb} it`;
+}
+
+/** All GPUs of the reservation that the line belongs to. */
+export const gpusOfReservation = (state: State, {host, gpu}: GpuLine): readonly number[] =>
+	gpu.lease_id === undefined
+		? [gpu.gpu_id]
+		: unfilteredHostLines(state)
+				.filter((line) => line.kind === 'gpu')
+				.filter((line) => line.host === host && line.gpu.lease_id === gpu.lease_id)
+				.map((line) => line.gpu.gpu_id);

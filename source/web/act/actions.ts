@@ -1,0 +1,215 @@
+/** What a page does to the pool: the same operations as the verbs, on what the account of this server owns itself. */
+import type {World} from '../../core/model/ports.js';
+import type {QueueEntry, Requester, Snapshot} from '../../core/model/types.js';
+import {leaveQueue} from '../../core/operations/waiting/leave-queue.js';
+import {acquire} from '../../core/operations/waiting/acquire.js';
+import {extend, release, reserve} from '../../core/operations/reservations.js';
+import {readForDisplay} from '../../core/operations/transact.js';
+import {worldVia} from '../../core/operations/world-via.js';
+import {holdingsIn, type Holding} from '../../core/rules/leases/holdings.js';
+import {ownerOf, owns} from '../../core/rules/leases/ownership.js';
+import type {AcquireRequest, Grant} from '../../core/rules/allocation/request.js';
+import {CanhazgpuError} from '../../errors.js';
+import {refusalMessage} from '../../format/queue/refusal.js';
+import {longDuration} from '../../format/text/durations.js';
+import {gpuList} from '../../format/text/gpu-list.js';
+import {sanitize} from '../../format/text/text.js';
+import {progressText} from '../../format/queue/waiting-progress.js';
+import {secondsOf, type ActName, type ActRequests} from './requests.js';
+
+/** What was done, in words for the page. `gpus` are those that it was done to. */
+export type Done = {readonly words: string; readonly gpus: readonly number[]};
+
+export type ActorOptions = {
+	/** The pool with GPUs that are scanned for those who act. Rejects while the pool cannot be opened. */
+	readonly world: () => Promise<World>;
+	readonly requester: () => Requester;
+	/** Told of a grant that somebody waited for in the queue. */
+	readonly served: (request: AcquireRequest, grant: Grant) => void;
+	/** Told of what fails while somebody waits. */
+	readonly failed: (error: unknown) => void;
+};
+
+export type Actor = {
+	readonly perform: <Name extends ActName>(name: Name, request: ActRequests[Name]) => Promise<Done>;
+	/** Gives up all places in the queue that this server waits in. */
+	readonly close: () => Promise<void>;
+};
+
+/** The queue is for people: nobody waits for so many things at once. */
+const mostWaits = 16;
+
+const notOwner = (whose: string, owner: string): CanhazgpuError =>
+	new CanhazgpuError('not-owner', `${whose} belongs to ${sanitize(owner)}`, {
+		hint: 'Nothing was changed. This page changes only what is yours.',
+	});
+
+const gone = (what: string): CanhazgpuError =>
+	new CanhazgpuError('not-found', `${what} has ended meanwhile`, {hint: 'Nothing was changed.'});
+
+const leaseGone = (): CanhazgpuError => gone('That reservation');
+
+/** Root may change anybody's by the verbs, and from a page its own alone: whose a lease is never changes. */
+function checkLease(snapshot: Snapshot, requester: Requester, leaseId: string): void {
+	const lease = holdingsIn(snapshot.gpus).find((holding) => holding.lease.leaseId === leaseId)?.lease;
+	if (lease === undefined) {
+		throw leaseGone();
+	}
+
+	if (!owns(requester, lease)) {
+		throw notOwner('That reservation', ownerOf(lease));
+	}
+}
+
+function entryOf(snapshot: Snapshot, requester: Requester, id: string): QueueEntry {
+	const record = snapshot.queue.find((each) => each.id === id);
+	if (record?.kind !== 'entry') {
+		throw gone('That place in the queue');
+	}
+
+	if (!owns(requester, record.entry)) {
+		throw notOwner('That place in the queue', ownerOf(record.entry));
+	}
+
+	return record.entry;
+}
+
+const indexesOf = (holdings: ReadonlyArray<Pick<Holding, 'index'>>): readonly number[] => [
+	...new Set(holdings.map(({index}) => index)),
+];
+
+const granted = ({gpus}: Grant, durationSeconds: number): Done => ({
+	words: `Reserved ${gpuList(gpus)} for ${longDuration(durationSeconds)}`,
+	gpus,
+});
+
+export function createActor({world: open, requester: whoAsks, served, failed}: ActorOptions): Actor {
+	const ended = new AbortController();
+	const waits = new Set<Promise<void>>();
+
+	const requestOf = (
+		requester: Requester,
+		{gpus, count, duration, note}: ActRequests['reserve'],
+	): AcquireRequest & {readonly tenure: {readonly type: 'manual'; readonly durationSeconds: number}} => {
+		if (gpus !== undefined && count !== undefined) {
+			throw new CanhazgpuError('usage', 'Say how many GPUs or which, not both');
+		}
+
+		return {
+			requester,
+			count: gpus?.length ?? count ?? 1,
+			ids: gpus,
+			tenure: {type: 'manual', durationSeconds: secondsOf(duration)},
+			note: note === undefined || note.trim() === '' ? undefined : note,
+		};
+	};
+
+	/** Answers as soon as the GPUs are granted, or a place in the queue is had. The waiting goes on beside. */
+	async function join(world: World, request: ReturnType<typeof requestOf>): Promise<Done> {
+		if (waits.size >= mostWaits) {
+			throw new CanhazgpuError('failed', `This server waits in ${mostWaits} places of the queue already`, {
+				hint: 'Leave one of them first.',
+			});
+		}
+
+		const answer = Promise.withResolvers<Done>();
+		let isWaiting = false;
+		const wait = async (): Promise<void> => {
+			try {
+				const got = await acquire(world, request, {
+					waitSeconds: undefined,
+					signal: ended.signal,
+					onProgress(progress) {
+						isWaiting = true;
+						answer.resolve({words: progressText(progress), gpus: []});
+					},
+					failed,
+				});
+				if (got.kind === 'granted') {
+					if (isWaiting) {
+						served(request, got);
+					}
+
+					answer.resolve(granted(got, request.tenure.durationSeconds));
+				} else {
+					answer.reject(new CanhazgpuError('unavailable', 'The place in the queue was given up'));
+				}
+			} catch (error) {
+				if (isWaiting) {
+					failed(error);
+				}
+
+				answer.reject(error);
+			}
+		};
+
+		const waiting = wait();
+		waits.add(waiting);
+		void waiting.then(() => waits.delete(waiting));
+		return answer.promise;
+	}
+
+	type Deed<Name extends ActName> = (world: World, requester: Requester, request: ActRequests[Name]) => Promise<Done>;
+
+	const deeds: {readonly [Name in ActName]: Deed<Name>} = {
+		async reserve(world, requester, request) {
+			const {tenure, ...wanted} = requestOf(requester, request);
+			const answer = await reserve(world, {...wanted, durationSeconds: tenure.durationSeconds});
+			if (answer.kind === 'granted') {
+				return granted(answer, tenure.durationSeconds);
+			}
+
+			const {message, hint} = refusalMessage(answer, {account: requester.account, seesHolders: true});
+			throw new CanhazgpuError('unavailable', message, {hint});
+		},
+		join: async (world, requester, request) => join(world, requestOf(requester, request)),
+		async extend(world, requester, {lease_id: leaseId, gpus: ids, duration}) {
+			const by = secondsOf(duration);
+			checkLease(await readForDisplay(world), requester, leaseId);
+			const {extended, notTimed} = await extend(world, requester, {by: 'lease', leaseId, ids}, {by});
+			if (notTimed.length > 0) {
+				throw new CanhazgpuError('failed', `${gpuList(notTimed)}: held by a running job, which has no end to move`, {
+					hint: 'Nothing was changed. It is given back when its job ends.',
+				});
+			}
+
+			if (extended.length === 0) {
+				throw leaseGone();
+			}
+
+			const indexes = indexesOf(extended);
+			return {words: `Extended ${gpuList(indexes)} by ${longDuration(by)}`, gpus: indexes};
+		},
+		async release(world, requester, {lease_id: leaseId, gpus: ids}) {
+			checkLease(await readForDisplay(world), requester, leaseId);
+			const {released} = await release(world, requester, {by: 'lease', leaseId, ids});
+			if (released.length === 0) {
+				throw leaseGone();
+			}
+
+			const indexes = indexesOf(released);
+			return {words: `Released ${gpuList(indexes)}`, gpus: indexes};
+		},
+		async leave(world, requester, {entry_id: entryId}) {
+			const {id} = entryOf(await readForDisplay(world), requester, entryId);
+			const answer = await leaveQueue(world, requester, id);
+			if (answer.kind !== 'left') {
+				throw gone('That place in the queue');
+			}
+
+			const freed = answer.freed.length === 0 ? '' : ` and gave back ${gpuList(answer.freed)}`;
+			return {words: `Left the queue${freed}`, gpus: answer.freed};
+		},
+	};
+
+	return {
+		async perform(name, request) {
+			const world = worldVia(await open(), 'web');
+			return deeds[name](world, whoAsks(), request);
+		},
+		async close() {
+			ended.abort();
+			await Promise.all(waits);
+		},
+	};
+}

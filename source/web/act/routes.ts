@@ -1,0 +1,143 @@
+/** The addresses by which a page acts, and the doors before them. A server that only shows has none of them. */
+import process from 'node:process';
+import type {Context, Hono, MiddlewareHandler} from 'hono';
+import {CanhazgpuError, type ErrorCode} from '../../errors.js';
+import {apiJson} from '../api/json.js';
+import type {Bindings} from '../server/guard.js';
+import type {Actor, Done} from './actions.js';
+import {createOnce} from './once.js';
+import {actNames, linkSchema, parseAct, parseBody} from './requests.js';
+import {linkMinutes, type Opened, type Sessions} from './sessions.js';
+
+export type Acting = {
+	/** As whom the page acts. */
+	readonly account: string;
+	readonly sessions: Sessions;
+	readonly actor: Actor;
+	/** Told when a link was opened. */
+	readonly opened: () => void;
+};
+
+/** No request needs more. */
+const mostBytes = 4096;
+
+/** Of all addresses here. Only these take a POST. */
+export const actPaths: ReadonlySet<string> = new Set([
+	'/api/session',
+	'/api/session/end',
+	...actNames.map((name) => `/api/act/${name}`),
+]);
+
+/** An answer that says what can be done about it, in the words of the verbs. */
+const refuse = (
+	context: Context,
+	status: 400 | 401 | 403 | 404 | 409 | 411 | 413 | 415 | 429 | 503,
+	error: {readonly error: string; readonly hint?: string | undefined; readonly code?: string},
+): Response => context.body(apiJson(error), status, {'content-type': 'application/json'});
+
+const answer = (context: Context, value: unknown): Response =>
+	context.body(apiJson(value), 200, {'content-type': 'application/json', 'cache-control': 'no-store'});
+
+const statusOf: Readonly<Partial<Record<ErrorCode, 400 | 403 | 409 | 429 | 503>>> = {
+	usage: 400,
+	impossible: 400,
+	'not-owner': 403,
+	busy: 429,
+	'store-unreachable': 503,
+	'store-refused': 503,
+	'no-pool': 503,
+	'pool-garbage': 503,
+};
+
+/**
+A browser says which page asks, and a page of another site cannot make it say otherwise. Where the browser says nothing it is none, and the token decides.
+*/
+function isOwnPage({host, origin, 'sec-fetch-site': site}: Readonly<Record<string, string | string[] | undefined>>) {
+	return origin === `http://${String(host)}` && (site === undefined || site === 'same-origin');
+}
+
+/** What every request here goes through. What it refuses has done nothing. */
+const door: MiddlewareHandler<Bindings> = async (context, next) => {
+	const {headers, method} = context.env.incoming;
+	if (method !== 'POST') {
+		return context.text('Only POST\n', 405, {allow: 'POST'});
+	}
+
+	if (!isOwnPage(headers)) {
+		return refuse(context, 403, {error: 'Only for the page of this server: Origin is another'});
+	}
+
+	if (!/^application\/json(?:;\s*charset=utf-8)?$/iv.test(headers['content-type'] ?? '')) {
+		return refuse(context, 415, {error: 'Only JSON: content-type: application/json'});
+	}
+
+	const length = Number(headers['content-length'] ?? NaN);
+	if (headers['transfer-encoding'] !== undefined || !Number.isSafeInteger(length)) {
+		context.header('connection', 'close');
+		return refuse(context, 411, {error: 'The length of the body is unknown: content-length is needed'});
+	}
+
+	if (length > mostBytes) {
+		context.header('connection', 'close');
+		return refuse(context, 413, {error: `The body is longer than ${mostBytes} bytes`});
+	}
+
+	return next();
+};
+
+const tokenOf = (context: Context): string =>
+	/^Bearer (?<token>[\w\-]{1,200})$/v.exec(context.req.header('authorization') ?? '')?.groups?.['token'] ?? '';
+
+const linkWords: Readonly<Record<Exclude<Opened['kind'], 'opened'>, string>> = {
+	used: 'This link was opened before, and it works once',
+	expired: `This link is older than ${linkMinutes} minutes`,
+	unknown: 'This link is not that of the server that runs now, or a newer link took its place',
+};
+
+const linkHint = 'For another link press Enter where canhazgpu web --mine runs, or start it again.';
+
+/** Adds them to an application whose guard lets a POST to {@link actPaths} through. */
+export function addActing(app: Hono<Bindings>, {account, sessions, actor, opened}: Acting): void {
+	/** Who runs this, for another server that would take its place. */
+	app.get('/api/mine', (context) => answer(context, {acts_as: account, pid: process.pid}));
+
+	for (const path of actPaths) {
+		app.use(path, door);
+	}
+
+	const signedIn: MiddlewareHandler<Bindings> = async (context, next) =>
+		sessions.isOpen(tokenOf(context))
+			? next()
+			: refuse(context, 401, {error: 'This page may not act, or no longer', hint: linkHint});
+
+	app.post('/api/session', async (context) => {
+		const {token} = parseBody(linkSchema, await context.req.text());
+		const result = sessions.open(token);
+		if (result.kind !== 'opened') {
+			return refuse(context, 401, {error: linkWords[result.kind], hint: linkHint});
+		}
+
+		opened();
+		return answer(context, {acts_as: account, token: result.token});
+	});
+	app.post('/api/session/end', signedIn, (context) => {
+		sessions.end(tokenOf(context));
+		return answer(context, {words: 'This page acts no longer'});
+	});
+	const once = createOnce<Done>();
+	for (const name of actNames) {
+		app.post(`/api/act/${name}`, signedIn, async (context) => {
+			try {
+				const request = parseAct(name, await context.req.text());
+				return answer(context, await once(`${name} ${request.id}`, async () => actor.perform(name, request)));
+			} catch (error) {
+				if (error instanceof CanhazgpuError) {
+					const {code, message, hint} = error;
+					return refuse(context, statusOf[code] ?? 409, {error: message, hint, code});
+				}
+
+				throw error;
+			}
+		});
+	}
+}

@@ -1,0 +1,186 @@
+/** The part of the page that acts: loaded only where the server lets it. */
+import {useLayoutEffect, useMemo, useRef, useState} from 'preact/hooks';
+import {actSlots} from '../act-slots.js';
+import type {Gpu, Waiter} from '../fields.js';
+import {useObservable} from '../observable.js';
+import type {PageState} from '../state/state.js';
+import {Dialog} from './dialog.js';
+import {askExtend, askJoin, askLeave, askRelease, askReserve, type Question} from './dialogs.js';
+import {isOwnEntry, ownLeaseOn} from './ownership.js';
+import {endSession, readLink, session, type Session} from './session.js';
+
+type ButtonProps = {
+	readonly words: string;
+	/** What it acts on, for those who hear the button alone. */
+	readonly about: string;
+	readonly pressed: () => void;
+};
+
+const Button = ({words, about, pressed}: ButtonProps) => (
+	<button type="button" class="act-button" aria-label={`${words} ${about}`} onClick={pressed}>
+		{`${words}…`}
+	</button>
+);
+
+const sessionWords = (state: Session, account: string): string => {
+	switch (state.kind) {
+		case 'open': {
+			return `This page acts as ${account}.`;
+		}
+
+		case 'opening': {
+			return 'The link is opened…';
+		}
+
+		case 'refused': {
+			return state.words;
+		}
+
+		case 'none': {
+			return `This page can act as ${account} once it is opened by the link that canhazgpu web --mine prints. Enter prints another one there.`;
+		}
+	}
+};
+
+type ActProps = {readonly state: PageState; readonly account: string};
+
+/** What the buttons need, always as it is now. */
+type Context = Pick<PageState, 'gpus'> & {readonly account: string; readonly ask: (question: Question) => void};
+
+/** Components that the cards and the queue show, for as long as the page may act. */
+const slotsOf = (context: () => Context) => ({
+	Gpu({gpu}: {readonly gpu: Gpu}) {
+		const {gpus, account, ask} = context();
+		const lease = ownLeaseOn(gpu, gpus, account);
+		const about = `GPU ${gpu.gpu_id}`;
+		return (
+			<div class="act-row">
+				{gpu.state === 'available' && gpu.held_for_queue === undefined && (
+					<Button
+						words="Reserve"
+						about={about}
+						pressed={() => {
+							ask(askReserve(gpu.gpu_id, gpus.length));
+						}}
+					/>
+				)}
+				{lease !== undefined && (
+					<>
+						{!lease.isJob && (
+							<Button
+								words="Extend"
+								about={about}
+								pressed={() => {
+									ask(askExtend(lease));
+								}}
+							/>
+						)}
+						<Button
+							words="Release"
+							about={about}
+							pressed={() => {
+								ask(askRelease(lease));
+							}}
+						/>
+					</>
+				)}
+			</div>
+		);
+	},
+	Waiter({waiter}: {readonly waiter: Waiter}) {
+		const {account, ask} = context();
+		return isOwnEntry(waiter, account) ? (
+			<Button
+				words="Leave"
+				about={`the queue at position ${waiter.position}`}
+				pressed={() => {
+					ask(askLeave(waiter));
+				}}
+			/>
+		) : undefined;
+	},
+});
+
+/** The state of the session, buttons for any GPUs, the dialog, and what was done. */
+export function Act({state, account}: ActProps) {
+	const current = useObservable(session);
+	const [question, setQuestion] = useState<Question | undefined>(undefined);
+	const [done, setDone] = useState('');
+	/** Where the focus was when the dialog opened. */
+	const opener = useRef<Element | undefined>(null);
+	const context = useRef<Context>(undefined as never);
+	const ask = (next: Question): void => {
+		opener.current ??= document.activeElement;
+		setQuestion(next);
+	};
+
+	context.current = {gpus: state.gpus, account, ask};
+	const slots = useMemo(() => slotsOf(() => context.current), []);
+	const isOpen = current.kind === 'open';
+	useLayoutEffect(() => {
+		readLink();
+		addEventListener('hashchange', readLink);
+		return () => {
+			removeEventListener('hashchange', readLink);
+		};
+	}, []);
+	useLayoutEffect(() => {
+		actSlots.set(isOpen ? slots : undefined);
+	}, [isOpen, slots]);
+	const count = state.gpus.length;
+	return (
+		<section class="act-bar" aria-label="Acting" data-kind={current.kind}>
+			<p class="act-words" role="status">
+				{sessionWords(current, account)}
+			</p>
+			{isOpen && (
+				<div class="act-row">
+					<Button
+						words="Reserve"
+						about="any GPUs"
+						pressed={() => {
+							ask(askReserve(undefined, count));
+						}}
+					/>
+					<Button
+						words="Wait"
+						about="for GPUs in the queue"
+						pressed={() => {
+							ask(askJoin(undefined, count));
+						}}
+					/>
+					<button
+						type="button"
+						class="text-button"
+						onClick={() => {
+							void endSession();
+						}}
+					>
+						Stop acting
+					</button>
+				</div>
+			)}
+			<p class="act-done" role="status">
+				{done}
+			</p>
+			{question !== undefined && (
+				<Dialog
+					key={question.title + question.act}
+					question={question}
+					ask={ask}
+					close={(words) => {
+						setQuestion(undefined);
+						setDone(words ?? done);
+						if (opener.current instanceof HTMLElement && opener.current.isConnected) {
+							opener.current.focus();
+						} else {
+							document.querySelector<HTMLElement>('#main')?.focus();
+						}
+
+						opener.current = null;
+					}}
+				/>
+			)}
+		</section>
+	);
+}

@@ -1,0 +1,216 @@
+/** The dialog in which something is done. */
+import {useId, useLayoutEffect, useRef, useState} from 'preact/hooks';
+import type {Question, Values} from './dialogs.js';
+import {act, type Answer} from './session.js';
+
+type Status =
+	| {readonly kind: 'asking' | 'sending'}
+	| {
+			readonly kind: 'failed';
+			readonly words: string;
+			readonly hint: string | undefined;
+			readonly isUnavailable: boolean;
+	  }
+	/** No answer came: the same request can be sent again. */
+	| {readonly kind: 'unsure'};
+
+const presets = ({fields}: Question): Values => Object.fromEntries(fields.map(({name, preset}) => [name, preset]));
+
+/** Another question, with what was typed already. */
+const withValues = (question: Question, values: Values): Question => ({
+	...question,
+	fields: question.fields.map((field) => ({...field, preset: values[field.name] ?? field.preset})),
+});
+
+const otherServerWords =
+	'The server that was asked has ended, and nobody knows here whether it was done. The GPUs and the queue show it.';
+
+const unsureWords =
+	'No answer came. It may have been done, or be done yet. Ask again: it is done only once. Or look at the GPUs first.';
+
+function CopyButton({text}: {readonly text: string}) {
+	const [words, setWords] = useState('Copy');
+	return (
+		<button
+			type="button"
+			class="text-button"
+			onClick={() => {
+				const copy = async (): Promise<void> => {
+					try {
+						await navigator.clipboard.writeText(text);
+						setWords('Copied');
+					} catch {
+						setWords('Select it to copy');
+					}
+				};
+
+				void copy();
+			}}
+			onBlur={() => {
+				setWords('Copy');
+			}}
+		>
+			<span aria-live="polite">{words}</span>
+		</button>
+	);
+}
+
+type FieldProps = {
+	readonly field: Question['fields'][number];
+	readonly value: string;
+	readonly isDisabled: boolean;
+	readonly change: (value: string) => void;
+};
+
+function FieldInput({field: {name, kind, hint, most}, value, isDisabled, change}: FieldProps) {
+	const common = {name, disabled: isDisabled, autocomplete: 'off', placeholder: hint} as const;
+	const hear = ({currentTarget}: {readonly currentTarget: HTMLInputElement}): void => {
+		change(kind === 'check' ? (currentTarget.checked ? 'yes' : '') : currentTarget.value);
+	};
+
+	switch (kind) {
+		case 'check': {
+			return <input {...common} type="checkbox" checked={value !== ''} onInput={hear} />;
+		}
+
+		case 'number': {
+			return <input {...common} type="number" min={1} max={most} required value={value} onInput={hear} />;
+		}
+
+		case 'text': {
+			return <input {...common} type="text" required={name !== 'note'} value={value} onInput={hear} />;
+		}
+	}
+}
+
+export type DialogProps = {
+	readonly question: Question;
+	readonly ask: (question: Question) => void;
+	/** `words`: what was done. Undefined: it was called off. */
+	readonly close: (words?: string) => void;
+};
+
+export function Dialog({question, ask, close}: DialogProps) {
+	const element = useRef<HTMLDialogElement>(null);
+	const [values, setValues] = useState(() => presets(question));
+	const [status, setStatus] = useState<Status>({kind: 'asking'});
+	/** Stays for as long as nobody knows whether it was done. */
+	const attempt = useRef<string | undefined>(undefined);
+	const id = useId();
+	const command = question.command(values);
+	const isSending = status.kind === 'sending';
+	useLayoutEffect(() => {
+		element.current?.showModal();
+	}, []);
+
+	function show(answer: Answer, wasUnsure: boolean): void {
+		if (answer.kind === 'unsure') {
+			setStatus({kind: 'unsure'});
+			return;
+		}
+
+		attempt.current = undefined;
+		if (answer.kind === 'done') {
+			close(answer.words);
+		} else {
+			const {words, hint, code} = answer;
+			// Without a code it was refused at the door, and what was asked before is not known.
+			const isOther = wasUnsure && code === undefined;
+			setStatus({
+				kind: 'failed',
+				words: isOther ? otherServerWords : words,
+				hint: isOther ? undefined : hint,
+				isUnavailable: code === 'unavailable',
+			});
+		}
+	}
+
+	async function send(): Promise<void> {
+		const wasUnsure = attempt.current !== undefined;
+		attempt.current ??= crypto.randomUUID();
+		setStatus({kind: 'sending'});
+		show(await act(question.act, {id: attempt.current, ...question.request(values)}), wasUnsure);
+	}
+
+	return (
+		<dialog
+			ref={element}
+			class="act-dialog"
+			aria-labelledby={`${id}-title`}
+			onClose={() => {
+				close();
+			}}
+			onKeyDown={(event) => {
+				// Escape closes the dialog alone.
+				event.stopPropagation();
+			}}
+		>
+			<form
+				onSubmit={(event) => {
+					event.preventDefault();
+					if (!isSending) {
+						void send();
+					}
+				}}
+			>
+				<h2 id={`${id}-title`}>{question.title}</h2>
+				{question.about.map((words) => (
+					<p key={words} class="quiet">
+						{words}
+					</p>
+				))}
+				{question.fields.map((field) => (
+					<label key={field.name} class="act-field" data-kind={field.kind}>
+						<span>{field.label}</span>
+						<FieldInput
+							field={field}
+							value={values[field.name] ?? ''}
+							// Of a request without an answer nothing can be changed any more.
+							isDisabled={isSending || status.kind === 'unsure'}
+							change={(value) => {
+								setValues({...values, [field.name]: value});
+							}}
+						/>
+					</label>
+				))}
+				<p class="act-command">
+					<code>{command}</code>
+					<CopyButton text={command} />
+				</p>
+				<div role="alert">
+					{status.kind === 'failed' && (
+						<p class="act-problem">
+							<strong>{status.words}</strong> {status.hint}
+						</p>
+					)}
+					{status.kind === 'unsure' && <p class="act-problem">{unsureWords}</p>}
+				</div>
+				<div class="act-buttons">
+					<button
+						type="button"
+						class="act-button"
+						onClick={() => {
+							close();
+						}}
+					>
+						{status.kind === 'unsure' ? 'Close' : 'Cancel'}
+					</button>
+					{status.kind === 'failed' && status.isUnavailable && question.otherwise !== undefined && (
+						<button
+							type="button"
+							class="act-button"
+							onClick={() => {
+								ask(withValues(question.otherwise!, values));
+							}}
+						>
+							Wait in the queue…
+						</button>
+					)}
+					<button type="submit" class="act-button" data-main aria-disabled={isSending}>
+						{isSending ? 'Sending…' : status.kind === 'unsure' ? 'Ask again' : question.submit}
+					</button>
+				</div>
+			</form>
+		</dialog>
+	);
+}

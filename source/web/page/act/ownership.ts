@@ -1,0 +1,46 @@
+/** What of the pool is one's own, and can be acted on. */
+import type {Gpu, Waiter} from '../fields.js';
+import {personOf} from '../words.js';
+
+/** A reservation on one GPU. */
+export type OwnLease = {
+	readonly gpu: number;
+	readonly leaseId: string;
+	/** All GPUs of it, this one too. */
+	readonly gpus: readonly number[];
+	/** One that ends with its job has no end to move. */
+	readonly isJob: boolean;
+	readonly expiryTime: string | undefined;
+};
+
+const accountOf = (user: string | undefined): string | undefined => {
+	const person = user === undefined ? undefined : personOf(user);
+	return person?.account ?? person?.name;
+};
+
+type Held = Pick<Gpu, 'user' | 'lease_id' | 'reservation_type' | 'expiry_time' | 'held_for_queue'>;
+
+/** The reservations on a GPU: one, or those of its shares. */
+const heldOn = (gpu: Gpu): readonly Held[] => [gpu, ...(gpu.shares ?? [])];
+
+const leaseOf = (held: Held, account: string): string | undefined =>
+	held.held_for_queue === undefined && accountOf(held.user) === account ? held.lease_id : undefined;
+
+/** One's own on this GPU. Undefined also for one that the Go program made, which has no id to hold on to. */
+export function ownLeaseOn(gpu: Gpu, gpus: readonly Gpu[], account: string): OwnLease | undefined {
+	const held = heldOn(gpu).find((each) => leaseOf(each, account) !== undefined);
+	const leaseId = held?.lease_id;
+	return held === undefined || leaseId === undefined
+		? undefined
+		: {
+				gpu: gpu.gpu_id,
+				leaseId,
+				gpus: gpus
+					.filter((other) => heldOn(other).some((each) => each.lease_id === leaseId))
+					.map((other) => other.gpu_id),
+				isJob: held.expiry_time === undefined,
+				expiryTime: held.expiry_time,
+			};
+}
+
+export const isOwnEntry = ({user, actual_user: account}: Waiter, own: string): boolean => (account ?? user) === own;

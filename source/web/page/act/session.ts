@@ -1,0 +1,124 @@
+/** Whether this page may act, and asking the server to. The token stays in this tab and goes to this server alone. */
+import {observable} from '../observable.js';
+
+/** `refused`: why, in the words of the server. */
+export type Session = {readonly kind: 'none' | 'opening' | 'open'} | {readonly kind: 'refused'; readonly words: string};
+
+const tokenKey = 'canhazgpu-token';
+
+/** A tab whose storage is closed acts until it is reloaded. */
+let memory: string | undefined;
+
+function storedToken(): string | undefined {
+	try {
+		return sessionStorage.getItem(tokenKey) ?? memory;
+	} catch {
+		return memory;
+	}
+}
+
+function store(token: string | undefined): void {
+	memory = token;
+	try {
+		if (token === undefined) {
+			sessionStorage.removeItem(tokenKey);
+		} else {
+			sessionStorage.setItem(tokenKey, token);
+		}
+	} catch {}
+}
+
+export const session = observable<Session>({kind: storedToken() === undefined ? 'none' : 'open'});
+
+/** `unsure`: nobody knows whether it was done. The same request can be sent again: it is done once. */
+export type Answer =
+	| {readonly kind: 'done'; readonly words: string; readonly gpus: readonly number[]}
+	| {
+			readonly kind: 'refused';
+			readonly words: string;
+			readonly hint: string | undefined;
+			readonly code: string | undefined;
+	  }
+	| {readonly kind: 'unsure'};
+
+type ServerWords = {readonly error?: string; readonly hint?: string; readonly code?: string};
+
+const post = async (path: string, body: unknown, token?: string): Promise<Response> =>
+	fetch(path, {
+		method: 'POST',
+		headers: {
+			'content-type': 'application/json',
+			...(token !== undefined && {authorization: `Bearer ${token}`}),
+		},
+		body: JSON.stringify(body),
+		credentials: 'omit',
+		cache: 'no-store',
+		redirect: 'error',
+	});
+
+const wordsOf = ({error, hint}: ServerWords): string =>
+	[error ?? 'The server refused', hint].filter((words) => words !== undefined).join('. ');
+
+/** Sends a request that has an id. What a server answers that was never asked for anything is no answer. */
+export async function act(name: string, request: Readonly<Record<string, unknown>>): Promise<Answer> {
+	const token = storedToken();
+	try {
+		const response = await post(`/api/act/${name}`, request, token);
+		const body = (await response.json()) as ServerWords & {readonly words: string; readonly gpus: readonly number[]};
+		if (response.ok) {
+			return {kind: 'done', words: body.words, gpus: body.gpus};
+		}
+
+		if (response.status === 401) {
+			store(undefined);
+			session.set({kind: 'refused', words: wordsOf(body)});
+		}
+
+		// A bug of the server says nothing of what was done before it.
+		return response.status === 500
+			? {kind: 'unsure'}
+			: {kind: 'refused', words: body.error ?? 'The server refused', hint: body.hint, code: body.code};
+	} catch {
+		return {kind: 'unsure'};
+	}
+}
+
+/** Exchanges the token of a link, which stays in no address. */
+async function open(linkToken: string): Promise<void> {
+	session.set({kind: 'opening'});
+	try {
+		const response = await post('/api/session', {token: linkToken});
+		const body = (await response.json()) as ServerWords & {readonly token?: string};
+		if (response.ok && body.token !== undefined) {
+			store(body.token);
+			session.set({kind: 'open'});
+		} else {
+			session.set({kind: 'refused', words: wordsOf(body)});
+		}
+	} catch {
+		session.set({kind: 'refused', words: 'The server did not answer. Open the link again'});
+	}
+}
+
+/** Takes the token out of the address, if there is one. */
+export function readLink(): void {
+	const {token} = /^#token=(?<token>[\w\-]+)$/v.exec(location.hash)?.groups ?? {};
+	if (token === undefined) {
+		return;
+	}
+
+	history.replaceState(history.state, '', '#/');
+	void open(token);
+}
+
+/** Ends the session, there and here. */
+export async function endSession(): Promise<void> {
+	const token = storedToken();
+	store(undefined);
+	session.set({kind: 'none'});
+	try {
+		await post('/api/session/end', {}, token);
+	} catch {
+		// It ends there by itself.
+	}
+}

@@ -1,0 +1,63 @@
+/** Texts to be taken along. */
+import {useEffect, useState} from 'preact/hooks';
+
+/** Browsers give the clipboard to pages of this machine or of https alone; there is an older way for the others. */
+async function copy(text: string): Promise<void> {
+	if (isSecureContext) {
+		await navigator.clipboard.writeText(text);
+		return;
+	}
+
+	const field = document.createElement('textarea');
+	field.value = text;
+	// Behind an open dialog nothing can be selected.
+	(document.querySelector('dialog[open]') ?? document.body).append(field);
+	field.select();
+	// eslint-disable-next-line @typescript-eslint/no-deprecated -- there is no other way without https
+	const isCopied = document.execCommand('copy');
+	field.remove();
+	if (!isCopied) {
+		throw new Error('The browser refused');
+	}
+}
+
+const saidMs = 2000;
+
+type CopyButtonProps = {
+	readonly text: string;
+	/** Follows the label for those who do not see what stands beside the button. */
+	readonly what: string;
+	readonly label?: string;
+};
+
+export function CopyButton({text, what, label = 'Copy'}: CopyButtonProps) {
+	const [said, setSaid] = useState<string>();
+	useEffect(() => {
+		const timer = said === undefined ? undefined : setTimeout(setSaid, saidMs, undefined);
+		return () => {
+			clearTimeout(timer);
+		};
+	}, [said]);
+	const press = async (): Promise<void> => {
+		try {
+			await copy(text);
+			setSaid('Copied');
+		} catch {
+			setSaid('Select it by hand');
+		}
+	};
+
+	return (
+		<button
+			type="button"
+			class="chip copy"
+			aria-label={said ?? `${label} ${what}`}
+			aria-live="polite"
+			onClick={() => {
+				void press();
+			}}
+		>
+			{said ?? label}
+		</button>
+	);
+}

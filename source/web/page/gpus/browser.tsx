@@ -1,0 +1,85 @@
+/** GPUs that are filtered, grouped, or too many for cards. Loaded where the address asks for it, or there are many. */
+import {useState} from 'preact/hooks';
+import type {Gpu} from '../fields.js';
+import {Cards} from '../gpu/card.js';
+import {me} from '../shared/me.js';
+import {useObservable} from '../observable.js';
+import {useQuestion} from '../shared/question.js';
+import type {Utilization} from '../state/utilization.js';
+import {SectionHead} from '../shared/section-head.js';
+import {counted} from '../words.js';
+import {groupsOf, groupWords} from './groups.js';
+import {isAsked, queryOf, questionIn, type GpuQuestion} from './question.js';
+import {Rows} from './rows.js';
+import {Tools} from './tools.js';
+
+/** From so many on a GPU is a row, where nothing else is chosen. */
+const manyGpus = 17;
+
+type ListProps = {
+	readonly gpus: readonly Gpu[];
+	readonly utilization: Utilization;
+	readonly layout: GpuQuestion['layout'];
+};
+
+function List({gpus, utilization, layout}: ListProps) {
+	const [open, setOpen] = useState<ReadonlySet<number>>(new Set());
+	return layout === 'rows' ? (
+		<Rows gpus={gpus} />
+	) : (
+		<Cards gpus={gpus} utilization={utilization} open={open} setOpen={setOpen} />
+	);
+}
+
+const Groups = ({question, ...list}: ListProps & {readonly question: GpuQuestion}) =>
+	groupsOf(list.gpus, question.group).map((group) => (
+		<section key={group.key} class="gpu-group">
+			<h3 class="group-head">
+				<span class="group-name">{group.name}</span>
+				<span>{groupWords(group)}</span>
+				<span class="group-note">{group.note}</span>
+			</h3>
+			<List {...list} gpus={group.gpus} />
+		</section>
+	));
+
+export type GpuBrowserProps = {
+	readonly gpus: readonly Gpu[];
+	readonly utilization: Utilization;
+	readonly query: URLSearchParams;
+};
+
+export function GpuBrowser({gpus, utilization, query}: GpuBrowserProps) {
+	const [question, choose] = useQuestion({view: 'overview', read: questionIn, write: queryOf}, query);
+	const name = useObservable(me);
+	const shown = gpus.filter((gpu) => isAsked(gpu, question, name));
+	const layout = question.layout ?? (gpus.length < manyGpus ? 'cards' : 'rows');
+	const list = {gpus: shown, utilization, layout};
+	return (
+		<>
+			<SectionHead>
+				<h2 id="gpus-title">GPUs</h2>
+				<span class="time" role="status">
+					{shown.length === gpus.length ? '' : `${shown.length} of ${counted(gpus.length, 'GPU')}`}
+				</span>
+				{query.size > 0 && (
+					<a class="text-button" data-back href="#/">
+						Show all
+					</a>
+				)}
+			</SectionHead>
+			<Tools gpus={gpus} layout={layout} question={question} choose={choose} isNew={query.toString() === 'filter='} />
+			{shown.length === 0 ? (
+				<p class="panel quiet">
+					{question.mine && name === ''
+						? 'Write your account into the field “I am”: this page does not know who looks at it.'
+						: 'No GPU is like that.'}
+				</p>
+			) : question.group === 'none' ? (
+				<List {...list} />
+			) : (
+				<Groups {...list} question={question} />
+			)}
+		</>
+	);
+}

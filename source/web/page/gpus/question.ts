@@ -1,0 +1,103 @@
+/** Which GPUs are shown and how: read from the address, and judged GPU by GPU. Pure. */
+import {states} from '../../../format/states.js';
+import type {Gpu} from '../fields.js';
+import {personOf} from '../words.js';
+
+export const layouts = ['cards', 'rows'] as const;
+export const groupings = ['none', 'job', 'user'] as const;
+export const shownStates = ['available', 'in-use', 'unreserved', 'drained', 'error'] as const satisfies ReadonlyArray<
+	Gpu['state']
+>;
+
+export type GpuQuestion = {
+	/** Words that must all be found in what is known of a GPU; empty for all. */
+	readonly filter: string;
+	/** The account or the label of a person; empty for all. */
+	readonly user: string;
+	readonly state: Gpu['state'] | '';
+	/** Only what the one who looks has. */
+	readonly mine: boolean;
+	/** Undefined: rows where there are many. */
+	readonly layout: (typeof layouts)[number] | undefined;
+	readonly group: (typeof groupings)[number];
+};
+
+const oneOf = <Choice extends string>(choices: readonly Choice[], word: string): Choice | undefined =>
+	choices.find((choice) => choice === word);
+
+export const questionIn = (query: URLSearchParams): GpuQuestion => ({
+	filter: query.get('filter') ?? '',
+	user: query.get('user') ?? '',
+	state: oneOf(shownStates, query.get('state') ?? '') ?? '',
+	mine: query.has('mine'),
+	layout: oneOf(layouts, query.get('as') ?? ''),
+	group: oneOf(groupings, query.get('group') ?? '') ?? 'none',
+});
+
+/** The address has `filter` in any case: without a question the page shows no fields for it. */
+export const queryOf = ({filter, user, state, mine, layout, group}: GpuQuestion): Readonly<Record<string, string>> => ({
+	filter,
+	...(user !== '' && {user}),
+	...(state !== '' && {state}),
+	...(mine && {mine: ''}),
+	...(layout !== undefined && {as: layout}),
+	...(group !== 'none' && {group}),
+});
+
+const namesOf = (user: string | undefined): readonly string[] => {
+	if (user === undefined) {
+		return [];
+	}
+
+	const {name, account} = personOf(user);
+	return account === undefined ? [name] : [name, account];
+};
+
+/** All who hold or use a GPU, by label and by account: holders, those with a share, and those who use it without a right. */
+export function peopleOn({
+	user,
+	shares,
+	unreserved_users: others,
+	squatters,
+	processes = [],
+}: Gpu): ReadonlySet<string> {
+	const holders = shares?.map((share) => share.user) ?? others ?? [user];
+	const intruders = processes.filter(({pid}) => squatters?.includes(pid)).map((process) => process.user);
+	return new Set([...holders, ...intruders].flatMap((name) => namesOf(name)));
+}
+
+/** The names of all who are on these GPUs, in the order of the alphabet. */
+export const peopleOnAll = (gpus: readonly Gpu[]): readonly string[] =>
+	[...new Set(gpus.flatMap((gpu) => [...peopleOn(gpu)]))].toSorted((a, b) => a.localeCompare(b));
+
+const textOf = (gpu: Gpu): string =>
+	[
+		`gpu ${gpu.gpu_id}`,
+		states[gpu.state].label,
+		...peopleOn(gpu),
+		gpu.note,
+		...(gpu.shares?.map(({note}) => note) ?? []),
+		gpu.model_info?.model,
+		gpu.gpu_model,
+		gpu.uuid,
+		gpu.error,
+		gpu.drain?.reason,
+		...(gpu.processes?.flatMap(({command, name}) => [command ?? name]) ?? []),
+	]
+		.join('\n')
+		.toLowerCase();
+
+/** @param me - The name of the one who looks; empty while it is not known, and then nothing is theirs. */
+export function isAsked(gpu: Gpu, {filter, user, state, mine}: GpuQuestion, me: string): boolean {
+	const people = peopleOn(gpu);
+	const text = textOf(gpu);
+	return (
+		(state === '' || gpu.state === state) &&
+		(user === '' || people.has(user)) &&
+		(!mine || people.has(me)) &&
+		filter
+			.toLowerCase()
+			.split(/\s+/v)
+			.every((word) => text.includes(word))
+	);
+}

@@ -1,0 +1,171 @@
+/** The fields above the GPUs: which of them are shown, and how. */
+import {useLayoutEffect, useRef} from 'preact/hooks';
+import {Chips} from '../shared/chips.js';
+import {states} from '../../../format/states.js';
+import type {Gpu} from '../fields.js';
+import {me, setMe} from '../shared/me.js';
+import {useObservable} from '../observable.js';
+import {peopleOnAll, shownStates, type GpuQuestion} from './question.js';
+
+const layoutWords = [
+	['cards', 'Cards'],
+	['rows', 'Rows'],
+] as const;
+
+const groupWords = [
+	['none', 'None'],
+	['job', 'Job'],
+	['user', 'User'],
+] as const;
+
+type ChooseProps = {readonly question: GpuQuestion; readonly choose: (parts: Partial<GpuQuestion>) => void};
+
+/** `isNew`: the fields were just asked for, and nothing is chosen yet. */
+function FilterField({question: {filter}, choose, isNew}: ChooseProps & {readonly isNew: boolean}) {
+	const field = useRef<HTMLInputElement>(null);
+	useLayoutEffect(() => {
+		// The link that brought the fields is gone, and the focus with it. On a screen that is touched, a keyboard would cover the GPUs.
+		if (isNew && document.activeElement === document.body && matchMedia('(hover: hover)').matches) {
+			field.current?.focus({preventScroll: true});
+		}
+	}, []);
+	return (
+		<label class="control grows">
+			<span>Find</span>
+			<input
+				ref={field}
+				id="filter"
+				type="search"
+				placeholder="name, note, command, GPU…"
+				autocomplete="off"
+				spellcheck={false}
+				value={filter}
+				onInput={({currentTarget}) => {
+					choose({filter: currentTarget.value});
+				}}
+			/>
+		</label>
+	);
+}
+
+function UserChoice({question: {user}, choose, gpus}: ChooseProps & {readonly gpus: readonly Gpu[]}) {
+	const people = peopleOnAll(gpus);
+	return (
+		<label class="control">
+			<span>User</span>
+			<select
+				value={user}
+				onChange={({currentTarget}) => {
+					choose({user: currentTarget.value});
+				}}
+			>
+				<option value="">All</option>
+				{/* A link may name somebody who has nothing now. */}
+				{(user === '' || people.includes(user) ? people : [user, ...people]).map((name) => (
+					<option key={name} value={name}>
+						{name}
+					</option>
+				))}
+			</select>
+		</label>
+	);
+}
+
+const StateChoice = ({question: {state}, choose}: ChooseProps) => (
+	<label class="control">
+		<span>State</span>
+		<select
+			value={state}
+			onChange={({currentTarget}) => {
+				choose({state: shownStates.find((name) => name === currentTarget.value) ?? ''});
+			}}
+		>
+			<option value="">All</option>
+			{shownStates.map((name) => (
+				<option key={name} value={name}>
+					{states[name].label}
+				</option>
+			))}
+		</select>
+	</label>
+);
+
+/** The name is asked for where it is needed first. */
+function MineChoice({question: {mine}, choose, gpus}: ChooseProps & {readonly gpus: readonly Gpu[]}) {
+	const name = useObservable(me);
+	return (
+		<>
+			<label class="control">
+				<input
+					type="checkbox"
+					checked={mine}
+					onChange={({currentTarget}) => {
+						choose({mine: currentTarget.checked});
+					}}
+				/>
+				<span>Mine</span>
+			</label>
+			{mine && (
+				<label class="control">
+					<span>I am</span>
+					<input
+						id="me"
+						type="text"
+						class="name-field"
+						list="people"
+						placeholder="your account"
+						autocomplete="off"
+						spellcheck={false}
+						value={name}
+						onInput={({currentTarget}) => {
+							setMe(currentTarget.value.trim());
+						}}
+					/>
+					<datalist id="people">
+						{peopleOnAll(gpus).map((known) => (
+							<option key={known} value={known} />
+						))}
+					</datalist>
+				</label>
+			)}
+		</>
+	);
+}
+
+type ToolsProps = ChooseProps & {
+	/** All GPUs, also those that are not shown. */
+	readonly gpus: readonly Gpu[];
+	readonly layout: NonNullable<GpuQuestion['layout']>;
+	readonly isNew: boolean;
+};
+
+export const Tools = ({gpus, layout, question, choose, isNew}: ToolsProps) => (
+	<search class="controls panel" aria-label="GPUs that are shown">
+		<FilterField question={question} choose={choose} isNew={isNew} />
+		<UserChoice question={question} choose={choose} gpus={gpus} />
+		<StateChoice question={question} choose={choose} />
+		<MineChoice question={question} choose={choose} gpus={gpus} />
+		<div class="control">
+			<span id="layout-name">As</span>
+			<Chips
+				labelledBy="layout-name"
+				choices={layoutWords}
+				chosen={layout}
+				choose={(chosen) => {
+					choose({layout: chosen});
+				}}
+			/>
+		</div>
+		<div class="control">
+			<span id="group-name">Group by</span>
+			<Chips
+				labelledBy="group-name"
+				choices={groupWords}
+				chosen={question.group}
+				choose={(chosen) => {
+					choose({group: chosen});
+				}}
+			/>
+		</div>
+	</search>
+);

@@ -1,0 +1,151 @@
+/** A row a GPU, a bar a lease. */
+import type {OccupancyJson} from '../../api/occupancy-json.js';
+import {personOf, counted, dateWords, duration, timeOfDay} from '../words.js';
+import {coveredPart, lanesOf, marksOf, type Span} from './lanes.js';
+import {looksOf, type Look} from './look.js';
+
+type HeldJson = OccupancyJson['spans'][number];
+
+/** A bar: what was, or what a lease that is held now goes on for. */
+export type Bar = Span & {
+	readonly user: string;
+	readonly held: HeldJson;
+	readonly isPlanned: boolean;
+};
+
+/** The part of the picture that lies in the time to come. */
+const futurePart = 0.2;
+
+/** What is drawn: all that the answer is about, and a while of the time to come. */
+export function windowOf({since, until}: OccupancyJson): Span & {readonly nowMs: number} {
+	const fromMs = Date.parse(since);
+	const nowMs = Date.parse(until);
+	return {fromMs, nowMs, toMs: nowMs + (nowMs - fromMs) * (futurePart / (1 - futurePart))};
+}
+
+export function barsOf(held: HeldJson, {nowMs, toMs}: ReturnType<typeof windowOf>): readonly Bar[] {
+	const {user} = held;
+	const past: Bar = {
+		user,
+		held,
+		isPlanned: false,
+		fromMs: Date.parse(held.start_time),
+		toMs: held.is_held ? nowMs : Date.parse(held.end_time),
+	};
+	if (!held.is_held) {
+		return [past];
+	}
+
+	// Of a job nobody knows the end.
+	const endMs = held.ends_by === undefined ? nowMs : Date.parse(held.ends_by);
+	const planned: Bar = {user, held, isPlanned: true, fromMs: nowMs, toMs: Math.min(endMs, toMs)};
+	return endMs > nowMs ? [past, planned] : [past];
+}
+
+function titleOf({held, fromMs, toMs, isPlanned}: Bar): string {
+	const {user, note, lease_count: count, memory_mb: memory, reservation_type: type, ends_by: end} = held;
+	return [
+		count > 1 ? `${counted(count, 'short lease')}, most of them of ${user}` : user,
+		isPlanned ? 'reserved' : duration(toMs - fromMs),
+		`${dateWords(fromMs)} – ${held.is_held && !isPlanned ? 'now' : dateWords(isPlanned ? end! : toMs)}`,
+		type === 'run' ? 'job' : 'reservation',
+		memory === undefined ? '' : `share of ${(memory / 1024).toFixed(0)} GiB`,
+		note ?? '',
+	]
+		.filter((part) => part !== '')
+		.join(' · ');
+}
+
+/** What the row shows, for those who do not see it. */
+function summaryOf(gpu: number, bars: readonly Bar[], {fromMs, nowMs}: ReturnType<typeof windowOf>): string {
+	const past = bars.filter(({isPlanned}) => !isPlanned);
+	const people = [...Map.groupBy(past, ({user}) => user)].map(
+		([user, own]) => `${user} ${duration(own.reduce((sum, bar) => sum + bar.toMs - bar.fromMs, 0))}`,
+	);
+	const percent = Math.round(coveredPart(past, {fromMs, toMs: nowMs}) * 100);
+	return `GPU ${gpu}: ${people.length === 0 ? 'held by nobody' : `${people.join(', ')}; held for ${percent} % of the time`}`;
+}
+
+export const lookStyle = (look: Look | undefined): Record<string, string> => ({'--hue': String(look?.hue)});
+
+type RowProps = {
+	readonly gpu: number;
+	readonly bars: readonly Bar[];
+	readonly window: ReturnType<typeof windowOf>;
+	readonly looks: ReadonlyMap<string, Look>;
+	/** The one whose bars stand out; empty for all. */
+	readonly chosen: string;
+};
+
+function Row({gpu, bars, window, looks, chosen}: RowProps) {
+	const lanes = lanesOf(bars);
+	const count = Math.max(1, ...lanes.map((lane) => lane + 1));
+	const percent = (ms: number): string => `${((ms / (window.toMs - window.fromMs)) * 100).toFixed(3)}%`;
+	return (
+		<li class="occupancy-row">
+			<a class="occupancy-gpu" href={`#/gpu/${gpu}`}>
+				<span class="occupancy-word">GPU </span>
+				{gpu}
+			</a>
+			<div
+				class="occupancy-track"
+				role="img"
+				aria-label={summaryOf(gpu, bars, window)}
+				style={{'--lanes': String(count)}}
+			>
+				{bars.map((bar, place) => (
+					<span
+						key={`${bar.held.lease_id ?? bar.held.start_time} ${bar.held.start_time} ${String(bar.isPlanned)}`}
+						class="span"
+						data-pattern={looks.get(bar.user)?.pattern}
+						data-planned={bar.isPlanned ? '' : undefined}
+						data-dim={chosen !== '' && chosen !== bar.user ? '' : undefined}
+						title={titleOf(bar)}
+						style={{
+							...lookStyle(looks.get(bar.user)),
+							left: percent(bar.fromMs - window.fromMs),
+							width: percent(bar.toMs - bar.fromMs),
+							top: `${((lanes[place]! / count) * 100).toFixed(2)}%`,
+						}}
+					>
+						{!bar.isPlanned && <span class="span-name">{personOf(bar.user).name}</span>}
+					</span>
+				))}
+			</div>
+		</li>
+	);
+}
+
+const dayForm = new Intl.DateTimeFormat(undefined, {weekday: 'short', day: 'numeric'});
+
+type ChartProps = {readonly occupancy: OccupancyJson; readonly hours: number; readonly chosen: string};
+
+export function OccupancyChart({occupancy, hours, chosen}: ChartProps) {
+	const window = windowOf(occupancy);
+	const byGpu = Map.groupBy(
+		occupancy.spans.flatMap((held) => barsOf(held, window)),
+		({held}) => held.gpu_id,
+	);
+	const looks = looksOf(occupancy.spans.map(({user}) => user));
+	const isDay = hours <= 24;
+	const place = (ms: number): string => `${(((ms - window.fromMs) / (window.toMs - window.fromMs)) * 100).toFixed(3)}%`;
+	return (
+		<div class="occupancy panel">
+			<div class="occupancy-axis" aria-hidden="true">
+				{marksOf(window, isDay ? 6 : 24).map((ms) => (
+					<span key={ms} class="mark" style={{left: place(ms)}}>
+						<span class="mark-words">{isDay ? timeOfDay(ms) : dayForm.format(new Date(ms))}</span>
+					</span>
+				))}
+				<span class="mark now" style={{left: place(window.nowMs)}}>
+					<span class="mark-words">now</span>
+				</span>
+			</div>
+			<ol>
+				{Array.from({length: occupancy.gpu_count}, (_, gpu) => (
+					<Row key={gpu} gpu={gpu} bars={byGpu.get(gpu) ?? []} window={window} looks={looks} chosen={chosen} />
+				))}
+			</ol>
+		</div>
+	);
+}

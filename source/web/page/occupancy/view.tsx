@@ -1,0 +1,139 @@
+/** Who had which GPU over the last day or week, and until when it is reserved. */
+import {useEffect, useState} from 'preact/hooks';
+import type {OccupancyJson} from '../../api/occupancy-json.js';
+import {useAnswer} from '../shared/answer.js';
+import {Chips} from '../shared/chips.js';
+import {useQuestion} from '../shared/question.js';
+import {SectionHead} from '../shared/section-head.js';
+import {duration} from '../words.js';
+import {lookStyle, OccupancyChart} from './chart.js';
+import {looksOf} from './look.js';
+
+const periods = [
+	[24, 'Day'],
+	[72, '3 days'],
+	[168, 'Week'],
+] as const;
+
+type Question = {readonly hours: number; readonly user: string};
+
+const questionIn = (query: URLSearchParams): Question => ({
+	hours: periods.find(([hours]) => String(hours) === query.get('hours'))?.[0] ?? periods[0][0],
+	user: query.get('user') ?? '',
+});
+
+const queryOf = ({hours, user}: Question): Readonly<Record<string, string>> => ({
+	hours: String(hours),
+	...(user !== '' && {user}),
+});
+
+type PeopleProps = {
+	readonly occupancy: OccupancyJson;
+	readonly chosen: string;
+	readonly choose: (user: string) => void;
+};
+
+/** Most time first. A press makes the bars of one stand out. */
+function People({occupancy: {spans}, chosen, choose}: PeopleProps) {
+	const people = [...Map.groupBy(spans, ({user}) => user)]
+		.map(([user, own]) => ({
+			user,
+			ms: own.reduce((sum, held) => sum + Date.parse(held.end_time) - Date.parse(held.start_time), 0),
+		}))
+		.toSorted((a, b) => b.ms - a.ms);
+	const looks = looksOf(people.map(({user: name}) => name));
+	return (
+		<ul class="people" aria-label="People, by the time they had GPUs">
+			{people.map(({user, ms}) => (
+				<li key={user}>
+					<button
+						type="button"
+						class="chip person"
+						aria-pressed={user === chosen}
+						onClick={() => {
+							choose(user === chosen ? '' : user);
+						}}
+					>
+						<span class="span swatch" data-pattern={looks.get(user)?.pattern} style={lookStyle(looks.get(user))} />
+						{`${user} ${duration(ms)}`}
+					</button>
+				</li>
+			))}
+		</ul>
+	);
+}
+
+/** Bars grow on: that often the answer is asked for though nothing happens. */
+const renewMs = 60_000;
+
+function useMinutes(): number {
+	const [minutes, setMinutes] = useState(0);
+	useEffect(() => {
+		const timer = setInterval(() => {
+			setMinutes((count) => count + 1);
+		}, renewMs);
+		return () => {
+			clearInterval(timer);
+		};
+	}, []);
+	return minutes;
+}
+
+export type OccupancyViewProps = {
+	readonly isShown: boolean;
+	readonly leaseChanges: number;
+	readonly query: URLSearchParams;
+};
+
+export function OccupancyView({isShown, leaseChanges, query}: OccupancyViewProps) {
+	const [{hours, user}, choose] = useQuestion(
+		{view: 'occupancy', read: questionIn, write: queryOf, isKept: true},
+		query,
+		isShown,
+	);
+	const {value, problem, isOld} = useAnswer<OccupancyJson>(
+		isShown ? `/api/occupancy?hours=${hours}` : undefined,
+		'The occupancy',
+		`${leaseChanges} ${useMinutes()}`,
+	);
+	return (
+		<>
+			<SectionHead>
+				<h1 id="occupancy-title" tabindex={-1}>
+					Occupancy
+				</h1>
+				<Chips
+					label="Period"
+					choices={periods}
+					chosen={hours}
+					choose={(chosen) => {
+						choose({hours: chosen});
+					}}
+				/>
+			</SectionHead>
+			{problem !== undefined && <p class="banner">{problem}</p>}
+			{value === undefined ? (
+				problem === undefined && <p class="panel quiet">Loading…</p>
+			) : (
+				<div class="occupancy-box" data-old={isOld && isShown ? '' : undefined}>
+					{value.spans.length === 0 ? (
+						<p class="quiet">Nobody has had a GPU in this time.</p>
+					) : (
+						<People
+							occupancy={value}
+							chosen={user}
+							choose={(chosen) => {
+								choose({user: chosen});
+							}}
+						/>
+					)}
+					<OccupancyChart occupancy={value} hours={hours} chosen={user} />
+					<p class="time">
+						A bar is a lease; a pale one is reserved time to come. What is shorter than a few minutes is joined with
+						what lies beside it.
+					</p>
+				</div>
+			)}
+		</>
+	);
+}

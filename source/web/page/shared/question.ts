@@ -1,0 +1,53 @@
+/** What a view is asked: it stands in the address behind `?`, so that a link shows the same. */
+import {useEffect, useRef, useState} from 'preact/hooks';
+import {route, type View} from '../router.js';
+import {replaceRoute} from './address.js';
+
+/** A browser takes few changes of the address at a time, and a slider or a field of text makes many. */
+export const pauseMs = 120;
+
+type Form<Question> = {
+	readonly view: View;
+	readonly read: (query: URLSearchParams) => Question;
+	readonly write: (question: Question) => Readonly<Record<string, string>>;
+	/** Whether an address without a question leaves the last one as it is. */
+	readonly isKept?: boolean;
+};
+
+/** @returns The question, and how to change parts of it. */
+export function useQuestion<Question>(
+	{view, read, write, isKept = false}: Form<Question>,
+	query: URLSearchParams,
+	isShown = true,
+): readonly [question: Question, choose: (parts: Partial<Question>) => void] {
+	const [asked, setAsked] = useState(() => read(query));
+	const addressing = useRef<NodeJS.Timeout>(undefined);
+	const written = useRef<string>(undefined);
+	useEffect(() => {
+		// What was written here is older than what is typed.
+		if (isShown && (query.size > 0 || !isKept) && query.toString() !== written.current) {
+			clearTimeout(addressing.current);
+			setAsked(() => read(query));
+		}
+
+		written.current = undefined;
+	}, [query, isShown]);
+	return [
+		asked,
+		(parts) => {
+			const chosen = {...asked, ...parts};
+			setAsked(() => chosen);
+			clearTimeout(addressing.current);
+			addressing.current = setTimeout(() => {
+				// The view may have been left meanwhile.
+				if (route.get().view !== view) {
+					return;
+				}
+
+				const next = new URLSearchParams(write(chosen));
+				written.current = next.toString();
+				replaceRoute({query: next});
+			}, pauseMs);
+		},
+	];
+}

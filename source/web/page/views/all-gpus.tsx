@@ -1,0 +1,119 @@
+/** The GPUs of all hosts in one table, with the sums of those that answer. */
+import {useState} from 'preact/hooks';
+import type {Gpu} from '../fields.js';
+import {noteWords, StatePill} from '../gpu/card.js';
+import {isAsked} from '../gpus/question.js';
+import type {KnownHost} from '../state/state.js';
+import {useNow} from '../state/store.js';
+import {counted, gibibytes, timeWords, unknown, withUnit} from '../words.js';
+
+export type NamedHost = {readonly name: string; readonly host: KnownHost | undefined};
+
+type Row = {readonly name: string; readonly gpu: Gpu; readonly isOld: boolean};
+
+const rowsOf = (hosts: readonly NamedHost[]): readonly Row[] =>
+	hosts.flatMap(({name, host}) =>
+		(host?.gpus ?? []).map((gpu): Row => ({name, gpu, isOld: host?.error !== undefined})),
+	);
+
+/** Every word is looked for in the name of the host and in what is known of the GPU. */
+function isFound({name, gpu}: Row, filter: string): boolean {
+	const words = filter.toLowerCase().split(/\s+/v).filter(Boolean);
+	const ask = {user: '', state: '', mine: false, layout: undefined, group: 'none'} as const;
+	return words.every((word) => name.toLowerCase().includes(word) || isAsked(gpu, {...ask, filter: word}, ''));
+}
+
+/** What a host told before it failed is no longer known to be so, and is counted nowhere. */
+function sumWords(hosts: readonly NamedHost[], rows: readonly Row[]): string {
+	const current = rows.filter(({isOld}) => !isOld);
+	const free = current.filter(({gpu}) => gpu.state === 'available').length;
+	const failing = hosts.filter(({host}) => host?.error !== undefined).length;
+	const asked = hosts.filter(({host}) => host === undefined).length;
+	return [
+		`${free} of ${counted(current.length, 'GPU')} free on ${counted(hosts.length - failing - asked, 'host')}`,
+		...(asked > 0 ? [`${asked} being asked`] : []),
+		...(failing > 0 ? [`${failing} not answering`] : []),
+	].join(', ');
+}
+
+function GpuRow({row: {name, gpu, isOld}, nowMs}: {readonly row: Row; readonly nowMs: number}) {
+	const users = gpu.user ?? gpu.unreserved_users?.join(', ') ?? unknown;
+	return (
+		<tr data-state={gpu.state} data-old={isOld ? '' : undefined}>
+			<th scope="row">
+				<a href={`#/hosts/${encodeURIComponent(name)}`}>{name}</a>
+			</th>
+			<td class="number">{gpu.gpu_id}</td>
+			<td>
+				<StatePill gpu={gpu} isShort />
+				{isOld && <span class="unseen"> before it stopped to answer</span>}
+			</td>
+			<td class="host-user">{users}</td>
+			<td class="number">{withUnit(gpu.utilization, ' %')}</td>
+			<td class="number roomy">{gibibytes(gpu.memory_used_mb)}</td>
+			<td class="roomy">{gpu.gpu_model ?? unknown}</td>
+			<td class="roomy host-more">{[timeWords(gpu, nowMs), noteWords(gpu)].filter(Boolean).join(' · ')}</td>
+		</tr>
+	);
+}
+
+export function AllGpus({hosts}: {readonly hosts: readonly NamedHost[]}) {
+	const [filter, setFilter] = useState('');
+	const nowMs = useNow();
+	const rows = rowsOf(hosts);
+	const found = rows.filter((row) => isFound(row, filter));
+	return (
+		<section class="panel all-gpus" aria-label="The GPUs of all hosts">
+			<div class="all-gpus-head">
+				<label class="control">
+					<span>Find</span>
+					<input
+						id="hosts-filter"
+						type="search"
+						placeholder="host, name, model, free…"
+						autocomplete="off"
+						spellcheck={false}
+						value={filter}
+						onInput={({currentTarget}) => {
+							setFilter(currentTarget.value);
+						}}
+					/>
+				</label>
+				<span class="time">{sumWords(hosts, rows)}</span>
+			</div>
+			{found.length === 0 ? (
+				<p class="quiet">{rows.length === 0 ? 'No GPU is known yet.' : 'No GPU of any host matches.'}</p>
+			) : (
+				<table>
+					<thead>
+						<tr>
+							<th scope="col">Host</th>
+							<th scope="col" class="number">
+								GPU
+							</th>
+							<th scope="col">State</th>
+							<th scope="col">User</th>
+							<th scope="col" class="number">
+								Use
+							</th>
+							<th scope="col" class="number roomy">
+								Memory
+							</th>
+							<th scope="col" class="roomy">
+								Model
+							</th>
+							<th scope="col" class="roomy">
+								Time and note
+							</th>
+						</tr>
+					</thead>
+					<tbody>
+						{found.map((row) => (
+							<GpuRow key={`${row.name} ${row.gpu.gpu_id}`} row={row} nowMs={nowMs} />
+						))}
+					</tbody>
+				</table>
+			)}
+		</section>
+	);
+}

@@ -1,0 +1,211 @@
+/** A real Slurm with three nodes on this machine, in a directory of its own: munged, slurmctld and three slurmd, each ended by its pid. */
+import {execFileSync, spawn, type ChildProcess} from 'node:child_process';
+import {randomBytes} from 'node:crypto';
+import {once} from 'node:events';
+import {chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync} from 'node:fs';
+import {createServer, type AddressInfo} from 'node:net';
+import {hostname, tmpdir} from 'node:os';
+import path from 'node:path';
+import process from 'node:process';
+import {eventually} from '../eventually.js';
+import {ensureProgram, installPackage} from '../packages/apt.js';
+
+const programs = ['/usr/sbin/munged', '/usr/sbin/slurmctld', '/usr/sbin/slurmd', '/usr/bin/srun'];
+
+/** @throws When it cannot be had: the tests that need it must fail, not be left out. */
+export const ensureSlurm = (): true =>
+	ensureProgram(
+		{name: 'Slurm', install: 'apt-get install slurmctld slurmd slurm-client munge'},
+		() => (programs.every((program) => existsSync(program)) ? true : undefined),
+		[
+			() => {
+				for (const name of ['munge', 'slurm-client', 'slurmd', 'slurmctld']) {
+					installPackage(name);
+				}
+			},
+		],
+	);
+
+async function freePorts(count: number): Promise<readonly number[]> {
+	const servers = Array.from({length: count}, () => createServer().listen(0, '127.0.0.1'));
+	await Promise.all(servers.map(async (server) => once(server, 'listening')));
+	const ports = servers.map((server) => (server.address() as AddressInfo).port);
+	for (const server of servers) {
+		server.close();
+	}
+
+	return ports;
+}
+
+type Daemon = 'munged' | 'slurmctld' | `box${1 | 2 | 3}`;
+
+export const nodes = ['box1', 'box2', 'box3'] as const;
+/** Of each node. */
+export const gpusOfNode = 4;
+
+export type SlurmCluster = {
+	readonly environment: Readonly<Record<string, string>>;
+	/** Runs one of Slurm's own commands, and gives back what it printed on stdout. */
+	readonly run: (command: string, ...args: readonly string[]) => string;
+	readonly kill: (daemon: Daemon) => Promise<void>;
+	/** Starts it again, and waits until it answers. */
+	readonly start: (daemon: Daemon) => Promise<void>;
+	/** Waits until the controller has written down the jobs that it has now: what it has not, it loses when it is killed. */
+	readonly saved: () => Promise<void>;
+	/** Ends all jobs, and waits until all nodes are idle. */
+	readonly clear: () => Promise<void>;
+	readonly stop: () => Promise<void>;
+};
+
+export async function startSlurm({gres = `gpu:${gpusOfNode}`} = {}): Promise<SlurmCluster> {
+	ensureSlurm();
+	const directory = mkdtempSync(path.join(tmpdir(), 'canhazgpu-slurm-'));
+	const file = (name: string): string => path.join(directory, name);
+	chmodSync(directory, 0o755);
+	for (const name of ['munge', 'state', ...nodes]) {
+		mkdirSync(file(name), {mode: 0o755});
+	}
+
+	writeFileSync(file('munge.key'), randomBytes(1024), {mode: 0o400});
+	const [controllerPort, ...nodePorts] = await freePorts(4);
+	for (let gpu = 0; gpu < gpusOfNode; gpu++) {
+		// Slurm counts character devices alone as GPUs: those of /dev/null.
+		execFileSync('mknod', [file(`gpu${gpu}`), 'c', '1', '3']);
+	}
+
+	const types = /gpu:(?<type>[a-z]\w*):/v.exec(gres)?.groups?.['type'];
+	writeFileSync(
+		file('gres.conf'),
+		[
+			`Name=gpu ${types === undefined ? '' : `Type=${types} `}File=${file(`gpu[0-${gpusOfNode - 1}]`)}`,
+			...(gres.includes('shard') ? [`Name=shard Count=${/shard:(?<count>\d+)/v.exec(gres)!.groups!['count']!}`] : []),
+			'',
+		].join('\n'),
+	);
+	writeFileSync(file('cgroup.conf'), 'CgroupPlugin=cgroup/v1\n');
+	writeFileSync(
+		file('slurm.conf'),
+		[
+			'ClusterName=lab',
+			`SlurmctldHost=${hostname()}(127.0.0.1)`,
+			'SlurmUser=root',
+			'SlurmdUser=root',
+			'AuthType=auth/munge',
+			'CredType=cred/munge',
+			`AuthInfo=socket=${file('munge/socket')}`,
+			`SlurmctldPort=${controllerPort}`,
+			'ProctrackType=proctrack/linuxproc',
+			'TaskPlugin=task/none',
+			'SelectType=select/cons_tres',
+			'SelectTypeParameters=CR_Core',
+			`GresTypes=${gres.includes('shard') ? 'gpu,shard' : 'gpu'}`,
+			'JobAcctGatherType=jobacct_gather/none',
+			'AccountingStorageType=accounting_storage/none',
+			'JobCompType=jobcomp/filetxt',
+			`JobCompLoc=${file('completed.log')}`,
+			'ReturnToService=2',
+			'SlurmdParameters=config_overrides',
+			'MpiDefault=none',
+			'SchedulerType=sched/backfill',
+			'SchedulerParameters=bf_interval=1,sched_min_interval=100000,batch_sched_delay=0',
+			'SlurmdTimeout=15',
+			'SlurmctldTimeout=5',
+			'MessageTimeout=5',
+			'KillWait=1',
+			`StateSaveLocation=${file('state')}`,
+			`SlurmctldPidFile=${file('slurmctld.pid')}`,
+			`SlurmctldLogFile=${file('slurmctld.log')}`,
+			`SlurmdSpoolDir=${file('%n')}`,
+			`SlurmdPidFile=${file('%n.pid')}`,
+			`SlurmdLogFile=${file('%n.log')}`,
+			...nodes.map(
+				(node, place) =>
+					`NodeName=${node} NodeHostname=${hostname()} NodeAddr=127.0.0.1 Port=${nodePorts[place]} CPUs=8 RealMemory=2000 Gres=${gres}`,
+			),
+			`PartitionName=main Nodes=${nodes.join(',')} Default=YES MaxTime=INFINITE State=UP`,
+			'',
+		].join('\n'),
+	);
+	const environment = {SLURM_CONF: file('slurm.conf')};
+	const run: SlurmCluster['run'] = (command, ...args) =>
+		execFileSync(command, args, {
+			encoding: 'utf8',
+			env: {...process.env, ...environment},
+			stdio: ['ignore', 'pipe', 'pipe'],
+			timeout: 60_000,
+		});
+
+	const words: Readonly<Record<Daemon, readonly [string, ...(readonly string[])]>> = {
+		munged: [
+			'/usr/sbin/munged',
+			'--foreground',
+			'--force',
+			`--key-file=${file('munge.key')}`,
+			`--socket=${file('munge/socket')}`,
+			`--pid-file=${file('munge/pid')}`,
+			`--log-file=${file('munge/log')}`,
+			`--seed-file=${file('munge/seed')}`,
+		],
+		slurmctld: ['/usr/sbin/slurmctld', '-D'],
+		box1: ['/usr/sbin/slurmd', '-D', '-N', 'box1'],
+		box2: ['/usr/sbin/slurmd', '-D', '-N', 'box2'],
+		box3: ['/usr/sbin/slurmd', '-D', '-N', 'box3'],
+	};
+	const isReady: (daemon: Daemon) => boolean = (daemon) =>
+		daemon === 'munged'
+			? existsSync(file('munge/socket'))
+			: daemon === 'slurmctld'
+				? run('scontrol', 'ping').includes('UP')
+				: /^(?:idle|mixed|allocated) *$/mv.test(run('sinfo', '--noheader', '--nodes', daemon, '--format', '%T'));
+
+	const running = new Map<Daemon, {readonly child: ChildProcess; readonly ended: Promise<unknown>}>();
+	const start = async (daemon: Daemon): Promise<void> => {
+		const [command, ...args] = words[daemon];
+		const child = spawn(command, args, {env: {...process.env, ...environment}, stdio: 'ignore', detached: true});
+		running.set(daemon, {child, ended: once(child, 'exit')});
+		await eventually(() => isReady(daemon), 60_000);
+	};
+
+	const kill = async (daemon: Daemon): Promise<void> => {
+		const {child, ended} = running.get(daemon)!;
+		child.kill('SIGKILL');
+		await ended;
+		running.delete(daemon);
+	};
+
+	const clear = async (): Promise<void> => {
+		const jobs = run('squeue', '--noheader', '--format=%i')
+			.trim()
+			.split('\n')
+			.filter((id) => id !== '');
+		if (jobs.length > 0) {
+			run('scancel', ...jobs);
+		}
+
+		await eventually(() => run('squeue', '--noheader') === '', 60_000);
+		await eventually(() => run('sinfo', '--noheader', '--format', '%T').trim() === 'idle', 60_000);
+	};
+
+	const saved = async (): Promise<void> => {
+		const since = Date.now();
+		await eventually(() => statSync(file('state/job_state')).mtimeMs > since, 60_000);
+	};
+
+	for (const daemon of ['munged', 'slurmctld', ...nodes] as const) {
+		await start(daemon);
+	}
+
+	return {
+		environment,
+		run,
+		kill,
+		start,
+		saved,
+		clear,
+		async stop() {
+			await clear().catch(() => undefined);
+			await Promise.all(running.keys().map(async (daemon) => kill(daemon)));
+			rmSync(directory, {recursive: true, force: true});
+		},
+	};
+}

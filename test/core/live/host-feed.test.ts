@@ -1,0 +1,137 @@
+/** One connection to each host, for as long as somebody asks, whatever the host does. */
+import {afterEach, expect, test} from 'vitest';
+import {createHostFeed, type HostFeed} from '../../../source/core/live/host-feed.js';
+import {CanhazgpuError} from '../../../source/errors.js';
+import {createVirtualClock} from '../../_helpers/virtual-clock.js';
+
+let feed: HostFeed<string> | undefined;
+
+afterEach(() => {
+	feed?.stop();
+});
+
+const failed = (words: string): CanhazgpuError => new CanhazgpuError('failed', words);
+
+/** Hosts that do what the test says; `opened` and `asked` count how often each was connected to and asked. */
+function start() {
+	const clock = createVirtualClock();
+	const connections = new Map<
+		string,
+		{told: (value: string) => void; end: (error?: CanhazgpuError) => void; signal: AbortSignal}
+	>();
+	const opened: string[] = [];
+	const asked: string[] = [];
+	feed = createHostFeed<string>({
+		async open(name, told, signal) {
+			opened.push(name);
+			return new Promise((resolve, reject) => {
+				connections.set(name, {
+					told,
+					signal,
+					end(error) {
+						if (error === undefined) {
+							resolve('unsupported');
+						} else {
+							reject(error);
+						}
+					},
+				});
+				signal.addEventListener('abort', () => {
+					reject(failed('aborted'));
+				});
+			});
+		},
+		async askOnce(name) {
+			asked.push(name);
+			return `asked ${asked.length}`;
+		},
+		clock,
+		broken(error) {
+			throw error;
+		},
+	});
+	return {feed, clock, opened, asked, host: (name: string) => connections.get(name)!};
+}
+
+test('a host is connected to once, and its last words are there at once', async () => {
+	const {feed: hosts, clock, opened, host} = start();
+	const [first, second] = [hosts.ask('a'), hosts.ask('a')];
+	host('a').told('one');
+	expect(await Promise.all([first, second])).toEqual(['one', 'one']);
+	host('a').told('two');
+	expect(await hosts.ask('a')).toBe('two');
+	for (let seconds = 0; seconds < 120; seconds += 5) {
+		host('a').told(`at ${seconds}`);
+		await clock.pass(5);
+		expect(await hosts.ask('a')).toBe(`at ${seconds}`);
+	}
+
+	expect(opened).toEqual(['a']);
+});
+
+test('a connection for which nobody asks is closed, and opened again when somebody does', async () => {
+	const {feed: hosts, clock, opened, host} = start();
+	const asking = hosts.ask('a');
+	host('a').told('one');
+	await asking;
+	const {signal} = host('a');
+	for (let seconds = 0; seconds < 25; seconds += 5) {
+		host('a').told('still there');
+		await clock.pass(5);
+	}
+
+	expect(signal.aborted).toBe(true);
+	const again = hosts.ask('a');
+	host('a').told('back');
+	expect(await again).toBe('back');
+	expect(opened).toEqual(['a', 'a']);
+});
+
+test('a host that falls silent is an error, is let go, and is asked again after a while', async () => {
+	const {feed: hosts, clock, opened, host} = start();
+	const asking = hosts.ask('a');
+	host('a').told('one');
+	await asking;
+	const {signal} = host('a');
+	for (let seconds = 0; seconds < 16; seconds += 2) {
+		await hosts.ask('a').catch(() => undefined);
+		await clock.pass(2);
+	}
+
+	await expect(hosts.ask('a')).rejects.toThrow('a: no answer within 15 s');
+	expect(signal.aborted).toBe(true);
+	expect(opened).toEqual(['a']);
+	await clock.pass(10);
+	const again = hosts.ask('a');
+	host('a').told('back');
+	expect(await again).toBe('back');
+});
+
+test('a host that never says a word is an error within 15 s, and so is one that refuses at once', async () => {
+	const {feed: hosts, clock, opened, host} = start();
+	const silent = hosts.ask('silent');
+	const outcome = expect(silent).rejects.toThrow('silent: no answer within 15 s');
+	await clock.pass(16);
+	await outcome;
+	const refusing = hosts.ask('refusing');
+	host('refusing').end(failed('refusing: Permission denied'));
+	await expect(refusing).rejects.toThrow('Permission denied');
+	await clock.pass(5);
+	await expect(hosts.ask('refusing')).rejects.toThrow('Permission denied');
+	expect(opened).toEqual(['silent', 'refusing']);
+});
+
+test('a host of an older version is asked now and then, and tried again when it may have been updated', async () => {
+	const {feed: hosts, clock, opened, asked, host} = start();
+	const first = hosts.ask('old');
+	host('old').end();
+	expect(await first).toBe('asked 1');
+	expect(await hosts.ask('old')).toBe('asked 1');
+	await clock.pass(11);
+	expect(await Promise.all([hosts.ask('old'), hosts.ask('old')])).toEqual(['asked 2', 'asked 2']);
+	expect([opened.length, asked.length]).toEqual([1, 2]);
+	await clock.pass(700);
+	const again = hosts.ask('old');
+	host('old').told('new');
+	expect(await again).toBe('new');
+});

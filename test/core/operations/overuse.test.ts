@@ -1,0 +1,98 @@
+/** A share that uses more than it asked for, from the scans to its owner's terminal. */
+import {expect, test} from 'vitest';
+import {changePolicy} from '../../../source/core/operations/pool/policy.js';
+import {createAlertRecorder} from '../../../source/core/operations/record-alerts.js';
+import {claimReminders, type ReminderSender} from '../../../source/core/operations/reminders.js';
+import {readStatus, release, reserve} from '../../../source/core/operations/reservations.js';
+import {eventWords} from '../../../source/format/events.js';
+import {reminderText} from '../../../source/format/reminder-text.js';
+import {sharesWords} from '../../../source/format/shares.js';
+import {statusJson} from '../../../source/format/json/status-json.js';
+import {createTestWorld, idleReading, observationOf, person} from '../../_helpers/world.js';
+
+const ann = person('ann');
+const owner: ReminderSender = {account: 'ann', uid: 1000, reachesAll: false};
+const stranger: ReminderSender = {account: 'bob', uid: 1001, reachesAll: false};
+const webhook: ReminderSender = {account: 'bob', uid: 1001, reachesAll: true};
+
+/** Ann has 8 GiB of a GPU and uses `usedMiB`; every scan is seen by two monitors at once. */
+async function createBox() {
+	const world = await createTestWorld({gpuCount: 1});
+	await changePolicy(world, person('root', 'root', 0), [{key: 'share', value: 'on'}]);
+	const need = {shareMiB: 8192};
+	await reserve(world, {requester: ann, count: 1, need, durationSeconds: 86_400, note: 'eval'});
+	await reserve(world, {requester: person('bob'), count: 1, need, durationSeconds: 86_400});
+	const monitors = [createAlertRecorder(world), createAlertRecorder(world)];
+	return {
+		world,
+		async scan(usedMiB: number) {
+			world.see(() =>
+				observationOf([
+					{
+						...idleReading(0),
+						memoryTotalMiB: 81_920,
+						memoryUsedMiB: usedMiB,
+						processes: [{pid: 7, user: 'ann', memoryUsedMiB: usedMiB}],
+					},
+				]),
+			);
+			world.pass(5);
+			const view = await readStatus(world);
+			await Promise.all(monitors.map(async (record) => record(view.snapshot, view.observation)));
+			return readStatus(world);
+		},
+		told: async () =>
+			(await world.store.audit())
+				.filter(({kind}) => kind === 'overuse' || kind === 'notice')
+				.map((entry) => eventWords(entry)),
+	};
+}
+
+test('its owner is told once, every face shows for how long, and its end is told as well', async () => {
+	const {world, scan, told} = await createBox();
+	await scan(16_384);
+	const second = await scan(16_384);
+	expect(sharesWords(second.rows[0]!)).toBe('16/79.6G ann 16/8G!, bob 8G');
+	expect(await claimReminders(world, owner)).toMatchObject({notices: []});
+	const third = await scan(16_384);
+	expect(sharesWords(third.rows[0]!)).toBe('16/79.6G ann 16/8G! for 10s, bob 8G');
+	expect(statusJson(third.rows, third.observation)[0]?.shares?.map((share) => share.over_seconds)).toEqual([
+		10,
+		undefined,
+	]);
+	const words = 'ann uses 16G of GPU 0, more than the share of 8G asked for';
+	expect(await told()).toEqual([words]);
+
+	// Others leave it to the owner for a minute, and then those tell it who reach everybody.
+	expect((await claimReminders(world, stranger)).notices).toEqual([]);
+	expect(await claimReminders(world, webhook)).toMatchObject({notices: [], nextSeconds: 60});
+	const claims = await Promise.all([owner, owner, owner].map(async (sender) => claimReminders(world, sender)));
+	const notices = claims.flatMap((claim) => claim.notices);
+	expect(notices.map((notice) => reminderText(notice, 'box'))).toEqual([
+		'canhazgpu on box: your share of GPU 0 (eval) uses 16G of its memory, and asked for 8G. Others share it: let it use less, or start it again with --share 16G',
+	]);
+	const reminded = 'ann was told that the share of GPU 0 uses more than it asked for';
+	await scan(16_384);
+	await scan(8192);
+	await scan(8192);
+	world.pass(3600);
+	expect((await claimReminders(world, webhook)).notices).toEqual([]);
+	expect(await told()).toEqual([words, reminded]);
+	const last = await scan(8192);
+	expect(sharesWords(last.rows[0]!)).toBe('16/79.6G ann 8G, bob 8G');
+	expect(await told()).toEqual([words, reminded, 'ann uses no more of GPU 0 than the share of 8G again']);
+	expect((await world.store.read()).overuse).toEqual([]);
+});
+
+test('with the share it is over, and nobody is told of a share that is gone', async () => {
+	const {world, scan, told} = await createBox();
+	for (let scans = 0; scans < 3; scans++) {
+		await scan(9000);
+	}
+
+	await release(world, ann, {by: 'gpus', ids: [0]});
+	expect((await claimReminders(world, owner)).notices).toEqual([]);
+	await scan(9000);
+	expect((await world.store.read()).overuse).toEqual([]);
+	expect(await told()).toHaveLength(1);
+});

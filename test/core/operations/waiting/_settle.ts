@@ -1,0 +1,89 @@
+/** What all waiters of a pool do, without their timers. */
+import {expect} from 'vitest';
+import {createLinkReader} from '../../../../source/core/operations/acquire-now.js';
+import {readCurrent} from '../../../../source/core/operations/transact.js';
+import {planWithScan} from '../../../../source/core/operations/waiting/waiter-plan.js';
+import {quitQueue} from '../../../../source/core/operations/waiting/waiter.js';
+import type {AcquireRequest, Wanted} from '../../../../source/core/rules/allocation/request.js';
+import {wantedOf} from '../../../../source/core/rules/queue/eligible.js';
+import {isNoted, planEntryNote} from '../../../../source/core/rules/queue/queue.js';
+import type {QueueRecord, Snapshot} from '../../../../source/core/model/types.js';
+import {person, type TestWorld} from '../../../_helpers/world.js';
+
+export type EntryRecord = Extract<QueueRecord, {kind: 'entry'}>;
+
+export const entriesOf = ({queue}: Snapshot): readonly EntryRecord[] =>
+	queue.filter((record) => record.kind === 'entry');
+
+export const requestOf = (user: string, {count, ids, need}: Wanted, force = false): AcquireRequest => ({
+	requester: person(user),
+	count,
+	ids,
+	need,
+	force,
+	tenure: {type: 'manual', durationSeconds: 1e6},
+});
+
+/** Does what the waiter of an entry does when it looks. Answers whether it changed anything. */
+async function look(world: TestWorld, id: string, canBecomeImpossible: boolean): Promise<boolean> {
+	const snapshot = await readCurrent(world);
+	const own = entriesOf(snapshot).find((record) => record.id === id);
+	if (own === undefined) {
+		return false;
+	}
+
+	const leaseId = `lease-${id}`;
+	let grant: Awaited<ReturnType<typeof planWithScan>>;
+	try {
+		grant = await planWithScan(world, snapshot, {
+			request: requestOf(own.entry.user, wantedOf(own.entry)),
+			leaseId,
+			entryId: id,
+			scan: async () => world.gpus.observe(),
+			readLinks: createLinkReader(world),
+			isScanDue: true,
+		});
+	} catch (error) {
+		if (!canBecomeImpossible) {
+			throw error;
+		}
+
+		// An administrator has made it impossible: the waiter is told, and leaves.
+		expect(error).toMatchObject({code: 'impossible'});
+		await quitQueue(world, {id, leaseId, account: own.entry.user, reason: 'aborted'});
+		return true;
+	}
+
+	if (grant === 'stale') {
+		throw new Error('The clock stands still');
+	}
+
+	if (grant.kind !== 'nothing') {
+		expect(await world.store.commit(grant.plan)).toBe('done');
+		return true;
+	}
+
+	if (grant.note === undefined || isNoted(grant.note, own.entry)) {
+		return false;
+	}
+
+	expect(await world.store.commit(planEntryNote(snapshot, own, grant.note, 'here'))).toBe('done');
+	return true;
+}
+
+/**
+Lets every waiter look, the last in the queue first, until none of them changes anything.
+
+@param canBecomeImpossible - Whether the box changes under those who wait, so that what they want may not be there any more.
+*/
+export async function settle(world: TestWorld, {canBecomeImpossible = false} = {}): Promise<void> {
+	let rounds = 0;
+	for (let hasChanged = true; hasChanged;) {
+		expect(rounds++).toBeLessThan(50);
+		hasChanged = false;
+		for (const {id} of entriesOf(await readCurrent(world)).toReversed()) {
+			hasChanged = (await look(world, id, canBecomeImpossible)) || hasChanged;
+			world.pass(0.001);
+		}
+	}
+}

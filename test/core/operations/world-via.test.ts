@@ -1,0 +1,22 @@
+import {expect, test} from 'vitest';
+import {worldVia} from '../../../source/core/operations/world-via.js';
+import {release, reserve} from '../../../source/core/operations/reservations.js';
+import {createTestWorld, person} from '../../_helpers/world.js';
+
+test('what is done through a marked world is marked, and what ends by itself meanwhile is not', async () => {
+	const world = await createTestWorld();
+	const marked = worldVia(world, 'web');
+	const request = {requester: person('alice'), count: 1, durationSeconds: 60};
+	await reserve(world, request);
+	world.pass(61);
+	// The first reservation has expired: this plans it away, too.
+	await reserve(marked, request);
+	await release(marked, person('alice'), {by: 'label', label: 'alice'});
+	const told = (await world.store.audit()).map(({kind, via}) => [kind, via]);
+	expect(told.slice(-4)).toEqual([
+		['granted', undefined],
+		['expired', undefined],
+		['granted', 'web'],
+		['released', 'web'],
+	]);
+});

@@ -1,0 +1,126 @@
+/** What a box with MIG can never give is said at once, with what it can. */
+import {describe, expect, test} from 'vitest';
+import {requirePossible} from '../../../../source/core/rules/allocation/impossible.js';
+import {eligibilityOf} from '../../../../source/core/rules/allocation/need.js';
+import {checkWanted, type Wanted} from '../../../../source/core/rules/allocation/request.js';
+import type {GpuReading} from '../../../../source/core/model/types.js';
+import {CanhazgpuError} from '../../../../source/errors.js';
+import {splitReading} from '../../../_helpers/mig-box.js';
+import {idleReading, observationOf} from '../../../_helpers/world.js';
+
+/** GPU 0 is whole, the others are split. */
+const box = [idleReading(0), splitReading(1, ['1g.10gb', '1g.10gb', '3g.40gb']), splitReading(2, [])];
+
+function said(wanted: Wanted, gpus: readonly GpuReading[] = box): readonly unknown[] | undefined {
+	const observation = observationOf(gpus);
+	try {
+		const checked = checkWanted(wanted, gpus.length);
+		const eligibility = eligibilityOf(checked, observation, gpus.length);
+		requirePossible(checked, {eligibility, observation, gpuCount: gpus.length});
+		return undefined;
+	} catch (error) {
+		expect(error).toBeInstanceOf(CanhazgpuError);
+		const {message, hint, exitCode} = error as CanhazgpuError;
+		return [exitCode, message, hint];
+	}
+}
+
+const named = (gpu: number, number: number): Wanted => ({count: 1, need: {mig: {instances: [{gpu, number}]}}});
+const ofProfile = (profile: string, count = 1): Wanted => ({count, need: {mig: {profile}}});
+const instances = '1:0 (1g.10gb), 1:1 (1g.10gb), 1:2 (3g.40gb)';
+
+describe('a request that this box can never serve', () => {
+	test.each<[string, Wanted, string, string]>([
+		[
+			'an instance that is not there',
+			named(1, 9),
+			'GPU 1 has no MIG instance 1:9',
+			`GPU 1 has the instances ${instances}.`,
+		],
+		[
+			'an instance of a whole GPU',
+			named(0, 1),
+			'GPU 0 is not split by MIG: there is no instance 0:1',
+			'Ask for the whole GPU: --gpu-ids 0',
+		],
+		[
+			'an instance of a GPU that has none yet',
+			named(2, 0),
+			'GPU 2 has no MIG instance 2:0',
+			'It has no instances yet: an administrator makes them by nvidia-smi mig.',
+		],
+		[
+			'a GPU that is split',
+			{count: 1, ids: [1]},
+			'GPU 1 is split by MIG, and not handed out whole',
+			`Its instances are ${instances}. Name one: --gpu-ids 1:0, or a profile: --mig 1g.10gb`,
+		],
+		[
+			'a profile that is too large',
+			ofProfile('7g.80gb'),
+			'No MIG instance of this pool is 7g.80gb or larger',
+			'The pool has 2 of 1g.10gb, 1 of 3g.40gb.',
+		],
+		[
+			'too many of a profile',
+			ofProfile('1g.10gb', 4),
+			'Cannot reserve 4 MIG instances of 1g.10gb or larger: this pool has 3',
+			'The pool has 2 of 1g.10gb, 1 of 3g.40gb.',
+		],
+		[
+			'an instance named twice',
+			{
+				count: 2,
+				need: {
+					mig: {
+						instances: [
+							{gpu: 1, number: 1},
+							{gpu: 1, number: 1},
+						],
+					},
+				},
+			},
+			'Instance 1:1 is named twice in 1:1,1:1',
+			'Name each instance once.',
+		],
+		['an instance of no GPU', named(7, 1), 'No GPU 7 in this pool', 'The pool has 3 GPU(s): ids are 0 to 2.'],
+	])('%s', (_, wanted, message, hint) => {
+		expect(said(wanted)).toEqual([2, message, hint]);
+	});
+
+	test('more whole GPUs than there are', () => {
+		expect(said({count: 2})).toEqual([
+			2,
+			'Cannot reserve 2 GPUs of one model: this pool has at most 1',
+			'The pool has 1 Test GPU of 80 GiB that MIG has not split. Of what MIG has split, ask for an instance: --mig 1g.10gb.',
+		]);
+	});
+
+	test('a whole GPU, or a share, where all are split', () => {
+		for (const need of [undefined, {shareMiB: 1000}]) {
+			expect(said({count: 1, need}, [splitReading(0, ['1g.10gb'])])).toEqual([
+				2,
+				'MIG has split every GPU of this pool, and none is handed out whole',
+				'Of what MIG has split, ask for an instance: --mig 1g.10gb.',
+			]);
+		}
+	});
+
+	test('an instance where no GPU is split', () => {
+		expect(said(ofProfile('1g.10gb'), [idleReading(0)])).toEqual([
+			2,
+			'No GPU of this pool is split by MIG',
+			expect.any(String),
+		]);
+	});
+
+	test('what is unknown may be possible', () => {
+		for (const part of [{migInstances: undefined}, {isMigPending: true}]) {
+			expect(said(ofProfile('7g.80gb'), [{...box[1]!, ...part, index: 0}])).toBeUndefined();
+		}
+
+		expect(
+			said({count: 1, ids: [0]}, [{...idleReading(0), unknown: {isMigEnabled: '[Unknown Error]'}}]),
+		).toBeUndefined();
+	});
+});

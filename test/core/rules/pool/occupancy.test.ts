@@ -1,0 +1,105 @@
+/** Who had which GPU over time: no hold is lost, and however many there were, the spans are few. */
+import fc from 'fast-check';
+import {expect, test} from 'vitest';
+import type {UsageRecord} from '../../../../source/core/model/types.js';
+import {occupancyOf} from '../../../../source/core/operations/history/occupancy.js';
+import {reserve} from '../../../../source/core/operations/reservations.js';
+import {collectOccupancy} from '../../../../source/core/rules/pool/occupancy.js';
+import {createTestWorld, person} from '../../../_helpers/world.js';
+
+const window = {from: 100_000, to: 140_000};
+const partSeconds = 100;
+
+const anyRecord: fc.Arbitrary<UsageRecord> = fc
+	.record({
+		user: fc.constantFrom('alice', 'bob', 'carol'),
+		gpuId: fc.nat(2),
+		startTime: fc.integer({min: window.from - 2000, max: window.to + 1000}),
+		length: fc.oneof(fc.integer({min: 0, max: 90}), fc.integer({min: 0, max: 5000})),
+	})
+	.map(({length, startTime, ...rest}) => ({
+		...rest,
+		startTime,
+		endTime: startTime + length,
+		durationSeconds: length,
+		reservationType: 'run',
+	}));
+
+test('each second in which a GPU was held is in a span of it, each lease is counted once, and the spans are few', () => {
+	fc.assert(
+		fc.property(fc.array(anyRecord, {maxLength: 60}), (records) => {
+			const collector = collectOccupancy(window);
+			for (const record of records) {
+				collector.add(record);
+			}
+
+			const spans = collector.spans();
+			const inside = records.filter(
+				({startTime, endTime}) => Math.min(endTime, window.to) > Math.max(startTime, window.from),
+			);
+			expect(spans.reduce((sum, {leaseCount}) => sum + leaseCount, 0)).toBe(inside.length);
+			for (const {gpuId, startTime, endTime} of inside) {
+				const from = Math.max(startTime, window.from);
+				const to = Math.min(endTime, window.to);
+				expect(spans.some((span) => span.gpuId === gpuId && span.startTime <= from && span.endTime >= to)).toBe(true);
+			}
+
+			for (const {startTime, endTime} of spans) {
+				expect(startTime >= window.from && endTime <= window.to && startTime < endTime).toBe(true);
+			}
+
+			// Two short spans of a GPU are never closer than a part of the window.
+			for (const [place, span] of spans.entries()) {
+				const isShort = ({startTime, endTime, leaseCount}: typeof span) =>
+					leaseCount > 1 || endTime - startTime < partSeconds;
+				const before = spans.slice(0, place).findLast((other) => other.gpuId === span.gpuId && isShort(other));
+				if (before !== undefined && isShort(span)) {
+					expect(span.startTime - before.endTime).toBeGreaterThanOrEqual(partSeconds);
+				}
+			}
+		}),
+	);
+});
+
+test('short jobs that follow each other are one span, of the one who held it for longest', () => {
+	const collector = collectOccupancy(window);
+	const jobs = [
+		['alice', 10],
+		['bob', 30],
+		['alice', 15],
+	] as const;
+	for (const [place, [user, seconds]] of jobs.entries()) {
+		const startTime = 120_000 + place * 60;
+		collector.add({
+			user,
+			gpuId: 0,
+			startTime,
+			endTime: startTime + seconds,
+			durationSeconds: seconds,
+			reservationType: 'run',
+			note: 'sweep',
+		});
+	}
+
+	expect(collector.spans()).toEqual([
+		{
+			gpuId: 0,
+			user: 'bob',
+			account: 'bob',
+			type: 'run',
+			startTime: 120_000,
+			endTime: 120_135,
+			leaseCount: 3,
+			isLive: false,
+		},
+	]);
+});
+
+test('what is held now reaches to now, with the end that is known, also when it began this very second', async () => {
+	const world = await createTestWorld({gpuCount: 2});
+	await reserve(world, {requester: person('alice', 'zoe'), ids: [1], count: 1, durationSeconds: 7200});
+	const {spans, gpuCount} = await occupancyOf(world, 24);
+	expect(gpuCount).toBe(2);
+	expect(spans).toMatchObject([{gpuId: 1, user: 'zoe', account: 'alice', isLive: true, leaseCount: 1}]);
+	expect(spans[0]!.endsBy! - spans[0]!.endTime).toBeCloseTo(7200, -1);
+});

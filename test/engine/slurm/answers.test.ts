@@ -1,0 +1,201 @@
+/** What Slurm's commands print, in the forms of several versions. */
+import fc from 'fast-check';
+import {describe, expect, test} from 'vitest';
+import {countOf, gpuKinds, heldGres, wantedGres} from '../../../source/engine/slurm/answers/gres.js';
+import {hostsOf, rangeNumbers, splitOutside} from '../../../source/engine/slurm/answers/host-list.js';
+import {readQueue} from '../../../source/engine/slurm/answers/jobs.js';
+import {readNodes} from '../../../source/engine/slurm/answers/nodes.js';
+
+test.each([
+	['box1', ['box1']],
+	['box[1-3,7],login', ['box1', 'box2', 'box3', 'box7', 'login']],
+	['n[08-11]x', ['n08x', 'n09x', 'n10x', 'n11x']],
+	['r[1-2]n[1-2]', ['r1n1', 'r1n2', 'r2n1', 'r2n2']],
+	['', []],
+	['box[3-1]', []],
+])('the host list %j is %j', (list, hosts) => {
+	expect(hostsOf(list)).toEqual(hosts);
+});
+
+test('no text makes a host list or a range throw', () => {
+	fc.assert(
+		fc.property(fc.string(), (text) => {
+			expect(Array.isArray(hostsOf(text))).toBe(true);
+			expect(rangeNumbers(text).every((number) => Number.isSafeInteger(number))).toBe(true);
+			expect(splitOutside(text).every((part) => part !== '')).toBe(true);
+		}),
+	);
+});
+
+test('the GPUs of a node are read with their types, and nothing else is taken for a GPU', () => {
+	expect(gpuKinds('gpu:4')).toEqual([{type: undefined, count: 4}]);
+	expect(gpuKinds('gpu:a100:4(S:0-1),gpu:v100:2,shard:16,nic:2')).toEqual([
+		{type: 'a100', count: 4},
+		{type: 'v100', count: 2},
+	]);
+	expect(gpuKinds('(null)')).toEqual([]);
+	expect([countOf('gpu:4,shard:16', 'shard'), countOf('gpu:a100:2(IDX:0-1),gpu:v100:1(IDX:4)', 'gpu')]).toEqual([
+		16, 3,
+	]);
+});
+
+test('what a job holds is read with the numbers of its node', () => {
+	expect(heldGres('gpu:a100:3(IDX:0,2-3)')).toEqual({gpus: [0, 2, 3], unnamed: 0, shards: new Map()});
+	expect(heldGres('gpu:2')).toEqual({gpus: [], unnamed: 2, shards: new Map()});
+	expect(heldGres('gpu:a:1(IDX:1),gpu:b:1(IDX:0)')).toMatchObject({gpus: [0, 1]});
+});
+
+test.each([
+	[{perNode: 'gres:gpu:2'}, {type: undefined, count: 2}],
+	[
+		{perNode: 'gres/gpu:a100:2', nodes: 3},
+		{type: 'a100', count: 6},
+	],
+	[{perNode: 'gres/gpu=2'}, {type: undefined, count: 2}],
+	[{perJob: 'gpu:8'}, {type: undefined, count: 8}],
+	[
+		{perTask: 'gres:gpu:1', tasks: 4},
+		{type: undefined, count: 4},
+	],
+	[{perNode: 'gres:gpu'}, {type: undefined, count: 1}],
+	[{perNode: 'gres:nic:2'}, undefined],
+])('a job that asks for %j wants %j', (wishes, kind) => {
+	const whole = {perNode: '', perJob: '', perTask: '', perSocket: '', nodes: 1, tasks: 1, ...wishes};
+	expect(wantedGres(whole, 'gpu')).toEqual(kind);
+});
+
+const old = {
+	job_id: 7,
+	user_name: 'ann',
+	name: 'train',
+	comment: 'for the paper',
+	job_state: 'RUNNING',
+	state_reason: 'None',
+	batch_flag: true,
+	command: '/home/ann/job.sh',
+	priority: 100,
+	submit_time: 1000,
+	start_time: 1010,
+	end_time: 4610,
+	time_limit: 60,
+	nodes: 'box[1-2]',
+	node_count: 2,
+	tasks: 1,
+	tres_per_node: 'gres:gpu:1',
+	gres_detail: ['gpu:1(IDX:3)', 'gpu:1(IDX:0)'],
+	cluster: 'lab',
+};
+
+const set = (number: number) => ({set: true, infinite: false, number});
+
+/** The same in the words of Slurm 23.11. */
+const recent = {
+	...old,
+	job_state: ['RUNNING'],
+	priority: set(100),
+	submit_time: set(1000),
+	start_time: set(1010),
+	end_time: set(4610),
+	time_limit: set(60),
+	node_count: set(2),
+	tasks: set(1),
+	tres_per_node: 'gres/gpu:1',
+};
+
+const answer = (job: Record<string, unknown>, meta?: Record<string, unknown>): string =>
+	JSON.stringify({meta: meta ?? {Slurm: {release: '22.05.8'}}, errors: [], jobs: [job]});
+
+test('a job is read alike from the answers of old and of recent versions', () => {
+	const [job] = readQueue(answer(old)).jobs;
+	expect(readQueue(answer(recent, {slurm: {release: '23.11.4', cluster: 'lab'}}))).toEqual({
+		jobs: [job],
+		version: '23.11.4',
+		cluster: 'lab',
+	});
+	expect(job).toMatchObject({
+		id: 7,
+		state: 'holding',
+		endTime: 4610,
+		timeLimitSeconds: 3600,
+		gpus: {count: 2},
+		held: [
+			{node: 'box1', gpus: [3]},
+			{node: 'box2', gpus: [0]},
+		],
+	});
+});
+
+test('a job without a time limit has no end, though Slurm writes one', () => {
+	for (const time_limit of [null, {set: false, infinite: true, number: 0}]) {
+		expect(readQueue(answer({...old, time_limit})).jobs[0]!.endTime).toBeUndefined();
+	}
+});
+
+test.each([
+	['PENDING', 'pending'],
+	[['PENDING'], 'pending'],
+	[['RUNNING', 'COMPLETING'], 'holding'],
+	[['CANCELLED', 'COMPLETING'], 'holding'],
+	['SUSPENDED', 'holding'],
+	['TIMEOUT', 'ended'],
+	[['COMPLETED'], 'ended'],
+	['A_STATE_OF_LATER', 'holding'],
+])('a job in the state %j is %s', (job_state, state) => {
+	expect(readQueue(answer({...old, job_state})).jobs[0]!.state).toBe(state);
+});
+
+describe('an answer that is none', () => {
+	test.each([
+		'',
+		'{}',
+		'[]',
+		'null',
+		'{"jobs": {}}',
+		// The controller is away: squeue exits with 0, and its list is empty.
+		'{"errors": [{"description": "Failed while looking for jobs", "error": "Unspecified error"}], "jobs": []}',
+	])('%j is an error, and no empty queue', (text) => {
+		expect(() => readQueue(text)).toThrow(expect.objectContaining({code: 'store-unreachable'}));
+	});
+});
+
+test('no fields of a job make the reading throw', () => {
+	fc.assert(
+		fc.property(fc.array(fc.dictionary(fc.constantFrom(...Object.keys(old)), fc.jsonValue())), (jobs) => {
+			expect(readQueue(JSON.stringify({errors: [], jobs})).jobs.length).toBeLessThanOrEqual(jobs.length);
+		}),
+	);
+});
+
+const line = (name: string, state: string, more = ''): string =>
+	`NodeName=${name} Arch=x86_64 CPUTot=8 Gres=gpu:2 GresDrain=N/A GresUsed=gpu:1 NodeAddr=127.0.0.1 State=${state} Partitions=main ${more}`;
+
+test('nodes are read in the order of their numbers, those without GPUs and those of the future left out', () => {
+	const text = [
+		line('box10', 'IDLE'),
+		line('box2', 'MIXED'),
+		line('later', 'FUTURE'),
+		'NodeName=login Gres=(null) State=IDLE',
+		'',
+	];
+	expect(readNodes(text.join('\n')).map(({name, usedGpus}) => [name, usedGpus])).toEqual([
+		['box2', 1],
+		['box10', 1],
+	]);
+});
+
+test.each([
+	['IDLE', undefined],
+	['MIXED', undefined],
+	['ALLOCATED+PLANNED', undefined],
+	['IDLE+CLOUD+POWERED_DOWN', undefined],
+	['IDLE+DRAIN', {kind: 'drained', reason: 'fan is dead', by: 'root'}],
+	['MIXED+MAINTENANCE', {kind: 'drained', reason: 'fan is dead', by: 'root'}],
+	['DOWN', {kind: 'down', words: 'node box1 is down: fan is dead'}],
+	['DOWN*', {kind: 'down', words: 'node box1 does not answer'}],
+	['IDLE*', {kind: 'down', words: 'node box1 does not answer'}],
+	['MIXED+NOT_RESPONDING', {kind: 'down', words: 'node box1 does not answer'}],
+	['UNKNOWN', {kind: 'down', words: 'node box1 is unknown: fan is dead'}],
+	['A_STATE_OF_LATER', {kind: 'down', words: 'node box1 is a_state_of_later: fan is dead'}],
+])('a node in the state %s has the trouble %j', (state, trouble) => {
+	expect(readNodes(line('box1', state, 'Reason=fan is dead [root@2026-11-22T21:25:30]'))[0]!.trouble).toEqual(trouble);
+});

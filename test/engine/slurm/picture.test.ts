@@ -1,0 +1,144 @@
+/** The state of a cluster as every face shows it: no GPU is free that Slurm does not call free. */
+import fc from 'fast-check';
+import {expect, test} from 'vitest';
+import {queueRows} from '../../../source/core/rules/queue/queue-rows.js';
+import {statusRows} from '../../../source/core/rules/pool/status.js';
+import type {SlurmJob} from '../../../source/engine/slurm/answers/jobs.js';
+import type {SlurmNode} from '../../../source/engine/slurm/answers/nodes.js';
+import type {ClusterState} from '../../../source/engine/slurm/answers/state.js';
+import {recentEvents} from '../../../source/engine/slurm/events.js';
+import {observationOf, snapshotOf} from '../../../source/engine/slurm/picture.js';
+import {engineReasonWords} from '../../../source/format/engine/engine-reasons.js';
+
+const job = (given: Partial<SlurmJob>): SlurmJob => ({
+	id: 1,
+	user: 'ann',
+	name: 'train',
+	comment: '',
+	state: 'holding',
+	stateWord: 'RUNNING',
+	reason: 'None',
+	isBatch: true,
+	command: 'job.sh',
+	partition: 'main',
+	priority: 1,
+	submitTime: 1000,
+	held: [],
+	gpus: {type: undefined, count: 1},
+	...given,
+});
+
+const node = (name: string, given: Partial<SlurmNode> = {}): SlurmNode => ({
+	name,
+	gpus: [{type: undefined, count: 4}],
+	usedGpus: 0,
+	shards: 0,
+	usedShards: 0,
+	...given,
+});
+
+const stateOf = (nodes: readonly SlurmNode[], jobs: readonly SlurmJob[]): ClusterState => ({
+	nodes,
+	queue: {jobs},
+	now: 2000,
+	readAtMs: 0,
+});
+
+const rowsOf = (state: ClusterState) => statusRows(snapshotOf(state), observationOf(state), 0);
+
+const holding = (names: readonly string[]) =>
+	fc.record({
+		node: fc.constantFrom(...names),
+		gpus: fc.uniqueArray(fc.integer({min: 0, max: 3})),
+		unnamed: fc.constantFrom(0, 0, 1),
+		shards: fc.constant(new Map<number, number>()),
+	});
+
+const cluster = fc.record({
+	used: fc.array(fc.integer({min: 0, max: 4}), {minLength: 2, maxLength: 2}),
+	troubles: fc.array(
+		fc.constantFrom(undefined, {kind: 'down', words: 'it is down'} as const, {kind: 'drained', reason: 'fan'} as const),
+		{minLength: 2, maxLength: 2},
+	),
+	held: fc.array(holding(['box1', 'box2']), {maxLength: 4}),
+});
+
+test('a GPU is available only where its node can start a job, no job has it, and no hidden job may have it', () => {
+	fc.assert(
+		fc.property(cluster, ({used, troubles, held}) => {
+			const nodes = ['box1', 'box2'].map((name, place) => {
+				const trouble = troubles[place];
+				return node(name, {usedGpus: used[place]!, ...(trouble !== undefined && {trouble})});
+			});
+			const jobs = held.map((each, place) => job({id: place + 1, held: [each]}));
+			const rows = rowsOf(stateOf(nodes, jobs));
+			expect(rows).toHaveLength(8);
+			for (const row of rows) {
+				const {node: name, gpu} = row.reading!.place!;
+				const place = nodes.findIndex((each) => each.name === name);
+				const here = held.filter((each) => each.node === name);
+				const isHeld = here.some(({gpus}) => gpus.includes(gpu));
+				const named = here.reduce((sum, {gpus}) => sum + gpus.length, 0);
+				const mayBeHeld = used[place]! > named || here.some(({unnamed}) => unnamed > 0);
+				const isFree = !isHeld && !mayBeHeld && troubles[place] === undefined;
+				expect(row.state).toBe(isHeld ? 'in-use' : isFree ? 'available' : 'error');
+			}
+		}),
+	);
+});
+
+test('a job that waits has its place, its reason and its estimate, in the order of priorities', () => {
+	const pending = {state: 'pending', stateWord: 'PENDING'} as const;
+	const state = stateOf(
+		[node('box1')],
+		[
+			job({id: 5, ...pending, priority: 10, reason: 'Priority'}),
+			job({id: 6, ...pending, priority: 20, reason: 'Resources', startTime: 2600, gpus: {type: 'a100', count: 2}}),
+			job({id: 7, ...pending, priority: 20, submitTime: 900, reason: 'QOSMaxGRESPerUser'}),
+			{...job({id: 8, ...pending, priority: 99}), gpus: undefined},
+		],
+	);
+	expect(
+		queueRows(snapshotOf(state)).map(({position, id, estimateSeconds, blockers}) => [
+			position,
+			id,
+			estimateSeconds,
+			blockers
+				.map((blocker) => (blocker.kind === 'engine' ? engineReasonWords(blocker.reason) : blocker.kind))
+				.join(','),
+		]),
+	).toEqual([
+		[1, '7', undefined, 'a limit of its quality of service is reached (QOSMaxGRESPerUser)'],
+		[2, '6', 600, 'no GPUs free yet'],
+		[3, '5', undefined, 'others come first'],
+	]);
+});
+
+test('an allocation without a command is a reservation, and its end is shown; a batch job is none', () => {
+	const held = [{node: 'box1', gpus: [0], unnamed: 0, shards: new Map<number, number>()}];
+	const state = stateOf(
+		[node('box1', {usedGpus: 1})],
+		[job({id: 3, isBatch: false, command: '', name: 'reserve', comment: 'mine', endTime: 5600, startTime: 2000, held})],
+	);
+	expect(snapshotOf(state).gpus[0]).toMatchObject({
+		kind: 'leased',
+		lease: {user: 'ann', type: 'manual', expiryTime: 5600, note: 'mine', leaseId: '3'},
+	});
+	expect(rowsOf(state)[1]!.state).toBe('available');
+});
+
+test('events of jobs come in their order, each once, also when they are asked for from the middle on', () => {
+	const jobs = [
+		job({id: 1, startTime: 1000, state: 'ended', stateWord: 'TIMEOUT', endTime: 1500}),
+		job({id: 2, startTime: 1300, submitTime: 1100}),
+	];
+	const all = recentEvents(jobs, [node('box1')], {});
+	expect(all.map(({kind, time, leaseId}) => `${kind} ${leaseId} ${time}`)).toEqual([
+		'granted 1 1000',
+		'joined 2 1100',
+		'granted 2 1300',
+		'ended 1 1500',
+	]);
+	expect(recentEvents(jobs, [node('box1')], {afterId: all[1]!.id})).toEqual(all.slice(2));
+	expect(recentEvents(jobs, [node('box1')], {newest: 1})).toEqual(all.slice(3));
+});

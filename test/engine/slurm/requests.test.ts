@@ -1,0 +1,103 @@
+/** Requests in the words of Slurm, and its errors in ours. */
+import fc from 'fast-check';
+import {expect, test} from 'vitest';
+import type {AcquireRequest} from '../../../source/core/rules/allocation/request.js';
+import {clusterEnvironment} from '../../../source/engine/slurm/cluster.js';
+import {checkExpressible, errorOf, oldVersionError} from '../../../source/engine/slurm/refusals.js';
+import {requestWords, typeFor} from '../../../source/engine/slurm/request-words.js';
+import {engineReasonWords} from '../../../source/format/engine/engine-reasons.js';
+
+const request = (given: Partial<AcquireRequest> = {}): AcquireRequest => ({
+	requester: {account: 'ann', uid: 1000, label: 'ann'},
+	count: 2,
+	tenure: {type: 'manual', durationSeconds: 3601},
+	...given,
+});
+
+test('a request becomes words of its own, a note being one of them whatever it holds', () => {
+	const note = '; rm -rf $(x) "q" --gres=gpu:9';
+	expect(requestWords(request({note, host: 'box2'}), {waitSeconds: 0.2, type: 'a100', name: 'reserve'})).toEqual([
+		'--nodes=1',
+		'--gres=gpu:a100:2',
+		'--job-name=reserve',
+		'--time=61',
+		`--comment=${note}`,
+		'--nodelist=box2',
+		'--immediate=1',
+	]);
+	expect(
+		requestWords(request({tenure: {type: 'run'}}), {waitSeconds: undefined, type: undefined, name: 'python'}),
+	).toEqual(['--nodes=1', '--gres=gpu:2', '--job-name=python']);
+});
+
+test.each<[Partial<AcquireRequest>, string]>([
+	[{ids: [1]}, '--gpu-ids'],
+	[{requester: {account: 'ann', uid: 1, label: 'bob'}}, '--user'],
+	[{strategy: 'lru'}, '--strategy'],
+	[{force: true}, '--force'],
+	[{need: {minMemoryMiB: 1}}, '--min-memory'],
+	[{need: {minCompute: '8.0'}}, '--min-compute'],
+	[{need: {nvlink: true}}, '--nvlink'],
+	[{need: {sameModel: true}}, '--same-model'],
+	[{need: {shareMiB: 1}}, '--share'],
+	[{need: {models: ['a', 'b']}}, '--model'],
+])('of %j Slurm has no counterpart, and the refusal names %s', (given, flag) => {
+	expect(() => {
+		checkExpressible(request(given));
+	}).toThrow(expect.objectContaining({code: 'usage', message: expect.stringContaining(flag) as string}));
+});
+
+test('what Slurm can say is not refused: a number, a note, a model, GPUs of different models', () => {
+	expect(() => {
+		checkExpressible(request({note: 'x', need: {models: ['a100'], sameModel: false}}));
+	}).not.toThrow();
+});
+
+test('a model is the one type that it fits, in any case', () => {
+	expect(typeFor('A100', ['a100', 'a100-80gb', 'v100'])).toBe('a100');
+	expect(typeFor('h100', ['nvidia_h100_80gb_hbm3'])).toBe('nvidia_h100_80gb_hbm3');
+	expect(() => typeFor('a100', ['a100-40gb', 'a100-80gb'])).toThrow(expect.objectContaining({code: 'usage'}));
+	expect(() => typeFor('h100', ['a100'])).toThrow(
+		expect.objectContaining({code: 'impossible', hint: 'Slurm knows: a100'}),
+	);
+});
+
+test.each([
+	['salloc: error: Unable to allocate resources: Unable to contact slurm controller (connect failure)', 4],
+	['error: If munged is up, restart with --num-threads=10\nerror: Munge encode failed: Failed to access "/x"', 4],
+	[
+		'srun: error: invalid partition specified: nope\nsrun: error: Unable to allocate resources: Invalid partition name specified',
+		2,
+	],
+	['srun: error: Unable to allocate resources: Requested node configuration is not available', 2],
+	['salloc: error: Unable to allocate resources: Requested nodes are busy', 3],
+	['salloc: error: Unable to allocate resources: Immediate execution impossible, insufficient priority', 3],
+	['scancel: error: Kill job error on job id 12: Access/permission denied', 1],
+	['something that no version has said yet', 1],
+])('%j ends with exit code %i', (stderr, exitCode) => {
+	expect(errorOf('salloc', stderr).exitCode).toBe(exitCode);
+});
+
+test('a squeue that does not know --json is too old', () => {
+	expect(oldVersionError(errorOf('squeue', "squeue: unrecognized option '--json'\n"))?.exitCode).toBe(4);
+	expect(oldVersionError(errorOf('squeue', 'squeue: error: no'))).toBeUndefined();
+});
+
+test('within a job the variables of that job are left out, and where the cluster is stays', () => {
+	const own = {SLURM_CONF: '/x', SLURM_PARTITION: 'gpu', HOME: '/h'};
+	expect(clusterEnvironment(own)).toEqual(own);
+	expect(clusterEnvironment({...own, SLURM_JOB_ID: '7', SLURM_NTASKS: '4', SRUN_DEBUG: '1'})).toEqual({
+		SLURM_CONF: '/x',
+		HOME: '/h',
+	});
+});
+
+test('a reason that nobody knows is words without control characters', () => {
+	fc.assert(
+		fc.property(fc.string(), (code) => {
+			expect(engineReasonWords(code)).not.toMatch(/\p{Control}/v);
+			expect(engineReasonWords(code)).not.toBe('');
+		}),
+		{examples: [[' ']]},
+	);
+});

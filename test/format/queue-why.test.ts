@@ -1,0 +1,61 @@
+import {expect, test} from 'vitest';
+import {queueRows} from '../../source/core/rules/queue/queue-rows.js';
+import {readCurrent} from '../../source/core/operations/transact.js';
+import {createPaint} from '../../source/format/text/paint.js';
+import {clockTime} from '../../source/format/text/days.js';
+import {queueWhy} from '../../source/format/tables/queue-why.js';
+import {createBox, lease, run, sceneTime, waiter, type Box} from '../tui/_world.js';
+
+async function whyIn(box: Box): Promise<readonly string[]> {
+	const snapshot = await readCurrent(box.world);
+	return queueWhy(queueRows(snapshot), createPaint(false, {}), snapshot.now).split('\n');
+}
+
+const at = (time: number): string => clockTime(time, sceneTime);
+
+test('each entry names everyone because of whom it waits, until when, and what others wrote does nothing', async () => {
+	const box = await createBox(4, {
+		leases: {
+			0: lease('bob', {expiryTime: sceneTime + 600, note: 'eval \u{1B}[31m70B'}),
+			1: run('carol', {leaseId: 'c'}),
+			2: lease('dave', {expiryTime: sceneTime + 1200}),
+			3: run('eve', {leaseId: 'e', job: {pid: 7}, expiryTime: sceneTime + 1800}),
+		},
+		waiting: [
+			waiter('erin', {requestedIds: [0], timeLimitSeconds: 60}),
+			waiter('frank', {requestedCount: 4}),
+			waiter('gus', {requestedIds: [0]}),
+		],
+	});
+	expect(await whyIn(box)).toEqual([
+		'#1 erin waits for GPU 0, 0h 3m 0s so far; expected: in about 0h 10m 0s',
+		`   bob has GPU 0 until ${at(sceneTime + 600)}, note "eval 70B"`,
+		'#2 frank waits for 4 GPUs, 0h 3m 0s so far; expected: when a job ends',
+		`   bob has GPU 0 until ${at(sceneTime + 600)}, note "eval 70B"`,
+		`   #1 erin comes first, on GPU 0 until ${at(sceneTime + 660)}`,
+		`   dave has GPU 2 until ${at(sceneTime + 1200)}`,
+		expect.stringMatching(/^ {3}(?:carol has GPU 1 until its job ends|eve has GPU 3 until .*)$/v),
+		expect.stringMatching(/^ {3}(?:carol has GPU 1 until its job ends|eve has GPU 3 until .*)$/v),
+		expect.stringContaining('#3 gus waits for GPU 0'),
+		`   bob has GPU 0 until ${at(sceneTime + 600)}, note "eval 70B"`,
+		expect.stringContaining('   #2 frank comes first, on GPU 0'),
+	]);
+});
+
+test('who waits for what is out of service, never to be had, or free is told so', async () => {
+	const unavailable = [{gpu: 1, kind: 'broken', detail: 'GPU has fallen off the bus', since: sceneTime - 60}] as const;
+	const box = await createBox(2, {
+		waiting: [
+			waiter('erin', {requestedCount: 2, unavailable}),
+			waiter('frank', {requestedCount: 9}),
+			waiter('gus', {requestedIds: [0]}),
+		],
+	});
+	expect(await whyIn(box)).toEqual([
+		expect.stringContaining('#1 erin waits for 2 GPUs, 0h 3m 0s so far; expected: when GPU 1 is back in service'),
+		expect.stringContaining('   waits for GPU 1, which is out of service: GPU has fallen off the bus'),
+		'#2 frank waits for 9 GPUs, 0h 3m 0s so far; expected: never: not in this pool',
+		expect.stringContaining('#3 gus waits for GPU 0, 0h 3m 0s so far'),
+		'   no reservation is in its way: free GPUs are used without a reservation, or it takes them in a moment',
+	]);
+});

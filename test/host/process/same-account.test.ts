@@ -1,0 +1,45 @@
+/** Whether a process is of our own account, as the kernel shows it: real processes, one of them in a namespace of its own. */
+import {spawn, spawnSync} from 'node:child_process';
+import {mkdirSync, mkdtempSync, rmSync, writeFileSync} from 'node:fs';
+import path from 'node:path';
+import process from 'node:process';
+import {expect, onTestFinished, test} from 'vitest';
+import {childIdentity, ownIdentity} from '../../../source/host/process/processes.js';
+import {runsAsCaller} from '../../../source/host/process/same-account.js';
+
+test('this very process is ours, and one that has ended or bears another start time is not', () => {
+	const self = ownIdentity();
+	expect(runsAsCaller(self)).toBe(true);
+	expect(runsAsCaller({...self, startTicks: self.startTicks! + 1})).toBe(false);
+	expect(runsAsCaller({...self, pid: spawnSync('true').pid})).toBe(false);
+	expect(runsAsCaller({...self, namespace: '1'})).toBe(false);
+});
+
+test.runIf(process.getuid?.() === 0)('a process of another account is not ours', () => {
+	const child = spawn('sleep', ['60'], {uid: 61_002, gid: 61_002});
+	onTestFinished(() => {
+		child.kill('SIGKILL');
+	});
+	expect(runsAsCaller(childIdentity(child.pid!))).toBe(false);
+	expect(runsAsCaller(childIdentity(child.pid!), {uid: 61_002})).toBe(true);
+});
+
+test('the uid that stands for every unknown account is nobody’s', () => {
+	const directory = mkdtempSync('/tmp/canhazgpu-proc-');
+	onTestFinished(() => {
+		rmSync(directory, {recursive: true});
+	});
+	mkdirSync(path.join(directory, 'sys/kernel'), {recursive: true});
+	const uid = process.getuid!();
+	const stat = '7 (job) S 1 7 7 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 500 0 0\n';
+	for (const pid of ['7', 'self']) {
+		mkdirSync(path.join(directory, pid));
+		writeFileSync(path.join(directory, pid, 'stat'), stat);
+	}
+
+	const job = {pid: 7, startTicks: 500};
+	expect(runsAsCaller(job, {procDirectory: directory, uid})).toBe(true);
+	writeFileSync(path.join(directory, 'sys/kernel/overflowuid'), `${uid}\n`);
+	expect(runsAsCaller(job, {procDirectory: directory, uid})).toBe(false);
+	expect(runsAsCaller(ownIdentity(), {uid: 65_534})).toBe(false);
+});

@@ -1,0 +1,60 @@
+import {describe, expect, test} from 'vitest';
+import {loadHours, longestLoadHour} from '../../../source/core/model/ports.js';
+import type {Subject} from '../contract.js';
+import {plan, poolWrite} from '../samples.js';
+
+const hour = 491_234;
+
+export function loadContract({store, harness}: Subject): void {
+	describe('the load history', () => {
+		test('lines of an hour stand in their order, and every reader sees them', async () => {
+			const other = await harness().open();
+			await store().loads.append(hour, 'first');
+			await other.loads.append(hour, 'second');
+			await other.loads.append(hour + 1, 'third');
+			expect(await store().loads.read(hour - 3, hour + 1)).toEqual(
+				new Map([
+					[hour, 'first\nsecond\n'],
+					[hour + 1, 'third\n'],
+				]),
+			);
+			expect(await other.loads.read(hour + 1, hour + 1)).toEqual(new Map([[hour + 1, 'third\n']]));
+			expect(await store().loads.read(hour + 2, hour)).toEqual(new Map());
+		});
+
+		test('of two who write at once neither loses a line', async () => {
+			const other = await harness().open();
+			const lines = Array.from({length: 20}, (_, place) => `line ${place}`);
+			await Promise.all(lines.map(async (line, place) => (place % 2 === 0 ? store() : other).loads.append(hour, line)));
+			const text = (await store().loads.read(hour, hour)).get(hour)!;
+			expect(text.trimEnd().split('\n').toSorted()).toEqual(lines.toSorted());
+		});
+
+		test('no more than a day and the hour before it can be asked for', async () => {
+			for (const back of [loadHours, loadHours - 1, 1, 0]) {
+				await harness().setLoads(hour - back, 'x\n');
+			}
+
+			const found = await store().loads.read(-1_000_000_000, hour);
+			expect(found.keys().toArray()).toEqual([hour - loadHours + 1, hour - 1, hour]);
+		});
+
+		test('a full hour takes nothing more, and a text that is too long is left out', async () => {
+			await harness().setLoads(hour, 'x'.repeat(longestLoadHour - 5));
+			await store().loads.append(hour, 'four');
+			await store().loads.append(hour, 'more');
+			expect((await store().loads.read(hour, hour)).get(hour)).toHaveLength(longestLoadHour);
+			await harness().setLoads(hour, 'x'.repeat(longestLoadHour + 1));
+			await store().loads.append(hour + 1, 'more');
+			expect(await store().loads.read(hour, hour + 1)).toEqual(new Map([[hour + 1, 'more\n']]));
+		});
+
+		test('a line changes nothing of the pool', async () => {
+			await store().commit(plan({writes: [poolWrite(2)]}));
+			const {now: _before, ...before} = await store().read();
+			await store().loads.append(hour, 'line');
+			const {now: _after, ...after} = await store().read();
+			expect(after).toEqual({...before, storeUptimeSeconds: after.storeUptimeSeconds});
+		});
+	});
+}

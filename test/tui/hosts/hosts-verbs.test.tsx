@@ -1,0 +1,206 @@
+/** Keys over the table of all hosts: what they do on this host, and what they have done on others. */
+import {afterEach, expect, test, vi} from 'vitest';
+import {CanhazgpuError} from '../../../source/errors.js';
+import type {AnswerThere, CommandLine, HostsPort} from '../../../source/tui/ports.js';
+import type {SeenHost} from '../../../source/tui/state/hosts/state.js';
+import {endSession, keys, startMonitor, type Session} from '../_harness.js';
+import {createBox, lease} from '../_world.js';
+import {answered, held, remoteRow} from './_hosts.js';
+
+let session: Session | undefined;
+
+afterEach(async () => {
+	await endSession(session);
+	session = undefined;
+});
+
+const rows = [
+	remoteRow(0),
+	held(1, 'alice'),
+	held(2, 'alice'),
+	held(3, 'bob'),
+	held(4, 'alice (eval)', {lease_id: 'other', type: 'RUN'}),
+];
+
+const commandLine: CommandLine = {
+	run: async () => expect.unreachable(),
+	inShell: (line) => line,
+	complete: async () => ({start: 0, candidates: []}),
+};
+
+const done: AnswerThere = {exitCode: 0, stdout: '', stderr: ''};
+
+/** A monitor beside one other host, with what was asked of that. */
+async function open(answer: AnswerThere | CanhazgpuError = done) {
+	let known: readonly SeenHost[] = [answered('far', rows, 0)];
+	let now: SeenHost = known[0]!;
+	let show: ((hosts: readonly SeenHost[]) => void) | undefined;
+	const run = vi.fn<HostsPort['run']>(async () => {
+		if (answer instanceof CanhazgpuError) {
+			throw answer;
+		}
+
+		return answer;
+	});
+	const openMonitor = vi.fn<HostsPort['openMonitor']>(async () => 0);
+	const hosts: HostsPort = {
+		watch(listener) {
+			show = listener;
+			listener(known);
+			return () => {
+				show = undefined;
+			};
+		},
+		ask: async () => ('status' in now.answer ? now.answer.status : expect.unreachable()),
+		run,
+		openMonitor,
+	};
+	const box = await createBox(2, {leases: {1: lease('alice')}});
+	session = startMonitor(box, {ports: {hosts, commandLine}, otherHosts: ['far'], size: {columns: 120, rows: 32}});
+	await session.shows(/> 0 +Free/v);
+	expect(show).toBeUndefined();
+	await session.press('H');
+	await session.shows('far');
+	return {
+		...session,
+		box,
+		run,
+		openMonitor,
+		isWatched: () => show !== undefined,
+		/** The host says something else from now on, although nothing of it is shown yet. */
+		becomes(changed: ReadonlyArray<Readonly<Record<string, unknown>>>) {
+			now = answered('far', changed, 0);
+		},
+		shown(changed: ReadonlyArray<Readonly<Record<string, unknown>>>) {
+			known = [answered('far', changed, 0)];
+			show!(known);
+		},
+	};
+}
+
+const down = (count: number): readonly string[] => Array.from({length: count}, () => keys.down);
+
+test('the hosts are asked only while they are shown', async () => {
+	const {press, isWatched} = await open();
+	expect(isWatched()).toBe(true);
+	await press(keys.escape);
+	await expect.poll(isWatched).toBe(false);
+	await press(':', 'host all', keys.enter);
+	await expect.poll(isWatched).toBe(true);
+});
+
+test('r on a line of another host reserves there, by the command that the dialog shows', async () => {
+	const {press, shows, run, box} = await open({exitCode: 0, stdout: 'Welcome!\n0,5\n', stderr: ''});
+	await press(...down(2), 'r');
+	await shows('Reserve GPUs on far');
+	await press('2', keys.tab, '4h', keys.tab, 'tonight');
+	await shows('$ canhazgpu reserve --on far --gpus 2 --duration 4h --note tonight');
+	await press(keys.enter);
+	await shows('reserved GPUs 0,5 of far for 4h 0m 0s');
+	expect(run.mock.calls).toEqual([
+		[
+			'far',
+			['reserve', '--gpus', '2', '--duration', '4h', '--note', 'tonight', '--nonblock', '--short'],
+			{isPatient: false},
+		],
+	]);
+	const {gpus} = await box.store.read();
+	expect(gpus.filter(({kind}) => kind === 'leased')).toHaveLength(1);
+});
+
+test('a refusal there is told in its own words, and w waits there for as long as the monitor runs', async () => {
+	const refusal = 'Error: Not enough GPUs available. Requested: 1, Available: 0\nWait in the queue.\n';
+	const {press, shows, run, leaveAll} = await open({exitCode: 3, stdout: '', stderr: refusal});
+	await press(...down(2), 'r', keys.enter);
+	await shows('far: Not enough GPUs available. Requested: 1, Available: 0');
+	let left = false;
+	run.mockImplementation(
+		async (_host, _words, {signal}) =>
+			new Promise((resolve) => {
+				signal!.addEventListener('abort', () => {
+					left = true;
+					resolve({exitCode: 143, stdout: '', stderr: 'Left the queue\n'});
+				});
+			}),
+	);
+	await press('w');
+	await shows('waiting on far for 1 GPU');
+	expect(run.mock.lastCall).toEqual([
+		'far',
+		['reserve', '--gpus', '1', '--duration', '8h', '--short'],
+		{isPatient: true, signal: expect.any(AbortSignal) as AbortSignal},
+	]);
+	await leaveAll();
+	expect(left).toBe(true);
+});
+
+test('a connection that fails is told as what it is', async () => {
+	const {press, shows} = await open(
+		new CanhazgpuError('failed', 'far: no answer within 30 s', {hint: 'Whether it was done is not known.'}),
+	);
+	await press(...down(2), 'r', keys.enter);
+	await shows('far: no answer within 30 s');
+	await shows('Whether it was done is not known.');
+});
+
+test('x releases the selected GPU there, if it is still of the reservation that was shown', async () => {
+	const {press, shows, run, becomes} = await open();
+	await press(...down(3), 'x');
+	await shows('Release GPU 1 of far now?');
+	await shows('$ canhazgpu release --on far --gpu-ids 1');
+	becomes(rows.with(1, held(1, 'alice', {lease_id: 'later'})));
+	await press('y');
+	await shows('far: that reservation of GPU 1 ended meanwhile');
+	expect(run).not.toHaveBeenCalled();
+	becomes(rows);
+	await press('x', 'y');
+	await shows('released GPU 1 of far');
+	expect(run.mock.calls).toEqual([['far', ['release', '--gpu-ids', '1'], {isPatient: false}]]);
+});
+
+test('e extends the whole reservation there; that of a run, and of others, is refused with the reason', async () => {
+	const {press, shows, run} = await open();
+	await press(...down(3), 'e');
+	await shows('$ canhazgpu extend --on far --gpu-ids 1,2 --duration 1h');
+	await press(keys.enter);
+	await shows('extended GPUs 1,2 of far by 1h 0m 0s');
+	expect(run.mock.calls).toEqual([['far', ['extend', '--gpu-ids', '1,2', '--duration', '1h'], {isPatient: false}]]);
+	await press(...down(2), 'e');
+	await shows('GPU 3 of far is held by bob: only the holder can extend it');
+	await press(keys.down, 'e');
+	await shows('GPU 4 of far is held by a run: it ends when its job does');
+	await press('x');
+	await shows('$ canhazgpu release --on far --gpu-ids 4 --user eval');
+});
+
+test('on a line of this host the keys do what they do in its own table', async () => {
+	const {press, shows, run, box, openMonitor, store} = await open();
+	await press(keys.down, 'x', 'y');
+	await shows('released GPU 1');
+	const {gpus} = await box.store.read();
+	expect(gpus.map(({kind}) => kind)).toEqual(['free', 'free']);
+	expect(run).not.toHaveBeenCalled();
+	await press(keys.enter);
+	expect(store.getState().panels.focus).toBe('table');
+	expect(openMonitor).not.toHaveBeenCalled();
+});
+
+test('a monitor that is read-only changes nothing on any host', async () => {
+	const box = await createBox(1);
+	const hosts: HostsPort = {
+		watch(listener) {
+			listener([answered('far', rows, 0)]);
+			return () => undefined;
+		},
+		ask: async () => expect.unreachable(),
+		run: async () => expect.unreachable(),
+		openMonitor: async () => 0,
+	};
+	session = startMonitor(box, {ports: {hosts}, otherHosts: ['far'], isReadonly: true});
+	await session.press('H', keys.down, keys.down);
+	for (const key of ['r', 'x', 'e', 'R']) {
+		await session.press(key);
+		await session.shows('This monitor is read-only');
+		expect(session.store.getState().dialog).toBeUndefined();
+	}
+});

@@ -1,0 +1,140 @@
+/** The table of the GPUs of all hosts. */
+import {expect, test} from 'vitest';
+import type {Action} from '../../../source/tui/state/actions.js';
+import type {SeenHost} from '../../../source/tui/state/hosts/state.js';
+import {after, frameOf, stateOf, type Step} from '../_harness.js';
+import {createScene} from '../_world.js';
+import {answered, failed, held, remoteRow} from './_hosts.js';
+
+const names = ['gpu-box-1', 'alice@gpu-box-7.example.org', 'gpu-box-8', 'gpu-box-9', 'gpu-box-10'];
+
+const known: readonly SeenHost[] = [
+	answered(
+		'gpu-box-1',
+		[
+			remoteRow(0),
+			held(1, 'alice', {
+				utilization: 84,
+				memory_used_mb: 62_000,
+				processes: [{pid: 7, name: 'python3', command: '/usr/bin/vllm serve Llama-3-70B', memory_used_mb: 61_000}],
+			}),
+			held(2, 'bob', {type: 'RUN', remaining_seconds: undefined, idle_seconds: 21_600}),
+			remoteRow(3, {status: 'UNRESERVED', unreserved_users: ['dave'], process_info: '8452MB used by PID 12 (jupyter)'}),
+		],
+		900,
+		2,
+	),
+	answered('alice@gpu-box-7.example.org', [
+		held(0, 'alice', {remaining_seconds: 300}),
+		remoteRow(1, {status: 'ERROR', error: 'drained: new fan', drained: {by: 'root', reason: 'new fan'}}),
+		remoteRow(2, {status: 'ERROR', error: 'GPU is lost', memory_used_mb: undefined, utilization: undefined}),
+	]),
+	failed('gpu-box-8', 'ssh: connect to host gpu-box-8 port 22: No route to host', {
+		rows: [remoteRow(0), held(1, 'carol')],
+		answeredMs: -719_000,
+	}),
+	failed('gpu-box-9', 'canhazgpu is not installed there'),
+];
+
+const arrived: Action = {kind: 'hosts-arrived', known};
+
+const hostsState = async (size: {columns: number; rows: number}, steps: readonly Step[] = [], more = {}) =>
+	stateOf(await createScene(), size, {otherHosts: names, ...more}, ['focus-hosts', arrived, ...steps]);
+
+for (const [columns, rows] of [
+	[60, 15],
+	[80, 24],
+	[120, 32],
+	[200, 50],
+] as const) {
+	test(`all hosts at ${columns}x${rows}`, async () => {
+		const frame = frameOf(await hostsState({columns, rows}));
+		await expect(`\n${frame}\n`).toMatchFileSnapshot(`frames/${columns}x${rows}/hosts.txt`);
+	});
+}
+
+const lineOf = async (pattern: RegExp, ...steps: readonly Step[]): Promise<string | undefined> =>
+	frameOf(await hostsState({columns: 120, rows: 32}, steps))
+		.split('\n')
+		.find((line) => pattern.test(line));
+
+test('what a host told before it stopped to answer is marked, has its age, and is counted nowhere', async () => {
+	expect(await lineOf(/gpu-box-8 +0/v)).toContain('Free?');
+	expect(await lineOf(/gpu-box-8 +!/v)).toMatch(/No route to host \(values of 12m ago\)/v);
+	expect(await lineOf(/Free \d/v)).toMatch(/Free 3 {2}Mine 3 {2}Others 4 .* of 15 .*Queue 4/v);
+	const back = known.map((host) => (host.name === 'gpu-box-8' ? answered('gpu-box-8', [remoteRow(0)]) : host));
+	expect(await lineOf(/Free \d/v, {kind: 'hosts-arrived', known: back})).toMatch(
+		/Free 4 {2}Mine 3 {2}Others 4 .* of 16/v,
+	);
+});
+
+/** The hosts and GPUs in the order of the lines. */
+const order = async (...steps: readonly Step[]): Promise<readonly string[]> =>
+	frameOf(await hostsState({columns: 200, rows: 50}, steps))
+		.split('\n')
+		.flatMap((line) => {
+			const {host, gpu} = /^│[ >] (?<host>\S+) +(?<gpu>\d+|!|asking)/v.exec(line)?.groups ?? {};
+			return host === undefined ? [] : [`${host} ${gpu}`];
+		});
+
+test('sorted by the memory in use over all hosts, what is unknown and what is said of hosts comes last', async () => {
+	const byMemory: readonly Step[] = [
+		'sort-hosts-next',
+		'sort-hosts-next',
+		'sort-hosts-next',
+		'sort-hosts-next',
+		'sort-hosts-next',
+	];
+	const lines = await order(...byMemory);
+	expect(lines.slice(0, 5)).toEqual(['gpu-box-3 4', 'gpu-box-3 5', 'gpu-box-1 1', 'gpu-box-3 0', 'gpu-box-3 6']);
+	expect(lines.slice(-5)).toEqual([
+		'gpu-box-3 7',
+		'alice@gpu-box-7.example… 2',
+		'gpu-box-8 !',
+		'gpu-box-9 !',
+		'gpu-box-10 asking',
+	]);
+	expect((await order(...byMemory, 'invert-hosts')).slice(-5)).toEqual(lines.slice(-5));
+});
+
+test('filtered by words, by mine and by the user of the selected line', async () => {
+	const typed: Action = {kind: 'typed', text: 'a100 free'};
+	expect(await order('filter-hosts', typed, 'keep-hosts-filter')).toEqual(['gpu-box-1 0', 'gpu-box-8 0']);
+	expect(await order('filter-hosts', typed, 'drop-hosts-filter')).toHaveLength(20);
+	const mine = ['gpu-box-3 0', 'gpu-box-1 1', 'alice@gpu-box-7.example… 0'];
+	expect((await order('filter-hosts-mine')).filter((line) => / \d+$/v.test(line))).toEqual(mine);
+	expect((await order('filter-hosts-user')).filter((line) => / \d+$/v.test(line))).toEqual(mine);
+	expect(await lineOf(/Filter/v, 'filter-hosts', typed)).toMatch(/2 of 17 GPUs/v);
+});
+
+test('the selection stays with its GPU while hosts come and go above it', async () => {
+	const state = await hostsState({columns: 120, rows: 32}, [
+		{kind: 'hosts-arrived', known: known.slice(1)},
+		'last-host-line',
+		'previous-host-line',
+	]);
+	const selectedLine = (frame: string): string => frame.split('\n').find((line) => line.startsWith('│>')) ?? '';
+	expect(selectedLine(frameOf(state))).toContain('gpu-box-9');
+	expect(selectedLine(frameOf(after(state, arrived)))).toContain('gpu-box-9');
+});
+
+test('nothing of it changes during a pause', async () => {
+	const state = await hostsState({columns: 120, rows: 32}, ['toggle-pause']);
+	const without = after(state, {kind: 'hosts-arrived', known: []});
+	expect(frameOf(without)).toBe(frameOf(state));
+});
+
+test('without other hosts it says where to name them, and Tab passes it by', async () => {
+	const alone = await stateOf(await createScene(), {columns: 120, rows: 32}, {}, [
+		'focus-processes',
+		'focus-next-panel',
+	]);
+	expect(alone.panels.focus).toBe('table');
+	expect(frameOf(after(alone, 'focus-hosts'))).toContain('Name other hosts in the setting remote_hosts');
+});
+
+test('for a screen reader: the sums, and the selected line first', async () => {
+	const frame = frameOf(await hostsState({columns: 80, rows: 24}, ['next-host-line'], {isLinear: true}));
+	expect(frame).toContain('6 hosts 3 answering 1 asked 2 not answering');
+	expect(frame.replaceAll(/\s+/gv, ' ')).toContain('From line 2 of 20: Selected: gpu-box-3 1 Free');
+});

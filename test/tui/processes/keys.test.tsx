@@ -1,0 +1,71 @@
+/** What the keys do to processes: signals to the chosen ones, commands copied. */
+import {Buffer} from 'node:buffer';
+import {afterEach, expect, test} from 'vitest';
+import type {ProcessIdentity} from '../../../source/core/model/types.js';
+import type {SignalName} from '../../../source/tui/ports.js';
+import {endSession, keys, startMonitor, type Session} from '../_harness.js';
+import {createCrowd} from './_crowd.js';
+
+let session: Session | undefined;
+
+afterEach(async () => {
+	await endSession(session);
+	session = undefined;
+});
+
+type Sent = Array<readonly [pid: number, signal: SignalName]>;
+
+async function openProcesses(outcomes: Readonly<Record<number, 'gone'>> = {}): Promise<Sent> {
+	const sent: Sent = [];
+	session = startMonitor(await createCrowd(), {
+		size: {columns: 120, rows: 32},
+		ports: {
+			sendSignal({pid}: ProcessIdentity, signal) {
+				const outcome = outcomes[pid] ?? 'sent';
+				if (outcome === 'sent') {
+					sent.push([pid, signal]);
+				}
+
+				return outcome;
+			},
+		},
+	});
+	await session.shows(/> 0 +Mine/v);
+	await session.press('6');
+	await session.shows(/> 0 +81234/v);
+	return sent;
+}
+
+test('K signals the selected process, whichever GPU is selected, and no process of others', async () => {
+	const sent = await openProcesses();
+	await session!.press('j', 'K');
+	await session!.shows('WARN Not yours: process 90001 of carol');
+	await session!.press('/');
+	await session!.paste('ray');
+	await session!.press(keys.enter, 'K');
+	await session!.shows('Send SIGTERM to process 81377?');
+	await session!.shows('$ kill -TERM 81377');
+	await session!.press('y');
+	await session!.shows('OK sent SIGTERM to process 81377');
+	expect(sent).toEqual([[81_377, 'SIGTERM']]);
+});
+
+test('K signals all tagged processes that are the own ones, and says which are left out and which ended', async () => {
+	const sent = await openProcesses({81_377: 'gone'});
+	await session!.press(' ', ' ', 'j', 'j', ' ', 'K');
+	await session!.shows('Left out: 90001 of carol');
+	await session!.shows('Send SIGTERM to 2 processes?');
+	await session!.press(keys.tab, keys.tab);
+	await session!.shows('$ kill -KILL 81234 81377');
+	await session!.press('y');
+	await session!.shows('WARN sent SIGKILL to process 81234, but process 81377 has ended meanwhile');
+	expect(sent).toEqual([[81_234, 'SIGKILL']]);
+});
+
+test('y copies the command of the selected process', async () => {
+	await openProcesses();
+	await session!.press('y');
+	await session!.shows('OK Copied the command of process 81234');
+	const command = '/opt/venv/bin/vllm serve Llama-3-70B --tensor-parallel-size 1';
+	expect(session!.written()).toContain(`\u{1B}]52;c;${Buffer.from(command).toString('base64')}\u{7}`);
+});

@@ -1,0 +1,194 @@
+/** The table of all processes: its order, filter, tags, tree and selection. */
+import fc from 'fast-check';
+import {expect, test} from 'vitest';
+import {asTree} from '../../../source/tui/state/processes/tree.js';
+import {inOrder, withNextSecond, sortedByNext, type SortBy} from '../../../source/tui/state/table/order.js';
+import {selectedProcess, taggedProcesses, visibleProcesses} from '../../../source/tui/state/processes/rows.js';
+import {modeOf} from '../../../source/tui/keys/mode.js';
+import type {State} from '../../../source/tui/state/state.js';
+import {pageRowsOf} from '../../../source/tui/layout.js';
+import {after, frameOf, stateOf, type Step} from '../_harness.js';
+import {busy, createBox, gpuReading} from '../_world.js';
+import {anyState} from '../state/_any-state.js';
+import {createCrowd} from './_crowd.js';
+
+const size = {columns: 120, rows: 32};
+
+const crowd = async (...steps: readonly Step[]): Promise<State> =>
+	stateOf(await createCrowd(), size, {}, ['focus-processes', ...steps]);
+
+const pids = (state: State): readonly number[] => visibleProcesses(state).map(({process}) => process.pid);
+
+type Row = {readonly id: number; readonly a?: number; readonly b?: string};
+
+test('rows are in the order of one column, of another among equals, unknown last, and never jump', () => {
+	const rows = fc.uniqueArray(
+		fc.record({
+			id: fc.nat(1000),
+			a: fc.option(fc.nat(3), {nil: undefined}),
+			b: fc.option(fc.constantFrom('x', 'y'), {nil: undefined}),
+		}),
+		{selector: ({id}) => id, maxLength: 30},
+	);
+	const sort: fc.Arbitrary<SortBy<'a' | 'b'>> = fc.record({
+		by: fc.constantFrom('a', 'b'),
+		isInverted: fc.boolean(),
+		second: fc.option(fc.record({by: fc.constantFrom('a', 'b'), isInverted: fc.boolean()}), {nil: undefined}),
+	});
+	const valueOf = {a: ({a}: Row) => a, b: ({b}: Row) => b} as const;
+	const order = (some: readonly Row[], by: SortBy<'a' | 'b'>): readonly Row[] =>
+		inOrder(some, by, valueOf, (one, other) => one.id - other.id);
+	fc.assert(
+		fc.property(rows, sort, (some, by) => {
+			const ordered = order(some, by);
+			expect(order(some.toReversed(), by)).toEqual(ordered);
+			for (const [place, next] of ordered.slice(1).entries()) {
+				const row = ordered[place]!;
+				const [value, following] = [valueOf[by.by](row), valueOf[by.by](next)];
+				expect(value !== undefined || following === undefined).toBe(true);
+				if (value !== undefined && following !== undefined) {
+					expect(by.isInverted ? value >= following : value <= following).toBe(true);
+				}
+
+				if (value === following && by.second === undefined) {
+					expect(row.id).toBeLessThan(next.id);
+				}
+			}
+		}),
+	);
+});
+
+test('the second column goes round all but the first, and none', () => {
+	const keys = ['a', 'b', 'c'] as const;
+	let sort: SortBy<'a' | 'b' | 'c'> = {by: 'b', isInverted: false};
+	const seen = [];
+	for (let press = 0; press < 3; press++) {
+		sort = withNextSecond(keys, sort, 1);
+		seen.push(sort.second?.by);
+	}
+
+	expect(seen).toEqual(['a', 'c', undefined]);
+	const both = withNextSecond(keys, sort, -1);
+	expect(both.second?.by).toBe('c');
+	expect(sortedByNext(keys, both, 1)).toEqual({by: 'c', isInverted: false, second: undefined});
+});
+
+test('a tree holds each process once, each below its parent', () => {
+	const processes = fc.array(
+		fc.record({
+			process: fc.record({pid: fc.nat(12), parentPid: fc.option(fc.nat(12), {nil: undefined})}),
+			gpu: fc.nat(2),
+		}),
+		{maxLength: 25},
+	);
+	fc.assert(
+		fc.property(processes, (rows) => {
+			const placed = asTree(rows);
+			expect(new Set(placed.map(({row}) => row))).toEqual(new Set(rows));
+			expect(placed).toHaveLength(rows.length);
+			for (const [place, {row, depth}] of placed.entries()) {
+				const parent = placed.slice(0, place).findLast((other) => other.depth === depth - 1);
+				expect(depth === 0 || parent?.row.process.pid === row.process.parentPid).toBe(true);
+			}
+		}),
+	);
+	// A long chain needs no long stack.
+	const chain = Array.from({length: 50_000}, (_, pid) => ({process: {pid, parentPid: pid - 1}, gpu: 0}));
+	expect(asTree(chain).at(-1)!.depth).toBe(49_999);
+});
+
+test('the keys of the table of GPUs are those of the processes, and leave the GPUs as they are', async () => {
+	const state = await crowd();
+	expect(modeOf(state)).toBe('processes');
+	expect(pids(state)).toEqual([81_234, 90_001, 70_001, 90_100, 81_377, 70_500, 90_200, 3001]);
+	const down = after(state, 'focus-next-row', 'focus-next-row', 'toggle-tag');
+	expect(selectedProcess(down)?.process.pid).toBe(90_100);
+	expect(taggedProcesses(down).map(({process}) => process.pid)).toEqual([70_001]);
+	expect([down.selectedGpu, down.table]).toEqual([state.selectedGpu, state.table]);
+	expect(selectedProcess(after(down, 'focus-last-row'))?.process.pid).toBe(3001);
+	expect(selectedProcess(after(down, 'focus-last-row', 'focus-first-row'))?.process.pid).toBe(81_234);
+	expect(pids(after(state, 'invert-sort')).at(0)).toBe(3001);
+	// By CPU: what is unknown stays last, whichever way round.
+	expect(pids(after(state, 'sort-next', 'invert-sort')).slice(-3)).toEqual([3001, 70_500, 90_200]);
+});
+
+test('filters show the processes of one user, the own ones, and those that hold all words', async () => {
+	const state = await crowd('focus-next-row', 'focus-next-row');
+	expect(pids(after(state, 'filter-user'))).toEqual([70_001, 90_100]);
+	expect(pids(after(state, 'filter-user', 'filter-user'))).toHaveLength(8);
+	expect(pids(after(state, 'filter-mine'))).toEqual([81_234, 81_377]);
+	const typed = after(state, 'open-filter', {kind: 'typed', text: 'not holder GPU1'});
+	expect([modeOf(typed), pids(typed)]).toEqual(['filter', [90_100]]);
+	expect(pids(after(typed, 'drop-filter'))).toHaveLength(8);
+	const kept = after(typed, 'keep-filter');
+	expect([modeOf(kept), selectedProcess(kept)?.process.pid]).toEqual(['processes', 90_100]);
+	const none = after(kept, 'open-filter', {kind: 'typed', text: 'zzz'}, 'keep-filter');
+	expect(frameOf(none)).toContain('No process matches; Esc clears the filter');
+	// Esc goes back step by step: tags, the filter, the GPUs.
+	const tagged = after(kept, 'toggle-tag');
+	const steps = [1, 2, 3].map((count) => after(tagged, ...Array.from({length: count}, () => 'clear-marks' as const)));
+	expect(steps.map((each) => [taggedProcesses(each).length, pids(each).length, each.panels.focus])).toEqual([
+		[0, 1, 'processes'],
+		[0, 8, 'processes'],
+		[0, 8, 'table'],
+	]);
+	// An unknown user is no user to filter by.
+	expect(after(state, 'focus-last-row', 'focus-previous-row', 'filter-user').flash?.text).toMatch(
+		/user .* is unknown/v,
+	);
+});
+
+test('the selection stays with its process, and where that ended with its place', async () => {
+	const box = await createBox(3, {
+		readings: [0, 1, 2].map((index) => busy(index, 'bob', 'x', {gibibytes: 10 - index, percent: 1})),
+	});
+	const state = await stateOf(box, size, {}, ['focus-processes', 'focus-next-row']);
+	const scanned = async (readings: typeof box.readings): Promise<State> => {
+		box.readings = readings;
+		return after(state, {kind: 'scan-arrived', observation: await box.world.gpus.observe(), nowMs: 2000});
+	};
+
+	const moved = await scanned([...box.readings.slice(0, 2), busy(2, 'bob', 'x', {gibibytes: 50, percent: 1})]);
+	expect([selectedProcess(moved)?.process.pid, moved.processes.position]).toEqual([81_235, 2]);
+	const ended = await scanned([box.readings[0]!, gpuReading(1), box.readings[2]!]);
+	expect([pids(ended), selectedProcess(ended)?.process.pid]).toEqual([[81_236, 81_234], 81_234]);
+});
+
+test('a process that is open says when it has ended, and keeps its graphs', async () => {
+	const box = await createCrowd();
+	const open = await stateOf(box, size, {}, ['focus-processes', 'open-process']);
+	expect(frameOf(open)).toContain('SM 84%  memory 60G');
+	box.readings = box.readings.map((reading) => ({...reading, processes: []}));
+	const ended = after(open, {kind: 'scan-arrived', observation: await box.world.gpus.observe(), nowMs: 2000});
+	const text = frameOf(ended);
+	expect(text).toContain('It has ended: this is what was seen last');
+	expect(text).toContain('mem 80G│');
+	const other = after(open, 'next-process');
+	expect(frameOf(other)).toContain('Process 90001 on GPU 1');
+	expect(after(open, 'close-dialog').dialog).toBeUndefined();
+});
+
+test('a process that is read aloud has no graphs, which would be rows of signs', async () => {
+	const state = await stateOf(await createCrowd(), size, {isLinear: true}, ['focus-processes', 'open-process']);
+	expect(frameOf(state)).toContain('Process 81234 on GPU 0');
+	expect(frameOf(state)).not.toMatch(/[│▁▂▃▄▅▆▇█]/v);
+});
+
+test('the selection is always a process in view, whatever happens', () => {
+	fc.assert(
+		fc.property(anyState, (any) => {
+			const large = {columns: Math.max(60, any.size.columns), rows: Math.max(15, any.size.rows)};
+			const state = after({...any, dialog: undefined}, {kind: 'resized', size: large}, 'focus-processes');
+			// A computer without GPUs shows those of other hosts alone.
+			fc.pre(state.panels.focus === 'processes');
+			const rows = visibleProcesses(state);
+			const place = rows.findIndex(({key}) => key === selectedProcess(state)?.key);
+			expect(place === -1).toBe(rows.length === 0);
+			const shown = Math.max(1, pageRowsOf(state, 'processes'));
+			expect(state.processes.firstRow).toBeLessThanOrEqual(Math.max(0, place));
+			expect(place).toBeLessThan(state.processes.firstRow + shown);
+			expect(new Set(rows.map(({key}) => key)).size).toBe(rows.length);
+		}),
+		{numRuns: 30},
+	);
+});

@@ -1,0 +1,132 @@
+/** Keys that a user chose in the config. */
+import {readFileSync} from 'node:fs';
+import fc from 'fast-check';
+import {afterEach, expect, test} from 'vitest';
+import {checkSetting, checkText} from '../../../source/config/schema.js';
+import {panelModes} from '../../../source/tui/keys/binding.js';
+import {bindings, intentOf} from '../../../source/tui/keys/bindings.js';
+import {actions, bindingsWith} from '../../../source/tui/keys/custom.js';
+import {release} from '../../../source/tui/verbs/release.js';
+import {endSession, startMonitor, type Session} from '../_harness.js';
+import {createScene} from '../_world.js';
+
+let session: Session | undefined;
+
+afterEach(async () => {
+	await endSession(session);
+	session = undefined;
+});
+
+const choose = (keys: Readonly<Record<string, readonly string[]>>) => bindingsWith(new Map(Object.entries(keys)));
+
+test('the topic of the monitor names everything that keys can be chosen for', () => {
+	const text = readFileSync('source/help/monitor.md', 'utf8');
+	const named = new Set(text.matchAll(/`(?<name>[\-a-z]+)`/gv).map(({groups}) => groups!['name']!));
+	expect(
+		actions()
+			.keys()
+			.filter((name) => !named.has(name))
+			.toArray(),
+	).toEqual([]);
+});
+
+test('a chosen key does it, the usual one does not any more, and the help and the footer say so', async () => {
+	const keys = new Map([
+		['release', ['D']],
+		['search-next', ['F', 'ctrl-n']],
+		['focus-next-row', ['down', 'Space']],
+		['toggle-tag', []],
+	]);
+	session = startMonitor(await createScene(), {size: {columns: 120, rows: 32}, keys});
+	await session.shows(/> 0 +Mine/v);
+	await session.shows('D Release');
+	expect(session.screen()).not.toContain('Tag');
+	await session.press('x');
+	expect(session.store.getState().dialog).toBeUndefined();
+	await session.press('D');
+	await session.shows('Release GPU 0');
+	await session.press('n');
+	await session.press(' ');
+	await session.shows(/> 1 +Free/v);
+	await session.press('?');
+	await session.shows(/D +release GPUs/v);
+	await session.shows(/f F Ctrl-N N/v);
+});
+
+test('whatever is chosen, a key means one thing in one panel, or the conflict is named', () => {
+	const names = actions().keys().toArray();
+	const chosen = fc.dictionary(
+		fc.constantFrom(...names),
+		fc.array(fc.constantFrom('D', 'x', 'r', 'enter', 'space', 'ctrl-d', 'j', 'Esc', '['), {maxLength: 3}),
+		{maxKeys: 3},
+	);
+	fc.assert(
+		fc.property(chosen, (keys) => {
+			let made;
+			try {
+				made = choose(keys);
+			} catch (error) {
+				expect(error).toMatchObject({
+					code: 'config',
+					message: expect.stringMatching(/is the key of both \S+ and \S+$/v) as unknown,
+				});
+				return;
+			}
+
+			for (const mode of panelModes) {
+				const meanings = new Map<string, unknown>();
+				for (const {keys: some, intent} of made.filter(({modes}) => modes.includes(mode))) {
+					for (const key of some) {
+						expect(meanings.get(key) ?? intent).toBe(intent);
+						meanings.set(key, intent);
+					}
+				}
+
+				// Ctrl-C ends it, come what may.
+				expect(intentOf(mode, 'ctrl-c', made)).toBe('quit-now');
+			}
+		}),
+	);
+});
+
+test('what is wrong with a choice is named, and what is possible', () => {
+	const problem = (keys: Readonly<Record<string, readonly string[]>>): string => {
+		try {
+			choose(keys);
+			return '';
+		} catch (error) {
+			return (error as Error).message;
+		}
+	};
+
+	expect(problem({release: ['r']})).toBe('top.keys: r is the key of both reserve and release');
+	expect(problem({relase: ['D']})).toBe('top.keys: there is nothing called "relase" to choose keys for');
+	expect(problem({release: ['F13']})).toBe('top.keys: "F13" is no key that release can have');
+	expect(problem({release: ['ctrl-c']})).toBe('top.keys: "ctrl-c" is no key that release can have');
+	// Two actions may change their keys with each other.
+	expect(problem({release: ['e'], extend: ['x']})).toBe('');
+	expect(intentOf('table', 'e', choose({release: ['e'], extend: ['x']}))).toBe(release);
+	expect(bindingsWith(undefined)).toBe(bindings);
+});
+
+test('a config writes keys as a map or as text, and a number is a key', () => {
+	expect(checkSetting('top.keys', {release: 'D', 'search-next': ['n', 'F'], 'focus-table': 1})).toEqual({
+		value: new Map([
+			['release', ['D']],
+			['search-next', ['n', 'F']],
+			['focus-table', ['1']],
+		]),
+	});
+	expect(checkText('top.keys', 'release=D,extend==')).toEqual({
+		value: new Map([
+			['release', ['D']],
+			['extend', ['=']],
+		]),
+	});
+	expect(checkSetting('top.keys', ['D'])).toMatchObject({
+		expected: expect.stringContaining('keys by what they do') as unknown,
+	});
+	expect(checkText('top.keys', 'D')).toMatchObject({
+		expected: expect.stringContaining('keys by what they do') as unknown,
+	});
+});

@@ -1,0 +1,56 @@
+/** `S` keeps what is shown; a monitor begins with what was kept. */
+import {afterEach, expect, test} from 'vitest';
+import {CanhazgpuError} from '../../../source/errors.js';
+import type {KeptView} from '../../../source/tui/ports.js';
+import {startingWith} from '../../../source/tui/state/view/reduce.js';
+import {endSession, keys, startMonitor, stateOf, type Session} from '../_harness.js';
+import {createScene} from '../_world.js';
+
+let session: Session | undefined;
+
+afterEach(async () => {
+	await endSession(session);
+	session = undefined;
+});
+
+test('S keeps the preset and the columns, from a panel and from the list of columns', async () => {
+	const kept: KeptView[] = [];
+	session = startMonitor(await createScene(), {
+		ports: {
+			async saveView(view) {
+				kept.push(view);
+				if (kept.length === 3) {
+					throw new CanhazgpuError('config', 'the disk is full', {hint: 'Make room.'});
+				}
+
+				return {file: '~/.canhazgpu.yaml', isChanged: kept.length === 1};
+			},
+		},
+	});
+	await session.shows(/> 0 +Mine/v);
+	await session.press('P');
+	await session.shows('Preset dense: as many GPUs as fit. S keeps it');
+	await session.press('S');
+	await session.shows('OK Kept in ~/.canhazgpu.yaml: preset dense, usual columns');
+	await session.press('C', keys.down, ' ', 'S');
+	await session.shows('~/.canhazgpu.yaml says so already');
+	await session.shows('[ ] STATE');
+	await session.press('S');
+	await session.shows('ERR the disk is full. Make room.');
+	expect(kept.map(({preset, columns}) => [preset, columns?.includes('state')])).toEqual([
+		['dense', undefined],
+		['dense', false],
+		['dense', false],
+	]);
+});
+
+test('a monitor begins with what was kept', async () => {
+	const state = await stateOf(await createScene(), {columns: 80, rows: 24});
+	const begun = startingWith(state, {preset: 'processes', columns: ['gpu', 'owner']});
+	expect([begun.view.preset, begun.view.columns, begun.panels.focus]).toEqual([
+		'processes',
+		['gpu', 'owner'],
+		'processes',
+	]);
+	expect(startingWith(state, {}).view).toEqual({preset: 'default', columns: undefined, remembered: {}});
+});

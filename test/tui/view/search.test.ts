@@ -1,0 +1,68 @@
+/** Searching: the selection jumps, and nothing is hidden. */
+import fc from 'fast-check';
+import {expect, test} from 'vitest';
+import {modeOf} from '../../../source/tui/keys/mode.js';
+import {selectedEntry} from '../../../source/tui/state/panels/queue-selection.js';
+import {selectedProcess, visibleProcesses} from '../../../source/tui/state/processes/rows.js';
+import {visibleRows} from '../../../source/tui/state/table/rows.js';
+import type {State} from '../../../source/tui/state/state.js';
+import {after, frameOf, stateOf, type Step} from '../_harness.js';
+import {createBox, createScene, lease, waiter} from '../_world.js';
+import {createCrowd} from '../processes/_crowd.js';
+
+const size = {columns: 120, rows: 32};
+
+const searching = (text: string): readonly Step[] => ['open-search', {kind: 'typed', text}, 'keep-search'];
+
+test('the selection jumps from match to match, round and round, both ways', async () => {
+	await fc.assert(
+		fc.asyncProperty(
+			fc.array(fc.constantFrom('ann', 'bob'), {minLength: 1, maxLength: 12}),
+			fc.array(fc.constantFrom<'search-next' | 'search-previous'>('search-next', 'search-previous'), {maxLength: 10}),
+			async (owners, steps) => {
+				const leases = Object.fromEntries(owners.map((owner, index) => [index, lease(owner)]));
+				let state = after(await stateOf(await createBox(owners.length, {leases}), size), ...searching('ANN'));
+				const matches = owners.flatMap((owner, index) => (owner === 'ann' ? [index] : []));
+				expect(visibleRows(state)).toHaveLength(owners.length);
+				if (matches.length === 0) {
+					expect([state.selectedGpu, state.flash?.text]).toEqual([0, 'Nothing here holds ANN']);
+					return;
+				}
+
+				let place = matches.findIndex((index) => index > 0);
+				place = place === -1 ? 0 : place;
+				expect(state.selectedGpu).toBe(matches[place]);
+				for (const step of steps) {
+					state = after(state, step);
+					place = (place + (step === 'search-next' ? 1 : -1) + matches.length) % matches.length;
+					expect(state.selectedGpu).toBe(matches[place]);
+					expect(state.flash?.text).toBe(`Search ANN: ${place + 1} of ${matches.length}`);
+				}
+			},
+		),
+		{numRuns: 20},
+	);
+});
+
+test('it searches the table that has the focus, and the queue', async () => {
+	const processes = after(await stateOf(await createCrowd(), size), 'focus-processes', ...searching('not holder'));
+	expect([selectedProcess(processes)?.process.pid, visibleProcesses(processes).length]).toEqual([90_100, 8]);
+	const box = await createBox(1, {waiting: ['ann', 'ben', 'cid'].map((name) => waiter(name))});
+	const queue = after(await stateOf(box, size), 'focus-queue', ...searching('cid'));
+	expect(selectedEntry(queue)?.id).toBe('entry-cid');
+	expect(after(queue, 'search-next').flash?.text).toBe('Search cid: 1 of 1');
+});
+
+test('n asks for the words where there are none yet, Esc leaves the search as it was, and the count is shown while typing', async () => {
+	const start: State = await stateOf(await createScene(), size);
+	const asking = after(start, 'search-next', {kind: 'typed', text: 'carol'});
+	expect(modeOf(asking)).toBe('search');
+	expect(frameOf(asking)).toMatch(/ Search carol.* 2 match\n Enter Search {2}Esc Cancel/v);
+	const left = after(asking, 'drop-search');
+	expect([modeOf(left), left.search.text, left.selectedGpu]).toEqual(['table', '', 0]);
+	const found = after(asking, 'keep-search', 'open-search');
+	// What was searched for stands there, and is replaced by what is typed.
+	expect(frameOf(found)).toMatch(/ Search carol/v);
+	expect(after(found, {kind: 'typed', text: 'x'}).search.prompt?.value).toBe('x');
+	expect(after(found, 'clear-field', 'keep-search').search.text).toBe('');
+});

@@ -1,0 +1,134 @@
+/** The colours of the themes: they can be read on their ground, and told apart by every kind of eyes. */
+import {expect, test} from 'vitest';
+import {themeNames} from '../../../source/format/monitor-settings.js';
+import {isLight, schemeOf, stylesOf, themeOf, type Theme} from '../../../source/tui/theme.js';
+import type {Tone} from '../../../source/tui/widgets/styled-text.js';
+
+type Rgb = readonly [number, number, number];
+
+/** Linear light, from 0 to 1. */
+const linear = (color: string): Rgb =>
+	[1, 3, 5].map((start) => {
+		const share = Number.parseInt(color.slice(start, start + 2), 16) / 255;
+		return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+	}) as unknown as Rgb;
+
+const luminance = ([red, green, blue]: Rgb): number => 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+
+/** https://www.w3.org/TR/WCAG21/#dfn-contrast-ratio */
+const contrast = (color: string, ground: number): number => {
+	const light = luminance(linear(color));
+	return (Math.max(light, ground) + 0.05) / (Math.min(light, ground) + 0.05);
+};
+
+test.each([
+	['high-contrast-dark', 0, 7],
+	['high-contrast-light', 1, 7],
+	['color-blind-dark', 0, 4.5],
+	['color-blind-light', 1, 4.5],
+] as const)('every colour of %s can be read on its ground', (theme, ground, least) => {
+	for (const [tone, {color, dimColor = false}] of Object.entries(stylesOf(theme))) {
+		const isReadable = color === undefined || tone === 'frame' || contrast(color, ground) >= least;
+		expect([tone, color, isReadable, dimColor]).toEqual([tone, color, true, false]);
+	}
+});
+
+/** Machado, Oliveira, Fernandes (2009): what eyes without one kind of cones see, in linear light. */
+const eyes: Readonly<Record<string, readonly Rgb[]>> = {
+	usual: [
+		[1, 0, 0],
+		[0, 1, 0],
+		[0, 0, 1],
+	],
+	protanopia: [
+		[0.152286, 1.052583, -0.204868],
+		[0.114503, 0.786281, 0.099216],
+		[-0.003882, -0.048116, 1.051998],
+	],
+	deuteranopia: [
+		[0.367322, 0.860646, -0.227968],
+		[0.280085, 0.672501, 0.047413],
+		[-0.01182, 0.04294, 0.968881],
+	],
+	tritanopia: [
+		[1.255528, -0.076749, -0.178779],
+		[-0.078411, 0.930809, 0.147602],
+		[0.004733, 0.691367, 0.3039],
+	],
+};
+
+const seenBy = (color: Rgb, matrix: readonly Rgb[]): Rgb =>
+	matrix.map((row) =>
+		Math.min(
+			1,
+			Math.max(
+				0,
+				row.reduce((sum, weight, channel) => sum + weight * color[channel]!, 0),
+			),
+		),
+	) as unknown as Rgb;
+
+/** CIE Lab, in which distances are as eyes judge them. */
+function lab([red, green, blue]: Rgb): Rgb {
+	const bend = (value: number): number => (value > 0.008856 ? Math.cbrt(value) : 7.787 * value + 16 / 116);
+	const x = bend((0.4124 * red + 0.3576 * green + 0.1805 * blue) / 0.95047);
+	const y = bend(luminance([red, green, blue]));
+	const z = bend((0.0193 * red + 0.1192 * green + 0.9505 * blue) / 1.08883);
+	return [116 * y - 16, 500 * (x - y), 200 * (y - z)];
+}
+
+const distance = (one: Rgb, other: Rgb): number => Math.hypot(...one.map((value, axis) => value - other[axis]!));
+
+const states = ['free', 'mine', 'others', 'warning', 'error'] as const satisfies readonly Tone[];
+
+/** The least distance between two states, for each kind of eyes. */
+const leastDistances = (theme: Theme): readonly number[] =>
+	Object.values(eyes).map((matrix) => {
+		const seen = states.map((tone) => lab(seenBy(linear(stylesOf(theme)[tone].color!), matrix)));
+		return Math.min(...seen.flatMap((one, place) => seen.slice(place + 1).map((other) => distance(one, other))));
+	});
+
+test('the states are told apart by all kinds of eyes in the themes for them, which the usual colours are not', () => {
+	for (const theme of ['color-blind-dark', 'color-blind-light'] as const) {
+		expect(Math.min(...leastDistances(theme))).toBeGreaterThan(30);
+	}
+
+	const usual = stylesOf('light');
+	expect(states.every((tone) => usual[tone].color!.startsWith('#'))).toBe(true);
+	expect(Math.min(...leastDistances('light'))).toBeLessThan(20);
+});
+
+test('the theme of the terminal has its colours alone', () => {
+	const theme = themeOf({hasColor: true, isLight: false, hasGradients: true, scheme: 'terminal'});
+	for (const {color} of Object.values(stylesOf(theme))) {
+		expect(color ?? '').not.toContain('#');
+	}
+});
+
+test('each name of a theme leads to one, on the ground that it names or that the terminal tells', () => {
+	const themes = (colors?: string) =>
+		themeNames.map((name) =>
+			themeOf({hasColor: true, isLight: isLight(name, colors), hasGradients: true, scheme: schemeOf(name)}),
+		);
+	expect(themes()).toEqual([
+		'dark-gradient',
+		'dark-gradient',
+		'light-gradient',
+		'high-contrast-dark',
+		'high-contrast-light',
+		'color-blind-dark',
+		'color-blind-light',
+		'dark',
+	]);
+	expect(themes('0;15')).toEqual([
+		'light-gradient',
+		'dark-gradient',
+		'light-gradient',
+		'high-contrast-light',
+		'high-contrast-light',
+		'color-blind-light',
+		'color-blind-light',
+		'dark',
+	]);
+	expect(themeOf({hasColor: false, isLight: false, hasGradients: true, scheme: 'color-blind'})).toBe('mono');
+});

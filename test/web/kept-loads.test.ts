@@ -1,0 +1,36 @@
+/** The charts of the page look back further than the server has run. */
+import {expect, test} from 'vitest';
+import {encodeMinute, decodeHour, hourOf, minuteOf, withScan} from '../../source/core/rules/pool/load-minutes.js';
+import {createUtilizationRecorder} from '../../source/web/api/utilization-json.js';
+import {idleReading, observationOf, startTime} from '../_helpers/world.js';
+
+const busy = (percent: number) => observationOf([{...idleReading(0), utilizationPercent: percent}]);
+
+const keptAt = (time: number, percent: number) =>
+	decodeHour(hourOf(minuteOf(time)), encodeMinute(withScan(undefined, busy(percent), time).underWay!), minuteOf(time));
+
+test('what the pool keeps counts where the server saw nothing, and the rest is unknown', () => {
+	const now = startTime - (startTime % 3600);
+	const recorder = createUtilizationRecorder();
+	for (let second = 0; second < 600; second += 10) {
+		recorder.add({lastScan: busy(80), now: now - 600 + second + 5});
+	}
+
+	// Of the last ten minutes it keeps something else: what was seen here is finer.
+	const kept = Array.from({length: 120}, (_, ago) => keptAt(now - 60 * (ago + 1), 20)).flat();
+	const hour = recorder.last(60, 0, kept);
+	expect(hour.step_seconds).toBe(10);
+	const {utilization} = hour.gpus['0']!;
+	expect(utilization).toHaveLength(360);
+	expect(new Set(utilization.slice(0, 296))).toEqual(new Set([20]));
+	expect(new Set(utilization.slice(301))).toEqual(new Set([80]));
+	const day = recorder.last(1440, 0, kept);
+	expect(day.step_seconds).toBe(60);
+	expect(day.gpus['0']!.utilization).toHaveLength(1440);
+	// eslint-disable-next-line @typescript-eslint/no-restricted-types -- JSON has no undefined
+	const told: Array<number | null> = [...day.gpus['0']!.utilization];
+	expect(told.filter((value) => value === 20)).toHaveLength(110);
+	expect(told.filter((value) => value === 80)).toHaveLength(10);
+	expect(new Set(told.slice(0, 1300))).toEqual(new Set([null]));
+	expect(recorder.last(60, 0).gpus['0']!.utilization.filter((value) => value !== null)).toHaveLength(60);
+});

@@ -1,0 +1,162 @@
+/** `canhazgpu web --mine` in a box, and what is asked of it at its socket. */
+import {once} from 'node:events';
+import {mkdtempSync, rmSync} from 'node:fs';
+import {request as startRequest, type IncomingMessage} from 'node:http';
+import {connect, createServer, type AddressInfo} from 'node:net';
+import {tmpdir} from 'node:os';
+import path from 'node:path';
+import {text} from 'node:stream/consumers';
+import type {Box} from '../../_helpers/program/cli.js';
+import {startServerIn} from '../_server.js';
+
+export type Mine = {
+	readonly socketPath: string;
+	/** Of the link that it printed. */
+	readonly linkToken: string;
+	readonly pid: number;
+	readonly stdout: () => string;
+	readonly stderr: () => string;
+	readonly end: (signal: NodeJS.Signals) => Promise<number | NodeJS.Signals | undefined>;
+};
+
+/** A directory for XDG_RUNTIME_DIR: paths of sockets are short. */
+export function createRuntimeDirectory(): {readonly directory: string; readonly remove: () => void} {
+	const directory = mkdtempSync(path.join(tmpdir(), 'chg-run-'));
+	return {
+		directory,
+		remove() {
+			rmSync(directory, {recursive: true, force: true});
+		},
+	};
+}
+
+export async function startMine(
+	box: Box,
+	runtimeDirectory: string,
+	environment: Readonly<Record<string, string>> = {},
+): Promise<Mine> {
+	const server = await startServerIn(box, ['--mine'], {
+		environment: {XDG_RUNTIME_DIR: runtimeDirectory, ...environment},
+		isReady: (stdout) => stdout.includes('Ctrl-C'),
+	});
+	return {
+		...server,
+		socketPath: /8080:(?<file>\S+)/v.exec(server.stdout())!.groups!['file']!,
+		linkToken: /#token=(?<token>\S+)/v.exec(server.stdout())!.groups!['token']!,
+		end: async (signal) => (await server.end(signal)).end,
+	};
+}
+
+export type SocketAnswer = {
+	readonly status: number;
+	readonly headers: IncomingMessage['headers'];
+	readonly text: string;
+	readonly json: () => Readonly<Record<string, unknown>>;
+};
+
+export type SocketRequest = {
+	readonly method?: string;
+	/** Over those that the page sends; an empty one is left out. */
+	readonly headers?: Readonly<Record<string, string>>;
+	readonly body?: string;
+};
+
+/** What the page sends with each request that acts. */
+export const pageHeaders = {
+	host: 'localhost:8080',
+	origin: 'http://localhost:8080',
+	'sec-fetch-site': 'same-origin',
+	'content-type': 'application/json',
+} as const;
+
+export async function askSocket(
+	socketPath: string,
+	address: string,
+	{method = 'GET', headers = {}, body}: SocketRequest = {},
+): Promise<SocketAnswer> {
+	const all = {
+		...(method === 'POST' ? pageHeaders : {host: 'localhost:8080'}),
+		...(body !== undefined && {'content-length': String(new TextEncoder().encode(body).length)}),
+		...headers,
+	};
+	const sent = startRequest({
+		socketPath,
+		path: address,
+		method,
+		headers: Object.fromEntries(Object.entries(all).filter(([, value]) => value !== '')),
+		agent: false,
+	});
+	sent.end(body);
+	const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+	const words = await text(answer);
+	return {
+		status: answer.statusCode!,
+		headers: answer.headers,
+		text: words,
+		json: () => JSON.parse(words) as Readonly<Record<string, unknown>>,
+	};
+}
+
+/** Opens the link, and answers with what posts as the page would then. */
+export async function signIn({socketPath, linkToken}: Mine) {
+	const opened = await askSocket(socketPath, '/api/session', {
+		method: 'POST',
+		body: JSON.stringify({token: linkToken}),
+	});
+	if (opened.status !== 200) {
+		throw new Error(opened.text);
+	}
+
+	const token = String(opened.json()['token']);
+	const headers = {authorization: `Bearer ${token}`};
+	return {
+		token,
+		act: async (name: string, request: Readonly<Record<string, unknown>>, more: SocketRequest = {}) =>
+			askSocket(socketPath, `/api/act/${name}`, {
+				method: 'POST',
+				body: JSON.stringify({id: crypto.randomUUID(), ...request}),
+				...more,
+				headers: {...headers, ...more.headers},
+			}),
+	};
+}
+
+/** Stands for the tunnel of ssh: a port of this machine that leads to the socket. */
+export async function startTunnel(socketPath: string): Promise<{
+	readonly url: string;
+	/** The status of each answer that came through, in order. */
+	readonly answers: readonly number[];
+	readonly close: () => void;
+}> {
+	const answers: number[] = [];
+	const server = createServer((near) => {
+		const far = connect(socketPath);
+		for (const [one, other] of [
+			[near, far],
+			[far, near],
+		] as const) {
+			one.on('error', () => {
+				other.destroy();
+			});
+			one.on('close', () => {
+				other.destroy();
+			});
+		}
+
+		far.on('data', (data: Uint8Array) => {
+			for (const {groups} of new TextDecoder('latin1').decode(data).matchAll(/HTTP\/1\.1 (?<status>\d{3}) /gv)) {
+				answers.push(Number(groups!['status']));
+			}
+		});
+		near.pipe(far).pipe(near);
+	});
+	server.listen(0, '127.0.0.1');
+	await once(server, 'listening');
+	return {
+		url: `http://localhost:${(server.address() as AddressInfo).port}/`,
+		answers,
+		close() {
+			server.close();
+		},
+	};
+}

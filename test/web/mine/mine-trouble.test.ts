@@ -1,0 +1,197 @@
+/**
+`canhazgpu web --mine` in trouble: what was asked for is done once or not at all, and said; and other accounts of the machine stay outside.
+*/
+import {spawn} from 'node:child_process';
+import {once} from 'node:events';
+import {chmodSync, chownSync} from 'node:fs';
+import path from 'node:path';
+import {text} from 'node:stream/consumers';
+import {describe, expect, onTestFinished} from 'vitest';
+import {accountsOfFile, alice, canBeOthers, mallory} from '../../_helpers/machine/strangers.js';
+import type {Box} from '../../_helpers/program/cli.js';
+import {freshEmbeddedBox, freshRedisBox} from '../../_helpers/program/processes.js';
+import {slowTest} from '../../_helpers/slow.js';
+import {eventually} from '../../_helpers/eventually.js';
+import {redisOfFile} from '../../_helpers/store/redis-of-file.js';
+import {openRequestProxy, type CommitFate} from '../../_helpers/store/request-proxy.js';
+import {askSocket, createRuntimeDirectory, signIn, startMine} from './_mine.js';
+
+const redis = redisOfFile({isDurable: true});
+
+async function start(box: Box, environment: Readonly<Record<string, string>> = {}) {
+	const runtime = createRuntimeDirectory();
+	const mine = await startMine(box, runtime.directory, environment);
+	onTestFinished(async () => {
+		await mine.end('SIGKILL');
+		runtime.remove();
+	});
+	return {runtime, mine, page: await signIn(mine)};
+}
+
+/** The ids of the leases that there are, each once. */
+async function leases(box: Box): Promise<readonly string[]> {
+	const rows = JSON.parse((await box.run('status --json')).stdout) as ReadonlyArray<{readonly lease_id?: string}>;
+	return [...new Set(rows.map((row) => row.lease_id).filter((id) => id !== undefined))];
+}
+
+const fates: readonly CommitFate[] = [
+	'is done and cut off',
+	'is done and not answered',
+	'never arrives',
+	'arrives before the next',
+	'arrives after the next',
+];
+
+describe('where answers of Redis are lost', () => {
+	for (const fate of fates) {
+		slowTest(`a commit that ${fate} reserves once, and the page is told`, {timeout: 60_000}, async () => {
+			const box = await freshRedisBox(redis.port, 4);
+			const proxy = await openRequestProxy(redis.port);
+			onTestFinished(async () => proxy.close());
+			const {page} = await start(box, {CANHAZGPU_REDIS_PORT: String(proxy.port)});
+			const request = {id: crypto.randomUUID(), count: 1, duration: '1h'};
+			proxy.meet([fate]);
+			const answer = await page.act('reserve', request);
+			const again = await page.act('reserve', request);
+			expect([again.status, again.text]).toEqual([answer.status, answer.text]);
+			expect(answer.status).toBe(200);
+			await proxy.deliver();
+			expect((await leases(box)).length).toBe(1);
+			const events = JSON.parse((await box.run('events --json')).stdout) as ReadonlyArray<
+				Readonly<Record<string, unknown>>
+			>;
+			expect(events.filter(({kind, via}) => kind === 'granted' && via === 'web').length).toBe(1);
+		});
+	}
+});
+
+slowTest('while Redis is away the page is told in words, and it goes on by itself', {timeout: 60_000}, async () => {
+	const box = await freshRedisBox(redis.port, 4);
+	const {page, mine} = await start(box);
+	await redis.kill();
+	const began = performance.now();
+	const refused = await page.act('reserve', {count: 1, duration: '1h'});
+	expect([refused.status, refused.json()['code']]).toEqual([503, 'store-unreachable']);
+	expect(performance.now() - began).toBeLessThan(12_000);
+	await redis.restart();
+	await eventually(async () => (await askSocket(mine.socketPath, '/healthz')).status === 200);
+	expect(await leases(box)).toEqual([]);
+	expect((await page.act('reserve', {count: 1, duration: '1h'})).status).toBe(200);
+	expect((await leases(box)).length).toBe(1);
+});
+
+slowTest(
+	'a server that is killed has reserved once or not at all, and the next one knows no token of it',
+	{timeout: 120_000},
+	async () => {
+		const box = await freshEmbeddedBox(4);
+		const seen = new Set<string>();
+		for (const afterMs of [0, 2, 5, 8, 12, 20, 30, 45, 70, 120]) {
+			const runtime = createRuntimeDirectory();
+			onTestFinished(runtime.remove);
+			const mine = await startMine(box, runtime.directory);
+			const page = await signIn(mine);
+			const request = {id: crypto.randomUUID(), count: 2, duration: '1h'};
+			const ask = async (): Promise<number | 'no answer'> => {
+				try {
+					const {status} = await page.act('reserve', request);
+					return status;
+				} catch {
+					return 'no answer';
+				}
+			};
+
+			const asked = ask();
+			await new Promise((resolve) => {
+				setTimeout(resolve, afterMs);
+			});
+			await mine.end('SIGKILL');
+			const answer = await asked;
+			const held = await leases(box);
+			expect([afterMs, answer, held.length]).toEqual([afterMs, answer, answer === 200 ? 1 : expect.toBeOneOf([0, 1])]);
+			seen.add(`${answer} ${held.length}`);
+			const next = await startMine(box, runtime.directory);
+			const late = await askSocket(next.socketPath, '/api/act/reserve', {
+				method: 'POST',
+				headers: {authorization: `Bearer ${page.token}`},
+				body: JSON.stringify(request),
+			});
+			expect(late.status).toBe(401);
+			await next.end('SIGKILL');
+			expect(await leases(box)).toEqual(held);
+			await box.run('release');
+		}
+
+		// Both ways were met.
+		expect([...seen].some((way) => way.startsWith('no answer'))).toBe(true);
+		expect(seen).toContain('200 1');
+	},
+);
+
+slowTest('a waiter ends with its server, by a signal and by SIGKILL', {timeout: 60_000}, async () => {
+	const box = await freshEmbeddedBox(1);
+	await box.run('reserve --duration 1h');
+	for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+		const {mine, page} = await start(box);
+		expect((await page.act('join', {count: 1, duration: '1h'})).status).toBe(200);
+		expect((JSON.parse((await box.run('queue --json')).stdout) as {readonly total_waiting: number}).total_waiting).toBe(
+			1,
+		);
+		await mine.end(signal);
+		expect((JSON.parse((await box.run('queue --json')).stdout) as {readonly total_waiting: number}).total_waiting).toBe(
+			0,
+		);
+	}
+});
+
+describe.skipIf(!canBeOthers)('other accounts', () => {
+	const accounts = accountsOfFile();
+
+	slowTest('reach no socket of another, by its directory and by its own mode', {timeout: 60_000}, async () => {
+		await accounts.run(0, 'admin --gpus 2 --provider fake --store embedded');
+		const [node, program] = accounts.words;
+		const runtime = createRuntimeDirectory();
+		onTestFinished(runtime.remove);
+		chownSync(runtime.directory, alice, alice);
+		const child = spawn(node, [program, 'web', '--mine'], {
+			uid: alice,
+			gid: alice,
+			cwd: accounts.homeOf(alice),
+			env: {...accounts.environmentOf(alice), XDG_RUNTIME_DIR: runtime.directory},
+			stdio: ['ignore', 'pipe', 'pipe'],
+		});
+		onTestFinished(() => {
+			child.kill('SIGKILL');
+		});
+		let stdout = '';
+		child.stdout.setEncoding('utf8').on('data', (data: string) => {
+			stdout += data;
+		});
+		const errors = text(child.stderr);
+		await eventually(() => stdout.includes('Ctrl-C') || child.exitCode !== null);
+		expect([child.exitCode, child.exitCode === null ? '' : await errors]).toEqual([null, '']);
+		const socket = /8080:(?<file>\S+)/v.exec(stdout)!.groups!['file']!;
+		const ask = async (uid: number): Promise<string> => {
+			const script = `require('node:http').get({socketPath: ${JSON.stringify(socket)}, path: '/api/mine', headers: {host: 'localhost'}}, (answer) => { console.log(answer.statusCode); }).on('error', (error) => { console.log(error.code); });`;
+			const asked = spawn(node, ['-e', script], {
+				uid,
+				gid: uid,
+				cwd: '/',
+				env: {},
+				stdio: ['ignore', 'pipe', 'inherit'],
+			});
+			const [answer] = await Promise.all([text(asked.stdout), once(asked, 'close')]);
+			return answer.trim();
+		};
+
+		expect(await ask(alice)).toBe('200');
+		expect(await ask(mallory)).toBe('EACCES');
+		// The directory alone keeps others out, and so does the mode of the socket alone.
+		chmodSync(socket, 0o666);
+		expect(await ask(mallory)).toBe('EACCES');
+		chmodSync(socket, 0o600);
+		chmodSync(path.dirname(socket), 0o755);
+		chmodSync(runtime.directory, 0o755);
+		expect(await ask(mallory)).toBe('EACCES');
+	});
+});

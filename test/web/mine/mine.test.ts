@@ -1,0 +1,210 @@
+/**
+`canhazgpu web --mine`: what acts, and for whom alone.
+*/
+import {lstatSync} from 'node:fs';
+import path from 'node:path';
+import {afterAll, beforeAll, expect, onTestFinished, test} from 'vitest';
+import {createEmbeddedBox, type Box} from '../../_helpers/program/cli.js';
+import {askSocket, createRuntimeDirectory, signIn, startMine, type Mine} from './_mine.js';
+
+let box: Box;
+let mine: Mine;
+let page: Awaited<ReturnType<typeof signIn>>;
+const runtime = createRuntimeDirectory();
+
+beforeAll(async () => {
+	box = await createEmbeddedBox(4);
+	mine = await startMine(box, runtime.directory);
+	page = await signIn(mine);
+});
+
+afterAll(async () => {
+	await mine.end('SIGKILL');
+	box.remove();
+	runtime.remove();
+});
+
+type Gpu = Readonly<Record<'gpu_id' | 'state' | 'lease_id' | 'note' | 'expiry_time', string>>;
+type Entry = Readonly<Record<string, unknown>>;
+
+const gpus = async (): Promise<readonly Gpu[]> =>
+	JSON.parse((await askSocket(mine.socketPath, '/api/status')).text) as readonly Gpu[];
+
+const held = async (): Promise<readonly number[]> =>
+	(await gpus()).filter(({state}) => state !== 'available').map((gpu) => Number(gpu.gpu_id));
+
+test('only its account reaches the socket, by a directory of its own', () => {
+	// eslint-disable-next-line no-bitwise -- permissions are bits
+	const modeOf = (file: string): number => lstatSync(file).mode & 0o777;
+	expect(mine.socketPath).toBe(path.join(runtime.directory, 'canhazgpu', 'web.sock'));
+	expect([modeOf(mine.socketPath), modeOf(path.dirname(mine.socketPath))]).toEqual([0o600, 0o700]);
+	expect(mine.stdout()).toMatch(/ssh -L 8080:\S+\/canhazgpu\/web\.sock \S+@\S+/v);
+});
+
+test('a link works once', async () => {
+	const open = async (token: string) =>
+		askSocket(mine.socketPath, '/api/session', {method: 'POST', body: JSON.stringify({token})});
+	expect((await open(mine.linkToken)).json()['error']).toMatch(/opened before/v);
+	expect((await open('A'.repeat(32))).status).toBe(401);
+	expect(mine.stderr()).toMatch(/The link was opened/v);
+	expect(mine.stderr()).not.toContain(page.token);
+});
+
+test('what comes from elsewhere, or says no token, does nothing', async () => {
+	const wanted = {gpus: [0], duration: '1h'};
+	const refusals: ReadonlyArray<readonly [status: number, headers: Readonly<Record<string, string>>]> = [
+		[401, {authorization: ''}],
+		[401, {authorization: `Bearer ${'A'.repeat(32)}`}],
+		[401, {authorization: `Bearer ${mine.linkToken}`}],
+		[401, {authorization: '', cookie: `token=${page.token}`}],
+		[403, {origin: 'https://evil.example'}],
+		[403, {origin: 'http://localhost:8081'}],
+		[403, {origin: 'null'}],
+		[403, {origin: ''}],
+		[403, {'sec-fetch-site': 'cross-site'}],
+		[403, {'sec-fetch-site': 'same-site'}],
+		[403, {'sec-fetch-site': 'none'}],
+		[403, {'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document'}],
+		[403, {host: 'evil.example', origin: 'https://evil.example'}],
+		[415, {'content-type': 'text/plain'}],
+		[415, {'content-type': 'application/x-www-form-urlencoded'}],
+		[415, {'content-type': ''}],
+		[411, {'content-length': '', 'transfer-encoding': 'chunked'}],
+	];
+	for (const [status, headers] of refusals) {
+		expect([headers, (await page.act('reserve', wanted, {headers})).status]).toEqual([headers, status]);
+	}
+
+	expect((await page.act('reserve', {...wanted, note: 'x'.repeat(5000)})).status).toBe(413);
+	for (const method of ['GET', 'PUT', 'OPTIONS', 'DELETE']) {
+		const {status, headers} = await askSocket(mine.socketPath, '/api/act/reserve', {method});
+		expect([method, status]).toEqual([method, 405]);
+		expect(headers['access-control-allow-origin']).toBeUndefined();
+	}
+
+	for (const address of ['/api/status', '/api/act', '/api/act/reserve?x', '/api/act/%72eserve', '/api/act/kill', '/']) {
+		const {status} = await askSocket(mine.socketPath, address, {method: 'POST', body: '{}'});
+		expect([address, [404, 405, 413].includes(status)]).toEqual([address, true]);
+	}
+
+	expect(await held()).toEqual([]);
+});
+
+test('wrong input is named and changes nothing', async () => {
+	const wrong: ReadonlyArray<readonly [act: string, request: Readonly<Record<string, unknown>>, words: RegExp]> = [
+		['reserve', {gpus: [0], duration: '2'}, /no unit/v],
+		['reserve', {gpus: [0], duration: '0h'}, /more than zero/v],
+		['reserve', {gpus: [9], duration: '2h'}, /No GPU 9/v],
+		['reserve', {count: 9, duration: '2h'}, /the pool has 4/v],
+		['reserve', {count: 1, gpus: [0], duration: '2h'}, /not both/v],
+		['reserve', {count: 1.5, duration: '2h'}, /count/v],
+		['reserve', {count: 1, duration: '2h', force: true}, /force/v],
+		['reserve', {count: 1, duration: '2h', id: 'short'}, /id/v],
+		['reserve', {count: 1, duration: '2h', note: 'n'.repeat(501)}, /500/v],
+		['release', {gpus: [0]}, /lease_id/v],
+		['extend', {lease_id: 'gone', duration: '1h'}, /ended meanwhile/v],
+		['leave', {entry_id: 'gone'}, /ended meanwhile/v],
+	];
+	for (const [act, request, words] of wrong) {
+		const answer = await page.act(act, request);
+		expect([act, request, answer.status >= 400 && answer.status < 500]).toEqual([act, request, true]);
+		expect(answer.json()['error']).toMatch(words);
+	}
+
+	const {status, text} = await askSocket(mine.socketPath, '/api/act/reserve', {
+		method: 'POST',
+		headers: {authorization: `Bearer ${page.token}`},
+		body: '{"id": ',
+	});
+	expect([status, text]).toEqual([400, expect.stringMatching(/not JSON/v)]);
+	expect(await held()).toEqual([]);
+});
+
+test('it reserves, extends, waits, leaves and releases as the verbs do, each once', async () => {
+	const id = crypto.randomUUID();
+	const request = {id, gpus: [1, 2], duration: '1h', note: 'from the page'};
+	const [first, again] = await Promise.all([page.act('reserve', request), page.act('reserve', request)]);
+	expect(first.json()).toEqual({words: 'Reserved GPUs 1,2 for 1h 0m 0s', gpus: [1, 2]});
+	expect(again.json()).toEqual(first.json());
+	expect(await held()).toEqual([1, 2]);
+	const [, one, two] = await gpus();
+	expect(one).toMatchObject({note: 'from the page', lease_id: two!.lease_id});
+	const leaseId = one!.lease_id;
+
+	expect((await page.act('extend', {lease_id: leaseId, duration: '2h'})).json()['words']).toMatch(
+		/^Extended GPUs 1,2 by 2h/v,
+	);
+	expect((Date.parse((await gpus())[1]!.expiry_time) - Date.parse(one!.expiry_time)) / 3_600_000).toBe(2);
+
+	const refused = await page.act('reserve', {gpus: [1], duration: '1h'});
+	expect([refused.status, refused.json()['code']]).toEqual([409, 'unavailable']);
+	const joined = await page.act('join', {gpus: [1], duration: '1h'});
+	expect(joined.json()['words']).toMatch(/^Waiting for GPU 1: 1 of 1 in line/v);
+	const {entries} = (await askSocket(mine.socketPath, '/api/queue')).json() as {readonly entries: readonly Entry[]};
+	expect((await page.act('leave', {entry_id: entries[0]!['id']})).json()['words']).toBe('Left the queue');
+	expect((await page.act('leave', {entry_id: entries[0]!['id']})).status).toBe(409);
+
+	// A row that changed meanwhile is another reservation's.
+	expect((await page.act('release', {lease_id: 'another', gpus: [1]})).status).toBe(409);
+	expect((await page.act('release', {lease_id: leaseId, gpus: [1]})).json()).toEqual({
+		words: 'Released GPU 1',
+		gpus: [1],
+	});
+	expect(await held()).toEqual([2]);
+	expect((await page.act('release', {lease_id: leaseId})).json()['gpus']).toEqual([2]);
+	expect((await page.act('release', {lease_id: leaseId})).json()['error']).toMatch(/ended meanwhile/v);
+});
+
+test('who waits by the page is served by the server; the events say what was done by it', async () => {
+	await box.run('reserve --gpu-ids 0 --duration 1h');
+	await page.act('join', {gpus: [0], duration: '30m', note: 'mine now'});
+	await box.run('release');
+	await expect.poll(async () => (await gpus())[0]!.note).toBe('mine now');
+	await page.act('release', {lease_id: (await gpus())[0]!.lease_id});
+	const told = JSON.parse((await box.run('events --json')).stdout) as readonly Entry[];
+	expect(told.map(({kind, via}) => [kind, via]).filter(([kind]) => kind !== 'pool')).toEqual([
+		['granted', 'web'],
+		['extended', 'web'],
+		['refused', 'web'],
+		['joined', 'web'],
+		['left', 'web'],
+		['released', 'web'],
+		['released', 'web'],
+		['granted', undefined],
+		['joined', 'web'],
+		['released', undefined],
+		['granted', 'web'],
+		['released', 'web'],
+	]);
+	expect(told.find(({kind}) => kind === 'granted')!['words']).toMatch(
+		/ got GPUs 1, 2 for 1h.*, in the browser · from the page$/v,
+	);
+});
+
+test('a live server is named, and the socket of a dead one is replaced', async () => {
+	const environment = {XDG_RUNTIME_DIR: runtime.directory};
+	const second = await box.run('web --mine', environment);
+	expect(second).toMatchObject({exitCode: 1, stdout: ''});
+	expect(second.stderr).toContain(`A server listens at ${mine.socketPath} already`);
+	expect(second.stderr).toContain(`kill ${mine.pid}`);
+	expect((await askSocket(mine.socketPath, '/api/mine')).status).toBe(200);
+
+	const dead = createRuntimeDirectory();
+	onTestFinished(dead.remove);
+	const killed = await startMine(box, dead.directory);
+	await killed.end('SIGKILL');
+	expect(lstatSync(killed.socketPath).isSocket()).toBe(true);
+	const next = await startMine(box, dead.directory);
+	onTestFinished(async () => {
+		await next.end('SIGKILL');
+	});
+	expect((await askSocket(next.socketPath, '/api/mine')).status).toBe(200);
+	expect(await next.end('SIGTERM')).toBe(0);
+	expect(lstatSync(next.socketPath, {throwIfNoEntry: false})).toBeUndefined();
+});
+
+test('an address for everybody is wrong usage', async () => {
+	const {exitCode, stdout, stderr} = await box.run('web --mine --host 0.0.0.0');
+	expect([exitCode, stdout]).toEqual([2, '']);
+	expect(stderr).toMatch(/--host is for everybody/v);
+});

@@ -1,0 +1,141 @@
+/** Which GPUs the page shows for a question, which belong together, and what can be done with one in a shell: pure rules. */
+import fc from 'fast-check';
+import {expect, test} from 'vitest';
+import type {Gpu} from '../../../source/web/page/fields.js';
+import {shellCommands} from '../../../source/web/page/gpu/commands.js';
+import {groupsOf, ranges} from '../../../source/web/page/gpus/groups.js';
+import {isAsked, peopleOn, queryOf, questionIn} from '../../../source/web/page/gpus/question.js';
+
+const words = ['alice', 'Bob', 'eval 70B', 'train.py', 'H100', '7'];
+const word = fc.constantFrom(...words);
+
+const anyGpu: fc.Arbitrary<Gpu> = fc.record(
+	{
+		gpu_id: fc.nat(63),
+		state: fc.constantFrom('available', 'in-use', 'unreserved', 'drained', 'error'),
+		user: word,
+		note: word,
+		lease_id: fc.constantFrom('a', 'b'),
+		unreserved_users: fc.array(word, {minLength: 1, maxLength: 2}),
+		squatters: fc.constantFrom([1], [2]),
+		processes: fc.array(fc.record({pid: fc.constantFrom(1, 2), user: word, command: word}), {maxLength: 2}),
+	},
+	{requiredKeys: ['gpu_id', 'state']},
+);
+
+const anyQuestion = fc.record({
+	filter: fc.array(word, {maxLength: 3}).map((all) => all.join(' ')),
+	user: fc.constantFrom('', ...words),
+	state: fc.constantFrom('' as const, 'available' as const, 'in-use' as const),
+	mine: fc.boolean(),
+	layout: fc.constantFrom(undefined, 'cards' as const, 'rows' as const),
+	group: fc.constantFrom('none' as const, 'job' as const, 'user' as const),
+});
+
+test('a question is in the address and comes back out of it', () => {
+	fc.assert(
+		fc.property(anyQuestion, (question) => {
+			expect(questionIn(new URLSearchParams(queryOf(question)))).toEqual(question);
+		}),
+	);
+	expect(questionIn(new URLSearchParams('state=on-fire&as=lines&group=mood'))).toEqual(
+		questionIn(new URLSearchParams()),
+	);
+});
+
+test('each further word, person or state shows fewer GPUs or the same, and the empty question shows all', () => {
+	fc.assert(
+		fc.property(anyGpu, anyQuestion, word, (gpu, question, more) => {
+			const nothing = questionIn(new URLSearchParams());
+			expect(isAsked(gpu, nothing, '')).toBe(true);
+			const narrower = [
+				{...question, filter: `${question.filter} ${more}`},
+				{...question, mine: true},
+				...(question.user === '' ? [{...question, user: more}] : []),
+			];
+			for (const asked of narrower) {
+				expect(isAsked(gpu, asked, 'alice') && !isAsked(gpu, question, 'alice')).toBe(false);
+			}
+
+			expect(isAsked(gpu, {...nothing, mine: true}, '')).toBe(false);
+			for (const person of peopleOn(gpu)) {
+				expect(isAsked(gpu, {...nothing, user: person, filter: person}, '')).toBe(true);
+			}
+		}),
+	);
+});
+
+test('the account and the label of a holder are both theirs; a user without a reservation counts, a guest of the holder does not', () => {
+	const gpu: Gpu = {
+		gpu_id: 1,
+		state: 'in-use',
+		user: 'root (zoe)',
+		squatters: [7],
+		processes: [
+			{pid: 7, user: 'mallory'},
+			{pid: 8, user: 'guest'},
+		],
+	};
+	expect([...peopleOn(gpu)]).toEqual(['zoe', 'root', 'mallory']);
+	const shares = [{user: 'ann'}, {user: 'ben'}] as unknown as NonNullable<Gpu['shares']>;
+	expect([...peopleOn({gpu_id: 2, state: 'in-use', user: '2 shared', shares})]).toEqual(['ann', 'ben']);
+});
+
+test('each GPU is in one group; the GPUs of a lease are together, also of a record without an id', () => {
+	fc.assert(
+		fc.property(fc.uniqueArray(anyGpu, {selector: ({gpu_id: index}) => index}), (gpus) => {
+			const grouped = groupsOf(gpus, 'job').flatMap((group) => group.gpus);
+			expect(grouped.map(({gpu_id: index}) => index).toSorted()).toEqual(
+				gpus.map(({gpu_id: index}) => index).toSorted(),
+			);
+		}),
+	);
+	const held = {state: 'in-use', user: 'ann', start_time: '2026-01-01T00:00:00Z'} as const;
+	const groups = groupsOf(
+		[
+			{gpu_id: 0, state: 'available'},
+			{gpu_id: 1, ...held},
+			{gpu_id: 2, ...held, lease_id: 'x'},
+			{gpu_id: 3, ...held},
+		],
+		'job',
+	);
+	expect(groups.map(({name, gpus}) => [name, gpus.map(({gpu_id: index}) => index)])).toEqual([
+		['ann', [1, 3]],
+		['ann', [2]],
+		['Free', [0]],
+	]);
+});
+
+test('ranges name each index once, and no other', () => {
+	expect(ranges([6, 0, 1, 2, 3])).toBe('0-3, 6');
+	fc.assert(
+		fc.property(fc.uniqueArray(fc.nat(40)), (indexes) => {
+			const named = ranges(indexes)
+				.split(', ')
+				.filter((part) => part !== '')
+				.flatMap((part) => {
+					const [first, last = first] = part.split('-').map(Number);
+					return Array.from({length: last! - first! + 1}, (_, place) => first! + place);
+				});
+			expect(named).toEqual(indexes.toSorted((a, b) => a - b));
+		}),
+	);
+});
+
+test('the commands fit the state of the GPU, and reach another host by ssh', () => {
+	const commands = (gpu: Partial<Gpu>, host?: string) =>
+		shellCommands({gpu_id: 2, state: 'available', ...gpu}, host).map(({command}) => command);
+	expect(commands({})).toContain('canhazgpu reserve --gpu-ids 2');
+	expect(commands({state: 'in-use', reservation_type: 'manual'})).toEqual([
+		'canhazgpu extend --gpu-ids 2 --duration 2h',
+		'canhazgpu release --gpu-ids 2',
+		'canhazgpu reserve --gpu-ids 2',
+		'canhazgpu who 2',
+	]);
+	// A job ends with its command: nothing extends it.
+	expect(commands({state: 'in-use', reservation_type: 'run'}).join('\n')).not.toContain('extend');
+	expect(commands({state: 'unreserved', processes: [{pid: 12}]})).toContain('canhazgpu reserve --pid 12');
+	expect(commands({state: 'drained'}, 'box-2')).toContain('ssh -t box-2 canhazgpu admin --undrain 2');
+	expect(commands({state: 'error'}, "a'; rm")).toContain(String.raw`ssh -t 'a'\''; rm' canhazgpu doctor`);
+});

@@ -1,0 +1,110 @@
+/** Who had which GPU over time: in the API, and as bars in the page. */
+import fc from 'fast-check';
+import {describe, expect, onTestFinished, test} from 'vitest';
+import {slowTest} from '../../_helpers/slow.js';
+import {schemas} from '../../../source/help/schema/index.js';
+import {coveredPart, lanesOf} from '../../../source/web/page/occupancy/lanes.js';
+import {looksOf} from '../../../source/web/page/occupancy/look.js';
+import {freshEmbeddedBox} from '../../_helpers/program/processes.js';
+import {ask, askJson, startWeb} from '../_server.js';
+import {browserForAll, chromiumProgram, expectFits, openPage} from './_browser.js';
+
+type Validate = (value: unknown) => boolean;
+
+const {default: Ajv} = (await import('ajv')) as unknown as {
+	default: new () => {readonly compile: (schema: Readonly<Record<string, unknown>>) => Validate};
+};
+
+const anySpans = fc.array(
+	fc.tuple(fc.nat(100), fc.integer({min: 1, max: 50})).map(([fromMs, length]) => ({fromMs, toMs: fromMs + length})),
+	{maxLength: 12},
+);
+
+test('spans of one lane never overlap, and no lane is there in vain; what is covered is counted once', () => {
+	fc.assert(
+		fc.property(anySpans, (spans) => {
+			const lanes = lanesOf(spans);
+			for (const [a, one] of spans.entries()) {
+				for (const [b, other] of spans.entries()) {
+					const overlap = a !== b && one.fromMs < other.toMs && other.fromMs < one.toMs;
+					expect(overlap && lanes[a] === lanes[b]).toBe(false);
+				}
+			}
+
+			const at = (time: number) => spans.filter(({fromMs, toMs}) => fromMs <= time && time < toMs).length;
+			const times = Array.from({length: 100}, (_, time) => time);
+			const most = Math.max(0, ...Array.from({length: 150}, (_, time) => at(time)));
+			expect(new Set(lanes).size).toBe(most);
+			expect(coveredPart(spans, {fromMs: 0, toMs: 100})).toBeCloseTo(
+				times.filter((time) => at(time) > 0).length / 100,
+				9,
+			);
+		}),
+	);
+});
+
+test('no two of up to 32 people look the same, and a person looks the same on most days', () => {
+	const names = Array.from({length: 32}, (_, place) => `user${place}`);
+	const lookAlike = new Set(
+		looksOf(names)
+			.values()
+			.map((look) => JSON.stringify(look)),
+	);
+	expect(lookAlike.size).toBe(32);
+	expect(looksOf([...names, 'one more']).size).toBe(33);
+	const few = ['alice', 'bob', 'carol'];
+	for (const name of few) {
+		expect(looksOf(few).get(name)).toEqual(looksOf([name]).get(name));
+	}
+
+	expect(looksOf(few.toReversed())).toEqual(looksOf(few));
+});
+
+describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
+	const browser = browserForAll();
+
+	slowTest('a lease that ended and one that is held are bars; a person stands out, by the address, too', async () => {
+		const box = await freshEmbeddedBox(3);
+		await box.run(['run', '--gpu-ids', '0', '--note', 'sweep', '--', 'true']);
+		await box.run(['reserve', '--gpu-ids', '1', '--user', 'zoe', '--note', '<b>eval</b>', '--duration', '3h']);
+		const web = await startWeb(box);
+		onTestFinished(async () => {
+			await web.end('SIGKILL');
+		});
+		const answer = await askJson<{readonly spans: readonly unknown[]}>(web.port, '/api/occupancy?hours=24');
+		const {default: schema} = await schemas['web-occupancy']!();
+		const validate = new Ajv().compile(schema);
+		expect([validate(answer), answer.spans.length]).toEqual([true, 2]);
+		expect(answer.spans[1]).toMatchObject({gpu_id: 1, user: 'zoe', is_held: true, lease_count: 1});
+		for (const [query, words] of [
+			['hours=0', 'hours must be a whole number from 1 to 168'],
+			['hours=9999', 'hours must be a whole number from 1 to 168'],
+			['host=elsewhere', 'host must be this one'],
+		] as const) {
+			const {status, body} = await ask(web.port, `/api/occupancy?${query}`);
+			expect([status, body]).toEqual([400, expect.stringContaining(words)]);
+		}
+
+		const {page, problems} = await openPage(browser, `${web.url}#/occupancy?hours=24&user=zoe`, {
+			isMotionReduced: true,
+		});
+		const track = page.getByRole('img', {name: /^GPU 1: zoe \d+s; held for 0 % of the time$/v});
+		await track.waitFor();
+		// What was, and what is reserved of the time to come.
+		expect(await track.locator('.span').count()).toBe(2);
+		expect(await track.locator('.span').first().getAttribute('title')).toMatch(/^zoe · .* – now · reservation · <b>/v);
+		const first = page.locator('.occupancy-row').first();
+		expect(await first.locator('.span[data-dim]').count()).toBe(1);
+		await page.getByRole('button', {name: /^zoe/v, pressed: true}).click();
+		await expect.poll(async () => first.locator('.span[data-dim]').count()).toBe(0);
+		await page.getByRole('button', {name: 'Week'}).click();
+		await expect.poll(() => page.url()).toMatch(/#\/occupancy\?hours=168$/v);
+		await box.run(['reserve', '--gpu-ids', '2', '--user', 'yann']);
+		await page.getByRole('img', {name: /^GPU 2: yann/v}).waitFor();
+		await expectFits(page, 'occupancy');
+		await page.emulateMedia({forcedColors: 'active'});
+		const ground = "getComputedStyle(document.querySelector('.occupancy-track .span')).backgroundColor";
+		expect(await page.evaluate(ground)).toMatch(/^oklch/v);
+		expect(problems).toEqual([]);
+	});
+});
