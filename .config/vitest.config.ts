@@ -46,6 +46,8 @@ export default defineConfig(({mode}) => ({
 		// Only what hangs takes as long.
 		testTimeout: 90_000,
 		hookTimeout: 90_000,
+		// A frame that is missing fails its test; `--update` writes it.
+		update: 'none',
 		expect: {poll: {timeout: 20_000}},
 		coverage: {
 			provider: 'v8',

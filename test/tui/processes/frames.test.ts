@@ -19,12 +19,12 @@ async function frame(size: Size, steps: readonly Step[], isAscii = false): Promi
 for (const name of sizes) {
 	test(`the processes at ${name}`, async () => {
 		await expect(await frame(sizeOf(name), ['focus-next-row', 'toggle-tag'])).toMatchFileSnapshot(
-			`../frames/${name}/processes.txt`,
+			`frames/${name}/processes.txt`,
 		);
 	});
 
 	test(`one process at ${name}`, async () => {
-		await expect(await frame(sizeOf(name), ['open-process'])).toMatchFileSnapshot(`../frames/${name}/process.txt`);
+		await expect(await frame(sizeOf(name), ['open-process'])).toMatchFileSnapshot(`frames/${name}/process.txt`);
 	});
 }
 
@@ -39,5 +39,5 @@ test('the processes as a tree, by GPU and then by memory, filtered, in ASCII', a
 	];
 	const text = await frame(sizeOf('120x32'), steps, true);
 	expect(text).toMatch(/^[\n\u{20}-\u{7E}]*$/v);
-	await expect(text).toMatchFileSnapshot('../frames/120x32/processes-tree.txt');
+	await expect(text).toMatchFileSnapshot('frames/120x32/processes-tree.txt');
 });
