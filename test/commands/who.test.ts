@@ -122,7 +122,12 @@ describe.runIf(canMakeDevices())('who', () => {
 	});
 
 	test('tells of a listed process that has ended without notice, and of one that is out of sight', async () => {
-		const parent = await started(mallory, ['sh', '-c', 'sleep 0 & echo $!; exec tail -f /dev/null']);
+		// The child ends when its parent is a program that takes no notice: a shell may.
+		const parent = await started(mallory, [
+			'sh',
+			'-c',
+			'(until grep -q tail /proc/$$/comm; do sleep 0.01; done) & echo $!; exec tail -f /dev/null',
+		]);
 		const zombie = await zombieOf(parent.pid!);
 		const gpu = (
 			await ask(

@@ -122,7 +122,7 @@ export const startJob = async ({
 	const childEnd = endOf(child);
 	const identity = childIdentity(pid);
 	const {startTicks} = identity;
-	relay.connect({
+	const connected = relay.connect({
 		pid,
 		kill(signal) {
 			child.kill(signal);
@@ -158,7 +158,9 @@ export const startJob = async ({
 		return end;
 	};
 
-	return {process: identity, ended: follow(), letGo};
+	const ended = follow();
+	await connected;
+	return {process: identity, ended, letGo};
 };
 
 const spawnOrClose = async (letGo: () => void, options: Parameters<typeof spawnJob>[0]) => {

@@ -2,6 +2,7 @@ import {readFileSync} from 'node:fs';
 import {constants} from 'node:os';
 import {performance} from 'node:perf_hooks';
 import process from 'node:process';
+import {setImmediate} from 'node:timers/promises';
 import {type ProcessStat, readStat} from '../process/proc.js';
 import {signalsOf} from './inherited.js';
 
@@ -18,9 +19,10 @@ type Target = {readonly pid: number; readonly kill: (signal: Held) => void};
 export type SignalRelay = {
 	/**
 	From now on signals are passed on to this child, which was started in this turn of the event loop. Those that came before are passed on
-	at once. After its end they are dropped.
+	at once. After its end they are dropped. Resolves when Node has told of all that came up to now: the caller waits for that
+	before work that blocks, or a key that comes meanwhile would be taken for an early one.
 	*/
-	readonly connect: (to: Target) => void;
+	readonly connect: (to: Target) => Promise<void>;
 	/**
 	Signals act on us again as they did.
 	*/
@@ -94,16 +96,15 @@ export const relaySignals = (): SignalRelay => {
 	});
 
 	return {
-		connect(to) {
+		async connect(to) {
 			target = to;
 			for (const signal of early) {
 				to.kill(signal);
 			}
 
 			// Behind what Node still has to tell of signals that came up to now.
-			setImmediate(() => {
-				isEarly = false;
-			});
+			await setImmediate();
+			isEarly = false;
 		},
 		close() {
 			for (const {signal, listener} of listeners) {

@@ -57,6 +57,11 @@ try {
 		},
 	});
 	report('started', {wrapper: process.pid, job: job.process});
+	// As a commit to a file does, which others hold for a while.
+	while (process.env['BUSY'] !== undefined && !existsSync(process.env['BUSY'])) {
+		Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
+	}
+
 	const ended = await job.ended;
 	report('ended', {end: ended});
 	process.stderr.write('chg: released\n');

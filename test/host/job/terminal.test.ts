@@ -1,4 +1,6 @@
 import {spawnSync} from 'node:child_process';
+import {writeFileSync} from 'node:fs';
+import path from 'node:path';
 import process from 'node:process';
 import {expect, test} from 'vitest';
 import {liveness} from '../../../source/host/process/processes.js';
@@ -24,6 +26,21 @@ test.each([
 	// What the wrapper is sent later it passes on later: had it passed on the key, that would be seen before this.
 	process.kill(wrapper, 'SIGUSR2');
 	await stage.counted(name, name, 'USR2');
+	stage.stop(5);
+	await terminal.shows('code 5');
+});
+
+test('a Ctrl-C that comes while the wrapper is busy with its store reaches the job once', async () => {
+	const stage = await createStage();
+	const terminal = stage.terminal('bash', '-c', 'BUSY=go chg -- ./counter.mjs; echo code $?');
+	const {wrapper} = await stage.started();
+	await stage.counted();
+	terminal.type(controlC);
+	await stage.counted('INT');
+	writeFileSync(path.join(stage.directory, 'go'), '');
+	process.kill(wrapper, 'SIGUSR2');
+	await stage.heard('USR2');
+	await stage.counted('INT', 'USR2');
 	stage.stop(5);
 	await terminal.shows('code 5');
 });
