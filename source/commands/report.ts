@@ -1,9 +1,18 @@
 import {setFlagsFromString} from 'node:v8';
 import type {World} from '../core/model/ports.js';
-import {byDay, byGpu, byModel, byUser, type Report, type Split} from '../core/rules/pool/report.js';
+import {
+	byDay,
+	byGpu,
+	byModel,
+	byUser,
+	type Report,
+	type SeriesOptions,
+	type Split,
+	type TimeWindow,
+} from '../core/rules/pool/report.js';
 import {reportOf, type ReportQuestion} from '../core/operations/history/report.js';
 import {CanhazgpuError, quoted} from '../errors.js';
-import {localDay} from '../format/text/days.js';
+import {localDay, localHour} from '../format/text/days.js';
 import {harmlessJson} from '../format/text/json.js';
 import {reportCsv, reportJson, reportTable} from '../format/tables/report.js';
 import {counted} from '../format/text/numbers.js';
@@ -22,6 +31,17 @@ function splitOf(by: string): Split {
 
 	return split;
 }
+
+/** Up to so long a chart shows hours, and from then on days. */
+const longestByHourSeconds = 2 * 86_400;
+
+/** What a chart of the window shows: users over the days where the rows of the report are days themselves. */
+export const seriesBy =
+	(by: string) =>
+	({from, to}: TimeWindow): SeriesOptions => ({
+		split: by === 'day' ? byUser : splitOf(by),
+		binAt: to - from <= longestByHourSeconds ? localHour : localDay,
+	});
 
 /**
 The report of the last days; by day in their order, else most hours first.

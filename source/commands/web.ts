@@ -5,7 +5,7 @@ import {stackText} from '../format/text/text.js';
 import type {Command} from '../command-line/command.js';
 import {keepReminding} from './shared/reminding.js';
 import {keepHeapSmall} from './shared/small-heap.js';
-import {reportBy} from './report.js';
+import {reportBy, seriesBy} from './report.js';
 import {checkLocal, checkMine, openMine} from './web-mine.js';
 
 const isLoopback = (host: string): boolean => /^(?:localhost|127\.|::1$)/v.test(host);
@@ -90,7 +90,8 @@ export const web: Command = {
 				remoteStatus: app.remoteStatus,
 				remoteReport: app.remoteReport,
 				hostsIntervalMs: input.config.get('web.hosts_interval')! * 1000,
-				report: async (world, question) => webReportJson(await reportBy(world, question), question.by),
+				report: async (world, question) =>
+					webReportJson(await reportBy(world, {...question, series: seriesBy(question.by)}), question.by),
 				signal: interruption.signal,
 				listening(url) {
 					keepHeapSmall();

@@ -2,6 +2,7 @@
 import {randomBytes} from 'node:crypto';
 import type {Socket} from 'node:net';
 import type {Clock, World} from '../core/model/ports.js';
+import {heldUseOf} from '../core/operations/history/held-use.js';
 import {occupancyOf} from '../core/operations/history/occupancy.js';
 import type {CanhazgpuError} from '../errors.js';
 import {countUserSeconds} from '../core/live/user-seconds.js';
@@ -11,10 +12,11 @@ import type {ShownCommands} from './api/commands.js';
 import {createRemoteHosts, type HostOptions} from './api/hosts.js';
 import {createMetrics} from './api/metrics.js';
 import {fromCommandReport} from './api/remote-report.js';
+import {heldUseJson} from './api/held-use-json.js';
 import {occupancyJson} from './api/occupancy-json.js';
 import {createReports, type MakeReport, type ReportQuestion} from './api/reports.js';
 import {openLocalPool, type OpenPool} from './pool.js';
-import {createRoutes, type OccupancyQuestion} from './server/routes.js';
+import {createRoutes, type HoursQuestion} from './server/routes.js';
 import {startServer} from './server/server.js';
 import {createStreams} from './server/stream.js';
 import {createKeptLoads} from './api/kept-loads.js';
@@ -155,6 +157,7 @@ export async function runWeb(options: WebOptions): Promise<void> {
 			ends.unshift(actor.close);
 		}
 
+		const use = recordUtilization(liveView);
 		routes.resolve(
 			createRoutes({
 				acting: mine && actor && {account: mine.account, sessions, actor, opened: mine.opened},
@@ -164,7 +167,12 @@ export async function runWeb(options: WebOptions): Promise<void> {
 				streams,
 				reports: createReports(report, clock.monotonicMs, newestEvent),
 				occupancy: createReports(
-					async ({hours}: OccupancyQuestion) => occupancyJson(await occupancyOf(await pool.world(), hours)),
+					async ({hours}: HoursQuestion) => occupancyJson(await occupancyOf(await pool.world(), hours)),
+					clock.monotonicMs,
+					newestEvent,
+				),
+				heldUse: createReports(
+					async ({hours}: HoursQuestion) => heldUseJson(await heldUseOf(await pool.world(), hours, use.nameOf)),
 					clock.monotonicMs,
 					newestEvent,
 				),
@@ -177,7 +185,7 @@ export async function runWeb(options: WebOptions): Promise<void> {
 					streams: streams.count,
 					version: options.version,
 				}),
-				use: recordUtilization(liveView),
+				use,
 				keptLoads: createKeptLoads(pool.world, clock.monotonicMs),
 				broken: options.complain,
 			}),

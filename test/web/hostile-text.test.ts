@@ -15,16 +15,18 @@ import type {
 	Snapshot,
 	UsageRecord,
 } from '../../source/core/model/types.js';
-import {reportBy} from '../../source/commands/report.js';
+import {reportBy, seriesBy} from '../../source/commands/report.js';
 import {CanhazgpuError} from '../../source/errors.js';
 import {webReportJson} from '../../source/format/tables/report.js';
 import {createRemoteHosts} from '../../source/web/api/hosts.js';
 import {createMetrics} from '../../source/web/api/metrics.js';
 import {startLiveView} from '../../source/core/live/live-view.js';
+import {heldUseOf} from '../../source/core/operations/history/held-use.js';
 import {occupancyOf} from '../../source/core/operations/history/occupancy.js';
+import {heldUseJson} from '../../source/web/api/held-use-json.js';
 import {occupancyJson} from '../../source/web/api/occupancy-json.js';
 import {createReports} from '../../source/web/api/reports.js';
-import {createRoutes, type OccupancyQuestion} from '../../source/web/server/routes.js';
+import {createRoutes, type HoursQuestion} from '../../source/web/server/routes.js';
 import {startServer} from '../../source/web/server/server.js';
 import {createStreams} from '../../source/web/server/stream.js';
 import {createUtilizationRecorder} from '../../source/web/api/utilization-json.js';
@@ -341,11 +343,15 @@ async function serve(word: (field: string) => string) {
 		liveView: picture,
 		streams,
 		occupancy: createReports(
-			async ({hours}: OccupancyQuestion) => occupancyJson(await occupancyOf(world, hours)),
+			async ({hours}: HoursQuestion) => occupancyJson(await occupancyOf(world, hours)),
+			world.clock.monotonicMs,
+		),
+		heldUse: createReports(
+			async ({hours}: HoursQuestion) => heldUseJson(await heldUseOf(world, hours, () => undefined)),
 			world.clock.monotonicMs,
 		),
 		reports: createReports(
-			async ({days, by}) => webReportJson(await reportBy(world, {days, by}), by),
+			async ({days, by}) => webReportJson(await reportBy(world, {days, by, series: seriesBy(by)}), by),
 			world.clock.monotonicMs,
 		),
 		hosts,

@@ -18,13 +18,13 @@ test('what the pool keeps counts where the server saw nothing, and the rest is u
 
 	// Of the last ten minutes it keeps something else: what was seen here is finer.
 	const kept = Array.from({length: 120}, (_, ago) => keptAt(now - 60 * (ago + 1), 20)).flat();
-	const hour = recorder.last(60, 0, kept);
+	const hour = recorder.last(60, {gpu: 0}, kept);
 	expect(hour.step_seconds).toBe(10);
 	const {utilization} = hour.gpus['0']!;
 	expect(utilization).toHaveLength(360);
 	expect(new Set(utilization.slice(0, 296))).toEqual(new Set([20]));
 	expect(new Set(utilization.slice(301))).toEqual(new Set([80]));
-	const day = recorder.last(1440, 0, kept);
+	const day = recorder.last(1440, {gpu: 0}, kept);
 	expect(day.step_seconds).toBe(60);
 	expect(day.gpus['0']!.utilization).toHaveLength(1440);
 	// eslint-disable-next-line @typescript-eslint/no-restricted-types -- JSON has no undefined
@@ -32,5 +32,24 @@ test('what the pool keeps counts where the server saw nothing, and the rest is u
 	expect(told.filter((value) => value === 20)).toHaveLength(110);
 	expect(told.filter((value) => value === 80)).toHaveLength(10);
 	expect(new Set(told.slice(0, 1300))).toEqual(new Set([null]));
-	expect(recorder.last(60, 0).gpus['0']!.utilization.filter((value) => value !== null)).toHaveLength(60);
+	expect(recorder.last(60, {gpu: 0}).gpus['0']!.utilization.filter((value) => value !== null)).toHaveLength(60);
+});
+
+test('no more points are answered than are asked for, each the mean of what it stands for', () => {
+	const recorder = createUtilizationRecorder();
+	const begun = startTime - (startTime % 3600);
+	for (let step = 0; step < 60; step++) {
+		recorder.add({lastScan: busy(step < 30 ? 20 : 60), now: begun + step * 10 + 5});
+	}
+
+	for (const points of [1, 7, 10, 60, 100]) {
+		const {step_seconds: seconds, gpus} = recorder.last(10, {gpu: 0, points});
+		const {utilization} = gpus['0']!;
+		expect(utilization.length).toBeLessThanOrEqual(points);
+		// It is the finest step that is long enough.
+		expect(seconds).toBe(10 * Math.ceil(60 / points));
+		expect(utilization.every((value) => value !== null && value >= 20 && value <= 60)).toBe(true);
+	}
+
+	expect(recorder.last(10, {gpu: 0, points: 1}).gpus['0']!.utilization).toEqual([40]);
 });

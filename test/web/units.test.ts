@@ -224,6 +224,6 @@ test('use over time: means of ten seconds, gaps where nothing was seen, six hour
 		},
 	});
 	at(1000 + 7 * 3600, 99);
-	const {utilization} = use.last(360, 0).gpus['0']!;
+	const {utilization} = use.last(360, {gpu: 0}).gpus['0']!;
 	expect([utilization.length, utilization.filter((value) => value !== null)]).toEqual([2160, [99]]);
 });

@@ -1,7 +1,7 @@
 /**
 Reports of use: as a table, as the peer's JSON, as CSV.
 */
-import type {Report} from '../../core/rules/pool/report.js';
+import type {Report, ReportSeries} from '../../core/rules/pool/report.js';
 import {localDay} from '../text/days.js';
 import {timestamp} from '../text/durations.js';
 import {counted} from '../text/numbers.js';
@@ -108,8 +108,22 @@ export const reportJson = (made: Report, by: string) => ({
 	...sumsJson(made),
 });
 
+const toTenThousandths = (hours: readonly number[]): readonly number[] =>
+	hours.map((value) => Math.round(value * 10_000) / 10_000);
+
+const seriesJson = ({bins, rows, otherGpuHours}: ReportSeries) => ({
+	bins,
+	rows: rows.map(({key, gpuHours}) => ({name: key, gpu_hours: toTenThousandths(gpuHours)})),
+	other_gpu_hours: otherGpuHours && toTenThousandths(otherGpuHours),
+});
+
 /** `GET /api/report`: the page, and clients of the Go program, read the rows under one name whatever it counts by. */
-export const webReportJson = (made: Report, by: string) => ({by, users: reportRowsJson(made), ...sumsJson(made)});
+export const webReportJson = (made: Report, by: string) => ({
+	by,
+	users: reportRowsJson(made),
+	...sumsJson(made),
+	series: made.series && seriesJson(made.series),
+});
 
 /** Whether a spreadsheet would take it for a formula, also by a full-width or small form of its first sign. */
 const isFormula = (text: string): boolean => /^[+\-=@\u{2212}]/v.test(text.normalize('NFKC'));

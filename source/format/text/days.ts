@@ -1,9 +1,17 @@
+import {timestamp} from './durations.js';
+
 /** A day of this machine's time zone: its name, and when the next begins. */
 export function localDay(time: number): {readonly key: string; readonly next: number} {
 	const date = new Date(time * 1000);
 	const pad = (value: number): string => String(value).padStart(2, '0');
 	const key = `${date.getFullYear()}-${pad(date.getMonth() + 1)}-${pad(date.getDate())}`;
 	return {key, next: new Date(date.getFullYear(), date.getMonth(), date.getDate() + 1).getTime() / 1000};
+}
+
+/** An hour of this machine's time zone: when it begins, and when the next does. */
+export function localHour(time: number): {readonly key: string; readonly next: number} {
+	const start = new Date(time * 1000).setMinutes(0, 0, 0) / 1000;
+	return {key: timestamp(start), next: start + 3600};
 }
 
 /** A time of day here, to the minute, with its date where that is not today's: `15:20`, `2026-05-01 15:20`. */

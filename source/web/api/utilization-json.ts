@@ -39,11 +39,20 @@ export type UtilizationJson = {
 export type UtilizationRecorder = {
 	readonly add: (state: Pick<LiveState, 'lastScan' | 'now'>) => void;
 	/**
-	The last `minutes`, of one GPU or of all.
+	The last `minutes`.
 
 	@param kept - What the pool keeps of this time; it counts where nothing was seen here.
 	*/
-	readonly last: (minutes: number, gpu?: number, kept?: readonly MinuteLoads[]) => UtilizationJson;
+	readonly last: (minutes: number, question?: UtilizationQuestion, kept?: readonly MinuteLoads[]) => UtilizationJson;
+	/** What a GPU goes by in the load history; undefined until it was seen. */
+	readonly nameOf: (gpu: number) => string | undefined;
+};
+
+export type UtilizationQuestion = {
+	/** All, where it is left out. */
+	readonly gpu?: number | undefined;
+	/** At most so many values for each: they are means over longer times then. */
+	readonly points?: number;
 };
 
 type Missing = {readonly key: string; readonly name: string; readonly windowMs: number};
@@ -75,11 +84,14 @@ export function createUtilizationRecorder(): UtilizationRecorder {
 
 			history = recorded(history, lastScan, {atMs: now * 1000, keyOf: ({index}) => String(index)});
 		},
-		last(minutes, gpu, kept = []) {
+		nameOf: (gpu) => names.get(String(gpu)),
+		last(minutes, {gpu, points = Infinity} = {}, kept = []) {
 			const nowMs = history.samples.at(-1)?.atMs ?? 0;
-			const shownStepMs = minutes > windowMinutes ? minuteMs : stepMs;
-			const spanMs = Math.min(minutes, mostMinutes) * minuteMs;
-			const columns = spanMs / shownStepMs;
+			const finestMs = minutes > windowMinutes ? minuteMs : stepMs;
+			const askedMs = Math.min(minutes, mostMinutes) * minuteMs;
+			const shownStepMs = finestMs * Math.max(1, Math.ceil(askedMs / finestMs / points));
+			const columns = Math.ceil(askedMs / shownStepMs);
+			const spanMs = columns * shownStepMs;
 			const seen = new Set(history.samples.map(({atMs}) => minuteOf(atMs / 1000)));
 			const missing = kept.filter(({minute}) => !seen.has(minute));
 			const whole = (key: string): UtilizationHistory =>

@@ -148,6 +148,7 @@ export type Report = Shown<
 		unique_users: true;
 		since: true;
 		until: true;
+		series: true;
 		// Whole days, which are the same in less detail; the slider and the buttons say the rest.
 		start_date: false;
 		end_date: false;
@@ -155,6 +156,9 @@ export type Report = Shown<
 		days: false;
 	}
 >;
+
+/** Of this host alone. */
+export type ReportSeries = NonNullable<ReportJson['series']>;
 
 export type ReportRow = Shown<
 	ReportJson['users'][number],

@@ -10,6 +10,7 @@ import {helpIndex, helpText} from '../api/help-text.js';
 import {apiJson} from '../api/json.js';
 import type {Metrics} from '../api/metrics.js';
 import type {LiveView} from '../../core/live/live-view.js';
+import type {HeldUseJson} from '../api/held-use-json.js';
 import type {OccupancyJson} from '../api/occupancy-json.js';
 import {dayNamed} from '../../format/text/days.js';
 import {webReportCsv} from '../../format/tables/report.js';
@@ -23,7 +24,7 @@ import {guard, type Bindings} from './guard.js';
 import {codings, compressedFile, pageFiles} from './assets.js';
 
 /** `host` stays out: what others had is not known here. */
-export type OccupancyQuestion = {readonly host?: undefined; readonly hours: number};
+export type HoursQuestion = {readonly host?: undefined; readonly hours: number};
 
 export type Parts = {
 	/** Under which names this server is known. */
@@ -32,7 +33,8 @@ export type Parts = {
 	readonly liveView: LiveView;
 	readonly streams: EventStreams;
 	readonly reports: Reports;
-	readonly occupancy: Reports<OccupancyQuestion, OccupancyJson>;
+	readonly occupancy: Reports<HoursQuestion, OccupancyJson>;
+	readonly heldUse: Reports<HoursQuestion, HeldUseJson>;
 	readonly hosts: RemoteHosts;
 	readonly commands: ShownCommands;
 	/** False where this host has no pool, and other hosts alone are shown. */
@@ -149,6 +151,10 @@ function addHosts(app: Hono<Bindings>, parts: Parts): void {
 
 /** A week. */
 const mostOccupancyHours = 168;
+/** The load history has a day. */
+const mostHeldUseHours = 24;
+/** A chart has no more columns. */
+const mostPoints = 2160;
 
 const defaultDays = 30;
 const mostDays = 365;
@@ -191,7 +197,7 @@ function datesOf(context: Context, otherHost: string | undefined): {readonly fro
 }
 
 function addApi(app: Hono<Bindings>, parts: Parts): void {
-	const {liveView, streams, reports, occupancy, metrics, use, hosts, commands, hasPool} = parts;
+	const {liveView, streams, reports, occupancy, heldUse, metrics, use, hosts, commands, hasPool} = parts;
 	app.get('/api/status', async (context) => respond(context, statusJson(await liveView.fresh(), commands)));
 	app.get('/api/queue', async (context) => respond(context, queueJson(await liveView.fresh())));
 	app.get('/api/report', async (context) => {
@@ -215,17 +221,24 @@ function addApi(app: Hono<Bindings>, parts: Parts): void {
 					'content-disposition': `attachment; filename="gpu-hours-by-${by}.csv"`,
 				});
 	});
-	app.get('/api/occupancy', async (context) => {
-		if (!isLocal(parts, context.req.query('host'))) {
-			throw wrong('host must be this one: who had the GPUs of another host is not known here');
-		}
+	for (const [path, made, mostHours] of [
+		['/api/occupancy', occupancy, mostOccupancyHours],
+		['/api/held-use', heldUse, mostHeldUseHours],
+	] as const) {
+		app.get(path, async (context) => {
+			if (!isLocal(parts, context.req.query('host'))) {
+				throw wrong('host must be this one: who had the GPUs of another host is not known here');
+			}
 
-		return respond(context, await occupancy.report({hours: numberOf(context, 'hours', 24, [1, mostOccupancyHours])}));
-	});
+			return respond(context, await made.report({hours: numberOf(context, 'hours', 24, [1, mostHours])}));
+		});
+	}
+
 	app.get('/api/use', async (context) => {
 		const minutes = numberOf(context, 'minutes', 360, [1, mostMinutes]);
 		const gpu = context.req.query('gpu') === undefined ? undefined : numberOf(context, 'gpu', 0, [0, 9999]);
-		return respond(context, use.last(minutes, gpu, await parts.keptLoads(minutes)));
+		const points = numberOf(context, 'points', mostPoints, [1, mostPoints]);
+		return respond(context, use.last(minutes, {gpu, points}, await parts.keptLoads(minutes)));
 	});
 	app.get('/api/events', (context) => {
 		const {outgoing, incoming} = context.env;

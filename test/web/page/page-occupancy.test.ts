@@ -88,7 +88,9 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		const {page, problems} = await openPage(browser, `${web.url}#/occupancy?hours=24&user=zoe`, {
 			isMotionReduced: true,
 		});
-		const track = page.getByRole('img', {name: /^GPU 1: zoe \d+s; held for 0 % of the time$/v});
+		const track = page.getByRole('img', {
+			name: /^GPU 1: zoe \d+s; held for 0 % of the time(?:; mean use of the last day \d+ %)?$/v,
+		});
 		await track.waitFor();
 		// What was, and what is reserved of the time to come.
 		expect(await track.locator('.span').count()).toBe(2);

@@ -2,7 +2,14 @@
 import {CanhazgpuError} from '../../../errors.js';
 import type {UsageHistory, World} from '../../model/ports.js';
 import type {UsageRecord} from '../../model/types.js';
-import {liveUsage, type Report, type Split, type TimeWindow} from '../../rules/pool/report.js';
+import {
+	collectSeries,
+	liveUsage,
+	type Report,
+	type SeriesOptions,
+	type Split,
+	type TimeWindow,
+} from '../../rules/pool/report.js';
 import {readForDisplay} from '../transact.js';
 
 const secondsPerDay = 86_400;
@@ -17,6 +24,8 @@ export type ReportQuestion = {
 	readonly split: Split;
 	/** Only this one's. */
 	readonly user?: string;
+	/** Asks for hours over time, too. */
+	readonly series?: (window: TimeWindow) => SeriesOptions;
 };
 
 /** An account that may not search the store reports what is in the history. */
@@ -31,12 +40,17 @@ export async function takeOverHistory({store}: World): Promise<void> {
 }
 
 /** Most hours first. Rejects with a CanhazgpuError where the store does. */
-export async function reportOf(world: World, {days, from, to, split, user}: ReportQuestion): Promise<Report> {
+export async function reportOf(world: World, {days, from, to, split, user, series}: ReportQuestion): Promise<Report> {
 	const snapshot = await readForDisplay(world);
 	await takeOverHistory(world);
 	const window = {from: from ?? snapshot.now - days * secondsPerDay, to: Math.min(to ?? snapshot.now, snapshot.now)};
 	// Up to now: what ended after the window may have begun within it.
-	return makeReport(world.store.history(window.from, snapshot.now), liveUsage(snapshot), {window, split, user});
+	return makeReport(world.store.history(window.from, snapshot.now), liveUsage(snapshot), {
+		window,
+		split,
+		user,
+		series: series?.(window),
+	});
 }
 
 /** Tenths of a percent that add up to 100.0: the largest remainders are rounded up. */
@@ -68,16 +82,18 @@ export type ReportOptions = {
 	readonly split: Split;
 	/** Only this label. */
 	readonly user?: string;
+	readonly series?: SeriesOptions;
 };
 
 /** Reads each record once and keeps only sums, so a long history costs no memory. */
 export async function makeReport(
 	records: UsageHistory | Iterable<UsageRecord>,
 	live: readonly UsageRecord[],
-	{window, split, user}: ReportOptions,
+	{window, split, user, series}: ReportOptions,
 ): Promise<Report> {
 	const sums = new Map<string, Sum>();
 	const users = new Set<string>();
+	const collector = series && collectSeries(window, series);
 	let totalReservations = 0;
 	const add = (record: UsageRecord): void => {
 		const span = {from: Math.max(record.startTime, window.from), to: Math.min(record.endTime, window.to)};
@@ -85,6 +101,7 @@ export async function makeReport(
 			return;
 		}
 
+		collector?.add(record, span);
 		users.add(record.user);
 		totalReservations++;
 		for (const [place, {key, seconds}] of split(record, span).entries()) {
@@ -125,6 +142,7 @@ export async function makeReport(
 			runCount: runs,
 			manualCount: manuals,
 		})),
+		...(collector && {series: collector.series()}),
 		totalGpuHours,
 		totalReservations,
 		uniqueUsers: users.size,

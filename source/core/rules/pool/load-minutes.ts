@@ -152,20 +152,28 @@ function percentOf(text: string): number | undefined {
 	return percent <= 100 ? percent / 100 : undefined;
 }
 
+function loadAt({cells}: MinuteLoads, start: number): Load {
+	const end = start + cellLength;
+	return {
+		utilization: percentOf(cells.slice(start + nameLength, end - percentLength)),
+		memory: percentOf(cells.slice(end - percentLength, end)),
+	};
+}
+
 /** How busy the GPU of this name was in a minute. */
-export function loadIn({cells}: MinuteLoads, name: string): Load | undefined {
-	for (let start = 0; start < cells.length; start += cellLength) {
-		if (cells.startsWith(name, start)) {
-			const end = start + cellLength;
-			return {
-				utilization: percentOf(cells.slice(start + nameLength, end - percentLength)),
-				memory: percentOf(cells.slice(end - percentLength, end)),
-			};
+export function loadIn(line: MinuteLoads, name: string): Load | undefined {
+	for (let start = 0; start < line.cells.length; start += cellLength) {
+		if (line.cells.startsWith(name, start)) {
+			return loadAt(line, start);
 		}
 	}
 
 	return undefined;
 }
+
+/** How busy each GPU of a minute was, by its name. */
+export const loadsIn = (line: MinuteLoads): ReadonlyMap<string, Load> =>
+	new Map(namesIn(line).map((name, place) => [name, loadAt(line, place * cellLength)]));
 
 /** The names of all GPUs of a minute. */
 export const namesIn = ({cells}: MinuteLoads): readonly string[] =>

@@ -5,6 +5,8 @@ import {holdingsIn} from '../leases/holdings.js';
 import {usageOf} from '../leases/usage-record.js';
 import type {Snapshot, UsageRecord} from '../../model/types.js';
 
+const secondsPerHour = 3600;
+
 /** Seconds since the epoch. */
 export type TimeWindow = {readonly from: number; readonly to: number};
 
@@ -26,9 +28,21 @@ export type ReportRow = {
 	readonly manualCount: number;
 };
 
+/** GPU hours over time, for a chart. */
+export type ReportSeries = {
+	/** The names of the stretches of time, in their order, none left out. */
+	readonly bins: readonly string[];
+	/** Those with most hours, most first: hours for each bin. */
+	readonly rows: ReadonlyArray<{readonly key: string; readonly gpuHours: readonly number[]}>;
+	/** All others together. Absent: there are none. */
+	readonly otherGpuHours?: readonly number[];
+};
+
 export type Report = {
 	/** Most hours first. */
 	readonly rows: readonly ReportRow[];
+	/** Absent where it was not asked for, or would have more bins than can be drawn. */
+	readonly series?: ReportSeries;
 	readonly totalGpuHours: number;
 	readonly totalReservations: number;
 	readonly uniqueUsers: number;
@@ -42,15 +56,16 @@ export const byGpu: Split = ({gpuId}, {from, to}) => [{key: `GPU ${gpuId}`, seco
 /** By the model that was served or trained; what nobody saw is `unknown`. */
 export const byModel: Split = ({model}, {from, to}) => [{key: model ?? 'unknown', seconds: to - from}];
 
-type Day = {readonly key: string; readonly next: number};
+/** A stretch of time: its name, and when the next begins, in seconds since the epoch. */
+export type Bin = {readonly key: string; readonly next: number};
 
 /** No clock on earth begins a day within a quarter of an hour. */
 const quarterSeconds = 900;
 const mostQuarters = 20_000;
 
 /** To find the day of a time takes longer than all the rest; a history has few quarters of an hour, compared with its records. */
-function byQuarter(dayAt: (time: number) => Day): (time: number) => Day {
-	const days = new Map<number, Day>();
+function byQuarter(dayAt: (time: number) => Bin): (time: number) => Bin {
+	const days = new Map<number, Bin>();
 	return (time) => {
 		const quarter = Math.floor(time / quarterSeconds);
 		let day = days.get(quarter);
@@ -72,19 +87,90 @@ Days, each from its own midnight to the next, however long that is.
 
 @param dayAt - The name of the day of a time, and when the next begins.
 */
-export function byDay(dayAt: (time: number) => Day): Split {
+export function byDay(dayAt: (time: number) => Bin): Split {
 	const dayOf = byQuarter(dayAt);
-	return (_, {from, to}) => {
-		const shares: Share[] = [];
-		let start = from;
-		do {
-			const {key, next} = dayOf(start);
-			const end = Math.min(to, Math.max(next, start + 1));
-			shares.push({key, seconds: end - start});
-			start = end;
-		} while (start < to);
+	return (_, span) => pieces(span, dayOf).map(({key, from, to}) => ({key, seconds: to - from}));
+}
 
-		return shares;
+type Piece = TimeWindow & {readonly key: string};
+
+/** A span cut where a bin ends; there is one piece at least. */
+function pieces({from, to}: TimeWindow, binOf: (time: number) => Bin): readonly Piece[] {
+	const found: Piece[] = [];
+	let start = from;
+	do {
+		const {key, next} = binOf(start);
+		const end = Math.min(to, Math.max(next, start + 1));
+		found.push({key, from: start, to: end});
+		start = end;
+	} while (start < to);
+
+	return found;
+}
+
+export type SeriesOptions = {
+	/** What a row is. */
+	readonly split: Split;
+	/** The bin of a time; none begins within a quarter of an hour. */
+	readonly binAt: (time: number) => Bin;
+};
+
+export type SeriesCollector = {
+	/** @param span - Of the record, clipped to the window. */
+	readonly add: (record: UsageRecord, span: TimeWindow) => void;
+	readonly series: () => ReportSeries;
+};
+
+/** More are not told apart in a chart. */
+const mostSeries = 12;
+/** More than the days of a year are not told apart either. */
+const mostBins = 400;
+
+/** @returns Undefined for a window of more bins than can be drawn. */
+export function collectSeries(window: TimeWindow, {split, binAt}: SeriesOptions): SeriesCollector | undefined {
+	const binOf = byQuarter(binAt);
+	const places = new Map<string, number>();
+	for (let time = window.from; time < window.to && places.size <= mostBins;) {
+		const {key, next} = binOf(time);
+		places.set(key, places.get(key) ?? places.size);
+		time = Math.max(next, time + 1);
+	}
+
+	if (places.size > mostBins) {
+		return undefined;
+	}
+
+	const rows = new Map<string, number[]>();
+	const addShare = ({key, seconds}: Share, place: number): void => {
+		const row = rows.get(key) ?? Array.from({length: places.size}, () => 0);
+		rows.set(key, row);
+		row[place]! += seconds / secondsPerHour;
+	};
+
+	return {
+		add(record, span) {
+			for (const piece of span.from < span.to ? pieces(span, binOf) : []) {
+				for (const share of split(record, piece)) {
+					addShare(share, places.get(piece.key)!);
+				}
+			}
+		},
+		series() {
+			const sum = (hours: readonly number[]): number => hours.reduce((all, value) => all + value, 0);
+			const ordered = [...rows]
+				.map(([key, gpuHours]) => ({key, gpuHours, total: sum(gpuHours)}))
+				.toSorted((a, b) => (a.total === b.total ? a.key.localeCompare(b.key, 'en') : b.total - a.total));
+			const others = ordered.slice(mostSeries);
+			return {
+				bins: places.keys().toArray(),
+				rows: ordered.slice(0, mostSeries).map(({key, gpuHours}) => ({key, gpuHours})),
+				...(others.length > 0 && {
+					otherGpuHours: Array.from({length: places.size}, (_, place) =>
+						sum(others.map(({gpuHours}) => gpuHours[place]!)),
+					),
+				}),
+			};
+		},
 	};
 }
 

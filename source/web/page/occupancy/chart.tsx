@@ -1,7 +1,10 @@
 /** A row a GPU, a bar a lease. */
 import type {OccupancyJson} from '../../api/occupancy-json.js';
+import type {GpuUtilizationJson, UtilizationJson} from '../../api/utilization-json.js';
 import {personOf, counted, dateWords, duration, timeOfDay} from '../words.js';
+import {curveOf} from './curve.js';
 import {coveredPart, lanesOf, marksOf, type Span} from './lanes.js';
+import {lookStyle} from './look-style.js';
 import {looksOf, type Look} from './look.js';
 
 type HeldJson = OccupancyJson['spans'][number];
@@ -57,27 +60,37 @@ function titleOf({held, fromMs, toMs, isPlanned}: Bar): string {
 }
 
 /** What the row shows, for those who do not see it. */
-function summaryOf(gpu: number, bars: readonly Bar[], {fromMs, nowMs}: ReturnType<typeof windowOf>): string {
+function summaryOf(
+	gpu: number,
+	bars: readonly Bar[],
+	{fromMs, nowMs}: ReturnType<typeof windowOf>,
+	use: GpuUtilizationJson | undefined,
+): string {
 	const past = bars.filter(({isPlanned}) => !isPlanned);
 	const people = [...Map.groupBy(past, ({user}) => user)].map(
 		([user, own]) => `${user} ${duration(own.reduce((sum, bar) => sum + bar.toMs - bar.fromMs, 0))}`,
 	);
 	const percent = Math.round(coveredPart(past, {fromMs, toMs: nowMs}) * 100);
-	return `GPU ${gpu}: ${people.length === 0 ? 'held by nobody' : `${people.join(', ')}; held for ${percent} % of the time`}`;
+	const known = (use?.utilization ?? []).filter((value) => value !== null);
+	const mean = Math.round(known.reduce((sum, value) => sum + value, 0) / known.length);
+	return [
+		`GPU ${gpu}: ${people.length === 0 ? 'held by nobody' : `${people.join(', ')}; held for ${percent} % of the time`}`,
+		...(known.length === 0 ? [] : [`mean use of the last day ${mean} %`]),
+	].join('; ');
 }
-
-export const lookStyle = (look: Look | undefined): Record<string, string> => ({'--hue': String(look?.hue)});
 
 type RowProps = {
 	readonly gpu: number;
 	readonly bars: readonly Bar[];
 	readonly window: ReturnType<typeof windowOf>;
 	readonly looks: ReadonlyMap<string, Look>;
+	readonly use: UtilizationJson | undefined;
 	/** The one whose bars stand out; empty for all. */
 	readonly chosen: string;
 };
 
-function Row({gpu, bars, window, looks, chosen}: RowProps) {
+function Row({gpu, bars, window, looks, use, chosen}: RowProps) {
+	const own = use?.gpus[gpu];
 	const lanes = lanesOf(bars);
 	const count = Math.max(1, ...lanes.map((lane) => lane + 1));
 	const percent = (ms: number): string => `${((ms / (window.toMs - window.fromMs)) * 100).toFixed(3)}%`;
@@ -87,10 +100,13 @@ function Row({gpu, bars, window, looks, chosen}: RowProps) {
 				<span class="occupancy-word">GPU </span>
 				{gpu}
 			</a>
+			<svg class="occupancy-curve" viewBox="0 0 1000 100" preserveAspectRatio="none" aria-hidden="true">
+				{own && <path d={curveOf(own.utilization, use, window)} />}
+			</svg>
 			<div
 				class="occupancy-track"
 				role="img"
-				aria-label={summaryOf(gpu, bars, window)}
+				aria-label={summaryOf(gpu, bars, window, own)}
 				style={{'--lanes': String(count)}}
 			>
 				{bars.map((bar, place) => (
@@ -118,9 +134,15 @@ function Row({gpu, bars, window, looks, chosen}: RowProps) {
 
 const dayForm = new Intl.DateTimeFormat(undefined, {weekday: 'short', day: 'numeric'});
 
-type ChartProps = {readonly occupancy: OccupancyJson; readonly hours: number; readonly chosen: string};
+type ChartProps = {
+	readonly occupancy: OccupancyJson;
+	/** How busy the GPUs were; undefined until it is known. */
+	readonly use: UtilizationJson | undefined;
+	readonly hours: number;
+	readonly chosen: string;
+};
 
-export function OccupancyChart({occupancy, hours, chosen}: ChartProps) {
+export function OccupancyChart({occupancy, use, hours, chosen}: ChartProps) {
 	const window = windowOf(occupancy);
 	const byGpu = Map.groupBy(
 		occupancy.spans.flatMap((held) => barsOf(held, window)),
@@ -143,7 +165,15 @@ export function OccupancyChart({occupancy, hours, chosen}: ChartProps) {
 			</div>
 			<ol>
 				{Array.from({length: occupancy.gpu_count}, (_, gpu) => (
-					<Row key={gpu} gpu={gpu} bars={byGpu.get(gpu) ?? []} window={window} looks={looks} chosen={chosen} />
+					<Row
+						key={gpu}
+						gpu={gpu}
+						bars={byGpu.get(gpu) ?? []}
+						window={window}
+						looks={looks}
+						use={use}
+						chosen={chosen}
+					/>
 				))}
 			</ol>
 		</div>

@@ -1,12 +1,14 @@
 /** Who had which GPU over the last day or week, and until when it is reserved. */
 import {useEffect, useState} from 'preact/hooks';
 import type {OccupancyJson} from '../../api/occupancy-json.js';
+import type {UtilizationJson} from '../../api/utilization-json.js';
 import {useAnswer} from '../shared/answer.js';
 import {Chips} from '../shared/chips.js';
 import {useQuestion} from '../shared/question.js';
 import {SectionHead} from '../shared/section-head.js';
 import {duration} from '../words.js';
-import {lookStyle, OccupancyChart} from './chart.js';
+import {OccupancyChart} from './chart.js';
+import {lookStyle} from './look-style.js';
 import {looksOf} from './look.js';
 
 const periods = [
@@ -63,6 +65,9 @@ function People({occupancy: {spans}, chosen, choose}: PeopleProps) {
 	);
 }
 
+/** As much as is kept, in steps of five minutes: narrower ones are not told apart. */
+const useAddress = '/api/use?minutes=1440&points=288';
+
 /** Bars grow on: that often the answer is asked for though nothing happens. */
 const renewMs = 60_000;
 
@@ -86,6 +91,7 @@ export type OccupancyViewProps = {
 };
 
 export function OccupancyView({isShown, leaseChanges, query}: OccupancyViewProps) {
+	const minutes = useMinutes();
 	const [{hours, user}, choose] = useQuestion(
 		{view: 'occupancy', read: questionIn, write: queryOf, isKept: true},
 		query,
@@ -94,8 +100,9 @@ export function OccupancyView({isShown, leaseChanges, query}: OccupancyViewProps
 	const {value, problem, isOld} = useAnswer<OccupancyJson>(
 		isShown ? `/api/occupancy?hours=${hours}` : undefined,
 		'The occupancy',
-		`${leaseChanges} ${useMinutes()}`,
+		`${leaseChanges} ${minutes}`,
 	);
+	const {value: use} = useAnswer<UtilizationJson>(isShown ? useAddress : undefined, 'The use', minutes);
 	return (
 		<>
 			<SectionHead>
@@ -127,10 +134,10 @@ export function OccupancyView({isShown, leaseChanges, query}: OccupancyViewProps
 							}}
 						/>
 					)}
-					<OccupancyChart occupancy={value} hours={hours} chosen={user} />
+					<OccupancyChart occupancy={value} use={use} hours={hours} chosen={user} />
 					<p class="time">
 						A bar is a lease; a pale one is reserved time to come. What is shorter than a few minutes is joined with
-						what lies beside it.
+						what lies beside it. The curve above the bars is how busy the GPU was, as far as that was recorded.
 					</p>
 				</div>
 			)}

@@ -171,3 +171,50 @@ test('shares count their memory for as long as they were held, within the window
 		'sharedGibHours',
 	);
 });
+
+describe('hours over time', () => {
+	const binAt = (time: number) => {
+		const start = Math.floor(time / hour) * hour;
+		return {key: String(start), next: start + hour};
+	};
+
+	test('the series of a report add up to its rows, whoever is among the others, and no bin is left out', async () => {
+		const many = fc.tuple(anyRecord, fc.nat(30)).map(([one, number]) => ({...one, user: `${one.user}${number}`}));
+		await fc.assert(
+			fc.asyncProperty(fc.array(many, {maxLength: 60, size: 'max'}), anyWindow, async (records, window) => {
+				fc.pre(window.to - window.from < 398 * hour);
+				const {series, totalGpuHours, rows} = await makeReport(records, [], {
+					window,
+					split: byUser,
+					series: {split: byUser, binAt},
+				});
+				const {bins, rows: seriesRows, otherGpuHours} = series!;
+				const sum = (hours: readonly number[]) => hours.reduce((all, value) => all + value, 0);
+				const all = [
+					...seriesRows.map(({gpuHours}) => gpuHours),
+					...(otherGpuHours === undefined ? [] : [otherGpuHours]),
+				];
+				expect(sum(all.flat())).toBeCloseTo(totalGpuHours, 6);
+				const used = rows.filter(({gpuHours}) => gpuHours > 0).length;
+				expect(seriesRows.length).toBe(Math.min(12, used));
+				expect(otherGpuHours === undefined).toBe(used <= 12);
+				for (const {key, gpuHours} of seriesRows) {
+					expect(sum(gpuHours)).toBeCloseTo(rows.find((row) => row.key === key)!.gpuHours, 6);
+				}
+
+				const starts = bins.map(Number);
+				expect(starts.every((start, place) => place === 0 || start === starts[place - 1]! + hour)).toBe(true);
+				expect(all.every((hours) => hours.length === bins.length)).toBe(true);
+			}),
+		);
+	});
+
+	test('more bins than can be drawn are not made', async () => {
+		const {series} = await makeReport([record({})], [], {
+			window: {from: 0, to: 401 * hour},
+			split: byUser,
+			series: {split: byUser, binAt},
+		});
+		expect(series).toBeUndefined();
+	});
+});

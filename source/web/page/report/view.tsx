@@ -5,7 +5,10 @@ import {useAnswer} from '../shared/answer.js';
 import {useQuestion} from '../shared/question.js';
 import {SectionHead} from '../shared/section-head.js';
 import {share} from '../widgets.js';
+import {hourWords} from '../shared/hours.js';
 import {counted, dateWords} from '../words.js';
+import {ReportChart} from './chart.js';
+import {HeldUse} from './held-use.js';
 
 const defaultDays = 30;
 const mostDays = 90;
@@ -52,13 +55,10 @@ const queryOf = ({days, by, host, from, to}: Question): Readonly<Record<string, 
 	...(host !== '' && {host}),
 });
 
-const hours = (value: number): string =>
-	value.toLocaleString(undefined, {minimumFractionDigits: 2, maximumFractionDigits: 2});
-
 const totalWords = (report: Report): string =>
 	[
 		`${dateWords(report.since)} – ${dateWords(report.until)}`,
-		`${hours(report.total_gpu_hours)} GPU hours`,
+		`${hourWords(report.total_gpu_hours)} GPU hours`,
 		counted(report.total_reservations, 'reservation'),
 		counted(report.unique_users, 'user'),
 	].join(' · ');
@@ -73,7 +73,7 @@ const Row = ({row, most}: {readonly row: ReportRow; readonly most: number}) => (
 				<span class="bar-fill" />
 			</span>
 		</td>
-		<td class="number">{hours(row.gpu_hours)}</td>
+		<td class="number">{hourWords(row.gpu_hours)}</td>
 		<td class="number">{`${row.percentage.toFixed(1)} %`}</td>
 		<td class="number">{row.run_count.toLocaleString()}</td>
 		<td class="number">{row.manual_count.toLocaleString()}</td>
@@ -183,6 +183,25 @@ const PeriodChoice = ({question: {days, from, host}, choose}: ChoiceProps) => {
 	);
 };
 
+const Controls = ({question, choose, about}: ChoiceProps & {readonly about: About | undefined}) => (
+	<div class="controls panel">
+		<PeriodChoice question={question} choose={choose} />
+		{question.host === '' && <DateChoice question={question} choose={choose} />}
+		<div class="control">
+			<span id="report-by">By</span>
+			<Chips
+				labelledBy="report-by"
+				choices={splits}
+				chosen={question.by}
+				choose={(by) => {
+					choose({by});
+				}}
+			/>
+		</div>
+		{about !== undefined && about.hosts.length > 1 && <HostChoice question={question} choose={choose} about={about} />}
+	</div>
+);
+
 type ReportViewProps = {
 	readonly isShown: boolean;
 	readonly leaseChanges: number;
@@ -213,32 +232,19 @@ export function ReportView({isShown, leaseChanges, about, query}: ReportViewProp
 					Download as CSV
 				</a>
 			</SectionHead>
-			<div class="controls panel">
-				<PeriodChoice question={question} choose={choose} />
-				{question.host === '' && <DateChoice question={question} choose={choose} />}
-				<div class="control">
-					<span id="report-by">By</span>
-					<Chips
-						labelledBy="report-by"
-						choices={splits}
-						chosen={question.by}
-						choose={(by) => {
-							choose({by});
-						}}
-					/>
-				</div>
-				{about !== undefined && about.hosts.length > 1 && (
-					<HostChoice question={question} choose={choose} about={about} />
-				)}
-			</div>
+			<Controls question={question} choose={choose} about={about} />
 			{problem !== undefined && <p class="banner report-problem">{problem}</p>}
 			{report === undefined ? (
 				problem === undefined && <p class="panel quiet">Loading…</p>
 			) : report.users.length === 0 ? (
 				<p class="panel quiet">Nothing was used in this period.</p>
 			) : (
-				<ReportTable rows={report.users} head={splits.find(([name]) => name === question.by)?.[1]} isOld={isOld} />
+				<>
+					{report.series && <ReportChart series={report.series} isOld={isOld} />}
+					<ReportTable rows={report.users} head={splits.find(([name]) => name === question.by)?.[1]} isOld={isOld} />
+				</>
 			)}
+			{question.host === '' && about?.has_pool === true && <HeldUse isShown={isShown} occasion={leaseChanges} />}
 		</>
 	);
 }

@@ -1,0 +1,130 @@
+/** Hours over the days of a period, or over the hours of a short one: a column each, of a part for each row. */
+import {useState} from 'preact/hooks';
+import type {ReportSeries} from '../fields.js';
+import {lookStyle} from '../occupancy/look-style.js';
+import {looksOf} from '../occupancy/look.js';
+import {hourWords} from '../shared/hours.js';
+import {dateWords} from '../words.js';
+
+const dayForm = new Intl.DateTimeFormat(undefined, {weekday: 'short', month: 'short', day: 'numeric', timeZone: 'UTC'});
+
+/** Days are those of the host, by their names. */
+const isDay = (bin: string): boolean => bin.length === 'yyyy-mm-dd'.length;
+
+const binWords = (bin: string): string => (isDay(bin) ? dayForm.format(new Date(bin)) : dateWords(bin));
+
+const total = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
+
+/** Halves of them are round, too. */
+const roundSteps = [1, 1.2, 1.6, 2, 3, 4, 5, 6, 8];
+
+/** The least round number that is not below. */
+function roundedUp(value: number): number {
+	const power = 10 ** Math.floor(Math.log10(value));
+	return (roundSteps.find((step) => step * power >= value) ?? 10) * power;
+}
+
+type Row = {readonly name: string; readonly hours: readonly number[]; readonly isOther: boolean};
+
+const rowsOf = ({rows, other_gpu_hours: others}: ReportSeries): readonly Row[] => [
+	...rows.map(({name, gpu_hours: hours}) => ({name, hours, isOther: false})),
+	...(others === undefined ? [] : [{name: 'All others', hours: others, isOther: true}]),
+];
+
+type ColumnProps = {
+	readonly rows: readonly Row[];
+	readonly place: number;
+	readonly top: number;
+	readonly looks: ReturnType<typeof looksOf>;
+};
+
+/** The first row is at the bottom. */
+const Column = ({rows, place, top, looks}: ColumnProps) => (
+	<>
+		{rows.map(({name, hours, isOther}) =>
+			hours[place]! > 0 ? (
+				<span
+					key={isOther ? '' : name}
+					class="part"
+					data-pattern={isOther ? undefined : looks.get(name)?.pattern}
+					data-other={isOther ? '' : undefined}
+					style={{...(!isOther && lookStyle(looks.get(name))), height: `${((hours[place]! / top) * 100).toFixed(3)}%`}}
+				/>
+			) : undefined,
+		)}
+	</>
+);
+
+/** What is told of the column that is pointed at, or of the highest one. */
+function wordsOf(rows: readonly Row[], bin: string, place: number): string {
+	const parts = rows
+		.filter(({hours}) => hours[place]! > 0)
+		.toSorted((a, b) => b.hours[place]! - a.hours[place]!)
+		.map(({name, hours}) => `${name} ${hourWords(hours[place]!)}`);
+	const sum = hourWords(total(rows.map(({hours}) => hours[place]!)));
+	return [`${binWords(bin)}: ${sum} GPU hours`, ...parts].join(' · ');
+}
+
+type ReportChartProps = {readonly series: ReportSeries; readonly isOld: boolean};
+
+export function ReportChart({series, isOld}: ReportChartProps) {
+	const {bins} = series;
+	const rows = rowsOf(series);
+	const [pointed, setPointed] = useState<number>();
+	const sums = bins.map((_, place) => total(rows.map(({hours}) => hours[place]!)));
+	const most = Math.max(...sums);
+	const top = roundedUp(Math.max(most, 0.01));
+	const shown = pointed !== undefined && pointed < bins.length ? pointed : sums.indexOf(most);
+	const looks = looksOf(rows.filter(({isOther}) => !isOther).map(({name}) => name));
+	const title = isDay(bins[0]!) ? 'GPU hours by day' : 'GPU hours by hour';
+	return (
+		<figure class="report-chart panel" data-old={isOld ? '' : undefined}>
+			<figcaption>{title}</figcaption>
+			<div
+				class="bars"
+				role="img"
+				style={{'--columns': String(bins.length)}}
+				aria-label={`${title}, ${binWords(bins[0]!)} to ${binWords(bins.at(-1)!)}. Most: ${wordsOf(rows, bins[sums.indexOf(most)]!, sums.indexOf(most))}`}
+				onPointerLeave={() => {
+					setPointed(undefined);
+				}}
+			>
+				{[1, 0.5].map((part) => (
+					<span key={part} class="grid-line" style={{bottom: `${part * 100}%`}}>
+						{(top * part).toLocaleString()}
+					</span>
+				))}
+				{bins.map((bin, place) => (
+					<span
+						key={bin}
+						class="column"
+						data-pointed={place === pointed ? '' : undefined}
+						onPointerEnter={() => {
+							setPointed(place);
+						}}
+					>
+						<Column rows={rows} place={place} top={top} looks={looks} />
+					</span>
+				))}
+			</div>
+			<p class="bar-ends" aria-hidden="true">
+				<span>{binWords(bins[0]!)}</span>
+				<span>{binWords(bins.at(-1)!)}</span>
+			</p>
+			<ul class="legend">
+				{rows.map(({name, isOther}) => (
+					<li key={isOther ? '' : name}>
+						<span
+							class="part swatch"
+							data-pattern={isOther ? undefined : looks.get(name)?.pattern}
+							data-other={isOther ? '' : undefined}
+							style={isOther ? undefined : lookStyle(looks.get(name))}
+						/>
+						{name}
+					</li>
+				))}
+			</ul>
+			<p class="pointed-words">{wordsOf(rows, bins[shown]!, shown)}</p>
+		</figure>
+	);
+}

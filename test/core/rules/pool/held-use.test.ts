@@ -1,0 +1,122 @@
+/** What was reserved against what was used: no second is counted twice, and what was not recorded is neither used nor idle. */
+import fc from 'fast-check';
+import {expect, test} from 'vitest';
+import type {UsageRecord} from '../../../../source/core/model/types.js';
+import {heldUseOf} from '../../../../source/core/operations/history/held-use.js';
+import {reserve} from '../../../../source/core/operations/reservations.js';
+import {collectHeldUse} from '../../../../source/core/rules/pool/held-use.js';
+import {decodeHour, encodeMinute, hourOf, loadName, withScan} from '../../../../source/core/rules/pool/load-minutes.js';
+import {createTestWorld, idleReading, observationOf, person} from '../../../_helpers/world.js';
+
+const firstMinute = 60_000;
+const minuteCount = 40;
+const window = {from: firstMinute * 60, to: (firstMinute + minuteCount) * 60};
+const gpus = [0, 1];
+
+const lineOf = (minute: number, percents: ReadonlyArray<number | undefined>): string => {
+	const readings = percents.map((utilizationPercent, index) => ({
+		...idleReading(index),
+		uuid: undefined,
+		utilizationPercent,
+	}));
+	return encodeMinute(withScan(undefined, observationOf(readings), minute * 60).underWay!);
+};
+
+const anyRecord: fc.Arbitrary<UsageRecord> = fc
+	.record({
+		user: fc.constantFrom('alice', 'bob'),
+		gpuId: fc.constantFrom(...gpus),
+		startTime: fc.integer({min: window.from - 500, max: window.to}),
+		length: fc.integer({min: 0, max: 1500}),
+		memoryMiB: fc.option(fc.constant(1024), {nil: undefined, freq: 4}),
+	})
+	.map(({length, startTime, ...rest}) => ({
+		...rest,
+		startTime,
+		endTime: startTime + length,
+		durationSeconds: length,
+		reservationType: 'run',
+	}));
+
+/** A value for each minute and GPU; undefined: not recorded. */
+const anyPercents = fc.array(
+	fc.tuple(...gpus.map(() => fc.option(fc.oneof(fc.constant(0), fc.integer({min: 0, max: 100})), {nil: undefined}))),
+	{minLength: minuteCount, maxLength: minuteCount},
+);
+
+test('each second that was held is busy by its minute, idle, or unknown, as a count second by second says', () => {
+	fc.assert(
+		fc.property(fc.array(anyRecord, {maxLength: 6}), anyPercents, (records, percents) => {
+			const lines = percents.map((row, place) => lineOf(firstMinute + place, row));
+			const hours = [...new Set(percents.map((_, place) => hourOf(firstMinute + place)))];
+			const minutes = hours.flatMap((hour) => decodeHour(hour, lines.join('\n'), firstMinute + minuteCount));
+			const collector = collectHeldUse({window, minutes, nameOf: (index) => loadName({index})});
+			const naive = new Map<string, {held: number; known: number; used: number; idle: number}>();
+			for (const record of records) {
+				collector.add(record);
+				for (let second = record.startTime; second < record.endTime; second++) {
+					if (second < window.from || second >= window.to) {
+						continue;
+					}
+
+					const sum = naive.get(record.user) ?? {held: 0, known: 0, used: 0, idle: 0};
+					naive.set(record.user, sum);
+					sum.held++;
+					const percent = percents[Math.floor(second / 60) - firstMinute]?.[record.gpuId];
+					if (percent === undefined || record.memoryMiB !== undefined) {
+						continue;
+					}
+
+					sum.known++;
+					sum.used += percent / 100;
+					sum.idle += percent === 0 ? 1 : 0;
+				}
+			}
+
+			const rows = collector.rows();
+			expect(rows.map(({user}) => user).toSorted()).toEqual(naive.keys().toArray().toSorted());
+			for (const {user, ...hoursOf} of rows) {
+				for (const [name, value] of Object.entries(naive.get(user)!)) {
+					expect(hoursOf[name as keyof typeof hoursOf] * 3600).toBeCloseTo(value, 4);
+				}
+			}
+		}),
+		{numRuns: 60},
+	);
+});
+
+test('a minute that two scanners saw is their mean by their scans, and an unknown name of a GPU is unknown use', () => {
+	const minutes = decodeHour(
+		hourOf(firstMinute),
+		[`${firstMinute} 30 ${loadName({index: 0})}2s--`, `${firstMinute} 10 ${loadName({index: 0})}00--`].join('\n'),
+		firstMinute + 1,
+	);
+	const record: UsageRecord = {
+		user: 'alice',
+		gpuId: 0,
+		startTime: window.from,
+		endTime: window.from + 60,
+		durationSeconds: 60,
+		reservationType: 'run',
+	};
+	for (const [name, expected] of [
+		[loadName({index: 0}), {known: 1 / 60, used: 0.75 / 60}],
+		[undefined, {known: 0, used: 0}],
+	] as const) {
+		const collector = collectHeldUse({window, minutes, nameOf: () => name});
+		collector.add(record);
+		expect(collector.rows()).toEqual([{user: 'alice', held: 1 / 60, idle: 0, ...expected}]);
+	}
+});
+
+test('what is held now counts up to now', async () => {
+	const world = await createTestWorld();
+	await reserve(world, {requester: person('alice'), count: 1, ids: [0], durationSeconds: 7200});
+	world.pass(3600);
+	await world.store.loads.append(
+		hourOf(Math.floor(world.now() / 60) - 5),
+		`${Math.floor(world.now() / 60) - 5} 5 ${loadName({index: 0})}1e--`,
+	);
+	const {rows} = await heldUseOf(world, 24, (index) => loadName({index}));
+	expect(rows).toMatchObject([{user: 'alice', held: 1, known: 1 / 60, used: 0.5 / 60, idle: 0}]);
+});

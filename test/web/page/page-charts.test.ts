@@ -1,0 +1,107 @@
+/** The charts of the page: hours over time, what was reserved against what was used, and how busy the GPUs were above who held them. */
+import fc from 'fast-check';
+import {describe, expect, onTestFinished, test} from 'vitest';
+import {schemas} from '../../../source/help/schema/index.js';
+import {curveOf} from '../../../source/web/page/occupancy/curve.js';
+import {freshEmbeddedBox} from '../../_helpers/program/processes.js';
+import {slowTest} from '../../_helpers/slow.js';
+import {askJson, startWeb} from '../_server.js';
+import {browserForAll, chromiumProgram, expectFits, openPage} from './_browser.js';
+
+type Validate = (value: unknown) => boolean;
+
+const {default: Ajv} = (await import('ajv')) as unknown as {
+	default: new () => {readonly compile: (schema: Readonly<Record<string, unknown>>) => Validate};
+};
+
+test('the curve covers each known step that is drawn, at its height, and nothing else', () => {
+	// eslint-disable-next-line @typescript-eslint/no-restricted-types -- JSON has no undefined
+	const anyValue = fc.option(fc.integer({min: 0, max: 100}), {nil: null as number | null});
+	fc.assert(
+		fc.property(fc.array(anyValue, {minLength: 1, maxLength: 20}), fc.nat(15), (values, hidden) => {
+			const fromMs = hidden * 1000;
+			const toMs = 25_000;
+			const path = curveOf(values, {step_seconds: 1, end_ms: (values.length - 1) * 1000}, {fromMs, toMs});
+			const covered = path
+				.split('Z')
+				.filter(Boolean)
+				.flatMap((part) => {
+					const {left, steps} = /^M(?<left>[\d.]+) 100(?<steps>(?:V\d+H[\d.]+)+)V100$/v.exec(part)!.groups!;
+					let x = Number(left);
+					return steps!
+						.matchAll(/V(?<y>\d+)H(?<x>[\d.]+)/gv)
+						.map(({groups}) => {
+							const from = x;
+							x = Number(groups!['x']);
+							return [from, x, 100 - Number(groups!['y'])];
+						})
+						.toArray();
+				});
+			const xOf = (ms: number) => Number((((ms - fromMs) / (toMs - fromMs)) * 1000).toFixed(1));
+			expect(covered).toEqual(
+				values.flatMap((value, place) =>
+					value === null || place < hidden ? [] : [[xOf(place * 1000), xOf((place + 1) * 1000), value]],
+				),
+			);
+		}),
+	);
+});
+
+describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
+	const browser = browserForAll();
+
+	slowTest(
+		'the report shows hours over time and what was used; the occupancy shows how busy the GPUs were',
+		async () => {
+			const box = await freshEmbeddedBox(1);
+			const web = await startWeb(box, ['--demo']);
+			onTestFinished(async () => {
+				await web.end('SIGKILL');
+			});
+			const {page, problems} = await openPage(browser, `${web.url}#/report?days=30`, {isMotionReduced: true});
+			const chart = page.getByRole('img', {name: /^GPU hours by day, .* Most: .*: \d+\.\d\d GPU hours · /v});
+			await chart.waitFor();
+			expect([30, 31]).toContain(await chart.locator('.column').count());
+			// The highest column is told of until another one is pointed at.
+			const words = page.locator('.pointed-words');
+			const before = await words.textContent();
+			await chart.locator('.column').nth(3).hover();
+			await expect.poll(async () => words.textContent()).not.toBe(before);
+			const names = await page.locator('.report-chart .legend li').allTextContents();
+			expect(names).toEqual(await page.locator('.report').first().locator('tbody .report-name').allTextContents());
+			// The columns are as high as their hours.
+			const heights = await page.evaluate<readonly number[]>(
+				"[...document.querySelectorAll('.column')].map((column) => [...column.children].reduce((sum, {style}) => sum + parseFloat(style.height), 0))",
+			);
+			const answer = await askJson<{
+				readonly series: {readonly rows: ReadonlyArray<{readonly gpu_hours: readonly number[]}>};
+			}>(web.port, '/api/report?days=30');
+			const sums = heights.map((_, place) =>
+				answer.series.rows.reduce((sum, {gpu_hours: row}) => sum + row[place]!, 0),
+			);
+			const highest = Math.max(...heights);
+			for (const [place, height] of heights.entries()) {
+				expect(height / highest).toBeCloseTo(sums[place]! / Math.max(...sums), 1);
+			}
+
+			await page.getByRole('button', {name: '1 day', exact: true}).click();
+			await page.getByRole('button', {name: 'GPU', exact: true}).click();
+			await page.getByRole('img', {name: /^GPU hours by hour, /v}).waitFor();
+			await page.locator('.report-chart .legend li', {hasText: 'GPU 0'}).waitFor();
+			const used = page.getByRole('region', {name: 'Reserved against used, the last 24 hours'});
+			const grace = used.getByRole('row', {name: /^grace/v});
+			// She has held a GPU on which nothing runs.
+			await grace.locator('[data-part="idle"]').waitFor();
+			expect(await grace.locator('td.number').nth(1).textContent()).toMatch(/^\d %$/v);
+			const heldUse = await askJson<Readonly<Record<string, unknown>>>(web.port, '/api/held-use?hours=24');
+			const {default: schema} = await schemas['web-held-use']!();
+			expect(new Ajv().compile(schema)(heldUse)).toBe(true);
+			await expectFits(page, 'report');
+			await page.goto(`${web.url}#/occupancy`);
+			await page.locator('.occupancy-curve path[d^=M]').first().waitFor({state: 'attached'});
+			await page.getByRole('img', {name: /^GPU 0: .*; mean use of the last day \d+ %$/v}).waitFor();
+			await expectFits(page, 'occupancy');
+			expect(problems).toEqual([]);
+		},
+	);
+});
