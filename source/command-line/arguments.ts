@@ -88,17 +88,14 @@ function valuesOf(items: readonly Item[], flags: Flags): ReadonlyMap<string, rea
 	return values;
 }
 
-/** @throws CanhazgpuError `usage` for a flag without its value, or given twice. */
-function textOf(name: string, flag: Flag, values: readonly string[]): string {
-	if (values.length > 1 && flag.isList !== true && flag.isRepeated !== true) {
-		throw new CanhazgpuError(
-			'usage',
-			`--${name} is given twice: ${values.map((value) => cutShort(value)).join(' and ')}`,
-			{hint: 'Give it once.'},
-		);
-	}
+/**
+A flag of one value that is given twice has its last value: an alias has the usual one, and what is typed behind it counts more.
 
-	const text = values.join(',');
+@throws CanhazgpuError `usage` for a flag without its value.
+*/
+function textOf(name: string, flag: Flag, values: readonly string[]): string {
+	const hasMany = flag.isList === true || flag.isRepeated === true;
+	const text = (hasMany ? values : values.slice(-1)).join(',');
 	if (values.length === 0 || (text === '' && flag.mayBeEmpty !== true)) {
 		throw new CanhazgpuError('usage', `--${name} needs a value`, {hint: `Write --${name} ${flag.value}`});
 	}
@@ -109,7 +106,7 @@ function textOf(name: string, flag: Flag, values: readonly string[]): string {
 export type ParsedInput = Omit<Input, 'config' | 'grammar'> & {readonly overrides: ConfigSources['flags']};
 
 /**
-@throws CanhazgpuError `usage` for an unknown flag (with the nearest), a flag without its value or given twice, a stray word.
+@throws CanhazgpuError `usage` for an unknown flag (with the nearest), a flag without its value, a stray word.
 */
 export function parseInput(command: Command, {words: typed, rest}: Pick<Split, 'words' | 'rest'>): ParsedInput {
 	const flags: Flags = {...globalFlags, ...command.flags};

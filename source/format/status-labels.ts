@@ -112,7 +112,7 @@ function stateDetails(row: StatusRow): string {
 }
 
 /** Until when it is held. A job may end before its time limit. */
-function leaseDetails({lease, remainingSeconds, heartbeatAgeSeconds}: StatusRow): string {
+function leaseDetails({lease, remainingSeconds, heartbeatAgeSeconds, isHeartbeatAhead}: StatusRow): string {
 	if (lease?.type === 'manual' && remainingSeconds !== undefined) {
 		return `expires in ${longDuration(remainingSeconds)}`;
 	}
@@ -121,10 +121,8 @@ function leaseDetails({lease, remainingSeconds, heartbeatAgeSeconds}: StatusRow)
 	// Where nothing is known the words are the Go program's.
 	const unknown = lease?.type === 'manual' ? 'manual reservation' : 'active';
 	const life = lease?.job === undefined ? unknown : `until PID ${lease.job.pid} ends`;
-	return [
-		...limit,
-		heartbeatAgeSeconds === undefined ? life : `heartbeat ${longDuration(heartbeatAgeSeconds)} ago`,
-	].join(', ');
+	const age = isHeartbeatAhead === true ? 'in the future' : `${longDuration(heartbeatAgeSeconds ?? 0)} ago`;
+	return [...limit, heartbeatAgeSeconds === undefined ? life : `heartbeat ${age}`].join(', ');
 }
 
 /** `8452MB, 2 processes`, and who of them is not the holder. */
@@ -170,7 +168,11 @@ export function validationWords(row: StatusRow): string {
 		}
 
 		case 'used': {
-			return useWords(row, row.use.memoryUsedMiB);
+			const {memoryUsedMiB} = row.use;
+			// As the Go program says it of memory that no process is shown for.
+			return row.processes.length === 0 && memoryUsedMiB !== undefined
+				? `${mebibytes(memoryUsedMiB)} used`
+				: useWords(row, memoryUsedMiB);
 		}
 	}
 }

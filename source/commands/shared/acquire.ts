@@ -81,16 +81,12 @@ export function countOf(
 }
 
 /**
-Seconds to wait in the queue; 0 not at all, undefined for as long as it takes. What is typed counts more than what a config file says.
-
-@throws CanhazgpuError `usage` when both are typed.
+Seconds to wait in the queue; 0 not at all, undefined for as long as it takes. What is typed counts more than what a config file says, and
+`--nonblock` more than `--wait`.
 */
 export function waitSecondsOf(input: Input, verb: 'run' | 'reserve'): number | undefined {
-	if (input.has('nonblock') && input.has('wait')) {
-		throw new CanhazgpuError('usage', '--nonblock does not wait, and --wait does', {hint: 'Leave out one of them.'});
-	}
-
-	return input.config.get(`${verb}.nonblock`) === true && !input.has('wait') ? 0 : input.config.get(`${verb}.wait`);
+	const waits = input.has('wait') && !input.has('nonblock');
+	return input.config.get(`${verb}.nonblock`) === true && !waits ? 0 : input.config.get(`${verb}.wait`);
 }
 
 export type Acquired =

@@ -13,18 +13,13 @@ import {recentLossWords} from '../shared/data-loss.js';
 import type {StatusForm} from './hosts.js';
 
 /**
-What is typed counts more than what a config file says, and of a config file the summary.
-
-@throws CanhazgpuError `usage` when two forms are typed.
+What is typed counts more than what a config file says. Of two forms the summary counts, as in the Go program; of all hosts, and where lines are
+followed, JSON.
 */
 export function formOf({has, config}: Pick<Input, 'has' | 'config'>): StatusForm {
-	if (has('json') && has('summary')) {
-		throw new CanhazgpuError('usage', 'Give --json or --summary, not both');
-	}
-
-	const typed = (['json', 'summary'] as const).find((form) => has(form));
-	const configured = (['summary', 'json'] as const).find((form) => config.get(`status.${form}`) === true);
-	return typed ?? configured ?? 'table';
+	const forms = has('all') || has('follow') ? (['json', 'summary'] as const) : (['summary', 'json'] as const);
+	const typed = forms.find((form) => has(form));
+	return typed ?? forms.find((form) => config.get(`status.${form}`) === true) ?? 'table';
 }
 
 /** @throws CanhazgpuError `usage` for what it does not go with. */

@@ -51,7 +51,7 @@ const partsJson = ({reading}: StatusRow) =>
 const drainJson = ({drain}: StatusRow) => drain && {reason: drain.reason, by: drain.by, since: time(drain.since)};
 
 /** As the Go program names it: without the vendor, `H100 80GB HBM3`. */
-const modelName = (name: string | undefined): string | undefined => name?.replace(/^NVIDIA /v, '');
+export const modelName = (name: string | undefined): string | undefined => name?.replace(/^NVIDIA /v, '');
 
 /** In the Go program's words; what uses it stands in `process_info`. */
 const withoutReservation = (row: StatusRow): string =>

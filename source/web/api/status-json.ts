@@ -9,7 +9,7 @@ import type {GpuProcess, GpuReading} from '../../core/model/types.js';
 import {longDuration, timestamp} from '../../format/text/durations.js';
 import {needJson} from '../../format/json/need-json.js';
 import {needWordsOf} from '../../format/queue/waiting-progress.js';
-import {partJson} from '../../format/json/status-json.js';
+import {modelName, partJson} from '../../format/json/status-json.js';
 import {unreservedWords, userWords, validationWords} from '../../format/status-labels.js';
 import {shareOwner} from '../../format/shares.js';
 import {stateWords} from '../../format/states.js';
@@ -128,12 +128,25 @@ const shownJson = (row: StatusRow, {provider, now}: Omit<GpuContext, 'commands'>
 
 export type GpuJson = ReturnType<typeof gpuJson>;
 
-/** `GET /api/status`. */
+/** In the spelling of the Go program's API; its command line and its pool have these names in small letters. */
+const providerNames: Readonly<Record<string, string>> = {nvidia: 'NVIDIA', amd: 'AMD', fake: 'Fake'};
+
+/** `GET /api/status`: where the Go program's API has another form for a value than its command line, this has it, too. */
 export const statusJson = (state: LiveState, commands: ShownCommands) =>
-	state.rows.map((row) => ({
-		...gpuJson(row, contextOf(state, commands)),
-		duration: row.heldSeconds === undefined ? undefined : Math.floor(row.heldSeconds) * nanosecondsPerSecond,
-	}));
+	state.rows.map((row) => {
+		const gpu = gpuJson(row, contextOf(state, commands));
+		return {
+			...gpu,
+			// As in the queue. Who uses a GPU without a reservation stands in `unreserved_users`: scripts take a `user` for a holder.
+			user: row.state === 'unreserved' ? undefined : (text(row.label) ?? gpu.user),
+			actual_user: row.label === undefined ? undefined : text(row.owner),
+			validation_info: gpu.validation_info === undefined ? undefined : `[validated: ${gpu.validation_info}]`,
+			provider: providerNames[gpu.provider] ?? gpu.provider,
+			gpu_model: modelName(gpu.gpu_model),
+			gpu_name: gpu.gpu_model,
+			duration: row.heldSeconds === undefined ? undefined : Math.floor(row.heldSeconds) * nanosecondsPerSecond,
+		};
+	});
 
 /** One who waits, without what passes with time alone; undefined for an entry that cannot be read. */
 const waiterJson = ({entry, position, held, isPossible, isUnknown}: QueueRow) =>

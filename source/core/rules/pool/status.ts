@@ -33,6 +33,8 @@ type LeaseFacts = {
 	/** How long the lease has been held. */
 	readonly heldSeconds: number;
 	readonly heartbeatAgeSeconds?: number | undefined;
+	/** A clock was set back since the last heartbeat: its age is not known. */
+	readonly isHeartbeatAhead?: true | undefined;
 	/** Until the lease is over at the latest: its expiry, or the time limit of its job. */
 	readonly remainingSeconds?: number | undefined;
 	/** How long nothing of its own has run, as far as anybody watched. Absent when something does, or when that is unknown. */
@@ -68,6 +70,8 @@ export type StatusRow = {
 	/** How long the lease has been held. */
 	readonly heldSeconds?: number;
 	readonly heartbeatAgeSeconds?: number;
+	/** A clock was set back since the last heartbeat: its age is not known. */
+	readonly isHeartbeatAhead?: true | undefined;
 	/** Until the lease is over at the latest: its expiry, or the time limit of its job. */
 	readonly remainingSeconds?: number;
 	/** How long nothing has run on a held GPU, as far as anybody watched. Absent when something does, or when that is unknown. */
@@ -116,15 +120,20 @@ export type ShownState = GpuState | 'drained';
 /** The state as people are shown it: what was taken out of service on purpose is not broken. Scripts know such a GPU as `error`. */
 export const shownStateOf = (row: StatusRow): ShownState => (isOnlyDrained(row) ? 'drained' : row.state);
 
+/** Two clocks of one pool differ by less. */
+const clockSkewSeconds = 60;
+
 function factsOf(lease: Lease, {now}: Snapshot, idleSeconds: number | undefined): LeaseFacts {
 	const end = latestEndOf(lease);
+	const heartbeatAge =
+		lease.type === 'run' && lease.lastHeartbeat !== undefined ? now - lease.lastHeartbeat : undefined;
 	return {
 		lease,
 		owner: ownerOf(lease),
 		label: labelOf(lease),
 		heldSeconds: Math.max(0, now - lease.startTime),
-		heartbeatAgeSeconds:
-			lease.type === 'run' && lease.lastHeartbeat !== undefined ? Math.max(0, now - lease.lastHeartbeat) : undefined,
+		heartbeatAgeSeconds: heartbeatAge === undefined ? undefined : Math.max(0, heartbeatAge),
+		isHeartbeatAhead: heartbeatAge !== undefined && heartbeatAge < -clockSkewSeconds ? true : undefined,
 		remainingSeconds: end === undefined ? undefined : Math.max(0, end - now),
 		idleSeconds,
 	};

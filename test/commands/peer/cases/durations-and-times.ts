@@ -1,0 +1,221 @@
+/** Durations, times in records, and how both are shown. */
+import {parseDuration} from '../../../../source/core/rules/leases/durations.js';
+import {statusRows} from '../../../../source/core/rules/pool/status.js';
+import type {GpuRecord, Lease, Snapshot} from '../../../../source/core/model/types.js';
+import {longDuration} from '../../../../source/format/text/durations.js';
+import {detailWords, processList, userWords} from '../../../../source/format/status-labels.js';
+import {parseTime} from '../../../../source/store/records/json/time.js';
+import {idleReading, observationOf, snapshotWith} from '../../../_helpers/world.js';
+import {lineCase, orRefused, refused, type Case, type Group} from './group.js';
+
+const durationCases = (inputs: Readonly<Record<string, number | typeof refused>>): readonly Case[] =>
+	Object.entries(inputs).map(([text, theirs]) => [text, theirs, orRefused(() => parseDuration(text, 'it'))]);
+
+const hour = 3600;
+const noTime = 'it is no time to hold a GPU; there it ends at once, or before it begins';
+
+const run = (lease: Partial<Lease>): GpuRecord => ({
+	kind: 'leased',
+	index: 0,
+	raw: '{}',
+	lease: {user: 'alice', type: 'run', startTime: 0, ...lease},
+});
+
+function detailsOf(lease: Partial<Lease>): string {
+	const snapshot: Snapshot = snapshotWith({
+		now: 100_000,
+		pool: {gpuCount: 1, provider: 'fake'},
+		gpus: [run(lease)],
+	});
+	return detailWords(statusRows(snapshot, observationOf([idleReading(0)]), 1024)[0]!);
+}
+
+function usersOf(...users: ReadonlyArray<string | undefined>): string {
+	const processes = users.map((user, index) => ({pid: index + 1, user}));
+	const reading = {...idleReading(0), memoryUsedMiB: 5000, processes};
+	const free: GpuRecord = {kind: 'free', index: 0, raw: undefined};
+	const snapshot = snapshotWith({gpus: [free]});
+	return userWords(statusRows(snapshot, observationOf([reading]), 1024)[0]!);
+}
+
+/** A time in a record: what Go's `FlexibleTime` makes of it, in seconds, or refused. */
+const timeCase = (json: string, theirs: number | 'unset' | typeof refused): Case => {
+	const read = orRefused(() => parseTime(JSON.parse(json)));
+	return [
+		json,
+		theirs,
+		read === undefined ? 'unset' : read === 'invalid' ? refused : typeof read === 'number' ? Math.floor(read) : read,
+	];
+};
+
+export const durationGroups: readonly Group[] = [
+	{
+		name: 'ParseDuration',
+		origin: 'its tests',
+		cases: async () => [
+			...durationCases({
+				'30m': hour / 2,
+				'2h': 2 * hour,
+				'1d': 24 * hour,
+				'0.5h': hour / 2,
+				'0.5d': 12 * hour,
+				'240m': 4 * hour,
+				invalid: refused,
+				abcm: refused,
+				'abc.5h': refused,
+			}),
+			// What an empty text means is seen where it is typed.
+			await lineCase(['reserve', '-d', ''], 'ok'),
+		],
+	},
+	{
+		name: 'durations, more inputs',
+		origin: 'further inputs',
+		cases: () =>
+			durationCases({
+				'1m': 60,
+				'90m': 5400,
+				'+5m': 300,
+				'.5h': hour / 2,
+				'1.h': hour,
+				'1.5h': 1.5 * hour,
+				'1.25d': 30 * hour,
+				'007h': 7 * hour,
+				'8760h': 8760 * hour,
+				'365d': 8760 * hour,
+				'2H': refused,
+				h: refused,
+				'': refused,
+				'1 h': refused,
+				'1,5h': refused,
+				'5': refused,
+				'1w': refused,
+				'1h1h': refused,
+				'1e3h': refused,
+				'0x1h': refused,
+				'--1h': refused,
+				'1.5.5h': refused,
+				'0m': 0,
+				'0h': 0,
+				'0.0h': 0,
+				'-5m': -300,
+				'-1h': -hour,
+				'-0.5h': -hour / 2,
+				'99999999h': 99_999_999 * hour,
+				'1h30m': refused,
+				'1d12h': refused,
+				'0.5m': refused,
+				'30s': refused,
+				' 2h ': refused,
+			}),
+		differences: {
+			'0m': noTime,
+			'0h': noTime,
+			'0.0h': noTime,
+			'-5m': noTime,
+			'-1h': noTime,
+			'-0.5h': noTime,
+			'99999999h': 'more than a hundred years; there it overflows',
+		},
+		understoodHere: ['1h30m', '1d12h', '0.5m', '30s', ' 2h '],
+	},
+	{
+		name: 'FormatDuration',
+		origin: 'its tests',
+		cases: () =>
+			(
+				[
+					[0, '0h 0m 0s'],
+					[30, '0h 0m 30s'],
+					[330, '0h 5m 30s'],
+					[9045, '2h 30m 45s'],
+					[25 * hour + 90 * 60 + 120, '26h 32m 0s'],
+				] as const
+			).map(([seconds, theirs]) => [String(seconds), theirs, longDuration(seconds)]),
+	},
+	{
+		name: 'FormatTimeAgo, FormatTimeUntil, as status shows them',
+		origin: 'its tests',
+		cases: () => [
+			['no heartbeat', 'active', detailsOf({})],
+			['a heartbeat 2 h ago', 'heartbeat 2h 0m 0s ago', detailsOf({lastHeartbeat: 100_000 - 2 * hour})],
+			['a heartbeat to come', 'heartbeat in the future', detailsOf({lastHeartbeat: 100_000 + hour})],
+			['no end', 'manual reservation', detailsOf({type: 'manual'})],
+			['an end in 2 h', 'expires in 2h 0m 0s', detailsOf({type: 'manual', expiryTime: 100_000 + 2 * hour})],
+			['an end that was', 'expires in 0h 0m 0s', detailsOf({type: 'manual', expiryTime: 100_000 - hour})],
+		],
+	},
+	{
+		name: 'FormatUserList, FormatProcessList',
+		origin: 'its tests',
+		cases: () => [
+			['no user is known', 'unknown', usersOf(undefined)],
+			['one user', 'alice', usersOf('alice')],
+			['two users', 'alice and bob', usersOf('alice', 'bob')],
+			['three users', 'alice, bob and 1 more', usersOf('alice', 'bob', 'carol')],
+			['no process', '', processList([])],
+			[
+				'two processes',
+				'PID 1 (python), PID 2 (torch)',
+				processList([
+					{pid: 1, name: 'python'},
+					{pid: 2, name: 'torch'},
+				]),
+			],
+			[
+				'three processes',
+				'PID 1 (a), PID 2 (b) and 1 more',
+				processList([
+					{pid: 1, name: 'a'},
+					{pid: 2, name: 'b'},
+					{pid: 3, name: 'c'},
+				]),
+			],
+		],
+		differences: {
+			'two users': 'all users with commas: the one who is not named may be the one you look for',
+			'three users': 'all users with commas',
+		},
+	},
+	{
+		name: 'FlexibleTime',
+		origin: 'its tests',
+		cases: () => [
+			timeCase('1640995200', 1_640_995_200),
+			timeCase('1640995200.123', 1_640_995_200),
+			timeCase('"2022-01-01T00:00:00Z"', 1_640_995_200),
+			timeCase('"2022-01-01T12:30:45-05:00"', 1_641_058_245),
+			timeCase('invalid', refused),
+			timeCase('"not-a-time"', refused),
+		],
+	},
+	{
+		name: 'FlexibleTime, more inputs',
+		origin: 'further inputs',
+		cases: () => [
+			timeCase('null', 'unset'),
+			timeCase('0', 0),
+			timeCase('"1640995200"', 1_640_995_200),
+			timeCase('"1640995200.5"', 1_640_995_200),
+			timeCase('"2022-01-01T00:00:00.123456789+02:00"', 1_640_988_000),
+			timeCase('"0001-01-01T00:00:00Z"', 'unset'),
+			timeCase('"2022-02-30T00:00:00Z"', refused),
+			timeCase('"2022-01-01"', refused),
+			timeCase('true', refused),
+			timeCase('{}', refused),
+			timeCase('[]', refused),
+			timeCase('""', refused),
+			timeCase('"2026-11-22 03:07:39Z"', refused),
+			timeCase('-1', -1),
+			timeCase('"-1"', -1),
+			timeCase('1640995200000', 1_640_995_200_000),
+		],
+		differences: {
+			'-1': 'no lease began before 1970: the record is garbage',
+			'"-1"': 'as above',
+			'1640995200000': 'milliseconds, and no time in the year 53970',
+		},
+		// No time is no reason to lose a GPU, and a blank for the T is RFC 3339, too.
+		understoodHere: ['""', '"2026-11-22 03:07:39Z"'],
+	},
+];

@@ -1,0 +1,76 @@
+/** What a case is: one input, what the Go program makes of it by its source, and what this program makes of it now. */
+import {understand} from '../../../../source/main.js';
+import {checkLabel} from '../../../../source/command-line/flags.js';
+import {commandOf} from '../../../../source/commands/run.js';
+import {countOf, waitSecondsOf} from '../../../../source/commands/shared/acquire.js';
+import {formOf} from '../../../../source/commands/status/status.js';
+import {checkWanted} from '../../../../source/core/rules/allocation/request.js';
+
+export type Case = readonly [input: string, theirs: unknown, ours: unknown];
+
+/** Where the input comes from: tables of the Go program's tests, its source and documentation, or nobody but us. */
+export type Origin = 'its tests' | 'its source' | 'further inputs';
+
+export type Group = {
+	readonly name: string;
+	readonly origin: Origin;
+	readonly cases: () => readonly Case[] | Promise<readonly Case[]>;
+	/** Input -> why it differs. */
+	readonly differences?: Readonly<Record<string, string>>;
+	/** Inputs that are refused there and understood here: no script can depend on the refusal. */
+	readonly understoodHere?: readonly string[];
+};
+
+export const refused = 'refused';
+
+export function orRefused<Value>(read: () => Value): Value | typeof refused {
+	try {
+		return read();
+	} catch {
+		return refused;
+	}
+}
+
+/** Each field of what the Go program prints or stores, beside ours. A key that is absent there must be absent here, too. */
+export const fieldCases = (
+	what: string,
+	theirs: Readonly<Record<string, unknown>>,
+	ours: Readonly<Record<string, unknown>>,
+): readonly Case[] => Object.entries(theirs).map(([key, value]) => [`${what}: ${key}`, value, ours[key]]);
+
+/** Whether a line is accepted, up to the point at which a pool would be opened. */
+export async function lineCase(line: string | readonly string[], theirs: 'ok' | typeof refused): Promise<Case> {
+	const words = typeof line === 'string' ? line.split(' ') : line;
+	let ours = 'ok';
+	try {
+		const understood = await understand(words);
+		// The verbs look at these before anything else.
+		if ('command' in understood) {
+			const {command, input} = understood;
+			if (command.name === 'run' || command.name === 'reserve') {
+				const ids = input.text('gpu-ids')?.split(',').map(Number);
+				checkWanted({count: countOf(input, `${command.name}.gpus`, ids), ids}, 8);
+				waitSecondsOf(input, command.name);
+				checkLabel(input.config.get(`${command.name}.user`));
+				if (command.name === 'run') {
+					commandOf(input);
+				}
+			} else if (command.name === 'status') {
+				formOf(input);
+			}
+		}
+	} catch {
+		ours = refused;
+	}
+
+	return [words.join(' '), theirs, ours];
+}
+
+export const lines = async (
+	accepted: ReadonlyArray<string | readonly string[]>,
+	wrong: ReadonlyArray<string | readonly string[]> = [],
+): Promise<readonly Case[]> =>
+	Promise.all([
+		...accepted.map(async (line) => lineCase(line, 'ok')),
+		...wrong.map(async (line) => lineCase(line, refused)),
+	]);
