@@ -2,9 +2,12 @@
 import {existsSync} from 'node:fs';
 import process from 'node:process';
 import type {World} from '../core/model/ports.js';
+import {chooseStore, type StoreFacts} from '../core/operations/pool/choose-store.js';
 import type {Engine} from '../core/operations/engine.js';
 import {CanhazgpuError} from '../errors.js';
+import {refusesConnections} from '../host/connections.js';
 import type {OpenWorld} from './contract.js';
+import {credentials} from './open-stores.js';
 import {openStore, type Context} from './stores.js';
 
 /** Where Slurm's commands look for their configuration; Debian had the second until its version 11. */
@@ -13,8 +16,28 @@ const slurmFiles = ['/etc/slurm/slurm.conf', '/etc/slurm-llnl/slurm.conf'];
 const isSlurmHere = (): boolean =>
 	(process.env['SLURM_CONF'] ?? '') !== '' || slurmFiles.some((file) => existsSync(file));
 
+/**
+Whether Redis need not be asked: no one said where it is, and nothing listens where it would be. To load its client takes longer than all else
+that `run` does before srun.
+*/
+async function isRedisAbsent({config, locations}: Context, {isRedisGiven, recorded}: StoreFacts): Promise<boolean> {
+	const {host, port} = locations.redisRecord();
+	return (
+		!isRedisGiven &&
+		recorded === undefined &&
+		credentials.every((setting) => !config.isGiven(setting)) &&
+		(await refusesConnections(host, port))
+	);
+}
+
 /** Whether there is a pool of ours. One that does not answer is one, too. */
 async function hasPool(context: Context): Promise<boolean> {
+	const facts = context.locations.facts();
+	if (await isRedisAbsent(context, facts)) {
+		const {kind} = await chooseStore(facts, async () => 'no-answer');
+		return kind !== 'none';
+	}
+
 	try {
 		const {store} = await openStore(context, {}, async () => ({provider: undefined, reason: ''}));
 		await store.close();

@@ -26,6 +26,8 @@ export type ClusterConfig = {
 };
 
 export type Cluster = {
+	/** The same cluster, asked until the signal comes: then its commands are ended, and what they were run for rejects. */
+	readonly until: (signal: AbortSignal) => Cluster;
 	/**
 	Runs one of Slurm's commands to its end.
 
@@ -64,11 +66,12 @@ const configValue = (text: string, name: string): string | undefined => {
 	return ['', '(null)'].includes(value ?? '') ? undefined : value;
 };
 
-export function createCluster(monotonicMs: () => number): Cluster {
+export function createCluster(monotonicMs: () => number, signal?: AbortSignal): Cluster {
 	const run: Cluster['run'] = async (command, ...args) => {
 		const outcome = await runTool(command, args, {
 			timeoutMs: patienceMs,
 			maxBytes: mostBytes,
+			signal,
 			environment: {...clusterEnvironment(process.env), LC_ALL: 'C'},
 		});
 		if (['not-found', 'not-executable'].includes(outcome.failure ?? '')) {
@@ -135,6 +138,7 @@ export function createCluster(monotonicMs: () => number): Cluster {
 
 	let known: ClusterConfig | undefined;
 	return {
+		until: (other) => createCluster(monotonicMs, other),
 		run,
 		read,
 		readSince: async (ageMs) => (last !== undefined && monotonicMs() - last.readAtMs < ageMs ? last : read()),

@@ -48,9 +48,11 @@ export function submission(
 	type: string | undefined,
 ): Submitted {
 	const [command, ...args] = words;
-	const asked = requestWords(request, {waitSeconds, type, name: path.basename(command)});
+	const asking = requestWords(request, {waitSeconds, type, name: path.basename(command)});
 	const granted: Submitted['granted'] = async (pid, signal) => {
 		let pauseMs = firstQuestionMs;
+		// Nobody waits for an answer once the command has ended.
+		const asked = cluster.until(signal);
 		for (;;) {
 			// A command that ends at once has no need of words, and does not wait for them.
 			await clock.sleep(pauseMs, signal).catch(() => undefined);
@@ -60,9 +62,9 @@ export function submission(
 			}
 
 			try {
-				const jobId = jobOfStep(await cluster.run('scontrol', 'show', 'step', '--oneliner'), pid);
-				if (jobId !== undefined && !signal.aborted) {
-					return grantOf(await cluster.read(), jobId);
+				const jobId = jobOfStep(await asked.run('scontrol', 'show', 'step', '--oneliner'), pid);
+				if (jobId !== undefined) {
+					return grantOf(await asked.read(), jobId);
 				}
 			} catch (error) {
 				// A controller that is away is asked again: the command runs without it.
@@ -77,7 +79,7 @@ export function submission(
 		words: [
 			'srun',
 			'--ntasks=1',
-			...asked,
+			...asking,
 			...(hasTerminal ? ['--pty'] : ['--unbuffered', '--quit-on-interrupt']),
 			'--',
 			command,
@@ -102,7 +104,7 @@ export function submission(
 					'srun',
 					'--test-only',
 					'--ntasks=1',
-					...asked.filter((word) => !word.startsWith('--immediate')),
+					...asking.filter((word) => !word.startsWith('--immediate')),
 					'--',
 					command,
 				);

@@ -27,7 +27,8 @@ export const isIgnored = (signal: NodeJS.Signals): boolean => ignoredSignals().i
 
 /** Ignores them in this process, too. Gives back the way to stop. */
 export const keepIgnoring = (): (() => void) => {
-	const ignored = kept.filter((signal) => isIgnored(signal));
+	const numbers = ignoredSignals();
+	const ignored = kept.filter((signal) => numbers.includes(os.constants.signals[signal]));
 	for (const signal of ignored) {
 		process.on(signal, nothing);
 	}

@@ -1,4 +1,3 @@
-import {randomUUID} from 'node:crypto';
 import type {ChildProcess} from 'node:child_process';
 import os from 'node:os';
 import process from 'node:process';
@@ -10,6 +9,7 @@ import {exactEnvironment, exactWords, type Environment} from './exact-text.js';
 import {ignoredSignals, isIgnored, keepIgnoring} from './ignored-signals.js';
 import {callersOpenFiles, ownOpenFiles} from './inherited.js';
 import {afterSeconds, endChild, endJob} from './time-limit.js';
+import {randomId} from './random-id.js';
 import {relaySignals} from './signals.js';
 import {spawnJob} from './spawn.js';
 import {spareTerminalOfOthers, surviveLostOutput} from './terminal.js';
@@ -96,7 +96,7 @@ export const startJob = async ({
 	onTimeout,
 }: JobOptions): Promise<Job> => {
 	surviveLostOutput();
-	const mark = randomUUID();
+	const mark = randomId();
 	const ignored = ignoredSignals();
 	const stopIgnoring = keepIgnoring();
 	const relay = relaySignals();

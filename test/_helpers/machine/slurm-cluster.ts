@@ -12,11 +12,13 @@ import {ensureProgram, installPackage} from '../packages/apt.js';
 
 const programs = ['/usr/sbin/munged', '/usr/sbin/slurmctld', '/usr/sbin/slurmd', '/usr/bin/srun'];
 
+export const isSlurmInstalled = (): boolean => programs.every((program) => existsSync(program));
+
 /** @throws When it cannot be had: the tests that need it must fail, not be left out. */
 export const ensureSlurm = (): true =>
 	ensureProgram(
 		{name: 'Slurm', install: 'apt-get install slurmctld slurmd slurm-client munge'},
-		() => (programs.every((program) => existsSync(program)) ? true : undefined),
+		() => (isSlurmInstalled() ? true : undefined),
 		[
 			() => {
 				for (const name of ['munge', 'slurm-client', 'slurmd', 'slurmctld']) {

@@ -53,11 +53,10 @@ function troubleIn(line: string, name: string): NodeTrouble | undefined {
 	return flags.some((flag) => drainFlags.has(flag)) ? {kind: 'drained', reason, by} : undefined;
 }
 
-/** Names with numbers in their order: box2 before box10. */
-const byName = new Intl.Collator('en', {numeric: true});
-
-/** The nodes that have GPUs, by name. A node that is only planned (`FUTURE`) is none. */
+/** The nodes that have GPUs, by name, numbers in their order: box2 before box10. A node that is only planned (`FUTURE`) is none. */
 export function readNodes(text: string): readonly SlurmNode[] {
+	// To make one takes 7 ms, which `run` does not wait for.
+	const byName = new Intl.Collator('en', {numeric: true});
 	return text
 		.split('\n')
 		.filter((line) => line.startsWith('NodeName=') && !field(line, 'State').startsWith('FUTURE'))

@@ -1,0 +1,26 @@
+import {createConnection} from 'node:net';
+
+/** What does not answer in this time is left to those who ask again. */
+const patienceMs = 1000;
+
+const isRefusal = (error: NodeJS.ErrnoException): boolean => error.code === 'ECONNREFUSED';
+
+/** Whether nothing listens there: every address of the host refuses a connection. False also where it cannot be told. */
+export const refusesConnections = async (host: string, port: number): Promise<boolean> =>
+	new Promise((resolve) => {
+		const socket = createConnection({host, port, timeout: patienceMs});
+		const end = (isRefused: boolean): void => {
+			socket.destroy();
+			resolve(isRefused);
+		};
+
+		socket.once('connect', () => {
+			end(false);
+		});
+		socket.once('timeout', () => {
+			end(false);
+		});
+		socket.once('error', (error: NodeJS.ErrnoException | AggregateError) => {
+			end(isRefusal(error) || ('errors' in error && error.errors.every((each) => isRefusal(each as Error))));
+		});
+	});
