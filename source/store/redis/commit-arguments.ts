@@ -45,7 +45,7 @@ class Places {
 	}
 
 	/** Of a key that every script is given. */
-	value(name: 'drains' | 'notices' | 'policy' | 'revision'): number {
+	value(name: 'gpuCount' | 'drains' | 'notices' | 'policy' | 'revision'): number {
 		return commitKeys.indexOf(keys[name]) + 1;
 	}
 
@@ -69,30 +69,59 @@ const valueSteps = (
 	raw: string | undefined,
 ): readonly Argument[] => (raw === undefined ? [without, place] : [withValue, place, wireOf(raw)]);
 
-function expectationSteps(expectation: Expectation, places: Places): readonly Argument[] {
+/** The place of the key that holds what is expected. */
+function placeOf(expectation: Exclude<Expectation, {readonly kind: 'queue'}>, places: Places): number {
 	switch (expectation.kind) {
-		case 'gpu':
-		case 'entry': {
-			const place = expectation.kind === 'gpu' ? places.gpu(expectation.index) : places.entry(expectation.id);
-			return valueSteps(['same', 'absent'], place, expectation.raw);
+		case 'gpu': {
+			return places.gpu(expectation.index);
 		}
 
-		case 'queue': {
-			const {ids, extent} = expectation;
-			return ['line', extent, ids.length, ...ids.map((id) => wireOf(id))];
+		case 'entry': {
+			return places.entry(expectation.id);
 		}
 
 		case 'pool': {
-			return ['size', expectation.gpuCount ?? ''];
+			return places.value('gpuCount');
 		}
 
 		case 'drains':
 		case 'notices':
 		case 'policy':
 		case 'revision': {
-			return valueSteps(['same', 'absent'], places.value(expectation.kind), expectation.raw);
+			return places.value(expectation.kind);
 		}
 	}
+}
+
+type Expected = {
+	/** Pairs of a key's place and its value. */
+	readonly values: readonly Argument[];
+	readonly absent: readonly Argument[];
+	readonly steps: readonly Argument[];
+};
+
+/** Sorts what is expected into what is read at once, and the queue. */
+function expectedOf({expect, change}: RawPlan, places: Places): Expected {
+	const values: Argument[] = [];
+	const absent: Argument[] = change === undefined ? [] : [places.change(change.id)];
+	const steps: Argument[] = [];
+	for (const expectation of expect) {
+		if (expectation.kind === 'queue') {
+			const {ids, extent} = expectation;
+			steps.push('line', extent, ids.length, ...ids.map((id) => wireOf(id)));
+			continue;
+		}
+
+		const place = placeOf(expectation, places);
+		const value = expectation.kind === 'pool' ? expectation.gpuCount?.toString() : expectation.raw;
+		if (value === undefined) {
+			absent.push(place);
+		} else {
+			values.push(place, wireOf(value));
+		}
+	}
+
+	return {values, absent, steps};
 }
 
 function writeSteps(write: RawWrite, places: Places): readonly Argument[] {
@@ -171,9 +200,14 @@ const asksForMore = ({grants, expect, writes, usage}: RawPlan): boolean =>
 export function commitArguments(plan: RawPlan, run: string): Arguments {
 	const places = new Places();
 	const {change} = plan;
+	const expected = expectedOf(plan, places);
 	const steps = [
+		expected.values.length / 2,
+		...expected.values,
+		expected.absent.length,
+		...expected.absent,
 		...(change === undefined ? [] : ['once', places.change(change.id), change.attempt, changeSeconds]),
-		...plan.expect.flatMap((expectation) => expectationSteps(expectation, places)),
+		...expected.steps,
 		...plan.writes.flatMap((write) => writeSteps(write, places)),
 		...plan.usage.flatMap(({endSecond, raw}) => ['usage', endSecond, raw]),
 		...plan.audit.flatMap((raw) => ['audit', raw]),

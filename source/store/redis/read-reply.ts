@@ -21,15 +21,14 @@ export const readArguments = ({user, change, withoutQueue}: ReadOptions): Readon
 	...(user === undefined ? [] : usageNeedles(user)),
 ];
 
-/** A value as the script marks it: `v` and a string, `t` and a type, or nothing. */
+/** A value as the script tells it: a string, a list that holds a type, or nothing. */
 function valueOf(reply: unknown): RawValue {
-	const marked = optional(reply, bytesOf);
-	if (marked === undefined) {
-		return undefined;
+	if (Array.isArray(reply)) {
+		return {wrongType: rawOf(bytesOf(reply[0]))};
 	}
 
-	const raw = rawOf(marked.subarray(1));
-	return marked[0] === 't'.codePointAt(0) ? {wrongType: raw} : raw;
+	const value = optional(reply, bytesOf);
+	return value === undefined ? undefined : rawOf(value);
 }
 
 /** @throws CanhazgpuError `pool-garbage` when the queue is not a queue; WrongShape for what read.lua does not answer. */
@@ -51,7 +50,7 @@ export function parseReadReply(reply: unknown): Omit<RawSnapshot, 'storeUptimeSe
 		attemptDone,
 	] = listOf(reply, (item) => item);
 	if (ids instanceof Uint8Array) {
-		throw wrongKey(keys.queue, rawOf(ids.subarray(1)));
+		throw wrongKey(keys.queue, rawOf(ids));
 	}
 
 	const values = listOf(entries, valueOf);

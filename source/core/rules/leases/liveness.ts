@@ -325,7 +325,6 @@ Who of the pool lives under our machine-id and in another boot: the processes of
 after our own start; a clock that was off before a reboot cannot make it look so for more than a minute.
 */
 export function cloneIn(snapshot: Snapshot, host: Host): Lease | QueueEntry | undefined {
-	const startedAt = startOf(host, snapshot);
 	const isClone = (held: Lease | QueueEntry): boolean => {
 		const {machine, bootId, lastHeartbeat} = held;
 		const isOtherBoot =
@@ -333,7 +332,7 @@ export function cloneIn(snapshot: Snapshot, host: Host): Lease | QueueEntry | un
 		return (
 			isOtherBoot &&
 			lastHeartbeat !== undefined &&
-			lastHeartbeat > startedAt + leaseHeartbeatSeconds &&
+			lastHeartbeat > startOf(host, snapshot) + leaseHeartbeatSeconds &&
 			Math.abs(snapshot.now - lastHeartbeat) <= freshSeconds
 		);
 	};

@@ -10,9 +10,10 @@ ARGV  1 "1" when a free GPU becomes a lease: then the peer's lock is respected
       3 channel  4 event, or ""  5 age in seconds at which usage records go  6 how many of them may go at once
       7 how many records the trail keeps, about  8 the server's run id, or ""
       9 seconds in which there must be a usage record, or none goes
-      10... steps, each a word and its operands:
-        once KEY ATTEMPT SECONDS
-        same KEY VALUE | absent KEY | line whole-or-prefix N ID... | size COUNT-or-empty
+      10 how many keys must have a value, then each KEY VALUE; how many must be absent, then each KEY
+      then steps, each a word and its operands:
+        once KEY ATTEMPT SECONDS (among the absent ones, too)
+        line whole-or-prefix N ID...
         set KEY VALUE | delete KEY | join KEY ID VALUE | rejoin KEY ID VALUE SCORE | entry KEY ID VALUE | leave KEY ID
         restored COUNT |
         pool COUNT PROVIDER MACHINE-or-empty | usage SECOND RECORD | audit RECORD
@@ -26,7 +27,7 @@ if redis.replicate_commands then
   redis.replicate_commands()
 end
 
-local first_step = 10
+local first_expectation = 10
 local commands = {}
 local trail = {}
 local time = redis.call('TIME')
@@ -45,11 +46,6 @@ local function must_be(key, wanted)
   end
 end
 
--- A key of another type is not what anybody expects.
-local function has_value(key, expected)
-  return redis.pcall('GET', key) == expected
-end
-
 local taken_scores = {}
 
 local function score_text(score)
@@ -66,119 +62,143 @@ local function next_score()
   return score_text(last_score)
 end
 
+local function free_score(score)
+  while taken_scores[score] or #redis.call('ZRANGEBYSCORE', KEYS[4], score_text(score), score_text(score)) > 0 do
+    score = score + 1024
+  end
+  taken_scores[score] = true
+  return score_text(score)
+end
+
 local function stands_in_line(id)
   must_be(KEYS[4], 'zset')
   return redis.call('ZSCORE', KEYS[4], id)
 end
 
--- Each takes the place of its first operand, and answers the place after its last one, or nil for a conflict.
-local steps = {
-  -- A request that comes late finds that another attempt of its change was carried out.
-  once = function(at)
-    local key = KEYS[tonumber(ARGV[at])]
-    if redis.call('EXISTS', key) == 1 then
-      return nil
+local revision
+
+-- Reads all that is expected at once, and the revision with it. The number of the first step, or false for a conflict: a key of another
+-- type is not what anybody expects. An attempt that comes late finds that another one of its change was carried out.
+local function compare()
+  local at = first_expectation
+  local keys, values = { KEYS[8] }, {}
+  for number = 1, tonumber(ARGV[at]) do
+    keys[number + 1] = KEYS[tonumber(ARGV[at + 1])]
+    values[number + 1] = ARGV[at + 2]
+    at = at + 2
+  end
+  local found = redis.call('MGET', unpack(keys))
+  for number = 2, #keys do
+    if found[number] ~= values[number] then
+      return false
     end
-    run_later('SET', key, ARGV[at + 1], 'EX', ARGV[at + 2])
-    return at + 3
-  end,
-  same = function(at)
-    return has_value(KEYS[tonumber(ARGV[at])], ARGV[at + 1]) and at + 2
-  end,
-  absent = function(at)
-    return has_value(KEYS[tonumber(ARGV[at])], false) and at + 1
-  end,
-  size = function(at)
-    return has_value(KEYS[1], ARGV[at] ~= '' and ARGV[at]) and at + 1
-  end,
-  line = function(at)
-    local length = tonumber(ARGV[at + 1])
-    must_be(KEYS[4], 'zset')
-    -- One more than expected tells whether the line goes on.
-    local ids = redis.call('ZRANGE', KEYS[4], 0, length)
-    for place = 1, length do
-      if ids[place] ~= ARGV[at + 1 + place] then
-        return nil
+  end
+  revision = found[1]
+  at = at + 1
+  local absent = {}
+  for number = 1, tonumber(ARGV[at]) do
+    absent[number] = KEYS[tonumber(ARGV[at + number])]
+  end
+  if absent[1] and redis.call('EXISTS', unpack(absent)) > 0 then
+    return false
+  end
+  return at + 1 + #absent
+end
+
+local has_usage = false
+
+-- Compares, looks at every step and queues its writes. False for a conflict. A chain of words, since a table of functions would be made
+-- for each commit.
+local function take_steps()
+  local at = compare()
+  if not at then
+    return false
+  end
+  while ARGV[at] do
+    local word, first, second = ARGV[at], ARGV[at + 1], ARGV[at + 2]
+    if word == 'set' then
+      run_later('SET', KEYS[tonumber(first)], second)
+      at = at + 3
+    elseif word == 'once' then
+      run_later('SET', KEYS[tonumber(first)], second, 'EX', ARGV[at + 3])
+      at = at + 4
+    elseif word == 'line' then
+      local length = tonumber(second)
+      must_be(KEYS[4], 'zset')
+      -- One more than expected tells whether the line goes on.
+      local ids = redis.call('ZRANGE', KEYS[4], 0, length)
+      for place = 1, length do
+        if ids[place] ~= ARGV[at + 2 + place] then
+          return false
+        end
       end
-    end
-    return (ARGV[at] == 'prefix' or #ids == length) and at + 2 + length
-  end,
-  set = function(at)
-    run_later('SET', KEYS[tonumber(ARGV[at])], ARGV[at + 1])
-    return at + 2
-  end,
-  delete = function(at)
-    run_later('DEL', KEYS[tonumber(ARGV[at])])
-    return at + 1
-  end,
-  -- Joining twice would move somebody to the end.
-  join = function(at)
-    if stands_in_line(ARGV[at + 1]) then
-      return nil
-    end
-    run_later('ZADD', KEYS[4], next_score(), ARGV[at + 1])
-    run_later('SET', KEYS[tonumber(ARGV[at])], ARGV[at + 2])
-    return at + 3
-  end,
-  -- The place of an earlier time; an entry that has that very score already comes first.
-  rejoin = function(at)
-    if stands_in_line(ARGV[at + 1]) then
-      return nil
-    end
-    local score = tonumber(ARGV[at + 3])
-    while taken_scores[score] or #redis.call('ZRANGEBYSCORE', KEYS[4], score_text(score), score_text(score)) > 0 do
-      score = score + 1024
-    end
-    taken_scores[score] = true
-    run_later('ZADD', KEYS[4], score_text(score), ARGV[at + 1])
-    run_later('SET', KEYS[tonumber(ARGV[at])], ARGV[at + 2])
-    return at + 4
-  end,
-  -- An entry without a place would never be found again.
-  entry = function(at)
-    if not stands_in_line(ARGV[at + 1]) then
-      return nil
-    end
-    run_later('SET', KEYS[tonumber(ARGV[at])], ARGV[at + 2])
-    return at + 3
-  end,
-  leave = function(at)
-    must_be(KEYS[4], 'zset')
-    run_later('ZREM', KEYS[4], ARGV[at + 1])
-    run_later('DEL', KEYS[tonumber(ARGV[at])])
-    return at + 2
-  end,
-  pool = function(at)
-    run_later('SET', KEYS[1], ARGV[at])
-    run_later('SET', KEYS[2], ARGV[at + 1])
-    if ARGV[at + 2] == '' then
-      run_later('DEL', KEYS[3])
+      if first ~= 'prefix' and #ids ~= length then
+        return false
+      end
+      at = at + 3 + length
+    elseif word == 'usage' then
+      must_be(KEYS[5], 'zset')
+      run_later('ZADD', KEYS[5], first, second)
+      has_usage = true
+      at = at + 3
+    elseif word == 'audit' then
+      trail[#trail + 1] = first
+      at = at + 2
+    elseif word == 'entry' then
+      -- An entry without a place would never be found again.
+      if not stands_in_line(second) then
+        return false
+      end
+      run_later('SET', KEYS[tonumber(first)], ARGV[at + 3])
+      at = at + 4
+    elseif word == 'join' then
+      -- Joining twice would move somebody to the end.
+      if stands_in_line(second) then
+        return false
+      end
+      run_later('ZADD', KEYS[4], next_score(), second)
+      run_later('SET', KEYS[tonumber(first)], ARGV[at + 3])
+      at = at + 4
+    elseif word == 'leave' then
+      must_be(KEYS[4], 'zset')
+      run_later('ZREM', KEYS[4], second)
+      run_later('DEL', KEYS[tonumber(first)])
+      at = at + 3
+    elseif word == 'delete' then
+      run_later('DEL', KEYS[tonumber(first)])
+      at = at + 2
+    elseif word == 'rejoin' then
+      -- The place of an earlier time; an entry that has that very score already comes first.
+      if stands_in_line(second) then
+        return false
+      end
+      run_later('ZADD', KEYS[4], free_score(tonumber(ARGV[at + 4])), second)
+      run_later('SET', KEYS[tonumber(first)], ARGV[at + 3])
+      at = at + 5
+    elseif word == 'pool' then
+      run_later('SET', KEYS[1], first)
+      run_later('SET', KEYS[2], second)
+      if ARGV[at + 3] == '' then
+        run_later('DEL', KEYS[3])
+      else
+        run_later('SET', KEYS[3], ARGV[at + 3])
+      end
+      at = at + 4
+    elseif word == 'restored' then
+      restored_count = tonumber(first)
+      at = at + 2
     else
-      run_later('SET', KEYS[3], ARGV[at + 2])
+      error({ err = 'ERR there is no step ' .. word })
     end
-    return at + 3
-  end,
-  restored = function(at)
-    restored_count = tonumber(ARGV[at])
-    return at + 1
-  end,
-  usage = function(at)
-    must_be(KEYS[5], 'zset')
-    run_later('ZADD', KEYS[5], ARGV[at], ARGV[at + 1])
-    return at + 2
-  end,
-  audit = function(at)
-    trail[#trail + 1] = ARGV[at]
-    return at + 1
-  end,
-}
+  end
+  return true
+end
 
 -- Counts this commit. A run that is another than that of the last commit begins with the count that it found.
 local function next_revision()
-  local stored = redis.pcall('GET', KEYS[8])
   local count, base, since, run
-  if type(stored) == 'string' then
-    count, base, since, run = string.match(stored, '^(%d+) (%d+) (%d+) (%S*)$')
+  if revision then
+    count, base, since, run = string.match(revision, '^(%d+) (%d+) (%d+) (%S*)$')
   end
   count = tonumber(count) or 0
   base = tonumber(base) or 0
@@ -208,19 +228,12 @@ else
   run_later('DEL', KEYS[11])
 end
 
-local at = first_step
-local has_usage = false
-while ARGV[at] do
-  local word = ARGV[at]
-  local ok, after = pcall(steps[word], at + 1)
-  if not ok then
-    return type(after) == 'table' and after or redis.error_reply(tostring(after))
-  end
-  if not after then
-    return 'conflict'
-  end
-  has_usage = has_usage or word == 'usage'
-  at = after
+local ok, is_taken = pcall(take_steps)
+if not ok then
+  return type(is_taken) == 'table' and is_taken or redis.error_reply(tostring(is_taken))
+end
+if not is_taken then
+  return 'conflict'
 end
 
 if has_usage then
