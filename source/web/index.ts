@@ -150,6 +150,7 @@ export async function runWeb(options: WebOptions): Promise<void> {
 			createActor({
 				world: pool.actingWorld,
 				requester: mine.requester,
+				monotonicMs: clock.monotonicMs,
 				served: mine.served,
 				failed: options.complain,
 			});

@@ -13,6 +13,9 @@ import {transact} from './transact.js';
 import {createFreshScan, isAwakeOn} from './acquire-now.js';
 import {requireLocal, type EngineWorld} from './engine.js';
 
+/** How long a face offers to undo a release. */
+export const undoMs = 10_000;
+
 /** What was given back: one reservation, on these GPUs. */
 export type Released = {
 	readonly gpus: readonly number[];

@@ -1,10 +1,10 @@
 /** What becomes of the state when something that was asked for is answered. */
-import type {Released} from '../../core/operations/undo.js';
+import {undoMs, type Released} from '../../core/operations/undo.js';
 import {completed} from '../command-line/reduce.js';
 import {outputOf, withPage} from '../command-line/state.js';
 import type {Completion, LiveOutput, LiveOutputPage} from '../ports.js';
 import {isAsking, type AskingDialog, type Dialog} from './dialogs.js';
-import {flashMs, undoMs, type State} from './state.js';
+import {flashMs, type State} from './state.js';
 import {type Complaint, type WaitingUpdate, type Flash} from './messages.js';
 
 /** What became of a dialog. An answer names the one that asked, so that a late one touches no other. */

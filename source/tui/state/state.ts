@@ -18,9 +18,6 @@ import type {ShownPast} from './past.js';
 import type {ShownReport} from './report.js';
 import {type Waiting, type Flash} from './messages.js';
 
-/** How long a release can be undone. */
-export const undoMs = 10_000;
-
 /** How long a success, or a reason why not, is shown. */
 export const flashMs = 4000;
 

@@ -3,7 +3,9 @@ import type {World} from '../../core/model/ports.js';
 import type {QueueEntry, Requester, Snapshot} from '../../core/model/types.js';
 import {leaveQueue} from '../../core/operations/waiting/leave-queue.js';
 import {acquire} from '../../core/operations/waiting/acquire.js';
+import type {EngineWorld} from '../../core/operations/engine.js';
 import {extend, release, reserve} from '../../core/operations/reservations.js';
+import {undoableOf, undoMs, undoRelease, type Released} from '../../core/operations/undo.js';
 import {readForDisplay} from '../../core/operations/transact.js';
 import {worldVia} from '../../core/operations/world-via.js';
 import {holdingsIn, type Holding} from '../../core/rules/leases/holdings.js';
@@ -14,16 +16,24 @@ import {refusalMessage} from '../../format/queue/refusal.js';
 import {longDuration} from '../../format/text/durations.js';
 import {gpuList} from '../../format/text/gpu-list.js';
 import {sanitize} from '../../format/text/text.js';
+import {undoneText} from '../../format/queue/undone.js';
 import {progressText} from '../../format/queue/waiting-progress.js';
 import {secondsOf, type ActName, type ActRequests} from './requests.js';
 
-/** What was done, in words for the page. `gpus` are those that it was done to. */
-export type Done = {readonly words: string; readonly gpus: readonly number[]};
+/** What was done, in words for the page. */
+export type Done = {
+	readonly words: string;
+	/** Those that it was done to. */
+	readonly gpus: readonly number[];
+	/** Of a release that can be undone for a while: by what it is named then, and for how long. */
+	readonly undo?: {readonly id: string; readonly seconds: number};
+};
 
 export type ActorOptions = {
 	/** The pool with GPUs that are scanned for those who act. Rejects while the pool cannot be opened. */
 	readonly world: () => Promise<World>;
 	readonly requester: () => Requester;
+	readonly monotonicMs: () => number;
 	/** Told of a grant that somebody waited for in the queue. */
 	readonly served: (request: AcquireRequest, grant: Grant) => void;
 	/** Told of what fails while somebody waits. */
@@ -35,6 +45,9 @@ export type Actor = {
 	/** Gives up all places in the queue that this server waits in. */
 	readonly close: () => Promise<void>;
 };
+
+/** A request that was sent in time may come a little later. */
+const undoSlackMs = 5000;
 
 /** The queue is for people: nobody waits for so many things at once. */
 const mostWaits = 16;
@@ -83,7 +96,8 @@ const granted = ({gpus}: Grant, durationSeconds: number): Done => ({
 	gpus,
 });
 
-export function createActor({world: open, requester: whoAsks, served, failed}: ActorOptions): Actor {
+export function createActor({world: open, requester: whoAsks, monotonicMs, served, failed}: ActorOptions): Actor {
+	const undoable = new Map<string, {readonly released: readonly Released[]; readonly untilMs: number}>();
 	const ended = new AbortController();
 	const waits = new Set<Promise<void>>();
 
@@ -149,6 +163,24 @@ export function createActor({world: open, requester: whoAsks, served, failed}: A
 		return answer.promise;
 	}
 
+	/** Where it can be undone, the page is told how. */
+	function offerUndo(world: EngineWorld, holdings: readonly Holding[]): Pick<Done, 'undo'> {
+		const released = world.engine === undefined ? undoableOf(holdings) : [];
+		for (const [id, {untilMs}] of undoable) {
+			if (monotonicMs() > untilMs) {
+				undoable.delete(id);
+			}
+		}
+
+		if (released.length === 0) {
+			return {};
+		}
+
+		const id = crypto.randomUUID();
+		undoable.set(id, {released, untilMs: monotonicMs() + undoMs + undoSlackMs});
+		return {undo: {id, seconds: undoMs / 1000}};
+	}
+
 	type Deed<Name extends ActName> = (world: World, requester: Requester, request: ActRequests[Name]) => Promise<Done>;
 
 	const deeds: {readonly [Name in ActName]: Deed<Name>} = {
@@ -188,7 +220,21 @@ export function createActor({world: open, requester: whoAsks, served, failed}: A
 			}
 
 			const indexes = indexesOf(released);
-			return {words: `Released ${gpuList(indexes)}`, gpus: indexes};
+			return {words: `Released ${gpuList(indexes)}`, gpus: indexes, ...offerUndo(world, released)};
+		},
+		async undo(world, requester, {undo_id: undoId}) {
+			const offer = undoable.get(undoId);
+			undoable.delete(undoId);
+			if (offer === undefined || monotonicMs() > offer.untilMs) {
+				throw new CanhazgpuError('unavailable', 'That release can be undone no longer', {hint: 'Reserve again.'});
+			}
+
+			const {text, done, gpus} = undoneText(await undoRelease(world, requester, offer.released));
+			if (done === 'none') {
+				throw new CanhazgpuError('unavailable', text);
+			}
+
+			return {words: `${text[0]!.toUpperCase()}${text.slice(1)}`, gpus};
 		},
 		async leave(world, requester, {entry_id: entryId}) {
 			const {id} = entryOf(await readForDisplay(world), requester, entryId);

@@ -29,6 +29,8 @@ const schemas = {
 	join: v.strictObject(wanted),
 	extend: v.strictObject({...held, duration: wanted.duration}),
 	release: v.strictObject(held),
+	/** A release, by what its answer says. */
+	undo: v.strictObject({id, undo_id: name}),
 	leave: v.strictObject({id, entry_id: name}),
 } as const;
 

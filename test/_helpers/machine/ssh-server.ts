@@ -23,7 +23,7 @@ export function ensureSshServer(): void {
 	mkdirSync('/run/sshd', {recursive: true, mode: 0o755});
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
 	const server = createServer().listen(0, '127.0.0.1');
 	await once(server, 'listening');
 	const {port} = server.address() as AddressInfo;

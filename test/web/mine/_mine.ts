@@ -1,4 +1,5 @@
 /** `canhazgpu web --mine` in a box, and what is asked of it at its socket. */
+import {spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {mkdtempSync, rmSync} from 'node:fs';
 import {request as startRequest, type IncomingMessage} from 'node:http';
@@ -6,6 +7,8 @@ import {connect, createServer, type AddressInfo} from 'node:net';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {text} from 'node:stream/consumers';
+import {eventually} from '../../_helpers/eventually.js';
+import {freePort, startSshServers} from '../../_helpers/machine/ssh-server.js';
 import type {Box} from '../../_helpers/program/cli.js';
 import {startServerIn} from '../_server.js';
 
@@ -118,6 +121,40 @@ export async function signIn({socketPath, linkToken}: Mine) {
 				...more,
 				headers: {...headers, ...more.headers},
 			}),
+	};
+}
+
+/** A real `ssh -L` through a real server of OpenSSH, as `web --mine` prints it. */
+export async function startSshTunnel(
+	box: Box,
+	{socketPath}: Pick<Mine, 'socketPath'>,
+): Promise<{readonly url: string; readonly close: () => Promise<void>}> {
+	const directory = mkdtempSync(path.join(tmpdir(), 'chg-ssh-'));
+	const servers = await startSshServers(path.join(directory, 'ssh'), {box});
+	const port = await freePort();
+	const tunnel = spawn(
+		path.join(servers.directory, 'ssh'),
+		['-N', '-o', 'ExitOnForwardFailure=yes', '-L', `${port}:${socketPath}`, 'box'],
+		{stdio: 'ignore'},
+	);
+	const ended = once(tunnel, 'exit');
+	await eventually(async () => {
+		const socket = connect(port, '127.0.0.1');
+		const [kind] = (await Promise.race([
+			once(socket, 'connect').then(() => ['connected']),
+			once(socket, 'error').then(() => ['refused']),
+		])) as [string];
+		socket.destroy();
+		return kind === 'connected';
+	}, 20_000);
+	return {
+		url: `http://localhost:${port}/`,
+		async close() {
+			tunnel.kill('SIGKILL');
+			await ended;
+			await servers.stopAll();
+			rmSync(directory, {recursive: true, force: true});
+		},
 	};
 }
 

@@ -146,7 +146,7 @@ test('it reserves, extends, waits, leaves and releases as the verbs do, each onc
 
 	// A row that changed meanwhile is another reservation's.
 	expect((await page.act('release', {lease_id: 'another', gpus: [1]})).status).toBe(409);
-	expect((await page.act('release', {lease_id: leaseId, gpus: [1]})).json()).toEqual({
+	expect((await page.act('release', {lease_id: leaseId, gpus: [1]})).json()).toMatchObject({
 		words: 'Released GPU 1',
 		gpus: [1],
 	});
@@ -179,6 +179,30 @@ test('who waits by the page is served by the server; the events say what was don
 	expect(told.find(({kind}) => kind === 'granted')!['words']).toMatch(
 		/ got GPUs 1, 2 for 1h.*, in the browser · from the page$/v,
 	);
+});
+
+test('a release is undone once, with its end and its note, and not where somebody else has the GPU by then', async () => {
+	await page.act('reserve', {gpus: [1, 2], duration: '1h', note: 'kept'});
+	const [, before] = await gpus();
+	const released = (await page.act('release', {lease_id: before!.lease_id, gpus: [1]})).json();
+	expect(released).toEqual({
+		words: 'Released GPU 1',
+		gpus: [1],
+		undo: {id: expect.stringMatching(/^[\w\-]{36}$/v) as string, seconds: 10},
+	});
+	const {id: undoId} = released['undo'] as {readonly id: string};
+	expect((await page.act('undo', {undo_id: undoId})).json()['words']).toBe(
+		'Reserved GPU 1 again, until the same time as before',
+	);
+	const [, again] = await gpus();
+	expect(again).toMatchObject({note: 'kept', expiry_time: before!.expiry_time});
+	expect((await page.act('undo', {undo_id: undoId})).json()['error']).toBe('That release can be undone no longer');
+	const taken = (await page.act('release', {lease_id: again!.lease_id})).json();
+	await box.run('reserve --gpu-ids 1 --user zoe --duration 1h');
+	const late = await page.act('undo', {undo_id: (taken['undo'] as {readonly id: string}).id});
+	expect([late.status, late.json()['error']]).toEqual([409, expect.stringMatching(/^Not undone: GPU 1 is held by /v)]);
+	expect((await page.act('undo', {undo_id: 'never offered'})).status).toBe(409);
+	await box.run('release --gpu-ids 1,2');
 });
 
 test('a live server is named, and the socket of a dead one is replaced', async () => {

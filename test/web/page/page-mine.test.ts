@@ -7,7 +7,7 @@ import type {Page} from 'playwright-core';
 import {afterAll, beforeAll, describe, expect, onTestFinished} from 'vitest';
 import {slowTest} from '../../_helpers/slow.js';
 import {createEmbeddedBox, type Box} from '../../_helpers/program/cli.js';
-import {createRuntimeDirectory, startMine, startTunnel, type Mine} from '../mine/_mine.js';
+import {createRuntimeDirectory, startMine, startSshTunnel, startTunnel, type Mine} from '../mine/_mine.js';
 import {browserForAll, cardOf, chromiumProgram, openPage, overflow} from './_browser.js';
 
 describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
@@ -41,7 +41,9 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 	slowTest(
 		'a link lets the page reserve, extend, wait, leave and release by clicks and keys; a reload stays signed in',
 		async () => {
-			const {page, problems, strangers} = await openPage(browser, `${tunnel.url}#token=${mine.linkToken}`);
+			const ssh = await startSshTunnel(box, mine);
+			onTestFinished(ssh.close);
+			const {page, problems, strangers} = await openPage(browser, `${ssh.url}#token=${mine.linkToken}`);
 			await page.locator('.act-words', {hasText: 'This page acts as'}).waitFor();
 			expect(new URL(page.url()).hash).toBe('#/');
 			expect(await page.context().cookies()).toEqual([]);
@@ -89,6 +91,16 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 			await dialogOf(page).getByRole('button', {name: 'Leave', exact: true}).click();
 			await doneOf(page).getByText('Left the queue').waitFor();
 
+			await cardOf(page, 1).getByRole('button', {name: 'Release GPU 1'}).click();
+			await dialogOf(page).getByRole('button', {name: 'Release', exact: true}).click();
+			await doneOf(page).getByText('Released GPU 1').waitFor();
+			// What was released by mistake is back, with its end and its note, and is released for good then.
+			await page.getByRole('button', {name: 'Undo the release'}).click();
+			await doneOf(page).getByText('Reserved GPU 1 again, until the same time as before').waitFor();
+			await cardOf(page, 1).locator('.note', {hasText: "it's mine"}).waitFor();
+			await cardOf(page, 1)
+				.locator('.time', {hasText: /3h 5\dm left/v})
+				.waitFor();
 			await cardOf(page, 1).getByRole('button', {name: 'Release GPU 1'}).click();
 			await dialogOf(page).getByRole('button', {name: 'Release', exact: true}).click();
 			await doneOf(page).getByText('Released GPU 1').waitFor();

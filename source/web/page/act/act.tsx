@@ -7,7 +7,8 @@ import type {PageState} from '../state/state.js';
 import {Dialog} from './dialog.js';
 import {askExtend, askJoin, askLeave, askRelease, askReserve, type Question} from './dialogs.js';
 import {isOwnEntry, ownLeaseOn} from './ownership.js';
-import {endSession, readLink, session, type Session} from './session.js';
+import {endSession, readLink, session, type Done, type Session} from './session.js';
+import {Undo} from './undo.js';
 
 type ButtonProps = {
 	readonly words: string;
@@ -105,7 +106,7 @@ const slotsOf = (context: () => Context) => ({
 export function Act({state, account}: ActProps) {
 	const current = useObservable(session);
 	const [question, setQuestion] = useState<Question | undefined>(undefined);
-	const [done, setDone] = useState('');
+	const [done, setDone] = useState<Done>({words: ''});
 	/** Where the focus was when the dialog opened. */
 	const opener = useRef<Element | undefined>(null);
 	const context = useRef<Context>(undefined as never);
@@ -161,16 +162,17 @@ export function Act({state, account}: ActProps) {
 				</div>
 			)}
 			<p class="act-done" role="status">
-				{done}
+				{done.words}
 			</p>
+			{isOpen && done.undo !== undefined && <Undo key={done.undo.id} undo={done.undo} tell={setDone} />}
 			{question !== undefined && (
 				<Dialog
 					key={question.title + question.act}
 					question={question}
 					ask={ask}
-					close={(words) => {
+					close={(next) => {
 						setQuestion(undefined);
-						setDone(words ?? done);
+						setDone(next ?? done);
 						if (opener.current instanceof HTMLElement && opener.current.isConnected) {
 							opener.current.focus();
 						} else {

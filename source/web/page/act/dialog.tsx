@@ -1,7 +1,7 @@
 /** The dialog in which something is done. */
 import {useId, useLayoutEffect, useRef, useState} from 'preact/hooks';
 import type {Question, Values} from './dialogs.js';
-import {act, type Answer} from './session.js';
+import {act, type Answer, type Done} from './session.js';
 
 type Status =
 	| {readonly kind: 'asking' | 'sending'}
@@ -86,8 +86,8 @@ function FieldInput({field: {name, kind, hint, most}, value, isDisabled, change}
 export type DialogProps = {
 	readonly question: Question;
 	readonly ask: (question: Question) => void;
-	/** `words`: what was done. Undefined: it was called off. */
-	readonly close: (words?: string) => void;
+	/** `done`: what was done. Undefined: it was called off. */
+	readonly close: (done?: Done) => void;
 };
 
 export function Dialog({question, ask, close}: DialogProps) {
@@ -111,7 +111,7 @@ export function Dialog({question, ask, close}: DialogProps) {
 
 		attempt.current = undefined;
 		if (answer.kind === 'done') {
-			close(answer.words);
+			close(answer.done);
 		} else {
 			const {words, hint, code} = answer;
 			// Without a code it was refused at the door, and what was asked before is not known.

@@ -30,9 +30,12 @@ function store(token: string | undefined): void {
 
 export const session = observable<Session>({kind: storedToken() === undefined ? 'none' : 'open'});
 
+/** What the server did, and how to undo it where it can be undone for a while. */
+export type Done = {readonly words: string; readonly undo?: {readonly id: string; readonly seconds: number}};
+
 /** `unsure`: nobody knows whether it was done. The same request can be sent again: it is done once. */
 export type Answer =
-	| {readonly kind: 'done'; readonly words: string; readonly gpus: readonly number[]}
+	| {readonly kind: 'done'; readonly done: Done}
 	| {
 			readonly kind: 'refused';
 			readonly words: string;
@@ -64,9 +67,9 @@ export async function act(name: string, request: Readonly<Record<string, unknown
 	const token = storedToken();
 	try {
 		const response = await post(`/api/act/${name}`, request, token);
-		const body = (await response.json()) as ServerWords & {readonly words: string; readonly gpus: readonly number[]};
+		const body = (await response.json()) as ServerWords & Done;
 		if (response.ok) {
-			return {kind: 'done', words: body.words, gpus: body.gpus};
+			return {kind: 'done', done: body};
 		}
 
 		if (response.status === 401) {

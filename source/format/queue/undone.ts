@@ -1,0 +1,36 @@
+/** What became of a release that was to be undone, in words. */
+import type {Refusal} from '../../core/rules/allocation/allocation.js';
+import type {Undone} from '../../core/operations/undo.js';
+import {gpuList} from '../text/gpu-list.js';
+import {blockWords} from './refusal.js';
+
+/** `GPU 0,1 is held by bob`, once for all of which the same is to be said. */
+function blockedWords(refused: readonly Refusal[]): readonly string[] {
+	const blocked = refused.flatMap(({blocked: gpus, now}) =>
+		gpus.map(({index, block}) => ({index, words: blockWords(block, now)})),
+	);
+	return Array.from(
+		Map.groupBy(blocked, ({words}) => words),
+		([words, gpus]) => `GPU ${gpus.map(({index}) => index).join(',')} ${words}`,
+	);
+}
+
+export type UndoneText = {
+	readonly text: string;
+	/** `none`: nothing was changed. */
+	readonly done: 'all' | 'some' | 'none';
+	/** Those that are back. */
+	readonly gpus: readonly number[];
+};
+
+export function undoneText({undone, refused, over}: Undone): UndoneText {
+	const gpus = undone.flatMap((each) => each.gpus).toSorted((a, b) => a - b);
+	const late = over.length > 0 ? [`the reservation of ${gpuList(over)} has expired meanwhile`] : [];
+	const reasons = [...blockedWords(refused), ...late].join(', ');
+	if (gpus.length === 0) {
+		return {text: `Not undone: ${reasons}`, done: 'none', gpus};
+	}
+
+	const text = `reserved ${gpuList(gpus)} again, until the same time as before`;
+	return reasons === '' ? {text, done: 'all', gpus} : {text: `${text}, but ${reasons}`, done: 'some', gpus};
+}
