@@ -21,7 +21,7 @@ export type KnownKind =
 	| 'labels'
 	/** The other hosts. */
 	| 'hosts'
-	/** The asker's own places in the queue. */
+	/** The asker's own positions in the queue. */
 	| 'places';
 
 export type Flag = {

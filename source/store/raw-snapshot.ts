@@ -38,7 +38,7 @@ export type RawSnapshot = {
 	*/
 	readonly gpus: readonly RawValue[];
 	/**
-	In the order of the line.
+	In the order of the queue.
 	*/
 	readonly queue: ReadonlyArray<readonly [id: string, entry: RawValue]>;
 	/**

@@ -46,7 +46,7 @@ async function told({box}: Scene): Promise<Readonly<Record<string, number>>> {
 /** Leaves an entry in the queue that waits for all GPUs, and returns its id. */
 async function waitInLine({box}: Scene): Promise<string> {
 	const waiter = start(box, 'run --gpus 3 -- true');
-	await waiter.says(/1 of 1 in line/v);
+	await waiter.says(/position 1 of 1/v);
 	const {queue} = await peek(box);
 	return queue[0]!.id;
 }
@@ -176,7 +176,7 @@ slowTest.each(fates)('a position in the queue is taken once when its first reque
 	await box.run('reserve --gpus 1 --duration 1h');
 	proxy.meet([fate]);
 	const waiter = start(box, 'run --gpus 1 -- printenv CUDA_VISIBLE_DEVICES', byProxy);
-	await waiter.says(/1 of 1 in line/v);
+	await waiter.says(/position 1 of 1/v);
 	await eventually(async () => (await peek(box)).queue.length === 1);
 	await proxy.deliver();
 	await box.run('release');

@@ -144,7 +144,7 @@ test('who waits is shown in the order of Slurm, with the reason in words and an 
 	}
 
 	const first = start(box, 'reserve -g 4');
-	await first.says(/^Waiting for 4 GPUs: 1 of 1 in line/mv);
+	await first.says(/^Waiting for 4 GPUs: position 1 of 1/mv);
 	const second = start(box, 'run -g 2 -- true');
 	await eventually(
 		async () => (await entries()).length === 2 && (await entries())[0]!['estimate_seconds'] !== undefined,
@@ -174,7 +174,7 @@ test('a waiter that is killed leaves nothing in the queue, and gets nothing late
 	}
 
 	const waiter = start(box, 'reserve -g 1');
-	await waiter.says(/in line/v);
+	await waiter.says(/position \d/v);
 	waiter.kill('SIGKILL');
 	await eventually(() => jobsOfSlurm('--states=PENDING').length === 0, 20_000);
 });

@@ -70,7 +70,7 @@ const anyWrite: fc.Arbitrary<Write> = fc.oneof(
 	fc.record({kind: fc.constant('restored' as const), count: fc.integer({min: 0, max: 20})}),
 );
 
-/** A plan of the core does one thing to one place of the line. */
+/** A plan of the core does one thing to one entry of the queue. */
 const subjectOf = (write: Write): unknown =>
 	'entry' in write ? write.entry.id : 'id' in write ? write.id : 'index' in write ? write.index : write.kind;
 

@@ -28,7 +28,7 @@ test('w waits in the queue, is served, and says so', async () => {
 	await session.press('w', keys.tab, '2h');
 	await session.shows('$ canhazgpu reserve --gpus 1 --duration 2h');
 	await session.press(keys.enter);
-	await session.shows('WAIT Waiting for 1 GPU: 1 of 1 in line, got 0/1');
+	await session.shows('WAIT Waiting for 1 GPU: position 1 of 1, got 0/1');
 	await session.shows('Queue 1');
 	expect(session.store.getState().dialog).toBeUndefined();
 	await release(box, 1);
@@ -56,7 +56,7 @@ test('a refusal offers the queue, and x on the position there gives it up', asyn
 	await session.press('r', keys.tab, keys.tab, 'wow', keys.enter);
 	await session.shows('w waits for them in the queue');
 	await session.press('w');
-	await session.shows('WAIT Waiting for 1 GPU: 1 of 1 in line');
+	await session.shows('WAIT Waiting for 1 GPU: position 1 of 1');
 	const [id] = await lineOf(box);
 	await session.press('3', 'x');
 	await session.shows(`$ canhazgpu queue --leave ${id}`);

@@ -188,7 +188,7 @@ test('a position in the queue is not released as if it were a reservation', asyn
 	session = startMonitor(box);
 	await session.shows(/> 0 +Waiting +alice/v);
 	await session.press('x');
-	await session.shows('WARN GPU 0 is held for a place in the queue');
+	await session.shows('WARN GPU 0 is held for a position in the queue');
 });
 
 test('pasted text goes into a field and never becomes keys', async () => {

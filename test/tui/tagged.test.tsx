@@ -74,7 +74,7 @@ test('x gives back all tagged ones that are one’s own, in one commit, and z br
 	await session.shows(/> 0 +Mine/v);
 	await session.press(' ', ' ', 'j', ' ', ' ', ' ', 'x');
 	await session.shows('Release GPUs 0,1,4 now? y/N');
-	await session.shows('Left out: 3 held by bob; 5 held for a place in the queue');
+	await session.shows('Left out: 3 held by bob; 5 held for a position in the queue');
 	await session.shows('$ canhazgpu release --gpu-ids 0,1,4');
 	const commits: unknown[] = [];
 	const {commit} = box.store;

@@ -99,7 +99,7 @@ const servedMs = 2000;
 
 /** The store was away as the waiting ended. */
 const unsureWords =
-	'The store is away: this place in the queue is dropped once it is back. What was got in the last moment shows: canhazgpu status';
+	'The store is away: this position in the queue is dropped once it is back. What was got in the last moment shows: canhazgpu status';
 
 /** A user who has waited for long may look elsewhere by now. */
 export async function tellServed(app: App, {requester, note}: AcquireRequest, {gpus, leaseId}: Grant): Promise<void> {

@@ -55,7 +55,7 @@ export type Write =
 	  }
 	/** Replaces the entry of somebody who stands in the queue. */
 	| {readonly kind: 'entry'; readonly entry: QueueEntry}
-	/** Removes the id from the line and its entry. */
+	/** Removes the id from the queue, and its entry. */
 	| {readonly kind: 'leave'; readonly id: string}
 	/** Replaces all of them. */
 	| {readonly kind: 'drains'; readonly drains: ReadonlyMap<number, Drain>}

@@ -1,4 +1,4 @@
-/** A reservation: salloc holds the place in the queue, and the allocation outlives it. */
+/** A reservation: salloc holds the position in the queue, and the allocation outlives it. */
 import {spawn, type ChildProcess} from 'node:child_process';
 import {existsSync} from 'node:fs';
 import process from 'node:process';

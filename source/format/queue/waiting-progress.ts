@@ -50,16 +50,16 @@ export function progressText(progress: Progress, hasEstimate = true): string {
 			const why = reasons.length === 0 ? undefined : `since ${reasons.join(', ')}`;
 			const engineWhy = progress.reason === undefined ? undefined : engineReasonWords(progress.reason);
 			const when = outOfServiceWords(outOfService) ?? until ?? why ?? engineWhy ?? 'when a job ends';
-			const words = `Waiting for ${wantedWords(wanted)}: ${position} of ${waiting} in line, got ${got}`;
+			const words = `Waiting for ${wantedWords(wanted)}: position ${position} of ${waiting}, got ${got}`;
 			return hasEstimate ? `${words}, ${when}` : words;
 		}
 
 		case 'store-lost': {
-			return `Waiting goes on, the place in line is kept: ${sanitize(progress.reason)}`;
+			return `Waiting goes on, the position in the queue is kept: ${sanitize(progress.reason)}`;
 		}
 
 		case 'rejoined': {
-			return 'The place in line was lost: joined again, where it was';
+			return 'The position in the queue was lost: joined again, where it was';
 		}
 	}
 }

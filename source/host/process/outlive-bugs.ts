@@ -1,7 +1,7 @@
 import process from 'node:process';
 
 /**
-Keeps this process alive, from now on, when an error reaches nobody. Node would end it, and a job or a place in the queue hangs on it.
+Keeps this process alive, from now on, when an error reaches nobody. Node would end it, and a job or a position in the queue hangs on it.
 
 @param tell - Given each such error. Must not throw.
 */

@@ -53,7 +53,7 @@ export const lookUpCommand = (command: string, environment: Environment): Comman
 };
 
 /**
-Whether `run` could start this command now; see {@link lookUpCommand}. Asked before waiting in line for GPUs.
+Whether `run` could start this command now; see {@link lookUpCommand}. Asked before waiting in the queue for GPUs.
 */
 export const findCommand = (command: string, environment: Environment): CommandLookup['kind'] =>
 	lookUpCommand(command, environment).kind;

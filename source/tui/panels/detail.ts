@@ -38,7 +38,7 @@ const noteOf = ({lease}: Pick<StatusRow, 'lease'>): Line =>
 function endOf(row: Pick<StatusRow, 'lease' | 'remainingSeconds' | 'heartbeatAgeSeconds'>, state: State): Line {
 	const {lease, remainingSeconds, heartbeatAgeSeconds} = row;
 	if (lease?.partialQueueId !== undefined) {
-		return [span('held for its place in the queue until the rest is free')];
+		return [span('held for its position in the queue until the rest is free')];
 	}
 
 	const end =

@@ -47,7 +47,7 @@ export const leave = defineVerb<Confirmation<Place>>({
 	open(state) {
 		const record = selectedEntry(state);
 		if (record?.kind !== 'entry') {
-			throw new TypeError('No place in the queue is selected');
+			throw new TypeError('No position in the queue is selected');
 		}
 
 		const held = holdingsOf(state.snapshot!, record.id).map(({index}) => index);

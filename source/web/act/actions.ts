@@ -42,7 +42,7 @@ export type ActorOptions = {
 
 export type Actor = {
 	readonly perform: <Name extends ActName>(name: Name, request: ActRequests[Name]) => Promise<Done>;
-	/** Gives up all places in the queue that this server waits in. */
+	/** Gives up all positions in the queue that this server waits in. */
 	readonly close: () => Promise<void>;
 };
 
@@ -77,11 +77,11 @@ function checkLease(snapshot: Snapshot, requester: Requester, leaseId: string): 
 function entryOf(snapshot: Snapshot, requester: Requester, id: string): QueueEntry {
 	const record = snapshot.queue.find((each) => each.id === id);
 	if (record?.kind !== 'entry') {
-		throw gone('That place in the queue');
+		throw gone('That position in the queue');
 	}
 
 	if (!owns(requester, record.entry)) {
-		throw notOwner('That place in the queue', ownerOf(record.entry));
+		throw notOwner('That position in the queue', ownerOf(record.entry));
 	}
 
 	return record.entry;
@@ -118,7 +118,7 @@ export function createActor({world: open, requester: whoAsks, monotonicMs, serve
 		};
 	};
 
-	/** Answers as soon as the GPUs are granted, or a place in the queue is had. The waiting goes on beside. */
+	/** Answers as soon as the GPUs are granted, or a position in the queue is had. The waiting goes on beside. */
 	async function join(world: World, request: ReturnType<typeof requestOf>): Promise<Done> {
 		if (waits.size >= mostWaits) {
 			throw new CanhazgpuError('failed', `This server waits in ${mostWaits} places of the queue already`, {
@@ -146,7 +146,7 @@ export function createActor({world: open, requester: whoAsks, monotonicMs, serve
 
 					answer.resolve(granted(got, request.tenure.durationSeconds));
 				} else {
-					answer.reject(new CanhazgpuError('unavailable', 'The place in the queue was given up'));
+					answer.reject(new CanhazgpuError('unavailable', 'The position in the queue was given up'));
 				}
 			} catch (error) {
 				if (isWaiting) {
@@ -240,7 +240,7 @@ export function createActor({world: open, requester: whoAsks, monotonicMs, serve
 			const {id} = entryOf(await readForDisplay(world), requester, entryId);
 			const answer = await leaveQueue(world, requester, id);
 			if (answer.kind !== 'left') {
-				throw gone('That place in the queue');
+				throw gone('That position in the queue');
 			}
 
 			const freed = answer.freed.length === 0 ? '' : ` and gave back ${gpuList(answer.freed)}`;

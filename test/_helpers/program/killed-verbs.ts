@@ -133,7 +133,7 @@ export const killedVerbs: readonly KilledVerb[] = [
 		arrange: async (stage) => hold(stage, 3),
 		words: () => ['reserve', '--gpus', '2', '--duration', '3h'],
 		async meanwhile(stage, started) {
-			await started.says(/in line/v);
+			await started.says(/position \d/v);
 			await releaseGpu(stage, 1);
 			await started.says(/got 1\/2/v);
 			await releaseGpu(stage, 0);
@@ -146,7 +146,7 @@ export const killedVerbs: readonly KilledVerb[] = [
 		arrange: async (stage) => hold(stage, 3),
 		words: () => ['run', '--', 'sh', '-c', 'echo $$ > job; sleep 0.1'],
 		async meanwhile(stage, started) {
-			await started.says(/in line/v);
+			await started.says(/position \d/v);
 			await releaseGpu(stage, 1);
 		},
 		mayLeave: [picture([mine, mine, mine]), picture([mine, free, mine])],
@@ -156,7 +156,7 @@ export const killedVerbs: readonly KilledVerb[] = [
 		arrange: async (stage) => hold(stage, 3),
 		words: () => ['reserve'],
 		async meanwhile(_, started) {
-			await started.says(/in line/v);
+			await started.says(/position \d/v);
 			started.kill('SIGINT');
 		},
 	},

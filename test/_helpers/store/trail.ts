@@ -1,4 +1,4 @@
-/** What the trail says, played through: it must tell of every lease and every place in line, once each, and of nothing else. */
+/** What the trail says, played through: it must tell of every lease and every position in the queue, once each, and of nothing else. */
 import {expect} from 'vitest';
 import {isLeased} from '../../../source/core/rules/leases/holdings.js';
 import type {AuditKind, AuditRecord, Snapshot} from '../../../source/core/model/types.js';

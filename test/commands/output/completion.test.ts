@@ -68,7 +68,7 @@ test('what only the pool and the config know, with what it means', async () => {
 	]);
 });
 
-test('one’s own places in the queue', async () => {
+test('one’s own positions in the queue', async () => {
 	const waiting = start(box, 'reserve --gpu-ids 1,2');
 	await waiting.says(/Waiting/v);
 	const {stdout} = await box.run('queue --json');

@@ -27,7 +27,7 @@ test('delays grants, and nothing else', async () => {
 	await client.set('canhazgpu:allocation_lock', 'somebody', 'EX', 60);
 	expect(await box.run('extend --duration 1h')).toMatchObject({exitCode: 0});
 	const waiter = start(box, 'reserve --gpus 2 --short');
-	await waiter.says(/1 of 1 in line/v);
+	await waiter.says(/position 1 of 1/v);
 	expect((await box.run('release')).stdout).toBe('Released 2 GPU(s): [0 1]\n');
 	// It is awake and tries; whatever others do meanwhile takes longer than a grant would.
 	expect(await holders(box)).toBe('0:- 1:-');

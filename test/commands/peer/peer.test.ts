@@ -40,7 +40,7 @@ const goTime = (seconds: number): string =>
 
 type Changes = Readonly<Record<string, unknown>>;
 
-/** Puts a waiter of the peer at the end of the line. */
+/** Puts a waiter of the peer at the end of the queue. */
 async function joinAsPeer(changes: Changes = {}): Promise<string> {
 	const id = randomUUID();
 	const now = Date.now() / 1000;
@@ -95,12 +95,12 @@ async function longUp(): Promise<Store> {
 	return {...store, read: async (options) => ({...(await store.read(options)), storeUptimeSeconds: Infinity})};
 }
 
-describe('one line', () => {
+describe('one queue', () => {
 	test('a waiter of the peer comes before ours, and what it may claim is not handed to anybody later', async () => {
 		const id = await joinAsPeer();
 		expect(await box.run('reserve --nonblock')).toMatchObject({exitCode: 3, stdout: ''});
 		const waiter = start(box, 'reserve --short');
-		await waiter.says(/^Waiting for 1 GPU: 2 of 2 in line/v);
+		await waiter.says(/^Waiting for 1 GPU: position 2 of 2/v);
 		// Served: it takes its GPU and leaves, and nobody is told.
 		await client.set(
 			'canhazgpu:gpu:0',
@@ -113,7 +113,7 @@ describe('one line', () => {
 	test('the peer behind ours is not overtaken by a newcomer, and does not hold up ours', async () => {
 		await box.run('reserve --gpus 2');
 		const waiter = start(box, 'reserve --gpu-ids 1 --short');
-		await waiter.says(/1 of 1 in line/v);
+		await waiter.says(/position 1 of 1/v);
 		await joinAsPeer({requested_ids: [0]});
 		await box.run('release');
 		expect(await waiter.ended).toMatchObject({exitCode: 0, stdout: '1\n'});
@@ -158,7 +158,7 @@ describe('one line', () => {
 			start(box, 'run --gpu-ids 0,1 --timeout 1h -- true'),
 		];
 		for (const waiter of ours) {
-			await waiter.says(/in line/v);
+			await waiter.says(/position \d/v);
 		}
 
 		const ids = await client.zrange('canhazgpu:queue', '0', '-1');

@@ -47,10 +47,10 @@ describe.skipIf(!hasCompiler)('the clock', () => {
 		const {wrapper, pid} = await startSleeper(box, ['--gpu-ids', '0']);
 		await box.run('reserve --gpu-ids 1 --duration 1h');
 		const first = start(box, 'reserve --short --gpu-ids 1');
-		await first.says(/1 of 1 in line/v);
+		await first.says(/position 1 of 1/v);
 		clock.jump(-3 * hour);
 		const second = start(box, 'reserve --short --gpu-ids 1');
-		await second.says(/2 of 2 in line/v);
+		await second.says(/position 2 of 2/v);
 		const {stdout} = await box.run('status --json');
 		const rows = JSON.parse(stdout) as ReadonlyArray<Readonly<Record<string, unknown>>>;
 		expect(rows.map(({type}) => type)).toEqual(['RUN', 'MANUAL']);

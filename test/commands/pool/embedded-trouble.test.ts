@@ -88,7 +88,7 @@ slowTest('Ctrl-Z at those who use the database all the time never stops them in 
 	const waiters = await Promise.all(
 		Array.from({length: 3}, async () => startAsJob(box, 'reserve --short --duration 1h')),
 	);
-	await Promise.all(waiters.map(async (waiter) => waiter.says(/in line/v)));
+	await Promise.all(waiters.map(async (waiter) => waiter.says(/position \d/v)));
 	for (let round = 0; round < 20; round++) {
 		const waiter = waiters[round % 3]!;
 		// Each of them is waked by it, and reads.

@@ -46,7 +46,7 @@ async function fill(box: Box) {
 	const waiters: Started[] = [];
 	for (let place = 1; place <= waiterCount; place++) {
 		const waiter = start(box, 'reserve --short --duration 1h');
-		await waiter.says(new RegExp(`${place} of ${place} in line`, 'v'));
+		await waiter.says(new RegExp(`position ${place} of ${place}`, 'v'));
 		waiters.push(waiter);
 	}
 
@@ -112,7 +112,7 @@ describe('Redis', {timeout: 120_000}, () => {
 		await box.run('reserve --gpu-ids 1 --duration 2h');
 		await box.run(['admin', '--drain', '0', '--reason', 'a test']);
 		const gone = start(box, 'reserve --gpu-ids 1');
-		await gone.says(/1 of 1 in line/v);
+		await gone.says(/position 1 of 1/v);
 		await save(server);
 		gone.kill('SIGINT');
 		await gone.ended;

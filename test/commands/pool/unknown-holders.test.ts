@@ -100,7 +100,7 @@ describe.skipIf(!hasCompiler || !canEnter(ownPids))(
 				const job = startIn(ownPids, box, 'run --gpu-ids 0 -- sleep 600');
 				await becomesHeld(box);
 				const waiter = startIn(ownPids, box, 'reserve --short --gpu-ids 0');
-				await eventually(() => waiter.stderr().includes('1 of 1 in line'));
+				await eventually(() => waiter.stderr().includes('position 1 of 1'));
 				for (const step of [20 * 60, -5 * hour, 0]) {
 					clock.jump(step);
 					expect(await box.run('status')).toMatchObject({exitCode: 0});

@@ -229,7 +229,7 @@ test('a reservation waits in the queue, says so, and leaves it when it is called
 		},
 	});
 	await eventually(() => told.length > 0);
-	expect(told[0]).toContain('Waiting for 1 GPU: 1 of 1 in line');
+	expect(told[0]).toContain('Waiting for 1 GPU: position 1 of 1');
 	controller.abort();
 	expect(await waiting).toContain('Left the queue');
 	expect((await readCurrent(world)).queue).toEqual([]);

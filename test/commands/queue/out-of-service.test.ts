@@ -22,7 +22,7 @@ test.each(stores)(
 		const broken = 'failures: [{gpu: 2, words: GPU has fallen off the bus}]';
 		writeFileSync(scenario, broken);
 		const forAll = start(box, 'run --gpus 3 -- printenv CUDA_VISIBLE_DEVICES', environment);
-		await forAll.says(/1 of 1 in line/v);
+		await forAll.says(/position 1 of 1/v);
 		await eventually(async () => {
 			const [place] = (await peek(box)).queue;
 			return place?.kind === 'entry' && place.entry.unavailable !== undefined;

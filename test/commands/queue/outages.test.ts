@@ -1,4 +1,4 @@
-/** Waiting in line while Redis is away. */
+/** Waiting in the queue while Redis is away. */
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {eventually} from '../../_helpers/eventually.js';
 import {freshRedisBox, peek, start} from '../../_helpers/program/processes.js';
@@ -15,14 +15,14 @@ describe('while Redis is away', () => {
 		const {server, box} = await atServer(true);
 		await box.run('reserve --gpus 2');
 		const first = start(box, 'reserve --short');
-		await first.says(/1 of 1 in line/v);
+		await first.says(/position 1 of 1/v);
 		const second = start(box, 'reserve --short');
-		await second.says(/2 of 2 in line/v);
+		await second.says(/position 2 of 2/v);
 		const [before] = (await peek(box)).queue;
 		await server.kill();
-		await first.says(/\nWaiting goes on, the place in line is kept: /v);
+		await first.says(/\nWaiting goes on, the position in the queue is kept: /v);
 		await server.restart();
-		await first.says(/is kept[\s\S]*\nWaiting for 1 GPU: 1 of 2 in line/v, 15_000);
+		await first.says(/is kept[\s\S]*\nWaiting for 1 GPU: position 1 of 2/v, 15_000);
 		expect((await peek(box)).queue[0]!.id).toBe(before!.id);
 		// Two ways of hearing of the loss, one line or two, and not one a try.
 		expect(first.stderr().split('\n').length).toBeLessThan(6);
@@ -37,7 +37,7 @@ describe('while Redis is away', () => {
 		const {server, box} = await atServer(false);
 		await box.run('reserve --gpus 2');
 		const waiter = start(box, 'reserve --gpus 2 --short');
-		await waiter.says(/1 of 1 in line/v);
+		await waiter.says(/position 1 of 1/v);
 		const [before] = (await peek(box)).queue;
 		await server.restart();
 		await eventually(async () => (await peek(box)).pool !== undefined, 15_000);
@@ -53,9 +53,9 @@ describe('while Redis is away', () => {
 		const {server, box} = await atServer(true);
 		await box.run('reserve --gpus 2');
 		const waiter = start(box, 'run -- true');
-		await waiter.says(/1 of 1 in line/v);
+		await waiter.says(/position 1 of 1/v);
 		await server.kill();
-		await waiter.says(/place in line is kept/v);
+		await waiter.says(/position in the queue is kept/v);
 		waiter.kill('SIGINT');
 		const asked = performance.now();
 		expect(await waiter.ended).toMatchObject({exitCode: 130});

@@ -1,5 +1,5 @@
 /**
-Waiting in line, as processes: what is shown, and who is served.
+Waiting in the queue, as processes: what is shown, and who is served.
 */
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {
@@ -25,9 +25,9 @@ describe.each([
 		const box = await create();
 		await box.run('reserve --gpus 2 --duration 1h');
 		const waiter = start(box, 'reserve --gpus 2 --short');
-		await waiter.says(/^Waiting for 2 GPUs: 1 of 1 in line, got 0\/2, in about (?:59m \d+s|0h 59m \d+s|1h 0m 0s)\n$/v);
+		await waiter.says(/^Waiting for 2 GPUs: position 1 of 1, got 0\/2, in about (?:59m \d+s|0h 59m \d+s|1h 0m 0s)\n$/v);
 		await box.run('release --gpu-ids 1');
-		await waiter.says(/1 of 1 in line, got 1\/2 \[1\], in about/v);
+		await waiter.says(/position 1 of 1, got 1\/2 \[1\], in about/v);
 		expect(waiter.stdout()).toBe('');
 		await box.run('release --gpu-ids 0');
 		const ran = await waiter.ended;
@@ -41,7 +41,7 @@ describe.each([
 		const box = await create();
 		await box.run('reserve --gpus 2');
 		const waiter = start(box, ['run', '--gpu-ids', '1', '--', 'sh', '-c', 'echo "on $CUDA_VISIBLE_DEVICES"; exit 7']);
-		await waiter.says(/^Waiting for GPU 1: 1 of 1 in line, got 0\/1, in about /v);
+		await waiter.says(/^Waiting for GPU 1: position 1 of 1, got 0\/1, in about /v);
 		await box.run('release');
 		expect(await waiter.ended).toMatchObject({exitCode: 7, stdout: 'on 1\n'});
 		expect(await holders(box)).toBe('0:- 1:-');
@@ -52,7 +52,7 @@ describe.each([
 		await box.run('reserve --gpus 2');
 		const shell = await openShell(box);
 		shell.write('x=$(canhazgpu reserve -g 2 --short); echo "got <$x>"\r');
-		await shell.waitFor(/[⠇⠋⠏⠙⠦⠧⠴⠸⠹⠼] Waiting for 2 GPUs: 1 of 1 in line, got 0\/2, in about .* · 0h 0m \ds/v);
+		await shell.waitFor(/[⠇⠋⠏⠙⠦⠧⠴⠸⠹⠼] Waiting for 2 GPUs: position 1 of 1, got 0\/2, in about .* · 0h 0m \ds/v);
 		await box.run('release');
 		await shell.waitFor('got <0,1>');
 		expect(shell.screen().join('\n')).not.toContain('Waiting');
@@ -65,7 +65,7 @@ describe.each([
 		const first = start(box, ['reserve', '--gpus', '2', '--duration', '2h', '--note', 'both', '--wait', '1d']);
 		await first.says(/got 1\/2/v);
 		const second = start(box, ['run', '--gpu-ids', '0', '--user', 'team', '--', 'true']);
-		await second.says(/2 of 2 in line/v);
+		await second.says(/position 2 of 2/v);
 		const {stdout: table} = await box.run('queue');
 		const [header, , ...rows] = table.trimEnd().split('\n');
 		const until = (who: string, rest = '') =>
@@ -198,7 +198,7 @@ describe.each([
 		const ran = await first.ended;
 		expect(ran).toMatchObject({exitCode: 3, stdout: ''});
 		expect(ran.stderr).toContain('Error: Somebody took this request out of the queue\n');
-		await second.says(/1 of 1 in line/v);
+		await second.says(/position 1 of 1/v);
 	});
 
 	test('two wanted, one free: a newcomer for one is refused, or waits behind', async () => {
@@ -209,11 +209,11 @@ describe.each([
 		await box.run('release --gpu-ids 0');
 		expect(await box.run('reserve --nonblock')).toMatchObject({exitCode: 3, stdout: ''});
 		const newcomer = start(box, 'run -- true');
-		await newcomer.says(/2 of 2 in line, got 0\/1/v);
+		await newcomer.says(/position 2 of 2, got 0\/1/v);
 		await first.says(/got 1\/2 \[0\]/v);
 		await box.run('release --gpu-ids 1');
 		expect(await first.ended).toMatchObject({exitCode: 0, stdout: '0,1\n'});
-		await newcomer.says(/1 of 1 in line, got 0\/1/v);
+		await newcomer.says(/position 1 of 1, got 0\/1/v);
 		await box.run('release');
 		expect(await newcomer.ended).toMatchObject({exitCode: 0});
 	});
@@ -222,7 +222,7 @@ describe.each([
 		const box = await create();
 		await box.run('reserve --gpu-ids 1');
 		const picky = start(box, 'reserve --gpu-ids 1');
-		await picky.says(/Waiting for GPU 1: 1 of 1/v);
+		await picky.says(/Waiting for GPU 1: position 1 of 1/v);
 		expect(await box.run('reserve --short')).toEqual({exitCode: 0, stdout: '0\n', stderr: ''});
 		expect(await box.run('reserve --nonblock --gpu-ids 1')).toMatchObject({exitCode: 3});
 		picky.kill('SIGTERM');

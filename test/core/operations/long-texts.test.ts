@@ -45,7 +45,7 @@ const entrances: Readonly<Record<string, readonly [most: number, call: (text: st
 				{waitSeconds: 0, signal: never, onProgress: () => undefined},
 			),
 	],
-	'waiting in line': [
+	'waiting in the queue': [
 		longestNote,
 		async (note) =>
 			acquire(

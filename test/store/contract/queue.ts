@@ -3,7 +3,7 @@ import type {Subject} from '../contract.js';
 import {entry, join, leaseWrite, lineOf, poolWrite, start, stateOf, write} from '../samples.js';
 
 export function queueContract({store, harness}: Subject): void {
-	describe('the line', () => {
+	describe('the queue', () => {
 		test('keeps the order in which people came, within one commit too', async () => {
 			await write(store(), join('b'), join('a'));
 			await write(store(), join('0'));
@@ -77,14 +77,14 @@ export function queueContract({store, harness}: Subject): void {
 			expect(queue).toMatchObject([{id: 'a', entry: {note: 'still here'}}, {id: 'b'}]);
 		});
 
-		test('who stands in the line cannot join again, and keeps the place', async () => {
+		test('who waits in the queue cannot join again, and keeps the position', async () => {
 			await write(store(), join('a'), join('b'));
 			const before = stateOf(await store().read());
 			expect(await write(store(), poolWrite(1), join('a'))).toBe('conflict');
 			expect(stateOf(await store().read())).toEqual(before);
 		});
 
-		test('who does not stand in the line has no entry to replace', async () => {
+		test('who does not wait in the queue has no entry to replace', async () => {
 			expect(await write(store(), poolWrite(1), {kind: 'entry', entry: entry('a')})).toBe('conflict');
 			expect(stateOf(await store().read())).toEqual({pool: undefined, gpus: [], queue: []});
 		});

@@ -140,7 +140,7 @@ describe('our records', () => {
 		}
 	});
 
-	test('places in the line are nanoseconds of the store, and always later than the last', async () => {
+	test('scores in the queue are nanoseconds of the store, and always later than the last', async () => {
 		const scores = async () =>
 			(await client.zrangebyscore('canhazgpu:queue', '-inf', '+inf', 'WITHSCORES'))
 				.filter((_, at) => at % 2 === 1)

@@ -33,7 +33,7 @@ test('it waits in the queue, is served, takes a release back, and leaves nothing
 	top.write('w');
 	await top.waitFor('Wait for GPUs');
 	top.write(`${keys.tab}3h${keys.enter}`);
-	await top.waitFor(' WAIT Waiting for 1 GPU: 1 of 1 in line, got 0/1');
+	await top.waitFor(' WAIT Waiting for 1 GPU: position 1 of 1, got 0/1');
 	expect(await queueOf(box)).toMatchObject([{requested_count: 1, reservation_type: 'manual'}]);
 	expect(await box.run('release --gpu-ids 1')).toMatchObject({exitCode: 0});
 	await top.waitFor(' OK reserved GPU 1 for 3h 0m 0s');
@@ -69,7 +69,7 @@ test('it waits in the queue, is served, takes a release back, and leaves nothing
 	top.write(keys.escape);
 	await top.waitFor(/q Quit$/v);
 	top.write(':rese\t-g 2\r');
-	await top.waitFor(' WAIT Waiting for 2 GPUs: 1 of 1 in line');
+	await top.waitFor(' WAIT Waiting for 2 GPUs: position 1 of 1');
 	expect(readFileSync(path.join(box.home, 'state/canhazgpu/history'), 'utf8')).toBe(
 		'release\nreserve --gpu 1\nreserve -g 2\n',
 	);

@@ -26,7 +26,7 @@ test('a monitor without its Redis says so, changes nothing, keeps its place in t
 	top.write('w');
 	await top.waitFor('Wait for GPUs');
 	top.write(keys.enter);
-	await top.waitFor(' WAIT Waiting for 1 GPU: 1 of 1 in line');
+	await top.waitFor(' WAIT Waiting for 1 GPU: position 1 of 1');
 	const before = await top.waitFor('Free 0  Mine 4');
 
 	await redis.kill();

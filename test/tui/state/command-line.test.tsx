@@ -124,11 +124,11 @@ test('more than a line has a panel that scrolls', async () => {
 test('what has to wait gives the keys back, and tells its end later', async () => {
 	const {promise, resolve} = Promise.withResolvers<readonly string[]>();
 	const {press, shows, store} = await open(async (_, {onWaiting}) => {
-		onWaiting('Waiting for 2 GPUs: 1 of 1 in line, got 0/2');
+		onWaiting('Waiting for 2 GPUs: position 1 of 1, got 0/2');
 		return promise;
 	});
 	await press(':', 'reserve -g 2', keys.enter);
-	await shows('WAIT Waiting for 2 GPUs: 1 of 1 in line');
+	await shows('WAIT Waiting for 2 GPUs: position 1 of 1');
 	await press('?');
 	await shows('─ Keys');
 	resolve(['Reserved 2 GPU(s): [0 1] for 8h 0m 0s', '', 'To use them here:']);

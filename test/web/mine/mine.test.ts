@@ -139,7 +139,7 @@ test('it reserves, extends, waits, leaves and releases as the verbs do, each onc
 	const refused = await page.act('reserve', {gpus: [1], duration: '1h'});
 	expect([refused.status, refused.json()['code']]).toEqual([409, 'unavailable']);
 	const joined = await page.act('join', {gpus: [1], duration: '1h'});
-	expect(joined.json()['words']).toMatch(/^Waiting for GPU 1: 1 of 1 in line/v);
+	expect(joined.json()['words']).toMatch(/^Waiting for GPU 1: position 1 of 1/v);
 	const {entries} = (await askSocket(mine.socketPath, '/api/queue')).json() as {readonly entries: readonly Entry[]};
 	expect((await page.act('leave', {entry_id: entries[0]!['id']})).json()['words']).toBe('Left the queue');
 	expect((await page.act('leave', {entry_id: entries[0]!['id']})).status).toBe(409);

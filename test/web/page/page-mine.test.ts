@@ -84,7 +84,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 			await dialogOf(page).getByRole('button', {name: 'Wait in the queue'}).click();
 			expect(await dialogOf(page).getByLabel('GPUs').inputValue()).toBe('4');
 			await dialogOf(page).getByRole('button', {name: 'Wait', exact: true}).click();
-			await doneOf(page).getByText('1 of 1 in line').waitFor();
+			await doneOf(page).getByText('position 1 of 1').waitFor();
 			await page.locator('#queue').getByRole('button', {name: 'Leave the queue at position 1'}).click();
 			expect(await dialogOf(page).locator('code').textContent()).toMatch(/^canhazgpu queue --leave \S+$/v);
 			await page.keyboard.press('Tab');

@@ -98,7 +98,7 @@ export class Waiter {
 		this.#recordAlerts = createAlertRecorder(world);
 	}
 
-	/** Joins the end of the line and waits there. Whatever ends it, nothing is left behind. */
+	/** Joins the end of the queue and waits there. Whatever ends it, nothing is left behind. */
 	async wait(): Promise<Grant | GaveUp> {
 		const {store, clock} = this.#world;
 		const {signal} = this.#options;

@@ -15,7 +15,7 @@ import {couldUse, eligibleInstancesOf, groupsOf, isPossible, wantsInstances} fro
 import {isSameNote} from './out-of-service.js';
 
 /**
-For each GPU, the first entry of the line that could claim it: an entry claims every GPU of every group that can serve it, so that
+For each GPU, the first entry of the queue that could claim it: an entry claims every GPU of every group that can serve it, so that
 whichever becomes free first is its.
 
 @param queue - The queue, or the part of it before the caller.
@@ -132,7 +132,7 @@ export const planJoin = (entry: QueueEntry, host: string, at?: number): Plan => 
 });
 
 /**
-Leaves the line and gives back what was held meanwhile, with its records.
+Leaves the queue and gives back what was held meanwhile, with its records.
 
 @param snapshot - What was read.
 @param record - Of the position in the queue.

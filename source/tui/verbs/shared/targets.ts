@@ -67,7 +67,7 @@ function hindrance(lease: Lease | undefined, {settings}: State, verb: LeaseVerb)
 	}
 
 	if (lease.partialQueueId !== undefined) {
-		return {what: 'held for a place in the queue', why: 'press 3 and then x to leave the queue'};
+		return {what: 'held for a position in the queue', why: 'press 3 and then x to leave the queue'};
 	}
 
 	return verb === 'extend' && lease.expiryTime === undefined

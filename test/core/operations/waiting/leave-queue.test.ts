@@ -53,7 +53,7 @@ async function settle(world: TestWorld): Promise<readonly string[]> {
 	for (;;) {
 		const snapshot = await readCurrent(world);
 		let hasChanged = false;
-		// The last in line tries first: the order must not depend on who looks first.
+		// The last of the queue tries first: the order must not depend on who looks first.
 		for (const record of snapshot.queue.toReversed()) {
 			if (record.kind !== 'entry' || !isAwakeIn(world)(record.entry)) {
 				continue;

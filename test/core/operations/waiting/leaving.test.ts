@@ -1,4 +1,4 @@
-/** Taking somebody out of the line, by the beginning of an id. */
+/** Taking somebody out of the queue, by the beginning of an id. */
 import {expect, test} from 'vitest';
 import {leaveQueue, leaveQueueWhileEmpty} from '../../../../source/core/operations/waiting/leave-queue.js';
 import {release, reserve} from '../../../../source/core/operations/reservations.js';

@@ -266,7 +266,7 @@ test('who needs what is unknown waits until it is known, and is told why', async
 	expect(answer).toMatchObject({kind: 'granted', gpus: [0]});
 	expect(words).toEqual([
 		expect.stringMatching(
-			/^Waiting for 1 GPU with 62\.9G or more: 1 of 1 .*since GPU 0 has unknown memory, .* and 4 more$/v,
+			/^Waiting for 1 GPU with 62\.9G or more: position 1 of 1.*since GPU 0 has unknown memory, .* and 4 more$/v,
 		) as string,
 	]);
 });

@@ -34,7 +34,7 @@ const wait = async (
 
 const ownersOf = async (world: TestWorld) => (await readStatus(world)).rows.map(({owner}) => owner);
 
-/** Grants to those in line are made, and the answer is lost, after which this happens. */
+/** Grants to those who wait are made, and the answer is lost, after which this happens. */
 const losingGrants =
 	(then: () => void) =>
 	(store: Store): Store => ({

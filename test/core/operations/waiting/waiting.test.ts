@@ -41,7 +41,7 @@ describe('one who waits', () => {
 		await eventually(() => waiter.news.some((news) => news.kind === 'waiting' && news.held.length === 1));
 		expect((await readStatus(world)).rows[1]).toMatchObject({owner: 'bob', remainingSeconds: undefined});
 		expect(queueRows((await readStatus(world)).snapshot)).toMatchObject([{position: 1, held: [1], isPossible: true}]);
-		// A release by its owner leaves alone what the line holds.
+		// A release by its owner leaves alone what the queue holds.
 		expect((await release(world, bob, {by: 'gpus', ids: [1]})).released).toEqual([]);
 		await free(world, 0);
 		const answer = await waiter.answer;
@@ -108,7 +108,7 @@ describe('one who waits', () => {
 			unusable: [{index: 1, block: {kind: 'failed', why: 'GPU requires reset'}}],
 		});
 		expect(progressText(news)).toBe(
-			'Waiting for GPUs 0 1: 1 of 1 in line, got 0/2, since GPU 1 cannot be judged: GPU requires reset',
+			'Waiting for GPUs 0 1: position 1 of 1, got 0/2, since GPU 1 cannot be judged: GPU requires reset',
 		);
 		waiter.abort();
 		await waiter.answer;

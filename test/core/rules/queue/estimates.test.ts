@@ -12,7 +12,7 @@ import {queueRows} from '../../../../source/core/rules/queue/queue-rows.js';
 
 const boss = person('root', 'root', 0);
 
-test('estimates come from the ends of reservations and limits of jobs, in the order of the line', async () => {
+test('estimates come from the ends of reservations and limits of jobs, in the order of the queue', async () => {
 	const world = await createTestWorld({gpuCount: 2});
 	await reserve(world, {requester: boss, count: 1, ids: [0], durationSeconds: 600});
 	const join = async (id: string, wants: {count: number; ids?: readonly number[]}, timeLimitSeconds?: number) =>
@@ -30,7 +30,7 @@ test('estimates come from the ends of reservations and limits of jobs, in the or
 	await join('b', {count: 1, ids: [0]});
 	await join('c', {count: 1, ids: [0]});
 	await join('d', {count: 5});
-	// GPU 1 is free, and the line does not take it: so it is not to be counted on.
+	// GPU 1 is free, and the queue does not take it: so it is not to be counted on.
 	await join('e', {count: 1, ids: [1]});
 	expect(estimateWaits(await readCurrent(world))).toEqual(
 		new Map([

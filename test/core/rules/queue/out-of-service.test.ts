@@ -99,7 +99,7 @@ const outOf = async (world: TestWorld, snapshot: Snapshot) =>
 async function settle(world: TestWorld): Promise<void> {
 	for (let hasChanged = true; hasChanged;) {
 		hasChanged = false;
-		// The last in line tries first: the order must not depend on who looks first.
+		// The last of the queue tries first: the order must not depend on who looks first.
 		for (const {id} of entriesOf(await readCurrent(world)).toReversed()) {
 			const snapshot = await readCurrent(world);
 			const own = entriesOf(snapshot).find((record) => record.id === id);
