@@ -11,7 +11,7 @@ import {type CanhazgpuError} from '../errors.js';
 import {isolationLevels} from '../core/model/isolation.js';
 import {mostGpus} from '../core/model/limits.js';
 import {strategyNames} from '../core/rules/allocation/strategy.js';
-import {gpuColumnNames, presetNames, themeNames} from '../format/monitor-settings.js';
+import {gpuColumnNames, graphCharacters, presetNames, themeNames} from '../format/monitor-settings.js';
 import {parseMemoryMiB} from '../core/rules/allocation/memory-size.js';
 
 /** What to expect, in words; used as the message of every failed check. */
@@ -283,6 +283,7 @@ export const settings = {
 	'top.keys': setting(keys()),
 	'top.columns': harmless(setting(gpuColumns())),
 	'top.mouse': harmless(setting(flag(), true)),
+	'top.graphs': harmless(setting(choice(graphCharacters), 'braille')),
 	'top.theme': harmless(setting(choice(themeNames), 'auto')),
 	'simulated.scenario': setting(text('the path of a file')),
 } as const;

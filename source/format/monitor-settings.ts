@@ -34,6 +34,11 @@ export const presetNames = ['default', 'dense', 'processes', 'queue'] as const;
 
 export type PresetName = (typeof presetNames)[number];
 
+/** What the graphs of the monitor are drawn with, unless it draws with plain characters. */
+export const graphCharacters = ['braille', 'blocks'] as const;
+
+export type GraphCharacters = (typeof graphCharacters)[number];
+
 /** Colours other than the usual ones. `terminal` is the palette of the terminal, in 16 colours. */
 export const colorSchemes = ['high-contrast', 'color-blind', 'terminal'] as const;
 

@@ -48,7 +48,7 @@ const framedLevels = [
 ] as const;
 
 /** The edges of the table, of the panels below it and of the events, and the table's head. */
-const edgesOf = (eventRows: number): number => (eventRows === 0 ? 4 : 6);
+const edgesOf = (eventRows: number): number => (eventRows === 0 ? 4 : 5);
 
 /** With fewer rows than this, or all its GPUs, the table lets nothing else have room. */
 const leastFramedTable = 16;
@@ -233,7 +233,7 @@ export type Room = {readonly rows: number; readonly width: number};
 
 /** The queue stands beside the detail, which gets the rest. In a wide layout there is room to say because of whom an entry waits. */
 export const queueWidthOf = (columns: number, isWide: boolean): number =>
-	Math.max(columns >= 116 ? 50 : 44, Math.floor(columns * (isWide ? 0.4 : 0.34)));
+	Math.max(columns >= 116 ? 51 : 45, Math.floor(columns * (isWide ? 0.4 : 0.34)));
 
 const rowsOf = (layout: Layout, panel: PanelName): number => {
 	switch (panel) {
@@ -268,7 +268,8 @@ const rowsOf = (layout: Layout, panel: PanelName): number => {
 export function roomOf(state: Laid, panel: PanelName): Room {
 	const layout = layoutOf(state);
 	const {columns} = state.size;
-	const sides = layout.isFramed ? 2 : 0;
+	// Its frame, and a blank before the right side.
+	const sides = layout.isFramed ? 3 : 0;
 	if (layout.alone === panel) {
 		return {rows: layout.bodyRows - 2, width: columns - sides};
 	}
@@ -278,8 +279,9 @@ export function roomOf(state: Laid, panel: PanelName): Room {
 		layout.isFramed && layout.below === undefined
 			? {
 					queue: left,
-					detail: columns - left,
-					...(layout.isWide && {events: left, processes: columns - left}),
+					// They have a side in common.
+					detail: columns - left + 1,
+					...(layout.isWide && {events: left, processes: columns - left + 1}),
 				}
 			: {};
 	return {rows: rowsOf(layout, panel), width: (widths[panel] ?? columns) - sides};

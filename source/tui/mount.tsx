@@ -73,6 +73,7 @@ export async function mountMonitor(options: MonitorOptions): Promise<number> {
 					otherHosts: options.otherHosts,
 					hasNoPool: options.hasNoPool,
 					isAscii: options.isAscii,
+					graphs: options.graphs,
 					hasColor: !(options.noColor ?? isColorRefused()),
 					hasGradients: supportsColor !== false && supportsColor.has16m,
 					isLight: isLight(options.theme, process.env['COLORFGBG']),

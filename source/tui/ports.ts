@@ -2,7 +2,7 @@
 import type {Holding} from '../core/rules/leases/holdings.js';
 import type {AuditEntry, FactsOfProcesses, ProcessIdentity, Requester, Snapshot} from '../core/model/types.js';
 import type {HostStatus} from '../format/hosts/host-status.js';
-import type {GpuColumnName, PresetName, ThemeName} from '../format/monitor-settings.js';
+import type {GpuColumnName, GraphCharacters, PresetName, ThemeName} from '../format/monitor-settings.js';
 import type {GpuProvider, World} from '../core/model/ports.js';
 import type {SeenHost} from './state/hosts/state.js';
 
@@ -136,6 +136,7 @@ export type MonitorOptions = {
 	/** From the end of one scan to the next. 2000 unless said otherwise. */
 	readonly scanIntervalMs?: number;
 	readonly isAscii: boolean;
+	readonly graphs?: GraphCharacters;
 	/** What it begins with: the usual columns in the preset `default`, unless given. */
 	readonly view?: Partial<KeptView>;
 	/** Keys that were chosen in the place of the usual ones: what they do -> the keys. */

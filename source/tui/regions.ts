@@ -63,7 +63,7 @@ export function regionsOf(state: State): readonly Region[] {
 
 	const left = queueWidthOf(columns, isWide);
 	const leftSide = {left: 0, width: left, side: 1, top: next};
-	const rightSide = {left, width: columns - left, side: 1, top: next};
+	const rightSide = {left: left - 1, width: columns - left + 1, side: 1, top: next};
 	if (isWide) {
 		return [
 			table,
@@ -90,8 +90,7 @@ export function regionsOf(state: State): readonly Region[] {
 				table,
 				...stacked([['queue', queueRows]], leftSide),
 				...stacked([['detail', detailRows]], rightSide),
-				// Below the lower edges of both.
-				...stacked([['events', eventRows]], {...whole, top: next + detailRows + 2}),
+				...stacked([['events', eventRows]], {...whole, top: next + detailRows + 1}),
 			];
 }
 

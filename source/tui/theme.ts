@@ -21,7 +21,7 @@ export type Theme =
 
 const styles: Readonly<Record<Theme, Styles>> = {
 	mono: Object.fromEntries(
-		Object.entries(onDark).map(([tone, style]) => [tone, {...style, color: undefined}]),
+		Object.entries(onDark).map(([tone, style]) => [tone, {...style, color: undefined, backgroundColor: undefined}]),
 	) as Styles,
 	dark: onDark,
 	light: onLight,
@@ -41,10 +41,14 @@ export const styleOf = (tone: Tone, theme: Theme): Style => styles[theme][tone];
 type Paint = (text: string) => string;
 
 /** What draws a style, in the order in which Ink would. */
-function painterOf({color, bold, dimColor, inverse}: Style): Paint {
+function painterOf({color, backgroundColor, bold, dimColor, inverse}: Style): Paint {
 	let paint = chalk;
 	if (inverse === true) {
 		paint = paint.inverse;
+	}
+
+	if (backgroundColor !== undefined) {
+		paint = paint.bgHex(backgroundColor);
 	}
 
 	if (bold === true) {

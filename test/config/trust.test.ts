@@ -69,6 +69,7 @@ test('the settings that count in the file of any directory are these', () => {
 		'top.preset',
 		'top.columns',
 		'top.mouse',
+		'top.graphs',
 		'top.theme',
 	]);
 });

@@ -19,8 +19,8 @@ test('reserves GPUs by keys, and their rows change', async () => {
 	await session.press(keys.enter);
 	// For a few seconds only.
 	await session.shows(/OK reserved GPUs 0,1 for 4h 0m 0s.*export CUDA_VISIBLE_DEVICES=0,1/v);
-	await session.shows(/0 +Mine +alice +(?:4h00m|3h59m)/v);
-	expect(session.line(/^ +1 /v)).toMatch(/Mine +alice +(?:4h00m|3h59m)/v);
+	await session.shows(/0 +Mine +╭alice +(?:4h00m|3h59m)/v);
+	expect(session.line(/^ +1 /v)).toMatch(/Mine +╰alice +(?:4h00m|3h59m)/v);
 	expect(session.line(/^ +2 /v)).toMatch(/Free/v);
 	const {gpus} = await box.store.read();
 	expect(gpus[0]).toMatchObject({lease: {user: 'alice', note: "bob's run", expiryTime: sceneTime + 4 * 3600}});

@@ -43,6 +43,9 @@ async function openPool(app: App, isDemo: boolean, others: readonly string[]): P
 	}
 }
 
+/** Terminals whose letters are no more than those of a typewriter, or of a PC of 1987. */
+const plainTerminals: ReadonlySet<string | undefined> = new Set(['dumb', 'linux', 'ansi', 'vt100', 'vt102', 'vt220']);
+
 export const top: Command = {
 	name: 'top',
 	summary: 'The monitor: every GPU live, full screen, with keys to reserve and release',
@@ -136,7 +139,8 @@ export const top: Command = {
 				keys,
 				theme: input.config.get('top.theme'),
 				isMouseOn: input.config.get('top.mouse'),
-				isAscii: input.has('ascii') || process.env['TERM'] === 'dumb',
+				isAscii: input.has('ascii') || plainTerminals.has(process.env['TERM']),
+				graphs: input.config.get('top.graphs'),
 			});
 			// Behind the first frame, which needs all the room it can have.
 			keepHeapSmall();

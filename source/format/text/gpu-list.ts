@@ -1,11 +1,11 @@
 /**
-`GPU 3`, `GPUs 1,3`.
+`GPU 3`, `GPUs 1,3`, `GPUs 43-59`.
 
 @param gpus
 @param most - More than so many are only counted: `12 GPUs`.
 */
 export const gpuList = (gpus: readonly number[], most = Infinity): string =>
-	gpus.length > most ? `${gpus.length} GPUs` : `${gpus.length === 1 ? 'GPU' : 'GPUs'} ${gpus.join(',')}`;
+	gpus.length > most ? `${gpus.length} GPUs` : `${gpus.length === 1 ? 'GPU' : 'GPUs'} ${gpuRanges(gpus)}`;
 
 /**
 Indices in their order, with runs of three or more as a range: `0-3,5,6`.

@@ -1,4 +1,4 @@
-import type {ReactElement} from 'react';
+import type {ComponentProps, ReactElement} from 'react';
 import {Box} from 'ink';
 import {layoutOf, queueWidthOf, roomOf} from '../layout.js';
 import type {PanelName} from '../state/panels/state.js';
@@ -11,22 +11,23 @@ import {detailTitle} from '../panels/detail.js';
 import {glyphsOf} from '../widgets/glyphs.js';
 import {Lines} from '../widgets/line.js';
 import {Panel} from '../widgets/panel.js';
-import {block, rule, type Corners, type PanelContent} from '../widgets/panel-frames.js';
+import {block, rule, type FrameTone, type PanelContent} from '../widgets/panel-frames.js';
 import type {Line} from '../widgets/styled-text.js';
 
 type Properties = {readonly state: State};
 
 const contentOf = (name: PanelName, state: State): PanelContent => panelOf(name, state, roomOf(state, name));
 
-type FramedProperties = Properties & {
-	readonly name: PanelName;
-	readonly width: number;
-	readonly rows: number;
-	readonly corners?: Corners;
-	readonly hasBottom?: boolean;
-};
+type FramedProperties = Properties &
+	Pick<ComponentProps<typeof Panel>, 'width' | 'rows' | 'corners' | 'bottomCorners' | 'joint' | 'hasBottom'> & {
+		readonly name: PanelName;
+		/** Whose lower edge its upper one is. */
+		readonly above?: PanelName;
+		/** Whose right side its left one is. */
+		readonly beside?: readonly PanelName[];
+	};
 
-function FramedPanel({state, name, ...place}: FramedProperties): ReactElement {
+function FramedPanel({state, name, above, beside = [], ...place}: FramedProperties): ReactElement {
 	const {title, end, lines, isFocused} = contentOf(name, state);
 	return (
 		<Panel
@@ -35,66 +36,121 @@ function FramedPanel({state, name, ...place}: FramedProperties): ReactElement {
 			end={end}
 			lines={lines}
 			tone={isFocused ? 'focus' : 'frame'}
+			edgeTone={isFocused || above === state.panels.focus ? 'focus' : 'frame'}
+			// The side that two panels have in common belongs to the one that the keys speak to.
+			hasLeft={beside.length === 0 || isFocused}
 			theme={themeOf(state.settings)}
 			glyphs={glyphsOf(state)}
 		/>
 	);
 }
 
-/** The table above, the queue beside the detail, and the events below, as far as there is room for them. */
-function FramedBody({state}: Properties): ReactElement {
-	const {tableRows, detailRows, queueRows, eventRows, processRows, isWide, below} = layoutOf(state);
+/** Queue above events, beside the detail above all processes: all four have their sides in common. */
+function WideLowerBody({state}: Properties): ReactElement {
+	const {detailRows, queueRows, eventRows, processRows} = layoutOf(state);
+	const left = {state, width: queueWidthOf(state.size.columns, true)} as const;
+	const right = {state, width: state.size.columns - left.width + 1, beside: ['queue', 'events']} as const;
+	const isLevel = queueRows === detailRows;
+	return (
+		<Box>
+			<Box flexDirection="column">
+				<FramedPanel {...left} name="queue" rows={queueRows} above="table" corners={['leftJoint', 'downJoint']} />
+				<FramedPanel
+					{...left}
+					hasBottom
+					name="events"
+					rows={eventRows}
+					above="queue"
+					corners={['leftJoint', isLevel ? 'cross' : 'rightJoint']}
+					bottomCorners={['bottomLeft', 'upJoint']}
+				/>
+			</Box>
+			<Box flexDirection="column" marginLeft={-1}>
+				<FramedPanel {...right} name="detail" rows={detailRows} above="table" corners={['downJoint', 'rightJoint']} />
+				<FramedPanel
+					{...right}
+					hasBottom
+					name="processes"
+					rows={processRows}
+					above="detail"
+					corners={[isLevel ? 'cross' : 'leftJoint', 'rightJoint']}
+					bottomCorners={['upJoint', 'bottomRight']}
+				/>
+			</Box>
+		</Box>
+	);
+}
+
+/** The queue beside the detail, and the events below both where there is room for them. */
+function LowerBody({state}: Properties): ReactElement {
+	const {detailRows, queueRows, eventRows} = layoutOf(state);
 	const {columns} = state.size;
-	const queueWidth = queueWidthOf(columns, isWide);
-	const table = {state, name: 'table', width: columns, rows: tableRows + 1} as const;
-	const queue = {state, name: 'queue', width: queueWidth, rows: queueRows, corners: 'left joined'} as const;
-	const detail = {
-		state,
-		name: 'detail',
-		width: columns - queueWidth,
-		rows: detailRows,
-		corners: 'right joined',
-	} as const;
-	if (below !== undefined) {
-		const rows = below === 'queue' ? queueRows : processRows;
-		return (
-			<>
-				<FramedPanel {...table} />
-				<FramedPanel hasBottom state={state} name={below} width={columns} rows={rows} corners="both joined" />
-			</>
-		);
-	}
-
-	if (isWide) {
-		const events = {state, name: 'events', width: queueWidth, rows: eventRows, corners: 'both joined'} as const;
-		const processes = {...events, name: 'processes', width: columns - queueWidth, rows: processRows} as const;
-		return (
-			<>
-				<FramedPanel {...table} />
-				<Box>
-					<Box flexDirection="column">
-						<FramedPanel {...queue} />
-						<FramedPanel {...events} hasBottom />
-					</Box>
-					<Box flexDirection="column">
-						<FramedPanel {...detail} />
-						<FramedPanel {...processes} hasBottom />
-					</Box>
-				</Box>
-			</>
-		);
-	}
-
+	const queueWidth = queueWidthOf(columns, false);
+	const hasBottom = eventRows === 0;
+	const toneBelow = (name: PanelName): FrameTone =>
+		state.panels.focus === name || state.panels.focus === 'events' ? 'focus' : 'frame';
 	return (
 		<>
-			<FramedPanel {...table} hasBottom={detailRows === 0} />
-			{detailRows > 0 && (
-				<Box>
-					<FramedPanel {...queue} hasBottom />
-					<FramedPanel {...detail} hasBottom />
+			<Box>
+				<FramedPanel
+					state={state}
+					name="queue"
+					width={queueWidth}
+					rows={queueRows}
+					above="table"
+					corners={['leftJoint', 'downJoint']}
+					bottomCorners={['bottomLeft', 'upJoint']}
+					hasBottom={hasBottom}
+				/>
+				<Box marginLeft={-1}>
+					<FramedPanel
+						state={state}
+						name="detail"
+						width={columns - queueWidth + 1}
+						rows={detailRows}
+						above="table"
+						beside={['queue']}
+						corners={['downJoint', 'rightJoint']}
+						bottomCorners={['upJoint', 'bottomRight']}
+						hasBottom={hasBottom}
+					/>
 				</Box>
+			</Box>
+			{!hasBottom && (
+				<FramedPanel
+					hasBottom
+					state={state}
+					name="events"
+					width={columns}
+					rows={eventRows}
+					corners={['leftJoint', 'rightJoint']}
+					joint={{at: queueWidth - 1, left: toneBelow('queue'), right: toneBelow('detail')}}
+				/>
 			)}
-			{eventRows > 0 && <FramedPanel hasBottom state={state} name="events" width={columns} rows={eventRows} />}
+		</>
+	);
+}
+
+/** The table above the others, as far as there is room for them. */
+function FramedBody({state}: Properties): ReactElement {
+	const {tableRows, detailRows, queueRows, processRows, isWide, below} = layoutOf(state);
+	const {columns} = state.size;
+	const hasMore = below !== undefined || detailRows > 0;
+	return (
+		<>
+			<FramedPanel state={state} name="table" width={columns} rows={tableRows + 1} hasBottom={!hasMore} />
+			{below !== undefined && (
+				<FramedPanel
+					hasBottom
+					state={state}
+					name={below}
+					width={columns}
+					rows={below === 'queue' ? queueRows : processRows}
+					above="table"
+					corners={['leftJoint', 'rightJoint']}
+				/>
+			)}
+			{below === undefined && hasMore && (isWide ? <WideLowerBody state={state} /> : <LowerBody state={state} />)}
 		</>
 	);
 }

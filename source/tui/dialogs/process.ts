@@ -11,7 +11,7 @@ import {allProcesses} from '../state/processes/rows.js';
 import type {ProcessRow} from '../state/processes/state.js';
 import type {ProcessView} from '../state/dialogs.js';
 import {storeNow, type State} from '../state/state.js';
-import {graphLines, graphMargin} from '../widgets/graph.js';
+import {graphLines, graphMargin, graphStyleOf, valuesWithin} from '../widgets/graph.js';
 import type {Glyphs} from '../widgets/glyphs.js';
 import {joined, span, type Line} from '../widgets/styled-text.js';
 import {sides, type DialogView} from './dialog-parts.js';
@@ -67,13 +67,13 @@ function wrapped(words: string, width: number, most: number, ellipsis: string): 
 function graphsOf(key: string, total: number | undefined, state: State, room: {rows: number; width: number}) {
 	const count = room.width >= leastForTwo ? 2 : 1;
 	const columns = Math.floor((room.width - graphGap * (count - 1)) / count) - graphMargin;
-	const series = processSeriesOf(state.processHistory, key, columns);
+	const style = graphStyleOf(state.settings);
+	const series = processSeriesOf(state.processHistory, key, valuesWithin(columns, style));
 	// Read aloud, a graph is a row of signs.
 	if (series === undefined || room.rows < leastGraphRows || state.settings.isLinear) {
 		return [];
 	}
 
-	const {isAscii} = state.settings;
 	const from = `-${roughDuration(series.spanMs / 1000)}`;
 	const memory = graphLines(
 		{
@@ -84,12 +84,12 @@ function graphsOf(key: string, total: number | undefined, state: State, room: {r
 			values: series.memory,
 		},
 		room.rows,
-		isAscii,
+		style,
 	);
 	const load = graphLines(
 		{of: 'load', top: 'SM 100%', bottom: '0%', from, values: series.utilization},
 		room.rows,
-		isAscii,
+		style,
 	);
 	return count === 1 ? memory : load.map((line, place) => [...line, span(' '.repeat(graphGap)), ...memory[place]!]);
 }

@@ -8,7 +8,8 @@ import {sanitize, shownNote} from '../../format/text/text.js';
 import {fit} from '../../format/text/width.js';
 import type {State} from '../state/state.js';
 import {tagOf} from '../state/table/state.js';
-import {bar, ellipsisOf} from '../widgets/glyphs.js';
+import {barSpans} from '../widgets/bar.js';
+import {ellipsisOf} from '../widgets/glyphs.js';
 import {sparkline} from '../widgets/graph.js';
 import {lineWidth, loadTone, span, type Line, type Span} from '../widgets/styled-text.js';
 import type {GpuColumn, ColumnName} from './gpu-columns.js';
@@ -30,36 +31,33 @@ const unavailable = span('N/A', 'dim');
 type Load = {readonly of: 'load' | 'memory'; readonly share: number; readonly number: string};
 
 /** A bar with its number, both in the colour of the load; without room for a bar the number alone. */
-function barCell({of, share, number}: Load, {barWidth}: GpuColumn, isAscii: boolean): Line {
+function barCell({of, share, number}: Load, {barWidth}: GpuColumn, {settings}: State): Line {
 	const tone = loadTone(of, share);
-	if (barWidth === undefined) {
-		return [span(number, tone)];
-	}
-
-	const {filled, rest} = bar(share, barWidth, isAscii);
-	return [span(filled, tone), span(rest, 'dim'), span(fit(number, 5, 'end'), tone)];
+	return barWidth === undefined
+		? [span(number, tone)]
+		: [...barSpans(of, share, barWidth, settings), span(fit(number, 5, 'end'), tone)];
 }
 
-function utilizationCell({reading}: StatusRow, column: GpuColumn, isAscii: boolean): Line {
+function utilizationCell({reading}: StatusRow, column: GpuColumn, state: State): Line {
 	const percent = reading?.utilizationPercent;
 	return percent === undefined
 		? [unavailable]
-		: barCell({of: 'load', share: percent / 100, number: `${Math.round(percent)}%`}, column, isAscii);
+		: barCell({of: 'load', share: percent / 100, number: `${Math.round(percent)}%`}, column, state);
 }
 
-function memoryCell({reading}: StatusRow, column: GpuColumn, isAscii: boolean): Line {
+function memoryCell({reading}: StatusRow, column: GpuColumn, state: State): Line {
 	const {memoryUsedMiB: used, memoryTotalMiB: total} = reading ?? {};
 	if (used === undefined) {
 		return [unavailable];
 	}
 
-	if (total === undefined) {
+	if (total === undefined || total === 0) {
 		return [span(gibibytes(used))];
 	}
 
 	const number =
 		column.barWidth === undefined ? `${gibibytes(used).slice(0, -1)}/${gibibytes(total)}` : gibibytes(used);
-	return barCell({of: 'memory', share: used / total, number}, column, isAscii);
+	return barCell({of: 'memory', share: used / total, number}, column, state);
 }
 
 function temperatureCell({reading}: StatusRow): Span {
@@ -121,8 +119,8 @@ const cells: Readonly<Record<ColumnName, CellOf>> = {
 	kind: ({lease}) => [lease ? span(lease.type === 'run' ? 'RUN' : 'MANUAL') : nothing],
 	held: ({heldSeconds}) => [heldSeconds === undefined ? nothing : span(shortDuration(heldSeconds))],
 	ends: (row) => [endWords(row)],
-	utilization: (row, column, {settings}) => utilizationCell(row, column, settings.isAscii),
-	memory: (row, column, {settings}) => memoryCell(row, column, settings.isAscii),
+	utilization: utilizationCell,
+	memory: memoryCell,
 	temperature: (row) => [temperatureCell(row)],
 	power: ({reading}) => [reading?.powerWatts === undefined ? nothing : span(`${Math.round(reading.powerWatts)}W`)],
 	history: ({index, reading}, {width}, {history, nowMs, settings}) =>

@@ -10,7 +10,7 @@ import {isSortKey, type Pointed} from '../state/mouse/pointer.js';
 import {isFiltered, tagOf, type SortKey} from '../state/table/state.js';
 import {glyphsOf} from '../widgets/glyphs.js';
 import {rangeWords} from '../widgets/scroll.js';
-import {inTone, lineText, span, type Line} from '../widgets/styled-text.js';
+import {inTone, lineText, span, type Line, type Span} from '../widgets/styled-text.js';
 import {columnsFor, markerWidth, type GpuColumn} from './gpu-columns.js';
 import {gpuCell} from './gpu-cells.js';
 import {gpuTitles} from './shared/gpu-titles.js';
@@ -46,16 +46,47 @@ const inBold = (line: Line): Line => line.map(({text, tone}) => ({text, tone: to
 /** What the store says goes dim when it is lost, what the tool says when scans fail. */
 const fromStore = new Set<GpuColumn['name']>(['state', 'owner', 'kind', 'held', 'ends', 'note']);
 
-function tableRow(row: StatusRow, state: State, width: number): Line {
+/** What is the same for all GPUs of a reservation. */
+const ofReservation = new Set<GpuColumn['name']>(['state', 'owner', 'kind', 'held', 'ends', 'note', 'process']);
+
+/** The peer's reservations have no id to tell. */
+const isSameReservation = (row: StatusRow, other: StatusRow | undefined): boolean =>
+	row.lease?.leaseId !== undefined && row.lease.leaseId === other?.lease?.leaseId;
+
+/** Words that a row has in common with the one above it are faint: so a reservation of many GPUs is seen as one. */
+const faint = (line: Line): Line =>
+	line.map((piece) => (piece.tone === 'plain' || piece.tone === 'others' ? span(piece.text, 'dim') : piece));
+
+/** The rows of the table above and below, as it is ordered, and whether the one above is in view. */
+type Neighbours = {readonly above?: StatusRow; readonly below?: StatusRow; readonly isAboveShown: boolean};
+
+/** Before the owner: the line at the side of GPUs of one reservation that stand together. */
+function bracketOf(row: StatusRow, {above, below}: Neighbours, state: State): Span {
+	const {topLeft, vertical, bottomLeft} = glyphsOf(state);
+	const [isBelowFirst, isAboveLast] = [isSameReservation(row, above), isSameReservation(row, below)];
+	return isBelowFirst ? span(isAboveLast ? vertical : bottomLeft, 'frame') : span(isAboveLast ? topLeft : ' ', 'frame');
+}
+
+function tableRow(row: StatusRow, neighbours: Neighbours, state: State, width: number): Line {
 	const isSelected = row.index === state.selectedGpu;
 	const isStale = state.connection.kind === 'lost';
-	const cells = columnsOf(state, width).map((column) => {
+	const {above, isAboveShown} = neighbours;
+	const isRepeated = !isSelected && isAboveShown && above !== undefined && isSameReservation(row, above);
+	const columns = columnsOf(state, width);
+	const cells = columns.map((column) => {
 		const fitted = gpuCell(row, column, state);
 		const isOld = fromStore.has(column.name) ? isStale : column.name !== 'gpu' && state.scanFailure !== undefined;
-		return isOld ? inTone(fitted, 'dim') : fitted;
+		return isOld
+			? inTone(fitted, 'dim')
+			: isRepeated && ofReservation.has(column.name) && lineText(fitted) === lineText(gpuCell(above, column, state))
+				? faint(fitted)
+				: fitted;
 	});
 	const [first, ...rest] = cells;
-	const following = rest.flatMap((fitted) => [span(' '), ...fitted]);
+	const following = rest.flatMap((fitted, place) => [
+		columns[place + 1]!.name === 'owner' ? bracketOf(row, neighbours, state) : span(' '),
+		...fitted,
+	]);
 	const marks = `${isSelected ? '>' : ' '}${state.table.tags.has(tagOf(row.index, row.reading)) ? '*' : ' '}`;
 	const line = isSelected
 		? [span(`${marks}${lineText(first!)}`, 'marked'), ...inBold(following)]
@@ -107,12 +138,17 @@ export function gpusPanel(state: State, {rows, width}: Room): PanelBody {
 	const from = state.firstRow;
 	const to = Math.min(all.length, from + lines * tableColumns);
 	const columnWidth = columnWidthOf(width, tableColumns);
-	const blocks = Array.from({length: tableColumns}, (_, place) => [
-		tableHead(state, columnWidth),
-		...all
-			.slice(from + place * lines, Math.min(to, from + (place + 1) * lines))
-			.map((row) => tableRow(row, state, columnWidth)),
-	]);
+	const blocks = Array.from({length: tableColumns}, (_, block) => {
+		const start = from + block * lines;
+		return [
+			tableHead(state, columnWidth),
+			...all.slice(start, Math.min(to, start + lines)).map((row, line) => {
+				const place = start + line;
+				const neighbours = {above: all[place - 1], below: all[place + 1], isAboveShown: line > 0};
+				return tableRow(row, neighbours, state, columnWidth);
+			}),
+		];
+	});
 	const isFilteredOut = all.length === 0 && isFiltered(state.table.filter);
 	return {
 		beside: [

@@ -7,7 +7,7 @@ import {states, type MonitorState} from '../../format/states.js';
 import {fit} from '../../format/text/width.js';
 import type {State} from '../state/state.js';
 import {block} from '../widgets/panel-frames.js';
-import {bar} from '../widgets/glyphs.js';
+import {bar} from '../widgets/bar.js';
 import {fitLine, lineWidth, loadTone, span, type Line} from '../widgets/styled-text.js';
 import {sides} from '../dialogs/dialog-parts.js';
 import {stateTones} from './shared/labels.js';

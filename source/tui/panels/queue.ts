@@ -4,6 +4,7 @@ import type {QueueEntry} from '../../core/model/types.js';
 import {shortDuration} from '../../format/text/durations.js';
 import {blockersWords} from '../../format/queue/blockers.js';
 import {stuckWords} from '../../format/queue/out-of-service.js';
+import {gpuRanges} from '../../format/text/gpu-list.js';
 import {sanitize} from '../../format/text/text.js';
 import {memoryWords} from '../../core/rules/allocation/memory-size.js';
 import {grown, rowText, type Column, type GrowthRound} from '../../format/text/columns.js';
@@ -81,11 +82,11 @@ const gotOf = ({held}: QueueRow, {requestedIds, requestedCount}: QueueEntry): st
 const blockedByOf = ({blockers}: QueueRow, state: State): string =>
 	blockersWords(blockers, (seconds) => clockWords(seconds, state));
 
-/** `GPU 4,5` for these very ones, `2 GPUs` for any, `2 GPUs 40G+ h100` for those that have what is needed. */
+/** `GPU 0-3,5` for these very ones, `2 GPUs` for any, `2 GPUs 40G+ h100` for those that have what is needed. */
 const wantOf = ({requestedIds, requestedCount, need = {}}: QueueEntry): string =>
 	[
 		requestedIds.length > 0
-			? `GPU ${requestedIds.join(',')}`
+			? `GPU ${gpuRanges(requestedIds)}`
 			: `${requestedCount} GPU${requestedCount === 1 ? '' : 's'}`,
 		...(need.models === undefined ? [] : [sanitize(need.models.join('|'))]),
 		...(need.minMemoryMiB === undefined ? [] : [`${memoryWords(need.minMemoryMiB)}+`]),

@@ -6,8 +6,9 @@ import {grown, rowText, type Column} from '../../format/text/columns.js';
 import {reportRowsWithin, type Room} from '../layout.js';
 import {reportDays} from '../state/report.js';
 import type {State} from '../state/state.js';
-import {bar, ellipsisOf} from '../widgets/glyphs.js';
-import {loadTone, span, type Line} from '../widgets/styled-text.js';
+import {barSpans} from '../widgets/bar.js';
+import {ellipsisOf} from '../widgets/glyphs.js';
+import {span, type Line} from '../widgets/styled-text.js';
 import {rangeWords, windowOf, type Extent} from '../widgets/scroll.js';
 import type {PanelBody} from './shared/panel-body.js';
 
@@ -53,7 +54,6 @@ function rowLine(
 ): Line {
 	const share = largest > 0 ? percentage / largest : 0;
 	const barWidth = columns.at(-1)!.width;
-	const {filled, rest} = barWidth < leastBar ? {filled: '', rest: ''} : bar(share, barWidth, state.settings.isAscii);
 	const cells = {
 		key: sanitize(key),
 		hours: gpuHours.toFixed(2),
@@ -67,8 +67,8 @@ function rowLine(
 	return [
 		span(` ${rowText([keyColumn!], cells, options)}`, 'strong'),
 		span(rowText(figures, cells, options)),
-		span(`  ${filled}`, loadTone('memory', share)),
-		span(rest, 'dim'),
+		span('  '),
+		...(barWidth < leastBar ? [] : barSpans('memory', share, barWidth, state.settings)),
 	];
 }
 

@@ -3,8 +3,19 @@ import {shownStateOf, type StatusRow} from '../../core/rules/pool/status.js';
 import {states} from '../../format/states.js';
 import {fit} from '../../format/text/width.js';
 import type {State} from '../state/state.js';
-import {bar, ellipsisOf} from '../widgets/glyphs.js';
-import {fitLine, joined, lineWidth, loadTone, span, spread, type Line, type Tone} from '../widgets/styled-text.js';
+import {barSpans} from '../widgets/bar.js';
+import {ellipsisOf} from '../widgets/glyphs.js';
+import {
+	fitLine,
+	inTone,
+	joined,
+	lineWidth,
+	loadTone,
+	span,
+	spread,
+	type Line,
+	type Tone,
+} from '../widgets/styled-text.js';
 import {gibibytes} from './shared/readings.js';
 import {isMine} from './shared/labels.js';
 
@@ -44,6 +55,14 @@ const sum = (values: ReadonlyArray<number | undefined>): number =>
 
 const hasAny = (values: ReadonlyArray<number | undefined>): boolean => values.some((value) => value !== undefined);
 
+/** From this width on, sums have bars, too. */
+const roomyColumns = 150;
+
+const sumBar = (of: 'load' | 'memory', share: number, {settings, scanFailure}: State): Line => {
+	const line = barSpans(of, share, 12, settings);
+	return scanFailure === undefined ? line : inTone(line, 'dim');
+};
+
 /** Means and sums over the GPUs that gave the reading; a piece for each that any gave. */
 function loadOf(state: State, level: number): readonly Line[] {
 	const gpus = state.observation?.gpus ?? [];
@@ -52,14 +71,14 @@ function loadOf(state: State, level: number): readonly Line[] {
 	const memory = gpus.map(({memoryUsedMiB}) => memoryUsedMiB);
 	const power = gpus.map(({powerWatts}) => powerWatts);
 	const pieces: Line[] = [];
+	const isRoomy = state.size.columns >= roomyColumns;
 	if (level < 5 && hasAny(percents)) {
 		const mean = sum(percents) / percents.filter((value) => value !== undefined).length;
-		const {filled, rest} = bar(mean / 100, 12, state.settings.isAscii);
 		const number = fit(`${Math.round(mean)}%`, 4, 'end');
 		const load: Tone = state.scanFailure === undefined ? loadTone('load', mean / 100) : 'dim';
 		pieces.push(
 			level < 3
-				? [span('Util ', tone), span(filled, load), span(rest, 'dim'), span(` ${number}`, load)]
+				? [span('Util ', tone), ...sumBar('load', mean / 100, state), span(` ${number}`, load)]
 				: [span('Util ', tone), span(number.trim(), load)],
 		);
 	}
@@ -68,13 +87,21 @@ function loadOf(state: State, level: number): readonly Line[] {
 		const total = sum(gpus.map(({memoryTotalMiB}) => memoryTotalMiB));
 		const used = sum(memory);
 		const load: Tone = state.scanFailure === undefined && total > 0 ? loadTone('memory', used / total) : tone;
-		pieces.push([span('Mem ', tone), span(`${gibibytes(used).slice(0, -1)}/${gibibytes(total)}`, load)]);
+		pieces.push([
+			span('Mem ', tone),
+			...(isRoomy && total > 0 ? [...sumBar('memory', used / total, state), span(' ')] : []),
+			span(`${gibibytes(used).slice(0, -1)}/${gibibytes(total)}`, load),
+		]);
 	}
 
 	if (level < 1 && hasAny(power)) {
 		const limit = sum(gpus.map(({powerLimitWatts}) => powerLimitWatts));
 		const kilowatts = (watts: number): string => (watts / 1000).toFixed(1);
-		pieces.push([span(`Power ${kilowatts(sum(power))}${limit > 0 ? `/${kilowatts(limit)}` : ''}kW`, tone)]);
+		pieces.push([
+			span('Power ', tone),
+			...(isRoomy && limit > 0 ? [...sumBar('load', sum(power) / limit, state), span(' ')] : []),
+			span(`${kilowatts(sum(power))}${limit > 0 ? `/${kilowatts(limit)}` : ''}kW`, tone),
+		]);
 	}
 
 	return pieces;

@@ -1,6 +1,6 @@
 /** What the monitor knows, and the simple questions about it. Readonly values; reducer.ts makes the next one. */
 import {statusRows, type StatusRow} from '../../core/rules/pool/status.js';
-import type {ColorScheme} from '../../format/monitor-settings.js';
+import type {ColorScheme, GraphCharacters} from '../../format/monitor-settings.js';
 import type {Observation, Requester, Snapshot} from '../../core/model/types.js';
 import type {Released} from '../../core/operations/undo.js';
 import {emptyHistory, type UtilizationHistory} from '../../core/live/utilization-history.js';
@@ -33,6 +33,8 @@ export type Settings = {
 	readonly storeLocation: string;
 	readonly isReadonly: boolean;
 	readonly isAscii: boolean;
+	/** What graphs are drawn with: braille unless said otherwise. */
+	readonly graphs?: GraphCharacters;
 	readonly hasColor: boolean;
 	/** The terminal takes any colour, and not only those of a palette. */
 	readonly hasGradients: boolean;

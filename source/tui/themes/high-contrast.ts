@@ -19,6 +19,7 @@ export const contrastOnDark: Styles = {
 	...loadStyles({
 		load: gradient([140, 255, 140], [255, 255, 0], [255, 144, 144]),
 		memory: gradient([150, 210, 255], [190, 230, 255]),
+		track: '#404040',
 	}),
 };
 
@@ -40,5 +41,6 @@ export const contrastOnLight: Styles = {
 	...loadStyles({
 		load: gradient([0, 80, 0], [80, 60, 0], [138, 0, 0]),
 		memory: gradient([0, 50, 100], [0, 20, 70]),
+		track: '#d0d0d0',
 	}),
 };

@@ -1,8 +1,8 @@
 /** What themes are made of: a style for each tone, and colours for loads. */
 import type {TextProps} from 'ink';
-import {loadTone, type LoadTone, type Tone} from '../widgets/styled-text.js';
+import {barTone, loadTone, type BarTone, type LoadTone, type Tone} from '../widgets/styled-text.js';
 
-export type Style = Pick<TextProps, 'color' | 'bold' | 'dimColor' | 'inverse'>;
+export type Style = Pick<TextProps, 'color' | 'backgroundColor' | 'bold' | 'dimColor' | 'inverse'>;
 
 export type Styles = Readonly<Record<Tone, Style>>;
 
@@ -10,18 +10,33 @@ export type Styles = Readonly<Record<Tone, Style>>;
 const busyShare = 0.6;
 const hotShare = 0.85;
 
-export type Colors = {readonly load: (share: number) => string; readonly memory: (share: number) => string};
+export type Colors = {
+	readonly load: (share: number) => string;
+	readonly memory: (share: number) => string;
+	/** What bars lie on, where they do. */
+	readonly track?: string;
+};
 
 const tenths = Array.from({length: 11}, (_, tenth) => tenth / 10);
 
 /** The styles of all loads. */
-export const loadStyles = ({load, memory}: Colors): Readonly<Record<LoadTone, Style>> =>
+export const loadStyles = ({load, memory, track}: Colors): Readonly<Record<LoadTone | BarTone, Style>> =>
 	Object.fromEntries(
-		tenths.flatMap((share) => [
-			[loadTone('load', share), {color: load(share)}],
-			[loadTone('memory', share), {color: memory(share)}],
-		]),
-	) as Readonly<Record<LoadTone, Style>>;
+		tenths.flatMap((share) =>
+			(
+				[
+					['load', load(share)],
+					['memory', memory(share)],
+				] as const
+			).flatMap(([of, color]) => {
+				const tone = loadTone(of, share);
+				return [
+					[tone, {color}],
+					[barTone(tone), {color, backgroundColor: track}],
+				];
+			}),
+		),
+	) as Readonly<Record<LoadTone | BarTone, Style>>;
 
 /** One of three colours. */
 export const inThree =

@@ -4,11 +4,13 @@ import {gradient, inThree, loadStyles, type Colors, type Styles} from './styles.
 export const darkGradients: Colors = {
 	load: gradient([78, 186, 122], [120, 200, 100], [235, 190, 70], [240, 84, 84]),
 	memory: gradient([70, 130, 180], [90, 175, 225], [125, 215, 255]),
+	track: '#2d333b',
 };
 
 export const lightGradients: Colors = {
 	load: gradient([20, 110, 50], [60, 110, 20], [150, 90, 0], [176, 0, 0]),
 	memory: gradient([50, 110, 150], [25, 90, 140], [0, 70, 130]),
+	track: '#d8dde3',
 };
 
 /** The terminal's own colours: people have chosen them to be read. */

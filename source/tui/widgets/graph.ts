@@ -1,5 +1,6 @@
 /** Shares of the whole over time, drawn with characters. What is unknown is left blank. */
 import {fit} from '../../format/text/width.js';
+import type {Settings} from '../state/state.js';
 import {loadTone, span, type Line, type Span} from './styled-text.js';
 
 type Values = ReadonlyArray<number | undefined>;
@@ -22,7 +23,17 @@ export const sparkline = (values: Values, isAscii: boolean): readonly Span[] => 
 	});
 };
 
-/** The part of a column that lies in one row of the graph; the lowest row always shows that something is known. */
+/** What a graph is drawn with: dots of braille, two by four in a cell, blocks in eighths, or plain characters. */
+export type GraphStyle = 'braille' | 'blocks' | 'ascii';
+
+/** Of a screen; braille unless it says otherwise. */
+export const graphStyleOf = ({isAscii, graphs = 'braille'}: Pick<Settings, 'isAscii' | 'graphs'>): GraphStyle =>
+	isAscii ? 'ascii' : graphs;
+
+/** How many values a graph of so many columns shows. */
+export const valuesWithin = (columns: number, style: GraphStyle): number => columns * (style === 'braille' ? 2 : 1);
+
+/** The part of a value that lies in one row of the graph; the lowest row always shows that something is known. */
 function cellOf(value: number | undefined, row: number, rows: number, isAscii: boolean): string {
 	if (value === undefined) {
 		return ' ';
@@ -42,6 +53,29 @@ function cellOf(value: number | undefined, row: number, rows: number, isAscii: b
 	return eighth >= 1 ? eighths[eighth - 1]! : isGround ? '▁' : ' ';
 }
 
+/** The dots of one column of a braille cell that are set, from none to all four, counted from below. */
+const leftDots = [0, 0x40, 0x44, 0x46, 0x47];
+const rightDots = [0, 0x80, 0xa0, 0xb0, 0xb8];
+
+const dotsIn = (value: number | undefined, row: number, rows: number): number =>
+	value === undefined ? 0 : Math.min(4, Math.max(row === 0 ? 1 : 0, Math.round(value * rows * 4) - row * 4));
+
+/** Two values, side by side in one row of the graph. */
+function brailleOf(left: number | undefined, right: number | undefined, row: number, rows: number): string {
+	const dots = leftDots[dotsIn(left, row, rows)]! + rightDots[dotsIn(right, row, rows)]!;
+	return dots === 0 ? ' ' : String.fromCodePoint(0x28_00 + dots);
+}
+
+function rowOfGraph(values: Values, row: number, rows: number, style: GraphStyle): string {
+	if (style !== 'braille') {
+		return values.map((value) => cellOf(value, row, rows, style === 'ascii')).join('');
+	}
+
+	return Array.from({length: Math.ceil(values.length / 2)}, (_, place) =>
+		brailleOf(values[2 * place], values[2 * place + 1], row, rows),
+	).join('');
+}
+
 export type Graph = {
 	/** Which colours its rows have, from the lowest to the highest. */
 	readonly of: 'load' | 'memory';
@@ -50,8 +84,9 @@ export type Graph = {
 	readonly bottom: string;
 	/** When it begins: `-5m`. */
 	readonly from?: string;
+	/** As many as `valuesWithin` its columns. */
 	readonly values: Values;
-	/** What stands under the curve, a line of the values' width. */
+	/** What stands under the curve, as wide as the values. */
 	readonly under?: Line;
 };
 
@@ -62,21 +97,19 @@ export const graphMargin = 11;
 export function graphLines(
 	{of, top, bottom, from = '-5m', values, under}: Graph,
 	rows: number,
-	isAscii: boolean,
+	style: GraphStyle,
 ): readonly Line[] {
-	const axis = isAscii ? '|' : '│';
+	const axis = style === 'ascii' ? '|' : '│';
+	const columns = Math.ceil(values.length / valuesWithin(1, style));
 	const labels = Array.from({length: rows}, (_, row) => (row === 0 ? top : row === rows - 1 ? bottom : ''));
-	const times = `${from}${fit('now', Math.max(0, values.length - from.length), 'end')}`;
+	const times = `${from}${fit('now', Math.max(0, columns - from.length), 'end')}`;
 	return [
 		...labels.map((label, row): Line => [
 			span(fit(label, graphMargin - 1, 'end'), 'dim'),
 			span(axis, 'frame'),
-			span(
-				values.map((value) => cellOf(value, rows - 1 - row, rows, isAscii)).join(''),
-				loadTone(of, (rows - row) / rows),
-			),
+			span(rowOfGraph(values, rows - 1 - row, rows, style), loadTone(of, (rows - row) / rows)),
 		]),
 		...(under === undefined ? [] : [[span(' '.repeat(graphMargin)), ...under]]),
-		[span(' '.repeat(graphMargin)), span(fit(times, values.length), 'dim')],
+		[span(' '.repeat(graphMargin)), span(fit(times, columns), 'dim')],
 	];
 }

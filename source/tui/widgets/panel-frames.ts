@@ -1,4 +1,5 @@
 /** Rules, and the edges of frames, around lines. */
+import {widthOf} from '../../format/text/width.js';
 import type {Glyphs} from './glyphs.js';
 import {fitLine, lineWidth, span, type Line, type Tone} from './styled-text.js';
 
@@ -16,15 +17,10 @@ export function rule(width: number, glyphs: Glyphs, title: Line = [], end = ''):
 	return [...left, ...dashes(room - lineWidth(left)), ...right];
 }
 
-const cornersOf = ({topLeft, topRight, leftJoint, rightJoint}: Glyphs) =>
-	({
-		top: [topLeft, topRight],
-		'left joined': [leftJoint, topRight],
-		'right joined': [topLeft, rightJoint],
-		'both joined': [leftJoint, rightJoint],
-	}) as const;
+/** What stands in a corner of a frame. */
+export type Corner = Exclude<keyof Glyphs, 'horizontal' | 'vertical' | 'branch' | 'ellipsis' | 'caret'>;
 
-export type Corners = keyof ReturnType<typeof cornersOf>;
+export type Corners = readonly [left: Corner, right: Corner];
 
 /** A panel's frame, and that of the panel or the dialog that the keys speak to. */
 export type FrameTone = Extract<Tone, 'frame' | 'focus'>;
@@ -32,17 +28,44 @@ export type FrameTone = Extract<Tone, 'frame' | 'focus'>;
 type Edge = {
 	readonly title?: Line;
 	readonly end?: string;
-	/** Joined to the sides of the panel above. */
+	/** Joints, where panels stand beside it or above it. */
 	readonly corners?: Corners;
 	readonly tone?: FrameTone;
+	readonly joint?: Joint;
 };
 
+/** Where the sides of two panels above meet an edge, in cells from its left end; what is left and right of it is the lower edge of each. */
+export type Joint = {readonly at: number; readonly left: FrameTone; readonly right: FrameTone};
+
+/** The frame of a line in other tones on both sides of a joint, and the joint itself unless a title stands there. */
+function withJoint(line: Line, {at, left, right}: Joint, {horizontal, upJoint}: Glyphs): Line {
+	let start = 0;
+	return line.flatMap((piece) => {
+		const from = start;
+		const width = widthOf(piece.text);
+		start += width;
+		if (piece.tone !== 'frame') {
+			return [piece];
+		}
+
+		const place = Math.max(0, Math.min(width, at - from));
+		const [before, after] = [piece.text.slice(0, place), piece.text.slice(place)];
+		const joined = from <= at && after.startsWith(horizontal) ? upJoint + after.slice(1) : after;
+		return [span(before, left), span(joined, right)].filter(({text}) => text !== '');
+	});
+}
+
 /** The top of a frame, with its title. */
-export function edge(width: number, glyphs: Glyphs, {title = [], end, corners = 'top', tone = 'frame'}: Edge): Line {
-	const [left, right] = cornersOf(glyphs)[corners];
+export function edge(
+	width: number,
+	glyphs: Glyphs,
+	{title = [], end, corners = ['topLeft', 'topRight'], tone = 'frame', joint}: Edge,
+): Line {
+	const [left, right] = corners;
 	const [first, ...rest] = rule(width - 1, glyphs, title, end);
-	const line = fitLine([span(left + first!.text.slice(1), first!.tone), ...rest, span(right, 'frame')], width);
-	return line.map((piece) => (piece.tone === 'frame' ? span(piece.text, tone) : piece));
+	const corner = glyphs[left] + first!.text.slice(1);
+	const line = fitLine([span(corner, first!.tone), ...rest, span(glyphs[right], 'frame')], width);
+	return withJoint(line, joint ?? {at: width, left: tone, right: tone}, glyphs);
 }
 
 /** What stands in a panel. */

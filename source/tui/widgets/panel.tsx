@@ -3,7 +3,7 @@ import {Box} from 'ink';
 import {styleOf, type Theme} from '../theme.js';
 import type {Glyphs} from './glyphs.js';
 import {Lines} from './line.js';
-import {block, edge, type Corners, type FrameTone} from './panel-frames.js';
+import {block, edge, type Corners, type FrameTone, type Joint} from './panel-frames.js';
 import type {Line} from './styled-text.js';
 
 type Properties = {
@@ -16,39 +16,62 @@ type Properties = {
 	/** Lines inside. */
 	readonly rows: number;
 	readonly tone?: FrameTone;
-	/** Where it meets the sides of the panel above. */
+	/** Its upper edge is the lower one of the panel above, too. */
+	readonly edgeTone?: FrameTone;
+	/** What stands at both ends of its upper edge, and of its lower one. */
 	readonly corners?: Corners;
+	readonly joint?: Joint;
+	readonly bottomCorners?: Corners;
 	/** Without, the top of the panel below is its bottom. */
 	readonly hasBottom?: boolean;
+	/** Without, the right side of the panel beside it is drawn there. */
+	readonly hasLeft?: boolean;
 	readonly theme: Theme;
 	readonly glyphs: Glyphs;
 };
 
-const borderOf = ({horizontal, vertical, topLeft, topRight, bottomLeft, bottomRight}: Glyphs) => ({
-	topLeft,
-	topRight,
-	bottomLeft,
-	bottomRight,
-	top: horizontal,
-	bottom: horizontal,
-	left: vertical,
-	right: vertical,
+const borderOf = (glyphs: Glyphs, [left, right]: Corners) => ({
+	topLeft: glyphs.topLeft,
+	topRight: glyphs.topRight,
+	bottomLeft: glyphs[left],
+	bottomRight: glyphs[right],
+	top: glyphs.horizontal,
+	bottom: glyphs.horizontal,
+	left: glyphs.vertical,
+	right: glyphs.vertical,
 });
 
 /** Lines in a frame with a title in its upper edge, which Ink's own borders do not have. */
-export function Panel(properties: Properties): ReactElement {
-	const {title, end, lines, width, rows, tone = 'frame', corners, hasBottom = false, theme, glyphs} = properties;
+export function Panel({
+	title,
+	end,
+	lines,
+	width,
+	rows,
+	tone = 'frame',
+	edgeTone = tone,
+	corners,
+	joint,
+	bottomCorners = ['bottomLeft', 'bottomRight'],
+	hasBottom = false,
+	hasLeft = true,
+	theme,
+	glyphs,
+}: Properties): ReactElement {
 	const {color, dimColor} = styleOf(tone, theme);
+	const besideColumns = hasLeft ? 0 : 1;
 	return (
 		<Box flexDirection="column" width={width} height={rows + (hasBottom ? 2 : 1)}>
-			<Lines lines={[edge(width, glyphs, {title, end, corners, tone})]} theme={theme} />
+			<Lines lines={[edge(width, glyphs, {title, end, corners, tone: edgeTone, joint})]} theme={theme} />
 			<Box
 				flexDirection="column"
-				width={width}
+				marginLeft={besideColumns}
+				width={width - besideColumns}
 				height={rows + (hasBottom ? 1 : 0)}
-				borderStyle={borderOf(glyphs)}
+				borderStyle={borderOf(glyphs, bottomCorners)}
 				borderTop={false}
 				borderBottom={hasBottom}
+				borderLeft={hasLeft}
 				borderColor={color}
 				borderDimColor={dimColor}
 			>

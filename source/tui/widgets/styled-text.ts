@@ -7,9 +7,13 @@ type Tenth = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10;
 /** How much of the processors, or of the memory, is in use. */
 export type LoadTone = `load-${Tenth}` | `memory-${Tenth}`;
 
+/** The same as a bar on its track. */
+export type BarTone = `${LoadTone}-bar`;
+
 /** What a piece of text says about itself; theme.ts says how it is drawn. */
 export type Tone =
 	| LoadTone
+	| BarTone
 	| 'plain'
 	| 'strong'
 	| 'dim'
@@ -29,10 +33,15 @@ export type Tone =
 /**
 The tone of a share of the whole.
 
-@param share - 0 to 1; what is more or less counts as its nearer end.
+@param share - 0 to 1; what is more or less counts as its nearer end, and a share of nothing as none.
 */
 export const loadTone = (of: 'load' | 'memory', share: number): LoadTone =>
-	`${of}-${Math.min(10, Math.max(0, Math.round(share * 10))) as Tenth}`;
+	`${of}-${(share > 0 ? Math.min(10, Math.round(share * 10)) : 0) as Tenth}`;
+
+export const barTone = (tone: LoadTone): BarTone => `${tone}-bar`;
+
+/** Its spaces are seen, too. */
+const hasGround = (tone: Tone): boolean => tone === 'marked' || tone.endsWith('-bar');
 
 export type Span = {readonly text: string; readonly tone: Tone};
 
@@ -83,8 +92,8 @@ export function merged(line: Line): Line {
 	const pieces: Span[] = [];
 	for (const piece of line) {
 		const last = pieces.at(-1);
-		const isSpace = piece.tone !== 'marked' && last?.tone !== 'marked' && /^ *$/v.test(piece.text);
-		if (last !== undefined && (last.tone === piece.tone || isSpace)) {
+		const isSpace = (): boolean => !hasGround(piece.tone) && !hasGround(last!.tone) && piece.text.trimStart() === '';
+		if (last !== undefined && (last.tone === piece.tone || isSpace())) {
 			pieces[pieces.length - 1] = span(last.text + piece.text, last.tone);
 		} else {
 			pieces.push(piece);

@@ -31,7 +31,7 @@ test('each panel stands where its region is, title and lines', () => {
 			let bottom = 0;
 			for (const {panel, left, top, rows, width, side} of regionsOf(state)) {
 				const room = roomOf(state, panel);
-				expect(room).toEqual({rows, width: width - 2 * side});
+				expect(room).toEqual({rows, width: width - 3 * side});
 				const {lines} = panelOf(panel, state, room);
 				bottom = Math.max(bottom, top + rows);
 				for (const [place, line] of lines.slice(0, rows).entries()) {

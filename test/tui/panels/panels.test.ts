@@ -29,10 +29,10 @@ test('shortening leaves out the events, then the graphs, then queue and detail, 
 		]),
 	).toMatchInlineSnapshot(`
 		[
-		  "120x60: table 8, detail 26, queue 26, events 16",
-		  "120x40: table 8, detail 17, queue 17, events 5",
-		  "120x32: table 8, detail 11, queue 11, events 3",
-		  "120x29: table 8, detail 13, queue 13, events 0",
+		  "120x60: table 8, detail 26, queue 26, events 17",
+		  "120x40: table 8, detail 18, queue 18, events 5",
+		  "120x32: table 8, detail 12, queue 12, events 3",
+		  "120x29: table 8, detail 10, queue 10, events 2",
 		  "120x27: table 8, detail 11, queue 11, events 0",
 		  "120x22: table 8, detail 6, queue 6, events 0",
 		  "120x20: table 8, detail 4, queue 4, events 0",
@@ -44,7 +44,7 @@ test('shortening leaves out the events, then the graphs, then queue and detail, 
 		  "80x16: table 9, detail 0, queue 0, events 0",
 		  "80x15: table 8, detail 0, queue 0, events 0",
 		  "120x32: table 20, detail 4, queue 4, events 0",
-		  "120x60: table 38, detail 10, queue 10, events 2",
+		  "120x60: table 39, detail 10, queue 10, events 2",
 		  "80x24: table 17, detail 0, queue 0, events 0",
 		]
 	`);

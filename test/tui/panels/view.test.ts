@@ -1,7 +1,7 @@
 import {expect, test} from 'vitest';
 import type {State} from '../../../source/tui/state/state.js';
 import {columnsFor, columnsWidth} from '../../../source/tui/panels/gpu-columns.js';
-import {bar} from '../../../source/tui/widgets/glyphs.js';
+import {bar, barSpans} from '../../../source/tui/widgets/bar.js';
 import {headerLine} from '../../../source/tui/panels/header.js';
 import {
 	commonMemory,
@@ -10,7 +10,9 @@ import {
 	processWords,
 	shortModel,
 } from '../../../source/tui/panels/shared/readings.js';
-import {lineText, type Line, type Tone} from '../../../source/tui/widgets/styled-text.js';
+import {edge} from '../../../source/tui/widgets/panel-frames.js';
+import {glyphsOf} from '../../../source/tui/widgets/glyphs.js';
+import {lineText, merged, span, type Line, type Tone} from '../../../source/tui/widgets/styled-text.js';
 import {roomOf} from '../../../source/tui/layout.js';
 import {panelOf} from '../../../source/tui/panels/contents.js';
 import {frameOf, stateOf} from '../_harness.js';
@@ -40,6 +42,45 @@ test('the columns fill every width that has room for them', () => {
 	for (let width = 60; width <= 220; width++) {
 		expect(columnsWidth(columnsFor(width))).toBe(width);
 	}
+});
+
+test('a bar lies on a track where there are colours of its own, else its rest is dotted', () => {
+	const drawing = {isAscii: false, hasColor: true, hasGradients: true} as const;
+	expect(barSpans('load', 0.5, 4, drawing)).toEqual([{text: '██  ', tone: 'load-5-bar'}]);
+	const dotted = [
+		{text: '██', tone: 'load-5'},
+		{text: '░░', tone: 'dim'},
+	];
+	for (const other of [{hasColor: false}, {hasGradients: false}, {scheme: 'terminal'}] as const) {
+		expect(barSpans('load', 0.5, 4, {...drawing, ...other})).toEqual(dotted);
+	}
+
+	// The blank behind a track is not part of it, and an empty track is no blank.
+	const line = [span('0'), ...barSpans('memory', 0, 3, drawing), span(' '), span('x', 'dim')];
+	expect(merged(line).map(({text, tone}) => [text, tone])).toEqual([
+		['0', 'plain'],
+		[' '.repeat(3), 'memory-0-bar'],
+		[' ', 'plain'],
+		['x', 'dim'],
+	]);
+	expect(barSpans('memory', NaN, 2, drawing)[0]!.tone).toBe('memory-0-bar');
+});
+
+test('where the sides of panels above meet an edge, it is joined, and each part has the tone of its panel', () => {
+	const glyphs = glyphsOf({settings: {isAscii: false}} as State);
+	const joint = {at: 9, left: 'focus', right: 'frame'} as const;
+	const corners = ['leftJoint', 'rightJoint'] as const;
+	const line = edge(14, glyphs, {title: [span('5:E')], corners, joint});
+	expect(lineText(line)).toBe('├─ 5:E ──┴───┤');
+	expect(merged(line).map(({text, tone}) => [text, tone])).toEqual([
+		['├─ ', 'focus'],
+		['5:E ', 'plain'],
+		['──', 'focus'],
+		['┴───┤', 'frame'],
+	]);
+	// A title stands above all.
+	expect(lineText(edge(18, glyphs, {title: [span('5:Events')], joint}))).toBe('╭─ 5:Events ─────╮');
+	expect(lineText(edge(14, glyphsOf({settings: {isAscii: true}} as State), {joint}))).toBe('+--------+---+');
 });
 
 test('a bar shows a trace of anything above nothing, and is full only when all is used', () => {

@@ -15,7 +15,7 @@ test('top --demo shows a lived-in box and leaves nothing behind', async () => {
 	expect(screen).toContain('SIMULATED');
 	expect(screen).not.toContain('PRIVATE');
 	for (const words of [
-		/0 +H100 +Reserved +ada/v,
+		/0 +H100 +Reserved +╭ada/v,
 		/2 +H100 +Idle +grace/v,
 		/6 +H100 +Unreserved +dave/v,
 		/7 +H100 +Error.*GPU has/v,

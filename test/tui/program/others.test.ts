@@ -116,7 +116,7 @@ test.each([
 		expect(screen[0]).toMatch(/^ canhazgpu/v);
 		expect([0, 1, 2, 3].map((gpu) => rowOf(screen, gpu))).not.toContain('');
 		if (size.columns >= 100) {
-			expect(screen.slice(2, -2).filter((line) => !/[│┐┘┤]$/v.test(line))).toEqual([]);
+			expect(screen.slice(2, -2).filter((line) => !/[│┤╮╯]$/v.test(line))).toEqual([]);
 		}
 	}
 });

@@ -95,7 +95,7 @@ describe.each([
 		top.resize({columns: 110, rows: 30});
 		await top.waitFor('$ canhazgpu reserve --gpus 3 --duration 2h --note \'eval, "70B"\'');
 		top.write(keys.enter);
-		const reserved = await top.waitFor(' OK reserved GPUs 0,1,2 for ');
+		const reserved = await top.waitFor(' OK reserved GPUs 0-2 for ');
 		expect(reserved.join('\n')).toContain('$ export CUDA_VISIBLE_DEVICES=0,1,2');
 		await top.waitFor('Free 5  Mine 3');
 		const held = await statusOf(box);
@@ -108,11 +108,11 @@ describe.each([
 		top.write('j');
 		await top.waitFor('Detail GPU 1');
 		top.write('e');
-		await top.waitFor('Extend GPUs 0,1,2');
+		await top.waitFor('Extend GPUs 0-2');
 		top.write('90m');
 		await top.waitFor('$ canhazgpu extend --gpu-ids 0,1,2 --duration 90m');
 		top.write(keys.enter);
-		await top.waitFor(' OK extended GPUs 0,1,2 by ');
+		await top.waitFor(' OK extended GPUs 0-2 by ');
 		const extended = await statusOf(box);
 		const endsOf = (rows: typeof held): readonly number[] =>
 			rows.slice(0, 3).map(({expiry_time: end}) => Date.parse(String(end)) / 1000);

@@ -3,7 +3,7 @@ import {expect, test} from 'vitest';
 import type {GpuReading} from '../../../source/core/model/types.js';
 import {recorded, seriesOf, type UtilizationHistory} from '../../../source/core/live/utilization-history.js';
 import {emptyGraphs} from '../../../source/tui/state/state.js';
-import {graphLines, sparkline} from '../../../source/tui/widgets/graph.js';
+import {graphLines, sparkline, type GraphStyle} from '../../../source/tui/widgets/graph.js';
 import {lineText} from '../../../source/tui/widgets/styled-text.js';
 import {gpuReading} from '../_world.js';
 
@@ -124,11 +124,11 @@ test('sparklines: a trace is seen, what is unknown is blank', () => {
 
 test('a graph with its scale and its times', () => {
 	const values = [undefined, 0, 0.1, 0.25, 0.4, 0.5, 0.6, 0.75, 0.9, 1, undefined, 1];
-	const draw = (isAscii: boolean): string =>
-		`\n${graphLines({of: 'load', top: 'util 100%', bottom: '0%', values}, 4, isAscii)
+	const draw = (style: GraphStyle): string =>
+		`\n${graphLines({of: 'load', top: 'util 100%', bottom: '0%', values}, 4, style)
 			.map((line) => lineText(line))
 			.join('\n')}\n`;
-	expect(draw(false)).toMatchInlineSnapshot(`
+	expect(draw('blocks')).toMatchInlineSnapshot(`
 		"
 		 util 100%│        ▅█ █
 		          │      ▃███ █
@@ -137,13 +137,23 @@ test('a graph with its scale and its times', () => {
 		           -5m      now
 		"
 	`);
-	expect(draw(true)).toMatchInlineSnapshot(`
+	expect(draw('ascii')).toMatchInlineSnapshot(`
 		"
 		 util 100%|        _# #
 		          |      _### #
 		          |    _##### #
 		        0%| ._####### #
 		           -5m      now
+		"
+	`);
+	// Two values a cell, so that it is half as wide.
+	expect(draw('braille')).toMatchInlineSnapshot(`
+		"
+		 util 100%│    ⣼⢸
+		          │   ⣼⣿⢸
+		          │  ⣼⣿⣿⢸
+		        0%│⢀⣼⣿⣿⣿⢸
+		           -5mnow
 		"
 	`);
 });

@@ -5,11 +5,13 @@ import {gpuColumnNames, presetNames, type PresetName} from '../../../source/form
 import {columnsFor, columnsWidth} from '../../../source/tui/panels/gpu-columns.js';
 import {listedColumns} from '../../../source/tui/state/view/state.js';
 import {visibleRows} from '../../../source/tui/state/table/rows.js';
-import {tableRowsOf} from '../../../source/tui/layout.js';
+import {roomOf, tableRowsOf} from '../../../source/tui/layout.js';
+import {gpusPanel} from '../../../source/tui/panels/gpus.js';
+import {lineText, type Line, type Tone} from '../../../source/tui/widgets/styled-text.js';
 import type {Size, State} from '../../../source/tui/state/state.js';
 import {after, frameOf, stateOf, type Step} from '../_harness.js';
 import {told} from '../_scene.js';
-import {createScene} from '../_world.js';
+import {createBox, createScene, run} from '../_world.js';
 import {createCrowd} from '../processes/_crowd.js';
 import {createLarge} from './_large.js';
 
@@ -71,14 +73,49 @@ test('the selection stays in view in two columns of rows, whatever is pressed', 
 		{numRuns: 10},
 	);
 	const right = after(state, 'focus-right-column');
-	expect(right.selectedGpu).toBe(tableRowsOf(state) / 2);
+	expect(right.selectedGpu).toBe(visibleRows(state)[tableRowsOf(state) / 2]?.index);
 	expect(after(right, 'focus-left-column').selectedGpu).toBe(0);
+});
+
+test('GPUs of one reservation stand together under a bracket, and say only once what they have in common', async () => {
+	const leases = {
+		0: run('carol', {leaseId: 'even'}),
+		1: run('bob', {leaseId: 'odd'}),
+		2: run('carol', {leaseId: 'even'}),
+		3: run('bob', {leaseId: undefined}),
+		4: run('carol', {leaseId: 'even', note: 'last'}),
+	};
+	const state = await stateOf(await createBox(6, {leases}), {columns: 200, rows: 50}, {}, stepsTo('dense'));
+	const rows = visibleRows(state);
+	expect(rows.map(({index}) => index)).toEqual([1, 3, 0, 2, 4, 5]);
+	const body = gpusPanel(state, roomOf(state, 'table')).lines.slice(1);
+	const words = (line: Line | undefined, tone: Tone): string =>
+		line!
+			.filter((piece) => piece.tone === tone && piece.text.trim() !== '')
+			.map(({text}) => text.trim())
+			.join(' ');
+	expect(body.map((line) => /[ │╭╰](?:bob|carol|-)/v.exec(lineText(line))?.[0])).toEqual([
+		' bob',
+		' bob',
+		'╭carol',
+		'│carol',
+		'╰carol',
+		' -',
+	]);
+	expect(words(body[2], 'strong')).toContain('carol RUN');
+	expect(words(body[3], 'dim')).toContain('Reserved carol RUN');
+	// What a GPU has for itself stays as it is.
+	expect(words(body[4], 'plain')).toContain('last');
+	const selected = after(state, 'focus-next-row');
+	expect(selected.selectedGpu).toBe(2);
+	expect(words(gpusPanel(selected, roomOf(selected, 'table')).lines[4], 'strong')).toContain('carol RUN');
+	expect(words(gpusPanel(selected, roomOf(selected, 'table')).lines[3], 'plain')).toContain('carol RUN');
 });
 
 test('each preset remembers its order and its filter', async () => {
 	const start = await stateOf(await createScene(), {columns: 120, rows: 32});
-	const dense = after(start, 'sort-next', 'next-preset', 'filter-mine', 'sort-previous');
-	expect([dense.view.preset, dense.table.sort.by, dense.table.filter.isMine]).toEqual(['dense', 'power', true]);
+	const dense = after(start, 'sort-next', 'next-preset', 'filter-mine', 'sort-next');
+	expect([dense.view.preset, dense.table.sort.by, dense.table.filter.isMine]).toEqual(['dense', 'held', true]);
 	const back = after(dense, 'next-preset', 'next-preset', 'next-preset');
 	expect([back.view.preset, back.table.sort.by, back.table.filter.isMine, back.panels.focus]).toEqual([
 		'default',
@@ -87,7 +124,7 @@ test('each preset remembers its order and its filter', async () => {
 		'table',
 	]);
 	const again = after(back, 'next-preset');
-	expect([again.table.sort.by, again.table.filter.isMine]).toEqual(['power', true]);
+	expect([again.table.sort.by, again.table.filter.isMine]).toEqual(['held', true]);
 	expect(after(again, 'next-preset').panels.focus).toBe('processes');
 });
 

@@ -6,7 +6,8 @@ import {sanitize} from '../../../format/text/text.js';
 import {fit} from '../../../format/text/width.js';
 import {holdersOf, type GpuLine} from '../../state/hosts/lines.js';
 import type {State} from '../../state/state.js';
-import {bar, ellipsisOf} from '../../widgets/glyphs.js';
+import {barSpans} from '../../widgets/bar.js';
+import {ellipsisOf} from '../../widgets/glyphs.js';
 import {loadTone, span, type Line, type Span} from '../../widgets/styled-text.js';
 import {hotCelsius, stateTones, timeLeftWords} from '../shared/labels.js';
 import {gibibytes, processWords, shortModel} from '../shared/readings.js';
@@ -17,17 +18,14 @@ const unavailable = span('N/A', 'dim');
 
 type Load = {readonly of: 'load' | 'memory'; readonly share: number; readonly number: string};
 
-function loadCell({of, share, number}: Load, {barWidth}: HostColumn, isAscii: boolean): Line {
+function loadCell({of, share, number}: Load, {barWidth}: HostColumn, {settings}: State): Line {
 	const tone = loadTone(of, share);
-	if (barWidth === undefined) {
-		return [span(number, tone)];
-	}
-
-	const {filled, rest} = bar(share, barWidth, isAscii);
-	return [span(filled, tone), span(rest, 'dim'), span(fit(number, barNumberWidth, 'end'), tone)];
+	return barWidth === undefined
+		? [span(number, tone)]
+		: [...barSpans(of, share, barWidth, settings), span(fit(number, barNumberWidth, 'end'), tone)];
 }
 
-function memoryCell(gpu: RemoteGpu, column: HostColumn, isAscii: boolean): Line {
+function memoryCell(gpu: RemoteGpu, column: HostColumn, state: State): Line {
 	const {memory_used_mb: used, memory_total_mb: total} = gpu;
 	if (used === undefined) {
 		return [unavailable];
@@ -39,7 +37,7 @@ function memoryCell(gpu: RemoteGpu, column: HostColumn, isAscii: boolean): Line 
 
 	const number =
 		column.barWidth === undefined ? `${gibibytes(used).slice(0, -1)}/${gibibytes(total)}` : gibibytes(used);
-	return loadCell({of: 'memory', share: used / total, number}, column, isAscii);
+	return loadCell({of: 'memory', share: used / total, number}, column, state);
 }
 
 function ownerCell({gpu, state}: GpuLine): Span {
@@ -106,11 +104,11 @@ const cells: Readonly<Record<HostColumnName, CellOf>> = {
 	state: (line) => [stateCell(line)],
 	owner: (line) => [ownerCell(line)],
 	ends: (line, _, {nowMs}) => [endCell(line, nowMs)],
-	utilization: ({gpu: {utilization: percent}}, column, {settings}) =>
+	utilization: ({gpu: {utilization: percent}}, column, state) =>
 		percent === undefined
 			? [unavailable]
-			: loadCell({of: 'load', share: percent / 100, number: `${Math.round(percent)}%`}, column, settings.isAscii),
-	memory: ({gpu}, column, {settings}) => memoryCell(gpu, column, settings.isAscii),
+			: loadCell({of: 'load', share: percent / 100, number: `${Math.round(percent)}%`}, column, state),
+	memory: ({gpu}, column, state) => memoryCell(gpu, column, state),
 	temperature({gpu: {temperature: celsius}}) {
 		return [
 			celsius === undefined

@@ -5,7 +5,8 @@ import {shortDuration} from '../../../format/text/durations.js';
 import {states} from '../../../format/states.js';
 import {hostNamesOf, hostTotals} from '../../state/hosts/totals.js';
 import {storeNow, type State} from '../../state/state.js';
-import {bar, ellipsisOf} from '../../widgets/glyphs.js';
+import {barSpans} from '../../widgets/bar.js';
+import {ellipsisOf} from '../../widgets/glyphs.js';
 import {fitLine, joined, lineWidth, loadTone, span, spread, type Line, type Tone} from '../../widgets/styled-text.js';
 import {gibibytes} from '../shared/readings.js';
 
@@ -75,16 +76,10 @@ function summaryLine(state: State): Line {
 				];
 	const percent = `${Math.round((mean ?? 0) * 100)}%`;
 	const load: Line = mean === undefined ? [] : [span('Util '), span(percent, loadTone('load', mean))];
-	const {filled, rest} = bar(mean ?? 0, 12, state.settings.isAscii);
 	const barred: Line =
 		mean === undefined
 			? []
-			: [
-					span('Util '),
-					span(filled, loadTone('load', mean)),
-					span(rest, 'dim'),
-					span(` ${percent}`, loadTone('load', mean)),
-				];
+			: [span('Util '), ...barSpans('load', mean, 12, state.settings), span(` ${percent}`, loadTone('load', mean))];
 	const left: Line = [span(' '), ...joined(counts)];
 	for (const pieces of [[barred, memory, queue], [load, memory, queue], [load, queue], [queue]]) {
 		const right: Line = [...joined(pieces), span(' ')];

@@ -15,7 +15,7 @@ import {ownRange, rangeWord} from '../../state/past.js';
 import {storeNow, type State} from '../../state/state.js';
 import {selectedRow} from '../../state/table/rows.js';
 import {tagOf} from '../../state/table/state.js';
-import {graphLines, graphMargin} from '../../widgets/graph.js';
+import {graphLines, graphMargin, graphStyleOf, valuesWithin} from '../../widgets/graph.js';
 import {span, type Line, type Span} from '../../widgets/styled-text.js';
 import {gibibytes} from './readings.js';
 
@@ -121,6 +121,7 @@ export function detailGraphs(state: State, room: Room): readonly Line[] {
 	}
 
 	const drawn = drawnOf(state);
+	const style = graphStyleOf(settings);
 	const total = row.reading?.memoryTotalMiB;
 	const under = hasHolders ? holderLine(state, row, drawn, columns) : undefined;
 	const linesOf = (reading: 'utilization' | 'memory', rows: number): readonly Line[] =>
@@ -129,12 +130,15 @@ export function detailGraphs(state: State, room: Room): readonly Line[] {
 				...(reading === 'utilization'
 					? {of: 'load', top: 'util 100%', bottom: '0%'}
 					: {of: 'memory', top: total === undefined ? 'mem' : `mem ${gibibytes(total)}`, bottom: '0G'}),
-				values: seriesOf(drawn.history, tagOf(row.index, row.reading), reading, {...drawn, columns}),
+				values: seriesOf(drawn.history, tagOf(row.index, row.reading), reading, {
+					...drawn,
+					columns: valuesWithin(columns, style),
+				}),
 				from: `-${rangeWord(panels.range)}`,
 				under,
 			},
 			rows,
-			settings.isAscii,
+			style,
 		);
 	if (isStacked) {
 		const upper = Math.ceil(height / 2);

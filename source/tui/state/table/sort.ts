@@ -21,6 +21,30 @@ const valueOf: Readonly<Record<SortKey, (row: StatusRow) => SortValue>> = {
 	power: ({reading}) => largestFirst(reading?.powerWatts),
 };
 
-/** The rows in another order. */
-export const sorted = (rows: readonly StatusRow[], sort: Sort): readonly StatusRow[] =>
-	inOrder(rows, sort, valueOf, (a, b) => a.index - b.index);
+/** The first GPU of each reservation, by its id. */
+function firstOfLeases(rows: readonly StatusRow[]): ReadonlyMap<string, number> {
+	const first = new Map<string, number>();
+	for (const {lease, index} of rows) {
+		const id = lease?.leaseId;
+		if (id !== undefined) {
+			first.set(id, Math.min(index, first.get(id) ?? Infinity));
+		}
+	}
+
+	return first;
+}
+
+/** The rows in another order. By owner, the GPUs of one reservation stay together. */
+export function sorted(rows: readonly StatusRow[], sort: Sort): readonly StatusRow[] {
+	const byIndex = (a: StatusRow, b: StatusRow): number => a.index - b.index;
+	if (sort.by !== 'owner') {
+		return inOrder(rows, sort, valueOf, byIndex);
+	}
+
+	const first = firstOfLeases(rows);
+	const placeOf = ({lease, index}: StatusRow): number => first.get(lease?.leaseId ?? '') ?? index;
+	return inOrder(rows, sort, valueOf, (a, b) => {
+		const order = placeOf(a) - placeOf(b);
+		return order === 0 ? byIndex(a, b) : order;
+	});
+}

@@ -21,6 +21,9 @@ const focusOf: Readonly<Record<PresetName, PanelName>> = {
 	queue: 'queue',
 };
 
+/** Where many GPUs are shown, those of one reservation stand together. */
+const groupedTable: typeof initialTable = {...initialTable, sort: {by: 'owner', isInverted: false}};
+
 /** Another preset, with the order and the filter that it was left with. */
 function withPreset(state: State, preset: PresetName): State {
 	const {table, processes, view, panels} = state;
@@ -29,7 +32,7 @@ function withPreset(state: State, preset: PresetName): State {
 		processes: {sort: processes.sort, filter: processes.filter},
 	};
 	const found = view.remembered[preset];
-	const {sort, filter} = found?.table ?? initialTable;
+	const {sort, filter} = found?.table ?? (preset === 'dense' ? groupedTable : initialTable);
 	const {sort: processSort, filter: processFilter} = found?.processes ?? initialProcesses;
 	return {
 		...state,
