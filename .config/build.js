@@ -106,6 +106,9 @@ const inputs = output
 Node forgets which signals were ignored as it was started, and raises the limit of open files. So sh is started first. For the verbs that hand
 these on to a job it reads both, and the environment, of which it may drop what has no name for a shell (source/host/inherited.ts); then it
 becomes Node. To JavaScript its line is a text and a comment. One string of the environment may have 128 KiB, and all words together 2 MiB.
+
+The monitor makes some MiB of garbage with each frame. With less room for it a third of the monitor's processor time goes into collecting, and
+V8 takes the size of that room only at its start.
 */
 const shebang = "#!/usr/bin/env node\n";
 const readStart = [
@@ -117,7 +120,7 @@ const readStart = [
 	`export CANHAZGPU_STARTED`,
 ].join("; ");
 const startLines = `#!/bin/sh
-":" //; case "$*" in *run*|*reserve*) ${readStart};; esac; exec node "$0" "$@"
+":" //; case "$*" in *run*|*reserve*) ${readStart};; esac; case "$1" in top) exec node --min-semi-space-size=8 "$0" "$@";; esac; exec node "$0" "$@"
 `;
 const entry = path.join(root, "dist/cli.js");
 const built = readFileSync(entry, "utf8");

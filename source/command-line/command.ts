@@ -21,6 +21,8 @@ export type KnownKind =
 	| 'labels'
 	/** The other hosts. */
 	| 'hosts'
+	/** Ids of reservations that the asker may change. */
+	| 'leases'
 	/** The asker's own positions in the queue. */
 	| 'places';
 

@@ -9,6 +9,7 @@ import {notYoursError} from '../format/not-yours.js';
 import type {Command, Input} from '../command-line/command.js';
 import {checkLabel, idsFlag, jsonFlag, labelFlag, namedPartsOf, usualDurations} from '../command-line/flags.js';
 import {onFlag} from './shared/hosts/on-flag.js';
+import {leaseFlag, leaseGone, selectionOf} from './shared/meant-leases.js';
 import {parseMoment} from './shared/time-of-day.js';
 
 function newEndOf(input: Input): NewEnd {
@@ -34,7 +35,7 @@ function newEndOf(input: Input): NewEnd {
 export const extend: Command = {
 	name: 'extend',
 	summary: 'Move the end of your manual reservations',
-	usage: '[--gpu-ids IDS] (--duration TIME | --until WHEN)',
+	usage: '[--gpu-ids IDS] [--lease ID] (--duration TIME | --until WHEN)',
 	examples: [
 		['canhazgpu extend --duration 2h', 'two hours more for all of them'],
 		['canhazgpu extend --gpu-ids 1 --until 18:30', 'this one until half past six'],
@@ -50,6 +51,7 @@ export const extend: Command = {
 		},
 		until: {value: 'WHEN', summary: 'to this time: 18:30, or 2026-05-01T18:30'},
 		user: labelFlag,
+		lease: leaseFlag,
 		json: jsonFlag,
 		on: onFlag,
 	},
@@ -65,15 +67,11 @@ export const extend: Command = {
 		const named = namedPartsOf(input);
 		const label = checkLabel(input.text('user'));
 		const end = newEndOf(input);
+		const requester = app.requester(label);
+		const selection = selectionOf(input, {requester, label, named});
 		const world = await app.open();
 		try {
-			const requester = app.requester(label);
-			const {extended, notYours, notTimed, now} = await extendLeases(
-				world,
-				requester,
-				named === undefined ? {by: 'label', label: requester.label} : {by: 'gpus', ...named, label},
-				end,
-			);
+			const {extended, notYours, notTimed, now} = await extendLeases(world, requester, selection, end);
 			if (notYours.length > 0) {
 				throw notYoursError('extend', notYours, requester);
 			}
@@ -86,6 +84,10 @@ export const extend: Command = {
 						hint: 'It is given back when its job ends.',
 					},
 				);
+			}
+
+			if (extended.length === 0 && selection.by === 'lease') {
+				throw leaseGone();
 			}
 
 			if (extended.length === 0) {

@@ -8,11 +8,12 @@ import {notYoursError} from '../format/not-yours.js';
 import type {Command} from '../command-line/command.js';
 import {checkLabel, idsFlag, jsonFlag, labelFlag, namedPartsOf} from '../command-line/flags.js';
 import {onFlag} from './shared/hosts/on-flag.js';
+import {leaseFlag, leaseGone, selectionOf} from './shared/meant-leases.js';
 
 export const release: Command = {
 	name: 'release',
 	summary: 'Give back what you reserved',
-	usage: '[--gpu-ids IDS] [--user NAME]',
+	usage: '[--gpu-ids IDS] [--user NAME | --lease ID]',
 	examples: [
 		['canhazgpu release', 'all your manual reservations'],
 		['canhazgpu release --gpu-ids 1,3', 'only these; also those of your running jobs'],
@@ -21,6 +22,7 @@ export const release: Command = {
 	flags: {
 		'gpu-ids': idsFlag('own-gpus'),
 		user: labelFlag,
+		lease: leaseFlag,
 		json: jsonFlag,
 		on: onFlag,
 	},
@@ -34,19 +36,20 @@ export const release: Command = {
 			}
 		}
 
-		const configured = input.config.get('release.gpu-ids');
+		const configured = input.has('lease') ? undefined : input.config.get('release.gpu-ids');
 		const named = namedPartsOf(input) ?? (configured && {ids: configured, instances: []});
 		const label = checkLabel(input.text('user'));
+		const requester = app.requester(label);
+		const selection = selectionOf(input, {requester, label, named});
 		const world = await app.open();
 		try {
-			const requester = app.requester(label);
-			const {released, notYours} = await releaseGpus(
-				world,
-				requester,
-				named === undefined ? {by: 'label', label: requester.label} : {by: 'gpus', ...named, label},
-			);
+			const {released, notYours} = await releaseGpus(world, requester, selection);
 			if (notYours.length > 0) {
 				throw notYoursError('release', notYours, requester);
+			}
+
+			if (released.length === 0 && selection.by === 'lease') {
+				throw leaseGone();
 			}
 
 			app.tellReleased?.(released);

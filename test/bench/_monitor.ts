@@ -1,6 +1,5 @@
 /** The built monitor on a terminal of its own, watched from outside. */
 import {readFileSync} from 'node:fs';
-import process from 'node:process';
 import {program, type Box} from '../_helpers/program/cli.js';
 import {openTerminal, type Terminal} from '../_helpers/machine/terminal.js';
 
@@ -10,14 +9,19 @@ export type Monitor = Terminal & {
 	readonly startedAt: number;
 };
 
-export function openMonitor(box: Box): Monitor {
+/**
+Started as people start it: its first lines say how Node is to be started.
+
+@param environment - More than that of the box.
+*/
+export function openMonitor(box: Box, environment: Readonly<Record<string, string>> = {}): Monitor {
 	let last = 0;
 	const startedAt = performance.now();
-	const terminal = openTerminal(process.execPath, [program, 'top'], {
+	const terminal = openTerminal(program, ['top'], {
 		columns: 120,
 		rows: 32,
 		cwd: box.home,
-		environment: {...box.environment},
+		environment: {...box.environment, ...environment},
 	});
 	terminal.onData(() => {
 		last = performance.now();
@@ -32,7 +36,7 @@ export async function shownAt(monitor: Monitor, condition: RegExp | string): Pro
 }
 
 /** Seconds of processor time that it has used. Linux only. */
-export function cpuSeconds({pid}: Monitor): number {
+export function cpuSeconds({pid}: Pick<Monitor, 'pid'>): number {
 	const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
 	// The third field is the first after the name, which may hold anything.
 	const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');

@@ -54,6 +54,46 @@ test('reserve, extend, queue and release act on that host alone, and their answe
 	expect(await holders(far)).toBe(0);
 });
 
+test('release and extend by the id of a reservation never touch a later one on the same GPUs', async () => {
+	const idOf = async (): Promise<string> => {
+		const {stdout} = await here.run('status --remote far --json', environment);
+		return (JSON.parse(stdout) as ReadonlyArray<{lease_id?: string}>)[0]!.lease_id!;
+	};
+
+	await here.run('reserve --on far -G 0,1 -d 1h', environment);
+	const first = await idOf();
+	expect((await here.run('release --on far', environment)).exitCode).toBe(0);
+	await here.run('reserve --on far -G 0,1 -d 1h', environment);
+	const [record] = (await peek(far)).gpus;
+	for (const words of [
+		`release --on far --gpu-ids 0 --lease ${first}`,
+		`release --on far --lease ${first}`,
+		`extend --on far --gpu-ids 0,1 --lease ${first} -d 1h`,
+	]) {
+		expect(await here.run(words, environment)).toEqual({
+			exitCode: 1,
+			stdout: '',
+			stderr:
+				'Error: That reservation has ended meanwhile\nNothing was changed. See who holds what: canhazgpu status\n',
+		});
+	}
+
+	expect((await peek(far)).gpus[0]).toEqual(record);
+	const second = await idOf();
+	expect((await here.run(`extend --on far --lease ${second} -d 1h`, environment)).stdout).toMatch(
+		/^Extended 2 GPU\(s\): \[0 1\]\n/v,
+	);
+	expect(await here.run(`release --on far --gpu-ids 1 --lease ${second}`, environment)).toEqual({
+		exitCode: 0,
+		stdout: 'Released 1 GPU(s): [1]\n',
+		stderr: '',
+	});
+	expect(await here.run(`release --on far --lease ${second}`, environment)).toMatchObject({
+		stdout: 'Released 1 GPU(s): [0]\n',
+	});
+	expect(await holders(far)).toBe(0);
+});
+
 test('run gives the job its words, input, directory and exit code, and that host its GPUs back', async () => {
 	const typed = ['two words', '', '$HOME `x`', 'line\nbreak', '-g', '--on', 'ü'];
 	const script = 'pwd; printf "%s|" "$CUDA_VISIBLE_DEVICES" "$@"; cat; exit 7';
@@ -113,6 +153,9 @@ test.each([
 	['run --on near', 2, 'Error: run needs a command to run\n'],
 	['run --on -oProxyCommand=x -- true', 2, 'Error: "-oProxyCommand=x" is not a host name\n'],
 	['reserve --on a;b', 2, 'Error: "a;b" is not a host name\n'],
+	['release --on near --lease a;b', 2, 'Error: --lease: "a;b" is not the id of a reservation\n'],
+	['release --on near --lease a -u b', 2, 'Error: --lease names one reservation, and --user all under a name\n'],
+	['extend --on near --lease a -G 0:1 -d 1h', 2, 'Error: --lease goes with whole GPUs, and --gpu-ids names an'],
 	['release --on any', 2, 'Error: release needs the host: --on any is for run and reserve\n'],
 	['reserve --on near --redis-port 7000', 2, 'Error: --redis-port is about this host, and --on names another\n'],
 	['reserve --on lost', 255, 'ssh: connect to host lost port 22: No route to host\n'],

@@ -49,6 +49,18 @@ const ownGpus = (snapshot: Snapshot, requester: Requester, isMeant: (lease: Leas
 		return lease === undefined ? [] : [{word: String(record.index), about: holdingWords(lease, snapshot, requester)}];
 	});
 
+/** The ids of reservations that the asker may change, each once. */
+const ownLeases = (snapshot: Snapshot, requester: Requester): readonly Candidate[] =>
+	new Map(
+		holdingsIn(snapshot.gpus).flatMap(({lease}) =>
+			lease.leaseId !== undefined && lease.partialQueueId === undefined && mayChange(requester, lease)
+				? [[lease.leaseId, {word: lease.leaseId, about: holdingWords(lease, snapshot, requester)}] as const]
+				: [],
+		),
+	)
+		.values()
+		.toArray();
+
 const heldIn = ({gpus, queue}: Snapshot): ReadonlyArray<Lease | QueueEntry> => [
 	...holdingsIn(gpus).map(({lease}) => lease),
 	...queue.flatMap((record) => (record.kind === 'entry' ? [record.entry] : [])),
@@ -80,6 +92,7 @@ const kinds: Readonly<Record<Exclude<KnownKind, 'hosts'>, (snapshot: Snapshot, k
 					.map((held) => labelOf(held)),
 				...audit.filter(({account}) => account === requester.account).map(({label}) => label),
 			]),
+		leases: (snapshot, {requester}) => ownLeases(snapshot, requester),
 		places: ({queue, now}, {requester}) =>
 			queue.flatMap((record) =>
 				record.kind === 'entry' && mayChange(requester, record.entry)

@@ -1,7 +1,7 @@
 /** The other hosts as the monitor shows them in one table: asked while it is open, and acted on by ssh. */
 import process from 'node:process';
 import {createHostFeed} from '../../core/live/host-feed.js';
-import {watchHosts} from '../../core/live/host-watch.js';
+import {watchHosts, type KnownHost} from '../../core/live/host-watch.js';
 import type {Clock} from '../../core/model/ports.js';
 import {CanhazgpuError} from '../../errors.js';
 import {fromCommandRows} from '../../format/hosts/remote-gpu.js';
@@ -11,11 +11,13 @@ import type {App} from '../../app/contract.js';
 import type {HostsPort} from '../../tui/ports.js';
 import {answerFrom} from '../shared/hosts/ask-hosts.js';
 
-/** From one look at what the hosts have told to the next. */
-const roundMs = 1000;
+/** So often the hosts are asked that tell nothing by themselves, or that failed. The others tell it as it happens. */
+const roundMs = 2000;
 
-/** A frame for all answers that come within so long. */
-const togetherMs = 500;
+/** The least time between two frames for the sake of who has what. */
+const newsMs = 250;
+/** The least time from any frame to one that only shows how busy the GPUs are: the monitor draws one a second anyway. */
+const loadMs = 1000;
 
 /** What keeps a host from telling what changes as it happens. */
 const olderVersion = 'its canhazgpu is older and knows no status --follow: it is asked every 10 s until it is updated';
@@ -41,6 +43,23 @@ async function askOnce(app: App, host: string, signal?: AbortSignal): Promise<Ho
 	]);
 	return hostStatus(host, rows, {waitingCount: 'error' in queue ? undefined : queue.entries.length});
 }
+
+/** What people act upon, to be compared: who has what, and whether the host answers. */
+const holdingOf = ({answer}: KnownHost<HostStatus>): string =>
+	'error' in answer
+		? answer.error
+		: JSON.stringify([
+				answer.status.remark,
+				answer.status.waitingCount,
+				answer.status.gpus.map(({gpu_id: id, state, lease_id: lease, user, sharers, unreserved_users: users}) => [
+					id,
+					state,
+					lease,
+					user,
+					sharers,
+					users,
+				]),
+			]);
 
 /** Until a key is pressed: what ssh or that host said would be gone with the next frame. */
 async function untilEnter(): Promise<void> {
@@ -87,6 +106,9 @@ export function createHostsPort({app, names, clock, broken}: Options): HostsPort
 			return ended;
 		},
 		askOnce: async (name, signal) => ({...(await askOnce(app, name, signal)), remark: olderVersion}),
+		news(name) {
+			watch.refresh(name);
+		},
 		clock,
 		broken,
 	});
@@ -94,19 +116,41 @@ export function createHostsPort({app, names, clock, broken}: Options): HostsPort
 	return {
 		watch(show) {
 			let timer: NodeJS.Timeout | undefined;
-			const shown = new Map<string, unknown>();
+			let dueMs = Infinity;
+			let shownMs = clock.monotonicMs();
+			let newsShownMs = -Infinity;
+			let hasNews = false;
+			const shown = new Map<string, {readonly told: unknown; readonly holding: string}>();
 			show(watch.known());
-			const unsubscribe = watch.subscribe(({name, answer}) => {
+			const unsubscribe = watch.subscribe((host) => {
+				const {name, answer} = host;
 				const told = 'status' in answer ? answer.status : answer.error;
-				if (shown.get(name) === told) {
+				const before = shown.get(name);
+				if (before?.told === told) {
 					return;
 				}
 
-				shown.set(name, told);
-				timer ??= setTimeout(() => {
-					timer = undefined;
-					show(watch.known());
-				}, togetherMs);
+				const holding = holdingOf(host);
+				shown.set(name, {told, holding});
+				const isNews = before?.holding !== holding;
+				hasNews ||= isNews;
+				const atMs = isNews ? newsShownMs + newsMs : shownMs + loadMs;
+				if (atMs >= dueMs) {
+					return;
+				}
+
+				clearTimeout(timer);
+				dueMs = atMs;
+				timer = setTimeout(
+					() => {
+						dueMs = Infinity;
+						shownMs = clock.monotonicMs();
+						newsShownMs = hasNews ? shownMs : newsShownMs;
+						hasNews = false;
+						show(watch.known());
+					},
+					Math.max(0, atMs - clock.monotonicMs()),
+				);
 			});
 			return () => {
 				clearTimeout(timer);

@@ -14,6 +14,8 @@ export type HostFeedOptions<Told> = {
 	readonly open: (name: string, told: (value: Told) => void, signal: AbortSignal) => Promise<'unsupported'>;
 	/** Asks once. Rejects with a CanhazgpuError within a time that is bounded. */
 	readonly askOnce: (name: string, signal: AbortSignal) => Promise<Told>;
+	/** Told which host has something new to say, or says nothing any more. */
+	readonly news?: (name: string) => void;
 	readonly clock: Pick<Clock, 'monotonicMs' | 'sleep'>;
 	/** Told of a bug. */
 	readonly broken: (error: unknown) => void;
@@ -51,7 +53,13 @@ type Connection<Told> = {
 const silence = (name: string): CanhazgpuError =>
 	new CanhazgpuError('failed', `${name}: no answer within ${silentMs / 1000} s`);
 
-export function createHostFeed<Told>({open, askOnce, clock, broken}: HostFeedOptions<Told>): HostFeed<Told> {
+export function createHostFeed<Told>({
+	open,
+	askOnce,
+	news = () => undefined,
+	clock,
+	broken,
+}: HostFeedOptions<Told>): HostFeed<Told> {
 	const connections = new Map<string, Connection<Told>>();
 	/** The last answer of hosts that failed or must be asked, kept for a while. */
 	const kept = new Map<string, {readonly answer: Answer<Told>; readonly untilMs: number}>();
@@ -98,20 +106,22 @@ export function createHostFeed<Told>({open, askOnce, clock, broken}: HostFeedOpt
 	async function supervise(name: string, connection: Connection<Told>): Promise<void> {
 		const {signal} = connection.controller;
 		const openedMs = clock.monotonicMs();
-		while (!signal.aborted) {
-			await clock.sleep(1000, signal).catch(() => undefined);
+		for (;;) {
+			const {latest, askedMs} = connection;
+			const silentAtMs = latest === undefined ? openedMs + firstMs : latest.atMs + silentMs;
 			const nowMs = clock.monotonicMs();
+			if (nowMs >= silentAtMs) {
+				close(name, connection, keep(name, {error: silence(name)}));
+				news(name);
+			} else if (nowMs >= askedMs + idleMs) {
+				close(name, connection, {error: silence(name)});
+			}
+
 			if (signal.aborted) {
 				return;
 			}
 
-			const heardMs = connection.latest?.atMs ?? openedMs;
-			const patienceMs = connection.latest === undefined ? firstMs : silentMs;
-			if (nowMs - heardMs >= patienceMs) {
-				close(name, connection, keep(name, {error: silence(name)}));
-			} else if (nowMs - connection.askedMs >= idleMs) {
-				close(name, connection, {error: silence(name)});
-			}
+			await clock.sleep(Math.min(silentAtMs, askedMs + idleMs) - nowMs, signal).catch(() => undefined);
 		}
 	}
 
@@ -124,15 +134,19 @@ export function createHostFeed<Told>({open, askOnce, clock, broken}: HostFeedOpt
 					connection.latest = {answer, atMs: clock.monotonicMs()};
 					connection.next.resolve(answer);
 					connection.next = Promise.withResolvers();
+					news(name);
 				},
 				connection.controller.signal,
 			);
 			unsupportedUntilMs.set(name, clock.monotonicMs() + unsupportedMs);
 			return askOnce(name, stopped.signal);
 		});
-		if (!connection.controller.signal.aborted) {
-			close(name, connection, keep(name, ended));
+		if (connection.controller.signal.aborted) {
+			return;
 		}
+
+		close(name, connection, keep(name, ended));
+		news(name);
 	}
 
 	function connect(name: string): Connection<Told> {

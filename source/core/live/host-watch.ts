@@ -7,6 +7,7 @@ import type {Clock} from '../model/ports.js';
 
 export type HostAnswer<Status> = {readonly status: Status} | {readonly error: string};
 
+/** An answer, and when it came: one that a host gives once more, as the same object, is as old as it was. */
 type Dated<Answer> = {readonly answer: Answer; readonly answeredMs: number};
 
 /** What a host said last, and, where that is no status, the status that it told before. */
@@ -23,6 +24,8 @@ export type HostWatch<Status> = {
 	readonly known: () => ReadonlyArray<KnownHost<Status>>;
 	/** Until the returned function is called these hosts are asked again and again, and each answer of any host is told as it comes. */
 	readonly subscribe: (listener: (host: KnownHost<Status>) => void, names?: readonly string[]) => () => void;
+	/** A host is known to have something new to tell: those who subscribe are told at once. */
+	readonly refresh: (name: string) => void;
 	/** Ends what is being asked. */
 	readonly stop: () => void;
 };
@@ -71,8 +74,17 @@ export function watchHosts<Status>({names, ask, clock, roundMs, broken}: HostWat
 	async function askAndTell(name: string): Promise<HostAnswer<Status>> {
 		try {
 			const answer = await askNow(name);
-			const before = 'status' in answer ? undefined : statusBefore(name);
-			const host = {name, answer, answeredMs: clock.monotonicMs(), before};
+			const last = known.get(name);
+			const isSame =
+				last !== undefined && 'status' in answer && 'status' in last.answer && answer.status === last.answer.status;
+			const host = isSame
+				? last
+				: {
+						name,
+						answer,
+						answeredMs: clock.monotonicMs(),
+						before: 'status' in answer ? undefined : statusBefore(name),
+					};
 			known.set(name, host);
 			for (const tell of listeners) {
 				tell(host);
@@ -122,6 +134,11 @@ export function watchHosts<Status>({names, ask, clock, roundMs, broken}: HostWat
 				subscriptions.delete(subscription);
 				subscription.abort();
 			};
+		},
+		refresh(name) {
+			if (subscriptions.size > 0 && names.includes(name)) {
+				answerOf(name, 0).catch(broken);
+			}
 		},
 		stop() {
 			listeners.clear();

@@ -55,7 +55,7 @@ export function Monitor({
 	useReport(world, state, dispatch, broken);
 	usePast(world, state, dispatch, broken);
 	useOutputPage(state, dispatch);
-	useHosts(ports, state, dispatch);
+	useHosts(world, ports, state, dispatch);
 	useScrollLimit(state, dispatch);
 
 	const {columns, rows} = useWindowSize();

@@ -57,6 +57,10 @@ test('what only the pool and the config know, with what it means', async () => {
 		'words',
 		expect.stringMatching(/^1\tends in (?:7h59m|8h00m), a note$/v),
 	]);
+	expect(await answer('fish', 'extend', '--lease', '')).toEqual([
+		'words',
+		expect.stringMatching(/^[\da-f]{8}-[\d\-a-f]{27}\tends in (?:7h59m|8h00m), a note$/v),
+	]);
 	expect(await answer('zsh', 'admin', '--undrain', '')).toEqual(['words', '3\tfan is dead']);
 	expect(await answer('zsh', 'admin', '--unset', '')).toEqual(['words', `strategy\tlru, set by ${account}`]);
 	expect(await answer('bash', 'release', '--user', '')).toEqual(['words', 'team']);

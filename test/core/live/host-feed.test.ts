@@ -12,6 +12,9 @@ afterEach(() => {
 
 const failed = (words: string): CanhazgpuError => new CanhazgpuError('failed', words);
 
+/** What was told to be new, in its order. */
+let news: string[] = [];
+
 /** Hosts that do what the test says; `opened` and `asked` count how often each was connected to and asked. */
 function start() {
 	const clock = createVirtualClock();
@@ -21,6 +24,7 @@ function start() {
 	>();
 	const opened: string[] = [];
 	const asked: string[] = [];
+	news = [];
 	feed = createHostFeed<string>({
 		async open(name, told, signal) {
 			opened.push(name);
@@ -45,6 +49,9 @@ function start() {
 			asked.push(name);
 			return `asked ${asked.length}`;
 		},
+		news(name) {
+			news.push(name);
+		},
 		clock,
 		broken(error) {
 			throw error;
@@ -67,6 +74,22 @@ test('a host is connected to once, and its last words are there at once', async 
 	}
 
 	expect(opened).toEqual(['a']);
+});
+
+test('it is told at once which host has something to say, and which falls silent or ends', async () => {
+	const {feed: hosts, clock, host} = start();
+	const asking = [hosts.ask('a'), hosts.ask('b')];
+	host('a').told('one');
+	host('b').told('one');
+	await Promise.all(asking);
+	host('a').told('two');
+	expect(news).toEqual(['a', 'b', 'a']);
+	host('b').end(failed('b: gone'));
+	await clock.pass(0);
+	expect(news.slice(3)).toEqual(['b']);
+	await clock.pass(15);
+	expect(news.slice(4)).toEqual(['a']);
+	await expect(hosts.ask('a')).rejects.toThrow('a: no answer within 15 s');
 });
 
 test('a connection for which nobody asks is closed, and opened again when somebody does', async () => {

@@ -143,17 +143,47 @@ test('a connection that fails is told as what it is', async () => {
 	await shows('Whether it was done is not known.');
 });
 
-test('x releases the selected GPU there, if it is still of the reservation that was shown', async () => {
-	const {press, shows, run, becomes} = await open();
+test('x releases the selected GPU there by the id of the reservation that was shown, which that host compares', async () => {
+	const {press, shows, run} = await open();
 	await press(...down(3), 'x');
 	await shows('Release GPU 1 of far now?');
-	await shows('$ canhazgpu release --on far --gpu-ids 1');
-	becomes(rows.with(1, held(1, 'alice', {lease_id: 'later'})));
+	await shows('$ canhazgpu release --on far --gpu-ids 1 --lease lease-alice');
+	run.mockResolvedValueOnce({
+		exitCode: 1,
+		stdout: '',
+		stderr: 'Error: That reservation has ended meanwhile\nNothing.\n',
+	});
 	await press('y');
-	await shows('far: that reservation of GPU 1 ended meanwhile');
-	expect(run).not.toHaveBeenCalled();
-	becomes(rows);
+	await shows('far: That reservation has ended meanwhile');
 	await press('x', 'y');
+	await shows('released GPU 1 of far');
+	const call = ['far', ['release', '--gpu-ids', '1', '--lease', 'lease-alice'], {isPatient: false}];
+	expect(run.mock.calls).toEqual([call, call]);
+});
+
+test.each([
+	['this program', {exitCode: 2, stdout: '', stderr: 'Error: release has no flag --lease\nSee its flags.\n'}],
+	['the Go program', {exitCode: 1, stdout: '', stderr: 'Error: unknown flag: --lease\n'}],
+])('an older version of %s, which cannot compare, is asked for its status before', async (_, refusal) => {
+	const {press, shows, run, becomes} = await open();
+	becomes(rows.with(1, held(1, 'alice', {lease_id: 'later'})));
+	run.mockResolvedValueOnce(refusal);
+	await press(...down(3), 'x', 'y');
+	await shows('far: that reservation of GPU 1 ended meanwhile');
+	expect(run).toHaveBeenCalledTimes(1);
+	becomes(rows);
+	run.mockResolvedValueOnce(refusal);
+	await press('x', 'y');
+	await shows('released GPU 1 of far');
+	expect(run.mock.lastCall).toEqual(['far', ['release', '--gpu-ids', '1'], {isPatient: false}]);
+});
+
+test('an id that could be taken for a flag is never sent', async () => {
+	const {press, shows, run, becomes, shown} = await open();
+	const lying = rows.with(1, held(1, 'alice', {lease_id: '--user=bob'}));
+	becomes(lying);
+	shown(lying);
+	await press(...down(3), 'x', 'y');
 	await shows('released GPU 1 of far');
 	expect(run.mock.calls).toEqual([['far', ['release', '--gpu-ids', '1'], {isPatient: false}]]);
 });
@@ -161,16 +191,18 @@ test('x releases the selected GPU there, if it is still of the reservation that 
 test('e extends the whole reservation there; that of a run, and of others, is refused with the reason', async () => {
 	const {press, shows, run} = await open();
 	await press(...down(3), 'e');
-	await shows('$ canhazgpu extend --on far --gpu-ids 1,2 --duration 1h');
+	await shows('$ canhazgpu extend --on far --gpu-ids 1,2 --lease lease-alice --duration 1h');
 	await press(keys.enter);
 	await shows('extended GPUs 1,2 of far by 1h 0m 0s');
-	expect(run.mock.calls).toEqual([['far', ['extend', '--gpu-ids', '1,2', '--duration', '1h'], {isPatient: false}]]);
+	expect(run.mock.calls).toEqual([
+		['far', ['extend', '--gpu-ids', '1,2', '--lease', 'lease-alice', '--duration', '1h'], {isPatient: false}],
+	]);
 	await press(...down(2), 'e');
 	await shows('GPU 3 of far is held by bob: only the holder can extend it');
 	await press(keys.down, 'e');
 	await shows('GPU 4 of far is held by a run: it ends when its job does');
 	await press('x');
-	await shows('$ canhazgpu release --on far --gpu-ids 4 --user eval');
+	await shows('$ canhazgpu release --on far --gpu-ids 4 --lease other');
 });
 
 test('on a line of this host the keys do what they do in its own table', async () => {

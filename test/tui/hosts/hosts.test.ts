@@ -36,7 +36,7 @@ const known: readonly SeenHost[] = [
 	failed('gpu-box-9', 'canhazgpu is not installed there'),
 ];
 
-const arrived: Action = {kind: 'hosts-arrived', known};
+const arrived: Action = {kind: 'hosts-arrived', known, nowMs: 1000};
 
 const hostsState = async (size: {columns: number; rows: number}, steps: readonly Step[] = [], more = {}) =>
 	stateOf(await createScene(), size, {otherHosts: names, ...more}, ['focus-hosts', arrived, ...steps]);
@@ -63,7 +63,7 @@ test('what a host told before it stopped to answer is marked, has its age, and i
 	expect(await lineOf(/gpu-box-8 +!/v)).toMatch(/No route to host \(values of 12m ago\)/v);
 	expect(await lineOf(/Free \d/v)).toMatch(/Free 3 {2}Mine 3 {2}Others 4 .* of 15 .*Queue 4/v);
 	const back = known.map((host) => (host.name === 'gpu-box-8' ? answered('gpu-box-8', [remoteRow(0)]) : host));
-	expect(await lineOf(/Free \d/v, {kind: 'hosts-arrived', known: back})).toMatch(
+	expect(await lineOf(/Free \d/v, {kind: 'hosts-arrived', known: back, nowMs: 1000})).toMatch(
 		/Free 4 {2}Mine 3 {2}Others 4 .* of 16/v,
 	);
 });
@@ -109,7 +109,7 @@ test('filtered by words, by mine and by the user of the selected line', async ()
 
 test('the selection stays with its GPU while hosts come and go above it', async () => {
 	const state = await hostsState({columns: 120, rows: 32}, [
-		{kind: 'hosts-arrived', known: known.slice(1)},
+		{kind: 'hosts-arrived', known: known.slice(1), nowMs: 1000},
 		'last-host-line',
 		'previous-host-line',
 	]);
@@ -120,7 +120,7 @@ test('the selection stays with its GPU while hosts come and go above it', async 
 
 test('nothing of it changes during a pause', async () => {
 	const state = await hostsState({columns: 120, rows: 32}, ['toggle-pause']);
-	const without = after(state, {kind: 'hosts-arrived', known: []});
+	const without = after(state, {kind: 'hosts-arrived', known: [], nowMs: 1000});
 	expect(frameOf(without)).toBe(frameOf(state));
 });
 

@@ -296,7 +296,7 @@ const action: fc.Arbitrary<Step> = fc.oneof(
 	fc
 		.subarray(hostNames)
 		.chain((names) => fc.tuple(...names.map((name) => seenHost(name))))
-		.map((known): Action => ({kind: 'hosts-arrived', known})),
+		.map((known): Action => ({kind: 'hosts-arrived', known, nowMs: 0})),
 	hostile.map((text): Action => ({kind: 'opened', dialog: outputOf(text, [text, 'x'])})),
 	hostile.map((words): Action => ({kind: 'wait-went-on', id: 1, words: sanitize(words)})),
 	hostile.map((reason): Action => ({kind: 'store-lost', reason, nowMs: 2000})),

@@ -7,8 +7,8 @@ import {edit, fieldOf, insert, type Edit} from '../text-field.js';
 import {hostLines, selectedHostLine, selectedPlace, userOfLine} from './lines.js';
 import {hostSortKeys, type HostsState, type SeenHost} from './state.js';
 
-/** All that is known of the other hosts. */
-export type HostsUpdate = {readonly kind: 'hosts-arrived'; readonly known: readonly SeenHost[]};
+/** All that is known of the other hosts, and when on the monitor's clock. */
+export type HostsUpdate = {readonly kind: 'hosts-arrived'; readonly known: readonly SeenHost[]; readonly nowMs: number};
 
 const withHosts = (state: State, more: Partial<HostsState>): State => ({...state, hosts: {...state.hosts, ...more}});
 
@@ -89,7 +89,8 @@ export function changeHostsFilter(state: State, change: Edit | {readonly text: s
 	return withHosts(withFilter(state, {text: field.value}), {prompt: {...prompt, field}});
 }
 
-export const afterHostsUpdate = (state: State, {known}: HostsUpdate): State => withHosts(state, {known});
+export const afterHostsUpdate = (state: State, {known, nowMs}: HostsUpdate): State =>
+	withHosts({...state, nowMs}, {known});
 
 /** Keeps the selection on the line that was meant, and in view. */
 export function settledHosts(state: State): State {

@@ -38,12 +38,12 @@ export function hostsPort({ports}: EffectContext): HostsPort {
 }
 
 /**
-Asks the host once more before a reservation is changed by the numbers of its GPUs: they may be somebody's else by now, or of a later
-reservation of the same user.
+Asks an older version once more before a reservation is changed by the numbers of its GPUs: they may be somebody's else by now, or of a
+later reservation of the same user.
 
 @throws CanhazgpuError When it is not the reservation that was shown.
 */
-export async function requireStillHeld(port: HostsPort, {host, gpus, leaseId}: HeldThere): Promise<void> {
+async function requireStillHeld(port: HostsPort, {host, gpus, leaseId}: HeldThere): Promise<void> {
 	if (leaseId === undefined) {
 		return;
 	}
@@ -56,4 +56,27 @@ export async function requireStillHeld(port: HostsPort, {host, gpus, leaseId}: H
 			`${host}: ${lost.length === 1 ? 'that reservation' : 'those reservations'} of ${gpuList(lost)} ended meanwhile`,
 		);
 	}
+}
+
+/** Of versions that know no such flag, this program's and the Go program's. */
+const knowsNoLease = ({exitCode, stderr}: AnswerThere): boolean => exitCode !== 0 && stderr.includes('--lease');
+
+/**
+Changes a reservation on another host. That host compares its id in the same step, so that a later reservation of the same GPUs is never hit.
+
+@param words - The verb and its flags, which name the reservation by its id if there is one.
+@throws CanhazgpuError Where the connection fails, or an older version tells that it is another reservation by now.
+*/
+export async function changeThere<Held extends HeldThere>(
+	port: HostsPort,
+	held: Held,
+	words: (held: HeldThere) => readonly string[],
+): Promise<AnswerThere> {
+	const answer = await port.run(held.host, words(held), {isPatient: false});
+	if (held.leaseId === undefined || !knowsNoLease(answer)) {
+		return answer;
+	}
+
+	await requireStillHeld(port, held);
+	return port.run(held.host, words({...held, leaseId: undefined}), {isPatient: false});
 }

@@ -8,12 +8,13 @@ import {formOf, type Form} from '../../state/dialogs.js';
 import type {GpuLine} from '../../state/hosts/lines.js';
 import {extend} from '../extend.js';
 import {defineVerb, succeeded} from '../verb.js';
-import {hostsPort, refusedThere, requireStillHeld} from './answer.js';
+import {changeThere, hostsPort, refusedThere} from './answer.js';
 import {byHost, gpusOfReservation, heldThere, reasonAgainstHeld, type HeldThere} from './target.js';
 
-const wordsOf = ({gpus}: HeldThere, duration: string): readonly string[] => [
+const wordsOf = ({gpus, leaseId}: HeldThere, duration: string): readonly string[] => [
 	'--gpu-ids',
 	gpus.join(','),
+	...(leaseId === undefined ? [] : ['--lease', leaseId]),
 	'--duration',
 	duration,
 ];
@@ -26,9 +27,8 @@ export const extendThere = defineVerb<Form<HeldThere>>({
 		shellCommand(['canhazgpu', 'extend', '--on', form.host, ...wordsOf(form, valueOf(form, 'duration'))]),
 	async perform(context, form) {
 		const by = secondsOf(form);
-		const port = hostsPort(context);
-		await requireStillHeld(port, form);
-		const answer = await port.run(form.host, ['extend', ...wordsOf(form, typedDuration(by))], {isPatient: false});
+		const words = (held: HeldThere): readonly string[] => ['extend', ...wordsOf(held, typedDuration(by))];
+		const answer = await changeThere(hostsPort(context), form, words);
 		return answer.exitCode === 0
 			? succeeded(`extended ${gpuList(form.gpus)} of ${sanitize(form.host)} by ${longDuration(by)}`)
 			: refusedThere(form.host, answer);

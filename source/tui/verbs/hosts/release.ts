@@ -8,15 +8,15 @@ import {aboutAndWarning, questionWidth} from '../../dialogs/dialog-parts.js';
 import {span} from '../../widgets/styled-text.js';
 import {release} from '../release.js';
 import {defineVerb, succeeded} from '../verb.js';
-import {hostsPort, refusedThere, requireStillHeld} from './answer.js';
+import {changeThere, hostsPort, refusedThere} from './answer.js';
 import {byHost, heldThere, reasonAgainstHeld, type HeldThere} from './target.js';
 
 type ReleaseThere = HeldThere & {readonly isJob: boolean};
 
-const wordsOf = ({gpus, label}: HeldThere): readonly string[] => [
+const wordsOf = ({gpus, label, leaseId}: HeldThere): readonly string[] => [
 	'--gpu-ids',
 	gpus.join(','),
-	...(label === undefined ? [] : ['--user', label]),
+	...(leaseId === undefined ? (label === undefined ? [] : ['--user', label]) : ['--lease', leaseId]),
 ];
 
 const commandOf = (held: HeldThere): string =>
@@ -28,9 +28,7 @@ export const releaseThere = defineVerb<Confirmation<ReleaseThere>>({
 	reasonAgainst: () => undefined,
 	command: commandOf,
 	async perform(context, dialog) {
-		const port = hostsPort(context);
-		await requireStillHeld(port, dialog);
-		const answer = await port.run(dialog.host, ['release', ...wordsOf(dialog)], {isPatient: false});
+		const answer = await changeThere(hostsPort(context), dialog, (held) => ['release', ...wordsOf(held)]);
 		return answer.exitCode === 0
 			? succeeded(`released ${gpuList(dialog.gpus)} of ${sanitize(dialog.host)}`, commandOf(dialog))
 			: refusedThere(dialog.host, answer);
@@ -45,7 +43,7 @@ export const releaseThere = defineVerb<Confirmation<ReleaseThere>>({
 			title: `Release ${name}`,
 			width,
 			lines: aboutAndWarning(
-				[[span('The reservation is looked up there once more before.', 'dim')]],
+				[[span('That host releases it only if it still is this reservation.', 'dim')]],
 				warning,
 				width,
 				glyphs,

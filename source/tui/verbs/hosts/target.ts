@@ -57,7 +57,7 @@ export const byHost = ({own, reasonAgainst, open}: Pair): Pick<Verb, 'reasonAgai
 export type HeldThere = {
 	readonly host: string;
 	readonly gpus: readonly number[];
-	/** Undefined: that version tells none. */
+	/** Undefined: that version tells none, or none that could be typed there. */
 	readonly leaseId: string | undefined;
 	/** The name that the reservation was made with, beside the account. */
 	readonly label: string | undefined;
@@ -66,10 +66,13 @@ export type HeldThere = {
 const labelOf = (user: string | undefined): string | undefined =>
 	/^\S+ \((?<label>.+)\)$/v.exec(user ?? '')?.groups?.['label'];
 
+/** That host says it, and it becomes a word of a command. */
+const leaseIdPattern = /^\w[\w\-]{0,63}$/v;
+
 export const heldThere = ({host, gpu}: GpuLine, gpus: readonly number[] = [gpu.gpu_id]): HeldThere => ({
 	host,
 	gpus,
-	leaseId: gpu.lease_id,
+	leaseId: leaseIdPattern.test(gpu.lease_id ?? '') ? gpu.lease_id : undefined,
 	label: labelOf(gpu.user),
 });
 
