@@ -9,7 +9,7 @@ import {notYoursError} from '../format/not-yours.js';
 import type {Command, Input} from '../command-line/command.js';
 import {checkLabel, idsFlag, jsonFlag, labelFlag, namedPartsOf, usualDurations} from '../command-line/flags.js';
 import {onFlag} from './shared/hosts/on-flag.js';
-import {leaseFlag, leaseGone, selectionOf} from './shared/meant-leases.js';
+import {checkLeft, leaseFlag, selectionOf} from './shared/meant-leases.js';
 import {parseMoment} from './shared/time-of-day.js';
 
 function newEndOf(input: Input): NewEnd {
@@ -86,10 +86,7 @@ export const extend: Command = {
 				);
 			}
 
-			if (extended.length === 0 && selection.by === 'lease') {
-				throw leaseGone();
-			}
-
+			checkLeft(selection, extended);
 			if (extended.length === 0) {
 				throw new CanhazgpuError(
 					'not-found',

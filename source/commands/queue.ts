@@ -52,9 +52,13 @@ async function leave(
 		}
 
 		case 'not-yours': {
-			throw new CanhazgpuError('not-owner', `That position in the queue belongs to ${sanitize(ownerOf(result.entry))}`, {
-				hint: doubtAbout(requester) ?? 'Only its account or root may give it up.',
-			});
+			throw new CanhazgpuError(
+				'not-owner',
+				`That position in the queue belongs to ${sanitize(ownerOf(result.entry))}`,
+				{
+					hint: doubtAbout(requester) ?? 'Only its account or root may give it up.',
+				},
+			);
 		}
 	}
 }

@@ -8,7 +8,7 @@ import {notYoursError} from '../format/not-yours.js';
 import type {Command} from '../command-line/command.js';
 import {checkLabel, idsFlag, jsonFlag, labelFlag, namedPartsOf} from '../command-line/flags.js';
 import {onFlag} from './shared/hosts/on-flag.js';
-import {leaseFlag, leaseGone, selectionOf} from './shared/meant-leases.js';
+import {checkLeft, leaseFlag, selectionOf} from './shared/meant-leases.js';
 
 export const release: Command = {
 	name: 'release',
@@ -48,10 +48,7 @@ export const release: Command = {
 				throw notYoursError('release', notYours, requester);
 			}
 
-			if (released.length === 0 && selection.by === 'lease') {
-				throw leaseGone();
-			}
-
+			checkLeft(selection, released);
 			app.tellReleased?.(released);
 			if (input.has('json') && (released.length > 0 || doubtAbout(requester) === undefined)) {
 				app.print(harmlessJson(releaseJson(released, named)));

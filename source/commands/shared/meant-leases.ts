@@ -64,8 +64,11 @@ export function selectionOf(input: Input, {requester, label, named}: Meant): Sel
 	return {by: 'lease', leaseId, ids: named?.ids};
 }
 
-/** Nothing is left of the reservation that `--lease` names, on the GPUs that were named with it. */
-export const leaseGone = (): CanhazgpuError =>
-	new CanhazgpuError('not-found', 'That reservation has ended meanwhile', {
-		hint: 'Nothing was changed. See who holds what: canhazgpu status',
-	});
+/** @throws CanhazgpuError `not-found` where nothing is left of the reservation that `--lease` names, on the GPUs that were named with it. */
+export function checkLeft({by}: Selection, changed: readonly unknown[]): void {
+	if (by === 'lease' && changed.length === 0) {
+		throw new CanhazgpuError('not-found', 'That reservation has ended meanwhile', {
+			hint: 'Nothing was changed. See who holds what: canhazgpu status',
+		});
+	}
+}
