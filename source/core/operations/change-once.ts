@@ -12,6 +12,8 @@ import type {Snapshot} from '../model/types.js';
 
 /** After this long a conflict is reported as "busy". */
 export const patienceMs = 10_000;
+/** So many attempts are made in any case: on a machine that is busy enough, one read of an embedded pool takes seconds. */
+export const leastTries = 5;
 /** After this long without a store, a change is given up. Verbs promise an answer within 6 s. */
 const outageMs = 5000;
 const lockedWaitMs = 20;
@@ -136,7 +138,7 @@ class OneChange<Result> {
 
 	async #plan(snapshot: Snapshot): Promise<readonly [Plan, End<Result>]> {
 		try {
-			if (this.#isOverdue() && this.#attempts > 0) {
+			if (this.#isOverdue() && this.#attempts >= leastTries) {
 				throw busy(this.#isLocked);
 			}
 

@@ -2,7 +2,7 @@
 import {isEmpty, type Plan} from '../model/plan.js';
 import type {World} from '../model/ports.js';
 import type {Snapshot} from '../model/types.js';
-import {backoffMs, busy, isUnreachable, patienceMs} from './change-once.js';
+import {backoffMs, busy, isUnreachable, leastTries, patienceMs} from './change-once.js';
 
 export type Settling<Planned extends {readonly plan: Plan}> = {
 	readonly read: () => Promise<Snapshot>;
@@ -26,7 +26,7 @@ export async function commitUntilSettled<Planned extends {readonly plan: Plan}>(
 	const untilMs = clock.monotonicMs() + patienceMs;
 	const isOver = (): boolean => clock.monotonicMs() > untilMs;
 	let failures = 0;
-	for (;;) {
+	for (let tries = 1; ; tries++) {
 		const snapshot = await read();
 		const planned = await plan(snapshot, failures);
 		if (isEmpty(planned.plan)) {
@@ -45,7 +45,7 @@ export async function commitUntilSettled<Planned extends {readonly plan: Plan}>(
 			await clock.sleep(backoffMs(failures++, clock.random()));
 		}
 
-		if (isOver()) {
+		if (isOver() && tries >= leastTries) {
 			throw busy();
 		}
 	}

@@ -23,23 +23,27 @@ import {
 	type Audience,
 } from './files.js';
 import {loadSqlite} from './load.js';
+import {createStandstill} from './lock-holder.js';
 import {checkSchemaPages} from './schema-pages.js';
 
 /** The longest that a transaction waits for other programs, which keep the database locked. */
 const longestWaitMs = 5000;
 
-/** The longest that it waits for its turn among those of canhazgpu: on a machine that is busy enough each of them takes long. */
-const longestTurnMs = 30_000;
-
 /** A journal that its owner deletes with the end of a transaction is back by then, on a machine that is busy, too. */
 const longestReturnMs = 2000;
 
+/** Those who wait for less than this try more and more rarely, and at last so rarely. */
+const rarestTryMs = 250;
+/** Those who wait for longer than this come before those who have just come. */
+const longWaitMs = 3000;
+const longWaitersTryMs = 120;
+
 /**
-How long to wait before a try. Those who wait for long are many: were they to try as often as the first, they would take the processors from
-the transaction that is in.
+How long to wait before the next try, at random: equal waits would end all at once. Each try costs a tenth of a millisecond of a processor, so
+that a crowd which tried as often as the first one may would take the processors from the one who is in.
 */
-const pauseMs = (attempt: number): number =>
-	1 + Math.random() * Math.min(attempt, 15 + Math.max(0, attempt - 30) * 2, 150);
+const pauseMs = (waitedMs: number): number =>
+	1 + Math.random() * (waitedMs < longWaitMs ? Math.min(waitedMs + 1, rarestTryMs) : longWaitersTryMs);
 
 /** What a database must look like. */
 export type Form<Name extends string> = {
@@ -118,13 +122,13 @@ const openExisting = (path: string): DatabaseSync => {
 type Gate = {
 	/** @throws What SQLite says while somebody else is in. */
 	readonly enter: () => void;
-	readonly leave: () => void;
+	/** Lets the next in. */
 	readonly close: () => void;
 };
 
 const nothing = (): void => undefined;
 
-const openGate: Gate = {enter: nothing, leave: nothing, close: nothing};
+const openGate: Gate = {enter: nothing, close: nothing};
 
 /**
 Lets one in at a time, by SQLite's lock on an empty file. Those who find the database itself locked have a share of that lock already, so many
@@ -158,6 +162,10 @@ function gateOf(path: string): Gate {
 
 	return {
 		enter() {
+			if (isIn) {
+				return;
+			}
+
 			try {
 				lock.exec('BEGIN IMMEDIATE');
 				isIn = true;
@@ -166,14 +174,6 @@ function gateOf(path: string): Gate {
 					throw error;
 				}
 			}
-		},
-		leave() {
-			if (!isIn) {
-				return;
-			}
-
-			isIn = false;
-			lock.exec('ROLLBACK');
 		},
 		close() {
 			lock.close();
@@ -336,9 +336,10 @@ export class Database<Name extends string> {
 	async #whenFree<Result>(work: () => Result): Promise<Result> {
 		let gate: Gate | undefined;
 		const beganMs = performance.now();
+		const isStandstill = createStandstill(this.path);
 		let lockedMs = 0;
 		try {
-			for (let attempt = 1; ; attempt++) {
+			for (;;) {
 				const triedMs = performance.now();
 				let isIn = false;
 				try {
@@ -352,18 +353,16 @@ export class Database<Name extends string> {
 					checkLocation(this.path);
 					return work();
 				} catch (error) {
-					const waitedMs = triedMs - beganMs;
 					const isOver = isMissingJournal(error)
-						? waitedMs > longestReturnMs
-						: !isBusy(error) || lockedMs > longestWaitMs || waitedMs > longestTurnMs;
+						? triedMs - beganMs > longestReturnMs
+						: !isBusy(error) || lockedMs > longestWaitMs || isStandstill(triedMs);
 					if (isOver) {
 						throw this.#explain(error);
 					}
 				}
 
-				// Equal waits would end all at once. A transaction that came in and found the database locked lets others try meanwhile.
-				gate?.leave();
-				await sleep(pauseMs(attempt));
+				// Who came in and found the database locked stays in: one who tries is enough, and as many others would keep each other out.
+				await sleep(pauseMs(triedMs - beganMs));
 				lockedMs += isIn ? performance.now() - triedMs : 0;
 			}
 		} finally {

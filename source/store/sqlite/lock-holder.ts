@@ -1,4 +1,4 @@
-/** Which process keeps a file locked. */
+/** Which process keeps a file locked, and for how long others wait for it. */
 import {readFileSync, statSync} from 'node:fs';
 import process from 'node:process';
 
@@ -48,4 +48,64 @@ export function lockHolder(paths: readonly string[]): LockHolder | undefined {
 	} catch {}
 
 	return undefined;
+}
+
+/** So long nothing may change before it is asked who is in the way ... */
+const longestStandstillMs = 30_000;
+/** ... and so long again before it is asked once more. */
+const secondLookMs = 3000;
+
+const changeOf = (path: string): string => {
+	const status = statSync(path, {throwIfNoEntry: false, bigint: true});
+	return `${status?.ino}:${status?.mtimeNs}:${status?.size}`;
+};
+
+type Evidence = {
+	/** Anything that is another after each change of the pool. */
+	readonly changeOf: (path: string) => string;
+	/** Which process keeps one of these files locked; undefined: none, or the kernel does not tell. */
+	readonly holderOf: (paths: readonly string[]) => LockHolder | undefined;
+};
+
+const ofSystem: Evidence = {changeOf, holderOf: lockHolder};
+
+/**
+Whether those who wait for a database stand still. On a machine that is busy enough a queue of hundreds takes minutes: while one after the
+other has its turn, waiting takes patience and is no error. It is one when nothing was committed for long, and the same process is in the way
+before and after. The kernel is asked for that process only then: while it lists its locks, no process of the machine can take one.
+
+@returns Asked after each try, with the monotonic time.
+*/
+export function createStandstill(
+	path: string,
+	evidence: Evidence = ofSystem,
+): (nowMs: number) => boolean {
+	const holder = (): number | undefined => (evidence.holderOf([path]) ?? evidence.holderOf([`${path}-lock`]))?.pid;
+	let change: string | undefined;
+	let sinceMs = 0;
+	let first: {readonly pid: number | undefined; readonly atMs: number} | undefined;
+	const begin = (nowMs: number): false => {
+		sinceMs = nowMs;
+		first = undefined;
+		return false;
+	};
+
+	return (nowMs) => {
+		const newest = evidence.changeOf(path);
+		if (newest !== change) {
+			change = newest;
+			return begin(nowMs);
+		}
+
+		if (nowMs - sinceMs < longestStandstillMs) {
+			return false;
+		}
+
+		if (first === undefined) {
+			first = {pid: holder(), atMs: nowMs};
+			return false;
+		}
+
+		return nowMs - first.atMs >= secondLookMs && (holder() === first.pid || begin(nowMs));
+	};
 }
