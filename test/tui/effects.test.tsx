@@ -2,6 +2,7 @@
 import {Buffer} from 'node:buffer';
 import {afterEach, expect, test} from 'vitest';
 import type {FactsOfProcesses, GpuProcess} from '../../source/core/model/types.js';
+import {splitReading} from '../_helpers/mig-box.js';
 import {endSession, keys, startMonitor, type Session} from './_harness.js';
 import {busy, createBox, gpuReading, lease, waiter, type Box} from './_world.js';
 
@@ -37,6 +38,25 @@ test('w waits in the queue, is served, and says so', async () => {
 	expect((await held(box))[1]).toMatchObject({user: 'alice', type: 'manual'});
 	expect(await lineOf(box)).toEqual([]);
 	expect(session.store.getState().waits).toEqual([]);
+});
+
+test('r with a profile of MIG reserves an instance, and gives its UUID', async () => {
+	const box = await createBox(2, {readings: [gpuReading(0), splitReading(1, ['1g.10gb', '3g.40gb'])]});
+	session = startMonitor(box, {size: {columns: 120, rows: 32}});
+	await session.shows(/> 0 +H100 +Free/v);
+	await session.press('r');
+	await session.shows('Free instances of MIG: 1 of 1 1g.10gb, 1 of 1 3g.40gb');
+	await session.press(keys.tab, keys.tab, keys.tab, '2g.20gb');
+	await session.shows('$ canhazgpu reserve --gpus 1 --mig 2g.20gb --duration 8h');
+	await session.press(keys.enter);
+	await session.shows('OK reserved 1 MIG instance(s): [1:1] for 8h 0m 0s');
+	await session.shows('$ export CUDA_VISIBLE_DEVICES=MIG-1-1');
+	const [whole, split] = (await box.store.read()).gpus;
+	expect(whole!.kind).toBe('free');
+	expect(split).toMatchObject({kind: 'shared', shares: [{user: 'alice', mig: {uuid: 'MIG-1-1'}}]});
+	await session.press('r', keys.tab, keys.tab, keys.tab, '7g.80gb', keys.enter);
+	await session.shows('No MIG instance of this pool is 7g.80gb or larger');
+	await session.shows('The pool has 1 of 1g.10gb, 1 of 3g.40gb.');
 });
 
 test('w takes at once what is free', async () => {

@@ -5,9 +5,10 @@ import type {PanelIntent} from '../../source/tui/state/panels/reduce.js';
 import type {TableIntent} from '../../source/tui/state/table/reduce.js';
 import {release} from '../../source/tui/verbs/release.js';
 import {reserve} from '../../source/tui/verbs/reserve.js';
+import {splitReading} from '../_helpers/mig-box.js';
 import {frameOf, pressing, stateOf, type Step} from './_harness.js';
 import {nightOf, pastOf, reported, told} from './_scene.js';
-import {createBox, createScene, lease} from './_world.js';
+import {createBox, createScene, gpuReading, lease} from './_world.js';
 
 async function frame(size: Size, more: Partial<Settings> = {}, actions: readonly Step[] = []): Promise<string> {
 	const box = await createScene();
@@ -109,6 +110,24 @@ test('the dialogs', async () => {
 	await expect(await frame(size, {}, [pressing(reserve)])).toMatchFileSnapshot('frames/80x24/reserve.txt');
 	await expect(await frame(size, {}, [pressing(release)])).toMatchFileSnapshot('frames/80x24/release.txt');
 	await expect(await frame(size, {}, [{kind: 'open-help'}])).toMatchFileSnapshot('frames/80x24/help.txt');
+});
+
+test('GPUs that MIG has split: their parts, and what the dialog says can be had', async () => {
+	const held = {uuid: 'MIG-2-0', number: 0, profile: '1g.10gb'};
+	const box = await createBox(4, {
+		readings: [0, 1, 2, 3].map((index) =>
+			index < 2
+				? gpuReading(index)
+				: splitReading(index, index === 2 ? ['1g.10gb', '1g.10gb', '3g.40gb'] : ['7g.80gb']),
+		),
+	});
+	await box.write({kind: 'shares', index: 2, shares: [lease('bob', {mig: held})]});
+	const state = await stateOf(box, small, {}, [{kind: 'focus-last-row'}, {kind: 'focus-previous-row'}]);
+	await expect(`\n${frameOf(state)}\n`).toMatchFileSnapshot('frames/80x24/mig.txt');
+	const asking = await stateOf(box, small, {}, [pressing(reserve)]);
+	await expect(`\n${frameOf(asking)}\n`).toMatchFileSnapshot('frames/80x24/reserve-mig.txt');
+	const wide = await stateOf(box, middle, {}, [{kind: 'focus-last-row'}, {kind: 'focus-previous-row'}]);
+	await expect(`\n${frameOf(wide)}\n`).toMatchFileSnapshot('frames/120x32/mig.txt');
 });
 
 test('the help by groups, with a legend of states, marks and colours', async () => {

@@ -6,9 +6,11 @@ import {needFlagsFor, parseNeed} from '../../core/rules/allocation/need-text.js'
 import {acquire} from '../../core/operations/waiting/acquire.js';
 import {reserve as reserveGpus} from '../../core/operations/reservations.js';
 import type {Grant} from '../../core/rules/allocation/request.js';
+import {inventory, type ProfileCount} from '../../core/rules/mig/inventory.js';
 import {ownerOf} from '../../core/rules/leases/ownership.js';
 import {longDuration} from '../../format/text/durations.js';
 import {gpuList} from '../../format/text/gpu-list.js';
+import {partsWords} from '../../format/instances.js';
 import {refusalMessage} from '../../format/queue/refusal.js';
 import {shellCommand} from '../../format/text/shell.js';
 import {sanitize} from '../../format/text/text.js';
@@ -32,6 +34,8 @@ type Wanted = {
 	readonly gpus?: readonly NamedGpu[];
 	/** Wait for them in the queue when they are not free. */
 	readonly isPatient: boolean;
+	/** The instances of MIG that there are to choose from; absent where the pool has none, or GPUs were chosen. */
+	readonly instances?: readonly ProfileCount[];
 };
 
 export type ReserveForm = Form<Wanted>;
@@ -40,8 +44,9 @@ export type ReserveForm = Form<Wanted>;
 What is asked for a reservation.
 
 @param gpuCount - So many there are to choose from. Undefined: the GPUs were chosen.
+@param instanceCount - So many instances of MIG there are to choose from.
 */
-export const reserveFields = (gpuCount: number | undefined): readonly NewField[] => [
+export const reserveFields = (gpuCount: number | undefined, instanceCount = 0): readonly NewField[] => [
 	...(gpuCount === undefined
 		? []
 		: [
@@ -50,7 +55,7 @@ export const reserveFields = (gpuCount: number | undefined): readonly NewField[]
 					kind: 'count',
 					label: 'GPUs',
 					hint: gpuCount === 1 ? '1' : `1-${gpuCount} (Up/Down to change)`,
-					most: gpuCount,
+					most: Math.max(gpuCount, instanceCount),
 					preset: '1',
 				} as const,
 			]),
@@ -59,19 +64,35 @@ export const reserveFields = (gpuCount: number | undefined): readonly NewField[]
 	// GPUs that were chosen are what they are.
 	...(gpuCount === undefined
 		? []
-		: [{name: 'needs', kind: 'text', label: 'Needs', hint: '40G, h100, 8.0, nvlink, mixed'} as const]),
+		: [
+				{
+					name: 'needs',
+					kind: 'text',
+					label: 'Needs',
+					hint: `40G, h100, 8.0, nvlink, mixed${instanceCount === 0 ? '' : ', 1g.10gb'}`,
+				} as const,
+			]),
 	{name: 'force', kind: 'check', label: 'Force', hint: 'Space: also GPUs in use without a reservation'},
 ];
 
 /** Some number of any GPUs, or these; now, or as soon as they are free. */
 export function reserveForm(state: State, isPatient: boolean, gpus?: readonly number[]): ReserveForm {
 	const named = gpus?.map((index): NamedGpu => ({index, uuid: rowsOf(state)[index]?.reading?.uuid}));
+	const {observation, snapshot} = latestOf(state);
+	const instances = named === undefined ? inventory(observation?.gpus ?? [], snapshot?.gpus ?? []) : [];
 	return formOf(
 		'reserve',
-		{gpus: named, isPatient},
-		reserveFields(named === undefined ? gpuCountOf(state) : undefined),
+		{gpus: named, isPatient, instances: instances.length === 0 ? undefined : instances},
+		reserveFields(
+			named === undefined ? gpuCountOf(state) : undefined,
+			instances.reduce((sum, {total}) => sum + total, 0),
+		),
 	);
 }
+
+/** What there is to choose from: `Free instances of MIG: 2 of 3 1g.10gb, 1 of 1 3g.40gb`. */
+const instancesLine = (instances: readonly ProfileCount[]): string =>
+	`Free instances of MIG: ${instances.map(({profile, total, free}) => `${free} of ${total} ${sanitize(profile)}`).join(', ')}`;
 
 /** The flags of `reserve` that say what the form says. */
 export function reserveFlags(form: ReserveForm, requester: Requester): readonly string[] {
@@ -134,11 +155,15 @@ export function reservationOf(form: ReserveForm): Reservation {
 	};
 }
 
-export const grantedFlash = ({gpus, place, leaseId}: Grant, durationSeconds: number): Flash => ({
-	level: 'ok',
-	text: `reserved ${gpuList(gpus)} for ${longDuration(durationSeconds)}`,
-	next: place === undefined ? `export CUDA_VISIBLE_DEVICES=${gpus.join(',')}` : `export SLURM_JOB_ID=${leaseId}`,
-});
+export const grantedFlash = ({gpus, instances, place, leaseId}: Grant, durationSeconds: number): Flash => {
+	const what = instances === undefined ? gpuList(gpus) : partsWords([], instances);
+	const devices = instances?.map(({uuid}) => sanitize(uuid)) ?? gpus;
+	return {
+		level: 'ok',
+		text: `reserved ${what} for ${longDuration(durationSeconds)}`,
+		next: place === undefined ? `export CUDA_VISIBLE_DEVICES=${devices.join(',')}` : `export SLURM_JOB_ID=${leaseId}`,
+	};
+};
 
 /** The indices that were meant may be those of other GPUs by now, as after a restart of the driver. */
 function checkSameGpus({gpus = []}: Reservation, state: State): void {
@@ -213,13 +238,15 @@ export const reserve = defineVerb<ReserveForm>({
 			: reserveNow(world, store.getState().settings.requester, reservation);
 	},
 	submitWord: ({isPatient}) => (isPatient ? 'Wait' : 'Reserve'),
-	view({gpus, isPatient}) {
+	view({gpus, isPatient, instances}) {
 		const verb = isPatient ? 'Wait for' : 'Reserve';
+		const lines = [
+			...(isPatient ? ['Reserves now if they are free, else waits in the queue while this monitor runs.'] : []),
+			...(instances === undefined ? [] : [instancesLine(instances)]),
+		];
 		return {
 			title: gpus === undefined ? `${verb} GPUs` : `${verb} GPU ${gpus.map(({index}) => index).join(',')}`,
-			lines: isPatient
-				? [[span('Reserves now if they are free, else waits in the queue while this monitor runs.', 'dim')], []]
-				: [],
+			lines: lines.length === 0 ? [] : [...lines.map((line) => [span(line, 'dim')]), []],
 		};
 	},
 });

@@ -2,7 +2,7 @@
 import {CanhazgpuError, cutShort} from '../../../errors.js';
 import type {GpuReading, InstanceNeed, InstanceOfGpu} from '../../model/types.js';
 import {instancesOf, instanceWords, isWhole} from './instances.js';
-import {compareNumbers, sizeOfProfile} from './profile.js';
+import {byProfile} from './inventory.js';
 
 /** `2 MIG instances of 1g.10gb or larger`, `MIG instance 0:1`, `MIG instances 0:1 0:2`. */
 export function wantedInstanceWords(need: InstanceNeed, count: number): string {
@@ -24,13 +24,10 @@ function listOf(instances: readonly InstanceOfGpu[]): string {
 }
 
 /** `3 of 1g.10gb, 1 of 3g.40gb`, the smallest first. */
-function inventoryOf(instances: readonly InstanceOfGpu[]): string {
-	const profiles = Map.groupBy(instances, ({profile = 'an unknown profile'}) => profile);
-	return [...profiles]
-		.toSorted(([a], [b]) => compareNumbers(sizeOfProfile(a), sizeOfProfile(b)))
-		.map(([profile, all]) => `${all.length} of ${profile}`)
+const inventoryOf = (instances: readonly InstanceOfGpu[]): string =>
+	byProfile(instances)
+		.map(({profile = 'an unknown profile', instances: all}) => `${all.length} of ${profile}`)
 		.join(', ');
-}
 
 /** What can be asked for of a GPU that MIG has split, as a hint. */
 export function splitHint(readings: readonly GpuReading[]): string {

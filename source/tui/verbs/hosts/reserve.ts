@@ -35,20 +35,20 @@ const wordsOf = (form: ReserveThereForm, requester: Requester): readonly string[
 	...reserveFlags(form, requester),
 ];
 
-/** The ids that `reserve --short` printed, whatever a login script printed before. */
-const idsIn = (stdout: string): readonly number[] | undefined =>
+/** The GPUs, or the instances of MIG by their UUIDs, that `reserve --short` printed, whatever a login script printed before. */
+const idsIn = (stdout: string): readonly string[] | undefined =>
 	stdout
 		.trim()
 		.split('\n')
-		.findLast((line) => /^\d+(?:,\d+)*$/v.test(line))
-		?.split(',')
-		.map(Number);
+		.findLast((line) => /^(?:\d+(?:,\d+)*|MIG-[\w\-\/]+(?:,MIG-[\w\-\/]+)*)$/v.test(line))
+		?.split(',');
 
-function flashOf({host}: ReserveThereForm, ids: readonly number[], durationSeconds: number): Flash {
+function flashOf({host}: ReserveThereForm, ids: readonly string[], durationSeconds: number): Flash {
 	const name = sanitize(host);
+	const what = ids[0]?.startsWith('MIG-') === true ? `${ids.length} MIG instance(s)` : gpuList(ids.map(Number));
 	return {
 		level: 'ok',
-		text: `reserved ${gpuList(ids)} of ${name} for ${longDuration(durationSeconds)}`,
+		text: `reserved ${what} of ${name} for ${longDuration(durationSeconds)}`,
 		next: shellCommand(['ssh', host]),
 	};
 }

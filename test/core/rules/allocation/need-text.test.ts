@@ -24,10 +24,19 @@ test('a line of words says what is needed, and the flags that say the same', () 
 	expect(parseNeed('rtx 4090')).toMatchObject({models: ['rtx', '4090']});
 });
 
-test.each(['40', '40G 80G', '8.0 9.0', '-', '0G'])('%j is wrong', (text) => {
-	expect(() => parseNeed(text)).toThrow('Needs: ');
-	expect(needFlagsFor(text)).toEqual([]);
+test('a profile asks for an instance of MIG, of what model one likes', () => {
+	expect(parseNeed('1g.10GB a100')).toEqual({mig: {profile: '1g.10gb'}, models: ['a100']});
+	expect(needFlagsFor('1g.10GB a100')).toEqual(['--model', 'a100', '--mig', '1g.10gb']);
+	expect(() => parseNeed('1g.10gb 40G')).toThrow('Needs: 1g.10gb is an instance of MIG, and "40G" is about whole GPUs');
 });
+
+test.each(['40', '40G 80G', '8.0 9.0', '-', '0G', '1g.10gb 2g.20gb', '1g.10gb 40G', '1g.10gb nvlink', 'mixed 1g.10gb'])(
+	'%j is wrong',
+	(text) => {
+		expect(() => parseNeed(text)).toThrow('Needs: ');
+		expect(needFlagsFor(text)).toEqual([]);
+	},
+);
 
 test('sizes are those by which GPUs are sold, unless they are binary', () => {
 	expect(['40G', '40gb', '40GiB', '40Gi', '512M', '1.5T', '81559MiB'].map((text) => parseMemoryMiB(text))).toEqual([
