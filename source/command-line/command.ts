@@ -8,7 +8,11 @@ import type {SettingPath} from '../config/schema.js';
 /** What only the pool or the config knows. */
 export type KnownKind =
 	| 'gpus'
-	/** Those whose reservation the asker may release ... */
+	/** And the instances of those that MIG has split. */
+	| 'parts'
+	/** Of the instances that there are. */
+	| 'mig-profiles'
+	/** GPUs and instances whose reservation the asker may release ... */
 	| 'own-gpus'
 	/** ... or extend. */
 	| 'timed-gpus'

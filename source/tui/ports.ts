@@ -1,6 +1,13 @@
 /** What the monitor needs beside the world of the core. The composition gives it; a monitor without one of them says that it cannot. */
 import type {Holding} from '../core/rules/leases/holdings.js';
-import type {AuditEntry, FactsOfProcesses, ProcessIdentity, Requester, Snapshot} from '../core/model/types.js';
+import type {
+	AuditEntry,
+	GpuReading,
+	FactsOfProcesses,
+	ProcessIdentity,
+	Requester,
+	Snapshot,
+} from '../core/model/types.js';
 import type {HostStatus} from '../format/hosts/host-status.js';
 import type {GpuColumnName, GraphCharacters, PresetName, ThemeName} from '../format/monitor-settings.js';
 import type {GpuProvider, World} from '../core/model/ports.js';
@@ -64,7 +71,11 @@ export type CommandLine = {
 	/** Of a line that ends at the caret; out of what is known of the pool. */
 	readonly complete: (
 		line: string,
-		seen: {readonly snapshot: Snapshot | undefined; readonly audit: readonly AuditEntry[]},
+		seen: {
+			readonly snapshot: Snapshot | undefined;
+			readonly audit: readonly AuditEntry[];
+			readonly readings?: readonly GpuReading[] | undefined;
+		},
 	) => Promise<Completion>;
 };
 

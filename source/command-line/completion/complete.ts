@@ -31,7 +31,10 @@ async function known(kind: KnownKind, verb: Command, words: readonly string[]): 
 	}
 
 	const {readPool} = await import('../../app/complete.js');
-	const reading = readPool(config, kind === 'users' || kind === 'labels');
+	const reading = readPool(config, {
+		wantsEvents: kind === 'users' || kind === 'labels',
+		wantsReadings: kind === 'parts' || kind === 'mig-profiles',
+	});
 	const pool = await Promise.race([reading, sleep(patienceMs, undefined)]);
 	return pool === undefined ? [] : candidatesOf(kind, {hosts, ...pool});
 }

@@ -3,7 +3,17 @@ import {holdingsIn, holdingsOn} from '../../core/rules/leases/holdings.js';
 import {latestEndOf} from '../../core/rules/leases/liveness.js';
 import {wantedOf} from '../../core/rules/queue/eligible.js';
 import {labelOf, mayChange, ownerOf, owns} from '../../core/rules/leases/ownership.js';
-import type {AuditEntry, GpuRecord, Lease, QueueEntry, Requester, Snapshot} from '../../core/model/types.js';
+import {instancesOf, instanceWords} from '../../core/rules/mig/instances.js';
+import {inventory} from '../../core/rules/mig/inventory.js';
+import type {
+	AuditEntry,
+	GpuReading,
+	GpuRecord,
+	Lease,
+	QueueEntry,
+	Requester,
+	Snapshot,
+} from '../../core/model/types.js';
 import {shortDuration} from '../../format/text/durations.js';
 import {sanitize, shownNote} from '../../format/text/text.js';
 import {wantedWords} from '../../format/queue/waiting-progress.js';
@@ -18,6 +28,8 @@ export type Known = {
 	readonly snapshot?: Snapshot;
 	/** What happened lately. */
 	readonly audit: readonly AuditEntry[];
+	/** What the GPUs said lately. */
+	readonly readings?: readonly GpuReading[] | undefined;
 };
 
 function holdingWords(lease: Lease, {now}: Snapshot, requester: Requester): string {
@@ -40,13 +52,17 @@ function aboutGpu(record: GpuRecord, {drains}: Snapshot): string {
 	return drains.has(record.index) ? 'out of service' : 'not reserved';
 }
 
-/** GPUs whose lease the asker may change. */
+/** GPUs whose lease the asker may change; instead of a GPU that MIG has split, the asker's instances. */
 const ownGpus = (snapshot: Snapshot, requester: Requester, isMeant: (lease: Lease) => boolean): readonly Candidate[] =>
 	snapshot.gpus.flatMap((record) => {
-		const lease = holdingsOn(record)
+		const leases = holdingsOn(record)
 			.map((holding) => holding.lease)
-			.find((held) => mayChange(requester, held) && held.partialQueueId === undefined && isMeant(held));
-		return lease === undefined ? [] : [{word: String(record.index), about: holdingWords(lease, snapshot, requester)}];
+			.filter((held) => mayChange(requester, held) && held.partialQueueId === undefined && isMeant(held));
+		const ofInstances = leases.filter(({mig}) => mig?.number !== undefined);
+		return (ofInstances.length > 0 ? ofInstances : leases.slice(0, 1)).map((lease) => ({
+			word: lease.mig?.number === undefined ? String(record.index) : nameOf(record.index, lease.mig),
+			about: holdingWords(lease, snapshot, requester),
+		}));
 	});
 
 /** The ids of reservations that the asker may change, each once. */
@@ -61,6 +77,23 @@ const ownLeases = (snapshot: Snapshot, requester: Requester): readonly Candidate
 		.values()
 		.toArray();
 
+const nameOf = (gpu: number, {number}: {readonly number?: number | undefined}): string => instanceWords({gpu, number});
+
+/** The GPUs that are handed out whole, and the instances of the others. */
+function parts(snapshot: Snapshot, readings: readonly GpuReading[] = []): readonly Candidate[] {
+	return snapshot.gpus.flatMap((record) => {
+		const instances = instancesOf(readings.find(({index}) => index === record.index)) ?? [];
+		const holdings = holdingsOn(record);
+		return instances.length === 0
+			? [{word: String(record.index), about: aboutGpu(record, snapshot)}]
+			: instances.map((instance) => {
+					const holder = holdings.find(({lease}) => lease.mig?.uuid === instance.uuid);
+					const whose = holder === undefined ? 'not reserved' : `held by ${ownerOf(holder.lease)}`;
+					return {word: instanceWords(instance), about: [instance.profile, whose].filter(Boolean).join(', ')};
+				});
+	});
+}
+
 const heldIn = ({gpus, queue}: Snapshot): ReadonlyArray<Lease | QueueEntry> => [
 	...holdingsIn(gpus).map(({lease}) => lease),
 	...queue.flatMap((record) => (record.kind === 'entry' ? [record.entry] : [])),
@@ -71,6 +104,9 @@ const kinds: Readonly<Record<Exclude<KnownKind, 'hosts'>, (snapshot: Snapshot, k
 	{
 		gpus: (snapshot) =>
 			snapshot.gpus.map((record) => ({word: String(record.index), about: aboutGpu(record, snapshot)})),
+		parts: (snapshot, {readings}) => parts(snapshot, readings),
+		'mig-profiles': ({gpus}, {readings = []}) =>
+			inventory(readings, gpus).map(({profile, free, total}) => ({word: profile, about: `${free} of ${total} free`})),
 		'own-gpus': (snapshot, {requester}) => ownGpus(snapshot, requester, () => true),
 		'timed-gpus': (snapshot, {requester}) => ownGpus(snapshot, requester, ({expiryTime}) => expiryTime !== undefined),
 		'drained-gpus': ({drains}) =>

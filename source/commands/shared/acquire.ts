@@ -19,7 +19,7 @@ import {createWaitingLine} from './waiting-line.js';
 /** The flags by which both say what they want. */
 export const wantFlags = (verb: 'run' | 'reserve'): Flags => ({
 	gpus: {short: 'g', value: 'N', summary: 'how many GPUs (1)', setting: `${verb}.gpus`},
-	'gpu-ids': idsFlag('gpus'),
+	'gpu-ids': idsFlag('parts'),
 	...needFlags(verb),
 	note: {short: 'n', value: 'TEXT', summary: 'what for; everybody sees it', setting: `${verb}.note`, mayBeEmpty: true},
 	user: {

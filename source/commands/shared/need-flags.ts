@@ -19,19 +19,7 @@ export const needFlags = (verb: Verb): Flags => ({
 	mig: {
 		value: 'PROFILE',
 		summary: 'an instance of a GPU that MIG has split: 1g.10gb, or a larger one',
-		completes: [
-			'1g.5gb',
-			'1g.10gb',
-			'1g.20gb',
-			'2g.10gb',
-			'2g.20gb',
-			'3g.20gb',
-			'3g.40gb',
-			'4g.20gb',
-			'4g.40gb',
-			'7g.40gb',
-			'7g.80gb',
-		],
+		completes: 'mig-profiles',
 	},
 	'min-memory': {
 		value: 'SIZE',

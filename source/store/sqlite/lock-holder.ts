@@ -76,10 +76,7 @@ before and after. The kernel is asked for that process only then: while it lists
 
 @returns Asked after each try, with the monotonic time.
 */
-export function createStandstill(
-	path: string,
-	evidence: Evidence = ofSystem,
-): (nowMs: number) => boolean {
+export function createStandstill(path: string, evidence: Evidence = ofSystem): (nowMs: number) => boolean {
 	const holder = (): number | undefined => (evidence.holderOf([path]) ?? evidence.holderOf([`${path}-lock`]))?.pid;
 	let change: string | undefined;
 	let sinceMs = 0;

@@ -74,8 +74,12 @@ export async function completeLine({store: {getState, dispatch}, ports: {command
 		return;
 	}
 
-	const {snapshot} = latestOf(getState());
-	const completion = await commandLine.complete(beforeCaret(dialog.field), {snapshot, audit: events.entries});
+	const {snapshot, observation} = latestOf(getState());
+	const completion = await commandLine.complete(beforeCaret(dialog.field), {
+		snapshot,
+		audit: events.entries,
+		readings: observation?.gpus,
+	});
 	dispatch({kind: 'completed', completion, dialog});
 }
 

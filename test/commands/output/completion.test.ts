@@ -3,14 +3,15 @@ import {execFileSync} from 'node:child_process';
 import {writeFileSync} from 'node:fs';
 import path from 'node:path';
 import fc from 'fast-check';
-import {afterAll, beforeAll, expect, test} from 'vitest';
+import {afterAll, beforeAll, expect, onTestFinished, test} from 'vitest';
 import type {App} from '../../../source/app/contract.js';
 import {findCommand, verbs} from '../../../source/command-line/arguments.js';
 import {candidatesOf} from '../../../source/command-line/completion/known-values.js';
 import {completeWords} from '../../../source/command-line/completion/words.js';
 import {globalFlags, verbPlace} from '../../../source/command-line/flags.js';
 import {understand} from '../../../source/main.js';
-import {createRedisBox, type Box} from '../../_helpers/program/cli.js';
+import {eventually} from '../../_helpers/eventually.js';
+import {createBox, createRedisBox, type Box} from '../../_helpers/program/cli.js';
 import {start} from '../../_helpers/program/processes.js';
 import {startRedis, type RedisServer} from '../../_helpers/store/redis-server.js';
 
@@ -70,6 +71,39 @@ test('what only the pool and the config know, with what it means', async () => {
 		'gpu-box-2',
 		'alice@gpu-box-3',
 	]);
+});
+
+test('instances of MIG: their profiles, their names, and those of one’s own', async () => {
+	const split = createBox({CANHAZGPU_SIMULATED_SCENARIO: 'mig.yaml'});
+	onTestFinished(() => {
+		split.remove();
+	});
+	writeFileSync(path.join(split.home, 'mig.yaml'), 'mig: [{gpu: 1, profiles: [3g.40gb, 1g.10gb, 1g.10gb]}]\n');
+	await split.run('admin -g 2 --provider fake --store embedded');
+	expect(await split.run('reserve --mig 1g.10gb')).toMatchObject({exitCode: 0});
+	const told = async (...words: readonly string[]) => {
+		let lines: readonly string[] = [];
+		await eventually(async () => {
+			const {stdout, stderr} = await split.run(['--complete', ...words]);
+			expect(stderr).toBe('');
+			lines = stdout.trimEnd().split('\n');
+			return lines.length > 1;
+		});
+		return lines;
+	};
+
+	expect(await told('zsh', 'run', '--mig', '')).toEqual(['words', '1g.10gb\t1 of 2 free', '3g.40gb\t1 of 1 free']);
+	const [kind, ...parts] = await told('zsh', 'reserve', '--gpu-ids', '');
+	const account = parts[2]!.split('held by ', 2)[1];
+	expect([kind, ...parts]).toEqual([
+		'words',
+		'0\tnot reserved',
+		'1:0\t3g.40gb, not reserved',
+		`1:1\t1g.10gb, held by ${account}`,
+		'1:2\t1g.10gb, not reserved',
+	]);
+	expect(await told('bash', 'release', '-G', '')).toEqual(['words', '1:1']);
+	expect(await told('bash', 'run', '-G', '1:0,')).toEqual(['words', '1:0,0', '1:0,1:1', '1:0,1:2']);
 });
 
 test('one’s own positions in the queue', async () => {
