@@ -77,7 +77,7 @@ const isTaken = (
 	kept: readonly UsageRecord[],
 	now: number,
 ): boolean =>
-	people.some(({ids = [], since}) => since !== undefined && ids.includes(gpuId) && endTime > now - since) ||
+	people.some(({ids = [], since}) => since !== undefined && ids.some((id) => id === gpuId) && endTime > now - since) ||
 	kept.some((other) => other.gpuId === gpuId && other.startTime < endTime && other.endTime > startTime);
 
 const usageOf = (

@@ -104,7 +104,7 @@ function lastUsedBy(user: string, newestFirst: readonly string[]): ReadonlyMap<n
 	const lastUsed = new Map<number, number>();
 	for (const raw of newestFirst) {
 		const usage = decodeUsage(raw);
-		if (usage?.user === label && !lastUsed.has(usage.gpuId)) {
+		if (usage?.user === label && usage.gpuId !== undefined && !lastUsed.has(usage.gpuId)) {
 			lastUsed.set(usage.gpuId, usage.endTime);
 		}
 	}

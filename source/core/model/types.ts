@@ -322,7 +322,8 @@ export type EndReason =
 export type UsageRecord = {
 	readonly user: string;
 	readonly actualUser?: string;
-	readonly gpuId: number;
+	/** Undefined: an engine told that it was a GPU, and not which. */
+	readonly gpuId: number | undefined;
 	readonly startTime: number;
 	readonly endTime: number;
 	readonly durationSeconds: number;

@@ -23,6 +23,8 @@ export type ClusterConfig = {
 	readonly jobCompLocation: string;
 	/** Such as `accounting_storage/none`. */
 	readonly accountingType: string;
+	/** What its database counts, such as `cpu,gres/gpu`. */
+	readonly accountingTres: string;
 };
 
 export type Cluster = {
@@ -72,7 +74,12 @@ export function createCluster(monotonicMs: () => number, signal?: AbortSignal): 
 			timeoutMs: patienceMs,
 			maxBytes: mostBytes,
 			signal,
-			environment: {...clusterEnvironment(process.env), LC_ALL: 'C'},
+			environment: {
+				...clusterEnvironment(process.env),
+				LC_ALL: 'C',
+				// Times of no time zone.
+				...(command === 'sacct' && {SLURM_TIME_FORMAT: '%s'}),
+			},
 		});
 		if (['not-found', 'not-executable'].includes(outcome.failure ?? '')) {
 			throw new CanhazgpuError('store-unreachable', `Slurm's command ${command} is not in PATH`, {
@@ -151,6 +158,7 @@ export function createCluster(monotonicMs: () => number, signal?: AbortSignal): 
 					jobCompType: configValue(text, 'JobCompType') ?? '',
 					jobCompLocation: configValue(text, 'JobCompLoc') ?? '',
 					accountingType: configValue(text, 'AccountingStorageType') ?? '',
+					accountingTres: configValue(text, 'AccountingStorageTRES') ?? '',
 				};
 			}
 

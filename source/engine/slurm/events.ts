@@ -1,8 +1,9 @@
 /**
-What happened, as far as the controller remembers it: it keeps a job that ended for MinJobAge, five minutes unless slurm.conf says otherwise.
-Pure.
+What happened, as far as the controller remembers it, and before that as the database has it. The controller keeps a job that ended for MinJobAge,
+five minutes unless slurm.conf says otherwise. Pure.
 */
 import type {AuditEntry, AuditQuery} from '../../core/model/types.js';
+import type {EndedJob} from './answers/accounting.js';
 import type {SlurmJob} from './answers/jobs.js';
 import type {SlurmNode} from './answers/nodes.js';
 import {clusterGpus} from './picture.js';
@@ -20,7 +21,9 @@ const endWords: Readonly<Record<string, string>> = {
 	PREEMPTED: 'preempted',
 };
 
-function eventsOf(job: SlurmJob, indexes: ReadonlyMap<string, number>): readonly AuditEntry[] {
+type TimedJob = EndedJob & Partial<Pick<SlurmJob, 'shards'>>;
+
+function eventsOf(job: TimedJob, indexes: ReadonlyMap<string, number>): readonly AuditEntry[] {
 	const {id, user, submitTime, startTime, endTime, state, stateWord} = job;
 	const gpus = job.held
 		.flatMap(({node, gpus: own, shards}) => [...own, ...shards.keys()].map((gpu) => indexes.get(`${node}:${gpu}`)))
@@ -47,7 +50,7 @@ function eventsOf(job: SlurmJob, indexes: ReadonlyMap<string, number>): readonly
 
 /** The events of jobs with GPUs, oldest first. */
 export function recentEvents(
-	jobs: readonly SlurmJob[],
+	jobs: readonly TimedJob[],
 	nodes: readonly SlurmNode[],
 	{fromTime = 0, afterId = '', newest = Infinity}: AuditQuery,
 ): readonly AuditEntry[] {

@@ -65,9 +65,12 @@ function unplacedGpus(state: NodesAndQueue): ReadonlyMap<string, number> {
 /** Names that salloc gives to a job without a command. */
 const emptyNames = new Set([reservationName, 'no-shell', 'interactive', 'wrap']);
 
+/** Whether the name of a job says that it is an allocation in which somebody works. */
+export const isReservationName = (name: string): boolean => name === '' || emptyNames.has(name);
+
 /** The comment says what it is for; else its name tells most. */
 const noteOf = ({comment, name}: SlurmJob): string | undefined =>
-	comment === '' ? (name === '' || emptyNames.has(name) ? undefined : name) : comment;
+	comment === '' ? (isReservationName(name) ? undefined : name) : comment;
 
 /** An allocation that runs no command of its own: somebody works in it. */
 const isReservation = ({isBatch, command}: SlurmJob): boolean => !isBatch && command === '';

@@ -1,7 +1,9 @@
 /** The queue and the GPUs of a cluster, as a store that is only read: Slurm alone keeps them. */
 import {CanhazgpuError} from '../../errors.js';
-import type {Clock, GpuProvider, Store, UsageHistory} from '../../core/model/ports.js';
-import type {UsageRecord} from '../../core/model/types.js';
+import type {Clock, GpuProvider, Store} from '../../core/model/ports.js';
+import type {AuditQuery} from '../../core/model/types.js';
+import {accountedUsage, countsGpus, endedJobs} from './accounting.js';
+import type {EndedJob} from './answers/accounting.js';
 import {clusterWords, type Cluster} from './cluster.js';
 import {recentEvents} from './events.js';
 import {observationOf, providerName, snapshotOf} from './picture.js';
@@ -17,23 +19,14 @@ const readOnly = (): CanhazgpuError =>
 		hint: 'See what can be done: canhazgpu help slurm',
 	});
 
-/** Slurm keeps what was, and nothing is counted from it here. */
-function noHistory(): UsageHistory {
-	// eslint-disable-next-line require-yield -- there is nothing to give
-	async function* refuse(): AsyncGenerator<never> {
-		throw new CanhazgpuError(
-			'failed',
-			'Slurm keeps the records of its jobs itself, and canhazgpu makes no report of them',
-			{
-				hint: 'With accounting: sreport cluster AccountUtilizationByUser -T gres/gpu, or sacct. Without: the file of JobCompLoc',
-			},
-		);
-	}
+/** Without a time to begin with, `events` looks as far back in the database, in seconds. */
+const usualPastSeconds = 86_400;
 
-	return {
-		pages: (): AsyncIterable<readonly UsageRecord[]> => refuse(),
-		[Symbol.asyncIterator]: (): AsyncIterator<UsageRecord> => refuse(),
-	};
+/** Jobs that ended and that the controller has forgotten. None where there is no database, and for who follows what happens now. */
+async function forgottenJobs(cluster: Cluster, {afterId, fromTime}: AuditQuery): Promise<readonly EndedJob[]> {
+	return afterId === undefined && countsGpus(await cluster.config())
+		? endedJobs(cluster, fromTime ?? Date.now() / 1000 - usualPastSeconds)
+		: [];
 }
 
 export function createSlurmStore(cluster: Cluster, clock: Clock): Store {
@@ -70,10 +63,14 @@ export function createSlurmStore(cluster: Cluster, clock: Clock): Store {
 				subscriptions.delete(ended);
 			};
 		},
-		history: noHistory,
+		history: (fromTime, toTime) => accountedUsage(cluster, fromTime, toTime),
 		async audit(query = {}) {
-			const {queue, nodes} = await cluster.readSince(sameMomentMs);
-			return recentEvents(queue.jobs, nodes, query);
+			const [{queue, nodes}, forgotten] = await Promise.all([
+				cluster.readSince(sameMomentMs),
+				forgottenJobs(cluster, query),
+			]);
+			const known = new Set(queue.jobs.map(({id}) => id));
+			return recentEvents([...queue.jobs, ...forgotten.filter(({id}) => !known.has(id))], nodes, query);
 		},
 		// No load is read, and none is kept.
 		loads: {append: async () => undefined, read: async () => new Map()},

@@ -53,7 +53,7 @@ export function historyContract({store}: Subject): void {
 			}));
 			await append(...records);
 			const found = await collect(store().history(recent, recent + 100));
-			expect(found.map(({gpuId}) => gpuId).toSorted((a, b) => a - b)).toEqual(records.map(({gpuId}) => gpuId));
+			expect(found.map(({gpuId}) => gpuId).toSorted((a, b) => a! - b!)).toEqual(records.map(({gpuId}) => gpuId));
 			const seconds = found.map(({endTime}) => endTime);
 			expect(seconds).toEqual(seconds.toSorted((a, b) => a - b));
 		});
@@ -71,7 +71,7 @@ export function historyContract({store}: Subject): void {
 					await append({gpuId: 9000 + seen.length, endTime: recent + 1});
 				}
 
-				seen.push(gpuId);
+				seen.push(gpuId!);
 			}
 
 			const first = seen.filter((gpuId) => gpuId < 9000);

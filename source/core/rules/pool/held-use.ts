@@ -73,7 +73,8 @@ export function collectHeldUse({window, minutes, nameOf}: HeldUseOptions): {
 			const sum = sums.get(user) ?? {held: 0, known: 0, used: 0, idle: 0};
 			sums.set(user, sum);
 			sum.held += to - from;
-			const means = memoryMiB === undefined && mig === undefined ? byName.get(nameOf(gpuId) ?? '') : undefined;
+			const isWhole = gpuId !== undefined && memoryMiB === undefined && mig === undefined;
+			const means = isWhole ? byName.get(nameOf(gpuId) ?? '') : undefined;
 			if (means === undefined) {
 				return;
 			}

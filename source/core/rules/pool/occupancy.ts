@@ -46,12 +46,13 @@ export function collectOccupancy({from, to}: TimeWindow): OccupancyCollector {
 		add(record, live) {
 			const startTime = Math.max(from, record.startTime);
 			const endTime = Math.min(to, record.endTime);
-			if (endTime < startTime || (endTime === startTime && live === undefined)) {
+			const {gpuId} = record;
+			if (gpuId === undefined || endTime < startTime || (endTime === startTime && live === undefined)) {
 				return;
 			}
 
 			const span: OccupancySpan = {
-				gpuId: record.gpuId,
+				gpuId,
 				user: record.user,
 				account: record.actualUser ?? record.user,
 				startTime,

@@ -51,7 +51,10 @@ export type Report = {
 
 export const byUser: Split = ({user}, {from, to}) => [{key: user, seconds: to - from}];
 
-export const byGpu: Split = ({gpuId}, {from, to}) => [{key: `GPU ${gpuId}`, seconds: to - from}];
+/** A GPU of which is not known which it was is `unknown`. */
+export const byGpu: Split = ({gpuId}, {from, to}) => [
+	{key: gpuId === undefined ? 'unknown' : `GPU ${gpuId}`, seconds: to - from},
+];
 
 /** By the model that was served or trained; what nobody saw is `unknown`. */
 export const byModel: Split = ({model}, {from, to}) => [{key: model ?? 'unknown', seconds: to - from}];

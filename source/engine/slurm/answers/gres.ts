@@ -17,7 +17,7 @@ type Part = {
 const units: Readonly<Record<string, number>> = {'': 1, K: 1024, M: 1024 ** 2, G: 1024 ** 3};
 
 /** `2` or `4K`; undefined for what is no count. */
-function countIn(word: string | undefined): number | undefined {
+export function countIn(word: string | undefined): number | undefined {
 	const {digits, unit} = /^(?<digits>\d{1,9})(?<unit>[GKM]?)$/v.exec(word ?? '')?.groups ?? {};
 	return digits === undefined ? undefined : Number(digits) * units[unit ?? '']!;
 }

@@ -62,7 +62,7 @@ test('each second that was held is busy by its minute, idle, or unknown, as a co
 					const sum = naive.get(record.user) ?? {held: 0, known: 0, used: 0, idle: 0};
 					naive.set(record.user, sum);
 					sum.held++;
-					const percent = percents[Math.floor(second / 60) - firstMinute]?.[record.gpuId];
+					const percent = percents[Math.floor(second / 60) - firstMinute]?.[record.gpuId!];
 					if (percent === undefined || record.memoryMiB !== undefined) {
 						continue;
 					}

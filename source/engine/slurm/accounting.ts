@@ -1,0 +1,91 @@
+/** What Slurm's database tells of jobs that have ended: `report`, and the older `events`. */
+import {CanhazgpuError} from '../../errors.js';
+import type {UsageHistory} from '../../core/model/ports.js';
+import type {UsageRecord} from '../../core/model/types.js';
+import {accountingColumns, readAccounting, type EndedJob} from './answers/accounting.js';
+import type {Cluster, ClusterConfig} from './cluster.js';
+import {isReservationName} from './picture.js';
+
+/** The file of ended jobs (jobcomp/filetxt) is of no help: without the database Slurm refuses to count GPUs there. */
+const noDatabase = (): CanhazgpuError =>
+	new CanhazgpuError('failed', 'This Slurm keeps no accounts: it does not know who used how many GPUs', {
+		hint: 'Its administrator sets up slurmdbd and, in slurm.conf, AccountingStorageType=accounting_storage/slurmdbd and AccountingStorageTRES=gres/gpu. JobCompLoc, where there is one, names jobs without their GPUs.',
+	});
+
+const notCounted = (): CanhazgpuError =>
+	new CanhazgpuError('failed', 'The accounts of this Slurm do not count GPUs', {
+		hint: 'Its administrator adds to slurm.conf: AccountingStorageTRES=gres/gpu. It counts from then on.',
+	});
+
+export const keepsAccounts = ({accountingType}: ClusterConfig): boolean =>
+	!['', 'accounting_storage/none'].includes(accountingType);
+
+/** Whether its database tells how many GPUs a job had. */
+export const countsGpus = (config: ClusterConfig): boolean =>
+	keepsAccounts(config) && /(?:^|,)gres\/gpu(?:[,:]|$)/v.test(config.accountingTres);
+
+/**
+Jobs with GPUs that ended since then, as far as this account is shown them.
+
+@param fromTime - Seconds since the epoch.
+*/
+export async function endedJobs(cluster: Cluster, fromTime: number): Promise<readonly EndedJob[]> {
+	const agoSeconds = Math.max(1, Math.ceil(Date.now() / 1000 - fromTime));
+	const text = await cluster.run(
+		'sacct',
+		'--allusers',
+		'--allocations',
+		'--noheader',
+		'--parsable2',
+		`--starttime=now-${agoSeconds}seconds`,
+		'--endtime=now',
+		`--format=${accountingColumns}`,
+	);
+	return readAccounting(text).filter(({endTime}) => endTime! >= fromTime);
+}
+
+/** One record for each GPU of each job. */
+function recordsOf({id, user, name, startTime, endTime, gpus}: EndedJob): readonly UsageRecord[] {
+	if (startTime === undefined || endTime === undefined || gpus === undefined) {
+		return [];
+	}
+
+	const end = Math.max(startTime, endTime);
+	const record: UsageRecord = {
+		user,
+		actualUser: user,
+		gpuId: undefined,
+		startTime,
+		endTime: end,
+		durationSeconds: end - startTime,
+		reservationType: isReservationName(name) ? 'manual' : 'run',
+		leaseId: String(id),
+		note: isReservationName(name) ? undefined : name,
+	};
+	return Array.from({length: gpus.count}, () => record);
+}
+
+/** Usage records whose end lies between these times, oldest first. Rejects with `failed` where Slurm does not count GPUs. */
+export function accountedUsage(cluster: Cluster, fromTime: number, toTime: number): UsageHistory {
+	async function* pages(): AsyncGenerator<readonly UsageRecord[]> {
+		const config = await cluster.config();
+		if (!countsGpus(config)) {
+			throw keepsAccounts(config) ? notCounted() : noDatabase();
+		}
+
+		const jobs = await endedJobs(cluster, fromTime);
+		yield jobs
+			.filter(({endTime}) => endTime! <= toTime)
+			.toSorted((a, b) => a.endTime! - b.endTime!)
+			.flatMap((job) => recordsOf(job));
+	}
+
+	return {
+		pages,
+		async *[Symbol.asyncIterator]() {
+			for await (const page of pages()) {
+				yield* page;
+			}
+		},
+	};
+}
