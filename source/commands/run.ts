@@ -20,6 +20,7 @@ import {checkIsolationWish, createJobIsolator, isolateFlag, type JobIsolation} f
 import {gpuEnvironment} from './shared/job-environment.js';
 import {bindJob, isBindingWanted, notWanted, numaFlag, type JobBinding} from './shared/numa.js';
 import {keepJobLease} from './shared/keep-job-lease.js';
+import {checkNotLater, laterFlags} from './shared/later-flags.js';
 
 /** @throws CanhazgpuError `usage` that shows what to type. */
 export function commandOf({
@@ -174,6 +175,7 @@ export const run: Command = {
 		quiet: {short: 'q', summary: 'do not say on stderr which GPUs it got', setting: 'run.quiet'},
 		json: {...jsonFlag, summary: 'say on stderr as a line of JSON which GPUs it got, and nothing of the waiting'},
 		on: onAnyFlag,
+		...laterFlags,
 	},
 	notes: [
 		'The command gets CUDA_VISIBLE_DEVICES and runs as if typed bare. TIME is such as 30m, 2h or 1d.',
@@ -211,6 +213,7 @@ export const run: Command = {
 			});
 		}
 
+		checkNotLater(input);
 		if (input.has('on')) {
 			const {acquireElsewhere} = await import('./shared/hosts/on-host.js');
 			const exitCode = await acquireElsewhere(app, input, {

@@ -1,15 +1,17 @@
 /** `run` where another engine grants the GPUs: it starts the command itself, wherever the GPUs are. */
+import process from 'node:process';
 import type {App} from '../../app/contract.js';
 import type {Input} from '../../command-line/command.js';
-import type {Engine} from '../../core/operations/engine.js';
+import type {Engine, Submission} from '../../core/operations/engine.js';
 import type {AcquireRequest, Grant} from '../../core/rules/allocation/request.js';
 import {CanhazgpuError} from '../../errors.js';
 import {grantJson} from '../../format/json/change-json.js';
 import {placeWords} from '../../format/engine/engine-words.js';
-import {harmlessJsonLine} from '../../format/text/json.js';
+import {harmlessJson, harmlessJsonLine} from '../../format/text/json.js';
 import {longDuration} from '../../format/text/durations.js';
 import {isBindingWanted} from './numa.js';
 import {createBackground} from './background.js';
+import {laterOf} from './later-flags.js';
 
 const own = {
 	cuda: 'it looks for an installation on this machine, and the command runs on another',
@@ -47,6 +49,29 @@ export type EngineRun = {
 	readonly waitSeconds: number | undefined;
 };
 
+function ownDirectory(): string {
+	try {
+		return process.cwd();
+	} catch {
+		throw new CanhazgpuError('failed', 'This directory is not there any more: the output of the job would go there', {
+			hint: 'Go to another one, and run it again.',
+		});
+	}
+}
+
+/** @returns 0, as soon as the engine has the command. */
+async function runDetached(app: App, engine: Engine, input: Input, submission: Submission): Promise<number> {
+	const {jobId, output} = await engine.submitDetached(submission, ownDirectory());
+	app.print(
+		input.has('json')
+			? harmlessJson({lease_id: jobId, output})
+			: input.config.get('run.quiet') === true
+				? jobId
+				: `Slurm job ${jobId}: its output goes to ${output}. To see it: canhazgpu status, canhazgpu queue. To end it: scancel ${jobId}`,
+	);
+	return 0;
+}
+
 /** @returns The exit code of the command. */
 export async function runOnEngine(
 	app: App,
@@ -55,13 +80,19 @@ export async function runOnEngine(
 	{request, words, waitSeconds}: EngineRun,
 ): Promise<number> {
 	checkFlags(input);
-	const submitted = await engine.submit({
+	const submission: Submission = {
 		request,
 		words,
 		waitSeconds,
+		later: laterOf(input),
 		hasTerminal: app.isTerminal,
 		environment: app.environment,
-	});
+	};
+	if (input.has('detach')) {
+		return runDetached(app, engine, input, submission);
+	}
+
+	const submitted = await engine.submit(submission);
 	const startJob = await app.prepareJob(submitted.words, submitted.environment);
 	const background = createBackground(app.remark);
 	app.outliveBugs(background.failed);

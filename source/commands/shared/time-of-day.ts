@@ -29,10 +29,11 @@ const nextOf = (wall: number, nowMs: number): number => {
 };
 
 /** Which flag it is that says the time, and what time it is now. */
-type MomentOptions = {readonly flag?: '--until' | '--since'; readonly now?: Date};
+type MomentOptions = {readonly flag?: '--until' | '--since' | '--begin'; readonly now?: Date};
 
 const examples = {
 	'--until': 'Write 18:30, 2026-05-01 or 2026-05-01T18:30.',
+	'--begin': 'Write how long from now, such as 2h, or 18:30, 2026-05-01 or 2026-05-01T18:30.',
 	'--since': 'Write how long ago, such as 7d, or 2026-05-01 or 2026-05-01T18:30.',
 };
 

@@ -41,6 +41,16 @@ export type LeaveResult =
 	| {readonly kind: 'ambiguous'; readonly ids: readonly string[]}
 	| {readonly kind: 'not-yours'; readonly entry: QueueEntry};
 
+/** When a command may begin, and how often it runs. */
+export type Later = {
+	/** Jobs that must have ended before: their ids, or a condition in the engine's own words. */
+	readonly after?: string | undefined;
+	/** Seconds since the epoch, here. */
+	readonly begin?: number | undefined;
+	/** One job for each number, in the engine's own words. */
+	readonly array?: string | undefined;
+};
+
 /** A command that the engine shall run on the GPUs that it grants. */
 export type Submission = {
 	readonly request: AcquireRequest;
@@ -48,6 +58,7 @@ export type Submission = {
 	readonly words: readonly [command: string, ...args: readonly string[]];
 	/** Seconds to wait in the queue; 0 not at all, undefined for as long as it takes. */
 	readonly waitSeconds: number | undefined;
+	readonly later: Later;
 	/** It shares our terminal. */
 	readonly hasTerminal: boolean;
 	/** Of this program. */
@@ -73,6 +84,12 @@ export type Submitted = {
 	readonly exitCodeOf: (exitCode: number, grant: Grant | undefined) => Promise<number>;
 };
 
+export type DetachedJob = {
+	readonly jobId: string;
+	/** A file in the directory of the submission. */
+	readonly output: string;
+};
+
 /** What only the local engine can do. */
 export type LocalVerb = 'adopt' | 'drain' | 'policy' | 'undo' | 'pool' | 'who';
 
@@ -89,6 +106,13 @@ export type Engine = {
 	readonly leaveQueue: (requester: Requester, id: string) => Promise<LeaveResult>;
 	/** @throws CanhazgpuError `usage` for what it has no counterpart of. */
 	readonly submit: (submission: Submission) => Promise<Submitted>;
+	/**
+	Hands a command over, to be run without us.
+
+	@param directory - Where it runs, and where its output goes.
+	@throws CanhazgpuError As `submit`, and where it is not taken.
+	*/
+	readonly submitDetached: (submission: Submission, directory: string) => Promise<DetachedJob>;
 	/** Why it cannot do this, and which ways there are instead. */
 	readonly refusalOf: (verb: LocalVerb) => Error;
 };

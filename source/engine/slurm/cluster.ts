@@ -68,11 +68,49 @@ const configValue = (text: string, name: string): string | undefined => {
 	return ['', '(null)'].includes(value ?? '') ? undefined : value;
 };
 
+/**
+Runs one of Slurm's commands to its end.
+
+@returns What it printed on stdout.
+@throws CanhazgpuError As `run` of {@link Cluster}.
+*/
+export async function runSlurm(
+	command: string,
+	args: readonly string[],
+	{environment, signal}: {readonly environment: Record<string, string>; readonly signal?: AbortSignal | undefined},
+): Promise<string> {
+	const outcome = await runTool(command, args, {timeoutMs: patienceMs, maxBytes: mostBytes, signal, environment});
+	if (['not-found', 'not-executable'].includes(outcome.failure ?? '')) {
+		throw new CanhazgpuError('store-unreachable', `Slurm's command ${command} is not in PATH`, {
+			hint: 'Install the commands of Slurm (Debian: slurm-client), or choose another engine: --engine local',
+		});
+	}
+
+	if (outcome.failure === 'timed-out' && outcome.stderr.trim() !== '') {
+		// Without munge it tries again and again, and says each time why.
+		throw errorOf(command, outcome.stderr);
+	}
+
+	if (outcome.failure !== undefined) {
+		throw new CanhazgpuError(
+			'store-unreachable',
+			outcome.failure === 'timed-out'
+				? `${command} did not end within ${patienceMs / 1000} seconds`
+				: `${command} could not be run: ${outcome.detail ?? outcome.failure}`,
+			{hint: 'See whether munged runs here (munge -n | unmunge), and the controller (scontrol ping).'},
+		);
+	}
+
+	if (outcome.exitCode !== 0) {
+		throw errorOf(command, outcome.stderr);
+	}
+
+	return outcome.stdout;
+}
+
 export function createCluster(monotonicMs: () => number, signal?: AbortSignal): Cluster {
-	const run: Cluster['run'] = async (command, ...args) => {
-		const outcome = await runTool(command, args, {
-			timeoutMs: patienceMs,
-			maxBytes: mostBytes,
+	const run: Cluster['run'] = async (command, ...args) =>
+		runSlurm(command, args, {
 			signal,
 			environment: {
 				...clusterEnvironment(process.env),
@@ -81,33 +119,6 @@ export function createCluster(monotonicMs: () => number, signal?: AbortSignal): 
 				...(command === 'sacct' && {SLURM_TIME_FORMAT: '%s'}),
 			},
 		});
-		if (['not-found', 'not-executable'].includes(outcome.failure ?? '')) {
-			throw new CanhazgpuError('store-unreachable', `Slurm's command ${command} is not in PATH`, {
-				hint: 'Install the commands of Slurm (Debian: slurm-client), or choose another engine: --engine local',
-			});
-		}
-
-		if (outcome.failure === 'timed-out' && outcome.stderr.trim() !== '') {
-			// Without munge it tries again and again, and says each time why.
-			throw errorOf(command, outcome.stderr);
-		}
-
-		if (outcome.failure !== undefined) {
-			throw new CanhazgpuError(
-				'store-unreachable',
-				outcome.failure === 'timed-out'
-					? `${command} did not end within ${patienceMs / 1000} seconds`
-					: `${command} could not be run: ${outcome.detail ?? outcome.failure}`,
-				{hint: 'See whether munged runs here (munge -n | unmunge), and the controller (scontrol ping).'},
-			);
-		}
-
-		if (outcome.exitCode !== 0) {
-			throw errorOf(command, outcome.stderr);
-		}
-
-		return outcome.stdout;
-	};
 
 	/** Nodes first: a job that starts in between is then known, and what it has is not taken for hidden. */
 	const readOnce = async (): Promise<ClusterState> => {

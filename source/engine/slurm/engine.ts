@@ -11,8 +11,8 @@ import {clusterWords, type Cluster} from './cluster.js';
 import {grantOf} from './grant.js';
 import {waitingJobs} from './picture.js';
 import {checkExpressible, refusalOf} from './refusals.js';
-import {requestWords, reservationName, typeFor, typesOf} from './request-words.js';
-import {submission} from './submission.js';
+import {requestWords, reservationName, typeFor, typeOfProfile, typesOf} from './request-words.js';
+import {submission, submitDetached} from './submission.js';
 
 /** From one look at the queue to the next, while somebody waits there. */
 const progressMs = 2000;
@@ -45,7 +45,13 @@ export function createSlurmEngine(cluster: Cluster, clock: Clock): Engine {
 	/** The type of GPUs that the request names; nodes are only asked for where it does. */
 	const typeOf = async ({need}: AcquireRequest): Promise<string | undefined> => {
 		const [model] = need?.models ?? [];
-		return model === undefined ? undefined : typeFor(model, typesOf((await cluster.read()).nodes));
+		const profile = need?.mig !== undefined && 'profile' in need.mig ? need.mig.profile : undefined;
+		if (model === undefined && profile === undefined) {
+			return undefined;
+		}
+
+		const types = typesOf((await cluster.read()).nodes);
+		return profile === undefined ? typeFor(model!, types) : typeOfProfile(profile.toLowerCase(), types);
 	};
 
 	const check = async (request: AcquireRequest): Promise<string | undefined> => {
@@ -158,6 +164,9 @@ export function createSlurmEngine(cluster: Cluster, clock: Clock): Engine {
 		leaveQueue: async (requester, id) => leaveSlurmQueue(cluster, requester, id),
 		async submit(asked) {
 			return submission(cluster, clock, asked, await check(asked.request));
+		},
+		async submitDetached(asked, directory) {
+			return submitDetached(asked, directory, await check(asked.request));
 		},
 		refusalOf,
 	};

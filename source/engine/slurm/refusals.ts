@@ -161,12 +161,12 @@ export function checkExpressible({ids, need = {}, strategy, force, requester}: A
 		throw without('--same-model', 'it mixes the GPUs of a node as they come', 'Name the model: --model NAME');
 	}
 
-	if (need.mig !== undefined) {
-		throw without(
-			'--mig',
-			'its administrator names the types of MIG instances',
-			'Ask Slurm itself for one: srun --gres=gpu:TYPE:1',
-		);
+	if (need.mig !== undefined && 'instances' in need.mig) {
+		throw without('--gpu-ids', 'it chooses the instances itself', 'Name a profile: --mig 1g.10gb');
+	}
+
+	if (need.mig !== undefined && need.models !== undefined) {
+		throw without('--mig with --model', 'a job names one type of GPU', 'Leave out --model.');
 	}
 
 	if (need.shareMiB !== undefined) {

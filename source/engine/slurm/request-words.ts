@@ -2,6 +2,7 @@
 import {CanhazgpuError, cutShort, quoted} from '../../errors.js';
 import {isModel} from '../../core/rules/allocation/need.js';
 import type {AcquireRequest} from '../../core/rules/allocation/request.js';
+import type {Later} from '../../core/operations/engine.js';
 import type {SlurmNode} from './answers/nodes.js';
 
 /** The name of a job that is a reservation and runs no command. */
@@ -47,6 +48,38 @@ export function typeFor(model: string, types: readonly string[]): string {
 /** Seconds as salloc and srun take them. Immediate means: within a second. */
 const immediateSeconds = (waitSeconds: number): number => Math.max(1, Math.ceil(waitSeconds));
 
+/**
+The type of GPUs that a profile of MIG means: gres.conf names instances by their profile, AutoDetect by that of the GPU before it.
+
+@throws CanhazgpuError `impossible` where the cluster has no such type, `usage` where several fit.
+*/
+export function typeOfProfile(profile: string, types: readonly string[]): string {
+	const isProfile = (type: string): boolean => /(?:^|[\-_])\d+g\.\d+gb$/iv.test(type);
+	const fitting = types.filter((type) => type.toLowerCase() === profile || type.toLowerCase().endsWith(`_${profile}`));
+	const [type] = fitting;
+	if (type === undefined) {
+		const instances = types.filter((each) => isProfile(each));
+		throw new CanhazgpuError(
+			'impossible',
+			`No GPU of this cluster has instances of MIG with the profile ${cutShort(profile)}`,
+			{
+				hint:
+					instances.length === 0
+						? 'Its gres.conf names no type such as 1g.10gb: ask its administrator, or leave out --mig.'
+						: `Slurm knows: ${instances.join(', ')}`,
+			},
+		);
+	}
+
+	if (fitting.length > 1) {
+		throw new CanhazgpuError('usage', `--mig ${quoted(profile)} means several types of GPUs`, {
+			hint: `Ask Slurm itself for one of them: ${fitting.map((each) => `--gres=gpu:${each}:1`).join(', ')}`,
+		});
+	}
+
+	return type;
+}
+
 export type WordOptions = {
 	readonly waitSeconds: number | undefined;
 	/** Of gres.conf. Undefined: any GPU will do. */
@@ -70,3 +103,25 @@ export function requestWords(
 		...(waitSeconds === undefined ? [] : [`--immediate=${immediateSeconds(waitSeconds)}`]),
 	];
 }
+
+const two = (number: number): string => String(number).padStart(2, '0');
+
+/** A time as srun and sbatch read it: on the clock of this machine. */
+function localTime(seconds: number): string {
+	const date = new Date(Math.ceil(seconds) * 1000);
+	const day = [date.getFullYear(), two(date.getMonth() + 1), two(date.getDate())].join('-');
+	return `${day}T${[date.getHours(), date.getMinutes(), date.getSeconds()].map((part) => two(part)).join(':')}`;
+}
+
+/** What srun and sbatch take alike of when a job may begin. Of jobs that are only numbered it does not matter how they ended. */
+export const laterWords = ({after, begin, array}: Later): readonly string[] => [
+	...(after === undefined
+		? []
+		: [`--dependency=${/^\d/v.test(after) ? `afterany:${after.replaceAll(',', ':')}` : after}`]),
+	...(begin === undefined ? [] : [`--begin=${localTime(begin)}`]),
+	...(array === undefined ? [] : [`--array=${array}`]),
+];
+
+/** A line for sh that becomes the command, its words as they are. */
+export const scriptOf = (words: readonly string[]): string =>
+	['exec', ...words.map((word) => `'${word.replaceAll("'", String.raw`'\''`)}'`)].join(' ');

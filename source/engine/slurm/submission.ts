@@ -2,10 +2,11 @@
 import path from 'node:path';
 import {CanhazgpuError} from '../../errors.js';
 import type {Clock} from '../../core/model/ports.js';
-import type {Submission, Submitted} from '../../core/operations/engine.js';
-import {clusterEnvironment, type Cluster} from './cluster.js';
+import type {DetachedJob, Submission, Submitted} from '../../core/operations/engine.js';
+import {withoutSecrets} from '../../host/tool/secrets.js';
+import {clusterEnvironment, runSlurm, type Cluster} from './cluster.js';
 import {grantOf} from './grant.js';
-import {requestWords} from './request-words.js';
+import {laterWords, requestWords, scriptOf} from './request-words.js';
 
 /** What srun exits with where Slurm, and not the command, failed: a code that few commands use. */
 const slurmFailed = 243;
@@ -44,11 +45,11 @@ async function isTimedOut(cluster: Cluster, jobId: number): Promise<boolean> {
 export function submission(
 	cluster: Cluster,
 	clock: Clock,
-	{request, words, waitSeconds, hasTerminal, environment}: Submission,
+	{request, words, waitSeconds, later, hasTerminal, environment}: Submission,
 	type: string | undefined,
 ): Submitted {
 	const [command, ...args] = words;
-	const asking = requestWords(request, {waitSeconds, type, name: path.basename(command)});
+	const asking = [...requestWords(request, {waitSeconds, type, name: path.basename(command)}), ...laterWords(later)];
 	const granted: Submitted['granted'] = async (pid, signal) => {
 		let pauseMs = firstQuestionMs;
 		// Nobody waits for an answer once the command has ended.
@@ -121,4 +122,31 @@ export function submission(
 				: exitCode;
 		},
 	};
+}
+
+/** Hands a command to sbatch. It gets the environment of this program, and its output goes to a file, as with sbatch itself. */
+export async function submitDetached(
+	{request, words, later, environment}: Submission,
+	directory: string,
+	type: string | undefined,
+): Promise<DetachedJob> {
+	const printed = await runSlurm(
+		'sbatch',
+		[
+			'--parsable',
+			'--ntasks=1',
+			...requestWords(request, {waitSeconds: undefined, type, name: path.basename(words[0])}),
+			...laterWords(later),
+			`--chdir=${directory}`,
+			`--wrap=${scriptOf(words)}`,
+		],
+		{environment: withoutSecrets(clusterEnvironment(environment))},
+	);
+	// Of several clusters it names the one, too: 17;lab.
+	const jobId = /^\d+/v.exec(printed)?.[0];
+	if (jobId === undefined) {
+		throw new CanhazgpuError('failed', 'Slurm took the job and did not say its number', {hint: 'See it: squeue --me'});
+	}
+
+	return {jobId, output: later.array === undefined ? `slurm-${jobId}.out` : `slurm-${jobId}_N.out`};
 }

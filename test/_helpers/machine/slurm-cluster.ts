@@ -75,7 +75,7 @@ export async function startSlurm({gres = `gpu:${gpusOfNode}`} = {}): Promise<Slu
 		execFileSync('mknod', [file(`gpu${gpu}`), 'c', '1', '3']);
 	}
 
-	const types = /gpu:(?<type>[a-z]\w*):/v.exec(gres)?.groups?.['type'];
+	const types = /gpu:(?<type>[\d.A-Z_]*[a-z][\w.]*):/v.exec(gres)?.groups?.['type'];
 	writeFileSync(
 		file('gres.conf'),
 		[

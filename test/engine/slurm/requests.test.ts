@@ -1,10 +1,18 @@
 /** Requests in the words of Slurm, and its errors in ours. */
+import {Buffer} from 'node:buffer';
+import {execFileSync} from 'node:child_process';
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
 import type {AcquireRequest} from '../../../source/core/rules/allocation/request.js';
 import {clusterEnvironment} from '../../../source/engine/slurm/cluster.js';
 import {checkExpressible, errorOf, oldVersionError} from '../../../source/engine/slurm/refusals.js';
-import {requestWords, typeFor} from '../../../source/engine/slurm/request-words.js';
+import {
+	laterWords,
+	requestWords,
+	scriptOf,
+	typeFor,
+	typeOfProfile,
+} from '../../../source/engine/slurm/request-words.js';
 import {engineReasonWords} from '../../../source/format/engine/engine-reasons.js';
 
 const request = (given: Partial<AcquireRequest> = {}): AcquireRequest => ({
@@ -40,6 +48,8 @@ test.each<[Partial<AcquireRequest>, string]>([
 	[{need: {nvlink: true}}, '--nvlink'],
 	[{need: {sameModel: true}}, '--same-model'],
 	[{need: {shareMiB: 1}}, '--share'],
+	[{need: {mig: {instances: [{gpu: 0, number: 1}]}}}, '--gpu-ids'],
+	[{need: {mig: {profile: '1g.10gb'}, models: ['a100']}}, '--mig'],
 	[{need: {models: ['a', 'b']}}, '--model'],
 ])('of %j Slurm has no counterpart, and the refusal names %s', (given, flag) => {
 	expect(() => {
@@ -51,6 +61,35 @@ test('what Slurm can say is not refused: a number, a note, a model, GPUs of diff
 	expect(() => {
 		checkExpressible(request({note: 'x', need: {models: ['a100'], sameModel: false}}));
 	}).not.toThrow();
+});
+
+test('a profile of MIG is the one type that is named so, alone or behind that of the GPU', () => {
+	expect(typeOfProfile('1g.10gb', ['a100', '1g.10gb', '2g.20gb'])).toBe('1g.10gb');
+	expect(typeOfProfile('1g.10gb', ['nvidia_h100_1g.10gb', 'nvidia_h100_11g.10gb'])).toBe('nvidia_h100_1g.10gb');
+	expect(() => typeOfProfile('1g.10gb', ['a_1g.10gb', 'b_1g.10gb'])).toThrow(expect.objectContaining({code: 'usage'}));
+	expect(() => typeOfProfile('1g.10gb', ['a100', '2g.20gb'])).toThrow(
+		expect.objectContaining({code: 'impossible', hint: 'Slurm knows: 2g.20gb'}),
+	);
+	expect(() => typeOfProfile('1g.10gb', ['a100'])).toThrow(expect.objectContaining({code: 'impossible'}));
+});
+
+test('when a job begins is said in the words of Slurm, a time on the clock of this machine', () => {
+	expect(laterWords({})).toEqual([]);
+	expect(laterWords({after: '17,18_3', array: '0-7%2'})).toEqual(['--dependency=afterany:17:18_3', '--array=0-7%2']);
+	expect(laterWords({after: 'afterok:17'})).toEqual(['--dependency=afterok:17']);
+	const seconds = new Date(2026, 4, 1, 8, 5, 9).getTime() / 1000;
+	expect(laterWords({begin: seconds})).toEqual(['--begin=2026-05-01T08:05:09']);
+});
+
+test('a shell that reads the script starts the very words', () => {
+	fc.assert(
+		fc.property(fc.array(fc.string({unit: 'binary'}).map((word) => word.replaceAll('\0', ''))), (words) => {
+			const script = scriptOf(['printf', String.raw`%s\0`, ...words]);
+			const printed = execFileSync('/bin/sh', ['-c', script]);
+			return printed.equals(Buffer.from(`${(words.length === 0 ? [''] : words).join('\0')}\0`));
+		}),
+		{numRuns: 50},
+	);
 });
 
 test('a model is the one type that it fits, in any case', () => {

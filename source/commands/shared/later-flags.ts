@@ -1,0 +1,95 @@
+/** How `run` says that a command begins later, runs without us, or runs several times. All of it takes an engine that keeps jobs. */
+import type {Flags, Input} from '../../command-line/command.js';
+import type {Later} from '../../core/operations/engine.js';
+import {parseDuration} from '../../core/rules/leases/durations.js';
+import {CanhazgpuError, quoted} from '../../errors.js';
+import {parseMoment} from './time-of-day.js';
+
+export const laterFlags: Flags = {
+	detach: {summary: 'on Slurm: hand the command over, print its job and go; the output goes to a file'},
+	after: {value: 'JOBS', summary: 'on Slurm: begin once these jobs have ended: 17,18, or afterok:17'},
+	begin: {
+		value: 'WHEN',
+		summary: 'on Slurm: not before then: 2h, 18:30, 2026-05-01T18:30',
+		completes: ['1h', '2h', '8h'],
+	},
+	array: {value: 'LIST', summary: 'on Slurm, with --detach: one job for each number: 0-7, 1,3,5, 0-99%4'},
+};
+
+/** What to do instead, on one machine. */
+const localWays: Readonly<Record<string, string>> = {
+	detach: 'In the background: nohup canhazgpu run -- COMMAND > job.log 2>&1 &',
+	after: "One after the other: canhazgpu run -- sh -c 'first; second'",
+	begin: 'Begin it later: sleep 2h && canhazgpu run -- COMMAND, or at(1).',
+	array: 'Start several: for i in 0 1 2 3; do canhazgpu run -- COMMAND $i & done; wait',
+};
+
+/** @throws CanhazgpuError `usage` where one of these is asked of the local engine, which keeps no jobs. */
+export function checkNotLater(input: Input): void {
+	for (const [flag, way] of Object.entries(localWays)) {
+		if (input.has(flag)) {
+			throw new CanhazgpuError('usage', `--${flag} needs Slurm: here a job lives as long as the command that runs it`, {
+				hint: way,
+			});
+		}
+	}
+}
+
+const jobsPattern =
+	/^(?:\d{1,10}(?:_\d{1,10})?(?:,\d{1,10}(?:_\d{1,10})?)*|(?:after|afterany|afterburstbuffer|aftercorr|afternotok|afterok)(?::\d{1,10}(?:_\d{1,10})?(?:\+\d{1,6})?)+|singleton)$/v;
+const arrayPattern = /^\d{1,9}(?:-\d{1,9}(?::\d{1,9})?)?(?:,\d{1,9}(?:-\d{1,9}(?::\d{1,9})?)?)*(?:%\d{1,9})?$/v;
+
+function checked(input: Input, flag: 'after' | 'array', pattern: RegExp, example: string): string | undefined {
+	const typed = input.text(flag)?.trim();
+	if (typed !== undefined && !pattern.test(typed)) {
+		throw new CanhazgpuError('usage', `--${flag} does not understand ${quoted(typed)}`, {hint: example});
+	}
+
+	return typed;
+}
+
+/** Seconds since the epoch. */
+function beginOf(input: Input): number | undefined {
+	const typed = input.text('begin');
+	return typed === undefined
+		? undefined
+		: /^\s*\d{1,2}:|^\s*\d{4}-/v.test(typed)
+			? parseMoment(typed, {flag: '--begin'})
+			: Date.now() / 1000 + parseDuration(typed, '--begin');
+}
+
+/** @throws CanhazgpuError `usage` for what is no such list or time, and for flags that contradict each other. */
+export function laterOf(input: Input): Later {
+	const later = {
+		after: checked(
+			input,
+			'after',
+			jobsPattern,
+			'Write the numbers of jobs, such as 17,18, or afterok:17 where they must have ended well.',
+		),
+		begin: beginOf(input),
+		array: checked(
+			input,
+			'array',
+			arrayPattern,
+			'Write numbers, such as 0-7 or 1,3,5, and %4 behind them for four at a time.',
+		),
+	};
+	if (later.array !== undefined && !input.has('detach')) {
+		throw new CanhazgpuError('usage', 'An array runs without us: --array needs --detach');
+	}
+
+	for (const flag of ['nonblock', 'wait']) {
+		if (input.has('detach') && input.has(flag)) {
+			throw new CanhazgpuError(
+				'usage',
+				`--detach waits in the queue of Slurm for as long as it takes, and --${flag} does not`,
+				{
+					hint: 'Leave out one of them.',
+				},
+			);
+		}
+	}
+
+	return later;
+}

@@ -1,0 +1,180 @@
+/** Jobs that Slurm runs without us or later, and what is asked of a Slurm that hangs or loses a node. */
+import {chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync} from 'node:fs';
+import path from 'node:path';
+import {afterAll, afterEach, beforeAll, expect, test} from 'vitest';
+import {eventually} from '../_helpers/eventually.js';
+import {openTerminal} from '../_helpers/machine/terminal.js';
+import {startSlurm, type SlurmCluster} from '../_helpers/machine/slurm-cluster.js';
+import {createBox, starter, starterWords, type Box} from '../_helpers/program/cli.js';
+import {start} from '../_helpers/program/processes.js';
+
+let slurm: SlurmCluster;
+let box: Box;
+
+beforeAll(async () => {
+	slurm = await startSlurm({gres: 'gpu:1g.10gb:4'});
+	box = createBox({...slurm.environment, CANHAZGPU_ENGINE: 'slurm'});
+	chmodSync(box.home, 0o755);
+});
+
+afterEach(async () => {
+	await slurm.clear();
+});
+
+afterAll(async () => {
+	await slurm.stop();
+	box.remove();
+});
+
+type Row = Readonly<Record<string, unknown>>;
+
+const rows = async (): Promise<readonly Row[]> => JSON.parse((await box.run('status --json')).stdout) as Row[];
+const inHome = (name: string): string => path.join(box.home, name);
+const textOf = (name: string): string => (existsSync(inHome(name)) ? readFileSync(inHome(name), 'utf8') : '');
+
+/** Hands a command over, and gives back its job. */
+async function detached(...words: readonly string[]): Promise<{readonly id: string; readonly output: string}> {
+	const {exitCode, stdout, stderr} = await box.run(['run', '--detach', '--json', ...words]);
+	expect([exitCode, stderr]).toEqual([0, '']);
+	const job = JSON.parse(stdout) as {readonly lease_id: string; readonly output: string};
+	return {id: job.lease_id, output: job.output};
+}
+
+test('a command that is handed over runs without us, its words as they are, its output in a file', async () => {
+	const words = await box.run(
+		['run', '--gpus', '2', '--detach', '--', 'printf', '<%s>', '$HOME', 'a b', "it's", '--gpus'],
+		{
+			CANHAZGPU_RUN_QUIET: 'false',
+		},
+	);
+	const {id} = /^Slurm job (?<id>\d+): its output goes to slurm-\d+\.out\. /v.exec(words.stdout)!.groups!;
+	await eventually(() => textOf(`slurm-${id!}.out`) === "<$HOME><a b><it's><--gpus>", 30_000);
+	const job = await detached(
+		'-g',
+		'3',
+		'-n',
+		'for the paper',
+		'--',
+		'sh',
+		'-c',
+		'echo $CUDA_VISIBLE_DEVICES; sleep 300',
+	);
+	await eventually(() => textOf(job.output) === '0,1,2\n', 30_000);
+	expect((await rows()).filter((row) => row['lease_id'] === job.id)).toMatchObject([
+		{gpu_id: 0, type: 'RUN', note: 'for the paper'},
+		{gpu_id: 1},
+		{gpu_id: 2},
+	]);
+	expect((await box.run(['run', '--quiet', '--detach', '--', 'true'])).stdout).toMatch(/^\d+\n$/v);
+});
+
+test('a job begins after others have ended, or when its time has come, and the queue says which it is', async () => {
+	const first = await detached('--', 'sh', '-c', 'until [ -e go ]; do sleep 0.1; done; echo first >> order; exit 3');
+	const later = await detached('--after', first.id, '--', 'sh', '-c', 'echo later >> order');
+	const good = await detached('--after', `afterok:${first.id}`, '--', 'sh', '-c', 'echo never >> order');
+	const timed = await detached('--begin', '2h', '--', 'true');
+	const entries = async (): Promise<readonly Row[]> =>
+		(JSON.parse((await box.run('queue --json')).stdout) as {readonly entries: Row[]}).entries;
+	await eventually(async () => {
+		const reasons = new Map((await entries()).map((entry) => [entry['id'], entry['reason']]));
+		return (
+			reasons.get(later.id) === 'Dependency' &&
+			reasons.get(good.id) === 'Dependency' &&
+			reasons.get(timed.id) === 'BeginTime'
+		);
+	}, 30_000);
+	const waiter = start(box, ['run', '--after', first.id, '--', 'sh', '-c', 'cat order; exit 5']);
+	await eventually(async () => (await entries()).length === 4, 30_000);
+	writeFileSync(inHome('go'), '');
+	const end = await waiter.ended;
+	expect([end.exitCode, end.stdout.startsWith('first\n')]).toEqual([5, true]);
+	await eventually(() => textOf('order') === 'first\nlater\n', 30_000);
+	expect((await entries()).map(({id}) => id).toSorted()).toEqual([good.id, timed.id].toSorted());
+}, 120_000);
+
+test('an array runs once for each number, with output of its own', async () => {
+	const {id} = await detached('--array', '2-4', '--', 'sh', '-c', 'echo number $SLURM_ARRAY_TASK_ID');
+	await eventually(
+		() => ['2', '3', '4'].every((task) => textOf(`slurm-${id}_${task}.out`) === `number ${task}\n`),
+		60_000,
+	);
+}, 120_000);
+
+test.each([
+	['--after', '17;id', '--after does not understand'],
+	['--after', 'x', '--after does not understand'],
+	['--array', '0-3 --exclusive', '--array does not understand'],
+	['--array', '0-3', 'An array runs without us: --array needs --detach'],
+	['--begin', 'soon', '--begin'],
+	['--detach', '--nonblock', '--detach waits in the queue'],
+	['--detach', '--share=8G', '--share has no counterpart in Slurm'],
+])('%s %s is refused, and nothing is handed over', async (flag, value, words) => {
+	const before = slurm.run('squeue', '--noheader', '--states=all', '--format=%i');
+	const typed =
+		value.startsWith('--') || flag !== '--array' || value === '0-3' ? [flag, value] : [flag, value, '--detach'];
+	const {exitCode, stderr} = await box.run(['run', ...typed, '--', 'true']);
+	expect([exitCode, stderr.startsWith('Error: '), stderr.includes(words)]).toEqual([2, true, true]);
+	expect(slurm.run('squeue', '--noheader', '--states=all', '--format=%i')).toBe(before);
+});
+
+test('nothing is handed over to a controller that is away, and that is told', async () => {
+	await slurm.kill('slurmctld');
+	const away = await box.run(['run', '--detach', '--', 'true']);
+	await slurm.start('slurmctld');
+	expect([away.exitCode, away.stdout]).toEqual([4, '']);
+}, 120_000);
+
+test('a profile of MIG is a type of gres.conf', async () => {
+	const {stdout} = await box.run(['run', '--mig', '1g.10gb', '--', 'printenv', 'CUDA_VISIBLE_DEVICES']);
+	expect(stdout).toBe('0\n');
+	const {exitCode, stderr} = await box.run(['run', '--mig', '3g.40gb', '--', 'true']);
+	expect([exitCode, stderr]).toEqual([
+		2,
+		'Error: No GPU of this cluster has instances of MIG with the profile 3g.40gb\nSlurm knows: 1g.10gb\n',
+	]);
+});
+
+test('a squeue that hangs is given up, with exit code 4', async () => {
+	const directory = inHome('hanging');
+	mkdirSync(directory, {recursive: true});
+	writeFileSync(path.join(directory, 'squeue'), '#!/bin/sh\nexec sleep 600\n', {mode: 0o755});
+	const {exitCode, stderr} = await box.run('queue', {PATH: `${directory}:${box.environment['PATH']!}`});
+	expect([exitCode, stderr]).toEqual([4, expect.stringContaining('squeue did not end within 15 seconds')]);
+}, 60_000);
+
+test('what runs when slurmd and munged are killed keeps its job and its exit code, and top says what it does not know', async () => {
+	const job = start(box, [
+		'run',
+		'-g',
+		'2',
+		'--on',
+		'box1',
+		'--',
+		'sh',
+		'-c',
+		'echo begun >&2; until [ -e done ]; do sleep 0.2; done; exit 9',
+	]);
+	await job.says(/begun/v);
+	const terminal = openTerminal(starter, [...starterWords, 'top'], {
+		columns: 80,
+		rows: 24,
+		cwd: box.home,
+		environment: box.environment,
+	});
+	await terminal.waitFor('GPU 0 of box1');
+	await slurm.kill('munged');
+	await terminal.waitFor(/STALE \d+s[\s\S]*: values from \d\d:\d\d:\d\d/v);
+	await slurm.start('munged');
+	await eventually(() => !terminal.screen().join('\n').includes('STALE'), 60_000);
+	await slurm.kill('box1');
+	await eventually(
+		async () => (await rows()).filter(({node}) => node === 'box1').every(({status}) => status !== 'AVAILABLE'),
+		60_000,
+	);
+	await slurm.start('box1');
+	writeFileSync(inHome('done'), '');
+	expect(await job.ended).toMatchObject({exitCode: 9});
+	await eventually(async () => (await rows()).filter(({status}) => status === 'AVAILABLE').length === 12, 60_000);
+	terminal.write('q');
+	expect(await terminal.exit).toMatchObject({exitCode: 0});
+}, 300_000);
