@@ -35,7 +35,7 @@ module.exports = {
 		only('store-stands-alone', '^source/store/', String.raw`store/|core/model/|errors\.ts|security/`),
 		only('gpu-stands-alone', '^source/gpu/', String.raw`gpu/|core/model/|errors\.ts`),
 		only('host-stands-alone', '^source/host/', String.raw`host/|core/model/|errors\.ts|security/`),
-		only('engine-speaks-its-own-commands', '^source/engine/', String.raw`engine/|core/|errors\.ts|host/tool/spawn\.ts`),
+		only('engine-speaks-its-own-commands', '^source/engine/', String.raw`engine/|core/|errors\.ts|host/tool/(spawn|secrets)\.ts`),
 		only('tui-uses-the-core', '^source/tui/', String.raw`tui/|core/|format/|errors\.ts`),
 		only('web-uses-the-core', '^source/web/', String.raw`web/|core/|format/|help/|errors\.ts`),
 		only('help-is-text', '^source/help/', 'help/'),

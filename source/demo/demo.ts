@@ -77,8 +77,9 @@ const isTaken = (
 	kept: readonly UsageRecord[],
 	now: number,
 ): boolean =>
-	people.some(({ids = [], since}) => since !== undefined && ids.some((id) => id === gpuId) && endTime > now - since) ||
-	kept.some((other) => other.gpuId === gpuId && other.startTime < endTime && other.endTime > startTime);
+	people.some(
+		({ids = [], since}) => since !== undefined && gpuId !== undefined && ids.includes(gpuId) && endTime > now - since,
+	) || kept.some((other) => other.gpuId === gpuId && other.startTime < endTime && other.endTime > startTime);
 
 const usageOf = (
 	{user, kind = 'run', note}: Person,

@@ -1,6 +1,7 @@
 /** Runs Slurm's own commands. They are found in the PATH of the user, speak the C locale, and are given words and never a shell. */
 import process from 'node:process';
 import {CanhazgpuError, quoted} from '../../errors.js';
+import {withoutSecrets} from '../../host/tool/secrets.js';
 import {runTool} from '../../host/tool/spawn.js';
 import {readNodes} from './answers/nodes.js';
 import {readQueue} from './answers/jobs.js';
@@ -49,12 +50,12 @@ export type Cluster = {
 
 /**
 Which variables of the environment Slurm's commands get. Within a job, those that the job was given would make them part of that job, so that
-all of Slurm's are left out but where the cluster is.
+all of Slurm's are left out but where the cluster is. What is secret of ours is, too: Slurm hands the environment on to the nodes.
 */
 export function clusterEnvironment(environment: Readonly<Record<string, string | undefined>>): Record<string, string> {
 	const isWithinJob = (environment['SLURM_JOB_ID'] ?? '') !== '';
 	return Object.fromEntries(
-		Object.entries(environment).flatMap(([name, value]) =>
+		Object.entries(withoutSecrets(environment)).flatMap(([name, value]) =>
 			value === undefined ||
 			(isWithinJob && /^S(?:LURM|RUN|ALLOC|BATCH)_/v.test(name) && !name.startsWith('SLURM_CONF'))
 				? []

@@ -3,7 +3,6 @@ import path from 'node:path';
 import {CanhazgpuError} from '../../errors.js';
 import type {Clock} from '../../core/model/ports.js';
 import type {DetachedJob, Submission, Submitted} from '../../core/operations/engine.js';
-import {withoutSecrets} from '../../host/tool/secrets.js';
 import {clusterEnvironment, runSlurm, type Cluster} from './cluster.js';
 import {grantOf} from './grant.js';
 import {laterWords, requestWords, scriptOf} from './request-words.js';
@@ -140,7 +139,7 @@ export async function submitDetached(
 			`--chdir=${directory}`,
 			`--wrap=${scriptOf(words)}`,
 		],
-		{environment: withoutSecrets(clusterEnvironment(environment))},
+		{environment: clusterEnvironment(environment)},
 	);
 	// Of several clusters it names the one, too: 17;lab.
 	const jobId = /^\d+/v.exec(printed)?.[0];

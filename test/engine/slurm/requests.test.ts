@@ -131,6 +131,14 @@ test('within a job the variables of that job are left out, and where the cluster
 	});
 });
 
+test('what is secret of ours is given to no command of Slurm, which hands its environment on to the nodes', () => {
+	expect(
+		clusterEnvironment({HOME: '/x', CANHAZGPU_REDIS_PASSWORD: 'secret', CANHAZGPU_NOTIFY_WEBHOOK: 'secret'}),
+	).toEqual({
+		HOME: '/x',
+	});
+});
+
 test('a reason that nobody knows is words without control characters', () => {
 	fc.assert(
 		fc.property(fc.string(), (code) => {
