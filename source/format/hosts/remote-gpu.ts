@@ -3,6 +3,7 @@ What another host's `status --json` says, in the words of the web API: so the mo
 may say whatever it likes: of what is not as it should be, nothing is kept.
 */
 import * as v from 'valibot';
+import {longestSeconds} from '../../core/rules/leases/durations.js';
 import type {ShownState} from '../../core/rules/pool/status.js';
 import {maskSecrets} from '../../core/rules/pool/secrets.js';
 import {timestamp} from '../text/durations.js';
@@ -24,12 +25,12 @@ const text = () => optional(plain);
 const number = () => optional(v.pipe(v.number(), v.finite()));
 const flag = () => optional(v.boolean());
 
-/** The peer writes the year 1 for a time that is not set. */
+/** The peer writes the year 1 for a time that is not set. A year of more digits comes from a clock that stands anywhere. */
 const time = () =>
 	optional(
 		v.pipe(
 			plain,
-			v.check((words) => !words.startsWith('0001-') && !Number.isNaN(Date.parse(words))),
+			v.check((words) => /^(?!0001-)\d{4}-/v.test(words) && !Number.isNaN(Date.parse(words))),
 		),
 	);
 
@@ -83,8 +84,11 @@ const partSchema = v.object({
 	memory_total_mb: number(),
 });
 
-/** How long something has lasted, or will. */
-const lasting = () => optional(v.pipe(v.number(), v.finite(), v.minValue(0)));
+/** How long something has lasted, or will: no longer than any duration may be. */
+const lasting = () => optional(v.pipe(v.number(), v.minValue(0), v.maxValue(longestSeconds)));
+
+const plausible = (seconds: number | undefined): number | undefined =>
+	seconds !== undefined && seconds <= longestSeconds ? seconds : undefined;
 
 /** One share of a GPU that several hold. */
 const shareSchema = v.object({user: text()});
@@ -129,7 +133,7 @@ const rowSchema = v.object({
 /** `1h 2m 15s` in seconds; undefined for anything else. */
 export function secondsOf(duration: unknown): number | undefined {
 	const {h, m, s} = /^(?<h>\d{1,7})h (?<m>\d{1,2})m (?<s>\d{1,2})s$/v.exec(String(duration))?.groups ?? {};
-	return h === undefined ? undefined : Number(h) * 3600 + Number(m) * 60 + Number(s);
+	return h === undefined ? undefined : plausible(Number(h) * 3600 + Number(m) * 60 + Number(s));
 }
 
 type SoundRow = v.InferOutput<typeof rowSchema>;
@@ -150,7 +154,7 @@ const shownStates: Readonly<Record<SoundRow['status'], ShownState>> = {
 
 /** By this machine's clock: for versions that tell only when. */
 const secondsUntil = (end: string | undefined, now: number): number | undefined =>
-	end === undefined ? undefined : Math.max(0, Math.floor(Date.parse(end) / 1000 - now));
+	end === undefined ? undefined : plausible(Math.max(0, Math.floor(Date.parse(end) / 1000 - now)));
 
 /** What lasts for so long began then. */
 const ago = (now: number, seconds: number | undefined): string | undefined => {

@@ -51,7 +51,6 @@ test('values of another kind than they should be are unknown, and unknown keys a
 		gpu_id: 0,
 		status: 'ERROR',
 		state: 'error',
-		duration: 9_999_999 * 3600e9,
 	});
 	const sound = {pid: 1, user: 'alice'};
 	expect(
@@ -94,6 +93,28 @@ test('no processes are told from unknown ones, the parts of a GPU are kept, and 
 	]);
 	const part = {profile: '1g.10gb', gpu_instance_id: 7, memory_total_mb: 9984};
 	expect(row({mig_instances: [part, 7, {profile: {}}]}).mig_instances).toEqual([part, {}]);
+});
+
+test('times of a clock that stands anywhere are unknown, and not shown', () => {
+	const told = fromCommandRow(
+		{
+			gpu_id: 0,
+			status: 'IN_USE',
+			user: 'erin',
+			duration: '9999999h 59m 59s',
+			expiry_time: '9999-12-31T23:59:59Z',
+			ends_by: '+275760-09-13T00:00:00Z',
+			remaining_seconds: 1e300,
+			idle_seconds: 1e18,
+			last_heartbeat: 'soon',
+		},
+		1_800_000_000,
+	)!;
+	const {duration, start_time: began, remaining_seconds: left, idle_seconds: idle, ends_by: end} = told;
+	expect([duration, began, left, idle, end, told.last_heartbeat]).toEqual(Array.from({length: 6}));
+	expect(fromCommandRow({gpu_id: 0, status: 'IN_USE', duration: '1h 2m 3s'}, 1_800_000_000)).toMatchObject({
+		duration: 3723e9,
+	});
 });
 
 test('a GPU of another host that is only drained is no error', () => {

@@ -1,0 +1,240 @@
+/**
+Hosts that hang, refuse, are of another version or lie, all at once beside two good ones, through real OpenSSH: one server on 127.0.0.1 for
+each. The good ones are shown at once and in full on every face, and the others say what is wrong with them.
+*/
+import {chmodSync, readdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
+import path from 'node:path';
+import process from 'node:process';
+import {afterAll, beforeAll, expect, onTestFinished, test} from 'vitest';
+import {startSshServers, type SshServers} from '../_helpers/machine/ssh-server.js';
+import {createBox, createEmbeddedBox, type Box} from '../_helpers/program/cli.js';
+import {start} from '../_helpers/program/processes.js';
+import {isShown, startTop} from '../tui/program/_program.js';
+import {askJson, listenTo, startWeb} from '../web/_server.js';
+
+/** In the words of `status --json`: a program that means harm, or whose clock stands anywhere. */
+const escapes = String.raw`[{"gpu_id":0,"status":"\u001b[2JIN_USE","user":"\u001b]0;owned\u0007mallory\u202e","note":"\u001b[31mred\nline","gpu_model":"H100"}]`;
+const absurd = JSON.stringify([
+	{
+		gpu_id: 0,
+		status: 'IN_USE',
+		user: 'erin',
+		type: 'MANUAL',
+		duration: '9999999h 59m 59s',
+		expiry_time: '9999-12-31T23:59:59Z',
+		ends_by: '+275760-09-13T00:00:00Z',
+		remaining_seconds: 1e300,
+		idle_seconds: 1e18,
+		last_heartbeat: '1970-01-01T00:00:00Z',
+	},
+	{
+		gpu_id: 1,
+		status: 'IN_USE',
+		user: 'frank',
+		type: 'MANUAL',
+		duration: '-5h',
+		expiry_time: '0001-01-01T00:00:00Z',
+		remaining_seconds: -86_400,
+	},
+]);
+const future = JSON.stringify([
+	{gpu_id: 0, status: 'AVAILABLE', gpu_model: 'H900', quantum: {qubits: [1, {deep: true}]}, memory_used_mb: '4 GiB'},
+]);
+
+const tell = String.raw`words="$*"
+tell() { case "$words" in *--follow) printf '{"version":"99.0","gpus":%s}\n' "$1"; exec sleep 600;; *queue*) echo '{"entries":[]}';; *) printf '%s\n' "$1";; esac; }
+`;
+
+/** What stands for canhazgpu there. */
+const programs = {
+	hangs: 'exec sleep 600',
+	garbage: 'head -c 100000 /dev/urandom',
+	huge: 'echo \'[\'; exec yes \'{"gpu_id":0,"status":"AVAILABLE"},\'',
+	endless: String.raw`printf '{"gpus":['; exec tr '\0' x </dev/zero`,
+	escapes: `${tell}tell '${escapes}'`,
+	schema: `${tell}tell '{"gpu_id":"zero"}'`,
+	clock: `${tell}tell '${absurd}'`,
+	newer: `${tell}tell '${future}'`,
+	old: 'case "$*" in *--follow) echo \'Error: status has no flag --follow\' >&2; exit 2;; *queue*) exit 2;; *) echo \'[{"gpu_id":0,"status":"AVAILABLE","gpu_model":"A100"}]\';; esac',
+} as const;
+
+/** Their servers are in trouble themselves: stopped, switched off, of another key, and without the program. */
+const servers = ['stopped', 'off', 'key', 'bare'] as const;
+
+let here: Box;
+let good: Record<'near' | 'far', Box>;
+let troubled: Readonly<Record<string, Box>>;
+let machines: SshServers;
+let environment: Record<string, string>;
+
+const fileOf = (name: string): string => path.join(here.home, 'ssh', name);
+
+beforeAll(async () => {
+	here = await createEmbeddedBox(1);
+	good = {near: await createEmbeddedBox(2), far: await createEmbeddedBox(4)};
+	await good.near.run('reserve -g 1 -d 4h');
+	troubled = Object.fromEntries([...Object.keys(programs), ...servers].map((name) => [name, createBox()]));
+	// The good ones last: whatever the others do comes before them.
+	machines = await startSshServers(fileOf(''), {...troubled, ...good});
+	for (const [name, lines] of Object.entries(programs)) {
+		const file = path.join(troubled[name]!.home, 'installed/canhazgpu');
+		writeFileSync(file, `#!/bin/sh\n${lines}\n`);
+		chmodSync(file, 0o755);
+	}
+
+	process.kill(Number(readFileSync(fileOf('stopped.pid'), 'utf8')), 'SIGSTOP');
+	await machines.stop('off');
+	rmSync(path.join(troubled['bare']!.home, 'installed'), {recursive: true});
+	// This host is offered a key that there is not.
+	const client = readFileSync(fileOf('client.conf'), 'utf8').split('\n');
+	const place = client.findIndex((line, at) => at > client.indexOf('Host key') && line.startsWith('IdentityFile '));
+	writeFileSync(fileOf('client.conf'), client.with(place, `IdentityFile ${fileOf('none')}`).join('\n'));
+	environment = {
+		PATH: `${machines.directory}:${here.environment['PATH']!}`,
+		CANHAZGPU_REMOTE_HOSTS: [...Object.keys(troubled), 'near', 'far'].join(','),
+	};
+});
+
+afterAll(async () => {
+	await machines.stopAll();
+	for (const box of [here, ...Object.values(good), ...Object.values(troubled)]) {
+		box.remove();
+	}
+});
+
+/** By host, what is told of those whose answer is of no use. */
+const refusals: Readonly<Record<string, RegExp>> = {
+	hangs: /^hangs: no answer within 1[05] s$/v,
+	stopped: /^stopped: (?:no answer within 1[05] s|(?:ssh: connect to host|Connection timed out|Connection to) .*)$/v,
+	off: /^off: ssh: connect to host 127\.0\.0\.1 port \d+: Connection refused$/v,
+	key: /^key: .*Permission denied \(publickey.*\)\.$/v,
+	bare: /^bare: canhazgpu is not installed there$/v,
+	garbage: /^garbage: /v,
+	huge: /^huge: (?:its answer is longer than 4 MB|no answer within 1[05] s)$/v,
+	endless: /^endless: (?:its answer is longer than 4 MB|no answer within 1[05] s)$/v,
+	schema: /^schema: its answer is not /v,
+};
+
+const isHarmless = (words: string): boolean => !/[\p{Control}\u{202E}]/v.test(words.replaceAll('\n', ''));
+
+type Rows = ReadonlyArray<Readonly<Record<string, unknown>>>;
+
+test('status --all: the good ones stand in full, and each of the others says what is wrong', async () => {
+	const {exitCode, stdout, stderr} = await here.run('status --all --json', environment);
+	expect([exitCode, stderr]).toEqual([0, '']);
+	const hosts = JSON.parse(stdout) as Readonly<Record<string, Rows | {readonly error: string}>>;
+	expect(hosts['near']).toMatchObject([{status: 'IN_USE'}, {status: 'AVAILABLE'}]);
+	expect(hosts['far']).toHaveLength(4);
+	for (const [name, words] of Object.entries(refusals)) {
+		expect(hosts[name]).toEqual({error: expect.stringMatching(words) as string});
+	}
+
+	expect(hosts['old']).toHaveLength(1);
+	expect(hosts['newer']).toHaveLength(1);
+	expect(hosts['clock']).toHaveLength(2);
+	const summary = await here.run('status --all --summary', environment);
+	expect(summary.stdout).toMatch(/ near +│ 2 .*│ ✓ 1 +│ 1/v);
+	expect(summary.stdout).toMatch(/ off +│ - .*Connection refused/v);
+	for (const text of [stdout, summary.stdout]) {
+		expect(isHarmless(text)).toBe(true);
+	}
+});
+
+test('status --all: the table of a good one does not wait for those that hang', async () => {
+	const asking = start(here, 'status --all', environment);
+	const beganMs = performance.now();
+	await expect.poll(() => /^far$/mv.test(asking.stdout()), {timeout: 30_000}).toBe(true);
+	const shownMs = performance.now() - beganMs;
+	expect(asking.stdout()).not.toMatch(/^hangs$/mv);
+	const {stdout, exitCode} = await asking.ended;
+	const endedMs = performance.now() - beganMs;
+	process.stderr.write(`far is shown after ${shownMs.toFixed(0)} ms, all after ${endedMs.toFixed(0)} ms\n`);
+	expect([exitCode, isHarmless(stdout)]).toEqual([0, true]);
+	expect(stdout).toMatch(/^escapes\n.*\n.*\n.*mallory/mv);
+	expect(shownMs).toBeLessThan(endedMs - 2000);
+});
+
+/** The lines of a host on the screen. */
+const linesOf = (screen: readonly string[], host: string): string =>
+	screen.filter((line) => new RegExp(`^│[ >] ${host} `, 'v').test(line)).join('\n');
+
+/** The ssh of this monitor to that host. */
+const connectionsTo = (host: string): readonly number[] =>
+	readdirSync('/proc')
+		.filter((name) => {
+			try {
+				const words = readFileSync(`/proc/${name}/cmdline`, 'utf8');
+				return words.includes(fileOf('client.conf')) && words.includes(`\0${host}\0canhazgpu\0status`);
+			} catch {
+				return false;
+			}
+		})
+		.map(Number);
+
+test('top: the good ones are live beside all of them; one that freezes says so, with the age of its values, and comes back', async () => {
+	const top = startTop(here, {environment, size: {columns: 160, rows: 50}});
+	await top.waitFor(isShown(1));
+	const beganMs = performance.now();
+	top.write('H');
+	await top.waitFor(/far +3 Free/v, 30_000);
+	await top.waitFor(/near +0 Mine/v, 30_000);
+	process.stderr.write(`the good ones are shown after ${(performance.now() - beganMs).toFixed(0)} ms\n`);
+	await top.waitFor(/hangs +! no answer within 15 s/v, 60_000);
+	const screen = await top.waitFor(/endless +!/v, 60_000);
+	expect(linesOf(screen, 'off')).toMatch(/! ssh: connect to host 127\.0\.0\.1 port \d+: Connection refused/v);
+	expect(linesOf(screen, 'key')).toMatch(/! .*Permission denied \(publickey/v);
+	expect(linesOf(screen, 'bare')).toMatch(/! canhazgpu is not installed there/v);
+	for (const name of ['stopped', 'garbage', 'huge', 'schema']) {
+		expect(linesOf(screen, name)).toMatch(/! \S/v);
+	}
+
+	expect(linesOf(screen, 'escapes')).toMatch(/0 Error +mallory/v);
+	expect(linesOf(screen, 'clock')).toMatch(/0 \S.* erin[\s\S]*1 Reserved +frank/v);
+	expect(linesOf(screen, 'newer')).toMatch(/0 Free/v);
+	expect(linesOf(screen, 'old')).toMatch(/older and knows no status --follow[\s\S]*0 Free/v);
+	const changedMs = performance.now();
+	await good.far.run('reserve -g 2 -d 1h');
+	await top.waitFor(/far +1 Mine/v);
+	process.stderr.write(
+		`a change on a good one is shown ${(performance.now() - changedMs).toFixed(0)} ms after it was typed\n`,
+	);
+	// The host freezes: its connection stays, and says nothing.
+	const [frozen] = connectionsTo('near');
+	process.kill(frozen!, 'SIGSTOP');
+	await top.waitFor(/near +! no answer within 15 s \(values of [12]\ds ago\)/v, 40_000);
+	await top.waitFor(/near +0 Mine\?/v);
+	expect(linesOf(top.screen(), 'far')).toMatch(/1 Mine /v);
+	await top.waitFor(/near +0 Mine /v, 40_000);
+	expect(connectionsTo('near')).not.toContain(frozen);
+	top.write('q');
+	expect(await top.exit).toMatchObject({exitCode: 0});
+	await expect.poll(() => [...Object.keys(troubled), 'near', 'far'].flatMap((name) => connectionsTo(name))).toEqual([]);
+	await good.far.run('release');
+});
+
+test('web: the stream and the API give the good ones at once, and the others in harmless words', async () => {
+	const web = await startWeb(here, [], {...environment, CANHAZGPU_WEB_HOSTS_INTERVAL: '2s'});
+	onTestFinished(async () => {
+		await web.end('SIGKILL');
+	});
+	type News = {readonly name: string; readonly error?: string; readonly gpus?: Rows};
+	const stream = listenTo(web.port, '?hosts');
+	onTestFinished(stream.close);
+	const latest = (): ReadonlyMap<string, News> =>
+		new Map(
+			stream.messages
+				.flatMap(({event, data}) => (event === 'hosts' ? (data['hosts'] as readonly News[]) : []))
+				.map((host) => [host.name, host]),
+		);
+	await expect.poll(() => latest().get('near')?.gpus?.length, {timeout: 30_000}).toBe(2);
+	await expect.poll(() => latest().get('far')?.gpus?.length, {timeout: 30_000}).toBe(4);
+	expect(latest().get('hangs')).toBeUndefined();
+	await expect.poll(() => latest().size, {timeout: 40_000}).toBe(Object.keys(troubled).length + 2);
+	for (const [name, words] of Object.entries(refusals)) {
+		expect(latest().get(name)?.error).toMatch(words);
+	}
+
+	const answer = await askJson<Rows>(web.port, '/api/hosts/status?host=clock');
+	expect(JSON.stringify(answer)).not.toMatch(/Invalid|NaN|\+275760|\de\+|\d{15}/v);
+	expect(stream.messages.every(({data}) => isHarmless(JSON.stringify(data)))).toBe(true);
+});
