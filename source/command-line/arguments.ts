@@ -5,7 +5,7 @@ import {commands} from '../commands/index.js';
 import type {ConfigSources} from '../config/config.js';
 import {CanhazgpuError, cutShort, quoted} from '../errors.js';
 import {shellCommand} from '../format/text/shell.js';
-import {globalFlags, verbPlace} from './flags.js';
+import {globalFlags, verbPosition} from './flags.js';
 import type {Command, Flag, Flags, Input} from './command.js';
 import {flagName, itemsOf, refuseCommandWithoutDashes, truthOf, unknownFlag, type Item} from './words.js';
 import {nearest, otherNameOf} from './suggestions.js';
@@ -22,7 +22,7 @@ export function splitArguments(argv: readonly string[]): Split {
 	const separator = argv.indexOf('--');
 	const before = separator === -1 ? argv : argv.slice(0, separator);
 	const rest = separator === -1 ? undefined : argv.slice(separator + 1);
-	const position = verbPlace(before);
+	const position = verbPosition(before);
 	return {verb: before[position], words: before.filter((_, index) => index !== position), rest};
 }
 

@@ -27,8 +27,8 @@ export type KnownKind =
 	| 'hosts'
 	/** Ids of reservations that the asker may change. */
 	| 'leases'
-	/** The asker's own positions in the queue. */
-	| 'places';
+	/** The asker's own entries in the queue. */
+	| 'queue-entries';
 
 export type Flag = {
 	/** One letter. */

@@ -48,15 +48,15 @@ export const labelFlag: Flag = {
 export const usualDurations: readonly string[] = ['30m', '1h', '2h', '4h', '8h', '12h', '1d', '2d'];
 
 /** Where the verb stands: at the first word that is neither a flag nor the value of one. Behind all words, when there is none. */
-export function verbPlace(words: readonly string[]): number {
-	let place = 0;
-	while (place < words.length && words[place]!.startsWith('-')) {
-		const name = words[place]!.slice(2);
+export function verbPosition(words: readonly string[]): number {
+	let index = 0;
+	while (index < words.length && words[index]!.startsWith('-')) {
+		const name = words[index]!.slice(2);
 		const flag = Object.hasOwn(globalFlags, name) ? globalFlags[name] : undefined;
-		place += flag?.value === undefined ? 1 : 2;
+		index += flag?.value === undefined ? 1 : 2;
 	}
 
-	return Math.min(place, words.length);
+	return Math.min(index, words.length);
 }
 
 /**

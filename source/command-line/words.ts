@@ -24,9 +24,9 @@ const truths: Readonly<Record<string, boolean>> = {true: true, t: true, '1': tru
 /** One flag or word of a line. */
 export type Item =
 	/** `value` is undefined for a switch, and for a flag that lacks its value. */
-	| {readonly kind: 'flag'; readonly name: string; readonly value: string | undefined; readonly place: number}
-	| {readonly kind: 'unknown'; readonly typed: string; readonly place: number}
-	| {readonly kind: 'word'; readonly text: string; readonly place: number};
+	| {readonly kind: 'flag'; readonly name: string; readonly value: string | undefined; readonly position: number}
+	| {readonly kind: 'unknown'; readonly typed: string; readonly position: number}
+	| {readonly kind: 'word'; readonly text: string; readonly position: number};
 
 const nameOfShort = (letter: string, flags: Flags): string | undefined =>
 	Object.entries(flags).find(([, {short}]) => short === letter)?.[0];
@@ -61,7 +61,7 @@ function withLongSwitch(word: string, flags: Flags): string {
 }
 
 /** The flags and words of a line, before `--`, in their order, read as cobra and getopt read them. */
-export function itemsOf(words: readonly string[], flags: Flags, firstPlace = 0): readonly Item[] {
+export function itemsOf(words: readonly string[], flags: Flags, firstPosition = 0): readonly Item[] {
 	const {tokens} = parseArgs({
 		args: words.map((word) => withLongSwitch(word, flags)),
 		options: optionsOf(flags),
@@ -71,9 +71,9 @@ export function itemsOf(words: readonly string[], flags: Flags, firstPlace = 0):
 	});
 	const items: Item[] = [];
 	for (const token of tokens) {
-		const place = firstPlace + token.index;
+		const position = firstPosition + token.index;
 		if (token.kind === 'positional') {
-			items.push({kind: 'word', text: token.value, place});
+			items.push({kind: 'word', text: token.value, position});
 			continue;
 		}
 
@@ -84,7 +84,7 @@ export function itemsOf(words: readonly string[], flags: Flags, firstPlace = 0):
 		const {rawName, value, inlineValue, index} = token;
 		const name = ownName(token.name, flags);
 		if (!Object.hasOwn(flags, name) || (rawName.startsWith('--') && rawName !== `--${token.name}`)) {
-			items.push({kind: 'unknown', typed: rawName, place});
+			items.push({kind: 'unknown', typed: rawName, position});
 			continue;
 		}
 
@@ -92,14 +92,14 @@ export function itemsOf(words: readonly string[], flags: Flags, firstPlace = 0):
 			// It lacks its value: the words behind it are read for themselves.
 			return [
 				...items,
-				{kind: 'flag', name, value: undefined, place},
-				...itemsOf(words.slice(index + 1), flags, place + 1),
+				{kind: 'flag', name, value: undefined, position},
+				...itemsOf(words.slice(index + 1), flags, position + 1),
 			];
 		}
 
 		// `-d=2h` is `-d2h`.
 		const isShortWithSign = inlineValue === true && !rawName.startsWith('--') && value.startsWith('=');
-		items.push({kind: 'flag', name, value: isShortWithSign ? value.slice(1) : (value ?? flags[name]!.bare), place});
+		items.push({kind: 'flag', name, value: isShortWithSign ? value.slice(1) : (value ?? flags[name]!.bare), position});
 	}
 
 	return items;
@@ -137,8 +137,8 @@ export function refuseCommandWithoutDashes(
 		return;
 	}
 
-	const typed = shellCommand([name, ...words.slice(0, first.place)]);
+	const typed = shellCommand([name, ...words.slice(0, first.position)]);
 	throw new CanhazgpuError('usage', `${name} needs -- before the command ${quoted(first.text)}`, {
-		hint: `Write: canhazgpu ${cutShort(typed)} -- ${cutShort(shellCommand(words.slice(first.place)))}`,
+		hint: `Write: canhazgpu ${cutShort(typed)} -- ${cutShort(shellCommand(words.slice(first.position)))}`,
 	});
 }

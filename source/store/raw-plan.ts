@@ -29,7 +29,7 @@ export type RawWrite =
 			readonly id: string;
 			readonly raw: string;
 			/**
-			Whole microseconds since the epoch: the place of an entry that joined then. Undefined: the end of the queue.
+			Whole microseconds since the epoch: the score of an entry that joined then. Undefined: the end of the queue.
 			*/
 			readonly atMicroseconds: number | undefined;
 	  }

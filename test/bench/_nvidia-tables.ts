@@ -51,7 +51,7 @@ export const tables = ({
 		};
 		return fields.map((field) => own[field] ?? cells[field] ?? '[N/A]').join(', ');
 	});
-	const processes = pids.map((pid, place) => `${uuidOf(place % gpuCount)}, ${pid}, 5012`);
+	const processes = pids.map((pid, position) => `${uuidOf(position % gpuCount)}, ${pid}, 5012`);
 	return {
 		gpus: `${[fields.join(', '), ...gpus].join('\n')}\n`,
 		processes: `${[processFields.join(', '), ...processes].join('\n')}\n`,

@@ -22,21 +22,21 @@ const days = 89;
 type Stored = {readonly endSecond: number; readonly user: string; readonly raw: string};
 
 /** As many people share a busy box: a record every few seconds, some of them of one second. */
-function stored(place: number): Stored {
-	const endTime = now - days * 86_400 + Math.floor((place / recordCount) * days * 86_400) + (place % 4) / 8;
-	const durationSeconds = 60 + ((place * 7919) % 40_000) + 0.25;
-	const user = `user-${place % 53}`;
+function stored(index: number): Stored {
+	const endTime = now - days * 86_400 + Math.floor((index / recordCount) * days * 86_400) + (index % 4) / 8;
+	const durationSeconds = 60 + ((index * 7919) % 40_000) + 0.25;
+	const user = `user-${index % 53}`;
 	const raw = encodeUsage({
 		user,
 		actualUser: user,
-		gpuId: place % 8,
+		gpuId: index % 8,
 		startTime: endTime - durationSeconds,
 		endTime,
 		durationSeconds,
-		reservationType: place % 3 === 0 ? 'manual' : 'run',
-		leaseId: `00000000-0000-4000-8000-${String(place).padStart(12, '0')}`,
-		note: place % 5 === 0 ? 'eval 70B, sweep 4' : undefined,
-		model: place % 2 === 0 ? `lab/model-${place % 11}` : undefined,
+		reservationType: index % 3 === 0 ? 'manual' : 'run',
+		leaseId: `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`,
+		note: index % 5 === 0 ? 'eval 70B, sweep 4' : undefined,
+		model: index % 2 === 0 ? `lab/model-${index % 11}` : undefined,
 		endReason: 'exited',
 	});
 	return {endSecond: Math.floor(endTime), user, raw};

@@ -22,11 +22,11 @@ function fieldsOf(line: string, separator: string): readonly string[] {
 	const fields: string[] = [];
 	let isQuoted = false;
 	let field = '';
-	for (let place = 0; place < line.length; place++) {
-		const character = line[place]!;
-		if (isQuoted && character === '"' && line[place + 1] === '"') {
+	for (let index = 0; index < line.length; index++) {
+		const character = line[index]!;
+		if (isQuoted && character === '"' && line[index + 1] === '"') {
 			field += '"';
-			place++;
+			index++;
 		} else if (character === '"' && (isQuoted || field === '')) {
 			isQuoted = !isQuoted;
 		} else if (!isQuoted && character === separator) {

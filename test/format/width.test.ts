@@ -16,8 +16,8 @@ test('wide characters are never cut in half', () => {
 
 test('what is not asked of the library is what it would say', () => {
 	const characters = [
-		...Array.from({length: 0x7e - 0x20 + 1}, (_, place) => String.fromCodePoint(0x20 + place)),
-		...Array.from({length: 0x25_9f - 0x25_00 + 1}, (_, place) => String.fromCodePoint(0x25_00 + place)),
+		...Array.from({length: 0x7e - 0x20 + 1}, (_, index) => String.fromCodePoint(0x20 + index)),
+		...Array.from({length: 0x25_9f - 0x25_00 + 1}, (_, index) => String.fromCodePoint(0x25_00 + index)),
 		...'…●⚠✗✓',
 	];
 	for (const character of characters) {

@@ -285,7 +285,7 @@ async function chaos(ground: ChaosGround, hasLosses: boolean): Promise<void> {
 	const snapshot = await store.read();
 	const records = await recordsOf(box);
 	const holds = records.map(({leaseId, gpuId, startTime}) => `${leaseId}/${gpuId}/${startTime}`);
-	expect(holds.filter((hold, place) => holds.indexOf(hold) !== place)).toEqual([]);
+	expect(holds.filter((hold, index) => holds.indexOf(hold) !== index)).toEqual([]);
 	if (!hasLosses) {
 		await checkTrail({store}, snapshot, {isCrowd: true});
 		const missing = wellEnded

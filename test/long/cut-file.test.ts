@@ -84,10 +84,10 @@ test('an append-only file that is cut anywhere', {timeout: 600_000}, async () =>
 		writeFileSync(file, whole.subarray(0, Math.round((cut * whole.length) / cuts)));
 		await server.restart();
 		const left = await open();
-		const place = states.get(await stateOf(left));
-		expect(place, `cut at ${cut}/${cuts}`).toBeDefined();
-		expect(place).toBeGreaterThanOrEqual(last);
-		last = place!;
+		const index = states.get(await stateOf(left));
+		expect(index, `cut at ${cut}/${cuts}`).toBeDefined();
+		expect(index).toBeGreaterThanOrEqual(last);
+		last = index!;
 		await checkTrail(left.world, await left.world.store.read());
 		await left.world.store.close();
 		await server.kill();

@@ -410,9 +410,9 @@ test('fifty waiters are served in the order of Slurm', async () => {
 	}
 
 	const waiters: Array<ReturnType<typeof start>> = [];
-	for (let place = 0; place < 50; place++) {
-		waiters.push(start(box, ['run', '--gpus', '4', '--', 'sh', '-c', `echo ${place} >> ${box.home}/order; sleep 0.1`]));
-		await eventually(() => jobsOfSlurm('--states=PENDING').length === place + 1, 60_000);
+	for (let index = 0; index < 50; index++) {
+		waiters.push(start(box, ['run', '--gpus', '4', '--', 'sh', '-c', `echo ${index} >> ${box.home}/order; sleep 0.1`]));
+		await eventually(() => jobsOfSlurm('--states=PENDING').length === index + 1, 60_000);
 	}
 
 	const queued = (await entries()).map(({id}) => Number(id));

@@ -53,7 +53,7 @@ test(
 		await sleep(watchedSeconds * 1000);
 		const after = costs();
 		const watched = scans().filter(({ms}) => ms >= began);
-		const cpu = after.map(({cpuSeconds}, place) => (100 * (cpuSeconds - before[place]!.cpuSeconds)) / watchedSeconds);
+		const cpu = after.map(({cpuSeconds}, index) => (100 * (cpuSeconds - before[index]!.cpuSeconds)) / watchedSeconds);
 		const memory = after.map(({residentMiB}) => residentMiB);
 		const sum = (numbers: readonly number[]): number => numbers.reduce((a, b) => a + b, 0);
 		console.log(

@@ -83,14 +83,14 @@ export async function memoryHarness(): Promise<Harness> {
 			state.pool = {gpuCount: undefined, provider: undefined, machine: undefined};
 			state.gpus.clear();
 			state.entries.clear();
-			state.line.length = 0;
+			state.queue.length = 0;
 			state.history.length = 0;
 			state.auditLog.length = 0;
 			state.drains = undefined;
 			state.notices = undefined;
 			state.policy = undefined;
 			state.revision = undefined;
-			state.places.clear();
+			state.scores.clear();
 			state.changes.clear();
 			store.scans.clear();
 		},
@@ -132,9 +132,9 @@ export async function sqliteHarness(): Promise<Harness> {
 		},
 		async setPool(...values) {
 			changePool('DELETE FROM pool');
-			for (const [place, name] of ['gpuCount', 'provider', 'machine'].entries()) {
-				if (values[place] !== undefined) {
-					changePool('INSERT INTO pool (name, raw) VALUES (?, ?)', name, values[place]);
+			for (const [position, name] of ['gpuCount', 'provider', 'machine'].entries()) {
+				if (values[position] !== undefined) {
+					changePool('INSERT INTO pool (name, raw) VALUES (?, ?)', name, values[position]);
 				}
 			}
 		},

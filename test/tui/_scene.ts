@@ -23,8 +23,8 @@ function readingAt(reading: GpuReading, secondsAgo: number): GpuReading {
 
 /** The scans of the last five minutes, before the monotonic time 1000. */
 export const pastOf = ({readings}: Box): readonly Action[] =>
-	Array.from({length: 150}, (_, place): Action => {
-		const secondsAgo = 2 * (150 - place);
+	Array.from({length: 150}, (_, index): Action => {
+		const secondsAgo = 2 * (150 - index);
 		return {
 			kind: 'scan-arrived',
 			nowMs: 1000,
@@ -41,8 +41,8 @@ export const pastOf = ({readings}: Box): readonly Action[] =>
 /** What was written down in a day: GPU 0 works by night, and from 14 to 11 hours ago no one looked. */
 export function nightOf({readings}: Box): Action {
 	const hour = 3600;
-	const minutes = Array.from({length: 1440}, (_, place) => {
-		const secondsAgo = 60 * (1440 - place);
+	const minutes = Array.from({length: 1440}, (_, index) => {
+		const secondsAgo = 60 * (1440 - index);
 		const share = secondsAgo > 20 * hour || secondsAgo < 5 * hour ? 0.1 : 0.4 + 0.5 * (secondsAgo / (20 * hour));
 		const gpus = readings.map((reading) => ({
 			...reading,

@@ -218,12 +218,12 @@ test('a panel that was scrolled beyond its last line moves up with the next key'
 	session = startMonitor(await createScene(), {size: {columns: 100, rows: 24}});
 	await session.press('5');
 	await session.shows('dave uses GPU 6');
-	const entries = Array.from({length: 40}, (_, place) => ({
-		id: String(place),
-		time: place,
+	const entries = Array.from({length: 40}, (_, index) => ({
+		id: String(index),
+		time: index,
 		kind: 'notice' as const,
 		gpus: [],
-		note: `number ${place}`,
+		note: `number ${index}`,
 	}));
 	session.store.dispatch({kind: 'events-arrived', entries});
 	await session.press(keys.end, keys.end, keys.pageDown);

@@ -53,7 +53,7 @@ async function open(first: Readonly<Record<string, LiveOutputPage>>) {
 
 const listOf = (...names: readonly string[]): LiveOutputPage => ({
 	lines: ['HOST', '----', ...names.map((name) => `${name} is a host`)],
-	opens: new Map(names.map((name, place) => [place + 2, `host ${name}`])),
+	opens: new Map(names.map((name, index) => [index + 2, `host ${name}`])),
 });
 
 test('updates are shown as they come, and nothing is watched that is not shown', async () => {

@@ -483,8 +483,8 @@ async function checkEverything({
 test('hostile text in every field of every record leaves nothing that acts in any answer', async () => {
 	await fc.assert(
 		fc.asyncProperty(fc.array(hostile, {minLength: 3, maxLength: 8}), async (texts) => {
-			let place = 0;
-			const served = await serve(() => texts[place++ % texts.length]!);
+			let index = 0;
+			const served = await serve(() => texts[index++ % texts.length]!);
 			try {
 				expect(served.paths).toContain('/api/status');
 				expect(served.paths.length).toBeGreaterThan(7);

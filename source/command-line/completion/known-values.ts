@@ -129,10 +129,10 @@ const kinds: Readonly<Record<Exclude<KnownKind, 'hosts'>, (snapshot: Snapshot, k
 				...audit.filter(({account}) => account === requester.account).map(({label}) => label),
 			]),
 		leases: (snapshot, {requester}) => ownLeases(snapshot, requester),
-		places: ({queue, now}, {requester}) =>
+		'queue-entries': ({queue, now}, {requester}) =>
 			queue.flatMap((record) =>
 				record.kind === 'entry' && mayChange(requester, record.entry)
-					? [{word: record.id, about: aboutPlace(record.entry, now)}]
+					? [{word: record.id, about: aboutEntry(record.entry, now)}]
 					: [],
 			),
 	};
@@ -142,7 +142,7 @@ function named(names: ReadonlyArray<string | undefined>): readonly Candidate[] {
 	return [...unique].toSorted((a, b) => a.localeCompare(b, 'en')).map((word) => ({word}));
 }
 
-const aboutPlace = (entry: QueueEntry, now: number): string =>
+const aboutEntry = (entry: QueueEntry, now: number): string =>
 	`for ${wantedWords(wantedOf(entry))}, waiting for ${shortDuration(now - entry.enqueueTime)}`;
 
 /** Other people's words go into somebody's command line: only those that no shell reads anything into. */

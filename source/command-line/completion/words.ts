@@ -3,7 +3,7 @@ What can stand in the place of the last word of a command: verbs, flags, and the
 command line both ask here.
 */
 import type {Command, Flag, Flags, KnownKind} from '../command.js';
-import {verbPlace} from '../flags.js';
+import {verbPosition} from '../flags.js';
 
 export type Candidate = {
 	readonly word: string;
@@ -189,13 +189,13 @@ async function anyWords(before: readonly string[], word: string, options: Comple
 	const {verbs, names = {}, find} = options;
 	const separator = before.indexOf('--');
 	const own = separator === -1 ? before : before.slice(0, separator);
-	const place = verbPlace(own);
-	const verb = own[place];
+	const index = verbPosition(own);
+	const verb = own[index];
 	if (verb === undefined) {
 		return separator === -1 ? firstWords(before, word, options) : words([]);
 	}
 
-	const after = own.slice(place + 1);
+	const after = own.slice(index + 1);
 	if (Object.hasOwn(names, verb)) {
 		return words(plain(after.length === 0 ? names[verb]! : []));
 	}
@@ -213,7 +213,7 @@ async function anyWords(before: readonly string[], word: string, options: Comple
 		return command.takesRest === true ? {kind: 'command'} : words([]);
 	}
 
-	return verbWords(command, {own: after, outer: own.slice(0, place), word}, options);
+	return verbWords(command, {own: after, outer: own.slice(0, index), word}, options);
 }
 
 /**

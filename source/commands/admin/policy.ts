@@ -50,7 +50,7 @@ function changesOf(input: Input): readonly PolicyChange[] {
 		...input.texts('set').map((typed) => settingOf(typed)),
 		...input.texts('unset').map((typed) => unsettingOf(typed)),
 	];
-	const twice = changes.find(({key}, place) => changes.findIndex((other) => other.key === key) !== place);
+	const twice = changes.find(({key}, index) => changes.findIndex((other) => other.key === key) !== index);
 	if (twice !== undefined) {
 		throw new CanhazgpuError('usage', `The key ${quoted(twice.key)} is named twice`, {hint: 'Name each key once.'});
 	}

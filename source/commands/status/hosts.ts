@@ -88,8 +88,8 @@ async function inOrder<Item>(
 	const patience = sleep(orderedMs, all.signal).catch(() => undefined);
 	const late: Array<Promise<Item>> = [];
 	try {
-		for (const [place, each] of pending.entries()) {
-			await Promise.race([noted[place], patience]);
+		for (const [index, each] of pending.entries()) {
+			await Promise.race([noted[index], patience]);
 			if (answered.has(each)) {
 				show(answered.get(each)!);
 			} else {

@@ -47,7 +47,7 @@ function listPage(names: readonly string[], known: readonly Known[]): LiveOutput
 			...hostList(hosts, plain).split('\n'),
 			...(names.length > 1 ? [] : ['', 'Name other hosts in the setting remote_hosts to see them here.']),
 		],
-		opens: new Map(names.map((name, place) => [headLines + place, `host ${name}`])),
+		opens: new Map(names.map((name, index) => [headLines + index, `host ${name}`])),
 	};
 }
 
@@ -61,9 +61,9 @@ const tones: Readonly<Record<string, LiveOutputTone>> = {
 /** The colour of each line of the table of one host: that of the GPU's state. */
 const tonesOf = (rows: readonly JsonRow[]): ReadonlyMap<number, LiveOutputTone> =>
 	new Map(
-		rows.flatMap(({status}, place) => {
+		rows.flatMap(({status}, index) => {
 			const tone = typeof status === 'string' && Object.hasOwn(tones, status) ? tones[status] : undefined;
-			return tone === undefined ? [] : [[headLines + place, tone] as const];
+			return tone === undefined ? [] : [[headLines + index, tone] as const];
 		}),
 	);
 

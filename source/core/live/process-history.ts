@@ -42,8 +42,8 @@ const meanOf = (one: number, other: number, weight = 0.5): number =>
 	Number.isNaN(one) ? other : Number.isNaN(other) ? one : one * weight + other * (1 - weight);
 
 const halved = (points: Float32Array): Float32Array =>
-	Float32Array.from({length: Math.ceil(points.length / 2)}, (_, place) =>
-		meanOf(points[2 * place]!, points[2 * place + 1] ?? NaN),
+	Float32Array.from({length: Math.ceil(points.length / 2)}, (_, index) =>
+		meanOf(points[2 * index]!, points[2 * index + 1] ?? NaN),
 	);
 
 /** The series with one point for each two that it had. */
@@ -56,11 +56,11 @@ const coarser = (series: ProcessSeries): ProcessSeries => ({
 });
 
 /** A point more, after as many that are unknown or, across a short gap, the same. */
-function extended(points: Float32Array, place: number, value: number): Float32Array {
-	const longer = new Float32Array(place + 1);
+function extended(points: Float32Array, index: number, value: number): Float32Array {
+	const longer = new Float32Array(index + 1);
 	longer.set(points);
-	longer.fill(place - points.length > bridgedSteps ? NaN : value, points.length);
-	longer[place] = value;
+	longer.fill(index - points.length > bridgedSteps ? NaN : value, points.length);
+	longer[index] = value;
 	return longer;
 }
 
@@ -71,15 +71,15 @@ function withLoad(before: ProcessSeries, load: ProcessLoad, atMs: number): Proce
 	}
 
 	const {firstMs, stepMs, lastCount} = series;
-	const place = Math.floor((atMs - firstMs) / stepMs);
+	const index = Math.floor((atMs - firstMs) / stepMs);
 	const [utilization, memory] = [known(load.utilization), known(load.memory)];
-	if (place >= series.utilization.length) {
+	if (index >= series.utilization.length) {
 		return {
 			...series,
 			lastMs: atMs,
 			lastCount: 1,
-			utilization: extended(series.utilization, place, utilization),
-			memory: extended(series.memory, place, memory),
+			utilization: extended(series.utilization, index, utilization),
+			memory: extended(series.memory, index, memory),
 		};
 	}
 
@@ -88,8 +88,8 @@ function withLoad(before: ProcessSeries, load: ProcessLoad, atMs: number): Proce
 		...series,
 		lastMs: atMs,
 		lastCount: lastCount + 1,
-		utilization: series.utilization.with(place, meanOf(series.utilization[place]!, utilization, weight)),
-		memory: series.memory.with(place, meanOf(series.memory[place]!, memory, weight)),
+		utilization: series.utilization.with(index, meanOf(series.utilization[index]!, utilization, weight)),
+		memory: series.memory.with(index, meanOf(series.memory[index]!, memory, weight)),
 	};
 }
 
@@ -140,12 +140,12 @@ type Values = ReadonlyArray<number | undefined>;
 function meanBetween(points: Float32Array, from: number, to: number): number | undefined {
 	let sum = 0;
 	let count = 0;
-	for (let place = from; place < Math.min(to, points.length); place++) {
-		if (Number.isNaN(points[place]!)) {
+	for (let index = from; index < Math.min(to, points.length); index++) {
+		if (Number.isNaN(points[index]!)) {
 			continue;
 		}
 
-		sum += points[place]!;
+		sum += points[index]!;
 		count++;
 	}
 

@@ -81,34 +81,34 @@ const startsBlock = (line: string): boolean =>
 export function parseMarkdown(markdown: string): readonly Block[] {
 	const lines = markdown.split(/\r?\n/v);
 	const blocks: Block[] = [];
-	let place = 0;
+	let index = 0;
 	const takeWhile = (isPart: (line: string) => boolean): readonly string[] => {
-		const start = place;
-		while (place < lines.length && isPart(lines[place]!)) {
-			place++;
+		const start = index;
+		while (index < lines.length && isPart(lines[index]!)) {
+			index++;
 		}
 
-		return lines.slice(start, place);
+		return lines.slice(start, index);
 	};
 
 	/** The line here and those that go on with it. */
 	const takeText = (first: string): Inline => {
-		place++;
+		index++;
 		return inlineOf([first, ...takeWhile((line) => !startsBlock(line))].map((line) => line.trim()).join(' '));
 	};
 
-	while (place < lines.length) {
-		const line = lines[place]!;
+	while (index < lines.length) {
+		const line = lines[index]!;
 		const {marks, text: title} = headingLine.exec(line)?.groups ?? {};
 		const {mark, text: item} = itemLine.exec(line)?.groups ?? {};
 		if (line.trim() === '') {
-			place++;
+			index++;
 		} else if (line.startsWith('```')) {
-			place++;
+			index++;
 			blocks.push({kind: 'code', lines: takeWhile((each) => !each.startsWith('```')).map((each) => codeLine(each))});
-			place++;
+			index++;
 		} else if (marks !== undefined) {
-			place++;
+			index++;
 			blocks.push({kind: 'heading', level: marks.length, text: inlineOf(title!)});
 		} else if (mark !== undefined) {
 			blocks.push({kind: 'item', mark, text: takeText(item!)});

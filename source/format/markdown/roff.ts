@@ -18,9 +18,9 @@ export const roffEscape = (text: string): string => text.replaceAll(/["'\-\\^`~]
 const textLine = (line: string): string => (line.startsWith('.') ? String.raw`\&${line}` : line);
 
 function inlineRoff(inline: Inline): string {
-	const parts = inline.map(({text, style, target}, place) => {
+	const parts = inline.map(({text, style, target}, index) => {
 		const shown = style === 'plain' ? roffEscape(text) : String.raw`\fB${roffEscape(text)}\fR`;
-		const words = target === undefined || inline[place + 1]?.target === target ? undefined : targetWords(target);
+		const words = target === undefined || inline[index + 1]?.target === target ? undefined : targetWords(target);
 		const topic = words?.startsWith('canhazgpu help ') === true ? words.split(' ').at(-1) : undefined;
 		const destination = topic === undefined ? words : `canhazgpu-${topic}(7)`;
 		return destination === undefined || destination === text ? shown : `${shown} (${roffEscape(destination)})`;
@@ -31,9 +31,9 @@ function inlineRoff(inline: Inline): string {
 /** A row: its first cell, and under it the others, those before the last with the title of their column. */
 function rowRoff(row: readonly Inline[], header: readonly Inline[]): readonly string[] {
 	const [first = [], ...others] = row;
-	const texts = others.flatMap((cell, place) => {
-		const isLast = place === others.length - 1;
-		const title = inlineRoff(header[place + 1] ?? []);
+	const texts = others.flatMap((cell, index) => {
+		const isLast = index === others.length - 1;
+		const title = inlineRoff(header[index + 1] ?? []);
 		return cell.length === 0 ? [] : [isLast || title === '' ? inlineRoff(cell) : `${title}: ${inlineRoff(cell)}.`];
 	});
 	return [
@@ -98,7 +98,7 @@ export function manPage({name, section, summary, version, markdown}: ManPage): s
 		'.SH NAME',
 		String.raw`${roffEscape(name)} \- ${roffEscape(summary)}`,
 		...(startsWithText ? ['.SH DESCRIPTION'] : []),
-		...blocks.flatMap((block, place) => blockRoff(block, (blocks[place - 1]?.kind ?? 'heading') === 'heading')),
+		...blocks.flatMap((block, index) => blockRoff(block, (blocks[index - 1]?.kind ?? 'heading') === 'heading')),
 		'',
 	].join('\n');
 }

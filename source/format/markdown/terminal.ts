@@ -40,9 +40,9 @@ function styled({text, style}: Span, {paint, hasColor}: MarkdownOptions): string
 
 /** A link is followed by where it leads. */
 const withTargets = (inline: Inline): Inline =>
-	inline.flatMap((span, place) => {
+	inline.flatMap((span, index) => {
 		const words =
-			span.target === undefined || inline[place + 1]?.target === span.target ? undefined : targetWords(span.target);
+			span.target === undefined || inline[index + 1]?.target === span.target ? undefined : targetWords(span.target);
 		return words === undefined || words === span.text
 			? [span]
 			: [
@@ -73,8 +73,8 @@ function wordsOf(inline: Inline, options: MarkdownOptions): readonly Word[] {
 
 		// Code that is too long is broken at its blanks, and then does without marks.
 		const style = span.style === 'code' ? 'plain' : span.style;
-		for (const [place, text] of span.text.split(' ').entries()) {
-			isOpen &&= place === 0;
+		for (const [index, text] of span.text.split(' ').entries()) {
+			isOpen &&= index === 0;
 			if (text !== '') {
 				add({text, style});
 			}
@@ -214,8 +214,8 @@ function blockLines(block: Block, options: MarkdownOptions): readonly string[] {
 export function markdownText(markdown: string, options: MarkdownOptions): string {
 	const blocks = parseMarkdown(markdown);
 	return blocks
-		.flatMap((block, place) => {
-			const before = blocks[place - 1];
+		.flatMap((block, index) => {
+			const before = blocks[index - 1];
 			const isTight = before === undefined || (block.kind === 'item' && before.kind === 'item');
 			return [...(isTight ? [] : ['']), ...blockLines(block, options)];
 		})

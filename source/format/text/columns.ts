@@ -26,14 +26,14 @@ export const totalWidth = (columns: readonly Column[], gap: number): number =>
 /** Which column stands at this place of a line; the blank behind a column is a part of it. */
 export function columnNameAt<Name extends string>(
 	columns: ReadonlyArray<Column<Name>>,
-	place: number,
+	index: number,
 	gap: number,
 ): Name | undefined {
 	let end = 0;
 	for (const {name, width} of columns) {
 		end += width + gap;
-		if (place < end) {
-			return place < 0 ? undefined : name;
+		if (index < end) {
+			return index < 0 ? undefined : name;
 		}
 	}
 

@@ -26,7 +26,7 @@ export function gpuRanges(gpus: readonly number[], least = 3): string {
 	return runs
 		.flatMap(([first, last]) =>
 			last - first + 1 < Math.max(2, least)
-				? Array.from({length: last - first + 1}, (_, place) => String(first + place))
+				? Array.from({length: last - first + 1}, (_, position) => String(first + position))
 				: [`${first}-${last}`],
 		)
 		.join(',');

@@ -20,7 +20,7 @@ export const numbersForPrograms = (
 	const rankOf = (index: number): number => nodes.get(index) ?? Number.MAX_SAFE_INTEGER;
 	// The order of those that are alike stays as it is.
 	const counted = isWhole ? numbers.toSorted((a, b) => rankOf(a) - rankOf(b)) : numbers;
-	return new Map(counted.map((index, place) => [index, numbers[place] ?? index]));
+	return new Map(counted.map((index, position) => [index, numbers[position] ?? index]));
 };
 
 /**

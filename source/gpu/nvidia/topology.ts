@@ -42,8 +42,8 @@ export function parseTopology(text: string): GpuLinks | undefined {
 		}
 
 		const row: Array<GpuLink | undefined> = [];
-		for (const [place, cell] of cells.entries()) {
-			const other = columns[place + 1];
+		for (const [column, cell] of cells.entries()) {
+			const other = columns[column + 1];
 			if (other !== undefined && other !== index && isLink(cell)) {
 				row[other] = cell;
 			}

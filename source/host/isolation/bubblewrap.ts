@@ -175,7 +175,7 @@ const tryToMakeNamespaces = async (
 			entrance: [
 				nsenter,
 				'--preserve-credentials',
-				...flags.map((flag, place) => `--${flag}=/proc/${process.pid}/fd/${descriptors[place]}`),
+				...flags.map((flag, index) => `--${flag}=/proc/${process.pid}/fd/${descriptors[index]}`),
 				'--',
 			],
 			close,

@@ -32,7 +32,7 @@ export function proofLines(output: string): readonly string[] | undefined {
 /** What the lines of a proof say. Undefined: the isolation holds. */
 export function leakIn(lines: readonly string[], {foreign, granted}: ProofNodes): IsolationProblem | undefined {
 	const opened = new Set(lines.map(Number));
-	const leak = foreign.find((_, place) => opened.has(place));
+	const leak = foreign.find((_, index) => opened.has(index));
 	if (leak !== undefined) {
 		return {kind: 'foreign-opens', device: leak};
 	}

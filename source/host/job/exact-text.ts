@@ -71,7 +71,7 @@ The last words of our own command line as they were typed. Words that are not it
 */
 export const exactWords = <Words extends readonly string[]>(words: Words, bytes = startedWords()): Words => {
 	const own = isUtf8(bytes) || words.length === 0 ? [] : stringsIn(bytes).slice(-words.length);
-	const isOurs = own.length === words.length && own.every((word, place) => lossyText(word) === words[place]);
+	const isOurs = own.length === words.length && own.every((word, index) => lossyText(word) === words[index]);
 	return isOurs ? (own.map((word) => decodeBytes(word)) as readonly string[] as Words) : words;
 };
 

@@ -105,7 +105,7 @@ let known: {readonly signals: ReadonlySet<number> | undefined} | undefined;
 /** The numbers of the signals of a mask of /proc. Those from 32 on are passed on by themselves. */
 export const signalsOf = (mask: string): ReadonlySet<number> => {
 	const bits = BigInt(`0x${mask}`);
-	const numbers = Array.from({length: 31}, (_, place) => place + 1);
+	const numbers = Array.from({length: 31}, (_, index) => index + 1);
 	// eslint-disable-next-line no-bitwise -- bit n - 1 stands for signal n
 	return new Set(numbers.filter((number) => ((bits >> BigInt(number - 1)) & 1n) === 1n));
 };

@@ -46,14 +46,14 @@ export function createMemoryStore({now = () => Date.now() / 1000}: Options = {})
 			isLocked = value;
 		},
 		async read({user, change, withoutQueue} = {}) {
-			const {pool, gpus, line, entries, history, drains, notices, policy, revision, run, changes} = state;
+			const {pool, gpus, queue, entries, history, drains, notices, policy, revision, run, changes} = state;
 			return decodeSnapshot(
 				{
 					now: now(),
 					storeUptimeSeconds: Infinity,
 					pool,
 					gpus: Array.from({length: Math.min(Number(pool.gpuCount ?? 0), mostGpus)}, (_, index) => gpus.get(index)),
-					queue: withoutQueue === true ? [] : line.map((id) => [id, entries.get(id)]),
+					queue: withoutQueue === true ? [] : queue.map((id) => [id, entries.get(id)]),
 					drains,
 					notices,
 					policy,
@@ -69,7 +69,7 @@ export function createMemoryStore({now = () => Date.now() / 1000}: Options = {})
 			);
 		},
 		async readEntry(id) {
-			return decodeEntry(id, state.line.includes(id) ? state.entries.get(id) : undefined);
+			return decodeEntry(id, state.queue.includes(id) ? state.entries.get(id) : undefined);
 		},
 		async commit(plan) {
 			const raw = encodePlan(plan);

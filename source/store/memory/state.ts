@@ -13,7 +13,7 @@ export type State = {
 	/**
 	In the order of the queue.
 	*/
-	readonly line: string[];
+	readonly queue: string[];
 	readonly entries: Map<string, string>;
 	/**
 	Oldest first.
@@ -34,7 +34,7 @@ export type State = {
 	/**
 	By id, in microseconds since the epoch: what the order of the queue goes by.
 	*/
-	readonly places: Map<string, number>;
+	readonly scores: Map<string, number>;
 	/**
 	Change id -> the attempt that was carried out.
 	*/
@@ -45,7 +45,7 @@ export type State = {
 export const emptyState = (): State => ({
 	pool: {gpuCount: undefined, provider: undefined, machine: undefined},
 	gpus: new Map(),
-	line: [],
+	queue: [],
 	entries: new Map(),
 	history: [],
 	auditLog: [],
@@ -54,7 +54,7 @@ export const emptyState = (): State => ({
 	policy: undefined,
 	revision: undefined,
 	run: 'run-1',
-	places: new Map(),
+	scores: new Map(),
 	changes: new Map(),
 });
 
@@ -73,8 +73,8 @@ function holds(state: State, expectation: Expectation): boolean {
 
 		case 'queue': {
 			const {ids, extent} = expectation;
-			const isLongEnough = extent === 'whole' ? state.line.length === ids.length : state.line.length >= ids.length;
-			return isLongEnough && ids.every((id, place) => state.line[place] === id);
+			const isLongEnough = extent === 'whole' ? state.queue.length === ids.length : state.queue.length >= ids.length;
+			return isLongEnough && ids.every((id, position) => state.queue[position] === id);
 		}
 
 		case 'pool': {
@@ -91,21 +91,21 @@ function holds(state: State, expectation: Expectation): boolean {
 	}
 }
 
-/** Joining twice would move somebody to the end; an entry without a place would never be found again. */
-function isPossible({line}: State, write: RawWrite): boolean {
-	return (write.kind !== 'join' && write.kind !== 'entry') || line.includes(write.id) === (write.kind === 'entry');
+/** Joining twice would move somebody to the end; an entry without a position would never be found again. */
+function isPossible({queue}: State, write: RawWrite): boolean {
+	return (write.kind !== 'join' && write.kind !== 'entry') || queue.includes(write.id) === (write.kind === 'entry');
 }
 
-function join({line, places}: State, {id, atMicroseconds}: Extract<RawWrite, {kind: 'join'}>, now: number): void {
-	const taken = line.map((other) => places.get(other) ?? 0);
-	let place = atMicroseconds ?? Math.max(Math.floor(now * 1e6), (taken.at(-1) ?? 0) + 1);
-	while (taken.includes(place)) {
-		place++;
+function join({queue, scores}: State, {id, atMicroseconds}: Extract<RawWrite, {kind: 'join'}>, now: number): void {
+	const taken = queue.map((other) => scores.get(other) ?? 0);
+	let score = atMicroseconds ?? Math.max(Math.floor(now * 1e6), (taken.at(-1) ?? 0) + 1);
+	while (taken.includes(score)) {
+		score++;
 	}
 
-	places.set(id, place);
-	const behind = taken.findIndex((other) => other > place);
-	line.splice(behind === -1 ? line.length : behind, 0, id);
+	scores.set(id, score);
+	const behind = taken.findIndex((other) => other > score);
+	queue.splice(behind === -1 ? queue.length : behind, 0, id);
 }
 
 function carryOut(state: State, write: RawWrite, now: number): void {
@@ -137,13 +137,13 @@ function carryOut(state: State, write: RawWrite, now: number): void {
 		}
 
 		case 'leave': {
-			const place = state.line.indexOf(write.id);
-			if (place !== -1) {
-				state.line.splice(place, 1);
+			const position = state.queue.indexOf(write.id);
+			if (position !== -1) {
+				state.queue.splice(position, 1);
 			}
 
 			state.entries.delete(write.id);
-			state.places.delete(write.id);
+			state.scores.delete(write.id);
 			break;
 		}
 

@@ -113,9 +113,9 @@ function readEntry(fields: Fields, id: string): QueueEntry {
 }
 
 /**
-Reads one place of the queue. Never throws.
+Reads one entry of the queue. Never throws.
 
-@param id - Of the place.
+@param id - Of the entry.
 @param raw - Undefined when the id has no entry.
 */
 export function decodeQueueEntry(id: string, raw: string | undefined): QueueRecord {

@@ -28,20 +28,20 @@ function entryKeyOf(id: string): Argument {
 	return typeof wire === 'string' ? `${entryKeyPrefix}${wire}` : Buffer.concat([Buffer.from(entryKeyPrefix), wire]);
 }
 
-/** Hands each key its place among KEYS, once. */
-class Places {
-	readonly #places = new Map<string, number>();
+/** Hands each key its position among KEYS, once. */
+class KeyList {
+	readonly #positions = new Map<string, number>();
 	readonly keys: Argument[] = [...commitKeys];
 
-	#place(name: string, key: () => Argument): number {
-		let place = this.#places.get(name);
-		if (place === undefined) {
+	#positionOf(name: string, key: () => Argument): number {
+		let position = this.#positions.get(name);
+		if (position === undefined) {
 			this.keys.push(key());
-			place = this.keys.length;
-			this.#places.set(name, place);
+			position = this.keys.length;
+			this.#positions.set(name, position);
 		}
 
-		return place;
+		return position;
 	}
 
 	/** Of a key that every script is given. */
@@ -50,60 +50,60 @@ class Places {
 	}
 
 	gpu(index: number): number {
-		return this.#place(`${gpuKeyPrefix}${index}`, () => `${gpuKeyPrefix}${index}`);
+		return this.#positionOf(`${gpuKeyPrefix}${index}`, () => `${gpuKeyPrefix}${index}`);
 	}
 
 	change(id: string): number {
-		return this.#place(`${changeKeyPrefix}${id}`, () => `${changeKeyPrefix}${id}`);
+		return this.#positionOf(`${changeKeyPrefix}${id}`, () => `${changeKeyPrefix}${id}`);
 	}
 
 	entry(id: string): number {
-		return this.#place(`${entryKeyPrefix}${id}`, () => entryKeyOf(id));
+		return this.#positionOf(`${entryKeyPrefix}${id}`, () => entryKeyOf(id));
 	}
 }
 
 /** One step with a value, or another without one. */
 const valueSteps = (
 	[withValue, without]: readonly [withValue: string, without: string],
-	place: number,
+	position: number,
 	raw: string | undefined,
-): readonly Argument[] => (raw === undefined ? [without, place] : [withValue, place, wireOf(raw)]);
+): readonly Argument[] => (raw === undefined ? [without, position] : [withValue, position, wireOf(raw)]);
 
-/** The place of the key that holds what is expected. */
-function placeOf(expectation: Exclude<Expectation, {readonly kind: 'queue'}>, places: Places): number {
+/** The position of the key that holds what is expected. */
+function positionOf(expectation: Exclude<Expectation, {readonly kind: 'queue'}>, keyList: KeyList): number {
 	switch (expectation.kind) {
 		case 'gpu': {
-			return places.gpu(expectation.index);
+			return keyList.gpu(expectation.index);
 		}
 
 		case 'entry': {
-			return places.entry(expectation.id);
+			return keyList.entry(expectation.id);
 		}
 
 		case 'pool': {
-			return places.value('gpuCount');
+			return keyList.value('gpuCount');
 		}
 
 		case 'drains':
 		case 'notices':
 		case 'policy':
 		case 'revision': {
-			return places.value(expectation.kind);
+			return keyList.value(expectation.kind);
 		}
 	}
 }
 
 type Expected = {
-	/** Pairs of a key's place and its value. */
+	/** Pairs of a key's position and its value. */
 	readonly values: readonly Argument[];
 	readonly absent: readonly Argument[];
 	readonly steps: readonly Argument[];
 };
 
 /** Sorts what is expected into what is read at once, and the queue. */
-function expectedOf({expect, change}: RawPlan, places: Places): Expected {
+function expectedOf({expect, change}: RawPlan, keyList: KeyList): Expected {
 	const values: Argument[] = [];
-	const absent: Argument[] = change === undefined ? [] : [places.change(change.id)];
+	const absent: Argument[] = change === undefined ? [] : [keyList.change(change.id)];
 	const steps: Argument[] = [];
 	for (const expectation of expect) {
 		if (expectation.kind === 'queue') {
@@ -112,22 +112,22 @@ function expectedOf({expect, change}: RawPlan, places: Places): Expected {
 			continue;
 		}
 
-		const place = placeOf(expectation, places);
+		const position = positionOf(expectation, keyList);
 		const value = expectation.kind === 'pool' ? expectation.gpuCount?.toString() : expectation.raw;
 		if (value === undefined) {
-			absent.push(place);
+			absent.push(position);
 		} else {
-			values.push(place, wireOf(value));
+			values.push(position, wireOf(value));
 		}
 	}
 
 	return {values, absent, steps};
 }
 
-function writeSteps(write: RawWrite, places: Places): readonly Argument[] {
+function writeSteps(write: RawWrite, keyList: KeyList): readonly Argument[] {
 	switch (write.kind) {
 		case 'gpu': {
-			return valueSteps(['set', 'delete'], places.gpu(write.index), write.raw);
+			return valueSteps(['set', 'delete'], keyList.gpu(write.index), write.raw);
 		}
 
 		case 'pool': {
@@ -138,12 +138,12 @@ function writeSteps(write: RawWrite, places: Places): readonly Argument[] {
 		case 'join': {
 			const {id, raw, atMicroseconds} = write;
 			return atMicroseconds === undefined
-				? ['join', places.entry(id), wireOf(id), raw]
-				: ['rejoin', places.entry(id), wireOf(id), raw, `${atMicroseconds}000`];
+				? ['join', keyList.entry(id), wireOf(id), raw]
+				: ['rejoin', keyList.entry(id), wireOf(id), raw, `${atMicroseconds}000`];
 		}
 
 		case 'entry': {
-			return ['entry', places.entry(write.id), wireOf(write.id), write.raw];
+			return ['entry', keyList.entry(write.id), wireOf(write.id), write.raw];
 		}
 
 		case 'restored': {
@@ -151,13 +151,13 @@ function writeSteps(write: RawWrite, places: Places): readonly Argument[] {
 		}
 
 		case 'leave': {
-			return ['leave', places.entry(write.id), wireOf(write.id)];
+			return ['leave', keyList.entry(write.id), wireOf(write.id)];
 		}
 
 		case 'drains':
 		case 'notices':
 		case 'policy': {
-			return valueSteps(['set', 'delete'], places.value(write.kind), write.raw);
+			return valueSteps(['set', 'delete'], keyList.value(write.kind), write.raw);
 		}
 	}
 }
@@ -198,17 +198,17 @@ const asksForMore = ({grants, expect, writes, usage}: RawPlan): boolean =>
 @param run - Names the present run of the server; empty when that is not known.
 */
 export function commitArguments(plan: RawPlan, run: string): Arguments {
-	const places = new Places();
+	const keyList = new KeyList();
 	const {change} = plan;
-	const expected = expectedOf(plan, places);
+	const expected = expectedOf(plan, keyList);
 	const steps = [
 		expected.values.length / 2,
 		...expected.values,
 		expected.absent.length,
 		...expected.absent,
-		...(change === undefined ? [] : ['once', places.change(change.id), change.attempt, changeSeconds]),
+		...(change === undefined ? [] : ['once', keyList.change(change.id), change.attempt, changeSeconds]),
 		...expected.steps,
-		...plan.writes.flatMap((write) => writeSteps(write, places)),
+		...plan.writes.flatMap((write) => writeSteps(write, keyList)),
 		...plan.usage.flatMap(({endSecond, raw}) => ['usage', endSecond, raw]),
 		...plan.audit.flatMap((raw) => ['audit', raw]),
 	];
@@ -224,5 +224,5 @@ export function commitArguments(plan: RawPlan, run: string): Arguments {
 		historyWindowSeconds,
 		...steps,
 	];
-	return {keys: places.keys, values};
+	return {keys: keyList.keys, values};
 }

@@ -58,7 +58,7 @@ export function parseReadReply(reply: unknown): Omit<RawSnapshot, 'storeUptimeSe
 		now: integerOf(seconds) + integerOf(microseconds) / 1e6,
 		pool: {gpuCount: valueOf(gpuCount), provider: valueOf(provider), machine: valueOf(machine)},
 		gpus: listOf(gpus, valueOf),
-		queue: listOf(ids, bytesOf).map((id, place) => [rawOf(id), values[place]] as const),
+		queue: listOf(ids, bytesOf).map((id, index) => [rawOf(id), values[index]] as const),
 		drains: valueOf(drains),
 		notices: valueOf(notices),
 		revision: valueOf(revision),

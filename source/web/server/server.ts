@@ -93,8 +93,8 @@ function shareConnections(server: Server, mostConnections: number): void {
 		}
 
 		const unknown = [...open].filter(([, caller]) => caller === undefined).map(([socket]) => socket);
-		for (const [place, caller] of callersOf(unknown).entries()) {
-			open.set(unknown[place]!, caller);
+		for (const [index, caller] of callersOf(unknown).entries()) {
+			open.set(unknown[index]!, caller);
 		}
 
 		const shares = Map.groupBy(open.keys(), (socket) => open.get(socket)!)

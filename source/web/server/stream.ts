@@ -114,8 +114,8 @@ export function createStreams(
 	function lookUp(newcomer: Connection): string {
 		const unknown = [...open].filter(([, {caller}]) => caller === undefined);
 		const [own, ...callers] = callersOf([newcomer, ...unknown.map(([, {connection}]) => connection)]);
-		for (const [place, [outgoing, known]] of unknown.entries()) {
-			join(outgoing, {...known, caller: callers[place]!});
+		for (const [index, [outgoing, known]] of unknown.entries()) {
+			join(outgoing, {...known, caller: callers[index]!});
 		}
 
 		return own!;

@@ -121,8 +121,8 @@ export async function startSlurm({gres = `gpu:${gpusOfNode}`} = {}): Promise<Slu
 			`SlurmdPidFile=${file('%n.pid')}`,
 			`SlurmdLogFile=${file('%n.log')}`,
 			...nodes.map(
-				(node, place) =>
-					`NodeName=${node} NodeHostname=${hostname()} NodeAddr=127.0.0.1 Port=${nodePorts[place]} CPUs=8 RealMemory=2000 Gres=${gres}`,
+				(node, index) =>
+					`NodeName=${node} NodeHostname=${hostname()} NodeAddr=127.0.0.1 Port=${nodePorts[index]} CPUs=8 RealMemory=2000 Gres=${gres}`,
 			),
 			`PartitionName=main Nodes=${nodes.join(',')} Default=YES MaxTime=INFINITE State=UP`,
 			'',

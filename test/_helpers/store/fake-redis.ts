@@ -30,7 +30,7 @@ function takeCommands(bytes: Uint8Array): {
 		const count = line();
 		const words: string[] = [];
 		let isWhole = count !== undefined;
-		for (let place = 0; isWhole && place < Number(count!.slice(1)); place++) {
+		for (let index = 0; isWhole && index < Number(count!.slice(1)); index++) {
 			const length = Number(line()?.slice(1));
 			isWhole = buffer.length >= at + length + 2;
 			words.push(buffer.toString('utf8', at, at + length));

@@ -19,8 +19,8 @@ export function crash({state}: MemoryStore, disk: State = emptyState()): void {
 
 	refill(state.gpus, back.gpus);
 	refill(state.entries, back.entries);
-	refill(state.places, back.places);
-	state.line.splice(0, Infinity, ...back.line);
+	refill(state.scores, back.scores);
+	state.queue.splice(0, Infinity, ...back.queue);
 	state.history.splice(0, Infinity, ...back.history);
 	state.auditLog.splice(0, Infinity, ...back.auditLog);
 	state.pool = back.pool;

@@ -42,10 +42,10 @@ export async function shareAll(crowd: Crowd, count: number, seed = 7): Promise<S
 	let served = 0;
 	let mostOnOneGpu = 0;
 	const people = await Promise.all(Array.from({length: count}, async () => crowd.enter()));
-	const wishes = people.map((person, place) => ({
+	const wishes = people.map((person, index) => ({
 		person,
 		gpus: random() < 0.2 ? 2 : 1,
-		shareMiB: place % 10 === 9 ? undefined : 1024 * (1 + Math.floor(random() * 24)),
+		shareMiB: index % 10 === 9 ? undefined : 1024 * (1 + Math.floor(random() * 24)),
 		holdMs: Math.floor(random() * 20),
 	}));
 	await Promise.all(

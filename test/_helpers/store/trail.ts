@@ -65,5 +65,5 @@ export async function checkTrail(
 	expect([...told.line].toSorted()).toEqual(snapshot.queue.map(({id}) => id).toSorted());
 	const times = entries.map(({time}) => time);
 	// Each bears the time of what was read for it, so that those of many at once may cross.
-	expect(isCrowd || times.every((time, place) => place === 0 || time >= times[place - 1]!)).toBe(true);
+	expect(isCrowd || times.every((time, position) => position === 0 || time >= times[position - 1]!)).toBe(true);
 }

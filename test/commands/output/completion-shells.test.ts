@@ -137,10 +137,10 @@ async function pressTabWithoutStore(shell: Terminal): Promise<void> {
 
 async function open(shell: Shell, ...lines: readonly string[]): Promise<Terminal> {
 	const terminal = await openShell(box, shell);
-	for (const [place, line] of lines.entries()) {
+	for (const [index, line] of lines.entries()) {
 		terminal.write(`${line}\n`);
-		terminal.write(`echo done $((${place} + 40))\n`);
-		await terminal.waitFor(`done ${place + 40}`);
+		terminal.write(`echo done $((${index} + 40))\n`);
+		await terminal.waitFor(`done ${index + 40}`);
 		// What is typed before the prompt stands in front of it.
 		await terminal.waitFor((text) => edited(text) === '');
 	}

@@ -8,7 +8,7 @@ import type {App} from '../../../source/app/contract.js';
 import {findCommand, verbs} from '../../../source/command-line/arguments.js';
 import {candidatesOf} from '../../../source/command-line/completion/known-values.js';
 import {completeWords} from '../../../source/command-line/completion/words.js';
-import {globalFlags, verbPlace} from '../../../source/command-line/flags.js';
+import {globalFlags, verbPosition} from '../../../source/command-line/flags.js';
 import {understand} from '../../../source/main.js';
 import {eventually} from '../../_helpers/eventually.js';
 import {createBox, createRedisBox, type Box} from '../../_helpers/program/cli.js';
@@ -225,7 +225,7 @@ test('whatever is typed, only what goes on from it is offered', async () => {
 			expect(found.filter((candidate) => !candidate.startsWith(last))).toEqual([]);
 			expect(found).toEqual([...new Set(found)]);
 			const own = before.slice(0, before.indexOf('--'));
-			expect(completed.kind === 'command').toBe(before.includes('--') && own[verbPlace(own)] === 'run');
+			expect(completed.kind === 'command').toBe(before.includes('--') && own[verbPosition(own)] === 'run');
 		}),
 		{numRuns: 200},
 	);

@@ -41,7 +41,7 @@ test('a database with a broken middle is said to be damaged, by every verb, and 
 	const whole = readFileSync(database(box));
 	writeFileSync(
 		database(box),
-		Uint8Array.from(whole, (byte, place) => (place < 4096 ? byte : 0xaa)),
+		Uint8Array.from(whole, (byte, index) => (index < 4096 ? byte : 0xaa)),
 	);
 	const broken = readFileSync(database(box));
 	for (const verb of ['status', 'reserve', 'release', 'run -- true', 'queue']) {

@@ -44,9 +44,9 @@ async function fill(box: Box) {
 	expect(await box.run('reserve --gpu-ids 1 --duration 8h')).toMatchObject({exitCode: 0});
 	expect(await box.run(['admin', '--drain', '2', '--reason', 'fan is dead'])).toMatchObject({exitCode: 0});
 	const waiters: Started[] = [];
-	for (let place = 1; place <= waiterCount; place++) {
+	for (let index = 1; index <= waiterCount; index++) {
 		const waiter = start(box, 'reserve --short --duration 1h');
-		await waiter.says(new RegExp(`position ${place} of ${place}`, 'v'));
+		await waiter.says(new RegExp(`position ${index} of ${index}`, 'v'));
 		waiters.push(waiter);
 	}
 
@@ -74,10 +74,10 @@ async function expectRestored(box: Box, {job, waiters, seen}: Awaited<ReturnType
 	);
 	expect(events.stdout).toMatch(/got GPU 1 back after the store had lost them/v);
 
-	for (const [place, waiter] of waiters.entries()) {
+	for (const [index, waiter] of waiters.entries()) {
 		await box.run('release --gpu-ids 1');
 		expect(await waiter.ended).toMatchObject({exitCode: 0, stdout: '1\n'});
-		expect(waiters.slice(place + 1).map(({stdout}) => stdout())).toEqual(waiters.slice(place + 1).map(() => ''));
+		expect(waiters.slice(index + 1).map(({stdout}) => stdout())).toEqual(waiters.slice(index + 1).map(() => ''));
 	}
 
 	process.kill(job.pid, 'SIGTERM');

@@ -36,22 +36,22 @@ afterAll(async () => {
 const now = Math.floor(Date.now() / 1000);
 
 /** As the peer wrote it at first, times in one of its forms. */
-const record = (place: number, endTime: number | string = now - hour - place) =>
+const record = (index: number, endTime: number | string = now - hour - index) =>
 	JSON.stringify({
-		user: place % 2 === 0 ? 'alice' : 'bob <b>',
-		gpu_id: place % 4,
-		start_time: new Date((now - 2 * hour - place) * 1000).toISOString(),
+		user: index % 2 === 0 ? 'alice' : 'bob <b>',
+		gpu_id: index % 4,
+		start_time: new Date((now - 2 * hour - index) * 1000).toISOString(),
 		end_time: typeof endTime === 'string' ? endTime : new Date(endTime * 1000).toISOString(),
 		duration_seconds: hour,
 		reservation_type: 'run',
 	});
 
-const keyOf = (place: number) => `canhazgpu:usage_history:${now - place}:alice:${place}`;
+const keyOf = (index: number) => `canhazgpu:usage_history:${now - index}:alice:${index}`;
 
 async function keep(count: number): Promise<void> {
 	for (let first = 0; first < count; first += 1000) {
 		const places = Array.from({length: Math.min(1000, count - first)}, (_, offset) => first + offset);
-		await client.mset(...places.flatMap((place) => [keyOf(place), record(place)]));
+		await client.mset(...places.flatMap((index) => [keyOf(index), record(index)]));
 	}
 }
 

@@ -12,12 +12,12 @@ test.each([
 ])('on %s: ten processes on two GPUs, some of them killed', async (__, create) => {
 	const box = await create();
 	await box.run('reserve --gpus 2');
-	const processes = Array.from({length: 10}, (_, place) =>
-		start(box, ['run', '--gpus', String(1 + (place % 2)), '--', 'sleep', String((place % 5) * 0.05)]),
+	const processes = Array.from({length: 10}, (_, index) =>
+		start(box, ['run', '--gpus', String(1 + (index % 2)), '--', 'sleep', String((index % 5) * 0.05)]),
 	);
 	await eventually(async () => (await peek(box)).queue.length === 10, 60_000);
-	for (const place of [0, 5, 8]) {
-		processes[place]!.kill('SIGKILL');
+	for (const index of [0, 5, 8]) {
+		processes[index]!.kill('SIGKILL');
 	}
 
 	await box.run('release');

@@ -54,14 +54,14 @@ describe.each([
 
 			let waiting = 0;
 			const people = await Promise.all(Array.from({length: 50}, async () => crowd.enter()));
-			const done = people.map(async (person, place) => {
+			const done = people.map(async (person, index) => {
 				const ids = [...new Set(Array.from({length: 1 + upTo(3)}, () => upTo(gpuCount)))];
 				const wanted: Wanted =
 					upTo(3) === 0 ? {count: ids.length, ids} : {count: 1 + upTo(4), need: needs[upTo(needs.length)]};
 				const [holdMs, fateAt] = [upTo(30), upTo(20)];
 				const controller = new AbortController();
 				let isCounted = false;
-				const fate = place % 10 === 3 ? 'killed' : place % 10 === 6 ? 'withdrawn' : 'served';
+				const fate = index % 10 === 3 ? 'killed' : index % 10 === 6 ? 'withdrawn' : 'served';
 				const meetsFate = async (): Promise<string> => {
 					await eventually(() => granted.size >= fateAt, 60_000);
 					if (fate === 'killed') {

@@ -27,7 +27,7 @@ test('a series goes back to the first scan however long ago, in bounded room, an
 			fc.array(fc.double({min: 0, max: 1, noNaN: true}), {minLength: 1, maxLength: 7}),
 			(count, columns, shares) => {
 				const history = historyOf(
-					Array.from({length: count}, (_, place) => [place * stepMs, shares[place % shares.length]!]),
+					Array.from({length: count}, (_, index) => [index * stepMs, shares[index % shares.length]!]),
 				);
 				const stored = history.series.get('a')!;
 				expect(stored.utilization.length).toBeLessThanOrEqual(240);
@@ -45,7 +45,7 @@ test('a series goes back to the first scan however long ago, in bounded room, an
 });
 
 test('a rise stays where it was when the series gets coarser', () => {
-	const history = historyOf(Array.from({length: 1000}, (_, place) => [place * stepMs, place < 500 ? 0 : 1]));
+	const history = historyOf(Array.from({length: 1000}, (_, index) => [index * stepMs, index < 500 ? 0 : 1]));
 	const {utilization} = processSeriesOf(history, 'a', 100)!;
 	expect([utilization[10], utilization[45], utilization[55], utilization[99]]).toEqual([0, 0, 1, 1]);
 });

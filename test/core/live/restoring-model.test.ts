@@ -226,8 +226,8 @@ async function checkHistory(world: World): Promise<void> {
 	const groups = Map.groupBy(records, ({leaseId, gpuId}) => `${leaseId} ${gpuId}`);
 	for (const group of groups.values()) {
 		const sorted = group.toSorted((a, b) => a.startTime - b.startTime);
-		for (const [place, record] of sorted.entries()) {
-			expect(record.startTime).toBeGreaterThanOrEqual(Math.floor(sorted[place - 1]?.endTime ?? 0));
+		for (const [index, record] of sorted.entries()) {
+			expect(record.startTime).toBeGreaterThanOrEqual(Math.floor(sorted[index - 1]?.endTime ?? 0));
 		}
 	}
 }

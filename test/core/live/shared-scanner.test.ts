@@ -54,7 +54,7 @@ test('ten viewers cost one scan an interval, and all see the same', async () => 
 	const world = await createLiveWorld(2);
 	let scan = 0;
 	world.see(() => observationOf([{...idleReading(0), utilizationPercent: ++scan}, idleReading(1)]));
-	const viewers = Array.from({length: 10}, (_, place) => watch(world.as(place)));
+	const viewers = Array.from({length: 10}, (_, index) => watch(world.as(index)));
 	const rounds = 8;
 	const seen = await Promise.all(viewers.map(async (viewer) => look(viewer, rounds)));
 	expect(world.scans()).toBeLessThan(2 * rounds);

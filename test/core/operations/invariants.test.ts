@@ -12,7 +12,7 @@ import {extend, readStatus, release, reserve} from '../../../source/core/operati
 import {checkTrail} from '../../_helpers/store/trail.js';
 import {createTestWorld, historyOf, person, type TestWorld} from '../../_helpers/world.js';
 
-const people = ['alice', 'bob', 'carol'].map((name, place) => person(name, name, 1000 + place));
+const people = ['alice', 'bob', 'carol'].map((name, index) => person(name, name, 1000 + index));
 const gpuCount = 4;
 
 type Step =
@@ -43,7 +43,7 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
 );
 
 /** A `run` lease with a living process, as the wrapper takes it. */
-async function startRun(world: TestWorld, {who: place, id, pid}: Extract<Step, {do: 'run'}>, leaseId: string) {
+async function startRun(world: TestWorld, {who: index, id, pid}: Extract<Step, {do: 'run'}>, leaseId: string) {
 	const {snapshot} = await readStatus(world);
 	if (snapshot.gpus[id]!.kind !== 'free') {
 		return false;
@@ -52,7 +52,7 @@ async function startRun(world: TestWorld, {who: place, id, pid}: Extract<Step, {
 	world.processes.set(pid, 'alive');
 	const answer = await acquireNow(
 		{...world, host: {...world.host, self: {pid}}},
-		{requester: people[place]!, count: 1, ids: [id], tenure: {type: 'run'}},
+		{requester: people[index]!, count: 1, ids: [id], tenure: {type: 'run'}},
 		leaseId,
 	);
 	return answer.kind === 'granted';

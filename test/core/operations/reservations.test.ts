@@ -153,7 +153,7 @@ describe('reserve', () => {
 		expect(await reserve(world, {requester: alice, count: 1, durationSeconds: hour})).toMatchObject({kind: 'refused'});
 		world.pass(40);
 		expect((await take(world, alice, [3])).gpus).toEqual([3]);
-		expect(world.memory.state.line).toEqual([]);
+		expect(world.memory.state.queue).toEqual([]);
 	});
 
 	test('scans again when what it saw is older than two seconds', async () => {

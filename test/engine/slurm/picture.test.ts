@@ -66,21 +66,21 @@ const cluster = fc.record({
 test('a GPU is available only where its node can start a job, no job has it, and no hidden job may have it', () => {
 	fc.assert(
 		fc.property(cluster, ({used, troubles, held}) => {
-			const nodes = ['box1', 'box2'].map((name, place) => {
-				const trouble = troubles[place];
-				return node(name, {usedGpus: used[place]!, ...(trouble !== undefined && {trouble})});
+			const nodes = ['box1', 'box2'].map((name, index) => {
+				const trouble = troubles[index];
+				return node(name, {usedGpus: used[index]!, ...(trouble !== undefined && {trouble})});
 			});
 			const jobs = held.map((each, place) => job({id: place + 1, held: [each]}));
 			const rows = rowsOf(stateOf(nodes, jobs));
 			expect(rows).toHaveLength(8);
 			for (const row of rows) {
 				const {node: name, gpu} = row.reading!.place!;
-				const place = nodes.findIndex((each) => each.name === name);
+				const index = nodes.findIndex((each) => each.name === name);
 				const here = held.filter((each) => each.node === name);
 				const isHeld = here.some(({gpus}) => gpus.includes(gpu));
 				const named = here.reduce((sum, {gpus}) => sum + gpus.length, 0);
-				const mayBeHeld = used[place]! > named || here.some(({unnamed}) => unnamed > 0);
-				const isFree = !isHeld && !mayBeHeld && troubles[place] === undefined;
+				const mayBeHeld = used[index]! > named || here.some(({unnamed}) => unnamed > 0);
+				const isFree = !isHeld && !mayBeHeld && troubles[index] === undefined;
 				expect(row.state).toBe(isHeld ? 'in-use' : isFree ? 'available' : 'error');
 			}
 		}),

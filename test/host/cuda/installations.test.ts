@@ -151,8 +151,8 @@ describe('nothing is believed of', () => {
 				'it names no version',
 			],
 		];
-		for (const [place, [spoil, problem]] of cases.entries()) {
-			const root = install(`cuda-${place}`, '12.4.1');
+		for (const [index, [spoil, problem]] of cases.entries()) {
+			const root = install(`cuda-${index}`, '12.4.1');
 			spoil(path.join(root, 'version.json'));
 			expect(refusals().find((each) => each.root === root)?.problem).toBe(
 				`has a version.json that does not count: ${problem}`,

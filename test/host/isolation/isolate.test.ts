@@ -107,9 +107,9 @@ const openedIn = ({root}: StandIn, {output = ''}: DriverAnswer): readonly string
 
 describe.runIf(canMakeDevices())('as an ordinary account', () => {
 	test('of every set of GPUs all nodes open, those of every other GPU refuse, and what is common opens', async () => {
-		const sets = Array.from({length: 14}, (_, place) =>
+		const sets = Array.from({length: 14}, (_, position) =>
 			// eslint-disable-next-line no-bitwise -- each number is a set
-			[0, 1, 2, 3].filter((index) => ((place + 1) & (1 << index)) !== 0),
+			[0, 1, 2, 3].filter((index) => ((position + 1) & (1 << index)) !== 0),
 		);
 		const answers = await ask(
 			sets.map((granted) => ({

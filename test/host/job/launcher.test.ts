@@ -75,7 +75,7 @@ describe.each(['/bin/sh', '/bin/bash', '/bin/busybox'].filter((shell) => existsS
 	}, 60_000);
 
 	test('two megabytes of words arrive, and the pid is that of the program', async () => {
-		const words = Array.from({length: 18}, (_, place) => `${place}${'long '.repeat(22_000)}caf\u{DCE9}`);
+		const words = Array.from({length: 18}, (_, index) => `${index}${'long '.repeat(22_000)}caf\u{DCE9}`);
 		const {said, pid, exitCode} = await started(
 			['/bin/sh', '-c', 'echo $$; cat /proc/$$/cmdline', 'sh', ...words],
 			{},

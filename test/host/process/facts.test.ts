@@ -21,7 +21,7 @@ The auxiliary vector: 64 bits a word, the least byte first. The page size is of 
 */
 const vector = (...words: readonly number[]) => words.map((word) => String.fromCodePoint(...bytesOf(word))).join('');
 
-const bytesOf = (word: number) => Array.from({length: 8}, (_, place) => Math.floor(word / 256 ** place) % 256);
+const bytesOf = (word: number) => Array.from({length: 8}, (_, index) => Math.floor(word / 256 ** index) % 256);
 
 test('start, parent, memory and container, from the files of the kernel', async () => {
 	const procDirectory = await createFiles({

@@ -24,8 +24,8 @@ export function loadContract({store, harness}: Subject): void {
 
 		test('of two who write at once neither loses a line', async () => {
 			const other = await harness().open();
-			const lines = Array.from({length: 20}, (_, place) => `line ${place}`);
-			await Promise.all(lines.map(async (line, place) => (place % 2 === 0 ? store() : other).loads.append(hour, line)));
+			const lines = Array.from({length: 20}, (_, index) => `line ${index}`);
+			await Promise.all(lines.map(async (line, index) => (index % 2 === 0 ? store() : other).loads.append(hour, line)));
 			const text = (await store().loads.read(hour, hour)).get(hour)!;
 			expect(text.trimEnd().split('\n').toSorted()).toEqual(lines.toSorted());
 		});

@@ -21,7 +21,7 @@ export function scanContract({store, harness}: Subject): void {
 		});
 
 		test('of many who ask at once, one gets it', async () => {
-			const owners = Array.from({length: 20}, (_, place) => ({owner: `owner-${place}`, intervalMs: 2000}));
+			const owners = Array.from({length: 20}, (_, index) => ({owner: `owner-${index}`, intervalMs: 2000}));
 			const answers = await Promise.all(owners.map(async (role) => store().scans.claim(role, 30)));
 			expect(answers.filter(Boolean)).toHaveLength(1);
 		});

@@ -8,7 +8,7 @@ const share = (user: string, memoryMiB: number) => lease({user, actualUser: user
 const sharesWrite = (...users: readonly string[]): Write => ({
 	kind: 'shares',
 	index: 1,
-	shares: users.map((user, place) => share(user, 8192 + place)),
+	shares: users.map((user, position) => share(user, 8192 + position)),
 	capacityMiB: 81_559,
 });
 

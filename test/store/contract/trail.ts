@@ -40,8 +40,8 @@ export function trailContract({store, harness}: Subject): void {
 			expect(times(await store().audit({fromTime: start + 20}))).toEqual([20, 30, 40]);
 			expect(times(await store().audit({newest: 3}))).toEqual([20, 30, 40]);
 			expect(times(await store().audit({newest: 0}))).toEqual([]);
-			for (const [place, {id}] of all.entries()) {
-				expect(await store().audit({afterId: id})).toEqual(all.slice(place + 1));
+			for (const [position, {id}] of all.entries()) {
+				expect(await store().audit({afterId: id})).toEqual(all.slice(position + 1));
 			}
 
 			expect(times(await store().audit({afterId: all[0]!.id, fromTime: start + 30}))).toEqual([30, 40]);

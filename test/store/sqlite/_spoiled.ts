@@ -146,8 +146,8 @@ export function shareSchemaChildren(file: string, levels: number): void {
 		page[0] = 13;
 		page.writeUInt16BE(cells.length, 3);
 		page.writeUInt16BE(start, 5);
-		for (const [place, cell] of cells.entries()) {
-			page.writeUInt16BE(cell, 8 + 2 * place);
+		for (const [position, cell] of cells.entries()) {
+			page.writeUInt16BE(cell, 8 + 2 * position);
 		}
 
 		return page;

@@ -190,8 +190,8 @@ describe('beside the database', () => {
 		const before = readFileSync(database);
 		const journal = Buffer.alloc(512);
 		journal.write('d9d505f920a163d7', 'hex');
-		for (const [place, value] of [0, 12_345, before.length / 4096, 512, 4096].entries()) {
-			journal.writeUInt32BE(value, 8 + 4 * place);
+		for (const [index, value] of [0, 12_345, before.length / 4096, 512, 4096].entries()) {
+			journal.writeUInt32BE(value, 8 + 4 * index);
 		}
 
 		writeFileSync(`${file}-lock-journal`, journal);

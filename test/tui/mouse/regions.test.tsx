@@ -34,9 +34,9 @@ test('each panel stands where its region is, title and lines', () => {
 				expect(room).toEqual({rows, width: width - 3 * side});
 				const {lines} = panelOf(panel, state, room);
 				bottom = Math.max(bottom, top + rows);
-				for (const [place, line] of lines.slice(0, rows).entries()) {
+				for (const [index, line] of lines.slice(0, rows).entries()) {
 					const text = lineText(line).slice(0, room.width).trimEnd();
-					const drawn = frame[top + 1 + place]!;
+					const drawn = frame[top + 1 + index]!;
 					if (
 						isPlain(text) &&
 						/^[\u{20}-\u{7E}\u{2500}-\u{257F}]*$/v.test(drawn.slice(0, left + side)) &&

@@ -99,12 +99,12 @@ test('the selection in the queue stays with the entry that was selected', async 
 });
 
 test('panels scroll as far as there are lines', async () => {
-	const entries = Array.from({length: 40}, (_, place) => ({
-		id: String(place),
-		time: place,
+	const entries = Array.from({length: 40}, (_, index) => ({
+		id: String(index),
+		time: index,
 		kind: 'notice' as const,
 		gpus: [],
-		note: `number ${place}`,
+		note: `number ${index}`,
 	}));
 	const state = after(await stateOf(await createScene(), size), {kind: 'events-arrived', entries}, 'focus-events');
 	const shown = pageRowsOf(state, 'events');
@@ -121,8 +121,8 @@ test('panels scroll as far as there are lines', async () => {
 
 test('no more than a few hundred events are kept, the newest', async () => {
 	const state = await stateOf(await createScene(), size);
-	const entry = (place: number) => ({id: String(place), time: place, kind: 'notice' as const, gpus: []});
-	const entries = Array.from({length: 2000}, (_, place) => entry(place));
+	const entry = (index: number) => ({id: String(index), time: index, kind: 'notice' as const, gpus: []});
+	const entries = Array.from({length: 2000}, (_, index) => entry(index));
 	const many = after(state, {kind: 'events-arrived', entries});
 
 	expect(many.events.entries).toHaveLength(300);

@@ -52,6 +52,6 @@ test('how many are held already is never cut', async () => {
 });
 
 test('GPUs in a row are told as a range', () => {
-	const gpus = [62, 63, ...Array.from({length: 17}, (_, place) => 43 + place), 3];
+	const gpus = [62, 63, ...Array.from({length: 17}, (_, index) => 43 + index), 3];
 	expect(eventWords({time: 0, kind: 'released', account: 'alice', gpus})).toBe('alice released GPUs 3, 43-59, 62-63');
 });

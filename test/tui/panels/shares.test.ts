@@ -17,8 +17,8 @@ async function sharedBox(...users: readonly string[]) {
 				kind: 'shares',
 				index: 0,
 				capacityMiB: 81_559,
-				shares: users.map((user, place) =>
-					place === 0 ? lease(user, {memoryMiB: 8192, note: 'eval'}) : run(user, {memoryMiB: 8192}),
+				shares: users.map((user, position) =>
+					position === 0 ? lease(user, {memoryMiB: 8192, note: 'eval'}) : run(user, {memoryMiB: 8192}),
 				),
 			},
 		],

@@ -14,20 +14,20 @@ const holding = (index: number, processes: readonly GpuProcess[]) =>
 
 /** The scans of the last five minutes, before the monotonic time 1000: what each process uses rises and falls. */
 export const pastOfCrowd = ({readings}: Box): readonly Action[] =>
-	Array.from({length: 150}, (_, place): Action => {
-		const share = 0.5 + 0.5 * Math.sin(place / 12);
+	Array.from({length: 150}, (_, index): Action => {
+		const share = 0.5 + 0.5 * Math.sin(index / 12);
 		return {
 			kind: 'scan-arrived',
 			nowMs: 1000,
 			observation: {
 				provider: 'nvidia',
-				takenAtMs: 1000 - 2000 * (150 - place),
+				takenAtMs: 1000 - 2000 * (150 - index),
 				simulated: false,
 				gpus: readings.map((reading) => ({
 					...reading,
 					processes: reading.processes?.map(({memoryUsedMiB = 0, utilizationPercent, ...rest}) => ({
 						...rest,
-						memoryUsedMiB: Math.round((memoryUsedMiB * (place + 1)) / 150),
+						memoryUsedMiB: Math.round((memoryUsedMiB * (index + 1)) / 150),
 						utilizationPercent: utilizationPercent === undefined ? undefined : utilizationPercent * share,
 					})),
 				})),

@@ -42,8 +42,8 @@ test('rows are in the order of one column, of another among equals, unknown last
 		fc.property(rows, sort, (some, by) => {
 			const ordered = order(some, by);
 			expect(order(some.toReversed(), by)).toEqual(ordered);
-			for (const [place, next] of ordered.slice(1).entries()) {
-				const row = ordered[place]!;
+			for (const [index, next] of ordered.slice(1).entries()) {
+				const row = ordered[index]!;
 				const [value, following] = [valueOf[by.by](row), valueOf[by.by](next)];
 				expect(value !== undefined || following === undefined).toBe(true);
 				if (value !== undefined && following !== undefined) {
@@ -86,8 +86,8 @@ test('a tree holds each process once, each below its parent', () => {
 			const placed = asTree(rows);
 			expect(new Set(placed.map(({row}) => row))).toEqual(new Set(rows));
 			expect(placed).toHaveLength(rows.length);
-			for (const [place, {row, depth}] of placed.entries()) {
-				const parent = placed.slice(0, place).findLast((other) => other.depth === depth - 1);
+			for (const [index, {row, depth}] of placed.entries()) {
+				const parent = placed.slice(0, index).findLast((other) => other.depth === depth - 1);
 				expect(depth === 0 || parent?.row.process.pid === row.process.parentPid).toBe(true);
 			}
 		}),
@@ -182,11 +182,11 @@ test('the selection is always a process in view, whatever happens', () => {
 			// A computer without GPUs shows those of other hosts alone.
 			fc.pre(state.panels.focus === 'processes');
 			const rows = visibleProcesses(state);
-			const place = rows.findIndex(({key}) => key === selectedProcess(state)?.key);
-			expect(place === -1).toBe(rows.length === 0);
+			const index = rows.findIndex(({key}) => key === selectedProcess(state)?.key);
+			expect(index === -1).toBe(rows.length === 0);
 			const shown = Math.max(1, pageRowsOf(state, 'processes'));
-			expect(state.processes.firstRow).toBeLessThanOrEqual(Math.max(0, place));
-			expect(place).toBeLessThan(state.processes.firstRow + shown);
+			expect(state.processes.firstRow).toBeLessThanOrEqual(Math.max(0, index));
+			expect(index).toBeLessThan(state.processes.firstRow + shown);
 			expect(new Set(rows.map(({key}) => key)).size).toBe(rows.length);
 		}),
 		{numRuns: 30},

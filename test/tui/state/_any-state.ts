@@ -203,7 +203,7 @@ const told: fc.Arbitrary<AuditEntry> = fc.record({
 });
 
 const reportOf = (users: readonly string[]): Report => ({
-	rows: users.map((key, place) => ({key, gpuHours: place * 1e4, percentage: place, runCount: place, manualCount: 0})),
+	rows: users.map((key, index) => ({key, gpuHours: index * 1e4, percentage: index, runCount: index, manualCount: 0})),
 	totalGpuHours: 1e6,
 	totalReservations: 7,
 	uniqueUsers: users.length,

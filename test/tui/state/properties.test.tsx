@@ -33,11 +33,11 @@ test('the selection is always a GPU in view', () => {
 		fc.property(anyState, (state) => {
 			const count = state.snapshot!.gpus.length;
 			const rows = visibleRows(state);
-			const place = rows.findIndex(({index}) => index === state.selectedGpu);
-			expect(place === -1).toBe(rows.length === 0);
+			const position = rows.findIndex(({index}) => index === state.selectedGpu);
+			expect(position === -1).toBe(rows.length === 0);
 			expect(state.selectedGpu ?? 0).toBeLessThan(Math.max(1, count));
-			expect(state.firstRow).toBeLessThanOrEqual(Math.max(0, place));
-			expect(place).toBeLessThan(state.firstRow + tableRowsOf(state));
+			expect(state.firstRow).toBeLessThanOrEqual(Math.max(0, position));
+			expect(position).toBeLessThan(state.firstRow + tableRowsOf(state));
 		}),
 	);
 });
@@ -47,11 +47,11 @@ test('in the table of all hosts the selected line is always one in view', () => 
 		fc.property(anyState, (state) => {
 			const shown = after(state, 'focus-hosts');
 			const lines = hostLines(shown);
-			const place = lines.findIndex(({key}) => key === shown.hosts.selected.key);
-			expect(place === -1).toBe(lines.length === 0);
+			const index = lines.findIndex(({key}) => key === shown.hosts.selected.key);
+			expect(index === -1).toBe(lines.length === 0);
 			expect(new Set(lines.map(({key}) => key)).size).toBe(lines.length);
-			expect(shown.hosts.firstLine).toBeLessThanOrEqual(Math.max(0, place));
-			expect(place).toBeLessThan(shown.hosts.firstLine + hostRowsOf(shown));
+			expect(shown.hosts.firstLine).toBeLessThanOrEqual(Math.max(0, index));
+			expect(index).toBeLessThan(shown.hosts.firstLine + hostRowsOf(shown));
 		}),
 	);
 });

@@ -65,9 +65,9 @@ test('the selection stays in view in two columns of rows, whatever is pressed', 
 	fc.assert(
 		fc.property(moves, (steps) => {
 			const moved = after(state, ...steps);
-			const place = visibleRows(moved).findIndex(({index}) => index === moved.selectedGpu);
-			expect(place).toBeGreaterThanOrEqual(moved.firstRow);
-			expect(place).toBeLessThan(moved.firstRow + tableRowsOf(moved));
+			const position = visibleRows(moved).findIndex(({index}) => index === moved.selectedGpu);
+			expect(position).toBeGreaterThanOrEqual(moved.firstRow);
+			expect(position).toBeLessThan(moved.firstRow + tableRowsOf(moved));
 			expect(frameOf(moved)).toMatch(new RegExp(`> ${moved.selectedGpu} `, 'v'));
 		}),
 		{numRuns: 10},

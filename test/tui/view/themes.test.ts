@@ -85,7 +85,7 @@ const states = ['free', 'mine', 'others', 'warning', 'error'] as const satisfies
 const leastDistances = (theme: Theme): readonly number[] =>
 	Object.values(eyes).map((matrix) => {
 		const seen = states.map((tone) => lab(seenBy(linear(stylesOf(theme)[tone].color!), matrix)));
-		return Math.min(...seen.flatMap((one, place) => seen.slice(place + 1).map((other) => distance(one, other))));
+		return Math.min(...seen.flatMap((one, index) => seen.slice(index + 1).map((other) => distance(one, other))));
 	});
 
 test('the states are told apart by all kinds of eyes in the themes for them, which the usual colours are not', () => {

@@ -116,7 +116,7 @@ test('ranges name each index once, and no other', () => {
 				.filter((part) => part !== '')
 				.flatMap((part) => {
 					const [first, last = first] = part.split('-').map(Number);
-					return Array.from({length: last! - first! + 1}, (_, place) => first! + place);
+					return Array.from({length: last! - first! + 1}, (_, position) => first! + position);
 				});
 			expect(named).toEqual(indexes.toSorted((a, b) => a - b));
 		}),

@@ -44,7 +44,7 @@ test('spans of one lane never overlap, and no lane is there in vain; what is cov
 });
 
 test('no two of up to 32 people look the same, and a person looks the same on most days', () => {
-	const names = Array.from({length: 32}, (_, place) => `user${place}`);
+	const names = Array.from({length: 32}, (_, index) => `user${index}`);
 	const lookAlike = new Set(
 		looksOf(names)
 			.values()

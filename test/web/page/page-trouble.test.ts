@@ -61,7 +61,7 @@ const shown = (number: number): string => sanitize(hostile(number));
 
 /** Every GPU is held by somebody hostile, some wait, and the trail is full of them. */
 function hostilePlan(from: number, now: number): Plan {
-	const numbers = Array.from({length: gpuCount}, (_, place) => from + place);
+	const numbers = Array.from({length: gpuCount}, (_, position) => from + position);
 	const leases = numbers.map((number, index): Write => ({
 		kind: 'lease',
 		index,

@@ -63,11 +63,11 @@ function percentages(hours: readonly number[], total: number): readonly number[]
 	const tenths = exact.map((value) => Math.floor(value));
 	const missing = 1000 - tenths.reduce((sum, value) => sum + value, 0);
 	const order = exact
-		.map((value, place) => ({remainder: value - Math.floor(value), place}))
-		.toSorted((a, b) => (b.remainder === a.remainder ? a.place - b.place : b.remainder - a.remainder))
+		.map((value, index) => ({remainder: value - Math.floor(value), index}))
+		.toSorted((a, b) => (b.remainder === a.remainder ? a.index - b.index : b.remainder - a.remainder))
 		.slice(0, missing);
-	for (const {place} of order) {
-		tenths[place]!++;
+	for (const {index} of order) {
+		tenths[index]!++;
 	}
 
 	return tenths.map((value) => value / 10);
@@ -104,13 +104,13 @@ export async function makeReport(
 		collector?.add(record, span);
 		users.add(record.user);
 		totalReservations++;
-		for (const [place, {key, seconds}] of split(record, span).entries()) {
+		for (const [index, {key, seconds}] of split(record, span).entries()) {
 			const sum = sums.get(key) ?? {seconds: 0, sharedMiBSeconds: 0, runs: 0, manuals: 0};
 			sums.set(key, sum);
 			sum.seconds += seconds;
 			sum.sharedMiBSeconds += seconds * (record.memoryMiB ?? 0);
 			// Counted where it begins, so that the counts add up to the reservations.
-			const counted = place === 0 ? 1 : 0;
+			const counted = index === 0 ? 1 : 0;
 			sum.runs += record.reservationType === 'run' ? counted : 0;
 			sum.manuals += record.reservationType === 'manual' ? counted : 0;
 		}
@@ -134,11 +134,11 @@ export async function makeReport(
 	const totalGpuHours = hours.reduce((sum, value) => sum + value, 0);
 	const shares = percentages(hours, totalGpuHours);
 	return {
-		rows: ordered.map(([key, {sharedMiBSeconds, runs, manuals}], place) => ({
+		rows: ordered.map(([key, {sharedMiBSeconds, runs, manuals}], index) => ({
 			key,
-			gpuHours: hours[place]!,
+			gpuHours: hours[index]!,
 			...(sharedMiBSeconds > 0 && {sharedGibHours: (sharedMiBSeconds * gibPerMiB) / 3600}),
-			percentage: shares[place]!,
+			percentage: shares[index]!,
 			runCount: runs,
 			manualCount: manuals,
 		})),

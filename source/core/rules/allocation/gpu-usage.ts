@@ -141,7 +141,7 @@ export const squattersOf = (
 export const wordsOnce = (words: readonly string[]): readonly string[] =>
 	words.filter((word, position) =>
 		words.every(
-			(other, place) => !(place !== position && other.includes(word) && (other !== word || place < position)),
+			(other, index) => !(index !== position && other.includes(word) && (other !== word || index < position)),
 		),
 	);
 

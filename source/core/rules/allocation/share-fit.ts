@@ -59,7 +59,7 @@ export function committedMiB(
 		sumOf(own.map((process) => process.memoryUsedMiB ?? 0)),
 	);
 	const ofNoShare = Math.max(0, memoryUsedMiB - sumOf(measured));
-	return ofNoShare + sumOf(shares.map(({memoryMiB = 0}, place) => Math.max(memoryMiB, measured[place]!)));
+	return ofNoShare + sumOf(shares.map(({memoryMiB = 0}, index) => Math.max(memoryMiB, measured[index]!)));
 }
 
 /**

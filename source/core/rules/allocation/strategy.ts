@@ -73,8 +73,8 @@ export function linkCost(link: GpuLink | undefined): number {
 function linkScore(set: readonly Candidate[], links: GpuLinks | undefined): readonly [worst: number, sum: number] {
 	let worst = 0;
 	let sum = 0;
-	for (const [place, {index}] of set.entries()) {
-		for (const other of set.slice(place + 1)) {
+	for (const [position, {index}] of set.entries()) {
+		for (const other of set.slice(position + 1)) {
 			const cost = linkCost(links?.[index]?.[other.index]);
 			worst = Math.max(worst, cost);
 			sum += cost;
@@ -150,8 +150,8 @@ export const dependsOnReadings = (strategy: StrategyName): boolean => strategy !
 
 /** The lowest is the best. */
 export function compareScores(one: readonly number[], other: readonly number[]): number {
-	for (const [place, value] of one.entries()) {
-		const otherValue = other[place] ?? -Infinity;
+	for (const [index, value] of one.entries()) {
+		const otherValue = other[index] ?? -Infinity;
 		// Infinities are equal, although their difference is no number.
 		if (value !== otherValue) {
 			return value < otherValue ? -1 : 1;
@@ -191,9 +191,9 @@ function* setsOf<Item>(items: readonly Item[], count: number, from = 0): Generat
 		return;
 	}
 
-	for (let place = from; place <= items.length - count; place++) {
-		for (const rest of setsOf(items, count - 1, place + 1)) {
-			yield [items[place]!, ...rest];
+	for (let index = from; index <= items.length - count; index++) {
+		for (const rest of setsOf(items, count - 1, index + 1)) {
+			yield [items[index]!, ...rest];
 		}
 	}
 }

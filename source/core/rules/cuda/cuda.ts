@@ -10,15 +10,15 @@ const partsOf = (version: string): readonly number[] => version.split('.').map(N
 /** `12.4` is meant by `12` and by `12.4`, and not by `1`. */
 function isMeant(version: string, wanted: string): boolean {
 	const parts = partsOf(version);
-	return partsOf(wanted).every((part, place) => parts[place] === part);
+	return partsOf(wanted).every((part, index) => parts[index] === part);
 }
 
 const compareVersions = (one: string, other: string): number => {
 	const [a, b] = [partsOf(one), partsOf(other)];
-	const place = Array.from({length: Math.max(a.length, b.length)}, (_, index) => index).find(
+	const position = Array.from({length: Math.max(a.length, b.length)}, (_, index) => index).find(
 		(index) => (a[index] ?? 0) !== (b[index] ?? 0),
 	);
-	return place === undefined ? 0 : (a[place] ?? 0) - (b[place] ?? 0);
+	return position === undefined ? 0 : (a[position] ?? 0) - (b[position] ?? 0);
 };
 
 /** The newest installation that is meant; of several of one version, the first that was found. */

@@ -68,7 +68,7 @@ const isBetter = (one: Chosen, other: Chosen): boolean => {
 		waitingCount,
 	];
 	const theirs = keys(other);
-	const difference = keys(one).findIndex((key, place) => key !== theirs[place]);
+	const difference = keys(one).findIndex((key, index) => key !== theirs[index]);
 	return difference !== -1 && keys(one)[difference]! < theirs[difference]!;
 };
 

@@ -65,7 +65,7 @@ export function judgedByWaiter({queue, gpus}: Snapshot, random: () => number): (
 	const holding = new Set(holdingsIn(gpus).map(({lease}) => lease.partialQueueId));
 	const judged = new Set(
 		queue.filter(
-			({id}, place) => place < judgedCount || holding.has(id) || random() < judgedCount / (queue.length - judgedCount),
+			({id}, index) => index < judgedCount || holding.has(id) || random() < judgedCount / (queue.length - judgedCount),
 		),
 	);
 	return (record) => judged.has(record);

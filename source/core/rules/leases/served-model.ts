@@ -34,8 +34,8 @@ function named(text: string | undefined): Model | undefined {
 
 /** The value of `--flag value` or `--flag=value`. */
 function valueOf(words: readonly string[], flag: string): string | undefined {
-	const place = words.findIndex((word) => word === flag || word.startsWith(`${flag}=`));
-	return place === -1 || words[place] === flag ? words[place + 1] : words[place]!.slice(flag.length + 1);
+	const index = words.findIndex((word) => word === flag || word.startsWith(`${flag}=`));
+	return index === -1 || words[index] === flag ? words[index + 1] : words[index]!.slice(flag.length + 1);
 }
 
 /** `pretrained=NAME,dtype=auto`, or the same as JSON, which may have been parted at its blanks. */
@@ -53,7 +53,7 @@ const isEvaluation = (words: readonly string[]): boolean =>
 /** `vllm serve NAME`, or `python -m vllm.entrypoints.openai.api_server serve NAME`: the first word after `serve` that is no flag. */
 function servedOf(words: readonly string[]): string | undefined {
 	const serve = words.findIndex(
-		(word, place) => word === 'serve' && /(?:^|\/)vllm$|^vllm\./v.test(words[place - 1] ?? ''),
+		(word, index) => word === 'serve' && /(?:^|\/)vllm$|^vllm\./v.test(words[index - 1] ?? ''),
 	);
 	const name = serve === -1 ? undefined : words[serve + 1];
 	return name?.startsWith('-') ? undefined : name;

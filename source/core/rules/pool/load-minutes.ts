@@ -173,10 +173,10 @@ export function loadIn(line: MinuteLoads, name: string): Load | undefined {
 
 /** How busy each GPU of a minute was, by its name. */
 export const loadsIn = (line: MinuteLoads): ReadonlyMap<string, Load> =>
-	new Map(namesIn(line).map((name, place) => [name, loadAt(line, place * cellLength)]));
+	new Map(namesIn(line).map((name, index) => [name, loadAt(line, index * cellLength)]));
 
 /** The names of all GPUs of a minute. */
 export const namesIn = ({cells}: MinuteLoads): readonly string[] =>
-	Array.from({length: cells.length / cellLength}, (_, place) =>
-		cells.slice(place * cellLength, place * cellLength + nameLength),
+	Array.from({length: cells.length / cellLength}, (_, index) =>
+		cells.slice(index * cellLength, index * cellLength + nameLength),
 	);

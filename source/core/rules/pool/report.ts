@@ -132,29 +132,29 @@ const mostBins = 400;
 /** @returns Undefined for a window of more bins than can be drawn. */
 export function collectSeries(window: TimeWindow, {split, binAt}: SeriesOptions): SeriesCollector | undefined {
 	const binOf = byQuarter(binAt);
-	const places = new Map<string, number>();
-	for (let time = window.from; time < window.to && places.size <= mostBins;) {
+	const binIndices = new Map<string, number>();
+	for (let time = window.from; time < window.to && binIndices.size <= mostBins;) {
 		const {key, next} = binOf(time);
-		places.set(key, places.get(key) ?? places.size);
+		binIndices.set(key, binIndices.get(key) ?? binIndices.size);
 		time = Math.max(next, time + 1);
 	}
 
-	if (places.size > mostBins) {
+	if (binIndices.size > mostBins) {
 		return undefined;
 	}
 
 	const rows = new Map<string, number[]>();
-	const addShare = ({key, seconds}: Share, place: number): void => {
-		const row = rows.get(key) ?? Array.from({length: places.size}, () => 0);
+	const addShare = ({key, seconds}: Share, index: number): void => {
+		const row = rows.get(key) ?? Array.from({length: binIndices.size}, () => 0);
 		rows.set(key, row);
-		row[place]! += seconds / secondsPerHour;
+		row[index]! += seconds / secondsPerHour;
 	};
 
 	return {
 		add(record, span) {
 			for (const piece of span.from < span.to ? pieces(span, binOf) : []) {
 				for (const share of split(record, piece)) {
-					addShare(share, places.get(piece.key)!);
+					addShare(share, binIndices.get(piece.key)!);
 				}
 			}
 		},
@@ -165,11 +165,11 @@ export function collectSeries(window: TimeWindow, {split, binAt}: SeriesOptions)
 				.toSorted((a, b) => (a.total === b.total ? a.key.localeCompare(b.key, 'en') : b.total - a.total));
 			const others = ordered.slice(mostSeries);
 			return {
-				bins: places.keys().toArray(),
+				bins: binIndices.keys().toArray(),
 				rows: ordered.slice(0, mostSeries).map(({key, gpuHours}) => ({key, gpuHours})),
 				...(others.length > 0 && {
-					otherGpuHours: Array.from({length: places.size}, (_, place) =>
-						sum(others.map(({gpuHours}) => gpuHours[place]!)),
+					otherGpuHours: Array.from({length: binIndices.size}, (_, index) =>
+						sum(others.map(({gpuHours}) => gpuHours[index]!)),
 					),
 				}),
 			};

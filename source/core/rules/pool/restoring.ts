@@ -28,8 +28,8 @@ import {mergedAlerts} from './alerts.js';
 /** A reader that comes this late after the loss leaves alone what people may have changed since: the queue, drains, the policy, notices. */
 const lateSeconds = 600;
 
-/** Between the places of two who wait; a store keeps microseconds. */
-const placeGapSeconds = 2e-6;
+/** Between the scores of two who wait; a store keeps microseconds. */
+const scoreGapSeconds = 2e-6;
 
 /**
 Whether the store came back without commits that were read before.
@@ -184,7 +184,7 @@ function restoreShares(known: SharedRecord, found: SharedRecord, loss: Loss): Re
 	}
 
 	const shares = [...kept, ...back];
-	const isSame = shares.length === found.shares.length && shares.every((lease, place) => lease === found.shares[place]);
+	const isSame = shares.length === found.shares.length && shares.every((lease, position) => lease === found.shares[position]);
 	if (isSame || shares.length === 0) {
 		return undefined;
 	}
@@ -260,7 +260,7 @@ function restoreQueue(loss: Loss): RestoredQueue {
 		}
 
 		const {id, entry} = record;
-		at = Math.max(entry.enqueueTime, at + placeGapSeconds);
+		at = Math.max(entry.enqueueTime, at + scoreGapSeconds);
 		if (found.queue.some((other) => other.id === id) || isHeldBy(found, entry) || hasLeftSince(id, loss)) {
 			continue;
 		}

@@ -81,14 +81,14 @@ function futureWith({need}: QueueEntry, future: Future, waiter: Occupant): Futur
 
 /** @param instance - Of an instance of the GPU. */
 function futureOf(record: GpuRecord, {now, drains}: Snapshot, instance?: EligibleInstance): Future {
-	const place = {index: record.index, uuid: instance?.uuid};
+	const part = {index: record.index, uuid: instance?.uuid};
 	// A waiter takes a GPU the moment it is free. One that is free all the same is in use without a reservation, or broken.
 	const leases = holdingsOn(record)
 		.map(({lease}) => lease)
 		.filter(({mig}) => instance === undefined || mig === undefined || mig.uuid === instance.uuid);
 	const isSplit = instance === undefined && leases.some(({mig}) => mig !== undefined);
 	if (leases.length === 0 || isSplit) {
-		return {...place, freeAt: Infinity, holders: []};
+		return {...part, freeAt: Infinity, holders: []};
 	}
 
 	const occupant = (lease: Lease): Occupant => {
@@ -97,7 +97,7 @@ function futureOf(record: GpuRecord, {now, drains}: Snapshot, instance?: Eligibl
 	};
 
 	if (drains.has(record.index)) {
-		return {...place, freeAt: Infinity, holders: leases.map((lease) => occupant(lease))};
+		return {...part, freeAt: Infinity, holders: leases.map((lease) => occupant(lease))};
 	}
 
 	// What a waiter holds is at the disposal of the queue.
@@ -108,8 +108,8 @@ function futureOf(record: GpuRecord, {now, drains}: Snapshot, instance?: Eligibl
 		until: lease.partialQueueId === undefined ? (occupant(lease).until ?? Infinity) : now,
 	}));
 	return instance === undefined && record.kind === 'shared' && record.capacityMiB !== undefined
-		? {...place, freeAt, holders, sharing: {capacityMiB: record.capacityMiB, parts}}
-		: {...place, freeAt, holders};
+		? {...part, freeAt, holders, sharing: {capacityMiB: record.capacityMiB, parts}}
+		: {...part, freeAt, holders};
 }
 
 /** How long an entry keeps the GPUs once it has them, in seconds. */

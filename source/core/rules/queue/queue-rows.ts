@@ -51,9 +51,9 @@ function foreignRow(entry: QueueEntry, verdict: EngineVerdict, position: number,
 
 /** The rows of a queue that another engine keeps; undefined for one of ours. */
 function foreignRows({queue, now}: Snapshot): readonly QueueRow[] | undefined {
-	const rows = queue.flatMap((record, place) =>
+	const rows = queue.flatMap((record, index) =>
 		record.kind === 'entry' && record.entry.verdict !== undefined
-			? [foreignRow(record.entry, record.entry.verdict, place + 1, now)]
+			? [foreignRow(record.entry, record.entry.verdict, index + 1, now)]
 			: [],
 	);
 	return queue.length > 0 && rows.length === queue.length ? rows : undefined;

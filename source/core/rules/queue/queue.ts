@@ -118,9 +118,9 @@ export const entryFor = (
 });
 
 /**
-Joins the queue. It expects nothing: the commit gives the place.
+Joins the queue. It expects nothing: the commit gives the position.
 
-@param at - The time whose place it takes again, in seconds on the store's clock; undefined for the end of the queue.
+@param at - The time whose position it takes again, in seconds on the store's clock; undefined for the end of the queue.
 */
 export const planJoin = (entry: QueueEntry, host: string, at?: number): Plan => ({
 	expect: [],

@@ -31,7 +31,7 @@ const fill = (size: number, call: (count: Uint8Array, room: Uint8Array) => Refus
 		const available = integerAt(counted);
 		if (code === codes.success) {
 			const length = Math.min(available, capacity);
-			return {value: Array.from({length}, (_, place) => new DataView(room.buffer, place * size, size))};
+			return {value: Array.from({length}, (_, index) => new DataView(room.buffer, index * size, size))};
 		}
 
 		if (code !== codes.insufficientSize || capacity >= mostProcesses) {

@@ -52,8 +52,8 @@ export const parseXids = (text: string): readonly Xid[] =>
 	text
 		.slice(Math.max(0, text.lastIndexOf(driverLoaded)))
 		.split('\n')
-		.flatMap((line, place, lines) =>
-			readLine(line.includes(longForm) ? lines.slice(place, place + longFormLines).join(' ') : line),
+		.flatMap((line, index, lines) =>
+			readLine(line.includes(longForm) ? lines.slice(index, index + longFormLines).join(' ') : line),
 		);
 
 const readLine = (raw: string): readonly Xid[] => {

@@ -14,9 +14,9 @@ const rfc3339Pattern =
 const zero = 48;
 
 /** The number that so many digits stand for; NaN when they are none. */
-function digitsAt(text: string, place: number, count: number): number {
+function digitsAt(text: string, index: number, count: number): number {
 	let value = 0;
-	for (let at = place; at < place + count; at++) {
+	for (let at = index; at < index + count; at++) {
 		const digit = (text.codePointAt(at) ?? 0) - zero;
 		value = digit >= 0 && digit <= 9 ? value * 10 + digit : NaN;
 	}

@@ -103,6 +103,6 @@ export async function* readPages(
 
 /** Records that were added meanwhile have pushed the end of the last page on, into this one. */
 function withoutRepeated(records: readonly string[], last: readonly string[]): readonly string[] {
-	const place = last.indexOf(records[0]!);
-	return place === -1 ? records : records.slice(last.length - place);
+	const index = last.indexOf(records[0]!);
+	return index === -1 ? records : records.slice(last.length - index);
 }

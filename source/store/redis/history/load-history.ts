@@ -48,8 +48,8 @@ export function createLoadHistory(connection: Connection): LoadHistory {
 				(reply) => listOf(reply, (part) => optional(part, (bytes) => textOf(rawOf(bytesOf(bytes))))),
 			);
 			return new Map(
-				hours.flatMap((hour, place) => {
-					const text = texts[place] ?? '';
+				hours.flatMap((hour, index) => {
+					const text = texts[index] ?? '';
 					return text === '' ? [] : [[hour, text] as const];
 				}),
 			);

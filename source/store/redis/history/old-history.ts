@@ -36,9 +36,9 @@ export function createOldHistoryCopier(connection: Connection): () => Promise<nu
 			async (client) => client.mgetBuffer(found.map((key) => Buffer.from(key))),
 			(reply) => listOf(reply, (value) => optional(value, bytesOf)),
 		);
-		const records = values.flatMap((value, place) => {
+		const records = values.flatMap((value, index) => {
 			const usage = value === undefined ? undefined : decodeUsage(rawOf(value));
-			return usage === undefined ? [] : [{key: found[place]!, value: value!, score: Math.floor(usage.endTime)}];
+			return usage === undefined ? [] : [{key: found[index]!, value: value!, score: Math.floor(usage.endTime)}];
 		});
 		return records.length === 0
 			? 0

@@ -36,7 +36,7 @@ const step: fc.Arbitrary<Step> = fc.record({
 });
 
 /** Root, by a name of its own for each step, so that the trail tells whose doing everything is. */
-const actorOf = (place: number): Requester => person(`actor-${place}`, `actor-${place}`, 0);
+const actorOf = (index: number): Requester => person(`actor-${index}`, `actor-${index}`, 0);
 
 type Answer =
 	| {readonly kind: 'done'; readonly gpus?: readonly number[]; readonly leaseId?: string}
@@ -165,9 +165,9 @@ test('whatever is lost or comes late, every verb does its work as often as it sa
 
 			await late.deliver();
 			const audit = (await world.store.audit()).filter(({kind}) => kind !== 'refused');
-			for (const [place, each] of told.entries()) {
-				const own = audit.filter(({account}) => account === actorOf(place).account);
-				expect(timesOf(each), `${steps[place]!.verb} ${JSON.stringify(each)}`).toContain(own.length);
+			for (const [position, each] of told.entries()) {
+				const own = audit.filter(({account}) => account === actorOf(position).account);
+				expect(timesOf(each), `${steps[position]!.verb} ${JSON.stringify(each)}`).toContain(own.length);
 			}
 
 			// What came late bears its own time, so the trail need not be in the order of time.

@@ -139,7 +139,7 @@ describe('release', () => {
 		await take(world, alice, [0]);
 		const record = JSON.parse(world.memory.state.gpus.get(0)!) as Record<string, unknown>;
 		world.memory.state.gpus.set(0, JSON.stringify({...record, partial_queue_id: 'q'}));
-		world.memory.state.line.push('q');
+		world.memory.state.queue.push('q');
 		world.memory.state.entries.set('q', 'garbage');
 		expect((await release(world, alice, {by: 'gpus', ids: [0]})).released).toEqual([]);
 	});

@@ -28,7 +28,7 @@ const loseData = () => {
 	const {state} = world.memory;
 	state.gpus.clear();
 	state.entries.clear();
-	state.line.length = 0;
+	state.queue.length = 0;
 	state.pool = {gpuCount: undefined, provider: undefined, machine: undefined};
 	state.revision = undefined;
 };

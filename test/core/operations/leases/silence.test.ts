@@ -289,7 +289,7 @@ describe('another machine with this machine-id', () => {
 			expect(leaseAt(await readCurrent(world), 0)?.leaseId).toBe('lease');
 		}
 
-		expect(world.memory.state.line).toEqual([]);
+		expect(world.memory.state.queue).toEqual([]);
 	});
 
 	test('that is gone is no longer in the way: after a minute others may ask, and its lease ends by its silence', async () => {

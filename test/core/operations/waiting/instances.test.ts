@@ -52,7 +52,7 @@ const anyWanted: fc.Arbitrary<Wanted> = fc.oneof(
 type Step =
 	| {readonly do: 'join' | 'newcomer'; readonly wanted: Wanted; readonly force: boolean}
 	/** `newcomer`: asks before those who wait have looked. */
-	| {readonly do: 'give back'; readonly place: number; readonly newcomer: Wanted | undefined}
+	| {readonly do: 'give back'; readonly position: number; readonly newcomer: Wanted | undefined}
 	| {readonly do: 'change'; readonly gpu: number; readonly mode: Mode};
 
 const anyStep: fc.Arbitrary<Step> = fc.oneof(
@@ -72,7 +72,7 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
 		weight: 4,
 		arbitrary: fc.record({
 			do: fc.constant('give back' as const),
-			place: fc.nat(11),
+			position: fc.nat(11),
 			newcomer: fc.option(anyWanted, {nil: undefined}),
 		}),
 	},
@@ -302,7 +302,7 @@ test('nothing is granted twice or lost, no GPU that MIG has split is handed out 
 						}
 
 						case 'give back': {
-							given = firm[step.place % Math.max(1, firm.length)];
+							given = firm[step.position % Math.max(1, firm.length)];
 							if (given !== undefined) {
 								await release(world, person('root', 'root', 0), {by: 'leases', leases: [given]});
 							}

@@ -87,22 +87,22 @@ async function settle(world: TestWorld): Promise<readonly string[]> {
 	}
 }
 
-async function act(world: TestWorld, step: Step, place: number): Promise<void> {
+async function act(world: TestWorld, step: Step, position: number): Promise<void> {
 	switch (step.do) {
 		case 'join': {
 			const wanted = step.ids === undefined ? {count: step.count} : {count: step.ids.length, ids: step.ids};
 			const entry = entryFor(
 				{
-					id: `entry-${place}`,
-					requester: person(`user${place}`),
+					id: `entry-${position}`,
+					requester: person(`user${position}`),
 					wanted,
 					tenure: {type: 'run'},
 					waitSeconds: undefined,
 				},
-				{...world.host, self: {pid: 100 + (place % 10)}},
+				{...world.host, self: {pid: 100 + (position % 10)}},
 				world.now(),
 			);
-			world.processes.delete(100 + (place % 10));
+			world.processes.delete(100 + (position % 10));
 			await world.store.commit(planJoin(entry, 'box'));
 			return;
 		}
@@ -212,12 +212,12 @@ test('nobody overtakes, nobody is held up by one who wants something else, nothi
 
 				// I6: every partial holding has its entry, every id its entry, and the reverse.
 				for (const {lease} of snapshot.gpus.filter((gpu) => isLeased(gpu))) {
-					expect(lease.partialQueueId === undefined || world.memory.state.line.includes(lease.partialQueueId)).toBe(
+					expect(lease.partialQueueId === undefined || world.memory.state.queue.includes(lease.partialQueueId)).toBe(
 						true,
 					);
 				}
 
-				expect(world.memory.state.entries.keys().toArray().toSorted()).toEqual(world.memory.state.line.toSorted());
+				expect(world.memory.state.entries.keys().toArray().toSorted()).toEqual(world.memory.state.queue.toSorted());
 				expect(queueRows(snapshot).map(({held, id}) => held.length === holdingsOf(snapshot, id).length)).not.toContain(
 					false,
 				);

@@ -18,8 +18,8 @@ test('an own entry goes, by the beginning of its id, and its waiter says so', as
 		{requester: bob, count: 1, tenure: {type: 'run'}},
 		{waitSeconds: undefined, signal: new AbortController().signal, onProgress: () => undefined},
 	);
-	await eventually(() => world.memory.state.line.length === 1);
-	const [id] = world.memory.state.line;
+	await eventually(() => world.memory.state.queue.length === 1);
+	const [id] = world.memory.state.queue;
 	expect(await leaveQueue(world, alice, id!)).toMatchObject({kind: 'not-yours'});
 	expect(await leaveQueue(world, bob, 'nobody')).toEqual({kind: 'not-found'});
 	expect(await leaveQueue(world, bob, id!.slice(0, 8))).toEqual({kind: 'left', id, freed: []});
@@ -28,7 +28,7 @@ test('an own entry goes, by the beginning of its id, and its waiter says so', as
 
 test('leaving by id: ambiguous beginnings and what cannot be read', async () => {
 	const world = await createTestWorld();
-	world.memory.state.line.push('abc-1', 'abc-2', 'garbage');
+	world.memory.state.queue.push('abc-1', 'abc-2', 'garbage');
 	world.memory.state.entries.set('garbage', '!');
 	for (const id of ['abc-1', 'abc-2']) {
 		world.memory.state.entries.set(
@@ -54,7 +54,7 @@ test('leaving by id: ambiguous beginnings and what cannot be read', async () => 
 		freed: [],
 	});
 	expect(await leaveQueue(world, alice, 'abc-1')).toEqual({kind: 'left', id: 'abc-1', freed: []});
-	expect(world.memory.state.line).toEqual(['abc-2']);
+	expect(world.memory.state.queue).toEqual(['abc-2']);
 });
 
 const waitingFor = async (world: Awaited<ReturnType<typeof createLiveWorld>>, count: number) =>
@@ -69,9 +69,9 @@ test('an entry that holds a GPU already stays, if it was to leave only without a
 	await reserve(world, {requester: alice, count: 1, durationSeconds: 3600});
 	const answer = waitingFor(world, 2);
 	await eventually(async () => (await world.store.read()).gpus.every(({kind}) => kind === 'leased'));
-	const [id] = world.memory.state.line;
+	const [id] = world.memory.state.queue;
 	expect(await leaveQueueWhileEmpty(world, bob, id!)).toEqual({kind: 'holds', gpus: [1]});
-	expect(world.memory.state.line).toEqual([id]);
+	expect(world.memory.state.queue).toEqual([id]);
 	expect(await leaveQueue(world, bob, id!)).toEqual({kind: 'left', id, freed: [1]});
 	expect(await answer).toEqual({kind: 'gave-up', reason: 'removed'});
 });
@@ -82,8 +82,8 @@ test('leaving without a GPU and being granted one exclude each other, whichever 
 		const world = await createLiveWorld(1);
 		await reserve(world, {requester: alice, count: 1, durationSeconds: 3600});
 		const answer = waitingFor(world, 1);
-		await eventually(() => world.memory.state.line.length === 1);
-		const [id] = world.memory.state.line;
+		await eventually(() => world.memory.state.queue.length === 1);
+		const [id] = world.memory.state.queue;
 		const leaving = (async () => {
 			for (let turn = 0; turn < turns; turn++) {
 				await Promise.resolve();

@@ -76,7 +76,7 @@ test('a peer that died with its lock keeps nobody from leaving, nor from giving 
 		},
 	});
 	expect(answer).toEqual({kind: 'gave-up', reason: 'aborted'});
-	expect(world.memory.state.line).toEqual([]);
+	expect(world.memory.state.queue).toEqual([]);
 });
 
 test('called off as the answer to its grant was lost: nothing stays reserved', async () => {

@@ -59,7 +59,7 @@ test('an earlier entry takes over what a later one holds', async () => {
 	// While the first sleeps, the second gets one; then the first wakes.
 	world.processes.set(11, 'stopped');
 	const {expiry_time: _, ...record} = JSON.parse(world.memory.state.gpus.get(0)!) as Record<string, unknown>;
-	world.memory.state.gpus.set(0, JSON.stringify({...record, partial_queue_id: world.memory.state.line[1]}));
+	world.memory.state.gpus.set(0, JSON.stringify({...record, partial_queue_id: world.memory.state.queue[1]}));
 	world.processes.delete(11);
 	await free(world, 1);
 	expect(await first.answer).toMatchObject({kind: 'granted', gpus: [0, 1]});
@@ -88,17 +88,17 @@ test('twenty who wait are served in the order in which they came', async () => {
 	await hold(world, [0]);
 	const served: number[] = [];
 	const waiters = [];
-	for (let place = 0; place < 20; place++) {
+	for (let index = 0; index < 20; index++) {
 		const waiter = start(
-			world.as(100 + place),
-			wants({requester: person(`user${place}`, `user${place}`, 2000 + place)}),
+			world.as(100 + index),
+			wants({requester: person(`user${index}`, `user${index}`, 2000 + index)}),
 		);
 		await waiter.waits();
 		waiters.push(
 			waiter.answer.then(async (answer) => {
-				served.push(place);
+				served.push(index);
 				if (answer.kind === 'granted') {
-					await release(world, person(`user${place}`), {by: 'lease', leaseId: answer.leaseId});
+					await release(world, person(`user${index}`), {by: 'lease', leaseId: answer.leaseId});
 				}
 			}),
 		);
@@ -106,7 +106,7 @@ test('twenty who wait are served in the order in which they came', async () => {
 
 	await free(world, 0);
 	await Promise.all(waiters);
-	expect(served).toEqual(Array.from({length: 20}, (_, place) => place));
-	expect(world.memory.state.line).toEqual([]);
+	expect(served).toEqual(Array.from({length: 20}, (_, index) => index));
+	expect(world.memory.state.queue).toEqual([]);
 	expect(world.memory.state.gpus.values().toArray()).toEqual([expect.stringContaining('last_released')]);
 });

@@ -62,7 +62,7 @@ test('it sends a heartbeat every half minute, for its position and for what it h
 	};
 	expect((await wait(watching, {waitSeconds: 200})).answer).toEqual({kind: 'gave-up', reason: 'timeout'});
 	expect(beats.size).toBeGreaterThanOrEqual(6);
-	expect(world.memory.state.line).toEqual([]);
+	expect(world.memory.state.queue).toEqual([]);
 });
 
 test('one far back in the queue keeps its position by heartbeats alone, and takes the dead before it out all the same', async () => {
@@ -111,8 +111,8 @@ test('one far back in the queue keeps its position by heartbeats alone, and take
 	expect(counts.beats).toBeGreaterThanOrEqual(25);
 	expect(counts.reads).toBeLessThan(25);
 	expect(judged / counts.reads).toBeLessThan(50);
-	expect(world.memory.state.line).not.toContain('other-50');
-	expect(world.memory.state.line).toHaveLength(99);
+	expect(world.memory.state.queue).not.toContain('other-50');
+	expect(world.memory.state.queue).toHaveLength(99);
 });
 
 test('a store that is away is waited for: the position is kept', async () => {
@@ -174,7 +174,7 @@ test('a store that forgot everything but the pool: it joins again, at the end', 
 			}
 
 			if (kind === 'store-lost') {
-				world.memory.state.line.length = 0;
+				world.memory.state.queue.length = 0;
 				world.memory.state.entries.clear();
 			} else if (kind === 'rejoined') {
 				world.memory.state.gpus.set(0, '{}');
@@ -183,7 +183,7 @@ test('a store that forgot everything but the pool: it joins again, at the end', 
 	});
 	expect(kinds.slice(0, 3)).toEqual(['waiting', 'store-lost', 'rejoined']);
 	expect(answer).toMatchObject({kind: 'granted', gpus: [0]});
-	expect(world.memory.state.line).toEqual([]);
+	expect(world.memory.state.queue).toEqual([]);
 });
 
 test('an answer that was lost with the grant done is found by reading', async () => {
@@ -250,7 +250,7 @@ test('a pool that became too small for ever ends the waiting, and leaves nothing
 		},
 	);
 	await expect(waiting).rejects.toMatchObject({code: 'impossible'});
-	expect(world.memory.state.line).toEqual([]);
+	expect(world.memory.state.queue).toEqual([]);
 });
 
 test('called off in the very moment of the grant, it gives back', async () => {

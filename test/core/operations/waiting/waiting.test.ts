@@ -12,7 +12,7 @@ describe('one who waits', () => {
 		const world = await createLiveWorld(1);
 		expect(await start(world, wants()).answer).toMatchObject({kind: 'granted', gpus: [0]});
 		expect(await start(world, wants(), {waitSeconds: 0}).answer).toMatchObject({kind: 'refused'});
-		expect(world.memory.state.line).toEqual([]);
+		expect(world.memory.state.queue).toEqual([]);
 	});
 
 	test('gets what is released, at once, and leaves no trace of its waiting', async () => {
@@ -63,7 +63,7 @@ describe('one who waits', () => {
 		waiter.abort();
 		expect(await waiter.answer).toEqual({kind: 'gave-up', reason: 'aborted'});
 		expect((await readStatus(world)).rows.map(({owner}) => owner)).toEqual(['alice', undefined]);
-		expect(world.memory.state.line).toEqual([]);
+		expect(world.memory.state.queue).toEqual([]);
 		expect(await historyOf(world.store)).toMatchObject([{gpuId: 1, user: 'bob', endReason: 'queue-left'}]);
 	});
 
@@ -72,7 +72,7 @@ describe('one who waits', () => {
 		await hold(world, [0]);
 		const waiter = start(world, wants(), {waitSeconds: 0.3});
 		expect(await waiter.answer).toEqual({kind: 'gave-up', reason: 'timeout'});
-		expect(world.memory.state.line).toEqual([]);
+		expect(world.memory.state.queue).toEqual([]);
 	});
 
 	test('is served when a reservation expires, without any event', async () => {
@@ -118,6 +118,6 @@ describe('one who waits', () => {
 		const world = await createLiveWorld(2);
 		await expect(start(world, wants({count: 3})).answer).rejects.toMatchObject({code: 'impossible'});
 		await expect(start(world, wants({ids: [7]})).answer).rejects.toMatchObject({code: 'impossible'});
-		expect(world.memory.state.line).toEqual([]);
+		expect(world.memory.state.queue).toEqual([]);
 	});
 });

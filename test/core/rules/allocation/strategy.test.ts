@@ -50,7 +50,7 @@ function randomState(random: () => number): State {
 const setsOf = (items: readonly number[], count: number): ReadonlyArray<readonly number[]> =>
 	count === 0
 		? [[]]
-		: items.flatMap((item, place) => setsOf(items.slice(place + 1), count - 1).map((rest) => [item, ...rest]));
+		: items.flatMap((item, index) => setsOf(items.slice(index + 1), count - 1).map((rest) => [item, ...rest]));
 
 const releasedOf = (record: GpuRecord | undefined): number | undefined =>
 	record?.kind === 'free' ? record.lastReleased : undefined;
@@ -62,7 +62,7 @@ function bestByWords(strategy: StrategyName, groups: ReadonlyArray<readonly numb
 	const keep = <Item>(items: readonly Item[], cost: (item: Item) => number): readonly Item[] => {
 		const costs = items.map((item) => cost(item));
 		const least = Math.min(...costs);
-		return items.filter((_, place) => costs[place] === least);
+		return items.filter((_, position) => costs[position] === least);
 	};
 
 	const used = (index: number) => -(snapshot.lastUsed.get(index) ?? -1);
@@ -93,7 +93,7 @@ function bestByWords(strategy: StrategyName, groups: ReadonlyArray<readonly numb
 	const left = (set: readonly number[]) =>
 		free.filter((index) => !set.includes(index) && nodes(set).known.has(readings[index]!.numaNode ?? -1)).length;
 	const costs = (set: readonly number[]) =>
-		set.flatMap((one, place) => set.slice(place + 1).map((other) => linkCost(links[one]![other])));
+		set.flatMap((one, position) => set.slice(position + 1).map((other) => linkCost(links[one]![other])));
 	const strict = ({known, unknown}: {readonly known: ReadonlySet<unknown>; readonly unknown: number}) =>
 		known.size + unknown;
 	const loose = ({known, unknown}: {readonly known: ReadonlySet<unknown>; readonly unknown: number}) =>
@@ -147,9 +147,9 @@ const states = 2000;
 describe.each(strategyNames)('on a mixed box, %s', (strategy) => {
 	test('chooses what its words say, whatever the order of the GPUs', () => {
 		const random = randomFrom(strategyNames.indexOf(strategy) + 1);
-		for (let place = 0; place < states; place++) {
+		for (let index = 0; index < states; index++) {
 			const state = randomState(random);
-			const grouping = groupings[place % groupings.length]!;
+			const grouping = groupings[index % groupings.length]!;
 			const free = grouping.map((group) => group.filter(() => random() < 0.75)).filter(({length}) => length > 0);
 			const longest = Math.max(0, ...free.map(({length}) => length));
 			if (longest === 0) {
@@ -165,7 +165,7 @@ describe.each(strategyNames)('on a mixed box, %s', (strategy) => {
 			const expected = bestByWords(strategy, free, count, state);
 			expect(
 				choice?.taken.toSorted((a, b) => a - b),
-				`state ${place}`,
+				`state ${index}`,
 			).toEqual(expected);
 			const turned = chooseGpus(
 				state.snapshot,
@@ -174,7 +174,7 @@ describe.each(strategyNames)('on a mixed box, %s', (strategy) => {
 			);
 			expect(
 				turned?.taken.toSorted((a, b) => a - b),
-				`state ${place}, turned`,
+				`state ${index}, turned`,
 			).toEqual(expected);
 		}
 	});

@@ -37,7 +37,7 @@ function soonest(
 	model: string | undefined,
 ): number | undefined {
 	const sets = Array.from({length: 2 ** gpus.length}, (_, bits) =>
-		gpus.filter((__, place) => Math.floor(bits / 2 ** place) % 2 === 1),
+		gpus.filter((__, index) => Math.floor(bits / 2 ** index) % 2 === 1),
 	)
 		.filter((set) => set.length === count && new Set(set.map((each) => each.model)).size === 1)
 		.filter((set) => model === undefined || set[0]!.model === `NVIDIA ${model}`);

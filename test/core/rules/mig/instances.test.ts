@@ -161,7 +161,7 @@ test('the smallest profile that does is chosen, on the GPU with the most instanc
 			);
 			const records = box.map((instances, index): GpuRecord => {
 				const shares = instancesOf(readings[index])!
-					.filter((_, place) => instances[place]![1])
+					.filter((_, position) => instances[position]![1])
 					.map((instance) => heldBy('alice', instance));
 				return shares.length === 0 ? {kind: 'free', index, raw: undefined} : {kind: 'shared', index, raw: '{}', shares};
 			});

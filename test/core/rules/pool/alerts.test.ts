@@ -13,7 +13,7 @@ const alice = person('alice');
 const usedBy = (index: number, ...users: ReadonlyArray<string | undefined>): GpuReading => ({
 	...idleReading(index),
 	memoryUsedMiB: 5000,
-	processes: users.map((user, place) => ({pid: 100 + place, user})),
+	processes: users.map((user, position) => ({pid: 100 + position, user})),
 });
 
 /** Looks as a viewer does, and tells. */
@@ -161,8 +161,8 @@ test('whatever is seen, nothing is told twice while it stands, and what stands w
 				// Of one account, use is told at most once in ten minutes.
 				for (const user of ['bob', 'eve', undefined]) {
 					const times = records.filter(({kind, account}) => kind === 'unreserved' && account === user);
-					for (const [place, {time}] of times.entries()) {
-						expect(time - (times[place - 1]?.time ?? -Infinity)).toBeGreaterThanOrEqual(600);
+					for (const [index, {time}] of times.entries()) {
+						expect(time - (times[index - 1]?.time ?? -Infinity)).toBeGreaterThanOrEqual(600);
 					}
 				}
 			},

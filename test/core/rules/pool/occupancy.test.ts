@@ -49,10 +49,10 @@ test('each second in which a GPU was held is in a span of it, each lease is coun
 			}
 
 			// Two short spans of a GPU are never closer than a part of the window.
-			for (const [place, span] of spans.entries()) {
+			for (const [index, span] of spans.entries()) {
 				const isShort = ({startTime, endTime, leaseCount}: typeof span) =>
 					leaseCount > 1 || endTime - startTime < partSeconds;
-				const before = spans.slice(0, place).findLast((other) => other.gpuId === span.gpuId && isShort(other));
+				const before = spans.slice(0, index).findLast((other) => other.gpuId === span.gpuId && isShort(other));
 				if (before !== undefined && isShort(span)) {
 					expect(span.startTime - before.endTime).toBeGreaterThanOrEqual(partSeconds);
 				}
@@ -68,8 +68,8 @@ test('short jobs that follow each other are one span, of the one who held it for
 		['bob', 30],
 		['alice', 15],
 	] as const;
-	for (const [place, [user, seconds]] of jobs.entries()) {
-		const startTime = 120_000 + place * 60;
+	for (const [index, [user, seconds]] of jobs.entries()) {
+		const startTime = 120_000 + index * 60;
 		collector.add({
 			user,
 			gpuId: 0,

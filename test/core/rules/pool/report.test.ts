@@ -203,7 +203,7 @@ describe('hours over time', () => {
 				}
 
 				const starts = bins.map(Number);
-				expect(starts.every((start, place) => place === 0 || start === starts[place - 1]! + hour)).toBe(true);
+				expect(starts.every((start, index) => index === 0 || start === starts[index - 1]! + hour)).toBe(true);
 				expect(all.every((hours) => hours.length === bins.length)).toBe(true);
 			}),
 		);

@@ -58,8 +58,8 @@ async function fill(world: TestWorld) {
 	const manual = await reserveFor(world, 1);
 	await drain(world, root, [2], 'fan is dead');
 	await changePolicy(world, root, [{key: 'strategy', value: 'lru'}]);
-	for (const [place, id] of ['w1', 'w2', 'w3', 'w4', 'w5'].entries()) {
-		await joinAs(world, id, 100 + place);
+	for (const [index, id] of ['w1', 'w2', 'w3', 'w4', 'w5'].entries()) {
+		await joinAs(world, id, 100 + index);
 		world.pass(1);
 	}
 

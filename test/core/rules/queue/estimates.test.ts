@@ -63,9 +63,9 @@ describe('who an entry waits for', () => {
 			await acquireNow(world, {requester: of, count: ids.length, ids, tenure}, `lease of ${ids.join(',')}`);
 		}
 
-		for (const [place, {count, ids, seconds}] of wants.entries()) {
+		for (const [offset, {count, ids, seconds}] of wants.entries()) {
 			const tenure = {type: 'run', timeLimitSeconds: seconds} as const;
-			const options = {id: `entry ${place + 1}`, requester: bob, wanted: {count, ids}, tenure, waitSeconds: undefined};
+			const options = {id: `entry ${offset + 1}`, requester: bob, wanted: {count, ids}, tenure, waitSeconds: undefined};
 			await world.store.commit(planJoin(entryFor(options, world.host, world.now()), 'box'));
 		}
 

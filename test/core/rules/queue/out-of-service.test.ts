@@ -306,7 +306,7 @@ test('one whose GPU is back has its rank again: those behind it wait for it', as
 	states[2] = 'fine';
 	const behind = start(world, wants({requester: bobsFriend}));
 	await behind.waits();
-	await eventually(async () => holdingsOf(await world.memory.read(), world.memory.state.line[0]!).length === 1);
+	await eventually(async () => holdingsOf(await world.memory.read(), world.memory.state.queue[0]!).length === 1);
 	expect(entriesOf(await world.memory.read())[0]?.entry.unavailable).toBeUndefined();
 	await release(world, bobsFriend, {by: 'gpus', ids: [0, 1]});
 	expect(await waiter.answer).toMatchObject({kind: 'granted', gpus: [0, 1, 2]});

@@ -47,8 +47,8 @@ test('a waiter does not overtake an entry that appears before it in the queue', 
 	const {world, before} = await createInterruptedWorld(1);
 	before(async () => {
 		// The peer says itself when somebody came.
-		const {line, entries} = world.memory.state;
-		line.unshift('early');
+		const {queue, entries} = world.memory.state;
+		queue.unshift('early');
 		entries.set('early', encodeQueueEntry(entryOf(world, 'early')));
 	}, grantsBob);
 	expect(await waitForAlice(world)).toEqual({kind: 'gave-up', reason: 'timeout'});
@@ -57,7 +57,7 @@ test('a waiter does not overtake an entry that appears before it in the queue', 
 
 test('a waiter that is taken out of the queue as its GPU becomes free gets nothing', async () => {
 	const {world, before} = await createInterruptedWorld(1);
-	before(async (_, others) => leaveQueue(others, bob, others.memory.state.line[0]!), grantsBob);
+	before(async (_, others) => leaveQueue(others, bob, others.memory.state.queue[0]!), grantsBob);
 	expect(await waitForAlice(world)).toEqual({kind: 'gave-up', reason: 'removed'});
 	expect((await readCurrent(world)).gpus[0]).toMatchObject({kind: 'free'});
 });
