@@ -96,20 +96,20 @@ const livesOf = async (minutes: number) => {
 		await readStatus(world);
 	}
 
-	const trail = await demo.store.audit();
-	return {demo, clock, world, trail};
+	const log = await demo.store.audit();
+	return {demo, clock, world, log};
 };
 
-const grantsOf = (trail: readonly AuditRecord[]) => trail.filter(({kind}) => kind === 'granted');
+const grantsOf = (log: readonly AuditRecord[]) => log.filter(({kind}) => kind === 'granted');
 
 test('people come, wait, are served and leave, and nobody gets what is broken or in use', async () => {
-	const {trail, world} = await livesOf(40);
-	const served = new Set(grantsOf(trail).map(({account}) => account));
+	const {log, world} = await livesOf(40);
+	const served = new Set(grantsOf(log).map(({account}) => account));
 	expect([...served].toSorted()).toEqual(
 		['ada', 'alan', 'barbara', 'erin', 'frank', 'grace', 'katherine', 'linus'].toSorted(),
 	);
-	expect(grantsOf(trail).length).toBeGreaterThan(30);
-	const given = new Set(grantsOf(trail).flatMap(({gpus}) => gpus));
+	expect(grantsOf(log).length).toBeGreaterThan(30);
+	const given = new Set(grantsOf(log).flatMap(({gpus}) => gpus));
 	// GPU 5 is split by MIG, and nobody asks for an instance.
 	expect(given.has(5) || given.has(6) || given.has(7)).toBe(false);
 	// Those with the long job still have it.
@@ -118,8 +118,8 @@ test('people come, wait, are served and leave, and nobody gets what is broken or
 });
 
 test('with the same seed everybody comes and goes alike', async () => {
-	const outline = ({trail}: {trail: readonly AuditRecord[]}) =>
-		trail.map(({time, kind, account, gpus}) => [Math.round(time), kind, account, gpus]);
+	const outline = ({log}: {log: readonly AuditRecord[]}) =>
+		log.map(({time, kind, account, gpus}) => [Math.round(time), kind, account, gpus]);
 	const [first, second] = [await livesOf(10), await livesOf(10)];
 	expect(outline(second)).toEqual(outline(first));
 	expect(outline(first).length).toBeGreaterThan(10);

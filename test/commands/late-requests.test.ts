@@ -32,7 +32,7 @@ async function setScene(gpuCount = 3): Promise<Scene> {
 	return {box, proxy, byProxy: {CANHAZGPU_REDIS_PORT: String(proxy.port)}};
 }
 
-/** How often each kind of thing happened, by the trail. */
+/** How often each kind of thing happened, by the audit log. */
 async function told({box}: Scene): Promise<Readonly<Record<string, number>>> {
 	const store = await openStoreOf(box);
 	const counts: Record<string, number> = {};
@@ -56,7 +56,7 @@ type Verb = {
 	readonly arrange?: (scene: Scene) => Promise<string | undefined>;
 	readonly words: string;
 	readonly stdout: RegExp;
-	/** What the trail says of the verb: this kind, once. */
+	/** What the audit log says of the verb: this kind, once. */
 	readonly kind: string;
 	readonly holders: string;
 	readonly check?: (snapshot: Snapshot) => void;

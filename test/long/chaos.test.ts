@@ -25,7 +25,7 @@ import {program} from '../_helpers/program/cli.js';
 import {eventually} from '../_helpers/eventually.js';
 import {canEnter, processesOnly} from '../_helpers/machine/namespaces.js';
 import {isAlive, openStoreOf, recordsOf, start, type Started} from '../_helpers/program/processes.js';
-import {checkTrail} from '../_helpers/store/trail.js';
+import {checkAuditLog} from '../_helpers/store/audit-log.js';
 
 const seconds = Number(process.env['CHAOS_SECONDS'] ?? 60);
 const workerCount = 8;
@@ -287,7 +287,7 @@ async function chaos(ground: ChaosGround, hasLosses: boolean): Promise<void> {
 	const holds = records.map(({leaseId, gpuId, startTime}) => `${leaseId}/${gpuId}/${startTime}`);
 	expect(holds.filter((hold, index) => holds.indexOf(hold) !== index)).toEqual([]);
 	if (!hasLosses) {
-		await checkTrail({store}, snapshot, {isCrowd: true});
+		await checkAuditLog({store}, snapshot, {isCrowd: true});
 		const missing = wellEnded
 			.entries()
 			.filter(

@@ -11,7 +11,7 @@ import {createBox} from '../_helpers/program/cli.js';
 import {stageOf} from '../_helpers/program/kill-stage.js';
 import {pictureOf, type Stage} from '../_helpers/program/killed-verbs.js';
 import {startRedis} from '../_helpers/store/redis-server.js';
-import {checkTrail} from '../_helpers/store/trail.js';
+import {checkAuditLog} from '../_helpers/store/audit-log.js';
 import {historyOf} from '../_helpers/world.js';
 import {joinQueue} from '../../source/core/operations/waiting/waiter.js';
 
@@ -88,7 +88,7 @@ test('an append-only file that is cut anywhere', {timeout: 600_000}, async () =>
 		expect(index, `cut at ${cut}/${cuts}`).toBeDefined();
 		expect(index).toBeGreaterThanOrEqual(last);
 		last = index!;
-		await checkTrail(left.world, await left.world.store.read());
+		await checkAuditLog(left.world, await left.world.store.read());
 		await left.world.store.close();
 		await server.kill();
 		if (cut % 40 !== 20) {

@@ -15,7 +15,7 @@ import {queueContract} from './contract/queue.js';
 import {recordContract} from './contract/records.js';
 import {revisionContract} from './contract/revision.js';
 import {sharedGpuContract} from './contract/shared-gpus.js';
-import {trailContract} from './contract/trail.js';
+import {auditLogContract} from './contract/audit-log.js';
 import {scanContract} from './contract/scans.js';
 import type {Harness} from './harness.js';
 
@@ -47,7 +47,7 @@ export function contract(name: string, makeHarness: () => Promise<Harness>): voi
 		sharedGpuContract(subject);
 		queueContract(subject);
 		historyContract(subject);
-		trailContract(subject);
+		auditLogContract(subject);
 		revisionContract(subject);
 		drainContract(subject);
 		policyContract(subject);

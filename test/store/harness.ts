@@ -34,7 +34,7 @@ export type Harness = {
 	*/
 	readonly setValue: (name: 'drains' | 'notices' | 'policy', raw: string) => Promise<void>;
 	/**
-	Appends a string to the trail.
+	Appends a string to the audit log.
 	*/
 	readonly addAudit: (raw: string) => Promise<void>;
 	/**

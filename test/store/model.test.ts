@@ -131,12 +131,12 @@ const planFor = ({guesses, writes, usage, audit}: Step, snapshot: Snapshot): Pla
 
 const stateOf = async (store: Store) => {
 	const {now: _, storeUptimeSeconds: __, revision, ...state} = await store.read({user: 'a'});
-	const trail = await store.audit();
+	const log = await store.audit();
 	return {
 		...state,
 		revision: {count: revision.count, base: revision.base},
 		history: await collect(store.history(0, 4_000_000_000)),
-		trail: trail.map((told) => ({...told, id: undefined})),
+		log: log.map((told) => ({...told, id: undefined})),
 	};
 };
 

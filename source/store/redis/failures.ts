@@ -150,7 +150,7 @@ const wordings: ReadonlyMap<string, Wording> = new Map<string, Wording>([
 		[
 			'store-refused',
 			'lacks a command that is needed',
-			'The audit trail needs Redis 5 or later, with no command renamed.',
+			'The audit log needs Redis 5 or later, with no command renamed.',
 		],
 	],
 	[

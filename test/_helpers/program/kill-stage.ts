@@ -4,7 +4,7 @@ import type {Store} from '../../../source/core/model/ports.js';
 import {createClock} from '../../../source/host/clock.js';
 import {createHost} from '../../../source/host/host.js';
 import {eventually} from '../eventually.js';
-import {checkTrail} from '../store/trail.js';
+import {checkAuditLog} from '../store/audit-log.js';
 import {idleReading, observationOf} from '../world.js';
 import type {Box} from './cli.js';
 import type {Ground} from './kill-grounds.js';
@@ -42,7 +42,7 @@ async function nextLook(ground: Ground, box: Box) {
 		expect(look).toMatchObject(snapshot.pool === undefined ? {exitCode: 4, stdout: ''} : {exitCode: 0, stderr: ''});
 		expect(look.stderr).toMatch(snapshot.pool === undefined ? /^Error: There is no GPU pool/v : /^$/v);
 		expect(snapshot.queue.filter(({kind}) => kind !== 'entry')).toEqual([]);
-		await checkTrail({store}, snapshot);
+		await checkAuditLog({store}, snapshot);
 		return pictureOf(snapshot);
 	} finally {
 		await store.close();

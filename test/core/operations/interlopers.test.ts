@@ -7,7 +7,7 @@ import {entryFor, planJoin} from '../../../source/core/rules/queue/queue.js';
 import {release, reserve} from '../../../source/core/operations/reservations.js';
 import {readCurrent} from '../../../source/core/operations/transact.js';
 import {undoableOf, undoRelease} from '../../../source/core/operations/undo.js';
-import {checkTrail} from '../../_helpers/store/trail.js';
+import {checkAuditLog} from '../../_helpers/store/audit-log.js';
 import {historyOf, person, type TestWorld} from '../../_helpers/world.js';
 import {createInterruptedWorld, type Interlude} from './interrupted/_interrupted.js';
 
@@ -57,7 +57,7 @@ test.each([0, 1])(
 		const {gpus} = await readCurrent(world);
 		const users = gpus.map((record) => record.kind === 'leased' && record.lease.user);
 		expect(users).toEqual([taken === 0 ? 'bob' : 'alice', taken === 0 ? 'alice' : 'bob', false, false]);
-		await checkTrail(world, await readCurrent(world));
+		await checkAuditLog(world, await readCurrent(world));
 	},
 );
 
@@ -105,7 +105,7 @@ test('a late release ends nothing of the next holder of the GPU, and leaves no s
 	const snapshot = await readCurrent(world);
 	expect(snapshot.gpus[0]).toMatchObject({lease: {user: 'bob'}});
 	expect(await historyOf(world.store)).toHaveLength(1);
-	await checkTrail(world, snapshot);
+	await checkAuditLog(world, snapshot);
 });
 
 test('what is held for an entry of the queue stays when that entry appears before it is taken for gone', async () => {

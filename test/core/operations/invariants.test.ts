@@ -9,7 +9,7 @@ import {sendHeartbeat, findJobLease, type JobLease} from '../../../source/core/o
 import {isLeased} from '../../../source/core/rules/leases/holdings.js';
 import {ownerOf} from '../../../source/core/rules/leases/ownership.js';
 import {extend, readStatus, release, reserve} from '../../../source/core/operations/reservations.js';
-import {checkTrail} from '../../_helpers/store/trail.js';
+import {checkAuditLog} from '../../_helpers/store/audit-log.js';
 import {createTestWorld, historyOf, person, type TestWorld} from '../../_helpers/world.js';
 
 const people = ['alice', 'bob', 'carol'].map((name, index) => person(name, name, 1000 + index));
@@ -164,7 +164,7 @@ test('the invariants hold after every step of every history', async () => {
 				const held = live.map(({index, lease}) => `${lease.leaseId}/${index}`);
 				const ended = (await historyOf(world.store)).map(({leaseId, gpuId}) => `${leaseId}/${gpuId}`);
 				expect([...held, ...ended].toSorted()).toEqual([...begun].toSorted());
-				await checkTrail(world, snapshot);
+				await checkAuditLog(world, snapshot);
 			}
 		}),
 		{numRuns: 150},

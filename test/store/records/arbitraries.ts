@@ -190,7 +190,7 @@ export const anyEvent: fc.Arbitrary<PoolEvent> = fc.record(
 	{requiredKeys: ['kind', 'gpus']},
 );
 
-/** As long as the trail keeps it whole. */
+/** As long as the audit log keeps it whole. */
 const shortText = optional(fc.string({unit: 'grapheme-ascii', minLength: 1, maxLength: 40}));
 
 const auditKinds: readonly AuditKind[] = [

@@ -70,7 +70,7 @@ describe('a server without a password', () => {
 		expect(drains.keys().toArray()).toEqual([1]);
 		expect(gpus.map(({kind}) => kind)).toEqual(['leased', 'free', 'free', 'free']);
 		expect(queue).toEqual([]);
-		// Reading works to the end: the history, and the trail.
+		// Reading works to the end: the history, and the audit log.
 		expect(await Array.fromAsync(store.history(0, Infinity))).toHaveLength(1);
 		expect(await store.audit()).toEqual([]);
 		await store.close();

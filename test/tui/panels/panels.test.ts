@@ -128,9 +128,9 @@ test('no more than a few hundred events are kept, the newest', async () => {
 	expect(many.events.entries).toHaveLength(300);
 	expect(many.events.entries.at(-1)!.id).toBe('1999');
 	expect(after(many, {kind: 'events-arrived', entries: [entry(1)]}).events.entries).toHaveLength(1);
-	const lost = after(state, {kind: 'events-lost', reason: 'this Redis keeps no trail'});
-	expect(frameOf(lost)).toContain('this Redis keeps no trail');
-	expect(frameOf(after(lost, told))).not.toContain('keeps no trail');
+	const lost = after(state, {kind: 'events-lost', reason: 'this Redis keeps no audit log'});
+	expect(frameOf(lost)).toContain('this Redis keeps no audit log');
+	expect(frameOf(after(lost, told))).not.toContain('keeps no audit log');
 });
 
 test('an error that was shown stands among the events', async () => {

@@ -59,7 +59,7 @@ const hostile = (number: number): string => {
 /** What the page makes of it: one line. */
 const shown = (number: number): string => sanitize(hostile(number));
 
-/** Every GPU is held by somebody hostile, some wait, and the trail is full of them. */
+/** Every GPU is held by somebody hostile, some wait, and the audit log is full of them. */
 function hostilePlan(from: number, now: number): Plan {
 	const numbers = Array.from({length: gpuCount}, (_, position) => from + position);
 	const leases = numbers.map((number, index): Write => ({

@@ -8,7 +8,7 @@ import {ownerOf} from '../leases/ownership.js';
 import type {Plan} from '../../model/plan.js';
 import {claimsOf, instanceClaimsOf} from '../queue/queue.js';
 import {instanceWords} from '../mig/instances.js';
-import {chooseInstances, offerInstance, type InstanceOffer} from '../mig/instance-offer.js';
+import {chooseInstances, instanceCandidateOf, type InstanceCandidate} from '../mig/instance-candidate.js';
 import type {Holding} from '../leases/holdings.js';
 import {grantEntry, type GrantOptions, type AuditContext} from '../leases/audit-entries.js';
 import type {GpuLinks, GpuRecord, InstanceOfGpu, Lease, Observation, QueueEntry, Snapshot} from '../../model/types.js';
@@ -18,7 +18,7 @@ import {isPartOfGpu, type Wanted} from './request.js';
 import {cleanRuleOf, type CleanRule} from './cleanliness.js';
 import {gpusOf, type Eligibility} from './need.js';
 import type {Block, BlockedGpu} from './block.js';
-import {offerOf, rankShares, type GpuOffer, type GpuOfferBlock} from './offer.js';
+import {candidateOf, rankShares, type GpuCandidate, type GpuBlock} from './gpu-candidate.js';
 import {chooseGpus} from './choose.js';
 import {shareLimitsOf} from './share-policy.js';
 import type {ShareLimits} from './share-fit.js';
@@ -84,8 +84,8 @@ type Picked =
 
 /** Whether what others have of the GPU is all that matters. */
 const isHeld = (
-	answer: GpuOffer | GpuOfferBlock,
-): answer is Extract<GpuOfferBlock, {kind: 'leased' | 'shared' | 'split' | 'garbage'}> =>
+	answer: GpuCandidate | GpuBlock,
+): answer is Extract<GpuBlock, {kind: 'leased' | 'shared' | 'split' | 'garbage'}> =>
 	['leased', 'shared', 'split', 'garbage'].includes(answer.kind);
 
 /** What of the GPU can be had, or why it cannot. */
@@ -104,11 +104,11 @@ function answerOf(
 		readonly drains: Snapshot['drains'];
 		readonly share: ShareLimits | undefined;
 	},
-): GpuOffer | Exclude<Block, {kind: 'unknown-quality'}> {
+): GpuCandidate | Exclude<Block, {kind: 'unknown-quality'}> {
 	const reading = observation.gpus.find(({index}) => index === record.index);
-	const offer = offerOf(record, {share, canTake: waiters.gives, reading});
-	if (isHeld(offer)) {
-		return offer;
+	const candidate = candidateOf(record, {share, canTake: waiters.gives, reading});
+	if (isHeld(candidate)) {
+		return candidate;
 	}
 
 	const drain = drains.get(record.index);
@@ -124,7 +124,7 @@ function answerOf(
 	}
 
 	const entry = claims.get(record.index);
-	return offer.kind === 'offer' && entry !== undefined ? {kind: 'queued', entry} : offer;
+	return candidate.kind === 'candidate' && entry !== undefined ? {kind: 'queued', entry} : candidate;
 }
 
 const unknownBlocks = ({unknown}: Eligibility): readonly BlockedGpu[] =>
@@ -143,21 +143,21 @@ function pickGpus(
 	const groups = eligibility.groups ?? [wanted.ids ?? snapshot.gpus.map(({index}) => index)];
 	const considered = gpusOf(groups).map((index) => snapshot.gpus[index]!);
 	const share = shareLimitsOf(wanted.need, snapshot);
-	const offered: GpuOffer[] = [];
+	const candidates: GpuCandidate[] = [];
 	const blocked: BlockedGpu[] = [...unknownBlocks(eligibility)];
 	for (const record of considered) {
 		const answer = answerOf(record, observation, request, {claims, clean, drains, waiters, share});
-		if (answer.kind === 'offer') {
-			offered.push(answer);
+		if (answer.kind === 'candidate') {
+			candidates.push(answer);
 		} else {
 			blocked.push({index: record.index, block: answer});
 		}
 	}
 
-	const shared = rankShares(offered).map(({index}) => index);
-	const isFree = new Set(offered.filter(({record}) => record.kind === 'free').map(({record}) => record.index));
-	const isGiven = new Set(offered.filter(({takes}) => takes.length > 0).map(({record}) => record.index));
-	const offers = groups.map((group) => ({
+	const shared = rankShares(candidates).map(({index}) => index);
+	const isFree = new Set(candidates.filter(({record}) => record.kind === 'free').map(({record}) => record.index));
+	const isGiven = new Set(candidates.filter(({takes}) => takes.length > 0).map(({record}) => record.index));
+	const candidateGroups = groups.map((group) => ({
 		kept: [],
 		shared: shared.filter((index) => group.includes(index)),
 		free: group.filter((index) => isFree.has(index)),
@@ -165,7 +165,7 @@ function pickGpus(
 		heldByOthers: group.filter((index) => isGiven.has(index)),
 		count: wanted.count,
 	}));
-	const best = chooseGpus(snapshot, offers, {
+	const best = chooseGpus(snapshot, candidateGroups, {
 		strategy: request.strategy ?? policyOf(snapshot).strategy,
 		readings: observation.gpus,
 		links: request.links,
@@ -173,14 +173,14 @@ function pickGpus(
 	if (best === undefined) {
 		const available = Math.max(
 			0,
-			...offers.map((offer) => offer.shared.length + offer.free.length + offer.heldByOthers.length),
+			...candidateGroups.map(({shared, free, heldByOthers}) => shared.length + free.length + heldByOthers.length),
 		);
 		return {kind: 'short', available, blocked};
 	}
 
 	return {
 		kind: 'picked',
-		taken: best.taken.toSorted((a, b) => a - b).map((index) => offered.find(({record}) => record.index === index)!),
+		taken: best.taken.toSorted((a, b) => a - b).map((index) => candidates.find(({record}) => record.index === index)!),
 	};
 }
 
@@ -194,10 +194,10 @@ function pickInstances(
 	const {wanted, eligibility, force, memoryThresholdMiB} = request;
 	const {gpus, drains, queue} = snapshot;
 	const claims = instanceClaimsOf(queue, gpus.length, waiters.groupsFor);
-	const answerFor = (instance: InstanceOfGpu): InstanceOffer | Block => {
-		const offer = offerInstance(gpus[instance.gpu]!, instance, waiters.gives);
-		if (offer.kind !== 'offer') {
-			return offer;
+	const answerFor = (instance: InstanceOfGpu): InstanceCandidate | Block => {
+		const candidate = instanceCandidateOf(gpus[instance.gpu]!, instance, waiters.gives);
+		if (candidate.kind !== 'candidate') {
+			return candidate;
 		}
 
 		const drain = drains.get(instance.gpu);
@@ -207,22 +207,22 @@ function pickInstances(
 
 		const use = force ? undefined : usageBlockOfInstance(instance, observation, memoryThresholdMiB, clean);
 		const entry = claims.get(instance.uuid);
-		return use ?? (entry === undefined ? offer : {kind: 'queued', entry});
+		return use ?? (entry === undefined ? candidate : {kind: 'queued', entry});
 	};
 
-	const offers: InstanceOffer[] = [];
+	const candidates: InstanceCandidate[] = [];
 	const blocked: BlockedGpu[] = [...unknownBlocks(eligibility)];
 	for (const instance of eligibility.instances ?? []) {
 		const answer = answerFor(instance);
-		if (answer.kind === 'offer') {
-			offers.push(answer);
+		if (answer.kind === 'candidate') {
+			candidates.push(answer);
 		} else {
 			blocked.push({index: instance.gpu, instance: instanceWords(instance), block: answer});
 		}
 	}
 
-	const taken = chooseInstances(gpus, offers, wanted.count);
-	return taken.length < wanted.count ? {kind: 'short', available: offers.length, blocked} : {kind: 'picked', taken};
+	const taken = chooseInstances(gpus, candidates, wanted.count);
+	return taken.length < wanted.count ? {kind: 'short', available: candidates.length, blocked} : {kind: 'picked', taken};
 }
 
 /**

@@ -1,13 +1,13 @@
 /** Why a GPU, or an instance of one, is not to be had. */
 import type {Drain, QueueEntry} from '../../model/types.js';
 import type {Quality} from './need.js';
-import type {GpuOfferBlock} from './offer.js';
+import type {GpuBlock} from './gpu-candidate.js';
 import type {UsageBlock} from './usage-block.js';
 
 /** Why a GPU cannot be handed out now. */
 export type Block =
 	| UsageBlock
-	| GpuOfferBlock
+	| GpuBlock
 	/** Out of service: not even by force. */
 	| {readonly kind: 'drained'; readonly drain: Drain}
 	/** Kept for somebody who waits. */

@@ -11,7 +11,7 @@ export type Preference = {
 };
 
 /** GPUs of one group that could be had. */
-export type Offer = {
+export type CandidateGroup = {
 	/** Those that are had already and stay. */
 	readonly kept: readonly number[];
 	/** Of a request for a share: those that are shared already and have room, in the order in which they are taken, before all that are free. */
@@ -37,23 +37,23 @@ function candidateOf(record: GpuRecord, {lastUsed}: Snapshot, reading: GpuReadin
 }
 
 /**
-Chooses all that is missing of one of the offers: of those that can be completed the one that takes least from others, and of several of
+Chooses all that is missing of one of the groups: of those that can be completed the one that takes least from others, and of several of
 those the best by the strategy.
 
-@returns GPUs to take, and of which offer; undefined where none can be completed.
+@returns GPUs to take, and of which group; undefined where none can be completed.
 */
 export function chooseGpus(
 	snapshot: Snapshot,
-	offers: readonly Offer[],
+	groups: readonly CandidateGroup[],
 	{strategy = 'mru', readings = [], links}: Preference,
-): {readonly offer: Offer; readonly taken: readonly number[]} | undefined {
+): {readonly group: CandidateGroup; readonly taken: readonly number[]} | undefined {
 	const byIndex = new Map(readings.map((reading) => [reading.index, reading]));
 	const candidates = snapshot.gpus.map((record) => candidateOf(record, snapshot, byIndex.get(record.index)));
 	const candidatesOf = (gpus: readonly number[]) => gpus.map((index) => candidates[index]!);
-	const isFree = new Set(offers.flatMap(({free}) => free));
+	const isFree = new Set(groups.flatMap(({free}) => free));
 	const box = {free: candidates.filter(({index}) => isFree.has(index)), links};
-	const complete = offers.flatMap((offer) => {
-		const {kept, shared = [], free, heldByOthers, count} = offer;
+	const complete = groups.flatMap((group) => {
+		const {kept, shared = [], free, heldByOthers, count} = group;
 		const fromShared = shared.slice(0, count);
 		const missing = count - fromShared.length;
 		const needed = Math.max(0, missing - free.length);
@@ -66,7 +66,7 @@ export function chooseGpus(
 		const score = scoreOf(strategy, {kept: keptGpus, chosen}, box);
 		return [
 			{
-				offer,
+				group,
 				needed,
 				missing,
 				score,

@@ -263,7 +263,7 @@ export function judgeVersions(program: string, runtime: string, store: string | 
 					{
 						check: 'versions',
 						level: 'warning',
-						words: `${store} keeps no audit trail: canhazgpu events shows nothing`,
+						words: `${store} keeps no audit log: canhazgpu events shows nothing`,
 						fix: `Use Redis ${oldestRedis} or newer.`,
 					} as const,
 				]

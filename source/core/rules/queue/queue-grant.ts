@@ -5,8 +5,8 @@ somebody later holds while waiting, or somebody stopped, is taken over in the sa
 import {planHoldings, type HoldingChange} from '../leases/holding-changes.js';
 import {holdingsIn, holdingsOn, type Holding} from '../leases/holdings.js';
 import type {Expectation, Plan} from '../../model/plan.js';
-import {chooseGpus, type Offer, type Preference} from '../allocation/choose.js';
-import {offerOf, rankShares, type GpuOffer} from '../allocation/offer.js';
+import {chooseGpus, type CandidateGroup, type Preference} from '../allocation/choose.js';
+import {candidateOf, rankShares, type GpuCandidate} from '../allocation/gpu-candidate.js';
 import {shareLimitsOf} from '../allocation/share-policy.js';
 import {policyExpectation, policyOf} from '../policy/policy.js';
 import {grantEntry, type AuditContext} from '../leases/audit-entries.js';
@@ -22,7 +22,7 @@ import type {
 } from '../../model/types.js';
 import {isPartOfGpu} from '../allocation/request.js';
 import {additionOf, grantedParts, type Addition} from '../leases/additions.js';
-import {chooseInstances, offerInstance, type InstanceOffer} from '../mig/instance-offer.js';
+import {chooseInstances, instanceCandidateOf, type InstanceCandidate} from '../mig/instance-candidate.js';
 import {takeoverOf, waitersOf, type Waiters} from './takeover.js';
 import {claimsOf, instanceClaimsOf} from './queue.js';
 import {eligibleInstancesOf, groupsOf, wantedCountOf, wantsInstances} from './eligible.js';
@@ -77,7 +77,7 @@ const indexesOf = (records: ReadonlyArray<Pick<GpuRecord, 'index'>>): readonly n
 const positionOf = (queue: Snapshot['queue'], {partialQueueId}: Lease): number =>
 	queue.findIndex(({id}) => id === partialQueueId);
 
-type Candidates = Pick<Offer, 'shared' | 'free' | 'heldByOthers'> & {readonly offers: ReadonlyMap<number, GpuOffer>};
+type Candidates = Pick<CandidateGroup, 'shared' | 'free' | 'heldByOthers'> & {readonly byIndex: ReadonlyMap<number, GpuCandidate>};
 
 /** Whether the entry at this position may take what a lease holds while its holder waits. */
 const takingRule =
@@ -108,19 +108,19 @@ function candidates(
 	);
 	const canTake = takingRule(snapshot, position, waiters);
 	const share = shareLimitsOf(entry.need, snapshot);
-	const offered = allowed
+	const found = allowed
 		// A share on a GPU of which it holds one already would be no second GPU.
 		.filter((record) => holdingsOn(record).every(({lease}) => lease.partialQueueId !== entry.id))
 		.map((record) =>
-			offerOf(record, {share, canTake, reading: readingOf === undefined ? 'unseen' : readingOf(record.index)}),
+			candidateOf(record, {share, canTake, reading: readingOf === undefined ? 'unseen' : readingOf(record.index)}),
 		)
-		.filter((answer) => answer.kind === 'offer');
-	const lastOf = ({takes}: GpuOffer): number => Math.max(...takes.map(({lease}) => positionOf(queue, lease)));
-	const heldByOthers = offered.filter(({takes}) => takes.length > 0).toSorted((a, b) => lastOf(b) - lastOf(a));
+		.filter((answer) => answer.kind === 'candidate');
+	const lastOf = ({takes}: GpuCandidate): number => Math.max(...takes.map(({lease}) => positionOf(queue, lease)));
+	const heldByOthers = found.filter(({takes}) => takes.length > 0).toSorted((a, b) => lastOf(b) - lastOf(a));
 	return {
-		offers: new Map(offered.map((offer) => [offer.record.index, offer])),
-		shared: rankShares(offered).map(({index}) => index),
-		free: offered.filter(({record}) => record.kind === 'free').map(({record}) => record.index),
+		byIndex: new Map(found.map((candidate) => [candidate.record.index, candidate])),
+		shared: rankShares(found).map(({index}) => index),
+		free: found.filter(({record}) => record.kind === 'free').map(({record}) => record.index),
 		heldByOthers: heldByOthers.map(({record}) => record.index),
 	};
 }
@@ -144,7 +144,7 @@ function chosenOf(
 	{groups, count, held, isOnlyGroup}: Wish,
 	preference: Preference,
 ): {readonly kept: GpuGroup; readonly taken: GpuGroup; readonly isComplete: boolean} {
-	const offers = groups.map((group): Offer => {
+	const candidateGroups = groups.map((group): CandidateGroup => {
 		const kept = held.filter((index) => group.includes(index));
 		return {
 			kept,
@@ -154,15 +154,15 @@ function chosenOf(
 			count: Math.max(0, count - kept.length),
 		};
 	});
-	const complete = chooseGpus(snapshot, offers, preference);
+	const complete = chooseGpus(snapshot, candidateGroups, preference);
 	if (complete !== undefined) {
-		return {kept: complete.offer.kept, taken: complete.taken, isComplete: true};
+		return {kept: complete.group.kept, taken: complete.taken, isComplete: true};
 	}
 
-	const [offer] = offers;
-	return offer === undefined || !isOnlyGroup
+	const [first] = candidateGroups;
+	return first === undefined || !isOnlyGroup
 		? {kept: held, taken: [], isComplete: false}
-		: {kept: offer.kept, taken: [...(offer.shared ?? []), ...offer.free, ...offer.heldByOthers], isComplete: false};
+		: {kept: first.kept, taken: [...(first.shared ?? []), ...first.free, ...first.heldByOthers], isComplete: false};
 }
 
 /** What the plan expects beside the GPUs that it changes. */
@@ -204,16 +204,16 @@ function chooseForGpus(
 ): Chosen {
 	const {entry} = snapshot.queue[position] as EntryRecord;
 	const {preference} = options;
-	const offered = candidates(snapshot, position, options, {waiters, wanted: new Set(groups.flat())});
+	const possible = candidates(snapshot, position, options, {waiters, wanted: new Set(groups.flat())});
 	const {kept, taken, isComplete} = chosenOf(
 		snapshot,
-		offered,
+		possible,
 		{groups, count: wantedCountOf(entry), held: held.map(({index}) => index), isOnlyGroup},
 		{...preference, strategy: preference?.strategy ?? policyOf(snapshot).strategy},
 	);
 	return {
 		kept: held.filter(({index}) => kept.includes(index)),
-		taken: taken.map((index) => offered.offers.get(index)!),
+		taken: taken.map((index) => possible.byIndex.get(index)!),
 		isComplete,
 	};
 }
@@ -231,18 +231,18 @@ function chooseForInstances(
 	const kept = held.filter(({lease}) => isEligible(lease.mig?.uuid));
 	const claims = instanceClaimsOf(queue.slice(0, position), gpus.length, waiters.groupsFor);
 	const canTake = takingRule(snapshot, position, waiters);
-	const lastOf = ({takes}: InstanceOffer): number => Math.max(...takes.map(({lease}) => positionOf(queue, lease)));
-	const offers = eligible
+	const lastOf = ({takes}: InstanceCandidate): number => Math.max(...takes.map(({lease}) => positionOf(queue, lease)));
+	const candidateInstances = eligible
 		.filter(
 			({gpu, uuid}) =>
 				!claims.has(uuid) && !drains.has(gpu) && kept.every(({lease}) => lease.mig?.uuid !== uuid) && isUsable(gpu),
 		)
 		.filter((instance) => isUsableInstance(instance))
-		.map((instance) => offerInstance(gpus[instance.gpu]!, instance, canTake))
-		.filter((offer) => offer.kind === 'offer')
+		.map((instance) => instanceCandidateOf(gpus[instance.gpu]!, instance, canTake))
+		.filter((candidate) => candidate.kind === 'candidate')
 		.toSorted((a, b) => (a.takes.length > 0 && b.takes.length > 0 ? lastOf(b) - lastOf(a) : 0));
 	const missing = Math.max(0, wantedCountOf(entry) - kept.length);
-	const taken = chooseInstances(gpus, offers, missing);
+	const taken = chooseInstances(gpus, candidateInstances, missing);
 	return {kept, taken, isComplete: taken.length === missing};
 }
 

@@ -3,12 +3,12 @@ Compares every expectation, then writes all or nothing. Decodes no JSON.
 
 KEYS  1 gpu_count  2 provider  3 machine  4 queue  5 usage history  6 drains  7 notices
       8 revision: "COUNT BASE SECONDS RUN"  9 policy  10 the peer's allocation lock  11 a key that never exists
-      12 the audit trail  13... GPU records, queue entries and changes, which the steps name by their place here, as they do
+      12 the audit log  13... GPU records, queue entries and changes, which the steps name by their position here, as they do
       6, 7, 8 and 9
 ARGV  1 "1" when a free GPU becomes a lease: then the peer's lock is respected
       2 "1" when it must be refused while memory is full
       3 channel  4 event, or ""  5 age in seconds at which usage records go  6 how many of them may go at once
-      7 how many records the trail keeps, about  8 the server's run id, or ""
+      7 how many records the audit log keeps, about  8 the server's run id, or ""
       9 seconds in which there must be a usage record, or none goes
       10 how many keys must have a value, then each KEY VALUE; how many must be absent, then each KEY
       then steps, each a word and its operands:
@@ -29,7 +29,7 @@ end
 
 local first_expectation = 10
 local commands = {}
-local trail = {}
+local audit_records = {}
 local time = redis.call('TIME')
 local last_score
 local restored_count
@@ -142,7 +142,7 @@ local function take_steps()
       has_usage = true
       at = at + 3
     elseif word == 'audit' then
-      trail[#trail + 1] = first
+      audit_records[#audit_records + 1] = first
       at = at + 2
     elseif word == 'entry' then
       -- An entry without a place would never be found again.
@@ -274,8 +274,8 @@ if has_usage then
     redis.pcall('ZREMRANGEBYRANK', KEYS[5], 0, math.min(old, tonumber(ARGV[6])) - 1)
   end
 end
--- A Redis before 5, an account that may not, a key of another type: the trail is not kept, and GPUs are handed out all the same.
-for _, record in ipairs(trail) do
+-- A Redis before 5, an account that may not, a key of another type: the audit log is not kept, and GPUs are handed out all the same.
+for _, record in ipairs(audit_records) do
   redis.pcall('XADD', KEYS[12], 'MAXLEN', '~', ARGV[7], '*', 'record', record)
 end
 if ARGV[4] ~= '' then

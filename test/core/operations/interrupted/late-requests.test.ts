@@ -1,6 +1,6 @@
 /**
 Requests that come late, twice or never, and answers that are lost: each verb does its work once, or not at all, and says which. What it
-does is counted in the audit trail, which tells of every change in the same commit.
+does is counted in the audit log, which tells of every change in the same commit.
 */
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
@@ -14,7 +14,7 @@ import type {Requester} from '../../../../source/core/model/types.js';
 import {undoableOf, undoRelease} from '../../../../source/core/operations/undo.js';
 import {CanhazgpuError} from '../../../../source/errors.js';
 import {createLateStore, type Fate} from '../../../_helpers/store/late-store.js';
-import {checkTrail} from '../../../_helpers/store/trail.js';
+import {checkAuditLog} from '../../../_helpers/store/audit-log.js';
 import {createTestWorld, historyOf, person, type TestWorld} from '../../../_helpers/world.js';
 import {joinQueue} from '../../../../source/core/operations/waiting/waiter.js';
 
@@ -35,7 +35,7 @@ const step: fc.Arbitrary<Step> = fc.record({
 	fates: fc.array(fate, {maxLength: 8}),
 });
 
-/** Root, by a name of its own for each step, so that the trail tells whose doing everything is. */
+/** Root, by a name of its own for each step, so that the audit log tells whose doing everything is. */
 const actorOf = (index: number): Requester => person(`actor-${index}`, `actor-${index}`, 0);
 
 type Answer =
@@ -170,8 +170,8 @@ test('whatever is lost or comes late, every verb does its work as often as it sa
 				expect(timesOf(each), `${steps[position]!.verb} ${JSON.stringify(each)}`).toContain(own.length);
 			}
 
-			// What came late bears its own time, so the trail need not be in the order of time.
-			await checkTrail(world, await world.memory.read(), {isCrowd: true});
+			// What came late bears its own time, so the audit log need not be in the order of time.
+			await checkAuditLog(world, await world.memory.read(), {isCrowd: true});
 		}),
 		{numRuns: 2000},
 	);

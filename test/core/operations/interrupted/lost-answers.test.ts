@@ -1,11 +1,11 @@
-/** Whatever becomes of one message to or from the store, a verb does what it says, once, and the trail tells of it once. */
+/** Whatever becomes of one message to or from the store, a verb does what it says, once, and the audit log tells of it once. */
 import {expect, test} from 'vitest';
 import {drain, undrain} from '../../../../source/core/operations/pool/drain.js';
 import type {World} from '../../../../source/core/model/ports.js';
 import {extend, release, reserve} from '../../../../source/core/operations/reservations.js';
 import {undoRelease} from '../../../../source/core/operations/undo.js';
 import {CanhazgpuError} from '../../../../source/errors.js';
-import {checkTrail} from '../../../_helpers/store/trail.js';
+import {checkAuditLog} from '../../../_helpers/store/audit-log.js';
 import {createTestWorld, historyOf, person, type TestWorld} from '../../../_helpers/world.js';
 
 const alice = person('alice');
@@ -131,7 +131,7 @@ test.each(verbs.flatMap((verb) => fates.map((fate) => ({...verb, fate}))))(
 
 			const ended = (await historyOf(world.store)).length - usageBefore.length;
 			expect(ended).toBe(kind === 'released' && error === undefined ? 2 : 0);
-			await checkTrail(world, await world.memory.read());
+			await checkAuditLog(world, await world.memory.read());
 			if (isOver) {
 				expect(lost).toBeGreaterThan(2);
 				return;

@@ -194,7 +194,7 @@ describe('a GPU that is free although the job runs', () => {
 			store: {
 				...world.store,
 				async audit() {
-					throw new CanhazgpuError('store-refused', 'no trail');
+					throw new CanhazgpuError('store-refused', 'no audit log');
 				},
 			},
 		};

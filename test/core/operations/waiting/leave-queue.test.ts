@@ -14,7 +14,7 @@ import {release, reserve} from '../../../../source/core/operations/reservations.
 import {readCurrent} from '../../../../source/core/operations/transact.js';
 import {estimateWaits} from '../../../../source/core/rules/queue/estimates.js';
 import type {Lease, Snapshot} from '../../../../source/core/model/types.js';
-import {checkTrail} from '../../../_helpers/store/trail.js';
+import {checkAuditLog} from '../../../_helpers/store/audit-log.js';
 import {createTestWorld, historyOf, person, type TestWorld} from '../../../_helpers/world.js';
 import {queueRows} from '../../../../source/core/rules/queue/queue-rows.js';
 
@@ -221,7 +221,7 @@ test('nobody overtakes, nobody is held up by one who wants something else, nothi
 				expect(queueRows(snapshot).map(({held, id}) => held.length === holdingsOf(snapshot, id).length)).not.toContain(
 					false,
 				);
-				await checkTrail(world, snapshot);
+				await checkAuditLog(world, snapshot);
 				for (const wait of estimateWaits(snapshot).values()) {
 					expect(wait).toBeGreaterThanOrEqual(0);
 				}

@@ -12,7 +12,7 @@ import {isLeased} from '../../../../source/core/rules/leases/holdings.js';
 import {wantedOf} from '../../../../source/core/rules/queue/eligible.js';
 import type {Wanted} from '../../../../source/core/rules/allocation/request.js';
 import type {GpuReading, Need, Snapshot} from '../../../../source/core/model/types.js';
-import {checkTrail} from '../../../_helpers/store/trail.js';
+import {checkAuditLog} from '../../../_helpers/store/audit-log.js';
 import {createTestWorld, observationOf, person} from '../../../_helpers/world.js';
 import {mixedBox} from '../../../_helpers/mixed-box.js';
 import {entriesOf, requestOf, settle} from './_settle.js';
@@ -200,7 +200,7 @@ test('nobody is overtaken who could be served, nobody is held up by another need
 					expect(record.lease.leaseId).toBeDefined();
 				}
 
-				await checkTrail(world, after);
+				await checkAuditLog(world, after);
 			}
 
 			blind.clear();

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
 import type {GpuProcess, GpuReading, GpuRecord, Lease} from '../../../../source/core/model/types.js';
-import {offerOf, rankShares} from '../../../../source/core/rules/allocation/offer.js';
+import {candidateOf, rankShares} from '../../../../source/core/rules/allocation/gpu-candidate.js';
 import {committedMiB, roomFor} from '../../../../source/core/rules/allocation/share-fit.js';
 import {usageOfShares} from '../../../../source/core/rules/leases/share-usage.js';
 import {idleReading} from '../../../_helpers/world.js';
@@ -135,18 +135,18 @@ describe('what of a GPU is offered', () => {
 
 	test('a GPU that one has alone is never shared, and one that is shared is never had alone', () => {
 		const alone: GpuRecord = {kind: 'leased', index: 0, raw: '{}', lease: {...share('alice', 1), memoryMiB: undefined}};
-		expect(offerOf(alone, {share: limits(1), canTake: none, reading: reading(0)})).toMatchObject({kind: 'leased'});
+		expect(candidateOf(alone, {share: limits(1), canTake: none, reading: reading(0)})).toMatchObject({kind: 'leased'});
 		const record = shared(0, share('alice', 1));
-		expect(offerOf(record, {share: undefined, canTake: none, reading: reading(0)})).toMatchObject({kind: 'shared'});
+		expect(candidateOf(record, {share: undefined, canTake: none, reading: reading(0)})).toMatchObject({kind: 'shared'});
 	});
 
 	test('of what others hold while they wait the last is taken first, and no more than it needs', () => {
 		const shares = ['a', 'b', 'c'].map((id) => share(id, 20_000, {partialQueueId: id}));
 		const record = shared(0, share('alice', 10_000), ...shares);
 		const canTake = ({partialQueueId}: Lease): boolean => partialQueueId !== undefined && partialQueueId !== 'c';
-		const offer = offerOf(record, {share: limits(25_000, 9), canTake, reading: reading(0)});
-		expect(offer.kind === 'offer' && offer.takes.map(({lease}) => lease.user)).toEqual(['b']);
-		expect(offerOf(record, {share: limits(60_000), canTake, reading: reading(0)})).toMatchObject({kind: 'no-room'});
+		const offer = candidateOf(record, {share: limits(25_000, 9), canTake, reading: reading(0)});
+		expect(offer.kind === 'candidate' && offer.takes.map(({lease}) => lease.user)).toEqual(['b']);
+		expect(candidateOf(record, {share: limits(60_000), canTake, reading: reading(0)})).toMatchObject({kind: 'no-room'});
 	});
 
 	test('the GPU comes first that is shared already and is left with the least', () => {
@@ -156,8 +156,8 @@ describe('what of a GPU is offered', () => {
 			shared(2, share('alice', 50_000)),
 			shared(3, share('alice', 70_000)),
 		]
-			.map((record) => offerOf(record, {share: limits(20_000), canTake: none, reading: reading(0)}))
-			.filter((answer) => answer.kind === 'offer');
+			.map((record) => candidateOf(record, {share: limits(20_000), canTake: none, reading: reading(0)}))
+			.filter((answer) => answer.kind === 'candidate');
 		expect(rankShares(offers).map(({index}) => index)).toEqual([2, 1]);
 	});
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
-import {chooseGpus, type Offer} from '../../../../source/core/rules/allocation/choose.js';
+import {chooseGpus, type CandidateGroup} from '../../../../source/core/rules/allocation/choose.js';
 import {bestOf, linkCost, strategyNames, type StrategyName} from '../../../../source/core/rules/allocation/strategy.js';
 import type {GpuLink, GpuLinks, GpuReading, GpuRecord, Snapshot} from '../../../../source/core/model/types.js';
 import {randomFrom} from '../../../_helpers/world.js';
@@ -125,7 +125,7 @@ function bestByWords(strategy: StrategyName, groups: ReadonlyArray<readonly numb
 	return sets[0]!.toSorted((a, b) => a - b);
 }
 
-const offerOf = (free: readonly number[], count: number): Offer => ({kept: [], free, heldByOthers: [], count});
+const offerOf = (free: readonly number[], count: number): CandidateGroup => ({kept: [], free, heldByOthers: [], count});
 
 const groupings: ReadonlyArray<ReadonlyArray<readonly number[]>> = [
 	[indexes],
@@ -219,13 +219,13 @@ describe('the strategies', () => {
 			indexes.map((index) => ({kind: 'free', index, raw: ''})),
 			new Map(),
 		);
-		const offers: readonly Offer[] = [
+		const groups: readonly CandidateGroup[] = [
 			{kept: [], free: [0], heldByOthers: [1, 2], count: 2},
 			{kept: [4], free: [6], heldByOthers: [5], count: 1},
 		];
-		expect(chooseGpus(snapshot, offers, {})).toMatchObject({offer: offers[1], taken: [6]});
-		expect(chooseGpus(snapshot, offers.slice(0, 1), {})).toMatchObject({taken: [0, 1]});
-		expect(chooseGpus(snapshot, [{...offers[0]!, count: 4}], {})).toBeUndefined();
+		expect(chooseGpus(snapshot, groups, {})).toMatchObject({group: groups[1], taken: [6]});
+		expect(chooseGpus(snapshot, groups.slice(0, 1), {})).toMatchObject({taken: [0, 1]});
+		expect(chooseGpus(snapshot, [{...groups[0]!, count: 4}], {})).toBeUndefined();
 	});
 
 	test('choose in time, and as many as are wanted, on a box of 64', () => {

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
 import type {GpuReading, GpuRecord, InstanceOfGpu, Lease} from '../../../../source/core/model/types.js';
 import {judgeInstance} from '../../../../source/core/rules/mig/instance-usage.js';
-import {chooseInstances, offerInstance} from '../../../../source/core/rules/mig/instance-offer.js';
+import {chooseInstances, instanceCandidateOf} from '../../../../source/core/rules/mig/instance-candidate.js';
 import {instancesOf, isGone, isWhole, parseInstanceName} from '../../../../source/core/rules/mig/instances.js';
 import {fitsProfile, parseProfile} from '../../../../source/core/rules/mig/profile.js';
 import {idleSecondsOf, nextIdle} from '../../../../source/core/rules/leases/idle.js';
@@ -168,8 +168,8 @@ test('the smallest profile that does is chosen, on the GPU with the most instanc
 			const offers = readings
 				.flatMap((reading) => instancesOf(reading)!)
 				.filter(({profile}) => fitsProfile(profile!, wanted))
-				.map((instance) => offerInstance(records[instance.gpu]!, instance, () => false))
-				.filter((offer) => offer.kind === 'offer');
+				.map((instance) => instanceCandidateOf(records[instance.gpu]!, instance, () => false))
+				.filter((offer) => offer.kind === 'candidate');
 			const [chosen] = chooseInstances(records, offers, 1);
 			expect(chosen === undefined).toBe(offers.length === 0);
 			const used = (gpu: number): number => box[gpu]!.filter(([, isHeld]) => isHeld).length;
@@ -191,7 +191,7 @@ test('a lease of the whole GPU, or of some of its memory, is in the way of every
 	const lease: Lease = {user: 'alice', type: 'manual', startTime: 1};
 	const leased: GpuRecord = {kind: 'leased', index: 0, raw: '{}', lease};
 	const shared: GpuRecord = {kind: 'shared', index: 0, raw: '{}', shares: [{...lease, memoryMiB: 1000}]};
-	expect(offerInstance(leased, instance!, () => false)).toMatchObject({kind: 'leased', lease});
-	expect(offerInstance(shared, instance!, () => false)).toMatchObject({kind: 'shared'});
+	expect(instanceCandidateOf(leased, instance!, () => false)).toMatchObject({kind: 'leased', lease});
+	expect(instanceCandidateOf(shared, instance!, () => false)).toMatchObject({kind: 'shared'});
 	expect(idleReading(0).isMigEnabled).toBeUndefined();
 });

@@ -60,7 +60,7 @@ test('everything that can be wrong is said, with the way to fix it', () => {
 		'The processes on GPU 2 cannot be seen',
 		'1 process(es) have an owner who cannot be told',
 		'The clocks of this machine and of the store differ by 100 s',
-		'Redis 4.0.9 keeps no audit trail: canhazgpu events shows nothing',
+		'Redis 4.0.9 keeps no audit log: canhazgpu events shows nothing',
 	]);
 });
 

@@ -23,7 +23,7 @@ import {stuckWords} from '../../../../source/format/queue/out-of-service.js';
 import {decodeQueueEntry, encodeQueueEntry} from '../../../../source/store/records/index.js';
 import {eventually} from '../../../_helpers/eventually.js';
 import {createLiveWorld} from '../../../_helpers/live-world.js';
-import {checkTrail} from '../../../_helpers/store/trail.js';
+import {checkAuditLog} from '../../../_helpers/store/audit-log.js';
 import {createTestWorld, idleReading, observationOf, person, type TestWorld} from '../../../_helpers/world.js';
 import {bob, free, hold, start, wants} from '../../operations/waiting/_waiting.js';
 import {queueRows} from '../../../../source/core/rules/queue/queue-rows.js';
@@ -250,7 +250,7 @@ test('an entry that could be served is held up by none that cannot be, and is ne
 					expect(gone, `${position}`).toEqual([]);
 				}
 
-				await checkTrail(world, snapshot);
+				await checkAuditLog(world, snapshot);
 			}
 		}),
 		{numRuns: 80},

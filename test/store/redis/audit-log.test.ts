@@ -1,5 +1,5 @@
 /**
-A Redis that cannot keep the trail: the GPUs matter more.
+A Redis that cannot keep the audit log: the GPUs matter more.
 */
 import {Redis} from 'ioredis';
 import {describe, expect, test} from 'vitest';
@@ -10,7 +10,7 @@ import {audit, collect, leaseWrite, plan, poolWrite, usage} from '../samples.js'
 
 const secret = 'very-secret-4711';
 
-describe('a trail that cannot be kept', () => {
+describe('an audit log that cannot be kept', () => {
 	const recent = Math.floor(Date.now() / 1000) - 60;
 	const grant = plan({
 		writes: [poolWrite(2), leaseWrite(0)],
@@ -35,7 +35,7 @@ describe('a trail that cannot be kept', () => {
 		await checkGrant(store, {
 			code: 'store-refused',
 			message: `Redis at 127.0.0.1:${server.port} lacks a command that is needed`,
-			hint: 'The audit trail needs Redis 5 or later, with no command renamed.',
+			hint: 'The audit log needs Redis 5 or later, with no command renamed.',
 		});
 		await server.stop();
 	});

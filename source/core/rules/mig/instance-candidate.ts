@@ -1,11 +1,11 @@
 /** Which instances of MIG a request could have, and which of them it gets. */
 import {holdingsIn, holdingsOn, type Holding} from '../leases/holdings.js';
-import type {GpuOfferBlock} from '../allocation/offer.js';
+import type {GpuBlock} from '../allocation/gpu-candidate.js';
 import type {GpuRecord, InstanceOfGpu, Lease} from '../../model/types.js';
 import {compareNumbers, sizeOfProfile} from './profile.js';
 
-export type InstanceOffer = {
-	readonly kind: 'offer';
+export type InstanceCandidate = {
+	readonly kind: 'candidate';
 	readonly record: GpuRecord;
 	readonly instance: InstanceOfGpu;
 	/** What others hold of it meanwhile, and lose with the grant. */
@@ -18,11 +18,11 @@ share of its memory, from before MIG split the GPU, is.
 
 @param canTake - Whether what a lease holds may be taken, because its holder waits.
 */
-export function offerInstance(
+export function instanceCandidateOf(
 	record: GpuRecord,
 	instance: InstanceOfGpu,
 	canTake: (lease: Lease) => boolean,
-): InstanceOffer | GpuOfferBlock {
+): InstanceCandidate | GpuBlock {
 	if (record.kind === 'garbage') {
 		return {kind: 'garbage', problem: record.problem};
 	}
@@ -33,7 +33,7 @@ export function offerInstance(
 	return holder === undefined
 		? firm.length > 0
 			? {kind: 'shared', shares: firm}
-			: {kind: 'offer', record, instance, takes}
+			: {kind: 'candidate', record, instance, takes}
 		: {kind: 'leased', lease: holder};
 }
 
@@ -42,14 +42,14 @@ Chooses: what is free before what others hold while they wait, the smallest prof
 that large instances and empty GPUs are left for those who need them.
 
 @param gpus - The records of the pool.
-@param offers - Of what others hold, in the order in which it is taken.
+@param candidates - Of what others hold, in the order in which it is taken.
 @returns As many as could be had; fewer than the count where there are no more.
 */
 export function chooseInstances(
 	gpus: readonly GpuRecord[],
-	offers: readonly InstanceOffer[],
+	candidates: readonly InstanceCandidate[],
 	count: number,
-): readonly InstanceOffer[] {
+): readonly InstanceCandidate[] {
 	const used = new Map<number, number>();
 	const use = (gpu: number): void => {
 		used.set(gpu, (used.get(gpu) ?? 0) + 1);
@@ -61,26 +61,26 @@ export function chooseInstances(
 		}
 	}
 
-	const taken = offers.filter(({takes}) => takes.length > 0);
-	const orderOf = (offer: InstanceOffer): readonly number[] => {
-		const {takes, instance} = offer;
+	const taken = candidates.filter(({takes}) => takes.length > 0);
+	const orderOf = (candidate: InstanceCandidate): readonly number[] => {
+		const {takes, instance} = candidate;
 		const {gpu, profile, number = Infinity} = instance;
 		return takes.length > 0
-			? [1, taken.indexOf(offer)]
+			? [1, taken.indexOf(candidate)]
 			: [0, ...sizeOfProfile(profile), -(used.get(gpu) ?? 0), gpu, number];
 	};
 
-	const chosen: InstanceOffer[] = [];
-	let left = offers;
+	const chosen: InstanceCandidate[] = [];
+	let left = candidates;
 	while (chosen.length < count && left.length > 0) {
 		const [best] = left
-			.map((offer) => ({offer, order: orderOf(offer)}))
+			.map((candidate) => ({candidate, order: orderOf(candidate)}))
 			.toSorted((a, b) => compareNumbers(a.order, b.order));
-		const {offer} = best!;
-		chosen.push(offer);
-		left = left.filter((one) => one !== offer);
-		if (offer.takes.length === 0) {
-			use(offer.instance.gpu);
+		const {candidate} = best!;
+		chosen.push(candidate);
+		left = left.filter((one) => one !== candidate);
+		if (candidate.takes.length === 0) {
+			use(candidate.instance.gpu);
 		}
 	}
 

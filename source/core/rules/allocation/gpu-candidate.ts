@@ -4,8 +4,8 @@ import type {GpuReading, GpuRecord, Lease} from '../../model/types.js';
 import {isWhole} from '../mig/instances.js';
 import {roomFor, type ShareBlock, type ShareLimits} from './share-fit.js';
 
-export type GpuOffer = {
-	readonly kind: 'offer';
+export type GpuCandidate = {
+	readonly kind: 'candidate';
 	readonly record: GpuRecord;
 	/** What others hold of it meanwhile, and lose with the grant. */
 	readonly takes: readonly Holding[];
@@ -14,7 +14,7 @@ export type GpuOffer = {
 	readonly leftMiB?: number;
 };
 
-export type GpuOfferBlock =
+export type GpuBlock =
 	| ShareBlock
 	/** One has it alone. */
 	| {readonly kind: 'leased'; readonly lease: Lease}
@@ -24,7 +24,7 @@ export type GpuOfferBlock =
 	| {readonly kind: 'shared'; readonly shares: readonly Lease[]}
 	| {readonly kind: 'garbage'; readonly problem: string};
 
-export type GpuOfferOptions = {
+export type CandidateOptions = {
 	/** Undefined: the GPU is wanted alone. */
 	readonly share: ShareLimits | undefined;
 	/** Whether what this lease holds may be taken, because its holder waits. */
@@ -34,11 +34,11 @@ export type GpuOfferOptions = {
 };
 
 /** A share beside those that stay; of those that may be taken, the last are taken first, and none without need. */
-function offerShare(
+function candidateForShare(
 	record: GpuRecord,
 	share: ShareLimits,
-	{canTake, reading}: GpuOfferOptions,
-): GpuOffer | GpuOfferBlock {
+	{canTake, reading}: CandidateOptions,
+): GpuCandidate | GpuBlock {
 	// A lease that has the GPU alone leaves nothing beside it.
 	const takes: Holding[] = record.kind === 'leased' ? [...holdingsOn(record)] : [];
 	let staying = record.kind === 'leased' ? [] : holdingsOn(record);
@@ -50,7 +50,7 @@ function offerShare(
 			reading,
 		);
 		if (room.kind === 'room') {
-			return {...room, kind: 'offer', record, takes};
+			return {...room, kind: 'candidate', record, takes};
 		}
 
 		const last = staying.findLast(({lease}) => canTake(lease));
@@ -64,7 +64,7 @@ function offerShare(
 }
 
 /** What of a GPU could be had, or why it cannot, by what others have of it. Whether it works and is used is no part of this. */
-export function offerOf(record: GpuRecord, options: GpuOfferOptions): GpuOffer | GpuOfferBlock {
+export function candidateOf(record: GpuRecord, options: CandidateOptions): GpuCandidate | GpuBlock {
 	if (record.kind === 'garbage') {
 		return {kind: 'garbage', problem: record.problem};
 	}
@@ -82,15 +82,15 @@ export function offerOf(record: GpuRecord, options: GpuOfferOptions): GpuOffer |
 	}
 
 	if (share !== undefined && firm.every(({mig}) => mig === undefined)) {
-		return offerShare(record, share, options);
+		return candidateForShare(record, share, options);
 	}
 
-	return firm.length > 0 ? {kind: 'shared', shares: firm} : {kind: 'offer', record, takes: holdings};
+	return firm.length > 0 ? {kind: 'shared', shares: firm} : {kind: 'candidate', record, takes: holdings};
 }
 
 /** GPUs that are shared already and have room without anybody losing anything, the one first that is left with the least. */
-export const rankShares = (offers: readonly GpuOffer[]): readonly GpuRecord[] =>
-	offers
+export const rankShares = (candidates: readonly GpuCandidate[]): readonly GpuRecord[] =>
+	candidates
 		.filter(({record, takes}) => record.kind === 'shared' && takes.length === 0)
 		.toSorted((a, b) =>
 			a.leftMiB === b.leftMiB ? a.record.index - b.record.index : (a.leftMiB ?? 0) - (b.leftMiB ?? 0),

@@ -1,4 +1,4 @@
-/** What the trail says, played through: it must tell of every lease and every position in the queue, once each, and of nothing else. */
+/** What the audit log says, played through: it must tell of every lease and every position in the queue, once each, and of nothing else. */
 import {expect} from 'vitest';
 import {isLeased} from '../../../source/core/rules/leases/holdings.js';
 import type {AuditKind, AuditRecord, Snapshot} from '../../../source/core/model/types.js';
@@ -44,8 +44,8 @@ function play({kind, gpus, leaseId, entryId}: AuditRecord, told: Told): void {
 	}
 }
 
-/** Plays the whole trail and compares what comes of it with what the store holds; `isCrowd`: many acted at the same time. */
-export async function checkTrail(
+/** Plays the whole audit log and compares what comes of it with what the store holds; `isCrowd`: many acted at the same time. */
+export async function checkAuditLog(
 	world: Pick<TestWorld, 'store'>,
 	snapshot: Snapshot,
 	{isCrowd = false}: {readonly isCrowd?: boolean} = {},

@@ -9,11 +9,11 @@ const cap = 10_000;
 
 const bare = ({id: _, ...record}: AuditEntry): AuditRecord => record;
 
-export function trailContract({store, harness}: Subject): void {
+export function auditLogContract({store, harness}: Subject): void {
 	const append = async (...records: readonly AuditRecord[]) => store().commit(plan({audit: records}));
 	const times = (entries: readonly AuditEntry[]) => entries.map(({time}) => time - start);
 
-	describe('the trail', () => {
+	describe('the audit log', () => {
 		test('is empty at first', async () => {
 			expect(await store().audit()).toEqual([]);
 			expect(await store().audit({fromTime: 5, newest: 3, afterId: 'nonsense'})).toEqual([]);
