@@ -75,7 +75,11 @@ export const queue: Command = {
 	flags: {
 		json: {...jsonFlag, setting: 'queue.json'},
 		why: {summary: 'for each entry, all because of whom it waits, and until when'},
-		leave: {value: 'ID', summary: 'give up this position, by its id or the beginning of it', completes: 'queue-entries'},
+		leave: {
+			value: 'ID',
+			summary: 'give up this position, by its id or the beginning of it',
+			completes: 'queue-entries',
+		},
 		'while-empty': {summary: 'with --leave: only as long as it holds no GPU'},
 		all: {summary: 'of this host and of those in remote_hosts'},
 		on: onFlag,

@@ -115,7 +115,7 @@ function readEntry(fields: Fields, id: string): QueueEntry {
 /**
 Reads one entry of the queue. Never throws.
 
-@param id - Of the entry.
+@param id - As the queue has it.
 @param raw - Undefined when the id has no entry.
 */
 export function decodeQueueEntry(id: string, raw: string | undefined): QueueRecord {

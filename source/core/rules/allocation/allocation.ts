@@ -173,7 +173,7 @@ function pickGpus(
 	if (best === undefined) {
 		const available = Math.max(
 			0,
-			...candidateGroups.map(({shared, free, heldByOthers}) => shared.length + free.length + heldByOthers.length),
+			...candidateGroups.map((group) => group.shared.length + group.free.length + group.heldByOthers.length),
 		);
 		return {kind: 'short', available, blocked};
 	}

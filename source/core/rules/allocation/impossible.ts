@@ -69,7 +69,9 @@ function instancesProblem(
 		gpuCount,
 	}: Pick<Circumstances, 'gpuCount'> & {readonly wanted: Wanted; readonly observation: Observation},
 ): CanhazgpuError {
-	const readings = Array.from({length: gpuCount}, (_, position) => observation.gpus.find(({index}) => index === position));
+	const readings = Array.from({length: gpuCount}, (_, position) =>
+		observation.gpus.find(({index}) => index === position),
+	);
 	const suitable = instancesFor(
 		mig,
 		readings

@@ -184,7 +184,8 @@ function restoreShares(known: SharedRecord, found: SharedRecord, loss: Loss): Re
 	}
 
 	const shares = [...kept, ...back];
-	const isSame = shares.length === found.shares.length && shares.every((lease, position) => lease === found.shares[position]);
+	const isSame =
+		shares.length === found.shares.length && shares.every((lease, position) => lease === found.shares[position]);
 	if (isSame || shares.length === 0) {
 		return undefined;
 	}

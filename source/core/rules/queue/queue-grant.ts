@@ -77,7 +77,9 @@ const indexesOf = (records: ReadonlyArray<Pick<GpuRecord, 'index'>>): readonly n
 const positionOf = (queue: Snapshot['queue'], {partialQueueId}: Lease): number =>
 	queue.findIndex(({id}) => id === partialQueueId);
 
-type Candidates = Pick<CandidateGroup, 'shared' | 'free' | 'heldByOthers'> & {readonly byIndex: ReadonlyMap<number, GpuCandidate>};
+type Candidates = Pick<CandidateGroup, 'shared' | 'free' | 'heldByOthers'> & {
+	readonly byIndex: ReadonlyMap<number, GpuCandidate>;
+};
 
 /** Whether the entry at this position may take what a lease holds while its holder waits. */
 const takingRule =
