@@ -143,7 +143,7 @@ async function shareAll(box: Box): Promise<ReturnType<typeof replay> & {readonly
 	await eventually(async () => (await box.run('release')).exitCode === 0, 120_000);
 	const ended = await Promise.all(jobs);
 	// Beside how the waiting goes nothing is said: to wait for the store takes patience, and is no error.
-	const said = ended.map(({stderr}) => stderr.reindexAll(/^Waiting for .*\n/gmv, ''));
+	const said = ended.map(({stderr}) => stderr.replaceAll(/^Waiting for .*\n/gmv, ''));
 	expect(ended.map(({exitCode}, index) => [exitCode, said[index]])).toEqual(ended.map(() => [0, '']));
 	const seconds = (performance.now() - begun) / 1000;
 	return {...replay(await store.audit()), seconds};
