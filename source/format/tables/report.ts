@@ -25,8 +25,18 @@ export type ReportTableOptions = {
 	readonly width?: number;
 };
 
+/** `12.00 GPU hours`, and where there are any `, 3.00 hours of MIG instances`. */
+export const totalHoursWords = ({
+	totalGpuHours,
+	totalInstanceHours,
+}: Pick<Report, 'totalGpuHours' | 'totalInstanceHours'>): string =>
+	[
+		`${totalGpuHours.toFixed(2)} GPU hours`,
+		...(totalInstanceHours === undefined ? [] : [`${totalInstanceHours.toFixed(2)} hours of MIG instances`]),
+	].join(', ');
+
 export function reportTable(
-	{rows, totalGpuHours, totalReservations, uniqueUsers}: Report,
+	{rows, totalGpuHours, totalInstanceHours, totalReservations, uniqueUsers}: Report,
 	{by, period, user, hasBars, width}: ReportTableOptions,
 	paint: Paint,
 ): string {
@@ -36,21 +46,24 @@ export function reportTable(
 	}
 
 	const hasShares = rows.some(({sharedGibHours}) => sharedGibHours !== undefined);
+	const hasInstances = totalInstanceHours !== undefined;
 	const largest = Math.max(...rows.map(({percentage}) => percentage));
 	const table = ruledTable(
 		[
 			by.toUpperCase(),
 			'GPU HOURS',
 			...(hasShares ? ['OF SHARES'] : []),
+			...(hasInstances ? ['MIG HOURS'] : []),
 			'SHARE',
 			'RUN',
 			'MANUAL',
 			...(hasBars ? [''] : []),
 		],
-		rows.map(({key, gpuHours, sharedGibHours, percentage, runCount, manualCount}) => [
+		rows.map(({key, gpuHours, sharedGibHours, instanceHours, percentage, runCount, manualCount}) => [
 			shorten(sanitize(key), 40),
 			gpuHours.toFixed(2).padStart(9),
 			...(hasShares ? [sharedGibHours === undefined ? '-' : `${sharedGibHours.toFixed(1)} GiBh`.padStart(10)] : []),
+			...(hasInstances ? [instanceHours === undefined ? '-' : instanceHours.toFixed(2).padStart(9)] : []),
 			`${percentage.toFixed(1)}%`.padStart(6),
 			String(runCount).padStart(3),
 			String(manualCount).padStart(6),
@@ -62,22 +75,33 @@ export function reportTable(
 			sacrifices: [
 				['', 0],
 				['OF SHARES', 0],
+				['MIG HOURS', 0],
 				[by.toUpperCase(), 12],
 				['MANUAL', 0],
 				['RUN', 0],
 			],
 		},
 	);
-	return `${table}\n\n${totalGpuHours.toFixed(2)} GPU hours, ${counted(totalReservations, 'reservation')} by ${counted(uniqueUsers, 'user')} ${period}`;
+	return `${table}\n\n${totalHoursWords({totalGpuHours, totalInstanceHours})}, ${counted(totalReservations, 'reservation')} by ${counted(uniqueUsers, 'user')} ${period}`;
 }
 
 /** The rows as JSON, with the peer's keys and unrounded figures. */
-const reportRowsJson = ({rows, totalGpuHours}: Pick<Report, 'rows' | 'totalGpuHours'>) =>
-	rows.map(({key, gpuHours, sharedGibHours, runCount, manualCount}) => ({
+const reportRowsJson = ({
+	rows,
+	totalGpuHours,
+	totalInstanceHours = 0,
+}: Pick<Report, 'rows' | 'totalGpuHours' | 'totalInstanceHours'>) =>
+	rows.map(({key, gpuHours, sharedGibHours, instanceHours, runCount, manualCount}) => ({
 		name: key,
 		gpu_hours: gpuHours,
 		shared_gib_hours: sharedGibHours,
-		percentage: totalGpuHours > 0 ? (gpuHours / totalGpuHours) * 100 : 0,
+		mig_instance_hours: instanceHours,
+		percentage:
+			totalGpuHours > 0
+				? (gpuHours / totalGpuHours) * 100
+				: totalInstanceHours > 0
+					? ((instanceHours ?? 0) / totalInstanceHours) * 100
+					: 0,
 		run_count: runCount,
 		manual_count: manualCount,
 	}));
@@ -90,8 +114,9 @@ const isListed = (by: string): by is keyof typeof listNames => Object.hasOwn(lis
 const secondsPerDay = 86_400;
 
 /** Sums, and what the report covers: whole days as in the Go program, and to the second beside them. */
-const sumsJson = ({totalGpuHours, totalReservations, uniqueUsers, window}: Report) => ({
+const sumsJson = ({totalGpuHours, totalInstanceHours, totalReservations, uniqueUsers, window}: Report) => ({
 	total_gpu_hours: totalGpuHours,
+	total_mig_instance_hours: totalInstanceHours,
 	total_reservations: totalReservations,
 	unique_users: uniqueUsers,
 	start_date: localDay(window.from).key,
@@ -135,13 +160,23 @@ function field(text: string): string {
 	return /[",;]/v.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
 }
 
-export const reportCsv = ({rows}: Pick<Report, 'rows'> & Partial<Report>, by: string): string =>
-	[
-		[by, 'gpu_hours', 'percentage', 'run_count', 'manual_count'].join(','),
-		...rows.map(({key, gpuHours, percentage, runCount, manualCount}) =>
-			[field(key), gpuHours.toFixed(4), percentage.toFixed(1), runCount, manualCount].join(','),
+export function reportCsv({rows}: Pick<Report, 'rows'> & Partial<Report>, by: string): string {
+	const hasInstances = rows.some(({instanceHours}) => instanceHours !== undefined);
+	const names = ['gpu_hours', 'percentage', 'run_count', 'manual_count'];
+	return [
+		[by, ...names, ...(hasInstances ? ['mig_instance_hours'] : [])].join(','),
+		...rows.map(({key, gpuHours, instanceHours = 0, percentage, runCount, manualCount}) =>
+			[
+				field(key),
+				gpuHours.toFixed(4),
+				percentage.toFixed(1),
+				runCount,
+				manualCount,
+				...(hasInstances ? [instanceHours.toFixed(4)] : []),
+			].join(','),
 		),
 	].join('\n');
+}
 
 /** The same of an answer of the API. */
 export const webReportCsv = ({users}: Pick<ReturnType<typeof webReportJson>, 'users'>, by: string): string =>
@@ -150,6 +185,7 @@ export const webReportCsv = ({users}: Pick<ReturnType<typeof webReportJson>, 'us
 			rows: users.map((row) => ({
 				key: row.name,
 				gpuHours: row.gpu_hours,
+				instanceHours: row.mig_instance_hours,
 				percentage: row.percentage,
 				runCount: row.run_count,
 				manualCount: row.manual_count,

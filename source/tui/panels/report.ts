@@ -2,6 +2,7 @@
 import type {ReportRow} from '../../core/rules/pool/report.js';
 import {counted} from '../../format/text/numbers.js';
 import {sanitize} from '../../format/text/text.js';
+import {totalHoursWords} from '../../format/tables/report.js';
 import {grown, rowText, type Column} from '../../format/text/columns.js';
 import {reportRowsWithin, type Room} from '../layout.js';
 import {reportDays} from '../state/report.js';
@@ -24,18 +25,19 @@ export function reportExtent(state: State, rows: number): Extent {
 	};
 }
 
-type ColumnName = 'key' | 'hours' | 'share' | 'runs' | 'manuals' | 'bar';
+type ColumnName = 'key' | 'hours' | 'instances' | 'share' | 'runs' | 'manuals' | 'bar';
 
 /** A shorter bar says nothing. */
 const leastBar = 10;
 const figure = 'end';
 
 /** Names are cut before the bars get short; the blanks are those at the edges and before the bar. */
-const columnsFor = (width: number): ReadonlyArray<Column<ColumnName>> =>
+const columnsFor = (width: number, hasInstances: boolean): ReadonlyArray<Column<ColumnName>> =>
 	grown<ColumnName>(
 		[
 			{name: 'key', width: 10},
 			{name: 'hours', width: 11, align: figure},
+			...(hasInstances ? [{name: 'instances', width: 11, align: figure} as const] : []),
 			{name: 'share', width: 8, align: figure},
 			{name: 'runs', width: 6, align: figure},
 			{name: 'manuals', width: 8, align: figure},
@@ -48,7 +50,7 @@ const columnsFor = (width: number): ReadonlyArray<Column<ColumnName>> =>
 type RowOptions = {readonly largest: number; readonly columns: ReadonlyArray<Column<ColumnName>>};
 
 function rowLine(
-	{key, gpuHours, percentage, runCount, manualCount}: ReportRow,
+	{key, gpuHours, instanceHours = 0, percentage, runCount, manualCount}: ReportRow,
 	{largest, columns}: RowOptions,
 	state: State,
 ): Line {
@@ -57,6 +59,7 @@ function rowLine(
 	const cells = {
 		key: sanitize(key),
 		hours: gpuHours.toFixed(2),
+		instances: instanceHours.toFixed(2),
 		share: `${percentage.toFixed(1)}%`,
 		runs: String(runCount),
 		manuals: String(manualCount),
@@ -82,23 +85,27 @@ export function reportPanel(state: State, {rows, width}: Room): PanelBody {
 		return {lines: [[span(` ${sanitize(report.reason)}`, 'warning')]], end: ''};
 	}
 
-	const {rows: all, totalGpuHours, totalReservations, uniqueUsers} = report.report;
+	const {rows: all, totalInstanceHours, totalReservations, uniqueUsers} = report.report;
 	if (all.length === 0) {
 		return {lines: [[span(` Nothing was used in the last ${counted(reportDays, 'day')}`, 'dim')]], end: ''};
 	}
 
 	const sums: Line = [
-		span(` ${totalGpuHours.toFixed(2)} GPU hours`, 'strong'),
+		span(` ${totalHoursWords(report.report)}`, 'strong'),
 		span(
 			`, ${counted(totalReservations, 'reservation')} by ${counted(uniqueUsers, 'user')} in the last ${counted(reportDays, 'day')}`,
 		),
 	];
 	const {from, to} = windowOf(state.panels.scroll.report, reportExtent(state, rows));
 	const end = rangeWords(from, to, all.length);
-	const options = {columns: columnsFor(width), largest: Math.max(...all.map(({percentage}) => percentage))};
+	const options = {
+		columns: columnsFor(width, totalInstanceHours !== undefined),
+		largest: Math.max(...all.map(({percentage}) => percentage)),
+	};
 	const titles = {
 		key: report.by.toUpperCase(),
 		hours: 'GPU HOURS',
+		instances: 'MIG HOURS',
 		share: 'SHARE',
 		runs: 'RUN',
 		manuals: 'MANUAL',

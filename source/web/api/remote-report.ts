@@ -19,6 +19,7 @@ const date = v.pipe(
 const rowSchema = v.object({
 	name: text,
 	gpu_hours: number,
+	mig_instance_hours: v.optional(number),
 	percentage: number,
 	run_count: number,
 	manual_count: number,
@@ -34,6 +35,7 @@ const schema = v.object({
 	daily: rows,
 	models: rows,
 	total_gpu_hours: number,
+	total_mig_instance_hours: v.optional(number),
 	total_reservations: number,
 	unique_users: number,
 	start_date: date,

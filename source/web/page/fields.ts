@@ -144,6 +144,7 @@ export type Report = Shown<
 	{
 		users: true;
 		total_gpu_hours: true;
+		total_mig_instance_hours: true;
 		total_reservations: true;
 		unique_users: true;
 		since: true;
@@ -162,5 +163,13 @@ export type ReportSeries = NonNullable<ReportJson['series']>;
 
 export type ReportRow = Shown<
 	ReportJson['users'][number],
-	{name: true; gpu_hours: true; shared_gib_hours: false; percentage: true; run_count: true; manual_count: true}
+	{
+		name: true;
+		gpu_hours: true;
+		mig_instance_hours: true;
+		shared_gib_hours: false;
+		percentage: true;
+		run_count: true;
+		manual_count: true;
+	}
 >;

@@ -73,7 +73,7 @@ function percentages(hours: readonly number[], total: number): readonly number[]
 	return tenths.map((value) => value / 10);
 }
 
-type Sum = {seconds: number; sharedMiBSeconds: number; runs: number; manuals: number};
+type Sum = {seconds: number; instanceSeconds: number; sharedMiBSeconds: number; runs: number; manuals: number};
 
 const gibPerMiB = 1 / 1024;
 
@@ -101,13 +101,17 @@ export async function makeReport(
 			return;
 		}
 
-		collector?.add(record, span);
+		const isInstance = record.mig !== undefined;
+		if (!isInstance) {
+			collector?.add(record, span);
+		}
+
 		users.add(record.user);
 		totalReservations++;
 		for (const [index, {key, seconds}] of split(record, span).entries()) {
-			const sum = sums.get(key) ?? {seconds: 0, sharedMiBSeconds: 0, runs: 0, manuals: 0};
+			const sum = sums.get(key) ?? {seconds: 0, instanceSeconds: 0, sharedMiBSeconds: 0, runs: 0, manuals: 0};
 			sums.set(key, sum);
-			sum.seconds += seconds;
+			sum[isInstance ? 'instanceSeconds' : 'seconds'] += seconds;
 			sum.sharedMiBSeconds += seconds * (record.memoryMiB ?? 0);
 			// Counted where it begins, so that the counts add up to the reservations.
 			const counted = index === 0 ? 1 : 0;
@@ -127,16 +131,24 @@ export async function makeReport(
 		add(record);
 	}
 
-	const ordered = [...sums].toSorted(([a, {seconds: x}], [b, {seconds: y}]) =>
-		x === y ? a.localeCompare(b, 'en') : y - x,
+	const ordered = [...sums].toSorted(([a, one], [b, other]) =>
+		one.seconds === other.seconds
+			? one.instanceSeconds === other.instanceSeconds
+				? a.localeCompare(b, 'en')
+				: other.instanceSeconds - one.instanceSeconds
+			: other.seconds - one.seconds,
 	);
+	const total = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
 	const hours = ordered.map(([, {seconds}]) => seconds / 3600);
-	const totalGpuHours = hours.reduce((sum, value) => sum + value, 0);
-	const shares = percentages(hours, totalGpuHours);
+	const instanceHours = ordered.map(([, {instanceSeconds}]) => instanceSeconds / 3600);
+	const totalGpuHours = total(hours);
+	const totalInstanceHours = total(instanceHours);
+	const shares = totalGpuHours > 0 ? percentages(hours, totalGpuHours) : percentages(instanceHours, totalInstanceHours);
 	return {
 		rows: ordered.map(([key, {sharedMiBSeconds, runs, manuals}], index) => ({
 			key,
 			gpuHours: hours[index]!,
+			...(instanceHours[index]! > 0 && {instanceHours: instanceHours[index]!}),
 			...(sharedMiBSeconds > 0 && {sharedGibHours: (sharedMiBSeconds * gibPerMiB) / 3600}),
 			percentage: shares[index]!,
 			runCount: runs,
@@ -144,6 +156,7 @@ export async function makeReport(
 		})),
 		...(collector && {series: collector.series()}),
 		totalGpuHours,
+		...(totalInstanceHours > 0 && {totalInstanceHours}),
 		totalReservations,
 		uniqueUsers: users.size,
 		window,

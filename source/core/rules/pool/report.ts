@@ -18,17 +18,22 @@ export type Split = (record: UsageRecord, span: TimeWindow) => readonly Share[];
 
 export type ReportRow = {
 	readonly key: string;
+	/** Of GPUs, and of their shares. Instances of MIG do not count here: an hour of one of seven is not an hour of a GPU. */
 	readonly gpuHours: number;
+	/** Of instances of MIG, whatever their size. Absent: there were none. */
+	readonly instanceHours?: number;
 	/** Memory of shares times the hours for which they were held, in GiB hours. Absent: there were none. */
 	readonly sharedGibHours?: number;
-	/** Of all hours, in tenths that add up to 100.0 over all rows; 0 when nothing was used. */
+	/**
+	Of all GPU hours, or of the instance hours where there are no others, in tenths that add up to 100.0 over all rows; 0 when nothing was used.
+	*/
 	readonly percentage: number;
-	/** One a GPU: a job on two GPUs counts twice. */
+	/** One a GPU or instance: a job on two counts twice. */
 	readonly runCount: number;
 	readonly manualCount: number;
 };
 
-/** GPU hours over time, for a chart. */
+/** GPU hours over time, for a chart; without those of instances. */
 export type ReportSeries = {
 	/** The names of the stretches of time, in their order, none left out. */
 	readonly bins: readonly string[];
@@ -39,11 +44,13 @@ export type ReportSeries = {
 };
 
 export type Report = {
-	/** Most hours first. */
+	/** Most GPU hours first, then most instance hours. */
 	readonly rows: readonly ReportRow[];
 	/** Absent where it was not asked for, or would have more bins than can be drawn. */
 	readonly series?: ReportSeries;
 	readonly totalGpuHours: number;
+	/** Absent: no instance of MIG was held. */
+	readonly totalInstanceHours?: number;
 	readonly totalReservations: number;
 	readonly uniqueUsers: number;
 	readonly window: TimeWindow;

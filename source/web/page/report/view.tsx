@@ -59,28 +59,40 @@ const totalWords = (report: Report): string =>
 	[
 		`${dateWords(report.since)} – ${dateWords(report.until)}`,
 		`${hourWords(report.total_gpu_hours)} GPU hours`,
+		...(report.total_mig_instance_hours === undefined
+			? []
+			: [`${hourWords(report.total_mig_instance_hours)} hours of MIG instances`]),
 		counted(report.total_reservations, 'reservation'),
 		counted(report.unique_users, 'user'),
 	].join(' · ');
 
-const Row = ({row, most}: {readonly row: ReportRow; readonly most: number}) => (
+type RowProps = {readonly row: ReportRow; readonly most: number; readonly hasInstances: boolean};
+
+const Row = ({row, most, hasInstances}: RowProps) => (
 	<tr>
 		<th scope="row" class="report-name" title={row.name}>
 			{row.name}
 		</th>
 		<td class="bar-cell">
-			<span class="bar" aria-hidden="true" style={share(most > 0 ? (row.gpu_hours / most) * 100 : 0)}>
+			<span class="bar" aria-hidden="true" style={share(most > 0 ? (row.percentage / most) * 100 : 0)}>
 				<span class="bar-fill" />
 			</span>
 		</td>
 		<td class="number">{hourWords(row.gpu_hours)}</td>
+		{hasInstances && <td class="number">{hourWords(row.mig_instance_hours ?? 0)}</td>}
 		<td class="number">{`${row.percentage.toFixed(1)} %`}</td>
 		<td class="number">{row.run_count.toLocaleString()}</td>
 		<td class="number">{row.manual_count.toLocaleString()}</td>
 	</tr>
 );
 
-const numberHeads = ['GPU hours', 'Share', 'Jobs', 'Manual'];
+const numberHeads = (hasInstances: boolean): readonly string[] => [
+	'GPU hours',
+	...(hasInstances ? ['MIG hours'] : []),
+	'Share',
+	'Jobs',
+	'Manual',
+];
 
 type ReportTableProps = {
 	readonly rows: readonly ReportRow[];
@@ -89,14 +101,16 @@ type ReportTableProps = {
 };
 
 function ReportTable({rows, head, isOld}: ReportTableProps) {
-	const most = Math.max(0, ...rows.map(({gpu_hours: value}) => value));
+	const hasInstances = rows.some(({mig_instance_hours: hours}) => hours !== undefined);
+	// The bar is of what the percentage is of.
+	const most = Math.max(0, ...rows.map(({percentage}) => percentage));
 	return (
 		<table class="report panel" data-old={isOld ? '' : undefined}>
 			<thead>
 				<tr>
 					<th scope="col">{head}</th>
 					<td />
-					{numberHeads.map((name) => (
+					{numberHeads(hasInstances).map((name) => (
 						<th key={name} scope="col" class="number">
 							{name}
 						</th>
@@ -105,7 +119,7 @@ function ReportTable({rows, head, isOld}: ReportTableProps) {
 			</thead>
 			<tbody>
 				{rows.map((row) => (
-					<Row key={row.name} row={row} most={most} />
+					<Row key={row.name} row={row} most={most} hasInstances={hasInstances} />
 				))}
 			</tbody>
 		</table>

@@ -3,6 +3,8 @@ import {describe, expect, test} from 'vitest';
 import {byDay, byGpu, byUser, liveUsage} from '../../../../source/core/rules/pool/report.js';
 import {release, reserve} from '../../../../source/core/operations/reservations.js';
 import type {UsageRecord} from '../../../../source/core/model/types.js';
+import {reportCsv, reportJson, reportTable} from '../../../../source/format/tables/report.js';
+import {createPaint} from '../../../../source/format/text/paint.js';
 import {dayNamed, localDay} from '../../../../source/format/text/days.js';
 import {createTestWorld, person} from '../../../_helpers/world.js';
 import {makeReport, reportOf} from '../../../../source/core/operations/history/report.js';
@@ -170,6 +172,46 @@ test('shares count their memory for as long as they were held, within the window
 	expect((await makeReport([record({})], [], {window: {from: 0, to: hour}, split: byUser})).rows[0]).not.toHaveProperty(
 		'sharedGibHours',
 	);
+});
+
+test('an hour of an instance of MIG is not an hour of a GPU', async () => {
+	const instance = record({user: 'bob', startTime: 0, endTime: 4 * hour, mig: {uuid: 'MIG-0-1', profile: '1g.10gb'}});
+	const question = {window: {from: 2 * hour, to: 10 * hour}, split: byUser};
+	const mixed = await makeReport([instance, record({startTime: 0, endTime: 3 * hour})], [], question);
+	expect(mixed).toMatchObject({totalGpuHours: 1, totalInstanceHours: 2, totalReservations: 2});
+	expect(mixed.rows).toMatchObject([
+		{key: 'alice', gpuHours: 1, percentage: 100},
+		{key: 'bob', gpuHours: 0, instanceHours: 2, percentage: 0, runCount: 1},
+	]);
+	expect(mixed.rows[0]).not.toHaveProperty('instanceHours');
+	const alone = await makeReport([instance, {...instance, user: 'carol', endTime: 8 * hour}], [], question);
+	expect(alone.rows).toMatchObject([
+		{key: 'carol', gpuHours: 0, instanceHours: 6, percentage: 75},
+		{key: 'bob', gpuHours: 0, instanceHours: 2, percentage: 25},
+	]);
+	expect(reportJson(alone, 'user')).toMatchObject({
+		total_gpu_hours: 0,
+		total_mig_instance_hours: 8,
+		users: [{name: 'carol', gpu_hours: 0, mig_instance_hours: 6, percentage: 75}, {name: 'bob'}],
+	});
+	expect(reportCsv(mixed, 'user').split('\n')).toEqual([
+		'user,gpu_hours,percentage,run_count,manual_count,mig_instance_hours',
+		'alice,1.0000,100.0,1,0,0.0000',
+		'bob,0.0000,0.0,1,0,2.0000',
+	]);
+	const table = reportTable(mixed, {by: 'user', period: 'today', hasBars: false}, createPaint(false, {}));
+	expect(`\n${table}\n`).toMatchInlineSnapshot(`
+		"
+		 USER  │ GPU HOURS │ MIG HOURS │ SHARE  │ RUN │ MANUAL
+		───────┼───────────┼───────────┼────────┼─────┼────────
+		 alice │      1.00 │ -         │ 100.0% │   1 │      0
+		 bob   │      0.00 │      2.00 │   0.0% │   1 │      0
+
+		1.00 GPU hours, 2.00 hours of MIG instances, 2 reservations by 2 users today
+		"
+	`);
+	const bins = {split: byUser, binAt: (time: number) => ({key: '', next: time + 1e9})};
+	expect((await makeReport([instance], [], {...question, series: bins})).series?.rows).toEqual([]);
 });
 
 describe('hours over time', () => {
