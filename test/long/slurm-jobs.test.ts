@@ -1,5 +1,6 @@
 /** Jobs that Slurm runs without us or later, and what is asked of a Slurm that hangs or loses a node. */
-import {chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync} from 'node:fs';
+import {chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync} from 'node:fs';
+import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {afterAll, afterEach, beforeAll, expect, test} from 'vitest';
 import {eventually} from '../_helpers/eventually.js';
@@ -124,6 +125,29 @@ test('nothing is handed over to a controller that is away, and that is told', as
 	expect([away.exitCode, away.stdout]).toEqual([4, '']);
 }, 120_000);
 
+test('with --json what was granted is said before the command begins, also of one that ends at once', async () => {
+	for (let turn = 0; turn < 5; turn++) {
+		const {exitCode, stdout, stderr} = await box.run([
+			'run',
+			'-g',
+			'2',
+			'--json',
+			'--',
+			'sh',
+			'-c',
+			'echo begun >&2; echo $CUDA_VISIBLE_DEVICES',
+		]);
+		const [grant, begun] = stderr.split('\n', 2);
+		expect([exitCode, stdout, begun]).toEqual([0, '0,1\n', 'begun']);
+		expect(JSON.parse(grant!)).toMatchObject({gpu_ids: [0, 1], type: 'RUN', node: 'box1', node_gpu_ids: [0, 1]});
+	}
+
+	const files = readdirSync(tmpdir()).filter((name) => name.startsWith('canhazgpu-start-'));
+	expect(files).toEqual([]);
+	expect((await box.run('run --json -g 9 -- true')).exitCode).toBe(2);
+	expect(readdirSync(tmpdir()).filter((name) => name.startsWith('canhazgpu-start-'))).toEqual([]);
+});
+
 test('a profile of MIG is a type of gres.conf', async () => {
 	const {stdout} = await box.run(['run', '--mig', '1g.10gb', '--', 'printenv', 'CUDA_VISIBLE_DEVICES']);
 	expect(stdout).toBe('0\n');
@@ -178,3 +202,45 @@ test('what runs when slurmd and munged are killed keeps its job and its exit cod
 	terminal.write('q');
 	expect(await terminal.exit).toMatchObject({exitCode: 0});
 }, 300_000);
+
+test('top shows the jobs of plain sbatch of two accounts, a change within its interval, and reserves and releases by key', async () => {
+	const terminal = openTerminal(starter, [...starterWords, 'top'], {
+		columns: 120,
+		rows: 32,
+		cwd: box.home,
+		environment: box.environment,
+	});
+	const rowOf = (place: string): string => terminal.screen().find((line) => line.includes(place)) ?? '';
+	await terminal.waitFor('GPU 0 of box1');
+	const script = inHome('job.sh');
+	writeFileSync(script, '#!/bin/sh\nsleep 300\n', {mode: 0o755});
+	const submit = (...words: readonly string[]): string =>
+		slurm.run('sbatch', '--parsable', '--gres=gpu:2', '--output=/dev/null', ...words, script).trim();
+	submit('--nodelist=box1');
+	const ofNobody = submit('--nodelist=box2', '--uid=nobody', '--chdir=/');
+	await terminal.waitFor(() => rowOf('GPU 1 of box1').includes('root') && rowOf('GPU 1 of box2').includes('nobody'));
+
+	const ids = (): readonly string[] => slurm.run('squeue', '--noheader', '--format=%i').split('\n');
+	slurm.run('scancel', ofNobody);
+	await eventually(() => !ids().includes(ofNobody), 30_000);
+	const since = performance.now();
+	await terminal.waitFor(() => rowOf('GPU 1 of box2').includes('Free'));
+	// It asks each second; the rest is for a machine that has much to do.
+	expect(performance.now() - since).toBeLessThan(5000);
+
+	terminal.write('r');
+	await terminal.waitFor('Duration');
+	terminal.write('\r');
+	await terminal.waitFor('export SLURM_JOB_ID=');
+	terminal.write('\u{1B}');
+	await terminal.waitFor(() => rowOf('GPU 2 of box1').includes('Mine'));
+	terminal.write('jj');
+	await terminal.waitFor(/> 2 .*GPU 2 of box1/v);
+	terminal.write('x');
+	await terminal.waitFor('Release');
+	terminal.write('y');
+	await terminal.waitFor(() => rowOf('GPU 2 of box1').includes('Free'));
+	expect(ids().filter((id) => id !== '')).toHaveLength(1);
+	terminal.write('q');
+	expect(await terminal.exit).toMatchObject({exitCode: 0});
+}, 120_000);

@@ -1,8 +1,8 @@
 /** `run` where another engine grants the GPUs: it starts the command itself, wherever the GPUs are. */
 import process from 'node:process';
-import type {App} from '../../app/contract.js';
+import type {App, Job} from '../../app/contract.js';
 import type {Input} from '../../command-line/command.js';
-import type {Engine, Submission} from '../../core/operations/engine.js';
+import type {Engine, Submission, Submitted} from '../../core/operations/engine.js';
 import type {AcquireRequest, Grant} from '../../core/rules/allocation/request.js';
 import {CanhazgpuError} from '../../errors.js';
 import {grantJson} from '../../format/json/change-json.js';
@@ -42,6 +42,22 @@ const grantedWords = ({gpus, place, leaseId}: Grant, {tenure}: AcquireRequest): 
 			: '';
 	return `Reserved ${gpus.length} GPU(s): [${gpus.join(' ')}] for command execution (${placeWords(place)}Slurm job ${leaseId}${limit})`;
 };
+
+async function startedJob(
+	app: App,
+	{words, environment, begin}: Submitted,
+	failed: (error: unknown) => void,
+): Promise<Job> {
+	try {
+		const startJob = await app.prepareJob(words, environment);
+		app.outliveBugs(failed);
+		const [command, ...args] = words;
+		return await startJob({command, args, environment});
+	} catch (error) {
+		begin();
+		throw error;
+	}
+}
 
 export type EngineRun = {
 	readonly request: AcquireRequest;
@@ -85,6 +101,7 @@ export async function runOnEngine(
 		words,
 		waitSeconds,
 		later: laterOf(input),
+		isHeld: input.has('json'),
 		hasTerminal: app.isTerminal,
 		environment: app.environment,
 	};
@@ -93,11 +110,8 @@ export async function runOnEngine(
 	}
 
 	const submitted = await engine.submit(submission);
-	const startJob = await app.prepareJob(submitted.words, submitted.environment);
 	const background = createBackground(app.remark);
-	app.outliveBugs(background.failed);
-	const [command, ...args] = submitted.words;
-	const job = await startJob({command, args, environment: submitted.environment});
+	const job = await startedJob(app, submitted, background.failed);
 	const ended = new AbortController();
 	let grant: Grant | undefined;
 	const isQuiet = !input.has('json') && input.config.get('run.quiet') === true;
@@ -118,7 +132,13 @@ export async function runOnEngine(
 		}
 	};
 
-	const telling = background.attempt(tell);
+	const telling = background.attempt(async () => {
+		try {
+			await tell();
+		} finally {
+			submitted.begin();
+		}
+	});
 	const {exitCode} = await job.ended;
 	ended.abort();
 	await telling;

@@ -59,6 +59,8 @@ export type Submission = {
 	/** Seconds to wait in the queue; 0 not at all, undefined for as long as it takes. */
 	readonly waitSeconds: number | undefined;
 	readonly later: Later;
+	/** The command begins only when `begin` of {@link Submitted} is called: what it got is said before. */
+	readonly isHeld: boolean;
 	/** It shares our terminal. */
 	readonly hasTerminal: boolean;
 	/** Of this program. */
@@ -76,6 +78,8 @@ export type Submitted = {
 	@param signal - Aborted when that has ended. Then this resolves with undefined.
 	*/
 	readonly granted: (pid: number, signal: AbortSignal) => Promise<Grant | undefined>;
+	/** Lets the command begin, where it is held. */
+	readonly begin: () => void;
 	/**
 	What `run` exits with, from the exit code of the program.
 

@@ -5,6 +5,7 @@ import type {Clock} from '../../core/model/ports.js';
 import type {DetachedJob, Submission, Submitted} from '../../core/operations/engine.js';
 import {clusterEnvironment, runSlurm, type Cluster} from './cluster.js';
 import {grantOf} from './grant.js';
+import {createStartGate} from './start-gate.js';
 import {laterWords, requestWords, scriptOf} from './request-words.js';
 
 /** What srun exits with where Slurm, and not the command, failed: a code that few commands use. */
@@ -44,25 +45,28 @@ async function isTimedOut(cluster: Cluster, jobId: number): Promise<boolean> {
 export function submission(
 	cluster: Cluster,
 	clock: Clock,
-	{request, words, waitSeconds, later, hasTerminal, environment}: Submission,
+	{request, words, waitSeconds, later, isHeld, hasTerminal, environment}: Submission,
 	type: string | undefined,
 ): Submitted {
 	const [command, ...args] = words;
 	const asking = [...requestWords(request, {waitSeconds, type, name: path.basename(command)}), ...laterWords(later)];
+	// A prolog that the user has goes first.
+	const gate = isHeld && (environment['SLURM_PROLOG'] ?? '') === '' ? createStartGate(clock) : undefined;
 	const granted: Submitted['granted'] = async (pid, signal) => {
-		let pauseMs = firstQuestionMs;
+		const heldId = await gate?.jobId(signal);
+		let pauseMs = heldId === undefined ? firstQuestionMs : 0;
 		// Nobody waits for an answer once the command has ended.
 		const asked = cluster.until(signal);
 		for (;;) {
 			// A command that ends at once has no need of words, and does not wait for them.
 			await clock.sleep(pauseMs, signal).catch(() => undefined);
-			pauseMs = Math.min(longestQuestionMs, pauseMs * 2);
+			pauseMs = Math.min(longestQuestionMs, Math.max(firstQuestionMs, pauseMs * 2));
 			if (signal.aborted) {
 				return undefined;
 			}
 
 			try {
-				const jobId = jobOfStep(await asked.run('scontrol', 'show', 'step', '--oneliner'), pid);
+				const jobId = heldId ?? jobOfStep(await asked.run('scontrol', 'show', 'step', '--oneliner'), pid);
 				if (jobId !== undefined) {
 					return grantOf(await asked.read(), jobId);
 				}
@@ -80,6 +84,7 @@ export function submission(
 			'srun',
 			'--ntasks=1',
 			...asking,
+			...(gate === undefined ? [] : [`--prolog=${gate.program}`]),
 			...(hasTerminal ? ['--pty'] : ['--unbuffered', '--quit-on-interrupt']),
 			'--',
 			command,
@@ -91,6 +96,9 @@ export function submission(
 			SLURM_EXIT_IMMEDIATE: String(nothingFree),
 		},
 		granted,
+		begin() {
+			gate?.open();
+		},
 		async exitCodeOf(exitCode, grant) {
 			if (exitCode === nothingFree) {
 				throw new CanhazgpuError('unavailable', 'There are not enough free GPUs', {
