@@ -131,6 +131,36 @@ async function giveBackUnused(world: OpenWorld, hold: JobLease): Promise<void> {
 	}
 }
 
+type GrantedLeaseOptions = {readonly waitSeconds: number | undefined; readonly signal: AbortSignal};
+
+/** The lease of what was granted, as the store has it; who waits for GPUs also waits for a store that is away. */
+const grantedLease = async (
+	app: App,
+	world: OpenWorld,
+	leaseId: string,
+	{waitSeconds, signal}: GrantedLeaseOptions,
+): ReturnType<typeof awaitJobLease> =>
+	waitSeconds === 0
+		? findJobLease(world, leaseId)
+		: awaitJobLease(world, leaseId, {
+				signal,
+				away(reason) {
+					app.remark(
+						`canhazgpu: the GPUs are there, and the command starts once the store answers: ${sanitize(reason)}`,
+					);
+				},
+			});
+
+const isQuiet = ({has, config}: Input): boolean => !has('json') && config.get('run.quiet') === true;
+
+function tellAll(app: App, remarks: ReadonlyArray<string | undefined>): void {
+	for (const remark of remarks) {
+		if (remark !== undefined) {
+			app.remark(remark);
+		}
+	}
+}
+
 type GrantedWords = {
 	readonly timeoutSeconds: number | undefined;
 	readonly shareMiB: number | undefined;
@@ -193,24 +223,19 @@ export const run: Command = {
 		const {ids, count, need} = wantedOf(input, 'run');
 		const strategy = strategyOf(input, 'run');
 		const waitSeconds = waitSecondsOf(input, 'run');
+		const wish = (): AcquireRequest => ({
+			requester: app.requester(checkLabel(input.config.get('run.user'))),
+			count,
+			ids,
+			need,
+			strategy,
+			tenure: {type: 'run', timeLimitSeconds: input.config.get('run.timeout')},
+			note: input.config.get('run.note'),
+		});
 		const engine = await app.foreignEngine();
 		if (engine !== undefined) {
 			const {runOnEngine} = await import('./shared/run-on-engine.js');
-			const timeLimitSeconds = input.config.get('run.timeout');
-			return runOnEngine(app, engine, input, {
-				request: {
-					requester: app.requester(checkLabel(input.config.get('run.user'))),
-					count,
-					ids,
-					need,
-					strategy,
-					tenure: {type: 'run', timeLimitSeconds},
-					note: input.config.get('run.note'),
-					host: hostOf(input),
-				},
-				words,
-				waitSeconds,
-			});
+			return runOnEngine(app, engine, input, {request: {...wish(), host: hostOf(input)}, words, waitSeconds});
 		}
 
 		checkNotLater(input);
@@ -227,7 +252,7 @@ export const run: Command = {
 			}
 		}
 
-		const label = checkLabel(input.config.get('run.user'));
+		const request = wish();
 		const timeoutSeconds = input.config.get('run.timeout');
 		checkIsolationWish(input);
 		const isBinding = isBindingWanted(input);
@@ -248,15 +273,6 @@ export const run: Command = {
 		try {
 			const {world, lastScan, check, begin, isolate} = createJobIsolator(opened, input);
 			await check();
-			const request: AcquireRequest = {
-				requester: app.requester(label),
-				count,
-				ids,
-				need,
-				strategy,
-				tenure: {type: 'run', timeLimitSeconds: timeoutSeconds},
-				note: input.config.get('run.note'),
-			};
 			const answer = await acquireShown(app, world, request, {
 				waitSeconds,
 				interruption,
@@ -267,17 +283,7 @@ export const run: Command = {
 			}
 
 			begin(answer);
-			const hold =
-				waitSeconds === 0
-					? await findJobLease(world, answer.leaseId)
-					: await awaitJobLease(world, answer.leaseId, {
-							signal: interruption.signal,
-							away(reason) {
-								app.remark(
-									`canhazgpu: the GPUs are there, and the command starts once the store answers: ${sanitize(reason)}`,
-								);
-							},
-						});
+			const hold = await grantedLease(app, world, answer.leaseId, {waitSeconds, signal: interruption.signal});
 			if (hold === undefined) {
 				// The next reader sees that this process is gone.
 				return interruption.exitCode();
@@ -298,26 +304,15 @@ export const run: Command = {
 					return interruption.exitCode();
 				}
 
-				// On stderr: stdout is the command's. Its log then tells on which GPUs it ran.
-				if (input.has('json')) {
-					app.remark(
-						harmlessJsonLine({
+				const granted = input.has('json')
+					? harmlessJsonLine({
 							...grantJson(answer, request),
 							isolated: isolation.isIsolated,
 							numa_nodes: binding.nodes,
-						}),
-					);
-				} else if (input.config.get('run.quiet') !== true) {
-					app.remark(
-						grantedWords(hold, {timeoutSeconds, shareMiB: need?.shareMiB, isLimited: mpsDirectory !== undefined}),
-					);
-				}
-
-				for (const remark of [isolation.remark, binding.remark]) {
-					if (remark !== undefined) {
-						app.remark(remark);
-					}
-				}
+						})
+					: grantedWords(hold, {timeoutSeconds, shareMiB: need?.shareMiB, isLimited: mpsDirectory !== undefined});
+				// On stderr: stdout is the command's. Its log then tells on which GPUs it ran.
+				tellAll(app, [isQuiet(input) ? undefined : granted, isolation.remark, binding.remark]);
 
 				return await runHeld(app, {
 					world,

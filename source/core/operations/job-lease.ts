@@ -14,6 +14,7 @@ import {requirePool} from '../rules/pool/pool.js';
 import type {World} from '../model/ports.js';
 import {takenBack as takenBackReason, grantEntry} from '../rules/leases/audit-entries.js';
 import type {
+	AuditEntry,
 	EndedLease,
 	EndReason,
 	GpuRecord,
@@ -223,6 +224,13 @@ type KnownEnds = {
 	readonly chargedTo: ReadonlyMap<HeldPart, number>;
 };
 
+/** Entries of the audit log that end a lease. */
+const endKinds: ReadonlySet<AuditEntry['kind']> = new Set(['released', 'ended', 'expired']);
+
+/** Whether an entry of the audit log is about this part of a lease. */
+const isNamedIn = ({gpus, instances}: AuditEntry, {index, lease: {mig}}: HeldPart): boolean =>
+	mig === undefined ? gpus.includes(index) : instances?.some(({uuid}) => uuid === mig.uuid) === true;
+
 /**
 Which of the leases are over for good, by their GPU: the record of the GPU says so, or else the audit log, where somebody else has had the GPU
 since or shares it, or an earlier version has written the record. What nobody says is no end; but a share of a GPU is over where no audit log is kept.
@@ -231,6 +239,9 @@ async function knownEnds({store}: World, vacant: readonly Vacancy[], {leaseId, s
 	// Of several instances of one GPU the record tells which ended last, and not the others.
 	const isAlone = ({part}: Vacancy): boolean => part.lease.mig === undefined;
 	const isSaid = (vacancy: Vacancy): boolean => isAlone(vacancy) && endedIn(vacancy.record)?.leaseId === leaseId;
+	// Where the GPU is free, and nobody else has had it since.
+	const isLast = (vacancy: Vacancy): boolean =>
+		isAlone(vacancy) && (endedIn(vacancy.record)?.leaseId === undefined || isSaid(vacancy));
 	const over = new Set(
 		vacant
 			.filter((vacancy) => isSaid(vacancy) && endsForGood.has(endedIn(vacancy.record)!.reason))
@@ -240,7 +251,7 @@ async function knownEnds({store}: World, vacant: readonly Vacancy[], {leaseId, s
 	for (const vacancy of vacant) {
 		const {record, part} = vacancy;
 		// Up to its wrong end it is charged already, where a record says so.
-		if (record.kind === 'free' && isAlone(vacancy) && (record.ended?.leaseId === undefined || isSaid(vacancy))) {
+		if (record.kind === 'free' && isLast(vacancy)) {
 			chargedTo.set(part, record.lastReleased ?? part.lease.startTime);
 		}
 	}
@@ -252,18 +263,14 @@ async function knownEnds({store}: World, vacant: readonly Vacancy[], {leaseId, s
 
 	try {
 		const audit = await store.audit({fromTime: seenAt - 1});
-		const ends = audit.filter(
-			(entry) => entry.leaseId === leaseId && ['released', 'ended', 'expired'].includes(entry.kind),
-		);
-		for (const {kind, reason = '', gpus, instances, until, time} of ends) {
-			const isNamed = ({index, lease: {mig}}: HeldPart): boolean =>
-				mig === undefined ? gpus.includes(index) : instances?.some(({uuid}) => uuid === mig.uuid) === true;
-			const named = silent.filter(({part}) => isNamed(part));
+		const ends = audit.filter((entry) => entry.leaseId === leaseId && endKinds.has(entry.kind));
+		for (const entry of ends) {
+			const named = silent.filter(({part}) => isNamedIn(entry, part));
 			for (const vacancy of named) {
-				if (kind === 'released' || endsForGood.has(reason)) {
+				if (entry.kind === 'released' || endsForGood.has(entry.reason ?? '')) {
 					over.add(vacancy.part);
 				} else if (vacancy.record.kind === 'shared' || !isAlone(vacancy)) {
-					chargedTo.set(vacancy.part, until ?? time);
+					chargedTo.set(vacancy.part, entry.until ?? entry.time);
 				}
 			}
 		}

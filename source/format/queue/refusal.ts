@@ -63,18 +63,22 @@ const partWords = (shares: readonly Lease[]): string =>
 const sharerWords = (shares: readonly Lease[]): string =>
 	new Intl.ListFormat('en-GB').format([...new Set(shares.map((lease) => sanitize(ownerOf(lease))))]);
 
+/** `is held by bob for another 1h 59m 3s`. */
+function holderWords(lease: Lease, now: number): string {
+	const owner = sanitize(ownerOf(lease));
+	if (lease.partialQueueId !== undefined) {
+		return `is held for ${owner}, who waits in the queue`;
+	}
+
+	const end = latestEndOf(lease);
+	return `is held by ${owner}${end === undefined ? '' : ` for another ${longDuration(end - now)}`}`;
+}
+
 /** Why one GPU is not to be had, after its number: `is held by bob`. */
 export function blockWords(block: Block, now: number): string {
 	switch (block.kind) {
 		case 'leased': {
-			const owner = sanitize(ownerOf(block.lease));
-			if (block.lease.partialQueueId !== undefined) {
-				return `is held for ${owner}, who waits in the queue`;
-			}
-
-			const end = latestEndOf(block.lease);
-			const left = end === undefined ? '' : ` for another ${longDuration(end - now)}`;
-			return `is held by ${owner}${left}`;
+			return holderWords(block.lease, now);
 		}
 
 		case 'split': {

@@ -88,6 +88,33 @@ type Circumstances = {
 	readonly links?: GpuLinks;
 };
 
+type Named = {
+	readonly need: Need;
+	/** GPUs that MIG has split. */
+	readonly split: readonly GpuReading[];
+	readonly readings: readonly GpuReading[];
+	readonly hint: string | undefined;
+};
+
+/** Why the GPUs that were asked for by their ids can never serve the need: some are split, or lack what is needed. */
+function namedProblem(ids: readonly number[], {need, split, readings, hint}: Named): CanhazgpuError {
+	const named = split.filter(({index}) => ids.includes(index));
+	if (named.length > 0) {
+		const isOne = named.length === 1;
+		return new CanhazgpuError(
+			'impossible',
+			`${isOne ? 'GPU' : 'GPUs'} ${named.map(({index}) => index).join(', ')} ${isOne ? 'is' : 'are'} split by MIG, and not handed out whole`,
+			{hint: splitHint(named)},
+		);
+	}
+
+	const readingOf = (id: number): GpuReading | undefined => readings.find(({index}) => index === id);
+	const unfit = ids.filter((id) => meets(need, readingOf(id)) === false);
+	const which = unfit.length > 0 ? unfit : ids;
+	const words = which.length === 1 ? `GPU ${which[0]!} is no GPU` : `GPUs ${which.join(', ')} are no GPUs`;
+	return new CanhazgpuError('impossible', `${words}${cutShort(needWords(need))}`, {hint});
+}
+
 /**
 @throws CanhazgpuError `impossible` when no GPUs of this pool could ever serve the need. Its hint names those that there are.
 */
@@ -110,29 +137,7 @@ export function requirePossible(wanted: Wanted, {eligibility, observation, gpuCo
 	];
 	const hint = hints.length === 0 ? undefined : hints.join(' ');
 	if (ids !== undefined) {
-		const named = split.filter(({index}) => ids.includes(index));
-		if (named.length > 0) {
-			const isOne = named.length === 1;
-			throw new CanhazgpuError(
-				'impossible',
-				`${isOne ? 'GPU' : 'GPUs'} ${named.map(({index}) => index).join(', ')} ${isOne ? 'is' : 'are'} split by MIG, and not handed out whole`,
-				{hint: splitHint(named)},
-			);
-		}
-
-		const unfit = ids.filter(
-			(id) =>
-				meets(
-					need,
-					observation.gpus.find(({index}) => index === id),
-				) === false,
-		);
-		const which = unfit.length > 0 ? unfit : ids;
-		throw new CanhazgpuError(
-			'impossible',
-			`${which.length === 1 ? 'GPU' : 'GPUs'} ${which.join(', ')} ${which.length === 1 ? 'is no GPU' : 'are no GPUs'}${cutShort(needWords(need))}`,
-			{hint},
-		);
+		throw namedProblem(ids, {need, split, readings: observation.gpus, hint});
 	}
 
 	const most = mostPossible(wanted, observation, gpuCount, links);

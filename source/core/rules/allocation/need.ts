@@ -191,6 +191,23 @@ function groupsFor(wanted: Wanted, {readings, links, isHopeful}: Facts): readonl
 export const isOfOneModel = ({count, ids, need}: Wanted): boolean =>
 	need?.sameModel ?? (count > 1 && ids === undefined && need?.mig === undefined);
 
+type Together = {
+	readonly need: Need;
+	readonly isModelUnknown: boolean;
+	readonly considered: readonly number[];
+	readonly links: GpuLinks | undefined;
+};
+
+/** What is not known of a GPU that has all that is needed of it alone, and counts beside the others of its group. False: nothing. */
+function unknownTogether(index: number, {need, isModelUnknown, considered, links}: Together): Quality | false {
+	if (isModelUnknown && need.sameModel === true) {
+		return 'model';
+	}
+
+	const isLinkUnknown = (other: number): boolean => other !== index && isNvlink(links, index, other) === undefined;
+	return need.nvlink === true && considered.some((other) => isLinkUnknown(other)) && 'links';
+}
+
 /**
 @param wanted - As checkWanted returned it.
 @param observation - What the GPU tool saw. After a failed scan all is unknown.
@@ -217,19 +234,15 @@ export function eligibilityOf(
 	for (const index of considered) {
 		const answer = meets(need, readings[index]);
 		const isModelUnknown = answer === true && isOfOneModel(wanted) && readings[index]?.name === undefined;
-		const areLinksUnknown =
-			answer === true &&
-			need.nvlink === true &&
-			considered.some((other) => other !== index && isNvlink(links, index, other) === undefined);
-		if (typeof answer !== 'boolean') {
-			unknown.set(index, answer);
-		} else if (isModelUnknown && need.sameModel === true) {
-			unknown.set(index, 'model');
-		} else if (areLinksUnknown) {
-			unknown.set(index, 'links');
+		const quality =
+			typeof answer === 'boolean'
+				? answer && unknownTogether(index, {need, isModelUnknown, considered, links})
+				: answer;
+		if (quality !== false) {
+			unknown.set(index, quality);
 		}
 
-		isCertain &&= !unknown.has(index) && !isModelUnknown;
+		isCertain &&= quality === false && !isModelUnknown;
 	}
 
 	const isPlain =
