@@ -12,6 +12,12 @@ export type HostOptions = HostWatchOptions<ReadonlyArray<Readonly<Record<string,
 	readonly commands?: ShownCommands;
 };
 
+/** A GPU that several share has no user of its own: those who have a part of it are named. */
+const withSharers = (gpu: RemoteGpu): RemoteGpu =>
+	gpu.user === undefined && gpu.sharers !== undefined && gpu.sharers.length > 0
+		? {...gpu, user: gpu.sharers.join(', ')}
+		: gpu;
+
 export const createRemoteHosts = ({ask, commands = 'full', ...options}: HostOptions): RemoteHosts =>
 	watchHosts({
 		...options,
@@ -21,7 +27,7 @@ export const createRemoteHosts = ({ask, commands = 'full', ...options}: HostOpti
 				throw new CanhazgpuError('failed', `${name}: its answer is too long to be shown`);
 			}
 
-			return rows.map((row) => remoteWith(row, commands));
+			return rows.map((row) => remoteWith(withSharers(row), commands));
 		},
 	});
 

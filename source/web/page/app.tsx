@@ -16,7 +16,7 @@ import reportStyle from './styles/late/late-report.css';
 import {Overview} from './views/overview.js';
 
 const OccupancyView = late(async () => (await import('./occupancy/view.js')).OccupancyView, occupancyStyle);
-const ReportView = late(async () => (await import('./report/view.js')).ReportView, reportStyle);
+const ReportView = late(async () => (await import('./report/report.js')).ReportView, reportStyle);
 const Events = late(async () => (await import('./views/events.js')).Events, eventsStyle);
 const Act = late(async () => (await import('./act/act.js')).Act, actStyle);
 const Hosts = late(async () => (await import('./views/hosts.js')).Hosts, hostsStyle);

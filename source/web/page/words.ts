@@ -78,9 +78,14 @@ export function timeWords(gpu: Gpu, nowMs: number): string {
 
 	switch (gpu.state) {
 		case 'in-use': {
+			// What is shared has no one time.
 			const end = gpu.expiry_time ?? gpu.ends_by;
-			const held = gpu.start_time === undefined ? unknown : sinceWords(gpu.start_time, nowMs);
-			return end === undefined ? `for ${held}` : `for ${held} · ${untilWords(end, nowMs)} left`;
+			return [
+				gpu.start_time === undefined ? '' : `for ${sinceWords(gpu.start_time, nowMs)}`,
+				end === undefined ? '' : `${untilWords(end, nowMs)} left`,
+			]
+				.filter(Boolean)
+				.join(' · ');
 		}
 
 		case 'available': {

@@ -27,12 +27,14 @@ async function startWith(
 
 slowTest('the status of all hosts has the shape of the peer; one that fails says why', async () => {
 	const box = await freshEmbeddedBox(2);
-	const others = playHosts(box, ['good', 'lost']);
+	const others = playHosts(box, ['good', 'lost', 'shared']);
 	const web = await startWith(box, others.environment);
-	const [own, good, lost] = await askJson<readonly Row[]>(web.port, '/api/hosts/status');
+	const [own, good, lost, shared] = await askJson<readonly Row[]>(web.port, '/api/hosts/status');
 	expect(own).toMatchObject({summary: {total: 2, available: 2, in_use: 0}});
 	expect(good).toMatchObject({host: 'good', summary: {total: 2, available: 1, in_use: 1}});
 	expect(good!['statuses']).toMatchObject([{gpu_id: 0, status: 'IN_USE', user: 'carol'}, {gpu_id: 1}]);
+	// A GPU that several share has their names.
+	expect(shared!['statuses']).toMatchObject([{gpu_id: 0, status: 'IN_USE', user: 'dan, erin'}]);
 	expect(lost).toEqual({host: 'lost', statuses: [], error: 'lost: No route to host'});
 	expect(await askJson(web.port, '/api/hosts/status?host=good')).toMatchObject({host: 'good', statuses: [{}, {}]});
 	const {status, body} = await ask(web.port, '/api/hosts/status?host=lost');

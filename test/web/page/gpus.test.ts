@@ -5,6 +5,7 @@ import type {Gpu} from '../../../source/web/page/fields.js';
 import {shellCommands} from '../../../source/web/page/gpu/commands.js';
 import {groupsOf, ranges} from '../../../source/web/page/gpus/groups.js';
 import {isAsked, peopleOn, queryOf, questionIn} from '../../../source/web/page/gpus/question.js';
+import {timeWords} from '../../../source/web/page/words.js';
 
 const words = ['alice', 'Bob', 'eval 70B', 'train.py', 'H100', '7'];
 const word = fc.constantFrom(...words);
@@ -138,4 +139,15 @@ test('the commands fit the state of the GPU, and reach another host by ssh', () 
 	expect(commands({state: 'unreserved', processes: [{pid: 12}]})).toContain('canhazgpu reserve --pid 12');
 	expect(commands({state: 'drained'}, 'box-2')).toContain('ssh -t box-2 canhazgpu admin --undrain 2');
 	expect(commands({state: 'error'}, "a'; rm")).toContain(String.raw`ssh -t 'a'\''; rm' canhazgpu doctor`);
+});
+
+test('what several share has no one time, and the parts of a reservation that are not known are left out', () => {
+	const nowMs = Date.parse('2026-05-01T12:00:00Z');
+	const gpu = {gpu_id: 0, state: 'in-use'} as const;
+	const shares = [{user: 'ann', memory_mb: 1024}] as unknown as NonNullable<Gpu['shares']>;
+	expect(timeWords({...gpu, shares}, nowMs)).toBe('');
+	const start = {start_time: '2026-05-01T11:00:00Z'};
+	expect(timeWords({...gpu, ...start}, nowMs)).toBe('for 1h 00m');
+	expect(timeWords({...gpu, ...start, ends_by: '2026-05-01T12:30:00Z'}, nowMs)).toBe('for 1h 00m · 30m left');
+	expect(timeWords({...gpu, ends_by: '2026-05-01T12:30:00Z'}, nowMs)).toBe('30m left');
 });

@@ -21,10 +21,13 @@ type Fetched = {readonly minutes: Minutes; readonly data: ChartData};
 
 /** What the picture shows, for those who do not see it. */
 function summaryOf({minutes, data}: Fetched): string {
-	const [, utilization] = data;
+	const [, utilization, memory] = data;
 	const known = utilization.filter((value) => value !== null);
 	if (known.length === 0) {
-		return 'Nothing was recorded yet.';
+		// Of a GPU that MIG has split the memory alone is known.
+		return memory.some((value) => value !== null)
+			? 'How busy it was is not known; its memory is.'
+			: 'Nothing was recorded yet.';
 	}
 
 	const mean = Math.round(known.reduce((sum, value) => sum + value, 0) / known.length);

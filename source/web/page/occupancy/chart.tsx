@@ -134,6 +134,9 @@ function Row({gpu, bars, window, looks, use, chosen}: RowProps) {
 
 const dayForm = new Intl.DateTimeFormat(undefined, {weekday: 'short', day: 'numeric'});
 
+/** The rows of more GPUs are lower. */
+const mostRoomy = 16;
+
 type ChartProps = {
 	readonly occupancy: OccupancyJson;
 	/** How busy the GPUs were; undefined until it is known. */
@@ -152,7 +155,7 @@ export function OccupancyChart({occupancy, use, hours, chosen}: ChartProps) {
 	const isDay = hours <= 24;
 	const place = (ms: number): string => `${(((ms - window.fromMs) / (window.toMs - window.fromMs)) * 100).toFixed(3)}%`;
 	return (
-		<div class="occupancy panel">
+		<div class="occupancy panel" data-dense={occupancy.gpu_count > mostRoomy ? '' : undefined}>
 			<div class="occupancy-axis" aria-hidden="true">
 				{marksOf(window, isDay ? 6 : 24).map((ms) => (
 					<span key={ms} class="mark" style={{left: place(ms)}}>

@@ -37,7 +37,8 @@ function sumWords(hosts: readonly NamedHost[], rows: readonly Row[]): string {
 }
 
 function GpuRow({row: {name, gpu, isOld}, nowMs}: {readonly row: Row; readonly nowMs: number}) {
-	const users = gpu.user ?? gpu.unreserved_users?.join(', ') ?? unknown;
+	const sharers = gpu.shares?.map(({user}) => user ?? unknown).join(', ');
+	const users = sharers ?? gpu.user ?? gpu.unreserved_users?.join(', ') ?? unknown;
 	return (
 		<tr data-state={gpu.state} data-old={isOld ? '' : undefined}>
 			<th scope="row">
@@ -48,8 +49,10 @@ function GpuRow({row: {name, gpu, isOld}, nowMs}: {readonly row: Row; readonly n
 				<StatePill gpu={gpu} isShort />
 				{isOld && <span class="unseen"> before it stopped to answer</span>}
 			</td>
-			<td class="host-user">{users}</td>
-			<td class="number">{withUnit(gpu.utilization, ' %')}</td>
+			<td class="host-user" title={users}>
+				{users}
+			</td>
+			<td class="number spare">{withUnit(gpu.utilization, ' %')}</td>
 			<td class="number roomy">{gibibytes(gpu.memory_used_mb)}</td>
 			<td class="roomy">{gpu.gpu_model ?? unknown}</td>
 			<td class="roomy host-more">{[timeWords(gpu, nowMs), noteWords(gpu)].filter(Boolean).join(' · ')}</td>
@@ -93,7 +96,7 @@ export function AllGpus({hosts}: {readonly hosts: readonly NamedHost[]}) {
 							</th>
 							<th scope="col">State</th>
 							<th scope="col">User</th>
-							<th scope="col" class="number">
+							<th scope="col" class="number spare">
 								Use
 							</th>
 							<th scope="col" class="number roomy">
