@@ -34,7 +34,12 @@ const arms = {
 	"┘": "lt",
 	"├": "rtb",
 	"┤": "ltb",
+	"┬": "lrb",
+	"┴": "lrt",
+	"┼": "lrtb",
 };
+/** Round corners: between which two sides of the cell. */
+const corners = { "╭": "rb", "╮": "lb", "╰": "rt", "╯": "lt" };
 /** How much of the ink is in a block; a full one of pure ink would outshine the words. */
 const blocks = { "█": 0.72, "░": 0.16 };
 
@@ -91,7 +96,7 @@ function bars(rows) {
 	const below = text.findIndex((line) => line.startsWith("├"));
 	const history = Math.max(...text.map((line) => line.indexOf("5-MIN")));
 	// The columns of graphs go on from one row to the next.
-	const inset = ({ row, from }) => (row > below || from >= history ? 0 : barInset);
+	const inset = ({ row, from }) => (row > below || (history >= 0 && from >= history) ? 0 : barInset);
 	return runs.map((run) => rectangle(run, mix(background, run.cell.fill, blocks[run.text[0]]), inset(run)));
 }
 
@@ -122,9 +127,62 @@ function frames(rows, color) {
 	return `<path d="${strokes.join("")}" stroke="${color}" fill="none"/>`;
 }
 
+/** The middle of a side of a cell. */
+const sideOf = (row, column, side) =>
+	({
+		l: [left(column), top(row) + cell.height / 2],
+		r: [left(column + 1), top(row) + cell.height / 2],
+		t: [left(column) + cell.width / 2, top(row)],
+		b: [left(column) + cell.width / 2, top(row) + cell.height],
+	})[side]
+		.map(round)
+		.join(" ");
+
+function roundCorners(rows) {
+	const runs = runsOf(rows, ({ text, fill }) => (corners[text] === undefined ? undefined : `${text} ${fill}`));
+	return runs.map(({ row, from, text, cell: { fill } }) => {
+		const [first, second] = corners[text[0]];
+		const middle = `${round(left(from) + cell.width / 2)} ${round(top(row) + cell.height / 2)}`;
+		return `<path d="M${sideOf(row, from, first)}Q${middle} ${sideOf(row, from, second)}" stroke="${fill}" fill="none"/>`;
+	});
+}
+
+const firstBraille = 0x28_00;
+const isBraille = (text) => text >= "\u{2800}" && text <= "\u{28FF}";
+/** By bit: the column and the line of each dot in its cell. */
+const dots = [
+	[0, 0],
+	[0, 1],
+	[0, 2],
+	[1, 0],
+	[1, 1],
+	[1, 2],
+	[0, 3],
+	[1, 3],
+];
+
+/** The dots of graphs, as one path for each colour. */
+function brailleDots(rows) {
+	const runs = runsOf(rows, ({ text, fill }) => (isBraille(text) ? fill : undefined));
+	return [...Map.groupBy(runs, ({ key }) => key)].map(([fill, group]) => {
+		const strokes = group.flatMap(({ row, from, text }) =>
+			[...text].flatMap((character, place) =>
+				dots
+					.filter((_, bit) => ((character.codePointAt(0) - firstBraille) >> bit) % 2 === 1)
+					.map(([column, line]) => {
+						const x = left(from + place) + ((column + 0.5) * cell.width) / 2;
+						const y = top(row) + ((line + 0.5) * cell.height) / 4;
+						return `M${round(x)} ${round(y)}h0`;
+					}),
+			),
+		);
+		return `<path d="${strokes.join("")}" stroke="${fill}" stroke-width="2.6" stroke-linecap="round"/>`;
+	});
+}
+
 /** Words, each at its place: blanks inside a text are as wide as a viewer likes, so there is one text for each word. */
 function words(rows) {
-	const isDrawn = (text) => text === " " || arms[text] !== undefined || blocks[text] !== undefined || heights.includes(text) || widths.includes(text);
+	const isDrawn = (text) => text === " " || isBraille(text) || arms[text] !== undefined || corners[text] !== undefined || blocks[text] !== undefined || heights.includes(text) || widths.includes(text);
 	const runs = runsOf(rows, ({ text, fill, bold }) => (isDrawn(text) ? undefined : `${fill} ${bold}`));
 	const groups = Map.groupBy(runs, ({ key }) => key);
 	return [...groups.values()].flatMap((group) => {
@@ -141,7 +199,7 @@ function words(rows) {
 	});
 }
 
-/** The screen, given as rows of {text, fill, back, bold}, as an SVG. */
+/** The screen, given as rows of {text, fill, back, track, bold}, as an SVG. */
 export function draw(rows, title) {
 	const width = round(rows[0].length * cell.width + 2 * margin.x);
 	const height = round(rows.length * cell.height + margin.top + margin.bottom);
@@ -154,11 +212,14 @@ export function draw(rows, title) {
 		`<title>${title}</title>`,
 		`<rect x="0.5" y="0.5" width="${width - 1}" height="${height - 1}" rx="10" fill="${background}" stroke="#2f3742"/>`,
 		...lights.map((fill, index) => `<circle cx="${26 + 20 * index}" cy="24" r="6" fill="${fill}"/>`),
+		...runsOf(rows, ({ track }) => track).map((run) => rectangle(run, run.cell.track, barInset)),
 		...bars(rows),
 		...barEnds(rows),
 		...columns(rows),
 		...inverse.map((run) => rectangle(run, run.cell.back)),
 		...frameColors.map((color) => frames(rows, color)),
+		...roundCorners(rows),
+		...brailleDots(rows),
 		'<g font-family="ui-monospace,SFMono-Regular,Menlo,Consolas,DejaVu Sans Mono,Liberation Mono,monospace" font-size="14">',
 		...words(rows),
 		"</g>",

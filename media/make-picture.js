@@ -59,7 +59,7 @@ async function play() {
 	const terminal = openTerminal(
 		process.execPath,
 		["--import", neutral.replaceAll(/[\n\t]+/gv, " "), program, "top", "--demo"],
-		{ ...size, cwd: home, environment: { PATH: process.env.PATH, HOME: home, TERM: "xterm-256color", TZ: "UTC" } },
+		{ ...size, cwd: home, environment: { PATH: process.env.PATH, HOME: home, TERM: "xterm-256color", COLORTERM: "truecolor", TZ: "UTC" } },
 	);
 	try {
 		await terminal.waitFor(/> 0 +Reserved/v);
@@ -83,18 +83,25 @@ async function play() {
 	}
 }
 
-/** Rows of {text, fill, back, bold}, one for each column. */
+const hexOf = (color) => `#${color.toString(16).padStart(6, "0")}`;
+
+/** Rows of {text, fill, back, track, bold}, one for each column. */
 function cellsOf({ buffer: { active } }) {
 	return Array.from({ length: size.rows }, (_, row) => {
 		const line = active.getLine(row);
 		return Array.from({ length: size.columns }, (_, column) => {
 			const it = line.getCell(column);
-			const own = it.isFgDefault() ? foreground : (palette[it.getFgColor() % 8] ?? foreground);
+			const own = it.isFgDefault()
+				? foreground
+				: it.isFgRGB()
+					? hexOf(it.getFgColor())
+					: (palette[it.getFgColor() % 8] ?? foreground);
 			const ink = it.isDim() ? mix(own, background, 0.45) : own;
 			return {
 				text: it.getChars() || " ",
 				fill: it.isInverse() ? background : ink,
 				back: it.isInverse() ? ink : undefined,
+				track: it.isBgRGB() ? hexOf(it.getBgColor()) : undefined,
 				bold: it.isBold() !== 0,
 			};
 		});
@@ -102,7 +109,7 @@ function cellsOf({ buffer: { active } }) {
 }
 
 const titles = {
-	top: "canhazgpu top: ten GPUs, who holds each of them, what runs there, who waits, what happened",
+	top: "canhazgpu top: twelve GPUs, who holds each of them, what runs there, who waits, what happened",
 	reserve: "canhazgpu top: a reservation just made by keys",
 };
 for (const [name, cells] of Object.entries(await play())) {
