@@ -5,6 +5,7 @@ import { chmodSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
+import { withMemory } from "./ink-output.js";
 import { makeManPages } from "./man-pages.js";
 import { bundlePage, pageModule } from "./page.ts";
 import { noticesOf } from "./third-party-licenses.js";
@@ -72,6 +73,10 @@ const bundle = await rolldown({
 		{
 			name: "page",
 			load: (id) => (pageModule.test(id) ? { code: JSON.stringify(page.files), moduleType: "json" } : undefined),
+		},
+		{
+			name: "ink-output",
+			transform: { filter: { id: /\/ink\/build\// }, handler: (code, id) => ({ code: withMemory(code, id) }) },
 		},
 	],
 });
