@@ -5,7 +5,7 @@ import { chmodSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
-import { withMemory } from "./ink-output.js";
+import { withMemory } from "./ink-output.ts";
 import { makeManPages } from "./man-pages.js";
 import { bundlePage, pageModule } from "./page.ts";
 import { noticesOf } from "./third-party-licenses.js";

@@ -30,11 +30,12 @@ async function outputs(): Promise<{readonly plain: OutputClass; readonly remembe
 	const source = readFileSync(inkFile, 'utf8');
 	const load = async (name: string, code: string): Promise<OutputClass> => {
 		const file = path.join(folder, name);
-		const found = code.replaceAll(/from '(?<package>[^']+)'/gv, (_, specifier: string) => {
-			return `from '${import.meta.resolve(specifier)}'`;
-		});
+		const found = code.replaceAll(
+			/from '(?<package>[^']+)'/gv,
+			(_, specifier: string) => `from '${import.meta.resolve(specifier)}'`,
+		);
 		writeFileSync(file, found.replace(/\n\/\/# sourceMappingURL=.*$/v, ''));
-		const module = (await import(/* @vite-ignore */ pathToFileURL(file).href)) as {readonly default: OutputClass};
+		const module = (await import(pathToFileURL(file).href)) as {readonly default: OutputClass};
 		return module.default;
 	};
 
@@ -61,10 +62,9 @@ const text = fc
 	)
 	.map((parts) => parts.map(([part, paint]) => paint(part)).join(''));
 
-const frame = fc.array(
-	fc.record<Place>({x: fc.integer({min: 0, max: 24}), y: fc.integer({min: -1, max: 7}), text}),
-	{maxLength: 10},
-);
+const frame = fc.array(fc.record<Place>({x: fc.integer({min: 0, max: 24}), y: fc.integer({min: -1, max: 7}), text}), {
+	maxLength: 10,
+});
 
 const draw = (output: Output, places: readonly Place[], isClipped: boolean): string => {
 	for (const {x, y, text: words} of places) {

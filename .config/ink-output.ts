@@ -9,7 +9,7 @@ const mostLines = 400;
 const mostTexts = 4000;
 
 /** By the end of a file's path: what is replaced by what. Each must be there exactly once, or the build fails. */
-const changes = {
+const changes: Readonly<Record<string, ReadonlyArray<readonly [before: string, after: string]>>> = {
 	"/ink/build/output.js": [
 		[
 			"export default class Output {\n    operations = [];\n    caches = new OutputCaches();",
@@ -93,17 +93,19 @@ const widestLine = (text) => {
 /**
 The source of a file of Ink as it is bundled; that of any other file as it is.
 
-@param {string} code
-@param {string} id - The path of the file.
-@returns {string}
+@param id - The path of the file.
+@throws When Ink has changed.
 */
-export function withMemory(code, id) {
+export function withMemory(code: string, id: string): string {
 	const found = Object.entries(changes).find(([end]) => id.endsWith(end));
-	return (found?.[1] ?? []).reduce((changed, [before, after]) => {
+	let changed = code;
+	for (const [before, after] of found?.[1] ?? []) {
 		if (changed.split(before).length !== 2) {
-			throw new Error(`${id}: Ink has changed, and .config/ink-output.js has not. It looks for:\n${before}`);
+			throw new Error(`${id}: Ink has changed, and .config/ink-output.ts has not. It looks for:\n${before}`);
 		}
 
-		return changed.replace(before, () => after);
-	}, code);
+		changed = changed.replace(before, () => after);
+	}
+
+	return changed;
 }
