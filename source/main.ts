@@ -84,7 +84,9 @@ export async function understand(argv: readonly string[], outerFile?: string, ou
 	}
 
 	if (parsed.rest !== undefined && command.takesRest !== true) {
-		throw new CanhazgpuError('usage', `${command.name} runs no command, so nothing may follow --`);
+		throw new CanhazgpuError('usage', `${command.name} runs no command, so nothing may follow --`, {
+			hint: 'Leave it out. To run a command: canhazgpu run -- COMMAND',
+		});
 	}
 
 	const {loadConfig} = await import('./config/config.js');

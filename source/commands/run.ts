@@ -35,7 +35,9 @@ export function commandOf({
 	}
 
 	if (words.length > 0) {
-		throw new CanhazgpuError('usage', `run does not know what to do with ${quoted(words[0]!)} before the --`);
+		throw new CanhazgpuError('usage', `run does not know what to do with ${quoted(words[0]!)} before the --`, {
+			hint: 'Before -- stand flags of canhazgpu, and behind it the command: canhazgpu run --gpus 2 -- python train.py',
+		});
 	}
 
 	return [command, ...args];

@@ -67,7 +67,9 @@ function find({gpus, failure}: Observation, {pid, startTicks}: AdoptRequest): Se
 	}
 
 	if (startTicks !== undefined && process.startTicks !== undefined && process.startTicks !== startTicks) {
-		throw new CanhazgpuError('not-found', `Process ${pid} has ended, and another has its number by now`);
+		throw new CanhazgpuError('not-found', `Process ${pid} has ended, and another has its number by now`, {
+			hint: 'Nothing was reserved. See what runs on a GPU: canhazgpu who 3',
+		});
 	}
 
 	return {process, places: on.map((reading) => placeOn(reading, pid))};
@@ -123,13 +125,16 @@ function checkFree(record: GpuRecord | undefined, {index, instance}: Place, drai
 	}
 
 	if (record.kind === 'garbage') {
-		throw new CanhazgpuError('unavailable', `GPU ${index} has an unreadable record: ${record.problem}`);
+		throw new CanhazgpuError('unavailable', `GPU ${index} has an unreadable record: ${record.problem}`, {
+			hint: 'The way to fix it: canhazgpu doctor',
+		});
 	}
 
 	if (drain !== undefined) {
 		throw new CanhazgpuError(
 			'unavailable',
 			`GPU ${index} is out of service${drain.reason === undefined ? '' : `: ${drain.reason}`}`,
+			{hint: `An administrator brings it back: canhazgpu admin --undrain ${index}`},
 		);
 	}
 
@@ -148,7 +153,7 @@ export async function adopt(world: EngineWorld, request: AdoptRequest): Promise<
 	const {host, clock} = world;
 	checkNote(note);
 	if (host.liveness([{pid}])[0] === 'dead') {
-		throw new CanhazgpuError('not-found', `There is no process ${pid}`);
+		throw new CanhazgpuError('not-found', `There is no process ${pid}`, {hint: 'See what runs on a GPU: canhazgpu who 3'});
 	}
 
 	const scan = createFreshScan(world);

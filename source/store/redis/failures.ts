@@ -109,7 +109,9 @@ export const strangeAnswer = ({name}: Endpoint): CanhazgpuError =>
 
 /** The connection was lost between a command and its answer. */
 export const lostAnswer = ({name}: Endpoint, reason: string): CanhazgpuError =>
-	new CanhazgpuError('store-unreachable', `${name} did not say whether it was done: ${reason}`);
+	new CanhazgpuError('store-unreachable', `${name} did not say whether it was done: ${reason}`, {
+		hint: 'See whether it was: canhazgpu status',
+	});
 
 type Wording = readonly [code: 'store-unreachable' | 'store-refused', problem: string, hint: string];
 
