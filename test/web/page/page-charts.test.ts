@@ -1,5 +1,6 @@
 /** The charts of the page: hours over time, what was reserved against what was used, and how busy the GPUs were above who held them. */
 import fc from 'fast-check';
+import type {Page} from 'playwright-core';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {schemas} from '../../../source/help/schema/index.js';
 import {curveOf} from '../../../source/web/page/occupancy/curve.js';
@@ -46,6 +47,8 @@ test('the curve covers each known step that is drawn, at its height, and nothing
 		}),
 	);
 });
+
+const chartOf = (page: Page) => page.locator('.report-chart');
 
 describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 	const browser = browserForAll();
@@ -97,6 +100,12 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 			const {default: schema} = await schemas['web-held-use']!();
 			expect(new Ajv().compile(schema)(heldUse)).toBe(true);
 			await expectFits(page, 'report');
+			await page.emulateMedia({media: 'print'});
+			expect([await page.locator('#view-report .controls').isVisible(), await chartOf(page).isVisible()]).toEqual([
+				false,
+				true,
+			]);
+			await page.emulateMedia({media: 'screen'});
 			await page.goto(`${web.url}#/occupancy`);
 			await page.locator('.occupancy-curve path[d^=M]').first().waitFor({state: 'attached'});
 			await page.getByRole('img', {name: /^GPU 0: .*; mean use of the last day \d+ %$/v}).waitFor();

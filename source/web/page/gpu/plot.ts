@@ -32,7 +32,8 @@ const series = (label: string, name: string): UPlot.Series => ({
 const optionsOf = (width: number, timeOfDay: (timeMs: number) => string): UPlot.Options => ({
 	width,
 	height,
-	padding: [8, 8, 0, 0],
+	// The words of the last time stand half beside the picture.
+	padding: [8, 18, 0, 0],
 	cursor: {y: false, points: {size: 6}},
 	scales: {y: {range: [0, 100]}},
 	axes: [
