@@ -153,7 +153,9 @@ export async function adopt(world: EngineWorld, request: AdoptRequest): Promise<
 	const {host, clock} = world;
 	checkNote(note);
 	if (host.liveness([{pid}])[0] === 'dead') {
-		throw new CanhazgpuError('not-found', `There is no process ${pid}`, {hint: 'See what runs on a GPU: canhazgpu who 3'});
+		throw new CanhazgpuError('not-found', `There is no process ${pid}`, {
+			hint: 'See what runs on a GPU: canhazgpu who 3',
+		});
 	}
 
 	const scan = createFreshScan(world);
