@@ -15,7 +15,7 @@ import {glyphsOf} from '../../../source/tui/widgets/glyphs.js';
 import {lineText, merged, span, type Line, type Tone} from '../../../source/tui/widgets/styled-text.js';
 import {roomOf} from '../../../source/tui/layout.js';
 import {panelOf} from '../../../source/tui/panels/contents.js';
-import {frameOf, stateOf} from '../_harness.js';
+import {after, frameOf, stateOf} from '../_harness.js';
 import {busy, createBox, createScene, gpuReading, lease, run, sceneTime, waiter} from '../_world.js';
 
 const names = (width: number): string =>
@@ -196,4 +196,10 @@ test('the queue says which GPU somebody waits for that is out of service, and wh
 	expect(text).toContain('#1 waits for GPU 2, which is out of service: GPU has fallen');
 	expect(text).not.toContain('#2 waits');
 	expect(text).not.toContain('\u{1B}');
+});
+
+test('[ and ] say where the graphs end, and which key leads on', async () => {
+	const state = await stateOf(await createScene(), {columns: 120, rows: 32});
+	expect(after(state, 'look-forward').flash?.text).toBe('The graphs show the last 5 minutes: [ looks further back');
+	expect(after(state, 'look-back').flash?.text).toBe('The graphs of the detail show the last 1h');
 });

@@ -85,7 +85,7 @@ function lookBack(state: State, step: 1 | -1): State {
 					text:
 						step > 0
 							? 'The load is kept for a day: the graphs go no further back'
-							: 'The graphs show the last 5 minutes',
+							: 'The graphs show the last 5 minutes: [ looks further back',
 					untilMs: state.nowMs + flashMs,
 				},
 			}
