@@ -326,7 +326,9 @@ export function createApp({config, hasColor, early: runs}: AppOptions): App {
 			const words = sshCommand({...command, hasTerminal: isatty(0) && isatty(1)});
 			const startJob = await prepareJob(words, process.env);
 			const [program, ...args] = words;
-			const job = await startJob({command: program, args, environment: process.env});
+			// What waits there for nobody would be granted GPUs.
+			const {endsWithUs} = await import('../host/tool/system-tool.js');
+			const job = await startJob({command: program, args, entrance: endsWithUs(), environment: process.env});
 			const {exitCode} = await job.ended;
 			job.letGo();
 			return exitCode;

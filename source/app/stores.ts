@@ -2,6 +2,7 @@
 Chooses and opens the store.
 */
 import {createPool} from '../core/operations/pool/create-pool.js';
+import {otherHosts} from '../core/model/other-hosts.js';
 import type {Clock, Host, Store} from '../core/model/ports.js';
 import {chooseStore, type StoreChoice} from '../core/operations/pool/choose-store.js';
 import type {PoolRecord} from '../core/model/types.js';
@@ -64,10 +65,19 @@ async function choose(context: Context, isPatient: boolean): Promise<Chosen> {
 	return {choice, opened, silence};
 }
 
-/** @param silence - Why the configured Redis did not answer: then the pool may be there, and Redis be down. */
-const noPool = (silence: CanhazgpuError | undefined): CanhazgpuError =>
+/** For a laptop that names the boxes: what can be done from there. */
+const otherHostsHint = ([first]: readonly string[]): string =>
+	first === undefined
+		? ''
+		: `canhazgpu status --all shows the hosts of remote_hosts, and run, reserve, release, extend and queue take --on ${first}. For a pool here: `;
+
+/**
+@param silence - Why the configured Redis did not answer: then the pool may be there, and Redis be down.
+@param hosts - The other hosts.
+*/
+const noPool = (silence: CanhazgpuError | undefined, hosts: readonly string[]): CanhazgpuError =>
 	new CanhazgpuError('no-pool', 'There is no GPU pool on this machine yet', {
-		hint: `${silence === undefined ? '' : `${silence.message}: if the pool is there, start it. `}Make one with Redis: canhazgpu admin · without Redis: sudo canhazgpu admin --store embedded · to look around: canhazgpu top --demo`,
+		hint: `${otherHostsHint(hosts)}${silence === undefined ? '' : `${silence.message}: if the pool is there, start it. `}Make one with Redis: canhazgpu admin · without Redis: sudo canhazgpu admin --store embedded · to look around: canhazgpu top --demo`,
 	});
 
 export const recordWords = (record: PoolRecord): string =>
@@ -141,7 +151,10 @@ export async function openStore(
 		case 'none': {
 			if (!canMakePrivate) {
 				// A user who chose the store without Redis is not told of Redis.
-				throw noPool(context.config.get('store') === undefined ? silence : undefined);
+				throw noPool(
+					context.config.get('store') === undefined ? silence : undefined,
+					otherHosts(context.config.get('remote_hosts') ?? [], context.host.hostname),
+				);
 			}
 
 			return makePrivate(context, await detect());

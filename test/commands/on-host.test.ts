@@ -202,7 +202,7 @@ test('any without other hosts says where to name them', async () => {
 /** The process of ssh that this one has started. */
 const sshOf = (pid: number): number => Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim());
 
-test.each(['SIGTERM to the program here', 'the end of the connection'])(
+test.each(['SIGTERM to the program here', 'SIGKILL to the program here', 'the end of the connection'])(
 	'a waiter and a job there end with %s, and hold nothing',
 	async (end) => {
 		await far.run('reserve -g 3 -d 1h');
@@ -211,15 +211,16 @@ test.each(['SIGTERM to the program here', 'the end of the connection'])(
 		const waiter = start(here, 'run --on far -g 2 -- true', environment);
 		await eventually(async () => (await peek(far)).queue.length === 1);
 		for (const each of [waiter, job]) {
-			if (end.startsWith('SIGTERM')) {
-				each.kill('SIGTERM');
+			if (end.startsWith('SIG')) {
+				each.kill(end.startsWith('SIGTERM') ? 'SIGTERM' : 'SIGKILL');
 			} else {
 				process.kill(sshOf(each.pid), 'SIGKILL');
 			}
 		}
 
 		const codes = await Promise.all([waiter.ended, job.ended]);
-		expect(codes.map(({exitCode}) => exitCode)).toEqual(end.startsWith('SIGTERM') ? [143, 143] : [137, 137]);
+		const code = end.startsWith('SIGTERM') ? 143 : end.startsWith('SIGKILL') ? undefined : 137;
+		expect(codes.map(({exitCode}) => exitCode)).toEqual([code, code]);
 		await eventually(async () => (await holders(far)) === 3 && (await peek(far)).queue.length === 0, 30_000);
 	},
 );

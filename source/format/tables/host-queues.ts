@@ -6,7 +6,7 @@ import {gpuRanges} from '../text/gpu-list.js';
 import type {Paint} from '../text/paint.js';
 import {ruledTable, type Cell} from '../text/table.js';
 import {sanitize, shorten} from '../text/text.js';
-import type {JsonRow} from './host-tables.js';
+import {withoutName, type JsonRow} from './host-tables.js';
 
 /** Who waits on one host, or why that is not known. */
 export type HostQueue =
@@ -79,7 +79,9 @@ const entriesTable = (queues: readonly HostQueue[], paint: Paint, {now, width}: 
 export const hostQueuesTable = (queues: readonly HostQueue[], paint: Paint, options: TableOptions): string =>
 	[
 		entriesTable(queues, paint, options),
-		...queues.flatMap((queue) => ('error' in queue ? [paint.error(`✗ ${text(queue.error)}`)] : [])),
+		...queues.flatMap((queue) =>
+			'error' in queue ? [paint.error(`✗ ${text(queue.host)}: ${text(withoutName(queue.error, queue.host))}`)] : [],
+		),
 	].join('\n');
 
 /** `queue --all --json`: an object host -> its entries, or `{"error": ...}`. */

@@ -4,6 +4,7 @@ import {CanhazgpuError} from '../../errors.js';
 import {encodeBytes, exactWords} from '../job/exact-text.js';
 import {runTool} from './spawn.js';
 import {checkRemoteHost, sshFailed} from './ssh.js';
+import {endsWithUs} from './system-tool.js';
 
 export type RemoteCommand = {
 	readonly host: string;
@@ -94,8 +95,9 @@ Runs it there without a terminal, and collects what it prints. No password is as
 @throws CanhazgpuError `failed` where ssh fails or no answer comes in time: then nobody knows whether it was done.
 */
 export async function callOnHost({host, words, isPatient, signal}: RemoteCall) {
-	const [program, ...args] = sshCommand({host, words, rest: undefined, hasTerminal: false});
-	const {stdout, stderr, exitCode, failure, ...end} = await runTool(program, args, {
+	const ssh = sshCommand({host, words, rest: undefined, hasTerminal: false});
+	const [program, ...args] = [...endsWithUs(), ...ssh] as const;
+	const {stdout, stderr, exitCode, failure, ...end} = await runTool(program!, args, {
 		timeoutMs: isPatient ? Infinity : answerMs,
 		maxBytes: mostBytes,
 		signal,

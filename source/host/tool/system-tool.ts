@@ -20,3 +20,11 @@ export const systemEnvironment: Readonly<Record<string, string>> = {PATH: direct
 /** Runs a tool of the system, by its bare name, as {@link runTool} runs a program. */
 export const runSystemTool: typeof runTool = async (name, args, options) =>
 	runTool(systemTool(name), args, {...options, environment: systemEnvironment});
+
+/**
+Words before a command by which it ends with us, even by SIGKILL: nobody else would know of it. None where util-linux has no such program.
+*/
+export function endsWithUs(): readonly string[] {
+	const tool = systemTool('setpriv');
+	return existsSync(tool) ? [tool, '--pdeathsig', 'TERM'] : [];
+}
