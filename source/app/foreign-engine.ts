@@ -62,7 +62,7 @@ export async function findSlurm(context: Context): Promise<Cluster | undefined> 
 	}
 
 	const {openSlurm} = await import('../engine/slurm/index.js');
-	return openSlurm(clock);
+	return openSlurm(clock, config.get('slurm.shard-memory'));
 }
 
 /** What the verbs are given. The nodes of a cluster are elsewhere: no process there can be looked at from here. */

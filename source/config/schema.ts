@@ -12,7 +12,7 @@ import {isolationLevels} from '../core/model/isolation.js';
 import {mostGpus} from '../core/model/limits.js';
 import {strategyNames} from '../core/rules/allocation/strategy.js';
 import {gpuColumnNames, graphCharacters, presetNames, themeNames} from '../format/monitor-settings.js';
-import {parseMemoryMiB} from '../core/rules/allocation/memory-size.js';
+import {parseMemoryMiB, parseShareMiB} from '../core/rules/allocation/memory-size.js';
 
 /** What to expect, in words; used as the message of every failed check. */
 const text = (what = 'a text that is not empty') => v.pipe(v.string(what), v.trim(), v.minLength(1, what));
@@ -84,6 +84,16 @@ const memorySize = () => {
 	return v.pipe(
 		v.string(what),
 		v.transform((typed) => parseMemoryMiB(typed) ?? 0),
+		v.minValue(1, what),
+	);
+};
+
+/** Text such as `8G`, as `--share` reads it; becomes MiB. */
+const shareSize = () => {
+	const what = 'a size with its unit, such as 8G or 8GiB';
+	return v.pipe(
+		v.string(what),
+		v.transform((typed) => parseShareMiB(typed) ?? 0),
 		v.minValue(1, what),
 	);
 };
@@ -217,6 +227,7 @@ export const settings = {
 	// By default what the tool needed before tells.
 	'gpu.timeout': setting(boundedDuration(1, 300)),
 	'memory.threshold': setting(integer(0, 10_000_000), 1024),
+	'slurm.shard-memory': setting(shareSize()),
 	'pool.directory': setting(text('the path of a directory'), '/var/lib/canhazgpu'),
 	remote_hosts: setting(v.array(remoteHost(), 'a list of host names'), []),
 	'admin.gpus': setting(integer(1, mostGpus)),

@@ -13,7 +13,7 @@ let slurm: SlurmCluster;
 let box: Box;
 
 beforeAll(async () => {
-	slurm = await startSlurm({gres: 'gpu:1g.10gb:4'});
+	slurm = await startSlurm({gres: 'gpu:1g.10gb:4,shard:16'});
 	box = createBox({...slurm.environment, CANHAZGPU_ENGINE: 'slurm'});
 	chmodSync(box.home, 0o755);
 });
@@ -158,6 +158,22 @@ test('a profile of MIG is a type of gres.conf', async () => {
 	]);
 });
 
+test('a share is as many shards as its memory takes, once somebody said how much one has, and is shown as a share', async () => {
+	const environment = {CANHAZGPU_SLURM_SHARD_MEMORY: '4G'};
+	const job = start(box, ['run', '--share', '6G', '--', 'sh', '-c', 'echo begun >&2; exec sleep 300'], environment);
+	await job.says(/begun/v);
+	expect(slurm.run('squeue', '--noheader', '--format=%b').trim()).toBe('gres:shard:2');
+	const shared = (await rows()).filter(({shares}) => shares !== undefined);
+	expect(shared).toMatchObject([{gpu_id: 0, shares: [{user: 'root'}]}]);
+	job.kill('SIGTERM');
+	await job.ended;
+	const several = await box.run('run --share 6G --gpus 2 -- true', environment);
+	expect([several.exitCode, several.stderr]).toEqual([
+		2,
+		'Error: --share of several GPUs has no counterpart in Slurm: the shards of a job are on one GPU\nAsk for one: leave out --gpus\n',
+	]);
+});
+
 test('a squeue that hangs is given up, with exit code 4', async () => {
 	const directory = inHome('hanging');
 	mkdirSync(directory, {recursive: true});
@@ -237,7 +253,7 @@ test('top shows the jobs of plain sbatch of two accounts, a change within its in
 	terminal.write('jj');
 	await terminal.waitFor(/> 2 .*GPU 2 of box1/v);
 	terminal.write('x');
-	await terminal.waitFor('Release');
+	await terminal.waitFor('Release GPU 2 now?');
 	terminal.write('y');
 	await terminal.waitFor(() => rowOf('GPU 2 of box1').includes('Free'));
 	expect(ids().filter((id) => id !== '')).toHaveLength(1);

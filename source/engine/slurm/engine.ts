@@ -11,7 +11,7 @@ import {clusterWords, type Cluster} from './cluster.js';
 import {grantOf} from './grant.js';
 import {waitingJobs} from './picture.js';
 import {checkExpressible, refusalOf} from './refusals.js';
-import {requestWords, reservationName, typeFor, typeOfProfile, typesOf} from './request-words.js';
+import {requestWords, reservationName, shardsFor, typeFor, typeOfProfile, typesOf, type Gres} from './request-words.js';
 import {submission, submitDetached} from './submission.js';
 
 /** From one look at the queue to the next, while somebody waits there. */
@@ -41,23 +41,30 @@ function progressOf(state: ClusterState, jobId: number, request: AcquireRequest)
 			};
 }
 
-export function createSlurmEngine(cluster: Cluster, clock: Clock): Engine {
-	/** The type of GPUs that the request names; nodes are only asked for where it does. */
-	const typeOf = async ({need}: AcquireRequest): Promise<string | undefined> => {
+export function createSlurmEngine(cluster: Cluster, clock: Clock, shardMiB: number | undefined): Engine {
+	/** What the request names; nodes are only asked for where it does. */
+	const gresOf = async ({need, count}: AcquireRequest): Promise<Gres> => {
 		const [model] = need?.models ?? [];
 		const profile = need?.mig !== undefined && 'profile' in need.mig ? need.mig.profile : undefined;
-		if (model === undefined && profile === undefined) {
-			return undefined;
+		const shareMiB = need?.shareMiB;
+		if (model === undefined && profile === undefined && shareMiB === undefined) {
+			return {name: 'gpu', count};
 		}
 
-		const types = typesOf((await cluster.read()).nodes);
-		return profile === undefined ? typeFor(model!, types) : typeOfProfile(profile.toLowerCase(), types);
+		const {nodes} = await cluster.read();
+		if (shareMiB !== undefined) {
+			return {name: 'shard', count: shardsFor(shareMiB, shardMiB!, nodes)};
+		}
+
+		const types = typesOf(nodes);
+		const type = profile === undefined ? typeFor(model!, types) : typeOfProfile(profile.toLowerCase(), types);
+		return {name: 'gpu', type, count};
 	};
 
-	const check = async (request: AcquireRequest): Promise<string | undefined> => {
+	const check = async (request: AcquireRequest): Promise<Gres> => {
 		checkNote(request.note);
-		checkExpressible(request);
-		return typeOf(request);
+		checkExpressible(request, shardMiB !== undefined);
+		return gresOf(request);
 	};
 
 	const shown = async (jobId: number): Promise<Grant> => {
@@ -82,8 +89,8 @@ export function createSlurmEngine(cluster: Cluster, clock: Clock): Engine {
 		request: AcquireRequest,
 		{waitSeconds, signal, onProgress}: WaitOptions,
 	): Promise<Grant | GaveUp> => {
-		const type = await check(request);
-		const allocation = allocate(requestWords(request, {waitSeconds, type, name: reservationName}));
+		const gres = await check(request);
+		const allocation = allocate(requestWords(request, {waitSeconds, gres, name: reservationName}));
 		const over = new AbortController();
 		const stop = (): void => {
 			allocation.stop();

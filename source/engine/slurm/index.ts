@@ -5,10 +5,14 @@ import {createCluster} from './cluster.js';
 import {createSlurmEngine} from './engine.js';
 import {createSlurmGpus, createSlurmStore} from './store.js';
 
-export function openSlurm(clock: Clock): {readonly engine: Engine; readonly store: Store; readonly gpus: GpuProvider} {
+/** @param shardMiB - How much memory a shard of a GPU stands for, where somebody said so. */
+export function openSlurm(
+	clock: Clock,
+	shardMiB: number | undefined,
+): {readonly engine: Engine; readonly store: Store; readonly gpus: GpuProvider} {
 	const cluster = createCluster(() => clock.monotonicMs());
 	return {
-		engine: createSlurmEngine(cluster, clock),
+		engine: createSlurmEngine(cluster, clock, shardMiB),
 		store: createSlurmStore(cluster, clock),
 		gpus: createSlurmGpus(cluster, clock),
 	};

@@ -126,9 +126,14 @@ const without = (flag: string, why: string, hint: string): CanhazgpuError =>
 /**
 Refuses what Slurm could only drop silently.
 
+@param hasShardSize - Somebody said how much memory a shard stands for.
+
 @throws CanhazgpuError `usage` for the first such part of the request.
 */
-export function checkExpressible({ids, need = {}, strategy, force, requester}: AcquireRequest): void {
+export function checkExpressible(
+	{ids, count, need = {}, strategy, force, requester}: AcquireRequest,
+	hasShardSize: boolean,
+): void {
 	if (ids !== undefined) {
 		throw without('--gpu-ids', 'it chooses the GPUs itself', 'Say how many: --gpus N. A node can be named: --on NODE');
 	}
@@ -169,12 +174,20 @@ export function checkExpressible({ids, need = {}, strategy, force, requester}: A
 		throw without('--mig with --model', 'a job names one type of GPU', 'Leave out --model.');
 	}
 
-	if (need.shareMiB !== undefined) {
+	if (need.shareMiB !== undefined && !hasShardSize) {
 		throw without(
 			'--share',
 			'its shards are parts of a GPU without a size',
-			'Ask for a whole GPU, or for shards by Slurm itself: srun --gres=shard:N',
+			'Say how much memory one stands for, in the configuration: slurm.shard-memory. Or ask Slurm itself: srun --gres=shard:N',
 		);
+	}
+
+	if (need.shareMiB !== undefined && count > 1) {
+		throw without('--share of several GPUs', 'the shards of a job are on one GPU', 'Ask for one: leave out --gpus');
+	}
+
+	if (need.shareMiB !== undefined && need.models !== undefined) {
+		throw without('--share with --model', 'a shard has no type', 'Leave out --model.');
 	}
 
 	if ((need.models?.length ?? 0) > 1) {

@@ -80,22 +80,44 @@ export function typeOfProfile(profile: string, types: readonly string[]): string
 	return type;
 }
 
+/** What is asked for of a node. */
+export type Gres = {
+	readonly name: 'gpu' | 'shard';
+	/** Of gres.conf. Undefined: any GPU will do. */
+	readonly type?: string;
+	readonly count: number;
+};
+
+/**
+How many shards a share of a GPU takes.
+
+@throws CanhazgpuError `impossible` where no node has any.
+*/
+export function shardsFor(shareMiB: number, shardMiB: number, nodes: readonly SlurmNode[]): number {
+	if (nodes.every(({shards}) => shards === 0)) {
+		throw new CanhazgpuError('impossible', 'No node of this cluster has shards of GPUs', {
+			hint: 'Ask for a whole GPU: leave out --share.',
+		});
+	}
+
+	return Math.max(1, Math.ceil(shareMiB / shardMiB));
+}
+
 export type WordOptions = {
 	readonly waitSeconds: number | undefined;
-	/** Of gres.conf. Undefined: any GPU will do. */
-	readonly type: string | undefined;
+	readonly gres: Gres;
 	readonly name: string;
 };
 
 /** What salloc and srun take alike: all GPUs on one node, as on a box of ours. */
 export function requestWords(
-	{count, note, tenure, host}: AcquireRequest,
-	{waitSeconds, type, name}: WordOptions,
+	{note, tenure, host}: AcquireRequest,
+	{waitSeconds, gres, name}: WordOptions,
 ): readonly string[] {
 	const limitSeconds = tenure.type === 'manual' ? tenure.durationSeconds : tenure.timeLimitSeconds;
 	return [
 		'--nodes=1',
-		`--gres=gpu:${type === undefined ? '' : `${type}:`}${count}`,
+		`--gres=${[gres.name, gres.type, gres.count].filter((part) => part !== undefined).join(':')}`,
 		`--job-name=${name}`,
 		...(limitSeconds === undefined ? [] : [`--time=${limitMinutes(limitSeconds)}`]),
 		...(note === undefined || note === '' ? [] : [`--comment=${note}`]),

@@ -6,7 +6,7 @@ import type {DetachedJob, Submission, Submitted} from '../../core/operations/eng
 import {clusterEnvironment, runSlurm, type Cluster} from './cluster.js';
 import {grantOf} from './grant.js';
 import {createStartGate} from './start-gate.js';
-import {laterWords, requestWords, scriptOf} from './request-words.js';
+import {laterWords, requestWords, scriptOf, type Gres} from './request-words.js';
 
 /** What srun exits with where Slurm, and not the command, failed: a code that few commands use. */
 const slurmFailed = 243;
@@ -46,10 +46,10 @@ export function submission(
 	cluster: Cluster,
 	clock: Clock,
 	{request, words, waitSeconds, later, isHeld, hasTerminal, environment}: Submission,
-	type: string | undefined,
+	gres: Gres,
 ): Submitted {
 	const [command, ...args] = words;
-	const asking = [...requestWords(request, {waitSeconds, type, name: path.basename(command)}), ...laterWords(later)];
+	const asking = [...requestWords(request, {waitSeconds, gres, name: path.basename(command)}), ...laterWords(later)];
 	// A prolog that the user has goes first.
 	const gate = isHeld && (environment['SLURM_PROLOG'] ?? '') === '' ? createStartGate(clock) : undefined;
 	const granted: Submitted['granted'] = async (pid, signal) => {
@@ -135,14 +135,14 @@ export function submission(
 export async function submitDetached(
 	{request, words, later, environment}: Submission,
 	directory: string,
-	type: string | undefined,
+	gres: Gres,
 ): Promise<DetachedJob> {
 	const printed = await runSlurm(
 		'sbatch',
 		[
 			'--parsable',
 			'--ntasks=1',
-			...requestWords(request, {waitSeconds: undefined, type, name: path.basename(words[0])}),
+			...requestWords(request, {waitSeconds: undefined, gres, name: path.basename(words[0])}),
 			...laterWords(later),
 			`--chdir=${directory}`,
 			`--wrap=${scriptOf(words)}`,

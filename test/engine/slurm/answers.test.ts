@@ -42,6 +42,15 @@ test('the GPUs of a node are read with their types, and nothing else is taken fo
 test('what a job holds is read with the numbers of its node', () => {
 	expect(heldGres('gpu:a100:3(IDX:0,2-3)')).toEqual({gpus: [0, 2, 3], unnamed: 0, shards: new Map()});
 	expect(heldGres('gpu:2')).toEqual({gpus: [], unnamed: 2, shards: new Map()});
+	expect(heldGres('shard:2(IDX:0)')).toEqual({gpus: [], unnamed: 0, shards: new Map([[0, 2]])});
+	expect(heldGres('shard:a100:3(IDX:1,3)')).toEqual({
+		gpus: [],
+		unnamed: 0,
+		shards: new Map([
+			[1, 2],
+			[3, 2],
+		]),
+	});
 	expect(heldGres('gpu:a:1(IDX:1),gpu:b:1(IDX:0)')).toMatchObject({gpus: [0, 1]});
 });
 

@@ -10,6 +10,7 @@ import {
 	laterWords,
 	requestWords,
 	scriptOf,
+	shardsFor,
 	typeFor,
 	typeOfProfile,
 } from '../../../source/engine/slurm/request-words.js';
@@ -24,7 +25,13 @@ const request = (given: Partial<AcquireRequest> = {}): AcquireRequest => ({
 
 test('a request becomes words of its own, a note being one of them whatever it holds', () => {
 	const note = '; rm -rf $(x) "q" --gres=gpu:9';
-	expect(requestWords(request({note, host: 'box2'}), {waitSeconds: 0.2, type: 'a100', name: 'reserve'})).toEqual([
+	expect(
+		requestWords(request({note, host: 'box2'}), {
+			waitSeconds: 0.2,
+			gres: {name: 'gpu', type: 'a100', count: 2},
+			name: 'reserve',
+		}),
+	).toEqual([
 		'--nodes=1',
 		'--gres=gpu:a100:2',
 		'--job-name=reserve',
@@ -34,7 +41,11 @@ test('a request becomes words of its own, a note being one of them whatever it h
 		'--immediate=1',
 	]);
 	expect(
-		requestWords(request({tenure: {type: 'run'}}), {waitSeconds: undefined, type: undefined, name: 'python'}),
+		requestWords(request({tenure: {type: 'run'}}), {
+			waitSeconds: undefined,
+			gres: {name: 'gpu', count: 2},
+			name: 'python',
+		}),
 	).toEqual(['--nodes=1', '--gres=gpu:2', '--job-name=python']);
 });
 
@@ -53,14 +64,30 @@ test.each<[Partial<AcquireRequest>, string]>([
 	[{need: {models: ['a', 'b']}}, '--model'],
 ])('of %j Slurm has no counterpart, and the refusal names %s', (given, flag) => {
 	expect(() => {
-		checkExpressible(request(given));
+		checkExpressible(request(given), false);
 	}).toThrow(expect.objectContaining({code: 'usage', message: expect.stringContaining(flag) as string}));
 });
 
 test('what Slurm can say is not refused: a number, a note, a model, GPUs of different models', () => {
 	expect(() => {
-		checkExpressible(request({note: 'x', need: {models: ['a100'], sameModel: false}}));
+		checkExpressible(request({note: 'x', need: {models: ['a100'], sameModel: false}}), false);
 	}).not.toThrow();
+});
+
+test('a share is as many shards as its memory takes, where somebody said how much one has', () => {
+	const share = request({count: 1, need: {shareMiB: 8193}});
+	expect(() => {
+		checkExpressible(share, true);
+	}).not.toThrow();
+	expect(() => {
+		checkExpressible({...share, count: 2}, true);
+	}).toThrow(expect.objectContaining({code: 'usage', message: expect.stringContaining('on one GPU') as string}));
+	const node = {name: 'box1', gpus: [{type: undefined, count: 4}], usedGpus: 0, shards: 16, usedShards: 0};
+	expect([1, 4096, 4097, 8193].map((memory) => shardsFor(memory, 4096, [node]))).toEqual([1, 1, 2, 3]);
+	expect(() => shardsFor(1, 4096, [{...node, shards: 0}])).toThrow(expect.objectContaining({code: 'impossible'}));
+	expect(requestWords(share, {waitSeconds: undefined, gres: {name: 'shard', count: 3}, name: 'x'})).toContain(
+		'--gres=shard:3',
+	);
 });
 
 test('a profile of MIG is the one type that is named so, alone or behind that of the GPU', () => {

@@ -77,7 +77,9 @@ export function heldGres(detail: string): HeldGres {
 			gpus.push(...named);
 			unnamed += Math.max(0, count - named.length);
 		} else if (name === 'shard') {
-			for (const [gpu, used] of shardsIn(details)) {
+			// Of a job some versions name the GPUs instead, and how many shards it has of all of them: shard:2(IDX:0).
+			const own = named.map((gpu) => [gpu, Math.ceil(count / named.length)] as const);
+			for (const [gpu, used] of [...shardsIn(details), ...own]) {
 				shards.set(gpu, (shards.get(gpu) ?? 0) + used);
 			}
 		}
