@@ -99,6 +99,29 @@ describe.runIf(canMakeDevices())('run --isolate', () => {
 		]);
 	});
 
+	test('on an instance of MIG it opens its GPU and the nodes of its instance, and those of no other', async () => {
+		const split = makeNvidiaDevices([1, 0], {0: [1], 1: [1, 2, 3]});
+		onTestFinished(() => {
+			rmSync(split.root, {recursive: true, force: true});
+		});
+		const scenario = path.join(accounts.directory, 'mig.yaml');
+		const mig = '[{gpu: 1, profiles: [3g.40gb, 1g.10gb, 1g.10gb]}, {gpu: 0, profiles: [7g.80gb]}]';
+		writeFileSync(scenario, `devices: ${split.root}\nmig: ${mig}\n`, {mode: 0o644});
+		const nodes = [...split.gpus.flatMap((gpu) => gpu.nodes), ...split.common];
+		const opening = `cd ${split.root}; for n in ${nodes.join(' ')}; do (: < "$n") 2>/dev/null && echo "$n"; done; echo "$CUDA_VISIBLE_DEVICES"`;
+		const {stdout, stderr, exitCode} = await run(
+			['--isolate=require', '--json', '--gpu-ids', '1:1', '--', 'sh', '-c', opening],
+			{CANHAZGPU_SIMULATED_SCENARIO: scenario},
+		);
+		expect({stderr: JSON.parse(stderr) as unknown, exitCode}).toMatchObject({
+			exitCode: 0,
+			stderr: {isolated: true, mig_instances: [{gpu_id: 1, instance: 1, uuid: 'MIG-SIM-1-1'}]},
+		});
+		// Of the GPU itself there are three nodes, then two for each instance.
+		const {nodes: own} = split.gpus[1]!;
+		expect(stdout.trim().split('\n')).toEqual([...own.slice(0, 3), ...own.slice(5, 7), ...split.common, 'MIG-SIM-1-1']);
+	});
+
 	test('words that are no UTF-8 arrive byte for byte', async () => {
 		const line = String.raw`canhazgpu run --isolate=require -q -- printf '%s|' $'\xff\xfe' 'a=b' '' "don't" $'\n' | od -An -tx1`;
 		const {stdout} = await accounts.shell(
