@@ -1,8 +1,10 @@
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
 import {groupsOf, isPossible} from '../../../../source/core/rules/queue/eligible.js';
-import {claimsOf} from '../../../../source/core/rules/queue/queue.js';
-import type {QueueEntry, QueueRecord} from '../../../../source/core/model/types.js';
+import {claimsOf, instanceClaimsOf} from '../../../../source/core/rules/queue/queue.js';
+import {planQueueGrant} from '../../../../source/core/rules/queue/queue-grant.js';
+import type {GpuRecord, QueueEntry, QueueRecord} from '../../../../source/core/model/types.js';
+import {snapshotWith} from '../../../_helpers/world.js';
 
 const entry = (id: string, wants: Partial<QueueEntry>): QueueRecord => ({
 	kind: 'entry',
@@ -82,5 +84,52 @@ test('adding somebody to the end takes no claim from anybody before', () => {
 				expect(after.get(index)?.id).toBe(id);
 			}
 		}),
+	);
+});
+
+/** Who wants GPUs, as many as there are or one by its id. */
+const anyOfGpus: fc.Arbitrary<Partial<QueueEntry>> = fc.oneof(
+	fc.record({requestedCount: fc.integer({min: 1, max: 3})}),
+	fc.record({requestedIds: fc.uniqueArray(fc.nat(3), {minLength: 1, maxLength: 2})}),
+);
+
+/** Who wants instances of MIG, and has seen some: whether their GPUs are still split nobody has looked. */
+const anyOfInstances: fc.Arbitrary<Partial<QueueEntry>> = fc.record({
+	requestedCount: fc.integer({min: 1, max: 2}),
+	need: fc.constant({mig: {profile: '1g.10gb'}}),
+	eligibleInstances: fc.uniqueArray(
+		fc.tuple(fc.nat(3), fc.nat(2)).map(([gpu, number]) => ({gpu, uuid: `MIG-${gpu}-${number}`})),
+		{selector: ({uuid}) => uuid},
+	),
+});
+
+test('who waits for an instance takes nothing from who waits for GPUs, and the other way round', () => {
+	const anyQueue = fc.array(fc.oneof(anyOfGpus, anyOfInstances), {minLength: 1, maxLength: 6});
+	const gpus = [0, 1, 2, 3].map((index): GpuRecord => ({kind: 'free', index, raw: undefined}));
+	/** What each entry could take of a box that is free. */
+	const grants = (queue: readonly QueueRecord[]) =>
+		new Map(
+			queue.map(({id}) => {
+				const {kind, ...grant} = planQueueGrant(snapshotWith({gpus, queue}), id, {
+					lease: {user: id, type: 'manual', startTime: 0, leaseId: id},
+					isUsable: () => true,
+					outOfService: new Map(),
+					isAwake: () => true,
+					host: 'box',
+				});
+				return [id, {kind, gpus: grant.gpus, instances: 'instances' in grant ? grant.instances : undefined}];
+			}),
+		);
+	fc.assert(
+		fc.property(anyQueue, (wanted) => {
+			const queue = wanted.map((wants, position) => entry(String(position), wants));
+			const [ofInstances, ofGpus] = [true, false].map((isMig) =>
+				queue.filter((record) => record.kind === 'entry' && (record.entry.need?.mig !== undefined) === isMig),
+			);
+			expect(claimsOf(queue, 4)).toEqual(claimsOf(ofGpus!, 4));
+			expect(instanceClaimsOf(queue, 4)).toEqual(instanceClaimsOf(ofInstances!, 4));
+			expect(grants(queue)).toEqual(new Map([...grants(ofGpus!), ...grants(ofInstances!)]));
+		}),
+		{numRuns: 500},
 	);
 });
