@@ -67,10 +67,13 @@ export const extend: Command = {
 		const named = namedPartsOf(input);
 		const label = checkLabel(input.text('user'));
 		const end = newEndOf(input);
-		const requester = app.requester(label);
-		const selection = selectionOf(input, {requester, label, named});
+		// Wrong words are told before the pool is opened.
+		selectionOf(input, {requester: app.requester(label), label, named});
 		const world = await app.open();
 		try {
+			// In an isolated job only the pool tells whose account this is.
+			const requester = app.requester(label);
+			const selection = selectionOf(input, {requester, label, named});
 			const {extended, notYours, notTimed, now} = await extendLeases(world, requester, selection, end);
 			if (notYours.length > 0) {
 				throw notYoursError('extend', notYours, requester);

@@ -39,10 +39,13 @@ export const release: Command = {
 		const configured = input.has('lease') ? undefined : input.config.get('release.gpu-ids');
 		const named = namedPartsOf(input) ?? (configured && {ids: configured, instances: []});
 		const label = checkLabel(input.text('user'));
-		const requester = app.requester(label);
-		const selection = selectionOf(input, {requester, label, named});
+		// Wrong words are told before the pool is opened.
+		selectionOf(input, {requester: app.requester(label), label, named});
 		const world = await app.open();
 		try {
+			// In an isolated job only the pool tells whose account this is.
+			const requester = app.requester(label);
+			const selection = selectionOf(input, {requester, label, named});
 			const {released, notYours} = await releaseGpus(world, requester, selection);
 			if (notYours.length > 0) {
 				throw notYoursError('release', notYours, requester);
