@@ -27,7 +27,8 @@ export function makeBinary(): string | undefined {
 		throw new Error(stderr);
 	}
 
-	const file = `${root}${stdout.split(':', 1)[0]!}`;
+	// The line before is of the archive.
+	const file = `${root}${stdout.trim().split('\n').at(-1)!.split(':', 1)[0]!}`;
 	process.env['CANHAZGPU_TEST_BINARY'] = file;
 	return file;
 }

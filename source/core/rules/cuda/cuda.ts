@@ -34,7 +34,7 @@ export const chooseCuda = (
 @param search - What was found on this machine.
 @param wanted - A version, as {@link cudaVersionPattern} has it.
 @param supported - The newest version of CUDA that the driver supports. Undefined: that is not known.
-@throws CanhazgpuError `not-found` that names what was found, and what the driver supports.
+@throws CanhazgpuError `impossible` that names what was found, and what the driver supports.
 */
 export function requireCuda(search: CudaSearch, wanted: string, supported: string | undefined): CudaInstallation {
 	const chosen = chooseCuda(search.installations, wanted);
@@ -52,7 +52,7 @@ export function requireCuda(search: CudaSearch, wanted: string, supported: strin
 		...search.refused.map(({root, problem}) => `Not used: ${root}, which ${problem}.`),
 		...(supported === undefined ? [] : [`The driver supports CUDA up to ${supported}.`]),
 	];
-	throw new CanhazgpuError('not-found', `CUDA ${wanted} is not installed here`, {hint: sentences.join(' ')});
+	throw new CanhazgpuError('impossible', `CUDA ${wanted} is not installed here`, {hint: sentences.join(' ')});
 }
 
 /** What to say where the driver is too old for all programs of this version. Undefined: nothing. */

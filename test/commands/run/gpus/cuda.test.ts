@@ -44,7 +44,7 @@ test('where none fits, it says what there is, and nobody waits for anything', as
 	await box.run('reserve --gpus 1 --duration 1h');
 	const before = await peek(box);
 	const {exitCode, stdout, stderr} = await box.run('run --cuda 99 -- nvcc', environment);
-	expect({exitCode, stdout}).toEqual({exitCode: 1, stdout: ''});
+	expect({exitCode, stdout}).toEqual({exitCode: 2, stdout: ''});
 	expect(stderr).toMatch(
 		/^Error: CUDA 99 is not installed here\nFound: .*987\.4\.1 in \S+\. The driver supports CUDA up to 12\.4\.\n$/v,
 	);

@@ -41,7 +41,7 @@ test('a refusal names what was found, what was not believed, and what the driver
 	expect(() => requireCuda(search, '12.4', '12.2')).toThrow(
 		expect.objectContaining({
 			message: 'CUDA 12.4 is not installed here',
-			exitCode: 1,
+			exitCode: 2,
 			hint: [
 				'Found: 9.0 in /usr/local/cuda-9.0, 12.2.0 in /usr/local/cuda-12.2.0.',
 				'Not used: /opt/cuda-12.4, which others may write.',
