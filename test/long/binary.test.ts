@@ -86,7 +86,7 @@ describe.skipIf(binary === undefined).each([
 		const top = startTop(box, {shell: 'echo before; "$@"; echo "after $?"; stty -a'});
 		await top.waitFor(isShown(2));
 		await box.run('reserve --gpus 1');
-		await top.waitFor((screen) => rowOf(screen.split('\n'), 0).includes('mine'));
+		await top.waitFor((screen) => rowOf(screen.split('\n'), 0).includes('Mine'));
 		top.write('x');
 		await top.waitFor(/ y/v);
 		top.write('y');

@@ -1,4 +1,4 @@
-/** Jobs that Slurm runs without us or later, and what is asked of a Slurm that hangs or loses a node. */
+/** Jobs that Slurm runs in the background or later, and what is asked of a Slurm that hangs or loses a node. */
 import {chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
@@ -41,7 +41,17 @@ async function detached(...words: readonly string[]): Promise<{readonly id: stri
 	return {id: job.lease_id, output: job.output};
 }
 
-test('a command that is handed over runs without us, its words as they are, its output in a file', async () => {
+test('without a configuration run says so and exits 4; a command that ends with 1 is no such case', async () => {
+	writeFileSync(inHome('empty.conf'), '');
+	const lost = await box.run('run -- true', {SLURM_CONF: inHome('empty.conf')});
+	expect(lost).toMatchObject({exitCode: 4, stdout: ''});
+	expect(lost.stderr).toContain('Error: Slurm finds no configuration that it can read on this machine\n');
+	const ended = await box.run(['run', '-q', '--', 'sh', '-c', 'exit 1']);
+	expect(ended).toMatchObject({exitCode: 1, stdout: ''});
+	expect(ended.stderr).not.toContain('Error:');
+});
+
+test('a command that is handed over runs in the background, its words as they are, its output in a file', async () => {
 	const words = await box.run(
 		['run', '--gpus', '2', '--detach', '--', 'printf', '<%s>', '$HOME', 'a b', "it's", '--gpus'],
 		{
@@ -105,7 +115,7 @@ test.each([
 	['--after', '17;id', '--after does not understand'],
 	['--after', 'x', '--after does not understand'],
 	['--array', '0-3 --exclusive', '--array does not understand'],
-	['--array', '0-3', 'An array runs without us: --array needs --detach'],
+	['--array', '0-3', 'An array runs in the background: --array needs --detach'],
 	['--begin', 'soon', '--begin'],
 	['--detach', '--nonblock', '--detach waits in the queue'],
 	['--detach', '--share=8G', '--share has no counterpart in Slurm'],
@@ -249,7 +259,10 @@ test('top shows the jobs of plain sbatch of two accounts, a change within its in
 	terminal.write('\r');
 	await terminal.waitFor('export SLURM_JOB_ID=');
 	terminal.write('\u{1B}');
-	await terminal.waitFor(() => rowOf('GPU 2 of box1').includes('Mine'));
+	// A key that comes at once behind an Esc is one with Alt.
+	await terminal.waitFor(
+		() => !terminal.screen().join('\n').includes('export SLURM_JOB_ID=') && rowOf('GPU 2 of box1').includes('Mine'),
+	);
 	terminal.write('jj');
 	await terminal.waitFor(/> 2 .*GPU 2 of box1/v);
 	terminal.write('x');

@@ -1,4 +1,4 @@
-/** How `run` says that a command begins later, runs without us, or runs several times. All of it takes an engine that keeps jobs. */
+/** How `run` says that a command begins later, runs in the background, or runs several times. All of it takes an engine that keeps jobs. */
 import type {Flags, Input} from '../../command-line/command.js';
 import type {Later} from '../../core/operations/engine.js';
 import {parseDuration} from '../../core/rules/leases/durations.js';
@@ -76,7 +76,7 @@ export function laterOf(input: Input): Later {
 		),
 	};
 	if (later.array !== undefined && !input.has('detach')) {
-		throw new CanhazgpuError('usage', 'An array runs without us: --array needs --detach');
+		throw new CanhazgpuError('usage', 'An array runs in the background: --array needs --detach');
 	}
 
 	for (const flag of ['nonblock', 'wait']) {

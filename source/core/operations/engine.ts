@@ -111,7 +111,7 @@ export type Engine = {
 	/** @throws CanhazgpuError `usage` for what it has no counterpart of. */
 	readonly submit: (submission: Submission) => Promise<Submitted>;
 	/**
-	Hands a command over, to be run without us.
+	Hands a command over, to be run in the background.
 
 	@param directory - Where it runs, and where its output goes.
 	@throws CanhazgpuError As `submit`, and where it is not taken.

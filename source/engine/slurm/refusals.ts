@@ -16,8 +16,14 @@ const meanings: readonly Meaning[] = [
 		hint: 'See whether munged runs here: munge -n | unmunge',
 	},
 	{
+		pattern: /could not establish a configuration|unable to (?:establish|process) configuration/iv,
+		code: 'store-unreachable',
+		message: 'Slurm finds no configuration that it can read on this machine',
+		hint: 'SLURM_CONF names the file, or else it is /etc/slurm/slurm.conf. Without a cluster: --engine local',
+	},
+	{
 		pattern:
-			/unable to contact slurm controller|socket timed out|zero bytes were transmitted|connection refused|unable to establish (?:controller|configuration)|could not establish a configuration/iv,
+			/unable to contact slurm controller|socket timed out|zero bytes were transmitted|connection refused|unable to establish controller/iv,
 		code: 'store-unreachable',
 		message: "Slurm's controller does not answer",
 		hint: away,

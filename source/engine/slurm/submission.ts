@@ -13,6 +13,9 @@ const slurmFailed = 243;
 /** ... and where nothing was free in time. */
 const nothingFree = 244;
 
+/** ... and, whatever it is told, where it finds no configuration; so do many commands. */
+const noConfiguration = 1;
+
 const timedOutExitCode = 124;
 
 /** From one question for the job of an srun to the next. */
@@ -104,6 +107,11 @@ export function submission(
 				throw new CanhazgpuError('unavailable', 'There are not enough free GPUs', {
 					hint: 'To wait for them, leave out --nonblock, or give --wait more time. Who has them: canhazgpu status',
 				});
+			}
+
+			if (exitCode === noConfiguration && grant === undefined) {
+				// Needs the configuration, and nothing else: it fails where srun found none.
+				await cluster.run('scontrol', 'show', 'hostnames', 'localhost');
 			}
 
 			if (exitCode === slurmFailed && grant === undefined) {

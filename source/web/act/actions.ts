@@ -121,7 +121,7 @@ export function createActor({world: open, requester: whoAsks, monotonicMs, serve
 	/** Answers as soon as the GPUs are granted, or a position in the queue is had. The waiting goes on beside. */
 	async function join(world: World, request: ReturnType<typeof requestOf>): Promise<Done> {
 		if (waits.size >= mostWaits) {
-			throw new CanhazgpuError('failed', `This server waits in ${mostWaits} places of the queue already`, {
+			throw new CanhazgpuError('failed', `This server has ${mostWaits} positions of the queue already`, {
 				hint: 'Leave one of them first.',
 			});
 		}

@@ -139,6 +139,8 @@ test.each([
 	['salloc: error: Unable to allocate resources: Requested nodes are busy', 3],
 	['salloc: error: Unable to allocate resources: Immediate execution impossible, insufficient priority', 3],
 	['scancel: error: Kill job error on job id 12: Access/permission denied', 1],
+	['srun: fatal: Could not establish a configuration source', 4],
+	['scontrol: fatal: Unable to process configuration file', 4],
 	['something that no version has said yet', 1],
 ])('%j ends with exit code %i', (stderr, exitCode) => {
 	expect(errorOf('salloc', stderr).exitCode).toBe(exitCode);
