@@ -46,7 +46,8 @@ const processJson = (process: GpuProcess) => ({
 });
 
 const readingJson = (reading: GpuReading | undefined) => ({
-	gpu_model: text(reading?.name),
+	// As other hosts tell it: without the vendor.
+	gpu_model: text(modelName(reading?.name)),
 	uuid: text(reading?.uuid),
 	memory_used_mb: reading?.memoryUsedMiB,
 	memory_total_mb: reading?.memoryTotalMiB,
@@ -142,8 +143,7 @@ export const statusJson = (state: LiveState, commands: ShownCommands) =>
 			actual_user: row.label === undefined ? undefined : text(row.owner),
 			validation_info: gpu.validation_info === undefined ? undefined : `[validated: ${gpu.validation_info}]`,
 			provider: providerNames[gpu.provider] ?? gpu.provider,
-			gpu_model: modelName(gpu.gpu_model),
-			gpu_name: gpu.gpu_model,
+			gpu_name: text(row.reading?.name),
 			duration: row.heldSeconds === undefined ? undefined : Math.floor(row.heldSeconds) * nanosecondsPerSecond,
 		};
 	});

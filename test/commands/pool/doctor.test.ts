@@ -18,9 +18,11 @@ test('a Redis that would forget is a warning, and no failure', async () => {
 	const {stdout, stderr, exitCode} = await box.run('doctor');
 	expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
 	const lines = stdout.trim().split('\n');
-	expect(lines[0]).toMatch(/^[✓⚠] store {7}redis \S+ answers in \d+ ms$/v);
-	expect(lines[1]).toBe('⚠ store       appendonly is off: a crash of Redis takes the newest reservations with it');
-	expect(lines[2]).toBe('              redis-cli config set appendonly yes, and the same in redis.conf');
+	expect(lines[0]).toMatch(/^[⚠✓] store {7}redis \S+ answers in \d+ ms$/v);
+	// On a loaded machine a hint of the late answer stands between.
+	expect(stdout).toContain(
+		'⚠ store       appendonly is off: a crash of Redis takes the newest reservations with it\n              redis-cli config set appendonly yes, and the same in redis.conf\n',
+	);
 	expect(stdout).toContain('✓ pool        2 GPU(s), fake\n✓ provider    simulated: 2 GPU(s)\n✓ permissions ');
 	expect(stdout).toMatch(/✓ versions {4}canhazgpu \S+, (?:Node|Bun) \S+, Redis \d+\.\d+/v);
 });
