@@ -149,11 +149,16 @@ test.each([
 	['loses a GPU', `echo '${header}'; echo '${first}'; echo '${first}'; sleep 600`],
 ])('when the stream %s, single runs go on', async (_what, loop) => {
 	const {provider, single, loops, isRunning} = await setUp(loop);
-	for (let look = 0; look < 4; look++) {
-		expect(await provider.observe()).toMatchObject({gpus: [{index: 0}, {index: 1}]});
+	const seen: Array<Awaited<ReturnType<typeof provider.observe>>> = [];
+	// On a loaded machine the end is noticed late.
+	await eventually(async () => {
+		seen.push(await provider.observe());
+		return (await single()) >= 2;
+	});
+	for (const observation of seen) {
+		expect(observation).toMatchObject({gpus: [{index: 0}, {index: 1}]});
 	}
 
-	expect(await single()).toBeGreaterThanOrEqual(2);
 	expect(await loops()).toBe(1);
 	await eventually(async () => !(await isRunning()));
 });
